@@ -1,0 +1,47 @@
+/// \file
+/// Attributes: of operators (one class an attribute set, reflected field by field) and of functions and
+/// modules (a dictionary).
+#pragma once
+
+#include <optional>
+#include <string_view>
+
+#include "deuteron/ir/object.h"
+
+namespace deuteron {
+
+/// Base of the attribute sets of operators. A field declared by reflection is printed, parsed, compared
+/// and hashed without further code; fields print in order of declaration as `name=value`.
+class AttrsNode : public Object {
+ public:
+  DEUTERON_TREE_NODE
+  DEUTERON_BASE_NODE("deuteron.Attrs", AttrsNode, Object);
+};
+class Attrs : public ObjectRef {
+ public:
+  DEUTERON_REF(Attrs, ObjectRef, AttrsNode);
+};
+
+/// Attributes by name. Values: integers, floats, booleans, strings, arrays, maps, objects.
+class DictAttrsNode : public AttrsNode {
+ public:
+  Map<String, Any> dict;
+  DEUTERON_NODE("deuteron.DictAttrs", DictAttrsNode, AttrsNode);
+};
+class DictAttrs : public Attrs {
+ public:
+  explicit DictAttrs(Map<String, Any> dict);
+  template <typename T>
+  std::optional<T> Get(std::string_view key) const {
+    if (!defined()) return std::nullopt;
+    auto it = get()->dict.find(String(key.data(), key.size()));
+    if (it == get()->dict.end()) return std::nullopt;
+    return (*it).second.template as_or_throw<T>();
+  }
+  /// `attrs` (may be null) with a key set.
+  static DictAttrs With(DictAttrs attrs, const String& key, Any value);
+  static DictAttrs Without(DictAttrs attrs, const String& key);
+  DEUTERON_REF(DictAttrs, Attrs, DictAttrsNode);
+};
+
+}  // namespace deuteron

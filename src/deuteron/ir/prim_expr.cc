@@ -1,0 +1,282 @@
+#include "deuteron/ir/prim_expr.h"
+
+#include <bit>
+#include <cmath>
+#include <limits>
+
+namespace deuteron {
+namespace {
+
+/// `value` as a float of that format would hold it. float64 and float32 by the hardware; float16 and bfloat16
+/// by rounding the significand to nearest even.
+double RoundToFormat(DataType dtype, double value) {
+  if (!dtype.is_float() || dtype.bits() == 64 || !std::isfinite(value) || value == 0) return value;
+  if (dtype.bits() == 32) return static_cast<float>(value);
+  if (dtype.bits() != 16) return value;
+  const int significand_bits = dtype.is_bfloat16() ? 8 : 11;
+  const int min_exponent = dtype.is_bfloat16() ? -126 : -14;
+  const double max_value = dtype.is_bfloat16() ? 0x1.FEp127 : 65504.0;
+  int exponent = 0;
+  std::frexp(value, &exponent);
+  const int ulp_exponent = std::max(exponent, min_exponent + 1) - significand_bits;
+  const double rounded = std::ldexp(std::nearbyint(std::ldexp(value, -ulp_exponent)), ulp_exponent);
+  if (std::fabs(rounded) > max_value) return std::copysign(std::numeric_limits<double>::infinity(), value);
+  return rounded;
+}
+
+int64_t WrapInt(DataType dtype, int64_t value) {
+  if (dtype.is_bool()) return value != 0;
+  if (!dtype.is_integer() || dtype.bits() >= 64) return value;
+  const int shift = 64 - dtype.bits();
+  const uint64_t high = static_cast<uint64_t>(value) << shift;
+  return dtype.is_int() ? static_cast<int64_t>(high) >> shift : static_cast<int64_t>(high >> shift);
+}
+
+}  // namespace
+
+Span::Span(String source, int64_t line, int64_t column) {
+  auto node = make_object<SpanNode>();
+  node->source = std::move(source);
+  node->line = line;
+  node->column = column;
+  data_ = std::move(node);
+}
+
+namespace tir {
+
+Var::Var(String name_hint, DataType dtype, Span span) {
+  auto node = make_object<VarNode>();
+  node->dtype = dtype;
+  node->name_hint = std::move(name_hint);
+  node->span = std::move(span);
+  data_ = std::move(node);
+}
+
+IntImm::IntImm(DataType dtype, int64_t value, Span span) {
+  auto node = make_object<IntImmNode>();
+  node->dtype = dtype;
+  node->value = WrapInt(dtype, value);
+  node->span = std::move(span);
+  data_ = std::move(node);
+}
+
+FloatImm::FloatImm(DataType dtype, double value, Span span) {
+  auto node = make_object<FloatImmNode>();
+  node->dtype = dtype;
+  node->value = RoundToFormat(dtype, value);
+  node->span = std::move(span);
+  data_ = std::move(node);
+}
+
+StringImm::StringImm(String value, Span span) {
+  auto node = make_object<StringImmNode>();
+  node->dtype = DataType::Handle();
+  node->value = std::move(value);
+  node->span = std::move(span);
+  data_ = std::move(node);
+}
+
+Cast::Cast(DataType dtype, PrimExpr value, Span span) {
+  DEUTERON_CHECK(dtype.lanes() == value.dtype().lanes()) << "cast from " << value.dtype() << " to " << dtype;
+  auto node = make_object<CastNode>();
+  node->dtype = dtype;
+  node->value = std::move(value);
+  node->span = std::move(span);
+  data_ = std::move(node);
+}
+
+namespace {
+
+template <typename Node>
+ObjectPtr<Node> MakeBinaryNode(DataType dtype, PrimExpr a, PrimExpr b, Span span) {
+  DEUTERON_CHECK(a.defined() && b.defined()) << "operand of " << Node::_type_key << " is null";
+  DEUTERON_CHECK(a.dtype() == b.dtype()) << "operands of " << Node::_type_key << " have types " << a.dtype()
+                                         << " and " << b.dtype();
+  auto node = make_object<Node>();
+  node->dtype = dtype;
+  node->a = std::move(a);
+  node->b = std::move(b);
+  node->span = std::move(span);
+  return node;
+}
+
+}  // namespace
+
+#define DEUTERON_ARITHMETIC(Name)                                                         \
+  Name::Name(PrimExpr a, PrimExpr b, Span span) {                                         \
+    const DataType dtype = a.dtype();                                                     \
+    data_ = MakeBinaryNode<Name##Node>(dtype, std::move(a), std::move(b), std::move(span)); \
+  }
+#define DEUTERON_PREDICATE(Name)                                                          \
+  Name::Name(PrimExpr a, PrimExpr b, Span span) {                                         \
+    const DataType dtype = DataType::Bool(a.dtype().lanes());                             \
+    data_ = MakeBinaryNode<Name##Node>(dtype, std::move(a), std::move(b), std::move(span)); \
+  }
+DEUTERON_ARITHMETIC(Add)
+DEUTERON_ARITHMETIC(Sub)
+DEUTERON_ARITHMETIC(Mul)
+DEUTERON_ARITHMETIC(Div)
+DEUTERON_ARITHMETIC(Mod)
+DEUTERON_ARITHMETIC(FloorDiv)
+DEUTERON_ARITHMETIC(FloorMod)
+DEUTERON_ARITHMETIC(Min)
+DEUTERON_ARITHMETIC(Max)
+DEUTERON_PREDICATE(EQ)
+DEUTERON_PREDICATE(NE)
+DEUTERON_PREDICATE(LT)
+DEUTERON_PREDICATE(LE)
+DEUTERON_PREDICATE(GT)
+DEUTERON_PREDICATE(GE)
+DEUTERON_PREDICATE(And)
+DEUTERON_PREDICATE(Or)
+#undef DEUTERON_ARITHMETIC
+#undef DEUTERON_PREDICATE
+
+Not::Not(PrimExpr a, Span span) {
+  DEUTERON_CHECK(a.dtype().is_bool()) << "not of " << a.dtype();
+  auto node = make_object<NotNode>();
+  node->dtype = a.dtype();
+  node->a = std::move(a);
+  node->span = std::move(span);
+  data_ = std::move(node);
+}
+
+Select::Select(PrimExpr condition, PrimExpr true_value, PrimExpr false_value, Span span) {
+  DEUTERON_CHECK(condition.dtype().is_bool()) << "condition of select has type " << condition.dtype();
+  DEUTERON_CHECK(true_value.dtype() == false_value.dtype())
+      << "values of select have types " << true_value.dtype() << " and " << false_value.dtype();
+  auto node = make_object<SelectNode>();
+  node->dtype = true_value.dtype();
+  node->condition = std::move(condition);
+  node->true_value = std::move(true_value);
+  node->false_value = std::move(false_value);
+  node->span = std::move(span);
+  data_ = std::move(node);
+}
+
+Let::Let(Var var, PrimExpr value, PrimExpr body, Span span) {
+  DEUTERON_CHECK(var.dtype() == value.dtype())
+      << "let binds a " << var.dtype() << " variable to a " << value.dtype() << " value";
+  auto node = make_object<LetNode>();
+  node->dtype = body.dtype();
+  node->var = std::move(var);
+  node->value = std::move(value);
+  node->body = std::move(body);
+  node->span = std::move(span);
+  data_ = std::move(node);
+}
+
+Ramp::Ramp(PrimExpr base, PrimExpr stride, int64_t lanes, Span span) {
+  DEUTERON_CHECK(base.dtype().is_scalar() && base.dtype() == stride.dtype() && lanes > 1)
+      << "ramp of base " << base.dtype() << ", stride " << stride.dtype() << ", " << lanes << " lanes";
+  auto node = make_object<RampNode>();
+  node->dtype = base.dtype().with_lanes(static_cast<int>(lanes));
+  node->base = std::move(base);
+  node->stride = std::move(stride);
+  node->lanes = lanes;
+  node->span = std::move(span);
+  data_ = std::move(node);
+}
+
+Broadcast::Broadcast(PrimExpr value, int64_t lanes, Span span) {
+  DEUTERON_CHECK(value.dtype().is_scalar() && lanes > 1) << "broadcast of " << value.dtype();
+  auto node = make_object<BroadcastNode>();
+  node->dtype = value.dtype().with_lanes(static_cast<int>(lanes));
+  node->value = std::move(value);
+  node->lanes = lanes;
+  node->span = std::move(span);
+  data_ = std::move(node);
+}
+
+Shuffle::Shuffle(Array<PrimExpr> vectors, Array<PrimExpr> indices, Span span) {
+  DEUTERON_CHECK(!vectors.empty() && !indices.empty()) << "shuffle of nothing";
+  auto node = make_object<ShuffleNode>();
+  node->dtype = vectors[0].dtype().with_lanes(static_cast<int>(indices.size()));
+  node->vectors = std::move(vectors);
+  node->indices = std::move(indices);
+  node->span = std::move(span);
+  data_ = std::move(node);
+}
+
+Call::Call(DataType dtype, Op op, Array<PrimExpr> args, Span span) {
+  DEUTERON_CHECK(op.defined()) << "call of a null operator";
+  auto node = make_object<CallNode>();
+  node->dtype = dtype;
+  node->op = std::move(op);
+  node->args = std::move(args);
+  node->span = std::move(span);
+  data_ = std::move(node);
+}
+
+Range Range::FromMinExtent(PrimExpr min, PrimExpr extent) {
+  auto node = make_object<RangeNode>();
+  node->min = std::move(min);
+  node->extent = std::move(extent);
+  return Range(std::move(node));
+}
+
+IterVar::IterVar(Range dom, Var var, IterVarType type, String thread_tag) {
+  auto node = make_object<IterVarNode>();
+  node->dom = std::move(dom);
+  node->var = std::move(var);
+  node->iter_type = static_cast<int64_t>(type);
+  node->thread_tag = std::move(thread_tag);
+  data_ = std::move(node);
+}
+
+Buffer::Buffer(String name, DataType dtype, Array<PrimExpr> shape, String scope, Array<PrimExpr> strides) {
+  auto node = make_object<BufferNode>();
+  node->data = Var(name, DataType::Handle());
+  node->dtype = dtype;
+  node->shape = std::move(shape);
+  node->strides = std::move(strides);
+  node->name = std::move(name);
+  node->scope = std::move(scope);
+  data_ = std::move(node);
+}
+
+BufferLoad::BufferLoad(Buffer buffer, Array<PrimExpr> indices, Span span) {
+  DEUTERON_CHECK(indices.size() == buffer->shape.size())
+      << "buffer " << buffer->name << " of rank " << buffer->shape.size() << " read with " << indices.size()
+      << " indices";
+  auto node = make_object<BufferLoadNode>();
+  const int lanes = indices.empty() ? 1 : indices.back().dtype().lanes();
+  node->dtype = buffer->dtype.with_lanes(buffer->dtype.lanes() * lanes);
+  node->buffer = std::move(buffer);
+  node->indices = std::move(indices);
+  node->span = std::move(span);
+  data_ = std::move(node);
+}
+
+ProducerLoad::ProducerLoad(ObjectRef producer, DataType dtype, Array<PrimExpr> indices, Span span) {
+  auto node = make_object<ProducerLoadNode>();
+  node->dtype = dtype;
+  node->producer = std::move(producer);
+  node->indices = std::move(indices);
+  node->span = std::move(span);
+  data_ = std::move(node);
+}
+
+CommReducer::CommReducer(Array<Var> lhs, Array<Var> rhs, Array<PrimExpr> result, Array<PrimExpr> identity) {
+  DEUTERON_CHECK(lhs.size() == rhs.size() && lhs.size() == result.size() && lhs.size() == identity.size())
+      << "parts of a reducer differ in number";
+  auto node = make_object<CommReducerNode>();
+  node->lhs = std::move(lhs);
+  node->rhs = std::move(rhs);
+  node->result = std::move(result);
+  node->identity = std::move(identity);
+  data_ = std::move(node);
+}
+
+Reduce::Reduce(CommReducer combiner, Array<PrimExpr> source, Array<IterVar> axis, int64_t value_index) {
+  auto node = make_object<ReduceNode>();
+  node->dtype = source[value_index].dtype();
+  node->combiner = std::move(combiner);
+  node->source = std::move(source);
+  node->axis = std::move(axis);
+  node->value_index = value_index;
+  data_ = std::move(node);
+}
+
+}  // namespace tir
+}  // namespace deuteron

@@ -1,0 +1,340 @@
+#include "deuteron/relax/expr.h"
+
+#include <algorithm>
+#include <cstring>
+#include <new>
+
+namespace deuteron::relax {
+namespace {
+
+const auto kDef = refl::AttachFieldFlag::SEqHashDefPattern();
+const auto kIgnore = refl::AttachFieldFlag::SEqHashIgnore();
+
+/// Allocator of tensors on the heap, 64-byte aligned.
+struct HostAllocator {
+  void AllocData(DLTensor* tensor) {
+    const size_t bytes = ffi::GetDataSize(*tensor);
+    tensor->data = ::operator new(std::max<size_t>(bytes, 1), std::align_val_t(64));
+  }
+  void FreeData(DLTensor* tensor) { ::operator delete(tensor->data, std::align_val_t(64)); }
+};
+
+Tensor ScalarTensor(const PrimExpr& value) {
+  const DataType dtype = value.dtype();
+  Tensor tensor = Tensor::FromNDAlloc(HostAllocator(), ffi::Shape(std::initializer_list<int64_t>{}), dtype,
+                                      DLDevice{kDLCPU, 0});
+  const auto store = [&](auto element) { *static_cast<decltype(element)*>(tensor.data_ptr()) = element; };
+  if (const auto integer = AsConstInt(value)) {
+    switch (dtype.bits()) {
+      case 8: store(static_cast<uint8_t>(*integer)); break;
+      case 16: store(static_cast<uint16_t>(*integer)); break;
+      case 32: store(static_cast<uint32_t>(*integer)); break;
+      default: store(*integer);
+    }
+    return tensor;
+  }
+  const double real = value.as<tir::FloatImmNode>()->value;
+  if (dtype.bits() == 64) {
+    store(real);
+  } else if (dtype.bits() == 32) {
+    store(static_cast<float>(real));
+  } else {
+    DEUTERON_CHECK(dtype.bits() == 16) << "scalar constant of " << dtype;
+    if (dtype.is_bfloat16()) {
+      const auto single = static_cast<float>(real);
+      uint32_t bits = 0;
+      std::memcpy(&bits, &single, sizeof(bits));
+      store(static_cast<uint16_t>(bits >> 16));
+    } else {
+      store(static_cast<_Float16>(real));
+    }
+  }
+  return tensor;
+}
+
+}  // namespace
+
+Var::Var(String name_hint, Type ty, Span span) {
+  auto node = make_object<VarNode>();
+  node->name_hint = std::move(name_hint);
+  node->ty = std::move(ty);
+  node->span = std::move(span);
+  data_ = std::move(node);
+}
+
+DataflowVar::DataflowVar(String name_hint, Type ty, Span span) {
+  auto node = make_object<DataflowVarNode>();
+  node->name_hint = std::move(name_hint);
+  node->ty = std::move(ty);
+  node->span = std::move(span);
+  data_ = std::move(node);
+}
+
+Constant::Constant(Tensor data, Span span) {
+  auto node = make_object<ConstantNode>();
+  Array<PrimExpr> shape;
+  for (int64_t dim : data.shape()) shape.push_back(I64(dim));
+  node->ty = TensorType(std::move(shape), DataType(data.dtype()));
+  node->data = std::move(data);
+  node->span = std::move(span);
+  data_ = std::move(node);
+}
+Constant Constant::Scalar(DataType dtype, double value) {
+  return Constant(ScalarTensor(MakeConst(dtype, value)));
+}
+Constant Constant::Scalar(DataType dtype, int64_t value) {
+  return Constant(ScalarTensor(MakeConst(dtype, value)));
+}
+
+Tuple::Tuple(Array<Expr> fields, Span span) {
+  auto node = make_object<TupleNode>();
+  const bool typed = std::all_of(fields.begin(), fields.end(), [](const Expr& f) { return f.ty().defined(); });
+  if (typed) node->ty = TupleType(fields.Map([](const Expr& field) { return field.ty(); }));
+  node->fields = std::move(fields);
+  node->span = std::move(span);
+  data_ = std::move(node);
+}
+
+TupleGetItem::TupleGetItem(Expr tuple, int64_t index, Span span) {
+  auto node = make_object<TupleGetItemNode>();
+  if (const auto* type = tuple.ty().as<TupleTypeNode>()) {
+    if (index < 0 || index >= static_cast<int64_t>(type->fields.size())) {
+      DEUTERON_THROW(ModelError) << "index " << index << " into a tuple of " << type->fields.size()
+                                 << " fields";
+    }
+    node->ty = type->fields[index];
+  }
+  node->tuple = std::move(tuple);
+  node->index = index;
+  node->span = std::move(span);
+  data_ = std::move(node);
+}
+
+Call::Call(Expr op, Array<Expr> args, Attrs attrs, Array<Type> ty_args, Span span) {
+  auto node = make_object<CallNode>();
+  node->op = std::move(op);
+  node->args = std::move(args);
+  node->attrs = std::move(attrs);
+  node->ty_args = std::move(ty_args);
+  node->span = std::move(span);
+  data_ = std::move(node);
+}
+
+ShapeExpr::ShapeExpr(Array<PrimExpr> values, Span span) {
+  auto node = make_object<ShapeExprNode>();
+  node->ty = ShapeType(values);
+  node->values = std::move(values);
+  node->span = std::move(span);
+  data_ = std::move(node);
+}
+
+PrimValue::PrimValue(PrimExpr value, Span span) {
+  auto node = make_object<PrimValueNode>();
+  node->ty = PrimType(value.dtype());
+  node->value = std::move(value);
+  node->span = std::move(span);
+  data_ = std::move(node);
+}
+PrimValue PrimValue::Int64(int64_t value) { return PrimValue(I64(value)); }
+
+StringImm::StringImm(String value, Span span) {
+  auto node = make_object<StringImmNode>();
+  node->ty = AnyType::Get();
+  node->value = std::move(value);
+  node->span = std::move(span);
+  data_ = std::move(node);
+}
+
+DataTypeImm::DataTypeImm(DataType value, Span span) {
+  auto node = make_object<DataTypeImmNode>();
+  node->ty = AnyType::Get();
+  node->value = value;
+  node->span = std::move(span);
+  data_ = std::move(node);
+}
+
+VarBinding::VarBinding(Var var, Expr value, Span span) {
+  auto node = make_object<VarBindingNode>();
+  node->var = std::move(var);
+  node->value = std::move(value);
+  node->span = std::move(span);
+  data_ = std::move(node);
+}
+
+MatchCast::MatchCast(Var var, Expr value, Type ty, Span span) {
+  auto node = make_object<MatchCastNode>();
+  node->var = std::move(var);
+  node->value = std::move(value);
+  node->ty = std::move(ty);
+  node->span = std::move(span);
+  data_ = std::move(node);
+}
+
+BindingBlock::BindingBlock(Array<Binding> bindings) {
+  auto node = make_object<BindingBlockNode>();
+  node->bindings = std::move(bindings);
+  data_ = std::move(node);
+}
+
+DataflowBlock::DataflowBlock(Array<Binding> bindings) {
+  auto node = make_object<DataflowBlockNode>();
+  node->bindings = std::move(bindings);
+  data_ = std::move(node);
+}
+
+SeqExpr::SeqExpr(Array<BindingBlock> blocks, Expr body, Span span) {
+  auto node = make_object<SeqExprNode>();
+  node->ty = body.ty();
+  node->blocks = std::move(blocks);
+  node->body = std::move(body);
+  node->span = std::move(span);
+  data_ = std::move(node);
+}
+
+If::If(Expr cond, SeqExpr true_branch, SeqExpr false_branch, Span span) {
+  auto node = make_object<IfNode>();
+  node->cond = std::move(cond);
+  node->true_branch = std::move(true_branch);
+  node->false_branch = std::move(false_branch);
+  node->span = std::move(span);
+  data_ = std::move(node);
+}
+
+Function::Function(Array<Var> params, SeqExpr body, Type ret_ty, bool is_pure, DictAttrs attrs, Span span) {
+  auto node = make_object<FunctionNode>();
+  node->ty = FuncType(params.Map([](const Var& param) { return param.ty(); }), ret_ty, is_pure);
+  node->params = std::move(params);
+  node->body = std::move(body);
+  node->ret_ty = std::move(ret_ty);
+  node->is_pure = is_pure;
+  node->attrs = std::move(attrs);
+  node->span = std::move(span);
+  data_ = std::move(node);
+}
+
+ExternFunc::ExternFunc(String global_symbol, Type ty, Span span) {
+  auto node = make_object<ExternFuncNode>();
+  node->global_symbol = std::move(global_symbol);
+  node->ty = ty.defined() ? std::move(ty) : FuncType::Opaque(AnyType::Get());
+  node->span = std::move(span);
+  data_ = std::move(node);
+}
+
+bool IsLeaf(const Expr& expr) {
+  switch (expr->kind) {
+    case RelaxKind::kVar:
+    case RelaxKind::kDataflowVar:
+    case RelaxKind::kGlobalVar:
+    case RelaxKind::kConstant:
+    case RelaxKind::kShapeExpr:
+    case RelaxKind::kPrimValue:
+    case RelaxKind::kStringImm:
+    case RelaxKind::kDataTypeImm:
+    case RelaxKind::kExternFunc:
+    case RelaxKind::kOp: return true;
+    case RelaxKind::kTuple: {
+      const auto& fields = static_cast<const TupleNode*>(expr.get())->fields;
+      return std::all_of(fields.begin(), fields.end(), IsLeaf);
+    }
+    case RelaxKind::kTupleGetItem:
+    case RelaxKind::kCall:
+    case RelaxKind::kSeqExpr:
+    case RelaxKind::kIf:
+    case RelaxKind::kFunction:
+    case RelaxKind::kPrimFunc: return false;
+  }
+  DEUTERON_UNREACHABLE();
+}
+
+void VarNode::RegisterReflection() {
+  refl::ObjectDef<VarNode>()
+      .def_ro("name_hint", &VarNode::name_hint, kIgnore)
+      .def_ro("ty", &VarNode::ty, kDef);
+}
+void DataflowVarNode::RegisterReflection() { refl::ObjectDef<DataflowVarNode>(); }
+void ConstantNode::RegisterReflection() { refl::ObjectDef<ConstantNode>().def_ro("data", &ConstantNode::data); }
+void TupleNode::RegisterReflection() { refl::ObjectDef<TupleNode>().def_ro("fields", &TupleNode::fields); }
+void TupleGetItemNode::RegisterReflection() {
+  refl::ObjectDef<TupleGetItemNode>()
+      .def_ro("tuple", &TupleGetItemNode::tuple)
+      .def_ro("index", &TupleGetItemNode::index);
+}
+void CallNode::RegisterReflection() {
+  refl::ObjectDef<CallNode>()
+      .def_ro("op", &CallNode::op)
+      .def_ro("args", &CallNode::args)
+      .def_ro("attrs", &CallNode::attrs)
+      .def_ro("ty_args", &CallNode::ty_args);
+}
+void ShapeExprNode::RegisterReflection() {
+  refl::ObjectDef<ShapeExprNode>().def_ro("values", &ShapeExprNode::values);
+}
+void PrimValueNode::RegisterReflection() {
+  refl::ObjectDef<PrimValueNode>().def_ro("value", &PrimValueNode::value);
+}
+void StringImmNode::RegisterReflection() {
+  refl::ObjectDef<StringImmNode>().def_ro("value", &StringImmNode::value);
+}
+void DataTypeImmNode::RegisterReflection() {
+  refl::ObjectDef<DataTypeImmNode>().def_ro("value", &DataTypeImmNode::value);
+}
+void VarBindingNode::RegisterReflection() {
+  refl::ObjectDef<VarBindingNode>()
+      .def_ro("value", &VarBindingNode::value)
+      .def_ro("var", &VarBindingNode::var, kDef);
+}
+void MatchCastNode::RegisterReflection() {
+  refl::ObjectDef<MatchCastNode>()
+      .def_ro("value", &MatchCastNode::value)
+      .def_ro("ty", &MatchCastNode::ty, kDef)
+      .def_ro("var", &MatchCastNode::var, kDef);
+}
+void BindingBlockNode::RegisterReflection() {
+  refl::ObjectDef<BindingBlockNode>().def_ro("bindings", &BindingBlockNode::bindings);
+}
+void DataflowBlockNode::RegisterReflection() { refl::ObjectDef<DataflowBlockNode>(); }
+void SeqExprNode::RegisterReflection() {
+  refl::ObjectDef<SeqExprNode>().def_ro("blocks", &SeqExprNode::blocks).def_ro("body", &SeqExprNode::body);
+}
+void IfNode::RegisterReflection() {
+  refl::ObjectDef<IfNode>()
+      .def_ro("cond", &IfNode::cond)
+      .def_ro("true_branch", &IfNode::true_branch)
+      .def_ro("false_branch", &IfNode::false_branch);
+}
+void FunctionNode::RegisterReflection() {
+  refl::ObjectDef<FunctionNode>()
+      .def_ro("params", &FunctionNode::params, kDef)
+      .def_ro("attrs", &FunctionNode::attrs)
+      .def_ro("is_pure", &FunctionNode::is_pure)
+      .def_ro("body", &FunctionNode::body)
+      .def_ro("ret_ty", &FunctionNode::ret_ty);
+}
+void ExternFuncNode::RegisterReflection() {
+  refl::ObjectDef<ExternFuncNode>()
+      .def_ro("attrs", &ExternFuncNode::attrs)
+      .def_ro("global_symbol", &ExternFuncNode::global_symbol);
+}
+
+TVM_FFI_STATIC_INIT_BLOCK() {
+  VarNode::RegisterReflection();
+  DataflowVarNode::RegisterReflection();
+  ConstantNode::RegisterReflection();
+  TupleNode::RegisterReflection();
+  TupleGetItemNode::RegisterReflection();
+  CallNode::RegisterReflection();
+  ShapeExprNode::RegisterReflection();
+  PrimValueNode::RegisterReflection();
+  StringImmNode::RegisterReflection();
+  DataTypeImmNode::RegisterReflection();
+  VarBindingNode::RegisterReflection();
+  MatchCastNode::RegisterReflection();
+  BindingBlockNode::RegisterReflection();
+  DataflowBlockNode::RegisterReflection();
+  SeqExprNode::RegisterReflection();
+  IfNode::RegisterReflection();
+  FunctionNode::RegisterReflection();
+  ExternFuncNode::RegisterReflection();
+}
+
+}  // namespace deuteron::relax

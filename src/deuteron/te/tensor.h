@@ -1,0 +1,77 @@
+/// \file
+/// Tensor expressions: multi-dimensional values defined element by element.
+#pragma once
+
+#include <functional>
+
+#include "deuteron/ir/prim_ops.h"
+#include "deuteron/tir/function.h"
+
+namespace deuteron::te {
+
+class Tensor;
+
+/// How the elements of one or more tensors of one shape are computed; a placeholder has no body.
+class ComputeOpNode : public Object {
+ public:
+  /// Name of the block and of the buffer.
+  String name;
+  /// Spatial axes, one a dimension; empty for a placeholder.
+  Array<tir::IterVar> axis;
+  /// One expression an output. A reduction is a tir::Reduce at the root. Empty for a placeholder.
+  Array<PrimExpr> body;
+  /// Attributes of the block.
+  Map<String, Any> attrs;
+  bool is_placeholder() const { return body.empty(); }
+  DEUTERON_NODE("deuteron.te.ComputeOp", ComputeOpNode, Object);
+};
+class ComputeOp : public ObjectRef {
+ public:
+  DEUTERON_REF(ComputeOp, ObjectRef, ComputeOpNode);
+};
+
+/// Output number `value_index` of `op`.
+class TensorNode : public Object {
+ public:
+  Array<PrimExpr> shape;
+  DataType dtype;
+  ComputeOp op;
+  int64_t value_index = 0;
+  DEUTERON_NODE("deuteron.te.Tensor", TensorNode, Object);
+};
+
+class Tensor : public ObjectRef {
+ public:
+  /// The element at `indices`.
+  PrimExpr operator()(const Array<PrimExpr>& indices) const;
+  const Array<PrimExpr>& shape() const { return get()->shape; }
+  int64_t ndim() const { return static_cast<int64_t>(get()->shape.size()); }
+  DataType dtype() const { return get()->dtype; }
+  DEUTERON_REF(Tensor, ObjectRef, TensorNode);
+};
+
+/// An input.
+Tensor Placeholder(const Array<PrimExpr>& shape, DataType dtype, const std::string& name);
+
+/// out[i...] = body(i...). Axis variables are named i0, i1, … or `axis_names`.
+Tensor Compute(const Array<PrimExpr>& shape, const std::function<PrimExpr(const Array<tir::Var>&)>& body,
+               const std::string& name = "compute", Map<String, Any> attrs = {},
+               const std::vector<std::string>& axis_names = {});
+/// Several outputs of one shape from one loop nest.
+Array<Tensor> ComputeMany(const Array<PrimExpr>& shape,
+                          const std::function<Array<PrimExpr>(const Array<tir::Var>&)>& body,
+                          const std::string& name, Map<String, Any> attrs = {},
+                          const std::vector<std::string>& axis_names = {});
+
+/// A reduction axis over [0, extent).
+tir::IterVar ReduceAxis(PrimExpr extent, const std::string& name = "k");
+PrimExpr Sum(PrimExpr source, const Array<tir::IterVar>& axis);
+PrimExpr Prod(PrimExpr source, const Array<tir::IterVar>& axis);
+PrimExpr MaxReduce(PrimExpr source, const Array<tir::IterVar>& axis);
+PrimExpr MinReduce(PrimExpr source, const Array<tir::IterVar>& axis);
+
+/// A PrimFunc with parameters `tensors` (inputs first, then outputs) and `scalars`: one block a compute, in
+/// topological order, intermediates as alloc_buffers of the root block. Attribute tirx.noalias is set.
+tir::PrimFunc CreatePrimFunc(const Array<Tensor>& tensors, const Array<tir::Var>& scalars = {});
+
+}  // namespace deuteron::te
