@@ -1,0 +1,38 @@
+/// \file
+/// Matrix products.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "deuteron/ir/attrs.h"
+#include "deuteron/relax/op/op_table.h"
+
+namespace deuteron::relax {
+
+class MatmulAttrsNode : public AttrsNode {
+ public:
+  /// Null: as the operands.
+  Optional<DataType> out_dtype;
+  DEUTERON_NODE("deuteron.relax.MatmulAttrs", MatmulAttrsNode, AttrsNode);
+};
+DEUTERON_ATTRS_REF(MatmulAttrs)
+
+class EinsumAttrsNode : public AttrsNode {
+ public:
+  String subscripts;
+  DEUTERON_NODE("deuteron.relax.EinsumAttrs", EinsumAttrsNode, AttrsNode);
+};
+DEUTERON_ATTRS_REF(EinsumAttrs)
+
+/// Rows of the table.
+std::vector<OpInfo> LinearAlgebraOps();
+
+/// numpy's matmul: vectors are promoted, batch dimensions broadcast. A void out_dtype is the operands'.
+Expr Matmul(Expr a, Expr b, DataType out_dtype = DataType::Void());
+/// `operands` is a tuple. Explicit and implicit output subscripts; no ellipsis.
+Expr Einsum(Expr operands, std::string subscripts);
+/// (n,), (m,) → (n, m)
+Expr Outer(Expr a, Expr b);
+
+}  // namespace deuteron::relax

@@ -1,0 +1,225 @@
+/// \file
+/// Attributes of the neural-network operators. Fields print in this order.
+#pragma once
+
+#include "deuteron/ir/attrs.h"
+#include "deuteron/ir/dtype.h"
+
+namespace deuteron::relax {
+
+/// Base of the convolutions. One value an axis; padding: begin of each axis, then end of each.
+class ConvAttrsNode : public AttrsNode {
+ public:
+  Array<int64_t> strides;
+  Array<int64_t> padding;
+  Array<int64_t> dilation;
+  int64_t groups = 1;
+  String data_layout;
+  String kernel_layout;
+  /// Empty: as data_layout.
+  String out_layout;
+  /// Null: as the data's.
+  Optional<DataType> out_dtype;
+  static void RegisterReflection();
+  DEUTERON_BASE_NODE("deuteron.relax.ConvAttrs", ConvAttrsNode, AttrsNode);
+};
+class ConvAttrs : public Attrs {
+ public:
+  DEUTERON_REF(ConvAttrs, Attrs, ConvAttrsNode);
+};
+/// Base of the transposed convolutions. output_padding: rows added at the end of each axis.
+class ConvTransposeAttrsNode : public AttrsNode {
+ public:
+  Array<int64_t> strides;
+  Array<int64_t> padding;
+  Array<int64_t> output_padding;
+  Array<int64_t> dilation;
+  int64_t groups = 1;
+  String data_layout;
+  String kernel_layout;
+  String out_layout;
+  Optional<DataType> out_dtype;
+  static void RegisterReflection();
+  DEUTERON_BASE_NODE("deuteron.relax.ConvTransposeAttrs", ConvTransposeAttrsNode, AttrsNode);
+};
+class ConvTransposeAttrs : public Attrs {
+ public:
+  DEUTERON_REF(ConvTransposeAttrs, Attrs, ConvTransposeAttrsNode);
+};
+/// Base of the pools.
+class PoolAttrsNode : public AttrsNode {
+ public:
+  Array<int64_t> pool_size;
+  Array<int64_t> strides;
+  Array<int64_t> dilation;
+  Array<int64_t> padding;
+  /// Round the number of windows up; windows that begin in the padding at the end do not count.
+  bool ceil_mode = false;
+  /// Average: divide by the size of the window rather than by the elements of it that exist.
+  bool count_include_pad = false;
+  String layout;
+  String out_layout;
+  static void RegisterReflection();
+  DEUTERON_BASE_NODE("deuteron.relax.PoolAttrs", PoolAttrsNode, AttrsNode);
+};
+class PoolAttrs : public Attrs {
+ public:
+  DEUTERON_REF(PoolAttrs, Attrs, PoolAttrsNode);
+};
+/// Base of the adaptive pools. output_size null: as the input.
+class AdaptivePoolAttrsNode : public AttrsNode {
+ public:
+  Optional<Array<int64_t>> output_size;
+  String layout;
+  String out_layout;
+  static void RegisterReflection();
+  DEUTERON_BASE_NODE("deuteron.relax.AdaptivePoolAttrs", AdaptivePoolAttrsNode, AttrsNode);
+};
+class AdaptivePoolAttrs : public Attrs {
+ public:
+  DEUTERON_REF(AdaptivePoolAttrs, Attrs, AdaptivePoolAttrsNode);
+};
+
+/// One class an operator family and rank; default-constructed nodes hold the defaults of that rank.
+#define DEUTERON_RANKED_ATTRS(Name, Base)                                       \
+  class Name##AttrsNode : public Base##AttrsNode {                              \
+   public:                                                                      \
+    Name##AttrsNode();                                                          \
+    DEUTERON_NODE("deuteron.relax." #Name "Attrs", Name##AttrsNode, Base##AttrsNode); \
+  };                                                                            \
+  class Name##Attrs : public Base##Attrs {                                      \
+   public:                                                                      \
+    DEUTERON_REF(Name##Attrs, Base##Attrs, Name##AttrsNode);                    \
+  };
+DEUTERON_RANKED_ATTRS(Conv1D, Conv)
+DEUTERON_RANKED_ATTRS(Conv2D, Conv)
+DEUTERON_RANKED_ATTRS(Conv3D, Conv)
+DEUTERON_RANKED_ATTRS(Conv1DTranspose, ConvTranspose)
+DEUTERON_RANKED_ATTRS(Conv2DTranspose, ConvTranspose)
+DEUTERON_RANKED_ATTRS(Conv3DTranspose, ConvTranspose)
+DEUTERON_RANKED_ATTRS(Pool1D, Pool)
+DEUTERON_RANKED_ATTRS(Pool2D, Pool)
+DEUTERON_RANKED_ATTRS(Pool3D, Pool)
+DEUTERON_RANKED_ATTRS(AdaptivePool1D, AdaptivePool)
+DEUTERON_RANKED_ATTRS(AdaptivePool2D, AdaptivePool)
+DEUTERON_RANKED_ATTRS(AdaptivePool3D, AdaptivePool)
+#undef DEUTERON_RANKED_ATTRS
+
+class LeakyReluAttrsNode : public AttrsNode {
+ public:
+  double alpha = 0.01;
+  DEUTERON_NODE("deuteron.relax.LeakyReluAttrs", LeakyReluAttrsNode, AttrsNode);
+};
+DEUTERON_ATTRS_REF(LeakyReluAttrs)
+
+class PReluAttrsNode : public AttrsNode {
+ public:
+  int64_t axis = 1;
+  DEUTERON_NODE("deuteron.relax.PReluAttrs", PReluAttrsNode, AttrsNode);
+};
+DEUTERON_ATTRS_REF(PReluAttrs)
+
+class SoftplusAttrsNode : public AttrsNode {
+ public:
+  double beta = 1.0;
+  double threshold = 20.0;
+  DEUTERON_NODE("deuteron.relax.SoftplusAttrs", SoftplusAttrsNode, AttrsNode);
+};
+DEUTERON_ATTRS_REF(SoftplusAttrs)
+
+/// softmax and log_softmax.
+class SoftmaxAttrsNode : public AttrsNode {
+ public:
+  int64_t axis = -1;
+  DEUTERON_NODE("deuteron.relax.SoftmaxAttrs", SoftmaxAttrsNode, AttrsNode);
+};
+DEUTERON_ATTRS_REF(SoftmaxAttrs)
+
+class DropoutAttrsNode : public AttrsNode {
+ public:
+  double rate = 0.5;
+  DEUTERON_NODE("deuteron.relax.DropoutAttrs", DropoutAttrsNode, AttrsNode);
+};
+DEUTERON_ATTRS_REF(DropoutAttrs)
+
+class BatchNormAttrsNode : public AttrsNode {
+ public:
+  int64_t axis = 1;
+  double epsilon = 1e-5;
+  bool center = true;
+  bool scale = true;
+  double momentum = 0.1;
+  bool training = true;
+  DEUTERON_NODE("deuteron.relax.BatchNormAttrs", BatchNormAttrsNode, AttrsNode);
+};
+DEUTERON_ATTRS_REF(BatchNormAttrs)
+
+class LayerNormAttrsNode : public AttrsNode {
+ public:
+  Array<int64_t> axes;
+  double epsilon = 1e-5;
+  bool center = true;
+  bool scale = true;
+  DEUTERON_NODE("deuteron.relax.LayerNormAttrs", LayerNormAttrsNode, AttrsNode);
+};
+DEUTERON_ATTRS_REF(LayerNormAttrs)
+
+class GroupNormAttrsNode : public AttrsNode {
+ public:
+  int64_t num_groups = 1;
+  int64_t channel_axis = 1;
+  Array<int64_t> axes;
+  double epsilon = 1e-5;
+  bool center = true;
+  bool scale = true;
+  DEUTERON_NODE("deuteron.relax.GroupNormAttrs", GroupNormAttrsNode, AttrsNode);
+};
+DEUTERON_ATTRS_REF(GroupNormAttrs)
+
+class InstanceNormAttrsNode : public AttrsNode {
+ public:
+  int64_t channel_axis = 1;
+  Array<int64_t> axes;
+  double epsilon = 1e-5;
+  bool center = true;
+  bool scale = true;
+  DEUTERON_NODE("deuteron.relax.InstanceNormAttrs", InstanceNormAttrsNode, AttrsNode);
+};
+DEUTERON_ATTRS_REF(InstanceNormAttrs)
+
+class RMSNormAttrsNode : public AttrsNode {
+ public:
+  Array<int64_t> axes;
+  double epsilon = 1e-5;
+  DEUTERON_NODE("deuteron.relax.RMSNormAttrs", RMSNormAttrsNode, AttrsNode);
+};
+DEUTERON_ATTRS_REF(RMSNormAttrs)
+
+/// pad_width: before and after of each axis in turn. pad_mode: "constant", "reflect", "edge", "circular".
+class PadAttrsNode : public AttrsNode {
+ public:
+  Array<int64_t> pad_width;
+  double pad_value = 0.0;
+  String pad_mode = "constant";
+  DEUTERON_NODE("deuteron.relax.PadAttrs", PadAttrsNode, AttrsNode);
+};
+DEUTERON_ATTRS_REF(PadAttrs)
+
+class PixelShuffleAttrsNode : public AttrsNode {
+ public:
+  int64_t upscale_factor = 1;
+  DEUTERON_NODE("deuteron.relax.PixelShuffleAttrs", PixelShuffleAttrsNode, AttrsNode);
+};
+DEUTERON_ATTRS_REF(PixelShuffleAttrs)
+
+/// scale null: 1/sqrt(head dimension). causal_mask: null, "TopLeft", "BottomRight".
+class AttentionAttrsNode : public AttrsNode {
+ public:
+  Optional<double> scale;
+  Optional<String> causal_mask;
+  Optional<int64_t> window_size;
+  DEUTERON_NODE("deuteron.relax.AttentionAttrs", AttentionAttrsNode, AttrsNode);
+};
+DEUTERON_ATTRS_REF(AttentionAttrs)
+
+}  // namespace deuteron::relax

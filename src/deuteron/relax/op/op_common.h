@@ -1,0 +1,88 @@
+/// \file
+/// What the families of operators share: making calls, reading arguments and attributes, inferring
+/// broadcast shapes, and reporting errors.
+///
+/// A family `foo` is three files: `foo_attrs.h` (attribute classes: names, fields and defaults as they print),
+/// `foo.h` (constructors, and `FooOps()`, its rows of the table) and `foo.cc`. Attributes that mean one value
+/// an axis (strides, padding, …) are accepted in every form that the text allows; readers use `Expanded`.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "deuteron/relax/op/op_table.h"
+
+namespace deuteron::relax {
+
+/// A call of "relax.<name>".
+Call MakeCall(const char* name, Array<Expr> args, Attrs attrs = Attrs(), Array<Type> ty_args = {});
+
+/// "nn.conv2d" for a call of Op "relax.nn.conv2d"; the callee's name for other calls.
+std::string OpName(const Call& call);
+
+/// Types for messages: `Tensor((1, n), "float32")`. Short, one line.
+std::string Describe(const Type& type);
+std::string Describe(const Array<PrimExpr>& shape);
+
+/// Throws a ModelError: `nn.conv2d (at /layer1/conv1): <message>`.
+[[noreturn]] void ThrowOpError(const Call& call, const std::string& message);
+
+/// The attributes of a call, of class `Node`; an InternalError if they are of another.
+template <typename Node>
+const Node* AttrsOf(const Call& call) {
+  const auto* attrs = call->attrs.defined() ? call->attrs.as<Node>() : nullptr;
+  if (attrs == nullptr) {
+    DEUTERON_THROW(InternalError) << "a call of " << OpName(call) << " has no " << Node::_type_key;
+  }
+  return attrs;
+}
+
+/// The type of argument number `index`, which must be a tensor; a ModelError otherwise.
+const TensorTypeNode* TensorArg(const Call& call, size_t index);
+/// The shape of a tensor type, null (std::nullopt) if not known.
+std::optional<Array<PrimExpr>> ShapeOf(const TensorTypeNode* type);
+/// The shape that an argument of type R.Shape carries, if its dimensions are known.
+std::optional<Array<PrimExpr>> ShapeArg(const Call& call, size_t index);
+/// The scalar expression of a PrimValue argument; a ModelError if it is none.
+PrimExpr PrimArg(const Call& call, size_t index);
+
+/// Throws unless the call has between `least` and `most` arguments.
+void CheckArity(const Call& call, size_t least, size_t most);
+/// Throws unless the rank is known to be `rank` or unknown.
+void CheckRank(const Call& call, size_t index, int64_t rank);
+
+/// `axis` in [0, ndim), counted from the end if negative; a ModelError outside of [-ndim, ndim).
+int64_t NormalizeAxis(const Call& call, int64_t axis, int64_t ndim);
+/// The same for several; a ModelError if one occurs twice.
+std::vector<int64_t> NormalizeAxes(const Call& call, const std::vector<int64_t>& axes, int64_t ndim);
+
+/// An attribute of one value an axis in full: one value stands for all, for `pairs` n values stand for
+/// both sides of n axes (begin of each axis, then end of each).
+std::vector<int64_t> Expanded(const Array<int64_t>& values, size_t axes);
+std::vector<int64_t> ExpandedPadding(const Array<int64_t>& values, size_t axes);
+std::vector<int64_t> ToVector(const Array<int64_t>& values);
+Array<int64_t> ToArray(const std::vector<int64_t>& values);
+
+/// The dtype of both operands: equal, or one of them unknown; a ModelError otherwise.
+DataType CommonDType(const Call& call, size_t first, size_t second);
+/// The numpy broadcast of two shapes; nothing where it depends on whether a symbolic dimension is 1; a
+/// ModelError that shows both where they cannot match.
+std::optional<Array<PrimExpr>> BroadcastShapes(const Call& call, const BlockBuilder& builder,
+                                               const Array<PrimExpr>& a, const Array<PrimExpr>& b);
+/// The type of an elementwise operation of two tensors, of result dtype `dtype`.
+Type BroadcastType(const Call& call, const BlockBuilder& builder, DataType dtype);
+
+/// Where the operands agree on a device, it; null otherwise.
+VDevice CommonVDevice(const Call& call);
+
+/// Whether the shapes of all tensor arguments (and fields of tuple arguments) are known, and those of the
+/// result: what legalisation needs.
+bool ShapesKnown(const Call& call);
+
+/// Inference for operators whose result has the type of their first argument.
+Type InferSameType(const Call& call, const BlockBuilder& builder);
+
+}  // namespace deuteron::relax
