@@ -3,7 +3,7 @@
 
 add_library(deuteron_options INTERFACE)
 target_include_directories(deuteron_options INTERFACE "${PROJECT_SOURCE_DIR}/src")
-target_compile_options(deuteron_options INTERFACE -Wall -Wextra -Wno-unused-parameter -Wno-dangling-reference)
+target_compile_options(deuteron_options INTERFACE -Wall -Wextra -Wno-unused-parameter -Wno-missing-field-initializers)
 if(DEUTERON_WARNINGS_AS_ERRORS)
   target_compile_options(deuteron_options INTERFACE -Werror)
 endif()

@@ -1,0 +1,270 @@
+#include "deuteron/interpreter/scalar.h"
+
+#include <bit>
+#include <cmath>
+#include <cstring>
+#include <limits>
+#include <unordered_map>
+
+namespace deuteron::interpreter {
+namespace {
+
+template <typename T>
+T At(const void* data, int64_t index) {
+  return static_cast<const T*>(data)[index];
+}
+template <typename T, typename V>
+void Put(void* data, int64_t index, V value) {
+  static_cast<T*>(data)[index] = static_cast<T>(value);
+}
+
+double BFloat16ToDouble(uint16_t bits) { return std::bit_cast<float>(static_cast<uint32_t>(bits) << 16); }
+
+/// `value` has been rounded to bfloat16 already, so the low half of its float is zero.
+uint16_t DoubleToBFloat16(double value) {
+  const auto bits = std::bit_cast<uint32_t>(static_cast<float>(value));
+  if (std::isnan(value)) return static_cast<uint16_t>((bits >> 16) | 0x40);
+  return static_cast<uint16_t>(bits >> 16);
+}
+
+int64_t FloorDivide(int64_t a, int64_t b) {
+  const int64_t quotient = a / b;
+  return (a % b != 0 && ((a < 0) != (b < 0))) ? quotient - 1 : quotient;
+}
+
+Scalar ApplyInts(ExprKind kind, DataType dtype, int64_t a, int64_t b) {
+  const auto ua = static_cast<uint64_t>(a);
+  const auto ub = static_cast<uint64_t>(b);
+  const bool is_unsigned = dtype.is_uint();
+  const bool less = is_unsigned ? ua < ub : a < b;
+  const auto wrap = [&](uint64_t value) { return Scalar::Int(Wrap(dtype, static_cast<int64_t>(value))); };
+  const auto check = [&] {
+    if (b == 0) DEUTERON_THROW(ModelError) << "division of an integer by zero";
+  };
+  switch (kind) {
+    case ExprKind::kAdd: return wrap(ua + ub);
+    case ExprKind::kSub: return wrap(ua - ub);
+    case ExprKind::kMul: return wrap(ua * ub);
+    case ExprKind::kDiv:
+      check();
+      if (b == -1 && !is_unsigned) return wrap(0 - ua);
+      return is_unsigned ? wrap(ua / ub) : wrap(static_cast<uint64_t>(a / b));
+    case ExprKind::kMod:
+      check();
+      if (b == -1 && !is_unsigned) return Scalar::Int(0);
+      return is_unsigned ? wrap(ua % ub) : wrap(static_cast<uint64_t>(a % b));
+    case ExprKind::kFloorDiv:
+      check();
+      if (b == -1 && !is_unsigned) return wrap(0 - ua);
+      return is_unsigned ? wrap(ua / ub) : wrap(static_cast<uint64_t>(FloorDivide(a, b)));
+    case ExprKind::kFloorMod:
+      check();
+      if (b == -1 && !is_unsigned) return Scalar::Int(0);
+      return is_unsigned ? wrap(ua % ub) : wrap(static_cast<uint64_t>(a - FloorDivide(a, b) * b));
+    case ExprKind::kMin: return Scalar::Int(less ? a : b);
+    case ExprKind::kMax: return Scalar::Int(less ? b : a);
+    case ExprKind::kEQ: return Scalar::Int(a == b);
+    case ExprKind::kNE: return Scalar::Int(a != b);
+    case ExprKind::kLT: return Scalar::Int(less);
+    case ExprKind::kLE: return Scalar::Int(less || a == b);
+    case ExprKind::kGT: return Scalar::Int(!less && a != b);
+    case ExprKind::kGE: return Scalar::Int(!less);
+    case ExprKind::kAnd: return Scalar::Int(a != 0 && b != 0);
+    case ExprKind::kOr: return Scalar::Int(a != 0 || b != 0);
+    default: DEUTERON_UNREACHABLE();
+  }
+}
+
+Scalar ApplyFloats(ExprKind kind, DataType dtype, double a, double b) {
+  // A double holds the exact sum, difference and product of two floats of at most 32 bits up to one
+  // rounding that is innocuous for them (53 >= 2 * 24 + 2), so rounding twice equals rounding once.
+  const auto round = [&](double value) { return Scalar::Float(Round(dtype, value)); };
+  const bool is_nan = std::isnan(a) || std::isnan(b);
+  switch (kind) {
+    case ExprKind::kAdd: return round(a + b);
+    case ExprKind::kSub: return round(a - b);
+    case ExprKind::kMul: return round(a * b);
+    case ExprKind::kDiv: return round(a / b);
+    case ExprKind::kMod: return round(std::fmod(a, b));
+    case ExprKind::kFloorDiv: return round(std::floor(a / b));
+    case ExprKind::kFloorMod: return round(a - std::floor(a / b) * b);
+    case ExprKind::kMin: return Scalar::Float(is_nan ? std::numeric_limits<double>::quiet_NaN() : (b < a ? b : a));
+    case ExprKind::kMax: return Scalar::Float(is_nan ? std::numeric_limits<double>::quiet_NaN() : (a < b ? b : a));
+    case ExprKind::kEQ: return Scalar::Int(a == b);
+    case ExprKind::kNE: return Scalar::Int(a != b);
+    case ExprKind::kLT: return Scalar::Int(a < b);
+    case ExprKind::kLE: return Scalar::Int(a <= b);
+    case ExprKind::kGT: return Scalar::Int(a > b);
+    case ExprKind::kGE: return Scalar::Int(a >= b);
+    default: DEUTERON_UNREACHABLE();
+  }
+}
+
+/// Unary functions computed in double and rounded once.
+template <double (*kFunction)(double)>
+Scalar Unary(DataType dtype, const Scalar* args) {
+  return Scalar::Float(Round(dtype, kFunction(args[0].f)));
+}
+double Rsqrt(double x) { return 1.0 / std::sqrt(x); }
+double Sigmoid(double x) { return 1.0 / (1.0 + std::exp(-x)); }
+double Exp10(double x) { return std::pow(10.0, x); }
+
+Scalar Abs(DataType dtype, const Scalar* args) {
+  if (dtype.is_float()) return Scalar::Float(std::fabs(args[0].f));
+  if (dtype.is_uint()) return args[0];
+  return Scalar::Int(Wrap(dtype, args[0].i < 0 ? static_cast<int64_t>(0 - static_cast<uint64_t>(args[0].i)) : args[0].i));
+}
+template <double (*kFunction)(double, double)>
+Scalar BinaryFloat(DataType dtype, const Scalar* args) {
+  return Scalar::Float(Round(dtype, kFunction(args[0].f, args[1].f)));
+}
+Scalar Pow(DataType dtype, const Scalar* args) {
+  if (dtype.is_float()) return Scalar::Float(Round(dtype, std::pow(args[0].f, args[1].f)));
+  uint64_t result = 1;
+  auto base = static_cast<uint64_t>(args[0].i);
+  if (args[1].i < 0) {  // 1 / base^n truncated
+    if (args[0].i == 1) return Scalar::Int(1);
+    if (args[0].i == -1) return Scalar::Int(args[1].i % 2 == 0 ? 1 : -1);
+    return Scalar::Int(0);
+  }
+  for (auto n = static_cast<uint64_t>(args[1].i); n != 0; n >>= 1, base *= base) {
+    if ((n & 1) != 0) result *= base;
+  }
+  return Scalar::Int(Wrap(dtype, static_cast<int64_t>(result)));
+}
+Scalar IsNan(DataType, const Scalar* args) { return Scalar::Int(std::isnan(args[0].f)); }
+Scalar IsInf(DataType, const Scalar* args) { return Scalar::Int(std::isinf(args[0].f)); }
+Scalar IsFinite(DataType, const Scalar* args) { return Scalar::Int(std::isfinite(args[0].f)); }
+Scalar BitAnd(DataType dtype, const Scalar* args) { return Scalar::Int(Wrap(dtype, args[0].i & args[1].i)); }
+Scalar BitOr(DataType dtype, const Scalar* args) { return Scalar::Int(Wrap(dtype, args[0].i | args[1].i)); }
+Scalar BitXor(DataType dtype, const Scalar* args) { return Scalar::Int(Wrap(dtype, args[0].i ^ args[1].i)); }
+Scalar BitNot(DataType dtype, const Scalar* args) {
+  if (dtype.is_bool()) return Scalar::Int(args[0].i == 0);
+  return Scalar::Int(Wrap(dtype, ~args[0].i));
+}
+/// Shifts by the width or more give 0 (or the sign, to the right).
+Scalar ShiftLeft(DataType dtype, const Scalar* args) {
+  const int64_t n = args[1].i;
+  if (n < 0 || n >= dtype.bits()) return Scalar::Int(0);
+  return Scalar::Int(Wrap(dtype, static_cast<int64_t>(static_cast<uint64_t>(args[0].i) << n)));
+}
+Scalar ShiftRight(DataType dtype, const Scalar* args) {
+  const int64_t n = args[1].i;
+  if (n < 0 || n >= dtype.bits()) return Scalar::Int(dtype.is_int() && args[0].i < 0 ? -1 : 0);
+  if (dtype.is_int()) return Scalar::Int(args[0].i >> n);
+  return Scalar::Int(static_cast<int64_t>(static_cast<uint64_t>(args[0].i) >> n));
+}
+Scalar Fma(DataType dtype, const Scalar* args) {
+  if (dtype.bits() == 32) {
+    return Scalar::Float(std::fma(static_cast<float>(args[0].f), static_cast<float>(args[1].f),
+                                  static_cast<float>(args[2].f)));
+  }
+  return Scalar::Float(Round(dtype, std::fma(args[0].f, args[1].f, args[2].f)));
+}
+Scalar Likely(DataType, const Scalar* args) { return args[0]; }
+
+}  // namespace
+
+int64_t Wrap(DataType dtype, int64_t value) {
+  if (dtype.is_bool()) return value != 0;
+  const int bits = dtype.bits();
+  if (bits >= 64) return value;
+  const uint64_t high = static_cast<uint64_t>(value) << (64 - bits);
+  return dtype.is_int() ? static_cast<int64_t>(high) >> (64 - bits) : static_cast<int64_t>(high >> (64 - bits));
+}
+
+double Round(DataType dtype, double value) {
+  if (dtype.bits() == 64) return value;
+  if (dtype.bits() == 32) return static_cast<float>(value);
+  return tir::FloatImm(dtype.element(), value)->value;
+}
+
+Scalar LoadScalar(const void* data, DataType dtype, int64_t index) {
+  if (dtype.is_float()) {
+    if (dtype.bits() == 32) return Scalar::Float(At<float>(data, index));
+    if (dtype.bits() == 64) return Scalar::Float(At<double>(data, index));
+    DEUTERON_CHECK(dtype.bits() == 16) << "load of " << dtype;
+    if (dtype.is_bfloat16()) return Scalar::Float(BFloat16ToDouble(At<uint16_t>(data, index)));
+    return Scalar::Float(static_cast<double>(At<_Float16>(data, index)));
+  }
+  const bool is_signed = dtype.is_int();
+  switch (dtype.bits()) {
+    case 8: return Scalar::Int(is_signed ? At<int8_t>(data, index) : At<uint8_t>(data, index));
+    case 16: return Scalar::Int(is_signed ? At<int16_t>(data, index) : At<uint16_t>(data, index));
+    case 32: return Scalar::Int(is_signed ? At<int32_t>(data, index) : At<uint32_t>(data, index));
+    case 64: return Scalar::Int(At<int64_t>(data, index));
+    default: DEUTERON_THROW(UnsupportedError) << "the interpreter does not hold elements of type " << dtype;
+  }
+}
+
+void StoreScalar(void* data, DataType dtype, int64_t index, Scalar value) {
+  if (dtype.is_float()) {
+    if (dtype.bits() == 32) return Put<float>(data, index, value.f);
+    if (dtype.bits() == 64) return Put<double>(data, index, value.f);
+    DEUTERON_CHECK(dtype.bits() == 16) << "store of " << dtype;
+    if (dtype.is_bfloat16()) return Put<uint16_t>(data, index, DoubleToBFloat16(value.f));
+    return Put<_Float16>(data, index, value.f);
+  }
+  switch (dtype.bits()) {
+    case 8: return Put<uint8_t>(data, index, value.i);
+    case 16: return Put<uint16_t>(data, index, value.i);
+    case 32: return Put<uint32_t>(data, index, value.i);
+    case 64: return Put<int64_t>(data, index, value.i);
+    default: DEUTERON_THROW(UnsupportedError) << "the interpreter does not hold elements of type " << dtype;
+  }
+}
+
+Scalar ApplyBinary(ExprKind kind, DataType dtype, Scalar a, Scalar b) {
+  return dtype.is_float() ? ApplyFloats(kind, dtype, a.f, b.f) : ApplyInts(kind, dtype, a.i, b.i);
+}
+
+Scalar ApplyCast(DataType from, DataType to, Scalar value) {
+  if (from.is_float()) {
+    if (to.is_float()) return Scalar::Float(Round(to, value.f));
+    if (to.is_bool()) return Scalar::Int(value.f != 0);
+    if (std::isnan(value.f)) return Scalar::Int(0);
+    const auto least = AsConstInt(MinValue(to.element()));
+    const auto greatest = AsConstInt(MaxValue(to.element()));
+    const double low = static_cast<double>(*least);
+    const double high = to.is_uint() && to.bits() == 64 ? 0x1p64 : static_cast<double>(*greatest);
+    if (value.f <= low) return Scalar::Int(*least);
+    if (value.f >= high) return Scalar::Int(*greatest);
+    if (to.is_uint() && to.bits() == 64) return Scalar::Int(static_cast<int64_t>(static_cast<uint64_t>(value.f)));
+    return Scalar::Int(static_cast<int64_t>(value.f));
+  }
+  if (to.is_float()) {
+    if (from.is_uint()) return Scalar::Float(Round(to, static_cast<double>(static_cast<uint64_t>(value.i))));
+    // Straight to the narrow format: through double would round a large int64 twice.
+    if (to.bits() == 32) return Scalar::Float(static_cast<float>(value.i));
+    return Scalar::Float(Round(to, static_cast<double>(value.i)));
+  }
+  if (to.is_handle()) return value;
+  return Scalar::Int(Wrap(to, value.i));
+}
+
+Intrinsic FindIntrinsic(std::string_view name) {
+  static const auto* table = new std::unordered_map<std::string_view, Intrinsic>{
+      {"tir.exp", Unary<std::exp>},     {"tir.exp2", Unary<std::exp2>},   {"tir.exp10", Unary<Exp10>},
+      {"tir.log", Unary<std::log>},     {"tir.log2", Unary<std::log2>},   {"tir.log10", Unary<std::log10>},
+      {"tir.log1p", Unary<std::log1p>}, {"tir.sqrt", Unary<std::sqrt>},   {"tir.rsqrt", Unary<Rsqrt>},
+      {"tir.tanh", Unary<std::tanh>},   {"tir.sigmoid", Unary<Sigmoid>},  {"tir.erf", Unary<std::erf>},
+      {"tir.sin", Unary<std::sin>},     {"tir.cos", Unary<std::cos>},     {"tir.tan", Unary<std::tan>},
+      {"tir.sinh", Unary<std::sinh>},   {"tir.cosh", Unary<std::cosh>},   {"tir.asin", Unary<std::asin>},
+      {"tir.acos", Unary<std::acos>},   {"tir.atan", Unary<std::atan>},   {"tir.asinh", Unary<std::asinh>},
+      {"tir.acosh", Unary<std::acosh>}, {"tir.atanh", Unary<std::atanh>}, {"tir.floor", Unary<std::floor>},
+      {"tir.ceil", Unary<std::ceil>},   {"tir.trunc", Unary<std::trunc>}, {"tir.round", Unary<std::nearbyint>},
+      {"tir.nearbyint", Unary<std::nearbyint>},
+      {"tir.abs", Abs},                 {"tir.fabs", Abs},
+      {"tir.pow", Pow},                 {"tir.atan2", BinaryFloat<std::atan2>},
+      {"tir.fmod", BinaryFloat<std::fmod>},       {"tir.hypot", BinaryFloat<std::hypot>},
+      {"tir.copysign", BinaryFloat<std::copysign>},
+      {"tir.isnan", IsNan},             {"tir.isinf", IsInf},             {"tir.isfinite", IsFinite},
+      {"tir.bitwise_and", BitAnd},      {"tir.bitwise_or", BitOr},        {"tir.bitwise_xor", BitXor},
+      {"tir.bitwise_not", BitNot},      {"tir.shift_left", ShiftLeft},    {"tir.shift_right", ShiftRight},
+      {"tir.fma", Fma},                 {"tir.likely", Likely},
+  };
+  auto it = table->find(name);
+  return it == table->end() ? nullptr : it->second;
+}
+
+}  // namespace deuteron::interpreter

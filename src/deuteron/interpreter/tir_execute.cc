@@ -1,0 +1,310 @@
+#include <cstring>
+#include <memory>
+
+#include "deuteron/interpreter/tir_program.h"
+
+namespace deuteron::interpreter {
+namespace {
+
+struct BufferState {
+  const BufferCode* code = nullptr;
+  void* data = nullptr;
+  std::vector<int64_t> shape;
+  std::vector<int64_t> strides;
+  int64_t size = 0;
+  /// Memory and, an element each, whether it was written; empty for parameters.
+  std::unique_ptr<char[]> memory;
+  std::vector<bool> written;
+};
+
+class Executor {
+ public:
+  Executor(const TirProgram& program, const Options& options)
+      : program_(program), vars_(program.num_vars), vectors_(program.num_vars), buffers_(program.num_buffers), steps_left_(options.max_steps) {}
+
+  void Run(const std::vector<Tensor>& tensors, const std::vector<int64_t>& scalars) {
+    if (tensors.size() != program_.param_buffers.size() || scalars.size() != program_.scalar_params.size()) {
+      DEUTERON_THROW(UsageError) << program_.name << " takes " << program_.param_buffers.size()
+                                 << " tensors and " << program_.scalar_params.size() << " scalars; given "
+                                 << tensors.size() << " and " << scalars.size();
+    }
+    BindDimensions(tensors);
+    for (size_t i = 0; i < scalars.size(); ++i) vars_[program_.scalar_params[i]].i = scalars[i];
+    for (size_t i = 0; i < tensors.size(); ++i) BindParameter(program_.param_buffers[i], tensors[i]);
+    Exec(program_.body);
+  }
+
+ private:
+  /// Dimensions that are plain variables define them: the first occurrence counts, BindParameter checks.
+  void BindDimensions(const std::vector<Tensor>& tensors) {
+    std::vector<bool> bound(vars_.size());
+    for (size_t i = 0; i < tensors.size(); ++i) {
+      const auto& slots = program_.shape_slots[i];
+      if (slots.size() != static_cast<size_t>(tensors[i].ndim())) {
+        DEUTERON_THROW(UsageError) << "parameter " << program_.param_buffers[i].name << " of " << program_.name
+                                   << " has rank " << slots.size() << "; given a tensor of rank "
+                                   << tensors[i].ndim();
+      }
+      for (size_t axis = 0; axis < slots.size(); ++axis) {
+        if (slots[axis] < 0 || bound[slots[axis]]) continue;
+        bound[slots[axis]] = true;
+        vars_[slots[axis]].i = tensors[i].shape()[axis];
+      }
+    }
+  }
+
+  void BindParameter(const BufferCode& code, const Tensor& tensor) {
+    BufferState& state = buffers_[code.slot];
+    Shape(code, &state);
+    state.data = static_cast<char*>(tensor.data_ptr()) + tensor.byte_offset();
+    if (!(DataType(tensor.dtype()) == code.dtype)) {
+      DEUTERON_THROW(UsageError) << "parameter " << code.name << " of " << program_.name << " has dtype "
+                                 << code.dtype << "; given a tensor of " << DataType(tensor.dtype());
+    }
+    for (size_t axis = 0; axis < state.shape.size(); ++axis) {
+      if (state.shape[axis] != tensor.shape()[axis]) {
+        DEUTERON_THROW(UsageError) << "dimension " << axis << " of parameter " << code.name << " of "
+                                   << program_.name << " is " << state.shape[axis]
+                                   << "; given a tensor where it is " << tensor.shape()[axis];
+      }
+    }
+  }
+
+  void Shape(const BufferCode& code, BufferState* state) {
+    state->code = &code;
+    state->shape.clear();
+    for (const ExprCode& extent : code.shape) state->shape.push_back(Eval(extent, 0).i);
+    state->strides.assign(state->shape.size(), 1);
+    state->size = 1;
+    if (code.strides.empty()) {
+      for (size_t axis = state->shape.size(); axis-- > 0;) {
+        state->strides[axis] = state->size;
+        if (state->shape[axis] < 0 || __builtin_mul_overflow(state->size, state->shape[axis], &state->size)) {
+          DEUTERON_THROW(ModelError) << "size of buffer " << code.name << " overflows";
+        }
+      }
+      return;
+    }
+    for (size_t axis = 0; axis < state->shape.size(); ++axis) {
+      state->strides[axis] = Eval(code.strides[axis], 0).i;
+      state->size += (state->shape[axis] - 1) * state->strides[axis];
+    }
+  }
+
+  void Allocate(const BufferCode& code) {
+    BufferState& state = buffers_[code.slot];
+    Shape(code, &state);
+    const int64_t elements = state.size * code.dtype.lanes();
+    state.memory = std::make_unique<char[]>(elements * code.dtype.element().bytes());
+    state.data = state.memory.get();
+    state.written.assign(elements, false);
+  }
+
+  /// Position of an element in its buffer, bounds checked.
+  int64_t Offset(const BufferState& state, const ExprCode* indices, int lane) {
+    if (state.code == nullptr) DEUTERON_THROW(ModelError) << "a buffer is used before it is allocated";
+    int64_t offset = 0;
+    for (size_t axis = 0; axis < state.shape.size(); ++axis) {
+      const int64_t index = Eval(indices[axis], indices[axis].lanes > 1 ? lane : 0).i;
+      if (index < 0 || index >= state.shape[axis]) {
+        DEUTERON_THROW(ModelError) << "index " << index << " of axis " << axis << " of buffer "
+                                   << state.code->name << " is outside of [0, " << state.shape[axis] << ") in "
+                                   << program_.name;
+      }
+      offset += index * state.strides[axis];
+    }
+    return offset;
+  }
+
+  Scalar EvalLoad(const ExprCode& code, int lane) {
+    const BufferState& state = buffers_[code.slot];
+    const int64_t offset = Offset(state, code.children.data(), lane);
+    if (!state.written.empty() && !state.written[offset]) {
+      DEUTERON_THROW(ModelError) << "element " << offset << " of buffer " << state.code->name << " is read before it is written in "
+                                 << program_.name;
+    }
+    return LoadScalar(state.data, code.dtype, offset);
+  }
+
+  Scalar EvalCall(const ExprCode& code, int lane) {
+    switch (code.special) {
+      case ExprCode::Special::kIfThenElse:
+        return Eval(code.children[Eval(code.children[0], lane).i != 0 ? 1 : 2], lane);
+      case ExprCode::Special::kReinterpret: {
+        const Scalar value = Eval(code.children[0], lane);
+        char bits[8] = {};
+        StoreScalar(bits, code.operand, 0, value);
+        return LoadScalar(bits, code.dtype, 0);
+      }
+      case ExprCode::Special::kNone: break;
+    }
+    Scalar args[4];
+    for (size_t i = 0; i < code.children.size(); ++i) args[i] = Eval(code.children[i], lane);
+    return code.intrinsic(code.operand, args);
+  }
+
+  Scalar EvalShuffle(const ExprCode& code, int lane) {
+    const auto vectors = static_cast<size_t>(code.imm.i);
+    int64_t index = Eval(code.children[vectors + lane], 0).i;
+    for (size_t i = 0; i < vectors; ++i) {
+      if (index < code.children[i].lanes) return Eval(code.children[i], static_cast<int>(index));
+      index -= code.children[i].lanes;
+    }
+    DEUTERON_THROW(ModelError) << "shuffle index is out of range in " << program_.name;
+  }
+
+  Scalar Eval(const ExprCode& code, int lane) {
+    switch (code.kind) {
+      case ExprKind::kVar: return code.lanes == 1 ? vars_[code.slot] : vectors_[code.slot][lane];
+      case ExprKind::kIntImm:
+      case ExprKind::kFloatImm:
+      case ExprKind::kStringImm: return code.imm;
+      case ExprKind::kCast: return ApplyCast(code.operand, code.dtype, Eval(code.children[0], lane));
+      case ExprKind::kAnd:
+        return Scalar::Int(Eval(code.children[0], lane).i != 0 && Eval(code.children[1], lane).i != 0);
+      case ExprKind::kOr:
+        return Scalar::Int(Eval(code.children[0], lane).i != 0 || Eval(code.children[1], lane).i != 0);
+      case ExprKind::kNot: return Scalar::Int(Eval(code.children[0], lane).i == 0);
+      case ExprKind::kSelect: {
+        const bool condition = Eval(code.children[0], lane).i != 0;
+        const Scalar true_value = Eval(code.children[1], lane);
+        const Scalar false_value = Eval(code.children[2], lane);
+        return condition ? true_value : false_value;
+      }
+      case ExprKind::kLet:
+        BindVar(code.slot, code.children[0]);
+        return Eval(code.children[1], lane);
+      case ExprKind::kRamp: {
+        const int64_t base = Eval(code.children[0], 0).i;
+        return Scalar::Int(base + lane * Eval(code.children[1], 0).i);
+      }
+      case ExprKind::kBroadcast: return Eval(code.children[0], 0);
+      case ExprKind::kShuffle: return EvalShuffle(code, lane);
+      case ExprKind::kCall: return EvalCall(code, lane);
+      case ExprKind::kBufferLoad: return EvalLoad(code, lane);
+      case ExprKind::kProducerLoad:
+      case ExprKind::kReduce: DEUTERON_UNREACHABLE();
+      case ExprKind::kAdd:
+      case ExprKind::kSub:
+      case ExprKind::kMul:
+      case ExprKind::kDiv:
+      case ExprKind::kMod:
+      case ExprKind::kFloorDiv:
+      case ExprKind::kFloorMod:
+      case ExprKind::kMin:
+      case ExprKind::kMax:
+      case ExprKind::kEQ:
+      case ExprKind::kNE:
+      case ExprKind::kLT:
+      case ExprKind::kLE:
+      case ExprKind::kGT:
+      case ExprKind::kGE: {
+        const Scalar a = Eval(code.children[0], lane);
+        return ApplyBinary(code.kind, code.operand, a, Eval(code.children[1], lane));
+      }
+    }
+    DEUTERON_UNREACHABLE();
+  }
+
+  void BindVar(int slot, const ExprCode& value) {
+    if (value.lanes == 1) {
+      vars_[slot] = Eval(value, 0);
+      return;
+    }
+    std::vector<Scalar> lanes(value.lanes);
+    for (int lane = 0; lane < value.lanes; ++lane) lanes[lane] = Eval(value, lane);
+    vectors_[slot] = std::move(lanes);
+  }
+
+  void Store(const StmtCode& code) {
+    BufferState& state = buffers_[code.slot];
+    const ExprCode& value = code.exprs[0];
+    const auto put = [&](int64_t offset, Scalar scalar) {
+      StoreScalar(state.data, value.dtype, offset, scalar);
+      if (!state.written.empty()) state.written[offset] = true;
+    };
+    if (value.lanes == 1) {
+      const Scalar scalar = Eval(value, 0);
+      put(Offset(state, code.exprs.data() + 1, 0), scalar);
+      return;
+    }
+    // All lanes are read before any is written.
+    std::vector<std::pair<int64_t, Scalar>> lanes(value.lanes);
+    for (int lane = 0; lane < value.lanes; ++lane) {
+      lanes[lane] = {Offset(state, code.exprs.data() + 1, lane), Eval(value, lane)};
+    }
+    for (const auto& [offset, scalar] : lanes) put(offset, scalar);
+  }
+
+  void ExecBlock(const StmtCode& code) {
+    // The values are expressions in the enclosing variables: all are read before any is bound.
+    int64_t values[16];
+    DEUTERON_CHECK(code.iters.size() <= 16) << "block " << code.text << " has " << code.iters.size() << " iterators";
+    if (Eval(code.exprs[0], 0).i == 0) return;
+    bool first = true;
+    for (size_t i = 0; i < code.iters.size(); ++i) values[i] = Eval(code.iters[i].value, 0).i;
+    for (size_t i = 0; i < code.iters.size(); ++i) {
+      vars_[code.iters[i].slot].i = values[i];
+      if (code.iters[i].is_reduce && values[i] != Eval(code.iters[i].dom_min, 0).i) first = false;
+    }
+    for (const BufferCode& buffer : code.allocs) Allocate(buffer);
+    if (code.init != nullptr && first) Exec(*code.init);
+    Exec(code.body[0]);
+  }
+
+  void Exec(const StmtCode& code) {
+    using tir::StmtKind;
+    if (--steps_left_ < 0) DEUTERON_THROW(UnsupportedError) << program_.name << " runs for too many steps";
+    switch (code.kind) {
+      case StmtKind::kBind: BindVar(code.slot, code.exprs[0]); return;
+      case StmtKind::kAssert:
+        if (Eval(code.exprs[0], 0).i == 0) DEUTERON_THROW(ModelError) << code.text;
+        return;
+      case StmtKind::kBufferStore: Store(code); return;
+      case StmtKind::kAllocBuffer: Allocate(code.allocs[0]); return;
+      case StmtKind::kSeq:
+        for (const StmtCode& child : code.body) Exec(child);
+        return;
+      case StmtKind::kIfThenElse:
+        if (Eval(code.exprs[0], 0).i != 0) {
+          Exec(code.body[0]);
+        } else if (code.body.size() > 1) {
+          Exec(code.body[1]);
+        }
+        return;
+      case StmtKind::kEvaluate: Eval(code.exprs[0], 0); return;
+      case StmtKind::kFor: {
+        const int64_t min = Eval(code.exprs[0], 0).i;
+        const int64_t extent = Eval(code.exprs[1], 0).i;
+        for (int64_t i = 0; i < extent; ++i) {
+          vars_[code.slot].i = min + i;
+          Exec(code.body[0]);
+        }
+        return;
+      }
+      case StmtKind::kWhile:
+        while (Eval(code.exprs[0], 0).i != 0) Exec(code.body[0]);
+        return;
+      case StmtKind::kSBlockRealize: ExecBlock(code); return;
+      case StmtKind::kAttr:
+      case StmtKind::kSBlock: break;
+    }
+    DEUTERON_UNREACHABLE();
+  }
+
+  const TirProgram& program_;
+  std::vector<Scalar> vars_;
+  /// Values of the variables of vector type.
+  std::vector<std::vector<Scalar>> vectors_;
+  std::vector<BufferState> buffers_;
+  int64_t steps_left_;
+};
+
+}  // namespace
+
+void Execute(const TirProgram& program, const std::vector<Tensor>& tensors, const std::vector<int64_t>& scalars,
+             const Options& options) {
+  Executor(program, options).Run(tensors, scalars);
+}
+
+}  // namespace deuteron::interpreter

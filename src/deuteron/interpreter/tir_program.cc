@@ -1,0 +1,229 @@
+#include "deuteron/interpreter/tir_program.h"
+
+#include <unordered_map>
+
+namespace deuteron::interpreter {
+namespace {
+
+using namespace tir;  // NOLINT(build/namespaces): the nodes of this level
+
+class Preparer {
+ public:
+  std::shared_ptr<const TirProgram> Run(const PrimFunc& func) {
+    auto program = std::make_shared<TirProgram>();
+    program->name = func->GetAttr<String>("global_symbol").value_or("prim_func");
+    for (const Var& param : func->params) {
+      auto it = func->buffer_map.find(param);
+      if (it == func->buffer_map.end()) {
+        program->scalar_params.push_back(VarSlot(param));
+        continue;
+      }
+      const Buffer buffer = (*it).second;
+      std::vector<int> slots;
+      for (const PrimExpr& extent : buffer->shape) {
+        const auto* var = extent.as<VarNode>();
+        slots.push_back(var == nullptr ? -1 : VarSlot(GetRef<Var>(var)));
+      }
+      program->shape_slots.push_back(std::move(slots));
+      program->param_buffers.push_back(Define(buffer));
+    }
+    program->body = Compile(func->body);
+    program->num_vars = static_cast<int>(vars_.size());
+    program->num_buffers = static_cast<int>(buffers_.size());
+    return program;
+  }
+
+ private:
+  int VarSlot(const Var& var) {
+    return vars_.try_emplace(var, static_cast<int>(vars_.size())).first->second;
+  }
+  int BufferSlot(const Buffer& buffer) {
+    return buffers_.try_emplace(buffer, static_cast<int>(buffers_.size())).first->second;
+  }
+  BufferCode Define(const Buffer& buffer) {
+    return {std::string(buffer->name), buffer->dtype, Compile(buffer->shape), Compile(buffer->strides),
+            BufferSlot(buffer)};
+  }
+  std::vector<ExprCode> Compile(const Array<PrimExpr>& exprs) {
+    std::vector<ExprCode> code;
+    code.reserve(exprs.size());
+    for (const PrimExpr& expr : exprs) code.push_back(Compile(expr));
+    return code;
+  }
+
+  ExprCode Compile(const PrimExpr& expr) {
+    ExprCode code{.kind = expr->kind, .dtype = expr.dtype().element(), .lanes = expr.dtype().lanes()};
+    switch (expr->kind) {
+      case ExprKind::kVar: code.slot = VarSlot(GetRef<Var>(expr.as<VarNode>())); break;
+      case ExprKind::kIntImm: code.imm = Scalar::Int(expr.as<IntImmNode>()->value); break;
+      case ExprKind::kFloatImm: code.imm = Scalar::Float(expr.as<FloatImmNode>()->value); break;
+      case ExprKind::kStringImm: break;
+      case ExprKind::kCast: {
+        const auto* op = expr.as<CastNode>();
+        code.operand = op->value.dtype().element();
+        code.children.push_back(Compile(op->value));
+        break;
+      }
+      case ExprKind::kNot: code.children.push_back(Compile(expr.as<NotNode>()->a)); break;
+      case ExprKind::kSelect: {
+        const auto* op = expr.as<SelectNode>();
+        code.children = Compile(Array<PrimExpr>{op->condition, op->true_value, op->false_value});
+        break;
+      }
+      case ExprKind::kLet: {
+        const auto* op = expr.as<LetNode>();
+        code.slot = VarSlot(op->var);
+        code.children = Compile(Array<PrimExpr>{op->value, op->body});
+        break;
+      }
+      case ExprKind::kRamp: {
+        const auto* op = expr.as<RampNode>();
+        code.children = Compile(Array<PrimExpr>{op->base, op->stride});
+        break;
+      }
+      case ExprKind::kBroadcast: code.children.push_back(Compile(expr.as<BroadcastNode>()->value)); break;
+      case ExprKind::kShuffle: {
+        const auto* op = expr.as<ShuffleNode>();
+        code.imm = Scalar::Int(static_cast<int64_t>(op->vectors.size()));
+        code.children = Compile(op->vectors);
+        for (const PrimExpr& index : op->indices) code.children.push_back(Compile(index));
+        break;
+      }
+      case ExprKind::kCall: CompileCall(expr.as<CallNode>(), &code); break;
+      case ExprKind::kBufferLoad: {
+        const auto* op = expr.as<BufferLoadNode>();
+        code.slot = BufferSlot(op->buffer);
+        code.children = Compile(op->indices);
+        break;
+      }
+      case ExprKind::kProducerLoad:
+      case ExprKind::kReduce:
+        DEUTERON_THROW(InternalError) << "a tensor expression inside of a loop-level function";
+      case ExprKind::kAdd:
+      case ExprKind::kSub:
+      case ExprKind::kMul:
+      case ExprKind::kDiv:
+      case ExprKind::kMod:
+      case ExprKind::kFloorDiv:
+      case ExprKind::kFloorMod:
+      case ExprKind::kMin:
+      case ExprKind::kMax:
+      case ExprKind::kEQ:
+      case ExprKind::kNE:
+      case ExprKind::kLT:
+      case ExprKind::kLE:
+      case ExprKind::kGT:
+      case ExprKind::kGE:
+      case ExprKind::kAnd:
+      case ExprKind::kOr: {
+        const auto* op = static_cast<const BinaryNode*>(expr.get());
+        code.operand = op->a.dtype().element();
+        code.children = Compile(Array<PrimExpr>{op->a, op->b});
+        break;
+      }
+    }
+    return code;
+  }
+
+  void CompileCall(const CallNode* op, ExprCode* code) {
+    const std::string name(op->op->name);
+    code->children = Compile(op->args);
+    code->operand = op->args.empty() ? code->dtype : op->args[0].dtype().element();
+    if (name == "tir.if_then_else") {
+      code->special = ExprCode::Special::kIfThenElse;
+      return;
+    }
+    if (name == "tir.reinterpret") {
+      code->special = ExprCode::Special::kReinterpret;
+      return;
+    }
+    code->intrinsic = FindIntrinsic(name);
+    if (code->intrinsic == nullptr || op->args.size() > 4) {
+      DEUTERON_THROW(UnsupportedError) << "the interpreter does not know the intrinsic " << name;
+    }
+  }
+
+  StmtCode Compile(const Stmt& stmt) {
+    StmtCode code{.kind = stmt->kind};
+    switch (stmt->kind) {
+      case StmtKind::kBind: {
+        const auto* op = stmt.as<BindNode>();
+        code.exprs.push_back(Compile(op->value));
+        code.slot = VarSlot(op->var);
+        break;
+      }
+      case StmtKind::kAssert: {
+        const auto* op = stmt.as<AssertStmtNode>();
+        code.exprs.push_back(Compile(op->condition));
+        code.text = std::string(op->message);
+        break;
+      }
+      case StmtKind::kBufferStore: {
+        const auto* op = stmt.as<BufferStoreNode>();
+        code.slot = BufferSlot(op->buffer);
+        code.exprs.push_back(Compile(op->value));
+        for (const PrimExpr& index : op->indices) code.exprs.push_back(Compile(index));
+        break;
+      }
+      case StmtKind::kAllocBuffer: code.allocs.push_back(Define(stmt.as<AllocBufferNode>()->buffer)); break;
+      case StmtKind::kSeq:
+        for (const Stmt& child : stmt.as<SeqStmtNode>()->seq) code.body.push_back(Compile(child));
+        break;
+      case StmtKind::kIfThenElse: {
+        const auto* op = stmt.as<IfThenElseNode>();
+        code.exprs.push_back(Compile(op->condition));
+        code.body.push_back(Compile(op->then_case));
+        if (op->else_case.defined()) code.body.push_back(Compile(op->else_case));
+        break;
+      }
+      case StmtKind::kEvaluate: code.exprs.push_back(Compile(stmt.as<EvaluateNode>()->value)); break;
+      case StmtKind::kFor: {
+        const auto* op = stmt.as<ForNode>();
+        code.slot = VarSlot(op->loop_var);
+        code.exprs = Compile(Array<PrimExpr>{op->min, op->extent});
+        code.body.push_back(Compile(op->body));
+        break;
+      }
+      case StmtKind::kWhile: {
+        const auto* op = stmt.as<WhileNode>();
+        code.exprs.push_back(Compile(op->condition));
+        code.body.push_back(Compile(op->body));
+        break;
+      }
+      case StmtKind::kAttr: return Compile(stmt.as<AttrStmtNode>()->body);
+      case StmtKind::kSBlock:
+        DEUTERON_THROW(InternalError) << "block " << stmt.as<SBlockNode>()->name_hint << " is not realised";
+      case StmtKind::kSBlockRealize: CompileBlock(stmt.as<SBlockRealizeNode>(), &code); break;
+    }
+    return code;
+  }
+
+  void CompileBlock(const SBlockRealizeNode* op, StmtCode* code) {
+    const SBlock& block = op->block;
+    code->text = std::string(block->name_hint);
+    code->exprs.push_back(Compile(op->predicate));
+    for (size_t i = 0; i < op->iter_values.size(); ++i) {
+      const IterVar& iter = block->iter_vars[i];
+      ExprCode value = Compile(op->iter_values[i]);
+      code->iters.push_back({VarSlot(iter->var), iter->type() == IterVarType::kReduce, std::move(value),
+                             Compile(iter->dom->min)});
+    }
+    for (const Buffer& buffer : block->alloc_buffers) code->allocs.push_back(Define(buffer));
+    if (block->init.defined()) code->init = std::make_unique<StmtCode>(Compile(block->init));
+    code->body.push_back(Compile(block->body));
+  }
+
+  std::unordered_map<Var, int, ObjectPtrHash, ObjectPtrEqual> vars_;
+  std::unordered_map<Buffer, int, ObjectPtrHash, ObjectPtrEqual> buffers_;
+};
+
+}  // namespace
+
+std::shared_ptr<const TirProgram> Prepare(const PrimFunc& func) { return Preparer().Run(func); }
+
+void RunPrimFunc(const PrimFunc& func, const std::vector<Tensor>& tensors, const std::vector<int64_t>& scalars,
+                 const Options& options) {
+  Execute(*Prepare(func), tensors, scalars, options);
+}
+
+}  // namespace deuteron::interpreter

@@ -1,0 +1,79 @@
+/// \file
+/// A PrimFunc prepared for interpretation: variables and buffers resolved to slots, nothing else changed.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "deuteron/interpreter/interpreter.h"
+#include "deuteron/interpreter/scalar.h"
+
+namespace deuteron::interpreter {
+
+/// An expression. Vectors are evaluated lane by lane.
+struct ExprCode {
+  ExprKind kind;
+  /// Element type of the result.
+  DataType dtype;
+  int lanes = 1;
+  /// Element type of the operands (comparisons, casts, predicates).
+  DataType operand;
+  /// Variable slot (kVar, kLet) or buffer slot (kBufferLoad).
+  int slot = -1;
+  Scalar imm;
+  Intrinsic intrinsic = nullptr;
+  /// kCall: the intrinsics that are not plain functions of their arguments.
+  enum class Special : uint8_t { kNone, kIfThenElse, kReinterpret } special = Special::kNone;
+  std::vector<ExprCode> children;
+};
+
+struct IterCode {
+  int slot;
+  bool is_reduce;
+  ExprCode value;
+  ExprCode dom_min;
+};
+
+struct BufferCode {
+  std::string name;
+  DataType dtype;
+  std::vector<ExprCode> shape;
+  /// Empty: compact.
+  std::vector<ExprCode> strides;
+  int slot;
+};
+
+struct StmtCode {
+  tir::StmtKind kind;
+  /// Variable (kBind, kFor) or buffer (kBufferStore).
+  int slot = -1;
+  /// kBind: value. kAssert, kIfThenElse, kWhile: condition. kBufferStore: value, then indices. kFor: min,
+  /// extent. kSBlockRealize: predicate. kEvaluate: value.
+  std::vector<ExprCode> exprs;
+  /// Children in order; kIfThenElse: then[, else]; kSBlockRealize: body.
+  std::vector<StmtCode> body;
+  std::vector<IterCode> iters;
+  std::vector<BufferCode> allocs;
+  std::unique_ptr<StmtCode> init;
+  std::string text;
+};
+
+struct TirProgram {
+  std::string name;
+  std::vector<BufferCode> param_buffers;
+  std::vector<int> scalar_params;
+  /// Slot of each symbolic dimension that is a plain variable: [parameter][axis], -1 if the dimension is another expression.
+  std::vector<std::vector<int>> shape_slots;
+  int num_vars = 0;
+  int num_buffers = 0;
+  StmtCode body;
+};
+
+/// Throws an UnsupportedError for what the interpreter does not run (unknown intrinsics).
+std::shared_ptr<const TirProgram> Prepare(const tir::PrimFunc& func);
+/// See RunPrimFunc.
+void Execute(const TirProgram& program, const std::vector<Tensor>& tensors, const std::vector<int64_t>& scalars,
+             const Options& options);
+
+}  // namespace deuteron::interpreter
