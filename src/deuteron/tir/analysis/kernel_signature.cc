@@ -1,0 +1,31 @@
+#include "deuteron/tir/analysis/kernel_signature.h"
+
+#include <unordered_set>
+
+#include "deuteron/ir/expr_functor.h"
+
+namespace deuteron::tir {
+
+std::vector<Var> KernelScalars(const PrimFunc& func) {
+  std::unordered_set<Var, ObjectPtrHash, ObjectPtrEqual> seen;
+  std::vector<Var> scalar_params;
+  for (const Var& param : func->params) {
+    if (func->buffer_map.count(param)) continue;
+    scalar_params.push_back(param);
+    seen.insert(param);
+  }
+  std::vector<Var> scalars;
+  const auto collect = [&](const PrimExpr& node) {
+    if (node->kind != ExprKind::kVar) return;
+    Var var = Downcast<Var>(node);
+    if (seen.insert(var).second) scalars.push_back(std::move(var));
+  };
+  for (const Buffer& buffer : ParamBuffers(func)) {
+    for (const PrimExpr& extent : buffer->shape) deuteron::PostOrderVisit(extent, collect);
+    for (const PrimExpr& stride : buffer->strides) deuteron::PostOrderVisit(stride, collect);
+  }
+  scalars.insert(scalars.end(), scalar_params.begin(), scalar_params.end());
+  return scalars;
+}
+
+}  // namespace deuteron::tir

@@ -1,0 +1,106 @@
+#include "deuteron/tir/intrinsics.h"
+
+#include <algorithm>
+#include <array>
+#include <mutex>
+#include <vector>
+
+namespace deuteron::tir {
+namespace {
+
+constexpr Intrinsic FloatUnary(std::string_view name) {
+  return {name, IntrinKind::kFloatUnary, 1, true, true};
+}
+constexpr Intrinsic FloatBinary(std::string_view name) {
+  return {name, IntrinKind::kFloatBinary, 2, true, true};
+}
+constexpr Intrinsic Predicate(std::string_view name) {
+  return {name, IntrinKind::kPredicate, 1, true, true};
+}
+constexpr Intrinsic IntegerBinary(std::string_view name) {
+  return {name, IntrinKind::kIntegerBinary, 2, true, true};
+}
+
+constexpr Intrinsic kTable[] = {
+    FloatUnary("tir.exp"),
+    FloatUnary("tir.exp2"),
+    FloatUnary("tir.exp10"),
+    FloatUnary("tir.log"),
+    FloatUnary("tir.log2"),
+    FloatUnary("tir.log10"),
+    FloatUnary("tir.log1p"),
+    FloatUnary("tir.sqrt"),
+    FloatUnary("tir.rsqrt"),
+    FloatUnary("tir.tanh"),
+    FloatUnary("tir.sigmoid"),
+    FloatUnary("tir.erf"),
+    FloatUnary("tir.sin"),
+    FloatUnary("tir.cos"),
+    FloatUnary("tir.tan"),
+    FloatUnary("tir.sinh"),
+    FloatUnary("tir.cosh"),
+    FloatUnary("tir.asin"),
+    FloatUnary("tir.acos"),
+    FloatUnary("tir.atan"),
+    FloatUnary("tir.asinh"),
+    FloatUnary("tir.acosh"),
+    FloatUnary("tir.atanh"),
+    FloatUnary("tir.floor"),
+    FloatUnary("tir.ceil"),
+    FloatUnary("tir.trunc"),
+    FloatUnary("tir.round"),      // half to even
+    FloatUnary("tir.nearbyint"),  // the same
+    {"tir.abs", IntrinKind::kAnyUnary, 1, true, true},
+    {"tir.fabs", IntrinKind::kAnyUnary, 1, true, true},
+    FloatBinary("tir.pow"),
+    FloatBinary("tir.atan2"),
+    FloatBinary("tir.fmod"),
+    FloatBinary("tir.hypot"),
+    FloatBinary("tir.copysign"),
+    {"tir.fma", IntrinKind::kFloatTernary, 3, true, true},
+    Predicate("tir.isnan"),
+    Predicate("tir.isinf"),
+    Predicate("tir.isfinite"),
+    IntegerBinary("tir.bitwise_and"),
+    IntegerBinary("tir.bitwise_or"),
+    IntegerBinary("tir.bitwise_xor"),
+    {"tir.bitwise_not", IntrinKind::kIntegerUnary, 1, true, true},
+    IntegerBinary("tir.shift_left"),
+    IntegerBinary("tir.shift_right"),  // arithmetic for signed types
+    // Evaluates only the branch taken, so that a condition guards loads.
+    {"tir.if_then_else", IntrinKind::kControl, 3, true, false},
+    {"tir.likely", IntrinKind::kControl, 1, true, true},
+    {"tir.reinterpret", IntrinKind::kReinterpret, 1, true, true},
+    {"tir.min_value", IntrinKind::kConstant, 0, true, true},
+    {"tir.max_value", IntrinKind::kConstant, 0, true, true},
+    {"tir.infinity", IntrinKind::kConstant, 0, true, true},
+    {"tir.call_extern", IntrinKind::kExternCall, -1, false, false},
+    {"tir.call_pure_extern", IntrinKind::kExternCall, -1, true, false},
+};
+
+}  // namespace
+
+std::span<const Intrinsic> AllIntrinsics() { return kTable; }
+
+const Intrinsic* FindIntrinsicInfo(std::string_view name) {
+  const auto* it = std::find_if(std::begin(kTable), std::end(kTable),
+                                [name](const Intrinsic& entry) { return entry.name == name; });
+  return it == std::end(kTable) ? nullptr : it;
+}
+
+const Intrinsic* FindIntrinsicInfo(const Op& op) {
+  struct Slot {
+    bool known = false;
+    const Intrinsic* intrinsic = nullptr;
+  };
+  static std::mutex mutex;
+  static std::vector<Slot> slots;
+  const std::lock_guard<std::mutex> lock(mutex);
+  const auto index = static_cast<size_t>(op->index);
+  if (index >= slots.size()) slots.resize(index + 1);
+  Slot& slot = slots[index];
+  if (!slot.known) slot = {true, FindIntrinsicInfo(std::string_view(op->name.data(), op->name.size()))};
+  return slot.intrinsic;
+}
+
+}  // namespace deuteron::tir

@@ -1,0 +1,47 @@
+/// \file
+/// The table of the loop level's intrinsics: every name that may stand in a tir::Call.
+///
+/// Rounding, NaN and infinity follow IEEE 754 and C's libm. `T.<name>` in the text.
+#pragma once
+
+#include <span>
+#include <string_view>
+
+#include "deuteron/ir/op.h"
+
+namespace deuteron::tir {
+
+enum class IntrinKind : uint8_t {
+  kFloatUnary,   ///< float → float of the same type
+  kFloatBinary,  ///< two floats → float
+  kFloatTernary, ///< fma
+  kPredicate,    ///< float → bool
+  kIntegerUnary,
+  kIntegerBinary,
+  kAnyUnary,     ///< abs: integers and floats
+  kControl,      ///< if_then_else, likely
+  kConstant,     ///< of the call's type, no arguments
+  kReinterpret,  ///< same bits, another type of equal width
+  kExternCall,   ///< the first argument names a C function
+};
+
+/// One intrinsic.
+struct Intrinsic {
+  std::string_view name;  ///< with its prefix: "tir.exp"
+  IntrinKind kind;
+  /// Number of arguments; -1 = any.
+  int arity;
+  /// Pure: the value depends on the arguments only and there is no effect.
+  bool pure;
+  /// May be evaluated where its value is not used: cannot fault and is not a load.
+  bool speculatable;
+};
+
+/// Every intrinsic that exists, by name.
+std::span<const Intrinsic> AllIntrinsics();
+/// Null if there is none of that name.
+const Intrinsic* FindIntrinsicInfo(std::string_view name);
+/// The same, memoised on the operator's dense index.
+const Intrinsic* FindIntrinsicInfo(const Op& op);
+
+}  // namespace deuteron::tir
