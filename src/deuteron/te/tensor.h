@@ -3,6 +3,8 @@
 #pragma once
 
 #include <functional>
+#include <string>
+#include <vector>
 
 #include "deuteron/ir/prim_ops.h"
 #include "deuteron/tir/function.h"
@@ -50,6 +52,10 @@ class Tensor : public ObjectRef {
   DEUTERON_REF(Tensor, ObjectRef, TensorNode);
 };
 
+/// A tensor of rank 0 whose element is `value`, an expression of constants and shape variables: reading it
+/// gives the value itself, so that no buffer comes of it.
+Tensor ScalarTensor(PrimExpr value);
+
 /// An input.
 Tensor Placeholder(const Array<PrimExpr>& shape, DataType dtype, const std::string& name);
 
@@ -69,6 +75,9 @@ PrimExpr Sum(PrimExpr source, const Array<tir::IterVar>& axis);
 PrimExpr Prod(PrimExpr source, const Array<tir::IterVar>& axis);
 PrimExpr MaxReduce(PrimExpr source, const Array<tir::IterVar>& axis);
 PrimExpr MinReduce(PrimExpr source, const Array<tir::IterVar>& axis);
+
+/// All that is computed for `outputs`, producers first; placeholders included.
+std::vector<ComputeOp> PostOrder(const Array<Tensor>& outputs);
 
 /// A PrimFunc with parameters `tensors` (inputs first, then outputs) and `scalars`: one block a compute, in
 /// topological order, intermediates as alloc_buffers of the root block. Attribute tirx.noalias is set.
