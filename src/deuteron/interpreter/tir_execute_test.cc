@@ -1,0 +1,112 @@
+#include <gtest/gtest.h>
+
+#include "deuteron/interpreter/interpreter.h"
+#include "deuteron/runtime/tensor.h"
+
+namespace deuteron::interpreter {
+namespace {
+
+using namespace tir;  // NOLINT(build/namespaces): the nodes under test
+
+constexpr DataType kFloat = DataType::Float(32);
+
+Tensor Iota(std::vector<int64_t> shape) {
+  Tensor tensor = runtime::AllocTensor(shape, kFloat);
+  auto* data = static_cast<float*>(tensor.data_ptr());
+  for (int64_t i = 0; i < tensor.numel(); ++i) data[i] = static_cast<float>(i);
+  return tensor;
+}
+
+std::string MessageOf(const std::function<void()>& action) {
+  try {
+    action();
+  } catch (const ffi::Error& error) {
+    return error.kind() + ": " + error.message();
+  }
+  return "no error";
+}
+
+/// b[i + offset] = a[i] for i in [0, n), n symbolic.
+PrimFunc Copy(int64_t offset) {
+  const Var n("n");
+  const Buffer a("a", kFloat, {n});
+  const Buffer b("b", kFloat, {n});
+  const Var i("i");
+  return PrimFunc::FromBuffers(
+      {a, b}, {}, For(i, I64(0), n, ForKind::kSerial, BufferStore(b, BufferLoad(a, {i}), {i + I64(offset)})));
+}
+
+TEST(RunPrimFunc, BindsSymbolicDimensions) {
+  for (int64_t n : {1, 2, 7}) {
+    const Tensor out = runtime::AllocTensor({n}, kFloat);
+    RunPrimFunc(Copy(0), {Iota({n}), out});
+    for (int64_t i = 0; i < n; ++i) EXPECT_EQ(static_cast<float*>(out.data_ptr())[i], static_cast<float>(i));
+  }
+}
+
+TEST(RunPrimFunc, RefusesTensorsThatDoNotMatch) {
+  EXPECT_EQ(MessageOf([] { RunPrimFunc(Copy(0), {Iota({3}), Iota({4})}); }),
+            "UsageError: dimension 0 of parameter b of prim_func is 3; given a tensor where it is 4");
+  EXPECT_EQ(MessageOf([] { RunPrimFunc(Copy(0), {Iota({3, 1}), Iota({3})}); }),
+            "UsageError: parameter a of prim_func has rank 1; given a tensor of rank 2");
+}
+
+TEST(RunPrimFunc, ChecksEveryIndex) {
+  EXPECT_EQ(MessageOf([] { RunPrimFunc(Copy(1), {Iota({3}), Iota({3})}); }),
+            "ModelError: index 3 of axis 0 of buffer b is outside of [0, 3) in prim_func");
+}
+
+TEST(RunPrimFunc, RefusesToReadWhatWasNeverWritten) {
+  const Buffer out("out", kFloat, {I64(2)});
+  const Buffer temp("temp", kFloat, {I64(2)});
+  const Stmt body = SeqStmt({AllocBuffer(temp), BufferStore(temp, MakeConst(kFloat, 1.0), {I64(0)}),
+                             BufferStore(out, BufferLoad(temp, {I64(1)}), {I64(0)})});
+  EXPECT_EQ(MessageOf([&] { RunPrimFunc(PrimFunc::FromBuffers({out}, {}, body), {Iota({2})}); }),
+            "ModelError: element 1 of buffer temp is read before it is written in prim_func");
+}
+
+/// Row sums by a block with a reduction iterator and an init.
+TEST(RunPrimFunc, InitialisesAReductionBeforeItsFirstValue) {
+  const Buffer a("a", kFloat, {I64(3), I64(4)});
+  const Buffer b("b", kFloat, {I64(3)});
+  const Var i("i");
+  const Var k("k");
+  const Var vi("vi");
+  const Var vk("vk");
+  const SBlock block({IterVar(Range::FromMinExtent(I64(0), I64(3)), vi, IterVarType::kSpatial),
+                      IterVar(Range::FromMinExtent(I64(0), I64(4)), vk, IterVarType::kReduce)},
+                     {BufferRegion::Point(a, {vi, vk})}, {BufferRegion::Point(b, {vi})}, "sum",
+                     BufferStore(b, BufferLoad(b, {vi}) + BufferLoad(a, {vi, vk}), {vi}),
+                     BufferStore(b, MakeConst(kFloat, 0.0), {vi}));
+  const Stmt loops =
+      For(i, I64(0), I64(3), ForKind::kSerial,
+          For(k, I64(0), I64(4), ForKind::kSerial, SBlockRealize({i, k}, True(), block)));
+  const Tensor out = runtime::AllocTensor({3}, kFloat);
+  RunPrimFunc(PrimFunc::FromBuffers({a, b}, {}, loops), {Iota({3, 4}), out});
+  const auto* data = static_cast<const float*>(out.data_ptr());
+  EXPECT_EQ(std::vector<float>(data, data + 3), (std::vector<float>{6, 22, 38}));
+}
+
+/// All lanes are read before any is written, and a ramp of stride -1 reverses.
+TEST(RunPrimFunc, RunsVectorsLaneByLane) {
+  const Buffer a("a", kFloat, {I64(8)});
+  const PrimExpr forward = Ramp(I64(0), I64(1), 8);
+  const PrimExpr backward = Ramp(I64(7), I64(-1), 8);
+  const PrimExpr value = BufferLoad(a, {backward}) * MakeConst(kFloat.with_lanes(8), 2.0);
+  const Tensor tensor = Iota({8});
+  RunPrimFunc(PrimFunc::FromBuffers({a}, {}, BufferStore(a, value, {forward})), {tensor});
+  const auto* data = static_cast<const float*>(tensor.data_ptr());
+  EXPECT_EQ(std::vector<float>(data, data + 8), (std::vector<float>{14, 12, 10, 8, 6, 4, 2, 0}));
+}
+
+TEST(RunPrimFunc, StopsAfterTheAllowedSteps) {
+  const Buffer a("a", kFloat, {I64(1)});
+  const Stmt forever = While(True(), BufferStore(a, MakeConst(kFloat, 1.0), {I64(0)}));
+  EXPECT_EQ(MessageOf([&] {
+              RunPrimFunc(PrimFunc::FromBuffers({a}, {}, forever), {Iota({1})}, {}, {.max_steps = 1000});
+            }),
+            "UnsupportedError: prim_func runs for too many steps");
+}
+
+}  // namespace
+}  // namespace deuteron::interpreter
