@@ -28,7 +28,8 @@ struct PassInfo {
   int opt_level = 0;
   /// Names of passes (of the registry given to the context) that run first.
   std::vector<std::string> required;
-  bool traceable = false;
+  /// A list of passes; its members are run, timed, counted and vetoed one by one.
+  bool is_sequence = false;
 };
 
 class PassContext;
@@ -96,6 +97,8 @@ class PassContext {
   std::string GetString(const std::string& key) const;
   /// Whether a Sequential runs `info`.
   bool Enabled(const PassInfo& info) const;
+  /// Whether an instrument vetoes `info` on `module`; never one that `required_pass` names.
+  bool Vetoed(const IRModule& module, const PassInfo& info) const;
 
   /// The innermost context entered in this thread, or a default one.
   static PassContext& Current();

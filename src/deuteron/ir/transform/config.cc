@@ -1,0 +1,101 @@
+/// \file
+/// The configuration keys of all passes, in one table.
+#include <charconv>
+
+#include "deuteron/ir/transform/pass.h"
+
+namespace deuteron::transform {
+namespace {
+
+const ConfigKey& FindKey(const std::string& key) {
+  for (const ConfigKey& row : ConfigKeys()) {
+    if (key == row.name) return row;
+  }
+  std::string known;
+  for (const ConfigKey& row : ConfigKeys()) known += (known.empty() ? "" : ", ") + std::string(row.name);
+  DEUTERON_THROW(UsageError) << "there is no configuration key \"" << key << "\"; the keys are: " << known;
+}
+
+const char* TypeName(ConfigKey::Type type) {
+  switch (type) {
+    case ConfigKey::kInt: return "an integer";
+    case ConfigKey::kBool: return "true or false";
+    case ConfigKey::kString: return "a string";
+  }
+  DEUTERON_UNREACHABLE();
+}
+
+std::optional<int64_t> ParseInt(const std::string& text) {
+  int64_t value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
+  return value;
+}
+
+/// `value` as the type of `row`; nothing if it is of another type.
+std::optional<Any> Convert(const ConfigKey& row, const Any& value) {
+  const auto text = value.as<String>();
+  if (row.type == ConfigKey::kString) {
+    if (text) return Any(*text);
+    return std::nullopt;
+  }
+  if (row.type == ConfigKey::kBool) {
+    if (text) {
+      if (*text == "true" || *text == "True" || *text == "1") return Any(int64_t{1});
+      if (*text == "false" || *text == "False" || *text == "0") return Any(int64_t{0});
+      return std::nullopt;
+    }
+    const auto number = value.try_cast<int64_t>();
+    if (number && (*number == 0 || *number == 1)) return Any(*number);
+    return std::nullopt;
+  }
+  if (text) {
+    if (const auto number = ParseInt(std::string(*text))) return Any(*number);
+    return std::nullopt;
+  }
+  if (value.type_index() == ffi::TypeIndex::kTVMFFIInt) return Any(value.cast<int64_t>());
+  return std::nullopt;
+}
+
+}  // namespace
+
+const std::vector<ConfigKey>& ConfigKeys() {
+  static const auto* keys = new std::vector<ConfigKey>{
+      {"tvm_compat", ConfigKey::kBool, 0, "",
+       "behave exactly as TVM 0.27 where Deuteron does better (parity tests)"},
+      {"relax.FuseOps.max_depth", ConfigKey::kInt, 256, "", "most operators of one fused function"},
+      {"relax.FuseOps.max_function_args", ConfigKey::kInt, 0, "",
+       "most arguments of one fused function, results included; 0 = no limit"},
+      {"relax.FoldConstant.max_creation_elements", ConfigKey::kInt, 1024, "",
+       "operators without tensor inputs (full, arange, ...) of more elements are not folded"},
+  };
+  return *keys;
+}
+
+void PassContext::SetConfig(const std::string& key, Any value) {
+  const ConfigKey& row = FindKey(key);
+  auto converted = Convert(row, value);
+  if (!converted) {
+    std::string given = value.GetTypeKey();
+    if (const auto text = value.as<String>()) given = "\"" + std::string(*text) + "\"";
+    DEUTERON_THROW(UsageError) << "configuration key " << key << " takes " << TypeName(row.type) << ", not "
+                               << given << " (" << row.description << ")";
+  }
+  config_[key] = std::move(*converted);
+}
+
+int64_t PassContext::GetInt(const std::string& key) const {
+  const ConfigKey& row = FindKey(key);
+  DEUTERON_CHECK(row.type != ConfigKey::kString) << key << " is a string";
+  auto it = config_.find(key);
+  return it == config_.end() ? row.int_default : it->second.cast<int64_t>();
+}
+
+std::string PassContext::GetString(const std::string& key) const {
+  const ConfigKey& row = FindKey(key);
+  DEUTERON_CHECK(row.type == ConfigKey::kString) << key << " is not a string";
+  auto it = config_.find(key);
+  return it == config_.end() ? row.string_default : std::string(it->second.cast<String>());
+}
+
+}  // namespace deuteron::transform
