@@ -13,6 +13,7 @@
 #include <string_view>
 #include <vector>
 
+#include "deuteron/relax/analysis/type_analysis.h"
 #include "deuteron/relax/op/op_table.h"
 
 namespace deuteron::relax {
@@ -22,10 +23,6 @@ Call MakeCall(const char* name, Array<Expr> args, Attrs attrs = Attrs(), Array<T
 
 /// "nn.conv2d" for a call of Op "relax.nn.conv2d"; the callee's name for other calls.
 std::string OpName(const Call& call);
-
-/// Types for messages: `Tensor((1, n), "float32")`. Short, one line.
-std::string Describe(const Type& type);
-std::string Describe(const Array<PrimExpr>& shape);
 
 /// Throws a ModelError: `nn.conv2d (at /layer1/conv1): <message>`.
 [[noreturn]] void ThrowOpError(const Call& call, const std::string& message);
