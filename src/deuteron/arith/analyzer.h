@@ -3,6 +3,9 @@
 #pragma once
 
 #include <memory>
+#include <optional>
+#include <unordered_map>
+#include <vector>
 
 #include "deuteron/ir/expr_functor.h"
 
@@ -65,6 +68,8 @@ class Analyzer {
   ModularSet Modular(const PrimExpr& expr);
 
   struct Impl;
+  /// For the other files of arith/.
+  Impl* impl();
 
  private:
   std::unique_ptr<Impl> impl_;
