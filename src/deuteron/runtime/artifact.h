@@ -1,0 +1,64 @@
+/// \file
+/// The layout of `model.so`: a shared object that holds the kernels, and after it, page by page, what the
+/// runtime maps itself:
+///
+///     ELF image │ program (byte code) │ manifest (JSON) │ pad to 4096 │ weights │ trailer
+///
+/// The trailer (fixed size, at the very end) says where each part lies and carries a checksum of all but the weights,
+/// so that a truncated or damaged file is refused before any of it is used, and a checksum of the weights, compared
+/// on demand. Weights are mapped read-only and read from disk when first touched. `strip` would cut the tail off: the file is then
+/// refused by name.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <string_view>
+
+#include "deuteron/runtime/executable.h"
+
+namespace deuteron::runtime {
+
+inline constexpr std::string_view kArtifactMagic = "DEUTERON";
+inline constexpr uint32_t kArtifactVersion = 1;
+inline constexpr uint64_t kPageBytes = 4096;
+
+struct ArtifactTrailer {
+  char magic[8];
+  uint32_t version;
+  uint32_t program_version;
+  uint64_t elf_bytes;
+  uint64_t program_offset, program_bytes;
+  uint64_t manifest_offset, manifest_bytes;
+  uint64_t weights_offset, weights_bytes;
+  uint64_t weights_checksum;
+  /// Of everything before the trailer but the weights, then of the trailer up to here.
+  uint64_t checksum;
+};
+static_assert(sizeof(ArtifactTrailer) == 88);
+
+/// A 64-bit checksum that can be fed piece by piece; several GB/s. Not cryptographic.
+class Checksum {
+ public:
+  void Add(const void* data, size_t bytes);
+  uint64_t Value() const;
+
+ private:
+  uint64_t state_[4] = {0x9e3779b97f4a7c15, 0xbf58476d1ce4e5b9, 0x94d049bb133111eb, 0x2545f4914f6cdd1d};
+  uint64_t total_ = 0;
+  unsigned char pending_[32] = {};
+  size_t num_pending_ = 0;
+};
+
+/// Writes an artefact: `elf` are the bytes of the linked shared object, `weight(i)` the data of constant i. Written to
+/// a temporary file beside `path` and renamed. A UsageError if it cannot be written.
+void WriteArtifact(const std::string& path, std::string_view elf, const Program& program, const Manifest& manifest,
+                   const std::function<const void*(size_t)>& weight);
+
+std::string ManifestToJson(const Manifest& manifest);
+/// A ModelError if it is none.
+Manifest ManifestFromJson(std::string_view json);
+
+}  // namespace deuteron::runtime

@@ -1,0 +1,40 @@
+/// \file
+/// The one pool of threads of the process, shared by generated kernels and by library back ends.
+///
+/// A loop is cut into pieces whose bounds depend on its extent, its grain and the number of threads asked
+/// for only, so that results do not depend on who runs them. The caller takes part. Idle workers are claimed one by one:
+/// host threads that compute at the same time share them, and together use no more threads than the pool has
+/// (as long as there are no more host threads than that). A loop within a loop runs serially.
+#pragma once
+
+#include <cstdint>
+
+namespace deuteron::runtime {
+
+/// One piece of a loop: [begin, end). Non-zero = failed.
+using LoopBody = int (*)(void* closure, int64_t begin, int64_t end);
+
+/// Affinity of the process ∩ its cgroup's CPU quota (v1 and v2), at least 1.
+int UsableThreads();
+
+/// Runs `body` over [0, extent) in pieces of at least `grain` (but the last) by up to `threads` threads, the
+/// caller among them. Returns after all pieces have run; once a piece has failed, those not yet begun are
+/// left out and its result is returned. A fork-join costs about a microsecond while workers are awake (they are for
+/// some tens of microseconds after each loop).
+int ParallelFor(int threads, int64_t extent, int64_t grain, LoopBody body, void* closure);
+
+/// An embedder's own threads in place of the pool: same contract as ParallelFor.
+using ParallelBackend = int (*)(void* user, int threads, int64_t extent, int64_t grain, LoopBody body, void* closure);
+/// Replaces the pool in the whole process; null brings it back. Not while a loop runs.
+void SetParallelBackend(ParallelBackend backend, void* user);
+
+/// While it lives, its thread counts as one that computes: the workers that others may claim are fewer by it.
+class ComputeScope {
+ public:
+  ComputeScope();
+  ~ComputeScope();
+  ComputeScope(const ComputeScope&) = delete;
+  ComputeScope& operator=(const ComputeScope&) = delete;
+};
+
+}  // namespace deuteron::runtime
