@@ -1,0 +1,58 @@
+#include "deuteron/support/mapped_file.h"
+
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+
+#include "deuteron/support/error.h"
+
+namespace deuteron {
+namespace {
+
+/// Closes a descriptor at the end of the scope.
+struct Descriptor {
+  int fd;
+  ~Descriptor() {
+    if (fd >= 0) ::close(fd);
+  }
+};
+
+}  // namespace
+
+std::shared_ptr<const MappedFile> MappedFile::Open(const std::string& path, std::string_view what) {
+  // O_NONBLOCK: opening a pipe must not wait for a writer.
+  const Descriptor descriptor{::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK)};
+  if (descriptor.fd < 0) {
+    DEUTERON_THROW(ModelError) << "cannot open " << what << " '" << path << "': " << std::strerror(errno);
+  }
+  struct stat status {};
+  if (::fstat(descriptor.fd, &status) != 0) {
+    DEUTERON_THROW(ModelError) << "cannot read " << what << " '" << path << "': " << std::strerror(errno);
+  }
+  if (S_ISDIR(status.st_mode)) {
+    DEUTERON_THROW(ModelError) << "cannot read " << what << " '" << path << "': it is a directory";
+  }
+  if (!S_ISREG(status.st_mode)) {
+    DEUTERON_THROW(ModelError) << "cannot read " << what << " '" << path << "': it is no regular file";
+  }
+  const auto size = static_cast<size_t>(status.st_size);
+  const char* data = "";
+  if (size > 0) {
+    void* mapping = ::mmap(nullptr, size, PROT_READ, MAP_PRIVATE, descriptor.fd, 0);
+    if (mapping == MAP_FAILED) {
+      DEUTERON_THROW(ModelError) << "cannot map " << what << " '" << path << "': " << std::strerror(errno);
+    }
+    data = static_cast<const char*>(mapping);
+  }
+  return std::shared_ptr<const MappedFile>(new MappedFile(path, data, size));
+}
+
+MappedFile::~MappedFile() {
+  if (size_ > 0) ::munmap(const_cast<char*>(data_), size_);
+}
+
+}  // namespace deuteron

@@ -1,0 +1,33 @@
+/// \file
+/// A file mapped into memory, read only.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <string_view>
+
+namespace deuteron {
+
+/// The bytes of a regular file while the object lives. Another process that shortens the file meanwhile
+/// raises SIGBUS in readers, as for every mapping.
+class MappedFile {
+ public:
+  /// A ModelError if `path` is missing, unreadable, or no regular file. `what` says in messages what it is
+  /// ("the model", "external data").
+  static std::shared_ptr<const MappedFile> Open(const std::string& path, std::string_view what);
+  ~MappedFile();
+  MappedFile(const MappedFile&) = delete;
+  MappedFile& operator=(const MappedFile&) = delete;
+
+  std::string_view bytes() const { return {data_, size_}; }
+  const std::string& path() const { return path_; }
+
+ private:
+  MappedFile(std::string path, const char* data, size_t size)
+      : path_(std::move(path)), data_(data), size_(size) {}
+  std::string path_;
+  const char* data_;
+  size_t size_;
+};
+
+}  // namespace deuteron
