@@ -36,7 +36,7 @@ class DictAttrs : public Attrs {
     if (!defined()) return std::nullopt;
     auto it = get()->dict.find(String(key.data(), key.size()));
     if (it == get()->dict.end()) return std::nullopt;
-    return (*it).second.template as_or_throw<T>();
+    return (*it).second.template cast<T>();
   }
   /// `attrs` (may be null) with a key set.
   static DictAttrs With(DictAttrs attrs, const String& key, Any value);
