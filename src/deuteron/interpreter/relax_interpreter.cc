@@ -52,6 +52,7 @@ class RelaxInterpreter {
  private:
   [[noreturn]] static void Mismatch(const std::string& what, const std::string& expected, const std::string& got) {
     DEUTERON_THROW(UsageError) << what << ": expected " << expected << ", got " << got;
+    __builtin_unreachable();
   }
 
   /// Value of a scalar expression; nothing if a symbol is not bound yet.
@@ -356,7 +357,7 @@ class RelaxInterpreter {
 
   static Array<int64_t> InplaceIndices(const CallNode* call) {
     Array<int64_t> indices;
-    ffi::reflection::ForEachFieldInfo(ffi::TVMFFIGetTypeInfo(call->attrs->type_index()), [&](const TVMFFIFieldInfo* field) {
+    ffi::reflection::ForEachFieldInfo(TVMFFIGetTypeInfo(call->attrs->type_index()), [&](const TVMFFIFieldInfo* field) {
       if (std::string_view(field->name.data, field->name.size) == "inplace_indices") {
         indices = ffi::reflection::FieldGetter(field)(call->attrs).cast<Array<int64_t>>();
       }

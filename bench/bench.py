@@ -1,0 +1,202 @@
+"""Figures beside peers, measured alternately in one run: what `./dev bench` prints and BENCHMARKS.md records.
+
+    python bench/bench.py [fusion] [kernels] [networks]
+
+Times are medians of rounds in which the candidates take turns; what counts are the ratios, never a time.
+"""
+
+import json
+import pathlib
+import statistics
+import subprocess
+import sys
+import time
+
+import numpy as np
+import onnx
+import onnxruntime
+from onnx import TensorProto, helper, numpy_helper
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+BIN = ROOT / "build" / "release" / "bin"
+WORK = ROOT / "build" / "bench"
+THREADS = 2
+ROUNDS = 3
+
+
+def bench(model, *flags, seconds=0.5):
+    command = [BIN / "deuteron", "bench", model, "--seconds", seconds, "--json", "--threads", THREADS, *flags]
+    return json.loads(subprocess.run(list(map(str, command)), check=True, capture_output=True, text=True).stdout)
+
+
+def bench_onnxruntime(model, seconds=0.5):
+    options = onnxruntime.SessionOptions()
+    options.intra_op_num_threads = THREADS
+    session = onnxruntime.InferenceSession(str(model), options, providers=["CPUExecutionProvider"])
+    random = np.random.default_rng(0)
+    feed = {}
+    for value in session.get_inputs():
+        shape = [d if isinstance(d, int) else 1 for d in value.shape]
+        if value.type == "tensor(int64)":
+            feed[value.name] = random.integers(0, 100, shape)
+        else:
+            feed[value.name] = random.standard_normal(shape).astype(np.float32)
+    session.run(None, feed)
+    times = []
+    end = time.perf_counter() + seconds
+    while len(times) < 3 or time.perf_counter() < end:
+        begin = time.perf_counter()
+        session.run(None, feed)
+        times.append((time.perf_counter() - begin) * 1e3)
+    return statistics.median(times)
+
+
+class Builder:
+    """A graph of float32 nodes with seeded weights."""
+
+    def __init__(self, seed=0):
+        self.random = np.random.default_rng(seed)
+        self.nodes, self.weights = [], []
+
+    def weight(self, *shape, scale=None):
+        name = f"w{len(self.weights)}"
+        fan_in = max(1, int(np.prod(shape[1:])))
+        data = self.random.standard_normal(shape) * (scale or (2 / fan_in) ** 0.5)
+        self.weights.append(numpy_helper.from_array(data.astype(np.float32), name))
+        return name
+
+    def node(self, op, *inputs, **attributes):
+        output = f"{op}_{len(self.nodes)}"
+        self.nodes.append(helper.make_node(op, list(inputs), [output], name=output, **attributes))
+        return output
+
+    def save(self, path, inputs, output, shape):
+        graph = helper.make_graph(
+            self.nodes,
+            "bench",
+            [helper.make_tensor_value_info(n, TensorProto.FLOAT, s) for n, s in inputs],
+            [helper.make_tensor_value_info(output, TensorProto.FLOAT, shape)],
+            self.weights,
+        )
+        model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=9)
+        onnx.checker.check_model(model)
+        onnx.save(model, path)
+        return path
+
+
+def conv_block(path, channels, size, kernel, groups, bn=True):
+    b = Builder()
+    pad = kernel // 2
+    w = b.weight(channels, channels // groups, kernel, kernel)
+    y = b.node("Conv", "x", w, group=groups, pads=[pad] * 4, kernel_shape=[kernel] * 2)
+    if bn:
+        # Not folded into the weights: scale and shift stand after the convolution, as unfused operators would run.
+        y = b.node("Mul", y, b.weight(1, channels, 1, 1, scale=1.0))
+        y = b.node("Add", y, b.weight(1, channels, 1, 1, scale=1.0))
+        y = b.node("Relu", y)
+    return b.save(path, [("x", [1, channels, size, size])], y, [1, channels, size, size])
+
+
+def lstm(path, hidden=128, steps=16):
+    b = Builder()
+    wx, wh, bias = b.weight(hidden, 4 * hidden), b.weight(hidden, 4 * hidden), b.weight(4 * hidden, scale=0.1)
+    h, c = "h0", "c0"
+    for step in range(steps):
+        gates = b.node("Add", b.node("Add", b.node("MatMul", f"x{step}", wx), b.node("MatMul", h, wh)), bias)
+        split = [f"gate{step}_{i}" for i in range(4)]
+        b.nodes.append(helper.make_node("Split", [gates], split, name=f"split{step}", axis=1))
+        i, f, o = (b.node("Sigmoid", s) for s in split[:3])
+        g = b.node("Tanh", split[3])
+        c = b.node("Add", b.node("Mul", f, c), b.node("Mul", i, g))
+        h = b.node("Mul", o, b.node("Tanh", c))
+    inputs = [("h0", [1, hidden]), ("c0", [1, hidden])] + [(f"x{s}", [1, hidden]) for s in range(steps)]
+    return b.save(path, inputs, h, [1, hidden])
+
+
+def chain(path, rows=1024, columns=4096, length=20):
+    b = Builder()
+    y = "x"
+    for i in range(length):
+        op = i % 5
+        if op == 0:
+            y = b.node("Add", y, b.weight(columns, scale=1.0))
+        elif op == 1:
+            y = b.node("Mul", y, b.weight(rows, 1, scale=1.0))
+        elif op == 2:
+            y = b.node("Relu", y)
+        elif op == 3:
+            y = b.node("Sub", y, b.weight(columns, scale=1.0))
+        else:
+            y = b.node("Abs", y)
+    return b.save(path, [("x", [rows, columns])], y, [rows, columns])
+
+
+def matmul(path, m, k, n):
+    b = Builder()
+    return b.save(path, [("x", [m, k])], b.node("MatMul", "x", b.weight(k, n)), [m, n])
+
+
+def take_turns(model, *candidates):
+    rounds = [[candidate(model) for candidate in candidates] for _ in range(ROUNDS)]
+    return [statistics.median(column) for column in zip(*rounds)]
+
+
+def fused(model):
+    return bench(model)["median_ms"]
+
+
+def unfused(model):
+    return bench(model, "--no-fuse")["median_ms"]
+
+
+def bench_fusion():
+    cases = [
+        ("depthwise conv+bn+relu 512x14x14 3x3", conv_block(WORK / "dw.onnx", 512, 14, 3, 512), 1.5),
+        ("LSTM cell, hidden 128, 16 steps", lstm(WORK / "lstm.onnx"), 1.5),
+        ("20 elementwise/broadcast ops 1024x4096", chain(WORK / "chain.onnx"), 3.0),
+        ("conv+bn+relu 128x28x28 1x1", conv_block(WORK / "conv1x1.onnx", 128, 28, 1, 1), 1.1),
+    ]
+    print(f"{'what fusion is worth':42}{'fused':>9}{'unfused':>9}{'ratio':>7}{'wanted':>7}{'ONNX RT':>9}{'ratio':>7}")
+    for name, model, wanted in cases:
+        ours, plain, peer = take_turns(model, fused, unfused, bench_onnxruntime)
+        print(f"{name:42}{ours:>9.3f}{plain:>9.3f}{plain / ours:>7.2f}{wanted:>7.1f}{peer:>9.3f}{peer / ours:>7.2f}")
+
+
+def bench_kernels():
+    peak = json.loads(subprocess.run([BIN / "peak", str(THREADS)], check=True, capture_output=True, text=True).stdout)
+    print(f"peak of this machine, {THREADS} threads: {peak['gflops']:.0f} GFLOP/s float32, copy {peak['copy_gbps']:.1f} GB/s")
+    print(f"{'kernel':42}{'GFLOP/s':>9}{'share':>7}{'wanted':>7}{'ONNX RT':>9}")
+    cases = []
+    for channels, size in [(64, 56), (128, 28), (256, 14), (512, 7)]:
+        model = conv_block(WORK / f"conv3x3_{channels}.onnx", channels, size, 3, 1, bn=False)
+        cases.append((f"conv 3x3 {channels}x{size}x{size}", model, 2 * 9 * channels**2 * size**2))
+    for m, k, n in [(128, 768, 768), (128, 768, 3072), (128, 3072, 768)]:
+        cases.append((f"matmul {m}x{k}x{n}", matmul(WORK / f"matmul_{k}_{n}.onnx", m, k, n), 2 * m * k * n))
+    for name, model, flops in cases:
+        ours, peer = take_turns(model, fused, bench_onnxruntime)
+        rate = flops / ours / 1e6
+        print(f"{name:42}{rate:>9.0f}{rate / peak['gflops']:>7.0%}{'40%':>7}{flops / peer / 1e6:>9.0f}")
+
+
+def bench_networks():
+    names = ["resnet50", "mobilenetv2", "bert"]
+    print(f"{'network (full size, batch 1)':42}{'kernels':>9}{'compile':>9}{'fused':>9}{'unfused':>9}{'ONNX RT':>9}{'ratio':>7}")
+    for name in names:
+        model = WORK / f"{name}.onnx"
+        if not model.exists():
+            subprocess.run([sys.executable, ROOT / "tests/networks/make.py", name, model, "--size", "full"], check=True)
+        first = bench(model)
+        ours, plain, peer = take_turns(model, fused, unfused, bench_onnxruntime)
+        print(f"{name:42}{first['kernels']:>9}{first['compile_ms'] / 1e3:>8.1f}s{ours:>9.2f}{plain:>9.2f}{peer:>9.2f}{peer / ours:>7.2f}")
+
+
+def main():
+    WORK.mkdir(parents=True, exist_ok=True)
+    parts = {"fusion": bench_fusion, "kernels": bench_kernels, "networks": bench_networks}
+    for name in sys.argv[1:] or parts:
+        parts[name]()
+        print()
+
+
+if __name__ == "__main__":
+    main()

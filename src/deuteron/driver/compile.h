@@ -1,0 +1,96 @@
+/// \file
+/// From a module to something that runs.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "deuteron/ir/module.h"
+#include "deuteron/ir/transform/pass.h"
+
+namespace deuteron {
+
+namespace runtime {
+class Executable;
+class Instance;
+}  // namespace runtime
+
+/// How to compile.
+struct CompileOptions {
+  /// "native" (this CPU), or "llvm -mcpu=..." (see target/target.h).
+  std::string target = "native";
+  /// Threads of Run; 0 = as many as this process may use (affinity and cgroup quota).
+  int threads = 0;
+  /// 0 = no fusion, …, 3.
+  int opt_level = 2;
+  /// False: the same pipeline and schedules with FuseOps at level 0.
+  bool fuse = true;
+  /// "none", or "auto" (the same as long as there is no library).
+  std::string backend = "auto";
+  /// Configuration keys of passes ("tvm_compat", …), as text.
+  std::map<std::string, std::string> config;
+  std::vector<std::string> disabled_passes;
+  std::vector<std::string> required_passes;
+  std::vector<std::shared_ptr<transform::PassInstrument>> instruments;
+  /// Called as compilation proceeds: stage, done, total. May be empty.
+  std::function<void(const std::string&, int, int)> progress;
+};
+
+/// An input or output of a function: its name in the model, its dtype, its dimensions (-1 where symbolic, then
+/// named in `symbols`).
+struct TensorInfo {
+  std::string name;
+  DataType dtype;
+  std::vector<int64_t> shape;
+  std::vector<std::string> symbols;
+};
+
+/// A compiled module. Copies share it. `Run` may be called from several threads; each call in flight uses an
+/// Instance (activations) of its own, kept for the next call.
+class Executable {
+ public:
+  Executable();
+  explicit Executable(std::shared_ptr<const runtime::Executable> executable, int threads = 0);
+
+  /// Runs function "main". Inputs by name; a missing or unknown name, a dtype or a shape that does not match is
+  /// a UsageError that says what was expected. Outputs in the model's order.
+  std::vector<Tensor> Run(const std::map<std::string, Tensor>& inputs) const;
+  /// Inputs in order.
+  std::vector<Tensor> Run(const std::vector<Tensor>& inputs) const;
+
+  const std::vector<TensorInfo>& inputs() const;
+  const std::vector<TensorInfo>& outputs() const;
+
+  /// Kernel launches of one run of "main" (calls of generated kernels).
+  int64_t num_kernels() const;
+  /// Threads that Run uses.
+  int threads() const;
+  /// Bytes of activations of the last run, and of constants.
+  int64_t activation_bytes() const;
+  int64_t weight_bytes() const;
+  /// Verdicts of the passes that made it.
+  const std::vector<transform::Decision>& decisions() const;
+
+  /// Writes an artefact for libdeuteron_runtime.
+  void Save(const std::string& path) const;
+  /// Reads an artefact. A ModelError if it is damaged, an UnsupportedError if this CPU lacks what it was built for.
+  static Executable Load(const std::string& path, int threads = 0);
+
+  struct Impl;
+
+ private:
+  friend Executable Compile(IRModule module, const CompileOptions& options);
+  std::shared_ptr<Impl> impl_;
+};
+
+/// Compiles function "main" of `module` and all it calls.
+Executable Compile(IRModule module, const CompileOptions& options = {});
+
+/// The passes from an imported module to loop-level functions, in order (before scheduling).
+std::vector<transform::Pass> GraphPasses(bool fuse);
+/// The context that `options` describe.
+transform::PassContext MakeContext(const CompileOptions& options);
+
+}  // namespace deuteron

@@ -1,0 +1,85 @@
+#include <sys/resource.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+#include <nlohmann/json.hpp>
+
+#include "tools/commands.h"
+#include "tools/options.h"
+
+namespace deuteron::tools {
+namespace {
+
+struct BenchOptions {
+  ModelOptions model;
+  double seconds = 3;
+  bool json = false;
+};
+
+double PeakRssMiB() {
+  rusage usage{};
+  getrusage(RUSAGE_SELF, &usage);
+  return static_cast<double>(usage.ru_maxrss) / 1024;
+}
+
+/// Milliseconds of each run: one warm-up, then at least three runs and at least `seconds`.
+std::vector<double> Measure(const Executable& executable, const std::vector<Tensor>& inputs, double seconds) {
+  using Clock = std::chrono::steady_clock;
+  executable.Run(inputs);
+  std::vector<double> times;
+  const auto begin = Clock::now();
+  while (times.size() < 3 || std::chrono::duration<double>(Clock::now() - begin).count() < seconds) {
+    const auto start = Clock::now();
+    executable.Run(inputs);
+    times.push_back(std::chrono::duration<double, std::milli>(Clock::now() - start).count());
+  }
+  return times;
+}
+
+void Bench(const BenchOptions& options) {
+  double compile_ms = 0;
+  const Executable executable = LoadExecutable(options.model, &compile_ms);
+  const auto by_name = MakeInputs(executable, {}, options.model.shapes, 0);
+  std::vector<Tensor> inputs;
+  for (const TensorInfo& info : executable.inputs()) inputs.push_back(by_name.at(info.name));
+  std::vector<double> times = Measure(executable, inputs, options.seconds);
+  std::sort(times.begin(), times.end());
+  const auto quantile = [&](double q) { return times[static_cast<size_t>(q * static_cast<double>(times.size() - 1) + 0.5)]; };
+  constexpr double kMiB = 1024 * 1024;
+  const double activation_mib = static_cast<double>(executable.activation_bytes()) / kMiB;
+  const double weights_mib = static_cast<double>(executable.weight_bytes()) / kMiB;
+  const std::string backend = options.model.compile.backend == "auto" ? "none" : options.model.compile.backend;
+  if (options.json) {
+    const nlohmann::ordered_json report = {
+        {"model", options.model.model},   {"threads", executable.threads()}, {"backend", backend},
+        {"compile_ms", compile_ms},       {"median_ms", quantile(0.5)},      {"min_ms", times.front()},
+        {"p99_ms", quantile(0.99)},       {"iterations", times.size()},      {"kernels", executable.num_kernels()},
+        {"activation_mib", activation_mib}, {"weights_mib", weights_mib},    {"peak_rss_mib", PeakRssMiB()}};
+    std::printf("%s\n", report.dump().c_str());
+    return;
+  }
+  std::printf("model            %s\n", options.model.model.c_str());
+  std::printf("threads          %d\n", executable.threads());
+  std::printf("backend          %s\n", backend.c_str());
+  std::printf("compile          %.0f ms\n", compile_ms);
+  std::printf("latency          %.3f ms median, %.3f min, %.3f p99 of %zu runs\n", quantile(0.5), times.front(),
+              quantile(0.99), times.size());
+  std::printf("kernels          %lld\n", static_cast<long long>(executable.num_kernels()));
+  std::printf("activations      %.1f MiB\n", activation_mib);
+  std::printf("weights          %.1f MiB\n", weights_mib);
+  std::printf("peak memory      %.1f MiB\n", PeakRssMiB());
+}
+
+}  // namespace
+
+void AddBenchCommand(CLI::App& app) {
+  auto options = std::make_shared<BenchOptions>();
+  CLI::App* verb = app.add_subcommand("bench", "Compile time, latency and memory of a model");
+  AddModelOptions(verb, &options->model);
+  verb->add_option("--seconds", options->seconds, "measure for at least this long")->check(CLI::NonNegativeNumber);
+  verb->add_flag("--json", options->json, "print one JSON object");
+  verb->callback([options] { Bench(*options); });
+}
+
+}  // namespace deuteron::tools

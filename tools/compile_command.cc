@@ -1,0 +1,28 @@
+#include <cstdio>
+
+#include "tools/commands.h"
+#include "tools/options.h"
+
+namespace deuteron::tools {
+namespace {
+
+struct CompileCommandOptions {
+  ModelOptions model;
+  std::string output;
+};
+
+}  // namespace
+
+void AddCompileCommand(CLI::App& app) {
+  auto options = std::make_shared<CompileCommandOptions>();
+  CLI::App* verb = app.add_subcommand("compile", "Write an artefact that libdeuteron_runtime runs");
+  AddModelOptions(verb, &options->model);
+  verb->add_option("-o,--output", options->output, "the artefact, model.so")->required();
+  verb->callback([options] {
+    double compile_ms = 0;
+    LoadExecutable(options->model, &compile_ms).Save(options->output);
+    std::fprintf(stderr, "compiled %s to %s in %.0f ms\n", options->model.model.c_str(), options->output.c_str(), compile_ms);
+  });
+}
+
+}  // namespace deuteron::tools

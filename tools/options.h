@@ -1,0 +1,46 @@
+/// \file
+/// Flags that the compiling verbs share, and loading what MODEL names.
+#pragma once
+
+#include <CLI/CLI.hpp>
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "deuteron/driver/compile.h"
+
+namespace deuteron::tools {
+
+/// The flags of design §6, as given.
+struct ModelOptions {
+  std::string model;
+  CompileOptions compile;
+  bool no_fuse = false;
+  std::vector<std::string> shapes;
+  std::vector<std::string> config;
+  std::vector<std::string> print_before;
+  std::vector<std::string> print_after;
+  bool print_after_all = false;
+  bool time_passes = false;
+  bool verify_each = false;
+  int bisect_limit = -1;
+  std::string progress = "auto";
+};
+
+/// Adds MODEL and the shared flags to a verb.
+void AddModelOptions(CLI::App* verb, ModelOptions* options);
+
+/// Reads MODEL (.onnx, .py or .so) and compiles it unless it is compiled. `compile_ms` (may be null) gets the
+/// time from the first byte read to the executable.
+Executable LoadExecutable(const ModelOptions& options, double* compile_ms = nullptr);
+
+/// "NAME=1,3,224,224" → {NAME, dims}; a UsageError otherwise.
+std::map<std::string, std::vector<int64_t>> ParseShapes(const std::vector<std::string>& shapes);
+
+/// Inputs from `files` ("NAME=FILE.npy"), the rest random from `seed`: floats standard normal, integers uniform in
+/// [0, 100), booleans 0 or 1; symbolic dimensions from `shapes`, else 1.
+std::map<std::string, Tensor> MakeInputs(const Executable& executable, const std::vector<std::string>& files,
+                                         const std::vector<std::string>& shapes, uint64_t seed);
+
+}  // namespace deuteron::tools
