@@ -1,0 +1,72 @@
+/// \file
+/// Resampling of images.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "deuteron/ir/attrs.h"
+#include "deuteron/ir/dtype.h"
+#include "deuteron/ir/prim_expr.h"
+#include "deuteron/relax/op/op_table.h"
+
+namespace deuteron::relax {
+
+class Resize2DAttrsNode : public AttrsNode {
+ public:
+  /// Region of interest of tf_crop_and_resize, relative: y begin, x begin, y end, x end.
+  Array<PrimExpr> roi;
+  String layout = "NCHW";
+  /// "nearest_neighbor", "linear", "cubic".
+  String method = "linear";
+  /// "half_pixel", "align_corners", "asymmetric", "pytorch_half_pixel", "tf_half_pixel_for_nn",
+  /// "tf_crop_and_resize".
+  String coordinate_transformation_mode = "half_pixel";
+  /// Of nearest_neighbor: "round", "round_prefer_floor", "round_prefer_ceil", "floor", "ceil", "" (by the mode).
+  String rounding_method = "round";
+  double cubic_alpha = -0.75;
+  /// Weights of cubic outside of the image are left out and the others scaled up.
+  int64_t cubic_exclude = 0;
+  double extrapolation_value = 0.0;
+  /// Null: as the data's.
+  Optional<DataType> out_dtype;
+  DEUTERON_NODE("deuteron.relax.Resize2DAttrs", Resize2DAttrsNode, AttrsNode);
+};
+DEUTERON_ATTRS_REF(Resize2DAttrs)
+
+class GridSampleAttrsNode : public AttrsNode {
+ public:
+  /// "bilinear", "nearest", "bicubic".
+  String method = "bilinear";
+  String layout = "NCHW";
+  /// "zeros", "border", "reflection".
+  String padding_mode = "zeros";
+  bool align_corners = false;
+  DEUTERON_NODE("deuteron.relax.GridSampleAttrs", GridSampleAttrsNode, AttrsNode);
+};
+DEUTERON_ATTRS_REF(GridSampleAttrs)
+
+/// Rows of the table.
+std::vector<OpInfo> ImageOps();
+
+namespace image {
+
+struct ResizeOptions {
+  std::vector<double> roi = {0.0, 0.0, 0.0, 0.0};
+  std::string layout = "NCHW";
+  std::string method = "linear";
+  std::string coordinate_transformation_mode = "half_pixel";
+  std::string rounding_method = "round";
+  double cubic_alpha = -0.75;
+  int64_t cubic_exclude = 0;
+  double extrapolation_value = 0.0;
+  DataType out_dtype = DataType::Void();
+};
+/// To (height, width) `size`. Layout: NCHW, NHWC, or one of them with blocked channels.
+Expr Resize2D(Expr data, Array<PrimExpr> size, const ResizeOptions& options = {});
+/// data (n, c, h, w), grid (n, 2, h', w') of x and y in [-1, 1] → (n, c, h', w').
+Expr GridSample(Expr data, Expr grid, std::string method = "bilinear", std::string layout = "NCHW",
+                std::string padding_mode = "zeros", bool align_corners = false);
+
+}  // namespace image
+}  // namespace deuteron::relax
