@@ -1,0 +1,88 @@
+/// \file
+/// What a block does: the regions it touches, its kind, its work, and who produces what it consumes.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "deuteron/tir/function.h"
+
+namespace deuteron::tir {
+
+/// The boxes that a block's init and body read and write, one a buffer, in order of first access. Indices that
+/// depend on memory count as the whole dimension. What a reduction reads of its own output is left out.
+struct BlockRegions {
+  Array<BufferRegion> reads;
+  Array<BufferRegion> writes;
+};
+BlockRegions DetectRegions(const SBlock& block);
+/// `block` with its `reads` and `writes` computed afresh.
+SBlock WithDetectedRegions(SBlock block);
+
+enum class BlockClass : uint8_t {
+  kInjective,  ///< one store at distinct plain iterators, no reduction
+  kMatmul,     ///< C[...] += A[...] * B[...], see MatmulRoles
+  kReduction,  ///< another reduction into one buffer at plain iterators
+  kOpaque,
+};
+
+/// The iterators of a matmul-like block by role (positions in iter_vars), and its factors.
+struct MatmulRoles {
+  /// In both operands and the output.
+  std::vector<size_t> batch;
+  /// In the first operand and the output.
+  std::vector<size_t> m;
+  /// In the second operand and the output.
+  std::vector<size_t> n;
+  /// Reduced.
+  std::vector<size_t> k;
+  /// The factors without casts around the loads: lhs * rhs is what is summed.
+  PrimExpr lhs;
+  PrimExpr rhs;
+  BufferLoad lhs_load;
+  BufferLoad rhs_load;
+};
+
+struct BlockInfo {
+  BlockClass kind = BlockClass::kOpaque;
+  /// For kMatmul only.
+  std::optional<MatmulRoles> matmul;
+};
+BlockInfo ClassifyBlock(const SBlock& block);
+
+/// The value stored by an injective block as one expression (its Binds become Lets), its buffer and indices.
+struct StoredValue {
+  Buffer buffer;
+  Array<PrimExpr> indices;
+  PrimExpr value;
+};
+/// Nothing if the body is not a store, possibly after Binds.
+std::optional<StoredValue> GetStoredValue(const Stmt& body);
+
+/// buffer[indices] = combine(buffer[indices], source) with its identity.
+struct ReductionUpdate {
+  Buffer buffer;
+  Array<PrimExpr> indices;
+  ExprKind combiner;
+  PrimExpr source;
+  PrimExpr identity;
+};
+std::optional<ReductionUpdate> GetReductionUpdate(const SBlock& block);
+
+/// Arithmetic operations of one instance of the block (a multiply and an add are two, a transcendental 10).
+double OpsPerInstance(const SBlock& block);
+/// Instances of a block; a symbolic extent counts as `symbolic_extent`.
+double NumInstances(const SBlock& block, double symbolic_extent = 16);
+
+/// The blocks of a scope (usually the root block) in order of execution.
+struct ScopeInfo {
+  std::vector<SBlockRealize> blocks;
+  /// Positions in `blocks` by buffer.
+  std::unordered_map<const Object*, std::vector<size_t>> writers;
+  std::unordered_map<const Object*, std::vector<size_t>> readers;
+};
+ScopeInfo AnalyzeScope(const Stmt& scope_body);
+
+}  // namespace deuteron::tir

@@ -1,0 +1,185 @@
+/// \file
+/// Schedules: a PrimFunc, rewritten step by step without changing what it computes.
+///
+/// Blocks are addressed by their names, which the constructor makes unique and primitives keep; loops by their
+/// loop variables. A primitive checks what it needs and throws a "ScheduleError" that says what is wrong,
+/// leaving the function as it was; a rule may catch it (`IsScheduleError`) and try something simpler.
+///
+/// Blocks are those of the root block's scope (nested blocks move with the block that holds them). Buffers
+/// keep their full shapes: moving a producer to its consumer's tile leaves the intermediate as large as
+/// before, and the pass CompactBuffers shrinks it to what lives at once. Reductions may be reordered
+/// (iterators of type kReduce promise commutativity), never otherwise reassociated.
+///
+/// One file a family: loops.cc (split, fuse, reorder, kinds), inline.cc, compute_at.cc, cache.cc,
+/// reduction.cc (decompose, rfactor), layout.cc (reindex, transform layout, pad), matmul.cc (normalisation).
+#pragma once
+
+#include <exception>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "deuteron/arith/analyzer.h"
+#include "deuteron/tir/function.h"
+
+namespace deuteron::tir {
+
+/// Whether an exception is a precondition of a schedule primitive that does not hold.
+bool IsScheduleError(const std::exception& error);
+#define DEUTERON_SCHEDULE_ERROR TVM_FFI_THROW(ScheduleError)
+
+/// One dimension of a new layout of a buffer: a whole old dimension, or one part of a tiled one.
+struct LayoutDim {
+  enum class Part : uint8_t { kWhole, kOuter, kInner };
+  int64_t dim = 0;
+  Part part = Part::kWhole;
+  /// Extent of the inner part.
+  int64_t factor = 1;
+  static LayoutDim Whole(int64_t dim) { return {dim, Part::kWhole, 1}; }
+  static LayoutDim Outer(int64_t dim, int64_t factor) { return {dim, Part::kOuter, factor}; }
+  static LayoutDim Inner(int64_t dim, int64_t factor) { return {dim, Part::kInner, factor}; }
+};
+
+/// What NormalizeMatmul made.
+struct NormalizedMatmul {
+  /// C[b, m, n] += A[b, m, k] * B[b, n, k] with exactly these iterators, in this order (b only if batched).
+  std::string block;
+  /// Copies an operand into the form that `block` reads; empty where the operand is read as it is.
+  std::string pack_a;
+  std::string pack_b;
+  /// Copies C into the original buffer; its iterators are the original spatial ones.
+  std::string write_back;
+  bool batched = false;
+};
+
+/// Which operands NormalizeMatmul copies. An operand that is not copied is read in its original layout, at
+/// indices computed from the fused iterators.
+struct NormalizeOptions {
+  bool pack_a = true;
+  bool pack_b = true;
+  /// Names of the roles: swap_operands makes the second factor A, so that its free iterators become m.
+  bool swap_operands = false;
+};
+
+class Schedule {
+ public:
+  using Block = std::string;
+  using Loop = Var;
+
+  explicit Schedule(PrimFunc func);
+  /// The function as it stands.
+  const PrimFunc& func() const { return func_; }
+
+  // --- Looking (queries.cc)
+
+  /// Names of the blocks of the root scope, in order of execution.
+  std::vector<Block> GetBlocks() const;
+  bool HasBlock(const Block& block) const;
+  /// The block as it stands now.
+  SBlock Get(const Block& block) const;
+  SBlockRealize GetRealize(const Block& block) const;
+  For GetLoop(const Loop& loop) const;
+  /// The loops around a block, outermost first.
+  std::vector<Loop> GetLoops(const Block& block) const;
+  /// Blocks under a loop, in order.
+  std::vector<Block> GetBlocksUnder(const Loop& loop) const;
+  /// Blocks that write what `block` reads, and that read what it writes.
+  std::vector<Block> GetProducers(const Block& block) const;
+  std::vector<Block> GetConsumers(const Block& block) const;
+  /// Constant extent of a loop, if it is one.
+  std::optional<int64_t> ConstExtent(const Loop& loop) const;
+  /// Whether a buffer is a parameter of the function.
+  bool IsParameter(const Buffer& buffer) const;
+
+  // --- Loops (loops.cc)
+
+  /// Splits a serial loop; at most one factor may be null: it is what remains (rounded up). Where the product
+  /// is not provably the extent, blocks get a predicate. Returns the new loops, outermost first.
+  std::vector<Loop> Split(const Loop& loop, const std::vector<PrimExpr>& factors);
+  /// The same with integers; a value <= 0 is the one to infer.
+  std::vector<Loop> Split(const Loop& loop, const std::vector<int64_t>& factors);
+  /// Makes one loop of loops that are nested perfectly, outermost first.
+  Loop Fuse(const std::vector<Loop>& loops);
+  /// Puts the loops of one chain into this order; other loops of the chain keep their places.
+  void Reorder(const std::vector<Loop>& loops);
+  /// Marks a loop; Parallel and Vectorize check that no reduction runs over it.
+  void Parallel(const Loop& loop);
+  void Vectorize(const Loop& loop);
+  void Unroll(const Loop& loop);
+  void Annotate(const Loop& loop, const String& key, Any value);
+  void AnnotateBlock(const Block& block, const String& key, Any value);
+  /// Puts a loop of extent 1 around a block (innermost) or around a loop.
+  Loop AddUnitLoop(const Block& block);
+
+  // --- Moving computation (compute_at.cc)
+
+  /// Moves a producer under `loop`, before its first consumer there: each iteration computes the region that
+  /// the consumers under the loop read. All consumers must be under the loop. The new loops of the block
+  /// follow its iterators' order (spatial, then reduction); iterators of extent 1 get no loop.
+  void ComputeAt(const Block& block, const Loop& loop);
+  /// Moves a consumer under `loop` of its producer, after the producers there: each iteration consumes what
+  /// has been produced. Reductions of the producers must be complete at the loop.
+  void ReverseComputeAt(const Block& block, const Loop& loop);
+
+  // --- Inlining (inline.cc)
+
+  /// Replaces an intermediate buffer by the injective computation of its elements, and removes the block. A
+  /// value that is used several times in a consumer is bound once by a Let.
+  void ComputeInline(const Block& block);
+  /// Merges an elementwise consumer into its only producer (not a reduction), which then writes what the
+  /// consumer wrote.
+  void ReverseComputeInline(const Block& block);
+  /// Whether ComputeInline would succeed.
+  bool CanInline(const Block& block) const;
+
+  // --- Copies (cache.cc)
+
+  /// `block` reads its read number `read_index` from a copy, made by the block returned.
+  Block CacheRead(const Block& block, size_t read_index, const String& scope);
+  /// `block` writes a buffer of its own; the block returned copies it to where `block` wrote.
+  Block CacheWrite(const Block& block, const String& scope);
+  void SetScope(const Buffer& buffer, const String& scope);
+  /// The buffer that a block writes (its only one).
+  Buffer WriteBuffer(const Block& block) const;
+
+  // --- Reductions (reduction.cc)
+
+  /// Separates the initialisation of a reduction into a block `<block>_init` (returned) before `loop`, under
+  /// which all its reduction loops must lie.
+  Block DecomposeReduction(const Block& block, const Loop& loop);
+  /// Makes the reduction loop a spatial one of a new block `<block>_rf` (returned), whose partial results
+  /// `block` then reduces. The new buffer has the loop as its last dimension (`factor_axis` -1) or first (0).
+  /// Changes the order of a float sum.
+  Block RFactor(const Loop& loop, int factor_axis = -1);
+
+  // --- Data layout (layout.cc)
+
+  /// The operand that is read number `read_index` of `block` is first copied into a buffer indexed by those
+  /// iterators of `block` that occur in its indices, in order of the iterators (im2col of a convolution). A
+  /// copy that fuses groups of iterators into one dimension each: `groups`, as positions in `iter_vars`.
+  Block Reindex(const Block& block, size_t read_index, const std::vector<std::vector<size_t>>& groups = {});
+  /// Replaces groups of a block's iterators of one type by one iterator each, and its loops by one loop an
+  /// iterator. The block must be alone in plain loops.
+  std::vector<Loop> FuseBlockIters(const Block& block, const std::vector<std::vector<size_t>>& groups);
+  /// Stores an intermediate buffer in another layout, padded where a factor does not divide. If one injective
+  /// block writes all of it, that block runs over the new layout and writes zeros into the padding;
+  /// otherwise the padding is never written. Returns the new buffer.
+  Buffer TransformLayout(const Buffer& buffer, const std::vector<LayoutDim>& layout);
+  /// Extends the iteration domain of a matmul-like block so that iterator i is a multiple of `multiples[i]`
+  /// (1: as it is). Operands must be intermediate buffers indexed by plain iterators and written by injective
+  /// blocks: these fill the padding with zeros. The output must be an intermediate buffer; its consumers
+  /// read the part that counts.
+  void PadIters(const Block& block, const std::vector<int64_t>& multiples);
+
+  // --- Matrix products (matmul.cc)
+
+  /// Brings a block that analysis classifies as a matrix product (matmul, dense, convolution: implicit GEMM)
+  /// to canonical iterators, its operands copied (packed, im2col) and its result in a buffer of its own.
+  NormalizedMatmul NormalizeMatmul(const Block& block, const NormalizeOptions& options = {});
+
+ private:
+  PrimFunc func_;
+};
+
+}  // namespace deuteron::tir
