@@ -1,0 +1,132 @@
+#include "deuteron/relax/legalize_cache.h"
+
+#include <cstring>
+#include <unordered_map>
+#include <vector>
+
+#include "deuteron/relax/op/call.h"
+#include "deuteron/relax/op/op_common.h"
+
+namespace deuteron::relax {
+namespace {
+
+/// The arguments with tuples opened.
+void CollectLeaves(const Expr& expr, std::vector<Expr>* leaves) {
+  if (const auto* tuple = expr.as<TupleNode>()) {
+    for (const Expr& field : tuple->fields) CollectLeaves(field, leaves);
+  } else {
+    leaves->push_back(expr);
+  }
+}
+
+bool IsScalarConstant(const Expr& expr) {
+  const auto* constant = expr.as<ConstantNode>();
+  return constant != nullptr && constant->is_scalar();
+}
+
+bool IsLiteral(const Expr& expr) {
+  return expr->kind == RelaxKind::kShapeExpr || expr->kind == RelaxKind::kPrimValue ||
+         expr->kind == RelaxKind::kStringImm || expr->kind == RelaxKind::kDataTypeImm;
+}
+
+/// A variable may be legalised like any other of its type; a literal only like an equal one.
+bool SameLeaf(const Expr& a, const Expr& b) {
+  if (a.same_as(b)) return true;
+  if (IsScalarConstant(a) || IsScalarConstant(b)) {
+    if (!IsScalarConstant(a) || !IsScalarConstant(b) || !TypesIdentical(a.ty(), b.ty())) return false;
+    const Tensor& x = a.as<ConstantNode>()->data;
+    const Tensor& y = b.as<ConstantNode>()->data;
+    return std::memcmp(x.data_ptr(), y.data_ptr(), static_cast<size_t>(DataType(x.dtype()).bytes())) == 0;
+  }
+  if (!IsLiteral(a) || !IsLiteral(b)) {
+    // The buffers of constants and of variables are named differently, which is all the difference.
+    return !IsLiteral(a) && !IsLiteral(b) && TypesIdentical(a.ty(), b.ty());
+  }
+  if (a->kind != b->kind) return false;
+  switch (a->kind) {
+    case RelaxKind::kShapeExpr:
+      return ExprEqual(a.as<ShapeExprNode>()->values, b.as<ShapeExprNode>()->values);
+    case RelaxKind::kPrimValue: return ExprEqual(a.as<PrimValueNode>()->value, b.as<PrimValueNode>()->value);
+    case RelaxKind::kStringImm: return a.as<StringImmNode>()->value == b.as<StringImmNode>()->value;
+    default: return a.as<DataTypeImmNode>()->value == b.as<DataTypeImmNode>()->value;
+  }
+}
+
+struct Entry {
+  Call original;
+  std::vector<Expr> leaves;
+  /// The call_tir, and for each of its arguments the leaf that it is.
+  Call legalized;
+  std::vector<size_t> argument_leaf;
+};
+
+bool SameStructure(const Expr& a, const Expr& b) {
+  const auto* x = a.as<TupleNode>();
+  const auto* y = b.as<TupleNode>();
+  return (x == nullptr) == (y == nullptr) && (x == nullptr || x->fields.size() == y->fields.size());
+}
+
+bool Matches(const Entry& entry, const Call& call, const std::vector<Expr>& leaves) {
+  if (!entry.original->op.same_as(call->op) || entry.leaves.size() != leaves.size() ||
+      entry.original->args.size() != call->args.size()) {
+    return false;
+  }
+  for (size_t i = 0; i < call->args.size(); ++i) {
+    if (!SameStructure(entry.original->args[i], call->args[i])) return false;
+  }
+  for (size_t i = 0; i < leaves.size(); ++i) {
+    if (!SameLeaf(entry.leaves[i], leaves[i])) return false;
+  }
+  const Attrs& a = entry.original->attrs;
+  const Attrs& b = call->attrs;
+  if (!a.same_as(b) && !(a.defined() && b.defined() && StructurallyEqual(a, b))) return false;
+  return TypesIdentical(entry.original.ty(), call.ty());
+}
+
+size_t HashCall(const Call& call, const std::vector<Expr>& leaves) {
+  size_t hash = std::hash<const void*>()(call->op.get());
+  const auto mix = [&](size_t value) { hash = (hash ^ value) * 0x9E3779B97F4A7C15ULL + (hash >> 9); };
+  if (call->attrs.defined()) mix(static_cast<size_t>(StructuralHash::Hash(call->attrs)));
+  for (const Expr& leaf : leaves) mix(TypeHash(leaf.ty()));
+  return hash;
+}
+
+}  // namespace
+
+struct LegalizeCache::Impl {
+  std::unordered_multimap<size_t, Entry> entries;
+};
+
+LegalizeCache::LegalizeCache() : impl_(std::make_unique<Impl>()) {}
+LegalizeCache::~LegalizeCache() = default;
+
+Expr LegalizeCache::Run(BlockBuilder& builder, const Call& call, Legalize legalize) {
+  std::vector<Expr> leaves;
+  for (const Expr& arg : call->args) CollectLeaves(arg, &leaves);
+  const size_t hash = HashCall(call, leaves);
+  const auto [begin, end] = impl_->entries.equal_range(hash);
+  for (auto it = begin; it != end; ++it) {
+    const Entry& entry = it->second;
+    if (!Matches(entry, call, leaves)) continue;
+    Array<Expr> args;
+    for (const size_t leaf : entry.argument_leaf) args.push_back(leaves[leaf]);
+    Array<Expr> call_args = entry.legalized->args;
+    call_args.Set(1, Tuple(std::move(args)));
+    return Call(entry.legalized->op, std::move(call_args), entry.legalized->attrs, entry.legalized->ty_args,
+                call->span);
+  }
+
+  Expr legalized = legalize(builder, call);
+  if (!IsCallTIR(legalized)) return legalized;
+  Entry entry{call, leaves, Downcast<Call>(legalized), {}};
+  size_t next = 0;  // arguments keep their order: an argument that occurs twice is told apart by it
+  for (const Expr& arg : ViewCallTIR(entry.legalized).args->fields) {
+    while (next < leaves.size() && !leaves[next].same_as(arg)) ++next;
+    if (next == leaves.size()) return legalized;
+    entry.argument_leaf.push_back(next++);
+  }
+  impl_->entries.emplace(hash, std::move(entry));
+  return legalized;
+}
+
+}  // namespace deuteron::relax

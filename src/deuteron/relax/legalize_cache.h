@@ -1,0 +1,26 @@
+/// \file
+/// Remembers how calls were legalised, so that the second call of the same operator, attributes and argument
+/// types costs a look-up rather than a loop nest.
+#pragma once
+
+#include <memory>
+
+#include "deuteron/relax/op/op_table.h"
+
+namespace deuteron::relax {
+
+/// Serves one BlockBuilder. What is remembered is which argument of the call became which argument of the
+/// call_tir; legalisations of any other form are not remembered, only done.
+class LegalizeCache {
+ public:
+  LegalizeCache();
+  ~LegalizeCache();
+  /// What `legalize` makes of `call` (normalised, with types). The call itself if it cannot be legalised.
+  Expr Run(BlockBuilder& builder, const Call& call, Legalize legalize);
+
+ private:
+  struct Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace deuteron::relax
