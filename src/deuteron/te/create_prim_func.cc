@@ -3,8 +3,9 @@
 ///
 /// Each compute becomes one block in its own loops, named after it; tensors become buffers: parameters if they
 /// are listed, allocations of the root block otherwise. A reduction stores its identity in `init` and
-/// combines in place. Nothing is inlined or simplified beyond constant folding: fusion and the schedules come
-/// later, and the classification of blocks (AnnotateTIROpPattern) looks at what stands here.
+/// combines in place. An extern op's statements stand in one block over its spatial axes. Nothing is inlined or
+/// simplified beyond constant folding: fusion and the schedules come later, and the classification of blocks
+/// (AnnotateTIROpPattern) looks at what stands here.
 #include <unordered_map>
 #include <utility>
 
@@ -171,6 +172,7 @@ class FuncBuilder {
     for (const IterVar& axis : op->axis) shape.push_back(axis->dom->extent);
     std::vector<Buffer> outputs;
     for (size_t i = 0; i < op->body.size(); ++i) {
+      if (!op->extern_shapes.empty()) shape = op->extern_shapes[i];
       const auto [it, inserted] = buffers_.try_emplace(TensorKey{op.get(), static_cast<int64_t>(i)});
       if (inserted) {
         it->second = Buffer(BufferName(op, static_cast<int64_t>(i)), op->body[i].dtype(), shape);
@@ -186,7 +188,38 @@ class FuncBuilder {
     return uses++ == 0 ? name : UniqueBlockName(name + "_" + std::to_string(uses - 1));
   }
 
+  Stmt BuildExternBlock(const ComputeOp& op) {
+    std::vector<Var> loop_vars;
+    Array<IterVar> iter_vars;
+    Array<Var> iterators;
+    Array<PrimExpr> iter_values;
+    for (const IterVar& axis : op->axis) {
+      loop_vars.emplace_back(axis->var->name_hint);
+      iterators.push_back(Var("v_" + std::string(axis->var->name_hint)));
+      iter_vars.push_back(IterVar(axis->dom, iterators.back(), axis->type()));
+      iter_values.push_back(loop_vars.back());
+    }
+    Array<Buffer> inputs;
+    for (const ObjectRef& input : op->extern_inputs) inputs.push_back(buffers_.at(KeyOf(Downcast<Tensor>(input))));
+    const std::vector<Buffer> outputs = OutputBuffers(op);
+    ExternBlock parts = op->extern_body(inputs, Array<Buffer>(outputs.begin(), outputs.end()), iterators);
+    if (parts.reads.empty()) {
+      for (const Buffer& input : inputs) parts.reads.push_back(BufferRegion::Full(input));
+    }
+    if (parts.writes.empty()) {
+      for (const Buffer& output : outputs) parts.writes.push_back(BufferRegion::Full(output));
+    }
+    SBlock block(std::move(iter_vars), std::move(parts.reads), std::move(parts.writes),
+                 UniqueBlockName(std::string(op->name)), std::move(parts.body), Stmt(), {}, op->attrs);
+    Stmt nest = SBlockRealize(std::move(iter_values), True(), std::move(block));
+    for (size_t i = loop_vars.size(); i-- > 0;) {
+      nest = For(loop_vars[i], op->axis[i]->dom->min, op->axis[i]->dom->extent, ForKind::kSerial, std::move(nest));
+    }
+    return nest;
+  }
+
   Stmt BuildBlock(const ComputeOp& op) {
+    if (op->extern_body) return BuildExternBlock(op);
     const auto* reduce = op->body[0].as<ReduceNode>();
     std::vector<IterVar> axes(op->axis.begin(), op->axis.end());
     if (reduce != nullptr) axes.insert(axes.end(), reduce->axis.begin(), reduce->axis.end());

@@ -100,6 +100,29 @@ Array<Tensor> ComputeMany(const Array<PrimExpr>& shape,
   return tensors;
 }
 
+Array<Tensor> Extern(const std::string& name, const Array<Tensor>& inputs,
+                     const std::vector<std::pair<Array<PrimExpr>, DataType>>& outputs, const Array<PrimExpr>& spatial,
+                     ExternBody body) {
+  auto node = make_object<ComputeOpNode>();
+  node->name = name;
+  node->axis = SpatialAxes(AsInt64(spatial), {});
+  node->extern_body = std::move(body);
+  for (const Tensor& input : inputs) {
+    DEUTERON_CHECK(input->op->attrs.count("te.scalar") == 0) << "a scalar is an input of extern op " << name;
+    node->extern_inputs.push_back(input);
+  }
+  for (const auto& [shape, dtype] : outputs) {
+    node->extern_shapes.push_back(AsInt64(shape));
+    node->body.push_back(MakeConst(dtype, 0));
+  }
+  const ComputeOp op(std::move(node));
+  Array<Tensor> tensors;
+  for (size_t i = 0; i < outputs.size(); ++i) {
+    tensors.push_back(MakeTensor(op->extern_shapes[i], outputs[i].second, op, static_cast<int64_t>(i)));
+  }
+  return tensors;
+}
+
 IterVar ReduceAxis(PrimExpr extent, const std::string& name) {
   return IterVar(Range::FromMinExtent(I64(0), CastTo(DataType::Int(64), std::move(extent))), Var(name),
                  IterVarType::kReduce);
@@ -150,6 +173,7 @@ std::vector<ComputeOp> PostOrder(const Array<Tensor>& outputs) {
     ProducerCollector collector;
     for (const PrimExpr& value : op->body) collector.VisitExpr(value);
     for (const ComputeOp& producer : collector.ops) visit(producer);
+    for (const ObjectRef& input : op->extern_inputs) visit(Downcast<Tensor>(input)->op);
     order.push_back(op);
   };
   for (const Tensor& output : outputs) visit(output->op);

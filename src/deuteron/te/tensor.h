@@ -4,6 +4,7 @@
 
 #include <functional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "deuteron/ir/prim_ops.h"
@@ -13,17 +14,32 @@ namespace deuteron::te {
 
 class Tensor;
 
+/// What an extern op runs for each binding of its iterators.
+struct ExternBlock {
+  tir::Stmt body;
+  /// Empty: whole buffers.
+  Array<tir::BufferRegion> reads;
+  Array<tir::BufferRegion> writes;
+};
+using ExternBody = std::function<ExternBlock(const Array<tir::Buffer>& inputs, const Array<tir::Buffer>& outputs,
+                                             const Array<tir::Var>& iterators)>;
+
 /// How the elements of one or more tensors of one shape are computed; a placeholder has no body.
 class ComputeOpNode : public Object {
  public:
   /// Name of the block and of the buffer.
   String name;
-  /// Spatial axes, one a dimension; empty for a placeholder.
+  /// Spatial axes, one a dimension; empty for a placeholder. Of an extern op: those of its block.
   Array<tir::IterVar> axis;
   /// One expression an output. A reduction is a tir::Reduce at the root. Empty for a placeholder.
   Array<PrimExpr> body;
   /// Attributes of the block.
   Map<String, Any> attrs;
+  /// Extern ops only: the statements, the tensors that they read, and the shape of each output. `body` then
+  /// holds a zero of each output's type.
+  ExternBody extern_body;
+  Array<ObjectRef> extern_inputs;
+  Array<Array<PrimExpr>> extern_shapes;
   bool is_placeholder() const { return body.empty(); }
   DEUTERON_NODE("deuteron.te.ComputeOp", ComputeOpNode, Object);
 };
@@ -68,6 +84,13 @@ Array<Tensor> ComputeMany(const Array<PrimExpr>& shape,
                           const std::function<Array<PrimExpr>(const Array<tir::Var>&)>& body,
                           const std::string& name, Map<String, Any> attrs = {},
                           const std::vector<std::string>& axis_names = {});
+
+/// Outputs that are written by statements: loops with an order, data-dependent stores. `body` gets the buffers of
+/// `inputs` (which must not be ScalarTensors) and of the outputs, and iterators over `spatial` that may run in any
+/// order. Symbolic dimensions that it uses must occur in the shapes of the inputs or in `spatial`.
+Array<Tensor> Extern(const std::string& name, const Array<Tensor>& inputs,
+                     const std::vector<std::pair<Array<PrimExpr>, DataType>>& outputs, const Array<PrimExpr>& spatial,
+                     ExternBody body);
 
 /// A reduction axis over [0, extent).
 tir::IterVar ReduceAxis(PrimExpr extent, const std::string& name = "k");
