@@ -1,0 +1,92 @@
+#include <algorithm>
+#include <map>
+
+#include "deuteron/topi/elementwise.h"
+#include "deuteron/topi/nn.h"
+
+namespace deuteron::topi {
+namespace {
+
+Array<PrimExpr> BatchDims(const te::Tensor& x) {
+  const Array<PrimExpr>& shape = x.shape();
+  if (shape.size() <= 2) return {};
+  return {shape.begin(), shape.end() - 2};
+}
+
+/// The indices of the batch axes of an operand, from those of the result.
+Array<PrimExpr> BatchIndices(const Array<PrimExpr>& operand, const Array<PrimExpr>& result,
+                             const Array<tir::Var>& vars) {
+  Array<PrimExpr> indices;
+  const size_t skipped = result.size() - operand.size();
+  for (size_t i = 0; i < operand.size(); ++i) {
+    const bool stretched = IsOne(operand[i]) && !IsOne(result[skipped + i]);
+    indices.push_back(stretched ? I64(0) : PrimExpr(vars[skipped + i]));
+  }
+  return indices;
+}
+
+}  // namespace
+
+te::Tensor Matmul(const te::Tensor& a, const te::Tensor& b, DataType out_dtype) {
+  const bool a_vector = a.ndim() == 1;
+  const bool b_vector = b.ndim() == 1;
+  const Array<PrimExpr> a_batch = BatchDims(a);
+  const Array<PrimExpr> b_batch = BatchDims(b);
+  Array<PrimExpr> shape = BroadcastShape(a_batch, b_batch);
+  const Array<PrimExpr> batch = shape;
+  if (!a_vector) shape.push_back(a.shape()[a.shape().size() - 2]);
+  if (!b_vector) shape.push_back(b.shape()[b.shape().size() - 1]);
+  const tir::IterVar k = te::ReduceAxis(a.shape()[a.shape().size() - 1], "k");
+  return te::Compute(
+      shape,
+      [&](const Array<tir::Var>& vars) {
+        Array<PrimExpr> a_index = BatchIndices(a_batch, batch, vars);
+        Array<PrimExpr> b_index = BatchIndices(b_batch, batch, vars);
+        if (!a_vector) a_index.push_back(vars[batch.size()]);
+        a_index.push_back(k->var);
+        b_index.push_back(k->var);
+        if (!b_vector) b_index.push_back(vars[vars.size() - 1]);
+        return te::Sum(CastTo(out_dtype, a(a_index)) * CastTo(out_dtype, b(b_index)), {k});
+      },
+      "matmul");
+}
+
+te::Tensor Einsum(const Array<te::Tensor>& operands, const std::vector<std::string>& terms,
+                  const std::string& output) {
+  std::map<char, PrimExpr> extents;
+  for (size_t i = 0; i < terms.size(); ++i) {
+    for (size_t axis = 0; axis < terms[i].size(); ++axis) {
+      const auto [it, inserted] = extents.try_emplace(terms[i][axis], operands[i].shape()[axis]);
+      if (!inserted && IsOne(it->second)) it->second = operands[i].shape()[axis];
+    }
+  }
+  Array<PrimExpr> shape;
+  for (const char letter : output) shape.push_back(extents.at(letter));
+  Array<tir::IterVar> reduce;
+  std::map<char, PrimExpr> position;
+  for (const auto& [letter, extent] : extents) {
+    if (output.find(letter) != std::string::npos) continue;
+    reduce.push_back(te::ReduceAxis(extent, std::string(1, letter)));
+    position[letter] = reduce.back()->var;
+  }
+  return te::Compute(
+      shape,
+      [&](const Array<tir::Var>& vars) {
+        for (size_t i = 0; i < output.size(); ++i) position[output[i]] = vars[i];
+        PrimExpr product;
+        for (size_t i = 0; i < terms.size(); ++i) {
+          Array<PrimExpr> indices;
+          for (size_t axis = 0; axis < terms[i].size(); ++axis) {
+            const char letter = terms[i][axis];
+            const bool stretched = IsOne(operands[i].shape()[axis]) && !IsOne(extents.at(letter));
+            indices.push_back(stretched ? I64(0) : position.at(letter));
+          }
+          const PrimExpr element = operands[i](indices);
+          product = product.defined() ? product * element : element;
+        }
+        return reduce.empty() ? product : te::Sum(product, reduce);
+      },
+      "T_einsum", {}, NamesOfAxes(AxisNames::kAx, shape.size()));
+}
+
+}  // namespace deuteron::topi

@@ -1,0 +1,97 @@
+/// \file
+/// Neural-network computations. Shapes have been checked by type inference.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "deuteron/te/tensor.h"
+
+namespace deuteron::topi {
+
+/// The zero-padding of a tensor (or another value): `before[i]` and `after[i]` elements around axis i;
+/// negative numbers crop.
+te::Tensor PadConstant(const te::Tensor& x, const std::vector<int64_t>& before, const std::vector<int64_t>& after,
+                       const PrimExpr& value, const std::string& name, const std::vector<std::string>& axes = {});
+/// Mirrored at the border elements, which are not repeated; each axis is at least one longer than its padding.
+te::Tensor PadReflect(const te::Tensor& x, const std::vector<int64_t>& before, const std::vector<int64_t>& after);
+/// The border elements are repeated.
+te::Tensor PadEdge(const te::Tensor& x, const std::vector<int64_t>& before, const std::vector<int64_t>& after);
+/// The tensor repeats.
+te::Tensor PadCircular(const te::Tensor& x, const std::vector<int64_t>& before, const std::vector<int64_t>& after);
+
+/// Spatial parameters of a convolution, one value an axis; `padding_*` likewise.
+struct ConvSpec {
+  std::vector<int64_t> strides;
+  std::vector<int64_t> padding_before;
+  std::vector<int64_t> padding_after;
+  std::vector<int64_t> dilation;
+  /// Transposed convolutions only.
+  std::vector<int64_t> output_padding;
+  int64_t groups = 1;
+  /// One letter an axis: N, C and the last of D, H, W; kernels O, I and the same.
+  std::string data_layout;
+  std::string kernel_layout;
+  std::string out_layout;
+  DataType out_dtype;
+};
+/// `out_spatial`: the extents of the output, as type inference has them.
+te::Tensor Conv(const te::Tensor& data, const te::Tensor& weight, const ConvSpec& spec,
+                const Array<PrimExpr>& out_spatial);
+/// Kernels are I, O / groups.
+te::Tensor ConvTranspose(const te::Tensor& data, const te::Tensor& weight, const ConvSpec& spec,
+                         const Array<PrimExpr>& out_spatial);
+
+struct PoolSpec {
+  std::vector<int64_t> pool_size;
+  std::vector<int64_t> strides;
+  std::vector<int64_t> dilation;
+  std::vector<int64_t> padding_before;
+  std::vector<int64_t> padding_after;
+  bool ceil_mode = false;
+  bool count_include_pad = false;
+  /// The spatial axes of the tensor.
+  std::vector<size_t> axes;
+};
+te::Tensor MaxPool(const te::Tensor& data, const PoolSpec& spec, const Array<PrimExpr>& out_spatial);
+te::Tensor AvgPool(const te::Tensor& data, const PoolSpec& spec, const Array<PrimExpr>& out_spatial);
+/// Window o of an axis of extent n pooled to m: [o·n / m, ceil((o + 1)·n / m)).
+te::Tensor AdaptiveAvgPool(const te::Tensor& data, const std::vector<size_t>& axes,
+                           const Array<PrimExpr>& out_spatial);
+
+te::Tensor Softmax(const te::Tensor& x, size_t axis);
+te::Tensor LogSoftmax(const te::Tensor& x, size_t axis);
+
+/// Over `axes`, of which gamma and beta (null: none) have the shape. Variance in two passes.
+te::Tensor LayerNorm(const te::Tensor& x, const te::Tensor& gamma, const te::Tensor& beta,
+                     const std::vector<size_t>& axes, double epsilon);
+/// Over groups of channels and over `axes`; gamma and beta (null: none) are per channel.
+te::Tensor GroupNorm(const te::Tensor& x, const te::Tensor& gamma, const te::Tensor& beta, int64_t num_groups,
+                     size_t channel_axis, const std::vector<size_t>& axes, double epsilon,
+                     const std::string& name = "T_group_norm");
+te::Tensor RMSNorm(const te::Tensor& x, const te::Tensor& weight, const std::vector<size_t>& axes,
+                   double epsilon);
+struct BatchNormSpec {
+  size_t axis;
+  double epsilon;
+  bool center;
+  bool scale;
+  double momentum;
+  bool training;
+};
+/// (output, mean, variance)
+Array<te::Tensor> BatchNorm(const te::Tensor& x, const te::Tensor& gamma, const te::Tensor& beta,
+                            const te::Tensor& mean, const te::Tensor& variance, const BatchNormSpec& spec);
+
+/// numpy's matmul. Operands are cast to `out_dtype` first.
+te::Tensor Matmul(const te::Tensor& a, const te::Tensor& b, DataType out_dtype);
+/// Terms are letters, one an axis; the output's too.
+te::Tensor Einsum(const Array<te::Tensor>& operands, const std::vector<std::string>& terms,
+                  const std::string& output);
+
+/// query (b, s, n, d), key (b, t, n, d), value (b, t, n, e), bias (null: none) broadcast to (b, n, s, t).
+/// `causal_offset`: query i sees keys up to i + offset; null: all.
+te::Tensor Attention(const te::Tensor& query, const te::Tensor& key, const te::Tensor& value,
+                     const te::Tensor& bias, double scale, const PrimExpr& causal_offset);
+
+}  // namespace deuteron::topi
