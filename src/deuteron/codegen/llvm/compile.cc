@@ -1,0 +1,191 @@
+#include "deuteron/codegen/llvm/compile.h"
+
+#include <algorithm>
+#include <exception>
+#include <thread>
+#include <unordered_map>
+
+#include "deuteron/codegen/llvm/emitter.h"
+#include "deuteron/codegen/llvm/machine.h"
+#include "deuteron/tir/functor.h"
+
+namespace deuteron::codegen {
+namespace {
+
+/// A PrimFunc and the names under which it is wanted.
+struct Kernel {
+  tir::PrimFunc func;
+  std::vector<std::string> names;
+  int64_t size = 0;
+};
+
+int64_t SizeOf(const tir::PrimFunc& func) {
+  int64_t size = 0;
+  tir::PostOrderVisit(func->body, [&size](const ObjectRef&) { ++size; });
+  return size;
+}
+
+/// The distinct kernels of a module, largest first.
+std::vector<Kernel> DistinctKernels(const IRModule& module) {
+  std::vector<Kernel> kernels;
+  std::unordered_map<tir::PrimFunc, size_t, StructuralHash, StructuralEqual> known;
+  for (const auto& [var, func] : module->functions) {
+    tir::PrimFunc prim_func = As<tir::PrimFunc>(func);
+    if (!prim_func.defined()) continue;
+    prim_func = WithoutAttr(std::move(prim_func), "global_symbol");
+    const auto [it, fresh] = known.emplace(prim_func, kernels.size());
+    if (fresh) kernels.push_back({prim_func, {}, SizeOf(prim_func)});
+    kernels[it->second].names.emplace_back(var->name_hint);
+  }
+  std::stable_sort(kernels.begin(), kernels.end(), [](const Kernel& a, const Kernel& b) { return a.size > b.size; });
+  return kernels;
+}
+
+/// Deals the kernels out so that the groups have about the same size.
+std::vector<std::vector<const Kernel*>> Partition(const std::vector<Kernel>& kernels, size_t groups) {
+  groups = std::max<size_t>(1, std::min(groups, kernels.size()));
+  std::vector<std::vector<const Kernel*>> result(groups);
+  std::vector<int64_t> load(groups, 0);
+  for (const Kernel& kernel : kernels) {
+    const auto lightest = static_cast<size_t>(std::min_element(load.begin(), load.end()) - load.begin());
+    result[lightest].push_back(&kernel);
+    load[lightest] += kernel.size + 100;
+  }
+  return result;
+}
+
+enum class Product { kObject, kAssembly, kOptimizedIr };
+
+std::string CompileGroup(const std::vector<const Kernel*>& kernels, const Target& target,
+                         const CodegenOptions& options, const std::string& prefix, Product product) {
+  llvm::LLVMContext context;
+  llvm::Module module("deuteron", context);
+  const std::unique_ptr<llvm::TargetMachine> machine = MakeMachine(target, options);
+  module.setTargetTriple(machine->getTargetTriple().str());
+  module.setDataLayout(machine->createDataLayout());
+  KernelEmitter emitter(&module, target);
+  for (const Kernel* kernel : kernels) {
+    llvm::Function* function = emitter.Emit(kernel->func, prefix + kernel->names.front());
+    for (size_t i = 1; i < kernel->names.size(); ++i) {
+      llvm::GlobalAlias::create(prefix + kernel->names[i], function);
+    }
+  }
+  const std::string cpu = machine->getTargetCPU().str();
+  const std::string features = machine->getTargetFeatureString().str();
+  for (llvm::Function& function : module) {
+    if (function.isDeclaration()) continue;
+    function.addFnAttr("target-cpu", cpu);
+    function.addFnAttr("target-features", features);
+  }
+  if (options.verify) {
+    std::string message;
+    llvm::raw_string_ostream stream(message);
+    DEUTERON_CHECK(!llvm::verifyModule(module, &stream)) << "invalid LLVM IR: " << message;
+  }
+  Optimize(&module, machine.get(), options);
+  if (product == Product::kOptimizedIr) {
+    std::string text;
+    llvm::raw_string_ostream stream(text);
+    module.print(stream, nullptr);
+    return text;
+  }
+  return EmitFile(&module, machine.get(),
+                  product == Product::kObject ? llvm::CodeGenFileType::ObjectFile : llvm::CodeGenFileType::AssemblyFile);
+}
+
+/// Compiles the groups at once; the first exception of any is thrown again.
+std::vector<std::string> CompileGroups(const IRModule& lowered, const Target& target, const CodegenOptions& options,
+                                       const std::string& prefix, Product product, size_t threads) {
+  const std::vector<Kernel> kernels = DistinctKernels(lowered);
+  const auto groups = Partition(kernels, threads);
+  std::vector<std::string> results(groups.size());
+  std::vector<std::exception_ptr> errors(groups.size());
+  const auto compile = [&](size_t i) {
+    try {
+      results[i] = CompileGroup(groups[i], target, options, prefix, product);
+    } catch (...) {
+      errors[i] = std::current_exception();
+    }
+  };
+  std::vector<std::thread> workers;
+  for (size_t i = 1; i < groups.size(); ++i) workers.emplace_back(compile, i);
+  compile(0);
+  for (std::thread& worker : workers) worker.join();
+  for (const std::exception_ptr& error : errors) {
+    if (error) std::rethrow_exception(error);
+  }
+  return results;
+}
+
+size_t CompileThreads(const Target& target, const CodegenOptions& options) {
+  return static_cast<size_t>(std::max<int64_t>(1, options.threads > 0 ? options.threads : target.threads));
+}
+
+template <typename T>
+T Must(llvm::Expected<T> value) {
+  if (value) return std::move(*value);
+  TVM_FFI_THROW(InternalError) << "LLVM: " << llvm::toString(value.takeError());
+}
+
+void Must(llvm::Error error) {
+  if (error) TVM_FFI_THROW(InternalError) << "LLVM: " << llvm::toString(std::move(error));
+}
+
+}  // namespace
+
+struct CompiledKernels::Impl {
+  std::unique_ptr<llvm::orc::LLJIT> jit;
+  std::unordered_map<std::string, DeuteronKernel> kernels;
+};
+
+CompiledKernels::CompiledKernels(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
+CompiledKernels::~CompiledKernels() = default;
+CompiledKernels::CompiledKernels(CompiledKernels&&) noexcept = default;
+CompiledKernels& CompiledKernels::operator=(CompiledKernels&&) noexcept = default;
+
+DeuteronKernel CompiledKernels::Lookup(const std::string& name) const {
+  const auto it = impl_->kernels.find(name);
+  return it == impl_->kernels.end() ? nullptr : it->second;
+}
+
+CompiledKernels CompileInMemory(const IRModule& lowered, const Target& target, const CodegenOptions& options) {
+  const std::vector<std::string> objects =
+      CompileGroups(lowered, target, options, "", Product::kObject, CompileThreads(target, options));
+  auto impl = std::make_unique<CompiledKernels::Impl>();
+  const auto machine = MakeMachine(target, options);
+  impl->jit = Must(llvm::orc::LLJITBuilder()
+                       .setDataLayout(machine->createDataLayout())
+                       .create());
+  llvm::orc::JITDylib& library = impl->jit->getMainJITDylib();
+  library.addGenerator(Must(llvm::orc::DynamicLibrarySearchGenerator::GetForCurrentProcess(
+      impl->jit->getDataLayout().getGlobalPrefix())));
+  for (const std::string& object : objects) {
+    Must(impl->jit->addObjectFile(llvm::MemoryBuffer::getMemBufferCopy(object, "kernels.o")));
+  }
+  for (const auto& [var, func] : lowered->functions) {
+    if (func.as<tir::PrimFuncNode>() == nullptr) continue;
+    const std::string name(var->name_hint);
+    impl->kernels[name] = Must(impl->jit->lookup(name)).toPtr<DeuteronKernel>();
+  }
+  return CompiledKernels(std::move(impl));
+}
+
+std::vector<std::string> EmitObjects(const IRModule& lowered, const Target& target, const CodegenOptions& options,
+                                     const std::string& symbol_prefix) {
+  return CompileGroups(lowered, target, options, symbol_prefix, Product::kObject, CompileThreads(target, options));
+}
+
+std::string EmitObject(const IRModule& lowered, const Target& target, const CodegenOptions& options,
+                       const std::string& symbol_prefix) {
+  return CompileGroups(lowered, target, options, symbol_prefix, Product::kObject, 1).at(0);
+}
+
+std::string EmitLlvmIr(const IRModule& lowered, const Target& target, const CodegenOptions& options) {
+  return CompileGroups(lowered, target, options, "", Product::kOptimizedIr, 1).at(0);
+}
+
+std::string EmitAssembly(const IRModule& lowered, const Target& target, const CodegenOptions& options) {
+  return CompileGroups(lowered, target, options, "", Product::kAssembly, 1).at(0);
+}
+
+}  // namespace deuteron::codegen

@@ -1,0 +1,57 @@
+/// \file
+/// Lowered modules to machine code: in memory, as relocatable objects, as a shared object.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "deuteron/ir/module.h"
+#include "deuteron/runtime/kernel.h"
+#include "deuteron/target/target.h"
+
+namespace deuteron::codegen {
+
+struct CodegenOptions {
+  /// LLVM's pipeline: 0 to 3.
+  int opt_level = 2;
+  /// Threads that compile; 0 = the target's.
+  int threads = 0;
+  /// Verify LLVM's IR before it is optimised (tests do).
+  bool verify = false;
+};
+
+/// Machine code in this process; owns it.
+class CompiledKernels {
+ public:
+  ~CompiledKernels();
+  CompiledKernels(CompiledKernels&&) noexcept;
+  CompiledKernels& operator=(CompiledKernels&&) noexcept;
+  /// The kernel of the PrimFunc of that name; null if there is none.
+  DeuteronKernel Lookup(const std::string& name) const;
+
+  struct Impl;
+  explicit CompiledKernels(std::unique_ptr<Impl> impl);
+
+ private:
+  std::unique_ptr<Impl> impl_;
+};
+
+/// Compiles every PrimFunc of `lowered` (lowered by tir::LowerPrimFunc) into this process. Structurally equal ones
+/// share their code. `target` must be a CPU that this process runs on. Throws UnsupportedError (element types,
+/// intrinsics).
+CompiledKernels CompileInMemory(const IRModule& lowered, const Target& target, const CodegenOptions& options = {});
+
+/// The same as relocatable ELF objects (one a compiling thread), kernels under the symbol
+/// `symbol_prefix` + name.
+std::vector<std::string> EmitObjects(const IRModule& lowered, const Target& target,
+                                     const CodegenOptions& options = {}, const std::string& symbol_prefix = "");
+/// One object.
+std::string EmitObject(const IRModule& lowered, const Target& target, const CodegenOptions& options = {},
+                       const std::string& symbol_prefix = "");
+
+/// For readers and tests.
+std::string EmitLlvmIr(const IRModule& lowered, const Target& target, const CodegenOptions& options = {});
+std::string EmitAssembly(const IRModule& lowered, const Target& target, const CodegenOptions& options = {});
+
+}  // namespace deuteron::codegen

@@ -1,0 +1,386 @@
+/// \file
+/// Scalar and vector expressions. The semantics are those of ir/prim_expr.h.
+#include "deuteron/codegen/llvm/emitter.h"
+#include "deuteron/ir/expr_functor.h"
+#include "deuteron/ir/prim_ops.h"
+#include "deuteron/tir/intrinsics.h"
+
+namespace deuteron::codegen {
+
+bool IsSpeculatable(const PrimExpr& expr) {
+  bool safe = true;
+  PostOrderVisit(expr, [&safe](const PrimExpr& node) {
+    switch (node->kind) {
+      case ExprKind::kBufferLoad:
+        safe = false;
+        break;
+      case ExprKind::kDiv:
+      case ExprKind::kMod:
+      case ExprKind::kFloorDiv:
+      case ExprKind::kFloorMod: {
+        const auto* op = static_cast<const tir::BinaryNode*>(node.get());
+        const auto* splat = op->b.as<tir::BroadcastNode>();
+        const std::optional<int64_t> divisor = AsConstInt(splat == nullptr ? op->b : splat->value);
+        if (!node.dtype().is_float() && divisor.value_or(0) == 0) safe = false;
+        break;
+      }
+      case ExprKind::kCall: {
+        const auto* info = tir::FindIntrinsicInfo(static_cast<const tir::CallNode*>(node.get())->op);
+        if (info == nullptr || !info->speculatable) safe = false;
+        break;
+      }
+      default:
+        break;
+    }
+  });
+  return safe;
+}
+
+llvm::Value* KernelEmitter::EmitConst(DataType type, const PrimExprNode* expr) {
+  if (const auto* imm = expr->kind == ExprKind::kFloatImm ? static_cast<const tir::FloatImmNode*>(expr) : nullptr) {
+    if (!type.is_bfloat16()) return llvm::ConstantFP::get(ScalarType(type), imm->value);
+    return Narrow(type, llvm::ConstantFP::get(builder_.getFloatTy(), imm->value));
+  }
+  const auto* imm = static_cast<const tir::IntImmNode*>(expr);
+  if (type.is_handle()) return llvm::ConstantPointerNull::get(builder_.getPtrTy());
+  return llvm::ConstantInt::get(ScalarType(type), static_cast<uint64_t>(imm->value), true);
+}
+
+llvm::Value* KernelEmitter::EmitExpr(const PrimExpr& expr) {
+  switch (expr->kind) {
+    case ExprKind::kVar: {
+      const auto it = values_.find(static_cast<const tir::VarNode*>(expr.get()));
+      DEUTERON_CHECK(it != values_.end())
+          << "kernel " << symbol_ << ": variable " << static_cast<const tir::VarNode*>(expr.get())->name_hint
+          << " is used outside of its scope";
+      return it->second;
+    }
+    case ExprKind::kIntImm:
+    case ExprKind::kFloatImm:
+      return EmitConst(expr.dtype(), expr.get());
+    case ExprKind::kStringImm:
+      return builder_.CreateGlobalString(std::string(static_cast<const tir::StringImmNode*>(expr.get())->value));
+    case ExprKind::kCast: {
+      const auto* op = static_cast<const tir::CastNode*>(expr.get());
+      return EmitCast(op->dtype, op->value.dtype(), EmitExpr(op->value));
+    }
+    case ExprKind::kAdd:
+    case ExprKind::kSub:
+    case ExprKind::kMul:
+    case ExprKind::kDiv:
+    case ExprKind::kMod:
+    case ExprKind::kFloorDiv:
+    case ExprKind::kFloorMod:
+    case ExprKind::kMin:
+    case ExprKind::kMax:
+    case ExprKind::kEQ:
+    case ExprKind::kNE:
+    case ExprKind::kLT:
+    case ExprKind::kLE:
+    case ExprKind::kGT:
+    case ExprKind::kGE:
+      return EmitBinary(static_cast<const tir::BinaryNode*>(expr.get()));
+    case ExprKind::kAnd:
+    case ExprKind::kOr:
+      return EmitLogical(static_cast<const tir::BinaryNode*>(expr.get()));
+    case ExprKind::kNot:
+      return builder_.CreateNot(EmitExpr(static_cast<const tir::NotNode*>(expr.get())->a));
+    case ExprKind::kSelect: {
+      const auto* op = static_cast<const tir::SelectNode*>(expr.get());
+      llvm::Value* condition = EmitExpr(op->condition);
+      llvm::Value* then_value = Splat(EmitExpr(op->true_value), op->dtype.lanes());
+      llvm::Value* else_value = Splat(EmitExpr(op->false_value), op->dtype.lanes());
+      return builder_.CreateSelect(condition, then_value, else_value);
+    }
+    case ExprKind::kLet: {
+      const auto* op = static_cast<const tir::LetNode*>(expr.get());
+      const bool index_math = index_math_;
+      index_math_ = false;
+      values_[op->var.get()] = EmitExpr(op->value);
+      index_math_ = index_math;
+      return EmitExpr(op->body);
+    }
+    case ExprKind::kRamp: {
+      const auto* op = static_cast<const tir::RampNode*>(expr.get());
+      const auto lanes = static_cast<unsigned>(op->lanes);
+      llvm::Value* base = builder_.CreateVectorSplat(lanes, EmitExpr(op->base));
+      llvm::Value* stride = builder_.CreateVectorSplat(lanes, EmitExpr(op->stride));
+      std::vector<llvm::Constant*> steps;
+      for (unsigned lane = 0; lane < lanes; ++lane) {
+        steps.push_back(llvm::ConstantInt::get(base->getType()->getScalarType(), lane));
+      }
+      llvm::Value* offset = builder_.CreateMul(stride, llvm::ConstantVector::get(steps), "", false, index_math_);
+      return builder_.CreateAdd(base, offset, "", false, index_math_);
+    }
+    case ExprKind::kBroadcast: {
+      const auto* op = static_cast<const tir::BroadcastNode*>(expr.get());
+      return Splat(EmitExpr(op->value), op->lanes);
+    }
+    case ExprKind::kShuffle:
+      return EmitShuffle(static_cast<const tir::ShuffleNode*>(expr.get()));
+    case ExprKind::kCall:
+      return EmitCall(static_cast<const tir::CallNode*>(expr.get()));
+    case ExprKind::kBufferLoad: {
+      const bool index_math = index_math_;
+      llvm::Value* value = EmitLoad(static_cast<const tir::BufferLoadNode*>(expr.get()));
+      index_math_ = index_math;
+      return value;
+    }
+    case ExprKind::kProducerLoad:
+    case ExprKind::kReduce:
+      break;
+  }
+  TVM_FFI_THROW(InternalError) << "kernel " << symbol_ << ": a tensor expression was not lowered";
+}
+
+llvm::Value* KernelEmitter::EmitIndex(const PrimExpr& expr) {
+  const bool saved = index_math_;
+  index_math_ = true;
+  llvm::Value* value = EmitExpr(expr);
+  index_math_ = saved;
+  llvm::Type* i64 = WithLanesOf(builder_.getInt64Ty(), value);
+  if (value->getType() == i64) return value;
+  return expr.dtype().is_int() ? builder_.CreateSExt(value, i64) : builder_.CreateZExt(value, i64);
+}
+
+llvm::Value* KernelEmitter::EmitBinary(const tir::BinaryNode* op) {
+  const DataType operand = op->a.dtype().element();
+  const auto lanes = std::max(op->a.dtype().lanes(), op->b.dtype().lanes());
+  llvm::Value* a = Splat(EmitExpr(op->a), lanes);
+  llvm::Value* b = Splat(EmitExpr(op->b), lanes);
+  if (IsComparison(op->kind)) return EmitCompare(op->kind, operand, a, b);
+  if (operand.is_float()) {
+    return Narrow(operand, EmitFloat(op->kind, Widen(operand, a), Widen(operand, b)));
+  }
+  return EmitInteger(op->kind, operand, a, b);
+}
+
+llvm::Value* KernelEmitter::EmitInteger(ExprKind kind, DataType type, llvm::Value* a, llvm::Value* b) {
+  const bool is_signed = type.is_int();
+  const bool no_wrap = index_math_ && is_signed && type.bits() >= 32;
+  const auto safe_divisor = [&](llvm::Value* divisor) {
+    if (mask_ == nullptr || llvm::isa<llvm::Constant>(divisor) || !divisor->getType()->isVectorTy()) return divisor;
+    return builder_.CreateSelect(mask_, divisor, llvm::ConstantInt::get(divisor->getType(), 1));
+  };
+  llvm::Value* zero = llvm::Constant::getNullValue(a->getType());
+  switch (kind) {
+    case ExprKind::kAdd:
+      return type.is_bool() ? builder_.CreateOr(a, b) : builder_.CreateAdd(a, b, "", false, no_wrap);
+    case ExprKind::kSub:
+      return type.is_bool() ? builder_.CreateXor(a, b) : builder_.CreateSub(a, b, "", false, no_wrap);
+    case ExprKind::kMul:
+      return type.is_bool() ? builder_.CreateAnd(a, b) : builder_.CreateMul(a, b, "", false, no_wrap);
+    case ExprKind::kDiv:
+      b = safe_divisor(b);
+      return is_signed ? builder_.CreateSDiv(a, b) : builder_.CreateUDiv(a, b);
+    case ExprKind::kMod:
+      b = safe_divisor(b);
+      return is_signed ? builder_.CreateSRem(a, b) : builder_.CreateURem(a, b);
+    case ExprKind::kFloorDiv: {
+      b = safe_divisor(b);
+      if (!is_signed) return builder_.CreateUDiv(a, b);
+      llvm::Value* quotient = builder_.CreateSDiv(a, b);
+      llvm::Value* rest = builder_.CreateSub(a, builder_.CreateMul(quotient, b));
+      llvm::Value* signs = builder_.CreateICmpSLT(builder_.CreateXor(rest, b), zero);
+      llvm::Value* down = builder_.CreateAnd(builder_.CreateICmpNE(rest, zero), signs);
+      return builder_.CreateSub(quotient, builder_.CreateZExt(down, quotient->getType()));
+    }
+    case ExprKind::kFloorMod: {
+      b = safe_divisor(b);
+      if (!is_signed) return builder_.CreateURem(a, b);
+      llvm::Value* rest = builder_.CreateSRem(a, b);
+      llvm::Value* signs = builder_.CreateICmpSLT(builder_.CreateXor(rest, b), zero);
+      llvm::Value* wrong = builder_.CreateAnd(builder_.CreateICmpNE(rest, zero), signs);
+      return builder_.CreateAdd(rest, builder_.CreateSelect(wrong, b, zero));
+    }
+    case ExprKind::kMin:
+    case ExprKind::kMax: {
+      const bool max = kind == ExprKind::kMax;
+      if (type.is_bool()) return max ? builder_.CreateOr(a, b) : builder_.CreateAnd(a, b);
+      const auto id = is_signed ? (max ? llvm::Intrinsic::smax : llvm::Intrinsic::smin)
+                                : (max ? llvm::Intrinsic::umax : llvm::Intrinsic::umin);
+      return builder_.CreateBinaryIntrinsic(id, a, b);
+    }
+    default:
+      DEUTERON_UNREACHABLE();
+  }
+}
+
+llvm::Value* KernelEmitter::EmitFloat(ExprKind kind, llvm::Value* a, llvm::Value* b) {
+  switch (kind) {
+    case ExprKind::kAdd: return builder_.CreateFAdd(a, b);
+    case ExprKind::kSub: return builder_.CreateFSub(a, b);
+    case ExprKind::kMul: return builder_.CreateFMul(a, b);
+    case ExprKind::kDiv: return builder_.CreateFDiv(a, b);
+    case ExprKind::kMod: return CallLibm("fmod", {a, b});
+    case ExprKind::kFloorDiv: return Unary(llvm::Intrinsic::floor, builder_.CreateFDiv(a, b));
+    case ExprKind::kFloorMod: {
+      // The remainder has the divisor's sign, as in Python.
+      llvm::Value* rest = CallLibm("fmod", {a, b});
+      llvm::Value* zero = llvm::Constant::getNullValue(a->getType());
+      llvm::Value* signs = builder_.CreateXor(builder_.CreateFCmpOLT(rest, zero), builder_.CreateFCmpOLT(b, zero));
+      llvm::Value* wrong = builder_.CreateAnd(builder_.CreateFCmpONE(rest, zero), signs);
+      return builder_.CreateSelect(wrong, builder_.CreateFAdd(rest, b), rest);
+    }
+    case ExprKind::kMin: return EmitMinMax(false, a, b);
+    case ExprKind::kMax: return EmitMinMax(true, a, b);
+    default: DEUTERON_UNREACHABLE();
+  }
+}
+
+/// x86's minps returns its second operand if either is NaN: one instruction where the first is a constant,
+/// three otherwise.
+llvm::Value* KernelEmitter::EmitMinMax(bool max, llvm::Value* a, llvm::Value* b) {
+  const auto not_nan = [](llvm::Value* value) {
+    const auto* constant = llvm::dyn_cast<llvm::Constant>(value);
+    if (constant == nullptr) return false;
+    if (const auto* splat = constant->getType()->isVectorTy() ? constant->getSplatValue() : constant) {
+      const auto* number = llvm::dyn_cast<llvm::ConstantFP>(splat);
+      return number != nullptr && !number->isNaN();
+    }
+    return false;
+  };
+  if (not_nan(b)) std::swap(a, b);
+  llvm::Value* first = max ? builder_.CreateFCmpOGT(a, b) : builder_.CreateFCmpOLT(a, b);
+  llvm::Value* result = builder_.CreateSelect(first, a, b);
+  if (not_nan(a)) return result;
+  return builder_.CreateSelect(builder_.CreateFCmpUNO(a, a), a, result);
+}
+
+llvm::Value* KernelEmitter::EmitCompare(ExprKind kind, DataType operand, llvm::Value* a, llvm::Value* b) {
+  using Predicate = llvm::CmpInst::Predicate;
+  Predicate predicate = Predicate::BAD_ICMP_PREDICATE;
+  const bool is_float = operand.is_float();
+  const bool is_signed = operand.is_int();
+  switch (kind) {
+    case ExprKind::kEQ: predicate = is_float ? Predicate::FCMP_OEQ : Predicate::ICMP_EQ; break;
+    case ExprKind::kNE: predicate = is_float ? Predicate::FCMP_UNE : Predicate::ICMP_NE; break;
+    case ExprKind::kLT:
+      predicate = is_float ? Predicate::FCMP_OLT : is_signed ? Predicate::ICMP_SLT : Predicate::ICMP_ULT;
+      break;
+    case ExprKind::kLE:
+      predicate = is_float ? Predicate::FCMP_OLE : is_signed ? Predicate::ICMP_SLE : Predicate::ICMP_ULE;
+      break;
+    case ExprKind::kGT:
+      predicate = is_float ? Predicate::FCMP_OGT : is_signed ? Predicate::ICMP_SGT : Predicate::ICMP_UGT;
+      break;
+    case ExprKind::kGE:
+      predicate = is_float ? Predicate::FCMP_OGE : is_signed ? Predicate::ICMP_SGE : Predicate::ICMP_UGE;
+      break;
+    default: DEUTERON_UNREACHABLE();
+  }
+  if (is_float) return builder_.CreateFCmp(predicate, Widen(operand, a), Widen(operand, b));
+  return builder_.CreateICmp(predicate, a, b);
+}
+
+llvm::Value* KernelEmitter::EmitLogical(const tir::BinaryNode* op) {
+  const bool is_and = op->kind == ExprKind::kAnd;
+  const auto lanes = std::max(op->a.dtype().lanes(), op->b.dtype().lanes());
+  if (IsSpeculatable(op->b)) {
+    llvm::Value* a = Splat(EmitExpr(op->a), lanes);
+    llvm::Value* b = Splat(EmitExpr(op->b), lanes);
+    return is_and ? builder_.CreateAnd(a, b) : builder_.CreateOr(a, b);
+  }
+  // a && b = if_then_else(a, b, false); a || b = if_then_else(a, true, b).
+  const PrimExpr constant = MakeConst(DataType::Bool(lanes), is_and ? 0 : 1);
+  return EmitConditional(DataType::Bool(lanes), op->a, is_and ? op->b : constant, is_and ? constant : op->b);
+}
+
+llvm::Value* KernelEmitter::EmitMasked(const PrimExpr& expr, llvm::Value* condition) {
+  llvm::Value* saved = mask_;
+  mask_ = saved == nullptr ? condition : builder_.CreateAnd(saved, condition);
+  llvm::Value* value = EmitExpr(expr);
+  mask_ = saved;
+  return value;
+}
+
+llvm::Value* KernelEmitter::EmitVectorConditional(llvm::Value* condition, const PrimExpr& then_value,
+                                                  const PrimExpr& else_value) {
+  const auto lanes = llvm::cast<llvm::FixedVectorType>(condition->getType())->getNumElements();
+  // A load of one element for all lanes faults where no lane is on: skip the branch then.
+  const auto emit = [&](const PrimExpr& expr, llvm::Value* lanes_on) {
+    bool uniform_load = false;
+    PostOrderVisit(expr, [&](const PrimExpr& node) {
+      const auto* load = node.as<tir::BufferLoadNode>();
+      if (load != nullptr && (load->dtype.lanes() == 1 ||
+                              (!load->indices.empty() && load->indices.back()->kind == ExprKind::kBroadcast))) {
+        uniform_load = true;
+      }
+    });
+    if (!uniform_load) return Splat(EmitMasked(expr, lanes_on), lanes);
+    llvm::BasicBlock* before = builder_.GetInsertBlock();
+    auto* some = llvm::BasicBlock::Create(llvm_, "lanes_on", frame_->function);
+    auto* done = llvm::BasicBlock::Create(llvm_, "lanes_done", frame_->function);
+    llvm::Value* effective = mask_ == nullptr ? lanes_on : builder_.CreateAnd(mask_, lanes_on);
+    builder_.CreateCondBr(builder_.CreateOrReduce(effective), some, done);
+    builder_.SetInsertPoint(some);
+    llvm::Value* value = Splat(EmitMasked(expr, lanes_on), lanes);
+    llvm::BasicBlock* after = builder_.GetInsertBlock();
+    builder_.CreateBr(done);
+    builder_.SetInsertPoint(done);
+    llvm::PHINode* phi = builder_.CreatePHI(value->getType(), 2);
+    phi->addIncoming(llvm::Constant::getNullValue(value->getType()), before);
+    phi->addIncoming(value, after);
+    return static_cast<llvm::Value*>(phi);
+  };
+  llvm::Value* a = emit(then_value, condition);
+  llvm::Value* b = emit(else_value, builder_.CreateNot(condition));
+  return builder_.CreateSelect(condition, a, b);
+}
+
+llvm::Value* KernelEmitter::EmitConditional(DataType type, const PrimExpr& condition, const PrimExpr& then_value,
+                                            const PrimExpr& else_value) {
+  llvm::Value* test = EmitExpr(condition);
+  if (test->getType()->isVectorTy()) return EmitVectorConditional(test, then_value, else_value);
+  const int lanes = type.lanes();
+  const auto cheap = [](const PrimExpr& expr) {
+    int nodes = 0;
+    PostOrderVisit(expr, [&nodes](const PrimExpr&) { ++nodes; });
+    return nodes <= 8 && IsSpeculatable(expr);
+  };
+  if (cheap(then_value) && cheap(else_value)) {
+    llvm::Value* a = Splat(EmitExpr(then_value), lanes);
+    llvm::Value* b = Splat(EmitExpr(else_value), lanes);
+    return builder_.CreateSelect(test, a, b);
+  }
+  auto* then_block = llvm::BasicBlock::Create(llvm_, "then", frame_->function);
+  auto* else_block = llvm::BasicBlock::Create(llvm_, "else", frame_->function);
+  auto* join = llvm::BasicBlock::Create(llvm_, "join", frame_->function);
+  builder_.CreateCondBr(test, then_block, else_block);
+  builder_.SetInsertPoint(then_block);
+  llvm::Value* a = Splat(EmitExpr(then_value), lanes);
+  then_block = builder_.GetInsertBlock();
+  builder_.CreateBr(join);
+  builder_.SetInsertPoint(else_block);
+  llvm::Value* b = Splat(EmitExpr(else_value), lanes);
+  else_block = builder_.GetInsertBlock();
+  builder_.CreateBr(join);
+  builder_.SetInsertPoint(join);
+  llvm::PHINode* phi = builder_.CreatePHI(a->getType(), 2);
+  phi->addIncoming(a, then_block);
+  phi->addIncoming(b, else_block);
+  return phi;
+}
+
+llvm::Value* KernelEmitter::EmitShuffle(const tir::ShuffleNode* op) {
+  std::vector<llvm::Value*> elements;
+  for (const PrimExpr& vector : op->vectors) {
+    llvm::Value* value = EmitExpr(vector);
+    if (vector.dtype().lanes() == 1) {
+      elements.push_back(value);
+      continue;
+    }
+    for (int lane = 0; lane < vector.dtype().lanes(); ++lane) {
+      elements.push_back(builder_.CreateExtractElement(value, static_cast<uint64_t>(lane)));
+    }
+  }
+  if (op->indices.size() == 1) return elements.at(static_cast<size_t>(AsConstInt(op->indices[0]).value()));
+  llvm::Value* result = llvm::PoisonValue::get(RegisterType(op->dtype));
+  uint64_t lane = 0;
+  for (const PrimExpr& index : op->indices) {
+    result = builder_.CreateInsertElement(result, elements.at(static_cast<size_t>(AsConstInt(index).value())), lane++);
+  }
+  return result;
+}
+
+}  // namespace deuteron::codegen

@@ -1,0 +1,280 @@
+/// \file
+/// Functions: the kernel itself and the outlined bodies of its parallel loops.
+#include <algorithm>
+#include <cmath>
+#include <functional>
+#include <unordered_set>
+
+#include "deuteron/codegen/llvm/cost.h"
+#include "deuteron/codegen/llvm/emitter.h"
+#include "deuteron/ir/prim_ops.h"
+#include "deuteron/tir/analysis/kernel_signature.h"
+#include "deuteron/tir/functor.h"
+
+namespace deuteron::codegen {
+namespace {
+
+/// Data variables of all buffers of a function, in a fixed order.
+class BufferCollector : public tir::StmtExprVisitor {
+ public:
+  void Add(const tir::Buffer& buffer) {
+    if (seen_.insert(buffer->data.get()).second) data.push_back(buffer->data.get());
+  }
+  std::vector<const tir::VarNode*> data;
+
+ protected:
+  void VisitAllocBuffer_(const tir::AllocBufferNode* op) override {
+    Add(op->buffer);
+    StmtExprVisitor::VisitAllocBuffer_(op);
+  }
+
+ private:
+  std::unordered_set<const tir::VarNode*> seen_;
+};
+
+/// Variables and data variables of buffers that occur in a statement, each once, in order of occurrence.
+class UseCollector : public tir::StmtExprVisitor {
+ public:
+  std::vector<const tir::VarNode*> used;
+
+ protected:
+  void VisitVar_(const tir::VarNode* op) override {
+    if (seen_.insert(op).second) used.push_back(op);
+  }
+  void VisitBufferStore_(const tir::BufferStoreNode* op) override {
+    VisitVar_(op->buffer->data.get());
+    StmtExprVisitor::VisitBufferStore_(op);
+  }
+  void VisitBufferLoad_(const tir::BufferLoadNode* op) override {
+    VisitVar_(op->buffer->data.get());
+    StmtExprVisitor::VisitBufferLoad_(op);
+  }
+
+ private:
+  std::unordered_set<const tir::VarNode*> seen_;
+};
+
+void SetFunctionAttributes(llvm::Function* function, const Target& target) {
+  function->addFnAttr(llvm::Attribute::NoUnwind);
+  function->addFnAttr("prefer-vector-width", std::to_string(target.vector_bits));
+  function->addFnAttr("min-legal-vector-width", std::to_string(target.vector_bits));
+  function->addFnAttr("no-trapping-math", "true");
+}
+
+}  // namespace
+
+KernelEmitter::KernelEmitter(llvm::Module* module, const Target& target)
+    : target_(target), module_(module), llvm_(module->getContext()), builder_(module->getContext()) {
+  llvm::FastMathFlags flags;
+  flags.setAllowContract(true);
+  builder_.setFastMathFlags(flags);
+}
+
+void KernelEmitter::BeginFrame(FrameState* frame, llvm::Function* function, llvm::Value* context) {
+  frame->function = function;
+  frame->context = context;
+  SetFunctionAttributes(function, target_);
+  auto* entry = llvm::BasicBlock::Create(llvm_, "entry", function);
+  auto* body = llvm::BasicBlock::Create(llvm_, "body", function);
+  frame->exit = llvm::BasicBlock::Create(llvm_, "exit", function);
+  builder_.SetInsertPoint(frame->exit);
+  frame->result = builder_.CreatePHI(builder_.getInt32Ty(), 2, "result");
+  builder_.SetInsertPoint(entry);
+  frame->alloca_point = builder_.CreateBr(body);
+  builder_.SetInsertPoint(body);
+  frame_ = frame;
+}
+
+void KernelEmitter::EndFrame() {
+  frame_->result->addIncoming(builder_.getInt32(0), builder_.GetInsertBlock());
+  builder_.CreateBr(frame_->exit);
+  frame_->exit->moveAfter(builder_.GetInsertBlock());
+  builder_.SetInsertPoint(frame_->exit);
+  llvm::Type* pointer = builder_.getPtrTy();
+  for (llvm::Value* slot : frame_->scratch_slots) {
+    llvm::Value* memory = builder_.CreateLoad(pointer, slot);
+    auto* release = llvm::BasicBlock::Create(llvm_, "release", frame_->function);
+    auto* next = llvm::BasicBlock::Create(llvm_, "next", frame_->function);
+    builder_.CreateCondBr(builder_.CreateIsNull(memory), next, release);
+    builder_.SetInsertPoint(release);
+    auto* type = llvm::FunctionType::get(builder_.getVoidTy(), {pointer, pointer}, false);
+    builder_.CreateCall(type, ContextField(3, pointer), {frame_->context, memory});
+    builder_.CreateBr(next);
+    builder_.SetInsertPoint(next);
+  }
+  builder_.CreateRet(frame_->result);
+}
+
+llvm::Value* KernelEmitter::ContextField(unsigned field, llvm::Type* type) {
+  llvm::Value* address = builder_.CreateConstInBoundsGEP1_64(builder_.getPtrTy(), frame_->context, field);
+  return builder_.CreateLoad(type, address);
+}
+
+llvm::Value* KernelEmitter::LoadDataPointer(llvm::Value* address) {
+  llvm::LoadInst* load = builder_.CreateLoad(builder_.getPtrTy(), address);
+  llvm::Metadata* align = llvm::ConstantAsMetadata::get(builder_.getInt64(64));
+  load->setMetadata(llvm::LLVMContext::MD_align, llvm::MDNode::get(llvm_, align));
+  load->setMetadata(llvm::LLVMContext::MD_noundef, llvm::MDNode::get(llvm_, {}));
+  return load;
+}
+
+void KernelEmitter::ExitIf(llvm::Value* failed, llvm::Value* code) {
+  auto* proceed = llvm::BasicBlock::Create(llvm_, "proceed", frame_->function);
+  frame_->result->addIncoming(code, builder_.GetInsertBlock());
+  builder_.CreateCondBr(failed, frame_->exit, proceed);
+  builder_.SetInsertPoint(proceed);
+}
+
+void KernelEmitter::MakeAliasScopes(const tir::PrimFunc& func) {
+  alias_scopes_.clear();
+  if (!func->HasNonzeroAttr("tirx.noalias")) return;
+  BufferCollector collector;
+  for (const tir::Buffer& buffer : tir::ParamBuffers(func)) collector.Add(buffer);
+  collector.VisitStmt(func->body);
+  llvm::MDBuilder metadata(llvm_);
+  llvm::MDNode* domain = metadata.createAnonymousAliasScopeDomain(symbol_);
+  std::vector<llvm::Metadata*> scopes;
+  for (size_t i = 0; i < collector.data.size(); ++i) {
+    scopes.push_back(metadata.createAnonymousAliasScope(domain, std::string(collector.data[i]->name_hint)));
+  }
+  for (size_t i = 0; i < scopes.size(); ++i) {
+    std::vector<llvm::Metadata*> others = scopes;
+    others.erase(others.begin() + static_cast<std::ptrdiff_t>(i));
+    alias_scopes_[collector.data[i]] = {llvm::MDNode::get(llvm_, scopes[i]),
+                                        others.empty() ? nullptr : llvm::MDNode::get(llvm_, others)};
+  }
+}
+
+void KernelEmitter::BindParameters(const tir::PrimFunc& func, llvm::Value* data, llvm::Value* scalars) {
+  uint64_t position = 0;
+  for (const tir::Buffer& buffer : tir::ParamBuffers(func)) {
+    llvm::Value* address = builder_.CreateConstInBoundsGEP1_64(builder_.getPtrTy(), data, position++);
+    if (!values_.count(buffer->data.get())) values_[buffer->data.get()] = LoadDataPointer(address);
+  }
+  position = 0;
+  for (const tir::Var& var : tir::KernelScalars(func)) {
+    llvm::Value* address = builder_.CreateConstInBoundsGEP1_64(builder_.getInt64Ty(), scalars, position++);
+    llvm::Value* bits = builder_.CreateLoad(builder_.getInt64Ty(), address, std::string(var->name_hint));
+    const DataType type = var.dtype();
+    if (type.is_float()) {
+      llvm::Value* low = builder_.CreateTrunc(bits, builder_.getIntNTy(static_cast<unsigned>(type.bits())));
+      values_[var.get()] = builder_.CreateBitCast(low, ScalarType(type));
+    } else {
+      values_[var.get()] = EmitCast(type, DataType::Int(64), bits);
+    }
+  }
+}
+
+llvm::Function* KernelEmitter::Emit(const tir::PrimFunc& func, const std::string& symbol) {
+  symbol_ = symbol;
+  outlined_ = 0;
+  values_.clear();
+  mask_ = nullptr;
+  llvm::Type* pointer = builder_.getPtrTy();
+  auto* type = llvm::FunctionType::get(builder_.getInt32Ty(), {pointer, pointer, pointer}, false);
+  auto* function = llvm::Function::Create(type, llvm::GlobalValue::ExternalLinkage, symbol, module_);
+  function->addParamAttr(0, llvm::Attribute::ReadOnly);
+  for (unsigned i = 0; i < 3; ++i) function->addParamAttr(i, llvm::Attribute::NoAlias);
+  MakeAliasScopes(func);
+  FrameState frame;
+  BeginFrame(&frame, function, function->getArg(0));
+  BindParameters(func, function->getArg(1), function->getArg(2));
+  EmitStmt(func->body);
+  EndFrame();
+  frame_ = nullptr;
+  return function;
+}
+
+llvm::Function* KernelEmitter::OutlineParallelBody(const tir::ForNode* op, llvm::StructType* closure_type,
+                                                   const std::vector<const tir::VarNode*>& captured) {
+  llvm::Type* pointer = builder_.getPtrTy();
+  llvm::Type* i64 = builder_.getInt64Ty();
+  auto* type = llvm::FunctionType::get(builder_.getInt32Ty(), {pointer, i64, i64}, false);
+  auto* function = llvm::Function::Create(type, llvm::GlobalValue::InternalLinkage,
+                                          symbol_ + "_parallel_" + std::to_string(outlined_++), module_);
+  function->addParamAttr(0, llvm::Attribute::NoAlias);
+  function->addParamAttr(0, llvm::Attribute::ReadOnly);
+  const llvm::IRBuilder<>::InsertPoint saved_point = builder_.saveIP();
+  FrameState* saved_frame = frame_;
+  auto saved_values = std::move(values_);
+  values_.clear();
+  FrameState frame;
+  frame.parallel_body = true;
+  BeginFrame(&frame, function, nullptr);
+  llvm::Value* closure = function->getArg(0);
+  frame.context = builder_.CreateLoad(pointer, builder_.CreateStructGEP(closure_type, closure, 0), "context");
+  unsigned field = 1;
+  for (const tir::VarNode* var : captured) {
+    llvm::Value* outer = saved_values.at(var);
+    if (llvm::isa<llvm::Constant>(outer)) {
+      values_[var] = outer;
+      continue;
+    }
+    llvm::Value* address = builder_.CreateStructGEP(closure_type, closure, field++);
+    values_[var] = outer->getType()->isPointerTy()
+                       ? LoadDataPointer(address)
+                       : builder_.CreateLoad(outer->getType(), address, std::string(var->name_hint));
+  }
+  llvm::Value* min = EmitCast(DataType::Int(64), op->min.dtype(), EmitExpr(op->min));
+  llvm::Value* begin = builder_.CreateAdd(function->getArg(1), min, "", false, true);
+  llvm::Value* end = builder_.CreateAdd(function->getArg(2), min, "", false, true);
+  begin = EmitCast(op->loop_var.dtype(), DataType::Int(64), begin);
+  end = EmitCast(op->loop_var.dtype(), DataType::Int(64), end);
+  EmitSerialLoop(op->loop_var, begin, end, op, false);
+  EndFrame();
+  frame_ = saved_frame;
+  values_ = std::move(saved_values);
+  builder_.restoreIP(saved_point);
+  return function;
+}
+
+void KernelEmitter::EmitParallelFor(const tir::ForNode* op) {
+  UseCollector uses;
+  uses.VisitStmt(op->body);
+  uses.VisitExpr(op->min);
+  std::vector<const tir::VarNode*> captured;
+  for (const tir::VarNode* var : uses.used) {
+    if (values_.count(var)) captured.push_back(var);
+  }
+  llvm::Type* pointer = builder_.getPtrTy();
+  std::vector<llvm::Type*> fields = {pointer};
+  std::vector<llvm::Value*> field_values = {frame_->context};
+  for (const tir::VarNode* var : captured) {
+    llvm::Value* value = values_.at(var);
+    if (llvm::isa<llvm::Constant>(value)) continue;
+    fields.push_back(value->getType());
+    field_values.push_back(value);
+  }
+  auto* closure_type = llvm::StructType::get(llvm_, fields);
+  llvm::IRBuilder<> entry(frame_->alloca_point);
+  llvm::Value* closure = entry.CreateAlloca(closure_type, nullptr, "closure");
+  for (unsigned i = 0; i < field_values.size(); ++i) {
+    builder_.CreateStore(field_values[i], builder_.CreateStructGEP(closure_type, closure, i));
+  }
+  llvm::Function* body = OutlineParallelBody(op, closure_type, captured);
+  llvm::Value* extent = EmitCast(DataType::Int(64), op->extent.dtype(), EmitExpr(op->extent));
+  const auto visible = [this](const tir::VarNode* var) { return values_.count(var) != 0; };
+  llvm::Value* grain = EmitIndex(ParallelGrain(op, visible));
+  // A loop of one grain, or of a single iteration, needs no other thread.
+  llvm::Function* function = frame_->function;
+  auto* alone = llvm::BasicBlock::Create(llvm_, "alone", function);
+  auto* together = llvm::BasicBlock::Create(llvm_, "together", function);
+  auto* joined = llvm::BasicBlock::Create(llvm_, "joined", function);
+  builder_.CreateCondBr(builder_.CreateICmpSLE(extent, grain), alone, together);
+  builder_.SetInsertPoint(alone);
+  llvm::Value* alone_result = builder_.CreateCall(body, {closure, builder_.getInt64(0), extent});
+  builder_.CreateBr(joined);
+  builder_.SetInsertPoint(together);
+  auto* type = llvm::FunctionType::get(
+      builder_.getInt32Ty(), {pointer, builder_.getInt64Ty(), builder_.getInt64Ty(), pointer, pointer}, false);
+  llvm::Value* together_result =
+      builder_.CreateCall(type, ContextField(0, pointer), {frame_->context, extent, grain, body, closure});
+  builder_.CreateBr(joined);
+  builder_.SetInsertPoint(joined);
+  llvm::PHINode* result = builder_.CreatePHI(builder_.getInt32Ty(), 2);
+  result->addIncoming(alone_result, alone);
+  result->addIncoming(together_result, together);
+  ExitIf(builder_.CreateICmpNE(result, builder_.getInt32(0)), result);
+}
+
+}  // namespace deuteron::codegen

@@ -1,0 +1,187 @@
+/// \file
+/// Calls of intrinsics (tir/intrinsics.h) and of C functions.
+#include <cmath>
+
+#include "deuteron/codegen/llvm/emitter.h"
+#include "deuteron/codegen/llvm/vector_math.h"
+#include "deuteron/ir/prim_ops.h"
+#include "deuteron/tir/intrinsics.h"
+
+namespace deuteron::codegen {
+
+llvm::Value* KernelEmitter::CallLibm(const std::string& name, const std::vector<llvm::Value*>& args) {
+  llvm::Type* element = args[0]->getType()->getScalarType();
+  const std::string symbol = element->isDoubleTy() ? name : name + "f";
+  const std::vector<llvm::Type*> parameters(args.size(), element);
+  llvm::FunctionCallee callee = module_->getOrInsertFunction(symbol, llvm::FunctionType::get(element, parameters, false));
+  auto* function = llvm::cast<llvm::Function>(callee.getCallee());
+  function->setDoesNotThrow();
+  function->setDoesNotAccessMemory();
+  function->addFnAttr(llvm::Attribute::WillReturn);
+  const auto* vector = llvm::dyn_cast<llvm::FixedVectorType>(args[0]->getType());
+  if (vector == nullptr) return builder_.CreateCall(callee, args);
+  llvm::Value* result = llvm::PoisonValue::get(args[0]->getType());
+  for (unsigned lane = 0; lane < vector->getNumElements(); ++lane) {
+    std::vector<llvm::Value*> scalars;
+    for (llvm::Value* arg : args) scalars.push_back(builder_.CreateExtractElement(arg, lane));
+    result = builder_.CreateInsertElement(result, builder_.CreateCall(callee, scalars), lane);
+  }
+  return result;
+}
+
+llvm::Value* KernelEmitter::EmitFloatIntrinsic(const std::string& name, DataType type,
+                                               std::vector<llvm::Value*> args) {
+  using llvm::Intrinsic::ID;
+  llvm::Value* x = args[0];
+  if (name == "sqrt") return Unary(llvm::Intrinsic::sqrt, x);
+  if (name == "rsqrt") {
+    return builder_.CreateFDiv(llvm::ConstantFP::get(x->getType(), 1.0), Unary(llvm::Intrinsic::sqrt, x));
+  }
+  if (name == "floor") return Unary(llvm::Intrinsic::floor, x);
+  if (name == "ceil") return Unary(llvm::Intrinsic::ceil, x);
+  if (name == "trunc") return Unary(llvm::Intrinsic::trunc, x);
+  if (name == "round" || name == "nearbyint") return Unary(llvm::Intrinsic::roundeven, x);
+  if (name == "abs" || name == "fabs") return Unary(llvm::Intrinsic::fabs, x);
+  if (name == "copysign") return builder_.CreateBinaryIntrinsic(llvm::Intrinsic::copysign, x, args[1]);
+  if (name == "fma") return builder_.CreateIntrinsic(llvm::Intrinsic::fma, {x->getType()}, args);
+  if (x->getType()->getScalarType()->isFloatTy()) {
+    VectorMath math(&builder_);
+    if (name == "exp") return math.Exp(x);
+    if (name == "exp2") return math.Exp2(x);
+    if (name == "log") return math.Log(x);
+    if (name == "log2") return math.Log2(x);
+    if (name == "log10") return math.Log10(x);
+    if (name == "tanh") return math.Tanh(x);
+    if (name == "sigmoid") return math.Sigmoid(x);
+    if (name == "erf") return math.Erf(x);
+    if (name == "sin" || name == "cos") {
+      // Arguments beyond the range of the fast reduction go to libm, one by one, in a branch rarely taken.
+      llvm::Value* limit = llvm::ConstantFP::get(x->getType(), 134217728.0);
+      llvm::Value* huge = builder_.CreateFCmpOGE(Unary(llvm::Intrinsic::fabs, x), limit);
+      if (x->getType()->isVectorTy()) huge = builder_.CreateOrReduce(huge);
+      llvm::Value* fast = name == "sin" ? math.Sin(x) : math.Cos(x);
+      llvm::BasicBlock* before = builder_.GetInsertBlock();
+      auto* slow = llvm::BasicBlock::Create(llvm_, "huge", frame_->function);
+      auto* join = llvm::BasicBlock::Create(llvm_, "reduced", frame_->function);
+      builder_.CreateCondBr(huge, slow, join, llvm::MDBuilder(llvm_).createBranchWeights(1, 1000));
+      builder_.SetInsertPoint(slow);
+      llvm::Value* exact = CallLibm(name, {x});
+      builder_.CreateBr(join);
+      builder_.SetInsertPoint(join);
+      llvm::PHINode* phi = builder_.CreatePHI(x->getType(), 2);
+      phi->addIncoming(fast, before);
+      phi->addIncoming(exact, slow);
+      return phi;
+    }
+  }
+  if (name == "sigmoid") {
+    llvm::Value* one = llvm::ConstantFP::get(x->getType(), 1.0);
+    return builder_.CreateFDiv(one, builder_.CreateFAdd(one, CallLibm("exp", {builder_.CreateFNeg(x)})));
+  }
+  return CallLibm(name, args);
+}
+
+/// Exponents that networks use become multiplications and roots.
+llvm::Value* KernelEmitter::EmitPow(const tir::CallNode* op) {
+  const DataType type = op->dtype.element();
+  llvm::Value* x = Widen(type, Splat(EmitExpr(op->args[0]), op->dtype.lanes()));
+  const auto* splat = op->args[1].as<tir::BroadcastNode>();
+  const auto* exponent = (splat == nullptr ? op->args[1] : splat->value).as<tir::FloatImmNode>();
+  const auto result = [&]() -> llvm::Value* {
+    if (exponent != nullptr) {
+      const double n = exponent->value;
+      llvm::Value* one = llvm::ConstantFP::get(x->getType(), 1.0);
+      llvm::Value* square = builder_.CreateFMul(x, x);
+      if (n == 1.0) return x;
+      if (n == 2.0) return square;
+      if (n == 3.0) return builder_.CreateFMul(square, x);
+      if (n == 4.0) return builder_.CreateFMul(square, square);
+      if (n == -1.0) return builder_.CreateFDiv(one, x);
+      if (n == -2.0) return builder_.CreateFDiv(one, square);
+      if (n == 0.5 || n == -0.5) {
+        // pow(-0, 1/2) is +0 and pow(-inf, 1/2) is +inf, unlike sqrt.
+        llvm::Value* positive = builder_.CreateFAdd(x, llvm::ConstantFP::get(x->getType(), 0.0));
+        llvm::Value* minus_infinity = llvm::ConstantFP::getInfinity(x->getType(), true);
+        llvm::Value* root = builder_.CreateSelect(builder_.CreateFCmpOEQ(x, minus_infinity),
+                                                  llvm::ConstantFP::getInfinity(x->getType()),
+                                                  Unary(llvm::Intrinsic::sqrt, positive));
+        return n > 0 ? root : builder_.CreateFDiv(one, root);
+      }
+    }
+    llvm::Value* y = Widen(type, Splat(EmitExpr(op->args[1]), op->dtype.lanes()));
+    return CallLibm("pow", {x, y});
+  }();
+  return Narrow(type, result);
+}
+
+llvm::Value* KernelEmitter::EmitExternCall(const tir::CallNode* op) {
+  const auto* name = op->args[0].as<tir::StringImmNode>();
+  DEUTERON_CHECK(name != nullptr) << "the first argument of a call of a C function must be its name";
+  std::vector<llvm::Value*> args;
+  std::vector<llvm::Type*> types;
+  for (size_t i = 1; i < op->args.size(); ++i) {
+    args.push_back(EmitExpr(op->args[i]));
+    types.push_back(args.back()->getType());
+  }
+  llvm::Type* result = op->dtype.is_void() ? builder_.getVoidTy() : RegisterType(op->dtype);
+  return builder_.CreateCall(
+      module_->getOrInsertFunction(std::string(name->value), llvm::FunctionType::get(result, types, false)), args);
+}
+
+llvm::Value* KernelEmitter::EmitCall(const tir::CallNode* op) {
+  const tir::Intrinsic* info = tir::FindIntrinsicInfo(op->op);
+  if (info == nullptr) {
+    DEUTERON_THROW(UnsupportedError) << "kernel " << symbol_ << ": there is no intrinsic " << op->op->name;
+  }
+  DEUTERON_CHECK(info->arity < 0 || op->args.size() == static_cast<size_t>(info->arity))
+      << op->op->name << " takes " << info->arity << " arguments, got " << op->args.size();
+  const std::string name(info->name.substr(4));
+  const DataType type = op->dtype.element();
+  const int lanes = op->dtype.lanes();
+  if (name == "if_then_else") return EmitConditional(op->dtype, op->args[0], op->args[1], op->args[2]);
+  if (name == "likely") return EmitExpr(op->args[0]);
+  if (name == "pow" && type.is_float()) return EmitPow(op);
+  if (info->kind == tir::IntrinKind::kExternCall) return EmitExternCall(op);
+  if (info->kind == tir::IntrinKind::kConstant) {
+    const PrimExpr value = name == "min_value" ? MinValue(type) : name == "max_value" ? MaxValue(type) : Infinity(type);
+    return Splat(EmitExpr(value), lanes);
+  }
+  const DataType operand = op->args[0].dtype().element();
+  std::vector<llvm::Value*> args;
+  for (const PrimExpr& arg : op->args) args.push_back(Splat(EmitExpr(arg), lanes));
+  switch (info->kind) {
+    case tir::IntrinKind::kReinterpret:
+      if (operand.is_bfloat16() && type.is_integer()) return args[0];
+      return builder_.CreateBitCast(args[0], RegisterType(op->dtype));
+    case tir::IntrinKind::kPredicate: {
+      if (!operand.is_float()) return llvm::ConstantInt::get(RegisterType(op->dtype), name == "isfinite" ? 1 : 0);
+      llvm::Value* x = Widen(operand, args[0]);
+      if (name == "isnan") return builder_.CreateFCmpUNO(x, x);
+      llvm::Value* magnitude = Unary(llvm::Intrinsic::fabs, x);
+      llvm::Value* infinity = llvm::ConstantFP::getInfinity(x->getType());
+      return name == "isinf" ? builder_.CreateFCmpOEQ(magnitude, infinity)
+                             : builder_.CreateFCmpOLT(magnitude, infinity);
+    }
+    case tir::IntrinKind::kIntegerUnary: return builder_.CreateNot(args[0]);
+    case tir::IntrinKind::kIntegerBinary:
+      if (name == "bitwise_and") return builder_.CreateAnd(args[0], args[1]);
+      if (name == "bitwise_or") return builder_.CreateOr(args[0], args[1]);
+      if (name == "bitwise_xor") return builder_.CreateXor(args[0], args[1]);
+      if (name == "shift_left") return builder_.CreateShl(args[0], args[1]);
+      return type.is_int() ? builder_.CreateAShr(args[0], args[1]) : builder_.CreateLShr(args[0], args[1]);
+    default:
+      break;
+  }
+  if (!type.is_float()) {
+    if (info->kind == tir::IntrinKind::kAnyUnary) {
+      if (!type.is_int()) return args[0];
+      return builder_.CreateBinaryIntrinsic(llvm::Intrinsic::abs, args[0], builder_.getFalse());
+    }
+    DEUTERON_THROW(UnsupportedError) << "kernel " << symbol_ << ": " << op->op->name << " of " << type.ToString()
+                                     << "; cast the argument to a floating-point type first";
+  }
+  for (llvm::Value*& arg : args) arg = Widen(type, arg);
+  return Narrow(type, EmitFloatIntrinsic(name, type, std::move(args)));
+}
+
+}  // namespace deuteron::codegen

@@ -1,0 +1,186 @@
+/// \file
+/// Buffers: allocation, loads and stores.
+#include "deuteron/codegen/llvm/emitter.h"
+#include "deuteron/ir/prim_ops.h"
+
+namespace deuteron::codegen {
+namespace {
+
+/// A buffer of constant size up to this lies on the stack; larger ones come from the context.
+constexpr int64_t kMaxStackBuffer = int64_t{64} << 10;
+/// All buffers of a function on the stack together.
+constexpr int64_t kMaxStackFrame = int64_t{256} << 10;
+constexpr unsigned kAlignment = 64;
+
+/// The single index of an access; buffers without dimensions have one element.
+PrimExpr FlatIndexOf(const tir::Buffer& buffer, const Array<PrimExpr>& indices) {
+  DEUTERON_CHECK(indices.size() <= 1) << "buffer " << buffer->name << " of " << indices.size()
+                                      << " dimensions was not flattened";
+  return indices.empty() ? I64(0) : indices[0];
+}
+
+/// The stride if `expr` is a Ramp of constant stride.
+std::optional<int64_t> RampStride(const PrimExpr& expr) {
+  const auto* ramp = expr.as<tir::RampNode>();
+  return ramp == nullptr ? std::nullopt : AsConstInt(ramp->stride);
+}
+
+}  // namespace
+
+llvm::Value* KernelEmitter::BufferPointer(const tir::Buffer& buffer) {
+  const auto it = values_.find(buffer->data.get());
+  DEUTERON_CHECK(it != values_.end()) << "kernel " << symbol_ << ": buffer " << buffer->name
+                                      << " is used outside of its scope";
+  return it->second;
+}
+
+llvm::Value* KernelEmitter::ElementAddress(const tir::Buffer& buffer, llvm::Value* index) {
+  return builder_.CreateInBoundsGEP(MemoryType(buffer->dtype), BufferPointer(buffer), index);
+}
+
+template <typename Inst>
+Inst* KernelEmitter::Annotate(Inst* instruction, const tir::Buffer& buffer) {
+  const auto it = alias_scopes_.find(buffer->data.get());
+  if (it == alias_scopes_.end()) return instruction;
+  instruction->setMetadata(llvm::LLVMContext::MD_alias_scope, it->second.scope);
+  if (it->second.others != nullptr) {
+    instruction->setMetadata(llvm::LLVMContext::MD_noalias, it->second.others);
+  }
+  return instruction;
+}
+
+llvm::Value* KernelEmitter::ToMemory(llvm::Value* value, DataType type) {
+  if (!type.is_bool()) return value;
+  return builder_.CreateZExt(value, WithLanesOf(builder_.getInt8Ty(), value));
+}
+
+llvm::Value* KernelEmitter::FromMemory(llvm::Value* value, DataType type) {
+  if (!type.is_bool()) return value;
+  return builder_.CreateICmpNE(value, llvm::Constant::getNullValue(value->getType()));
+}
+
+llvm::Value* KernelEmitter::FullMask(int64_t lanes) {
+  if (mask_ != nullptr) return mask_;
+  return llvm::ConstantInt::getTrue(
+      llvm::FixedVectorType::get(builder_.getInt1Ty(), static_cast<unsigned>(lanes)));
+}
+
+llvm::Value* KernelEmitter::EmitLoad(const tir::BufferLoadNode* op) {
+  const tir::Buffer& buffer = op->buffer;
+  const DataType element = buffer->dtype;
+  const llvm::Align align(static_cast<uint64_t>(element.bytes()));
+  PrimExpr index = FlatIndexOf(buffer, op->indices);
+  const int64_t lanes = index.dtype().lanes();
+  if (const auto* splat = index.as<tir::BroadcastNode>()) {
+    llvm::Value* address = ElementAddress(buffer, EmitIndex(splat->value));
+    auto* load = Annotate(builder_.CreateAlignedLoad(MemoryType(element), address, align), buffer);
+    return Splat(FromMemory(load, element), lanes);
+  }
+  if (lanes == 1) {
+    llvm::Value* address = ElementAddress(buffer, EmitIndex(index));
+    return FromMemory(Annotate(builder_.CreateAlignedLoad(MemoryType(element), address, align), buffer),
+                      element);
+  }
+  llvm::Type* type = MemoryType(element.with_lanes(static_cast<int>(lanes)));
+  const std::optional<int64_t> stride = RampStride(index);
+  if (stride == 1) {
+    llvm::Value* address = ElementAddress(buffer, EmitIndex(index.as<tir::RampNode>()->base));
+    llvm::Instruction* load =
+        mask_ == nullptr ? static_cast<llvm::Instruction*>(builder_.CreateAlignedLoad(type, address, align))
+                         : builder_.CreateMaskedLoad(type, address, align, mask_,
+                                                     llvm::Constant::getNullValue(type));
+    return FromMemory(Annotate(load, buffer), element);
+  }
+  if (stride == -1 && mask_ == nullptr) {
+    const auto* ramp = index.as<tir::RampNode>();
+    llvm::Value* last = EmitIndex(ramp->base - (lanes - 1));
+    llvm::Value* load = Annotate(
+        builder_.CreateAlignedLoad(type, ElementAddress(buffer, last), align), buffer);
+    return builder_.CreateVectorReverse(FromMemory(load, element));
+  }
+  llvm::Value* addresses = ElementAddress(buffer, EmitIndex(index));
+  llvm::Instruction* gather = builder_.CreateMaskedGather(type, addresses, align, FullMask(lanes),
+                                                          llvm::Constant::getNullValue(type));
+  return FromMemory(Annotate(gather, buffer), element);
+}
+
+void KernelEmitter::EmitStore(const tir::BufferStoreNode* op) {
+  const tir::Buffer& buffer = op->buffer;
+  const DataType element = buffer->dtype;
+  const llvm::Align align(static_cast<uint64_t>(element.bytes()));
+  PrimExpr index = FlatIndexOf(buffer, op->indices);
+  const int64_t lanes = index.dtype().lanes();
+  llvm::Value* value = ToMemory(Splat(EmitExpr(op->value), lanes), element);
+  if (lanes == 1) {
+    DEUTERON_CHECK(!value->getType()->isVectorTy())
+        << "kernel " << symbol_ << ": a vector is stored to one element of " << buffer->name;
+    llvm::Value* address = ElementAddress(buffer, EmitIndex(index));
+    Annotate(builder_.CreateAlignedStore(value, address, align), buffer);
+    return;
+  }
+  const std::optional<int64_t> stride = RampStride(index);
+  if (stride == 1) {
+    llvm::Value* address = ElementAddress(buffer, EmitIndex(index.as<tir::RampNode>()->base));
+    llvm::Instruction* store =
+        mask_ == nullptr ? static_cast<llvm::Instruction*>(builder_.CreateAlignedStore(value, address, align))
+                         : builder_.CreateMaskedStore(value, address, align, mask_);
+    Annotate(store, buffer);
+    return;
+  }
+  llvm::Value* addresses = ElementAddress(buffer, EmitIndex(index));
+  Annotate(builder_.CreateMaskedScatter(value, addresses, align, FullMask(lanes)), buffer);
+}
+
+void KernelEmitter::EmitAlloc(const tir::Buffer& buffer) {
+  PrimExpr count = I64(1);
+  for (const PrimExpr& extent : buffer->shape) count = count * CastTo(DataType::Int(64), extent);
+  const int64_t element = buffer->dtype.bytes();
+  const std::optional<int64_t> constant = AsConstInt(count);
+  llvm::IRBuilder<> entry(frame_->alloca_point);
+  if (constant && *constant * element <= kMaxStackBuffer &&
+      frame_->stack_bytes + *constant * element <= kMaxStackFrame) {
+    frame_->stack_bytes += *constant * element;
+    auto* type = llvm::ArrayType::get(MemoryType(buffer->dtype), static_cast<uint64_t>(*constant));
+    llvm::AllocaInst* slot = entry.CreateAlloca(type, nullptr, std::string(buffer->name));
+    slot->setAlignment(llvm::Align(kAlignment));
+    values_[buffer->data.get()] = slot;
+    return;
+  }
+  // Scratch memory of the context. It stays for later iterations where its size is constant; the frame's
+  // exit releases it.
+  llvm::Type* pointer = builder_.getPtrTy();
+  llvm::AllocaInst* slot = entry.CreateAlloca(pointer, nullptr, std::string(buffer->name) + ".scratch");
+  entry.CreateStore(llvm::ConstantPointerNull::get(builder_.getPtrTy()), slot);
+  frame_->scratch_slots.push_back(slot);
+  llvm::Value* bytes = builder_.CreateMul(EmitIndex(count), builder_.getInt64(static_cast<uint64_t>(element)));
+  llvm::Function* function = frame_->function;
+  llvm::Value* old = builder_.CreateLoad(pointer, slot);
+  auto* allocate = llvm::BasicBlock::Create(llvm_, "allocate", function);
+  auto* ready = llvm::BasicBlock::Create(llvm_, "allocated", function);
+  if (constant) {
+    builder_.CreateCondBr(builder_.CreateIsNull(old), allocate, ready);
+    builder_.SetInsertPoint(allocate);
+  } else {
+    builder_.CreateBr(allocate);
+    builder_.SetInsertPoint(allocate);
+    auto* release_type = llvm::FunctionType::get(builder_.getVoidTy(), {pointer, pointer}, false);
+    auto* release = llvm::BasicBlock::Create(llvm_, "release", function);
+    auto* released = llvm::BasicBlock::Create(llvm_, "released", function);
+    builder_.CreateCondBr(builder_.CreateIsNull(old), released, release);
+    builder_.SetInsertPoint(release);
+    builder_.CreateCall(release_type, ContextField(3, pointer), {frame_->context, old});
+    builder_.CreateBr(released);
+    builder_.SetInsertPoint(released);
+  }
+  auto* allocate_type = llvm::FunctionType::get(pointer, {pointer, builder_.getInt64Ty()}, false);
+  llvm::Value* memory = builder_.CreateCall(allocate_type, ContextField(2, pointer), {frame_->context, bytes});
+  builder_.CreateStore(memory, slot);
+  ExitIf(builder_.CreateAnd(builder_.CreateIsNull(memory),
+                            builder_.CreateICmpSGT(bytes, builder_.getInt64(0))),
+         builder_.getInt32(2));
+  builder_.CreateBr(ready);
+  builder_.SetInsertPoint(ready);
+  values_[buffer->data.get()] = LoadDataPointer(slot);
+}
+
+}  // namespace deuteron::codegen

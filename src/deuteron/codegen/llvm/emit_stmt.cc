@@ -1,0 +1,196 @@
+/// \file
+/// Statements, all but parallel loops.
+#include "deuteron/codegen/llvm/emitter.h"
+#include "deuteron/ir/prim_ops.h"
+#include "deuteron/tir/functor.h"
+
+namespace deuteron::codegen {
+namespace {
+
+/// Whether the code of `stmt` is vectors already, so that LLVM need not look for some.
+bool HasVectors(const tir::Stmt& stmt) {
+  bool found = false;
+  tir::PostOrderVisit(stmt, [&found](const ObjectRef& node) {
+    const auto* expr = node.as<PrimExprNode>();
+    if (expr != nullptr && expr->dtype.lanes() > 1) found = true;
+  });
+  return found;
+}
+
+std::optional<int64_t> IntAnnotation(const tir::ForNode* op, const char* key) {
+  if (op->annotations.empty()) return std::nullopt;
+  const auto it = op->annotations.find(key);
+  if (it == op->annotations.end()) return std::nullopt;
+  if (const auto value = (*it).second.try_cast<int64_t>()) return *value;
+  if (const auto value = (*it).second.try_cast<PrimExpr>()) return AsConstInt(*value);
+  return std::nullopt;
+}
+
+llvm::MDNode* LoopMetadata(llvm::LLVMContext& context, const tir::ForNode* op) {
+  std::vector<llvm::Metadata*> operands = {nullptr};
+  const auto flag = [&](const char* name) {
+    operands.push_back(llvm::MDNode::get(context, llvm::MDString::get(context, name)));
+  };
+  const auto number = [&](const char* name, llvm::Constant* value) {
+    operands.push_back(llvm::MDNode::get(
+        context, {llvm::MDString::get(context, name), llvm::ConstantAsMetadata::get(value)}));
+  };
+  flag("llvm.loop.mustprogress");
+  if (HasVectors(op->body)) {
+    number("llvm.loop.vectorize.enable", llvm::ConstantInt::getFalse(context));
+  }
+  if (op->loop_kind() == tir::ForKind::kUnrolled) {
+    flag("llvm.loop.unroll.full");
+  } else if (const auto count = IntAnnotation(op, "pragma_unroll_factor"); count && *count > 1) {
+    number("llvm.loop.unroll.count",
+           llvm::ConstantInt::get(llvm::Type::getInt32Ty(context), static_cast<uint64_t>(*count)));
+  } else if (IntAnnotation(op, "pragma_no_unroll")) {
+    flag("llvm.loop.unroll.disable");
+  }
+  llvm::MDNode* loop = llvm::MDNode::getDistinct(context, operands);
+  loop->replaceOperandWith(0, loop);
+  return loop;
+}
+
+}  // namespace
+
+void KernelEmitter::EmitStmt(const tir::Stmt& stmt) {
+  switch (stmt->kind) {
+    case tir::StmtKind::kBind: {
+      const auto* op = static_cast<const tir::BindNode*>(stmt.get());
+      llvm::Value* value = EmitExpr(op->value);
+      values_[op->var.get()] = Splat(value, op->var.dtype().lanes());
+      return;
+    }
+    case tir::StmtKind::kAssert: return EmitAssert(static_cast<const tir::AssertStmtNode*>(stmt.get()));
+    case tir::StmtKind::kBufferStore: return EmitStore(static_cast<const tir::BufferStoreNode*>(stmt.get()));
+    case tir::StmtKind::kAllocBuffer: return EmitAlloc(static_cast<const tir::AllocBufferNode*>(stmt.get())->buffer);
+    case tir::StmtKind::kSeq: return EmitSeq(static_cast<const tir::SeqStmtNode*>(stmt.get()));
+    case tir::StmtKind::kIfThenElse: return EmitIf(static_cast<const tir::IfThenElseNode*>(stmt.get()));
+    case tir::StmtKind::kEvaluate: {
+      const PrimExpr& value = static_cast<const tir::EvaluateNode*>(stmt.get())->value;
+      if (!IsConstInt(value, 0)) EmitExpr(value);
+      return;
+    }
+    case tir::StmtKind::kFor: return EmitFor(static_cast<const tir::ForNode*>(stmt.get()));
+    case tir::StmtKind::kWhile: return EmitWhile(static_cast<const tir::WhileNode*>(stmt.get()));
+    case tir::StmtKind::kAttr: return EmitStmt(static_cast<const tir::AttrStmtNode*>(stmt.get())->body);
+    case tir::StmtKind::kSBlock:
+    case tir::StmtKind::kSBlockRealize: break;
+  }
+  TVM_FFI_THROW(InternalError) << "kernel " << symbol_ << ": a block was not lowered";
+}
+
+void KernelEmitter::EmitSeq(const tir::SeqStmtNode* op) {
+  for (const tir::Stmt& stmt : op->seq) EmitStmt(stmt);
+}
+
+void KernelEmitter::EmitFor(const tir::ForNode* op) {
+  if (op->loop_kind() == tir::ForKind::kParallel && !frame_->parallel_body && mask_ == nullptr &&
+      !IsOne(op->extent)) {
+    return EmitParallelFor(op);
+  }
+  DEUTERON_CHECK(op->loop_kind() != tir::ForKind::kThreadBinding)
+      << "kernel " << symbol_ << ": loop " << op->loop_var->name_hint << " is bound to " << op->thread_tag
+      << ", which a CPU does not have";
+  if (IsOne(op->extent)) {
+    values_[op->loop_var.get()] = EmitExpr(op->min);
+    return EmitStmt(op->body);
+  }
+  llvm::Value* begin = EmitExpr(op->min);
+  llvm::Value* extent = EmitCast(op->loop_var.dtype(), op->extent.dtype(), EmitExpr(op->extent));
+  const std::optional<int64_t> constant = AsConstInt(op->extent);
+  if (constant && *constant <= 0) return;
+  llvm::Value* end = builder_.CreateAdd(begin, extent, "", false, true);
+  EmitSerialLoop(op->loop_var, begin, end, op, constant.has_value());
+}
+
+void KernelEmitter::EmitSerialLoop(const tir::Var& var, llvm::Value* begin, llvm::Value* end,
+                                   const tir::ForNode* op, bool not_empty) {
+  llvm::BasicBlock* before = builder_.GetInsertBlock();
+  const std::string name(var->name_hint);
+  auto* body = llvm::BasicBlock::Create(llvm_, name + ".loop", frame_->function);
+  auto* after = llvm::BasicBlock::Create(llvm_, name + ".end", frame_->function);
+  if (not_empty) {
+    builder_.CreateBr(body);
+  } else {
+    builder_.CreateCondBr(builder_.CreateICmpSLT(begin, end), body, after);
+  }
+  builder_.SetInsertPoint(body);
+  llvm::PHINode* phi = builder_.CreatePHI(begin->getType(), 2, name);
+  phi->addIncoming(begin, before);
+  values_[var.get()] = phi;
+  EmitStmt(op->body);
+  llvm::Value* next = builder_.CreateAdd(phi, llvm::ConstantInt::get(phi->getType(), 1), "", false, true);
+  phi->addIncoming(next, builder_.GetInsertBlock());
+  llvm::BranchInst* back = builder_.CreateCondBr(builder_.CreateICmpSLT(next, end), body, after);
+  back->setMetadata(llvm::LLVMContext::MD_loop, LoopMetadata(llvm_, op));
+  builder_.SetInsertPoint(after);
+}
+
+void KernelEmitter::EmitIf(const tir::IfThenElseNode* op) {
+  llvm::Value* condition = EmitExpr(op->condition);
+  llvm::Value* saved = mask_;
+  const bool vector = condition->getType()->isVectorTy();
+  const auto branch = [&](llvm::Value* taken, const tir::Stmt& stmt) {
+    auto* then_block = llvm::BasicBlock::Create(llvm_, "if", frame_->function);
+    auto* join = llvm::BasicBlock::Create(llvm_, "endif", frame_->function);
+    if (vector) mask_ = saved == nullptr ? taken : builder_.CreateAnd(saved, taken);
+    builder_.CreateCondBr(vector ? builder_.CreateOrReduce(mask_) : taken, then_block, join);
+    builder_.SetInsertPoint(then_block);
+    EmitStmt(stmt);
+    builder_.CreateBr(join);
+    builder_.SetInsertPoint(join);
+    mask_ = saved;
+  };
+  if (vector || !op->else_case.defined()) {
+    branch(condition, op->then_case);
+    if (op->else_case.defined()) branch(builder_.CreateNot(condition), op->else_case);
+    return;
+  }
+  auto* then_block = llvm::BasicBlock::Create(llvm_, "if", frame_->function);
+  auto* else_block = llvm::BasicBlock::Create(llvm_, "else", frame_->function);
+  auto* join = llvm::BasicBlock::Create(llvm_, "endif", frame_->function);
+  builder_.CreateCondBr(condition, then_block, else_block);
+  builder_.SetInsertPoint(then_block);
+  EmitStmt(op->then_case);
+  builder_.CreateBr(join);
+  builder_.SetInsertPoint(else_block);
+  EmitStmt(op->else_case);
+  builder_.CreateBr(join);
+  builder_.SetInsertPoint(join);
+}
+
+void KernelEmitter::EmitWhile(const tir::WhileNode* op) {
+  auto* head = llvm::BasicBlock::Create(llvm_, "while", frame_->function);
+  auto* body = llvm::BasicBlock::Create(llvm_, "while.body", frame_->function);
+  auto* after = llvm::BasicBlock::Create(llvm_, "while.end", frame_->function);
+  builder_.CreateBr(head);
+  builder_.SetInsertPoint(head);
+  builder_.CreateCondBr(EmitExpr(op->condition), body, after);
+  builder_.SetInsertPoint(body);
+  EmitStmt(op->body);
+  builder_.CreateBr(head);
+  builder_.SetInsertPoint(after);
+}
+
+void KernelEmitter::EmitAssert(const tir::AssertStmtNode* op) {
+  llvm::Value* condition = EmitExpr(op->condition);
+  if (condition->getType()->isVectorTy()) {
+    if (mask_ != nullptr) condition = builder_.CreateOr(condition, builder_.CreateNot(mask_));
+    condition = builder_.CreateAndReduce(condition);
+  }
+  auto* failed = llvm::BasicBlock::Create(llvm_, "assert.failed", frame_->function);
+  auto* passed = llvm::BasicBlock::Create(llvm_, "assert.passed", frame_->function);
+  builder_.CreateCondBr(condition, passed, failed, llvm::MDBuilder(llvm_).createBranchWeights(1000, 1));
+  builder_.SetInsertPoint(failed);
+  llvm::Type* pointer = builder_.getPtrTy();
+  auto* type = llvm::FunctionType::get(builder_.getVoidTy(), {pointer, pointer}, false);
+  llvm::Value* message = builder_.CreateGlobalString(std::string(op->message));
+  builder_.CreateCall(type, ContextField(1, pointer), {frame_->context, message});
+  ExitIf(builder_.getTrue(), builder_.getInt32(1));
+  builder_.CreateUnreachable();
+  builder_.SetInsertPoint(passed);
+}
+
+}  // namespace deuteron::codegen

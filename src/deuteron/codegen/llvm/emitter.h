@@ -1,0 +1,148 @@
+/// \file
+/// Lowered TIR to LLVM IR: one kernel (runtime/kernel.h) a PrimFunc.
+///
+/// What it expects (tir/transform/lower.h makes it): no SBlocks, buffers of one dimension, compact; vectorised
+/// loops already turned into Ramp/Broadcast expressions; an IfThenElse (or tir.if_then_else) whose
+/// condition is a vector runs its body with the lanes off where the condition is false.
+///
+/// Memory: each buffer has an alias scope of its own, so that LLVM knows that no two overlap, in outlined
+/// bodies of parallel loops too. A "local" buffer of constant size is an alloca: LLVM's SROA makes registers of
+/// it when every index is constant (the accumulators of an unrolled tile).
+///
+/// Values: a bool is i1 in registers and a byte in memory; bfloat16 is i16 everywhere and computed in
+/// float32, float16 is `half` and computed in float32.
+#pragma once
+
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "deuteron/codegen/llvm/llvm.h"
+#include "deuteron/target/target.h"
+#include "deuteron/tir/function.h"
+
+namespace deuteron::codegen {
+
+class KernelEmitter {
+ public:
+  KernelEmitter(llvm::Module* module, const Target& target);
+
+  /// Adds the kernel of `func` to the module under `symbol`.
+  llvm::Function* Emit(const tir::PrimFunc& func, const std::string& symbol);
+
+ private:
+  friend class Frame;
+
+  // emit_function.cc: functions and parallel loops.
+  struct FrameState {
+    llvm::Function* function = nullptr;
+    llvm::Value* context = nullptr;
+    llvm::Instruction* alloca_point = nullptr;
+    llvm::BasicBlock* exit = nullptr;
+    llvm::PHINode* result = nullptr;
+    /// Slots that hold scratch memory to release at the exit; null where there is none.
+    std::vector<llvm::Value*> scratch_slots;
+    int64_t stack_bytes = 0;
+    bool parallel_body = false;
+  };
+  void BeginFrame(FrameState* frame, llvm::Function* function, llvm::Value* context);
+  void EndFrame();
+  void BindParameters(const tir::PrimFunc& func, llvm::Value* data, llvm::Value* scalars);
+  void MakeAliasScopes(const tir::PrimFunc& func);
+  void EmitParallelFor(const tir::ForNode* op);
+  llvm::Function* OutlineParallelBody(const tir::ForNode* op, llvm::StructType* closure_type,
+                                      const std::vector<const tir::VarNode*>& captured);
+  llvm::Value* ContextField(unsigned field, llvm::Type* type);
+  llvm::Value* LoadDataPointer(llvm::Value* address);
+  /// Leaves the kernel with `code` (an i32) if `failed`.
+  void ExitIf(llvm::Value* failed, llvm::Value* code);
+
+  // emit_stmt.cc
+  void EmitStmt(const tir::Stmt& stmt);
+  void EmitFor(const tir::ForNode* op);
+  void EmitSerialLoop(const tir::Var& var, llvm::Value* begin, llvm::Value* end, const tir::ForNode* op,
+                      bool not_empty);
+  void EmitIf(const tir::IfThenElseNode* op);
+  void EmitWhile(const tir::WhileNode* op);
+  void EmitAssert(const tir::AssertStmtNode* op);
+  void EmitSeq(const tir::SeqStmtNode* op);
+
+  // emit_memory.cc
+  void EmitAlloc(const tir::Buffer& buffer);
+  void EmitStore(const tir::BufferStoreNode* op);
+  llvm::Value* EmitLoad(const tir::BufferLoadNode* op);
+  llvm::Value* ElementAddress(const tir::Buffer& buffer, llvm::Value* index);
+  llvm::Value* BufferPointer(const tir::Buffer& buffer);
+  template <typename Inst>
+  Inst* Annotate(Inst* instruction, const tir::Buffer& buffer);
+  llvm::Value* ToMemory(llvm::Value* value, DataType type);
+  llvm::Value* FromMemory(llvm::Value* value, DataType type);
+  llvm::Value* FullMask(int64_t lanes);
+
+  // emit_expr.cc
+  llvm::Value* EmitExpr(const PrimExpr& expr);
+  /// An index: int64, scalar or vector, computed without overflow.
+  llvm::Value* EmitIndex(const PrimExpr& expr);
+  llvm::Value* EmitConst(DataType type, const PrimExprNode* expr);
+  llvm::Value* EmitBinary(const tir::BinaryNode* op);
+  llvm::Value* EmitInteger(ExprKind kind, DataType type, llvm::Value* a, llvm::Value* b);
+  llvm::Value* EmitFloat(ExprKind kind, llvm::Value* a, llvm::Value* b);
+  llvm::Value* EmitMinMax(bool max, llvm::Value* a, llvm::Value* b);
+  llvm::Value* EmitCompare(ExprKind kind, DataType operand, llvm::Value* a, llvm::Value* b);
+  llvm::Value* EmitLogical(const tir::BinaryNode* op);
+  llvm::Value* EmitConditional(DataType type, const PrimExpr& condition, const PrimExpr& then_value,
+                               const PrimExpr& else_value);
+  llvm::Value* EmitVectorConditional(llvm::Value* condition, const PrimExpr& then_value,
+                                     const PrimExpr& else_value);
+  llvm::Value* EmitShuffle(const tir::ShuffleNode* op);
+  /// Evaluates under `condition` (and the mask around it).
+  llvm::Value* EmitMasked(const PrimExpr& expr, llvm::Value* condition);
+
+  // emit_convert.cc
+  llvm::Type* ScalarType(DataType type);
+  llvm::Type* RegisterType(DataType type);
+  llvm::Type* MemoryType(DataType type);
+  llvm::Value* EmitCast(DataType to, DataType from, llvm::Value* value);
+  /// A 16-bit float as float32; other floats as they are.
+  llvm::Value* Widen(DataType type, llvm::Value* value);
+  /// Back again.
+  llvm::Value* Narrow(DataType type, llvm::Value* value);
+  llvm::Value* RoundToOddFloat32(llvm::Value* value);
+  llvm::Type* WithLanesOf(llvm::Type* element, llvm::Value* like);
+  llvm::Value* Splat(llvm::Value* value, int64_t lanes);
+
+  // emit_intrinsic.cc
+  llvm::Value* EmitCall(const tir::CallNode* op);
+  llvm::Value* EmitFloatIntrinsic(const std::string& name, DataType type, std::vector<llvm::Value*> args);
+  llvm::Value* EmitPow(const tir::CallNode* op);
+  llvm::Value* EmitExternCall(const tir::CallNode* op);
+  /// Calls a function of C's libm for each lane.
+  llvm::Value* CallLibm(const std::string& name, const std::vector<llvm::Value*>& args);
+  llvm::Value* Unary(llvm::Intrinsic::ID id, llvm::Value* value) {
+    return builder_.CreateUnaryIntrinsic(id, value);
+  }
+
+  const Target& target_;
+  llvm::Module* module_;
+  llvm::LLVMContext& llvm_;
+  llvm::IRBuilder<> builder_;
+  FrameState* frame_ = nullptr;
+  /// Values of variables; pointers of buffers, by their data variables.
+  std::unordered_map<const tir::VarNode*, llvm::Value*> values_;
+  struct AliasScope {
+    llvm::MDNode* scope = nullptr;
+    llvm::MDNode* others = nullptr;
+  };
+  std::unordered_map<const tir::VarNode*, AliasScope> alias_scopes_;
+  /// Lanes that are on; null = all.
+  llvm::Value* mask_ = nullptr;
+  bool index_math_ = false;
+  std::string symbol_;
+  int outlined_ = 0;
+};
+
+/// Whether `expr` may be evaluated where its value is not needed: no load, no integer division, no call
+/// that may fault.
+bool IsSpeculatable(const PrimExpr& expr);
+
+}  // namespace deuteron::codegen

@@ -1,0 +1,77 @@
+#include "deuteron/codegen/llvm/machine.h"
+
+#include <mutex>
+
+namespace deuteron::codegen {
+namespace {
+
+void InitializeLlvmOnce() {
+  static std::once_flag once;
+  std::call_once(once, [] {
+    llvm::InitializeNativeTarget();
+    llvm::InitializeNativeTargetAsmPrinter();
+    llvm::InitializeNativeTargetAsmParser();
+  });
+}
+
+}  // namespace
+
+std::unique_ptr<llvm::TargetMachine> MakeMachine(const Target& target, const CodegenOptions& options) {
+  InitializeLlvmOnce();
+  const std::string triple = target.triple.empty() ? llvm::sys::getProcessTriple() : target.triple;
+  std::string error;
+  const llvm::Target* llvm_target = llvm::TargetRegistry::lookupTarget(triple, error);
+  if (llvm_target == nullptr) DEUTERON_THROW(UsageError) << "target triple " << triple << ": " << error;
+  const std::string cpu = target.cpu == "native" ? llvm::sys::getHostCPUName().str() : target.cpu;
+  std::string features;
+  for (const std::string& feature : target.features) features += (features.empty() ? "+" : ",+") + feature;
+  llvm::TargetOptions target_options;
+  target_options.AllowFPOpFusion = llvm::FPOpFusion::Standard;
+  target_options.UnsafeFPMath = false;
+  const auto level = options.opt_level >= 2   ? llvm::CodeGenOptLevel::Default
+                     : options.opt_level == 1 ? llvm::CodeGenOptLevel::Less
+                                              : llvm::CodeGenOptLevel::None;
+  std::unique_ptr<llvm::TargetMachine> machine(llvm_target->createTargetMachine(
+      triple, cpu, features, target_options, llvm::Reloc::PIC_, std::nullopt, level));
+  if (machine == nullptr || !machine->getMCSubtargetInfo()->isCPUStringValid(cpu)) {
+    DEUTERON_THROW(UsageError) << "the CPU " << cpu << " is not known for " << triple;
+  }
+  return machine;
+}
+
+void Optimize(llvm::Module* module, llvm::TargetMachine* machine, const CodegenOptions& options) {
+  llvm::PipelineTuningOptions tuning;
+  tuning.LoopVectorization = true;
+  tuning.LoopInterleaving = true;
+  // Tiles come vectorised from TIR; packing scalars again would only undo their shape.
+  tuning.SLPVectorization = false;
+  llvm::PassBuilder builder(machine, tuning);
+  llvm::LoopAnalysisManager loops;
+  llvm::FunctionAnalysisManager functions;
+  llvm::CGSCCAnalysisManager components;
+  llvm::ModuleAnalysisManager modules;
+  builder.registerModuleAnalyses(modules);
+  builder.registerCGSCCAnalyses(components);
+  builder.registerFunctionAnalyses(functions);
+  builder.registerLoopAnalyses(loops);
+  builder.crossRegisterProxies(loops, functions, components, modules);
+  if (options.opt_level == 0) {
+    builder.buildO0DefaultPipeline(llvm::OptimizationLevel::O0).run(*module, modules);
+    return;
+  }
+  const auto level = options.opt_level == 1   ? llvm::OptimizationLevel::O1
+                     : options.opt_level == 2 ? llvm::OptimizationLevel::O2
+                                              : llvm::OptimizationLevel::O3;
+  builder.buildPerModuleDefaultPipeline(level).run(*module, modules);
+}
+
+std::string EmitFile(llvm::Module* module, llvm::TargetMachine* machine, llvm::CodeGenFileType type) {
+  llvm::SmallVector<char, 0> bytes;
+  llvm::raw_svector_ostream stream(bytes);
+  llvm::legacy::PassManager passes;
+  DEUTERON_CHECK(!machine->addPassesToEmitFile(passes, stream, nullptr, type)) << "LLVM cannot emit this file type";
+  passes.run(*module);
+  return std::string(bytes.data(), bytes.size());
+}
+
+}  // namespace deuteron::codegen
