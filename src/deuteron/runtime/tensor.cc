@@ -78,7 +78,7 @@ Tensor AllocTensor(std::span<const int64_t> shape, DLDataType dtype) {
                              DLDevice{kDLCPU, 0}, bytes);
 }
 
-Tensor TensorView(void* data, std::span<const int64_t> shape, DLDataType dtype, std::shared_ptr<const void> owner) {
+Tensor ViewTensor(void* data, std::span<const int64_t> shape, DLDataType dtype, std::shared_ptr<const void> owner) {
   return Tensor::FromNDAlloc(ViewAllocator{std::move(owner)}, tvm::ffi::ShapeView(shape.data(), shape.size()), dtype,
                              DLDevice{kDLCPU, 0}, data);
 }

@@ -28,7 +28,7 @@ inline Tensor AllocTensor(std::initializer_list<int64_t> shape, DLDataType dtype
 }
 
 /// A compact tensor over `data`, which `owner` (may be null: the caller's care) keeps alive.
-Tensor TensorView(void* data, std::span<const int64_t> shape, DLDataType dtype,
+Tensor ViewTensor(void* data, std::span<const int64_t> shape, DLDataType dtype,
                   std::shared_ptr<const void> owner = nullptr);
 
 /// Bytes of a compact tensor; a UsageError if an extent is negative or the product overflows.

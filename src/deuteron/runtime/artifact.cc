@@ -1,0 +1,175 @@
+#include "deuteron/runtime/artifact.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <memory>
+#include <nlohmann/json.hpp>
+
+#include "deuteron/support/error.h"
+
+namespace deuteron::runtime {
+namespace {
+
+constexpr uint64_t kPrime1 = 0x9e3779b185ebca87;
+constexpr uint64_t kPrime2 = 0xc2b2ae3d27d4eb4f;
+
+uint64_t Rotate(uint64_t value, int bits) { return (value << bits) | (value >> (64 - bits)); }
+uint64_t Round(uint64_t state, uint64_t input) { return Rotate(state + input * kPrime2, 31) * kPrime1; }
+uint64_t Avalanche(uint64_t value) {
+  value ^= value >> 33;
+  value *= kPrime2;
+  value ^= value >> 29;
+  value *= kPrime1;
+  return value ^ (value >> 32);
+}
+
+/// Writes, counts, and remembers the first failure.
+class File {
+ public:
+  explicit File(const std::string& path) : path_(path), file_(std::fopen(path.c_str(), "wb"), &std::fclose) {
+    if (file_ == nullptr) Fail();
+  }
+  void Write(const void* data, size_t bytes) {
+    if (bytes != 0 && std::fwrite(data, 1, bytes, file_.get()) != bytes) Fail();
+    at_ += bytes;
+  }
+  void PadTo(uint64_t offset) {
+    static constexpr char kZeros[kPageBytes] = {};
+    while (at_ < offset) Write(kZeros, std::min<uint64_t>(offset - at_, sizeof(kZeros)));
+  }
+  uint64_t at() const { return at_; }
+  void Close() {
+    if (std::fclose(file_.release()) != 0) Fail();
+  }
+
+ private:
+  [[noreturn]] void Fail() {
+    const std::string why = std::strerror(errno);
+    if (file_ != nullptr) std::remove(path_.c_str());
+    DEUTERON_THROW(UsageError) << "cannot write " << path_ << ": " << why;
+  }
+  std::string path_;
+  std::unique_ptr<std::FILE, int (*)(std::FILE*)> file_;
+  uint64_t at_ = 0;
+};
+
+uint64_t RoundUp(uint64_t value, uint64_t to) { return (value + to - 1) / to * to; }
+
+}  // namespace
+
+void Checksum::Add(const void* data, size_t bytes) {
+  const auto* from = static_cast<const unsigned char*>(data);
+  total_ += bytes;
+  const auto block = [this](const unsigned char* words) {
+    for (int i = 0; i < 4; ++i) {
+      uint64_t word;
+      std::memcpy(&word, words + 8 * i, 8);
+      state_[i] = Round(state_[i], word);
+    }
+  };
+  if (num_pending_ > 0) {
+    const size_t take = std::min(bytes, sizeof(pending_) - num_pending_);
+    std::memcpy(pending_ + num_pending_, from, take);
+    num_pending_ += take;
+    from += take;
+    bytes -= take;
+    if (num_pending_ < sizeof(pending_)) return;
+    block(pending_);
+    num_pending_ = 0;
+  }
+  for (; bytes >= 32; bytes -= 32, from += 32) block(from);
+  if (bytes > 0) std::memcpy(pending_, from, bytes);
+  num_pending_ = bytes;
+}
+
+uint64_t Checksum::Value() const {
+  uint64_t value = total_;
+  for (const uint64_t state : state_) value = Round(Rotate(value, 27), Avalanche(state));
+  for (size_t i = 0; i < num_pending_; ++i) value = Avalanche(value ^ (pending_[i] + kPrime1 * (i + 1)));
+  return Avalanche(value);
+}
+
+std::string ManifestToJson(const Manifest& manifest) {
+  const nlohmann::json json = {{"cpu_features", manifest.cpu_features},
+                               {"target", manifest.target},
+                               {"plugins", manifest.plugins},
+                               {"notes", manifest.notes}};
+  return json.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+}
+
+Manifest ManifestFromJson(std::string_view text) {
+  try {
+    const nlohmann::json json = nlohmann::json::parse(text);
+    Manifest manifest;
+    json.at("cpu_features").get_to(manifest.cpu_features);
+    json.at("target").get_to(manifest.target);
+    json.at("plugins").get_to(manifest.plugins);
+    json.at("notes").get_to(manifest.notes);
+    return manifest;
+  } catch (const nlohmann::json::exception& error) {
+    DEUTERON_THROW(ModelError) << "damaged manifest: " << error.what();
+  }
+}
+
+void WriteArtifact(const std::string& path, std::string_view elf, const Program& program, const Manifest& manifest,
+                   const std::function<const void*(size_t)>& weight) {
+  const std::string bytes = Serialize(program);
+  const std::string json = ManifestToJson(manifest);
+  ArtifactTrailer trailer{};
+  std::memcpy(trailer.magic, kArtifactMagic.data(), sizeof(trailer.magic));
+  trailer.version = kArtifactVersion;
+  trailer.program_version = kProgramVersion;
+  trailer.elf_bytes = elf.size();
+  trailer.program_offset = elf.size();
+  trailer.program_bytes = bytes.size();
+  trailer.manifest_offset = trailer.program_offset + bytes.size();
+  trailer.manifest_bytes = json.size();
+  trailer.weights_offset = RoundUp(trailer.manifest_offset + json.size(), kPageBytes);
+  trailer.weights_bytes = program.weights_bytes;
+
+  const std::string temporary = path + "." + std::to_string(getpid()) + ".tmp";
+  File file(temporary);
+  file.Write(elf.data(), elf.size());
+  file.Write(bytes.data(), bytes.size());
+  file.Write(json.data(), json.size());
+  file.PadTo(trailer.weights_offset);
+  Checksum weights;
+  static constexpr char kZeros[kAlignment] = {};
+  uint64_t written = 0;
+  for (size_t i = 0; i < program.constants.size(); ++i) {
+    const ConstantSpec& constant = program.constants[i];
+    DEUTERON_CHECK(constant.offset >= written) << "constants are not in order of their offsets";
+    for (; written < constant.offset;) {
+      const uint64_t pad = std::min<uint64_t>(constant.offset - written, sizeof(kZeros));
+      file.Write(kZeros, pad);
+      weights.Add(kZeros, pad);
+      written += pad;
+    }
+    const auto size = static_cast<uint64_t>(TensorBytes(constant.shape, constant.dtype));
+    file.Write(weight(i), size);
+    weights.Add(weight(i), size);
+    written += size;
+  }
+  DEUTERON_CHECK(written == program.weights_bytes) << "weights of " << written << " bytes, the program says "
+                                                   << program.weights_bytes;
+  trailer.weights_checksum = weights.Value();
+  Checksum all;
+  all.Add(elf.data(), elf.size());
+  all.Add(bytes.data(), bytes.size());
+  all.Add(json.data(), json.size());
+  all.Add(&trailer, offsetof(ArtifactTrailer, checksum));
+  trailer.checksum = all.Value();
+  file.Write(&trailer, sizeof(trailer));
+  file.Close();
+  if (std::rename(temporary.c_str(), path.c_str()) != 0) {
+    const std::string why = std::strerror(errno);
+    std::remove(temporary.c_str());
+    DEUTERON_THROW(UsageError) << "cannot write " << path << ": " << why;
+  }
+}
+
+}  // namespace deuteron::runtime

@@ -1,0 +1,123 @@
+#include "deuteron/runtime/instance.h"
+
+#include <algorithm>
+
+#include "deuteron/runtime/thread_pool.h"
+#include "deuteron/runtime/vm.h"
+#include "deuteron/support/error.h"
+
+namespace deuteron::runtime {
+namespace {
+
+/// The tensors of a result, in order, tuples flattened.
+void Flatten(const Any& value, std::vector<Tensor>* tensors) {
+  if (const auto tensor = value.as<Tensor>(); tensor.has_value() && tensor->defined()) {
+    tensors->push_back(*tensor);
+    return;
+  }
+  if (const auto fields = value.as<tvm::ffi::Array<Any>>()) {
+    for (const Any& field : *fields) Flatten(field, tensors);
+    return;
+  }
+  if (const auto shape = value.as<tvm::ffi::Shape>()) {
+    Tensor tensor = AllocTensor({static_cast<int64_t>(shape->size())}, DLDataType{kDLInt, 64, 1});
+    std::copy(shape->begin(), shape->end(), static_cast<int64_t*>(tensor.data_ptr()));
+    tensors->push_back(std::move(tensor));
+    return;
+  }
+  if (const auto number = value.as<int64_t>()) {
+    Tensor tensor = AllocTensor(std::span<const int64_t>(), DLDataType{kDLInt, 64, 1});
+    *static_cast<int64_t*>(tensor.data_ptr()) = *number;
+    tensors->push_back(std::move(tensor));
+    return;
+  }
+  DEUTERON_THROW(UnsupportedError) << "a result that is no tensor: " << value.GetTypeKey();
+}
+
+}  // namespace
+
+struct Instance::Impl {
+  Impl(std::shared_ptr<const Executable> executable, int threads) : machine(std::move(executable), threads) {}
+
+  std::vector<Tensor> Run(size_t function, std::span<const Tensor> inputs, std::span<const Tensor> outputs) {
+    ComputeScope scope;
+    arguments.assign(inputs.begin(), inputs.end());
+    const Any result = machine.Call(function, arguments, outputs);
+    arguments.clear();
+    std::vector<Tensor> tensors;
+    Flatten(result, &tensors);
+    return tensors;
+  }
+
+  Machine machine;
+  std::vector<Any> arguments;
+};
+
+Instance::Instance(std::shared_ptr<const Executable> executable, InstanceOptions options)
+    : impl_(std::make_unique<Impl>(std::move(executable), options.threads)) {}
+Instance::~Instance() = default;
+Instance::Instance(Instance&&) noexcept = default;
+Instance& Instance::operator=(Instance&&) noexcept = default;
+
+std::vector<Tensor> Instance::Run(std::string_view function, std::span<const Tensor> inputs) {
+  return impl_->Run(executable().FindFunction(function), inputs, {});
+}
+
+void Instance::RunInto(std::string_view function, std::span<const Tensor> inputs, std::span<const Tensor> outputs) {
+  const std::vector<Tensor> results = impl_->Run(executable().FindFunction(function), inputs, outputs);
+  if (results.size() != outputs.size()) {
+    DEUTERON_THROW(UsageError) << function << " has " << results.size() << " outputs, given " << outputs.size();
+  }
+  for (size_t i = 0; i < results.size(); ++i) {
+    if (results[i].same_as(outputs[i])) continue;
+    const DLTensor& from = *results[i].GetDLTensorPtr();
+    const DLTensor& to = *outputs[i].GetDLTensorPtr();
+    const bool fits = std::equal(from.shape, from.shape + from.ndim, to.shape, to.shape + to.ndim) &&
+                      from.dtype.code == to.dtype.code && from.dtype.bits == to.dtype.bits &&
+                      from.dtype.lanes == to.dtype.lanes;
+    if (!fits) {
+      DEUTERON_THROW(UsageError) << "output " << i << " of " << function << " is " << DescribeTensor(from)
+                                 << ", the tensor given for it is " << DescribeTensor(to);
+    }
+    CopyInto(from, to);
+  }
+}
+
+NamedTensors Instance::Run(std::string_view function, const NamedTensors& inputs) {
+  const FunctionSpec& spec = executable().program().functions[executable().FindFunction(function)];
+  const std::vector<std::string>& names = spec.input_names;
+  std::vector<Tensor> ordered(names.size(), Tensor(tvm::ffi::UnsafeInit()));
+  for (const auto& [name, tensor] : inputs) {
+    const auto found = std::find(names.begin(), names.end(), name);
+    if (found == names.end()) {
+      std::string known;
+      for (const std::string& each : names) known += (known.empty() ? "" : ", ") + each;
+      DEUTERON_THROW(UsageError) << "there is no input '" << name << "'; the inputs are: " << known;
+    }
+    Tensor& place = ordered[found - names.begin()];
+    if (place.defined()) DEUTERON_THROW(UsageError) << "input '" << name << "' is given twice";
+    place = tensor;
+  }
+  for (size_t i = 0; i < names.size(); ++i) {
+    if (!ordered[i].defined()) DEUTERON_THROW(UsageError) << "input '" << names[i] << "' is missing";
+  }
+  std::vector<Tensor> results = Run(function, std::span<const Tensor>(ordered));
+  NamedTensors named;
+  for (size_t i = 0; i < results.size(); ++i) {
+    named.emplace_back(i < spec.output_names.size() ? spec.output_names[i] : "output_" + std::to_string(i),
+                       std::move(results[i]));
+  }
+  return named;
+}
+
+Any Instance::Invoke(std::string_view function, const std::vector<Any>& arguments) {
+  ComputeScope scope;
+  return impl_->machine.Call(executable().FindFunction(function), arguments, {});
+}
+
+void Instance::SetProfiler(Profiler profiler) { impl_->machine.profiler = std::move(profiler); }
+MemoryStats Instance::memory() const { return {impl_->machine.arena_bytes(), executable().weights_bytes()}; }
+const Executable& Instance::executable() const { return impl_->machine.executable(); }
+int Instance::threads() const { return impl_->machine.threads(); }
+
+}  // namespace deuteron::runtime

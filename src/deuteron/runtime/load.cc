@@ -1,0 +1,167 @@
+/// \file
+/// Opening `model.so`: everything is checked before any of it is used or the dynamic linker sees the file.
+#include <dlfcn.h>
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <utility>
+
+#include "deuteron/runtime/artifact.h"
+#include "deuteron/runtime/cpu_features.h"
+#include "deuteron/support/error.h"
+
+namespace deuteron::runtime {
+namespace {
+
+/// A whole file, read-only. Pages are read when first touched.
+class MappedFile {
+ public:
+  explicit MappedFile(const std::string& path) {
+    const int file = open(path.c_str(), O_RDONLY | O_CLOEXEC);
+    if (file < 0) DEUTERON_THROW(ModelError) << path << ": " << std::strerror(errno);
+    struct stat status {};
+    if (fstat(file, &status) != 0 || !S_ISREG(status.st_mode)) {
+      close(file);
+      DEUTERON_THROW(ModelError) << path << ": not a file";
+    }
+    size_ = static_cast<size_t>(status.st_size);
+    if (size_ > 0) {
+      void* mapped = mmap(nullptr, size_, PROT_READ, MAP_PRIVATE, file, 0);
+      data_ = mapped == MAP_FAILED ? nullptr : static_cast<const char*>(mapped);
+    }
+    close(file);
+    if (size_ > 0 && data_ == nullptr) DEUTERON_THROW(ModelError) << path << ": cannot be mapped";
+  }
+  ~MappedFile() {
+    if (data_ != nullptr) munmap(const_cast<char*>(data_), size_);
+  }
+  MappedFile(const MappedFile&) = delete;
+  MappedFile& operator=(const MappedFile&) = delete;
+  const char* data() const { return data_; }
+  size_t size() const { return size_; }
+
+ private:
+  const char* data_ = nullptr;
+  size_t size_ = 0;
+};
+
+class Loader {
+ public:
+  Loader(const std::string& path, const LoadOptions& options)
+      : path_(path), options_(options), file_(std::make_shared<MappedFile>(path)) {}
+
+  std::shared_ptr<const Executable> Load() {
+    ReadTrailer();
+    CompareChecksums();
+    Executable::Parts parts;
+    parts.manifest = ManifestFromJson({file_->data() + trailer_.manifest_offset, trailer_.manifest_bytes});
+    CheckMachine(parts.manifest);
+    parts.program = Deserialize({file_->data() + trailer_.program_offset, trailer_.program_bytes});
+    // Before pointers are made of its offsets.
+    Verify(parts.program);
+    if (parts.program.weights_bytes != trailer_.weights_bytes) Damaged("the program is of other weights");
+    for (const ConstantSpec& constant : parts.program.constants) {
+      parts.weights.push_back(file_->data() + trailer_.weights_offset + constant.offset);
+    }
+    LoadPlugins(&parts);
+    LoadKernels(&parts);
+    parts.keep_alive.push_back(file_);
+    return std::make_shared<const Executable>(std::move(parts));
+  }
+
+ private:
+  [[noreturn]] void Damaged(const std::string& why) const {
+    DEUTERON_THROW(ModelError) << path_ << " is damaged or truncated: " << why;
+  }
+
+  void ReadTrailer() {
+    if (file_->size() < sizeof(trailer_)) NotAnArtifact();
+    std::memcpy(&trailer_, file_->data() + file_->size() - sizeof(trailer_), sizeof(trailer_));
+    if (std::memcmp(trailer_.magic, kArtifactMagic.data(), sizeof(trailer_.magic)) != 0) NotAnArtifact();
+    if (trailer_.version != kArtifactVersion || trailer_.program_version != kProgramVersion) {
+      DEUTERON_THROW(ModelError) << path_ << " was compiled for version " << trailer_.version << "."
+                                 << trailer_.program_version << " of the runtime, this is version " << kArtifactVersion
+                                 << "." << kProgramVersion << ": compile the model again";
+    }
+    const uint64_t end = file_->size() - sizeof(trailer_);
+    const auto within = [end](uint64_t offset, uint64_t bytes) { return offset <= end && bytes <= end - offset; };
+    if (!within(0, trailer_.elf_bytes) || trailer_.program_offset != trailer_.elf_bytes ||
+        !within(trailer_.program_offset, trailer_.program_bytes) ||
+        trailer_.manifest_offset != trailer_.program_offset + trailer_.program_bytes ||
+        !within(trailer_.manifest_offset, trailer_.manifest_bytes) ||
+        trailer_.weights_offset < trailer_.manifest_offset + trailer_.manifest_bytes ||
+        trailer_.weights_offset % kPageBytes != 0 || !within(trailer_.weights_offset, trailer_.weights_bytes) ||
+        trailer_.weights_offset + trailer_.weights_bytes != end) {
+      Damaged("its parts do not fit");
+    }
+  }
+
+  [[noreturn]] void NotAnArtifact() const {
+    const bool elf = file_->size() >= 4 && std::memcmp(file_->data(), "\x7f" "ELF", 4) == 0;
+    DEUTERON_THROW(ModelError) << path_ << " is no compiled model"
+                               << (elf ? ": it is a shared object, but truncated, stripped or of another program" : "");
+  }
+
+  void CompareChecksums() const {
+    Checksum all;
+    all.Add(file_->data(), trailer_.manifest_offset + trailer_.manifest_bytes);
+    all.Add(&trailer_, offsetof(ArtifactTrailer, checksum));
+    if (all.Value() != trailer_.checksum) Damaged("the checksum differs");
+    if (!options_.verify_weights) return;
+    Checksum weights;
+    weights.Add(file_->data() + trailer_.weights_offset, trailer_.weights_bytes);
+    if (weights.Value() != trailer_.weights_checksum) Damaged("the checksum of its weights differs");
+  }
+
+  void CheckMachine(const Manifest& manifest) const {
+    const std::vector<std::string> missing = MissingCpuFeatures(manifest.cpu_features);
+    if (missing.empty()) return;
+    std::string list;
+    for (const std::string& feature : missing) list += (list.empty() ? "" : ", ") + feature;
+    DEUTERON_THROW(UnsupportedError) << path_ << " was compiled for a processor with " << list
+                                     << ", which this one lacks; compile it with --target for this processor";
+  }
+
+  void* Open(const char* name, const std::string& what) const {
+    void* library = dlopen(name, RTLD_NOW | RTLD_LOCAL);
+    if (library == nullptr) DEUTERON_THROW(UnsupportedError) << path_ << ": " << what << ": " << dlerror();
+    return library;
+  }
+
+  void LoadPlugins(Executable::Parts* parts) const {
+    for (const std::string& plugin : parts->manifest.plugins) {
+      const std::string library = "libdeuteron_" + plugin + ".so";
+      parts->keep_alive.emplace_back(Open(library.c_str(), "the plugin '" + plugin + "' cannot be loaded"), &dlclose);
+    }
+  }
+
+  void LoadKernels(Executable::Parts* parts) const {
+    if (parts->program.kernels.empty()) return;
+    // A name without a slash would be searched for in the library path.
+    const std::string name = path_.find('/') == std::string::npos ? "./" + path_ : path_;
+    void* library = Open(name.c_str(), "its kernels cannot be loaded");
+    parts->keep_alive.emplace_back(library, &dlclose);
+    for (const KernelSpec& kernel : parts->program.kernels) {
+      void* address = dlsym(library, kernel.symbol.c_str());
+      if (address == nullptr) Damaged("kernel " + kernel.symbol + " is missing");
+      parts->kernels.push_back(reinterpret_cast<DeuteronKernel>(address));
+    }
+  }
+
+  std::string path_;
+  LoadOptions options_;
+  std::shared_ptr<MappedFile> file_;
+  ArtifactTrailer trailer_{};
+};
+
+}  // namespace
+
+std::shared_ptr<const Executable> Executable::Load(const std::string& path, const LoadOptions& options) {
+  return Loader(path, options).Load();
+}
+
+}  // namespace deuteron::runtime

@@ -1,0 +1,65 @@
+/// \file
+/// Scratch memory of kernels. A header of one cache line before each block holds its capacity.
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include "deuteron/runtime/vm.h"
+
+namespace deuteron::runtime {
+namespace {
+
+struct Header {
+  int64_t capacity;
+};
+constexpr int64_t kHeaderBytes = kAlignment;
+constexpr int kKept = 8;
+
+Header* HeaderOf(void* memory) { return reinterpret_cast<Header*>(static_cast<char*>(memory) - kHeaderBytes); }
+
+struct Cache {
+  std::array<void*, kKept> blocks{};
+  ~Cache() {
+    for (void* block : blocks) {
+      if (block != nullptr) FreeAligned(HeaderOf(block));
+    }
+  }
+};
+
+Cache& ThreadCache() {
+  thread_local Cache cache;
+  return cache;
+}
+
+}  // namespace
+
+void* AllocateScratch(const DeuteronContext*, int64_t bytes) {
+  if (bytes < 0 || bytes > INT64_MAX / 2) return nullptr;
+  void** best = nullptr;
+  for (void*& block : ThreadCache().blocks) {
+    // Not one that is far too large: the next request may need it.
+    if (block == nullptr || HeaderOf(block)->capacity < bytes || HeaderOf(block)->capacity / 4 > bytes + 4096) continue;
+    if (best == nullptr || HeaderOf(block)->capacity < HeaderOf(*best)->capacity) best = &block;
+  }
+  if (best != nullptr) return std::exchange(*best, nullptr);
+  auto* header = static_cast<Header*>(AllocAligned(kHeaderBytes + bytes));
+  if (header == nullptr) return nullptr;
+  header->capacity = bytes;
+  return reinterpret_cast<char*>(header) + kHeaderBytes;
+}
+
+void ReleaseScratch(const DeuteronContext*, void* memory) {
+  if (memory == nullptr) return;
+  void** smallest = nullptr;
+  for (void*& block : ThreadCache().blocks) {
+    if (block == nullptr) {
+      block = memory;
+      return;
+    }
+    if (smallest == nullptr || HeaderOf(block)->capacity < HeaderOf(*smallest)->capacity) smallest = &block;
+  }
+  if (HeaderOf(*smallest)->capacity < HeaderOf(memory)->capacity) std::swap(*smallest, memory);
+  FreeAligned(HeaderOf(memory));
+}
+
+}  // namespace deuteron::runtime

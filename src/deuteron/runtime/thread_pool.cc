@@ -1,0 +1,245 @@
+/// \file
+/// Workers wait in mailboxes of their own. A loop claims idle workers one by one with a compare-and-swap, posts the
+/// loop to each, and takes part; there is no lock and no queue, so loops of several host threads
+/// do not meet except at workers. A worker spins for a short while after its last piece (kernels follow each
+/// other closely), then sleeps in the kernel until it is claimed.
+#include "deuteron/runtime/thread_pool.h"
+
+#include <linux/futex.h>
+#include <sched.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <chrono>
+#include <memory>
+#include <mutex>
+#include <thread>
+
+namespace deuteron::runtime {
+namespace {
+
+constexpr int kMaxThreads = 256;
+/// How long a worker without work stays awake.
+constexpr auto kSpin = std::chrono::microseconds(60);
+/// Pieces a thread: enough to even out threads that are slow or late, few enough to keep runs long.
+constexpr int64_t kPiecesPerThread = 4;
+
+void Pause() {
+#if defined(__x86_64__)
+  __builtin_ia32_pause();
+#else
+  std::atomic_signal_fence(std::memory_order_seq_cst);
+#endif
+}
+
+/// True in a thread that is inside of a loop.
+thread_local bool in_loop = false;
+
+/// One call of ParallelFor. Each participant has a run of pieces of its own, taken in order, so that a thread finds in its cache what
+/// it wrote in the loop before; who is done helps the others.
+struct Loop {
+  struct alignas(64) Counter {
+    std::atomic<int64_t> next{0};
+    int64_t end = 0;
+  };
+  LoopBody body;
+  void* closure;
+  int64_t extent;
+  int64_t pieces;
+  int participants;
+  Counter* counters;
+  std::atomic<int> result{0};
+  std::atomic<int> running{0};
+
+  int64_t Bound(int64_t piece) const {
+    return static_cast<int64_t>(static_cast<__int128>(extent) * piece / pieces);
+  }
+
+  void Participate(int self) {
+    in_loop = true;
+    for (int k = 0; k < participants; ++k) {
+      Counter& counter = counters[(self + k) % participants];
+      while (result.load(std::memory_order_relaxed) == 0) {
+        const int64_t piece = counter.next.fetch_add(1, std::memory_order_relaxed);
+        if (piece >= counter.end) break;
+        const int status = body(closure, Bound(piece), Bound(piece + 1));
+        if (status != 0) {
+          int none = 0;
+          result.compare_exchange_strong(none, status, std::memory_order_relaxed);
+        }
+      }
+    }
+    in_loop = false;
+  }
+};
+
+class alignas(64) Worker {
+ public:
+  Worker() : thread_([this] { Main(); }) { thread_.detach(); }
+
+  /// Whether this worker is now the caller's to Post to.
+  bool Claim() {
+    uint32_t state = state_.load(std::memory_order_relaxed);
+    if (state != kIdle && state != kAsleep) return false;
+    if (!state_.compare_exchange_strong(state, kClaimed, std::memory_order_acquire)) return false;
+    was_asleep_ = state == kAsleep;
+    return true;
+  }
+
+  void Post(Loop* loop, int self) {
+    loop_ = loop;
+    self_ = self;
+    const bool wake = was_asleep_;
+    state_.store(kWork, std::memory_order_release);
+    if (wake) syscall(SYS_futex, &state_, FUTEX_WAKE_PRIVATE, 1, nullptr, nullptr, 0);
+  }
+
+ private:
+  enum State : uint32_t { kIdle, kAsleep, kClaimed, kWork };
+
+  void AwaitWork() {
+    auto deadline = std::chrono::steady_clock::now() + kSpin;
+    for (int turn = 1; state_.load(std::memory_order_acquire) != kWork; ++turn) {
+      Pause();
+      if (turn % 32 != 0 || std::chrono::steady_clock::now() < deadline) continue;
+      uint32_t idle = kIdle;
+      if (!state_.compare_exchange_strong(idle, kAsleep, std::memory_order_relaxed)) continue;
+      while (state_.load(std::memory_order_relaxed) == kAsleep) {
+        syscall(SYS_futex, &state_, FUTEX_WAIT_PRIVATE, kAsleep, nullptr, nullptr, 0);
+      }
+      deadline = std::chrono::steady_clock::now() + kSpin;
+    }
+  }
+
+  void Main() {
+    while (true) {
+      AwaitWork();
+      Loop* loop = loop_;
+      loop->Participate(self_);
+      // Idle first: whoever waits for `running` may start the next loop at once and shall find us. The loop
+      // is gone after the last decrement.
+      state_.store(kIdle, std::memory_order_release);
+      loop->running.fetch_sub(1, std::memory_order_release);
+    }
+  }
+
+  std::atomic<uint32_t> state_{kIdle};
+  bool was_asleep_ = false;
+  int self_ = 0;
+  Loop* loop_ = nullptr;
+  std::thread thread_;
+};
+
+/// All workers; never destroyed, since they may outlive every static object.
+class Pool {
+ public:
+  static Pool& Get() {
+    static Pool* pool = new Pool();
+    return *pool;
+  }
+
+  std::atomic<int> computing{0};
+
+  int Run(int threads, int64_t extent, int64_t pieces, LoopBody body, void* closure) {
+    EnsureWorkers(threads - 1);
+    std::array<Worker*, kMaxThreads> claimed;
+    const int count = ClaimWorkers(static_cast<int>(std::min<int64_t>(threads, pieces)) - 1, claimed.data());
+    if (count == 0) return RunAlone(extent, pieces, body, closure);
+    const int participants = count + 1;
+    std::array<Loop::Counter, 16> few;
+    std::unique_ptr<Loop::Counter[]> many;
+    Loop loop{body, closure, extent, pieces, participants, few.data()};
+    if (participants > static_cast<int>(few.size())) {
+      many = std::make_unique<Loop::Counter[]>(participants);
+      loop.counters = many.get();
+    }
+    for (int p = 0; p < participants; ++p) {
+      loop.counters[p].next.store(pieces * p / participants, std::memory_order_relaxed);
+      loop.counters[p].end = pieces * (p + 1) / participants;
+    }
+    loop.running.store(count, std::memory_order_relaxed);
+    for (int i = 0; i < count; ++i) claimed[i]->Post(&loop, i + 1);
+    loop.Participate(0);
+    // Workers are in their last piece now; if that takes long, somebody else may need this processor.
+    for (int turn = 0; loop.running.load(std::memory_order_acquire) != 0; ++turn) {
+      if (turn < 2000) {
+        Pause();
+      } else {
+        sched_yield();
+      }
+    }
+    busy_.fetch_sub(count, std::memory_order_relaxed);
+    return loop.result.load(std::memory_order_relaxed);
+  }
+
+  /// The same pieces, one after another.
+  static int RunAlone(int64_t extent, int64_t pieces, LoopBody body, void* closure) {
+    Loop loop{body, closure, extent, pieces, 1, nullptr};
+    const bool nested = in_loop;
+    in_loop = true;
+    int status = 0;
+    for (int64_t i = 0; i < pieces && status == 0; ++i) status = body(closure, loop.Bound(i), loop.Bound(i + 1));
+    in_loop = nested;
+    return status;
+  }
+
+ private:
+  void EnsureWorkers(int count) {
+    if (count <= num_workers_.load(std::memory_order_acquire)) return;
+    std::lock_guard<std::mutex> lock(growth_);
+    for (int i = num_workers_.load(std::memory_order_relaxed); i < count; ++i) {
+      workers_[i] = new Worker();
+      num_workers_.store(i + 1, std::memory_order_release);
+    }
+  }
+
+  int ClaimWorkers(int wanted, Worker** claimed) {
+    const int workers = num_workers_.load(std::memory_order_acquire);
+    const int hosts = std::max(computing.load(std::memory_order_relaxed), 1);
+    // Host threads and workers together are no more than the pool's threads; each host gets its share.
+    const int free = workers + 1 - hosts;
+    wanted = std::min(wanted, (free + hosts - 1) / hosts);
+    wanted = std::min(wanted, free - busy_.load(std::memory_order_relaxed));
+    int count = 0;
+    for (int i = 0; i < workers && count < wanted; ++i) {
+      if (workers_[i]->Claim()) claimed[count++] = workers_[i];
+    }
+    busy_.fetch_add(count, std::memory_order_relaxed);
+    return count;
+  }
+
+  std::mutex growth_;
+  std::atomic<int> num_workers_{0};
+  std::atomic<int> busy_{0};
+  std::array<Worker*, kMaxThreads> workers_{};
+};
+
+std::atomic<ParallelBackend> backend{nullptr};
+std::atomic<void*> backend_user{nullptr};
+
+}  // namespace
+
+int ParallelFor(int threads, int64_t extent, int64_t grain, LoopBody body, void* closure) {
+  if (extent <= 0) return 0;
+  grain = std::max<int64_t>(grain, 1);
+  threads = std::clamp(threads, 1, kMaxThreads);
+  const int64_t pieces = threads == 1 ? 1 : std::clamp<int64_t>(extent / grain, 1, threads * kPiecesPerThread);
+  if (in_loop || pieces == 1) return Pool::RunAlone(extent, pieces, body, closure);
+  if (const ParallelBackend replaced = backend.load(std::memory_order_acquire)) {
+    return replaced(backend_user.load(std::memory_order_relaxed), threads, extent, grain, body, closure);
+  }
+  return Pool::Get().Run(threads, extent, pieces, body, closure);
+}
+
+void SetParallelBackend(ParallelBackend replacement, void* user) {
+  backend_user.store(user, std::memory_order_relaxed);
+  backend.store(replacement, std::memory_order_release);
+}
+
+ComputeScope::ComputeScope() { Pool::Get().computing.fetch_add(1, std::memory_order_relaxed); }
+ComputeScope::~ComputeScope() { Pool::Get().computing.fetch_sub(1, std::memory_order_relaxed); }
+
+}  // namespace deuteron::runtime

@@ -1,0 +1,75 @@
+/// \file
+/// How many processors this process may really use: its affinity mask, and the CPU quota of its control
+/// group and of every group above it (a container sees all processors, but may not use them).
+#include <sched.h>
+
+#include <algorithm>
+#include <fstream>
+#include <sstream>
+#include <string>
+
+#include "deuteron/runtime/thread_pool.h"
+
+namespace deuteron::runtime {
+namespace {
+
+int AffinityCount() {
+  // Machines may have more processors than a fixed cpu_set_t holds.
+  for (int capacity = 1024; capacity <= 1 << 20; capacity *= 2) {
+    cpu_set_t* set = CPU_ALLOC(capacity);
+    const size_t bytes = CPU_ALLOC_SIZE(capacity);
+    const int status = sched_getaffinity(0, bytes, set);
+    const int count = status == 0 ? CPU_COUNT_S(bytes, set) : 0;
+    CPU_FREE(set);
+    if (status == 0) return std::max(count, 1);
+  }
+  return 1;
+}
+
+/// Processors that "quota period" allow; a large number if there is no limit.
+double QuotaOf(const std::string& directory) {
+  std::ifstream v2(directory + "/cpu.max");
+  std::string quota;
+  double period = 0;
+  if (v2 >> quota >> period && quota != "max" && period > 0) return std::stod(quota) / period;
+  std::ifstream v1_quota(directory + "/cpu.cfs_quota_us");
+  std::ifstream v1_period(directory + "/cpu.cfs_period_us");
+  double value = 0;
+  if (v1_quota >> value && v1_period >> period && value > 0 && period > 0) return value / period;
+  return 1e9;
+}
+
+double CgroupQuota() {
+  std::ifstream groups("/proc/self/cgroup");
+  double quota = 1e9;
+  for (std::string line; std::getline(groups, line);) {
+    // "0::/path" (v2) or "3:cpu,cpuacct:/path" (v1)
+    const size_t first = line.find(':');
+    const size_t second = first == std::string::npos ? first : line.find(':', first + 1);
+    if (second == std::string::npos) continue;
+    const std::string controllers = line.substr(first + 1, second - first - 1);
+    std::string root = "/sys/fs/cgroup";
+    if (!controllers.empty()) {
+      if (("," + controllers + ",").find(",cpu,") == std::string::npos) continue;
+      root += "/" + controllers;
+    }
+    std::string path = line.substr(second + 1);
+    while (true) {
+      quota = std::min(quota, QuotaOf(root + path));
+      const size_t slash = path.rfind('/');
+      if (slash == std::string::npos || path.empty()) break;
+      path.resize(slash);
+    }
+  }
+  return quota;
+}
+
+}  // namespace
+
+int UsableThreads() {
+  const double quota = CgroupQuota();
+  const int affinity = AffinityCount();
+  return quota < affinity ? std::max(static_cast<int>(quota), 1) : affinity;
+}
+
+}  // namespace deuteron::runtime

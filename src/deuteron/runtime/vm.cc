@@ -1,0 +1,433 @@
+/// \file
+/// The loop over the byte code. Verified programs only: nothing is checked here that the verifier has seen.
+#include "deuteron/runtime/vm.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "deuteron/runtime/instruction.h"
+#include "deuteron/runtime/thread_pool.h"
+#include "deuteron/support/error.h"
+
+namespace deuteron::runtime {
+namespace {
+
+constexpr int kMaxDepth = 200;
+/// Shapes of most tensors fit; no allocation then.
+using Dims = std::vector<int64_t>;
+
+void ReadDims(const Frame& frame, const TypeSpec& type, Dims* dims) {
+  dims->clear();
+  for (const DimSpec& dim : type.dims) dims->push_back(frame.cells[dim.cell]);
+}
+
+bool IsTrue(const Any& value) {
+  if (const auto number = value.as<int64_t>()) return *number != 0;
+  const auto tensor = value.as<Tensor>();
+  if (!tensor.has_value() || !tensor->defined() || tensor->numel() != 1) {
+    DEUTERON_THROW(ModelError) << "a condition is no scalar: " << value.GetTypeKey();
+  }
+  const DLTensor& data = *tensor->GetDLTensorPtr();
+  const auto* bytes = static_cast<const unsigned char*>(data.data) + data.byte_offset;
+  const int size = data.dtype.bits / 8;
+  const bool is_float = data.dtype.code == kDLFloat || data.dtype.code == kDLBfloat;
+  for (int i = 0; i < size; ++i) {
+    // Minus zero is false.
+    if ((is_float && i == size - 1 ? bytes[i] & 0x7f : bytes[i]) != 0) return true;
+  }
+  return false;
+}
+
+int64_t ScalarBits(const Any& value) {
+  if (const auto number = value.as<int64_t>()) return *number;
+  int64_t bits = 0;
+  if (const auto number = value.as<double>()) {
+    std::memcpy(&bits, &*number, sizeof(bits));
+    return bits;
+  }
+  const auto tensor = value.as<Tensor>();
+  if (!tensor.has_value() || !tensor->defined() || tensor->numel() != 1) {
+    DEUTERON_THROW(ModelError) << "expected a scalar, got " << value.GetTypeKey();
+  }
+  const DLTensor& data = *tensor->GetDLTensorPtr();
+  const char* from = static_cast<const char*>(data.data) + data.byte_offset;
+  const int size = std::min<int>(data.dtype.bits / 8, sizeof(bits));
+  std::memcpy(&bits, from, size);
+  if (data.dtype.code == kDLInt && size < 8) {
+    const int shift = 64 - 8 * size;
+    bits = static_cast<int64_t>(static_cast<uint64_t>(bits) << shift) >> shift;
+  }
+  return bits;
+}
+
+Any DeepCopy(const Any& value) {
+  if (const auto tensor = value.as<Tensor>(); tensor.has_value() && tensor->defined()) {
+    return CopyCompact(*tensor->GetDLTensorPtr());
+  }
+  if (const auto fields = value.as<tvm::ffi::Array<Any>>()) {
+    tvm::ffi::Array<Any> copy;
+    for (const Any& field : *fields) copy.push_back(DeepCopy(field));
+    return copy;
+  }
+  return value;
+}
+
+int64_t FloorDivide(int64_t a, int64_t b) {
+  const int64_t quotient = a / b;
+  return quotient - ((a % b != 0 && (a < 0) != (b < 0)) ? 1 : 0);
+}
+
+}  // namespace
+
+/// A frame from the pool; cleared and given back at the end, however that comes.
+class Machine::FrameLease {
+ public:
+  FrameLease(Machine* machine, size_t function) : pool_(&machine->free_frames_[function]) {
+    if (!pool_->empty()) {
+      frame_ = std::move(pool_->back());
+      pool_->pop_back();
+      return;
+    }
+    const FunctionSpec& spec = machine->program_.functions[function];
+    frame_ = std::make_unique<Frame>();
+    frame_->function = &spec;
+    frame_->cells.assign(spec.num_cells, 0);
+    std::copy(spec.cell_constants.begin(), spec.cell_constants.end(), frame_->cells.begin());
+    frame_->slots.assign(spec.num_slots, nullptr);
+    frame_->objects.resize(spec.num_objects);
+    for (const auto& slot : spec.constant_slots) {
+      frame_->slots[slot.slot] = const_cast<void*>(machine->executable_->weight(slot.constant));
+    }
+    const size_t constants = spec.cell_constants.size();
+    frame_->arena_is_static = spec.arena_size < constants &&
+                              std::all_of(spec.arena_slots.begin(), spec.arena_slots.end(),
+                                          [&](const auto& slot) { return slot.offset < constants; });
+  }
+  ~FrameLease() {
+    for (Any& object : frame_->objects) object = nullptr;
+    pool_->push_back(std::move(frame_));
+  }
+  FrameLease(const FrameLease&) = delete;
+  FrameLease& operator=(const FrameLease&) = delete;
+  Frame* get() const { return frame_.get(); }
+
+ private:
+  std::vector<std::unique_ptr<Frame>>* pool_;
+  std::unique_ptr<Frame> frame_;
+};
+
+Machine::Machine(std::shared_ptr<const Executable> executable, int threads)
+    : executable_(std::move(executable)),
+      program_(executable_->program()),
+      threads_(threads > 0 ? threads : UsableThreads()),
+      free_frames_(program_.functions.size()),
+      packed_(program_.strings.size()) {
+  context_.parallel_for = &ContextParallelFor;
+  context_.set_error = &ContextSetError;
+  context_.allocate = &AllocateScratch;
+  context_.release = &ReleaseScratch;
+  context_.runtime = this;
+  size_t data = 0, scalars = 0;
+  for (const KernelSpec& kernel : program_.kernels) {
+    data = std::max<size_t>(data, kernel.num_data);
+    scalars = std::max<size_t>(scalars, kernel.num_scalars);
+  }
+  data_.resize(data);
+  scalars_.resize(scalars);
+}
+
+int Machine::ContextParallelFor(const DeuteronContext* context, int64_t extent, int64_t grain,
+                                int (*body)(void*, int64_t, int64_t), void* closure) {
+  return ParallelFor(static_cast<const Machine*>(context->runtime)->threads_, extent, grain, body, closure);
+}
+
+void Machine::ContextSetError(const DeuteronContext* context, const char* message) {
+  auto* self = static_cast<Machine*>(context->runtime);
+  std::lock_guard<std::mutex> lock(self->error_mutex_);
+  if (self->error_.empty()) self->error_ = message;
+}
+
+Any Machine::Call(size_t function, std::span<const Any> arguments, std::span<const Tensor> outputs) {
+  const FunctionSpec& spec = program_.functions[function];
+  if (arguments.size() != spec.input_types.size()) {
+    DEUTERON_THROW(UsageError) << spec.name << " takes " << spec.input_types.size() << " arguments, given "
+                               << arguments.size();
+  }
+  if (depth_ >= kMaxDepth) DEUTERON_THROW(UnsupportedError) << "calls nest deeper than " << kMaxDepth << " in " << spec.name;
+  struct Depth {
+    int* depth;
+    explicit Depth(int* depth) : depth(depth) { ++*depth; }
+    ~Depth() { --*depth; }
+  } depth(&depth_);
+  FrameLease lease(this, function);
+  Frame* frame = lease.get();
+  std::copy(arguments.begin(), arguments.end(), frame->objects.begin());
+  return profiler ? Execute<true>(frame, outputs) : Execute<false>(frame, outputs);
+}
+
+template <bool kProfile>
+Any Machine::Execute(Frame* frame, std::span<const Tensor> outputs) {
+  using Clock = std::chrono::steady_clock;
+  const uint32_t* words = frame->function->code.data();
+  std::vector<Any>& objects = frame->objects;
+  Dims dims;
+  [[maybe_unused]] Clock::time_point begin;
+  while (true) {
+    const uint32_t length = LengthOf(words[0]);
+    switch (OpcodeOf(words[0])) {
+      case Opcode::kKernel:
+        if constexpr (kProfile) begin = Clock::now();
+        RunKernel(frame, words);
+        if constexpr (kProfile) Record(*frame, words, program_.kernels[words[1]].symbol, begin);
+        break;
+      case Opcode::kArith: Arith(frame, words); break;
+      case Opcode::kEnter: Enter(frame); break;
+      case Opcode::kMatch:
+        MatchValue(program_, program_.types[words[2]], objects[words[1]], frame, program_.strings[words[3]],
+                   words[4] != 0);
+        break;
+      case Opcode::kLoad: Load(frame, words[1], words[2]); break;
+      case Opcode::kLoadScalar: frame->cells[words[1]] = ScalarBits(objects[words[2]]); break;
+      case Opcode::kView: {
+        const TypeSpec& type = program_.types[words[3]];
+        ReadDims(*frame, type, &dims);
+        objects[words[1]] = ViewTensor(frame->slots[words[2]], dims, type.dtype);
+        break;
+      }
+      case Opcode::kAlloc: {
+        Tensor tensor = Alloc(frame, program_.types[words[3]], words[4], outputs);
+        frame->slots[words[1]] = tensor.data_ptr();
+        objects[words[2]] = std::move(tensor);
+        break;
+      }
+      case Opcode::kConst: {
+        const ConstantSpec& constant = program_.constants[words[2]];
+        objects[words[1]] = ViewTensor(const_cast<void*>(executable_->weight(words[2])), constant.shape,
+                                       constant.dtype, executable_);
+        break;
+      }
+      case Opcode::kLiteral: objects[words[1]] = MakeLiteral(program_.literals[words[2]]); break;
+      case Opcode::kShape: {
+        dims.clear();
+        for (uint32_t i = 2; i < length; ++i) dims.push_back(frame->cells[words[i]]);
+        objects[words[1]] = tvm::ffi::Shape(dims);
+        break;
+      }
+      case Opcode::kScalar: {
+        const int64_t bits = frame->cells[words[3]];
+        switch (static_cast<ScalarKind>(words[2])) {
+          case ScalarKind::kInt: objects[words[1]] = bits; break;
+          case ScalarKind::kBool: objects[words[1]] = bits != 0; break;
+          case ScalarKind::kFloat: {
+            double number;
+            std::memcpy(&number, &bits, sizeof(number));
+            objects[words[1]] = number;
+            break;
+          }
+        }
+        break;
+      }
+      case Opcode::kTuple: {
+        tvm::ffi::Array<Any> fields;
+        fields.reserve(length - 2);
+        for (uint32_t i = 2; i < length; ++i) fields.push_back(objects[words[i]]);
+        objects[words[1]] = std::move(fields);
+        break;
+      }
+      case Opcode::kGetItem: {
+        const auto fields = objects[words[2]].as<tvm::ffi::Array<Any>>();
+        if (!fields.has_value() || words[3] >= fields->size()) {
+          DEUTERON_THROW(ModelError) << "item " << words[3] << " of " << objects[words[2]].GetTypeKey()
+                                     << SourceOf(*frame->function, words);
+        }
+        objects[words[1]] = Any((*fields)[words[3]]);
+        break;
+      }
+      case Opcode::kMove: objects[words[1]] = Any(objects[words[2]]); break;
+      case Opcode::kCopy: objects[words[1]] = DeepCopy(objects[words[2]]); break;
+      case Opcode::kRelease: objects[words[1]] = nullptr; break;
+      case Opcode::kCall: {
+        std::vector<Any> arguments;
+        for (uint32_t i = 3; i < length; ++i) arguments.push_back(objects[words[i]]);
+        objects[words[1]] = Call(words[2], arguments, {});
+        break;
+      }
+      case Opcode::kCallPacked:
+        if constexpr (kProfile) begin = Clock::now();
+        objects[words[1]] = CallPacked(frame, words);
+        if constexpr (kProfile) Record(*frame, words, program_.strings[words[2]], begin);
+        break;
+      case Opcode::kIf:
+        if (!IsTrue(objects[words[1]])) words += words[2];
+        break;
+      case Opcode::kJump: words += words[1]; break;
+      case Opcode::kReturn: return std::move(objects[words[1]]);
+    }
+    words += length;
+  }
+}
+
+void Machine::RunKernel(Frame* frame, const uint32_t* words) {
+  const KernelSpec& kernel = program_.kernels[words[1]];
+  const uint32_t* operand = words + 2;
+  bool missing = false;
+  for (uint32_t i = 0; i < kernel.num_data; ++i) {
+    data_[i] = frame->slots[*operand++];
+    missing |= data_[i] == nullptr;
+  }
+  for (uint32_t i = 0; i < kernel.num_scalars; ++i) scalars_[i] = frame->cells[*operand++];
+  DEUTERON_CHECK(!missing) << "kernel " << kernel.symbol << " reads a tensor that was never made";
+  if (executable_->kernel(words[1])(&context_, data_.data(), scalars_.data()) == 0) return;
+  std::string message;
+  {
+    std::lock_guard<std::mutex> lock(error_mutex_);
+    message.swap(error_);
+  }
+  DEUTERON_THROW(ModelError) << "kernel " << kernel.symbol << SourceOf(*frame->function, words) << " failed"
+                             << (message.empty() ? "" : ": ") << message;
+}
+
+void Machine::Arith(Frame* frame, const uint32_t* words) const {
+  const int64_t a = frame->cells[words[3]];
+  const int64_t b = frame->cells[words[4]];
+  int64_t& result = frame->cells[words[2]];
+  const auto op = static_cast<ArithOp>(words[1]);
+  bool overflow = false;
+  const auto require_divisor = [&] {
+    if (b == 0) DEUTERON_THROW(ModelError) << "division by zero in a shape of " << frame->function->name;
+    overflow = a == INT64_MIN && b == -1;
+    return !overflow;
+  };
+  switch (op) {
+    case ArithOp::kAdd: overflow = __builtin_add_overflow(a, b, &result); break;
+    case ArithOp::kSub: overflow = __builtin_sub_overflow(a, b, &result); break;
+    case ArithOp::kMul: overflow = __builtin_mul_overflow(a, b, &result); break;
+    case ArithOp::kTruncDiv: if (require_divisor()) result = a / b; break;
+    case ArithOp::kTruncMod: if (require_divisor()) result = a % b; break;
+    case ArithOp::kFloorDiv: if (require_divisor()) result = FloorDivide(a, b); break;
+    case ArithOp::kFloorMod: if (require_divisor()) result = a - FloorDivide(a, b) * b; break;
+    case ArithOp::kMin: result = std::min(a, b); break;
+    case ArithOp::kMax: result = std::max(a, b); break;
+    case ArithOp::kEQ: result = a == b; break;
+    case ArithOp::kNE: result = a != b; break;
+    case ArithOp::kLT: result = a < b; break;
+    case ArithOp::kLE: result = a <= b; break;
+    case ArithOp::kGT: result = a > b; break;
+    case ArithOp::kGE: result = a >= b; break;
+    case ArithOp::kAnd: result = a != 0 && b != 0; break;
+    case ArithOp::kOr: result = a != 0 || b != 0; break;
+    case ArithOp::kNot: result = a == 0; break;
+    case ArithOp::kSelect: result = a != 0 ? b : frame->cells[words[5]]; break;
+    case ArithOp::kWrap32: result = static_cast<int32_t>(a); break;
+  }
+  if (overflow) {
+    DEUTERON_THROW(ModelError) << "a shape of " << frame->function->name << " overflows at these sizes of the inputs";
+  }
+}
+
+void Machine::Enter(Frame* frame) {
+  const FunctionSpec& function = *frame->function;
+  if (function.arena_slots.empty()) return;
+  const int64_t bytes = frame->cells[function.arena_size];
+  const bool fits = frame->arena != nullptr && bytes <= frame->arena_bytes;
+  if (fits && frame->arena_is_static) return;
+  if (!fits) {
+    FreeAligned(frame->arena);
+    arena_bytes_ -= frame->arena_bytes;
+    frame->arena_bytes = 0;
+    frame->arena = bytes < 0 ? nullptr : AllocAligned(bytes);
+    if (frame->arena == nullptr) {
+      DEUTERON_THROW(UsageError) << "out of memory: " << function.name << " needs " << bytes << " bytes for intermediates";
+    }
+    frame->arena_bytes = bytes;
+    arena_bytes_ += bytes;
+  }
+  for (const auto& slot : function.arena_slots) {
+    const int64_t offset = frame->cells[slot.offset];
+    if (offset < 0 || offset > bytes) {
+      DEUTERON_THROW(ModelError) << "a tensor of " << function.name << " lies outside of the arena";
+    }
+    frame->slots[slot.slot] = static_cast<char*>(frame->arena) + offset;
+  }
+}
+
+void Machine::Load(Frame* frame, uint32_t slot, uint32_t object) const {
+  Any& value = frame->objects[object];
+  const auto tensor = value.as<Tensor>();
+  if (!tensor.has_value() || !tensor->defined()) DEUTERON_THROW(ModelError) << "expected a tensor, got " << value.GetTypeKey();
+  const DLTensor& data = *tensor->GetDLTensorPtr();
+  if (IsKernelReady(data)) {
+    frame->slots[slot] = static_cast<char*>(data.data) + data.byte_offset;
+    return;
+  }
+  Tensor copy = CopyCompact(data);
+  frame->slots[slot] = copy.data_ptr();
+  value = std::move(copy);
+}
+
+Tensor Machine::Alloc(Frame* frame, const TypeSpec& type, uint32_t output, std::span<const Tensor> outputs) const {
+  Dims dims;
+  ReadDims(*frame, type, &dims);
+  if (output > 0 && output <= outputs.size()) {
+    const DLTensor& given = *outputs[output - 1].GetDLTensorPtr();
+    const bool fits = std::equal(dims.begin(), dims.end(), given.shape, given.shape + given.ndim) &&
+                      given.dtype.code == type.dtype.code && given.dtype.bits == type.dtype.bits &&
+                      given.dtype.lanes == type.dtype.lanes && given.byte_offset == 0;
+    // Others get a copy at the end, or the error that says what is wrong with them.
+    if (fits && IsKernelReady(given)) return outputs[output - 1];
+  }
+  return AllocTensor(dims, type.dtype);
+}
+
+Any Machine::CallPacked(Frame* frame, const uint32_t* words) {
+  tvm::ffi::Function& function = packed_[words[2]];
+  if (function == nullptr) {
+    const std::string& name = program_.strings[words[2]];
+    const auto found = tvm::ffi::Function::GetGlobal(name);
+    if (!found.has_value()) {
+      DEUTERON_THROW(UnsupportedError) << "the model calls the external function '" << name
+                                       << "', which is not registered in this process";
+    }
+    function = *found;
+  }
+  std::vector<tvm::ffi::AnyView> arguments;
+  for (uint32_t i = 3; i < LengthOf(words[0]); ++i) arguments.emplace_back(frame->objects[words[i]]);
+  Any result;
+  function.CallPacked(arguments.data(), static_cast<int32_t>(arguments.size()), &result);
+  return result;
+}
+
+Any Machine::MakeLiteral(const Literal& literal) const {
+  switch (literal.kind) {
+    case Literal::kString: return tvm::ffi::String(program_.strings[literal.string]);
+    case Literal::kDType: return literal.dtype;
+    case Literal::kNone: return nullptr;
+  }
+  DEUTERON_UNREACHABLE();
+}
+
+std::string Machine::SourceOf(const FunctionSpec& function, const uint32_t* words) const {
+  const auto word = static_cast<uint32_t>(words - function.code.data());
+  for (const auto& mark : function.sources) {
+    if (mark.word == word) return " (at " + program_.strings[mark.text] + ")";
+  }
+  return "";
+}
+
+void Machine::Record(const Frame& frame, const uint32_t* words, std::string_view name,
+                     std::chrono::steady_clock::time_point begin) const {
+  const auto end = std::chrono::steady_clock::now();
+  const FunctionSpec& function = *frame.function;
+  KernelEvent event;
+  event.function = function.name;
+  event.kernel = name;
+  event.word = static_cast<uint32_t>(words - function.code.data());
+  const auto mark = std::lower_bound(function.sources.begin(), function.sources.end(), event.word,
+                                     [](const auto& mark, uint32_t word) { return mark.word < word; });
+  if (mark != function.sources.end() && mark->word == event.word) event.source = program_.strings[mark->text];
+  event.begin_ns = std::chrono::duration_cast<std::chrono::nanoseconds>(begin.time_since_epoch()).count();
+  event.duration_ns = std::chrono::duration_cast<std::chrono::nanoseconds>(end - begin).count();
+  profiler(event);
+}
+
+}  // namespace deuteron::runtime

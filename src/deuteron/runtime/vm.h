@@ -1,0 +1,95 @@
+/// \file
+/// The interpreter of byte code. Internal: see instance.h.
+#pragma once
+
+#include <tvm/ffi/any.h>
+#include <tvm/ffi/container/array.h>
+#include <tvm/ffi/function.h>
+
+#include <chrono>
+#include <memory>
+#include <mutex>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "deuteron/runtime/instance.h"
+
+namespace deuteron::runtime {
+
+using tvm::ffi::Any;
+
+/// The state of one call of a function; reused from call to call.
+struct Frame {
+  const FunctionSpec* function = nullptr;
+  std::vector<int64_t> cells;
+  std::vector<void*> slots;
+  std::vector<Any> objects;
+  void* arena = nullptr;
+  int64_t arena_bytes = 0;
+  /// No offset of the arena depends on a shape: slots are placed when the arena is made.
+  bool arena_is_static = false;
+
+  Frame() = default;
+  Frame(const Frame&) = delete;
+  Frame& operator=(const Frame&) = delete;
+  ~Frame() { FreeAligned(arena); }
+};
+
+/// Checks `value` against `type`; writes the cells that the type binds. `what` names the value in errors: a UsageError for
+/// an input of the user's, else a ModelError.
+void MatchValue(const Program& program, const TypeSpec& type, const Any& value, Frame* frame,
+                const std::string& what, bool is_input);
+
+/// Runs functions of one executable. One thread at a time.
+class Machine {
+ public:
+  Machine(std::shared_ptr<const Executable> executable, int threads);
+
+  /// `outputs`: the caller's tensors for the results of this call (not of functions that it calls); may be empty.
+  Any Call(size_t function, std::span<const Any> arguments, std::span<const Tensor> outputs);
+
+  const Executable& executable() const { return *executable_; }
+  int threads() const { return threads_; }
+  int64_t arena_bytes() const { return arena_bytes_; }
+  Profiler profiler;
+
+ private:
+  class FrameLease;
+  template <bool kProfile>
+  Any Execute(Frame* frame, std::span<const Tensor> outputs);
+  void RunKernel(Frame* frame, const uint32_t* words);
+  void Arith(Frame* frame, const uint32_t* words) const;
+  void Enter(Frame* frame);
+  void Load(Frame* frame, uint32_t slot, uint32_t object) const;
+  Tensor Alloc(Frame* frame, const TypeSpec& type, uint32_t output, std::span<const Tensor> outputs) const;
+  Any CallPacked(Frame* frame, const uint32_t* words);
+  Any MakeLiteral(const Literal& literal) const;
+  std::string SourceOf(const FunctionSpec& function, const uint32_t* words) const;
+  void Record(const Frame& frame, const uint32_t* words, std::string_view name,
+              std::chrono::steady_clock::time_point begin) const;
+
+  static int ContextParallelFor(const DeuteronContext* context, int64_t extent, int64_t grain,
+                                int (*body)(void*, int64_t, int64_t), void* closure);
+  static void ContextSetError(const DeuteronContext* context, const char* message);
+
+  std::shared_ptr<const Executable> executable_;
+  const Program& program_;
+  int threads_;
+  DeuteronContext context_{};
+  std::vector<std::vector<std::unique_ptr<Frame>>> free_frames_;
+  /// External functions by string, found at their first call.
+  std::vector<tvm::ffi::Function> packed_;
+  std::vector<void*> data_;
+  std::vector<int64_t> scalars_;
+  int64_t arena_bytes_ = 0;
+  int depth_ = 0;
+  std::mutex error_mutex_;
+  std::string error_;
+};
+
+/// Scratch memory of kernels: a few blocks are kept for each thread, since kernels ask for the same again and again.
+void* AllocateScratch(const DeuteronContext* context, int64_t bytes);
+void ReleaseScratch(const DeuteronContext* context, void* memory);
+
+}  // namespace deuteron::runtime
