@@ -1,0 +1,97 @@
+#include "deuteron/driver/constant_evaluator.h"
+
+#include <memory>
+#include <unordered_map>
+
+#include "deuteron/codegen/llvm/compile.h"
+#include "deuteron/interpreter/interpreter.h"
+#include "deuteron/runtime/tensor.h"
+#include "deuteron/runtime/thread_pool.h"
+#include "deuteron/tir/analysis/block_analysis.h"
+#include "deuteron/tir/schedule/rules/rules.h"
+#include "deuteron/tir/transform/lower.h"
+
+namespace deuteron {
+namespace {
+
+/// Above this many block instances, compiling (tens of milliseconds) is quicker than interpreting.
+constexpr double kLargeWork = 1 << 16;
+
+double Instances(const tir::PrimFunc& kernel) {
+  if (!tir::HasRootBlock(kernel)) return kLargeWork;
+  double total = 0;
+  for (const tir::SBlockRealize& realize : tir::AnalyzeScope(tir::RootBlock(kernel)->body).blocks) {
+    total += tir::NumInstances(realize->block);
+  }
+  return total;
+}
+
+/// A context for kernels outside of an executable.
+struct HostContext {
+  DeuteronContext context{};
+  int threads = runtime::UsableThreads();
+  std::string error;
+
+  HostContext() {
+    context.runtime = this;
+    context.parallel_for = [](const DeuteronContext* self, int64_t extent, int64_t grain,
+                              int (*body)(void*, int64_t, int64_t), void* closure) {
+      return runtime::ParallelFor(static_cast<HostContext*>(self->runtime)->threads, extent, grain, body, closure);
+    };
+    context.set_error = [](const DeuteronContext* self, const char* message) {
+      static_cast<HostContext*>(self->runtime)->error = message;
+    };
+    context.allocate = [](const DeuteronContext*, int64_t bytes) { return runtime::AllocAligned(bytes); };
+    context.release = [](const DeuteronContext*, void* memory) { runtime::FreeAligned(memory); };
+  }
+};
+
+class Evaluator {
+ public:
+  std::vector<Tensor> Run(const tir::PrimFunc& kernel, const std::vector<Tensor>& inputs,
+                          const std::vector<relax::OutputSpec>& outputs) {
+    std::vector<Tensor> tensors = inputs;
+    for (const relax::OutputSpec& output : outputs) tensors.push_back(runtime::AllocTensor(output.shape, output.dtype));
+    if (Instances(kernel) < kLargeWork) {
+      interpreter::RunPrimFunc(kernel, tensors);
+    } else {
+      RunCompiled(kernel, &tensors);
+    }
+    return {tensors.begin() + static_cast<int64_t>(inputs.size()), tensors.end()};
+  }
+
+ private:
+  void RunCompiled(const tir::PrimFunc& kernel, std::vector<Tensor>* tensors) {
+    auto& [owner, code] = compiled_[kernel.get()];
+    if (code == nullptr) {
+      owner = kernel;
+      const Target target = Target::Current();
+      IRModule module = IRModule::Empty();
+      module.Update(GlobalVar("kernel"), tir::LowerPrimFunc(tir::ApplyScheduleRules(kernel, target).func, target));
+      code = std::make_shared<codegen::CompiledKernels>(codegen::CompileInMemory(module, target));
+    }
+    HostContext host;
+    std::vector<void*> data;
+    std::vector<Tensor> aligned;
+    for (const Tensor& tensor : *tensors) {
+      aligned.push_back(runtime::IsKernelReady(*tensor.GetDLTensorPtr()) ? tensor
+                                                                         : runtime::CopyCompact(*tensor.GetDLTensorPtr()));
+      data.push_back(aligned.back().data_ptr());
+    }
+    if (code->Lookup("kernel")(&host.context, data.data(), nullptr) != 0) {
+      DEUTERON_THROW(ModelError) << "a constant cannot be computed: " << host.error;
+    }
+  }
+
+  std::unordered_map<const Object*, std::pair<tir::PrimFunc, std::shared_ptr<codegen::CompiledKernels>>> compiled_;
+};
+
+}  // namespace
+
+relax::ConstantEvaluator MakeConstantEvaluator() {
+  auto evaluator = std::make_shared<Evaluator>();
+  return [evaluator](const tir::PrimFunc& kernel, const std::vector<Tensor>& inputs,
+                     const std::vector<relax::OutputSpec>& outputs) { return evaluator->Run(kernel, inputs, outputs); };
+}
+
+}  // namespace deuteron

@@ -1,0 +1,12 @@
+/// \file
+/// Runs kernels at compile time.
+#pragma once
+
+#include "deuteron/relax/transform/constant_evaluator.h"
+
+namespace deuteron {
+
+/// An evaluator that interprets small kernels and compiles large ones for this CPU, each kernel once.
+relax::ConstantEvaluator MakeConstantEvaluator();
+
+}  // namespace deuteron

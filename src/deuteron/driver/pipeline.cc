@@ -1,0 +1,85 @@
+#include "deuteron/driver/pipeline.h"
+
+#include <nlohmann/json.hpp>
+
+#include "deuteron/codegen/vm/compile.h"
+#include "deuteron/driver/constant_evaluator.h"
+#include "deuteron/relax/transform/passes.h"
+#include "deuteron/relax/transform/vm_passes.h"
+#include "deuteron/tir/schedule/rules/rules.h"
+#include "deuteron/tir/transform/lower.h"
+
+namespace deuteron {
+
+using transform::Pass;
+
+std::vector<Pass> GraphPasses(bool fuse) {
+  const auto evaluator = MakeConstantEvaluator();
+  return {
+      relax::CanonicalizeBindings(),
+      relax::ConvertToDataflow(),
+      relax::DecomposeOpsForInference(),
+      relax::FoldBatchnormToConv2D(),
+      relax::FoldConstant(evaluator),
+      relax::DeadCodeElimination(),
+      relax::PackConvWeights(),
+      relax::LegalizeOps(),
+      relax::AnnotateTIROpPattern(),
+      relax::FoldConstant(evaluator),
+      relax::FuseOps({.fuse_opt_level = fuse ? -1 : 0}),
+      relax::FuseTIR(),
+      relax::DeadCodeElimination(),
+  };
+}
+
+std::vector<Pass> MemoryPasses() { return {relax::CallTIRRewrite(), relax::StaticPlanBlockMemory(), relax::KillAfterLastUse()}; }
+
+Pass SchedulePass(const Target& target) {
+  return transform::ModulePass(
+      {.name = "ScheduleForCPU", .opt_level = 0}, [target](IRModule module, const transform::PassContext& context) {
+        std::vector<std::pair<GlobalVar, tir::PrimFunc>> scheduled;
+        for (const auto& [var, func] : module->functions) {
+          const auto kernel = As<tir::PrimFunc>(func);
+          if (!kernel.defined()) continue;
+          tir::ScheduledFunc result = tir::ApplyScheduleRules(kernel, target);
+          context.decisions->Add({.pass = "ScheduleForCPU",
+                                  .function = std::string(var->name_hint),
+                                  .subject = std::string(var->name_hint),
+                                  .reason = result.rule,
+                                  .message = "scheduled by the rule " + result.rule});
+          scheduled.emplace_back(var, std::move(result.func));
+        }
+        for (auto& [var, func] : scheduled) module.Update(var, func);
+        return module;
+      });
+}
+
+IRModule LowerKernels(const IRModule& module, const Target& target) {
+  IRModule kernels = IRModule::Empty();
+  for (const auto& [var, func] : module->functions) {
+    const auto kernel = As<tir::PrimFunc>(func);
+    if (!kernel.defined()) continue;
+    kernels.Update(GlobalVar(String(codegen::KernelSymbol(std::string(var->name_hint)))),
+                   tir::LowerPrimFunc(kernel, target));
+  }
+  return kernels;
+}
+
+std::string DecisionsToJson(const transform::DecisionLog& log) {
+  nlohmann::json list = nlohmann::json::array();
+  const auto place = [](const Span& span) { return span.defined() ? std::string(span->source) : std::string(); };
+  for (const transform::Decision& decision : log.decisions()) {
+    list.push_back({{"pass", decision.pass},
+                    {"function", decision.function},
+                    {"subject", decision.subject},
+                    {"object", decision.object},
+                    {"reason", decision.reason},
+                    {"message", decision.message},
+                    {"figures", decision.figures},
+                    {"subject_at", place(decision.subject_span)},
+                    {"object_at", place(decision.object_span)}});
+  }
+  return nlohmann::json{{"decisions", std::move(list)}}.dump();
+}
+
+}  // namespace deuteron

@@ -1,0 +1,108 @@
+/// \file
+/// PackConvWeights: lays constant convolution weights out for the kernels that read them.
+///
+/// A dense convolution is computed in register tiles of output pixels × output channels, with a vector of
+/// channels a register: for every (input channel, row, column) of the window the kernel loads consecutive
+/// output channels. Weights arrive as OIHW, where those are far apart. This pass transposes each constant
+/// weight once, at compile time, to IHWO and tells the convolution by its kernel_layout.
+///
+/// It must not touch weights that are computed at run time (the transposition would be paid at every run),
+/// grouped convolutions (their channels are read group by group), or activations (their layout is decided by
+/// ConvertLayout alone). It stands after the passes that change weights (FoldBatchnormToConv2D, FoldConstant)
+/// and before LegalizeOps.
+#include <cstring>
+
+#include "deuteron/relax/op/nn_attrs.h"
+#include "deuteron/relax/transform/passes.h"
+#include "deuteron/runtime/tensor.h"
+
+namespace deuteron::relax {
+namespace {
+
+/// out[i, s..., o] = in[o, i, s...] for elements of `bytes` bytes.
+void MoveOutputChannelsLast(const char* in, char* out, int64_t out_channels, int64_t rest, int64_t bytes) {
+  // In tiles, so that neither side strides through memory a cache line an element.
+  constexpr int64_t kTile = 32;
+  for (int64_t o0 = 0; o0 < out_channels; o0 += kTile) {
+    for (int64_t r0 = 0; r0 < rest; r0 += kTile) {
+      for (int64_t r = r0; r < std::min(r0 + kTile, rest); ++r) {
+        for (int64_t o = o0; o < std::min(o0 + kTile, out_channels); ++o) {
+          std::memcpy(out + (r * out_channels + o) * bytes, in + (o * rest + r) * bytes, bytes);
+        }
+      }
+    }
+  }
+}
+
+Constant Packed(const Constant& weight) {
+  const auto shape = weight->data.shape();
+  std::vector<int64_t> packed_shape(shape.begin() + 1, shape.end());
+  packed_shape.push_back(shape[0]);
+  const DataType dtype(weight->data.dtype());
+  Tensor packed = runtime::AllocTensor(packed_shape, dtype);
+  MoveOutputChannelsLast(static_cast<const char*>(weight->data.data_ptr()) + weight->data.byte_offset(),
+                         static_cast<char*>(packed.data_ptr()), shape[0], weight->data.numel() / std::max<int64_t>(shape[0], 1),
+                         dtype.bytes());
+  return Constant(std::move(packed), weight->span);
+}
+
+class Packer {
+ public:
+  Function Rewrite(Function function) {
+    Array<BindingBlock> blocks = function->body->blocks.Map([this](const BindingBlock& block) {
+      Array<Binding> bindings = block->bindings.Map([this](const Binding& binding) { return Rewrite(binding); });
+      if (bindings.same_as(block->bindings)) return block;
+      BindingBlock rewritten = block;
+      if (block.as<DataflowBlockNode>() != nullptr) {
+        rewritten = DataflowBlock(bindings);
+      } else {
+        rewritten = BindingBlock(bindings);
+      }
+      return rewritten;
+    });
+    if (blocks.same_as(function->body->blocks)) return function;
+    SeqExpr body(blocks, function->body->body, function->body->span);
+    CopyOnWrite(&function)->body = body;
+    return function;
+  }
+
+ private:
+  Binding Rewrite(const Binding& binding) {
+    const auto* bound = binding.as<VarBindingNode>();
+    const auto* call = bound == nullptr ? nullptr : bound->value.as<CallNode>();
+    static const Op conv2d = Op::Get("relax.nn.conv2d");
+    if (call == nullptr || !call->op.same_as(conv2d)) return binding;
+    const auto* attrs = call->attrs.as<Conv2DAttrsNode>();
+    const auto* weight = call->args[1].as<ConstantNode>();
+    if (attrs == nullptr || weight == nullptr || attrs->groups != 1 || attrs->kernel_layout != "OIHW") return binding;
+    auto packed_attrs = make_object<Conv2DAttrsNode>(*attrs);
+    packed_attrs->kernel_layout = "IHWO";
+    auto [it, inserted] = packed_.try_emplace(weight);
+    if (inserted) it->second = Packed(GetRef<Constant>(weight));
+    Call rewritten(call->op, {call->args[0], it->second}, Attrs(std::move(packed_attrs)), call->ty_args, call->span);
+    rewritten->ty = call->ty;
+    return VarBinding(bound->var, rewritten, bound->span);
+  }
+
+  /// One weight may feed several convolutions.
+  std::unordered_map<const Object*, Constant> packed_;
+};
+
+}  // namespace
+
+transform::Pass PackConvWeights() {
+  return transform::ModulePass({.name = "PackConvWeights", .opt_level = 1},
+                               [](IRModule module, const transform::PassContext&) {
+                                 std::vector<std::pair<GlobalVar, Function>> changed;
+                                 for (const auto& [var, func] : module->functions) {
+                                   const auto function = As<Function>(func);
+                                   if (!function.defined() || function->HasNonzeroAttr("Primitive")) continue;
+                                   Function rewritten = Packer().Rewrite(function);
+                                   if (!rewritten.same_as(function)) changed.emplace_back(var, rewritten);
+                                 }
+                                 for (auto& [var, func] : changed) module.Update(var, func);
+                                 return module;
+                               });
+}
+
+}  // namespace deuteron::relax

@@ -1,0 +1,201 @@
+#include "deuteron/tir/schedule/rules/common.h"
+
+#include <algorithm>
+
+#include "deuteron/tir/functor.h"
+
+namespace deuteron::tir {
+
+bool HasPlainLoops(const Schedule& schedule, const Block& block) {
+  const SBlockRealize realize = schedule.GetRealize(block);
+  const std::vector<Loop> loops = schedule.GetLoops(block);
+  if (loops.size() != realize->iter_values.size()) return false;
+  for (size_t i = 0; i < loops.size(); ++i) {
+    if (!realize->iter_values[i].same_as(loops[i])) return false;
+  }
+  return true;
+}
+
+IterSplit SplitIters(const SBlock& block) {
+  IterSplit split;
+  for (size_t i = 0; i < block->iter_vars.size(); ++i) {
+    (block->iter_vars[i]->type() == IterVarType::kReduce ? split.reduce : split.spatial).push_back(i);
+  }
+  return split;
+}
+
+bool WritesParameter(const Schedule& schedule, const Block& block) {
+  const auto& writes = schedule.Get(block)->writes;
+  return std::any_of(writes.begin(), writes.end(),
+                     [&](const BufferRegion& region) { return schedule.IsParameter(region->buffer); });
+}
+
+void InlineInjective(Schedule* schedule, const std::function<bool(const Block&)>& may_inline) {
+  for (const Block& block : schedule->GetBlocks()) {
+    if (!WritesParameter(*schedule, block) && may_inline(block) && schedule->CanInline(block)) {
+      schedule->ComputeInline(block);
+    }
+  }
+}
+
+Loop FuseAll(Schedule* schedule, const std::vector<Loop>& loops) {
+  DEUTERON_CHECK(!loops.empty()) << "no loops to fuse";
+  return loops.size() == 1 ? loops[0] : schedule->Fuse(loops);
+}
+
+int64_t Lanes(const Target& target) { return std::max<int64_t>(target.Lanes(32), 1); }
+
+int64_t LargestDivisor(int64_t extent, int64_t most) {
+  for (int64_t divisor = std::min(extent, most); divisor > 1; --divisor) {
+    if (extent % divisor == 0) return divisor;
+  }
+  return 1;
+}
+
+Block SoleInjectiveConsumer(const Schedule& schedule, const Block& block) {
+  const std::vector<Block> consumers = schedule.GetConsumers(block);
+  if (consumers.size() != 1) return "";
+  return ClassifyBlock(schedule.Get(consumers[0])).kind == BlockClass::kInjective ? consumers[0] : "";
+}
+
+namespace {
+
+/// Whether axes a and b = a + 1 of a block are one contiguous axis in every access: both occur as neighbouring plain
+/// indices over the whole of the second's dimension, or neither occurs.
+bool AreContiguous(const SBlock& block, const IterVar& a, const IterVar& b) {
+  bool contiguous = true;
+  const auto uses = [](const PrimExpr& index, const IterVar& iter) {
+    return UsesVar(index, [&](const VarNode* var) { return var == iter->var.get(); });
+  };
+  const auto check = [&](const Buffer& buffer, const Array<PrimExpr>& indices) {
+    for (size_t i = 0; i < indices.size(); ++i) {
+      if (indices[i].same_as(a->var)) {
+        const bool next = i + 1 < indices.size() && indices[i + 1].same_as(b->var) &&
+                          ExprEqual(buffer->shape[i + 1], b->dom->extent) && buffer->strides.empty();
+        if (!next) contiguous = false;
+        ++i;  // b is accounted for
+      } else if (uses(indices[i], a) || uses(indices[i], b)) {
+        contiguous = false;
+      }
+    }
+  };
+  PostOrderVisit(block->body, [&](const ObjectRef& node) {
+    if (const auto* load = node.as<BufferLoadNode>()) check(load->buffer, load->indices);
+    if (const auto* store = node.as<BufferStoreNode>()) check(store->buffer, store->indices);
+  });
+  return contiguous;
+}
+
+/// Whether an iterator is used outside of indices (a coordinate in a condition, say): fusing would cost divisions.
+bool UsedAsValue(const SBlock& block, const IterVar& iter) {
+  class Finder : public StmtExprVisitor {
+   public:
+    explicit Finder(const VarNode* var) : var_(var) {}
+    bool found = false;
+
+   protected:
+    void VisitVar_(const VarNode* op) override { found = found || op == var_; }
+    void VisitBufferLoad_(const BufferLoadNode*) override {}
+    void VisitBufferStore_(const BufferStoreNode* op) override { VisitExpr(op->value); }
+
+   private:
+    const VarNode* var_;
+  };
+  Finder finder(iter->var.get());
+  finder.VisitStmt(block->body);
+  return finder.found;
+}
+
+}  // namespace
+
+void ScheduleSpatial(Schedule* schedule, const Block& block, const Target& target) {
+  std::vector<Loop> loops = schedule->GetLoops(block);
+  if (loops.empty()) return;
+  const SBlock body = schedule->Get(block);
+  const int64_t lanes = Lanes(target);
+
+  // The longest run of axes at the end that is contiguous everywhere is the vector's; what is left is outer.
+  size_t first_inner = loops.size() - 1;
+  while (first_inner > 0 && AreContiguous(body, body->iter_vars[first_inner - 1], body->iter_vars[first_inner]) &&
+         !UsedAsValue(body, body->iter_vars[first_inner - 1]) && !UsedAsValue(body, body->iter_vars[first_inner])) {
+    --first_inner;
+  }
+  const Loop inner = FuseAll(schedule, {loops.begin() + static_cast<int64_t>(first_inner), loops.end()});
+  std::vector<Loop> outer(loops.begin(), loops.begin() + static_cast<int64_t>(first_inner));
+
+  const auto extent = schedule->ConstExtent(inner);
+  if (extent && *extent <= lanes) {
+    if (*extent > 1) schedule->Vectorize(inner);
+    if (!outer.empty()) schedule->Parallel(FuseAll(schedule, outer));
+    return;
+  }
+  const std::vector<Loop> split = schedule->Split(inner, std::vector<int64_t>{-1, lanes});
+  schedule->Vectorize(split[1]);
+  // With few outer iterations, threads share the inner axis too.
+  constexpr int64_t kFew = 8;
+  int64_t outer_extent = 1;
+  for (const Loop& loop : outer) outer_extent *= schedule->ConstExtent(loop).value_or(kFew);
+  if (outer_extent >= kFew) {
+    schedule->Parallel(FuseAll(schedule, outer));
+    return;
+  }
+  outer.push_back(split[0]);
+  schedule->Parallel(FuseAll(schedule, outer));
+}
+
+void ScheduleSpatialReduction(Schedule* schedule, const Block& block, const Block& epilogue, const Target& target) {
+  const IterSplit iters = SplitIters(schedule->Get(block));
+  std::vector<Loop> loops = schedule->GetLoops(block);
+  const auto pick = [&](const std::vector<size_t>& positions) {
+    std::vector<Loop> picked;
+    for (size_t position : positions) picked.push_back(loops[position]);
+    return picked;
+  };
+  std::vector<Loop> spatial = pick(iters.spatial);
+  const std::vector<Loop> reduce = pick(iters.reduce);
+  if (spatial.empty() || reduce.empty()) DEUTERON_SCHEDULE_ERROR << "no axis to vectorise or to reduce";
+
+  const int64_t lanes = Lanes(target);
+  Loop vector = spatial.back();
+  spatial.pop_back();
+  const auto extent = schedule->ConstExtent(vector);
+  if (!extent || *extent > lanes) {
+    const auto split = schedule->Split(vector, std::vector<int64_t>{-1, lanes});
+    spatial.push_back(split[0]);
+    vector = split[1];
+  } else if (spatial.empty()) {
+    spatial.push_back(schedule->Split(vector, std::vector<int64_t>{1, *extent})[0]);
+    vector = schedule->GetLoops(block)[1];
+  }
+  std::vector<Loop> order = spatial;
+  order.insert(order.end(), reduce.begin(), reduce.end());
+  order.push_back(vector);
+  schedule->Reorder(order);
+
+  const Block copy = schedule->CacheWrite(block, "local");
+  const Loop tile = spatial.back();
+  schedule->ReverseComputeAt(copy, tile);
+  if (!epilogue.empty()) {
+    schedule->ReverseComputeAt(epilogue, tile);
+    if (schedule->CanInline(copy)) schedule->ComputeInline(copy);
+  }
+  const Block init = schedule->DecomposeReduction(block, reduce.front());
+  schedule->Parallel(FuseAll(schedule, spatial));
+  // Every block under the tile runs its innermost spatial loop as a vector.
+  for (const Block& member : {init, block, epilogue.empty() ? copy : epilogue}) {
+    if (!schedule->HasBlock(member)) continue;
+    const std::vector<Loop> member_loops = schedule->GetLoops(member);
+    if (member_loops.size() < 2) continue;
+    const Loop last = member_loops.back();
+    const auto last_extent = schedule->ConstExtent(last);
+    if (last_extent && *last_extent > 1 && *last_extent <= 4 * lanes) schedule->Vectorize(last);
+  }
+  // Small windows are unrolled.
+  int64_t window = 1;
+  for (const Loop& loop : reduce) window *= schedule->ConstExtent(loop).value_or(1 << 20);
+  if (window <= 25) {
+    for (const Loop& loop : reduce) schedule->Unroll(loop);
+  }
+}
+
+}  // namespace deuteron::tir

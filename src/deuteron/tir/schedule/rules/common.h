@@ -1,0 +1,60 @@
+/// \file
+/// What the schedule rules share.
+#pragma once
+
+#include <vector>
+
+#include "deuteron/target/target.h"
+#include "deuteron/tir/analysis/block_analysis.h"
+#include "deuteron/tir/schedule/schedule.h"
+
+namespace deuteron::tir {
+
+using Block = Schedule::Block;
+using Loop = Schedule::Loop;
+
+/// Whether block iterator i is exactly loop i, for all of them.
+bool HasPlainLoops(const Schedule& schedule, const Block& block);
+
+/// Positions of a block's spatial and reduction iterators, in order.
+struct IterSplit {
+  std::vector<size_t> spatial;
+  std::vector<size_t> reduce;
+};
+IterSplit SplitIters(const SBlock& block);
+
+/// Whether the block writes a parameter (or a buffer that is read outside): it cannot be inlined.
+bool WritesParameter(const Schedule& schedule, const Block& block);
+
+/// Inlines every intermediate injective block that `may_inline` allows into its consumers.
+void InlineInjective(Schedule* schedule, const std::function<bool(const Block&)>& may_inline);
+
+/// Makes one loop of several (one stays itself; none is an error).
+Loop FuseAll(Schedule* schedule, const std::vector<Loop>& loops);
+
+/// Lanes of a vector of 32-bit elements: the width in which rules think, whatever the dtype.
+int64_t Lanes(const Target& target);
+
+/// Parallel outer loops, a vectorised inner loop, for an injective block alone in plain loops: neighbouring axes
+/// that every access runs through contiguously become one, the last of them is the vector's.
+void ScheduleSpatial(Schedule* schedule, const Block& block, const Target& target);
+
+/// A reduction into a buffer whose last axis is vectorised: parallel over the outer axes, accumulators of one vector
+/// in registers, `epilogue` (the injective block that consumes the result; may be empty) run on each vector.
+void ScheduleSpatialReduction(Schedule* schedule, const Block& block, const Block& epilogue, const Target& target);
+
+/// The greatest divisor of `extent` that is at most `most` (1 if none).
+int64_t LargestDivisor(int64_t extent, int64_t most);
+
+/// The one block that reads what `block` writes, if it is injective and there is no other; empty otherwise.
+Block SoleInjectiveConsumer(const Schedule& schedule, const Block& block);
+
+/// The rules (see rules.cc).
+bool ScheduleElementwise(Schedule* schedule, const Target& target);
+bool ScheduleContraction(Schedule* schedule, const Target& target);
+bool ScheduleRows(Schedule* schedule, const Target& target);
+bool ScheduleWindow(Schedule* schedule, const Target& target);
+bool ScheduleEachBlock(Schedule* schedule, const Target& target);
+bool ScheduleNothing(Schedule* schedule, const Target& target);
+
+}  // namespace deuteron::tir

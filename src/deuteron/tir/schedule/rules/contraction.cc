@@ -1,0 +1,210 @@
+/// \file
+/// Matrix products and dense convolutions in register tiles.
+///
+/// One operand (B: the weights) is contiguous along an axis of the output, the vector axis; the other (A: the
+/// activations) does not depend on it. A tile is MR values of an axis of A × NV vectors of the vector axis; its
+/// accumulators stay in registers while all of the reduction runs: each step loads NV vectors of B, broadcasts MR
+/// scalars of A and does MR × NV multiply-adds. Then the epilogue runs on the tile:
+///  - directly on the accumulators where the output is contiguous along the vector axis (x · W), else
+///  - on a copy in the first cache, transposed (a convolution in NCHW, its vector axis the channels).
+/// The tile is small enough for the registers of the target and its factors divide the axes, so that no tile
+/// needs a mask. After K. Goto, R. van de Geijn, "Anatomy of High-Performance Matrix Multiplication", TOMS 2008,
+/// without its packing: weights are laid out at compile time (PackConvWeights).
+#include <algorithm>
+
+#include "deuteron/tir/schedule/rules/common.h"
+
+namespace deuteron::tir {
+namespace {
+
+struct Plan {
+  Block anchor;
+  Block epilogue;
+  /// Positions among the anchor's iterators.
+  size_t vector = 0;
+  std::optional<size_t> row;
+  bool contiguous_output = false;
+  int64_t lanes = 1;
+  int64_t num_vectors = 1;
+  int64_t num_rows = 1;
+};
+
+/// Position of the iterator that the last index of `load` is, if it is plainly one.
+std::optional<size_t> LastIndexIter(const SBlock& block, const Array<PrimExpr>& indices) {
+  if (indices.empty()) return std::nullopt;
+  for (size_t i = 0; i < block->iter_vars.size(); ++i) {
+    if (indices.back().same_as(block->iter_vars[i]->var)) return i;
+  }
+  return std::nullopt;
+}
+
+bool Contains(const std::vector<size_t>& positions, size_t position) {
+  return std::find(positions.begin(), positions.end(), position) != positions.end();
+}
+
+/// The widest vector and the number of vectors that divide `extent` and fit `budget` accumulators with `rows` rows.
+bool ChooseVectors(int64_t extent, int64_t full_lanes, int64_t budget, Plan* plan) {
+  for (int64_t lanes = full_lanes; lanes >= 4; lanes /= 2) {
+    if (extent % lanes != 0) continue;
+    plan->lanes = lanes;
+    plan->num_vectors = LargestDivisor(extent / lanes, std::clamp<int64_t>(budget / plan->num_rows, 1, 4));
+    return true;
+  }
+  return false;
+}
+
+/// Chooses tile and axes; false if the block is not of this class.
+bool MakePlan(const Schedule& schedule, const Target& target, Plan* plan) {
+  const SBlock block = schedule.Get(plan->anchor);
+  const BlockInfo info = ClassifyBlock(block);
+  const MatmulRoles& roles = *info.matmul;
+  // B runs along its own free axis; try the second operand first.
+  std::vector<size_t> row_axes;
+  const auto lhs_last = LastIndexIter(block, roles.lhs_load->indices);
+  const auto rhs_last = LastIndexIter(block, roles.rhs_load->indices);
+  if (rhs_last && Contains(roles.n, *rhs_last)) {
+    plan->vector = *rhs_last;
+    row_axes = roles.m;
+  } else if (lhs_last && Contains(roles.m, *lhs_last)) {
+    plan->vector = *lhs_last;
+    row_axes = roles.n;
+  } else {
+    return false;
+  }
+  const auto extent_of = [&](size_t position) { return AsConstInt(block->iter_vars[position]->dom->extent); };
+  const auto vector_extent = extent_of(plan->vector);
+  if (!vector_extent) return false;
+  // Half of the registers hold accumulators; the rest hold B, A and what the epilogue needs.
+  const int64_t budget = target.vector_registers() / 2;
+  for (auto axis = row_axes.rbegin(); axis != row_axes.rend(); ++axis) {
+    const auto extent = extent_of(*axis);
+    const int64_t rows = extent ? LargestDivisor(*extent, budget / 2) : 1;
+    if (rows > plan->num_rows) {
+      plan->row = *axis;
+      plan->num_rows = rows;
+    }
+  }
+  if (!ChooseVectors(*vector_extent, Lanes(target), budget, plan)) return false;
+  const auto written = GetReductionUpdate(block);
+  if (!written) return false;
+  plan->contiguous_output = LastIndexIter(block, written->indices) == plan->vector;
+  return true;
+}
+
+/// Marks the loops of a block that copies or initialises a tile: all unrolled, the vector axis in vectors. `vector_last`:
+/// the vector axis is the innermost loop; otherwise it is the outermost of the tile's.
+void MarkTile(Schedule* schedule, const Block& block, const Loop& tile, const Plan& plan) {
+  std::vector<Loop> loops = schedule->GetLoops(block);
+  const auto position = std::find_if(loops.begin(), loops.end(), [&](const Loop& loop) { return loop.same_as(tile); });
+  std::vector<Loop> inner(position + 1, loops.end());
+  if (inner.empty()) return;
+  const int64_t width = plan.lanes * plan.num_vectors;
+  // The loop of the vector axis is the one as long as the tile is wide; prefer the innermost such.
+  size_t vector = inner.size();
+  for (size_t i = inner.size(); i-- > 0;) {
+    if (schedule->ConstExtent(inner[i]) == width) {
+      vector = i;
+      break;
+    }
+  }
+  if (vector == inner.size()) return;
+  const auto split = schedule->Split(inner[vector], std::vector<int64_t>{plan.num_vectors, plan.lanes});
+  std::vector<Loop> order;
+  for (size_t i = 0; i < inner.size(); ++i) {
+    if (i != vector) order.push_back(inner[i]);
+  }
+  order.push_back(split[0]);
+  order.push_back(split[1]);
+  schedule->Reorder(order);
+  for (size_t i = 0; i + 1 < order.size(); ++i) schedule->Unroll(order[i]);
+  schedule->Vectorize(split[1]);
+}
+
+void Tile(Schedule* schedule, const Plan& plan) {
+  const SBlock block = schedule->Get(plan.anchor);
+  const std::vector<Loop> loops = schedule->GetLoops(plan.anchor);
+  const auto vector = schedule->Split(loops[plan.vector], std::vector<int64_t>{-1, plan.num_vectors, plan.lanes});
+  std::vector<Loop> outer;
+  std::vector<Loop> reduce;
+  std::optional<Loop> row_inner;
+  std::vector<Loop> rows;
+  for (size_t i = 0; i < loops.size(); ++i) {
+    if (i == plan.vector) continue;
+    if (block->iter_vars[i]->type() == IterVarType::kReduce) {
+      reduce.push_back(loops[i]);
+    } else if (plan.row == i) {
+      const auto split = schedule->Split(loops[i], std::vector<int64_t>{-1, plan.num_rows});
+      rows.push_back(split[0]);
+      row_inner = split[1];
+    } else if (i < plan.vector) {
+      outer.push_back(loops[i]);
+    } else {
+      rows.push_back(loops[i]);
+    }
+  }
+  // B's panel stays in the cache while the rows pass by.
+  outer.push_back(vector[0]);
+  outer.insert(outer.end(), rows.begin(), rows.end());
+  std::vector<Loop> order = outer;
+  order.insert(order.end(), reduce.begin(), reduce.end());
+  if (row_inner) order.push_back(*row_inner);
+  order.push_back(vector[1]);
+  order.push_back(vector[2]);
+  schedule->Reorder(order);
+
+  const Loop tile = outer.back();
+  const Block copy = schedule->CacheWrite(plan.anchor, "local");
+  schedule->ReverseComputeAt(copy, tile);
+  bool copy_stays = true;
+  if (!plan.epilogue.empty()) {
+    schedule->ReverseComputeAt(plan.epilogue, tile);
+    if (plan.contiguous_output && schedule->CanInline(copy)) {
+      schedule->ComputeInline(copy);
+      copy_stays = false;
+    }
+  }
+  const Block init = schedule->DecomposeReduction(plan.anchor, reduce.front());
+  MarkTile(schedule, init, tile, plan);
+  if (copy_stays) MarkTile(schedule, copy, tile, plan);
+  if (!copy_stays) MarkTile(schedule, plan.epilogue, tile, plan);
+  if (copy_stays && !plan.epilogue.empty()) {
+    // Transposed: the rows are contiguous in the output.
+    const Loop last = schedule->GetLoops(plan.epilogue).back();
+    const auto extent = schedule->ConstExtent(last);
+    if (extent && *extent > 1 && *extent <= 2 * plan.lanes) schedule->Vectorize(last);
+  }
+  if (row_inner) schedule->Unroll(*row_inner);
+  schedule->Unroll(vector[1]);
+  schedule->Vectorize(vector[2]);
+  schedule->Parallel(FuseAll(schedule, outer));
+}
+
+}  // namespace
+
+bool ScheduleContraction(Schedule* schedule, const Target& target) {
+  Plan plan;
+  for (const Block& block : schedule->GetBlocks()) {
+    if (!HasPlainLoops(*schedule, block)) return false;
+    const BlockInfo info = ClassifyBlock(schedule->Get(block));
+    if (info.kind == BlockClass::kInjective) continue;
+    if (info.kind != BlockClass::kMatmul || !plan.anchor.empty()) return false;
+    plan.anchor = block;
+  }
+  if (plan.anchor.empty() || !MakePlan(*schedule, target, &plan)) return false;
+  // What the anchor reads stays a stage of its own: inlined, it would be recomputed in the innermost loop.
+  const std::vector<Block> operands = schedule->GetProducers(plan.anchor);
+  InlineInjective(schedule, [&](const Block& block) {
+    return std::find(operands.begin(), operands.end(), block) == operands.end();
+  });
+  if (!WritesParameter(*schedule, plan.anchor)) {
+    plan.epilogue = SoleInjectiveConsumer(*schedule, plan.anchor);
+    if (plan.epilogue.empty()) return false;
+  }
+  for (const Block& block : schedule->GetBlocks()) {
+    if (block != plan.anchor && block != plan.epilogue) ScheduleSpatial(schedule, block, target);
+  }
+  Tile(schedule, plan);
+  return true;
+}
+
+}  // namespace deuteron::tir

@@ -1,0 +1,35 @@
+#include "deuteron/tir/schedule/rules/rules.h"
+
+#include "deuteron/tir/schedule/rules/common.h"
+
+namespace deuteron::tir {
+
+const std::vector<ScheduleRule>& ScheduleRules() {
+  static const std::vector<ScheduleRule> rules = {
+      {"elementwise", "injective functions: everything inlined into the outputs", ScheduleElementwise},
+      {"contraction", "matrix products and convolutions: register tiles, epilogue at the tile", ScheduleContraction},
+      {"rows", "reductions along the last axis: all stages of a row together", ScheduleRows},
+      {"window", "other reductions: a vector of outputs at a time, epilogue at the vector", ScheduleWindow},
+      {"each-block", "every block by itself: outer loops parallel, inner loop vectorised", ScheduleEachBlock},
+      {"none", "as it is", ScheduleNothing},
+  };
+  return rules;
+}
+
+ScheduledFunc ApplyScheduleRules(const PrimFunc& func, const Target& target) {
+  if (!HasRootBlock(func)) return {func, "none"};
+  for (const ScheduleRule& rule : ScheduleRules()) {
+    // A rule that finds a precondition of a primitive violated gives way to the next.
+    try {
+      Schedule schedule(func);
+      if (rule.apply(&schedule, target)) return {schedule.func(), rule.name};
+    } catch (const ffi::Error& error) {
+      if (!IsScheduleError(error)) throw;
+    }
+  }
+  return {func, "none"};
+}
+
+bool ScheduleNothing(Schedule*, const Target&) { return true; }
+
+}  // namespace deuteron::tir

@@ -1,0 +1,241 @@
+#include "tools/options.h"
+
+#include <unistd.h>
+
+#include <chrono>
+#include <cstdio>
+#include <fstream>
+#include <iostream>
+#include <random>
+#include <sstream>
+
+#include "deuteron/frontend/onnx/import.h"
+#include "deuteron/ir/transform/instruments.h"
+#include "deuteron/relax/transform/passes.h"
+#include "deuteron/runtime/tensor.h"
+#include "deuteron/script/parser.h"
+#include "deuteron/script/printer.h"
+#include "deuteron/support/npy.h"
+
+namespace deuteron::tools {
+namespace {
+
+bool EndsWith(const std::string& text, std::string_view end) {
+  return text.size() >= end.size() && std::string_view(text).substr(text.size() - end.size()) == end;
+}
+
+/// "NAME=VALUE" split at the first '='.
+std::pair<std::string, std::string> SplitPair(const std::string& text, const char* flag, const char* form) {
+  const size_t position = text.find('=');
+  if (position == std::string::npos || position == 0) {
+    DEUTERON_THROW(UsageError) << flag << " takes " << form << ", not \"" << text << "\"";
+  }
+  return {text.substr(0, position), text.substr(position + 1)};
+}
+
+std::string ReadText(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  std::ostringstream text;
+  if (!file || !(text << file.rdbuf())) DEUTERON_THROW(ModelError) << "cannot read " << path;
+  return text.str();
+}
+
+IRModule LoadModule(const ModelOptions& options) {
+  const auto shapes = ParseShapes(options.shapes);
+  if (EndsWith(options.model, ".py")) {
+    IRModule module = script::ParseModule(ReadText(options.model), options.model);
+    if (!shapes.empty()) {
+      DEUTERON_THROW(UsageError) << "--shape applies to .onnx models; " << options.model << " states its shapes";
+    }
+    return module;
+  }
+  onnx::ImportOptions import_options;
+  for (const auto& [name, dims] : shapes) import_options.shapes[name] = dims;
+  return onnx::Load(options.model, import_options);
+}
+
+/// Shows how far compilation is: one line rewritten on a terminal, one line a stage with "plain".
+std::function<void(const std::string&, int, int)> MakeProgress(const std::string& mode) {
+  const bool terminal = isatty(STDERR_FILENO) == 1;
+  if (mode == "none" || (mode == "auto" && !terminal)) return nullptr;
+  if (mode == "plain") {
+    return [](const std::string& stage, int done, int) {
+      if (done == 0) std::fprintf(stderr, "%s\n", stage.c_str());
+    };
+  }
+  return [](const std::string& stage, int done, int total) {
+    if (stage.empty()) {
+      std::fprintf(stderr, "\r\033[K");
+    } else if (total > 1) {
+      std::fprintf(stderr, "\r\033[K%s %d/%d", stage.c_str(), done, total);
+    } else {
+      std::fprintf(stderr, "\r\033[K%s", stage.c_str());
+    }
+    std::fflush(stderr);
+  };
+}
+
+Tensor RandomTensor(const std::vector<int64_t>& shape, DataType dtype, std::mt19937_64* random) {
+  Tensor tensor = runtime::AllocTensor(shape, dtype);
+  const int64_t count = tensor.numel();
+  std::normal_distribution<double> normal;
+  std::uniform_int_distribution<int> integer(0, 99);
+  const auto fill = [&](auto* data, auto&& draw) {
+    for (int64_t i = 0; i < count; ++i) data[i] = static_cast<std::remove_reference_t<decltype(*data)>>(draw());
+  };
+  void* data = tensor.data_ptr();
+  const auto draw_float = [&] { return normal(*random); };
+  const auto draw_int = [&] { return integer(*random); };
+  if (dtype.is_bool()) {
+    fill(static_cast<uint8_t*>(data), [&] { return integer(*random) % 2; });
+  } else if (dtype.is_bfloat16()) {
+    fill(static_cast<uint16_t*>(data), [&] {
+      const auto value = static_cast<float>(normal(*random));
+      uint32_t bits = 0;
+      std::memcpy(&bits, &value, sizeof(bits));
+      return bits >> 16;
+    });
+  } else if (dtype.is_float() && dtype.bits() == 16) {
+    fill(static_cast<_Float16*>(data), draw_float);
+  } else if (dtype.is_float() && dtype.bits() == 32) {
+    fill(static_cast<float*>(data), draw_float);
+  } else if (dtype.is_float() && dtype.bits() == 64) {
+    fill(static_cast<double*>(data), draw_float);
+  } else if (dtype.bits() == 8) {
+    fill(static_cast<uint8_t*>(data), draw_int);
+  } else if (dtype.bits() == 16) {
+    fill(static_cast<uint16_t*>(data), draw_int);
+  } else if (dtype.bits() == 32) {
+    fill(static_cast<uint32_t*>(data), draw_int);
+  } else if (dtype.bits() == 64) {
+    fill(static_cast<uint64_t*>(data), draw_int);
+  } else {
+    DEUTERON_THROW(UnsupportedError) << "random input of dtype " << dtype << "; give it with --input";
+  }
+  return tensor;
+}
+
+}  // namespace
+
+void AddModelOptions(CLI::App* verb, ModelOptions* options) {
+  verb->add_option("MODEL", options->model, "a .onnx model, a .py module or a compiled .so")->required();
+  verb->add_option("--threads", options->compile.threads, "threads to run on (default: all this process may use)")
+      ->check(CLI::PositiveNumber);
+  verb->add_option("--target", options->compile.target, "what to compile for (default: this CPU)");
+  verb->add_option("--opt-level", options->compile.opt_level, "0 = no fusion")->check(CLI::Range(0, 3));
+  verb->add_flag("--no-fuse", options->no_fuse, "the same pipeline and schedules without fusion");
+  verb->add_option("--backend", options->compile.backend, "library for kernels")->check(CLI::IsMember({"auto", "none"}));
+  verb->add_option("--shape", options->shapes, "NAME=1,3,224,224: dimensions of a symbolic input")->allow_extra_args(false);
+  verb->add_option("--config", options->config, "KEY=VALUE of a pass")->allow_extra_args(false);
+  verb->add_option("--disable-pass", options->compile.disabled_passes, "leave a pass out")->allow_extra_args(false);
+  verb->add_option("--require-pass", options->compile.required_passes, "run a pass whatever its level")
+      ->allow_extra_args(false);
+  verb->add_option("--print-before", options->print_before, "print the module before a pass")->allow_extra_args(false);
+  verb->add_option("--print-after", options->print_after, "print the module after a pass")->allow_extra_args(false);
+  verb->add_flag("--print-after-all", options->print_after_all, "print the module after every pass");
+  verb->add_flag("--time-passes", options->time_passes, "print the time of each pass");
+  verb->add_flag("--verify-each,!--no-verify-each", options->verify_each, "check the module after every pass");
+  verb->add_option("--bisect-limit", options->bisect_limit, "run only the first N passes");
+  verb->add_option("--progress", options->progress, "auto, plain or none")->check(CLI::IsMember({"auto", "plain", "none"}));
+}
+
+std::map<std::string, std::vector<int64_t>> ParseShapes(const std::vector<std::string>& shapes) {
+  std::map<std::string, std::vector<int64_t>> parsed;
+  for (const std::string& text : shapes) {
+    const auto [name, dims] = SplitPair(text, "--shape", "NAME=1,3,224,224");
+    std::vector<int64_t> values;
+    std::istringstream stream(dims);
+    for (std::string dim; std::getline(stream, dim, ',');) {
+      char* end = nullptr;
+      errno = 0;
+      const int64_t value = std::strtoll(dim.c_str(), &end, 10);
+      if (dim.empty() || *end != '\0' || errno != 0 || value < 0) {
+        DEUTERON_THROW(UsageError) << "--shape " << text << ": \"" << dim << "\" is no dimension";
+      }
+      values.push_back(value);
+    }
+    parsed[name] = std::move(values);
+  }
+  return parsed;
+}
+
+Executable LoadExecutable(const ModelOptions& options, double* compile_ms) {
+  const auto begin = std::chrono::steady_clock::now();
+  const auto elapsed = [&] {
+    return std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - begin).count();
+  };
+  if (EndsWith(options.model, ".so")) {
+    Executable executable = Executable::Load(options.model, options.compile.threads);
+    if (compile_ms != nullptr) *compile_ms = elapsed();
+    return executable;
+  }
+  CompileOptions compile = options.compile;
+  compile.fuse = !options.no_fuse;
+  compile.progress = MakeProgress(options.progress);
+  for (const std::string& pair : options.config) {
+    auto [key, value] = SplitPair(pair, "--config", "KEY=VALUE");
+    compile.config[key] = value;
+  }
+  const auto print = [](const IRModule& module) { return script::Print(module); };
+  if (!options.print_before.empty() || !options.print_after.empty() || options.print_after_all) {
+    transform::PrintInstrument::Options what;
+    what.before.insert(options.print_before.begin(), options.print_before.end());
+    what.after.insert(options.print_after.begin(), options.print_after.end());
+    what.after_all = options.print_after_all;
+    compile.instruments.push_back(std::make_shared<transform::PrintInstrument>(what, print, &std::cerr));
+  }
+  if (options.verify_each) {
+    compile.instruments.push_back(std::make_shared<transform::VerifyInstrument>(
+        [](const IRModule& module) { relax::CheckWellFormed(module); }));
+  }
+  if (options.bisect_limit >= 0) {
+    compile.instruments.push_back(std::make_shared<transform::BisectInstrument>(options.bisect_limit));
+  }
+  const auto timing = std::make_shared<transform::TimingInstrument>();
+  if (options.time_passes) compile.instruments.push_back(timing);
+  Executable executable = Compile(LoadModule(options), compile);
+  if (compile.progress) compile.progress("", 0, 0);
+  if (compile_ms != nullptr) *compile_ms = elapsed();
+  if (options.time_passes) std::cerr << timing->Table();
+  return executable;
+}
+
+std::map<std::string, Tensor> MakeInputs(const Executable& executable, const std::vector<std::string>& files,
+                                         const std::vector<std::string>& shapes, uint64_t seed) {
+  std::map<std::string, Tensor> inputs;
+  for (const std::string& file : files) {
+    const auto [name, path] = SplitPair(file, "--input", "NAME=FILE.npy");
+    if (!inputs.emplace(name, ReadNpy(path)).second) {
+      DEUTERON_THROW(UsageError) << "--input " << name << " is given twice";
+    }
+  }
+  const auto given = ParseShapes(shapes);
+  std::mt19937_64 random(seed);
+  // A symbol takes the size it has in a given input, else what --shape says, else 1.
+  std::map<std::string, int64_t> symbols;
+  const auto bind = [&](const TensorInfo& info, const std::vector<int64_t>& dims) {
+    for (size_t axis = 0; axis < info.shape.size() && axis < dims.size(); ++axis) {
+      if (info.shape[axis] < 0) symbols.emplace(info.symbols[axis], dims[axis]);
+    }
+  };
+  for (const TensorInfo& info : executable.inputs()) {
+    if (auto it = inputs.find(info.name); it != inputs.end()) {
+      bind(info, {it->second.shape().begin(), it->second.shape().end()});
+    } else if (auto shape = given.find(info.name); shape != given.end()) {
+      bind(info, shape->second);
+    }
+  }
+  for (const TensorInfo& info : executable.inputs()) {
+    if (inputs.count(info.name) != 0) continue;
+    std::vector<int64_t> shape = info.shape;
+    for (size_t axis = 0; axis < shape.size(); ++axis) {
+      if (shape[axis] >= 0) continue;
+      auto it = symbols.find(info.symbols[axis]);
+      shape[axis] = it == symbols.end() ? 1 : it->second;
+    }
+    inputs.emplace(info.name, RandomTensor(shape, info.dtype, &random));
+  }
+  return inputs;
+}
+
+}  // namespace deuteron::tools
