@@ -9,6 +9,7 @@ namespace deuteron::tools {
 void AddRunCommand(CLI::App& app);
 void AddBenchCommand(CLI::App& app);
 void AddCompileCommand(CLI::App& app);
+void AddVerifyCommand(CLI::App& app);
 void AddInspectCommand(CLI::App& app);
 
 }  // namespace deuteron::tools

@@ -19,6 +19,7 @@ int main(int argc, char** argv) {
   deuteron::tools::AddBenchCommand(app);
   deuteron::tools::AddCompileCommand(app);
   deuteron::tools::AddOptCommand(app);
+  deuteron::tools::AddVerifyCommand(app);
   deuteron::tools::AddInspectCommand(app);
   try {
     app.parse(argc, argv);

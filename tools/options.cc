@@ -6,13 +6,12 @@
 #include <cstdio>
 #include <fstream>
 #include <iostream>
-#include <random>
 #include <sstream>
 
+#include "deuteron/driver/random_tensor.h"
 #include "deuteron/frontend/onnx/import.h"
 #include "deuteron/ir/transform/instruments.h"
 #include "deuteron/relax/transform/passes.h"
-#include "deuteron/runtime/tensor.h"
 #include "deuteron/script/parser.h"
 #include "deuteron/script/printer.h"
 #include "deuteron/support/npy.h"
@@ -40,20 +39,6 @@ std::string ReadText(const std::string& path) {
   return text.str();
 }
 
-IRModule LoadModule(const ModelOptions& options) {
-  const auto shapes = ParseShapes(options.shapes);
-  if (EndsWith(options.model, ".py")) {
-    IRModule module = script::ParseModule(ReadText(options.model), options.model);
-    if (!shapes.empty()) {
-      DEUTERON_THROW(UsageError) << "--shape applies to .onnx models; " << options.model << " states its shapes";
-    }
-    return module;
-  }
-  onnx::ImportOptions import_options;
-  for (const auto& [name, dims] : shapes) import_options.shapes[name] = dims;
-  return onnx::Load(options.model, import_options);
-}
-
 /// Shows how far compilation is: one line rewritten on a terminal, one line a stage with "plain".
 std::function<void(const std::string&, int, int)> MakeProgress(const std::string& mode) {
   const bool terminal = isatty(STDERR_FILENO) == 1;
@@ -73,46 +58,6 @@ std::function<void(const std::string&, int, int)> MakeProgress(const std::string
     }
     std::fflush(stderr);
   };
-}
-
-Tensor RandomTensor(const std::vector<int64_t>& shape, DataType dtype, std::mt19937_64* random) {
-  Tensor tensor = runtime::AllocTensor(shape, dtype);
-  const int64_t count = tensor.numel();
-  std::normal_distribution<double> normal;
-  std::uniform_int_distribution<int> integer(0, 99);
-  const auto fill = [&](auto* data, auto&& draw) {
-    for (int64_t i = 0; i < count; ++i) data[i] = static_cast<std::remove_reference_t<decltype(*data)>>(draw());
-  };
-  void* data = tensor.data_ptr();
-  const auto draw_float = [&] { return normal(*random); };
-  const auto draw_int = [&] { return integer(*random); };
-  if (dtype.is_bool()) {
-    fill(static_cast<uint8_t*>(data), [&] { return integer(*random) % 2; });
-  } else if (dtype.is_bfloat16()) {
-    fill(static_cast<uint16_t*>(data), [&] {
-      const auto value = static_cast<float>(normal(*random));
-      uint32_t bits = 0;
-      std::memcpy(&bits, &value, sizeof(bits));
-      return bits >> 16;
-    });
-  } else if (dtype.is_float() && dtype.bits() == 16) {
-    fill(static_cast<_Float16*>(data), draw_float);
-  } else if (dtype.is_float() && dtype.bits() == 32) {
-    fill(static_cast<float*>(data), draw_float);
-  } else if (dtype.is_float() && dtype.bits() == 64) {
-    fill(static_cast<double*>(data), draw_float);
-  } else if (dtype.bits() == 8) {
-    fill(static_cast<uint8_t*>(data), draw_int);
-  } else if (dtype.bits() == 16) {
-    fill(static_cast<uint16_t*>(data), draw_int);
-  } else if (dtype.bits() == 32) {
-    fill(static_cast<uint32_t*>(data), draw_int);
-  } else if (dtype.bits() == 64) {
-    fill(static_cast<uint64_t*>(data), draw_int);
-  } else {
-    DEUTERON_THROW(UnsupportedError) << "random input of dtype " << dtype << "; give it with --input";
-  }
-  return tensor;
 }
 
 }  // namespace
@@ -137,6 +82,30 @@ void AddModelOptions(CLI::App* verb, ModelOptions* options) {
   verb->add_flag("--verify-each,!--no-verify-each", options->verify_each, "check the module after every pass");
   verb->add_option("--bisect-limit", options->bisect_limit, "run only the first N passes");
   verb->add_option("--progress", options->progress, "auto, plain or none")->check(CLI::IsMember({"auto", "plain", "none"}));
+}
+
+IRModule LoadModule(const ModelOptions& options) {
+  const auto shapes = ParseShapes(options.shapes);
+  if (EndsWith(options.model, ".py")) {
+    IRModule module = script::ParseModule(ReadText(options.model), options.model);
+    if (!shapes.empty()) {
+      DEUTERON_THROW(UsageError) << "--shape applies to .onnx models; " << options.model << " states its shapes";
+    }
+    return module;
+  }
+  onnx::ImportOptions import_options;
+  for (const auto& [name, dims] : shapes) import_options.shapes[name] = dims;
+  return onnx::Load(options.model, import_options);
+}
+
+CompileOptions ToCompileOptions(const ModelOptions& options) {
+  CompileOptions compile = options.compile;
+  compile.fuse = !options.no_fuse;
+  for (const std::string& pair : options.config) {
+    auto [key, value] = SplitPair(pair, "--config", "KEY=VALUE");
+    compile.config[key] = value;
+  }
+  return compile;
 }
 
 std::map<std::string, std::vector<int64_t>> ParseShapes(const std::vector<std::string>& shapes) {
@@ -169,13 +138,8 @@ Executable LoadExecutable(const ModelOptions& options, double* compile_ms) {
     if (compile_ms != nullptr) *compile_ms = elapsed();
     return executable;
   }
-  CompileOptions compile = options.compile;
-  compile.fuse = !options.no_fuse;
+  CompileOptions compile = ToCompileOptions(options);
   compile.progress = MakeProgress(options.progress);
-  for (const std::string& pair : options.config) {
-    auto [key, value] = SplitPair(pair, "--config", "KEY=VALUE");
-    compile.config[key] = value;
-  }
   const auto print = [](const IRModule& module) { return script::Print(module); };
   if (!options.print_before.empty() || !options.print_after.empty() || options.print_after_all) {
     transform::PrintInstrument::Options what;

@@ -31,6 +31,11 @@ struct ModelOptions {
 /// Adds MODEL and the shared flags to a verb.
 void AddModelOptions(CLI::App* verb, ModelOptions* options);
 
+/// Reads MODEL (.onnx or .py) without compiling it.
+IRModule LoadModule(const ModelOptions& options);
+/// What the flags mean to Compile.
+CompileOptions ToCompileOptions(const ModelOptions& options);
+
 /// Reads MODEL (.onnx, .py or .so) and compiles it unless it is compiled. `compile_ms` (may be null) gets the
 /// time from the first byte read to the executable.
 Executable LoadExecutable(const ModelOptions& options, double* compile_ms = nullptr);

@@ -1,0 +1,66 @@
+"""Installs the package, moves it to another prefix, builds the programs of examples/embed against it by find_package,
+and runs them: the compiler's result and that of the runtime library alone on the artefact must be the same.
+
+    python tests/install_test.py BUILD_DIR
+"""
+
+import pathlib
+import shutil
+import subprocess
+import sys
+import tempfile
+
+import numpy as np
+import onnx
+from onnx import TensorProto, helper, numpy_helper
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+
+
+def run(*command, **options):
+    return subprocess.run(list(map(str, command)), check=True, text=True, stdout=subprocess.PIPE, **options).stdout
+
+
+def write_model(path):
+    weight = numpy_helper.from_array(np.random.default_rng(1).standard_normal((6, 4)).astype(np.float32), "w")
+    graph = helper.make_graph(
+        [helper.make_node("MatMul", ["x", "w"], ["y"]), helper.make_node("Relu", ["y"], ["z"])],
+        "embed",
+        [helper.make_tensor_value_info("x", TensorProto.FLOAT, [3, 6])],
+        [helper.make_tensor_value_info("z", TensorProto.FLOAT, [3, 4])],
+        [weight],
+    )
+    onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=9), path)
+
+
+def main():
+    build = pathlib.Path(sys.argv[1]).resolve()
+    work = pathlib.Path(tempfile.mkdtemp(prefix="deuteron-install-"))
+    try:
+        run("cmake", "--install", build, "--prefix", work / "first")
+        (work / "first").rename(work / "moved")
+        run("cmake", "-S", ROOT / "examples/embed", "-B", work / "build", f"-DCMAKE_PREFIX_PATH={work / 'moved'}")
+        run("cmake", "--build", work / "build")
+        write_model(work / "model.onnx")
+        compiled = run(work / "build/embed", work / "model.onnx", work / "model.so")
+        deployed = run(work / "build/deployed", work / "model.so")
+        assert compiled == deployed, f"the compiler printed {compiled!r}, the runtime alone {deployed!r}"
+        linked = run("ldd", work / "build/deployed")
+        for library in ("libLLVM", "libdeuteron.so", str(build)):
+            assert library not in linked, f"a deployed program needs {library}:\n{linked}"
+        # The command of the moved package works too, from anywhere and without help from the environment.
+        printed = run(work / "moved/bin/deuteron", "run", work / "model.onnx", cwd="/")
+        assert "float32 (3, 4)" in printed, printed
+        # Damaged artefacts are refused, with exit status 3 and the reason.
+        data = (work / "model.so").read_bytes()
+        for sixteenth in range(16):
+            (work / "cut.so").write_bytes(data[: len(data) * sixteenth // 16])
+            result = subprocess.run([work / "moved/bin/deuteron", "run", work / "cut.so"], capture_output=True, text=True)
+            assert result.returncode == 3 and "cut.so" in result.stderr, (sixteenth, result.returncode, result.stderr)
+        print("1 passed, 0 failed")
+    finally:
+        shutil.rmtree(work, ignore_errors=True)
+
+
+if __name__ == "__main__":
+    main()
