@@ -1,0 +1,208 @@
+#include "deuteron/relax/op/linear_algebra.h"
+
+#include <algorithm>
+#include <cctype>
+#include <map>
+
+#include "deuteron/relax/op/op_common.h"
+#include "deuteron/topi/nn.h"
+
+namespace deuteron::relax {
+namespace {
+
+using te::Tensor;
+
+[[noreturn]] void ThrowOperands(const Call& call, const std::string& message) {
+  ThrowOpError(call, message + ": " + Describe(call->args[0].ty()) + " and " + Describe(call->args[1].ty()));
+}
+
+DataType MatmulDType(const Call& call) {
+  const auto& out_dtype = AttrsOf<MatmulAttrsNode>(call)->out_dtype;
+  if (out_dtype.has_value() && !out_dtype.value().is_void()) return *out_dtype;
+  return CommonDType(call, 0, 1);
+}
+
+/// All but the last two dimensions.
+Array<PrimExpr> Batch(const Array<PrimExpr>& shape) {
+  if (shape.size() <= 2) return {};
+  return {shape.begin(), shape.end() - 2};
+}
+
+Type InferMatmul(const Call& call, const BlockBuilder& builder) {
+  CheckArity(call, 2, 2);
+  const DataType dtype = MatmulDType(call);
+  const TensorTypeNode* a = TensorArg(call, 0);
+  const TensorTypeNode* b = TensorArg(call, 1);
+  if (a->ndim == 0 || b->ndim == 0) ThrowOperands(call, "scalars have no matrix product");
+  const VDevice device = CommonVDevice(call);
+  if (a->ndim == kUnknownNDim || b->ndim == kUnknownNDim) {
+    return TensorType::WithNDim(kUnknownNDim, dtype, device);
+  }
+  const int64_t vectors = (a->ndim == 1 ? 1 : 0) + (b->ndim == 1 ? 1 : 0);
+  const int64_t ndim = std::max({a->ndim, b->ndim, int64_t{2}}) - vectors;
+  if (!a->has_shape() || !b->has_shape()) return TensorType::WithNDim(ndim, dtype, device);
+
+  const Array<PrimExpr>& x = *a->shape;
+  const Array<PrimExpr>& y = *b->shape;
+  const PrimExpr rows = x[static_cast<int64_t>(x.size()) - 1];
+  const PrimExpr columns = y.size() == 1 ? y[0] : y[static_cast<int64_t>(y.size()) - 2];
+  if (builder.analyzer().CanProve(deuteron::NotEqual(rows, columns))) {
+    ThrowOperands(call, "the dimensions summed over differ, " + Describe(rows) + " and " + Describe(columns));
+  }
+  auto shape = BroadcastShapes(call, builder, Batch(x), Batch(y));
+  if (!shape) return TensorType::WithNDim(ndim, dtype, device);
+  if (x.size() > 1) shape->push_back(x[static_cast<int64_t>(x.size()) - 2]);
+  if (y.size() > 1) shape->push_back(y[static_cast<int64_t>(y.size()) - 1]);
+  return TensorType(std::move(*shape), dtype, device);
+}
+
+Expr LegalizeMatmul(BlockBuilder& builder, const Call& call) {
+  if (!ShapesKnown(call)) return call;
+  const DataType dtype = call.ty().as<TensorTypeNode>()->dtype;
+  return builder.CallTE("matmul", call->args, [&](const Array<Tensor>& args) {
+    return Array<Tensor>{topi::Matmul(args[0], args[1], dtype)};
+  });
+}
+
+/// "ij,jk->ik" taken apart. Without "->" the output has the letters that occur once, in order.
+struct Subscripts {
+  std::vector<std::string> terms;
+  std::string output;
+};
+
+Subscripts ParseSubscripts(const Call& call, const std::string& text) {
+  Subscripts subscripts;
+  std::string squeezed;
+  std::copy_if(text.begin(), text.end(), std::back_inserter(squeezed), [](char c) { return c != ' '; });
+  const size_t arrow = squeezed.find("->");
+  const std::string inputs = squeezed.substr(0, arrow);
+  subscripts.terms.emplace_back();
+  std::map<char, int> uses;
+  for (const char c : inputs) {
+    if (c == ',') {
+      subscripts.terms.emplace_back();
+    } else if (std::isalpha(static_cast<unsigned char>(c)) != 0) {
+      subscripts.terms.back() += c;
+      ++uses[c];
+    } else {
+      ThrowOpError(call, "subscripts \"" + text + "\" may hold letters, commas and one arrow only");
+    }
+  }
+  if (arrow == std::string::npos) {
+    for (const auto& [letter, count] : uses) {
+      if (count == 1) subscripts.output += letter;
+    }
+    return subscripts;
+  }
+  subscripts.output = squeezed.substr(arrow + 2);
+  for (const char c : subscripts.output) {
+    if (uses.count(c) == 0 || std::count(subscripts.output.begin(), subscripts.output.end(), c) != 1) {
+      ThrowOpError(call, "output subscript '" + std::string(1, c) + "' of \"" + text +
+                             "\" must occur once in it, and in an input");
+    }
+  }
+  return subscripts;
+}
+
+Type InferEinsum(const Call& call, const BlockBuilder& builder) {
+  CheckArity(call, 1, 1);
+  const auto* operands = call->args[0].ty().as<TupleTypeNode>();
+  if (operands == nullptr || operands->fields.empty()) {
+    ThrowOpError(call, "takes a tuple of tensors and is given " + Describe(call->args[0].ty()));
+  }
+  const Subscripts subscripts =
+      ParseSubscripts(call, std::string(AttrsOf<EinsumAttrsNode>(call)->subscripts));
+  if (subscripts.terms.size() != operands->fields.size()) {
+    ThrowOpError(call, "has " + std::to_string(subscripts.terms.size()) + " input subscripts for " +
+                           std::to_string(operands->fields.size()) + " tensors");
+  }
+  std::map<char, PrimExpr> extents;
+  DataType dtype = DataType::Void();
+  bool known = true;
+  for (size_t i = 0; i < operands->fields.size(); ++i) {
+    const auto* tensor = operands->fields[i].as<TensorTypeNode>();
+    if (tensor == nullptr) ThrowOpError(call, "operand " + std::to_string(i) + " is no tensor");
+    if (!dtype.is_void() && !(tensor->dtype == dtype)) ThrowOpError(call, "its operands differ in dtype");
+    dtype = tensor->dtype;
+    if (!tensor->has_shape()) {
+      known = false;
+      continue;
+    }
+    if (static_cast<size_t>(tensor->ndim) != subscripts.terms[i].size()) {
+      ThrowOpError(call, "subscript \"" + subscripts.terms[i] + "\" does not fit operand " + std::to_string(i) +
+                             ", " + Describe(operands->fields[i]));
+    }
+    for (size_t axis = 0; axis < subscripts.terms[i].size(); ++axis) {
+      const PrimExpr& extent = (*tensor->shape)[axis];
+      const auto [it, inserted] = extents.try_emplace(subscripts.terms[i][axis], extent);
+      if (inserted || IsOne(extent)) continue;
+      if (IsOne(it->second)) {
+        it->second = extent;
+      } else if (builder.analyzer().CanProve(deuteron::NotEqual(it->second, extent))) {
+        ThrowOpError(call, "subscript '" + std::string(1, subscripts.terms[i][axis]) + "' stands for " +
+                               Describe(it->second) + " and for " + Describe(extent));
+      }
+    }
+  }
+  if (!known) return TensorType::WithNDim(static_cast<int64_t>(subscripts.output.size()), dtype);
+  Array<PrimExpr> shape;
+  for (const char letter : subscripts.output) shape.push_back(extents.at(letter));
+  return TensorType(std::move(shape), dtype);
+}
+
+Expr LegalizeEinsum(BlockBuilder& builder, const Call& call) {
+  if (!ShapesKnown(call)) return call;
+  const Subscripts subscripts =
+      ParseSubscripts(call, std::string(AttrsOf<EinsumAttrsNode>(call)->subscripts));
+  if (call->args[0].as<TupleNode>() == nullptr) return call;
+  return builder.CallTE("einsum", call->args, [&](const Array<Tensor>& args) {
+    return Array<Tensor>{topi::Einsum(args, subscripts.terms, subscripts.output)};
+  });
+}
+
+Type InferOuter(const Call& call, const BlockBuilder&) {
+  CheckArity(call, 2, 2);
+  CheckRank(call, 0, 1);
+  CheckRank(call, 1, 1);
+  const DataType dtype = CommonDType(call, 0, 1);
+  const auto a = ShapeOf(TensorArg(call, 0));
+  const auto b = ShapeOf(TensorArg(call, 1));
+  if (!a || !b) return TensorType::WithNDim(2, dtype, CommonVDevice(call));
+  return TensorType({(*a)[0], (*b)[0]}, dtype, CommonVDevice(call));
+}
+
+Expr LegalizeOuter(BlockBuilder& builder, const Call& call) {
+  if (!ShapesKnown(call)) return call;
+  return builder.CallTE("outer", call->args, [](const Array<Tensor>& args) {
+    return Array<Tensor>{te::Compute(
+        {args[0].shape()[0], args[1].shape()[0]},
+        [&](const Array<tir::Var>& vars) { return args[0]({vars[0]}) * args[1]({vars[1]}); }, "outer", {},
+        {"i", "j"})};
+  });
+}
+
+}  // namespace
+
+std::vector<OpInfo> LinearAlgebraOps() {
+  return {
+      {"matmul", {"x1", "x2"}, "deuteron.relax.MatmulAttrs", InferMatmul, LegalizeMatmul},
+      {"einsum", {"operands"}, "deuteron.relax.EinsumAttrs", InferEinsum, LegalizeEinsum},
+      {"outer", {"x1", "x2"}, nullptr, InferOuter, LegalizeOuter},
+  };
+}
+
+Expr Matmul(Expr a, Expr b, DataType out_dtype) {
+  auto attrs = make_object<MatmulAttrsNode>();
+  if (!out_dtype.is_void()) attrs->out_dtype = out_dtype;
+  return MakeCall("matmul", {std::move(a), std::move(b)}, MatmulAttrs(std::move(attrs)));
+}
+
+Expr Einsum(Expr operands, std::string subscripts) {
+  auto attrs = make_object<EinsumAttrsNode>();
+  attrs->subscripts = subscripts;
+  return MakeCall("einsum", {std::move(operands)}, EinsumAttrs(std::move(attrs)));
+}
+
+Expr Outer(Expr a, Expr b) { return MakeCall("outer", {std::move(a), std::move(b)}); }
+
+}  // namespace deuteron::relax
