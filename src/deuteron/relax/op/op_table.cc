@@ -6,6 +6,7 @@
 #include "deuteron/relax/op/binary.h"
 #include "deuteron/relax/op/call.h"
 #include "deuteron/relax/op/linear_algebra.h"
+#include "deuteron/relax/op/memory.h"
 #include "deuteron/relax/op/nn.h"
 #include "deuteron/relax/op/unary.h"
 
@@ -27,6 +28,9 @@ std::vector<OpInfo> ConcatenateFamilies() {
   add(NNPoolOps());
   add(NNMiscOps());
   add(LinearAlgebraOps());
+  add(BuiltinOps());
+  add(MemoryOps());
+  add(VMOps());
   return rows;
 }
 

@@ -1,0 +1,32 @@
+/// \file
+/// Memory made visible: what call_tir becomes on its way to byte code (transform/vm_passes.h).
+#pragma once
+
+#include <vector>
+
+#include "deuteron/relax/op/op_table.h"
+
+namespace deuteron::relax {
+
+/// Rows of the table.
+std::vector<OpInfo> BuiltinOps();
+std::vector<OpInfo> MemoryOps();
+std::vector<OpInfo> VMOps();
+
+/// A new tensor, contents undefined: R.builtin.alloc_tensor(shape, dtype, 0, "global").
+Call BuiltinAllocTensor(const TensorType& type);
+/// `bytes` bytes (a shape of rank 1) that live while the function runs.
+Call AllocStorage(const PrimExpr& bytes, DataType dtype);
+/// A tensor at `offset` bytes of a storage.
+Call MemoryAllocTensor(const Expr& storage, const PrimExpr& offset, const TensorType& type);
+Call KillTensor(const Expr& tensor);
+Call KillStorage(const Expr& storage);
+Call KillObject(const Expr& object);
+
+/// Which of the calls above `expr` is; kNone for other expressions.
+enum class MemoryCall : uint8_t { kNone, kBuiltinAlloc, kAllocStorage, kAllocTensor, kKill };
+MemoryCall MemoryCallOf(const Expr& expr);
+/// The type of the tensor that an alloc_tensor of either kind makes.
+TensorType AllocatedType(const Call& call);
+
+}  // namespace deuteron::relax

@@ -1,0 +1,112 @@
+/// \file
+/// Destination-passing calls get their destinations. After this pass a function is a sequence of effects: it has no
+/// dataflow blocks, and nothing may reorder its bindings. StaticPlanBlockMemory comes next.
+#include <string>
+#include <utility>
+
+#include "deuteron/relax/op/call.h"
+#include "deuteron/relax/op/memory.h"
+#include "deuteron/relax/transform/pass_utils.h"
+#include "deuteron/relax/transform/var_replacer.h"
+#include "deuteron/relax/transform/vm_passes.h"
+
+namespace deuteron::relax {
+namespace {
+
+class Rewriter {
+ public:
+  Function Rewrite(Function function) { return WithBody(function, RewriteSeq(function->body)); }
+
+ private:
+  SeqExpr RewriteSeq(const SeqExpr& seq) {
+    Array<BindingBlock> blocks;
+    for (const BindingBlock& block : seq->blocks) {
+      Array<Binding> bindings;
+      for (const Binding& binding : block->bindings) RewriteBinding(binding, &bindings);
+      if (!bindings.empty()) blocks.push_back(BindingBlock(std::move(bindings)));
+    }
+    SeqExpr result(std::move(blocks), replacer_.Replace(seq->body), seq->span);
+    result->ty = seq->ty;
+    return result;
+  }
+
+  /// The variable that stands for `var`, which is no longer in a dataflow block.
+  Var Define(const Var& var) {
+    if (var->kind != RelaxKind::kDataflowVar) return var;
+    Var plain(var->name_hint, var->ty, var->span);
+    replacer_.Set(var, plain);
+    return plain;
+  }
+
+  void RewriteBinding(const Binding& binding, Array<Binding>* out) {
+    if (const auto* match = binding.as<MatchCastNode>()) {
+      const Expr value = replacer_.Replace(match->value);
+      out->push_back(MatchCast(Define(match->var), value, match->ty, match->span));
+      return;
+    }
+    const auto* bound = binding.as<VarBindingNode>();
+    if (const auto* branch = bound->value.as<IfNode>()) {
+      If rewritten(replacer_.Replace(branch->cond), RewriteSeq(branch->true_branch), RewriteSeq(branch->false_branch),
+                   branch->span);
+      rewritten->ty = branch->ty;
+      out->push_back(VarBinding(Define(bound->var), rewritten, bound->span));
+      return;
+    }
+    const Expr value = replacer_.Replace(bound->value);
+    if (IsCallTIR(value) || IsCallTIRInplace(value) || IsCallDPSPacked(value)) {
+      RewriteCall(Downcast<Call>(value), bound, out);
+      return;
+    }
+    out->push_back(VarBinding(Define(bound->var), value, bound->span));
+  }
+
+  void RewriteCall(const Call& call, const VarBindingNode* binding, Array<Binding>* out) {
+    const CallTIRView view = ViewCallTIR(call);
+    Array<Expr> args = view.args->fields;
+    Array<int64_t> inplace;
+    if (IsCallTIRInplace(call)) inplace = call->attrs.as<CallTIRInplaceAttrsNode>()->inplace_indices;
+    Array<Expr> results;
+    const std::vector<TensorType> types = OutputTensors(view.out_ty);
+    for (size_t i = 0; i < types.size(); ++i) {
+      if (!inplace.empty() && inplace[i] >= 0) {
+        results.push_back(view.args->fields[inplace[i]]);
+        continue;
+      }
+      const Var alloc = Bind(Fresh("alloc"), BuiltinAllocTensor(types[i]), types[i], binding->span, out);
+      args.push_back(alloc);
+      results.push_back(alloc);
+    }
+    if (view.tir_vars.defined()) args.push_back(view.tir_vars);
+    Bind("_", Call(call->args[0], std::move(args), Attrs(), {}, call->span), TupleType(Array<Type>()), binding->span,
+         out);
+    Expr result = results.size() == 1 && view.out_ty->kind != TypeKind::kTuple ? results[0] : Expr(Tuple(results));
+    if (!result->ty.defined()) result->ty = view.out_ty;
+    out->push_back(VarBinding(Define(binding->var), result, binding->span));
+  }
+
+  Var Bind(const std::string& name, Expr value, const Type& type, const Span& span, Array<Binding>* out) {
+    value->ty = type;
+    Var var(name, type, span);
+    out->push_back(VarBinding(var, std::move(value), span));
+    return var;
+  }
+
+  std::string Fresh(const std::string& prefix) {
+    const int64_t number = allocated_++;
+    return number == 0 ? prefix : prefix + std::to_string(number);
+  }
+
+  VarReplacer replacer_;
+  int64_t allocated_ = 0;
+};
+
+}  // namespace
+
+Pass CallTIRRewrite() {
+  return transform::ModulePass({.name = "CallTIRRewrite"}, [](IRModule module, const transform::PassContext&) {
+    return UpdateFunctions(std::move(module),
+                           [](const GlobalVar&, Function function) { return Rewriter().Rewrite(std::move(function)); });
+  });
+}
+
+}  // namespace deuteron::relax

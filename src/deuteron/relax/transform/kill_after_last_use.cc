@@ -1,0 +1,108 @@
+/// \file
+/// Says where tensors and storages die. First removes bindings of one variable to another, so that a value has one
+/// name. What is allocated in a branch, or leaves the function, is not killed.
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "deuteron/relax/op/memory.h"
+#include "deuteron/relax/transform/memory_analysis.h"
+#include "deuteron/relax/transform/pass_utils.h"
+#include "deuteron/relax/transform/var_replacer.h"
+#include "deuteron/relax/transform/vm_passes.h"
+
+namespace deuteron::relax {
+namespace {
+
+/// Replaces variables that are names of other variables.
+class AliasRemover {
+ public:
+  SeqExpr Remove(const SeqExpr& seq) {
+    Array<BindingBlock> blocks;
+    for (const BindingBlock& block : seq->blocks) {
+      Array<Binding> bindings;
+      for (const Binding& binding : block->bindings) {
+        const auto* bound = binding.as<VarBindingNode>();
+        if (bound != nullptr && IsVar(bound->value)) {
+          replacer_.Set(bound->var, replacer_.Replace(bound->value));
+          continue;
+        }
+        bindings.push_back(Rewrite(binding));
+      }
+      blocks.push_back(WithBindings(block, std::move(bindings)));
+    }
+    SeqExpr result(std::move(blocks), replacer_.Replace(seq->body), seq->span);
+    result->ty = seq->ty;
+    return result;
+  }
+
+ private:
+  Binding Rewrite(const Binding& binding) {
+    const auto* bound = binding.as<VarBindingNode>();
+    const auto* branch = bound == nullptr ? nullptr : bound->value.as<IfNode>();
+    if (branch == nullptr) return replacer_.Replace(binding);
+    If rewritten(replacer_.Replace(branch->cond), Remove(branch->true_branch), Remove(branch->false_branch),
+                 branch->span);
+    rewritten->ty = branch->ty;
+    return VarBinding(bound->var, rewritten, bound->span);
+  }
+  VarReplacer replacer_;
+};
+
+Expr KillOf(const Allocation& allocation) {
+  const bool storage = MemoryCallOf(allocation.call) == MemoryCall::kAllocStorage;
+  Call kill = storage ? KillStorage(allocation.var) : KillTensor(allocation.var);
+  kill->ty = TupleType(Array<Type>());
+  return kill;
+}
+
+Function AddKills(const IRModule& module, const Function& function) {
+  const MemoryAnalysis analysis(module, function);
+  // By the step after which they die; tensors before the storage that they lie in.
+  std::unordered_map<int64_t, std::vector<const Allocation*>> deaths;
+  const auto& allocations = analysis.allocations();
+  for (auto it = allocations.rbegin(); it != allocations.rend(); ++it) {
+    if (!it->escapes && !it->in_branch) deaths[it->last].push_back(&*it);
+  }
+  Array<BindingBlock> blocks;
+  int64_t done = 0;
+  for (const BindingBlock& block : function->body->blocks) {
+    Array<Binding> bindings;
+    for (size_t i = 0; i < block->bindings.size(); ++i) {
+      const Binding& binding = block->bindings[i];
+      bindings.push_back(binding);
+      // An If takes the steps of its branches.
+      const bool last_in_block = i + 1 == block->bindings.size();
+      const int64_t step = analysis.StepOf(binding->var);
+      int64_t until = step;
+      if (!last_in_block) until = analysis.StepOf(block->bindings[i + 1]->var) - 1;
+      const auto* bound = binding.as<VarBindingNode>();
+      if (bound == nullptr || bound->value->kind != RelaxKind::kIf) until = step;
+      for (done = step; done <= until; ++done) {
+        const auto dead = deaths.find(done);
+        if (dead == deaths.end()) continue;
+        for (const Allocation* allocation : dead->second) {
+          bindings.push_back(VarBinding(Var("_", TupleType(Array<Type>())), KillOf(*allocation)));
+        }
+      }
+    }
+    blocks.push_back(WithBindings(block, std::move(bindings)));
+  }
+  SeqExpr body(std::move(blocks), function->body->body, function->body->span);
+  body->ty = function->body->ty;
+  return WithBody(function, body);
+}
+
+}  // namespace
+
+Pass KillAfterLastUse() {
+  return transform::ModulePass({.name = "KillAfterLastUse"}, [](IRModule module, const transform::PassContext&) {
+    const IRModule& functions = module;
+    return UpdateFunctions(module, [&functions](const GlobalVar&, Function function) {
+      function = WithBody(function, AliasRemover().Remove(function->body));
+      return AddKills(functions, function);
+    });
+  });
+}
+
+}  // namespace deuteron::relax

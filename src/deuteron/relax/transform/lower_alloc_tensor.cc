@@ -1,0 +1,72 @@
+/// \file
+/// builtin.alloc_tensor → memory.alloc_storage and memory.alloc_tensor at offset 0. Not run before byte code is
+/// made: there a tensor that leaves its function has memory of its own.
+#include <string>
+#include <utility>
+
+#include "deuteron/relax/op/memory.h"
+#include "deuteron/relax/transform/pass_utils.h"
+#include "deuteron/relax/transform/vm_passes.h"
+
+namespace deuteron::relax {
+namespace {
+
+class Lowering {
+ public:
+  SeqExpr Lower(const SeqExpr& seq) {
+    Array<BindingBlock> blocks;
+    for (const BindingBlock& block : seq->blocks) {
+      Array<Binding> bindings;
+      for (const Binding& binding : block->bindings) LowerBinding(binding, &bindings);
+      blocks.push_back(BindingBlock(std::move(bindings)));
+    }
+    SeqExpr result(std::move(blocks), seq->body, seq->span);
+    result->ty = seq->ty;
+    return result;
+  }
+
+ private:
+  void LowerBinding(const Binding& binding, Array<Binding>* out) {
+    const auto* bound = binding.as<VarBindingNode>();
+    const auto* branch = bound == nullptr ? nullptr : bound->value.as<IfNode>();
+    if (branch != nullptr) {
+      If lowered(branch->cond, Lower(branch->true_branch), Lower(branch->false_branch), branch->span);
+      lowered->ty = branch->ty;
+      out->push_back(VarBinding(bound->var, lowered, bound->span));
+      return;
+    }
+    if (bound == nullptr || MemoryCallOf(bound->value) != MemoryCall::kBuiltinAlloc) {
+      out->push_back(binding);
+      return;
+    }
+    const TensorType type = AllocatedType(Downcast<Call>(bound->value));
+    if (!type->has_shape()) {
+      out->push_back(binding);
+      return;
+    }
+    PrimExpr bytes = I64(type->dtype.bytes());
+    for (const PrimExpr& extent : type->shape.value()) bytes = bytes * CastTo(DataType::Int(64), extent);
+    const Call alloc = AllocStorage(bytes, DataType::UInt(8));
+    alloc->ty = AnyType::Get();
+    const Var storage(number_ == 0 ? "storage" : "storage_" + std::to_string(number_), AnyType::Get());
+    ++number_;
+    out->push_back(VarBinding(storage, alloc, bound->span));
+    const Call tensor = MemoryAllocTensor(storage, I64(0), type);
+    tensor->ty = type;
+    out->push_back(VarBinding(bound->var, tensor, bound->span));
+  }
+
+  int64_t number_ = 0;
+};
+
+}  // namespace
+
+Pass LowerAllocTensor() {
+  return transform::ModulePass({.name = "LowerAllocTensor"}, [](IRModule module, const transform::PassContext&) {
+    return UpdateFunctions(std::move(module), [](const GlobalVar&, Function function) {
+      return WithBody(function, Lowering().Lower(function->body));
+    });
+  });
+}
+
+}  // namespace deuteron::relax
