@@ -7,8 +7,8 @@
 /// scalars of A and does MR × NV multiply-adds. Then the epilogue runs on the tile:
 ///  - directly on the accumulators where the output is contiguous along the vector axis (x · W), else
 ///  - on a copy in the first cache, transposed (a convolution in NCHW, its vector axis the channels).
-/// The tile is small enough for the registers of the target and its factors divide the axes, so that no tile
-/// needs a mask. After K. Goto, R. van de Geijn, "Anatomy of High-Performance Matrix Multiplication", TOMS 2008,
+/// The tile is small enough for the registers of the target. The vectors divide their axis; a last tile of fewer rows
+/// stands at the end of a serial loop, from which lowering splits it off. After K. Goto, R. van de Geijn, "Anatomy of High-Performance Matrix Multiplication", TOMS 2008,
 /// without its packing: weights are laid out at compile time (PackConvWeights).
 #include <algorithm>
 
@@ -27,6 +27,8 @@ struct Plan {
   int64_t lanes = 1;
   int64_t num_vectors = 1;
   int64_t num_rows = 1;
+  /// Whether `num_rows` divides the row axis: else its last tile is partial.
+  bool rows_divide = true;
 };
 
 /// Position of the iterator that the last index of `load` is, if it is plainly one.
@@ -53,6 +55,19 @@ bool ChooseVectors(int64_t extent, int64_t full_lanes, int64_t budget, Plan* pla
   return false;
 }
 
+/// How many rows a tile has along an axis: at most `most`, more than half of that if the axis is long enough, with the
+/// least work wasted in the last tile.
+int64_t ChooseRows(std::optional<int64_t> extent, int64_t most) {
+  if (!extent) return most;
+  if (*extent <= most) return *extent;
+  int64_t best = most;
+  for (int64_t rows = most; rows > most / 2; --rows) {
+    const auto padded = [&](int64_t r) { return (*extent + r - 1) / r * r; };
+    if (padded(rows) < padded(best)) best = rows;
+  }
+  return best;
+}
+
 /// Chooses tile and axes; false if the block is not of this class.
 bool MakePlan(const Schedule& schedule, const Target& target, Plan* plan) {
   const SBlock block = schedule.Get(plan->anchor);
@@ -77,11 +92,11 @@ bool MakePlan(const Schedule& schedule, const Target& target, Plan* plan) {
   // Half of the registers hold accumulators; the rest hold B, A and what the epilogue needs.
   const int64_t budget = target.vector_registers() / 2;
   for (auto axis = row_axes.rbegin(); axis != row_axes.rend(); ++axis) {
-    const auto extent = extent_of(*axis);
-    const int64_t rows = extent ? LargestDivisor(*extent, budget / 2) : 1;
+    const int64_t rows = ChooseRows(extent_of(*axis), budget / 2);
     if (rows > plan->num_rows) {
       plan->row = *axis;
       plan->num_rows = rows;
+      plan->rows_divide = extent_of(*axis).value_or(1) % rows == 0;
     }
   }
   if (!ChooseVectors(*vector_extent, Lanes(target), budget, plan)) return false;
@@ -126,6 +141,7 @@ void Tile(Schedule* schedule, const Plan& plan) {
   const auto vector = schedule->Split(loops[plan.vector], std::vector<int64_t>{-1, plan.num_vectors, plan.lanes});
   std::vector<Loop> outer;
   std::vector<Loop> reduce;
+  std::optional<Loop> row_outer;
   std::optional<Loop> row_inner;
   std::vector<Loop> rows;
   for (size_t i = 0; i < loops.size(); ++i) {
@@ -134,7 +150,7 @@ void Tile(Schedule* schedule, const Plan& plan) {
       reduce.push_back(loops[i]);
     } else if (plan.row == i) {
       const auto split = schedule->Split(loops[i], std::vector<int64_t>{-1, plan.num_rows});
-      rows.push_back(split[0]);
+      row_outer = split[0];
       row_inner = split[1];
     } else if (i < plan.vector) {
       outer.push_back(loops[i]);
@@ -145,6 +161,7 @@ void Tile(Schedule* schedule, const Plan& plan) {
   // B's panel stays in the cache while the rows pass by.
   outer.push_back(vector[0]);
   outer.insert(outer.end(), rows.begin(), rows.end());
+  if (row_outer) outer.push_back(*row_outer);
   std::vector<Loop> order = outer;
   order.insert(order.end(), reduce.begin(), reduce.end());
   if (row_inner) order.push_back(*row_inner);
@@ -176,6 +193,8 @@ void Tile(Schedule* schedule, const Plan& plan) {
   if (row_inner) schedule->Unroll(*row_inner);
   schedule->Unroll(vector[1]);
   schedule->Vectorize(vector[2]);
+  // A partial tile is split off from a loop of its own, so that loop stays out of the parallel one.
+  if (!plan.rows_divide && outer.size() > 1) outer.pop_back();
   schedule->Parallel(FuseAll(schedule, outer));
 }
 
