@@ -1,5 +1,7 @@
 #include "deuteron/runtime/executable.h"
 
+#include <algorithm>
+
 #include "deuteron/support/error.h"
 
 namespace deuteron::runtime {
@@ -20,8 +22,10 @@ void Flatten(const Program& program, const FunctionSpec& function, uint32_t type
   info.dtype = type.dtype;
   info.ndim = type.ndim;
   for (const DimSpec& dim : type.dims) {
-    const bool constant = dim.kind == DimSpec::kCheck && dim.cell < function.cell_constants.size();
-    info.shape.push_back(constant ? function.cell_constants[dim.cell] : -1);
+    const auto constant = std::find_if(function.cell_constants.begin(), function.cell_constants.end(),
+                                       [&dim](const auto& each) { return each.cell == dim.cell; });
+    const bool known = dim.kind == DimSpec::kCheck && constant != function.cell_constants.end();
+    info.shape.push_back(known ? constant->value : -1);
     info.dims.push_back(dim.kind == DimSpec::kAny ? "?" : program.strings[dim.text]);
   }
   infos->push_back(std::move(info));

@@ -2,7 +2,7 @@
 /// The byte code of an executable: what a compiled graph-level function does, call by call.
 ///
 /// A function works on a *frame*:
-///  - `heap`:    int64 cells. The first hold constants; the others dimensions of the inputs and what is computed from them.
+///  - `heap`:    int64 cells. constants, dimensions of the inputs, and what is computed from them.
 ///  - `slots`:   addresses of tensor data, all that kernels see of tensors.
 ///  - `objects`: values (Tensor, Shape, scalars, String, arrays for tuples), where something else than a kernel needs one.
 ///               The first hold the arguments.
@@ -115,9 +115,13 @@ struct FunctionSpec {
   uint32_t output_type = 0;
   uint32_t num_objects = 0;
   uint32_t num_slots = 0;
-  /// Initial values of the first cells; `num_cells` in all.
-  std::vector<int64_t> cell_constants;
   uint32_t num_cells = 0;
+  /// Cells that hold constants; all others begin as 0.
+  struct CellConstant {
+    uint32_t cell = 0;
+    int64_t value = 0;
+  };
+  std::vector<CellConstant> cell_constants;
   uint32_t arena_size = 0;
   struct ArenaSlot {
     uint32_t slot = 0;

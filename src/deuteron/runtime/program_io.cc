@@ -145,6 +145,9 @@ void Fields(IO& io, T& item) {
     io.Value(item.kind);
     io.Value(item.string);
     io.Value(item.dtype);
+  } else if constexpr (std::is_same_v<Item, FunctionSpec::CellConstant>) {
+    io.Value(item.cell);
+    io.Value(item.value);
   } else if constexpr (std::is_same_v<Item, FunctionSpec::ArenaSlot>) {
     io.Value(item.slot);
     io.Value(item.offset);

@@ -18,8 +18,7 @@ constexpr uint64_t kMaxTypeNodes = 1u << 24;
 
 /// What a type needs of the function that uses it.
 struct TypeNeeds {
-  uint32_t cells = 0;               ///< one more than the highest cell
-  uint32_t lowest_bound = UINT32_MAX;  ///< lowest cell that it writes
+  uint32_t cells = 0;  ///< one more than the highest cell
   uint64_t nodes = 1;
   int depth = 1;
   bool allocates = false;
@@ -71,14 +70,12 @@ class Verifier {
         Demand(dim.cell < kMaxCount, "a cell out of range");
         needs.cells = std::max(needs.cells, dim.cell + 1);
       }
-      if (dim.kind == DimSpec::kBind) needs.lowest_bound = std::min(needs.lowest_bound, dim.cell);
       if (dim.kind != DimSpec::kCheck) needs.allocates = false;
     }
     for (const uint32_t field : type.fields) {
       Index(field, index, "type");
       const TypeNeeds& inner = needs_[field];
       needs.cells = std::max(needs.cells, inner.cells);
-      needs.lowest_bound = std::min(needs.lowest_bound, inner.lowest_bound);
       needs.nodes += inner.nodes;
       needs.depth = std::max(needs.depth, inner.depth + 1);
       Demand(needs.nodes <= kMaxTypeNodes && needs.depth <= kMaxTypeDepth, "a type that is too large");
@@ -104,7 +101,11 @@ class Verifier {
     word_ = 0;
     Demand(function.num_objects <= kMaxCount && function.num_slots <= kMaxCount && function.num_cells <= kMaxCount,
            "a frame that is too large");
-    Demand(function.cell_constants.size() <= function.num_cells, "more constants than cells");
+    constant_cells_.assign(function.num_cells, false);
+    for (const auto& constant : function.cell_constants) {
+      Index(constant.cell, function.num_cells, "cell");
+      constant_cells_[constant.cell] = true;
+    }
     Demand(function.input_types.size() <= function.num_objects, "more parameters than objects");
     Demand(function.input_names.size() == function.input_types.size(), "parameters without names");
     for (const uint32_t type : function.input_types) UseType(type, false);
@@ -127,7 +128,6 @@ class Verifier {
     Index(type, needs_.size(), "type");
     const TypeNeeds& needs = needs_[type];
     Demand(needs.cells <= function_->num_cells, "a type that reads cells out of range");
-    Demand(needs.lowest_bound >= function_->cell_constants.size(), "a type that writes a constant cell");
     Demand(!allocates || needs.allocates, "an allocation without a full shape");
   }
 
@@ -183,8 +183,10 @@ class Verifier {
     switch (kind) {
       case 'o': return Index(value, function.num_objects, "object");
       case 's': return Index(value, function.num_slots, "slot");
-      case 'w': Demand(value >= function.cell_constants.size(), "a constant cell is written"); [[fallthrough]];
       case 'c': return Index(value, function.num_cells, "cell");
+      case 'w':
+        Index(value, function.num_cells, "cell");
+        return Demand(!constant_cells_[value], "a constant cell is written");
       case 't': return UseType(value, false);
       case 'x': return UseType(value, true);
       case 'S': return Index(value, program_.strings.size(), "string");
@@ -200,6 +202,7 @@ class Verifier {
 
   const Program& program_;
   std::vector<TypeNeeds> needs_;
+  std::vector<bool> constant_cells_;
   const FunctionSpec* function_ = nullptr;
   size_t word_ = 0;
 };
@@ -215,8 +218,8 @@ std::string Disassemble(const Program& program) {
     for (size_t i = 0; i < function.input_names.size(); ++i) text += (i > 0 ? ", " : "") + function.input_names[i];
     text += "): " + std::to_string(function.num_objects) + " objects, " + std::to_string(function.num_slots) +
             " slots, " + std::to_string(function.num_cells) + " cells\n";
-    for (size_t i = 0; i < function.cell_constants.size(); ++i) {
-      text += "  c" + std::to_string(i) + " = " + std::to_string(function.cell_constants[i]) + "\n";
+    for (const auto& constant : function.cell_constants) {
+      text += "  c" + std::to_string(constant.cell) + " = " + std::to_string(constant.value) + "\n";
     }
     for (const auto& slot : function.constant_slots) {
       text += "  s" + std::to_string(slot.slot) + " = constant " + std::to_string(slot.constant) + "\n";

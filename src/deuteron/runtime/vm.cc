@@ -92,16 +92,18 @@ class Machine::FrameLease {
     frame_ = std::make_unique<Frame>();
     frame_->function = &spec;
     frame_->cells.assign(spec.num_cells, 0);
-    std::copy(spec.cell_constants.begin(), spec.cell_constants.end(), frame_->cells.begin());
+    std::vector<bool> is_constant(spec.num_cells, false);
+    for (const auto& constant : spec.cell_constants) {
+      frame_->cells[constant.cell] = constant.value;
+      is_constant[constant.cell] = true;
+    }
     frame_->slots.assign(spec.num_slots, nullptr);
     frame_->objects.resize(spec.num_objects);
     for (const auto& slot : spec.constant_slots) {
       frame_->slots[slot.slot] = const_cast<void*>(machine->executable_->weight(slot.constant));
     }
-    const size_t constants = spec.cell_constants.size();
-    frame_->arena_is_static = spec.arena_size < constants &&
-                              std::all_of(spec.arena_slots.begin(), spec.arena_slots.end(),
-                                          [&](const auto& slot) { return slot.offset < constants; });
+    frame_->arena_is_static = is_constant[spec.arena_size];
+    for (const auto& slot : spec.arena_slots) frame_->arena_is_static &= is_constant[slot.offset];
   }
   ~FrameLease() {
     for (Any& object : frame_->objects) object = nullptr;
