@@ -1,0 +1,474 @@
+/// \file
+/// Prints scalar expressions and attribute values.
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <cmath>
+
+#include "deuteron/script/printer_impl.h"
+#include "deuteron/tir/index_map.h"
+#include "deuteron/tir/intrinsics.h"
+
+namespace deuteron::script {
+namespace {
+
+struct Infix {
+  const char* text;  // null: printed as a call
+  Precedence precedence;
+};
+
+Infix InfixOf(ExprKind kind, bool is_float) {
+  switch (kind) {
+    case ExprKind::kAdd: return {" + ", Precedence::kSum};
+    case ExprKind::kSub: return {" - ", Precedence::kSum};
+    case ExprKind::kMul: return {" * ", Precedence::kProduct};
+    case ExprKind::kDiv: return {is_float ? " / " : nullptr, Precedence::kProduct};
+    case ExprKind::kFloorDiv: return {" // ", Precedence::kProduct};
+    case ExprKind::kFloorMod: return {" % ", Precedence::kProduct};
+    case ExprKind::kEQ: return {" == ", Precedence::kCompare};
+    case ExprKind::kNE: return {" != ", Precedence::kCompare};
+    case ExprKind::kLT: return {" < ", Precedence::kCompare};
+    case ExprKind::kLE: return {" <= ", Precedence::kCompare};
+    case ExprKind::kGT: return {" > ", Precedence::kCompare};
+    case ExprKind::kGE: return {" >= ", Precedence::kCompare};
+    case ExprKind::kAnd: return {" and ", Precedence::kAnd};
+    case ExprKind::kOr: return {" or ", Precedence::kOr};
+    default: return {nullptr, Precedence::kAtom};
+  }
+}
+
+const char* CallNameOf(ExprKind kind) {
+  switch (kind) {
+    case ExprKind::kDiv: return "T.Div(";
+    case ExprKind::kMod: return "T.truncmod(";
+    case ExprKind::kMin: return "T.min(";
+    case ExprKind::kMax: return "T.max(";
+    default: DEUTERON_UNREACHABLE();
+  }
+}
+
+Infix InfixIntrinsic(std::string_view name) {
+  if (name == "tir.bitwise_and") return {" & ", Precedence::kBitAnd};
+  if (name == "tir.bitwise_or") return {" | ", Precedence::kBitOr};
+  if (name == "tir.bitwise_xor") return {" ^ ", Precedence::kBitXor};
+  if (name == "tir.shift_left") return {" << ", Precedence::kShift};
+  if (name == "tir.shift_right") return {" >> ", Precedence::kShift};
+  return {nullptr, Precedence::kAtom};
+}
+
+}  // namespace
+
+void Printer::PutInt(int64_t value) {
+  std::array<char, 24> digits;
+  const auto result = std::to_chars(digits.data(), digits.data() + digits.size(), value);
+  text_.append(digits.data(), result.ptr);
+}
+
+void Printer::PutDtype(DataType dtype) {
+  if (dtype.is_scalar()) {
+    if (dtype.is_float() && dtype.code() == kDLFloat) {
+      Put("float");
+      return PutInt(dtype.bits());
+    }
+    if (dtype.is_int()) {
+      Put("int");
+      return PutInt(dtype.bits());
+    }
+  }
+  text_ += dtype.ToString();
+}
+
+void Printer::Quoted(std::string_view text) {
+  static constexpr char kHex[] = "0123456789abcdef";
+  text_.push_back('"');
+  for (const char c : text) {
+    switch (c) {
+      case '"': Put("\\\""); break;
+      case '\\': Put("\\\\"); break;
+      case '\n': Put("\\n"); break;
+      case '\t': Put("\\t"); break;
+      case '\r': Put("\\r"); break;
+      default:
+        if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f) {
+          Put("\\x");
+          Put(kHex[static_cast<unsigned char>(c) >> 4]);
+          Put(kHex[static_cast<unsigned char>(c) & 15]);
+        } else {
+          text_.push_back(c);
+        }
+    }
+  }
+  text_.push_back('"');
+}
+
+void Printer::PrintFloat(DataType dtype, double value) {
+  if (std::isnan(value)) return Put("\"nan\"");
+  if (std::isinf(value)) return Put(value > 0 ? "\"inf\"" : "\"-inf\"");
+  std::array<char, 40> digits;
+  char* const end = digits.data() + digits.size();
+  auto result = std::to_chars(digits.data(), end, value);
+  if (dtype.bits() < 64 && static_cast<double>(static_cast<float>(value)) == value) {
+    // A number that a person wrote has few digits as a float; one that was computed keeps all of the double's, so
+    // that readers that do not round read the same value.
+    std::array<char, 40> shorter;
+    const auto as_float = std::to_chars(shorter.data(), shorter.data() + shorter.size(), static_cast<float>(value));
+    int significant = 0;
+    for (const char* c = shorter.data(); c != as_float.ptr && *c != 'e'; ++c) {
+      if (*c >= '0' && *c <= '9' && (significant > 0 || *c != '0')) ++significant;
+    }
+    if (significant <= 7) {
+      digits = shorter;
+      result.ptr = digits.data() + (as_float.ptr - shorter.data());
+    }
+  }
+  const std::string_view text(digits.data(), static_cast<size_t>(result.ptr - digits.data()));
+  Put(text);
+  if (text.find_first_of(".e") == std::string_view::npos) Put(".0");
+}
+
+void Printer::PrintImm(const PrimExprNode* expr) {
+  if (const auto* imm = expr->IsInstance<tir::IntImmNode>() ? static_cast<const tir::IntImmNode*>(expr) : nullptr) {
+    if (imm->dtype.is_bool()) return Put(imm->value != 0 ? "T.bool(True)" : "T.bool(False)");
+    const bool bare = imm->dtype == DataType::Int(graph_level_ ? 64 : 32);
+    if (!bare) {
+      Put("T.");
+      PutDtype(imm->dtype);
+      Put('(');
+    }
+    if (imm->dtype.is_uint() && imm->dtype.bits() == 64) {
+      text_ += std::to_string(static_cast<uint64_t>(imm->value));
+    } else {
+      PutInt(imm->value);
+    }
+    if (!bare) Put(')');
+    return;
+  }
+  const auto* imm = static_cast<const tir::FloatImmNode*>(expr);
+  Put("T.");
+  PutDtype(imm->dtype);
+  Put('(');
+  PrintFloat(imm->dtype, imm->value);
+  Put(')');
+}
+
+void Printer::PrintVar(const tir::VarNode* var) {
+  if (const std::string* name = names_.Find(var)) return Put(*name);
+  // Not defined by anything printed so far: a symbol.
+  const std::string& name = names_.Define(var, std::string_view(var->name_hint.data(), var->name_hint.size()));
+  if (in_signature_) {
+    if (type_var_set_.insert(name).second) {
+      type_vars_.push_back(var->dtype == DataType::Int(64) ? name + " = TypeVar(\"" + name + "\")"
+                                                           : name + " = T." + var->dtype.ToString() + "()");
+    }
+  } else {
+    body_symbols_.emplace_back(name, var->dtype);
+  }
+  Put(name);
+}
+
+void Printer::PrintBinary(const tir::BinaryNode* expr, Precedence context) {
+  const Infix infix = InfixOf(expr->kind, expr->a.dtype().is_float());
+  if (infix.text == nullptr) {
+    Put(CallNameOf(expr->kind));
+    Prim(expr->a);
+    Put(", ");
+    Prim(expr->b);
+    return Put(')');
+  }
+  const bool parenthesise = infix.precedence < context;
+  if (parenthesise) Put('(');
+  const auto tighter = static_cast<Precedence>(static_cast<int>(infix.precedence) + 1);
+  Prim(expr->a, infix.precedence == Precedence::kCompare ? tighter : infix.precedence);
+  Put(infix.text);
+  Prim(expr->b, tighter);
+  if (parenthesise) Put(')');
+}
+
+void Printer::PrintIntrinsic(const tir::CallNode* call, Precedence context) {
+  const std::string_view name(call->op->name.data(), call->op->name.size());
+  const Infix infix = InfixIntrinsic(name);
+  if (infix.text != nullptr && call->args.size() == 2) {
+    const bool parenthesise = infix.precedence < context;
+    if (parenthesise) Put('(');
+    Prim(call->args[0], infix.precedence);
+    Put(infix.text);
+    Prim(call->args[1], static_cast<Precedence>(static_cast<int>(infix.precedence) + 1));
+    if (parenthesise) Put(')');
+    return;
+  }
+  if (name == "tir.bitwise_not" && call->args.size() == 1) {
+    Put('~');
+    return Prim(call->args[0], Precedence::kUnary);
+  }
+  const auto arguments = [&] { Joined(call->args, [&](const PrimExpr& arg) { Prim(arg); }); };
+  const auto* info = tir::FindIntrinsicInfo(call->op);
+  using tir::IntrinKind;
+  const bool says_dtype = info != nullptr && (info->kind == IntrinKind::kReinterpret || info->kind == IntrinKind::kConstant ||
+                                              info->kind == IntrinKind::kExternCall);
+  const bool inferable =
+      says_dtype || (info == nullptr && name == "tir.call_packed" && call->dtype == DataType::Int(32)) ||
+      (info != nullptr && !call->args.empty() &&
+       (info->kind == IntrinKind::kPredicate
+            ? call->dtype == DataType::Bool(call->args[0].dtype().lanes())
+            : call->dtype == call->args[name == "tir.if_then_else" && call->args.size() == 3 ? 1 : 0].dtype()));
+  if (!inferable || name.substr(0, 4) != "tir.") {
+    Put("T.call(\"");
+    PutDtype(call->dtype);
+    Put("\", ");
+    Quoted(name);
+    for (const PrimExpr& arg : call->args) {
+      Put(", ");
+      Prim(arg);
+    }
+    return Put(')');
+  }
+  Put("T.");
+  Put(name.substr(4));
+  Put('(');
+  if (says_dtype) {
+    Put('"');
+    PutDtype(call->dtype);
+    Put('"');
+    if (!call->args.empty()) Put(", ");
+  }
+  arguments();
+  Put(')');
+}
+
+void Printer::PrintIndices(const Array<PrimExpr>& indices) {
+  Put('[');
+  if (indices.empty()) Put("()");
+  Joined(indices, [&](const PrimExpr& index) {
+    const auto* ramp = index.as<tir::RampNode>();
+    if (ramp == nullptr) return Prim(index);
+    Prim(ramp->base);
+    Put(':');
+    const PrimExpr length = MakeConst(ramp->stride.dtype(), ramp->lanes) * ramp->stride;
+    Prim(ramp->base + length);
+    if (!IsOne(ramp->stride)) {
+      Put(':');
+      Prim(ramp->stride);
+    }
+  });
+  Put(']');
+}
+
+void Printer::Prim(const PrimExpr& expr, Precedence context) {
+  switch (expr->kind) {
+    case ExprKind::kVar: return PrintVar(static_cast<const tir::VarNode*>(expr.get()));
+    case ExprKind::kIntImm:
+    case ExprKind::kFloatImm: return PrintImm(expr.get());
+    case ExprKind::kStringImm: {
+      const auto* imm = static_cast<const tir::StringImmNode*>(expr.get());
+      return Quoted(std::string_view(imm->value.data(), imm->value.size()));
+    }
+    case ExprKind::kCast:
+      Put("T.Cast(\"");
+      PutDtype(expr->dtype);
+      Put("\", ");
+      Prim(static_cast<const tir::CastNode*>(expr.get())->value);
+      return Put(')');
+    case ExprKind::kAdd: case ExprKind::kSub: case ExprKind::kMul: case ExprKind::kDiv: case ExprKind::kMod:
+    case ExprKind::kFloorDiv: case ExprKind::kFloorMod: case ExprKind::kMin: case ExprKind::kMax:
+    case ExprKind::kEQ: case ExprKind::kNE: case ExprKind::kLT: case ExprKind::kLE: case ExprKind::kGT:
+    case ExprKind::kGE: case ExprKind::kAnd: case ExprKind::kOr:
+      return PrintBinary(static_cast<const tir::BinaryNode*>(expr.get()), context);
+    case ExprKind::kNot: {
+      const bool parenthesise = context > Precedence::kNot;
+      Put(parenthesise ? "(not " : "not ");
+      Prim(static_cast<const tir::NotNode*>(expr.get())->a, Precedence::kNot);
+      if (parenthesise) Put(')');
+      return;
+    }
+    case ExprKind::kSelect: {
+      const auto* select = static_cast<const tir::SelectNode*>(expr.get());
+      Put("T.Select(");
+      Prim(select->condition);
+      Put(", ");
+      Prim(select->true_value);
+      Put(", ");
+      Prim(select->false_value);
+      return Put(')');
+    }
+    case ExprKind::kLet: {
+      const auto* let = static_cast<const tir::LetNode*>(expr.get());
+      std::string before;
+      names_.Push();
+      names_.Define(let->var.get(), std::string_view(let->var->name_hint.data(), let->var->name_hint.size()));
+      Put("T.Let(");
+      Prim(let->body);
+      Put(", where={");
+      Prim(let->var);
+      names_.Pop();
+      Put(": ");
+      Prim(let->value);
+      return Put("})");
+    }
+    case ExprKind::kRamp: {
+      const auto* ramp = static_cast<const tir::RampNode*>(expr.get());
+      Put("T.Ramp(");
+      Prim(ramp->base);
+      Put(", ");
+      Prim(ramp->stride);
+      Put(", ");
+      PutInt(ramp->lanes);
+      return Put(')');
+    }
+    case ExprKind::kBroadcast: {
+      const auto* broadcast = static_cast<const tir::BroadcastNode*>(expr.get());
+      Put("T.Broadcast(");
+      Prim(broadcast->value);
+      Put(", ");
+      PutInt(broadcast->lanes);
+      return Put(')');
+    }
+    case ExprKind::kShuffle: {
+      const auto* shuffle = static_cast<const tir::ShuffleNode*>(expr.get());
+      Put("T.Shuffle([");
+      Joined(shuffle->vectors, [&](const PrimExpr& item) { Prim(item); });
+      Put("], [");
+      Joined(shuffle->indices, [&](const PrimExpr& item) { Prim(item); });
+      return Put("])");
+    }
+    case ExprKind::kCall: return PrintIntrinsic(static_cast<const tir::CallNode*>(expr.get()), context);
+    case ExprKind::kBufferLoad: {
+      const auto* load = static_cast<const tir::BufferLoadNode*>(expr.get());
+      BufferName(load->buffer);
+      return PrintIndices(load->indices);
+    }
+    case ExprKind::kProducerLoad: {
+      const auto* load = static_cast<const tir::ProducerLoadNode*>(expr.get());
+      Put("T.ProducerLoad(");
+      Joined(load->indices, [&](const PrimExpr& item) { Prim(item); });
+      return Put(')');
+    }
+    case ExprKind::kReduce: {
+      const auto* reduce = static_cast<const tir::ReduceNode*>(expr.get());
+      names_.Push();
+      for (const IterVar& axis : reduce->axis) {
+        names_.Define(axis->var.get(), std::string_view(axis->var->name_hint.data(), axis->var->name_hint.size()));
+      }
+      Put("T.Reduce([");
+      Joined(reduce->source, [&](const PrimExpr& item) { Prim(item); });
+      Put("], [");
+      Joined(reduce->axis, [&](const IterVar& axis) { Prim(axis->var); });
+      names_.Pop();
+      Put("], ");
+      PutInt(reduce->value_index);
+      return Put(')');
+    }
+  }
+  DEUTERON_UNREACHABLE();
+}
+
+void Printer::SignatureDim(const PrimExpr& dim) {
+  const ExprKind kind = dim->kind;
+  if (kind == ExprKind::kVar || kind == ExprKind::kIntImm) return Prim(dim);
+  bool known = true;
+  PostOrderVisit(dim, [&](const PrimExpr& node) {
+    if (node->kind == ExprKind::kVar) {
+      const std::string* name = names_.Find(node.get());
+      if (name == nullptr || type_var_set_.count(*name) != 0) known = false;
+    }
+  });
+  if (known) return Prim(dim);
+  Put('"');
+  Prim(dim);
+  Put('"');
+}
+
+void Printer::Dim(const PrimExpr& dim) {
+  if (in_signature_) return SignatureDim(dim);
+  Prim(dim);
+}
+
+void Printer::Dims(const Array<PrimExpr>& dims) {
+  Put('(');
+  Joined(dims, [&](const PrimExpr& dim) { Dim(dim); });
+  if (dims.size() == 1) Put(',');
+  Put(')');
+}
+
+void Printer::PrintDict(const Map<String, Any>& dict) {
+  Put('{');
+  // Sorted, as the maps that TVM prints are: text does not depend on the order of insertion.
+  std::vector<std::pair<std::string, Any>> items;
+  for (const auto& [key, value] : dict) items.emplace_back(std::string(key), value);
+  std::sort(items.begin(), items.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
+  Joined(items, [&](const auto& item) {
+    Quoted(item.first);
+    Put(": ");
+    Value(item.second);
+  });
+  Put('}');
+}
+
+void Printer::PrintIndexMap(const ObjectRef& object) {
+  const auto* map = object.as<tir::IndexMapNode>();
+  const bool graph_level = graph_level_;
+  graph_level_ = true;
+  names_.Push();
+  for (const tir::Var& var : map->initial_indices) {
+    names_.Define(var.get(), std::string_view(var->name_hint.data(), var->name_hint.size()));
+  }
+  Put("T.index_map(lambda ");
+  Joined(map->initial_indices, [&](const tir::Var& var) { PrintVar(var.get()); });
+  Put(": ");
+  const bool in_signature = in_signature_;
+  in_signature_ = false;
+  Dims(map->final_indices);
+  in_signature_ = in_signature;
+  names_.Pop();
+  graph_level_ = graph_level;
+  Put(')');
+}
+
+void Printer::Value(const Any& value) {
+  using ffi::TypeIndex;
+  switch (value.type_index()) {
+    case TypeIndex::kTVMFFINone: return Put("None");
+    case TypeIndex::kTVMFFIBool: return Put(value.cast<bool>() ? "True" : "False");
+    case TypeIndex::kTVMFFIInt: return PutInt(value.cast<int64_t>());
+    case TypeIndex::kTVMFFIFloat: {
+      const auto number = value.cast<double>();
+      if (std::isfinite(number)) return PrintFloat(DataType::Float(64), number);
+      Put("float(");
+      PrintFloat(DataType::Float(64), number);
+      return Put(')');
+    }
+    case TypeIndex::kTVMFFIDataType:
+      Put('"');
+      PutDtype(value.cast<DataType>());
+      return Put('"');
+    default: break;
+  }
+  if (const auto text = value.try_cast<String>()) return Quoted(std::string_view(text->data(), text->size()));
+  const auto object = value.try_cast<ObjectRef>();
+  DEUTERON_CHECK(object.has_value()) << "an attribute of a type that has no text";
+  if (object->as<ffi::ArrayObj>() != nullptr) {
+    Put('[');
+    Joined(value.cast<Array<Any>>(), [&](const Any& item) { Value(item); });
+    return Put(']');
+  }
+  if (object->as<ffi::MapObj>() != nullptr) {
+    if (const auto dict = value.try_cast<Map<String, Any>>()) return PrintDict(*dict);
+  }
+  if (const auto* attrs = object->as<DictAttrsNode>()) return PrintDict(attrs->dict);
+  if (object->as<PrimExprNode>() != nullptr) {
+    const bool graph_level = graph_level_;
+    graph_level_ = false;
+    Prim(Downcast<PrimExpr>(*object));
+    graph_level_ = graph_level;
+    return;
+  }
+  if (object->as<tir::IndexMapNode>() != nullptr) return PrintIndexMap(*object);
+  if (object->as<TypeNode>() != nullptr) return PrintType(Downcast<Type>(*object));
+  if (object->as<RelaxExprNode>() != nullptr) return Relax(Downcast<RelaxExpr>(*object));
+  if (const auto* device = object->as<VDeviceNode>()) {
+    return Quoted(std::string(device->target) + ":" + std::to_string(device->device_id) + ":" +
+                  std::string(device->memory_scope));
+  }
+  Quoted("<" + object->GetTypeKey() + ">");
+}
+
+}  // namespace deuteron::script

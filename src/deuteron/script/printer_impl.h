@@ -1,0 +1,167 @@
+/// \file
+/// The printer's state: the text so far, the names in scope, and what must be declared ahead of it.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <unordered_set>
+#include <vector>
+
+#include "deuteron/relax/expr.h"
+#include "deuteron/script/printer.h"
+#include "deuteron/tir/functor.h"
+
+namespace deuteron::script {
+
+using tir::IterVar;
+using tir::IterVarType;
+using tir::Range;
+
+/// Binding strength of Python's operators, weakest first.
+enum class Precedence : uint8_t {
+  kNone, kOr, kAnd, kNot, kCompare, kBitOr, kBitXor, kBitAnd, kShift, kSum, kProduct, kUnary, kAtom,
+};
+
+/// Names of objects, unique among those in scope; scopes nest.
+class NameTable {
+ public:
+  void Push() { frames_.emplace_back(); }
+  void Pop();
+  /// Gives `object` a name like `hint` in the innermost scope.
+  const std::string& Define(const Object* object, std::string_view hint);
+  /// Gives `object` a name that stands for something longer ("A.data").
+  void DefineAs(const Object* object, std::string text);
+  /// Null if it has none.
+  const std::string* Find(const Object* object) const;
+
+ private:
+  struct Defined {
+    const Object* object;
+    std::string base;
+    int64_t suffix;  // -1: takes no name
+  };
+  std::unordered_map<const Object*, std::string> names_;
+  std::unordered_set<std::string> taken_;
+  /// Where the search for a free suffix of a name begins.
+  std::unordered_map<std::string, int64_t> next_suffix_;
+  std::vector<std::vector<Defined>> frames_ = std::vector<std::vector<Defined>>(1);
+};
+
+class Printer {
+ public:
+  explicit Printer(const PrintOptions& options) : options_(options) {}
+
+  /// print_module.cc
+  void Node(const ObjectRef& node);
+  void Module(const IRModule& module);
+  /// One function with its decorator; `name` as it is in the module.
+  void Function(const BaseFunc& func, const std::string& name);
+  std::string Finish();
+
+  /// print_relax.cc
+  void RelaxFunction(const relax::Function& func, const std::string& name);
+  void Block(const relax::BindingBlock& block);
+  void PrintBinding(const relax::Binding& binding);
+  void Relax(const RelaxExpr& expr);
+  void PrintType(const Type& type);
+
+  /// print_tir.cc
+  void PrimFunction(const tir::PrimFunc& func, const std::string& name);
+  void PrintStmt(const tir::Stmt& stmt);
+
+  /// print_expr.cc
+  void Prim(const PrimExpr& expr, Precedence context = Precedence::kNone);
+  void Value(const Any& value);
+  void Quoted(std::string_view text);
+
+ private:
+  // Text.
+  void Put(std::string_view text) { text_.append(text); }
+  void Put(char c) { text_.push_back(c); }
+  void PutInt(int64_t value);
+  void PutDtype(DataType dtype);
+  void Line() {
+    text_.push_back('\n');
+    text_.append(indent_, ' ');
+  }
+  /// A comma between the items of a list: nothing before the first.
+  void Comma(bool* first) {
+    if (!*first) text_.append(", ");
+    *first = false;
+  }
+  template <typename List, typename Each>
+  void Joined(const List& list, Each each) {
+    bool first = true;
+    for (const auto& item : list) {
+      Comma(&first);
+      each(item);
+    }
+  }
+  void SpanComment(const Span& span);
+
+  // Scalars.
+  void PrintFloat(DataType dtype, double value);
+  void PrintImm(const PrimExprNode* expr);
+  void PrintBinary(const tir::BinaryNode* expr, Precedence context);
+  void PrintIntrinsic(const tir::CallNode* call, Precedence context);
+  void PrintIndices(const Array<PrimExpr>& indices);
+  void PrintVar(const tir::VarNode* var);
+  void PrintRange(const Range& range);
+  void PrintDict(const Map<String, Any>& dict);
+  void PrintIndexMap(const ObjectRef& map);
+  /// A dimension of a signature, where symbols are not yet values: in quotes unless it is one symbol or none.
+  void SignatureDim(const PrimExpr& dim);
+  void Dims(const Array<PrimExpr>& dims);
+  void Dim(const PrimExpr& dim);
+
+  // Statements.
+  const std::string& DefineBuffer(const tir::Buffer& buffer, std::string_view hint = "");
+  void BufferName(const tir::Buffer& buffer);
+  void BufferArguments(const tir::Buffer& buffer, bool default_dtype);
+  void Body(const tir::Stmt& stmt);
+  void PrintFor(const tir::ForNode* loop);
+  void PrintRealize(const tir::SBlockRealizeNode* realize);
+  void BlockSignature(const tir::SBlockRealizeNode* realize);
+  void BlockInner(const tir::SBlockNode* block);
+  void Regions(const char* what, const Array<tir::BufferRegion>& regions);
+
+  // Graph level.
+  void Parameters(const Array<relax::Var>& params);
+  void FunctionBody(const relax::SeqExpr& body, const Type& ret_ty);
+  void SeqBlocks(const relax::SeqExpr& seq);
+  void PrintIf(const relax::Var& var, const relax::IfNode* branch);
+  void PrintCall(const relax::CallNode* call);
+  void OpCall(const relax::CallNode* call, std::string_view name);
+  void AttrFields(const ObjectRef& attrs, bool* first);
+  void TypeArguments(const Array<Type>& types, bool* first);
+  void TupleFields(const relax::TupleNode* tuple);
+  void PrintConstant(const relax::ConstantNode* constant);
+  void PrintTarget(const relax::Var& var, bool annotate);
+  void Metadata();
+  bool PrintOpSpecially(const relax::CallNode* call, std::string_view name);
+
+  PrintOptions options_;
+  std::string text_;
+  size_t indent_ = 0;
+  NameTable names_;
+  /// In types and shapes int64 literals stand bare, in kernels int32 ones.
+  bool graph_level_ = false;
+  bool in_signature_ = false;
+  /// Symbols declared at the top of the text, in order.
+  std::vector<std::string> type_vars_;
+  std::unordered_set<std::string> type_var_set_;
+  /// Symbols that the body of the open function defines.
+  std::vector<std::pair<std::string, DataType>> body_symbols_;
+  bool uses_cls_ = false;
+  int function_depth_ = 0;
+  /// Loops in scope by variable, for T.axis.remap.
+  std::unordered_map<const Object*, const tir::ForNode*> loops_;
+  std::vector<const relax::ConstantNode*> constants_;
+  std::unordered_map<const DLTensor*, int64_t> constant_index_;
+};
+
+/// `text` as a Python identifier.
+std::string Identifier(std::string_view text);
+
+}  // namespace deuteron::script
