@@ -12,6 +12,7 @@ namespace deuteron::relax {
 
 /// Rows of the table.
 std::vector<OpInfo> ManipulateOps();
+std::vector<OpInfo> CopyOps();
 
 /// The same elements in row-major order. A dimension of 0 is the one of `data` on that axis, one dimension of
 /// -1 follows from the others; both are replaced here if the shape of `data` is known.

@@ -5,9 +5,16 @@
 
 #include "deuteron/relax/op/binary.h"
 #include "deuteron/relax/op/call.h"
+#include "deuteron/relax/op/create.h"
+#include "deuteron/relax/op/datatype.h"
+#include "deuteron/relax/op/index.h"
 #include "deuteron/relax/op/linear_algebra.h"
+#include "deuteron/relax/op/manipulate.h"
 #include "deuteron/relax/op/memory.h"
 #include "deuteron/relax/op/nn.h"
+#include "deuteron/relax/op/search.h"
+#include "deuteron/relax/op/shape.h"
+#include "deuteron/relax/op/statistical.h"
 #include "deuteron/relax/op/unary.h"
 
 namespace deuteron::relax {
@@ -31,6 +38,14 @@ std::vector<OpInfo> ConcatenateFamilies() {
   add(BuiltinOps());
   add(MemoryOps());
   add(VMOps());
+  add(ManipulateOps());
+  add(CopyOps());
+  add(CreateOps());
+  add(StatisticalOps());
+  add(SearchOps());
+  add(IndexOps());
+  add(DatatypeOps());
+  add(ShapeOps());
   return rows;
 }
 

@@ -1,0 +1,378 @@
+/// \file
+/// Operators that change the shape: reshape, flatten, permute_dims, expand_dims, squeeze, broadcast_to,
+/// collapse_sum, layout_transform.
+#include "deuteron/relax/op/manipulate.h"
+
+#include <algorithm>
+
+#include "deuteron/relax/op/op_shape.h"
+#include "deuteron/topi/product.h"
+#include "deuteron/topi/transform.h"
+
+namespace deuteron::relax {
+namespace {
+
+using topi::Product;
+
+/// `shape` with its dimension of -1, if it has one, computed from the number of elements of `source`.
+Array<PrimExpr> ResolveMinusOne(const Call& call, const Array<PrimExpr>& source, const Array<PrimExpr>& shape,
+                                arith::Analyzer* analyzer) {
+  std::optional<size_t> open;
+  Product others;
+  for (size_t i = 0; i < shape.size(); ++i) {
+    if (!IsConstInt(shape[i], -1)) {
+      others.Multiply(shape[i]);
+    } else if (open) {
+      ThrowOpError(call, "the shape " + Describe(shape) + " has more than one -1");
+    } else {
+      open = i;
+    }
+  }
+  if (!open) return shape;
+  Product all = Product::Of(source);
+  // Equal factors cancel, so that (n, 12, 64) to (n, -1) needs no division.
+  if (auto rest = all.FactorsWithout(others)) {
+    all.factors = std::move(*rest);
+    others.factors.clear();
+  }
+  if (all.constant != 0 && others.constant != 0 && all.constant % others.constant == 0) {
+    all.constant /= others.constant;
+    others.constant = 1;
+  }
+  if (others.constant == 0 || (all.factors.empty() && others.factors.empty() && others.constant != 1)) {
+    ThrowOpError(call, Describe(source) + " cannot be reshaped to " + Describe(shape) +
+                           ": the number of elements is not divisible");
+  }
+  std::vector<PrimExpr> resolved(shape.begin(), shape.end());
+  resolved[*open] = analyzer->Simplify(FloorDiv(all.ToExpr(), others.ToExpr()));
+  return {resolved.begin(), resolved.end()};
+}
+
+Type InferReshape(const Call& call, const BlockBuilder& builder) {
+  CheckArity(call, 2, 2);
+  const TensorTypeNode* data = TensorArg(call, 0);
+  const auto* target = call->args[1].ty().as<ShapeTypeNode>();
+  if (target == nullptr) ThrowOpError(call, "its second argument must be a shape and is " + Describe(call->args[1].ty()));
+  if (!target->values.has_value()) return WithRank(data, target->ndim);
+  Array<PrimExpr> shape = *target->values;
+  if (!data->shape.has_value()) {
+    const bool is_open = std::any_of(shape.begin(), shape.end(), [](const PrimExpr& dim) { return IsConstInt(dim, -1); });
+    return is_open ? WithRank(data, static_cast<int64_t>(shape.size())) : WithShape(data, shape);
+  }
+  shape = ResolveMinusOne(call, *data->shape, shape, &builder.analyzer());
+  const Product from = Product::Of(*data->shape);
+  const Product to = Product::Of(shape);
+  if (from.constant != to.constant && from.factors.size() == to.factors.size() && from.Contains(to)) {
+    ThrowOpError(call, Describe(*data->shape) + " cannot be reshaped to " + Describe(shape) +
+                           ": the numbers of elements differ");
+  }
+  return WithShape(data, shape);
+}
+
+Type InferFlatten(const Call& call, const BlockBuilder& builder) {
+  CheckArity(call, 1, 1);
+  const TensorTypeNode* data = TensorArg(call, 0);
+  if (data->ndim == 1) return GetRef<Type>(data);
+  if (!data->shape.has_value()) return WithRank(data, 1);
+  return WithShape(data, {builder.analyzer().Simplify(Product::Of(*data->shape).ToExpr())});
+}
+
+Expr LegalizeReshape(BlockBuilder& builder, const Call& call) {
+  if (!ShapesKnown(call)) return call;
+  return builder.CallTE("reshape", {call->args[0]}, [&](const Array<te::Tensor>& args) {
+    return Array<te::Tensor>{topi::Reshape(args[0], ResultShape(call))};
+  });
+}
+
+std::vector<size_t> PermutationOf(const Call& call, int64_t ndim) {
+  const auto* attrs = AttrsOf<PermuteDimsAttrsNode>(call);
+  if (!attrs->axes.has_value()) {
+    std::vector<size_t> axes = AllAxes(ndim);
+    std::reverse(axes.begin(), axes.end());
+    return axes;
+  }
+  return AxesArg(call, *attrs->axes, ndim);
+}
+
+Type InferPermuteDims(const Call& call, const BlockBuilder&) {
+  CheckArity(call, 1, 1);
+  const TensorTypeNode* data = TensorArg(call, 0);
+  const auto* attrs = AttrsOf<PermuteDimsAttrsNode>(call);
+  if (data->ndim == kUnknownNDim) {
+    return WithRank(data, attrs->axes.has_value() ? static_cast<int64_t>(attrs->axes.value().size()) : kUnknownNDim);
+  }
+  if (attrs->axes.has_value() && static_cast<int64_t>(attrs->axes.value().size()) != data->ndim) {
+    ThrowOpError(call, std::to_string(attrs->axes.value().size()) + " axes for " + Describe(GetRef<Type>(data)));
+  }
+  const std::vector<size_t> axes = PermutationOf(call, data->ndim);
+  if (!data->shape.has_value()) return WithRank(data, data->ndim);
+  Array<PrimExpr> shape;
+  for (size_t axis : axes) shape.push_back((*data->shape)[axis]);
+  return WithShape(data, shape);
+}
+
+Expr LegalizePermuteDims(BlockBuilder& builder, const Call& call) {
+  if (!ShapesKnown(call)) return call;
+  return builder.CallTE("transpose", call->args, [&](const Array<te::Tensor>& args) {
+    return Array<te::Tensor>{topi::Transpose(args[0], PermutationOf(call, args[0].ndim()))};
+  });
+}
+
+Type InferExpandDims(const Call& call, const BlockBuilder&) {
+  CheckArity(call, 1, 1);
+  const TensorTypeNode* data = TensorArg(call, 0);
+  const auto* attrs = AttrsOf<ExpandDimsAttrsNode>(call);
+  if (data->ndim == kUnknownNDim) return WithRank(data, kUnknownNDim);
+  const int64_t ndim = data->ndim + static_cast<int64_t>(attrs->axis.size());
+  const std::vector<size_t> axes = AxesArg(call, attrs->axis, ndim);
+  if (!data->shape.has_value()) return WithRank(data, ndim);
+  Array<PrimExpr> shape;
+  for (size_t i = 0, next = 0; i < static_cast<size_t>(ndim); ++i) {
+    const bool is_new = std::find(axes.begin(), axes.end(), i) != axes.end();
+    shape.push_back(is_new ? I64(1) : (*data->shape)[next++]);
+  }
+  return WithShape(data, shape);
+}
+
+Expr LegalizeExpandDims(BlockBuilder& builder, const Call& call) {
+  if (!ShapesKnown(call)) return call;
+  const Array<int64_t>& axis = AttrsOf<ExpandDimsAttrsNode>(call)->axis;
+  return builder.CallTE("expand_dims", call->args, [&](const Array<te::Tensor>& args) {
+    const int64_t ndim = args[0].ndim() + static_cast<int64_t>(axis.size());
+    return Array<te::Tensor>{topi::ExpandDims(args[0], AxesArg(call, axis, ndim))};
+  });
+}
+
+/// The axes that a squeeze of a tensor of known shape drops; nothing if that depends on a symbolic dimension.
+std::optional<std::vector<size_t>> SqueezedAxes(const Call& call, const Array<PrimExpr>& shape) {
+  const auto* attrs = AttrsOf<SqueezeAttrsNode>(call);
+  std::vector<size_t> axes;
+  if (attrs->axis.has_value()) {
+    axes = AxesArg(call, *attrs->axis, static_cast<int64_t>(shape.size()));
+    for (size_t axis : axes) {
+      if (const auto extent = AsConstInt(shape[axis]); extent && *extent != 1) {
+        ThrowOpError(call, "axis " + std::to_string(axis) + " of " + Describe(shape) + " is not of length 1");
+      }
+    }
+    return axes;
+  }
+  for (size_t i = 0; i < shape.size(); ++i) {
+    const auto extent = AsConstInt(shape[i]);
+    if (!extent) return std::nullopt;
+    if (*extent == 1) axes.push_back(i);
+  }
+  return axes;
+}
+
+Type InferSqueeze(const Call& call, const BlockBuilder&) {
+  CheckArity(call, 1, 1);
+  const TensorTypeNode* data = TensorArg(call, 0);
+  const auto* attrs = AttrsOf<SqueezeAttrsNode>(call);
+  if (!data->shape.has_value()) {
+    if (data->ndim == kUnknownNDim || !attrs->axis.has_value()) return WithRank(data, kUnknownNDim);
+    return WithRank(data, data->ndim - static_cast<int64_t>(AxesArg(call, *attrs->axis, data->ndim).size()));
+  }
+  const auto axes = SqueezedAxes(call, *data->shape);
+  if (!axes) return WithRank(data, kUnknownNDim);
+  Array<PrimExpr> shape;
+  for (size_t i = 0; i < (*data->shape).size(); ++i) {
+    if (std::find(axes->begin(), axes->end(), i) == axes->end()) shape.push_back((*data->shape)[i]);
+  }
+  return WithShape(data, shape);
+}
+
+Expr LegalizeSqueeze(BlockBuilder& builder, const Call& call) {
+  if (!ShapesKnown(call)) return call;
+  return builder.CallTE("squeeze", call->args, [&](const Array<te::Tensor>& args) {
+    return Array<te::Tensor>{topi::Squeeze(args[0], *SqueezedAxes(call, args[0].shape()))};
+  });
+}
+
+/// A ModelError if `from` cannot be broadcast to `to`.
+void CheckBroadcasts(const Call& call, const Array<PrimExpr>& from, const Array<PrimExpr>& to) {
+  const auto fail = [&] { ThrowOpError(call, Describe(from) + " does not broadcast to " + Describe(to)); };
+  if (from.size() > to.size()) fail();
+  for (size_t i = 0; i < from.size(); ++i) {
+    const auto source = AsConstInt(from[from.size() - 1 - i]);
+    const auto target = AsConstInt(to[to.size() - 1 - i]);
+    if (source && target && *source != 1 && *source != *target) fail();
+  }
+}
+
+Type InferBroadcastTo(const Call& call, const BlockBuilder&) {
+  CheckArity(call, 2, 2);
+  const TensorTypeNode* data = TensorArg(call, 0);
+  const auto target = ShapeArg(call, 1);
+  if (!target) return WithRank(data, call->args[1].ty().as<ShapeTypeNode>()->ndim);
+  if (data->shape.has_value()) CheckBroadcasts(call, *data->shape, *target);
+  return WithShape(data, *target);
+}
+
+Expr LegalizeBroadcastTo(BlockBuilder& builder, const Call& call) {
+  if (!ShapesKnown(call)) return call;
+  return builder.CallTE("broadcast_to", {call->args[0]}, [&](const Array<te::Tensor>& args) {
+    return Array<te::Tensor>{topi::BroadcastTo(args[0], ResultShape(call))};
+  });
+}
+
+Type InferCollapseSum(const Call& call, const BlockBuilder&) {
+  CheckArity(call, 2, 2);
+  const TensorTypeNode* data = TensorArg(call, 0);
+  const auto* like = call->args[1].ty().as<TensorTypeNode>();
+  const std::optional<Array<PrimExpr>> target = like != nullptr ? ShapeOf(like) : ShapeArg(call, 1);
+  if (!target) {
+    return WithRank(data, like != nullptr ? like->ndim : call->args[1].ty().as<ShapeTypeNode>()->ndim);
+  }
+  if (data->shape.has_value()) CheckBroadcasts(call, *target, *data->shape);
+  return WithShape(data, *target);
+}
+
+Expr LegalizeCollapseSum(BlockBuilder& builder, const Call& call) {
+  if (!ShapesKnown(call)) return call;
+  return builder.CallTE("collapse_sum", {call->args[0]}, [&](const Array<te::Tensor>& args) {
+    return Array<te::Tensor>{topi::CollapseSum(args[0], ResultShape(call))};
+  });
+}
+
+/// The greatest value of a final index.
+PrimExpr GreatestIndex(const Call& call, const PrimExpr& index, const ExprVarMap& last) {
+  if (const auto* var = index.as<tir::VarNode>()) {
+    const auto it = last.find(GetRef<tir::Var>(var));
+    if (it != last.end()) return it->second;
+  } else if (const auto* quotient = index.as<tir::FloorDivNode>()) {
+    return FloorDiv(GreatestIndex(call, quotient->a, last), quotient->b);
+  } else if (const auto* remainder = index.as<tir::FloorModNode>()) {
+    return remainder->b - 1;
+  }
+  ThrowOpError(call, "an index of its map is neither an index, nor a quotient or remainder of one by a constant");
+}
+
+Type InferLayoutTransform(const Call& call, const BlockBuilder& builder) {
+  CheckArity(call, 1, 1);
+  const TensorTypeNode* data = TensorArg(call, 0);
+  const auto* attrs = AttrsOf<LayoutTransformAttrsNode>(call);
+  const tir::IndexMap& map = attrs->index_map;
+  const auto rank = static_cast<int64_t>(map->initial_indices.size());
+  if (data->ndim != kUnknownNDim && data->ndim != rank) {
+    ThrowOpError(call, "a map of " + std::to_string(rank) + " indices for " + Describe(GetRef<Type>(data)));
+  }
+  if (!data->shape.has_value()) return WithRank(data, static_cast<int64_t>(map->final_indices.size()));
+  ExprVarMap last;
+  for (size_t i = 0; i < map->initial_indices.size(); ++i) last[map->initial_indices[i]] = (*data->shape)[i] - 1;
+  return WithShape(data, map->final_indices.Map([&](const PrimExpr& index) -> PrimExpr {
+    return builder.analyzer().Simplify(GreatestIndex(call, index, last) + 1);
+  }));
+}
+
+Expr LegalizeLayoutTransform(BlockBuilder& builder, const Call& call) {
+  if (!ShapesKnown(call)) return call;
+  const auto* attrs = AttrsOf<LayoutTransformAttrsNode>(call);
+  const PrimExpr pad = attrs->pad_value.has_value() ? attrs->pad_value.value() : PrimExpr();
+  const char* name = pad.defined() ? "te_layout_transform_with_pad" : "te_layout_transform";
+  return builder.CallTE(name, call->args, [&](const Array<te::Tensor>& args) {
+    return Array<te::Tensor>{topi::LayoutTransform(args[0], attrs->index_map, ResultShape(call), pad)};
+  });
+}
+
+}  // namespace
+
+std::vector<OpInfo> ManipulateOps() {
+  return {
+      {"reshape", {"x", "shape"}, nullptr, InferReshape, LegalizeReshape},
+      {"flatten", {"x"}, nullptr, InferFlatten, LegalizeReshape},
+      {"permute_dims", {"x"}, "deuteron.relax.PermuteDimsAttrs", InferPermuteDims, LegalizePermuteDims},
+      {"expand_dims", {"x"}, "deuteron.relax.ExpandDimsAttrs", InferExpandDims, LegalizeExpandDims},
+      {"squeeze", {"x"}, "deuteron.relax.SqueezeAttrs", InferSqueeze, LegalizeSqueeze},
+      {"broadcast_to", {"x", "shape"}, nullptr, InferBroadcastTo, LegalizeBroadcastTo},
+      {"collapse_sum_like", {"data", "collapse_target"}, nullptr, InferCollapseSum, LegalizeCollapseSum},
+      {"collapse_sum_to", {"data", "shape"}, nullptr, InferCollapseSum, LegalizeCollapseSum},
+      {"layout_transform", {"x"}, "deuteron.relax.LayoutTransformAttrs", InferLayoutTransform, LegalizeLayoutTransform},
+  };
+}
+
+Expr Reshape(Expr data, Array<PrimExpr> shape) {
+  const auto* type = data.ty().defined() ? data.ty().as<TensorTypeNode>() : nullptr;
+  Call call = MakeCall("reshape", {data, ShapeExpr(shape)});
+  if (type == nullptr || !type->shape.has_value()) return call;
+  std::vector<PrimExpr> dims(shape.begin(), shape.end());
+  for (size_t i = 0; i < dims.size(); ++i) {
+    if (!IsZero(dims[i])) continue;
+    if (i >= (*type->shape).size()) {
+      ThrowOpError(call, "dimension " + std::to_string(i) + " is to be copied from " + Describe(data.ty()));
+    }
+    dims[i] = (*type->shape)[i];
+  }
+  arith::Analyzer analyzer;
+  shape = ResolveMinusOne(call, *type->shape, {dims.begin(), dims.end()}, &analyzer);
+  return MakeCall("reshape", {std::move(data), ShapeExpr(shape)});
+}
+Expr Reshape(Expr data, Expr shape) { return MakeCall("reshape", {std::move(data), std::move(shape)}); }
+Expr Flatten(Expr data) { return MakeCall("flatten", {std::move(data)}); }
+
+Expr PermuteDims(Expr data, std::vector<int64_t> axes) {
+  auto attrs = make_object<PermuteDimsAttrsNode>();
+  attrs->axes = ToArray(axes);
+  return MakeCall("permute_dims", {std::move(data)}, Attrs(attrs));
+}
+Expr PermuteDims(Expr data) {
+  return MakeCall("permute_dims", {std::move(data)}, Attrs(make_object<PermuteDimsAttrsNode>()));
+}
+Expr MatrixTranspose(Expr data) {
+  const int64_t ndim = Downcast<TensorType>(data.ty())->ndim;
+  DEUTERON_CHECK(ndim >= 2) << "MatrixTranspose of a tensor of rank " << ndim;
+  std::vector<int64_t> axes;
+  for (int64_t i = 0; i + 2 < ndim; ++i) axes.push_back(i);
+  axes.push_back(ndim - 1);
+  axes.push_back(ndim - 2);
+  return PermuteDims(std::move(data), std::move(axes));
+}
+Expr ExpandDims(Expr data, std::vector<int64_t> axes) {
+  auto attrs = make_object<ExpandDimsAttrsNode>();
+  attrs->axis = ToArray(axes);
+  return MakeCall("expand_dims", {std::move(data)}, Attrs(attrs));
+}
+Expr Squeeze(Expr data, std::vector<int64_t> axes) {
+  auto attrs = make_object<SqueezeAttrsNode>();
+  attrs->axis = ToArray(axes);
+  return MakeCall("squeeze", {std::move(data)}, Attrs(attrs));
+}
+Expr Squeeze(Expr data) { return MakeCall("squeeze", {std::move(data)}, Attrs(make_object<SqueezeAttrsNode>())); }
+Expr BroadcastTo(Expr data, Array<PrimExpr> shape) {
+  return BroadcastTo(std::move(data), Expr(ShapeExpr(std::move(shape))));
+}
+Expr BroadcastTo(Expr data, Expr shape) { return MakeCall("broadcast_to", {std::move(data), std::move(shape)}); }
+Expr CollapseSumLike(Expr data, Expr collapse_target) {
+  return MakeCall("collapse_sum_like", {std::move(data), std::move(collapse_target)});
+}
+Expr CollapseSumTo(Expr data, Array<PrimExpr> shape) {
+  return MakeCall("collapse_sum_to", {std::move(data), ShapeExpr(std::move(shape))});
+}
+Expr LayoutTransform(Expr data, tir::IndexMap index_map, Optional<PrimExpr> pad_value) {
+  auto attrs = make_object<LayoutTransformAttrsNode>();
+  attrs->index_map = std::move(index_map);
+  attrs->pad_value = std::move(pad_value);
+  return MakeCall("layout_transform", {std::move(data)}, Attrs(attrs));
+}
+
+void PermuteDimsAttrsNode::RegisterReflection() {
+  refl::ObjectDef<PermuteDimsAttrsNode>().def_ro("axes", &PermuteDimsAttrsNode::axes);
+}
+void ExpandDimsAttrsNode::RegisterReflection() {
+  refl::ObjectDef<ExpandDimsAttrsNode>().def_ro("axis", &ExpandDimsAttrsNode::axis);
+}
+void SqueezeAttrsNode::RegisterReflection() {
+  refl::ObjectDef<SqueezeAttrsNode>().def_ro("axis", &SqueezeAttrsNode::axis);
+}
+void LayoutTransformAttrsNode::RegisterReflection() {
+  refl::ObjectDef<LayoutTransformAttrsNode>()
+      .def_ro("index_map", &LayoutTransformAttrsNode::index_map)
+      .def_ro("pad_value", &LayoutTransformAttrsNode::pad_value);
+}
+TVM_FFI_STATIC_INIT_BLOCK() {
+  PermuteDimsAttrsNode::RegisterReflection();
+  ExpandDimsAttrsNode::RegisterReflection();
+  SqueezeAttrsNode::RegisterReflection();
+  LayoutTransformAttrsNode::RegisterReflection();
+}
+
+}  // namespace deuteron::relax

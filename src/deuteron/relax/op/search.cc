@@ -1,0 +1,147 @@
+#include "deuteron/relax/op/search.h"
+
+#include <algorithm>
+
+#include "deuteron/relax/op/create.h"
+#include "deuteron/relax/op/op_shape.h"
+#include "deuteron/topi/indexing.h"
+#include "deuteron/topi/reduction.h"
+
+namespace deuteron::relax {
+namespace {
+
+Type InferWhere(const Call& call, const BlockBuilder& builder) {
+  CheckArity(call, 3, 3);
+  const TensorTypeNode* condition = TensorArg(call, 0);
+  if (!condition->dtype.is_void() && !condition->dtype.is_bool()) {
+    ThrowOpError(call, "its condition must be boolean and is " + Describe(GetRef<Type>(condition)));
+  }
+  const DataType dtype = CommonDType(call, 1, 2);
+  const VDevice device = CommonVDevice(call);
+  std::optional<Array<PrimExpr>> shape = ShapeOf(condition);
+  int64_t ndim = condition->ndim;
+  for (size_t i = 1; i < 3; ++i) {
+    const TensorTypeNode* type = TensorArg(call, i);
+    ndim = ndim == kUnknownNDim || type->ndim == kUnknownNDim ? kUnknownNDim : std::max(ndim, type->ndim);
+    if (shape && type->has_shape()) {
+      shape = BroadcastShapes(call, builder, *shape, *type->shape);
+    } else {
+      shape = std::nullopt;
+    }
+  }
+  return MakeTensorType(shape, ndim, dtype, device);
+}
+
+Expr LegalizeWhere(BlockBuilder& builder, const Call& call) {
+  if (!ShapesKnown(call)) return call;
+  return builder.CallTE("where", call->args, [&](const Array<te::Tensor>& args) {
+    return Array<te::Tensor>{topi::Where(args[0], args[1], args[2], ResultShape(call))};
+  });
+}
+
+Type InferArgReduce(const Call& call, const BlockBuilder&) {
+  CheckArity(call, 1, 1);
+  const TensorTypeNode* data = TensorArg(call, 0);
+  const auto* attrs = AttrsOf<ArgmaxArgminAttrsNode>(call);
+  const DataType dtype = DataType::Int(64);
+  if (data->ndim == kUnknownNDim) {
+    if (!attrs->axis.has_value() && !attrs->keepdims) return TensorType(Array<PrimExpr>(), dtype, data->vdevice);
+    return TensorType::WithNDim(kUnknownNDim, dtype, data->vdevice);
+  }
+  std::optional<size_t> axis;
+  if (attrs->axis.has_value()) axis = AxisArg(call, *attrs->axis, data->ndim);
+  if (axis && !data->has_shape()) {
+    return TensorType::WithNDim(attrs->keepdims ? data->ndim : data->ndim - 1, dtype, data->vdevice);
+  }
+  Array<PrimExpr> shape;
+  for (size_t i = 0; i < static_cast<size_t>(data->ndim); ++i) {
+    if (axis && i != *axis) {
+      shape.push_back((*data->shape)[i]);
+    } else if (attrs->keepdims) {
+      shape.push_back(I64(1));
+    }
+  }
+  return TensorType(shape, dtype, data->vdevice);
+}
+
+template <bool greatest>
+Expr LegalizeArgReduce(BlockBuilder& builder, const Call& call) {
+  if (!ShapesKnown(call)) return call;
+  const auto* attrs = AttrsOf<ArgmaxArgminAttrsNode>(call);
+  return builder.CallTE(greatest ? "argmax" : "argmin", call->args, [&](const Array<te::Tensor>& args) {
+    const std::vector<size_t> axes = attrs->axis.has_value()
+                                         ? std::vector<size_t>{AxisArg(call, *attrs->axis, args[0].ndim())}
+                                         : AllAxes(args[0].ndim());
+    return Array<te::Tensor>{topi::ArgReduce(args[0], axes, attrs->keepdims, greatest)};
+  });
+}
+
+Type InferBucketize(const Call& call, const BlockBuilder&) {
+  CheckArity(call, 2, 2);
+  CheckRank(call, 1, 1);
+  const DataType dtype = AttrsOf<BucketizeAttrsNode>(call)->out_int32 ? DataType::Int(32) : DataType::Int(64);
+  return WithDType(TensorArg(call, 0), dtype);
+}
+
+Expr LegalizeBucketize(BlockBuilder& builder, const Call& call) {
+  if (!ShapesKnown(call)) return call;
+  const DataType dtype = Downcast<TensorType>(call.ty())->dtype;
+  return builder.CallTE("searchsorted", call->args, [&](const Array<te::Tensor>& args) {
+    return Array<te::Tensor>{topi::Bucketize(args[0], args[1], dtype, AttrsOf<BucketizeAttrsNode>(call)->right)};
+  });
+}
+
+Expr MakeArgReduce(const char* name, Expr x, std::optional<int64_t> axis, bool keepdims) {
+  auto attrs = make_object<ArgmaxArgminAttrsNode>();
+  if (axis) attrs->axis = *axis;
+  attrs->keepdims = keepdims;
+  return MakeCall(name, {std::move(x)}, Attrs(attrs));
+}
+
+}  // namespace
+
+std::vector<OpInfo> SearchOps() {
+  constexpr const char* kArg = "deuteron.relax.ArgmaxArgminAttrs";
+  return {
+      {"where", {"condition", "x1", "x2"}, nullptr, InferWhere, LegalizeWhere},
+      {"argmax", {"x"}, kArg, InferArgReduce, LegalizeArgReduce<true>},
+      {"argmin", {"x"}, kArg, InferArgReduce, LegalizeArgReduce<false>},
+      {"bucketize", {"input_tensor", "boundaries"}, "deuteron.relax.BucketizeAttrs", InferBucketize, LegalizeBucketize},
+  };
+}
+
+Expr Where(Expr condition, Expr x1, Expr x2) {
+  return MakeCall("where", {std::move(condition), std::move(x1), std::move(x2)});
+}
+Expr Argmax(Expr x, std::optional<int64_t> axis, bool keepdims) {
+  return MakeArgReduce("argmax", std::move(x), axis, keepdims);
+}
+Expr Argmin(Expr x, std::optional<int64_t> axis, bool keepdims) {
+  return MakeArgReduce("argmin", std::move(x), axis, keepdims);
+}
+Expr Bucketize(Expr input, Expr boundaries, bool out_int32, bool right) {
+  auto attrs = make_object<BucketizeAttrsNode>();
+  attrs->out_int32 = out_int32;
+  attrs->right = right;
+  return MakeCall("bucketize", {std::move(input), std::move(boundaries)}, Attrs(attrs));
+}
+Expr MaskedFill(Expr x, Expr mask, Expr value) {
+  return Where(std::move(mask), FullLike(x, std::move(value)), x);
+}
+
+void ArgmaxArgminAttrsNode::RegisterReflection() {
+  refl::ObjectDef<ArgmaxArgminAttrsNode>()
+      .def_ro("axis", &ArgmaxArgminAttrsNode::axis)
+      .def_ro("keepdims", &ArgmaxArgminAttrsNode::keepdims);
+}
+void BucketizeAttrsNode::RegisterReflection() {
+  refl::ObjectDef<BucketizeAttrsNode>()
+      .def_ro("out_int32", &BucketizeAttrsNode::out_int32)
+      .def_ro("right", &BucketizeAttrsNode::right);
+}
+TVM_FFI_STATIC_INIT_BLOCK() {
+  ArgmaxArgminAttrsNode::RegisterReflection();
+  BucketizeAttrsNode::RegisterReflection();
+}
+
+}  // namespace deuteron::relax

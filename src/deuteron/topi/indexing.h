@@ -1,0 +1,41 @@
+/// \file
+/// Reading and writing elements at indices that are data, searching and sorting. In gathers and scatters, negative
+/// indices count from the end.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "deuteron/te/tensor.h"
+
+namespace deuteron::topi {
+
+/// Elements `indices` of `axis`. mode: "fast", "clip", "wrap", "nan".
+te::Tensor Take(const te::Tensor& x, const te::Tensor& indices, size_t axis, const std::string& mode);
+te::Tensor GatherElements(const te::Tensor& x, const te::Tensor& indices, size_t axis);
+te::Tensor GatherND(const te::Tensor& x, const te::Tensor& indices, size_t batch_dims);
+/// x[indices[0], indices[1], …]; the index tensors broadcast to `index_shape`.
+te::Tensor IndexTensor(const te::Tensor& x, const Array<te::Tensor>& indices, const Array<PrimExpr>& index_shape);
+te::Tensor OneHot(const te::Tensor& indices, const PrimExpr& on_value, const PrimExpr& off_value, int64_t depth,
+                  size_t axis);
+te::Tensor SliceScatter(const te::Tensor& x, const te::Tensor& src, const PrimExpr& begin, const PrimExpr& end,
+                        const PrimExpr& step, size_t axis);
+/// out[i] = condition ? a : b, broadcast.
+te::Tensor Where(const te::Tensor& condition, const te::Tensor& a, const te::Tensor& b,
+                 const Array<PrimExpr>& shape);
+
+/// A copy of `x` with `updates` combined into it, in row-major order. reduction: "update", "add", "mul", "min",
+/// "max", "mean" (elements only).
+te::Tensor ScatterElements(const te::Tensor& x, const te::Tensor& indices, const te::Tensor& updates, size_t axis,
+                           const std::string& reduction);
+te::Tensor ScatterND(const te::Tensor& x, const te::Tensor& indices, const te::Tensor& updates,
+                     const std::string& reduction);
+
+/// The number of `boundaries` (ascending) below each element; with `right`, of those below or equal.
+te::Tensor Bucketize(const te::Tensor& x, const te::Tensor& boundaries, DataType dtype, bool right);
+/// Positions (int64) of the elements along `axis` in ascending or descending order; stable; NaN is greatest.
+te::Tensor Argsort(const te::Tensor& x, size_t axis, bool descending);
+/// out[…, i, …] = x[…, order[…, i, …], …] for the first `count` of `axis`.
+te::Tensor TakeAlong(const te::Tensor& x, const te::Tensor& order, size_t axis, const PrimExpr& count);
+
+}  // namespace deuteron::topi

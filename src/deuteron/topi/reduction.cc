@@ -1,0 +1,203 @@
+#include "deuteron/topi/reduction.h"
+
+#include <algorithm>
+#include <limits>
+
+#include "deuteron/topi/elementwise.h"
+
+namespace deuteron::topi {
+namespace {
+
+/// A reduction's axes, and the way from the result's indices to the operand's.
+class ReducedAxes {
+ public:
+  ReducedAxes(const te::Tensor& x, const std::vector<size_t>& axes, bool keepdims) : keepdims_(keepdims) {
+    for (size_t i = 0; i < x.shape().size(); ++i) {
+      const bool is_reduced = std::find(axes.begin(), axes.end(), i) != axes.end();
+      is_reduced_.push_back(is_reduced);
+      if (is_reduced) {
+        iterators.push_back(te::ReduceAxis(x.shape()[i], "k" + std::to_string(i)));
+        count = count * x.shape()[i];
+      }
+      if (!is_reduced) shape.push_back(x.shape()[i]);
+      if (is_reduced && keepdims) shape.push_back(I64(1));
+    }
+  }
+
+  /// Indices of the operand.
+  Array<PrimExpr> SourceIndices(const Array<tir::Var>& vars) const {
+    Array<PrimExpr> indices;
+    size_t next_var = 0;
+    size_t next_iterator = 0;
+    for (const bool is_reduced : is_reduced_) {
+      if (is_reduced) {
+        indices.push_back(iterators[next_iterator++]->var);
+        if (keepdims_) ++next_var;
+      } else {
+        indices.push_back(vars[next_var++]);
+      }
+    }
+    return indices;
+  }
+
+  std::vector<std::string> Names() const { return NamesOfAxes(AxisNames::kAx, shape.size()); }
+
+  Array<PrimExpr> shape;
+  Array<tir::IterVar> iterators;
+  /// Number of elements that are reduced to one.
+  PrimExpr count = I64(1);
+
+ private:
+  std::vector<bool> is_reduced_;
+  bool keepdims_;
+};
+
+/// Identities are infinite where the type has infinities: the maximum of nothing but -inf is -inf.
+PrimExpr Lowest(DataType dtype) {
+  return dtype.is_float() ? MakeConst(dtype, -std::numeric_limits<double>::infinity()) : MinValue(dtype);
+}
+PrimExpr Highest(DataType dtype) { return dtype.is_float() ? Infinity(dtype) : MaxValue(dtype); }
+
+PrimExpr ExtremeOf(PrimExpr source, const Array<tir::IterVar>& axes, bool greatest) {
+  const DataType dtype = source.dtype();
+  const tir::Var lhs("x", dtype);
+  const tir::Var rhs("y", dtype);
+  const PrimExpr result = greatest ? Max(lhs, rhs) : Min(lhs, rhs);
+  return tir::Reduce(tir::CommReducer({lhs}, {rhs}, {result}, {greatest ? Lowest(dtype) : Highest(dtype)}),
+                     {std::move(source)}, axes);
+}
+
+te::Tensor CastBack(const te::Tensor& x, DataType dtype) {
+  if (x.dtype() == dtype) return x;
+  return Map(x, [&](PrimExpr value) { return CastTo(dtype, std::move(value)); }, "T_cast", AxisNames::kAx);
+}
+
+/// The sum over `axes` in the type of the accumulator, divided by the number of elements.
+te::Tensor MeanInAccumulator(const te::Tensor& x, const std::vector<size_t>& axes, bool keepdims) {
+  const DataType accumulator = AccumulatorType(x.dtype());
+  const ReducedAxes reduced(x, axes, keepdims);
+  const te::Tensor sum = te::Compute(
+      reduced.shape,
+      [&](const Array<tir::Var>& vars) {
+        const PrimExpr value = CastTo(accumulator, x(reduced.SourceIndices(vars)));
+        return reduced.iterators.empty() ? value : te::Sum(value, reduced.iterators);
+      },
+      std::string(x->op->name) + "_red", {}, reduced.Names());
+  const PrimExpr count = CastTo(accumulator, reduced.count);
+  return Map(
+      sum, [&](PrimExpr value) { return accumulator.is_float() ? value / count : TruncDiv(value, count); },
+      "T_divide", AxisNames::kAx);
+}
+
+}  // namespace
+
+te::Tensor Reduce(const te::Tensor& x, const std::vector<size_t>& axes, bool keepdims, ReduceKind kind) {
+  const bool accumulates = kind == ReduceKind::kSum || kind == ReduceKind::kProd;
+  const DataType dtype = accumulates ? AccumulatorType(x.dtype()) : x.dtype();
+  const ReducedAxes reduced(x, axes, keepdims);
+  const te::Tensor result = te::Compute(
+      reduced.shape,
+      [&](const Array<tir::Var>& vars) -> PrimExpr {
+        const PrimExpr value = CastTo(dtype, x(reduced.SourceIndices(vars)));
+        if (reduced.iterators.empty()) return value;
+        switch (kind) {
+          case ReduceKind::kSum: return te::Sum(value, reduced.iterators);
+          case ReduceKind::kProd: return te::Prod(value, reduced.iterators);
+          case ReduceKind::kMax: return ExtremeOf(value, reduced.iterators, true);
+          case ReduceKind::kMin: return ExtremeOf(value, reduced.iterators, false);
+        }
+        DEUTERON_UNREACHABLE();
+      },
+      std::string(x->op->name) + "_red", {}, reduced.Names());
+  return CastBack(result, x.dtype());
+}
+
+te::Tensor Mean(const te::Tensor& x, const std::vector<size_t>& axes, bool keepdims) {
+  return CastBack(MeanInAccumulator(x, axes, keepdims), x.dtype());
+}
+
+te::Tensor Variance(const te::Tensor& x, const std::vector<size_t>& axes, bool keepdims) {
+  const te::Tensor mean = MeanInAccumulator(x, axes, /*keepdims=*/true);
+  const te::Tensor difference = te::Compute(
+      x.shape(),
+      [&](const Array<tir::Var>& vars) {
+        return CastTo(mean.dtype(), x(Indices(vars))) - BroadcastAt(mean, x.shape(), vars);
+      },
+      "T_subtract", {}, NamesOfAxes(AxisNames::kAx, x.shape().size()));
+  const te::Tensor square =
+      Map(difference, [](PrimExpr value) { return value * value; }, "T_multiply", AxisNames::kAx);
+  return CastBack(MeanInAccumulator(square, axes, keepdims), x.dtype());
+}
+
+te::Tensor ArgReduce(const te::Tensor& x, const std::vector<size_t>& axes, bool keepdims, bool greatest) {
+  const ReducedAxes reduced(x, axes, keepdims);
+  const DataType index_type = DataType::Int(64);
+  const tir::Var lhs_index("lhs_0", index_type);
+  const tir::Var lhs_value("lhs_1", x.dtype());
+  const tir::Var rhs_index("rhs_0", index_type);
+  const tir::Var rhs_value("rhs_1", x.dtype());
+  // The identity has the greatest index, so that any element wins against it, even one as extreme.
+  const PrimExpr left = lhs_value;
+  const PrimExpr is_better = greatest ? left > rhs_value : left < rhs_value;
+  const PrimExpr is_first = Equal(left, rhs_value) && (PrimExpr(lhs_index) < rhs_index);
+  const tir::CommReducer reducer(
+      {lhs_index, lhs_value}, {rhs_index, rhs_value},
+      {SelectExpr(is_better || is_first, lhs_index, rhs_index), SelectExpr(is_better, lhs_value, rhs_value)},
+      {MaxValue(index_type), greatest ? Lowest(x.dtype()) : Highest(x.dtype())});
+  const std::string name = std::string(x->op->name) + "_red";
+  if (reduced.iterators.empty()) {
+    return te::Compute(reduced.shape, [](const Array<tir::Var>&) { return I64(0); }, name);
+  }
+  const Array<te::Tensor> pair = te::ComputeMany(
+      reduced.shape,
+      [&](const Array<tir::Var>& vars) {
+        PrimExpr position = I64(0);
+        for (const tir::IterVar& axis : reduced.iterators) position = position * axis->dom->extent + axis->var;
+        const Array<PrimExpr> sources = {position, x(reduced.SourceIndices(vars))};
+        return Array<PrimExpr>{tir::Reduce(reducer, sources, reduced.iterators, 0),
+                               tir::Reduce(reducer, sources, reduced.iterators, 1)};
+      },
+      name + "_temp", {}, reduced.Names());
+  return Map(pair[0], [](PrimExpr index) { return index; }, name, AxisNames::kAx);
+}
+
+te::Tensor Materialized(const te::Tensor& x) {
+  if (x->op->attrs.count("te.scalar") == 0) return x;
+  return te::Compute(x.shape(), [&](const Array<tir::Var>& vars) { return x(Indices(vars)); }, "T_scalar");
+}
+
+te::Tensor Scan(const te::Tensor& x, size_t axis, DataType dtype, bool exclusive, bool product) {
+  Array<PrimExpr> spatial = x.shape();
+  spatial.erase(spatial.begin() + static_cast<std::ptrdiff_t>(axis));
+  const PrimExpr extent = x.shape()[axis];
+  const auto body = [=](const Array<tir::Buffer>& inputs, const Array<tir::Buffer>& outputs,
+                        const Array<tir::Var>& iterators) {
+    const auto at = [&](const PrimExpr& position) {
+      Array<PrimExpr> indices = Indices(iterators);
+      indices.insert(indices.begin() + static_cast<std::ptrdiff_t>(axis), position);
+      return indices;
+    };
+    const auto element = [&](const PrimExpr& position) {
+      return CastTo(dtype, tir::BufferLoad(inputs[0], at(position)));
+    };
+    const tir::Var k("k");
+    const PrimExpr first = exclusive ? MakeConst(dtype, product ? 1 : 0) : element(I64(0));
+    const PrimExpr sum = tir::BufferLoad(outputs[0], at(k));
+    const PrimExpr next = element(exclusive ? PrimExpr(k) : k + 1);
+    const tir::Stmt start = tir::BufferStore(outputs[0], first, at(I64(0)));
+    const tir::Stmt loop = tir::For(k, I64(0), extent - 1, tir::ForKind::kSerial,
+                                    tir::BufferStore(outputs[0], product ? sum * next : sum + next, at(k + 1)));
+    const auto row = [&](const tir::Buffer& buffer) {
+      Array<tir::Range> region;
+      for (const PrimExpr& index : at(I64(0))) region.push_back(tir::Range::FromMinExtent(index, I64(1)));
+      region.Set(static_cast<int64_t>(axis), tir::Range::FromMinExtent(I64(0), extent));
+      return Array<tir::BufferRegion>{tir::BufferRegion(buffer, region)};
+    };
+    tir::Stmt scan = tir::SeqStmt::Flatten({start, loop});
+    if (AsConstInt(extent).value_or(0) <= 0) scan = tir::IfThenElse(extent > 0, scan);  // may be empty
+    return te::ExternBlock{scan, row(inputs[0]), row(outputs[0])};
+  };
+  return te::Extern(product ? "cumprod" : "cumsum", {Materialized(x)}, {{x.shape(), dtype}}, spatial, body)[0];
+}
+
+}  // namespace deuteron::topi

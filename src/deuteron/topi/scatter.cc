@@ -1,0 +1,128 @@
+/// \file
+/// Scatters: a copy, then updates in row-major order, so that the last of several to one element wins.
+#include "deuteron/ir/expr_functor.h"
+#include "deuteron/topi/elementwise.h"
+#include "deuteron/topi/indexing.h"
+#include "deuteron/topi/reduction.h"
+
+namespace deuteron::topi {
+namespace {
+
+using tir::Buffer;
+using tir::BufferLoad;
+using tir::BufferStore;
+using tir::For;
+using tir::ForKind;
+using tir::Stmt;
+using tir::Var;
+
+PrimExpr FromEnd(const PrimExpr& index, const PrimExpr& extent) {
+  const PrimExpr position = CastTo(DataType::Int(64), index);
+  return SelectExpr(position < 0, position + extent, position);
+}
+
+PrimExpr Combine(const std::string& reduction, const PrimExpr& old_value, const PrimExpr& update) {
+  if (reduction == "update") return update;
+  if (reduction == "add" || reduction == "mean") return old_value + update;
+  if (reduction == "mul") return old_value * update;
+  if (reduction == "min") return Min(old_value, update);
+  if (reduction == "max") return Max(old_value, update);
+  DEUTERON_THROW(UnsupportedError) << "scatter: unknown reduction \"" << reduction << "\"";
+}
+
+/// Serial loops around `body(indices)`.
+Stmt Loops(const Array<PrimExpr>& extents, const std::function<Stmt(const Array<PrimExpr>&)>& body) {
+  std::vector<Var> vars;
+  Array<PrimExpr> indices;
+  for (size_t i = 0; i < extents.size(); ++i) {
+    vars.emplace_back("j" + std::to_string(i));
+    indices.push_back(vars.back());
+  }
+  Stmt nest = body(indices);
+  for (size_t i = extents.size(); i-- > 0;) nest = For(vars[i], I64(0), extents[i], ForKind::kSerial, nest);
+  return nest;
+}
+
+}  // namespace
+
+te::Tensor ScatterElements(const te::Tensor& x, const te::Tensor& indices, const te::Tensor& updates, size_t axis,
+                           const std::string& reduction) {
+  // Positions off the axis are independent of each other.
+  Array<PrimExpr> spatial = x.shape();
+  spatial.erase(spatial.begin() + static_cast<std::ptrdiff_t>(axis));
+  const PrimExpr extent = x.shape()[axis];
+  const Array<PrimExpr> index_shape = indices.shape();
+  const bool is_mean = reduction == "mean";
+  const auto body = [=](const Array<Buffer>& inputs, const Array<Buffer>& outputs, const Array<Var>& iterators) {
+    const auto at = [&](const PrimExpr& position) {
+      Array<PrimExpr> all = Indices(iterators);
+      all.insert(all.begin() + static_cast<std::ptrdiff_t>(axis), position);
+      return all;
+    };
+    const auto loop = [&](const PrimExpr& count, const std::function<Stmt(const PrimExpr&)>& step) {
+      const Var k("k");
+      return For(k, I64(0), count, ForKind::kSerial, step(k));
+    };
+    Array<Stmt> steps;
+    steps.push_back(loop(extent, [&](const PrimExpr& k) {
+      const Stmt copy = BufferStore(outputs[0], BufferLoad(inputs[0], at(k)), at(k));
+      if (!is_mean) return copy;
+      return tir::SeqStmt::Flatten({copy, BufferStore(outputs[1], I64(1), at(k))});
+    }));
+    Stmt update = loop(index_shape[axis], [&](const PrimExpr& k) {
+      const Array<PrimExpr> target = at(FromEnd(BufferLoad(inputs[1], at(k)), extent));
+      const Stmt store = BufferStore(
+          outputs[0], Combine(reduction, BufferLoad(outputs[0], target), BufferLoad(inputs[2], at(k))), target);
+      if (!is_mean) return store;
+      return tir::SeqStmt::Flatten({store, BufferStore(outputs[1], BufferLoad(outputs[1], target) + 1, target)});
+    });
+    // `indices` may be smaller than `x` on the other axes.
+    PrimExpr inside = True();
+    for (size_t i = 0; i < iterators.size(); ++i) {
+      const PrimExpr& count = index_shape[i < axis ? i : i + 1];
+      if (!ExprEqual(count, spatial[i])) inside = inside && (iterators[i] < count);
+    }
+    steps.push_back(IsOne(inside) ? update : Stmt(tir::IfThenElse(inside, update)));
+    if (is_mean) {
+      steps.push_back(loop(extent, [&](const PrimExpr& k) {
+        const PrimExpr sum = BufferLoad(outputs[0], at(k));
+        const PrimExpr count = CastTo(sum.dtype(), BufferLoad(outputs[1], at(k)));
+        return BufferStore(outputs[0], sum.dtype().is_float() ? sum / count : FloorDiv(sum, count), at(k));
+      }));
+    }
+    return te::ExternBlock{tir::SeqStmt::Flatten(steps), {}, {}};
+  };
+  std::vector<std::pair<Array<PrimExpr>, DataType>> outputs = {{x.shape(), x.dtype()}};
+  if (is_mean) outputs.emplace_back(x.shape(), DataType::Int(64));
+  return te::Extern("scatter_elements", {Materialized(x), Materialized(indices), Materialized(updates)}, outputs,
+                    spatial, body)[0];
+}
+
+te::Tensor ScatterND(const te::Tensor& x, const te::Tensor& indices, const te::Tensor& updates,
+                     const std::string& reduction) {
+  const size_t tuple_axis = indices.shape().size() - 1;
+  const auto depth = static_cast<size_t>(*AsConstInt(indices.shape()[tuple_axis]));
+  const Array<PrimExpr> shape = x.shape();
+  const Array<PrimExpr> update_shape = updates.shape();
+  const auto body = [=](const Array<Buffer>& inputs, const Array<Buffer>& outputs, const Array<Var>&) {
+    const Stmt copy = Loops(shape, [&](const Array<PrimExpr>& at) {
+      return BufferStore(outputs[0], BufferLoad(inputs[0], at), at);
+    });
+    const Stmt update = Loops(update_shape, [&](const Array<PrimExpr>& at) {
+      Array<PrimExpr> target;
+      for (size_t i = 0; i < depth; ++i) {
+        Array<PrimExpr> tuple(at.begin(), at.begin() + static_cast<std::ptrdiff_t>(tuple_axis));
+        tuple.push_back(I64(static_cast<int64_t>(i)));
+        target.push_back(FromEnd(BufferLoad(inputs[1], tuple), shape[i]));
+      }
+      for (size_t i = tuple_axis; i < at.size(); ++i) target.push_back(at[i]);
+      return BufferStore(outputs[0],
+                         Combine(reduction, BufferLoad(outputs[0], target), BufferLoad(inputs[2], at)), target);
+    });
+    return te::ExternBlock{tir::SeqStmt::Flatten({copy, update}), {}, {}};
+  };
+  return te::Extern("scatter_nd", {Materialized(x), Materialized(indices), Materialized(updates)},
+                    {{x.shape(), x.dtype()}}, {I64(1)}, body)[0];
+}
+
+}  // namespace deuteron::topi
