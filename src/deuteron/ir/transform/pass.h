@@ -27,7 +27,7 @@ struct PassInfo {
   std::string name;
   int opt_level = 0;
   /// Names of passes (of the registry given to the context) that run first.
-  std::vector<std::string> required;
+  std::vector<std::string> required = {};
   /// A list of passes; its members are run, timed, counted and vetoed one by one.
   bool is_sequence = false;
 };

@@ -1,0 +1,191 @@
+/// \file
+/// DeadCodeElimination: removes what nothing needs.
+///
+/// Purpose: passes may leave unused bindings and functions behind; this one removes bindings of pure values
+/// that nothing uses, and functions that no entry point reaches.
+///
+/// What it must not do: remove a call with a side effect, a match_cast outside of dataflow blocks (it is a
+/// check), a match_cast that defines a symbolic variable still in use, or a public function.
+///
+/// Place: after passes that replace code (FuseTIR, FoldConstant, RunCodegen). One sweep from the last binding
+/// to the first suffices, since uses follow definitions.
+#include <algorithm>
+#include <unordered_set>
+
+#include "deuteron/relax/analysis/purity.h"
+#include "deuteron/relax/analysis/type_analysis.h"
+#include "deuteron/relax/transform/pass_utils.h"
+#include "deuteron/relax/transform/passes.h"
+#include "deuteron/relax/transform/var_replacer.h"
+
+namespace deuteron::relax {
+namespace {
+
+/// Removes dead bindings of one function.
+class BindingRemover {
+ public:
+  explicit BindingRemover(const IRModule& module) : module_(module) {}
+
+  Function Remove(const Function& function) {
+    UseType(function->ret_ty);
+    return WithBody(function, Visit(function->body));
+  }
+
+ private:
+  SeqExpr Visit(const SeqExpr& seq) {
+    Use(seq->body);
+    bool changed = false;
+    std::vector<BindingBlock> reversed;
+    for (size_t b = seq->blocks.size(); b-- > 0;) {
+      const BindingBlock block = Visit(seq->blocks[b]);
+      changed |= !block.same_as(seq->blocks[b]);
+      if (!block->bindings.empty()) reversed.push_back(block);
+    }
+    if (!changed) return seq;
+    return SeqExpr(Array<BindingBlock>(reversed.rbegin(), reversed.rend()), seq->body, seq->span);
+  }
+
+  BindingBlock Visit(const BindingBlock& block) {
+    const bool is_dataflow = block->IsInstance<DataflowBlockNode>();
+    std::vector<Binding> reversed;
+    bool changed = false;
+    for (size_t i = block->bindings.size(); i-- > 0;) {
+      Binding binding = block->bindings[i];
+      if (!IsNeeded(binding, is_dataflow)) {
+        changed = true;
+        continue;
+      }
+      const Binding kept = VisitBranches(binding);
+      changed |= !kept.same_as(binding);
+      UseBinding(kept);
+      reversed.push_back(kept);
+    }
+    return changed ? WithBindings(block, Array<Binding>(reversed.rbegin(), reversed.rend())) : block;
+  }
+
+  bool IsNeeded(const Binding& binding, bool is_dataflow) const {
+    if (used_.count(binding->var.get())) return true;
+    if (const auto* cast = binding.as<MatchCastNode>()) {
+      if (!is_dataflow) return true;
+      const auto defined = DefinedSymbolicVars(cast->ty);
+      return std::any_of(defined.begin(), defined.end(), [this](const tir::Var& v) { return symbols_.count(v.get()); });
+    }
+    return HasSideEffect(BoundValue(binding), module_);
+  }
+
+  Binding VisitBranches(const Binding& binding) {
+    const auto* branch = BoundValue(binding).as<IfNode>();
+    if (branch == nullptr) return binding;
+    const SeqExpr true_branch = Visit(branch->true_branch);
+    const SeqExpr false_branch = Visit(branch->false_branch);
+    if (true_branch.same_as(branch->true_branch) && false_branch.same_as(branch->false_branch)) return binding;
+    const If visited(branch->cond, true_branch, false_branch, branch->span);
+    visited->ty = branch->ty;
+    return VarBinding(binding->var, visited, binding->span);
+  }
+
+  void UseBinding(const Binding& binding) {
+    Use(BoundValue(binding));
+    UseType(binding->var.ty());
+    if (const auto* cast = binding.as<MatchCastNode>()) UseType(cast->ty);
+  }
+  void Use(const Expr& expr) {
+    if (const auto* branch = expr.as<IfNode>()) return Use(branch->cond);  // the branches were visited
+    if (const auto* function = expr.as<FunctionNode>()) {
+      Visit(function->body);
+      return;
+    }
+    VisitLeaves(expr, [this](const Expr& leaf) {
+      if (IsVar(leaf)) used_.insert(leaf.get());
+      if (const auto* shape = leaf.as<ShapeExprNode>()) UseDims(shape->values);
+      if (const auto* scalar = leaf.as<PrimValueNode>()) UseDims({scalar->value});
+    });
+    if (const auto* call = expr.as<CallNode>()) {
+      for (const Type& type : call->ty_args) UseType(type);
+    }
+  }
+  void UseDims(const Array<PrimExpr>& dims) {
+    for (const PrimExpr& dim : dims) {
+      if (dim->kind == ExprKind::kIntImm) continue;
+      for (const tir::Var& var : FreeVars(dim)) symbols_.insert(var.get());
+    }
+  }
+  void UseType(const Type& type) {
+    if (!type.defined()) return;
+    for (const tir::Var& var : SymbolicVars(type)) symbols_.insert(var.get());
+  }
+
+  const IRModule& module_;
+  std::unordered_set<const Object*> used_;
+  std::unordered_set<const Object*> symbols_;
+};
+
+/// Adds every global variable mentioned in a function to a work list.
+class CalleeCollector {
+ public:
+  explicit CalleeCollector(std::vector<GlobalVar>* found) : found_(found) {}
+  void Visit(const BaseFunc& func) {
+    if (const auto* function = func.as<FunctionNode>()) Visit(function->body);
+  }
+
+ private:
+  void Visit(const SeqExpr& seq) {
+    for (const BindingBlock& block : seq->blocks) {
+      for (const Binding& binding : block->bindings) VisitExpr(BoundValue(binding));
+    }
+    VisitExpr(seq->body);
+  }
+  void VisitExpr(const Expr& expr) {
+    if (const auto* branch = expr.as<IfNode>()) {
+      Visit(branch->true_branch);
+      return Visit(branch->false_branch);
+    }
+    if (const auto* function = expr.as<FunctionNode>()) return Visit(function->body);
+    VisitLeaves(expr, [this](const Expr& leaf) {
+      if (const auto* callee = leaf.as<GlobalVarNode>()) found_->push_back(GetRef<GlobalVar>(callee));
+    });
+  }
+  std::vector<GlobalVar>* found_;
+};
+
+IRModule RemoveUnusedFunctions(IRModule module, const std::vector<std::string>& entries) {
+  std::vector<GlobalVar> work;
+  for (const std::string& name : entries) work.push_back(module.GetGlobalVar(name));
+  for (const auto& [var, func] : module->functions) {
+    if (entries.empty() && func->GetAttr<String>("global_symbol").has_value()) work.push_back(var);
+  }
+  std::unordered_set<const Object*> reached;
+  while (!work.empty()) {
+    const GlobalVar var = module.FindGlobalVar(std::string(work.back()->name_hint));
+    work.pop_back();
+    if (!var.defined() || !reached.insert(var.get()).second) continue;
+    CalleeCollector(&work).Visit(module->functions.at(var));
+  }
+  std::vector<GlobalVar> dead;
+  for (const auto& [var, func] : module->functions) {
+    if (!reached.count(var.get())) dead.push_back(var);
+  }
+  for (const GlobalVar& var : dead) module.Remove(var);
+  return module;
+}
+
+}  // namespace
+
+Pass DeadCodeElimination(std::vector<std::string> entry_functions) {
+  return transform::ModulePass({.name = "DeadCodeElimination", .opt_level = 1},
+                               [entry_functions](IRModule module, const transform::PassContext&) {
+    module = RemoveUnusedFunctions(std::move(module), entry_functions);
+    std::vector<std::pair<GlobalVar, Function>> changed;
+    for (const auto& [var, func] : module->functions) {
+      const auto function = As<Function>(func);
+      if (!function.defined()) continue;
+      Function cleaned = BindingRemover(module).Remove(function);
+      if (!cleaned.same_as(function)) changed.emplace_back(var, std::move(cleaned));
+    }
+    if (changed.empty()) return module;
+    for (auto& [var, func] : changed) module.Update(var, std::move(func));
+    return RemoveUnusedFunctions(std::move(module), entry_functions);
+  });
+}
+
+}  // namespace deuteron::relax

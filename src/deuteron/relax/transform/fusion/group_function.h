@@ -1,0 +1,84 @@
+/// \file
+/// Turns the bindings of one group into a function of its own and the call that replaces them.
+#pragma once
+
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "deuteron/relax/expr.h"
+
+namespace deuteron::relax::fusion {
+
+/// Collects a group's bindings, in order, and then its outputs; derives its parameters, its name and a key
+/// under which structurally equal groups meet without their functions being built.
+///
+/// Rules (semantics.md §2): parameters in order of first use, one per distinct value; each constant is a
+/// parameter of its own unless `bind_constants`; static shapes and scalars stay inside; a tuple of which only
+/// items are used is passed as those items; free symbolic variables come last in a shape parameter
+/// `tir_vars`, and are renewed in the function.
+class GroupFunction {
+ public:
+  struct Options {
+    /// Constants stay in the function.
+    bool bind_constants = false;
+    /// Begins the name of the function.
+    std::string prefix = "fused";
+  };
+  explicit GroupFunction(Options options) : options_(std::move(options)), name_(options_.prefix) {}
+
+  /// A binding of the group. One whose variable is not a DataflowVar is an output at once.
+  void Append(const Binding& binding);
+  /// Marks `var`, bound in the group, as used outside; its index among the outputs.
+  int64_t AddOutput(const Var& var);
+  /// After the last binding and output: fixes parameters and key. Nothing may be added afterwards.
+  void Finish();
+
+  const std::vector<Binding>& bindings() const { return bindings_; }
+  const std::vector<Var>& outputs() const { return outputs_; }
+  /// "fused_add_relu", not yet made unique.
+  const std::string& name() const { return name_; }
+  /// Whether the group computes anything: it holds something else than projections of tuples.
+  bool has_call() const { return has_call_; }
+
+  /// Equal keys: structurally equal functions. (Not the converse.)
+  const std::vector<int64_t>& key() const { return key_; }
+  /// The values to call the function with; TupleGetItems among them are to be bound first.
+  const std::vector<Expr>& arguments() const { return arguments_; }
+  /// The type of the call: that of the output, or a tuple of them.
+  Type ReturnType() const;
+  /// The function, its attributes `attrs` and Primitive.
+  Function Build(const Map<String, Any>& attrs) const;
+
+ private:
+  struct Param {
+    Expr argument;
+    std::string name;
+    Type type;
+    /// Items used by TupleGetItem, in order of first use, if it is a tuple used in no other way.
+    std::vector<int64_t> items;
+    bool used_whole = false;
+  };
+  void Use(const Expr& expr, bool whole);
+  void ExpandTuples();
+  void CollectSymbols();
+  void MakeKey();
+  class Key;
+  class Builder;
+
+  Options options_;
+  std::string name_;
+  bool has_call_ = false;
+  std::vector<Binding> bindings_;
+  std::vector<Var> outputs_;
+  std::unordered_map<const Object*, int64_t> output_index_;
+  std::unordered_map<const Object*, int64_t> defined_;
+  std::vector<Param> params_;
+  std::unordered_map<const Object*, int64_t> param_of_;
+  int64_t num_constants_ = 0;
+  std::vector<tir::Var> free_symbols_;
+  std::vector<Expr> arguments_;
+  std::vector<int64_t> key_;
+};
+
+}  // namespace deuteron::relax::fusion

@@ -1,0 +1,36 @@
+/// \file
+/// Merges the kernels that a Primitive function calls into one.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "deuteron/relax/expr.h"
+#include "deuteron/tir/function.h"
+
+namespace deuteron::relax::fusion {
+
+/// The kernel that replaces a Primitive function.
+struct MergedKernel {
+  /// Null if the function cannot be merged; `why` says what stands against it.
+  tir::PrimFunc func;
+  std::string why;
+  /// For each result, the parameter of the Primitive function (counting tensors only) whose memory it takes,
+  /// or -1; empty if all are -1.
+  Array<int64_t> inplace_indices;
+};
+
+/// Where a merged kernel differs for TVM's sake.
+struct MergeOptions {
+  /// A block that reads one buffer twice keeps the first region instead of the union.
+  bool first_region_only = false;
+  /// Scalar parameters stand before the results, not after them.
+  bool scalars_before_results = false;
+};
+
+/// Merges `function`. Constants, match_casts and calls of anything but kernels inside of it are ModelErrors.
+///
+MergedKernel MergeKernels(const IRModule& module, const GlobalVar& name, const Function& function,
+                          const MergeOptions& options);
+
+}  // namespace deuteron::relax::fusion

@@ -1,0 +1,110 @@
+#include "deuteron/relax/transform/pass_utils.h"
+
+#include <utility>
+
+namespace deuteron::relax {
+
+bool IsSealed(const BaseFunc& func) {
+  if (!func->attrs.defined()) return false;
+  const auto& attrs = func->attrs->dict;
+  return func->HasNonzeroAttr("Primitive") || attrs.count("Composite") || attrs.count("Codegen");
+}
+
+IRModule UpdateFunctions(IRModule module, const std::function<Function(const GlobalVar&, Function)>& update) {
+  std::vector<std::pair<GlobalVar, Function>> changed;
+  for (const auto& [var, func] : module->functions) {
+    const auto function = As<Function>(func);
+    if (!function.defined() || IsSealed(function)) continue;
+    Function updated = update(var, function);
+    if (!updated.same_as(function)) changed.emplace_back(var, std::move(updated));
+  }
+  for (auto& [var, func] : changed) module.Update(var, std::move(func));
+  return module;
+}
+
+Function WithBody(Function function, SeqExpr body) {
+  if (function->body.same_as(body)) return function;
+  CopyOnWrite(&function)->body = std::move(body);
+  return function;
+}
+
+const Expr& BoundValue(const Binding& binding) {
+  if (const auto* bound = binding.as<VarBindingNode>()) return bound->value;
+  return static_cast<const MatchCastNode*>(binding.get())->value;
+}
+
+void VisitLeaves(const Expr& expr, const std::function<void(const Expr&)>& visit) {
+  switch (expr->kind) {
+    case RelaxKind::kTuple:
+      for (const Expr& field : static_cast<const TupleNode*>(expr.get())->fields) VisitLeaves(field, visit);
+      return;
+    case RelaxKind::kTupleGetItem: return VisitLeaves(static_cast<const TupleGetItemNode*>(expr.get())->tuple, visit);
+    case RelaxKind::kCall: {
+      const auto* call = static_cast<const CallNode*>(expr.get());
+      VisitLeaves(call->op, visit);
+      for (const Expr& arg : call->args) VisitLeaves(arg, visit);
+      return;
+    }
+    case RelaxKind::kVar:
+    case RelaxKind::kDataflowVar:
+    case RelaxKind::kGlobalVar:
+    case RelaxKind::kConstant:
+    case RelaxKind::kShapeExpr:
+    case RelaxKind::kPrimValue:
+    case RelaxKind::kStringImm:
+    case RelaxKind::kDataTypeImm:
+    case RelaxKind::kExternFunc:
+    case RelaxKind::kOp: return visit(expr);
+    case RelaxKind::kSeqExpr:
+    case RelaxKind::kIf:
+    case RelaxKind::kFunction:
+    case RelaxKind::kPrimFunc: return;
+  }
+}
+
+FunctionNames::FunctionNames(const IRModule& module) {
+  for (const auto& [name, var] : module->global_vars) used_.emplace(std::string(name), 0);
+}
+
+std::string FunctionNames::Unique(const std::string& name) {
+  if (used_.try_emplace(name, 0).second) return name;
+  for (;;) {
+    std::string candidate = name + std::to_string(++used_[name]);
+    if (used_.try_emplace(candidate, 0).second) return candidate;
+  }
+}
+
+std::vector<uint32_t> TopologicalOrder(uint32_t count,
+                                       const std::function<const std::vector<uint32_t>&(uint32_t)>& dependencies) {
+  enum State : uint8_t { kNew, kOpen, kDone };
+  std::vector<uint8_t> state(count, kNew);
+  std::vector<uint32_t> order;
+  order.reserve(count);
+  std::vector<std::pair<uint32_t, size_t>> stack;
+  for (uint32_t first = 0; first < count; ++first) {
+    if (state[first] != kNew) continue;
+    state[first] = kOpen;
+    stack.push_back({first, 0});
+    while (!stack.empty()) {
+      auto& [item, next] = stack.back();
+      const auto& required = dependencies(item);
+      if (next < required.size()) {
+        const uint32_t dependency = required[next++];
+        if (state[dependency] == kOpen) {
+          DEUTERON_THROW(ModelError) << "two groups of operators depend on each other: they cannot be functions";
+        }
+        if (state[dependency] == kNew) {
+          state[dependency] = kOpen;
+          stack.push_back({dependency, 0});
+        }
+        continue;
+      }
+      state[item] = kDone;
+      order.push_back(item);
+      stack.pop_back();
+    }
+  }
+  return order;
+}
+
+}  // namespace deuteron::relax

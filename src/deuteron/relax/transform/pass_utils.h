@@ -1,0 +1,44 @@
+/// \file
+/// What several passes need.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <unordered_map>
+#include <unordered_set>
+
+#include "deuteron/relax/expr.h"
+
+namespace deuteron::relax {
+
+/// Whether passes leave `func` alone: Primitive, Composite or Codegen.
+bool IsSealed(const BaseFunc& func);
+/// Calls `update` on every relax function that is not sealed and puts back those that changed.
+IRModule UpdateFunctions(IRModule module, const std::function<Function(const GlobalVar&, Function)>& update);
+/// `function` with another body.
+Function WithBody(Function function, SeqExpr body);
+/// The value of a VarBinding or MatchCast.
+const Expr& BoundValue(const Binding& binding);
+/// Calls `visit` on every variable, constant and other leaf in `expr` (a binding's value), in order. Does not
+/// enter functions or branches.
+void VisitLeaves(const Expr& expr, const std::function<void(const Expr&)>& visit);
+inline bool IsVar(const Expr& expr) {
+  return expr->kind == RelaxKind::kVar || expr->kind == RelaxKind::kDataflowVar;
+}
+
+/// Distinct names of functions: `name`, `name1`, `name2`, … Amortised constant time.
+class FunctionNames {
+ public:
+  explicit FunctionNames(const IRModule& module);
+  std::string Unique(const std::string& name);
+
+ private:
+  std::unordered_map<std::string, int64_t> used_;
+};
+
+/// A depth-first order over `count` items in which each comes after those it depends on, and otherwise in
+/// order of their numbers. `dependencies(i)` lists what i depends on. A ModelError on a cycle.
+std::vector<uint32_t> TopologicalOrder(uint32_t count,
+                                       const std::function<const std::vector<uint32_t>&(uint32_t)>& dependencies);
+
+}  // namespace deuteron::relax

@@ -1,0 +1,81 @@
+/// \file
+/// The passes over graph-level functions. Each is described at the top of the file that implements it.
+///
+/// Rules common to all: a pass takes any module that the verifier accepts and returns one that computes the
+/// same; functions with the attribute Primitive, Composite or Codegen are left alone unless the pass says
+/// otherwise; the work is near-linear in the number of bindings.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "deuteron/ir/transform/pass.h"
+#include "deuteron/relax/block_builder.h"
+#include "deuteron/relax/expr.h"
+#include "deuteron/relax/transform/constant_evaluator.h"
+
+namespace deuteron::relax {
+
+using transform::Pass;
+
+/// Removes trivial bindings (`y = x`, projections of known tuples, match_casts that check nothing).
+Pass CanonicalizeBindings();
+/// Gathers runs of at least `min_size` pure bindings into dataflow blocks.
+Pass ConvertToDataflow(int64_t min_size = 2);
+/// Opens every dataflow block: its variables become plain ones.
+Pass ToNonDataflow();
+/// Removes pure bindings whose values nothing uses, and functions that no entry reaches. Without
+/// `entry_functions`, every public function is one.
+Pass DeadCodeElimination(std::vector<std::string> entry_functions = {});
+/// Replaces bindings whose value was computed before by that value. `call_only` leaves all but calls.
+Pass EliminateCommonSubexpr(bool call_only = false);
+
+/// Writes batch_norm, dropout and other composite operators out in simpler ones, as inference computes them.
+/// `func_name`: only in that function.
+Pass DecomposeOpsForInference(std::string func_name = "");
+/// Folds an inference batch_norm into the constant weights of the convolution before it.
+Pass FoldBatchnormToConv2D();
+/// Evaluates what depends on constants only. `evaluator` computes kernels on tensors.
+Pass FoldConstant(ConstantEvaluator evaluator);
+
+/// Replaces parameters of `func_name` by constants, by name (or position "0", "1", …).
+Pass BindParams(std::string func_name, std::map<std::string, Tensor> params);
+/// Replaces symbolic variables by extents, in `func_name` or in every function if that is empty.
+Pass BindSymbolicVars(std::map<std::string, int64_t> values, std::string func_name = "");
+
+/// Replaces operators by call_tir of kernels: by `custom` (operator name → function), else as the operator's
+/// row in the table says. `skip_ops` are left as they are.
+using LegalizeMap = std::map<std::string, std::function<Expr(BlockBuilder&, const Call&)>>;
+Pass LegalizeOps(LegalizeMap custom = {}, std::vector<std::string> skip_ops = {});
+
+/// Sets the attribute op_pattern of every PrimFunc that has none or 0.
+Pass AnnotateTIROpPattern();
+
+/// How FuseOps fuses.
+struct FuseOpsOptions {
+  /// 0 fuses nothing; -1: the context's opt_level.
+  int fuse_opt_level = -1;
+  /// Wraps each single call_tir in a function too, as the Relay article does.
+  bool wrap_single = false;
+  /// The Relay article's rules: a broadcast between equal shapes is elementwise; tuples take part.
+  bool relay_rules = false;
+};
+/// Groups the calls of kernels in dataflow blocks into Primitive functions.
+Pass FuseOps(FuseOpsOptions options = {});
+/// Merges the kernels of each Primitive function into one: ExpandTupleArguments, RemoveUnusedParameters, the
+/// merge itself, DeadCodeElimination.
+Pass FuseTIR();
+
+/// Passes the fields of tuple parameters of private functions one by one.
+Pass ExpandTupleArguments();
+/// Removes parameters of private functions that nothing uses.
+Pass RemoveUnusedParameters();
+/// Removes results of private functions that no caller uses.
+Pass RemoveUnusedOutputs();
+
+/// Lays constant convolution weights out for the kernels that read them.
+Pass PackConvWeights();
+
+}  // namespace deuteron::relax

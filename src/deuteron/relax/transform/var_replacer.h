@@ -1,0 +1,52 @@
+/// \file
+/// Replacing variables by other expressions, and symbolic variables by scalars.
+#pragma once
+
+#include <unordered_map>
+
+#include "deuteron/ir/expr_functor.h"
+#include "deuteron/relax/expr.h"
+
+namespace deuteron::relax {
+
+/// Replaces variables everywhere in expressions and bindings, branches and local functions included. What does
+/// not change is returned as it is; with nothing set, nothing is visited.
+class VarReplacer {
+ public:
+  VarReplacer() = default;
+  virtual ~VarReplacer() = default;
+  void Set(const Var& var, Expr value) { values_[var.get()] = std::move(value); }
+  void SetSymbol(const tir::Var& var, PrimExpr value) { symbols_[var] = std::move(value); }
+  bool empty() const { return values_.empty() && symbols_.empty(); }
+
+  /// `expr` replaced; it keeps its type, in replaced symbols.
+  Expr Replace(const Expr& expr);
+  Array<Expr> Replace(const Array<Expr>& exprs);
+  /// The bound variable stays, unless its type mentions a replaced symbol: then a new one replaces it.
+  Binding Replace(const Binding& binding);
+  Type Replace(const Type& type);
+  PrimExpr Replace(const PrimExpr& expr);
+  SeqExpr Replace(const SeqExpr& seq);
+  BindingBlock Replace(const BindingBlock& block);
+  /// The parameters are renewed where their types change.
+  Function Replace(const Function& function);
+
+ protected:
+  /// A subclass that overrides VisitCall says so here: then all expressions are entered.
+  explicit VarReplacer(bool visits_calls) : visits_calls_(visits_calls) {}
+  /// Called for every call after its parts are replaced.
+  virtual Expr VisitCall(Call call) { return call; }
+
+ private:
+  Expr ReplaceNode(const Expr& expr);
+  Var ReplaceDef(const Var& var);
+
+  bool visits_calls_ = false;
+  std::unordered_map<const Object*, Expr> values_;
+  ExprVarMap symbols_;
+};
+
+/// `block`, of its kind, with other bindings.
+BindingBlock WithBindings(const BindingBlock& block, Array<Binding> bindings);
+
+}  // namespace deuteron::relax

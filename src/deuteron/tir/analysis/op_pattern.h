@@ -1,0 +1,34 @@
+/// \file
+/// How the elements a kernel writes depend on those it reads: what operator fusion decides by.
+#pragma once
+
+#include "deuteron/tir/function.h"
+
+namespace deuteron::tir {
+
+/// Ordered: the greater, the harder to fuse. Values are those of the attribute "op_pattern".
+enum class OpPatternKind : uint8_t {
+  /// Each output element depends on the input elements at the same indices.
+  kElemWise = 0,
+  /// Axes of the output map to those of an input in order; the input may lack some.
+  kBroadcast = 1,
+  /// Each output element depends on one element of an input (reshape, transpose, concatenate).
+  kInjective = 2,
+  /// A commutative reduction (sum, max).
+  kCommReduce = 3,
+  /// A complex kernel whose output accepts elementwise followers (convolution, matmul).
+  kOutEWiseFusable = 4,
+  /// A tuple of values (the rules of the Relay article only).
+  kTuple = 7,
+  /// Cannot be fused.
+  kOpaque = 8,
+};
+
+/// "elementwise", "broadcast", …
+const char* ToString(OpPatternKind kind);
+
+/// The kind of `func` by the rules of semantics.md §1: derived from how the indices of each block's loads
+/// compare with those of its store, by identity of the index expressions. Never throws.
+OpPatternKind AnalyzeOpPattern(const PrimFunc& func);
+
+}  // namespace deuteron::tir
