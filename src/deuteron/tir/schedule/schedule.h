@@ -48,7 +48,8 @@ struct NormalizedMatmul {
   /// Copies an operand into the form that `block` reads; empty where the operand is read as it is.
   std::string pack_a;
   std::string pack_b;
-  /// Copies C into the original buffer; its iterators are the original spatial ones.
+  /// Copies C into the original buffer. Its iterators are those of `block` that are spatial, so that it can be
+  /// moved to a tile of C by ReverseComputeAt; elementwise consumers merge into it by ReverseComputeInline.
   std::string write_back;
   bool batched = false;
 };

@@ -1,0 +1,389 @@
+#include "deuteron/tir/analysis/block_analysis.h"
+
+#include <algorithm>
+#include <unordered_set>
+
+#include "deuteron/arith/analyzer.h"
+#include "deuteron/tir/functor.h"
+
+namespace deuteron::tir {
+
+namespace {
+
+bool DependsOnMemory(const PrimExpr& index) {
+  bool depends = false;
+  PostOrderVisit(index, [&](const PrimExpr& node) { depends |= node->kind == ExprKind::kBufferLoad; });
+  return depends;
+}
+
+/// All accesses of a block, by buffer in order of first access.
+class AccessCollector : public StmtExprVisitor {
+ public:
+  struct Accesses {
+    Buffer buffer;
+    std::vector<Array<PrimExpr>> indices;
+  };
+  std::vector<Accesses> loads;
+  std::vector<Accesses> stores;
+  arith::DomainMap inner_loops;
+  /// Variables whose values are not known statically.
+  std::unordered_set<const Object*> bound_vars;
+
+ protected:
+  void VisitBufferLoad_(const BufferLoadNode* op) override {
+    Record(op->buffer, op->indices, &loads, &load_index_);
+    StmtExprVisitor::VisitBufferLoad_(op);
+  }
+  void VisitBufferStore_(const BufferStoreNode* op) override {
+    Record(op->buffer, op->indices, &stores, &store_index_);
+    StmtExprVisitor::VisitBufferStore_(op);
+  }
+  void VisitFor_(const ForNode* op) override {
+    inner_loops[op->loop_var] = Range::FromMinExtent(op->min, op->extent);
+    StmtExprVisitor::VisitFor_(op);
+  }
+  void VisitLet_(const LetNode* op) override {
+    bound_vars.insert(op->var.get());
+    StmtExprVisitor::VisitLet_(op);
+  }
+  void VisitBind_(const BindNode* op) override {
+    bound_vars.insert(op->var.get());
+    StmtExprVisitor::VisitBind_(op);
+  }
+  void VisitSBlockRealize_(const SBlockRealizeNode* op) override {
+    for (size_t i = 0; i < op->iter_values.size(); ++i) {
+      inner_loops[op->block->iter_vars[i]->var] = op->block->iter_vars[i]->dom;
+    }
+    StmtExprVisitor::VisitSBlockRealize_(op);
+  }
+  void VisitRegion(const BufferRegion&) override {}
+
+ private:
+  using Index = std::unordered_map<const Object*, size_t>;
+  static void Record(const Buffer& buffer, const Array<PrimExpr>& indices, std::vector<Accesses>* list, Index* index) {
+    const auto [it, inserted] = index->try_emplace(buffer.get(), list->size());
+    if (inserted) list->push_back({buffer, {}});
+    auto& all = (*list)[it->second].indices;
+    if (std::none_of(all.begin(), all.end(), [&](const auto& other) { return ExprEqual(other, indices); })) {
+      all.push_back(indices);
+    }
+  }
+  Index load_index_;
+  Index store_index_;
+};
+
+class RegionBuilder {
+ public:
+  RegionBuilder(const AccessCollector& collector) : collector_(collector) {}
+
+  BufferRegion Union(const AccessCollector::Accesses& accesses) {
+    const bool is_point = accesses.indices.size() == 1 && collector_.inner_loops.empty();
+    Array<Range> region;
+    for (size_t axis = 0; axis < accesses.buffer->shape.size(); ++axis) {
+      region.push_back(AxisRange(accesses, axis, is_point));
+    }
+    return BufferRegion(accesses.buffer, std::move(region));
+  }
+
+ private:
+  Range AxisRange(const AccessCollector::Accesses& accesses, size_t axis, bool is_point) {
+    const Range full = Range::FromMinExtent(I64(0), accesses.buffer->shape[axis]);
+    PrimExpr min;
+    PrimExpr max;
+    for (const Array<PrimExpr>& indices : accesses.indices) {
+      const PrimExpr& index = indices[axis];
+      if (!index.dtype().is_scalar() || DependsOnMemory(index)) return full;
+      if (!collector_.bound_vars.empty() &&
+          UsesVar(index, [&](const VarNode* var) { return collector_.bound_vars.count(var) != 0; })) {
+        return full;
+      }
+      if (is_point) return Range::FromMinExtent(index, MakeConst(index.dtype(), 1));
+      arith::SymbolicInterval interval{index, index};
+      if (!collector_.inner_loops.empty()) interval = EvalInterval(index, collector_.inner_loops, &analyzer_);
+      if (!interval.min.defined() || !interval.max.defined()) return full;
+      if (!min.defined()) {
+        min = interval.min;
+        max = interval.max;
+      } else {
+        min = PickEnd(min, interval.min, true);
+        max = PickEnd(max, interval.max, false);
+        if (!min.defined() || !max.defined()) return full;
+      }
+    }
+    return Range::FromMinExtent(min, analyzer_.Simplify(max - min + 1));
+  }
+
+  /// The smaller (greater) of two ends where that is decided; null otherwise.
+  PrimExpr PickEnd(const PrimExpr& a, const PrimExpr& b, bool smaller) {
+    if (ExprEqual(a, b)) return a;
+    const auto distance = AsConstInt(analyzer_.Simplify(b - a));
+    if (!distance) return PrimExpr();
+    return (*distance < 0) == smaller ? b : a;
+  }
+
+  const AccessCollector& collector_;
+  arith::Analyzer analyzer_;
+};
+
+PrimExpr StripCasts(PrimExpr expr) {
+  while (expr->kind == ExprKind::kCast) expr = PrimExpr(static_cast<const CastNode*>(expr.get())->value);
+  return expr;
+}
+
+/// Whether all indices are variables, each another one.
+bool ArePlainDistinct(const Array<PrimExpr>& indices) {
+  std::unordered_set<const Object*> seen;
+  return std::all_of(indices.begin(), indices.end(), [&](const PrimExpr& index) {
+    return IsConstInt(index, 0) || (index->kind == ExprKind::kVar && seen.insert(index.get()).second);
+  });
+}
+
+std::optional<MatmulRoles> FindMatmulRoles(const SBlock& block, const ReductionUpdate& update) {
+  if (update.combiner != ExprKind::kAdd) return std::nullopt;
+  const PrimExpr product = StripCasts(update.source);
+  if (product->kind != ExprKind::kMul) return std::nullopt;
+  const auto* mul = static_cast<const MulNode*>(product.get());
+  MatmulRoles roles;
+  roles.lhs = StripCasts(mul->a);
+  roles.rhs = StripCasts(mul->b);
+  roles.lhs_load = As<BufferLoad>(roles.lhs);
+  roles.rhs_load = As<BufferLoad>(roles.rhs);
+  const auto vars_of = [](const PrimExpr& expr) {
+    std::unordered_set<const Object*> vars;
+    for (const Var& var : FreeVars(expr)) vars.insert(var.get());
+    return vars;
+  };
+  const auto in_lhs = vars_of(roles.lhs);
+  const auto in_rhs = vars_of(roles.rhs);
+  std::unordered_set<const Object*> in_output;
+  for (const PrimExpr& index : update.indices) in_output.insert(index.get());
+  for (size_t i = 0; i < block->iter_vars.size(); ++i) {
+    const IterVar& iter = block->iter_vars[i];
+    const bool left = in_lhs.count(iter->var.get()) != 0;
+    const bool right = in_rhs.count(iter->var.get()) != 0;
+    if (iter->type() == IterVarType::kReduce) {
+      if ((!left || !right) && !IsOne(iter->dom->extent)) return std::nullopt;
+      roles.k.push_back(i);
+    } else {
+      const bool out = in_output.count(iter->var.get()) != 0;
+      if (!out && !IsOne(iter->dom->extent)) return std::nullopt;
+      if (left && right) {
+        roles.batch.push_back(i);
+      } else if (right) {
+        roles.n.push_back(i);
+      } else if (left || IsOne(iter->dom->extent)) {
+        roles.m.push_back(i);
+      } else {
+        return std::nullopt;
+      }
+    }
+  }
+  return roles;
+}
+
+/// Operations of expressions outside of indices.
+class OpCounter : public StmtExprVisitor {
+ public:
+  double ops = 0;
+
+ protected:
+  void VisitBinary_(const BinaryNode* op) override {
+    ops += op->dtype.lanes();
+    StmtExprVisitor::VisitBinary_(op);
+  }
+  void VisitSelect_(const SelectNode* op) override {
+    ops += 1;
+    StmtExprVisitor::VisitSelect_(op);
+  }
+  void VisitCall_(const CallNode* op) override {
+    static const Op if_then_else = Op::Get("tir.if_then_else");
+    if (op->op.same_as(if_then_else)) {
+      ops += 1;
+      // The condition of a guard is index arithmetic.
+      VisitExpr(op->args[1]);
+      VisitExpr(op->args[2]);
+      return;
+    }
+    ops += 10;
+    StmtExprVisitor::VisitCall_(op);
+  }
+  void VisitBufferLoad_(const BufferLoadNode*) override {}
+  void VisitBufferStore_(const BufferStoreNode* op) override { VisitExpr(op->value); }
+  void VisitFor_(const ForNode* op) override {
+    const double before = ops;
+    VisitStmt(op->body);
+    ops = before + (ops - before) * static_cast<double>(AsConstInt(op->extent).value_or(1));
+  }
+};
+
+class ScopeCollector {
+ public:
+  ScopeInfo info;
+  void Visit(const Stmt& stmt) {
+    switch (stmt->kind) {
+      case StmtKind::kFor: Visit(static_cast<const ForNode*>(stmt.get())->body); break;
+      case StmtKind::kSeq:
+        for (const Stmt& child : static_cast<const SeqStmtNode*>(stmt.get())->seq) Visit(child);
+        break;
+      case StmtKind::kIfThenElse: {
+        const auto* op = static_cast<const IfThenElseNode*>(stmt.get());
+        Visit(op->then_case);
+        if (op->else_case.defined()) Visit(op->else_case);
+        break;
+      }
+      case StmtKind::kWhile: Visit(static_cast<const WhileNode*>(stmt.get())->body); break;
+      case StmtKind::kAttr: Visit(static_cast<const AttrStmtNode*>(stmt.get())->body); break;
+      case StmtKind::kSBlockRealize: {
+        SBlockRealize realize = GetRef<SBlockRealize>(static_cast<const SBlockRealizeNode*>(stmt.get()));
+        const size_t position = info.blocks.size();
+        for (const BufferRegion& region : realize->block->reads) Add(&info.readers, region, position);
+        for (const BufferRegion& region : realize->block->writes) Add(&info.writers, region, position);
+        info.blocks.push_back(std::move(realize));
+        break;
+      }
+      case StmtKind::kBind:
+      case StmtKind::kAssert:
+      case StmtKind::kBufferStore:
+      case StmtKind::kAllocBuffer:
+      case StmtKind::kEvaluate:
+      case StmtKind::kSBlock: break;
+    }
+  }
+
+ private:
+  static void Add(std::unordered_map<const Object*, std::vector<size_t>>* index, const BufferRegion& region,
+                  size_t position) {
+    auto& positions = (*index)[region->buffer.get()];
+    if (positions.empty() || positions.back() != position) positions.push_back(position);
+  }
+};
+
+}  // namespace
+
+BlockRegions DetectRegions(const SBlock& block) {
+  AccessCollector collector;
+  if (block->init.defined()) collector.VisitStmt(block->init);
+  collector.VisitStmt(block->body);
+  RegionBuilder builder(collector);
+  BlockRegions regions;
+  std::unordered_map<const Object*, const std::vector<Array<PrimExpr>>*> stored;
+  for (const auto& accesses : collector.stores) {
+    regions.writes.push_back(builder.Union(accesses));
+    stored[accesses.buffer.get()] = &accesses.indices;
+  }
+  for (const auto& accesses : collector.loads) {
+    if (block->init.defined()) {
+      if (auto it = stored.find(accesses.buffer.get()); it != stored.end()) {
+        const bool own = accesses.indices.size() == 1 && it->second->size() == 1 &&
+                         ExprEqual(accesses.indices[0], (*it->second)[0]);
+        if (own) continue;
+      }
+    }
+    regions.reads.push_back(builder.Union(accesses));
+  }
+  return regions;
+}
+
+SBlock WithDetectedRegions(SBlock block) {
+  BlockRegions regions = DetectRegions(block);
+  auto* node = CopyOnWrite(&block);
+  node->reads = std::move(regions.reads);
+  node->writes = std::move(regions.writes);
+  return block;
+}
+
+std::optional<StoredValue> GetStoredValue(const Stmt& body) {
+  if (const auto* store = body.as<BufferStoreNode>()) return StoredValue{store->buffer, store->indices, store->value};
+  const auto* seq = body.as<SeqStmtNode>();
+  if (seq == nullptr || seq->seq.empty()) return std::nullopt;
+  const auto* store = seq->seq.back().as<BufferStoreNode>();
+  if (store == nullptr) return std::nullopt;
+  PrimExpr value = store->value;
+  for (size_t i = seq->seq.size() - 1; i-- > 0;) {
+    const auto* bind = seq->seq[i].as<BindNode>();
+    if (bind == nullptr) return std::nullopt;
+    value = Let(bind->var, bind->value, value);
+  }
+  return StoredValue{store->buffer, store->indices, value};
+}
+
+std::optional<ReductionUpdate> GetReductionUpdate(const SBlock& block) {
+  if (!block->init.defined()) return std::nullopt;
+  const auto* init = block->init.as<BufferStoreNode>();
+  const auto* store = block->body.as<BufferStoreNode>();
+  if (init == nullptr || store == nullptr || !init->buffer.same_as(store->buffer) ||
+      !ExprEqual(init->indices, store->indices)) {
+    return std::nullopt;
+  }
+  const ExprKind kind = store->value->kind;
+  if (kind != ExprKind::kAdd && kind != ExprKind::kMul && kind != ExprKind::kMin && kind != ExprKind::kMax &&
+      kind != ExprKind::kAnd && kind != ExprKind::kOr) {
+    return std::nullopt;
+  }
+  const auto* combine = static_cast<const BinaryNode*>(store->value.get());
+  const auto is_own = [&](const PrimExpr& expr) {
+    const auto* load = expr.as<BufferLoadNode>();
+    return load != nullptr && load->buffer.same_as(store->buffer) && ExprEqual(load->indices, store->indices);
+  };
+  const bool first = is_own(combine->a);
+  if (!first && !is_own(combine->b)) return std::nullopt;
+  const PrimExpr source = first ? combine->b : combine->a;
+  bool reads_own = false;
+  PostOrderVisit(source, [&](const PrimExpr& node) {
+    const auto* load = node.as<BufferLoadNode>();
+    reads_own |= load != nullptr && load->buffer.same_as(store->buffer);
+  });
+  if (reads_own) return std::nullopt;
+  return ReductionUpdate{store->buffer, store->indices, kind, source, init->value};
+}
+
+BlockInfo ClassifyBlock(const SBlock& block) {
+  BlockInfo info;
+  bool has_reduction = false;
+  for (const IterVar& iter : block->iter_vars) {
+    if (iter->type() == IterVarType::kOpaque) return info;
+    has_reduction |= iter->type() == IterVarType::kReduce;
+  }
+  if (!has_reduction && !block->init.defined()) {
+    const auto stored = GetStoredValue(block->body);
+    if (!stored || !ArePlainDistinct(stored->indices)) return info;
+    bool reads_own = false;
+    PostOrderVisit(stored->value, [&](const PrimExpr& node) {
+      const auto* load = node.as<BufferLoadNode>();
+      reads_own |= load != nullptr && load->buffer.same_as(stored->buffer);
+    });
+    if (!reads_own) info.kind = BlockClass::kInjective;
+    return info;
+  }
+  const auto update = GetReductionUpdate(block);
+  if (!update || !ArePlainDistinct(update->indices)) return info;
+  info.kind = BlockClass::kReduction;
+  info.matmul = FindMatmulRoles(block, *update);
+  if (info.matmul && !info.matmul->m.empty() && !info.matmul->n.empty() && !info.matmul->k.empty()) {
+    info.kind = BlockClass::kMatmul;
+  }
+  return info;
+}
+
+double OpsPerInstance(const SBlock& block) {
+  OpCounter counter;
+  counter.VisitStmt(block->body);
+  return counter.ops;
+}
+
+double NumInstances(const SBlock& block, double symbolic_extent) {
+  double count = 1;
+  for (const IterVar& iter : block->iter_vars) {
+    const auto extent = AsConstInt(iter->dom->extent);
+    count *= extent ? static_cast<double>(*extent) : symbolic_extent;
+  }
+  return count;
+}
+
+ScopeInfo AnalyzeScope(const Stmt& scope_body) {
+  ScopeCollector collector;
+  collector.Visit(scope_body);
+  return std::move(collector.info);
+}
+
+}  // namespace deuteron::tir

@@ -1,0 +1,353 @@
+/// \file
+/// Compute-at and reverse compute-at: one iteration of a loop computes what it needs, or uses what it made.
+#include <algorithm>
+
+#include "deuteron/tir/schedule/state.h"
+
+namespace deuteron::tir {
+
+using namespace schedule;  // NOLINT(build/namespaces): internals of this folder
+
+namespace {
+
+/// Inclusive bounds of one dimension; null where unknown.
+struct Side {
+  PrimExpr min;
+  PrimExpr max;
+};
+using Box = std::vector<Side>;
+
+arith::DomainMap DomainsOf(const std::vector<For>& loops) {
+  arith::DomainMap domains;
+  for (const For& loop : loops) domains[loop->loop_var] = Range::FromMinExtent(loop->min, loop->extent);
+  return domains;
+}
+
+/// The box of `buffer` in `regions` of one block, over all values of the loops between `root` and the block.
+Box RegionUnder(const Stmt& root, const SBlockRealize& realize, const BufferRegion& region, arith::Analyzer* analyzer) {
+  const Path path = FindStmt(root, [&](const Stmt& stmt) { return stmt.same_as(realize); });
+  std::vector<For> loops;
+  for (const For& loop : LoopsOf(path)) {
+    if (!loop.same_as(root)) loops.push_back(loop);
+  }
+  BindLoops(loops, analyzer);
+  const arith::DomainMap domains = DomainsOf(loops);
+  ExprVarMap values;
+  for (size_t i = 0; i < realize->iter_values.size(); ++i) {
+    values[realize->block->iter_vars[i]->var] = realize->iter_values[i];
+  }
+  Box box;
+  for (const Range& range : region->region) {
+    const PrimExpr first = Substitute(range->min, values);
+    const PrimExpr last = Substitute(range->min + range->extent - 1, values);
+    const arith::SymbolicInterval low = EvalInterval(first, domains, analyzer);
+    const arith::SymbolicInterval high = EvalInterval(last, domains, analyzer);
+    box.push_back({low.min, high.max});
+  }
+  return box;
+}
+
+void UniteWith(Box* box, const Box& other, arith::Analyzer* analyzer) {
+  if (box->empty()) {
+    *box = other;
+    return;
+  }
+  for (size_t d = 0; d < box->size(); ++d) {
+    Side& side = (*box)[d];
+    const Side& more = other[d];
+    side.min = side.min.defined() && more.min.defined() ? analyzer->Simplify(Min(side.min, more.min)) : PrimExpr();
+    side.max = side.max.defined() && more.max.defined() ? analyzer->Simplify(Max(side.max, more.max)) : PrimExpr();
+  }
+}
+
+/// Loops over given parts of a block's domain, around its realisation.
+class NestBuilder {
+ public:
+  NestBuilder(const SBlock& block, arith::Analyzer* analyzer) : block_(block), analyzer_(analyzer) {}
+
+  /// The iterators in `sides` run over these, others over their domains; what leaves the domain is masked.
+  Stmt Build(const std::unordered_map<const Object*, Side>& sides) {
+    Array<PrimExpr> values;
+    std::vector<std::pair<Var, PrimExpr>> loops;
+    std::vector<PrimExpr> conditions;
+    for (const IterVar& iter : block_->iter_vars) {
+      PrimExpr min = iter->dom->min;
+      PrimExpr extent = iter->dom->extent;
+      bool masked = false;
+      if (auto it = sides.find(iter->var.get()); it != sides.end()) masked = Narrow(it->second, &min, &extent);
+      PrimExpr value = min;
+      if (!IsOne(extent)) {
+        Var var("ax" + std::to_string(loops.size()), iter->var.dtype());
+        analyzer_->Bind(var, Range::FromMinExtent(MakeConst(var.dtype(), 0), extent));
+        value = IsZero(min) ? PrimExpr(var) : min + var;
+        loops.emplace_back(var, extent);
+      }
+      value = analyzer_->Simplify(value);
+      if (masked) {
+        const PrimExpr end = iter->dom->min + iter->dom->extent;
+        if (!analyzer_->CanProve(value < end)) conditions.push_back(analyzer_->Simplify(value < end));
+        if (!analyzer_->CanProve(value >= iter->dom->min)) {
+          conditions.push_back(analyzer_->Simplify(value >= iter->dom->min));
+        }
+      }
+      values.push_back(std::move(value));
+    }
+    Stmt nest = SBlockRealize(std::move(values), Conjunction(conditions), block_);
+    for (size_t i = loops.size(); i-- > 0;) {
+      nest = For(loops[i].first, MakeConst(loops[i].first.dtype(), 0), loops[i].second, ForKind::kSerial, std::move(nest));
+    }
+    return nest;
+  }
+
+ private:
+  /// Narrows [min, min + extent) to `side`; true if the part may leave the domain.
+  bool Narrow(const Side& side, PrimExpr* min, PrimExpr* extent) {
+    if (!side.min.defined() || !side.max.defined()) return false;
+    PrimExpr part = analyzer_->Simplify(side.max - side.min + 1);
+    if (!AsConstInt(part)) {
+      // A constant extent is worth some masked iterations.
+      const arith::ConstIntBound bound = analyzer_->Bound(part);
+      if (bound.max_value != arith::ConstIntBound::kPosInf) part = MakeConst(part.dtype(), bound.max_value);
+    }
+    if (analyzer_->CanProve(part >= *extent)) return false;
+    *min = CastTo(min->dtype(), side.min);
+    *extent = CastTo(extent->dtype(), part);
+    return true;
+  }
+
+  const SBlock& block_;
+  arith::Analyzer* analyzer_;
+};
+
+std::vector<Stmt> Children(const Stmt& body) {
+  if (const auto* seq = body.as<SeqStmtNode>()) return {seq->seq.begin(), seq->seq.end()};
+  return {body};
+}
+
+/// First and last child of `loop` that holds one of the named blocks; -1 if none does.
+std::pair<int, int> ChildrenWith(const std::vector<Stmt>& children, const std::unordered_set<std::string>& names) {
+  std::pair<int, int> range{-1, -1};
+  for (size_t i = 0; i < children.size(); ++i) {
+    for (const SBlockRealize& realize : BlocksIn(children[i])) {
+      if (names.count(std::string(realize->block->name_hint)) == 0) continue;
+      if (range.first < 0) range.first = static_cast<int>(i);
+      range.second = static_cast<int>(i);
+    }
+  }
+  return range;
+}
+
+PrimFunc InsertUnder(const PrimFunc& func, const Var& loop_var, Stmt nest, size_t position) {
+  const Path path = FindLoop(func, loop_var);
+  For loop = Downcast<For>(path.back());
+  Array<Stmt> seq;
+  std::vector<Stmt> children = Children(loop->body);
+  for (size_t i = 0; i <= children.size(); ++i) {
+    if (i == position) seq.push_back(nest);
+    if (i < children.size()) seq.push_back(children[i]);
+  }
+  CopyOnWrite(&loop)->body = SeqStmt::Flatten(seq);
+  return ReplaceIn(func, path, loop);
+}
+
+/// The iterator that each dimension of a region of points is indexed by; null for a constant.
+std::vector<Var> PlainIndices(const BufferRegion& region, const std::string& what) {
+  std::vector<Var> vars;
+  std::unordered_set<const Object*> seen;
+  for (const Range& range : region->region) {
+    const bool is_var = range->min->kind == ExprKind::kVar && seen.insert(range->min.get()).second;
+    if (!IsOne(range->extent) || (!is_var && !AsConstInt(range->min))) {
+      DEUTERON_SCHEDULE_ERROR << what << " buffer " << region->buffer->name << " not at distinct plain iterators";
+    }
+    vars.push_back(is_var ? Downcast<Var>(range->min) : Var());
+  }
+  return vars;
+}
+
+void CheckMovable(const PrimFunc& func, const Path& path, const Var& loop, const char* what) {
+  const SBlockRealize realize = RealizeOf(path);
+  if (!IsOne(realize->predicate)) {
+    // Conditions that a split made say that the iterators are in their domains; the new loops see to that.
+    arith::Analyzer analyzer;
+    BindShapes(func, &analyzer);
+    BindLoops(LoopsOf(path), &analyzer);
+    std::vector<arith::Analyzer::Constraint> in_domain;
+    for (size_t i = 0; i < realize->iter_values.size(); ++i) {
+      const Range& dom = realize->block->iter_vars[i]->dom;
+      in_domain.push_back(analyzer.Assume(realize->iter_values[i] < dom->min + dom->extent));
+      in_domain.push_back(analyzer.Assume(realize->iter_values[i] >= dom->min));
+    }
+    if (!analyzer.CanProve(realize->predicate)) {
+      DEUTERON_SCHEDULE_ERROR << what << " of block " << realize->block->name_hint << ", which runs under a condition";
+    }
+  }
+  for (const For& around : LoopsOf(path)) {
+    if (around->loop_var.same_as(loop)) {
+      DEUTERON_SCHEDULE_ERROR << what << ": block " << realize->block->name_hint << " is under loop "
+                              << loop->name_hint << " already";
+    }
+  }
+}
+
+}  // namespace
+
+void Schedule::ComputeAt(const Block& name, const Loop& loop_var) {
+  const Path path = FindBlock(func_, name);
+  const SBlock block = RealizeOf(path)->block;
+  CheckMovable(func_, path, loop_var, "compute_at");
+  const Path loop_path = FindLoop(func_, loop_var);
+  const For loop = Downcast<For>(loop_path.back());
+  const ScopeInfo scope = AnalyzeScope(ScopeBody(func_));
+  arith::Analyzer analyzer;
+  BindShapes(func_, &analyzer);
+  BindLoops(LoopsOf(loop_path), &analyzer);
+
+  std::unordered_set<std::string> under;
+  for (const SBlockRealize& realize : BlocksIn(loop)) under.insert(std::string(realize->block->name_hint));
+  std::unordered_set<std::string> consumers;
+  std::unordered_map<const Object*, Side> sides;
+  for (const BufferRegion& write : block->writes) {
+    if (!IsAllocated(func_, write->buffer)) {
+      DEUTERON_SCHEDULE_ERROR << "compute_at: block " << name << " writes " << write->buffer->name
+                              << ", which is no intermediate buffer";
+    }
+    if (scope.writers.at(write->buffer.get()).size() != 1) {
+      DEUTERON_SCHEDULE_ERROR << "compute_at: buffer " << write->buffer->name << " has writers besides " << name;
+    }
+    const std::vector<Var> vars = PlainIndices(write, "compute_at: block " + name + " writes");
+    Box box;
+    const auto readers = scope.readers.find(write->buffer.get());
+    if (readers == scope.readers.end()) continue;
+    for (const size_t position : readers->second) {
+      const SBlockRealize& reader = scope.blocks[position];
+      const std::string reader_name = reader->block->name_hint;
+      if (reader_name == name) continue;
+      if (under.count(reader_name) == 0) {
+        DEUTERON_SCHEDULE_ERROR << "compute_at: consumer " << reader_name << " of block " << name
+                                << " is not under loop " << loop_var->name_hint;
+      }
+      consumers.insert(reader_name);
+      for (const BufferRegion& read : reader->block->reads) {
+        if (read->buffer.same_as(write->buffer)) UniteWith(&box, RegionUnder(loop, reader, read, &analyzer), &analyzer);
+      }
+    }
+    for (size_t d = 0; d < box.size(); ++d) {
+      if (!vars[d].defined()) continue;
+      auto [it, inserted] = sides.try_emplace(vars[d].get(), box[d]);
+      if (!inserted) {  // several outputs: the union
+        Box both{it->second};
+        UniteWith(&both, {box[d]}, &analyzer);
+        it->second = both[0];
+      }
+    }
+  }
+  if (consumers.empty()) {
+    DEUTERON_SCHEDULE_ERROR << "compute_at: no block reads what block " << name << " writes";
+  }
+  const Stmt nest = NestBuilder(block, &analyzer).Build(sides);
+
+  PrimFunc func = ReplaceIn(func_, path, Stmt());
+  const std::vector<Stmt> children = Children(Downcast<For>(FindLoop(func, loop_var).back())->body);
+  std::unordered_set<std::string> producers;
+  for (const Block& producer : GetProducers(name)) producers.insert(producer);
+  const int first_consumer = ChildrenWith(children, consumers).first;
+  if (ChildrenWith(children, producers).second >= first_consumer) {
+    DEUTERON_SCHEDULE_ERROR << "compute_at: under loop " << loop_var->name_hint << " the producers of block " << name
+                            << " come after its consumers";
+  }
+  func_ = InsertUnder(func, loop_var, nest, static_cast<size_t>(first_consumer));
+}
+
+void Schedule::ReverseComputeAt(const Block& name, const Loop& loop_var) {
+  const Path path = FindBlock(func_, name);
+  const SBlock block = RealizeOf(path)->block;
+  CheckMovable(func_, path, loop_var, "reverse_compute_at");
+  const Path loop_path = FindLoop(func_, loop_var);
+  const For loop = Downcast<For>(loop_path.back());
+  const ScopeInfo scope = AnalyzeScope(ScopeBody(func_));
+  arith::Analyzer analyzer;
+  BindShapes(func_, &analyzer);
+  BindLoops(LoopsOf(loop_path), &analyzer);
+  std::unordered_set<const Object*> outer_loops;
+  for (const For& around : LoopsOf(loop_path)) outer_loops.insert(around->loop_var.get());
+
+  std::unordered_set<std::string> under;
+  size_t last_under = 0;
+  for (const SBlockRealize& realize : BlocksIn(loop)) under.insert(std::string(realize->block->name_hint));
+  for (size_t i = 0; i < scope.blocks.size(); ++i) {
+    if (under.count(std::string(scope.blocks[i]->block->name_hint)) != 0) last_under = i;
+  }
+  std::unordered_set<std::string> producers;
+  std::unordered_map<const Object*, Side> sides;
+  for (const BufferRegion& read : block->reads) {
+    const auto writers = scope.writers.find(read->buffer.get());
+    if (writers == scope.writers.end()) continue;
+    Box box;
+    for (const size_t position : writers->second) {
+      const SBlockRealize& writer = scope.blocks[position];
+      const std::string writer_name = writer->block->name_hint;
+      if (under.count(writer_name) == 0) {
+        if (position > last_under) {
+          DEUTERON_SCHEDULE_ERROR << "reverse_compute_at: producer " << writer_name << " of block " << name
+                                  << " comes after loop " << loop_var->name_hint;
+        }
+        continue;
+      }
+      producers.insert(writer_name);
+      for (size_t i = 0; i < writer->iter_values.size(); ++i) {
+        if (writer->block->iter_vars[i]->type() == IterVarType::kReduce && UsesAny(writer->iter_values[i], outer_loops)) {
+          DEUTERON_SCHEDULE_ERROR << "reverse_compute_at: the reduction of block " << writer_name
+                                  << " is not complete under loop " << loop_var->name_hint;
+        }
+      }
+      for (const BufferRegion& write : writer->block->writes) {
+        if (write->buffer.same_as(read->buffer)) UniteWith(&box, RegionUnder(loop, writer, write, &analyzer), &analyzer);
+      }
+    }
+    if (box.empty()) continue;
+    if (box.size() != read->region.size()) continue;
+    // A dimension that is read whole must be produced whole.
+    std::unordered_set<const Object*> seen;
+    for (size_t d = 0; d < box.size(); ++d) {
+      const Range& range = read->region[d];
+      if (IsOne(range->extent) && range->min->kind == ExprKind::kVar && seen.insert(range->min.get()).second) {
+        auto [it, inserted] = sides.try_emplace(range->min.get(), box[d]);
+        if (!inserted && !(box[d].min.defined() && it->second.min.defined() &&
+                           analyzer.CanProveEqual(box[d].min, it->second.min) &&
+                           analyzer.CanProveEqual(box[d].max, it->second.max))) {
+          DEUTERON_SCHEDULE_ERROR << "reverse_compute_at: the operands of block " << name << " are produced in "
+                                  << "different parts under loop " << loop_var->name_hint;
+        }
+        continue;
+      }
+      const bool whole = box[d].min.defined() && box[d].max.defined() && analyzer.CanProve(box[d].min <= 0) &&
+                         analyzer.CanProve(box[d].max >= read->buffer->shape[d] - 1);
+      if (!whole) {
+        DEUTERON_SCHEDULE_ERROR << "reverse_compute_at: block " << name << " reads dimension " << d << " of buffer "
+                                << read->buffer->name << " not at a plain iterator, and loop " << loop_var->name_hint
+                                << " does not produce all of it";
+      }
+    }
+  }
+  if (producers.empty()) {
+    DEUTERON_SCHEDULE_ERROR << "reverse_compute_at: no producer of block " << name << " is under loop "
+                            << loop_var->name_hint;
+  }
+  for (const IterVar& iter : block->iter_vars) {
+    const auto it = sides.find(iter->var.get());
+    if (iter->type() != IterVarType::kReduce || it == sides.end()) continue;
+    const Side& side = it->second;
+    if (!side.min.defined() || !side.max.defined() ||
+        !analyzer.CanProve(side.max - side.min + 1 >= iter->dom->extent)) {
+      DEUTERON_SCHEDULE_ERROR << "reverse_compute_at: block " << name << " reduces over "
+                              << iter->var->name_hint << ", of which loop " << loop_var->name_hint
+                              << " produces a part only";
+    }
+  }
+  const Stmt nest = NestBuilder(block, &analyzer).Build(sides);
+  PrimFunc func = ReplaceIn(func_, path, Stmt());
+  const std::vector<Stmt> children = Children(Downcast<For>(FindLoop(func, loop_var).back())->body);
+  func_ = InsertUnder(func, loop_var, nest, static_cast<size_t>(ChildrenWith(children, producers).second) + 1);
+}
+
+}  // namespace deuteron::tir

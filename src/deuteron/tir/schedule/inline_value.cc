@@ -1,0 +1,154 @@
+#include "deuteron/tir/schedule/inline_value.h"
+
+namespace deuteron::tir::schedule {
+
+namespace {
+
+class LetRenewer : public ExprMutator {
+ protected:
+  PrimExpr VisitLet_(const LetNode* op) override {
+    PrimExpr value = VisitExpr(op->value);
+    Var var(op->var->name_hint, op->var.dtype());
+    vars_[op->var.get()] = var;
+    return Let(var, std::move(value), VisitExpr(op->body), op->span);
+  }
+  PrimExpr VisitVar_(const VarNode* op) override {
+    auto it = vars_.find(op);
+    return it == vars_.end() ? GetRef<PrimExpr>(op) : PrimExpr(it->second);
+  }
+
+ private:
+  std::unordered_map<const Object*, Var> vars_;
+};
+
+/// Loads of one buffer become placeholders, one for each distinct place read.
+class LoadCollector : public ExprMutator {
+ public:
+  explicit LoadCollector(const Buffer& buffer) : buffer_(buffer) {}
+  struct Group {
+    Array<PrimExpr> indices;
+    Var placeholder;
+  };
+  std::vector<Group> groups;
+
+ protected:
+  PrimExpr VisitBufferLoad_(const BufferLoadNode* op) override {
+    PrimExpr load = ExprMutator::VisitBufferLoad_(op);
+    if (!op->buffer.same_as(buffer_)) return load;
+    const Array<PrimExpr>& indices = static_cast<const BufferLoadNode*>(load.get())->indices;
+    for (Group& group : groups) {
+      if (ExprEqual(group.indices, indices)) {
+        return group.placeholder;
+      }
+    }
+    groups.push_back({indices, Var(std::string(buffer_->name) + "_v", load.dtype())});
+    return groups.back().placeholder;
+  }
+
+ private:
+  const Buffer& buffer_;
+};
+
+int CountUses(const PrimExpr& expr, const Var& var) {
+  int uses = 0;
+  PostOrderVisit(expr, [&](const PrimExpr& node) { uses += node.same_as(var); });
+  return uses;
+}
+
+/// Defines a placeholder at the least expression that holds all its uses.
+class Placer : public ExprMutator {
+ public:
+  Placer(const Var& var, const PrimExpr& value) : var_(var), value_(value) {}
+
+  PrimExpr VisitExpr(const PrimExpr& expr) override {
+    if (expr.same_as(var_)) return value_;
+    const int total = CountUses(expr, var_);
+    if (total == 0) return expr;
+    if (total == 1) return deuteron::Substitute(expr, {{var_, value_}});
+    const auto* call = expr.as<CallNode>();
+    static const Op if_then_else = Op::Get("tir.if_then_else");
+    const bool is_branch = call != nullptr && call->op.same_as(if_then_else);
+    if (is_branch && CountUses(call->args[0], var_) == 0) {
+      // Only the branch taken may evaluate it: each has its own.
+      PrimExpr on_true = Placer(var_, value_).VisitExpr(call->args[1]);
+      PrimExpr on_false = Placer(var_, RenewLets(value_)).VisitExpr(call->args[2]);
+      return Call(call->dtype, call->op, {call->args[0], on_true, on_false}, call->span);
+    }
+    if (OneChildHolds(expr, total)) return ExprMutator::VisitExpr(expr);
+    Var bound(var_->name_hint, var_.dtype());
+    return Let(bound, value_, deuteron::Substitute(expr, {{var_, bound}}));
+  }
+
+ private:
+  bool OneChildHolds(const PrimExpr& expr, int total) {
+    struct Children : public ExprVisitor {
+      bool is_root = true;
+      std::vector<PrimExpr> nodes;
+      void VisitExpr(const PrimExpr& node) override {
+        if (is_root) {
+          is_root = false;
+          ExprVisitor::VisitExpr(node);
+        } else {
+          nodes.push_back(node);
+        }
+      }
+    };
+    Children children;
+    children.VisitExpr(expr);
+    for (const PrimExpr& child : children.nodes) {
+      const int uses = CountUses(child, var_);
+      if (uses != 0) return uses == total;
+    }
+    return false;
+  }
+
+  const Var& var_;
+  PrimExpr value_;
+};
+
+class StmtInliner : public StmtExprMutator {
+ public:
+  explicit StmtInliner(const ElementValue& element) : element_(element) {}
+  PrimExpr VisitExpr(const PrimExpr& expr) override { return InlineElements(expr, element_); }
+
+ protected:
+  BufferRegion VisitRegion(const BufferRegion& region) override { return region; }
+
+ private:
+  const ElementValue& element_;
+};
+
+}  // namespace
+
+PrimExpr RenewLets(const PrimExpr& expr) { return LetRenewer().VisitExpr(expr); }
+
+PrimExpr ElementValue::At(const Array<PrimExpr>& indices) const {
+  ExprVarMap map;
+  for (size_t i = 0; i < vars.size(); ++i) {
+    if (vars[i].defined()) map[vars[i]] = CastTo(vars[i].dtype(), indices[i]);
+  }
+  return RenewLets(deuteron::Substitute(value, map));
+}
+
+PrimExpr InlineElements(const PrimExpr& expr, const ElementValue& element) {
+  LoadCollector collector(element.buffer);
+  PrimExpr result = collector.VisitExpr(expr);
+  // Later groups may lie in the indices of none: a load inside an index was collected before its holder, so
+  // placing in reverse order puts holders first and finds the placeholders inside their values.
+  for (size_t i = collector.groups.size(); i-- > 0;) {
+    const auto& group = collector.groups[i];
+    const PrimExpr value = element.At(group.indices);
+    // The indices of groups placed before may have used it again.
+    const int uses = CountUses(result, group.placeholder);
+    if (uses == 1 || value->kind == ExprKind::kIntImm || value->kind == ExprKind::kFloatImm) {
+      result = deuteron::Substitute(result, {{group.placeholder, value}});
+    } else {
+      result = Placer(group.placeholder, value).VisitExpr(result);
+    }
+  }
+  return result;
+}
+
+Stmt InlineElements(const Stmt& stmt, const ElementValue& element) { return StmtInliner(element).VisitStmt(stmt); }
+
+}  // namespace deuteron::tir::schedule

@@ -1,0 +1,317 @@
+#include "deuteron/tir/schedule/state.h"
+
+#include <algorithm>
+
+namespace deuteron::tir::schedule {
+
+Stmt ScopeBody(const PrimFunc& func) { return RootBlock(func)->body; }
+
+PrimFunc WithScopeBody(const PrimFunc& func, Stmt body) {
+  SBlock root = RootBlock(func);
+  CopyOnWrite(&root)->body = body.defined() ? std::move(body) : Stmt(Evaluate(I64(0)));
+  PrimFunc result = func;
+  CopyOnWrite(&result)->body = SBlockRealize({}, True(), std::move(root));
+  return result;
+}
+
+namespace {
+
+bool FindBelow(const Stmt& stmt, const std::function<bool(const Stmt&)>& visit, Path* path) {
+  path->push_back(stmt);
+  if (visit(stmt)) return true;
+  const auto below = [&](const Stmt& child) { return child.defined() && FindBelow(child, visit, path); };
+  bool found = false;
+  switch (stmt->kind) {
+    case StmtKind::kFor: found = below(static_cast<const ForNode*>(stmt.get())->body); break;
+    case StmtKind::kSeq:
+      for (const Stmt& child : static_cast<const SeqStmtNode*>(stmt.get())->seq) {
+        if ((found = below(child))) break;
+      }
+      break;
+    case StmtKind::kIfThenElse: {
+      const auto* op = static_cast<const IfThenElseNode*>(stmt.get());
+      found = below(op->then_case) || below(op->else_case);
+      break;
+    }
+    case StmtKind::kWhile: found = below(static_cast<const WhileNode*>(stmt.get())->body); break;
+    case StmtKind::kAttr: found = below(static_cast<const AttrStmtNode*>(stmt.get())->body); break;
+    case StmtKind::kBind:
+    case StmtKind::kAssert:
+    case StmtKind::kBufferStore:
+    case StmtKind::kAllocBuffer:
+    case StmtKind::kEvaluate:
+    case StmtKind::kSBlock:
+    case StmtKind::kSBlockRealize: break;
+  }
+  if (!found) path->pop_back();
+  return found;
+}
+
+/// `parent` with the child `old` replaced; null if nothing is left of it.
+Stmt ReplaceChild(const Stmt& parent, const Stmt& old, const Stmt& replacement) {
+  switch (parent->kind) {
+    case StmtKind::kFor: {
+      if (!replacement.defined()) return Stmt();
+      For loop = Downcast<For>(parent);
+      CopyOnWrite(&loop)->body = replacement;
+      return loop;
+    }
+    case StmtKind::kSeq: {
+      Array<Stmt> seq;
+      for (const Stmt& child : static_cast<const SeqStmtNode*>(parent.get())->seq) {
+        if (!child.same_as(old)) {
+          seq.push_back(child);
+        } else if (replacement.defined()) {
+          seq.push_back(replacement);
+        }
+      }
+      return seq.empty() ? Stmt() : SeqStmt::Flatten(seq);
+    }
+    case StmtKind::kIfThenElse: {
+      IfThenElse branch = Downcast<IfThenElse>(parent);
+      auto* node = CopyOnWrite(&branch);
+      const bool is_then = node->then_case.same_as(old);
+      (is_then ? node->then_case : node->else_case) = replacement;
+      if (node->then_case.defined()) return branch;
+      if (!node->else_case.defined()) return Stmt();
+      return IfThenElse(!branch->condition, branch->else_case);
+    }
+    case StmtKind::kWhile: {
+      if (!replacement.defined()) return Stmt();
+      While loop = Downcast<While>(parent);
+      CopyOnWrite(&loop)->body = replacement;
+      return loop;
+    }
+    case StmtKind::kAttr: {
+      if (!replacement.defined()) return Stmt();
+      AttrStmt attr = Downcast<AttrStmt>(parent);
+      CopyOnWrite(&attr)->body = replacement;
+      return attr;
+    }
+    default: DEUTERON_UNREACHABLE();
+  }
+}
+
+class BufferReplacer : public StmtExprMutator {
+ public:
+  BufferReplacer(const Buffer& from, const Buffer& to) { buffer_remap_[from] = to; }
+};
+
+class AccessRewriter : public StmtExprMutator {
+ public:
+  AccessRewriter(const Buffer& buffer, const LoadRewrite& load, const StoreRewrite& store)
+      : buffer_(buffer), load_(load), store_(store) {}
+
+ protected:
+  PrimExpr VisitBufferLoad_(const BufferLoadNode* op) override {
+    PrimExpr load = StmtExprMutator::VisitBufferLoad_(op);
+    return op->buffer.same_as(buffer_) && load_ ? load_(Downcast<BufferLoad>(load)) : load;
+  }
+  Stmt VisitBufferStore_(const BufferStoreNode* op) override {
+    Stmt store = StmtExprMutator::VisitBufferStore_(op);
+    return op->buffer.same_as(buffer_) && store_ ? store_(Downcast<BufferStore>(store)) : store;
+  }
+  BufferRegion VisitRegion(const BufferRegion& region) override { return region; }
+
+ private:
+  const Buffer& buffer_;
+  const LoadRewrite& load_;
+  const StoreRewrite& store_;
+};
+
+class Simplifier : public StmtExprMutator {
+ public:
+  explicit Simplifier(arith::Analyzer* analyzer) : analyzer_(analyzer) {}
+  PrimExpr VisitExpr(const PrimExpr& expr) override { return analyzer_->Simplify(expr); }
+  BufferRegion VisitRegion(const BufferRegion& region) override { return region; }
+
+ protected:
+  Stmt VisitFor_(const ForNode* op) override {
+    analyzer_->Bind(op->loop_var, Range::FromMinExtent(op->min, op->extent));
+    return StmtExprMutator::VisitFor_(op);
+  }
+  Stmt VisitSBlock_(const SBlockNode* op) override {
+    for (const IterVar& iter : op->iter_vars) analyzer_->Bind(iter->var, iter->dom);
+    return StmtExprMutator::VisitSBlock_(op);
+  }
+
+ private:
+  arith::Analyzer* analyzer_;
+};
+
+}  // namespace
+
+Path FindStmt(const Stmt& body, const std::function<bool(const Stmt&)>& visit) {
+  Path path;
+  FindBelow(body, visit, &path);
+  return path;
+}
+
+Path FindBlock(const PrimFunc& func, const std::string& block) {
+  Path path = FindStmt(ScopeBody(func), [&](const Stmt& stmt) {
+    const auto* realize = stmt.as<SBlockRealizeNode>();
+    return realize != nullptr && realize->block->name_hint == block;
+  });
+  if (path.empty()) {
+    std::string names;
+    for (const SBlockRealize& realize : BlocksIn(ScopeBody(func))) {
+      names += (names.empty() ? "" : ", ") + std::string(realize->block->name_hint);
+    }
+    DEUTERON_SCHEDULE_ERROR << "no block " << block << "; there are: " << names;
+  }
+  return path;
+}
+
+Path FindLoop(const PrimFunc& func, const Var& loop) {
+  Path path = FindStmt(ScopeBody(func), [&](const Stmt& stmt) {
+    const auto* node = stmt.as<ForNode>();
+    return node != nullptr && node->loop_var.same_as(loop);
+  });
+  if (path.empty()) DEUTERON_SCHEDULE_ERROR << "no loop over " << loop->name_hint << " any more";
+  return path;
+}
+
+Stmt Replace(const Path& path, const Stmt& replacement) {
+  Stmt result = replacement;
+  for (size_t i = path.size() - 1; i-- > 0;) result = ReplaceChild(path[i], path[i + 1], result);
+  return result;
+}
+
+PrimFunc ReplaceIn(const PrimFunc& func, const Path& path, const Stmt& replacement) {
+  return WithScopeBody(func, Replace(path, replacement));
+}
+
+std::vector<For> LoopsOf(const Path& path) {
+  std::vector<For> loops;
+  for (const Stmt& stmt : path) {
+    if (stmt->kind == StmtKind::kFor) loops.push_back(Downcast<For>(stmt));
+  }
+  return loops;
+}
+
+namespace {
+
+PrimFunc WithAllocations(const PrimFunc& func, Array<Buffer> buffers) {
+  SBlock root = RootBlock(func);
+  CopyOnWrite(&root)->alloc_buffers = std::move(buffers);
+  PrimFunc result = func;
+  CopyOnWrite(&result)->body = SBlockRealize({}, True(), std::move(root));
+  return result;
+}
+
+}  // namespace
+
+PrimFunc AddBuffer(const PrimFunc& func, const Buffer& buffer) {
+  Array<Buffer> buffers = RootBlock(func)->alloc_buffers;
+  buffers.push_back(buffer);
+  return WithAllocations(func, std::move(buffers));
+}
+
+PrimFunc RemoveBuffer(const PrimFunc& func, const Buffer& buffer) {
+  Array<Buffer> buffers;
+  for (const Buffer& other : RootBlock(func)->alloc_buffers) {
+    if (!other.same_as(buffer)) buffers.push_back(other);
+  }
+  return WithAllocations(func, std::move(buffers));
+}
+
+bool IsAllocated(const PrimFunc& func, const Buffer& buffer) {
+  const auto& buffers = RootBlock(func)->alloc_buffers;
+  return std::any_of(buffers.begin(), buffers.end(), [&](const Buffer& other) { return other.same_as(buffer); });
+}
+
+Stmt ReplaceBuffer(const Stmt& stmt, const Buffer& from, const Buffer& to) {
+  return BufferReplacer(from, to).VisitStmt(stmt);
+}
+SBlock ReplaceBuffer(const SBlock& block, const Buffer& from, const Buffer& to) {
+  return Downcast<SBlock>(BufferReplacer(from, to).VisitStmt(block));
+}
+
+Stmt RewriteAccesses(const Stmt& stmt, const Buffer& buffer, const LoadRewrite& load, const StoreRewrite& store) {
+  return AccessRewriter(buffer, load, store).VisitStmt(stmt);
+}
+
+std::string UniqueBlockName(const PrimFunc& func, const std::string& name) {
+  std::unordered_set<std::string> taken;
+  for (const SBlockRealize& realize : BlocksIn(ScopeBody(func))) taken.insert(realize->block->name_hint);
+  std::string candidate = name;
+  for (int i = 1; taken.count(candidate) != 0; ++i) candidate = name + "_" + std::to_string(i);
+  return candidate;
+}
+
+void BindShapes(const PrimFunc& func, arith::Analyzer* analyzer) {
+  for (const Buffer& buffer : ParamBuffers(func)) {
+    for (const PrimExpr& extent : buffer->shape) {
+      if (extent->kind == ExprKind::kIntImm) continue;
+      for (const Var& var : FreeVars(extent)) analyzer->MarkNonNegative(var);
+    }
+  }
+}
+
+void BindLoops(const std::vector<For>& loops, arith::Analyzer* analyzer) {
+  for (const For& loop : loops) analyzer->Bind(loop->loop_var, Range::FromMinExtent(loop->min, loop->extent));
+}
+
+void BindIters(const SBlock& block, arith::Analyzer* analyzer) {
+  for (const IterVar& iter : block->iter_vars) analyzer->Bind(iter->var, iter->dom);
+}
+
+Stmt MakeNest(const SBlock& block, std::vector<Var>* loops) {
+  Array<PrimExpr> values;
+  std::vector<Var> vars;
+  for (const IterVar& iter : block->iter_vars) {
+    if (IsOne(iter->dom->extent)) {
+      vars.emplace_back();
+      values.push_back(iter->dom->min);
+      continue;
+    }
+    std::string name = iter->var->name_hint;
+    if (name.rfind("v_", 0) == 0) name = name.substr(2);
+    vars.emplace_back(name, iter->var.dtype());
+    values.push_back(vars.back());
+  }
+  Stmt nest = SBlockRealize(std::move(values), True(), block);
+  for (size_t i = vars.size(); i-- > 0;) {
+    if (!vars[i].defined()) continue;
+    const Range& dom = block->iter_vars[i]->dom;
+    nest = For(vars[i], dom->min, dom->extent, ForKind::kSerial, std::move(nest));
+  }
+  if (loops != nullptr) *loops = std::move(vars);
+  return nest;
+}
+
+bool UsesAny(const PrimExpr& expr, const std::unordered_set<const Object*>& vars) {
+  return UsesVar(expr, [&](const VarNode* var) { return vars.count(var) != 0; });
+}
+
+std::vector<PrimExpr> Conjuncts(const PrimExpr& condition) {
+  if (IsConstInt(condition, 1)) return {};
+  if (condition->kind != ExprKind::kAnd) return {condition};
+  const auto* op = static_cast<const AndNode*>(condition.get());
+  std::vector<PrimExpr> parts = Conjuncts(op->a);
+  for (PrimExpr& part : Conjuncts(op->b)) parts.push_back(std::move(part));
+  return parts;
+}
+
+PrimExpr Conjunction(const std::vector<PrimExpr>& parts) {
+  PrimExpr result = True();
+  for (const PrimExpr& part : parts) result = result && part;
+  return result;
+}
+
+std::vector<SBlockRealize> BlocksIn(const Stmt& stmt) {
+  std::vector<SBlockRealize> blocks;
+  FindStmt(stmt, [&](const Stmt& node) {
+    if (node->kind == StmtKind::kSBlockRealize) blocks.push_back(Downcast<SBlockRealize>(node));
+    return false;
+  });
+  return blocks;
+}
+
+SBlock SimplifyBlock(const PrimFunc& func, SBlock block) {
+  arith::Analyzer analyzer;
+  BindShapes(func, &analyzer);
+  return WithDetectedRegions(Downcast<SBlock>(Simplifier(&analyzer).VisitStmt(block)));
+}
+
+}  // namespace deuteron::tir::schedule

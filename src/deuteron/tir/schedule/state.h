@@ -1,0 +1,81 @@
+/// \file
+/// Finding and replacing parts of the statement tree of a function's root scope. Internal to schedule/.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <unordered_set>
+#include <vector>
+
+#include "deuteron/arith/analyzer.h"
+#include "deuteron/tir/analysis/block_analysis.h"
+#include "deuteron/tir/functor.h"
+#include "deuteron/tir/schedule/schedule.h"
+
+namespace deuteron::tir::schedule {
+
+/// Annotation of blocks that write every element of their buffer exactly once, at whatever indices.
+inline constexpr const char* kWritesOnce = "deuteron.writes_each_element_once";
+
+/// Statements from the body of the root scope (first) down to the one looked for (last).
+using Path = std::vector<Stmt>;
+
+/// The root scope's statement.
+Stmt ScopeBody(const PrimFunc& func);
+PrimFunc WithScopeBody(const PrimFunc& func, Stmt body);
+/// Calls `visit` on every statement of the scope, parents before children, not entering blocks; stops where it
+/// returns true, with the path there. Empty if nowhere.
+Path FindStmt(const Stmt& body, const std::function<bool(const Stmt&)>& visit);
+/// A ScheduleError names the blocks that exist.
+Path FindBlock(const PrimFunc& func, const std::string& block);
+Path FindLoop(const PrimFunc& func, const Var& loop);
+/// The root with the last statement of `path` replaced; a null replacement removes it and the loops and
+/// sequences that become empty. Null if nothing is left.
+Stmt Replace(const Path& path, const Stmt& replacement);
+/// `func` with the last statement of `path` replaced.
+PrimFunc ReplaceIn(const PrimFunc& func, const Path& path, const Stmt& replacement);
+
+inline SBlockRealize RealizeOf(const Path& path) { return Downcast<SBlockRealize>(path.back()); }
+/// Loops among the statements of `path`, outermost first.
+std::vector<For> LoopsOf(const Path& path);
+
+/// Allocates, or no longer allocates, a buffer in the root block.
+PrimFunc AddBuffer(const PrimFunc& func, const Buffer& buffer);
+PrimFunc RemoveBuffer(const PrimFunc& func, const Buffer& buffer);
+bool IsAllocated(const PrimFunc& func, const Buffer& buffer);
+/// Every use of `from` in a statement becomes a use of `to`, at the same indices.
+Stmt ReplaceBuffer(const Stmt& stmt, const Buffer& from, const Buffer& to);
+SBlock ReplaceBuffer(const SBlock& block, const Buffer& from, const Buffer& to);
+
+/// Rewrites loads (indices already rewritten) and stores of one buffer in statements, regions left alone.
+using LoadRewrite = std::function<PrimExpr(const BufferLoad&)>;
+using StoreRewrite = std::function<Stmt(const BufferStore&)>;
+Stmt RewriteAccesses(const Stmt& stmt, const Buffer& buffer, const LoadRewrite& load, const StoreRewrite& store);
+
+/// A name that no block of the function has: `name`, `name_1`, ….
+std::string UniqueBlockName(const PrimFunc& func, const std::string& name);
+
+/// Tells the analyzer what is known of the function's dimensions and of these loops.
+void BindShapes(const PrimFunc& func, arith::Analyzer* analyzer);
+void BindLoops(const std::vector<For>& loops, arith::Analyzer* analyzer);
+/// Binds the iterators of a block to their domains.
+void BindIters(const SBlock& block, arith::Analyzer* analyzer);
+
+/// Plain serial loops over the iterators of `block`, one each (none for those of extent 1), around its
+/// realisation. New loop variables are returned in `loops`, null where there is none.
+Stmt MakeNest(const SBlock& block, std::vector<Var>* loops = nullptr);
+
+/// The variables that a statement's loops define.
+bool UsesAny(const PrimExpr& expr, const std::unordered_set<const Object*>& vars);
+
+/// The conjuncts of a condition; none for True.
+std::vector<PrimExpr> Conjuncts(const PrimExpr& condition);
+PrimExpr Conjunction(const std::vector<PrimExpr>& parts);
+
+/// Blocks (positions in the scope) that the statement contains.
+std::vector<SBlockRealize> BlocksIn(const Stmt& stmt);
+
+/// The body of a block with expressions simplified, its iterators bound to their domains.
+SBlock SimplifyBlock(const PrimFunc& func, SBlock block);
+
+}  // namespace deuteron::tir::schedule
