@@ -1,0 +1,104 @@
+#include "deuteron/codegen/vm/compile.h"
+
+#include <utility>
+
+#include "deuteron/codegen/vm/artifact.h"
+#include "deuteron/codegen/vm/function_compiler.h"
+#include "deuteron/relax/op/call.h"
+#include "deuteron/relax/transform/vm_passes.h"
+#include "deuteron/runtime/artifact.h"
+
+namespace deuteron::codegen {
+namespace {
+
+/// Whether CallTIRRewrite has work to do.
+bool HasDestinationPassingCalls(const relax::SeqExpr& seq) {
+  for (const relax::BindingBlock& block : seq->blocks) {
+    if (block.as<relax::DataflowBlockNode>() != nullptr) return true;
+    for (const relax::Binding& binding : block->bindings) {
+      const auto* bound = binding.as<relax::VarBindingNode>();
+      if (bound == nullptr) continue;
+      if (relax::IsAnyCallTIR(bound->value) || relax::IsCallDPSPacked(bound->value)) return true;
+      const auto* branch = bound->value.as<relax::IfNode>();
+      if (branch == nullptr) continue;
+      if (HasDestinationPassingCalls(branch->true_branch) || HasDestinationPassingCalls(branch->false_branch)) return true;
+    }
+  }
+  return false;
+}
+
+/// Functions in the order of their names in the module.
+std::vector<std::pair<std::string, relax::Function>> RelaxFunctions(const IRModule& module) {
+  std::vector<std::pair<std::string, relax::Function>> functions;
+  for (const auto& [var, func] : module->functions) {
+    const auto function = As<relax::Function>(func);
+    if (function.defined()) functions.emplace_back(std::string(var->name_hint), function);
+  }
+  return functions;
+}
+
+}  // namespace
+
+std::string KernelSymbol(const std::string& name) {
+  static constexpr char kHex[] = "0123456789abcdef";
+  // Z begins an escape: no two names have one symbol.
+  std::string symbol = "dt_";
+  for (const char c : name) {
+    const bool plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c < 'Z') || (c >= '0' && c <= '9') || c == '_';
+    if (plain) {
+      symbol += c;
+    } else if (c == 'Z') {
+      symbol += "ZZ";
+    } else {
+      const auto byte = static_cast<unsigned char>(c);
+      symbol += {'Z', kHex[byte >> 4], kHex[byte & 15]};
+    }
+  }
+  return symbol;
+}
+
+CompiledProgram CompileProgram(const IRModule& input) {
+  IRModule module = input;
+  bool has_symbols = false;
+  bool rewrite = false;
+  for (const auto& [name, function] : RelaxFunctions(module)) {
+    has_symbols |= function->GetAttr<String>("global_symbol").has_value();
+    rewrite |= HasDestinationPassingCalls(function->body);
+  }
+  if (rewrite) module = relax::StaticPlanBlockMemory()(relax::CallTIRRewrite()(std::move(module)));
+  ProgramBuilder builder;
+  const auto functions = RelaxFunctions(module);
+  for (const auto& [name, function] : functions) builder.AddFunction(name);
+  for (const auto& [name, function] : functions) {
+    const bool is_private = has_symbols && !function->GetAttr<String>("global_symbol").has_value();
+    builder.SetFunction(FunctionCompiler(module, &builder).Compile(name, function, is_private));
+  }
+  return builder.Take();
+}
+
+std::shared_ptr<const runtime::Executable> MakeExecutable(
+    CompiledProgram compiled, const std::function<DeuteronKernel(const std::string& symbol)>& lookup,
+    std::shared_ptr<const void> keep_alive, runtime::Manifest manifest) {
+  runtime::Executable::Parts parts;
+  for (const runtime::KernelSpec& kernel : compiled.program.kernels) parts.kernels.push_back(lookup(kernel.symbol));
+  for (const Tensor& tensor : compiled.constants) parts.weights.push_back(tensor.data_ptr());
+  parts.program = std::move(compiled.program);
+  parts.manifest = std::move(manifest);
+  parts.keep_alive.push_back(std::make_shared<std::vector<Tensor>>(std::move(compiled.constants)));
+  if (keep_alive != nullptr) parts.keep_alive.push_back(std::move(keep_alive));
+  return std::make_shared<const runtime::Executable>(std::move(parts));
+}
+
+std::shared_ptr<const runtime::Executable> BuildExecutable(
+    const IRModule& module, const std::function<DeuteronKernel(const std::string& symbol)>& lookup,
+    std::shared_ptr<const void> keep_alive, runtime::Manifest manifest) {
+  return MakeExecutable(CompileProgram(module), lookup, std::move(keep_alive), std::move(manifest));
+}
+
+void WriteModel(const std::string& path, std::string_view elf, const CompiledProgram& compiled,
+                const runtime::Manifest& manifest) {
+  runtime::WriteArtifact(path, elf, compiled.program, manifest,
+                         [&compiled](size_t i) -> const void* { return compiled.constants[i].data_ptr(); });
+}
+
+}  // namespace deuteron::codegen
