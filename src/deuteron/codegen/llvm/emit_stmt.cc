@@ -7,6 +7,9 @@
 namespace deuteron::codegen {
 namespace {
 
+/// Copies of a statement that nested unrolled loops may make together; beyond, LLVM decides.
+constexpr int64_t kMaxUnrolledCopies = 1024;
+
 /// Whether the code of `stmt` is vectors already, so that LLVM need not look for some.
 bool HasVectors(const tir::Stmt& stmt) {
   bool found = false;
@@ -101,6 +104,17 @@ void KernelEmitter::EmitFor(const tir::ForNode* op) {
   llvm::Value* extent = EmitCast(op->loop_var.dtype(), op->extent.dtype(), EmitExpr(op->extent));
   const std::optional<int64_t> constant = AsConstInt(op->extent);
   if (constant && *constant <= 0) return;
+  if (op->loop_kind() == tir::ForKind::kUnrolled && constant && *constant * unroll_copies_ <= kMaxUnrolledCopies) {
+    // Every copy is emitted with the variable a constant, which LLVM's builder folds as it goes.
+    unroll_copies_ *= *constant;
+    for (int64_t i = 0; i < *constant; ++i) {
+      values_[op->loop_var.get()] =
+          builder_.CreateAdd(begin, llvm::ConstantInt::get(begin->getType(), static_cast<uint64_t>(i)), "", false, true);
+      EmitStmt(op->body);
+    }
+    unroll_copies_ /= *constant;
+    return;
+  }
   llvm::Value* end = builder_.CreateAdd(begin, extent, "", false, true);
   EmitSerialLoop(op->loop_var, begin, end, op, constant.has_value());
 }
@@ -130,6 +144,11 @@ void KernelEmitter::EmitSerialLoop(const tir::Var& var, llvm::Value* begin, llvm
 
 void KernelEmitter::EmitIf(const tir::IfThenElseNode* op) {
   llvm::Value* condition = EmitExpr(op->condition);
+  if (const auto* constant = llvm::dyn_cast<llvm::ConstantInt>(condition)) {
+    if (constant->isOne()) return EmitStmt(op->then_case);
+    if (op->else_case.defined()) EmitStmt(op->else_case);
+    return;
+  }
   llvm::Value* saved = mask_;
   const bool vector = condition->getType()->isVectorTy();
   const auto branch = [&](llvm::Value* taken, const tir::Stmt& stmt) {

@@ -137,6 +137,8 @@ class KernelEmitter {
   /// Lanes that are on; null = all.
   llvm::Value* mask_ = nullptr;
   bool index_math_ = false;
+  /// Copies that the unrolled loops around make.
+  int64_t unroll_copies_ = 1;
   std::string symbol_;
   int outlined_ = 0;
 };

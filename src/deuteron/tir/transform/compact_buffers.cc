@@ -1,0 +1,220 @@
+#include <algorithm>
+#include <unordered_map>
+#include <unordered_set>
+#include <vector>
+
+#include "deuteron/arith/analyzer.h"
+#include "deuteron/tir/functor.h"
+#include "deuteron/tir/transform/lower.h"
+
+namespace deuteron::tir {
+namespace {
+
+/// The box of a buffer that is accessed, in terms of the variables visible at its allocation.
+struct Box {
+  bool touched = false;
+  /// Per dimension; a null minimum means that the whole dimension is needed.
+  std::vector<PrimExpr> min;
+  std::vector<PrimExpr> max;
+};
+
+class BoxFinder : public StmtExprVisitor {
+ public:
+  explicit BoxFinder(arith::Analyzer* analyzer) : analyzer_(*analyzer) {}
+  std::unordered_map<const BufferNode*, Box> boxes;
+
+ protected:
+  void VisitFor_(const ForNode* op) override {
+    VisitExpr(op->min);
+    VisitExpr(op->extent);
+    analyzer_.Bind(op->loop_var, Range::FromMinExtent(op->min, op->extent));
+    loops_.push_back(op);
+    VisitStmt(op->body);
+    loops_.pop_back();
+  }
+  void VisitBind_(const BindNode* op) override {
+    opaque_.insert(op->var.get());
+    StmtExprVisitor::VisitBind_(op);
+  }
+  void VisitLet_(const LetNode* op) override {
+    opaque_.insert(op->var.get());
+    StmtExprVisitor::VisitLet_(op);
+  }
+  void VisitAllocBuffer_(const AllocBufferNode* op) override { depth_[op->buffer.get()] = loops_.size(); }
+  void VisitBufferStore_(const BufferStoreNode* op) override {
+    Touch(op->buffer, op->indices);
+    StmtExprVisitor::VisitBufferStore_(op);
+  }
+  void VisitBufferLoad_(const BufferLoadNode* op) override {
+    Touch(op->buffer, op->indices);
+    StmtExprVisitor::VisitBufferLoad_(op);
+  }
+
+ private:
+  void Touch(const Buffer& buffer, const Array<PrimExpr>& indices) {
+    const auto depth = depth_.find(buffer.get());
+    if (depth == depth_.end()) return;
+    Box& box = boxes[buffer.get()];
+    const bool first = !box.touched;
+    if (first) {
+      box.touched = true;
+      box.min.resize(indices.size());
+      box.max.resize(indices.size());
+    }
+    for (size_t i = 0; i < indices.size(); ++i) {
+      if (!first && !box.min[i].defined()) continue;
+      arith::SymbolicInterval interval = IntervalAt(indices[i], depth->second);
+      if (!interval.min.defined() || !interval.max.defined()) {
+        box.min[i] = box.max[i] = PrimExpr();
+      } else if (first) {
+        box.min[i] = interval.min;
+        box.max[i] = interval.max;
+      } else {
+        Unite(interval, &box.min[i], &box.max[i]);
+      }
+    }
+  }
+
+  void Unite(const arith::SymbolicInterval& interval, PrimExpr* min, PrimExpr* max) {
+    const bool lower = !analyzer_.CanProve(*min <= interval.min);
+    if (lower && !analyzer_.CanProve(interval.min <= *min)) {
+      *min = *max = PrimExpr();
+      return;
+    }
+    const bool higher = !analyzer_.CanProve(interval.max <= *max);
+    if (higher && !analyzer_.CanProve(*max <= interval.max)) {
+      *min = *max = PrimExpr();
+      return;
+    }
+    if (lower) *min = interval.min;
+    if (higher) *max = interval.max;
+  }
+
+  /// Bounds of `index` over the loops inside of depth `depth`.
+  arith::SymbolicInterval IntervalAt(const PrimExpr& index, size_t depth) {
+    arith::SymbolicInterval result{index, index};
+    if (index.dtype().lanes() != 1) return {};
+    for (size_t i = loops_.size(); i-- > depth && result.min.defined() && result.max.defined();) {
+      const arith::DomainMap domain = {{loops_[i]->loop_var, Range::FromMinExtent(loops_[i]->min, loops_[i]->extent)}};
+      const bool point = result.min.same_as(result.max);
+      arith::SymbolicInterval low = arith::EvalInterval(result.min, domain, &analyzer_);
+      result.max = point ? low.max : arith::EvalInterval(result.max, domain, &analyzer_).max;
+      result.min = low.min;
+    }
+    if (!Visible(result.min, depth) || !Visible(result.max, depth)) return {};
+    return result;
+  }
+
+  /// Whether an expression means the same at the allocation.
+  bool Visible(const PrimExpr& expr, size_t depth) const {
+    if (!expr.defined()) return false;
+    bool visible = true;
+    deuteron::PostOrderVisit(expr, [&](const PrimExpr& node) {
+      if (node->kind == ExprKind::kBufferLoad || node->kind == ExprKind::kCall) visible = false;
+      if (node->kind != ExprKind::kVar) return;
+      if (opaque_.count(node.get())) visible = false;
+      for (size_t i = depth; i < loops_.size(); ++i) {
+        if (loops_[i]->loop_var.get() == node.get()) visible = false;
+      }
+    });
+    return visible;
+  }
+
+  arith::Analyzer& analyzer_;
+  std::vector<const ForNode*> loops_;
+  std::unordered_set<const Object*> opaque_;
+  std::unordered_map<const BufferNode*, size_t> depth_;
+};
+
+class BufferCompactor : public StmtExprMutator {
+ public:
+  BufferCompactor(const std::unordered_map<const BufferNode*, Box>& boxes, arith::Analyzer* analyzer)
+      : boxes_(boxes), analyzer_(*analyzer) {}
+
+ protected:
+  Stmt VisitAllocBuffer_(const AllocBufferNode* op) override {
+    const auto it = boxes_.find(op->buffer.get());
+    if (it == boxes_.end() || !op->buffer->strides.empty()) return GetRef<Stmt>(op);
+    Layout layout;
+    Array<PrimExpr> shape;
+    bool changed = false;
+    for (size_t i = 0; i < op->buffer->shape.size(); ++i) {
+      const PrimExpr full = op->buffer->shape[i];
+      const PrimExpr extent = ExtentOf(it->second, i, full);
+      if (extent.defined()) changed = true;
+      layout.offsets.push_back(extent.defined() ? it->second.min[i] : PrimExpr());
+      shape.push_back(extent.defined() ? extent : full);
+    }
+    if (!changed) return GetRef<Stmt>(op);
+    layout.buffer = Buffer(op->buffer->name, op->buffer->dtype, std::move(shape), op->buffer->scope);
+    Buffer buffer = layout.buffer;
+    layouts_.emplace(op->buffer.get(), std::move(layout));
+    return AllocBuffer(std::move(buffer), op->span);
+  }
+  Stmt VisitBufferStore_(const BufferStoreNode* op) override {
+    const auto it = layouts_.find(op->buffer.get());
+    if (it == layouts_.end()) return StmtExprMutator::VisitBufferStore_(op);
+    return BufferStore(it->second.buffer, VisitExpr(op->value), Shift(it->second, op->indices), op->span);
+  }
+  PrimExpr VisitBufferLoad_(const BufferLoadNode* op) override {
+    const auto it = layouts_.find(op->buffer.get());
+    if (it == layouts_.end()) return StmtExprMutator::VisitBufferLoad_(op);
+    return BufferLoad(it->second.buffer, Shift(it->second, op->indices), op->span);
+  }
+
+ private:
+  struct Layout {
+    Buffer buffer;
+    /// Subtracted from the indices; null = nothing.
+    std::vector<PrimExpr> offsets;
+  };
+
+  /// A smaller extent that suffices for a dimension; null if there is none.
+  PrimExpr ExtentOf(const Box& box, size_t i, const PrimExpr& full) {
+    if (!box.touched || !box.min[i].defined()) return PrimExpr();
+    PrimExpr extent = analyzer_.Simplify(box.max[i] - box.min[i] + 1);
+    if (!AsConstInt(extent)) {
+      const arith::ConstIntBound bound = analyzer_.Bound(extent);
+      if (bound.max_value != arith::ConstIntBound::kPosInf && bound.max_value > 0) {
+        extent = MakeConst(extent.dtype(), bound.max_value);
+      }
+    }
+    const std::optional<int64_t> constant = AsConstInt(extent);
+    const std::optional<int64_t> constant_full = AsConstInt(full);
+    if (constant && constant_full && *constant >= *constant_full) return PrimExpr();
+    if (!constant && (constant_full || analyzer_.CanProveEqual(extent, full))) return PrimExpr();
+    return extent;
+  }
+
+  Array<PrimExpr> Shift(const Layout& layout, const Array<PrimExpr>& indices) {
+    Array<PrimExpr> result;
+    for (size_t i = 0; i < indices.size(); ++i) {
+      PrimExpr index = VisitExpr(indices[i]);
+      result.push_back(layout.offsets[i].defined() ? analyzer_.Simplify(index - layout.offsets[i]) : index);
+    }
+    return result;
+  }
+
+  const std::unordered_map<const BufferNode*, Box>& boxes_;
+  arith::Analyzer& analyzer_;
+  std::unordered_map<const BufferNode*, Layout> layouts_;
+};
+
+}  // namespace
+
+PrimFunc CompactBuffers(PrimFunc func) {
+  arith::Analyzer analyzer;
+  for (const Buffer& buffer : ParamBuffers(func)) {
+    for (const PrimExpr& extent : buffer->shape) {
+      if (extent->kind == ExprKind::kVar) analyzer.MarkNonNegative(Downcast<Var>(extent));
+    }
+  }
+  BoxFinder finder(&analyzer);
+  finder.VisitStmt(func->body);
+  if (finder.boxes.empty()) return func;
+  Stmt body = BufferCompactor(finder.boxes, &analyzer).VisitStmt(func->body);
+  CopyOnWrite(&func)->body = std::move(body);
+  return func;
+}
+
+}  // namespace deuteron::tir

@@ -1,0 +1,30 @@
+#include "deuteron/tir/transform/lower.h"
+
+#include <vector>
+
+namespace deuteron::tir {
+
+PrimFunc LowerPrimFunc(PrimFunc func, const Target& target) {
+  func = PlaceBuffers(std::move(func));
+  func = LowerBlocks(std::move(func));
+  func = SimplifyLoops(std::move(func));
+  func = CompactBuffers(std::move(func));
+  func = PartitionLoops(std::move(func));
+  func = FlattenBuffers(std::move(func));
+  func = SimplifyLoops(std::move(func));
+  func = VectorizeLoops(std::move(func), target);
+  return SimplifyLoops(std::move(func), /*lower_divisions=*/true);
+}
+
+IRModule LowerModule(IRModule module, const Target& target) {
+  std::vector<GlobalVar> names;
+  for (const auto& [var, func] : module->functions) {
+    if (func.as<PrimFuncNode>() != nullptr) names.push_back(var);
+  }
+  for (const GlobalVar& name : names) {
+    module.Update(name, LowerPrimFunc(Downcast<PrimFunc>(module.Lookup(name)), target));
+  }
+  return module;
+}
+
+}  // namespace deuteron::tir

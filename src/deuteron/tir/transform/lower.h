@@ -1,0 +1,51 @@
+/// \file
+/// From a scheduled PrimFunc of blocks to loops that the code generators take. The passes, in order.
+///
+/// Each maps a PrimFunc to one that computes the same; none needs the ones before it to have changed anything,
+/// but the order matters: buffers are placed while blocks still say which loops reduce, compacted while
+/// they still have their dimensions, vectorised when every access has one index.
+#pragma once
+
+#include "deuteron/ir/module.h"
+#include "deuteron/target/target.h"
+#include "deuteron/tir/function.h"
+
+namespace deuteron::tir {
+
+/// Moves each buffer of `alloc_buffers` to the innermost loop or block that encloses all of its uses, but
+/// not into a loop over which a block accumulates into it, nor into a vectorised loop. Buffers in loops
+/// become AllocBuffer statements; each thread and each tile then has its own.
+PrimFunc PlaceBuffers(PrimFunc func);
+
+/// Replaces blocks by their bodies, iterators by their bindings, predicates by IfThenElse, alloc_buffers by
+/// AllocBuffer. An `init` runs in loops of its own before the outermost reduction loop where that
+/// is the same thing, and behind a test of the reduction iterators elsewhere.
+PrimFunc LowerBlocks(PrimFunc func);
+
+/// Shrinks each allocated buffer to the box that is accessed where it is allocated.
+PrimFunc CompactBuffers(PrimFunc func);
+
+/// Splits loops where a condition of a tail (`i * 16 + v < n`) begins to fail, so that all iterations but the
+/// last few run without it.
+PrimFunc PartitionLoops(PrimFunc func);
+
+/// Gives every buffer one dimension, row major, compact. Buffers of parameters keep their shapes in
+/// buffer_map; their accesses go to flat views of the same data.
+PrimFunc FlattenBuffers(PrimFunc func);
+
+/// Turns vectorised loops into vector expressions. A loop longer than the target's vectors is strip-mined;
+/// what is left over runs as a shorter vector, or under a mask if the length is symbolic. Conditions on the
+/// vector's lanes become vector conditions (masks). Loops that have no vector form become serial.
+PrimFunc VectorizeLoops(PrimFunc func, const Target& target);
+
+/// Simplifies index expressions and conditions with what is known of loop variables and dimensions, removes
+/// branches and loops decided at compile time. `lower_divisions` (the last time, as the prover knows
+/// more of floor division) replaces floor division by truncating division where nothing is negative.
+PrimFunc SimplifyLoops(PrimFunc func, bool lower_divisions = false);
+
+/// All of them.
+PrimFunc LowerPrimFunc(PrimFunc func, const Target& target);
+/// Every PrimFunc of a module.
+IRModule LowerModule(IRModule module, const Target& target);
+
+}  // namespace deuteron::tir

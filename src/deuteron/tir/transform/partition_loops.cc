@@ -1,0 +1,214 @@
+/// A tile that sticks out of its domain guards every element by a condition such as `i * 16 + v < n`; nearly all
+/// tiles do not stick out. For each loop, the conditions inside that depend on it are replaced by their worst
+/// case over the loops further in: where that holds, a copy of the body without the conditions runs. The
+/// test is inside the loop, so that a parallel loop stays one loop. The same serves the bounds of padding.
+#include <algorithm>
+#include <unordered_map>
+#include <unordered_set>
+#include <vector>
+
+#include "deuteron/arith/analyzer.h"
+#include "deuteron/tir/functor.h"
+#include "deuteron/tir/transform/lower.h"
+
+namespace deuteron::tir {
+namespace {
+
+/// Copies stop where the body is larger than this many nodes.
+constexpr int64_t kMaxCopiedNodes = 20000;
+
+const Op& IfThenElseOp() {
+  static const Op op = Op::Get("tir.if_then_else");
+  return op;
+}
+
+void SplitConjunction(const PrimExpr& condition, std::vector<PrimExpr>* parts) {
+  if (const auto* op = condition.as<AndNode>()) {
+    SplitConjunction(op->a, parts);
+    SplitConjunction(op->b, parts);
+  } else {
+    parts->push_back(condition);
+  }
+}
+
+/// An expression that is ≥ 0 exactly where the comparison of integers holds; null if it is not one.
+PrimExpr Slack(const PrimExpr& condition) {
+  switch (condition->kind) {
+    case ExprKind::kLT:
+    case ExprKind::kLE:
+    case ExprKind::kGT:
+    case ExprKind::kGE:
+      break;
+    default:
+      return PrimExpr();
+  }
+  const auto* op = static_cast<const BinaryNode*>(condition.get());
+  if (!op->a.dtype().is_int() || op->a.dtype().lanes() != 1) return PrimExpr();
+  switch (condition->kind) {
+    case ExprKind::kLT: return op->b - op->a - 1;
+    case ExprKind::kLE: return op->b - op->a;
+    case ExprKind::kGT: return op->a - op->b - 1;
+    default: return op->a - op->b;
+  }
+}
+
+/// The worst cases of the conditions in the body of a loop.
+class ConditionFinder : public StmtExprVisitor {
+ public:
+  ConditionFinder(const ForNode* loop, arith::Analyzer* analyzer) : loop_var_(loop->loop_var.get()), analyzer_(*analyzer) {}
+
+  /// Comparisons that go where `tests` hold.
+  std::unordered_set<const Object*> removable;
+  std::vector<PrimExpr> tests;
+
+ protected:
+  void VisitFor_(const ForNode* op) override {
+    analyzer_.Bind(op->loop_var, Range::FromMinExtent(op->min, op->extent));
+    loops_.push_back(op);
+    VisitStmt(op->body);
+    loops_.pop_back();
+  }
+  void VisitBind_(const BindNode* op) override {
+    opaque_.insert(op->var.get());
+    StmtExprVisitor::VisitBind_(op);
+  }
+  void VisitLet_(const LetNode* op) override {
+    opaque_.insert(op->var.get());
+    StmtExprVisitor::VisitLet_(op);
+  }
+  void VisitIfThenElse_(const IfThenElseNode* op) override {
+    Consider(op->condition);
+    StmtExprVisitor::VisitIfThenElse_(op);
+  }
+  void VisitCall_(const CallNode* op) override {
+    if (op->op.same_as(IfThenElseOp())) Consider(op->args[0]);
+    StmtExprVisitor::VisitCall_(op);
+  }
+
+ private:
+  void Consider(const PrimExpr& condition) {
+    std::vector<PrimExpr> parts;
+    SplitConjunction(condition, &parts);
+    for (const PrimExpr& part : parts) {
+      if (rejected_.count(part.get())) continue;
+      const PrimExpr test = WorstCase(part);
+      if (!test.defined()) {
+        rejected_.insert(part.get());
+        removable.erase(part.get());
+        continue;
+      }
+      removable.insert(part.get());
+      const bool known = IsConstInt(test, 1) || std::any_of(tests.begin(), tests.end(), [&](const PrimExpr& other) {
+        return StructuralEqual()(other, test);
+      });
+      if (!known) tests.push_back(test);
+    }
+  }
+
+  /// A condition of the variables outside of the inner loops that implies `part`; null if there is none of use.
+  PrimExpr WorstCase(const PrimExpr& part) {
+    PrimExpr slack = Slack(part);
+    if (!slack.defined()) return PrimExpr();
+    bool depends = false;
+    bool inner = false;
+    bool pure = true;
+    deuteron::PostOrderVisit(slack, [&](const PrimExpr& node) {
+      if (node->kind == ExprKind::kBufferLoad || node->kind == ExprKind::kCall) pure = false;
+      if (node->kind != ExprKind::kVar) return;
+      if (node.get() == loop_var_) depends = true;
+      if (opaque_.count(node.get())) pure = false;
+      for (const ForNode* loop : loops_) inner = inner || loop->loop_var.get() == node.get();
+    });
+    if (!depends || !inner || !pure) return PrimExpr();
+    slack = analyzer_.Simplify(slack);
+    for (size_t i = loops_.size(); i-- > 0;) {
+      const arith::DomainMap domain = {{loops_[i]->loop_var, Range::FromMinExtent(loops_[i]->min, loops_[i]->extent)}};
+      slack = arith::EvalInterval(slack, domain, &analyzer_).min;
+      if (!slack.defined()) return PrimExpr();
+    }
+    for (const ForNode* loop : loops_) {
+      bool left = false;
+      deuteron::PostOrderVisit(slack, [&](const PrimExpr& node) { left = left || node.get() == loop->loop_var.get(); });
+      if (left) return PrimExpr();
+    }
+    PrimExpr test = analyzer_.Simplify(slack >= 0);
+    if (IsZero(test) || analyzer_.CanProve(!test)) return PrimExpr();
+    return test;
+  }
+
+  const Object* loop_var_;
+  arith::Analyzer& analyzer_;
+  std::vector<const ForNode*> loops_;
+  std::unordered_set<const Object*> opaque_;
+  std::unordered_set<const Object*> rejected_;
+};
+
+/// Removes comparisons that are known to hold.
+class ConditionRemover : public StmtExprMutator {
+ public:
+  explicit ConditionRemover(const std::unordered_set<const Object*>& removable) : removable_(removable) {}
+
+ protected:
+  PrimExpr VisitBinary_(const BinaryNode* op) override {
+    if (removable_.count(op)) return True();
+    if (op->kind == ExprKind::kAnd) return VisitExpr(op->a) && VisitExpr(op->b);
+    return StmtExprMutator::VisitBinary_(op);
+  }
+  PrimExpr VisitCall_(const CallNode* op) override {
+    if (!op->op.same_as(IfThenElseOp())) return StmtExprMutator::VisitCall_(op);
+    PrimExpr condition = VisitExpr(op->args[0]);
+    if (IsConstInt(condition, 1)) return VisitExpr(op->args[1]);
+    return Call(op->dtype, op->op, {condition, VisitExpr(op->args[1]), VisitExpr(op->args[2])}, op->span);
+  }
+  Stmt VisitIfThenElse_(const IfThenElseNode* op) override {
+    PrimExpr condition = VisitExpr(op->condition);
+    if (IsConstInt(condition, 1)) return VisitStmt(op->then_case);
+    return IfThenElse(std::move(condition), VisitStmt(op->then_case),
+                      op->else_case.defined() ? VisitStmt(op->else_case) : Stmt(), op->span);
+  }
+
+ private:
+  const std::unordered_set<const Object*>& removable_;
+};
+
+class Partitioner : public StmtExprMutator {
+ protected:
+  Stmt VisitFor_(const ForNode* op) override {
+    analyzer_.Bind(op->loop_var, Range::FromMinExtent(op->min, op->extent));
+    if (op->loop_kind() == ForKind::kVectorized) return StmtExprMutator::VisitFor_(op);
+    ConditionFinder finder(op, &analyzer_);
+    finder.VisitStmt(op->body);
+    Stmt body = op->body;
+    if (!finder.removable.empty() && SizeOf(op->body) <= kMaxCopiedNodes) {
+      const Stmt fast = VisitStmt(ConditionRemover(finder.removable).VisitStmt(op->body));
+      PrimExpr test = True();
+      for (const PrimExpr& part : finder.tests) test = test && part;
+      body = IsConstInt(test, 1) ? fast : IfThenElse(test, fast, Copy(op->body));
+    } else {
+      body = VisitStmt(op->body);
+    }
+    if (body.same_as(op->body)) return GetRef<Stmt>(op);
+    return For(op->loop_var, op->min, op->extent, op->loop_kind(), std::move(body), op->thread_tag, op->annotations,
+               op->span);
+  }
+
+ private:
+  static int64_t SizeOf(const Stmt& stmt) {
+    int64_t size = 0;
+    PostOrderVisit(stmt, [&size](const ObjectRef&) { ++size; });
+    return size;
+  }
+  static Stmt Copy(const Stmt& stmt) { return RenewDefs(PrimFunc({}, {}, stmt))->body; }
+
+  arith::Analyzer analyzer_;
+};
+
+}  // namespace
+
+PrimFunc PartitionLoops(PrimFunc func) {
+  Stmt body = Partitioner().VisitStmt(func->body);
+  CopyOnWrite(&func)->body = std::move(body);
+  return func;
+}
+
+}  // namespace deuteron::tir
