@@ -7,13 +7,17 @@
 #include "deuteron/relax/op/call.h"
 #include "deuteron/relax/op/create.h"
 #include "deuteron/relax/op/datatype.h"
+#include "deuteron/relax/op/gather.h"
+#include "deuteron/relax/op/image.h"
 #include "deuteron/relax/op/index.h"
 #include "deuteron/relax/op/linear_algebra.h"
 #include "deuteron/relax/op/manipulate.h"
 #include "deuteron/relax/op/memory.h"
 #include "deuteron/relax/op/nn.h"
+#include "deuteron/relax/op/qdq.h"
 #include "deuteron/relax/op/search.h"
 #include "deuteron/relax/op/shape.h"
+#include "deuteron/relax/op/sorting.h"
 #include "deuteron/relax/op/statistical.h"
 #include "deuteron/relax/op/unary.h"
 
@@ -46,6 +50,10 @@ std::vector<OpInfo> ConcatenateFamilies() {
   add(IndexOps());
   add(DatatypeOps());
   add(ShapeOps());
+  add(GatherOps());
+  add(SortingOps());
+  add(QdqOps());
+  add(ImageOps());
   return rows;
 }
 

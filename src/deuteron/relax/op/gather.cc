@@ -1,0 +1,329 @@
+#include "deuteron/relax/op/gather.h"
+
+#include <algorithm>
+
+#include "deuteron/relax/op/op_shape.h"
+#include "deuteron/topi/indexing.h"
+
+namespace deuteron::relax {
+namespace {
+
+void CheckInteger(const Call& call, size_t index) {
+  const TensorTypeNode* type = TensorArg(call, index);
+  if (!type->dtype.is_void() && !type->dtype.is_integer()) {
+    ThrowOpError(call, "its indices must be integers and are " + Describe(GetRef<Type>(type)));
+  }
+}
+
+Type InferGatherElements(const Call& call, const BlockBuilder&) {
+  CheckArity(call, 2, 2);
+  CheckInteger(call, 1);
+  const TensorTypeNode* data = TensorArg(call, 0);
+  const TensorTypeNode* indices = TensorArg(call, 1);
+  if (data->ndim != kUnknownNDim) {
+    CheckRank(call, 1, data->ndim);
+    AxisArg(call, AttrsOf<GatherElementsAttrsNode>(call)->axis, data->ndim);
+  }
+  return MakeTensorType(ShapeOf(indices), indices->ndim, data->dtype, data->vdevice);
+}
+
+Expr LegalizeGatherElements(BlockBuilder& builder, const Call& call) {
+  if (!ShapesKnown(call)) return call;
+  return builder.CallTE("gather", call->args, [&](const Array<te::Tensor>& args) {
+    const size_t axis = AxisArg(call, AttrsOf<GatherElementsAttrsNode>(call)->axis, args[0].ndim());
+    return Array<te::Tensor>{topi::GatherElements(args[0], args[1], axis)};
+  });
+}
+
+/// The length of the index tuples, if it is known; a ModelError if it cannot be.
+std::optional<int64_t> TupleLength(const Call& call, const TensorTypeNode* indices, const TensorTypeNode* data,
+                                   int64_t batch_dims) {
+  if (indices->ndim == 0) ThrowOpError(call, "its indices are a scalar");
+  if (!indices->shape.has_value()) return std::nullopt;
+  const PrimExpr last = (*indices->shape)[static_cast<size_t>(indices->ndim) - 1];
+  const auto length = AsConstInt(last);
+  if (length && data->ndim != kUnknownNDim && batch_dims + *length > data->ndim) {
+    ThrowOpError(call, "index tuples of length " + std::to_string(*length) + " into " + Describe(GetRef<Type>(data)));
+  }
+  return length;
+}
+
+Type InferGatherND(const Call& call, const BlockBuilder&) {
+  CheckArity(call, 2, 2);
+  CheckInteger(call, 1);
+  const TensorTypeNode* data = TensorArg(call, 0);
+  const TensorTypeNode* indices = TensorArg(call, 1);
+  const int64_t batch_dims = AttrsOf<GatherNDAttrsNode>(call)->batch_dims;
+  const auto length = TupleLength(call, indices, data, batch_dims);
+  if (!length || data->ndim == kUnknownNDim) return WithRank(data, kUnknownNDim);
+  const int64_t ndim = indices->ndim - 1 + data->ndim - batch_dims - *length;
+  if (!data->shape.has_value()) return WithRank(data, ndim);
+  Array<PrimExpr> shape = *indices->shape;
+  shape.pop_back();
+  for (auto i = static_cast<size_t>(batch_dims + *length); i < static_cast<size_t>(data->ndim); ++i) {
+    shape.push_back((*data->shape)[i]);
+  }
+  return WithShape(data, shape);
+}
+
+Expr LegalizeGatherND(BlockBuilder& builder, const Call& call) {
+  if (!ShapesKnown(call)) return call;
+  return builder.CallTE("gather_nd", call->args, [&](const Array<te::Tensor>& args) {
+    const auto batch_dims = static_cast<size_t>(AttrsOf<GatherNDAttrsNode>(call)->batch_dims);
+    return Array<te::Tensor>{topi::GatherND(args[0], args[1], batch_dims)};
+  });
+}
+
+Type InferScatterElements(const Call& call, const BlockBuilder&) {
+  CheckArity(call, 3, 3);
+  CheckInteger(call, 1);
+  CommonDType(call, 0, 2);
+  const TensorTypeNode* data = TensorArg(call, 0);
+  if (data->ndim != kUnknownNDim) {
+    CheckRank(call, 1, data->ndim);
+    CheckRank(call, 2, data->ndim);
+    AxisArg(call, AttrsOf<ScatterElementsAttrsNode>(call)->axis, data->ndim);
+  }
+  return GetRef<Type>(data);
+}
+
+Expr LegalizeScatterElements(BlockBuilder& builder, const Call& call) {
+  if (!ShapesKnown(call)) return call;
+  const auto* attrs = AttrsOf<ScatterElementsAttrsNode>(call);
+  return builder.CallTE("scatter_elements", call->args, [&](const Array<te::Tensor>& args) {
+    return Array<te::Tensor>{topi::ScatterElements(args[0], args[1], args[2],
+                                                   AxisArg(call, attrs->axis, args[0].ndim()),
+                                                   std::string(attrs->reduction))};
+  });
+}
+
+Type InferScatterND(const Call& call, const BlockBuilder&) {
+  CheckArity(call, 3, 3);
+  CheckInteger(call, 1);
+  CommonDType(call, 0, 2);
+  const TensorTypeNode* data = TensorArg(call, 0);
+  TupleLength(call, TensorArg(call, 1), data, 0);
+  return GetRef<Type>(data);
+}
+
+Expr LegalizeScatterND(BlockBuilder& builder, const Call& call) {
+  if (!ShapesKnown(call) || !TupleLength(call, TensorArg(call, 1), TensorArg(call, 0), 0)) return call;
+  return builder.CallTE("scatter_nd", call->args, [&](const Array<te::Tensor>& args) {
+    return Array<te::Tensor>{topi::ScatterND(args[0], args[1], args[2],
+                                             std::string(AttrsOf<ScatterNDAttrsNode>(call)->reduction))};
+  });
+}
+
+Type InferSliceScatter(const Call& call, const BlockBuilder&) {
+  CheckArity(call, 5, 5);
+  CommonDType(call, 0, 1);
+  const TensorTypeNode* data = TensorArg(call, 0);
+  if (data->ndim != kUnknownNDim) {
+    CheckRank(call, 1, data->ndim);
+    AxisArg(call, AttrsOf<SliceScatterAttrsNode>(call)->axis, data->ndim);
+  }
+  for (size_t i = 2; i < 5; ++i) PrimArg(call, i);
+  if (const auto step = AsConstInt(PrimArg(call, 4)); step && *step <= 0) {
+    ThrowOpError(call, "its step must be positive and is " + std::to_string(*step));
+  }
+  return GetRef<Type>(data);
+}
+
+Expr LegalizeSliceScatter(BlockBuilder& builder, const Call& call) {
+  if (!ShapesKnown(call)) return call;
+  return builder.CallTE("slice_scatter", {call->args[0], call->args[1]}, [&](const Array<te::Tensor>& args) {
+    const size_t axis = AxisArg(call, AttrsOf<SliceScatterAttrsNode>(call)->axis, args[0].ndim());
+    const PrimExpr extent = args[0].shape()[axis];
+    // Negative bounds count from the end.
+    const auto bound = [&](size_t index) -> PrimExpr {
+      const PrimExpr value = CastTo(DataType::Int(64), PrimArg(call, index));
+      if (const auto constant = AsConstInt(value); constant && *constant >= 0) return value;
+      return builder.analyzer().Simplify(SelectExpr(value < 0, value + extent, value));
+    };
+    return Array<te::Tensor>{topi::SliceScatter(args[0], args[1], bound(2), bound(3),
+                                                CastTo(DataType::Int(64), PrimArg(call, 4)), axis)};
+  });
+}
+
+/// The broadcast of the shapes of the index tensors, if all are known.
+std::optional<Array<PrimExpr>> IndexShape(const Call& call, const BlockBuilder& builder,
+                                          const std::vector<const TensorTypeNode*>& indices) {
+  std::optional<Array<PrimExpr>> shape = Array<PrimExpr>();
+  for (const TensorTypeNode* type : indices) {
+    if (!type->has_shape()) return std::nullopt;
+    shape = BroadcastShapes(call, builder, *shape, *type->shape);
+    if (!shape) return std::nullopt;
+  }
+  return shape;
+}
+
+Type InferIndexTensor(const Call& call, const BlockBuilder& builder) {
+  CheckArity(call, 2, 2);
+  const TensorTypeNode* data = TensorArg(call, 0);
+  const auto indices = TensorTupleArg(call, 1);
+  const auto count = static_cast<int64_t>(indices.size());
+  if (data->ndim != kUnknownNDim && count > data->ndim) {
+    ThrowOpError(call, std::to_string(count) + " index tensors into " + Describe(GetRef<Type>(data)));
+  }
+  for (const TensorTypeNode* type : indices) {
+    if (!type->dtype.is_void() && !type->dtype.is_integer()) {
+      ThrowOpError(call, "its indices must be integers; one tensor is " + Describe(GetRef<Type>(type)));
+    }
+  }
+  const auto index_shape = IndexShape(call, builder, indices);
+  if (data->ndim == kUnknownNDim || !index_shape) return WithRank(data, kUnknownNDim);
+  if (!data->shape.has_value()) {
+    return WithRank(data, static_cast<int64_t>(index_shape->size()) + data->ndim - count);
+  }
+  Array<PrimExpr> shape = *index_shape;
+  for (auto i = static_cast<size_t>(count); i < static_cast<size_t>(data->ndim); ++i) {
+    shape.push_back((*data->shape)[i]);
+  }
+  return WithShape(data, shape);
+}
+
+Expr LegalizeIndexTensor(BlockBuilder& builder, const Call& call) {
+  if (!ShapesKnown(call)) return call;
+  Array<Expr> args = {call->args[0]};
+  for (const Expr& field : TupleFields(builder, call->args[1])) args.push_back(field);
+  const Array<PrimExpr> index_shape = *IndexShape(call, builder, TensorTupleArg(call, 1));
+  return builder.CallTE("index_tensor", args, [&](const Array<te::Tensor>& tensors) {
+    return Array<te::Tensor>{
+        topi::IndexTensor(tensors[0], Array<te::Tensor>(tensors.begin() + 1, tensors.end()), index_shape)};
+  });
+}
+
+Type InferOneHot(const Call& call, const BlockBuilder&) {
+  CheckArity(call, 3, 3);
+  CheckInteger(call, 0);
+  const TensorTypeNode* indices = TensorArg(call, 0);
+  const auto* attrs = AttrsOf<OneHotAttrsNode>(call);
+  const DataType dtype = PrimArg(call, 1).dtype();
+  if (!(dtype == PrimArg(call, 2).dtype())) {
+    ThrowOpError(call, "its on and off values have types " + dtype.ToString() + " and " +
+                           PrimArg(call, 2).dtype().ToString());
+  }
+  if (attrs->depth <= 0) ThrowOpError(call, "its depth must be positive and is " + std::to_string(attrs->depth));
+  if (indices->ndim == kUnknownNDim) return TensorType::WithNDim(kUnknownNDim, dtype, indices->vdevice);
+  const size_t axis = AxisArg(call, attrs->axis, indices->ndim + 1);
+  if (!indices->shape.has_value()) return TensorType::WithNDim(indices->ndim + 1, dtype, indices->vdevice);
+  Array<PrimExpr> shape = *indices->shape;
+  shape.insert(shape.begin() + static_cast<std::ptrdiff_t>(axis), I64(attrs->depth));
+  return TensorType(shape, dtype, indices->vdevice);
+}
+
+Expr LegalizeOneHot(BlockBuilder& builder, const Call& call) {
+  if (!ShapesKnown(call)) return call;
+  const auto* attrs = AttrsOf<OneHotAttrsNode>(call);
+  return builder.CallTE("one_hot", {call->args[0]}, [&](const Array<te::Tensor>& args) {
+    return Array<te::Tensor>{topi::OneHot(args[0], PrimArg(call, 1), PrimArg(call, 2), attrs->depth,
+                                          AxisArg(call, attrs->axis, args[0].ndim() + 1))};
+  });
+}
+
+}  // namespace
+
+std::vector<OpInfo> GatherOps() {
+  return {
+      {"gather_elements",
+       {"data", "indices"},
+       "deuteron.relax.GatherElementsAttrs",
+       InferGatherElements,
+       LegalizeGatherElements},
+      {"gather_nd", {"data", "indices"}, "deuteron.relax.GatherNDAttrs", InferGatherND, LegalizeGatherND},
+      {"scatter_elements",
+       {"data", "indices", "updates"},
+       "deuteron.relax.ScatterElementsAttrs",
+       InferScatterElements,
+       LegalizeScatterElements},
+      {"scatter_nd",
+       {"data", "indices", "updates"},
+       "deuteron.relax.ScatterNDAttrs",
+       InferScatterND,
+       LegalizeScatterND},
+      {"slice_scatter",
+       {"input_tensor", "src", "start", "end", "step"},
+       "deuteron.relax.SliceScatterAttrs",
+       InferSliceScatter,
+       LegalizeSliceScatter},
+      {"index_tensor", {"data", "indices"}, nullptr, InferIndexTensor, LegalizeIndexTensor},
+      {"one_hot",
+       {"indices", "on_value", "off_value"},
+       "deuteron.relax.OneHotAttrs",
+       InferOneHot,
+       LegalizeOneHot},
+  };
+}
+
+Expr GatherElements(Expr data, Expr indices, int64_t axis) {
+  auto attrs = make_object<GatherElementsAttrsNode>();
+  attrs->axis = axis;
+  return MakeCall("gather_elements", {std::move(data), std::move(indices)}, Attrs(attrs));
+}
+Expr GatherND(Expr data, Expr indices, int64_t batch_dims) {
+  auto attrs = make_object<GatherNDAttrsNode>();
+  attrs->batch_dims = batch_dims;
+  return MakeCall("gather_nd", {std::move(data), std::move(indices)}, Attrs(attrs));
+}
+Expr ScatterElements(Expr data, Expr indices, Expr updates, int64_t axis, std::string reduction) {
+  auto attrs = make_object<ScatterElementsAttrsNode>();
+  attrs->axis = axis;
+  attrs->reduction = String(reduction);
+  return MakeCall("scatter_elements", {std::move(data), std::move(indices), std::move(updates)}, Attrs(attrs));
+}
+Expr ScatterND(Expr data, Expr indices, Expr updates, std::string reduction) {
+  auto attrs = make_object<ScatterNDAttrsNode>();
+  attrs->reduction = String(reduction);
+  return MakeCall("scatter_nd", {std::move(data), std::move(indices), std::move(updates)}, Attrs(attrs));
+}
+Expr SliceScatter(Expr data, Expr src, PrimExpr start, PrimExpr end, PrimExpr step, int64_t axis) {
+  auto attrs = make_object<SliceScatterAttrsNode>();
+  attrs->axis = axis;
+  return MakeCall("slice_scatter",
+                  {std::move(data), std::move(src), PrimValue(std::move(start)), PrimValue(std::move(end)),
+                   PrimValue(std::move(step))},
+                  Attrs(attrs));
+}
+Expr IndexTensor(Expr data, Array<Expr> indices) {
+  return MakeCall("index_tensor", {std::move(data), Tuple(std::move(indices))});
+}
+Expr OneHot(Expr indices, PrimExpr on_value, PrimExpr off_value, int64_t depth, int64_t axis) {
+  auto attrs = make_object<OneHotAttrsNode>();
+  attrs->depth = depth;
+  attrs->axis = axis;
+  return MakeCall("one_hot", {std::move(indices), PrimValue(std::move(on_value)), PrimValue(std::move(off_value))},
+                  Attrs(attrs));
+}
+
+void GatherElementsAttrsNode::RegisterReflection() {
+  refl::ObjectDef<GatherElementsAttrsNode>().def_ro("axis", &GatherElementsAttrsNode::axis);
+}
+void GatherNDAttrsNode::RegisterReflection() {
+  refl::ObjectDef<GatherNDAttrsNode>().def_ro("batch_dims", &GatherNDAttrsNode::batch_dims);
+}
+void ScatterElementsAttrsNode::RegisterReflection() {
+  refl::ObjectDef<ScatterElementsAttrsNode>()
+      .def_ro("axis", &ScatterElementsAttrsNode::axis)
+      .def_ro("reduction", &ScatterElementsAttrsNode::reduction);
+}
+void ScatterNDAttrsNode::RegisterReflection() {
+  refl::ObjectDef<ScatterNDAttrsNode>().def_ro("reduction", &ScatterNDAttrsNode::reduction);
+}
+void SliceScatterAttrsNode::RegisterReflection() {
+  refl::ObjectDef<SliceScatterAttrsNode>().def_ro("axis", &SliceScatterAttrsNode::axis);
+}
+void OneHotAttrsNode::RegisterReflection() {
+  refl::ObjectDef<OneHotAttrsNode>()
+      .def_ro("depth", &OneHotAttrsNode::depth)
+      .def_ro("axis", &OneHotAttrsNode::axis);
+}
+TVM_FFI_STATIC_INIT_BLOCK() {
+  GatherElementsAttrsNode::RegisterReflection();
+  GatherNDAttrsNode::RegisterReflection();
+  ScatterElementsAttrsNode::RegisterReflection();
+  ScatterNDAttrsNode::RegisterReflection();
+  SliceScatterAttrsNode::RegisterReflection();
+  OneHotAttrsNode::RegisterReflection();
+}
+
+}  // namespace deuteron::relax

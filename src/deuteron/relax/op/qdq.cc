@@ -1,0 +1,112 @@
+#include "deuteron/relax/op/qdq.h"
+
+#include "deuteron/relax/op/op_shape.h"
+#include "deuteron/topi/elementwise.h"
+
+namespace deuteron::relax {
+namespace {
+
+/// A scale or zero point is a scalar, or a vector as long as the axis.
+void CheckParameter(const Call& call, size_t index) {
+  const TensorTypeNode* data = TensorArg(call, 0);
+  const TensorTypeNode* parameter = TensorArg(call, index);
+  if (parameter->ndim > 1) {
+    ThrowOpError(call, "its scale and zero point are scalars or vectors; one is " + Describe(GetRef<Type>(parameter)));
+  }
+  if (parameter->ndim != 1 || !parameter->has_shape() || !data->has_shape()) return;
+  const size_t axis = AxisArg(call, AttrsOf<QuantizeAttrsNode>(call)->axis, data->ndim);
+  const auto expected = AsConstInt((*data->shape)[axis]);
+  const auto given = AsConstInt((*parameter->shape)[0]);
+  if (expected && given && *given != 1 && *given != *expected) {
+    ThrowOpError(call, "a vector of length " + std::to_string(*given) + " for axis " + std::to_string(axis) + " of " +
+                           Describe(*data->shape));
+  }
+}
+
+Type InferQuantize(const Call& call, const BlockBuilder&) {
+  CheckArity(call, 3, 3);
+  CheckParameter(call, 1);
+  CheckParameter(call, 2);
+  return WithDType(TensorArg(call, 0), AttrsOf<QuantizeAttrsNode>(call)->out_dtype);
+}
+
+/// The element of a scale or zero point for the data at `vars`.
+PrimExpr ParameterAt(const te::Tensor& parameter, const Array<tir::Var>& vars, size_t axis) {
+  if (parameter.ndim() == 0) return parameter({});
+  return parameter({IsOne(parameter.shape()[0]) ? I64(0) : PrimExpr(vars[axis])});
+}
+
+size_t QuantizedAxis(const Call& call, int64_t ndim) {
+  return ndim == 0 ? 0 : AxisArg(call, AttrsOf<QuantizeAttrsNode>(call)->axis, ndim);
+}
+
+Expr LegalizeQuantize(BlockBuilder& builder, const Call& call) {
+  if (!ShapesKnown(call)) return call;
+  const DataType dtype = AttrsOf<QuantizeAttrsNode>(call)->out_dtype;
+  return builder.CallTE("quantize", call->args, [&](const Array<te::Tensor>& args) {
+    const size_t axis = QuantizedAxis(call, args[0].ndim());
+    const DataType real = topi::AccumulatorType(args[0].dtype());
+    return Array<te::Tensor>{te::Compute(
+        args[0].shape(),
+        [&](const Array<tir::Var>& vars) {
+          const PrimExpr scaled =
+              CastTo(real, args[0](topi::Indices(vars))) / CastTo(real, ParameterAt(args[1], vars, axis));
+          if (dtype.is_float()) return CastTo(dtype, scaled + CastTo(real, ParameterAt(args[2], vars, axis)));
+          const PrimExpr shifted =
+              CallIntrin("round", {scaled}) + CastTo(real, ParameterAt(args[2], vars, axis));
+          return CastTo(dtype, Max(Min(shifted, CastTo(real, MaxValue(dtype))), CastTo(real, MinValue(dtype))));
+        },
+        "quantized")};
+  });
+}
+
+Expr LegalizeDequantize(BlockBuilder& builder, const Call& call) {
+  if (!ShapesKnown(call)) return call;
+  const DataType dtype = AttrsOf<QuantizeAttrsNode>(call)->out_dtype;
+  return builder.CallTE("dequantize", call->args, [&](const Array<te::Tensor>& args) {
+    const size_t axis = QuantizedAxis(call, args[0].ndim());
+    const DataType real = topi::AccumulatorType(dtype);
+    const DataType difference = args[0].dtype().is_float() ? real : DataType::Int(32);
+    return Array<te::Tensor>{te::Compute(
+        args[0].shape(),
+        [&](const Array<tir::Var>& vars) {
+          const PrimExpr shifted = CastTo(difference, args[0](topi::Indices(vars))) -
+                                   CastTo(difference, ParameterAt(args[2], vars, axis));
+          return CastTo(dtype, CastTo(real, shifted) * CastTo(real, ParameterAt(args[1], vars, axis)));
+        },
+        "dequantized")};
+  });
+}
+
+Expr MakeQuantize(const char* name, Expr data, Expr scale, Expr zero_point, int64_t axis, DataType out_dtype) {
+  auto attrs = make_object<QuantizeAttrsNode>();
+  attrs->out_dtype = out_dtype;
+  attrs->axis = axis;
+  return MakeCall(name, {std::move(data), std::move(scale), std::move(zero_point)}, Attrs(attrs));
+}
+
+}  // namespace
+
+std::vector<OpInfo> QdqOps() {
+  constexpr const char* kAttrs = "deuteron.relax.QuantizeAttrs";
+  return {
+      {"quantize", {"data", "scale", "zero_point"}, kAttrs, InferQuantize, LegalizeQuantize},
+      {"dequantize", {"data", "scale", "zero_point"}, kAttrs, InferQuantize, LegalizeDequantize},
+  };
+}
+
+Expr Quantize(Expr data, Expr scale, Expr zero_point, int64_t axis, DataType out_dtype) {
+  return MakeQuantize("quantize", std::move(data), std::move(scale), std::move(zero_point), axis, out_dtype);
+}
+Expr Dequantize(Expr data, Expr scale, Expr zero_point, int64_t axis, DataType out_dtype) {
+  return MakeQuantize("dequantize", std::move(data), std::move(scale), std::move(zero_point), axis, out_dtype);
+}
+
+void QuantizeAttrsNode::RegisterReflection() {
+  refl::ObjectDef<QuantizeAttrsNode>()
+      .def_ro("out_dtype", &QuantizeAttrsNode::out_dtype)
+      .def_ro("axis", &QuantizeAttrsNode::axis);
+}
+TVM_FFI_STATIC_INIT_BLOCK() { QuantizeAttrsNode::RegisterReflection(); }
+
+}  // namespace deuteron::relax

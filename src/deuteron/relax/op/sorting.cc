@@ -1,0 +1,195 @@
+#include "deuteron/relax/op/sorting.h"
+
+#include <algorithm>
+
+#include "deuteron/relax/op/op_shape.h"
+#include "deuteron/topi/elementwise.h"
+#include "deuteron/topi/indexing.h"
+
+namespace deuteron::relax {
+namespace {
+
+void CheckAxis(const Call& call, int64_t axis) {
+  const TensorTypeNode* data = TensorArg(call, 0);
+  if (data->ndim != kUnknownNDim) AxisArg(call, axis, data->ndim);
+}
+
+Type InferSort(const Call& call, const BlockBuilder&) {
+  CheckArity(call, 1, 1);
+  CheckAxis(call, AttrsOf<SortAttrsNode>(call)->axis);
+  return GetRef<Type>(TensorArg(call, 0));
+}
+
+Expr LegalizeSort(BlockBuilder& builder, const Call& call) {
+  if (!ShapesKnown(call)) return call;
+  const auto* attrs = AttrsOf<SortAttrsNode>(call);
+  return builder.CallTE("sort", call->args, [&](const Array<te::Tensor>& args) {
+    const size_t axis = AxisArg(call, attrs->axis, args[0].ndim());
+    const te::Tensor order = topi::Argsort(args[0], axis, attrs->descending);
+    return Array<te::Tensor>{topi::TakeAlong(args[0], order, axis, args[0].shape()[axis])};
+  });
+}
+
+Type InferArgsort(const Call& call, const BlockBuilder&) {
+  CheckArity(call, 1, 1);
+  const auto* attrs = AttrsOf<ArgsortAttrsNode>(call);
+  CheckAxis(call, attrs->axis);
+  return WithDType(TensorArg(call, 0), attrs->dtype);
+}
+
+te::Tensor CastIndices(const te::Tensor& indices, DataType dtype) {
+  return topi::Map(indices, [&](PrimExpr index) { return CastTo(dtype, std::move(index)); }, "T_cast");
+}
+
+Expr LegalizeArgsort(BlockBuilder& builder, const Call& call) {
+  if (!ShapesKnown(call)) return call;
+  const auto* attrs = AttrsOf<ArgsortAttrsNode>(call);
+  return builder.CallTE("argsort", call->args, [&](const Array<te::Tensor>& args) {
+    const te::Tensor order = topi::Argsort(args[0], AxisArg(call, attrs->axis, args[0].ndim()), attrs->descending);
+    return Array<te::Tensor>{CastIndices(order, attrs->dtype)};
+  });
+}
+
+/// How many elements a top-k keeps of an axis.
+PrimExpr KeptOf(const TopKAttrsNode* attrs, const PrimExpr& extent) {
+  if (attrs->k < 1) return extent;
+  const auto length = AsConstInt(extent);
+  return I64(length ? std::min(*length, attrs->k) : attrs->k);
+}
+
+Type InferTopK(const Call& call, const BlockBuilder&) {
+  CheckArity(call, 1, 1);
+  const TensorTypeNode* data = TensorArg(call, 0);
+  const auto* attrs = AttrsOf<TopKAttrsNode>(call);
+  const std::string what(attrs->ret_type);
+  if (what != "both" && what != "values" && what != "indices") {
+    ThrowOpError(call, "ret_type must be both, values or indices and is \"" + what + "\"");
+  }
+  std::optional<Array<PrimExpr>> shape = ShapeOf(data);
+  if (shape) {
+    const size_t axis = AxisArg(call, attrs->axis, data->ndim);
+    shape->Set(static_cast<int64_t>(axis), KeptOf(attrs, (*shape)[axis]));
+  } else {
+    CheckAxis(call, attrs->axis);
+  }
+  const Type values = MakeTensorType(shape, data->ndim, data->dtype, data->vdevice);
+  const Type indices = MakeTensorType(shape, data->ndim, attrs->dtype, data->vdevice);
+  if (what == "values") return values;
+  if (what == "indices") return indices;
+  return TupleType({values, indices});
+}
+
+Expr LegalizeTopK(BlockBuilder& builder, const Call& call) {
+  if (!ShapesKnown(call)) return call;
+  const auto* attrs = AttrsOf<TopKAttrsNode>(call);
+  const std::string what(attrs->ret_type);
+  return builder.CallTE("topk", call->args, [&](const Array<te::Tensor>& args) {
+    const size_t axis = AxisArg(call, attrs->axis, args[0].ndim());
+    const PrimExpr kept = KeptOf(attrs, args[0].shape()[axis]);
+    const te::Tensor order = topi::Argsort(args[0], axis, attrs->largest);
+    Array<te::Tensor> outputs;
+    if (what != "indices") outputs.push_back(topi::TakeAlong(args[0], order, axis, kept));
+    if (what != "values") {
+      Array<PrimExpr> shape = order.shape();
+      shape.Set(static_cast<int64_t>(axis), kept);
+      outputs.push_back(te::Compute(
+          shape,
+          [&](const Array<tir::Var>& vars) { return CastTo(attrs->dtype, order(topi::Indices(vars))); },
+          "T_cast", {}, topi::NamesOfAxes(topi::AxisNames::kAx, shape.size())));
+    }
+    return outputs;
+  });
+}
+
+Type InferNonzero(const Call& call, const BlockBuilder&) {
+  CheckArity(call, 1, 1);
+  TensorArg(call, 0);
+  return TensorType::WithNDim(2, DataType::Int(64));
+}
+
+bool Flag(const Call& call, size_t index) { return AsConstInt(PrimArg(call, index)).value_or(0) != 0; }
+
+Type InferUnique(const Call& call, const BlockBuilder&) {
+  CheckArity(call, 5, 6);
+  const TensorTypeNode* data = TensorArg(call, 0);
+  Array<Type> fields = {WithRank(data, call->args.size() == 6 ? data->ndim : 1)};
+  for (size_t i = 2; i < 5; ++i) {
+    if (Flag(call, i)) fields.push_back(TensorType::WithNDim(1, DataType::Int(64)));
+  }
+  if (fields.size() == 1) return fields[0];
+  return TupleType(fields);
+}
+
+}  // namespace
+
+std::vector<OpInfo> SortingOps() {
+  return {
+      {"sort", {"data"}, "deuteron.relax.SortAttrs", InferSort, LegalizeSort},
+      {"argsort", {"data"}, "deuteron.relax.ArgsortAttrs", InferArgsort, LegalizeArgsort},
+      {"topk", {"data"}, "deuteron.relax.TopKAttrs", InferTopK, LegalizeTopK},
+      {"nonzero", {"x"}, nullptr, InferNonzero, nullptr},
+      {"unique",
+       {"x", "sorted", "return_index", "return_inverse", "return_counts", "axis?"},
+       nullptr,
+       InferUnique,
+       nullptr},
+  };
+}
+
+Expr Sort(Expr data, int64_t axis, bool descending) {
+  auto attrs = make_object<SortAttrsNode>();
+  attrs->axis = axis;
+  attrs->descending = descending;
+  return MakeCall("sort", {std::move(data)}, Attrs(attrs));
+}
+Expr Argsort(Expr data, int64_t axis, bool descending, DataType dtype) {
+  auto attrs = make_object<ArgsortAttrsNode>();
+  attrs->axis = axis;
+  attrs->descending = descending;
+  attrs->dtype = dtype;
+  return MakeCall("argsort", {std::move(data)}, Attrs(attrs));
+}
+Expr TopK(Expr data, int64_t k, int64_t axis, std::string ret_type, bool largest, DataType dtype) {
+  auto attrs = make_object<TopKAttrsNode>();
+  attrs->k = k;
+  attrs->axis = axis;
+  attrs->ret_type = String(ret_type);
+  attrs->largest = largest;
+  attrs->dtype = dtype;
+  return MakeCall("topk", {std::move(data)}, Attrs(attrs));
+}
+Expr Nonzero(Expr x) { return MakeCall("nonzero", {std::move(x)}); }
+Expr Unique(Expr x, bool sorted, bool return_index, bool return_inverse, bool return_counts,
+            std::optional<int64_t> axis) {
+  const auto flag = [](bool value) { return PrimValue(value ? True() : False()); };
+  Array<Expr> args = {std::move(x), flag(sorted), flag(return_index), flag(return_inverse), flag(return_counts)};
+  if (axis) args.push_back(PrimValue::Int64(*axis));
+  return MakeCall("unique", std::move(args));
+}
+
+void SortAttrsNode::RegisterReflection() {
+  refl::ObjectDef<SortAttrsNode>()
+      .def_ro("axis", &SortAttrsNode::axis)
+      .def_ro("descending", &SortAttrsNode::descending);
+}
+void ArgsortAttrsNode::RegisterReflection() {
+  refl::ObjectDef<ArgsortAttrsNode>()
+      .def_ro("axis", &ArgsortAttrsNode::axis)
+      .def_ro("descending", &ArgsortAttrsNode::descending)
+      .def_ro("dtype", &ArgsortAttrsNode::dtype);
+}
+void TopKAttrsNode::RegisterReflection() {
+  refl::ObjectDef<TopKAttrsNode>()
+      .def_ro("k", &TopKAttrsNode::k)
+      .def_ro("axis", &TopKAttrsNode::axis)
+      .def_ro("ret_type", &TopKAttrsNode::ret_type)
+      .def_ro("largest", &TopKAttrsNode::largest)
+      .def_ro("dtype", &TopKAttrsNode::dtype);
+}
+TVM_FFI_STATIC_INIT_BLOCK() {
+  SortAttrsNode::RegisterReflection();
+  ArgsortAttrsNode::RegisterReflection();
+  TopKAttrsNode::RegisterReflection();
+}
+
+}  // namespace deuteron::relax
