@@ -23,13 +23,13 @@ namespace nn {
 /// NCHW / NCDHW data, OIW / OIHW / OIDHW kernels, the output laid out as the data. Padding has one value
 /// for all sides, one an axis, or begins of all axes followed by their ends. A void out_dtype is the data's.
 struct ConvOptions {
-  std::vector<int64_t> strides;
-  std::vector<int64_t> padding;
-  std::vector<int64_t> dilation;
+  std::vector<int64_t> strides = {};
+  std::vector<int64_t> padding = {};
+  std::vector<int64_t> dilation = {};
   int64_t groups = 1;
-  std::string data_layout;
-  std::string kernel_layout;
-  std::string out_layout;
+  std::string data_layout = "";
+  std::string kernel_layout = "";
+  std::string out_layout = "";
   DataType out_dtype = DataType::Void();
 };
 using Conv1DOptions = ConvOptions;
@@ -41,14 +41,14 @@ Expr Conv3D(Expr data, Expr weight, const ConvOptions& options = {});
 
 /// The same; kernels are IOW / IOHW / IODHW, and `output_padding` rows are added at the end of each axis.
 struct ConvTransposeOptions {
-  std::vector<int64_t> strides;
-  std::vector<int64_t> padding;
-  std::vector<int64_t> output_padding;
-  std::vector<int64_t> dilation;
+  std::vector<int64_t> strides = {};
+  std::vector<int64_t> padding = {};
+  std::vector<int64_t> output_padding = {};
+  std::vector<int64_t> dilation = {};
   int64_t groups = 1;
-  std::string data_layout;
-  std::string kernel_layout;
-  std::string out_layout;
+  std::string data_layout = "";
+  std::string kernel_layout = "";
+  std::string out_layout = "";
   DataType out_dtype = DataType::Void();
 };
 Expr Conv1DTranspose(Expr data, Expr weight, const ConvTransposeOptions& options = {});
@@ -57,14 +57,14 @@ Expr Conv3DTranspose(Expr data, Expr weight, const ConvTransposeOptions& options
 
 /// Of a pool; empty as for convolutions (an empty pool_size is 1).
 struct PoolOptions {
-  std::vector<int64_t> pool_size;
-  std::vector<int64_t> strides;
-  std::vector<int64_t> dilation;
-  std::vector<int64_t> padding;
+  std::vector<int64_t> pool_size = {};
+  std::vector<int64_t> strides = {};
+  std::vector<int64_t> dilation = {};
+  std::vector<int64_t> padding = {};
   bool ceil_mode = false;
   bool count_include_pad = false;
-  std::string layout;
-  std::string out_layout;
+  std::string layout = "";
+  std::string out_layout = "";
 };
 Expr MaxPool1D(Expr data, const PoolOptions& options);
 Expr MaxPool2D(Expr data, const PoolOptions& options);
