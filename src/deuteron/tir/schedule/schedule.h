@@ -162,13 +162,14 @@ class Schedule {
   Block Reindex(const Block& block, size_t read_index, const std::vector<std::vector<size_t>>& groups = {});
   /// Replaces groups of a block's iterators of one type by one iterator each, and its loops by one loop an
   /// iterator. The block must be alone in plain loops.
+  /// The loops are null for iterators of extent 1.
   std::vector<Loop> FuseBlockIters(const Block& block, const std::vector<std::vector<size_t>>& groups);
   /// Stores an intermediate buffer in another layout, padded where a factor does not divide. If one injective
-  /// block writes all of it, that block runs over the new layout and writes zeros into the padding;
-  /// otherwise the padding is never written. Returns the new buffer.
+  /// block, alone in its loops, writes all of it, that block runs over the new layout (in fresh loops) and
+  /// writes zeros into the padding; otherwise the padding is never written. Returns the new buffer.
   Buffer TransformLayout(const Buffer& buffer, const std::vector<LayoutDim>& layout);
   /// Extends the iteration domain of a matmul-like block so that iterator i is a multiple of `multiples[i]`
-  /// (1: as it is). Operands must be intermediate buffers indexed by plain iterators and written by injective
+  /// (1: as it is). To be called before its loops are split. Operands must be intermediate buffers indexed by plain iterators and written by injective
   /// blocks: these fill the padding with zeros. The output must be an intermediate buffer; its consumers
   /// read the part that counts.
   void PadIters(const Block& block, const std::vector<int64_t>& multiples);

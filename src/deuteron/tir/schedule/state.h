@@ -17,6 +17,9 @@ namespace deuteron::tir::schedule {
 /// Annotation of blocks that write every element of their buffer exactly once, at whatever indices.
 inline constexpr const char* kWritesOnce = "deuteron.writes_each_element_once";
 
+/// Annotation of blocks that fill the padding of their buffer with zeros.
+inline constexpr const char* kZeroPadded = "deuteron.zero_padded";
+
 /// Statements from the body of the root scope (first) down to the one looked for (last).
 using Path = std::vector<Stmt>;
 
@@ -74,6 +77,18 @@ PrimExpr Conjunction(const std::vector<PrimExpr>& parts);
 
 /// Blocks (positions in the scope) that the statement contains.
 std::vector<SBlockRealize> BlocksIn(const Stmt& stmt);
+
+/// Path to the child of the scope (or the scope's only statement) that holds the last statement of `path`.
+Path TopOf(const Path& path);
+/// A ScheduleError unless the block is alone in its loops and runs unconditionally; the path of TopOf.
+Path CheckAlone(const Path& path, const std::string& what);
+
+/// One iterator over the product of some iterators' domains, the last one fastest. `values` gains what each of
+/// them is in terms of the new one. Without positions: an iterator of extent 1.
+IterVar FuseIters(const SBlock& block, const std::vector<size_t>& positions, const std::string& name,
+                  IterVarType type, ExprVarMap* values);
+/// The value of that iterator from those of its parts.
+PrimExpr FusedValue(const SBlock& block, const std::vector<size_t>& positions);
 
 /// The body of a block with expressions simplified, its iterators bound to their domains.
 SBlock SimplifyBlock(const PrimFunc& func, SBlock block);
