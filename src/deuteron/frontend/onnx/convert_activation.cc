@@ -1,0 +1,154 @@
+#include "deuteron/frontend/onnx/converters.h"
+#include "deuteron/relax/op/binary.h"
+#include "deuteron/relax/op/datatype.h"
+#include "deuteron/relax/op/gather.h"
+#include "deuteron/relax/op/manipulate.h"
+#include "deuteron/relax/op/nn.h"
+#include "deuteron/relax/op/search.h"
+#include "deuteron/relax/op/unary.h"
+
+namespace deuteron::onnx {
+
+using relax::Expr;
+
+namespace {
+
+/// Builds expressions of one input by its dtype's constants.
+struct Build {
+  const NodeContext& node;
+  Expr x = node.X(0);
+  DataType dtype = node.DType(x);
+
+  Expr Const(double value) const { return node.Scalar(dtype, value); }
+  Expr Positive(const Expr& value) const { return relax::Greater(value, Const(0)); }
+  Expr Done(const Expr& value) const { return node.Emit(value); }
+  /// exp(min(x, 0)) - 1: no overflow where the other branch is taken.
+  Expr ExpM1OfNegative(const Expr& value) const {
+    return relax::Subtract(relax::Exp(relax::Minimum(value, Const(0))), Const(1));
+  }
+};
+
+}  // namespace
+
+Results ConvertLeakyRelu(const NodeContext& node) {
+  return {node.Emit(relax::nn::LeakyRelu(node.X(0), node.Float("alpha", 0.01)))};
+}
+
+Results ConvertPRelu(const NodeContext& node) {
+  const Build b{node};
+  Expr slope = node.X(1);
+  // Right-aligned broadcasting, as everywhere since operator set 7.
+  return {b.Done(relax::Where(relax::Less(b.x, b.Const(0)), relax::Multiply(b.x, slope), b.x))};
+}
+
+Results ConvertHardSigmoid(const NodeContext& node) {
+  const Build b{node};
+  const Expr line = relax::Add(relax::Multiply(b.x, b.Const(node.Float("alpha", 0.2))), b.Const(node.Float("beta", 0.5)));
+  return {b.Done(relax::Minimum(relax::Maximum(line, b.Const(0)), b.Const(1)))};
+}
+
+Results ConvertHardSwish(const NodeContext& node) {
+  const Build b{node};
+  const Expr line = relax::Add(relax::Multiply(b.x, b.Const(1.0 / 6.0)), b.Const(0.5));
+  return {b.Done(relax::Multiply(b.x, relax::Minimum(relax::Maximum(line, b.Const(0)), b.Const(1))))};
+}
+
+Results ConvertElu(const NodeContext& node) {
+  const Build b{node};
+  const Expr below = relax::Multiply(b.Const(node.Float("alpha", 1.0)), b.ExpM1OfNegative(b.x));
+  return {b.Done(relax::Where(b.Positive(b.x), b.x, below))};
+}
+
+Results ConvertSelu(const NodeContext& node) {
+  const Build b{node};
+  const double alpha = node.Float("alpha", 1.67326319217681884765625);
+  const double gamma = node.Float("gamma", 1.05070102214813232421875);
+  const Expr below = relax::Multiply(b.Const(alpha * gamma), b.ExpM1OfNegative(b.x));
+  return {b.Done(relax::Where(b.Positive(b.x), relax::Multiply(b.Const(gamma), b.x), below))};
+}
+
+Results ConvertCelu(const NodeContext& node) {
+  const Build b{node};
+  const double alpha = node.Float("alpha", 1.0);
+  const Expr scaled = relax::Multiply(b.x, b.Const(1.0 / alpha));
+  const Expr below = relax::Multiply(b.Const(alpha), b.ExpM1OfNegative(scaled));
+  return {b.Done(relax::Where(b.Positive(b.x), b.x, below))};
+}
+
+Results ConvertGelu(const NodeContext& node) {
+  const std::string approximate = node.Str("approximate", "none");
+  if (approximate == "tanh") return {node.Emit(relax::nn::GeluTanh(node.X(0)))};
+  if (approximate != "none") node.Fail("approximate '" + approximate + "' is neither none nor tanh");
+  return {node.Emit(relax::nn::Gelu(node.X(0)))};
+}
+
+Results ConvertMish(const NodeContext& node) {
+  const Build b{node};
+  return {b.Done(relax::Multiply(b.x, relax::Tanh(relax::nn::Softplus(b.x))))};
+}
+
+Results ConvertSwish(const NodeContext& node) {
+  const Build b{node};
+  const double alpha = node.Float("alpha", 1.0);
+  if (alpha == 1.0) return {b.Done(relax::nn::Silu(b.x))};
+  return {b.Done(relax::Multiply(b.x, relax::Sigmoid(relax::Multiply(b.x, b.Const(alpha)))))};
+}
+
+Results ConvertSoftplus(const NodeContext& node) { return {node.Emit(relax::nn::Softplus(node.X(0)))}; }
+
+Results ConvertSoftsign(const NodeContext& node) {
+  const Build b{node};
+  return {b.Done(relax::Divide(b.x, relax::Add(relax::Abs(b.x), b.Const(1))))};
+}
+
+Results ConvertThresholdedRelu(const NodeContext& node) {
+  const Build b{node};
+  const Expr above = relax::Greater(b.x, b.Const(node.Float("alpha", 1.0)));
+  return {b.Done(relax::Where(above, b.x, b.Const(0)))};
+}
+
+Results ConvertShrink(const NodeContext& node) {
+  const Build b{node};
+  const double lambda = node.Float("lambd", 0.5);
+  const double bias = node.Float("bias", 0.0);
+  const Expr above = relax::Where(relax::Greater(b.x, b.Const(lambda)), relax::Subtract(b.x, b.Const(bias)), b.Const(0));
+  return {b.Done(relax::Where(relax::Less(b.x, b.Const(-lambda)), relax::Add(b.x, b.Const(bias)), above))};
+}
+
+namespace {
+
+/// Before operator set 13 these work on the matrix of the axes before `axis` and those from it on.
+Expr AlongAxis(const NodeContext& node, const std::function<Expr(const Expr&, int64_t)>& apply) {
+  const Expr x = node.X(0);
+  const int64_t rank = node.Rank(x);
+  if (rank == 0) return apply(node.Reshaped(x, {I64(1)}), 0);
+  const int64_t axis = node.Axis(node.Int("axis", node.opset() < 13 ? 1 : -1), rank);
+  if (node.opset() >= 13 || axis == rank - 1) return apply(x, axis);
+  const Array<PrimExpr> shape = node.Shape(x);
+  Array<PrimExpr> flat;
+  for (int64_t i = 0; i < axis; ++i) flat.push_back(shape[i]);
+  flat.push_back(node.Product(shape, axis, rank));
+  return node.Reshaped(apply(node.Reshaped(x, flat), axis), shape);
+}
+
+}  // namespace
+
+Results ConvertSoftmax(const NodeContext& node) {
+  const bool log = node.node().op_type == "LogSoftmax";
+  const Expr result = AlongAxis(node, [&](const Expr& x, int64_t axis) -> Expr {
+    return node.Emit(log ? relax::nn::LogSoftmax(x, axis) : relax::nn::Softmax(x, axis));
+  });
+  return {node.Reshaped(result, node.Shape(0))};
+}
+
+Results ConvertHardmax(const NodeContext& node) {
+  const DataType dtype = node.DType(0);
+  const Expr result = AlongAxis(node, [&](const Expr& x, int64_t axis) -> Expr {
+    const int64_t depth = node.StaticDim(x, axis, "the axis");
+    const Expr index = relax::Argmax(x, axis, /*keepdims=*/false);
+    return node.Emit(relax::OneHot(index, MakeConst(dtype, 1), MakeConst(dtype, 0), depth, axis));
+  });
+  return {node.Reshaped(result, node.Shape(0))};
+}
+
+}  // namespace deuteron::onnx

@@ -1,0 +1,82 @@
+#include <algorithm>
+
+#include "deuteron/frontend/onnx/converters.h"
+#include "deuteron/frontend/onnx/window.h"
+#include "deuteron/relax/op/binary.h"
+#include "deuteron/relax/op/index.h"
+#include "deuteron/relax/op/nn.h"
+
+namespace deuteron::onnx {
+
+using relax::Expr;
+
+namespace {
+
+std::vector<int64_t> KernelOf(const NodeContext& node, const Expr& weight) {
+  std::vector<int64_t> kernel;
+  for (int64_t axis = 2; axis < node.Rank(weight); ++axis) {
+    kernel.push_back(node.StaticDim(weight, axis, "a kernel's size"));
+  }
+  return kernel;
+}
+
+/// A vector over the channels of a result of `rank`.
+Expr AddChannelBias(const NodeContext& node, const Expr& result, const Expr& bias) {
+  Array<PrimExpr> shape = {I64(1), node.Shape(bias)[0]};
+  for (int64_t axis = 2; axis < node.Rank(result); ++axis) shape.push_back(I64(1));
+  return node.Emit(relax::Add(result, node.Reshaped(bias, shape)));
+}
+
+}  // namespace
+
+Results ConvertConv(const NodeContext& node) {
+  const Expr x = node.X(0);
+  const Expr weight = node.X(1);
+  const Window window = ReadWindow(node, x, KernelOf(node, weight));
+  const relax::nn::ConvOptions options{
+      .strides = window.strides, .padding = window.pads, .dilation = window.dilations, .groups = node.Int("group", 1)};
+  const auto conv = window.axes() == 1   ? relax::nn::Conv1D
+                    : window.axes() == 2 ? relax::nn::Conv2D
+                                         : relax::nn::Conv3D;
+  const Expr result = node.Emit(conv(x, weight, options));
+  return {node.Has(2) ? AddChannelBias(node, result, node.X(2)) : result};
+}
+
+Results ConvertConvTranspose(const NodeContext& node) {
+  const Expr x = node.X(0);
+  const Expr weight = node.X(1);
+  const std::string auto_pad = node.Str("auto_pad", "NOTSET");
+  Window window = ReadWindow(node, x, KernelOf(node, weight));
+  const size_t axes = window.axes();
+  auto output_padding = node.Ints("output_padding").value_or(std::vector<int64_t>(axes, 0));
+  if (output_padding.size() != axes) node.Fail("attribute 'output_padding' does not fit its input");
+  const auto output_shape = node.Ints("output_shape");
+  const bool same = auto_pad == "SAME_UPPER" || auto_pad == "SAME_LOWER";
+  if (output_shape && output_shape->size() < axes) node.Fail("attribute 'output_shape' does not fit its input");
+  for (size_t axis = 0; axis < axes && (output_shape || same); ++axis) {
+    // The padding follows from the size of the output.
+    const int64_t size = node.StaticDim(x, static_cast<int64_t>(axis) + 2, "a spatial axis");
+    const int64_t stride = window.strides[axis];
+    const int64_t wanted =
+        output_shape ? (*output_shape)[output_shape->size() - axes + axis] : size * stride;
+    const int64_t full = stride * (size - 1) + (window.kernel[axis] - 1) * window.dilations[axis] + 1;
+    const int64_t total = full + output_padding[axis] - wanted;
+    if (total < 0) output_padding[axis] -= total;
+    const int64_t padding = std::max<int64_t>(0, total);
+    const int64_t begin = auto_pad == "SAME_UPPER" ? padding / 2 : padding - padding / 2;
+    window.pads[axis] = begin;
+    window.pads[axes + axis] = padding - begin;
+  }
+  const relax::nn::ConvTransposeOptions options{.strides = window.strides,
+                                                .padding = window.pads,
+                                                .output_padding = output_padding,
+                                                .dilation = window.dilations,
+                                                .groups = node.Int("group", 1)};
+  const auto conv = axes == 1   ? relax::nn::Conv1DTranspose
+                    : axes == 2 ? relax::nn::Conv2DTranspose
+                                : relax::nn::Conv3DTranspose;
+  const Expr result = node.Emit(conv(x, weight, options));
+  return {node.Has(2) ? AddChannelBias(node, result, node.X(2)) : result};
+}
+
+}  // namespace deuteron::onnx

@@ -1,0 +1,214 @@
+#include <algorithm>
+
+#include "deuteron/frontend/onnx/converters.h"
+#include "deuteron/frontend/onnx/importer.h"
+#include "deuteron/relax/analysis/type_analysis.h"
+#include "deuteron/relax/op/binary.h"
+#include "deuteron/relax/op/datatype.h"
+#include "deuteron/relax/op/gather.h"
+#include "deuteron/relax/op/index.h"
+#include "deuteron/relax/op/manipulate.h"
+#include "deuteron/relax/op/search.h"
+#include "deuteron/relax/op/sorting.h"
+
+namespace deuteron::onnx {
+
+using relax::Expr;
+
+namespace {
+
+constexpr int64_t kFar = int64_t{1} << 31;
+
+/// Exporters write the greatest and the least integer for "to the end" and "from the beginning": here the
+/// extent and its like, so that nothing overflows. `stride` > 0: in [0, extent].
+PrimExpr SliceBound(const NodeContext& node, const PrimExpr& bound, const PrimExpr& extent, int64_t stride,
+                    bool is_end) {
+  const auto value = AsConstInt(bound);
+  if (!value) return bound;
+  const auto length = AsConstInt(extent);
+  if (stride > 0) {
+    if (length) return I64(std::clamp<int64_t>(*value < 0 && *value > -kFar ? *value + *length : *value, 0, *length));
+    if (*value >= kFar) return extent;
+    return *value <= -kFar ? I64(0) : bound;
+  }
+  // Backwards: before the first element is -extent - 1 in Python's terms.
+  if (*value <= -kFar) return node.Simplify(0 - extent - 1);
+  if (*value >= kFar) return node.Simplify(extent - 1);
+  if (length && is_end && *value < -*length) return I64(-*length - 1);
+  return bound;
+}
+
+}  // namespace
+
+Results ConvertSlice(const NodeContext& node) {
+  const Expr x = node.X(0);
+  const Array<PrimExpr> shape = node.Shape(x);
+  const auto rank = static_cast<int64_t>(shape.size());
+  Array<PrimExpr> starts;
+  Array<PrimExpr> ends;
+  std::vector<int64_t> axes;
+  std::vector<int64_t> steps;
+  if (node.opset() < 10) {
+    const auto start_ints = node.Ints("starts");
+    const auto end_ints = node.Ints("ends");
+    if (!start_ints || !end_ints) node.Fail("attributes 'starts' and 'ends' are required");
+    for (const int64_t value : *start_ints) starts.push_back(I64(value));
+    for (const int64_t value : *end_ints) ends.push_back(I64(value));
+    axes = node.Ints("axes").value_or(std::vector<int64_t>{});
+  } else {
+    if (node.Known(1) == nullptr || node.Known(2) == nullptr) {
+      node.Unsupported("starts or ends that are computed at run time");
+    }
+    starts = node.Dims(1, "starts");
+    ends = node.Dims(2, "ends");
+    if (node.Has(3)) axes = node.RequireInts(3, "axes");
+    if (node.Has(4)) steps = node.RequireInts(4, "steps");
+  }
+  if (axes.empty()) {
+    for (size_t i = 0; i < starts.size(); ++i) axes.push_back(static_cast<int64_t>(i));
+  }
+  axes = node.Axes(axes, rank);
+  if (steps.empty()) steps.assign(axes.size(), 1);
+  if (starts.size() != axes.size() || ends.size() != axes.size() || steps.size() != axes.size()) {
+    node.Fail("starts, ends, axes and steps differ in length");
+  }
+  Array<PrimExpr> begin;
+  Array<PrimExpr> end;
+  Array<PrimExpr> stride;
+  for (size_t i = 0; i < axes.size(); ++i) {
+    if (steps[i] == 0) node.Fail("a step of 0");
+    begin.push_back(SliceBound(node, starts[i], shape[axes[i]], steps[i], false));
+    end.push_back(SliceBound(node, ends[i], shape[axes[i]], steps[i], true));
+    stride.push_back(I64(std::clamp(steps[i], -kFar, kFar)));
+  }
+  return {node.Emit(relax::StridedSlice(x, axes, begin, end, stride))};
+}
+
+namespace {
+
+/// Indices counted from the beginning, of an axis of length `extent`.
+Expr FromBeginning(const NodeContext& node, size_t input, const PrimExpr& extent) {
+  const auto known = node.ConstInts(input);
+  const auto length = AsConstInt(extent);
+  if (known && std::all_of(known->begin(), known->end(), [](int64_t i) { return i >= 0; })) return node.X(input);
+  if (known && length) {
+    const Symbolic symbolic = node.Known(input);
+    std::vector<PrimExpr> values;
+    for (const int64_t index : *known) values.push_back(MakeConst(symbolic->dtype, index < 0 ? index + *length : index));
+    return relax::Constant(TensorFromSymbolic({symbolic->dtype, symbolic->shape, std::move(values)}));
+  }
+  const Expr indices = node.X(input);
+  const DataType dtype = node.DType(indices);
+  const Expr bound = length ? Expr(relax::Constant::Scalar(dtype, *length))
+                            : node.Reshaped(node.importer()->ExprOf(Value(SymbolicVector({extent})), Span()), {});
+  const Expr typed = node.CastTo(bound, dtype);
+  const Expr is_negative = relax::Less(indices, relax::Constant::Scalar(dtype, int64_t{0}));
+  return node.Emit(relax::Where(is_negative, relax::Add(indices, typed), indices));
+}
+
+void CheckBounds(const NodeContext& node, size_t input, const PrimExpr& extent) {
+  const auto known = node.ConstInts(input);
+  const auto length = AsConstInt(extent);
+  if (!known || !length) return;
+  for (const int64_t index : *known) {
+    if (index < -*length || index >= *length) {
+      node.Fail("index " + std::to_string(index) + " is outside of an axis of length " + std::to_string(*length));
+    }
+  }
+}
+
+}  // namespace
+
+Results ConvertGather(const NodeContext& node) {
+  const Expr x = node.X(0);
+  const Array<PrimExpr> shape = node.Shape(x);
+  const int64_t axis = node.Axis(node.Int("axis", 0), static_cast<int64_t>(shape.size()));
+  CheckBounds(node, 1, shape[axis]);
+  const auto known = node.ConstInts(1);
+  const Symbolic symbolic = node.Known(1);
+  if (known && known->size() == 1 && symbolic->rank() <= 1) {
+    // One element: a slice, which fuses with what is around it.
+    const int64_t index = known->front();
+    const PrimExpr begin = index < 0 ? node.Simplify(shape[axis] + index) : I64(index);
+    const Expr slice = node.Emit(relax::StridedSlice(x, {axis}, {begin}, {node.Simplify(begin + 1)}, {I64(1)}));
+    if (symbolic->rank() == 1) return {slice};
+    return {node.Emit(relax::Squeeze(slice, {axis}))};
+  }
+  return {node.Emit(relax::Take(x, FromBeginning(node, 1, shape[axis]), axis))};
+}
+
+Results ConvertGatherElements(const NodeContext& node) {
+  const Expr x = node.X(0);
+  const int64_t axis = node.Axis(node.Int("axis", 0), node.Rank(x));
+  CheckBounds(node, 1, node.Shape(x)[axis]);
+  return {node.Emit(relax::GatherElements(x, node.X(1), axis))};
+}
+
+Results ConvertGatherND(const NodeContext& node) {
+  return {node.Emit(relax::GatherND(node.X(0), node.X(1), node.Int("batch_dims", 0)))};
+}
+
+namespace {
+std::string Reduction(const NodeContext& node) {
+  const std::string reduction = node.Str("reduction", "none");
+  if (reduction == "none") return "update";
+  if (reduction != "add" && reduction != "mul" && reduction != "min" && reduction != "max") {
+    node.Fail("reduction '" + reduction + "' is unknown");
+  }
+  return reduction;
+}
+}  // namespace
+
+Results ConvertScatterElements(const NodeContext& node) {
+  const Expr x = node.X(0);
+  const int64_t axis = node.Axis(node.Int("axis", 0), node.Rank(x));
+  CheckBounds(node, 1, node.Shape(x)[axis]);
+  return {node.Emit(relax::ScatterElements(x, node.X(1), node.X(2), axis, Reduction(node)))};
+}
+
+Results ConvertScatterND(const NodeContext& node) {
+  return {node.Emit(relax::ScatterND(node.X(0), node.X(1), node.X(2), Reduction(node)))};
+}
+
+Results ConvertOneHot(const NodeContext& node) {
+  const auto depth = node.ConstFloat(1);
+  const auto values = node.ConstFloats(2);
+  if (!depth) node.Unsupported("a depth that is not constant");
+  if (!values || values->size() != 2) node.Unsupported("values that are not two constants");
+  const auto count = static_cast<int64_t>(*depth);
+  if (count < 1) node.Fail("a depth of " + std::to_string(count));
+  const DataType dtype = node.KnownDType(2);
+  Expr indices = node.X(0);
+  const DataType index_type = node.DType(indices);
+  if (index_type.is_float()) indices = node.CastTo(indices, DataType::Int(64));
+  const Expr zero = relax::Constant::Scalar(node.DType(indices), int64_t{0});
+  const Expr bound = relax::Constant::Scalar(node.DType(indices), count);
+  if (!node.DType(indices).is_uint()) {
+    indices = node.Emit(relax::Where(relax::Less(indices, zero), relax::Add(indices, bound), indices));
+  }
+  const int64_t rank = node.Rank(indices) + 1;
+  const int64_t axis = node.Axis(node.Int("axis", -1), rank);
+  return {node.Emit(relax::OneHot(indices, MakeConst(dtype, (*values)[1]), MakeConst(dtype, (*values)[0]), count, axis))};
+}
+
+Results ConvertNonZero(const NodeContext& node) { return {node.Emit(relax::Nonzero(node.X(0)))}; }
+
+Results ConvertCompress(const NodeContext& node) {
+  Expr x = node.X(0);
+  const auto condition = node.ConstInts(1);
+  if (!condition) node.Unsupported("a condition that is not constant");
+  std::vector<int64_t> indices;
+  for (size_t i = 0; i < condition->size(); ++i) {
+    if ((*condition)[i] != 0) indices.push_back(static_cast<int64_t>(i));
+  }
+  int64_t axis = 0;
+  if (node.HasAttr("axis")) {
+    axis = node.Axis(node.RequiredInt("axis"), node.Rank(x));
+  } else {
+    const Array<PrimExpr> shape = node.Shape(x);
+    x = node.Reshaped(x, {node.Product(shape, 0, static_cast<int64_t>(shape.size()))});
+  }
+  return {node.Emit(relax::Take(x, node.ConstantInts(indices), axis))};
+}
+
+}  // namespace deuteron::onnx

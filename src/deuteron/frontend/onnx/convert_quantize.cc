@@ -1,0 +1,153 @@
+#include "deuteron/frontend/onnx/converters.h"
+#include "deuteron/frontend/onnx/tensor.h"
+#include "deuteron/frontend/onnx/window.h"
+#include "deuteron/relax/op/binary.h"
+#include "deuteron/relax/op/create.h"
+#include "deuteron/relax/op/datatype.h"
+#include "deuteron/relax/op/linear_algebra.h"
+#include "deuteron/relax/op/manipulate.h"
+#include "deuteron/relax/op/nn.h"
+#include "deuteron/relax/op/statistical.h"
+#include "deuteron/relax/op/unary.h"
+
+namespace deuteron::onnx {
+
+using relax::Expr;
+
+namespace {
+
+const DataType kFloat = DataType::Float(32);
+const DataType kInt32 = DataType::Int(32);
+
+/// A scale or zero point, a scalar or a vector along `axis`, shaped to broadcast with a tensor of `rank`.
+Expr Along(const NodeContext& node, const Expr& parameter, int64_t axis, int64_t rank) {
+  const Array<PrimExpr> shape = node.Shape(parameter);
+  if (shape.size() == 1 && IsOne(shape[0])) return node.Reshaped(parameter, {});
+  if (shape.empty()) return parameter;
+  if (shape.size() != 1) node.Unsupported("scales by block");
+  Array<PrimExpr> column;
+  const int64_t at = node.Axis(axis, rank);
+  for (int64_t i = 0; i < rank; ++i) column.push_back(i == at ? shape[0] : I64(1));
+  return node.Reshaped(parameter, column);
+}
+
+/// clamp(round(value) + zero_point), saturated to `to`.
+Expr Saturate(const NodeContext& node, const Expr& value, const Expr& zero_point, DataType to) {
+  Expr shifted = relax::Round(value);
+  if (zero_point.defined()) shifted = relax::Add(shifted, node.CastTo(zero_point, kFloat));
+  const auto bound = [&](const PrimExpr& limit) { return node.Scalar(kFloat, static_cast<double>(*AsConstInt(limit))); };
+  const Expr clamped = relax::Minimum(relax::Maximum(shifted, bound(MinValue(to))), bound(MaxValue(to)));
+  return node.Emit(relax::Astype(node.Emit(clamped), to));
+}
+
+/// (x - zero_point) as int32.
+Expr Centred(const NodeContext& node, const Expr& x, const Expr& zero_point) {
+  const Expr wide = node.CastTo(x, kInt32);
+  if (!zero_point.defined()) return wide;
+  return node.Emit(relax::Subtract(wide, node.CastTo(zero_point, kInt32)));
+}
+
+/// A zero point of one element or one a row (`last` axis dropped) or column of a matrix.
+Expr MatrixZeroPoint(const NodeContext& node, size_t input, bool by_row) {
+  if (!node.Has(input)) return Expr();
+  const Expr zero = node.X(input);
+  const Array<PrimExpr> shape = node.Shape(zero);
+  if (shape.size() != 1 || IsOne(shape[0])) return shape.size() == 1 ? node.Reshaped(zero, {}) : zero;
+  return by_row ? node.Reshaped(zero, {shape[0], I64(1)}) : zero;
+}
+
+}  // namespace
+
+Results ConvertQuantizeLinear(const NodeContext& node) {
+  if (node.Int("block_size", 0) != 0) node.Unsupported("scales by block");
+  const Expr x = node.X(0);
+  const int64_t rank = node.Rank(x);
+  const int64_t axis = node.Int("axis", 1);
+  DataType to = node.Has(2) ? node.KnownDType(2) : DataType::UInt(8);
+  if (node.Int("output_dtype", 0) != 0) to = ToDataType(static_cast<int32_t>(node.Int("output_dtype", 0)), "the result");
+  const Expr scale = node.CastTo(Along(node, node.X(1), axis, rank), kFloat);
+  const Expr zero = node.Has(2) ? Along(node, node.X(2), axis, rank) : Expr();
+  return {Saturate(node, node.Emit(relax::Divide(node.CastTo(x, kFloat), scale)), zero, to)};
+}
+
+Results ConvertDequantizeLinear(const NodeContext& node) {
+  if (node.Int("block_size", 0) != 0) node.Unsupported("scales by block");
+  const Expr x = node.X(0);
+  const int64_t rank = node.Rank(x);
+  const int64_t axis = node.Int("axis", 1);
+  DataType to = node.KnownDType(1);
+  if (node.Int("output_dtype", 0) != 0) to = ToDataType(static_cast<int32_t>(node.Int("output_dtype", 0)), "the result");
+  const Expr zero = node.Has(2) ? Along(node, node.X(2), axis, rank) : Expr();
+  const Expr scale = node.CastTo(Along(node, node.X(1), axis, rank), kFloat);
+  const Expr value = node.Emit(relax::Multiply(node.CastTo(Centred(node, x, zero), kFloat), scale));
+  return {node.CastTo(value, to)};
+}
+
+Results ConvertDynamicQuantizeLinear(const NodeContext& node) {
+  const Expr x = node.X(0);
+  const Expr zero = node.Scalar(kFloat, 0);
+  const Expr greatest = node.Emit(relax::Maximum(relax::Max(x), zero));
+  const Expr least = node.Emit(relax::Minimum(relax::Min(x), zero));
+  const Expr scale = node.Emit(relax::Divide(relax::Subtract(greatest, least), node.Scalar(kFloat, 255)));
+  const Expr zero_point = Saturate(node, node.Emit(relax::Divide(relax::Subtract(zero, least), scale)), Expr(), DataType::UInt(8));
+  const Expr y = Saturate(node, node.Emit(relax::Divide(x, scale)), zero_point, DataType::UInt(8));
+  return {y, scale, zero_point};
+}
+
+Results ConvertMatMulInteger(const NodeContext& node) {
+  const Expr a = Centred(node, node.X(0), MatrixZeroPoint(node, 2, /*by_row=*/true));
+  const Expr b = Centred(node, node.X(1), MatrixZeroPoint(node, 3, /*by_row=*/false));
+  return {node.Emit(relax::Matmul(a, b))};
+}
+
+Results ConvertQLinearMatMul(const NodeContext& node) {
+  const Expr a = Centred(node, node.X(0), MatrixZeroPoint(node, 2, /*by_row=*/true));
+  const Expr b = Centred(node, node.X(3), MatrixZeroPoint(node, 5, /*by_row=*/false));
+  const Expr product = node.CastTo(node.Emit(relax::Matmul(a, b)), kFloat);
+  const auto scale = [&](size_t input) { return node.CastTo(MatrixZeroPoint(node, input, input == 1), kFloat); };
+  const Expr factor = node.Emit(relax::Divide(relax::Multiply(scale(1), scale(4)), node.CastTo(node.Reshaped(node.X(6), {}), kFloat)));
+  const Expr zero = node.Reshaped(node.X(7), {});
+  return {Saturate(node, node.Emit(relax::Multiply(product, factor)), zero, node.KnownDType(7))};
+}
+
+namespace {
+
+/// The convolution of integers of which zero points have been taken.
+Expr IntegerConv(const NodeContext& node, const Expr& x, const Expr& weight) {
+  std::vector<int64_t> kernel;
+  for (int64_t axis = 2; axis < node.Rank(weight); ++axis) kernel.push_back(node.StaticDim(weight, axis, "a kernel's size"));
+  const Window window = ReadWindow(node, x, kernel);
+  const relax::nn::ConvOptions options{
+      .strides = window.strides, .padding = window.pads, .dilation = window.dilations, .groups = node.Int("group", 1)};
+  const auto conv = window.axes() == 1   ? relax::nn::Conv1D
+                    : window.axes() == 2 ? relax::nn::Conv2D
+                                         : relax::nn::Conv3D;
+  return node.Emit(conv(x, weight, options));
+}
+
+Expr ZeroPoint(const NodeContext& node, size_t input, int64_t axis, int64_t rank) {
+  return node.Has(input) ? Along(node, node.X(input), axis, rank) : Expr();
+}
+
+}  // namespace
+
+Results ConvertConvInteger(const NodeContext& node) {
+  const int64_t rank = node.Rank(0);
+  const Expr x = Centred(node, node.X(0), ZeroPoint(node, 2, 1, rank));
+  const Expr weight = Centred(node, node.X(1), ZeroPoint(node, 3, 0, rank));
+  return {IntegerConv(node, x, weight)};
+}
+
+Results ConvertQLinearConv(const NodeContext& node) {
+  const int64_t rank = node.Rank(0);
+  const Expr x = Centred(node, node.X(0), ZeroPoint(node, 2, 1, rank));
+  const Expr weight = Centred(node, node.X(3), ZeroPoint(node, 5, 0, rank));
+  Expr sum = IntegerConv(node, x, weight);
+  if (node.Has(8)) sum = node.Emit(relax::Add(sum, Along(node, node.X(8), 1, rank)));
+  const auto scale = [&](size_t input, int64_t axis) { return node.CastTo(Along(node, node.X(input), axis, rank), kFloat); };
+  const Expr factor = node.Emit(relax::Divide(relax::Multiply(scale(1, 1), scale(4, 1)), scale(6, 1)));
+  const Expr value = node.Emit(relax::Multiply(node.CastTo(sum, kFloat), factor));
+  return {Saturate(node, value, ZeroPoint(node, 7, 1, rank), node.KnownDType(7))};
+}
+
+}  // namespace deuteron::onnx

@@ -1,0 +1,303 @@
+/// LSTM, GRU and RNN, unrolled over a sequence of static length. The products of all inputs with the weights
+/// are one matrix product; each step slices its rows from it.
+#include <algorithm>
+#include <functional>
+
+#include "deuteron/frontend/onnx/converters.h"
+#include "deuteron/relax/op/binary.h"
+#include "deuteron/relax/op/create.h"
+#include "deuteron/relax/op/index.h"
+#include "deuteron/relax/op/linear_algebra.h"
+#include "deuteron/relax/op/manipulate.h"
+#include "deuteron/relax/op/nn.h"
+#include "deuteron/relax/op/search.h"
+#include "deuteron/relax/op/unary.h"
+
+namespace deuteron::onnx {
+
+using relax::Expr;
+
+namespace {
+
+constexpr int64_t kMostSteps = 4096;
+
+/// An activation with its parameters.
+using Activation = std::function<Expr(const Expr&)>;
+
+Activation MakeActivation(const NodeContext& node, DataType dtype, std::string name, double alpha, double beta) {
+  std::transform(name.begin(), name.end(), name.begin(), [](unsigned char c) { return std::tolower(c); });
+  const auto constant = [&node, dtype](double value) { return node.Scalar(dtype, value); };
+  if (name == "sigmoid") return [](const Expr& x) { return relax::Sigmoid(x); };
+  if (name == "tanh") return [](const Expr& x) { return relax::Tanh(x); };
+  if (name == "relu") return [](const Expr& x) { return relax::nn::Relu(x); };
+  if (name == "softsign") {
+    return [=](const Expr& x) { return relax::Divide(x, relax::Add(relax::Abs(x), constant(1))); };
+  }
+  if (name == "softplus") return [](const Expr& x) { return relax::nn::Softplus(x); };
+  if (name == "affine") {
+    return [=](const Expr& x) { return relax::Add(relax::Multiply(x, constant(alpha)), constant(beta)); };
+  }
+  if (name == "leakyrelu") return [=](const Expr& x) { return relax::nn::LeakyRelu(x, alpha); };
+  if (name == "hardsigmoid") {
+    return [=](const Expr& x) {
+      const Expr line = relax::Add(relax::Multiply(x, constant(alpha)), constant(beta));
+      return relax::Minimum(relax::Maximum(line, constant(0)), constant(1));
+    };
+  }
+  if (name == "elu") {
+    return [=](const Expr& x) {
+      const Expr below = relax::Multiply(
+          constant(alpha), relax::Subtract(relax::Exp(relax::Minimum(x, constant(0))), constant(1)));
+      return relax::Where(relax::Greater(x, constant(0)), x, below);
+    };
+  }
+  node.Unsupported("activation '" + name + "'");
+}
+
+/// What the three have in common: sizes, weights and states by direction.
+class Recurrence {
+ public:
+  Recurrence(const NodeContext& node, int64_t gates, std::vector<std::string> default_activations)
+      : node_(node), gates_(gates), defaults_(std::move(default_activations)) {
+    batch_first_ = node.Int("layout", 0) != 0;
+    x_ = node.X(0);
+    if (node.Rank(x_) != 3) node.Fail("its input must have three axes");
+    if (batch_first_) x_ = node.Emit(relax::PermuteDims(x_, {1, 0, 2}));
+    dtype_ = node.DType(x_);
+    const Array<PrimExpr> shape = node.Shape(x_);
+    steps_ = node.StaticDim(x_, 0, "the length of the sequence");
+    if (steps_ < 1 || steps_ > kMostSteps) node.Unsupported("a sequence of " + std::to_string(steps_) + " steps");
+    batch_ = shape[1];
+    input_ = shape[2];
+    hidden_ = node.StaticDim(node.X(2), 2, "the hidden size");
+    const std::string direction = node.Str("direction", "forward");
+    if (direction != "forward" && direction != "reverse" && direction != "bidirectional") {
+      node.Fail("direction '" + direction + "' is unknown");
+    }
+    reversed_ = direction == "bidirectional" ? std::vector<bool>{false, true} : std::vector<bool>{direction == "reverse"};
+    if (node.StaticDim(node.X(1), 0, "the number of directions") != directions()) node.Fail("its weights do not fit its direction");
+    if (node.Has(4)) {
+      const auto lengths = node.ConstInts(4);
+      if (!lengths || std::any_of(lengths->begin(), lengths->end(), [&](int64_t n) { return n != steps_; })) {
+        node.Unsupported("sequences shorter than the input (sequence_lens)");
+      }
+    }
+  }
+
+  const NodeContext& node() const { return node_; }
+  DataType dtype() const { return dtype_; }
+  int64_t directions() const { return static_cast<int64_t>(reversed_.size()); }
+  int64_t hidden() const { return hidden_; }
+
+  /// Row `direction` of an input, without that axis.
+  Expr OfDirection(size_t input, int64_t direction) const {
+    const Expr x = node_.X(input);
+    if (directions() == 1 && !(batch_first_ && input >= 5 && input <= 6)) {
+      const Array<PrimExpr> shape = node_.Shape(x);
+      return node_.Reshaped(x, Array<PrimExpr>(shape.begin() + 1, shape.end()));
+    }
+    const int64_t axis = batch_first_ && (input == 5 || input == 6) ? 1 : 0;
+    return Part(x, axis, direction, direction + 1, /*drop=*/true);
+  }
+
+  /// A state (batch, hidden): input `input`, or zeros.
+  Expr InitialState(size_t input, int64_t direction) const {
+    if (node_.Has(input)) return OfDirection(input, direction);
+    return node_.Emit(relax::Zeros({batch_, I64(hidden_)}, dtype_));
+  }
+
+  Expr Part(const Expr& x, int64_t axis, int64_t begin, int64_t end, bool drop = false) const {
+    const Expr slice = node_.Emit(relax::StridedSlice(x, {axis}, {I64(begin)}, {I64(end)}));
+    return drop ? Expr(node_.Emit(relax::Squeeze(slice, {axis}))) : slice;
+  }
+
+  /// Gate number `gate` of a row of all gates.
+  Expr Gate(const Expr& gates, int64_t gate) const { return Part(gates, 1, gate * hidden_, (gate + 1) * hidden_); }
+
+  Expr Transposed(const Expr& x) const { return node_.Emit(relax::PermuteDims(x, {1, 0})); }
+
+  /// Biases of the inputs and of the states, each (gates * hidden,); null if there are none.
+  std::pair<Expr, Expr> Biases(int64_t direction) const {
+    if (!node_.Has(3)) return {};
+    const Expr both = OfDirection(3, direction);
+    const int64_t size = gates_ * hidden_;
+    return {Part(both, 0, 0, size), Part(both, 0, size, 2 * size)};
+  }
+
+  /// x·Wᵀ + bias for all steps: (steps, batch, gates * hidden).
+  Expr InputProducts(int64_t direction, const Expr& bias) const {
+    const PrimExpr rows = node_.Simplify(I64(steps_) * batch_);
+    const Expr flat = node_.Reshaped(x_, {rows, input_});
+    Expr product = node_.Emit(relax::Matmul(flat, Transposed(OfDirection(1, direction))));
+    if (bias.defined()) product = node_.Emit(relax::Add(product, bias));
+    return node_.Reshaped(product, {I64(steps_), batch_, I64(gates_ * hidden_)});
+  }
+
+  Activation Act(int64_t direction, size_t index) const {
+    const auto names = node_.Strs("activations");
+    const size_t at = static_cast<size_t>(direction) * defaults_.size() + index;
+    const std::string name = names.empty() ? defaults_[index] : at < names.size() ? names[at] : defaults_[index];
+    const auto alphas = node_.Floats("activation_alpha");
+    const auto betas = node_.Floats("activation_beta");
+    const double alpha = name == "HardSigmoid" ? 0.2 : name == "Elu" || name == "Affine" ? 1.0 : 0.01;
+    const double beta = name == "HardSigmoid" ? 0.5 : 0.0;
+    return MakeActivation(node_, dtype_, name, at < alphas.size() ? alphas[at] : alpha, at < betas.size() ? betas[at] : beta);
+  }
+
+  /// The attribute clip bounds what goes into activations.
+  Expr Clipped(const Expr& x) const {
+    if (!node_.HasAttr("clip")) return x;
+    const double bound = node_.Float("clip", 0);
+    return relax::Minimum(relax::Maximum(x, node_.Scalar(dtype_, -bound)), node_.Scalar(dtype_, bound));
+  }
+
+  /// Runs `step(x, state)` over the sequence in each direction; `states` starts with the hidden state.
+  Results Run(const std::function<std::vector<Expr>(int64_t direction, const Expr& x, std::vector<Expr> states)>& step,
+              const std::function<Expr(int64_t direction)>& inputs,
+              const std::function<std::vector<Expr>(int64_t direction)>& initial) const {
+    Array<Expr> sequences;
+    std::vector<Array<Expr>> finals;
+    for (int64_t direction = 0; direction < directions(); ++direction) {
+      const Expr products = inputs(direction);
+      std::vector<Expr> states = initial(direction);
+      std::vector<Expr> outputs(static_cast<size_t>(steps_));
+      for (int64_t i = 0; i < steps_; ++i) {
+        const int64_t t = reversed_[direction] ? steps_ - 1 - i : i;
+        states = step(direction, Part(products, 0, t, t + 1, /*drop=*/true), std::move(states));
+        outputs[t] = states[0];
+      }
+      sequences.push_back(Stacked(Array<Expr>(outputs.begin(), outputs.end()), 0));
+      finals.resize(states.size());
+      for (size_t i = 0; i < states.size(); ++i) finals[i].push_back(states[i]);
+    }
+    // (steps, directions, batch, hidden); (directions, batch, hidden). layout=1 puts the batch first.
+    Results results{Stacked(sequences, 1)};
+    if (batch_first_) results[0] = Value(node_.Emit(relax::PermuteDims(results[0]->expr, {2, 0, 1, 3})));
+    for (const Array<Expr>& state : finals) results.emplace_back(Stacked(state, batch_first_ ? 1 : 0));
+    return results;
+  }
+
+ private:
+  Expr Stacked(const Array<Expr>& parts, int64_t axis) const {
+    if (parts.size() == 1) return node_.Emit(relax::ExpandDims(parts[0], {axis}));
+    return node_.Emit(relax::Stack(parts, axis));
+  }
+
+  const NodeContext& node_;
+  int64_t gates_;
+  std::vector<std::string> defaults_;
+  bool batch_first_ = false;
+  Expr x_;
+  DataType dtype_;
+  int64_t steps_ = 0;
+  PrimExpr batch_;
+  PrimExpr input_;
+  int64_t hidden_ = 0;
+  std::vector<bool> reversed_;
+};
+
+}  // namespace
+
+Results ConvertLSTM(const NodeContext& node) {
+  const Recurrence rnn(node, 4, {"Sigmoid", "Tanh", "Tanh"});
+  const bool coupled = node.Int("input_forget", 0) != 0;
+  Expr recurrent;
+  Expr peepholes;
+  const auto inputs = [&](int64_t direction) {
+    recurrent = rnn.Transposed(rnn.OfDirection(2, direction));
+    if (node.Has(7)) peepholes = rnn.OfDirection(7, direction);
+    const auto [input_bias, state_bias] = rnn.Biases(direction);
+    const Expr bias = input_bias.defined() ? Expr(node.Emit(relax::Add(input_bias, state_bias))) : Expr();
+    return rnn.InputProducts(direction, bias);
+  };
+  const auto peephole = [&](int64_t index, const Expr& cell) {
+    return relax::Multiply(rnn.Part(peepholes, 0, index * rnn.hidden(), (index + 1) * rnn.hidden()), cell);
+  };
+  const auto step = [&](int64_t direction, const Expr& x, std::vector<Expr> states) -> std::vector<Expr> {
+    const Activation f = rnn.Act(direction, 0);
+    const Activation g = rnn.Act(direction, 1);
+    const Activation h = rnn.Act(direction, 2);
+    const Expr& cell = states[1];
+    // Gates: input, output, forget, cell.
+    const Expr gates = node.Emit(relax::Add(x, node.Emit(relax::Matmul(states[0], recurrent))));
+    Expr in = rnn.Gate(gates, 0);
+    Expr out = rnn.Gate(gates, 1);
+    Expr forget = rnn.Gate(gates, 2);
+    if (peepholes.defined()) {
+      in = node.Emit(relax::Add(in, peephole(0, cell)));
+      forget = node.Emit(relax::Add(forget, peephole(2, cell)));
+    }
+    in = node.Emit(f(rnn.Clipped(in)));
+    forget = coupled ? Expr(node.Emit(relax::Subtract(node.Scalar(rnn.dtype(), 1), in)))
+                     : Expr(node.Emit(f(rnn.Clipped(forget))));
+    const Expr candidate = node.Emit(g(rnn.Clipped(rnn.Gate(gates, 3))));
+    const Expr next = node.Emit(relax::Add(relax::Multiply(forget, cell), relax::Multiply(in, candidate)));
+    if (peepholes.defined()) out = node.Emit(relax::Add(out, peephole(1, next)));
+    out = node.Emit(f(rnn.Clipped(out)));
+    return {node.Emit(relax::Multiply(out, h(next))), next};
+  };
+  return rnn.Run(step, inputs, [&](int64_t direction) {
+    return std::vector<Expr>{rnn.InitialState(5, direction), rnn.InitialState(6, direction)};
+  });
+}
+
+Results ConvertGRU(const NodeContext& node) {
+  const Recurrence rnn(node, 3, {"Sigmoid", "Tanh"});
+  const bool before_reset = node.Int("linear_before_reset", 0) != 0;
+  Expr recurrent;
+  Expr state_bias;
+  const int64_t hidden = rnn.hidden();
+  const auto inputs = [&](int64_t direction) {
+    recurrent = rnn.Transposed(rnn.OfDirection(2, direction));
+    const auto [input, state] = rnn.Biases(direction);
+    state_bias = state;
+    return rnn.InputProducts(direction, input);
+  };
+  const auto part = [&](const Expr& x, int64_t begin, int64_t end) { return rnn.Part(x, 1, begin * hidden, end * hidden); };
+  const auto step = [&](int64_t direction, const Expr& x, std::vector<Expr> states) -> std::vector<Expr> {
+    const Activation f = rnn.Act(direction, 0);
+    const Activation g = rnn.Act(direction, 1);
+    const Expr& h = states[0];
+    const auto biased = [&](Expr value, int64_t begin, int64_t end) {
+      if (state_bias.defined()) {
+        value = node.Emit(relax::Add(value, rnn.Part(state_bias, 0, begin * hidden, end * hidden)));
+      }
+      return value;
+    };
+    // Gates: update, reset, hidden.
+    const Expr two = biased(node.Emit(relax::Matmul(h, part(recurrent, 0, 2))), 0, 2);
+    const Expr gates = node.Emit(f(rnn.Clipped(relax::Add(part(x, 0, 2), two))));
+    const Expr update = rnn.Gate(gates, 0);
+    const Expr reset = rnn.Gate(gates, 1);
+    Expr from_state;
+    if (before_reset) {
+      const Expr product = biased(node.Emit(relax::Matmul(h, part(recurrent, 2, 3))), 2, 3);
+      from_state = node.Emit(relax::Multiply(reset, product));
+    } else {
+      const Expr masked = node.Emit(relax::Multiply(reset, h));
+      from_state = biased(node.Emit(relax::Matmul(masked, part(recurrent, 2, 3))), 2, 3);
+    }
+    const Expr candidate = node.Emit(g(rnn.Clipped(relax::Add(part(x, 2, 3), from_state))));
+    const Expr keep = relax::Subtract(node.Scalar(rnn.dtype(), 1), update);
+    return {node.Emit(relax::Add(relax::Multiply(keep, candidate), relax::Multiply(update, h)))};
+  };
+  return rnn.Run(step, inputs, [&](int64_t direction) { return std::vector<Expr>{rnn.InitialState(5, direction)}; });
+}
+
+Results ConvertRNN(const NodeContext& node) {
+  const Recurrence rnn(node, 1, {"Tanh"});
+  Expr recurrent;
+  const auto inputs = [&](int64_t direction) {
+    recurrent = rnn.Transposed(rnn.OfDirection(2, direction));
+    const auto [input_bias, state_bias] = rnn.Biases(direction);
+    const Expr bias = input_bias.defined() ? Expr(node.Emit(relax::Add(input_bias, state_bias))) : Expr();
+    return rnn.InputProducts(direction, bias);
+  };
+  const auto step = [&](int64_t direction, const Expr& x, std::vector<Expr> states) -> std::vector<Expr> {
+    const Expr product = node.Emit(relax::Matmul(states[0], recurrent));
+    return {node.Emit(rnn.Act(direction, 0)(rnn.Clipped(relax::Add(x, product))))};
+  };
+  return rnn.Run(step, inputs, [&](int64_t direction) { return std::vector<Expr>{rnn.InitialState(5, direction)}; });
+}
+
+}  // namespace deuteron::onnx

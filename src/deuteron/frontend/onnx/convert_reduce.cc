@@ -1,0 +1,112 @@
+#include <functional>
+
+#include "deuteron/frontend/onnx/converters.h"
+#include "deuteron/relax/op/binary.h"
+#include "deuteron/relax/op/create.h"
+#include "deuteron/relax/op/datatype.h"
+#include "deuteron/relax/op/manipulate.h"
+#include "deuteron/relax/op/search.h"
+#include "deuteron/relax/op/sorting.h"
+#include "deuteron/relax/op/statistical.h"
+#include "deuteron/relax/op/unary.h"
+
+namespace deuteron::onnx {
+
+using relax::Expr;
+using relax::ReduceAxes;
+
+namespace {
+
+/// log(Σ exp(x)), by the greatest element so that nothing overflows; infinities stay exact.
+Expr LogSumExp(const NodeContext& node, const Expr& x, const ReduceAxes& axes, bool keepdims) {
+  const DataType dtype = node.DType(x);
+  const Expr zero = node.Scalar(dtype, 0);
+  const Expr greatest = node.Emit(relax::Max(x, axes, /*keepdims=*/true));
+  const Expr shift = node.Emit(relax::Where(relax::IsFinite(greatest), greatest, zero));
+  const Expr log = node.Emit(relax::Log(relax::Sum(relax::Exp(relax::Subtract(x, shift)), axes, /*keepdims=*/true)));
+  const Expr result = node.Emit(relax::Add(log, shift));
+  if (keepdims) return result;
+  std::vector<int64_t> all;
+  for (int64_t axis = 0; axis < node.Rank(x); ++axis) all.push_back(axis);
+  return node.Emit(relax::Squeeze(result, axes ? *axes : all));
+}
+
+Expr ReduceOf(const NodeContext& node, std::string_view op, const Expr& x, const ReduceAxes& axes, bool keepdims) {
+  if (op == "ReduceSum") return relax::Sum(x, axes, keepdims);
+  if (op == "ReduceMean") return relax::Mean(x, axes, keepdims);
+  if (op == "ReduceProd") return relax::Prod(x, axes, keepdims);
+  if (op == "ReduceL1") return relax::Sum(relax::Abs(x), axes, keepdims);
+  if (op == "ReduceL2") return relax::Sqrt(relax::Sum(relax::Multiply(x, x), axes, keepdims));
+  if (op == "ReduceSumSquare") return relax::Sum(relax::Multiply(x, x), axes, keepdims);
+  if (op == "ReduceLogSum") return relax::Log(relax::Sum(x, axes, keepdims));
+  if (op == "ReduceLogSumExp") return LogSumExp(node, x, axes, keepdims);
+  const auto extreme = op == "ReduceMax" ? relax::Max : relax::Min;
+  if (!node.DType(x).is_bool()) return extreme(x, axes, keepdims);
+  return relax::Astype(extreme(relax::Astype(x, DataType::Int(8)), axes, keepdims), DataType::Bool());
+}
+
+}  // namespace
+
+Results ConvertReduce(const NodeContext& node) {
+  const std::string_view op = node.node().op_type;
+  const Expr x = node.X(0);
+  const int64_t rank = node.Rank(x);
+  auto axes = node.AxesArgument(1, op == "ReduceSum" ? 13 : 18);
+  if (!axes || axes->empty()) {
+    if (node.Int("noop_with_empty_axes", 0) != 0) {
+      // No axes are reduced; what is applied to each element remains.
+      if (op == "ReduceL1" || op == "ReduceL2") return {node.Emit(relax::Abs(x))};
+      if (op == "ReduceSumSquare") return {node.Emit(relax::Multiply(x, x))};
+      if (op == "ReduceLogSum") return {node.Emit(relax::Log(x))};
+      return {x};
+    }
+    axes.reset();
+  } else {
+    axes = node.Axes(*axes, rank);
+  }
+  const Expr result = ReduceOf(node, op, x, axes, node.Int("keepdims", 1) != 0);
+  return {result.as<relax::VarNode>() != nullptr ? result : Expr(node.Emit(result))};
+}
+
+Results ConvertArgReduce(const NodeContext& node) {
+  const Expr x = node.X(0);
+  const int64_t axis = node.Axis(node.Int("axis", 0), node.Rank(x));
+  const bool keepdims = node.Int("keepdims", 1) != 0;
+  const auto find = node.node().op_type == "ArgMax" ? relax::Argmax : relax::Argmin;
+  if (node.Int("select_last_index", 0) == 0) return {node.Emit(find(x, axis, keepdims))};
+  // The last of equals is the first from behind.
+  const Expr index = node.Emit(find(relax::Flip(x, axis), axis, keepdims));
+  const int64_t last = node.StaticDim(x, axis, "the axis") - 1;
+  return {node.Emit(relax::Subtract(node.Scalar(DataType::Int(64), static_cast<double>(last)), index))};
+}
+
+Results ConvertCumSum(const NodeContext& node) {
+  Expr x = node.X(0);
+  const auto axes = node.RequireInts(1, "the axis");
+  if (axes.size() != 1) node.Fail("the axis must be a scalar");
+  const int64_t axis = node.Axis(axes[0], node.Rank(x));
+  const bool reverse = node.Int("reverse", 0) != 0;
+  if (reverse) x = node.Emit(relax::Flip(x, axis));
+  Expr sum = node.Emit(relax::Cumsum(x, axis, DataType::Void(), node.Int("exclusive", 0) != 0));
+  if (reverse) sum = node.Emit(relax::Flip(sum, axis));
+  return {sum};
+}
+
+Results ConvertTopK(const NodeContext& node) {
+  const Expr x = node.X(0);
+  const int64_t axis = node.Axis(node.Int("axis", -1), node.Rank(x));
+  int64_t k = 0;
+  if (node.opset() < 10) {
+    k = node.RequiredInt("k");
+  } else {
+    const auto count = node.RequireInts(1, "k");
+    if (count.size() != 1) node.Fail("k must be one number");
+    k = count[0];
+  }
+  if (k < 1) node.Unsupported("k = " + std::to_string(k));
+  const bool largest = node.Int("largest", 1) != 0;
+  const auto pair = node.Emit(relax::TopK(x, k, axis, "both", largest, DataType::Int(64)));
+  return {node.Field(pair, 0), node.Field(pair, 1)};
+}
+
+}  // namespace deuteron::onnx

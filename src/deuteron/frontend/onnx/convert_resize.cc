@@ -1,0 +1,236 @@
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#include "deuteron/frontend/onnx/converters.h"
+#include "deuteron/relax/analysis/type_analysis.h"
+#include "deuteron/relax/op/image.h"
+#include "deuteron/relax/op/index.h"
+#include "deuteron/relax/op/linear_algebra.h"
+#include "deuteron/relax/op/manipulate.h"
+
+namespace deuteron::onnx {
+
+using relax::Expr;
+
+namespace {
+
+/// What a Resize or Upsample asks for, in all axes.
+struct ResizeSpec {
+  std::string mode = "nearest";
+  std::string coordinates = "half_pixel";
+  std::string nearest = "round_prefer_floor";
+  double cubic_a = -0.75;
+  bool exclude_outside = false;
+  std::vector<PrimExpr> sizes;
+  /// Output length by input length; 0 where it follows from the sizes.
+  std::vector<double> scales;
+};
+
+ResizeSpec ReadSpec(const NodeContext& node, const Array<PrimExpr>& shape) {
+  ResizeSpec spec;
+  const size_t rank = shape.size();
+  const bool is_upsample = node.node().op_type == "Upsample";
+  const bool early = is_upsample || node.opset() == 10;
+  spec.mode = node.Str("mode", "nearest");
+  if (spec.mode == "bilinear") spec.mode = "linear";
+  spec.coordinates = early ? "asymmetric" : node.Str("coordinate_transformation_mode", "half_pixel");
+  spec.nearest = early ? "floor" : node.Str("nearest_mode", "round_prefer_floor");
+  spec.cubic_a = node.Float("cubic_coeff_a", -0.75);
+  spec.exclude_outside = node.Int("exclude_outside", 0) != 0;
+  if (node.Int("antialias", 0) != 0) node.Unsupported("antialias");
+  if (node.Str("keep_aspect_ratio_policy", "stretch") != "stretch") node.Unsupported("keep_aspect_ratio_policy");
+  if (spec.coordinates == "tf_crop_and_resize") node.Unsupported("tf_crop_and_resize");
+  if (spec.mode != "nearest" && spec.mode != "linear" && spec.mode != "cubic") node.Fail("mode '" + spec.mode + "' is unknown");
+
+  std::vector<int64_t> axes(rank);
+  std::iota(axes.begin(), axes.end(), 0);
+  if (const auto given = node.Ints("axes")) axes = node.Axes(*given, static_cast<int64_t>(rank));
+  spec.sizes.assign(shape.begin(), shape.end());
+  spec.scales.assign(rank, 1.0);
+  std::optional<std::vector<double>> scales;
+  const size_t scales_input = early ? 1 : 2;
+  if (is_upsample && node.opset() < 9) {
+    scales = node.Floats("scales");
+  } else if (node.Has(scales_input)) {
+    const Symbolic known = node.Known(scales_input);
+    if (known == nullptr || !known->values.empty()) {
+      scales = node.ConstFloats(scales_input);
+      if (!scales) node.Unsupported("scales that are not constant");
+    }
+  }
+  if (scales) {
+    if (scales->size() != axes.size()) node.Fail("the scales do not fit the axes");
+    for (size_t i = 0; i < axes.size(); ++i) {
+      const double scale = static_cast<float>((*scales)[i]);
+      if (!(scale > 0) || scale > 1e6) node.Fail("a scale of " + std::to_string(scale));
+      const PrimExpr& length = shape[axes[i]];
+      spec.scales[axes[i]] = scale;
+      if (const auto number = AsConstInt(length)) {
+        spec.sizes[axes[i]] = I64(static_cast<int64_t>(std::floor(static_cast<float>(*number) * static_cast<float>(scale))));
+      } else {
+        const PrimExpr size = FloorToInteger(CastTo(DataType::Float(64), length) * MakeConst(DataType::Float(64), scale));
+        if (!size.defined()) node.Unsupported("this scale of a symbolic dimension");
+        spec.sizes[axes[i]] = node.Simplify(size);
+      }
+    }
+    return spec;
+  }
+  if (early || !node.Has(3)) node.Fail("it has neither scales nor sizes");
+  const Array<PrimExpr> sizes = node.Dims(3, "the sizes");
+  if (sizes.size() != axes.size()) node.Fail("the sizes do not fit the axes");
+  for (size_t i = 0; i < axes.size(); ++i) {
+    spec.sizes[axes[i]] = sizes[i];
+    spec.scales[axes[i]] = node.analyzer().CanProveEqual(sizes[i], shape[axes[i]]) ? 1.0 : 0.0;
+  }
+  return spec;
+}
+
+/// The place in the input of element `x` of the output, in float as the specification's reference has it.
+double Coordinate(const NodeContext& node, const ResizeSpec& spec, int64_t x, int64_t in, int64_t out, double scale) {
+  const auto position = static_cast<float>(x);
+  const auto ratio = static_cast<float>(scale);
+  const std::string& mode = spec.coordinates;
+  if (mode == "half_pixel") return (position + 0.5F) / ratio - 0.5F;
+  if (mode == "pytorch_half_pixel") return out > 1 ? (position + 0.5F) / ratio - 0.5F : 0.0F;
+  if (mode == "asymmetric") return position / ratio;
+  if (mode == "tf_half_pixel_for_nn") return (position + 0.5F) / ratio;
+  if (mode == "align_corners") {
+    return out == 1 ? 0.0F : position * static_cast<float>(in - 1) / static_cast<float>(out - 1);
+  }
+  if (mode == "half_pixel_symmetric") {
+    const float adjusted = static_cast<float>(out) / (ratio * static_cast<float>(in));
+    const float centre = static_cast<float>(in) / 2;
+    return centre * (1 - adjusted) + (position + 0.5F) / ratio - 0.5F;
+  }
+  node.Fail("coordinate_transformation_mode '" + mode + "' is unknown");
+}
+
+int64_t Nearest(const ResizeSpec& spec, double at) {
+  if (spec.nearest == "floor") return static_cast<int64_t>(std::floor(at));
+  if (spec.nearest == "ceil") return static_cast<int64_t>(std::ceil(at));
+  const double half = std::floor(at) + 0.5;
+  if (spec.nearest == "round_prefer_ceil") return static_cast<int64_t>(std::floor(at) + (at >= half ? 1 : 0));
+  return static_cast<int64_t>(std::floor(at) + (at > half ? 1 : 0));
+}
+
+double CubicWeight(double distance, double a) {
+  const double d = std::abs(distance);
+  if (d <= 1) return ((a + 2) * d - (a + 3)) * d * d + 1;
+  return d < 2 ? ((a * d - 5 * a) * d + 8 * a) * d - 4 * a : 0;
+}
+
+/// Row-major (in, out): column x holds the weights of the input for element x.
+std::vector<double> Weights(const NodeContext& node, const ResizeSpec& spec, int64_t in, int64_t out, double scale) {
+  std::vector<double> matrix(static_cast<size_t>(in * out), 0.0);
+  const auto add = [&](int64_t source, int64_t x, double weight) {
+    matrix[std::clamp<int64_t>(source, 0, in - 1) * out + x] += weight;
+  };
+  for (int64_t x = 0; x < out; ++x) {
+    const double at = Coordinate(node, spec, x, in, out, scale);
+    const auto below = static_cast<int64_t>(std::floor(at));
+    const double rest = at - static_cast<double>(below);
+    if (spec.mode == "linear") {
+      // Outside of the image the border continues.
+      const double inside = std::clamp<double>(at, 0, static_cast<double>(in - 1));
+      const auto low = static_cast<int64_t>(std::floor(inside));
+      add(low, x, 1 - (inside - static_cast<double>(low)));
+      add(low + 1, x, inside - static_cast<double>(low));
+    } else {
+      double sum = 0;
+      for (int64_t k = -1; k <= 2; ++k) {
+        const bool outside = below + k < 0 || below + k >= in;
+        if (!(spec.exclude_outside && outside)) sum += CubicWeight(rest - static_cast<double>(k), spec.cubic_a);
+      }
+      for (int64_t k = -1; k <= 2; ++k) {
+        const bool outside = below + k < 0 || below + k >= in;
+        if (spec.exclude_outside && outside) continue;
+        add(below + k, x, CubicWeight(rest - static_cast<double>(k), spec.cubic_a) / (spec.exclude_outside ? sum : 1));
+      }
+    }
+  }
+  return matrix;
+}
+
+/// Resamples one axis: by indices, or by a matrix of weights. For all ranks, modes and scales.
+Expr ResizeAxis(const NodeContext& node, const ResizeSpec& spec, const Expr& x, int64_t axis) {
+  const int64_t in = node.StaticDim(x, axis, "a resized axis");
+  const auto size = AsConstInt(spec.sizes[axis]);
+  if (!size) node.Unsupported("a size that is not a number here");
+  const int64_t out = *size;
+  constexpr int64_t kMost = int64_t{1} << 26;
+  if (in < 1 || out < 1 || in * out > kMost) node.Unsupported("resizing an axis from " + std::to_string(in) + " to " + std::to_string(out));
+  const double scale = spec.scales[axis] != 0 ? spec.scales[axis] : static_cast<double>(out) / static_cast<double>(in);
+  if (spec.mode == "nearest") {
+    std::vector<int64_t> indices;
+    for (int64_t i = 0; i < out; ++i) {
+      indices.push_back(std::clamp<int64_t>(Nearest(spec, Coordinate(node, spec, i, in, out, scale)), 0, in - 1));
+    }
+    return node.Emit(relax::Take(x, node.ConstantInts(indices), axis));
+  }
+  const int64_t rank = node.Rank(x);
+  const Expr weights = node.ConstantFloats(Weights(node, spec, in, out, scale), {in, out}, node.DType(x));
+  if (axis == rank - 1) return node.Emit(relax::Matmul(x, weights));
+  std::vector<int64_t> swap(static_cast<size_t>(rank));
+  std::iota(swap.begin(), swap.end(), 0);
+  std::swap(swap[axis], swap[rank - 1]);
+  const Expr moved = node.Emit(relax::PermuteDims(x, swap));
+  return node.Emit(relax::PermuteDims(node.Emit(relax::Matmul(moved, weights)), swap));
+}
+
+/// Whether relax's resize2d means the same: an image, and scales that are exactly the ratio of the sizes.
+bool FitsResize2D(const NodeContext& node, const ResizeSpec& spec, const Array<PrimExpr>& shape) {
+  if (shape.size() != 4) return false;
+  for (size_t axis = 0; axis < 4; ++axis) {
+    const auto in = AsConstInt(shape[axis]);
+    const auto out = AsConstInt(spec.sizes[axis]);
+    const double scale = spec.scales[axis];
+    if (axis < 2) {
+      if (!node.analyzer().CanProveEqual(shape[axis], spec.sizes[axis])) return false;
+    } else if (in && out && scale != 0 && static_cast<double>(*in) * scale != static_cast<double>(*out)) {
+      return false;
+    } else if ((!in || !out) && scale != std::floor(scale)) {
+      return false;
+    }
+  }
+  static const std::vector<std::string> kModes = {"half_pixel", "align_corners", "asymmetric", "pytorch_half_pixel",
+                                                  "tf_half_pixel_for_nn"};
+  return std::find(kModes.begin(), kModes.end(), spec.coordinates) != kModes.end();
+}
+
+}  // namespace
+
+Results ConvertResize(const NodeContext& node) {
+  Expr x = node.X(0);
+  const Array<PrimExpr> shape = node.Shape(x);
+  const ResizeSpec spec = ReadSpec(node, shape);
+  if (FitsResize2D(node, spec, shape)) {
+    const relax::image::ResizeOptions options{
+        .layout = "NCHW",
+        .method = spec.mode == "nearest" ? "nearest_neighbor" : spec.mode,
+        .coordinate_transformation_mode = spec.coordinates,
+        .rounding_method = spec.mode == "nearest" ? spec.nearest : "",
+        .cubic_alpha = spec.cubic_a,
+        .cubic_exclude = spec.exclude_outside ? 1 : 0,
+    };
+    return {node.Emit(relax::image::Resize2D(x, {spec.sizes[2], spec.sizes[3]}, options))};
+  }
+  for (int64_t axis = 0; axis < static_cast<int64_t>(shape.size()); ++axis) {
+    if (spec.scales[axis] == 1.0 && node.analyzer().CanProveEqual(shape[axis], spec.sizes[axis])) continue;
+    x = ResizeAxis(node, spec, x, axis);
+  }
+  return {x};
+}
+
+Results ConvertGridSample(const NodeContext& node) {
+  const Expr x = node.X(0);
+  if (node.Rank(x) != 4) node.Unsupported("grids of other than two dimensions");
+  std::string mode = node.Str("mode", node.opset() < 20 ? "bilinear" : "linear");
+  if (mode == "linear") mode = "bilinear";
+  if (mode == "cubic") mode = "bicubic";
+  const Expr grid = node.Emit(relax::PermuteDims(node.X(1), {0, 3, 1, 2}));
+  return {node.Emit(relax::image::GridSample(x, grid, mode, "NCHW", node.Str("padding_mode", "zeros"),
+                                             node.Int("align_corners", 0) != 0))};
+}
+
+}  // namespace deuteron::onnx

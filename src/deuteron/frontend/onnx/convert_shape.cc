@@ -1,0 +1,292 @@
+#include <algorithm>
+#include <numeric>
+
+#include "deuteron/frontend/onnx/converters.h"
+#include "deuteron/frontend/onnx/shape_rules.h"
+#include "deuteron/relax/analysis/type_analysis.h"
+#include "deuteron/relax/op/create.h"
+#include "deuteron/relax/op/index.h"
+#include "deuteron/relax/op/manipulate.h"
+#include "deuteron/relax/op/nn.h"
+#include "deuteron/relax/op/shape.h"
+
+namespace deuteron::onnx {
+
+using relax::Expr;
+
+Results ConvertReshape(const NodeContext& node) {
+  const Expr x = node.X(0);
+  const bool keep_zero = node.Int("allowzero", 0) != 0;
+  const bool known = node.Known(1) != nullptr;
+  const Array<PrimExpr> target = node.Dims(1, "the shape");
+  // Dimensions bound at run time hold neither 0 nor -1 with a meaning.
+  if (!known) return {node.Emit(relax::Reshape(x, relax::ShapeExpr(target)))};
+  return {node.Reshaped(x, ResolveReshape(node, node.Shape(x), target, keep_zero))};
+}
+
+Results ConvertFlatten(const NodeContext& node) {
+  const Expr x = node.X(0);
+  const Array<PrimExpr> shape = node.Shape(x);
+  const auto rank = static_cast<int64_t>(shape.size());
+  int64_t axis = node.Int("axis", 1);
+  if (axis < -rank || axis > rank) node.Fail("axis " + std::to_string(axis) + " of a tensor of rank " + std::to_string(rank));
+  if (axis < 0) axis += rank;
+  return {node.Reshaped(x, {node.Product(shape, 0, axis), node.Product(shape, axis, rank)})};
+}
+
+Results ConvertTranspose(const NodeContext& node) {
+  const Expr x = node.X(0);
+  const int64_t rank = node.Rank(x);
+  std::vector<int64_t> perm(static_cast<size_t>(rank));
+  std::iota(perm.rbegin(), perm.rend(), 0);
+  if (const auto given = node.Ints("perm"); given && !(given->empty() && rank > 0)) perm = *given;
+  std::vector<int64_t> sorted = perm;
+  std::sort(sorted.begin(), sorted.end());
+  for (size_t i = 0; i < sorted.size(); ++i) {
+    if (sorted[i] != static_cast<int64_t>(i)) node.Fail("perm is no permutation of the axes");
+  }
+  if (static_cast<int64_t>(perm.size()) != rank) node.Fail("perm does not fit a tensor of rank " + std::to_string(rank));
+  if (std::is_sorted(perm.begin(), perm.end())) return {x};
+  return {node.Emit(relax::PermuteDims(x, perm))};
+}
+
+Results ConvertSqueeze(const NodeContext& node) {
+  const Expr x = node.X(0);
+  const int64_t rank = node.Rank(x);
+  const Array<PrimExpr> shape = node.Shape(x);
+  std::vector<int64_t> axes;
+  if (const auto given = node.AxesArgument(1, 13)) {
+    axes = node.Axes(*given, rank);
+  } else {
+    for (int64_t i = 0; i < rank; ++i) {
+      if (IsOne(shape[i])) axes.push_back(i);
+    }
+  }
+  for (const int64_t axis : axes) {
+    if (AsConstInt(shape[axis]) && !IsOne(shape[axis])) {
+      node.Fail("axis " + std::to_string(axis) + " of " + relax::Describe(shape) + " is not of length 1");
+    }
+  }
+  if (axes.empty()) return {x};
+  Array<PrimExpr> rest;
+  for (int64_t i = 0; i < rank; ++i) {
+    if (std::find(axes.begin(), axes.end(), i) == axes.end()) rest.push_back(shape[i]);
+  }
+  return {node.Reshaped(x, rest)};
+}
+
+Results ConvertUnsqueeze(const NodeContext& node) {
+  const Expr x = node.X(0);
+  const auto given = node.AxesArgument(1, 13);
+  if (!given) node.Fail("it has no axes");
+  const int64_t rank = node.Rank(x) + static_cast<int64_t>(given->size());
+  std::vector<int64_t> axes = node.Axes(*given, rank);
+  std::sort(axes.begin(), axes.end());
+  if (axes.empty()) return {x};
+  if (x.as<relax::ConstantNode>() == nullptr) return {node.Emit(relax::ExpandDims(x, axes))};
+  Array<PrimExpr> shape;
+  const Array<PrimExpr> own = node.Shape(x);
+  size_t next = 0;
+  for (int64_t i = 0; i < rank; ++i) {
+    const bool is_new = std::binary_search(axes.begin(), axes.end(), i);
+    shape.push_back(is_new ? I64(1) : own[next]);
+    if (!is_new) ++next;
+  }
+  return {node.Reshaped(x, shape)};
+}
+
+Results ConvertConcat(const NodeContext& node) {
+  const std::vector<Expr> parts = node.AllInputs();
+  const int64_t axis = node.Axis(node.RequiredInt("axis"), node.Rank(parts[0]));
+  if (parts.size() == 1) return {parts[0]};
+  return {node.Emit(relax::Concat(Array<Expr>(parts.begin(), parts.end()), axis))};
+}
+
+Results ConvertSplit(const NodeContext& node) {
+  const Expr x = node.X(0);
+  const int64_t axis = node.Axis(node.Int("axis", 0), node.Rank(x));
+  std::optional<std::vector<int64_t>> sizes;
+  if (node.opset() < 13) {
+    sizes = node.Ints("split");
+  } else if (node.Has(1)) {
+    sizes = node.RequireInts(1, "the sizes of the parts");
+  }
+  const auto parts = static_cast<int64_t>(sizes ? sizes->size() : node.NumOutputs());
+  if (parts == 0) node.Fail("it has no outputs");
+  if (node.opset() >= 18 && !sizes && node.Int("num_outputs", parts) != parts) {
+    node.Fail("num_outputs differs from the number of its outputs");
+  }
+  if (parts == 1) return {x};
+  const auto length = AsConstInt(node.Shape(x)[axis]);
+  Expr call;
+  if (!sizes && (!length || *length % parts == 0)) {
+    call = relax::SplitSections(x, parts, axis);
+  } else {
+    if (!sizes) {
+      // Equal parts, the last one shorter.
+      sizes = std::vector<int64_t>(static_cast<size_t>(parts), (*length + parts - 1) / parts);
+      sizes->back() = *length - (parts - 1) * sizes->front();
+    }
+    std::vector<int64_t> ends;
+    int64_t end = 0;
+    for (const int64_t size : *sizes) {
+      if (size < 0 || __builtin_add_overflow(end, size, &end)) node.Fail("the size of a part is negative or too large");
+      ends.push_back(end);
+    }
+    if (length && end != *length) {
+      node.Fail("the sizes of the parts add up to " + std::to_string(end) + ", the axis is of length " +
+                std::to_string(*length));
+    }
+    ends.pop_back();
+    call = relax::SplitIndices(x, ends, axis);
+  }
+  const auto tuple = node.Emit(call);
+  Results results;
+  for (int64_t i = 0; i < parts; ++i) results.emplace_back(node.Field(tuple, i));
+  return results;
+}
+
+Results ConvertExpand(const NodeContext& node) {
+  const Expr x = node.X(0);
+  const Array<PrimExpr> target = node.Dims(1, "the shape");
+  const Array<PrimExpr> shape = BroadcastDims(node, node.Shape(x), target);
+  const Array<PrimExpr> own = node.Shape(x);
+  bool same = own.size() == shape.size();
+  for (size_t i = 0; same && i < shape.size(); ++i) same = node.analyzer().CanProveEqual(own[i], shape[i]);
+  return {same ? x : Expr(node.Emit(relax::BroadcastTo(x, shape)))};
+}
+
+Results ConvertTile(const NodeContext& node) {
+  const Expr x = node.X(0);
+  if (const auto repeats = node.ConstInts(1)) {
+    for (const int64_t repeat : *repeats) {
+      if (repeat < 0) node.Fail("a negative number of repeats");
+    }
+    return {node.Emit(relax::Tile(x, *repeats))};
+  }
+  // (a, b) tiled n, m times is (1, a, 1, b) broadcast to (n, a, m, b).
+  const Array<PrimExpr> repeats = node.Dims(1, "the repeats");
+  const Array<PrimExpr> shape = node.Shape(x);
+  if (repeats.size() != shape.size()) node.Fail("the repeats do not fit the rank of the input");
+  Array<PrimExpr> column;
+  Array<PrimExpr> wide;
+  Array<PrimExpr> result;
+  for (size_t i = 0; i < shape.size(); ++i) {
+    column.push_back(I64(1));
+    column.push_back(shape[i]);
+    wide.push_back(repeats[i]);
+    wide.push_back(shape[i]);
+    result.push_back(node.Simplify(repeats[i] * shape[i]));
+  }
+  return {node.Reshaped(node.Emit(relax::BroadcastTo(node.Reshaped(x, column), wide)), result)};
+}
+
+namespace {
+
+/// Begin and end of each axis, from the attribute or the inputs of the node's version.
+std::vector<int64_t> ReadPads(const NodeContext& node, int64_t rank) {
+  if (node.opset() < 11) {
+    const auto pads = node.Ints("pads");
+    if (!pads) node.Fail("attribute 'pads' is missing");
+    return *pads;
+  }
+  const std::vector<int64_t> pads = node.RequireInts(1, "the pads");
+  if (!node.Has(3)) return pads;
+  const std::vector<int64_t> axes = node.Axes(node.RequireInts(3, "axes"), rank);
+  if (pads.size() != 2 * axes.size()) node.Fail("the pads do not fit the axes");
+  std::vector<int64_t> full(static_cast<size_t>(2 * rank), 0);
+  for (size_t i = 0; i < axes.size(); ++i) {
+    full[axes[i]] = pads[i];
+    full[rank + axes[i]] = pads[axes.size() + i];
+  }
+  return full;
+}
+
+}  // namespace
+
+Results ConvertPad(const NodeContext& node) {
+  Expr x = node.X(0);
+  const int64_t rank = node.Rank(x);
+  const std::vector<int64_t> pads = ReadPads(node, rank);
+  if (static_cast<int64_t>(pads.size()) != 2 * rank) node.Fail("the pads do not fit a tensor of rank " + std::to_string(rank));
+  double value = node.Float("value", 0.0);
+  if (node.Has(2)) {
+    const auto constant = node.ConstFloat(2);
+    if (!constant) node.Unsupported("a value that is not constant");
+    value = *constant;
+  }
+  const std::string mode = node.Str("mode", "constant");
+  if (mode != "constant" && mode != "reflect" && mode != "edge" && mode != "wrap") node.Fail("mode '" + mode + "' is unknown");
+  // Negative pads cut off.
+  std::vector<int64_t> axes;
+  Array<PrimExpr> begin;
+  Array<PrimExpr> end;
+  std::vector<int64_t> width;
+  const Array<PrimExpr> shape = node.Shape(x);
+  for (int64_t axis = 0; axis < rank; ++axis) {
+    const int64_t before = pads[axis];
+    const int64_t after = pads[rank + axis];
+    width.push_back(std::max<int64_t>(0, before));
+    width.push_back(std::max<int64_t>(0, after));
+    if (before >= 0 && after >= 0) continue;
+    axes.push_back(axis);
+    begin.push_back(I64(std::max<int64_t>(0, -before)));
+    end.push_back(node.Simplify(shape[axis] + std::min<int64_t>(0, after)));
+  }
+  if (!axes.empty()) x = node.Emit(relax::StridedSlice(x, axes, begin, end));
+  if (std::all_of(width.begin(), width.end(), [](int64_t w) { return w == 0; })) return {x};
+  return {node.Emit(relax::nn::Pad(x, width, value, mode == "wrap" ? "circular" : mode))};
+}
+
+Results ConvertDepthToSpace(const NodeContext& node) {
+  const Expr x = node.X(0);
+  const int64_t block = node.RequiredInt("blocksize");
+  const Array<PrimExpr> s = node.Shape(x);
+  if (s.size() != 4 || block < 1) node.Fail("it needs an input of rank 4 and a positive blocksize");
+  const bool crd = node.Str("mode", "DCR") == "CRD";
+  const PrimExpr depth = node.Simplify(FloorDiv(s[1], block * block));
+  const PrimExpr b = I64(block);
+  const Array<PrimExpr> split = crd ? Array<PrimExpr>{s[0], depth, b, b, s[2], s[3]}
+                                    : Array<PrimExpr>{s[0], b, b, depth, s[2], s[3]};
+  const std::vector<int64_t> perm =
+      crd ? std::vector<int64_t>{0, 1, 4, 2, 5, 3} : std::vector<int64_t>{0, 3, 4, 1, 5, 2};
+  const Expr moved = node.Emit(relax::PermuteDims(node.Reshaped(x, split), perm));
+  return {node.Reshaped(moved, {s[0], depth, node.Simplify(s[2] * block), node.Simplify(s[3] * block)})};
+}
+
+Results ConvertSpaceToDepth(const NodeContext& node) {
+  const Expr x = node.X(0);
+  const int64_t block = node.RequiredInt("blocksize");
+  const Array<PrimExpr> s = node.Shape(x);
+  if (s.size() != 4 || block < 1) node.Fail("it needs an input of rank 4 and a positive blocksize");
+  const PrimExpr height = node.Simplify(FloorDiv(s[2], block));
+  const PrimExpr width = node.Simplify(FloorDiv(s[3], block));
+  const Expr split = node.Reshaped(x, {s[0], s[1], height, I64(block), width, I64(block)});
+  const Expr moved = node.Emit(relax::PermuteDims(split, {0, 3, 5, 1, 2, 4}));
+  return {node.Reshaped(moved, {s[0], node.Simplify(s[1] * (block * block)), height, width})};
+}
+
+Results ConvertShape(const NodeContext& node) {
+  auto shape = node.KnownShape(0);
+  if (!shape) {
+    const Expr dims = node.Emit(relax::ShapeToTensor(node.Emit(relax::ShapeOf(node.X(0)))));
+    if (node.HasAttr("start") || node.HasAttr("end")) node.Unsupported("start and end of a shape known at run time only");
+    return {dims};
+  }
+  const auto rank = static_cast<int64_t>(shape->size());
+  const auto clamp = [rank](int64_t index) { return std::clamp<int64_t>(index < 0 ? index + rank : index, 0, rank); };
+  const int64_t begin = clamp(node.Int("start", 0));
+  const int64_t end = clamp(node.Int("end", rank));
+  Array<PrimExpr> part;
+  for (int64_t i = begin; i < end; ++i) part.push_back((*shape)[i]);
+  return {Value(SymbolicVector(part))};
+}
+
+Results ConvertSize(const NodeContext& node) {
+  const auto shape = node.KnownShape(0);
+  if (!shape) return {node.Emit(relax::Size(node.X(0)))};
+  const PrimExpr size = node.Product(*shape, 0, static_cast<int64_t>(shape->size()));
+  return {Value(MakeSymbolic(DataType::Int(64), {}, {size}))};
+}
+
+}  // namespace deuteron::onnx

@@ -1,0 +1,138 @@
+/// \file
+/// The converters, by the file that they are in. Each converts the operators of ONNX that op_table.cc names
+/// beside it, in all versions from 7 to 25.
+#pragma once
+
+#include "deuteron/frontend/onnx/node_context.h"
+
+namespace deuteron::onnx {
+
+#define DEUTERON_CONVERTER(Name) Results Convert##Name(const NodeContext& node)
+
+// convert_elementwise.cc
+DEUTERON_CONVERTER(Unary);
+DEUTERON_CONVERTER(Binary);
+DEUTERON_CONVERTER(Compare);
+DEUTERON_CONVERTER(Variadic);
+DEUTERON_CONVERTER(Mod);
+DEUTERON_CONVERTER(Pow);
+DEUTERON_CONVERTER(BitShift);
+DEUTERON_CONVERTER(Reciprocal);
+DEUTERON_CONVERTER(IsInf);
+DEUTERON_CONVERTER(Clip);
+DEUTERON_CONVERTER(Cast);
+DEUTERON_CONVERTER(CastLike);
+DEUTERON_CONVERTER(Where);
+DEUTERON_CONVERTER(Identity);
+DEUTERON_CONVERTER(Dropout);
+
+// convert_activation.cc
+DEUTERON_CONVERTER(LeakyRelu);
+DEUTERON_CONVERTER(PRelu);
+DEUTERON_CONVERTER(HardSigmoid);
+DEUTERON_CONVERTER(HardSwish);
+DEUTERON_CONVERTER(Elu);
+DEUTERON_CONVERTER(Selu);
+DEUTERON_CONVERTER(Celu);
+DEUTERON_CONVERTER(Gelu);
+DEUTERON_CONVERTER(Mish);
+DEUTERON_CONVERTER(Swish);
+DEUTERON_CONVERTER(Softplus);
+DEUTERON_CONVERTER(Softsign);
+DEUTERON_CONVERTER(ThresholdedRelu);
+DEUTERON_CONVERTER(Shrink);
+DEUTERON_CONVERTER(Softmax);
+DEUTERON_CONVERTER(Hardmax);
+
+// convert_reduce.cc
+DEUTERON_CONVERTER(Reduce);
+DEUTERON_CONVERTER(ArgReduce);
+DEUTERON_CONVERTER(CumSum);
+DEUTERON_CONVERTER(TopK);
+
+// convert_matmul.cc
+DEUTERON_CONVERTER(MatMul);
+DEUTERON_CONVERTER(Gemm);
+DEUTERON_CONVERTER(Einsum);
+DEUTERON_CONVERTER(Attention);
+DEUTERON_CONVERTER(RotaryEmbedding);
+
+// convert_conv.cc
+DEUTERON_CONVERTER(Conv);
+DEUTERON_CONVERTER(ConvTranspose);
+
+// convert_pool.cc
+DEUTERON_CONVERTER(MaxPool);
+DEUTERON_CONVERTER(AveragePool);
+DEUTERON_CONVERTER(LpPool);
+DEUTERON_CONVERTER(GlobalPool);
+
+// convert_norm.cc
+DEUTERON_CONVERTER(BatchNormalization);
+DEUTERON_CONVERTER(InstanceNormalization);
+DEUTERON_CONVERTER(GroupNormalization);
+DEUTERON_CONVERTER(LayerNormalization);
+DEUTERON_CONVERTER(RMSNormalization);
+DEUTERON_CONVERTER(LRN);
+DEUTERON_CONVERTER(LpNormalization);
+DEUTERON_CONVERTER(MeanVarianceNormalization);
+
+// convert_shape.cc
+DEUTERON_CONVERTER(Reshape);
+DEUTERON_CONVERTER(Flatten);
+DEUTERON_CONVERTER(Transpose);
+DEUTERON_CONVERTER(Squeeze);
+DEUTERON_CONVERTER(Unsqueeze);
+DEUTERON_CONVERTER(Concat);
+DEUTERON_CONVERTER(Split);
+DEUTERON_CONVERTER(Expand);
+DEUTERON_CONVERTER(Tile);
+DEUTERON_CONVERTER(Pad);
+DEUTERON_CONVERTER(DepthToSpace);
+DEUTERON_CONVERTER(SpaceToDepth);
+DEUTERON_CONVERTER(Shape);
+DEUTERON_CONVERTER(Size);
+
+// convert_index.cc
+DEUTERON_CONVERTER(Slice);
+DEUTERON_CONVERTER(Gather);
+DEUTERON_CONVERTER(GatherElements);
+DEUTERON_CONVERTER(GatherND);
+DEUTERON_CONVERTER(ScatterElements);
+DEUTERON_CONVERTER(ScatterND);
+DEUTERON_CONVERTER(OneHot);
+DEUTERON_CONVERTER(NonZero);
+DEUTERON_CONVERTER(Compress);
+
+// convert_create.cc
+DEUTERON_CONVERTER(Constant);
+DEUTERON_CONVERTER(ConstantOfShape);
+DEUTERON_CONVERTER(Range);
+DEUTERON_CONVERTER(EyeLike);
+DEUTERON_CONVERTER(Trilu);
+
+// convert_resize.cc
+DEUTERON_CONVERTER(Resize);
+DEUTERON_CONVERTER(GridSample);
+
+// convert_recurrent.cc
+DEUTERON_CONVERTER(LSTM);
+DEUTERON_CONVERTER(GRU);
+DEUTERON_CONVERTER(RNN);
+
+// convert_quantize.cc
+DEUTERON_CONVERTER(QuantizeLinear);
+DEUTERON_CONVERTER(DequantizeLinear);
+DEUTERON_CONVERTER(DynamicQuantizeLinear);
+DEUTERON_CONVERTER(MatMulInteger);
+DEUTERON_CONVERTER(ConvInteger);
+DEUTERON_CONVERTER(QLinearMatMul);
+DEUTERON_CONVERTER(QLinearConv);
+
+// convert_control.cc
+DEUTERON_CONVERTER(If);
+DEUTERON_CONVERTER(Loop);
+
+#undef DEUTERON_CONVERTER
+
+}  // namespace deuteron::onnx

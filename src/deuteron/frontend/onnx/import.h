@@ -1,0 +1,70 @@
+/// \file
+/// Reads ONNX models.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "deuteron/ir/module.h"
+
+namespace deuteron::onnx {
+
+struct ImportOptions {
+  /// Dimensions of graph inputs by name, one for each axis; the symbolic dimensions of an input are replaced
+  /// by them wherever their names occur. A symbolic dimension's own name with one value does the same.
+  std::map<std::string, std::vector<int64_t>> shapes;
+  /// Initialisers become parameters after the inputs (their values in the attribute "params", the number of
+  /// inputs in "num_input") instead of constants.
+  bool params_as_inputs = false;
+};
+
+/// The model in `path` as a module of one Relax function, "main": one dataflow block, one tensor parameter a
+/// graph input that is no initialiser, the output or the tuple of outputs. Every binding carries the name of
+/// its ONNX node as its span. Parameter names are made fit for text; the names in the model are the function's
+/// attributes "input_names" and "output_names". Dimensions of one name are one symbolic variable.
+///
+/// Shape arithmetic on known dimensions is evaluated; initialisers are constants over the mapped file where its
+/// alignment allows.
+///
+/// Throws
+///  - ModelError: a file that is missing or malformed, names undefined or defined twice, cycles, missing
+///    outputs, wrong attributes, data that does not fit its shape, external data outside of the folder;
+///  - UnsupportedError: operators (all of them, at once), operator sets outside of 7 to 25, dtypes, and uses of
+///    operators that are valid but not implemented;
+///  - UsageError: `options.shapes` that do not fit the model.
+IRModule Load(const std::string& path, const ImportOptions& options = {});
+
+/// What a file holds, without importing it.
+struct ModelSummary {
+  struct Value {
+    std::string name;
+    std::string dtype;
+    /// Dimensions as numbers or names, "?" where the model has neither.
+    std::vector<std::string> dims;
+  };
+  struct OpCount {
+    std::string domain;
+    std::string op_type;
+    int64_t count = 0;
+    bool supported = false;
+  };
+  int64_t ir_version = 0;
+  std::string producer;
+  std::vector<std::pair<std::string, int64_t>> opsets;
+  std::vector<Value> inputs;
+  std::vector<Value> outputs;
+  /// By descending count, then by name; nodes of subgraphs included.
+  std::vector<OpCount> ops;
+  int64_t nodes = 0;
+  int64_t initializers = 0;
+  /// Elements and bytes of all initialisers.
+  int64_t parameters = 0;
+  int64_t parameter_bytes = 0;
+};
+
+/// Throws a ModelError if the file is missing or malformed.
+ModelSummary Inspect(const std::string& path);
+
+}  // namespace deuteron::onnx

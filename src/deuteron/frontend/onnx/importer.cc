@@ -1,0 +1,505 @@
+#include "deuteron/frontend/onnx/importer.h"
+
+#include <algorithm>
+#include <cctype>
+#include <map>
+#include <set>
+#include <unordered_set>
+
+#include "deuteron/frontend/onnx/graph_check.h"
+#include "deuteron/frontend/onnx/op_table.h"
+#include "deuteron/relax/analysis/type_analysis.h"
+#include "deuteron/relax/op/datatype.h"
+#include "deuteron/relax/op/manipulate.h"
+#include "deuteron/relax/op/shape.h"
+#include "deuteron/support/host_tensor.h"
+
+namespace deuteron::onnx {
+namespace {
+
+/// Functions of the model call each other at most this deep.
+constexpr int kMaxCallDepth = 64;
+/// Nodes that functions may expand to, so that a few that call each other cannot fill the memory.
+constexpr int64_t kMaxInlinedNodes = 2'000'000;
+
+/// `name` as an identifier of the text.
+std::string Identifier(std::string_view name, const char* otherwise) {
+  std::string text;
+  for (const char c : name) text += std::isalnum(static_cast<unsigned char>(c)) != 0 ? c : '_';
+  if (text.empty() || text.find_first_not_of('_') == std::string::npos) return otherwise;
+  if (std::isdigit(static_cast<unsigned char>(text[0])) != 0) text.insert(0, "_");
+  // The words of the text that no variable may have as its name.
+  static const std::unordered_set<std::string> kWords = {
+      "if", "else", "return", "with", "as", "for", "in", "while", "def", "class", "and", "or", "not", "is", "None",
+      "True", "False", "lambda", "from", "import", "del", "pass", "global", "try", "except", "raise", "assert",
+      "yield", "break", "continue", "elif", "finally", "nonlocal", "async", "await", "R", "T", "I", "cls", "Module"};
+  return kWords.count(text) != 0 ? text + "_" : text;
+}
+
+[[noreturn]] void RethrowAt(const std::string& label, const ffi::Error& error) {
+  throw ffi::Error(error.kind(), label + ": " + std::string(error.message()), std::string(error.backtrace()));
+}
+
+std::string FunctionKey(std::string_view domain, std::string_view name) {
+  return std::string(IsOnnxDomain(domain) ? "" : domain) + "::" + std::string(name);
+}
+
+void SetOpsets(const std::vector<OpsetImport>& opsets, Scope* scope) {
+  for (const OpsetImport& opset : opsets) {
+    scope->opsets[IsOnnxDomain(opset.domain) ? "" : std::string(opset.domain)] = opset.version;
+  }
+}
+
+void CheckOpset(const Scope& scope) {
+  const int64_t version = scope.Opset("");
+  if (version != 0 && (version < kFirstOpset || version > kLastOpset)) {
+    DEUTERON_THROW(UnsupportedError) << "the model uses operator set " << version << " of ONNX; supported are "
+                                     << kFirstOpset << " to " << kLastOpset;
+  }
+}
+
+}  // namespace
+
+const Value* Scope::Find(std::string_view name) const {
+  for (const Scope* scope = this; scope != nullptr; scope = scope->parent) {
+    const auto it = scope->values.find(name);
+    if (it != scope->values.end()) return &it->second;
+  }
+  return nullptr;
+}
+
+int64_t Scope::Opset(std::string_view domain) const {
+  const std::string key = IsOnnxDomain(domain) ? "" : std::string(domain);
+  for (const Scope* scope = this; scope != nullptr; scope = scope->parent) {
+    const auto it = scope->opsets.find(key);
+    if (it != scope->opsets.end()) return it->second;
+  }
+  return 0;
+}
+
+Importer::Importer(std::shared_ptr<const ModelProto> model, const ImportOptions& options)
+    : model_(std::move(model)), options_(options), decoder_(model_) {
+  SetOpsets(model_->opsets, &root_);
+  for (const FunctionProto& function : model_->functions) functions_.emplace(function.name, &function);
+}
+
+const FunctionProto* Importer::FindFunction(const NodeProto& node) const {
+  const auto it = functions_.find(node.op_type);
+  if (it == functions_.end()) return nullptr;
+  for (const FunctionProto& function : model_->functions) {
+    if (function.name == node.op_type && FunctionKey(function.domain, "") == FunctionKey(node.domain, "")) {
+      return &function;
+    }
+  }
+  return nullptr;
+}
+
+void Importer::CheckOperators() const {
+  // Operator and version → the nodes that use it.
+  std::map<std::string, std::vector<std::string>> unknown;
+  std::vector<std::pair<const std::vector<NodeProto>*, const Scope*>> work;
+  std::vector<std::unique_ptr<Scope>> scopes;
+  work.emplace_back(&model_->graph.nodes, &root_);
+  for (const FunctionProto& function : model_->functions) {
+    scopes.push_back(std::make_unique<Scope>());
+    SetOpsets(function.opsets, scopes.back().get());
+    work.emplace_back(&function.nodes, scopes.back().get());
+  }
+  while (!work.empty()) {
+    const auto [nodes, scope] = work.back();
+    work.pop_back();
+    CheckOpset(*scope);
+    for (const NodeProto& node : *nodes) {
+      for (const AttributeProto& attribute : node.attributes) {
+        if (attribute.g != nullptr) work.emplace_back(&attribute.g->nodes, scope);
+      }
+      if (FindFunction(node) != nullptr) continue;
+      const int64_t version = scope->Opset(node.domain);
+      if (FindOp(node.domain, node.op_type, version) != nullptr) continue;
+      const std::string domain = IsOnnxDomain(node.domain) ? "ai.onnx" : std::string(node.domain);
+      unknown[std::string(node.op_type) + " (domain " + domain + ", version " + std::to_string(version) + ")"].push_back(
+          NodeSpanName(node));
+    }
+  }
+  if (unknown.empty()) return;
+  std::string message;
+  for (const auto& [op, nodes] : unknown) {
+    message += "\n  " + op + ": ";
+    constexpr size_t kMostShown = 10;
+    for (size_t i = 0; i < nodes.size() && i < kMostShown; ++i) message += (i > 0 ? ", '" : "'") + nodes[i] + "'";
+    if (nodes.size() > kMostShown) message += " and " + std::to_string(nodes.size() - kMostShown) + " more";
+  }
+  DEUTERON_THROW(UnsupportedError) << "the model uses operators that are not supported:" << message;
+}
+
+void Importer::BindOverride(const ValueInfoProto& input, const std::vector<int64_t>& dims) {
+  const std::string name(input.name);
+  if (input.has_shape && input.dims.size() != dims.size()) {
+    DEUTERON_THROW(UsageError) << "the shape given for input '" << name << "' has " << dims.size()
+                               << " dimensions; the model's has " << input.dims.size();
+  }
+  for (size_t axis = 0; axis < dims.size(); ++axis) {
+    if (dims[axis] < 0) {
+      DEUTERON_THROW(UsageError) << "dimension " << axis << " given for input '" << name << "' is negative";
+    }
+    if (!input.has_shape) continue;
+    const DimProto& dim = input.dims[axis];
+    if (dim.value && *dim.value >= 0 && *dim.value != dims[axis]) {
+      DEUTERON_THROW(UsageError) << "dimension " << axis << " of input '" << name << "' is " << *dim.value
+                                 << " in the model and cannot be " << dims[axis];
+    }
+    if (dim.value || dim.param.empty()) continue;
+    const auto [it, inserted] = fixed_dims_.emplace(std::string(dim.param), dims[axis]);
+    if (!inserted && it->second != dims[axis]) {
+      DEUTERON_THROW(UsageError) << "the shapes given make dimension '" << dim.param << "' both " << it->second
+                                 << " and " << dims[axis];
+    }
+  }
+  fixed_shapes_[name] = dims;
+}
+
+void Importer::BindShapeOverrides(const std::vector<const ValueInfoProto*>& inputs) {
+  std::set<std::string> symbols;
+  for (const ValueInfoProto* input : inputs) {
+    for (const DimProto& dim : input->dims) {
+      if (!dim.value && !dim.param.empty()) symbols.insert(std::string(dim.param));
+    }
+  }
+  for (const auto& [name, dims] : options_.shapes) {
+    const auto it = std::find_if(inputs.begin(), inputs.end(),
+                                 [&name = name](const ValueInfoProto* input) { return input->name == name; });
+    if (it != inputs.end()) {
+      BindOverride(**it, dims);
+    } else if (symbols.count(name) != 0 && dims.size() == 1 && dims[0] >= 0) {
+      fixed_dims_[name] = dims[0];
+    } else {
+      std::string known;
+      for (const ValueInfoProto* input : inputs) known += " '" + std::string(input->name) + "'";
+      for (const std::string& symbol : symbols) known += " " + symbol;
+      DEUTERON_THROW(UsageError) << "a shape is given for '" << name
+                                 << "', which is neither an input nor a symbolic dimension of the model; there are:"
+                                 << known;
+    }
+  }
+}
+
+PrimExpr Importer::Dimension(const DimProto& dim, const std::string& input, size_t axis) {
+  if (dim.value && *dim.value >= 0) return I64(*dim.value);
+  const std::string unnamed = input + "_d" + std::to_string(axis);
+  // A dimension without a name (or with -1, which some exporters mean so) is like no other.
+  const std::string name = dim.value || dim.param.empty() ? unnamed : std::string(dim.param);
+  const auto fixed = fixed_dims_.find(name);
+  if (fixed != fixed_dims_.end()) return I64(fixed->second);
+  tir::Var& var = dims_[name];
+  if (!var.defined()) {
+    var = tir::Var(String(Identifier(name, "dim")));
+    builder_.analyzer().MarkNonNegative(var);
+  }
+  return var;
+}
+
+relax::Var Importer::InputParameter(const ValueInfoProto& input) {
+  const std::string name(input.name);
+  if (!input.is_tensor) {
+    DEUTERON_THROW(UnsupportedError) << "input '" << name << "' is a " << input.kind << "; only tensors are supported";
+  }
+  const DataType dtype = ToDataType(input.elem_type, "input '" + name + "'");
+  const auto fixed = fixed_shapes_.find(name);
+  Type type = TensorType::WithNDim(kUnknownNDim, dtype);
+  if (fixed != fixed_shapes_.end()) {
+    Array<PrimExpr> dims;
+    for (const int64_t dim : fixed->second) dims.push_back(I64(dim));
+    type = TensorType(dims, dtype);
+  } else if (input.has_shape) {
+    Array<PrimExpr> dims;
+    std::vector<int64_t> numbers;
+    for (size_t axis = 0; axis < input.dims.size(); ++axis) {
+      dims.push_back(Dimension(input.dims[axis], name, axis));
+      numbers.push_back(AsConstInt(dims.back()).value_or(1));
+    }
+    if (CheckedByteSize(numbers, dtype) < 0) {
+      DEUTERON_THROW(ModelError) << "input '" << name << "': the product of its dimensions "
+                                 << relax::Describe(dims) << " overflows";
+    }
+    type = TensorType(dims, dtype);
+  }
+  return relax::Var(String(builder_.UniqueName(Identifier(name, "x"))), type, Span(String(name)));
+}
+
+void Importer::AddParameters(Array<relax::Var>* params, Array<String>* names) {
+  std::unordered_set<std::string_view> initialised;
+  for (const TensorProto& tensor : model_->graph.initializers) initialised.insert(tensor.name);
+  std::vector<const ValueInfoProto*> inputs;
+  std::unordered_set<std::string_view> seen;
+  for (const ValueInfoProto& input : model_->graph.inputs) {
+    if (input.name.empty()) DEUTERON_THROW(ModelError) << "an input of the graph has no name";
+    if (!seen.insert(input.name).second) {
+      DEUTERON_THROW(ModelError) << "'" << input.name << "' is defined twice: by two inputs of the graph";
+    }
+    if (initialised.count(input.name) == 0) inputs.push_back(&input);
+  }
+  BindShapeOverrides(inputs);
+  for (const ValueInfoProto* input : inputs) {
+    relax::Var param = InputParameter(*input);
+    root_.values[input->name] = Value(param);
+    params->push_back(param);
+    names->push_back(String(std::string(input->name)));
+  }
+}
+
+void Importer::BindInitializers(const GraphProto& graph, Scope* scope) {
+  std::unordered_set<std::string_view> seen;
+  for (const TensorProto& tensor : graph.initializers) {
+    if (!seen.insert(tensor.name).second) {
+      DEUTERON_THROW(ModelError) << "'" << tensor.name << "' is defined twice: by two initializers of the graph";
+    }
+    scope->values[tensor.name] = Value::Initializer(&tensor);
+  }
+  if (!graph.sparse_initializers.empty()) {
+    DEUTERON_THROW(UnsupportedError) << "initializer '" << graph.sparse_initializers[0]
+                                     << "' is a sparse tensor, which is not supported";
+  }
+}
+
+relax::Expr Importer::ExprOf(const Value& value, const Span& span) {
+  if (value->expr.defined()) return value->expr;
+  if (value->initializer != nullptr) {
+    const std::string name(value->initializer->name);
+    value->expr = relax::Constant(decoder_.Decode(*value->initializer, "initializer '" + name + "'"),
+                                  Span(String(name)));
+    return value->expr;
+  }
+  const SymbolicTensor& symbolic = *value->symbolic;
+  if (symbolic.IsConstant()) {
+    value->expr = relax::Constant(TensorFromSymbolic(symbolic), span);
+    return value->expr;
+  }
+  Array<PrimExpr> elements;
+  for (const PrimExpr& element : symbolic.values) elements.push_back(CastTo(DataType::Int(64), element));
+  relax::Expr tensor = builder_.Emit(relax::ShapeToTensor(relax::ShapeExpr(elements)), "", span);
+  if (symbolic.dtype != DataType::Int(64)) tensor = builder_.Emit(relax::Astype(tensor, symbolic.dtype), "", span);
+  if (symbolic.rank() != 1) {
+    Array<PrimExpr> shape;
+    for (const int64_t dim : symbolic.shape) shape.push_back(I64(dim));
+    tensor = builder_.Emit(relax::Reshape(tensor, shape), "", span);
+  }
+  value->expr = tensor;
+  return tensor;
+}
+
+Symbolic Importer::SymbolicOf(const Value& value) {
+  if (value->symbolic_known) return value->symbolic;
+  value->symbolic_known = true;
+  if (value->initializer != nullptr && !value->expr.defined()) {
+    const int64_t count = ElementCount(value->initializer->dims);
+    if (count > kMaxSymbolicElements) return nullptr;
+    ExprOf(value, Span());
+  }
+  if (const auto* constant = value->expr.as<relax::ConstantNode>()) {
+    value->symbolic = SymbolicFromTensor(constant->data);
+  }
+  return value->symbolic;
+}
+
+Type Importer::TypeOf(const Value& value) {
+  if (value->expr.defined()) return value->expr.ty();
+  if (value->symbolic != nullptr) {
+    Array<PrimExpr> shape;
+    for (const int64_t dim : value->symbolic->shape) shape.push_back(I64(dim));
+    return TensorType(shape, value->symbolic->dtype);
+  }
+  return ExprOf(value, Span()).ty();
+}
+
+void Importer::ImportNodes(const std::vector<const NodeProto*>& nodes, Scope* scope) {
+  Scope* const outer = scope_;
+  scope_ = scope;
+  for (const NodeProto* node : nodes) {
+    try {
+      ImportNode(*node, scope);
+    } catch (const ffi::Error& error) {
+      RethrowAt(NodeLabel(*node), error);
+    }
+  }
+  scope_ = outer;
+}
+
+void Importer::ImportNode(const NodeProto& node, Scope* scope) {
+  std::vector<Value> inputs;
+  inputs.reserve(node.inputs.size());
+  for (const std::string_view name : node.inputs) {
+    const Value* value = name.empty() ? nullptr : scope->Find(name);
+    DEUTERON_CHECK(name.empty() || value != nullptr) << "'" << name << "' is used before it is defined";
+    inputs.push_back(value == nullptr ? Value() : *value);
+  }
+  Results results;
+  if (const FunctionProto* function = FindFunction(node)) {
+    results = CallFunction(*function, node, std::move(inputs));
+  } else {
+    const int64_t version = scope->Opset(node.domain);
+    const OpRow* row = FindOp(node.domain, node.op_type, version);
+    DEUTERON_CHECK(row != nullptr) << "operator " << node.op_type << " was not checked";
+    const NodeContext context(this, node, version, std::move(inputs), Span(String(NodeSpanName(node))));
+    const std::vector<Symbolic> known = EvaluateKnown(context);
+    // Known integers need no code; of known but symbolic floats and booleans the code is made as well.
+    const bool complete = !known.empty() && std::all_of(known.begin(), known.end(), [](const Symbolic& symbolic) {
+      return symbolic->IsConstant() || (symbolic->dtype.is_integer() && !symbolic->dtype.is_bool());
+    });
+    if (!complete) results = row->convert(context);
+    for (size_t i = 0; i < known.size(); ++i) {
+      if (complete) {
+        results.emplace_back(known[i]);
+      } else if (i < results.size()) {
+        Value both(results[i]->expr);
+        both->symbolic = known[i];
+        both->symbolic_known = true;
+        results[i] = both;
+      }
+    }
+  }
+  for (size_t i = 0; i < node.outputs.size(); ++i) {
+    if (node.outputs[i].empty()) continue;
+    if (i >= results.size() || !results[i].defined()) {
+      DEUTERON_THROW(UnsupportedError) << "output " << i << " ('" << node.outputs[i] << "') is not supported";
+    }
+    scope->values[node.outputs[i]] = results[i];
+  }
+}
+
+Results Importer::CallFunction(const FunctionProto& function, const NodeProto& node, std::vector<Value> inputs) {
+  if (++call_depth_ > kMaxCallDepth) {
+    DEUTERON_THROW(ModelError) << "functions of the model call each other more than " << kMaxCallDepth << " deep";
+  }
+  inlined_nodes_ += static_cast<int64_t>(function.nodes.size()) + 1;
+  if (inlined_nodes_ > kMaxInlinedNodes) {
+    DEUTERON_THROW(ModelError) << "the functions of the model expand to more than " << kMaxInlinedNodes << " nodes";
+  }
+  // Attributes of the body that refer to attributes of the call take their values.
+  std::vector<NodeProto> body = function.nodes;
+  for (NodeProto& inner : body) {
+    std::vector<AttributeProto> attributes;
+    for (AttributeProto& attribute : inner.attributes) {
+      if (attribute.ref_attr_name.empty()) {
+        attributes.push_back(std::move(attribute));
+        continue;
+      }
+      for (const auto* source : {&node.attributes, &function.attribute_defaults}) {
+        const auto it = std::find_if(source->begin(), source->end(), [&](const AttributeProto& candidate) {
+          return candidate.name == attribute.ref_attr_name;
+        });
+        if (it == source->end()) continue;
+        attributes.push_back(*it);
+        attributes.back().name = attribute.name;
+        break;
+      }
+    }
+    inner.attributes = std::move(attributes);
+    // What happens in a function is the caller's doing.
+    if (!node.name.empty()) inner.name = node.name;
+  }
+  Scope scope;
+  SetOpsets(function.opsets, &scope);
+  for (size_t i = 0; i < function.inputs.size(); ++i) {
+    scope.values[function.inputs[i]] = i < inputs.size() ? inputs[i] : Value();
+  }
+  const auto order = OrderNodes(body, function.inputs, function.outputs, [](std::string_view) { return false; });
+  ImportNodes(order, &scope);
+  Results results;
+  for (const std::string_view output : function.outputs) results.push_back(scope.values[output]);
+  --call_depth_;
+  return results;
+}
+
+std::vector<Value> Importer::ImportGraph(const GraphProto& graph, const std::vector<Value>& inputs) {
+  Scope scope;
+  scope.parent = scope_;
+  BindInitializers(graph, &scope);
+  std::vector<std::string_view> given;
+  for (const auto& [name, value] : scope.values) given.push_back(name);
+  if (graph.inputs.size() != inputs.size()) {
+    DEUTERON_THROW(ModelError) << "a subgraph of " << graph.inputs.size() << " inputs is given " << inputs.size();
+  }
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    given.push_back(graph.inputs[i].name);
+    scope.values[graph.inputs[i].name] = inputs[i];
+  }
+  std::vector<std::string_view> outputs;
+  for (const ValueInfoProto& output : graph.outputs) outputs.push_back(output.name);
+  const auto order = OrderNodes(graph.nodes, given, outputs,
+                                [&](std::string_view name) { return scope_->Find(name) != nullptr; });
+  ImportNodes(order, &scope);
+  std::vector<Value> results;
+  for (const std::string_view output : outputs) results.push_back(*scope.Find(output));
+  return results;
+}
+
+relax::Expr Importer::EmitOutput(const ValueInfoProto& output) {
+  const std::string name(output.name);
+  const Span span{String(name)};
+  const relax::Expr expr = ExprOf(*root_.Find(output.name), span);
+  const auto* type = expr.ty().as<TensorTypeNode>();
+  if (type == nullptr) DEUTERON_THROW(UnsupportedError) << "output '" << name << "' is no tensor";
+  if (output.is_tensor && output.elem_type != 0) {
+    const DataType declared = ToDataType(output.elem_type, "output '" + name + "'");
+    if (declared != type->dtype) {
+      DEUTERON_THROW(ModelError) << "output '" << name << "' is declared as " << declared << " and computed as "
+                                 << type->dtype;
+    }
+  }
+  return builder_.EmitOutput(expr, Identifier(name, "y"), span);
+}
+
+IRModule Importer::Run() {
+  CheckOperators();
+  const GraphProto& graph = model_->graph;
+  Array<relax::Var> params;
+  Array<String> names;
+  AddParameters(&params, &names);
+  const int64_t num_inputs = static_cast<int64_t>(params.size());
+  BindInitializers(graph, &root_);
+  Array<Any> param_values;
+  if (options_.params_as_inputs) {
+    for (const TensorProto& tensor : graph.initializers) {
+      const relax::Constant constant = Downcast<relax::Constant>(ExprOf(root_.values[tensor.name], Span()));
+      SymbolicOf(root_.values[tensor.name]);
+      relax::Var param(String(builder_.UniqueName(Identifier(tensor.name, "p"))), constant.ty());
+      root_.values[tensor.name]->expr = param;
+      params.push_back(param);
+      names.push_back(String(std::string(tensor.name)));
+      param_values.push_back(constant->data);
+    }
+  }
+  std::vector<std::string_view> given;
+  for (const auto& [name, value] : root_.values) given.push_back(name);
+  std::vector<std::string_view> output_names;
+  Array<String> outputs_attr;
+  for (const ValueInfoProto& output : graph.outputs) {
+    output_names.push_back(output.name);
+    outputs_attr.push_back(String(std::string(output.name)));
+  }
+  if (output_names.empty()) DEUTERON_THROW(ModelError) << "the graph has no outputs";
+  const auto order = OrderNodes(graph.nodes, given, output_names, [](std::string_view) { return false; });
+
+  DictAttrs attrs = DictAttrs::With(DictAttrs(), "input_names", names);
+  attrs = DictAttrs::With(std::move(attrs), "output_names", outputs_attr);
+  if (options_.params_as_inputs) {
+    attrs = DictAttrs::With(std::move(attrs), "num_input", num_inputs);
+    attrs = DictAttrs::With(std::move(attrs), "params", param_values);
+  }
+  builder_.BuildFunction(
+      "main", params,
+      [&] {
+        Array<relax::Expr> outputs;
+        builder_.Dataflow([&] {
+          ImportNodes(order, &root_);
+          for (const ValueInfoProto& output : graph.outputs) outputs.push_back(EmitOutput(output));
+        });
+        builder_.EmitFuncOutput(outputs.size() == 1 ? outputs[0] : relax::Expr(relax::Tuple(outputs)));
+      },
+      attrs);
+  return builder_.Finalize();
+}
+
+IRModule Load(const std::string& path, const ImportOptions& options) { return Importer(ReadModel(path), options).Run(); }
+
+}  // namespace deuteron::onnx

@@ -1,0 +1,73 @@
+/// \file
+/// The walk over a model's graph that emits its conversion.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "deuteron/frontend/onnx/import.h"
+#include "deuteron/frontend/onnx/node_context.h"
+#include "deuteron/frontend/onnx/tensor.h"
+#include "deuteron/relax/block_builder.h"
+
+namespace deuteron::onnx {
+
+/// Values by name, in a graph and the graphs around it, and the operator sets in force.
+struct Scope {
+  const Scope* parent = nullptr;
+  std::unordered_map<std::string_view, Value> values;
+  std::unordered_map<std::string, int64_t> opsets;
+
+  /// Null if undefined.
+  const Value* Find(std::string_view name) const;
+  int64_t Opset(std::string_view domain) const;
+};
+
+/// Converts one model.
+class Importer {
+ public:
+  Importer(std::shared_ptr<const ModelProto> model, const ImportOptions& options);
+
+  IRModule Run();
+
+  /// For converters.
+  relax::BlockBuilder& builder() { return builder_; }
+  relax::Expr ExprOf(const Value& value, const Span& span);
+  Symbolic SymbolicOf(const Value& value);
+  /// Type of a value without forcing it into an expression; null if not known.
+  Type TypeOf(const Value& value);
+  Tensor Decode(const TensorProto& tensor, const std::string& where) { return decoder_.Decode(tensor, where); }
+  /// Converts a subgraph in the current scope, its inputs bound to `inputs`; its outputs.
+  std::vector<Value> ImportGraph(const GraphProto& graph, const std::vector<Value>& inputs);
+
+ private:
+  void CheckOperators() const;
+  void AddParameters(Array<relax::Var>* params, Array<String>* names);
+  relax::Var InputParameter(const ValueInfoProto& input);
+  PrimExpr Dimension(const DimProto& dim, const std::string& input, size_t axis);
+  void BindShapeOverrides(const std::vector<const ValueInfoProto*>& inputs);
+  void BindOverride(const ValueInfoProto& input, const std::vector<int64_t>& dims);
+  void BindInitializers(const GraphProto& graph, Scope* scope);
+  void ImportNodes(const std::vector<const NodeProto*>& nodes, Scope* scope);
+  void ImportNode(const NodeProto& node, Scope* scope);
+  Results CallFunction(const FunctionProto& function, const NodeProto& node, std::vector<Value> inputs);
+  relax::Expr EmitOutput(const ValueInfoProto& output);
+  const FunctionProto* FindFunction(const NodeProto& node) const;
+
+  std::shared_ptr<const ModelProto> model_;
+  const ImportOptions& options_;
+  TensorDecoder decoder_;
+  relax::BlockBuilder builder_;
+  Scope* scope_ = nullptr;
+  Scope root_;
+  std::unordered_map<std::string, tir::Var> dims_;
+  std::unordered_map<std::string, int64_t> fixed_dims_;
+  std::unordered_map<std::string, std::vector<int64_t>> fixed_shapes_;
+  std::unordered_map<std::string_view, const FunctionProto*> functions_;
+  int call_depth_ = 0;
+  int64_t inlined_nodes_ = 0;
+};
+
+}  // namespace deuteron::onnx

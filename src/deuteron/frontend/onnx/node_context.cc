@@ -1,0 +1,328 @@
+#include "deuteron/frontend/onnx/node_context.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "deuteron/frontend/onnx/importer.h"
+#include "deuteron/relax/analysis/type_analysis.h"
+#include "deuteron/relax/op/datatype.h"
+#include "deuteron/relax/op/manipulate.h"
+#include "deuteron/relax/op/shape.h"
+#include "deuteron/support/host_tensor.h"
+
+namespace deuteron::onnx {
+namespace {
+
+/// Names the calls nested in `expr` (made by a converter, so not deep) after the node.
+void StampSpans(const relax::Expr& expr, const Span& span) {
+  const auto* call = expr.as<relax::CallNode>();
+  if (call == nullptr || call->span.defined()) return;
+  call->span = span;
+  for (const relax::Expr& argument : call->args) {
+    if (const auto* tuple = argument.as<relax::TupleNode>()) {
+      for (const relax::Expr& field : tuple->fields) StampSpans(field, span);
+    } else {
+      StampSpans(argument, span);
+    }
+  }
+}
+
+}  // namespace
+
+Value::Value(relax::Expr expr) : state_(std::make_shared<State>()) { state_->expr = std::move(expr); }
+Value::Value(Symbolic symbolic) : state_(std::make_shared<State>()) {
+  state_->symbolic = std::move(symbolic);
+  state_->symbolic_known = true;
+}
+Value Value::Initializer(const TensorProto* tensor) {
+  Value value{relax::Expr()};
+  value->initializer = tensor;
+  return value;
+}
+
+relax::BlockBuilder& NodeContext::builder() const { return importer_->builder(); }
+arith::Analyzer& NodeContext::analyzer() const { return builder().analyzer(); }
+
+void NodeContext::Fail(const std::string& message) const { DEUTERON_THROW(ModelError) << message; }
+void NodeContext::Unsupported(const std::string& message) const { DEUTERON_THROW(UnsupportedError) << message; }
+
+const Value& NodeContext::In(size_t index) const {
+  if (!Has(index)) Fail("input " + std::to_string(index) + " is missing");
+  return inputs_[index];
+}
+
+relax::Expr NodeContext::X(size_t index) const { return importer_->ExprOf(In(index), span_); }
+
+std::vector<relax::Expr> NodeContext::AllInputs() const {
+  std::vector<relax::Expr> exprs;
+  for (size_t i = 0; i < NumInputs(); ++i) exprs.push_back(X(i));
+  if (exprs.empty()) Fail("it has no inputs");
+  return exprs;
+}
+
+namespace {
+const TensorTypeNode* TensorTypeOf(const NodeContext& node, const relax::Expr& expr) {
+  const auto* type = expr.ty().as<TensorTypeNode>();
+  if (type == nullptr) node.Fail("a tensor is expected, not " + relax::Describe(expr.ty()));
+  return type;
+}
+}  // namespace
+
+DataType NodeContext::DType(const relax::Expr& expr) const { return TensorTypeOf(*this, expr)->dtype; }
+
+int64_t NodeContext::Rank(const relax::Expr& expr) const {
+  const int64_t rank = TensorTypeOf(*this, expr)->ndim;
+  if (rank == kUnknownNDim) Unsupported("a tensor of unknown rank; give its shape (--shape for inputs)");
+  return rank;
+}
+
+Array<PrimExpr> NodeContext::Shape(const relax::Expr& expr) const {
+  const auto* type = TensorTypeOf(*this, expr);
+  if (!type->shape.has_value()) {
+    Unsupported("the shape of " + relax::Describe(expr.ty()) + " is known at run time only");
+  }
+  return type->shape.value();
+}
+
+int64_t NodeContext::StaticDim(const relax::Expr& expr, int64_t axis, const char* what) const {
+  const Array<PrimExpr> shape = Shape(expr);
+  const PrimExpr& dim = shape[Axis(axis, static_cast<int64_t>(shape.size()))];
+  const auto value = AsConstInt(dim);
+  if (!value) {
+    Unsupported(std::string(what) + " must be a number and is " + relax::Describe(dim) +
+                "; fix it with --shape");
+  }
+  return *value;
+}
+
+std::optional<Array<PrimExpr>> NodeContext::KnownShape(size_t index) const {
+  const Type type = importer_->TypeOf(In(index));
+  const auto* tensor = type.defined() ? type.as<TensorTypeNode>() : nullptr;
+  if (tensor == nullptr || !tensor->shape.has_value()) return std::nullopt;
+  return tensor->shape.value();
+}
+
+DataType NodeContext::KnownDType(size_t index) const {
+  const Type type = importer_->TypeOf(In(index));
+  const auto* tensor = type.defined() ? type.as<TensorTypeNode>() : nullptr;
+  return tensor == nullptr ? DType(index) : tensor->dtype;
+}
+
+Symbolic NodeContext::Known(size_t index) const { return Has(index) ? importer_->SymbolicOf(inputs_[index]) : nullptr; }
+
+std::optional<std::vector<int64_t>> NodeContext::ConstInts(size_t index) const {
+  const Symbolic known = Known(index);
+  if (known == nullptr || !known->dtype.is_integer()) return std::nullopt;
+  std::vector<int64_t> values;
+  for (const PrimExpr& element : known->values) {
+    const auto value = AsConstInt(element);
+    if (!value) return std::nullopt;
+    values.push_back(*value);
+  }
+  return values;
+}
+
+std::vector<int64_t> NodeContext::RequireInts(size_t index, const char* what) const {
+  const auto values = ConstInts(index);
+  if (!values) Unsupported(std::string(what) + " (input " + std::to_string(index) + ") must be constant integers");
+  return *values;
+}
+
+std::optional<std::vector<double>> NodeContext::ConstFloats(size_t index) const {
+  const Symbolic known = Known(index);
+  if (known == nullptr) return std::nullopt;
+  std::vector<double> values;
+  for (const PrimExpr& element : known->values) {
+    if (const auto* real = element.as<tir::FloatImmNode>()) {
+      values.push_back(real->value);
+    } else if (const auto integer = AsConstInt(element)) {
+      values.push_back(static_cast<double>(*integer));
+    } else {
+      return std::nullopt;
+    }
+  }
+  return values;
+}
+
+std::optional<double> NodeContext::ConstFloat(size_t index) const {
+  const auto values = ConstFloats(index);
+  if (!values || values->size() != 1) return std::nullopt;
+  return values->front();
+}
+
+Array<PrimExpr> NodeContext::Dims(size_t index, const char* what) const {
+  if (const Symbolic known = Known(index)) {
+    if (known->rank() > 1 || !known->dtype.is_integer()) Fail(std::string(what) + " must be a vector of integers");
+    Array<PrimExpr> dims;
+    for (const PrimExpr& value : known->values) dims.push_back(deuteron::CastTo(DataType::Int(64), value));
+    return dims;
+  }
+  const relax::Expr tensor = CastTo(X(index), DataType::Int(64));
+  const auto shape = Shape(tensor);
+  const auto count = shape.size() == 1 ? AsConstInt(shape[0]) : std::nullopt;
+  if (!count) Unsupported(std::string(what) + " (input " + std::to_string(index) + ") has no constant length");
+  const relax::Var as_shape = Emit(relax::TensorToShape(tensor));
+  Array<PrimExpr> dims;
+  for (int64_t i = 0; i < *count; ++i) {
+    dims.push_back(tir::Var(String(std::string(node_.op_type) + "_d" + std::to_string(i))));
+  }
+  builder().EmitMatchCast(as_shape, ShapeType(dims), "", span_);
+  return dims;
+}
+
+const AttributeProto* NodeContext::FindAttr(std::string_view name) const {
+  for (const AttributeProto& attribute : node_.attributes) {
+    if (attribute.name == name) return &attribute;
+  }
+  return nullptr;
+}
+
+const AttributeProto* NodeContext::TypedAttr(std::string_view name, AttributeType type, const char* type_name) const {
+  const AttributeProto* attribute = FindAttr(name);
+  if (attribute != nullptr && attribute->type != type) {
+    Fail("attribute '" + std::string(name) + "' is not " + type_name);
+  }
+  return attribute;
+}
+
+int64_t NodeContext::Int(std::string_view name, int64_t otherwise) const {
+  const auto* attribute = TypedAttr(name, AttributeType::kInt, "an integer");
+  return attribute == nullptr ? otherwise : attribute->i;
+}
+
+int64_t NodeContext::RequiredInt(std::string_view name) const {
+  if (!HasAttr(name)) Fail("attribute '" + std::string(name) + "' is missing");
+  return Int(name, 0);
+}
+
+double NodeContext::Float(std::string_view name, double otherwise) const {
+  const auto* attribute = TypedAttr(name, AttributeType::kFloat, "a float");
+  return attribute == nullptr ? otherwise : static_cast<double>(attribute->f);
+}
+
+std::string NodeContext::Str(std::string_view name, const std::string& otherwise) const {
+  const auto* attribute = TypedAttr(name, AttributeType::kString, "a string");
+  return attribute == nullptr ? otherwise : std::string(attribute->s);
+}
+
+std::optional<std::vector<int64_t>> NodeContext::Ints(std::string_view name) const {
+  const auto* attribute = TypedAttr(name, AttributeType::kInts, "a list of integers");
+  if (attribute == nullptr) return std::nullopt;
+  return attribute->ints;
+}
+
+std::vector<double> NodeContext::Floats(std::string_view name) const {
+  const auto* attribute = TypedAttr(name, AttributeType::kFloats, "a list of floats");
+  if (attribute == nullptr) return {};
+  return {attribute->floats.begin(), attribute->floats.end()};
+}
+
+std::vector<std::string> NodeContext::Strs(std::string_view name) const {
+  const auto* attribute = TypedAttr(name, AttributeType::kStrings, "a list of strings");
+  if (attribute == nullptr) return {};
+  return {attribute->strings.begin(), attribute->strings.end()};
+}
+
+std::optional<Tensor> NodeContext::TensorAttr(std::string_view name) const {
+  const auto* attribute = TypedAttr(name, AttributeType::kTensor, "a tensor");
+  if (attribute == nullptr || attribute->t == nullptr) return std::nullopt;
+  return importer_->Decode(*attribute->t, "attribute '" + std::string(name) + "'");
+}
+
+const GraphProto& NodeContext::GraphAttr(std::string_view name) const {
+  const auto* attribute = TypedAttr(name, AttributeType::kGraph, "a graph");
+  if (attribute == nullptr || attribute->g == nullptr) Fail("attribute '" + std::string(name) + "' is missing");
+  return *attribute->g;
+}
+
+int64_t NodeContext::Axis(int64_t axis, int64_t rank) const {
+  if (axis < -rank || axis >= rank) {
+    Fail("axis " + std::to_string(axis) + " of a tensor of rank " + std::to_string(rank));
+  }
+  return axis < 0 ? axis + rank : axis;
+}
+
+std::vector<int64_t> NodeContext::Axes(const std::vector<int64_t>& axes, int64_t rank) const {
+  std::vector<int64_t> normal;
+  for (const int64_t axis : axes) normal.push_back(Axis(axis, rank));
+  std::vector<int64_t> sorted = normal;
+  std::sort(sorted.begin(), sorted.end());
+  if (std::adjacent_find(sorted.begin(), sorted.end()) != sorted.end()) Fail("an axis is given twice");
+  return normal;
+}
+
+std::optional<std::vector<int64_t>> NodeContext::AxesArgument(size_t index, int64_t input_since) const {
+  if (opset_ < input_since) return Ints("axes");
+  if (!Has(index)) return std::nullopt;
+  return RequireInts(index, "axes");
+}
+
+relax::Var NodeContext::Emit(const relax::Expr& expr) const {
+  StampSpans(expr, span_);
+  return builder().Emit(expr, "", span_);
+}
+
+relax::Var NodeContext::Field(const relax::Var& tuple, int64_t index) const {
+  return Emit(relax::TupleGetItem(tuple, index));
+}
+
+relax::Expr NodeContext::Scalar(DataType dtype, double value) const { return relax::Constant::Scalar(dtype, value); }
+
+relax::Expr NodeContext::ConstantOf(const Tensor& tensor) const { return relax::Constant(tensor); }
+
+relax::Expr NodeContext::ConstantInts(const std::vector<int64_t>& values, DataType dtype) const {
+  std::vector<PrimExpr> elements;
+  for (const int64_t value : values) elements.push_back(MakeConst(dtype, value));
+  const auto count = static_cast<int64_t>(values.size());
+  return relax::Constant(TensorFromSymbolic({dtype, {count}, std::move(elements)}));
+}
+
+relax::Expr NodeContext::ConstantFloats(const std::vector<double>& values, const std::vector<int64_t>& shape,
+                                        DataType dtype) const {
+  const bool is_double = dtype.bits() == 64;
+  Tensor tensor = EmptyHostTensor(shape, is_double ? dtype : DataType::Float(32));
+  for (size_t i = 0; i < values.size(); ++i) {
+    if (is_double) {
+      static_cast<double*>(tensor.data_ptr())[i] = values[i];
+    } else {
+      static_cast<float*>(tensor.data_ptr())[i] = static_cast<float>(values[i]);
+    }
+  }
+  return CastTo(relax::Constant(tensor), dtype);
+}
+
+relax::Expr NodeContext::Reshaped(const relax::Expr& expr, const Array<PrimExpr>& shape) const {
+  const auto* type = TensorTypeOf(*this, expr);
+  if (type->shape.has_value() && type->shape.value().size() == shape.size()) {
+    bool same = true;
+    for (size_t i = 0; i < shape.size() && same; ++i) {
+      same = analyzer().CanProveEqual(type->shape.value()[i], shape[i]);
+    }
+    if (same) return expr;
+  }
+  const auto dims = AsConstInts(shape);
+  if (const auto* constant = expr.as<relax::ConstantNode>(); constant != nullptr && dims) {
+    const Tensor& data = constant->data;
+    if (ElementCount(*dims) == data.numel()) {
+      auto owner = std::make_shared<Tensor>(data);
+      return relax::Constant(BorrowedHostTensor(*dims, data.dtype(), data.data_ptr(), owner));
+    }
+  }
+  return Emit(relax::Reshape(expr, shape));
+}
+
+relax::Expr NodeContext::CastTo(const relax::Expr& expr, DataType dtype) const {
+  return DType(expr) == dtype ? expr : relax::Expr(Emit(relax::Astype(expr, dtype)));
+}
+
+PrimExpr NodeContext::Simplify(const PrimExpr& expr) const {
+  return expr->kind == ExprKind::kIntImm || expr->kind == ExprKind::kVar ? expr : analyzer().Simplify(expr);
+}
+
+PrimExpr NodeContext::Product(const Array<PrimExpr>& dims, int64_t begin, int64_t end) const {
+  PrimExpr product = I64(1);
+  for (int64_t i = begin; i < end; ++i) product = product * dims[i];
+  return Simplify(product);
+}
+
+}  // namespace deuteron::onnx

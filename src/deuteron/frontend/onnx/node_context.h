@@ -1,0 +1,145 @@
+/// \file
+/// What a converter sees of the node that it converts.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "deuteron/frontend/onnx/model.h"
+#include "deuteron/frontend/onnx/symbolic.h"
+#include "deuteron/relax/block_builder.h"
+
+namespace deuteron::onnx {
+
+class Importer;
+
+/// A value of the ONNX graph: an expression, known elements, an initialiser not looked at yet, or several of
+/// these. Null where an optional input is left out.
+class Value {
+ public:
+  struct State {
+    /// Null until asked for.
+    relax::Expr expr;
+    Symbolic symbolic;
+    bool symbolic_known = false;
+    const TensorProto* initializer = nullptr;
+  };
+  Value() = default;
+  Value(relax::Expr expr);  // NOLINT(google-explicit-constructor)
+  Value(relax::Var var) : Value(relax::Expr(std::move(var))) {}  // NOLINT(google-explicit-constructor)
+  explicit Value(Symbolic symbolic);
+  static Value Initializer(const TensorProto* tensor);
+  bool defined() const { return state_ != nullptr; }
+  State* operator->() const { return state_.get(); }
+
+ private:
+  std::shared_ptr<State> state_;
+};
+
+/// One node: its inputs, attributes, operator set, and the block that its calls are emitted into.
+class NodeContext {
+ public:
+  NodeContext(Importer* importer, const NodeProto& node, int64_t opset, std::vector<Value> inputs, Span span)
+      : importer_(importer), node_(node), opset_(opset), inputs_(std::move(inputs)), span_(std::move(span)) {}
+
+  const NodeProto& node() const { return node_; }
+  /// Version of the operator set of the node's domain.
+  int64_t opset() const { return opset_; }
+  Importer* importer() const { return importer_; }
+  relax::BlockBuilder& builder() const;
+  arith::Analyzer& analyzer() const;
+
+  /// Throw errors; the importer puts the node's name before the message.
+  [[noreturn]] void Fail(const std::string& message) const;
+  [[noreturn]] void Unsupported(const std::string& message) const;
+
+  size_t NumInputs() const { return inputs_.size(); }
+  size_t NumOutputs() const { return node_.outputs.size(); }
+  /// Whether input `index` is given.
+  bool Has(size_t index) const { return index < inputs_.size() && inputs_[index].defined(); }
+  /// Whether output `index` has a name.
+  bool Wants(size_t index) const { return index < node_.outputs.size() && !node_.outputs[index].empty(); }
+  /// Input `index`; a ModelError if it is left out.
+  const Value& In(size_t index) const;
+  /// The same as an expression: a variable or a constant.
+  relax::Expr X(size_t index) const;
+  std::vector<relax::Expr> AllInputs() const;
+
+  /// Of tensor expressions and inputs. UnsupportedErrors where the rank or the shape is not known.
+  DataType DType(const relax::Expr& expr) const;
+  int64_t Rank(const relax::Expr& expr) const;
+  Array<PrimExpr> Shape(const relax::Expr& expr) const;
+  DataType DType(size_t index) const { return DType(X(index)); }
+  int64_t Rank(size_t index) const { return Rank(X(index)); }
+  Array<PrimExpr> Shape(size_t index) const { return Shape(X(index)); }
+  /// Dimension `axis`, which must be a number (`what` says of what in the UnsupportedError).
+  int64_t StaticDim(const relax::Expr& expr, int64_t axis, const char* what) const;
+  /// The shape without forcing an input into an expression; nothing if it is not known.
+  std::optional<Array<PrimExpr>> KnownShape(size_t index) const;
+  /// dtype without forcing an input into an expression.
+  DataType KnownDType(size_t index) const;
+
+  /// Known elements of an input; null if there are none, or too many.
+  Symbolic Known(size_t index) const;
+  /// The integers of an input that is constant.
+  std::optional<std::vector<int64_t>> ConstInts(size_t index) const;
+  /// The same; an UnsupportedError if the input (`what`) is computed at run time.
+  std::vector<int64_t> RequireInts(size_t index, const char* what) const;
+  std::optional<double> ConstFloat(size_t index) const;
+  std::optional<std::vector<double>> ConstFloats(size_t index) const;
+  /// An integer vector as a shape: its known elements, else symbolic dimensions that are bound at run time.
+  Array<PrimExpr> Dims(size_t index, const char* what) const;
+
+  /// Attributes. ModelErrors where the attribute is of another type, or required and not there.
+  bool HasAttr(std::string_view name) const { return FindAttr(name) != nullptr; }
+  int64_t Int(std::string_view name, int64_t otherwise) const;
+  int64_t RequiredInt(std::string_view name) const;
+  double Float(std::string_view name, double otherwise) const;
+  std::string Str(std::string_view name, const std::string& otherwise) const;
+  std::optional<std::vector<int64_t>> Ints(std::string_view name) const;
+  std::vector<double> Floats(std::string_view name) const;
+  std::vector<std::string> Strs(std::string_view name) const;
+  std::optional<Tensor> TensorAttr(std::string_view name) const;
+  const GraphProto& GraphAttr(std::string_view name) const;
+
+  /// `axis` in [0, rank); a ModelError outside of [-rank, rank).
+  int64_t Axis(int64_t axis, int64_t rank) const;
+  std::vector<int64_t> Axes(const std::vector<int64_t>& axes, int64_t rank) const;
+  /// Axes given as an attribute before operator set `input_since`, as input `index` from it on.
+  std::optional<std::vector<int64_t>> AxesArgument(size_t index, int64_t input_since) const;
+
+  /// Binds a call, with this node's name.
+  relax::Var Emit(const relax::Expr& expr) const;
+  /// Field `index` of a bound tuple, bound.
+  relax::Var Field(const relax::Var& tuple, int64_t index) const;
+  /// A scalar constant.
+  relax::Expr Scalar(DataType dtype, double value) const;
+  relax::Expr ConstantOf(const Tensor& tensor) const;
+  /// A constant vector of integers.
+  relax::Expr ConstantInts(const std::vector<int64_t>& values, DataType dtype = DataType::Int(64)) const;
+  relax::Expr ConstantFloats(const std::vector<double>& values, const std::vector<int64_t>& shape,
+                             DataType dtype) const;
+  /// The same elements in another shape: of constants without a call, and nothing if the shape is the same.
+  relax::Expr Reshaped(const relax::Expr& expr, const Array<PrimExpr>& shape) const;
+  relax::Expr CastTo(const relax::Expr& expr, DataType dtype) const;
+  PrimExpr Simplify(const PrimExpr& expr) const;
+  PrimExpr Product(const Array<PrimExpr>& dims, int64_t begin, int64_t end) const;
+
+ private:
+  const AttributeProto* FindAttr(std::string_view name) const;
+  const AttributeProto* TypedAttr(std::string_view name, AttributeType type, const char* type_name) const;
+
+  Importer* importer_;
+  const NodeProto& node_;
+  int64_t opset_;
+  std::vector<Value> inputs_;
+  Span span_;
+};
+
+/// Converts a node to calls; one value an output.
+using Results = std::vector<Value>;
+using Converter = Results (*)(const NodeContext& node);
+
+}  // namespace deuteron::onnx

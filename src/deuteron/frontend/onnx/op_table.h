@@ -1,0 +1,33 @@
+/// \file
+/// Every ONNX operator that is imported: one row each, in one list.
+#pragma once
+
+#include <span>
+#include <string_view>
+
+#include "deuteron/frontend/onnx/node_context.h"
+
+namespace deuteron::onnx {
+
+/// The operator sets of ONNX's own domain that are understood.
+inline constexpr int64_t kFirstOpset = 7;
+inline constexpr int64_t kLastOpset = 25;
+
+struct OpRow {
+  /// Empty for ONNX's own.
+  std::string_view domain;
+  std::string_view op_type;
+  /// First operator set that has the operator (not below kFirstOpset). Converters tell versions apart themselves.
+  int64_t since;
+  Converter convert;
+};
+
+/// The row of an operator at a version of its domain; null if it is not supported there.
+const OpRow* FindOp(std::string_view domain, std::string_view op_type, int64_t version);
+std::span<const OpRow> AllOnnxOps();
+
+/// Shape arithmetic: the results of a node whose inputs have known elements; empty where the operator is not
+/// evaluated at import, or not on these inputs.
+std::vector<Symbolic> EvaluateKnown(const NodeContext& node);
+
+}  // namespace deuteron::onnx

@@ -1,0 +1,138 @@
+#include "deuteron/frontend/onnx/shape_rules.h"
+
+#include <algorithm>
+#include <numeric>
+
+#include "deuteron/relax/analysis/type_analysis.h"
+
+namespace deuteron::onnx {
+namespace {
+
+/// The factors of a product.
+void AddFactors(const PrimExpr& expr, std::vector<PrimExpr>* factors) {
+  std::vector<PrimExpr> work = {expr};
+  while (!work.empty()) {
+    const PrimExpr top = work.back();
+    work.pop_back();
+    if (top->kind == ExprKind::kMul) {
+      const auto* product = static_cast<const tir::BinaryNode*>(top.get());
+      work.push_back(product->b);
+      work.push_back(product->a);
+    } else {
+      factors->push_back(top);
+    }
+  }
+}
+
+/// Takes the literals out of `factors` and returns their product; nothing if it overflows.
+std::optional<int64_t> TakeLiterals(std::vector<PrimExpr>* factors) {
+  int64_t product = 1;
+  std::vector<PrimExpr> rest;
+  for (const PrimExpr& factor : *factors) {
+    if (const auto value = AsConstInt(factor)) {
+      if (__builtin_mul_overflow(product, *value, &product)) return std::nullopt;
+    } else {
+      rest.push_back(factor);
+    }
+  }
+  *factors = std::move(rest);
+  return product;
+}
+
+PrimExpr ProductOf(const std::vector<PrimExpr>& factors, int64_t literal) {
+  PrimExpr product = I64(literal);
+  for (const PrimExpr& factor : factors) product = factor * product;
+  return product;
+}
+
+}  // namespace
+
+PrimExpr DivideProducts(const NodeContext& node, std::vector<PrimExpr> numerator, std::vector<PrimExpr> denominator) {
+  std::vector<PrimExpr> above;
+  std::vector<PrimExpr> below;
+  for (const PrimExpr& factor : numerator) AddFactors(factor, &above);
+  for (const PrimExpr& factor : denominator) AddFactors(factor, &below);
+  const auto top = TakeLiterals(&above);
+  const auto bottom = TakeLiterals(&below);
+  if (!top || !bottom) node.Fail("the product of the dimensions overflows");
+  for (auto it = below.begin(); it != below.end();) {
+    const auto match = std::find_if(above.begin(), above.end(), [&](const PrimExpr& factor) {
+      return factor.same_as(*it) || node.analyzer().CanProveEqual(factor, *it);
+    });
+    if (match == above.end()) {
+      ++it;
+    } else {
+      above.erase(match);
+      it = below.erase(it);
+    }
+  }
+  if (*bottom == 0) return I64(0);
+  const int64_t common = *top == 0 ? 1 : std::gcd(*top, *bottom);
+  const PrimExpr rest_above = ProductOf(above, *top / common);
+  const PrimExpr rest_below = ProductOf(below, *bottom / common);
+  return node.Simplify(IsOne(rest_below) ? rest_above : FloorDiv(rest_above, rest_below));
+}
+
+Array<PrimExpr> ResolveReshape(const NodeContext& node, const Array<PrimExpr>& source, const Array<PrimExpr>& target,
+                               bool keep_zero) {
+  std::vector<PrimExpr> dims;
+  std::vector<PrimExpr> known;
+  int64_t inferred = -1;
+  for (size_t i = 0; i < target.size(); ++i) {
+    const auto value = AsConstInt(target[i]);
+    if (value && *value == -1) {
+      if (inferred >= 0) node.Fail("the shape " + relax::Describe(target) + " has two dimensions of -1");
+      inferred = static_cast<int64_t>(i);
+      dims.push_back(PrimExpr());
+      continue;
+    }
+    if (value && *value < -1) node.Fail("the shape " + relax::Describe(target) + " has a negative dimension");
+    PrimExpr dim = target[i];
+    if (value && *value == 0 && !keep_zero) {
+      if (i >= source.size()) {
+        node.Fail("dimension " + std::to_string(i) + " of the shape " + relax::Describe(target) +
+                  " is 0 (as the input's) and the input " + relax::Describe(source) + " has none there");
+      }
+      dim = source[i];
+    }
+    dims.push_back(dim);
+    known.push_back(dim);
+  }
+  const std::vector<PrimExpr> all(source.begin(), source.end());
+  if (inferred >= 0) {
+    dims[inferred] = DivideProducts(node, all, known);
+    known.push_back(dims[inferred]);
+  }
+  const Array<PrimExpr> result(dims.begin(), dims.end());
+  const auto before = AsConstInt(node.Product(source, 0, static_cast<int64_t>(source.size())));
+  const auto after = AsConstInt(node.Product(result, 0, static_cast<int64_t>(result.size())));
+  if (before && after && *before != *after) {
+    node.Fail("a tensor of shape " + relax::Describe(source) + " cannot be reshaped to " + relax::Describe(target));
+  }
+  return result;
+}
+
+Array<PrimExpr> BroadcastDims(const NodeContext& node, const Array<PrimExpr>& a, const Array<PrimExpr>& b) {
+  const size_t rank = std::max(a.size(), b.size());
+  std::vector<PrimExpr> dims(rank, I64(1));
+  for (size_t i = 1; i <= rank; ++i) {
+    const PrimExpr da = i <= a.size() ? a[a.size() - i] : I64(1);
+    const PrimExpr db = i <= b.size() ? b[b.size() - i] : I64(1);
+    PrimExpr& dim = dims[rank - i];
+    if (IsOne(da)) {
+      dim = db;
+    } else if (IsOne(db) || node.analyzer().CanProveEqual(da, db)) {
+      dim = da;
+    } else if (AsConstInt(da) && AsConstInt(db)) {
+      node.Fail("the shapes " + relax::Describe(a) + " and " + relax::Describe(b) + " cannot be broadcast");
+    } else if (AsConstInt(da)) {
+      // A symbolic dimension beside a number is that number, or 1.
+      dim = da;
+    } else {
+      dim = db;
+    }
+  }
+  return {dims.begin(), dims.end()};
+}
+
+}  // namespace deuteron::onnx

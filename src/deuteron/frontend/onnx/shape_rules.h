@@ -1,0 +1,21 @@
+/// \file
+/// Arithmetic on symbolic shapes.
+#pragma once
+
+#include "deuteron/frontend/onnx/node_context.h"
+
+namespace deuteron::onnx {
+
+/// The shape that `target` means for a tensor of shape `source`: -1 follows from the others, 0 is the source's
+/// (unless `keep_zero`). A ModelError where numbers of elements cannot match.
+Array<PrimExpr> ResolveReshape(const NodeContext& node, const Array<PrimExpr>& source, const Array<PrimExpr>& target,
+                               bool keep_zero);
+
+/// The quotient of two products of dimensions, common factors cancelled first: n * s * 768 by n * s * 12 is 64.
+PrimExpr DivideProducts(const NodeContext& node, std::vector<PrimExpr> numerator, std::vector<PrimExpr> denominator);
+
+/// The numpy broadcast of two shapes; where one dimension is symbolic, the other one is taken if it is a number
+/// other than 1, and the longer expression otherwise must be provably equal. A ModelError where they cannot match.
+Array<PrimExpr> BroadcastDims(const NodeContext& node, const Array<PrimExpr>& a, const Array<PrimExpr>& b);
+
+}  // namespace deuteron::onnx

@@ -1,0 +1,237 @@
+#include "deuteron/frontend/onnx/tensor.h"
+
+#include <charconv>
+#include <cstring>
+#include <filesystem>
+#include <protozero/pbf_reader.hpp>
+
+#include "deuteron/support/host_tensor.h"
+
+namespace deuteron::onnx {
+namespace {
+
+namespace fs = std::filesystem;
+using protozero::pbf_wire_type;
+
+/// Elements of a tensor's typed data, converted to T. `field` is packed or repeated.
+template <typename T, typename Read, typename ReadPacked>
+std::vector<T> Repeated(std::string_view message, uint32_t field, pbf_wire_type type, Read read,
+                        ReadPacked read_packed) {
+  std::vector<T> values;
+  protozero::pbf_reader reader(message.data(), message.size());
+  while (reader.next()) {
+    if (reader.tag() != field) {
+      reader.skip();
+    } else if (reader.wire_type() == type) {
+      values.push_back(static_cast<T>(read(reader)));
+    } else if (reader.wire_type() == pbf_wire_type::length_delimited) {
+      for (const auto value : read_packed(reader)) values.push_back(static_cast<T>(value));
+    } else {
+      reader.skip();
+    }
+  }
+  return values;
+}
+
+template <typename T>
+std::vector<T> Int32Data(std::string_view message) {
+  return Repeated<T>(
+      message, 5, pbf_wire_type::varint, [](auto& reader) { return reader.get_int32(); },
+      [](auto& reader) { return reader.get_packed_int32(); });
+}
+std::vector<int64_t> Int64Data(std::string_view message) {
+  return Repeated<int64_t>(
+      message, 7, pbf_wire_type::varint, [](auto& reader) { return reader.get_int64(); },
+      [](auto& reader) { return reader.get_packed_int64(); });
+}
+template <typename T>
+std::vector<T> UInt64Data(std::string_view message) {
+  return Repeated<T>(
+      message, 11, pbf_wire_type::varint, [](auto& reader) { return reader.get_uint64(); },
+      [](auto& reader) { return reader.get_packed_uint64(); });
+}
+std::vector<float> FloatData(std::string_view message) {
+  return Repeated<float>(
+      message, 4, pbf_wire_type::fixed32, [](auto& reader) { return reader.get_float(); },
+      [](auto& reader) { return reader.get_packed_float(); });
+}
+std::vector<double> DoubleData(std::string_view message) {
+  return Repeated<double>(
+      message, 10, pbf_wire_type::fixed64, [](auto& reader) { return reader.get_double(); },
+      [](auto& reader) { return reader.get_packed_double(); });
+}
+
+std::string FormatDims(const std::vector<int64_t>& dims) {
+  std::string text = "(";
+  for (size_t i = 0; i < dims.size(); ++i) text += (i > 0 ? ", " : "") + std::to_string(dims[i]);
+  return text + (dims.size() == 1 ? ",)" : ")");
+}
+
+template <typename T>
+Tensor CopyTyped(const std::vector<int64_t>& shape, DataType dtype, int64_t size, const std::vector<T>& values,
+                 const std::string& where) {
+  DEUTERON_CHECK(sizeof(T) == static_cast<size_t>(dtype.bytes())) << "typed data of " << dtype;
+  if (static_cast<uint64_t>(size) != values.size() * sizeof(T)) {
+    DEUTERON_THROW(ModelError) << where << ": its shape " << FormatDims(shape) << " has " << size / dtype.bytes()
+                               << " elements, its data " << values.size();
+  }
+  Tensor tensor = EmptyHostTensor(shape, dtype);
+  if (size > 0) std::memcpy(tensor.data_ptr(), values.data(), static_cast<size_t>(size));
+  return tensor;
+}
+
+Tensor DecodeTyped(const TensorProto& tensor, DataType dtype, int64_t size, const std::string& where) {
+  const std::string_view message = tensor.message;
+  const auto copy = [&](const auto& values) { return CopyTyped(tensor.dims, dtype, size, values, where); };
+  switch (static_cast<ElementType>(tensor.data_type)) {
+    case ElementType::kFloat: return copy(FloatData(message));
+    case ElementType::kDouble: return copy(DoubleData(message));
+    case ElementType::kInt32: return copy(Int32Data<int32_t>(message));
+    case ElementType::kInt64: return copy(Int64Data(message));
+    case ElementType::kUInt32: return copy(UInt64Data<uint32_t>(message));
+    case ElementType::kUInt64: return copy(UInt64Data<uint64_t>(message));
+    default: break;
+  }
+  return dtype.bytes() == 1 ? copy(Int32Data<uint8_t>(message)) : copy(Int32Data<uint16_t>(message));
+}
+
+int64_t ParseCount(std::string_view text, const char* key, const std::string& where) {
+  int64_t value = 0;
+  const auto result = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (result.ec != std::errc() || result.ptr != text.data() + text.size() || value < 0) {
+    DEUTERON_THROW(ModelError) << where << ": the " << key << " of its external data, '" << text
+                               << "', is no number of bytes";
+  }
+  return value;
+}
+
+}  // namespace
+
+std::string ElementTypeName(int32_t element_type) {
+  static constexpr const char* kNames[] = {
+      "undefined",      "float32",     "uint8",           "int8",    "uint16",       "int16",
+      "int32",          "int64",       "string",          "bool",    "float16",      "float64",
+      "uint32",         "uint64",      "complex64",       "complex128", "bfloat16",  "float8_e4m3fn",
+      "float8_e4m3fnuz", "float8_e5m2", "float8_e5m2fnuz", "uint4",  "int4",         "float4_e2m1fn",
+      "float8_e8m0fnu", "uint2",       "int2"};
+  if (element_type < 0 || element_type >= static_cast<int32_t>(std::size(kNames))) {
+    return "element type " + std::to_string(element_type);
+  }
+  return kNames[element_type];
+}
+
+DataType ToDataType(int32_t element_type, const std::string& where) {
+  switch (static_cast<ElementType>(element_type)) {
+    case ElementType::kFloat: return DataType::Float(32);
+    case ElementType::kUInt8: return DataType::UInt(8);
+    case ElementType::kInt8: return DataType::Int(8);
+    case ElementType::kUInt16: return DataType::UInt(16);
+    case ElementType::kInt16: return DataType::Int(16);
+    case ElementType::kInt32: return DataType::Int(32);
+    case ElementType::kInt64: return DataType::Int(64);
+    case ElementType::kBool: return DataType::Bool();
+    case ElementType::kFloat16: return DataType::Float(16);
+    case ElementType::kDouble: return DataType::Float(64);
+    case ElementType::kUInt32: return DataType::UInt(32);
+    case ElementType::kUInt64: return DataType::UInt(64);
+    case ElementType::kBFloat16: return DataType::BFloat16();
+    default: break;
+  }
+  if (element_type <= 0 || element_type > static_cast<int32_t>(ElementType::kInt2)) {
+    DEUTERON_THROW(ModelError) << where << " is of element type " << element_type << ", which ONNX does not define";
+  }
+  DEUTERON_THROW(UnsupportedError) << where << " is of dtype " << ElementTypeName(element_type)
+                                   << ", which is not supported";
+}
+
+Tensor TensorDecoder::Decode(const TensorProto& tensor, const std::string& where) {
+  const DataType dtype = ToDataType(tensor.data_type, where);
+  const int64_t size = CheckedByteSize(tensor.dims, dtype);
+  if (size < 0) {
+    for (const int64_t dim : tensor.dims) {
+      if (dim < 0) {
+        DEUTERON_THROW(ModelError) << where << ": its shape " << FormatDims(tensor.dims)
+                                   << " has a negative dimension";
+      }
+    }
+    DEUTERON_THROW(ModelError) << where << ": the product of its dimensions " << FormatDims(tensor.dims)
+                               << " overflows";
+  }
+  if (!tensor.is_external && !tensor.has_raw) {
+    try {
+      return DecodeTyped(tensor, dtype, size, where);
+    } catch (const protozero::exception& error) {
+      DEUTERON_THROW(ModelError) << where << ": its data is damaged (" << error.what() << ")";
+    }
+  }
+  std::shared_ptr<const MappedFile> file = model_->file;
+  const std::string_view bytes = tensor.is_external ? ExternalBytes(tensor, size, where, &file) : tensor.raw;
+  if (bytes.size() != static_cast<uint64_t>(size)) {
+    DEUTERON_THROW(ModelError) << where << ": its shape " << FormatDims(tensor.dims) << " of " << dtype << " takes "
+                               << size << " bytes, its data has " << bytes.size();
+  }
+  return DecodeRaw(tensor.dims, dtype, bytes, file, where);
+}
+
+Tensor TensorDecoder::DecodeRaw(const std::vector<int64_t>& shape, DataType dtype, std::string_view bytes,
+                                const std::shared_ptr<const MappedFile>& file, const std::string& where) {
+  const bool aligned = reinterpret_cast<uintptr_t>(bytes.data()) % kTensorAlignment == 0;
+  // A boolean byte other than 0 and 1 must not reach kernels; booleans are few and always copied.
+  if (aligned && !bytes.empty() && !dtype.is_bool()) return BorrowedHostTensor(shape, dtype, bytes.data(), file);
+  Tensor copy = EmptyHostTensor(shape, dtype);
+  auto* data = static_cast<char*>(copy.data_ptr());
+  if (!bytes.empty()) std::memcpy(data, bytes.data(), bytes.size());
+  if (dtype.is_bool()) {
+    for (size_t i = 0; i < bytes.size(); ++i) data[i] = data[i] != 0 ? 1 : 0;
+  }
+  return copy;
+}
+
+std::string_view TensorDecoder::ExternalBytes(const TensorProto& tensor, int64_t size, const std::string& where,
+                                              std::shared_ptr<const MappedFile>* file) {
+  std::string location;
+  int64_t offset = 0;
+  int64_t length = -1;
+  for (const auto& [key, value] : tensor.external) {
+    if (key == "location") location = value;
+    if (key == "offset") offset = ParseCount(value, "offset", where);
+    if (key == "length") length = ParseCount(value, "length", where);
+  }
+  if (location.empty()) DEUTERON_THROW(ModelError) << where << ": its external data has no location";
+  *file = OpenExternal(location, where);
+  const std::string_view bytes = (*file)->bytes();
+  if (static_cast<uint64_t>(offset) > bytes.size()) {
+    DEUTERON_THROW(ModelError) << where << ": its external data begins at byte " << offset << " of '" << location
+                               << "', which has " << bytes.size() << " bytes";
+  }
+  const std::string_view rest = bytes.substr(static_cast<size_t>(offset));
+  const auto wanted = static_cast<uint64_t>(length >= 0 ? length : size);
+  if (wanted > rest.size()) {
+    DEUTERON_THROW(ModelError) << where << ": its external data, " << wanted << " bytes from byte " << offset
+                               << ", is shorter than its shape: '" << location << "' has " << bytes.size()
+                               << " bytes";
+  }
+  return rest.substr(0, static_cast<size_t>(wanted));
+}
+
+std::shared_ptr<const MappedFile> TensorDecoder::OpenExternal(const std::string& location,
+                                                              const std::string& where) {
+  auto& file = external_files_[location];
+  if (file != nullptr) return file;
+  const fs::path relative(location);
+  std::error_code error;
+  fs::path folder = fs::path(model_->file->path()).parent_path();
+  if (folder.empty()) folder = ".";
+  folder = fs::canonical(folder, error);
+  const fs::path target = error ? fs::path() : fs::weakly_canonical(folder / relative, error);
+  // Compared after links and ".." are resolved, so that neither leads outside.
+  const auto [end, _] = std::mismatch(folder.begin(), folder.end(), target.begin(), target.end());
+  if (error || relative.is_absolute() || location.find('\0') != std::string::npos || end != folder.end()) {
+    DEUTERON_THROW(ModelError) << where << ": its external data '" << location
+                               << "' lies outside of the model's folder, where nothing is read";
+  }
+  file = MappedFile::Open(target.string(), "external data of " + where + ",");
+  return file;
+}
+
+}  // namespace deuteron::onnx

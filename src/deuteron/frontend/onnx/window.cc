@@ -1,0 +1,69 @@
+#include "deuteron/frontend/onnx/window.h"
+
+#include <algorithm>
+
+namespace deuteron::onnx {
+namespace {
+
+std::vector<int64_t> AxisValues(const NodeContext& node, const char* name, size_t count, int64_t otherwise,
+                                int64_t least) {
+  auto values = node.Ints(name).value_or(std::vector<int64_t>(count, otherwise));
+  if (values.empty()) values.assign(count, otherwise);
+  if (values.size() != count) {
+    node.Fail("attribute '" + std::string(name) + "' has " + std::to_string(values.size()) + " values, not " +
+              std::to_string(count));
+  }
+  for (const int64_t value : values) {
+    // Large values would overflow the arithmetic of windows and mean nothing.
+    if (value < least || value > (int64_t{1} << 31)) {
+      node.Fail("attribute '" + std::string(name) + "' has the value " + std::to_string(value));
+    }
+  }
+  return values;
+}
+
+/// Total padding of an axis so that the output is the input divided by the stride, rounded up.
+int64_t SamePadding(const NodeContext& node, const relax::Expr& x, size_t axis, const Window& window) {
+  const int64_t extent = (window.kernel[axis] - 1) * window.dilations[axis] + 1;
+  const int64_t stride = window.strides[axis];
+  if (stride == 1) return extent - 1;
+  const int64_t size = node.StaticDim(x, static_cast<int64_t>(axis) + 2, "a spatial axis under auto_pad");
+  const int64_t outputs = (size + stride - 1) / stride;
+  return std::max<int64_t>(0, (outputs - 1) * stride + extent - size);
+}
+
+}  // namespace
+
+Window ReadWindow(const NodeContext& node, const relax::Expr& x, std::vector<int64_t> kernel) {
+  const int64_t rank = node.Rank(x);
+  if (rank < 3) node.Fail("its input must have a batch, a channel and spatial axes and is of rank " + std::to_string(rank));
+  if (rank > 5) node.Unsupported("more than three spatial axes");
+  const auto axes = static_cast<size_t>(rank - 2);
+  const auto given = node.Ints("kernel_shape");
+  if (kernel.empty()) {
+    if (!given) node.Fail("attribute 'kernel_shape' is missing");
+    kernel = AxisValues(node, "kernel_shape", axes, 1, 1);
+  } else if (given && *given != kernel) {
+    node.Fail("attribute 'kernel_shape' does not fit its weights");
+  }
+  if (kernel.size() != axes) node.Fail("its weights do not fit an input of rank " + std::to_string(rank));
+  Window window;
+  window.kernel = std::move(kernel);
+  window.strides = AxisValues(node, "strides", axes, 1, 1);
+  window.dilations = AxisValues(node, "dilations", axes, 1, 1);
+  window.pads = AxisValues(node, "pads", 2 * axes, 0, 0);
+  const std::string auto_pad = node.Str("auto_pad", "NOTSET");
+  if (auto_pad == "NOTSET" || auto_pad.empty()) return window;
+  window.pads.assign(2 * axes, 0);
+  if (auto_pad == "VALID") return window;
+  if (auto_pad != "SAME_UPPER" && auto_pad != "SAME_LOWER") node.Fail("auto_pad '" + auto_pad + "' is unknown");
+  for (size_t axis = 0; axis < axes; ++axis) {
+    const int64_t total = SamePadding(node, x, axis, window);
+    const int64_t small = total / 2;
+    window.pads[axis] = auto_pad == "SAME_UPPER" ? small : total - small;
+    window.pads[axes + axis] = total - window.pads[axis];
+  }
+  return window;
+}
+
+}  // namespace deuteron::onnx

@@ -1,0 +1,24 @@
+/// \file
+/// The windows of convolutions and pools: kernel, strides, dilations, padding.
+#pragma once
+
+#include <vector>
+
+#include "deuteron/frontend/onnx/node_context.h"
+
+namespace deuteron::onnx {
+
+/// One value a spatial axis; `pads`: begin of each axis, then end of each.
+struct Window {
+  std::vector<int64_t> kernel;
+  std::vector<int64_t> strides;
+  std::vector<int64_t> dilations;
+  std::vector<int64_t> pads;
+  size_t axes() const { return kernel.size(); }
+};
+
+/// From the node's attributes; `kernel` of the weights (empty: the attribute kernel_shape is required).
+/// auto_pad is resolved against the shape of `x`. ModelErrors for attributes that do not fit.
+Window ReadWindow(const NodeContext& node, const relax::Expr& x, std::vector<int64_t> kernel);
+
+}  // namespace deuteron::onnx
