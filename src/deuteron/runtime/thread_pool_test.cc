@@ -1,0 +1,125 @@
+#include "deuteron/runtime/thread_pool.h"
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <mutex>
+#include <set>
+#include <thread>
+#include <vector>
+
+namespace deuteron::runtime {
+namespace {
+
+/// Counts visits of each index and remembers the bounds of the pieces.
+struct Visits {
+  std::vector<std::atomic<int>> count;
+  std::mutex mutex;
+  std::set<std::pair<int64_t, int64_t>> pieces;
+  explicit Visits(size_t extent) : count(extent) {}
+  static int Body(void* closure, int64_t begin, int64_t end) {
+    auto* self = static_cast<Visits*>(closure);
+    for (int64_t i = begin; i < end; ++i) self->count[i].fetch_add(1);
+    std::lock_guard<std::mutex> lock(self->mutex);
+    self->pieces.emplace(begin, end);
+    return 0;
+  }
+};
+
+TEST(ParallelFor, CoversEveryIndexOnceWithPiecesOfTheGrain) {
+  for (const int threads : {1, 2, 3, 7}) {
+    for (const int64_t extent : {1, 2, 5, 63, 64, 1000}) {
+      for (const int64_t grain : {1, 3, 100, 5000}) {
+        Visits visits(extent);
+        ASSERT_EQ(ParallelFor(threads, extent, grain, &Visits::Body, &visits), 0);
+        for (const auto& count : visits.count) ASSERT_EQ(count.load(), 1);
+        for (const auto& [begin, end] : visits.pieces) {
+          ASSERT_GE(end - begin, visits.pieces.size() > 1 ? grain : 1);
+        }
+      }
+    }
+  }
+  EXPECT_EQ(ParallelFor(2, 0, 1, &Visits::Body, nullptr), 0);
+}
+
+TEST(ParallelFor, PiecesDoNotDependOnWhoRunsThem) {
+  Visits first(1000);
+  ParallelFor(4, 1000, 10, &Visits::Body, &first);
+  for (int i = 0; i < 200; ++i) {
+    Visits again(1000);
+    ParallelFor(4, 1000, 10, &Visits::Body, &again);
+    ASSERT_EQ(again.pieces, first.pieces);
+  }
+}
+
+TEST(ParallelFor, ReturnsTheResultOfAPieceThatFails) {
+  const auto body = [](void*, int64_t begin, int64_t end) { return begin <= 500 && 500 < end ? 42 : 0; };
+  for (int i = 0; i < 100; ++i) ASSERT_EQ(ParallelFor(3, 1000, 1, body, nullptr), 42);
+}
+
+TEST(ParallelFor, RunsALoopWithinALoopInTheSameThread) {
+  struct Inner {
+    std::atomic<int> foreign{0};
+    static int Outer(void* closure, int64_t, int64_t) {
+      struct Here {
+        std::thread::id id = std::this_thread::get_id();
+        Inner* self;
+      } here{.self = static_cast<Inner*>(closure)};
+      return ParallelFor(4, 100, 1, [](void* nested, int64_t, int64_t) {
+        auto* here = static_cast<Here*>(nested);
+        if (here->id != std::this_thread::get_id()) here->self->foreign.fetch_add(1);
+        return 0;
+      }, &here);
+    }
+  } inner;
+  EXPECT_EQ(ParallelFor(4, 16, 1, &Inner::Outer, &inner), 0);
+  EXPECT_EQ(inner.foreign.load(), 0);
+}
+
+TEST(ParallelFor, ServesManyHostThreads) {
+  std::vector<std::thread> hosts;
+  std::atomic<int> wrong{0};
+  for (int h = 0; h < 6; ++h) {
+    hosts.emplace_back([&wrong] {
+      ComputeScope scope;
+      for (int i = 0; i < 500; ++i) {
+        Visits visits(97);
+        if (ParallelFor(4, 97, 1, &Visits::Body, &visits) != 0) wrong.fetch_add(1);
+        for (const auto& count : visits.count) {
+          if (count.load() != 1) wrong.fetch_add(1);
+        }
+      }
+    });
+  }
+  for (std::thread& host : hosts) host.join();
+  EXPECT_EQ(wrong.load(), 0);
+}
+
+TEST(ParallelFor, WakesWorkersThatSleep) {
+  for (int i = 0; i < 5; ++i) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(3));
+    Visits visits(64);
+    ASSERT_EQ(ParallelFor(3, 64, 1, &Visits::Body, &visits), 0);
+    for (const auto& count : visits.count) ASSERT_EQ(count.load(), 1);
+  }
+}
+
+TEST(ParallelFor, CanBeReplaced) {
+  int calls = 0;
+  SetParallelBackend(
+      [](void* user, int, int64_t extent, int64_t, LoopBody body, void* closure) {
+        ++*static_cast<int*>(user);
+        return body(closure, 0, extent);
+      },
+      &calls);
+  Visits visits(10);
+  EXPECT_EQ(ParallelFor(4, 10, 1, &Visits::Body, &visits), 0);
+  SetParallelBackend(nullptr, nullptr);
+  EXPECT_EQ(calls, 1);
+  EXPECT_EQ(visits.pieces.size(), 1u);
+}
+
+TEST(UsableThreads, IsAtLeastOne) { EXPECT_GE(UsableThreads(), 1); }
+
+}  // namespace
+}  // namespace deuteron::runtime
