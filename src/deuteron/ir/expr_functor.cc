@@ -105,7 +105,8 @@ PrimExpr ExprMutator::VisitImm_(const PrimExprNode* op) { return GetRef<PrimExpr
 PrimExpr ExprMutator::VisitCast_(const CastNode* op) {
   PrimExpr value = VisitExpr(op->value);
   if (value.same_as(op->value)) return GetRef<PrimExpr>(op);
-  return CastTo(op->dtype.with_lanes(value.dtype().lanes()), std::move(value));
+  const DataType dtype = op->dtype.with_lanes(value.dtype().lanes());
+  return CastTo(dtype, std::move(value));
 }
 PrimExpr ExprMutator::VisitBinary_(const BinaryNode* op) {
   PrimExpr a = VisitExpr(op->a);
