@@ -359,7 +359,9 @@ BlockInfo ClassifyBlock(const SBlock& block) {
   if (!update || !ArePlainDistinct(update->indices)) return info;
   info.kind = BlockClass::kReduction;
   info.matmul = FindMatmulRoles(block, *update);
-  if (info.matmul && !info.matmul->m.empty() && !info.matmul->n.empty() && !info.matmul->k.empty()) {
+  if (!info.matmul) return info;
+  const MatmulRoles& roles = *info.matmul;
+  if (!roles.m.empty() && !roles.n.empty() && !roles.k.empty() && roles.lhs_load.defined() && roles.rhs_load.defined()) {
     info.kind = BlockClass::kMatmul;
   }
   return info;

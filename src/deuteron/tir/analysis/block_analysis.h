@@ -23,7 +23,7 @@ SBlock WithDetectedRegions(SBlock block);
 
 enum class BlockClass : uint8_t {
   kInjective,  ///< one store at distinct plain iterators, no reduction
-  kMatmul,     ///< C[...] += A[...] * B[...], see MatmulRoles
+  kMatmul,     ///< C[...] += A[...] * B[...], each operand with a free axis of its own; see MatmulRoles
   kReduction,  ///< another reduction into one buffer at plain iterators
   kOpaque,
 };
@@ -38,7 +38,8 @@ struct MatmulRoles {
   std::vector<size_t> n;
   /// Reduced.
   std::vector<size_t> k;
-  /// The factors without casts around the loads: lhs * rhs is what is summed.
+  /// The factors without casts around the loads: lhs * rhs is what is summed. The loads are null where a
+  /// factor is computed (a guarded load, say), which only blocks that are not kMatmul have.
   PrimExpr lhs;
   PrimExpr rhs;
   BufferLoad lhs_load;
@@ -47,7 +48,7 @@ struct MatmulRoles {
 
 struct BlockInfo {
   BlockClass kind = BlockClass::kOpaque;
-  /// For kMatmul only.
+  /// For kMatmul, and for other sums of products (depthwise convolutions, matrix times vector).
   std::optional<MatmulRoles> matmul;
 };
 BlockInfo ClassifyBlock(const SBlock& block);

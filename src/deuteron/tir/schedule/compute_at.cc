@@ -244,6 +244,15 @@ void Schedule::ComputeAt(const Block& name, const Loop& loop_var) {
   if (consumers.empty()) {
     DEUTERON_SCHEDULE_ERROR << "compute_at: no block reads what block " << name << " writes";
   }
+  // Memory that is used again must not be overwritten before the block runs now.
+  std::unordered_set<const Object*> flows;
+  for (const BufferRegion& write : block->writes) flows.insert(write->buffer.get());
+  size_t last_under = 0;
+  for (size_t i = 0; i < scope.blocks.size(); ++i) {
+    if (under.count(std::string(scope.blocks[i]->block->name_hint)) != 0) last_under = i;
+  }
+  const std::string conflict = WhyNotMove(scope, PositionOf(scope, RealizeOf(path)), last_under, flows);
+  if (!conflict.empty()) DEUTERON_SCHEDULE_ERROR << "compute_at of block " << name << ": " << conflict;
   const Stmt nest = NestBuilder(block, &analyzer).Build(sides);
 
   PrimFunc func = ReplaceIn(func_, path, Stmt());
@@ -329,6 +338,15 @@ void Schedule::ReverseComputeAt(const Block& name, const Loop& loop_var) {
       }
     }
   }
+  size_t first_under = last_under;
+  for (size_t i = scope.blocks.size(); i-- > 0;) {
+    if (under.count(std::string(scope.blocks[i]->block->name_hint)) != 0) first_under = i;
+  }
+  std::unordered_set<const Object*> flows;
+  for (const BufferRegion& read : block->reads) flows.insert(read->buffer.get());
+  for (const BufferRegion& write : block->writes) flows.erase(write->buffer.get());
+  const std::string conflict = WhyNotMove(scope, PositionOf(scope, RealizeOf(path)), first_under, flows);
+  if (!conflict.empty()) DEUTERON_SCHEDULE_ERROR << "reverse_compute_at of block " << name << ": " << conflict;
   if (producers.empty()) {
     DEUTERON_SCHEDULE_ERROR << "reverse_compute_at: no producer of block " << name << " is under loop "
                             << loop_var->name_hint;

@@ -85,7 +85,8 @@ std::string WhyNotInline(const PrimFunc& func, const SBlockRealize& realize) {
   if (scope.readers.count(element->buffer.get()) == 0) {
     return "no block reads buffer " + std::string(element->buffer->name) + " of block " + name;
   }
-  return "";
+  return WhyNotMove(scope, PositionOf(scope, realize), scope.readers.at(element->buffer.get()).back(),
+                    {element->buffer.get()});
 }
 
 }  // namespace
@@ -175,15 +176,10 @@ void Schedule::ReverseComputeInline(const Block& name) {
     if (!IsOne(iter->dom->extent)) fail("iterator " + std::string(iter->var->name_hint) + " is not the producer's");
     map[iter->var] = iter->dom->min;
   }
-  // Everything else that the consumer reads must be there when the producer runs.
-  size_t producer_position = scope.writers.at(buffer.get())[0];
-  for (const BufferRegion& read : consumer->reads) {
-    const auto writers = scope.writers.find(read->buffer.get());
-    if (writers == scope.writers.end() || read->buffer.same_as(buffer)) continue;
-    for (const size_t position : writers->second) {
-      if (position > producer_position) fail("operand " + std::string(read->buffer->name) + " is computed after the producer");
-    }
-  }
+  // Everything else that the consumer reads must be there when the producer runs, and what it writes free.
+  const std::string conflict =
+      WhyNotMove(scope, PositionOf(scope, realize), PositionOf(scope, producer), {buffer.get()});
+  if (!conflict.empty()) fail(conflict);
   ElementValue element{buffer, {}, stored.value};
   for (const PrimExpr& index : stored.indices) {
     element.vars.push_back(index->kind == ExprKind::kVar ? Downcast<Var>(index) : Var());

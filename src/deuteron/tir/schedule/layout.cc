@@ -37,6 +37,43 @@ std::optional<FillingBlock> FindFillingBlock(const PrimFunc& func, const ScopeIn
   return FillingBlock{std::move(path), *GetStoredValue(realize->block->body)};
 }
 
+/// Whether a load of `buffer` is evaluated only under a condition.
+bool IsReadUnderGuard(const SBlock& block, const Buffer& buffer) {
+  class Finder : public StmtExprVisitor {
+   public:
+    explicit Finder(const Buffer& buffer) : buffer_(buffer) {}
+    bool found = false;
+
+   protected:
+    void VisitBufferLoad_(const BufferLoadNode* op) override {
+      found = found || (guards_ > 0 && op->buffer.same_as(buffer_));
+      StmtExprVisitor::VisitBufferLoad_(op);
+    }
+    void VisitCall_(const CallNode* op) override {
+      static const Op if_then_else = Op::Get("tir.if_then_else");
+      if (!op->op.same_as(if_then_else)) return StmtExprVisitor::VisitCall_(op);
+      VisitExpr(op->args[0]);
+      ++guards_;
+      VisitExpr(op->args[1]);
+      VisitExpr(op->args[2]);
+      --guards_;
+    }
+    void VisitIfThenElse_(const IfThenElseNode* op) override {
+      ++guards_;
+      StmtExprVisitor::VisitIfThenElse_(op);
+      --guards_;
+    }
+    void VisitRegion(const BufferRegion&) override {}
+
+   private:
+    const Buffer& buffer_;
+    int guards_ = 0;
+  };
+  Finder finder(buffer);
+  finder.VisitStmt(block->body);
+  return finder.found;
+}
+
 PrimExpr Zero(DataType dtype) { return MakeConst(dtype, int64_t{0}); }
 
 /// Rewrites the loads and stores of a buffer in one block by a map of indices.
@@ -104,6 +141,17 @@ Schedule::Block Schedule::Reindex(const Block& name, size_t read_index, const st
     indices = load->indices;
   });
   if (!uniform) fail("it reads buffer " + std::string(buffer->name) + " at several places");
+  if (IsReadUnderGuard(block, buffer)) {
+    // The copy reads every element that the indices name: they must all exist.
+    arith::Analyzer analyzer;
+    BindShapes(func_, &analyzer);
+    BindIters(block, &analyzer);
+    for (size_t d = 0; d < indices.size(); ++d) {
+      if (!analyzer.CanProve(indices[d] >= 0 && indices[d] < buffer->shape[d])) {
+        fail("it reads buffer " + std::string(buffer->name) + " under a condition, and outside of it elsewhere");
+      }
+    }
+  }
   const Path top = TopOf(path);
   for (const SBlockRealize& other : BlocksIn(top.back())) {
     for (const BufferRegion& write : other->block->writes) {

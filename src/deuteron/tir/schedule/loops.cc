@@ -75,6 +75,37 @@ PrimFunc SetKind(const PrimFunc& func, const Var& var, ForKind kind) {
   return ReplaceIn(func, path, loop);
 }
 
+/// A reduction is initialised at the least values of its reduction iterators, which must come first: with
+/// iterators that grow with each loop any order does; others (a fused loop taken apart) need the order they have.
+void CheckInitStaysFirst(const PrimFunc& func, const std::vector<For>& before, const std::vector<For>& after) {
+  arith::Analyzer analyzer;
+  BindShapes(func, &analyzer);
+  std::vector<Var> vars;
+  for (const For& loop : before) vars.push_back(loop->loop_var);
+  for (const SBlockRealize& realize : BlocksIn(before.back()->body)) {
+    if (!realize->block->init.defined()) continue;
+    for (size_t i = 0; i < realize->iter_values.size(); ++i) {
+      const PrimExpr& value = realize->iter_values[i];
+      if (realize->block->iter_vars[i]->type() != IterVarType::kReduce) continue;
+      const auto form = DetectLinear(value, vars, &analyzer);
+      const bool grows = form && std::all_of(form->coeffs.begin(), form->coeffs.end(), [&](const PrimExpr& coeff) {
+                           return analyzer.CanProve(coeff >= 0);
+                         });
+      if (grows) continue;
+      std::vector<const Object*> order[2];
+      for (int k = 0; k < 2; ++k) {
+        for (const For& loop : k == 0 ? before : after) {
+          if (UsesAny(value, {loop->loop_var.get()})) order[k].push_back(loop->loop_var.get());
+        }
+      }
+      if (order[0] != order[1]) {
+        DEUTERON_SCHEDULE_ERROR << "reorder: block " << realize->block->name_hint << " would not start its reduction over "
+                                << realize->block->iter_vars[i]->var->name_hint << " at the first value";
+      }
+    }
+  }
+}
+
 void CheckNoReduction(const For& loop, const char* what) {
   for (const SBlockRealize& realize : BlocksIn(loop)) {
     for (size_t i = 0; i < realize->iter_values.size(); ++i) {
@@ -234,6 +265,7 @@ void Schedule::Reorder(const std::vector<Loop>& order) {
       if (chain[place]->loop_var.same_as(order[i])) reordered[places[i]] = chain[place];
     }
   }
+  CheckInitStaysFirst(func_, chain, reordered);
   std::unordered_set<const Object*> inner;
   Stmt body = cursor;
   for (size_t i = reordered.size(); i-- > 0;) {

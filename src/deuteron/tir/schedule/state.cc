@@ -308,6 +308,38 @@ std::vector<SBlockRealize> BlocksIn(const Stmt& stmt) {
   return blocks;
 }
 
+size_t PositionOf(const ScopeInfo& scope, const SBlockRealize& realize) {
+  for (size_t i = 0; i < scope.blocks.size(); ++i) {
+    if (scope.blocks[i].same_as(realize)) return i;
+  }
+  DEUTERON_UNREACHABLE();
+}
+
+std::string WhyNotMove(const ScopeInfo& scope, size_t from, size_t to,
+                       const std::unordered_set<const Object*>& flows) {
+  const SBlock& block = scope.blocks[from]->block;
+  const auto touched = [&](const std::unordered_map<const Object*, std::vector<size_t>>& index, const Buffer& buffer,
+                           const char* what) -> std::string {
+    const auto it = index.find(buffer.get());
+    if (it == index.end() || flows.count(buffer.get()) != 0) return "";
+    for (const size_t position : it->second) {
+      if (position == from || position < std::min(from, to) || position > std::max(from, to)) continue;
+      return "block " + std::string(scope.blocks[position]->block->name_hint) + " " + what + " buffer " +
+             std::string(buffer->name) + " in between";
+    }
+    return "";
+  };
+  std::string reason;
+  for (const BufferRegion& read : block->reads) {
+    if (reason.empty()) reason = touched(scope.writers, read->buffer, "writes");
+  }
+  for (const BufferRegion& write : block->writes) {
+    if (reason.empty()) reason = touched(scope.writers, write->buffer, "writes");
+    if (reason.empty()) reason = touched(scope.readers, write->buffer, "reads");
+  }
+  return reason;
+}
+
 Path TopOf(const Path& path) {
   const bool is_seq = path[0]->kind == StmtKind::kSeq;
   return Path(path.begin(), path.begin() + (is_seq ? 2 : 1));

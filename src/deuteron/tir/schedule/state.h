@@ -90,6 +90,13 @@ IterVar FuseIters(const SBlock& block, const std::vector<size_t>& positions, con
 /// The value of that iterator from those of its parts.
 PrimExpr FusedValue(const SBlock& block, const std::vector<size_t>& positions);
 
+/// Why a block at position `from` of the scope may not run at position `to` instead: a block in between, or one
+/// of `others` (where it lands), overwrites what it reads, or uses what it writes. Empty if it may. What flows
+/// from and to the block itself is for the caller to keep in order: buffers in `flows` are left out.
+std::string WhyNotMove(const ScopeInfo& scope, size_t from, size_t to, const std::unordered_set<const Object*>& flows);
+/// Position of a block in the scope.
+size_t PositionOf(const ScopeInfo& scope, const SBlockRealize& realize);
+
 /// The body of a block with expressions simplified, its iterators bound to their domains.
 SBlock SimplifyBlock(const PrimFunc& func, SBlock block);
 
