@@ -1,0 +1,345 @@
+/// \file
+/// Byte code from functions built by hand, run on kernels that are C++ functions: no LLVM, no parser.
+#include "deuteron/codegen/vm/compile.h"
+
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <filesystem>
+#include <map>
+#include <numeric>
+
+#include "deuteron/codegen/vm/artifact.h"
+#include "deuteron/relax/op/call.h"
+#include "deuteron/relax/op/memory.h"
+#include "deuteron/relax/transform/vm_passes.h"
+#include "deuteron/runtime/artifact.h"
+#include "deuteron/runtime/instance.h"
+#include "deuteron/tir/function.h"
+
+namespace deuteron::codegen {
+namespace {
+
+using relax::Binding;
+using relax::Expr;
+using relax::SeqExpr;
+using relax::Var;
+using relax::VarBinding;
+using runtime::Instance;
+
+const DataType kF32 = DataType::Float(32);
+
+Type TensorOf(Array<PrimExpr> shape, DataType dtype = kF32) { return TensorType(std::move(shape), dtype); }
+
+Tensor Sequence(std::vector<int64_t> shape, float start = 0) {
+  Tensor tensor = runtime::AllocTensor(shape, kF32);
+  std::iota(static_cast<float*>(tensor.data_ptr()), static_cast<float*>(tensor.data_ptr()) + tensor.numel(), start);
+  return tensor;
+}
+
+std::vector<float> Values(const Tensor& tensor) {
+  const auto* data = static_cast<const float*>(tensor.data_ptr());
+  return {data, data + tensor.numel()};
+}
+
+/// Kernels over vectors of `n` elements; `n` is their scalar.
+int Twice(const DeuteronContext*, void** data, const int64_t* scalars) {
+  for (int64_t i = 0; i < scalars[0]; ++i) static_cast<float*>(data[1])[i] = 2 * static_cast<float*>(data[0])[i];
+  return 0;
+}
+int Add(const DeuteronContext*, void** data, const int64_t* scalars) {
+  for (int64_t i = 0; i < scalars[0]; ++i) {
+    static_cast<float*>(data[2])[i] = static_cast<float*>(data[0])[i] + static_cast<float*>(data[1])[i];
+  }
+  return 0;
+}
+int AddScalar(const DeuteronContext*, void** data, const int64_t* scalars) {
+  for (int64_t i = 0; i < scalars[0]; ++i) static_cast<float*>(data[1])[i] = static_cast<float*>(data[0])[i] + scalars[1];
+  return 0;
+}
+int Increment(const DeuteronContext*, void** data, const int64_t* scalars) {
+  for (int64_t i = 0; i < scalars[0]; ++i) static_cast<float*>(data[0])[i] += 1;
+  return 0;
+}
+int Nothing(const DeuteronContext*, void**, const int64_t*) { return 0; }
+
+/// A module under construction and the bindings of one of its functions.
+class CompileTest : public testing::Test {
+ protected:
+  GlobalVar Kernel(const std::string& name, DeuteronKernel kernel, int buffers, bool scalar = false) {
+    const tir::Var n("k");
+    Array<tir::Buffer> params;
+    for (int i = 0; i < buffers; ++i) params.push_back(tir::Buffer("b" + std::to_string(i), kF32, {n}));
+    Array<tir::Var> scalars;
+    if (scalar) scalars.push_back(tir::Var("s"));
+    kernels_[KernelSymbol(name)] = kernel;
+    return module_.AddUnique(name, tir::PrimFunc::FromBuffers(params, scalars, tir::Evaluate(I64(0))));
+  }
+
+  Var Emit(const std::string& name, Expr value, const Type& type) {
+    value->ty = type;
+    Var var(name, type);
+    bindings_.push_back(VarBinding(var, std::move(value)));
+    return var;
+  }
+  Var CallKernel(const GlobalVar& kernel, Array<Expr> args, const Type& type, Expr tir_vars = Expr()) {
+    return Emit("lv" + std::to_string(bindings_.size()), relax::CallTIR(kernel, relax::Tuple(std::move(args)), type, tir_vars), type);
+  }
+  SeqExpr TakeSeq(Expr result, const Type& type) {
+    if (!result->ty.defined()) result->ty = type;
+    Array<relax::BindingBlock> blocks = {relax::BindingBlock(std::move(bindings_))};
+    bindings_ = {};
+    SeqExpr seq(std::move(blocks), std::move(result));
+    seq->ty = type;
+    return seq;
+  }
+  GlobalVar Function(const std::string& name, Array<Var> params, Expr result, const Type& type, bool is_public = true) {
+    DictAttrs attrs;
+    if (is_public) attrs = DictAttrs::With(attrs, "global_symbol", String(name));
+    GlobalVar var = module_.AddUnique(name, relax::Function(std::move(params), TakeSeq(std::move(result), type), type, true, attrs));
+    return var;
+  }
+  std::shared_ptr<const runtime::Executable> Build() {
+    return BuildExecutable(module_, [this](const std::string& symbol) {
+      const auto it = kernels_.find(symbol);
+      return it == kernels_.end() ? nullptr : it->second;
+    });
+  }
+
+  IRModule module_ = IRModule::Empty();
+  Array<Binding> bindings_;
+  std::map<std::string, DeuteronKernel> kernels_;
+};
+
+TEST_F(CompileTest, ChainSharesMemoryAndFreshOutputs) {
+  const GlobalVar twice = Kernel("twice", Twice, 2);
+  const Type type = TensorOf({I64(1000)});
+  const Var x("x", type);
+  Var value = x;
+  for (int i = 0; i < 10; ++i) value = CallKernel(twice, {value}, type);
+  Function("main", {x}, value, type);
+  Instance instance(Build());
+  const Tensor input = Sequence({1000});
+  const auto first = instance.Run("main", {input});
+  const auto second = instance.Run("main", {input});
+  EXPECT_NE(first[0].data_ptr(), second[0].data_ptr());
+  EXPECT_EQ(Values(first[0])[3], 3 * 1024);
+  // Nine intermediates of 4,000 bytes, two at a time.
+  EXPECT_EQ(instance.memory().arena_bytes, 2 * 4032);
+  const Tensor out = runtime::AllocTensor({1000}, kF32);
+  const std::vector<Tensor> in = {input}, outs = {out};
+  instance.RunInto("main", in, outs);
+  EXPECT_EQ(Values(out), Values(first[0]));
+}
+
+TEST_F(CompileTest, SymbolicShapesRunAtSeveralSizes) {
+  const GlobalVar twice = Kernel("twice", Twice, 2);
+  const GlobalVar add = Kernel("add", Add, 3);
+  const GlobalVar add_scalar = Kernel("add_scalar", AddScalar, 2, true);
+  const tir::Var n("n");
+  const Type type = TensorOf({n * 3});
+  const Var x("x", TensorOf({n})), y("y", type);
+  const Var a = CallKernel(twice, {y}, type);
+  const Var b = CallKernel(add, {a, y}, type);
+  const Var c = CallKernel(add_scalar, {b}, type, relax::ShapeExpr({n + 7}));
+  const Var d = CallKernel(twice, {c}, type);
+  Function("main", {x, y}, d, type);
+  Instance instance(Build());
+  for (const int64_t size : {1, 2, 7, 50, 3}) {
+    const auto out = instance.Run("main", {Sequence({size}), Sequence({3 * size})});
+    ASSERT_EQ(out[0].numel(), 3 * size);
+    const std::vector<float> values = Values(out[0]);
+    for (int64_t i = 0; i < 3 * size; ++i) ASSERT_EQ(values[i], 2 * (3 * i + size + 7));
+  }
+  try {
+    instance.Run("main", {Sequence({4}), Sequence({13})});
+    FAIL();
+  } catch (const tvm::ffi::Error& error) {
+    EXPECT_EQ(error.kind(), "UsageError");
+    const std::string message(error.message());
+    EXPECT_NE(message.find("input 'y' of main, dimension 0"), std::string::npos) << message;
+    EXPECT_NE(message.find("= 12, got 13"), std::string::npos) << message;
+  }
+}
+
+TEST_F(CompileTest, ConstantsTuplesAndProjections) {
+  const GlobalVar add = Kernel("add", Add, 3);
+  const Type type = TensorOf({I64(4)});
+  const Type pair = TupleType({type, type});
+  const Var x("x", type);
+  const relax::Constant constant(Sequence({4}, 100));
+  const Var sum = CallKernel(add, {x, constant}, type);
+  const Var tuple = Emit("t", relax::Tuple({sum, x}), pair);
+  const Var item = Emit("i", relax::TupleGetItem(tuple, 0), type);
+  const Var total = CallKernel(add, {item, constant}, type);
+  // The input itself, and a constant, come back as copies.
+  const Type result = TupleType({type, pair, type});
+  const Var out = Emit("o", relax::Tuple({total, tuple, constant}), result);
+  Function("main", {x}, out, result);
+  Instance instance(Build());
+  const Tensor input = Sequence({4});
+  const auto outputs = instance.Run("main", {input});
+  ASSERT_EQ(outputs.size(), 4u);
+  EXPECT_EQ(Values(outputs[0]), (std::vector<float>{200, 203, 206, 209}));
+  EXPECT_EQ(Values(outputs[1]), (std::vector<float>{100, 102, 104, 106}));
+  EXPECT_EQ(Values(outputs[2]), Values(input));
+  EXPECT_NE(outputs[2].data_ptr(), input.data_ptr());
+  EXPECT_EQ(Values(outputs[3]), (std::vector<float>{100, 101, 102, 103}));
+  EXPECT_EQ(instance.memory().weights_bytes, 16);
+}
+
+TEST_F(CompileTest, BranchesAndFunctionCalls) {
+  const GlobalVar twice = Kernel("twice", Twice, 2);
+  const GlobalVar add = Kernel("add", Add, 3);
+  const Type type = TensorOf({I64(8)});
+  const Var p("p", type);
+  const Var doubled = CallKernel(twice, {p}, type);
+  const GlobalVar helper = Function("helper", {p}, doubled, type, /*is_public=*/false);
+  const Var x("x", type), cond("cond", TensorOf({}, DataType::Bool()));
+  const Var before = CallKernel(twice, {x}, type);
+  Array<Binding> outer = bindings_;
+  bindings_ = {};
+  const Var called = Emit("c", relax::Call(helper, {before}), type);
+  const SeqExpr yes = TakeSeq(CallKernel(add, {called, x}, type), type);
+  // The call above was emitted into the branch, the kernel too.
+  const SeqExpr no = TakeSeq(before, type);
+  bindings_ = outer;
+  const Var chosen = Emit("r", relax::If(cond, yes, no), type);
+  const Var result = CallKernel(add, {chosen, before}, type);
+  Function("main", {x, cond}, result, type);
+  Instance instance(Build());
+  const Tensor flag = runtime::AllocTensor(std::vector<int64_t>{}, DataType::Bool());
+  for (const bool value : {true, false, true}) {
+    *static_cast<bool*>(flag.data_ptr()) = value;
+    const auto out = instance.Run("main", {Sequence({8}), flag});
+    for (int i = 0; i < 8; ++i) ASSERT_EQ(Values(out[0])[i], value ? 7 * i : 4 * i) << value;
+  }
+  EXPECT_THROW(instance.Run("helper", {Sequence({8})}), tvm::ffi::Error);
+}
+
+TEST_F(CompileTest, MatchCastBindsSymbolsAndChecks) {
+  const GlobalVar twice = Kernel("twice", Twice, 2);
+  const tir::Var n("n");
+  const Type type = TensorOf({n});
+  const Var x("x", TensorType::WithNDim(1, kF32)), y("y", TensorType::WithNDim(-1, DataType::Void()));
+  const Var cast("cast", type);
+  bindings_.push_back(relax::MatchCast(cast, x, type));
+  const Var twin("twin", TensorOf({n + 1}));
+  bindings_.push_back(relax::MatchCast(twin, y, TensorOf({n + 1})));
+  const Var a = CallKernel(twice, {cast}, type);
+  const Var b = CallKernel(twice, {a}, type);
+  Function("main", {x, y}, b, type);
+  Instance instance(Build());
+  EXPECT_EQ(Values(instance.Run("main", {Sequence({3}), Sequence({4})})[0]), (std::vector<float>{0, 4, 8}));
+  EXPECT_EQ(Values(instance.Run("main", {Sequence({2}), Sequence({3})})[0]), (std::vector<float>{0, 4}));
+  try {
+    instance.Run("main", {Sequence({3}), Sequence({3})});
+    FAIL();
+  } catch (const tvm::ffi::Error& error) {
+    EXPECT_NE(std::string(error.message()).find("match_cast of 'twin'"), std::string::npos) << error.message();
+  }
+}
+
+TEST_F(CompileTest, ExternalFunctionsAndShapes) {
+  ffi::Function::SetGlobal("deuteron.test.fill", ffi::Function::FromTyped([](Tensor in, Tensor out) {
+                             for (int64_t i = 0; i < out.numel(); ++i) {
+                               static_cast<float*>(out.data_ptr())[i] = static_cast<float*>(in.data_ptr())[0] + i;
+                             }
+                           }), /*override=*/true);
+  const tir::Var n("n");
+  const Type type = TensorOf({n});
+  const Var x("x", type);
+  const Var filled = Emit("f", relax::CallDPSPacked(relax::ExternFunc("deuteron.test.fill"), relax::Tuple({x}), type), type);
+  const Type shape_type = ShapeType({n});
+  const Var shape = Emit("s", relax::Call(Op::Get("relax.shape_of"), {filled}), shape_type);
+  const Type tensor_type = TensorOf({I64(1)}, DataType::Int(64));
+  const Var dims = Emit("d", relax::Call(Op::Get("relax.shape_to_tensor"), {shape}), tensor_type);
+  const Type result = TupleType({type, tensor_type});
+  Function("main", {x}, Emit("o", relax::Tuple({filled, dims}), result), result);
+  const auto out = Instance(Build()).Run("main", {Sequence({3}, 5)});
+  EXPECT_EQ(Values(out[0]), (std::vector<float>{5, 6, 7}));
+  EXPECT_EQ(*static_cast<int64_t*>(out[1].data_ptr()), 3);
+}
+
+TEST_F(CompileTest, InPlaceCallsReuseTheirArgument) {
+  const GlobalVar twice = Kernel("twice", Twice, 2);
+  const GlobalVar increment = Kernel("increment", Increment, 1);
+  const Type type = TensorOf({I64(4)});
+  const Var x("x", type);
+  const Var a = CallKernel(twice, {x}, type);
+  const Var b = Emit("b", relax::CallTIRInplace(increment, relax::Tuple({a}), {0}, type), type);
+  Function("main", {x}, b, type);
+  EXPECT_EQ(Values(Instance(Build()).Run("main", {Sequence({4})})[0]), (std::vector<float>{1, 3, 5, 7}));
+}
+
+TEST_F(CompileTest, UserNamesAndArtefacts) {
+  const Type type = TensorOf({I64(4)});
+  const Var x("x", type);
+  const relax::Constant constant(Sequence({4}, 9));
+  const Type result = TupleType({type, type});
+  const Var out = Emit("o", relax::Tuple({constant, x}), result);
+  const GlobalVar main = Function("main", {x}, out, result);
+  auto function = Downcast<relax::Function>(module_.Lookup(main));
+  function = WithAttr(function, "input_names", Array<String>{"data/0:in"});
+  module_.Update(main, WithAttr(function, "output_names", Array<String>{"w", "y"}));
+  const std::string path =
+      (std::filesystem::temp_directory_path() / ("deuteron_vm_" + std::to_string(getpid()) + ".so")).string();
+  WriteModel(path, "", CompileProgram(module_), {});
+  Instance instance(runtime::Executable::Load(path));
+  const auto named = instance.Run(runtime::NamedTensors{{"data/0:in", Sequence({4})}});
+  std::filesystem::remove(path);
+  ASSERT_EQ(named.size(), 2u);
+  EXPECT_EQ(named[0].first, "w");
+  EXPECT_EQ(Values(named[0].second), (std::vector<float>{9, 10, 11, 12}));
+  EXPECT_EQ(named[1].first, "y");
+}
+
+TEST_F(CompileTest, TheFullSequenceOfPassesRunsToo) {
+  const GlobalVar twice = Kernel("twice", Twice, 2);
+  const Type type = TensorOf({tir::Var("n")});
+  const Var x("x", type);
+  Var value = x;
+  for (int i = 0; i < 5; ++i) value = CallKernel(twice, {value}, type);
+  Function("main", {x}, value, type);
+  module_ = relax::CallTIRRewrite()(module_);
+  module_ = relax::StaticPlanBlockMemory()(module_);
+  const auto planned = Build();
+  module_ = relax::LowerAllocTensor()(module_);
+  module_ = relax::KillAfterLastUse()(module_);
+  for (const auto& executable : {planned, Build()}) {
+    EXPECT_EQ(Values(Instance(executable).Run("main", {Sequence({3})})[0]), (std::vector<float>{0, 32, 64}));
+  }
+}
+
+TEST_F(CompileTest, SymbolsAreUniqueIdentifiers) {
+  EXPECT_EQ(KernelSymbol("fused_add1"), "dt_fused_add1");
+  EXPECT_NE(KernelSymbol("a.b"), KernelSymbol("a_b"));
+  EXPECT_NE(KernelSymbol("aZ"), KernelSymbol("aZZ"));
+  EXPECT_EQ(KernelSymbol("é").find_first_not_of("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_"),
+            std::string::npos);
+}
+
+/// The bound is generous: other processes share the machine. The figure itself is printed.
+TEST_F(CompileTest, CallsCostLittle) {
+  const GlobalVar nothing = Kernel("nothing", Nothing, 4);
+  const Type type = TensorOf({I64(16)});
+  const Var x("x", type);
+  Var value = x;
+  const int count = 1000;
+  for (int i = 0; i < count; ++i) value = CallKernel(nothing, {value, x, x}, type);
+  Function("main", {x}, value, type);
+  Instance instance(Build());
+  const std::vector<Tensor> input = {Sequence({16})};
+  double best = 1e9;
+  for (int round = 0; round < 50; ++round) {
+    const auto begin = std::chrono::steady_clock::now();
+    instance.Run("main", input);
+    const std::chrono::duration<double, std::nano> time = std::chrono::steady_clock::now() - begin;
+    best = std::min(best, time.count() / count);
+  }
+  RecordProperty("nanoseconds_per_call", std::to_string(best));
+  EXPECT_LT(best, 300);
+}
+
+}  // namespace
+}  // namespace deuteron::codegen
