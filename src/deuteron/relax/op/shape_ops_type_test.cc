@@ -1,0 +1,179 @@
+/// Types of the operators that rearrange, create, reduce, search and index: known, symbolic and unknown shapes, and
+/// the errors that name both shapes.
+#include <gtest/gtest.h>
+
+#include "deuteron/relax/analysis/type_analysis.h"
+#include "deuteron/relax/op/create.h"
+#include "deuteron/relax/op/datatype.h"
+#include "deuteron/relax/op/gather.h"
+#include "deuteron/relax/op/image.h"
+#include "deuteron/relax/op/index.h"
+#include "deuteron/relax/op/manipulate.h"
+#include "deuteron/relax/op/op_table.h"
+#include "deuteron/relax/op/qdq.h"
+#include "deuteron/relax/op/search.h"
+#include "deuteron/relax/op/shape.h"
+#include "deuteron/relax/op/sorting.h"
+#include "deuteron/relax/op/statistical.h"
+
+namespace deuteron::relax {
+namespace {
+
+const tir::Var n("n");
+const tir::Var m("m");
+constexpr DataType kFloat = DataType::Float(32);
+constexpr DataType kInt = DataType::Int(64);
+
+Var Float(const Array<PrimExpr>& shape) { return Var("x", TensorType(shape, kFloat)); }
+Var Int(const Array<PrimExpr>& shape) { return Var("i", TensorType(shape, kInt)); }
+Var Ranked(int64_t ndim) { return Var("x", TensorType::WithNDim(ndim, kFloat)); }
+Array<PrimExpr> Dims(std::initializer_list<int64_t> dims) {
+  Array<PrimExpr> shape;
+  for (const int64_t dim : dims) shape.push_back(I64(dim));
+  return shape;
+}
+
+/// The type of a call whose variables are in scope.
+std::string TypeOf(const Expr& call, const Array<Var>& params) {
+  std::string text;
+  BlockBuilder builder;
+  builder.BuildFunction("main", params, [&] {
+    const Expr normal = builder.Normalize(call);
+    text = Describe(normal.ty());
+    builder.EmitFuncOutput(builder.Emit(normal));
+  });
+  return text;
+}
+std::string TypeOf(const std::function<Expr(Expr)>& make, const Var& x) { return TypeOf(make(x), {x}); }
+
+std::string ErrorOf(const std::function<Expr(Expr)>& make, const Var& x) {
+  try {
+    return "no error: " + TypeOf(make, x);
+  } catch (const ffi::Error& error) {
+    EXPECT_EQ(error.kind(), "ModelError");
+    return error.message();
+  }
+}
+#define EXPECT_MENTIONS(text, part) EXPECT_NE((text).find(part), std::string::npos) << (text)
+
+TEST(ReshapeType, ResolvesZeroAndMinusOne) {
+  const auto to = [](Array<PrimExpr> shape) { return [shape](Expr x) { return Reshape(x, shape); }; };
+  EXPECT_EQ(TypeOf(to(Dims({0, -1})), Float(Dims({2, 3, 4}))), "Tensor((2, 12), \"float32\")");
+  EXPECT_EQ(TypeOf(to(Dims({0, 0, 12, -1})), Float({n, m, I64(768)})), "Tensor((n, m, 12, 64), \"float32\")");
+  EXPECT_EQ(TypeOf(to({I64(-1), I64(768)}), Float({n, I64(12), I64(64)})), "Tensor((n, 768), \"float32\")");
+  EXPECT_EQ(TypeOf(to({n, I64(-1)}), Float({n, I64(12), I64(64)})), "Tensor((n, 768), \"float32\")");
+  EXPECT_EQ(TypeOf(to({n, m}), Ranked(3)), "Tensor((n, m), \"float32\")");
+}
+
+TEST(ReshapeType, RefusesOtherNumbersOfElements) {
+  const auto to = [](Array<PrimExpr> shape) { return [shape](Expr x) { return Reshape(x, shape); }; };
+  const std::string error = ErrorOf(to(Dims({5, 5})), Float(Dims({2, 3, 4})));
+  EXPECT_MENTIONS(error, "reshape");
+  EXPECT_MENTIONS(error, "(2, 3, 4)");
+  EXPECT_MENTIONS(error, "(5, 5)");
+  EXPECT_MENTIONS(ErrorOf(to(Dims({-1, 5})), Float(Dims({2, 3, 4}))), "divisible");
+  EXPECT_MENTIONS(ErrorOf(to(Dims({-1, -1})), Float(Dims({2, 3, 4}))), "more than one -1");
+  EXPECT_MENTIONS(ErrorOf(to({n, I64(5)}), Float({n, I64(4)})), "(n, 4)");
+}
+
+TEST(ManipulateType, MovesDimensions) {
+  EXPECT_EQ(TypeOf([](Expr x) { return PermuteDims(x, {0, 2, 1}); }, Float({n, I64(2), I64(3)})),
+            "Tensor((n, 3, 2), \"float32\")");
+  EXPECT_EQ(TypeOf([](Expr x) { return PermuteDims(x); }, Ranked(3)), "Tensor(ndim=3, \"float32\")");
+  EXPECT_EQ(TypeOf([](Expr x) { return MatrixTranspose(x); }, Float({n, I64(2), I64(3)})),
+            "Tensor((n, 3, 2), \"float32\")");
+  EXPECT_EQ(TypeOf([](Expr x) { return ExpandDims(x, {0, -1}); }, Float({n})), "Tensor((1, n, 1), \"float32\")");
+  EXPECT_EQ(TypeOf([](Expr x) { return Squeeze(x, {0, -1}); }, Float({I64(1), n, I64(1)})),
+            "Tensor((n,), \"float32\")");
+  EXPECT_EQ(TypeOf([](Expr x) { return Squeeze(x); }, Float(Dims({1, 3, 1}))), "Tensor((3,), \"float32\")");
+  EXPECT_EQ(TypeOf([](Expr x) { return BroadcastTo(x, {n, I64(3)}); }, Float(Dims({3}))),
+            "Tensor((n, 3), \"float32\")");
+  EXPECT_EQ(TypeOf([](Expr x) { return Tile(x, {2, 1}); }, Float({n})), "Tensor((2, n), \"float32\")");
+  EXPECT_EQ(TypeOf([](Expr x) { return Flatten(x); }, Float(Dims({2, 3}))), "Tensor((6,), \"float32\")");
+  EXPECT_MENTIONS(ErrorOf([](Expr x) { return Squeeze(x, {1}); }, Float(Dims({1, 3}))), "not of length 1");
+  EXPECT_MENTIONS(ErrorOf([](Expr x) { return PermuteDims(x, {0, 0}); }, Float(Dims({1, 3}))), "twice");
+  EXPECT_MENTIONS(ErrorOf([](Expr x) { return ExpandDims(x, {3}); }, Float(Dims({3}))), "out of range");
+  EXPECT_MENTIONS(ErrorOf([](Expr x) { return BroadcastTo(x, Dims({2, 4})); }, Float(Dims({3}))), "broadcast");
+}
+
+TEST(ManipulateType, JoinsAndSplits) {
+  const Var a = Float({n, I64(3)});
+  const Var b = Float({I64(4), I64(3)});
+  EXPECT_EQ(TypeOf(Concat({a, b}, 0), {a, b}), "Tensor((n + 4, 3), \"float32\")");
+  EXPECT_EQ(TypeOf(Stack({b, b}, 1), {b}), "Tensor((4, 2, 3), \"float32\")");
+  EXPECT_EQ(TypeOf([](Expr x) { return SplitSections(x, 2, 1); }, Float({n, I64(6)})),
+            "Tuple(Tensor((n, 3), \"float32\"), Tensor((n, 3), \"float32\"))");
+  EXPECT_EQ(TypeOf([](Expr x) { return SplitIndices(x, {1, 3}, 0); }, Float(Dims({4}))),
+            "Tuple(Tensor((1,), \"float32\"), Tensor((2,), \"float32\"), Tensor((1,), \"float32\"))");
+  const Var c = Float(Dims({4, 5}));
+  EXPECT_THROW(TypeOf(Concat({b, c}, 0), {b, c}), ffi::Error);
+  const Var d("d", TensorType(Dims({4, 3}), kInt));
+  EXPECT_THROW(TypeOf(Concat({b, d}, 0), {b, d}), ffi::Error);
+}
+
+TEST(IndexType, SlicesSymbolicLengths) {
+  const auto slice = [](int64_t axis, PrimExpr begin, PrimExpr end, int64_t stride) {
+    return [=](Expr x) { return StridedSlice(x, {axis}, {begin}, {end}, {I64(stride)}); };
+  };
+  EXPECT_EQ(TypeOf(slice(0, I64(1), I64(INT64_MAX), 1), Float(Dims({5}))), "Tensor((4,), \"float32\")");
+  EXPECT_EQ(TypeOf(slice(0, I64(-1), I64(INT64_MIN), -2), Float(Dims({5}))), "Tensor((3,), \"float32\")");
+  EXPECT_EQ(TypeOf(slice(0, I64(0), I64(INT64_MAX), 1), Float({n})), "Tensor((n,), \"float32\")");
+  EXPECT_EQ(TypeOf(slice(1, I64(0), n, 1), Float({n, n})), "Tensor((n, n), \"float32\")");
+  EXPECT_EQ(TypeOf(slice(0, I64(3), I64(1), 1), Float(Dims({5}))), "Tensor((0,), \"float32\")");
+  EXPECT_MENTIONS(ErrorOf(slice(0, I64(0), I64(1), 0), Float(Dims({5}))), "stride is 0");
+  EXPECT_MENTIONS(ErrorOf(slice(2, I64(0), I64(1), 1), Float(Dims({5}))), "out of range");
+}
+
+TEST(IndexType, Takes) {
+  const Var x = Float({m, I64(4)});
+  const Var i = Int({n, I64(2)});
+  EXPECT_EQ(TypeOf(Take(x, i, 0), {x, i}), "Tensor((n, 2, 4), \"float32\")");
+  EXPECT_EQ(TypeOf(Take(x, PrimValue::Int64(1), 0), {x}), "Tensor((4,), \"float32\")");
+  EXPECT_THROW(TypeOf(Take(x, x, 0), {x}), ffi::Error);
+  EXPECT_THROW(TypeOf(Take(x, i), {x, i}), ffi::Error);
+  EXPECT_EQ(TypeOf(GatherND(x, i), {x, i}), "Tensor((n,), \"float32\")");
+  EXPECT_EQ(TypeOf(OneHot(i, I64(1), I64(0), 7), {i}), "Tensor((n, 2, 7), \"int64\")");
+}
+
+TEST(StatisticalType, ReducesAxes) {
+  EXPECT_EQ(TypeOf([](Expr x) { return Sum(x, {{1, -1}}, true); }, Float({n, I64(2), I64(3)})),
+            "Tensor((n, 1, 1), \"float32\")");
+  EXPECT_EQ(TypeOf([](Expr x) { return Mean(x, {{1}}); }, Float({n, I64(2)})), "Tensor((n,), \"float32\")");
+  EXPECT_EQ(TypeOf([](Expr x) { return Max(x); }, Ranked(3)), "Tensor((), \"float32\")");
+  EXPECT_EQ(TypeOf([](Expr x) { return Argmax(x, 0, true); }, Float({n, m})), "Tensor((1, m), \"int64\")");
+  EXPECT_EQ(TypeOf([](Expr x) { return TopK(x, 2); }, Float({n, I64(5)})),
+            "Tuple(Tensor((n, 2), \"float32\"), Tensor((n, 2), \"int32\"))");
+  EXPECT_EQ(TypeOf([](Expr x) { return Cumsum(x, std::nullopt); }, Float(Dims({2, 3}))), "Tensor((6,), \"float32\")");
+  EXPECT_MENTIONS(ErrorOf([](Expr x) { return Sum(x, {{2}}); }, Float({n, m})), "out of range");
+}
+
+TEST(CreateType, Shapes) {
+  const Var x = Float({n});
+  EXPECT_EQ(TypeOf(Full({n, I64(2)}, Constant::Scalar(kFloat, 1.0)), {x}), "Tensor((n, 2), \"float32\")");
+  EXPECT_EQ(TypeOf(Arange(I64(3), n, I64(1), kInt), {x}), "Tensor((max(n - 3, 0),), \"int64\")");
+  EXPECT_EQ(TypeOf(Arange(I64(0), n, I64(1), kInt), {x}), "Tensor((n,), \"int64\")");
+  EXPECT_EQ(TypeOf(Arange(I64(5), I64(0), I64(-2), kInt), {x}), "Tensor((3,), \"int64\")");
+  EXPECT_EQ(TypeOf(ShapeOf(x), {x}), "Shape((n,))");
+  EXPECT_EQ(TypeOf(Astype(x, kInt), {x}), "Tensor((n,), \"int64\")");
+}
+
+TEST(ImageType, Resizes) {
+  EXPECT_EQ(TypeOf([](Expr x) { return image::Resize2D(x, Dims({8, 6})); }, Float({n, I64(3), I64(4), I64(4)})),
+            "Tensor((n, 3, 8, 6), \"float32\")");
+  image::ResizeOptions nhwc;
+  nhwc.layout = "NHWC";
+  EXPECT_EQ(TypeOf([&](Expr x) { return image::Resize2D(x, Dims({8, 6}), nhwc); }, Float({n, I64(4), I64(4), I64(3)})),
+            "Tensor((n, 8, 6, 3), \"float32\")");
+}
+
+TEST(OpTable, EveryAttributeClassExists) {
+  for (const OpInfo& info : AllOps()) {
+    if (info.attrs_key == nullptr) continue;
+    int32_t index = -1;
+    const TVMFFIByteArray key{info.attrs_key, std::string_view(info.attrs_key).size()};
+    EXPECT_EQ(TVMFFITypeKeyToIndex(&key, &index), 0) << info.name << ": " << info.attrs_key;
+  }
+}
+
+}  // namespace
+}  // namespace deuteron::relax
