@@ -37,7 +37,7 @@ struct PartitionOptions {
   /// Most nodes of one group.
   int64_t max_depth = 256;
   /// Whether the union of the groups of `region` and of `sink` would take too many arguments; may be empty.
-  std::function<bool(const std::vector<uint32_t>& members)> exceeds_arguments;
+  std::function<bool(const std::vector<uint32_t>& members)> exceeds_arguments = {};
 };
 
 /// The result: the group of each node and how it came about.

@@ -1,0 +1,28 @@
+/// \file
+/// The verifier of modules.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "deuteron/relax/expr.h"
+
+namespace deuteron::relax {
+
+/// One violated rule, with the place: `function "main", binding "lv3" (/layer1/conv1): …`.
+using Violation = std::string;
+
+/// Everything that is wrong with `module` (at most `limit` findings), empty if it is well formed:
+///  - every function of the module is under its own name; every GlobalVar mentioned exists;
+///  - A-normal form: arguments of calls, fields of tuples and results are leaves;
+///  - a variable is bound once, before its uses, and used in its scope: a DataflowVar in its block, a
+///    variable of a branch in the branch; DataflowVars are bound in dataflow blocks only;
+///  - every variable has a type; symbolic variables are defined, by a parameter or a match_cast, before use;
+///  - dataflow blocks hold no side effect and no control flow; a pure function has no impure call;
+///  - call_tir passes as many tensors and scalars as its kernel takes; call_tir_inplace names arguments.
+std::vector<Violation> FindViolations(const IRModule& module, size_t limit = 8);
+
+/// A ModelError that lists the violations, if there are any.
+void CheckWellFormed(const IRModule& module);
+
+}  // namespace deuteron::relax
