@@ -8,8 +8,9 @@
 
 namespace deuteron {
 namespace {
-const auto kDef = refl::AttachFieldFlag::SEqHashDefPattern();
-const auto kIgnore = refl::AttachFieldFlag::SEqHashIgnore();
+// Functions, not constants: reflection runs before the constants of a file are initialised.
+auto Def() { return refl::AttachFieldFlag::SEqHashDefPattern(); }
+auto Ignore() { return refl::AttachFieldFlag::SEqHashIgnore(); }
 }  // namespace
 
 void SpanNode::RegisterReflection() {
@@ -46,14 +47,14 @@ void TupleTypeNode::RegisterReflection() {
 }
 void FuncTypeNode::RegisterReflection() {
   refl::ObjectDef<FuncTypeNode>()
-      .def_ro("params", &FuncTypeNode::params, kDef)
+      .def_ro("params", &FuncTypeNode::params, Def())
       .def_ro("ret", &FuncTypeNode::ret)
       .def_ro("purity", &FuncTypeNode::purity);
 }
 void GlobalVarNode::RegisterReflection() {
   refl::ObjectDef<GlobalVarNode>()
       .def_ro("name_hint", &GlobalVarNode::name_hint)
-      .def_ro("ty", &GlobalVarNode::ty, kIgnore);
+      .def_ro("ty", &GlobalVarNode::ty, Ignore());
 }
 void DictAttrsNode::RegisterReflection() {
   refl::ObjectDef<DictAttrsNode>().def_ro("dict", &DictAttrsNode::dict);
@@ -64,7 +65,7 @@ namespace tir {
 void VarNode::RegisterReflection() {
   refl::ObjectDef<VarNode>()
       .def_ro("dtype", &VarNode::dtype)
-      .def_ro("name_hint", &VarNode::name_hint, kIgnore);
+      .def_ro("name_hint", &VarNode::name_hint, Ignore());
 }
 void IntImmNode::RegisterReflection() {
   refl::ObjectDef<IntImmNode>().def_ro("dtype", &IntImmNode::dtype).def_ro("value", &IntImmNode::value);
@@ -114,7 +115,7 @@ void SelectNode::RegisterReflection() {
 }
 void LetNode::RegisterReflection() {
   refl::ObjectDef<LetNode>()
-      .def_ro("var", &LetNode::var, kDef)
+      .def_ro("var", &LetNode::var, Def())
       .def_ro("value", &LetNode::value)
       .def_ro("body", &LetNode::body);
 }
@@ -146,17 +147,17 @@ void RangeNode::RegisterReflection() {
 void IterVarNode::RegisterReflection() {
   refl::ObjectDef<IterVarNode>()
       .def_ro("dom", &IterVarNode::dom)
-      .def_ro("var", &IterVarNode::var, kDef)
+      .def_ro("var", &IterVarNode::var, Def())
       .def_ro("iter_type", &IterVarNode::iter_type)
       .def_ro("thread_tag", &IterVarNode::thread_tag);
 }
 void BufferNode::RegisterReflection() {
   refl::ObjectDef<BufferNode>()
-      .def_ro("data", &BufferNode::data, kDef)
+      .def_ro("data", &BufferNode::data, Def())
       .def_ro("dtype", &BufferNode::dtype)
-      .def_ro("shape", &BufferNode::shape, kDef)
-      .def_ro("strides", &BufferNode::strides, kDef)
-      .def_ro("name", &BufferNode::name, kIgnore)
+      .def_ro("shape", &BufferNode::shape, Def())
+      .def_ro("strides", &BufferNode::strides, Def())
+      .def_ro("name", &BufferNode::name, Ignore())
       .def_ro("scope", &BufferNode::scope);
 }
 void BufferLoadNode::RegisterReflection() {
@@ -172,8 +173,8 @@ void ProducerLoadNode::RegisterReflection() {
 }
 void CommReducerNode::RegisterReflection() {
   refl::ObjectDef<CommReducerNode>()
-      .def_ro("lhs", &CommReducerNode::lhs, kDef)
-      .def_ro("rhs", &CommReducerNode::rhs, kDef)
+      .def_ro("lhs", &CommReducerNode::lhs, Def())
+      .def_ro("rhs", &CommReducerNode::rhs, Def())
       .def_ro("result", &CommReducerNode::result)
       .def_ro("identity", &CommReducerNode::identity);
 }

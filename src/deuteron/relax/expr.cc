@@ -7,8 +7,9 @@
 namespace deuteron::relax {
 namespace {
 
-const auto kDef = refl::AttachFieldFlag::SEqHashDefPattern();
-const auto kIgnore = refl::AttachFieldFlag::SEqHashIgnore();
+// Functions, not constants: reflection runs before the constants of a file are initialised.
+auto Def() { return refl::AttachFieldFlag::SEqHashDefPattern(); }
+auto Ignore() { return refl::AttachFieldFlag::SEqHashIgnore(); }
 
 /// Allocator of tensors on the heap, 64-byte aligned.
 struct HostAllocator {
@@ -248,8 +249,8 @@ bool IsLeaf(const Expr& expr) {
 
 void VarNode::RegisterReflection() {
   refl::ObjectDef<VarNode>()
-      .def_ro("name_hint", &VarNode::name_hint, kIgnore)
-      .def_ro("ty", &VarNode::ty, kDef);
+      .def_ro("name_hint", &VarNode::name_hint, Ignore())
+      .def_ro("ty", &VarNode::ty, Def());
 }
 void DataflowVarNode::RegisterReflection() { refl::ObjectDef<DataflowVarNode>(); }
 void ConstantNode::RegisterReflection() { refl::ObjectDef<ConstantNode>().def_ro("data", &ConstantNode::data); }
@@ -281,13 +282,13 @@ void DataTypeImmNode::RegisterReflection() {
 void VarBindingNode::RegisterReflection() {
   refl::ObjectDef<VarBindingNode>()
       .def_ro("value", &VarBindingNode::value)
-      .def_ro("var", &VarBindingNode::var, kDef);
+      .def_ro("var", &VarBindingNode::var, Def());
 }
 void MatchCastNode::RegisterReflection() {
   refl::ObjectDef<MatchCastNode>()
       .def_ro("value", &MatchCastNode::value)
-      .def_ro("ty", &MatchCastNode::ty, kDef)
-      .def_ro("var", &MatchCastNode::var, kDef);
+      .def_ro("ty", &MatchCastNode::ty, Def())
+      .def_ro("var", &MatchCastNode::var, Def());
 }
 void BindingBlockNode::RegisterReflection() {
   refl::ObjectDef<BindingBlockNode>().def_ro("bindings", &BindingBlockNode::bindings);
@@ -304,7 +305,7 @@ void IfNode::RegisterReflection() {
 }
 void FunctionNode::RegisterReflection() {
   refl::ObjectDef<FunctionNode>()
-      .def_ro("params", &FunctionNode::params, kDef)
+      .def_ro("params", &FunctionNode::params, Def())
       .def_ro("attrs", &FunctionNode::attrs)
       .def_ro("is_pure", &FunctionNode::is_pure)
       .def_ro("body", &FunctionNode::body)

@@ -4,12 +4,13 @@
 
 namespace deuteron::tir {
 namespace {
-const auto kDef = refl::AttachFieldFlag::SEqHashDefPattern();
-const auto kIgnore = refl::AttachFieldFlag::SEqHashIgnore();
+// Functions, not constants: reflection runs before the constants of a file are initialised.
+auto Def() { return refl::AttachFieldFlag::SEqHashDefPattern(); }
+auto Ignore() { return refl::AttachFieldFlag::SEqHashIgnore(); }
 }  // namespace
 
 void BindNode::RegisterReflection() {
-  refl::ObjectDef<BindNode>().def_ro("value", &BindNode::value).def_ro("var", &BindNode::var, kDef);
+  refl::ObjectDef<BindNode>().def_ro("value", &BindNode::value).def_ro("var", &BindNode::var, Def());
 }
 void AssertStmtNode::RegisterReflection() {
   refl::ObjectDef<AssertStmtNode>()
@@ -23,7 +24,7 @@ void BufferStoreNode::RegisterReflection() {
       .def_ro("indices", &BufferStoreNode::indices);
 }
 void AllocBufferNode::RegisterReflection() {
-  refl::ObjectDef<AllocBufferNode>().def_ro("buffer", &AllocBufferNode::buffer, kDef);
+  refl::ObjectDef<AllocBufferNode>().def_ro("buffer", &AllocBufferNode::buffer, Def());
 }
 void SeqStmtNode::RegisterReflection() { refl::ObjectDef<SeqStmtNode>().def_ro("seq", &SeqStmtNode::seq); }
 void IfThenElseNode::RegisterReflection() {
@@ -37,7 +38,7 @@ void EvaluateNode::RegisterReflection() {
 }
 void ForNode::RegisterReflection() {
   refl::ObjectDef<ForNode>()
-      .def_ro("loop_var", &ForNode::loop_var, kDef)
+      .def_ro("loop_var", &ForNode::loop_var, Def())
       .def_ro("min", &ForNode::min)
       .def_ro("extent", &ForNode::extent)
       .def_ro("for_kind", &ForNode::for_kind)
@@ -62,11 +63,11 @@ void BufferRegionNode::RegisterReflection() {
 }
 void SBlockNode::RegisterReflection() {
   refl::ObjectDef<SBlockNode>()
-      .def_ro("iter_vars", &SBlockNode::iter_vars, kDef)
-      .def_ro("alloc_buffers", &SBlockNode::alloc_buffers, kDef)
+      .def_ro("iter_vars", &SBlockNode::iter_vars, Def())
+      .def_ro("alloc_buffers", &SBlockNode::alloc_buffers, Def())
       .def_ro("reads", &SBlockNode::reads)
       .def_ro("writes", &SBlockNode::writes)
-      .def_ro("name_hint", &SBlockNode::name_hint, kIgnore)
+      .def_ro("name_hint", &SBlockNode::name_hint, Ignore())
       .def_ro("annotations", &SBlockNode::annotations)
       .def_ro("init", &SBlockNode::init)
       .def_ro("body", &SBlockNode::body);
@@ -79,8 +80,8 @@ void SBlockRealizeNode::RegisterReflection() {
 }
 void PrimFuncNode::RegisterReflection() {
   refl::ObjectDef<PrimFuncNode>()
-      .def_ro("params", &PrimFuncNode::params, kDef)
-      .def_ro("buffer_map", &PrimFuncNode::buffer_map, kDef)
+      .def_ro("params", &PrimFuncNode::params, Def())
+      .def_ro("buffer_map", &PrimFuncNode::buffer_map, Def())
       .def_ro("attrs", &PrimFuncNode::attrs)
       .def_ro("body", &PrimFuncNode::body);
 }
