@@ -1,0 +1,17 @@
+/// \file
+/// Reads the textual IR: TVMScript as TVM 0.27 prints it, and the older spellings that the documents use.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "deuteron/ir/module.h"
+
+namespace deuteron::script {
+
+/// The module in `text`. Errors are ModelErrors (UnsupportedErrors for unknown operators) of the form
+/// `file:line:column: error: …`, the line, a caret, what was expected. Types of bindings that have no annotation
+/// are inferred. Time and memory are linear in the text; nesting over 1,000 levels is an error.
+IRModule ParseModule(std::string_view text, const std::string& filename = "<text>");
+
+}  // namespace deuteron::script
