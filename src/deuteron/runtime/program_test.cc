@@ -182,6 +182,20 @@ TEST(Instance, ProfilesKernels) {
   EXPECT_EQ(kernels.size(), 2u);
 }
 
+TEST(AlignedMemory, RecyclesLargeBlocksOfAboutTheSize) {
+  void* first = AllocAligned(5 << 20);
+  FreeAligned(first);
+  void* other = AllocAligned(40 << 20);
+  void* again = AllocAligned((5 << 20) - 100);
+  EXPECT_EQ(again, first);
+  EXPECT_NE(other, first);
+  EXPECT_EQ(reinterpret_cast<uintptr_t>(other) % kAlignment, 0u);
+  FreeAligned(again);
+  FreeAligned(other);
+  FreeAligned(nullptr);
+  EXPECT_EQ(AllocAligned(INT64_MAX), nullptr);
+}
+
 TEST(Executable, TellsInputsAndOutputs) {
   const auto inputs = SampleExecutable()->Inputs("main");
   ASSERT_EQ(inputs.size(), 1u);

@@ -1,9 +1,6 @@
 #include "deuteron/runtime/tensor.h"
 
-#include <sys/mman.h>
-
 #include <algorithm>
-#include <cstdlib>
 #include <cstring>
 #include <utility>
 #include <vector>
@@ -12,8 +9,6 @@
 
 namespace deuteron::runtime {
 namespace {
-
-constexpr int64_t kHugePage = int64_t{2} << 20;
 
 struct AlignedAllocator {
   void AllocData(DLTensor* tensor, int64_t bytes) {
@@ -40,18 +35,6 @@ int64_t ByteStride(const DLTensor& tensor, int axis, int64_t element) {
 }
 
 }  // namespace
-
-void* AllocAligned(int64_t bytes) {
-  // Never empty: a null pointer means "not there" in frames.
-  const int64_t size = (std::max<int64_t>(bytes, 1) + kAlignment - 1) / kAlignment * kAlignment;
-  if (size < kHugePage) return std::aligned_alloc(kAlignment, size);
-  const int64_t rounded = (size + kHugePage - 1) / kHugePage * kHugePage;
-  void* memory = std::aligned_alloc(kHugePage, rounded);
-  if (memory != nullptr) madvise(memory, rounded, MADV_HUGEPAGE);
-  return memory;
-}
-
-void FreeAligned(void* memory) { std::free(memory); }
 
 int64_t TensorBytes(std::span<const int64_t> shape, DLDataType dtype) {
   int64_t elements = 1;

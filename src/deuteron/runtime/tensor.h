@@ -46,7 +46,8 @@ std::string DTypeName(DLDataType dtype);
 /// "float32[1, 3, 224, 224]", for messages.
 std::string DescribeTensor(const DLTensor& tensor);
 
-/// 64-byte aligned memory; large blocks ask for huge pages. Null if it cannot be had. Freed by FreeAligned.
+/// 64-byte aligned memory. Large blocks ask for huge pages, and are kept for the next request of about that size when freed
+/// (fresh pages would be zeroed by the kernel, at the cost of writing them once more). Null if it cannot be had.
 void* AllocAligned(int64_t bytes);
 void FreeAligned(void* memory);
 

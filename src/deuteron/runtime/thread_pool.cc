@@ -89,6 +89,12 @@ class alignas(64) Worker {
     return true;
   }
 
+  /// Takes the loop back if this worker has not begun: nobody waits for a thread that the system has not woken yet.
+  bool Retract() {
+    uint32_t work = kWork;
+    return state_.compare_exchange_strong(work, kIdle, std::memory_order_relaxed);
+  }
+
   void Post(Loop* loop, int self) {
     loop_ = loop;
     self_ = self;
@@ -98,11 +104,17 @@ class alignas(64) Worker {
   }
 
  private:
-  enum State : uint32_t { kIdle, kAsleep, kClaimed, kWork };
+  enum State : uint32_t { kIdle, kAsleep, kClaimed, kWork, kBusy };
+
+  bool Begin() {
+    uint32_t work = kWork;
+    return state_.load(std::memory_order_relaxed) == kWork &&
+           state_.compare_exchange_strong(work, kBusy, std::memory_order_acquire);
+  }
 
   void AwaitWork() {
     auto deadline = std::chrono::steady_clock::now() + kSpin;
-    for (int turn = 1; state_.load(std::memory_order_acquire) != kWork; ++turn) {
+    for (int turn = 1; !Begin(); ++turn) {
       Pause();
       if (turn % 32 != 0 || std::chrono::steady_clock::now() < deadline) continue;
       uint32_t idle = kIdle;
@@ -163,6 +175,9 @@ class Pool {
     loop.running.store(count, std::memory_order_relaxed);
     for (int i = 0; i < count; ++i) claimed[i]->Post(&loop, i + 1);
     loop.Participate(0);
+    for (int i = 0; i < count; ++i) {
+      if (claimed[i]->Retract()) loop.running.fetch_sub(1, std::memory_order_relaxed);
+    }
     // Workers are in their last piece now; if that takes long, somebody else may need this processor.
     for (int turn = 0; loop.running.load(std::memory_order_acquire) != 0; ++turn) {
       if (turn < 2000) {

@@ -1,0 +1,86 @@
+/// \file
+/// Memory of tensors and arenas. Outputs are allocated anew by each Run and often freed soon after; the system would map, fault in
+/// and zero their pages each time, which costs as much as a memory-bound kernel. So large blocks are recycled.
+#include <sys/mman.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <cstdlib>
+#include <map>
+#include <mutex>
+#include <unordered_map>
+
+#include "deuteron/runtime/tensor.h"
+
+namespace deuteron::runtime {
+namespace {
+
+constexpr int64_t kHugePage = int64_t{2} << 20;
+constexpr int64_t kLarge = kHugePage / 2;
+/// Most that is kept without being used.
+constexpr int64_t kMostKept = int64_t{256} << 20;
+
+class LargeBlocks {
+ public:
+  static LargeBlocks& Get() {
+    static auto* blocks = new LargeBlocks();
+    return *blocks;
+  }
+
+  void* Alloc(int64_t bytes) {
+    const int64_t size = (bytes + kHugePage - 1) / kHugePage * kHugePage;
+    std::lock_guard<std::mutex> lock(mutex_);
+    // Not one that is much larger: it would be missing for a request of its size.
+    const auto found = free_.lower_bound(size);
+    if (found != free_.end() && found->first <= size + size / 4) {
+      void* memory = found->second;
+      live_[memory] = found->first;
+      kept_ -= found->first;
+      free_.erase(found);
+      return memory;
+    }
+    void* memory = std::aligned_alloc(kHugePage, size);
+    if (memory == nullptr) return nullptr;
+    madvise(memory, size, MADV_HUGEPAGE);
+    live_[memory] = size;
+    return memory;
+  }
+
+  bool Free(void* memory) {
+    std::lock_guard<std::mutex> lock(mutex_);
+    const auto found = live_.find(memory);
+    if (found == live_.end()) return false;
+    free_.emplace(found->second, memory);
+    kept_ += found->second;
+    live_.erase(found);
+    for (; kept_ > kMostKept; free_.erase(std::prev(free_.end()))) {
+      const auto largest = std::prev(free_.end());
+      kept_ -= largest->first;
+      std::free(largest->second);
+    }
+    return true;
+  }
+
+ private:
+  std::mutex mutex_;
+  std::unordered_map<void*, int64_t> live_;
+  std::multimap<int64_t, void*> free_;
+  int64_t kept_ = 0;
+};
+
+}  // namespace
+
+void* AllocAligned(int64_t bytes) {
+  if (bytes < 0 || bytes > INT64_MAX - kHugePage) return nullptr;
+  if (bytes >= kLarge) return LargeBlocks::Get().Alloc(bytes);
+  // Never empty: a null pointer means "not there" in frames.
+  return std::aligned_alloc(kAlignment, (std::max<int64_t>(bytes, 1) + kAlignment - 1) / kAlignment * kAlignment);
+}
+
+void FreeAligned(void* memory) {
+  const bool may_be_large = memory != nullptr && reinterpret_cast<uintptr_t>(memory) % kHugePage == 0;
+  if (may_be_large && LargeBlocks::Get().Free(memory)) return;
+  std::free(memory);
+}
+
+}  // namespace deuteron::runtime
