@@ -27,7 +27,8 @@ namespace deuteron::tir {
 
 /// Whether an exception is a precondition of a schedule primitive that does not hold.
 bool IsScheduleError(const std::exception& error);
-#define DEUTERON_SCHEDULE_ERROR TVM_FFI_THROW(ScheduleError)
+/// Thrown without a stack trace: rules try and fall back, and collecting one takes milliseconds.
+#define DEUTERON_SCHEDULE_ERROR ::tvm::ffi::detail::ErrorBuilder("ScheduleError", std::string(), false).stream()
 
 /// One dimension of a new layout of a buffer: a whole old dimension, or one part of a tiled one.
 struct LayoutDim {
