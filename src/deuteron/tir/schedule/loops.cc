@@ -52,7 +52,6 @@ class BindingRewriter : public StmtExprMutator {
     });
     return uses;
   }
-  using ExprSubstitute = PrimExpr (*)(const PrimExpr&, const ExprVarMap&);
   static PrimExpr Substitute(const PrimExpr& expr, const VarMap& values) { return deuteron::Substitute(expr, values); }
   static Stmt Substitute(const Stmt& stmt, const VarMap& values) { return tir::Substitute(stmt, values); }
 
