@@ -139,6 +139,7 @@ struct CompiledKernels::Impl {
 };
 
 CompiledKernels::CompiledKernels(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
+CompiledKernels::CompiledKernels() : impl_(std::make_unique<Impl>()) {}
 CompiledKernels::~CompiledKernels() = default;
 CompiledKernels::CompiledKernels(CompiledKernels&&) noexcept = default;
 CompiledKernels& CompiledKernels::operator=(CompiledKernels&&) noexcept = default;

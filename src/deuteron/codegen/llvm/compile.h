@@ -24,6 +24,8 @@ struct CodegenOptions {
 /// Machine code in this process; owns it.
 class CompiledKernels {
  public:
+  /// Without kernels.
+  CompiledKernels();
   ~CompiledKernels();
   CompiledKernels(CompiledKernels&&) noexcept;
   CompiledKernels& operator=(CompiledKernels&&) noexcept;

@@ -1,0 +1,239 @@
+/// Every operation, intrinsic and cast, as vectors, against C's libm in double precision and the interpreter.
+#include <functional>
+
+#include "deuteron/codegen/llvm/kernel_test_util.h"
+#include "deuteron/tir/intrinsics.h"
+
+namespace deuteron::codegen {
+namespace {
+
+using tir::Buffer;
+using tir::PrimFunc;
+using tir::Var;
+
+/// out[i] = make(in0[i], in1[i], …) for i in a vectorised loop.
+PrimFunc Pointwise(const std::vector<DataType>& inputs, int64_t count,
+                   const std::function<PrimExpr(const std::vector<PrimExpr>&)>& make) {
+  std::vector<PrimExpr> loads;
+  Array<Buffer> buffers;
+  const Var i("i");
+  for (size_t k = 0; k < inputs.size(); ++k) {
+    buffers.push_back(Buffer("in" + std::to_string(k), inputs[k], {I64(count)}));
+    loads.push_back(tir::BufferLoad(buffers.back(), {i}));
+  }
+  const PrimExpr value = make(loads);
+  buffers.push_back(Buffer("out", value.dtype(), {I64(count)}));
+  const tir::Stmt body = tir::For(i, I64(0), I64(count), tir::ForKind::kVectorized,
+                                  tir::BufferStore(buffers.back(), value, {i}));
+  return PrimFunc::FromBuffers(buffers, {}, body, DictAttrs(Map<String, Any>{{"tirx.noalias", true}}));
+}
+
+DeuteronKernel Compile(CompiledKernels* kernels, const PrimFunc& func) {
+  IRModule module = IRModule::Empty();
+  module.AddUnique("kernel", tir::LowerPrimFunc(func, Target::Host()));
+  *kernels = CompileInMemory(module, Target::Host(), {.verify = true});
+  return kernels->Lookup("kernel");
+}
+
+std::vector<float> TestPoints() {
+  const float infinity = std::numeric_limits<float>::infinity();
+  std::vector<float> points = {0.0f,     -0.0f,     1.0f,     -1.0f,  infinity, -infinity, std::nanf(""),
+                               1e-40f,   -1e-40f,   1e-38f,   3e38f,  -3e38f,   88.7f,     -87.3f,
+                               -103.0f,  89.0f,     0.5f,     -0.5f,  1.5f,     2.5f,      -2.5f,
+                               1e-8f,    -1e-8f,    0.625f,   0.99999994f,      1.0000001f, 1e9f, -1e10f};
+  std::mt19937 random(3);
+  std::normal_distribution<float> normal;
+  for (int i = 0; i < 3000; ++i) points.push_back(normal(random) * std::exp2(static_cast<float>(i % 9 - 4)));
+  return points;
+}
+
+struct FunctionCase {
+  const char* name;
+  double (*reference)(double);
+  /// In units in the last place of the result; the absolute slack counts where that is larger.
+  double ulp;
+  double absolute;
+};
+
+class FloatIntrinsic : public testing::TestWithParam<FunctionCase> {};
+
+TEST_P(FloatIntrinsic, AgreesWithLibm) {
+  const FunctionCase& c = GetParam();
+  const std::vector<float> points = TestPoints();
+  const auto count = static_cast<int64_t>(points.size());
+  CompiledKernels kernels;
+  const DeuteronKernel kernel = Compile(&kernels, Pointwise({DataType::Float(32)}, count, [&](const auto& x) {
+    return CallIntrin(c.name, {x[0]});
+  }));
+  const Tensor in = EmptyHostTensor({count}, DataType::Float(32));
+  const Tensor out = EmptyHostTensor({count}, DataType::Float(32));
+  std::memcpy(in.data_ptr(), points.data(), points.size() * sizeof(float));
+  void* data[] = {in.data_ptr(), out.data_ptr()};
+  TestContext context;
+  ASSERT_EQ(kernel(context.get(), data, nullptr), 0);
+  double worst = 0;
+  int wrong = 0;
+  for (size_t i = 0; i < points.size() && wrong < 5; ++i) {
+    const float got = static_cast<const float*>(out.data_ptr())[i];
+    const float expected = static_cast<float>(c.reference(points[i]));
+    if (std::isnan(expected) || std::isinf(expected) || std::isinf(got)) {
+      const bool same = std::isnan(expected) ? std::isnan(got) : got == expected;
+      // An overflow may come one ulp early.
+      if (!same && !(std::isinf(got) && std::abs(expected) > 3.4e38f)) {
+        ++wrong;
+        ADD_FAILURE() << c.name << "(" << points[i] << ") = " << got << ", expected " << expected;
+      }
+      continue;
+    }
+    const double exact = c.reference(points[i]);
+    const double unit = std::max<double>(std::abs(std::nextafter(expected, std::numeric_limits<float>::infinity()) - expected), 1.4e-45);
+    const double error = std::abs(got - exact);
+    if (error > c.absolute) worst = std::max(worst, error / unit);
+    if (error > c.absolute && error > c.ulp * unit) {
+      ++wrong;
+      ADD_FAILURE() << c.name << "(" << points[i] << ") = " << got << ", expected " << expected << ", "
+                    << error / unit << " ulp";
+    }
+  }
+  RecordProperty("worst_ulp", std::to_string(worst));
+}
+
+double Sigmoid(double x) { return 1 / (1 + std::exp(-x)); }
+double Rsqrt(double x) { return 1 / std::sqrt(x); }
+double Exp10(double x) { return std::pow(10.0, x); }
+
+INSTANTIATE_TEST_SUITE_P(
+    All, FloatIntrinsic,
+    testing::Values(FunctionCase{"exp", std::exp, 2, 0}, FunctionCase{"exp2", std::exp2, 2, 0},
+                    FunctionCase{"exp10", Exp10, 2, 0}, FunctionCase{"log", std::log, 2, 0},
+                    FunctionCase{"log2", std::log2, 3, 0}, FunctionCase{"log10", std::log10, 3, 0},
+                    FunctionCase{"log1p", std::log1p, 2, 0}, FunctionCase{"sqrt", std::sqrt, 1, 0},
+                    FunctionCase{"rsqrt", Rsqrt, 2, 0}, FunctionCase{"tanh", std::tanh, 4, 2e-7},
+                    FunctionCase{"sigmoid", Sigmoid, 4, 0}, FunctionCase{"erf", std::erf, 4, 3e-7},
+                    FunctionCase{"sin", std::sin, 2, 1e-7}, FunctionCase{"cos", std::cos, 2, 1e-7},
+                    FunctionCase{"tan", std::tan, 2, 0}, FunctionCase{"sinh", std::sinh, 3, 0},
+                    FunctionCase{"cosh", std::cosh, 3, 0}, FunctionCase{"asin", std::asin, 2, 0},
+                    FunctionCase{"acos", std::acos, 2, 0}, FunctionCase{"atan", std::atan, 2, 0},
+                    FunctionCase{"asinh", std::asinh, 3, 0}, FunctionCase{"acosh", std::acosh, 3, 0},
+                    FunctionCase{"atanh", std::atanh, 3, 0}, FunctionCase{"floor", std::floor, 0, 0},
+                    FunctionCase{"ceil", std::ceil, 0, 0}, FunctionCase{"trunc", std::trunc, 0, 0},
+                    FunctionCase{"round", std::nearbyint, 0, 0}, FunctionCase{"abs", std::fabs, 0, 0}),
+    [](const auto& info) { return info.param.name; });
+
+TEST(CodegenOps, CastsBetweenAllTypes) {
+  const std::vector<DataType> types = {DataType::Int(8),   DataType::Int(16),  DataType::Int(32),  DataType::Int(64),
+                                       DataType::UInt(8),  DataType::UInt(16), DataType::UInt(32), DataType::Bool(),
+                                       DataType::Float(16), DataType::BFloat16(), DataType::Float(32), DataType::Float(64)};
+  for (const DataType from : types) {
+    // One kernel a source type: all casts of it.
+    for (const DataType to : types) {
+      if (from == to) continue;
+      SCOPED_TRACE(from.ToString() + " to " + to.ToString());
+      if (to.is_uint() && from.is_float()) continue;
+      Check(Pointwise({from}, 37, [&](const auto& x) { return tir::Cast(to, x[0]); }));
+    }
+  }
+}
+
+TEST(CodegenOps, SaturatingCasts) {
+  const std::vector<float> points = {1e20f, -1e20f, std::nanf(""), 200.7f, -200.7f, 127.9f, -128.9f, 3e9f, -3e9f, 0.9f};
+  const auto count = static_cast<int64_t>(points.size());
+  CompiledKernels kernels;
+  const DeuteronKernel kernel = Compile(&kernels, Pointwise({DataType::Float(32)}, count, [](const auto& x) {
+    return tir::Cast(DataType::Int(8), x[0]);
+  }));
+  alignas(64) float in[16];
+  alignas(64) int8_t out[16];
+  std::copy(points.begin(), points.end(), in);
+  void* data[] = {in, out};
+  kernel(nullptr, data, nullptr);
+  const int8_t expected[] = {127, -128, 0, 127, -128, 127, -128, 127, -128, 0};
+  for (int64_t i = 0; i < count; ++i) EXPECT_EQ(out[i], expected[i]) << points[static_cast<size_t>(i)];
+}
+
+TEST(CodegenOps, BinaryOperations) {
+  const ExprKind arithmetic[] = {ExprKind::kAdd, ExprKind::kSub, ExprKind::kMul, ExprKind::kMin, ExprKind::kMax,
+                                 ExprKind::kEQ,  ExprKind::kNE,  ExprKind::kLT,  ExprKind::kLE,  ExprKind::kGT,
+                                 ExprKind::kGE};
+  const DataType types[] = {DataType::Int(8), DataType::Int(32), DataType::Int(64), DataType::UInt(8),
+                            DataType::Float(16), DataType::BFloat16(), DataType::Float(32), DataType::Float(64)};
+  for (const DataType type : types) {
+    for (const ExprKind kind : arithmetic) {
+      SCOPED_TRACE(type.ToString() + " operation " + std::to_string(static_cast<int>(kind)));
+      Check(Pointwise({type, type}, 21, [&](const auto& x) { return MakeBinary(kind, x[0], x[1]); }));
+    }
+  }
+  for (const DataType type : {DataType::Int(8), DataType::Int(32), DataType::Int(64)}) {
+    for (const ExprKind kind : {ExprKind::kDiv, ExprKind::kMod, ExprKind::kFloorDiv, ExprKind::kFloorMod}) {
+      SCOPED_TRACE(type.ToString() + " division " + std::to_string(static_cast<int>(kind)));
+      for (const int64_t divisor : {3, -3, 4, -4, 1}) {
+        Check(Pointwise({type}, 50, [&](const auto& x) { return MakeBinary(kind, x[0], MakeConst(type, divisor)); }));
+      }
+    }
+  }
+  Check(Pointwise({DataType::Float(32), DataType::Float(32)}, 21, [](const auto& x) { return tir::Div(x[0], x[1]); }), 1e-7);
+}
+
+TEST(CodegenOps, IntegersAndPredicates) {
+  const DataType i32 = DataType::Int(32);
+  for (const char* name : {"bitwise_and", "bitwise_or", "bitwise_xor"}) {
+    SCOPED_TRACE(name);
+    Check(Pointwise({i32, i32}, 20, [&](const auto& x) { return CallIntrin(name, {x[0], x[1]}); }));
+  }
+  Check(Pointwise({i32}, 20, [&](const auto& x) { return CallIntrin("bitwise_not", {x[0]}); }));
+  Check(Pointwise({i32}, 20, [&](const auto& x) { return CallIntrin("abs", {x[0]}); }));
+  Check(Pointwise({i32}, 20, [&](const auto& x) { return CallIntrin("shift_right", {x[0], MakeConst(x[0].dtype(), 3)}); }));
+  Check(Pointwise({i32}, 20, [&](const auto& x) { return CallIntrin("shift_left", {x[0], MakeConst(x[0].dtype(), 3)}); }));
+  const DataType f32 = DataType::Float(32);
+  for (const char* name : {"isnan", "isinf", "isfinite"}) {
+    SCOPED_TRACE(name);
+    Check(Pointwise({f32}, 20, [&](const auto& x) { return CallIntrin(name, DataType::Bool(), {Infinity(x[0].dtype()) * x[0]}); }));
+  }
+  for (const double exponent : {2.0, 3.0, 4.0, 0.5, -0.5, -1.0, 1.7}) {
+    SCOPED_TRACE(exponent);
+    Check(Pointwise({f32}, 40, [&](const auto& x) { return CallIntrin("pow", {x[0], MakeConst(x[0].dtype(), exponent)}); }), 1e-6);
+  }
+  Check(Pointwise({f32, f32}, 40, [&](const auto& x) { return CallIntrin("pow", {x[0], x[1]}); }), 1e-6);
+  Check(Pointwise({f32}, 20, [&](const auto& x) { return CallIntrin("reinterpret", DataType::Int(32), {x[0]}); }));
+  for (const char* name : {"fmod", "atan2", "copysign", "hypot"}) {
+    SCOPED_TRACE(name);
+    Check(Pointwise({f32, f32}, 20, [&](const auto& x) { return CallIntrin(name, {x[0], x[1]}); }), 1e-6);
+  }
+}
+
+TEST(CodegenOps, NanPropagatesThroughMinAndMax) {
+  alignas(64) float a[16] = {std::nanf(""), 1, std::nanf(""), 2};
+  alignas(64) float b[16] = {1, std::nanf(""), std::nanf(""), 3};
+  alignas(64) float out[16];
+  CompiledKernels kernels;
+  const DeuteronKernel kernel = Compile(&kernels, Pointwise({DataType::Float(32), DataType::Float(32)}, 4, [](const auto& x) {
+    return Min(Max(x[0], MakeConst(x[0].dtype(), 0.0)), x[1]);
+  }));
+  void* data[] = {a, b, out};
+  kernel(nullptr, data, nullptr);
+  EXPECT_TRUE(std::isnan(out[0]));
+  EXPECT_TRUE(std::isnan(out[1]));
+  EXPECT_TRUE(std::isnan(out[2]));
+  EXPECT_EQ(out[3], 2);
+}
+
+TEST(CodegenOps, FailedAssertionReachesTheCaller) {
+  const Var n("n");
+  const Buffer out("out", DataType::Float(32), {n});
+  const tir::Stmt body = tir::SeqStmt({tir::AssertStmt(n >= 3, "n must be at least 3"),
+                                       tir::BufferStore(out, MakeConst(DataType::Float(32), 1.0), {I64(0)})});
+  CompiledKernels kernels;
+  const DeuteronKernel kernel = Compile(&kernels, PrimFunc::FromBuffers({out}, {}, body));
+  alignas(64) float value[16] = {};
+  void* data[] = {value};
+  TestContext context;
+  int64_t scalars[] = {2};
+  EXPECT_NE(kernel(context.get(), data, scalars), 0);
+  EXPECT_EQ(context.error, "n must be at least 3");
+  scalars[0] = 3;
+  EXPECT_EQ(kernel(context.get(), data, scalars), 0);
+  EXPECT_EQ(value[0], 1);
+}
+
+}  // namespace
+}  // namespace deuteron::codegen

@@ -1,0 +1,189 @@
+/// \file
+/// For tests: runs a PrimFunc compiled and interpreted on the same random inputs.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <cstring>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "deuteron/codegen/llvm/compile.h"
+#include "deuteron/interpreter/interpreter.h"
+#include "deuteron/ir/expr_functor.h"
+#include "deuteron/ir/prim_ops.h"
+#include "deuteron/support/host_tensor.h"
+#include "deuteron/tir/analysis/kernel_signature.h"
+#include "deuteron/tir/transform/lower.h"
+
+namespace deuteron::codegen {
+
+/// A context that runs pieces in order, of the least length allowed, and counts what is not given back.
+class TestContext {
+ public:
+  TestContext() {
+    context_.parallel_for = [](const DeuteronContext*, int64_t extent, int64_t grain,
+                               int (*body)(void*, int64_t, int64_t), void* closure) {
+      for (int64_t begin = 0; begin < extent; begin += grain) {
+        if (int code = body(closure, begin, std::min(extent, begin + grain))) return code;
+      }
+      return 0;
+    };
+    context_.set_error = [](const DeuteronContext* context, const char* message) {
+      static_cast<TestContext*>(context->runtime)->error = message;
+    };
+    context_.allocate = [](const DeuteronContext* context, int64_t bytes) {
+      ++static_cast<TestContext*>(context->runtime)->live;
+      return std::aligned_alloc(64, static_cast<size_t>((std::max<int64_t>(bytes, 1) + 63) / 64 * 64));
+    };
+    context_.release = [](const DeuteronContext* context, void* memory) {
+      --static_cast<TestContext*>(context->runtime)->live;
+      std::free(memory);
+    };
+    context_.stream = nullptr;
+    context_.runtime = this;
+  }
+  const DeuteronContext* get() const { return &context_; }
+  std::string error;
+  int live = 0;
+
+ private:
+  DeuteronContext context_;
+};
+
+inline void FillRandom(const Tensor& tensor, std::mt19937* random) {
+  const int64_t count = tensor.numel();
+  const DataType type(tensor.dtype());
+  std::normal_distribution<float> normal;
+  for (int64_t i = 0; i < count; ++i) {
+    if (type == DataType::Float(32)) {
+      static_cast<float*>(tensor.data_ptr())[i] = normal(*random);
+    } else if (type == DataType::Float(64)) {
+      static_cast<double*>(tensor.data_ptr())[i] = normal(*random);
+    } else if (type.is_bool()) {
+      static_cast<uint8_t*>(tensor.data_ptr())[i] = (*random)() & 1;
+    } else if (type.is_bfloat16()) {
+      const float value = normal(*random);
+      uint32_t bits;
+      std::memcpy(&bits, &value, 4);
+      static_cast<uint16_t*>(tensor.data_ptr())[i] = static_cast<uint16_t>(bits >> 16);
+    } else if (type.is_float()) {
+      const _Float16 value = static_cast<_Float16>(normal(*random));
+      std::memcpy(static_cast<char*>(tensor.data_ptr()) + i * 2, &value, 2);
+    } else {
+      const int64_t value = static_cast<int64_t>((*random)() % 201) - (type.is_int() ? 100 : 0);
+      std::memcpy(static_cast<char*>(tensor.data_ptr()) + i * type.bytes(), &value, static_cast<size_t>(type.bytes()));
+    }
+  }
+}
+
+inline double ElementOf(const Tensor& tensor, int64_t i) {
+  const DataType type(tensor.dtype());
+  const char* data = static_cast<const char*>(tensor.data_ptr()) + i * type.bytes();
+  const auto read = [data](auto value) {
+    std::memcpy(&value, data, sizeof(value));
+    return static_cast<double>(value);
+  };
+  if (type == DataType::Float(64)) return read(double{});
+  if (type == DataType::Float(32)) return read(float{});
+  if (type.is_bfloat16()) {
+    uint16_t half;
+    std::memcpy(&half, data, 2);
+    const uint32_t bits = static_cast<uint32_t>(half) << 16;
+    float value;
+    std::memcpy(&value, &bits, 4);
+    return value;
+  }
+  if (type.is_float()) return read(_Float16{});
+  if (type.is_bool()) return read(uint8_t{});
+  switch (type.bits() * (type.is_int() ? 1 : -1)) {
+    case 8: return read(int8_t{});
+    case 16: return read(int16_t{});
+    case 32: return read(int32_t{});
+    case 64: return read(int64_t{});
+    case -8: return read(uint8_t{});
+    case -16: return read(uint16_t{});
+    case -32: return read(uint32_t{});
+    default: return read(uint64_t{});
+  }
+}
+
+inline Tensor CopyTensor(const Tensor& tensor) {
+  std::vector<int64_t> shape(tensor.shape().begin(), tensor.shape().end());
+  Tensor copy = EmptyHostTensor(shape, tensor.dtype());
+  std::memcpy(copy.data_ptr(), tensor.data_ptr(),
+              static_cast<size_t>(tensor.numel() * DataType(tensor.dtype()).bytes()));
+  return copy;
+}
+
+/// Equal within `tolerance` relative to the greatest magnitude of `expected`; NaN and infinities in place.
+inline void ExpectClose(const Tensor& got, const Tensor& expected, double tolerance, const std::string& what) {
+  double scale = 1e-30;
+  for (int64_t i = 0; i < expected.numel(); ++i) {
+    const double value = std::abs(ElementOf(expected, i));
+    if (std::isfinite(value)) scale = std::max(scale, value);
+  }
+  int wrong = 0;
+  for (int64_t i = 0; i < expected.numel() && wrong < 5; ++i) {
+    const double a = ElementOf(got, i);
+    const double b = ElementOf(expected, i);
+    const bool same = std::isnan(b) ? std::isnan(a) : std::isinf(b) ? a == b : std::abs(a - b) <= tolerance * scale;
+    if (!same) {
+      ++wrong;
+      ADD_FAILURE() << what << ": element " << i << " is " << a << ", expected " << b;
+    }
+  }
+}
+
+/// Shapes of the parameters of a function once its symbolic dimensions have values.
+inline std::vector<Tensor> RandomArguments(const tir::PrimFunc& func, const ExprVarMap& dims, std::mt19937* random) {
+  std::vector<Tensor> tensors;
+  for (const tir::Buffer& buffer : tir::ParamBuffers(func)) {
+    std::vector<int64_t> shape;
+    for (const PrimExpr& extent : buffer->shape) {
+      shape.push_back(AsConstInt(Substitute(extent, dims)).value());
+    }
+    tensors.push_back(EmptyHostTensor(shape, buffer->dtype));
+    FillRandom(tensors.back(), random);
+  }
+  return tensors;
+}
+
+/// Lowers, compiles and runs `func`, and compares every parameter with what `reference` interpreted gives. `dims`
+/// are the values of symbolic dimensions and scalar parameters.
+inline void CheckAgainst(const tir::PrimFunc& func, const tir::PrimFunc& reference, double tolerance = 0,
+                         const ExprVarMap& dims = {}, const Target& target = Target::Host()) {
+  std::mt19937 random(7);
+  const std::vector<Tensor> expected = RandomArguments(reference, dims, &random);
+  std::vector<Tensor> got;
+  std::vector<void*> data;
+  for (const Tensor& tensor : expected) {
+    got.push_back(CopyTensor(tensor));
+    data.push_back(got.back().data_ptr());
+  }
+  std::vector<int64_t> parameters;
+  for (const tir::Var& param : reference->params) {
+    if (!reference->buffer_map.count(param)) parameters.push_back(AsConstInt(dims.at(param)).value());
+  }
+  std::vector<int64_t> scalars;
+  for (const tir::Var& var : tir::KernelScalars(reference)) scalars.push_back(AsConstInt(dims.at(var)).value());
+  interpreter::RunPrimFunc(reference, expected, parameters);
+  IRModule module = IRModule::Empty();
+  module.AddUnique("kernel", tir::LowerPrimFunc(func, target));
+  const CompiledKernels kernels = CompileInMemory(module, target, {.verify = true});
+  TestContext context;
+  const int code = kernels.Lookup("kernel")(context.get(), data.data(), scalars.data());
+  EXPECT_EQ(code, 0) << context.error;
+  EXPECT_EQ(context.live, 0) << "scratch memory was not released";
+  for (size_t i = 0; i < got.size(); ++i) {
+    ExpectClose(got[i], expected[i], tolerance, "parameter " + std::to_string(i));
+  }
+}
+inline void Check(const tir::PrimFunc& func, double tolerance = 0, const ExprVarMap& dims = {},
+                  const Target& target = Target::Host()) {
+  CheckAgainst(func, func, tolerance, dims, target);
+}
+
+}  // namespace deuteron::codegen

@@ -1,0 +1,186 @@
+/// Scheduled functions, compiled, against the interpreter on the unscheduled ones.
+#include "deuteron/codegen/llvm/kernel_test_util.h"
+#include "deuteron/te/tensor.h"
+#include "deuteron/tir/schedule/schedule.h"
+
+namespace deuteron::codegen {
+namespace {
+
+const DataType kFloat = DataType::Float(32);
+using tir::Schedule;
+using tir::Var;
+
+te::Tensor Matmul(const te::Tensor& a, const te::Tensor& b, const std::string& name = "C") {
+  const tir::IterVar k = te::ReduceAxis(a.shape()[1]);
+  return te::Compute({a.shape()[0], b.shape()[1]}, [&](const Array<Var>& i) {
+    return te::Sum(a({i[0], k->var}) * b({k->var, i[1]}), {k});
+  }, name);
+}
+
+te::Tensor Relu(const te::Tensor& x) {
+  return te::Compute(x.shape(), [&](const Array<Var>& i) {
+    Array<PrimExpr> indices(i.begin(), i.end());
+    return Max(x(indices), MakeConst(x.dtype(), 0.0));
+  }, "relu");
+}
+
+TEST(Codegen, UnscheduledReductions) {
+  const te::Tensor a = te::Placeholder({I64(5), I64(7)}, kFloat, "A");
+  const te::Tensor b = te::Placeholder({I64(7), I64(9)}, kFloat, "B");
+  Check(te::CreatePrimFunc({a, b, Matmul(a, b)}), 1e-6);
+}
+
+/// The shape of kernel that reaches the peak: see README.md.
+tir::PrimFunc TiledMatmul(const tir::PrimFunc& func, int64_t mr, int64_t nr) {
+  Schedule s(func);
+  const auto write = s.CacheWrite("C", "local");
+  const auto loops = s.GetLoops("C");
+  const auto i = s.Split(loops[0], std::vector<int64_t>{-1, mr});
+  const auto j = s.Split(loops[1], std::vector<int64_t>{-1, nr});
+  s.Reorder({j[0], i[0], loops[2], i[1], j[1]});
+  s.ReverseComputeAt(write, i[0]);
+  s.Parallel(j[0]);
+  s.DecomposeReduction("C", loops[2]);
+  s.Unroll(i[1]);
+  s.Vectorize(j[1]);
+  const auto init = s.GetLoops("C_init");
+  s.Unroll(init[2]);
+  s.Vectorize(init[3]);
+  const auto copy = s.GetLoops(write);
+  s.Vectorize(copy[copy.size() - 1]);
+  s.Unroll(copy[copy.size() - 2]);
+  return s.func();
+}
+
+TEST(Codegen, TiledMatmulWithTails) {
+  for (const auto& [m, n, k] : {std::tuple{12, 64, 32}, std::tuple{13, 70, 9}, std::tuple{5, 17, 3}}) {
+    const te::Tensor a = te::Placeholder({I64(m), I64(k)}, kFloat, "A");
+    const te::Tensor b = te::Placeholder({I64(k), I64(n)}, kFloat, "B");
+    const tir::PrimFunc func = te::CreatePrimFunc({a, b, Matmul(a, b)});
+    CheckAgainst(TiledMatmul(func, 6, 64), func, 1e-5);
+  }
+}
+
+TEST(Codegen, SymbolicMatmul) {
+  const Var n("n");
+  const Var m("m");
+  const te::Tensor a = te::Placeholder({n, I64(24)}, kFloat, "A");
+  const te::Tensor b = te::Placeholder({I64(24), m}, kFloat, "B");
+  const tir::PrimFunc func = te::CreatePrimFunc({a, b, Matmul(a, b)});
+  const tir::PrimFunc tiled = TiledMatmul(func, 4, 32);
+  for (const auto& [rows, columns] : {std::pair{8, 64}, std::pair{7, 33}, std::pair{1, 1}}) {
+    CheckAgainst(tiled, func, 1e-5, {{n, I64(rows)}, {m, I64(columns)}});
+  }
+}
+
+TEST(Codegen, EpilogueAtTheTile) {
+  const te::Tensor a = te::Placeholder({I64(16), I64(8)}, kFloat, "A");
+  const te::Tensor b = te::Placeholder({I64(8), I64(48)}, kFloat, "B");
+  const tir::PrimFunc func = te::CreatePrimFunc({a, b, Relu(Matmul(a, b))});
+  Schedule s(func);
+  const auto loops = s.GetLoops("C");
+  const auto i = s.Split(loops[0], std::vector<int64_t>{-1, 4});
+  const auto j = s.Split(loops[1], std::vector<int64_t>{-1, 16});
+  s.Reorder({i[0], j[0], loops[2], i[1], j[1]});
+  s.ReverseComputeAt("relu", j[0]);
+  s.Vectorize(j[1]);
+  s.Parallel(i[0]);
+  const auto epilogue = s.GetLoops("relu");
+  s.Vectorize(epilogue.back());
+  CheckAgainst(s.func(), func, 1e-6);
+  // The intermediate shrinks to the tile.
+  const std::string text = EmitLlvmIr([&] {
+    IRModule module = IRModule::Empty();
+    module.AddUnique("kernel", tir::LowerPrimFunc(s.func(), Target::Host()));
+    return module;
+  }(), Target::Host(), {});
+  EXPECT_EQ(text.find("scratch"), std::string::npos);
+}
+
+TEST(Codegen, ElementwiseVectorTails) {
+  const Var n("n");
+  for (const PrimExpr& extent : {I64(1), I64(5), I64(16), I64(100), static_cast<PrimExpr>(n)}) {
+    const te::Tensor x = te::Placeholder({I64(3), extent}, kFloat, "x");
+    const te::Tensor y = te::Compute({I64(3), extent}, [&](const Array<Var>& i) {
+      return CallIntrin("exp", {x({i[0], i[1]})}) + CastTo(kFloat, i[1]);
+    }, "y");
+    const tir::PrimFunc func = te::CreatePrimFunc({x, y});
+    Schedule s(func);
+    const auto loops = s.GetLoops("y");
+    s.Parallel(loops[0]);
+    const bool symbolic = extent->kind == ExprKind::kVar;
+    s.Vectorize(symbolic ? s.Split(loops.back(), std::vector<int64_t>{-1, 16})[1] : loops.back());
+    if (!symbolic) CheckAgainst(s.func(), func, 1e-6);
+    for (int64_t size : {0, 3, 16, 37}) {
+      if (symbolic) CheckAgainst(s.func(), func, 1e-6, {{n, I64(size)}});
+    }
+  }
+}
+
+TEST(Codegen, PaddingGuardsItsLoads) {
+  const te::Tensor x = te::Placeholder({I64(10), I64(20)}, kFloat, "x");
+  const te::Tensor pad = te::Compute({I64(12), I64(24)}, [&](const Array<Var>& i) {
+    const PrimExpr inside = i[0] >= 1 && i[0] < 11 && i[1] >= 2 && i[1] < 22;
+    return IfThenElse(inside, x({i[0] - 1, i[1] - 2}), MakeConst(kFloat, 0.0));
+  }, "pad");
+  const tir::PrimFunc func = te::CreatePrimFunc({x, pad});
+  Check(func);
+  Schedule s(func);
+  const auto loops = s.GetLoops("pad");
+  s.Vectorize(s.Split(loops[1], std::vector<int64_t>{-1, 16})[1]);
+  CheckAgainst(s.func(), func);
+}
+
+TEST(Codegen, StridedAndReversedAccess) {
+  const te::Tensor x = te::Placeholder({I64(64)}, kFloat, "x");
+  const te::Tensor y = te::Compute({I64(32)}, [&](const Array<Var>& i) {
+    return x({i[0] * 2 + 1}) + x({31 - i[0]}) + x({FloorDiv(i[0], 4)}) + x({FloorMod(i[0], 4)});
+  }, "y");
+  const tir::PrimFunc func = te::CreatePrimFunc({x, y});
+  Schedule s(func);
+  s.Vectorize(s.GetLoops("y")[0]);
+  CheckAgainst(s.func(), func);
+}
+
+TEST(Codegen, RowReductionsShareTheRow) {
+  // A softmax: three stages at one row loop, intermediates one element long.
+  const te::Tensor x = te::Placeholder({I64(9), I64(40)}, kFloat, "x");
+  const tir::IterVar k = te::ReduceAxis(I64(40), "k");
+  const te::Tensor max = te::Compute({I64(9)}, [&](const Array<Var>& i) {
+    return te::MaxReduce(x({i[0], k->var}), {k});
+  }, "max");
+  const te::Tensor e = te::Compute({I64(9), I64(40)}, [&](const Array<Var>& i) {
+    return CallIntrin("exp", {x({i[0], i[1]}) - max({i[0]})});
+  }, "e");
+  const tir::IterVar r = te::ReduceAxis(I64(40), "r");
+  const te::Tensor sum = te::Compute({I64(9)}, [&](const Array<Var>& i) {
+    return te::Sum(e({i[0], r->var}), {r});
+  }, "sum");
+  const te::Tensor y = te::Compute({I64(9), I64(40)}, [&](const Array<Var>& i) {
+    return e({i[0], i[1]}) / sum({i[0]});
+  }, "y");
+  const tir::PrimFunc func = te::CreatePrimFunc({x, y});
+  Check(func, 1e-6);
+  Schedule s(func);
+  const auto row = s.GetLoops("y")[0];
+  s.ComputeAt("sum", row);
+  s.ComputeAt("e", row);
+  s.ComputeAt("max", row);
+  s.Parallel(row);
+  s.Vectorize(s.GetLoops("y").back());
+  s.Vectorize(s.GetLoops("e").back());
+  CheckAgainst(s.func(), func, 1e-6);
+}
+
+TEST(Codegen, LargeScratchComesFromTheContext) {
+  const Var n("n");
+  const te::Tensor x = te::Placeholder({n, I64(300)}, kFloat, "x");
+  const te::Tensor t = te::Compute({n, I64(300)}, [&](const Array<Var>& i) { return x({i[0], i[1]}) * x({i[0], i[1]}); }, "t");
+  const te::Tensor y = te::Compute({n, I64(299)}, [&](const Array<Var>& i) { return t({i[0], i[1]}) + t({i[0], i[1] + 1}); }, "y");
+  const tir::PrimFunc func = te::CreatePrimFunc({x, y});
+  Check(func, 1e-6, {{n, I64(200)}});
+  Check(func, 1e-6, {{n, I64(0)}});
+}
+
+}  // namespace
+}  // namespace deuteron::codegen
