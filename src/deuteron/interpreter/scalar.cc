@@ -191,7 +191,7 @@ Scalar LoadScalar(const void* data, DataType dtype, int64_t index) {
   switch (dtype.bits()) {
     case 8: return Scalar::Int(is_signed ? At<int8_t>(data, index) : At<uint8_t>(data, index));
     case 16: return Scalar::Int(is_signed ? At<int16_t>(data, index) : At<uint16_t>(data, index));
-    case 32: return Scalar::Int(is_signed ? At<int32_t>(data, index) : At<uint32_t>(data, index));
+    case 32: return Scalar::Int(is_signed ? int64_t{At<int32_t>(data, index)} : int64_t{At<uint32_t>(data, index)});
     case 64: return Scalar::Int(At<int64_t>(data, index));
     default: DEUTERON_THROW(UnsupportedError) << "the interpreter does not hold elements of type " << dtype;
   }
