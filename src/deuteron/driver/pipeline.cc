@@ -54,15 +54,16 @@ Pass SchedulePass(const Target& target) {
       });
 }
 
-IRModule LowerKernels(const IRModule& module, const Target& target) {
-  IRModule kernels = IRModule::Empty();
-  for (const auto& [var, func] : module->functions) {
-    const auto kernel = As<tir::PrimFunc>(func);
-    if (!kernel.defined()) continue;
-    kernels.Update(GlobalVar(String(codegen::KernelSymbol(std::string(var->name_hint)))),
-                   tir::LowerPrimFunc(kernel, target));
-  }
-  return kernels;
+Pass LowerKernels(const Target& target) {
+  return transform::ModulePass({.name = "LowerKernels", .opt_level = 0}, [target](IRModule module, const transform::PassContext&) {
+    IRModule kernels = IRModule::Empty();
+    for (const auto& [var, func] : module->functions) {
+      const auto kernel = As<tir::PrimFunc>(func);
+      if (!kernel.defined()) continue;
+      kernels.Update(GlobalVar(String(codegen::KernelSymbol(std::string(var->name_hint)))), tir::LowerPrimFunc(kernel, target));
+    }
+    return kernels;
+  });
 }
 
 std::string DecisionsToJson(const transform::DecisionLog& log) {

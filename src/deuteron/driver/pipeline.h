@@ -19,8 +19,9 @@ transform::Pass SchedulePass(const Target& target);
 /// From calls of kernels to calls on planned memory.
 std::vector<transform::Pass> MemoryPasses();
 
-/// The loop-level functions of `module` lowered for code generation, under the symbols that byte code calls them by.
-IRModule LowerKernels(const IRModule& module, const Target& target);
+/// The loop-level functions of a module, and only they, lowered for code generation, under the symbols that byte code
+/// calls them by.
+transform::Pass LowerKernels(const Target& target);
 
 /// The decision log as JSON, kept in artefacts.
 std::string DecisionsToJson(const transform::DecisionLog& log);

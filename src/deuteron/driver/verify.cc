@@ -5,6 +5,7 @@
 
 #include "deuteron/driver/pipeline.h"
 #include "deuteron/driver/random_tensor.h"
+#include "deuteron/ir/expr_functor.h"
 #include "deuteron/interpreter/interpreter.h"
 #include "deuteron/interpreter/scalar.h"
 #include "deuteron/relax/analysis/well_formed.h"

@@ -57,7 +57,7 @@ class UseFinder : public StmtExprVisitor {
 
  private:
   /// How far down the path a buffer that the block writes may lie: above the outermost loop that the block
-  /// reduces over (or runs through in order).
+  /// reduces over (or runs through in order); no limit if there is none.
   size_t ReductionDepth(const SBlockRealizeNode* op) {
     std::unordered_set<const Object*> vars;
     for (size_t i = 0; i < op->iter_values.size(); ++i) {
@@ -70,7 +70,7 @@ class UseFinder : public StmtExprVisitor {
       const auto* loop = path_[depth]->kind == StmtKind::kFor ? static_cast<const ForNode*>(path_[depth]) : nullptr;
       if (loop != nullptr && vars.count(loop->loop_var.get())) return depth;
     }
-    return path_.size() + 1;
+    return static_cast<size_t>(-1);
   }
 
   void Use(const Buffer& buffer, size_t depth) {

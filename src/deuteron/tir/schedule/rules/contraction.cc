@@ -106,8 +106,7 @@ bool MakePlan(const Schedule& schedule, const Target& target, Plan* plan) {
   return true;
 }
 
-/// Marks the loops of a block that copies or initialises a tile: all unrolled, the vector axis in vectors. `vector_last`:
-/// the vector axis is the innermost loop; otherwise it is the outermost of the tile's.
+/// Marks the loops of a block that copies a tile: all unrolled, the vector axis innermost and in vectors.
 void MarkTile(Schedule* schedule, const Block& block, const Loop& tile, const Plan& plan) {
   std::vector<Loop> loops = schedule->GetLoops(block);
   const auto position = std::find_if(loops.begin(), loops.end(), [&](const Loop& loop) { return loop.same_as(tile); });
@@ -181,7 +180,10 @@ void Tile(Schedule* schedule, const Plan& plan) {
     }
   }
   const Block init = schedule->DecomposeReduction(plan.anchor, reduce.front());
-  MarkTile(schedule, init, tile, plan);
+  // The initialisation has copies of the tile's loops, rows × vectors × lanes.
+  const std::vector<Loop> init_loops = schedule->GetLoops(init);
+  for (size_t i = outer.size(); i + 1 < init_loops.size(); ++i) schedule->Unroll(init_loops[i]);
+  schedule->Vectorize(init_loops.back());
   if (copy_stays) MarkTile(schedule, copy, tile, plan);
   if (!copy_stays) MarkTile(schedule, plan.epilogue, tile, plan);
   if (copy_stays && !plan.epilogue.empty()) {
