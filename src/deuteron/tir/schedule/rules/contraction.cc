@@ -23,6 +23,8 @@ struct Plan {
   /// Positions among the anchor's iterators.
   size_t vector = 0;
   std::optional<size_t> row;
+  /// Dimension of the output that the vector axis is; the last if the output is contiguous along it.
+  size_t vector_dim = 0;
   bool contiguous_output = false;
   int64_t lanes = 1;
   int64_t num_vectors = 1;
@@ -102,6 +104,9 @@ bool MakePlan(const Schedule& schedule, const Target& target, Plan* plan) {
   if (!ChooseVectors(*vector_extent, Lanes(target), budget, plan)) return false;
   const auto written = GetReductionUpdate(block);
   if (!written) return false;
+  for (size_t dim = 0; dim < written->indices.size(); ++dim) {
+    if (written->indices[dim].same_as(block->iter_vars[plan->vector]->var)) plan->vector_dim = dim;
+  }
   plan->contiguous_output = LastIndexIter(block, written->indices) == plan->vector;
   return true;
 }
@@ -132,6 +137,16 @@ void MarkTile(Schedule* schedule, const Block& block, const Loop& tile, const Pl
   schedule->Reorder(order);
   for (size_t i = 0; i + 1 < order.size(); ++i) schedule->Unroll(order[i]);
   schedule->Vectorize(split[1]);
+}
+
+/// Lays an intermediate buffer out so that dimension `dim` is contiguous.
+void MoveDimensionLast(Schedule* schedule, const Buffer& buffer, size_t dim) {
+  std::vector<LayoutDim> layout;
+  for (size_t i = 0; i < buffer->shape.size(); ++i) {
+    if (i != dim) layout.push_back(LayoutDim::Whole(static_cast<int64_t>(i)));
+  }
+  layout.push_back(LayoutDim::Whole(static_cast<int64_t>(dim)));
+  schedule->TransformLayout(buffer, layout);
 }
 
 void Tile(Schedule* schedule, const Plan& plan) {
@@ -170,6 +185,11 @@ void Tile(Schedule* schedule, const Plan& plan) {
 
   const Loop tile = outer.back();
   const Block copy = schedule->CacheWrite(plan.anchor, "local");
+  if (!plan.contiguous_output) {
+    // Registers hold vectors of the vector axis, and so does the copy that the epilogue reads.
+    MoveDimensionLast(schedule, schedule->WriteBuffer(plan.anchor), plan.vector_dim);
+    if (!plan.epilogue.empty()) MoveDimensionLast(schedule, schedule->WriteBuffer(copy), plan.vector_dim);
+  }
   schedule->ReverseComputeAt(copy, tile);
   bool copy_stays = true;
   if (!plan.epilogue.empty()) {
