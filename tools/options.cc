@@ -11,7 +11,7 @@
 #include "deuteron/driver/random_tensor.h"
 #include "deuteron/frontend/onnx/import.h"
 #include "deuteron/ir/transform/instruments.h"
-#include "deuteron/relax/transform/passes.h"
+#include "deuteron/relax/analysis/well_formed.h"
 #include "deuteron/script/parser.h"
 #include "deuteron/script/printer.h"
 #include "deuteron/support/npy.h"
