@@ -1,0 +1,58 @@
+/// \file
+/// Every pass that can be named in text: `deuteron opt --passes`, the text tests, required passes.
+#pragma once
+
+#include <nlohmann/json.hpp>
+
+#include <functional>
+#include <map>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "deuteron/ir/transform/pass.h"
+
+namespace deuteron {
+
+/// The arguments of a pass as they were written, by name. Reading one of another type is a UsageError.
+class PassArguments {
+ public:
+  explicit PassArguments(std::string pass, std::map<std::string, nlohmann::json> values = {})
+      : pass_(std::move(pass)), values_(std::move(values)) {}
+  int64_t Int(const char* name, int64_t fallback) const;
+  bool Bool(const char* name, bool fallback) const;
+  std::string String(const char* name, const std::string& fallback) const;
+  std::vector<std::string> Strings(const char* name) const;
+  /// {n: 4} → {"n", 4}
+  std::map<std::string, int64_t> Ints(const char* name) const;
+  const std::map<std::string, nlohmann::json>& values() const { return values_; }
+
+ private:
+  /// Null if it was not given, or as `none`.
+  const nlohmann::json* Find(const char* name) const;
+  [[noreturn]] void Fail(const char* name, const char* expected) const;
+  std::string pass_;
+  std::map<std::string, nlohmann::json> values_;
+};
+
+struct PassEntry {
+  const char* name;
+  const char* description;
+  /// Names of its arguments, as TVM's Python functions call them.
+  std::vector<const char*> parameters;
+  std::function<transform::Pass(const PassArguments&)> make;
+};
+
+/// All passes, in the order in which they usually run.
+std::span<const PassEntry> AllPasses();
+/// Null if there is none of that name.
+const PassEntry* FindPass(std::string_view name);
+/// The pass of that name with default arguments; a UsageError if there is none. For PassContext::find_pass.
+transform::Pass MakePass(const std::string& name);
+
+/// The passes in a text like `FuseOps(fuse_opt_level=2),FuseTIR`. Arguments are `name=value` with `true`/`false`,
+/// `none` (the default), numbers, strings (quotes optional), `[a, b]` and `{k: v}`. A UsageError shows what is wrong where.
+std::vector<transform::Pass> ParsePasses(std::string_view text);
+
+}  // namespace deuteron
