@@ -29,8 +29,6 @@ Pass ToNonDataflow();
 /// Removes pure bindings whose values nothing uses, and functions that no entry reaches. Without
 /// `entry_functions`, every public function is one.
 Pass DeadCodeElimination(std::vector<std::string> entry_functions = {});
-/// Replaces bindings whose value was computed before by that value. `call_only` leaves all but calls.
-Pass EliminateCommonSubexpr(bool call_only = false);
 
 /// Writes batch_norm, dropout and other composite operators out in simpler ones, as inference computes them.
 /// `func_name`: only in that function.
@@ -39,11 +37,6 @@ Pass DecomposeOpsForInference(std::string func_name = "");
 Pass FoldBatchnormToConv2D();
 /// Evaluates what depends on constants only. `evaluator` computes kernels on tensors.
 Pass FoldConstant(ConstantEvaluator evaluator);
-
-/// Replaces parameters of `func_name` by constants, by name (or position "0", "1", …).
-Pass BindParams(std::string func_name, std::map<std::string, Tensor> params);
-/// Replaces symbolic variables by extents, in `func_name` or in every function if that is empty.
-Pass BindSymbolicVars(std::map<std::string, int64_t> values, std::string func_name = "");
 
 /// Replaces operators by call_tir of kernels: by `custom` (operator name → function), else as the operator's
 /// row in the table says. `skip_ops` are left as they are.
@@ -72,8 +65,6 @@ Pass FuseTIR();
 Pass ExpandTupleArguments();
 /// Removes parameters of private functions that nothing uses.
 Pass RemoveUnusedParameters();
-/// Removes results of private functions that no caller uses.
-Pass RemoveUnusedOutputs();
 
 /// Lays constant convolution weights out for the kernels that read them.
 Pass PackConvWeights();
