@@ -89,27 +89,30 @@ class alignas(64) Worker {
     return true;
   }
 
-  /// Takes the loop back if this worker has not begun: nobody waits for a thread that the system has not woken yet.
-  bool Retract() {
-    uint32_t work = kWork;
-    return state_.compare_exchange_strong(work, kIdle, std::memory_order_relaxed);
-  }
+  /// Takes the loop of that post back if this worker has not begun it: nobody waits for a thread that the system has
+  /// not woken yet.
+  bool Retract(uint32_t post) { return state_.compare_exchange_strong(post, kIdle, std::memory_order_relaxed); }
 
-  void Post(Loop* loop, int self) {
+  /// Returns what Retract needs. Posts are numbered: the next one may be another host's.
+  uint32_t Post(Loop* loop, int self) {
     loop_ = loop;
     self_ = self;
     const bool wake = was_asleep_;
-    state_.store(kWork, std::memory_order_release);
+    const uint32_t post = kWork + (++posts_ << kStateBits);
+    state_.store(post, std::memory_order_release);
     if (wake) syscall(SYS_futex, &state_, FUTEX_WAKE_PRIVATE, 1, nullptr, nullptr, 0);
+    return post;
   }
 
  private:
   enum State : uint32_t { kIdle, kAsleep, kClaimed, kWork, kBusy };
+  /// Above them, in kWork only: the number of the post.
+  static constexpr int kStateBits = 3;
 
   bool Begin() {
-    uint32_t work = kWork;
-    return state_.load(std::memory_order_relaxed) == kWork &&
-           state_.compare_exchange_strong(work, kBusy, std::memory_order_acquire);
+    uint32_t post = state_.load(std::memory_order_relaxed);
+    return (post & ((1u << kStateBits) - 1)) == kWork &&
+           state_.compare_exchange_strong(post, kBusy, std::memory_order_acquire);
   }
 
   void AwaitWork() {
@@ -139,6 +142,8 @@ class alignas(64) Worker {
   }
 
   std::atomic<uint32_t> state_{kIdle};
+  /// Written by whoever has claimed this worker.
+  uint32_t posts_ = 0;
   bool was_asleep_ = false;
   int self_ = 0;
   Loop* loop_ = nullptr;
@@ -173,10 +178,11 @@ class Pool {
       loop.counters[p].end = pieces * (p + 1) / participants;
     }
     loop.running.store(count, std::memory_order_relaxed);
-    for (int i = 0; i < count; ++i) claimed[i]->Post(&loop, i + 1);
+    std::array<uint32_t, kMaxThreads> posts;
+    for (int i = 0; i < count; ++i) posts[i] = claimed[i]->Post(&loop, i + 1);
     loop.Participate(0);
     for (int i = 0; i < count; ++i) {
-      if (claimed[i]->Retract()) loop.running.fetch_sub(1, std::memory_order_relaxed);
+      if (claimed[i]->Retract(posts[i])) loop.running.fetch_sub(1, std::memory_order_relaxed);
     }
     // Workers are in their last piece now; if that takes long, somebody else may need this processor.
     for (int turn = 0; loop.running.load(std::memory_order_acquire) != 0; ++turn) {
