@@ -24,7 +24,7 @@ def _uses(graph):
     return uses
 
 
-def _weights(random, shape, use):
+def _weights(random, shape, use, gain):
     op, index = use
     if op == "BatchNormalization":
         if index == 4:
@@ -34,7 +34,7 @@ def _weights(random, shape, use):
         return random.standard_normal(shape) * 0.1 + 1.0
     if index == 1 and op in ("Conv", "Gemm"):
         # Conv (out, in, h, w); Gemm of these models is transposed: (out, in).
-        return random.standard_normal(shape) * math.sqrt(2.0 / max(1, math.prod(shape[1:])))
+        return random.standard_normal(shape) * gain / math.sqrt(max(1, math.prod(shape[1:])))
     return random.standard_normal(shape) * 0.1
 
 
@@ -45,13 +45,15 @@ def light(name, batch=1, seed=0):
     random = np.random.default_rng(seed)
     shapes = {tensor.name: numpy_helper.to_array(tensor) for tensor in graph.initializer}
     uses = _uses(graph)
+    # Sums of branches grow from block to block: their weights shrink what they add.
+    gain = 0.7 if any(node.op_type == "Sum" for node in graph.node) else math.sqrt(2.0)
     made, nodes = [], []
     for node in graph.node:
         if node.op_type != "ConstantOfShape":
             nodes.append(node)
             continue
         shape = tuple(int(d) for d in shapes[node.input[0]])
-        values = _weights(random, shape, uses.get(node.output[0], ("", 0))).astype(np.float32)
+        values = _weights(random, shape, uses.get(node.output[0], ("", 0)), gain).astype(np.float32)
         made.append(numpy_helper.from_array(values, node.output[0]))
     read = {name for node in nodes for name in node.input}
     kept = [tensor for tensor in graph.initializer if tensor.name in read]

@@ -1,0 +1,87 @@
+/// Runs many small ONNX models in one process, for comparison with ONNX Runtime (op_cases.py).
+///
+///     run_cases MODE DIRECTORY...
+///
+/// Each directory holds model.onnx and 0.npy, 1.npy, … (its inputs in order); out_0.npy, … are written, or
+/// error.txt ("kind: message"). MODE: "interpret" (the imported graph by the interpreter), "compile" (the whole
+/// pipeline), "import" (no run).
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <iostream>
+#include <string>
+#include <vector>
+
+#include "deuteron/frontend/onnx/import.h"
+#include "deuteron/interpreter/interpreter.h"
+#include "deuteron/support/error.h"
+#include "deuteron/support/npy.h"
+#ifndef DEUTERON_WITHOUT_DRIVER
+#include "deuteron/driver/compile.h"
+#endif
+
+namespace deuteron {
+namespace {
+
+namespace fs = std::filesystem;
+
+std::vector<Tensor> ReadInputs(const fs::path& folder) {
+  std::vector<Tensor> inputs;
+  while (fs::exists(folder / (std::to_string(inputs.size()) + ".npy"))) {
+    inputs.push_back(ReadNpy((folder / (std::to_string(inputs.size()) + ".npy")).string()));
+  }
+  return inputs;
+}
+
+std::vector<Tensor> Interpret(const IRModule& module, const std::vector<Tensor>& inputs) {
+  const std::vector<interpreter::Value> values(inputs.begin(), inputs.end());
+  const interpreter::Value result = interpreter::Run(module, "main", values);
+  if (const auto tensor = result.try_cast<Tensor>()) return {*tensor};
+  std::vector<Tensor> outputs;
+  for (const Any& field : result.cast<Array<Any>>()) outputs.push_back(field.cast<Tensor>());
+  return outputs;
+}
+
+void RunCase(const std::string& mode, const fs::path& folder) {
+  const IRModule module = onnx::Load((folder / "model.onnx").string());
+  if (mode == "import") return;
+  std::vector<Tensor> outputs;
+  if (mode == "interpret") {
+    outputs = Interpret(module, ReadInputs(folder));
+  } else {
+#ifdef DEUTERON_WITHOUT_DRIVER
+    DEUTERON_THROW(UsageError) << "built without the driver";
+#else
+    outputs = Compile(module, {.threads = 1}).Run(ReadInputs(folder));
+#endif
+  }
+  for (size_t i = 0; i < outputs.size(); ++i) {
+    WriteNpy((folder / ("out_" + std::to_string(i) + ".npy")).string(), outputs[i]);
+  }
+}
+
+}  // namespace
+}  // namespace deuteron
+
+int main(int argc, char** argv) {
+  if (argc < 3) {
+    std::cerr << "usage: run_cases interpret|compile|import DIRECTORY...\n";
+    return 2;
+  }
+  for (int i = 2; i < argc; ++i) {
+    const std::filesystem::path folder = argv[i];
+    // Left behind if the process dies: says which case it was.
+    std::ofstream(folder / "error.txt") << "Crash: the process ended";
+    std::string failure;
+    try {
+      deuteron::RunCase(argv[1], folder);
+    } catch (const tvm::ffi::Error& error) {
+      failure = std::string(error.kind()) + ": " + std::string(error.message());
+    } catch (const std::exception& error) {
+      failure = std::string("std::exception: ") + error.what();
+    }
+    std::filesystem::remove(folder / "error.txt");
+    if (!failure.empty()) std::ofstream(folder / "error.txt") << failure;
+  }
+  return 0;
+}
