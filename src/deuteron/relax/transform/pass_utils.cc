@@ -66,10 +66,10 @@ FunctionNames::FunctionNames(const IRModule& module) {
   for (const auto& [name, var] : module->global_vars) used_.emplace(std::string(name), 0);
 }
 
-std::string FunctionNames::Unique(const std::string& name) {
+std::string FunctionNames::Unique(const std::string& name, const char* separator) {
   if (used_.try_emplace(name, 0).second) return name;
   for (;;) {
-    std::string candidate = name + std::to_string(++used_[name]);
+    std::string candidate = name + separator + std::to_string(++used_[name]);
     if (used_.try_emplace(candidate, 0).second) return candidate;
   }
 }

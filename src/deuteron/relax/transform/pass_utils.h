@@ -30,7 +30,7 @@ inline bool IsVar(const Expr& expr) {
 class FunctionNames {
  public:
   explicit FunctionNames(const IRModule& module);
-  std::string Unique(const std::string& name);
+  std::string Unique(const std::string& name, const char* separator = "");
 
  private:
   std::unordered_map<std::string, int64_t> used_;

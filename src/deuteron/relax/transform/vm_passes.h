@@ -11,6 +11,8 @@ using transform::Pass;
 
 /// Makes outputs explicit: `y = call_tir(f, (x,), ty)` becomes `alloc = builtin.alloc_tensor(…); f(x, alloc); y = alloc`.
 /// Dataflow blocks are opened, since what they hold is no longer pure.
+/// Lets functions that are pure as a whole hold calls with side effects.
+Pass RemovePurityChecking();
 Pass CallTIRRewrite();
 
 /// Places the tensors that do not leave their function in few storages, memory being reused where lifetimes do not

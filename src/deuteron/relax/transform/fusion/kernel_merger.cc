@@ -310,7 +310,7 @@ class Merger {
       if (tensor == nullptr || !tensor->has_shape()) Fail("a result of " + std::string(view.func->name_hint) + " has no known shape");
       if (next == arguments.results.size()) Fail(std::string(view.func->name_hint) + " has fewer parameters than its call has results");
       const Buffer& param = arguments.results[next++];
-      Buffer buffer(buffer_names_.Unique(std::string(param->name) + "_intermediate"), param->dtype, *tensor->shape);
+      Buffer buffer(buffer_names_.Unique(std::string(param->name) + "_intermediate", "_"), param->dtype, *tensor->shape);
       matcher->Match(param->shape, buffer->shape);
       mapped->emplace_back(param, buffer);
       alloc_buffers_.push_back(buffer);
