@@ -26,7 +26,7 @@ class Module:
         # with T.sblock("root"):
         T_add_intermediate = T.sblock_alloc_buffer((T.int64(4), T.int64(8)))
         compute_intermediate = T.sblock_alloc_buffer((T.int64(4), T.int64(8)))
-        compute_intermediate1 = T.sblock_alloc_buffer((T.int64(4), T.int64(8)))
+        compute_intermediate_1 = T.sblock_alloc_buffer((T.int64(4), T.int64(8)))
         for ax0, ax1 in T.grid(T.int64(4), T.int64(8)):
             with T.sblock("T_add"):
                 v_ax0, v_ax1 = T.axis.remap("SS", [ax0, ax1])
@@ -43,14 +43,14 @@ class Module:
             with T.sblock("compute1"):
                 v_i0, v_i1 = T.axis.remap("SS", [i0, i1])
                 T.reads(compute_intermediate[v_i0, v_i1])
-                T.writes(compute_intermediate1[v_i0, v_i1])
-                compute_intermediate1[v_i0, v_i1] = T.exp(compute_intermediate[v_i0, v_i1])
+                T.writes(compute_intermediate_1[v_i0, v_i1])
+                compute_intermediate_1[v_i0, v_i1] = T.exp(compute_intermediate[v_i0, v_i1])
         for ax0, ax1 in T.grid(T.int64(4), T.int64(8)):
             with T.sblock("T_multiply"):
                 v_ax0, v_ax1 = T.axis.remap("SS", [ax0, ax1])
-                T.reads(compute_intermediate1[v_ax0, v_ax1])
+                T.reads(compute_intermediate_1[v_ax0, v_ax1])
                 T.writes(T_multiply_intermediate[v_ax0, v_ax1])
-                T_multiply_intermediate[v_ax0, v_ax1] = compute_intermediate1[v_ax0, v_ax1] * compute_intermediate1[v_ax0, v_ax1]
+                T_multiply_intermediate[v_ax0, v_ax1] = compute_intermediate_1[v_ax0, v_ax1] * compute_intermediate_1[v_ax0, v_ax1]
 
     @R.function
     def main(x: R.Tensor((4, 8), dtype="float32"), y: R.Tensor((4, 8), dtype="float32")) -> R.Tensor((4, 8), dtype="float32"):
