@@ -1,0 +1,151 @@
+"""Malformed and unsupported models: each must end with the exit status of design.md and name its culprit.
+
+    python tests/onnx/bad_models.py [--binary PATH]
+"""
+
+import argparse
+import pathlib
+import subprocess
+import sys
+import tempfile
+
+import numpy as np
+import onnx
+from onnx import TensorProto, helper, numpy_helper
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
+FLOAT = TensorProto.FLOAT
+USAGE, MODEL, UNSUPPORTED = 2, 3, 4
+
+
+def value(name, shape=(2, 3), dtype=FLOAT):
+    return helper.make_tensor_value_info(name, dtype, shape)
+
+
+def node(op, inputs, outputs, name="", **attributes):
+    return helper.make_node(op, inputs, outputs, name=name, **attributes)
+
+
+def model(nodes, initializers=(), inputs=None, outputs=None, opset=17):
+    graph = helper.make_graph(nodes, "g", inputs or [value("x")], outputs or [value("y")], list(initializers))
+    result = helper.make_model(graph, opset_imports=[helper.make_opsetid("", opset)])
+    result.ir_version = 8
+    return result
+
+
+def tensor(name, dims, raw=None, dtype=FLOAT):
+    result = TensorProto(name=name, data_type=dtype, dims=dims)
+    if raw is not None:
+        result.raw_data = raw
+    return result
+
+
+def external(name, location, dims=(2, 3), offset=None, length=None):
+    result = TensorProto(name=name, data_type=FLOAT, dims=dims, data_location=TensorProto.EXTERNAL)
+    for key, entry in (("location", location), ("offset", offset), ("length", length)):
+        if entry is not None:
+            result.external_data.add(key=key, value=str(entry))
+    return result
+
+
+def add(initializer):
+    return model([node("Add", ["x", "w"], ["y"], "/add")], [initializer])
+
+
+def cases(folder):
+    """(name, model or bytes or path, flags, exit status, words of the message)"""
+    good = model([node("Relu", ["x"], ["y"], "/relu")])
+    np.save(folder / "wrong_shape.npy", np.zeros((3, 3), np.float32))
+    np.save(folder / "wrong_dtype.npy", np.zeros((2, 3), np.float64))
+    np.save(folder / "x.npy", np.zeros((2, 3), np.float32))
+    (folder.parent / "secret.bin").write_bytes(bytes(24))
+    (folder / "short.bin").write_bytes(bytes(8))
+    if not (folder / "link.bin").exists():
+        (folder / "link.bin").symlink_to(folder.parent / "secret.bin")
+    yield "missing file", folder / "nowhere.onnx", [], MODEL, ["nowhere.onnx"]
+    yield "a directory", folder, [], MODEL, ["directory"]
+    yield "empty file", b"", [], MODEL, ["not an ONNX model"]
+    yield "text", b"This is no model at all, only words.\n", [], MODEL, ["not an ONNX model"]
+    yield "random bytes", np.random.default_rng(0).bytes(4096), [], MODEL, ["not an ONNX model"]
+    data = model([node("MatMul", ["x", "w"], ["y"])],
+                 [numpy_helper.from_array(np.ones((3, 64), np.float32), "w")], outputs=[value("y", (2, 64))]).SerializeToString()
+    for sixteenth in range(16):
+        yield f"truncated at {sixteenth}/16", data[: len(data) * sixteenth // 16], [], MODEL, ["model"]
+    yield "wrong input name", good, ["--input", f"z={folder / 'x.npy'}"], USAGE, ["z"]
+    yield "wrong input shape", good, ["--input", f"x={folder / 'wrong_shape.npy'}"], USAGE, ["x"]
+    yield "wrong input dtype", good, ["--input", f"x={folder / 'wrong_dtype.npy'}"], USAGE, ["float64"]
+    yield "missing input file", good, ["--input", f"x={folder / 'none.npy'}"], USAGE, ["none.npy"]
+    yield "shape of unknown input", good, ["--shape", "z=2,3"], USAGE, ["z"]
+    yield "shape that contradicts", good, ["--shape", "x=2,4"], USAGE, ["x"]
+    yield ("unsupported ops", model([node("Frobnicate", ["x"], ["a"], "/one"), node("Unique", ["a"], ["b"], "/two"),
+                                     node("Frobnicate", ["b"], ["y"], "/three")]), [], UNSUPPORTED,
+           ["Frobnicate", "Unique", "/one", "/two", "/three"])
+    yield "unknown domain", model([node("Relu", ["x"], ["y"], "/mine", domain="my.own")]), [], UNSUPPORTED, ["my.own", "/mine"]
+    yield "opset too new", model([node("Relu", ["x"], ["y"])], opset=99), [], UNSUPPORTED, ["99"]
+    yield "opset too old", model([node("Relu", ["x"], ["y"])], opset=3), [], UNSUPPORTED, ["3"]
+    yield ("unsupported dtype", model([node("Identity", ["x"], ["y"])], inputs=[value("x", dtype=TensorProto.STRING)]), [],
+           UNSUPPORTED, ["string", "x"])
+    yield ("cycle", model([node("Add", ["x", "b"], ["a"], "/first"), node("Relu", ["a"], ["b"], "/second"),
+                           node("Relu", ["b"], ["y"])]), [], MODEL, ["cycle", "/first", "/second"])
+    yield "undefined name", model([node("Add", ["x", "ghost"], ["y"], "/add")]), [], MODEL, ["ghost", "/add"]
+    yield ("name defined twice", model([node("Relu", ["x"], ["y"], "/one"), node("Abs", ["x"], ["y"], "/two")]), [], MODEL,
+           ["'y'", "/one", "/two"])
+    yield "input defined twice", model([node("Relu", ["x"], ["x"], "/one")], outputs=[value("x")]), [], MODEL, ["'x'", "/one"]
+    yield "missing output", model([node("Relu", ["x"], ["z"], "/relu")]), [], MODEL, ["'y'"]
+    yield "external data by ..", add(external("w", "../secret.bin")), [], MODEL, ["secret.bin", "outside"]
+    yield "external data by absolute path", add(external("w", str(folder.parent / "secret.bin"))), [], MODEL, ["outside"]
+    yield "external data by a link", add(external("w", "link.bin")), [], MODEL, ["link.bin", "outside"]
+    yield "external data missing", add(external("w", "gone.bin")), [], MODEL, ["gone.bin"]
+    yield "external data too short", add(external("w", "short.bin")), [], MODEL, ["short.bin", "'w'"]
+    yield "external offset beyond", add(external("w", "short.bin", offset=1 << 40)), [], MODEL, ["short.bin"]
+    yield "external length overflows", add(external("w", "short.bin", offset=4, length=(1 << 63) - 1)), [], MODEL, ["short.bin"]
+    yield "raw data too short", add(tensor("w", [2, 3], bytes(20))), [], MODEL, ["'w'", "24", "20"]
+    yield "no data", add(tensor("w", [2, 3])), [], MODEL, ["'w'"]
+    yield "dimensions overflow", add(tensor("w", [1 << 31, 1 << 31, 1 << 31], b"")), [], MODEL, ["'w'", "overflow"]
+    yield "negative dimension", add(tensor("w", [-2, 3], b"")), [], MODEL, ["'w'", "negative"]
+    yield ("input dimensions overflow", model([node("Relu", ["x"], ["y"])], inputs=[value("x", (1 << 40, 1 << 40))],
+                                              outputs=[value("y", (1 << 40, 1 << 40))]), [], MODEL, ["'x'", "overflow"])
+    yield ("shapes that cannot be broadcast", add(numpy_helper.from_array(np.ones((4, 5), np.float32), "w")), [], MODEL,
+           ["/add", "(2, 3)", "(4, 5)"])
+    yield ("matrices that do not fit", model([node("MatMul", ["x", "w"], ["y"], "/mm")],
+                                             [numpy_helper.from_array(np.ones((4, 5), np.float32), "w")]), [], MODEL, ["/mm"])
+    yield ("reshape that does not fit", model([node("Reshape", ["x", "s"], ["y"], "/reshape")],
+                                              [numpy_helper.from_array(np.array([4, 5]), "s")]), [], MODEL, ["/reshape"])
+    yield ("axis out of range", model([node("Softmax", ["x"], ["y"], "/softmax", axis=5)]), [], MODEL, ["/softmax", "5"])
+    yield "missing operand", model([node("Add", ["x"], ["y"], "/add")]), [], MODEL, ["/add"]
+    yield "unknown element type", add(tensor("w", [2, 3], bytes(24), dtype=77)), [], MODEL, ["77"]
+    deep = model([node("Relu", ["x"], ["y"])]).graph
+    for _ in range(50):
+        deep = helper.make_graph([node("If", ["x"], ["y"], then_branch=deep, else_branch=deep)] if _ < 8 else
+                                 [node("If", ["x"], ["y"], then_branch=deep)], "g", [value("x")], [value("y")])
+    nested = helper.make_model(deep, opset_imports=[helper.make_opsetid("", 17)])
+    yield "graphs too deep", nested, [], MODEL, ["deep"]
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--binary", default=ROOT / "build" / "release" / "bin" / "deuteron")
+    arguments = parser.parse_args()
+    failures = 0
+    with tempfile.TemporaryDirectory() as temporary:
+        folder = pathlib.Path(temporary) / "models"
+        folder.mkdir()
+        for name, content, flags, status, words in cases(folder):
+            path = content
+            if not isinstance(content, pathlib.Path):
+                path = folder / "model.onnx"
+                path.write_bytes(content if isinstance(content, bytes) else content.SerializeToString())
+            result = subprocess.run([str(arguments.binary), "run", str(path), *map(str, flags)], capture_output=True, text=True,
+                                    timeout=120)
+            missing = [word for word in words if word not in result.stderr]
+            good = result.returncode == status and not missing
+            failures += not good
+            print(f"{'ok' if good else 'FAILED':8}{name}")
+            if not good:
+                print(f"        exit status {result.returncode}, expected {status}; missing words: {missing}")
+                print("        " + "\n        ".join(result.stderr.strip().splitlines()[-4:]))
+    sys.exit(5 if failures else 0)
+
+
+if __name__ == "__main__":
+    main()
