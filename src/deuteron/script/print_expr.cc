@@ -156,6 +156,7 @@ void Printer::PrintVar(const tir::VarNode* var) {
   // Not defined by anything printed so far: a symbol.
   const std::string& name = names_.Define(var, std::string_view(var->name_hint.data(), var->name_hint.size()));
   if (in_signature_) {
+    signature_symbols_.insert(var);
     if (type_var_set_.insert(name).second) {
       type_vars_.push_back(var->dtype == DataType::Int(64) ? name + " = TypeVar(\"" + name + "\")"
                                                            : name + " = T." + var->dtype.ToString() + "()");
@@ -367,8 +368,7 @@ void Printer::SignatureDim(const PrimExpr& dim) {
   bool known = true;
   PostOrderVisit(dim, [&](const PrimExpr& node) {
     if (node->kind == ExprKind::kVar) {
-      const std::string* name = names_.Find(node.get());
-      if (name == nullptr || type_var_set_.count(*name) != 0) known = false;
+      if (names_.Find(node.get()) == nullptr || signature_symbols_.count(node.get()) != 0) known = false;
     }
   });
   if (known) return Prim(dim);

@@ -492,6 +492,7 @@ void Printer::RelaxFunction(const relax::Function& func, const std::string& name
   Put(name);
   Put('(');
   in_signature_ = !is_inner;
+  if (!is_inner) signature_symbols_.clear();
   first = true;
   for (const relax::Var& param : func->params) {
     Comma(&first);

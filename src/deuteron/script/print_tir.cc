@@ -88,6 +88,7 @@ void Printer::PrimFunction(const tir::PrimFunc& func, const std::string& name) {
   Put(name);
   Put('(');
   in_signature_ = true;
+  signature_symbols_.clear();
   first = true;
   for (const tir::Var& param : func->params) {
     Comma(&first);
@@ -223,13 +224,16 @@ void Printer::PrintStmt(const Stmt& stmt) {
     case StmtKind::kAttr: {
       const auto* op = static_cast<const tir::AttrStmtNode*>(stmt.get());
       Line();
-      Put("with T.attr(");
-      Value(op->node);
-      Put(", ");
+      const bool of_nothing = op->node.type_index() == ffi::TypeIndex::kTVMFFIInt && op->node.cast<int64_t>() == 0;
+      Put(of_nothing ? "with T.attr({" : "with T.attr(");
+      if (!of_nothing) {
+        Value(op->node);
+        Put(", ");
+      }
       Quoted(View(op->attr_key));
-      Put(", ");
+      Put(of_nothing ? ": " : ", ");
       Prim(op->value);
-      Put("):");
+      Put(of_nothing ? "}):" : "):");
       return Body(op->body);
     }
     case StmtKind::kSBlock: {

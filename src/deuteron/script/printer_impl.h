@@ -151,6 +151,8 @@ class Printer {
   /// Symbols declared at the top of the text, in order.
   std::vector<std::string> type_vars_;
   std::unordered_set<std::string> type_var_set_;
+  /// Those of the open function: no values yet where its signature is evaluated.
+  std::unordered_set<const Object*> signature_symbols_;
   /// Symbols that the body of the open function defines.
   std::vector<std::pair<std::string, DataType>> body_symbols_;
   bool uses_cls_ = false;

@@ -34,7 +34,9 @@ TEST_P(RoundTrip, PrintsWhatItReads) {
   const std::string text = ReadText(GetParam());
   const IRModule module = ParseModule(text, GetParam());
   const std::string printed = Print(module);
-  if (GetParam().find(".canonical.py") != std::string::npos) EXPECT_EQ(printed, text);
+  if (GetParam().find(".canonical.py") != std::string::npos) {
+    EXPECT_EQ(printed, text);
+  }
   const IRModule again = ParseModule(printed, "printed.py");
   EXPECT_TRUE(StructurallyEqual(module, again)) << FirstMismatch(module, again) << "\n" << printed;
   EXPECT_EQ(Print(again), printed);

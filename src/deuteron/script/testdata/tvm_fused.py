@@ -134,20 +134,3 @@ class Module:
             lv5 = R.call_tir(cls.strided_slice, (lv4, n, k), out_ty=R.Tensor((T.min(T.max(T.if_then_else(n < 1, n * 4 + k - 1, n * 2 - 1), 0), n * 2 + k) - T.min(0, n * 2 + k), 4), dtype="float32"))
             R.output(lv5)
         return lv5
-=R.Tensor((n, 4), dtype="float32"))
-            R.output(gv)
-        return gv
-
-    @R.function
-    def main(x: R.Tensor((n, 4), dtype="float32"), y: R.Tensor((n, 4), dtype="float32"), m: R.Shape([k])) -> R.Tensor(("T.min(T.max(T.if_then_else(n < 1, n * 4 + k - 1, n * 2 - 1), 0), n * 2 + k) - T.min(0, n * 2 + k)", 4), dtype="float32"):
-        cls = Module
-        with R.dataflow():
-            lv: R.Tensor((n, 4), dtype="float32") = cls.fused_add_relu(x, y)
-            lv1 = R.call_tir(cls.full, (n, k), out_ty=R.Tensor((n + k, 4), dtype="float32"))
-            lv3 = R.call_tir(cls.softmax, (lv,), out_ty=R.Tensor((n, 4), dtype="float32"))
-            lv4 = R.call_tir(cls.concatenate, (lv1, lv3, k), out_ty=R.Tensor((n * 2 + k, 4), dtype="float32"))
-            lv5 = R.call_tir(cls.strided_slice, (lv4, n, k), out_ty=R.Tensor((T.min(T.max(T.if_then_else(n < 1, n * 4 + k - 1, n * 2 - 1), 0), n * 2 + k) - T.min(0, n * 2 + k), 4), dtype="float32"))
-            R.output(lv5)
-        return lv5
-
-# Metadata omitted. Use show_meta=True in script() method to show it.
