@@ -4,6 +4,7 @@
 #include <mutex>
 
 #include "deuteron/codegen/llvm/compile.h"
+#include "deuteron/codegen/llvm/link.h"
 #include "deuteron/codegen/vm/artifact.h"
 #include "deuteron/codegen/vm/compile.h"
 #include "deuteron/driver/constant_evaluator.h"
@@ -126,8 +127,8 @@ void Executable::Save(const std::string& path) const {
   if (!impl_->kernels.defined()) {
     DEUTERON_THROW(UsageError) << "an executable that was loaded cannot be saved again; copy its file";
   }
-  //SAVE const std::string elf = codegen::LinkSharedObject(codegen::EmitObjects(impl_->kernels, impl_->target));
-  //SAVE codegen::WriteModel(path, elf, impl_->compiled, impl_->executable->manifest());
+  const std::string elf = codegen::LinkSharedObject(codegen::EmitObjects(impl_->kernels, impl_->target));
+  codegen::WriteModel(path, elf, impl_->compiled, impl_->executable->manifest());
 }
 
 Executable Executable::Load(const std::string& path, int threads) {

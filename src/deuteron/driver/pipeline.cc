@@ -18,8 +18,8 @@ std::vector<Pass> GraphPasses(bool fuse) {
   return {
       relax::CanonicalizeBindings(),
       relax::ConvertToDataflow(),
-      relax::DecomposeOpsForInference(),
       relax::FoldBatchnormToConv2D(),
+      relax::DecomposeOpsForInference(),
       relax::FoldConstant(evaluator),
       relax::DeadCodeElimination(),
       relax::PackConvWeights(),
@@ -32,7 +32,9 @@ std::vector<Pass> GraphPasses(bool fuse) {
   };
 }
 
-std::vector<Pass> MemoryPasses() { return {relax::CallTIRRewrite(), relax::StaticPlanBlockMemory(), relax::KillAfterLastUse()}; }
+std::vector<Pass> MemoryPasses() { 
+  return {relax::RemovePurityChecking(), relax::CallTIRRewrite(), relax::StaticPlanBlockMemory(), relax::KillAfterLastUse()};
+ }
 
 Pass SchedulePass(const Target& target) {
   return transform::ModulePass(

@@ -218,7 +218,7 @@ class RelaxInterpreter {
       const BaseFunc callee = module_.Lookup(GetRef<GlobalVar>(var));
       if (const auto func = As<tir::PrimFunc>(callee); func.defined()) {
         CallPrimFunc(func, EvalArgs(call->args, frame), {});
-        return Any(nullptr);
+        return Array<Any>();
       }
       return Call(Downcast<Function>(callee), EvalArgs(call->args, frame), std::string(var->name_hint));
     }
@@ -250,7 +250,7 @@ class RelaxInterpreter {
     }
     if (name == "relax.memory.alloc_storage" || name == "relax.memory.kill_storage" ||
         name == "relax.memory.kill_tensor" || name == "relax.vm.kill_object") {
-      return Any(nullptr);
+      return Array<Any>();
     }
     return CallOperator(call, frame);
   }

@@ -68,7 +68,7 @@ class Verifier {
     const bool outer_pure = in_pure_function_;
     where_ = where;
     function_ = where;
-    in_pure_function_ = function->is_pure;
+    in_pure_function_ = function->is_pure && !function->HasNonzeroAttr("relax.force_pure");
     const Scope scope = Open();
     for (const Var& param : function->params) {
       if (param->kind == RelaxKind::kDataflowVar) Report("the parameter " + Name(param) + " is a DataflowVar");
