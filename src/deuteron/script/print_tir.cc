@@ -100,6 +100,7 @@ void Printer::PrimFunction(const tir::PrimFunc& func, const std::string& name) {
     } else {
       const std::string* known = names_.Find(param.get());
       Put(known != nullptr ? *known : names_.Define(param.get(), View(param->name_hint)));
+      signature_symbols_.erase(param.get());
       Put(": T.");
       PutDtype(param->dtype);
     }
