@@ -29,6 +29,12 @@ class MyModule:
             relax.output(y)
         return y
 # ----- expected
+# from typing import TypeVar
+# from tvm.script import ir as I
+# from tvm.script import tirx as T
+# from tvm.tirx.layout import Axis
+# from tvm.script import relax as R
+
 n = TypeVar("n")
 @I.ir_module
 class Module:

@@ -99,7 +99,7 @@ TextTestResult RunTextTest(const std::string& path, const std::string& text) {
       module = pass(std::move(module));
       relax::CheckWellFormed(module);
     }
-    actual = script::Print(module, {.header = false});
+    actual = script::Print(module);
     if (must_fail) result.failure = "an error was expected, and there was none";
   } catch (const tvm::ffi::Error& error) {
     actual = AsComment(std::string(error.kind()) + ": " + std::string(error.message()));

@@ -89,8 +89,9 @@ std::optional<DataType> Parser::DtypeName(std::string_view dotted) const {
   static const std::unordered_map<std::string_view, DataType> kNames = [] {
     std::unordered_map<std::string_view, DataType> names;
     for (const char* name : {"bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64", "float16",
-                             "float32", "float64", "bfloat16", "handle", "int4", "uint4", "int1", "float8_e4m3fn",
-                             "float8_e5m2"}) {
+                             "float32", "float64", "bfloat16", "handle", "int4", "uint4", "int1", "float8_e3m4",
+                             "float8_e4m3", "float8_e4m3b11fnuz", "float8_e4m3fn", "float8_e4m3fnuz", "float8_e5m2",
+                             "float8_e5m2fnuz", "float8_e8m0fnu", "float4_e2m1fn"}) {
       names.emplace(name, DataType(name));
     }
     names.emplace("boolean", DataType::Bool());
@@ -112,7 +113,7 @@ DataType Parser::DtypeOf(const Syntax& node) {
     const std::string text = StringValue(source_, node.token);
     if (text.empty() || text == "void") return DataType::Void();
     if (const auto dtype = DtypeName(text)) return *dtype;
-    return Located(node.at, [&] { return DataType(text); });
+    Fail(node, "there is no dtype \"" + text + "\"");
   }
   const std::string name = node.Is(SyntaxKind::kCall) ? DottedName(*node.base) : DottedName(node);
   if (name == "R.dtype" && node.items.size() == 1) return DtypeOf(*node.items[0]);
