@@ -108,11 +108,13 @@ def main():
     parser.add_argument("names", nargs="*")
     parser.add_argument("--size", choices=["small", "full"], default="small")
     parser.add_argument("--light", action="store_true", help="the light_* structures too (full size)")
+    parser.add_argument("--only-light", action="store_true", help="nothing but the light_* structures")
     parser.add_argument("--symbolic", action="store_true", help="a symbolic batch dimension, run at 1, 2 and 7")
     parser.add_argument("--binary", default=ROOT / "build" / "release" / "bin" / "deuteron")
     parser.add_argument("--keep", help="folder for models and results (default: a temporary one)")
     arguments = parser.parse_args()
-    names = arguments.names or [*make.NETWORKS, *(light.NAMES if arguments.light else [])]
+    names = arguments.names or [*([] if arguments.only_light else make.NETWORKS),
+                                *(light.NAMES if arguments.light or arguments.only_light else [])]
     failures = 0
     with tempfile.TemporaryDirectory() as temporary:
         root = pathlib.Path(arguments.keep or temporary)

@@ -1,0 +1,304 @@
+"""Single-operator models over many operators, attributes, shapes and operator sets, against ONNX Runtime.
+
+    python tests/onnx/op_cases.py [PATTERN] [--mode compile|interpret|import] [--binary PATH] [--chunk N]
+
+All cases of a chunk run in one process (run_cases). The exit status is 5 where one differs.
+"""
+
+import argparse
+import pathlib
+import re
+import subprocess
+import sys
+import tempfile
+
+import numpy as np
+import onnx
+import onnxruntime
+from onnx import TensorProto, helper, numpy_helper
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
+sys.path.insert(0, str(ROOT / "tests" / "onnx"))
+from compare import difference  # noqa: E402
+
+TOLERANCE = 1e-4
+F, I = np.float32, np.int64
+
+
+class Const:
+    """An input that is an initialiser."""
+
+    def __init__(self, value, dtype=None):
+        self.value = np.asarray(value, dtype)
+
+
+def f(*shape, low=-2.0, high=2.0, seed=0):
+    return np.random.default_rng(seed + sum(shape)).uniform(low, high, shape).astype(F)
+
+
+def i(*shape, high=5, low=0):
+    return np.random.default_rng(sum(shape)).integers(low, high, shape).astype(I)
+
+
+def case(op, inputs, opset=17, outputs=1, **attributes):
+    return op, inputs, opset, outputs, attributes
+
+
+def ints(*values):
+    return Const(values, I)
+
+
+def cases():
+    for op in ["Abs", "Ceil", "Cos", "Erf", "Exp", "Floor", "Neg", "Relu", "Round", "Sigmoid", "Sign", "Sin", "Sinh", "Cosh", "Tan",
+               "Tanh", "Atan", "Asinh", "Softplus", "Softsign", "HardSwish", "Identity", "Reciprocal"]:
+        yield case(op, [f(2, 3, 4)])
+        yield case(op, [f(7)])
+    for op in ["Sqrt", "Log", "Acosh"]:
+        yield case(op, [f(3, 4, low=1.0, high=5.0)])
+    for op in ["Acos", "Asin", "Atanh"]:
+        yield case(op, [f(3, 4, low=-0.9, high=0.9)])
+    for op in ["Gelu", "Mish"]:
+        yield case(op, [f(3, 4)], opset=20)
+    yield case("Gelu", [f(3, 4)], opset=20, approximate="tanh")
+    for op in ["Add", "Sub", "Mul", "Div", "Max", "Min"]:
+        for a, b in [((2, 3), (2, 3)), ((2, 3, 4), (4,)), ((2, 1, 4), (3, 1)), ((), (2, 3))]:
+            yield case(op, [f(*a), f(*b, low=0.5, high=2.0)])
+        yield case(op, [i(2, 3), i(3, low=1)])
+    for op in ["Equal", "Less", "Greater", "LessOrEqual", "GreaterOrEqual"]:
+        yield case(op, [i(4, 3), i(3)])
+    for op in ["Less", "Greater"]:
+        yield case(op, [f(4, 3), f(4, 1)], opset=9)
+    for op in ["And", "Or", "Xor"]:
+        yield case(op, [i(4, 3, high=2) > 0, i(3, high=2) > 0])
+    yield case("Not", [i(4, 3, high=2) > 0])
+    yield case("Pow", [f(3, 4, low=0.1), Const(2.0, F)])
+    yield case("Pow", [f(3, 4, low=0.1), f(4)])
+    yield case("Mod", [i(3, 4, low=-9, high=9), i(4, low=1)])
+    yield case("Mod", [f(3, 4), f(4, low=0.5)], fmod=1)
+    yield case("Where", [i(3, 4, high=2) > 0, f(3, 4), f(4)])
+    yield case("Clip", [f(3, 4), Const(-0.5, F), Const(0.7, F)])
+    yield case("Clip", [f(3, 4), None, Const(0.7, F)])
+    yield case("Clip", [f(3, 4)], opset=7, min=-0.3, max=0.6)
+    for op in ["Sum", "Mean", "Max", "Min"]:
+        yield case(op, [f(2, 3), f(2, 3, seed=1), f(2, 3, seed=2)])
+    for op, attributes in [("LeakyRelu", {"alpha": 0.2}), ("Elu", {"alpha": 1.5}), ("Selu", {}), ("Celu", {"alpha": 0.7}),
+                           ("HardSigmoid", {"alpha": 0.3, "beta": 0.4}), ("ThresholdedRelu", {"alpha": 0.5}),
+                           ("Shrink", {"lambd": 0.7, "bias": 0.2})]:
+        yield case(op, [f(3, 5)], **attributes)
+    yield case("PRelu", [f(2, 3, 4), f(3, 1)])
+    for op in ["Softmax", "LogSoftmax", "Hardmax"]:
+        for axis in (-1, 0, 1):
+            yield case(op, [f(2, 3, 4)], axis=axis)
+        yield case(op, [f(2, 3, 4)], opset=11, axis=1)
+    for to in [TensorProto.INT32, TensorProto.INT64, TensorProto.DOUBLE, TensorProto.BOOL, TensorProto.FLOAT16]:
+        yield case("Cast", [f(3, 4)], to=to)
+    for op in ["ReduceSum", "ReduceMean", "ReduceMax", "ReduceMin", "ReduceProd", "ReduceL1", "ReduceL2", "ReduceSumSquare",
+               "ReduceLogSumExp"]:
+        axes_input = op == "ReduceSum"
+        for axes in ([1], [0, 2], [-1]):
+            for keep in (0, 1):
+                if axes_input:
+                    yield case(op, [f(2, 3, 4), ints(*axes)], keepdims=keep)
+                else:
+                    yield case(op, [f(2, 3, 4)], axes=axes, keepdims=keep)
+                yield case(op, [f(2, 3, 4), ints(*axes)], opset=18, keepdims=keep)
+        yield case(op, [f(2, 3)])
+    for op in ["ArgMax", "ArgMin"]:
+        yield case(op, [f(3, 4)], axis=1, keepdims=0)
+        yield case(op, [i(3, 6, high=3).astype(F)], axis=1, select_last_index=1)
+    for exclusive in (0, 1):
+        for reverse in (0, 1):
+            yield case("CumSum", [f(3, 5), Const(1, I)], exclusive=exclusive, reverse=reverse)
+    yield case("TopK", [f(3, 8), ints(3)], outputs=2, axis=1)
+    yield case("TopK", [f(3, 8), ints(2)], outputs=2, axis=0, largest=0)
+    for a, b in [((3, 4), (4, 5)), ((2, 3, 4), (4, 5)), ((2, 3, 4), (2, 4, 5)), ((1, 2, 3, 4), (5, 1, 4, 2)), ((4,), (4, 3)), ((3, 4), (4,))]:
+        yield case("MatMul", [f(*a), f(*b)])
+    yield case("Gemm", [f(3, 4), f(4, 5), f(5)], alpha=0.5, beta=2.0)
+    yield case("Gemm", [f(4, 3), f(5, 4), f(3, 1)], transA=1, transB=1)
+    for equation, shapes in [("ij,jk->ik", [(2, 3), (3, 4)]), ("bij,bjk->bik", [(2, 3, 4), (2, 4, 5)]), ("...ij,...jk->...ik", [(2, 3, 4), (2, 4, 5)]),
+                             ("ij->ji", [(2, 3)]), ("ij->", [(2, 3)])]:
+        yield case("Einsum", [f(*s) for s in shapes], equation=equation)
+    for attributes in [{}, {"pads": [1, 1, 1, 1]}, {"strides": [2, 2], "pads": [1, 0, 0, 1]}, {"dilations": [2, 2]}, {"auto_pad": "SAME_UPPER", "strides": [2, 2]},
+                       {"auto_pad": "SAME_LOWER"}]:
+        yield case("Conv", [f(2, 4, 9, 8), f(6, 4, 3, 3), f(6)], **attributes)
+        yield case("Conv", [f(2, 4, 9, 8), f(4, 1, 3, 3)], group=4, **attributes)
+    yield case("Conv", [f(1, 3, 10), f(5, 3, 3)], pads=[1, 1])
+    yield case("Conv", [f(1, 2, 5, 6, 7), f(3, 2, 3, 3, 3), f(3)], pads=[1] * 6)
+    for attributes in [{}, {"strides": [2, 2]}, {"strides": [2, 2], "pads": [1, 1, 1, 1], "output_padding": [1, 1]},
+                       {"strides": [2, 2], "output_shape": [12, 12]}, {"auto_pad": "SAME_UPPER", "strides": [2, 2]}]:
+        yield case("ConvTranspose", [f(1, 4, 5, 5), f(4, 3, 3, 3), f(3)], **attributes)
+    yield case("ConvTranspose", [f(1, 4, 5, 5), f(4, 2, 3, 3)], group=2)
+    for op in ["MaxPool", "AveragePool"]:
+        for attributes in [{"kernel_shape": [2, 2]}, {"kernel_shape": [3, 3], "strides": [2, 2], "pads": [1, 1, 1, 1]},
+                           {"kernel_shape": [3, 2], "strides": [2, 1], "pads": [0, 1, 1, 0]}, {"kernel_shape": [3, 3], "strides": [2, 2], "ceil_mode": 1},
+                           {"kernel_shape": [3, 3], "auto_pad": "SAME_UPPER", "strides": [2, 2]}]:
+            yield case(op, [f(2, 3, 9, 8)], **attributes)
+        yield case(op, [f(2, 3, 9)], kernel_shape=[3])
+        yield case(op, [f(1, 2, 5, 6, 7)], kernel_shape=[2, 2, 2])
+    yield case("AveragePool", [f(2, 3, 9, 8)], kernel_shape=[3, 3], pads=[1, 1, 1, 1], count_include_pad=1)
+    yield case("MaxPool", [f(2, 3, 9, 8)], kernel_shape=[2, 2], dilations=[2, 2])
+    yield case("LpPool", [f(2, 3, 9, 8)], kernel_shape=[2, 2], p=2)
+    for op in ["GlobalAveragePool", "GlobalMaxPool"]:
+        yield case(op, [f(2, 3, 5, 6)])
+    yield case("BatchNormalization", [f(2, 3, 4, 5), f(3), f(3, seed=1), f(3, seed=2), f(3, low=0.5)])
+    yield case("BatchNormalization", [f(4, 3), f(3), f(3), f(3), f(3, low=0.5)], opset=9)
+    yield case("InstanceNormalization", [f(2, 3, 4, 5), f(3), f(3)])
+    yield case("LayerNormalization", [f(2, 3, 8), f(8), f(8)])
+    yield case("LayerNormalization", [f(2, 3, 8), f(3, 8)], axis=1)
+    yield case("GroupNormalization", [f(2, 6, 4, 4), f(6), f(6)], opset=21, num_groups=3)
+    for size in (3, 4, 5):
+        yield case("LRN", [f(2, 7, 4, 4)], size=size, alpha=0.01)
+    yield case("LpNormalization", [f(3, 4)], p=2)
+    yield case("MeanVarianceNormalization", [f(2, 3, 4, 5)])
+    for shape in [(4, 6), (0, -1), (-1,), (2, 2, 0, 3)]:
+        yield case("Reshape", [f(2, 3, 4) if len(shape) < 4 else f(2, 2, 6, 1), ints(*shape)] if shape != (2, 2, 0, 3) else [f(2, 2, 2, 3), ints(2, 2, 0, 3)])
+    yield case("Flatten", [f(2, 3, 4)], axis=2)
+    yield case("Flatten", [f(2, 3, 4)], axis=0)
+    yield case("Transpose", [f(2, 3, 4)], perm=[2, 0, 1])
+    yield case("Transpose", [f(2, 3, 4)])
+    yield case("Squeeze", [f(1, 3, 1), ints(0, 2)])
+    yield case("Squeeze", [f(1, 3, 1)], opset=11, axes=[0])
+    yield case("Unsqueeze", [f(3, 4), ints(0, -1)])
+    yield case("Unsqueeze", [f(3, 4)], opset=11, axes=[1])
+    yield case("Concat", [f(2, 3), f(2, 4)], axis=1)
+    yield case("Concat", [f(2, 3), f(1, 3), f(4, 3)], axis=-2)
+    yield case("Split", [f(6, 3)], outputs=3, axis=0)
+    yield case("Split", [f(6, 3), ints(1, 5)], outputs=2, axis=0)
+    yield case("Split", [f(6, 3)], opset=11, outputs=2, split=[2, 4])
+    yield case("Split", [f(7, 3)], opset=18, outputs=3, num_outputs=3)
+    yield case("Expand", [f(3, 1), ints(2, 1, 4)])
+    yield case("Tile", [f(2, 3), ints(2, 3)])
+    for mode in ["constant", "reflect", "edge"]:
+        yield case("Pad", [f(3, 4, 5), ints(0, 1, 2, 0, 2, 1)], mode=mode)
+        yield case("Pad", [f(3, 4)], opset=10, mode=mode, pads=[1, 0, 0, 2])
+    yield case("Pad", [f(3, 4), ints(0, -1, 1, 0), Const(1.5, F)])
+    for mode in ["DCR", "CRD"]:
+        yield case("DepthToSpace", [f(1, 8, 2, 3)], blocksize=2, mode=mode)
+    yield case("SpaceToDepth", [f(1, 2, 4, 6)], blocksize=2)
+    big = np.iinfo(I).max
+    for starts, ends, axes, steps in [([0], [2], [0], [1]), ([1], [big], [1], [2]), ([-3], [-1], [1], [1]), ([-1], [-big], [0], [-1]), ([10], [-10], [1], [-2]),
+                                      ([0, 1], [2, 3], [1, 0], [1, 1])]:
+        yield case("Slice", [f(4, 7), ints(*starts), ints(*ends), ints(*axes), ints(*steps)])
+    yield case("Slice", [f(4, 7)], opset=9, starts=[1], ends=[5], axes=[1])
+    for indices in [Const(1, I), ints(0, 2), Const([[0, -1], [1, 2]], I), i(3, high=3), i(2, 2, high=3, low=-3)]:
+        yield case("Gather", [f(3, 4), indices], axis=0)
+    yield case("Gather", [f(3, 4), Const(-1, I)], axis=1)
+    yield case("GatherElements", [f(3, 4), i(2, 4, high=3)], axis=0)
+    yield case("GatherND", [f(3, 4, 5), i(2, 2, high=3)])
+    yield case("ScatterElements", [f(3, 4), Const([[0, 2, 1, 0]], I), f(1, 4)], axis=0)
+    yield case("ScatterElements", [f(3, 4), Const([[0, 2, 1, 0]], I), f(1, 4)], axis=0, reduction="add")
+    yield case("ScatterND", [f(4, 3), Const([[0], [2]], I), f(2, 3)])
+    yield case("OneHot", [i(3, high=4), Const(4, I), Const([0, 1], F)])
+    yield case("OneHot", [i(3, high=4), Const(4, I), Const([2, 5], F)], axis=0)
+    yield case("EyeLike", [f(3, 4)], k=1)
+    for upper in (0, 1):
+        yield case("Trilu", [f(2, 4, 4)], upper=upper)
+        yield case("Trilu", [f(4, 5), Const(1, I)], upper=upper)
+    yield case("Range", [Const(0, I), Const(9, I), Const(2, I)])
+    yield case("Shape", [f(2, 3)])
+    yield case("Size", [f(2, 3)])
+    yield case("IsNaN", [np.array([1, np.nan, np.inf], F)])
+    yield case("IsInf", [np.array([1, np.nan, np.inf, -np.inf], F)])
+    for modes in [("nearest", "asymmetric", "floor"), ("nearest", "half_pixel", "round_prefer_floor"), ("linear", "half_pixel", None), ("linear", "align_corners", None),
+                  ("linear", "asymmetric", None), ("cubic", "half_pixel", None), ("linear", "pytorch_half_pixel", None)]:
+        attributes = {"mode": modes[0], "coordinate_transformation_mode": modes[1]} | ({"nearest_mode": modes[2]} if modes[2] else {})
+        for scales in [(1, 1, 2, 2), (1, 1, 1.5, 2.5), (1, 1, 0.6, 0.5)]:
+            yield case("Resize", [f(1, 2, 5, 6), None, Const(scales, F)], **attributes)
+        yield case("Resize", [f(1, 2, 5, 6), None, None, ints(1, 2, 8, 9)], **attributes)
+    yield case("Resize", [f(1, 2, 5), None, Const((1, 1, 2), F)], mode="linear")
+    yield case("Upsample", [f(1, 2, 3, 4), Const((1, 1, 2, 3), F)], opset=9, mode="nearest")
+    for direction, count in [("forward", 1), ("reverse", 1), ("bidirectional", 2)]:
+        h, n = 5, 3
+        for op, gates, outputs in [("LSTM", 4, 3), ("GRU", 3, 2), ("RNN", 1, 2)]:
+            weights = [f(4, 2, n), f(count, gates * h, n), f(count, gates * h, h), f(count, 2 * gates * h)]
+            yield case(op, weights, outputs=outputs, direction=direction, hidden_size=h)
+    yield case("GRU", [f(4, 2, 3), f(1, 15, 3), f(1, 15, 5), f(1, 30)], outputs=2, hidden_size=5, linear_before_reset=1)
+    yield case("QuantizeLinear", [f(3, 4), Const(0.02, F), Const(3, np.uint8)])
+    yield case("DequantizeLinear", [i(3, 4, high=200).astype(np.uint8), Const(0.02, F), Const(3, np.uint8)])
+    yield case("MatMulInteger", [i(3, 4, high=200).astype(np.uint8), i(4, 5, high=100).astype(np.uint8), Const(7, np.uint8), Const(3, np.uint8)])
+    yield case("DynamicQuantizeLinear", [f(3, 4)], outputs=3)
+    yield case("Dropout", [f(3, 4)])
+
+
+def build(op, inputs, opset, outputs, attributes):
+    names, graph_inputs, initializers, feed = [], [], [], {}
+    for index, value in enumerate(inputs):
+        name = "" if value is None else f"x{index}"
+        names.append(name)
+        if isinstance(value, Const):
+            initializers.append(numpy_helper.from_array(value.value, name))
+        elif value is not None:
+            value = np.asarray(value)
+            graph_inputs.append(helper.make_tensor_value_info(name, helper.np_dtype_to_tensor_dtype(value.dtype), value.shape))
+            feed[name] = value
+    results = [f"y{index}" for index in range(outputs)]
+    node = helper.make_node(op, names, results, name=f"/{op}", **attributes)
+    graph = helper.make_graph([node], "g", graph_inputs, [onnx.ValueInfoProto(name=name) for name in results], initializers)
+    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", opset)])
+    model.ir_version = 8
+    return onnx.shape_inference.infer_shapes(model), feed
+
+
+def describe(index, op, inputs, opset, attributes):
+    shapes = ", ".join("-" if v is None else f"const{list(v.value.shape)}" if isinstance(v, Const) else str(list(np.shape(v))) for v in inputs)
+    return f"{index:4} {op}-{opset} ({shapes}) {attributes or ''}"
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("pattern", nargs="?", default="")
+    parser.add_argument("--mode", choices=["compile", "interpret", "import"], default="compile")
+    parser.add_argument("--binary", default=ROOT / "build" / "release" / "bin" / "run_cases")
+    parser.add_argument("--chunk", type=int, default=100)
+    arguments = parser.parse_args()
+    pending, failures, total = [], 0, 0
+
+    def flush():
+        nonlocal failures
+        subprocess.run([str(arguments.binary), arguments.mode, *[str(folder) for folder, _, _ in pending]], timeout=1800)
+        for folder, text, reference in pending:
+            problem = None
+            if (folder / "error.txt").exists():
+                problem = (folder / "error.txt").read_text()[:300]
+            for index, expected in enumerate(reference if arguments.mode != "import" else []):
+                if problem is not None:
+                    break
+                path = folder / f"out_{index}.npy"
+                error = difference(np.load(path), expected) if path.exists() else "an output is missing"
+                if isinstance(error, str) or not error <= TOLERANCE:
+                    problem = f"output {index}: {error}"
+            if problem is not None:
+                failures += 1
+                print(f"FAILED {text}\n       {problem}", flush=True)
+        pending.clear()
+
+    with tempfile.TemporaryDirectory() as temporary:
+        for index, (op, inputs, opset, outputs, attributes) in enumerate(cases()):
+            if not re.search(arguments.pattern, op):
+                continue
+            text = describe(index, op, inputs, opset, attributes)
+            folder = pathlib.Path(temporary) / str(index)
+            folder.mkdir()
+            try:
+                model, feed = build(op, inputs, opset, outputs, attributes)
+                onnx.save(model, folder / "model.onnx")
+                options = onnxruntime.SessionOptions()
+                options.log_severity_level = 4
+                reference = onnxruntime.InferenceSession(model.SerializeToString(), options).run(None, feed)
+            except Exception as error:  # noqa: BLE001: the peer does not have every case
+                print(f"skipped {text}: ONNX Runtime: {str(error).splitlines()[0][:120]}")
+                continue
+            for position, value in enumerate(feed.values()):
+                np.save(folder / f"{position}.npy", value)
+            total += 1
+            pending.append((folder, text, reference))
+            if len(pending) >= arguments.chunk:
+                flush()
+        if pending:
+            flush()
+    print(f"{total} cases, {failures} failures")
+    sys.exit(5 if failures else 0)
+
+
+if __name__ == "__main__":
+    main()
