@@ -1,0 +1,169 @@
+#include "deuteron/frontend/onnx/import.h"
+
+#include <gtest/gtest.h>
+
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+
+#include "deuteron/relax/expr.h"
+#include "deuteron/support/error.h"
+
+namespace deuteron::onnx {
+namespace {
+
+/// Writes the wire format of onnx.proto.
+struct Message {
+  std::string bytes;
+
+  Message& Varint(uint64_t value) {
+    for (; value >= 128; value >>= 7) bytes += static_cast<char>((value & 127) | 128);
+    bytes += static_cast<char>(value);
+    return *this;
+  }
+  Message& Int(int field, int64_t value) {
+    return Varint(static_cast<uint64_t>(field) << 3).Varint(static_cast<uint64_t>(value));
+  }
+  Message& Bytes(int field, const std::string& value) {
+    Varint((static_cast<uint64_t>(field) << 3) | 2).Varint(value.size());
+    bytes += value;
+    return *this;
+  }
+  Message& Add(int field, const Message& message) { return Bytes(field, message.bytes); }
+};
+
+Message Node(const std::string& op, const std::vector<std::string>& inputs, const std::vector<std::string>& outputs,
+             const std::string& name = "") {
+  Message node;
+  for (const auto& input : inputs) node.Bytes(1, input);
+  for (const auto& output : outputs) node.Bytes(2, output);
+  return node.Bytes(3, name).Bytes(4, op);
+}
+
+/// Dimensions that are numbers or names.
+Message ValueInfo(const std::string& name, const std::vector<std::string>& dims) {
+  Message shape;
+  for (const auto& dim : dims) {
+    const bool number = std::isdigit(static_cast<unsigned char>(dim[0])) != 0;
+    shape.Add(1, number ? Message().Int(1, std::stoll(dim)) : Message().Bytes(2, dim));
+  }
+  return Message().Bytes(1, name).Add(2, Message().Add(1, Message().Int(1, 1).Add(2, shape)));
+}
+
+Message Ints(const std::string& name, const std::vector<int64_t>& values) {
+  Message tensor;
+  tensor.Int(1, static_cast<int64_t>(values.size())).Int(2, 7).Bytes(8, name);
+  std::string raw(values.size() * 8, '\0');
+  std::memcpy(raw.data(), values.data(), raw.size());
+  return tensor.Bytes(9, raw);
+}
+
+struct Graph {
+  std::vector<Message> nodes;
+  std::vector<Message> initializers;
+  std::vector<Message> inputs = {ValueInfo("x", {"n", "4"})};
+  std::vector<std::string> outputs = {"y"};
+
+  std::string Model() const {
+    Message graph;
+    for (const auto& node : nodes) graph.Add(1, node);
+    graph.Bytes(2, "g");
+    for (const auto& tensor : initializers) graph.Add(5, tensor);
+    for (const auto& input : inputs) graph.Add(11, input);
+    for (const auto& output : outputs) graph.Add(12, Message().Bytes(1, output));
+    return Message().Int(1, 8).Add(7, graph).Add(8, Message().Int(2, 17)).bytes;
+  }
+};
+
+std::string Write(const std::string& bytes) {
+  const std::string path = testing::TempDir() + "import_test.onnx";
+  std::ofstream(path, std::ios::binary) << bytes;
+  return path;
+}
+
+relax::Function Main(const Graph& graph, const ImportOptions& options = {}) {
+  return Downcast<relax::Function>(Load(Write(graph.Model()), options).Lookup("main"));
+}
+
+std::string ErrorOf(const std::string& bytes, const std::string& kind) {
+  try {
+    Load(Write(bytes));
+  } catch (const ffi::Error& error) {
+    EXPECT_EQ(error.kind(), kind) << error.message();
+    return std::string(error.message());
+  }
+  ADD_FAILURE() << "no " << kind;
+  return "";
+}
+
+TEST(Import, BindsNodesWithTheirNames) {
+  const auto func = Main({.nodes = {Node("Relu", {"x"}, {"a"}, "/layer/relu"), Node("Tanh", {"a"}, {"y"})}});
+  const auto block = func->body->blocks[0];
+  ASSERT_GE(block->bindings.size(), 2u);
+  EXPECT_EQ(block->bindings[0]->span->source, "/layer/relu");
+  EXPECT_EQ(block->bindings[1]->span->source, "Tanh:y");
+  const auto names = func->GetAttr<Array<String>>("input_names");
+  ASSERT_TRUE(names.has_value() && names->size() == 1);
+  EXPECT_EQ((*names)[0], "x");
+  EXPECT_EQ(func->params[0].ty().as<TensorTypeNode>()->shape.value()[0]->kind, ExprKind::kVar);
+}
+
+TEST(Import, OrdersNodes) {
+  const auto func = Main({.nodes = {Node("Tanh", {"a"}, {"y"}, "second"), Node("Relu", {"x"}, {"a"}, "first")}});
+  EXPECT_EQ(func->body->blocks[0]->bindings[0]->span->source, "first");
+}
+
+TEST(Import, EvaluatesShapeArithmetic) {
+  // y = reshape(x, shape(x) * [1, 1]): the shape is known to be that of x, so that nothing remains to be done.
+  const auto func = Main({.nodes = {Node("Shape", {"x"}, {"s"}), Node("Mul", {"s", "ones"}, {"t"}),
+                                    Node("Reshape", {"x", "t"}, {"y"})},
+                          .initializers = {Ints("ones", {1, 1})}});
+  ASSERT_EQ(func->body->blocks[0]->bindings.size(), 1u);
+  EXPECT_TRUE(Downcast<relax::VarBinding>(func->body->blocks[0]->bindings[0])->value.same_as(func->params[0]));
+}
+
+TEST(Import, FixesSymbolicDimensions) {
+  const auto func = Main({.nodes = {Node("Relu", {"x"}, {"y"})}}, {.shapes = {{"x", {3, 4}}}});
+  EXPECT_TRUE(IsConstInt(func->params[0].ty().as<TensorTypeNode>()->shape.value()[0], 3));
+  EXPECT_THROW(Main({.nodes = {Node("Relu", {"x"}, {"y"})}}, {.shapes = {{"x", {3, 5}}}}), ffi::Error);
+}
+
+TEST(Import, NamesWhatIsWrongWithTheGraph) {
+  const auto error = [](std::vector<Message> nodes) { return ErrorOf(Graph{.nodes = std::move(nodes)}.Model(), "ModelError"); };
+  EXPECT_NE(error({Node("Add", {"x", "b"}, {"a"}, "/p"), Node("Relu", {"a"}, {"b"}, "/q"), Node("Relu", {"b"}, {"y"})}).find("cycle"),
+            std::string::npos);
+  EXPECT_NE(error({Node("Add", {"x", "ghost"}, {"y"}, "/p")}).find("ghost"), std::string::npos);
+  EXPECT_NE(error({Node("Relu", {"x"}, {"y"}, "/p"), Node("Abs", {"x"}, {"y"}, "/q")}).find("twice"), std::string::npos);
+  EXPECT_NE(error({Node("Relu", {"x"}, {"z"})}).find("missing"), std::string::npos);
+}
+
+TEST(Import, ListsAllUnsupportedOperators) {
+  const std::string message = ErrorOf(
+      Graph{.nodes = {Node("Foo", {"x"}, {"a"}, "/p"), Node("Bar", {"a"}, {"y"}, "/q")}}.Model(), "UnsupportedError");
+  for (const char* word : {"Foo", "Bar", "/p", "/q", "17"}) EXPECT_NE(message.find(word), std::string::npos) << word;
+}
+
+TEST(Import, SurvivesTruncationAndDamageAtEveryByte) {
+  const std::string model = Graph{.nodes = {Node("Relu", {"x"}, {"a"}, "/p"), Node("Reshape", {"a", "t"}, {"y"})},
+                                  .initializers = {Ints("t", {-1, 2})}}
+                                .Model();
+  ASSERT_NO_THROW(Load(Write(model)));
+  for (size_t length = 0; length < model.size(); ++length) {
+    EXPECT_THROW(Load(Write(model.substr(0, length))), ffi::Error) << length;
+  }
+  // Whatever a changed byte means, it is imported or refused by an error that is not ours.
+  for (size_t at = 0; at < model.size(); ++at) {
+    for (const int change : {0x01, 0x80, 0xff}) {
+      std::string damaged = model;
+      damaged[at] = static_cast<char>(damaged[at] ^ change);
+      try {
+        Load(Write(damaged));
+      } catch (const ffi::Error& error) {
+        EXPECT_NE(error.kind(), "InternalError") << at << ": " << error.message();
+      }
+    }
+  }
+}
+
+}  // namespace
+}  // namespace deuteron::onnx
