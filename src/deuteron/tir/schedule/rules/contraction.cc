@@ -51,7 +51,7 @@ bool ChooseVectors(int64_t extent, int64_t full_lanes, int64_t budget, Plan* pla
   for (int64_t lanes = full_lanes; lanes >= 4; lanes /= 2) {
     if (extent % lanes != 0) continue;
     plan->lanes = lanes;
-    plan->num_vectors = LargestDivisor(extent / lanes, std::clamp<int64_t>(budget / plan->num_rows, 1, 4));
+    plan->num_vectors = LargestDivisor(extent / lanes, std::max<int64_t>(budget / plan->num_rows, 1));
     return true;
   }
   return false;
