@@ -36,7 +36,7 @@ def _attention(b, x, width, heads, split, merge, mask=None):
 
 def bert(batch=1, small=False, seed=0, layers=None):
     b = Builder(seed, opset=13)
-    width, heads, inner, vocabulary, sequence = (32, 4, 64, 50, 16) if small else (768, 12, 3072, 30522, 128)
+    width, heads, inner, vocabulary, sequence = (32, 4, 64, 100, 16) if small else (768, 12, 3072, 30522, 128)
     layers = layers or (2 if small else 12)
     ids = b.input("input_ids", [batch, sequence], TensorProto.INT64)
     attention = b.input("attention_mask", [batch, sequence], TensorProto.INT64)
