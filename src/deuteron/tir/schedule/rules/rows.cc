@@ -15,18 +15,26 @@ bool IsReduction(const Schedule& schedule, const Block& block) {
   return !SplitIters(schedule.Get(block)).reduce.empty();
 }
 
-/// Whether the reduction runs along the last dimension of something it reads.
+/// Whether the reduction runs along the last dimension of what it reads: it is the last index of some operand, and
+/// no operand slides a window along its last dimension (an index of spatial and reduction iterators together).
 bool ReducesLastAxis(const SBlock& block) {
   const IterSplit iters = SplitIters(block);
   const auto update = GetReductionUpdate(block);
   if (!update || iters.reduce.empty()) return false;
   const Var last = block->iter_vars[iters.reduce.back()]->var;
   bool found = false;
+  bool window = false;
   PostOrderVisit(update->source, [&](const PrimExpr& node) {
     const auto* load = node.as<BufferLoadNode>();
-    if (load != nullptr && !load->indices.empty() && load->indices.back().same_as(last)) found = true;
+    if (load == nullptr || load->indices.empty()) return;
+    const PrimExpr& index = load->indices.back();
+    if (index.same_as(last)) {
+      found = true;
+    } else if (UsesVar(index, [&](const VarNode* var) { return var == last.get(); })) {
+      window = true;
+    }
   });
-  return found;
+  return found && !window;
 }
 
 /// How many leading axes of `final_block` are rows: axes over which every reduction is spatial, with the same extents.
