@@ -91,8 +91,8 @@ bool MakePlan(const Schedule& schedule, const Target& target, Plan* plan) {
   const auto extent_of = [&](size_t position) { return AsConstInt(block->iter_vars[position]->dom->extent); };
   const auto vector_extent = extent_of(plan->vector);
   if (!vector_extent) return false;
-  // Half of the registers hold accumulators; the rest hold B, A and what the epilogue needs.
-  const int64_t budget = target.vector_registers() / 2;
+  // Most registers hold accumulators; the rest hold B, A and what the epilogue needs.
+  const int64_t budget = target.vector_registers() * 7 / 8;
   for (auto axis = row_axes.rbegin(); axis != row_axes.rend(); ++axis) {
     const int64_t rows = ChooseRows(extent_of(*axis), budget / 2);
     if (rows > plan->num_rows) {
@@ -101,7 +101,12 @@ bool MakePlan(const Schedule& schedule, const Target& target, Plan* plan) {
       plan->rows_divide = extent_of(*axis).value_or(1) % rows == 0;
     }
   }
-  if (!ChooseVectors(*vector_extent, Lanes(target), budget, plan)) return false;
+  // The panel of B that a tile reads, all of the reduction deep, stays in the second cache while the rows pass by.
+  int64_t depth = 1;
+  for (size_t axis : roles.k) depth *= extent_of(axis).value_or(1);
+  const int64_t vector_bytes = target.vector_bits / 8;
+  const int64_t panel_vectors = std::max<int64_t>(target.l2_bytes * 6 / 10 / (depth * vector_bytes), 1);
+  if (!ChooseVectors(*vector_extent, Lanes(target), std::min(budget, panel_vectors * plan->num_rows), plan)) return false;
   const auto written = GetReductionUpdate(block);
   if (!written) return false;
   for (size_t dim = 0; dim < written->indices.size(); ++dim) {
