@@ -100,8 +100,8 @@ class Builder:
                        transB=1)
 
     def classifier(self, x, channels, classes):
-        x = self.op("Flatten", self.op("GlobalAveragePool", x), axis=1)
-        return self.op("Softmax", self.dense(x, channels, classes), axis=1)
+        # Logits, no Softmax: of random weights it would be one-hot, and hide every error before it.
+        return self.dense(self.op("Flatten", self.op("GlobalAveragePool", x), axis=1), channels, classes)
 
     def linear(self, x, inputs, outputs, bias=True):
         y = self.op("MatMul", x, self.weight(inputs, outputs, fan_in=inputs))

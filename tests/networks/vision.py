@@ -112,7 +112,7 @@ def inceptionv1(batch=1, small=False, seed=0):
     b.scope = ["head"]
     x = b.op("Flatten", b.op("GlobalAveragePool", x), axis=1)
     x = b.op("Dropout", x)
-    b.output(b.op("Softmax", b.dense(x, channels, classes), axis=1), "y", [batch, classes])
+    b.output(b.dense(x, channels, classes), "y", [batch, classes])
     return b.model("inceptionv1")
 
 
@@ -200,7 +200,7 @@ def vgg19(batch=1, small=False, seed=0):
     x = b.op("Reshape", x, b.ints(-1, features))
     for inputs in (features, hidden):
         x = b.op("Dropout", b.relu(b.dense(x, inputs, hidden)))
-    b.output(b.op("Softmax", b.dense(x, hidden, classes), axis=1), "y", [batch, classes])
+    b.output(b.dense(x, hidden, classes), "y", [batch, classes])
     return b.model("vgg19")
 
 
@@ -222,7 +222,7 @@ def zfnet(batch=1, small=False, seed=0):
     x = b.op("Flatten", x)
     for inputs in (w[4] * extent * extent, hidden):
         x = b.relu(b.dense(x, inputs, hidden))
-    b.output(b.op("Softmax", b.dense(x, hidden, classes), axis=1), "y", [batch, classes])
+    b.output(b.dense(x, hidden, classes), "y", [batch, classes])
     return b.model("zfnet")
 
 
