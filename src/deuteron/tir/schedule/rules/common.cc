@@ -30,6 +30,11 @@ bool WritesParameter(const Schedule& schedule, const Block& block) {
                      [&](const BufferRegion& region) { return schedule.IsParameter(region->buffer); });
 }
 
+bool IsCopy(const Schedule& schedule, const Block& block) {
+  const auto stored = GetStoredValue(schedule.Get(block)->body);
+  return stored && stored->value->kind == ExprKind::kBufferLoad;
+}
+
 void InlineInjective(Schedule* schedule, const std::function<bool(const Block&)>& may_inline) {
   for (const Block& block : schedule->GetBlocks()) {
     if (!WritesParameter(*schedule, block) && may_inline(block) && schedule->CanInline(block)) {

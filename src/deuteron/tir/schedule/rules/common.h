@@ -26,6 +26,9 @@ IterSplit SplitIters(const SBlock& block);
 /// Whether the block writes a parameter (or a buffer that is read outside): it cannot be inlined.
 bool WritesParameter(const Schedule& schedule, const Block& block);
 
+/// Whether a block copies elements and computes nothing (padding by zero, a reshape): inlining it costs nothing.
+bool IsCopy(const Schedule& schedule, const Block& block);
+
 /// Inlines every intermediate injective block that `may_inline` allows into its consumers.
 void InlineInjective(Schedule* schedule, const std::function<bool(const Block&)>& may_inline);
 

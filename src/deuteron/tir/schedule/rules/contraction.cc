@@ -29,6 +29,9 @@ struct Plan {
   int64_t lanes = 1;
   int64_t num_vectors = 1;
   int64_t num_rows = 1;
+  /// Bytes of A, and how many of them may stay in the second cache; 0 where not known.
+  int64_t a_bytes = 0;
+  int64_t a_budget = 0;
   /// Whether `num_rows` divides the row axis: else its last tile is partial.
   bool rows_divide = true;
 };
@@ -107,6 +110,12 @@ bool MakePlan(const Schedule& schedule, const Target& target, Plan* plan) {
   const int64_t vector_bytes = target.vector_bits / 8;
   const int64_t panel_vectors = std::max<int64_t>(target.l2_bytes * 6 / 10 / (depth * vector_bytes), 1);
   if (!ChooseVectors(*vector_extent, Lanes(target), std::min(budget, panel_vectors * plan->num_rows), plan)) return false;
+  const Buffer& a = plan->vector == rhs_last.value_or(block->iter_vars.size()) ? roles.lhs_load->buffer : roles.rhs_load->buffer;
+  if (const auto shape = AsConstInts(a->shape)) {
+    plan->a_bytes = a->dtype.bytes();
+    for (int64_t extent : *shape) plan->a_bytes *= extent;
+    plan->a_budget = target.l2_bytes * 4 / 10;
+  }
   const auto written = GetReductionUpdate(block);
   if (!written) return false;
   for (size_t dim = 0; dim < written->indices.size(); ++dim) {
@@ -154,6 +163,16 @@ void MoveDimensionLast(Schedule* schedule, const Buffer& buffer, size_t dim) {
   schedule->TransformLayout(buffer, layout);
 }
 
+/// How many iterations of the outermost row loop use as much of A as fits its share of the cache; nothing if all do.
+std::optional<int64_t> BlockOfRows(const Schedule& schedule, const Plan& plan, const std::vector<Loop>& rows) {
+  if (rows.empty() || plan.a_bytes <= plan.a_budget || (rows.size() == 1 && !plan.rows_divide)) return std::nullopt;
+  const auto extent = schedule.ConstExtent(rows.front());
+  if (!extent) return std::nullopt;
+  const int64_t block = LargestDivisor(*extent, *extent * plan.a_budget / plan.a_bytes);
+  if (block <= 1 || block == *extent) return std::nullopt;
+  return block;
+}
+
 void Tile(Schedule* schedule, const Plan& plan) {
   const SBlock block = schedule->Get(plan.anchor);
   const std::vector<Loop> loops = schedule->GetLoops(plan.anchor);
@@ -177,10 +196,15 @@ void Tile(Schedule* schedule, const Plan& plan) {
       rows.push_back(loops[i]);
     }
   }
-  // B's panel stays in the cache while the rows pass by.
+  if (row_outer) rows.push_back(*row_outer);
+  // B's panel stays in the cache while the rows pass by; of more rows than fit beside it, a block at a time.
+  if (const auto block_rows = BlockOfRows(*schedule, plan, rows)) {
+    const auto split = schedule->Split(rows.front(), std::vector<int64_t>{-1, *block_rows});
+    outer.push_back(split[0]);
+    rows.front() = split[1];
+  }
   outer.push_back(vector[0]);
   outer.insert(outer.end(), rows.begin(), rows.end());
-  if (row_outer) outer.push_back(*row_outer);
   std::vector<Loop> order = outer;
   order.insert(order.end(), reduce.begin(), reduce.end());
   if (row_inner) order.push_back(*row_inner);
@@ -229,6 +253,7 @@ void Tile(Schedule* schedule, const Plan& plan) {
 
 bool ScheduleContraction(Schedule* schedule, const Target& target) {
   Plan plan;
+  InlineInjective(schedule, [&](const Block& block) { return IsCopy(*schedule, block); });
   for (const Block& block : schedule->GetBlocks()) {
     if (!HasPlainLoops(*schedule, block)) return false;
     const BlockInfo info = ClassifyBlock(schedule->Get(block));

@@ -6,6 +6,7 @@
 namespace deuteron::tir {
 
 bool ScheduleWindow(Schedule* schedule, const Target& target) {
+  InlineInjective(schedule, [&](const Block& block) { return IsCopy(*schedule, block); });
   Block anchor;
   for (const Block& block : schedule->GetBlocks()) {
     if (!HasPlainLoops(*schedule, block)) return false;
