@@ -6,8 +6,8 @@
 namespace deuteron::codegen {
 namespace {
 
-/// About ten microseconds of scalar or vector operations.
-constexpr int64_t kWorkPerPiece = 20000;
+/// A microsecond or less of vector operations, some more of scalar ones: a fork-join costs a fraction of that.
+constexpr int64_t kWorkPerPiece = 8000;
 /// Iterations assumed of a loop whose extent is not known outside.
 constexpr int64_t kUnknownExtent = 16;
 

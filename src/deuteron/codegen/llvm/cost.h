@@ -10,7 +10,7 @@ namespace deuteron::codegen {
 
 /// The least number of iterations of a parallel loop that one thread should be given, as an expression in the
 /// variables for which `visible` holds (those defined outside of the loop): annotation "grain" of the loop if
-/// there, else so many that a piece takes about ten microseconds.
+/// there, else so many that a piece is worth a fork-join.
 PrimExpr ParallelGrain(const tir::ForNode* loop, const std::function<bool(const tir::VarNode*)>& visible);
 
 }  // namespace deuteron::codegen
