@@ -10,9 +10,7 @@
 
 #include "deuteron/support/error.h"
 #include "tools/commands.h"
-#if __has_include("tools/opt_command.h")
 #include "tools/opt_command.h"
-#endif
 
 int main(int argc, char** argv) {
   CLI::App app{"Deuteron: an operator-fusion tensor compiler"};
@@ -20,9 +18,7 @@ int main(int argc, char** argv) {
   deuteron::tools::AddRunCommand(app);
   deuteron::tools::AddBenchCommand(app);
   deuteron::tools::AddCompileCommand(app);
-#if __has_include("tools/opt_command.h")
   deuteron::tools::AddOptCommand(app);
-#endif
   deuteron::tools::AddVerifyCommand(app);
   deuteron::tools::AddInspectCommand(app);
   try {
