@@ -88,8 +88,6 @@ class Executable {
 /// Compiles function "main" of `module` and all it calls.
 Executable Compile(IRModule module, const CompileOptions& options = {});
 
-/// The passes from an imported module to loop-level functions, in order (before scheduling).
-std::vector<transform::Pass> GraphPasses(bool fuse);
 /// The context that `options` describe.
 transform::PassContext MakeContext(const CompileOptions& options);
 

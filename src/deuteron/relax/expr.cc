@@ -2,7 +2,8 @@
 
 #include <algorithm>
 #include <cstring>
-#include <new>
+
+#include "deuteron/support/host_tensor.h"
 
 namespace deuteron::relax {
 namespace {
@@ -11,19 +12,9 @@ namespace {
 auto Def() { return refl::AttachFieldFlag::SEqHashDefPattern(); }
 auto Ignore() { return refl::AttachFieldFlag::SEqHashIgnore(); }
 
-/// Allocator of tensors on the heap, 64-byte aligned.
-struct HostAllocator {
-  void AllocData(DLTensor* tensor) {
-    const size_t bytes = ffi::GetDataSize(*tensor);
-    tensor->data = ::operator new(std::max<size_t>(bytes, 1), std::align_val_t(64));
-  }
-  void FreeData(DLTensor* tensor) { ::operator delete(tensor->data, std::align_val_t(64)); }
-};
-
 Tensor ScalarTensor(const PrimExpr& value) {
   const DataType dtype = value.dtype();
-  Tensor tensor = Tensor::FromNDAlloc(HostAllocator(), ffi::Shape(std::initializer_list<int64_t>{}), dtype,
-                                      DLDevice{kDLCPU, 0});
+  Tensor tensor = EmptyHostTensor({}, dtype);
   const auto store = [&](auto element) { *static_cast<decltype(element)*>(tensor.data_ptr()) = element; };
   if (const auto integer = AsConstInt(value)) {
     switch (dtype.bits()) {

@@ -13,6 +13,7 @@
 #include <cstring>
 
 #include "deuteron/relax/op/nn_attrs.h"
+#include "deuteron/relax/transform/pass_utils.h"
 #include "deuteron/relax/transform/passes.h"
 #include "deuteron/runtime/tensor.h"
 
@@ -52,18 +53,12 @@ class Packer {
     Array<BindingBlock> blocks = function->body->blocks.Map([this](const BindingBlock& block) {
       Array<Binding> bindings = block->bindings.Map([this](const Binding& binding) { return Rewrite(binding); });
       if (bindings.same_as(block->bindings)) return block;
-      BindingBlock rewritten = block;
-      if (block.as<DataflowBlockNode>() != nullptr) {
-        rewritten = DataflowBlock(bindings);
-      } else {
-        rewritten = BindingBlock(bindings);
-      }
-      return rewritten;
+      if (block.as<DataflowBlockNode>() != nullptr) return BindingBlock(DataflowBlock(bindings));
+      return BindingBlock(bindings);
     });
     if (blocks.same_as(function->body->blocks)) return function;
     SeqExpr body(blocks, function->body->body, function->body->span);
-    CopyOnWrite(&function)->body = body;
-    return function;
+    return WithBody(std::move(function), std::move(body));
   }
 
  private:
@@ -93,15 +88,9 @@ class Packer {
 transform::Pass PackConvWeights() {
   return transform::ModulePass({.name = "PackConvWeights", .opt_level = 1},
                                [](IRModule module, const transform::PassContext&) {
-                                 std::vector<std::pair<GlobalVar, Function>> changed;
-                                 for (const auto& [var, func] : module->functions) {
-                                   const auto function = As<Function>(func);
-                                   if (!function.defined() || function->HasNonzeroAttr("Primitive")) continue;
-                                   Function rewritten = Packer().Rewrite(function);
-                                   if (!rewritten.same_as(function)) changed.emplace_back(var, rewritten);
-                                 }
-                                 for (auto& [var, func] : changed) module.Update(var, func);
-                                 return module;
+                                 return UpdateFunctions(std::move(module), [](const GlobalVar&, Function function) {
+                                   return Packer().Rewrite(std::move(function));
+                                 });
                                });
 }
 
