@@ -47,6 +47,8 @@ const std::vector<PassEntry>& Table() {
        [](Args) { return relax::ExpandTupleArguments(); }},
       {"RemoveUnusedParameters", "removes parameters of private functions that nothing uses", {},
        [](Args) { return relax::RemoveUnusedParameters(); }},
+      {"CombineMatmulsOfOneWeight", "products of several inputs with one weight become one product", {},
+       [](Args) { return relax::CombineMatmulsOfOneWeight(); }},
       {"PackConvWeights", "lays constant convolution weights out for the kernels that read them", {},
        [](Args) { return relax::PackConvWeights(); }},
       {"ScheduleForCPU", "schedules every loop-level function for the current target", {},

@@ -1,6 +1,8 @@
 #include "deuteron/driver/pipeline.h"
 
 #include <nlohmann/json.hpp>
+#include <set>
+#include <string_view>
 
 #include "deuteron/codegen/vm/compile.h"
 #include "deuteron/driver/constant_evaluator.h"
@@ -15,13 +17,14 @@ using transform::Pass;
 
 std::vector<Pass> GraphPasses(bool fuse) {
   const auto evaluator = MakeConstantEvaluator();
-  return {
+  std::vector<Pass> passes = {
       relax::CanonicalizeBindings(),
       relax::ConvertToDataflow(),
       relax::FoldBatchnormToConv2D(),
       relax::DecomposeOpsForInference(),
       relax::FoldConstant(evaluator),
       relax::DeadCodeElimination(),
+      relax::CombineMatmulsOfOneWeight(),
       relax::PackConvWeights(),
       relax::LegalizeOps(),
       relax::AnnotateTIROpPattern(),
@@ -30,42 +33,51 @@ std::vector<Pass> GraphPasses(bool fuse) {
       relax::FuseTIR(),
       relax::DeadCodeElimination(),
   };
+  if (!fuse) {
+    // What merges operators too, before FuseOps or after it.
+    static const std::set<std::string_view> merging = {"CombineMatmulsOfOneWeight"};
+    std::erase_if(passes, [](const Pass& pass) { return merging.count(pass->info.name) != 0; });
+  }
+  return passes;
 }
 
-std::vector<Pass> MemoryPasses() { 
-  return {relax::RemovePurityChecking(), relax::CallTIRRewrite(), relax::StaticPlanBlockMemory(), relax::KillAfterLastUse()};
- }
+std::vector<Pass> MemoryPasses() {
+  return {relax::RemovePurityChecking(), relax::CallTIRRewrite(), relax::StaticPlanBlockMemory(),
+          relax::KillAfterLastUse()};
+}
 
 Pass SchedulePass(const Target& target) {
-  return transform::ModulePass(
-      {.name = "ScheduleForCPU", .opt_level = 0}, [target](IRModule module, const transform::PassContext& context) {
-        std::vector<std::pair<GlobalVar, tir::PrimFunc>> scheduled;
-        for (const auto& [var, func] : module->functions) {
-          const auto kernel = As<tir::PrimFunc>(func);
-          if (!kernel.defined()) continue;
-          tir::ScheduledFunc result = tir::ApplyScheduleRules(kernel, target);
-          context.decisions->Add({.pass = "ScheduleForCPU",
-                                  .function = std::string(var->name_hint),
-                                  .subject = std::string(var->name_hint),
-                                  .reason = result.rule,
-                                  .message = "scheduled by the rule " + result.rule});
-          scheduled.emplace_back(var, std::move(result.func));
-        }
-        for (auto& [var, func] : scheduled) module.Update(var, func);
-        return module;
-      });
+  return transform::ModulePass({.name = "ScheduleForCPU", .opt_level = 0},
+                               [target](IRModule module, const transform::PassContext& context) {
+                                 std::vector<std::pair<GlobalVar, tir::PrimFunc>> scheduled;
+                                 for (const auto& [var, func] : module->functions) {
+                                   const auto kernel = As<tir::PrimFunc>(func);
+                                   if (!kernel.defined()) continue;
+                                   tir::ScheduledFunc result = tir::ApplyScheduleRules(kernel, target);
+                                   context.decisions->Add({.pass = "ScheduleForCPU",
+                                                           .function = std::string(var->name_hint),
+                                                           .subject = std::string(var->name_hint),
+                                                           .reason = result.rule,
+                                                           .message = "scheduled by the rule " + result.rule});
+                                   scheduled.emplace_back(var, std::move(result.func));
+                                 }
+                                 for (auto& [var, func] : scheduled) module.Update(var, func);
+                                 return module;
+                               });
 }
 
 Pass LowerKernels(const Target& target) {
-  return transform::ModulePass({.name = "LowerKernels", .opt_level = 0}, [target](IRModule module, const transform::PassContext&) {
-    IRModule kernels = IRModule::Empty();
-    for (const auto& [var, func] : module->functions) {
-      const auto kernel = As<tir::PrimFunc>(func);
-      if (!kernel.defined()) continue;
-      kernels.Update(GlobalVar(String(codegen::KernelSymbol(std::string(var->name_hint)))), tir::LowerPrimFunc(kernel, target));
-    }
-    return kernels;
-  });
+  return transform::ModulePass({.name = "LowerKernels", .opt_level = 0},
+                               [target](IRModule module, const transform::PassContext&) {
+                                 IRModule kernels = IRModule::Empty();
+                                 for (const auto& [var, func] : module->functions) {
+                                   const auto kernel = As<tir::PrimFunc>(func);
+                                   if (!kernel.defined()) continue;
+                                   kernels.Update(GlobalVar(String(codegen::KernelSymbol(std::string(var->name_hint)))),
+                                                  tir::LowerPrimFunc(kernel, target));
+                                 }
+                                 return kernels;
+                               });
 }
 
 std::string DecisionsToJson(const transform::DecisionLog& log) {

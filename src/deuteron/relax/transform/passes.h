@@ -66,6 +66,8 @@ Pass ExpandTupleArguments();
 /// Removes parameters of private functions that nothing uses.
 Pass RemoveUnusedParameters();
 
+/// Products of several inputs of few rows with the same weight become one product.
+Pass CombineMatmulsOfOneWeight();
 /// Lays constant convolution weights out for the kernels that read them.
 Pass PackConvWeights();
 
