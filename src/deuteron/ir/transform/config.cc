@@ -3,6 +3,7 @@
 #include <charconv>
 
 #include "deuteron/ir/transform/pass.h"
+#include "deuteron/support/suggest.h"
 
 namespace deuteron::transform {
 namespace {
@@ -13,14 +14,20 @@ const ConfigKey& FindKey(const std::string& key) {
   }
   std::string known;
   for (const ConfigKey& row : ConfigKeys()) known += (known.empty() ? "" : ", ") + std::string(row.name);
-  DEUTERON_THROW(UsageError) << "there is no configuration key \"" << key << "\"; the keys are: " << known;
+  std::vector<std::string_view> names;
+  for (const ConfigKey& row : ConfigKeys()) names.emplace_back(row.name);
+  DEUTERON_THROW(UsageError) << "there is no configuration key \"" << key << "\"" << DidYouMean(key, names)
+                             << "; the keys are: " << known;
 }
 
 const char* TypeName(ConfigKey::Type type) {
   switch (type) {
-    case ConfigKey::kInt: return "an integer";
-    case ConfigKey::kBool: return "true or false";
-    case ConfigKey::kString: return "a string";
+    case ConfigKey::kInt:
+      return "an integer";
+    case ConfigKey::kBool:
+      return "true or false";
+    case ConfigKey::kString:
+      return "a string";
   }
   DEUTERON_UNREACHABLE();
 }
@@ -59,10 +66,11 @@ std::optional<Any> Convert(const ConfigKey& row, const Any& value) {
 
 }  // namespace
 
-const std::vector<ConfigKey>& ConfigKeys() {
-  static const auto* keys = new std::vector<ConfigKey>{
-      {"tvm_compat", ConfigKey::kBool, 0, "",
-       "behave exactly as TVM 0.27 where Deuteron does better (parity tests)"},
+namespace {
+
+std::vector<ConfigKey>& MutableConfigKeys() {
+  static auto* keys = new std::vector<ConfigKey>{
+      {"tvm_compat", ConfigKey::kBool, 0, "", "behave exactly as TVM 0.27 where Deuteron does better (parity tests)"},
       {"relax.FuseOps.max_depth", ConfigKey::kInt, 256, "", "most operators of one fused function"},
       {"relax.FuseOps.max_function_args", ConfigKey::kInt, 0, "",
        "most arguments of one fused function, results included; 0 = no limit"},
@@ -72,14 +80,26 @@ const std::vector<ConfigKey>& ConfigKeys() {
   return *keys;
 }
 
+}  // namespace
+
+const std::vector<ConfigKey>& ConfigKeys() { return MutableConfigKeys(); }
+
+void RegisterConfigKey(const ConfigKey& key) {
+  for (const ConfigKey& row : ConfigKeys()) {
+    if (std::string_view(key.name) == row.name)
+      DEUTERON_THROW(UsageError) << "there is a configuration key \"" << key.name << "\" already";
+  }
+  MutableConfigKeys().push_back(key);
+}
+
 void PassContext::SetConfig(const std::string& key, Any value) {
   const ConfigKey& row = FindKey(key);
   auto converted = Convert(row, value);
   if (!converted) {
     std::string given = value.GetTypeKey();
     if (const auto text = value.as<String>()) given = "\"" + std::string(*text) + "\"";
-    DEUTERON_THROW(UsageError) << "configuration key " << key << " takes " << TypeName(row.type) << ", not "
-                               << given << " (" << row.description << ")";
+    DEUTERON_THROW(UsageError) << "configuration key " << key << " takes " << TypeName(row.type) << ", not " << given
+                               << " (" << row.description << ")";
   }
   config_[key] = std::move(*converted);
 }

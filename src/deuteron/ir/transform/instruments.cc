@@ -18,8 +18,7 @@ void TimingInstrument::RunAfterPass(const IRModule& module, const PassInfo& info
   if (open_.empty()) return;
   const auto [row, start] = open_.back();
   open_.pop_back();
-  rows_[row].milliseconds =
-      std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
+  rows_[row].milliseconds = std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
 }
 
 std::string TimingInstrument::Table() const {
@@ -35,11 +34,20 @@ std::string TimingInstrument::Table() const {
   return table;
 }
 
+Pass PrintIR(ModulePrinter print, std::ostream* out, std::string header) {
+  return ModulePass({.name = "PrintIR"}, [print, out, header](IRModule module, const PassContext&) {
+    if (!header.empty()) *out << "# ----- " << header << "\n";
+    *out << print(module);
+    out->flush();
+    return module;
+  });
+}
+
 PrintInstrument::PrintInstrument(Options options, ModulePrinter print, std::ostream* out)
     : options_(std::move(options)), print_(std::move(print)), out_(out) {}
 
 void PrintInstrument::RunBeforePass(const IRModule& module, const PassInfo& info) {
-  if (options_.before.count(info.name)) Print("before", module, info);
+  if (options_.before.count(info.name) || (options_.before_all && !info.is_sequence)) Print("before", module, info);
 }
 void PrintInstrument::RunAfterPass(const IRModule& module, const PassInfo& info) {
   if (options_.after.count(info.name) || (options_.after_all && !info.is_sequence)) Print("after", module, info);
@@ -78,8 +86,7 @@ void VerifyInstrument::RunAfterPass(const IRModule& module, const PassInfo& info
   try {
     verify_(module);
   } catch (const ffi::Error& error) {
-    DEUTERON_THROW(InternalError) << "the module is malformed after pass " << info.name << ": "
-                                  << error.message();
+    DEUTERON_THROW(InternalError) << "the module is malformed after pass " << info.name << ": " << error.message();
   }
   last_ = module;
 }
@@ -88,6 +95,17 @@ bool BisectInstrument::ShouldRun(const IRModule& module, const PassInfo& info) {
   if (info.is_sequence) return true;
   names_.push_back(info.name);
   return count() <= limit_;
+}
+
+std::string BisectInstrument::Report() const {
+  std::string report;
+  char line[64];
+  for (size_t i = 0; i < names_.size(); ++i) {
+    std::snprintf(line, sizeof(line), "bisect: %3zu %s ", i + 1,
+                  static_cast<int64_t>(i) < limit_ ? "ran    " : "skipped");
+    report += line + names_[i] + "\n";
+  }
+  return report;
 }
 
 }  // namespace deuteron::transform

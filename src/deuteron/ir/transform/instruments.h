@@ -40,12 +40,16 @@ class TimingInstrument : public PassInstrument {
   std::vector<std::pair<size_t, std::chrono::steady_clock::time_point>> open_;
 };
 
+/// A pass that prints the module where it stands in a list of passes, after a line `# ----- <header>`.
+Pass PrintIR(ModulePrinter print, std::ostream* out, std::string header = "");
+
 /// Prints the module before and after passes.
 class PrintInstrument : public PassInstrument {
  public:
   struct Options {
     std::set<std::string> before;
     std::set<std::string> after;
+    bool before_all = false;
     bool after_all = false;
   };
   PrintInstrument(Options options, ModulePrinter print, std::ostream* out);
@@ -95,6 +99,8 @@ class BisectInstrument : public PassInstrument {
   /// Passes asked for so far, vetoed ones included.
   int64_t count() const { return static_cast<int64_t>(names_.size()); }
   const std::vector<std::string>& names() const { return names_; }
+  /// One line a pass: `bisect:   3 ran   FuseOps`.
+  std::string Report() const;
 
  private:
   int64_t limit_;

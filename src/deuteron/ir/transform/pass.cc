@@ -1,7 +1,11 @@
 #include "deuteron/ir/transform/pass.h"
 
+#include <cxxabi.h>
+
 #include <algorithm>
+#include <cstdlib>
 #include <exception>
+#include <stdexcept>
 
 namespace deuteron::transform {
 namespace {
@@ -9,11 +13,23 @@ namespace {
 class ModulePassNode : public PassNode {
  public:
   std::function<IRModule(IRModule, const PassContext&)> body;
-  IRModule Run(IRModule module, const PassContext& context) const override {
-    return body(std::move(module), context);
-  }
+  IRModule Run(IRModule module, const PassContext& context) const override { return body(std::move(module), context); }
   TVM_FFI_DECLARE_OBJECT_INFO_FINAL("deuteron.transform.ModulePass", ModulePassNode, PassNode);
 };
+
+PassFailure MakeFailure(const IRModule& module, const PassInfo& info, const PassContext& context) {
+  auto failure = make_object<PassFailureNode>();
+  failure->module = module;
+  failure->passes = {info.text()};
+  failure->context = context;
+  failure->context.instruments.clear();
+  return PassFailure(std::move(failure));
+}
+
+/// `error`, carrying `failure`.
+ffi::Error WithFailure(const ffi::Error& error, const PassFailure& failure) {
+  return ffi::Error(error.kind(), error.message(), error.backtrace(), error.cause_chain(), failure);
+}
 
 bool Contains(const std::vector<std::string>& names, const std::string& name) {
   return std::find(names.begin(), names.end(), name) != names.end();
@@ -33,11 +49,39 @@ IRModule Pass::operator()(IRModule module, const PassContext& context) const {
   DEUTERON_CHECK(module.defined()) << "pass " << get()->info.name << " given no module";
   const PassInfo& info = get()->info;
   if (context.Vetoed(module, info)) return module;
-  for (const auto& instrument : context.instruments) instrument->RunBeforePass(module, info);
-  module = get()->Run(std::move(module), context);
-  DEUTERON_CHECK(module.defined()) << "pass " << info.name << " returned no module";
-  for (const auto& instrument : context.instruments) instrument->RunAfterPass(module, info);
-  return module;
+  const auto run = [&](IRModule given) {
+    for (const auto& instrument : context.instruments) instrument->RunBeforePass(given, info);
+    IRModule result = get()->Run(std::move(given), context);
+    DEUTERON_CHECK(result.defined()) << "pass " << info.name << " returned no module";
+    for (const auto& instrument : context.instruments) instrument->RunAfterPass(result, info);
+    return result;
+  };
+  // The members of a list without a name of its own say themselves what failed.
+  if (info.is_sequence && info.invocation.empty()) return run(std::move(module));
+  const IRModule before = module;
+  try {
+    return run(std::move(module));
+  } catch (const ffi::Error& error) {
+    if (ExitStatus(error.kind()) != 1) throw;
+    throw WithFailure(error, MakeFailure(before, info, context));
+  } catch (const std::logic_error& error) {
+    throw WithFailure(ffi::Error("InternalError", error.what(), ""), MakeFailure(before, info, context));
+  }
+}
+
+std::string ClassName(const std::type_info& type) {
+  int status = 0;
+  char* text = abi::__cxa_demangle(type.name(), nullptr, nullptr, &status);
+  std::string name = status == 0 ? text : type.name();
+  std::free(text);
+  name = name.substr(0, name.find('<'));
+  const size_t colons = name.rfind("::");
+  return colons == std::string::npos ? name : name.substr(colons + 2);
+}
+
+PassFailure PassFailure::Of(const ffi::Error& error) {
+  const auto context = error.extra_context();
+  return context ? As<PassFailure>(*context) : PassFailure();
 }
 
 Pass ModulePass(PassInfo info, std::function<IRModule(IRModule, const PassContext&)> body) {
@@ -55,17 +99,54 @@ Sequential::Sequential(std::vector<Pass> passes, std::string name) {
   data_ = std::move(node);
 }
 
-IRModule SequentialNode::Run(IRModule module, const PassContext& context) const {
-  for (const Pass& pass : passes) {
-    if (!context.Enabled(pass->info)) continue;
-    for (const std::string& name : pass->info.required) {
-      if (!context.find_pass) {
-        DEUTERON_THROW(UsageError) << "pass " << pass->info.name << " requires " << name
-                                   << ", but the context knows no pass by name; set PassContext::find_pass";
-      }
-      module = context.find_pass(name)(std::move(module), context);
+namespace {
+
+/// Runs what `pass` requires, and what that requires in turn. `open`: passes whose requirements are being run.
+IRModule RunRequired(const Pass& pass, IRModule module, const PassContext& context, std::vector<std::string>* open) {
+  if (pass->info.required.empty()) return module;
+  if (!context.find_pass) {
+    DEUTERON_THROW(UsageError) << "pass " << pass->info.name << " requires " << pass->info.required[0]
+                               << ", but the context knows no pass by name; set PassContext::find_pass";
+  }
+  open->push_back(pass->info.name);
+  for (const std::string& name : pass->info.required) {
+    if (Contains(*open, name)) {
+      std::string path;
+      for (const std::string& step : *open) path += step + " requires ";
+      DEUTERON_THROW(UsageError) << "passes require each other: " << path << name;
     }
-    module = pass(std::move(module), context);
+    const Pass required = context.find_pass(name);
+    module = RunRequired(required, std::move(module), context, open);
+    module = required(std::move(module), context);
+  }
+  open->pop_back();
+  return module;
+}
+
+}  // namespace
+
+IRModule SequentialNode::Run(IRModule module, const PassContext& context) const {
+  for (size_t i = 0; i < passes.size(); ++i) {
+    if (!context.Enabled(passes[i]->info)) continue;
+    try {
+      std::vector<std::string> open;
+      module = RunRequired(passes[i], std::move(module), context, &open);
+      module = passes[i](std::move(module), context);
+    } catch (const ffi::Error& error) {
+      const PassFailure failure = PassFailure::Of(error);
+      if (!failure.defined()) throw;
+      auto extended = make_object<PassFailureNode>(*failure.get());
+      // A required pass failed: the one that required it follows.
+      if (extended->passes.front() != passes[i]->info.text() && !passes[i]->info.is_sequence) {
+        extended->passes.push_back(passes[i]->info.text());
+      }
+      for (size_t j = i + 1; j < passes.size(); ++j) {
+        const PassInfo& next = passes[j]->info;
+        if (context.Enabled(next) && !(next.is_sequence && next.invocation.empty()))
+          extended->passes.push_back(next.text());
+      }
+      throw WithFailure(error, PassFailure(std::move(extended)));
+    }
   }
   return module;
 }
@@ -92,27 +173,41 @@ PassContext& PassContext::Current() {
 }
 
 PassContext::Scope::Scope(PassContext context) : context_(std::make_unique<PassContext>(std::move(context))) {
-  auto& instruments = context_->instruments;
   ContextStack().push_back(context_.get());
-  size_t entered = 0;
   try {
-    for (; entered < instruments.size(); ++entered) instruments[entered]->EnterContext();
+    Enter();
   } catch (...) {
-    const std::exception_ptr first = std::current_exception();
-    for (size_t i = 0; i < entered; ++i) {
-      try {
-        instruments[i]->ExitContext();
-      } catch (...) {  // the first error is the one to report
-      }
-    }
-    instruments.clear();
     ContextStack().pop_back();
-    std::rethrow_exception(first);
+    throw;
   }
 }
 
 PassContext::Scope::~Scope() noexcept(false) {
   const bool unwinding = std::uncaught_exceptions() > 0;
+  const std::exception_ptr first = Exit();
+  ContextStack().pop_back();
+  if (first && !unwinding) std::rethrow_exception(first);
+}
+
+void PassContext::Scope::OverrideInstruments(std::vector<std::shared_ptr<PassInstrument>> instruments) {
+  if (const std::exception_ptr first = Exit()) std::rethrow_exception(first);
+  context_->instruments = std::move(instruments);
+  Enter();
+}
+
+void PassContext::Scope::Enter() {
+  auto& instruments = context_->instruments;
+  size_t entered = 0;
+  try {
+    for (; entered < instruments.size(); ++entered) instruments[entered]->EnterContext();
+  } catch (...) {
+    instruments.resize(entered);
+    Exit();  // the first error is the one to report
+    throw;
+  }
+}
+
+std::exception_ptr PassContext::Scope::Exit() {
   std::exception_ptr first;
   for (const auto& instrument : context_->instruments) {
     try {
@@ -122,8 +217,7 @@ PassContext::Scope::~Scope() noexcept(false) {
     }
   }
   context_->instruments.clear();
-  ContextStack().pop_back();
-  if (first && !unwinding) std::rethrow_exception(first);
+  return first;
 }
 
 }  // namespace deuteron::transform

@@ -4,18 +4,23 @@
 /// Rules (each tested in pass_test.cc):
 ///  - `pass(module)` runs the pass in `PassContext::Current()`.
 ///  - A Sequential runs each of its passes that the context enables: disabled_pass beats required_pass beats
-///    opt_level; the passes that one requires run before it each time.
+///    opt_level; the passes that one requires, and that those require, run before it each time (whether they
+///    are enabled or not: it needs them).
 ///  - A pass called by itself runs whatever its opt_level.
 ///  - Instruments: enter/exit with the context; `ShouldRun` may veto a pass that is not required; before and
 ///    after run around each pass. If an instrument's enter or exit throws, all instruments are cleared and
 ///    those entered are exited.
 ///  - An unknown configuration key, or a value of the wrong type, is a UsageError that lists the known keys.
+///  - An internal error in a pass carries what reproduces it (PassFailure).
 #pragma once
 
+#include <concepts>
 #include <functional>
 #include <map>
 #include <memory>
 #include <string>
+#include <typeinfo>
+#include <utility>
 #include <vector>
 
 #include "deuteron/ir/module.h"
@@ -30,6 +35,9 @@ struct PassInfo {
   std::vector<std::string> required = {};
   /// A list of passes; its members are run, timed, counted and vetoed one by one.
   bool is_sequence = false;
+  /// The pass with its arguments as `deuteron opt --passes` reads it, "FuseOps(fuse_opt_level=2)"; empty: `name`.
+  std::string invocation = {};
+  const std::string& text() const { return invocation.empty() ? name : invocation; }
 };
 
 class PassContext;
@@ -50,8 +58,27 @@ class Pass : public ObjectRef {
   DEUTERON_REF(Pass, ObjectRef, PassNode);
 };
 
-/// A pass from a function over whole modules.
+/// A pass from a function over whole modules. (Passes over one function or block at a time:
+/// relax/transform/function_pass.h, tir/transform/prim_func_pass.h.)
 Pass ModulePass(PassInfo info, std::function<IRModule(IRModule, const PassContext&)> body);
+
+/// A class that is a module pass: it has `IRModule TransformModule(IRModule, const PassContext&) const`.
+template <typename T>
+concept TransformsModule = requires(const T& pass, IRModule module, const PassContext& context) {
+  { pass.TransformModule(std::move(module), context) } -> std::convertible_to<IRModule>;
+};
+
+/// The name of a class, without namespaces.
+std::string ClassName(const std::type_info& type);
+
+/// A pass from a class; without a name in `info` it has the name of the class.
+template <TransformsModule T>
+Pass ModulePass(PassInfo info, T pass) {
+  if (info.name.empty()) info.name = ClassName(typeid(T));
+  return ModulePass(std::move(info), [pass = std::move(pass)](IRModule module, const PassContext& context) {
+    return IRModule(pass.TransformModule(std::move(module), context));
+  });
+}
 
 /// A list of passes run in order; see the rules above.
 class SequentialNode : public PassNode {
@@ -110,13 +137,39 @@ class PassContext {
     ~Scope() noexcept(false);
     Scope(const Scope&) = delete;
     PassContext& context() { return *context_; }
+    /// Exits the instruments and enters others in their place, by the same rules.
+    void OverrideInstruments(std::vector<std::shared_ptr<PassInstrument>> instruments);
 
    private:
+    void Enter();
+    /// The first error, if any.
+    std::exception_ptr Exit();
     std::unique_ptr<PassContext> context_;
   };
 
+  /// The keys that were set.
+  const std::map<std::string, Any>& config() const { return config_; }
+
  private:
   std::map<std::string, Any> config_;
+};
+
+/// What reproduces an internal error: `passes` (as `deuteron opt --passes` reads them) on `module` in `context`.
+/// Carried by the error.
+class PassFailureNode : public Object {
+ public:
+  IRModule module;
+  /// The pass that failed, then those that a Sequential would have run after it.
+  std::vector<std::string> passes;
+  /// Without instruments.
+  PassContext context;
+  TVM_FFI_DECLARE_OBJECT_INFO_FINAL("deuteron.transform.PassFailure", PassFailureNode, Object);
+};
+class PassFailure : public ObjectRef {
+ public:
+  /// What `error` carries; null if nothing.
+  static PassFailure Of(const ffi::Error& error);
+  DEUTERON_REF(PassFailure, ObjectRef, PassFailureNode);
 };
 
 /// Every configuration key: name, type, default, one line of description.
@@ -128,5 +181,8 @@ struct ConfigKey {
   const char* description;
 };
 const std::vector<ConfigKey>& ConfigKeys();
+/// Adds a key of a pass from outside of the library; once, before it is used. A UsageError if there is one of
+/// that name. The strings must outlive the process's use of passes.
+void RegisterConfigKey(const ConfigKey& key);
 
 }  // namespace deuteron::transform

@@ -54,6 +54,53 @@ TEST(Sequential, RequiredPassesRunBeforeEachTime) {
   EXPECT_EQ(log, (Names{"infer", "a", "infer", "b"}));
 }
 
+TEST(Sequential, WhatARequiredPassRequiresRunsBeforeIt) {
+  Names log;
+  PassContext context;
+  context.disabled_pass = {"infer"};
+  context.find_pass = [&](const std::string& name) {
+    return name == "infer" ? Logging(&log, name, 0, {"normalize"}) : Logging(&log, name);
+  };
+  const PassContext::Scope scope(context);
+  Sequential({Logging(&log, "a", 0, {"infer"})})(IRModule::Empty());
+  EXPECT_EQ(log, (Names{"normalize", "infer", "a"}));
+}
+
+/// Kind and message of the error that `action` throws.
+template <typename Action>
+std::string ErrorOf(const Action& action) {
+  try {
+    action();
+  } catch (const ffi::Error& error) {
+    return error.kind() + ": " + error.message();
+  }
+  return "no error";
+}
+
+TEST(Sequential, PassesThatRequireEachOtherAreAnError) {
+  Names log;
+  PassContext context;
+  context.find_pass = [&](const std::string& name) { return Logging(&log, name, 0, {name == "a" ? "b" : "a"}); };
+  const PassContext::Scope scope(context);
+  EXPECT_EQ(ErrorOf([&] { Sequential({Logging(&log, "a", 0, {"b"})})(IRModule::Empty()); }),
+            "UsageError: passes require each other: a requires b requires a");
+  EXPECT_EQ(log, Names{});
+}
+
+TEST(Sequential, NestsAndIsGatedAsAWhole) {
+  Names log;
+  PassContext context;
+  context.disabled_pass = {"inner"};
+  const Sequential inner({Logging(&log, "b")}, "inner");
+  const Sequential outer({Logging(&log, "a"), inner, Logging(&log, "c")});
+  outer(IRModule::Empty());
+  EXPECT_EQ(log, (Names{"a", "b", "c"}));
+  log.clear();
+  const PassContext::Scope scope(context);
+  outer(IRModule::Empty());
+  EXPECT_EQ(log, (Names{"a", "c"}));
+}
+
 TEST(Sequential, RequiredPassWithoutRegistryIsAnError) {
   Names log;
   EXPECT_THROW(Sequential({Logging(&log, "a", 0, {"infer"})})(IRModule::Empty()), ffi::Error);
@@ -63,6 +110,93 @@ TEST(Pass, CalledAloneRunsWhateverItsLevel) {
   Names log;
   Logging(&log, "a", 9)(IRModule::Empty());
   EXPECT_EQ(log, (Names{"a"}));
+}
+
+/// A pass that is a class.
+class AddAttribute {
+ public:
+  explicit AddAttribute(int64_t value) : value_(value) {}
+  IRModule TransformModule(IRModule module, const PassContext& context) const {
+    auto* node = CopyOnWrite(&module);
+    node->attrs = DictAttrs::With(std::move(node->attrs), "value", value_ + context.opt_level);
+    return module;
+  }
+
+ private:
+  int64_t value_;
+};
+
+TEST(Pass, FromAClass) {
+  const Pass pass = ModulePass({.opt_level = 1}, AddAttribute(40));
+  EXPECT_EQ(pass->info.name, "AddAttribute");
+  EXPECT_EQ(pass->info.opt_level, 1);
+  EXPECT_EQ(pass(IRModule::Empty())->attrs.Get<int64_t>("value").value(), 42);
+  EXPECT_EQ(ModulePass({.name = "Other"}, AddAttribute(40))->info.name, "Other");
+}
+
+TEST(Pass, MustReturnAModule) {
+  const Pass pass = ModulePass({.name = "loser"}, [](IRModule, const PassContext&) { return IRModule(); });
+  EXPECT_NE(ErrorOf([&] { pass(IRModule::Empty()); }).find("pass loser returned no module"), std::string::npos);
+  EXPECT_NE(ErrorOf([&] { pass(IRModule()); }).find("pass loser given no module"), std::string::npos);
+}
+
+Pass Failing(const std::string& name, const char* kind) {
+  return ModulePass({.name = name, .invocation = name + "(x=1)"},
+                    [kind](IRModule, const PassContext&) -> IRModule { throw ffi::Error(kind, "broken", ""); });
+}
+
+PassFailure FailureOf(const Pass& pass, const IRModule& module) {
+  try {
+    pass(module);
+  } catch (const ffi::Error& error) {
+    return PassFailure::Of(error);
+  }
+  return PassFailure();
+}
+
+TEST(PassFailure, HoldsTheModuleThePassesThatRemainAndTheContext) {
+  Names log;
+  PassContext context;
+  context.disabled_pass = {"d"};
+  context.opt_level = 1;
+  context.SetConfig("tvm_compat", true);
+  const PassContext::Scope scope(context);
+  const Pass change = ModulePass({}, AddAttribute(6));
+  const Sequential inner({change, Failing("f", "InternalError"), Logging(&log, "c")});
+  const Sequential outer({Logging(&log, "a"), inner, Logging(&log, "d"), Logging(&log, "late", 2), Logging(&log, "e")});
+  const PassFailure failure = FailureOf(outer, IRModule::Empty());
+  ASSERT_TRUE(failure.defined());
+  EXPECT_EQ(failure->passes, (Names{"f(x=1)", "c", "e"}));
+  EXPECT_EQ(failure->module->attrs.Get<int64_t>("value").value(), 7);
+  EXPECT_EQ(failure->context.opt_level, 1);
+  EXPECT_TRUE(failure->context.GetBool("tvm_compat"));
+}
+
+TEST(PassFailure, OfAListWithANameIsThatOfTheList) {
+  auto named = make_object<SequentialNode>();
+  named->info = {.name = "FuseTIR", .is_sequence = true, .invocation = "FuseTIR"};
+  named->passes = {ModulePass({}, AddAttribute(6)), Failing("inner", "InternalError")};
+  const PassFailure failure =
+      FailureOf(Sequential({Pass(std::move(named)), Failing("g", "InternalError")}), IRModule::Empty());
+  EXPECT_EQ(failure->passes, (Names{"FuseTIR", "g(x=1)"}));
+  EXPECT_FALSE(failure->module->attrs.defined());
+}
+
+TEST(PassFailure, OfARequiredPassKeepsTheOneThatRequiredIt) {
+  Names log;
+  PassContext context;
+  context.find_pass = [&](const std::string& name) { return Failing(name, "InternalError"); };
+  const PassContext::Scope scope(context);
+  EXPECT_EQ(FailureOf(Sequential({Logging(&log, "a", 0, {"r"}), Logging(&log, "b")}), IRModule::Empty())->passes,
+            (Names{"r(x=1)", "a", "b"}));
+}
+
+TEST(PassFailure, IsOfInternalErrorsOnly) {
+  EXPECT_FALSE(FailureOf(Failing("f", "ModelError"), IRModule::Empty()).defined());
+  const Pass standard = ModulePass(
+      {.name = "standard"}, [](IRModule, const PassContext&) -> IRModule { throw std::out_of_range("map::at"); });
+  EXPECT_EQ(FailureOf(standard, IRModule::Empty())->passes, Names{"standard"});
+  EXPECT_EQ(ErrorOf([&] { standard(IRModule::Empty()); }), "InternalError: map::at");
 }
 
 TEST(PassContext, ScopesNest) {
@@ -105,8 +239,8 @@ TEST(Instruments, SurroundContextAndPasses) {
     const PassContext::Scope scope(context);
     Logging(&log, "p")(IRModule::Empty());
   }
-  EXPECT_EQ(log, (Names{"i:enter", "j:enter", "i:before-p", "j:before-p", "p", "i:after-p", "j:after-p",
-                        "i:exit", "j:exit"}));
+  EXPECT_EQ(log, (Names{"i:enter", "j:enter", "i:before-p", "j:before-p", "p", "i:after-p", "j:after-p", "i:exit",
+                        "j:exit"}));
 }
 
 TEST(Instruments, VetoAPassThatIsNotRequired) {
@@ -141,6 +275,43 @@ TEST(Instruments, FailedExitStillExitsTheOthers) {
   EXPECT_EQ(PassContext::Current().opt_level, 2);
 }
 
+TEST(Instruments, OverrideExitsTheOldAndEntersTheNew) {
+  Names log;
+  PassContext context;
+  context.instruments = {std::make_shared<Recorder>(&log, "i")};
+  PassContext::Scope scope(context);
+  scope.OverrideInstruments({std::make_shared<Recorder>(&log, "j")});
+  EXPECT_EQ(log, (Names{"i:enter", "i:exit", "j:enter"}));
+  EXPECT_THROW(scope.OverrideInstruments({std::make_shared<Recorder>(&log, "k", "enter")}), std::runtime_error);
+  Logging(&log, "p")(IRModule::Empty());
+  EXPECT_EQ(log, (Names{"i:enter", "i:exit", "j:enter", "j:exit", "p"}));
+}
+
+TEST(Instruments, AnErrorInOneEndsThePass) {
+  Names log;
+  PassContext context;
+  context.instruments = {std::make_shared<Recorder>(&log, "i", "before-p"), std::make_shared<Recorder>(&log, "j")};
+  {
+    const PassContext::Scope scope(context);
+    EXPECT_THROW(Logging(&log, "p")(IRModule::Empty()), std::runtime_error);
+  }
+  EXPECT_EQ(log, (Names{"i:enter", "j:enter", "i:exit", "j:exit"}));
+}
+
+TEST(Config, KeysOfUsers) {
+  RegisterConfigKey({"test.depth", ConfigKey::kInt, 9, "", "for this test"});
+  RegisterConfigKey({"test.name", ConfigKey::kString, 0, "none", "for this test"});
+  PassContext context;
+  EXPECT_EQ(context.GetInt("test.depth"), 9);
+  EXPECT_EQ(context.GetString("test.name"), "none");
+  context.SetConfig("test.name", String("some"));
+  EXPECT_EQ(context.GetString("test.name"), "some");
+  EXPECT_EQ(ErrorOf([] {
+              RegisterConfigKey({"tvm_compat", ConfigKey::kBool, 0, "", ""});
+            }),
+            "UsageError: there is a configuration key \"tvm_compat\" already");
+}
+
 TEST(Config, TextAndValues) {
   PassContext context;
   EXPECT_EQ(context.GetInt("relax.FuseOps.max_depth"), 256);
@@ -162,7 +333,9 @@ TEST(Config, UnknownKeyListsTheKnownOnes) {
     FAIL();
   } catch (const ffi::Error& error) {
     EXPECT_EQ(error.kind(), "UsageError");
-    EXPECT_NE(error.message().find("relax.FuseOps.max_depth"), std::string::npos);
+    EXPECT_NE(error.message().find("did you mean \"relax.FuseOps.max_depth\"?; the keys are: tvm_compat, "),
+              std::string::npos)
+        << error.message();
   }
 }
 
@@ -192,11 +365,31 @@ TEST(Instruments, PrintsBeforeAndAfter) {
   Names log;
   std::ostringstream out;
   PassContext context;
-  context.instruments = {std::make_shared<PrintInstrument>(PrintInstrument::Options{{"b"}, {"a"}, false},
-                                                           [](const IRModule&) { return "text"; }, &out)};
+  context.instruments = {std::make_shared<PrintInstrument>(
+      PrintInstrument::Options{.before = {"b"}, .after = {"a"}}, [](const IRModule&) { return "text"; }, &out)};
   const PassContext::Scope scope(context);
   Sequential({Logging(&log, "a"), Logging(&log, "b")})(IRModule::Empty());
   EXPECT_EQ(out.str(), "# ----- after a\ntext\n# ----- before b\ntext\n");
+}
+
+TEST(Instruments, PrintsBeforeAndAfterAllButLists) {
+  Names log;
+  std::ostringstream out;
+  PassContext context;
+  context.instruments = {std::make_shared<PrintInstrument>(
+      PrintInstrument::Options{.before_all = true, .after_all = true}, [](const IRModule&) { return "text"; }, &out)};
+  const PassContext::Scope scope(context);
+  Sequential({Logging(&log, "a"), Logging(&log, "b")})(IRModule::Empty());
+  EXPECT_EQ(out.str(),
+            "# ----- before a\ntext\n# ----- after a\ntext\n# ----- before b\ntext\n# ----- after b\ntext\n");
+}
+
+TEST(PrintIR, PrintsWhereItStands) {
+  Names log;
+  std::ostringstream out;
+  const auto print = [](const IRModule&) { return "text\n"; };
+  Sequential({Logging(&log, "a"), PrintIR(print, &out, "after a"), PrintIR(print, &out)})(IRModule::Empty());
+  EXPECT_EQ(out.str(), "# ----- after a\ntext\ntext\n");
 }
 
 TEST(Instruments, DumpsEachChangeOnce) {
@@ -221,8 +414,8 @@ TEST(Instruments, DumpsEachChangeOnce) {
 TEST(Instruments, VerifyNamesThePass) {
   Names log;
   PassContext context;
-  context.instruments = {std::make_shared<VerifyInstrument>(
-      [](const IRModule&) { DEUTERON_THROW(ModelError) << "bad var"; })};
+  context.instruments = {
+      std::make_shared<VerifyInstrument>([](const IRModule&) { DEUTERON_THROW(ModelError) << "bad var"; })};
   const PassContext::Scope scope(context);
   try {
     Logging(&log, "breaker")(IRModule::Empty());
@@ -236,10 +429,12 @@ TEST(Instruments, VerifyNamesThePass) {
 TEST(Instruments, BisectStopsAfterTheLimit) {
   Names log;
   PassContext context;
-  context.instruments = {std::make_shared<BisectInstrument>(2)};
+  const auto bisect = std::make_shared<BisectInstrument>(2);
+  context.instruments = {bisect};
   const PassContext::Scope scope(context);
   Sequential({Logging(&log, "a"), Logging(&log, "b"), Logging(&log, "c")})(IRModule::Empty());
   EXPECT_EQ(log, (Names{"a", "b"}));
+  EXPECT_EQ(bisect->Report(), "bisect:   1 ran     a\nbisect:   2 ran     b\nbisect:   3 skipped c\n");
 }
 
 }  // namespace
