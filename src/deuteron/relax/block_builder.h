@@ -2,9 +2,11 @@
 /// Builds functions in A-normal form, binding by binding, with types inferred.
 #pragma once
 
+#include <concepts>
 #include <functional>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "deuteron/arith/analyzer.h"
@@ -12,6 +14,27 @@
 #include "deuteron/te/tensor.h"
 
 namespace deuteron::relax {
+
+/// A tensor, whatever `T` is: as many tensors as there are types.
+template <typename T>
+using RepeatTensor = const te::Tensor&;
+
+/// `compute`, a function of `count` tensors that gives a tensor or an array of them, as one of arrays.
+template <size_t count, typename Compute>
+auto SpreadTensors(const Compute& compute) {
+  return [compute](const Array<te::Tensor>& tensors) {
+    DEUTERON_CHECK(tensors.size() == count) << "an argument that is no tensor; pass a function of arrays";
+    const auto spread = [&]<size_t... index>(std::index_sequence<index...>) {
+      return compute(tensors[static_cast<int64_t>(index)]...);
+    };
+    const auto result = spread(std::make_index_sequence<count>());
+    if constexpr (std::convertible_to<decltype(result), te::Tensor>) {
+      return Array<te::Tensor>{te::Tensor(result)};
+    } else {
+      return Array<te::Tensor>(result);
+    }
+  };
+}
 
 /// Emits bindings into nested scopes: function → binding blocks (plain or dataflow).
 ///
@@ -62,6 +85,17 @@ class BlockBuilder {
               const std::function<Array<te::Tensor>(const Array<te::Tensor>&)>& compute);
   Var EmitTE(const std::string& name, const Array<Expr>& args,
              const std::function<Array<te::Tensor>(const Array<te::Tensor>&)>& compute);
+  /// The same with a function of tensors: `CallTE("add", topi::Add, a, b)`.
+  template <typename Compute, std::convertible_to<Expr>... Exprs>
+    requires std::invocable<Compute, const te::Tensor&, RepeatTensor<Exprs>...>
+  Call CallTE(const std::string& name, const Compute& compute, const Expr& first, const Exprs&... rest) {
+    return CallTE(name, Array<Expr>{first, rest...}, SpreadTensors<1 + sizeof...(Exprs)>(compute));
+  }
+  template <typename Compute, std::convertible_to<Expr>... Exprs>
+    requires std::invocable<Compute, const te::Tensor&, RepeatTensor<Exprs>...>
+  Var EmitTE(const std::string& name, const Compute& compute, const Expr& first, const Exprs&... rest) {
+    return EmitTE(name, Array<Expr>{first, rest...}, SpreadTensors<1 + sizeof...(Exprs)>(compute));
+  }
 
   /// Adds a function to the module under `name` or `name1`, …; structurally equal functions are shared.
   GlobalVar AddFunction(const BaseFunc& func, const std::string& name);

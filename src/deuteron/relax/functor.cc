@@ -97,10 +97,10 @@ Expr ExprMutator::VisitTupleGetItem_(const TupleGetItemNode* op) {
   Expr tuple = VisitExpr(op->tuple);
   return tuple.same_as(op->tuple) ? GetRef<Expr>(op) : Expr(TupleGetItem(std::move(tuple), op->index, op->span));
 }
-Expr ExprMutator::VisitParts(const CallNode* op) {
+Call ExprMutator::VisitExprPostOrder(const CallNode* op) {
   Expr callee = VisitExpr(op->op);
   Array<Expr> args = op->args.Map([this](const Expr& arg) { return VisitExpr(arg); });
-  if (callee.same_as(op->op) && args.same_as(op->args)) return GetRef<Expr>(op);
+  if (callee.same_as(op->op) && args.same_as(op->args)) return GetRef<Call>(op);
   return Call(std::move(callee), std::move(args), op->attrs, op->ty_args, op->span);
 }
 SeqExpr ExprMutator::VisitScope(const SeqExpr& seq, const Array<Var>& params) {

@@ -58,14 +58,14 @@ class ExprMutator {
   virtual Expr VisitConstant_(const ConstantNode* op);
   virtual Expr VisitTuple_(const TupleNode* op);
   virtual Expr VisitTupleGetItem_(const TupleGetItemNode* op);
-  /// `VisitParts` of a call is what the documents call visit_expr_post_order.
-  virtual Expr VisitCall_(const CallNode* op) { return VisitParts(op); }
+  virtual Expr VisitCall_(const CallNode* op) { return VisitExprPostOrder(op); }
   virtual Expr VisitSeqExpr_(const SeqExprNode* op);
   virtual Expr VisitIf_(const IfNode* op);
   virtual Expr VisitFunction_(const FunctionNode* op);
 
-  /// The call with callee and arguments visited.
-  Expr VisitParts(const CallNode* op);
+  /// The call with callee and arguments visited: variables replaced by what they stand for now. An override of
+  /// VisitCall_ begins with it.
+  Call VisitExprPostOrder(const CallNode* op);
   /// Visits the value of a binding and emits it into `builder_`.
   virtual void VisitBinding(const Binding& binding);
   virtual BindingBlock VisitBlock(const BindingBlock& block);

@@ -51,6 +51,20 @@ te::Tensor Matmul(const te::Tensor& a, const te::Tensor& b, DataType out_dtype) 
       "matmul");
 }
 
+te::Tensor Dense(const te::Tensor& data, const te::Tensor& weight, DataType out_dtype) {
+  Array<PrimExpr> shape(data.shape().begin(), data.shape().end() - 1);
+  shape.push_back(weight.shape()[0]);
+  const tir::IterVar k = te::ReduceAxis(weight.shape()[1], "k");
+  return te::Compute(
+      shape,
+      [&](const Array<tir::Var>& vars) {
+        Array<PrimExpr> index(vars.begin(), vars.end() - 1);
+        index.push_back(k->var);
+        return te::Sum(CastTo(out_dtype, data(index)) * CastTo(out_dtype, weight({vars[vars.size() - 1], k->var})), {k});
+      },
+      "dense");
+}
+
 te::Tensor Einsum(const Array<te::Tensor>& operands, const std::vector<std::string>& terms,
                   const std::string& output) {
   std::map<char, PrimExpr> extents;

@@ -85,6 +85,8 @@ Array<te::Tensor> BatchNorm(const te::Tensor& x, const te::Tensor& gamma, const 
 
 /// numpy's matmul. Operands are cast to `out_dtype` first.
 te::Tensor Matmul(const te::Tensor& a, const te::Tensor& b, DataType out_dtype);
+/// Data (..., k) times weight (n, k) transposed: (..., n). Operands are cast to `out_dtype` first.
+te::Tensor Dense(const te::Tensor& data, const te::Tensor& weight, DataType out_dtype);
 /// Terms are letters, one an axis; the output's too.
 te::Tensor Einsum(const Array<te::Tensor>& operands, const std::vector<std::string>& terms,
                   const std::string& output);

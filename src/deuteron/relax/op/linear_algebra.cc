@@ -64,6 +64,33 @@ Expr LegalizeMatmul(BlockBuilder& builder, const Call& call) {
   });
 }
 
+Type InferDense(const Call& call, const BlockBuilder& builder) {
+  CheckArity(call, 2, 2);
+  CheckRank(call, 1, 2);
+  const DataType dtype = MatmulDType(call);
+  const TensorTypeNode* data = TensorArg(call, 0);
+  const TensorTypeNode* weight = TensorArg(call, 1);
+  if (data->ndim == 0) ThrowOperands(call, "a scalar has no product with a matrix");
+  const VDevice device = CommonVDevice(call);
+  if (!data->has_shape() || !weight->has_shape()) return TensorType::WithNDim(data->ndim, dtype, device);
+  Array<PrimExpr> shape = *data->shape;
+  const PrimExpr columns = shape.back();
+  const PrimExpr depth = (*weight->shape)[1];
+  if (builder.analyzer().CanProve(deuteron::NotEqual(columns, depth))) {
+    ThrowOperands(call, "the dimensions summed over differ, " + Describe(columns) + " and " + Describe(depth));
+  }
+  shape.Set(static_cast<int64_t>(shape.size()) - 1, (*weight->shape)[0]);
+  return TensorType(std::move(shape), dtype, device);
+}
+
+Expr LegalizeDense(BlockBuilder& builder, const Call& call) {
+  if (!ShapesKnown(call)) return call;
+  const DataType dtype = call.ty().as<TensorTypeNode>()->dtype;
+  return builder.CallTE("dense", call->args, [&](const Array<Tensor>& args) {
+    return Array<Tensor>{topi::Dense(args[0], args[1], dtype)};
+  });
+}
+
 /// "ij,jk->ik" taken apart. Without "->" the output has the letters that occur once, in order.
 struct Subscripts {
   std::vector<std::string> terms;
@@ -186,6 +213,7 @@ Expr LegalizeOuter(BlockBuilder& builder, const Call& call) {
 std::vector<OpInfo> LinearAlgebraOps() {
   return {
       {"matmul", {"x1", "x2"}, "deuteron.relax.MatmulAttrs", InferMatmul, LegalizeMatmul},
+      {"nn.dense", {"data", "weight"}, "deuteron.relax.MatmulAttrs", InferDense, LegalizeDense},
       {"einsum", {"operands"}, "deuteron.relax.EinsumAttrs", InferEinsum, LegalizeEinsum},
       {"outer", {"x1", "x2"}, nullptr, InferOuter, LegalizeOuter},
   };
@@ -204,5 +232,15 @@ Expr Einsum(Expr operands, std::string subscripts) {
 }
 
 Expr Outer(Expr a, Expr b) { return MakeCall("outer", {std::move(a), std::move(b)}); }
+
+namespace nn {
+
+Expr Dense(Expr data, Expr weight, DataType out_dtype) {
+  auto attrs = make_object<MatmulAttrsNode>();
+  if (!out_dtype.is_void()) attrs->out_dtype = out_dtype;
+  return MakeCall("nn.dense", {std::move(data), std::move(weight)}, MatmulAttrs(std::move(attrs)));
+}
+
+}  // namespace nn
 
 }  // namespace deuteron::relax

@@ -35,4 +35,10 @@ Expr Einsum(Expr operands, std::string subscripts);
 /// (n,), (m,) → (n, m)
 Expr Outer(Expr a, Expr b);
 
+namespace nn {
+/// Data (..., k) times weight (n, k) transposed: (..., n), as networks keep the weights of their layers. A void out_dtype
+/// is the operands'.
+Expr Dense(Expr data, Expr weight, DataType out_dtype = DataType::Void());
+}  // namespace nn
+
 }  // namespace deuteron::relax

@@ -16,6 +16,8 @@ class VarReplacer {
   VarReplacer() = default;
   virtual ~VarReplacer() = default;
   void Set(const Var& var, Expr value) { values_[var.get()] = std::move(value); }
+  /// Mentions of a function become mentions of another.
+  void Set(const GlobalVar& var, GlobalVar other) { values_[var.get()] = std::move(other); }
   void SetSymbol(const tir::Var& var, PrimExpr value) { symbols_[var] = std::move(value); }
   bool empty() const { return values_.empty() && symbols_.empty(); }
 
