@@ -3,147 +3,13 @@
 /// reduction is reassociated.
 #include "deuteron/tir/schedule/schedule.h"
 
-#include <gtest/gtest.h>
-
 #include <chrono>
-#include <random>
 
-#include "deuteron/interpreter/interpreter.h"
-#include "deuteron/runtime/tensor.h"
-#include "deuteron/te/tensor.h"
+#include "deuteron/interpreter/schedule_test_util.h"
 #include "deuteron/tir/analysis/block_analysis.h"
-#include "deuteron/tir/functor.h"
 
 namespace deuteron::tir {
 namespace {
-
-constexpr DataType kFloat = DataType::Float(32);
-
-/// Symbolic dimensions take these values, in order of first occurrence.
-const std::vector<int64_t> kSymbolValues = {7, 5, 3};
-
-std::vector<Tensor> RandomArguments(const PrimFunc& func, uint32_t seed) {
-  std::mt19937 rng(seed);
-  std::uniform_int_distribution<int> values(-8, 8);
-  std::unordered_map<const Object*, int64_t> symbols;
-  std::vector<Tensor> tensors;
-  for (const Buffer& buffer : ParamBuffers(func)) {
-    std::vector<int64_t> shape;
-    for (const PrimExpr& extent : buffer->shape) {
-      if (const auto value = AsConstInt(extent)) {
-        shape.push_back(*value);
-        continue;
-      }
-      DEUTERON_CHECK(extent->kind == ExprKind::kVar);
-      const size_t next = symbols.size();
-      shape.push_back(symbols.try_emplace(extent.get(), kSymbolValues[next % 3]).first->second);
-    }
-    Tensor tensor = runtime::AllocTensor(shape, buffer->dtype);
-    int64_t size = 1;
-    for (const int64_t extent : shape) size *= extent;
-    for (int64_t i = 0; i < size; ++i) static_cast<float*>(tensor.data_ptr())[i] = static_cast<float>(values(rng)) / 4;
-    tensors.push_back(tensor);
-  }
-  return tensors;
-}
-
-/// Runs both on the same inputs; the last tensor is the output.
-void ExpectSame(const PrimFunc& before, const PrimFunc& after, double tolerance = 0) {
-  const std::vector<Tensor> want = RandomArguments(before, 1);
-  const std::vector<Tensor> got = RandomArguments(before, 1);
-  interpreter::RunPrimFunc(before, want);
-  interpreter::RunPrimFunc(after, got);
-  for (size_t t = 0; t < want.size(); ++t) {
-    const auto* a = static_cast<const float*>(want[t].data_ptr());
-    const auto* b = static_cast<const float*>(got[t].data_ptr());
-    for (int64_t i = 0; i < want[t].numel(); ++i) {
-      ASSERT_NEAR(a[i], b[i], tolerance * std::max(1.0F, std::abs(a[i]))) << "tensor " << t << " element " << i;
-    }
-  }
-}
-
-#define EXPECT_SCHEDULE_ERROR(statement, text)                                     \
-  try {                                                                            \
-    statement;                                                                     \
-    ADD_FAILURE() << "no error";                                                   \
-  } catch (const std::exception& error) {                                          \
-    EXPECT_TRUE(IsScheduleError(error)) << error.what();                           \
-    EXPECT_NE(std::string(error.what()).find(text), std::string::npos) << error.what(); \
-  }
-
-/// out = gelu-like chain of (a + b)^2 …
-PrimFunc Chain(const PrimExpr& rows, int64_t columns, int length) {
-  te::Tensor a = te::Placeholder({rows, I64(columns)}, kFloat, "a");
-  te::Tensor b = te::Placeholder({I64(columns)}, kFloat, "b");
-  te::Tensor x = te::Compute({rows, I64(columns)}, [&](const Array<Var>& i) { return a({i[0], i[1]}) + b({i[1]}); }, "t0");
-  for (int k = 1; k <= length; ++k) {
-    te::Tensor previous = x;
-    x = te::Compute(previous.shape(), [&](const Array<Var>& i) {
-      PrimExpr v = previous({i[0], i[1]});
-      return v * v * MakeConst(kFloat, 0.25) - v;
-    }, "t" + std::to_string(k));
-  }
-  return te::CreatePrimFunc({a, b, x});
-}
-
-PrimFunc Matmul(const PrimExpr& m, int64_t n, int64_t k, bool with_epilogue) {
-  te::Tensor a = te::Placeholder({m, I64(k)}, kFloat, "a");
-  te::Tensor b = te::Placeholder({I64(k), I64(n)}, kFloat, "b");
-  te::Tensor bias = te::Placeholder({I64(n)}, kFloat, "bias");
-  tir::IterVar r = te::ReduceAxis(I64(k));
-  te::Tensor c = te::Compute({m, I64(n)}, [&](const Array<Var>& i) {
-    return te::Sum(a({i[0], r->var}) * b({r->var, i[1]}), {r});
-  }, "matmul");
-  if (!with_epilogue) return te::CreatePrimFunc({a, b, c});
-  te::Tensor d = te::Compute({m, I64(n)}, [&](const Array<Var>& i) { return c({i[0], i[1]}) + bias({i[1]}); }, "bias_add");
-  te::Tensor e = te::Compute({m, I64(n)}, [&](const Array<Var>& i) {
-    return Max(d({i[0], i[1]}), MakeConst(kFloat, 0.0));
-  }, "relu");
-  return te::CreatePrimFunc({a, b, bias, e});
-}
-
-/// Row softmax in four stages.
-PrimFunc Softmax(const PrimExpr& rows, int64_t columns) {
-  te::Tensor x = te::Placeholder({rows, I64(columns)}, kFloat, "x");
-  tir::IterVar k1 = te::ReduceAxis(I64(columns), "k1");
-  tir::IterVar k2 = te::ReduceAxis(I64(columns), "k2");
-  te::Tensor max = te::Compute({rows}, [&](const Array<Var>& i) { return te::MaxReduce(x({i[0], k1->var}), {k1}); }, "max");
-  te::Tensor e = te::Compute(x.shape(), [&](const Array<Var>& i) {
-    return CallIntrin("exp", {x({i[0], i[1]}) - max({i[0]})});
-  }, "e");
-  te::Tensor sum = te::Compute({rows}, [&](const Array<Var>& i) { return te::Sum(e({i[0], k2->var}), {k2}); }, "sum");
-  te::Tensor out = te::Compute(x.shape(), [&](const Array<Var>& i) { return e({i[0], i[1]}) / sum({i[0]}); }, "out");
-  return te::CreatePrimFunc({x, out});
-}
-
-/// Padded convolution with bias and relu, NCHW.
-PrimFunc Conv(int64_t batch, int64_t ic, int64_t oc, int64_t size, int64_t kernel, int64_t stride, int64_t pad) {
-  const int64_t out = (size + 2 * pad - kernel) / stride + 1;
-  te::Tensor x = te::Placeholder({I64(batch), I64(ic), I64(size), I64(size)}, kFloat, "x");
-  te::Tensor w = te::Placeholder({I64(oc), I64(ic), I64(kernel), I64(kernel)}, kFloat, "w");
-  te::Tensor bias = te::Placeholder({I64(oc)}, kFloat, "bias");
-  te::Tensor padded = x;
-  if (pad > 0) {
-    padded = te::Compute({I64(batch), I64(ic), I64(size + 2 * pad), I64(size + 2 * pad)}, [&](const Array<Var>& i) {
-      return deuteron::IfThenElse(i[2] >= pad && i[2] < size + pad && i[3] >= pad && i[3] < size + pad,
-                                  x({i[0], i[1], i[2] - pad, i[3] - pad}), MakeConst(kFloat, 0.0));
-    }, "pad");
-  }
-  tir::IterVar rc = te::ReduceAxis(I64(ic), "rc");
-  tir::IterVar ry = te::ReduceAxis(I64(kernel), "ry");
-  tir::IterVar rx = te::ReduceAxis(I64(kernel), "rx");
-  te::Tensor conv = te::Compute({I64(batch), I64(oc), I64(out), I64(out)}, [&](const Array<Var>& i) {
-    return te::Sum(padded({i[0], rc->var, i[2] * stride + ry->var, i[3] * stride + rx->var}) *
-                       w({i[1], rc->var, ry->var, rx->var}), {rc, ry, rx});
-  }, "conv");
-  te::Tensor biased = te::Compute(conv.shape(), [&](const Array<Var>& i) {
-    return conv({i[0], i[1], i[2], i[3]}) + bias({i[1]});
-  }, "bias_add");
-  te::Tensor relu = te::Compute(conv.shape(), [&](const Array<Var>& i) {
-    return Max(biased({i[0], i[1], i[2], i[3]}), MakeConst(kFloat, 0.0));
-  }, "relu");
-  return te::CreatePrimFunc({x, w, bias, relu});
-}
 
 TEST(ScheduleLoops, SplitFuseReorderKeepResults) {
   for (const PrimExpr& rows : {I64(6), I64(13), PrimExpr(Var("n"))}) {
@@ -345,7 +211,8 @@ void TilePacked(Schedule* s, const std::string& block, int64_t mr, int64_t nr, b
   const auto pack = [&](const std::string& packer, int64_t factor) {
     std::vector<LayoutDim> layout;
     if (b) layout.push_back(LayoutDim::Whole(0));
-    layout.insert(layout.end(), {LayoutDim::Outer(dim, factor), LayoutDim::Whole(dim + 1), LayoutDim::Inner(dim, factor)});
+    layout.insert(layout.end(),
+                  {LayoutDim::Outer(dim, factor), LayoutDim::Whole(dim + 1), LayoutDim::Inner(dim, factor)});
     s->TransformLayout(s->WriteBuffer(packer), layout);
   };
   pack(mm.pack_a, mr);
@@ -393,9 +260,12 @@ TEST(ScheduleMatmul, UnpackedOperandsAndBatches) {
   te::Tensor a = te::Placeholder({I64(2), I64(3), I64(5), I64(4)}, kFloat, "a");
   te::Tensor b = te::Placeholder({I64(2), I64(3), I64(6), I64(4)}, kFloat, "b");
   tir::IterVar r = te::ReduceAxis(I64(4));
-  te::Tensor c = te::Compute({I64(2), I64(3), I64(5), I64(6)}, [&](const Array<Var>& i) {
-    return te::Sum(a({i[0], i[1], i[2], r->var}) * b({i[0], i[1], i[3], r->var}), {r});
-  }, "matmul");
+  te::Tensor c = te::Compute(
+      {I64(2), I64(3), I64(5), I64(6)},
+      [&](const Array<Var>& i) {
+        return te::Sum(a({i[0], i[1], i[2], r->var}) * b({i[0], i[1], i[3], r->var}), {r});
+      },
+      "matmul");
   const PrimFunc func = te::CreatePrimFunc({a, b, c});
   Schedule s(func);
   TilePacked(&s, "matmul", 4, 8, false, true);
@@ -431,136 +301,6 @@ TEST(ScheduleSafety, OverwrittenInputsAreNotReadLater) {
   EXPECT_SCHEDULE_ERROR(s.ComputeAt("copy", s.GetLoops("out")[0]), "in between");
   EXPECT_SCHEDULE_ERROR(s.ReverseComputeAt("out", s.GetLoops("copy")[0]), "comes after");
   ExpectSame(func, s.func());
-}
-
-/// Random functions under random primitives: each either throws a ScheduleError or keeps the results.
-class RandomSchedule {
- public:
-  explicit RandomSchedule(uint32_t seed) : rng_(seed) {}
-  int64_t Pick(int64_t lo, int64_t hi) { return std::uniform_int_distribution<int64_t>(lo, hi)(rng_); }
-
-  PrimFunc MakeFunc() {
-    const PrimExpr rows = Pick(0, 2) == 0 ? PrimExpr(Var("n")) : I64(Pick(1, 9));
-    const int64_t columns = Pick(1, 13);
-    te::Tensor x = te::Placeholder({rows, I64(columns)}, kFloat, "x");
-    te::Tensor w = te::Placeholder({I64(columns), I64(columns)}, kFloat, "w");
-    std::vector<te::Tensor> values{x};
-    const int64_t count = Pick(2, 5);
-    for (int64_t k = 0; k < count; ++k) {
-      const te::Tensor a = values[Pick(0, static_cast<int64_t>(values.size()) - 1)];
-      const te::Tensor b = values.back();
-      const std::string name = "s" + std::to_string(k);
-      tir::IterVar r = te::ReduceAxis(I64(columns), "r" + std::to_string(k));
-      switch (Pick(0, 5)) {
-        case 0:
-          values.push_back(te::Compute(x.shape(), [&](const Array<Var>& i) {
-            return te::Sum(b({i[0], r->var}) * w({r->var, i[1]}), {r});
-          }, name));
-          break;
-        case 1: {
-          te::Tensor sum = te::Compute({rows}, [&](const Array<Var>& i) { return te::MaxReduce(b({i[0], r->var}), {r}); }, name + "m");
-          values.push_back(te::Compute(x.shape(), [&](const Array<Var>& i) { return a({i[0], i[1]}) - sum({i[0]}); }, name));
-          break;
-        }
-        case 2:
-          values.push_back(te::Compute(x.shape(), [&](const Array<Var>& i) {
-            return deuteron::IfThenElse(i[1] >= 1, b({i[0], i[1] - 1}), a({i[0], i[1]})) * MakeConst(kFloat, 0.5);
-          }, name));
-          break;
-        case 3:
-          values.push_back(te::Compute(x.shape(), [&](const Array<Var>& i) {
-            return b({i[0], I64(columns - 1) - i[1]}) + a({i[0], i[1]});
-          }, name));
-          break;
-        default:
-          values.push_back(te::Compute(x.shape(), [&](const Array<Var>& i) {
-            return b({i[0], i[1]}) * b({i[0], i[1]}) * MakeConst(kFloat, 0.125) + a({i[0], i[1]});
-          }, name));
-      }
-    }
-    return te::CreatePrimFunc({x, w, values.back()});
-  }
-
-  /// Applies one primitive; its name.
-  std::string Step(Schedule* s) {
-    const auto blocks = s->GetBlocks();
-    const auto block = blocks[Pick(0, static_cast<int64_t>(blocks.size()) - 1)];
-    const auto other = blocks[Pick(0, static_cast<int64_t>(blocks.size()) - 1)];
-    const auto loops = s->GetLoops(block);
-    const auto other_loops = s->GetLoops(other);
-    if (loops.empty() || other_loops.empty()) return "nothing";
-    const auto any = [&](const std::vector<Var>& list) { return list[Pick(0, static_cast<int64_t>(list.size()) - 1)]; };
-    switch (Pick(0, 15)) {
-      case 0:
-      case 1: s->Split(any(loops), std::vector<int64_t>{-1, Pick(1, 5)}); return "split";
-      case 2: s->Split(any(loops), std::vector<int64_t>{Pick(1, 3), -1, Pick(1, 2)}); return "split3";
-      case 3: {
-        const auto first = Pick(0, static_cast<int64_t>(loops.size()) - 1);
-        s->Fuse({loops.begin() + first, loops.end()});
-        return "fuse";
-      }
-      case 4:
-      case 5: {
-        auto order = loops;
-        std::shuffle(order.begin(), order.end(), rng_);
-        s->Reorder(order);
-        return "reorder";
-      }
-      case 6: s->ComputeInline(block); return "inline " + block;
-      case 7: s->ReverseComputeInline(block); return "reverse_inline " + block;
-      case 8:
-      case 9: s->ComputeAt(block, any(other_loops)); return "compute_at " + block + " " + other;
-      case 10:
-      case 11: s->ReverseComputeAt(block, any(other_loops)); return "reverse_compute_at " + block + " " + other;
-      case 12: Pick(0, 1) ? s->CacheWrite(block, "local") : s->CacheRead(block, Pick(0, 1), "local"); return "cache " + block;
-      case 13: s->DecomposeReduction(block, any(loops)); return "decompose " + block;
-      case 14: s->RFactor(any(loops), Pick(0, 1) ? 0 : -1); return "rfactor " + block;
-      default:
-        if (Pick(0, 2) == 0) {
-          s->NormalizeMatmul(block, {.pack_a = Pick(0, 1) == 1, .pack_b = Pick(0, 1) == 1, .swap_operands = Pick(0, 1) == 1});
-          return "normalize " + block;
-        }
-        if (Pick(0, 1) == 0) {
-          s->Reindex(block, Pick(0, 1));
-          return "reindex " + block;
-        }
-        const Buffer buffer = s->WriteBuffer(block);
-        if (buffer->shape.size() != 2) return "nothing";
-        s->TransformLayout(buffer, {LayoutDim::Outer(1, 4), LayoutDim::Whole(0), LayoutDim::Inner(1, 4)});
-        return "transform " + block;
-    }
-  }
-
- private:
-  std::mt19937 rng_;
-};
-
-TEST(ScheduleRandom, PrimitivesKeepResultsOrRefuse) {
-  int applied = 0;
-  for (uint32_t seed = 0; seed < 500; ++seed) {
-    RandomSchedule random(seed);
-    const PrimFunc func = random.MakeFunc();
-    Schedule s(func);
-    std::string steps;
-    for (int step = 0; step < 8; ++step) {
-      const PrimFunc before = s.func();
-      try {
-        steps += random.Step(&s) + "; ";
-        ++applied;
-      } catch (const std::exception& error) {
-        ASSERT_TRUE(IsScheduleError(error)) << "seed " << seed << ": " << steps << error.what();
-        ASSERT_TRUE(before.same_as(s.func())) << "a failed primitive changed the function";
-      }
-    }
-    SCOPED_TRACE("seed " + std::to_string(seed) + ": " + steps);
-    try {
-      ExpectSame(func, s.func(), 1e-4);
-    } catch (const std::exception& error) {
-      ADD_FAILURE() << error.what();
-    }
-    if (HasFailure()) return;
-  }
-  EXPECT_GT(applied, 1000);
 }
 
 TEST(BlockAnalysis, ClassifiesBlocks) {

@@ -7,14 +7,15 @@
 #include "deuteron/relax/analysis/purity.h"
 #include "deuteron/relax/analysis/type_analysis.h"
 #include "deuteron/relax/op/call.h"
-#include "deuteron/tir/function.h"
+#include "deuteron/tir/analysis/verify.h"
 
 namespace deuteron::relax {
 namespace {
 
 class Verifier {
  public:
-  Verifier(const IRModule& module, size_t limit) : module_(module), limit_(limit) {}
+  Verifier(const IRModule& module, size_t limit, VerifiedKernels* verified)
+      : module_(module), limit_(limit), verified_(verified) {}
 
   std::vector<Violation> Verify() {
     for (const auto& [var, func] : module_->functions) {
@@ -25,6 +26,7 @@ class Verifier {
         if (*symbol != var->name_hint) Report("has the global_symbol \"" + std::string(*symbol) + "\"");
       }
       if (const auto* function = func.as<FunctionNode>()) VerifyFunction(function, "function \"" + std::string(var->name_hint) + "\"");
+      if (const auto kernel = As<tir::PrimFunc>(func); kernel.defined()) VerifyKernel(kernel);
     }
     return std::move(violations_);
   }
@@ -32,6 +34,13 @@ class Verifier {
  private:
   void Report(const std::string& what) {
     if (violations_.size() < limit_) violations_.push_back(where_ + ": " + what);
+  }
+
+  void VerifyKernel(const tir::PrimFunc& kernel) {
+    if (verified_ != nullptr && verified_->count(kernel)) return;
+    const auto found = tir::FindViolations(kernel, limit_);
+    for (const std::string& what : found) Report(what);
+    if (found.empty() && verified_ != nullptr) verified_->insert(kernel);
   }
 
   // ----- Scopes. What a scope defines is undone when it ends.
@@ -289,6 +298,7 @@ class Verifier {
 
   const IRModule& module_;
   const size_t limit_;
+  VerifiedKernels* verified_;
   std::vector<Violation> violations_;
   std::string where_;
   std::string function_;
@@ -302,10 +312,12 @@ class Verifier {
 
 }  // namespace
 
-std::vector<Violation> FindViolations(const IRModule& module, size_t limit) { return Verifier(module, limit).Verify(); }
+std::vector<Violation> FindViolations(const IRModule& module, size_t limit, VerifiedKernels* verified) {
+  return Verifier(module, limit, verified).Verify();
+}
 
-void CheckWellFormed(const IRModule& module) {
-  const auto violations = FindViolations(module);
+void CheckWellFormed(const IRModule& module, VerifiedKernels* verified) {
+  const auto violations = FindViolations(module, 8, verified);
   if (violations.empty()) return;
   std::string text;
   for (const Violation& violation : violations) text += "\n  " + violation;
