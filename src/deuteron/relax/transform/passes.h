@@ -38,6 +38,21 @@ Pass FoldBatchnormToConv2D();
 /// Evaluates what depends on constants only. `evaluator` computes kernels on tensors.
 Pass FoldConstant(ConstantEvaluator evaluator);
 
+/// Whether products of `lhs` with all of `rhs` (followed by additions of `bias`, none or one each) may be combined.
+/// `value_of` gives the value bound to a variable near them, or null.
+using CombineMatmulCheck = std::function<bool(const Expr& lhs, const Array<Expr>& rhs, const Array<Expr>& bias,
+                                              const std::function<Expr(const Var&)>& value_of)>;
+/// Combines products of the same left operand into one, with their biases and activations; `check` may refuse.
+Pass CombineParallelMatmul(CombineMatmulCheck check = nullptr);
+
+/// Layouts by operator ("relax.nn.conv2d"): of the data, the kernel and the result ("NHWC", "OHWI", "NHWC"), the last
+/// two optional.
+using DesiredLayouts = std::map<std::string, std::vector<std::string>>;
+/// The layouts for one call, instead of `desired_layouts`.
+using LayoutCallback = std::function<DesiredLayouts(const Call& call)>;
+/// Gives operators the layouts asked for and lets the others follow. A UsageError for an operator that takes no layouts.
+Pass ConvertLayout(DesiredLayouts desired_layouts, LayoutCallback layout_cb = nullptr);
+
 /// Replaces operators by call_tir of kernels: by `custom` (operator name → function), else as the operator's
 /// row in the table says. `skip_ops` are left as they are.
 using LegalizeMap = std::map<std::string, std::function<Expr(BlockBuilder&, const Call&)>>;
