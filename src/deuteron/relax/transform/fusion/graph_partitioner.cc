@@ -95,6 +95,8 @@ class Partitioner {
         seen_(graph.size(), 0), blocked_at_(graph.size(), kNone) {
     result_.verdict.assign(graph.size(), Verdict::kNotTried);
     result_.phase.assign(graph.size(), 0);
+    result_.blocker.assign(graph.size(), kNone);
+    blocked_by_.assign(graph.size(), kNone);
     for (uint32_t node = graph.size(); node-- > 0;) {
       for (const auto& edge : graph.outputs(node)) height_[node] = std::max(height_[node], height_[edge.to] + 1);
     }
@@ -105,9 +107,17 @@ class Partitioner {
       // A tuple blocks until phase 1 has fused it, after all nodes before it have been visited.
       std::fill(blocked_at_.begin(), blocked_at_.end(), kNone);
       for (uint32_t node = 0; node < graph_.size(); ++node) {
+        blocker_ = kNone;
         const Verdict verdict = Visit(node, phase);
         if (verdict == Verdict::kNotTried) continue;
+        result_.blocker[node] = blocker_;
         result_.verdict[node] = verdict;
+        if (verdict == Verdict::kFused) {
+          // What lay on the way came along; its own post-dominator may be tried later and refused.
+          for (const uint32_t member : region_) {
+            if (result_.verdict[member] != Verdict::kFused) result_.phase[member] = static_cast<uint8_t>(phase);
+          }
+        }
         result_.phase[node] = static_cast<uint8_t>(phase);
       }
     }
@@ -141,12 +151,14 @@ class Partitioner {
     if (kind == OpPatternKind::kOutEWiseFusable) {
       if (phase != 0) return Verdict::kNotTried;
       if (path != OpPatternKind::kElemWise) {
+        blocker_ = FirstOnPaths(node, sink, [](OpPatternKind kind) { return kind != OpPatternKind::kElemWise; });
         return path == OpPatternKind::kOpaque ? Verdict::kOpaqueConsumer : Verdict::kComplexNeedsElementwise;
       }
       return Fuse(node, sink, kComplexRule);
     }
     if (kind <= OpPatternKind::kBroadcast) {
       if (path > OpPatternKind::kCommReduce) {
+        blocker_ = FirstOnPaths(node, sink, [path](OpPatternKind kind) { return kind == path; });
         return path == OpPatternKind::kOutEWiseFusable ? Verdict::kComplexConsumer : Verdict::kOpaqueConsumer;
       }
       return Fuse(node, sink, kPointwiseRule);
@@ -160,6 +172,7 @@ class Partitioner {
   Verdict Fuse(uint32_t node, uint32_t sink, const PathRule& rule) {
     const OpPatternKind sink_kind = groups_.kind(sink);
     if (!rule.Sink(sink_kind)) {
+      blocker_ = sink;
       switch (sink_kind) {
         case OpPatternKind::kOpaque: return Verdict::kOpaqueConsumer;
         case OpPatternKind::kOutEWiseFusable: return Verdict::kComplexConsumer;
@@ -211,8 +224,13 @@ class Partitioner {
       const bool blocked =
           !rule.Through(groups_.kind(to)) || (remember && blocked_at_[to] != kNone && blocked_at_[to] <= sink);
       if (blocked) {
+        blocker_ = rule.Through(groups_.kind(to)) ? blocked_by_[to] : to;
         if (remember) {
-          for (const auto& [on_path, unused] : stack_) blocked_at_[on_path] = std::min(blocked_at_[on_path], sink);
+          for (const auto& [on_path, unused] : stack_) {
+            if (blocked_at_[on_path] <= sink) continue;
+            blocked_at_[on_path] = sink;
+            blocked_by_[on_path] = blocker_;
+          }
         }
         return Verdict::kPathBlocked;
       }
@@ -220,6 +238,25 @@ class Partitioner {
       if (size > limit) return Verdict::kTooManyOperators;
     }
     return Verdict::kFused;
+  }
+
+  /// The first node after `node`, breadth first, that is reached by an edge of a kind that `is_culprit` holds of, on
+  /// the way to `sink`. Only for the record: gives up (kNone) after a few hundred nodes, to stay linear.
+  template <typename Predicate>
+  uint32_t FirstOnPaths(uint32_t node, uint32_t sink, const Predicate& is_culprit) {
+    constexpr size_t kMostVisited = 256;
+    ++stamp_;
+    region_.assign(1, node);
+    for (size_t i = 0; i < region_.size() && region_.size() < kMostVisited; ++i) {
+      for (const auto& edge : graph_.outputs(region_[i])) {
+        if (is_culprit(edge.kind)) return edge.to;
+        if (edge.to == sink || seen_[edge.to] == stamp_) continue;
+        seen_[edge.to] = stamp_;
+        region_.push_back(edge.to);
+        if (region_.size() >= kMostVisited) break;
+      }
+    }
+    return kNone;
   }
 
   /// All nodes of the groups that `members` belong to. Only computed under an argument limit.
@@ -246,6 +283,10 @@ class Partitioner {
   std::vector<uint32_t> seen_;
   uint32_t stamp_ = 0;
   std::vector<uint32_t> blocked_at_;
+  /// Who blocked there.
+  std::vector<uint32_t> blocked_by_;
+  /// Who stands against the fusion that is being tried.
+  uint32_t blocker_ = kNone;
   std::vector<uint32_t> region_;
   std::vector<std::pair<uint32_t, uint32_t>> stack_;
   Partition result_;
@@ -258,16 +299,18 @@ const char* ReasonCode(Verdict verdict) {
     case Verdict::kFused: return "fused";
     case Verdict::kNotTried: return "not-on-a-fusable-path";
     case Verdict::kDisabled: return "fusion-disabled";
+    case Verdict::kOutsideDataflow: return "outside-dataflow";
+    case Verdict::kNothingComputed: return "nothing-computed";
     case Verdict::kOpaqueProducer: return "opaque-producer";
     case Verdict::kOpaqueConsumer: return "opaque-consumer";
-    case Verdict::kUsedOutside: return "used-outside-the-block";
+    case Verdict::kUsedOutside: return "used-outside";
     case Verdict::kPathsDiverge: return "paths-never-meet";
     case Verdict::kReductionProducer: return "reduction-cannot-feed-forward";
-    case Verdict::kComplexNeedsElementwise: return "complex-needs-elementwise-consumer";
+    case Verdict::kComplexNeedsElementwise: return "complex-needs-elementwise";
     case Verdict::kComplexConsumer: return "complex-consumer";
     case Verdict::kPathBlocked: return "path-blocked";
-    case Verdict::kTooManyOperators: return "too-many-operators";
-    case Verdict::kTooManyArguments: return "too-many-arguments";
+    case Verdict::kTooManyOperators: return "depth-limit";
+    case Verdict::kTooManyArguments: return "argument-limit";
   }
   DEUTERON_UNREACHABLE();
 }
@@ -277,6 +320,8 @@ const char* ReasonText(Verdict verdict) {
     case Verdict::kFused: return "computed in one kernel";
     case Verdict::kNotTried: return "no phase of fusion applies to this edge";
     case Verdict::kDisabled: return "fusion is switched off (fuse_opt_level 0)";
+    case Verdict::kOutsideDataflow: return "one end lies outside of the dataflow block: order and side effects count there";
+    case Verdict::kNothingComputed: return "the group holds only projections of tuples: there is nothing to compute";
     case Verdict::kOpaqueProducer: return "the producer is opaque: its loops cannot be combined with others";
     case Verdict::kOpaqueConsumer: return "a consumer on the way is opaque: its loops cannot be combined with others";
     case Verdict::kUsedOutside: return "the value leaves the dataflow block, so it has to be stored";

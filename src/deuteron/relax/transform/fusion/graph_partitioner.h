@@ -15,6 +15,8 @@ enum class Verdict : uint8_t {
   kFused,
   kNotTried,
   kDisabled,
+  kOutsideDataflow,
+  kNothingComputed,
   kOpaqueProducer,
   kOpaqueConsumer,
   kUsedOutside,
@@ -26,7 +28,8 @@ enum class Verdict : uint8_t {
   kTooManyOperators,
   kTooManyArguments,
 };
-/// "fused", "opaque-operator", …: what the decision log and `explain` print.
+inline constexpr int kVerdictCount = static_cast<int>(Verdict::kTooManyArguments) + 1;
+/// "fused", "opaque-producer", …: what the decision log and `explain` print.
 const char* ReasonCode(Verdict verdict);
 /// One sentence.
 const char* ReasonText(Verdict verdict);
@@ -47,6 +50,8 @@ struct Partition {
   /// Verdict on fusing each node with its post-dominator, and the phase it was given in.
   std::vector<Verdict> verdict;
   std::vector<uint8_t> phase;
+  /// The node that stands against it (the first opaque one on the way, …), or kNone where there is no single one.
+  std::vector<uint32_t> blocker;
 };
 
 /// Runs the three phases of the documents (seeds/operator-fusion.rst, semantics.md §2).

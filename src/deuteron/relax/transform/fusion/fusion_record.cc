@@ -1,0 +1,199 @@
+#include "deuteron/relax/transform/fusion/fusion_record.h"
+
+#include "deuteron/relax/analysis/data_size.h"
+#include "deuteron/relax/op/call.h"
+#include "deuteron/relax/transform/pass_utils.h"
+
+namespace deuteron::relax::fusion {
+namespace {
+
+using transform::Decision;
+
+const String& PassName() {
+  static const auto* name = new String("FuseOps");
+  return *name;
+}
+
+/// Codes and sentences as shared text: a verdict on every edge of a large graph copies none.
+const std::pair<String, String>& TextOf(Verdict verdict) {
+  static const auto* table = [] {
+    auto* texts = new std::vector<std::pair<String, String>>();
+    for (int v = 0; v < kVerdictCount; ++v) {
+      texts->emplace_back(ReasonCode(static_cast<Verdict>(v)), ReasonText(static_cast<Verdict>(v)));
+    }
+    return texts;
+  }();
+  return (*table)[static_cast<size_t>(verdict)];
+}
+
+const String& KindName(OpPatternKind kind) {
+  static const auto* names = [] {
+    auto* list = new std::vector<String>();
+    for (int k = 0; k <= static_cast<int>(OpPatternKind::kOpaque); ++k) {
+      list->emplace_back(tir::ToString(static_cast<OpPatternKind>(k)));
+    }
+    return list;
+  }();
+  return (*names)[static_cast<size_t>(kind)];
+}
+
+const String& TextOf(OpaqueCause cause) {
+  static const auto* texts = new std::vector<String>{
+      "", "it is not the call of a kernel of this module", "it is a match_cast",
+      "its shape is not known before it is computed", "it takes an item of the tuple of all weights"};
+  return (*texts)[static_cast<size_t>(cause)];
+}
+
+/// The kernel or operator that a binding calls, or what else it is.
+String CalleeName(const Expr& value) {
+  static const auto* tuple = new String("tuple");
+  static const auto* item = new String("item of a tuple");
+  static const auto* other = new String("value");
+  static const auto* branch = new String("if");
+  if (value->kind == RelaxKind::kTuple) return *tuple;
+  if (value->kind == RelaxKind::kTupleGetItem) return *item;
+  if (value->kind == RelaxKind::kIf) return *branch;
+  const auto* call = value.as<CallNode>();
+  if (call == nullptr) return *other;
+  const Expr& callee = IsAnyCallTIR(value) || IsCallDPSPacked(value) ? call->args[0] : call->op;
+  if (const auto* global = callee.as<GlobalVarNode>()) return global->name_hint;
+  if (const auto* external = callee.as<ExternFuncNode>()) return external->global_symbol;
+  if (const auto* op = callee.as<OpNode>()) return op->name;
+  return *other;
+}
+
+Span SpanOf(const Binding& binding) { return binding->span.defined() ? binding->span : BoundValue(binding)->span; }
+
+}  // namespace
+
+Decision FusionRecord::Edge(const Binding& from, const Binding& to, Verdict verdict) const {
+  const auto& [code, text] = TextOf(verdict);
+  Decision decision;
+  decision.pass = PassName();
+  decision.function = function_;
+  decision.subject = from->var->name_hint;
+  decision.object = to->var->name_hint;
+  decision.reason = code;
+  decision.message = text;
+  decision.subject_span = SpanOf(from);
+  decision.object_span = SpanOf(to);
+  return decision;
+}
+
+void FusionRecord::AddNode(const Binding& binding, OpPatternKind kind, OpaqueCause cause, int64_t group) {
+  const Expr& value = BoundValue(binding);
+  Decision decision;
+  decision.pass = PassName();
+  decision.function = function_;
+  decision.subject = binding->var->name_hint;
+  decision.object = CalleeName(value);
+  decision.reason = KindName(kind);
+  decision.subject_span = SpanOf(binding);
+  decision.figures.reserve(4);
+  decision.figures.emplace_back("node", num_nodes_++);
+  if (group >= 0) decision.figures.emplace_back("group", group);
+  if (cause != OpaqueCause::kNone) decision.message = TextOf(cause);
+  if (IsAnyCallTIR(value) || IsCallDPSPacked(value)) {
+    const Traffic traffic = TrafficOf(value);
+    if (traffic.read.is_number() && traffic.written.is_number()) {
+      decision.figures.emplace_back("read", traffic.read.number());
+      decision.figures.emplace_back("written", traffic.written.number());
+    } else if (cause == OpaqueCause::kNone) {
+      decision.message = String(traffic.read.Text() + "; " + traffic.written.Text());
+    }
+  }
+  log_->Add(std::move(decision));
+}
+
+void FusionRecord::AddBlock(const BlockRecord& block) {
+  const int64_t first = num_nodes_;
+  const GroupEmitter& emitter = block.emitter;
+  std::vector<uint32_t> last_member;
+  for (uint32_t node = 0; node < block.graph.size(); ++node) {
+    const uint32_t group = emitter.group_of(node);
+    if (group >= last_member.size()) last_member.resize(group + 1);
+    last_member[group] = node;
+    AddNode(block.bindings[node], block.graph.kind(node), block.causes[node],
+            emitter.is_function(group) ? num_groups_ + group : -1);
+  }
+  for (uint32_t group = 0; group < last_member.size(); ++group) {
+    if (!emitter.is_function(group)) continue;
+    static const auto* reason = new String("group");
+    log_->Add({.pass = PassName(), .function = function_, .subject = block.bindings[last_member[group]]->var->name_hint,
+               .object = emitter.name(group), .reason = *reason, .figures = {{"group", num_groups_ + group}}});
+  }
+  const Partition& partition = block.partition;
+  for (uint32_t node = 0; node < block.graph.size(); ++node) {
+    uint32_t last = UINT32_MAX;
+    for (const auto& edge : block.graph.outputs(node)) {
+      if (edge.to == last) continue;  // the same edge with another kind
+      last = edge.to;
+      const uint32_t group = emitter.group_of(node);
+      const bool together = group == emitter.group_of(edge.to);
+      const bool fused = together && emitter.is_function(group);
+      Verdict verdict = fused ? Verdict::kFused : partition.verdict[node];
+      if (!fused && (together || verdict == Verdict::kFused)) verdict = Verdict::kNothingComputed;
+      uint32_t at = partition.blocker[node];
+      if (verdict == Verdict::kOpaqueConsumer) {
+        if (block.graph.kind(edge.to) == OpPatternKind::kOpaque) {
+          at = edge.to;
+        } else {
+          verdict = Verdict::kPathBlocked;
+        }
+      }
+      Decision decision = Edge(block.bindings[node], block.bindings[edge.to], verdict);
+      decision.figures.reserve(fused ? 4 : 3);
+      decision.figures.emplace_back("from", first + node);
+      decision.figures.emplace_back("to", first + edge.to);
+      if (fused) {
+        decision.figures.emplace_back("group", num_groups_ + group);
+        decision.figures.emplace_back("phase", partition.phase[node]);
+        decision.message = emitter.name(group);
+      } else if (verdict == Verdict::kTooManyOperators) {
+        decision.figures.emplace_back("limit", block.max_depth);
+      } else if (verdict == Verdict::kTooManyArguments) {
+        decision.figures.emplace_back("limit", block.max_arguments);
+      } else if (at != DominatorTree::kNone) {
+        decision.figures.emplace_back("at", first + at);
+      }
+      log_->Add(std::move(decision));
+    }
+  }
+  num_groups_ += static_cast<int64_t>(last_member.size());
+  AddInputsFromOutside({block.bindings.begin(), block.bindings.end()}, first, true);
+}
+
+void FusionRecord::AddPlainBlock(const Array<Binding>& bindings) {
+  const int64_t first = num_nodes_;
+  for (const Binding& binding : bindings) {
+    const bool cast = !binding->IsInstance<VarBindingNode>();
+    AddNode(binding, OpPatternKind::kOpaque, cast ? OpaqueCause::kMatchCast : OpaqueCause::kNone, -1);
+  }
+  AddInputsFromOutside(bindings, first, false);
+}
+
+/// The edges into a block from earlier ones, and, of a plain block, those inside.
+void FusionRecord::AddInputsFromOutside(const Array<Binding>& bindings, int64_t first, bool is_dataflow) {
+  int64_t number = first;
+  for (const Binding& binding : bindings) {
+    const int64_t to = number++;
+    const Object* last = nullptr;
+    if (!nodes_.empty()) {
+      VisitLeaves(BoundValue(binding), [&](const Expr& leaf) {
+        const auto it = IsVar(leaf) ? nodes_.find(leaf.get()) : nodes_.end();
+        if (it == nodes_.end() || it->first == last) return;
+        if (is_dataflow && it->second.number >= first) return;
+        last = it->first;
+        const bool both = is_dataflow && it->second.is_dataflow;
+        Decision decision = Edge(it->second.binding, binding, both ? Verdict::kUsedOutside : Verdict::kOutsideDataflow);
+        decision.figures = {{"from", it->second.number}, {"to", to}};
+        log_->Add(std::move(decision));
+      });
+    }
+    if (!is_dataflow || binding->var->kind != RelaxKind::kDataflowVar) {
+      nodes_[binding->var.get()] = {binding, to, is_dataflow};
+    }
+  }
+}
+
+}  // namespace deuteron::relax::fusion
