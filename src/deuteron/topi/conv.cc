@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <cctype>
 
+#include "deuteron/topi/blocked_layout.h"
 #include "deuteron/topi/elementwise.h"
 #include "deuteron/topi/nn.h"
 
@@ -27,25 +28,61 @@ Array<PrimExpr> InLayout(const std::string& layout, const Value& value) {
 }
 
 /// Pads the spatial axes of `data` with zeros.
-te::Tensor PadSpatial(const te::Tensor& data, const std::string& layout, const std::vector<int64_t>& before,
+te::Tensor PadSpatial(const te::Tensor& data, const LayoutAxes& layout, const std::vector<int64_t>& before,
                       const std::vector<int64_t>& after, const std::string& name) {
   const std::string letters = SpatialLetters(before.size());
   std::vector<int64_t> all_before(layout.size(), 0);
   std::vector<int64_t> all_after(layout.size(), 0);
-  for (size_t i = 0; i < letters.size(); ++i) {
-    all_before[layout.find(letters[i])] = before[i];
-    all_after[layout.find(letters[i])] = after[i];
+  for (size_t i = 0; i < layout.size(); ++i) {
+    const size_t axis = letters.find(layout[i].letter);
+    if (axis == std::string::npos) continue;
+    all_before[i] = before[axis];
+    all_after[i] = after[axis];
   }
   return PadConstant(data, all_before, all_after, MakeConst(data.dtype(), 0), name);
 }
 
 /// Names of axes by letter: "nn", "ff", "yy", …
-std::vector<std::string> AxisNamesOf(const std::string& layout, const std::string& letters) {
+std::vector<std::string> AxisNamesOf(const LayoutAxes& layout, const std::string& letters) {
   std::vector<std::string> names;
-  for (const char letter : layout) {
+  for (const LayoutAxis& axis : layout) {
+    const char letter = axis.letter;
     names.emplace_back(letter == 'N' ? "nn" : letter == 'C' ? "ff" : kSpatialNames[letters.find(letter)]);
+    if (axis.block != 0) names.back() += "i";
   }
   return names;
+}
+
+/// The axes that a convolution sums over: the kernel's window, and the channels of a group, in blocks as the data's (or
+/// the kernel's) are.
+struct ConvReduction {
+  Array<tir::IterVar> axes;
+  PrimExpr channel;
+  std::vector<tir::IterVar> window;
+};
+
+ConvReduction ReductionOf(const LayoutAxes& data, const LayoutAxes& kernel, const Array<PrimExpr>& kernel_shape,
+                          const std::string& letters, int64_t groups, arith::Analyzer* analyzer) {
+  ConvReduction reduction;
+  const PrimExpr channels = LengthAlong(kernel_shape, kernel, 'I');
+  const int64_t block = groups > 1 ? 1 : std::max(BlockFactor(data, 'C'), BlockFactor(kernel, 'I'));
+  const tir::IterVar outer =
+      te::ReduceAxis(block == 1 ? channels : analyzer->Simplify(FloorDiv(channels, block)), "rc");
+  const tir::IterVar inner = te::ReduceAxis(I64(block), "rci");
+  reduction.channel = block == 1 ? PrimExpr(outer->var) : outer->var * block + inner->var;
+  for (size_t i = 0; i < letters.size(); ++i) {
+    reduction.window.push_back(te::ReduceAxis(LengthAlong(kernel_shape, kernel, letters[i]), kReduceNames[i]));
+  }
+  // In the order of the data's layout.
+  for (const LayoutAxis& axis : data) {
+    if (axis == LayoutAxis{'C', 0}) reduction.axes.push_back(outer);
+    if (const size_t at = letters.find(axis.letter); at != std::string::npos) {
+      reduction.axes.push_back(reduction.window[at]);
+    }
+  }
+  if (block != 1) reduction.axes.push_back(inner);
+  for (const tir::IterVar& axis : reduction.axes) analyzer->Bind(axis->var, axis->dom);
+  return reduction;
 }
 
 }  // namespace
@@ -54,49 +91,55 @@ te::Tensor Conv(const te::Tensor& data, const te::Tensor& weight, const ConvSpec
                 const Array<PrimExpr>& out_spatial) {
   const size_t rank = out_spatial.size();
   const std::string letters = SpatialLetters(rank);
-  const te::Tensor padded =
-      PadSpatial(data, spec.data_layout, spec.padding_before, spec.padding_after, "pad_temp");
-  const auto kernel_dim = [&](char letter) { return weight.shape()[spec.kernel_layout.find(letter)]; };
-  const PrimExpr out_channels = kernel_dim('O');
-  const PrimExpr in_per_group = kernel_dim('I');
+  const LayoutAxes data_axes = ParseAxes(spec.data_layout);
+  const LayoutAxes kernel_axes = ParseAxes(spec.kernel_layout);
+  const LayoutAxes out_axes = ParseAxes(spec.out_layout);
+  arith::Analyzer analyzer;
+  const te::Tensor padded = PadSpatial(data, data_axes, spec.padding_before, spec.padding_after, "pad_temp");
+  const PrimExpr out_channels = LengthAlong(weight.shape(), kernel_axes, 'O');
+  const PrimExpr in_per_group = LengthAlong(weight.shape(), kernel_axes, 'I');
+  const ConvReduction reduction = ReductionOf(data_axes, kernel_axes, weight.shape(), letters, spec.groups, &analyzer);
 
-  // Reduction axes in the order of the data's layout.
-  const tir::IterVar channel = te::ReduceAxis(in_per_group, "rc");
-  std::vector<tir::IterVar> window;
-  for (size_t i = 0; i < rank; ++i) window.push_back(te::ReduceAxis(kernel_dim(letters[i]), kReduceNames[i]));
-  Array<tir::IterVar> reduce;
-  for (const char letter : spec.data_layout) {
-    if (letter == 'C') reduce.push_back(channel);
-    if (const size_t axis = letters.find(letter); axis != std::string::npos) reduce.push_back(window[axis]);
+  const int64_t out_block = BlockFactor(out_axes, 'C');
+  Array<PrimExpr> shape;
+  for (const LayoutAxis& axis : out_axes) {
+    if (axis.block != 0) {
+      shape.push_back(I64(axis.block));
+    } else if (axis.letter == 'N') {
+      shape.push_back(LengthAlong(data.shape(), data_axes, 'N'));
+    } else if (axis.letter == 'C') {
+      shape.push_back(out_block == 1 ? out_channels : analyzer.Simplify(FloorDiv(out_channels, out_block)));
+    } else {
+      shape.push_back(out_spatial[letters.find(axis.letter)]);
+    }
   }
-
-  const Array<PrimExpr> shape = InLayout(spec.out_layout, [&](char letter) {
-    if (letter == 'N') return data.shape()[spec.data_layout.find('N')];
-    return letter == 'C' ? out_channels : out_spatial[letters.find(letter)];
-  });
-  const std::string name = std::string(spec.groups > 1 ? "group_conv" : "conv") + std::to_string(rank) + "d_" +
-                           Lower(spec.data_layout);
+  const std::string name =
+      std::string(spec.groups > 1 ? "group_conv" : "conv") + std::to_string(rank) + "d_" + Lower(spec.data_layout);
   return te::Compute(
       shape,
       [&](const Array<tir::Var>& vars) {
-        const auto at = [&](char letter) -> PrimExpr { return vars[spec.out_layout.find(letter)]; };
-        const Array<PrimExpr> data_index = InLayout(spec.data_layout, [&](char letter) -> PrimExpr {
-          if (letter == 'N') return at('N');
+        for (size_t i = 0; i < vars.size(); ++i) analyzer.Bind(vars[i], tir::Range::FromMinExtent(I64(0), shape[i]));
+        const Array<PrimExpr> at(vars.begin(), vars.end());
+        const auto data_at = [&](char letter) -> PrimExpr {
+          if (letter == 'N') return PositionAlong(at, out_axes, 'N');
           if (letter == 'C') {
-            if (spec.groups == 1) return channel->var;
-            return FloorDiv(at('C'), FloorDiv(out_channels, spec.groups)) * in_per_group + channel->var;
+            if (spec.groups == 1) return reduction.channel;
+            const PrimExpr group = FloorDiv(PositionAlong(at, out_axes, 'C'), FloorDiv(out_channels, spec.groups));
+            return group * in_per_group + reduction.channel;
           }
           const size_t axis = letters.find(letter);
-          return at(letter) * spec.strides[axis] + window[axis]->var * spec.dilation[axis];
-        });
-        const Array<PrimExpr> kernel_index = InLayout(spec.kernel_layout, [&](char letter) -> PrimExpr {
-          if (letter == 'O') return at('C');
-          return letter == 'I' ? PrimExpr(channel->var) : PrimExpr(window[letters.find(letter)]->var);
-        });
-        return te::Sum(CastTo(spec.out_dtype, padded(data_index)) * CastTo(spec.out_dtype, weight(kernel_index)),
-                       reduce);
+          return PositionAlong(at, out_axes, letter) * spec.strides[axis] +
+                 reduction.window[axis]->var * spec.dilation[axis];
+        };
+        const auto kernel_at = [&](char letter) -> PrimExpr {
+          if (letter == 'O') return PositionAlong(at, out_axes, 'C');
+          return letter == 'I' ? reduction.channel : PrimExpr(reduction.window[letters.find(letter)]->var);
+        };
+        return te::Sum(CastTo(spec.out_dtype, padded(IndicesIn(data_axes, data_at, &analyzer))) *
+                           CastTo(spec.out_dtype, weight(IndicesIn(kernel_axes, kernel_at, &analyzer))),
+                       reduction.axes);
       },
-      name, {}, AxisNamesOf(spec.out_layout, letters));
+      name, {}, AxisNamesOf(out_axes, letters));
 }
 
 namespace {
@@ -142,7 +185,7 @@ te::Tensor ConvTranspose(const te::Tensor& data, const te::Tensor& weight, const
     after.push_back(reach - spec.padding_after[i] + spec.output_padding[i]);
   }
   const te::Tensor padded =
-      PadSpatial(Dilate(data, spec, letters), spec.data_layout, before, after, "data_pad");
+      PadSpatial(Dilate(data, spec, letters), ParseAxes(spec.data_layout), before, after, "data_pad");
   const PrimExpr out_per_group = kernel_dim('O');
   const PrimExpr in_per_group = FloorDiv(kernel_dim('I'), spec.groups);
   const tir::IterVar channel = te::ReduceAxis(in_per_group, "dc");
@@ -164,9 +207,8 @@ te::Tensor ConvTranspose(const te::Tensor& data, const te::Tensor& weight, const
       shape,
       [&](const Array<tir::Var>& vars) {
         const auto at = [&](char letter) -> PrimExpr { return vars[spec.out_layout.find(letter)]; };
-        const PrimExpr in_channel = spec.groups == 1
-                                        ? PrimExpr(channel->var)
-                                        : FloorDiv(at('C'), out_per_group) * in_per_group + channel->var;
+        const PrimExpr in_channel =
+            spec.groups == 1 ? PrimExpr(channel->var) : FloorDiv(at('C'), out_per_group) * in_per_group + channel->var;
         const Array<PrimExpr> data_index = InLayout(spec.data_layout, [&](char letter) -> PrimExpr {
           if (letter == 'N') return at('N');
           if (letter == 'C') return in_channel;

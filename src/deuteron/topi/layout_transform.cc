@@ -49,18 +49,55 @@ Digit ParseDigit(const PrimExpr& expr, const Array<tir::Var>& sources) {
                                       "remainder of one by a constant";
 }
 
+/// A digit and what it is multiplied by in a final index.
+struct Term {
+  Digit digit;
+  int64_t stride;
+};
+
+/// A final index as a sum of digits: one, or several that are merged (co * 16 + ci).
+void ParseIndex(const PrimExpr& expr, int64_t stride, const Array<tir::Var>& sources, std::vector<Term>* terms) {
+  if (IsZero(expr)) return;
+  if (const auto* sum = expr.as<tir::AddNode>()) {
+    ParseIndex(sum->a, stride, sources, terms);
+    return ParseIndex(sum->b, stride, sources, terms);
+  }
+  if (const auto* product = expr.as<tir::MulNode>()) {
+    if (const auto factor = AsConstInt(product->b); factor && *factor > 0) {
+      return ParseIndex(product->a, stride * *factor, sources, terms);
+    }
+  }
+  terms->push_back({ParseDigit(expr, sources), stride});
+}
+
+/// The digit of `index` that a term contributed: all terms but the highest are cut off above.
+PrimExpr ValueOf(const Term& term, const std::vector<Term>& terms, const PrimExpr& index,
+                 const Array<PrimExpr>& shape) {
+  PrimExpr value = term.stride == 1 ? index : FloorDiv(index, term.stride);
+  const bool highest =
+      std::all_of(terms.begin(), terms.end(), [&](const Term& other) { return other.stride <= term.stride; });
+  if (highest) return value;
+  const PrimExpr& length = shape[static_cast<int64_t>(term.digit.source)];
+  return FloorMod(value, term.digit.modulus != 0 ? I64(term.digit.modulus) : CeilDiv(length, I64(term.digit.divisor)));
+}
+
 }  // namespace
 
 te::Tensor LayoutTransform(const te::Tensor& x, const tir::IndexMap& map, const Array<PrimExpr>& shape,
                            const PrimExpr& pad) {
-  std::vector<Digit> digits;
-  for (const PrimExpr& index : map->final_indices) digits.push_back(ParseDigit(index, map->initial_indices));
+  std::vector<std::vector<Term>> finals;
+  for (const PrimExpr& index : map->final_indices) {
+    ParseIndex(index, 1, map->initial_indices, &finals.emplace_back());
+  }
   return te::Compute(
       shape,
       [&](const Array<tir::Var>& vars) {
         std::vector<PrimExpr> indices(x.shape().size(), I64(0));
-        for (size_t i = 0; i < digits.size(); ++i) {
-          indices[digits[i].source] = indices[digits[i].source] + vars[i] * digits[i].divisor;
+        for (size_t i = 0; i < finals.size(); ++i) {
+          for (const Term& term : finals[i]) {
+            PrimExpr& index = indices[term.digit.source];
+            index = index + ValueOf(term, finals[i], vars[i], x.shape()) * term.digit.divisor;
+          }
         }
         arith::Analyzer analyzer;
         for (size_t i = 0; i < vars.size(); ++i) {

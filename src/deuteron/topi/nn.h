@@ -29,7 +29,8 @@ struct ConvSpec {
   /// Transposed convolutions only.
   std::vector<int64_t> output_padding;
   int64_t groups = 1;
-  /// One letter an axis: N, C and the last of D, H, W; kernels O, I and the same.
+  /// One letter an axis: N, C and the last of D, H, W; kernels O, I and the same. Of convolutions that are not
+  /// transposed, C, O and I may be in blocks (blocked_layout.h) that divide the channels.
   std::string data_layout;
   std::string kernel_layout;
   std::string out_layout;
@@ -59,7 +60,8 @@ te::Tensor AvgPool(const te::Tensor& data, const PoolSpec& spec, const Array<Pri
 te::Tensor AdaptiveAvgPool(const te::Tensor& data, const std::vector<size_t>& axes,
                            const Array<PrimExpr>& out_spatial);
 
-te::Tensor Softmax(const te::Tensor& x, size_t axis);
+/// `exp`: what computes e^x of a value of the accumulator's type; null: the exact function.
+te::Tensor Softmax(const te::Tensor& x, size_t axis, PrimExpr (*exp)(const PrimExpr&) = nullptr);
 te::Tensor LogSoftmax(const te::Tensor& x, size_t axis);
 
 /// Over `axes`, of which gamma and beta (null: none) have the shape. Variance in two passes.

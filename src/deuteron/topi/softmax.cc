@@ -32,8 +32,7 @@ struct SoftmaxAxes {
     const tir::IterVar k = te::ReduceAxis(x.shape()[axis], "k");
     return te::Compute(
         ReducedShape(),
-        [&](const Array<tir::Var>& vars) { return combine(element(Insert(vars, k->var), Indices(vars)), {k}); },
-        name);
+        [&](const Array<tir::Var>& vars) { return combine(element(Insert(vars, k->var), Indices(vars)), {k}); }, name);
   }
   te::Tensor Maximum() const {
     return Reduce(te::MaxReduce, "T_softmax_maxelem",
@@ -47,37 +46,34 @@ struct SoftmaxAxes {
 
 }  // namespace
 
-te::Tensor Softmax(const te::Tensor& x, size_t axis) {
+te::Tensor Softmax(const te::Tensor& x, size_t axis, PrimExpr (*exp)(const PrimExpr&)) {
   const SoftmaxAxes softmax{x, axis};
   const te::Tensor maximum = softmax.Maximum();
   const te::Tensor exponent = te::Compute(
       x.shape(),
       [&](const Array<tir::Var>& vars) {
-        return CallIntrin("exp", {softmax.Shifted(maximum, Indices(vars), softmax.Drop(vars))});
+        const PrimExpr shifted = softmax.Shifted(maximum, Indices(vars), softmax.Drop(vars));
+        return exp != nullptr ? exp(shifted) : CallIntrin("exp", {shifted});
       },
       "T_softmax_exp");
-  const te::Tensor sum =
-      softmax.Reduce(te::Sum, "T_softmax_expsum",
-                     [&](const Array<PrimExpr>& all, const Array<PrimExpr>&) { return exponent(all); });
+  const te::Tensor sum = softmax.Reduce(
+      te::Sum, "T_softmax_expsum", [&](const Array<PrimExpr>& all, const Array<PrimExpr>&) { return exponent(all); });
   return te::Compute(
       x.shape(),
-      [&](const Array<tir::Var>& vars) {
-        return CastTo(x.dtype(), exponent(Indices(vars)) / sum(softmax.Drop(vars)));
-      },
+      [&](const Array<tir::Var>& vars) { return CastTo(x.dtype(), exponent(Indices(vars)) / sum(softmax.Drop(vars))); },
       "T_softmax_norm", {{"axis", static_cast<int64_t>(axis)}});
 }
 
 te::Tensor LogSoftmax(const te::Tensor& x, size_t axis) {
   const SoftmaxAxes softmax{x, axis};
   const te::Tensor maximum = softmax.Maximum();
-  const te::Tensor sum = softmax.Reduce(
-      te::Sum, "compute", [&](const Array<PrimExpr>& all, const Array<PrimExpr>& reduced) {
+  const te::Tensor sum =
+      softmax.Reduce(te::Sum, "compute", [&](const Array<PrimExpr>& all, const Array<PrimExpr>& reduced) {
         return CallIntrin("exp", {softmax.Shifted(maximum, all, reduced)});
       });
   return te::Compute(x.shape(), [&](const Array<tir::Var>& vars) {
     const Array<PrimExpr> reduced = softmax.Drop(vars);
-    return CastTo(x.dtype(),
-                  softmax.Shifted(maximum, Indices(vars), reduced) - CallIntrin("log", {sum(reduced)}));
+    return CastTo(x.dtype(), softmax.Shifted(maximum, Indices(vars), reduced) - CallIntrin("log", {sum(reduced)}));
   });
 }
 

@@ -157,6 +157,10 @@ tir::IndexMap MapBetween(const Layout& from, const Layout& to) {
 }  // namespace
 
 Expr Relayout(const Expr& value, const Layout& from, const Layout& to) {
+  if (from.HasBlocks() && to.HasBlocks()) {
+    const Layout initial = Layout::Initial(from.rank());
+    return Relayout(Relayout(value, from, initial), initial, to);
+  }
   if (from.HasBlocks() || to.HasBlocks()) return LayoutTransform(value, MapBetween(from, to));
   std::vector<int64_t> axes;
   for (const Layout::Dim& dim : to.dims()) axes.push_back(from.Position(dim.axis));

@@ -52,6 +52,11 @@ const LayoutRow* FindLayoutRow(const std::string& name);
 /// Names of the operators whose layouts may be asked for, separated by commas.
 std::string OpsWithDesiredLayouts();
 
+/// The layouts in the attributes of a convolution or pool: of data, kernel and result, or one.
+std::vector<std::string> LayoutsOf(const Attrs& attrs);
+/// `attrs` with the layouts of `from`, of the same class.
+Attrs WithLayoutsOf(const Attrs& attrs, const Attrs& from);
+
 /// Families of rows.
 std::vector<LayoutRow> ElementwiseLayouts();
 std::vector<LayoutRow> NNLayouts();

@@ -190,6 +190,51 @@ std::optional<LayoutAnswer> PadRule(const LayoutQuery& query) {
 
 }  // namespace
 
+std::vector<std::string> LayoutsOf(const Attrs& attrs) {
+  const auto of_conv = [](const auto* conv) -> std::vector<std::string> {
+    const std::string data(conv->data_layout);
+    return {data, std::string(conv->kernel_layout), conv->out_layout.empty() ? data : std::string(conv->out_layout)};
+  };
+  if (const auto* conv = attrs.as<ConvAttrsNode>()) return of_conv(conv);
+  if (const auto* conv = attrs.as<ConvTransposeAttrsNode>()) return of_conv(conv);
+  if (const auto* pool = attrs.as<PoolAttrsNode>()) return {std::string(pool->layout)};
+  if (const auto* pool = attrs.as<AdaptivePoolAttrsNode>()) return {std::string(pool->layout)};
+  return {};
+}
+
+Attrs WithLayoutsOf(const Attrs& attrs, const Attrs& from) {
+  Attrs result = attrs;
+  const auto conv = [&]<typename Node>(const Node* own) {
+    if (own == nullptr) return;
+    auto copy = make_object<Node>(*own);
+    const auto* source = from.template as<Node>();
+    copy->data_layout = source->data_layout;
+    copy->kernel_layout = source->kernel_layout;
+    copy->out_layout = source->out_layout;
+    result = Attrs(std::move(copy));
+  };
+  const auto pool = [&]<typename Node>(const Node* own) {
+    if (own == nullptr) return;
+    auto copy = make_object<Node>(*own);
+    copy->layout = from.template as<Node>()->layout;
+    copy->out_layout = from.template as<Node>()->out_layout;
+    result = Attrs(std::move(copy));
+  };
+  conv(attrs.as<Conv1DAttrsNode>());
+  conv(attrs.as<Conv2DAttrsNode>());
+  conv(attrs.as<Conv3DAttrsNode>());
+  conv(attrs.as<Conv1DTransposeAttrsNode>());
+  conv(attrs.as<Conv2DTransposeAttrsNode>());
+  conv(attrs.as<Conv3DTransposeAttrsNode>());
+  pool(attrs.as<Pool1DAttrsNode>());
+  pool(attrs.as<Pool2DAttrsNode>());
+  pool(attrs.as<Pool3DAttrsNode>());
+  pool(attrs.as<AdaptivePool1DAttrsNode>());
+  pool(attrs.as<AdaptivePool2DAttrsNode>());
+  pool(attrs.as<AdaptivePool3DAttrsNode>());
+  return result;
+}
+
 std::vector<LayoutRow> NNLayouts() {
   constexpr LayoutRule kConv = Conv<ConvAttrsNode, true, Conv1DAttrsNode, Conv2DAttrsNode, Conv3DAttrsNode>;
   constexpr LayoutRule kConvTranspose =

@@ -52,11 +52,13 @@ Type InferReshape(const Call& call, const BlockBuilder& builder) {
   CheckArity(call, 2, 2);
   const TensorTypeNode* data = TensorArg(call, 0);
   const auto* target = call->args[1].ty().as<ShapeTypeNode>();
-  if (target == nullptr) ThrowOpError(call, "its second argument must be a shape and is " + Describe(call->args[1].ty()));
+  if (target == nullptr)
+    ThrowOpError(call, "its second argument must be a shape and is " + Describe(call->args[1].ty()));
   if (!target->values.has_value()) return WithRank(data, target->ndim);
   Array<PrimExpr> shape = *target->values;
   if (!data->shape.has_value()) {
-    const bool is_open = std::any_of(shape.begin(), shape.end(), [](const PrimExpr& dim) { return IsConstInt(dim, -1); });
+    const bool is_open =
+        std::any_of(shape.begin(), shape.end(), [](const PrimExpr& dim) { return IsConstInt(dim, -1); });
     return is_open ? WithRank(data, static_cast<int64_t>(shape.size())) : WithShape(data, shape);
   }
   shape = ResolveMinusOne(call, *data->shape, shape, &builder.analyzer());
@@ -243,8 +245,16 @@ PrimExpr GreatestIndex(const Call& call, const PrimExpr& index, const ExprVarMap
     return FloorDiv(GreatestIndex(call, quotient->a, last), quotient->b);
   } else if (const auto* remainder = index.as<tir::FloorModNode>()) {
     return remainder->b - 1;
+  } else if (const auto* sum = index.as<tir::AddNode>()) {
+    return GreatestIndex(call, sum->a, last) + GreatestIndex(call, sum->b, last);
+  } else if (const auto* product = index.as<tir::MulNode>(); product != nullptr && AsConstInt(product->b)) {
+    return GreatestIndex(call, product->a, last) * product->b;
+  } else if (IsZero(index)) {
+    return index;
   }
-  ThrowOpError(call, "an index of its map is neither an index, nor a quotient or remainder of one by a constant");
+  ThrowOpError(call,
+               "an index of its map is neither an index, nor a quotient or remainder of one by a constant, nor a "
+               "sum of such");
 }
 
 Type InferLayoutTransform(const Call& call, const BlockBuilder& builder) {

@@ -1,5 +1,6 @@
 #include "deuteron/relax/op/nn.h"
 #include "deuteron/relax/op/nn_layout.h"
+#include "deuteron/topi/blocked_layout.h"
 #include "deuteron/topi/nn.h"
 
 namespace deuteron::relax {
@@ -14,9 +15,7 @@ size_t RankOf(const Call& call) {
   return call->attrs.as<Two>() != nullptr ? 2 : 3;
 }
 size_t ConvRank(const Call& call) { return RankOf<Conv1DAttrsNode, Conv2DAttrsNode>(call); }
-size_t ConvTransposeRank(const Call& call) {
-  return RankOf<Conv1DTransposeAttrsNode, Conv2DTransposeAttrsNode>(call);
-}
+size_t ConvTransposeRank(const Call& call) { return RankOf<Conv1DTransposeAttrsNode, Conv2DTransposeAttrsNode>(call); }
 
 template <typename AttrsNode>
 String OutLayout(const AttrsNode* attrs) {
@@ -25,13 +24,13 @@ String OutLayout(const AttrsNode* attrs) {
 
 /// Checks what both kinds of convolution share; the dtype of the result.
 template <typename AttrsNode>
-DataType CheckConv(const Call& call, const AttrsNode* attrs, size_t rank) {
+DataType CheckConv(const Call& call, const AttrsNode* attrs, size_t rank, bool blocks) {
   CheckArity(call, 2, 2);
-  CheckRank(call, 0, static_cast<int64_t>(rank) + 2);
-  CheckRank(call, 1, static_cast<int64_t>(rank) + 2);
-  CheckLayout(call, attrs->data_layout, "NC", rank);
-  CheckLayout(call, attrs->kernel_layout, "OI", rank);
-  CheckLayout(call, OutLayout(attrs), "NC", rank);
+  CheckLayout(call, attrs->data_layout, "NC", rank, blocks);
+  CheckLayout(call, attrs->kernel_layout, "OI", rank, blocks);
+  CheckLayout(call, OutLayout(attrs), "NC", rank, blocks);
+  CheckRank(call, 0, LayoutRank(attrs->data_layout));
+  CheckRank(call, 1, LayoutRank(attrs->kernel_layout));
   if (attrs->groups < 1) ThrowOpError(call, "has " + std::to_string(attrs->groups) + " groups");
   for (const auto* values : {&attrs->strides, &attrs->dilation}) {
     for (const int64_t value : Expanded(*values, rank)) {
@@ -48,8 +47,8 @@ DataType CheckConv(const Call& call, const AttrsNode* attrs, size_t rank) {
 }
 
 /// Throws if the data's channels are provably not `expected`.
-void CheckChannels(const Call& call, const BlockBuilder& builder, const PrimExpr& channels,
-                   const PrimExpr& expected, int64_t groups) {
+void CheckChannels(const Call& call, const BlockBuilder& builder, const PrimExpr& channels, const PrimExpr& expected,
+                   int64_t groups) {
   if (builder.analyzer().CanProve(deuteron::NotEqual(channels, expected))) {
     ThrowShapes(call, "the data has " + Describe(channels) + " channels where the kernel with " +
                           std::to_string(groups) + " groups takes " + Describe(expected));
@@ -66,10 +65,8 @@ Array<PrimExpr> ConvSpatial(const Call& call, const BlockBuilder& builder, const
   Array<PrimExpr> spatial;
   for (size_t i = 0; i < rank; ++i) {
     const PrimExpr window = (DimAt(kernel, attrs->kernel_layout, letters[i]) - 1) * dilation[i] + 1;
-    const PrimExpr padded =
-        DimAt(data, attrs->data_layout, letters[i]) + (padding.before[i] + padding.after[i]);
-    const PrimExpr extent =
-        builder.analyzer().Simplify(FloorDiv(padded - window, strides[i]) + 1);
+    const PrimExpr padded = DimAt(data, attrs->data_layout, letters[i]) + (padding.before[i] + padding.after[i]);
+    const PrimExpr extent = builder.analyzer().Simplify(FloorDiv(padded - window, strides[i]) + 1);
     if (const auto known = AsConstInt(extent); known && *known < 1) {
       ThrowShapes(call, "the kernel spans " + Describe(window) + " along " + letters[i] +
                             ", more than the padded data's " + Describe(padded));
@@ -82,11 +79,11 @@ Array<PrimExpr> ConvSpatial(const Call& call, const BlockBuilder& builder, const
 Type InferConv(const Call& call, const BlockBuilder& builder) {
   const auto* attrs = AttrsOf<ConvAttrsNode>(call);
   const size_t rank = ConvRank(call);
-  const DataType dtype = CheckConv(call, attrs, rank);
+  const DataType dtype = CheckConv(call, attrs, rank, /*blocks=*/true);
   const auto data = ShapeOf(TensorArg(call, 0));
   const auto kernel = ShapeOf(TensorArg(call, 1));
   const VDevice device = CommonVDevice(call);
-  if (!data || !kernel) return TensorType::WithNDim(static_cast<int64_t>(rank) + 2, dtype, device);
+  if (!data || !kernel) return TensorType::WithNDim(LayoutRank(OutLayout(attrs)), dtype, device);
   const PrimExpr out_channels = DimAt(*kernel, attrs->kernel_layout, 'O');
   CheckChannels(call, builder, DimAt(*data, attrs->data_layout, 'C'),
                 DimAt(*kernel, attrs->kernel_layout, 'I') * attrs->groups, attrs->groups);
@@ -94,10 +91,15 @@ Type InferConv(const Call& call, const BlockBuilder& builder) {
     ThrowShapes(call, "the " + std::to_string(*known) + " output channels do not divide into " +
                           std::to_string(attrs->groups) + " groups");
   }
+  const int64_t block = topi::BlockFactor(topi::ParseAxes(std::string(OutLayout(attrs))), 'C');
+  if (const auto known = AsConstInt(out_channels); known && *known % block != 0) {
+    ThrowShapes(call, "the " + std::to_string(*known) + " output channels do not divide into blocks of " +
+                          std::to_string(block));
+  }
   const Array<PrimExpr> spatial = ConvSpatial(call, builder, attrs, rank, *data, *kernel);
   const std::string letters = SpatialLetters(rank);
   return TensorType(ShapeInLayout(OutLayout(attrs),
-                                  [&](char letter) {
+                                  [&](char letter) -> PrimExpr {
                                     if (letter == 'N') return DimAt(*data, attrs->data_layout, 'N');
                                     return letter == 'C' ? out_channels : spatial[letters.find(letter)];
                                   }),
@@ -141,7 +143,7 @@ Expr LegalizeConv(BlockBuilder& builder, const Call& call) {
 Type InferConvTranspose(const Call& call, const BlockBuilder& builder) {
   const auto* attrs = AttrsOf<ConvTransposeAttrsNode>(call);
   const size_t rank = ConvTransposeRank(call);
-  const DataType dtype = CheckConv(call, attrs, rank);
+  const DataType dtype = CheckConv(call, attrs, rank, /*blocks=*/false);
   const auto data = ShapeOf(TensorArg(call, 0));
   const auto kernel = ShapeOf(TensorArg(call, 1));
   const VDevice device = CommonVDevice(call);
@@ -160,26 +162,25 @@ Type InferConvTranspose(const Call& call, const BlockBuilder& builder) {
   Array<PrimExpr> spatial;
   for (size_t i = 0; i < rank; ++i) {
     if (extra[i] < 0 || extra[i] >= std::max(strides[i], dilation[i])) {
-      ThrowOpError(call, "output_padding " + std::to_string(extra[i]) +
-                             " must be smaller than the stride or the dilation");
+      ThrowOpError(call,
+                   "output_padding " + std::to_string(extra[i]) + " must be smaller than the stride or the dilation");
     }
     const PrimExpr window = (DimAt(*kernel, attrs->kernel_layout, letters[i]) - 1) * dilation[i] + 1;
-    const PrimExpr extent = builder.analyzer().Simplify(
-        (DimAt(*data, attrs->data_layout, letters[i]) - 1) * strides[i] + window +
-        (extra[i] - padding.before[i] - padding.after[i]));
+    const PrimExpr extent =
+        builder.analyzer().Simplify((DimAt(*data, attrs->data_layout, letters[i]) - 1) * strides[i] + window +
+                                    (extra[i] - padding.before[i] - padding.after[i]));
     if (const auto known = AsConstInt(extent); known && *known < 1) {
       ThrowShapes(call, "its padding leaves nothing along " + std::string(1, letters[i]));
     }
     spatial.push_back(extent);
   }
-  return TensorType(
-      ShapeInLayout(OutLayout(attrs),
-                    [&](char letter) {
-                      if (letter == 'N') return DimAt(*data, attrs->data_layout, 'N');
-                      if (letter == 'C') return DimAt(*kernel, attrs->kernel_layout, 'O') * attrs->groups;
-                      return spatial[letters.find(letter)];
-                    }),
-      dtype, device);
+  return TensorType(ShapeInLayout(OutLayout(attrs),
+                                  [&](char letter) -> PrimExpr {
+                                    if (letter == 'N') return DimAt(*data, attrs->data_layout, 'N');
+                                    if (letter == 'C') return DimAt(*kernel, attrs->kernel_layout, 'O') * attrs->groups;
+                                    return spatial[letters.find(letter)];
+                                  }),
+                    dtype, device);
 }
 
 Expr LegalizeConvTranspose(BlockBuilder& builder, const Call& call) {
@@ -217,8 +218,7 @@ Expr MakeConv(const char* name, Expr data, Expr weight, const nn::ConvOptions& o
 }
 
 template <typename AttrsType>
-Expr MakeConvTranspose(const char* name, Expr data, Expr weight, const nn::ConvTransposeOptions& options,
-                       size_t rank) {
+Expr MakeConvTranspose(const char* name, Expr data, Expr weight, const nn::ConvTransposeOptions& options, size_t rank) {
   auto attrs = make_object<typename AttrsType::ContainerType>();
   attrs->strides = PerAxis(options.strides, rank, 1);
   attrs->padding = PaddingAttr(options.padding, rank);
@@ -257,16 +257,13 @@ Expr Conv3D(Expr data, Expr weight, const ConvOptions& options) {
   return MakeConv<Conv3DAttrs>("nn.conv3d", std::move(data), std::move(weight), options, 3);
 }
 Expr Conv1DTranspose(Expr data, Expr weight, const ConvTransposeOptions& options) {
-  return MakeConvTranspose<Conv1DTransposeAttrs>("nn.conv1d_transpose", std::move(data), std::move(weight),
-                                                 options, 1);
+  return MakeConvTranspose<Conv1DTransposeAttrs>("nn.conv1d_transpose", std::move(data), std::move(weight), options, 1);
 }
 Expr Conv2DTranspose(Expr data, Expr weight, const ConvTransposeOptions& options) {
-  return MakeConvTranspose<Conv2DTransposeAttrs>("nn.conv2d_transpose", std::move(data), std::move(weight),
-                                                 options, 2);
+  return MakeConvTranspose<Conv2DTransposeAttrs>("nn.conv2d_transpose", std::move(data), std::move(weight), options, 2);
 }
 Expr Conv3DTranspose(Expr data, Expr weight, const ConvTransposeOptions& options) {
-  return MakeConvTranspose<Conv3DTransposeAttrs>("nn.conv3d_transpose", std::move(data), std::move(weight),
-                                                 options, 3);
+  return MakeConvTranspose<Conv3DTransposeAttrs>("nn.conv3d_transpose", std::move(data), std::move(weight), options, 3);
 }
 
 }  // namespace nn

@@ -2,6 +2,7 @@
 /// Layouts of spatial operators: a letter an axis, N, C and the last of D, H, W (kernels: O, I and these).
 #pragma once
 
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -11,17 +12,17 @@ namespace deuteron::relax {
 
 /// The letters of `rank` spatial axes: "W", "HW", "DHW".
 std::string SpatialLetters(size_t rank);
-/// Throws unless `layout` has `first`, `second` and the spatial letters, each once.
-void CheckLayout(const Call& call, const String& layout, const char* letters, size_t rank);
-/// The dimension of `shape` at `letter`.
+/// Throws unless `layout` has `letters` and the spatial letters, each once. `blocks`: the `letters` may also be split
+/// into blocks (NCHW16c).
+void CheckLayout(const Call& call, const String& layout, const char* letters, size_t rank, bool blocks = false);
+/// How many axes a tensor of that layout has.
+int64_t LayoutRank(const String& layout);
+/// The axis that holds `letter`, or its quotient by its blocks.
+size_t AxisAt(const String& layout, char letter);
+/// The length along `letter`, blocks included.
 PrimExpr DimAt(const Array<PrimExpr>& shape, const String& layout, char letter);
-/// A shape from a value for each letter.
-template <typename Value>
-Array<PrimExpr> ShapeInLayout(const String& layout, const Value& value) {
-  Array<PrimExpr> shape;
-  for (const char letter : std::string(layout)) shape.push_back(value(letter));
-  return shape;
-}
+/// A shape from the length along each letter, which its blocks divide.
+Array<PrimExpr> ShapeInLayout(const String& layout, const std::function<PrimExpr(char letter)>& length);
 
 /// Begins and ends of a padding attribute.
 struct Padding {

@@ -18,17 +18,17 @@ size_t AdaptiveRank(const Call& call) {
 
 /// A pool keeps its layout: another output layout is not what any front end asks for.
 void CheckPoolLayout(const Call& call, const String& layout, const String& out_layout, size_t rank) {
-  CheckLayout(call, layout, "NC", rank);
+  CheckLayout(call, layout, "NC", rank, /*blocks=*/true);
   if (!out_layout.empty() && out_layout != layout) {
-    ThrowOpError(call, "out_layout \"" + std::string(out_layout) + "\" must be its layout \"" +
-                           std::string(layout) + "\"; permute the result");
+    ThrowOpError(call, "out_layout \"" + std::string(out_layout) + "\" must be its layout \"" + std::string(layout) +
+                           "\"; permute the result");
   }
 }
 
 /// The axes of a tensor that `letters` name.
 std::vector<size_t> SpatialAxes(const String& layout, size_t rank) {
   std::vector<size_t> axes;
-  for (const char letter : SpatialLetters(rank)) axes.push_back(std::string(layout).find(letter));
+  for (const char letter : SpatialLetters(rank)) axes.push_back(AxisAt(layout, letter));
   return axes;
 }
 
@@ -78,8 +78,8 @@ Type InferPool(const Call& call, const BlockBuilder& builder) {
   CheckArity(call, 1, 1);
   const auto* attrs = AttrsOf<PoolAttrsNode>(call);
   const size_t rank = PoolRank(call);
-  CheckRank(call, 0, static_cast<int64_t>(rank) + 2);
   CheckPoolLayout(call, attrs->layout, attrs->out_layout, rank);
+  CheckRank(call, 0, LayoutRank(attrs->layout));
   const topi::PoolSpec spec = SpecOf(call);
   for (size_t i = 0; i < rank; ++i) {
     if (spec.strides[i] < 1 || spec.dilation[i] < 1 || spec.pool_size[i] < 1) {
@@ -88,7 +88,7 @@ Type InferPool(const Call& call, const BlockBuilder& builder) {
   }
   const TensorTypeNode* data = TensorArg(call, 0);
   if (!data->has_shape()) {
-    return TensorType::WithNDim(static_cast<int64_t>(rank) + 2, data->dtype, data->vdevice);
+    return TensorType::WithNDim(LayoutRank(attrs->layout), data->dtype, data->vdevice);
   }
   std::vector<PrimExpr> spatial;
   for (size_t i = 0; i < rank; ++i) {
@@ -125,20 +125,19 @@ Type InferAdaptivePool(const Call& call, const BlockBuilder& builder) {
   CheckArity(call, 1, 1);
   const auto* attrs = AttrsOf<AdaptivePoolAttrsNode>(call);
   const size_t rank = AdaptiveRank(call);
-  CheckRank(call, 0, static_cast<int64_t>(rank) + 2);
   CheckPoolLayout(call, attrs->layout, attrs->out_layout, rank);
+  CheckRank(call, 0, LayoutRank(attrs->layout));
   const TensorTypeNode* data = TensorArg(call, 0);
   if (!attrs->output_size.has_value()) return GetRef<Type>(data);
   if (!data->has_shape()) {
-    return TensorType::WithNDim(static_cast<int64_t>(rank) + 2, data->dtype, data->vdevice);
+    return TensorType::WithNDim(LayoutRank(attrs->layout), data->dtype, data->vdevice);
   }
   std::vector<PrimExpr> spatial;
   for (const int64_t size : Expanded(*attrs->output_size, rank)) {
     if (size < 1) ThrowOpError(call, "its output_size must be positive");
     spatial.push_back(I64(size));
   }
-  return TensorType(WithSpatial(*data->shape, SpatialAxes(attrs->layout, rank), spatial), data->dtype,
-                    data->vdevice);
+  return TensorType(WithSpatial(*data->shape, SpatialAxes(attrs->layout, rank), spatial), data->dtype, data->vdevice);
 }
 
 Expr LegalizeAdaptivePool(BlockBuilder& builder, const Call& call) {
@@ -185,11 +184,20 @@ std::vector<OpInfo> NNPoolOps() {
       {"nn.avg_pool1d", {"data"}, "deuteron.relax.Pool1DAttrs", InferPool, LegalizeAvgPool},
       {"nn.avg_pool2d", {"data"}, "deuteron.relax.Pool2DAttrs", InferPool, LegalizeAvgPool},
       {"nn.avg_pool3d", {"data"}, "deuteron.relax.Pool3DAttrs", InferPool, LegalizeAvgPool},
-      {"nn.adaptive_avg_pool1d", {"data"}, "deuteron.relax.AdaptivePool1DAttrs", InferAdaptivePool,
+      {"nn.adaptive_avg_pool1d",
+       {"data"},
+       "deuteron.relax.AdaptivePool1DAttrs",
+       InferAdaptivePool,
        LegalizeAdaptivePool},
-      {"nn.adaptive_avg_pool2d", {"data"}, "deuteron.relax.AdaptivePool2DAttrs", InferAdaptivePool,
+      {"nn.adaptive_avg_pool2d",
+       {"data"},
+       "deuteron.relax.AdaptivePool2DAttrs",
+       InferAdaptivePool,
        LegalizeAdaptivePool},
-      {"nn.adaptive_avg_pool3d", {"data"}, "deuteron.relax.AdaptivePool3DAttrs", InferAdaptivePool,
+      {"nn.adaptive_avg_pool3d",
+       {"data"},
+       "deuteron.relax.AdaptivePool3DAttrs",
+       InferAdaptivePool,
        LegalizeAdaptivePool},
   };
 }

@@ -8,6 +8,7 @@
 
 #include <functional>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -15,6 +16,7 @@
 #include "deuteron/relax/block_builder.h"
 #include "deuteron/relax/expr.h"
 #include "deuteron/relax/transform/constant_evaluator.h"
+#include "deuteron/target/target.h"
 
 namespace deuteron::relax {
 
@@ -52,6 +54,25 @@ using DesiredLayouts = std::map<std::string, std::vector<std::string>>;
 using LayoutCallback = std::function<DesiredLayouts(const Call& call)>;
 /// Gives operators the layouts asked for and lets the others follow. A UsageError for an operator that takes no layouts.
 Pass ConvertLayout(DesiredLayouts desired_layouts, LayoutCallback layout_cb = nullptr);
+
+/// Returns a call of the operator with other layouts in its attributes, or null: as it is. `types` are those of `inputs`.
+using AlterOpLayoutFunc =
+    std::function<Expr(const Attrs& attrs, const Array<Expr>& inputs, const Array<Type>& types, const Type& out_type)>;
+struct OpLayoutChoice {
+  /// "relax.nn.conv2d"
+  std::string op;
+  AlterOpLayoutFunc alter;
+  /// The highest one for an operator is asked.
+  int level = 10;
+};
+/// Lets operators choose their layouts for `target` (none: the current one): by `choices`, what is registered, and blocks
+/// of channels for convolutions (level 10).
+Pass AlterOpLayout(std::vector<OpLayoutChoice> choices = {}, std::optional<Target> target = std::nullopt);
+/// Adds a choice for all later AlterOpLayout. A UsageError for an operator that takes no layouts.
+void RegisterAlterOpLayout(OpLayoutChoice choice);
+
+/// Computes exp, tanh, erf and softmax of float32 and shorter floats by approximations (topi/fast_math.h).
+Pass FastMathTransform();
 
 /// Replaces operators by call_tir of kernels: by `custom` (operator name → function), else as the operator's
 /// row in the table says. `skip_ops` are left as they are.
