@@ -1,21 +1,21 @@
-#include "tools/opt_command.h"
-
+/// \file
+/// `deuteron opt`: passes on a module, text in, text out.
+#include <algorithm>
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
 #include <fstream>
 #include <iostream>
 #include <memory>
-#include <set>
 #include <sstream>
 
 #include "deuteron/driver/pass_registry.h"
 #include "deuteron/driver/pipeline.h"
-#include "deuteron/ir/transform/instruments.h"
-#include "deuteron/relax/analysis/well_formed.h"
 #include "deuteron/script/parser.h"
 #include "deuteron/script/printer.h"
+#include "tools/commands.h"
 #include "tools/options.h"
+#include "tools/pass_instruments.h"
 
 namespace deuteron::tools {
 namespace {
@@ -25,8 +25,8 @@ struct OptCommandOptions {
   std::string passes;
   std::string pipeline;
   std::string output;
-  bool print_before_all = false;
   bool list_passes = false;
+  bool list_pipelines = false;
   bool no_spans = false;
   int64_t elide = -1;
 };
@@ -62,68 +62,82 @@ void ListPasses() {
   }
 }
 
+void ListPipelines() {
+  for (const PipelineEntry& entry : AllPipelines()) {
+    std::printf("%-9s %s\n          %s\n", entry.name, entry.description, PipelineText(entry.name).c_str());
+  }
+}
+
+/// The pipeline, gated by opt levels, then each pass that is named, whatever its level.
 std::vector<transform::Pass> Passes(const OptCommandOptions& options) {
   std::vector<transform::Pass> passes;
-  if (options.pipeline == "graph" || options.pipeline == "default") {
-    passes = GraphPasses(!options.model.no_fuse && options.model.compile.opt_level > 0);
-  } else if (options.pipeline == "memory") {
-    passes = MemoryPasses();
-  } else if (!options.pipeline.empty()) {
-    DEUTERON_THROW(UsageError) << "there is no pipeline \"" << options.pipeline << "\"; there are graph and memory";
+  if (!options.pipeline.empty()) {
+    const bool fuse = !options.model.no_fuse && options.model.compile.opt_level > 0;
+    passes.push_back(transform::Sequential(Pipeline(options.pipeline, fuse), options.pipeline));
   }
   for (transform::Pass& pass : ParsePasses(options.passes)) passes.push_back(std::move(pass));
   return passes;
 }
 
-void RunOpt(const OptCommandOptions& options) {
-  if (options.list_passes) return ListPasses();
-  if (options.model.model.empty()) DEUTERON_THROW(UsageError) << "opt: FILE is required (`-` is standard input)";
-  const script::PrintOptions print_options{.spans = !options.no_spans, .elide_constants_over = options.elide};
-  const auto print = [print_options](const IRModule& module) { return script::Print(module, print_options); };
-  // Before the file is read: a wrong flag is the quicker answer.
-  const std::vector<transform::Pass> passes = Passes(options);
-  CompileOptions compile = ToCompileOptions(options.model);
-  transform::PrintInstrument::Options what;
-  what.before.insert(options.model.print_before.begin(), options.model.print_before.end());
-  what.after.insert(options.model.print_after.begin(), options.model.print_after.end());
-  what.after_all = options.model.print_after_all;
-  for (const std::set<std::string>& names : {what.before, what.after}) {
-    for (const std::string& name : names) MakePass(name);
-  }
-  if (options.print_before_all) {
-    for (const transform::Pass& pass : passes) what.before.insert(pass->info.name);
-  }
-  if (!what.before.empty() || !what.after.empty() || what.after_all) {
-    compile.instruments.push_back(std::make_shared<transform::PrintInstrument>(what, print, &std::cerr));
-  }
-  const auto verify = [](const IRModule& module) { relax::CheckWellFormed(module); };
-  if (options.model.verify_each) compile.instruments.push_back(std::make_shared<transform::VerifyInstrument>(verify));
-  if (options.model.bisect_limit >= 0) {
-    compile.instruments.push_back(std::make_shared<transform::BisectInstrument>(options.model.bisect_limit));
-  }
-  const auto timing = std::make_shared<transform::TimingInstrument>();
-  if (options.model.time_passes) compile.instruments.push_back(timing);
-  transform::PassContext context = MakeContext(compile);
-  context.find_pass = MakePass;
-  const TargetScope target_scope(Target::Parse(compile.target));
+bool IsDisabled(const transform::Pass& pass, const transform::PassContext& context) {
+  const auto& disabled = context.disabled_pass;
+  return std::find(disabled.begin(), disabled.end(), pass->info.name) != disabled.end();
+}
 
-  IRModule module = ReadModule(options.model);
-  if (options.model.verify_each) verify(module);
-  {
-    transform::PassContext::Scope scope(context);
-    for (const transform::Pass& pass : passes) module = pass(std::move(module));
+IRModule RunPasses(const std::vector<transform::Pass>& passes, IRModule module) {
+  const transform::PassContext& context = transform::PassContext::Current();
+  for (size_t i = 0; i < passes.size(); ++i) {
+    if (IsDisabled(passes[i], context)) continue;
+    try {
+      module = passes[i](std::move(module));
+    } catch (const tvm::ffi::Error& error) {
+      const auto failure = transform::PassFailure::Of(error);
+      if (!failure.defined()) throw;
+      auto extended = make_object<transform::PassFailureNode>(*failure.get());
+      for (size_t j = i + 1; j < passes.size(); ++j) {
+        if (!IsDisabled(passes[j], context)) extended->passes.push_back(passes[j]->info.text());
+      }
+      throw tvm::ffi::Error(error.kind(), error.message(), error.backtrace(), error.cause_chain(),
+                            transform::PassFailure(std::move(extended)));
+    }
   }
-  if (options.model.time_passes) std::cerr << timing->Table();
-  const std::string text = print(module);
-  if (options.output.empty() || options.output == "-") {
+  return module;
+}
+
+void WriteText(const std::string& text, const std::string& path) {
+  if (path.empty() || path == "-") {
     std::fwrite(text.data(), 1, text.size(), stdout);
     std::fflush(stdout);
     return;
   }
-  std::ofstream out(options.output, std::ios::binary);
+  std::ofstream out(path, std::ios::binary);
   out << text;
   out.close();
-  if (!out) DEUTERON_THROW(UsageError) << "cannot write " << options.output << ": " << std::strerror(errno);
+  if (!out) DEUTERON_THROW(UsageError) << "cannot write " << path << ": " << std::strerror(errno);
+}
+
+void RunOpt(const OptCommandOptions& options) {
+  if (options.list_passes) return ListPasses();
+  if (options.list_pipelines) return ListPipelines();
+  if (options.model.model.empty()) DEUTERON_THROW(UsageError) << "opt: FILE is required (`-` is standard input)";
+  const script::PrintOptions print_options{.spans = !options.no_spans, .elide_constants_over = options.elide};
+  const auto print = [print_options](const IRModule& module) { return script::Print(module, print_options); };
+  // Before the file is read: a wrong flag is the quicker answer.
+  CompileOptions compile = ToCompileOptions(options.model);
+  const TargetScope target_scope(Target::Parse(compile.target));
+  const std::vector<transform::Pass> passes = Passes(options);
+  const PassInstruments instruments(options.model, print);
+  instruments.AddTo(&compile);
+  const transform::PassContext context = MakeContext(compile);
+
+  IRModule module = ReadModule(options.model);
+  instruments.Verify(module);
+  {
+    transform::PassContext::Scope scope(context);
+    module = RunPasses(passes, std::move(module));
+  }
+  instruments.Report();
+  WriteText(print(module), options.output);
 }
 
 }  // namespace
@@ -133,12 +147,12 @@ void AddOptCommand(CLI::App& app) {
   options->model.verify_each = true;
   CLI::App* verb = app.add_subcommand("opt", "Run passes on a module, text in, text out");
   AddModelOptions(verb, &options->model);
-  verb->get_option("MODEL")->required(false);
-  verb->add_option("--passes", options->passes, "FuseOps(fuse_opt_level=2),FuseTIR");
-  verb->add_option("--pipeline", options->pipeline, "run a named pipeline before: graph, memory");
+  verb->get_option("MODEL")->required(false)->description("a .py module or .onnx model; `-` is standard input");
+  verb->add_option("--passes", options->passes, "FuseOps(fuse_opt_level=2),FuseTIR: run each, whatever its level");
+  verb->add_option("--pipeline", options->pipeline, "run a named pipeline before");
   verb->add_option("-o,--output", options->output, "write the module here (default: standard output)");
-  verb->add_flag("--print-before-all", options->print_before_all, "print the module before every pass");
   verb->add_flag("--list-passes", options->list_passes, "list the passes, one a line");
+  verb->add_flag("--list-pipelines", options->list_pipelines, "list the pipelines with their passes");
   verb->add_flag("--no-spans", options->no_spans, "leave out `# at` comments");
   verb->add_option("--elide-constants", options->elide, "leave out the data of constants of more bytes than this");
   verb->callback([options] { RunOpt(*options); });

@@ -5,16 +5,14 @@
 #include <chrono>
 #include <cstdio>
 #include <fstream>
-#include <iostream>
 #include <sstream>
 
 #include "deuteron/driver/random_tensor.h"
 #include "deuteron/frontend/onnx/import.h"
-#include "deuteron/ir/transform/instruments.h"
-#include "deuteron/relax/analysis/well_formed.h"
 #include "deuteron/script/parser.h"
 #include "deuteron/script/printer.h"
 #include "deuteron/support/npy.h"
+#include "tools/pass_instruments.h"
 
 namespace deuteron::tools {
 namespace {
@@ -77,10 +75,12 @@ void AddModelOptions(CLI::App* verb, ModelOptions* options) {
       ->allow_extra_args(false);
   verb->add_option("--print-before", options->print_before, "print the module before a pass")->allow_extra_args(false);
   verb->add_option("--print-after", options->print_after, "print the module after a pass")->allow_extra_args(false);
+  verb->add_flag("--print-before-all", options->print_before_all, "print the module before every pass");
   verb->add_flag("--print-after-all", options->print_after_all, "print the module after every pass");
   verb->add_flag("--time-passes", options->time_passes, "print the time of each pass");
   verb->add_flag("--verify-each,!--no-verify-each", options->verify_each, "check the module after every pass");
-  verb->add_option("--bisect-limit", options->bisect_limit, "run only the first N passes");
+  verb->add_option("--bisect-limit", options->bisect_limit, "run only the first N passes, and list them")
+      ->check(CLI::NonNegativeNumber);
   verb->add_option("--progress", options->progress, "auto, plain or none")->check(CLI::IsMember({"auto", "plain", "none"}));
 }
 
@@ -140,27 +140,12 @@ Executable LoadExecutable(const ModelOptions& options, double* compile_ms) {
   }
   CompileOptions compile = ToCompileOptions(options);
   compile.progress = MakeProgress(options.progress);
-  const auto print = [](const IRModule& module) { return script::Print(module); };
-  if (!options.print_before.empty() || !options.print_after.empty() || options.print_after_all) {
-    transform::PrintInstrument::Options what;
-    what.before.insert(options.print_before.begin(), options.print_before.end());
-    what.after.insert(options.print_after.begin(), options.print_after.end());
-    what.after_all = options.print_after_all;
-    compile.instruments.push_back(std::make_shared<transform::PrintInstrument>(what, print, &std::cerr));
-  }
-  if (options.verify_each) {
-    compile.instruments.push_back(std::make_shared<transform::VerifyInstrument>(
-        [](const IRModule& module) { relax::CheckWellFormed(module); }));
-  }
-  if (options.bisect_limit >= 0) {
-    compile.instruments.push_back(std::make_shared<transform::BisectInstrument>(options.bisect_limit));
-  }
-  const auto timing = std::make_shared<transform::TimingInstrument>();
-  if (options.time_passes) compile.instruments.push_back(timing);
+  const PassInstruments instruments(options, [](const IRModule& module) { return script::Print(module); });
+  instruments.AddTo(&compile);
   Executable executable = Compile(LoadModule(options), compile);
   if (compile.progress) compile.progress("", 0, 0);
   if (compile_ms != nullptr) *compile_ms = elapsed();
-  if (options.time_passes) std::cerr << timing->Table();
+  instruments.Report();
   return executable;
 }
 

@@ -21,6 +21,7 @@ struct ModelOptions {
   std::vector<std::string> config;
   std::vector<std::string> print_before;
   std::vector<std::string> print_after;
+  bool print_before_all = false;
   bool print_after_all = false;
   bool time_passes = false;
   bool verify_each = false;

@@ -8,6 +8,7 @@
 #include "deuteron/codegen/vm/artifact.h"
 #include "deuteron/codegen/vm/compile.h"
 #include "deuteron/driver/constant_evaluator.h"
+#include "deuteron/driver/pass_registry.h"
 #include "deuteron/driver/pipeline.h"
 #include "deuteron/runtime/executable.h"
 #include "deuteron/runtime/instance.h"
@@ -141,9 +142,42 @@ transform::PassContext MakeContext(const CompileOptions& options) {
   context.disabled_pass = options.disabled_passes;
   context.required_pass = options.required_passes;
   context.instruments = options.instruments;
+  context.find_pass = MakePass;
   for (const auto& [key, value] : options.config) context.SetConfig(key, String(value));
   return context;
 }
+
+namespace {
+
+/// Reports the stages of compilation as they begin.
+class StageInstrument : public transform::PassInstrument {
+ public:
+  explicit StageInstrument(std::function<void(const std::string&, int, int)> report) : report_(std::move(report)) {}
+  void RunBeforePass(const IRModule& module, const transform::PassInfo& info) override {
+    if (!info.is_sequence) return;
+    if (info.name == "graph") report_("optimising the graph", 0, 1);
+    if (info.name == "schedule") report_("scheduling kernels", 0, 1);
+    if (info.name == "memory") report_("planning memory", 0, 1);
+  }
+
+ private:
+  std::function<void(const std::string&, int, int)> report_;
+};
+
+/// An internal error of code generation, with what reproduces it; other errors as they are.
+ffi::Error AsFailureOfCodeGeneration(const ffi::Error& error, const IRModule& module,
+                                     const transform::PassContext& context) {
+  if (ExitStatus(error.kind()) != 1) return error;
+  auto failure = make_object<transform::PassFailureNode>();
+  failure->module = module;
+  failure->passes = {"GenerateCode"};
+  failure->context = context;
+  failure->context.instruments.clear();
+  return ffi::Error(error.kind(), error.message(), error.backtrace(), error.cause_chain(),
+                    transform::PassFailure(std::move(failure)));
+}
+
+}  // namespace
 
 Executable Compile(IRModule module, const CompileOptions& options) {
   const auto report = [&](const std::string& stage, int done, int total) {
@@ -154,16 +188,23 @@ Executable Compile(IRModule module, const CompileOptions& options) {
   const TargetScope target_scope(target);
   transform::PassContext::Scope scope(MakeContext(options));
 
-  report("optimising the graph", 0, 1);
-  module = transform::Sequential(GraphPasses(options.fuse && options.opt_level > 0))(std::move(module));
-  report("scheduling kernels", 0, 1);
-  module = SchedulePass(target)(std::move(module));
-  report("planning memory", 0, 1);
-  module = transform::Sequential(MemoryPasses())(std::move(module));
-  codegen::CompiledProgram compiled = codegen::CompileProgram(module);
+  scope.context().instruments.push_back(std::make_shared<StageInstrument>(report));
+  module = transform::Sequential({
+      transform::Sequential(GraphPasses(options.fuse && options.opt_level > 0), "graph"),
+      transform::Sequential(Pipeline("schedule"), "schedule"),
+      transform::Sequential(MemoryPasses(), "memory"),
+  })(std::move(module));
   report("generating code", 0, 1);
-  const IRModule kernels = LowerKernels(target)(module);
-  const auto code = std::make_shared<const codegen::CompiledKernels>(codegen::CompileInMemory(kernels, target));
+  codegen::CompiledProgram compiled;
+  IRModule kernels;
+  std::shared_ptr<const codegen::CompiledKernels> code;
+  try {
+    compiled = codegen::CompileProgram(module);
+    kernels = LowerKernels(target)(module);
+    code = std::make_shared<const codegen::CompiledKernels>(codegen::CompileInMemory(kernels, target));
+  } catch (const ffi::Error& error) {
+    throw AsFailureOfCodeGeneration(error, module, scope.context());
+  }
 
   runtime::Manifest manifest;
   manifest.cpu_features = target.features;

@@ -2,10 +2,9 @@
 /// Every pass that can be named in text: `deuteron opt --passes`, the text tests, required passes.
 #pragma once
 
-#include <nlohmann/json.hpp>
-
 #include <functional>
 #include <map>
+#include <nlohmann/json.hpp>
 #include <span>
 #include <string>
 #include <string_view>
@@ -26,6 +25,8 @@ class PassArguments {
   std::vector<std::string> Strings(const char* name) const;
   /// {n: 4} → {"n", 4}
   std::map<std::string, int64_t> Ints(const char* name) const;
+  /// {op: [NHWC, OHWI]}
+  std::map<std::string, std::vector<std::string>> StringLists(const char* name) const;
   const std::map<std::string, nlohmann::json>& values() const { return values_; }
 
  private:
@@ -48,11 +49,14 @@ struct PassEntry {
 std::span<const PassEntry> AllPasses();
 /// Null if there is none of that name.
 const PassEntry* FindPass(std::string_view name);
+/// Adds a pass from outside of the library, before its first use by name. A UsageError if there is one of that name.
+void RegisterPass(PassEntry entry);
 /// The pass of that name with default arguments; a UsageError if there is none. For PassContext::find_pass.
 transform::Pass MakePass(const std::string& name);
 
 /// The passes in a text like `FuseOps(fuse_opt_level=2),FuseTIR`. Arguments are `name=value` with `true`/`false`,
-/// `none` (the default), numbers, strings (quotes optional), `[a, b]` and `{k: v}`. A UsageError shows what is wrong where.
+/// `none` (the default), numbers, strings (quotes optional), `[a, b]` and `{k: v}`. A UsageError shows what is wrong
+/// where.
 std::vector<transform::Pass> ParsePasses(std::string_view text);
 
 }  // namespace deuteron

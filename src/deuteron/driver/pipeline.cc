@@ -1,13 +1,17 @@
 #include "deuteron/driver/pipeline.h"
 
+#include <algorithm>
+#include <iostream>
+#include <iterator>
 #include <nlohmann/json.hpp>
-#include <set>
-#include <string_view>
+#include <sstream>
 
+#include "deuteron/codegen/llvm/compile.h"
 #include "deuteron/codegen/vm/compile.h"
-#include "deuteron/driver/constant_evaluator.h"
-#include "deuteron/relax/transform/passes.h"
-#include "deuteron/relax/transform/vm_passes.h"
+#include "deuteron/driver/pass_registry.h"
+#include "deuteron/ir/transform/instruments.h"
+#include "deuteron/script/printer.h"
+#include "deuteron/support/suggest.h"
 #include "deuteron/tir/schedule/rules/rules.h"
 #include "deuteron/tir/transform/lower.h"
 
@@ -15,36 +19,60 @@ namespace deuteron {
 
 using transform::Pass;
 
-std::vector<Pass> GraphPasses(bool fuse) {
-  const auto evaluator = MakeConstantEvaluator();
-  std::vector<Pass> passes = {
-      relax::CanonicalizeBindings(),
-      relax::ConvertToDataflow(),
-      relax::FoldBatchnormToConv2D(),
-      relax::DecomposeOpsForInference(),
-      relax::FoldConstant(evaluator),
-      relax::DeadCodeElimination(),
-      relax::CombineMatmulsOfOneWeight(),
-      relax::PackConvWeights(),
-      relax::LegalizeOps(),
-      relax::AnnotateTIROpPattern(),
-      relax::FoldConstant(evaluator),
-      relax::FuseOps({.fuse_opt_level = fuse ? -1 : 0}),
-      relax::FuseTIR(),
-      relax::DeadCodeElimination(),
-  };
-  if (!fuse) {
-    // What merges operators too, before FuseOps or after it.
-    static const std::set<std::string_view> merging = {"CombineMatmulsOfOneWeight"};
-    std::erase_if(passes, [](const Pass& pass) { return merging.count(pass->info.name) != 0; });
+namespace {
+
+constexpr PipelineEntry kPipelines[] = {
+    {"import", "tidies an imported graph, and evaluates what is constant in it",
+     "CanonicalizeBindings, ConvertToDataflow, FoldBatchnormToConv2D, DecomposeOpsForInference, FoldConstant, "
+     "DeadCodeElimination, CombineMatmulsOfOneWeight, PackConvWeights"},
+    {"fuse", "from operators to fused kernels",
+     "LegalizeOps, AnnotateTIROpPattern, FoldConstant, FuseOps, FuseTIR, DeadCodeElimination"},
+    {"graph", "from an imported graph to fused kernels", "@import, @fuse"},
+    {"schedule", "schedules kernels for the target", "ScheduleForCPU"},
+    {"memory", "from calls of kernels to calls on planned memory",
+     "RemovePurityChecking, CallTIRRewrite, StaticPlanBlockMemory, KillAfterLastUse"},
+    {"default", "all that runs before code generation", "@graph, @schedule, @memory"},
+};
+
+/// What merges operators besides FuseOps, before it or after it.
+constexpr std::string_view kMerging[] = {"CombineMatmulsOfOneWeight"};
+
+const PipelineEntry& FindPipeline(std::string_view name) {
+  std::vector<std::string_view> names;
+  std::string known;
+  for (const PipelineEntry& entry : kPipelines) {
+    if (name == entry.name) return entry;
+    names.emplace_back(entry.name);
+    known += (known.empty() ? "" : ", ") + std::string(entry.name);
   }
-  return passes;
+  DEUTERON_THROW(UsageError) << "there is no pipeline \"" << name << "\"" << DidYouMean(name, names)
+                             << "; the pipelines are: " << known;
 }
 
-std::vector<Pass> MemoryPasses() {
-  return {relax::RemovePurityChecking(), relax::CallTIRRewrite(), relax::StaticPlanBlockMemory(),
-          relax::KillAfterLastUse()};
+}  // namespace
+
+std::span<const PipelineEntry> AllPipelines() { return kPipelines; }
+
+std::string PipelineText(std::string_view name, bool fuse) {
+  std::string text;
+  std::istringstream items(FindPipeline(name).passes);
+  for (std::string item; std::getline(items >> std::ws, item, ',');) {
+    if (item[0] == '@') {
+      item = PipelineText(item.substr(1), fuse);
+    } else if (!fuse) {
+      if (std::find(std::begin(kMerging), std::end(kMerging), item) != std::end(kMerging)) continue;
+      if (item == "FuseOps") item = "FuseOps(fuse_opt_level=0)";
+    }
+    text += (text.empty() ? "" : ",") + item;
+  }
+  return text;
 }
+
+std::vector<Pass> Pipeline(std::string_view name, bool fuse) { return ParsePasses(PipelineText(name, fuse)); }
+
+std::vector<Pass> GraphPasses(bool fuse) { return Pipeline("graph", fuse); }
+
+std::vector<Pass> MemoryPasses() { return Pipeline("memory"); }
 
 Pass SchedulePass(const Target& target) {
   return transform::ModulePass({.name = "ScheduleForCPU", .opt_level = 0},
@@ -78,6 +106,18 @@ Pass LowerKernels(const Target& target) {
                                  }
                                  return kernels;
                                });
+}
+
+Pass GenerateCode(const Target& target) {
+  return transform::ModulePass({.name = "GenerateCode"}, [target](IRModule module, const transform::PassContext&) {
+    codegen::CompileProgram(module);
+    codegen::CompileInMemory(LowerKernels(target)(module), target);
+    return module;
+  });
+}
+
+Pass PrintIR(const std::string& header) {
+  return transform::PrintIR([](const IRModule& module) { return script::Print(module); }, &std::cerr, header);
 }
 
 std::string DecisionsToJson(const transform::DecisionLog& log) {

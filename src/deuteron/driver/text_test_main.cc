@@ -7,6 +7,7 @@
 #include <sstream>
 
 #include "deuteron/driver/pass_registry.h"
+#include "deuteron/driver/pipeline.h"
 #include "deuteron/driver/text_test.h"
 #include "deuteron/support/error.h"
 
@@ -50,10 +51,41 @@ TEST(PassRegistry, ReadsArguments) {
   EXPECT_TRUE(ParsePasses("").empty());
 }
 
+TEST(PassRegistry, KeepsTheTextOfEachPass) {
+  const auto passes = ParsePasses(" FuseOps ( fuse_opt_level = 2 ) , FuseTIR ,DeadCodeElimination(entry_functions=[main])");
+  EXPECT_EQ(passes[0]->info.text(), "FuseOps ( fuse_opt_level = 2 )");
+  EXPECT_EQ(passes[1]->info.text(), "FuseTIR");
+  EXPECT_EQ(passes[2]->info.text(), "DeadCodeElimination(entry_functions=[main])");
+}
+
+TEST(PassRegistry, EveryPassIsMadeUnderItsName) {
+  for (const PassEntry& entry : AllPasses()) {
+    const transform::Pass pass = MakePass(entry.name);
+    EXPECT_EQ(pass->info.name, entry.name);
+    EXPECT_EQ(FindPass(entry.name), &entry) << "two passes of one name";
+    EXPECT_NE(std::string_view(entry.description), "") << entry.name;
+  }
+}
+
+TEST(Pipelines, AreListsOfPasses) {
+  for (const PipelineEntry& entry : AllPipelines()) {
+    EXPECT_FALSE(Pipeline(entry.name).empty()) << entry.name;
+    EXPECT_FALSE(Pipeline(entry.name, /*fuse=*/false).empty()) << entry.name;
+  }
+  EXPECT_EQ(PipelineText("graph"), PipelineText("import") + "," + PipelineText("fuse"));
+  EXPECT_NE(PipelineText("fuse", /*fuse=*/false).find("FuseOps(fuse_opt_level=0)"), std::string::npos);
+}
+
 TEST(PassRegistry, SaysWhatIsWrong) {
-  EXPECT_EQ(ErrorOf("FuseTIR,Fuse"),
-            "passes: there is no pass \"Fuse\" (see deuteron opt --list-passes)\n    FuseTIR,Fuse\n            ^");
-  EXPECT_NE(ErrorOf("FuseOps(level=2)").find("FuseOps has no argument \"level\"; it takes fuse_opt_level, wrap_single"),
+  EXPECT_EQ(ErrorOf("FuseTIR,FuseOp"),
+            "passes: there is no pass \"FuseOp\"; did you mean \"FuseOps\"? (deuteron opt --list-passes lists them)\n"
+            "    FuseTIR,FuseOp\n            ^");
+  EXPECT_EQ(ErrorOf("FuseTIR,Qwertz"),
+            "passes: there is no pass \"Qwertz\" (deuteron opt --list-passes lists them)\n"
+            "    FuseTIR,Qwertz\n            ^");
+  EXPECT_NE(ErrorOf("FuseOps(depth=2)").find("FuseOps has no argument \"depth\"; it takes fuse_opt_level, wrap_single"),
+            std::string::npos);
+  EXPECT_NE(ErrorOf("FuseOps(fuse_level=2)").find("\"fuse_level\"; did you mean \"fuse_opt_level\"?; it takes "),
             std::string::npos);
   EXPECT_EQ(ErrorOf("FuseOps(fuse_opt_level=x)"), "FuseOps: argument fuse_opt_level is an integer, not \"x\"");
   EXPECT_NE(ErrorOf("FuseOps(fuse_opt_level=2").find("expected `)`"), std::string::npos);

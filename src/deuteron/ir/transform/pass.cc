@@ -123,6 +123,17 @@ IRModule RunRequired(const Pass& pass, IRModule module, const PassContext& conte
   return module;
 }
 
+/// Appends how `pass` is named, or the members of a list that has no name.
+void AppendTexts(const Pass& pass, const PassContext& context, std::vector<std::string>* texts) {
+  if (!context.Enabled(pass->info)) return;
+  const auto* list = pass.as<SequentialNode>();
+  if (list == nullptr || !pass->info.invocation.empty()) {
+    texts->push_back(pass->info.text());
+  } else {
+    for (const Pass& member : list->passes) AppendTexts(member, context, texts);
+  }
+}
+
 }  // namespace
 
 IRModule SequentialNode::Run(IRModule module, const PassContext& context) const {
@@ -140,11 +151,7 @@ IRModule SequentialNode::Run(IRModule module, const PassContext& context) const 
       if (extended->passes.front() != passes[i]->info.text() && !passes[i]->info.is_sequence) {
         extended->passes.push_back(passes[i]->info.text());
       }
-      for (size_t j = i + 1; j < passes.size(); ++j) {
-        const PassInfo& next = passes[j]->info;
-        if (context.Enabled(next) && !(next.is_sequence && next.invocation.empty()))
-          extended->passes.push_back(next.text());
-      }
+      for (size_t j = i + 1; j < passes.size(); ++j) AppendTexts(passes[j], context, &extended->passes);
       throw WithFailure(error, PassFailure(std::move(extended)));
     }
   }

@@ -1,0 +1,59 @@
+#include "deuteron/driver/reproduce.h"
+
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <string_view>
+
+#include "deuteron/script/printer.h"
+
+namespace deuteron {
+namespace {
+
+/// `text` as one word of a shell.
+std::string Quote(const std::string& text) {
+  constexpr std::string_view kPlain = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_./=,:-+";
+  if (!text.empty() && text.find_first_not_of(kPlain) == std::string::npos) return text;
+  std::string quoted = "'";
+  for (const char c : text) quoted += c == '\'' ? std::string("'\\''") : std::string(1, c);
+  return quoted + "'";
+}
+
+std::string ValueText(const Any& value) {
+  if (const auto text = value.as<String>()) return std::string(*text);
+  return std::to_string(value.cast<int64_t>());
+}
+
+std::string WriteModule(const IRModule& module) {
+  std::string folder = (std::filesystem::temp_directory_path() / "deuteron-XXXXXX").string();
+  if (::mkdtemp(folder.data()) == nullptr) {
+    DEUTERON_THROW(UsageError) << "cannot make the folder " << folder << ": " << std::strerror(errno);
+  }
+  const std::string path = folder + "/module.py";
+  std::ofstream file(path, std::ios::binary);
+  file << script::Print(module);
+  file.close();
+  if (!file) DEUTERON_THROW(UsageError) << "cannot write " << path << ": " << std::strerror(errno);
+  return path;
+}
+
+}  // namespace
+
+std::string WriteReproduction(const transform::PassFailure& failure, const ReproduceOptions& options) {
+  std::string passes;
+  for (const std::string& pass : failure->passes) passes += (passes.empty() ? "" : ",") + pass;
+  std::string command = "deuteron opt " + Quote(WriteModule(failure->module)) + " --passes " + Quote(passes);
+  const transform::PassContext& context = failure->context;
+  const transform::PassContext defaults;
+  if (context.opt_level != defaults.opt_level) command += " --opt-level " + std::to_string(context.opt_level);
+  for (const auto& [key, value] : context.config()) command += " --config " + Quote(key + "=" + ValueText(value));
+  for (const std::string& pass : context.disabled_pass) command += " --disable-pass " + Quote(pass);
+  for (const std::string& pass : context.required_pass) command += " --require-pass " + Quote(pass);
+  if (options.target != ReproduceOptions().target) command += " --target " + Quote(options.target);
+  if (!options.verify_each) command += " --no-verify-each";
+  return command;
+}
+
+}  // namespace deuteron

@@ -1,0 +1,70 @@
+/// \file
+/// Reads the arguments, runs a verb, and turns errors into messages and exit statuses.
+#include <CLI/CLI.hpp>
+#include <cstdio>
+#include <exception>
+#include <iostream>
+
+#include "deuteron/driver/reproduce.h"
+#include "deuteron/support/error.h"
+#include "tools/commands.h"
+
+namespace deuteron::tools {
+namespace {
+
+/// Prints the command line that shows an internal error of a pass again.
+void PrintReproduction(const CLI::App& app, const transform::PassFailure& failure) {
+  ReproduceOptions options;
+  for (const CLI::App* verb : app.get_subcommands()) {
+    if (const auto* target = verb->get_option_no_throw("--target"); target != nullptr && target->count() > 0) {
+      options.target = target->as<std::string>();
+    }
+    if (const auto* verify = verb->get_option_no_throw("--verify-each")) {
+      options.verify_each = verify->count() > 0 ? verify->as<bool>() : verb->get_name() == "opt";
+    }
+  }
+  try {
+    std::fprintf(stderr, "deuteron: this shows it again:\n  %s\n", WriteReproduction(failure, options).c_str());
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "deuteron: what shows it again cannot be written: %s\n", error.what());
+  }
+}
+
+int Fail(const CLI::App& app, const tvm::ffi::Error& error) {
+  const int status = ExitStatus(error.kind());
+  std::fprintf(stderr, "deuteron: %s%s\n", status == 1 ? "internal error: " : "", std::string(error.message()).c_str());
+  if (status != 1) return status;
+  std::fprintf(stderr, "%s", std::string(error.backtrace()).c_str());
+  if (const auto failure = transform::PassFailure::Of(error); failure.defined()) PrintReproduction(app, failure);
+  return status;
+}
+
+}  // namespace
+
+int RunCommand(int argc, const char* const* argv) {
+  CLI::App app{"Deuteron: an operator-fusion tensor compiler", "deuteron"};
+  app.require_subcommand(1);
+  AddRunCommand(app);
+  AddBenchCommand(app);
+  AddCompileCommand(app);
+  AddOptCommand(app);
+  AddVerifyCommand(app);
+  AddInspectCommand(app);
+  try {
+    app.parse(argc, argv);
+    return 0;
+  } catch (const CLI::ParseError& error) {
+    const int status = app.exit(error, std::cout, std::cerr);
+    return status == 0 ? 0 : 2;
+  } catch (const tvm::ffi::Error& error) {
+    return Fail(app, error);
+  } catch (const std::bad_alloc&) {
+    std::fprintf(stderr, "deuteron: out of memory\n");
+    return 1;
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "deuteron: internal error: %s\n", error.what());
+    return 1;
+  }
+}
+
+}  // namespace deuteron::tools

@@ -1,0 +1,299 @@
+/// \file
+/// The command from its arguments to its output, in this process, with passes that only this test has.
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+#include <iostream>
+#include <sstream>
+
+#include "deuteron/driver/pass_registry.h"
+#include "deuteron/driver/pipeline.h"
+#include "deuteron/relax/expr.h"
+#include "deuteron/relax/transform/function_pass.h"
+#include "tools/commands.h"
+
+namespace deuteron::tools {
+namespace {
+
+const char* const kModule = R"(
+@I.ir_module
+class Module:
+    @R.function
+    def main(x: R.Tensor((2, 3), dtype="float32")) -> R.Tensor((2, 3), dtype="float32"):
+        y: R.Tensor((2, 3), dtype="float32") = x
+        z: R.Tensor((2, 3), dtype="float32") = R.exp(y)
+        w: R.Tensor((2, 3), dtype="float32") = R.tanh(z)
+        return w
+)";
+
+/// A pass that fails on modules without the alias `y = x`, which CanonicalizeBindings removes.
+transform::Pass FailForTest(const PassArguments& args) {
+  const std::string message = args.String("message", "on purpose");
+  return transform::ModulePass(
+      {.name = "FailForTest"}, [message](IRModule module, const transform::PassContext&) -> IRModule {
+        const auto main = Downcast<relax::Function>(module.Lookup("main"));
+        if (main->body->blocks[0]->bindings[0].as<relax::VarBindingNode>()->value->kind == RelaxKind::kVar) {
+          return module;
+        }
+        DEUTERON_THROW(InternalError) << message;
+      });
+}
+
+/// A pass whose result is malformed: the last binding is gone and its variable still used.
+transform::Pass BreakForTest(const PassArguments&) {
+  return relax::FunctionPass({.name = "BreakForTest"}, [](relax::Function func, const IRModule&, const auto&) {
+    auto* node = CopyOnWrite(&func);
+    node->body = relax::SeqExpr({}, node->body->body);
+    return func;
+  });
+}
+
+struct Outcome {
+  int status;
+  std::string out;
+  std::string err;
+};
+
+Outcome Deuteron(const std::vector<std::string>& args, const std::string& input = "") {
+  std::vector<const char*> argv = {"deuteron"};
+  for (const std::string& arg : args) argv.push_back(arg.c_str());
+  std::istringstream stream(input);
+  auto* const previous = std::cin.rdbuf(stream.rdbuf());
+  testing::internal::CaptureStdout();
+  testing::internal::CaptureStderr();
+  const int status = RunCommand(static_cast<int>(argv.size()), argv.data());
+  std::cin.rdbuf(previous);
+  return {status, testing::internal::GetCapturedStdout(), testing::internal::GetCapturedStderr()};
+}
+
+class Command : public testing::Test {
+ protected:
+  static void SetUpTestSuite() {
+    RegisterPass({"FailForTest", "fails", {"message"}, FailForTest});
+    RegisterPass({"BreakForTest", "breaks the module", {}, BreakForTest});
+  }
+  void SetUp() override {
+    folder_ = std::filesystem::path(testing::TempDir()) / "deuteron_command_test";
+    std::filesystem::create_directories(folder_);
+    model_ = (folder_ / "model.py").string();
+    std::ofstream(model_) << kModule;
+  }
+  void TearDown() override { std::filesystem::remove_all(folder_); }
+
+  std::filesystem::path folder_;
+  std::string model_;
+};
+
+int Count(const std::string& text, const std::string& part) {
+  int count = 0;
+  for (size_t at = text.find(part); at != std::string::npos; at = text.find(part, at + 1)) ++count;
+  return count;
+}
+
+#define EXPECT_CONTAINS(text, part) EXPECT_NE((text).find(part), std::string::npos) << (text)
+
+TEST_F(Command, OptParsesAndPrints) {
+  const Outcome from_file = Deuteron({"opt", model_});
+  EXPECT_EQ(from_file.status, 0);
+  EXPECT_EQ(from_file.err, "");
+  EXPECT_CONTAINS(from_file.out, "R.exp(y)");
+  const Outcome from_stdin = Deuteron({"opt", "-", "--passes", ""}, kModule);
+  EXPECT_EQ(from_stdin.out, from_file.out);
+  EXPECT_EQ(Deuteron({"opt", "-"}, from_file.out).out, from_file.out);
+}
+
+TEST_F(Command, OptWritesAFile) {
+  const std::string path = (folder_ / "out.py").string();
+  const Outcome outcome = Deuteron({"opt", model_, "--passes", "CanonicalizeBindings", "-o", path});
+  EXPECT_EQ(outcome.status, 0);
+  EXPECT_EQ(outcome.out, "");
+  std::stringstream written;
+  written << std::ifstream(path).rdbuf();
+  EXPECT_EQ(written.str(), Deuteron({"opt", model_, "--passes=CanonicalizeBindings"}).out);
+  EXPECT_CONTAINS(written.str(), "R.exp(x)");
+  EXPECT_EQ(Deuteron({"opt", model_, "-o", (folder_ / "no" / "such" / "folder.py").string()}).status, 2);
+}
+
+TEST_F(Command, OptRunsAPipelineThenPasses) {
+  const Outcome outcome = Deuteron({"opt", model_, "--pipeline", "graph", "--passes", "DeadCodeElimination"});
+  EXPECT_EQ(outcome.status, 0);
+  EXPECT_CONTAINS(outcome.out, "fused_exp_tanh");
+  EXPECT_EQ(Count(Deuteron({"opt", model_, "--pipeline", "graph", "--no-fuse"}).out, "R.call_tir("), 2);
+  EXPECT_EQ(Count(Deuteron({"opt", model_, "--pipeline", "graph", "--opt-level", "0"}).out, "R.call_tir("), 2);
+}
+
+TEST_F(Command, OptSuggestsNames) {
+  const Outcome pass = Deuteron({"opt", model_, "--passes", "FuseTIR,FuseOp"});
+  EXPECT_EQ(pass.status, 2);
+  EXPECT_EQ(
+      pass.err,
+      "deuteron: passes: there is no pass \"FuseOp\"; did you mean \"FuseOps\"? (deuteron opt --list-passes lists "
+      "them)\n    FuseTIR,FuseOp\n            ^\n");
+  const Outcome pipeline = Deuteron({"opt", model_, "--pipeline", "grap"});
+  EXPECT_EQ(pipeline.status, 2);
+  EXPECT_CONTAINS(pipeline.err, "there is no pipeline \"grap\"; did you mean \"graph\"?; the pipelines are: import, ");
+  for (const char* flag : {"--print-before", "--print-after", "--disable-pass", "--require-pass"}) {
+    const Outcome outcome = Deuteron({"opt", model_, flag, "FuseTir"});
+    EXPECT_EQ(outcome.status, 2);
+    EXPECT_CONTAINS(outcome.err, std::string(flag) + ": there is no pass \"FuseTir\"; did you mean \"FuseTIR\"?");
+  }
+  const Outcome key = Deuteron({"opt", model_, "--config", "tvm_compatt=true"});
+  EXPECT_EQ(key.status, 2);
+  EXPECT_CONTAINS(key.err, "did you mean \"tvm_compat\"?");
+}
+
+TEST_F(Command, OptRefusesWrongArguments) {
+  EXPECT_CONTAINS(Deuteron({"opt", model_, "--passes", "FuseOps(fuse_opt_level=much)"}).err,
+                  "FuseOps: argument fuse_opt_level is an integer, not \"much\"");
+  EXPECT_EQ(Deuteron({"opt", model_, "--config", "tvm_compat=perhaps"}).status, 2);
+  EXPECT_EQ(Deuteron({"opt"}).status, 2);
+  EXPECT_EQ(Deuteron({"opt", model_, "--no-such-flag"}).status, 2);
+  EXPECT_EQ(Deuteron({"opt", model_, "--bisect-limit", "-3"}).status, 2);
+  EXPECT_EQ(Deuteron({"opt", (folder_ / "missing.py").string()}).status, 3);
+  EXPECT_EQ(Deuteron({"opt", folder_.string()}).status, 3);
+  EXPECT_EQ(Deuteron({"opt", "-"}, "def f(: pass").status, 3);
+}
+
+TEST_F(Command, OptLists) {
+  const Outcome passes = Deuteron({"opt", "--list-passes"});
+  EXPECT_EQ(passes.status, 0);
+  for (const PassEntry& entry : AllPasses()) {
+    EXPECT_EQ(Count("\n" + passes.out, std::string("\n") + entry.name + " ") +
+                  Count("\n" + passes.out, std::string("\n") + entry.name + "("),
+              1)
+        << entry.name;
+  }
+  EXPECT_EQ(Count(passes.out, "\n"), static_cast<int>(AllPasses().size()));
+  const Outcome pipelines = Deuteron({"opt", "--list-pipelines"});
+  for (const PipelineEntry& entry : AllPipelines()) EXPECT_CONTAINS(pipelines.out, entry.description);
+}
+
+TEST_F(Command, OptPrintsAroundPasses) {
+  const std::vector<std::string> base = {"opt", model_, "--passes", "CanonicalizeBindings,ConvertToDataflow"};
+  const auto with = [&](const std::vector<std::string>& flags) {
+    std::vector<std::string> args = base;
+    args.insert(args.end(), flags.begin(), flags.end());
+    return Deuteron(args);
+  };
+  EXPECT_EQ(Count(with({"--print-before", "ConvertToDataflow"}).err, "# ----- before ConvertToDataflow\n"), 1);
+  const Outcome after = with({"--print-after=CanonicalizeBindings"});
+  EXPECT_EQ(Count(after.err, "# ----- "), 1);
+  EXPECT_CONTAINS(after.err, "# ----- after CanonicalizeBindings\n");
+  EXPECT_EQ(after.out, with({}).out);
+  const Outcome all = with({"--print-before-all", "--print-after-all"});
+  EXPECT_EQ(Count(all.err, "# ----- before "), 2);
+  EXPECT_EQ(Count(all.err, "# ----- after "), 2);
+  const Outcome here = Deuteron({"opt", model_, "--passes", "CanonicalizeBindings,PrintIR(header='half way')"});
+  EXPECT_CONTAINS(here.err, "# ----- half way\n");
+}
+
+TEST_F(Command, OptTimesAndBisects) {
+  const Outcome timed = Deuteron({"opt", model_, "--passes", "LegalizeOps,FuseTIR", "--time-passes"});
+  EXPECT_CONTAINS(timed.err, "pass\n");
+  EXPECT_CONTAINS(timed.err, "  LegalizeOps\n");
+  EXPECT_CONTAINS(timed.err, "    MergePrimitives\n");
+  const Outcome bisected =
+      Deuteron({"opt", model_, "--passes", "CanonicalizeBindings,LegalizeOps", "--bisect-limit=1"});
+  EXPECT_EQ(bisected.err, "bisect:   1 ran     CanonicalizeBindings\nbisect:   2 skipped LegalizeOps\n");
+  EXPECT_EQ(bisected.out, Deuteron({"opt", model_, "--passes", "CanonicalizeBindings"}).out);
+  EXPECT_EQ(Deuteron({"opt", model_, "--passes", "CanonicalizeBindings", "--bisect-limit=0"}).out,
+            Deuteron({"opt", model_}).out);
+}
+
+TEST_F(Command, OptLeavesDisabledPassesOut) {
+  EXPECT_EQ(Deuteron({"opt", model_, "--passes", "CanonicalizeBindings", "--disable-pass", "CanonicalizeBindings"}).out,
+            Deuteron({"opt", model_}).out);
+}
+
+TEST_F(Command, OptVerifiesAfterEachPass) {
+  const Outcome verified = Deuteron({"opt", model_, "--passes", "BreakForTest"});
+  EXPECT_EQ(verified.status, 1);
+  EXPECT_CONTAINS(verified.err, "the module is malformed after pass BreakForTest");
+  EXPECT_CONTAINS(verified.err, "this shows it again");
+  EXPECT_EQ(Deuteron({"opt", model_, "--passes", "BreakForTest", "--no-verify-each"}).status, 0);
+}
+
+/// The words of the command after "this shows it again", without "deuteron". (No quote is inside of a word here.)
+std::vector<std::string> Reproduction(const std::string& err) {
+  const std::string mark = "this shows it again:\n  deuteron ";
+  const size_t begin = err.find(mark);
+  if (begin == std::string::npos) return {};
+  const std::string line = err.substr(begin + mark.size(), err.find('\n', begin + mark.size()) - begin - mark.size());
+  std::vector<std::string> words(1);
+  bool quoted = false;
+  for (const char c : line) {
+    if (c == '\'') {
+      quoted = !quoted;
+    } else if (c == ' ' && !quoted) {
+      words.emplace_back();
+    } else {
+      words.back() += c;
+    }
+  }
+  return words;
+}
+
+TEST_F(Command, AnInternalErrorComesWithACommandThatShowsItAgain) {
+  const Outcome failed =
+      Deuteron({"opt", model_, "--passes", "CanonicalizeBindings,FailForTest(message='it broke'),ConvertToDataflow",
+                "--opt-level", "3", "--config", "tvm_compat=true", "--disable-pass", "FuseTIR"});
+  EXPECT_EQ(failed.status, 1);
+  EXPECT_CONTAINS(failed.err, "deuteron: internal error: it broke\n");
+  const std::vector<std::string> again = Reproduction(failed.err);
+  ASSERT_GE(again.size(), 4U) << failed.err;
+  EXPECT_EQ(again[0], "opt");
+  EXPECT_EQ(again[2], "--passes");
+  EXPECT_CONTAINS(failed.err, R"(--passes 'FailForTest(message='\''it broke'\''),ConvertToDataflow')");
+  EXPECT_EQ(std::vector<std::string>(again.begin() + 4, again.end()),
+            (std::vector<std::string>{"--opt-level", "3", "--config", "tvm_compat=1", "--disable-pass", "FuseTIR"}));
+  // What was done before the error is done in the file.
+  EXPECT_CONTAINS(Deuteron({"opt", again[1]}).out, "R.exp(x)");
+  std::vector<std::string> args = again;
+  args[3] = "FailForTest(message='it broke'),ConvertToDataflow";
+  const Outcome repeated = Deuteron(args);
+  EXPECT_EQ(repeated.status, 1);
+  EXPECT_CONTAINS(repeated.err, "deuteron: internal error: it broke\n");
+}
+
+/// Puts a pass in the place of one of the library.
+class Replaced {
+ public:
+  Replaced(const char* name, std::function<transform::Pass(const PassArguments&)> make)
+      : entry_(const_cast<PassEntry*>(FindPass(name))), previous_(entry_->make) {
+    entry_->make = std::move(make);
+  }
+  ~Replaced() { entry_->make = previous_; }
+
+ private:
+  PassEntry* entry_;
+  std::function<transform::Pass(const PassArguments&)> previous_;
+};
+
+TEST_F(Command, EveryCompilingVerbSaysWhatShowsAnInternalErrorAgain) {
+  const Replaced failing("DecomposeOpsForInference", [](const PassArguments&) {
+    return transform::ModulePass({.name = "DecomposeOpsForInference"},
+                                 [](IRModule, const transform::PassContext&) -> IRModule {
+                                   DEUTERON_THROW(InternalError) << "decomposed too far";
+                                 });
+  });
+  const std::string out = (folder_ / "model.so").string();
+  for (const std::vector<std::string>& verb :
+       {std::vector<std::string>{"run", model_}, {"bench", model_, "--seconds", "0"}, {"compile", model_, "-o", out}}) {
+    std::vector<std::string> args = verb;
+    args.insert(args.end(), {"--target", "llvm -mcpu=x86-64-v3", "--opt-level=1"});
+    const Outcome failed = Deuteron(args);
+    EXPECT_EQ(failed.status, 1) << verb[0];
+    const std::vector<std::string> again = Reproduction(failed.err);
+    ASSERT_GE(again.size(), 4U) << verb[0] << failed.err;
+    EXPECT_EQ(again[3].rfind("DecomposeOpsForInference,FoldConstant,", 0), 0U) << again[3];
+    EXPECT_CONTAINS(again[3], ",ScheduleForCPU,");
+    EXPECT_CONTAINS(failed.err, "--opt-level 1 --target 'llvm -mcpu=x86-64-v3' --no-verify-each");
+    const Outcome repeated = Deuteron(again);
+    EXPECT_EQ(repeated.status, 1);
+    EXPECT_CONTAINS(repeated.err, "deuteron: internal error: decomposed too far\n");
+  }
+}
+
+}  // namespace
+}  // namespace deuteron::tools
