@@ -1,5 +1,8 @@
 /// \file
-/// Tokens of Python, with indentation.
+/// Lines and tokens of Python.
+///
+/// A text is split into logical lines first, which is cheap and says where suites end; a line is cut into tokens when
+/// it is read. Memory is linear in the number of lines, and an error spoils no more than its line.
 #pragma once
 
 #include <cstddef>
@@ -8,33 +11,34 @@
 #include <string_view>
 #include <vector>
 
+#include "deuteron/script/diagnostics.h"
+
 namespace deuteron::script {
 
-/// A text with its name, for messages.
-class SourceText {
- public:
-  SourceText(std::string_view text, std::string filename) : text_(text), filename_(std::move(filename)) {}
-  std::string_view text() const { return text_; }
-  const std::string& filename() const { return filename_; }
-  /// Throws `file:line:column: error: message`, the line and a caret, as a ModelError or an UnsupportedError.
-  [[noreturn]] void Fail(size_t offset, const std::string& message, bool unsupported = false) const;
-
- private:
-  std::string_view text_;
-  std::string filename_;
+/// A logical line: brackets and backslashes join lines, comments and blank lines are none.
+struct Line {
+  size_t begin;
+  /// Exclusive; the newline is outside.
+  size_t end;
+  /// Its indentation; tabs go to the next multiple of 8.
+  size_t column;
 };
 
-enum class TokenKind : uint8_t { kName, kInt, kFloat, kString, kOp, kNewline, kIndent, kDedent, kEnd };
+/// The logical lines of a text. A line whose brackets are never closed ends where its statement seems to.
+std::vector<Line> SplitLines(const SourceText& source);
+
+enum class TokenKind : uint8_t { kName, kInt, kFloat, kString, kOp, kNewline, kEnd };
 
 /// `at` is an offset into the text. A kNewline spans the `at "…"` of the comment that ends its line, if it has one.
 struct Token {
-  TokenKind kind;
-  uint32_t size;
   size_t at;
+  uint32_t size;
+  TokenKind kind;
 };
 
-/// The tokens of `text[begin, end)`. Inside of a string (`one_line`) there is no indentation.
-std::vector<Token> Tokenize(const SourceText& source, size_t begin, size_t end, bool one_line = false);
+/// Appends the tokens of `text[begin, end)` to `out`; the last is a kNewline, or inside of a string (`in_string`) a
+/// kEnd.
+void Tokenize(const SourceText& source, size_t begin, size_t end, bool in_string, std::vector<Token>* out);
 
 /// The value of a string token, quotes included: escapes resolved.
 std::string StringValue(const SourceText& source, const Token& token);

@@ -1,9 +1,6 @@
 /// \file
-/// Reads loop-level functions.
-#include <tuple>
-
+/// Reads loop-level functions and their statements.
 #include "deuteron/script/parser_impl.h"
-#include "deuteron/tir/analysis/block_analysis.h"
 
 namespace deuteron::script {
 
@@ -11,85 +8,54 @@ using tir::Stmt;
 
 namespace {
 
-bool IsAny(const std::string& name, std::initializer_list<const char*> names) {
-  for (const char* candidate : names) {
-    if (name == candidate) return true;
-  }
-  return false;
-}
-
 /// The function's name without `T.` or `tir.`; empty if it is none of theirs.
-std::string TirName(const Syntax& node) {
+std::string_view TirName(const Syntax& node) {
   if (!node.Is(SyntaxKind::kCall)) return "";
-  const std::string dotted = DottedName(*node.base);
-  if (dotted.rfind("T.", 0) == 0) return dotted.substr(2);
-  if (dotted.rfind("tir.", 0) == 0) return dotted.substr(4);
+  if (node.dotted.starts_with("T.")) return node.dotted.substr(2);
+  if (node.dotted.starts_with("tir.")) return node.dotted.substr(4);
   return "";
 }
 
-/// stop - start where text like `start:start + extent` says the extent.
-PrimExpr ExtentOf(const PrimExpr& start, const PrimExpr& stop, arith::Analyzer* analyzer) {
-  if (IsZero(start)) return stop;
-  if (const auto* sum = stop.as<tir::AddNode>()) {
-    if (ExprEqual(sum->a, start)) return sum->b;
-  }
-  return analyzer->Simplify(stop - start);
+/// The text of an assertion's message: the last string in its tuples.
+const Syntax* Message(const Syntax* node) {
+  while (node->IsSequence() && !node->items.empty()) node = node->items.back();
+  return node;
 }
 
 }  // namespace
 
-tir::Buffer Parser::BufferOf(const Syntax& call, std::string_view name, size_t first) {
-  const auto argument = [&](size_t index, const char* key) -> const Syntax* {
-    if (const Syntax* value = call.Keyword(key)) return value;
-    return first + index < call.items.size() ? call.items[first + index] : nullptr;
-  };
-  const Syntax* shape = argument(0, "shape");
-  if (shape == nullptr) Fail(call, "a buffer needs a shape");
-  const Syntax* dtype = argument(1, "dtype");
-  Array<PrimExpr> strides;
-  if (const Syntax* given = call.Keyword("strides"); given != nullptr && !given->Is(SyntaxKind::kNone)) {
-    strides = Dimensions(*given);
+Parser::BlockSpelling Parser::FindBlocks(size_t line) const {
+  const size_t end = tokens_.EndOfStatement(line);
+  BlockSpelling found = BlockSpelling::kNone;
+  for (size_t i = line + 1; i < end; ++i) {
+    const Line& at = tokens_.LineAt(i);
+    const std::string_view text = source_.text().substr(at.begin, at.end - at.begin);
+    if (text.find(".sblock_alloc_buffer(") != std::string_view::npos) return BlockSpelling::kNew;
+    if (!text.starts_with("with ")) continue;
+    if (text.find(".sblock(") != std::string_view::npos) return BlockSpelling::kNew;
+    if (text.find(".block(") != std::string_view::npos) found = BlockSpelling::kOld;
   }
-  const Syntax* scope = call.Keyword("scope");
-  return tir::Buffer(String(name.data(), name.size()), dtype == nullptr ? DataType::Float(32) : DtypeOf(*dtype),
-                     Dimensions(*shape), scope == nullptr ? "global" : StringOf(*scope, "a scope"), strides);
-}
-
-tir::Buffer Parser::FindBuffer(const Syntax& node) {
-  if (node.Is(SyntaxKind::kName)) {
-    const ObjectRef value = scopes_.Find(node.text);
-    if (const auto* buffer = value.as<tir::BufferNode>()) return GetRef<tir::Buffer>(buffer);
-    if (!value.defined()) Fail(node, "`" + std::string(node.text) + "` is not defined");
-  }
-  Fail(node, "expected a buffer");
-}
-
-BlockInProgress& Parser::OpenBlock(const Syntax& node) {
-  if (blocks_.empty()) Fail(node, "this belongs into a block (`with T.sblock(…)`)");
-  return *blocks_.back();
+  return found;
 }
 
 tir::PrimFunc Parser::PrimFunction(FunctionHeader* header) {
-  header_ = header;
-  default_int_ = DataType::Int(32);
-  func_attrs_ = {};
+  const Temporarily outer_header(&header_, header);
+  const Temporarily default_int(&default_int_, DataType::Int(32));
+  const Temporarily attrs_so_far(&func_attrs_, Map<String, Any>());
+  const size_t errors = diagnostics_.size();
   // Old text, and text of schedulable functions, has a root block that is not written.
-  bool has_blocks = false;
-  const size_t body = tokens_.position();
-  tokens_.SkipSuite();
-  const size_t end = tokens_.position();
-  for (size_t i = body; i < end; ++i) {
-    tokens_.Seek(i);
-    has_blocks |= tokens_.At(".") && (tokens_.At("sblock", 1) || tokens_.At("block", 1) ||
-                                      tokens_.At("sblock_alloc_buffer", 1));
-  }
-  tokens_.Seek(body);
-  const bool wants_root = header->s_tir.value_or(has_blocks);
-  alloc_is_block_ = wants_root && has_blocks;
+  const BlockSpelling blocks = FindBlocks(header->line);
+  const bool wants_root = header->s_tir.value_or(blocks != BlockSpelling::kNone);
+  alloc_is_block_ = wants_root && blocks == BlockSpelling::kOld;
   BlockInProgress root;
+  blocks_.clear();
+  loop_domains_.clear();
+  matched_.clear();
+  matched_buffers_.clear();
   if (wants_root) blocks_.push_back(&root);
   Stmt stmt = TirSuite();
   blocks_.clear();
+  CheckErrorsSince(errors);
   if (wants_root) {
     const auto* realize = stmt.as<tir::SBlockRealizeNode>();
     const bool is_root = realize != nullptr && realize->block->iter_vars.empty() && root.alloc_buffers.empty();
@@ -103,24 +69,40 @@ tir::PrimFunc Parser::PrimFunction(FunctionHeader* header) {
   DictAttrs attrs;
   if (!func_attrs_.empty()) {
     Map<String, Any> renamed;
-    for (const auto& [key, value] : func_attrs_) renamed.Set(key == "tir.noalias" ? String("tirx.noalias") : key, value);
+    for (const auto& [key, value] : func_attrs_)
+      renamed.Set(key == "tir.noalias" ? String("tirx.noalias") : key, value);
     attrs = DictAttrs(renamed);
   }
   if (!header->is_private && !(attrs.defined() && attrs->dict.count("global_symbol") != 0)) {
-    attrs = DictAttrs::With(attrs, "global_symbol", String(header->name.data(), header->name.size()));
+    attrs = DictAttrs::With(attrs, "global_symbol", ToString(header->name));
   }
-  default_int_ = DataType::Int(64);
-  header_ = nullptr;
   return tir::PrimFunc(header->prim_params, header->buffer_map, stmt, attrs, header->span);
 }
 
 Stmt Parser::TirSuite() {
   Array<Stmt> statements;
-  scopes_.Push();
-  Suite([&] { TirStatement(&statements); });
-  scopes_.Pop();
-  if (statements.empty()) return tir::Evaluate(MakeConst(DataType::Int(32), 0));
-  return statements.size() == 1 ? statements[0] : tir::SeqStmt::Flatten(statements);
+  // Attributes of everything that follows them in the suite, with the number of statements before them.
+  std::vector<std::pair<size_t, tir::AttrStmt>> attrs;
+  const Scopes::Frame frame(&scopes_);
+  {
+    const Temporarily outer(&suite_attrs_, &attrs);
+    Suite([&] {
+      suite_size_ = statements.size();
+      TirStatement(&statements);
+    });
+  }
+  const auto make = [](const Array<Stmt>& seq) -> Stmt {
+    if (seq.empty()) return tir::Evaluate(MakeConst(DataType::Int(32), 0));
+    return seq.size() == 1 ? seq[0] : Stmt(tir::SeqStmt::Flatten(seq));
+  };
+  for (; !attrs.empty(); attrs.pop_back()) {
+    const auto& [before, attr] = attrs.back();
+    const Array<Stmt> rest(statements.begin() + static_cast<int64_t>(before), statements.end());
+    const Stmt wrapped = tir::AttrStmt(attr->node, attr->attr_key, attr->value, make(rest));
+    statements = Array<Stmt>(statements.begin(), statements.begin() + static_cast<int64_t>(before));
+    statements.push_back(wrapped);
+  }
+  return make(statements);
 }
 
 void Parser::TirStatement(Array<Stmt>* out) {
@@ -133,23 +115,12 @@ void Parser::TirStatement(Array<Stmt>* out) {
   }
   if (tokens_.At("if")) return out->push_back(TirIf());
   if (tokens_.Accept("while")) {
-    PrimExpr condition = Prim(*tokens_.Expression());
-    return out->push_back(tir::While(condition, TirSuite()));
+    const PrimExpr condition = Prim(*tokens_.Expression());
+    const Stmt body = TirSuite();
+    return out->push_back(Located(at, [&] { return tir::While(CastTo(DataType::Bool(), condition), body); }));
   }
-  if (tokens_.Accept("assert")) {
-    PrimExpr condition = Prim(*tokens_.Expression(/*allow_tuple=*/false));
-    std::string message;
-    if (tokens_.Accept(",")) {
-      const Syntax* text = tokens_.Expression(/*allow_tuple=*/false);
-      while ((text->Is(SyntaxKind::kTuple) || text->Is(SyntaxKind::kList)) && !text->items.empty()) {
-        text = text->items.back();
-      }
-      message = StringOf(*text, "a message");
-    }
-    EndStatement();
-    return out->push_back(tir::AssertStmt(condition, message));
-  }
-  if (tokens_.At("import") || tokens_.At("from")) return tokens_.SkipLine();
+  if (tokens_.At("assert")) return out->push_back(TirAssert());
+  if (tokens_.At("import") || tokens_.At("from")) return tokens_.NextLine();
   if (tokens_.Accept("pass")) {
     EndStatement();
     return;
@@ -167,23 +138,43 @@ void Parser::TirStatement(Array<Stmt>* out) {
     return Located(at, [&] { TirAssign(*target, annotation, *value, out); });
   }
   EndStatement();
-  if (annotation != nullptr) Fail(*target, "a variable without a value");
+  if (annotation != nullptr) {
+    // `x: T.let[T.int32]` is no declaration of ours; `n: T.int64` declares a symbol.
+    const auto dtype = DtypeName(annotation->dotted);
+    if (!dtype || !target->Is(SyntaxKind::kName)) Fail(*target, "a variable without a value");
+    Symbol(target->text, *dtype);
+    return;
+  }
   Located(at, [&] { TirExpression(*target, out); });
 }
 
+Stmt Parser::TirAssert() {
+  const size_t at = tokens_.Next().at;
+  const PrimExpr condition = Prim(*tokens_.Expression(/*allow_tuple=*/false));
+  std::string message;
+  if (tokens_.Accept(",")) message = StringOf(*Message(tokens_.Expression(/*allow_tuple=*/false)), "a message");
+  EndStatement();
+  return Located(at, [&] { return tir::AssertStmt(CastTo(DataType::Bool(), condition), message); });
+}
+
 Stmt Parser::TirIf() {
-  tokens_.Next();
-  PrimExpr condition = Prim(*tokens_.Expression());
+  const size_t at = tokens_.Next().at;
+  const PrimExpr condition = Prim(*tokens_.Expression());
   const Stmt then_case = TirSuite();
   Stmt else_case;
-  if (tokens_.At("elif")) {
-    if (++depth_ > 250) tokens_.Fail("too many branches");
+  if (tokens_.AtClause("elif")) {
+    if (depth_ >= 250) source_.Fail(at, "an `if` has more than 250 branches");
+    const Temporarily depth(&depth_, depth_ + 1);
+    tokens_.Clear();
+    tokens_.Load();
     else_case = TirIf();
-    --depth_;
-  } else if (tokens_.Accept("else")) {
+  } else if (tokens_.AtClause("else")) {
+    tokens_.Clear();
+    tokens_.Load();
+    tokens_.Next();
     else_case = TirSuite();
   }
-  return tir::IfThenElse(CastTo(DataType::Bool(), condition), then_case, else_case);
+  return Located(at, [&] { return tir::IfThenElse(CastTo(DataType::Bool(), condition), then_case, else_case); });
 }
 
 Stmt Parser::TirFor() {
@@ -191,43 +182,45 @@ Stmt Parser::TirFor() {
   const Syntax* target = tokens_.Expression();
   tokens_.Expect("in");
   const Syntax* call = tokens_.Expression();
-  std::string name = TirName(*call);
-  if (call->Is(SyntaxKind::kCall) && DottedName(*call->base) == "range") name = "serial";
-  std::vector<const Syntax*> targets = {target};
-  if (target->Is(SyntaxKind::kTuple)) targets = target->items;
+  const std::string_view name = call->Is(SyntaxKind::kCall) && call->dotted == "range" ? "serial" : TirName(*call);
+  const Syntax* const one[] = {target};
+  const std::span<const Syntax* const> targets =
+      target->IsSequence() ? target->items : std::span<const Syntax* const>(one);
   for (const Syntax* item : targets) {
     if (!item->Is(SyntaxKind::kName)) Fail(*item, "expected a loop variable");
   }
   struct Loop {
     tir::Var var;
-    PrimExpr min, extent;
+    Range range;
   };
   std::vector<Loop> loops;
   tir::ForKind kind = tir::ForKind::kSerial;
   std::string thread_tag;
   Map<String, Any> annotations;
-  const auto add = [&](const Syntax& item, PrimExpr min, PrimExpr extent) {
-    const DataType dtype = extent.dtype();
-    loops.push_back({tir::Var(String(item.text.data(), item.text.size()), dtype), std::move(min), std::move(extent)});
+  const auto add = [&](const Syntax& item, const Range& range) {
+    const DataType dtype = range->extent.dtype();
+    if (!dtype.is_integer() || dtype.is_vector()) Fail(*call, "a loop runs over integers");
+    loops.push_back({tir::Var(ToString(item.text), dtype), range});
+  };
+  const auto whole = [&](const Syntax& node) {
+    const PrimExpr extent = Prim(node);
+    return Range::FromMinExtent(MakeConst(extent.dtype(), 0), extent);
   };
   if (name == "grid") {
     if (call->items.size() != targets.size()) {
       Fail(*call, std::to_string(targets.size()) + " variables for " + std::to_string(call->items.size()) + " extents");
     }
-    for (size_t i = 0; i < targets.size(); ++i) {
-      PrimExpr extent = Prim(*call->items[i]);
-      add(*targets[i], MakeConst(extent.dtype(), 0), extent);
-    }
+    for (size_t i = 0; i < targets.size(); ++i) add(*targets[i], whole(*call->items[i]));
   } else {
-    if (IsAny(name, {"parallel"})) {
+    if (name == "parallel") {
       kind = tir::ForKind::kParallel;
-    } else if (IsAny(name, {"vectorized"})) {
+    } else if (name == "vectorized") {
       kind = tir::ForKind::kVectorized;
-    } else if (IsAny(name, {"unroll"})) {
+    } else if (name == "unroll") {
       kind = tir::ForKind::kUnrolled;
-    } else if (IsAny(name, {"thread_binding"})) {
+    } else if (name == "thread_binding") {
       kind = tir::ForKind::kThreadBinding;
-      const Syntax* thread = call->Keyword("thread");
+      const Syntax* thread = call->Find("thread");
       if (thread == nullptr) Fail(*call, "expected thread=\"threadIdx.x\" or another axis");
       thread_tag = StringOf(*thread, "a thread axis");
     } else if (name != "serial") {
@@ -235,175 +228,90 @@ Stmt Parser::TirFor() {
     }
     if (targets.size() != 1) Fail(*target, "one variable for one loop");
     if (call->items.empty() || call->items.size() > 2) Fail(*call, "expected an extent, or a first value and an end");
-    if (const Syntax* given = call->Keyword("annotations"); given != nullptr && !given->Is(SyntaxKind::kNone)) {
+    if (const Syntax* given = call->Find("annotations"); given != nullptr && !given->Is(SyntaxKind::kNone)) {
       annotations = Dict(*given);
     }
-    if (call->items.size() == 1) {
-      PrimExpr extent = Prim(*call->items[0]);
-      add(*target, MakeConst(extent.dtype(), 0), extent);
-    } else {
-      auto [begin, end] = Operands(*call->items[0], *call->items[1]);
-      add(*target, begin, ExtentOf(begin, end, &builder_->analyzer()));
-    }
+    add(*targets[0], call->items.size() == 1 ? whole(*call->items[0]) : RangeOf(*call->items[0], *call->items[1]));
   }
-  scopes_.Push();
+  /// The domains are known as long as the loops' bodies are read.
+  struct Domains {
+    Parser* parser;
+    const std::vector<Loop>& loops;
+    ~Domains() {
+      for (const Loop& loop : loops) parser->loop_domains_.erase(loop.var.get());
+    }
+  };
+  const Scopes::Frame frame(&scopes_);
   for (size_t i = 0; i < loops.size(); ++i) {
     scopes_.Define(targets[i]->text, loops[i].var);
-    loop_domains_.emplace(loops[i].var.get(), Range::FromMinExtent(loops[i].min, loops[i].extent));
+    loop_domains_.emplace(loops[i].var.get(), loops[i].range);
   }
+  const Domains domains{this, loops};
   const size_t at = call->at;
   Stmt body = TirSuite();
-  scopes_.Pop();
-  for (const Loop& loop : loops) loop_domains_.erase(loop.var.get());
   for (auto loop = loops.rbegin(); loop != loops.rend(); ++loop) {
     body = Located(at, [&]() -> Stmt {
-      return tir::For(loop->var, loop->min, loop->extent, kind, body, thread_tag, annotations);
+      return tir::For(loop->var, loop->range->min, loop->range->extent, kind, body, thread_tag, annotations);
     });
   }
   return body;
 }
 
+void Parser::TirAttr(const Syntax& call, Array<Stmt>* out) {
+  const Stmt nothing = tir::Evaluate(MakeConst(DataType::Int(32), 0));
+  if (call.items.size() == 1 && call.items[0]->Is(SyntaxKind::kDict)) {
+    const auto entries = call.items[0]->items;
+    for (size_t i = 0; i + 1 < entries.size(); i += 2) {
+      out->push_back(tir::AttrStmt(int64_t{0}, StringOf(*entries[i], "a key"), Prim(*entries[i + 1]), nothing));
+    }
+  } else if (call.items.size() == 3) {
+    out->push_back(
+        tir::AttrStmt(Value(*call.items[0]), StringOf(*call.items[1], "a key"), Prim(*call.items[2]), nothing));
+  } else {
+    Fail(call, "expected T.attr(node, key, value)");
+  }
+}
+
 Stmt Parser::TirWith(size_t at) {
   tokens_.Next();
   const Syntax* call = tokens_.Expression();
-  const std::string name = TirName(*call);
+  const std::string_view name = TirName(*call);
   if (name == "sblock" || name == "block") return TirBlock(*call);
   if (name == "init") {
     BlockInProgress& block = OpenBlock(*call);
-    block.init = TirSuite();
+    const Stmt init = TirSuite();
+    if (block.init.defined()) source_.Fail(at, "a block has one T.init");
+    block.init = init;
     return Stmt();
   }
-  if (name == "attr") {
-    std::vector<std::pair<std::string, PrimExpr>> values;
-    Any node = int64_t{0};
-    if (call->items.size() == 1 && call->items[0]->Is(SyntaxKind::kDict)) {
-      for (size_t i = 0; i + 1 < call->items[0]->items.size(); i += 2) {
-        values.emplace_back(StringOf(*call->items[0]->items[i], "a key"), Prim(*call->items[0]->items[i + 1]));
-      }
-    } else if (call->items.size() == 3) {
-      node = Value(*call->items[0]);
-      values.emplace_back(StringOf(*call->items[1], "a key"), Prim(*call->items[2]));
-    } else {
-      Fail(*call, "expected T.attr(node, key, value)");
-    }
-    Stmt body = TirSuite();
-    for (auto it = values.rbegin(); it != values.rend(); ++it) body = tir::AttrStmt(node, it->first, it->second, body);
-    return body;
+  if (name != "attr") source_.Fail(at, "expected T.sblock, T.init or T.attr after `with`");
+  Array<Stmt> attrs;
+  TirAttr(*call, &attrs);
+  Stmt body = TirSuite();
+  for (int64_t i = static_cast<int64_t>(attrs.size()) - 1; i >= 0; --i) {
+    const auto attr = Downcast<tir::AttrStmt>(attrs[i]);
+    body = tir::AttrStmt(attr->node, attr->attr_key, attr->value, body);
   }
-  source_.Fail(at, "expected T.sblock, T.init or T.attr after `with`");
+  return body;
 }
 
-Stmt Parser::TirBlock(const Syntax& call) {
-  const size_t at = call.at;
-  const std::string name = call.items.empty() ? "" : StringOf(*call.items[0], "the name of the block");
-  BlockInProgress block;
-  blocks_.push_back(&block);
-  // The span stands at the end of the line of `with`.
-  Span span;
-  if (tokens_.At(":") && tokens_.Peek(1).kind == TokenKind::kNewline && tokens_.Peek(1).size > 0) {
-    const size_t position = tokens_.position();
-    tokens_.Next();
-    span = EndStatement();
-    tokens_.Seek(position);
+bool Parser::TirDeclaration(const Syntax& target, const Syntax& call, std::string_view name, Array<Stmt>* out) {
+  if (name.empty()) return false;
+  if (name.starts_with("axis.")) {
+    const std::string_view kind = name.substr(5);
+    if (kind == "remap") return AxisRemap(target, call), true;
+    if (kind == "spatial" || kind == "S") return AxisOne(target, call, IterVarType::kSpatial), true;
+    if (kind == "reduce" || kind == "R") return AxisOne(target, call, IterVarType::kReduce), true;
+    if (kind == "opaque" || kind == "scan") return AxisOne(target, call, IterVarType::kOpaque), true;
+    if (kind == "thread") return AxisOne(target, call, IterVarType::kThread), true;
   }
-  const Stmt body = TirSuite();
-  blocks_.pop_back();
-  return Located(at, [&]() -> Stmt {
-    tir::SBlock node(block.iter_vars, block.reads.value_or(Array<tir::BufferRegion>()),
-                     block.writes.value_or(Array<tir::BufferRegion>()), name, body, block.init, block.alloc_buffers,
-                     block.annotations, span);
-    if (!block.reads.has_value() || !block.writes.has_value()) {
-      const tir::BlockRegions regions = tir::DetectRegions(node);
-      auto* fields = CopyOnWrite(&node);
-      const bool is_root = name == "root" && block.iter_vars.empty();
-      if (!block.reads.has_value() && !is_root) fields->reads = regions.reads;
-      if (!block.writes.has_value() && !is_root) fields->writes = regions.writes;
-    }
-    return tir::SBlockRealize(block.iter_values, block.predicate.defined() ? block.predicate : True(), node, span);
-  });
-}
-
-void Parser::AxisRemap(const Syntax& target, const Syntax& call) {
-  BlockInProgress& block = OpenBlock(call);
-  if (call.items.size() != 2) Fail(call, "expected T.axis.remap(\"SR\", [i, k])");
-  const std::string kinds = StringOf(*call.items[0], "the kinds of the axes");
-  const auto& values = call.items[1]->items;
-  std::vector<const Syntax*> targets = {&target};
-  if (target.Is(SyntaxKind::kTuple)) targets = target.items;
-  if (kinds.size() != values.size() || kinds.size() != targets.size()) {
-    Fail(call, std::to_string(targets.size()) + " names for " + std::to_string(kinds.size()) + " kinds of " +
-                   std::to_string(values.size()) + " loops");
-  }
-  for (size_t i = 0; i < kinds.size(); ++i) {
-    const IterVarType type = kinds[i] == 'S'   ? IterVarType::kSpatial
-                             : kinds[i] == 'R' ? IterVarType::kReduce
-                                               : IterVarType::kOpaque;
-    if (kinds[i] != 'S' && kinds[i] != 'R') Fail(*call.items[0], "an axis is of kind S or R");
-    if (!values[i]->Is(SyntaxKind::kName) || !targets[i]->Is(SyntaxKind::kName)) {
-      Fail(*values[i], "T.axis.remap takes loop variables");
-    }
-    PrimExpr value = Prim(*values[i]);
-    const ObjectRef range = scopes_.Find(values[i]->text);
-    const auto domain = loop_domains_.find(range.get());
-    if (domain == loop_domains_.end()) Fail(*values[i], "`" + std::string(values[i]->text) + "` is no loop variable");
-    tir::Var var(String(targets[i]->text.data(), targets[i]->text.size()), value.dtype());
-    block.iter_vars.push_back(IterVar(domain->second, var, type));
-    block.iter_values.push_back(value);
-    scopes_.Define(targets[i]->text, var);
-  }
-}
-
-void Parser::AxisOne(const Syntax& target, const Syntax& call, IterVarType type) {
-  BlockInProgress& block = OpenBlock(call);
-  if (!target.Is(SyntaxKind::kName) || call.items.size() != 2) Fail(call, "expected v = T.axis.spatial(extent, value)");
-  const Syntax& domain = *call.items[0];
-  PrimExpr value;
-  PrimExpr min;
-  PrimExpr extent;
-  if (domain.Is(SyntaxKind::kTuple) && domain.items.size() == 2) {
-    auto [begin, end] = Operands(*domain.items[0], *domain.items[1]);
-    min = begin;
-    extent = ExtentOf(begin, end, &builder_->analyzer());
-    value = PrimAs(*call.items[1], extent.dtype());
-  } else {
-    auto [left, right] = Operands(domain, *call.items[1]);
-    extent = left;
-    value = right;
-    min = MakeConst(extent.dtype(), 0);
-  }
-  tir::Var var(String(target.text.data(), target.text.size()), value.dtype());
-  block.iter_vars.push_back(IterVar(Range::FromMinExtent(min, extent), var, type));
-  block.iter_values.push_back(value);
-  scopes_.Define(target.text, var);
-}
-
-bool Parser::TirDeclaration(const Syntax& target, const Syntax& call, const std::string& name, Array<Stmt>* out) {
-  if (name == "axis.remap") {
-    AxisRemap(target, call);
-    return true;
-  }
-  if (IsAny(name, {"axis.spatial", "axis.S"})) return AxisOne(target, call, IterVarType::kSpatial), true;
-  if (IsAny(name, {"axis.reduce", "axis.R"})) return AxisOne(target, call, IterVarType::kReduce), true;
-  if (IsAny(name, {"axis.opaque", "axis.scan"})) return AxisOne(target, call, IterVarType::kOpaque), true;
-  if (name == "axis.thread") return AxisOne(target, call, IterVarType::kThread), true;
   if (!target.Is(SyntaxKind::kName)) return false;
-  if (name == "match_buffer") {
-    if (call.items.empty() || !call.items[0]->Is(SyntaxKind::kName)) Fail(call, "expected T.match_buffer(handle, shape, dtype)");
-    const ObjectRef handle = scopes_.Find(call.items[0]->text);
-    const auto* var = handle.as<tir::VarNode>();
-    if (var == nullptr || header_ == nullptr) {
-      source_.Fail(call.at, "T.match_buffer takes a parameter of type T.handle", /*unsupported=*/true);
-    }
-    const bool outer = std::exchange(in_signature_, true);
-    const tir::Buffer buffer = BufferOf(call, target.text, 1);
-    in_signature_ = outer;
-    header_->buffer_map.Set(GetRef<tir::Var>(var), buffer);
-    scopes_.Define(target.text, buffer);
-    return true;
-  }
+  if (name == "match_buffer") return MatchBuffer(target, call), true;
   const bool is_block_alloc = name == "sblock_alloc_buffer" || (name == "alloc_buffer" && alloc_is_block_);
-  if (is_block_alloc || name == "alloc_buffer") {
-    const tir::Buffer buffer = BufferOf(call, target.text, 0);
+  if (is_block_alloc || name == "alloc_buffer" || name == "alloc_local" || name == "alloc_shared") {
+    tir::Buffer buffer = BufferOf(call, target.text, 0);
+    if (name == "alloc_local") CopyOnWrite(&buffer)->scope = "local";
+    if (name == "alloc_shared") CopyOnWrite(&buffer)->scope = "shared";
     scopes_.Define(target.text, buffer);
     if (is_block_alloc) {
       OpenBlock(call).alloc_buffers.push_back(buffer);
@@ -413,94 +321,69 @@ bool Parser::TirDeclaration(const Syntax& target, const Syntax& call, const std:
     return true;
   }
   const auto dtype = DtypeName(name);
-  if (dtype && call.items.empty()) {
-    const auto* known = scopes_.Find(target.text).as<tir::VarNode>();
-    if (known == nullptr || known->dtype != *dtype) Symbol(target.text, *dtype);
-    return true;
+  if (!dtype || !call.items.empty()) return false;
+  const auto* var = AsNode<tir::VarNode>(Find(target.text));
+  if (var == nullptr || var->dtype != *dtype) Symbol(target.text, *dtype);
+  return true;
+}
+
+void Parser::TirStore(const Syntax& target, const Syntax& value, Array<Stmt>* out) {
+  const auto [buffer, indices] = ElementOf(target);
+  int64_t lanes = 1;
+  for (const PrimExpr& index : indices) lanes = std::max<int64_t>(lanes, index.dtype().lanes());
+  const DataType dtype = buffer->dtype.with_lanes(static_cast<int>(lanes));
+  PrimExpr stored = value.IsLiteral() ? PrimLiteral(value, dtype) : Prim(value);
+  if (stored.dtype() != dtype) {
+    if (stored.dtype().lanes() != dtype.lanes() && stored.dtype().is_scalar()) {
+      stored = tir::Broadcast(stored, dtype.lanes());
+    }
+    if (stored.dtype().lanes() != dtype.lanes()) {
+      Fail(value, "a vector of " + std::to_string(stored.dtype().lanes()) + " lanes for " + std::to_string(lanes) +
+                      " elements");
+    }
+    stored = CastTo(dtype, stored);
   }
-  return false;
+  out->push_back(tir::BufferStore(buffer, stored, indices));
 }
 
 void Parser::TirAssign(const Syntax& target, const Syntax* annotation, const Syntax& value, Array<Stmt>* out) {
   if (TirDeclaration(target, value, TirName(value), out)) return;
-  if (target.Is(SyntaxKind::kSubscript)) {
-    const tir::Buffer buffer = FindBuffer(*target.base);
-    const Array<PrimExpr> indices = Indices(target);
-    int64_t lanes = 1;
-    for (const PrimExpr& index : indices) lanes = std::max<int64_t>(lanes, index.dtype().lanes());
-    const DataType dtype = buffer->dtype.with_lanes(static_cast<int>(lanes));
-    PrimExpr stored = value.Is(SyntaxKind::kFloat) || value.IsLiteral() ? PrimLiteral(value, dtype) : Prim(value);
-    if (stored.dtype() != dtype) {
-      if (stored.dtype().lanes() != dtype.lanes() && stored.dtype().is_scalar()) {
-        stored = tir::Broadcast(stored, dtype.lanes());
-      }
-      stored = CastTo(dtype, stored);
-    }
-    return out->push_back(tir::BufferStore(buffer, stored, indices));
-  }
+  if (target.Is(SyntaxKind::kSubscript)) return TirStore(target, value, out);
   if (!target.Is(SyntaxKind::kName)) Fail(target, "expected a variable or an element of a buffer");
-  const auto dtype = annotation != nullptr ? DtypeName(DottedName(*annotation)) : std::nullopt;
-  PrimExpr bound = dtype ? PrimAs(value, *dtype) : Prim(value);
+  std::optional<DataType> dtype;
+  if (annotation != nullptr) {
+    // x: T.int32, and x: T.let[T.int32]
+    const bool is_let = annotation->Is(SyntaxKind::kSubscript) && annotation->items.size() == 1;
+    const Syntax& type = is_let ? *annotation->items[0] : *annotation;
+    dtype = DtypeName(type.dotted);
+    if (!dtype && !type.dotted.ends_with("let")) Fail(type, "expected a scalar type such as T.int32");
+  }
+  PrimExpr bound = dtype                                                 ? PrimAs(value, *dtype)
+                   : TirName(value) == "bind" && value.items.size() == 1 ? Prim(*value.items[0])
+                                                                         : Prim(value);
   if (dtype && bound.dtype() != *dtype) bound = CastTo(*dtype, bound);
-  tir::Var var(String(target.text.data(), target.text.size()), bound.dtype());
+  tir::Var var(ToString(target.text), bound.dtype());
   scopes_.Define(target.text, var);
   out->push_back(tir::Bind(var, bound));
 }
 
-tir::BufferRegion Parser::Region(const Syntax& node) {
-  if (node.Is(SyntaxKind::kName)) return tir::BufferRegion::Full(FindBuffer(node));
-  if (!node.Is(SyntaxKind::kSubscript)) Fail(node, "expected a region of a buffer, such as A[i, 0:4]");
-  const tir::Buffer buffer = FindBuffer(*node.base);
-  Array<Range> region;
-  const bool empty = node.items.size() == 1 && node.items[0]->Is(SyntaxKind::kTuple);
-  for (const Syntax* item : node.items) {
-    if (empty) break;
-    const size_t axis = region.size();
-    if (axis >= buffer->shape.size()) Fail(*item, "more indices than the buffer has dimensions");
-    if (!item->Is(SyntaxKind::kSlice)) {
-      PrimExpr index = Prim(*item);
-      region.push_back(Range::FromMinExtent(index, MakeConst(index.dtype(), 1)));
-      continue;
-    }
-    PrimExpr begin;
-    PrimExpr end;
-    if (item->items[0] != nullptr && item->items[1] != nullptr) {
-      std::tie(begin, end) = Operands(*item->items[0], *item->items[1]);
-    } else {
-      const DataType dtype = buffer->shape[axis].dtype();
-      begin = item->items[0] != nullptr ? PrimAs(*item->items[0], dtype) : MakeConst(dtype, 0);
-      end = item->items[1] != nullptr ? PrimAs(*item->items[1], dtype) : buffer->shape[axis];
-    }
-    region.push_back(Range::FromMinExtent(begin, ExtentOf(begin, end, &builder_->analyzer())));
-  }
-  return tir::BufferRegion(buffer, region);
-}
-
-Array<tir::BufferRegion> Parser::Regions(const Syntax& call) {
-  Array<tir::BufferRegion> regions;
-  for (const Syntax* item : call.items) {
-    if (item->Is(SyntaxKind::kList) || item->Is(SyntaxKind::kTuple)) {
-      for (const Syntax* inner : item->items) regions.push_back(Region(*inner));
-    } else {
-      regions.push_back(Region(*item));
-    }
-  }
-  return regions;
-}
-
 void Parser::TirExpression(const Syntax& node, Array<Stmt>* out) {
-  const std::string name = TirName(node);
+  const std::string_view name = TirName(node);
   if (node.Is(SyntaxKind::kString)) return;  // a docstring
   if (name == "reads") {
     OpenBlock(node).reads = Regions(node);
   } else if (name == "writes") {
     OpenBlock(node).writes = Regions(node);
   } else if (name == "where" && node.items.size() == 1) {
-    OpenBlock(node).predicate = Prim(*node.items[0]);
-  } else if (IsAny(name, {"sblock_attr", "block_attr"}) && node.items.size() == 1) {
+    OpenBlock(node).predicate = CastTo(DataType::Bool(), Prim(*node.items[0]));
+  } else if ((name == "sblock_attr" || name == "block_attr") && node.items.size() == 1) {
     for (const auto& [key, value] : Dict(*node.items[0])) OpenBlock(node).annotations.Set(key, value);
   } else if (name == "func_attr" && node.items.size() == 1) {
     for (const auto& [key, value] : Dict(*node.items[0])) func_attrs_.Set(key, value);
+  } else if (name == "attr") {
+    Array<Stmt> attrs;
+    TirAttr(node, &attrs);
+    for (const Stmt& attr : attrs) suite_attrs_->emplace_back(suite_size_, Downcast<tir::AttrStmt>(attr));
   } else if (name == "evaluate" && node.items.size() == 1) {
     out->push_back(tir::Evaluate(Prim(*node.items[0])));
   } else {

@@ -1,0 +1,111 @@
+/// \file
+/// Reads the first lines of functions: decorators, parameters, result types.
+#include "deuteron/script/parser_impl.h"
+
+namespace deuteron::script {
+
+std::vector<const Syntax*> Parser::Decorators() {
+  std::vector<const Syntax*> decorators;
+  while (tokens_.Accept("@")) {
+    decorators.push_back(tokens_.Expression());
+    EndStatement();
+    // What follows stands below it.
+    if (tokens_.AtEnd() || tokens_.LineAt(tokens_.line()).column != tokens_.LineAt(tokens_.line() - 1).column) {
+      Fail(*decorators.back(), "expected a function or a class below the decorator");
+    }
+    tokens_.Load();
+  }
+  return decorators;
+}
+
+void Parser::PrimParams(const std::vector<std::pair<std::string_view, const Syntax*>>& params, FunctionHeader* header) {
+  const auto define = [&](std::string_view name, ObjectRef value) {
+    scopes_.Define(name, value);
+    header->names.emplace_back(name, std::move(value));
+  };
+  // Scalar parameters may be used in shapes before they come.
+  std::vector<tir::Var> vars(params.size(), tir::Var());
+  for (size_t i = 0; i < params.size(); ++i) {
+    const Syntax& annotation = *params[i].second;
+    const std::string_view type = annotation.dotted;
+    if (annotation.Is(SyntaxKind::kCall) && type.ends_with("Buffer")) continue;
+    const auto dtype = DtypeName(type);
+    if (!dtype) Fail(annotation, "expected T.Buffer(…), T.handle or a scalar type such as T.int64");
+    vars[i] = tir::Var(ToString(params[i].first), *dtype);
+    define(params[i].first, vars[i]);
+  }
+  for (size_t i = 0; i < params.size(); ++i) {
+    if (!vars[i].defined()) {
+      const tir::Buffer buffer = BufferOf(*params[i].second, params[i].first, 0);
+      vars[i] = tir::Var(String("var_" + std::string(params[i].first)), DataType::Handle());
+      header->buffer_map.Set(vars[i], buffer);
+      define(params[i].first, buffer);
+    }
+    header->prim_params.push_back(vars[i]);
+  }
+}
+
+FunctionHeader Parser::Header(const std::vector<const Syntax*>& decorators) {
+  FunctionHeader header;
+  header.at = tokens_.Peek().at;
+  bool known = false;
+  for (const Syntax* decorator : decorators) {
+    const std::string_view name = decorator->dotted;
+    if (name.ends_with("prim_func")) {
+      header.is_prim = known = true;
+    } else if (name.ends_with(".function") || name.ends_with(".script") || name.ends_with(".rewriter")) {
+      // A rewriter's module is read as any other.
+      known = true;
+    } else {
+      Fail(*decorator, "expected @R.function or @T.prim_func");
+    }
+    for (const auto& [key, value] : decorator->keywords) {
+      if (key == "private") header.is_private = BoolOf(*value, "private");
+      if (key == "pure") header.is_pure = BoolOf(*value, "pure");
+      if (key == "s_tir") header.s_tir = BoolOf(*value, "s_tir");
+    }
+  }
+  tokens_.Expect("def");
+  header.at = tokens_.Peek().at;
+  if (!known) source_.Fail(header.at, "expected @R.function or @T.prim_func before the function");
+  header.name = tokens_.ExpectName("the name of the function");
+  tokens_.Expect("(");
+  const Temporarily outer_header(&header_, &header);
+  const Temporarily signature(&in_signature_, true);
+  const Temporarily default_int(&default_int_, DataType::Int(header.is_prim ? 32 : 64));
+  std::vector<std::pair<std::string_view, const Syntax*>> params;
+  TextMap<bool> names;
+  while (!tokens_.At(")")) {
+    const size_t at = tokens_.Peek().at;
+    const std::string_view name = tokens_.ExpectName("a parameter");
+    if (std::exchange(names[name], true)) source_.Fail(at, "two parameters named " + Quote(name));
+    const Syntax* annotation = tokens_.Accept(":") ? tokens_.Expression(/*allow_tuple=*/false) : nullptr;
+    if (header.is_prim && annotation == nullptr) source_.Fail(at, "a parameter of a kernel needs a type");
+    params.emplace_back(name, annotation);
+    if (!tokens_.Accept(",")) break;
+  }
+  if (!tokens_.Accept(")")) tokens_.Fail("expected `,` or `)`");
+  if (header.is_prim) {
+    PrimParams(params, &header);
+  } else {
+    for (const auto& [name, annotation] : params) {
+      const Type ty = annotation == nullptr ? Type(AnyType::Get()) : TypeOf(*annotation);
+      header.params.push_back(relax::Var(ToString(name), ty));
+    }
+    for (size_t i = 0; i < params.size(); ++i) {
+      scopes_.Define(params[i].first, header.params[i]);
+      header.names.emplace_back(params[i].first, header.params[i]);
+    }
+  }
+  if (tokens_.Accept("->")) {
+    const Syntax* ret = tokens_.Expression(/*allow_tuple=*/false);
+    if (!header.is_prim) header.ret_ty = TypeOf(*ret);
+  }
+  header.line = tokens_.line();
+  header.position = tokens_.position();
+  if (!tokens_.At(":")) tokens_.Fail("expected `:`");
+  if (tokens_.Peek(1).kind == TokenKind::kNewline && tokens_.Peek(1).size > 0) header.span = SpanOf(tokens_.Peek(1));
+  return header;
+}
+
+}  // namespace deuteron::script
