@@ -30,7 +30,8 @@ const String& KindName(OpPatternKind kind) {
   static const auto* names = [] {
     auto* list = new std::vector<String>();
     for (int k = 0; k <= static_cast<int>(OpPatternKind::kOpaque); ++k) {
-      list->emplace_back(tir::ToString(static_cast<OpPatternKind>(k)));
+      const bool exists = k <= static_cast<int>(OpPatternKind::kOutEWiseFusable) || k >= static_cast<int>(OpPatternKind::kTuple);
+      list->emplace_back(exists ? tir::ToString(static_cast<OpPatternKind>(k)) : "");
     }
     return list;
   }();
