@@ -180,6 +180,28 @@ def cases():
                                       ([0, 1], [2, 3], [1, 0], [1, 1])]:
         yield case("Slice", [f(4, 7), ints(*starts), ints(*ends), ints(*axes), ints(*steps)])
     yield case("Slice", [f(4, 7)], opset=9, starts=[1], ends=[5], axes=[1])
+    # Bounds, and with them shapes, that only a run knows.
+    for starts, ends, axes, steps in [([1, 2], [3, 6], None, None), ([-3], [9223372036854775807], [1], [1]),
+                                      ([6, -1], [-9223372036854775807, 1], [1, 0], [-2, -1]), ([5], [2], [1], [1]), ([-9], [9], [0], [1])]:
+        rest = [] if axes is None else [ints(*axes), ints(*steps)]
+        yield case("Slice", [f(4, 7), np.array(starts, I), np.array(ends, I), *rest])
+    yield case("Slice", [f(4, 7), np.array([1], np.int32), np.array([6], np.int32), Const([1], np.int32)])
+    yield case("Slice", [f(4, 7), ints(1), np.array([6], I), ints(1)])
+    yield case("NonZero", [f(3, 4) * (f(3, 4, seed=1) > 0)])
+    yield case("NonZero", [i(7, high=2)])
+    yield case("NonZero", [f(2, 3, 4) > 0.5])
+    yield case("NonZero", [np.zeros((2, 3), F)])
+    yield case("NonZero", [np.array([0.0, -0.0, np.nan, np.inf], F)])
+    for dtype in [F, np.float64, np.int8, I]:
+        yield case("Unique", [i(4, 6, high=5).astype(dtype)], outputs=4)
+        yield case("Unique", [i(4, 6, high=5).astype(dtype)], outputs=4, sorted=0)
+    yield case("Unique", [i(6, 2, high=2)], outputs=4, axis=0)
+    yield case("Unique", [i(2, 6, 2, high=2).astype(F)], outputs=4, axis=-2, sorted=0)
+    yield case("Unique", [f(9)], outputs=1)
+    yield case("Compress", [f(3, 4), np.array([False, True, True])], axis=0)
+    yield case("Compress", [f(3, 4), np.array([True, False, True])], axis=-1)
+    yield case("Compress", [f(3, 4), np.array([False, True, True, False, True])])
+    yield case("Compress", [f(3, 4), Const([False, True, True])], axis=0)
     for indices in [Const(1, I), ints(0, 2), Const([[0, -1], [1, 2]], I), i(3, high=3), i(2, 2, high=3, low=-3)]:
         yield case("Gather", [f(3, 4), indices], axis=0)
     yield case("Gather", [f(3, 4), Const(-1, I)], axis=1)

@@ -7,6 +7,7 @@
 #include "deuteron/interpreter/interpreter.h"
 #include "deuteron/runtime/tensor.h"
 #include "deuteron/runtime/thread_pool.h"
+#include "deuteron/support/aligned_memory.h"
 #include "deuteron/tir/analysis/block_analysis.h"
 #include "deuteron/tir/schedule/rules/rules.h"
 #include "deuteron/tir/transform/lower.h"
@@ -41,8 +42,8 @@ struct HostContext {
     context.set_error = [](const DeuteronContext* self, const char* message) {
       static_cast<HostContext*>(self->runtime)->error = message;
     };
-    context.allocate = [](const DeuteronContext*, int64_t bytes) { return runtime::AllocAligned(bytes); };
-    context.release = [](const DeuteronContext*, void* memory) { runtime::FreeAligned(memory); };
+    context.allocate = [](const DeuteronContext*, int64_t bytes) { return AllocAligned(bytes); };
+    context.release = [](const DeuteronContext*, void* memory) { FreeAligned(memory); };
   }
 };
 

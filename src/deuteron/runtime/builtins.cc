@@ -1,5 +1,5 @@
 /// \file
-/// External functions that byte code calls by name: conversions between shapes and tensors.
+/// External functions that byte code calls by name: conversions between shapes and tensors, copies.
 #include <tvm/ffi/function.h>
 #include <tvm/ffi/reflection/registry.h>
 
@@ -37,12 +37,17 @@ tvm::ffi::Shape TensorToShape(const Tensor& tensor) {
   return tvm::ffi::Shape(dims);
 }
 
+void Copy(const Tensor& source, const Tensor& destination) {
+  CopyInto(*source.GetDLTensorPtr(), *destination.GetDLTensorPtr());
+}
+
 tvm::ffi::Shape ShapeOf(const Tensor& tensor) { return tvm::ffi::Shape(tensor.shape()); }
 
 }  // namespace
 
 TVM_FFI_STATIC_INIT_BLOCK() {
   tvm::ffi::reflection::GlobalDef()
+      .def("deuteron.vm.copy", Copy)
       .def("deuteron.vm.shape_to_tensor", ShapeToTensor)
       .def("deuteron.vm.tensor_to_shape", TensorToShape)
       .def("deuteron.vm.shape_of", ShapeOf);

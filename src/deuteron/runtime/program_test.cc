@@ -9,6 +9,7 @@
 #include "deuteron/runtime/artifact.h"
 #include "deuteron/runtime/instance.h"
 #include "deuteron/runtime/instruction.h"
+#include "deuteron/support/aligned_memory.h"
 #include "deuteron/support/error.h"
 
 namespace deuteron::runtime {

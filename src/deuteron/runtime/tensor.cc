@@ -10,20 +10,6 @@
 namespace deuteron::runtime {
 namespace {
 
-struct AlignedAllocator {
-  void AllocData(DLTensor* tensor, int64_t bytes) {
-    tensor->data = AllocAligned(bytes);
-    if (tensor->data == nullptr) DEUTERON_THROW(UsageError) << "out of memory: a tensor of " << bytes << " bytes";
-  }
-  void FreeData(DLTensor* tensor) { FreeAligned(tensor->data); }
-};
-
-struct ViewAllocator {
-  std::shared_ptr<const void> owner;
-  void AllocData(DLTensor* tensor, void* data) { tensor->data = data; }
-  void FreeData(DLTensor*) {}
-};
-
 const char* DataOf(const DLTensor& tensor) { return static_cast<const char*>(tensor.data) + tensor.byte_offset; }
 
 /// Stride of an axis in bytes.
@@ -56,14 +42,12 @@ int64_t TensorBytes(std::span<const int64_t> shape, DLDataType dtype) {
 }
 
 Tensor AllocTensor(std::span<const int64_t> shape, DLDataType dtype) {
-  const int64_t bytes = TensorBytes(shape, dtype);
-  return Tensor::FromNDAlloc(AlignedAllocator(), tvm::ffi::ShapeView(shape.data(), shape.size()), dtype,
-                             DLDevice{kDLCPU, 0}, bytes);
+  TensorBytes(shape, dtype);
+  return EmptyHostTensor(std::vector<int64_t>(shape.begin(), shape.end()), dtype);
 }
 
 Tensor ViewTensor(void* data, std::span<const int64_t> shape, DLDataType dtype, std::shared_ptr<const void> owner) {
-  return Tensor::FromNDAlloc(ViewAllocator{std::move(owner)}, tvm::ffi::ShapeView(shape.data(), shape.size()), dtype,
-                             DLDevice{kDLCPU, 0}, data);
+  return BorrowedHostTensor(std::vector<int64_t>(shape.begin(), shape.end()), dtype, data, std::move(owner));
 }
 
 bool IsKernelReady(const DLTensor& tensor) {

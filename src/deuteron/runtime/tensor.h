@@ -11,6 +11,8 @@
 #include <span>
 #include <string>
 
+#include "deuteron/support/host_tensor.h"
+
 namespace deuteron {
 using tvm::ffi::Tensor;
 }  // namespace deuteron
@@ -18,7 +20,7 @@ using tvm::ffi::Tensor;
 namespace deuteron::runtime {
 
 /// Alignment in bytes of every buffer that a kernel sees.
-inline constexpr int64_t kAlignment = 64;
+inline constexpr auto kAlignment = static_cast<int64_t>(kTensorAlignment);
 
 /// A new compact tensor on the CPU, its contents undefined. A UsageError if an extent is negative, or the size
 /// overflows or cannot be had.
@@ -45,10 +47,5 @@ void CopyInto(const DLTensor& source, const DLTensor& destination);
 std::string DTypeName(DLDataType dtype);
 /// "float32[1, 3, 224, 224]", for messages.
 std::string DescribeTensor(const DLTensor& tensor);
-
-/// 64-byte aligned memory. Large blocks ask for huge pages, and are kept for the next request of about that size when freed
-/// (fresh pages would be zeroed by the kernel, at the cost of writing them once more). Null if it cannot be had.
-void* AllocAligned(int64_t bytes);
-void FreeAligned(void* memory);
 
 }  // namespace deuteron::runtime

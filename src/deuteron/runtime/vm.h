@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "deuteron/runtime/instance.h"
+#include "deuteron/support/aligned_memory.h"
 
 namespace deuteron::runtime {
 

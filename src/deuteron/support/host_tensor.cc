@@ -1,19 +1,17 @@
 #include "deuteron/support/host_tensor.h"
 
-#include <new>
-
+#include "deuteron/support/aligned_memory.h"
 #include "deuteron/support/error.h"
 
 namespace deuteron {
 namespace {
 
 struct AlignedAllocator {
-  void AllocData(DLTensor* tensor) {
-    int64_t bytes = (tensor->dtype.bits * tensor->dtype.lanes + 7) / 8;
-    for (int axis = 0; axis < tensor->ndim; ++axis) bytes *= tensor->shape[axis];
-    tensor->data = ::operator new(static_cast<size_t>(bytes > 0 ? bytes : 1), std::align_val_t(kTensorAlignment));
+  void AllocData(DLTensor* tensor, int64_t bytes) {
+    tensor->data = AllocAligned(bytes);
+    if (tensor->data == nullptr) DEUTERON_THROW(UsageError) << "out of memory: a tensor of " << bytes << " bytes";
   }
-  void FreeData(DLTensor* tensor) { ::operator delete(tensor->data, std::align_val_t(kTensorAlignment)); }
+  void FreeData(DLTensor* tensor) { FreeAligned(tensor->data); }
 };
 
 struct BorrowingAllocator {
@@ -41,9 +39,10 @@ int64_t CheckedByteSize(const std::vector<int64_t>& shape, DLDataType dtype) {
 }
 
 tvm::ffi::Tensor EmptyHostTensor(const std::vector<int64_t>& shape, DLDataType dtype) {
-  DEUTERON_CHECK(CheckedByteSize(shape, dtype) >= 0) << "the size of a tensor overflows";
-  return tvm::ffi::Tensor::FromNDAlloc(AlignedAllocator(), tvm::ffi::Shape(shape.begin(), shape.end()), dtype,
-                                       DLDevice{kDLCPU, 0});
+  const int64_t bytes = CheckedByteSize(shape, dtype);
+  DEUTERON_CHECK(bytes >= 0) << "the size of a tensor overflows";
+  return tvm::ffi::Tensor::FromNDAlloc(AlignedAllocator(), tvm::ffi::ShapeView(shape.data(), shape.size()), dtype,
+                                       DLDevice{kDLCPU, 0}, bytes);
 }
 
 tvm::ffi::Tensor BorrowedHostTensor(const std::vector<int64_t>& shape, DLDataType dtype, const void* data,

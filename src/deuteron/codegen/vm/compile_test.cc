@@ -106,6 +106,20 @@ class CompileTest : public testing::Test {
     });
   }
 
+  /// Copies that CallTIRRewrite puts before calls in place.
+  int CountCopies() {
+    int count = 0;
+    const auto main = Downcast<relax::Function>(relax::CallTIRRewrite()(module_).Lookup("main"));
+    for (const relax::BindingBlock& block : main->body->blocks) {
+      for (const Binding& binding : block->bindings) {
+        const auto* call = binding.as<relax::VarBindingNode>()->value.as<relax::CallNode>();
+        const auto* callee = call == nullptr ? nullptr : call->op.as<relax::ExternFuncNode>();
+        count += callee != nullptr && callee->global_symbol == "deuteron.vm.copy";
+      }
+    }
+    return count;
+  }
+
   IRModule module_ = IRModule::Empty();
   Array<Binding> bindings_;
   std::map<std::string, DeuteronKernel> kernels_;
@@ -268,8 +282,49 @@ TEST_F(CompileTest, InPlaceCallsReuseTheirArgument) {
   const Var x("x", type);
   const Var a = CallKernel(twice, {x}, type);
   const Var b = Emit("b", relax::CallTIRInplace(increment, relax::Tuple({a}), {0}, type), type);
-  Function("main", {x}, b, type);
-  EXPECT_EQ(Values(Instance(Build()).Run("main", {Sequence({4})})[0]), (std::vector<float>{1, 3, 5, 7}));
+  const Var c = Emit("c", relax::CallTIRInplace(increment, relax::Tuple({b}), {0}, type), type);
+  Function("main", {x}, c, type);
+  EXPECT_EQ(Values(Instance(Build()).Run("main", {Sequence({4})})[0]), (std::vector<float>{2, 4, 6, 8}));
+  EXPECT_EQ(CountCopies(), 0);
+}
+
+/// Nobody sees a tensor change: parameters, constants, values with another name, values used again.
+TEST_F(CompileTest, InPlaceCallsCopyWhatOthersSee) {
+  const GlobalVar twice = Kernel("twice", Twice, 2);
+  const GlobalVar add = Kernel("add", Add, 3);
+  const GlobalVar increment = Kernel("increment", Increment, 1);
+  const Type type = TensorOf({I64(4)});
+  const auto in_place = [&](const char* name, const Expr& value) {
+    return Emit(name, relax::CallTIRInplace(increment, relax::Tuple({value}), {0}, type), type);
+  };
+  const Var x("x", type);
+  const relax::Constant weight(Sequence({4}, 10));
+  const Var p = in_place("p", x);
+  const Var w = in_place("w", weight);
+  const Var again = in_place("again", weight);
+  const Var t = CallKernel(twice, {x}, type);
+  const Var later = in_place("later", t);
+  const Var sum = CallKernel(add, {t, later}, type);
+  const Var named = CallKernel(twice, {x}, type);
+  const Type pair = TupleType({type, type});
+  const Var tuple = Emit("tuple", relax::Tuple({named, sum}), pair);
+  const Var aliased = in_place("aliased", named);
+  const Var first = Emit("first", relax::TupleGetItem(tuple, 0), type);
+  const Type result = TupleType({type, type, type, type, type, type});
+  Function("main", {x}, Emit("o", relax::Tuple({p, w, again, sum, aliased, first}), result), result);
+  const Tensor input = Sequence({4});
+  Instance instance(Build());
+  for (int run = 0; run < 2; ++run) {
+    const auto out = instance.Run("main", {input});
+    EXPECT_EQ(Values(out[0]), (std::vector<float>{1, 2, 3, 4}));
+    EXPECT_EQ(Values(out[1]), (std::vector<float>{11, 12, 13, 14}));
+    EXPECT_EQ(Values(out[2]), Values(out[1]));
+    EXPECT_EQ(Values(out[3]), (std::vector<float>{1, 5, 9, 13}));
+    EXPECT_EQ(Values(out[4]), (std::vector<float>{1, 3, 5, 7}));
+    EXPECT_EQ(Values(out[5]), (std::vector<float>{0, 2, 4, 6}));
+    EXPECT_EQ(Values(input), (std::vector<float>{0, 1, 2, 3}));
+  }
+  EXPECT_EQ(CountCopies(), 5);
 }
 
 TEST_F(CompileTest, UserNamesAndArtefacts) {

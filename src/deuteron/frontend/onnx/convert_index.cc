@@ -9,7 +9,6 @@
 #include "deuteron/relax/op/index.h"
 #include "deuteron/relax/op/manipulate.h"
 #include "deuteron/relax/op/search.h"
-#include "deuteron/relax/op/sorting.h"
 
 namespace deuteron::onnx {
 
@@ -56,27 +55,30 @@ Results ConvertSlice(const NodeContext& node) {
     for (const int64_t value : *end_ints) ends.push_back(I64(value));
     axes = node.Ints("axes").value_or(std::vector<int64_t>{});
   } else {
-    if (node.Known(1) == nullptr || node.Known(2) == nullptr) {
-      node.Unsupported("starts or ends that are computed at run time");
-    }
-    starts = node.Dims(1, "starts");
-    ends = node.Dims(2, "ends");
     if (node.Has(3)) axes = node.RequireInts(3, "axes");
     if (node.Has(4)) steps = node.RequireInts(4, "steps");
   }
+  const bool at_run_time = node.opset() >= 10 && (node.Known(1) == nullptr || node.Known(2) == nullptr);
+  if (!at_run_time && node.opset() >= 10) {
+    starts = node.Dims(1, "starts");
+    ends = node.Dims(2, "ends");
+  }
+  const auto count = at_run_time ? node.StaticDim(node.X(1), 0, "the length of starts") : static_cast<int64_t>(starts.size());
+  const auto end_count = at_run_time ? node.StaticDim(node.X(2), 0, "the length of ends") : static_cast<int64_t>(ends.size());
   if (axes.empty()) {
-    for (size_t i = 0; i < starts.size(); ++i) axes.push_back(static_cast<int64_t>(i));
+    for (int64_t i = 0; i < count; ++i) axes.push_back(i);
   }
   axes = node.Axes(axes, rank);
   if (steps.empty()) steps.assign(axes.size(), 1);
-  if (starts.size() != axes.size() || ends.size() != axes.size() || steps.size() != axes.size()) {
+  if (count != static_cast<int64_t>(axes.size()) || end_count != count || steps.size() != axes.size()) {
     node.Fail("starts, ends, axes and steps differ in length");
   }
+  if (std::count(steps.begin(), steps.end(), 0) != 0) node.Fail("a step of 0");
+  if (at_run_time) return {SliceAtRunTime(node, axes, steps)};
   Array<PrimExpr> begin;
   Array<PrimExpr> end;
   Array<PrimExpr> stride;
   for (size_t i = 0; i < axes.size(); ++i) {
-    if (steps[i] == 0) node.Fail("a step of 0");
     begin.push_back(SliceBound(node, starts[i], shape[axes[i]], steps[i], false));
     end.push_back(SliceBound(node, ends[i], shape[axes[i]], steps[i], true));
     stride.push_back(I64(std::clamp(steps[i], -kFar, kFar)));
@@ -189,26 +191,6 @@ Results ConvertOneHot(const NodeContext& node) {
   const int64_t rank = node.Rank(indices) + 1;
   const int64_t axis = node.Axis(node.Int("axis", -1), rank);
   return {node.Emit(relax::OneHot(indices, MakeConst(dtype, (*values)[1]), MakeConst(dtype, (*values)[0]), count, axis))};
-}
-
-Results ConvertNonZero(const NodeContext& node) { return {node.Emit(relax::Nonzero(node.X(0)))}; }
-
-Results ConvertCompress(const NodeContext& node) {
-  Expr x = node.X(0);
-  const auto condition = node.ConstInts(1);
-  if (!condition) node.Unsupported("a condition that is not constant");
-  std::vector<int64_t> indices;
-  for (size_t i = 0; i < condition->size(); ++i) {
-    if ((*condition)[i] != 0) indices.push_back(static_cast<int64_t>(i));
-  }
-  int64_t axis = 0;
-  if (node.HasAttr("axis")) {
-    axis = node.Axis(node.RequiredInt("axis"), node.Rank(x));
-  } else {
-    const Array<PrimExpr> shape = node.Shape(x);
-    x = node.Reshaped(x, {node.Product(shape, 0, static_cast<int64_t>(shape.size()))});
-  }
-  return {node.Emit(relax::Take(x, node.ConstantInts(indices), axis))};
 }
 
 }  // namespace deuteron::onnx

@@ -101,8 +101,13 @@ DEUTERON_CONVERTER(GatherND);
 DEUTERON_CONVERTER(ScatterElements);
 DEUTERON_CONVERTER(ScatterND);
 DEUTERON_CONVERTER(OneHot);
+
+// convert_data_dependent.cc
 DEUTERON_CONVERTER(NonZero);
+DEUTERON_CONVERTER(Unique);
 DEUTERON_CONVERTER(Compress);
+/// Slice with starts and ends (inputs 1 and 2) that are data.
+relax::Expr SliceAtRunTime(const NodeContext& node, const std::vector<int64_t>& axes, const std::vector<int64_t>& steps);
 
 // convert_create.cc
 DEUTERON_CONVERTER(Constant);

@@ -159,6 +159,7 @@ constexpr OpRow kRows[] = {
     {"", "TopK", 7, ConvertTopK},
     {"", "Transpose", 7, ConvertTranspose},
     {"", "Trilu", 14, ConvertTrilu},
+    {"", "Unique", 11, ConvertUnique},
     {"", "Unsqueeze", 7, ConvertUnsqueeze},
     {"", "Upsample", 7, ConvertResize},
     {"", "Where", 9, ConvertWhere},

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "deuteron/relax/op/call.h"
 #include "deuteron/relax/op/op_shape.h"
 #include "deuteron/topi/elementwise.h"
 #include "deuteron/topi/indexing.h"
@@ -107,6 +108,11 @@ Type InferNonzero(const Call& call, const BlockBuilder&) {
   return TensorType::WithNDim(2, DataType::Int(64));
 }
 
+/// What depends on data in its size is computed by a function of the runtime (runtime/data_dependent.cc).
+Expr LegalizeNonzero(BlockBuilder&, const Call& call) {
+  return CallPurePacked(ExternFunc("deuteron.vm.nonzero"), call->args, {call.ty()});
+}
+
 bool Flag(const Call& call, size_t index) { return AsConstInt(PrimArg(call, index)).value_or(0) != 0; }
 
 Type InferUnique(const Call& call, const BlockBuilder&) {
@@ -120,6 +126,20 @@ Type InferUnique(const Call& call, const BlockBuilder&) {
   return TupleType(fields);
 }
 
+Expr LegalizeUnique(BlockBuilder&, const Call& call) {
+  const TensorTypeNode* data = TensorArg(call, 0);
+  Array<Expr> args = call->args;
+  if (args.size() == 5) {
+    args.push_back(PrimValue::Int64(-1));
+  } else {
+    if (data->ndim == kUnknownNDim) return call;
+    const auto axis = AsConstInt(PrimArg(call, 5));
+    if (!axis) ThrowOpError(call, "its axis must be constant");
+    args.Set(5, PrimValue::Int64(static_cast<int64_t>(AxisArg(call, *axis, data->ndim))));
+  }
+  return CallPurePacked(ExternFunc("deuteron.vm.unique"), args, {call.ty()});
+}
+
 }  // namespace
 
 std::vector<OpInfo> SortingOps() {
@@ -127,12 +147,12 @@ std::vector<OpInfo> SortingOps() {
       {"sort", {"data"}, "deuteron.relax.SortAttrs", InferSort, LegalizeSort},
       {"argsort", {"data"}, "deuteron.relax.ArgsortAttrs", InferArgsort, LegalizeArgsort},
       {"topk", {"data"}, "deuteron.relax.TopKAttrs", InferTopK, LegalizeTopK},
-      {"nonzero", {"x"}, nullptr, InferNonzero, nullptr},
+      {"nonzero", {"x"}, nullptr, InferNonzero, LegalizeNonzero},
       {"unique",
        {"x", "sorted", "return_index", "return_inverse", "return_counts", "axis?"},
        nullptr,
        InferUnique,
-       nullptr},
+       LegalizeUnique},
   };
 }
 

@@ -1,11 +1,15 @@
 /// \file
 /// Destination-passing calls get their destinations. After this pass a function is a sequence of effects: it has no
 /// dataflow blocks, and nothing may reorder its bindings. StaticPlanBlockMemory comes next.
+///
+/// A call_tir_inplace gets the memory of its argument where nobody else sees it. A parameter, a constant and a value used
+/// again are copied first (not under `tvm_compat`): to its caller a function never changes a tensor.
 #include <string>
 #include <utility>
 
 #include "deuteron/relax/op/call.h"
 #include "deuteron/relax/op/memory.h"
+#include "deuteron/relax/transform/inplace_arguments.h"
 #include "deuteron/relax/transform/pass_utils.h"
 #include "deuteron/relax/transform/var_replacer.h"
 #include "deuteron/relax/transform/vm_passes.h"
@@ -15,7 +19,9 @@ namespace {
 
 class Rewriter {
  public:
-  Function Rewrite(Function function) { return WithBody(function, RewriteSeq(function->body)); }
+  Rewriter(const Function& function, bool compat) : function_(function), inplace_arguments_(function), compat_(compat) {}
+
+  Function Rewrite() { return WithBody(function_, RewriteSeq(function_->body)); }
 
  private:
   SeqExpr RewriteSeq(const SeqExpr& seq) {
@@ -69,7 +75,9 @@ class Rewriter {
     const std::vector<TensorType> types = OutputTensors(view.out_ty);
     for (size_t i = 0; i < types.size(); ++i) {
       if (!inplace.empty() && inplace[i] >= 0) {
-        results.push_back(view.args->fields[inplace[i]]);
+        const int64_t index = inplace[i];
+        if (!MayOverwrite(binding, index)) args.Set(index, Copy(args[index], types[i], binding->span, out));
+        results.push_back(args[index]);
         continue;
       }
       const Var alloc = Bind(Fresh("alloc"), BuiltinAllocTensor(types[i]), types[i], binding->span, out);
@@ -84,6 +92,17 @@ class Rewriter {
     out->push_back(VarBinding(Define(binding->var), result, binding->span));
   }
 
+  bool MayOverwrite(const VarBindingNode* binding, int64_t index) const {
+    const CallTIRView original = ViewCallTIR(Downcast<Call>(binding->value));
+    return compat_ || inplace_arguments_.MayOverwrite(binding->var, original.args->fields[index]);
+  }
+
+  Var Copy(const Expr& value, const TensorType& type, const Span& span, Array<Binding>* out) {
+    const Var copy = Bind(Fresh("alloc"), BuiltinAllocTensor(type), type, span, out);
+    Bind("_", Call(ExternFunc("deuteron.vm.copy"), {value, copy}, Attrs(), {}, span), TupleType(Array<Type>()), span, out);
+    return copy;
+  }
+
   Var Bind(const std::string& name, Expr value, const Type& type, const Span& span, Array<Binding>* out) {
     value->ty = type;
     Var var(name, type, span);
@@ -96,6 +115,9 @@ class Rewriter {
     return number == 0 ? prefix : prefix + std::to_string(number);
   }
 
+  const Function function_;
+  const InplaceArguments inplace_arguments_;
+  const bool compat_;
   VarReplacer replacer_;
   int64_t allocated_ = 0;
 };
@@ -103,9 +125,11 @@ class Rewriter {
 }  // namespace
 
 Pass CallTIRRewrite() {
-  return transform::ModulePass({.name = "CallTIRRewrite"}, [](IRModule module, const transform::PassContext&) {
-    return UpdateFunctions(std::move(module),
-                           [](const GlobalVar&, Function function) { return Rewriter().Rewrite(std::move(function)); });
+  return transform::ModulePass({.name = "CallTIRRewrite"}, [](IRModule module, const transform::PassContext& context) {
+    const bool compat = context.GetBool("tvm_compat");
+    return UpdateFunctions(std::move(module), [compat](const GlobalVar&, const Function& function) {
+      return Rewriter(function, compat).Rewrite();
+    });
   });
 }
 

@@ -1,6 +1,7 @@
-/// \file
-/// Memory of tensors and arenas. Outputs are allocated anew by each Run and often freed soon after; the system would map, fault in
-/// and zero their pages each time, which costs as much as a memory-bound kernel. So large blocks are recycled.
+/// Outputs are allocated anew by each Run and often freed soon after; the system would map, fault in and zero their pages
+/// each time, which costs as much as a memory-bound kernel. So large blocks are recycled.
+#include "deuteron/support/aligned_memory.h"
+
 #include <sys/mman.h>
 
 #include <algorithm>
@@ -10,9 +11,9 @@
 #include <mutex>
 #include <unordered_map>
 
-#include "deuteron/runtime/tensor.h"
+#include "deuteron/support/host_tensor.h"
 
-namespace deuteron::runtime {
+namespace deuteron {
 namespace {
 
 constexpr int64_t kHugePage = int64_t{2} << 20;
@@ -74,6 +75,7 @@ void* AllocAligned(int64_t bytes) {
   if (bytes < 0 || bytes > INT64_MAX - kHugePage) return nullptr;
   if (bytes >= kLarge) return LargeBlocks::Get().Alloc(bytes);
   // Never empty: a null pointer means "not there" in frames.
+  constexpr auto kAlignment = static_cast<int64_t>(kTensorAlignment);
   return std::aligned_alloc(kAlignment, (std::max<int64_t>(bytes, 1) + kAlignment - 1) / kAlignment * kAlignment);
 }
 
@@ -83,4 +85,4 @@ void FreeAligned(void* memory) {
   std::free(memory);
 }
 
-}  // namespace deuteron::runtime
+}  // namespace deuteron

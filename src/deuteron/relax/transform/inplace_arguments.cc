@@ -1,0 +1,54 @@
+#include "deuteron/relax/transform/inplace_arguments.h"
+
+#include "deuteron/relax/op/call.h"
+#include "deuteron/relax/transform/pass_utils.h"
+
+namespace deuteron::relax {
+
+InplaceArguments::InplaceArguments(const Function& function) { VisitSeq(function->body); }
+
+void InplaceArguments::VisitSeq(const SeqExpr& seq) {
+  const int64_t sequence = num_sequences_++;
+  for (const BindingBlock& block : seq->blocks) {
+    for (const Binding& binding : block->bindings) VisitBinding(binding->var, BoundValue(binding), sequence);
+  }
+  Share(seq->body);
+}
+
+void InplaceArguments::VisitBinding(const Var& var, const Expr& value, int64_t sequence) {
+  if (const auto* branch = value.as<IfNode>()) {
+    Share(branch->cond);
+    VisitSeq(branch->true_branch);
+    VisitSeq(branch->false_branch);
+    return;
+  }
+  if (!IsAnyCallTIR(value) && !IsCallDPSPacked(value)) return Share(value);
+  const CallTIRView view = ViewCallTIR(Downcast<Call>(value));
+  for (const Expr& arg : view.args->fields) {
+    if (!IsVar(arg)) {
+      Share(arg);
+      continue;
+    }
+    Use& use = uses_[arg.get()];
+    // As two arguments of one call it would be read while it is written.
+    use.shared |= use.last == var.get();
+    use.last = var.get();
+    use.last_sequence = sequence;
+  }
+  if (view.out_ty->kind == TypeKind::kTensor) uses_[var.get()].owner = sequence;
+}
+
+void InplaceArguments::Share(const Expr& expr) {
+  VisitLeaves(expr, [this](const Expr& leaf) {
+    if (IsVar(leaf)) uses_[leaf.get()].shared = true;
+  });
+}
+
+bool InplaceArguments::MayOverwrite(const Var& var, const Expr& arg) const {
+  const auto it = uses_.find(arg.get());
+  if (it == uses_.end()) return false;
+  const Use& use = it->second;
+  return use.owner >= 0 && use.owner == use.last_sequence && !use.shared && use.last == var.get();
+}
+
+}  // namespace deuteron::relax
