@@ -6,6 +6,8 @@
 #include <limits>
 #include <unordered_map>
 
+#include "deuteron/ir/scalar_format.h"
+
 namespace deuteron::interpreter {
 namespace {
 
@@ -37,7 +39,7 @@ Scalar ApplyInts(ExprKind kind, DataType dtype, int64_t a, int64_t b) {
   const auto ub = static_cast<uint64_t>(b);
   const bool is_unsigned = dtype.is_uint();
   const bool less = is_unsigned ? ua < ub : a < b;
-  const auto wrap = [&](uint64_t value) { return Scalar::Int(Wrap(dtype, static_cast<int64_t>(value))); };
+  const auto wrap = [&](uint64_t value) { return Scalar::Int(WrapToWidth(dtype, static_cast<int64_t>(value))); };
   const auto check = [&] {
     if (b == 0) DEUTERON_THROW(ModelError) << "division of an integer by zero";
   };
@@ -78,7 +80,7 @@ Scalar ApplyInts(ExprKind kind, DataType dtype, int64_t a, int64_t b) {
 Scalar ApplyFloats(ExprKind kind, DataType dtype, double a, double b) {
   // A double holds the exact sum, difference and product of two floats of at most 32 bits up to one
   // rounding that is innocuous for them (53 >= 2 * 24 + 2), so rounding twice equals rounding once.
-  const auto round = [&](double value) { return Scalar::Float(Round(dtype, value)); };
+  const auto round = [&](double value) { return Scalar::Float(RoundToFormat(dtype, value)); };
   const bool is_nan = std::isnan(a) || std::isnan(b);
   switch (kind) {
     case ExprKind::kAdd: return round(a + b);
@@ -103,7 +105,7 @@ Scalar ApplyFloats(ExprKind kind, DataType dtype, double a, double b) {
 /// Unary functions computed in double and rounded once.
 template <double (*kFunction)(double)>
 Scalar Unary(DataType dtype, const Scalar* args) {
-  return Scalar::Float(Round(dtype, kFunction(args[0].f)));
+  return Scalar::Float(RoundToFormat(dtype, kFunction(args[0].f)));
 }
 double Rsqrt(double x) { return 1.0 / std::sqrt(x); }
 double Sigmoid(double x) { return 1.0 / (1.0 + std::exp(-x)); }
@@ -112,14 +114,14 @@ double Exp10(double x) { return std::pow(10.0, x); }
 Scalar Abs(DataType dtype, const Scalar* args) {
   if (dtype.is_float()) return Scalar::Float(std::fabs(args[0].f));
   if (dtype.is_uint()) return args[0];
-  return Scalar::Int(Wrap(dtype, args[0].i < 0 ? static_cast<int64_t>(0 - static_cast<uint64_t>(args[0].i)) : args[0].i));
+  return Scalar::Int(WrapToWidth(dtype, args[0].i < 0 ? static_cast<int64_t>(0 - static_cast<uint64_t>(args[0].i)) : args[0].i));
 }
 template <double (*kFunction)(double, double)>
 Scalar BinaryFloat(DataType dtype, const Scalar* args) {
-  return Scalar::Float(Round(dtype, kFunction(args[0].f, args[1].f)));
+  return Scalar::Float(RoundToFormat(dtype, kFunction(args[0].f, args[1].f)));
 }
 Scalar Pow(DataType dtype, const Scalar* args) {
-  if (dtype.is_float()) return Scalar::Float(Round(dtype, std::pow(args[0].f, args[1].f)));
+  if (dtype.is_float()) return Scalar::Float(RoundToFormat(dtype, std::pow(args[0].f, args[1].f)));
   uint64_t result = 1;
   auto base = static_cast<uint64_t>(args[0].i);
   if (args[1].i < 0) {  // 1 / base^n truncated
@@ -130,23 +132,23 @@ Scalar Pow(DataType dtype, const Scalar* args) {
   for (auto n = static_cast<uint64_t>(args[1].i); n != 0; n >>= 1, base *= base) {
     if ((n & 1) != 0) result *= base;
   }
-  return Scalar::Int(Wrap(dtype, static_cast<int64_t>(result)));
+  return Scalar::Int(WrapToWidth(dtype, static_cast<int64_t>(result)));
 }
 Scalar IsNan(DataType, const Scalar* args) { return Scalar::Int(std::isnan(args[0].f)); }
 Scalar IsInf(DataType, const Scalar* args) { return Scalar::Int(std::isinf(args[0].f)); }
 Scalar IsFinite(DataType, const Scalar* args) { return Scalar::Int(std::isfinite(args[0].f)); }
-Scalar BitAnd(DataType dtype, const Scalar* args) { return Scalar::Int(Wrap(dtype, args[0].i & args[1].i)); }
-Scalar BitOr(DataType dtype, const Scalar* args) { return Scalar::Int(Wrap(dtype, args[0].i | args[1].i)); }
-Scalar BitXor(DataType dtype, const Scalar* args) { return Scalar::Int(Wrap(dtype, args[0].i ^ args[1].i)); }
+Scalar BitAnd(DataType dtype, const Scalar* args) { return Scalar::Int(WrapToWidth(dtype, args[0].i & args[1].i)); }
+Scalar BitOr(DataType dtype, const Scalar* args) { return Scalar::Int(WrapToWidth(dtype, args[0].i | args[1].i)); }
+Scalar BitXor(DataType dtype, const Scalar* args) { return Scalar::Int(WrapToWidth(dtype, args[0].i ^ args[1].i)); }
 Scalar BitNot(DataType dtype, const Scalar* args) {
   if (dtype.is_bool()) return Scalar::Int(args[0].i == 0);
-  return Scalar::Int(Wrap(dtype, ~args[0].i));
+  return Scalar::Int(WrapToWidth(dtype, ~args[0].i));
 }
 /// Shifts by the width or more give 0 (or the sign, to the right).
 Scalar ShiftLeft(DataType dtype, const Scalar* args) {
   const int64_t n = args[1].i;
   if (n < 0 || n >= dtype.bits()) return Scalar::Int(0);
-  return Scalar::Int(Wrap(dtype, static_cast<int64_t>(static_cast<uint64_t>(args[0].i) << n)));
+  return Scalar::Int(WrapToWidth(dtype, static_cast<int64_t>(static_cast<uint64_t>(args[0].i) << n)));
 }
 Scalar ShiftRight(DataType dtype, const Scalar* args) {
   const int64_t n = args[1].i;
@@ -159,25 +161,11 @@ Scalar Fma(DataType dtype, const Scalar* args) {
     return Scalar::Float(std::fma(static_cast<float>(args[0].f), static_cast<float>(args[1].f),
                                   static_cast<float>(args[2].f)));
   }
-  return Scalar::Float(Round(dtype, std::fma(args[0].f, args[1].f, args[2].f)));
+  return Scalar::Float(RoundToFormat(dtype, std::fma(args[0].f, args[1].f, args[2].f)));
 }
 Scalar Likely(DataType, const Scalar* args) { return args[0]; }
 
 }  // namespace
-
-int64_t Wrap(DataType dtype, int64_t value) {
-  if (dtype.is_bool()) return value != 0;
-  const int bits = dtype.bits();
-  if (bits >= 64) return value;
-  const uint64_t high = static_cast<uint64_t>(value) << (64 - bits);
-  return dtype.is_int() ? static_cast<int64_t>(high) >> (64 - bits) : static_cast<int64_t>(high >> (64 - bits));
-}
-
-double Round(DataType dtype, double value) {
-  if (dtype.bits() == 64) return value;
-  if (dtype.bits() == 32) return static_cast<float>(value);
-  return tir::FloatImm(dtype.element(), value)->value;
-}
 
 Scalar LoadScalar(const void* data, DataType dtype, int64_t index) {
   if (dtype.is_float()) {
@@ -220,7 +208,7 @@ Scalar ApplyBinary(ExprKind kind, DataType dtype, Scalar a, Scalar b) {
 
 Scalar ApplyCast(DataType from, DataType to, Scalar value) {
   if (from.is_float()) {
-    if (to.is_float()) return Scalar::Float(Round(to, value.f));
+    if (to.is_float()) return Scalar::Float(RoundToFormat(to, value.f));
     if (to.is_bool()) return Scalar::Int(value.f != 0);
     if (std::isnan(value.f)) return Scalar::Int(0);
     const auto least = AsConstInt(MinValue(to.element()));
@@ -233,13 +221,13 @@ Scalar ApplyCast(DataType from, DataType to, Scalar value) {
     return Scalar::Int(static_cast<int64_t>(value.f));
   }
   if (to.is_float()) {
-    if (from.is_uint()) return Scalar::Float(Round(to, static_cast<double>(static_cast<uint64_t>(value.i))));
+    if (from.is_uint()) return Scalar::Float(RoundToFormat(to, static_cast<double>(static_cast<uint64_t>(value.i))));
     // Straight to the narrow format: through double would round a large int64 twice.
     if (to.bits() == 32) return Scalar::Float(static_cast<float>(value.i));
-    return Scalar::Float(Round(to, static_cast<double>(value.i)));
+    return Scalar::Float(RoundToFormat(to, static_cast<double>(value.i)));
   }
   if (to.is_handle()) return value;
-  return Scalar::Int(Wrap(to, value.i));
+  return Scalar::Int(WrapToWidth(to, value.i));
 }
 
 Intrinsic FindIntrinsic(std::string_view name) {

@@ -19,11 +19,6 @@ struct Scalar {
   static Scalar Float(double value) { return {0, value}; }
 };
 
-/// `value` wrapped to an integer type.
-int64_t Wrap(DataType dtype, int64_t value);
-/// `value` rounded to a float type, to nearest even.
-double Round(DataType dtype, double value);
-
 Scalar LoadScalar(const void* data, DataType dtype, int64_t index);
 void StoreScalar(void* data, DataType dtype, int64_t index, Scalar value);
 

@@ -6,6 +6,8 @@
 #include <limits>
 #include <random>
 
+#include "deuteron/ir/scalar_format.h"
+
 namespace deuteron::interpreter {
 namespace {
 
@@ -56,10 +58,10 @@ TEST(Scalar, FloatsRoundOnceToTheirOwnPrecision) {
     EXPECT_TRUE(same(apply(ExprKind::kDiv), a / b)) << a << " / " << b;
   }
   // 2049 is halfway between two float16 values; ties go to even.
-  EXPECT_EQ(Round(DataType::Float(16), 2049.0), 2048.0);
-  EXPECT_EQ(Round(DataType::Float(16), 2051.0), 2052.0);
-  EXPECT_EQ(Round(DataType::Float(16), 65520.0), kInf);
-  EXPECT_EQ(Round(DataType::BFloat16(), 257.0), 256.0);
+  EXPECT_EQ(RoundToFormat(DataType::Float(16), 2049.0), 2048.0);
+  EXPECT_EQ(RoundToFormat(DataType::Float(16), 2051.0), 2052.0);
+  EXPECT_EQ(RoundToFormat(DataType::Float(16), 65520.0), kInf);
+  EXPECT_EQ(RoundToFormat(DataType::BFloat16(), 257.0), 256.0);
 }
 
 TEST(Scalar, HalfPrecisionAgreesWithTheCompiler) {
@@ -71,7 +73,7 @@ TEST(Scalar, HalfPrecisionAgreesWithTheCompiler) {
     if (std::isnan(value)) continue;
     EXPECT_EQ(LoadScalar(&storage, DataType::Float(16), 0).f, value);
     const double between = value * 1.0003;
-    EXPECT_EQ(Round(DataType::Float(16), between), static_cast<double>(static_cast<_Float16>(between)));
+    EXPECT_EQ(RoundToFormat(DataType::Float(16), between), static_cast<double>(static_cast<_Float16>(between)));
   }
 }
 

@@ -4,11 +4,10 @@
 #include <cmath>
 #include <limits>
 
-namespace deuteron {
-namespace {
+#include "deuteron/ir/scalar_format.h"
 
-/// `value` as a float of that format would hold it. float64 and float32 by the hardware; float16 and bfloat16
-/// by rounding the significand to nearest even.
+namespace deuteron {
+
 double RoundToFormat(DataType dtype, double value) {
   if (!dtype.is_float() || dtype.bits() == 64 || !std::isfinite(value) || value == 0) return value;
   if (dtype.bits() == 32) return static_cast<float>(value);
@@ -24,15 +23,13 @@ double RoundToFormat(DataType dtype, double value) {
   return rounded;
 }
 
-int64_t WrapInt(DataType dtype, int64_t value) {
+int64_t WrapToWidth(DataType dtype, int64_t value) {
   if (dtype.is_bool()) return value != 0;
   if (!dtype.is_integer() || dtype.bits() >= 64) return value;
   const int shift = 64 - dtype.bits();
   const uint64_t high = static_cast<uint64_t>(value) << shift;
   return dtype.is_int() ? static_cast<int64_t>(high) >> shift : static_cast<int64_t>(high >> shift);
 }
-
-}  // namespace
 
 Span::Span(String source, int64_t line, int64_t column) {
   auto node = make_object<SpanNode>();
@@ -55,7 +52,7 @@ Var::Var(String name_hint, DataType dtype, Span span) {
 IntImm::IntImm(DataType dtype, int64_t value, Span span) {
   auto node = make_object<IntImmNode>();
   node->dtype = dtype;
-  node->value = WrapInt(dtype, value);
+  node->value = WrapToWidth(dtype, value);
   node->span = std::move(span);
   data_ = std::move(node);
 }

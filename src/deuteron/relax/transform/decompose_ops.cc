@@ -13,8 +13,8 @@
 
 #include "deuteron/relax/op/binary.h"
 #include "deuteron/relax/op/manipulate.h"
-#include "deuteron/relax/op/nn_attrs.h"
 #include "deuteron/relax/op/unary.h"
+#include "deuteron/relax/transform/batch_norm_view.h"
 #include "deuteron/relax/transform/pass_utils.h"
 #include "deuteron/relax/transform/passes.h"
 #include "deuteron/relax/transform/tuple_simplify.h"
@@ -54,42 +54,35 @@ class Decomposer {
   }
 
   Expr Decompose(const Binding& binding) {
-    static const Op batch_norm = Op::Get("relax.nn.batch_norm");
     static const Op dropout = Op::Get("relax.nn.dropout");
+    if (const auto norm = ViewBatchNorm(BoundValue(binding))) return DecomposeBatchNorm(*norm);
     const auto* call = BoundValue(binding).as<CallNode>();
-    if (call == nullptr) return Expr();
-    if (call->op.same_as(batch_norm)) return DecomposeBatchNorm(call);
-    if (call->op.same_as(dropout) && !compat_ && !whole_uses_.count(binding->var.get())) {
+    if (call != nullptr && call->op.same_as(dropout) && !compat_ && !whole_uses_.count(binding->var.get())) {
       return Tuple({call->args[0], call->args[0]}, call->span);
     }
     return Expr();
   }
 
   /// (x - mean) / sqrt(var + epsilon) * gamma + beta, parameters expanded to the rank of x.
-  Expr DecomposeBatchNorm(const CallNode* call) {
-    const auto* attrs = call->attrs.as<BatchNormAttrsNode>();
-    const auto* type = call->args[0].ty().as<TensorTypeNode>();
-    if (attrs == nullptr || type == nullptr || type->ndim == kUnknownNDim) return Expr();
-    const int64_t axis = attrs->axis < 0 ? attrs->axis + type->ndim : attrs->axis;
+  Expr DecomposeBatchNorm(const BatchNormView& norm) {
+    if (norm.axis < 0) return Expr();
+    const auto* type = norm.data.ty().as<TensorTypeNode>();
     std::vector<int64_t> others;
     for (int64_t i = 0; i < type->ndim; ++i) {
-      if (i != axis) others.push_back(i);
+      if (i != norm.axis) others.push_back(i);
     }
-    const Span& span = call->span;
-    const auto emit = [&](const Expr& expr) { return Expr(builder_.Emit(expr, "", span)); };
+    const auto emit = [&](const Expr& expr) { return Expr(builder_.Emit(expr, "", norm.span)); };
     const auto expand = [&](const Expr& param) { return emit(ExpandDims(param, others)); };
-    const auto* variance = call->args[4].ty().as<TensorTypeNode>();
+    const auto* variance = norm.variance.ty().as<TensorTypeNode>();
     const DataType dtype = variance ? variance->dtype : type->dtype;
-    const Expr centred = [&] {
-      const Expr mean = expand(call->args[3]);
-      return emit(Subtract(call->args[0], mean));
-    }();
-    const Expr shifted = emit(Add(expand(call->args[4]), Constant::Scalar(dtype, attrs->epsilon)));
+    const Expr mean = expand(norm.mean);
+    const Expr centred = emit(Subtract(norm.data, mean));
+    const Expr shifted = emit(Add(expand(norm.variance), Constant::Scalar(dtype, norm.attrs->epsilon)));
     const Expr deviation = emit(Sqrt(shifted));
     Expr result = emit(Divide(centred, deviation));
-    if (attrs->scale) result = emit(Multiply(result, expand(call->args[1])));
-    if (attrs->center) result = emit(Add(result, expand(call->args[2])));
-    return Tuple({result, call->args[3], call->args[4]}, span);
+    if (norm.attrs->scale) result = emit(Multiply(result, expand(norm.gamma)));
+    if (norm.attrs->center) result = emit(Add(result, expand(norm.beta)));
+    return Tuple({result, norm.mean, norm.variance}, norm.span);
   }
 
   /// Variables of which more is used than item 0.

@@ -14,7 +14,7 @@
 #include <unordered_map>
 
 #include "deuteron/relax/op/binary.h"
-#include "deuteron/relax/op/nn_attrs.h"
+#include "deuteron/relax/transform/batch_norm_view.h"
 #include "deuteron/relax/transform/pass_utils.h"
 #include "deuteron/relax/transform/passes.h"
 #include "deuteron/relax/transform/tuple_simplify.h"
@@ -102,29 +102,27 @@ class BatchnormFolder {
   }
 
   Expr Fold(const Binding& binding) {
-    static const Op batch_norm = Op::Get("relax.nn.batch_norm");
     static const Op conv2d = Op::Get("relax.nn.conv2d");
     static const Op add = Op::Get("relax.add");
-    const auto* norm = BoundValue(binding).as<CallNode>();
-    if (norm == nullptr || !norm->op.same_as(batch_norm)) return Expr();
-    const auto* attrs = norm->attrs.as<BatchNormAttrsNode>();
-    const auto gamma = Values(norm->args[1]);
-    const auto beta = Values(norm->args[2]);
-    const auto mean = Values(norm->args[3]);
-    const auto variance = Values(norm->args[4]);
-    if (attrs == nullptr || !gamma || !beta || !mean || !variance) return Expr();
+    const auto norm = ViewBatchNorm(BoundValue(binding));
+    if (!norm || norm->axis < 0) return Expr();
+    const auto gamma = Values(norm->gamma);
+    const auto beta = Values(norm->beta);
+    const auto mean = Values(norm->mean);
+    const auto variance = Values(norm->variance);
+    if (!gamma || !beta || !mean || !variance) return Expr();
 
     Binding source;
-    const CallNode* conv = OnlyUseOf(norm->args[0], &source);
+    const CallNode* conv = OnlyUseOf(norm->data, &source);
     std::vector<double> bias(gamma->size(), 0.0);
     if (conv != nullptr && conv->op.same_as(add) && !compat_) {
       const auto values = Values(conv->args[1]);
-      if (!values || !IsChannelVector(conv->args[1], norm->args[0], attrs->axis)) return Expr();
+      if (!values || !IsChannelVector(conv->args[1], norm->data, norm->axis)) return Expr();
       bias = values->size() == 1 ? std::vector<double>(gamma->size(), (*values)[0]) : *values;
       conv = OnlyUseOf(conv->args[0], &source);
     }
     if (conv == nullptr || !conv->op.same_as(conv2d)) return Expr();
-    return Rewrite(binding, norm, attrs, conv, *gamma, *beta, *mean, *variance, std::move(bias));
+    return Rewrite(*norm, conv, *gamma, *beta, *mean, *variance, std::move(bias));
   }
 
   /// Whether `expr` has extent 1 in all dimensions but the channels', when broadcast to the rank of `like`.
@@ -132,16 +130,15 @@ class BatchnormFolder {
     const auto* type = expr.ty().as<TensorTypeNode>();
     const auto* target = like.ty().as<TensorTypeNode>();
     if (type == nullptr || target == nullptr || !type->has_shape() || target->ndim < 0) return false;
-    if (axis < 0) axis += target->ndim;
     for (int64_t i = 0; i < type->ndim; ++i) {
       if (i + target->ndim - type->ndim != axis && !IsOne((*type->shape)[i])) return false;
     }
     return true;
   }
 
-  Expr Rewrite(const Binding& binding, const CallNode* norm, const BatchNormAttrsNode* attrs, const CallNode* conv,
-               const std::vector<double>& gamma, const std::vector<double>& beta, const std::vector<double>& mean,
-               const std::vector<double>& variance, std::vector<double> bias) {
+  Expr Rewrite(const BatchNormView& norm, const CallNode* conv, const std::vector<double>& gamma,
+               const std::vector<double>& beta, const std::vector<double>& mean, const std::vector<double>& variance,
+               std::vector<double> bias) {
     const auto* conv_attrs = conv->attrs.as<Conv2DAttrsNode>();
     const auto* type = conv->ty.as<TensorTypeNode>();
     auto weights = Values(conv->args[1]);
@@ -149,7 +146,7 @@ class BatchnormFolder {
     const std::string out_layout(conv_attrs->out_layout.empty() ? conv_attrs->data_layout : conv_attrs->out_layout);
     const std::string kernel_layout(conv_attrs->kernel_layout);
     const int64_t rank = type->ndim;
-    const int64_t axis = attrs->axis < 0 ? attrs->axis + rank : attrs->axis;
+    const int64_t axis = norm.axis;
     const size_t out_dim = kernel_layout.find('O');
     if (out_layout.find('C') != static_cast<size_t>(axis) || out_layout.size() != static_cast<size_t>(rank) ||
         out_dim == std::string::npos || kernel_layout.size() != 4) {
@@ -162,8 +159,8 @@ class BatchnormFolder {
 
     std::vector<double> scale(channels);
     for (size_t c = 0; c < channels; ++c) {
-      scale[c] = (attrs->scale ? gamma[c] : 1.0) / std::sqrt(variance[c] + attrs->epsilon);
-      bias[c] = (bias[c] - mean[c]) * scale[c] + (attrs->center ? beta[c] : 0.0);
+      scale[c] = (norm.attrs->scale ? gamma[c] : 1.0) / std::sqrt(variance[c] + norm.attrs->epsilon);
+      bias[c] = (bias[c] - mean[c]) * scale[c] + (norm.attrs->center ? beta[c] : 0.0);
     }
     size_t inner = 1;
     for (size_t d = out_dim + 1; d < shape.size(); ++d) inner *= static_cast<size_t>(shape[d]);
@@ -175,8 +172,8 @@ class BatchnormFolder {
     const Call folded(conv->op, {conv->args[0], MakeConstant(*weights, shape, weight_dtype)}, conv->attrs,
                       conv->ty_args, conv->span);
     const Var result = builder_.Emit(folded, "", conv->span);
-    const Var biased = builder_.Emit(Add(result, MakeConstant(bias, bias_shape, type->dtype)), "", norm->span);
-    return Tuple({biased, norm->args[3], norm->args[4]}, norm->span);
+    const Var biased = builder_.Emit(Add(result, MakeConstant(bias, bias_shape, type->dtype)), "", norm.span);
+    return Tuple({biased, norm.mean, norm.variance}, norm.span);
   }
 
   BlockBuilder builder_;

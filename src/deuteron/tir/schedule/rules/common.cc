@@ -43,6 +43,13 @@ void InlineInjective(Schedule* schedule, const std::function<bool(const Block&)>
   }
 }
 
+void InlineAllButOperands(Schedule* schedule, const Block& anchor) {
+  const std::vector<Block> operands = schedule->GetProducers(anchor);
+  InlineInjective(schedule, [&](const Block& block) {
+    return block != anchor && std::find(operands.begin(), operands.end(), block) == operands.end();
+  });
+}
+
 Loop FuseAll(Schedule* schedule, const std::vector<Loop>& loops) {
   DEUTERON_CHECK(!loops.empty()) << "no loops to fuse";
   return loops.size() == 1 ? loops[0] : schedule->Fuse(loops);

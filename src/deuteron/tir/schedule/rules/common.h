@@ -32,6 +32,9 @@ bool IsCopy(const Schedule& schedule, const Block& block);
 /// Inlines every intermediate injective block that `may_inline` allows into its consumers.
 void InlineInjective(Schedule* schedule, const std::function<bool(const Block&)>& may_inline);
 
+/// Inlines them all but `anchor` and what it reads: that would be recomputed in its innermost loop.
+void InlineAllButOperands(Schedule* schedule, const Block& anchor);
+
 /// Makes one loop of several (one stays itself; none is an error).
 Loop FuseAll(Schedule* schedule, const std::vector<Loop>& loops);
 

@@ -262,11 +262,7 @@ bool ScheduleContraction(Schedule* schedule, const Target& target) {
     plan.anchor = block;
   }
   if (plan.anchor.empty() || !MakePlan(*schedule, target, &plan)) return false;
-  // What the anchor reads stays a stage of its own: inlined, it would be recomputed in the innermost loop.
-  const std::vector<Block> operands = schedule->GetProducers(plan.anchor);
-  InlineInjective(schedule, [&](const Block& block) {
-    return std::find(operands.begin(), operands.end(), block) == operands.end();
-  });
+  InlineAllButOperands(schedule, plan.anchor);
   if (!WritesParameter(*schedule, plan.anchor)) {
     plan.epilogue = SoleInjectiveConsumer(*schedule, plan.anchor);
     if (plan.epilogue.empty()) return false;

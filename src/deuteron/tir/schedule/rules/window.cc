@@ -16,12 +16,7 @@ bool ScheduleWindow(Schedule* schedule, const Target& target) {
     anchor = block;
   }
   if (anchor.empty()) return false;
-  // What the anchor reads directly stays a stage of its own: it would be recomputed for every window.
-  const auto feeds_anchor = [&](const Block& block) {
-    const auto producers = schedule->GetProducers(anchor);
-    return std::find(producers.begin(), producers.end(), block) != producers.end();
-  };
-  InlineInjective(schedule, [&](const Block& block) { return block != anchor && !feeds_anchor(block); });
+  InlineAllButOperands(schedule, anchor);
   Block epilogue;
   if (!WritesParameter(*schedule, anchor)) {
     epilogue = SoleInjectiveConsumer(*schedule, anchor);
