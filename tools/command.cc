@@ -49,6 +49,9 @@ int RunCommand(int argc, const char* const* argv) {
   AddCompileCommand(app);
   AddOptCommand(app);
   AddVerifyCommand(app);
+  AddExplainCommand(app);
+  AddProfileCommand(app);
+  AddBisectCommand(app);
   AddInspectCommand(app);
   try {
     app.parse(argc, argv);

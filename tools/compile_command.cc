@@ -1,5 +1,6 @@
 #include <cstdio>
 
+#include "deuteron/driver/report/record_kernels.h"
 #include "tools/commands.h"
 #include "tools/options.h"
 
@@ -19,6 +20,8 @@ void AddCompileCommand(CLI::App& app) {
   AddModelOptions(verb, &options->model);
   verb->add_option("-o,--output", options->output, "the artefact, model.so")->required();
   verb->callback([options] {
+    // The artefact explains itself.
+    options->model.compile.instruments.push_back(MakeKernelTextInstrument());
     double compile_ms = 0;
     LoadExecutable(options->model, &compile_ms).Save(options->output);
     std::fprintf(stderr, "compiled %s to %s in %.0f ms\n", options->model.model.c_str(), options->output.c_str(), compile_ms);

@@ -10,6 +10,7 @@
 #include "deuteron/driver/constant_evaluator.h"
 #include "deuteron/driver/pass_registry.h"
 #include "deuteron/driver/pipeline.h"
+#include "deuteron/driver/report/decision_json.h"
 #include "deuteron/runtime/executable.h"
 #include "deuteron/runtime/instance.h"
 #include "deuteron/target/target.h"
@@ -22,7 +23,8 @@ struct Executable::Impl {
   std::vector<TensorInfo> inputs;
   std::vector<TensorInfo> outputs;
   int64_t num_kernels = 0;
-  std::shared_ptr<transform::DecisionLog> decisions = std::make_shared<transform::DecisionLog>();
+  /// Null until it is read, if the executable was loaded.
+  std::shared_ptr<transform::DecisionLog> decisions;
   /// What Save needs; empty if the executable was loaded.
   codegen::CompiledProgram compiled;
   IRModule kernels;
@@ -122,14 +124,24 @@ int Executable::threads() const {
 }
 int64_t Executable::activation_bytes() const { return impl_->activation_bytes; }
 int64_t Executable::weight_bytes() const { return impl_->executable->weights_bytes(); }
-const std::vector<transform::Decision>& Executable::decisions() const { return impl_->decisions->decisions(); }
+const transform::DecisionLog& Executable::decisions() const {
+  const std::lock_guard lock(impl_->mutex);
+  // That of an artefact is read when it is asked for.
+  if (impl_->decisions == nullptr) {
+    impl_->decisions = std::make_shared<transform::DecisionLog>(DecisionsFromJson(impl_->executable->manifest().notes));
+  }
+  return *impl_->decisions;
+}
+const std::shared_ptr<const runtime::Executable>& Executable::runtime() const { return impl_->executable; }
 
 void Executable::Save(const std::string& path) const {
   if (!impl_->kernels.defined()) {
     DEUTERON_THROW(UsageError) << "an executable that was loaded cannot be saved again; copy its file";
   }
   const std::string elf = codegen::LinkSharedObject(codegen::EmitObjects(impl_->kernels, impl_->target));
-  codegen::WriteModel(path, elf, impl_->compiled, impl_->executable->manifest());
+  runtime::Manifest manifest = impl_->executable->manifest();
+  manifest.notes = DecisionsToJson(decisions());
+  codegen::WriteModel(path, elf, impl_->compiled, manifest);
 }
 
 Executable Executable::Load(const std::string& path, int threads) {
@@ -209,7 +221,6 @@ Executable Compile(IRModule module, const CompileOptions& options) {
   runtime::Manifest manifest;
   manifest.cpu_features = target.features;
   manifest.target = target.ToString();
-  manifest.notes = DecisionsToJson(*scope.context().decisions);
   Executable executable(codegen::MakeExecutable(
                             compiled, [&](const std::string& symbol) { return code->Lookup(symbol); }, code, manifest),
                         options.threads);

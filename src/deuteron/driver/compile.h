@@ -70,8 +70,10 @@ class Executable {
   /// Bytes of activations of the last run, and of constants.
   int64_t activation_bytes() const;
   int64_t weight_bytes() const;
-  /// Verdicts of the passes that made it.
-  const std::vector<transform::Decision>& decisions() const;
+  /// Verdicts of the passes that made it; of an artefact, those it was saved with.
+  const transform::DecisionLog& decisions() const;
+  /// What the runtime runs.
+  const std::shared_ptr<const runtime::Executable>& runtime() const;
 
   /// Writes an artefact for libdeuteron_runtime.
   void Save(const std::string& path) const;

@@ -3,11 +3,11 @@
 #include <algorithm>
 #include <iostream>
 #include <iterator>
-#include <nlohmann/json.hpp>
 #include <sstream>
 
 #include "deuteron/codegen/llvm/compile.h"
 #include "deuteron/codegen/vm/compile.h"
+#include "deuteron/driver/report/record_kernels.h"
 #include "deuteron/driver/pass_registry.h"
 #include "deuteron/ir/transform/instruments.h"
 #include "deuteron/script/printer.h"
@@ -77,6 +77,7 @@ std::vector<Pass> MemoryPasses() { return Pipeline("memory"); }
 Pass SchedulePass(const Target& target) {
   return transform::ModulePass({.name = "ScheduleForCPU", .opt_level = 0},
                                [target](IRModule module, const transform::PassContext& context) {
+                                 RecordKernels(module, context.decisions.get());
                                  std::vector<std::pair<GlobalVar, tir::PrimFunc>> scheduled;
                                  for (const auto& [var, func] : module->functions) {
                                    const auto kernel = As<tir::PrimFunc>(func);
@@ -118,23 +119,6 @@ Pass GenerateCode(const Target& target) {
 
 Pass PrintIR(const std::string& header) {
   return transform::PrintIR([](const IRModule& module) { return script::Print(module); }, &std::cerr, header);
-}
-
-std::string DecisionsToJson(const transform::DecisionLog& log) {
-  nlohmann::json list = nlohmann::json::array();
-  const auto place = [](const Span& span) { return span.defined() ? std::string(span->source) : std::string(); };
-  for (const transform::Decision& decision : log.decisions()) {
-    list.push_back({{"pass", decision.pass},
-                    {"function", decision.function},
-                    {"subject", decision.subject},
-                    {"object", decision.object},
-                    {"reason", decision.reason},
-                    {"message", decision.message},
-                    {"figures", decision.figures},
-                    {"subject_at", place(decision.subject_span)},
-                    {"object_at", place(decision.object_span)}});
-  }
-  return nlohmann::json{{"decisions", std::move(list)}}.dump();
 }
 
 }  // namespace deuteron

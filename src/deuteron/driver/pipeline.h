@@ -45,7 +45,4 @@ transform::Pass GenerateCode(const Target& target);
 /// Prints the module on standard error.
 transform::Pass PrintIR(const std::string& header = "");
 
-/// The decision log as JSON, kept in artefacts.
-std::string DecisionsToJson(const transform::DecisionLog& log);
-
 }  // namespace deuteron

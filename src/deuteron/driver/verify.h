@@ -32,4 +32,7 @@ struct VerifyOptions {
 /// Runs the pipeline on "main" of `module` with random inputs, stage by stage. Stops at the first stage that fails.
 std::vector<VerifiedStage> Verify(IRModule module, const VerifyOptions& options);
 
+/// The passes that are checked: the graph's, the schedules and those that plan memory.
+std::vector<transform::Pass> VerifiedPasses(const CompileOptions& options);
+
 }  // namespace deuteron

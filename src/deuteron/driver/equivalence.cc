@@ -1,0 +1,168 @@
+#include "deuteron/driver/equivalence.h"
+
+#include <cmath>
+#include <sstream>
+
+#include "deuteron/codegen/llvm/compile.h"
+#include "deuteron/codegen/vm/artifact.h"
+#include "deuteron/codegen/vm/compile.h"
+#include "deuteron/driver/pipeline.h"
+#include "deuteron/driver/random_tensor.h"
+#include "deuteron/interpreter/interpreter.h"
+#include "deuteron/interpreter/scalar.h"
+#include "deuteron/ir/expr_functor.h"
+#include "deuteron/relax/expr.h"
+#include "deuteron/relax/transform/passes.h"
+#include "deuteron/runtime/instance.h"
+
+namespace deuteron {
+namespace {
+
+class ArgumentMaker {
+ public:
+  ArgumentMaker(uint64_t seed, int64_t symbolic_extent) : random_(seed), symbolic_extent_(symbolic_extent) {}
+
+  Any Make(const Type& type, const std::string& name) {
+    if (const auto* tuple = type.as<TupleTypeNode>()) {
+      Array<Any> fields;
+      for (const Type& field : tuple->fields) fields.push_back(Make(field, name));
+      return fields;
+    }
+    if (const auto* shape = type.as<ShapeTypeNode>(); shape && shape->values.has_value()) {
+      return ffi::Shape(Extents(*shape->values));
+    }
+    const auto* tensor = type.as<TensorTypeNode>();
+    if (tensor == nullptr || !tensor->has_shape()) {
+      DEUTERON_THROW(UnsupportedError) << "parameter " << name << " has no known shape to make an input of";
+    }
+    return RandomTensor(Extents(*tensor->shape), tensor->dtype, &random_);
+  }
+
+ private:
+  std::vector<int64_t> Extents(const Array<PrimExpr>& dims) const {
+    std::vector<int64_t> extents;
+    for (const PrimExpr& dim : dims) {
+      ExprVarMap symbols;
+      for (const tir::Var& var : FreeVars(dim)) symbols[var] = MakeConst(var.dtype(), symbolic_extent_);
+      extents.push_back(AsConstInt(Substitute(dim, symbols)).value_or(symbolic_extent_));
+    }
+    return extents;
+  }
+
+  std::mt19937_64 random_;
+  int64_t symbolic_extent_;
+};
+
+std::string ShapeText(const Tensor& tensor) {
+  std::ostringstream text;
+  text << DataType(tensor.dtype()) << "[";
+  for (int i = 0; i < tensor.ndim(); ++i) text << (i == 0 ? "" : ", ") << tensor.shape()[i];
+  text << "]";
+  return text.str();
+}
+
+/// Compares one output; keeps the greatest error in `difference`.
+void CompareOutput(const Tensor& expected, const Tensor& actual, size_t index, double tolerance, Difference* difference) {
+  std::ostringstream problem;
+  const auto fail = [&] {
+    difference->output = index;
+    difference->problem = problem.str();
+  };
+  if (ShapeText(expected) != ShapeText(actual)) {
+    problem << "output " << index << " is " << ShapeText(actual) << " instead of " << ShapeText(expected);
+    return fail();
+  }
+  const DataType dtype(expected.dtype());
+  const auto load = [&](const Tensor& tensor, int64_t i) {
+    const interpreter::Scalar scalar = interpreter::LoadScalar(tensor.data_ptr(), dtype, i);
+    return dtype.is_float() ? scalar.f : static_cast<double>(scalar.i);
+  };
+  double greatest = 0;
+  double most = 0;
+  for (int64_t i = 0; i < expected.numel(); ++i) {
+    const double a = load(expected, i);
+    const double b = load(actual, i);
+    if (std::isfinite(a)) greatest = std::max(greatest, std::fabs(a));
+    if ((std::isnan(a) && std::isnan(b)) || a == b) continue;
+    if (!std::isfinite(a) || !std::isfinite(b)) {
+      problem << "element " << i << " of output " << index << " is " << b << " instead of " << a;
+      return fail();
+    }
+    most = std::max(most, std::fabs(a - b));
+  }
+  const double error = most == 0 ? 0 : greatest == 0 ? INFINITY : most / greatest;
+  if (error > difference->error) {
+    difference->error = error;
+    difference->output = index;
+  }
+  const double allowed = ToleranceOf(dtype, tolerance);
+  if (!(error <= allowed)) {
+    problem << "output " << index << " differs by " << error << " of its greatest value (allowed: " << allowed << ")";
+    fail();
+  }
+}
+
+}  // namespace
+
+Arguments RandomArguments(const IRModule& module, uint64_t seed, int64_t symbolic_extent) {
+  ArgumentMaker maker(seed, symbolic_extent);
+  Arguments arguments;
+  for (const relax::Var& param : Downcast<relax::Function>(module.Lookup("main"))->params) {
+    arguments.push_back(maker.Make(param->ty, std::string(param->name_hint)));
+  }
+  return arguments;
+}
+
+std::vector<Tensor> FlattenValue(const Any& value) {
+  std::vector<Tensor> tensors;
+  if (const auto fields = value.as<Array<Any>>()) {
+    for (const Any& field : *fields) {
+      for (Tensor& tensor : FlattenValue(field)) tensors.push_back(std::move(tensor));
+    }
+  } else if (const auto tensor = value.as<Tensor>()) {
+    tensors.push_back(*tensor);
+  }
+  return tensors;
+}
+
+std::vector<Tensor> Interpret(const IRModule& module, const Arguments& arguments) {
+  return FlattenValue(interpreter::Run(module, "main", arguments));
+}
+
+std::vector<Tensor> RunCompiled(IRModule module, const Arguments& arguments, const CompileOptions& options,
+                                const std::function<IRModule(IRModule)>& after_lowering) {
+  Target target = Target::Parse(options.target);
+  if (options.threads > 0) target.threads = options.threads;
+  const TargetScope target_scope(target);
+  module = relax::LegalizeOps()(std::move(module));
+  codegen::CompiledProgram compiled = codegen::CompileProgram(module);
+  IRModule kernels = LowerKernels(target)(std::move(module));
+  if (after_lowering) kernels = after_lowering(std::move(kernels));
+  const auto code = std::make_shared<const codegen::CompiledKernels>(codegen::CompileInMemory(kernels, target));
+  const auto executable = codegen::MakeExecutable(
+      std::move(compiled), [&](const std::string& symbol) { return code->Lookup(symbol); }, code);
+  runtime::Instance instance(executable, {.threads = options.threads});
+  return FlattenValue(instance.Invoke("main", arguments));
+}
+
+double ToleranceOf(DataType dtype, double tolerance) {
+  if (!dtype.is_float()) return 0;
+  if (dtype.bits() == 64) return tolerance * 1e-5;
+  if (dtype.bits() == 32) return tolerance;
+  // Half precision: 11 bits instead of 24; bfloat16: 8.
+  return tolerance * (dtype.is_bfloat16() ? 1000 : 200);
+}
+
+Difference CompareResults(const std::vector<Tensor>& expected, const std::vector<Tensor>& actual, double tolerance) {
+  Difference difference;
+  if (expected.size() != actual.size()) {
+    difference.problem = "there are " + std::to_string(actual.size()) + " outputs instead of " + std::to_string(expected.size());
+    return difference;
+  }
+  for (size_t i = 0; i < expected.size() && difference.problem.empty(); ++i) {
+    CompareOutput(expected[i], actual[i], i, tolerance, &difference);
+  }
+  return difference;
+}
+
+}  // namespace deuteron

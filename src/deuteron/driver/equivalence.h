@@ -1,0 +1,48 @@
+/// \file
+/// Whether two modules compute the same: inputs, both ways to run a module at any stage, comparison. What `verify` and
+/// `bisect` are made of.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "deuteron/driver/compile.h"
+
+namespace deuteron {
+
+/// Arguments of "main": tensors, shapes, arrays for tuples.
+using Arguments = std::vector<Any>;
+
+/// Random arguments for the parameters of "main". Symbolic dimensions are `symbolic_extent`. An UnsupportedError for
+/// parameters without a known shape.
+Arguments RandomArguments(const IRModule& module, uint64_t seed, int64_t symbolic_extent);
+
+/// The tensors of a value, tuples flattened.
+std::vector<Tensor> FlattenValue(const Any& value);
+
+/// Results of "main" by the interpreter.
+std::vector<Tensor> Interpret(const IRModule& module, const Arguments& arguments);
+
+/// Results of "main" as compiled code, from any stage: what is missing of the lowering is done in the plainest way, nothing is
+/// fused, scheduled or planned that is not so already. `after_lowering` sees the lowered kernels; may be empty.
+std::vector<Tensor> RunCompiled(IRModule module, const Arguments& arguments, const CompileOptions& options,
+                                const std::function<IRModule(IRModule)>& after_lowering = {});
+
+/// How far results are apart.
+struct Difference {
+  /// Greatest |difference| as a share of the greatest |value| of that output.
+  double error = 0;
+  /// Which output decided, or the first that is wrong.
+  size_t output = 0;
+  /// Empty if all is within tolerance; else what is wrong.
+  std::string problem;
+};
+
+/// Integers and booleans must be equal, floats within `tolerance` for float32, and for other dtypes as much more or less as
+/// their precision is.
+Difference CompareResults(const std::vector<Tensor>& expected, const std::vector<Tensor>& actual, double tolerance);
+
+/// The tolerance for a dtype where that for float32 is `tolerance`; 0 for integers.
+double ToleranceOf(DataType dtype, double tolerance);
+
+}  // namespace deuteron

@@ -1,0 +1,128 @@
+#include "deuteron/driver/report/profile.h"
+
+#include <algorithm>
+#include <chrono>
+#include <deque>
+#include <map>
+#include <numeric>
+#include <unordered_map>
+
+#include "deuteron/codegen/vm/compile.h"
+#include "deuteron/driver/report/explain.h"
+#include "deuteron/runtime/instance.h"
+
+namespace deuteron::report {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+/// An instruction: function and word.
+using Place = std::pair<std::string, uint32_t>;
+
+/// The launch of each kernel instruction: both lists are in the order of the bindings, kernel by kernel.
+std::map<Place, size_t> MatchLaunches(const runtime::Program& program, const FusionReport& report) {
+  std::map<std::pair<std::string, std::string>, std::deque<size_t>> launches;
+  for (size_t i = 0; i < report.kernels.size(); ++i) {
+    const Kernel& kernel = report.kernels[i];
+    launches[{kernel.function, codegen::KernelSymbol(kernel.name)}].push_back(i);
+  }
+  std::map<Place, size_t> matched;
+  for (const runtime::FunctionSpec& function : program.functions) {
+    for (size_t word = 0; word < function.code.size(); word += std::max<size_t>(function.code[word] >> 8, 1)) {
+      if (static_cast<runtime::Opcode>(function.code[word] & 0xFF) != runtime::Opcode::kKernel) continue;
+      const auto it = launches.find({function.name, program.kernels[function.code[word + 1]].symbol});
+      if (it == launches.end() || it->second.empty()) continue;
+      matched[{function.name, static_cast<uint32_t>(word)}] = it->second.front();
+      it->second.pop_front();
+    }
+  }
+  return matched;
+}
+
+double Median(std::vector<double> values) {
+  if (values.empty()) return 0;
+  const auto middle = values.begin() + static_cast<int64_t>(values.size() / 2);
+  std::nth_element(values.begin(), middle, values.end());
+  return *middle;
+}
+
+struct Samples {
+  std::string kernel;
+  std::string source;
+  /// Of each run.
+  std::vector<double> nanoseconds;
+  int64_t calls = 0;
+};
+
+}  // namespace
+
+double ProfiledKernel::gbps() const {
+  const auto number = bytes.number();
+  return number && nanoseconds > 0 ? static_cast<double>(*number) * calls / nanoseconds : 0;
+}
+double ProfiledKernel::gflops() const {
+  const auto number = flops.number();
+  return number && nanoseconds > 0 ? static_cast<double>(*number) * calls / nanoseconds : 0;
+}
+double ProfiledKernel::roofline(const MachinePeak& peak) const {
+  if (!bytes.number() || !flops.number() || nanoseconds <= 0) return -1;
+  return std::max(gbps() * 1e9 / peak.bandwidth, gflops() * 1e9 / peak.flops);
+}
+
+ProfileResult Profile(const Executable& executable, const std::vector<Tensor>& inputs, double seconds) {
+  ProfileResult result;
+  std::map<std::string, std::vector<int64_t>> shapes;
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    shapes[executable.inputs()[i].name] = {inputs[i].shape().begin(), inputs[i].shape().end()};
+  }
+  const FusionReport report = BuildReport(executable.decisions(), BindSymbols(executable.inputs(), shapes));
+  result.threads = executable.threads();
+  runtime::Instance instance(executable.runtime(), {.threads = result.threads});
+  instance.Run("main", inputs);
+
+  std::map<Place, Samples> samples;
+  // Addresses of names are those of the program: found without building strings.
+  std::map<std::pair<const char*, uint32_t>, Samples*> by_address;
+  instance.SetProfiler([&](const runtime::KernelEvent& event) {
+    Samples*& found = by_address[{event.function.data(), event.word}];
+    if (found == nullptr) {
+      found = &samples[{std::string(event.function), event.word}];
+      found->kernel = std::string(event.kernel);
+      found->source = std::string(event.source);
+    }
+    ++found->calls;
+    found->nanoseconds.resize(static_cast<size_t>(result.runs) + 1, 0);
+    found->nanoseconds.back() += static_cast<double>(event.duration_ns);
+  });
+  std::vector<double> runs;
+  const auto begin = Clock::now();
+  while (result.runs < 3 || std::chrono::duration<double>(Clock::now() - begin).count() < seconds) {
+    const auto start = Clock::now();
+    instance.Run("main", inputs);
+    runs.push_back(std::chrono::duration<double, std::nano>(Clock::now() - start).count());
+    ++result.runs;
+  }
+  result.run_nanoseconds = Median(runs);
+  result.peak = MeasurePeak(result.threads);
+
+  const auto launches = MatchLaunches(executable.runtime()->program(), report);
+  for (auto& [place, sample] : samples) {
+    sample.nanoseconds.resize(static_cast<size_t>(result.runs), 0);
+    ProfiledKernel kernel{.name = sample.kernel, .places = {sample.source}, .bytes = SizeExpr::Unknown(), .flops = SizeExpr::Unknown()};
+    kernel.calls = static_cast<double>(sample.calls) / static_cast<double>(result.runs);
+    kernel.nanoseconds = Median(sample.nanoseconds);
+    if (const auto it = launches.find(place); it != launches.end()) {
+      const Kernel& launch = report.kernels[it->second];
+      kernel.kernel = it->second;
+      kernel.name = launch.name;
+      kernel.places = report.Places(launch);
+      kernel.bytes = launch.read + launch.written;
+      kernel.flops = launch.flops;
+    }
+    result.kernels.push_back(std::move(kernel));
+  }
+  std::stable_sort(result.kernels.begin(), result.kernels.end(),
+                   [](const ProfiledKernel& a, const ProfiledKernel& b) { return a.nanoseconds > b.nanoseconds; });
+  return result;
+}
+
+}  // namespace deuteron::report

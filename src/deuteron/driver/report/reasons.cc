@@ -1,0 +1,52 @@
+#include "deuteron/driver/report/reasons.h"
+
+#include <algorithm>
+
+namespace deuteron::report {
+
+std::span<const Reason> Reasons() {
+  static constexpr Reason kReasons[] = {
+      {"fused", "Both ends are computed in one kernel; the value between them need not reach memory.", ""},
+      {"opaque-producer", "The producer is opaque: its loops cannot be combined with others.",
+       "Write the producer in operators that read at plain indices, or leave it out of the kernel as it is."},
+      {"opaque-consumer", "The consumer is opaque: its loops cannot be combined with others.",
+       "Write {at} in operators that read at plain indices."},
+      {"path-blocked", "A parallel path between the two crosses an operator that cannot be part of the kernel.",
+       "Take {at} off the paths between the value and where its uses meet."},
+      {"reduction-cannot-feed-forward",
+       "The producer is a reduction: its value is complete only after its last input, so it can only end a kernel.",
+       "Let the reductions pass merge the row's stages (reduction and consumers over the same rows), or move the consumer before "
+       "the reduction."},
+      {"complex-needs-elementwise",
+       "The producer is a convolution or matrix product, which accepts only elementwise followers, and one on the way is not.",
+       "Make {at} elementwise: equal shapes, no transposition or reduction, a bias along one axis."},
+      {"complex-consumer", "The consumer is a convolution or matrix product: its operands are read many times, and would be computed as often.",
+       "Move the producer behind {at}, or let it follow the operator before it."},
+      {"paths-never-meet", "The uses of the value never come together again, so it has to be stored for one of them.",
+       "Let one kernel compute all uses (merge the results), or compute the value twice where that is cheap."},
+      {"used-outside", "The value leaves the dataflow block (it is an output of the model), so it has to be stored.",
+       "Drop the output if nobody reads it."},
+      {"outside-dataflow", "One end lies outside of a dataflow block, where order and side effects count.",
+       "Run ConvertToDataflow; calls with side effects stay outside."},
+      {"depth-limit", "The kernel would have more operators than relax.FuseOps.max_depth allows.",
+       "Raise --config relax.FuseOps.max_depth (now {limit})."},
+      {"argument-limit", "The kernel would take more arguments than relax.FuseOps.max_function_args allows.",
+       "Raise --config relax.FuseOps.max_function_args (now {limit})."},
+      {"fusion-disabled", "Fusion is switched off.", "Leave out --no-fuse and --opt-level 0."},
+      {"nothing-computed", "The group would hold only projections of tuples: there is nothing to compute.", ""},
+      {"not-on-a-fusable-path", "No phase of fusion applies to this edge.", ""},
+      {"not-merged", "FuseOps made one group of both, but its kernels could not be merged into one.",
+       "See the group's own message."},
+      {"not-profitable", "The kernel would read, write or compute more than the two do apart.",
+       "Larger intermediate values, or fewer consumers, change the balance."},
+  };
+  return kReasons;
+}
+
+const Reason* FindReason(std::string_view code) {
+  const auto reasons = Reasons();
+  const auto it = std::find_if(reasons.begin(), reasons.end(), [code](const Reason& r) { return r.code == code; });
+  return it == reasons.end() ? nullptr : &*it;
+}
+
+}  // namespace deuteron::report

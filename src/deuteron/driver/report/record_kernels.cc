@@ -1,0 +1,249 @@
+#include "deuteron/driver/report/record_kernels.h"
+
+#include <cmath>
+#include <map>
+#include <set>
+#include <unordered_map>
+
+#include "deuteron/arith/analyzer.h"
+#include "deuteron/relax/analysis/data_size.h"
+#include "deuteron/relax/analysis/type_analysis.h"
+#include "deuteron/relax/op/call.h"
+#include "deuteron/relax/transform/pass_utils.h"
+#include "deuteron/script/printer.h"
+#include "deuteron/tir/analysis/block_analysis.h"
+#include "deuteron/tir/analysis/kernel_signature.h"
+
+namespace deuteron {
+namespace {
+
+using relax::DataSize;
+using transform::Decision;
+
+/// What is the same for every launch of a kernel.
+struct KernelFacts {
+  tir::PrimFunc func;
+  std::string params;
+  int64_t num_buffers = 0;
+  int64_t launches = 0;
+  /// Arithmetic operations: by block, a number times extents that are expressions.
+  int64_t flops = 0;
+  PrimExpr symbolic_flops;
+  bool flops_known = true;
+};
+
+std::string DescribeParams(const tir::PrimFunc& func) {
+  std::string text;
+  for (const tir::Var& param : func->params) {
+    if (!text.empty()) text += ", ";
+    text += std::string(param->name_hint);
+    const auto it = func->buffer_map.find(param);
+    if (it == func->buffer_map.end()) {
+      text += ": " + param->dtype.ToString();
+      continue;
+    }
+    const tir::Buffer& buffer = (*it).second;
+    text += ": " + buffer->dtype.ToString() + relax::Describe(buffer->shape);
+  }
+  return text;
+}
+
+void CountFlops(const tir::PrimFunc& func, KernelFacts* facts) {
+  if (!tir::HasRootBlock(func)) {
+    facts->flops_known = false;
+    return;
+  }
+  const tir::SBlock root = tir::RootBlock(func);
+  facts->num_buffers = static_cast<int64_t>(root->alloc_buffers.size());
+  for (const tir::SBlockRealize& realize : tir::AnalyzeScope(root->body).blocks) {
+    const tir::SBlock& block = realize->block;
+    auto ops = static_cast<int64_t>(std::llround(tir::OpsPerInstance(block)));
+    if (ops == 0) continue;
+    PrimExpr symbolic;
+    for (const tir::IterVar& iter : block->iter_vars) {
+      const PrimExpr& extent = iter->dom->extent;
+      if (const auto number = AsConstInt(extent)) {
+        if (__builtin_mul_overflow(ops, *number, &ops)) facts->flops_known = false;
+      } else {
+        symbolic = symbolic.defined() ? symbolic * extent : extent;
+      }
+    }
+    if (!symbolic.defined()) {
+      facts->flops += ops;
+      continue;
+    }
+    symbolic = symbolic * MakeConst(symbolic.dtype(), ops);
+    facts->symbolic_flops = facts->symbolic_flops.defined() ? facts->symbolic_flops + symbolic : symbolic;
+  }
+}
+
+class Recorder {
+ public:
+  Recorder(const IRModule& module, transform::DecisionLog* log) : module_(module), log_(log) {}
+
+  void Record() {
+    // By name, so that the record does not depend on addresses.
+    std::map<std::string, relax::Function> functions;
+    for (const auto& [var, func] : module_->functions) {
+      if (const auto function = As<relax::Function>(func); function.defined()) {
+        functions.emplace(std::string(var->name_hint), function);
+      }
+    }
+    for (const auto& [name, function] : functions) {
+      function_ = String(name);
+      RecordSeq(function->body);
+    }
+    for (const String& name : order_) {
+      const KernelFacts& facts = kernels_.at(name);
+      log_->Add({.pass = "Kernels", .subject = name, .reason = "kernel", .message = String(facts.params),
+                 .figures = {{"launches", facts.launches}, {"buffers", facts.num_buffers}}});
+    }
+  }
+
+ private:
+  /// The bindings of a body and, in order, of the branches in it.
+  void RecordSeq(const relax::SeqExpr& body) {
+    std::vector<relax::SeqExpr> pending{body};
+    while (!pending.empty()) {
+      const relax::SeqExpr seq = pending.back();
+      pending.pop_back();
+      for (const relax::BindingBlock& block : seq->blocks) {
+        for (const relax::Binding& binding : block->bindings) {
+          RecordBinding(binding);
+          if (const auto* branch = relax::BoundValue(binding).as<relax::IfNode>()) {
+            pending.push_back(branch->false_branch);
+            pending.push_back(branch->true_branch);
+          }
+        }
+      }
+    }
+  }
+
+  void RecordBinding(const relax::Binding& binding) {
+    const relax::Expr& value = relax::BoundValue(binding);
+    if (const auto* item = value.as<relax::TupleGetItemNode>()) {
+      const auto it = launch_of_.find(item->tuple.get());
+      if (it == launch_of_.end()) return;
+      log_->Add({.pass = "Kernels", .function = function_, .subject = binding->var->name_hint, .reason = "launch-output",
+                 .figures = {{"launch", it->second}}});
+      return;
+    }
+    if (!relax::IsAnyCallTIR(value)) return;
+    const auto call = Downcast<relax::Call>(value);
+    const relax::CallTIRView view = relax::ViewCallTIR(call);
+    KernelFacts& facts = FactsOf(view.func);
+    ++facts.launches;
+    const int64_t launch = num_launches_++;
+    if (binding->var.ty()->IsInstance<TupleTypeNode>()) launch_of_[binding->var.get()] = launch;
+    const relax::Traffic traffic = relax::TrafficOf(value);
+    DataSize flops;
+    flops.Add(facts.flops);
+    if (facts.symbolic_flops.defined()) flops.Add(Substitute(facts.symbolic_flops, SymbolsOf(facts.func, view, binding->var.ty())));
+    Decision decision{.pass = "Kernels", .function = function_, .subject = binding->var->name_hint,
+                      .object = view.func->name_hint, .reason = "launch", .figures = {{"launch", launch}}};
+    decision.subject_span = binding->span.defined() ? binding->span : value->span;
+    if (traffic.read.is_number() && traffic.written.is_number() && flops.is_number() && facts.flops_known) {
+      decision.figures.emplace_back("read", traffic.read.number());
+      decision.figures.emplace_back("written", traffic.written.number());
+      decision.figures.emplace_back("flops", flops.number());
+    } else {
+      decision.message = String(traffic.read.Text() + "; " + traffic.written.Text() + "; " +
+                                (facts.flops_known ? flops.Text() : "?"));
+    }
+    log_->Add(std::move(decision));
+  }
+
+  KernelFacts& FactsOf(const GlobalVar& name) {
+    auto [it, inserted] = kernels_.try_emplace(name->name_hint);
+    KernelFacts& facts = it->second;
+    if (!inserted) return facts;
+    order_.push_back(name->name_hint);
+    facts.func = As<tir::PrimFunc>(module_.Lookup(name));
+    if (!facts.func.defined()) {
+      facts.flops_known = false;
+      return facts;
+    }
+    facts.params = DescribeParams(facts.func);
+    CountFlops(facts.func, &facts);
+    return facts;
+  }
+
+  /// The kernel's shape variables and scalar parameters in terms of the caller.
+  static ExprVarMap SymbolsOf(const tir::PrimFunc& func, const relax::CallTIRView& view, const Type& result) {
+    ExprVarMap values;
+    std::vector<Type> tensors;
+    std::vector<PrimExpr> scalars;
+    const auto add = [&](const Type& type) {
+      if (type.defined() && type->IsInstance<TensorTypeNode>()) tensors.push_back(type);
+    };
+    for (const relax::Expr& field : view.args->fields) {
+      if (const auto* scalar = field.as<relax::PrimValueNode>()) scalars.push_back(scalar->value);
+      add(field.ty());
+    }
+    for (const TensorType& type : relax::OutputTensors(view.out_ty)) add(type);
+    if (view.tir_vars.defined()) scalars.insert(scalars.end(), view.tir_vars->values.begin(), view.tir_vars->values.end());
+    size_t next_tensor = 0;
+    size_t next_scalar = 0;
+    for (const tir::Var& param : func->params) {
+      const auto it = func->buffer_map.find(param);
+      if (it == func->buffer_map.end()) {
+        if (next_scalar < scalars.size()) values[param] = scalars[next_scalar++];
+        continue;
+      }
+      if (next_tensor == tensors.size()) continue;
+      const auto* type = tensors[next_tensor++].as<TensorTypeNode>();
+      const Array<PrimExpr>& shape = (*it).second->shape;
+      if (!type->has_shape() || type->shape->size() != shape.size()) continue;
+      for (size_t i = 0; i < shape.size(); ++i) {
+        if (shape[i]->kind == ExprKind::kVar) values.try_emplace(Downcast<tir::Var>(shape[i]), (*type->shape)[i]);
+      }
+    }
+    return values;
+  }
+
+  const IRModule& module_;
+  transform::DecisionLog* log_;
+  String function_;
+  int64_t num_launches_ = 0;
+  std::map<String, KernelFacts> kernels_;
+  std::vector<String> order_;
+  std::unordered_map<const Object*, int64_t> launch_of_;
+};
+
+/// Keeps the kernels of before fusion until it is known which are called.
+class KernelTextInstrument : public transform::PassInstrument {
+ public:
+  void RunBeforePass(const IRModule& module, const transform::PassInfo& info) override {
+    if (info.name == "FuseOps") before_fusion_ = module;
+    if (info.name != "ScheduleForCPU") return;
+    if (before_fusion_.defined()) RecordTexts(before_fusion_, "before-fusion");
+    before_fusion_ = IRModule();
+    RecordTexts(module, "after-fusion");
+  }
+  void RunAfterPass(const IRModule& module, const transform::PassInfo& info) override {
+    if (info.name == "ScheduleForCPU") RecordTexts(module, "scheduled");
+  }
+
+ private:
+  static void RecordTexts(const IRModule& module, const char* reason) {
+    std::map<std::string, tir::PrimFunc> kernels;
+    for (const auto& [var, func] : module->functions) {
+      if (const auto kernel = As<tir::PrimFunc>(func); kernel.defined()) kernels.emplace(std::string(var->name_hint), kernel);
+    }
+    auto& log = *transform::PassContext::Current().decisions;
+    for (const auto& [name, kernel] : kernels) {
+      log.Add({.pass = "Text", .subject = String(name), .reason = reason,
+               .message = String(script::Print(kernel, {.header = false, .spans = false, .elide_constants_over = 64}))});
+    }
+  }
+
+  IRModule before_fusion_;
+};
+
+}  // namespace
+
+void RecordKernels(const IRModule& module, transform::DecisionLog* log) { Recorder(module, log).Record(); }
+
+std::shared_ptr<transform::PassInstrument> MakeKernelTextInstrument() { return std::make_shared<KernelTextInstrument>(); }
+
+}  // namespace deuteron

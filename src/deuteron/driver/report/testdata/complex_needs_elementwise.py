@@ -1,0 +1,11 @@
+# explain: LegalizeOps,AnnotateTIROpPattern,FuseOps,FuseTIR,DeadCodeElimination
+@I.ir_module
+class Module:
+    @R.function
+    def main(x: R.Tensor((8, 16), "float32"), w: R.Tensor((16, 16), "float32")):
+        with R.dataflow():
+            a = R.matmul(x, w)
+            gv = R.permute_dims(a)
+            R.output(gv)
+        return gv
+# ----- expected

@@ -1,0 +1,13 @@
+# explain: LegalizeOps,AnnotateTIROpPattern,FuseOps,FuseTIR,DeadCodeElimination
+@I.ir_module
+class Module:
+    @R.function
+    def main(x: R.Tensor((8, 16), "float32"), i: R.Tensor((8,), "int64")):
+        with R.dataflow():
+            a = R.exp(x)
+            b = R.take(a, i, axis=0)
+            c = R.tanh(a)
+            gv = R.add(b, c)
+            R.output(gv)
+        return gv
+# ----- expected

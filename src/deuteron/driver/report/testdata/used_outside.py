@@ -1,0 +1,11 @@
+# explain: LegalizeOps,AnnotateTIROpPattern,FuseOps,FuseTIR,DeadCodeElimination
+@I.ir_module
+class Module:
+    @R.function
+    def main(x: R.Tensor((8, 16), "float32")):
+        with R.dataflow():
+            gv = R.exp(x)
+            gv1 = R.tanh(gv)
+            R.output(gv, gv1)
+        return (gv, gv1)
+# ----- expected

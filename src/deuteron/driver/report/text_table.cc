@@ -1,0 +1,44 @@
+#include "deuteron/driver/report/text_table.h"
+
+#include <algorithm>
+
+namespace deuteron::report {
+namespace {
+
+/// Characters of UTF-8 text.
+size_t Width(const std::string& text) {
+  return static_cast<size_t>(std::count_if(text.begin(), text.end(), [](char c) { return (c & 0xC0) != 0x80; }));
+}
+
+}  // namespace
+
+std::string TextTable(const std::vector<std::vector<std::string>>& rows) {
+  const size_t columns = rows[0].size();
+  std::vector<size_t> widths(columns, 0);
+  for (const auto& row : rows) {
+    for (size_t i = 0; i < columns; ++i) widths[i] = std::max(widths[i], Width(row[i]));
+  }
+  std::string text;
+  for (const auto& row : rows) {
+    for (size_t i = 0; i < columns; ++i) {
+      const std::string padding(widths[i] - Width(row[i]), ' ');
+      if (i > 0) text += "  ";
+      if (i + 2 < columns) text += padding;
+      text += row[i];
+      if (i + 2 == columns) text += padding;
+    }
+    text += "\n";
+  }
+  return text;
+}
+
+std::string JoinShort(const std::vector<std::string>& parts, size_t width) {
+  std::string text;
+  for (size_t i = 0; i < parts.size(); ++i) {
+    if (i > 0 && text.size() + parts[i].size() > width) return text + ", … " + std::to_string(parts.size() - i) + " more";
+    text += (i == 0 ? "" : ", ") + parts[i];
+  }
+  return text;
+}
+
+}  // namespace deuteron::report

@@ -1,0 +1,120 @@
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <map>
+#include <numeric>
+
+#include "deuteron/driver/report/reasons.h"
+#include "deuteron/driver/report/text_table.h"
+#include "deuteron/driver/report/write.h"
+
+namespace deuteron::report {
+namespace {
+
+std::string Scaled(double value, double base, const char* const* units, size_t count) {
+  size_t unit = 0;
+  while (std::fabs(value) >= base && unit + 1 < count) {
+    value /= base;
+    ++unit;
+  }
+  char text[32];
+  const bool whole = unit == 0;
+  std::snprintf(text, sizeof(text), whole ? "%.0f%s" : std::fabs(value) < 10 ? "%.2f%s" : "%.1f%s", value, units[unit]);
+  return text;
+}
+
+std::string EdgeLine(const FusionReport& report, const Edge& edge) {
+  const auto name = [&](size_t node) {
+    const Node& n = report.nodes[node];
+    return n.place == n.callee || n.callee.empty() ? n.place : n.place + " (" + n.callee + ")";
+  };
+  std::string line = "  " + name(edge.from) + " → " + name(edge.to);
+  if (edge.at != SIZE_MAX && edge.at != edge.to && edge.at != edge.from) line += "   crosses " + name(edge.at);
+  return line + "\n";
+}
+
+std::string Unfused(const FusionReport& report) {
+  std::map<std::string, std::vector<const Edge*>> by_code;
+  size_t count = 0;
+  for (const Edge& edge : report.edges) {
+    if (edge.fused) continue;
+    by_code[edge.code].push_back(&edge);
+    ++count;
+  }
+  if (count == 0) return report.edges.empty() ? "" : "\nEvery edge is fused.\n";
+  std::vector<std::pair<std::string, std::vector<const Edge*>>> codes(by_code.begin(), by_code.end());
+  std::stable_sort(codes.begin(), codes.end(), [](const auto& a, const auto& b) { return a.second.size() > b.second.size(); });
+  std::string text = "\nNot fused: " + std::to_string(count) + (count == 1 ? " edge\n" : " edges\n");
+  for (const auto& [code, edges] : codes) {
+    text += "\n" + code + " (" + std::to_string(edges.size()) + ")\n";
+    // A sentence that all edges share stands once; what differs stands at its edges.
+    const bool same_sentence = std::all_of(edges.begin(), edges.end(), [&](const Edge* e) { return e->sentence == edges[0]->sentence; });
+    const bool same_change = std::all_of(edges.begin(), edges.end(), [&](const Edge* e) { return e->change == edges[0]->change; });
+    const Reason* reason = FindReason(code);
+    const std::string general = reason != nullptr && !same_sentence ? std::string(reason->sentence) : edges[0]->sentence;
+    if (!general.empty()) text += "  " + general + "\n";
+    if (same_change && !edges[0]->change.empty()) text += "  To fuse: " + edges[0]->change + "\n";
+    for (const Edge* edge : edges) {
+      text += EdgeLine(report, *edge);
+      if (edge->sentence != general && !edge->sentence.empty()) text += "      " + edge->sentence + "\n";
+      if (!same_change && !edge->change.empty()) text += "      To fuse: " + edge->change + "\n";
+    }
+  }
+  return text;
+}
+
+}  // namespace
+
+std::string HumanBytes(const SizeExpr& size) {
+  static constexpr const char* kUnits[] = {" B", " KiB", " MiB", " GiB", " TiB"};
+  const auto number = size.number();
+  return number ? Scaled(static_cast<double>(*number), 1024, kUnits, 5) : size.Text();
+}
+
+std::string HumanCount(const SizeExpr& count) {
+  static constexpr const char* kUnits[] = {"", " k", " M", " G", " T"};
+  const auto number = count.number();
+  return number ? Scaled(static_cast<double>(*number), 1000, kUnits, 5) : count.Text();
+}
+
+std::string WriteText(const FusionReport& report, const std::string& model) {
+  std::vector<size_t> order(report.kernels.size());
+  std::iota(order.begin(), order.end(), 0);
+  std::stable_sort(order.begin(), order.end(), [&](size_t a, size_t b) {
+    return report.kernels[a].saved().Rank() > report.kernels[b].saved().Rank();
+  });
+  const SizeExpr before = report.TotalBefore();
+  const SizeExpr after = report.TotalAfter();
+  std::string text = model + ": " + std::to_string(report.num_operators()) + " operators in " +
+                     std::to_string(report.kernels.size()) + " kernels; " + std::to_string(report.num_fused_edges()) + " of " +
+                     std::to_string(report.edges.size()) + " edges fused\n";
+  text += "moved by kernels: " + HumanBytes(before) + " before fusion, " + HumanBytes(after) + " after";
+  if (const auto a = before.number(), b = after.number(); a && b && *a > 0) {
+    text += " (" + std::to_string(std::llround(100.0 * static_cast<double>(*a - *b) / static_cast<double>(*a))) + "% less)";
+  }
+  text += "; arithmetic: " + HumanCount(report.TotalFlops()) + "\n";
+  if (!report.kernels.empty()) {
+    std::vector<std::vector<std::string>> rows{{"saved", "before", "after", "flop", "ops", "kernel", "nodes"}};
+    for (const size_t i : order) {
+      const Kernel& kernel = report.kernels[i];
+      const int64_t members = std::count_if(kernel.members.begin(), kernel.members.end(),
+                                            [&](size_t member) { return report.nodes[member].is_kernel; });
+      rows.push_back({HumanBytes(kernel.saved()), HumanBytes(kernel.read_before + kernel.written_before),
+                      HumanBytes(kernel.read + kernel.written), HumanCount(kernel.flops), std::to_string(members),
+                      kernel.name + (kernel.not_merged.empty() ? "" : " (part of " + kernel.function + ")"),
+                      JoinShort(report.Places(kernel), 100)});
+    }
+    text += "\n" + TextTable(rows);
+  }
+  text += Unfused(report);
+  if (!report.remarks.empty()) {
+    text += "\nOther decisions\n\n";
+    for (const Remark& remark : report.remarks) {
+      text += "  " + remark.pass + ": " + remark.subject + (remark.object.empty() ? "" : " → " + remark.object) + ": " + remark.reason +
+              (remark.message.empty() ? "" : ": " + remark.message) + "\n";
+    }
+  }
+  return text;
+}
+
+}  // namespace deuteron::report

@@ -1,0 +1,69 @@
+/// \file
+/// `deuteron bisect`: the first pass, then the first group, whose result differs; a reduced module.
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <fstream>
+#include <memory>
+
+#include "deuteron/driver/bisect.h"
+#include "deuteron/support/error.h"
+#include "tools/commands.h"
+#include "tools/options.h"
+
+namespace deuteron::tools {
+namespace {
+
+struct BisectCommandOptions {
+  ModelOptions model;
+  uint64_t seed = 0;
+  std::string output = "bisect.py";
+};
+
+void WriteReduced(const BisectResult& result, const std::string& path) {
+  std::ofstream out(path, std::ios::binary);
+  out << "# " << result.culprit << ": " << result.problem.substr(0, result.problem.find('\n')) << "\n";
+  if (!result.kernel.empty()) out << "# First in the kernel " << result.kernel << (result.place.empty() ? "" : ", " + result.place) << "\n";
+  out << result.reduced_text;
+  out.close();
+  if (!out) DEUTERON_THROW(UsageError) << "cannot write " << path << ": " << std::strerror(errno);
+}
+
+void RunBisect(const BisectCommandOptions& options) {
+  BisectOptions bisect;
+  bisect.verify = {.compile = ToCompileOptions(options.model), .seed = options.seed};
+  if (options.model.progress == "plain") {
+    bisect.progress = [](const std::string& stage) { std::fprintf(stderr, "%s\n", stage.c_str()); };
+  }
+  const BisectResult result = Bisect(LoadModule(options.model), bisect);
+  for (const VerifiedStage& stage : result.stages) {
+    std::printf("%-44s %s\n", stage.name.c_str(),
+                stage.problem.empty() ? ("error " + std::to_string(stage.error)).c_str() : stage.problem.c_str());
+  }
+  if (result.culprit.empty()) {
+    std::printf("no pass changes the result\n");
+    return;
+  }
+  std::printf("\nfirst stage that differs:  %s\n", result.culprit.c_str());
+  if (!result.kernel.empty()) {
+    std::printf("first group that differs:  %s%s, value %s\n", result.kernel.c_str(),
+                result.place.empty() ? "" : (" at " + result.place).c_str(), result.value.c_str());
+  }
+  WriteReduced(result, options.output);
+  std::printf("reduced module:            %s (%lld of %lld bindings)\n", options.output.c_str(),
+              static_cast<long long>(result.bindings), static_cast<long long>(result.bindings_before));
+  DEUTERON_THROW(MismatchError) << "the result differs after " << result.culprit << ": " << result.problem;
+}
+
+}  // namespace
+
+void AddBisectCommand(CLI::App& app) {
+  auto options = std::make_shared<BisectCommandOptions>();
+  CLI::App* verb = app.add_subcommand("bisect", "The first pass, then the first group, whose result differs; a reduced module");
+  AddModelOptions(verb, &options->model);
+  verb->add_option("--seed", options->seed, "of the random inputs");
+  verb->add_option("-o,--output", options->output, "where the reduced module is written, if there is one");
+  verb->callback([options] { RunBisect(*options); });
+}
+
+}  // namespace deuteron::tools

@@ -1,0 +1,45 @@
+/// \file
+/// `deuteron profile`: time, bytes and arithmetic of every kernel.
+#include <cstdio>
+#include <memory>
+
+#include "deuteron/driver/report/profile.h"
+#include "tools/commands.h"
+#include "tools/options.h"
+
+namespace deuteron::tools {
+namespace {
+
+struct ProfileOptions {
+  ModelOptions model;
+  std::vector<std::string> inputs;
+  double seconds = 1;
+  uint64_t seed = 0;
+  bool json = false;
+};
+
+void Profile(const ProfileOptions& options) {
+  const Executable executable = LoadExecutable(options.model);
+  const auto by_name = MakeInputs(executable, options.inputs, options.model.shapes, options.seed);
+  std::vector<Tensor> inputs;
+  for (const TensorInfo& info : executable.inputs()) inputs.push_back(by_name.at(info.name));
+  const report::ProfileResult profile = report::Profile(executable, inputs, options.seconds);
+  const std::string text = options.json ? report::WriteProfileJson(profile, options.model.model).dump(1) + "\n"
+                                        : report::WriteProfileText(profile, options.model.model);
+  std::fwrite(text.data(), 1, text.size(), stdout);
+}
+
+}  // namespace
+
+void AddProfileCommand(CLI::App& app) {
+  auto options = std::make_shared<ProfileOptions>();
+  CLI::App* verb = app.add_subcommand("profile", "Time, bytes and arithmetic of every kernel, beside what the machine can do");
+  AddModelOptions(verb, &options->model);
+  verb->add_option("--input", options->inputs, "NAME=FILE.npy")->type_size(1)->allow_extra_args(false);
+  verb->add_option("--seconds", options->seconds, "measure for at least this long")->check(CLI::NonNegativeNumber);
+  verb->add_option("--seed", options->seed, "of the random inputs");
+  verb->add_flag("--json", options->json, "print one JSON object");
+  verb->callback([options] { Profile(*options); });
+}
+
+}  // namespace deuteron::tools
