@@ -1,0 +1,259 @@
+/// \file
+/// Operators that reduce, search, sort, create and resample against plain loops.
+#include "deuteron/interpreter/op_numeric_test_util.h"
+#include "deuteron/relax/op/create.h"
+#include "deuteron/relax/op/datatype.h"
+#include "deuteron/relax/op/image.h"
+#include "deuteron/relax/op/qdq.h"
+#include "deuteron/relax/op/search.h"
+#include "deuteron/relax/op/shape.h"
+#include "deuteron/relax/op/sorting.h"
+#include "deuteron/relax/op/statistical.h"
+
+namespace deuteron::interpreter {
+namespace {
+
+using namespace relax;  // NOLINT(build/namespaces): the operators under test
+
+Index With(Index index, size_t axis, int64_t value) {
+  index[axis] = value;
+  return index;
+}
+Array<PrimExpr> Dims(const Shape& dims) {
+  Array<PrimExpr> shape;
+  for (const int64_t dim : dims) shape.push_back(I64(dim));
+  return shape;
+}
+
+Dense ReduceMiddle(const Dense& x, double start, const std::function<double(double, double)>& step) {
+  return Fill({x.shape[0], x.shape[2]}, [&](const Index& i) {
+    double value = start;
+    for (int64_t k = 0; k < x.shape[1]; ++k) value = step(value, x.at({i[0], k, i[1]}));
+    return value;
+  });
+}
+
+TEST(Statistical, Reduces) {
+  const Dense x = Dense::Shuffled({2, 3, 4});
+  const std::vector<SymbolicDim> symbols = {{0, 0, "n"}, {0, 1, "m"}};
+  const auto plus = [](double a, double b) { return a + b; };
+  const Dense sum = ReduceMiddle(x, 0, plus);
+  Dense mean = sum;
+  for (double& value : mean.values) value /= 3;
+  Check(
+      {x}, [](const auto& v) { return Sum(v[0], {{1}}); }, {sum}, symbols);
+  Check(
+      {x}, [](const auto& v) { return Mean(v[0], {{1}}); }, {mean}, symbols);
+  Check(
+      {x}, [](const auto& v) { return Prod(v[0], {{1}}); }, {ReduceMiddle(x, 1, std::multiplies<>())}, symbols);
+  Check(
+      {x}, [](const auto& v) { return Max(v[0], {{1}}); },
+      {ReduceMiddle(x, -kInf, [](double a, double b) { return std::max(a, b); })}, symbols);
+  Check(
+      {x}, [](const auto& v) { return Min(v[0], {{1}}); },
+      {ReduceMiddle(x, kInf, [](double a, double b) { return std::min(a, b); })}, symbols);
+  const Dense variance = Fill({2, 4}, [&](const Index& i) {
+    double total = 0;
+    for (int64_t k = 0; k < 3; ++k) total += std::pow(x.at({i[0], k, i[1]}) - mean.at(i), 2);
+    return total / 3;
+  });
+  Check(
+      {x}, [](const auto& v) { return Variance(v[0], {{1}}); }, {variance}, symbols);
+  Dense deviation = variance;
+  for (double& value : deviation.values) value = std::sqrt(value);
+  Check(
+      {x}, [](const auto& v) { return Std(v[0], {{1}}); }, {deviation}, symbols);
+  Check(
+      {x}, [](const auto& v) { return Sum(v[0], std::nullopt, true); },
+      {Dense({1, 1, 1}, kFloat, {std::accumulate(x.values.begin(), x.values.end(), 0.0)})}, symbols);
+  // The greatest of nothing but -inf.
+  Check({Dense({2}, kFloat, {-kInf, -kInf})}, [](const auto& v) { return Max(v[0]); }, {Dense({}, kFloat, {-kInf})});
+}
+
+TEST(Statistical, Scans) {
+  const Dense x = Dense::Shuffled({2, 3, 2});
+  const auto scan = [&](bool exclusive, bool product) {
+    return Fill({2, 3, 2}, [=](const Index& i) {
+      double value = product ? 1 : 0;
+      for (int64_t k = 0; k < i[1] + (exclusive ? 0 : 1); ++k) {
+        value = product ? value * x.at(With(i, 1, k)) : value + x.at(With(i, 1, k));
+      }
+      return value;
+    });
+  };
+  const std::vector<SymbolicDim> symbols = {{0, 0, "n"}, {0, 1, "m"}};
+  Check(
+      {x}, [](const auto& v) { return Cumsum(v[0], 1); }, {scan(false, false)}, symbols);
+  Check(
+      {x}, [](const auto& v) { return Cumsum(v[0], 1, DataType::Void(), true); }, {scan(true, false)}, symbols);
+  Check(
+      {x}, [](const auto& v) { return Cumprod(v[0], 1); }, {scan(false, true)}, symbols);
+}
+
+TEST(Search, FindsAndChooses) {
+  const Dense x({2, 3}, kFloat, {1, 5, 5, -2, -2, -3});
+  Check({x}, [](const auto& v) { return Argmax(v[0], 1); }, {Dense({2}, kInt, {1, 0})}, {{0, 0, "n"}, {0, 1, "m"}});
+  Check({x}, [](const auto& v) { return Argmin(v[0], 1, true); }, {Dense({2, 1}, kInt, {0, 2})}, {{0, 1, "m"}});
+  Check({x}, [](const auto& v) { return Argmin(v[0]); }, {Dense({}, kInt, {5})});
+  Check({Dense({2}, kFloat, {-kInf, -kInf})}, [](const auto& v) { return Argmax(v[0]); }, {Dense({}, kInt, {0})});
+  const Dense mask({3}, DataType::Bool(), {1, 0, 1});
+  Check({mask, x, Dense({}, kFloat, {9})}, [](const auto& v) { return Where(v[0], v[1], v[2]); },
+        {Fill({2, 3}, [&](const Index& i) { return i[1] == 1 ? 9 : x.at(i); })}, {{1, 0, "n"}});
+  const Dense bounds({3}, kFloat, {-2, 1, 5});
+  Check({x, bounds}, [](const auto& v) { return Bucketize(v[0], v[1]); }, {Dense({2, 3}, kInt, {1, 2, 2, 0, 0, 0})},
+        {{1, 0, "n"}});
+  Check({x, bounds}, [](const auto& v) { return Bucketize(v[0], v[1], true, true); },
+        {Dense({2, 3}, DataType::Int(32), {2, 3, 3, 1, 1, 0})});
+}
+
+TEST(Sorting, IsStable) {
+  const Dense x({2, 5}, kFloat, {3, 1, 2, 1, 3, 0, -1, 7, std::nan(""), -1});
+  const std::vector<SymbolicDim> symbols = {{0, 0, "n"}, {0, 1, "m"}};
+  Check(
+      {x}, [](const auto& v) { return Argsort(v[0], 1, false, kInt); },
+      {Dense({2, 5}, kInt, {1, 3, 2, 0, 4, 1, 4, 0, 2, 3})}, symbols);
+  Check(
+      {x}, [](const auto& v) { return Argsort(v[0], 1, true, kInt); },
+      {Dense({2, 5}, kInt, {0, 4, 2, 1, 3, 3, 2, 0, 1, 4})}, symbols);
+  Check(
+      {x}, [](const auto& v) { return Sort(v[0]); },
+      {Dense({2, 5}, kFloat, {1, 1, 2, 3, 3, -1, -1, 0, 7, std::nan("")})}, symbols);
+  Check(
+      {x}, [](const auto& v) { return TopK(v[0], 2, 1, "both", false); },
+      {Dense({2, 2}, kFloat, {1, 1, -1, -1}), Dense({2, 2}, DataType::Int(32), {1, 3, 1, 4})}, symbols);
+  // Across the axis that is not last, longer than one merge.
+  const Dense column = Dense::Shuffled({13, 2});
+  Dense sorted = column;
+  for (int64_t j = 0; j < 2; ++j) {
+    std::vector<double> values;
+    for (int64_t i = 0; i < 13; ++i) values.push_back(column.at({i, j}));
+    std::sort(values.begin(), values.end());
+    for (int64_t i = 0; i < 13; ++i) sorted.at({i, j}) = values[i];
+  }
+  Check({column}, [](const auto& v) { return Sort(v[0], 0); }, {sorted}, {{0, 0, "n"}});
+}
+
+TEST(Create, FillsTensors) {
+  const Dense x = Dense::Shuffled({3, 4});
+  Check({x},
+        [](const auto& v) {
+          return Full(Dims({2, 2}), Constant::Scalar(kFloat, 3.0));
+        },
+        {Fill({2, 2}, [](const Index&) { return 3.0; })});
+  Check({x}, [](const auto& v) { return ZerosLike(v[0], kInt); }, {Dense({3, 4}, kInt)}, {{0, 0, "n"}});
+  Check({x}, [](const auto& v) { return Ones(Dims({2}), kFloat); }, {Dense({2}, kFloat, {1, 1})});
+  Check({x}, [](const auto& v) { return Arange(I64(7), I64(0), I64(-3), kInt); }, {Dense({3}, kInt, {7, 4, 1})});
+  Check({x},
+        [](const auto& v) {
+          return Arange(MakeConst(kFloat, 1.0), MakeConst(kFloat, 2.5), MakeConst(kFloat, 0.5), kFloat);
+        },
+        {Dense({3}, kFloat, {1, 1.5, 2})});
+  Check({x}, [](const auto& v) { return Tril(v[0], 1); },
+        {Fill({3, 4}, [&](const Index& i) { return i[1] <= i[0] + 1 ? x.at(i) : 0; })}, {{0, 0, "n"}});
+  Check({x}, [](const auto& v) { return Triu(v[0], -1); },
+        {Fill({3, 4}, [&](const Index& i) { return i[1] >= i[0] - 1 ? x.at(i) : 0; })}, {{0, 1, "n"}});
+  Check({x}, [](const auto& v) { return Eye(I64(2), I64(3), I64(1), kFloat); },
+        {Dense({2, 3}, kFloat, {0, 1, 0, 0, 0, 1})});
+  Check({x}, [](const auto& v) { return Size(v[0]); }, {Dense({}, kInt, {12})}, {{0, 0, "n"}});
+  Check({x}, [](const auto& v) { return Astype(v[0], kInt); }, {Dense({3, 4}, kInt, x.values)}, {{0, 0, "n"}});
+}
+
+TEST(Qdq, RoundsAndClamps) {
+  const Dense x({2, 3}, kFloat, {0.26, -0.26, 100, -100, 0.25, 0.75});
+  Check({x},
+        [](const auto& v) {
+          return Quantize(v[0], Constant::Scalar(kFloat, 0.5), Constant::Scalar(DataType::Int(8), int64_t{1}));
+        },
+        {Dense({2, 3}, DataType::Int(8), {2, 0, 127, -128, 1, 3})}, {{0, 0, "n"}});
+  const Dense scale({3}, kFloat, {1, 2, 0.5});
+  Check({Dense({2, 3}, kInt, {1, 2, 3, 4, 5, 6}), scale},
+        [](const auto& v) { return Dequantize(v[0], v[1], Constant::Scalar(kInt, int64_t{1}), 1); },
+        {Dense({2, 3}, kFloat, {0, 2, 1, 3, 8, 2.5})}, {{0, 0, "n"}});
+}
+
+/// The coordinate in the source, as the ONNX standard defines it.
+double SourceOf(const std::string& mode, int64_t i, int64_t source, int64_t result) {
+  const double scale = static_cast<double>(source) / static_cast<double>(result);
+  const auto x = static_cast<double>(i);
+  if (mode == "asymmetric") return x * scale;
+  if (mode == "align_corners")
+    return result == 1 ? 0 : x * static_cast<double>(source - 1) / static_cast<double>(result - 1);
+  if (mode == "pytorch_half_pixel" && result == 1) return 0;
+  if (mode == "tf_half_pixel_for_nn") return (x + 0.5) * scale;
+  return (x + 0.5) * scale - 0.5;
+}
+double RoundBy(const std::string& how, double x) {
+  if (how == "floor") return std::floor(x);
+  if (how == "ceil") return std::ceil(x);
+  if (how == "round_prefer_floor") return std::ceil(x - 0.5);
+  if (how == "round_prefer_ceil") return std::floor(x + 0.5);
+  return std::nearbyint(x);
+}
+
+TEST(Image, ResizesInEveryMode) {
+  const Dense x = Dense::Shuffled({1, 2, 4, 6});
+  const auto clamp = [&](double i, int64_t extent) {
+    return std::clamp<int64_t>(static_cast<int64_t>(i), 0, extent - 1);
+  };
+  for (const Shape& size : {Shape{8, 12}, Shape{2, 3}, Shape{5, 7}, Shape{1, 4}, Shape{4, 9}}) {
+    for (const std::string mode :
+         {"half_pixel", "align_corners", "asymmetric", "pytorch_half_pixel", "tf_half_pixel_for_nn"}) {
+      image::ResizeOptions options;
+      options.coordinate_transformation_mode = mode;
+      options.method = "nearest_neighbor";
+      for (const std::string how : {"round", "floor", "ceil", "round_prefer_floor", "round_prefer_ceil"}) {
+        options.rounding_method = how;
+        const Dense expected = Fill({1, 2, size[0], size[1]}, [&](const Index& i) {
+          return x.at({0, i[1], clamp(RoundBy(how, SourceOf(mode, i[2], 4, size[0])), 4),
+                       clamp(RoundBy(how, SourceOf(mode, i[3], 6, size[1])), 6)});
+        });
+        const Make make = [&](const auto& v) { return image::Resize2D(v[0], Dims(size), options); };
+        ExpectClose(RunModule({x}, make, {{0, 0, "n"}}, true)[0], expected, 0, mode + " " + how);
+      }
+      options.method = "linear";
+      const Dense expected = Fill({1, 2, size[0], size[1]}, [&](const Index& i) {
+        const double y = SourceOf(mode, i[2], 4, size[0]);
+        const double z = SourceOf(mode, i[3], 6, size[1]);
+        double sum = 0;
+        for (int a = 0; a < 2; ++a) {
+          for (int b = 0; b < 2; ++b) {
+            const double wy = a == 0 ? 1 - (y - std::floor(y)) : y - std::floor(y);
+            const double wz = b == 0 ? 1 - (z - std::floor(z)) : z - std::floor(z);
+            sum += wy * wz * x.at({0, i[1], clamp(std::floor(y) + a, 4), clamp(std::floor(z) + b, 6)});
+          }
+        }
+        return sum;
+      });
+      const Make make = [&](const auto& v) { return image::Resize2D(v[0], Dims(size), options); };
+      ExpectClose(RunModule({x}, make, {}, true)[0], expected, 1e-5, mode + " linear");
+    }
+  }
+}
+
+TEST(Image, CubicReproducesLinesInside) {
+  const Dense x = Fill({1, 1, 1, 8}, [](const Index& i) { return static_cast<double>(i[3]); });
+  image::ResizeOptions options;
+  options.method = "cubic";
+  const std::vector<Dense> result = RunModule(
+      {x},
+      [&](const auto& v) {
+        return image::Resize2D(v[0], Dims({1, 16}), options);
+      },
+      {}, true);
+  for (int64_t i = 4; i < 12; ++i) {
+    EXPECT_NEAR(result[0].at({0, 0, 0, i}), (static_cast<double>(i) + 0.5) / 2 - 0.5, 0.1) << i;
+  }
+}
+
+TEST(Image, SamplesGrids) {
+  const Dense x = Dense::Shuffled({1, 1, 3, 3});
+  // The identity with aligned corners, and a point outside.
+  const Dense grid({1, 2, 1, 3}, kFloat, {-1, 0, 5, -1, 1, 0});
+  Check({x, grid}, [](const auto& v) { return image::GridSample(v[0], v[1], "bilinear", "NCHW", "zeros", true); },
+        {Dense({1, 1, 1, 3}, kFloat, {x.at({0, 0, 0, 0}), x.at({0, 0, 2, 1}), 0})});
+  Check({x, grid}, [](const auto& v) { return image::GridSample(v[0], v[1], "nearest", "NCHW", "border", true); },
+        {Dense({1, 1, 1, 3}, kFloat, {x.at({0, 0, 0, 0}), x.at({0, 0, 2, 1}), x.at({0, 0, 1, 2})})});
+}
+
+}  // namespace
+}  // namespace deuteron::interpreter
