@@ -38,6 +38,8 @@ std::vector<PassEntry>& Table() {
                                 .wrap_single = args.Bool("wrap_single", false),
                                 .relay_rules = args.Bool("relay_rules", false)});
        }},
+      {"FuseReductions", "merges the kernels of chains of reductions along the same rows", {},
+       [](Args) { return relax::FuseReductions(); }},
       {"FuseTIR", "merges the loop-level functions of each Primitive function into one", {},
        [](Args) { return relax::FuseTIR(); }},
       {"ExpandTupleArguments", "passes the fields of tuple parameters of private functions one by one", {},

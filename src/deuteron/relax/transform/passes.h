@@ -93,6 +93,8 @@ struct FuseOpsOptions {
 };
 /// Groups the calls of kernels in dataflow blocks into Primitive functions.
 Pass FuseOps(FuseOpsOptions options = {});
+/// Merges the functions and kernels of chains of reductions along the same rows (softmax, norms, written out).
+Pass FuseReductions();
 /// Merges the kernels of each Primitive function into one: ExpandTupleArguments, RemoveUnusedParameters, the
 /// merge itself, DeadCodeElimination.
 Pass FuseTIR();

@@ -10,7 +10,7 @@
 /// before, and the pass CompactBuffers shrinks it to what lives at once. Reductions may be reordered
 /// (iterators of type kReduce promise commutativity), never otherwise reassociated.
 ///
-/// One file a family: loops.cc (split, fuse, reorder, kinds), inline.cc, compute_at.cc, cache.cc,
+/// One file a family: loops.cc (split, fuse, reorder, kinds), merge_loops.cc, inline.cc, compute_at.cc, cache.cc,
 /// reduction.cc (decompose, rfactor), layout.cc (reindex, transform layout, pad), matmul.cc (normalisation).
 #pragma once
 
@@ -105,6 +105,10 @@ class Schedule {
   Loop Fuse(const std::vector<Loop>& loops);
   /// Puts the loops of one chain into this order; other loops of the chain keep their places.
   void Reorder(const std::vector<Loop>& loops);
+  /// Makes one nest of several that follow each other in the scope: the outermost loops of each, `chains[k]`, of equal
+  /// extents, become those of the first, whose innermost then holds the bodies in order. Each iteration must keep to
+  /// its own part of every buffer that goes from one nest to another.
+  void MergeLoops(const std::vector<std::vector<Loop>>& chains);
   /// Marks a loop; Parallel and Vectorize check that no reduction runs over it.
   void Parallel(const Loop& loop);
   void Vectorize(const Loop& loop);

@@ -1,15 +1,23 @@
 /// \file
-/// Reductions along the last axes (softmax, norms, means): all stages of one row run together while the row is in the
-/// first cache; rows run in parallel.
+/// Reductions along the last axes (softmax, norms, means), several of them after each other, with elementwise stages
+/// before, between and after: all stages of one row run together while the row is in the cache; rows run in parallel.
 ///
-/// A reduction is done in as many partial results as a vector has lanes, which are combined at the end: the order of
-/// a floating-point sum changes (`RFactor`).
+/// Stages that are cheap are computed where they are read, even by several; those of one number a row are computed
+/// once a row; what is left is kept for the row.
+///
+/// A reduction is done in as many partial results as a few vectors have lanes, which are combined in a tree at the end:
+/// the order of a floating-point sum changes (`RFactor`).
 #include <algorithm>
 
 #include "deuteron/tir/schedule/rules/common.h"
 
 namespace deuteron::tir {
 namespace {
+
+/// A stage that several others read is computed by each of them if that takes no more operations an element.
+constexpr double kCheapOps = 4;
+/// Accumulators of a reduction: the latency of an addition over what can be started meanwhile.
+constexpr int64_t kAccumulators = 4;
 
 bool IsReduction(const Schedule& schedule, const Block& block) {
   return !SplitIters(schedule.Get(block)).reduce.empty();
@@ -37,119 +45,272 @@ bool ReducesLastAxis(const SBlock& block) {
   return found && !window;
 }
 
-/// How many leading axes of `final_block` are rows: axes over which every reduction is spatial, with the same extents.
-size_t CountRowAxes(const Schedule& schedule, const Block& final_block) {
-  const SBlock last = schedule.Get(final_block);
-  const std::vector<size_t> axes = SplitIters(last).spatial;
-  size_t rows = axes.size();
-  for (const Block& block : schedule.GetBlocks()) {
-    if (!IsReduction(schedule, block)) continue;
-    const SBlock reduction = schedule.Get(block);
-    const std::vector<size_t> spatial = SplitIters(reduction).spatial;
-    size_t common = 0;
-    while (common < std::min(rows, spatial.size()) &&
-           ExprEqual(reduction->iter_vars[spatial[common]]->dom->extent, last->iter_vars[axes[common]]->dom->extent)) {
-      ++common;
+/// Extents of a block's spatial iterators, those of 1 left out.
+std::vector<PrimExpr> SpatialExtents(const SBlock& block) {
+  std::vector<PrimExpr> extents;
+  for (size_t position : SplitIters(block).spatial) {
+    const PrimExpr& extent = block->iter_vars[position]->dom->extent;
+    if (!IsOne(extent)) extents.push_back(extent);
+  }
+  return extents;
+}
+
+/// Cuts `rows` and the leading `extents` at the same places: rows [64] and extents [8, 8, 32] give rows [8, 8]. False
+/// if they do not come out even.
+bool Refine(std::vector<PrimExpr>* rows, const std::vector<PrimExpr>& extents) {
+  std::vector<PrimExpr> refined;
+  size_t next = 0;
+  PrimExpr rest;
+  for (size_t i = 0; i < rows->size();) {
+    if (!rest.defined()) {
+      if (next == extents.size()) return false;
+      rest = extents[next++];
     }
-    rows = common;
+    PrimExpr& row = (*rows)[i];
+    if (ExprEqual(row, rest)) {
+      refined.push_back(row);
+      rest = PrimExpr();
+      ++i;
+      continue;
+    }
+    const auto a = AsConstInt(row);
+    const auto b = AsConstInt(rest);
+    if (!a || !b) return false;
+    if (*b % *a == 0) {
+      refined.push_back(row);
+      rest = MakeConst(row.dtype(), *b / *a);
+      ++i;
+    } else if (*a % *b == 0) {
+      refined.push_back(rest);
+      row = MakeConst(row.dtype(), *a / *b);
+      rest = PrimExpr();
+    } else {
+      return false;
+    }
   }
-  return rows;
+  *rows = std::move(refined);
+  return true;
 }
 
-/// Splits a reduction into one partial result a lane; the blocks that then make it, in order.
-std::vector<Block> Vectorizable(Schedule* schedule, const Block& block, int64_t lanes) {
-  const IterSplit iters = SplitIters(schedule->Get(block));
-  const std::vector<Loop> loops = schedule->GetLoops(block);
-  std::vector<Loop> reduce;
-  for (size_t position : iters.reduce) reduce.push_back(loops[position]);
-  const Loop axis = FuseAll(schedule, reduce);
-  const auto extent = schedule->ConstExtent(axis);
-  if (extent && *extent < 2 * lanes) return {block};
-  const Block partial = schedule->RFactor(schedule->Split(axis, std::vector<int64_t>{-1, lanes})[1]);
-  return {partial, block};
-}
+class RowScheduler {
+ public:
+  RowScheduler(Schedule* schedule, const Target& target)
+      : schedule_(*schedule), target_(target), lanes_(Lanes(target)) {}
 
-/// Inner loops of an injective stage: one axis, in vectors.
-void VectorizeStage(Schedule* schedule, const Block& block, size_t first_inner, int64_t lanes) {
-  const std::vector<Loop> loops = schedule->GetLoops(block);
-  if (loops.size() <= first_inner) return;
-  const Loop axis = FuseAll(schedule, {loops.begin() + static_cast<int64_t>(first_inner), loops.end()});
-  const auto extent = schedule->ConstExtent(axis);
-  if (extent && *extent == 1) return;
-  if (extent && *extent <= lanes) {
-    schedule->Vectorize(axis);
-    return;
+  bool Run() {
+    if (!Applies()) return false;
+    if (!FindRows()) return false;
+    InlineStages();
+    // Each nest begins with the loops over rows, cut alike.
+    std::vector<std::vector<Loop>> chains;
+    for (const Block& block : schedule_.GetBlocks()) {
+      chains.push_back(RowLoops(block));
+    }
+    for (const Block& block : schedule_.GetBlocks()) {
+      if (IsReduction(schedule_, block)) SplitReduction(block);
+    }
+    if (!rows_.empty()) {
+      schedule_.MergeLoops(chains);
+      row_ = FuseAll(&schedule_, chains[0]);
+    }
+    for (const Block& block : schedule_.GetBlocks()) {
+      if (IsReduction(schedule_, block)) continue;
+      if (rows_.empty()) {
+        ScheduleSpatial(&schedule_, block, target_);
+      } else {
+        VectorizeStage(block);
+      }
+    }
+    for (const Block& block : partials_) VectorizePartial(block);
+    for (const Block& block : trees_) VectorizeTree(block);
+    if (!rows_.empty()) schedule_.Parallel(row_);
+    return true;
   }
-  schedule->Vectorize(schedule->Split(axis, std::vector<int64_t>{-1, lanes})[1]);
-}
 
-/// Inner loops of the partial reduction of a row: [lane, step] becomes [step, lane], a vector accumulator.
-void VectorizePartial(Schedule* schedule, const Block& block, size_t first_inner) {
-  const std::vector<Loop> loops = schedule->GetLoops(block);
-  if (loops.size() != first_inner + 2) DEUTERON_SCHEDULE_ERROR << "partial reduction of an unexpected shape";
-  const Loop lane = loops[first_inner];
-  const Loop step = loops[first_inner + 1];
-  schedule->Reorder({step, lane});
-  const Block init = schedule->DecomposeReduction(block, step);
-  schedule->Vectorize(schedule->GetLoops(init).back());
-  schedule->Vectorize(lane);
-}
+ private:
+  /// The loops of a block inside of the row.
+  std::vector<Loop> InnerLoops(const Block& block) const {
+    std::vector<Loop> loops = schedule_.GetLoops(block);
+    if (!rows_.empty()) loops.erase(loops.begin());
+    return loops;
+  }
+
+  bool Applies() const {
+    bool any = false;
+    for (const Block& block : schedule_.GetBlocks()) {
+      if (!HasPlainLoops(schedule_, block)) return false;
+      const SBlock body = schedule_.Get(block);
+      const BlockClass kind = ClassifyBlock(body).kind;
+      if (kind == BlockClass::kOpaque || kind == BlockClass::kMatmul) return false;
+      if (kind == BlockClass::kInjective) continue;
+      if (!ReducesLastAxis(body)) return false;
+      any = true;
+    }
+    return any;
+  }
+
+  /// The rows are what the first reduction is not over; every other block must have as many.
+  bool FindRows() {
+    for (const Block& block : schedule_.GetBlocks()) {
+      if (!IsReduction(schedule_, block)) continue;
+      rows_ = SpatialExtents(schedule_.Get(block));
+      break;
+    }
+    for (const Block& block : schedule_.GetBlocks()) {
+      if (!Refine(&rows_, SpatialExtents(schedule_.Get(block)))) return false;
+    }
+    // Several passes over the blocks would refine no further: cuts only add to what all of them have.
+    for (const Block& block : schedule_.GetBlocks()) {
+      if (IsReduction(schedule_, block) && !IsOneARow(block)) return false;
+    }
+    return true;
+  }
+
+  /// Whether a block has one spatial element a row.
+  bool IsOneARow(const Block& block) const {
+    PrimExpr product[2] = {I64(1), I64(1)};
+    for (const PrimExpr& extent : SpatialExtents(schedule_.Get(block))) product[0] = product[0] * extent;
+    for (const PrimExpr& extent : rows_) product[1] = product[1] * extent;
+    arith::Analyzer analyzer;
+    return analyzer.CanProveEqual(product[0], product[1]);
+  }
+
+  void InlineStages() {
+    for (const Block& block : schedule_.GetBlocks()) {
+      if (WritesParameter(schedule_, block) || !schedule_.CanInline(block)) continue;
+      const auto consumers = schedule_.GetConsumers(block);
+      const bool per_row = IsOneARow(block);
+      const bool all_per_row = std::all_of(consumers.begin(), consumers.end(), [&](const Block& consumer) {
+        return !IsReduction(schedule_, consumer) && IsOneARow(consumer);
+      });
+      const bool cheap = OpsPerInstance(schedule_.Get(block)) <= kCheapOps;
+      const bool inlines = per_row ? all_per_row && (cheap || consumers.size() == 1) : cheap || consumers.size() == 1;
+      if (inlines) schedule_.ComputeInline(block);
+    }
+  }
+
+  /// Brings the loops of a block that run over rows outside, and cuts them as `rows_` says.
+  std::vector<Loop> RowLoops(const Block& block) {
+    const IterSplit iters = SplitIters(schedule_.Get(block));
+    const std::vector<Loop> loops = schedule_.GetLoops(block);
+    std::vector<Loop> chain;
+    std::vector<Loop> order;
+    size_t next = 0;
+    for (size_t position : iters.spatial) {
+      Loop loop = loops[position];
+      if (next == rows_.size()) break;
+      PrimExpr extent = schedule_.GetLoop(loop)->extent;
+      if (IsOne(extent)) continue;
+      // As many cuts as the extent holds.
+      std::vector<int64_t> factors;
+      while (next < rows_.size() && !ExprEqual(extent, rows_[next])) {
+        const auto whole = AsConstInt(extent);
+        const auto part = AsConstInt(rows_[next]);
+        if (!whole || !part || *whole % *part != 0)
+          DEUTERON_SCHEDULE_ERROR << "rows of block " << block << " do not come out even";
+        factors.push_back(*part);
+        extent = MakeConst(extent.dtype(), *whole / *part);
+        ++next;
+      }
+      const bool ends_with_row = next < rows_.size();
+      if (ends_with_row) ++next;
+      if (factors.empty()) {
+        chain.push_back(loop);
+        continue;
+      }
+      factors.push_back(*AsConstInt(extent));
+      const std::vector<Loop> parts = schedule_.Split(loop, factors);
+      chain.insert(chain.end(), parts.begin(), parts.end() - (ends_with_row ? 0 : 1));
+    }
+    if (chain.size() != rows_.size()) DEUTERON_SCHEDULE_ERROR << "block " << block << " has other rows";
+    std::vector<Loop> rest;
+    for (const Loop& loop : schedule_.GetLoops(block)) {
+      const bool is_row = std::any_of(chain.begin(), chain.end(), [&](const Loop& row) { return row.same_as(loop); });
+      if (!is_row) rest.push_back(loop);
+    }
+    order = chain;
+    order.insert(order.end(), rest.begin(), rest.end());
+    schedule_.Reorder(order);
+    return chain;
+  }
+
+  /// Partial results in a few vectors; then the tree that combines them.
+  void SplitReduction(const Block& block) {
+    const IterSplit iters = SplitIters(schedule_.Get(block));
+    std::vector<Loop> loops = schedule_.GetLoops(block);
+    const Loop axis = FuseAll(&schedule_, {loops.end() - static_cast<int64_t>(iters.reduce.size()), loops.end()});
+    const auto extent = schedule_.ConstExtent(axis);
+    if (extent && *extent < 2 * lanes_) return;
+    int64_t accumulators = kAccumulators;
+    while (extent && accumulators > 1 && *extent < 2 * accumulators * lanes_) accumulators /= 2;
+    int64_t width = accumulators * lanes_;
+    partials_.push_back(schedule_.RFactor(schedule_.Split(axis, std::vector<int64_t>{-1, width})[1]));
+    while (width > 2) {
+      const int64_t half = width > lanes_ ? lanes_ : width / 2;
+      const Loop rest = schedule_.GetLoops(block).back();
+      trees_.push_back(schedule_.RFactor(schedule_.Split(rest, std::vector<int64_t>{-1, half})[1]));
+      width = half;
+    }
+  }
+
+  /// Inner loops of an injective stage: one axis, in vectors.
+  void VectorizeStage(const Block& block) {
+    std::vector<Loop> loops = InnerLoops(block);
+    if (loops.empty()) return;
+    const Loop axis = FuseAll(&schedule_, loops);
+    const auto extent = schedule_.ConstExtent(axis);
+    if (extent && *extent == 1) return;
+    if (extent && *extent <= lanes_) {
+      schedule_.Vectorize(axis);
+      return;
+    }
+    schedule_.Vectorize(schedule_.Split(axis, std::vector<int64_t>{-1, lanes_})[1]);
+  }
+
+  /// Inner loops of the partial reduction of a row: [lane, step] becomes [step, lane], vectors of accumulators.
+  void VectorizePartial(const Block& block) {
+    const std::vector<Loop> loops = LongLoops(block);
+    if (loops.size() != 2) DEUTERON_SCHEDULE_ERROR << "partial reduction of an unexpected shape";
+    const Loop lane = schedule_.GetLoops(block).back();
+    const Loop step = loops[0].same_as(lane) ? loops[1] : loops[0];
+    schedule_.Reorder({step, lane});
+    const Block init = schedule_.DecomposeReduction(block, step);
+    schedule_.Vectorize(schedule_.GetLoops(init).back());
+    schedule_.Vectorize(lane);
+  }
+
+  /// One level of the tree: [lane, part], unrolled.
+  void VectorizeTree(const Block& block) {
+    const std::vector<Loop> loops = LongLoops(block);
+    if (loops.size() != 2) DEUTERON_SCHEDULE_ERROR << "tree of an unexpected shape";
+    const Loop part = loops[0];
+    const Loop lane = loops[1];
+    const Block init = schedule_.DecomposeReduction(block, part);
+    schedule_.Vectorize(schedule_.GetLoops(init).back());
+    schedule_.Vectorize(lane);
+    schedule_.Unroll(part);
+  }
+
+  std::vector<Loop> LongLoops(const Block& block) const {
+    std::vector<Loop> loops;
+    for (const Loop& loop : InnerLoops(block)) {
+      if (schedule_.ConstExtent(loop) != 1) loops.push_back(loop);
+    }
+    return loops;
+  }
+
+  Schedule& schedule_;
+  const Target& target_;
+  const int64_t lanes_;
+  /// Extents of the loops over rows, 1 left out; empty if there is one row.
+  std::vector<PrimExpr> rows_;
+  Loop row_;
+  std::vector<Block> partials_;
+  std::vector<Block> trees_;
+};
 
 }  // namespace
 
-bool ScheduleRows(Schedule* schedule, const Target& target) {
-  bool any = false;
-  Block final_block;
-  for (const Block& block : schedule->GetBlocks()) {
-    if (!HasPlainLoops(*schedule, block)) return false;
-    const BlockClass kind = ClassifyBlock(schedule->Get(block)).kind;
-    if (kind == BlockClass::kOpaque) return false;
-    if (kind != BlockClass::kInjective) {
-      if (!ReducesLastAxis(schedule->Get(block))) return false;
-      any = true;
-    }
-    if (WritesParameter(*schedule, block)) {
-      if (!final_block.empty()) return false;
-      final_block = block;
-    }
-  }
-  if (!any || final_block.empty()) return false;
-  // A stage that several read is kept for the row; one that a single consumer reads is computed where it is read.
-  InlineInjective(schedule, [&](const Block& block) {
-    const auto consumers = schedule->GetConsumers(block);
-    return consumers.size() == 1 ||
-           std::none_of(consumers.begin(), consumers.end(), [&](const Block& c) { return IsReduction(*schedule, c); });
-  });
-  const int64_t lanes = Lanes(target);
-  const size_t rows = CountRowAxes(*schedule, final_block);
-  if (rows == 0) return false;
-
-  // Partial reductions first, while the loops are plain; `order` is the order of execution.
-  std::vector<Block> order;
-  std::vector<Block> partials;
-  for (const Block& block : schedule->GetBlocks()) {
-    if (!IsReduction(*schedule, block)) {
-      order.push_back(block);
-      continue;
-    }
-    const std::vector<Block> made = Vectorizable(schedule, block, lanes);
-    order.insert(order.end(), made.begin(), made.end());
-    if (made.size() == 2) partials.push_back(made[0]);
-  }
-  const std::vector<Loop> loops = schedule->GetLoops(final_block);
-  const Loop row = FuseAll(schedule, {loops.begin(), loops.begin() + static_cast<int64_t>(rows)});
-  for (auto block = order.rbegin(); block != order.rend(); ++block) {
-    if (*block != final_block) schedule->ComputeAt(*block, row);
-  }
-  for (const Block& block : order) {
-    if (std::find(partials.begin(), partials.end(), block) != partials.end()) {
-      VectorizePartial(schedule, block, 1);
-    } else if (!IsReduction(*schedule, block)) {
-      VectorizeStage(schedule, block, 1, lanes);
-    }
-  }
-  schedule->Parallel(row);
-  return true;
-}
+bool ScheduleRows(Schedule* schedule, const Target& target) { return RowScheduler(schedule, target).Run(); }
 
 }  // namespace deuteron::tir

@@ -1,0 +1,224 @@
+#include "deuteron/relax/transform/fusion/merge_graph.h"
+
+#include <algorithm>
+
+#include "deuteron/relax/analysis/type_analysis.h"
+#include "deuteron/relax/op/call.h"
+#include "deuteron/relax/transform/fusion/symbolic_matcher.h"
+#include "deuteron/relax/transform/var_replacer.h"
+
+namespace deuteron::relax::fusion {
+
+bool MergeGraph::CanHandle(const BindingBlock& block) {
+  return block->IsInstance<DataflowBlockNode>() &&
+         std::all_of(block->bindings.begin(), block->bindings.end(),
+                     [](const Binding& binding) { return binding->IsInstance<VarBindingNode>(); });
+}
+
+MergeGraph::MergeGraph(const BindingBlock& block, RowAnalyzer* analyzer, const CostModel* costs)
+    : analyzer_(analyzer),
+      costs_(costs),
+      bindings_(block->bindings.begin(), block->bindings.end()),
+      summaries_(bindings_.size()),
+      users_(bindings_.size()),
+      inputs_(bindings_.size()),
+      dag_(static_cast<uint32_t>(bindings_.size())),
+      members_(bindings_.size()) {
+  for (uint32_t node = 0; node < size(); ++node) AddNode(node);
+  for (uint32_t node = 0; node < size(); ++node) {
+    // Several results are taken over one by one.
+    const Var& var = bindings_[node]->var;
+    if (!var.ty().as<TupleTypeNode>()) continue;
+    const bool taken_apart = std::all_of(users_[node].begin(), users_[node].end(), [&](uint32_t user) {
+      return BoundValue(bindings_[user])->kind == RelaxKind::kTupleGetItem;
+    });
+    if (!taken_apart || var->kind != RelaxKind::kDataflowVar) summaries_[node] = nullptr;
+  }
+  // The order of the graph is that of bindings as long as nothing is merged, so projections come last.
+  for (uint32_t node = 0; node < size(); ++node) {
+    const auto* item = BoundValue(bindings_[node]).as<TupleGetItemNode>();
+    if (item == nullptr) continue;
+    const auto tuple = node_of_.find(item->tuple.get());
+    if (tuple == node_of_.end() || summaries_[tuple->second] == nullptr) continue;
+    uint32_t root = 0;
+    Merge(tuple->second, node, &root);
+  }
+}
+
+void MergeGraph::AddNode(uint32_t node) {
+  const Expr& value = BoundValue(bindings_[node]);
+  members_[node].assign(1, node);
+  node_of_.emplace(bindings_[node]->var.get(), node);
+  summaries_[node] = analyzer_->Summarize(value);
+  VisitLeaves(value, [&](const Expr& leaf) {
+    if (!IsVar(leaf) && leaf->kind != RelaxKind::kConstant) return;
+    auto& inputs = inputs_[node];
+    const auto it = node_of_.find(leaf.get());
+    if (it != node_of_.end()) {
+      dag_.AddEdge(it->second, node);
+      auto& users = users_[it->second];
+      if (users.empty() || users.back() != node) users.push_back(node);
+    }
+    if (!leaf.ty().as<TensorTypeNode>()) return;
+    // Arguments are kept as they are, one that is given twice as well: places count.
+    Input input{leaf.get(), BytesOf(leaf.ty())};
+    if (it != node_of_.end()) {
+      input.producer = it->second;
+      const auto* item = BoundValue(bindings_[it->second]).as<TupleGetItemNode>();
+      if (item != nullptr) {
+        const auto tuple = node_of_.find(item->tuple.get());
+        input.producer = tuple == node_of_.end() ? UINT32_MAX : tuple->second;
+        input.result = static_cast<uint32_t>(item->index);
+      }
+    }
+    inputs.push_back(input);
+  });
+}
+
+size_t MergeGraph::CountCalls(uint32_t root) const {
+  return static_cast<size_t>(std::count_if(members_[root].begin(), members_[root].end(),
+                                           [this](uint32_t node) { return summaries_[node] != nullptr; }));
+}
+
+MergeGraph::Traffic MergeGraph::Measure(std::initializer_list<uint32_t> roots) const {
+  Traffic traffic;
+  std::unordered_map<const Object*, bool> seen;
+  const auto is_member = [&](uint32_t node) {
+    return std::find(roots.begin(), roots.end(), dag_.Find(node)) != roots.end();
+  };
+  for (const uint32_t root : roots) {
+    for (const uint32_t node : members_[root]) {
+      if (summaries_[node] != nullptr) traffic.cost.flops += summaries_[node]->flops;
+      for (const Input& input : inputs_[node]) {
+        const auto it = node_of_.find(input.var);
+        if ((it != node_of_.end() && is_member(it->second)) || !seen.emplace(input.var, true).second) continue;
+        traffic.cost.bytes_read += input.bytes;
+        traffic.touched += input.bytes;
+        ++traffic.arguments;
+      }
+      const Binding& binding = bindings_[node];
+      if (binding->var.ty().as<TupleTypeNode>()) continue;  // its items count
+      const double bytes = BytesOf(binding->var.ty());
+      traffic.touched += bytes;
+      const bool leaves =
+          binding->var->kind != RelaxKind::kDataflowVar ||
+          std::any_of(users_[node].begin(), users_[node].end(), [&](uint32_t user) { return !is_member(user); });
+      if (!leaves) continue;
+      traffic.cost.bytes_written += bytes;
+      ++traffic.arguments;
+    }
+  }
+  return traffic;
+}
+
+ContractibleDag::Answer MergeGraph::Merge(uint32_t a, uint32_t b, uint32_t* root) {
+  a = dag_.Find(a);
+  b = dag_.Find(b);
+  const auto answer = dag_.Merge(a, b);
+  if (answer != ContractibleDag::Answer::kMerged) return answer;
+  *root = dag_.Find(a);
+  if (a == b) return answer;
+  std::vector<uint32_t> all;
+  std::merge(members_[a].begin(), members_[a].end(), members_[b].begin(), members_[b].end(), std::back_inserter(all));
+  members_[a] = {};
+  members_[b] = {};
+  members_[*root] = std::move(all);
+  return answer;
+}
+
+BindingBlock MergeGraph::Emit(FusedFunctions* functions) {
+  std::vector<Binding> flat;
+  std::vector<uint32_t> group;
+  std::unordered_map<uint32_t, uint32_t> first;  // of each merged group: its first flat binding
+  std::vector<uint32_t> begin(size());
+  bool any = false;
+  for (uint32_t node = 0; node < size(); ++node) {
+    begin[node] = static_cast<uint32_t>(flat.size());
+    const uint32_t root = dag_.Find(node);
+    const bool merged = CountCalls(root) > 1;
+    any |= merged;
+    const Function callee = merged ? analyzer_->PrimitiveCallee(BoundValue(bindings_[node])) : Function();
+    if (callee.defined()) {
+      Inline(node, callee, &flat);
+    } else {
+      // A projection of a call that was inlined is bound already.
+      const auto* item = BoundValue(bindings_[node]).as<TupleGetItemNode>();
+      const auto tuple = item ? node_of_.find(item->tuple.get()) : node_of_.end();
+      const bool bound = merged && tuple != node_of_.end() &&
+                         analyzer_->PrimitiveCallee(BoundValue(bindings_[tuple->second])).defined();
+      if (!bound) flat.push_back(bindings_[node]);
+    }
+    for (uint32_t i = begin[node]; i < flat.size(); ++i) {
+      group.push_back(merged ? first.try_emplace(root, i).first->second : i);
+    }
+  }
+  if (!any) return BindingBlock();
+  std::unordered_map<const Object*, uint32_t> flat_node_of;
+  for (uint32_t i = 0; i < flat.size(); ++i) flat_node_of.emplace(flat[i]->var.get(), i);
+  GroupEmitter emitter(flat, group, false);
+  const Array<Binding> emitted = emitter.Emit(functions, flat_node_of);
+  for (const auto& [root, at] : first) names_[root] = emitter.name(emitter.group_of(at));
+  return DataflowBlock(emitted);
+}
+
+String MergeGraph::NameOf(uint32_t node) const {
+  const auto it = names_.find(dag_.Find(node));
+  return it == names_.end() ? String() : it->second;
+}
+
+void MergeGraph::Inline(uint32_t node, const Function& function, std::vector<Binding>* flat) {
+  const Binding& binding = bindings_[node];
+  const auto call = Downcast<Call>(BoundValue(binding));
+  VarReplacer replacer;
+  arith::Analyzer analyzer;
+  SymbolicMatcher symbols;
+  bool symbolic = false;
+  for (size_t i = 0; i < function->params.size(); ++i) {
+    const Var& param = function->params[static_cast<int64_t>(i)];
+    const Expr& argument = call->args[static_cast<int64_t>(i)];
+    replacer.Set(param, argument);
+    symbolic |= !SymbolicVars(param.ty()).empty();
+    const auto* declared = param.ty().as<TensorTypeNode>();
+    const auto* given = argument.ty().as<TensorTypeNode>();
+    if (declared && given && declared->has_shape() && given->has_shape())
+      symbols.Match(*declared->shape, *given->shape);
+    const auto* shape = param.ty().as<ShapeTypeNode>();
+    const auto* values = argument.ty().as<ShapeTypeNode>();
+    if (shape && values && shape->values.has_value() && values->values.has_value())
+      symbols.Match(*shape->values, *values->values);
+  }
+  if (symbolic) {
+    DEUTERON_CHECK(symbols.Solve(&analyzer)) << "the call of a function that was summarised does not match it";
+    for (const auto& [var, value] : symbols.values()) replacer.SetSymbol(var, value);
+  }
+  // The results take the caller's variables: that of the call, or those of its projections.
+  std::unordered_map<const Object*, Var> results;
+  std::vector<std::pair<Var, const Object*>> aliases;
+  const auto take = [&](const Expr& inner, const Var& outer) {
+    if (!results.try_emplace(inner.get(), outer).second) aliases.emplace_back(outer, inner.get());
+  };
+  if (const auto* tuple = function->body->body.as<TupleNode>()) {
+    for (const uint32_t user : users_[node]) {
+      const auto* item = BoundValue(bindings_[user]).as<TupleGetItemNode>();
+      DEUTERON_CHECK(item != nullptr) << "the results of a kernel are used as a tuple";
+      take(tuple->fields[item->index], bindings_[user]->var);
+    }
+  } else {
+    take(function->body->body, binding->var);
+  }
+  for (const BindingBlock& block : function->body->blocks) {
+    for (const Binding& inner : block->bindings) {
+      const auto result = results.find(inner->var.get());
+      const Expr value = replacer.Replace(BoundValue(inner));
+      const Span span = inner->span.defined() ? inner->span : binding->span;
+      Var var = result != results.end()
+                    ? result->second
+                    : Var(DataflowVar(inner->var->name_hint, replacer.Replace(inner->var.ty()), inner->var->span));
+      replacer.Set(inner->var, var);
+      flat->push_back(VarBinding(std::move(var), value, span));
+    }
+  }
+  for (const auto& [outer, inner] : aliases) flat->push_back(VarBinding(outer, results.at(inner)));
+}
+
+}  // namespace deuteron::relax::fusion
