@@ -10,6 +10,7 @@
 /// analyzer.cc   the public interface, bindings and constraints
 #pragma once
 
+#include <optional>
 #include <unordered_map>
 #include <vector>
 
@@ -107,6 +108,7 @@ struct Analyzer::Impl {
   bool SplitByFactor(const Poly& a, int64_t divisor, int64_t* factor, Poly* high, Poly* low);
   Poly Recombine(Poly poly, DataType dtype);
   bool RecombineOnce(Poly* poly, DataType dtype);
+  std::optional<Poly> JoinDigits(const Poly& x, const Poly& d, const Poly& quotient, int32_t atom, DataType dtype);
 
   // --- bound.cc
   ConstIntBound BoundOf(const Poly& poly);

@@ -109,6 +109,11 @@ TEST_F(SimplifyTest, SplitsAndFuses) {
   Check(FloorDiv(FloorDiv(f_, 4), 8), FloorDiv(f_, 32));
   Check(FloorMod(FloorMod(f_, 32), 4), FloorMod(f_, 4));
   Check(FloorDiv(f_, 32) * 32 + FloorDiv(FloorMod(f_, 32), 4) * 4 + FloorMod(f_, 4), f_);
+  // The remainder's dividend loses multiples of the divisor, the quotient's keeps them.
+  const PrimExpr flat = x_ + f_ * 16;
+  Check(FloorDiv(flat, 14) * 14 + FloorMod(flat, 14), flat);
+  Check(FloorDiv(flat, 196) * 196 + FloorMod(FloorDiv(flat, 14), 14) * 14 + FloorMod(flat, 14), flat);
+  Check(FloorMod(FloorDiv(flat, 14), 14) * 14 + FloorMod(flat, 14), FloorMod(flat, 196));
   Check(FloorDiv(x_ * 4 + FloorMod(y_, 4), 16), FloorDiv(x_, 4));
   Check(FloorDiv(y_ * 4, 4), y_);
   Check(FloorDiv(n_ * 4, 4), n_);

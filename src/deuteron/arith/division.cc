@@ -251,6 +251,7 @@ Poly Analyzer::Impl::Recombine(Poly poly, DataType dtype) {
 /// One of, for any factor k:
 ///   k * (x % d) + k * d * (x // d)            → k * x
 ///   k * (x % d) + k * d * ((x // d) % e)      → k * (x % (d * e))
+///   both also where the x of the quotient differs from that of the remainder by a multiple of d
 ///   k * x - k * d * (x // d)                  → k * (x % d)
 bool Analyzer::Impl::RecombineOnce(Poly* poly, DataType dtype) {
   for (size_t i = 0; i < poly->terms.size(); ++i) {
@@ -309,15 +310,14 @@ bool Analyzer::Impl::RecombineOnce(Poly* poly, DataType dtype) {
       for (const Term& other : poly->terms) {
         for (size_t l = 0; l < monos[other.mono].size(); ++l) {
           const int32_t high_id = monos[other.mono][l];
-          if (high_id == id || atoms[high_id].kind != AtomKind::kFloorMod || !(atoms[high_id].a == quotient)) continue;
+          if (high_id == id) continue;
           PolyBuilder high_builder;
           AddProduct(MonoWithout(other.mono, high_id), other.coeff, &high_builder);
           if (!(high_builder.Finish() == scaled)) continue;
-          const Poly modulus = MulPoly(d, atoms[high_id].b);
-          if (BoundOf(d).min_value < 0 || BoundOf(modulus).min_value < 0) continue;
-          if (modulus.is_const() && !FitsType(modulus.constant, dtype)) continue;
+          const std::optional<Poly> joined = JoinDigits(x, d, quotient, high_id, dtype);
+          if (!joined) continue;
           result.Add(other.mono, -other.coeff);
-          result.Add(MulPoly(factor, FloorModPoly(x, modulus, dtype)), 1);
+          result.Add(MulPoly(factor, *joined), 1);
           *poly = result.Finish();
           return true;
         }
@@ -325,6 +325,39 @@ bool Analyzer::Impl::RecombineOnce(Poly* poly, DataType dtype) {
     }
   }
   return false;
+}
+
+/// x % d + d * atom as one polynomial, where the atom is y // d or (y // d) % e, and y is x or differs from it by a
+/// multiple of d: dividends of remainders were reduced, those of quotients were not. `quotient` is x // d.
+std::optional<Poly> Analyzer::Impl::JoinDigits(const Poly& x, const Poly& d, const Poly& quotient, int32_t atom,
+                                               DataType dtype) {
+  const AtomKind kind = atoms[atom].kind;
+  // By value: the tables grow below.
+  const Poly dividend = atoms[atom].a;
+  const Poly divisor = atoms[atom].b;
+  const auto congruent = [&](const Poly& y) {
+    if (!d.is_const() || d.constant <= 0) return false;
+    const Poly difference = SubPoly(y, x);
+    return difference.constant % d.constant == 0 &&
+           std::all_of(difference.terms.begin(), difference.terms.end(),
+                       [&](const Term& term) { return term.coeff % d.constant == 0; });
+  };
+  if (kind == AtomKind::kFloorDiv) {
+    if (!(divisor == d) || !congruent(dividend)) return std::nullopt;
+    return dividend;
+  }
+  if (kind != AtomKind::kFloorMod) return std::nullopt;
+  Poly whole = x;
+  if (!(dividend == quotient)) {
+    const int32_t inner = SingleAtom(dividend);
+    if (inner < 0 || atoms[inner].kind != AtomKind::kFloorDiv || !(atoms[inner].b == d)) return std::nullopt;
+    whole = atoms[inner].a;
+    if (!congruent(whole)) return std::nullopt;
+  }
+  const Poly modulus = MulPoly(d, divisor);
+  if (BoundOf(d).min_value < 0 || BoundOf(modulus).min_value < 0) return std::nullopt;
+  if (modulus.is_const() && !FitsType(modulus.constant, dtype)) return std::nullopt;
+  return FloorModPoly(whole, modulus, dtype);
 }
 
 }  // namespace deuteron::arith
