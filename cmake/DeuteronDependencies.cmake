@@ -17,6 +17,8 @@ find_package(spdlog REQUIRED)
 find_package(nlohmann_json REQUIRED)
 find_package(CLI11 REQUIRED)
 find_package(LLVM 19.1 REQUIRED CONFIG HINTS /usr/lib/llvm-19/lib/cmake/llvm)
+# What code generation and lld (which knows all targets) need, for the static link.
+file(GLOB DEUTERON_LLVM_ARCHIVES "${LLVM_LIBRARY_DIRS}/libLLVM*.a")
 find_path(PROTOZERO_INCLUDE_DIR protozero/pbf_reader.hpp REQUIRED)
 if(DEUTERON_BUILD_TESTS OR NOT DEFINED DEUTERON_BUILD_TESTS)
   find_package(GTest REQUIRED)

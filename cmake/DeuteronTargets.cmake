@@ -28,10 +28,10 @@ function(deuteron_layer name)
   set_property(TARGET dt_${name} PROPERTY DEUTERON_LIBRARIES ${libraries})
 endfunction()
 
-# deuteron_link_layers(TARGET LAYERS ... [EXCLUDE ...]): links the objects of layers, and of all they depend on but the
-# excluded ones and what those depend on, into a target.
+# deuteron_link_layers(TARGET LAYERS ... [EXCLUDE ...] [STATIC_LLVM]): links the objects of layers, and of all they
+# depend on but the excluded ones and what those depend on, into a target.
 function(deuteron_link_layers target)
-  cmake_parse_arguments(ARG "" "" "LAYERS;EXCLUDE" ${ARGN})
+  cmake_parse_arguments(ARG "STATIC_LLVM" "" "LAYERS;EXCLUDE" ${ARGN})
   set(layers)
   set(libraries)
   foreach(layer ${ARG_LAYERS})
@@ -49,6 +49,14 @@ function(deuteron_link_layers target)
   foreach(layer ${layers})
     target_sources(${target} PRIVATE $<TARGET_OBJECTS:dt_${layer}>)
   endforeach()
+  if(ARG_STATIC_LLVM)
+    # Nothing of LLVM is visible outside: another copy in the process does no harm. The archives refer to each
+    # other, hence the group.
+    list(TRANSFORM libraries REPLACE "^LLVM$"
+         "-Wl,--start-group;${DEUTERON_LLVM_ARCHIVES};-Wl,--end-group" OUTPUT_VARIABLE libraries)
+    target_link_options(${target} PRIVATE -Wl,--exclude-libs,ALL -Wl,--gc-sections
+                        "-Wl,--version-script,${PROJECT_SOURCE_DIR}/cmake/hide_llvm.map")
+  endif()
   target_link_libraries(${target} PRIVATE deuteron_options ${libraries} tvm_ffi::shared Threads::Threads fmt::fmt)
 endfunction()
 
