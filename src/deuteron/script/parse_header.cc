@@ -18,6 +18,22 @@ std::vector<const Syntax*> Parser::Decorators() {
   return decorators;
 }
 
+void Parser::FindDeclarations() {
+  // `m = T.int32()` at the beginning of the body.
+  declared_.Clear();
+  for (size_t i = tokens_.line() + 1; tokens_.HasLine(i); ++i) {
+    const Line& line = tokens_.LineAt(i);
+    const std::string_view text = source_.text().substr(line.begin, line.end - line.begin);
+    if (text.starts_with("T.func_attr(")) continue;
+    const size_t equals = text.find(" = T.");
+    const size_t call = text.find("()");
+    if (equals == std::string_view::npos || call == std::string_view::npos || call < equals + 5) return;
+    const auto dtype = DtypeName(text.substr(equals + 5, call - equals - 5));
+    if (!dtype) return;
+    declared_[text.substr(0, equals)] = *dtype;
+  }
+}
+
 void Parser::PrimParams(const std::vector<std::pair<std::string_view, const Syntax*>>& params, FunctionHeader* header) {
   const auto define = [&](std::string_view name, ObjectRef value) {
     scopes_.Define(name, value);
@@ -85,7 +101,9 @@ FunctionHeader Parser::Header(const std::vector<const Syntax*>& decorators) {
     if (!tokens_.Accept(",")) break;
   }
   if (!tokens_.Accept(")")) tokens_.Fail("expected `,` or `)`");
+  declared_.Clear();
   if (header.is_prim) {
+    FindDeclarations();
     PrimParams(params, &header);
   } else {
     for (const auto& [name, annotation] : params) {

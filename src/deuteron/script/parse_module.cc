@@ -99,7 +99,7 @@ void Parser::ClassBody(std::string_view name) {
 }
 
 void Parser::Body(FunctionHeader* header) {
-  const size_t errors = diagnostics_.size();
+  const size_t failures = failures_;
   try {
     tokens_.GoToLine(header->line);
     tokens_.Clear();
@@ -109,7 +109,7 @@ void Parser::Body(FunctionHeader* header) {
     const Scopes::Frame frame(&scopes_);
     for (const auto& [name, value] : header->names) scopes_.Define(name, value);
     const BaseFunc func = header->is_prim ? BaseFunc(PrimFunction(header)) : BaseFunc(RelaxFunction(header));
-    CheckErrorsSince(errors);
+    CheckFailuresSince(failures);
     Located(header->at, [&] { module_.Update(header->global_var, func); });
     return;
   } catch (const AlreadyReported&) {

@@ -69,6 +69,7 @@ PrimExpr Parser::PrimName(const Syntax& node) {
   const Object* value = Find(node.text);
   if (value == nullptr) {
     if (const DataType* dtype = type_vars_.Find(node.text)) return Symbol(node.text, *dtype);
+    if (const DataType* dtype = in_signature_ ? declared_.Find(node.text) : nullptr) return Symbol(node.text, *dtype);
     if (in_signature_) return Symbol(node.text, default_int_.bits() == 64 ? default_int_ : DataType::Int(64));
     FailUndefined(node);
   }

@@ -76,11 +76,11 @@ relax::Function Parser::RelaxFunction(FunctionHeader* header) {
   };
   builder_->BeginScope(header->params);
   const BuilderScope builder_scope{builder_.get()};
-  const size_t errors = diagnostics_.size();
+  const size_t failures = failures_;
   std::vector<relax::BindingBlock> blocks;
   Expr result;
   Suite([&] { RelaxStatement(&blocks, &result, nullptr); });
-  CheckErrorsSince(errors);
+  CheckFailuresSince(failures);
   if (!result.defined()) source_.Fail(header->at, "function " + Quote(header->name) + " has no return");
   CloseBlock(&blocks);
   DictAttrs attrs;
@@ -243,9 +243,9 @@ Parser::Branch Parser::IfBranch(std::string_view suffix) {
   std::vector<relax::BindingBlock> blocks;
   Expr result;
   const size_t at = tokens_.Peek().at;
-  const size_t errors = diagnostics_.size();
+  const size_t failures = failures_;
   Suite([&] { RelaxStatement(&blocks, &result, &branch); });
-  CheckErrorsSince(errors);
+  CheckFailuresSince(failures);
   if (!result.defined()) source_.Fail(at, "a branch ends in an assignment of its result");
   CloseBlock(&blocks);
   branch.seq = relax::SeqExpr(Array<relax::BindingBlock>(blocks.begin(), blocks.end()), result);

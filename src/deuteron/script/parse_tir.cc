@@ -42,7 +42,7 @@ tir::PrimFunc Parser::PrimFunction(FunctionHeader* header) {
   const Temporarily outer_header(&header_, header);
   const Temporarily default_int(&default_int_, DataType::Int(32));
   const Temporarily attrs_so_far(&func_attrs_, Map<String, Any>());
-  const size_t errors = diagnostics_.size();
+  const size_t failures = failures_;
   // Old text, and text of schedulable functions, has a root block that is not written.
   const BlockSpelling blocks = FindBlocks(header->line);
   const bool wants_root = header->s_tir.value_or(blocks != BlockSpelling::kNone);
@@ -55,7 +55,7 @@ tir::PrimFunc Parser::PrimFunction(FunctionHeader* header) {
   if (wants_root) blocks_.push_back(&root);
   Stmt stmt = TirSuite();
   blocks_.clear();
-  CheckErrorsSince(errors);
+  CheckFailuresSince(failures);
   if (wants_root) {
     const auto* realize = stmt.as<tir::SBlockRealizeNode>();
     const bool is_root = realize != nullptr && realize->block->iter_vars.empty() && root.alloc_buffers.empty();

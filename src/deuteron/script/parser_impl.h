@@ -112,9 +112,9 @@ class Parser {
   void Recover(size_t line);
   /// Keeps an error that has no place yet: it belongs to the statement at `line`.
   void AddError(size_t line, const tvm::ffi::Error& error);
-  /// Leaves what cannot be made because of errors since there were `count`.
-  void CheckErrorsSince(size_t count) const {
-    if (diagnostics_.size() > count) throw AlreadyReported{};
+  /// Leaves what cannot be made because statements have failed since `failures` had.
+  void CheckFailuresSince(size_t failures) const {
+    if (failures_ > failures) throw AlreadyReported{};
   }
   /// What `name` stands for, null if nothing. Throws AlreadyReported for what an error has spoilt.
   const Object* Find(std::string_view name) const {
@@ -139,6 +139,7 @@ class Parser {
   // parse_header.cc
   FunctionHeader Header(const std::vector<const Syntax*>& decorators);
   std::vector<const Syntax*> Decorators();
+  void FindDeclarations();
   void PrimParams(const std::vector<std::pair<std::string_view, const Syntax*>>& params, FunctionHeader* header);
 
   // parse_metadata.cc
@@ -281,12 +282,16 @@ class Parser {
   const SourceText& source_;
   Cursor tokens_;
   Diagnostics diagnostics_;
+  /// How many statements have been given up, with an error of their own or of another's.
+  size_t failures_ = 0;
   std::unique_ptr<relax::BlockBuilder> builder_;
   IRModule module_ = IRModule::Empty();
   Scopes scopes_;
   /// What names stand for whose definitions have errors.
   ObjectRef spoilt_ = PrimType(DataType::Void());
   TextMap<DataType> type_vars_;
+  /// Of the symbols that the body of the kernel whose signature is read declares.
+  TextMap<DataType> declared_;
   std::string_view class_name_ = "Module";
   /// Null for functions whose headers have errors.
   TextMap<GlobalVar> globals_;

@@ -65,12 +65,17 @@ void Parser::CheckIndentation() const {
 }
 
 void Parser::Recover(size_t line) {
+  ++failures_;
   const std::string_view text = source_.text();
   size_t end = tokens_.EndOfStatement(line);
-  // Decorators and what is below them are one statement.
+  // Decorators and what is below them are one statement, as are the clauses of an `if`.
   for (size_t last = line; text[tokens_.LineAt(last).begin] == '@' && tokens_.HasLine(end) &&
                            tokens_.LineAt(end).column == tokens_.LineAt(line).column;) {
     last = end;
+    end = tokens_.EndOfStatement(end);
+  }
+  while (tokens_.HasLine(end) && tokens_.LineAt(end).column == tokens_.LineAt(line).column &&
+         (text.substr(tokens_.LineAt(end).begin, 4) == "else" || text.substr(tokens_.LineAt(end).begin, 4) == "elif")) {
     end = tokens_.EndOfStatement(end);
   }
   const auto is_name_part = [](char c) {
