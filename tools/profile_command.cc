@@ -24,7 +24,7 @@ void Profile(const ProfileOptions& options) {
   std::vector<Tensor> inputs;
   for (const TensorInfo& info : executable.inputs()) inputs.push_back(by_name.at(info.name));
   const report::ProfileResult profile = report::Profile(executable, inputs, options.seconds);
-  const std::string text = options.json ? report::WriteProfileJson(profile, options.model.model).dump(1) + "\n"
+  const std::string text = options.json ? report::WriteProfileJson(profile, options.model.model).dump(1, ' ', false, nlohmann::json::error_handler_t::replace) + "\n"
                                         : report::WriteProfileText(profile, options.model.model);
   std::fwrite(text.data(), 1, text.size(), stdout);
 }

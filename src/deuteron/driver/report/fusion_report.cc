@@ -105,17 +105,17 @@ class Joiner {
     node.place = PlaceText(decision.subject_span, decision.subject);
     const size_t number = report_.nodes.size();
     base_.try_emplace(node.function, number);
+    node.is_kernel = Has(decision, "written") || Has(decision, "symbolic");
     if (Has(decision, "written")) {
-      node.is_kernel = true;
       node.read = decision.Get("read");
       node.written = decision.Get("written");
-    } else if (decision.message.find("; ") != String::npos) {
+    } else if (node.is_kernel && decision.message.find("; ") != String::npos) {
       const auto sizes = ParseSizes(std::string(decision.message), symbols_);
-      node.is_kernel = true;
       node.read = sizes[0];
       node.written = sizes[1];
     } else {
       node.note = std::string(decision.message);
+      if (node.is_kernel) node.read = node.written = SizeExpr::Unknown();
     }
     const std::string key = Has(decision, "group") ? GroupKey(node.function, decision.Get("group"))
                                                    : Key(node.function, "#" + std::to_string(number));

@@ -26,7 +26,7 @@ std::span<const Reason> Reasons() {
        "Let one kernel compute all uses (merge the results), or compute the value twice where that is cheap."},
       {"used-outside", "The value leaves the dataflow block (it is an output of the model), so it has to be stored.",
        "Drop the output if nobody reads it."},
-      {"outside-dataflow", "One end lies outside of a dataflow block, where order and side effects count.",
+      {"outside-dataflow", "One end lies outside of a dataflow block, or in a branch, where order and side effects count.",
        "Run ConvertToDataflow; calls with side effects stay outside."},
       {"depth-limit", "The kernel would have more operators than relax.FuseOps.max_depth allows.",
        "Raise --config relax.FuseOps.max_depth (now {limit})."},

@@ -23,7 +23,7 @@ function layoutFunction(ids, edges, nodeCount) {
   const layers = [];
   const cells = [];  // {id or -1, layer, up: [], down: [], x, w}
   const add = (id, layer) => {
-    const cell = {id, layer, up: [], down: [], x: 0, w: id < 0 ? DUMMY_W : NODE_W};
+    const cell = {id, layer, up: [], down: [], cut: 0, x: 0, w: id < 0 ? DUMMY_W : NODE_W};
     while (layers.length <= layer) layers.push([]);
     layers[layer].push(cell);
     cells.push(cell);
@@ -31,7 +31,8 @@ function layoutFunction(ids, edges, nodeCount) {
   };
   const cellOf = new Map();
   for (const id of ids) cellOf.set(id, add(id, rank.get(id)));
-  const link = (a, b) => { a.down.push(b); b.up.push(a); };
+  // A column should not end within a kernel.
+  const link = (a, b, fused) => { a.down.push(b); b.up.push(a); a.cut += fused ? 8 : 1; };
   const routes = [];
   for (const e of edges) {
     const a = cellOf.get(e.from), b = cellOf.get(e.to);
@@ -40,11 +41,11 @@ function layoutFunction(ids, edges, nodeCount) {
       let last = a;
       for (let layer = a.layer + 1; layer < b.layer; ++layer) {
         const dummy = add(-1, layer);
-        link(last, dummy);
+        link(last, dummy, e.fused);
         route.push(dummy);
         last = dummy;
       }
-      link(last, b);
+      link(last, b, e.fused);
     }
     route.push(b);
     routes.push({edge: e, route});
@@ -116,7 +117,7 @@ function placeLayers(layers) {
 // Cuts a tall layout into columns of about the window's proportions, where few edges are cut.
 function foldColumns(layers, aspect) {
   const crossing = new Array(layers.length).fill(0);
-  layers.forEach((layer, i) => { for (const cell of layer) crossing[i] += cell.down.length; });
+  layers.forEach((layer, i) => { for (const cell of layer) crossing[i] += cell.cut; });
   const width = layer => layer.length ? layer[layer.length - 1].x + layer[layer.length - 1].w / 2 - layer[0].x + layer[0].w / 2 : 0;
   const widths = layers.map(width).sort((a, b) => a - b);
   const typical = (widths[Math.floor(widths.length * 0.9)] || NODE_W) + 60;
@@ -124,7 +125,7 @@ function foldColumns(layers, aspect) {
   const columns = Math.max(1, Math.min(Math.round(Math.sqrt(height * aspect / typical)), Math.ceil(layers.length / 8)));
   const cuts = [0];
   for (let c = 1; c < columns; ++c) {
-    const ideal = Math.round(layers.length * c / columns), slack = Math.floor(layers.length / columns / 6);
+    const ideal = Math.round(layers.length * c / columns), slack = Math.floor(layers.length / columns / 4);
     let best = ideal;
     for (let i = Math.max(cuts[c - 1] + 2, ideal - slack); i <= Math.min(layers.length - 1, ideal + slack); ++i) {
       if (crossing[i - 1] < crossing[best - 1]) best = i;
@@ -159,7 +160,7 @@ function layout(nodes, edges, aspect) {
   });
   const position = new Array(nodes.length);
   const routes = new Array(edges.length);
-  const numbered = edges.map((e, i) => ({from: e.from, to: e.to, index: i})).filter(e => e.from < e.to);
+  const numbered = edges.map((e, i) => ({from: e.from, to: e.to, index: i, fused: e.fused})).filter(e => e.from < e.to);
   let left = 0;
   for (const [name, ids] of functions) {
     const mine = numbered.filter(e => nodes[e.from].function === name && nodes[e.to].function === name);

@@ -94,13 +94,14 @@ void FusionRecord::AddNode(const Binding& binding, OpPatternKind kind, OpaqueCau
   decision.figures.emplace_back("node", num_nodes_++);
   if (group >= 0) decision.figures.emplace_back("group", group);
   if (cause != OpaqueCause::kNone) decision.message = TextOf(cause);
-  if (IsAnyCallTIR(value) || IsCallDPSPacked(value)) {
+  if (IsAnyCallTIR(value)) {
     const Traffic traffic = TrafficOf(value);
     if (traffic.read.is_number() && traffic.written.is_number()) {
       decision.figures.emplace_back("read", traffic.read.number());
       decision.figures.emplace_back("written", traffic.written.number());
-    } else if (cause == OpaqueCause::kNone) {
-      decision.message = String(traffic.read.Text() + "; " + traffic.written.Text());
+    } else {
+      decision.figures.emplace_back("symbolic", 1);
+      if (cause == OpaqueCause::kNone) decision.message = String(traffic.read.Text() + "; " + traffic.written.Text());
     }
   }
   log_->Add(std::move(decision));
@@ -164,7 +165,24 @@ void FusionRecord::AddBlock(const BlockRecord& block) {
   AddInputsFromOutside({block.bindings.begin(), block.bindings.end()}, first, true);
 }
 
-void FusionRecord::AddPlainBlock(const Array<Binding>& bindings) {
+void FusionRecord::AddPlainBlock(const Array<Binding>& block) {
+  // What is computed in branches follows the branch.
+  std::vector<Binding> pending;
+  const auto push = [&pending](const Array<Binding>& inner) {
+    for (size_t i = inner.size(); i-- > 0;) pending.push_back(inner[static_cast<int64_t>(i)]);
+  };
+  push(block);
+  Array<Binding> bindings;
+  while (!pending.empty()) {
+    const Binding binding = pending.back();
+    pending.pop_back();
+    bindings.push_back(binding);
+    const auto* branch = BoundValue(binding).as<IfNode>();
+    if (branch == nullptr) continue;
+    for (const SeqExpr& seq : {branch->false_branch, branch->true_branch}) {
+      for (size_t i = seq->blocks.size(); i-- > 0;) push(seq->blocks[static_cast<int64_t>(i)]->bindings);
+    }
+  }
   const int64_t first = num_nodes_;
   for (const Binding& binding : bindings) {
     const bool cast = !binding->IsInstance<VarBindingNode>();
@@ -192,7 +210,7 @@ void FusionRecord::AddInputsFromOutside(const Array<Binding>& bindings, int64_t 
       });
     }
     if (!is_dataflow || binding->var->kind != RelaxKind::kDataflowVar) {
-      nodes_[binding->var.get()] = {binding, to, is_dataflow};
+      nodes_.insert_or_assign(binding->var.get(), Node{binding, to, is_dataflow});
     }
   }
 }

@@ -3,7 +3,7 @@
 ///
 /// | reason | subject → object | figures | message |
 /// | --- | --- | --- | --- |
-/// | an OpPatternKind's name | variable → kernel or operator | node, group if it is in one, read, written (bytes) | why it is opaque, or, where sizes are symbolic, `read; written` |
+/// | an OpPatternKind's name | variable → kernel or operator | node, group if it is in one; of a kernel read and written (bytes), or symbolic | why it is opaque, or, where sizes are symbolic, `read; written` |
 /// | a Verdict's code | producer → consumer | from, to (nodes), group and phase if fused, at (node) or limit if not | the group's function, or a sentence |
 /// | `group` | last variable → function | group | |
 ///
@@ -50,8 +50,8 @@ class FusionRecord {
 
   /// Records a dataflow block.
   void AddBlock(const BlockRecord& block);
-  /// Records the edges of a block that is no dataflow block (`bindings` may hold anything), and what it has of others.
-  void AddPlainBlock(const Array<Binding>& bindings);
+  /// Records a block that is no dataflow block, with the branches in it.
+  void AddPlainBlock(const Array<Binding>& block);
 
  private:
   void AddNode(const Binding& binding, OpPatternKind kind, OpaqueCause cause, int64_t group);

@@ -320,7 +320,7 @@ const char* ReasonText(Verdict verdict) {
     case Verdict::kFused: return "computed in one kernel";
     case Verdict::kNotTried: return "no phase of fusion applies to this edge";
     case Verdict::kDisabled: return "fusion is switched off (fuse_opt_level 0)";
-    case Verdict::kOutsideDataflow: return "one end lies outside of the dataflow block: order and side effects count there";
+    case Verdict::kOutsideDataflow: return "one end lies outside of a dataflow block, or in a branch: order and side effects count there";
     case Verdict::kNothingComputed: return "the group holds only projections of tuples: there is nothing to compute";
     case Verdict::kOpaqueProducer: return "the producer is opaque: its loops cannot be combined with others";
     case Verdict::kOpaqueConsumer: return "a consumer on the way is opaque: its loops cannot be combined with others";
