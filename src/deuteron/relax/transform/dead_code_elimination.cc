@@ -13,6 +13,7 @@
 #include <unordered_set>
 
 #include "deuteron/relax/analysis/purity.h"
+#include "deuteron/relax/analysis/remove_all_unused.h"
 #include "deuteron/relax/analysis/type_analysis.h"
 #include "deuteron/relax/transform/pass_utils.h"
 #include "deuteron/relax/transform/passes.h"
@@ -187,5 +188,7 @@ Pass DeadCodeElimination(std::vector<std::string> entry_functions) {
     return RemoveUnusedFunctions(std::move(module), entry_functions);
   });
 }
+
+Function RemoveAllUnused(const Function& func, const IRModule& module) { return BindingRemover(module).Remove(func); }
 
 }  // namespace deuteron::relax
