@@ -167,12 +167,15 @@ void Parser::MetadataJson(const Syntax& text) {
 }
 
 void Parser::Metadata() {
+  metadata_failed_ = true;
   tokens_.Expect("metadata");
   tokens_.Expect("=");
   const Syntax* value = tokens_.Expression();
   EndStatement();
   if (value->Is(SyntaxKind::kCall) && value->dotted.ends_with("load_json") && value->items.size() == 1) {
-    return MetadataJson(*value->items[0]);
+    MetadataJson(*value->items[0]);
+    metadata_failed_ = false;
+    return;
   }
   if (!value->Is(SyntaxKind::kDict)) {
     Unsupported(*value, "metadata of this form is not read: expected a dictionary of lists, or tvm.ir.load_json(…)");
@@ -181,6 +184,7 @@ void Parser::Metadata() {
     auto& constants = constants_[StringOf(*value->items[i], "a kind of constants")];
     for (const Syntax* item : value->items[i + 1]->items) MetadataEntry(*item, &constants);
   }
+  metadata_failed_ = false;
 }
 
 relax::Expr Parser::ConstantAt(const Syntax& node) {
@@ -189,6 +193,7 @@ relax::Expr Parser::ConstantAt(const Syntax& node) {
   const auto& constants = constants_[StringOf(*list.items[0], "a kind of constants")];
   const int64_t index = IntOf(*node.items[0], "the number of a constant");
   if (index < 0 || index >= static_cast<int64_t>(constants.size())) {
+    if (metadata_failed_) throw AlreadyReported{};
     Fail(node, "the metadata holds " + std::to_string(constants.size()) + " constants of this kind");
   }
   if (!constants[static_cast<size_t>(index)].defined())

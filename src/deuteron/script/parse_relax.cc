@@ -234,7 +234,7 @@ void Parser::Dataflow(std::vector<relax::BindingBlock>* blocks) {
   CloseBlock(blocks);
 }
 
-Parser::Branch Parser::IfBranch(std::string_view suffix) {
+std::optional<Parser::Branch> Parser::IfBranch(std::string_view suffix) {
   Branch branch;
   branch.name = suffix;
   const Scopes::Frame frame(&scopes_);
@@ -245,7 +245,7 @@ Parser::Branch Parser::IfBranch(std::string_view suffix) {
   const size_t at = tokens_.Peek().at;
   const size_t failures = failures_;
   Suite([&] { RelaxStatement(&blocks, &result, &branch); });
-  CheckFailuresSince(failures);
+  if (failures_ > failures) return std::nullopt;
   if (!result.defined()) source_.Fail(at, "a branch ends in an assignment of its result");
   CloseBlock(&blocks);
   branch.seq = relax::SeqExpr(Array<relax::BindingBlock>(blocks.begin(), blocks.end()), result);
@@ -264,7 +264,7 @@ void Parser::RelaxIf(Branch* outer, Expr* result) {
       (tensor != nullptr && (tensor->dtype.is_bool() || tensor->dtype.is_void()) && tensor->ndim <= 0) ||
       (prim != nullptr && prim->dtype.is_bool()) || cond.ty().as<AnyTypeNode>() != nullptr;
   if (!is_bool) Fail(*node, "the condition of an `if` is a scalar boolean, not " + relax::Describe(cond.ty()));
-  const Branch then_branch = IfBranch("_then");
+  const std::optional<Branch> then_read = IfBranch("_then");
   if (!tokens_.AtClause("else")) {
     source_.Fail(tokens_.AtEnd() ? at : tokens_.LineAt(tokens_.line()).begin,
                  "expected `else`: both branches give a value");
@@ -272,7 +272,10 @@ void Parser::RelaxIf(Branch* outer, Expr* result) {
   tokens_.Clear();
   tokens_.Load();
   tokens_.Next();
-  const Branch else_branch = IfBranch("_else");
+  const std::optional<Branch> else_read = IfBranch("_else");
+  if (!then_read || !else_read) throw AlreadyReported{};
+  const Branch& then_branch = *then_read;
+  const Branch& else_branch = *else_read;
   if (then_branch.name != else_branch.name) {
     source_.Fail(at, "the branches assign their results to different variables, " + Quote(then_branch.name) + " and " +
                          Quote(else_branch.name));

@@ -244,7 +244,8 @@ class Parser {
   void Dataflow(std::vector<relax::BindingBlock>* blocks);
   TextMap<bool> DataflowOutputs() const;
   void RelaxIf(Branch* outer, relax::Expr* result);
-  Branch IfBranch(std::string_view suffix);
+  /// Nothing if a statement of it has failed.
+  std::optional<Branch> IfBranch(std::string_view suffix);
   void NestedFunction();
   void CloseBlock(std::vector<relax::BindingBlock>* blocks);
   relax::Var NewVar(std::string_view name, Type ty);
@@ -299,6 +300,7 @@ class Parser {
   Map<String, Any> func_attrs_;
   /// By their kind, such as "ir.GenericConst"; null for those whose data is left out.
   std::unordered_map<std::string, std::vector<relax::Constant>> constants_;
+  bool metadata_failed_ = false;
   std::vector<VDevice> devices_;
   bool in_signature_ = false;
   FunctionHeader* header_ = nullptr;
