@@ -40,6 +40,8 @@ std::vector<PassEntry>& Table() {
        }},
       {"FuseReductions", "merges the kernels of chains of reductions along the same rows", {},
        [](Args) { return relax::FuseReductions(); }},
+      {"FuseSiblings", "merges kernels that read the same tensor in the same order", {},
+       [](Args) { return relax::FuseSiblings(); }},
       {"FuseTIR", "merges the loop-level functions of each Primitive function into one", {},
        [](Args) { return relax::FuseTIR(); }},
       {"ExpandTupleArguments", "passes the fields of tuple parameters of private functions one by one", {},

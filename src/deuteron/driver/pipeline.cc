@@ -26,7 +26,7 @@ constexpr PipelineEntry kPipelines[] = {
      "CanonicalizeBindings, ConvertToDataflow, FoldBatchnormToConv2D, DecomposeOpsForInference, FoldConstant, "
      "DeadCodeElimination, CombineMatmulsOfOneWeight, PackConvWeights"},
     {"fuse", "from operators to fused kernels",
-     "LegalizeOps, AnnotateTIROpPattern, FoldConstant, FuseOps, FuseReductions, FuseTIR, "
+     "LegalizeOps, AnnotateTIROpPattern, FoldConstant, FuseOps, FuseReductions, FuseSiblings, FuseTIR, "
      "DeadCodeElimination"},
     {"graph", "from an imported graph to fused kernels", "@import, @fuse"},
     {"schedule", "schedules kernels for the target", "ScheduleForCPU"},
@@ -36,7 +36,7 @@ constexpr PipelineEntry kPipelines[] = {
 };
 
 /// What merges operators besides FuseOps, before it or after it.
-constexpr std::string_view kMerging[] = {"CombineMatmulsOfOneWeight", "FuseReductions"};
+constexpr std::string_view kMerging[] = {"CombineMatmulsOfOneWeight", "FuseReductions", "FuseSiblings"};
 
 const PipelineEntry& FindPipeline(std::string_view name) {
   std::vector<std::string_view> names;

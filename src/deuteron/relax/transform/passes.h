@@ -95,6 +95,8 @@ struct FuseOpsOptions {
 Pass FuseOps(FuseOpsOptions options = {});
 /// Merges the functions and kernels of chains of reductions along the same rows (softmax, norms, written out).
 Pass FuseReductions();
+/// Merges kernels that read the same tensor in the same order into one with several results.
+Pass FuseSiblings();
 /// Merges the kernels of each Primitive function into one: ExpandTupleArguments, RemoveUnusedParameters, the
 /// merge itself, DeadCodeElimination.
 Pass FuseTIR();

@@ -15,9 +15,8 @@ bool MergeGraph::CanHandle(const BindingBlock& block) {
                      [](const Binding& binding) { return binding->IsInstance<VarBindingNode>(); });
 }
 
-MergeGraph::MergeGraph(const BindingBlock& block, RowAnalyzer* analyzer, const CostModel* costs)
+MergeGraph::MergeGraph(const BindingBlock& block, RowAnalyzer* analyzer)
     : analyzer_(analyzer),
-      costs_(costs),
       bindings_(block->bindings.begin(), block->bindings.end()),
       summaries_(bindings_.size()),
       users_(bindings_.size()),

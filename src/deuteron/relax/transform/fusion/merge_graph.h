@@ -20,7 +20,7 @@ namespace deuteron::relax::fusion {
 class MergeGraph {
  public:
   /// The block must hold no match_cast: what uses a symbol would have to stay behind it.
-  MergeGraph(const BindingBlock& block, RowAnalyzer* analyzer, const CostModel* costs);
+  MergeGraph(const BindingBlock& block, RowAnalyzer* analyzer);
   static bool CanHandle(const BindingBlock& block);
 
   uint32_t size() const { return static_cast<uint32_t>(bindings_.size()); }
@@ -68,7 +68,6 @@ class MergeGraph {
   void Inline(uint32_t node, const Function& function, std::vector<Binding>* flat);
 
   RowAnalyzer* analyzer_;
-  const CostModel* costs_;
   std::vector<Binding> bindings_;
   std::unordered_map<const Object*, uint32_t> node_of_;
   std::vector<std::shared_ptr<const RowSummary>> summaries_;

@@ -155,6 +155,19 @@ void ScheduleSpatial(Schedule* schedule, const Block& block, const Target& targe
   schedule->Parallel(FuseAll(schedule, outer));
 }
 
+void VectorizeInner(Schedule* schedule, const Block& block, size_t first, int64_t lanes) {
+  const std::vector<Loop> loops = schedule->GetLoops(block);
+  if (loops.size() <= first) return;
+  const Loop axis = FuseAll(schedule, {loops.begin() + static_cast<int64_t>(first), loops.end()});
+  const auto extent = schedule->ConstExtent(axis);
+  if (extent && *extent == 1) return;
+  if (extent && *extent <= lanes) {
+    schedule->Vectorize(axis);
+    return;
+  }
+  schedule->Vectorize(schedule->Split(axis, std::vector<int64_t>{-1, lanes})[1]);
+}
+
 void ScheduleSpatialReduction(Schedule* schedule, const Block& block, const Block& epilogue, const Target& target) {
   const IterSplit iters = SplitIters(schedule->Get(block));
   std::vector<Loop> loops = schedule->GetLoops(block);

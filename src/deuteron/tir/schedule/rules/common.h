@@ -45,6 +45,12 @@ int64_t Lanes(const Target& target);
 /// that every access runs through contiguously become one, the last of them is the vector's.
 void ScheduleSpatial(Schedule* schedule, const Block& block, const Target& target);
 
+/// A stage that several others read is computed by each of them if that takes no more operations an element.
+inline constexpr double kCheapOps = 4;
+
+/// Makes one axis of the loops of a block from position `first` on, and vectorises it.
+void VectorizeInner(Schedule* schedule, const Block& block, size_t first, int64_t lanes);
+
 /// A reduction into a buffer whose last axis is vectorised: parallel over the outer axes, accumulators of one vector
 /// in registers, `epilogue` (the injective block that consumes the result; may be empty) run on each vector.
 void ScheduleSpatialReduction(Schedule* schedule, const Block& block, const Block& epilogue, const Target& target);

@@ -14,8 +14,6 @@
 namespace deuteron::tir {
 namespace {
 
-/// A stage that several others read is computed by each of them if that takes no more operations an element.
-constexpr double kCheapOps = 4;
 /// Accumulators of a reduction: the latency of an addition over what can be started meanwhile.
 constexpr int64_t kAccumulators = 4;
 
@@ -118,7 +116,7 @@ class RowScheduler {
       if (rows_.empty()) {
         ScheduleSpatial(&schedule_, block, target_);
       } else {
-        VectorizeStage(block);
+        VectorizeInner(&schedule_, block, 1, lanes_);
       }
     }
     for (const Block& block : partials_) VectorizePartial(block);
@@ -251,20 +249,6 @@ class RowScheduler {
       trees_.push_back(schedule_.RFactor(schedule_.Split(rest, std::vector<int64_t>{-1, half})[1]));
       width = half;
     }
-  }
-
-  /// Inner loops of an injective stage: one axis, in vectors.
-  void VectorizeStage(const Block& block) {
-    std::vector<Loop> loops = InnerLoops(block);
-    if (loops.empty()) return;
-    const Loop axis = FuseAll(&schedule_, loops);
-    const auto extent = schedule_.ConstExtent(axis);
-    if (extent && *extent == 1) return;
-    if (extent && *extent <= lanes_) {
-      schedule_.Vectorize(axis);
-      return;
-    }
-    schedule_.Vectorize(schedule_.Split(axis, std::vector<int64_t>{-1, lanes_})[1]);
   }
 
   /// Inner loops of the partial reduction of a row: [lane, step] becomes [step, lane], vectors of accumulators.

@@ -1,0 +1,84 @@
+/// \file
+/// Merging kernels that compute row by row: what FuseReductions and FuseSiblings have in common.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "deuteron/ir/transform/pass.h"
+#include "deuteron/relax/transform/fusion/merge_graph.h"
+
+namespace deuteron::relax::fusion {
+
+/// The groups of one block, as they are merged pair by pair, and the verdict on every pair that was asked for.
+class RowMerger {
+ public:
+  /// `pass`: its name in the decision log.
+  RowMerger(const BindingBlock& block, RowAnalyzer* analyzer, const CostModel& costs,
+            const transform::PassContext& context, const char* pass, String function);
+
+  const MergeGraph& graph() const { return graph_; }
+  bool any_reduction() const;
+  /// Whether a call belongs to a group that reduces.
+  bool reduces(uint32_t node) const { return rows_[graph_.Find(node)].has_reduction; }
+  bool merged(uint32_t a, uint32_t b) const { return graph_.Find(a) == graph_.Find(b); }
+
+  /// Tries to merge the groups of a producer and one of its users: the value between them need not be stored.
+  bool TryEdge(uint32_t producer, uint32_t consumer);
+  /// Tries to merge the groups of two calls that read the same tensor, their arguments `first_argument` and
+  /// `second_argument`: it need not be loaded twice.
+  bool TrySiblings(uint32_t first, size_t first_argument, uint32_t second, size_t second_argument);
+  /// Forgets the refusals so far: pairs will be asked for again.
+  void ForgetRefusals() { refused_.clear(); }
+
+  /// The block with the merged groups as functions, null if there are none; writes the verdicts.
+  BindingBlock Finish(FusedFunctions* functions);
+
+ private:
+  struct Verdict {
+    /// Null while nothing stands against it.
+    const char* reason = nullptr;
+    std::string message = {};
+    std::vector<transform::Figure> figures = {};
+  };
+  /// What is known of a group's rows.
+  struct GroupRows {
+    bool fusable = false;
+    bool has_reduction = false;
+    std::optional<RowDims> inner;
+    std::optional<RowDims> reduced;
+    /// Without reductions: the extents of all results, if they are the same.
+    std::optional<RowDims> space;
+  };
+  struct Pair {
+    uint32_t from;
+    uint32_t to;
+    Verdict verdict;
+  };
+
+  Verdict CheckRowByRow(uint32_t producer, uint32_t consumer) const;
+  Verdict JoinRows(uint32_t a, uint32_t b, GroupRows* rows) const;
+  Verdict Weigh(uint32_t a, uint32_t b, const GroupRows& rows, bool siblings) const;
+  bool Commit(uint32_t producer, uint32_t consumer, const GroupRows& rows, Verdict verdict);
+  bool Refuse(uint32_t producer, uint32_t consumer, Verdict verdict);
+  void Record(const Pair& pair, bool fused) const;
+
+  MergeGraph graph_;
+  const CostModel& costs_;
+  transform::DecisionLog* log_;
+  const char* pass_;
+  String function_;
+  const int64_t max_depth_;
+  const int64_t max_arguments_;
+  /// By group, at the node that stands for it.
+  std::vector<GroupRows> rows_;
+  std::vector<Pair> fused_;
+  std::vector<Pair> refused_;
+};
+
+/// Runs `merge` on a RowMerger of every dataflow block that can be handled, and puts the functions that come out into
+/// the module. Does nothing under tvm_compat or at level 0.
+IRModule MergeRowKernels(IRModule module, const transform::PassContext& context, const char* pass,
+                         const std::function<void(RowMerger*)>& merge);
+
+}  // namespace deuteron::relax::fusion
