@@ -232,7 +232,8 @@ TEST(Dense, MultipliesByTheTransposedWeight) {
     return ErrorOf([&] {
       const Call call =
           Downcast<Call>(nn::Dense(Var("x", TensorType(data, kFloat)), Var("w", TensorType(weight, kFloat))));
-      DEUTERON_THROW(Type) << Describe(builder.Normalize(call).ty());
+      const std::string text = Describe(builder.Normalize(call).ty());
+      DEUTERON_THROW(Type) << text;
     });
   };
   EXPECT_EQ(type({n, I64(8)}, {I64(4), I64(8)}), "Type: Tensor((n, 4), \"float32\")");
