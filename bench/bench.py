@@ -1,6 +1,6 @@
 """Figures beside peers, measured alternately in one run: what `./dev bench` prints and BENCHMARKS.md records.
 
-    python bench/bench.py [fusion] [kernels] [networks]
+    python bench/bench.py [fusion] [kernels] [networks] [script]
 
 Times are medians of rounds in which the candidates take turns; what counts are the ratios, never a time.
 """
@@ -190,9 +190,13 @@ def bench_networks():
         print(f"{name:42}{first['kernels']:>9}{first['compile_ms'] / 1e3:>8.1f}s{ours:>9.2f}{plain:>9.2f}{peer:>9.2f}{peer / ours:>7.2f}")
 
 
+def bench_script():
+    subprocess.run([str(BIN / "script_bench")], check=True)
+
+
 def main():
     WORK.mkdir(parents=True, exist_ok=True)
-    parts = {"fusion": bench_fusion, "kernels": bench_kernels, "networks": bench_networks}
+    parts = {"fusion": bench_fusion, "kernels": bench_kernels, "networks": bench_networks, "script": bench_script}
     for name in sys.argv[1:] or parts:
         parts[name]()
         print()
