@@ -278,21 +278,33 @@ TEST_F(Command, EveryCompilingVerbSaysWhatShowsAnInternalErrorAgain) {
                                  });
   });
   const std::string out = (folder_ / "model.so").string();
-  for (const std::vector<std::string>& verb :
-       {std::vector<std::string>{"run", model_}, {"bench", model_, "--seconds", "0"}, {"compile", model_, "-o", out}}) {
+  for (const std::vector<std::string>& verb : {std::vector<std::string>{"run", model_},
+                                               {"bench", model_, "--seconds", "0"},
+                                               {"compile", model_, "-o", out},
+                                               {"explain", model_},
+                                               {"profile", model_},
+                                               {"verify", model_}}) {
     std::vector<std::string> args = verb;
     args.insert(args.end(), {"--target", "llvm -mcpu=x86-64-v3", "--opt-level=1"});
     const Outcome failed = Deuteron(args);
     EXPECT_EQ(failed.status, 1) << verb[0];
     const std::vector<std::string> again = Reproduction(failed.err);
     ASSERT_GE(again.size(), 4U) << verb[0] << failed.err;
-    EXPECT_EQ(again[3].rfind("DecomposeOpsForInference,FoldConstant,", 0), 0U) << again[3];
-    EXPECT_CONTAINS(again[3], ",ScheduleForCPU,");
+    // Verifying runs the passes one by one.
+    const bool is_list = verb[0] != "verify";
+    EXPECT_EQ(again[3].rfind(is_list ? "DecomposeOpsForInference,FoldConstant," : "DecomposeOpsForInference", 0), 0U);
+    EXPECT_EQ(Count(again[3], ",ScheduleForCPU,"), is_list ? 1 : 0) << again[3];
     EXPECT_CONTAINS(failed.err, "--opt-level 1 --target 'llvm -mcpu=x86-64-v3' --no-verify-each");
     const Outcome repeated = Deuteron(again);
     EXPECT_EQ(repeated.status, 1);
     EXPECT_CONTAINS(repeated.err, "deuteron: internal error: decomposed too far\n");
   }
+}
+
+TEST_F(Command, CodeGenerationIsAPassToo) {
+  const Outcome outcome = Deuteron({"opt", model_, "--pipeline", "default", "--passes", "GenerateCode"});
+  EXPECT_EQ(outcome.status, 0) << outcome.err;
+  EXPECT_EQ(outcome.out, Deuteron({"opt", model_, "--pipeline", "default"}).out);
 }
 
 }  // namespace

@@ -1,0 +1,34 @@
+/// \file
+/// What the C++ of the pages begins with.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "deuteron/driver/pass_registry.h"
+#include "deuteron/interpreter/interpreter.h"
+#include "deuteron/ir/transform/instruments.h"
+#include "deuteron/relax/analysis/remove_all_unused.h"
+#include "deuteron/relax/analysis/type_analysis.h"
+#include "deuteron/relax/analysis/well_formed.h"
+#include "deuteron/relax/functor.h"
+#include "deuteron/relax/op/binary.h"
+#include "deuteron/relax/op/create.h"
+#include "deuteron/relax/op/nn.h"
+#include "deuteron/relax/op/unary.h"
+#include "deuteron/relax/transform/function_pass.h"
+#include "deuteron/relax/transform/global_vars.h"
+#include "deuteron/relax/transform/passes.h"
+#include "deuteron/runtime/tensor.h"
+#include "deuteron/script/parser.h"
+#include "deuteron/script/printer.h"
+#include "deuteron/tir/functor.h"
+#include "deuteron/tir/transform/prim_func_pass.h"
+#include "deuteron/topi/elementwise.h"
+
+using namespace deuteron;  // NOLINT: the pages leave it out
