@@ -23,6 +23,8 @@ struct Branch {
   /// The binding that adds the bias; kNone: the product has none.
   size_t bias_at = kNone;
   Expr bias;
+  /// The bias is the left operand of the addition.
+  bool bias_first = false;
   size_t activation_at = kNone;
   Op activation;
   /// The binding that becomes a piece of the combined result.
@@ -130,11 +132,13 @@ class Planner {
                        [&](const Branch& b) { return dtype(b) == dtype(branches[0]); });
   }
 
+  /// TVM matches the products as a pattern of distinct variables, each bias to the right of its product.
   bool OperandsDistinct(const Branches& branches) const {
     std::unordered_set<const Object*> seen = {CallAt(branches[0].matmul)->args[0].get()};
     for (const Branch& branch : branches) {
       if (!seen.insert(branch.rhs.get()).second) return false;
-      if (branch.bias.defined() && (!IsVar(branch.bias) || !seen.insert(branch.bias.get()).second)) return false;
+      if (branch.bias.defined() && (branch.bias_first || !IsVar(branch.bias) || !seen.insert(branch.bias.get()).second))
+        return false;
     }
     return true;
   }
@@ -202,12 +206,12 @@ class Planner {
     static const Op add = Op::Get("relax.add");
     const Expr result = run_[branch->matmul]->var;
     const size_t user = OnlyUser(branch->matmul, [&](const CallNode* call) {
-      return call->op.same_as(add) && !call->args[0].same_as(call->args[1]) &&
-             (call->args[0].same_as(result) || !options_.tvm_compat);
+      return call->op.same_as(add) && !call->args[0].same_as(call->args[1]);
     });
     if (user == kNone) return;
     const CallNode* call = CallAt(user);
-    const Expr& bias = call->args[call->args[0].same_as(result) ? 1 : 0];
+    branch->bias_first = !call->args[0].same_as(result);
+    const Expr& bias = call->args[branch->bias_first ? 0 : 1];
     const auto* type = bias.ty().as<TensorTypeNode>();
     const auto* out = result.ty().as<TensorTypeNode>();
     if (type == nullptr || !type->has_shape() || type->ndim < 1 || type->ndim > out->ndim ||

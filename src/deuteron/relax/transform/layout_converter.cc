@@ -48,6 +48,8 @@ class LayoutConverter : public ExprMutator {
         case RelaxKind::kCall:
           return VisitBoundCall(binding, GetRef<Call>(static_cast<const CallNode*>(value.get())));
         case RelaxKind::kTuple:
+          // Of a tuple seen from outside the fields are brought back, one by one.
+          if (binding->var->kind != RelaxKind::kDataflowVar) return EmitAs(binding, InLayout(value, ValueLayout()));
           return Bind(binding, InPlace(value), LayoutOf(value));
         case RelaxKind::kTupleGetItem: {
           const auto* item = static_cast<const TupleGetItemNode*>(value.get());
@@ -100,7 +102,7 @@ class LayoutConverter : public ExprMutator {
       for (size_t i = 0; i < tuple->fields.size(); ++i) {
         fields.push_back(InLayout(tuple->fields[i], target.is_tuple ? target.fields.at(i) : ValueLayout()));
       }
-      return Tuple(std::move(fields), tuple->span);
+      return builder_.Normalize(Tuple(std::move(fields), tuple->span));
     }
     const ValueLayout current = LayoutOf(expr);
     const ValueLayout wanted = Completed(target, current, expr.ty());
