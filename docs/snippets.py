@@ -60,7 +60,7 @@ def check_console(command):
                 diff = difflib.unified_diff(wanted.splitlines(True), result.stdout.splitlines(True),
                                             f"{page}:{begin}", line)
                 problems += diff
-    sys.exit("".join(problems))
+    sys.exit("".join(problems) or 0)
 
 
 if __name__ == "__main__":
