@@ -14,6 +14,7 @@ import tempfile
 
 import numpy as np
 import onnx
+import onnx.parser
 import onnxruntime
 from onnx import TensorProto, helper, numpy_helper
 
@@ -42,6 +43,10 @@ def i(*shape, high=5, low=0):
 
 def case(op, inputs, opset=17, outputs=1, **attributes):
     return op, inputs, opset, outputs, attributes
+
+
+def graph(name, inputs, text, opset=17):
+    return name, inputs, f'<ir_version: 8, opset_import: ["" : {opset}]> {text}', 1, {}
 
 
 def ints(*values):
@@ -240,9 +245,23 @@ def cases():
     yield case("MatMulInteger", [i(3, 4, high=200).astype(np.uint8), i(4, 5, high=100).astype(np.uint8), Const(7, np.uint8), Const(3, np.uint8)])
     yield case("DynamicQuantizeLinear", [f(3, 4)], outputs=3)
     yield case("Dropout", [f(3, 4)])
+    # What follows an operator whose result is as large as the data says.
+    yield graph("NonZeroGather", [f(6, 5)], """g (float[6,5] x) => (float y) {
+        z = Constant<value: tensor = float {0.5}>() m = Greater(x, z) c = Cast<to: int = 9>(m) r = NonZero(c) t = Transpose(r)
+        s = GatherND(x, t) e = Exp(s) a = Add(e, s) y = ReduceSum<keepdims: int = 0>(a) }""")
+    yield graph("UniqueMatMul", [i(9)], """g (int64[9] x) => (float[n,2] y, int64[m] j) {
+        u, j, v, k = Unique(x) c = Cast<to: int = 1>(u) ax = Constant<value: tensor = int64[1] {1}>() r = Unsqueeze(c, ax)
+        w = Constant<value: tensor = float[1,2] {1.5, -2.0}>() p = MatMul(r, w) y = Relu(p) }""")
+    yield graph("SliceSoftmax", [f(2, 7, 4), np.array([5], I)], """g (float[2,n,4] x, int64[1] len) => (float[2,m,4] y) {
+        z = Constant<value: tensor = int64[1] {0}>() ax = Constant<value: tensor = int64[1] {1}>() s = Slice(x, z, len, ax)
+        e = Softmax(s) r = ReduceMean<axes: ints = [2], keepdims: int = 1>(e) y = Sub(s, r) }""")
 
 
 def build(op, inputs, opset, outputs, attributes):
+    """A model of one node; of the graph that `opset` is the text of."""
+    if isinstance(opset, str):
+        model = onnx.parser.parse_model(opset)
+        return model, {value.name: array for value, array in zip(model.graph.input, inputs)}
     names, graph_inputs, initializers, feed = [], [], [], {}
     for index, value in enumerate(inputs):
         name = "" if value is None else f"x{index}"
@@ -263,7 +282,7 @@ def build(op, inputs, opset, outputs, attributes):
 
 def describe(index, op, inputs, opset, attributes):
     shapes = ", ".join("-" if v is None else f"const{list(v.value.shape)}" if isinstance(v, Const) else str(list(np.shape(v))) for v in inputs)
-    return f"{index:4} {op}-{opset} ({shapes}) {attributes or ''}"
+    return f"{index:4} {op}-{opset if isinstance(opset, int) else 'graph'} ({shapes}) {attributes or ''}"
 
 
 def main():
