@@ -25,6 +25,9 @@ struct Scope {
   int64_t Opset(std::string_view domain) const;
 };
 
+/// `name` as an identifier of the text; `otherwise` if nothing of it is left.
+std::string Identifier(std::string_view name, const char* otherwise);
+
 /// Converts one model.
 class Importer {
  public:

@@ -1,0 +1,142 @@
+/// The parameters of an imported function: the inputs of the graph, with the dimensions that the user fixes.
+#include <algorithm>
+#include <cctype>
+#include <set>
+#include <unordered_set>
+
+#include "deuteron/frontend/onnx/importer.h"
+#include "deuteron/relax/analysis/type_analysis.h"
+#include "deuteron/support/host_tensor.h"
+
+namespace deuteron::onnx {
+
+std::string Identifier(std::string_view name, const char* otherwise) {
+  std::string text;
+  for (const char c : name) text += std::isalnum(static_cast<unsigned char>(c)) != 0 ? c : '_';
+  if (text.empty() || text.find_first_not_of('_') == std::string::npos) return otherwise;
+  if (std::isdigit(static_cast<unsigned char>(text[0])) != 0) text.insert(0, "_");
+  // The words of the text that no variable may have as its name.
+  static const std::unordered_set<std::string> kWords = {
+      "if",   "else",    "return",   "with",  "as",     "for",   "in",     "while",  "def",   "class",
+      "and",  "or",      "not",      "is",    "None",   "True",  "False",  "lambda", "from",  "import",
+      "del",  "pass",    "global",   "try",   "except", "raise", "assert", "yield",  "break", "continue",
+      "elif", "finally", "nonlocal", "async", "await",  "R",     "T",      "I",      "cls",   "Module"};
+  return kWords.count(text) != 0 ? text + "_" : text;
+}
+
+void Importer::BindOverride(const ValueInfoProto& input, const std::vector<int64_t>& dims) {
+  const std::string name(input.name);
+  if (input.has_shape && input.dims.size() != dims.size()) {
+    DEUTERON_THROW(UsageError) << "the shape given for input '" << name << "' has " << dims.size()
+                               << " dimensions; the model's has " << input.dims.size();
+  }
+  for (size_t axis = 0; axis < dims.size(); ++axis) {
+    if (dims[axis] < 0) {
+      DEUTERON_THROW(UsageError) << "dimension " << axis << " given for input '" << name << "' is negative";
+    }
+    if (!input.has_shape) continue;
+    const DimProto& dim = input.dims[axis];
+    if (dim.value && *dim.value >= 0 && *dim.value != dims[axis]) {
+      DEUTERON_THROW(UsageError) << "dimension " << axis << " of input '" << name << "' is " << *dim.value
+                                 << " in the model and cannot be " << dims[axis];
+    }
+    if (dim.value || dim.param.empty()) continue;
+    const auto [it, inserted] = fixed_dims_.emplace(std::string(dim.param), dims[axis]);
+    if (!inserted && it->second != dims[axis]) {
+      DEUTERON_THROW(UsageError) << "the shapes given make dimension '" << dim.param << "' both " << it->second
+                                 << " and " << dims[axis];
+    }
+  }
+  fixed_shapes_[name] = dims;
+}
+
+void Importer::BindShapeOverrides(const std::vector<const ValueInfoProto*>& inputs) {
+  std::set<std::string> symbols;
+  for (const ValueInfoProto* input : inputs) {
+    for (const DimProto& dim : input->dims) {
+      if (!dim.value && !dim.param.empty()) symbols.insert(std::string(dim.param));
+    }
+  }
+  for (const auto& [name, dims] : options_.shapes) {
+    const auto it = std::find_if(inputs.begin(), inputs.end(),
+                                 [&name = name](const ValueInfoProto* input) { return input->name == name; });
+    if (it != inputs.end()) {
+      BindOverride(**it, dims);
+    } else if (symbols.count(name) != 0 && dims.size() == 1 && dims[0] >= 0) {
+      fixed_dims_[name] = dims[0];
+    } else {
+      std::string known;
+      for (const ValueInfoProto* input : inputs) known += " '" + std::string(input->name) + "'";
+      for (const std::string& symbol : symbols) known += " " + symbol;
+      DEUTERON_THROW(UsageError) << "a shape is given for '" << name
+                                 << "', which is neither an input nor a symbolic dimension of the model; there are:"
+                                 << known;
+    }
+  }
+}
+
+PrimExpr Importer::Dimension(const DimProto& dim, const std::string& input, size_t axis) {
+  if (dim.value && *dim.value >= 0) return I64(*dim.value);
+  const std::string unnamed = input + "_d" + std::to_string(axis);
+  // A dimension without a name (or with -1, which some exporters mean so) is like no other.
+  const std::string name = dim.value || dim.param.empty() ? unnamed : std::string(dim.param);
+  const auto fixed = fixed_dims_.find(name);
+  if (fixed != fixed_dims_.end()) return I64(fixed->second);
+  tir::Var& var = dims_[name];
+  if (!var.defined()) {
+    var = tir::Var(String(Identifier(name, "dim")));
+    builder_.analyzer().MarkNonNegative(var);
+  }
+  return var;
+}
+
+relax::Var Importer::InputParameter(const ValueInfoProto& input) {
+  const std::string name(input.name);
+  if (!input.is_tensor) {
+    DEUTERON_THROW(UnsupportedError) << "input '" << name << "' is a " << input.kind << "; only tensors are supported";
+  }
+  const DataType dtype = ToDataType(input.elem_type, "input '" + name + "'");
+  const auto fixed = fixed_shapes_.find(name);
+  Type type = TensorType::WithNDim(kUnknownNDim, dtype);
+  if (fixed != fixed_shapes_.end()) {
+    Array<PrimExpr> dims;
+    for (const int64_t dim : fixed->second) dims.push_back(I64(dim));
+    type = TensorType(dims, dtype);
+  } else if (input.has_shape) {
+    Array<PrimExpr> dims;
+    std::vector<int64_t> numbers;
+    for (size_t axis = 0; axis < input.dims.size(); ++axis) {
+      dims.push_back(Dimension(input.dims[axis], name, axis));
+      numbers.push_back(AsConstInt(dims.back()).value_or(1));
+    }
+    if (CheckedByteSize(numbers, dtype) < 0) {
+      DEUTERON_THROW(ModelError) << "input '" << name << "': the product of its dimensions " << relax::Describe(dims)
+                                 << " overflows";
+    }
+    type = TensorType(dims, dtype);
+  }
+  return relax::Var(String(builder_.UniqueName(Identifier(name, "x"))), type, Span(String(name)));
+}
+
+void Importer::AddParameters(Array<relax::Var>* params, Array<String>* names) {
+  std::unordered_set<std::string_view> initialised;
+  for (const TensorProto& tensor : model_->graph.initializers) initialised.insert(tensor.name);
+  std::vector<const ValueInfoProto*> inputs;
+  std::unordered_set<std::string_view> seen;
+  for (const ValueInfoProto& input : model_->graph.inputs) {
+    if (input.name.empty()) DEUTERON_THROW(ModelError) << "an input of the graph has no name";
+    if (!seen.insert(input.name).second) {
+      DEUTERON_THROW(ModelError) << "'" << input.name << "' is defined twice: by two inputs of the graph";
+    }
+    if (initialised.count(input.name) == 0) inputs.push_back(&input);
+  }
+  BindShapeOverrides(inputs);
+  for (const ValueInfoProto* input : inputs) {
+    relax::Var param = InputParameter(*input);
+    root_.values[input->name] = Value(param);
+    params->push_back(param);
+    names->push_back(String(std::string(input->name)));
+  }
+}
+
+}  // namespace deuteron::onnx
