@@ -1,0 +1,129 @@
+/// \file
+/// Passes that change how a graph is computed, checked by numbers: every function of their text tests gives the same
+/// results before (interpreted) and after (interpreted and compiled).
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <fstream>
+#include <sstream>
+
+#include "deuteron/driver/equivalence.h"
+#include "deuteron/driver/pass_registry.h"
+#include "deuteron/driver/text_test.h"
+#include "deuteron/relax/transform/passes.h"
+#include "deuteron/runtime/tensor.h"
+#include "deuteron/script/parser.h"
+
+namespace deuteron {
+namespace {
+
+std::string ContentOf(const std::string& path) {
+  std::ifstream file(path);
+  std::stringstream text;
+  text << file.rdbuf();
+  return text.str();
+}
+
+/// A module of one function of `module`, as "main".
+IRModule Alone(const IRModule& module, const relax::Function& function) {
+  relax::Function main = function;
+  CopyOnWrite(&main)->attrs = DictAttrs::With(main->attrs, "global_symbol", String("main"));
+  IRModule alone = IRModule::Empty();
+  for (const auto& [var, func] : module->functions) {
+    if (!func.same_as(function) && func->IsInstance<tir::PrimFuncNode>()) alone.Update(var, func);
+  }
+  alone.Update(GlobalVar(String("main"), function.ty()), main);
+  return alone;
+}
+
+/// Runs all functions of the text tests whose passes begin with `pass`; how many there were.
+int CheckTextTests(const std::string& pass, double tolerance) {
+  int functions = 0;
+  for (const std::string& path : FindTextTests(DEUTERON_SOURCE_DIR)) {
+    const std::string text = ContentOf(path);
+    if (text.rfind("# run: " + pass, 0) != 0 || path.find("/fail_") != std::string::npos) continue;
+    const std::string passes = text.substr(7, text.find('\n') - 7);
+    const IRModule module = script::ParseModule(text.substr(0, text.find("# ----- expected")), path);
+    transform::PassContext context;
+    if (text.find("tvm_compat=true") != std::string::npos) context.SetConfig("tvm_compat", String("true"));
+    for (const auto& [var, func] : module->functions) {
+      const auto function = As<relax::Function>(func);
+      if (!function.defined()) continue;
+      SCOPED_TRACE(path + ", " + std::string(var->name_hint));
+      ++functions;
+      const IRModule before = Alone(module, function);
+      IRModule after = before;
+      for (const transform::Pass& each : ParsePasses(passes)) after = each(std::move(after), context);
+      const Arguments arguments = RandomArguments(before, 7, 3);
+      const std::vector<Tensor> expected = Interpret(before, arguments);
+      EXPECT_EQ(CompareResults(expected, Interpret(after, arguments), tolerance).problem, "");
+      EXPECT_EQ(CompareResults(expected, RunCompiled(after, arguments, {}), tolerance).problem, "") << "compiled";
+    }
+  }
+  return functions;
+}
+
+TEST(GraphPassNumbers, ConvertLayout) { EXPECT_GE(CheckTextTests("ConvertLayout", 1e-5), 10); }
+TEST(GraphPassNumbers, AlterOpLayout) { EXPECT_GE(CheckTextTests("AlterOpLayout", 1e-5), 2); }
+TEST(GraphPassNumbers, CombineParallelMatmul) { EXPECT_GE(CheckTextTests("CombineParallelMatmul", 1e-5), 15); }
+
+/// The greatest error of `op` after FastMathTransform as a share of the exact value, over `count` points of
+/// [low, high].
+double FastMathError(const char* op, double (*exact)(double), double low, double high, int64_t count = 200000) {
+  const std::string text = "@I.ir_module\nclass Module:\n    @R.function\n    def main(x: R.Tensor((" + std::to_string(count) +
+                           ",), \"float32\")):\n        return R." + op + "(x)\n";
+  const IRModule module = relax::FastMathTransform()(script::ParseModule(text, "fast_math.py"));
+  const Tensor x = runtime::AllocTensor({count}, DataType::Float(32));
+  auto* values = static_cast<float*>(x.data_ptr());
+  for (int64_t i = 0; i < count; ++i) values[i] = static_cast<float>(low + (high - low) * static_cast<double>(i) / count);
+  const Tensor y = RunCompiled(module, {x}, {})[0];
+  const auto* results = static_cast<const float*>(y.data_ptr());
+  double greatest = 0;
+  for (int64_t i = 0; i < count; ++i) {
+    const double truth = exact(values[i]);
+    if (truth != 0) greatest = std::max(greatest, std::abs(results[i] - truth) / std::abs(truth));
+  }
+  return greatest;
+}
+
+TEST(FastMath, KeepsToItsTolerances) {
+  EXPECT_LT(FastMathError("exp", std::exp, -87.3, 88.37), 2e-7);
+  EXPECT_LT(FastMathError("tanh", std::tanh, -20, 20), 4e-7);
+  EXPECT_LT(FastMathError("tanh", std::tanh, -0.01, 0.01), 4e-7);
+  EXPECT_LT(FastMathError("erf", std::erf, -8, 8), 5e-7);
+  EXPECT_LT(FastMathError("erf", std::erf, -0.01, 0.01), 5e-7);
+}
+
+TEST(FastMath, EndsOfTheRange) {
+  const IRModule module = relax::FastMathTransform()(script::ParseModule(R"(
+@I.ir_module
+class Module:
+    @R.function
+    def main(x: R.Tensor((5,), "float32")):
+        with R.dataflow():
+            gv = (R.exp(x), R.tanh(x), R.erf(x))
+            R.output(gv)
+        return gv
+)",
+                                                                         "ends.py"));
+  const Tensor x = runtime::AllocTensor({5}, DataType::Float(32));
+  const float inputs[] = {-INFINITY, -200.0F, 200.0F, INFINITY, NAN};
+  std::copy(std::begin(inputs), std::end(inputs), static_cast<float*>(x.data_ptr()));
+  for (const auto& results : {Interpret(module, {x}), RunCompiled(module, {x}, {})}) {
+    const auto* exp = static_cast<const float*>(results[0].data_ptr());
+    const auto* tanh = static_cast<const float*>(results[1].data_ptr());
+    const auto* erf = static_cast<const float*>(results[2].data_ptr());
+    EXPECT_LT(exp[0], 1e-38F);
+    EXPECT_LT(exp[1], 1e-38F);
+    EXPECT_GT(exp[2], 2.3e38F);
+    EXPECT_GT(exp[3], 2.3e38F);
+    for (const auto* odd : {tanh, erf}) {
+      EXPECT_NEAR(odd[0], -1, 1e-6);
+      EXPECT_NEAR(odd[3], 1, 1e-6);
+    }
+    EXPECT_TRUE(std::isnan(exp[4]) && std::isnan(tanh[4]) && std::isnan(erf[4]));
+  }
+}
+
+}  // namespace
+}  // namespace deuteron
