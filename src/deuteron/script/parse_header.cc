@@ -7,10 +7,12 @@ namespace deuteron::script {
 std::vector<const Syntax*> Parser::Decorators() {
   std::vector<const Syntax*> decorators;
   while (tokens_.Accept("@")) {
+    const size_t line = tokens_.line();
     decorators.push_back(tokens_.Expression());
+    if (!tokens_.AtKind(TokenKind::kNewline)) tokens_.Fail("expected the end of the line");
     EndStatement();
     // What follows stands below it.
-    if (tokens_.AtEnd() || tokens_.LineAt(tokens_.line()).column != tokens_.LineAt(tokens_.line() - 1).column) {
+    if (tokens_.AtEnd() || tokens_.LineAt(tokens_.line()).column != tokens_.LineAt(line).column) {
       Fail(*decorators.back(), "expected a function or a class below the decorator");
     }
     tokens_.Load();

@@ -245,6 +245,8 @@ std::optional<Parser::Branch> Parser::IfBranch(std::string_view suffix) {
   const size_t at = tokens_.Peek().at;
   const size_t failures = failures_;
   Suite([&] { RelaxStatement(&blocks, &result, &branch); });
+  // Symbols of the branch are known in it only.
+  ForgetTypes();
   if (failures_ > failures) return std::nullopt;
   if (!result.defined()) source_.Fail(at, "a branch ends in an assignment of its result");
   CloseBlock(&blocks);
@@ -307,6 +309,7 @@ void Parser::NestedFunction() {
     }
     func = RelaxFunction(&header);
   }
+  ForgetTypes();
   var->ty = func->ty;
   block_->bindings.push_back(relax::VarBinding(var, func));
   scopes_.Define(name, var);
