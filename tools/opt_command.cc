@@ -72,7 +72,7 @@ void ListPipelines() {
 std::vector<transform::Pass> Passes(const OptCommandOptions& options) {
   std::vector<transform::Pass> passes;
   if (!options.pipeline.empty()) {
-    const bool fuse = !options.model.no_fuse && options.model.compile.opt_level > 0;
+    const bool fuse = ToCompileOptions(options.model).fuses();
     passes.push_back(transform::Sequential(Pipeline(options.pipeline, fuse), options.pipeline));
   }
   for (transform::Pass& pass : ParsePasses(options.passes)) passes.push_back(std::move(pass));

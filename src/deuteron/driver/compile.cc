@@ -202,7 +202,7 @@ Executable Compile(IRModule module, const CompileOptions& options) {
 
   scope.context().instruments.push_back(std::make_shared<StageInstrument>(report));
   module = transform::Sequential({
-      transform::Sequential(GraphPasses(options.fuse && options.opt_level > 0), "graph"),
+      transform::Sequential(GraphPasses(options.fuses()), "graph"),
       transform::Sequential(Pipeline("schedule"), "schedule"),
       transform::Sequential(MemoryPasses(), "memory"),
   })(std::move(module));

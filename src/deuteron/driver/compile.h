@@ -27,6 +27,8 @@ struct CompileOptions {
   int opt_level = 2;
   /// False: the same pipeline and schedules with FuseOps at level 0.
   bool fuse = true;
+  /// Whether both of them ask for fusion.
+  bool fuses() const { return fuse && opt_level > 0; }
   /// "none", or "auto" (the same as long as there is no library).
   std::string backend = "auto";
   /// Configuration keys of passes ("tvm_compat", …), as text.

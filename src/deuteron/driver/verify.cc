@@ -7,7 +7,7 @@
 namespace deuteron {
 
 std::vector<transform::Pass> VerifiedPasses(const CompileOptions& options) {
-  std::vector<transform::Pass> passes = GraphPasses(options.fuse && options.opt_level > 0);
+  std::vector<transform::Pass> passes = GraphPasses(options.fuses());
   passes.push_back(SchedulePass(Target::Current()));
   for (const transform::Pass& pass : MemoryPasses()) passes.push_back(pass);
   return passes;

@@ -15,7 +15,7 @@ transform::DecisionLog Explain(IRModule module, const CompileOptions& options) {
   transform::PassContext context = MakeContext(options);
   context.instruments.push_back(MakeKernelTextInstrument());
   transform::PassContext::Scope scope(std::move(context));
-  module = transform::Sequential(GraphPasses(options.fuse && options.opt_level > 0), "graph")(std::move(module));
+  module = transform::Sequential(GraphPasses(options.fuses()), "graph")(std::move(module));
   SchedulePass(target)(std::move(module));
   return *scope.context().decisions;
 }
