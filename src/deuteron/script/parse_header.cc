@@ -119,7 +119,8 @@ FunctionHeader Parser::Header(const std::vector<const Syntax*>& decorators) {
   }
   if (tokens_.Accept("->")) {
     const Syntax* ret = tokens_.Expression(/*allow_tuple=*/false);
-    if (!header.is_prim) header.ret_ty = TypeOf(*ret);
+    // A kernel gives nothing; a function of scalars says what it gives.
+    if (!header.is_prim || !ret->Is(SyntaxKind::kNone)) header.ret_ty = TypeOf(*ret);
   }
   header.line = tokens_.line();
   header.position = tokens_.position();
