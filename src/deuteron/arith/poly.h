@@ -9,6 +9,8 @@
 #include <cstdint>
 #include <vector>
 
+#include "deuteron/ir/scalar_format.h"
+
 namespace deuteron::arith {
 
 struct Term {
@@ -28,13 +30,6 @@ struct Poly {
 };
 
 inline Poly ConstPoly(int64_t value) { return Poly{{}, value}; }
-
-/// Quotient rounded toward minus infinity.
-inline int64_t FloorDivInt(int64_t a, int64_t b) {
-  const int64_t quotient = a / b;
-  return (a % b != 0 && ((a < 0) != (b < 0))) ? quotient - 1 : quotient;
-}
-inline int64_t FloorModInt(int64_t a, int64_t b) { return a - FloorDivInt(a, b) * b; }
 
 /// Adds up terms in any order. Coefficients past int64 set `overflow`, and the sum is then to be thrown away.
 class PolyBuilder {

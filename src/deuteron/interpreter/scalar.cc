@@ -29,11 +29,6 @@ uint16_t DoubleToBFloat16(double value) {
   return static_cast<uint16_t>(bits >> 16);
 }
 
-int64_t FloorDivide(int64_t a, int64_t b) {
-  const int64_t quotient = a / b;
-  return (a % b != 0 && ((a < 0) != (b < 0))) ? quotient - 1 : quotient;
-}
-
 Scalar ApplyInts(ExprKind kind, DataType dtype, int64_t a, int64_t b) {
   const auto ua = static_cast<uint64_t>(a);
   const auto ub = static_cast<uint64_t>(b);
@@ -58,11 +53,11 @@ Scalar ApplyInts(ExprKind kind, DataType dtype, int64_t a, int64_t b) {
     case ExprKind::kFloorDiv:
       check();
       if (b == -1 && !is_unsigned) return wrap(0 - ua);
-      return is_unsigned ? wrap(ua / ub) : wrap(static_cast<uint64_t>(FloorDivide(a, b)));
+      return is_unsigned ? wrap(ua / ub) : wrap(static_cast<uint64_t>(FloorDivInt(a, b)));
     case ExprKind::kFloorMod:
       check();
       if (b == -1 && !is_unsigned) return Scalar::Int(0);
-      return is_unsigned ? wrap(ua % ub) : wrap(static_cast<uint64_t>(a - FloorDivide(a, b) * b));
+      return is_unsigned ? wrap(ua % ub) : wrap(static_cast<uint64_t>(FloorModInt(a, b)));
     case ExprKind::kMin: return Scalar::Int(less ? a : b);
     case ExprKind::kMax: return Scalar::Int(less ? b : a);
     case ExprKind::kEQ: return Scalar::Int(a == b);

@@ -5,6 +5,8 @@
 #include <limits>
 #include <utility>
 
+#include "deuteron/ir/scalar_format.h"
+
 namespace deuteron {
 
 using tir::FloatImmNode;
@@ -55,11 +57,6 @@ PrimExpr Arithmetic(ExprKind kind, PrimExpr a, PrimExpr b) {
   return folded.defined() ? folded : MakeBinary(kind, std::move(a), std::move(b));
 }
 
-int64_t FloorDivInt(int64_t a, int64_t b) {
-  const int64_t quotient = a / b;
-  return (a % b != 0 && ((a < 0) != (b < 0))) ? quotient - 1 : quotient;
-}
-
 PrimExpr FoldInts(ExprKind kind, DataType dtype, int64_t a, int64_t b) {
   const auto wrap = [](uint64_t value) { return static_cast<int64_t>(value); };
   const auto ua = static_cast<uint64_t>(a);
@@ -78,7 +75,7 @@ PrimExpr FoldInts(ExprKind kind, DataType dtype, int64_t a, int64_t b) {
     case ExprKind::kDiv: return make(is_unsigned ? wrap(ua / ub) : a / b);
     case ExprKind::kMod: return make(is_unsigned ? wrap(ua % ub) : a % b);
     case ExprKind::kFloorDiv: return make(is_unsigned ? wrap(ua / ub) : FloorDivInt(a, b));
-    case ExprKind::kFloorMod: return make(is_unsigned ? wrap(ua % ub) : a - FloorDivInt(a, b) * b);
+    case ExprKind::kFloorMod: return make(is_unsigned ? wrap(ua % ub) : FloorModInt(a, b));
     case ExprKind::kMin: return make(less ? a : b);
     case ExprKind::kMax: return make(less ? b : a);
     case ExprKind::kEQ: return truth(a == b);

@@ -3,16 +3,12 @@
 #include <algorithm>
 
 #include "deuteron/ir/prim_ops.h"
+#include "deuteron/ir/scalar_format.h"
 
 namespace deuteron::tir {
 namespace {
 
 using Value = std::optional<int64_t>;
-
-int64_t FloorDivide(int64_t a, int64_t b) {
-  const int64_t quotient = a / b;
-  return (a % b != 0 && ((a < 0) != (b < 0))) ? quotient - 1 : quotient;
-}
 
 Value CheckedAdd(int64_t a, int64_t b) {
   int64_t result = 0;
@@ -147,9 +143,9 @@ std::optional<int64_t> IndexEvaluator::EvalBinary(const BinaryNode* op) {
     case ExprKind::kMod:
       return b == 0 || b == -1 ? Value() : Value(a % b);
     case ExprKind::kFloorDiv:
-      return b == 0 || b == -1 ? Value() : Value(FloorDivide(a, b));
+      return b == 0 || b == -1 ? Value() : Value(FloorDivInt(a, b));
     case ExprKind::kFloorMod:
-      return b == 0 || b == -1 ? Value() : Value(a - FloorDivide(a, b) * b);
+      return b == 0 || b == -1 ? Value() : Value(FloorModInt(a, b));
     case ExprKind::kMin:
       return std::min(a, b);
     case ExprKind::kMax:
@@ -287,7 +283,7 @@ std::optional<Interval> IntervalEvaluator::EvalBinary(const BinaryNode* op) {
     }
     case ExprKind::kFloorDiv:
       if (b->min != b->max || b->min <= 0) return std::nullopt;
-      return Interval{FloorDivide(a->min, b->min), FloorDivide(a->max, b->min)};
+      return Interval{FloorDivInt(a->min, b->min), FloorDivInt(a->max, b->min)};
     case ExprKind::kDiv:
       if (b->min != b->max || b->min <= 0) return std::nullopt;
       return Interval{a->min / b->min, a->max / b->min};
