@@ -44,6 +44,7 @@ int main() {
   const Sequential seq({
       fold_const,
       relax::EliminateCommonSubexpr(),
+      relax::CanonicalizeBindings(),  // removes the names that others left for one value
       relax::LegalizeOps(),
       relax::AnnotateTIROpPattern(),
       relax::FuseOps({.fuse_opt_level = 2}),
