@@ -133,6 +133,26 @@ TEST(Sorting, IsStable) {
   Check({column}, [](const auto& v) { return Sort(v[0], 0); }, {sorted}, {{0, 0, "n"}});
 }
 
+/// Results as large as the data says.
+TEST(Sorting, NonzeroAndUnique) {
+  const Dense x({2, 3}, kFloat, {0, 2, -0.0, 1, 0, 2});
+  Check({x}, [](const auto& v) { return Nonzero(v[0]); }, {Dense({2, 3}, kInt, {0, 1, 1, 1, 0, 2})}, {{0, 0, "n"}});
+  const auto unique = [](bool sorted) {
+    return [sorted](const auto& v) { return Unique(v[0], sorted, true, true, true); };
+  };
+  const Dense y({6}, kInt, {5, 1, 5, 3, 1, 5});
+  Check({y}, unique(true),
+        {Dense({3}, kInt, {1, 3, 5}), Dense({3}, kInt, {1, 3, 0}), Dense({6}, kInt, {2, 0, 2, 1, 0, 2}),
+         Dense({3}, kInt, {2, 1, 3})},
+        {{0, 0, "n"}});
+  Check({y}, unique(false),
+        {Dense({3}, kInt, {5, 1, 3}), Dense({3}, kInt, {0, 1, 3}), Dense({6}, kInt, {0, 1, 0, 2, 1, 0}),
+         Dense({3}, kInt, {3, 2, 1})});
+  const Dense rows({3, 2}, kFloat, {1, 2, 0, 5, 1, 2});
+  const Make by_rows = [](const auto& v) { return Unique(v[0], true, false, true, false, 0); };
+  Check({rows}, by_rows, {Dense({2, 2}, kFloat, {0, 5, 1, 2}), Dense({3}, kInt, {1, 0, 1})}, {{0, 1, "m"}});
+}
+
 TEST(Create, FillsTensors) {
   const Dense x = Dense::Shuffled({3, 4});
   Check({x},
