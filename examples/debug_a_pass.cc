@@ -14,7 +14,7 @@
 
 namespace {
 
-using namespace deuteron;
+using namespace deuteron;  // NOLINT(google-build-using-namespace): as its user would write
 using transform::PassContext;
 using transform::PassInfo;
 

@@ -9,7 +9,7 @@
 
 namespace {
 
-using namespace deuteron;
+using namespace deuteron;  // NOLINT(google-build-using-namespace): as its user would write
 using samples::Show;
 
 const char* const kMyModule = R"(

@@ -7,7 +7,7 @@
 
 namespace {
 
-using namespace deuteron;
+using namespace deuteron;  // NOLINT(google-build-using-namespace): as its user would write
 using samples::Show;
 
 /// One dense, two adds.

@@ -14,7 +14,7 @@
 
 namespace {
 
-using namespace deuteron;
+using namespace deuteron;  // NOLINT(google-build-using-namespace): as its user would write
 using samples::Show;
 
 using OpMap = std::map<std::string, std::function<relax::Expr(relax::BlockBuilder&, const relax::Call&)>>;

@@ -10,7 +10,7 @@
 
 namespace {
 
-using namespace deuteron;
+using namespace deuteron;  // NOLINT(google-build-using-namespace): as its user would write
 using samples::Show;
 using samples::ShowGraph;
 using transform::PassContext;

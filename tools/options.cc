@@ -67,8 +67,10 @@ void AddModelOptions(CLI::App* verb, ModelOptions* options) {
   verb->add_option("--target", options->compile.target, "what to compile for (default: this CPU)");
   verb->add_option("--opt-level", options->compile.opt_level, "0 = no fusion")->check(CLI::Range(0, 3));
   verb->add_flag("--no-fuse", options->no_fuse, "the same pipeline and schedules without fusion");
-  verb->add_option("--backend", options->compile.backend, "library for kernels")->check(CLI::IsMember({"auto", "none"}));
-  verb->add_option("--shape", options->shapes, "NAME=1,3,224,224: dimensions of a symbolic input")->allow_extra_args(false);
+  verb->add_option("--backend", options->compile.backend, "library for kernels")
+      ->check(CLI::IsMember({"auto", "none"}));
+  verb->add_option("--shape", options->shapes, "NAME=1,3,224,224: dimensions of a symbolic input")
+      ->allow_extra_args(false);
   verb->add_option("--config", options->config, "KEY=VALUE of a pass")->allow_extra_args(false);
   verb->add_option("--disable-pass", options->compile.disabled_passes, "leave a pass out")->allow_extra_args(false);
   verb->add_option("--require-pass", options->compile.required_passes, "run a pass whatever its level")
@@ -81,7 +83,8 @@ void AddModelOptions(CLI::App* verb, ModelOptions* options) {
   verb->add_flag("--verify-each,!--no-verify-each", options->verify_each, "check the module after every pass");
   verb->add_option("--bisect-limit", options->bisect_limit, "run only the first N passes, and list them")
       ->check(CLI::NonNegativeNumber);
-  verb->add_option("--progress", options->progress, "auto, plain or none")->check(CLI::IsMember({"auto", "plain", "none"}));
+  verb->add_option("--progress", options->progress, "auto, plain or none")
+      ->check(CLI::IsMember({"auto", "plain", "none"}));
 }
 
 IRModule LoadModule(const ModelOptions& options) {
