@@ -102,6 +102,17 @@ void CompareOutput(const Tensor& expected, const Tensor& actual, size_t index, d
   }
 }
 
+/// Groups that are not merged yet become functions like any other, which call their kernels one by one.
+IRModule OpenPrimitives(IRModule module) {
+  std::vector<std::pair<GlobalVar, relax::Function>> opened;
+  for (const auto& [var, func] : module->functions) {
+    const auto function = As<relax::Function>(func);
+    if (function.defined() && function->HasNonzeroAttr("Primitive")) opened.emplace_back(var, WithoutAttr(function, "Primitive"));
+  }
+  for (auto& [var, function] : opened) module.Update(var, std::move(function));
+  return module;
+}
+
 }  // namespace
 
 Arguments RandomArguments(const IRModule& module, uint64_t seed, int64_t symbolic_extent) {
@@ -134,7 +145,7 @@ std::vector<Tensor> RunCompiled(IRModule module, const Arguments& arguments, con
   Target target = Target::Parse(options.target);
   if (options.threads > 0) target.threads = options.threads;
   const TargetScope target_scope(target);
-  module = relax::LegalizeOps()(std::move(module));
+  module = OpenPrimitives(relax::LegalizeOps()(std::move(module)));
   codegen::CompiledProgram compiled = codegen::CompileProgram(module);
   IRModule kernels = LowerKernels(target)(std::move(module));
   if (after_lowering) kernels = after_lowering(std::move(kernels));

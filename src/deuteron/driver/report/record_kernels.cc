@@ -232,8 +232,10 @@ class KernelTextInstrument : public transform::PassInstrument {
     }
     auto& log = *transform::PassContext::Current().decisions;
     for (const auto& [name, kernel] : kernels) {
-      log.Add({.pass = "Text", .subject = String(name), .reason = reason,
-               .message = String(script::Print(kernel, {.header = false, .spans = false, .elide_constants_over = 64}))});
+      std::string text = script::Print(kernel, {.header = false, .spans = false, .elide_constants_over = 64});
+      // A function by itself prints as "main".
+      if (const size_t def = text.find("def main("); def != std::string::npos) text.replace(def + 4, 4, name);
+      log.Add({.pass = "Text", .subject = String(name), .reason = reason, .message = String(text)});
     }
   }
 

@@ -47,17 +47,21 @@ std::string Unfused(const FusionReport& report) {
   std::string text = "\nNot fused: " + std::to_string(count) + (count == 1 ? " edge\n" : " edges\n");
   for (const auto& [code, edges] : codes) {
     text += "\n" + code + " (" + std::to_string(edges.size()) + ")\n";
-    // A sentence that all edges share stands once; what differs stands at its edges.
-    const bool same_sentence = std::all_of(edges.begin(), edges.end(), [&](const Edge* e) { return e->sentence == edges[0]->sentence; });
-    const bool same_change = std::all_of(edges.begin(), edges.end(), [&](const Edge* e) { return e->change == edges[0]->change; });
+    // What is true of all of them stands once; what is particular, at the edge.
     const Reason* reason = FindReason(code);
-    const std::string general = reason != nullptr && !same_sentence ? std::string(reason->sentence) : edges[0]->sentence;
+    const std::string general = reason != nullptr && code != "not-merged" ? std::string(reason->sentence) : "";
     if (!general.empty()) text += "  " + general + "\n";
-    if (same_change && !edges[0]->change.empty()) text += "  To fuse: " + edges[0]->change + "\n";
+    std::string change = reason != nullptr ? std::string(reason->change) : edges[0]->change;
+    if (const size_t at = change.find("{at}"); at != std::string::npos) change.replace(at, 4, "the operator in the way");
+    const bool same_change = std::all_of(edges.begin(), edges.end(), [&](const Edge* e) { return e->change == edges[0]->change; });
+    if (same_change) change = edges[0]->change;
+    if (!change.empty()) text += "  To fuse: " + change + "\n";
     for (const Edge* edge : edges) {
       text += EdgeLine(report, *edge);
-      if (edge->sentence != general && !edge->sentence.empty()) text += "      " + edge->sentence + "\n";
-      if (!same_change && !edge->change.empty()) text += "      To fuse: " + edge->change + "\n";
+      if (edge->sentence != general && !edge->sentence.empty()) {
+        const bool extends = !general.empty() && edge->sentence.rfind(general, 0) == 0;
+        text += "      " + (extends ? edge->sentence.substr(general.size() + 1) : edge->sentence) + "\n";
+      }
     }
   }
   return text;
@@ -85,9 +89,12 @@ std::string WriteText(const FusionReport& report, const std::string& model) {
   });
   const SizeExpr before = report.TotalBefore();
   const SizeExpr after = report.TotalAfter();
-  std::string text = model + ": " + std::to_string(report.num_operators()) + " operators in " +
-                     std::to_string(report.kernels.size()) + " kernels; " + std::to_string(report.num_fused_edges()) + " of " +
-                     std::to_string(report.edges.size()) + " edges fused\n";
+  const auto count = [](int64_t number, const char* what) {
+    return std::to_string(number) + " " + what + (number == 1 ? "" : "s");
+  };
+  std::string text = model + ": " + count(report.num_operators(), "operator") + " in " +
+                     count(static_cast<int64_t>(report.kernels.size()), "kernel") + "; " + std::to_string(report.num_fused_edges()) +
+                     " of " + count(static_cast<int64_t>(report.edges.size()), "edge") + " fused\n";
   text += "moved by kernels: " + HumanBytes(before) + " before fusion, " + HumanBytes(after) + " after";
   if (const auto a = before.number(), b = after.number(); a && b && *a > 0) {
     text += " (" + std::to_string(std::llround(100.0 * static_cast<double>(*a - *b) / static_cast<double>(*a))) + "% less)";

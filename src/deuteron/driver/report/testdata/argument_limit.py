@@ -10,3 +10,16 @@ class Module:
             R.output(gv)
         return gv
 # ----- expected
+# argument_limit.py: 2 operators in 2 kernels; 0 of 1 edge fused
+# moved by kernels: 3.00 KiB before fusion, 3.00 KiB after (0% less); arithmetic: 256
+#
+# saved    before     after  flop  ops  kernel    nodes
+#   0 B  1.50 KiB  1.50 KiB   128    1  add       a
+#   0 B  1.50 KiB  1.50 KiB   128    1  multiply  gv
+#
+# Not fused: 1 edge
+#
+# argument-limit (1)
+#   The kernel would take more arguments than relax.FuseOps.max_function_args allows.
+#   To fuse: Raise --config relax.FuseOps.max_function_args (now 3).
+#   a (add) → gv (multiply)

@@ -11,3 +11,10 @@ class Module:
             R.output(gv)
         return gv
 # ----- expected
+# diamond.py: 4 operators in 1 kernel; 4 of 4 edges fused
+# moved by kernels: 9.56 KiB before fusion, 2.56 KiB after (73% less); arithmetic: 21.9 k
+#
+#    saved    before     after    flop  ops  kernel                         nodes
+# 7.00 KiB  9.56 KiB  2.56 KiB  21.9 k    4  fused_conv2d_tir_exp_relu_add  a, b, c, gv
+#
+# Every edge is fused.

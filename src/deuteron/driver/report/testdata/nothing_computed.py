@@ -10,3 +10,11 @@ class Module:
             R.output(gv)
         return gv
 # ----- expected
+# nothing_computed.py: 0 operators in 0 kernels; 0 of 1 edge fused
+# moved by kernels: 0 B before fusion, 0 B after; arithmetic: 0
+#
+# Not fused: 1 edge
+#
+# nothing-computed (1)
+#   The group would hold only projections of tuples: there is nothing to compute.
+#   a (item of a tuple) → gv (item of a tuple)

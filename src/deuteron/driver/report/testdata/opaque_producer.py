@@ -9,3 +9,16 @@ class Module:
             R.output(gv)
         return gv
 # ----- expected
+# opaque_producer.py: 2 operators in 2 kernels; 0 of 1 edge fused
+# moved by kernels: 1.28 KiB before fusion, 1.28 KiB after (0% less); arithmetic: 640
+#
+# saved  before  after  flop  ops  kernel   nodes
+#   0 B   800 B  800 B     0    1  take     a
+#   0 B   512 B  512 B   640    1  tir_exp  gv
+#
+# Not fused: 1 edge
+#
+# opaque-producer (1)
+#   The producer is opaque: its loops cannot be combined with others.
+#   To fuse: Write the producer in operators that read at plain indices, or leave it out of the kernel as it is.
+#   a (take) → gv (tir_exp)

@@ -151,7 +151,8 @@ class Partitioner {
     if (kind == OpPatternKind::kOutEWiseFusable) {
       if (phase != 0) return Verdict::kNotTried;
       if (path != OpPatternKind::kElemWise) {
-        blocker_ = FirstOnPaths(node, sink, [](OpPatternKind kind) { return kind != OpPatternKind::kElemWise; });
+        blocker_ = FirstOnPaths(node, sink, [path](OpPatternKind kind) { return kind == path; });
+        if (path == OpPatternKind::kOutEWiseFusable) return Verdict::kTwoComplex;
         return path == OpPatternKind::kOpaque ? Verdict::kOpaqueConsumer : Verdict::kComplexNeedsElementwise;
       }
       return Fuse(node, sink, kComplexRule);
@@ -175,7 +176,8 @@ class Partitioner {
       blocker_ = sink;
       switch (sink_kind) {
         case OpPatternKind::kOpaque: return Verdict::kOpaqueConsumer;
-        case OpPatternKind::kOutEWiseFusable: return Verdict::kComplexConsumer;
+        case OpPatternKind::kOutEWiseFusable:
+          return rule.through == kUpToBroadcast ? Verdict::kTwoComplex : Verdict::kComplexConsumer;
         case OpPatternKind::kElemWise:
         case OpPatternKind::kBroadcast:
         case OpPatternKind::kInjective:
@@ -308,6 +310,7 @@ const char* ReasonCode(Verdict verdict) {
     case Verdict::kReductionProducer: return "reduction-cannot-feed-forward";
     case Verdict::kComplexNeedsElementwise: return "complex-needs-elementwise";
     case Verdict::kComplexConsumer: return "complex-consumer";
+    case Verdict::kTwoComplex: return "two-complex-operators";
     case Verdict::kPathBlocked: return "path-blocked";
     case Verdict::kTooManyOperators: return "depth-limit";
     case Verdict::kTooManyArguments: return "argument-limit";
@@ -330,6 +333,7 @@ const char* ReasonText(Verdict verdict) {
     case Verdict::kComplexNeedsElementwise:
       return "a convolution or matmul accepts only elementwise followers, and a consumer on the way is not";
     case Verdict::kComplexConsumer: return "the consumer is a convolution or matmul: its operands are used many times";
+    case Verdict::kTwoComplex: return "both kernels hold a convolution or matmul, and one kernel holds only one";
     case Verdict::kPathBlocked: return "an operator on a parallel path does not allow it";
     case Verdict::kTooManyOperators: return "the kernel would exceed relax.FuseOps.max_depth";
     case Verdict::kTooManyArguments: return "the kernel would exceed relax.FuseOps.max_function_args";

@@ -24,6 +24,7 @@ enum class Verdict : uint8_t {
   kReductionProducer,
   kComplexNeedsElementwise,
   kComplexConsumer,
+  kTwoComplex,
   kPathBlocked,
   kTooManyOperators,
   kTooManyArguments,
