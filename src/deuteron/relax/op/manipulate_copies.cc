@@ -115,7 +115,11 @@ struct Pieces {
 
 /// Pieces of equal length, rounded up; later ones are shorter, or empty.
 Pieces SplitInto(const Call& call, int64_t sections, const PrimExpr& extent, arith::Analyzer* analyzer) {
-  if (sections <= 0) ThrowOpError(call, "cannot split into " + std::to_string(sections) + " pieces");
+  // A number in a model's text or file must not take memory without bound.
+  constexpr int64_t kMaxSections = 1 << 16;
+  if (sections <= 0 || sections > kMaxSections) {
+    ThrowOpError(call, "cannot split into " + std::to_string(sections) + " pieces; at most " + std::to_string(kMaxSections));
+  }
   Pieces pieces;
   const PrimExpr length = analyzer->Simplify(FloorDiv(extent + (sections - 1), sections));
   for (int64_t i = 0; i < sections; ++i) {
