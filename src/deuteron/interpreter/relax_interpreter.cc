@@ -280,7 +280,13 @@ class RelaxInterpreter {
     }
     const auto* tensor = type.as<TensorTypeNode>();
     DEUTERON_CHECK(tensor != nullptr && tensor->has_shape()) << "output of a destination-passing call has no shape";
-    return {runtime::AllocTensor(EvalInts(tensor->shape.value(), frame), tensor->dtype)};
+    return {AllocPoisoned(EvalInts(tensor->shape.value(), frame), tensor->dtype)};
+  }
+  /// Elements that nobody writes are NaN, or -1: that shows, and is the same in every run.
+  static Tensor AllocPoisoned(const std::vector<int64_t>& shape, DataType dtype) {
+    Tensor tensor = runtime::AllocTensor(shape, dtype);
+    std::memset(tensor.data_ptr(), 0xFF, static_cast<size_t>(runtime::TensorBytes(shape, dtype)));
+    return tensor;
   }
 
   static Value Pack(const Type& type, const std::vector<Tensor>& outputs) {
@@ -399,7 +405,7 @@ class RelaxInterpreter {
     const size_t first = name == "relax.builtin.alloc_tensor" ? 0 : 2;
     const auto shape = Eval(call->args[first], frame).cast<ffi::Shape>();
     const DataType dtype = Downcast<DataTypeImm>(call->args[first + 1])->value;
-    return runtime::AllocTensor(std::vector<int64_t>(shape.begin(), shape.end()), dtype);
+    return AllocPoisoned(std::vector<int64_t>(shape.begin(), shape.end()), dtype);
   }
 
   /// An expression of the concrete type of `value`; tensors become parameters.
