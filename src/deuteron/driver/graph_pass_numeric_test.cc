@@ -70,12 +70,13 @@ TEST(GraphPassNumbers, CombineParallelMatmul) { EXPECT_GE(CheckTextTests("Combin
 /// The greatest error of `op` after FastMathTransform as a share of the exact value, over `count` points of
 /// [low, high].
 double FastMathError(const char* op, double (*exact)(double), double low, double high, int64_t count = 200000) {
-  const std::string text = "@I.ir_module\nclass Module:\n    @R.function\n    def main(x: R.Tensor((" + std::to_string(count) +
-                           ",), \"float32\")):\n        return R." + op + "(x)\n";
+  const std::string text = "@I.ir_module\nclass Module:\n    @R.function\n    def main(x: R.Tensor((" +
+                           std::to_string(count) + ",), \"float32\")):\n        return R." + op + "(x)\n";
   const IRModule module = relax::FastMathTransform()(script::ParseModule(text, "fast_math.py"));
   const Tensor x = runtime::AllocTensor({count}, DataType::Float(32));
   auto* values = static_cast<float*>(x.data_ptr());
-  for (int64_t i = 0; i < count; ++i) values[i] = static_cast<float>(low + (high - low) * static_cast<double>(i) / count);
+  for (int64_t i = 0; i < count; ++i)
+    values[i] = static_cast<float>(low + (high - low) * static_cast<double>(i) / count);
   const Tensor y = RunCompiled(module, {x}, {})[0];
   const auto* results = static_cast<const float*>(y.data_ptr());
   double greatest = 0;

@@ -65,6 +65,8 @@ std::vector<PassEntry>& Table() {
        [](Args) { return relax::KillAfterLastUse(); }},
       {"LowerKernels", "keeps the loop-level functions alone, lowered for code generation", {},
        [](Args) { return LowerKernels(Target::Current()); }},
+      {"ComputePrimValue", "computes scalar expressions in functions that are called instead", {},
+       [](Args) { return relax::ComputePrimValue(); }},
       {"GenerateCode", "generates code for the current target and drops it: to reproduce errors of code generation", {},
        [](Args) { return GenerateCode(Target::Current()); }},
       {"PrintIR", "prints the module on standard error", {"header"},

@@ -12,6 +12,7 @@
 #include "deuteron/ir/transform/instruments.h"
 #include "deuteron/script/printer.h"
 #include "deuteron/support/suggest.h"
+#include "deuteron/tir/analysis/kernel_signature.h"
 #include "deuteron/tir/schedule/rules/rules.h"
 #include "deuteron/tir/transform/lower.h"
 
@@ -82,7 +83,7 @@ Pass SchedulePass(const Target& target) {
                                  std::vector<std::pair<GlobalVar, tir::PrimFunc>> scheduled;
                                  for (const auto& [var, func] : module->functions) {
                                    const auto kernel = As<tir::PrimFunc>(func);
-                                   if (!kernel.defined()) continue;
+                                   if (!kernel.defined() || tir::ReturnedValue(kernel).defined()) continue;
                                    tir::ScheduledFunc result = tir::ApplyScheduleRules(kernel, target);
                                    context.decisions->Add({.pass = "ScheduleForCPU",
                                                            .function = std::string(var->name_hint),
@@ -102,7 +103,8 @@ Pass LowerKernels(const Target& target) {
                                  IRModule kernels = IRModule::Empty();
                                  for (const auto& [var, func] : module->functions) {
                                    const auto kernel = As<tir::PrimFunc>(func);
-                                   if (!kernel.defined()) continue;
+                                   // Functions of scalars become byte code.
+                                   if (!kernel.defined() || tir::ReturnedValue(kernel).defined()) continue;
                                    kernels.Update(GlobalVar(String(codegen::KernelSymbol(std::string(var->name_hint)))),
                                                   tir::LowerPrimFunc(kernel, target));
                                  }

@@ -10,6 +10,7 @@
 #include "deuteron/relax/block_builder.h"
 #include "deuteron/relax/op/op_table.h"
 #include "deuteron/runtime/tensor.h"
+#include "deuteron/tir/analysis/kernel_signature.h"
 
 namespace deuteron::interpreter {
 namespace {
@@ -213,10 +214,22 @@ class RelaxInterpreter {
     return values;
   }
 
+  /// A call of a function of scalars.
+  Value EvalScalarCall(const tir::PrimFunc& func, const Array<Expr>& args, Frame* frame) {
+    Array<PrimExpr> values;
+    for (const Expr& arg : args) {
+      const auto* literal = arg.as<PrimValueNode>();
+      if (literal == nullptr) DEUTERON_THROW(UnsupportedError) << "a function of scalars is called with something else";
+      values.push_back(literal->value);
+    }
+    return Eval(PrimValue(tir::ReturnedValue(func, values)), frame);
+  }
+
   Value EvalCall(const CallNode* call, Frame* frame) {
     if (const auto* var = call->op.as<GlobalVarNode>()) {
       const BaseFunc callee = module_.Lookup(GetRef<GlobalVar>(var));
       if (const auto func = As<tir::PrimFunc>(callee); func.defined()) {
+        if (tir::ReturnedValue(func).defined()) return EvalScalarCall(func, call->args, frame);
         CallPrimFunc(func, EvalArgs(call->args, frame), {});
         return Array<Any>();
       }

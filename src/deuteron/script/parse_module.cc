@@ -17,6 +17,10 @@ void Parser::AddHeader(FunctionHeader header) {
     source_.Fail(header.at, "the module has two functions named " + Quote(header.name));
   }
   header.global_var = GlobalVar(ToString(header.name));
+  if (header.is_prim && header.ret_ty.defined()) {
+    header.global_var->ty = FuncType(
+        header.prim_params.Map([](const tir::Var& param) -> Type { return PrimType(param->dtype); }), header.ret_ty);
+  }
   if (!header.is_prim && header.ret_ty.defined()) {
     header.global_var->ty =
         FuncType(header.params.Map([](const relax::Var& param) { return param.ty(); }), header.ret_ty, header.is_pure);

@@ -129,6 +129,7 @@ void Parser::TirStatement(Array<Stmt>* out) {
     if (!tokens_.AtKind(TokenKind::kNewline)) tokens_.Fail("a kernel returns nothing");
     EndStatement();
     return;
+    if (value != nullptr) out->push_back(Located(at, [&] { return tir::Evaluate(CallIntrin("ret", {Prim(*value)})); }));
   }
   const Syntax* target = tokens_.Expression();
   const Syntax* annotation = tokens_.Accept(":") ? tokens_.Expression(/*allow_tuple=*/false) : nullptr;

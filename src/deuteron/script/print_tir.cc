@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "deuteron/script/printer_impl.h"
+#include "deuteron/tir/analysis/kernel_signature.h"
 
 namespace deuteron::script {
 
@@ -106,7 +107,12 @@ void Printer::PrimFunction(const tir::PrimFunc& func, const std::string& name) {
     }
   }
   in_signature_ = false;
-  Put("):");
+  Put(")");
+  if (const PrimExpr returned = tir::ReturnedValue(func); returned.defined()) {
+    Put(" -> T.");
+    PutDtype(returned.dtype());
+  }
+  Put(":");
   indent_ += 4;
   const size_t declarations = text_.size();
   Map<String, Any> attrs;
@@ -207,6 +213,10 @@ void Printer::PrintStmt(const Stmt& stmt) {
     case StmtKind::kEvaluate: {
       const auto* op = static_cast<const tir::EvaluateNode*>(stmt.get());
       Line();
+      if (const auto* call = op->value.as<tir::CallNode>(); call != nullptr && call->op->name == "tir.ret") {
+        Put("return ");
+        return Prim(call->args[0]);
+      }
       const bool bare = op->value->kind == ExprKind::kCall;
       if (!bare) Put("T.evaluate(");
       Prim(op->value);

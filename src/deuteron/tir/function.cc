@@ -1,13 +1,26 @@
 #include "deuteron/tir/function.h"
 
 namespace deuteron::tir {
+namespace {
+
+/// Kernels are called with any arguments; a function of scalars returns one.
+Type TypeOf(const PrimFuncNode& func) {
+  static const Op ret = Op::Get("tir.ret");
+  const auto* statement = func.body.as<EvaluateNode>();
+  const auto* call = statement == nullptr ? nullptr : statement->value.as<CallNode>();
+  if (call == nullptr || !call->op.same_as(ret) || !func.buffer_map.empty()) return FuncType::Opaque(AnyType::Get());
+  return FuncType(func.params.Map([](const Var& param) -> Type { return PrimType(param->dtype); }),
+                  PrimType(call->args[0].dtype()));
+}
+
+}  // namespace
 
 PrimFunc::PrimFunc(Array<Var> params, Map<Var, Buffer> buffer_map, Stmt body, DictAttrs attrs, Span span) {
   auto node = make_object<PrimFuncNode>();
-  node->ty = FuncType::Opaque(AnyType::Get());
   node->params = std::move(params);
   node->buffer_map = std::move(buffer_map);
   node->body = std::move(body);
+  node->ty = TypeOf(*node);
   node->attrs = std::move(attrs);
   node->span = std::move(span);
   data_ = std::move(node);

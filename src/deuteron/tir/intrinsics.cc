@@ -71,6 +71,8 @@ constexpr Intrinsic kTable[] = {
     {"tir.if_then_else", IntrinKind::kControl, 3, true, false},
     {"tir.likely", IntrinKind::kControl, 1, true, true},
     {"tir.reinterpret", IntrinKind::kReinterpret, 1, true, true},
+    // The last statement of a function of scalars, which returns its argument.
+    {"tir.ret", IntrinKind::kControl, 1, false, false},
     {"tir.min_value", IntrinKind::kConstant, 0, true, true},
     {"tir.max_value", IntrinKind::kConstant, 0, true, true},
     {"tir.infinity", IntrinKind::kConstant, 0, true, true},

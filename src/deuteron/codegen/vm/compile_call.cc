@@ -32,6 +32,7 @@ void FunctionCompiler::CompileCall(const relax::Var& var, const relax::CallNode*
     const BaseFunc callee = module_.Lookup(GetRef<GlobalVar>(global));
     const std::string name(global->name_hint);
     if (const auto kernel = As<tir::PrimFunc>(callee); kernel.defined()) {
+      if (tir::ReturnedValue(kernel).defined()) return CompileScalarCall(var, kernel, call->args);
       CompileKernel(call, name, kernel);
       Value nothing;
       nothing.fields = std::make_shared<std::vector<Expr>>();
@@ -54,6 +55,20 @@ void FunctionCompiler::CompileCall(const relax::Var& var, const relax::CallNode*
   }
   if (call->op.as<OpNode>() == nullptr) Unsupported("a call of a function value", span_);
   CompileOperator(var, call);
+}
+
+/// A function of scalars is compiled as the expression that it returns.
+void FunctionCompiler::CompileScalarCall(const relax::Var& var, const tir::PrimFunc& func, const Array<Expr>& args) {
+  Array<PrimExpr> values;
+  for (const Expr& arg : args) {
+    const auto* literal = arg.as<relax::PrimValueNode>();
+    if (literal == nullptr) Unsupported("a function of scalars that is called with something else", span_);
+    values.push_back(literal->value);
+  }
+  Value value;
+  value.object = ObjectOf(relax::PrimValue(tir::ReturnedValue(func, values)));
+  value.type = var->ty;
+  Set(var, std::move(value));
 }
 
 void FunctionCompiler::CompileOperator(const relax::Var& var, const relax::CallNode* call) {

@@ -54,6 +54,7 @@ class FunctionCompiler {
   void CompileCall(const relax::Var& var, const relax::CallNode* call);
   void CompileOperator(const relax::Var& var, const relax::CallNode* call);
   void CompileKernel(const relax::CallNode* call, const std::string& name, const tir::PrimFunc& kernel);
+  void CompileScalarCall(const relax::Var& var, const tir::PrimFunc& func, const Array<relax::Expr>& args);
   void CompilePacked(const relax::Var& var, const std::string& name, const Array<relax::Expr>& args);
   void CompileAlloc(const relax::Var& var, const relax::CallNode* call);
   void CompileStorage(const relax::Var& var, const relax::CallNode* call);

@@ -14,8 +14,9 @@ bool CallHasSideEffect(const CallNode* call, const IRModule& module) {
     const GlobalVar var = module.FindGlobalVar(std::string(callee->name_hint));
     if (!var.defined()) return true;
     const auto func = module->functions.at(var);
-    const auto* function = func.as<FunctionNode>();
-    return function == nullptr || !function->is_pure;
+    if (const auto* function = func.as<FunctionNode>()) return !function->is_pure;
+    const auto* kernel = func->ty.as<FuncTypeNode>();
+    return kernel == nullptr || !kernel->purity;
   }
   const auto* type = call->op.ty().as<FuncTypeNode>();
   return type == nullptr || !type->purity;

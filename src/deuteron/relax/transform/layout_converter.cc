@@ -1,7 +1,7 @@
 #include "deuteron/relax/transform/layout_converter.h"
 
 #include <unordered_map>
-#include <unordered_set>
+#include <utility>
 
 #include "deuteron/relax/analysis/type_analysis.h"
 #include "deuteron/relax/functor.h"
@@ -32,11 +32,14 @@ class LayoutConverter : public ExprMutator {
 
  protected:
   BindingBlock VisitBlock(const BindingBlock& block) override {
+    // Blocks of a local function begin anew: what they use of the blocks around has been brought back.
     const bool outer = std::exchange(in_dataflow_, block->IsInstance<DataflowBlockNode>());
-    const BindingBlock converted = ExprMutator::VisitBlock(block);
+    auto outer_states = std::exchange(states_, {});
+    auto outer_converted = std::exchange(converted_, {});
+    BindingBlock converted = ExprMutator::VisitBlock(block);
     in_dataflow_ = outer;
-    states_.clear();
-    converted_.clear();
+    states_ = std::move(outer_states);
+    converted_ = std::move(outer_converted);
     return converted;
   }
 
@@ -114,7 +117,6 @@ class LayoutConverter : public ExprMutator {
     }
     const Expr value = Converted(InPlace(expr), current, wanted);
     converted_[expr.get()].emplace_back(wanted, value);
-    keep_alive_.push_back(expr);
     return value;
   }
 
@@ -276,7 +278,6 @@ class LayoutConverter : public ExprMutator {
   std::unordered_map<const Object*, State> states_;
   /// Values in other layouts than they are at hand, by the expression of the graph as it was written.
   std::unordered_map<const Object*, std::vector<std::pair<ValueLayout, Expr>>> converted_;
-  std::vector<Expr> keep_alive_;
 };
 
 }  // namespace

@@ -101,6 +101,9 @@ Pass FuseSiblings();
 /// merge itself, DeadCodeElimination.
 Pass FuseTIR();
 
+/// Computes scalar expressions of symbolic variables in functions of their own, which are called instead.
+Pass ComputePrimValue();
+
 /// Passes the fields of tuple parameters of private functions one by one.
 Pass ExpandTupleArguments();
 /// Removes parameters of private functions that nothing uses.

@@ -28,4 +28,20 @@ std::vector<Var> KernelScalars(const PrimFunc& func) {
   return scalars;
 }
 
+PrimExpr ReturnedValue(const PrimFunc& func) {
+  static const Op ret = Op::Get("tir.ret");
+  if (!func->buffer_map.empty()) return PrimExpr();
+  const auto* statement = func->body.as<EvaluateNode>();
+  const auto* call = statement == nullptr ? nullptr : statement->value.as<CallNode>();
+  return call != nullptr && call->op.same_as(ret) ? call->args[0] : PrimExpr();
+}
+
+PrimExpr ReturnedValue(const PrimFunc& func, const Array<PrimExpr>& args) {
+  const PrimExpr value = ReturnedValue(func);
+  DEUTERON_CHECK(value.defined() && args.size() == func->params.size()) << "a call of a function of scalars";
+  ExprVarMap values;
+  for (size_t i = 0; i < args.size(); ++i) values[func->params[i]] = args[i];
+  return Substitute(value, values);
+}
+
 }  // namespace deuteron::tir
