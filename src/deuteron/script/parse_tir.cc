@@ -126,10 +126,11 @@ void Parser::TirStatement(Array<Stmt>* out) {
     return;
   }
   if (tokens_.Accept("return")) {
-    if (!tokens_.AtKind(TokenKind::kNewline)) tokens_.Fail("a kernel returns nothing");
+    // Functions of scalars return one; kernels nothing.
+    const Syntax* value = tokens_.AtKind(TokenKind::kNewline) ? nullptr : tokens_.Expression();
     EndStatement();
-    return;
     if (value != nullptr) out->push_back(Located(at, [&] { return tir::Evaluate(CallIntrin("ret", {Prim(*value)})); }));
+    return;
   }
   const Syntax* target = tokens_.Expression();
   const Syntax* annotation = tokens_.Accept(":") ? tokens_.Expression(/*allow_tuple=*/false) : nullptr;
