@@ -121,7 +121,13 @@ void Parser::RelaxStatement(std::vector<relax::BindingBlock>* blocks, Expr* resu
   if (tokens_.Accept("=")) {
     const Syntax* value = tokens_.Expression();
     const Span span = EndStatement();
-    return RelaxAssign(*target, ty, *value, branch, result, span);
+    try {
+      return RelaxAssign(*target, ty, *value, branch, result, span);
+    } catch (...) {
+      // What follows may rely on the annotation.
+      if (ty.defined() && target->Is(SyntaxKind::kName)) scopes_.Define(target->text, NewVar(target->text, ty));
+      throw;
+    }
   }
   const Span span = EndStatement();
   EffectOf(*target, span);

@@ -49,6 +49,13 @@ TEST(Parser, UsesOfWhatHasAnErrorAreNoErrors) {
   EXPECT_EQ(error, "t.py:3:15: error: `u` is not defined\n        a = R.exp(u)\n                  ^");
 }
 
+TEST(Parser, AnnotationsSurviveErrors) {
+  const std::string error = ErrorOf(
+      std::string(kHeader) + "    a: R.Tensor((3,), \"float32\") = R.exp(u)\n    b = R.add(a, x)\n    return b\n");
+  EXPECT_EQ(Count(error, "error:"), 2U) << error;
+  EXPECT_NE(error.find("t.py:4:9: error: add: shapes (3,) and (2,) do not broadcast"), std::string::npos) << error;
+}
+
 TEST(Parser, RefusesDeepNesting) {
   const std::string too_deep = "nested more than 1000 levels deep";
   for (const char* brackets : {"()", "[]"}) {

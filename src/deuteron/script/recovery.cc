@@ -104,6 +104,8 @@ void Parser::Recover(size_t line) {
     if (!defines) continue;
     for (const std::string_view name : names) {
       if (name == "else" || name == "try") continue;
+      // The type of a variable with an annotation is known all the same.
+      if (text[at] == ':' && AsNode<relax::VarNode>(scopes_.Find(name)) != nullptr) continue;
       if (scopes_.Find(name) != spoilt_.get()) scopes_.Define(name, spoilt_);
       if (is_function && header_ == nullptr && globals_.Find(name) == nullptr) globals_[name] = GlobalVar();
     }
