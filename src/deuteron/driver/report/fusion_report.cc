@@ -87,8 +87,10 @@ class Joiner {
       return;
     } else if (decision.reason == "not-merged") {
       not_merged_[std::string(decision.subject)] = std::string(decision.message);
-    } else if (!decision.object.empty()) {
+    } else if (!decision.object.empty() && base_.count(std::string(decision.function)) != 0) {
+      // A verdict on an edge, of a pass after FuseOps.
       later_[Key(std::string(decision.function), std::string(decision.subject))].push_back(&decision);
+      return;
     }
     report_.remarks.push_back({std::string(decision.pass), std::string(decision.function), std::string(decision.subject),
                                std::string(decision.object), std::string(decision.reason), std::string(decision.message)});
@@ -264,9 +266,12 @@ class Joiner {
       edge->pass = verdict != nullptr ? std::string(verdict->pass) : "a later pass";
       return;
     }
-    if (verdict == nullptr || verdict->reason == "fused") return;
+    // That it has no rows says less than what FuseOps found.
+    if (verdict == nullptr || verdict->reason == "fused" || verdict->reason == "not-row-by-row") return;
     edge->pass = std::string(verdict->pass);
     edge->code = std::string(verdict->reason);
+    if (edge->code == "too-many-operators") edge->code = "depth-limit";
+    if (edge->code == "too-many-arguments") edge->code = "argument-limit";
     edge->sentence = std::string(verdict->message);
   }
 

@@ -40,7 +40,16 @@ std::span<const Reason> Reasons() {
       {"not-on-a-fusable-path", "No phase of fusion applies to this edge.", ""},
       {"not-merged", "FuseOps made one group of both, but its kernels could not be merged into one.",
        "See the group's own message."},
-      {"not-profitable", "The kernel would read, write or compute more than the two do apart.",
+      {"rows-out-of-step", "A value between the two is not used row by row, in step with the rows that it is computed by.",
+       "Read the value at the row that is computed (no transposition, no shift)."},
+      {"rows-differ", "The reductions of the two run along rows of different numbers.", "Reduce along the same axes."},
+      {"shapes-differ", "The results of the two have different shapes.", ""},
+      {"row-exceeds-cache", "A row of all tensors does not fit the cache, so it would be read again anyway.", "Shorter rows, or fewer tensors."},
+      {"too-few-rows", "Rows are what threads share, and there are fewer than threads.", "A larger batch, or --threads."},
+      {"too-many-streams", "The kernel would follow more tensors at once than memory is prefetched for.", ""},
+      {"path-through-another", "A path from one to the other leads through a kernel outside.", "Move that work before or behind both."},
+      {"too-far-apart", "Too many operators lie between the two to exclude a cycle.", ""},
+      {"not-profitable", "The kernel would read, write or compute more than the two do apart, or save too little.",
        "Larger intermediate values, or fewer consumers, change the balance."},
   };
   return kReasons;
