@@ -4,6 +4,7 @@
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
+#include <filesystem>
 #include <fstream>
 #include <iostream>
 #include <memory>
@@ -13,6 +14,7 @@
 #include "deuteron/driver/pipeline.h"
 #include "deuteron/script/parser.h"
 #include "deuteron/script/printer.h"
+#include "deuteron/support/safetensors.h"
 #include "tools/commands.h"
 #include "tools/options.h"
 #include "tools/pass_instruments.h"
@@ -29,6 +31,7 @@ struct OptCommandOptions {
   bool list_pipelines = false;
   bool no_spans = false;
   int64_t elide = -1;
+  std::string weights;
 };
 
 std::string ReadAll(std::istream& in) {
@@ -37,8 +40,12 @@ std::string ReadAll(std::istream& in) {
   return text.str();
 }
 
-IRModule ReadModule(const ModelOptions& options) {
-  if (options.model == "-") return script::ParseModule(ReadAll(std::cin), "<stdin>");
+/// `weights`: a file of the tensors that the text names, if it exists.
+IRModule ReadModule(const ModelOptions& options, const std::string& weights_path) {
+  const bool has_weights = !weights_path.empty() && std::filesystem::exists(weights_path);
+  const NamedTensors weights = has_weights ? ReadSafeTensors(weights_path) : NamedTensors();
+  const NamedTensors* named = has_weights ? &weights : nullptr;
+  if (options.model == "-") return script::ParseModule(ReadAll(std::cin), "<stdin>", named);
   const std::string& path = options.model;
   const bool is_onnx = path.size() > 5 && path.compare(path.size() - 5, 5, ".onnx") == 0;
   if (is_onnx) return LoadModule(options);
@@ -48,7 +55,7 @@ IRModule ReadModule(const ModelOptions& options) {
   if (file.fail() || file.peek() == std::ifstream::traits_type::to_int_type('\0')) {
     DEUTERON_THROW(ModelError) << "cannot read " << path << " (a directory?)";
   }
-  return script::ParseModule(text, path);
+  return script::ParseModule(text, path, named);
 }
 
 void ListPasses() {
@@ -130,14 +137,20 @@ void RunOpt(const OptCommandOptions& options) {
   instruments.AddTo(&compile);
   const transform::PassContext context = MakeContext(compile);
 
-  IRModule module = ReadModule(options.model);
+  IRModule module = ReadModule(options.model, options.weights);
   instruments.Verify(module);
   {
     transform::PassContext::Scope scope(context);
     module = RunPasses(passes, std::move(module));
   }
   instruments.Report();
-  WriteText(print(module), options.output);
+  if (options.weights.empty()) return WriteText(print(module), options.output);
+  NamedTensors weights;
+  script::PrintOptions with_weights = print_options;
+  with_weights.weights = &weights;
+  const std::string text = script::Print(module, with_weights);
+  WriteSafeTensors(options.weights, weights);
+  WriteText(text, options.output);
 }
 
 }  // namespace
@@ -155,6 +168,8 @@ void AddOptCommand(CLI::App& app) {
   verb->add_flag("--list-pipelines", options->list_pipelines, "list the pipelines with their passes");
   verb->add_flag("--no-spans", options->no_spans, "leave out `# at` comments");
   verb->add_option("--elide-constants", options->elide, "leave out the data of constants of more bytes than this");
+  verb->add_option("--weights", options->weights,
+                   "a .safetensors file that holds the constants in place of the text: read where the text names them, then written");
   verb->callback([options] { RunOpt(*options); });
 }
 

@@ -9,6 +9,7 @@
 #include "deuteron/relax/analysis/well_formed.h"
 #include "deuteron/script/parser.h"
 #include "deuteron/script/printer.h"
+#include "deuteron/script/round_trip.h"
 
 namespace deuteron {
 namespace {
@@ -99,6 +100,7 @@ TextTestResult RunTextTest(const std::string& path, const std::string& text) {
       module = pass(std::move(module));
       relax::CheckWellFormed(module);
     }
+    script::CheckRoundTrip(module);
     actual = script::Print(module);
     if (must_fail) result.failure = "an error was expected, and there was none";
   } catch (const tvm::ffi::Error& error) {

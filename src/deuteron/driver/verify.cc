@@ -3,6 +3,7 @@
 #include "deuteron/driver/equivalence.h"
 #include "deuteron/driver/pipeline.h"
 #include "deuteron/relax/analysis/well_formed.h"
+#include "deuteron/script/round_trip.h"
 
 namespace deuteron {
 
@@ -41,6 +42,7 @@ std::vector<VerifiedStage> Verify(IRModule module, const VerifyOptions& options)
     const bool good = run_stage(pass->info.name, [&] {
       module = pass(std::move(module));
       relax::CheckWellFormed(module);
+      script::CheckRoundTrip(module);
       return Interpret(module, arguments);
     });
     if (!good) return stages;

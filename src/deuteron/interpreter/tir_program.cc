@@ -2,6 +2,8 @@
 
 #include <unordered_map>
 
+#include "deuteron/ir/scalar_format.h"
+
 namespace deuteron::interpreter {
 namespace {
 
@@ -56,7 +58,7 @@ class Preparer {
     switch (expr->kind) {
       case ExprKind::kVar: code.slot = VarSlot(GetRef<Var>(expr.as<VarNode>())); break;
       case ExprKind::kIntImm: code.imm = Scalar::Int(expr.as<IntImmNode>()->value); break;
-      case ExprKind::kFloatImm: code.imm = Scalar::Float(expr.as<FloatImmNode>()->value); break;
+      case ExprKind::kFloatImm: code.imm = Scalar::Float(RoundToFormat(expr->dtype, expr.as<FloatImmNode>()->value)); break;
       case ExprKind::kStringImm: break;
       case ExprKind::kCast: {
         const auto* op = expr.as<CastNode>();

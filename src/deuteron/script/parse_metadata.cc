@@ -121,16 +121,34 @@ class JsonGraph {
 
 }  // namespace
 
+relax::Constant Parser::WeightAt(const Syntax& node, const std::vector<int64_t>& shape, DataType dtype) {
+  const std::string name = StringOf(node, "the name of a tensor");
+  if (weights_ == nullptr) Fail(node, "the data of this constant is in a file of weights: --weights FILE");
+  if (weight_index_.empty()) {
+    for (const auto& [key, tensor] : *weights_) weight_index_.emplace(key, tensor);
+  }
+  const auto it = weight_index_.find(name);
+  if (it == weight_index_.end()) Fail(node, "the file of weights holds no tensor \"" + name + "\"");
+  const Tensor& tensor = it->second;
+  const bool same_shape = std::equal(shape.begin(), shape.end(), tensor.shape().begin(), tensor.shape().end());
+  if (DataType(tensor.dtype()) != dtype || !same_shape) {
+    Fail(node, "in the file of weights, \"" + name + "\" is of another shape or dtype");
+  }
+  return relax::Constant(tensor);
+}
+
 void Parser::MetadataEntry(const Syntax& item, std::vector<relax::Constant>* constants) {
   std::vector<int64_t> shape;
   DataType dtype = DataType::Void();
   const Syntax* data = nullptr;
+  bool by_name = false;
   if (!item.Is(SyntaxKind::kDict)) Fail(item, "expected {\"dtype\": …, \"shape\": […], \"data\": …}");
   for (size_t k = 0; k + 1 < item.items.size(); k += 2) {
     const std::string key = StringOf(*item.items[k], "a key");
     const Syntax& entry = *item.items[k + 1];
     if (key == "dtype") dtype = DtypeOf(entry);
-    if (key == "data") data = &entry;
+    if (key == "data" || key == "tensor") data = &entry;
+    by_name |= key == "tensor";
     if (key == "shape") {
       for (const Syntax* extent : entry.items) shape.push_back(IntOf(*extent, "an extent"));
     }
@@ -138,6 +156,10 @@ void Parser::MetadataEntry(const Syntax& item, std::vector<relax::Constant>* con
   if (data == nullptr || dtype.is_void()) Fail(item, "expected {\"dtype\": …, \"shape\": […], \"data\": …}");
   if (data->Is(SyntaxKind::kNone)) {
     constants->emplace_back();
+    return;
+  }
+  if (by_name) {
+    constants->push_back(WeightAt(*data, shape, dtype));
     return;
   }
   if (!data->Is(SyntaxKind::kString)) Fail(*data, "expected the data in base 64");

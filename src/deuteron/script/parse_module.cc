@@ -176,9 +176,9 @@ IRModule Parser::Module() {
   return module_;
 }
 
-IRModule ParseModule(std::string_view text, const std::string& filename) {
+IRModule ParseModule(std::string_view text, const std::string& filename, const NamedTensors* weights) {
   const SourceText source(text, filename);
-  return Parser(source).Module();
+  return Parser(source, weights).Module();
 }
 
 }  // namespace deuteron::script

@@ -82,12 +82,20 @@ PrimExpr Parser::PrimName(const Syntax& node) {
   Fail(node, "`" + name + "` is no scalar");
 }
 
+PrimExpr Parser::FloatLiteral(DataType dtype, double value) {
+  if (dtype.is_vector()) return MakeConst(dtype, value);
+  // The number as it is written: whoever computes with it rounds it to its dtype, whoever prints it wants all of it.
+  tir::FloatImm imm(dtype, value);
+  if (imm->value != value) CopyOnWrite(&imm)->value = value;
+  return imm;
+}
+
 PrimExpr Parser::PrimLiteral(const Syntax& node, DataType dtype) {
   const bool negative = node.Is(SyntaxKind::kUnary);
   const Syntax& number = negative ? *node.base : node;
   if (dtype.is_float() || number.Is(SyntaxKind::kFloat)) {
     if (!dtype.is_float()) dtype = DataType::Float(32, dtype.lanes());
-    return MakeConst(dtype, negative ? -number.float_value : number.float_value);
+    return FloatLiteral(dtype, negative ? -number.float_value : number.float_value);
   }
   const int64_t value = negative ? static_cast<int64_t>(-static_cast<uint64_t>(number.int_value)) : number.int_value;
   if (dtype.is_bool() || dtype.is_handle() || dtype.is_void()) dtype = default_int_;

@@ -149,7 +149,14 @@ void Parser::EffectOf(const Syntax& node, const Span& span) {
   }
   if (node.Is(SyntaxKind::kString)) return;  // a docstring
   if (!node.Is(SyntaxKind::kCall)) Fail(node, "expected a statement");
-  const Expr value = Located(node.at, [&] { return builder_->Normalize(Relax(node)); });
+  Expr value = Located(node.at, [&] { return builder_->Normalize(Relax(node)); });
+  const auto* call = value.as<relax::CallNode>();
+  if (call != nullptr && call->op->kind != RelaxKind::kOp && value.ty()->kind == TypeKind::kAny) {
+    // A kernel or packed function that writes to its arguments: as a statement it returns nothing.
+    auto nothing = Downcast<relax::Call>(value);
+    CopyOnWrite(&nothing)->ty = TupleType(Array<Type>());
+    value = nothing;
+  }
   block_->bindings.push_back(relax::VarBinding(relax::Var("_", value.ty(), span), value, span));
 }
 

@@ -144,11 +144,10 @@ VDevice Parser::Device(const Syntax& node) {
     if (index < 0 || index >= static_cast<int64_t>(devices_.size())) Fail(node, "the module declares no such device");
     return devices_[static_cast<size_t>(index)];
   }
+  // Devices of one target count from 0, in the order in which the module declares them.
+  int64_t number = 0;
   for (const VDevice& device : devices_) {
-    if (std::string(device->target) == parts[0] && device->device_id == index &&
-        (parts.size() < 3 || std::string(device->memory_scope) == parts[2])) {
-      return device;
-    }
+    if (std::string(device->target) == parts[0] && number++ == index) return device;
   }
   return VDevice(parts[0], index, parts.size() > 2 ? parts[2] : "global");
 }

@@ -81,8 +81,8 @@ struct KnownOp {
 
 class Parser {
  public:
-  explicit Parser(const SourceText& source)
-      : source_(source), tokens_(source), builder_(std::make_unique<relax::BlockBuilder>()) {}
+  Parser(const SourceText& source, const NamedTensors* weights)
+      : source_(source), tokens_(source), weights_(weights), builder_(std::make_unique<relax::BlockBuilder>()) {}
 
   /// parse_module.cc
   IRModule Module();
@@ -145,12 +145,14 @@ class Parser {
   // parse_metadata.cc
   void Metadata();
   void MetadataEntry(const Syntax& item, std::vector<relax::Constant>* constants);
+  relax::Constant WeightAt(const Syntax& node, const std::vector<int64_t>& shape, DataType dtype);
   void MetadataJson(const Syntax& text);
   relax::Expr ConstantAt(const Syntax& node);
 
   // parse_prim.cc: scalars.
   PrimExpr Prim(const Syntax& node);
   PrimExpr PrimAs(const Syntax& node, DataType dtype);
+  static PrimExpr FloatLiteral(DataType dtype, double value);
   PrimExpr PrimLiteral(const Syntax& node, DataType dtype);
   PrimExpr PrimName(const Syntax& node);
   PrimExpr PrimOperator(const Syntax& node);
@@ -282,6 +284,9 @@ class Parser {
 
   const SourceText& source_;
   Cursor tokens_;
+  /// Tensors that the metadata names; may be null.
+  const NamedTensors* weights_;
+  std::unordered_map<std::string, tvm::ffi::Tensor> weight_index_;
   Diagnostics diagnostics_;
   /// How many statements have been given up, with an error of their own or of another's.
   size_t failures_ = 0;

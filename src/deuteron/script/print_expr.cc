@@ -1,12 +1,12 @@
 /// \file
-/// Prints scalar expressions and attribute values.
+/// Prints scalar expressions.
 #include <algorithm>
 #include <array>
 #include <charconv>
 #include <cmath>
+#include <optional>
 
 #include "deuteron/script/printer_impl.h"
-#include "deuteron/tir/index_map.h"
 #include "deuteron/tir/intrinsics.h"
 
 namespace deuteron::script {
@@ -47,6 +47,58 @@ const char* CallNameOf(ExprKind kind) {
   }
 }
 
+/// As a call that makes exactly this node.
+const char* NodeNameOf(ExprKind kind) {
+  switch (kind) {
+    case ExprKind::kAdd: return "T.Add(";
+    case ExprKind::kSub: return "T.Sub(";
+    case ExprKind::kMul: return "T.Mul(";
+    case ExprKind::kDiv: return "T.Div(";
+    case ExprKind::kMod: return "T.Mod(";
+    case ExprKind::kFloorDiv: return "T.FloorDiv(";
+    case ExprKind::kFloorMod: return "T.FloorMod(";
+    case ExprKind::kMin: return "T.Min(";
+    case ExprKind::kMax: return "T.Max(";
+    case ExprKind::kEQ: return "T.EQ(";
+    case ExprKind::kNE: return "T.NE(";
+    case ExprKind::kLT: return "T.LT(";
+    case ExprKind::kLE: return "T.LE(";
+    case ExprKind::kGT: return "T.GT(";
+    case ExprKind::kGE: return "T.GE(";
+    case ExprKind::kAnd: return "T.And(";
+    case ExprKind::kOr: return "T.Or(";
+    default: DEUTERON_UNREACHABLE();
+  }
+}
+
+/// The value of an immediate number, if it is one.
+std::optional<double> ImmediateOf(const PrimExpr& expr) {
+  if (expr->kind == ExprKind::kIntImm) return static_cast<double>(static_cast<const tir::IntImmNode*>(expr.get())->value);
+  if (expr->kind == ExprKind::kFloatImm) return static_cast<const tir::FloatImmNode*>(expr.get())->value;
+  return std::nullopt;
+}
+
+/// Whether TVM, reading the infix form, would simplify it: an operation on two numbers, or with a neutral one.
+bool IsSimplifiedWhenRead(const tir::BinaryNode* expr) {
+  const auto a = ImmediateOf(expr->a);
+  const auto b = ImmediateOf(expr->b);
+  if (a && b) return true;
+  switch (expr->kind) {
+    case ExprKind::kAdd: return a == 0.0 || b == 0.0;
+    case ExprKind::kSub: return b == 0.0;
+    case ExprKind::kMul: return a == 0.0 || a == 1.0 || b == 0.0 || b == 1.0;
+    case ExprKind::kDiv:
+    case ExprKind::kMod:
+    case ExprKind::kFloorDiv:
+    case ExprKind::kFloorMod: return a == 0.0 || b == 1.0;
+    case ExprKind::kMin:
+    case ExprKind::kMax: return expr->a.same_as(expr->b);
+    case ExprKind::kAnd:
+    case ExprKind::kOr: return a || b;
+    default: return false;
+  }
+}
+
 Infix InfixIntrinsic(std::string_view name) {
   if (name == "tir.bitwise_and") return {" & ", Precedence::kBitAnd};
   if (name == "tir.bitwise_or") return {" | ", Precedence::kBitOr};
@@ -78,52 +130,18 @@ void Printer::PutDtype(DataType dtype) {
   text_ += dtype.ToString();
 }
 
-void Printer::Quoted(std::string_view text) {
-  static constexpr char kHex[] = "0123456789abcdef";
-  text_.push_back('"');
-  for (const char c : text) {
-    switch (c) {
-      case '"': Put("\\\""); break;
-      case '\\': Put("\\\\"); break;
-      case '\n': Put("\\n"); break;
-      case '\t': Put("\\t"); break;
-      case '\r': Put("\\r"); break;
-      default:
-        if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f) {
-          Put("\\x");
-          Put(kHex[static_cast<unsigned char>(c) >> 4]);
-          Put(kHex[static_cast<unsigned char>(c) & 15]);
-        } else {
-          text_.push_back(c);
-        }
-    }
-  }
-  text_.push_back('"');
+void Printer::PutDigits(std::string_view digits) {
+  Put(digits);
+  if (digits.find_first_of(".e") == std::string_view::npos) Put(".0");
 }
 
-void Printer::PrintFloat(DataType dtype, double value) {
+void Printer::PrintFloat(double value) {
   if (std::isnan(value)) return Put("\"nan\"");
   if (std::isinf(value)) return Put(value > 0 ? "\"inf\"" : "\"-inf\"");
+  // The shortest digits that every reader takes for this double: TVM compares immediates as doubles, whatever their dtype.
   std::array<char, 40> digits;
-  char* const end = digits.data() + digits.size();
-  auto result = std::to_chars(digits.data(), end, value);
-  if (dtype.bits() < 64 && static_cast<double>(static_cast<float>(value)) == value) {
-    // A number that a person wrote has few digits as a float; one that was computed keeps all of the double's, so
-    // that readers that do not round read the same value.
-    std::array<char, 40> shorter;
-    const auto as_float = std::to_chars(shorter.data(), shorter.data() + shorter.size(), static_cast<float>(value));
-    int significant = 0;
-    for (const char* c = shorter.data(); c != as_float.ptr && *c != 'e'; ++c) {
-      if (*c >= '0' && *c <= '9' && (significant > 0 || *c != '0')) ++significant;
-    }
-    if (significant <= 7) {
-      digits = shorter;
-      result.ptr = digits.data() + (as_float.ptr - shorter.data());
-    }
-  }
-  const std::string_view text(digits.data(), static_cast<size_t>(result.ptr - digits.data()));
-  Put(text);
-  if (text.find_first_of(".e") == std::string_view::npos) Put(".0");
+  const auto result = std::to_chars(digits.data(), digits.data() + digits.size(), value);
+  PutDigits({digits.data(), static_cast<size_t>(result.ptr - digits.data())});
 }
 
 void Printer::PrintImm(const PrimExprNode* expr) {
@@ -147,20 +165,18 @@ void Printer::PrintImm(const PrimExprNode* expr) {
   Put("T.");
   PutDtype(imm->dtype);
   Put('(');
-  PrintFloat(imm->dtype, imm->value);
+  PrintFloat(imm->value);
   Put(')');
 }
 
 void Printer::PrintVar(const tir::VarNode* var) {
+  ++names_used_;
   if (const std::string* name = names_.Find(var)) return Put(*name);
   // Not defined by anything printed so far: a symbol.
   const std::string& name = names_.Define(var, std::string_view(var->name_hint.data(), var->name_hint.size()));
-  if (in_signature_) {
-    signature_symbols_.insert(var);
-    if (type_var_set_.insert(name).second) {
-      type_vars_.push_back(var->dtype == DataType::Int(64) ? name + " = TypeVar(\"" + name + "\")"
-                                                           : name + " = T." + var->dtype.ToString() + "()");
-    }
+  if (in_signature_) signature_symbols_.insert(var);
+  if (in_signature_ && var->dtype == DataType::Int(64)) {
+    if (type_var_set_.insert(name).second) type_vars_.push_back(name);
   } else {
     body_symbols_.emplace_back(name, var->dtype);
   }
@@ -169,8 +185,9 @@ void Printer::PrintVar(const tir::VarNode* var) {
 
 void Printer::PrintBinary(const tir::BinaryNode* expr, Precedence context) {
   const Infix infix = InfixOf(expr->kind, expr->a.dtype().is_float());
-  if (infix.text == nullptr) {
-    Put(CallNameOf(expr->kind));
+  const bool by_name = IsSimplifiedWhenRead(expr);
+  if (infix.text == nullptr || by_name) {
+    Put(by_name ? NodeNameOf(expr->kind) : CallNameOf(expr->kind));
     Prim(expr->a);
     Put(", ");
     Prim(expr->b);
@@ -275,6 +292,11 @@ void Printer::Prim(const PrimExpr& expr, Precedence context) {
     case ExprKind::kGE: case ExprKind::kAnd: case ExprKind::kOr:
       return PrintBinary(static_cast<const tir::BinaryNode*>(expr.get()), context);
     case ExprKind::kNot: {
+      if (static_cast<const tir::NotNode*>(expr.get())->a->kind == ExprKind::kIntImm) {
+        Put("T.Not(");
+        Prim(static_cast<const tir::NotNode*>(expr.get())->a);
+        return Put(')');
+      }
       const bool parenthesise = context > Precedence::kNot;
       Put(parenthesise ? "(not " : "not ");
       Prim(static_cast<const tir::NotNode*>(expr.get())->a, Precedence::kNot);
@@ -363,8 +385,8 @@ void Printer::Prim(const PrimExpr& expr, Precedence context) {
 }
 
 void Printer::SignatureDim(const PrimExpr& dim) {
-  const ExprKind kind = dim->kind;
-  if (kind == ExprKind::kVar || kind == ExprKind::kIntImm) return Prim(dim);
+  if (dim->kind == ExprKind::kIntImm) return Prim(dim);
+  if (dim->kind == ExprKind::kVar && (dim->dtype == DataType::Int(64) || names_.Find(dim.get()) != nullptr)) return Prim(dim);
   bool known = true;
   PostOrderVisit(dim, [&](const PrimExpr& node) {
     if (node->kind == ExprKind::kVar) {
@@ -387,88 +409,6 @@ void Printer::Dims(const Array<PrimExpr>& dims) {
   Joined(dims, [&](const PrimExpr& dim) { Dim(dim); });
   if (dims.size() == 1) Put(',');
   Put(')');
-}
-
-void Printer::PrintDict(const Map<String, Any>& dict) {
-  Put('{');
-  // Sorted, as the maps that TVM prints are: text does not depend on the order of insertion.
-  std::vector<std::pair<std::string, Any>> items;
-  for (const auto& [key, value] : dict) items.emplace_back(std::string(key), value);
-  std::sort(items.begin(), items.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
-  Joined(items, [&](const auto& item) {
-    Quoted(item.first);
-    Put(": ");
-    Value(item.second);
-  });
-  Put('}');
-}
-
-void Printer::PrintIndexMap(const ObjectRef& object) {
-  const auto* map = object.as<tir::IndexMapNode>();
-  const bool graph_level = graph_level_;
-  graph_level_ = true;
-  names_.Push();
-  for (const tir::Var& var : map->initial_indices) {
-    names_.Define(var.get(), std::string_view(var->name_hint.data(), var->name_hint.size()));
-  }
-  Put("T.index_map(lambda ");
-  Joined(map->initial_indices, [&](const tir::Var& var) { PrintVar(var.get()); });
-  Put(": ");
-  const bool in_signature = in_signature_;
-  in_signature_ = false;
-  Dims(map->final_indices);
-  in_signature_ = in_signature;
-  names_.Pop();
-  graph_level_ = graph_level;
-  Put(')');
-}
-
-void Printer::Value(const Any& value) {
-  using ffi::TypeIndex;
-  switch (value.type_index()) {
-    case TypeIndex::kTVMFFINone: return Put("None");
-    case TypeIndex::kTVMFFIBool: return Put(value.cast<bool>() ? "True" : "False");
-    case TypeIndex::kTVMFFIInt: return PutInt(value.cast<int64_t>());
-    case TypeIndex::kTVMFFIFloat: {
-      const auto number = value.cast<double>();
-      if (std::isfinite(number)) return PrintFloat(DataType::Float(64), number);
-      Put("float(");
-      PrintFloat(DataType::Float(64), number);
-      return Put(')');
-    }
-    case TypeIndex::kTVMFFIDataType:
-      Put('"');
-      PutDtype(value.cast<DataType>());
-      return Put('"');
-    default: break;
-  }
-  if (const auto text = value.try_cast<String>()) return Quoted(std::string_view(text->data(), text->size()));
-  const auto object = value.try_cast<ObjectRef>();
-  DEUTERON_CHECK(object.has_value()) << "an attribute of a type that has no text";
-  if (object->as<ffi::ArrayObj>() != nullptr) {
-    Put('[');
-    Joined(value.cast<Array<Any>>(), [&](const Any& item) { Value(item); });
-    return Put(']');
-  }
-  if (object->as<ffi::MapObj>() != nullptr) {
-    if (const auto dict = value.try_cast<Map<String, Any>>()) return PrintDict(*dict);
-  }
-  if (const auto* attrs = object->as<DictAttrsNode>()) return PrintDict(attrs->dict);
-  if (object->as<PrimExprNode>() != nullptr) {
-    const bool graph_level = graph_level_;
-    graph_level_ = false;
-    Prim(Downcast<PrimExpr>(*object));
-    graph_level_ = graph_level;
-    return;
-  }
-  if (object->as<tir::IndexMapNode>() != nullptr) return PrintIndexMap(*object);
-  if (object->as<TypeNode>() != nullptr) return PrintType(Downcast<Type>(*object));
-  if (object->as<RelaxExprNode>() != nullptr) return Relax(Downcast<RelaxExpr>(*object));
-  if (const auto* device = object->as<VDeviceNode>()) {
-    return Quoted(std::string(device->target) + ":" + std::to_string(device->device_id) + ":" +
-                  std::string(device->memory_scope));
-  }
-  Quoted("<" + object->GetTypeKey() + ">");
 }
 
 }  // namespace deuteron::script

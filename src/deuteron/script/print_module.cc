@@ -18,68 +18,7 @@ int SortKey(const GlobalVar& var, const BaseFunc& func) {
   return func->kind == RelaxKind::kExternFunc ? 2 : 3;
 }
 
-bool IsReserved(std::string_view name) {
-  static const std::unordered_set<std::string_view> kReserved = {
-      "False", "None",   "True",  "and",    "as",       "assert", "async", "await", "break",  "class",  "continue",
-      "def",   "del",    "elif",  "else",   "except",   "finally", "for",  "from",  "global", "if",     "import",
-      "in",    "is",     "lambda", "nonlocal", "not",   "or",     "pass",  "raise", "return", "try",    "while",
-      "with",  "yield",  "T",     "R",      "I",        "cls",    "metadata", "range"};
-  return kReserved.count(name) != 0;
-}
-
 }  // namespace
-
-std::string Identifier(std::string_view text) {
-  std::string name(text);
-  for (char& c : name) {
-    const bool word = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
-    if (!word) c = '_';
-  }
-  if (name.empty() || (name[0] >= '0' && name[0] <= '9')) name.insert(0, "v");
-  if (IsReserved(name)) name += "_";
-  return name;
-}
-
-const std::string& NameTable::Define(const Object* object, std::string_view hint) {
-  std::string base = Identifier(hint);
-  std::string name = base;
-  int64_t suffix = 0;
-  if (!taken_.insert(name).second) {
-    int64_t& next = next_suffix_[base];
-    do {
-      suffix = ++next;
-      name = base + "_" + std::to_string(suffix);
-    } while (!taken_.insert(name).second);
-  }
-  frames_.back().push_back({object, std::move(base), suffix});
-  return names_[object] = std::move(name);
-}
-
-void NameTable::DefineAs(const Object* object, std::string text) {
-  names_[object] = std::move(text);
-  frames_.back().push_back({object, std::string(), -1});
-}
-
-const std::string* NameTable::Find(const Object* object) const {
-  const auto it = names_.find(object);
-  return it == names_.end() ? nullptr : &it->second;
-}
-
-void NameTable::Pop() {
-  for (Defined& defined : frames_.back()) {
-    const auto it = names_.find(defined.object);
-    if (it == names_.end()) continue;
-    if (defined.suffix >= 0) {
-      taken_.erase(defined.suffix == 0 ? defined.base : defined.base + "_" + std::to_string(defined.suffix));
-      if (defined.suffix > 0) {
-        int64_t& next = next_suffix_[defined.base];
-        next = std::min(next, defined.suffix - 1);
-      }
-    }
-    names_.erase(it);
-  }
-  frames_.pop_back();
-}
 
 void Printer::SpanComment(const Span& span) {
   if (!options_.spans || !span.defined() || span->source.empty()) return;
@@ -105,6 +44,30 @@ void Printer::Function(const BaseFunc& func, const std::string& name) {
   }
 }
 
+void Printer::GlobalInfos(const IRModule& module) {
+  std::unordered_map<std::string, int64_t> of_target;
+  Line();
+  Put("I.module_global_infos({");
+  Joined(module->global_infos, [&](const auto& item) {
+    Quoted(View(item.first));
+    Put(": [");
+    Joined(item.second, [&](const ObjectRef& info) {
+      const auto* device = info.as<VDeviceNode>();
+      if (device == nullptr) return Value(info);
+      device_numbers_.emplace(device, of_target[std::string(device->target)]++);
+      Put("I.vdevice(");
+      Quoted(View(device->target));
+      Put(", ");
+      PutInt(device->device_id);
+      Put(", ");
+      Quoted(View(device->memory_scope));
+      Put(')');
+    });
+    Put(']');
+  });
+  Put("})");
+}
+
 void Printer::Module(const IRModule& module) {
   Put("@I.ir_module");
   Line();
@@ -122,27 +85,7 @@ void Printer::Module(const IRModule& module) {
   }
   if (!module->global_infos.empty()) {
     empty = false;
-    Line();
-    Put("I.module_global_infos({");
-    Joined(module->global_infos, [&](const auto& item) {
-      Quoted(View(item.first));
-      Put(": [");
-      Joined(item.second, [&](const ObjectRef& info) {
-        if (const auto* device = info.as<VDeviceNode>()) {
-          Put("I.vdevice(");
-          Quoted(View(device->target));
-          Put(", ");
-          PutInt(device->device_id);
-          Put(", ");
-          Quoted(View(device->memory_scope));
-          Put(')');
-        } else {
-          Value(info);
-        }
-      });
-      Put(']');
-    });
-    Put("})");
+    GlobalInfos(module);
   }
   std::vector<std::pair<GlobalVar, BaseFunc>> functions;
   for (const auto& [var, func] : module->functions) functions.emplace_back(var, func);
@@ -216,14 +159,19 @@ void Printer::Metadata() {
     PutDtype(dtype);
     Put("\", \"shape\": [");
     Joined(shape, [&](int64_t extent) { PutInt(extent); });
-    Put("], \"data\": ");
+    Put("], ");
     const int64_t bytes = CheckedByteSize(shape, dtype);
-    if (options_.elide_constants_over >= 0 && bytes > options_.elide_constants_over) {
-      Put("None");
+    if (options_.weights != nullptr) {
+      const std::string name = "constant_" + std::to_string(options_.weights->size());
+      options_.weights->emplace_back(name, constant->data);
+      Put("\"tensor\": ");
+      Quoted(name);
+    } else if (options_.elide_constants_over >= 0 && bytes > options_.elide_constants_over) {
+      Put("\"data\": None");
     } else {
       const char* data = static_cast<const char*>(constant->data.data_ptr()) +
                          constant->data.GetDLTensorPtr()->byte_offset;
-      Put('"');
+      Put("\"data\": \"");
       AppendBase64(std::string_view(data, static_cast<size_t>(bytes)), &text_);
       Put('"');
     }
@@ -235,7 +183,7 @@ void Printer::Metadata() {
 std::string Printer::Finish() {
   Metadata();
   std::string above;
-  for (const std::string& declaration : type_vars_) above += declaration + "\n";
+  for (const std::string& name : type_vars_) above += name + " = TypeVar(\"" + name + "\")\n";
   if (!above.empty()) text_.insert(0, above);
   return std::move(text_);
 }

@@ -136,15 +136,19 @@ void Printer::PrimFunction(const tir::PrimFunc& func, const std::string& name) {
   } else {
     PrintStmt(func->body);
   }
+  text_.insert(declarations, BodySymbols());
+  body_symbols_.clear();
+  indent_ -= 4;
+  names_.Pop();
+  graph_level_ = graph_level;
+}
+
+std::string Printer::BodySymbols() const {
   std::string symbols;
   for (const auto& [symbol, dtype] : body_symbols_) {
     symbols += "\n" + std::string(indent_, ' ') + symbol + " = T." + dtype.ToString() + "()";
   }
-  body_symbols_.clear();
-  text_.insert(declarations, symbols);
-  indent_ -= 4;
-  names_.Pop();
-  graph_level_ = graph_level;
+  return symbols;
 }
 
 void Printer::Body(const Stmt& stmt) {
@@ -165,9 +169,9 @@ void Printer::PrintStmt(const Stmt& stmt) {
       std::string value = text_.substr(target);
       text_.resize(target);
       Put(names_.Define(bind->var.get(), View(bind->var->name_hint)));
-      Put(": T.");
+      Put(": T.let[T.");
       PutDtype(bind->var->dtype);
-      Put(" = ");
+      Put("] = ");
       return Put(value);
     }
     case StmtKind::kAssert: {

@@ -1,14 +1,15 @@
 /// \file
 /// Text of the IR: TVMScript, as TVM 0.27 prints it. `ParseModule` (parser.h) reads it back.
 ///
-/// The one deliberate difference is in floating-point literals, which print in the shortest form that reads back
-/// to the same value. Linear in the size of what is printed.
+/// The one deliberate difference is in floating-point literals, which print in the shortest form that every reader takes for the
+/// same value. Linear in the size of what is printed.
 #pragma once
 
 #include <cstdint>
 #include <string>
 
 #include "deuteron/ir/module.h"
+#include "deuteron/support/safetensors.h"
 
 namespace deuteron::script {
 
@@ -21,6 +22,8 @@ struct PrintOptions {
   bool spans = true;
   /// Constants of more bytes than this print without their data (such text does not parse back); -1: none.
   int64_t elide_constants_over = -1;
+  /// If not null, the tensors that are no scalars are added here, and the text has their names in place of their data.
+  NamedTensors* weights = nullptr;
 };
 
 /// Text of a module, a function, a graph-level expression, binding or type, a statement, a scalar expression, a

@@ -2,6 +2,7 @@
 /// The printer's state: the text so far, the names in scope, and what must be declared ahead of it.
 #pragma once
 
+#include <array>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -9,6 +10,7 @@
 #include <vector>
 
 #include "deuteron/relax/expr.h"
+#include "deuteron/script/name_table.h"
 #include "deuteron/script/printer.h"
 #include "deuteron/tir/functor.h"
 
@@ -23,31 +25,6 @@ enum class Precedence : uint8_t {
   kNone, kOr, kAnd, kNot, kCompare, kBitOr, kBitXor, kBitAnd, kShift, kSum, kProduct, kUnary, kAtom,
 };
 
-/// Names of objects, unique among those in scope; scopes nest.
-class NameTable {
- public:
-  void Push() { frames_.emplace_back(); }
-  void Pop();
-  /// Gives `object` a name like `hint` in the innermost scope.
-  const std::string& Define(const Object* object, std::string_view hint);
-  /// Gives `object` a name that stands for something longer ("A.data").
-  void DefineAs(const Object* object, std::string text);
-  /// Null if it has none.
-  const std::string* Find(const Object* object) const;
-
- private:
-  struct Defined {
-    const Object* object;
-    std::string base;
-    int64_t suffix;  // -1: takes no name
-  };
-  std::unordered_map<const Object*, std::string> names_;
-  std::unordered_set<std::string> taken_;
-  /// Where the search for a free suffix of a name begins.
-  std::unordered_map<std::string, int64_t> next_suffix_;
-  std::vector<std::vector<Defined>> frames_ = std::vector<std::vector<Defined>>(1);
-};
-
 class Printer {
  public:
   explicit Printer(const PrintOptions& options) : options_(options) {}
@@ -59,12 +36,14 @@ class Printer {
   void Function(const BaseFunc& func, const std::string& name);
   std::string Finish();
 
+  /// print_type.cc
+  void PrintType(const Type& type);
+
   /// print_relax.cc
   void RelaxFunction(const relax::Function& func, const std::string& name);
   void Block(const relax::BindingBlock& block);
   void PrintBinding(const relax::Binding& binding);
   void Relax(const RelaxExpr& expr);
-  void PrintType(const Type& type);
 
   /// print_tir.cc
   void PrimFunction(const tir::PrimFunc& func, const std::string& name);
@@ -72,6 +51,8 @@ class Printer {
 
   /// print_expr.cc
   void Prim(const PrimExpr& expr, Precedence context = Precedence::kNone);
+
+  /// print_value.cc
   void Value(const Any& value);
   void Quoted(std::string_view text);
 
@@ -101,7 +82,9 @@ class Printer {
   void SpanComment(const Span& span);
 
   // Scalars.
-  void PrintFloat(DataType dtype, double value);
+  void PrintFloat(double value);
+  /// Digits of a float that has no fraction are told from an integer's.
+  void PutDigits(std::string_view digits);
   void PrintImm(const PrimExprNode* expr);
   void PrintBinary(const tir::BinaryNode* expr, Precedence context);
   void PrintIntrinsic(const tir::CallNode* call, Precedence context);
@@ -137,6 +120,12 @@ class Printer {
   void TypeArguments(const Array<Type>& types, bool* first);
   void TupleFields(const relax::TupleNode* tuple);
   void PrintConstant(const relax::ConstantNode* constant);
+  void PrintConstFloat(DataType dtype, double value);
+  void NewType(const Type& type);
+  void PrintDevice(const VDevice& device);
+  void GlobalInfos(const IRModule& module);
+  /// Declarations of the symbols of the open function's body.
+  std::string BodySymbols() const;
   void PrintTarget(const relax::Var& var, bool annotate);
   void Metadata();
   bool PrintOpSpecially(const relax::CallNode* call, std::string_view name);
@@ -148,7 +137,13 @@ class Printer {
   /// In types and shapes int64 literals stand bare, in kernels int32 ones.
   bool graph_level_ = false;
   bool in_signature_ = false;
-  /// Symbols declared at the top of the text, in order.
+  /// How often a symbol or variable of the scalar level was printed.
+  int64_t names_used_ = 0;
+  /// Text of types that name no symbols.
+  std::unordered_map<const Object*, std::string> type_text_;
+  /// Devices that the module declares, by their number among those of one target.
+  std::unordered_map<const Object*, int64_t> device_numbers_;
+  /// Names of int64 symbols declared at the top of the text, in order.
   std::vector<std::string> type_vars_;
   std::unordered_set<std::string> type_var_set_;
   /// Those of the open function: no values yet where its signature is evaluated.
@@ -162,8 +157,5 @@ class Printer {
   std::vector<const relax::ConstantNode*> constants_;
   std::unordered_map<const DLTensor*, int64_t> constant_index_;
 };
-
-/// `text` as a Python identifier.
-std::string Identifier(std::string_view text);
 
 }  // namespace deuteron::script

@@ -29,7 +29,7 @@ class Module:
                 v_ax0, v_ax1, v_ax2, v_ax3 = T.axis.remap("SSSS", [ax0, ax1, ax2, ax3])
                 T.reads(lv2[v_ax0, v_ax1, v_ax2, v_ax3])
                 T.writes(T_add[v_ax0, v_ax1, v_ax2, v_ax3])
-                T_add[v_ax0, v_ax1, v_ax2, v_ax3] = lv2[v_ax0, v_ax1, v_ax2, v_ax3] + T.float32(1e-05)
+                T_add[v_ax0, v_ax1, v_ax2, v_ax3] = lv2[v_ax0, v_ax1, v_ax2, v_ax3] + T.float32(9.999999747378752e-06)
 
     @T.prim_func(private=True, s_tir=True)
     def add1(lv7: T.Buffer((T.int64(1), T.int64(4), T.int64(8), T.int64(8)), "float32"), lv8: T.Buffer((T.int64(1), T.int64(4), T.int64(1), T.int64(1)), "float32"), T_add: T.Buffer((T.int64(1), T.int64(4), T.int64(8), T.int64(8)), "float32")):

@@ -84,7 +84,7 @@ class Module:
                 v_ax0, v_ax1 = T.axis.remap("SS", [ax0, ax1])
                 T.reads(T_divide_intermediate_1[v_ax0, v_ax1])
                 T.writes(T_add_intermediate[v_ax0, v_ax1])
-                T_add_intermediate[v_ax0, v_ax1] = T_divide_intermediate_1[v_ax0, v_ax1] + T.float32(1e-05)
+                T_add_intermediate[v_ax0, v_ax1] = T_divide_intermediate_1[v_ax0, v_ax1] + T.float32(9.999999747378752e-06)
         for i0, i1 in T.grid(T.int64(4), T.int64(1)):
             with T.sblock("compute"):
                 v_i0, v_i1 = T.axis.remap("SS", [i0, i1])
