@@ -10,7 +10,7 @@ from tvm import relax
 
 rt = relax.transform
 
-GRAPHS = ("graph", "symbolic", "statements")
+GRAPHS = ("graph", "symbolic", "operators", "statements")
 CALLS = ("legalised", "statements")
 KERNELS = ("legalised", "scheduled")
 

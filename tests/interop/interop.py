@@ -1,0 +1,211 @@
+"""Exchanges modules with apache-tvm 0.27, as text, and compares the passes that both have.
+
+    python tests/interop/interop.py [--count N] [--seed FIRST] [--binary OPT_BATCH] [--kind KIND] [--passes all|none|NAME,…] [--keep DIR]
+
+For each of N generated modules:
+  - what TVM prints parses here, and what we print for it parses in TVM and is structurally equal to the original;
+  - for each pass of passes.TABLE that applies to its kind, our result is structurally equal to TVM's, under
+    `tvm_compat=true`. In a short run (`--passes sample`, the default) each module goes through a few passes, in rotation.
+Exit status 5 if anything differs. Modules with tensor constants are left out: TVM does not print their data.
+"""
+
+import argparse
+import collections
+import logging
+import os
+import pathlib
+import re
+import subprocess
+import sys
+import tempfile
+import warnings
+
+warnings.filterwarnings("ignore")
+os.environ.setdefault("TVM_LOG_DEBUG", "")
+HERE = pathlib.Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE))
+
+import tvm  # noqa: E402
+import tvm_ffi  # noqa: E402
+from tvm import relax  # noqa: E402
+
+import generate  # noqa: E402
+import passes  # noqa: E402
+
+ROOT = HERE.parent.parent
+MARK = "# --- "
+
+
+class Job:
+    """One module, the passes to run on it here, and what must come out (a TVM module)."""
+
+    def __init__(self, name, seed, ours, text, expected):
+        self.name, self.seed, self.ours, self.text, self.expected = name, seed, ours, text, expected
+
+
+def text_of(module):
+    """TVM's text, or None if it holds what cannot be exchanged: tensor constants, whose data TVM does not print, and buffers
+    that begin inside of others."""
+    text = module.script()
+    return None if "metadata[" in text or "elem_offset=" in text else text
+
+
+def pass_name(ours):
+    return ours.split("(")[0]
+
+
+def available(binary):
+    command = pathlib.Path(binary).parent / "deuteron"
+    listed = subprocess.run([command, "opt", "--list-passes"], capture_output=True, text=True, check=False).stdout
+    return {line.split()[0].split("(")[0] for line in listed.splitlines() if line.strip()}
+
+
+def parity_jobs(seed, kind, module, table, step, skipped):
+    rows = [row for row in table if kind in row.kinds]
+    for row in rows[seed // len(generate.KINDS) % step::step]:
+        try:
+            before = module
+            for earlier in row.before:
+                before = earlier(before)
+            text = text_of(before)
+            if text is None:
+                continue
+            expected = row.theirs(before)
+            if text_of(expected) is None:
+                continue
+        except Exception as error:  # pylint: disable=broad-except
+            # What TVM itself refuses cannot be compared.
+            skipped[row.ours] += 1
+            logging.debug("%s refuses seed %d: %s", row.ours, seed, error)
+            continue
+        yield Job(f"{seed}:{row.ours}", seed, row.ours, text, expected)
+
+
+def run_batch(binary, jobs, config):
+    """Our text or error for each job."""
+    with tempfile.NamedTemporaryFile("w", suffix=".txt") as file:
+        for i, job in enumerate(jobs):
+            file.write(f"{MARK}{i} | {job.ours}\n{job.text}\n")
+        file.flush()
+        run = subprocess.run([binary, file.name, *config], capture_output=True, text=True, check=False)
+    answers = {}
+    key, lines = None, []
+    for line in run.stdout.split("\n"):
+        if line.startswith(MARK):
+            if key is not None:
+                answers[key[0]] = (key[1], "\n".join(lines))
+            index, status = line[len(MARK):].split(" ")
+            key, lines = (int(index), status), []
+        else:
+            lines.append(line)
+    if key is not None:
+        answers[key[0]] = (key[1], "\n".join(lines))
+    for i, job in enumerate(jobs):
+        if i not in answers:
+            answers[i] = ("error", f"opt_batch ended with status {run.returncode}: {run.stderr[-2000:]}")
+            break
+    return answers
+
+
+def same_text(a, b):
+    """Whether two texts are the same but for the imports above them."""
+    a, b = ([line for line in text.strip().split("\n") if line and not line.startswith("# from ")] for text in (a, b))
+    return a == b
+
+
+def verdict(job, status, text):
+    """Empty if all is well."""
+    if status != "ok":
+        return text
+    if same_text(text, job.expected.script()):
+        return ""
+    try:
+        module = tvm.script.from_source(text, check_well_formed=False)
+    except Exception as error:  # pylint: disable=broad-except
+        return f"TVM cannot read it: {error}"
+    if tvm_ffi.structural_equal(module, job.expected, map_free_vars=True):
+        return ""
+    path = tvm_ffi.get_first_structural_mismatch(module, job.expected, map_free_vars=True)
+    return f"differs at {path}"
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--count", type=int, default=150)
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--binary", default=str(ROOT / "build" / "release" / "bin" / "opt_batch"))
+    parser.add_argument("--kind", help="only modules of this kind")
+    parser.add_argument("--passes", default="sample", help="all, none, sample, or names")
+    parser.add_argument("--keep", help="write what differs into this folder")
+    parser.add_argument("--show", type=int, default=3, help="how many differences of a kind to print")
+    args = parser.parse_args()
+
+    here = available(args.binary)
+    table = [row for row in passes.TABLE if pass_name(row.ours) in here]
+    if args.passes == "none":
+        table = []
+    elif args.passes not in ("all", "sample"):
+        table = [row for row in table if pass_name(row.ours) in args.passes.split(",")]
+    step = 4 if args.passes == "sample" and args.count < 1000 else 1
+
+    trips, parity, refused = [], [], collections.Counter()
+    unprinted = 0
+    seed = args.seed
+    while len(trips) < args.count:
+        try:
+            kind, module = (args.kind, generate.KINDS[args.kind](seed)) if args.kind else generate.module(seed)
+            text = text_of(module)
+        except Exception as error:  # pylint: disable=broad-except
+            refused["generation"] += 1
+            logging.debug("TVM refuses seed %d: %s", seed, error)
+            text = None
+        if text is None:
+            unprinted += 1
+        else:
+            trips.append(Job(f"{seed}:{kind}", seed, "", text, module))
+            parity.extend(parity_jobs(seed, kind, module, table, step, refused))
+        seed += 1
+
+    unsupported = collections.Counter()
+    failures = collections.defaultdict(list)
+    for title, jobs, config in (("text", trips, []), ("passes", parity, ["tvm_compat=true"])):
+        answers = run_batch(args.binary, jobs, config)
+        for i, job in enumerate(jobs):
+            status, text = answers.get(i, ("error", "no answer"))
+            if text.startswith("UnsupportedError"):
+                unsupported[re.sub(r".*unknown operator (\S+).*", r"\1", text.split("\n")[0])] += 1
+                continue
+            problem = verdict(job, status, text)
+            if not problem:
+                continue
+            failures[job.ours or "text"].append((job, problem))
+            if args.keep:
+                stem = pathlib.Path(args.keep) / job.name.replace(":", "-").split("(")[0].replace(" ", "")
+                stem.parent.mkdir(parents=True, exist_ok=True)
+                stem.with_suffix(".in.py").write_text(job.text)
+                stem.with_suffix(".ours.py").write_text(text)
+                stem.with_suffix(".tvm.py").write_text(job.expected.script())
+        print(f"{title}: {len(jobs)} modules, {sum(len(f) for key, f in failures.items() if (key == 'text') == (title == 'text'))} differ")
+    tried = collections.Counter(job.ours for job in parity)
+    for row in table:
+        print(f"  {row.ours:60} {tried[row.ours]:>5} compared {len(failures[row.ours]):>4} differ"
+              + (f" {refused[row.ours]:>4} refused by TVM" if refused[row.ours] else ""))
+    for name, found in failures.items():
+        if not found:
+            continue
+        print(f"\n{name}: {len(found)} differ; seeds {[job.seed for job, _ in found][:12]}")
+        classes = {}
+        for job, problem in found:
+            classes.setdefault(re.sub(r"[0-9]+|\"[^\"]*\"", "", problem.strip().split("\n")[0][-90:]), (job.seed, problem.strip()))
+        for at, problem in list(classes.values())[:args.show]:
+            print(f"  {at}: " + problem[:500].replace("\n", "\n    "))
+    if unsupported:
+        print("not supported here: " + ", ".join(f"{name} ({count})" for name, count in sorted(unsupported.items())))
+    missing = [row.ours for row in passes.TABLE if pass_name(row.ours) not in here]
+    if missing:
+        print("not here: " + ", ".join(missing))
+    sys.exit(5 if any(failures.values()) else 0)
+
+
+if __name__ == "__main__":
+    main()
