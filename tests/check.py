@@ -4,6 +4,7 @@
     python tests/check.py --since REV     those that differ from REV
     python tests/check.py --all           everything; static analysis takes about a minute a file and core
     python tests/check.py --no-tidy       without static analysis
+    python tests/check.py --fix           formats the files first
 """
 
 import argparse
@@ -96,8 +97,11 @@ def main():
     parser.add_argument("--all", action="store_true")
     parser.add_argument("--since", metavar="REV")
     parser.add_argument("--no-tidy", action="store_true")
+    parser.add_argument("--fix", action="store_true")
     arguments = parser.parse_args()
     files = all_files() if arguments.all else changed_files(arguments.since)
+    if arguments.fix and files:
+        run("clang-format", "-i", *map(str, files))
     # These cost nothing: always of everything.
     problems = [*check_layering(all_files()), *check_length(all_files()), *check_format(files)]
     if not arguments.no_tidy:
