@@ -18,12 +18,16 @@ std::span<const Reason> Reasons() {
        "Let the reductions pass merge the row's stages (reduction and consumers over the same rows), or move the consumer before "
        "the reduction."},
       {"complex-needs-elementwise",
-       "The producer is a convolution or matrix product, which accepts only elementwise followers, and one on the way is not.",
+       "The producer is in a kernel with a complex operator (convolution, product, pooling, softmax, mean), which accepts only elementwise "
+       "followers, and one on the way is not.",
        "Make {at} elementwise: equal shapes, no transposition or reduction, a bias along one axis."},
-      {"complex-consumer", "The consumer is a convolution or matrix product: its operands are read many times, and would be computed as often.",
+      {"complex-consumer",
+       "The consumer is a complex operator (convolution, product, pooling, softmax, mean): it reads its operands many times, and they would be "
+       "computed as often.",
        "Let the producer follow the operator before it, or move it behind {at} where shapes allow."},
       {"two-complex-operators",
-       "Producer and consumer are in kernels with a convolution or matrix product each, and a kernel holds only one.",
+       "Producer and consumer are in kernels with a complex operator each (convolution, product, pooling, softmax, mean), and a kernel holds "
+       "only one.",
        "None: the first is complete only when the second begins."},
       {"paths-never-meet", "The uses of the value never come together again, so it has to be stored for one of them.",
        "Let one kernel compute all uses (merge the results), or compute the value twice where that is cheap."},

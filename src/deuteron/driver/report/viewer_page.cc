@@ -30,6 +30,7 @@ const char* ViewerPage() {
   table { border-collapse: collapse; width: 100%; }
   th { text-align: left; font-weight: 600; color: var(--soft); }
   td, th { padding: 3px 6px 3px 0; border-bottom: 1px solid #eef1f4; vertical-align: top; overflow-wrap: anywhere; }
+  th { white-space: nowrap; overflow-wrap: normal; padding-right: 14px; }
   td.n, th.n { text-align: right; white-space: nowrap; font-variant-numeric: tabular-nums; }
   tr.go, .go { cursor: pointer; }
   tr.go:hover, .go:hover { background: #f0f6ff; }

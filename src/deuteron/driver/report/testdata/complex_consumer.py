@@ -19,6 +19,6 @@ class Module:
 # Not fused: 1 edge
 #
 # complex-consumer (1)
-#   The consumer is a convolution or matrix product: its operands are read many times, and would be computed as often.
+#   The consumer is a complex operator (convolution, product, pooling, softmax, mean): it reads its operands many times, and they would be computed as often.
 #   To fuse: Let the producer follow the operator before it, or move it behind gv (matmul) where shapes allow.
 #   a (tir_exp) → gv (matmul)

@@ -19,6 +19,6 @@ class Module:
 # Not fused: 1 edge
 #
 # complex-needs-elementwise (1)
-#   The producer is a convolution or matrix product, which accepts only elementwise followers, and one on the way is not.
+#   The producer is in a kernel with a complex operator (convolution, product, pooling, softmax, mean), which accepts only elementwise followers, and one on the way is not.
 #   To fuse: Make gv (transpose) elementwise: equal shapes, no transposition or reduction, a bias along one axis.
 #   a (matmul) → gv (transpose)

@@ -20,6 +20,6 @@ class Module:
 # Not fused: 1 edge
 #
 # two-complex-operators (1)
-#   Producer and consumer are in kernels with a convolution or matrix product each, and a kernel holds only one.
+#   Producer and consumer are in kernels with a complex operator each (convolution, product, pooling, softmax, mean), and a kernel holds only one.
 #   To fuse: None: the first is complete only when the second begins.
 #   b (relu) → gv (matmul)
