@@ -12,11 +12,13 @@
 ///
 /// Place: after import and after every pass that leaves aliases.
 #include <unordered_map>
+#include <unordered_set>
 
 #include "deuteron/relax/analysis/type_analysis.h"
 #include "deuteron/relax/transform/canonicalize.h"
 #include "deuteron/relax/transform/pass_utils.h"
 #include "deuteron/relax/transform/passes.h"
+#include "deuteron/relax/transform/seq_rewriter.h"
 #include "deuteron/relax/transform/var_replacer.h"
 
 namespace deuteron::relax {
@@ -25,29 +27,22 @@ namespace {
 bool IsLocal(const Var& var) { return var->kind == RelaxKind::kDataflowVar; }
 
 /// Removes aliases from one function, its branches included.
-class Canonicalizer {
- public:
-  SeqExpr Visit(const SeqExpr& seq) {
-    Array<BindingBlock> blocks = seq->blocks.Map([this](const BindingBlock& block) { return Visit(block); });
-    const Expr body = replacer_.Replace(seq->body);
-    if (blocks.same_as(seq->blocks) && body.same_as(seq->body)) return seq;
-    return SeqExpr(std::move(blocks), body, seq->span);
+class Canonicalizer : public SeqRewriter {
+ protected:
+  BindingBlock RewriteBlock(const BindingBlock& block) override {
+    if (block->IsInstance<DataflowBlockNode>()) FindRenamings(block);
+    locals_.clear();
+    return SeqRewriter::RewriteBlock(block);
   }
+  void RewriteBinding(const Binding& binding, Bindings* out) override {
+    const Binding visited = Visit(binding);
+    if (!visited.defined()) return;
+    if (IsLocal(visited->var)) locals_.insert(visited->var.get());
+    out->push_back(visited);
+  }
+  Expr RewriteResult(const Expr& result) override { return replacer_.Replace(result); }
 
  private:
-  BindingBlock Visit(const BindingBlock& block) {
-    const bool is_dataflow = block->IsInstance<DataflowBlockNode>();
-    if (is_dataflow) FindRenamings(block);
-    bool changed = false;
-    Array<Binding> bindings;
-    for (const Binding& binding : block->bindings) {
-      const Binding visited = Visit(binding);
-      changed |= !visited.same_as(binding);
-      if (visited.defined()) bindings.push_back(visited);
-    }
-    return changed ? WithBindings(block, std::move(bindings)) : block;
-  }
-
   /// `y = x` with y visible outside and x local to the block: x will be bound as y. The first y wins.
   void FindRenamings(const BindingBlock& block) {
     std::unordered_map<const Object*, Var> alias_of;
@@ -81,16 +76,14 @@ class Canonicalizer {
 
   /// The binding that stands for `binding`; null if nothing has to.
   Binding Visit(const Binding& binding) {
-    Binding replaced = VisitBranches(binding);
-    replaced = replacer_.Replace(replaced);
+    Binding replaced = replacer_.Replace(WithValue(binding, RewriteNested(BoundValue(binding))));
     const Expr& value = BoundValue(replaced);
     const Var& var = replaced->var;
     if (auto it = renamed_.find(var.get()); it != renamed_.end()) {
       const Var& name = it->second;
       replacer_.Set(var, name);
       Remember(name, value);
-      if (const auto* cast = replaced.as<MatchCastNode>()) return MatchCast(name, value, cast->ty, binding->span);
-      return VarBinding(name, value, binding->span);
+      return Rebind(replaced, name, value);
     }
     const Var source = AliasSource(replaced);
     if (source.defined() && (IsLocal(var) || !IsLocal(source))) {
@@ -100,7 +93,7 @@ class Canonicalizer {
     }
     if (const auto* item = value.as<TupleGetItemNode>()) {
       const Expr field = FieldOf(item);
-      if (field.defined()) {
+      if (field.defined() && (field->kind != RelaxKind::kDataflowVar || locals_.count(field.get()))) {
         if (IsVar(field) && (IsLocal(var) || field->kind != RelaxKind::kDataflowVar)) {
           replacer_.Set(var, field);
           return Binding();
@@ -123,20 +116,11 @@ class Canonicalizer {
     return it == tuples_.end() ? Expr() : it->second->fields[item->index];
   }
 
-  Binding VisitBranches(const Binding& binding) {
-    const auto* branch = BoundValue(binding).as<IfNode>();
-    if (branch == nullptr) return binding;
-    const SeqExpr true_branch = Visit(branch->true_branch);
-    const SeqExpr false_branch = Visit(branch->false_branch);
-    if (true_branch.same_as(branch->true_branch) && false_branch.same_as(branch->false_branch)) return binding;
-    const If visited(branch->cond, true_branch, false_branch, branch->span);
-    visited->ty = branch->ty;
-    return VarBinding(binding->var, visited, binding->span);
-  }
-
   VarReplacer replacer_;
   std::unordered_map<const Object*, Tuple> tuples_;
   std::unordered_map<const Object*, Var> renamed_;
+  /// DataflowVars of the block that is open.
+  std::unordered_set<const Object*> locals_;
 };
 
 /// Makes outputs of dataflow blocks local that only their own block uses.
@@ -151,7 +135,7 @@ class OutputDemoter {
       replacer.Set(info.var, DataflowVar(info.var->name_hint, info.var.ty(), info.var->span));
       any = true;
     }
-    return any ? WithBody(function, Rewrite(function->body, &replacer)) : function;
+    return any ? Renamer(replacer).RewriteBody(function) : function;
   }
 
  private:
@@ -185,22 +169,22 @@ class OutputDemoter {
     });
   }
 
-  SeqExpr Rewrite(const SeqExpr& seq, VarReplacer* replacer) {
-    Array<BindingBlock> blocks = seq->blocks.Map([&](const BindingBlock& block) {
-      Array<Binding> bindings = block->bindings.Map([&](const Binding& binding) {
-        Binding replaced = replacer->Replace(binding);
-        auto it = outputs_.find(binding->var.get());
-        if (it == outputs_.end() || it->second.used_outside) return replaced;
-        const Var local = Downcast<Var>(replacer->Replace(Expr(binding->var)));
-        if (const auto* cast = replaced.as<MatchCastNode>()) {
-          return Binding(MatchCast(local, cast->value, cast->ty, binding->span));
-        }
-        return Binding(VarBinding(local, BoundValue(replaced), binding->span));
-      });
-      return bindings.same_as(block->bindings) ? block : WithBindings(block, std::move(bindings));
-    });
-    return SeqExpr(std::move(blocks), replacer->Replace(seq->body), seq->span);
-  }
+  /// Binds the outputs that became local under their new names.
+  class Renamer : public SeqRewriter {
+   public:
+    explicit Renamer(const VarReplacer& replacer) : replacer_(replacer) {}
+
+   protected:
+    void RewriteBinding(const Binding& binding, Bindings* out) override {
+      const Binding replaced = replacer_.Replace(binding);
+      const Var var = Downcast<Var>(replacer_.Replace(Expr(binding->var)));
+      out->push_back(var.same_as(binding->var) ? replaced : Rebind(replaced, var, BoundValue(replaced)));
+    }
+    Expr RewriteResult(const Expr& result) override { return replacer_.Replace(result); }
+
+   private:
+    VarReplacer replacer_;
+  };
 
   std::unordered_map<const Object*, Output> outputs_;
 };
@@ -208,7 +192,7 @@ class OutputDemoter {
 }  // namespace
 
 Function Canonicalize(const Function& function) {
-  return OutputDemoter().Demote(WithBody(function, Canonicalizer().Visit(function->body)));
+  return OutputDemoter().Demote(Canonicalizer().RewriteBody(function));
 }
 
 Pass CanonicalizeBindings() {

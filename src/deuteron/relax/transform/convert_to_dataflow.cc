@@ -13,23 +13,24 @@
 #include "deuteron/relax/transform/canonicalize.h"
 #include "deuteron/relax/transform/pass_utils.h"
 #include "deuteron/relax/transform/passes.h"
+#include "deuteron/relax/transform/seq_rewriter.h"
 #include "deuteron/relax/transform/var_replacer.h"
 
 namespace deuteron::relax {
 namespace {
 
-class DataflowMaker {
+class DataflowMaker : public SeqRewriter {
  public:
   DataflowMaker(const IRModule& module, int64_t min_size) : module_(module), min_size_(min_size) {}
 
-  SeqExpr Visit(const SeqExpr& seq) {
+  SeqExpr RewriteSeq(const SeqExpr& seq) override {
     std::vector<BindingBlock> blocks;
     for (const BindingBlock& block : seq->blocks) Visit(block, &blocks);
     if (blocks.size() == seq->blocks.size() && std::equal(blocks.begin(), blocks.end(), seq->blocks.begin(),
                                                           [](const auto& a, const auto& b) { return a.same_as(b); })) {
       return seq;
     }
-    return SeqExpr(MergeNeighbours(blocks), seq->body, seq->span);
+    return SeqExpr(JoinBlocks(blocks), seq->body, seq->span);
   }
 
  private:
@@ -52,7 +53,7 @@ class DataflowMaker {
     // unless a dataflow block touches it, which can take it in.
     std::vector<std::pair<bool, std::vector<Binding>>> runs;
     for (const Binding& original : block->bindings) {
-      const Binding binding = VisitBranches(original);
+      const Binding binding = WithValue(original, RewriteNested(BoundValue(original)));
       changed |= !binding.same_as(original);
       const bool pure = IsPure(binding);
       if (runs.empty() || runs.back().first != pure) runs.push_back({pure, {}});
@@ -82,81 +83,27 @@ class DataflowMaker {
     return !HasSideEffect(value, module_);
   }
 
-  Binding VisitBranches(const Binding& binding) {
-    const auto* branch = BoundValue(binding).as<IfNode>();
-    if (branch == nullptr) return binding;
-    const SeqExpr true_branch = Visit(branch->true_branch);
-    const SeqExpr false_branch = Visit(branch->false_branch);
-    if (true_branch.same_as(branch->true_branch) && false_branch.same_as(branch->false_branch)) return binding;
-    const If visited(branch->cond, true_branch, false_branch, branch->span);
-    visited->ty = branch->ty;
-    return VarBinding(binding->var, visited, binding->span);
-  }
-
-  static Array<BindingBlock> MergeNeighbours(const std::vector<BindingBlock>& blocks) {
-    Array<BindingBlock> merged;
-    std::vector<Binding> open;
-    const auto close = [&] {
-      if (!open.empty()) merged.push_back(DataflowBlock(Array<Binding>(open.begin(), open.end())));
-      open.clear();
-    };
-    for (const BindingBlock& block : blocks) {
-      if (block->IsInstance<DataflowBlockNode>()) {
-        open.insert(open.end(), block->bindings.begin(), block->bindings.end());
-      } else {
-        close();
-        merged.push_back(block);
-      }
-    }
-    close();
-    return merged;
-  }
-
   const IRModule& module_;
   const int64_t min_size_;
 };
 
 /// Makes every variable plain and every block an ordinary one.
-class DataflowOpener {
- public:
-  SeqExpr Visit(const SeqExpr& seq) {
-    Array<BindingBlock> blocks;
-    for (const BindingBlock& block : seq->blocks) {
-      Array<Binding> bindings;
-      for (const Binding& binding : block->bindings) bindings.push_back(Visit(binding));
-      blocks.push_back(BindingBlock(std::move(bindings)));
-    }
-    Array<BindingBlock> joined;
-    for (const BindingBlock& block : blocks) {
-      if (joined.empty()) {
-        joined.push_back(block);
-        continue;
-      }
-      Array<Binding> all = joined.back()->bindings;
-      for (const Binding& binding : block->bindings) all.push_back(binding);
-      joined.Set(static_cast<int64_t>(joined.size()) - 1, BindingBlock(std::move(all)));
-    }
-    return SeqExpr(std::move(joined), replacer_.Replace(seq->body), seq->span);
+class DataflowOpener : public SeqRewriter {
+ protected:
+  BindingBlock RewriteBlock(const BindingBlock& block) override {
+    const BindingBlock opened = SeqRewriter::RewriteBlock(block);
+    return opened->IsInstance<DataflowBlockNode>() ? BindingBlock(opened->bindings) : opened;
   }
+  void RewriteBinding(const Binding& binding, Bindings* out) override {
+    const Binding replaced = replacer_.Replace(WithValue(binding, RewriteNested(BoundValue(binding))));
+    if (binding->var->kind != RelaxKind::kDataflowVar) return out->push_back(replaced);
+    const Var var(binding->var->name_hint, replaced->var.ty(), binding->var->span);
+    replacer_.Set(binding->var, var);
+    out->push_back(Rebind(replaced, var, BoundValue(replaced)));
+  }
+  Expr RewriteResult(const Expr& result) override { return replacer_.Replace(result); }
 
  private:
-  Binding Visit(const Binding& binding) {
-    Expr value = BoundValue(binding);
-    if (const auto* branch = value.as<IfNode>()) {
-      const If visited(replacer_.Replace(branch->cond), Visit(branch->true_branch), Visit(branch->false_branch), value->span);
-      visited->ty = value.ty();
-      value = visited;
-    } else {
-      value = replacer_.Replace(value);
-    }
-    Var var = binding->var;
-    if (var->kind == RelaxKind::kDataflowVar) {
-      var = Var(var->name_hint, var.ty(), var->span);
-      replacer_.Set(binding->var, var);
-    }
-    if (const auto* cast = binding.as<MatchCastNode>()) return MatchCast(var, value, cast->ty, binding->span);
-    return VarBinding(var, value, binding->span);
-  }
   VarReplacer replacer_;
 };
 
@@ -166,7 +113,7 @@ Pass ConvertToDataflow(int64_t min_size) {
   return transform::ModulePass({.name = "ConvertToDataflow"}, [min_size](IRModule module, const transform::PassContext&) {
     const IRModule original = module;
     return UpdateFunctions(std::move(module), [&](const GlobalVar&, const Function& function) {
-      return Canonicalize(WithBody(function, DataflowMaker(original, min_size).Visit(function->body)));
+      return Canonicalize(DataflowMaker(original, min_size).RewriteBody(function));
     });
   });
 }
@@ -174,7 +121,7 @@ Pass ConvertToDataflow(int64_t min_size) {
 Pass ToNonDataflow() {
   return transform::ModulePass({.name = "ToNonDataflow"}, [](IRModule module, const transform::PassContext&) {
     return UpdateFunctions(std::move(module), [](const GlobalVar&, const Function& function) {
-      return WithBody(function, DataflowOpener().Visit(function->body));
+      return DataflowOpener().RewriteBody(function);
     });
   });
 }

@@ -17,36 +17,37 @@
 #include "deuteron/relax/analysis/type_analysis.h"
 #include "deuteron/relax/transform/pass_utils.h"
 #include "deuteron/relax/transform/passes.h"
+#include "deuteron/relax/transform/seq_rewriter.h"
 #include "deuteron/relax/transform/var_replacer.h"
 
 namespace deuteron::relax {
 namespace {
 
 /// Removes dead bindings of one function.
-class BindingRemover {
+class BindingRemover : public SeqRewriter {
  public:
   explicit BindingRemover(const IRModule& module) : module_(module) {}
 
   Function Remove(const Function& function) {
     UseType(function->ret_ty);
-    return WithBody(function, Visit(function->body));
+    return RewriteBody(function);
   }
 
  private:
-  SeqExpr Visit(const SeqExpr& seq) {
+  SeqExpr RewriteSeq(const SeqExpr& seq) override {
     Use(seq->body);
     bool changed = false;
     std::vector<BindingBlock> reversed;
     for (size_t b = seq->blocks.size(); b-- > 0;) {
-      const BindingBlock block = Visit(seq->blocks[b]);
+      const BindingBlock block = RewriteBlock(seq->blocks[b]);
       changed |= !block.same_as(seq->blocks[b]);
       if (!block->bindings.empty()) reversed.push_back(block);
     }
     if (!changed) return seq;
-    return SeqExpr(Array<BindingBlock>(reversed.rbegin(), reversed.rend()), seq->body, seq->span);
+    return SeqExpr(JoinBlocks({reversed.rbegin(), reversed.rend()}), seq->body, seq->span);
   }
 
-  BindingBlock Visit(const BindingBlock& block) {
+  BindingBlock RewriteBlock(const BindingBlock& block) override {
     const bool is_dataflow = block->IsInstance<DataflowBlockNode>();
     std::vector<Binding> reversed;
     bool changed = false;
@@ -56,7 +57,7 @@ class BindingRemover {
         changed = true;
         continue;
       }
-      const Binding kept = VisitBranches(binding);
+      const Binding kept = WithValue(binding, RewriteNested(BoundValue(binding)));
       changed |= !kept.same_as(binding);
       UseBinding(kept);
       reversed.push_back(kept);
@@ -74,28 +75,14 @@ class BindingRemover {
     return HasSideEffect(BoundValue(binding), module_);
   }
 
-  Binding VisitBranches(const Binding& binding) {
-    const auto* branch = BoundValue(binding).as<IfNode>();
-    if (branch == nullptr) return binding;
-    const SeqExpr true_branch = Visit(branch->true_branch);
-    const SeqExpr false_branch = Visit(branch->false_branch);
-    if (true_branch.same_as(branch->true_branch) && false_branch.same_as(branch->false_branch)) return binding;
-    const If visited(branch->cond, true_branch, false_branch, branch->span);
-    visited->ty = branch->ty;
-    return VarBinding(binding->var, visited, binding->span);
-  }
-
   void UseBinding(const Binding& binding) {
     Use(BoundValue(binding));
     UseType(binding->var.ty());
     if (const auto* cast = binding.as<MatchCastNode>()) UseType(cast->ty);
   }
   void Use(const Expr& expr) {
-    if (const auto* branch = expr.as<IfNode>()) return Use(branch->cond);  // the branches were visited
-    if (const auto* function = expr.as<FunctionNode>()) {
-      Visit(function->body);
-      return;
-    }
+    if (const auto* branch = expr.as<IfNode>()) return Use(branch->cond);  // nested bodies were visited
+    if (expr->kind == RelaxKind::kFunction) return;
     VisitLeaves(expr, [this](const Expr& leaf) {
       if (IsVar(leaf)) used_.insert(leaf.get());
       if (const auto* shape = leaf.as<ShapeExprNode>()) UseDims(shape->values);
@@ -121,34 +108,6 @@ class BindingRemover {
   std::unordered_set<const Object*> symbols_;
 };
 
-/// Adds every global variable mentioned in a function to a work list.
-class CalleeCollector {
- public:
-  explicit CalleeCollector(std::vector<GlobalVar>* found) : found_(found) {}
-  void Visit(const BaseFunc& func) {
-    if (const auto* function = func.as<FunctionNode>()) Visit(function->body);
-  }
-
- private:
-  void Visit(const SeqExpr& seq) {
-    for (const BindingBlock& block : seq->blocks) {
-      for (const Binding& binding : block->bindings) VisitExpr(BoundValue(binding));
-    }
-    VisitExpr(seq->body);
-  }
-  void VisitExpr(const Expr& expr) {
-    if (const auto* branch = expr.as<IfNode>()) {
-      Visit(branch->true_branch);
-      return Visit(branch->false_branch);
-    }
-    if (const auto* function = expr.as<FunctionNode>()) return Visit(function->body);
-    VisitLeaves(expr, [this](const Expr& leaf) {
-      if (const auto* callee = leaf.as<GlobalVarNode>()) found_->push_back(GetRef<GlobalVar>(callee));
-    });
-  }
-  std::vector<GlobalVar>* found_;
-};
-
 IRModule RemoveUnusedFunctions(IRModule module, const std::vector<std::string>& entries) {
   std::vector<GlobalVar> work;
   for (const std::string& name : entries) work.push_back(module.GetGlobalVar(name));
@@ -160,7 +119,11 @@ IRModule RemoveUnusedFunctions(IRModule module, const std::vector<std::string>& 
     const GlobalVar var = module.FindGlobalVar(std::string(work.back()->name_hint));
     work.pop_back();
     if (!var.defined() || !reached.insert(var.get()).second) continue;
-    CalleeCollector(&work).Visit(module->functions.at(var));
+    const auto function = As<Function>(module->functions.at(var));
+    if (!function.defined()) continue;
+    VisitAllLeaves(function->body, [&](const Expr& leaf) {
+      if (const auto* callee = leaf.as<GlobalVarNode>()) work.push_back(GetRef<GlobalVar>(callee));
+    });
   }
   std::vector<GlobalVar> dead;
   for (const auto& [var, func] : module->functions) {

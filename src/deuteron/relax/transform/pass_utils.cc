@@ -62,6 +62,43 @@ void VisitLeaves(const Expr& expr, const std::function<void(const Expr&)>& visit
   }
 }
 
+void VisitValues(const SeqExpr& seq, const std::function<void(const Expr&)>& visit) {
+  const auto enter = [&](const Expr& value) {
+    visit(value);
+    if (const auto* branch = value.as<IfNode>()) {
+      VisitValues(branch->true_branch, visit);
+      VisitValues(branch->false_branch, visit);
+    }
+    if (const auto* function = value.as<FunctionNode>()) VisitValues(function->body, visit);
+  };
+  for (const BindingBlock& block : seq->blocks) {
+    for (const Binding& binding : block->bindings) enter(BoundValue(binding));
+  }
+  enter(seq->body);
+}
+
+void VisitAllLeaves(const SeqExpr& seq, const std::function<void(const Expr&)>& visit) {
+  VisitValues(seq, [&](const Expr& value) {
+    if (const auto* branch = value.as<IfNode>()) {
+      VisitLeaves(branch->cond, visit);
+    } else {
+      VisitLeaves(value, visit);
+    }
+  });
+}
+
+void ThrowIfUsed(const IRModule& module, const GlobalVar& callee, const char* pass) {
+  for (const auto& [caller, func] : module->functions) {
+    const auto function = As<Function>(func);
+    if (!function.defined()) continue;
+    VisitAllLeaves(function->body, [&, caller = caller](const Expr& leaf) {
+      if (!leaf.same_as(callee)) return;
+      DEUTERON_THROW(ModelError) << pass << ": the parameters of function \"" << std::string(callee->name_hint)
+                                 << "\" cannot change, because function \"" << std::string(caller->name_hint) << "\" uses it";
+    });
+  }
+}
+
 FunctionNames::FunctionNames(const IRModule& module) {
   for (const auto& [name, var] : module->global_vars) used_.emplace(std::string(name), 0);
 }

@@ -22,6 +22,12 @@ const Expr& BoundValue(const Binding& binding);
 /// Calls `visit` on every variable, constant and other leaf in `expr` (a binding's value), in order. Does not
 /// enter functions or branches.
 void VisitLeaves(const Expr& expr, const std::function<void(const Expr&)>& visit);
+/// Calls `visit` on every value bound in `seq`, branches and local functions included, and on results.
+void VisitValues(const SeqExpr& seq, const std::function<void(const Expr&)>& visit);
+/// Calls `visit` on every leaf in `seq`, as VisitLeaves does for one value; those of branches and local functions too.
+void VisitAllLeaves(const SeqExpr& seq, const std::function<void(const Expr&)>& visit);
+/// A ModelError if a function of the module mentions `callee`, whose parameters `pass` is to change.
+void ThrowIfUsed(const IRModule& module, const GlobalVar& callee, const char* pass);
 inline bool IsVar(const Expr& expr) {
   return expr->kind == RelaxKind::kVar || expr->kind == RelaxKind::kDataflowVar;
 }

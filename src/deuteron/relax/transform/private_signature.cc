@@ -3,79 +3,37 @@
 #include <unordered_set>
 
 #include "deuteron/relax/transform/pass_utils.h"
-#include "deuteron/relax/transform/var_replacer.h"
+#include "deuteron/relax/transform/seq_rewriter.h"
 
 namespace deuteron::relax {
 namespace {
 
-/// Calls `visit` on every value bound in `seq`, branches and local functions included, and on results.
-void VisitValues(const SeqExpr& seq, const std::function<void(const Expr&)>& visit) {
-  const auto enter = [&](const Expr& value) {
-    visit(value);
-    if (const auto* branch = value.as<IfNode>()) {
-      VisitValues(branch->true_branch, visit);
-      VisitValues(branch->false_branch, visit);
-    }
-    if (const auto* function = value.as<FunctionNode>()) VisitValues(function->body, visit);
-  };
-  for (const BindingBlock& block : seq->blocks) {
-    for (const Binding& binding : block->bindings) enter(BoundValue(binding));
-  }
-  enter(seq->body);
-}
-
 /// Rewrites calls binding by binding, so that new bindings can be put before them.
-class CallSites {
+class CallSites : public SeqRewriter {
  public:
   explicit CallSites(const std::unordered_map<const Object*, NewSignature>& signatures) : signatures_(signatures) {}
 
-  SeqExpr Rewrite(const SeqExpr& seq) {
-    Array<BindingBlock> blocks = seq->blocks.Map([this](const BindingBlock& block) { return Rewrite(block); });
-    return blocks.same_as(seq->blocks) ? seq : SeqExpr(std::move(blocks), seq->body, seq->span);
+ protected:
+  BindingBlock RewriteBlock(const BindingBlock& block) override {
+    is_dataflow_ = block->IsInstance<DataflowBlockNode>();
+    return SeqRewriter::RewriteBlock(block);
+  }
+
+  void RewriteBinding(const Binding& binding, Bindings* out) override {
+    const auto* call = BoundValue(binding).as<CallNode>();
+    const auto it = call == nullptr ? signatures_.end() : signatures_.find(call->op.get());
+    if (it == signatures_.end()) return SeqRewriter::RewriteBinding(binding, out);
+    Array<Expr> args;
+    for (const Expr& arg : it->second.arguments(call->args)) {
+      args.push_back(IsLeaf(arg) ? arg : BindArgument(arg, is_dataflow_, out));
+    }
+    const Call rewritten(call->op, std::move(args), call->attrs, call->ty_args, call->span);
+    rewritten->ty = call->ty;
+    out->push_back(WithValue(binding, rewritten));
   }
 
  private:
-  BindingBlock Rewrite(const BindingBlock& block) {
-    bool changed = false;
-    Array<Binding> bindings;
-    for (const Binding& binding : block->bindings) {
-      const Expr value = Rewrite(BoundValue(binding), block->IsInstance<DataflowBlockNode>(), &bindings);
-      if (value.same_as(BoundValue(binding))) {
-        bindings.push_back(binding);
-        continue;
-      }
-      changed = true;
-      bindings.push_back(VarBinding(binding->var, value, binding->span));
-    }
-    return changed ? WithBindings(block, std::move(bindings)) : block;
-  }
-
-  Expr Rewrite(const Expr& value, bool is_dataflow, Array<Binding>* bindings) {
-    if (const auto* branch = value.as<IfNode>()) {
-      const SeqExpr true_branch = Rewrite(branch->true_branch);
-      const SeqExpr false_branch = Rewrite(branch->false_branch);
-      if (true_branch.same_as(branch->true_branch) && false_branch.same_as(branch->false_branch)) return value;
-      const If rewritten(branch->cond, true_branch, false_branch, value->span);
-      rewritten->ty = value.ty();
-      return rewritten;
-    }
-    if (const auto* function = value.as<FunctionNode>()) {
-      return WithBody(GetRef<Function>(function), Rewrite(function->body));
-    }
-    const auto* call = value.as<CallNode>();
-    if (call == nullptr) return value;
-    auto it = signatures_.find(call->op.get());
-    if (it == signatures_.end()) return value;
-    Array<Expr> args;
-    for (const Expr& arg : it->second.arguments(call->args)) {
-      args.push_back(IsLeaf(arg) ? arg : BindArgument(arg, is_dataflow, bindings));
-    }
-    const Call rewritten(call->op, std::move(args), call->attrs, call->ty_args, call->span);
-    rewritten->ty = value.ty();
-    return rewritten;
-  }
-
-  static Var BindArgument(const Expr& arg, bool is_dataflow, Array<Binding>* bindings) {
+  static Var BindArgument(const Expr& arg, bool is_dataflow, Bindings* bindings) {
     const auto* item = arg.as<TupleGetItemNode>();
     if (item != nullptr && !IsLeaf(item->tuple)) {
       const Var tuple = BindArgument(item->tuple, is_dataflow, bindings);
@@ -87,6 +45,7 @@ class CallSites {
   }
 
   const std::unordered_map<const Object*, NewSignature>& signatures_;
+  bool is_dataflow_ = false;
 };
 
 }  // namespace
@@ -124,7 +83,7 @@ IRModule ChangeSignatures(IRModule module, std::unordered_map<const Object*, New
     if (!function.defined()) continue;
     auto it = signatures.find(var.get());
     Function updated = it == signatures.end() ? function : it->second.function;
-    updated = WithBody(updated, sites.Rewrite(updated->body));
+    updated = sites.RewriteBody(updated);
     if (!updated.same_as(function)) changed.emplace_back(var, std::move(updated));
   }
   for (auto& [var, func] : changed) module.Update(var, std::move(func));

@@ -18,28 +18,10 @@
 namespace deuteron::relax {
 namespace {
 
-void CollectUses(const SeqExpr& seq, std::unordered_set<const Object*>* used) {
-  const auto use = [&](const Expr& value) {
-    if (const auto* branch = value.as<IfNode>()) {
-      used->insert(branch->cond.get());
-      CollectUses(branch->true_branch, used);
-      CollectUses(branch->false_branch, used);
-    } else if (const auto* function = value.as<FunctionNode>()) {
-      CollectUses(function->body, used);
-    } else {
-      VisitLeaves(value, [&](const Expr& leaf) { used->insert(leaf.get()); });
-    }
-  };
-  for (const BindingBlock& block : seq->blocks) {
-    for (const Binding& binding : block->bindings) use(BoundValue(binding));
-  }
-  use(seq->body);
-}
-
 /// Which parameters stay.
 std::vector<bool> KeptParameters(const Function& function) {
   std::unordered_set<const Object*> used;
-  CollectUses(function->body, &used);
+  VisitAllLeaves(function->body, [&](const Expr& leaf) { used.insert(leaf.get()); });
   std::vector<bool> kept;
   Array<Var> params;
   for (const Var& param : function->params) {
