@@ -1,15 +1,36 @@
 #include "deuteron/driver/pass_registry.h"
 
 #include <algorithm>
+#include <filesystem>
 #include <utility>
 
 #include "deuteron/driver/constant_evaluator.h"
 #include "deuteron/driver/pipeline.h"
 #include "deuteron/relax/transform/passes.h"
 #include "deuteron/relax/transform/vm_passes.h"
+#include "deuteron/support/npy.h"
 
 namespace deuteron {
 namespace {
+
+/// Tensors by name: the files NAME.npy of a folder.
+std::map<std::string, Tensor> ReadParams(const std::string& path) {
+  if (path.empty()) DEUTERON_THROW(UsageError) << "BindParams: argument params is missing: a folder of files NAME.npy";
+  if (!std::filesystem::is_directory(path)) DEUTERON_THROW(UsageError) << "BindParams: params: there is no folder " << path;
+  std::map<std::string, Tensor> params;
+  for (const auto& entry : std::filesystem::directory_iterator(path)) {
+    if (entry.path().extension() == ".npy") params[entry.path().stem()] = ReadNpy(entry.path());
+  }
+  return params;
+}
+
+/// true, false, or the functions that share.
+transform::Pass MakeLiftTransformParams(const PassArguments& args) {
+  const auto value = args.values().find("shared_transform");
+  const bool is_list = value != args.values().end() && value->second.is_array();
+  if (is_list) return relax::LiftTransformParams(true, args.Strings("shared_transform"));
+  return relax::LiftTransformParams(args.Bool("shared_transform", false));
+}
 
 std::vector<PassEntry>& Table() {
   using Args = const PassArguments&;
@@ -19,6 +40,17 @@ std::vector<PassEntry>& Table() {
       {"ConvertToDataflow", "gathers runs of pure bindings into dataflow blocks", {"min_size"},
        [](Args args) { return relax::ConvertToDataflow(args.Int("min_size", 2)); }},
       {"ToNonDataflow", "opens every dataflow block", {}, [](Args) { return relax::ToNonDataflow(); }},
+      {"Normalize", "brings functions that were built by hand into A-normal form", {}, [](Args) { return relax::Normalize(); }},
+      {"BindParams", "replaces parameters of a function by the tensors of those names in a .safetensors file",
+       {"func_name", "params"},
+       [](Args args) { return relax::BindParams(args.String("func_name", "main"), ReadParams(args.String("params", ""))); }},
+      {"BindSymbolicVars", "replaces symbolic variables by numbers", {"binding_map", "func_name"},
+       [](Args args) { return relax::BindSymbolicVars(args.Ints("binding_map"), args.String("func_name", "")); }},
+      {"InlinePrivateFunctions", "puts the bodies of private functions in place of their calls", {},
+       [](Args) { return relax::InlinePrivateFunctions(); }},
+      {"LambdaLift", "makes local functions functions of the module", {}, [](Args) { return relax::LambdaLift(); }},
+      {"LiftTransformParams", "moves what is computed from weights alone to functions that run once", {"shared_transform"},
+       [](Args args) { return MakeLiftTransformParams(args); }},
       {"DecomposeOpsForInference", "writes batch_norm and other composite operators out in simpler ones", {"func_name"},
        [](Args args) { return relax::DecomposeOpsForInference(args.String("func_name", "")); }},
       {"FoldBatchnormToConv2D", "folds an inference batch_norm into the weights of the convolution before it", {},
@@ -27,6 +59,8 @@ std::vector<PassEntry>& Table() {
        [](Args) { return relax::FoldConstant(MakeConstantEvaluator()); }},
       {"DeadCodeElimination", "removes unused pure bindings and unreachable functions", {"entry_functions"},
        [](Args args) { return relax::DeadCodeElimination(args.Strings("entry_functions")); }},
+      {"EliminateCommonSubexpr", "computes what is written twice once", {"call_only"},
+       [](Args args) { return relax::EliminateCommonSubexpr(args.Bool("call_only", false)); }},
       {"CombineParallelMatmul", "combines products of the same left operand into one", {},
        [](Args) { return relax::CombineParallelMatmul(); }},
       {"ConvertLayout", "gives operators the layouts asked for and lets the others follow", {"desired_layouts"},
@@ -59,6 +93,8 @@ std::vector<PassEntry>& Table() {
        [](Args) { return relax::ExpandTupleArguments(); }},
       {"RemoveUnusedParameters", "removes parameters of private functions that nothing uses", {},
        [](Args) { return relax::RemoveUnusedParameters(); }},
+      {"RemoveUnusedOutputs", "removes fields of private functions' results that nothing uses", {},
+       [](Args) { return relax::RemoveUnusedOutputs(); }},
       {"CombineMatmulsOfOneWeight", "products of several inputs with one weight become one product", {},
        [](Args) { return relax::CombineMatmulsOfOneWeight(); }},
       {"PackConvWeights", "lays constant convolution weights out for the kernels that read them", {},

@@ -254,6 +254,8 @@ class RelaxInterpreter {
       args.erase(args.begin());
       return CallPacked(std::string(Downcast<ExternFunc>(call->args[0])->global_symbol), args);
     }
+    if (name == "relax.make_closure") return Array<Any>{ObjectRef(call->args[0]), Eval(call->args[1], frame)};
+    if (name == "relax.invoke_closure" || name == "relax.invoke_pure_closure") return InvokeClosure(call, frame);
     if (name == "relax.shape_of") {
       const auto tensor = Eval(call->args[0], frame).cast<Tensor>();
       return ffi::Shape(std::vector<int64_t>(tensor.shape().begin(), tensor.shape().end()));
@@ -266,6 +268,23 @@ class RelaxInterpreter {
       return Array<Any>();
     }
     return CallOperator(call, frame);
+  }
+
+  /// A closure is a pair of a function of the module and what it was made with.
+  Value InvokeClosure(const CallNode* call, Frame* frame) {
+    const Value closure = Eval(call->args[0], frame);
+    std::vector<Value> args;
+    const auto append = [&args](const Array<Any>& values) { args.insert(args.end(), values.begin(), values.end()); };
+    append(Eval(call->args[1], frame).cast<Array<Any>>());
+    ObjectRef callee;
+    if (const auto pair = closure.as<Array<Any>>()) {
+      callee = (*pair)[0].cast<ObjectRef>();
+      append((*pair)[1].cast<Array<Any>>());
+    } else {
+      callee = closure.cast<ObjectRef>();
+    }
+    const auto var = Downcast<GlobalVar>(callee);
+    return Call(Downcast<Function>(module_.Lookup(var)), args, std::string(var->name_hint));
   }
 
   Value CallLocal(const Function& function, const std::vector<Value>& inputs, Frame frame) {

@@ -124,7 +124,10 @@ class Verifier {
       for (const tir::Var& symbol : DefinedSymbolicVars(cast->ty)) DefineSymbol(symbol);
       VerifyType(cast->ty);
     } else {
-      VerifyValue(static_cast<const VarBindingNode*>(binding.get())->value, is_dataflow);
+      const Expr& value = static_cast<const VarBindingNode*>(binding.get())->value;
+      const bool may_call_itself = value->kind == RelaxKind::kFunction && visible_.insert(binding->var.get()).second;
+      VerifyValue(value, is_dataflow);
+      if (may_call_itself) visible_.erase(binding->var.get());
       where_ = where;
     }
     if (binding->var->kind == RelaxKind::kDataflowVar && !is_dataflow) {

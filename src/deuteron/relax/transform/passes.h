@@ -26,11 +26,28 @@ using transform::Pass;
 Pass CanonicalizeBindings();
 /// Gathers runs of at least `min_size` pure bindings into dataflow blocks.
 Pass ConvertToDataflow(int64_t min_size = 2);
+/// Brings functions that were built by hand into A-normal form and infers missing types.
+Pass Normalize();
 /// Opens every dataflow block: its variables become plain ones.
 Pass ToNonDataflow();
 /// Removes pure bindings whose values nothing uses, and functions that no entry reaches. Without
 /// `entry_functions`, every public function is one.
 Pass DeadCodeElimination(std::vector<std::string> entry_functions = {});
+
+/// Computes what is written twice once: later bindings become names of the first. `call_only`: only calls.
+Pass EliminateCommonSubexpr(bool call_only = false);
+
+/// Replaces parameters of a function, by name, by constants.
+Pass BindParams(std::string func_name, std::map<std::string, Tensor> params);
+/// Replaces symbolic variables, by name, by numbers: in one function, or in all.
+Pass BindSymbolicVars(std::map<std::string, int64_t> binding_map, std::string func_name = "");
+/// Puts the bodies of private functions in place of their calls.
+Pass InlinePrivateFunctions();
+/// Makes local functions functions of the module.
+Pass LambdaLift();
+/// Moves what functions with the attribute num_input compute from weights alone to `<name>_transform_params`. With
+/// `shared_transform`, to one `transform_params` for all of them, or for those in `functions`.
+Pass LiftTransformParams(bool shared_transform = false, std::vector<std::string> functions = {});
 
 /// Writes batch_norm, dropout and other composite operators out in simpler ones, as inference computes them.
 /// `func_name`: only in that function.
@@ -108,6 +125,8 @@ Pass ComputePrimValue();
 Pass ExpandTupleArguments();
 /// Removes parameters of private functions that nothing uses.
 Pass RemoveUnusedParameters();
+/// Removes fields of private functions' results that nothing uses, then what is trivial or dead.
+Pass RemoveUnusedOutputs();
 
 /// Products of several inputs of few rows with the same weight become one product.
 Pass CombineMatmulsOfOneWeight();

@@ -32,6 +32,8 @@ class VarReplacer {
   BindingBlock Replace(const BindingBlock& block);
   /// The parameters are renewed where their types change.
   Function Replace(const Function& function);
+  /// A variable as it is to be bound: renewed, and replaced by the new one from now on, if its type changes.
+  Var ReplaceDef(const Var& var);
 
  protected:
   /// A subclass that overrides VisitCall says so here: then all expressions are entered.
@@ -41,7 +43,6 @@ class VarReplacer {
 
  private:
   Expr ReplaceNode(const Expr& expr);
-  Var ReplaceDef(const Var& var);
 
   bool visits_calls_ = false;
   std::unordered_map<const Object*, Expr> values_;

@@ -1,0 +1,227 @@
+/// \file
+/// LiftTransformParams: weights are prepared once, not in each run.
+///
+/// Purpose: the attribute num_input says how many parameters of a function are inputs; the others are weights. What its
+/// dataflow blocks compute from weights alone goes to a function of its own, `<name>_transform_params`, from the tuple of
+/// the weights to the tuple of what is left to pass: weights that are used as they are, then prepared ones. The function
+/// takes those instead. With `shared_transform`, one function `transform_params` does what all (or the named) functions
+/// with num_input have in common; their weights must be of the same types.
+///
+/// What it must not do: lift what has side effects, consumes memory in place, or depends on inputs, also through symbols
+/// that no weight defines; lift what depends on no weight for its own sake; change a function that is called in the module
+/// (its calls would pass the wrong weights).
+///
+/// Better than TVM: an output of a dataflow block that is lifted becomes a parameter (TVM leaves it undefined); a weight is
+/// projected once; equal preparations in shared functions are made once; symbolic shapes may be shared. The last three are
+/// switched off by tvm_compat.
+#include <unordered_map>
+#include <unordered_set>
+
+#include "deuteron/relax/analysis/type_analysis.h"
+#include "deuteron/relax/transform/pass_utils.h"
+#include "deuteron/relax/transform/passes.h"
+#include "deuteron/relax/transform/seq_rewriter.h"
+#include "deuteron/relax/transform/weight_steps.h"
+
+namespace deuteron::relax {
+namespace {
+
+constexpr const char* kNumInput = "num_input";
+using Objects = std::unordered_set<const Object*>;
+
+
+/// The function without its lifted steps.
+class StepRemover : public SeqRewriter {
+ public:
+  StepRemover(const WeightSteps& target, const std::vector<bool>& lifted, VarReplacer replacer, bool compat)
+      : target_(target), lifted_(lifted), replacer_(std::move(replacer)), compat_(compat) {}
+
+  Function Remove(const Array<Var>& params) {
+    const Function& function = target_.function;
+    SeqExpr body = RewriteSeq(function->body);
+    if (compat_ && body->body->kind == RelaxKind::kTuple) body = BindResult(body);
+    return Function(params, body, function->ret_ty, function->is_pure, function->attrs, function->span);
+  }
+
+ protected:
+  void RewriteBinding(const Binding& binding, Bindings* out) override {
+    const auto step = target_.step_of.find(binding->var.get());
+    if (step != target_.step_of.end() && lifted_[step->second]) return;
+    out->push_back(replacer_.Replace(WithValue(binding, RewriteNested(BoundValue(binding)))));
+  }
+  Expr RewriteResult(const Expr& result) override { return replacer_.Replace(result); }
+
+ private:
+  static SeqExpr BindResult(const SeqExpr& body) {
+    const Var result("gv", body->body.ty());
+    std::vector<BindingBlock> blocks(body->blocks.begin(), body->blocks.end());
+    blocks.push_back(BindingBlock(Array<Binding>{VarBinding(result, body->body)}));
+    return SeqExpr(JoinBlocks(blocks), result, body->span);
+  }
+
+  const WeightSteps& target_;
+  const std::vector<bool>& lifted_;
+  VarReplacer replacer_;
+  const bool compat_;
+};
+
+[[noreturn]] void Fail(const std::string& message) { DEUTERON_THROW(ModelError) << "LiftTransformParams: " << message; }
+
+std::string Quoted(const GlobalVar& var) { return "function \"" + std::string(var->name_hint) + "\""; }
+
+std::vector<WeightSteps> FindTargets(const IRModule& module, const std::vector<std::string>& names) {
+  std::unordered_set<std::string> wanted(names.begin(), names.end());
+  for (const std::string& name : names) {
+    const auto function = As<Function>(module->functions.at(module.GetGlobalVar(name)));
+    if (!function.defined() || !function->GetAttr<int64_t>(kNumInput).has_value()) {
+      Fail("function \"" + name + "\" is to share its transformation and has no attribute num_input");
+    }
+  }
+  std::vector<WeightSteps> targets;
+  for (const auto& [var, func] : module->functions) {
+    const auto function = As<Function>(func);
+    if (!function.defined()) continue;
+    const auto num_input = function->GetAttr<int64_t>(kNumInput);
+    if (!num_input.has_value() || (!wanted.empty() && !wanted.count(std::string(var->name_hint)))) continue;
+    if (*num_input < 0 || *num_input > static_cast<int64_t>(function->params.size())) {
+      Fail(Quoted(var) + " has " + std::to_string(function->params.size()) + " parameters, and num_input is " +
+           std::to_string(*num_input));
+    }
+    ThrowIfUsed(module, var, "LiftTransformParams");
+    targets.push_back({var, function, static_cast<size_t>(*num_input), {}, {}});
+  }
+  return targets;
+}
+
+/// Replaces a target by what is left of it. `outputs` as of its own variables, `params` as they are called.
+void Finish(const WeightSteps& target, const std::vector<bool>& lifted, const std::vector<std::vector<Var>>& outputs, bool compat,
+            transform::DecisionLog* log, IRModule* module) {
+  Array<Var> params;
+  for (size_t i = 0; i < target.num_input; ++i) params.push_back(target.function->params[static_cast<int64_t>(i)]);
+  VarReplacer replacer;
+  for (const std::vector<Var>& same : outputs) {
+    const bool is_weight = same.size() == 1 && same[0]->kind == RelaxKind::kVar && !target.step_of.count(same[0].get());
+    const Var param = is_weight ? same[0] : Var(same[0]->name_hint, same[0].ty(), same[0]->span);
+    params.push_back(param);
+    if (is_weight) continue;
+    for (const Var& var : same) replacer.Set(var, param);
+    transform::Decision decision;
+    decision.pass = "LiftTransformParams";
+    decision.function = target.var->name_hint;
+    decision.subject = param->name_hint;
+    decision.reason = "prepared-once";
+    log->Add(std::move(decision));
+  }
+  module->Update(target.var, StepRemover(target, lifted, std::move(replacer), compat).Remove(params));
+}
+
+IRModule LiftEach(IRModule module, bool compat, transform::DecisionLog* log) {
+  for (WeightSteps& target : FindTargets(module, {})) {
+    FindWeightSteps(module, false, &target);
+    std::vector<bool> wanted;
+    for (const WeightStep& step : target.steps) wanted.push_back(step.uses_weight);
+    const std::vector<bool> lifted = RemovableSteps(target, std::move(wanted));
+    const WeightNeeds needs = FindWeightNeeds(target, lifted);
+    std::vector<Var> outputs;
+    for (size_t i = 0; i < needs.weights.size(); ++i) {
+      if (needs.weights[i]) outputs.push_back(target.Weight(i));
+    }
+    for (size_t i = 0; i < needs.steps.size(); ++i) {
+      if (needs.steps[i]) outputs.push_back(target.steps[i].binding->var);
+    }
+    std::vector<std::vector<Var>> params;
+    for (const Var& output : outputs) params.push_back({output});
+    Finish(target, lifted, params, compat, log, &module);
+    const std::string name = FunctionNames(module).Unique(std::string(target.var->name_hint) + "_transform_params");
+    module.AddUnique(name, BuildWeightTransform(target, name, outputs, compat));
+  }
+  return module;
+}
+
+void CheckSameWeights(const std::vector<WeightSteps>& targets) {
+  const WeightSteps& first = targets[0];
+  for (const WeightSteps& other : targets) {
+    if (other.NumWeights() != first.NumWeights()) {
+      Fail(Quoted(first.var) + " has " + std::to_string(first.NumWeights()) + " weights and " + Quoted(other.var) + " has " +
+           std::to_string(other.NumWeights()) + "; they cannot share one transformation");
+    }
+    for (size_t i = 0; i < first.NumWeights(); ++i) {
+      if (StructurallyEqual(first.Weight(i).ty(), other.Weight(i).ty(), true)) continue;
+      Fail("weight " + std::to_string(i) + " is " + Describe(first.Weight(i).ty()) + " in " + Quoted(first.var) + " and " +
+           Describe(other.Weight(i).ty()) + " in " + Quoted(other.var) + "; they cannot share one transformation");
+    }
+  }
+}
+
+IRModule LiftShared(IRModule module, const std::vector<std::string>& names, bool compat, transform::DecisionLog* log) {
+  std::vector<WeightSteps> targets = FindTargets(module, names);
+  if (targets.empty()) return module;
+  CheckSameWeights(targets);
+  for (WeightSteps& target : targets) FindWeightSteps(module, compat, &target);
+  const WeightSteps& first = targets[0];
+
+  // Which steps of the first all have, by the variable there.
+  const CommonSteps common(first);
+  std::vector<std::vector<Var>> matches;
+  std::unordered_map<const Object*, size_t> count;
+  for (const WeightSteps& target : targets) {
+    matches.push_back(common.Match(target));
+    Objects seen;
+    for (const Var& match : matches.back()) {
+      if (match.defined() && seen.insert(match.get()).second) ++count[match.get()];
+    }
+  }
+  std::vector<std::vector<bool>> lifted(targets.size());
+  std::vector<bool> weights(first.NumWeights(), false);
+  Objects needed;
+  for (size_t t = 0; t < targets.size(); ++t) {
+    for (size_t i = 0; i < targets[t].steps.size(); ++i) {
+      const Var& match = matches[t][i];
+      const WeightStep& step = targets[t].steps[i];
+      lifted[t].push_back(step.uses_weight && match.defined() && count[match.get()] == targets.size());
+    }
+    lifted[t] = RemovableSteps(targets[t], std::move(lifted[t]));
+    const WeightNeeds needs = FindWeightNeeds(targets[t], lifted[t]);
+    for (size_t i = 0; i < weights.size(); ++i) weights[i] = weights[i] || needs.weights[i];
+    for (size_t i = 0; i < needs.steps.size(); ++i) {
+      if (needs.steps[i]) needed.insert(matches[t][i].get());
+    }
+  }
+
+  std::vector<Var> outputs;
+  for (size_t i = 0; i < weights.size(); ++i) {
+    if (weights[i]) outputs.push_back(first.Weight(i));
+  }
+  const size_t raw = outputs.size();
+  for (const WeightStep& step : first.steps) {
+    if (needed.count(step.binding->var.get())) outputs.push_back(step.binding->var);
+  }
+  for (size_t t = 0; t < targets.size(); ++t) {
+    std::vector<std::vector<Var>> params;
+    for (size_t i = 0; i < weights.size(); ++i) {
+      if (weights[i]) params.push_back({targets[t].Weight(i)});
+    }
+    std::unordered_map<const Object*, std::vector<Var>> named;
+    for (size_t i = 0; i < matches[t].size(); ++i) {
+      if (lifted[t][i]) named[matches[t][i].get()].push_back(targets[t].steps[i].binding->var);
+    }
+    for (size_t i = raw; i < outputs.size(); ++i) params.push_back(named.at(outputs[i].get()));
+    Finish(targets[t], lifted[t], params, compat, log, &module);
+  }
+  const std::string name = FunctionNames(module).Unique("transform_params");
+  module.AddUnique(name, BuildWeightTransform(first, name, outputs, compat));
+  return module;
+}
+
+}  // namespace
+
+Pass LiftTransformParams(bool shared_transform, std::vector<std::string> functions) {
+  return transform::ModulePass({.name = "LiftTransformParams", .opt_level = 1},
+                               [shared_transform, functions](IRModule module, const transform::PassContext& context) {
+    const bool compat = context.GetBool("tvm_compat");
+    auto* log = context.decisions.get();
+    return shared_transform ? LiftShared(std::move(module), functions, compat, log) : LiftEach(std::move(module), compat, log);
+  });
+}
+
+}  // namespace deuteron::relax
