@@ -14,6 +14,7 @@
 #include "deuteron/relax/transform/memory_analysis.h"
 #include "deuteron/relax/transform/memory_planner.h"
 #include "deuteron/relax/transform/pass_utils.h"
+#include "deuteron/relax/transform/tvm_memory_plan.h"
 #include "deuteron/relax/transform/vm_passes.h"
 
 namespace deuteron::relax {
@@ -206,10 +207,11 @@ class Planner {
 }  // namespace
 
 Pass StaticPlanBlockMemory() {
-  return transform::ModulePass({.name = "StaticPlanBlockMemory"}, [](IRModule module, const transform::PassContext&) {
+  return transform::ModulePass({.name = "StaticPlanBlockMemory"}, [](IRModule module, const transform::PassContext& context) {
     const IRModule& functions = module;
-    return UpdateFunctions(module, [&functions](const GlobalVar&, Function function) {
-      return Planner(functions, function).Plan();
+    const bool compat = context.GetBool("tvm_compat");
+    return UpdateFunctions(module, [&functions, compat](const GlobalVar&, Function function) {
+      return compat ? PlanMemoryAsTVM(functions, function) : Planner(functions, function).Plan();
     });
   });
 }
