@@ -24,6 +24,13 @@ std::map<std::string, Tensor> ReadParams(const std::string& path) {
   return params;
 }
 
+/// BindParams that reads its tensors when it runs.
+transform::Pass BindParamsOf(const std::string& func_name, const std::string& path) {
+  return transform::ModulePass({.name = "BindParams"}, [func_name, path](IRModule module, const transform::PassContext& context) {
+    return relax::BindParams(func_name, ReadParams(path))->Run(std::move(module), context);
+  });
+}
+
 /// true, false, or the functions that share.
 transform::Pass MakeLiftTransformParams(const PassArguments& args) {
   const auto value = args.values().find("shared_transform");
@@ -41,9 +48,9 @@ std::vector<PassEntry>& Table() {
        [](Args args) { return relax::ConvertToDataflow(args.Int("min_size", 2)); }},
       {"ToNonDataflow", "opens every dataflow block", {}, [](Args) { return relax::ToNonDataflow(); }},
       {"Normalize", "brings functions that were built by hand into A-normal form", {}, [](Args) { return relax::Normalize(); }},
-      {"BindParams", "replaces parameters of a function by the tensors of those names in a .safetensors file",
+      {"BindParams", "replaces parameters of a function by the tensors NAME.npy of a folder",
        {"func_name", "params"},
-       [](Args args) { return relax::BindParams(args.String("func_name", "main"), ReadParams(args.String("params", ""))); }},
+       [](Args args) { return BindParamsOf(args.String("func_name", "main"), args.String("params", "")); }},
       {"BindSymbolicVars", "replaces symbolic variables by numbers", {"binding_map", "func_name"},
        [](Args args) { return relax::BindSymbolicVars(args.Ints("binding_map"), args.String("func_name", "")); }},
       {"InlinePrivateFunctions", "puts the bodies of private functions in place of their calls", {},
