@@ -1,6 +1,6 @@
 """Figures beside peers, measured alternately in one run: what `./dev bench` prints and BENCHMARKS.md records.
 
-    python bench/bench.py [fusion] [kernels] [networks] [script]
+    python bench/bench.py [fusion] [kernels] [networks] [fusion-table] [script]
 
 Times are medians of rounds in which the candidates take turns; what counts are the ratios, never a time.
 """
@@ -194,9 +194,13 @@ def bench_script():
     subprocess.run([str(BIN / "script_bench")], check=True)
 
 
+def bench_fusion_table():
+    subprocess.run([sys.executable, ROOT / "tests" / "fusion_test.py", BIN / "deuteron", "--table"], check=True)
+
+
 def main():
     WORK.mkdir(parents=True, exist_ok=True)
-    parts = {"fusion": bench_fusion, "kernels": bench_kernels, "networks": bench_networks, "script": bench_script}
+    parts = {"fusion": bench_fusion, "kernels": bench_kernels, "networks": bench_networks, "fusion-table": bench_fusion_table, "script": bench_script}
     for name in sys.argv[1:] or parts:
         parts[name]()
         print()

@@ -90,6 +90,8 @@ std::vector<PassEntry>& Table() {
                                 .wrap_single = args.Bool("wrap_single", false),
                                 .relay_rules = args.Bool("relay_rules", false)});
        }},
+      {"SeparateOutputs", "gives each result of an injective kernel a kernel of its own where that fuses", {},
+       [](Args) { return relax::SeparateOutputs(); }},
       {"FuseReductions", "merges the kernels of chains of reductions along the same rows", {},
        [](Args) { return relax::FuseReductions(); }},
       {"FuseSiblings", "merges kernels that read the same tensor in the same order", {},

@@ -27,7 +27,7 @@ constexpr PipelineEntry kPipelines[] = {
      "CanonicalizeBindings, ConvertToDataflow, FoldBatchnormToConv2D, DecomposeOpsForInference, FoldConstant, "
      "DeadCodeElimination, CombineMatmulsOfOneWeight, PackConvWeights"},
     {"fuse", "from operators to fused kernels",
-     "LegalizeOps, AnnotateTIROpPattern, FoldConstant, FuseOps, FuseReductions, FuseSiblings, FuseTIR, "
+     "LegalizeOps, AnnotateTIROpPattern, FoldConstant, SeparateOutputs, FuseOps, FuseReductions, FuseSiblings, FuseTIR, "
      "DeadCodeElimination"},
     {"graph", "from an imported graph to fused kernels", "@import, @fuse"},
     {"schedule", "schedules kernels for the target", "ScheduleForCPU"},
@@ -37,7 +37,7 @@ constexpr PipelineEntry kPipelines[] = {
 };
 
 /// What merges operators besides FuseOps, before it or after it.
-constexpr std::string_view kMerging[] = {"CombineMatmulsOfOneWeight", "FuseReductions", "FuseSiblings"};
+constexpr std::string_view kMerging[] = {"CombineMatmulsOfOneWeight", "SeparateOutputs", "FuseReductions", "FuseSiblings"};
 
 const PipelineEntry& FindPipeline(std::string_view name) {
   std::vector<std::string_view> names;

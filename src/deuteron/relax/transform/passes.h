@@ -99,6 +99,9 @@ Pass LegalizeOps(LegalizeMap custom = {}, std::vector<std::string> skip_ops = {}
 /// Sets the attribute op_pattern of every PrimFunc that has none or 0.
 Pass AnnotateTIROpPattern();
 
+/// Gives each result of an injective kernel (split) a kernel of its own where that fuses into its uses.
+Pass SeparateOutputs();
+
 /// How FuseOps fuses.
 struct FuseOpsOptions {
   /// 0 fuses nothing; -1: the context's opt_level.

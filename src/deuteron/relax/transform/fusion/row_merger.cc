@@ -67,10 +67,19 @@ bool RowMerger::TryEdge(uint32_t producer, uint32_t consumer) {
   const uint32_t b = graph_.Find(consumer);
   GroupRows rows;
   if (Verdict verdict = JoinRows(a, b, &rows); verdict.reason) return Refuse(producer, consumer, std::move(verdict));
-  if (!SameRowCount(CommonRows(*rows.inner, *rows.reduced), *rows.reduced)) {
+  if (!rows.reduced) {
+    // Elementwise through and through: every element is a row.
+    rows.has_reduction = false;
+    rows.space = rows_[a].space;
+    if (!rows.space || !rows_[b].space || !SameDims(*rows.space, *rows_[b].space)) {
+      return Refuse(producer, consumer, {"shapes-differ", "their results have different shapes"});
+    }
+  }
+  const RowDims& finest = rows.reduced ? *rows.reduced : *rows.space;
+  if (!SameRowCount(CommonRows(*rows.inner, finest), finest)) {
     return Refuse(producer, consumer, {"rows-out-of-step", "a value between them is not used in step with the rows"});
   }
-  return Commit(producer, consumer, rows, Weigh(a, b, rows, false));
+  return Commit(producer, consumer, rows, Weigh(a, b, rows, !rows.reduced));
 }
 
 bool RowMerger::TrySiblings(uint32_t first, size_t first_argument, uint32_t second, size_t second_argument) {
