@@ -174,10 +174,41 @@ DataflowBlock::DataflowBlock(Array<Binding> bindings) {
   data_ = std::move(node);
 }
 
+namespace {
+
+/// Without empty blocks, and with neighbouring blocks that are not dataflow as one: text and meaning are the same.
+Array<BindingBlock> JoinBlocks(Array<BindingBlock> blocks) {
+  const auto is_plain = [](const BindingBlock& block) { return !block->IsInstance<DataflowBlockNode>(); };
+  bool is_joined = true;
+  for (size_t i = 0; i < blocks.size(); ++i) {
+    const bool follows_plain = i > 0 && is_plain(blocks[i - 1]);
+    if (blocks[i]->bindings.empty() || (follows_plain && is_plain(blocks[i]))) is_joined = false;
+  }
+  if (is_joined) return blocks;
+  Array<BindingBlock> joined;
+  std::vector<Binding> run;
+  const auto close = [&] {
+    if (!run.empty()) joined.push_back(BindingBlock(Array<Binding>(run.begin(), run.end())));
+    run.clear();
+  };
+  for (const BindingBlock& block : blocks) {
+    if (is_plain(block)) {
+      run.insert(run.end(), block->bindings.begin(), block->bindings.end());
+    } else if (!block->bindings.empty()) {
+      close();
+      joined.push_back(block);
+    }
+  }
+  close();
+  return joined;
+}
+
+}  // namespace
+
 SeqExpr::SeqExpr(Array<BindingBlock> blocks, Expr body, Span span) {
   auto node = make_object<SeqExprNode>();
   node->ty = body.ty();
-  node->blocks = std::move(blocks);
+  node->blocks = JoinBlocks(std::move(blocks));
   node->body = std::move(body);
   node->span = std::move(span);
   data_ = std::move(node);

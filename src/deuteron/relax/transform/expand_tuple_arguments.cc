@@ -66,7 +66,7 @@ NewSignature Expand(const Function& function) {
 }  // namespace
 
 Pass ExpandTupleArguments() {
-  return transform::ModulePass({.name = "ExpandTupleArguments"}, [](IRModule module, const transform::PassContext&) {
+  const Pass expand = transform::ModulePass({.name = "ExpandTupleArguments"}, [](IRModule module, const transform::PassContext&) {
     std::unordered_map<const Object*, NewSignature> signatures;
     for (const auto& [var, function] : CallableOnlyFunctions(module)) {
       const auto& params = function->params;
@@ -77,6 +77,8 @@ Pass ExpandTupleArguments() {
     module = ChangeSignatures(std::move(module), std::move(signatures));
     return UpdateFunctions(std::move(module), [](const GlobalVar&, const Function& f) { return Canonicalize(f); });
   });
+  // The tuples that callers made, and the projections of them that callees did not use.
+  return transform::Sequential({expand, DeadCodeElimination()}, "ExpandTupleArguments");
 }
 
 }  // namespace deuteron::relax

@@ -13,6 +13,7 @@
 #include <unordered_map>
 
 #include "deuteron/relax/analysis/purity.h"
+#include "deuteron/relax/analysis/remove_all_unused.h"
 #include "deuteron/relax/legalize_cache.h"
 #include "deuteron/relax/op/call.h"
 #include "deuteron/relax/transform/pass_utils.h"
@@ -208,7 +209,9 @@ Pass FoldConstant(ConstantEvaluator evaluator) {
     const int64_t max_creation = context.GetInt("relax.FoldConstant.max_creation_elements");
     const IRModule original = module;
     Folder folder(original, evaluator, max_creation);
-    return UpdateFunctions(std::move(module), [&](const GlobalVar&, const Function& f) { return folder.Fold(f); });
+    return UpdateFunctions(std::move(module), [&](const GlobalVar&, const Function& f) {
+      return RemoveAllUnused(folder.Fold(f), original);
+    });
   });
 }
 

@@ -10,7 +10,9 @@
 /// Place: the second step of FuseTIR.
 #include <unordered_set>
 
+#include "deuteron/relax/analysis/remove_all_unused.h"
 #include "deuteron/relax/analysis/type_analysis.h"
+#include "deuteron/relax/transform/canonicalize.h"
 #include "deuteron/relax/transform/pass_utils.h"
 #include "deuteron/relax/transform/passes.h"
 #include "deuteron/relax/transform/private_signature.h"
@@ -63,7 +65,12 @@ Pass RemoveUnusedParameters() {
                        function->attrs, function->span);
       signatures.emplace(var.get(), NewSignature{trimmed, [kept](const Array<Expr>& args) { return Select(args, kept); }});
     }
-    return ChangeSignatures(std::move(module), std::move(signatures));
+    if (signatures.empty()) return module;
+    module = ChangeSignatures(std::move(module), std::move(signatures));
+    const IRModule trimmed = module;
+    // Callers need not compute what only went into those parameters.
+    return UpdateFunctions(std::move(module),
+                           [&](const GlobalVar&, const Function& f) { return RemoveAllUnused(Canonicalize(f), trimmed); });
   });
 }
 
