@@ -25,6 +25,7 @@ os.environ.setdefault("TVM_LOG_DEBUG", "")
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE))
 
+import numpy  # noqa: E402
 import tvm  # noqa: E402
 import tvm_ffi  # noqa: E402
 from tvm import relax  # noqa: E402
@@ -107,10 +108,16 @@ def run_batch(binary, jobs, config):
     return answers
 
 
+def canonical(text):
+    """A text without the imports above it, its floats in one form."""
+    text = re.sub(r"R\.const\((-?[0-9.e+-]+), \"float32\"\)", lambda m: f"R.const({float(numpy.float32(m[1]))!r}, \"float32\")", text)
+    text = re.sub(r"\b[0-9]+(\.[0-9]+(e[+-]?[0-9]+)?|e[+-]?[0-9]+)", lambda m: repr(float(m[0])), text)
+    return [line for line in text.strip().split("\n") if line.strip() and not line.strip().startswith("# from ")]
+
+
 def same_text(a, b):
-    """Whether two texts are the same but for the imports above them."""
-    a, b = ([line for line in text.strip().split("\n") if line and not line.startswith("# from ")] for text in (a, b))
-    return a == b
+    """Whether two texts say the same. Some of what TVM prints, such as `R.builtin.alloc_tensor(…, ty_args=…)`, it does not read."""
+    return canonical(a) == canonical(b)
 
 
 def verdict(job, status, text):
