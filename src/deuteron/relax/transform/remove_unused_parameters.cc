@@ -12,7 +12,6 @@
 
 #include "deuteron/relax/analysis/remove_all_unused.h"
 #include "deuteron/relax/analysis/type_analysis.h"
-#include "deuteron/relax/transform/canonicalize.h"
 #include "deuteron/relax/transform/pass_utils.h"
 #include "deuteron/relax/transform/passes.h"
 #include "deuteron/relax/transform/private_signature.h"
@@ -69,8 +68,7 @@ Pass RemoveUnusedParameters() {
     module = ChangeSignatures(std::move(module), std::move(signatures));
     const IRModule trimmed = module;
     // Callers need not compute what only went into those parameters.
-    return UpdateFunctions(std::move(module),
-                           [&](const GlobalVar&, const Function& f) { return RemoveAllUnused(Canonicalize(f), trimmed); });
+    return UpdateFunctions(std::move(module), [&](const GlobalVar&, const Function& f) { return RemoveAllUnused(f, trimmed); });
   });
 }
 
