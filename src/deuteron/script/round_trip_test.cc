@@ -7,6 +7,8 @@
 
 #include "deuteron/script/parser.h"
 #include "deuteron/script/printer.h"
+#include "deuteron/script/round_trip.h"
+#include "deuteron/support/host_tensor.h"
 
 namespace deuteron::script {
 namespace {
@@ -49,6 +51,47 @@ INSTANTIATE_TEST_SUITE_P(Testdata, RoundTrip, testing::ValuesIn(Files()), [](con
   }
   return name;
 });
+
+/// The error of reading `text` with these tensors.
+std::string WeightsError(const std::string& text, const NamedTensors* weights) {
+  try {
+    ParseModule(text, "t.py", weights);
+  } catch (const tvm::ffi::Error& error) {
+    return std::string(error.message());
+  }
+  return "";
+}
+
+TEST(Weights, StandByName) {
+  const std::string base64 =
+      "@I.ir_module\nclass Module:\n    @R.function\n    def main(x: R.Tensor((3,), \"uint8\")):\n"
+      "        y = R.add(x, metadata[\"ir.GenericConst\"][0])\n        return y\n"
+      "metadata = {\"ir.GenericConst\": [{\"dtype\": \"uint8\", \"shape\": [3], \"data\": \"AQID\"}]}\n";
+  const IRModule module = ParseModule(base64);
+  NamedTensors weights;
+  PrintOptions options;
+  options.weights = &weights;
+  const std::string text = Print(module, options);
+  ASSERT_EQ(weights.size(), 1U);
+  EXPECT_NE(text.find("{\"dtype\": \"uint8\", \"shape\": [3], \"tensor\": \"" + weights[0].first + "\"}"), std::string::npos) << text;
+  EXPECT_TRUE(StructurallyEqual(ParseModule(text, "t.py", &weights), module));
+  EXPECT_NE(WeightsError(text, nullptr).find("--weights FILE"), std::string::npos);
+  const NamedTensors others = {{"other", weights[0].second}};
+  EXPECT_NE(WeightsError(text, &others).find("holds no tensor"), std::string::npos);
+  const NamedTensors wrong = {{weights[0].first, EmptyHostTensor({2}, DLDataType{kDLUInt, 8, 1})}};
+  EXPECT_NE(WeightsError(text, &wrong).find("of another shape or dtype"), std::string::npos);
+}
+
+TEST(RoundTrip, KeepsWhatReadersWouldSimplify) {
+  const std::string text =
+      "@I.ir_module\nclass Module:\n    @T.prim_func(private=True, s_tir=True)\n"
+      "    def f(A: T.Buffer((4, \"m\"), \"float32\"), k: T.int32):\n        m = T.int32()\n        # with T.sblock(\"root\"):\n"
+      "        x: T.let[T.int32] = T.Add(k, 0)\n"
+      "        A[T.Mul(1, x), T.Min(k, k)] = T.float32(0.1) + T.Mul(T.float32(0.10000000149011612), T.float32(\"inf\"))";
+  const IRModule module = ParseModule(text + "\n");
+  EXPECT_EQ(Print(module, {.header = false}), text + "\n");
+  CheckRoundTrip(module);
+}
 
 }  // namespace
 }  // namespace deuteron::script
