@@ -9,15 +9,21 @@
 #include "deuteron/relax/transform/passes.h"
 #include "deuteron/relax/transform/vm_passes.h"
 #include "deuteron/support/npy.h"
+#include "deuteron/support/safetensors.h"
 
 namespace deuteron {
 namespace {
 
-/// Tensors by name: the files NAME.npy of a folder.
+/// Tensors by name: those of a .safetensors file, or the files NAME.npy of a folder.
 std::map<std::string, Tensor> ReadParams(const std::string& path) {
-  if (path.empty()) DEUTERON_THROW(UsageError) << "BindParams: argument params is missing: a folder of files NAME.npy";
-  if (!std::filesystem::is_directory(path)) DEUTERON_THROW(UsageError) << "BindParams: params: there is no folder " << path;
+  if (path.empty()) {
+    DEUTERON_THROW(UsageError) << "BindParams: argument params is missing: a .safetensors file, or a folder of files NAME.npy";
+  }
   std::map<std::string, Tensor> params;
+  if (!std::filesystem::is_directory(path)) {
+    for (auto& [name, tensor] : ReadSafeTensors(path)) params.emplace(name, tensor);
+    return params;
+  }
   for (const auto& entry : std::filesystem::directory_iterator(path)) {
     if (entry.path().extension() == ".npy") params[entry.path().stem()] = ReadNpy(entry.path());
   }
@@ -48,7 +54,7 @@ std::vector<PassEntry>& Table() {
        [](Args args) { return relax::ConvertToDataflow(args.Int("min_size", 2)); }},
       {"ToNonDataflow", "opens every dataflow block", {}, [](Args) { return relax::ToNonDataflow(); }},
       {"Normalize", "brings functions that were built by hand into A-normal form", {}, [](Args) { return relax::Normalize(); }},
-      {"BindParams", "replaces parameters of a function by the tensors NAME.npy of a folder",
+      {"BindParams", "replaces parameters of a function by the tensors of those names in a .safetensors file",
        {"func_name", "params"},
        [](Args args) { return BindParamsOf(args.String("func_name", "main"), args.String("params", "")); }},
       {"BindSymbolicVars", "replaces symbolic variables by numbers", {"binding_map", "func_name"},
@@ -79,8 +85,10 @@ std::vector<PassEntry>& Table() {
        }},
       {"FastMathTransform", "computes exp, tanh, erf and softmax by approximations", {},
        [](Args) { return relax::FastMathTransform(); }},
-      {"LegalizeOps", "replaces operators by calls of loop-level functions", {"skip_ops"},
-       [](Args args) { return relax::LegalizeOps({}, args.Strings("skip_ops")); }},
+      {"LegalizeOps", "replaces operators by calls of loop-level functions", {"skip_ops", "enable_warning"},
+       [](Args args) {
+         return relax::LegalizeOps({}, args.Strings("skip_ops"), args.Bool("enable_warning", false));
+       }},
       {"AnnotateTIROpPattern", "sets the attribute op_pattern of every loop-level function", {},
        [](Args) { return relax::AnnotateTIROpPattern(); }},
       {"FuseOps", "groups calls of loop-level functions into Primitive functions",

@@ -85,8 +85,9 @@ class Rewriter {
       results.push_back(alloc);
     }
     if (view.tir_vars.defined()) args.push_back(view.tir_vars);
-    Bind("_", Call(call->args[0], std::move(args), Attrs(), {}, call->span), TupleType(Array<Type>()), binding->span,
-         out);
+    const bool untyped = compat_ && call->args[0]->kind == RelaxKind::kExternFunc;
+    const Type nothing = untyped ? Type(AnyType::Get()) : Type(TupleType(Array<Type>()));
+    Bind("_", Call(call->args[0], std::move(args), Attrs(), {}, call->span), nothing, binding->span, out);
     Expr result = results.size() == 1 && view.out_ty->kind != TypeKind::kTuple ? results[0] : Expr(Tuple(results));
     if (!result->ty.defined()) result->ty = view.out_ty;
     out->push_back(VarBinding(Define(binding->var), result, binding->span));
@@ -127,7 +128,7 @@ class Rewriter {
 Pass CallTIRRewrite() {
   return transform::ModulePass({.name = "CallTIRRewrite"}, [](IRModule module, const transform::PassContext& context) {
     const bool compat = context.GetBool("tvm_compat");
-    return UpdateFunctions(std::move(module), [compat](const GlobalVar&, const Function& function) {
+    return UpdateAllFunctions(std::move(module), [compat](const GlobalVar&, const Function& function) {
       return Rewriter(function, compat).Rewrite();
     });
   });

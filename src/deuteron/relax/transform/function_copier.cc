@@ -17,7 +17,7 @@ Var FunctionCopier::Renew(const Var& var) {
 
 void FunctionCopier::RenewSymbols(const Type& type) {
   for (const tir::Var& symbol : SymbolicVars(type)) {
-    if (!replacer_.Replace(PrimExpr(symbol)).same_as(symbol)) continue;
+    if (replacer_.Has(symbol)) continue;
     replacer_.SetSymbol(symbol, tir::Var(symbol->name_hint, symbol->dtype));
   }
 }
@@ -26,7 +26,7 @@ Function FunctionCopier::CopyLocal(const Function& function) {
   Array<Var> params;
   for (const Var& param : function->params) {
     for (const tir::Var& symbol : DefinedSymbolicVars(param.ty())) {
-      if (replacer_.Replace(PrimExpr(symbol)).same_as(symbol)) RenewSymbols(ShapeType({symbol}));
+      if (!replacer_.Has(symbol)) RenewSymbols(ShapeType({symbol}));
     }
     params.push_back(Renew(param));
   }

@@ -30,27 +30,6 @@ constexpr int64_t kMaxBindings = int64_t{1} << 24;
 
 using FunctionMap = std::unordered_map<const Object*, Function>;
 
-/// Gives values to the dimensions of `param` that are variables, from the type of the argument.
-void BindSymbols(const Type& param, const Type& arg, VarReplacer* replacer) {
-  if (!arg.defined() || param->kind != arg->kind) return;
-  const auto bind = [&](const Optional<Array<PrimExpr>>& pattern, const Optional<Array<PrimExpr>>& dims) {
-    if (!pattern.has_value() || !dims.has_value() || pattern.value().size() != dims.value().size()) return;
-    for (size_t i = 0; i < dims.value().size(); ++i) {
-      const PrimExpr& dim = pattern.value()[i];
-      if (dim->kind != ExprKind::kVar || !replacer->Replace(dim).same_as(dim)) continue;
-      replacer->SetSymbol(Downcast<tir::Var>(dim), dims.value()[i]);
-    }
-  };
-  if (const auto* tensor = param.as<TensorTypeNode>()) {
-    bind(tensor->shape, arg.as<TensorTypeNode>()->shape);
-  } else if (const auto* shape = param.as<ShapeTypeNode>()) {
-    bind(shape->values, arg.as<ShapeTypeNode>()->values);
-  } else if (const auto* tuple = param.as<TupleTypeNode>()) {
-    const auto& fields = arg.as<TupleTypeNode>()->fields;
-    for (size_t i = 0; i < tuple->fields.size() && i < fields.size(); ++i) BindSymbols(tuple->fields[i], fields[i], replacer);
-  }
-}
-
 /// Puts bodies in place of calls in one function.
 class Inliner : public SeqRewriter {
  public:

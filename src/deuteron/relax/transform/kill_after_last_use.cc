@@ -98,7 +98,7 @@ Function AddKills(const IRModule& module, const Function& function) {
 Pass KillAfterLastUse() {
   return transform::ModulePass({.name = "KillAfterLastUse"}, [](IRModule module, const transform::PassContext&) {
     const IRModule& functions = module;
-    return UpdateFunctions(module, [&functions](const GlobalVar&, Function function) {
+    return UpdateAllFunctions(module, [&functions](const GlobalVar&, Function function) {
       function = WithBody(function, AliasRemover().Remove(function->body));
       return AddKills(functions, function);
     });

@@ -133,7 +133,7 @@ class Lifter : public TypedRewriter {
     for (const Expr& other : free.globals()) inner.replacer().Set(Downcast<Var>(other), shared_->lifted.at(other.get()).global);
     const auto renew = [&](const Type& type) {
       for (const tir::Var& symbol : SymbolicVars(type)) {
-        if (!inner.replacer().Replace(PrimExpr(symbol)).same_as(symbol)) continue;
+        if (inner.replacer().Has(symbol)) continue;
         inner.replacer().SetSymbol(symbol, tir::Var(symbol->name_hint, symbol->dtype));
       }
       return inner.replacer().Replace(type);

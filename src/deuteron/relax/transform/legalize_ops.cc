@@ -7,9 +7,10 @@
 ///
 /// What it must not do: touch operators in `skip_ops`, operators without a rule (they are lowered later or
 /// run in the runtime), or calls whose shapes are not known well enough for their rule (it returns the call
-/// itself). What a rule returns is legalised in turn, since it may use other operators.
+/// itself). Operators without a rule are listed in the decision log, and with `enable_warning` on standard error. What a rule returns is legalised in turn, since it may use other operators.
 ///
 /// Place: after graph-level rewrites, before AnnotateTIROpPattern.
+#include <iostream>
 #include <unordered_set>
 
 #include "deuteron/relax/legalize_cache.h"
@@ -23,12 +24,15 @@ namespace {
 
 class Legalizer {
  public:
-  Legalizer(const IRModule& module, const LegalizeMap& custom, const std::vector<std::string>& skip_ops)
-      : builder_(module), custom_(custom) {
+  Legalizer(const IRModule& module, const LegalizeMap& custom, const std::vector<std::string>& skip_ops, bool warn,
+            transform::DecisionLog* log)
+      : builder_(module), custom_(custom), warn_(warn), log_(log) {
     for (const std::string& name : skip_ops) skipped_.insert(Op::Get(name).get());
   }
 
   void Run(const GlobalVar& name, const Function& function) {
+    function_ = name->name_hint;
+    warned_.clear();
     builder_.BeginScope(function->params);
     const SeqExpr body = Visit(function->body);
     builder_.EndScope();
@@ -104,27 +108,50 @@ class Legalizer {
     if (inserted) {
       if (const OpInfo* info = FindOpInfo(GetRef<Op>(op))) it->second = info->legalize;
     }
-    if (it->second == nullptr) return call;
+    if (it->second == nullptr) {
+      ReportMissing(GetRef<Op>(op), call->span);
+      return call;
+    }
     return cache_.Run(builder_, call, it->second);
+  }
+
+  /// Once for each operator in a function.
+  void ReportMissing(const Op& op, const Span& span) {
+    if (!warned_.insert(op.get()).second) return;
+    transform::Decision decision;
+    decision.pass = "LegalizeOps";
+    decision.function = function_;
+    decision.subject = op->name;
+    decision.reason = "no-legalization";
+    decision.subject_span = span;
+    log_->Add(std::move(decision));
+    if (!warn_) return;
+    std::cerr << "warning: LegalizeOps: function \"" << std::string(function_) << "\": operator "
+              << std::string(op->name) << " has no legalization\n";
   }
 
   BlockBuilder builder_;
   LegalizeCache cache_;
   const LegalizeMap& custom_;
+  const bool warn_;
+  transform::DecisionLog* log_;
+  String function_;
+  std::unordered_set<const Object*> warned_;
   std::unordered_set<const Object*> skipped_;
   std::unordered_map<const Object*, Legalize> rules_;
 };
 
 }  // namespace
 
-Pass LegalizeOps(LegalizeMap custom, std::vector<std::string> skip_ops) {
-  return transform::ModulePass({.name = "LegalizeOps"}, [custom, skip_ops](IRModule module, const transform::PassContext&) {
+Pass LegalizeOps(LegalizeMap custom, std::vector<std::string> skip_ops, bool enable_warning) {
+  return transform::ModulePass({.name = "LegalizeOps"},
+                               [custom, skip_ops, enable_warning](IRModule module, const transform::PassContext& context) {
     std::vector<std::pair<GlobalVar, Function>> functions;
     for (const auto& [var, func] : module->functions) {
       const auto function = As<Function>(func);
       if (function.defined() && !IsSealed(function)) functions.emplace_back(var, function);
     }
-    Legalizer legalizer(module, custom, skip_ops);
+    Legalizer legalizer(module, custom, skip_ops, enable_warning, context.decisions.get());
     for (const auto& [var, function] : functions) legalizer.Run(var, function);
     return legalizer.Finish();
   });

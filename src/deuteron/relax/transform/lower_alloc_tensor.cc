@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "deuteron/relax/op/memory.h"
+#include "deuteron/relax/op/op_common.h"
 #include "deuteron/relax/transform/pass_utils.h"
 #include "deuteron/relax/transform/vm_passes.h"
 
@@ -46,12 +47,17 @@ class Lowering {
     }
     PrimExpr bytes = I64(type->dtype.bytes());
     for (const PrimExpr& extent : type->shape.value()) bytes = bytes * CastTo(DataType::Int(64), extent);
-    const Call alloc = AllocStorage(bytes, DataType::UInt(8));
+    // Device and scope as they were asked for.
+    const Array<Expr>& given = Downcast<Call>(bound->value)->args;
+    const Expr device = given.size() > 2 ? given[2] : Expr(PrimValue::Int64(0));
+    const Expr scope = given.size() > 3 ? given[3] : Expr(StringImm("global"));
+    const Call alloc = MakeCall("memory.alloc_storage", {ShapeExpr({bytes}), device, scope, DataTypeImm(DataType::UInt(8))});
     alloc->ty = AnyType::Get();
     const Var storage(number_ == 0 ? "storage" : "storage_" + std::to_string(number_), AnyType::Get());
     ++number_;
     out->push_back(VarBinding(storage, alloc, bound->span));
-    const Call tensor = MemoryAllocTensor(storage, I64(0), type);
+    const Call tensor = MakeCall("memory.alloc_tensor", {storage, PrimValue::Int64(0), ShapeExpr(type->shape.value()),
+                                                         DataTypeImm(type->dtype), device});
     tensor->ty = type;
     out->push_back(VarBinding(bound->var, tensor, bound->span));
   }
@@ -63,7 +69,7 @@ class Lowering {
 
 Pass LowerAllocTensor() {
   return transform::ModulePass({.name = "LowerAllocTensor"}, [](IRModule module, const transform::PassContext&) {
-    return UpdateFunctions(std::move(module), [](const GlobalVar&, Function function) {
+    return UpdateAllFunctions(std::move(module), [](const GlobalVar&, Function function) {
       return WithBody(function, Lowering().Lower(function->body));
     });
   });

@@ -10,16 +10,30 @@ bool IsSealed(const BaseFunc& func) {
   return func->HasNonzeroAttr("Primitive") || attrs.count("Composite") || attrs.count("Codegen");
 }
 
-IRModule UpdateFunctions(IRModule module, const std::function<Function(const GlobalVar&, Function)>& update) {
+namespace {
+
+using FunctionUpdate = std::function<Function(const GlobalVar&, Function)>;
+
+IRModule UpdateSelected(IRModule module, bool sealed_too, const FunctionUpdate& update) {
   std::vector<std::pair<GlobalVar, Function>> changed;
   for (const auto& [var, func] : module->functions) {
     const auto function = As<Function>(func);
-    if (!function.defined() || IsSealed(function)) continue;
+    if (!function.defined() || (!sealed_too && IsSealed(function))) continue;
     Function updated = update(var, function);
     if (!updated.same_as(function)) changed.emplace_back(var, std::move(updated));
   }
   for (auto& [var, func] : changed) module.Update(var, std::move(func));
   return module;
+}
+
+}  // namespace
+
+IRModule UpdateFunctions(IRModule module, const FunctionUpdate& update) {
+  return UpdateSelected(std::move(module), false, update);
+}
+
+IRModule UpdateAllFunctions(IRModule module, const FunctionUpdate& update) {
+  return UpdateSelected(std::move(module), true, update);
 }
 
 Function WithBody(Function function, SeqExpr body) {

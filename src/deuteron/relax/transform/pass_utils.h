@@ -15,6 +15,8 @@ namespace deuteron::relax {
 bool IsSealed(const BaseFunc& func);
 /// Calls `update` on every relax function that is not sealed and puts back those that changed.
 IRModule UpdateFunctions(IRModule module, const std::function<Function(const GlobalVar&, Function)>& update);
+/// The same with sealed functions: for passes after which all that is left runs as byte code.
+IRModule UpdateAllFunctions(IRModule module, const std::function<Function(const GlobalVar&, Function)>& update);
 /// `function` with another body.
 Function WithBody(Function function, SeqExpr body);
 /// The value of a VarBinding or MatchCast.

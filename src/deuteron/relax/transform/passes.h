@@ -92,9 +92,9 @@ void RegisterAlterOpLayout(OpLayoutChoice choice);
 Pass FastMathTransform();
 
 /// Replaces operators by call_tir of kernels: by `custom` (operator name → function), else as the operator's
-/// row in the table says. `skip_ops` are left as they are.
+/// row in the table says. `skip_ops` are left as they are. `enable_warning`: says on standard error which have no rule.
 using LegalizeMap = std::map<std::string, std::function<Expr(BlockBuilder&, const Call&)>>;
-Pass LegalizeOps(LegalizeMap custom = {}, std::vector<std::string> skip_ops = {});
+Pass LegalizeOps(LegalizeMap custom = {}, std::vector<std::string> skip_ops = {}, bool enable_warning = false);
 
 /// Sets the attribute op_pattern of every PrimFunc that has none or 0.
 Pass AnnotateTIROpPattern();

@@ -89,22 +89,36 @@ Type Trimmed(const Outputs& outputs, const Type& type) {
   return outputs.count == 1 ? fields[0] : Type(TupleType(std::move(fields)));
 }
 
+/// The result of `body`; the tuple that the last block binds to it, if it does.
+Expr KnownTuple(const SeqExpr& body) {
+  if (!IsVar(body->body) || body->blocks.empty()) return body->body;
+  for (const Binding& binding : body->blocks.back()->bindings) {
+    if (binding->var.same_as(body->body) && BoundValue(binding)->kind == RelaxKind::kTuple) return BoundValue(binding);
+  }
+  return body->body;
+}
+
 /// `function` returning only the fields that stay.
 Function TrimResult(const Outputs& outputs) {
   const Function& function = outputs.function;
-  const Expr& result = function->body->body;
+  const Expr result = KnownTuple(function->body);
   Array<Expr> fields;
   Array<Binding> projections;
   for (size_t i = 0; i < outputs.used.size(); ++i) {
     if (!outputs.used[i]) continue;
+    Expr field;
     if (const auto* tuple = result.as<TupleNode>()) {
-      fields.push_back(tuple->fields[i]);
-      continue;
+      field = tuple->fields[i];
+      if (field->kind != RelaxKind::kDataflowVar) {
+        fields.push_back(field);
+        continue;
+      }
+    } else {
+      field = TupleGetItem(result, static_cast<int64_t>(i));
+      field->ty = function->ret_ty.as<TupleTypeNode>()->fields[i];
     }
-    const TupleGetItem item(result, static_cast<int64_t>(i));
-    item->ty = function->ret_ty.as<TupleTypeNode>()->fields[i];
-    const Var var("gv", item->ty);
-    projections.push_back(VarBinding(var, item));
+    const Var var("gv", field.ty());
+    projections.push_back(VarBinding(var, field));
     fields.push_back(var);
   }
   std::vector<BindingBlock> blocks(function->body->blocks.begin(), function->body->blocks.end());

@@ -210,7 +210,7 @@ Pass StaticPlanBlockMemory() {
   return transform::ModulePass({.name = "StaticPlanBlockMemory"}, [](IRModule module, const transform::PassContext& context) {
     const IRModule& functions = module;
     const bool compat = context.GetBool("tvm_compat");
-    return UpdateFunctions(module, [&functions, compat](const GlobalVar&, Function function) {
+    return UpdateAllFunctions(module, [&functions, compat](const GlobalVar&, Function function) {
       return compat ? PlanMemoryAsTVM(functions, function) : Planner(functions, function).Plan();
     });
   });

@@ -24,6 +24,7 @@ struct Token {
   PrimExpr bytes;
   DataType dtype;
   String scope;
+  Expr device;
   /// The list of bindings that it is allocated in, and how many uses there are to come.
   size_t seq = 0;
   int64_t uses = 0;
@@ -36,6 +37,7 @@ struct Storage {
   PrimExpr bytes;
   DataType dtype;
   String scope;
+  Expr device;
   size_t seq = 0;
   Var var = Var("storage", AnyType::Get());
   bool bound = false;
@@ -74,12 +76,14 @@ class GreedyPlanner : public SeqRewriter {
     Storage& storage = storages_[tokens_[found->second].storage];
     if (!storage.bound) {
       storage.bound = true;
-      const Call alloc = MakeCall("memory.alloc_storage", {ShapeExpr({storage.bytes}), PrimValue::Int64(0),
+      const Call alloc = MakeCall("memory.alloc_storage", {ShapeExpr({storage.bytes}), storage.device,
                                                            StringImm(storage.scope), DataTypeImm(storage.dtype)});
       alloc->ty = AnyType::Get();
       out->push_back(VarBinding(storage.var, alloc));
     }
-    const Call tensor = MemoryAllocTensor(storage.var, I64(0), AllocatedType(Downcast<Call>(BoundValue(binding))));
+    const TensorType type = AllocatedType(Downcast<Call>(BoundValue(binding)));
+    const Call tensor = MakeCall("memory.alloc_tensor", {storage.var, PrimValue::Int64(0), ShapeExpr(type->shape.value()),
+                                                         DataTypeImm(type->dtype), storage.device});
     tensor->ty = BoundValue(binding).ty();
     out->push_back(VarBinding(binding->var, tensor, binding->span));
   }
@@ -157,6 +161,7 @@ class GreedyPlanner : public SeqRewriter {
     Token token;
     token.bytes = symbolic.defined() ? I64(constant) * symbolic : I64(constant);
     token.dtype = type->dtype;
+    token.device = call->args.size() > 2 ? call->args[2] : Expr(PrimValue::Int64(0));
     token.scope = scope == nullptr ? String("global") : scope->value;
     token.seq = open_.back();
     const auto id = static_cast<uint32_t>(tokens_.size());
@@ -266,6 +271,7 @@ class GreedyPlanner : public SeqRewriter {
     storage.bytes = token.bytes;
     storage.dtype = token.dtype;
     storage.scope = token.scope;
+    storage.device = token.device;
     storage.seq = token.seq;
     if (!storages_.empty()) storage.var = Var("storage" + std::to_string(storages_.size()), AnyType::Get());
     storages_.push_back(std::move(storage));

@@ -128,6 +128,25 @@ Function VarReplacer::Replace(const Function& function) {
   return Function(std::move(params), body, ret, function->is_pure, function->attrs, function->span);
 }
 
+void BindSymbols(const Type& pattern, const Type& type, VarReplacer* values) {
+  if (!type.defined() || pattern->kind != type->kind) return;
+  const auto bind = [values](const Optional<Array<PrimExpr>>& names, const Optional<Array<PrimExpr>>& dims) {
+    if (!names.has_value() || !dims.has_value() || names.value().size() != dims.value().size()) return;
+    for (size_t i = 0; i < dims.value().size(); ++i) {
+      const auto symbol = As<tir::Var>(names.value()[i]);
+      if (symbol.defined() && !values->Has(symbol)) values->SetSymbol(symbol, dims.value()[i]);
+    }
+  };
+  if (const auto* tensor = pattern.as<TensorTypeNode>()) {
+    bind(tensor->shape, type.as<TensorTypeNode>()->shape);
+  } else if (const auto* shape = pattern.as<ShapeTypeNode>()) {
+    bind(shape->values, type.as<ShapeTypeNode>()->values);
+  } else if (const auto* tuple = pattern.as<TupleTypeNode>()) {
+    const auto& fields = type.as<TupleTypeNode>()->fields;
+    for (size_t i = 0; i < tuple->fields.size() && i < fields.size(); ++i) BindSymbols(tuple->fields[i], fields[i], values);
+  }
+}
+
 BindingBlock WithBindings(const BindingBlock& block, Array<Binding> bindings) {
   if (block->IsInstance<DataflowBlockNode>()) return DataflowBlock(std::move(bindings));
   return BindingBlock(std::move(bindings));

@@ -19,6 +19,7 @@ class VarReplacer {
   /// Mentions of a function become mentions of another.
   void Set(const GlobalVar& var, GlobalVar other) { values_[var.get()] = std::move(other); }
   void SetSymbol(const tir::Var& var, PrimExpr value) { symbols_[var] = std::move(value); }
+  bool Has(const tir::Var& symbol) const { return symbols_.count(symbol) != 0; }
   bool empty() const { return values_.empty() && symbols_.empty(); }
 
   /// `expr` replaced; it keeps its type, in replaced symbols.
@@ -48,6 +49,10 @@ class VarReplacer {
   std::unordered_map<const Object*, Expr> values_;
   ExprVarMap symbols_;
 };
+
+/// Gives values to the dimensions of `pattern` (a parameter's type) that are variables and have none yet, from those of
+/// `type` (the argument's).
+void BindSymbols(const Type& pattern, const Type& type, VarReplacer* values);
 
 /// `block`, of its kind, with other bindings.
 BindingBlock WithBindings(const BindingBlock& block, Array<Binding> bindings);

@@ -33,11 +33,9 @@ class Module:
     @R.function(private=True)
     def f(y: R.Tensor((2, 3), dtype="float32")) -> R.Tuple(R.Tensor((2, 3), dtype="float32"), R.Tensor((2, 3), dtype="float32")):
         with R.dataflow():
-            a: R.Tensor((2, 3), dtype="float32") = R.multiply(y, y)
+            gv: R.Tensor((2, 3), dtype="float32") = R.multiply(y, y)
             b: R.Tensor((2, 3), dtype="float32") = R.add(y, y)
-            c: R.Tensor((2, 3), dtype="float32") = R.exp(b)
-            gv: R.Tensor((2, 3), dtype="float32") = a
-            gv_1: R.Tensor((2, 3), dtype="float32") = c
+            gv_1: R.Tensor((2, 3), dtype="float32") = R.exp(b)
             R.output(gv, gv_1)
         return (gv, gv_1)
 
