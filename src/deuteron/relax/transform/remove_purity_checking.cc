@@ -45,7 +45,7 @@ class PurityRemover : public ExprMutator {
 
 Pass RemovePurityChecking() {
   return transform::ModulePass({.name = "RemovePurityChecking"}, [](IRModule module, const transform::PassContext&) {
-    return UpdateFunctions(std::move(module),
+    return UpdateAllFunctions(std::move(module),
                            [](const GlobalVar&, const Function& function) { return PurityRemover().Run(function); });
   });
 }
