@@ -1,5 +1,7 @@
-/// Any bytes are read as named tensors or refused by a user's error, without a look outside of them. What is read can be written,
-/// and is the same when it is read again.
+/// Any bytes are read as named tensors or refused by a user's error, without a look outside of them. What is read can
+/// be written, and is the same when it is read again.
+#include "deuteron/support/safetensors.h"
+
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
@@ -10,7 +12,6 @@
 
 #include "deuteron/support/error.h"
 #include "deuteron/support/host_tensor.h"
-#include "deuteron/support/safetensors.h"
 
 namespace {
 

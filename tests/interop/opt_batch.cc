@@ -3,8 +3,9 @@
 ///     opt_batch FILE [KEY=VALUE]...
 ///
 /// FILE holds sections that each begin with a line `# --- NAME | PASSES`; a text follows. The answer on standard output
-/// has one section for each: `# --- NAME ok` and the module after the passes, or `# --- NAME error` and the message. What is
-/// printed has been read back: it is the same module, and prints the same. KEY=VALUE: configuration of the passes' context.
+/// has one section for each: `# --- NAME ok` and the module after the passes, or `# --- NAME error` and the message.
+/// What is printed has been read back: it is the same module, and prints the same. KEY=VALUE: configuration of the
+/// passes' context.
 #include <cstdio>
 #include <fstream>
 #include <iostream>

@@ -9,10 +9,10 @@ namespace {
 
 bool IsReserved(std::string_view name) {
   static const std::unordered_set<std::string_view> kReserved = {
-      "False", "None",   "True",  "and",    "as",       "assert", "async", "await", "break",  "class",  "continue",
-      "def",   "del",    "elif",  "else",   "except",   "finally", "for",  "from",  "global", "if",     "import",
-      "in",    "is",     "lambda", "nonlocal", "not",   "or",     "pass",  "raise", "return", "try",    "while",
-      "with",  "yield",  "T",     "R",      "I",        "cls",    "metadata", "range", "float"};
+      "False", "None",  "True",   "and",      "as",     "assert",  "async",    "await", "break",  "class", "continue",
+      "def",   "del",   "elif",   "else",     "except", "finally", "for",      "from",  "global", "if",    "import",
+      "in",    "is",    "lambda", "nonlocal", "not",    "or",      "pass",     "raise", "return", "try",   "while",
+      "with",  "yield", "T",      "R",        "I",      "cls",     "metadata", "range", "float"};
   return name.size() <= 8 && kReserved.count(name) != 0;
 }
 

@@ -15,8 +15,8 @@ namespace deuteron::script {
 /// `text` as a Python identifier.
 std::string Identifier(std::string_view text);
 
-/// A hash table of positions in a list that its owner keeps; the owner says what equal means. Open addressing with linear
-/// probing: a module of a million variables is a million insertions.
+/// A hash table of positions in a list that its owner keeps; the owner says what equal means. Open addressing with
+/// linear probing: a module of a million variables is a million insertions.
 class PositionTable {
  public:
   /// The position for which `equal` holds among those of this hash; -1 if there is none.

@@ -161,18 +161,20 @@ void Printer::PrintConstFloat(DataType dtype, double value) {
     const auto end = std::to_chars(digits.data(), digits.data() + digits.size(), static_cast<float>(value));
     double again = 0;
     std::from_chars(digits.data(), end.ptr, again);
-    if (static_cast<float>(again) == static_cast<float>(value)) return PutDigits({digits.data(), static_cast<size_t>(end.ptr - digits.data())});
+    if (static_cast<float>(again) == static_cast<float>(value))
+      return PutDigits({digits.data(), static_cast<size_t>(end.ptr - digits.data())});
   }
   PrintFloat(value);
 }
 
 void Printer::PrintConstant(const relax::ConstantNode* constant) {
   const DataType dtype(constant->data.dtype());
-  const bool inline_scalar =
-      constant->is_scalar() && dtype.is_scalar() &&
-      (dtype.is_bool() || dtype.is_integer() || dtype.is_bfloat16() || (dtype.code() == kDLFloat && dtype.bits() >= 16));
+  const bool inline_scalar = constant->is_scalar() && dtype.is_scalar() &&
+                             (dtype.is_bool() || dtype.is_integer() || dtype.is_bfloat16() ||
+                              (dtype.code() == kDLFloat && dtype.bits() >= 16));
   if (!inline_scalar) {
-    const auto [it, added] = constant_index_.emplace(constant->data.GetDLTensorPtr(), static_cast<int64_t>(constants_.size()));
+    const auto [it, added] =
+        constant_index_.emplace(constant->data.GetDLTensorPtr(), static_cast<int64_t>(constants_.size()));
     if (added) constants_.push_back(constant);
     Put("metadata[\"ir.GenericConst\"][");
     PutInt(it->second);

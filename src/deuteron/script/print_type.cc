@@ -19,7 +19,9 @@ void Printer::PrintType(const Type& type) {
 
 void Printer::NewType(const Type& type) {
   switch (type->kind) {
-    case TypeKind::kAny: Put("R.Any"); break;
+    case TypeKind::kAny:
+      Put("R.Any");
+      break;
     case TypeKind::kPrim:
       Put("T.");
       PutDtype(static_cast<const PrimTypeNode*>(type.get())->dtype);

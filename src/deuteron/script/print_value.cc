@@ -13,11 +13,21 @@ void Printer::Quoted(std::string_view text) {
   text_.push_back('"');
   for (const char c : text) {
     switch (c) {
-      case '"': Put("\\\""); break;
-      case '\\': Put("\\\\"); break;
-      case '\n': Put("\\n"); break;
-      case '\t': Put("\\t"); break;
-      case '\r': Put("\\r"); break;
+      case '"':
+        Put("\\\"");
+        break;
+      case '\\':
+        Put("\\\\");
+        break;
+      case '\n':
+        Put("\\n");
+        break;
+      case '\t':
+        Put("\\t");
+        break;
+      case '\r':
+        Put("\\r");
+        break;
       default:
         if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f) {
           Put("\\x");
@@ -68,9 +78,12 @@ void Printer::PrintIndexMap(const ObjectRef& object) {
 void Printer::Value(const Any& value) {
   using ffi::TypeIndex;
   switch (value.type_index()) {
-    case TypeIndex::kTVMFFINone: return Put("None");
-    case TypeIndex::kTVMFFIBool: return Put(value.cast<bool>() ? "True" : "False");
-    case TypeIndex::kTVMFFIInt: return PutInt(value.cast<int64_t>());
+    case TypeIndex::kTVMFFINone:
+      return Put("None");
+    case TypeIndex::kTVMFFIBool:
+      return Put(value.cast<bool>() ? "True" : "False");
+    case TypeIndex::kTVMFFIInt:
+      return PutInt(value.cast<int64_t>());
     case TypeIndex::kTVMFFIFloat: {
       const auto number = value.cast<double>();
       if (std::isfinite(number)) return PrintFloat(number);
@@ -82,7 +95,8 @@ void Printer::Value(const Any& value) {
       Put('"');
       PutDtype(value.cast<DataType>());
       return Put('"');
-    default: break;
+    default:
+      break;
   }
   if (const auto text = value.try_cast<String>()) return Quoted(std::string_view(text->data(), text->size()));
   const auto object = value.try_cast<ObjectRef>();

@@ -1,8 +1,8 @@
 /// \file
 /// Text of the IR: TVMScript, as TVM 0.27 prints it. `ParseModule` (parser.h) reads it back.
 ///
-/// The one deliberate difference is in floating-point literals, which print in the shortest form that every reader takes for the
-/// same value. Linear in the size of what is printed.
+/// The one deliberate difference is in floating-point literals, which print in the shortest form that every reader
+/// takes for the same value. Linear in the size of what is printed.
 #pragma once
 
 #include <cstdint>

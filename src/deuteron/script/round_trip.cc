@@ -29,9 +29,11 @@ void CheckRoundTrip(const IRModule& module) {
   options.weights = &weights_again;
   const std::string second = Print(again, options);
   if (second == text) return;
-  const auto at = static_cast<size_t>(std::mismatch(text.begin(), text.end(), second.begin(), second.end()).first - text.begin());
-  DEUTERON_THROW(InternalError) << "a module prints differently once it is read back:\n  " << LineAt(text, std::min(at, text.size() - 1))
-                                << "\n  " << LineAt(second, std::min(at, second.size() - 1));
+  const auto at =
+      static_cast<size_t>(std::mismatch(text.begin(), text.end(), second.begin(), second.end()).first - text.begin());
+  DEUTERON_THROW(InternalError) << "a module prints differently once it is read back:\n  "
+                                << LineAt(text, std::min(at, text.size() - 1)) << "\n  "
+                                << LineAt(second, std::min(at, second.size() - 1));
 }
 
 }  // namespace deuteron::script

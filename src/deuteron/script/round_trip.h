@@ -6,8 +6,8 @@
 
 namespace deuteron::script {
 
-/// An InternalError if the module's text does not read back as the same module, or prints differently once it is read. The data
-/// of constants is left out of it: it goes by name.
+/// An InternalError if the module's text does not read back as the same module, or prints differently once it is read.
+/// The data of constants is left out of it: it goes by name.
 void CheckRoundTrip(const IRModule& module);
 
 }  // namespace deuteron::script

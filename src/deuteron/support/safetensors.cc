@@ -49,7 +49,8 @@ constexpr std::array<DtypeName, 16> kDtypes = {{
 }};
 
 std::optional<DLDataType> FindDtype(std::string_view name) {
-  const auto* it = std::find_if(kDtypes.begin(), kDtypes.end(), [&](const DtypeName& entry) { return entry.name == name; });
+  const auto* it =
+      std::find_if(kDtypes.begin(), kDtypes.end(), [&](const DtypeName& entry) { return entry.name == name; });
   return it == kDtypes.end() ? std::nullopt : std::optional(it->dtype);
 }
 
@@ -123,7 +124,8 @@ class HeaderReader {
   }
 
   void CheckMetadata(const Json& value) {
-    const bool good = value.is_object() && std::all_of(value.begin(), value.end(), [](const Json& item) { return item.is_string(); });
+    const bool good =
+        value.is_object() && std::all_of(value.begin(), value.end(), [](const Json& item) { return item.is_string(); });
     if (!good) Malformed(path_, "__metadata__ is no dictionary of strings");
   }
 
@@ -149,11 +151,13 @@ class HeaderReader {
     const Json& shape = field("shape");
     if (!shape.is_array()) BadEntry(name, "its shape is no list");
     for (const Json& extent : shape) {
-      if (!extent.is_number_unsigned() || extent.get<uint64_t>() > INT64_MAX) BadEntry(name, "an extent of its shape is no size");
+      if (!extent.is_number_unsigned() || extent.get<uint64_t>() > INT64_MAX)
+        BadEntry(name, "an extent of its shape is no size");
       entry.shape.push_back(extent.get<int64_t>());
     }
     const Json& offsets = field("data_offsets");
-    if (!offsets.is_array() || offsets.size() != 2 || !offsets[0].is_number_unsigned() || !offsets[1].is_number_unsigned()) {
+    if (!offsets.is_array() || offsets.size() != 2 || !offsets[0].is_number_unsigned() ||
+        !offsets[1].is_number_unsigned()) {
       BadEntry(name, "data_offsets are no two positions");
     }
     entry.begin = offsets[0].get<uint64_t>();
@@ -162,7 +166,8 @@ class HeaderReader {
     const int64_t bytes = CheckedByteSize(entry.shape, entry.dtype);
     if (bytes < 0) BadEntry(name, "the product of its dimensions overflows");
     if (static_cast<uint64_t>(bytes) != entry.end - entry.begin) {
-      BadEntry(name, "its shape takes " + std::to_string(bytes) + " bytes, its data is " + std::to_string(entry.end - entry.begin));
+      BadEntry(name, "its shape takes " + std::to_string(bytes) + " bytes, its data is " +
+                         std::to_string(entry.end - entry.begin));
     }
     return entry;
   }
@@ -174,7 +179,8 @@ class HeaderReader {
 
 uint64_t LittleEndian(std::string_view bytes) {
   uint64_t value = 0;
-  for (size_t i = 0; i < sizeof(value); ++i) value |= static_cast<uint64_t>(static_cast<unsigned char>(bytes[i])) << (8 * i);
+  for (size_t i = 0; i < sizeof(value); ++i)
+    value |= static_cast<uint64_t>(static_cast<unsigned char>(bytes[i])) << (8 * i);
   return value;
 }
 
@@ -182,7 +188,8 @@ std::vector<int64_t> ShapeOf(const Tensor& tensor) { return {tensor.shape().begi
 
 }  // namespace
 
-NamedTensors ParseSafeTensors(std::string_view bytes, const std::string& path, const std::shared_ptr<const void>& owner) {
+NamedTensors ParseSafeTensors(std::string_view bytes, const std::string& path,
+                              const std::shared_ptr<const void>& owner) {
   if (bytes.size() < 8) Malformed(path, "it is shorter than the length of its header");
   const uint64_t length = LittleEndian(bytes);
   bytes.remove_prefix(8);
@@ -213,7 +220,8 @@ void WriteSafeTensors(const std::string& path, const NamedTensors& tensors) {
   // Data of wide elements first, so that each is aligned behind the others.
   std::vector<const std::pair<std::string, Tensor>*> order;
   for (const auto& item : tensors) order.push_back(&item);
-  std::stable_sort(order.begin(), order.end(), [](const auto* a, const auto* b) { return a->second.dtype().bits > b->second.dtype().bits; });
+  std::stable_sort(order.begin(), order.end(),
+                   [](const auto* a, const auto* b) { return a->second.dtype().bits > b->second.dtype().bits; });
   nlohmann::ordered_json header = nlohmann::ordered_json::object();
   uint64_t at = 0;
   for (const auto* item : order) {

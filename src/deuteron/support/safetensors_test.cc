@@ -37,15 +37,29 @@ std::string ErrorOf(const std::string& bytes) {
 
 TEST(SafeTensors, RoundTripsEveryDtype) {
   NamedTensors tensors;
-  for (const auto& [code, bits] : std::vector<std::pair<int, int>>{
-           {kDLBool, 8}, {kDLInt, 8}, {kDLInt, 16}, {kDLInt, 32}, {kDLInt, 64}, {kDLUInt, 8}, {kDLUInt, 16}, {kDLUInt, 32},
-           {kDLUInt, 64}, {kDLFloat, 16}, {kDLFloat, 32}, {kDLFloat, 64}, {kDLBfloat, 16}, {kDLFloat8_e4m3fn, 8},
-           {kDLFloat8_e5m2, 8}, {kDLFloat8_e8m0fnu, 8}}) {
-    for (const std::vector<int64_t>& shape : {std::vector<int64_t>{3, 5}, std::vector<int64_t>{}, std::vector<int64_t>{2, 0}}) {
+  for (const auto& [code, bits] : std::vector<std::pair<int, int>>{{kDLBool, 8},
+                                                                   {kDLInt, 8},
+                                                                   {kDLInt, 16},
+                                                                   {kDLInt, 32},
+                                                                   {kDLInt, 64},
+                                                                   {kDLUInt, 8},
+                                                                   {kDLUInt, 16},
+                                                                   {kDLUInt, 32},
+                                                                   {kDLUInt, 64},
+                                                                   {kDLFloat, 16},
+                                                                   {kDLFloat, 32},
+                                                                   {kDLFloat, 64},
+                                                                   {kDLBfloat, 16},
+                                                                   {kDLFloat8_e4m3fn, 8},
+                                                                   {kDLFloat8_e5m2, 8},
+                                                                   {kDLFloat8_e8m0fnu, 8}}) {
+    for (const std::vector<int64_t>& shape :
+         {std::vector<int64_t>{3, 5}, std::vector<int64_t>{}, std::vector<int64_t>{2, 0}}) {
       const DLDataType dtype{static_cast<uint8_t>(code), static_cast<uint8_t>(bits), 1};
       Tensor tensor = EmptyHostTensor(shape, dtype);
       const int64_t bytes = CheckedByteSize(shape, dtype);
-      for (int64_t i = 0; i < bytes; ++i) static_cast<char*>(tensor.data_ptr())[i] = static_cast<char>(17 * i + code + bits);
+      for (int64_t i = 0; i < bytes; ++i)
+        static_cast<char*>(tensor.data_ptr())[i] = static_cast<char>(17 * i + code + bits);
       tensors.emplace_back("layer \"" + std::to_string(tensors.size()) + "\" é", tensor);
     }
   }
@@ -54,13 +68,16 @@ TEST(SafeTensors, RoundTripsEveryDtype) {
   NamedTensors read = ReadSafeTensors(path);
   ASSERT_EQ(read.size(), tensors.size());
   for (const auto& [name, tensor] : tensors) {
-    const auto it = std::find_if(read.begin(), read.end(), [&, &wanted = name](const auto& item) { return item.first == wanted; });
+    const auto it =
+        std::find_if(read.begin(), read.end(), [&, &wanted = name](const auto& item) { return item.first == wanted; });
     ASSERT_NE(it, read.end()) << name;
     const Tensor& other = it->second;
     EXPECT_EQ(other.dtype(), tensor.dtype()) << name;
     const std::vector<int64_t> shape(tensor.shape().begin(), tensor.shape().end());
     EXPECT_EQ(std::vector<int64_t>(other.shape().begin(), other.shape().end()), shape) << name;
-    EXPECT_EQ(std::memcmp(other.data_ptr(), tensor.data_ptr(), static_cast<size_t>(CheckedByteSize(shape, tensor.dtype()))), 0);
+    EXPECT_EQ(
+        std::memcmp(other.data_ptr(), tensor.data_ptr(), static_cast<size_t>(CheckedByteSize(shape, tensor.dtype()))),
+        0);
   }
 }
 
@@ -98,12 +115,16 @@ TEST(SafeTensors, RefusesWhatIsMalformed) {
   refuses(File(entry(R"("dtype":"F32","shape":2)"), ""), "tensor \"a\": its shape is no list");
   refuses(File(entry(R"("dtype":"F32","shape":[-2])"), ""), "tensor \"a\": an extent of its shape is no size");
   refuses(File(entry(R"("dtype":"F32","shape":[1.5])"), ""), "tensor \"a\": an extent of its shape is no size");
-  refuses(File(entry(R"("dtype":"F32","shape":[18446744073709551615])"), ""), "tensor \"a\": an extent of its shape is no size");
-  refuses(File(entry(R"("dtype":"F32","shape":[2],"data_offsets":[0])"), data), "tensor \"a\": data_offsets are no two positions");
-  refuses(File(entry(R"("dtype":"F32","shape":[2],"data_offsets":[8,0])"), data), "tensor \"a\": its data lies outside of the file");
+  refuses(File(entry(R"("dtype":"F32","shape":[18446744073709551615])"), ""),
+          "tensor \"a\": an extent of its shape is no size");
+  refuses(File(entry(R"("dtype":"F32","shape":[2],"data_offsets":[0])"), data),
+          "tensor \"a\": data_offsets are no two positions");
+  refuses(File(entry(R"("dtype":"F32","shape":[2],"data_offsets":[8,0])"), data),
+          "tensor \"a\": its data lies outside of the file");
   refuses(File(entry(R"("dtype":"F32","shape":[4611686018427387904,4],"data_offsets":[0,0])"), ""),
           "tensor \"a\": the product of its dimensions overflows");
-  refuses(File(entry(R"("dtype":"F32","shape":[3],"data_offsets":[0,8])"), data), "tensor \"a\": its shape takes 12 bytes, its data is 8");
+  refuses(File(entry(R"("dtype":"F32","shape":[3],"data_offsets":[0,8])"), data),
+          "tensor \"a\": its shape takes 12 bytes, its data is 8");
   refuses(File(R"({"__metadata__":{"a":1}})", ""), "__metadata__ is no dictionary of strings");
   const std::string b = R"(,"b":{"dtype":"F32","shape":[1],"data_offsets":)";
   refuses(File(good.substr(0, good.size() - 1) + b + "[4,8]}}", data), "tensor \"b\" overlaps the one before it");
