@@ -23,7 +23,8 @@ struct BisectCommandOptions {
 void WriteReduced(const BisectResult& result, const std::string& path) {
   std::ofstream out(path, std::ios::binary);
   out << "# " << result.culprit << ": " << result.problem.substr(0, result.problem.find('\n')) << "\n";
-  if (!result.kernel.empty()) out << "# First in the kernel " << result.kernel << (result.place.empty() ? "" : ", " + result.place) << "\n";
+  if (!result.kernel.empty())
+    out << "# First in the kernel " << result.kernel << (result.place.empty() ? "" : ", " + result.place) << "\n";
   out << result.reduced_text;
   out.close();
   if (!out) DEUTERON_THROW(UsageError) << "cannot write " << path << ": " << std::strerror(errno);
@@ -59,7 +60,8 @@ void RunBisect(const BisectCommandOptions& options) {
 
 void AddBisectCommand(CLI::App& app) {
   auto options = std::make_shared<BisectCommandOptions>();
-  CLI::App* verb = app.add_subcommand("bisect", "The first pass, then the first group, whose result differs; a reduced module");
+  CLI::App* verb =
+      app.add_subcommand("bisect", "The first pass, then the first group, whose result differs; a reduced module");
   AddModelOptions(verb, &options->model);
   verb->add_option("--seed", options->seed, "of the random inputs");
   verb->add_option("-o,--output", options->output, "where the reduced module is written, if there is one");

@@ -56,7 +56,9 @@ void Explain(const ExplainOptions& options) {
     std::fprintf(stderr, "wrote %s\n", options.html.c_str());
     return;
   }
-  const std::string text = options.json ? report::WriteJson(report, options.model.model).dump(1, ' ', false, nlohmann::json::error_handler_t::replace) + "\n"
+  const std::string text = options.json ? report::WriteJson(report, options.model.model)
+                                                  .dump(1, ' ', false, nlohmann::json::error_handler_t::replace) +
+                                              "\n"
                            : options.dot ? report::WriteDot(report, options.model.model)
                                          : report::WriteText(report, options.model.model);
   std::fwrite(text.data(), 1, text.size(), stdout);

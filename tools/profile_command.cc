@@ -24,7 +24,9 @@ void Profile(const ProfileOptions& options) {
   std::vector<Tensor> inputs;
   for (const TensorInfo& info : executable.inputs()) inputs.push_back(by_name.at(info.name));
   const report::ProfileResult profile = report::Profile(executable, inputs, options.seconds);
-  const std::string text = options.json ? report::WriteProfileJson(profile, options.model.model).dump(1, ' ', false, nlohmann::json::error_handler_t::replace) + "\n"
+  const std::string text = options.json ? report::WriteProfileJson(profile, options.model.model)
+                                                  .dump(1, ' ', false, nlohmann::json::error_handler_t::replace) +
+                                              "\n"
                                         : report::WriteProfileText(profile, options.model.model);
   std::fwrite(text.data(), 1, text.size(), stdout);
 }
@@ -33,7 +35,8 @@ void Profile(const ProfileOptions& options) {
 
 void AddProfileCommand(CLI::App& app) {
   auto options = std::make_shared<ProfileOptions>();
-  CLI::App* verb = app.add_subcommand("profile", "Time, bytes and arithmetic of every kernel, beside what the machine can do");
+  CLI::App* verb =
+      app.add_subcommand("profile", "Time, bytes and arithmetic of every kernel, beside what the machine can do");
   AddModelOptions(verb, &options->model);
   verb->add_option("--input", options->inputs, "NAME=FILE.npy")->type_size(1)->allow_extra_args(false);
   verb->add_option("--seconds", options->seconds, "measure for at least this long")->check(CLI::NonNegativeNumber);

@@ -88,10 +88,10 @@ class Bisector {
     const Arguments arguments = MakeArguments(module);
     const std::vector<Tensor> expected = Interpret(module, arguments);
     return !Compare("", expected, [&] {
-      const IRModule after = pass(module);
-      relax::CheckWellFormed(after);
-      return Interpret(after, arguments);
-    }).problem.empty();
+              const IRModule after = pass(module);
+              relax::CheckWellFormed(after);
+              return Interpret(after, arguments);
+            }).problem.empty();
   }
   /// Whether the code made of `module` computes something else than the interpreter.
   bool CodeFails(const IRModule& module) const {
@@ -100,8 +100,8 @@ class Bisector {
     return !Compare("", expected, [&] { return Compiled(module, arguments); }).problem.empty();
   }
 
-  /// Names the value and reduces the module. `before`: what the failing step was given. `after`: what the pass made of it; null if
-  /// the step is code generation.
+  /// Names the value and reduces the module. `before`: what the failing step was given. `after`: what the pass made of
+  /// it; null if the step is code generation.
   void Blame(const std::string& culprit, const VerifiedStage& stage, const IRModule& before, const IRModule& after,
              const StillFails& still_fails) {
     result_.culprit = culprit;
@@ -109,7 +109,8 @@ class Bisector {
     try {
       FindValue(before, after);
     } catch (const std::exception&) {
-      // Intermediate values of this stage cannot be looked at (memory is planned already): the pass is all there is to say.
+      // Intermediate values of this stage cannot be looked at (memory is planned already): the pass is all there is to
+      // say.
     }
     if (options_.progress) options_.progress("reducing the module");
     const ReduceOptions reduce{options_.max_candidates};
@@ -126,7 +127,8 @@ class Bisector {
     std::unordered_map<std::string, Tensor> right;
     const std::vector<Var> reference = TensorVars(before);
     const std::vector<Tensor> values = InterpretAll(before, reference);
-    for (size_t i = 0; i < reference.size(); ++i) right.insert_or_assign(std::string(reference[i]->name_hint), values[i]);
+    for (size_t i = 0; i < reference.size(); ++i)
+      right.insert_or_assign(std::string(reference[i]->name_hint), values[i]);
     std::vector<Var> vars;
     for (const Var& var : TensorVars(module)) {
       if (right.count(std::string(var->name_hint))) vars.push_back(var);
@@ -155,10 +157,11 @@ class Bisector {
   }
 
   /// The position of the first of `vars` whose value is not right; their number if there is none.
-  size_t FirstWrong(const IRModule& module, const std::vector<Var>& vars, const std::unordered_map<std::string, Tensor>& right,
-                    bool is_code) const {
+  size_t FirstWrong(const IRModule& module, const std::vector<Var>& vars,
+                    const std::unordered_map<std::string, Tensor>& right, bool is_code) const {
     const auto is_wrong = [&](size_t first, size_t last) -> std::optional<size_t> {
-      const std::vector<Var> some(vars.begin() + static_cast<int64_t>(first), vars.begin() + static_cast<int64_t>(last));
+      const std::vector<Var> some(vars.begin() + static_cast<int64_t>(first),
+                                  vars.begin() + static_cast<int64_t>(last));
       const IRModule exposed = SliceMain(module, some);
       const Arguments arguments = ArgumentsOf(module, exposed);
       const std::vector<Tensor> values = is_code ? Compiled(exposed, arguments) : Interpret(exposed, arguments);
@@ -198,13 +201,15 @@ class Bisector {
     const relax::Expr& value = relax::BoundValue(named);
     result_.value = std::string(binding->var->name_hint);
     const Span span = named->span.defined() ? named->span : value->span;
-    if (span.defined()) result_.place = std::string(span->source) + (span->line > 0 ? ":" + std::to_string(span->line) : "");
+    if (span.defined())
+      result_.place = std::string(span->source) + (span->line > 0 ? ":" + std::to_string(span->line) : "");
     const auto* call = value.as<relax::CallNode>();
     if (call == nullptr) return;
     const relax::Expr& callee = relax::IsAnyCallTIR(value) || relax::IsCallDPSPacked(value) ? call->args[0] : call->op;
     if (const auto* global = callee.as<GlobalVarNode>()) result_.kernel = std::string(global->name_hint);
     if (const auto* op = callee.as<OpNode>()) result_.kernel = std::string(op->name);
-    if (const auto* external = callee.as<relax::ExternFuncNode>()) result_.kernel = std::string(external->global_symbol);
+    if (const auto* external = callee.as<relax::ExternFuncNode>())
+      result_.kernel = std::string(external->global_symbol);
   }
 
   const BisectOptions& options_;

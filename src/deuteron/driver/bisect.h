@@ -25,11 +25,11 @@ struct BisectOptions {
 struct BisectResult {
   /// Every stage that was run, in order; the last is the culprit if there is one.
   std::vector<VerifiedStage> stages;
-  /// The first pass whose result differs; "compiled code after P" if it is the machine code made of the module after pass P
-  /// that differs from what the interpreter makes of it. Empty if none does.
+  /// The first pass whose result differs; "compiled code after P" if it is the machine code made of the module after
+  /// pass P that differs from what the interpreter makes of it. Empty if none does.
   std::string culprit;
-  /// The first value that differs, the kernel (or operator) that computes it, and its place in the user's model. Empty if the
-  /// pass fails, or no single value can be named.
+  /// The first value that differs, the kernel (or operator) that computes it, and its place in the user's model. Empty
+  /// if the pass fails, or no single value can be named.
   std::string value;
   std::string kernel;
   std::string place;

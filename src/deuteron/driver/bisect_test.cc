@@ -9,8 +9,8 @@
 #include "deuteron/driver/pass_registry.h"
 #include "deuteron/driver/pipeline.h"
 #include "deuteron/driver/reduce.h"
-#include "deuteron/relax/op/binary.h"
 #include "deuteron/relax/functor.h"
+#include "deuteron/relax/op/binary.h"
 #include "deuteron/relax/transform/pass_utils.h"
 #include "deuteron/runtime/tensor.h"
 #include "deuteron/script/parser.h"
@@ -183,10 +183,12 @@ TEST(Bisect, NamesAWrongSchedule) {
 
 TEST(Bisect, NamesAPassThatThrows) {
   BisectOptions options = Options();
-  options.passes = PipelineWith("FuseOps", transform::ModulePass({.name = "Refuses"}, [](IRModule module, const transform::PassContext&) {
-    if (script::Print(module).find("softmax") != std::string::npos) DEUTERON_THROW(UnsupportedError) << "no softmax here";
-    return module;
-  }));
+  options.passes = PipelineWith(
+      "FuseOps", transform::ModulePass({.name = "Refuses"}, [](IRModule module, const transform::PassContext&) {
+        if (script::Print(module).find("softmax") != std::string::npos)
+          DEUTERON_THROW(UnsupportedError) << "no softmax here";
+        return module;
+      }));
   const BisectResult result = Bisect(Model(), options);
   EXPECT_EQ(result.culprit, "Refuses");
   EXPECT_NE(result.problem.find("no softmax here"), std::string::npos);
@@ -206,7 +208,8 @@ TEST(MainSlice, CutsAndExposes) {
   const IRModule module = Model();
   const auto vars = TensorVars(module);
   ASSERT_EQ(vars.size(), 9U);
-  const IRModule sliced = SliceMain(module, {vars[3]}, [&](const relax::Binding& b) { return b->var.same_as(vars[1]); });
+  const IRModule sliced =
+      SliceMain(module, {vars[3]}, [&](const relax::Binding& b) { return b->var.same_as(vars[1]); });
   EXPECT_EQ(script::Print(sliced, {.header = false}), R"(@I.ir_module
 class Module:
     @R.function

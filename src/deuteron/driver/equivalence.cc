@@ -62,7 +62,8 @@ std::string ShapeText(const Tensor& tensor) {
 }
 
 /// Compares one output; keeps the greatest error in `difference`.
-void CompareOutput(const Tensor& expected, const Tensor& actual, size_t index, double tolerance, Difference* difference) {
+void CompareOutput(const Tensor& expected, const Tensor& actual, size_t index, double tolerance,
+                   Difference* difference) {
   std::ostringstream problem;
   const auto fail = [&] {
     difference->output = index;
@@ -107,7 +108,8 @@ IRModule OpenPrimitives(IRModule module) {
   std::vector<std::pair<GlobalVar, relax::Function>> opened;
   for (const auto& [var, func] : module->functions) {
     const auto function = As<relax::Function>(func);
-    if (function.defined() && function->HasNonzeroAttr("Primitive")) opened.emplace_back(var, WithoutAttr(function, "Primitive"));
+    if (function.defined() && function->HasNonzeroAttr("Primitive"))
+      opened.emplace_back(var, WithoutAttr(function, "Primitive"));
   }
   for (auto& [var, function] : opened) module.Update(var, std::move(function));
   return module;
@@ -167,7 +169,8 @@ double ToleranceOf(DataType dtype, double tolerance) {
 Difference CompareResults(const std::vector<Tensor>& expected, const std::vector<Tensor>& actual, double tolerance) {
   Difference difference;
   if (expected.size() != actual.size()) {
-    difference.problem = "there are " + std::to_string(actual.size()) + " outputs instead of " + std::to_string(expected.size());
+    difference.problem =
+        "there are " + std::to_string(actual.size()) + " outputs instead of " + std::to_string(expected.size());
     return difference;
   }
   for (size_t i = 0; i < expected.size() && difference.problem.empty(); ++i) {

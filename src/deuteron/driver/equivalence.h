@@ -23,8 +23,9 @@ std::vector<Tensor> FlattenValue(const Any& value);
 /// Results of "main" by the interpreter.
 std::vector<Tensor> Interpret(const IRModule& module, const Arguments& arguments);
 
-/// Results of "main" as compiled code, from any stage: what is missing of the lowering is done in the plainest way, nothing is
-/// fused, scheduled or planned that is not so already. `after_lowering` sees the lowered kernels; may be empty.
+/// Results of "main" as compiled code, from any stage: what is missing of the lowering is done in the plainest way,
+/// nothing is fused, scheduled or planned that is not so already. `after_lowering` sees the lowered kernels; may be
+/// empty.
 std::vector<Tensor> RunCompiled(IRModule module, const Arguments& arguments, const CompileOptions& options,
                                 const std::function<IRModule(IRModule)>& after_lowering = {});
 
@@ -38,8 +39,8 @@ struct Difference {
   std::string problem;
 };
 
-/// Integers and booleans must be equal, floats within `tolerance` for float32, and for other dtypes as much more or less as
-/// their precision is.
+/// Integers and booleans must be equal, floats within `tolerance` for float32, and for other dtypes as much more or
+/// less as their precision is.
 Difference CompareResults(const std::vector<Tensor>& expected, const std::vector<Tensor>& actual, double tolerance);
 
 /// The tolerance for a dtype where that for float32 is `tolerance`; 0 for integers.

@@ -26,7 +26,8 @@ void CollectUses(const Expr& expr, std::unordered_set<const Object*>* uses) {
 /// The binding under another variable and with variables replaced.
 Binding Rebind(const Binding& binding, const Var& var, relax::VarReplacer* replacer) {
   const Expr value = replacer->Replace(relax::BoundValue(binding));
-  if (const auto* cast = binding.as<relax::MatchCastNode>()) return relax::MatchCast(var, value, cast->ty, binding->span);
+  if (const auto* cast = binding.as<relax::MatchCastNode>())
+    return relax::MatchCast(var, value, cast->ty, binding->span);
   return relax::VarBinding(var, value, binding->span);
 }
 
@@ -56,7 +57,8 @@ std::vector<Var> TensorVars(const IRModule& module) {
   return vars;
 }
 
-IRModule SliceMain(const IRModule& module, const std::vector<Var>& results, const std::function<bool(const Binding&)>& is_cut) {
+IRModule SliceMain(const IRModule& module, const std::vector<Var>& results,
+                   const std::function<bool(const Binding&)>& is_cut) {
   const auto main = Downcast<Function>(module.Lookup("main"));
   std::unordered_set<const Object*> needed;
   std::unordered_set<const Object*> is_result;
@@ -120,7 +122,8 @@ IRModule SliceMain(const IRModule& module, const std::vector<Var>& results, cons
     blocks.push_back(BindingBlock(Array<Binding>{relax::VarBinding(var, tuple)}));
     body = var;
   }
-  const Function sliced(std::move(params), relax::SeqExpr(std::move(blocks), body), body.ty(), main->is_pure, main->attrs, main->span);
+  const Function sliced(std::move(params), relax::SeqExpr(std::move(blocks), body), body.ty(), main->is_pure,
+                        main->attrs, main->span);
   return WithMain(module, sliced);
 }
 
@@ -130,7 +133,8 @@ IRModule ConstantsToParams(const IRModule& module) {
   Array<Var> params = main->params;
   class Replacer : public relax::ExprMutator {
    public:
-    Replacer(std::unordered_map<const Object*, Var>* param_of, Array<Var>* params) : param_of_(param_of), params_(params) {}
+    Replacer(std::unordered_map<const Object*, Var>* param_of, Array<Var>* params)
+        : param_of_(param_of), params_(params) {}
 
    protected:
     Expr VisitConstant_(const relax::ConstantNode* op) override {
@@ -151,7 +155,8 @@ IRModule ConstantsToParams(const IRModule& module) {
   Replacer replacer(&param_of, &params);
   const auto replaced = Downcast<Function>(replacer.VisitExpr(main));
   if (param_of.empty()) return module;
-  return WithMain(module, Function(params, replaced->body, replaced->ret_ty, replaced->is_pure, replaced->attrs, replaced->span));
+  return WithMain(
+      module, Function(params, replaced->body, replaced->ret_ty, replaced->is_pure, replaced->attrs, replaced->span));
 }
 
 IRModule DropUnreached(IRModule module) {
@@ -164,7 +169,8 @@ IRModule DropUnreached(IRModule module) {
     if (!function.defined()) continue;
     relax::PostOrderVisit(function->body, [&](const Expr& expr) {
       const auto* global = expr.as<GlobalVarNode>();
-      if (global != nullptr && reached.insert(std::string(global->name_hint)).second) pending.push_back(std::string(global->name_hint));
+      if (global != nullptr && reached.insert(std::string(global->name_hint)).second)
+        pending.push_back(std::string(global->name_hint));
     });
   }
   std::vector<GlobalVar> unreached;

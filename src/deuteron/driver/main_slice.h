@@ -14,10 +14,10 @@ namespace deuteron {
 /// The bindings of main's own blocks in order, those in branches left out.
 std::vector<relax::Binding> MainBindings(const IRModule& module);
 
-/// The module with another main: it returns `results` (variables bound at the top level of main, or its parameters), a single one
-/// or a tuple. Bindings for which `is_cut` holds are left out; where their variables are still needed, they become
-/// parameters. What nothing needs any more is left out: bindings, parameters, functions. Names of inputs and outputs
-/// are dropped.
+/// The module with another main: it returns `results` (variables bound at the top level of main, or its parameters), a
+/// single one or a tuple. Bindings for which `is_cut` holds are left out; where their variables are still needed, they
+/// become parameters. What nothing needs any more is left out: bindings, parameters, functions. Names of inputs and
+/// outputs are dropped.
 IRModule SliceMain(const IRModule& module, const std::vector<relax::Var>& results,
                    const std::function<bool(const relax::Binding&)>& is_cut = {});
 

@@ -115,7 +115,9 @@ std::vector<Number> FindNumbers(const std::string& text) {
       i = std::min(text.find('\n', i), text.size());
       continue;
     }
-    const auto is_word = [](char w) { return std::isalnum(static_cast<unsigned char>(w)) != 0 || w == '_' || w == '.'; };
+    const auto is_word = [](char w) {
+      return std::isalnum(static_cast<unsigned char>(w)) != 0 || w == '_' || w == '.';
+    };
     if (!is_word(c)) {
       ++i;
       continue;
@@ -174,7 +176,8 @@ std::string ReduceSizes(const IRModule& module, const StillFails& still_fails, c
   IRModule accepted;
   const auto attempt = [&](const std::function<int64_t(int64_t)>& replace) {
     const std::string candidate = ReplaceNumbers(text, replace);
-    if (candidate == text || !judge.Fails([&] { return script::ParseModule(candidate, "reduced.py"); }, &accepted)) return false;
+    if (candidate == text || !judge.Fails([&] { return script::ParseModule(candidate, "reduced.py"); }, &accepted))
+      return false;
     text = candidate;
     return true;
   };

@@ -20,8 +20,8 @@ struct ReduceOptions {
 /// failure-inducing input", 2002), to parameters in place of constants.
 IRModule ReduceBindings(IRModule module, const StillFails& still_fails, const ReduceOptions& options = {});
 
-/// Reduces the sizes in a module: replaces whole numbers in its text by smaller ones, all of one value at once. Returns text
-/// that parses to a module that still fails (`module` itself as text where nothing can be reduced).
+/// Reduces the sizes in a module: replaces whole numbers in its text by smaller ones, all of one value at once. Returns
+/// text that parses to a module that still fails (`module` itself as text where nothing can be reduced).
 std::string ReduceSizes(const IRModule& module, const StillFails& still_fails, const ReduceOptions& options = {});
 
 }  // namespace deuteron

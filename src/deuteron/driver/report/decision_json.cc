@@ -43,7 +43,8 @@ Decision ReadDecision(const json& row) {
   decision.reason = text("reason");
   decision.message = text("message");
   if (row.contains("figures")) {
-    for (const auto& [name, value] : row.at("figures").items()) decision.figures.emplace_back(Intern(name), value.get<int64_t>());
+    for (const auto& [name, value] : row.at("figures").items())
+      decision.figures.emplace_back(Intern(name), value.get<int64_t>());
   }
   if (row.contains("subject_at")) decision.subject_span = SpanOf(row.at("subject_at"));
   if (row.contains("object_at")) decision.object_span = SpanOf(row.at("object_at"));
@@ -71,7 +72,8 @@ std::string DecisionsToJson(const DecisionLog& log) {
     list.push_back(std::move(row));
   }
   // Names in a user's model need not be UTF-8.
-  return json{{"version", kVersion}, {"decisions", std::move(list)}}.dump(-1, ' ', false, json::error_handler_t::replace);
+  return json{{"version", kVersion}, {"decisions", std::move(list)}}.dump(-1, ' ', false,
+                                                                          json::error_handler_t::replace);
 }
 
 DecisionLog DecisionsFromJson(std::string_view text) {

@@ -62,7 +62,8 @@ class Joiner {
   void FindLastRuns(const transform::DecisionLog& log) {
     size_t index = 0;
     for (const Decision& decision : log.decisions()) {
-      if (decision.pass == "FuseOps" && decision.Get("node", -1) == 0) last_run_[std::string(decision.function)] = index;
+      if (decision.pass == "FuseOps" && decision.Get("node", -1) == 0)
+        last_run_[std::string(decision.function)] = index;
       ++index;
     }
   }
@@ -72,7 +73,8 @@ class Joiner {
       const auto it = last_run_.find(std::string(decision.function));
       if (it != last_run_.end() && index < it->second) return;
       if (Has(decision, "node")) return AddNode(decision);
-      if (Has(decision, "from")) return edges_.emplace_back(&decision, base_.at(std::string(decision.function))), void();
+      if (Has(decision, "from"))
+        return edges_.emplace_back(&decision, base_.at(std::string(decision.function))), void();
       if (decision.reason == "group") {
         groups_[GroupKey(std::string(decision.function), decision.Get("group"))].name = std::string(decision.object);
         return;
@@ -92,11 +94,14 @@ class Joiner {
       later_[Key(std::string(decision.function), std::string(decision.subject))].push_back(&decision);
       return;
     }
-    report_.remarks.push_back({std::string(decision.pass), std::string(decision.function), std::string(decision.subject),
-                               std::string(decision.object), std::string(decision.reason), std::string(decision.message)});
+    report_.remarks.push_back({std::string(decision.pass), std::string(decision.function),
+                               std::string(decision.subject), std::string(decision.object),
+                               std::string(decision.reason), std::string(decision.message)});
   }
 
-  static std::string GroupKey(const std::string& function, int64_t group) { return Key(function, std::to_string(group)); }
+  static std::string GroupKey(const std::string& function, int64_t group) {
+    return Key(function, std::to_string(group));
+  }
 
   void AddNode(const Decision& decision) {
     Node node;
@@ -189,7 +194,8 @@ class Joiner {
     // What has no kernel was merged into those of its consumers by a later pass. Producers come first in the order.
     std::vector<std::vector<size_t>> consumers(report_.nodes.size());
     for (const auto& [decision, base] : edges_) {
-      consumers[base + static_cast<size_t>(decision->Get("from"))].push_back(base + static_cast<size_t>(decision->Get("to")));
+      consumers[base + static_cast<size_t>(decision->Get("from"))].push_back(base +
+                                                                             static_cast<size_t>(decision->Get("to")));
     }
     for (size_t i = report_.nodes.size(); i-- > 0;) {
       Unit& unit = groups_.at(unit_key_[i]);
@@ -244,8 +250,11 @@ class Joiner {
     if (const Reason* reason = FindReason(edge.code)) {
       if (edge.sentence.empty()) edge.sentence = std::string(reason->sentence);
       edge.change = Fill(std::string(reason->change), edge, decision);
-      const Node& culprit = report_.nodes[edge.code == "opaque-producer" ? edge.from : edge.at == kNone ? edge.to : edge.at];
-      if (edge.code.rfind("opaque", 0) == 0 && !culprit.note.empty()) edge.sentence += " (" + culprit.place + ": " + culprit.note + ".)";
+      const Node& culprit = report_.nodes[edge.code == "opaque-producer" ? edge.from
+                                          : edge.at == kNone             ? edge.to
+                                                                         : edge.at];
+      if (edge.code.rfind("opaque", 0) == 0 && !culprit.note.empty())
+        edge.sentence += " (" + culprit.place + ": " + culprit.note + ".)";
     } else if (edge.sentence.empty()) {
       edge.sentence = std::string(decision.message);
     }
@@ -328,7 +337,8 @@ class Joiner {
         kernel.read_before = kernel.read;
         kernel.written_before = kernel.written;
       }
-      for (const SizeExpr* size : {&kernel.read, &kernel.written, &kernel.flops}) report_.symbolic |= !size->number() && !size->unknown();
+      for (const SizeExpr* size : {&kernel.read, &kernel.written, &kernel.flops})
+        report_.symbolic |= !size->number() && !size->unknown();
     }
   }
 
@@ -378,12 +388,15 @@ std::vector<std::string> FusionReport::Places(const Kernel& kernel) const {
   std::vector<std::string> places;
   for (const size_t member : kernel.members) {
     const Node& node = nodes[member];
-    if (node.is_kernel && std::find(places.begin(), places.end(), node.place) == places.end()) places.push_back(node.place);
+    if (node.is_kernel && std::find(places.begin(), places.end(), node.place) == places.end())
+      places.push_back(node.place);
   }
   if (places.empty()) places.push_back(kernel.place);
   return places;
 }
 
-FusionReport BuildReport(const transform::DecisionLog& log, const Symbols& symbols) { return Joiner(symbols).Join(log); }
+FusionReport BuildReport(const transform::DecisionLog& log, const Symbols& symbols) {
+  return Joiner(symbols).Join(log);
+}
 
 }  // namespace deuteron::report

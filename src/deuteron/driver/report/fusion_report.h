@@ -1,8 +1,8 @@
 /// \file
 /// The decision log of a compilation as one picture: operators, edges with their verdicts, kernels with their figures.
 ///
-/// Nothing here decides or recomputes: verdicts, groups, sizes and operation counts are those that the passes wrote into the
-/// log (relax/transform/fusion/fusion_record.h, record_kernels.h); this file only joins them.
+/// Nothing here decides or recomputes: verdicts, groups, sizes and operation counts are those that the passes wrote
+/// into the log (relax/transform/fusion/fusion_record.h, record_kernels.h); this file only joins them.
 #pragma once
 
 #include <map>

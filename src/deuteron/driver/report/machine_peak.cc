@@ -35,10 +35,13 @@ inline __attribute__((always_inline)) void MultiplyAdds(float* sink) {
 }
 
 #if defined(__x86_64__)
-__attribute__((target("avx512f,fma,prefer-vector-width=512"), optimize("O3", "fp-contract=fast"))) void MultiplyAdds512(float* sink) {
+__attribute__((target("avx512f,fma,prefer-vector-width=512"), optimize("O3", "fp-contract=fast"))) void MultiplyAdds512(
+    float* sink) {
   MultiplyAdds<Vector512>(sink);
 }
-__attribute__((target("avx2,fma"), optimize("O3", "fp-contract=fast"))) void MultiplyAdds256(float* sink) { MultiplyAdds<Vector256>(sink); }
+__attribute__((target("avx2,fma"), optimize("O3", "fp-contract=fast"))) void MultiplyAdds256(float* sink) {
+  MultiplyAdds<Vector256>(sink);
+}
 #endif
 __attribute__((optimize("O3", "fp-contract=fast"))) void MultiplyAdds128(float* sink) { MultiplyAdds<Vector128>(sink); }
 

@@ -107,7 +107,8 @@ ProfileResult Profile(const Executable& executable, const std::vector<Tensor>& i
   const auto launches = MatchLaunches(executable.runtime()->program(), report);
   for (auto& [place, sample] : samples) {
     sample.nanoseconds.resize(static_cast<size_t>(result.runs), 0);
-    ProfiledKernel kernel{.name = sample.kernel, .places = {sample.source}, .bytes = SizeExpr::Unknown(), .flops = SizeExpr::Unknown()};
+    ProfiledKernel kernel{
+        .name = sample.kernel, .places = {sample.source}, .bytes = SizeExpr::Unknown(), .flops = SizeExpr::Unknown()};
     kernel.calls = static_cast<double>(sample.calls) / static_cast<double>(result.runs);
     kernel.nanoseconds = Median(sample.nanoseconds);
     if (const auto it = launches.find(place); it != launches.end()) {

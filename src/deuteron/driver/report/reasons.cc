@@ -15,25 +15,30 @@ std::span<const Reason> Reasons() {
        "Take {at} off the paths between the value and where its uses meet."},
       {"reduction-cannot-feed-forward",
        "The producer is a reduction: its value is complete only after its last input, so it can only end a kernel.",
-       "Let the reductions pass merge the row's stages (reduction and consumers over the same rows), or move the consumer before "
+       "Let the reductions pass merge the row's stages (reduction and consumers over the same rows), or move the "
+       "consumer before "
        "the reduction."},
       {"complex-needs-elementwise",
-       "The producer is in a kernel with a complex operator (convolution, product, pooling, softmax, mean), which accepts only elementwise "
+       "The producer is in a kernel with a complex operator (convolution, product, pooling, softmax, mean), which "
+       "accepts only elementwise "
        "followers, and one on the way is not.",
        "Make {at} elementwise: equal shapes, no transposition or reduction, a bias along one axis."},
       {"complex-consumer",
-       "The consumer is a complex operator (convolution, product, pooling, softmax, mean): it reads its operands many times, and they would be "
+       "The consumer is a complex operator (convolution, product, pooling, softmax, mean): it reads its operands many "
+       "times, and they would be "
        "computed as often.",
        "Let the producer follow the operator before it, or move it behind {at} where shapes allow."},
       {"two-complex-operators",
-       "Producer and consumer are in kernels with a complex operator each (convolution, product, pooling, softmax, mean), and a kernel holds "
+       "Producer and consumer are in kernels with a complex operator each (convolution, product, pooling, softmax, "
+       "mean), and a kernel holds "
        "only one.",
        "None: the first is complete only when the second begins."},
       {"paths-never-meet", "The uses of the value never come together again, so it has to be stored for one of them.",
        "Let one kernel compute all uses (merge the results), or compute the value twice where that is cheap."},
       {"used-outside", "The value leaves the dataflow block (it is an output of the model), so it has to be stored.",
        "Drop the output if nobody reads it."},
-      {"outside-dataflow", "One end lies outside of a dataflow block, or in a branch, where order and side effects count.",
+      {"outside-dataflow",
+       "One end lies outside of a dataflow block, or in a branch, where order and side effects count.",
        "Run ConvertToDataflow; calls with side effects stay outside."},
       {"depth-limit", "The kernel would have more operators than relax.FuseOps.max_depth allows.",
        "Raise --config relax.FuseOps.max_depth (now {limit})."},
@@ -44,14 +49,18 @@ std::span<const Reason> Reasons() {
       {"not-on-a-fusable-path", "No phase of fusion applies to this edge.", ""},
       {"not-merged", "FuseOps made one group of both, but its kernels could not be merged into one.",
        "See the group's own message."},
-      {"rows-out-of-step", "A value between the two is not used row by row, in step with the rows that it is computed by.",
+      {"rows-out-of-step",
+       "A value between the two is not used row by row, in step with the rows that it is computed by.",
        "Read the value at the row that is computed (no transposition, no shift)."},
       {"rows-differ", "The reductions of the two run along rows of different numbers.", "Reduce along the same axes."},
       {"shapes-differ", "The results of the two have different shapes.", ""},
-      {"row-exceeds-cache", "A row of all tensors does not fit the cache, so it would be read again anyway.", "Shorter rows, or fewer tensors."},
-      {"too-few-rows", "Rows are what threads share, and there are fewer than threads.", "A larger batch, or --threads."},
+      {"row-exceeds-cache", "A row of all tensors does not fit the cache, so it would be read again anyway.",
+       "Shorter rows, or fewer tensors."},
+      {"too-few-rows", "Rows are what threads share, and there are fewer than threads.",
+       "A larger batch, or --threads."},
       {"too-many-streams", "The kernel would follow more tensors at once than memory is prefetched for.", ""},
-      {"path-through-another", "A path from one to the other leads through a kernel outside.", "Move that work before or behind both."},
+      {"path-through-another", "A path from one to the other leads through a kernel outside.",
+       "Move that work before or behind both."},
       {"too-far-apart", "Too many operators lie between the two to exclude a cycle.", ""},
       {"not-profitable", "The kernel would read, write or compute more than the two do apart, or save too little.",
        "Larger intermediate values, or fewer consumers, change the balance."},

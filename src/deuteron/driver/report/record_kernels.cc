@@ -95,7 +95,10 @@ class Recorder {
     }
     for (const String& name : order_) {
       const KernelFacts& facts = kernels_.at(name);
-      log_->Add({.pass = "Kernels", .subject = name, .reason = "kernel", .message = String(facts.params),
+      log_->Add({.pass = "Kernels",
+                 .subject = name,
+                 .reason = "kernel",
+                 .message = String(facts.params),
                  .figures = {{"launches", facts.launches}, {"buffers", facts.num_buffers}}});
     }
   }
@@ -124,7 +127,10 @@ class Recorder {
     if (const auto* item = value.as<relax::TupleGetItemNode>()) {
       const auto it = launch_of_.find(item->tuple.get());
       if (it == launch_of_.end()) return;
-      log_->Add({.pass = "Kernels", .function = function_, .subject = binding->var->name_hint, .reason = "launch-output",
+      log_->Add({.pass = "Kernels",
+                 .function = function_,
+                 .subject = binding->var->name_hint,
+                 .reason = "launch-output",
                  .figures = {{"launch", it->second}}});
       return;
     }
@@ -138,17 +144,22 @@ class Recorder {
     const relax::Traffic traffic = relax::TrafficOf(value);
     DataSize flops;
     flops.Add(facts.flops);
-    if (facts.symbolic_flops.defined()) flops.Add(Substitute(facts.symbolic_flops, SymbolsOf(facts.func, view, binding->var.ty())));
-    Decision decision{.pass = "Kernels", .function = function_, .subject = binding->var->name_hint,
-                      .object = view.func->name_hint, .reason = "launch", .figures = {{"launch", launch}}};
+    if (facts.symbolic_flops.defined())
+      flops.Add(Substitute(facts.symbolic_flops, SymbolsOf(facts.func, view, binding->var.ty())));
+    Decision decision{.pass = "Kernels",
+                      .function = function_,
+                      .subject = binding->var->name_hint,
+                      .object = view.func->name_hint,
+                      .reason = "launch",
+                      .figures = {{"launch", launch}}};
     decision.subject_span = binding->span.defined() ? binding->span : value->span;
     if (traffic.read.is_number() && traffic.written.is_number() && flops.is_number() && facts.flops_known) {
       decision.figures.emplace_back("read", traffic.read.number());
       decision.figures.emplace_back("written", traffic.written.number());
       decision.figures.emplace_back("flops", flops.number());
     } else {
-      decision.message = String(traffic.read.Text() + "; " + traffic.written.Text() + "; " +
-                                (facts.flops_known ? flops.Text() : "?"));
+      decision.message =
+          String(traffic.read.Text() + "; " + traffic.written.Text() + "; " + (facts.flops_known ? flops.Text() : "?"));
     }
     log_->Add(std::move(decision));
   }
@@ -181,7 +192,8 @@ class Recorder {
       add(field.ty());
     }
     for (const TensorType& type : relax::OutputTensors(view.out_ty)) add(type);
-    if (view.tir_vars.defined()) scalars.insert(scalars.end(), view.tir_vars->values.begin(), view.tir_vars->values.end());
+    if (view.tir_vars.defined())
+      scalars.insert(scalars.end(), view.tir_vars->values.begin(), view.tir_vars->values.end());
     size_t next_tensor = 0;
     size_t next_scalar = 0;
     for (const tir::Var& param : func->params) {
@@ -228,7 +240,8 @@ class KernelTextInstrument : public transform::PassInstrument {
   static void RecordTexts(const IRModule& module, const char* reason) {
     std::map<std::string, tir::PrimFunc> kernels;
     for (const auto& [var, func] : module->functions) {
-      if (const auto kernel = As<tir::PrimFunc>(func); kernel.defined()) kernels.emplace(std::string(var->name_hint), kernel);
+      if (const auto kernel = As<tir::PrimFunc>(func); kernel.defined())
+        kernels.emplace(std::string(var->name_hint), kernel);
     }
     auto& log = *transform::PassContext::Current().decisions;
     for (const auto& [name, kernel] : kernels) {
@@ -246,6 +259,8 @@ class KernelTextInstrument : public transform::PassInstrument {
 
 void RecordKernels(const IRModule& module, transform::DecisionLog* log) { Recorder(module, log).Record(); }
 
-std::shared_ptr<transform::PassInstrument> MakeKernelTextInstrument() { return std::make_shared<KernelTextInstrument>(); }
+std::shared_ptr<transform::PassInstrument> MakeKernelTextInstrument() {
+  return std::make_shared<KernelTextInstrument>();
+}
 
 }  // namespace deuteron

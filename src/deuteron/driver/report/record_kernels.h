@@ -1,6 +1,6 @@
 /// \file
-/// Records in the decision log what will be launched: each call of a kernel, what it moves and computes, and on demand the
-/// kernels' text.
+/// Records in the decision log what will be launched: each call of a kernel, what it moves and computes, and on demand
+/// the kernels' text.
 ///
 /// | pass | reason | subject → object | figures | message |
 /// | --- | --- | --- | --- | --- |
@@ -21,8 +21,8 @@ namespace deuteron {
 /// Records the launches of `module`: calls of kernels (call_tir) in every Relax function.
 void RecordKernels(const IRModule& module, transform::DecisionLog* log);
 
-/// Records the text of kernels before FuseOps, before their schedules and after. Tens of kilobytes a model: for `explain`
-/// and artefacts, not for every compilation.
+/// Records the text of kernels before FuseOps, before their schedules and after. Tens of kilobytes a model: for
+/// `explain` and artefacts, not for every compilation.
 std::shared_ptr<transform::PassInstrument> MakeKernelTextInstrument();
 
 }  // namespace deuteron

@@ -1,8 +1,8 @@
 /// \file
 /// Reports of small modules, as text and as figures, and the schema of the JSON.
 ///
-/// Files in testdata/ begin with `# explain: <passes>` and optional `# config: KEY=VALUE`; the expected report follows the
-/// module after `# ----- expected`, as comments. `report_test --update` rewrites it.
+/// Files in testdata/ begin with `# explain: <passes>` and optional `# config: KEY=VALUE`; the expected report follows
+/// the module after `# ----- expected`, as comments. `report_test --update` rewrites it.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -49,7 +49,8 @@ transform::DecisionLog RunPasses(const std::string& text, const std::string& pas
 
 std::vector<std::filesystem::path> TestFiles() {
   std::vector<std::filesystem::path> files;
-  for (const auto& entry : std::filesystem::directory_iterator(DEUTERON_SOURCE_DIR "/src/deuteron/driver/report/testdata")) {
+  for (const auto& entry :
+       std::filesystem::directory_iterator(DEUTERON_SOURCE_DIR "/src/deuteron/driver/report/testdata")) {
     if (entry.path().extension() == ".py") files.push_back(entry.path());
   }
   std::sort(files.begin(), files.end());
@@ -142,7 +143,8 @@ class Module:
             gv = R.nn.relu(a)
             R.output(gv)
         return gv
-)", kPasses));
+)",
+                                                    kPasses));
   ASSERT_EQ(report.kernels.size(), 1U);
   EXPECT_EQ(report.kernels[0].flops.number(), 2 * 8 * 16 * 4 + 8 * 4);
   EXPECT_EQ(report.kernels[0].saved().number(), 2 * 8 * 4 * 4);
@@ -225,16 +227,17 @@ void Check(const Json& schema, const Json& value, const std::string& at) {
   }
   if (schema.contains("type")) {
     const auto matches = [&](const std::string& type) {
-      return (type == "object" && value.is_object()) || (type == "array" && value.is_array()) || (type == "string" && value.is_string()) ||
-             (type == "integer" && value.is_number_integer()) || (type == "number" && value.is_number()) ||
-             (type == "boolean" && value.is_boolean());
+      return (type == "object" && value.is_object()) || (type == "array" && value.is_array()) ||
+             (type == "string" && value.is_string()) || (type == "integer" && value.is_number_integer()) ||
+             (type == "number" && value.is_number()) || (type == "boolean" && value.is_boolean());
     };
     const Json types = schema["type"].is_array() ? schema["type"] : Json::array({schema["type"]});
     EXPECT_TRUE(std::any_of(types.begin(), types.end(), [&](const Json& t) { return matches(t.get<std::string>()); }))
         << at << " is " << value.type_name();
   }
   if (value.is_object()) {
-    for (const auto& name : schema.value("required", Json::array())) EXPECT_TRUE(value.contains(name)) << at << " lacks " << name;
+    for (const auto& name : schema.value("required", Json::array()))
+      EXPECT_TRUE(value.contains(name)) << at << " lacks " << name;
     for (const auto& [name, field] : value.items()) {
       const bool known = schema.contains("properties") && schema["properties"].contains(name);
       EXPECT_TRUE(known || schema.value("additionalProperties", true)) << at << ": unknown " << name;

@@ -91,7 +91,8 @@ class SizeParser {
     if (op == "min" || op == "max") return SizeExpr::Opaque(op + "(" + a.Text() + ", " + b.Text() + ")");
     const auto operand = [](const SizeExpr& e) {
       const std::string text = e.Text();
-      const bool plain = std::all_of(text.begin(), text.end(), [](unsigned char c) { return std::isalnum(c) != 0 || c == '_'; });
+      const bool plain =
+          std::all_of(text.begin(), text.end(), [](unsigned char c) { return std::isalnum(c) != 0 || c == '_'; });
       return plain ? text : "(" + text + ")";
     };
     return SizeExpr::Opaque("(" + operand(a) + " " + op + " " + operand(b) + ")");
@@ -206,7 +207,8 @@ std::string SizeExpr::Text() const {
   std::string text;
   // Terms of many factors first, the number last.
   std::vector<std::pair<Factors, int64_t>> terms(terms_.begin(), terms_.end());
-  std::stable_sort(terms.begin(), terms.end(), [](const auto& a, const auto& b) { return a.first.size() > b.first.size(); });
+  std::stable_sort(terms.begin(), terms.end(),
+                   [](const auto& a, const auto& b) { return a.first.size() > b.first.size(); });
   for (const auto& [factors, coefficient] : terms) {
     const int64_t magnitude = coefficient < 0 ? -coefficient : coefficient;
     if (text.empty()) {

@@ -20,8 +20,8 @@ class SizeExpr {
  public:
   SizeExpr() = default;
   SizeExpr(int64_t number);  // NOLINT: a number is a size
-  /// Reads what relax::Describe prints: `4 * n * (m + 1) + 64`, `n // 2`, `min(n, 4)`; names in `symbols` are replaced. "?" and what
-  /// cannot be read are unknown.
+  /// Reads what relax::Describe prints: `4 * n * (m + 1) + 64`, `n // 2`, `min(n, 4)`; names in `symbols` are replaced.
+  /// "?" and what cannot be read are unknown.
   static SizeExpr Parse(std::string_view text, const Symbols& symbols = {});
   static SizeExpr Unknown();
   /// `text` as one factor.

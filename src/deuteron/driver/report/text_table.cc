@@ -35,7 +35,8 @@ std::string TextTable(const std::vector<std::vector<std::string>>& rows) {
 std::string JoinShort(const std::vector<std::string>& parts, size_t width) {
   std::string text;
   for (size_t i = 0; i < parts.size(); ++i) {
-    if (i > 0 && text.size() + parts[i].size() > width) return text + ", … " + std::to_string(parts.size() - i) + " more";
+    if (i > 0 && text.size() + parts[i].size() > width)
+      return text + ", … " + std::to_string(parts.size() - i) + " more";
     text += (i == 0 ? "" : ", ") + parts[i];
   }
   return text;

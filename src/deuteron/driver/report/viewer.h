@@ -5,7 +5,8 @@
 namespace deuteron::report {
 
 const char* ViewerPage();
-/// Layout of the graph: layers by longest path, order by barycentres, positions by isotonic regression; folded into columns.
+/// Layout of the graph: layers by longest path, order by barycentres, positions by isotonic regression; folded into
+/// columns.
 const char* ViewerLayoutScript();
 /// Drawing, moving, searching, and the panel.
 const char* ViewerScript();

@@ -15,12 +15,14 @@ std::string Quote(const std::string& text) {
   return quoted + "\"";
 }
 
-constexpr std::array<const char*, 8> kColors = {"#cfe2f3", "#d9ead3", "#fff2cc", "#f4cccc", "#d9d2e9", "#fce5cd", "#d0e0e3", "#ead1dc"};
+constexpr std::array<const char*, 8> kColors = {"#cfe2f3", "#d9ead3", "#fff2cc", "#f4cccc",
+                                                "#d9d2e9", "#fce5cd", "#d0e0e3", "#ead1dc"};
 
 }  // namespace
 
 std::string WriteDot(const FusionReport& report, const std::string& model) {
-  std::string dot = "digraph " + Quote(model) + " {\n  node [shape=box, style=filled, fillcolor=white, fontname=Helvetica];\n"
+  std::string dot = "digraph " + Quote(model) +
+                    " {\n  node [shape=box, style=filled, fillcolor=white, fontname=Helvetica];\n"
                     "  edge [fontname=Helvetica, fontsize=9];\n";
   const auto node_line = [&](size_t i) {
     const Node& node = report.nodes[i];
@@ -37,8 +39,9 @@ std::string WriteDot(const FusionReport& report, const std::string& model) {
       inside += "    " + node_line(member);
     }
     if (inside.empty()) continue;
-    dot += "  subgraph cluster_" + std::to_string(k) + " {\n    label=" +
-           Quote(kernel.name + "\nsaves " + HumanBytes(kernel.saved())) + ";\n    style=filled;\n    color=" +
+    dot += "  subgraph cluster_" + std::to_string(k) +
+           " {\n    label=" + Quote(kernel.name + "\nsaves " + HumanBytes(kernel.saved())) +
+           ";\n    style=filled;\n    color=" +
            Quote(kernel.members.size() > 1 ? kColors[k % kColors.size()] : "#eeeeee") + ";\n" + inside + "  }\n";
   }
   for (size_t i = 0; i < report.nodes.size(); ++i) {

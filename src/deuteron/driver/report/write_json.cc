@@ -7,8 +7,13 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 Json NodeToJson(const Node& node, size_t id) {
-  Json json = {{"id", id}, {"function", node.function}, {"name", node.var}, {"place", node.place},
-               {"operator", node.callee}, {"kind", node.kind}, {"kernels", node.kernels}};
+  Json json = {{"id", id},
+               {"function", node.function},
+               {"name", node.var},
+               {"place", node.place},
+               {"operator", node.callee},
+               {"kind", node.kind},
+               {"kernels", node.kernels}};
   if (node.is_kernel) {
     json["bytes_read"] = SizeToJson(node.read);
     json["bytes_written"] = SizeToJson(node.written);
@@ -65,10 +70,15 @@ Json WriteJson(const FusionReport& report, const std::string& model) {
   for (const char* list : {"nodes", "edges", "kernels", "remarks"}) json[list] = Json::array();
   for (size_t i = 0; i < report.nodes.size(); ++i) json["nodes"].push_back(NodeToJson(report.nodes[i], i));
   for (const Edge& edge : report.edges) json["edges"].push_back(EdgeToJson(edge));
-  for (size_t i = 0; i < report.kernels.size(); ++i) json["kernels"].push_back(KernelToJson(report, report.kernels[i], i));
+  for (size_t i = 0; i < report.kernels.size(); ++i)
+    json["kernels"].push_back(KernelToJson(report, report.kernels[i], i));
   for (const Remark& remark : report.remarks) {
-    json["remarks"].push_back({{"pass", remark.pass}, {"function", remark.function}, {"subject", remark.subject},
-                               {"object", remark.object}, {"reason", remark.reason}, {"message", remark.message}});
+    json["remarks"].push_back({{"pass", remark.pass},
+                               {"function", remark.function},
+                               {"subject", remark.subject},
+                               {"object", remark.object},
+                               {"reason", remark.reason},
+                               {"message", remark.message}});
   }
   return json;
 }

@@ -43,7 +43,8 @@ std::string Unfused(const FusionReport& report) {
   }
   if (count == 0) return report.edges.empty() ? "" : "\nEvery edge is fused.\n";
   std::vector<std::pair<std::string, std::vector<const Edge*>>> codes(by_code.begin(), by_code.end());
-  std::stable_sort(codes.begin(), codes.end(), [](const auto& a, const auto& b) { return a.second.size() > b.second.size(); });
+  std::stable_sort(codes.begin(), codes.end(),
+                   [](const auto& a, const auto& b) { return a.second.size() > b.second.size(); });
   std::string text = "\nNot fused: " + std::to_string(count) + (count == 1 ? " edge\n" : " edges\n");
   for (const auto& [code, edges] : codes) {
     text += "\n" + code + " (" + std::to_string(edges.size()) + ")\n";
@@ -52,8 +53,10 @@ std::string Unfused(const FusionReport& report) {
     const std::string general = reason != nullptr && code != "not-merged" ? std::string(reason->sentence) : "";
     if (!general.empty()) text += "  " + general + "\n";
     std::string change = reason != nullptr ? std::string(reason->change) : edges[0]->change;
-    if (const size_t at = change.find("{at}"); at != std::string::npos) change.replace(at, 4, "the operator in the way");
-    const bool same_change = std::all_of(edges.begin(), edges.end(), [&](const Edge* e) { return e->change == edges[0]->change; });
+    if (const size_t at = change.find("{at}"); at != std::string::npos)
+      change.replace(at, 4, "the operator in the way");
+    const bool same_change =
+        std::all_of(edges.begin(), edges.end(), [&](const Edge* e) { return e->change == edges[0]->change; });
     if (same_change) change = edges[0]->change;
     if (!change.empty()) text += "  To fuse: " + change + "\n";
     for (const Edge* edge : edges) {
@@ -93,11 +96,13 @@ std::string WriteText(const FusionReport& report, const std::string& model) {
     return std::to_string(number) + " " + what + (number == 1 ? "" : "s");
   };
   std::string text = model + ": " + count(report.num_operators(), "operator") + " in " +
-                     count(static_cast<int64_t>(report.kernels.size()), "kernel") + "; " + std::to_string(report.num_fused_edges()) +
-                     " of " + count(static_cast<int64_t>(report.edges.size()), "edge") + " fused\n";
+                     count(static_cast<int64_t>(report.kernels.size()), "kernel") + "; " +
+                     std::to_string(report.num_fused_edges()) + " of " +
+                     count(static_cast<int64_t>(report.edges.size()), "edge") + " fused\n";
   text += "moved by kernels: " + HumanBytes(before) + " before fusion, " + HumanBytes(after) + " after";
   if (const auto a = before.number(), b = after.number(); a && b && *a > 0) {
-    text += " (" + std::to_string(std::llround(100.0 * static_cast<double>(*a - *b) / static_cast<double>(*a))) + "% less)";
+    text +=
+        " (" + std::to_string(std::llround(100.0 * static_cast<double>(*a - *b) / static_cast<double>(*a))) + "% less)";
   }
   text += "; arithmetic: " + HumanCount(report.TotalFlops()) + "\n";
   if (!report.kernels.empty()) {
@@ -117,8 +122,8 @@ std::string WriteText(const FusionReport& report, const std::string& model) {
   if (!report.remarks.empty()) {
     text += "\nOther decisions\n\n";
     for (const Remark& remark : report.remarks) {
-      text += "  " + remark.pass + ": " + remark.subject + (remark.object.empty() ? "" : " → " + remark.object) + ": " + remark.reason +
-              (remark.message.empty() ? "" : ": " + remark.message) + "\n";
+      text += "  " + remark.pass + ": " + remark.subject + (remark.object.empty() ? "" : " → " + remark.object) + ": " +
+              remark.reason + (remark.message.empty() ? "" : ": " + remark.message) + "\n";
     }
   }
   return text;

@@ -30,7 +30,8 @@ const String& KindName(OpPatternKind kind) {
   static const auto* names = [] {
     auto* list = new std::vector<String>();
     for (int k = 0; k <= static_cast<int>(OpPatternKind::kOpaque); ++k) {
-      const bool exists = k <= static_cast<int>(OpPatternKind::kOutEWiseFusable) || k >= static_cast<int>(OpPatternKind::kTuple);
+      const bool exists =
+          k <= static_cast<int>(OpPatternKind::kOutEWiseFusable) || k >= static_cast<int>(OpPatternKind::kTuple);
       list->emplace_back(exists ? tir::ToString(static_cast<OpPatternKind>(k)) : "");
     }
     return list;
@@ -121,8 +122,12 @@ void FusionRecord::AddBlock(const BlockRecord& block) {
   for (uint32_t group = 0; group < last_member.size(); ++group) {
     if (!emitter.is_function(group)) continue;
     static const auto* reason = new String("group");
-    log_->Add({.pass = PassName(), .function = function_, .subject = block.bindings[last_member[group]]->var->name_hint,
-               .object = emitter.name(group), .reason = *reason, .figures = {{"group", num_groups_ + group}}});
+    log_->Add({.pass = PassName(),
+               .function = function_,
+               .subject = block.bindings[last_member[group]]->var->name_hint,
+               .object = emitter.name(group),
+               .reason = *reason,
+               .figures = {{"group", num_groups_ + group}}});
   }
   const Partition& partition = block.partition;
   for (uint32_t node = 0; node < block.graph.size(); ++node) {

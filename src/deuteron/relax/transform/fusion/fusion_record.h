@@ -3,9 +3,10 @@
 ///
 /// | reason | subject → object | figures | message |
 /// | --- | --- | --- | --- |
-/// | an OpPatternKind's name | variable → kernel or operator | node, group if it is in one; of a kernel read and written (bytes), or symbolic | why it is opaque, or, where sizes are symbolic, `read; written` |
-/// | a Verdict's code | producer → consumer | from, to (nodes), group and phase if fused, at (node) or limit if not | the group's function, or a sentence |
-/// | `group` | last variable → function | group | |
+/// | an OpPatternKind's name | variable → kernel or operator | node, group if it is in one; of a kernel read and
+/// written (bytes), or symbolic | why it is opaque, or, where sizes are symbolic, `read; written` | | a Verdict's code
+/// | producer → consumer | from, to (nodes), group and phase if fused, at (node) or limit if not | the group's
+/// function, or a sentence | | `group` | last variable → function | group | |
 ///
 /// Nodes and groups are numbered within a function.
 #pragma once
