@@ -45,7 +45,8 @@ bool ScheduleTogether(Schedule* schedule, const Target& target) {
     std::vector<Loop> chain = LongLoops(*schedule, block);
     if (chain.empty()) return false;
     const auto last = schedule->ConstExtent(chain.back());
-    if (!last || *last < Lanes(target)) return false;
+    // Short axes are better made one with their neighbours, each result by itself.
+    if (!last || *last < 4 * Lanes(target)) return false;
     std::vector<Loop> order = chain;
     if (*last > kStretch) {
       // Uneven stretches would need conditions; the divisor is rarely far from the best.
