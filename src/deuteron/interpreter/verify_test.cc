@@ -270,6 +270,8 @@ TEST(Verify, TypesAndScopes) {
                 PrimFunc::FromBuffers({Buffer("c", kFloat, {n + 1}), Buffer("d", kFloat, {n})}, {}, Evaluate(I64(0)))),
             "");
   EXPECT_EQ(ViolationsOf(PrimFunc::FromBuffers({Buffer("c", kFloat, {n + 1})}, {n}, Evaluate(I64(0)))), "");
+  // A dimension that is passed as a scalar too.
+  EXPECT_EQ(ViolationsOf(PrimFunc::FromBuffers({Buffer("d", kFloat, {n})}, {n}, Evaluate(I64(0)))), "");
 }
 
 /// Relations between dimensions that a kernel cannot know do not make it wrong; a wrong index does at any size.

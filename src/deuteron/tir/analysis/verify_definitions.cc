@@ -245,8 +245,9 @@ class DefinitionVerifier : public StmtExprVisitor {
 
   void DefineParams(const PrimFunc& func) {
     std::unordered_set<const Object*> handles;
+    // A scalar parameter may be a dimension as well: it must agree.
+    for (const Var& param : func->params) Define(param);
     for (const Var& param : func->params) {
-      Define(param);
       const auto it = func->buffer_map.find(param);
       if (it == func->buffer_map.end()) continue;
       handles.insert(param.get());
