@@ -1,8 +1,8 @@
 /// \file
 /// What kernels cost: bytes that move through memory, and operations.
 ///
-/// The unit is the byte. An operation counts as the bytes that could have moved in its time, a kernel's launch as
-/// well. That is all that the passes which merge kernels decide by, and what they write into the decision log.
+/// The unit is the byte: a merge that computes nothing twice is worth the bytes that it saves. Operations are counted
+/// for the decision log. That is all that the passes which merge kernels decide by.
 #pragma once
 
 #include <cstdint>
@@ -29,13 +29,6 @@ class CostModel {
  public:
   explicit CostModel(const Target& target) : target_(target) {}
 
-  /// Operations in the time that a byte takes to come from memory (a core does 32 to 64 a cycle with 512-bit vectors
-  /// and gets 2 to 4 bytes; a transcendental counts as ten): what is recomputed instead of loaded pays below that.
-  double FlopsPerByte() const { return static_cast<double>(target_.vector_bits) / 64; }
-  /// A launch: the byte code's step, and waking the threads, about a microsecond.
-  double LaunchBytes() const { return 8192; }
-  /// Time in bytes.
-  double Time(const KernelCost& cost) const { return cost.bytes() + cost.flops / FlopsPerByte() + LaunchBytes(); }
   /// What of a cache of the second level a row may take, so that its stages find it there.
   double RowBytes() const { return static_cast<double>(target_.l2_bytes) / 2; }
   /// Below this a kernel does not run in parallel anyway.
