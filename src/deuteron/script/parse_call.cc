@@ -116,7 +116,9 @@ Expr Parser::OpCall(const Syntax& node, std::string_view name) {
     const size_t begin = static_cast<size_t>(node.keywords.front().name.data() - source_.text().data());
     attrs_text = source_.text().substr(begin, node.keywords.back().value->end - begin);
   }
-  bool cacheable = op.attrs_type != nullptr && (variadic || node.items.size() <= named);
+  // Index maps bind variables: each call has its own.
+  bool cacheable = op.attrs_type != nullptr && (variadic || node.items.size() <= named) &&
+                   attrs_text.find("lambda") == std::string_view::npos;
   const KnownAttrs* known = cacheable ? attrs_.Find(attrs_text) : nullptr;
   Attrs attrs;
   if (known != nullptr && known->info == op.info) attrs = known->attrs;

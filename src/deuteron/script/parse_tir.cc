@@ -56,7 +56,11 @@ tir::PrimFunc Parser::PrimFunction(FunctionHeader* header) {
   Stmt stmt = TirSuite();
   blocks_.clear();
   CheckFailuresSince(failures);
-  if (wants_root) {
+  const auto* evaluated = stmt.as<tir::EvaluateNode>();
+  const auto* last_call = evaluated == nullptr ? nullptr : evaluated->value.as<tir::CallNode>();
+  const bool returns = last_call != nullptr && last_call->op->name == "tir.ret";
+  if (returns && header->s_tir.value_or(false)) func_attrs_.Set("s_tir", true);
+  if (wants_root && !returns) {
     const auto* realize = stmt.as<tir::SBlockRealizeNode>();
     const bool is_root = realize != nullptr && realize->block->iter_vars.empty() && root.alloc_buffers.empty();
     if (!is_root) {

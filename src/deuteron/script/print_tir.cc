@@ -78,7 +78,7 @@ void Printer::PrimFunction(const tir::PrimFunc& func, const std::string& name) {
     Put(text);
   };
   if (is_private) flag("private=True");
-  if (has_root) {
+  if (has_root || func->HasNonzeroAttr("s_tir")) {
     flag("s_tir=True");
   } else if (ContainsBlock(func->body)) {
     flag("s_tir=False");

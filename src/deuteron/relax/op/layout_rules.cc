@@ -35,9 +35,16 @@ Layout Extended(const Layout& layout, int64_t rank) {
 }
 
 /// The layout of a broadcast result: that of the first operand of full rank that was moved, else of one of lower rank.
+/// Blocks of 1, as reductions leave them, count last.
 Layout ResultLayout(const std::vector<Layout>& operands, int64_t rank) {
-  for (const Layout& layout : operands) {
-    if (layout.rank() == rank && !layout.IsInitial()) return layout;
+  const auto reduced = [](const Layout& layout) {
+    return std::any_of(layout.dims().begin(), layout.dims().end(),
+                       [](const Layout::Dim& dim) { return dim.block == 1; });
+  };
+  for (const bool allow_reduced : {false, true}) {
+    for (const Layout& layout : operands) {
+      if (layout.rank() == rank && !layout.IsInitial() && (allow_reduced || !reduced(layout))) return layout;
+    }
   }
   for (const Layout& layout : operands) {
     if (!layout.IsInitial()) return Extended(layout, rank);

@@ -33,7 +33,7 @@ std::pair<tir::PrimFunc, Array<Expr>> FunctionOf(const PrimExpr& expr) {
     args.push_back(PrimValue(var));
   });
   const tir::Stmt body = tir::Evaluate(CallIntrin("ret", {Substitute(expr, renamed)}));
-  const auto attrs = DictAttrs::With(DictAttrs(), "tirx.is_host_func", true);
+  const auto attrs = DictAttrs::With(DictAttrs::With(DictAttrs(), "tirx.is_host_func", true), "s_tir", true);
   return {tir::PrimFunc(params, {}, body, attrs), args};
 }
 
