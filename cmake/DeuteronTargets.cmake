@@ -51,10 +51,11 @@ function(deuteron_link_layers target)
   endforeach()
   if(ARG_STATIC_LLVM)
     # Nothing of LLVM is visible outside: another copy in the process does no harm. The archives refer to each
-    # other, hence the group.
+    # other, hence the group. Debian keeps Polly, whose plugin link-time optimisation would load, in a package of its
+    # own; nothing here optimises at link time, so that its entry needs no definition.
     list(TRANSFORM libraries REPLACE "^LLVM$"
          "-Wl,--start-group;${DEUTERON_LLVM_ARCHIVES};-Wl,--end-group" OUTPUT_VARIABLE libraries)
-    target_link_options(${target} PRIVATE -Wl,--exclude-libs,ALL -Wl,--gc-sections
+    target_link_options(${target} PRIVATE -Wl,--exclude-libs,ALL -Wl,--gc-sections -Wl,--defsym=_Z18getPollyPluginInfov=0
                         "-Wl,--version-script,${PROJECT_SOURCE_DIR}/cmake/hide_llvm.map")
   endif()
   target_link_libraries(${target} PRIVATE deuteron_options ${libraries} tvm_ffi::shared Threads::Threads fmt::fmt)

@@ -16,6 +16,7 @@
 
 #include "deuteron/interpreter/interpreter.h"
 #include "deuteron/interpreter/scalar.h"
+#include "deuteron/relax/analysis/well_formed.h"
 #include "deuteron/relax/op/op_table.h"
 #include "deuteron/support/host_tensor.h"
 
@@ -139,7 +140,9 @@ inline std::vector<Dense> RunModule(const std::vector<Dense>& inputs, const Make
     }
     builder.EmitFuncOutput(builder.Emit(call));
   });
-  const Value result = Run(builder.Finalize(), "main", values);
+  const IRModule module = builder.Finalize();
+  for (const relax::Violation& violation : relax::FindViolations(module)) ADD_FAILURE() << violation;
+  const Value result = Run(module, "main", values);
   if (const auto tensor = result.as<Tensor>()) return {Dense::FromTensor(*tensor)};
   std::vector<Dense> results;
   for (const Any& field : result.cast<Array<Any>>()) results.push_back(Dense::FromTensor(field.cast<Tensor>()));

@@ -19,8 +19,8 @@ namespace deuteron::tir {
 ///  - operands, stores, indices, conditions and loop bounds have the types they must have, arguments of intrinsics their
 ///    number and types;
 ///  - a block's iterators stay within their domains, its body within the regions that it declares (the root block
-///    declares none); what a block with an `init` reads of its own output needs no declaration; an `init` stands
-///    only where there is a reduction, and does not use its iterators;
+///    declares none); what it reads of its own output may be declared as written only; an `init` stands only where
+///    there is a reduction, and does not use its iterators;
 ///  - no access is out of its buffer's bounds;
 ///  - iterations of a parallel, vectorised or thread-bound loop do not touch an element that another one writes,
 ///    and no reduction is over such a loop (threadIdx excepted: threads can cooperate).

@@ -171,10 +171,11 @@ class AccessVerifier {
     const BufferInfo& info = accesses_.buffers.at(site.buffer->data.get());
     // Its own memory is nobody else's business.
     if (info.frame->IsWithin(block_frame)) return;
-    const bool own_reduction =
-        !site.is_store && block->init.defined() && FindRegion(block->writes, site.buffer) != nullptr;
-    const auto& regions = site.is_store || own_reduction ? block->writes : block->reads;
-    const char* list = site.is_store || own_reduction ? "writes" : "reads";
+    // What a block reads of its own output (a sum so far, the step before in a scan) is not among its reads.
+    const bool in_writes = site.is_store || (FindRegion(block->reads, site.buffer) == nullptr &&
+                                             FindRegion(block->writes, site.buffer) != nullptr);
+    const auto& regions = in_writes ? block->writes : block->reads;
+    const char* list = in_writes ? "writes" : "reads";
     size_t count = 0;
     for (const BufferRegion& region : regions) count += SameMemory(region->buffer, site.buffer);
     if (count == 0) {

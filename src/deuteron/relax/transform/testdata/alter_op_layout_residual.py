@@ -35,7 +35,6 @@ class Module:
             depthwise: R.Tensor((1, 2, 8, 8, 16), dtype="float32") = R.nn.conv2d(active, lv1, strides=[1, 1], padding=[1, 1, 1, 1], dilation=[1, 1], groups=32, data_layout="NCHW16c", kernel_layout="OIHW16o", out_layout="NCHW16c", out_dtype=None)
             lv2: R.Tensor((2, 2, 1, 1, 16, 16), dtype="float32") = R.layout_transform(w2, index_map=T.index_map(lambda i0, i1, i2, i3: (i0 // 16, i1 // 16, i2, i3, i1 % 16, i0 % 16)), pad_value=None)
             pointwise: R.Tensor((1, 2, 8, 8, 16), dtype="float32") = R.nn.conv2d(depthwise, lv2, strides=[1, 1], padding=[0, 0, 0, 0], dilation=[1, 1], groups=1, data_layout="NCHW16c", kernel_layout="OIHW16i16o", out_layout="NCHW16c", out_dtype=None)
-            lv3: R.Tensor((1, 1, 1, 1, 1), dtype="float32") = metadata["ir.GenericConst"][0]
             biased: R.Tensor((1, 2, 8, 8, 16), dtype="float32") = R.add(pointwise, metadata["ir.GenericConst"][0])
             sum: R.Tensor((1, 2, 8, 8, 16), dtype="float32") = R.add(biased, active)
             pooled: R.Tensor((1, 2, 1, 1, 16), dtype="float32") = R.nn.adaptive_avg_pool2d(sum, output_size=[1, 1], layout="NCHW16c", out_layout="NCHW16c")

@@ -17,10 +17,11 @@ class Module:
             s = R.split(f, 2, axis=1)
             g = s[1]
             h = R.mean(g, axis=[1, 2], keepdims=True)
+            k = R.multiply(h, R.nn.relu(g))
             i = R.sum(g, axis=[1, 3])
             soft = R.nn.softmax(g, axis=1)
-            R.output(soft, h, i)
-        return (soft, h, i)
+            R.output(soft, k, i)
+        return (soft, k, i)
 # ----- expected
 # from typing import TypeVar
 # from tvm.script import ir as I
@@ -31,7 +32,7 @@ class Module:
 @I.ir_module
 class Module:
     @R.function
-    def main(image: R.Tensor((1, 3, 8, 8), dtype="float32"), w0: R.Tensor((8, 3, 3, 3), dtype="float32"), w1: R.Tensor((8, 8, 3, 3), dtype="float32"), bias: R.Tensor((1, 8, 1, 1), dtype="float32"), scale: R.Tensor((1, 1, 1, 1), dtype="float32")) -> R.Tuple(R.Tensor((1, 8, 4, 4), dtype="float32"), R.Tensor((1, 1, 1, 4), dtype="float32"), R.Tensor((1, 4), dtype="float32")):
+    def main(image: R.Tensor((1, 3, 8, 8), dtype="float32"), w0: R.Tensor((8, 3, 3, 3), dtype="float32"), w1: R.Tensor((8, 8, 3, 3), dtype="float32"), bias: R.Tensor((1, 8, 1, 1), dtype="float32"), scale: R.Tensor((1, 1, 1, 1), dtype="float32")) -> R.Tuple(R.Tensor((1, 8, 4, 4), dtype="float32"), R.Tensor((1, 8, 4, 4), dtype="float32"), R.Tensor((1, 4), dtype="float32")):
         with R.dataflow():
             stem: R.Tensor((1, 8, 8, 8), dtype="float32") = R.nn.conv2d(image, w0, strides=[1, 1], padding=[1, 1, 1, 1], dilation=[1, 1], groups=1, data_layout="NCHW", kernel_layout="OIHW", out_layout="NCHW", out_dtype=None)
             lv: R.Tensor((1, 2, 8, 8, 4), dtype="float32") = R.layout_transform(stem, index_map=T.index_map(lambda i0, i1, i2, i3: (i0, i1 // 4, i2, i3, i1 % 4)), pad_value=None)
@@ -48,10 +49,12 @@ class Module:
             f: R.Tensor((1, 4, 4, 4, 4), dtype="float32") = R.concat((e, e), axis=1)
             s: R.Tuple(R.Tensor((1, 2, 4, 4, 4), dtype="float32"), R.Tensor((1, 2, 4, 4, 4), dtype="float32")) = R.split(f, indices_or_sections=2, axis=1)
             g: R.Tensor((1, 2, 4, 4, 4), dtype="float32") = s[1]
-            lv4: R.Tensor((1, 1, 1, 4, 1), dtype="float32") = R.mean(g, axis=[1, 2, 4], keepdims=True)
-            h: R.Tensor((1, 1, 1, 4), dtype="float32") = R.layout_transform(lv4, index_map=T.index_map(lambda i0, i1, i2, i3, i4: (i0, i1, i2, i3)), pad_value=None)
+            h: R.Tensor((1, 1, 1, 4, 1), dtype="float32") = R.mean(g, axis=[1, 2, 4], keepdims=True)
+            lv2_1: R.Tensor((1, 2, 4, 4, 4), dtype="float32") = R.nn.relu(g)
+            lv4: R.Tensor((1, 2, 4, 4, 4), dtype="float32") = R.multiply(h, lv2_1)
+            k: R.Tensor((1, 8, 4, 4), dtype="float32") = R.layout_transform(lv4, index_map=T.index_map(lambda i0, i1, i2, i3, i4: (i0, i1 * 4 + i4, i2, i3)), pad_value=None)
             i: R.Tensor((1, 4), dtype="float32") = R.sum(g, axis=[1, 3, 4], keepdims=False)
             lv5: R.Tensor((1, 8, 4, 4), dtype="float32") = R.layout_transform(g, index_map=T.index_map(lambda i0, i1, i2, i3, i4: (i0, i1 * 4 + i4, i2, i3)), pad_value=None)
             soft: R.Tensor((1, 8, 4, 4), dtype="float32") = R.nn.softmax(lv5, axis=1)
-            R.output(h, i, soft)
-        return (soft, h, i)
+            R.output(k, i, soft)
+        return (soft, k, i)
