@@ -17,7 +17,7 @@ namespace {
 struct BisectCommandOptions {
   ModelOptions model;
   uint64_t seed = 0;
-  std::string output = "bisect.py";
+  std::string output = "reduced.py";
 };
 
 void WriteReduced(const BisectResult& result, const std::string& path) {
