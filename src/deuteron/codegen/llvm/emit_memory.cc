@@ -11,12 +11,34 @@ constexpr int64_t kMaxStackBuffer = int64_t{64} << 10;
 /// All buffers of a function on the stack together.
 constexpr int64_t kMaxStackFrame = int64_t{256} << 10;
 constexpr unsigned kAlignment = 64;
+/// Up to this stride, vectors that are read whole and shuffled beat a gather.
+constexpr int64_t kMaxShuffledStride = 4;
 
 /// The single index of an access; buffers without dimensions have one element.
 PrimExpr FlatIndexOf(const tir::Buffer& buffer, const Array<PrimExpr>& indices) {
   DEUTERON_CHECK(indices.size() <= 1) << "buffer " << buffer->name << " of " << indices.size()
                                       << " dimensions was not flattened";
   return indices.empty() ? I64(0) : indices[0];
+}
+
+/// Stack buffers are this much longer than they say, so that a vector whose last lanes are off may be read and written
+/// whole.
+constexpr int64_t kStackPadding = 64;
+
+/// How many of the first lanes a constant `mask` keeps on, if it keeps the rest off (the tail of a vectorised loop);
+/// else 0.
+int64_t LanesOn(const llvm::Value* mask) {
+  const auto* constant = llvm::dyn_cast_or_null<llvm::Constant>(mask);
+  if (constant == nullptr) return 0;
+  const unsigned lanes = llvm::cast<llvm::FixedVectorType>(constant->getType())->getNumElements();
+  int64_t on = 0;
+  for (unsigned lane = 0; lane < lanes; ++lane) {
+    const llvm::Constant* element = constant->getAggregateElement(lane);
+    if (element == nullptr || (!element->isOneValue() && !element->isNullValue())) return 0;
+    if (element->isOneValue() && on < lane) return 0;
+    on += element->isOneValue();
+  }
+  return on;
 }
 
 /// The stride if `expr` is a Ramp of constant stride.
@@ -61,8 +83,46 @@ llvm::Value* KernelEmitter::FromMemory(llvm::Value* value, DataType type) {
 
 llvm::Value* KernelEmitter::FullMask(int64_t lanes) {
   if (mask_ != nullptr) return mask_;
-  return llvm::ConstantInt::getTrue(
-      llvm::FixedVectorType::get(builder_.getInt1Ty(), static_cast<unsigned>(lanes)));
+  return llvm::ConstantInt::getTrue(llvm::FixedVectorType::get(builder_.getInt1Ty(), static_cast<unsigned>(lanes)));
+}
+
+bool KernelEmitter::MayAccessWhole(const tir::Buffer& buffer, int64_t lanes) {
+  return LanesOn(mask_) > 0 && lanes * buffer->dtype.bytes() <= kStackPadding &&
+         frame_->stack_buffers.count(buffer->data.get());
+}
+
+llvm::Value* KernelEmitter::EmitStridedLoad(const tir::Buffer& buffer, const tir::RampNode* ramp, int64_t stride) {
+  const DataType element = buffer->dtype;
+  const llvm::Align align(static_cast<uint64_t>(element.bytes()));
+  const int64_t lanes = ramp->lanes;
+  llvm::Type* type = MemoryType(element.with_lanes(static_cast<int>(lanes)));
+  llvm::Value* first = EmitIndex(ramp->base);
+  llvm::Value* result = llvm::PoisonValue::get(type);
+  for (int64_t chunk = 0; chunk < stride; ++chunk) {
+    // The last one ends with the last element that is wanted: nothing beyond it is read.
+    const int64_t begin = std::min(chunk * lanes, (stride - 1) * (lanes - 1));
+    std::vector<int> taken;       // from `result` and the part, side by side
+    std::vector<int> wanted_for;  // the lane that an element of the part is for, or `lanes`: none
+    wanted_for.assign(static_cast<size_t>(lanes), static_cast<int>(lanes));
+    for (int64_t lane = 0; lane < lanes; ++lane) {
+      const int64_t at = lane * stride - begin;
+      const bool here = lane * stride >= chunk * lanes && at < lanes;
+      taken.push_back(static_cast<int>(here ? lanes + at : lane));
+      if (here) wanted_for[static_cast<size_t>(at)] = static_cast<int>(lane);
+    }
+    llvm::Value* address =
+        ElementAddress(buffer, builder_.CreateAdd(first, builder_.getInt64(static_cast<uint64_t>(begin))));
+    llvm::Instruction* part = nullptr;
+    if (mask_ == nullptr) {
+      part = builder_.CreateAlignedLoad(type, address, align);
+    } else {
+      llvm::Value* none = llvm::Constant::getNullValue(mask_->getType());
+      part = builder_.CreateMaskedLoad(type, address, align, builder_.CreateShuffleVector(mask_, none, wanted_for),
+                                       llvm::Constant::getNullValue(type));
+    }
+    result = builder_.CreateShuffleVector(result, Annotate(part, buffer), taken);
+  }
+  return FromMemory(result, element);
 }
 
 llvm::Value* KernelEmitter::EmitLoad(const tir::BufferLoadNode* op) {
@@ -78,29 +138,30 @@ llvm::Value* KernelEmitter::EmitLoad(const tir::BufferLoadNode* op) {
   }
   if (lanes == 1) {
     llvm::Value* address = ElementAddress(buffer, EmitIndex(index));
-    return FromMemory(Annotate(builder_.CreateAlignedLoad(MemoryType(element), address, align), buffer),
-                      element);
+    return FromMemory(Annotate(builder_.CreateAlignedLoad(MemoryType(element), address, align), buffer), element);
   }
   llvm::Type* type = MemoryType(element.with_lanes(static_cast<int>(lanes)));
   const std::optional<int64_t> stride = RampStride(index);
   if (stride == 1) {
     llvm::Value* address = ElementAddress(buffer, EmitIndex(index.as<tir::RampNode>()->base));
     llvm::Instruction* load =
-        mask_ == nullptr ? static_cast<llvm::Instruction*>(builder_.CreateAlignedLoad(type, address, align))
-                         : builder_.CreateMaskedLoad(type, address, align, mask_,
-                                                     llvm::Constant::getNullValue(type));
+        mask_ == nullptr || MayAccessWhole(buffer, lanes)
+            ? static_cast<llvm::Instruction*>(builder_.CreateAlignedLoad(type, address, align))
+            : builder_.CreateMaskedLoad(type, address, align, mask_, llvm::Constant::getNullValue(type));
     return FromMemory(Annotate(load, buffer), element);
+  }
+  if (stride && *stride > 1 && *stride <= kMaxShuffledStride) {
+    return EmitStridedLoad(buffer, index.as<tir::RampNode>(), *stride);
   }
   if (stride == -1 && mask_ == nullptr) {
     const auto* ramp = index.as<tir::RampNode>();
     llvm::Value* last = EmitIndex(ramp->base - (lanes - 1));
-    llvm::Value* load = Annotate(
-        builder_.CreateAlignedLoad(type, ElementAddress(buffer, last), align), buffer);
+    llvm::Value* load = Annotate(builder_.CreateAlignedLoad(type, ElementAddress(buffer, last), align), buffer);
     return builder_.CreateVectorReverse(FromMemory(load, element));
   }
   llvm::Value* addresses = ElementAddress(buffer, EmitIndex(index));
-  llvm::Instruction* gather = builder_.CreateMaskedGather(type, addresses, align, FullMask(lanes),
-                                                          llvm::Constant::getNullValue(type));
+  llvm::Instruction* gather =
+      builder_.CreateMaskedGather(type, addresses, align, FullMask(lanes), llvm::Constant::getNullValue(type));
   return FromMemory(Annotate(gather, buffer), element);
 }
 
@@ -121,9 +182,20 @@ void KernelEmitter::EmitStore(const tir::BufferStoreNode* op) {
   const std::optional<int64_t> stride = RampStride(index);
   if (stride == 1) {
     llvm::Value* address = ElementAddress(buffer, EmitIndex(index.as<tir::RampNode>()->base));
-    llvm::Instruction* store =
-        mask_ == nullptr ? static_cast<llvm::Instruction*>(builder_.CreateAlignedStore(value, address, align))
-                         : builder_.CreateMaskedStore(value, address, align, mask_);
+    if (mask_ != nullptr && MayAccessWhole(buffer, lanes)) {
+      // Only memory that is read and written whole can live in registers. Lanes beyond the end hold nothing.
+      const std::optional<int64_t> begin = AsConstInt(index.as<tir::RampNode>()->base);
+      const std::optional<int64_t> count = buffer->shape.empty() ? std::nullopt : AsConstInt(buffer->shape[0]);
+      if (!begin || !count || *begin + LanesOn(mask_) < *count) {
+        llvm::Value* old = Annotate(builder_.CreateAlignedLoad(value->getType(), address, align), buffer);
+        value = builder_.CreateSelect(mask_, value, old);
+      }
+      Annotate(builder_.CreateAlignedStore(value, address, align), buffer);
+      return;
+    }
+    llvm::Instruction* store = mask_ == nullptr
+                                   ? static_cast<llvm::Instruction*>(builder_.CreateAlignedStore(value, address, align))
+                                   : builder_.CreateMaskedStore(value, address, align, mask_);
     Annotate(store, buffer);
     return;
   }
@@ -135,12 +207,15 @@ void KernelEmitter::EmitAlloc(const tir::Buffer& buffer) {
   PrimExpr count = I64(1);
   for (const PrimExpr& extent : buffer->shape) count = count * CastTo(DataType::Int(64), extent);
   const int64_t element = buffer->dtype.bytes();
+  frame_->stack_buffers.erase(buffer->data.get());
   const std::optional<int64_t> constant = AsConstInt(count);
   llvm::IRBuilder<> entry(frame_->alloca_point);
   if (constant && *constant * element <= kMaxStackBuffer &&
       frame_->stack_bytes + *constant * element <= kMaxStackFrame) {
     frame_->stack_bytes += *constant * element;
-    auto* type = llvm::ArrayType::get(MemoryType(buffer->dtype), static_cast<uint64_t>(*constant));
+    frame_->stack_buffers.insert(buffer->data.get());
+    auto* type =
+        llvm::ArrayType::get(MemoryType(buffer->dtype), static_cast<uint64_t>(*constant + kStackPadding / element));
     llvm::AllocaInst* slot = entry.CreateAlloca(type, nullptr, std::string(buffer->name));
     slot->setAlignment(llvm::Align(kAlignment));
     values_[buffer->data.get()] = slot;
@@ -175,8 +250,7 @@ void KernelEmitter::EmitAlloc(const tir::Buffer& buffer) {
   auto* allocate_type = llvm::FunctionType::get(pointer, {pointer, builder_.getInt64Ty()}, false);
   llvm::Value* memory = builder_.CreateCall(allocate_type, ContextField(2, pointer), {frame_->context, bytes});
   builder_.CreateStore(memory, slot);
-  ExitIf(builder_.CreateAnd(builder_.CreateIsNull(memory),
-                            builder_.CreateICmpSGT(bytes, builder_.getInt64(0))),
+  ExitIf(builder_.CreateAnd(builder_.CreateIsNull(memory), builder_.CreateICmpSGT(bytes, builder_.getInt64(0))),
          builder_.getInt32(2));
   builder_.CreateBr(ready);
   builder_.SetInsertPoint(ready);

@@ -15,6 +15,7 @@
 
 #include <string>
 #include <unordered_map>
+#include <unordered_set>
 #include <vector>
 
 #include "deuteron/codegen/llvm/llvm.h"
@@ -43,6 +44,8 @@ class KernelEmitter {
     /// Slots that hold scratch memory to release at the exit; null where there is none.
     std::vector<llvm::Value*> scratch_slots;
     int64_t stack_bytes = 0;
+    /// Data variables of the buffers that lie on this frame's stack.
+    std::unordered_set<const tir::VarNode*> stack_buffers;
     bool parallel_body = false;
   };
   void BeginFrame(FrameState* frame, llvm::Function* function, llvm::Value* context);
@@ -71,6 +74,11 @@ class KernelEmitter {
   void EmitAlloc(const tir::Buffer& buffer);
   void EmitStore(const tir::BufferStoreNode* op);
   llvm::Value* EmitLoad(const tir::BufferLoadNode* op);
+  /// Lanes `stride` elements apart, from vectors that are read whole and shuffled. Reads nothing beyond the first and
+  /// the last lane, under a mask only what its lanes want.
+  llvm::Value* EmitStridedLoad(const tir::Buffer& buffer, const tir::RampNode* ramp, int64_t stride);
+  /// Whether a contiguous access of `lanes` elements under the mask may touch the lanes that are off.
+  bool MayAccessWhole(const tir::Buffer& buffer, int64_t lanes);
   llvm::Value* ElementAddress(const tir::Buffer& buffer, llvm::Value* index);
   llvm::Value* BufferPointer(const tir::Buffer& buffer);
   template <typename Inst>
@@ -92,8 +100,7 @@ class KernelEmitter {
   llvm::Value* EmitLogical(const tir::BinaryNode* op);
   llvm::Value* EmitConditional(DataType type, const PrimExpr& condition, const PrimExpr& then_value,
                                const PrimExpr& else_value);
-  llvm::Value* EmitVectorConditional(llvm::Value* condition, const PrimExpr& then_value,
-                                     const PrimExpr& else_value);
+  llvm::Value* EmitVectorConditional(llvm::Value* condition, const PrimExpr& then_value, const PrimExpr& else_value);
   llvm::Value* EmitShuffle(const tir::ShuffleNode* op);
   /// Evaluates under `condition` (and the mask around it).
   llvm::Value* EmitMasked(const PrimExpr& expr, llvm::Value* condition);
@@ -118,9 +125,7 @@ class KernelEmitter {
   llvm::Value* EmitExternCall(const tir::CallNode* op);
   /// Calls a function of C's libm for each lane.
   llvm::Value* CallLibm(const std::string& name, const std::vector<llvm::Value*>& args);
-  llvm::Value* Unary(llvm::Intrinsic::ID id, llvm::Value* value) {
-    return builder_.CreateUnaryIntrinsic(id, value);
-  }
+  llvm::Value* Unary(llvm::Intrinsic::ID id, llvm::Value* value) { return builder_.CreateUnaryIntrinsic(id, value); }
 
   const Target& target_;
   llvm::Module* module_;

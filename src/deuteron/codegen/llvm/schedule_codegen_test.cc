@@ -12,16 +12,22 @@ using tir::Var;
 
 te::Tensor Matmul(const te::Tensor& a, const te::Tensor& b, const std::string& name = "C") {
   const tir::IterVar k = te::ReduceAxis(a.shape()[1]);
-  return te::Compute({a.shape()[0], b.shape()[1]}, [&](const Array<Var>& i) {
-    return te::Sum(a({i[0], k->var}) * b({k->var, i[1]}), {k});
-  }, name);
+  return te::Compute(
+      {a.shape()[0], b.shape()[1]},
+      [&](const Array<Var>& i) {
+        return te::Sum(a({i[0], k->var}) * b({k->var, i[1]}), {k});
+      },
+      name);
 }
 
 te::Tensor Relu(const te::Tensor& x) {
-  return te::Compute(x.shape(), [&](const Array<Var>& i) {
-    Array<PrimExpr> indices(i.begin(), i.end());
-    return Max(x(indices), MakeConst(x.dtype(), 0.0));
-  }, "relu");
+  return te::Compute(
+      x.shape(),
+      [&](const Array<Var>& i) {
+        Array<PrimExpr> indices(i.begin(), i.end());
+        return Max(x(indices), MakeConst(x.dtype(), 0.0));
+      },
+      "relu");
 }
 
 TEST(Codegen, UnscheduledReductions) {
@@ -73,6 +79,56 @@ TEST(Codegen, SymbolicMatmul) {
   }
 }
 
+/// Vectors of every length, of elements that lie apart, up to the very end of the input.
+TEST(Codegen, StridedLoadsAndShortVectors) {
+  for (const DataType type : {kFloat, DataType::Int(8), DataType::Int(64)}) {
+    for (const int64_t stride : {1, 2, 3, 4, 5}) {
+      for (const int64_t extent : {2, 3, 7, 8, 12, 16, 21, 47}) {
+        const te::Tensor a = te::Placeholder({I64((extent - 1) * stride + 1)}, type, "A");
+        const te::Tensor b = te::Compute(
+            {I64(extent)}, [&](const Array<Var>& i) { return a({i[0] * stride}); }, "B");
+        const tir::PrimFunc func = te::CreatePrimFunc({a, b});
+        Schedule s(func);
+        s.Vectorize(s.GetLoops("B")[0]);
+        CheckAgainst(s.func(), func, 0);
+      }
+    }
+  }
+}
+
+/// Accumulators of a window in vectors of which the last is partial; some of what is read is padding.
+TEST(Codegen, WindowsWithTails) {
+  for (const auto& [width, stride] : {std::pair{9, 1}, std::pair{30, 1}, std::pair{30, 2}, std::pair{65, 3}}) {
+    const te::Tensor a = te::Placeholder({I64(3), I64(width)}, kFloat, "A");
+    const te::Tensor pad = te::Compute(
+        {I64(3), I64(width + 2)},
+        [&](const Array<Var>& i) {
+          const PrimExpr inside = i[1] >= 1 && i[1] < width + 1;
+          return IfThenElse(inside, a({i[0], i[1] - 1}), MakeConst(kFloat, 0.0));
+        },
+        "pad");
+    const tir::IterVar k = te::ReduceAxis(I64(3));
+    const te::Tensor b = te::Compute(
+        {I64(3), I64((width - 1) / stride + 1)},
+        [&](const Array<Var>& i) {
+          return te::Sum(pad({i[0], i[1] * stride + k->var}), {k});
+        },
+        "B");
+    const tir::PrimFunc func = te::CreatePrimFunc({a, b});
+    Schedule s(func);
+    const auto loops = s.GetLoops("B");
+    const auto split = s.Split(loops[1], std::vector<int64_t>{-1, 16});
+    s.Reorder({loops[0], split[0], loops[2], split[1]});
+    const auto copy = s.CacheWrite("B", "local");
+    s.ReverseComputeAt(copy, split[0]);
+    const auto init = s.DecomposeReduction("B", loops[2]);
+    s.Parallel(loops[0]);
+    s.ComputeAt("pad", loops[0]);
+    for (const auto& block : {std::string("pad"), std::string("B"), init, copy}) s.Vectorize(s.GetLoops(block).back());
+    CheckAgainst(s.func(), func, 1e-6);
+  }
+}
+
 TEST(Codegen, EpilogueAtTheTile) {
   const te::Tensor a = te::Placeholder({I64(16), I64(8)}, kFloat, "A");
   const te::Tensor b = te::Placeholder({I64(8), I64(48)}, kFloat, "B");
@@ -89,11 +145,13 @@ TEST(Codegen, EpilogueAtTheTile) {
   s.Vectorize(epilogue.back());
   CheckAgainst(s.func(), func, 1e-6);
   // The intermediate shrinks to the tile.
-  const std::string text = EmitLlvmIr([&] {
-    IRModule module = IRModule::Empty();
-    module.AddUnique("kernel", tir::LowerPrimFunc(s.func(), Target::Host()));
-    return module;
-  }(), Target::Host(), {});
+  const std::string text = EmitLlvmIr(
+      [&] {
+        IRModule module = IRModule::Empty();
+        module.AddUnique("kernel", tir::LowerPrimFunc(s.func(), Target::Host()));
+        return module;
+      }(),
+      Target::Host(), {});
   EXPECT_EQ(text.find("scratch"), std::string::npos);
 }
 
@@ -101,9 +159,12 @@ TEST(Codegen, ElementwiseVectorTails) {
   const Var n("n");
   for (const PrimExpr& extent : {I64(1), I64(5), I64(16), I64(100), static_cast<PrimExpr>(n)}) {
     const te::Tensor x = te::Placeholder({I64(3), extent}, kFloat, "x");
-    const te::Tensor y = te::Compute({I64(3), extent}, [&](const Array<Var>& i) {
-      return CallIntrin("exp", {x({i[0], i[1]})}) + CastTo(kFloat, i[1]);
-    }, "y");
+    const te::Tensor y = te::Compute(
+        {I64(3), extent},
+        [&](const Array<Var>& i) {
+          return CallIntrin("exp", {x({i[0], i[1]})}) + CastTo(kFloat, i[1]);
+        },
+        "y");
     const tir::PrimFunc func = te::CreatePrimFunc({x, y});
     Schedule s(func);
     const auto loops = s.GetLoops("y");
@@ -119,10 +180,13 @@ TEST(Codegen, ElementwiseVectorTails) {
 
 TEST(Codegen, PaddingGuardsItsLoads) {
   const te::Tensor x = te::Placeholder({I64(10), I64(20)}, kFloat, "x");
-  const te::Tensor pad = te::Compute({I64(12), I64(24)}, [&](const Array<Var>& i) {
-    const PrimExpr inside = i[0] >= 1 && i[0] < 11 && i[1] >= 2 && i[1] < 22;
-    return IfThenElse(inside, x({i[0] - 1, i[1] - 2}), MakeConst(kFloat, 0.0));
-  }, "pad");
+  const te::Tensor pad = te::Compute(
+      {I64(12), I64(24)},
+      [&](const Array<Var>& i) {
+        const PrimExpr inside = i[0] >= 1 && i[0] < 11 && i[1] >= 2 && i[1] < 22;
+        return IfThenElse(inside, x({i[0] - 1, i[1] - 2}), MakeConst(kFloat, 0.0));
+      },
+      "pad");
   const tir::PrimFunc func = te::CreatePrimFunc({x, pad});
   Check(func);
   Schedule s(func);
@@ -133,9 +197,12 @@ TEST(Codegen, PaddingGuardsItsLoads) {
 
 TEST(Codegen, StridedAndReversedAccess) {
   const te::Tensor x = te::Placeholder({I64(64)}, kFloat, "x");
-  const te::Tensor y = te::Compute({I64(32)}, [&](const Array<Var>& i) {
-    return x({i[0] * 2 + 1}) + x({31 - i[0]}) + x({FloorDiv(i[0], 4)}) + x({FloorMod(i[0], 4)});
-  }, "y");
+  const te::Tensor y = te::Compute(
+      {I64(32)},
+      [&](const Array<Var>& i) {
+        return x({i[0] * 2 + 1}) + x({31 - i[0]}) + x({FloorDiv(i[0], 4)}) + x({FloorMod(i[0], 4)});
+      },
+      "y");
   const tir::PrimFunc func = te::CreatePrimFunc({x, y});
   Schedule s(func);
   s.Vectorize(s.GetLoops("y")[0]);
@@ -146,19 +213,31 @@ TEST(Codegen, RowReductionsShareTheRow) {
   // A softmax: three stages at one row loop, intermediates one element long.
   const te::Tensor x = te::Placeholder({I64(9), I64(40)}, kFloat, "x");
   const tir::IterVar k = te::ReduceAxis(I64(40), "k");
-  const te::Tensor max = te::Compute({I64(9)}, [&](const Array<Var>& i) {
-    return te::MaxReduce(x({i[0], k->var}), {k});
-  }, "max");
-  const te::Tensor e = te::Compute({I64(9), I64(40)}, [&](const Array<Var>& i) {
-    return CallIntrin("exp", {x({i[0], i[1]}) - max({i[0]})});
-  }, "e");
+  const te::Tensor max = te::Compute(
+      {I64(9)},
+      [&](const Array<Var>& i) {
+        return te::MaxReduce(x({i[0], k->var}), {k});
+      },
+      "max");
+  const te::Tensor e = te::Compute(
+      {I64(9), I64(40)},
+      [&](const Array<Var>& i) {
+        return CallIntrin("exp", {x({i[0], i[1]}) - max({i[0]})});
+      },
+      "e");
   const tir::IterVar r = te::ReduceAxis(I64(40), "r");
-  const te::Tensor sum = te::Compute({I64(9)}, [&](const Array<Var>& i) {
-    return te::Sum(e({i[0], r->var}), {r});
-  }, "sum");
-  const te::Tensor y = te::Compute({I64(9), I64(40)}, [&](const Array<Var>& i) {
-    return e({i[0], i[1]}) / sum({i[0]});
-  }, "y");
+  const te::Tensor sum = te::Compute(
+      {I64(9)},
+      [&](const Array<Var>& i) {
+        return te::Sum(e({i[0], r->var}), {r});
+      },
+      "sum");
+  const te::Tensor y = te::Compute(
+      {I64(9), I64(40)},
+      [&](const Array<Var>& i) {
+        return e({i[0], i[1]}) / sum({i[0]});
+      },
+      "y");
   const tir::PrimFunc func = te::CreatePrimFunc({x, y});
   Check(func, 1e-6);
   Schedule s(func);
@@ -175,8 +254,18 @@ TEST(Codegen, RowReductionsShareTheRow) {
 TEST(Codegen, LargeScratchComesFromTheContext) {
   const Var n("n");
   const te::Tensor x = te::Placeholder({n, I64(300)}, kFloat, "x");
-  const te::Tensor t = te::Compute({n, I64(300)}, [&](const Array<Var>& i) { return x({i[0], i[1]}) * x({i[0], i[1]}); }, "t");
-  const te::Tensor y = te::Compute({n, I64(299)}, [&](const Array<Var>& i) { return t({i[0], i[1]}) + t({i[0], i[1] + 1}); }, "y");
+  const te::Tensor t = te::Compute(
+      {n, I64(300)},
+      [&](const Array<Var>& i) {
+        return x({i[0], i[1]}) * x({i[0], i[1]});
+      },
+      "t");
+  const te::Tensor y = te::Compute(
+      {n, I64(299)},
+      [&](const Array<Var>& i) {
+        return t({i[0], i[1]}) + t({i[0], i[1] + 1});
+      },
+      "y");
   const tir::PrimFunc func = te::CreatePrimFunc({x, y});
   Check(func, 1e-6, {{n, I64(200)}});
   Check(func, 1e-6, {{n, I64(0)}});

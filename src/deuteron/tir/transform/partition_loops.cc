@@ -1,8 +1,10 @@
 /// A tile that sticks out of its domain guards every element by a condition such as `i * 16 + v < n`; nearly all
 /// tiles do not stick out. For each loop, the conditions inside that depend on it are replaced by their worst
-/// case over the loops further in: where that holds, a copy of the body without the conditions runs. The
-/// test is inside the loop, so that a parallel loop stays one loop. The same serves the bounds of padding.
+/// case over the loops further in: where that holds, a copy of the body without the conditions runs. A serial loop
+/// becomes several, in the middle one of which that is so; in a parallel one, which must stay one loop, the test is
+/// inside. The same serves the bounds of padding.
 #include <algorithm>
+#include <bit>
 #include <unordered_map>
 #include <unordered_set>
 #include <vector>
@@ -16,6 +18,8 @@ namespace {
 
 /// Copies stop where the body is larger than this many nodes.
 constexpr int64_t kMaxCopiedNodes = 20000;
+/// Iterations before the first that needs no condition: the rows of padding.
+constexpr int64_t kMostBefore = 3;
 
 const Op& IfThenElseOp() {
   static const Op op = Op::Get("tir.if_then_else");
@@ -45,17 +49,22 @@ PrimExpr Slack(const PrimExpr& condition) {
   const auto* op = static_cast<const BinaryNode*>(condition.get());
   if (!op->a.dtype().is_int() || op->a.dtype().lanes() != 1) return PrimExpr();
   switch (condition->kind) {
-    case ExprKind::kLT: return op->b - op->a - 1;
-    case ExprKind::kLE: return op->b - op->a;
-    case ExprKind::kGT: return op->a - op->b - 1;
-    default: return op->a - op->b;
+    case ExprKind::kLT:
+      return op->b - op->a - 1;
+    case ExprKind::kLE:
+      return op->b - op->a;
+    case ExprKind::kGT:
+      return op->a - op->b - 1;
+    default:
+      return op->a - op->b;
   }
 }
 
 /// The worst cases of the conditions in the body of a loop.
 class ConditionFinder : public StmtExprVisitor {
  public:
-  ConditionFinder(const ForNode* loop, arith::Analyzer* analyzer) : loop_var_(loop->loop_var.get()), analyzer_(*analyzer) {}
+  ConditionFinder(const ForNode* loop, arith::Analyzer* analyzer)
+      : loop_var_(loop->loop_var.get()), analyzer_(*analyzer) {}
 
   /// Comparisons that go where `tests` hold.
   std::unordered_set<const Object*> removable;
@@ -99,8 +108,8 @@ class ConditionFinder : public StmtExprVisitor {
       }
       removable.insert(part.get());
       const bool known = IsConstInt(test, 1) || std::any_of(tests.begin(), tests.end(), [&](const PrimExpr& other) {
-        return StructuralEqual()(other, test);
-      });
+                           return StructuralEqual()(other, test);
+                         });
       if (!known) tests.push_back(test);
     }
   }
@@ -180,10 +189,12 @@ class Partitioner : public StmtExprMutator {
     finder.VisitStmt(op->body);
     Stmt body = op->body;
     if (!finder.removable.empty() && SizeOf(op->body) <= kMaxCopiedNodes) {
-      const Stmt fast = VisitStmt(ConditionRemover(finder.removable).VisitStmt(op->body));
       PrimExpr test = True();
       for (const PrimExpr& part : finder.tests) test = test && part;
-      body = IsConstInt(test, 1) ? fast : IfThenElse(test, fast, Copy(op->body));
+      const Stmt fast = ConditionRemover(finder.removable).VisitStmt(op->body);
+      if (Stmt parts = SplitLoop(op, test, fast); parts.defined()) return parts;
+      const Stmt fast_body = VisitStmt(fast);
+      body = IsConstInt(test, 1) ? fast_body : IfThenElse(test, fast_body, Copy(op->body));
     } else {
       body = VisitStmt(op->body);
     }
@@ -198,6 +209,46 @@ class Partitioner : public StmtExprMutator {
     PostOrderVisit(stmt, [&size](const ObjectRef&) { ++size; });
     return size;
   }
+  /// The loop in parts, between which it runs as `fast` where `test` holds; null if that cannot be.
+  Stmt SplitLoop(const ForNode* op, const PrimExpr& test, const Stmt& fast) {
+    const auto extent = AsConstInt(op->extent);
+    const auto min = AsConstInt(op->min);
+    if (!extent || !min || op->loop_kind() == ForKind::kParallel || op->loop_kind() == ForKind::kThreadBinding)
+      return Stmt();
+    const auto holds = [&](int64_t begin, int64_t end) {
+      const Var var(op->loop_var->name_hint, op->loop_var.dtype());
+      arith::Analyzer analyzer;
+      analyzer.Bind(var, Range::FromMinExtent(MakeConst(var.dtype(), begin), MakeConst(var.dtype(), end - begin)));
+      return analyzer.CanProve(Substitute(test, {{op->loop_var, var}}));
+    };
+    for (int64_t begin = *min; begin <= *min + kMostBefore && begin < *min + *extent; ++begin) {
+      if (!holds(begin, begin + 1)) continue;
+      int64_t end = begin + 1;
+      for (int64_t step = std::bit_floor(static_cast<uint64_t>(*extent)); step > 0; step /= 2) {
+        if (end + step <= *min + *extent && holds(begin, end + step)) end += step;
+      }
+      if (end == *min + *extent && begin == *min) return Stmt();
+      Array<Stmt> parts;
+      const auto add = [&](int64_t from, int64_t to, const Stmt& body) {
+        if (from < to) parts.push_back(VisitStmt(Iterations(op, from, to, Copy(body))));
+      };
+      add(*min, begin, op->body);
+      add(begin, end, fast);
+      add(end, *min + *extent, op->body);
+      return SeqStmt::Flatten(parts);
+    }
+    return Stmt();
+  }
+
+  /// Iterations [begin, end) of a loop; of a single one, its body.
+  static Stmt Iterations(const ForNode* op, int64_t begin, int64_t end, const Stmt& body) {
+    const DataType type = op->loop_var.dtype();
+    if (end == begin + 1) return Substitute(body, {{op->loop_var, MakeConst(type, begin)}});
+    const Var var(op->loop_var->name_hint, type);
+    return For(var, MakeConst(type, begin), MakeConst(type, end - begin), op->loop_kind(),
+               Substitute(body, {{op->loop_var, var}}), op->thread_tag, op->annotations, op->span);
+  }
+
   static Stmt Copy(const Stmt& stmt) { return RenewDefs(PrimFunc({}, {}, stmt))->body; }
 
   arith::Analyzer analyzer_;

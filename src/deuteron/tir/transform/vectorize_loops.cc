@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <bit>
 #include <unordered_map>
 #include <vector>
 
@@ -167,7 +168,8 @@ class BodyVectorizer : public StmtExprMutator {
     PrimExpr index = indices.empty() ? I64(0) : VisitExpr(indices[0]);
     const auto it = private_.find(buffer.get());
     if (it == private_.end()) return {buffer, index};
-    if (index.dtype().lanes() == 1) return {it->second, Ramp(CastTo(DataType::Int(64), index * lanes_), I64(1), lanes_)};
+    if (index.dtype().lanes() == 1)
+      return {it->second, Ramp(CastTo(DataType::Int(64), index * lanes_), I64(1), lanes_)};
     const PrimExpr lane = Ramp(MakeConst(index.dtype().element(), 0), MakeConst(index.dtype().element(), 1), lanes_);
     return {it->second, Add(Mul(index, MakeConst(index.dtype(), lanes_)), lane)};
   }
@@ -181,7 +183,8 @@ class BodyVectorizer : public StmtExprMutator {
     if (kind == ExprKind::kAdd && ramp_a && scalar_b) return MakeRamp(ramp_a->base + b, ramp_a->stride);
     if (kind == ExprKind::kAdd && ramp_b && scalar_a) return MakeRamp(a + ramp_b->base, ramp_b->stride);
     if (kind == ExprKind::kSub && ramp_a && scalar_b) return MakeRamp(ramp_a->base - b, ramp_a->stride);
-    if (kind == ExprKind::kSub && ramp_b && scalar_a) return MakeRamp(a - ramp_b->base, MakeConst(a.dtype(), 0) - ramp_b->stride);
+    if (kind == ExprKind::kSub && ramp_b && scalar_a)
+      return MakeRamp(a - ramp_b->base, MakeConst(a.dtype(), 0) - ramp_b->stride);
     if (kind == ExprKind::kMul && ramp_a && scalar_b) return MakeRamp(ramp_a->base * b, ramp_a->stride * b);
     if (kind == ExprKind::kMul && ramp_b && scalar_a) return MakeRamp(a * ramp_b->base, a * ramp_b->stride);
     if (ramp_a && ramp_b && kind == ExprKind::kAdd) {
@@ -239,8 +242,8 @@ class LoopVectorizer : public StmtExprMutator {
     Stmt body = VisitStmt(op->body);
     if (op->loop_kind() != ForKind::kVectorized) {
       if (body.same_as(op->body)) return GetRef<Stmt>(op);
-      return For(op->loop_var, op->min, op->extent, op->loop_kind(), std::move(body), op->thread_tag,
-                 op->annotations, op->span);
+      return For(op->loop_var, op->min, op->extent, op->loop_kind(), std::move(body), op->thread_tag, op->annotations,
+                 op->span);
     }
     const int64_t native = std::max<int64_t>(2, target_.Lanes(WidestElement(body)));
     Stmt result = AsConstInt(op->extent) ? StaticLoop(op, body, native) : SymbolicLoop(op, body, native);
@@ -254,19 +257,35 @@ class LoopVectorizer : public StmtExprMutator {
     return BodyVectorizer(op->loop_var, base, static_cast<int>(lanes), &analyzer_).Vectorize(body);
   }
 
+  /// `lanes` iterations at most as many as a vector has: where lanes can be off, those of a whole vector.
+  Stmt ShortBody(const ForNode* op, const Stmt& body, const PrimExpr& base, int64_t lanes) {
+    const auto whole = static_cast<int64_t>(std::bit_ceil(static_cast<uint64_t>(lanes)));
+    if (whole != lanes && target_.HasFeature("avx512vl")) {
+      const DataType type = op->loop_var.dtype();
+      const Stmt vector = VectorBody(op, body, base, whole);
+      if (vector.defined()) {
+        const int count = static_cast<int>(whole);
+        return IfThenElse(
+            Ramp(MakeConst(type, 0), MakeConst(type, 1), count) < Broadcast(MakeConst(type, lanes), count), vector);
+      }
+    }
+    return VectorBody(op, body, base, lanes);
+  }
+
   Stmt StaticLoop(const ForNode* op, const Stmt& body, int64_t native) {
     const int64_t extent = *AsConstInt(op->extent);
     const DataType type = op->loop_var.dtype();
-    if (extent <= native) return VectorBody(op, body, op->min, extent);
+    if (extent <= native) return ShortBody(op, body, op->min, extent);
     const int64_t whole = extent / native;
     Var chunk(op->loop_var->name_hint + "_v", type);
     analyzer_.Bind(chunk, Range::FromMinExtent(MakeConst(type, 0), MakeConst(type, whole)));
     Stmt main = VectorBody(op, body, op->min + chunk * MakeConst(type, native), native);
     if (!main.defined()) return Stmt();
     const ForKind kind = whole <= 8 ? ForKind::kUnrolled : ForKind::kSerial;
-    Array<Stmt> seq = {For(chunk, MakeConst(type, 0), MakeConst(type, whole), kind, std::move(main), "", op->annotations)};
+    Array<Stmt> seq = {
+        For(chunk, MakeConst(type, 0), MakeConst(type, whole), kind, std::move(main), "", op->annotations)};
     if (const int64_t rest = extent % native; rest != 0) {
-      Stmt tail = VectorBody(op, body, op->min + MakeConst(type, whole * native), rest);
+      Stmt tail = ShortBody(op, body, op->min + MakeConst(type, whole * native), rest);
       if (!tail.defined()) return Stmt();
       seq.push_back(std::move(tail));
     }
@@ -292,9 +311,9 @@ class LoopVectorizer : public StmtExprMutator {
       tail = For(rest, MakeConst(type, 0), extent - done, ForKind::kSerial,
                  Substitute(body, {{op->loop_var, op->min + done + rest}}));
     }
-    return SeqStmt::Flatten({For(chunk, MakeConst(type, 0), whole, ForKind::kSerial, std::move(main), "",
-                                 op->annotations),
-                             std::move(tail)});
+    return SeqStmt::Flatten(
+        {For(chunk, MakeConst(type, 0), whole, ForKind::kSerial, std::move(main), "", op->annotations),
+         std::move(tail)});
   }
 
   const Target& target_;

@@ -168,7 +168,8 @@ void VectorizeInner(Schedule* schedule, const Block& block, size_t first, int64_
   schedule->Vectorize(schedule->Split(axis, std::vector<int64_t>{-1, lanes})[1]);
 }
 
-void ScheduleSpatialReduction(Schedule* schedule, const Block& block, const Block& epilogue, const Target& target) {
+Loop ScheduleSpatialReduction(Schedule* schedule, const Block& block, const Block& epilogue, const Target& target,
+                              std::optional<size_t> num_parallel) {
   const IterSplit iters = SplitIters(schedule->Get(block));
   std::vector<Loop> loops = schedule->GetLoops(block);
   const auto pick = [&](const std::vector<size_t>& positions) {
@@ -197,18 +198,15 @@ void ScheduleSpatialReduction(Schedule* schedule, const Block& block, const Bloc
   order.push_back(vector);
   schedule->Reorder(order);
 
-  const Block copy = schedule->CacheWrite(block, "local");
-  const Loop tile = spatial.back();
-  schedule->ReverseComputeAt(copy, tile);
-  if (!epilogue.empty()) {
-    schedule->ReverseComputeAt(epilogue, tile);
-    if (schedule->CanInline(copy)) schedule->ComputeInline(copy);
-  }
+  // What comes after the reduction at the tile: the epilogue, or a copy of the accumulators to the output.
+  const Block last_stage = epilogue.empty() ? schedule->CacheWrite(block, "local") : epilogue;
+  schedule->ReverseComputeAt(last_stage, spatial.back());
   const Block init = schedule->DecomposeReduction(block, reduce.front());
-  schedule->Parallel(FuseAll(schedule, spatial));
+  if (num_parallel) spatial.resize(*num_parallel);
+  const Loop parallel = FuseAll(schedule, spatial);
+  schedule->Parallel(parallel);
   // Every block under the tile runs its innermost spatial loop as a vector.
-  for (const Block& member : {init, block, epilogue.empty() ? copy : epilogue}) {
-    if (!schedule->HasBlock(member)) continue;
+  for (const Block& member : {init, block, last_stage}) {
     const std::vector<Loop> member_loops = schedule->GetLoops(member);
     if (member_loops.size() < 2) continue;
     const Loop last = member_loops.back();
@@ -221,6 +219,7 @@ void ScheduleSpatialReduction(Schedule* schedule, const Block& block, const Bloc
   if (window <= 25) {
     for (const Loop& loop : reduce) schedule->Unroll(loop);
   }
+  return parallel;
 }
 
 }  // namespace deuteron::tir

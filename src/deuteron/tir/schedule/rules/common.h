@@ -2,6 +2,7 @@
 /// What the schedule rules share.
 #pragma once
 
+#include <optional>
 #include <vector>
 
 #include "deuteron/target/target.h"
@@ -52,8 +53,10 @@ inline constexpr double kCheapOps = 4;
 void VectorizeInner(Schedule* schedule, const Block& block, size_t first, int64_t lanes);
 
 /// A reduction into a buffer whose last axis is vectorised: parallel over the outer axes, accumulators of one vector
-/// in registers, `epilogue` (the injective block that consumes the result; may be empty) run on each vector.
-void ScheduleSpatialReduction(Schedule* schedule, const Block& block, const Block& epilogue, const Target& target);
+/// in registers, `epilogue` (the injective block that consumes the result; may be empty) run on each vector. Returns
+/// the parallel loop: that of the first `num_parallel` outer axes, or of all.
+Loop ScheduleSpatialReduction(Schedule* schedule, const Block& block, const Block& epilogue, const Target& target,
+                              std::optional<size_t> num_parallel = std::nullopt);
 
 /// The greatest divisor of `extent` that is at most `most` (1 if none).
 int64_t LargestDivisor(int64_t extent, int64_t most);

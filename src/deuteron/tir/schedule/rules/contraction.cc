@@ -8,8 +8,9 @@
 ///  - directly on the accumulators where the output is contiguous along the vector axis (x · W), else
 ///  - on a copy in the first cache, transposed (a convolution in NCHW, its vector axis the channels).
 /// The tile is small enough for the registers of the target. The vectors divide their axis; a last tile of fewer rows
-/// stands at the end of a serial loop, from which lowering splits it off. After K. Goto, R. van de Geijn, "Anatomy of High-Performance Matrix Multiplication", TOMS 2008,
-/// without its packing: weights are laid out at compile time (PackConvWeights).
+/// stands at the end of a serial loop, from which lowering splits it off. After K. Goto, R. van de Geijn, "Anatomy of
+/// High-Performance Matrix Multiplication", TOMS 2008, without its packing: weights are laid out at compile time
+/// (PackConvWeights).
 #include <algorithm>
 
 #include "deuteron/tir/schedule/rules/common.h"
@@ -109,8 +110,10 @@ bool MakePlan(const Schedule& schedule, const Target& target, Plan* plan) {
   for (size_t axis : roles.k) depth *= extent_of(axis).value_or(1);
   const int64_t vector_bytes = target.vector_bits / 8;
   const int64_t panel_vectors = std::max<int64_t>(target.l2_bytes * 6 / 10 / (depth * vector_bytes), 1);
-  if (!ChooseVectors(*vector_extent, Lanes(target), std::min(budget, panel_vectors * plan->num_rows), plan)) return false;
-  const Buffer& a = plan->vector == rhs_last.value_or(block->iter_vars.size()) ? roles.lhs_load->buffer : roles.rhs_load->buffer;
+  if (!ChooseVectors(*vector_extent, Lanes(target), std::min(budget, panel_vectors * plan->num_rows), plan))
+    return false;
+  const Buffer& a =
+      plan->vector == rhs_last.value_or(block->iter_vars.size()) ? roles.lhs_load->buffer : roles.rhs_load->buffer;
   if (const auto shape = AsConstInts(a->shape)) {
     plan->a_bytes = a->dtype.bytes();
     for (int64_t extent : *shape) plan->a_bytes *= extent;
