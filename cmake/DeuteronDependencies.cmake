@@ -16,6 +16,9 @@ find_package(fmt REQUIRED)
 find_package(spdlog REQUIRED)
 find_package(nlohmann_json REQUIRED)
 find_package(CLI11 REQUIRED)
+# oneDNN, from PyPI (tests/requirements.txt). Without it the plugin dnnl is not built.
+get_filename_component(DEUTERON_PYTHON_BIN "${Python_EXECUTABLE}" DIRECTORY)
+find_package(dnnl CONFIG HINTS "${DEUTERON_PYTHON_BIN}/../lib/cmake/dnnl")
 find_package(LLVM 19.1 REQUIRED CONFIG HINTS /usr/lib/llvm-19/lib/cmake/llvm)
 # What code generation and lld (which knows all targets) need, for the static link.
 file(GLOB DEUTERON_LLVM_ARCHIVES "${LLVM_LIBRARY_DIRS}/libLLVM*.a")

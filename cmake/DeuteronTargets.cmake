@@ -73,3 +73,12 @@ function(deuteron_test name)
   target_compile_definitions(${name} PRIVATE DEUTERON_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
   add_test(NAME ${name} COMMAND ${name} --gtest_brief=1)
 endfunction()
+
+# deuteron_plugin(NAME SOURCES ... LIBRARIES ...): the run side of a back end, libdeuteron_NAME.so beside the runtime library. It
+# links no part of that.
+function(deuteron_plugin name)
+  cmake_parse_arguments(ARG "" "" "SOURCES;LIBRARIES" ${ARGN})
+  add_library(deuteron_${name} SHARED ${ARG_SOURCES})
+  target_link_libraries(deuteron_${name} PRIVATE deuteron_options tvm_ffi::shared ${ARG_LIBRARIES})
+  set_property(GLOBAL APPEND PROPERTY DEUTERON_PLUGINS deuteron_${name})
+endfunction()

@@ -221,6 +221,7 @@ Executable Compile(IRModule module, const CompileOptions& options) {
   runtime::Manifest manifest;
   manifest.cpu_features = target.features;
   manifest.target = target.ToString();
+  manifest.plugins = codegen::PluginsOf(compiled.program);
   Executable executable(codegen::MakeExecutable(
                             compiled, [&](const std::string& symbol) { return code->Lookup(symbol); }, code, manifest),
                         options.threads);

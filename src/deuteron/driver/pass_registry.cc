@@ -4,8 +4,10 @@
 #include <filesystem>
 #include <utility>
 
+#include "deuteron/backend/backends.h"
 #include "deuteron/driver/constant_evaluator.h"
 #include "deuteron/driver/pipeline.h"
+#include "deuteron/relax/transform/library_passes.h"
 #include "deuteron/relax/transform/passes.h"
 #include "deuteron/relax/transform/vm_passes.h"
 #include "deuteron/support/npy.h"
@@ -85,6 +87,11 @@ std::vector<PassEntry>& Table() {
        }},
       {"FastMathTransform", "computes exp, tanh, erf and softmax by approximations", {},
        [](Args) { return relax::FastMathTransform(); }},
+      {"MergeCompositeFunctions", "gathers neighbouring Composite functions of one library into functions for it", {},
+       [](Args) { return relax::MergeCompositeFunctions(); }},
+      {"RunCodegen", "has libraries' generators translate the functions that are marked for them",
+       {"target_options", "entry_functions"},
+       [](Args args) { return relax::RunCodegen(backend::FindCodegen, {}, args.Strings("entry_functions")); }},
       {"LegalizeOps", "replaces operators by calls of loop-level functions", {"skip_ops", "enable_warning"},
        [](Args args) {
          return relax::LegalizeOps({}, args.Strings("skip_ops"), args.Bool("enable_warning", false));

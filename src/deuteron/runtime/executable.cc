@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "deuteron/runtime/plugin.h"
 #include "deuteron/support/error.h"
 
 namespace deuteron::runtime {
@@ -40,6 +41,19 @@ Executable::Executable(Parts parts) : parts_(std::move(parts)) {
   for (size_t i = 0; i < parts_.kernels.size(); ++i) {
     DEUTERON_CHECK(parts_.kernels[i] != nullptr) << "kernel " << parts_.program.kernels[i].symbol << " is missing";
   }
+  for (const ExternalSpec& external : parts_.program.externals) {
+    std::vector<Tensor> constants;
+    for (const uint32_t index : external.constants) {
+      const ConstantSpec& constant = parts_.program.constants[index];
+      constants.push_back(ViewTensor(const_cast<void*>(parts_.weights[index]), constant.shape, constant.dtype));
+    }
+    externals_.emplace(external.symbol, LoadExternal(external, constants));
+  }
+}
+
+const tvm::ffi::Function* Executable::FindExternal(const std::string& symbol) const {
+  const auto it = externals_.find(symbol);
+  return it == externals_.end() ? nullptr : &it->second;
 }
 
 std::vector<std::string> Executable::FunctionNames() const {

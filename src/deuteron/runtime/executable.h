@@ -8,11 +8,14 @@
 /// An Executable never changes and is shared by all threads; an Instance (instance.h) belongs to one at a time.
 #pragma once
 
+#include <map>
 #include <memory>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
+
+#include <tvm/ffi/function.h>
 
 #include "deuteron/runtime/kernel.h"
 #include "deuteron/runtime/program.h"
@@ -82,9 +85,13 @@ class Executable {
   int64_t weights_bytes() const { return static_cast<int64_t>(parts_.program.weights_bytes); }
   DeuteronKernel kernel(size_t index) const { return parts_.kernels[index]; }
   const void* weight(size_t index) const { return parts_.weights[index]; }
+  /// The function of a library by its symbol; null if there is none.
+  const tvm::ffi::Function* FindExternal(const std::string& symbol) const;
 
  private:
   Parts parts_;
+  /// Destroyed before what they point into.
+  std::map<std::string, tvm::ffi::Function> externals_;
 };
 
 }  // namespace deuteron::runtime

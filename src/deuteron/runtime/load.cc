@@ -12,6 +12,7 @@
 
 #include "deuteron/runtime/artifact.h"
 #include "deuteron/runtime/cpu_features.h"
+#include "deuteron/runtime/plugin.h"
 #include "deuteron/support/error.h"
 
 namespace deuteron::runtime {
@@ -67,7 +68,7 @@ class Loader {
     for (const ConstantSpec& constant : parts.program.constants) {
       parts.weights.push_back(file_->data() + trailer_.weights_offset + constant.offset);
     }
-    LoadPlugins(&parts);
+    CheckPlugins(parts.manifest);
     LoadKernels(&parts);
     parts.keep_alive.push_back(file_);
     return std::make_shared<const Executable>(std::move(parts));
@@ -132,10 +133,11 @@ class Loader {
     return library;
   }
 
-  void LoadPlugins(Executable::Parts* parts) const {
-    for (const std::string& plugin : parts->manifest.plugins) {
-      const std::string library = "libdeuteron_" + plugin + ".so";
-      parts->keep_alive.emplace_back(Open(library.c_str(), "the plugin '" + plugin + "' cannot be loaded"), &dlclose);
+  void CheckPlugins(const Manifest& manifest) const {
+    for (const std::string& plugin : manifest.plugins) {
+      const std::string problem = PluginProblem(plugin);
+      if (problem.empty()) continue;
+      DEUTERON_THROW(UnsupportedError) << path_ << ": the plugin '" << plugin << "' cannot be loaded: " << problem;
     }
   }
 

@@ -142,6 +142,18 @@ struct FunctionSpec {
   std::vector<SourceMark> sources;
 };
 
+/// A function of a library that calls (kCallPacked) find by its symbol before any other.
+struct ExternalSpec {
+  std::string symbol;
+  /// Who makes it callable (plugin.h).
+  std::string plugin;
+  /// What the plugin reads; any bytes.
+  std::string code;
+  /// The names of its constants, as `code` knows them, and which ones they are.
+  std::vector<std::string> constant_names;
+  std::vector<uint32_t> constants;
+};
+
 struct Program {
   std::vector<std::string> strings;
   std::vector<TypeSpec> types;
@@ -149,12 +161,13 @@ struct Program {
   std::vector<ConstantSpec> constants;
   std::vector<Literal> literals;
   std::vector<FunctionSpec> functions;
+  std::vector<ExternalSpec> externals;
   /// Bytes of all constants.
   uint64_t weights_bytes = 0;
 };
 
 /// Version of the byte code; changes with every change of what follows from this file.
-inline constexpr uint32_t kProgramVersion = 1;
+inline constexpr uint32_t kProgramVersion = 2;
 
 /// Little-endian bytes, variable-length integers.
 std::string Serialize(const Program& program);

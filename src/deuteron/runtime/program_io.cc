@@ -157,6 +157,12 @@ void Fields(IO& io, T& item) {
   } else if constexpr (std::is_same_v<Item, FunctionSpec::SourceMark>) {
     io.Value(item.word);
     io.Value(item.text);
+  } else if constexpr (std::is_same_v<Item, ExternalSpec>) {
+    io.Value(item.symbol);
+    io.Value(item.plugin);
+    io.Value(item.code);
+    List(io, item.constant_names);
+    List(io, item.constants);
   } else if constexpr (std::is_same_v<Item, FunctionSpec>) {
     io.Value(item.name);
     io.Value(item.is_private);
@@ -199,6 +205,7 @@ void Parts(IO& io, P& program) {
   List(io, program.constants);
   List(io, program.literals);
   List(io, program.functions);
+  List(io, program.externals);
   io.Value(program.weights_bytes);
 }
 

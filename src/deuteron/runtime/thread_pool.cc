@@ -17,6 +17,7 @@
 #include <memory>
 #include <mutex>
 #include <thread>
+#include <vector>
 
 namespace deuteron::runtime {
 namespace {
@@ -180,12 +181,28 @@ class Pool {
     loop.running.store(count, std::memory_order_relaxed);
     std::array<uint32_t, kMaxThreads> posts;
     for (int i = 0; i < count; ++i) posts[i] = claimed[i]->Post(&loop, i + 1);
-    loop.Participate(0);
+    Join(&loop, count, claimed.data(), posts.data());
+    return loop.result.load(std::memory_order_relaxed);
+  }
+
+  /// Posts pieces 1 … of `loop` (one a thread) to claimed workers; how many it got.
+  int Post(Loop* loop, int wanted, Worker** claimed, uint32_t* posts) {
+    EnsureWorkers(wanted);
+    const int count = ClaimWorkers(wanted, claimed);
+    loop->participants = count + 1;
+    loop->running.store(count, std::memory_order_relaxed);
+    for (int i = 0; i < count; ++i) posts[i] = claimed[i]->Post(loop, i + 1);
+    return count;
+  }
+
+  /// Takes back what no worker has begun, does it, and waits for the rest.
+  void Join(Loop* loop, int count, Worker** claimed, const uint32_t* posts) {
+    loop->Participate(0);
     for (int i = 0; i < count; ++i) {
-      if (claimed[i]->Retract(posts[i])) loop.running.fetch_sub(1, std::memory_order_relaxed);
+      if (claimed[i]->Retract(posts[i])) loop->running.fetch_sub(1, std::memory_order_relaxed);
     }
     // Workers are in their last piece now; if that takes long, somebody else may need this processor.
-    for (int turn = 0; loop.running.load(std::memory_order_acquire) != 0; ++turn) {
+    for (int turn = 0; loop->running.load(std::memory_order_acquire) != 0; ++turn) {
       if (turn < 2000) {
         Pause();
       } else {
@@ -193,7 +210,14 @@ class Pool {
       }
     }
     busy_.fetch_sub(count, std::memory_order_relaxed);
-    return loop.result.load(std::memory_order_relaxed);
+  }
+
+  /// Workers that a host thread may claim of `wanted`, its share of those that there are.
+  int Share(int wanted) const {
+    const int workers = std::max(num_workers_.load(std::memory_order_acquire), wanted);
+    const int hosts = std::max(computing.load(std::memory_order_relaxed), 1);
+    const int free = workers + 1 - hosts;
+    return std::clamp((free + hosts - 1) / hosts, 0, wanted);
   }
 
   /// The same pieces, one after another.
@@ -259,6 +283,61 @@ void SetParallelBackend(ParallelBackend replacement, void* user) {
   backend_user.store(user, std::memory_order_relaxed);
   backend.store(replacement, std::memory_order_release);
 }
+
+int TeamThreads(int threads) {
+  threads = std::clamp(threads, 1, kMaxThreads);
+  // An embedder's threads cannot be told to run at once.
+  if (in_loop || threads == 1 || backend.load(std::memory_order_acquire) != nullptr) return 1;
+  return 1 + Pool::Get().Share(threads - 1);
+}
+
+struct Team::Impl {
+  Impl(int count, void (*body)(void*, int), void* closure) : body(body), closure(closure), outer_in_loop(in_loop) {
+    count = std::clamp(count, 1, kMaxThreads);
+    loop.body = [](void* self, int64_t begin, int64_t) {
+      const auto* impl = static_cast<Impl*>(self);
+      impl->body(impl->closure, static_cast<int>(begin));
+      return 0;
+    };
+    loop.closure = this;
+    loop.extent = loop.pieces = count;
+    if (count > static_cast<int>(few.size())) many = std::make_unique<Loop::Counter[]>(count);
+    loop.counters = many != nullptr ? many.get() : few.data();
+    for (int i = 1; i < count; ++i) {
+      loop.counters[i].next.store(i, std::memory_order_relaxed);
+      loop.counters[i].end = i + 1;
+    }
+    in_loop = true;
+    if (!outer_in_loop && count > 1) workers = Pool::Get().Post(&loop, count - 1, claimed.data(), posts.data());
+    for (int i = workers + 1; i < count; ++i) {
+      threads.emplace_back([this, i] {
+        in_loop = true;
+        this->body(this->closure, i);
+      });
+    }
+  }
+  ~Impl() {
+    if (workers > 0) Pool::Get().Join(&loop, workers, claimed.data(), posts.data());
+    for (std::thread& thread : threads) thread.join();
+    in_loop = outer_in_loop;
+  }
+  Impl(const Impl&) = delete;
+  Impl& operator=(const Impl&) = delete;
+
+  void (*body)(void*, int);
+  void* closure;
+  bool outer_in_loop;
+  Loop loop{};
+  std::array<Loop::Counter, 16> few;
+  std::unique_ptr<Loop::Counter[]> many;
+  std::array<Worker*, kMaxThreads> claimed;
+  std::array<uint32_t, kMaxThreads> posts;
+  int workers = 0;
+  std::vector<std::thread> threads;
+};
+
+Team::Team(int count, void (*body)(void*, int), void* closure) : impl_(std::make_unique<Impl>(count, body, closure)) {}
+Team::~Team() = default;
 
 ComputeScope::ComputeScope() { Pool::Get().computing.fetch_add(1, std::memory_order_relaxed); }
 ComputeScope::~ComputeScope() { Pool::Get().computing.fetch_sub(1, std::memory_order_relaxed); }

@@ -8,6 +8,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 
 namespace deuteron::runtime {
 
@@ -22,6 +23,25 @@ int UsableThreads();
 /// left out and its result is returned. A fork-join costs about a microsecond while workers are awake (they are for
 /// some tens of microseconds after each loop).
 int ParallelFor(int threads, int64_t extent, int64_t grain, LoopBody body, void* closure);
+
+/// Threads that run at once and may wait for each other, as the parallel regions of libraries need. Workers of the pool are
+/// used as far as they are free, threads made for the occasion beyond that.
+class Team {
+ public:
+  /// Starts `body(closure, i)` for i in [1, count); the work of index 0 is the caller's, before the team is destroyed.
+  Team(int count, void (*body)(void* closure, int index), void* closure);
+  /// Returns when all have returned.
+  ~Team();
+  Team(const Team&) = delete;
+  Team& operator=(const Team&) = delete;
+
+ private:
+  struct Impl;
+  std::unique_ptr<Impl> impl_;
+};
+/// How many threads of at most `threads` a team should have now, the caller among them, so that host threads that
+/// compute at the same time do not get into each other's way.
+int TeamThreads(int threads);
 
 /// An embedder's own threads in place of the pool: same contract as ParallelFor.
 using ParallelBackend = int (*)(void* user, int threads, int64_t extent, int64_t grain, LoopBody body, void* closure);

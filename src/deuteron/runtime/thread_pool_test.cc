@@ -65,11 +65,14 @@ TEST(ParallelFor, RunsALoopWithinALoopInTheSameThread) {
         std::thread::id id = std::this_thread::get_id();
         Inner* self;
       } here{.self = static_cast<Inner*>(closure)};
-      return ParallelFor(4, 100, 1, [](void* nested, int64_t, int64_t) {
-        auto* here = static_cast<Here*>(nested);
-        if (here->id != std::this_thread::get_id()) here->self->foreign.fetch_add(1);
-        return 0;
-      }, &here);
+      return ParallelFor(
+          4, 100, 1,
+          [](void* nested, int64_t, int64_t) {
+            auto* here = static_cast<Here*>(nested);
+            if (here->id != std::this_thread::get_id()) here->self->foreign.fetch_add(1);
+            return 0;
+          },
+          &here);
     }
   } inner;
   EXPECT_EQ(ParallelFor(4, 16, 1, &Inner::Outer, &inner), 0);
@@ -117,6 +120,44 @@ TEST(ParallelFor, CanBeReplaced) {
   SetParallelBackend(nullptr, nullptr);
   EXPECT_EQ(calls, 1);
   EXPECT_EQ(visits.pieces.size(), 1u);
+}
+
+/// All members of a team wait until all have come: they run at once, also when several host threads want the same
+/// workers.
+TEST(Team, RunsAtOnce) {
+  const auto meet = [] {
+    for (int round = 0; round < 200; ++round) {
+      for (const int count : {1, 2, 3, 6}) {
+        struct Meeting {
+          int count;
+          std::atomic<int> arrived{0};
+          std::atomic<int> sum{0};
+          void Arrive(int index) {
+            arrived.fetch_add(1);
+            while (arrived.load() < count) std::this_thread::yield();
+            sum.fetch_add(index + 1);
+          }
+        } meeting{count};
+        {
+          Team team(
+              count, [](void* closure, int index) { static_cast<Meeting*>(closure)->Arrive(index); }, &meeting);
+          meeting.Arrive(0);
+        }
+        ASSERT_EQ(meeting.sum.load(), count * (count + 1) / 2);
+      }
+    }
+  };
+  std::thread other(meet);
+  meet();
+  other.join();
+}
+
+TEST(Team, SharesThePoolBetweenHosts) {
+  const ComputeScope mine;
+  EXPECT_EQ(TeamThreads(1), 1);
+  EXPECT_EQ(TeamThreads(4), 4);
+  const ComputeScope another;
+  EXPECT_LT(TeamThreads(4), 4);
 }
 
 TEST(UsableThreads, IsAtLeastOne) { EXPECT_GE(UsableThreads(), 1); }

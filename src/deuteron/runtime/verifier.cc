@@ -31,6 +31,10 @@ class Verifier {
   void Run() {
     for (size_t i = 0; i < program_.types.size(); ++i) Type(i);
     for (const ConstantSpec& constant : program_.constants) Constant(constant);
+    for (const ExternalSpec& external : program_.externals) {
+      for (const uint32_t constant : external.constants) Index(constant, program_.constants.size(), "constant");
+      Demand(external.constants.size() == external.constant_names.size(), "a constant of a library without a name");
+    }
     for (const Literal& literal : program_.literals) {
       Demand(literal.kind <= Literal::kNone, "an unknown kind of literal");
       if (literal.kind == Literal::kString) Index(literal.string, program_.strings.size(), "string");

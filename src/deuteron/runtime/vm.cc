@@ -6,6 +6,7 @@
 #include <cstring>
 
 #include "deuteron/runtime/instruction.h"
+#include "deuteron/runtime/plugin.h"
 #include "deuteron/runtime/thread_pool.h"
 #include "deuteron/support/error.h"
 
@@ -385,7 +386,8 @@ Any Machine::CallPacked(Frame* frame, const uint32_t* words) {
   tvm::ffi::Function& function = packed_[words[2]];
   if (function == nullptr) {
     const std::string& name = program_.strings[words[2]];
-    const auto found = tvm::ffi::Function::GetGlobal(name);
+    const tvm::ffi::Function* external = executable_->FindExternal(name);
+    const auto found = external != nullptr ? *external : tvm::ffi::Function::GetGlobal(name);
     if (!found.has_value()) {
       DEUTERON_THROW(UnsupportedError) << "the model calls the external function '" << name
                                        << "', which is not registered in this process";
@@ -395,6 +397,7 @@ Any Machine::CallPacked(Frame* frame, const uint32_t* words) {
   std::vector<tvm::ffi::AnyView> arguments;
   for (uint32_t i = 3; i < LengthOf(words[0]); ++i) arguments.emplace_back(frame->objects[words[i]]);
   Any result;
+  const CallThreads scope(threads_);
   function.CallPacked(arguments.data(), static_cast<int32_t>(arguments.size()), &result);
   return result;
 }

@@ -1,10 +1,12 @@
 #include "deuteron/codegen/vm/compile.h"
 
+#include <set>
 #include <utility>
 
 #include "deuteron/codegen/vm/artifact.h"
 #include "deuteron/codegen/vm/function_compiler.h"
 #include "deuteron/relax/op/call.h"
+#include "deuteron/relax/transform/library_passes.h"
 #include "deuteron/relax/transform/vm_passes.h"
 #include "deuteron/runtime/artifact.h"
 
@@ -27,6 +29,25 @@ bool HasDestinationPassingCalls(const relax::SeqExpr& seq) {
   return false;
 }
 
+/// The functions of libraries, their constants among those of the program.
+std::vector<runtime::ExternalSpec> Externals(const IRModule& module, ProgramBuilder* builder) {
+  const auto constants = relax::ExternalConstants(module);
+  std::vector<runtime::ExternalSpec> externals;
+  for (const relax::ExternalFunction& function : relax::ExternalFunctions(module)) {
+    runtime::ExternalSpec& external = externals.emplace_back();
+    external.symbol = function.symbol;
+    external.plugin = function.plugin;
+    external.code = function.code;
+    for (const std::string& name : function.constants) {
+      const auto it = constants.find(name);
+      if (it == constants.end()) DEUTERON_THROW(ModelError) << function.symbol << ": its constant " << name << " is missing";
+      external.constant_names.push_back(name);
+      external.constants.push_back(builder->Constant(it->second));
+    }
+  }
+  return externals;
+}
+
 /// Functions in the order of their names in the module.
 std::vector<std::pair<std::string, relax::Function>> RelaxFunctions(const IRModule& module) {
   std::vector<std::pair<std::string, relax::Function>> functions;
@@ -38,6 +59,14 @@ std::vector<std::pair<std::string, relax::Function>> RelaxFunctions(const IRModu
 }
 
 }  // namespace
+
+std::vector<std::string> PluginsOf(const runtime::Program& program) {
+  std::set<std::string> plugins;
+  for (const runtime::ExternalSpec& external : program.externals) {
+    if (external.plugin != "shared_object") plugins.insert(external.plugin);
+  }
+  return {plugins.begin(), plugins.end()};
+}
 
 std::string KernelSymbol(const std::string& name) {
   static constexpr char kHex[] = "0123456789abcdef";
@@ -73,7 +102,10 @@ CompiledProgram CompileProgram(const IRModule& input) {
     const bool is_private = has_symbols && !function->GetAttr<String>("global_symbol").has_value();
     builder.SetFunction(FunctionCompiler(module, &builder).Compile(name, function, is_private));
   }
-  return builder.Take();
+  std::vector<runtime::ExternalSpec> externals = Externals(module, &builder);
+  CompiledProgram compiled = builder.Take();
+  compiled.program.externals = std::move(externals);
+  return compiled;
 }
 
 std::shared_ptr<const runtime::Executable> MakeExecutable(

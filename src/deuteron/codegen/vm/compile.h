@@ -25,6 +25,9 @@ struct CompiledProgram {
 /// An UnsupportedError names the binding that cannot be translated.
 CompiledProgram CompileProgram(const IRModule& module);
 
+/// The plugins that a program needs beside the runtime library.
+std::vector<std::string> PluginsOf(const runtime::Program& program);
+
 /// The symbol of the kernel of PrimFunc `name`: a valid C identifier, unique by name.
 std::string KernelSymbol(const std::string& name);
 

@@ -1,0 +1,49 @@
+#include "deuteron/backend/backends.h"
+
+#include <algorithm>
+
+#include "deuteron/backend/dnnl/dnnl.h"
+#include "deuteron/runtime/plugin.h"
+#include "deuteron/support/suggest.h"
+
+namespace deuteron::backend {
+namespace {
+
+std::vector<Backend>& Table() {
+  static auto* table = new std::vector<Backend>{
+      {"dnnl",
+       "oneDNN: convolutions, products, pooling, softmax, layer norm on CPUs",
+       {dnnl::Generate, [] { return runtime::PluginProblem("dnnl"); }}},
+  };
+  return *table;
+}
+
+}  // namespace
+
+const std::vector<Backend>& AllBackends() { return Table(); }
+
+const Backend* FindBackend(std::string_view name) {
+  const auto it =
+      std::find_if(Table().begin(), Table().end(), [&](const Backend& backend) { return backend.name == name; });
+  return it == Table().end() ? nullptr : &*it;
+}
+
+void RegisterBackend(Backend backend) {
+  if (FindBackend(backend.name) != nullptr)
+    DEUTERON_THROW(UsageError) << "there is a back end " << backend.name << " already";
+  Table().push_back(std::move(backend));
+}
+
+relax::LibraryCodegen FindCodegen(const std::string& name) {
+  if (const Backend* backend = FindBackend(name)) return backend->codegen;
+  std::vector<std::string_view> names;
+  std::string known;
+  for (const Backend& backend : Table()) {
+    names.emplace_back(backend.name);
+    known += (known.empty() ? "" : ", ") + backend.name;
+  }
+  DEUTERON_THROW(UsageError) << "there is no back end \"" << name << "\"" << DidYouMean(name, names)
+                             << "; the back ends are: " << known;
+}
+
+}  // namespace deuteron::backend

@@ -1,0 +1,326 @@
+#include "deuteron/backend/dnnl/composite.h"
+
+#include <algorithm>
+#include <map>
+
+#include "deuteron/ir/expr_functor.h"
+#include "deuteron/ir/prim_ops.h"
+#include "deuteron/relax/op/linear_algebra.h"
+#include "deuteron/relax/op/nn_attrs.h"
+#include "deuteron/relax/op/op_common.h"
+#include "deuteron/relax/op/statistical.h"
+#include "deuteron/relax/transform/pass_utils.h"
+
+namespace deuteron::backend::dnnl {
+namespace {
+
+using relax::Call;
+using relax::Expr;
+using Dims = Array<PrimExpr>;
+
+struct Refusal {
+  std::string why;
+};
+void Require(bool holds, const char* why) {
+  if (!holds) throw Refusal{why};
+}
+
+std::vector<int64_t> Ints(const Array<int64_t>& values, size_t count) {
+  std::vector<int64_t> ints(values.begin(), values.end());
+  if (ints.size() == 1 && count > 1) ints.assign(count, ints[0]);
+  Require(ints.size() == count, "an attribute of another rank");
+  return ints;
+}
+/// Begin of each axis, then end of each.
+std::vector<int64_t> Padding(const Array<int64_t>& values, size_t rank) {
+  std::vector<int64_t> padding(values.begin(), values.end());
+  if (padding.size() == 1) padding.assign(2 * rank, padding[0]);
+  if (padding.size() == rank) padding.insert(padding.end(), values.begin(), values.end());
+  Require(padding.size() == 2 * rank, "a padding of another rank");
+  return padding;
+}
+
+const TensorTypeNode* Float32(const Expr& expr) {
+  const auto* type = expr->ty.as<TensorTypeNode>();
+  Require(type != nullptr && type->has_shape(), "a tensor of unknown shape");
+  Require(type->dtype == DataType::Float(32), "a dtype other than float32");
+  return type;
+}
+Dims ShapeOfExpr(const Expr& expr) { return *Float32(expr)->shape; }
+
+bool IsUnit(const PrimExpr& dim) { return AsConstInt(dim) == 1; }
+
+/// Reads one Composite function.
+class Describer {
+ public:
+  explicit Describer(const relax::Function& function) : function_(function) {
+    for (const relax::BindingBlock& block : function->body->blocks) {
+      bindings_.insert(bindings_.end(), block->bindings.begin(), block->bindings.end());
+    }
+  }
+
+  JsonKernel Describe() {
+    Require(!bindings_.empty(), "no operator");
+    Anchor(CallOf(0));
+    current_ = bindings_[0]->var;
+    for (size_t next = 1; next < bindings_.size();) next += Post(next);
+    Require(function_->body->body.same_as(current_), "a result besides the end of the chain");
+    return std::move(kernel_);
+  }
+
+ private:
+  Call CallOf(size_t index) const {
+    const auto* call = relax::BoundValue(bindings_[index]).as<relax::CallNode>();
+    Require(call != nullptr && call->op.as<OpNode>() != nullptr, "something else than a call of an operator");
+    return GetRef<Call>(call);
+  }
+
+  // ----- Anchors.
+
+  void Anchor(const Call& call) {
+    const std::string op = relax::OpName(call);
+    result_ = ShapeOfExpr(bindings_[0]->var);
+    if (op == "nn.conv1d" || op == "nn.conv2d" || op == "nn.conv3d") return Convolution(call);
+    if (op == "matmul" || op == "nn.dense") return Product(call, op == "nn.dense");
+    if (op.rfind("nn.max_pool", 0) == 0 || op.rfind("nn.avg_pool", 0) == 0) return Pool(call, op.substr(3, 3));
+    if (op.rfind("nn.adaptive_avg_pool", 0) == 0) return GlobalPool(call);
+    if (op == "mean") return Mean(call);
+    if (op == "nn.softmax" || op == "nn.log_softmax") return Softmax(call, op == "nn.log_softmax");
+    if (op == "nn.layer_norm") return LayerNorm(call);
+    throw Refusal{"an operator that oneDNN has no primitive for: " + op};
+  }
+
+  void Begin(const char* op, const Array<Expr>& inputs) {
+    kernel_.attrs["op"] = op;
+    for (const Expr& input : inputs) {
+      ShapeOfExpr(input);
+      kernel_.inputs.push_back(input);
+    }
+  }
+
+  void Convolution(const Call& call) {
+    const auto* attrs = static_cast<const relax::ConvAttrsNode*>(call->attrs.get());
+    const size_t rank = result_.size() - 2;
+    static const char* const kData[] = {"NCW", "NCHW", "NCDHW"};
+    static const char* const kKernel[] = {"OIW", "OIHW", "OIDHW"};
+    Require(std::string(attrs->data_layout) == kData[rank - 1] &&
+                std::string(attrs->kernel_layout) == kKernel[rank - 1] &&
+                (attrs->out_layout.empty() || attrs->out_layout == attrs->data_layout),
+            "a layout other than NCHW and OIHW");
+    Begin("convolution", call->args);
+    auto& json = kernel_.attrs;
+    json["strides"] = Ints(attrs->strides, rank);
+    json["padding"] = Padding(attrs->padding, rank);
+    json["dilation"] = Ints(attrs->dilation, rank);
+    json["groups"] = attrs->groups;
+    json["bias"] = false;
+    for (const int64_t dim : StaticDims(call->args[1]->ty)) Require(dim > 0, "a kernel of symbolic size");
+    channel_ = 1;
+    takes_posts_ = true;
+  }
+
+  void Product(const Call& call, bool transposed) {
+    const Dims a = ShapeOfExpr(call->args[0]);
+    const Dims b = ShapeOfExpr(call->args[1]);
+    Require(a.size() >= 2 && b.size() >= 2, "a vector as an operand");
+    Require(b.size() == 2 || b.size() == a.size(), "operands of different rank");
+    if (b.size() > 2) {
+      for (size_t i = 0; i + 2 < b.size(); ++i) Require(ExprEqual(a[i], b[i]), "batches that broadcast");
+    }
+    for (const int64_t dim : StaticDims(call->ty)) Require(dim != 0, "an empty tensor");
+    Begin("matmul", call->args);
+    kernel_.attrs["transposed"] = transposed;
+    kernel_.attrs["bias"] = false;
+    channel_ = result_.size() - 1;
+    takes_posts_ = true;
+  }
+
+  void Pool(const Call& call, const std::string& kind) {
+    const auto* attrs = static_cast<const relax::PoolAttrsNode*>(call->attrs.get());
+    const size_t rank = result_.size() - 2;
+    CheckPoolLayout(attrs->layout, rank);
+    Begin("pooling", call->args);
+    auto& json = kernel_.attrs;
+    json["kind"] = kind;
+    json["window"] = Ints(attrs->pool_size, rank);
+    json["strides"] = Ints(attrs->strides, rank);
+    json["dilation"] = Ints(attrs->dilation, rank);
+    json["padding"] = Padding(attrs->padding, rank);
+    json["ceil_mode"] = attrs->ceil_mode;
+    json["include_padding"] = attrs->count_include_pad;
+    const auto window = Ints(attrs->pool_size, rank);
+    const auto padding = Padding(attrs->padding, rank);
+    for (size_t i = 0; i < 2 * rank; ++i) Require(padding[i] < window[i % rank], "a padding as large as the window");
+    if (kind == "max") return;
+    Require(!attrs->ceil_mode, "an average whose last window is not whole");
+    for (const int64_t dilation : Ints(attrs->dilation, rank))
+      Require(dilation == 1, "an average over a dilated window");
+  }
+
+  static void CheckPoolLayout(const String& layout, size_t rank) {
+    static const char* const kData[] = {"NCW", "NCHW", "NCDHW"};
+    Require(rank >= 1 && rank <= 3 && std::string(layout) == kData[rank - 1], "a layout other than NCHW");
+  }
+
+  void GlobalPool(const Call& call) {
+    const auto* attrs = static_cast<const relax::AdaptivePoolAttrsNode*>(call->attrs.get());
+    CheckPoolLayout(attrs->layout, result_.size() - 2);
+    for (size_t i = 2; i < result_.size(); ++i) Require(IsUnit(result_[i]), "windows of several sizes");
+    Begin("pooling", call->args);
+    kernel_.attrs["kind"] = "avg";
+  }
+
+  void Mean(const Call& call) {
+    const auto* attrs = static_cast<const relax::StatisticalAttrsNode*>(call->attrs.get());
+    const size_t rank = result_.size();
+    Require(attrs->keepdims && attrs->axis.has_value() && rank >= 3 && rank <= 5,
+            "a mean that is no global average pool");
+    std::vector<int64_t> axes;
+    for (const int64_t axis : *attrs->axis) axes.push_back(axis < 0 ? axis + static_cast<int64_t>(rank) : axis);
+    std::sort(axes.begin(), axes.end());
+    Require(axes.size() == rank - 2, "a mean that is no global average pool");
+    for (size_t i = 0; i < axes.size(); ++i)
+      Require(axes[i] == static_cast<int64_t>(i + 2), "a mean that is no global average pool");
+    Begin("pooling", call->args);
+    kernel_.attrs["kind"] = "avg";
+  }
+
+  void Softmax(const Call& call, bool log) {
+    const int64_t axis = static_cast<const relax::SoftmaxAttrsNode*>(call->attrs.get())->axis;
+    Begin("softmax", call->args);
+    kernel_.attrs["axis"] = axis < 0 ? axis + static_cast<int64_t>(result_.size()) : axis;
+    kernel_.attrs["log"] = log;
+  }
+
+  void LayerNorm(const Call& call) {
+    const auto* attrs = static_cast<const relax::LayerNormAttrsNode*>(call->attrs.get());
+    Require(attrs->center && attrs->scale && attrs->axes.size() == 1,
+            "a layer norm over several axes or without scale and shift");
+    const int64_t axis = attrs->axes[0];
+    Require(axis == -1 || axis == static_cast<int64_t>(result_.size()) - 1,
+            "a layer norm over another axis than the last");
+    Begin("layer_norm", call->args);
+    kernel_.attrs["epsilon"] = attrs->epsilon;
+  }
+
+  // ----- Post-operations.
+
+  /// Reads the post-operation that begins at binding `index`; the number of bindings it takes.
+  size_t Post(size_t index) {
+    Require(takes_posts_, "something after an operator that takes no post-operations");
+    if (!kernel_.attrs.contains("posts")) kernel_.attrs["posts"] = nlohmann::json::array();
+    if (const auto spelled = MatchSpelledOut(bindings_, index, current_)) {
+      Eltwise(spelled->algorithm, spelled->alpha, spelled->beta);
+      return Advance(index + spelled->count - 1, spelled->count);
+    }
+    const Call call = CallOf(index);
+    const std::string op = relax::OpName(call);
+    if (call->args.size() == 2 && IsBinaryOp(op)) {
+      Binary(call, op);
+    } else {
+      Unary(call, op);
+    }
+    return Advance(index, 1);
+  }
+
+  size_t Advance(size_t last, size_t count) {
+    current_ = bindings_[last]->var;
+    const Dims shape = ShapeOfExpr(current_);
+    Require(shape.size() == result_.size() && ExprEqual(shape, result_), "a post-operation that widens the result");
+    return count;
+  }
+
+  static bool IsBinaryOp(const std::string& op) {
+    static const std::map<std::string, bool> kOps = {{"add", true},     {"multiply", true}, {"subtract", false},
+                                                     {"divide", false}, {"maximum", true},  {"minimum", true}};
+    return kOps.count(op) != 0;
+  }
+
+  void Eltwise(const std::string& algorithm, double alpha = 0, double beta = 0) {
+    kernel_.attrs["posts"].push_back({{"kind", "eltwise"}, {"alg", algorithm}, {"alpha", alpha}, {"beta", beta}});
+  }
+
+  void Unary(const Call& call, const std::string& op) {
+    static const std::map<std::string, std::pair<const char*, double>> kOps = {
+        {"nn.relu", {"relu", 0}}, {"sigmoid", {"sigmoid", 0}},        {"tanh", {"tanh", 0}}, {"nn.gelu", {"gelu", 0}},
+        {"nn.silu", {"silu", 1}}, {"nn.gelu_tanh", {"gelu_tanh", 0}}, {"exp", {"exp", 0}},   {"abs", {"abs", 0}},
+        {"sqrt", {"sqrt", 0}},    {"square", {"square", 0}}};
+    Require(call->args[0].same_as(current_), "an operator on something else than the result so far");
+    if (op == "clip") {
+      const auto low = ScalarConstant(call->args[1]), high = ScalarConstant(call->args[2]);
+      Require(low && high, "a clip between values that are not constant");
+      return Eltwise("clip", *low, *high);
+    }
+    if (op == "nn.leakyrelu") {
+      return Eltwise("relu", static_cast<const relax::LeakyReluAttrsNode*>(call->attrs.get())->alpha);
+    }
+    const auto it = kOps.find(op);
+    if (it == kOps.end()) throw Refusal{"an operator that is no post-operation: " + op};
+    Eltwise(it->second.first, it->second.second);
+  }
+
+  void Binary(const Call& call, const std::string& op) {
+    const bool first = call->args[0].same_as(current_);
+    const Expr& other = call->args[first ? 1 : 0];
+    Require(first || call->args[1].same_as(current_), "an operator on something else than the result so far");
+    Require(!other.same_as(current_), "an operator on the result twice");
+    Require(first || (op != "subtract" && op != "divide"), "the result as the right operand");
+    if (const auto scalar = ScalarConstant(other)) {
+      if (op == "add") return Eltwise("linear", 1, *scalar);
+      if (op == "subtract") return Eltwise("linear", 1, -*scalar);
+      if (op == "multiply") return Eltwise("linear", *scalar, 0);
+      if (op == "divide") return Eltwise("linear", 1 / *scalar, 0);
+    }
+    const bool full = CheckOperand(other);
+    auto& posts = kernel_.attrs["posts"];
+    if (op == "add" && posts.empty() && !full && !kernel_.attrs["bias"].get<bool>() && IsPerChannel(other)) {
+      kernel_.attrs["bias"] = true;
+    } else {
+      posts.push_back({{"kind", "binary"}, {"alg", op}});
+    }
+    kernel_.inputs.push_back(other);
+  }
+
+  /// Whether `operand` is as large as the result; it is refused unless it is, or is a scalar or one value a channel.
+  bool CheckOperand(const Expr& operand) const {
+    for (const relax::Binding& binding : bindings_)
+      Require(!binding->var.same_as(operand), "an operand from inside of the chain");
+    const Dims shape = ShapeOfExpr(operand);
+    if (shape.size() == result_.size() && ExprEqual(shape, result_)) return true;
+    for (size_t i = 0; i < shape.size(); ++i) {
+      const size_t from_end = shape.size() - 1 - i;
+      if (IsUnit(shape[i])) continue;
+      Require(from_end == result_.size() - 1 - channel_ && ExprEqual(shape[i], result_[channel_]),
+              "an operand that is neither as large as the result nor one value a channel");
+    }
+    return false;
+  }
+
+  bool IsPerChannel(const Expr& operand) const {
+    const Dims shape = ShapeOfExpr(operand);
+    const size_t after = result_.size() - 1 - channel_;
+    return shape.size() > after && ExprEqual(shape[shape.size() - 1 - after], result_[channel_]);
+  }
+
+  const relax::Function& function_;
+  std::vector<relax::Binding> bindings_;
+  JsonKernel kernel_;
+  /// The anchor's result, and its axis that a bias runs along.
+  Dims result_;
+  size_t channel_ = 0;
+  bool takes_posts_ = false;
+  relax::Var current_ = relax::Var("", Type());
+};
+
+}  // namespace
+
+std::optional<JsonKernel> DescribeComposite(const relax::Function& function, std::string* why) {
+  try {
+    return Describer(function).Describe();
+  } catch (const Refusal& refusal) {
+    if (why != nullptr) *why = refusal.why;
+    return std::nullopt;
+  }
+}
+
+}  // namespace deuteron::backend::dnnl

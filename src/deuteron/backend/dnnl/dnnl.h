@@ -1,0 +1,12 @@
+/// \file
+/// The back end `dnnl`: convolutions, products, pooling, softmax and layer norm on CPUs by oneDNN.
+#pragma once
+
+#include "deuteron/relax/transform/library_passes.h"
+
+namespace deuteron::backend::dnnl {
+
+/// Translates a function with the attribute Codegen = "dnnl" for the plugin of that name.
+relax::ExternalFunction Generate(const relax::CodegenRequest& request);
+
+}  // namespace deuteron::backend::dnnl

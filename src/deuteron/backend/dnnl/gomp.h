@@ -1,0 +1,27 @@
+/// \file
+/// oneDNN's parallel regions on the runtime's pool of threads.
+///
+/// oneDNN here is built with GNU OpenMP. A process with OpenMP's team besides the runtime's pool has twice the threads,
+/// and both spin while they wait: each slows the other down. The entry points of libgomp that oneDNN calls are
+/// therefore defined in this plugin (gomp.cc), where the dynamic linker finds them before libgomp's: a parallel region
+/// runs on a team of the pool (runtime/thread_pool.h). Where another library has put libgomp into the global scope of
+/// the process, oneDNN uses that one: right as well, but with threads of its own.
+#pragma once
+
+#include "deuteron/runtime/plugin.h"
+
+namespace deuteron::backend::dnnl {
+
+/// While it lives, regions that begin in this thread have `threads` threads.
+class RegionThreads {
+ public:
+  RegionThreads(const DeuteronHost* host, int threads);
+  ~RegionThreads();
+  RegionThreads(const RegionThreads&) = delete;
+  RegionThreads& operator=(const RegionThreads&) = delete;
+
+ private:
+  int before_;
+};
+
+}  // namespace deuteron::backend::dnnl

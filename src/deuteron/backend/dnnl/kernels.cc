@@ -1,0 +1,289 @@
+#include "deuteron/backend/dnnl/kernels.h"
+
+#include <algorithm>
+#include <numeric>
+
+#include "deuteron/support/error.h"
+
+namespace deuteron::backend::dnnl {
+namespace {
+
+using ::dnnl::algorithm;
+using ::dnnl::prop_kind;
+using Dims = memory::dims;
+
+constexpr auto kInference = prop_kind::forward_inference;
+
+algorithm AlgorithmOf(const std::string& name) {
+  static const std::map<std::string, algorithm> kAlgorithms = {{"relu", algorithm::eltwise_relu},
+                                                               {"clip", algorithm::eltwise_clip},
+                                                               {"gelu", algorithm::eltwise_gelu_erf},
+                                                               {"gelu_tanh", algorithm::eltwise_gelu_tanh},
+                                                               {"silu", algorithm::eltwise_swish},
+                                                               {"tanh", algorithm::eltwise_tanh},
+                                                               {"sigmoid", algorithm::eltwise_logistic},
+                                                               {"linear", algorithm::eltwise_linear},
+                                                               {"hardswish", algorithm::eltwise_hardswish},
+                                                               {"hardsigmoid", algorithm::eltwise_hardsigmoid},
+                                                               {"exp", algorithm::eltwise_exp},
+                                                               {"abs", algorithm::eltwise_abs},
+                                                               {"sqrt", algorithm::eltwise_sqrt},
+                                                               {"square", algorithm::eltwise_square},
+                                                               {"elu", algorithm::eltwise_elu},
+                                                               {"add", algorithm::binary_add},
+                                                               {"multiply", algorithm::binary_mul},
+                                                               {"subtract", algorithm::binary_sub},
+                                                               {"divide", algorithm::binary_div},
+                                                               {"maximum", algorithm::binary_max},
+                                                               {"minimum", algorithm::binary_min}};
+  const auto it = kAlgorithms.find(name);
+  if (it == kAlgorithms.end()) DEUTERON_THROW(ModelError) << "oneDNN has no post-operation " << name;
+  return it->second;
+}
+
+Dims DimsOf(const nlohmann::json& attrs, const char* key) { return attrs.at(key).get<Dims>(); }
+
+memory::desc Any(const Dims& dims, memory::data_type type) { return {dims, type, memory::format_tag::any}; }
+
+/// `value` seen as a tensor of other dimensions; plain if it has to be.
+Value Reshape(PlanBuilder* plan, const Value& value, const Dims& dims) {
+  if (value.desc.get_dims() == dims) return value;
+  Value reshaped = value;
+  reshaped.desc = value.desc.reshape(dims, true);
+  if (reshaped.desc) return reshaped;
+  reshaped = plan->AsLayout(value, PlainDesc(value.desc.get_dims(), value.desc.get_data_type()));
+  reshaped.desc = reshaped.desc.reshape(dims);
+  return reshaped;
+}
+
+/// The post-operations of a kernel whose results, as the primitive sees them, have dimensions `dims`.
+class PostOps {
+ public:
+  /// `sources`: the kernel's inputs from `next` on.
+  PostOps(PlanBuilder* plan, const JsonNode& node, const std::vector<Value>& inputs, size_t next, const Dims& dims)
+      : plan_(plan) {
+    ::dnnl::post_ops ops;
+    for (const auto& post : node.attrs.value("posts", nlohmann::json::array())) {
+      const algorithm kind = AlgorithmOf(post.at("alg"));
+      if (post.at("kind") == "eltwise") {
+        ops.append_eltwise(kind, post.value("alpha", 0.f), post.value("beta", 0.f));
+        continue;
+      }
+      Value source = inputs.at(next++);
+      source = Reshape(plan, source, Aligned(source.desc.get_dims(), dims));
+      // One that is as large as the result lies as the result does.
+      const bool full = source.desc.get_dims() == dims;
+      ops.append_binary(kind, full ? Any(dims, source.desc.get_data_type()) : source.desc);
+      sources_.emplace_back(DNNL_ARG_ATTR_MULTIPLE_POST_OP(ops.len() - 1) | DNNL_ARG_SRC_1, source);
+    }
+    attr_.set_post_ops(ops);
+    attr_.set_scratchpad_mode(::dnnl::scratchpad_mode::user);
+  }
+
+  const ::dnnl::primitive_attr& attr() const { return attr_; }
+  /// Adds the arguments of the post-operations to those of a primitive.
+  void AddTo(const ::dnnl::primitive_desc_base& primitive, std::vector<std::pair<int, Value>>* arguments) const {
+    for (const auto& [id, source] : sources_) {
+      const memory::desc wanted = primitive.query_md(::dnnl::query::exec_arg_md, id);
+      arguments->emplace_back(id, plan_->AsLayout(source, wanted));
+    }
+  }
+
+ private:
+  /// `source` with dimensions of 1 before it, or those of the result that it is folded into.
+  static Dims Aligned(const Dims& source, const Dims& result) {
+    const auto count = [](const Dims& dims) {
+      return std::accumulate(dims.begin(), dims.end(), int64_t{1}, std::multiplies<>());
+    };
+    if (count(source) == count(result)) return result;
+    Dims dims(result.size(), 1);
+    // The dimensions before the last are of 1, if there are more of them than the result has.
+    for (size_t i = 0; i < std::min(source.size(), dims.size()); ++i)
+      dims[dims.size() - 1 - i] = source[source.size() - 1 - i];
+    return dims;
+  }
+
+  PlanBuilder* plan_;
+  ::dnnl::primitive_attr attr_;
+  std::vector<std::pair<int, Value>> sources_;
+};
+
+Value AddConvolution(PlanBuilder* plan, const JsonNode& node, const std::vector<Value>& inputs) {
+  const Value& src = inputs.at(0);
+  Value weights = inputs.at(1);
+  const auto type = src.desc.get_data_type();
+  const Dims in = src.desc.get_dims();
+  Dims kernel = weights.desc.get_dims();
+  const Dims strides = DimsOf(node.attrs, "strides"), dilation = DimsOf(node.attrs, "dilation"),
+             padding = DimsOf(node.attrs, "padding");
+  const size_t rank = in.size() - 2;
+  Dims out = {in[0], kernel[0]}, dilates, before, after;
+  for (size_t i = 0; i < rank; ++i) {
+    dilates.push_back(dilation[i] - 1);
+    before.push_back(padding[i]);
+    after.push_back(padding[rank + i]);
+    out.push_back((in[2 + i] + padding[i] + padding[rank + i] - dilation[i] * (kernel[2 + i] - 1) - 1) / strides[i] +
+                  1);
+  }
+  if (const int64_t groups = node.attrs.at("groups"); groups > 1) {
+    kernel[0] /= groups;
+    kernel.insert(kernel.begin(), groups);
+    weights = Reshape(plan, weights, kernel);
+  }
+  const bool has_bias = node.attrs.at("bias");
+  const PostOps posts(plan, node, inputs, has_bias ? 3 : 2, out);
+  const memory::desc bias = has_bias ? PlainDesc({out[1]}, type) : memory::desc();
+  // Of one input channel or few, the plain layout is what first convolutions of networks read.
+  const ::dnnl::convolution_forward::primitive_desc primitive(Engine(), kInference, algorithm::convolution_direct,
+                                                              Any(in, type), Any(kernel, type), bias, Any(out, type),
+                                                              strides, dilates, before, after, posts.attr());
+  std::vector<std::pair<int, Value>> arguments = {
+      {DNNL_ARG_SRC, plan->AsLayout(src, primitive.src_desc())},
+      {DNNL_ARG_WEIGHTS, plan->AsLayout(weights, primitive.weights_desc())}};
+  if (has_bias) arguments.emplace_back(DNNL_ARG_BIAS, plan->AsLayout(Reshape(plan, inputs[2], {out[1]}), bias));
+  posts.AddTo(primitive, &arguments);
+  const Value dst = plan->Buffer(primitive.dst_desc());
+  arguments.emplace_back(DNNL_ARG_DST, dst);
+  plan->Add(::dnnl::convolution_forward(primitive), primitive.scratchpad_desc(), std::move(arguments));
+  return dst;
+}
+
+Value AddMatmul(PlanBuilder* plan, const JsonNode& node, const std::vector<Value>& inputs) {
+  Value a = inputs.at(0), b = inputs.at(1);
+  const auto type = a.desc.get_data_type();
+  Dims left = a.desc.get_dims(), right = b.desc.get_dims();
+  const bool transposed = node.attrs.value("transposed", false);
+  const int64_t columns = right[right.size() - (transposed ? 2 : 1)];
+  Dims result = left;
+  result.back() = columns;
+  Dims out = result;
+  if (right.size() == 2 && left.size() > 2) {
+    // One weight for all: the rows of all batches are rows of one product.
+    const int64_t rows = std::accumulate(left.begin(), left.end() - 1, int64_t{1}, std::multiplies<>());
+    left = {rows, left.back()};
+    out = {rows, columns};
+    a = Reshape(plan, a, left);
+  }
+  a = plan->AsLayout(a, PlainDesc(left, type));
+  if (transposed) {
+    std::vector<int> swap(right.size());
+    std::iota(swap.begin(), swap.end(), 0);
+    std::swap(swap[swap.size() - 1], swap[swap.size() - 2]);
+    b = plan->AsLayout(b, PlainDesc(right, type));
+    b.desc = b.desc.permute_axes(swap);
+    std::swap(right[right.size() - 1], right[right.size() - 2]);
+  }
+  const bool packs = b.place == Value::kConstant;
+  const bool has_bias = node.attrs.at("bias");
+  const PostOps posts(plan, node, inputs, has_bias ? 3 : 2, out);
+  Dims bias_dims(out.size(), 1);
+  bias_dims.back() = columns;
+  const memory::desc bias = has_bias ? PlainDesc(bias_dims, type) : memory::desc();
+  const ::dnnl::matmul::primitive_desc primitive(Engine(), a.desc, packs ? Any(right, type) : b.desc, bias,
+                                                 PlainDesc(out, type), posts.attr());
+  std::vector<std::pair<int, Value>> arguments = {{DNNL_ARG_SRC, a},
+                                                  {DNNL_ARG_WEIGHTS, plan->AsLayout(b, primitive.weights_desc())}};
+  if (has_bias) arguments.emplace_back(DNNL_ARG_BIAS, plan->AsLayout(Reshape(plan, inputs[2], bias_dims), bias));
+  posts.AddTo(primitive, &arguments);
+  Value dst = plan->Buffer(primitive.dst_desc());
+  arguments.emplace_back(DNNL_ARG_DST, dst);
+  plan->Add(::dnnl::matmul(primitive), primitive.scratchpad_desc(), std::move(arguments));
+  dst.desc = dst.desc.reshape(result);
+  return dst;
+}
+
+Value AddPooling(PlanBuilder* plan, const JsonNode& node, const std::vector<Value>& inputs) {
+  const Value& src = inputs.at(0);
+  const Dims in = src.desc.get_dims();
+  const size_t rank = in.size() - 2;
+  const std::string kind = node.attrs.at("kind");
+  Dims window, strides, dilation, padding;
+  if (node.attrs.contains("window")) {
+    window = DimsOf(node.attrs, "window");
+    strides = DimsOf(node.attrs, "strides");
+    dilation = DimsOf(node.attrs, "dilation");
+    padding = DimsOf(node.attrs, "padding");
+  } else {
+    window.assign(in.begin() + 2, in.end());
+    strides.assign(rank, 1);
+    dilation.assign(rank, 1);
+    padding.assign(2 * rank, 0);
+  }
+  Dims out = {in[0], in[1]}, dilates, before, after;
+  for (size_t i = 0; i < rank; ++i) {
+    const int64_t reach = dilation[i] * (window[i] - 1) + 1;
+    const int64_t room = in[2 + i] + padding[i] + padding[rank + i] - reach;
+    int64_t count = room / strides[i] + 1;
+    if (node.attrs.value("ceil_mode", false)) {
+      count = (room + strides[i] - 1) / strides[i] + 1;
+      // A window that begins in the padding at the end does not count.
+      if ((count - 1) * strides[i] >= in[2 + i] + padding[i]) --count;
+    }
+    dilates.push_back(dilation[i] - 1);
+    before.push_back(padding[i]);
+    after.push_back((count - 1) * strides[i] + reach - in[2 + i] - padding[i]);
+    out.push_back(count);
+  }
+  const algorithm how = kind == "max"                                ? algorithm::pooling_max
+                        : node.attrs.value("include_padding", false) ? algorithm::pooling_avg_include_padding
+                                                                     : algorithm::pooling_avg_exclude_padding;
+  ::dnnl::primitive_attr attr;
+  attr.set_scratchpad_mode(::dnnl::scratchpad_mode::user);
+  const ::dnnl::pooling_forward::primitive_desc primitive(Engine(), kInference, how, src.desc,
+                                                          Any(out, src.desc.get_data_type()), strides, window, dilates,
+                                                          before, after, attr);
+  const Value dst = plan->Buffer(primitive.dst_desc());
+  plan->Add(::dnnl::pooling_forward(primitive), primitive.scratchpad_desc(),
+            {{DNNL_ARG_SRC, src}, {DNNL_ARG_DST, dst}});
+  return dst;
+}
+
+Value AddSoftmax(PlanBuilder* plan, const JsonNode& node, const std::vector<Value>& inputs) {
+  const Value& src = inputs.at(0);
+  ::dnnl::primitive_attr attr;
+  attr.set_scratchpad_mode(::dnnl::scratchpad_mode::user);
+  const auto how = node.attrs.value("log", false) ? algorithm::softmax_log : algorithm::softmax_accurate;
+  const ::dnnl::softmax_forward::primitive_desc primitive(Engine(), kInference, how, src.desc, src.desc,
+                                                          node.attrs.at("axis"), attr);
+  const Value dst = plan->Buffer(primitive.dst_desc());
+  plan->Add(::dnnl::softmax_forward(primitive), primitive.scratchpad_desc(),
+            {{DNNL_ARG_SRC, src}, {DNNL_ARG_DST, dst}});
+  return dst;
+}
+
+Value AddLayerNorm(PlanBuilder* plan, const JsonNode& node, const std::vector<Value>& inputs) {
+  const Dims dims = inputs.at(0).desc.get_dims();
+  const auto type = inputs[0].desc.get_data_type();
+  // All rows alike: a matrix.
+  const int64_t columns = dims.back();
+  const int64_t rows = std::accumulate(dims.begin(), dims.end() - 1, int64_t{1}, std::multiplies<>());
+  const Value src = plan->AsLayout(Reshape(plan, inputs[0], {rows, columns}), PlainDesc({rows, columns}, type));
+  ::dnnl::primitive_attr attr;
+  attr.set_scratchpad_mode(::dnnl::scratchpad_mode::user);
+  const auto flags = ::dnnl::normalization_flags::use_scale | ::dnnl::normalization_flags::use_shift;
+  const ::dnnl::layer_normalization_forward::primitive_desc primitive(
+      Engine(), kInference, src.desc, src.desc, node.attrs.at("epsilon").get<float>(), flags, attr);
+  Value dst = plan->Buffer(primitive.dst_desc());
+  const memory::desc row = PlainDesc({columns}, memory::data_type::f32);
+  plan->Add(::dnnl::layer_normalization_forward(primitive), primitive.scratchpad_desc(),
+            {{DNNL_ARG_SRC, src},
+             {DNNL_ARG_SCALE, plan->AsLayout(Reshape(plan, inputs.at(1), {columns}), row)},
+             {DNNL_ARG_SHIFT, plan->AsLayout(Reshape(plan, inputs.at(2), {columns}), row)},
+             {DNNL_ARG_DST, dst}});
+  dst.desc = dst.desc.reshape(dims);
+  return dst;
+}
+
+}  // namespace
+
+Value AddKernel(PlanBuilder* plan, const JsonNode& node, const std::vector<Value>& inputs) {
+  const std::string op = node.attrs.at("op");
+  if (op == "convolution") return AddConvolution(plan, node, inputs);
+  if (op == "matmul") return AddMatmul(plan, node, inputs);
+  if (op == "pooling") return AddPooling(plan, node, inputs);
+  if (op == "softmax") return AddSoftmax(plan, node, inputs);
+  if (op == "layer_norm") return AddLayerNorm(plan, node, inputs);
+  DEUTERON_THROW(ModelError) << "the plugin dnnl has no kernel " << op;
+}
+
+}  // namespace deuteron::backend::dnnl

@@ -1,0 +1,236 @@
+#include "deuteron/backend/dnnl/plan.h"
+
+#include <algorithm>
+#include <cstdlib>
+
+#include "deuteron/backend/dnnl/gomp.h"
+#include "deuteron/support/error.h"
+
+namespace deuteron::backend::dnnl {
+namespace {
+
+constexpr size_t kAlignment = 64;
+size_t RoundUp(size_t bytes) { return (bytes + kAlignment - 1) / kAlignment * kAlignment; }
+
+/// What one call in flight needs: memory, and the primitives' arguments in it.
+struct Frame {
+  ::dnnl::stream stream{Engine()};
+  std::unique_ptr<char, decltype(&std::free)> arena{nullptr, &std::free};
+  std::vector<std::vector<dnnl_exec_arg_t>> arguments;
+  /// Keeps what `arguments` refers to.
+  std::vector<memory> memories;
+  /// Memory objects over the caller's tensors: (input or output, number) → objects.
+  std::vector<std::pair<uint32_t, memory>> inputs, outputs;
+};
+
+class PreparedPlan : public JsonRuntime::Plan {
+ public:
+  PreparedPlan(std::vector<PlanBuilder::Step> steps, std::vector<PlanBuilder::BufferInfo> buffers, size_t arena_bytes)
+      : steps_(std::move(steps)), buffers_(std::move(buffers)), arena_bytes_(arena_bytes) {}
+
+  void Execute(std::span<const DLTensor* const> inputs, std::span<const DLTensor* const> outputs) const override {
+    std::unique_ptr<Frame> frame = Acquire();
+    const auto data = [](const DLTensor* tensor) { return static_cast<char*>(tensor->data) + tensor->byte_offset; };
+    for (auto& [index, object] : frame->inputs) object.set_data_handle(data(inputs[index]));
+    for (auto& [index, object] : frame->outputs) object.set_data_handle(data(outputs[index]));
+    for (size_t i = 0; i < steps_.size(); ++i) {
+      const auto& arguments = frame->arguments[i];
+      ::dnnl::error::wrap_c_api(dnnl_primitive_execute(steps_[i].primitive.get(), frame->stream.get(),
+                                                       static_cast<int>(arguments.size()), arguments.data()),
+                                "a primitive cannot be executed");
+    }
+    const std::lock_guard lock(mutex_);
+    idle_.push_back(std::move(frame));
+  }
+
+ private:
+  std::unique_ptr<Frame> Acquire() const {
+    {
+      const std::lock_guard lock(mutex_);
+      if (!idle_.empty()) {
+        auto frame = std::move(idle_.back());
+        idle_.pop_back();
+        return frame;
+      }
+    }
+    auto frame = std::make_unique<Frame>();
+    if (arena_bytes_ > 0) {
+      frame->arena.reset(static_cast<char*>(std::aligned_alloc(kAlignment, arena_bytes_)));
+      if (frame->arena == nullptr)
+        DEUTERON_THROW(UsageError) << "out of memory: oneDNN needs " << arena_bytes_ << " bytes";
+    }
+    for (const PlanBuilder::Step& step : steps_) {
+      auto& arguments = frame->arguments.emplace_back();
+      for (const auto& [id, value] : step.arguments) arguments.push_back({id, Object(frame.get(), value)});
+    }
+    return frame;
+  }
+
+  dnnl_memory_t Object(Frame* frame, const Value& value) const {
+    if (value.place == Value::kMemory) return value.packed.get();
+    void* data = nullptr;
+    if (value.place == Value::kConstant) data = const_cast<void*>(value.data);
+    if (value.place == Value::kBuffer) data = frame->arena.get() + buffers_[value.index].offset;
+    memory object(value.desc, Engine(), data);
+    frame->memories.push_back(object);
+    if (value.place == Value::kInput) frame->inputs.emplace_back(value.index, object);
+    if (value.place == Value::kOutput) frame->outputs.emplace_back(value.index, object);
+    return object.get();
+  }
+
+  std::vector<PlanBuilder::Step> steps_;
+  std::vector<PlanBuilder::BufferInfo> buffers_;
+  size_t arena_bytes_;
+  mutable std::mutex mutex_;
+  mutable std::vector<std::unique_ptr<Frame>> idle_;
+};
+
+}  // namespace
+
+const ::dnnl::engine& Engine() {
+  static const auto* engine = new ::dnnl::engine(::dnnl::engine::kind::cpu, 0);
+  return *engine;
+}
+
+memory::desc PlainDesc(const std::vector<int64_t>& dims, memory::data_type type) {
+  memory::dims strides(dims.size());
+  int64_t stride = 1;
+  for (size_t i = dims.size(); i-- > 0;) {
+    strides[i] = stride;
+    stride *= std::max<int64_t>(dims[i], 1);
+  }
+  return {dims, type, strides};
+}
+
+memory::data_type DataTypeOf(const std::string& dtype) {
+  if (dtype == "float32") return memory::data_type::f32;
+  if (dtype == "float16") return memory::data_type::f16;
+  if (dtype == "bfloat16") return memory::data_type::bf16;
+  if (dtype == "int32") return memory::data_type::s32;
+  if (dtype == "int8") return memory::data_type::s8;
+  if (dtype == "uint8") return memory::data_type::u8;
+  DEUTERON_THROW(UnsupportedError) << "oneDNN has no dtype " << dtype;
+}
+
+memory PackedConstants::Get(const void* data, const memory::desc& from, const memory::desc& to) {
+  for (const Packed& packed : packed_) {
+    if (packed.data == data && packed.from == from && packed.object.get_desc() == to) return packed.object;
+  }
+  memory packed(to, Engine());
+  memory source(from, Engine(), const_cast<void*>(data));
+  ::dnnl::stream stream(Engine());
+  ::dnnl::reorder(source, packed).execute(stream, source, packed);
+  stream.wait();
+  packed_.push_back({data, from, packed});
+  return packed;
+}
+
+Value PlanBuilder::Input(uint32_t index, const memory::desc& desc) {
+  return {.place = Value::kInput, .index = index, .desc = desc};
+}
+Value PlanBuilder::Constant(const void* data, const memory::desc& desc) {
+  return {.place = Value::kConstant, .data = data, .desc = desc};
+}
+
+Value PlanBuilder::Buffer(const memory::desc& desc) {
+  buffers_.push_back({.bytes = RoundUp(desc.get_size())});
+  return {.place = Value::kBuffer, .index = static_cast<uint32_t>(buffers_.size() - 1), .desc = desc};
+}
+
+Value PlanBuilder::AsLayout(const Value& value, const memory::desc& desc) {
+  if (value.desc == desc) return value;
+  if (value.place == Value::kConstant) {
+    memory packed = constants_->Get(value.data, value.desc, desc);
+    return {.place = Value::kMemory, .packed = packed, .desc = desc};
+  }
+  // A packed constant is copied each time.
+  auto& copies = copies_[{value.place, value.index}];
+  for (const auto& [source, copy] : copies) {
+    if (value.place != Value::kMemory && source == value.desc && copy.desc == desc) return copy;
+  }
+  const Value copy = Buffer(desc);
+  ::dnnl::primitive_attr attr;
+  attr.set_scratchpad_mode(::dnnl::scratchpad_mode::user);
+  const ::dnnl::reorder::primitive_desc reorder(Engine(), value.desc, Engine(), desc, attr);
+  Add(::dnnl::reorder(reorder), reorder.scratchpad_desc(), {{DNNL_ARG_FROM, value}, {DNNL_ARG_TO, copy}});
+  copies.emplace_back(value.desc, copy);
+  return copy;
+}
+
+void PlanBuilder::Add(const ::dnnl::primitive& primitive, const memory::desc& scratchpad,
+                      std::vector<std::pair<int, Value>> arguments) {
+  if (scratchpad.get_size() > 0) arguments.emplace_back(DNNL_ARG_SCRATCHPAD, Buffer(scratchpad));
+  const int step = static_cast<int>(steps_.size());
+  for (const auto& [id, value] : arguments) {
+    if (value.place != Value::kBuffer) continue;
+    BufferInfo& buffer = buffers_[value.index];
+    if (buffer.first < 0) buffer.first = step;
+    buffer.last = step;
+  }
+  steps_.push_back({primitive, std::move(arguments)});
+}
+
+void PlanBuilder::Output(uint32_t index, const Value& value, const memory::desc& plain) {
+  const Value output{.place = Value::kOutput, .index = index, .desc = plain};
+  // A buffer that lies as the caller's tensor does is that tensor, unless it is a result twice.
+  if (value.place == Value::kBuffer && value.desc.get_size() == plain.get_size()) {
+    const memory::desc reshaped = value.desc == plain ? plain : value.desc.reshape(plain.get_dims(), true);
+    if (reshaped && reshaped == plain) {
+      for (Step& step : steps_) {
+        for (auto& [id, argument] : step.arguments) {
+          if (argument.place != Value::kBuffer || argument.index != value.index) continue;
+          argument.place = Value::kOutput;
+          argument.index = index;
+        }
+      }
+      buffers_[value.index].first = -1;
+      moved_.emplace(value.index, index);
+      return;
+    }
+  }
+  Value source = value;
+  if (value.place == Value::kBuffer && moved_.count(value.index)) {
+    source.place = Value::kOutput;
+    source.index = moved_.at(value.index);
+  }
+  source.desc = value.desc.get_dims() == plain.get_dims() ? value.desc : value.desc.reshape(plain.get_dims());
+  ::dnnl::primitive_attr attr;
+  attr.set_scratchpad_mode(::dnnl::scratchpad_mode::user);
+  const ::dnnl::reorder::primitive_desc reorder(Engine(), source.desc, Engine(), plain, attr);
+  Add(::dnnl::reorder(reorder), reorder.scratchpad_desc(), {{DNNL_ARG_FROM, source}, {DNNL_ARG_TO, output}});
+}
+
+/// Offsets such that buffers whose lives overlap do not: the largest first, each at the lowest place that is free.
+size_t PlanBuilder::PlaceBuffers() {
+  std::vector<uint32_t> order;
+  for (uint32_t i = 0; i < buffers_.size(); ++i) {
+    if (buffers_[i].first >= 0) order.push_back(i);
+  }
+  std::stable_sort(order.begin(), order.end(),
+                   [this](uint32_t a, uint32_t b) { return buffers_[a].bytes > buffers_[b].bytes; });
+  size_t total = 0;
+  std::vector<const BufferInfo*> placed;
+  for (const uint32_t index : order) {
+    BufferInfo& buffer = buffers_[index];
+    size_t offset = 0;
+    // `placed` ascends by offset.
+    for (const BufferInfo* other : placed) {
+      if (other->last < buffer.first || other->first > buffer.last) continue;
+      if (other->offset >= offset + buffer.bytes) break;
+      offset = std::max(offset, other->offset + other->bytes);
+    }
+    buffer.offset = offset;
+    total = std::max(total, offset + buffer.bytes);
+    placed.insert(std::upper_bound(placed.begin(), placed.end(), &buffer,
+                                   [](const BufferInfo* a, const BufferInfo* b) { return a->offset < b->offset; }),
+                  &buffer);
+  }
+  return total;
+}
+
+std::shared_ptr<const JsonRuntime::Plan> PlanBuilder::Finish() {
+  const size_t bytes = PlaceBuffers();
+  return std::make_shared<PreparedPlan>(std::move(steps_), std::move(buffers_), bytes);
+}
+
+}  // namespace deuteron::backend::dnnl

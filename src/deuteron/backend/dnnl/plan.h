@@ -1,0 +1,97 @@
+/// \file
+/// A graph as oneDNN primitives: built once for each combination of shapes, executed many times.
+#pragma once
+
+#include <dnnl.hpp>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "deuteron/backend/json/json_runtime.h"
+
+namespace deuteron::backend::dnnl {
+
+using ::dnnl::memory;
+
+/// A CPU; the process has one.
+const ::dnnl::engine& Engine();
+/// The plain, row-major description.
+memory::desc PlainDesc(const std::vector<int64_t>& dims, memory::data_type type);
+memory::data_type DataTypeOf(const std::string& dtype);
+
+/// Constants in the layouts that primitives asked for, shared by all plans of a function.
+class PackedConstants {
+ public:
+  explicit PackedConstants(const DeuteronHost* host) : host_(host) {}
+  /// `data`, described by `from`, as `to`.
+  memory Get(const void* data, const memory::desc& from, const memory::desc& to);
+
+ private:
+  const DeuteronHost* host_;
+  struct Packed {
+    const void* data;
+    memory::desc from;
+    memory object;
+  };
+  std::vector<Packed> packed_;
+};
+
+/// A tensor while a plan is built: where it will be and how it is laid out.
+struct Value {
+  enum Place { kInput, kOutput, kConstant, kBuffer, kMemory, kNone };
+  Place place = kNone;
+  /// Input, output or buffer number.
+  uint32_t index = 0;
+  const void* data = nullptr;
+  /// kMemory: a packed constant.
+  memory packed;
+  memory::desc desc;
+};
+
+/// Builds a plan step by step; the kernels (kernels.cc) call it.
+class PlanBuilder {
+ public:
+  PlanBuilder(PackedConstants* constants, int threads) : constants_(constants), threads_(threads) {}
+
+  Value Input(uint32_t index, const memory::desc& desc);
+  Value Constant(const void* data, const memory::desc& desc);
+  /// `value` laid out as `desc`: itself, or a copy.
+  Value AsLayout(const Value& value, const memory::desc& desc);
+  /// A new buffer.
+  Value Buffer(const memory::desc& desc);
+  /// Appends a primitive; its scratchpad is added. `arguments` by DNNL_ARG_….
+  void Add(const ::dnnl::primitive& primitive, const memory::desc& scratchpad,
+           std::vector<std::pair<int, Value>> arguments);
+  /// `value` is result `index` of the graph.
+  void Output(uint32_t index, const Value& value, const memory::desc& plain);
+
+  std::shared_ptr<const JsonRuntime::Plan> Finish();
+
+  struct Step {
+    ::dnnl::primitive primitive;
+    std::vector<std::pair<int, Value>> arguments;
+  };
+  struct BufferInfo {
+    size_t bytes = 0;
+    size_t offset = 0;
+    int first = -1;
+    int last = -1;
+  };
+
+ private:
+  size_t PlaceBuffers();
+
+  PackedConstants* constants_;
+  int threads_;
+  std::vector<Step> steps_;
+  std::vector<BufferInfo> buffers_;
+  /// Copies made so far of inputs and buffers: (place, index) → (as what it was seen, copy).
+  std::map<std::pair<int, uint64_t>, std::vector<std::pair<memory::desc, Value>>> copies_;
+  /// Buffers that have become outputs.
+  std::map<uint32_t, uint32_t> moved_;
+};
+
+}  // namespace deuteron::backend::dnnl

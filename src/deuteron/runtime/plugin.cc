@@ -1,0 +1,142 @@
+#include "deuteron/runtime/plugin.h"
+
+#include <dlfcn.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <map>
+#include <memory>
+#include <mutex>
+#include <vector>
+
+#include "deuteron/runtime/kernel_function.h"
+#include "deuteron/runtime/thread_pool.h"
+#include "deuteron/support/error.h"
+
+namespace deuteron::runtime {
+namespace {
+
+using tvm::ffi::Any;
+using tvm::ffi::AnyView;
+using tvm::ffi::Function;
+
+constexpr const char* kSharedObject = "shared_object";
+thread_local int call_threads = 0;
+
+int HostThreads() { return TeamThreads(call_threads > 0 ? call_threads : UsableThreads()); }
+void* HostBeginTeam(int count, void (*body)(void*, int), void* closure) { return new Team(count, body, closure); }
+void HostEndTeam(void* team) { delete static_cast<Team*>(team); }
+int HostParallelFor(int64_t extent, int64_t grain, int (*body)(void*, int64_t, int64_t), void* closure) {
+  return ParallelFor(call_threads > 0 ? call_threads : UsableThreads(), extent, grain, body, closure);
+}
+constexpr DeuteronHost kHost = {kDeuteronHostVersion, &HostThreads, &HostBeginTeam, &HostEndTeam, &HostParallelFor};
+
+/// Folders in which plugins lie: that of the library (or program) which holds the runtime, and the `lib` beside it.
+std::vector<std::string> PluginFolders() {
+  Dl_info info;
+  if (dladdr(reinterpret_cast<const void*>(&PluginProblem), &info) == 0 || info.dli_fname == nullptr) return {};
+  const std::string file = info.dli_fname;
+  const size_t slash = file.rfind('/');
+  const std::string folder = slash == std::string::npos ? "." : file.substr(0, slash);
+  return {folder, folder + "/../lib"};
+}
+
+struct Plugin {
+  TVMFFISafeCallType create = nullptr;
+  std::string problem;
+};
+
+Plugin Open(const std::string& name) {
+  if (name.empty() || name.find('/') != std::string::npos) return {nullptr, "'" + name + "' is no name of a plugin"};
+  const std::string file = "libdeuteron_" + name + ".so";
+  void* library = nullptr;
+  std::string problem;
+  for (const std::string& folder : PluginFolders()) {
+    const std::string path = folder + "/" + file;
+    if (access(path.c_str(), F_OK) != 0) continue;
+    library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
+    if (library == nullptr) problem = dlerror();
+    break;
+  }
+  if (library == nullptr && problem.empty()) {
+    library = dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL);
+    if (library == nullptr)
+      problem = file + " is not installed: it lies neither beside the runtime library nor in the library path";
+  }
+  if (library == nullptr) return {nullptr, problem};
+  auto* create = reinterpret_cast<TVMFFISafeCallType>(dlsym(library, "__tvm_ffi_deuteron_create"));
+  if (create == nullptr)
+    return {nullptr, file + " is no plugin of this runtime: it lacks the function deuteron_create"};
+  // Never closed: its functions may outlive every executable.
+  return {create, ""};
+}
+
+const Plugin& FindPlugin(const std::string& name) {
+  static std::mutex mutex;
+  static auto* plugins = new std::map<std::string, Plugin>;
+  const std::lock_guard lock(mutex);
+  const auto it = plugins->find(name);
+  if (it != plugins->end()) return it->second;
+  return plugins->emplace(name, Open(name)).first->second;
+}
+
+/// A shared object in memory, mapped by the dynamic linker.
+std::shared_ptr<void> MapSharedObject(const ExternalSpec& external) {
+  const int file = memfd_create(external.symbol.c_str(), MFD_CLOEXEC);
+  size_t written = 0;
+  while (file >= 0 && written < external.code.size()) {
+    const ssize_t count = write(file, external.code.data() + written, external.code.size() - written);
+    if (count <= 0) break;
+    written += static_cast<size_t>(count);
+  }
+  void* library = nullptr;
+  if (file >= 0 && written == external.code.size()) {
+    library = dlopen(("/proc/self/fd/" + std::to_string(file)).c_str(), RTLD_NOW | RTLD_LOCAL);
+  }
+  const char* why = library == nullptr ? dlerror() : nullptr;
+  if (file >= 0) close(file);
+  if (library == nullptr) {
+    DEUTERON_THROW(UnsupportedError) << "the code of " << external.symbol
+                                     << " cannot be loaded: " << (why != nullptr ? why : "no memory");
+  }
+  return {library, &dlclose};
+}
+
+Function LoadSharedObject(const ExternalSpec& external) {
+  const std::shared_ptr<void> library = MapSharedObject(external);
+  auto* function = reinterpret_cast<DeuteronTensorFunction>(dlsym(library.get(), external.symbol.c_str()));
+  if (function == nullptr) DEUTERON_THROW(ModelError) << "the code of " << external.symbol << " does not define it";
+  return Function::FromPacked(
+      [library, function, symbol = external.symbol](const AnyView* args, int32_t count, Any* result) {
+        std::vector<const DLTensor*> tensors;
+        for (int32_t i = 0; i < count; ++i) {
+          if (const auto tensor = args[i].try_cast<DLTensor*>()) tensors.push_back(*tensor);
+        }
+        const int status = function(tensors.data(), static_cast<int32_t>(tensors.size()));
+        if (status != 0) DEUTERON_THROW(ModelError) << symbol << " failed with status " << status;
+        *result = nullptr;
+      });
+}
+
+}  // namespace
+
+CallThreads::CallThreads(int threads) : before_(call_threads) { call_threads = threads; }
+CallThreads::~CallThreads() { call_threads = before_; }
+
+std::string PluginProblem(const std::string& name) { return name == kSharedObject ? "" : FindPlugin(name).problem; }
+
+Function LoadExternal(const ExternalSpec& external, std::span<const Tensor> constants) {
+  if (external.plugin == kSharedObject) return LoadSharedObject(external);
+  const Plugin& plugin = FindPlugin(external.plugin);
+  if (plugin.create == nullptr) {
+    DEUTERON_THROW(UnsupportedError) << "the model needs the plugin '" << external.plugin << "': " << plugin.problem;
+  }
+  tvm::ffi::Array<tvm::ffi::String> names;
+  for (const std::string& name : external.constant_names) names.push_back(name);
+  const tvm::ffi::Array<Tensor> tensors(constants.begin(), constants.end());
+  return Function::InvokeExternC(nullptr, plugin.create, const_cast<void*>(static_cast<const void*>(&kHost)),
+                                 tvm::ffi::String(external.symbol), tvm::ffi::Bytes(external.code), names, tensors)
+      .cast<Function>();
+}
+
+}  // namespace deuteron::runtime

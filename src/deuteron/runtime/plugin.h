@@ -1,0 +1,69 @@
+/// \file
+/// Plugins: shared libraries beside the runtime (`libdeuteron_<name>.so`) that make functions of kernel libraries
+/// callable.
+///
+/// A plugin links no part of the runtime: what it needs of it comes in a DeuteronHost. It exports one function in
+/// tvm-ffi's calling convention, `__tvm_ffi_deuteron_create`:
+///
+///     Function create(void* host, String symbol, Bytes code, Array<String> constant_names, Array<Tensor> constants)
+///
+/// which returns a function of tensors, the results last (destination-passing style). The constants live as long as
+/// the function; it is called by several threads at once. A plugin `NAME` that is compiled into the runtime needs no
+/// library: `shared_object`, whose code is a shared object with one C function (kernel_function.h).
+#pragma once
+
+#include <cstdint>
+
+extern "C" {
+
+inline constexpr uint32_t kDeuteronHostVersion = 1;
+
+/// What the runtime does for plugins.
+struct DeuteronHost {
+  uint32_t version;
+  /// How many threads the call that is running in this thread should use; at least 1.
+  int (*threads)(void);
+  /// Starts `body(closure, i)` for i in [1, count) in threads of the pool, all of them at once: bodies may
+  /// wait for each other. The caller does the work of index 0 itself and then calls end_team.
+  void* (*begin_team)(int count, void (*body)(void* closure, int index), void* closure);
+  /// Returns when all have returned.
+  void (*end_team)(void* team);
+  /// As DeuteronContext::parallel_for, with threads().
+  int (*parallel_for)(int64_t extent, int64_t grain, int (*body)(void* closure, int64_t begin, int64_t end),
+                      void* closure);
+};
+
+}  // extern "C"
+
+#include <tvm/ffi/function.h>
+
+#include <span>
+#include <string>
+
+#include "deuteron/runtime/program.h"
+
+namespace deuteron::runtime {
+
+using tvm::ffi::Tensor;
+
+/// Why plugin `name` cannot be used: its file is missing, or what it needs is; empty if it can. The first call loads
+/// it.
+std::string PluginProblem(const std::string& name);
+
+/// The callable function of `external`; `constants` in its order. An UnsupportedError that names the plugin if it is
+/// missing.
+tvm::ffi::Function LoadExternal(const ExternalSpec& external, std::span<const Tensor> constants);
+
+/// Threads of the call that runs in this thread, for plugins.
+class CallThreads {
+ public:
+  explicit CallThreads(int threads);
+  ~CallThreads();
+  CallThreads(const CallThreads&) = delete;
+  CallThreads& operator=(const CallThreads&) = delete;
+
+ private:
+  int before_;
+};
+
+}  // namespace deuteron::runtime
