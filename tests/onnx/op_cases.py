@@ -128,6 +128,13 @@ def cases():
         yield case("Conv", [f(2, 4, 9, 8), f(6, 4, 3, 3), f(6)], **attributes)
         yield case("Conv", [f(2, 4, 9, 8), f(4, 1, 3, 3)], group=4, **attributes)
     yield case("Conv", [f(1, 3, 10), f(5, 3, 3)], pads=[1, 1])
+    # Rows of pixels in whole vectors and not; windows over planes.
+    for width in (14, 48, 50, 101, 129):
+        for strides in ([1, 1], [2, 2]):
+            yield case("Conv", [f(2, 5, 3, width), f(18, 5, 1, 1), f(18)], strides=strides)
+            yield case("Conv", [f(2, 20, 5, width), f(20, 1, 3, 3)], group=20, pads=[1, 1, 1, 1], strides=strides)
+            yield case("MaxPool", [f(2, 20, 5, width)], kernel_shape=[3, 3], pads=[1, 1, 1, 1], strides=strides)
+    yield case("MatMul", [f(24, 7), f(7, 29)])
     yield case("Conv", [f(1, 2, 5, 6, 7), f(3, 2, 3, 3, 3), f(3)], pads=[1] * 6)
     for attributes in [{}, {"strides": [2, 2]}, {"strides": [2, 2], "pads": [1, 1, 1, 1], "output_padding": [1, 1]},
                        {"strides": [2, 2], "output_shape": [12, 12]}, {"auto_pad": "SAME_UPPER", "strides": [2, 2]}]:

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <bit>
 #include <unordered_map>
 #include <unordered_set>
 #include <vector>
@@ -145,6 +146,13 @@ class BufferCompactor : public StmtExprMutator {
       layout.offsets.push_back(extent.defined() ? it->second.min[i] : PrimExpr());
       shape.push_back(extent.defined() ? extent : full);
     }
+    if (op->buffer->scope == "local" && !shape.empty()) {
+      // A tile in registers: every row begins with a vector of its own.
+      if (const auto row = AsConstInt(shape.back()); row && *row != WholeVectors(*row)) {
+        shape.Set(static_cast<int64_t>(shape.size()) - 1, MakeConst(shape.back().dtype(), WholeVectors(*row)));
+        changed = true;
+      }
+    }
     if (!changed) return GetRef<Stmt>(op);
     layout.buffer = Buffer(op->buffer->name, op->buffer->dtype, std::move(shape), op->buffer->scope);
     Buffer buffer = layout.buffer;
@@ -163,6 +171,13 @@ class BufferCompactor : public StmtExprMutator {
   }
 
  private:
+  /// Elements of the vectors that hold a row of `extent`; one that is short may be a short vector.
+  static int64_t WholeVectors(int64_t extent) {
+    constexpr int64_t kLanes = 16;
+    if (extent < kLanes) return static_cast<int64_t>(std::bit_ceil(static_cast<uint64_t>(extent)));
+    return (extent + kLanes - 1) / kLanes * kLanes;
+  }
+
   struct Layout {
     Buffer buffer;
     /// Subtracted from the indices; null = nothing.

@@ -7,10 +7,11 @@
 /// scalars of A and does MR × NV multiply-adds. Then the epilogue runs on the tile:
 ///  - directly on the accumulators where the output is contiguous along the vector axis (x · W), else
 ///  - on a copy in the first cache, transposed (a convolution in NCHW, its vector axis the channels).
-/// The tile is small enough for the registers of the target. The vectors divide their axis; a last tile of fewer rows
-/// stands at the end of a serial loop, from which lowering splits it off. After K. Goto, R. van de Geijn, "Anatomy of
-/// High-Performance Matrix Multiplication", TOMS 2008, without its packing: weights are laid out at compile time
-/// (PackConvWeights).
+/// A pointwise convolution in NCHW has the roles reversed: the pixels of a row are the vector axis, contiguous in the
+/// image and in the output; the weights are the scalars. The tile is small enough for the registers of the target. The
+/// vectors divide their axis but for that of pixels; a last tile of fewer rows stands at the end of a serial loop, from
+/// which lowering splits it off. After K. Goto, R. van de Geijn, "Anatomy of High-Performance Matrix Multiplication",
+/// TOMS 2008, without its packing: weights are laid out at compile time (PackConvWeights).
 #include <algorithm>
 
 #include "deuteron/tir/schedule/rules/common.h"
@@ -27,6 +28,7 @@ struct Plan {
   /// Dimension of the output that the vector axis is; the last if the output is contiguous along it.
   size_t vector_dim = 0;
   bool contiguous_output = false;
+  int64_t vector_extent = 1;
   int64_t lanes = 1;
   int64_t num_vectors = 1;
   int64_t num_rows = 1;
@@ -61,6 +63,61 @@ bool ChooseVectors(int64_t extent, int64_t full_lanes, int64_t budget, Plan* pla
   return false;
 }
 
+/// Rows of pixels shorter than this fill too little of their vectors.
+constexpr int64_t kShortestPixelRow = 12;
+/// Where whole vectors of channels are the alternative, rows must be longer to pay, and the planes that the reduction
+/// steps through, each on pages of its own, few.
+constexpr int64_t kPayingPixelRow = 48;
+constexpr int64_t kMostPixelPlanes = 160;
+/// Vectors of pixels in a tile: the rest of the registers holds rows of channels.
+constexpr int64_t kMostPixelVectors = 7;
+
+/// Whether `load` runs through the image as output axis `x` does, at a stride of a few elements at most, wherever the
+/// reduction stands: a pointwise convolution's.
+bool IsPointwise(const SBlock& block, const BufferLoad& load, const IterVar& x) {
+  ExprVarMap unit;
+  for (const IterVar& iter : block->iter_vars) {
+    if (IsOne(iter->dom->extent) && iter->type() == IterVarType::kReduce) unit[iter->var] = iter->dom->min;
+  }
+  arith::Analyzer analyzer;
+  const PrimExpr index = analyzer.Simplify(Substitute(load->indices.back(), unit));
+  if (index.same_as(x->var)) return true;
+  const auto* product = index->kind == ExprKind::kMul ? static_cast<const BinaryNode*>(index.get()) : nullptr;
+  const auto stride = product == nullptr ? std::nullopt : AsConstInt(product->b);
+  return stride && *stride > 0 && *stride <= 2 && product->a.same_as(x->var);
+}
+
+/// The plan of a pointwise convolution in NCHW; false if the block is none.
+bool PlanPixels(const SBlock& block, const MatmulRoles& roles, const Array<PrimExpr>& output, const Target& target,
+                Plan* plan) {
+  const auto x = LastIndexIter(block, output);
+  if (!x) return false;
+  const IterVar& axis = block->iter_vars[*x];
+  const bool image_is_lhs = Contains(roles.m, *x) && IsPointwise(block, roles.lhs_load, axis);
+  const bool image_is_rhs = Contains(roles.n, *x) && IsPointwise(block, roles.rhs_load, axis);
+  const std::vector<size_t>& channels = image_is_lhs ? roles.n : roles.m;
+  const auto extent = AsConstInt(axis->dom->extent);
+  if ((!image_is_lhs && !image_is_rhs) || channels.size() != 1 || !extent || *extent < kShortestPixelRow) return false;
+  const auto num_channels = AsConstInt(block->iter_vars[channels[0]]->dom->extent);
+  if (!num_channels) return false;
+  const int64_t lanes = Lanes(target);
+  const int64_t vectors = (*extent + lanes - 1) / lanes;
+  const int64_t budget = target.vector_registers() * 7 / 8;
+  plan->vector = *x;
+  plan->vector_extent = *extent;
+  plan->lanes = lanes;
+  plan->num_vectors = 1;
+  const auto computed = [&](int64_t most) { return (vectors + most - 1) / most * most; };
+  for (int64_t count = 2; count <= std::min(vectors, kMostPixelVectors); ++count) {
+    if (computed(count) <= computed(plan->num_vectors)) plan->num_vectors = count;
+  }
+  plan->row = channels[0];
+  plan->num_rows = LargestDivisor(*num_channels, budget / plan->num_vectors);
+  plan->vector_dim = output.size() - 1;
+  plan->contiguous_output = true;
+  return plan->num_rows * plan->num_vectors >= budget / 2;
+}
+
 /// How many rows a tile has along an axis: at most `most`, more than half of that if the axis is long enough, with the
 /// least work wasted in the last tile.
 int64_t ChooseRows(std::optional<int64_t> extent, int64_t most) {
@@ -74,11 +131,9 @@ int64_t ChooseRows(std::optional<int64_t> extent, int64_t most) {
   return best;
 }
 
-/// Chooses tile and axes; false if the block is not of this class.
-bool MakePlan(const Schedule& schedule, const Target& target, Plan* plan) {
-  const SBlock block = schedule.Get(plan->anchor);
-  const BlockInfo info = ClassifyBlock(block);
-  const MatmulRoles& roles = *info.matmul;
+/// Chooses a tile whose vectors divide their axis; false if there is none.
+bool PlanWholeVectors(const SBlock& block, const MatmulRoles& roles, const Array<PrimExpr>& output,
+                      const Target& target, Plan* plan) {
   // B runs along its own free axis; try the second operand first.
   std::vector<size_t> row_axes;
   const auto lhs_last = LastIndexIter(block, roles.lhs_load->indices);
@@ -95,6 +150,7 @@ bool MakePlan(const Schedule& schedule, const Target& target, Plan* plan) {
   const auto extent_of = [&](size_t position) { return AsConstInt(block->iter_vars[position]->dom->extent); };
   const auto vector_extent = extent_of(plan->vector);
   if (!vector_extent) return false;
+  plan->vector_extent = *vector_extent;
   // Most registers hold accumulators; the rest hold B, A and what the epilogue needs.
   const int64_t budget = target.vector_registers() * 7 / 8;
   for (auto axis = row_axes.rbegin(); axis != row_axes.rend(); ++axis) {
@@ -119,12 +175,27 @@ bool MakePlan(const Schedule& schedule, const Target& target, Plan* plan) {
     for (int64_t extent : *shape) plan->a_bytes *= extent;
     plan->a_budget = target.l2_bytes * 4 / 10;
   }
+  for (size_t dim = 0; dim < output.size(); ++dim) {
+    if (output[dim].same_as(block->iter_vars[plan->vector]->var)) plan->vector_dim = dim;
+  }
+  plan->contiguous_output = LastIndexIter(block, output) == plan->vector;
+  return true;
+}
+
+/// Chooses tile and axes; false if the block is not of this class.
+bool MakePlan(const Schedule& schedule, const Target& target, Plan* plan) {
+  const SBlock block = schedule.Get(plan->anchor);
+  const MatmulRoles roles = *ClassifyBlock(block).matmul;
   const auto written = GetReductionUpdate(block);
   if (!written) return false;
-  for (size_t dim = 0; dim < written->indices.size(); ++dim) {
-    if (written->indices[dim].same_as(block->iter_vars[plan->vector]->var)) plan->vector_dim = dim;
-  }
-  plan->contiguous_output = LastIndexIter(block, written->indices) == plan->vector;
+  const bool whole = PlanWholeVectors(block, roles, written->indices, target, plan);
+  if (whole && plan->contiguous_output) return true;
+  Plan pixels{.anchor = plan->anchor};
+  if (!PlanPixels(block, roles, written->indices, target, &pixels)) return whole;
+  int64_t planes = 1;
+  for (const size_t axis : roles.k)
+    planes *= AsConstInt(block->iter_vars[axis]->dom->extent).value_or(kMostPixelPlanes);
+  if (!whole || (pixels.vector_extent >= kPayingPixelRow && planes <= kMostPixelPlanes)) *plan = pixels;
   return true;
 }
 
@@ -134,7 +205,7 @@ void MarkTile(Schedule* schedule, const Block& block, const Loop& tile, const Pl
   const auto position = std::find_if(loops.begin(), loops.end(), [&](const Loop& loop) { return loop.same_as(tile); });
   std::vector<Loop> inner(position + 1, loops.end());
   if (inner.empty()) return;
-  const int64_t width = plan.lanes * plan.num_vectors;
+  const int64_t width = std::min(plan.lanes * plan.num_vectors, plan.vector_extent);
   // The loop of the vector axis is the one as long as the tile is wide; prefer the innermost such.
   size_t vector = inner.size();
   for (size_t i = inner.size(); i-- > 0;) {
@@ -216,29 +287,24 @@ void Tile(Schedule* schedule, const Plan& plan) {
   schedule->Reorder(order);
 
   const Loop tile = outer.back();
-  const Block copy = schedule->CacheWrite(plan.anchor, "local");
+  // What runs on the tile after the reduction; the epilogue reads contiguous accumulators as they are.
+  std::vector<Block> stages;
+  if (plan.epilogue.empty() || !plan.contiguous_output) stages.push_back(schedule->CacheWrite(plan.anchor, "local"));
+  if (!plan.epilogue.empty()) stages.push_back(plan.epilogue);
+  if (stages[0] == plan.epilogue) schedule->SetScope(schedule->WriteBuffer(plan.anchor), "local");
   if (!plan.contiguous_output) {
     // Registers hold vectors of the vector axis, and so does the copy that the epilogue reads.
     MoveDimensionLast(schedule, schedule->WriteBuffer(plan.anchor), plan.vector_dim);
-    if (!plan.epilogue.empty()) MoveDimensionLast(schedule, schedule->WriteBuffer(copy), plan.vector_dim);
+    if (!plan.epilogue.empty()) MoveDimensionLast(schedule, schedule->WriteBuffer(stages[0]), plan.vector_dim);
   }
-  schedule->ReverseComputeAt(copy, tile);
-  bool copy_stays = true;
-  if (!plan.epilogue.empty()) {
-    schedule->ReverseComputeAt(plan.epilogue, tile);
-    if (plan.contiguous_output && schedule->CanInline(copy)) {
-      schedule->ComputeInline(copy);
-      copy_stays = false;
-    }
-  }
+  for (const Block& stage : stages) schedule->ReverseComputeAt(stage, tile);
   const Block init = schedule->DecomposeReduction(plan.anchor, reduce.front());
   // The initialisation has copies of the tile's loops, rows × vectors × lanes.
   const std::vector<Loop> init_loops = schedule->GetLoops(init);
   for (size_t i = outer.size(); i + 1 < init_loops.size(); ++i) schedule->Unroll(init_loops[i]);
   schedule->Vectorize(init_loops.back());
-  if (copy_stays) MarkTile(schedule, copy, tile, plan);
-  if (!copy_stays) MarkTile(schedule, plan.epilogue, tile, plan);
-  if (copy_stays && !plan.epilogue.empty()) {
+  MarkTile(schedule, stages[0], tile, plan);
+  if (stages.size() == 2) {
     // Transposed: the rows are contiguous in the output.
     const Loop last = schedule->GetLoops(plan.epilogue).back();
     const auto extent = schedule->ConstExtent(last);
