@@ -164,7 +164,7 @@ def bench_fusion():
 
 def bench_kernels():
     peak = json.loads(subprocess.run([BIN / "peak", str(THREADS)], check=True, capture_output=True, text=True).stdout)
-    print(f"peak of this machine, {THREADS} threads: {peak['gflops']:.0f} GFLOP/s float32, copy {peak['copy_gbps']:.1f} GB/s")
+    print(f"peak of this machine, {THREADS} threads: {peak['gflops']:.0f} GFLOP/s float32, memory {peak['gbps']:.1f} GB/s")
     print(f"{'kernel':42}{'GFLOP/s':>9}{'share':>7}{'wanted':>7}{'ONNX RT':>9}")
     cases = []
     for channels, size in [(64, 56), (128, 28), (256, 14), (512, 7)]:
