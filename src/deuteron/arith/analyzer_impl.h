@@ -189,4 +189,8 @@ struct Analyzer::Impl {
   };
 };
 
+/// Whether an expression holds loads or guards of loads: the branch of a select that does is computed whatever the
+/// select's condition, so that nothing may be concluded from it.
+bool MayFault(const PrimExpr& expr);
+
 }  // namespace deuteron::arith

@@ -136,6 +136,13 @@ TEST_F(SimplifyTest, MinMaxSelect) {
   Check(tir::Select(f_ < 4, Min(f_, I64(3)), Max(f_, I64(4))), f_);
 }
 
+/// Both branches of a select are computed: a guard in one may not lean on its condition.
+TEST_F(SimplifyTest, GuardsInSelects) {
+  const PrimExpr guarded = IfThenElse(f_ < 5, n_, m_);
+  Check(tir::Select(f_ < 4, guarded, m_), tir::Select(f_ < 4, guarded, m_));
+  Check(IfThenElse(f_ < 4, guarded, m_), IfThenElse(f_ < 4, n_, m_));
+}
+
 TEST_F(SimplifyTest, Conditions) {
   Check(x_ * 4 + FloorMod(f_, 4) < 32, x_ < 8);
   Check(x_ + 1 < y_ + 1, x_ < y_);

@@ -33,11 +33,24 @@ bool IsIfThenElse(const tir::CallNode* call) {
 
 }  // namespace
 
+bool MayFault(const PrimExpr& expr) {
+  bool may_fault = false;
+  PostOrderVisit(expr, [&](const PrimExpr& node) {
+    const auto* call = node.as<tir::CallNode>();
+    may_fault |= node->kind == ExprKind::kBufferLoad || node->kind == ExprKind::kProducerLoad ||
+                 (call != nullptr && IsIfThenElse(call));
+  });
+  return may_fault;
+}
+
 Poly Analyzer::Impl::ToPoly(const PrimExpr& expr) {
   switch (expr->kind) {
-    case ExprKind::kIntImm: return ConstPoly(static_cast<const tir::IntImmNode*>(expr.get())->value);
-    case ExprKind::kVar: return AtomValue(VarAtom(GetRef<tir::Var>(static_cast<const tir::VarNode*>(expr.get()))));
-    default: break;
+    case ExprKind::kIntImm:
+      return ConstPoly(static_cast<const tir::IntImmNode*>(expr.get())->value);
+    case ExprKind::kVar:
+      return AtomValue(VarAtom(GetRef<tir::Var>(static_cast<const tir::VarNode*>(expr.get()))));
+    default:
+      break;
   }
   if (expr.unique()) return ComputePoly(expr);
   if (auto it = poly_memo.find(expr.get()); it != poly_memo.end() && it->second.epoch == epoch) {
@@ -52,14 +65,16 @@ Poly Analyzer::Impl::ComputePoly(const PrimExpr& expr) {
   try {
     switch (expr->kind) {
       case ExprKind::kAdd:
-      case ExprKind::kSub: return SumToPoly(expr);
+      case ExprKind::kSub:
+        return SumToPoly(expr);
       case ExprKind::kMul:
       case ExprKind::kFloorDiv:
       case ExprKind::kFloorMod:
       case ExprKind::kDiv:
       case ExprKind::kMod:
       case ExprKind::kMin:
-      case ExprKind::kMax: return BinaryToPoly(static_cast<const BinaryNode*>(expr.get()));
+      case ExprKind::kMax:
+        return BinaryToPoly(static_cast<const BinaryNode*>(expr.get()));
       case ExprKind::kSelect: {
         const auto* op = static_cast<const tir::SelectNode*>(expr.get());
         return ConditionalToPoly(expr, op->condition, op->true_value, op->false_value, true);
@@ -69,7 +84,8 @@ Poly Analyzer::Impl::ComputePoly(const PrimExpr& expr) {
         if (IsIfThenElse(op)) return ConditionalToPoly(expr, op->args[0], op->args[1], op->args[2], false);
         return OpaqueToPoly(expr);
       }
-      default: return OpaqueToPoly(expr);
+      default:
+        return OpaqueToPoly(expr);
     }
   } catch (const PolyOverflow&) {
     const auto* op = static_cast<const BinaryNode*>(expr.get());
@@ -143,9 +159,12 @@ Poly Analyzer::Impl::BinaryToPoly(const BinaryNode* op) {
       if (!non_negative || is_data) return opaque(is_data);
       return op->kind == ExprKind::kDiv ? FloorDivPoly(a, b, dtype) : FloorModPoly(a, b, dtype);
     }
-    case ExprKind::kMin: return MinMax(true, a, b, dtype);
-    case ExprKind::kMax: return MinMax(false, a, b, dtype);
-    default: DEUTERON_UNREACHABLE();
+    case ExprKind::kMin:
+      return MinMax(true, a, b, dtype);
+    case ExprKind::kMax:
+      return MinMax(false, a, b, dtype);
+    default:
+      DEUTERON_UNREACHABLE();
   }
 }
 
@@ -164,19 +183,20 @@ Poly Analyzer::Impl::MinMax(bool is_min, const Poly& a, const Poly& b, DataType 
   return AtomPoly(OpAtom(kind, b, a, dtype));
 }
 
-Poly Analyzer::Impl::ConditionalToPoly(const PrimExpr& expr, const PrimExpr& condition,
-                                       const PrimExpr& true_value, const PrimExpr& false_value,
-                                       bool is_select) {
+Poly Analyzer::Impl::ConditionalToPoly(const PrimExpr& expr, const PrimExpr& condition, const PrimExpr& true_value,
+                                       const PrimExpr& false_value, bool is_select) {
   PrimExpr simple = Rewrite(condition);
   if (const auto value = AsConstInt(simple)) return ToPoly(*value != 0 ? true_value : false_value);
-  Undo undo = BeginAssume();
-  Assume(simple, &undo);
-  Poly on_true = ToPoly(true_value);
-  Revert(undo);
-  undo = BeginAssume();
-  Assume(!simple, &undo);
-  Poly on_false = ToPoly(false_value);
-  Revert(undo);
+  const auto branch = [&](const PrimExpr& assumed, const PrimExpr& value) {
+    if (is_select && MayFault(value)) return ToPoly(value);
+    Undo undo = BeginAssume();
+    Assume(assumed, &undo);
+    Poly poly = ToPoly(value);
+    Revert(undo);
+    return poly;
+  };
+  const Poly on_true = branch(simple, true_value);
+  const Poly on_false = branch(!simple, false_value);
   if (on_true == on_false) return on_true;
   const DataType dtype = expr.dtype();
   PrimExpr x = Emit(on_true, dtype);
@@ -201,8 +221,11 @@ Poly Analyzer::Impl::OpaqueToPoly(const PrimExpr& expr) {
       case ExprKind::kLet:
       case ExprKind::kReduce:
       case ExprKind::kBufferLoad:
-      case ExprKind::kProducerLoad: is_data = true; break;
-      default: break;
+      case ExprKind::kProducerLoad:
+        is_data = true;
+        break;
+      default:
+        break;
     }
   });
   return AtomPoly(OpaqueAtom(simple, is_data));
@@ -258,13 +281,22 @@ int32_t Analyzer::Impl::OpAtom(AtomKind kind, const Poly& a, const Poly& b, Data
   Atom atom;
   atom.kind = kind;
   switch (kind) {
-    case AtomKind::kFloorDiv: atom.expr = tir::FloorDiv(x, y); break;
-    case AtomKind::kFloorMod: atom.expr = tir::FloorMod(x, y); break;
-    case AtomKind::kMin: atom.expr = tir::Min(x, y); break;
-    case AtomKind::kMax: atom.expr = tir::Max(x, y); break;
+    case AtomKind::kFloorDiv:
+      atom.expr = tir::FloorDiv(x, y);
+      break;
+    case AtomKind::kFloorMod:
+      atom.expr = tir::FloorMod(x, y);
+      break;
+    case AtomKind::kMin:
+      atom.expr = tir::Min(x, y);
+      break;
+    case AtomKind::kMax:
+      atom.expr = tir::Max(x, y);
+      break;
     case AtomKind::kVar:
     case AtomKind::kSelect:
-    case AtomKind::kOpaque: DEUTERON_UNREACHABLE();
+    case AtomKind::kOpaque:
+      DEUTERON_UNREACHABLE();
   }
   atom.is_data = IsData(a) || IsData(b);
   atom.cost = static_cast<int32_t>(std::min<int64_t>(Cost(a) + Cost(b) + 1, INT32_MAX / 2));

@@ -49,19 +49,26 @@ PrimExpr FoldFloat(const BinaryNode* op, const PrimExpr& a, const PrimExpr& b) {
     case ExprKind::kMax:
       if (ExprEqual(a, b)) return a;
       break;
-    default: break;
+    default:
+      break;
   }
   return PrimExpr();
 }
 
 ExprKind Inverse(ExprKind kind) {
   switch (kind) {
-    case ExprKind::kEQ: return ExprKind::kNE;
-    case ExprKind::kNE: return ExprKind::kEQ;
-    case ExprKind::kLT: return ExprKind::kGE;
-    case ExprKind::kLE: return ExprKind::kGT;
-    case ExprKind::kGT: return ExprKind::kLE;
-    default: return ExprKind::kLT;
+    case ExprKind::kEQ:
+      return ExprKind::kNE;
+    case ExprKind::kNE:
+      return ExprKind::kEQ;
+    case ExprKind::kLT:
+      return ExprKind::kGE;
+    case ExprKind::kLE:
+      return ExprKind::kGT;
+    case ExprKind::kGT:
+      return ExprKind::kLE;
+    default:
+      return ExprKind::kLT;
   }
 }
 
@@ -101,8 +108,8 @@ class Rewriter : public ExprMutator {
   PrimExpr VisitSelect_(const tir::SelectNode* op) override {
     PrimExpr condition = VisitExpr(op->condition);
     if (const auto value = AsConstInt(condition)) return VisitExpr(*value != 0 ? op->true_value : op->false_value);
-    PrimExpr true_value = UnderAssumption(condition, op->true_value);
-    PrimExpr false_value = UnderAssumption(Negate(condition), op->false_value);
+    PrimExpr true_value = SelectBranch(condition, op->true_value);
+    PrimExpr false_value = SelectBranch(Negate(condition), op->false_value);
     if (ExprEqual(true_value, false_value)) return true_value;
     if (condition.same_as(op->condition) && true_value.same_as(op->true_value) &&
         false_value.same_as(op->false_value)) {
@@ -156,6 +163,12 @@ class Rewriter : public ExprMutator {
     return tir::Not(condition);
   }
 
+  /// Both branches of a select are computed, whatever its condition: guards inside, and indices of loads, must hold
+  /// without it.
+  PrimExpr SelectBranch(const PrimExpr& condition, const PrimExpr& expr) {
+    return MayFault(expr) ? VisitExpr(expr) : UnderAssumption(condition, expr);
+  }
+
   PrimExpr UnderAssumption(const PrimExpr& condition, const PrimExpr& expr) {
     if (!condition.dtype().is_scalar() || expr->kind == ExprKind::kFloatImm || expr->kind == ExprKind::kIntImm ||
         expr->kind == ExprKind::kVar) {
@@ -202,8 +215,8 @@ class Rewriter : public ExprMutator {
         }
         // All lanes in one block of the divisor.
         const Poly rest = impl_->FloorModPoly(impl_->ToPoly(x->base), ConstPoly(*divisor), x->base.dtype());
-        if (*stride <= 0 || !impl_->ProveNonNegative(
-                                OffsetPoly(ScalePoly(rest, -1), *divisor - 1 - *stride * (x->lanes - 1)), 1)) {
+        if (*stride <= 0 ||
+            !impl_->ProveNonNegative(OffsetPoly(ScalePoly(rest, -1), *divisor - 1 - *stride * (x->lanes - 1)), 1)) {
           return PrimExpr();
         }
         PrimExpr base = scalar(op->kind, x->base, y->base);
@@ -224,7 +237,8 @@ class Rewriter : public ExprMutator {
         if (first_lane < 0 || impl_->DecideCompare(op->kind, last(*x), last(*y), 1) != first_lane) return PrimExpr();
         return splat(first_lane == 1 ? True() : False());
       }
-      default: return PrimExpr();
+      default:
+        return PrimExpr();
     }
   }
 
@@ -248,12 +262,14 @@ bool IsIndexArithmetic(const PrimExpr& expr) {
     case ExprKind::kFloorMod:
     case ExprKind::kMin:
     case ExprKind::kMax:
-    case ExprKind::kSelect: return true;
+    case ExprKind::kSelect:
+      return true;
     case ExprKind::kCall: {
       static const Op if_then_else = Op::Get("tir.if_then_else");
       return static_cast<const tir::CallNode*>(expr.get())->op.same_as(if_then_else);
     }
-    default: return false;
+    default:
+      return false;
   }
 }
 
@@ -282,11 +298,13 @@ PrimExpr Analyzer::Impl::Rewrite(const PrimExpr& expr) {
   switch (expr->kind) {
     case ExprKind::kIntImm:
     case ExprKind::kFloatImm:
-    case ExprKind::kStringImm: return expr;
+    case ExprKind::kStringImm:
+      return expr;
     case ExprKind::kVar:
       if (!IsIndexType(expr.dtype())) return expr;
       break;
-    default: break;
+    default:
+      break;
   }
   const bool shared = !expr.unique();
   if (shared) {
@@ -296,13 +314,13 @@ PrimExpr Analyzer::Impl::Rewrite(const PrimExpr& expr) {
   }
   const int64_t start = epoch;
   PrimExpr result;
-  if (expr.dtype().is_bool() && (expr->kind == ExprKind::kAnd || expr->kind == ExprKind::kOr ||
-                                 expr->kind == ExprKind::kNot) && expr.dtype().is_scalar()) {
+  if (expr.dtype().is_bool() &&
+      (expr->kind == ExprKind::kAnd || expr->kind == ExprKind::kOr || expr->kind == ExprKind::kNot) &&
+      expr.dtype().is_scalar()) {
     result = RewriteLogic(expr);
   } else if (IsIndexType(expr.dtype()) && IsIndexArithmetic(expr)) {
     result = RewriteIndex(expr);
-  } else if (IsComparison(expr->kind) &&
-             IsIndexType(static_cast<const BinaryNode*>(expr.get())->a.dtype())) {
+  } else if (IsComparison(expr->kind) && IsIndexType(static_cast<const BinaryNode*>(expr.get())->a.dtype())) {
     try {
       result = RewriteCompare(static_cast<const BinaryNode*>(expr.get()));
     } catch (const PolyOverflow&) {
