@@ -93,6 +93,39 @@ TEST(ScheduleComputeAt, EpilogueAtTile) {
   }
 }
 
+/// Padding has more instances than its producer, a slice fewer.
+TEST(ScheduleComputeAt, ConsumersOfOtherExtents) {
+  const te::Tensor x = te::Placeholder({I64(6), I64(8)}, DataType::Float(32), "x");
+  const te::Tensor twice = te::Compute(
+      {I64(6), I64(8)},
+      [&](const Array<Var>& i) {
+        return x({i[0], i[1]}) + x({i[0], i[1]});
+      },
+      "twice");
+  const te::Tensor padded = te::Compute(
+      {I64(9), I64(8)},
+      [&](const Array<Var>& i) {
+        return deuteron::IfThenElse(i[0] < 6, twice({i[0], i[1]}), MakeConst(x->dtype, 1));
+      },
+      "padded");
+  Schedule s(te::CreatePrimFunc({x, padded}));
+  EXPECT_SCHEDULE_ERROR(s.ReverseComputeAt("padded", s.GetLoops("twice")[0]), "runs over more than dimension 0");
+  for (const int64_t rows : {1, 4}) {
+    const te::Tensor slice = te::Compute(
+        {I64(rows), I64(8)},
+        [&](const Array<Var>& i) {
+          return twice({i[0], i[1]});
+        },
+        "slice");
+    const PrimFunc func = te::CreatePrimFunc({x, slice});
+    Schedule r(func);
+    const Var row = r.GetLoops("twice")[0];
+    r.ReverseComputeAt("slice", row);
+    r.Parallel(row);
+    ExpectSame(func, r.func());
+  }
+}
+
 TEST(ScheduleComputeAt, IncompleteReductionIsRefused) {
   const PrimFunc func = Matmul(I64(8), 8, 8, true);
   Schedule s(func);

@@ -63,7 +63,9 @@ void UniteWith(Box* box, const Box& other, arith::Analyzer* analyzer) {
 /// Loops over given parts of a block's domain, around its realisation.
 class NestBuilder {
  public:
-  NestBuilder(const SBlock& block, arith::Analyzer* analyzer) : block_(block), analyzer_(analyzer) {}
+  /// `exactly`: each instance once over all parts, instead of at least those in the part.
+  NestBuilder(const SBlock& block, bool exactly, arith::Analyzer* analyzer)
+      : block_(block), exactly_(exactly), analyzer_(analyzer) {}
 
   /// The iterators in `sides` run over these, others over their domains; what leaves the domain is masked.
   Stmt Build(const std::unordered_map<const Object*, Side>& sides) {
@@ -94,7 +96,8 @@ class NestBuilder {
     }
     Stmt nest = SBlockRealize(std::move(values), Conjunction(conditions), block_);
     for (size_t i = loops.size(); i-- > 0;) {
-      nest = For(loops[i].first, MakeConst(loops[i].first.dtype(), 0), loops[i].second, ForKind::kSerial, std::move(nest));
+      nest =
+          For(loops[i].first, MakeConst(loops[i].first.dtype(), 0), loops[i].second, ForKind::kSerial, std::move(nest));
     }
     return nest;
   }
@@ -109,13 +112,14 @@ class NestBuilder {
       const arith::ConstIntBound bound = analyzer_->Bound(part);
       if (bound.max_value != arith::ConstIntBound::kPosInf) part = MakeConst(part.dtype(), bound.max_value);
     }
-    if (analyzer_->CanProve(part >= *extent)) return false;
+    if (analyzer_->CanProve(part >= *extent) && (!exactly_ || analyzer_->CanProve(side.min <= *min))) return false;
     *min = CastTo(min->dtype(), side.min);
     *extent = CastTo(extent->dtype(), part);
     return true;
   }
 
   const SBlock& block_;
+  const bool exactly_;
   arith::Analyzer* analyzer_;
 };
 
@@ -183,8 +187,8 @@ void CheckMovable(const PrimFunc& func, const Path& path, const Var& loop, const
   }
   for (const For& around : LoopsOf(path)) {
     if (around->loop_var.same_as(loop)) {
-      DEUTERON_SCHEDULE_ERROR << what << ": block " << realize->block->name_hint << " is under loop "
-                              << loop->name_hint << " already";
+      DEUTERON_SCHEDULE_ERROR << what << ": block " << realize->block->name_hint << " is under loop " << loop->name_hint
+                              << " already";
     }
   }
 }
@@ -253,7 +257,7 @@ void Schedule::ComputeAt(const Block& name, const Loop& loop_var) {
   }
   const std::string conflict = WhyNotMove(scope, PositionOf(scope, RealizeOf(path)), last_under, flows);
   if (!conflict.empty()) DEUTERON_SCHEDULE_ERROR << "compute_at of block " << name << ": " << conflict;
-  const Stmt nest = NestBuilder(block, &analyzer).Build(sides);
+  const Stmt nest = NestBuilder(block, false, &analyzer).Build(sides);
 
   PrimFunc func = ReplaceIn(func_, path, Stmt());
   const std::vector<Stmt> children = Children(Downcast<For>(FindLoop(func, loop_var).back())->body);
@@ -304,13 +308,15 @@ void Schedule::ReverseComputeAt(const Block& name, const Loop& loop_var) {
       }
       producers.insert(writer_name);
       for (size_t i = 0; i < writer->iter_values.size(); ++i) {
-        if (writer->block->iter_vars[i]->type() == IterVarType::kReduce && UsesAny(writer->iter_values[i], outer_loops)) {
+        if (writer->block->iter_vars[i]->type() == IterVarType::kReduce &&
+            UsesAny(writer->iter_values[i], outer_loops)) {
           DEUTERON_SCHEDULE_ERROR << "reverse_compute_at: the reduction of block " << writer_name
                                   << " is not complete under loop " << loop_var->name_hint;
         }
       }
       for (const BufferRegion& write : writer->block->writes) {
-        if (write->buffer.same_as(read->buffer)) UniteWith(&box, RegionUnder(loop, writer, write, &analyzer), &analyzer);
+        if (write->buffer.same_as(read->buffer))
+          UniteWith(&box, RegionUnder(loop, writer, write, &analyzer), &analyzer);
       }
     }
     if (box.empty()) continue;
@@ -320,10 +326,18 @@ void Schedule::ReverseComputeAt(const Block& name, const Loop& loop_var) {
     for (size_t d = 0; d < box.size(); ++d) {
       const Range& range = read->region[d];
       if (IsOne(range->extent) && range->min->kind == ExprKind::kVar && seen.insert(range->min.get()).second) {
+        const auto iter = std::find_if(block->iter_vars.begin(), block->iter_vars.end(),
+                                       [&](const IterVar& i) { return i->var.same_as(range->min); });
+        // Padding has instances that no part of the buffer asks for.
+        if (iter == block->iter_vars.end() || !analyzer.CanProve((*iter)->dom->min >= 0) ||
+            !analyzer.CanProve((*iter)->dom->min + (*iter)->dom->extent <= read->buffer->shape[d])) {
+          DEUTERON_SCHEDULE_ERROR << "reverse_compute_at: block " << name << " runs over more than dimension " << d
+                                  << " of buffer " << read->buffer->name;
+        }
         auto [it, inserted] = sides.try_emplace(range->min.get(), box[d]);
-        if (!inserted && !(box[d].min.defined() && it->second.min.defined() &&
-                           analyzer.CanProveEqual(box[d].min, it->second.min) &&
-                           analyzer.CanProveEqual(box[d].max, it->second.max))) {
+        if (!inserted &&
+            !(box[d].min.defined() && it->second.min.defined() && analyzer.CanProveEqual(box[d].min, it->second.min) &&
+              analyzer.CanProveEqual(box[d].max, it->second.max))) {
           DEUTERON_SCHEDULE_ERROR << "reverse_compute_at: the operands of block " << name << " are produced in "
                                   << "different parts under loop " << loop_var->name_hint;
         }
@@ -357,12 +371,11 @@ void Schedule::ReverseComputeAt(const Block& name, const Loop& loop_var) {
     const Side& side = it->second;
     if (!side.min.defined() || !side.max.defined() ||
         !analyzer.CanProve(side.max - side.min + 1 >= iter->dom->extent)) {
-      DEUTERON_SCHEDULE_ERROR << "reverse_compute_at: block " << name << " reduces over "
-                              << iter->var->name_hint << ", of which loop " << loop_var->name_hint
-                              << " produces a part only";
+      DEUTERON_SCHEDULE_ERROR << "reverse_compute_at: block " << name << " reduces over " << iter->var->name_hint
+                              << ", of which loop " << loop_var->name_hint << " produces a part only";
     }
   }
-  const Stmt nest = NestBuilder(block, &analyzer).Build(sides);
+  const Stmt nest = NestBuilder(block, true, &analyzer).Build(sides);
   PrimFunc func = ReplaceIn(func_, path, Stmt());
   const std::vector<Stmt> children = Children(Downcast<For>(FindLoop(func, loop_var).back())->body);
   func_ = InsertUnder(func, loop_var, nest, static_cast<size_t>(ChildrenWith(children, producers).second) + 1);
