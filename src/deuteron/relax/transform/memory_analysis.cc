@@ -125,6 +125,7 @@ void MemoryAnalysis::VisitSeq(const SeqExpr& seq, bool in_branch) {
         ++step_;
         steps_[match->var.get()] = step_;
         origins_[match->var.get()] = Of(match->value);
+        Touch(match->value);  // its shape is looked at, whether or not the variable is used
         continue;
       }
       const auto* bound = binding.as<VarBindingNode>();
