@@ -62,21 +62,29 @@ bool HasKnownShape(const Type& type) {
 /// Fuses the dataflow blocks of one function.
 class BlockFuser {
  public:
-  BlockFuser(const IRModule& module, const Settings& settings, FusedFunctions* functions,
-             transform::DecisionLog* log)
+  BlockFuser(const IRModule& module, const Settings& settings, FusedFunctions* functions, transform::DecisionLog* log)
       : module_(module), settings_(settings), functions_(functions), log_(log) {}
 
   Function Fuse(const GlobalVar& name, const Function& function) {
     fusion::FusionRecord record(log_, name->name_hint);
     record_ = &record;
     packed_params_.clear();
+    known_symbols_.clear();
+    for (const Var& param : function->params) NoteSymbols(param.ty());
     if (const auto num_input = function->GetAttr<int64_t>("num_input")) {
       for (size_t i = *num_input; i < function->params.size(); ++i) packed_params_.insert(function->params[i].get());
     }
     const auto blocks = function->body->blocks.Map([&](const BindingBlock& block) {
-      if (block->IsInstance<DataflowBlockNode>()) return FuseBlock(block);
-      record.AddPlainBlock(block->bindings);
-      return block;
+      BindingBlock fused = block;
+      if (block->IsInstance<DataflowBlockNode>()) {
+        fused = FuseBlock(block);
+      } else {
+        record.AddPlainBlock(block->bindings);
+      }
+      for (const Binding& binding : block->bindings) {
+        if (const auto* cast = binding.as<MatchCastNode>()) NoteSymbols(cast->ty);
+      }
+      return fused;
     });
     if (blocks.same_as(function->body->blocks)) return function;
     return WithBody(function, SeqExpr(blocks, function->body->body, function->body->span));
@@ -135,16 +143,23 @@ class BlockFuser {
       graph->AddEdge(it->second, node, EdgeKind(kind, leaf.ty().as<TensorTypeNode>(), result));
     });
     if (cast != nullptr) {
-      for (const tir::Var& symbol : DefinedSymbolicVars(cast->ty)) symbol_node_.emplace(symbol.get(), node);
+      // A symbol that is known already is compared with, not defined.
+      for (const tir::Var& symbol : DefinedSymbolicVars(cast->ty)) {
+        if (!known_symbols_.count(symbol.get())) symbol_node_.emplace(symbol.get(), node);
+      }
     }
   }
 
   OpPatternKind EdgeKind(OpPatternKind kind, const TensorTypeNode* from, const TensorTypeNode* to) const {
     if (!settings_.options.relay_rules) return kind;
     if (kind == OpPatternKind::kTuple) return OpPatternKind::kInjective;
-    const bool same_shape = kind == OpPatternKind::kBroadcast && from && to && from->has_shape() &&
-                            to->has_shape() && ExprEqual(*from->shape, *to->shape);
+    const bool same_shape = kind == OpPatternKind::kBroadcast && from && to && from->has_shape() && to->has_shape() &&
+                            ExprEqual(*from->shape, *to->shape);
     return same_shape ? OpPatternKind::kElemWise : kind;
+  }
+
+  void NoteSymbols(const Type& type) {
+    for (const tir::Var& symbol : DefinedSymbolicVars(type)) known_symbols_.insert(symbol.get());
   }
 
   /// Edges from the match_casts that define symbols to what mentions them.
@@ -223,6 +238,8 @@ class BlockFuser {
   transform::DecisionLog* log_;
   fusion::FusionRecord* record_ = nullptr;
   std::unordered_set<const Object*> packed_params_;
+  /// Symbols that parameters and earlier blocks define.
+  std::unordered_set<const Object*> known_symbols_;
   std::unordered_map<const Object*, OpPatternKind> kernel_kinds_;
 
   // Of the current block:
@@ -243,8 +260,8 @@ IRModule RunFuseOps(IRModule module, const FuseOpsOptions& options, const transf
   FusedFunctions functions(module);
   const IRModule original = module;
   BlockFuser fuser(original, settings, &functions, context.decisions.get());
-  module = UpdateFunctions(std::move(module),
-                           [&](const GlobalVar& name, const Function& f) { return fuser.Fuse(name, f); });
+  module =
+      UpdateFunctions(std::move(module), [&](const GlobalVar& name, const Function& f) { return fuser.Fuse(name, f); });
   for (auto& [var, func] : functions.TakeAdded()) module.Update(var, std::move(func));
   return module;
 }
@@ -252,10 +269,9 @@ IRModule RunFuseOps(IRModule module, const FuseOpsOptions& options, const transf
 }  // namespace
 
 Pass FuseOps(FuseOpsOptions options) {
-  return transform::ModulePass({.name = "FuseOps"},
-                               [options](IRModule module, const transform::PassContext& context) {
-                                 return RunFuseOps(std::move(module), options, context);
-                               });
+  return transform::ModulePass({.name = "FuseOps"}, [options](IRModule module, const transform::PassContext& context) {
+    return RunFuseOps(std::move(module), options, context);
+  });
 }
 
 }  // namespace deuteron::relax

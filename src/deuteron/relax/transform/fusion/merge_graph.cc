@@ -140,11 +140,13 @@ BindingBlock MergeGraph::Emit(FusedFunctions* functions) {
     if (callee.defined()) {
       Inline(node, callee, &flat);
     } else {
-      // A projection of a call that was inlined is bound already.
+      // A projection of a call that was inlined is bound already, unless the result is a tuple by name.
       const auto* item = BoundValue(bindings_[node]).as<TupleGetItemNode>();
       const auto tuple = item ? node_of_.find(item->tuple.get()) : node_of_.end();
-      const bool bound = merged && tuple != node_of_.end() &&
-                         analyzer_->PrimitiveCallee(BoundValue(bindings_[tuple->second])).defined();
+      const Function inlined = merged && tuple != node_of_.end()
+                                   ? analyzer_->PrimitiveCallee(BoundValue(bindings_[tuple->second]))
+                                   : Function();
+      const bool bound = inlined.defined() && inlined->body->body->kind == RelaxKind::kTuple;
       if (!bound) flat.push_back(bindings_[node]);
     }
     for (uint32_t i = begin[node]; i < flat.size(); ++i) {
