@@ -7,6 +7,9 @@
 #include "deuteron/backend/backends.h"
 #include "deuteron/driver/constant_evaluator.h"
 #include "deuteron/driver/pipeline.h"
+#include "deuteron/relax/dpl/pattern_text.h"
+#include "deuteron/relax/dpl/registry.h"
+#include "deuteron/relax/transform/fuse_ops_by_pattern.h"
 #include "deuteron/relax/transform/library_passes.h"
 #include "deuteron/relax/transform/passes.h"
 #include "deuteron/relax/transform/vm_passes.h"
@@ -45,6 +48,27 @@ transform::Pass MakeLiftTransformParams(const PassArguments& args) {
   const bool is_list = value != args.values().end() && value->second.is_array();
   if (is_list) return relax::LiftTransformParams(true, args.Strings("shared_transform"));
   return relax::LiftTransformParams(args.Bool("shared_transform", false));
+}
+
+/// Patterns, each as `name = text` (relax/dpl/pattern_text.h) or as the name or prefix of registered ones.
+std::vector<relax::FusionPattern> ReadPatterns(const std::vector<std::string>& texts) {
+  std::vector<relax::FusionPattern> patterns;
+  for (const std::string& text : texts) {
+    const size_t equals = text.find('=');
+    if (equals == std::string::npos) {
+      const auto known = relax::GetPatternsWithPrefix(text);
+      if (known.empty()) {
+        DEUTERON_THROW(UsageError) << "FuseOpsByPattern: no registered pattern begins with \"" << text
+                                   << "\"; write one as \"name = relax.matmul(_, _)\"";
+      }
+      patterns.insert(patterns.end(), known.begin(), known.end());
+      continue;
+    }
+    const size_t end = text.find_last_not_of(' ', equals - 1);
+    auto parsed = relax::dpl::ParsePattern(std::string_view(text).substr(equals + 1));
+    patterns.push_back({text.substr(0, end + 1), std::move(parsed.pattern), std::move(parsed.named)});
+  }
+  return patterns;
 }
 
 std::vector<PassEntry>& Table() {
@@ -104,6 +128,14 @@ std::vector<PassEntry>& Table() {
          return relax::FuseOps({.fuse_opt_level = static_cast<int>(args.Int("fuse_opt_level", -1)),
                                 .wrap_single = args.Bool("wrap_single", false),
                                 .relay_rules = args.Bool("relay_rules", false)});
+       }},
+      {"FuseOpsByPattern", "makes what patterns match functions of their own, for libraries",
+       {"patterns", "bind_constants", "annotate_codegen", "entry_functions"},
+       [](Args args) {
+         return relax::FuseOpsByPattern(ReadPatterns(args.Strings("patterns")),
+                                        {.bind_constants = args.Bool("bind_constants", true),
+                                         .annotate_codegen = args.Bool("annotate_codegen", false),
+                                         .entry_functions = args.Strings("entry_functions")});
        }},
       {"SeparateOutputs", "gives each result of an injective kernel a kernel of its own where that fuses", {},
        [](Args) { return relax::SeparateOutputs(); }},

@@ -62,6 +62,16 @@ std::span<const Reason> Reasons() {
       {"path-through-another", "A path from one to the other leads through a kernel outside.",
        "Move that work before or behind both."},
       {"too-far-apart", "Too many operators lie between the two to exclude a cycle.", ""},
+      {"pattern-matched", "A library's pattern matched: its operators are one function.", ""},
+      {"pattern-check-refused",
+       "A pattern matched, but its check refused: a dtype, shape or layout that the library does not take, or a value "
+       "that is used outside too.",
+       "See the checks of the back end's pattern."},
+      {"pattern-overlap", "A pattern matched operators of which some are in an earlier match of the same pattern.", ""},
+      {"pattern-cycle",
+       "A pattern matched, but an operator outside needs one of its values and computes another: they cannot be one "
+       "function.",
+       "Compute the value that is used outside a second time."},
       {"not-profitable", "The kernel would read, write or compute more than the two do apart, or save too little.",
        "Larger intermediate values, or fewer consumers, change the balance."},
   };

@@ -105,7 +105,8 @@ class BlockFuser {
     if (emitter.any()) {
       const auto symbols = [this](uint32_t node) { return SymbolDefinitions(bindings_[node]); };
       using More = std::function<std::vector<uint32_t>(uint32_t)>;
-      fused = DataflowBlock(emitter.Emit(functions_, node_of_, symbol_node_.empty() ? More() : More(symbols)));
+      emitter.Complete(node_of_, symbol_node_.empty() ? More() : More(symbols));
+      fused = DataflowBlock(emitter.Emit(functions_));
     }
     record_->AddBlock({bindings_, graph, partition, causes_, emitter, settings_.max_depth, settings_.max_arguments});
     return fused;

@@ -15,7 +15,7 @@ size_t FusedFunctions::KeyHash::operator()(const std::vector<int64_t>& key) cons
   return hash;
 }
 
-FusedFunctions::FusedFunctions(const IRModule& module) : names_(module) {
+FusedFunctions::FusedFunctions(const IRModule& module, Finish finish) : names_(module), finish_(std::move(finish)) {
   for (const auto& [var, func] : module->functions) {
     const auto* function = func.as<FunctionNode>();
     const bool comparable = function && function->attrs.defined() && function->attrs->dict.size() == 1 &&
@@ -31,20 +31,25 @@ GlobalVar FusedFunctions::Get(const GroupFunction& group) {
 }
 
 GlobalVar FusedFunctions::GetByStructure(const GroupFunction& group) {
-  const Function function = group.Build({});
+  const Function function = group.Build();
   auto& candidates = by_structure_[StructuralHash::Hash(function)];
   for (const auto& [var, existing] : candidates) {
     if (StructurallyEqual(existing, function)) return var;
   }
-  GlobalVar var(names_.Unique(group.name()), function.ty());
+  const std::string name = names_.Unique(group.name());
+  Finished finished{function, ""};
+  if (finish_) {
+    finished = finish_(function);
+    finished.function = WithAttr(finished.function, "global_symbol", String(name + finished.suffix));
+  }
+  GlobalVar var(name + finished.suffix, function.ty());
   candidates.push_back({var, function});
-  added_.emplace_back(var, function);
+  added_.emplace_back(var, finished.function);
   return var;
 }
 
-GroupEmitter::GroupEmitter(const std::vector<Binding>& bindings, const std::vector<uint32_t>& group, bool wrap_single)
-    : bindings_(bindings), group_of_(bindings.size()) {
-  const auto count = static_cast<uint32_t>(bindings.size());
+void GroupEmitter::AddMembers(const std::vector<uint32_t>& group) {
+  const auto count = static_cast<uint32_t>(bindings_.size());
   std::vector<uint32_t> number(count, UINT32_MAX);
   for (uint32_t i = 0; i < count; ++i) {
     uint32_t& mine = number[group[i]];
@@ -57,6 +62,11 @@ GroupEmitter::GroupEmitter(const std::vector<Binding>& bindings, const std::vect
   }
   functions_.resize(members_.size());
   names_.assign(members_.size(), String());
+}
+
+GroupEmitter::GroupEmitter(const std::vector<Binding>& bindings, const std::vector<uint32_t>& group, bool wrap_single)
+    : bindings_(bindings), group_of_(bindings.size()) {
+  AddMembers(group);
   for (uint32_t g = 0; g < members_.size(); ++g) {
     const auto& members = members_[g];
     if (members.size() == 1 && !(wrap_single && IsAnyCallTIR(BoundValue(bindings[members[0]])))) continue;
@@ -66,13 +76,25 @@ GroupEmitter::GroupEmitter(const std::vector<Binding>& bindings, const std::vect
   }
 }
 
+GroupEmitter::GroupEmitter(const std::vector<Binding>& bindings, const std::vector<uint32_t>& group,
+                           const std::function<const GroupFunction::Options*(uint32_t first)>& options)
+    : bindings_(bindings), group_of_(bindings.size()) {
+  AddMembers(group);
+  for (uint32_t g = 0; g < members_.size(); ++g) {
+    const GroupFunction::Options* wanted = options(members_[g][0]);
+    if (wanted == nullptr) continue;
+    functions_[g] = std::make_unique<GroupFunction>(*wanted);
+    for (const uint32_t i : members_[g]) functions_[g]->Append(bindings[i]);
+  }
+}
+
 bool GroupEmitter::any() const {
   return std::any_of(functions_.begin(), functions_.end(), [](const auto& function) { return function != nullptr; });
 }
 
-/// Finds which variables cross between groups, and which groups depend on which.
-void GroupEmitter::FindBoundaries(const std::unordered_map<const Object*, uint32_t>& node_of,
-                                  const std::function<std::vector<uint32_t>(uint32_t)>& more_dependencies) {
+/// Finds which variables cross between groups, and which groups depend on which; completes the groups.
+void GroupEmitter::Complete(const std::unordered_map<const Object*, uint32_t>& node_of,
+                            const std::function<std::vector<uint32_t>(uint32_t)>& more_dependencies) {
   depends_.assign(members_.size(), {});
   for (uint32_t i = 0; i < bindings_.size(); ++i) {
     const uint32_t user = group_of_[i];
@@ -92,11 +114,17 @@ void GroupEmitter::FindBoundaries(const std::unordered_map<const Object*, uint32
       for (const uint32_t before : more_dependencies(i)) depend(before);
     }
   }
+  for (const auto& group : functions_) {
+    if (group != nullptr && !group->outputs().empty()) group->Finish();
+  }
 }
 
-Array<Binding> GroupEmitter::Emit(FusedFunctions* functions, const std::unordered_map<const Object*, uint32_t>& node_of,
-                                  const std::function<std::vector<uint32_t>(uint32_t)>& more_dependencies) {
-  FindBoundaries(node_of, more_dependencies);
+const GroupFunction* GroupEmitter::function(uint32_t group) const {
+  const GroupFunction* function = functions_[group].get();
+  return function == nullptr || function->outputs().empty() ? nullptr : function;
+}
+
+Array<Binding> GroupEmitter::Emit(FusedFunctions* functions) {
   const auto order = TopologicalOrder(
       static_cast<uint32_t>(members_.size()), [this](uint32_t group) -> const auto& { return depends_[group]; });
   Array<Binding> emitted;
@@ -112,8 +140,7 @@ Array<Binding> GroupEmitter::Emit(FusedFunctions* functions, const std::unordere
 }
 
 void GroupEmitter::EmitCall(uint32_t number, FusedFunctions* functions, Array<Binding>* emitted) {
-  GroupFunction& group = *functions_[number];
-  group.Finish();
+  const GroupFunction& group = *functions_[number];
   const GlobalVar callee = functions->Get(group);
   names_[number] = callee->name_hint;
   Array<Expr> arguments;

@@ -18,7 +18,13 @@ namespace deuteron::relax::fusion {
 /// structurally equal share one.
 class FusedFunctions {
  public:
-  explicit FusedFunctions(const IRModule& module);
+  /// What becomes of a function that is made: another in its place, and what to append to its name.
+  struct Finished {
+    Function function;
+    std::string suffix;
+  };
+  using Finish = std::function<Finished(Function)>;
+  explicit FusedFunctions(const IRModule& module, Finish finish = nullptr);
 
   /// The function of a group that is finished.
   GlobalVar Get(const GroupFunction& group);
@@ -32,6 +38,7 @@ class FusedFunctions {
   GlobalVar GetByStructure(const GroupFunction& group);
 
   FunctionNames names_;
+  Finish finish_;
   std::unordered_map<std::vector<int64_t>, GlobalVar, KeyHash> by_key_;
   std::unordered_map<uint64_t, std::vector<std::pair<GlobalVar, BaseFunc>>> by_structure_;
   std::vector<std::pair<GlobalVar, BaseFunc>> added_;
@@ -45,6 +52,9 @@ class GroupEmitter {
   /// Groups of several bindings become functions, unless they compute nothing; groups of one call of a kernel
   /// too if `wrap_single`.
   GroupEmitter(const std::vector<Binding>& bindings, const std::vector<uint32_t>& group, bool wrap_single);
+  /// A group becomes a function where `options` of its first binding is not null.
+  GroupEmitter(const std::vector<Binding>& bindings, const std::vector<uint32_t>& group,
+               const std::function<const GroupFunction::Options*(uint32_t first)>& options);
 
   /// Whether any group becomes a function.
   bool any() const;
@@ -54,14 +64,17 @@ class GroupEmitter {
   /// The name of a group's function once it is emitted.
   const String& name(uint32_t group) const { return names_[group]; }
 
-  /// The block's new bindings. `node_of`: the binding of each variable. `more_dependencies`: the bindings that
-  /// have to come before one although it does not use their variables; may be empty.
-  Array<Binding> Emit(FusedFunctions* functions, const std::unordered_map<const Object*, uint32_t>& node_of,
-                      const std::function<std::vector<uint32_t>(uint32_t)>& more_dependencies = {});
+  /// Completes the groups, so that `Emit` may follow. `node_of`: the binding of each variable. `more_dependencies`: the
+  /// bindings that have to come before one although it does not use their variables; may be empty.
+  void Complete(const std::unordered_map<const Object*, uint32_t>& node_of,
+                const std::function<std::vector<uint32_t>(uint32_t)>& more_dependencies = {});
+  /// The function of a group, once complete; null if it stays as it is or nothing uses it.
+  const GroupFunction* function(uint32_t group) const;
+  /// The block's new bindings. A ModelError if groups depend on each other in a cycle.
+  Array<Binding> Emit(FusedFunctions* functions);
 
  private:
-  void FindBoundaries(const std::unordered_map<const Object*, uint32_t>& node_of,
-                      const std::function<std::vector<uint32_t>(uint32_t)>& more_dependencies);
+  void AddMembers(const std::vector<uint32_t>& group);
   void EmitCall(uint32_t number, FusedFunctions* functions, Array<Binding>* emitted);
 
   const std::vector<Binding>& bindings_;

@@ -195,6 +195,7 @@ class GroupFunction::Key {
   explicit Key(const GroupFunction& group) : group_(group) {}
 
   std::vector<int64_t> Make() {
+    if (!group_.options_.attrs.empty()) PutAddress(group_.options_.attrs.get());
     for (const Param& param : group_.params_) Write(param.type);
     Put(-1);
     for (const tir::Var& symbol : group_.free_symbols_) Write(symbol);
@@ -334,7 +335,7 @@ class GroupFunction::Builder {
  public:
   explicit Builder(const GroupFunction& group) : group_(group) {}
 
-  Function Build(const Map<String, Any>& attrs) {
+  Function Build(const Map<String, Any>& more) {
     Array<Var> params;
     for (const Param& param : group_.params_) {
       Var var(param.name, Renew(param.type));
@@ -357,7 +358,8 @@ class GroupFunction::Builder {
     Array<Expr> outputs;
     for (const Var& output : group_.outputs_) outputs.push_back(remap_.at(output.get()));
     const Expr result = outputs.size() == 1 ? outputs[0] : Expr(Tuple(std::move(outputs)));
-    Map<String, Any> all = attrs;
+    Map<String, Any> all = group_.options_.attrs;
+    for (const auto& [key, value] : more) all.Set(key, value);
     all.Set("Primitive", true);
     return Function(std::move(params), SeqExpr({DataflowBlock(std::move(bindings))}, result), result.ty(), true,
                     DictAttrs(std::move(all)));
@@ -447,6 +449,6 @@ class GroupFunction::Builder {
   ExprVarMap symbols_;
 };
 
-Function GroupFunction::Build(const Map<String, Any>& attrs) const { return Builder(*this).Build(attrs); }
+Function GroupFunction::Build(const Map<String, Any>& more) const { return Builder(*this).Build(more); }
 
 }  // namespace deuteron::relax::fusion

@@ -24,6 +24,8 @@ class GroupFunction {
     bool bind_constants = false;
     /// Begins the name of the function.
     std::string prefix = "fused";
+    /// Attributes of the function beside Primitive. Groups with the same map share functions by key.
+    Map<String, Any> attrs;
   };
   explicit GroupFunction(Options options) : options_(std::move(options)), name_(options_.prefix) {}
 
@@ -47,8 +49,8 @@ class GroupFunction {
   const std::vector<Expr>& arguments() const { return arguments_; }
   /// The type of the call: that of the output, or a tuple of them.
   Type ReturnType() const;
-  /// The function, its attributes `attrs` and Primitive.
-  Function Build(const Map<String, Any>& attrs) const;
+  /// The function, its attributes Primitive, those of the options and `more`.
+  Function Build(const Map<String, Any>& more = {}) const;
 
  private:
   struct Param {

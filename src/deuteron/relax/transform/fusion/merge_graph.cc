@@ -157,7 +157,8 @@ BindingBlock MergeGraph::Emit(FusedFunctions* functions) {
   std::unordered_map<const Object*, uint32_t> flat_node_of;
   for (uint32_t i = 0; i < flat.size(); ++i) flat_node_of.emplace(flat[i]->var.get(), i);
   GroupEmitter emitter(flat, group, false);
-  const Array<Binding> emitted = emitter.Emit(functions, flat_node_of);
+  emitter.Complete(flat_node_of);
+  const Array<Binding> emitted = emitter.Emit(functions);
   for (const auto& [root, at] : first) names_[root] = emitter.name(emitter.group_of(at));
   return DataflowBlock(emitted);
 }
