@@ -49,7 +49,7 @@ void Bench(const BenchOptions& options) {
   constexpr double kMiB = 1024 * 1024;
   const double activation_mib = static_cast<double>(executable.activation_bytes()) / kMiB;
   const double weights_mib = static_cast<double>(executable.weight_bytes()) / kMiB;
-  const std::string backend = options.model.compile.backend == "auto" ? "none" : options.model.compile.backend;
+  const std::string backend = executable.backend();
   if (options.json) {
     const nlohmann::ordered_json report = {
         {"model", options.model.model},   {"threads", executable.threads()}, {"backend", backend},

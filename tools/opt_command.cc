@@ -80,7 +80,7 @@ std::vector<transform::Pass> Passes(const OptCommandOptions& options) {
   std::vector<transform::Pass> passes;
   if (!options.pipeline.empty()) {
     const bool fuse = ToCompileOptions(options.model).fuses();
-    passes.push_back(transform::Sequential(Pipeline(options.pipeline, fuse), options.pipeline));
+    passes.push_back(transform::Sequential(Pipeline(options.pipeline, fuse, options.model.compile.backend), options.pipeline));
   }
   for (transform::Pass& pass : ParsePasses(options.passes)) passes.push_back(std::move(pass));
   return passes;

@@ -13,6 +13,7 @@ std::vector<Backend>& Table() {
   static auto* table = new std::vector<Backend>{
       {"dnnl",
        "oneDNN: convolutions, products, pooling, softmax, layer norm on CPUs",
+       dnnl::Partition,
        {dnnl::Generate, [] { return runtime::PluginProblem("dnnl"); }}},
   };
   return *table;
@@ -34,8 +35,8 @@ void RegisterBackend(Backend backend) {
   Table().push_back(std::move(backend));
 }
 
-relax::LibraryCodegen FindCodegen(const std::string& name) {
-  if (const Backend* backend = FindBackend(name)) return backend->codegen;
+const Backend& GetBackend(const std::string& name) {
+  if (const Backend* backend = FindBackend(name)) return *backend;
   std::vector<std::string_view> names;
   std::string known;
   for (const Backend& backend : Table()) {
@@ -45,5 +46,7 @@ relax::LibraryCodegen FindCodegen(const std::string& name) {
   DEUTERON_THROW(UsageError) << "there is no back end \"" << name << "\"" << DidYouMean(name, names)
                              << "; the back ends are: " << known;
 }
+
+relax::LibraryCodegen FindCodegen(const std::string& name) { return GetBackend(name).codegen; }
 
 }  // namespace deuteron::backend

@@ -15,6 +15,8 @@ struct Backend {
   /// "dnnl": the value of the attribute Codegen, what stands before the dot in names of patterns.
   std::string name;
   std::string description;
+  /// Puts what the library computes into functions with the attribute Composite (FuseOpsByPattern, or a pass like it).
+  std::function<transform::Pass()> partition;
   relax::LibraryCodegen codegen;
 };
 
@@ -24,7 +26,9 @@ const std::vector<Backend>& AllBackends();
 const Backend* FindBackend(std::string_view name);
 /// Adds a back end from outside of the library, before its first use. A UsageError if there is one of that name.
 void RegisterBackend(Backend backend);
-/// The code generator of a back end; a UsageError that lists them if there is none of that name. For RunCodegen.
+/// The back end of that name; a UsageError that lists them if there is none.
+const Backend& GetBackend(const std::string& name);
+/// Its code generator. For RunCodegen.
 relax::LibraryCodegen FindCodegen(const std::string& name);
 
 }  // namespace deuteron::backend

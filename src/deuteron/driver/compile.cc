@@ -7,6 +7,7 @@
 #include "deuteron/codegen/llvm/link.h"
 #include "deuteron/codegen/vm/artifact.h"
 #include "deuteron/codegen/vm/compile.h"
+#include "deuteron/driver/choose_backend.h"
 #include "deuteron/driver/constant_evaluator.h"
 #include "deuteron/driver/pass_registry.h"
 #include "deuteron/driver/pipeline.h"
@@ -115,6 +116,11 @@ std::vector<Tensor> Executable::Run(const std::map<std::string, Tensor>& inputs)
 const std::vector<TensorInfo>& Executable::inputs() const { return impl_->inputs; }
 const std::vector<TensorInfo>& Executable::outputs() const { return impl_->outputs; }
 int64_t Executable::num_kernels() const { return impl_->num_kernels; }
+std::string Executable::backend() const {
+  std::string names;
+  for (const std::string& plugin : codegen::PluginsOf(impl_->executable->program())) names += (names.empty() ? "" : ",") + plugin;
+  return names.empty() ? "none" : names;
+}
 int Executable::threads() const {
   auto instance = impl_->Acquire();
   const int threads = instance->threads();
@@ -192,6 +198,16 @@ ffi::Error AsFailureOfCodeGeneration(const ffi::Error& error, const IRModule& mo
 }  // namespace
 
 Executable Compile(IRModule module, const CompileOptions& options) {
+  if (options.backend == "auto") {
+    BackendChoice choice = ChooseBackend(module, options);
+    CompileOptions chosen = options;
+    chosen.backend = choice.backend;
+    // Instruments see one compilation only.
+    const bool compiled = choice.executable.has_value() && options.instruments.empty();
+    Executable executable = compiled ? *std::move(choice.executable) : Compile(std::move(module), chosen);
+    executable.impl_->decisions->Add(choice.decision);
+    return executable;
+  }
   const auto report = [&](const std::string& stage, int done, int total) {
     if (options.progress) options.progress(stage, done, total);
   };
@@ -202,7 +218,7 @@ Executable Compile(IRModule module, const CompileOptions& options) {
 
   scope.context().instruments.push_back(std::make_shared<StageInstrument>(report));
   module = transform::Sequential({
-      transform::Sequential(GraphPasses(options.fuses()), "graph"),
+      transform::Sequential(GraphPasses(options.fuses(), options.backend), "graph"),
       transform::Sequential(Pipeline("schedule"), "schedule"),
       transform::Sequential(MemoryPasses(), "memory"),
   })(std::move(module));

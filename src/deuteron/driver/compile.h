@@ -29,7 +29,8 @@ struct CompileOptions {
   bool fuse = true;
   /// Whether both of them ask for fusion.
   bool fuses() const { return fuse && opt_level > 0; }
-  /// "none", or "auto" (the same as long as there is no library).
+  /// "none": generated code does all; the name of a library (backend/backends.h): it does what it can; "auto": the best of
+  /// them, measured where a library has something to offer.
   std::string backend = "auto";
   /// Configuration keys of passes ("tvm_compat", …), as text.
   std::map<std::string, std::string> config;
@@ -67,6 +68,8 @@ class Executable {
 
   /// Kernel launches of one run of "main" (calls of generated kernels).
   int64_t num_kernels() const;
+  /// The libraries that compute parts of it ("dnnl"), separated by commas; "none" if there are none.
+  std::string backend() const;
   /// Threads that Run uses.
   int threads() const;
   /// Bytes of activations of the last run, and of constants.

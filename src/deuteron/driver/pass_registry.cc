@@ -111,6 +111,8 @@ std::vector<PassEntry>& Table() {
        }},
       {"FastMathTransform", "computes exp, tanh, erf and softmax by approximations", {},
        [](Args) { return relax::FastMathTransform(); }},
+      {"PartitionFor", "puts what a library computes into functions with the attribute Composite", {"backend"},
+       [](Args args) { return backend::GetBackend(args.String("backend", "dnnl")).partition(); }},
       {"MergeCompositeFunctions", "gathers neighbouring Composite functions of one library into functions for it", {},
        [](Args) { return relax::MergeCompositeFunctions(); }},
       {"RunCodegen", "has libraries' generators translate the functions that are marked for them",

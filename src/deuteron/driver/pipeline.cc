@@ -25,7 +25,7 @@ namespace {
 constexpr PipelineEntry kPipelines[] = {
     {"import", "tidies an imported graph, and evaluates what is constant in it",
      "CanonicalizeBindings, ConvertToDataflow, FoldBatchnormToConv2D, DecomposeOpsForInference, FoldConstant, "
-     "DeadCodeElimination, CombineMatmulsOfOneWeight, PackConvWeights"},
+     "DeadCodeElimination, @library, CombineMatmulsOfOneWeight, PackConvWeights"},
     {"fuse", "from operators to fused kernels",
      "LegalizeOps, AnnotateTIROpPattern, FoldConstant, SeparateOutputs, FuseOps, FuseReductions, FuseSiblings, FuseTIR, "
      "DeadCodeElimination"},
@@ -55,12 +55,15 @@ const PipelineEntry& FindPipeline(std::string_view name) {
 
 std::span<const PipelineEntry> AllPipelines() { return kPipelines; }
 
-std::string PipelineText(std::string_view name, bool fuse) {
+std::string PipelineText(std::string_view name, bool fuse, std::string_view backend) {
   std::string text;
   std::istringstream items(FindPipeline(name).passes);
   for (std::string item; std::getline(items >> std::ws, item, ',');) {
-    if (item[0] == '@') {
-      item = PipelineText(item.substr(1), fuse);
+    if (item == "@library") {
+      if (backend == "none" || backend == "auto") continue;
+      item = "PartitionFor(backend=" + std::string(backend) + "),MergeCompositeFunctions,RunCodegen";
+    } else if (item[0] == '@') {
+      item = PipelineText(item.substr(1), fuse, backend);
     } else if (!fuse) {
       if (std::find(std::begin(kMerging), std::end(kMerging), item) != std::end(kMerging)) continue;
       if (item == "FuseOps") item = "FuseOps(fuse_opt_level=0)";
@@ -70,9 +73,11 @@ std::string PipelineText(std::string_view name, bool fuse) {
   return text;
 }
 
-std::vector<Pass> Pipeline(std::string_view name, bool fuse) { return ParsePasses(PipelineText(name, fuse)); }
+std::vector<Pass> Pipeline(std::string_view name, bool fuse, std::string_view backend) {
+  return ParsePasses(PipelineText(name, fuse, backend));
+}
 
-std::vector<Pass> GraphPasses(bool fuse) { return Pipeline("graph", fuse); }
+std::vector<Pass> GraphPasses(bool fuse, std::string_view backend) { return Pipeline("graph", fuse, backend); }
 
 std::vector<Pass> MemoryPasses() { return Pipeline("memory"); }
 

@@ -8,7 +8,7 @@
 namespace deuteron {
 
 std::vector<transform::Pass> VerifiedPasses(const CompileOptions& options) {
-  std::vector<transform::Pass> passes = GraphPasses(options.fuses());
+  std::vector<transform::Pass> passes = GraphPasses(options.fuses(), options.backend);
   passes.push_back(SchedulePass(Target::Current()));
   for (const transform::Pass& pass : MemoryPasses()) passes.push_back(pass);
   return passes;

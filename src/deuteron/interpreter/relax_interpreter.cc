@@ -4,11 +4,14 @@
 /// An operator call is run through its legalisation: the call is rebuilt with the concrete values' types, its
 /// loop-level code is made by the operator's row of the table and run by the loop-level interpreter.
 #include <cstring>
+#include <optional>
 #include <unordered_map>
 
 #include "deuteron/interpreter/tir_program.h"
 #include "deuteron/relax/block_builder.h"
 #include "deuteron/relax/op/op_table.h"
+#include "deuteron/relax/transform/library_passes.h"
+#include "deuteron/runtime/plugin.h"
 #include "deuteron/runtime/tensor.h"
 #include "deuteron/tir/analysis/kernel_signature.h"
 
@@ -403,8 +406,26 @@ class RelaxInterpreter {
     return indices;
   }
 
-  static Value CallPacked(const std::string& name, const std::vector<Value>& args) {
-    const auto function = ffi::Function::GetGlobal(name);
+  /// A function that a library's generator has made (RunCodegen).
+  std::optional<ffi::Function> FindExternal(const std::string& name) {
+    if (!externals_) {
+      externals_.emplace();
+      const auto constants = relax::ExternalConstants(module_);
+      for (const relax::ExternalFunction& external : relax::ExternalFunctions(module_)) {
+        std::vector<Tensor> tensors;
+        for (const std::string& constant : external.constants) tensors.push_back(constants.at(constant));
+        const runtime::ExternalSpec spec{external.symbol, external.plugin, external.code, external.constants, {}};
+        externals_->emplace(external.symbol, runtime::LoadExternal(spec, tensors));
+      }
+    }
+    const auto it = externals_->find(name);
+    if (it == externals_->end()) return std::nullopt;
+    return it->second;
+  }
+
+  Value CallPacked(const std::string& name, const std::vector<Value>& args) {
+    std::optional<ffi::Function> function = FindExternal(name);
+    if (!function) function = ffi::Function::GetGlobal(name);
     if (!function) {
       DEUTERON_THROW(UsageError) << "the function \"" << name << "\" is called but not registered in this process";
     }
@@ -514,6 +535,8 @@ class RelaxInterpreter {
   const Options options_;
   int depth_ = 0;
   std::unordered_map<const Object*, std::shared_ptr<const TirProgram>> programs_;
+  /// By symbol; filled at the first call of an external function.
+  std::optional<std::unordered_map<std::string, ffi::Function>> externals_;
 };
 
 }  // namespace

@@ -155,9 +155,9 @@ TEST(Team, RunsAtOnce) {
 TEST(Team, SharesThePoolBetweenHosts) {
   const ComputeScope mine;
   EXPECT_EQ(TeamThreads(1), 1);
-  EXPECT_EQ(TeamThreads(4), 4);
+  EXPECT_EQ(TeamThreads(200), 200);
   const ComputeScope another;
-  EXPECT_LT(TeamThreads(4), 4);
+  EXPECT_LT(TeamThreads(200), 200);
 }
 
 TEST(UsableThreads, IsAtLeastOne) { EXPECT_GE(UsableThreads(), 1); }

@@ -1,6 +1,7 @@
 #include "deuteron/backend/dnnl/composite.h"
 
 #include <algorithm>
+#include <limits>
 #include <map>
 
 #include "deuteron/ir/expr_functor.h"
@@ -17,6 +18,9 @@ namespace {
 using relax::Call;
 using relax::Expr;
 using Dims = Array<PrimExpr>;
+
+/// No bound of a clip: the greatest float.
+constexpr double kInfinity = std::numeric_limits<float>::max();
 
 struct Refusal {
   std::string why;
@@ -240,6 +244,21 @@ class Describer {
     kernel_.attrs["posts"].push_back({{"kind", "eltwise"}, {"alg", algorithm}, {"alpha", alpha}, {"beta", beta}});
   }
 
+  /// A minimum after a maximum is a clip.
+  void AtMost(double bound) {
+    auto& posts = kernel_.attrs["posts"];
+    const std::string last = posts.empty() ? "" : posts.back().value("alg", "");
+    if (last == "relu" && posts.back()["alpha"] == 0 && bound > 0) {
+      posts.erase(posts.size() - 1);
+      return Eltwise("clip", 0, bound);
+    }
+    if (last == "clip" && posts.back()["beta"] == kInfinity && bound >= posts.back()["alpha"].get<double>()) {
+      posts.back()["beta"] = bound;
+      return;
+    }
+    Eltwise("clip", -kInfinity, bound);
+  }
+
   void Unary(const Call& call, const std::string& op) {
     static const std::map<std::string, std::pair<const char*, double>> kOps = {
         {"nn.relu", {"relu", 0}}, {"sigmoid", {"sigmoid", 0}},        {"tanh", {"tanh", 0}}, {"nn.gelu", {"gelu", 0}},
@@ -270,6 +289,8 @@ class Describer {
       if (op == "subtract") return Eltwise("linear", 1, -*scalar);
       if (op == "multiply") return Eltwise("linear", *scalar, 0);
       if (op == "divide") return Eltwise("linear", 1 / *scalar, 0);
+      if (op == "maximum") return *scalar == 0 ? Eltwise("relu") : Eltwise("clip", *scalar, kInfinity);
+      if (op == "minimum") return AtMost(*scalar);
     }
     const bool full = CheckOperand(other);
     auto& posts = kernel_.attrs["posts"];

@@ -6,6 +6,9 @@
 
 namespace deuteron::backend::dnnl {
 
+/// Puts what oneDNN computes into Composite functions, constants inside of them.
+relax::Pass Partition();
+
 /// Translates a function with the attribute Codegen = "dnnl" for the plugin of that name.
 relax::ExternalFunction Generate(const relax::CodegenRequest& request);
 

@@ -2,21 +2,30 @@
 
 #include <algorithm>
 
+#include "deuteron/driver/choose_backend.h"
 #include "deuteron/driver/pipeline.h"
 #include "deuteron/driver/report/record_kernels.h"
 #include "deuteron/support/error.h"
 
 namespace deuteron::report {
 
-transform::DecisionLog Explain(IRModule module, const CompileOptions& options) {
+transform::DecisionLog Explain(IRModule module, const CompileOptions& given) {
+  CompileOptions options = given;
+  std::optional<transform::Decision> choice;
+  if (options.backend == "auto") {
+    const BackendChoice chosen = ChooseBackend(module, options);
+    options.backend = chosen.backend;
+    choice = chosen.decision;
+  }
   Target target = Target::Parse(options.target);
   if (options.threads > 0) target.threads = options.threads;
   const TargetScope target_scope(target);
   transform::PassContext context = MakeContext(options);
   context.instruments.push_back(MakeKernelTextInstrument());
   transform::PassContext::Scope scope(std::move(context));
-  module = transform::Sequential(GraphPasses(options.fuses()), "graph")(std::move(module));
+  module = transform::Sequential(GraphPasses(options.fuses(), options.backend), "graph")(std::move(module));
   SchedulePass(target)(std::move(module));
+  if (choice) scope.context().decisions->Add(*choice);
   return *scope.context().decisions;
 }
 

@@ -167,10 +167,19 @@ class BlockGroups {
   std::unordered_map<const Object*, uint32_t> node_of_;
 };
 
+/// The group's name, or how many functions it holds if that is long (TVM: the whole name).
+std::string ShortName(const GroupFunction& group, bool compat) {
+  constexpr size_t kLongest = 80;
+  if (compat || group.name().size() <= kLongest) return group.name();
+  const auto is_call = [](const Binding& binding) { return BoundValue(binding)->kind == RelaxKind::kCall; };
+  const auto count = std::count_if(group.bindings().begin(), group.bindings().end(), is_call);
+  return "fused_" + std::to_string(count) + "_composites";
+}
+
 /// Makes the Codegen functions of a module.
 class CodegenFunctions {
  public:
-  explicit CodegenFunctions(const IRModule& module) : module_(module), names_(module) {}
+  CodegenFunctions(const IRModule& module, bool compat) : module_(module), compat_(compat), names_(module) {}
 
   GlobalVar Get(const GroupFunction& group, const std::string& library) {
     const Function plain = group.Build({{"Codegen", String(library)}});
@@ -178,7 +187,7 @@ class CodegenFunctions {
     for (const auto& [var, existing] : candidates) {
       if (StructurallyEqual(existing, plain)) return var;
     }
-    const std::string name = names_.Unique(group.name() + "_" + library);
+    const std::string name = names_.Unique(ShortName(group, compat_) + "_" + library);
     GlobalVar var(name, plain->ty);
     candidates.emplace_back(var, plain);
     added_.emplace_back(var, WithAttr(LocaliseComposites(plain), "global_symbol", String(name)));
@@ -225,6 +234,7 @@ class CodegenFunctions {
   }
 
   const IRModule& module_;
+  const bool compat_;
   FunctionNames names_;
   std::unordered_map<uint64_t, std::vector<std::pair<GlobalVar, Function>>> by_structure_;
   std::vector<std::pair<GlobalVar, Function>> added_;
@@ -364,9 +374,9 @@ std::vector<GlobalVar> Unreferenced(const IRModule& module) {
 }  // namespace
 
 Pass MergeCompositeFunctions() {
-  return transform::ModulePass({.name = "MergeCompositeFunctions"}, [](IRModule module, const transform::PassContext&) {
+  return transform::ModulePass({.name = "MergeCompositeFunctions"}, [](IRModule module, const transform::PassContext& context) {
     const IRModule original = module;
-    CodegenFunctions functions(original);
+    CodegenFunctions functions(original, context.GetBool("tvm_compat"));
     Merger merger(original, &functions);
     module = UpdateFunctions(std::move(module), [&](const GlobalVar&, const Function& f) { return merger.Run(f); });
     if (functions.added().empty()) return module;

@@ -1,0 +1,172 @@
+/// \file
+/// What oneDNN computes, against the interpreter: every kind of kernel over shapes, symbolic ones too.
+#include <gtest/gtest.h>
+
+#include <thread>
+
+#include "deuteron/driver/compile.h"
+#include "deuteron/driver/equivalence.h"
+#include "deuteron/runtime/executable.h"
+#include "deuteron/runtime/plugin.h"
+#include "deuteron/script/parser.h"
+
+namespace deuteron {
+namespace {
+
+IRModule MakeModule(const std::string& params, const std::vector<std::string>& lines) {
+  std::string text =
+      "@I.ir_module\nclass Module:\n    @R.function\n    def main(" + params + "):\n        with R.dataflow():\n";
+  for (const std::string& line : lines) text += "            " + line + "\n";
+  return script::ParseModule(text + "            R.output(gv)\n        return gv\n", "test");
+}
+
+std::vector<Tensor> TensorsOf(const Arguments& arguments) {
+  std::vector<Tensor> tensors;
+  for (const Any& argument : arguments) {
+    for (Tensor& tensor : FlattenValue(argument)) tensors.push_back(std::move(tensor));
+  }
+  return tensors;
+}
+
+/// Compiled with dnnl, and run for each extent of the symbolic dimensions, the module agrees with the interpreter, and
+/// the library computes all of it in `kernels` generated kernels besides.
+void ExpectAgrees(const IRModule& module, int64_t kernels = 0, const std::vector<int64_t>& extents = {1}) {
+  ASSERT_EQ(runtime::PluginProblem("dnnl"), "");
+  const Executable executable = Compile(module, {.threads = 2, .backend = "dnnl"});
+  EXPECT_EQ(executable.backend(), "dnnl");
+  EXPECT_EQ(executable.num_kernels(), kernels);
+  for (const int64_t extent : extents) {
+    // Twice: the second call runs from what the first has prepared.
+    for (const uint64_t seed : {1, 2}) {
+      const Arguments arguments = RandomArguments(module, seed, extent);
+      const Difference difference =
+          CompareResults(Interpret(module, arguments), executable.Run(TensorsOf(arguments)), 2e-5);
+      EXPECT_EQ(difference.problem, "") << "extent " << extent;
+    }
+  }
+}
+
+std::string T(const std::string& dims) { return "R.Tensor((" + dims + "), \"float32\")"; }
+
+TEST(Dnnl, Convolutions) {
+  struct Case {
+    const char *x, *w, *attrs;
+  };
+  for (const Case& c : {
+           Case{"1, 3, 17, 19", "8, 3, 3, 3", "strides=[2, 2], padding=[1, 0, 1, 2]"},
+           Case{"2, 16, 9, 9", "32, 16, 1, 1", "strides=[1, 1]"},
+           Case{"1, 24, 10, 12", "24, 1, 3, 3", "padding=[1, 1, 1, 1], groups=24"},
+           Case{"1, 12, 10, 12", "18, 4, 3, 3", "padding=[1, 1, 1, 1], groups=3"},
+           Case{"1, 5, 14, 14", "7, 5, 3, 3", "padding=[2, 2, 2, 2], dilation=[2, 2]"},
+           Case{"1, 16, 8, 8", "16, 16, 5, 3", "padding=[2, 1], dilation=[1, 3], strides=[2, 1]"},
+       }) {
+    SCOPED_TRACE(std::string(c.x) + " by " + c.w);
+    ExpectAgrees(
+        MakeModule("x: " + T(c.x) + ", w: " + T(c.w), {"gv = R.nn.conv2d(x, w, " + std::string(c.attrs) + ")"}));
+  }
+  ExpectAgrees(
+      MakeModule("x: " + T("2, 6, 21") + ", w: " + T("4, 6, 3"), {"gv = R.nn.conv1d(x, w, strides=2, padding=1)"}));
+  ExpectAgrees(
+      MakeModule("x: " + T("1, 3, 6, 7, 8") + ", w: " + T("4, 3, 2, 3, 3"), {"gv = R.nn.conv3d(x, w, padding=1)"}));
+}
+
+TEST(Dnnl, ChainsOfPostOperations) {
+  const std::string params = "x: " + T("2, 8, 10, 10") + ", w: " + T("16, 8, 3, 3") + ", b: " + T("1, 16, 1, 1") +
+                             ", s: " + T("16, 1, 1") + ", r: " + T("2, 16, 10, 10");
+  const std::string conv = "a = R.nn.conv2d(x, w, padding=1)";
+  const auto chain = [&](const std::vector<std::string>& posts) {
+    std::vector<std::string> lines = {conv};
+    lines.insert(lines.end(), posts.begin(), posts.end());
+    SCOPED_TRACE(lines.back());
+    ExpectAgrees(MakeModule(params, lines));
+  };
+  chain({"gv = R.add(a, b)"});
+  chain({"gv = R.nn.relu(a)"});
+  chain({"c = R.add(b, a)", "gv = R.nn.relu(c)"});
+  chain({"c = R.add(a, b)", "d = R.add(c, r)", "gv = R.nn.relu(d)"});
+  chain({"c = R.add(r, a)", "d = R.multiply(c, s)", "gv = R.nn.silu(d)"});
+  chain({"c = R.multiply(a, s)", "d = R.add(c, b)", "gv = R.clip(d, 0, 6)"});
+  chain({"c = R.maximum(a, R.const(0, \"float32\"))", "gv = R.minimum(c, R.const(6, \"float32\"))"});
+  chain({"c = R.subtract(a, r)", "d = R.divide(c, R.const(3, \"float32\"))", "gv = R.nn.gelu(d)"});
+  chain({"c = R.add(a, b)", "d = R.sigmoid(c)", "gv = R.multiply(c, d)"});
+  chain({"c = R.tanh(a)", "d = R.sigmoid(c)", "e = R.nn.leakyrelu(d, alpha=0.1)", "gv = R.add(e, r)"});
+  chain({"c = R.add(a, R.const(3, \"float32\"))", "d = R.clip(c, 0, 6)", "e = R.multiply(a, d)",
+         "gv = R.divide(e, R.const(6, \"float32\"))"});
+}
+
+TEST(Dnnl, ProductsAndSpelledOutActivations) {
+  const std::string params =
+      "x: " + T("2, 5, 24") + ", w: " + T("24, 40") + ", b: " + T("40") + ", r: " + T("2, 5, 40");
+  ExpectAgrees(MakeModule(params, {"gv = R.matmul(x, w)"}));
+  ExpectAgrees(MakeModule(params, {"a = R.matmul(x, w)", "c = R.add(a, b)", "gv = R.add(r, c)"}));
+  ExpectAgrees(
+      MakeModule(params, {"a = R.matmul(x, w)", "c = R.add(a, b)", "d = R.divide(c, R.const(1.41421354, \"float32\"))",
+                          "e = R.erf(d)", "f = R.add(e, R.const(1, \"float32\"))", "g = R.multiply(c, f)",
+                          "gv = R.multiply(g, R.const(0.5, \"float32\"))"}));
+  ExpectAgrees(MakeModule(params, {"c = R.matmul(x, w)", "h = R.multiply(c, R.const(0.5, \"float32\"))",
+                                   "d = R.multiply(c, R.const(0.707106769, \"float32\"))", "e = R.erf(d)",
+                                   "f = R.add(R.const(1, \"float32\"), e)", "gv = R.multiply(f, h)"}));
+  // Both operands of higher rank; a plain matrix; a transposed weight.
+  ExpectAgrees(MakeModule("x: " + T("2, 3, 5, 8") + ", y: " + T("2, 3, 8, 7"), {"gv = R.matmul(x, y)"}));
+  ExpectAgrees(MakeModule("x: " + T("9, 16") + ", w: " + T("16, 16"), {"a = R.matmul(x, w)", "gv = R.matmul(a, w)"}));
+  ExpectAgrees(MakeModule("x: " + T("2, 5, 24") + ", w: " + T("40, 24"), {"gv = R.nn.dense(x, w)"}));
+}
+
+TEST(Dnnl, PoolingNormsAndSoftmax) {
+  const std::string params = "x: " + T("2, 5, 11, 13") + ", w: " + T("8, 5, 3, 3");
+  const auto after_convolution = [&](const std::string& call) {
+    SCOPED_TRACE(call);
+    ExpectAgrees(MakeModule(params, {"a = R.nn.conv2d(x, w)", "gv = " + call}));
+  };
+  after_convolution("R.nn.max_pool2d(a, pool_size=[3, 3], strides=[2, 2], padding=[1, 1, 1, 1])");
+  after_convolution("R.nn.max_pool2d(a, pool_size=[3, 2], strides=[2, 2], ceil_mode=True)");
+  after_convolution("R.nn.avg_pool2d(a, pool_size=[3, 3], strides=[2, 2], padding=[1, 1, 1, 1])");
+  after_convolution(
+      "R.nn.avg_pool2d(a, pool_size=[2, 2], strides=[2, 2], padding=[1, 1, 0, 0], count_include_pad=True)");
+  after_convolution("R.mean(a, axis=[2, 3], keepdims=True)");
+  after_convolution("R.nn.adaptive_avg_pool2d(a, output_size=[1, 1])");
+  ExpectAgrees(
+      MakeModule("x: " + T("3, 4, 6") + ", w: " + T("6, 9"), {"a = R.matmul(x, w)", "gv = R.nn.softmax(a, axis=-1)"}));
+}
+
+TEST(Dnnl, KeepsSymbolicShapesApart) {
+  ExpectAgrees(
+      MakeModule("x: R.Tensor((\"n\", 3, \"h\", 20), \"float32\"), w: " + T("8, 3, 3, 3") + ", b: " + T("1, 8, 1, 1"),
+                 {"a = R.nn.conv2d(x, w, padding=1, strides=2)", "c = R.add(a, b)", "d = R.nn.relu(c)",
+                  "gv = R.nn.max_pool2d(d, pool_size=[2, 2])"}),
+      0, {4, 7, 4, 16});
+  ExpectAgrees(MakeModule("x: R.Tensor((\"n\", \"m\", 16), \"float32\"), w: " + T("16, 12") + ", b: " + T("12"),
+                          {"a = R.matmul(x, w)", "c = R.add(a, b)", "gv = R.nn.gelu(c)"}),
+               0, {1, 3, 8, 3});
+}
+
+/// Values that are read by several kernels in several layouts, and results from the middle of a graph.
+TEST(Dnnl, GraphsOfSeveralKernels) {
+  const std::string params = "x: " + T("1, 16, 12, 12") + ", w: " + T("16, 16, 3, 3") + ", d: " + T("16, 1, 3, 3");
+  ExpectAgrees(MakeModule(params, {"a = R.nn.conv2d(x, w, padding=1)", "c = R.nn.relu(a)",
+                                   "e = R.nn.conv2d(c, d, padding=1, groups=16)", "f = R.add(e, c)", "g = R.nn.relu(f)",
+                                   "h = R.nn.conv2d(g, w, padding=1)", "i = R.add(h, f)", "gv = (i, g, c)"}),
+               1);
+}
+
+TEST(Dnnl, RunsInSeveralThreadsAtOnce) {
+  const IRModule module = MakeModule("x: " + T("1, 16, 28, 28") + ", w: " + T("32, 16, 3, 3"),
+                                     {"a = R.nn.conv2d(x, w, padding=1)", "gv = R.nn.relu(a)"});
+  const Executable executable = Compile(module, {.threads = 2, .backend = "dnnl"});
+  const Arguments arguments = RandomArguments(module, 3, 1);
+  const std::vector<Tensor> expected = Interpret(module, arguments);
+  std::vector<std::thread> hosts;
+  std::vector<std::string> problems(4);
+  for (std::string& problem : problems) {
+    hosts.emplace_back([&] {
+      for (int run = 0; run < 50 && problem.empty(); ++run) {
+        problem = CompareResults(expected, executable.Run(TensorsOf(arguments)), 2e-5).problem;
+      }
+    });
+  }
+  for (std::thread& host : hosts) host.join();
+  for (const std::string& problem : problems) EXPECT_EQ(problem, "");
+}
+
+}  // namespace
+}  // namespace deuteron

@@ -1,0 +1,223 @@
+/// \file
+/// Partition for oneDNN: which operators it takes, and how far the chain of post-operations behind each goes.
+///
+/// Every operator that oneDNN has a primitive for begins a chain. The chain grows by what uses its last value, if
+/// nothing else uses that: one operator, or several that spell out an activation (x * 0.5 * (1 + erf(x / √2))), as long
+/// as DescribeComposite knows the whole as one kernel. Chains are of any length, which is why this is no list of
+/// patterns. What was taken and what refused goes into the decision log.
+#include <algorithm>
+#include <set>
+#include <unordered_map>
+#include <unordered_set>
+
+#include "deuteron/backend/dnnl/composite.h"
+#include "deuteron/backend/dnnl/dnnl.h"
+#include "deuteron/relax/op/op_common.h"
+#include "deuteron/relax/transform/fusion/group_function.h"
+#include "deuteron/relax/transform/pass_utils.h"
+#include "deuteron/relax/transform/seq_rewriter.h"
+
+namespace deuteron::backend::dnnl {
+namespace {
+
+using relax::Binding;
+using relax::BindingBlock;
+using relax::BoundValue;
+using relax::Expr;
+using relax::Function;
+using relax::fusion::GroupFunction;
+
+/// Operators that begin a chain; the name of their composites.
+const char* AnchorName(const std::string& op) {
+  static const std::unordered_map<std::string, const char*> kAnchors = {
+      {"nn.conv1d", "dnnl.conv1d"},         {"nn.conv2d", "dnnl.conv2d"},
+      {"nn.conv3d", "dnnl.conv3d"},         {"matmul", "dnnl.matmul"},
+      {"nn.dense", "dnnl.dense"},           {"nn.max_pool1d", "dnnl.max_pool1d"},
+      {"nn.max_pool2d", "dnnl.max_pool2d"}, {"nn.max_pool3d", "dnnl.max_pool3d"},
+      {"nn.avg_pool1d", "dnnl.avg_pool1d"}, {"nn.avg_pool2d", "dnnl.avg_pool2d"},
+      {"nn.avg_pool3d", "dnnl.avg_pool3d"}, {"nn.adaptive_avg_pool1d", "dnnl.global_avg_pool"},
+      {"nn.softmax", "dnnl.softmax"},       {"nn.adaptive_avg_pool2d", "dnnl.global_avg_pool"},
+      {"nn.layer_norm", "dnnl.layer_norm"}, {"nn.adaptive_avg_pool3d", "dnnl.global_avg_pool"},
+      {"mean", "dnnl.global_avg_pool"},     {"nn.log_softmax", "dnnl.log_softmax"}};
+  const auto it = kAnchors.find(op);
+  return it == kAnchors.end() ? nullptr : it->second;
+}
+
+/// The most bindings of an activation that is spelled out, and how far apart they may stand.
+constexpr size_t kLongestActivation = 8;
+constexpr size_t kWindow = 16;
+
+/// The chains of one dataflow block.
+class BlockChains {
+ public:
+  BlockChains(const BindingBlock& block, const std::string& function, transform::DecisionLog* log)
+      : bindings_(block->bindings.begin(), block->bindings.end()),
+        function_(function),
+        log_(log),
+        taken_(bindings_.size()) {
+    for (size_t i = 0; i < bindings_.size(); ++i) {
+      relax::VisitLeaves(BoundValue(bindings_[i]), [&](const Expr& leaf) {
+        auto& users = users_[leaf.get()];
+        if (users.empty() || users.back() != i) users.push_back(i);
+      });
+    }
+    for (size_t i = 0; i < bindings_.size(); ++i) Begin(i);
+  }
+
+  struct Chain {
+    const char* name;
+    std::vector<size_t> members;
+  };
+  /// By their last bindings.
+  const std::unordered_map<size_t, Chain>& chains() const { return chains_; }
+  bool taken(size_t index) const { return taken_[index]; }
+  const std::vector<Binding>& bindings() const { return bindings_; }
+
+  /// The Composite function of `members` and, in `group`, what it is called with.
+  Function MakeFunction(const char* name, const std::vector<size_t>& members, GroupFunction* group) const {
+    for (const size_t member : members) group->Append(bindings_[member]);
+    group->AddOutput(bindings_[members.back()]->var);
+    group->Finish();
+    return group->Build({{"Composite", String(name)}});
+  }
+
+ private:
+  void Begin(size_t index) {
+    const auto* call = BoundValue(bindings_[index]).as<relax::CallNode>();
+    if (taken_[index] || call == nullptr || call->op.as<OpNode>() == nullptr) return;
+    const char* name = AnchorName(relax::OpName(GetRef<relax::Call>(call)));
+    if (name == nullptr) return;
+    Chain chain{name, {index}};
+    std::string why;
+    if (!IsKernel(chain, &why))
+      return Record(index, name, "library-refuses", "oneDNN does not take it: it holds " + why);
+    while (Grow(&chain)) {
+    }
+    for (const size_t member : chain.members) taken_[member] = true;
+    Record(index, name, "library",
+           std::to_string(chain.members.size()) + (chain.members.size() == 1 ? " operator" : " operators") +
+               " as one primitive");
+    chains_.emplace(chain.members.back(), std::move(chain));
+  }
+
+  bool IsKernel(const Chain& chain, std::string* why) const {
+    GroupFunction group({.bind_constants = true});
+    return DescribeComposite(MakeFunction(chain.name, chain.members, &group), why).has_value();
+  }
+
+  /// Adds the next post-operation, if there is one.
+  bool Grow(Chain* chain) const {
+    const relax::Var& last = bindings_[chain->members.back()]->var;
+    const auto users = users_.find(last.get());
+    if (last->kind != RelaxKind::kDataflowVar || users == users_.end()) return false;
+    for (const auto& next : Candidates(last, users->second)) {
+      Chain longer = *chain;
+      longer.members.insert(longer.members.end(), next.begin(), next.end());
+      if (!IsKernel(longer, nullptr)) continue;
+      *chain = std::move(longer);
+      return true;
+    }
+    return false;
+  }
+
+  /// Sets of bindings that use `value`, all that use it, and that only the last of them passes anything on of: the
+  /// shortest first.
+  std::vector<std::vector<size_t>> Candidates(const relax::Var& value, const std::vector<size_t>& users) const {
+    std::vector<std::vector<size_t>> candidates;
+    std::vector<size_t> members;
+    std::unordered_set<const Object*> inside = {value.get()};
+    // Uses of `inside` by bindings that are not members yet.
+    std::set<size_t> open(users.begin(), users.end());
+    while (!open.empty() && members.size() < kLongestActivation) {
+      const size_t next = *open.begin();
+      open.erase(open.begin());
+      if (taken_[next] || next > users.front() + kWindow) break;
+      members.push_back(next);
+      const relax::Var& var = bindings_[next]->var;
+      if (open.empty()) candidates.push_back(members);
+      if (var->kind != RelaxKind::kDataflowVar) break;
+      const auto more = users_.find(var.get());
+      if (more != users_.end()) open.insert(more->second.begin(), more->second.end());
+    }
+    return candidates;
+  }
+
+  void Record(size_t index, const char* name, const char* reason, std::string message) const {
+    log_->Add({.pass = "PartitionFor",
+               .function = function_,
+               .subject = bindings_[index]->var->name_hint,
+               .object = name,
+               .reason = reason,
+               .message = std::move(message),
+               .subject_span = BoundValue(bindings_[index])->span});
+  }
+
+  std::vector<Binding> bindings_;
+  std::string function_;
+  transform::DecisionLog* log_;
+  std::vector<bool> taken_;
+  std::unordered_map<const Object*, std::vector<size_t>> users_;
+  std::unordered_map<size_t, Chain> chains_;
+};
+
+class Partitioner : public relax::SeqRewriter {
+ public:
+  Partitioner(const IRModule& module, transform::DecisionLog* log) : names_(module), log_(log) {}
+
+  Function Run(const GlobalVar& name, const Function& function) {
+    function_ = std::string(name->name_hint);
+    return RewriteBody(function);
+  }
+  const std::vector<std::pair<GlobalVar, Function>>& added() const { return added_; }
+
+ private:
+  BindingBlock RewriteBlock(const BindingBlock& block) override {
+    const BindingBlock inner = SeqRewriter::RewriteBlock(block);
+    if (!inner->IsInstance<relax::DataflowBlockNode>()) return inner;
+    const BlockChains chains(inner, function_, log_);
+    if (chains.chains().empty()) return inner;
+    Array<Binding> bindings;
+    for (size_t i = 0; i < chains.bindings().size(); ++i) {
+      // A chain stands where its last binding stood.
+      const auto it = chains.chains().find(i);
+      if (it != chains.chains().end()) {
+        bindings.push_back(CallOf(chains, it->second));
+      } else if (!chains.taken(i)) {
+        bindings.push_back(chains.bindings()[i]);
+      }
+    }
+    return relax::DataflowBlock(std::move(bindings));
+  }
+
+  Binding CallOf(const BlockChains& chains, const BlockChains::Chain& chain) {
+    GroupFunction group({.bind_constants = true});
+    const Function function = chains.MakeFunction(chain.name, chain.members, &group);
+    const GlobalVar callee(String(names_.Unique(group.name())), function->ty);
+    added_.emplace_back(callee, function);
+    const Binding& last = chains.bindings()[chain.members.back()];
+    relax::Call call(callee, Array<Expr>(group.arguments().begin(), group.arguments().end()), Attrs(), {},
+                     BoundValue(chains.bindings()[chain.members.front()])->span);
+    call->ty = group.ReturnType();
+    return relax::VarBinding(last->var, call, last->span);
+  }
+
+  relax::FunctionNames names_;
+  transform::DecisionLog* log_;
+  std::string function_;
+  std::vector<std::pair<GlobalVar, Function>> added_;
+};
+
+}  // namespace
+
+relax::Pass Partition() {
+  return transform::ModulePass({.name = "PartitionFor"}, [](IRModule module, const transform::PassContext& context) {
+    Partitioner partitioner(module, context.decisions.get());
+    module = relax::UpdateFunctions(std::move(module), [&](const GlobalVar& name, const Function& function) {
+      return partitioner.Run(name, function);
+    });
+    for (const auto& [var, function] : partitioner.added()) module.Update(var, function);
+    return module;
+  });
+}
+
+}  // namespace deuteron::backend::dnnl

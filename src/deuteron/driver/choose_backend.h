@@ -1,0 +1,32 @@
+/// \file
+/// `--backend auto`: whether a library or generated code computes a module.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "deuteron/driver/compile.h"
+#include "deuteron/ir/transform/decision_log.h"
+
+namespace deuteron {
+
+struct BackendChoice {
+  /// "none", or the name of a library.
+  std::string backend = "none";
+  /// Why, for the decision log: reasons `library-faster`, `generated-faster`, `too-little-work`,
+  /// `library-takes-nothing`, `library-missing`, `fusion-disabled`.
+  transform::Decision decision;
+  /// Of that back end, if it was compiled to be measured.
+  std::optional<Executable> executable;
+};
+
+/// Compiles `module` both ways and runs each in turn on random inputs, where a library could have something to win:
+/// products and convolutions of some tens of millions of operations. Symbolic dimensions are measured at a small
+/// extent.
+BackendChoice ChooseBackend(const IRModule& module, const CompileOptions& options);
+
+/// Operations (two a multiplication with addition) of all convolutions and matrix products; symbolic dimensions count
+/// as `symbolic_extent`.
+double HeavyWork(const IRModule& module, int64_t symbolic_extent);
+
+}  // namespace deuteron
