@@ -4,7 +4,10 @@
 /// A dense convolution is computed in register tiles of output pixels × output channels, with a vector of
 /// channels a register: for every (input channel, row, column) of the window the kernel loads consecutive
 /// output channels. Weights arrive as OIHW, where those are far apart. This pass transposes each constant
-/// weight once, at compile time, to IHWO and tells the convolution by its kernel_layout.
+/// weight once, at compile time, to OIHW64o (or blocks of fewer channels, whatever divides their number) and tells
+/// the convolution by its kernel_layout: what a tile reads is one run of memory, which neither competes for a few sets
+/// of the caches nor touches a page for every window position. Channels that make no block of whole vectors become
+/// IHWO.
 ///
 /// It must not touch weights that are computed at run time (the transposition would be paid at every run),
 /// grouped convolutions (their channels are read group by group), or activations (their layout is decided by
@@ -20,31 +23,50 @@
 namespace deuteron::relax {
 namespace {
 
-/// out[i, s..., o] = in[o, i, s...] for elements of `bytes` bytes.
-void MoveOutputChannelsLast(const char* in, char* out, int64_t out_channels, int64_t rest, int64_t bytes) {
+/// out[o / block, i, s..., o % block] = in[o, i, s...] for elements of `bytes` bytes; `rest` elements an output
+/// channel.
+void MoveOutputChannelsLast(const char* in, char* out, int64_t out_channels, int64_t block, int64_t rest,
+                            int64_t bytes) {
   // In tiles, so that neither side strides through memory a cache line an element.
   constexpr int64_t kTile = 32;
-  for (int64_t o0 = 0; o0 < out_channels; o0 += kTile) {
+  for (int64_t o0 = 0; o0 < out_channels; o0 += block) {
     for (int64_t r0 = 0; r0 < rest; r0 += kTile) {
       for (int64_t r = r0; r < std::min(r0 + kTile, rest); ++r) {
-        for (int64_t o = o0; o < std::min(o0 + kTile, out_channels); ++o) {
-          std::memcpy(out + (r * out_channels + o) * bytes, in + (o * rest + r) * bytes, bytes);
-        }
+        char* row = out + (o0 * rest + r * block) * bytes;
+        for (int64_t o = 0; o < block; ++o) std::memcpy(row + o * bytes, in + ((o0 + o) * rest + r) * bytes, bytes);
       }
     }
   }
 }
 
+/// Channels of a block: the most that divide all of them, in whole vectors, as many as a register tile may read at a
+/// step; all where there is no such number.
+int64_t BlockOf(int64_t out_channels) {
+  for (const int64_t block : {64, 48, 32, 16}) {
+    if (out_channels % block == 0) return block;
+  }
+  return out_channels;
+}
+
 Constant Packed(const Constant& weight) {
   const auto shape = weight->data.shape();
+  const int64_t out_channels = shape[0];
+  const int64_t block = BlockOf(out_channels);
   std::vector<int64_t> packed_shape(shape.begin() + 1, shape.end());
-  packed_shape.push_back(shape[0]);
+  packed_shape.push_back(block);
+  if (block != out_channels) packed_shape.insert(packed_shape.begin(), out_channels / block);
   const DataType dtype(weight->data.dtype());
   Tensor packed = runtime::AllocTensor(packed_shape, dtype);
   MoveOutputChannelsLast(static_cast<const char*>(weight->data.data_ptr()) + weight->data.byte_offset(),
-                         static_cast<char*>(packed.data_ptr()), shape[0], weight->data.numel() / std::max<int64_t>(shape[0], 1),
-                         dtype.bytes());
+                         static_cast<char*>(packed.data_ptr()), out_channels, block,
+                         weight->data.numel() / std::max<int64_t>(out_channels, 1), dtype.bytes());
   return Constant(std::move(packed), weight->span);
+}
+
+/// The layout of such a weight.
+String PackedLayout(int64_t out_channels) {
+  const int64_t block = BlockOf(out_channels);
+  return block == out_channels ? "IHWO" : "OIHW" + std::to_string(block) + "o";
 }
 
 class Packer {
@@ -71,7 +93,7 @@ class Packer {
     const auto* weight = call->args[1].as<ConstantNode>();
     if (attrs == nullptr || weight == nullptr || attrs->groups != 1 || attrs->kernel_layout != "OIHW") return binding;
     auto packed_attrs = make_object<Conv2DAttrsNode>(*attrs);
-    packed_attrs->kernel_layout = "IHWO";
+    packed_attrs->kernel_layout = PackedLayout(weight->data.shape()[0]);
     auto [it, inserted] = packed_.try_emplace(weight);
     if (inserted) it->second = Packed(GetRef<Constant>(weight));
     Call rewritten(call->op, {call->args[0], it->second}, Attrs(std::move(packed_attrs)), call->ty_args, call->span);

@@ -39,11 +39,24 @@ struct Plan {
   bool rows_divide = true;
 };
 
-/// Position of the iterator that the last index of `load` is, if it is plainly one.
-std::optional<size_t> LastIndexIter(const SBlock& block, const Array<PrimExpr>& indices) {
+/// The iterator that the last index of an access is: plainly, or in blocks of `block` (of channels, their number being
+/// the access's dimension before).
+struct LastIndex {
+  size_t iter;
+  std::optional<int64_t> block;
+};
+std::optional<LastIndex> LastIndexIter(const SBlock& block, const Array<PrimExpr>& indices) {
   if (indices.empty()) return std::nullopt;
+  PrimExpr last = indices.back();
+  std::optional<int64_t> length;
+  if (last->kind == ExprKind::kFloorMod) {
+    const auto* rest = static_cast<const BinaryNode*>(last.get());
+    length = AsConstInt(rest->b);
+    if (!length) return std::nullopt;
+    last = rest->a;
+  }
   for (size_t i = 0; i < block->iter_vars.size(); ++i) {
-    if (indices.back().same_as(block->iter_vars[i]->var)) return i;
+    if (last.same_as(block->iter_vars[i]->var)) return LastIndex{i, length};
   }
   return std::nullopt;
 }
@@ -69,6 +82,8 @@ constexpr int64_t kShortestPixelRow = 12;
 /// steps through, each on pages of its own, few.
 constexpr int64_t kPayingPixelRow = 48;
 constexpr int64_t kMostPixelPlanes = 160;
+/// With fewer vectors than this, a step waits for its scalars: then the third cache is the better place for a panel.
+constexpr int64_t kFewestVectors = 2;
 /// Vectors of pixels in a tile: the rest of the registers holds rows of channels.
 constexpr int64_t kMostPixelVectors = 7;
 
@@ -91,10 +106,10 @@ bool IsPointwise(const SBlock& block, const BufferLoad& load, const IterVar& x) 
 bool PlanPixels(const SBlock& block, const MatmulRoles& roles, const Array<PrimExpr>& output, const Target& target,
                 Plan* plan) {
   const auto x = LastIndexIter(block, output);
-  if (!x) return false;
-  const IterVar& axis = block->iter_vars[*x];
-  const bool image_is_lhs = Contains(roles.m, *x) && IsPointwise(block, roles.lhs_load, axis);
-  const bool image_is_rhs = Contains(roles.n, *x) && IsPointwise(block, roles.rhs_load, axis);
+  if (!x || x->block) return false;
+  const IterVar& axis = block->iter_vars[x->iter];
+  const bool image_is_lhs = Contains(roles.m, x->iter) && IsPointwise(block, roles.lhs_load, axis);
+  const bool image_is_rhs = Contains(roles.n, x->iter) && IsPointwise(block, roles.rhs_load, axis);
   const std::vector<size_t>& channels = image_is_lhs ? roles.n : roles.m;
   const auto extent = AsConstInt(axis->dom->extent);
   if ((!image_is_lhs && !image_is_rhs) || channels.size() != 1 || !extent || *extent < kShortestPixelRow) return false;
@@ -103,7 +118,7 @@ bool PlanPixels(const SBlock& block, const MatmulRoles& roles, const Array<PrimE
   const int64_t lanes = Lanes(target);
   const int64_t vectors = (*extent + lanes - 1) / lanes;
   const int64_t budget = target.vector_registers() * 7 / 8;
-  plan->vector = *x;
+  plan->vector = x->iter;
   plan->vector_extent = *extent;
   plan->lanes = lanes;
   plan->num_vectors = 1;
@@ -118,15 +133,19 @@ bool PlanPixels(const SBlock& block, const MatmulRoles& roles, const Array<PrimE
   return plan->num_rows * plan->num_vectors >= budget / 2;
 }
 
-/// How many rows a tile has along an axis: at most `most`, more than half of that if the axis is long enough, with the
-/// least work wasted in the last tile.
+/// How many rows a tile has along an axis: at most `most`, more than half of that if the axis is long enough, so that the
+/// least time goes into the rows of the last tile that are too many and into what a tile loads for all of its rows.
 int64_t ChooseRows(std::optional<int64_t> extent, int64_t most) {
   if (!extent) return most;
   if (*extent <= most) return *extent;
+  constexpr int64_t kLoadsOfTile = 3;  // as much time as so many rows
+  const auto cost = [&](int64_t rows) {
+    const int64_t tiles = (*extent + rows - 1) / rows;
+    return tiles * (rows + kLoadsOfTile);
+  };
   int64_t best = most;
   for (int64_t rows = most; rows > most / 2; --rows) {
-    const auto padded = [&](int64_t r) { return (*extent + r - 1) / r * r; };
-    if (padded(rows) < padded(best)) best = rows;
+    if (cost(rows) < cost(best)) best = rows;
   }
   return best;
 }
@@ -138,11 +157,15 @@ bool PlanWholeVectors(const SBlock& block, const MatmulRoles& roles, const Array
   std::vector<size_t> row_axes;
   const auto lhs_last = LastIndexIter(block, roles.lhs_load->indices);
   const auto rhs_last = LastIndexIter(block, roles.rhs_load->indices);
-  if (rhs_last && Contains(roles.n, *rhs_last)) {
-    plan->vector = *rhs_last;
+  std::optional<int64_t> channels;  // that are contiguous
+  const bool vector_is_rhs = rhs_last && Contains(roles.n, rhs_last->iter);
+  if (vector_is_rhs) {
+    plan->vector = rhs_last->iter;
+    channels = rhs_last->block;
     row_axes = roles.m;
-  } else if (lhs_last && Contains(roles.m, *lhs_last)) {
-    plan->vector = *lhs_last;
+  } else if (lhs_last && Contains(roles.m, lhs_last->iter)) {
+    plan->vector = lhs_last->iter;
+    channels = lhs_last->block;
     row_axes = roles.n;
   } else {
     return false;
@@ -165,11 +188,13 @@ bool PlanWholeVectors(const SBlock& block, const MatmulRoles& roles, const Array
   int64_t depth = 1;
   for (size_t axis : roles.k) depth *= extent_of(axis).value_or(1);
   const int64_t vector_bytes = target.vector_bits / 8;
-  const int64_t panel_vectors = std::max<int64_t>(target.l2_bytes * 6 / 10 / (depth * vector_bytes), 1);
-  if (!ChooseVectors(*vector_extent, Lanes(target), std::min(budget, panel_vectors * plan->num_rows), plan))
+  const int64_t panel_vectors = std::max<int64_t>(target.l2_bytes * 6 / 10 / (depth * vector_bytes), kFewestVectors);
+  if (*vector_extent % channels.value_or(1) != 0) return false;
+  if (!ChooseVectors(channels.value_or(*vector_extent), Lanes(target), std::min(budget, panel_vectors * plan->num_rows),
+                     plan)) {
     return false;
-  const Buffer& a =
-      plan->vector == rhs_last.value_or(block->iter_vars.size()) ? roles.lhs_load->buffer : roles.rhs_load->buffer;
+  }
+  const Buffer& a = vector_is_rhs ? roles.lhs_load->buffer : roles.rhs_load->buffer;
   if (const auto shape = AsConstInts(a->shape)) {
     plan->a_bytes = a->dtype.bytes();
     for (int64_t extent : *shape) plan->a_bytes *= extent;
@@ -178,7 +203,8 @@ bool PlanWholeVectors(const SBlock& block, const MatmulRoles& roles, const Array
   for (size_t dim = 0; dim < output.size(); ++dim) {
     if (output[dim].same_as(block->iter_vars[plan->vector]->var)) plan->vector_dim = dim;
   }
-  plan->contiguous_output = LastIndexIter(block, output) == plan->vector;
+  const auto last = LastIndexIter(block, output);
+  plan->contiguous_output = last && last->iter == plan->vector;
   return true;
 }
 
