@@ -56,8 +56,8 @@ std::vector<std::vector<const Kernel*>> Partition(const std::vector<Kernel>& ker
 
 enum class Product { kObject, kAssembly, kOptimizedIr };
 
-std::string CompileGroup(const std::vector<const Kernel*>& kernels, const Target& target,
-                         const CodegenOptions& options, const std::string& prefix, Product product) {
+std::string CompileGroup(const std::vector<const Kernel*>& kernels, const Target& target, const CodegenOptions& options,
+                         const std::string& prefix, Product product) {
   llvm::LLVMContext context;
   llvm::Module module("deuteron", context);
   const std::unique_ptr<llvm::TargetMachine> machine = MakeMachine(target, options);
@@ -89,8 +89,9 @@ std::string CompileGroup(const std::vector<const Kernel*>& kernels, const Target
     module.print(stream, nullptr);
     return text;
   }
-  return EmitFile(&module, machine.get(),
-                  product == Product::kObject ? llvm::CodeGenFileType::ObjectFile : llvm::CodeGenFileType::AssemblyFile);
+  return EmitFile(
+      &module, machine.get(),
+      product == Product::kObject ? llvm::CodeGenFileType::ObjectFile : llvm::CodeGenFileType::AssemblyFile);
 }
 
 /// Compiles the groups at once; the first exception of any is thrown again.
@@ -154,12 +155,10 @@ CompiledKernels CompileInMemory(const IRModule& lowered, const Target& target, c
       CompileGroups(lowered, target, options, "", Product::kObject, CompileThreads(target, options));
   auto impl = std::make_unique<CompiledKernels::Impl>();
   const auto machine = MakeMachine(target, options);
-  impl->jit = Must(llvm::orc::LLJITBuilder()
-                       .setDataLayout(machine->createDataLayout())
-                       .create());
+  impl->jit = Must(llvm::orc::LLJITBuilder().setDataLayout(machine->createDataLayout()).create());
   llvm::orc::JITDylib& library = impl->jit->getMainJITDylib();
-  library.addGenerator(Must(llvm::orc::DynamicLibrarySearchGenerator::GetForCurrentProcess(
-      impl->jit->getDataLayout().getGlobalPrefix())));
+  library.addGenerator(Must(
+      llvm::orc::DynamicLibrarySearchGenerator::GetForCurrentProcess(impl->jit->getDataLayout().getGlobalPrefix())));
   for (const std::string& object : objects) {
     Must(impl->jit->addObjectFile(llvm::MemoryBuffer::getMemBufferCopy(object, "kernels.o")));
   }

@@ -53,9 +53,12 @@ PrimExpr WorkOf(const tir::Stmt& stmt, const std::function<bool(const tir::VarNo
       const auto* op = static_cast<const tir::BufferStoreNode*>(stmt.get());
       return I64(1 + CostOf(op->value));
     }
-    case tir::StmtKind::kBind: return I64(CostOf(static_cast<const tir::BindNode*>(stmt.get())->value));
-    case tir::StmtKind::kEvaluate: return I64(CostOf(static_cast<const tir::EvaluateNode*>(stmt.get())->value));
-    case tir::StmtKind::kAttr: return WorkOf(static_cast<const tir::AttrStmtNode*>(stmt.get())->body, visible);
+    case tir::StmtKind::kBind:
+      return I64(CostOf(static_cast<const tir::BindNode*>(stmt.get())->value));
+    case tir::StmtKind::kEvaluate:
+      return I64(CostOf(static_cast<const tir::EvaluateNode*>(stmt.get())->value));
+    case tir::StmtKind::kAttr:
+      return WorkOf(static_cast<const tir::AttrStmtNode*>(stmt.get())->body, visible);
     case tir::StmtKind::kWhile: {
       const auto* op = static_cast<const tir::WhileNode*>(stmt.get());
       return kUnknownExtent * (WorkOf(op->body, visible) + 1);
@@ -63,7 +66,8 @@ PrimExpr WorkOf(const tir::Stmt& stmt, const std::function<bool(const tir::VarNo
     case tir::StmtKind::kAssert:
     case tir::StmtKind::kAllocBuffer:
     case tir::StmtKind::kSBlock:
-    case tir::StmtKind::kSBlockRealize: return I64(0);
+    case tir::StmtKind::kSBlockRealize:
+      return I64(0);
   }
   DEUTERON_UNREACHABLE();
 }

@@ -74,7 +74,8 @@ llvm::Value* KernelEmitter::RoundToOddFloat32(llvm::Value* value) {
   llvm::Value* back = builder_.CreateFPExt(nearest, value->getType());
   llvm::Type* i32 = WithLanesOf(builder_.getInt32Ty(), value);
   llvm::Value* bits = builder_.CreateBitCast(nearest, i32);
-  llvm::Value* too_far = builder_.CreateFCmpOGT(Unary(llvm::Intrinsic::fabs, back), Unary(llvm::Intrinsic::fabs, value));
+  llvm::Value* too_far =
+      builder_.CreateFCmpOGT(Unary(llvm::Intrinsic::fabs, back), Unary(llvm::Intrinsic::fabs, value));
   llvm::Value* toward_zero = builder_.CreateSub(bits, builder_.CreateZExt(too_far, i32));
   llvm::Value* odd = builder_.CreateOr(toward_zero, llvm::ConstantInt::get(i32, 1));
   llvm::Value* inexact = builder_.CreateFCmpONE(back, value);
@@ -95,8 +96,7 @@ llvm::Value* KernelEmitter::EmitCast(DataType to, DataType from, llvm::Value* va
   if (!from.is_float()) {
     const bool narrow = to.bits() == 16;
     llvm::Type* wide = narrow ? WithLanesOf(builder_.getFloatTy(), value) : type;
-    llvm::Value* result =
-        from.is_int() ? builder_.CreateSIToFP(value, wide) : builder_.CreateUIToFP(value, wide);
+    llvm::Value* result = from.is_int() ? builder_.CreateSIToFP(value, wide) : builder_.CreateUIToFP(value, wide);
     return Narrow(to, result);
   }
   llvm::Value* wide = Widen(from, value);

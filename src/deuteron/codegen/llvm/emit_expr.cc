@@ -208,12 +208,18 @@ llvm::Value* KernelEmitter::EmitInteger(ExprKind kind, DataType type, llvm::Valu
 
 llvm::Value* KernelEmitter::EmitFloat(ExprKind kind, llvm::Value* a, llvm::Value* b) {
   switch (kind) {
-    case ExprKind::kAdd: return builder_.CreateFAdd(a, b);
-    case ExprKind::kSub: return builder_.CreateFSub(a, b);
-    case ExprKind::kMul: return builder_.CreateFMul(a, b);
-    case ExprKind::kDiv: return builder_.CreateFDiv(a, b);
-    case ExprKind::kMod: return CallLibm("fmod", {a, b});
-    case ExprKind::kFloorDiv: return Unary(llvm::Intrinsic::floor, builder_.CreateFDiv(a, b));
+    case ExprKind::kAdd:
+      return builder_.CreateFAdd(a, b);
+    case ExprKind::kSub:
+      return builder_.CreateFSub(a, b);
+    case ExprKind::kMul:
+      return builder_.CreateFMul(a, b);
+    case ExprKind::kDiv:
+      return builder_.CreateFDiv(a, b);
+    case ExprKind::kMod:
+      return CallLibm("fmod", {a, b});
+    case ExprKind::kFloorDiv:
+      return Unary(llvm::Intrinsic::floor, builder_.CreateFDiv(a, b));
     case ExprKind::kFloorMod: {
       // The remainder has the divisor's sign, as in Python.
       llvm::Value* rest = CallLibm("fmod", {a, b});
@@ -222,9 +228,12 @@ llvm::Value* KernelEmitter::EmitFloat(ExprKind kind, llvm::Value* a, llvm::Value
       llvm::Value* wrong = builder_.CreateAnd(builder_.CreateFCmpONE(rest, zero), signs);
       return builder_.CreateSelect(wrong, builder_.CreateFAdd(rest, b), rest);
     }
-    case ExprKind::kMin: return EmitMinMax(false, a, b);
-    case ExprKind::kMax: return EmitMinMax(true, a, b);
-    default: DEUTERON_UNREACHABLE();
+    case ExprKind::kMin:
+      return EmitMinMax(false, a, b);
+    case ExprKind::kMax:
+      return EmitMinMax(true, a, b);
+    default:
+      DEUTERON_UNREACHABLE();
   }
 }
 
@@ -253,8 +262,12 @@ llvm::Value* KernelEmitter::EmitCompare(ExprKind kind, DataType operand, llvm::V
   const bool is_float = operand.is_float();
   const bool is_signed = operand.is_int();
   switch (kind) {
-    case ExprKind::kEQ: predicate = is_float ? Predicate::FCMP_OEQ : Predicate::ICMP_EQ; break;
-    case ExprKind::kNE: predicate = is_float ? Predicate::FCMP_UNE : Predicate::ICMP_NE; break;
+    case ExprKind::kEQ:
+      predicate = is_float ? Predicate::FCMP_OEQ : Predicate::ICMP_EQ;
+      break;
+    case ExprKind::kNE:
+      predicate = is_float ? Predicate::FCMP_UNE : Predicate::ICMP_NE;
+      break;
     case ExprKind::kLT:
       predicate = is_float ? Predicate::FCMP_OLT : is_signed ? Predicate::ICMP_SLT : Predicate::ICMP_ULT;
       break;
@@ -267,7 +280,8 @@ llvm::Value* KernelEmitter::EmitCompare(ExprKind kind, DataType operand, llvm::V
     case ExprKind::kGE:
       predicate = is_float ? Predicate::FCMP_OGE : is_signed ? Predicate::ICMP_SGE : Predicate::ICMP_UGE;
       break;
-    default: DEUTERON_UNREACHABLE();
+    default:
+      DEUTERON_UNREACHABLE();
   }
   if (is_float) return builder_.CreateFCmp(predicate, Widen(operand, a), Widen(operand, b));
   return builder_.CreateICmp(predicate, a, b);

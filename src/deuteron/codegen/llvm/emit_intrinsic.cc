@@ -13,7 +13,8 @@ llvm::Value* KernelEmitter::CallLibm(const std::string& name, const std::vector<
   llvm::Type* element = args[0]->getType()->getScalarType();
   const std::string symbol = element->isDoubleTy() ? name : name + "f";
   const std::vector<llvm::Type*> parameters(args.size(), element);
-  llvm::FunctionCallee callee = module_->getOrInsertFunction(symbol, llvm::FunctionType::get(element, parameters, false));
+  llvm::FunctionCallee callee =
+      module_->getOrInsertFunction(symbol, llvm::FunctionType::get(element, parameters, false));
   auto* function = llvm::cast<llvm::Function>(callee.getCallee());
   function->setDoesNotThrow();
   function->setDoesNotAccessMemory();
@@ -29,8 +30,7 @@ llvm::Value* KernelEmitter::CallLibm(const std::string& name, const std::vector<
   return result;
 }
 
-llvm::Value* KernelEmitter::EmitFloatIntrinsic(const std::string& name, DataType type,
-                                               std::vector<llvm::Value*> args) {
+llvm::Value* KernelEmitter::EmitFloatIntrinsic(const std::string& name, DataType type, std::vector<llvm::Value*> args) {
   using llvm::Intrinsic::ID;
   llvm::Value* x = args[0];
   if (name == "sqrt") return Unary(llvm::Intrinsic::sqrt, x);
@@ -102,13 +102,14 @@ llvm::Value* KernelEmitter::EmitPow(const tir::CallNode* op) {
         // pow(-0, 1/2) is +0 and pow(-inf, 1/2) is +inf, unlike sqrt.
         llvm::Value* positive = builder_.CreateFAdd(x, llvm::ConstantFP::get(x->getType(), 0.0));
         llvm::Value* minus_infinity = llvm::ConstantFP::getInfinity(x->getType(), true);
-        llvm::Value* root = builder_.CreateSelect(builder_.CreateFCmpOEQ(x, minus_infinity),
-                                                  llvm::ConstantFP::getInfinity(x->getType()),
-                                                  Unary(llvm::Intrinsic::sqrt, positive));
+        llvm::Value* root =
+            builder_.CreateSelect(builder_.CreateFCmpOEQ(x, minus_infinity),
+                                  llvm::ConstantFP::getInfinity(x->getType()), Unary(llvm::Intrinsic::sqrt, positive));
         return n > 0 ? root : builder_.CreateFDiv(one, root);
       }
     }
     llvm::Value* y = Widen(type, Splat(EmitExpr(op->args[1]), op->dtype.lanes()));
+    if (x->getType()->getScalarType()->isFloatTy()) return VectorMath(&builder_).Pow(x, y);
     return CallLibm("pow", {x, y});
   }();
   return Narrow(type, result);
@@ -162,7 +163,8 @@ llvm::Value* KernelEmitter::EmitCall(const tir::CallNode* op) {
       return name == "isinf" ? builder_.CreateFCmpOEQ(magnitude, infinity)
                              : builder_.CreateFCmpOLT(magnitude, infinity);
     }
-    case tir::IntrinKind::kIntegerUnary: return builder_.CreateNot(args[0]);
+    case tir::IntrinKind::kIntegerUnary:
+      return builder_.CreateNot(args[0]);
     case tir::IntrinKind::kIntegerBinary:
       if (name == "bitwise_and") return builder_.CreateAnd(args[0], args[1]);
       if (name == "bitwise_or") return builder_.CreateOr(args[0], args[1]);

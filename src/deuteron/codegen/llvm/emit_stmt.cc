@@ -35,8 +35,8 @@ llvm::MDNode* LoopMetadata(llvm::LLVMContext& context, const tir::ForNode* op) {
     operands.push_back(llvm::MDNode::get(context, llvm::MDString::get(context, name)));
   };
   const auto number = [&](const char* name, llvm::Constant* value) {
-    operands.push_back(llvm::MDNode::get(
-        context, {llvm::MDString::get(context, name), llvm::ConstantAsMetadata::get(value)}));
+    operands.push_back(
+        llvm::MDNode::get(context, {llvm::MDString::get(context, name), llvm::ConstantAsMetadata::get(value)}));
   };
   flag("llvm.loop.mustprogress");
   if (HasVectors(op->body)) {
@@ -65,21 +65,30 @@ void KernelEmitter::EmitStmt(const tir::Stmt& stmt) {
       values_[op->var.get()] = Splat(value, op->var.dtype().lanes());
       return;
     }
-    case tir::StmtKind::kAssert: return EmitAssert(static_cast<const tir::AssertStmtNode*>(stmt.get()));
-    case tir::StmtKind::kBufferStore: return EmitStore(static_cast<const tir::BufferStoreNode*>(stmt.get()));
-    case tir::StmtKind::kAllocBuffer: return EmitAlloc(static_cast<const tir::AllocBufferNode*>(stmt.get())->buffer);
-    case tir::StmtKind::kSeq: return EmitSeq(static_cast<const tir::SeqStmtNode*>(stmt.get()));
-    case tir::StmtKind::kIfThenElse: return EmitIf(static_cast<const tir::IfThenElseNode*>(stmt.get()));
+    case tir::StmtKind::kAssert:
+      return EmitAssert(static_cast<const tir::AssertStmtNode*>(stmt.get()));
+    case tir::StmtKind::kBufferStore:
+      return EmitStore(static_cast<const tir::BufferStoreNode*>(stmt.get()));
+    case tir::StmtKind::kAllocBuffer:
+      return EmitAlloc(static_cast<const tir::AllocBufferNode*>(stmt.get())->buffer);
+    case tir::StmtKind::kSeq:
+      return EmitSeq(static_cast<const tir::SeqStmtNode*>(stmt.get()));
+    case tir::StmtKind::kIfThenElse:
+      return EmitIf(static_cast<const tir::IfThenElseNode*>(stmt.get()));
     case tir::StmtKind::kEvaluate: {
       const PrimExpr& value = static_cast<const tir::EvaluateNode*>(stmt.get())->value;
       if (!IsConstInt(value, 0)) EmitExpr(value);
       return;
     }
-    case tir::StmtKind::kFor: return EmitFor(static_cast<const tir::ForNode*>(stmt.get()));
-    case tir::StmtKind::kWhile: return EmitWhile(static_cast<const tir::WhileNode*>(stmt.get()));
-    case tir::StmtKind::kAttr: return EmitStmt(static_cast<const tir::AttrStmtNode*>(stmt.get())->body);
+    case tir::StmtKind::kFor:
+      return EmitFor(static_cast<const tir::ForNode*>(stmt.get()));
+    case tir::StmtKind::kWhile:
+      return EmitWhile(static_cast<const tir::WhileNode*>(stmt.get()));
+    case tir::StmtKind::kAttr:
+      return EmitStmt(static_cast<const tir::AttrStmtNode*>(stmt.get())->body);
     case tir::StmtKind::kSBlock:
-    case tir::StmtKind::kSBlockRealize: break;
+    case tir::StmtKind::kSBlockRealize:
+      break;
   }
   TVM_FFI_THROW(InternalError) << "kernel " << symbol_ << ": a block was not lowered";
 }
@@ -89,8 +98,7 @@ void KernelEmitter::EmitSeq(const tir::SeqStmtNode* op) {
 }
 
 void KernelEmitter::EmitFor(const tir::ForNode* op) {
-  if (op->loop_kind() == tir::ForKind::kParallel && !frame_->parallel_body && mask_ == nullptr &&
-      !IsOne(op->extent)) {
+  if (op->loop_kind() == tir::ForKind::kParallel && !frame_->parallel_body && mask_ == nullptr && !IsOne(op->extent)) {
     return EmitParallelFor(op);
   }
   DEUTERON_CHECK(op->loop_kind() != tir::ForKind::kThreadBinding)
@@ -108,8 +116,8 @@ void KernelEmitter::EmitFor(const tir::ForNode* op) {
     // Every copy is emitted with the variable a constant, which LLVM's builder folds as it goes.
     unroll_copies_ *= *constant;
     for (int64_t i = 0; i < *constant; ++i) {
-      values_[op->loop_var.get()] =
-          builder_.CreateAdd(begin, llvm::ConstantInt::get(begin->getType(), static_cast<uint64_t>(i)), "", false, true);
+      values_[op->loop_var.get()] = builder_.CreateAdd(
+          begin, llvm::ConstantInt::get(begin->getType(), static_cast<uint64_t>(i)), "", false, true);
       EmitStmt(op->body);
     }
     unroll_copies_ /= *constant;
@@ -119,8 +127,8 @@ void KernelEmitter::EmitFor(const tir::ForNode* op) {
   EmitSerialLoop(op->loop_var, begin, end, op, constant.has_value());
 }
 
-void KernelEmitter::EmitSerialLoop(const tir::Var& var, llvm::Value* begin, llvm::Value* end,
-                                   const tir::ForNode* op, bool not_empty) {
+void KernelEmitter::EmitSerialLoop(const tir::Var& var, llvm::Value* begin, llvm::Value* end, const tir::ForNode* op,
+                                   bool not_empty) {
   llvm::BasicBlock* before = builder_.GetInsertBlock();
   const std::string name(var->name_hint);
   auto* body = llvm::BasicBlock::Create(llvm_, name + ".loop", frame_->function);

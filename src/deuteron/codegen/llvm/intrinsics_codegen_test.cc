@@ -23,8 +23,8 @@ PrimFunc Pointwise(const std::vector<DataType>& inputs, int64_t count,
   }
   const PrimExpr value = make(loads);
   buffers.push_back(Buffer("out", value.dtype(), {I64(count)}));
-  const tir::Stmt body = tir::For(i, I64(0), I64(count), tir::ForKind::kVectorized,
-                                  tir::BufferStore(buffers.back(), value, {i}));
+  const tir::Stmt body =
+      tir::For(i, I64(0), I64(count), tir::ForKind::kVectorized, tir::BufferStore(buffers.back(), value, {i}));
   return PrimFunc::FromBuffers(buffers, {}, body, DictAttrs(Map<String, Any>{{"tirx.noalias", true}}));
 }
 
@@ -37,10 +37,10 @@ DeuteronKernel Compile(CompiledKernels* kernels, const PrimFunc& func) {
 
 std::vector<float> TestPoints() {
   const float infinity = std::numeric_limits<float>::infinity();
-  std::vector<float> points = {0.0f,     -0.0f,     1.0f,     -1.0f,  infinity, -infinity, std::nanf(""),
-                               1e-40f,   -1e-40f,   1e-38f,   3e38f,  -3e38f,   88.7f,     -87.3f,
-                               -103.0f,  89.0f,     0.5f,     -0.5f,  1.5f,     2.5f,      -2.5f,
-                               1e-8f,    -1e-8f,    0.625f,   0.99999994f,      1.0000001f, 1e9f, -1e10f};
+  std::vector<float> points = {0.0f,    -0.0f,   1.0f,   -1.0f,       infinity,   -infinity, std::nanf(""),
+                               1e-40f,  -1e-40f, 1e-38f, 3e38f,       -3e38f,     88.7f,     -87.3f,
+                               -103.0f, 89.0f,   0.5f,   -0.5f,       1.5f,       2.5f,      -2.5f,
+                               1e-8f,   -1e-8f,  0.625f, 0.99999994f, 1.0000001f, 1e9f,      -1e10f};
   std::mt19937 random(3);
   std::normal_distribution<float> normal;
   for (int i = 0; i < 3000; ++i) points.push_back(normal(random) * std::exp2(static_cast<float>(i % 9 - 4)));
@@ -62,9 +62,8 @@ TEST_P(FloatIntrinsic, AgreesWithLibm) {
   const std::vector<float> points = TestPoints();
   const auto count = static_cast<int64_t>(points.size());
   CompiledKernels kernels;
-  const DeuteronKernel kernel = Compile(&kernels, Pointwise({DataType::Float(32)}, count, [&](const auto& x) {
-    return CallIntrin(c.name, {x[0]});
-  }));
+  const DeuteronKernel kernel = Compile(
+      &kernels, Pointwise({DataType::Float(32)}, count, [&](const auto& x) { return CallIntrin(c.name, {x[0]}); }));
   const Tensor in = EmptyHostTensor({count}, DataType::Float(32));
   const Tensor out = EmptyHostTensor({count}, DataType::Float(32));
   std::memcpy(in.data_ptr(), points.data(), points.size() * sizeof(float));
@@ -86,13 +85,14 @@ TEST_P(FloatIntrinsic, AgreesWithLibm) {
       continue;
     }
     const double exact = c.reference(points[i]);
-    const double unit = std::max<double>(std::abs(std::nextafter(expected, std::numeric_limits<float>::infinity()) - expected), 1.4e-45);
+    const double unit = std::max<double>(
+        std::abs(std::nextafter(expected, std::numeric_limits<float>::infinity()) - expected), 1.4e-45);
     const double error = std::abs(got - exact);
     if (error > c.absolute) worst = std::max(worst, error / unit);
     if (error > c.absolute && error > c.ulp * unit) {
       ++wrong;
-      ADD_FAILURE() << c.name << "(" << points[i] << ") = " << got << ", expected " << expected << ", "
-                    << error / unit << " ulp";
+      ADD_FAILURE() << c.name << "(" << points[i] << ") = " << got << ", expected " << expected << ", " << error / unit
+                    << " ulp";
     }
   }
   RecordProperty("worst_ulp", std::to_string(worst));
@@ -121,9 +121,10 @@ INSTANTIATE_TEST_SUITE_P(
     [](const auto& info) { return info.param.name; });
 
 TEST(CodegenOps, CastsBetweenAllTypes) {
-  const std::vector<DataType> types = {DataType::Int(8),   DataType::Int(16),  DataType::Int(32),  DataType::Int(64),
-                                       DataType::UInt(8),  DataType::UInt(16), DataType::UInt(32), DataType::Bool(),
-                                       DataType::Float(16), DataType::BFloat16(), DataType::Float(32), DataType::Float(64)};
+  const std::vector<DataType> types = {DataType::Int(8),     DataType::Int(16),   DataType::Int(32),
+                                       DataType::Int(64),    DataType::UInt(8),   DataType::UInt(16),
+                                       DataType::UInt(32),   DataType::Bool(),    DataType::Float(16),
+                                       DataType::BFloat16(), DataType::Float(32), DataType::Float(64)};
   for (const DataType from : types) {
     // One kernel a source type: all casts of it.
     for (const DataType to : types) {
@@ -139,9 +140,9 @@ TEST(CodegenOps, SaturatingCasts) {
   const std::vector<float> points = {1e20f, -1e20f, std::nanf(""), 200.7f, -200.7f, 127.9f, -128.9f, 3e9f, -3e9f, 0.9f};
   const auto count = static_cast<int64_t>(points.size());
   CompiledKernels kernels;
-  const DeuteronKernel kernel = Compile(&kernels, Pointwise({DataType::Float(32)}, count, [](const auto& x) {
-    return tir::Cast(DataType::Int(8), x[0]);
-  }));
+  const DeuteronKernel kernel =
+      Compile(&kernels,
+              Pointwise({DataType::Float(32)}, count, [](const auto& x) { return tir::Cast(DataType::Int(8), x[0]); }));
   alignas(64) float in[16];
   alignas(64) int8_t out[16];
   std::copy(points.begin(), points.end(), in);
@@ -152,10 +153,10 @@ TEST(CodegenOps, SaturatingCasts) {
 }
 
 TEST(CodegenOps, BinaryOperations) {
-  const ExprKind arithmetic[] = {ExprKind::kAdd, ExprKind::kSub, ExprKind::kMul, ExprKind::kMin, ExprKind::kMax,
-                                 ExprKind::kEQ,  ExprKind::kNE,  ExprKind::kLT,  ExprKind::kLE,  ExprKind::kGT,
-                                 ExprKind::kGE};
-  const DataType types[] = {DataType::Int(8), DataType::Int(32), DataType::Int(64), DataType::UInt(8),
+  const ExprKind arithmetic[] = {ExprKind::kAdd, ExprKind::kSub, ExprKind::kMul, ExprKind::kMin,
+                                 ExprKind::kMax, ExprKind::kEQ,  ExprKind::kNE,  ExprKind::kLT,
+                                 ExprKind::kLE,  ExprKind::kGT,  ExprKind::kGE};
+  const DataType types[] = {DataType::Int(8),    DataType::Int(32),    DataType::Int(64),   DataType::UInt(8),
                             DataType::Float(16), DataType::BFloat16(), DataType::Float(32), DataType::Float(64)};
   for (const DataType type : types) {
     for (const ExprKind kind : arithmetic) {
@@ -171,7 +172,8 @@ TEST(CodegenOps, BinaryOperations) {
       }
     }
   }
-  Check(Pointwise({DataType::Float(32), DataType::Float(32)}, 21, [](const auto& x) { return tir::Div(x[0], x[1]); }), 1e-7);
+  Check(Pointwise({DataType::Float(32), DataType::Float(32)}, 21, [](const auto& x) { return tir::Div(x[0], x[1]); }),
+        1e-7);
 }
 
 TEST(CodegenOps, IntegersAndPredicates) {
@@ -182,16 +184,25 @@ TEST(CodegenOps, IntegersAndPredicates) {
   }
   Check(Pointwise({i32}, 20, [&](const auto& x) { return CallIntrin("bitwise_not", {x[0]}); }));
   Check(Pointwise({i32}, 20, [&](const auto& x) { return CallIntrin("abs", {x[0]}); }));
-  Check(Pointwise({i32}, 20, [&](const auto& x) { return CallIntrin("shift_right", {x[0], MakeConst(x[0].dtype(), 3)}); }));
-  Check(Pointwise({i32}, 20, [&](const auto& x) { return CallIntrin("shift_left", {x[0], MakeConst(x[0].dtype(), 3)}); }));
+  Check(Pointwise({i32}, 20, [&](const auto& x) {
+    return CallIntrin("shift_right", {x[0], MakeConst(x[0].dtype(), 3)});
+  }));
+  Check(Pointwise({i32}, 20, [&](const auto& x) {
+    return CallIntrin("shift_left", {x[0], MakeConst(x[0].dtype(), 3)});
+  }));
   const DataType f32 = DataType::Float(32);
   for (const char* name : {"isnan", "isinf", "isfinite"}) {
     SCOPED_TRACE(name);
-    Check(Pointwise({f32}, 20, [&](const auto& x) { return CallIntrin(name, DataType::Bool(), {Infinity(x[0].dtype()) * x[0]}); }));
+    Check(Pointwise(
+        {f32}, 20, [&](const auto& x) { return CallIntrin(name, DataType::Bool(), {Infinity(x[0].dtype()) * x[0]}); }));
   }
   for (const double exponent : {2.0, 3.0, 4.0, 0.5, -0.5, -1.0, 1.7}) {
     SCOPED_TRACE(exponent);
-    Check(Pointwise({f32}, 40, [&](const auto& x) { return CallIntrin("pow", {x[0], MakeConst(x[0].dtype(), exponent)}); }), 1e-6);
+    Check(Pointwise({f32}, 40,
+                    [&](const auto& x) {
+                      return CallIntrin("pow", {x[0], MakeConst(x[0].dtype(), exponent)});
+                    }),
+          1e-6);
   }
   Check(Pointwise({f32, f32}, 40, [&](const auto& x) { return CallIntrin("pow", {x[0], x[1]}); }), 1e-6);
   Check(Pointwise({f32}, 20, [&](const auto& x) { return CallIntrin("reinterpret", DataType::Int(32), {x[0]}); }));
@@ -206,15 +217,57 @@ TEST(CodegenOps, NanPropagatesThroughMinAndMax) {
   alignas(64) float b[16] = {1, std::nanf(""), std::nanf(""), 3};
   alignas(64) float out[16];
   CompiledKernels kernels;
-  const DeuteronKernel kernel = Compile(&kernels, Pointwise({DataType::Float(32), DataType::Float(32)}, 4, [](const auto& x) {
-    return Min(Max(x[0], MakeConst(x[0].dtype(), 0.0)), x[1]);
-  }));
+  const DeuteronKernel kernel =
+      Compile(&kernels, Pointwise({DataType::Float(32), DataType::Float(32)}, 4,
+                                  [](const auto& x) { return Min(Max(x[0], MakeConst(x[0].dtype(), 0.0)), x[1]); }));
   void* data[] = {a, b, out};
   kernel(nullptr, data, nullptr);
   EXPECT_TRUE(std::isnan(out[0]));
   EXPECT_TRUE(std::isnan(out[1]));
   EXPECT_TRUE(std::isnan(out[2]));
   EXPECT_EQ(out[3], 2);
+}
+
+/// Every pair of special values, and others over the whole range, as the C library has them.
+TEST(CodegenOps, PowerOfEverything) {
+  const float infinity = std::numeric_limits<float>::infinity();
+  std::vector<float> values = {0,           1,           2,          3,    0.5, 2.5, 1e-45F,   1e-38F,       3e38F,
+                               16777217.0F, 0.99999994F, 1.0000001F, 64.5, 127, 150, infinity, std::nanf("")};
+  std::mt19937 random(7);
+  std::uniform_real_distribution<float> exponent(-140, 127);
+  for (int i = 0; i < 47; ++i) values.push_back(std::exp2(exponent(random)));
+  for (size_t i = 0, n = values.size(); i < n; ++i) values.push_back(-values[i]);
+  const auto count = static_cast<int64_t>(values.size());
+  CompiledKernels kernels;
+  const DeuteronKernel kernel =
+      Compile(&kernels, Pointwise({DataType::Float(32), DataType::Float(32)}, count, [](const auto& x) {
+        return CallIntrin("pow", {x[0], x[1]});
+      }));
+  for (const float base : values) {
+    alignas(64) float a[128];
+    alignas(64) float b[128];
+    alignas(64) float out[128];
+    ASSERT_LE(count, 128);
+    for (int64_t i = 0; i < count; ++i) {
+      a[i] = base;
+      b[i] = values[static_cast<size_t>(i)];
+    }
+    void* data[] = {a, b, out};
+    kernel(nullptr, data, nullptr);
+    for (int64_t i = 0; i < count; ++i) {
+      const float expected = std::pow(a[i], b[i]);
+      if (std::isnan(expected)) {
+        EXPECT_TRUE(std::isnan(out[i])) << a[i] << " ^ " << b[i] << " = " << out[i];
+      } else if (std::isinf(expected) || expected == 0) {
+        EXPECT_TRUE(out[i] == expected && std::signbit(out[i]) == std::signbit(expected))
+            << a[i] << " ^ " << b[i] << " = " << out[i];
+      } else {
+        const float ulp = std::nextafter(std::fabs(expected), infinity) - std::fabs(expected);
+        EXPECT_LE(std::fabs(out[i] - expected), ulp)
+            << a[i] << " ^ " << b[i] << " = " << out[i] << ", not " << expected;
+      }
+    }
+  }
 }
 
 TEST(CodegenOps, FailedAssertionReachesTheCaller) {

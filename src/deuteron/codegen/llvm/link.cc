@@ -17,7 +17,8 @@ class TemporaryFolder {
   TemporaryFolder() {
     std::string name = (std::filesystem::temp_directory_path() / "deuteron-XXXXXX").string();
     if (mkdtemp(name.data()) == nullptr) {
-      DEUTERON_THROW(UsageError) << "cannot make a temporary folder " << name << "; set TMPDIR to a folder that can be written";
+      DEUTERON_THROW(UsageError) << "cannot make a temporary folder " << name
+                                 << "; set TMPDIR to a folder that can be written";
     }
     path_ = name;
   }
@@ -45,8 +46,17 @@ std::string ReadAll(const std::string& path) {
 std::string LinkSharedObject(const std::vector<std::string>& objects) {
   static std::mutex mutex;
   const TemporaryFolder folder;
-  std::vector<std::string> arguments = {"ld.lld", "-shared", "--hash-style=gnu", "--build-id=none", "-z", "noexecstack",
-                                        "-z", "max-page-size=4096", "--threads=1", "-o", folder.File("model.so")};
+  std::vector<std::string> arguments = {"ld.lld",
+                                        "-shared",
+                                        "--hash-style=gnu",
+                                        "--build-id=none",
+                                        "-z",
+                                        "noexecstack",
+                                        "-z",
+                                        "max-page-size=4096",
+                                        "--threads=1",
+                                        "-o",
+                                        folder.File("model.so")};
   for (size_t i = 0; i < objects.size(); ++i) {
     arguments.push_back(folder.File("kernels" + std::to_string(i) + ".o"));
     std::ofstream file(arguments.back(), std::ios::binary);

@@ -31,8 +31,8 @@ std::unique_ptr<llvm::TargetMachine> MakeMachine(const Target& target, const Cod
   const auto level = options.opt_level >= 2   ? llvm::CodeGenOptLevel::Default
                      : options.opt_level == 1 ? llvm::CodeGenOptLevel::Less
                                               : llvm::CodeGenOptLevel::None;
-  std::unique_ptr<llvm::TargetMachine> machine(llvm_target->createTargetMachine(
-      triple, cpu, features, target_options, llvm::Reloc::PIC_, std::nullopt, level));
+  std::unique_ptr<llvm::TargetMachine> machine(
+      llvm_target->createTargetMachine(triple, cpu, features, target_options, llvm::Reloc::PIC_, std::nullopt, level));
   if (machine == nullptr || !machine->getMCSubtargetInfo()->isCPUStringValid(cpu)) {
     DEUTERON_THROW(UsageError) << "the CPU " << cpu << " is not known for " << triple;
   }

@@ -75,8 +75,8 @@ Value* VectorMath::Exp2(Value* x) {
   x = Clamp(x, -151.0, 129.0);
   const Split n = Nearest(x);
   Value* r = b_.CreateFSub(x, n.whole);
-  Value* q = Polynomial(r, {6.931471825e-01, 2.402265072e-01, 5.550324172e-02, 9.618003853e-03,
-                            1.340165501e-03, 1.547655993e-04});
+  Value* q = Polynomial(
+      r, {6.931471825e-01, 2.402265072e-01, 5.550324172e-02, 9.618003853e-03, 1.340165501e-03, 1.547655993e-04});
   return Scale(Fma(r, q, Constant(x, 1.0)), n.integer);
 }
 
@@ -140,7 +140,8 @@ Value* VectorMath::Log10(Value* x) {
 Value* VectorMath::Tanh(Value* x) {
   Value* magnitude = Abs(x);
   Value* square = b_.CreateFMul(x, x);
-  Value* p = Polynomial(square, {-3.333328366e-01, 1.333149076e-01, -5.374348909e-02, 2.065055817e-02, -5.717012566e-03});
+  Value* p =
+      Polynomial(square, {-3.333328366e-01, 1.333149076e-01, -5.374348909e-02, 2.065055817e-02, -5.717012566e-03});
   Value* small = Fma(b_.CreateFMul(square, p), x, x);
   Value* e = Exp(b_.CreateFMul(magnitude, Constant(x, 2.0)));
   Value* quotient = b_.CreateFDiv(Constant(x, 2.0), b_.CreateFAdd(e, Constant(x, 1.0)));
@@ -156,8 +157,8 @@ Value* VectorMath::Sigmoid(Value* x) {
 /// Below 1 an odd polynomial; above, 1 - exp(log erfc|x|) with a polynomial inside.
 Value* VectorMath::Erf(Value* x) {
   Value* square = b_.CreateFMul(x, x);
-  Value* p = Polynomial(square, {1.283791661e-01, -3.761262596e-01, 1.128360033e-01, -2.685444430e-02,
-                                 5.189535208e-03, -8.020841051e-04, 7.889115659e-05});
+  Value* p = Polynomial(square, {1.283791661e-01, -3.761262596e-01, 1.128360033e-01, -2.685444430e-02, 5.189535208e-03,
+                                 -8.020841051e-04, 7.889115659e-05});
   Value* small = Fma(p, x, x);
   Value* magnitude = Abs(x);
   Value* t = b_.CreateSelect(b_.CreateFCmpOGT(magnitude, Constant(x, 4.0)), Constant(x, 4.0), magnitude);
@@ -169,10 +170,11 @@ Value* VectorMath::Erf(Value* x) {
 
 /// The reduction to [-pi/4, pi/4] is done in double precision.
 Value* VectorMath::SinCos(Value* x, int quadrant) {
-  llvm::Type* wide_type = x->getType()->isVectorTy()
-                              ? static_cast<llvm::Type*>(llvm::FixedVectorType::get(
-                                    b_.getDoubleTy(), llvm::cast<llvm::FixedVectorType>(x->getType())->getNumElements()))
-                              : b_.getDoubleTy();
+  llvm::Type* wide_type =
+      x->getType()->isVectorTy()
+          ? static_cast<llvm::Type*>(llvm::FixedVectorType::get(
+                b_.getDoubleTy(), llvm::cast<llvm::FixedVectorType>(x->getType())->getNumElements()))
+          : b_.getDoubleTy();
   const auto wide = [&](double value) { return llvm::ConstantFP::get(wide_type, value); };
   Value* exact = b_.CreateFPExt(x, wide_type);
   // Rounded by the magic number of double precision: 1.5 * 2^52.
