@@ -12,7 +12,7 @@ import tempfile
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 MAKE = ROOT / "tests" / "networks" / "make.py"
 NETWORKS = ["resnet50", "mobilenetv2", "densenet121", "inceptionv1", "shufflenet", "squeezenet", "vgg19", "zfnet", "bert", "decoder",
-            "lstm", "unet", "transformer"]
+            "lstm", "unet", "transformer", "vit"]
 
 
 def main():

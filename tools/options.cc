@@ -7,6 +7,7 @@
 #include <fstream>
 #include <sstream>
 
+#include "deuteron/backend/backends.h"
 #include "deuteron/driver/random_tensor.h"
 #include "deuteron/frontend/onnx/import.h"
 #include "deuteron/script/parser.h"
@@ -68,7 +69,12 @@ void AddModelOptions(CLI::App* verb, ModelOptions* options) {
   verb->add_option("--opt-level", options->compile.opt_level, "0 = no fusion")->check(CLI::Range(0, 3));
   verb->add_flag("--no-fuse", options->no_fuse, "the same pipeline and schedules without fusion");
   verb->add_option("--backend", options->compile.backend, "library for kernels")
-      ->check(CLI::IsMember({"auto", "none", "dnnl"}));
+      ->check(CLI::Validator(
+          [](std::string& name) {
+            if (name != "auto" && name != "none") backend::GetBackend(name);
+            return std::string();
+          },
+          "auto|none|LIBRARY"));
   verb->add_option("--shape", options->shapes, "NAME=1,3,224,224: dimensions of a symbolic input")
       ->allow_extra_args(false);
   verb->add_option("--config", options->config, "KEY=VALUE of a pass")->allow_extra_args(false);

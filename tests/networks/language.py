@@ -64,6 +64,39 @@ def bert(batch=1, small=False, seed=0, layers=None):
     return b.model("bert")
 
 
+def vit(batch=1, small=False, seed=0):
+    """A vision transformer (ViT-B/16): patches by a convolution, a class token, encoder layers that normalise first."""
+    b = Builder(seed, opset=17)
+    width, heads, inner, layers, image, patch, classes = (32, 4, 64, 2, 32, 8, 10) if small else (768, 12, 3072, 12, 224, 16, 1000)
+    tokens = (image // patch) ** 2
+
+    def norm(x):
+        scale, shift = b.normal(width, scale=0.1, mean=1.0), b.normal(width, scale=0.1)
+        return b.op("LayerNormalization", x, scale, shift, axis=-1, epsilon=1e-6)
+
+    x = b.input("x", [batch, 3, image, image])
+    x = b.op("Conv", x, b.weight(width, 3, patch, patch, fan_in=3 * patch * patch), b.normal(width, scale=0.1),
+             kernel_shape=[patch, patch], strides=[patch, patch])
+    x = b.op("Transpose", b.op("Reshape", x, b.ints(0, width, tokens)), perm=[0, 2, 1])
+    token = b.op("Expand", b.normal(1, 1, width), b.ints(batch, 1, width)) if isinstance(batch, int) else None
+    if token is None:
+        # The class token in as many copies as the batch has images: a row of zeros of the right shape, plus the token.
+        row = b.op("Slice", x, b.ints(0), b.ints(1), b.ints(1))
+        token = b.op("Add", b.op("Mul", row, b.scalar(0.0)), b.normal(1, 1, width))
+    x = b.op("Add", b.op("Concat", token, x, axis=1), b.normal(1, tokens + 1, width, scale=0.1))
+    split, merge = b.ints(0, 0, heads, width // heads), b.ints(0, 0, width)
+    for layer in range(layers):
+        b.scope = [f"layer{layer}", "attention"]
+        y = _attention(b, norm(x), width, heads, lambda t: b.op("Reshape", t, split), lambda t: b.op("Reshape", t, merge))
+        x = b.op("Add", x, y)
+        b.scope = [f"layer{layer}", "mlp"]
+        x = b.op("Add", x, b.linear(_gelu(b, b.linear(norm(x), width, inner)), inner, width))
+    b.scope = ["head"]
+    first = b.op("Gather", norm(x), b.constant(np.array(0, np.int64)), axis=1)
+    b.output(b.linear(first, width, classes), "y", [batch, classes])
+    return b.model("vit")
+
+
 def _rms_norm(b, x, width):
     mean = b.op("ReduceMean", b.op("Mul", x, x), axes=[-1], keepdims=1)
     scale = b.op("Div", b.scalar(1.0), b.op("Sqrt", b.op("Add", mean, b.scalar(1e-6))))

@@ -27,6 +27,7 @@ NETWORKS = {
     "decoder": language.decoder,
     "lstm": language.lstm,
     "transformer": language.transformer,
+    "vit": language.vit,
 }
 
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "deuteron/backend/csource/csource.h"
 #include "deuteron/backend/dnnl/dnnl.h"
 #include "deuteron/runtime/plugin.h"
 #include "deuteron/support/suggest.h"
@@ -15,6 +16,9 @@ std::vector<Backend>& Table() {
        "oneDNN: convolutions, products, pooling, softmax, layer norm on CPUs",
        dnnl::Partition,
        {dnnl::Generate, [] { return runtime::PluginProblem("dnnl"); }}},
+      {"csource", "plain C: products of matrices and element-wise operators, as an example",
+       [] { return relax::FuseOpsByPattern(csource::Patterns()); },
+       {csource::Generate, csource::Missing}},
   };
   return *table;
 }

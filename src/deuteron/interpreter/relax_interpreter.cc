@@ -101,8 +101,10 @@ class RelaxInterpreter {
     if (!type.defined()) return;
     switch (type->kind) {
       case TypeKind::kAny:
-      case TypeKind::kFunc: return;
-      case TypeKind::kPrim: return;
+      case TypeKind::kFunc:
+        return;
+      case TypeKind::kPrim:
+        return;
       case TypeKind::kTensor: {
         const auto* expected = type.as<TensorTypeNode>();
         const auto tensor = value.as<Tensor>();
@@ -169,7 +171,8 @@ class RelaxInterpreter {
             << "variable " << expr.as<VarNode>()->name_hint << " is used before it is bound";
         return it->second;
       }
-      case RelaxKind::kConstant: return expr.as<ConstantNode>()->data;
+      case RelaxKind::kConstant:
+        return expr.as<ConstantNode>()->data;
       case RelaxKind::kTuple: {
         Array<Any> fields;
         for (const Expr& field : expr.as<TupleNode>()->fields) fields.push_back(Eval(field, frame));
@@ -179,17 +182,22 @@ class RelaxInterpreter {
         const auto* get = expr.as<TupleGetItemNode>();
         return Eval(get->tuple, frame).cast<Array<Any>>()[get->index];
       }
-      case RelaxKind::kCall: return EvalCall(expr.as<CallNode>(), frame);
-      case RelaxKind::kShapeExpr: return ffi::Shape(EvalInts(expr.as<ShapeExprNode>()->values, *frame));
+      case RelaxKind::kCall:
+        return EvalCall(expr.as<CallNode>(), frame);
+      case RelaxKind::kShapeExpr:
+        return ffi::Shape(EvalInts(expr.as<ShapeExprNode>()->values, *frame));
       case RelaxKind::kPrimValue: {
         const PrimExpr value = expr.as<PrimValueNode>()->value;
         if (const auto* imm = value.as<tir::FloatImmNode>()) return imm->value;
         if (value.dtype().is_bool()) return EvalInt(value, *frame) != 0;
         return EvalInt(value, *frame);
       }
-      case RelaxKind::kStringImm: return expr.as<StringImmNode>()->value;
-      case RelaxKind::kDataTypeImm: return static_cast<DLDataType>(expr.as<DataTypeImmNode>()->value);
-      case RelaxKind::kSeqExpr: return EvalSeq(GetRef<SeqExpr>(expr.as<SeqExprNode>()), frame);
+      case RelaxKind::kStringImm:
+        return expr.as<StringImmNode>()->value;
+      case RelaxKind::kDataTypeImm:
+        return static_cast<DLDataType>(expr.as<DataTypeImmNode>()->value);
+      case RelaxKind::kSeqExpr:
+        return EvalSeq(GetRef<SeqExpr>(expr.as<SeqExprNode>()), frame);
       case RelaxKind::kIf: {
         const auto* branch = expr.as<IfNode>();
         return EvalSeq(Truth(Eval(branch->cond, frame)) ? branch->true_branch : branch->false_branch, frame);
@@ -198,7 +206,8 @@ class RelaxInterpreter {
       case RelaxKind::kExternFunc:
       case RelaxKind::kGlobalVar:
       case RelaxKind::kPrimFunc:
-      case RelaxKind::kOp: return ObjectRef(expr);
+      case RelaxKind::kOp:
+        return ObjectRef(expr);
     }
     DEUTERON_UNREACHABLE();
   }
@@ -432,6 +441,8 @@ class RelaxInterpreter {
     std::vector<AnyView> views(args.begin(), args.end());
     Any result;
     (*function).CallPacked(views.data(), static_cast<int32_t>(views.size()), &result);
+    // What writes its results into arguments returns nothing: the empty tuple.
+    if (result == nullptr) return Array<Any>();
     return result;
   }
 
@@ -519,7 +530,8 @@ class RelaxInterpreter {
       builder.EmitFuncOutput(builder.Emit(legal));
     });
     const IRModule module = builder.Finalize();
-    return RelaxInterpreter(module, options_).Call(Downcast<Function>(module.Lookup(entry)), inputs, std::string(op->name));
+    return RelaxInterpreter(module, options_)
+        .Call(Downcast<Function>(module.Lookup(entry)), inputs, std::string(op->name));
   }
 
   Type Concrete(const Type& type, const Frame& frame) {

@@ -9,7 +9,7 @@
 
 extern "C" {
 
-/// Arguments, then results: compact tensors on the CPU, 64-byte aligned. 0, or non-zero on an error.
+/// Arguments, then results, then constants: compact tensors on the CPU, 64-byte aligned. 0, or non-zero on an error.
 typedef int (*DeuteronTensorFunction)(const DLTensor* const* tensors, int32_t count);
 
 }  // extern "C"

@@ -94,28 +94,33 @@ std::shared_ptr<void> MapSharedObject(const ExternalSpec& external) {
     library = dlopen(("/proc/self/fd/" + std::to_string(file)).c_str(), RTLD_NOW | RTLD_LOCAL);
   }
   const char* why = library == nullptr ? dlerror() : nullptr;
-  if (file >= 0) close(file);
   if (library == nullptr) {
+    if (file >= 0) close(file);
     DEUTERON_THROW(UnsupportedError) << "the code of " << external.symbol
                                      << " cannot be loaded: " << (why != nullptr ? why : "no memory");
   }
-  return {library, &dlclose};
+  // The linker knows libraries by their names: the number of the file stays taken as long as this one is there.
+  return {library, [file](void* handle) {
+            dlclose(handle);
+            close(file);
+          }};
 }
 
-Function LoadSharedObject(const ExternalSpec& external) {
+Function LoadSharedObject(const ExternalSpec& external, std::vector<Tensor> constants) {
   const std::shared_ptr<void> library = MapSharedObject(external);
   auto* function = reinterpret_cast<DeuteronTensorFunction>(dlsym(library.get(), external.symbol.c_str()));
   if (function == nullptr) DEUTERON_THROW(ModelError) << "the code of " << external.symbol << " does not define it";
-  return Function::FromPacked(
-      [library, function, symbol = external.symbol](const AnyView* args, int32_t count, Any* result) {
-        std::vector<const DLTensor*> tensors;
-        for (int32_t i = 0; i < count; ++i) {
-          if (const auto tensor = args[i].try_cast<DLTensor*>()) tensors.push_back(*tensor);
-        }
-        const int status = function(tensors.data(), static_cast<int32_t>(tensors.size()));
-        if (status != 0) DEUTERON_THROW(ModelError) << symbol << " failed with status " << status;
-        *result = nullptr;
-      });
+  return Function::FromPacked([library, function, symbol = external.symbol, constants = std::move(constants)](
+                                  const AnyView* args, int32_t count, Any* result) {
+    std::vector<const DLTensor*> tensors;
+    for (int32_t i = 0; i < count; ++i) {
+      if (const auto tensor = args[i].try_cast<DLTensor*>()) tensors.push_back(*tensor);
+    }
+    for (const Tensor& constant : constants) tensors.push_back(constant.GetDLTensorPtr());
+    const int status = function(tensors.data(), static_cast<int32_t>(tensors.size()));
+    if (status != 0) DEUTERON_THROW(ModelError) << symbol << " failed with status " << status;
+    *result = nullptr;
+  });
 }
 
 }  // namespace
@@ -126,7 +131,7 @@ CallThreads::~CallThreads() { call_threads = before_; }
 std::string PluginProblem(const std::string& name) { return name == kSharedObject ? "" : FindPlugin(name).problem; }
 
 Function LoadExternal(const ExternalSpec& external, std::span<const Tensor> constants) {
-  if (external.plugin == kSharedObject) return LoadSharedObject(external);
+  if (external.plugin == kSharedObject) return LoadSharedObject(external, {constants.begin(), constants.end()});
   const Plugin& plugin = FindPlugin(external.plugin);
   if (plugin.create == nullptr) {
     DEUTERON_THROW(UnsupportedError) << "the model needs the plugin '" << external.plugin << "': " << plugin.problem;

@@ -1,5 +1,7 @@
 /// \file
 /// Reads modules: classes, and what stands beside functions.
+#include <algorithm>
+
 #include "deuteron/script/parser_impl.h"
 
 namespace deuteron::script {
@@ -56,17 +58,36 @@ Map<String, Array<ObjectRef>> Parser::GlobalInfos(const Syntax& dict) {
   return infos;
 }
 
-void Parser::ModuleStatement(const Syntax& statement) {
+namespace {
+
+/// Whether a value, or what is in it if it is a dictionary, is metadata["…"][…].
+bool UsesMetadata(const Syntax& node) {
+  if (node.Is(SyntaxKind::kDict)) {
+    return std::any_of(node.items.begin(), node.items.end(), [](const Syntax* item) { return UsesMetadata(*item); });
+  }
+  return node.Is(SyntaxKind::kSubscript) && node.base->Is(SyntaxKind::kSubscript) &&
+         node.base->base->Is(SyntaxKind::kName) && node.base->base->text == "metadata";
+}
+
+}  // namespace
+
+void Parser::ModuleStatement(const Syntax& statement, size_t line) {
   if (statement.Is(SyntaxKind::kString)) return;
   const std::string_view name = statement.Is(SyntaxKind::kCall) ? statement.dotted : "";
   if (name == "I.module_attrs" && statement.items.size() == 1) {
-    const Map<String, Any> attrs = Dict(*statement.items[0]);
-    if (!attrs.empty()) CopyOnWrite(&module_)->attrs = DictAttrs(attrs);
+    // Constants stand at the end of the text.
+    if (UsesMetadata(*statement.items[0])) return attrs_lines_.push_back(line);
+    ModuleAttrs(*statement.items[0]);
   } else if (name == "I.module_global_infos" && statement.items.size() == 1) {
     CopyOnWrite(&module_)->global_infos = GlobalInfos(*statement.items[0]);
   } else {
     Fail(statement, "expected a function, I.module_attrs or I.module_global_infos");
   }
+}
+
+void Parser::ModuleAttrs(const Syntax& node) {
+  const Map<String, Any> attrs = Dict(node);
+  if (!attrs.empty()) CopyOnWrite(&module_)->attrs = DictAttrs(attrs);
 }
 
 void Parser::FunctionAhead(const std::vector<const Syntax*>& decorators) {
@@ -84,10 +105,11 @@ void Parser::ClassBody(std::string_view name) {
       return;
     }
     if (tokens_.At("@") || tokens_.At("def")) return FunctionAhead(Decorators());
+    const size_t line = tokens_.line();
     const Syntax* statement = tokens_.Expression();
     if (!tokens_.Accept("=")) {
       EndStatement();
-      return ModuleStatement(*statement);
+      return ModuleStatement(*statement, line);
     }
     const Syntax* value = tokens_.Expression();
     EndStatement();
@@ -163,6 +185,16 @@ IRModule Parser::Module() {
     while (!tokens_.AtEnd()) Statement([&] { ModuleLine(&found); });
     if (!found && diagnostics_.size() == 0) {
       source_.Fail(source_.text().size(), "expected a module: `@I.ir_module` and a class, found the end of the text");
+    }
+    for (const size_t line : attrs_lines_) {
+      tokens_.GoToLine(line);
+      tokens_.Load();
+      try {
+        ModuleAttrs(*tokens_.Expression()->items[0]);
+      } catch (const TextError& error) {
+        diagnostics_.Add(error);
+      } catch (const AlreadyReported&) {
+      }
     }
     // Functions whose result type must be inferred come first: the others' are known to their callers already.
     for (const bool annotated : {false, true}) {

@@ -211,14 +211,21 @@ Any Parser::Value(const Syntax& node) {
       if (name == "R.str") return String(StringOf(node, "a string"));
       if (name == "R.dtype" && node.items.size() == 1) return DtypeOf(*node.items[0]);
       if (name == "I.vdevice") return Device(node);
+      if (name == "R.const") return ConstantOf(node);
       if (name.starts_with("R.")) return TypeOf(node);
       return Prim(node);
     }
     case SyntaxKind::kAttribute:
       if (node.dotted.starts_with("R.")) return TypeOf(node);
       return Prim(node);
+    case SyntaxKind::kSubscript: {
+      const Syntax& base = *node.base;
+      const bool is_constant =
+          base.Is(SyntaxKind::kSubscript) && base.base->Is(SyntaxKind::kName) && base.base->text == "metadata";
+      if (is_constant && node.items.size() == 1) return ConstantAt(node);
+      return Prim(node);
+    }
     case SyntaxKind::kBinary:
-    case SyntaxKind::kSubscript:
     case SyntaxKind::kSlice:
     case SyntaxKind::kConditional:
       return Prim(node);

@@ -127,7 +127,8 @@ class Parser {
 
   // parse_module.cc
   void ClassBody(std::string_view name);
-  void ModuleStatement(const Syntax& statement);
+  void ModuleStatement(const Syntax& statement, size_t line);
+  void ModuleAttrs(const Syntax& node);
   void ModuleLine(bool* found);
   void SymbolDeclaration(std::string_view name, const Syntax& value);
   void AddHeader(FunctionHeader header);
@@ -303,6 +304,8 @@ class Parser {
   TextMap<GlobalVar> globals_;
   std::vector<FunctionHeader> headers_;
   Map<String, Any> func_attrs_;
+  /// Where module attributes are written.
+  std::vector<size_t> attrs_lines_;
   /// By their kind, such as "ir.GenericConst"; null for those whose data is left out.
   std::unordered_map<std::string, std::vector<relax::Constant>> constants_;
   bool metadata_failed_ = false;

@@ -1,0 +1,206 @@
+#include "deuteron/backend/source/compile_source.h"
+
+#include <fcntl.h>
+#include <spawn.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <map>
+#include <mutex>
+#include <optional>
+#include <sstream>
+
+#include "deuteron/runtime/artifact.h"
+#include "deuteron/support/error.h"
+
+extern char** environ;
+
+namespace deuteron::backend {
+namespace {
+
+namespace fs = std::filesystem;
+
+struct Language {
+  const char* name;
+  const char* variable;
+  const char* program;
+  const char* extension;
+};
+const Language& InfoOf(SourceLanguage language) {
+  static constexpr Language kLanguages[] = {
+      {"C", "CC", "cc", ".c"}, {"C++", "CXX", "c++", ".cc"}, {"CUDA", "NVCC", "nvcc", ".cu"}};
+  return kLanguages[static_cast<int>(language)];
+}
+
+std::string Variable(const char* name) {
+  const char* value = std::getenv(name);
+  return value == nullptr ? "" : value;
+}
+
+std::optional<std::string> ReadFile(const fs::path& path) {
+  std::ifstream file(path, std::ios::binary);
+  std::ostringstream text;
+  if (!file || !(text << file.rdbuf())) return std::nullopt;
+  return std::move(text).str();
+}
+
+bool WriteFile(const fs::path& path, const std::string& bytes) {
+  std::ofstream file(path, std::ios::binary);
+  file.write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
+  file.close();
+  return static_cast<bool>(file);
+}
+
+/// A folder that goes with all that is in it.
+class TemporaryFolder {
+ public:
+  TemporaryFolder() {
+    std::string name = (fs::temp_directory_path() / "deuteron-XXXXXX").string();
+    if (mkdtemp(name.data()) == nullptr) DEUTERON_THROW(UsageError) << "cannot make a temporary folder; set TMPDIR";
+    path_ = name;
+  }
+  ~TemporaryFolder() {
+    std::error_code ignored;
+    fs::remove_all(path_, ignored);
+  }
+  TemporaryFolder(const TemporaryFolder&) = delete;
+  TemporaryFolder& operator=(const TemporaryFolder&) = delete;
+  fs::path operator/(const std::string& name) const { return path_ / name; }
+
+ private:
+  fs::path path_;
+};
+
+/// Runs a program; its exit status, -1 if it cannot be run. What it prints goes to `log`.
+int Run(const std::vector<std::string>& command, const fs::path& log) {
+  std::vector<char*> arguments;
+  for (const std::string& argument : command) arguments.push_back(const_cast<char*>(argument.c_str()));
+  arguments.push_back(nullptr);
+  posix_spawn_file_actions_t actions;
+  posix_spawn_file_actions_init(&actions);
+  posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
+  posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, log.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0600);
+  posix_spawn_file_actions_adddup2(&actions, STDOUT_FILENO, STDERR_FILENO);
+  pid_t process = 0;
+  const int failed = posix_spawn(&process, command[0].c_str(), &actions, nullptr, arguments.data(), environ);
+  posix_spawn_file_actions_destroy(&actions);
+  int status = 0;
+  if (failed != 0 || waitpid(process, &status, 0) != process || !WIFEXITED(status)) return -1;
+  return WEXITSTATUS(status);
+}
+
+/// What a compiler says of its version, asked once.
+std::string VersionOf(const std::string& compiler) {
+  static std::mutex mutex;
+  static std::map<std::string, std::string> versions;
+  const std::lock_guard lock(mutex);
+  const auto [it, added] = versions.try_emplace(compiler);
+  if (added) {
+    const TemporaryFolder folder;
+    Run({compiler, "--version"}, folder / "version");
+    it->second = ReadFile(folder / "version").value_or("");
+  }
+  return it->second;
+}
+
+fs::path CacheFolder(const SourceCompiler& compiler) {
+  if (!compiler.cache_dir.empty()) return compiler.cache_dir;
+  const std::string cache = Variable("XDG_CACHE_HOME"), home = Variable("HOME");
+  if (!cache.empty()) return fs::path(cache) / "deuteron" / "sources";
+  return home.empty() ? fs::path() : fs::path(home) / ".cache" / "deuteron" / "sources";
+}
+
+std::string KeyOf(const SourceUnit& unit, const std::string& compiler) {
+  // Two sums of different beginnings: by accident no two sources meet.
+  std::string key;
+  for (const char* salt : {"a", "b"}) {
+    runtime::Checksum sum;
+    const auto add = [&sum](const std::string& text) {
+      const uint64_t size = text.size();
+      sum.Add(&size, sizeof(size));
+      sum.Add(text.data(), text.size());
+    };
+    add(salt);
+    add(compiler);
+    add(VersionOf(compiler));
+    for (const std::string& flag : unit.flags) add(flag);
+    add(unit.text);
+    char text[20];
+    std::snprintf(text, sizeof(text), "%016llx", static_cast<unsigned long long>(sum.Value()));
+    key += text;
+  }
+  return key;
+}
+
+/// The first lines of what a compiler said.
+std::string Beginning(const std::string& text) {
+  constexpr size_t kMost = 2000;
+  return text.size() <= kMost ? text : text.substr(0, text.rfind('\n', kMost)) + "\n…";
+}
+
+std::string CompileNow(const SourceUnit& unit, const std::string& compiler) {
+  const TemporaryFolder folder;
+  const Language& language = InfoOf(unit.language);
+  const std::string source = (folder / (unit.name + language.extension)).string(),
+                    object = (folder / "out.so").string();
+  if (!WriteFile(source, unit.text)) DEUTERON_THROW(UsageError) << "cannot write " << source << "; is the disk full?";
+  std::vector<std::string> command = {compiler, "-shared", "-o", object, source};
+  if (unit.language == SourceLanguage::kCuda) {
+    command.insert(command.end(), {"-Xcompiler", "-fPIC"});
+  } else {
+    command.emplace_back("-fPIC");
+  }
+  command.insert(command.end(), unit.flags.begin(), unit.flags.end());
+  const int status = Run(command, folder / "log");
+  if (status == 0) {
+    if (auto bytes = ReadFile(object)) return *std::move(bytes);
+  }
+  DEUTERON_THROW(UnsupportedError) << "the " << language.name << " compiler " << compiler << " refuses " << unit.name
+                                   << language.extension << " (status " << status << "):\n"
+                                   << Beginning(ReadFile(folder / "log").value_or(""));
+}
+
+}  // namespace
+
+std::string FindCompiler(SourceLanguage language, const SourceCompiler& compiler) {
+  std::string program = compiler.program;
+  if (program.empty()) program = Variable(InfoOf(language).variable);
+  if (program.empty()) program = InfoOf(language).program;
+  if (program.find('/') != std::string::npos) return access(program.c_str(), X_OK) == 0 ? program : "";
+  std::istringstream folders(Variable("PATH"));
+  for (std::string folder; std::getline(folders, folder, ':');) {
+    const std::string path = (fs::path(folder) / program).string();
+    if (access(path.c_str(), X_OK) == 0) return path;
+  }
+  return "";
+}
+
+std::string CompileSource(const SourceUnit& unit, const SourceCompiler& options) {
+  const Language& language = InfoOf(unit.language);
+  const std::string compiler = FindCompiler(unit.language, options);
+  if (compiler.empty()) {
+    const std::string wanted = options.program.empty() ? language.program : options.program;
+    DEUTERON_THROW(UnsupportedError) << "there is no " << language.name << " compiler: \"" << wanted
+                                     << "\" is not in the search path; install one or name it in $"
+                                     << language.variable;
+  }
+  const fs::path cache = CacheFolder(options);
+  const fs::path cached = cache.empty() ? cache : cache / (KeyOf(unit, compiler) + ".so");
+  if (!cache.empty()) {
+    if (auto bytes = ReadFile(cached)) return *std::move(bytes);
+  }
+  std::string bytes = CompileNow(unit, compiler);
+  if (!cache.empty()) {
+    // Whoever comes second writes the same.
+    std::error_code failed;
+    fs::create_directories(cache, failed);
+    const fs::path partial = cached.string() + "." + std::to_string(getpid());
+    if (!failed && WriteFile(partial, bytes)) fs::rename(partial, cached, failed);
+  }
+  return bytes;
+}
+
+}  // namespace deuteron::backend
