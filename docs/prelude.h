@@ -10,12 +10,19 @@
 #include <string>
 #include <vector>
 
+#include "deuteron/backend/backends.h"
+#include "deuteron/backend/source/c_source_codegen.h"
+#include "deuteron/driver/compile.h"
+#include "deuteron/driver/equivalence.h"
 #include "deuteron/driver/pass_registry.h"
 #include "deuteron/interpreter/interpreter.h"
+#include "deuteron/ir/expr_functor.h"
+#include "deuteron/ir/prim_ops.h"
 #include "deuteron/ir/transform/instruments.h"
 #include "deuteron/relax/analysis/remove_all_unused.h"
 #include "deuteron/relax/analysis/type_analysis.h"
 #include "deuteron/relax/analysis/well_formed.h"
+#include "deuteron/relax/dpl/templates.h"
 #include "deuteron/relax/functor.h"
 #include "deuteron/relax/op/binary.h"
 #include "deuteron/relax/op/create.h"
@@ -24,6 +31,7 @@
 #include "deuteron/relax/transform/function_pass.h"
 #include "deuteron/relax/transform/global_vars.h"
 #include "deuteron/relax/transform/passes.h"
+#include "deuteron/runtime/executable.h"
 #include "deuteron/runtime/tensor.h"
 #include "deuteron/script/parser.h"
 #include "deuteron/script/printer.h"

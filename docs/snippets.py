@@ -1,6 +1,7 @@
 """Takes the snippets out of the pages.
 
     snippets.py cpp PAGE.md OUT.cc     the C++ of a page as one file: blocks "cpp" as they are, blocks "cpp body" as tests
+    snippets.py same PAGE.md FILE      every block "cpp" of the page stands in the file, word for word
     snippets.py console COMMAND        runs what stands after "$ " in blocks "console" and compares what it prints
 """
 
@@ -46,6 +47,14 @@ def write_cpp(page, out):
     out.write_text('#include "docs/prelude.h"\n\nnamespace {\n\n' + body + "\n}  // namespace\n")
 
 
+def check_same(page, file):
+    text = file.read_text()
+    missing = [begin for kind, begin, block in blocks(page) if kind == "cpp" and block not in text]
+    for begin in missing:
+        print(f"{page}:{begin}: this block does not stand in {file}")
+    sys.exit(1 if missing else 0)
+
+
 def check_console(command):
     environment = dict(os.environ, PATH=f"{pathlib.Path(command).resolve().parent}:{os.environ['PATH']}")
     problems = []
@@ -66,5 +75,7 @@ def check_console(command):
 if __name__ == "__main__":
     if sys.argv[1] == "cpp":
         write_cpp(pathlib.Path(sys.argv[2]), pathlib.Path(sys.argv[3]))
+    elif sys.argv[1] == "same":
+        check_same(pathlib.Path(sys.argv[2]), pathlib.Path(sys.argv[3]))
     else:
         check_console(sys.argv[2])
