@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <deque>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -44,15 +45,15 @@ struct Decision {
   }
 };
 
-/// Append-only list of decisions.
+/// Append-only list of decisions. Not in one piece: that of a million operators is never copied to grow.
 class DecisionLog {
  public:
   void Add(Decision decision) { decisions_.push_back(std::move(decision)); }
-  const std::vector<Decision>& decisions() const { return decisions_; }
+  const std::deque<Decision>& decisions() const { return decisions_; }
   void Clear() { decisions_.clear(); }
 
  private:
-  std::vector<Decision> decisions_;
+  std::deque<Decision> decisions_;
 };
 
 }  // namespace deuteron::transform

@@ -119,6 +119,8 @@ class BlockFuser {
     node_of_.clear();
     symbol_node_.clear();
     causes_.clear();
+    node_of_.reserve(bindings_.size());
+    causes_.reserve(bindings_.size());
     for (uint32_t i = 0; i < bindings_.size(); ++i) {
       const Binding& binding = bindings_[i];
       OpaqueCause cause = OpaqueCause::kNone;

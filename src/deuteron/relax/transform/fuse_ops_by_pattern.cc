@@ -185,7 +185,12 @@ class PatternFuser {
 
   /// Makes the functions in order of patterns, which is the order of their names.
   void MakeFunctions(FusedFunctions* functions) {
-    std::vector<std::pair<uint32_t, const GroupFunction*>> made;
+    struct Made {
+      uint32_t pattern;
+      const GroupEmitter* emitter;
+      uint32_t group;
+    };
+    std::vector<Made> made;
     for (BlockWork& work : work_) {
       PatternPartition& partition = *work.partition;
       if (!partition.any()) continue;
@@ -212,12 +217,13 @@ class PatternFuser {
       work.emitter->Complete(partition.index_of_var(), [&](uint32_t i) { return partition.SymbolDefinitions(i); });
       for (uint32_t i = 0; i < count; ++i) {
         if (group[i] != i || partition.group(i) == nullptr) continue;
-        const GroupFunction* function = work.emitter->function(work.emitter->group_of(i));
-        if (function != nullptr) made.emplace_back(partition.group(i)->pattern, function);
+        made.push_back({partition.group(i)->pattern, work.emitter.get(), work.emitter->group_of(i)});
       }
     }
-    std::stable_sort(made.begin(), made.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
-    for (const auto& [pattern, function] : made) functions->Get(*function);
+    std::stable_sort(made.begin(), made.end(), [](const auto& a, const auto& b) { return a.pattern < b.pattern; });
+    for (const auto& [pattern, emitter, group] : made) {
+      if (const auto function = emitter->function(group)) functions->Get(*function);
+    }
   }
 
   BindingBlock Emit(const GlobalVar& var, const BlockWork& work, FusedFunctions* functions) {

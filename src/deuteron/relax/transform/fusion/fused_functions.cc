@@ -54,25 +54,31 @@ void GroupEmitter::AddMembers(const std::vector<uint32_t>& group) {
   for (uint32_t i = 0; i < count; ++i) {
     uint32_t& mine = number[group[i]];
     if (mine == UINT32_MAX) {
-      mine = static_cast<uint32_t>(members_.size());
-      members_.emplace_back();
+      mine = static_cast<uint32_t>(first_member_.size());
+      first_member_.push_back(0);
     }
     group_of_[i] = mine;
-    members_[mine].push_back(i);
+    ++first_member_[mine];
   }
-  functions_.resize(members_.size());
-  names_.assign(members_.size(), String());
+  options_.resize(first_member_.size(), nullptr);
+  // Counting sort: sizes become ends, and ends, filled from the back, begins.
+  first_member_.push_back(0);
+  uint32_t end = 0;
+  for (uint32_t& size : first_member_) size = end += size;
+  members_.resize(count);
+  for (uint32_t i = count; i-- > 0;) members_[--first_member_[group_of_[i]]] = i;
 }
 
 GroupEmitter::GroupEmitter(const std::vector<Binding>& bindings, const std::vector<uint32_t>& group, bool wrap_single)
     : bindings_(bindings), group_of_(bindings.size()) {
+  static const auto* const options = new GroupFunction::Options();
   AddMembers(group);
-  for (uint32_t g = 0; g < members_.size(); ++g) {
-    const auto& members = members_[g];
-    if (members.size() == 1 && !(wrap_single && IsAnyCallTIR(BoundValue(bindings[members[0]])))) continue;
-    functions_[g] = std::make_unique<GroupFunction>(GroupFunction::Options{});
-    for (const uint32_t i : members) functions_[g]->Append(bindings[i]);
-    if (!functions_[g]->has_call()) functions_[g].reset();
+  for (uint32_t g = 0; g < num_groups(); ++g) {
+    const auto all = members(g);
+    if (all.size() == 1 && !(wrap_single && IsAnyCallTIR(BoundValue(bindings[all[0]])))) continue;
+    const bool has_call = std::any_of(all.begin(), all.end(),
+                                      [&](uint32_t i) { return BoundValue(bindings[i])->kind == RelaxKind::kCall; });
+    if (has_call) options_[g] = options;
   }
 }
 
@@ -80,22 +86,18 @@ GroupEmitter::GroupEmitter(const std::vector<Binding>& bindings, const std::vect
                            const std::function<const GroupFunction::Options*(uint32_t first)>& options)
     : bindings_(bindings), group_of_(bindings.size()) {
   AddMembers(group);
-  for (uint32_t g = 0; g < members_.size(); ++g) {
-    const GroupFunction::Options* wanted = options(members_[g][0]);
-    if (wanted == nullptr) continue;
-    functions_[g] = std::make_unique<GroupFunction>(*wanted);
-    for (const uint32_t i : members_[g]) functions_[g]->Append(bindings[i]);
-  }
+  for (uint32_t g = 0; g < num_groups(); ++g) options_[g] = options(members(g)[0]);
 }
 
 bool GroupEmitter::any() const {
-  return std::any_of(functions_.begin(), functions_.end(), [](const auto& function) { return function != nullptr; });
+  return std::any_of(options_.begin(), options_.end(), [](const auto* options) { return options != nullptr; });
 }
 
-/// Finds which variables cross between groups, and which groups depend on which; completes the groups.
+/// Finds which variables cross between groups, and which groups depend on which.
 void GroupEmitter::Complete(const std::unordered_map<const Object*, uint32_t>& node_of,
                             const std::function<std::vector<uint32_t>(uint32_t)>& more_dependencies) {
-  depends_.assign(members_.size(), {});
+  depends_.assign(num_groups(), {});
+  std::vector<bool> noted(bindings_.size());
   for (uint32_t i = 0; i < bindings_.size(); ++i) {
     const uint32_t user = group_of_[i];
     const auto depend = [&](uint32_t node) {
@@ -108,39 +110,49 @@ void GroupEmitter::Complete(const std::unordered_map<const Object*, uint32_t>& n
       if (!IsVar(leaf)) return;
       auto it = node_of.find(leaf.get());
       if (it == node_of.end() || !depend(it->second)) return;
-      if (GroupFunction* group = functions_[group_of_[it->second]].get()) group->AddOutput(Downcast<Var>(leaf));
+      const uint32_t producer = group_of_[it->second];
+      if (!is_function(producer) || noted[it->second]) return;
+      noted[it->second] = true;
+      used_outside_[producer].push_back(it->second);
     });
     if (more_dependencies) {
       for (const uint32_t before : more_dependencies(i)) depend(before);
     }
   }
-  for (const auto& group : functions_) {
-    if (group != nullptr && !group->outputs().empty()) group->Finish();
-  }
 }
 
-const GroupFunction* GroupEmitter::function(uint32_t group) const {
-  const GroupFunction* function = functions_[group].get();
-  return function == nullptr || function->outputs().empty() ? nullptr : function;
+std::optional<GroupFunction> GroupEmitter::function(uint32_t group) const {
+  if (!is_function(group)) return std::nullopt;
+  GroupFunction function(*options_[group]);
+  for (const uint32_t i : members(group)) function.Append(bindings_[i]);
+  if (const auto used = used_outside_.find(group); used != used_outside_.end()) {
+    for (const uint32_t i : used->second) function.AddOutput(bindings_[i]->var);
+  }
+  if (function.outputs().empty()) return std::nullopt;
+  function.Finish();
+  return function;
 }
 
 Array<Binding> GroupEmitter::Emit(FusedFunctions* functions) {
   const auto order = TopologicalOrder(
-      static_cast<uint32_t>(members_.size()), [this](uint32_t group) -> const auto& { return depends_[group]; });
+      num_groups(), [this](uint32_t group) -> const auto& { return depends_[group]; });
+  depends_ = {};
   Array<Binding> emitted;
   emitted.reserve(static_cast<int64_t>(bindings_.size()));
   for (const uint32_t group : order) {
-    if (functions_[group] == nullptr) {
-      for (const uint32_t i : members_[group]) emitted.push_back(bindings_[i]);
-    } else if (!functions_[group]->outputs().empty()) {
+    if (is_function(group)) {
       EmitCall(group, functions, &emitted);
+    } else {
+      for (const uint32_t i : members(group)) emitted.push_back(bindings_[i]);
     }
   }
   return emitted;
 }
 
 void GroupEmitter::EmitCall(uint32_t number, FusedFunctions* functions, Array<Binding>* emitted) {
-  const GroupFunction& group = *functions_[number];
+  const std::optional<GroupFunction> made = function(number);
+  if (!made) return;
+  const GroupFunction& group = *made;
   const GlobalVar callee = functions->Get(group);
   names_[number] = callee->name_hint;
   Array<Expr> arguments;

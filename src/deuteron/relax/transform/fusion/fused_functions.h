@@ -3,7 +3,8 @@
 #pragma once
 
 #include <functional>
-#include <memory>
+#include <optional>
+#include <span>
 #include <string>
 #include <unordered_map>
 #include <utility>
@@ -52,7 +53,7 @@ class GroupEmitter {
   /// Groups of several bindings become functions, unless they compute nothing; groups of one call of a kernel
   /// too if `wrap_single`.
   GroupEmitter(const std::vector<Binding>& bindings, const std::vector<uint32_t>& group, bool wrap_single);
-  /// A group becomes a function where `options` of its first binding is not null.
+  /// A group becomes a function where `options` of its first binding, which outlive the emitter, are not null.
   GroupEmitter(const std::vector<Binding>& bindings, const std::vector<uint32_t>& group,
                const std::function<const GroupFunction::Options*(uint32_t first)>& options);
 
@@ -60,30 +61,44 @@ class GroupEmitter {
   bool any() const;
   /// Groups, numbered by their first bindings.
   uint32_t group_of(uint32_t binding) const { return group_of_[binding]; }
-  bool is_function(uint32_t group) const { return functions_[group] != nullptr; }
+  bool is_function(uint32_t group) const { return options_[group] != nullptr; }
   /// The name of a group's function once it is emitted.
-  const String& name(uint32_t group) const { return names_[group]; }
+  String name(uint32_t group) const {
+    const auto it = names_.find(group);
+    return it == names_.end() ? String() : it->second;
+  }
 
-  /// Completes the groups, so that `Emit` may follow. `node_of`: the binding of each variable. `more_dependencies`: the
-  /// bindings that have to come before one although it does not use their variables; may be empty.
+  /// Finds what crosses between groups, so that `Emit` may follow. `node_of`: the binding of each variable.
+  /// `more_dependencies`: the bindings that have to come before one although it does not use their variables; may be
+  /// empty.
   void Complete(const std::unordered_map<const Object*, uint32_t>& node_of,
                 const std::function<std::vector<uint32_t>(uint32_t)>& more_dependencies = {});
-  /// The function of a group, once complete; null if it stays as it is or nothing uses it.
-  const GroupFunction* function(uint32_t group) const;
+  /// The function of a group, once complete; none if it stays as it is or nothing uses it. Made anew: those of all
+  /// groups together would take much more memory than the block.
+  std::optional<GroupFunction> function(uint32_t group) const;
   /// The block's new bindings. A ModelError if groups depend on each other in a cycle.
   Array<Binding> Emit(FusedFunctions* functions);
 
  private:
   void AddMembers(const std::vector<uint32_t>& group);
+  std::span<const uint32_t> members(uint32_t group) const {
+    return {members_.data() + first_member_[group], members_.data() + first_member_[group + 1]};
+  }
+  uint32_t num_groups() const { return static_cast<uint32_t>(options_.size()); }
   void EmitCall(uint32_t number, FusedFunctions* functions, Array<Binding>* emitted);
 
   const std::vector<Binding>& bindings_;
   std::vector<uint32_t> group_of_;
-  std::vector<std::vector<uint32_t>> members_;
+  /// The bindings of group after group.
+  std::vector<uint32_t> members_;
+  std::vector<uint32_t> first_member_;
   /// Null for groups that stay as they are.
-  std::vector<std::unique_ptr<GroupFunction>> functions_;
+  std::vector<const GroupFunction::Options*> options_;
+  /// The groups that each depends on.
   std::vector<std::vector<uint32_t>> depends_;
-  std::vector<String> names_;
+  /// For each function, the bindings whose variables others use, in order of use.
+  std::unordered_map<uint32_t, std::vector<uint32_t>> used_outside_;
+  std::unordered_map<uint32_t, String> names_;
 };
 
 }  // namespace deuteron::relax::fusion

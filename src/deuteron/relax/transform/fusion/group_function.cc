@@ -60,7 +60,6 @@ std::string CalleeName(const CallNode* call) {
 void GroupFunction::Append(const Binding& binding) {
   const Expr& value = BoundValue(binding);
   if (const auto* call = value.as<CallNode>()) {
-    has_call_ = true;
     if (const std::string callee = CalleeName(call); !callee.empty()) name_ += "_" + callee;
     if (IsAnyCallTIR(value)) {
       for (const Expr& arg : Downcast<Tuple>(call->args[1])->fields) Use(arg, true);

@@ -40,8 +40,6 @@ class GroupFunction {
   const std::vector<Var>& outputs() const { return outputs_; }
   /// "fused_add_relu", not yet made unique.
   const std::string& name() const { return name_; }
-  /// Whether the group computes anything: it holds something else than projections of tuples.
-  bool has_call() const { return has_call_; }
 
   /// Equal keys: structurally equal functions. (Not the converse.)
   const std::vector<int64_t>& key() const { return key_; }
@@ -70,7 +68,6 @@ class GroupFunction {
 
   Options options_;
   std::string name_;
-  bool has_call_ = false;
   std::vector<Binding> bindings_;
   std::vector<Var> outputs_;
   std::unordered_map<const Object*, int64_t> output_index_;
