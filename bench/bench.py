@@ -194,13 +194,55 @@ def bench_script():
     subprocess.run([str(BIN / "script_bench")], check=True)
 
 
+SCALE_TVM = """
+import sys, time, resource
+import tvm
+from tvm import relax
+def build(count):
+    x = relax.Var("x", relax.TensorType((64, 128), "float32"))
+    bb = relax.BlockBuilder()
+    with bb.function("main", [x]):
+        with bb.dataflow():
+            values = [x]
+            for i in range(1, count):
+                last, skip = values[-1], values[max(0, len(values) - 10)]
+                values.append(bb.emit([lambda: relax.op.add(last, skip), lambda: relax.op.exp(last), lambda: relax.op.tanh(last),
+                                       lambda: relax.op.nn.relu(last)][i % 4]()))
+            out = bb.emit_output(relax.op.negative(values[-1]))
+        bb.emit_func_output(out)
+    return bb.get()
+count = int(sys.argv[1])
+build(50)
+memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+begin = time.process_time()
+module = build(count)
+passes = [("canonical", relax.transform.CanonicalizeBindings()), ("legalize", relax.transform.LegalizeOps()),
+          ("annotate", relax.transform.AnnotateTIROpPattern()), ("FuseOps", relax.transform.FuseOps(2)), ("FuseTIR", relax.transform.FuseTIR())]
+times = [time.process_time()]
+for _, p in passes:
+    module = p(module)
+    times.append(time.process_time())
+row = [times[0] - begin] + [b - a for a, b in zip(times, times[1:])] + [times[-1] - begin]
+peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - memory
+print(f"{'tvm chain':<10} {count:9} {'':8} {row[0] / count * 1e6:7.2f} " + " ".join(f"{t / count * 1e6:9.2f}" for t in row[1:-1])
+      + f" {row[-1] / count * 1e6:8.2f} {peak / count:7.2f}")
+"""
+
+
+def bench_scale():
+    """Microseconds and peak KiB an operator up to FuseTIR; apache-tvm beside it at the sizes that it finishes in a minute."""
+    subprocess.run([str(BIN / "scale_bench")], check=True)
+    for count in (1000, 10000):
+        subprocess.run([sys.executable, "-c", SCALE_TVM, str(count)], check=True)
+
+
 def bench_fusion_table():
     subprocess.run([sys.executable, ROOT / "tests" / "fusion_test.py", BIN / "deuteron", "--table"], check=True)
 
 
 def main():
     WORK.mkdir(parents=True, exist_ok=True)
-    parts = {"fusion": bench_fusion, "kernels": bench_kernels, "networks": bench_networks, "fusion-table": bench_fusion_table, "script": bench_script}
+    parts = {"fusion": bench_fusion, "kernels": bench_kernels, "networks": bench_networks, "fusion-table": bench_fusion_table, "script": bench_script, "scale": bench_scale}
     for name in sys.argv[1:] or parts:
         parts[name]()
         print()
