@@ -19,7 +19,7 @@ import language  # noqa: E402
 import make  # noqa: E402
 from builder import Builder  # noqa: E402
 
-BEYOND = ["SeparateOutputs", "FuseReductions", "FuseSiblings"]
+BEYOND = ["SeparateOutputs", "FuseReductions", "FuseSiblings", "RecomputeProducers"]
 NETWORKS = ["resnet50", "mobilenetv2", "densenet121", "inceptionv1", "shufflenet", "squeezenet", "vgg19", "zfnet", "unet", "bert",
             "decoder", "lstm", "transformer"]
 

@@ -7,8 +7,8 @@
 
 #include "deuteron/codegen/llvm/compile.h"
 #include "deuteron/codegen/vm/compile.h"
-#include "deuteron/driver/report/record_kernels.h"
 #include "deuteron/driver/pass_registry.h"
+#include "deuteron/driver/report/record_kernels.h"
 #include "deuteron/ir/transform/instruments.h"
 #include "deuteron/script/printer.h"
 #include "deuteron/support/suggest.h"
@@ -27,8 +27,8 @@ constexpr PipelineEntry kPipelines[] = {
      "CanonicalizeBindings, ConvertToDataflow, FoldBatchnormToConv2D, DecomposeOpsForInference, FoldConstant, "
      "DeadCodeElimination, @library, CombineMatmulsOfOneWeight, PackConvWeights"},
     {"fuse", "from operators to fused kernels",
-     "LegalizeOps, AnnotateTIROpPattern, FoldConstant, SeparateOutputs, FuseOps, FuseReductions, FuseSiblings, FuseTIR, "
-     "DeadCodeElimination"},
+     "LegalizeOps, AnnotateTIROpPattern, FoldConstant, SeparateOutputs, FuseOps, FuseReductions, FuseSiblings, "
+     "RecomputeProducers, FuseTIR, DeadCodeElimination"},
     {"graph", "from an imported graph to fused kernels", "@import, @fuse"},
     {"schedule", "schedules kernels for the target", "ScheduleForCPU"},
     {"memory", "from calls of kernels to calls on planned memory",
@@ -37,7 +37,8 @@ constexpr PipelineEntry kPipelines[] = {
 };
 
 /// What merges operators besides FuseOps, before it or after it.
-constexpr std::string_view kMerging[] = {"CombineMatmulsOfOneWeight", "SeparateOutputs", "FuseReductions", "FuseSiblings"};
+constexpr std::string_view kMerging[] = {"CombineMatmulsOfOneWeight", "SeparateOutputs", "FuseReductions",
+                                         "FuseSiblings", "RecomputeProducers"};
 
 const PipelineEntry& FindPipeline(std::string_view name) {
   std::vector<std::string_view> names;

@@ -72,6 +72,10 @@ std::span<const Reason> Reasons() {
        "A pattern matched, but an operator outside needs one of its values and computes another: they cannot be one "
        "function.",
        "Compute the value that is used outside a second time."},
+      {"recomputed", "The value is computed in every kernel that uses it, and never stored: that costs less.", ""},
+      {"recomputed-too-often", "The consumer asks for elements several times, and would compute them as often.", ""},
+      {"recomputed-already", "One of the two is part of a kernel that recomputes another value.", ""},
+      {"stages-in-consumer", "The consumer has stages of its own, or reduces what the producer rearranges.", ""},
       {"not-profitable", "The kernel would read, write or compute more than the two do apart, or save too little.",
        "Larger intermediate values, or fewer consumers, change the balance."},
   };
