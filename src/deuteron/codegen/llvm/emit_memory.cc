@@ -25,8 +25,14 @@ PrimExpr FlatIndexOf(const tir::Buffer& buffer, const Array<PrimExpr>& indices) 
 /// whole.
 constexpr int64_t kStackPadding = 64;
 
-/// How many of the first lanes a constant `mask` keeps on, if it keeps the rest off (the tail of a vectorised loop);
-/// else 0.
+/// The stride if `expr` is a Ramp of constant stride.
+std::optional<int64_t> RampStride(const PrimExpr& expr) {
+  const auto* ramp = expr.as<tir::RampNode>();
+  return ramp == nullptr ? std::nullopt : AsConstInt(ramp->stride);
+}
+
+}  // namespace
+
 int64_t LanesOn(const llvm::Value* mask) {
   const auto* constant = llvm::dyn_cast_or_null<llvm::Constant>(mask);
   if (constant == nullptr) return 0;
@@ -41,14 +47,6 @@ int64_t LanesOn(const llvm::Value* mask) {
   return on;
 }
 
-/// The stride if `expr` is a Ramp of constant stride.
-std::optional<int64_t> RampStride(const PrimExpr& expr) {
-  const auto* ramp = expr.as<tir::RampNode>();
-  return ramp == nullptr ? std::nullopt : AsConstInt(ramp->stride);
-}
-
-}  // namespace
-
 llvm::Value* KernelEmitter::BufferPointer(const tir::Buffer& buffer) {
   const auto it = values_.find(buffer->data.get());
   DEUTERON_CHECK(it != values_.end()) << "kernel " << symbol_ << ": buffer " << buffer->name
@@ -58,17 +56,6 @@ llvm::Value* KernelEmitter::BufferPointer(const tir::Buffer& buffer) {
 
 llvm::Value* KernelEmitter::ElementAddress(const tir::Buffer& buffer, llvm::Value* index) {
   return builder_.CreateInBoundsGEP(MemoryType(buffer->dtype), BufferPointer(buffer), index);
-}
-
-template <typename Inst>
-Inst* KernelEmitter::Annotate(Inst* instruction, const tir::Buffer& buffer) {
-  const auto it = alias_scopes_.find(buffer->data.get());
-  if (it == alias_scopes_.end()) return instruction;
-  instruction->setMetadata(llvm::LLVMContext::MD_alias_scope, it->second.scope);
-  if (it->second.others != nullptr) {
-    instruction->setMetadata(llvm::LLVMContext::MD_noalias, it->second.others);
-  }
-  return instruction;
 }
 
 llvm::Value* KernelEmitter::ToMemory(llvm::Value* value, DataType type) {
@@ -153,6 +140,11 @@ llvm::Value* KernelEmitter::EmitLoad(const tir::BufferLoadNode* op) {
   if (stride && *stride > 1 && *stride <= kMaxShuffledStride) {
     return EmitStridedLoad(buffer, index.as<tir::RampNode>(), *stride);
   }
+  if (stride && *stride > 1) {
+    if (llvm::Value* column = EmitTransposedLoad(buffer, index.as<tir::RampNode>(), *stride)) {
+      return FromMemory(column, element);
+    }
+  }
   if (stride == -1 && mask_ == nullptr) {
     const auto* ramp = index.as<tir::RampNode>();
     llvm::Value* last = EmitIndex(ramp->base - (lanes - 1));
@@ -172,6 +164,7 @@ void KernelEmitter::EmitStore(const tir::BufferStoreNode* op) {
   PrimExpr index = FlatIndexOf(buffer, op->indices);
   const int64_t lanes = index.dtype().lanes();
   llvm::Value* value = ToMemory(Splat(EmitExpr(op->value), lanes), element);
+  if (transposed_.buffer == buffer->data.get()) transposed_ = {};
   if (lanes == 1) {
     DEUTERON_CHECK(!value->getType()->isVectorTy())
         << "kernel " << symbol_ << ": a vector is stored to one element of " << buffer->name;

@@ -160,6 +160,12 @@ void KernelEmitter::EmitIf(const tir::IfThenElseNode* op) {
   llvm::Value* saved = mask_;
   const bool vector = condition->getType()->isVectorTy();
   const auto branch = [&](llvm::Value* taken, const tir::Stmt& stmt) {
+    if (vector && llvm::isa<llvm::Constant>(taken) && (saved == nullptr || llvm::isa<llvm::Constant>(saved))) {
+      mask_ = saved == nullptr ? taken : builder_.CreateAnd(saved, taken);
+      if (!llvm::cast<llvm::Constant>(mask_)->isNullValue()) EmitStmt(stmt);
+      mask_ = saved;
+      return;
+    }
     auto* then_block = llvm::BasicBlock::Create(llvm_, "if", frame_->function);
     auto* join = llvm::BasicBlock::Create(llvm_, "endif", frame_->function);
     if (vector) mask_ = saved == nullptr ? taken : builder_.CreateAnd(saved, taken);

@@ -77,6 +77,10 @@ class KernelEmitter {
   /// Lanes `stride` elements apart, from vectors that are read whole and shuffled. Reads nothing beyond the first and
   /// the last lane, under a mask only what its lanes want.
   llvm::Value* EmitStridedLoad(const tir::Buffer& buffer, const tir::RampNode* ramp, int64_t stride);
+  // emit_transpose.cc
+  /// One of the loads next to each other, at a stride, from a tile on the stack at constant places; null if it is no
+  /// such load.
+  llvm::Value* EmitTransposedLoad(const tir::Buffer& buffer, const tir::RampNode* ramp, int64_t stride);
   /// Whether a contiguous access of `lanes` elements under the mask may touch the lanes that are off.
   bool MayAccessWhole(const tir::Buffer& buffer, int64_t lanes);
   llvm::Value* ElementAddress(const tir::Buffer& buffer, llvm::Value* index);
@@ -139,6 +143,19 @@ class KernelEmitter {
     llvm::MDNode* others = nullptr;
   };
   std::unordered_map<const tir::VarNode*, AliasScope> alias_scopes_;
+  /// The vectors that a tile was transposed into, for the loads that follow in the same block; until a store to it.
+  struct TransposedTile {
+    const llvm::BasicBlock* block = nullptr;
+    const tir::VarNode* buffer = nullptr;
+    int64_t stride = 0;
+    int64_t lanes_on = 0;
+    int64_t begin = 0;
+    std::vector<llvm::Value*> columns;
+    bool IsSameTile(const TransposedTile& other) const {
+      return block == other.block && buffer == other.buffer && stride == other.stride && lanes_on == other.lanes_on &&
+             begin == other.begin && !columns.empty();
+    }
+  } transposed_;
   /// Lanes that are on; null = all.
   llvm::Value* mask_ = nullptr;
   bool index_math_ = false;
@@ -147,6 +164,21 @@ class KernelEmitter {
   std::string symbol_;
   int outlined_ = 0;
 };
+
+template <typename Inst>
+Inst* KernelEmitter::Annotate(Inst* instruction, const tir::Buffer& buffer) {
+  const auto it = alias_scopes_.find(buffer->data.get());
+  if (it == alias_scopes_.end()) return instruction;
+  instruction->setMetadata(llvm::LLVMContext::MD_alias_scope, it->second.scope);
+  if (it->second.others != nullptr) {
+    instruction->setMetadata(llvm::LLVMContext::MD_noalias, it->second.others);
+  }
+  return instruction;
+}
+
+/// How many of the first lanes a constant `mask` keeps on, if it keeps the rest off (the tail of a vectorised loop);
+/// else 0.
+int64_t LanesOn(const llvm::Value* mask);
 
 /// Whether `expr` may be evaluated where its value is not needed: no load, no integer division, no call
 /// that may fault.

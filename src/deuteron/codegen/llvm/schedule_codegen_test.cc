@@ -96,6 +96,29 @@ TEST(Codegen, StridedLoadsAndShortVectors) {
   }
 }
 
+/// A tile on the stack, read across its rows.
+TEST(Codegen, TransposedTiles) {
+  for (const DataType type : {kFloat, DataType::Int(32), DataType::Int(64)}) {
+    for (const auto& [rows, columns] :
+         {std::pair{16, 16}, std::pair{14, 32}, std::pair{7, 48}, std::pair{8, 24}, std::pair{5, 10}}) {
+      const te::Tensor a = te::Placeholder({I64(rows), I64(columns)}, type, "A");
+      const te::Tensor b = te::Compute(
+          {I64(columns), I64(rows)},
+          [&](const Array<Var>& i) {
+            return a({i[1], i[0]}) + 1;
+          },
+          "B");
+      const tir::PrimFunc func = te::CreatePrimFunc({a, b});
+      Schedule s(func);
+      const auto copy = s.CacheRead("B", 0, "local");
+      s.Vectorize(s.GetLoops(copy)[1]);
+      s.Unroll(s.GetLoops("B")[0]);
+      s.Vectorize(s.GetLoops("B")[1]);
+      CheckAgainst(s.func(), func, 0);
+    }
+  }
+}
+
 /// Accumulators of a window in vectors of which the last is partial; some of what is read is padding.
 TEST(Codegen, WindowsWithTails) {
   for (const auto& [width, stride] : {std::pair{9, 1}, std::pair{30, 1}, std::pair{30, 2}, std::pair{65, 3}}) {

@@ -82,6 +82,8 @@ constexpr int64_t kShortestPixelRow = 12;
 /// steps through, each on pages of its own, few.
 constexpr int64_t kPayingPixelRow = 48;
 constexpr int64_t kMostPixelPlanes = 160;
+/// The loop over the channels of a transposed tile is unrolled up to so many.
+constexpr int64_t kMostEpilogueCopies = 128;
 /// With fewer vectors than this, a step waits for its scalars: then the third cache is the better place for a panel.
 constexpr int64_t kFewestVectors = 2;
 /// Vectors of pixels in a tile: the rest of the registers holds rows of channels.
@@ -133,8 +135,8 @@ bool PlanPixels(const SBlock& block, const MatmulRoles& roles, const Array<PrimE
   return plan->num_rows * plan->num_vectors >= budget / 2;
 }
 
-/// How many rows a tile has along an axis: at most `most`, more than half of that if the axis is long enough, so that the
-/// least time goes into the rows of the last tile that are too many and into what a tile loads for all of its rows.
+/// How many rows a tile has along an axis: at most `most`, more than half of that if the axis is long enough, so that
+/// the least time goes into the rows of the last tile that are too many and into what a tile loads for all of its rows.
 int64_t ChooseRows(std::optional<int64_t> extent, int64_t most) {
   if (!extent) return most;
   if (*extent <= most) return *extent;
@@ -331,10 +333,19 @@ void Tile(Schedule* schedule, const Plan& plan) {
   schedule->Vectorize(init_loops.back());
   MarkTile(schedule, stages[0], tile, plan);
   if (stages.size() == 2) {
-    // Transposed: the rows are contiguous in the output.
-    const Loop last = schedule->GetLoops(plan.epilogue).back();
-    const auto extent = schedule->ConstExtent(last);
-    if (extent && *extent > 1 && *extent <= 2 * plan.lanes) schedule->Vectorize(last);
+    // Transposed: the rows are contiguous in the output. Unrolled, the loads of neighbouring channels are known to be
+    // such.
+    const std::vector<Loop> all = schedule->GetLoops(plan.epilogue);
+    std::vector<Loop> inner(
+        std::find_if(all.begin(), all.end(), [&](const Loop& loop) { return loop.same_as(tile); }) + 1, all.end());
+    const auto extent = inner.empty() ? std::nullopt : schedule->ConstExtent(inner.back());
+    if (extent && *extent > 1 && *extent <= 2 * plan.lanes) {
+      schedule->Vectorize(inner.back());
+      int64_t copies = 1;
+      for (size_t i = 0; i + 1 < inner.size(); ++i)
+        copies *= schedule->ConstExtent(inner[i]).value_or(kMostEpilogueCopies + 1);
+      for (size_t i = 0; i + 1 < inner.size() && copies <= kMostEpilogueCopies; ++i) schedule->Unroll(inner[i]);
+    }
   }
   if (row_inner) schedule->Unroll(*row_inner);
   schedule->Unroll(vector[1]);
