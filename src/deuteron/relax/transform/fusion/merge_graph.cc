@@ -9,11 +9,39 @@
 
 namespace deuteron::relax::fusion {
 
-bool MergeGraph::CanHandle(const BindingBlock& block) {
-  return block->IsInstance<DataflowBlockNode>() &&
-         std::all_of(block->bindings.begin(), block->bindings.end(),
-                     [](const Binding& binding) { return binding->IsInstance<VarBindingNode>(); });
-}
+namespace {
+
+/// The bindings that define symbols, as far as a block has been walked.
+class SymbolDefinitions {
+ public:
+  /// Calls `visit` with the binding of each symbol that `binding` mentions, then adds what it defines.
+  template <typename Visit>
+  void Walk(uint32_t index, const Binding& binding, const Visit& visit) {
+    const auto* cast = binding.as<MatchCastNode>();
+    if (!defined_by_.empty()) {
+      const auto note = [&](const tir::Var& var) {
+        if (const auto it = defined_by_.find(var.get()); it != defined_by_.end()) visit(it->second);
+      };
+      for (const tir::Var& var : SymbolicVars(binding->var.ty())) note(var);
+      VisitLeaves(BoundValue(binding), [&](const Expr& leaf) {
+        const auto* shape = leaf.as<ShapeExprNode>();
+        if (shape == nullptr) return;
+        for (const PrimExpr& value : shape->values) {
+          for (const tir::Var& var : FreeVars(value)) note(var);
+        }
+      });
+    }
+    if (cast == nullptr) return;
+    for (const tir::Var& symbol : DefinedSymbolicVars(cast->ty)) defined_by_.emplace(symbol.get(), index);
+  }
+
+ private:
+  std::unordered_map<const Object*, uint32_t> defined_by_;
+};
+
+}  // namespace
+
+bool MergeGraph::CanHandle(const BindingBlock& block) { return block->IsInstance<DataflowBlockNode>(); }
 
 MergeGraph::MergeGraph(const BindingBlock& block, RowAnalyzer* analyzer)
     : analyzer_(analyzer),
@@ -23,7 +51,11 @@ MergeGraph::MergeGraph(const BindingBlock& block, RowAnalyzer* analyzer)
       inputs_(bindings_.size()),
       dag_(static_cast<uint32_t>(bindings_.size())),
       members_(bindings_.size()) {
-  for (uint32_t node = 0; node < size(); ++node) AddNode(node);
+  SymbolDefinitions symbols;
+  for (uint32_t node = 0; node < size(); ++node) {
+    AddNode(node);
+    symbols.Walk(node, bindings_[node], [&](uint32_t before) { dag_.AddEdge(before, node); });
+  }
   for (uint32_t node = 0; node < size(); ++node) {
     // Several results are taken over one by one.
     const Var& var = bindings_[node]->var;
@@ -156,8 +188,16 @@ BindingBlock MergeGraph::Emit(FusedFunctions* functions) {
   if (!any) return BindingBlock();
   std::unordered_map<const Object*, uint32_t> flat_node_of;
   for (uint32_t i = 0; i < flat.size(); ++i) flat_node_of.emplace(flat[i]->var.get(), i);
+  std::unordered_map<uint32_t, std::vector<uint32_t>> after;
+  SymbolDefinitions symbols;
+  for (uint32_t i = 0; i < flat.size(); ++i) {
+    symbols.Walk(i, flat[i], [&](uint32_t before) { after[i].push_back(before); });
+  }
   GroupEmitter emitter(flat, group, false);
-  emitter.Complete(flat_node_of);
+  emitter.Complete(flat_node_of, [&](uint32_t i) {
+    const auto it = after.find(i);
+    return it == after.end() ? std::vector<uint32_t>() : it->second;
+  });
   const Array<Binding> emitted = emitter.Emit(functions);
   for (const auto& [root, at] : first) names_[root] = emitter.name(emitter.group_of(at));
   return DataflowBlock(emitted);

@@ -19,7 +19,7 @@ namespace deuteron::relax::fusion {
 /// memory, whether a merge would make a cycle, and the block that comes out.
 class MergeGraph {
  public:
-  /// The block must hold no match_cast: what uses a symbol would have to stay behind it.
+  /// What mentions a symbol that a match_cast of the block defines stays behind it.
   MergeGraph(const BindingBlock& block, RowAnalyzer* analyzer);
   static bool CanHandle(const BindingBlock& block);
 
