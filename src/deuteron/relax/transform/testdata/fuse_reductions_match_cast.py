@@ -1,5 +1,5 @@
 # run: LegalizeOps,AnnotateTIROpPattern,FuseOps(fuse_opt_level=2),FuseReductions
-# expect-remark: FuseReductions s -> d: fused
+# expect-remark: FuseReductions s -> gv: fused
 @I.ir_module
 class Module:
     @R.function
