@@ -1,6 +1,6 @@
 """Figures beside peers, measured alternately in one run: what `./dev bench` prints and BENCHMARKS.md records.
 
-    python bench/bench.py [fusion] [kernels] [networks] [fusion-table] [script]
+    python bench/bench.py [fusion] [kernels] [networks] [libraries] [fusion-table] [script]
 
 Times are medians of rounds in which the candidates take turns; what counts are the ratios, never a time.
 """
@@ -141,8 +141,9 @@ def take_turns(model, *candidates):
     return [statistics.median(column) for column in zip(*rounds)]
 
 
+# What generated code is worth: a library would hide it.
 def fused(model):
-    return bench(model)["median_ms"]
+    return bench(model, "--backend", "none")["median_ms"]
 
 
 def unfused(model):
@@ -182,12 +183,56 @@ def bench_networks():
     names = ["resnet50", "mobilenetv2", "bert"]
     print(f"{'network (full size, batch 1)':42}{'kernels':>9}{'compile':>9}{'fused':>9}{'unfused':>9}{'ONNX RT':>9}{'ratio':>7}")
     for name in names:
-        model = WORK / f"{name}.onnx"
-        if not model.exists():
-            subprocess.run([sys.executable, ROOT / "tests/networks/make.py", name, model, "--size", "full"], check=True)
-        first = bench(model)
+        model = full_size(name)
+        first = bench(model, "--backend", "none")
         ours, plain, peer = take_turns(model, fused, unfused, bench_onnxruntime)
         print(f"{name:42}{first['kernels']:>9}{first['compile_ms'] / 1e3:>8.1f}s{ours:>9.2f}{plain:>9.2f}{peer:>9.2f}{peer / ours:>7.2f}")
+
+
+def full_size(name):
+    model = WORK / f"{name}.onnx"
+    if not model.exists():
+        subprocess.run([sys.executable, ROOT / "tests/networks/make.py", name, model, "--size", "full"], check=True)
+    return model
+
+
+def bench_openvino(model):
+    try:
+        import openvino
+    except ImportError:
+        return float("nan")
+    core = openvino.Core()
+    compiled = core.compile_model(str(model), "CPU", {"INFERENCE_NUM_THREADS": THREADS, "PERFORMANCE_HINT": "LATENCY"})
+    request = compiled.create_infer_request()
+    random = np.random.default_rng(0)
+    feed = {}
+    for value in compiled.inputs:
+        integer = value.element_type.get_type_name().startswith("i")
+        feed[value.any_name] = random.integers(0, 100, value.shape) if integer else random.standard_normal(value.shape).astype(np.float32)
+    request.infer(feed)
+    times = []
+    end = time.perf_counter() + 0.5
+    while len(times) < 3 or time.perf_counter() < end:
+        begin = time.perf_counter()
+        request.infer(feed)
+        times.append((time.perf_counter() - begin) * 1e3)
+    return statistics.median(times)
+
+
+def bench_libraries():
+    """Generated code, oneDNN, and what `auto` makes of it, each compiled once, then run in turn."""
+    print(f"{'network (full size, batch 1)':30}{'none':>9}{'dnnl':>9}{'auto':>9}{'chosen':>8}{'ONNX RT':>9}{'OpenVINO':>9}{'auto/best':>10}{'auto/ORT':>9}")
+    for name in ["resnet50", "mobilenetv2", "bert", "vit"]:
+        model = full_size(name)
+        artefacts = {}
+        for backend in ["none", "dnnl", "auto"]:
+            artefacts[backend] = WORK / f"{name}-{backend}.so"
+            command = [BIN / "deuteron", "compile", model, "-o", artefacts[backend], "--backend", backend, "--threads", THREADS]
+            subprocess.run(list(map(str, command)), check=True, capture_output=True)
+        chosen = bench(artefacts["auto"])["backend"]
+        candidates = [lambda _, path=path: bench(path)["median_ms"] for path in artefacts.values()]
+        none, dnnl, auto, peer, other = take_turns(model, *candidates, bench_onnxruntime, bench_openvino)
+        print(f"{name:30}{none:>9.2f}{dnnl:>9.2f}{auto:>9.2f}{chosen:>8}{peer:>9.2f}{other:>9.2f}{auto / min(none, dnnl):>10.2f}{auto / peer:>9.2f}")
 
 
 def bench_script():
@@ -242,7 +287,8 @@ def bench_fusion_table():
 
 def main():
     WORK.mkdir(parents=True, exist_ok=True)
-    parts = {"fusion": bench_fusion, "kernels": bench_kernels, "networks": bench_networks, "fusion-table": bench_fusion_table, "script": bench_script, "scale": bench_scale}
+    parts = {"fusion": bench_fusion, "kernels": bench_kernels, "networks": bench_networks, "libraries": bench_libraries,
+             "fusion-table": bench_fusion_table, "script": bench_script, "scale": bench_scale}
     for name in sys.argv[1:] or parts:
         parts[name]()
         print()

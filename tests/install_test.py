@@ -33,6 +33,25 @@ def write_model(path):
     onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=9), path)
 
 
+def check_plugins(prefix, work):
+    """oneDNN moves with the package; without the plugin, what needs it says so by name."""
+    plugin = prefix / "lib/libdeuteron_dnnl.so"
+    if not plugin.exists():
+        return
+    command, model, artefact = prefix / "bin/deuteron", work / "model.onnx", work / "library.so"
+    needed = run("ldd", plugin).splitlines()
+    assert any(str(prefix) in line for line in needed if "libdnnl" in line), needed
+    run(command, "compile", model, "--backend", "dnnl", "-o", artefact, stderr=subprocess.DEVNULL)
+    assert "float32 (3, 4)" in run(command, "run", artefact, cwd="/")
+    plugin.rename(work / "elsewhere.so")
+    for arguments in (["run", artefact], ["run", model, "--backend", "dnnl"]):
+        result = subprocess.run([command, *map(str, arguments)], capture_output=True, text=True)
+        assert result.returncode == 4 and "libdeuteron_dnnl.so is not installed" in result.stderr, (arguments, result.stderr)
+    # What takes a library where it pays does without.
+    assert "float32 (3, 4)" in run(command, "run", model, "--backend", "auto")
+    (work / "elsewhere.so").rename(plugin)
+
+
 def main():
     build = pathlib.Path(sys.argv[1]).resolve()
     work = pathlib.Path(tempfile.mkdtemp(prefix="deuteron-install-"))
@@ -51,6 +70,7 @@ def main():
         # The command of the moved package works too, from anywhere and without help from the environment.
         printed = run(work / "moved/bin/deuteron", "run", work / "model.onnx", cwd="/")
         assert "float32 (3, 4)" in printed, printed
+        check_plugins(work / "moved", work)
         # Damaged artefacts are refused, with exit status 3 and the reason.
         data = (work / "model.so").read_bytes()
         for sixteenth in range(16):

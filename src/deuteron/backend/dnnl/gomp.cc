@@ -20,7 +20,7 @@ struct Region {
   int outer_index = 0;
 };
 
-const DeuteronHost* host = nullptr;
+std::atomic<const DeuteronHost*> host{nullptr};
 thread_local int region_threads = 1;
 thread_local Region* current = nullptr;
 thread_local int thread_index = 0;
@@ -39,18 +39,18 @@ void RunInTeam(void* closure, int index) {
 void Begin(void (*body)(void*), void* data, unsigned wanted) {
   int count = wanted == 0 ? region_threads : static_cast<int>(wanted);
   // Regions within regions are serial.
-  if (host == nullptr || (current != nullptr && current->count > 1)) count = 1;
+  if (host.load(std::memory_order_relaxed) == nullptr || (current != nullptr && current->count > 1)) count = 1;
   auto* region = new Region{body, data, count};
   region->outer = current;
   region->outer_index = thread_index;
-  if (count > 1) region->team = host->begin_team(count, &RunInTeam, region);
+  if (count > 1) region->team = host.load(std::memory_order_relaxed)->begin_team(count, &RunInTeam, region);
   current = region;
   thread_index = 0;
 }
 
 void End() {
   Region* region = current;
-  if (region->team != nullptr) host->end_team(region->team);
+  if (region->team != nullptr) host.load(std::memory_order_relaxed)->end_team(region->team);
   current = region->outer;
   thread_index = region->outer_index;
   delete region;
@@ -79,7 +79,7 @@ bool NextChunk(long* begin, long* end) {
 }  // namespace
 
 RegionThreads::RegionThreads(const DeuteronHost* plugin_host, int threads) : before_(region_threads) {
-  host = plugin_host;
+  host.store(plugin_host, std::memory_order_relaxed);
   region_threads = threads;
 }
 RegionThreads::~RegionThreads() { region_threads = before_; }
