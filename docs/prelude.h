@@ -22,6 +22,7 @@
 #include "deuteron/relax/analysis/remove_all_unused.h"
 #include "deuteron/relax/analysis/type_analysis.h"
 #include "deuteron/relax/analysis/well_formed.h"
+#include "deuteron/relax/dpl/rewriter.h"
 #include "deuteron/relax/dpl/templates.h"
 #include "deuteron/relax/functor.h"
 #include "deuteron/relax/op/binary.h"

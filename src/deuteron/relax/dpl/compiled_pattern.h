@@ -41,11 +41,12 @@ class CompiledPattern {
 
   /// The operators whose calls this pattern may match; nothing: it may match other expressions too.
   const std::optional<std::vector<const OpNode*>>& root_ops() const { return root_ops_; }
+  /// The same of one of its nodes.
+  std::optional<std::vector<const OpNode*>> RootOps(uint32_t index) const;
 
  private:
   uint32_t Add(const DFPattern& pattern);
   void FindShared(const std::vector<const Object*>& linked);
-  std::optional<std::vector<const OpNode*>> RootOps(uint32_t index) const;
 
   DFPattern pattern_;
   std::vector<Node> nodes_;
