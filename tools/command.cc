@@ -52,6 +52,7 @@ int RunCommand(int argc, const char* const* argv) {
   AddExplainCommand(app);
   AddProfileCommand(app);
   AddBisectCommand(app);
+  AddPartitionCommand(app);
   AddInspectCommand(app);
   try {
     app.parse(argc, argv);

@@ -14,6 +14,7 @@ void AddVerifyCommand(CLI::App& app);
 void AddExplainCommand(CLI::App& app);
 void AddProfileCommand(CLI::App& app);
 void AddBisectCommand(CLI::App& app);
+void AddPartitionCommand(CLI::App& app);
 void AddInspectCommand(CLI::App& app);
 
 /// Runs the command. Results go to standard output, everything else to standard error. The exit status: 0; 1 internal

@@ -5,10 +5,13 @@
 #include <utility>
 
 #include "deuteron/backend/backends.h"
+#include "deuteron/backend/cutlass/patterns.h"
+#include "deuteron/backend/partition.h"
 #include "deuteron/driver/constant_evaluator.h"
 #include "deuteron/driver/pipeline.h"
 #include "deuteron/relax/dpl/pattern_text.h"
 #include "deuteron/relax/dpl/registry.h"
+#include "deuteron/relax/transform/function_pass.h"
 #include "deuteron/relax/transform/fuse_ops_by_pattern.h"
 #include "deuteron/relax/transform/library_passes.h"
 #include "deuteron/relax/transform/passes.h"
@@ -53,6 +56,7 @@ transform::Pass MakeLiftTransformParams(const PassArguments& args) {
 
 /// Patterns, each as `name = text` (relax/dpl/pattern_text.h) or as the name or prefix of registered ones.
 std::vector<relax::FusionPattern> ReadPatterns(const std::vector<std::string>& texts) {
+  backend::RegisterLibraryPatterns();
   std::vector<relax::FusionPattern> patterns;
   for (const std::string& text : texts) {
     const size_t equals = text.find('=');
@@ -112,8 +116,16 @@ std::vector<PassEntry>& Table() {
        }},
       {"FastMathTransform", "computes exp, tanh, erf and softmax by approximations", {},
        [](Args) { return relax::FastMathTransform(); }},
+      {"RewriteAttention", "makes attention that is written out calls of nn.attention", {"use_flash_mqa"},
+       [](Args args) {
+         const bool use_flash_mqa = args.Bool("use_flash_mqa", true);
+         return relax::FunctionPass({.name = "RewriteAttention"}, [use_flash_mqa](relax::Function function, const IRModule&,
+                                                                                  const transform::PassContext&) {
+           return backend::cutlass::RewriteAttention(std::move(function), use_flash_mqa);
+         });
+       }},
       {"PartitionFor", "puts what a library computes into functions with the attribute Composite", {"backend"},
-       [](Args args) { return backend::GetBackend(args.String("backend", "dnnl")).partition(); }},
+       [](Args args) { return backend::PartitionFor(args.String("backend", "dnnl")); }},
       {"MergeCompositeFunctions", "gathers neighbouring Composite functions of one library into functions for it", {},
        [](Args) { return relax::MergeCompositeFunctions(); }},
       {"RunCodegen", "has libraries' generators translate the functions that are marked for them",

@@ -1,0 +1,51 @@
+#include "deuteron/backend/partition.h"
+
+#include <mutex>
+
+#include "deuteron/backend/backends.h"
+#include "deuteron/backend/cublas/patterns.h"
+#include "deuteron/backend/cudnn/patterns.h"
+#include "deuteron/backend/cutlass/patterns.h"
+#include "deuteron/relax/dpl/registry.h"
+
+namespace deuteron::backend {
+
+void RegisterLibraryPatterns() {
+  static std::once_flag once;
+  std::call_once(once, [] {
+    relax::RegisterPatterns(cublas::Patterns());
+    relax::RegisterPatterns(cudnn::Patterns());
+    relax::RegisterPatterns(cutlass::Patterns());
+  });
+}
+
+namespace {
+
+using Partition = IRModule (*)(IRModule);
+
+/// Null for libraries that bring their own.
+Partition FindPartition(const std::string& library) {
+  if (library == "cublas") return [](IRModule module) { return PartitionForCublas(std::move(module)); };
+  if (library == "cudnn") return [](IRModule module) { return PartitionForCudnn(std::move(module)); };
+  if (library == "cutlass") return [](IRModule module) { return PartitionForCutlass(std::move(module)); };
+  return nullptr;
+}
+
+}  // namespace
+
+bool LeavesComposites(const std::string& library) { return FindPartition(library) == nullptr; }
+
+transform::Pass PartitionFor(const std::string& library) {
+  const Partition partition = FindPartition(library);
+  if (partition == nullptr) return GetBackend(library).partition();
+  return transform::ModulePass({.name = "PartitionFor"}, [partition](IRModule module, const transform::PassContext&) {
+    return partition(std::move(module));
+  });
+}
+
+IRModule PartitionByPrefix(IRModule module, std::string_view prefix, relax::FuseOpsByPatternOptions options) {
+  RegisterLibraryPatterns();
+  return relax::FuseOpsByPattern(relax::GetPatternsWithPrefix(prefix), std::move(options))(std::move(module));
+}
+
+}  // namespace deuteron::backend

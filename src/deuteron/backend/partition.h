@@ -1,0 +1,25 @@
+/// \file
+/// Partitioning by the patterns of the libraries that this project knows.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "deuteron/relax/transform/fuse_ops_by_pattern.h"
+
+namespace deuteron::backend {
+
+/// Puts the patterns of cublas, cudnn and cutlass in the registry (relax/dpl/registry.h); once in a process.
+void RegisterLibraryPatterns();
+
+/// The pass that puts what a library computes into functions for it: for cublas, cudnn and cutlass what the documents'
+/// partition_for_<library> do (functions with the attribute Codegen); for others the back end's own (Composite). A
+/// UsageError that lists them if there is none of that name.
+transform::Pass PartitionFor(const std::string& library);
+/// Whether that pass leaves functions for MergeCompositeFunctions to gather.
+bool LeavesComposites(const std::string& library);
+
+/// FuseOpsByPattern with all registered patterns whose names begin with `prefix`, those of the libraries included.
+IRModule PartitionByPrefix(IRModule module, std::string_view prefix, relax::FuseOpsByPatternOptions options);
+
+}  // namespace deuteron::backend
