@@ -16,7 +16,8 @@ std::vector<Backend>& Table() {
        "oneDNN: convolutions, products, pooling, softmax, layer norm on CPUs",
        dnnl::Partition,
        {dnnl::Generate, [] { return runtime::PluginProblem("dnnl"); }}},
-      {"csource", "plain C: products of matrices and element-wise operators, as an example",
+      {"csource",
+       "plain C: products of matrices and element-wise operators, as an example",
        [] { return relax::FuseOpsByPattern(csource::Patterns()); },
        {csource::Generate, csource::Missing}},
   };

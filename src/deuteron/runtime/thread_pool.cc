@@ -39,8 +39,8 @@ void Pause() {
 /// True in a thread that is inside of a loop.
 thread_local bool in_loop = false;
 
-/// One call of ParallelFor. Each participant has a run of pieces of its own, taken in order, so that a thread finds in its cache what
-/// it wrote in the loop before; who is done helps the others.
+/// One call of ParallelFor. Each participant has a run of pieces of its own, taken in order, so that a thread finds in
+/// its cache what it wrote in the loop before; who is done helps the others.
 struct Loop {
   struct alignas(64) Counter {
     std::atomic<int64_t> next{0};
@@ -55,9 +55,7 @@ struct Loop {
   std::atomic<int> result{0};
   std::atomic<int> running{0};
 
-  int64_t Bound(int64_t piece) const {
-    return static_cast<int64_t>(static_cast<__int128>(extent) * piece / pieces);
-  }
+  int64_t Bound(int64_t piece) const { return static_cast<int64_t>(static_cast<__int128>(extent) * piece / pieces); }
 
   void Participate(int self) {
     in_loop = true;

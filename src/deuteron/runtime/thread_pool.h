@@ -2,9 +2,9 @@
 /// The one pool of threads of the process, shared by generated kernels and by library back ends.
 ///
 /// A loop is cut into pieces whose bounds depend on its extent, its grain and the number of threads asked
-/// for only, so that results do not depend on who runs them. The caller takes part. Idle workers are claimed one by one:
-/// host threads that compute at the same time share them, and together use no more threads than the pool has
-/// (as long as there are no more host threads than that). A loop within a loop runs serially.
+/// for only, so that results do not depend on who runs them. The caller takes part. Idle workers are claimed one by
+/// one: host threads that compute at the same time share them, and together use no more threads than the pool has (as
+/// long as there are no more host threads than that). A loop within a loop runs serially.
 #pragma once
 
 #include <cstdint>
@@ -24,8 +24,8 @@ int UsableThreads();
 /// some tens of microseconds after each loop).
 int ParallelFor(int threads, int64_t extent, int64_t grain, LoopBody body, void* closure);
 
-/// Threads that run at once and may wait for each other, as the parallel regions of libraries need. Workers of the pool are
-/// used as far as they are free, threads made for the occasion beyond that.
+/// Threads that run at once and may wait for each other, as the parallel regions of libraries need. Workers of the pool
+/// are used as far as they are free, threads made for the occasion beyond that.
 class Team {
  public:
   /// Starts `body(closure, i)` for i in [1, count); the work of index 0 is the caller's, before the team is destroyed.

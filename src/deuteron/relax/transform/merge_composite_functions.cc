@@ -374,16 +374,17 @@ std::vector<GlobalVar> Unreferenced(const IRModule& module) {
 }  // namespace
 
 Pass MergeCompositeFunctions() {
-  return transform::ModulePass({.name = "MergeCompositeFunctions"}, [](IRModule module, const transform::PassContext& context) {
-    const IRModule original = module;
-    CodegenFunctions functions(original, context.GetBool("tvm_compat"));
-    Merger merger(original, &functions);
-    module = UpdateFunctions(std::move(module), [&](const GlobalVar&, const Function& f) { return merger.Run(f); });
-    if (functions.added().empty()) return module;
-    for (const auto& [var, function] : functions.added()) module.Update(var, function);
-    for (const GlobalVar& var : Unreferenced(module)) module.Remove(var);
-    return module;
-  });
+  return transform::ModulePass(
+      {.name = "MergeCompositeFunctions"}, [](IRModule module, const transform::PassContext& context) {
+        const IRModule original = module;
+        CodegenFunctions functions(original, context.GetBool("tvm_compat"));
+        Merger merger(original, &functions);
+        module = UpdateFunctions(std::move(module), [&](const GlobalVar&, const Function& f) { return merger.Run(f); });
+        if (functions.added().empty()) return module;
+        for (const auto& [var, function] : functions.added()) module.Update(var, function);
+        for (const GlobalVar& var : Unreferenced(module)) module.Remove(var);
+        return module;
+      });
 }
 
 }  // namespace deuteron::relax

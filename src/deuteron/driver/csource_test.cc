@@ -119,7 +119,8 @@ TEST_F(Csource, NamesTheBackEndWhoseGeneratorFails) {
   };
   backend::RegisterBackend(failing);
   const std::string error = ErrorOf([] { Compile(script::ParseModule(kModule, "test"), {.backend = "failing"}); });
-  EXPECT_NE(error.find("function fused_relax_exp_failing: the generator of \"failing\" failed: out of ideas"), std::string::npos)
+  EXPECT_NE(error.find("function fused_relax_exp_failing: the generator of \"failing\" failed: out of ideas"),
+            std::string::npos)
       << error;
 }
 
