@@ -31,7 +31,7 @@ class Matcher::FunctionRef<Result()> {
 
 namespace {
 
-constexpr uint32_t kManyChoices = 4;
+constexpr uint32_t kManyChoices = 8;
 
 template <typename Node>
 const Node* View(const CompiledPattern::Node& node) {

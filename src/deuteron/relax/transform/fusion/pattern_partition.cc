@@ -11,6 +11,69 @@ using dpl::CompiledPattern;
 using dpl::Matcher;
 using dpl::PatternKind;
 
+/// What a pattern wants of signatures: necessary for a match.
+class PatternPartition::Filter {
+ public:
+  explicit Filter(const CompiledPattern& pattern) : pattern_(pattern) { Add(pattern.root()); }
+
+  bool Passes(const Signature& signature) const {
+    if (any_ || signature.unknown) return true;
+    return std::any_of(alternatives_.begin(), alternatives_.end(), [&](const Alternative& wanted) {
+      if (wanted.op != signature.op) return false;
+      if (Fits(wanted.args[0], signature.args[0]) && Fits(wanted.args[1], signature.args[1])) return true;
+      return wanted.commutative && Fits(wanted.args[0], signature.args[1]) && Fits(wanted.args[1], signature.args[0]);
+    });
+  }
+
+ private:
+  using Ops = std::optional<std::vector<const OpNode*>>;
+  struct Alternative {
+    const Object* op;
+    Ops args[2];
+    bool commutative;
+  };
+  static bool Fits(const Ops& wanted, const Object* op) {
+    return !wanted || std::find(wanted->begin(), wanted->end(), op) != wanted->end();
+  }
+  void Add(uint32_t index) {
+    const CompiledPattern::Node& node = pattern_.node(index);
+    if (node.kind == PatternKind::kOr) {
+      Add(pattern_.part(node, 0));
+      return Add(pattern_.part(node, 1));
+    }
+    const bool narrows = node.kind == PatternKind::kType || node.kind == PatternKind::kDataType ||
+                         node.kind == PatternKind::kShape || node.kind == PatternKind::kAttr;
+    if (narrows) return Add(pattern_.part(node, 0));
+    if (node.op == nullptr) {
+      any_ = true;
+      return;
+    }
+    Alternative alternative{node.op, {}, node.commutative};
+    for (uint32_t i = 0; i < 2 && i + 1 < node.num_parts; ++i)
+      alternative.args[i] = pattern_.RootOps(pattern_.part(node, i + 1));
+    alternatives_.push_back(std::move(alternative));
+  }
+
+  const CompiledPattern& pattern_;
+  std::vector<Alternative> alternatives_;
+  bool any_ = false;
+};
+
+PatternPartition::Signature PatternPartition::SignatureOf(const Expr& value) const {
+  Signature signature;
+  const auto* call = value.as<CallNode>();
+  if (call == nullptr) return signature;
+  signature.op = call->op.get();
+  for (size_t i = 0; i < 2 && i < call->args.size(); ++i) {
+    const auto it = index_of_var_.find(call->args[static_cast<int64_t>(i)].get());
+    if (it == index_of_var_.end() || !bindings_[it->second]->IsInstance<VarBindingNode>()) continue;
+    const Expr& operand = BoundValue(bindings_[it->second]);
+    signature.unknown |= relax::IsVar(operand);
+    if (const auto* inner = operand.as<CallNode>()) signature.args[i] = inner->op.get();
+  }
+  return signature;
+}
+
 PatternPartition::PatternPartition(const DataflowBlock& block, String function, bool compat,
                                    transform::DecisionLog* log)
     : function_(std::move(function)), compat_(compat), log_(log) {
@@ -24,11 +87,13 @@ PatternPartition::PatternPartition(const DataflowBlock& block, String function, 
 void PatternPartition::AddBinding(const Binding& binding) {
   const auto index = static_cast<uint32_t>(bindings_.size() - 1);
   index_of_var_.emplace(binding->var.get(), index);
+  signatures_.emplace_back();
   if (const auto* cast = binding.as<MatchCastNode>()) {
     for (const tir::Var& symbol : DefinedSymbolicVars(cast->ty)) symbol_definition_.emplace(symbol.get(), index);
     return;
   }
   const Expr& value = BoundValue(binding);
+  signatures_.back() = SignatureOf(value);
   if (!relax::IsVar(value)) index_of_value_.emplace(value.get(), index);
   if (const auto* call = value.as<CallNode>()) {
     calls_.push_back(index);
@@ -54,8 +119,11 @@ void PatternPartition::Apply(uint32_t number, const FusionPattern& pattern, cons
                              const Map<String, Any>& attrs) {
   current_pattern_ = number;
   Matcher matcher(compiled, *this);
+  const Filter filter(compiled);
   const auto try_all = [&](const std::vector<uint32_t>& roots) {
-    for (const uint32_t root : roots) TryRoot(root, number, pattern, attrs, &matcher);
+    for (const uint32_t root : roots) {
+      if (filter.Passes(signatures_[root])) TryRoot(root, number, pattern, attrs, &matcher);
+    }
   };
   if (!compiled.root_ops()) return try_all(calls_);
   std::vector<uint32_t> roots;

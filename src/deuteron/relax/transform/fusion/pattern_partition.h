@@ -49,6 +49,16 @@ class PatternPartition : private dpl::ValueLookup {
     Map<Var, Array<Var>> var_usages;
     Map<Expr, Var> value_to_bound_var;
   };
+  /// The operator that a call is of, and those of its first two arguments' values: what refuses most patterns at once,
+  /// without a look at the values themselves. Null: no call of an operator.
+  struct Signature {
+    const Object* op = nullptr;
+    const Object* args[2] = {nullptr, nullptr};
+    /// Of an argument that is another name of something.
+    bool unknown = false;
+  };
+  class Filter;
+  Signature SignatureOf(const Expr& value) const;
   const Expr* Find(const Object* var) const override;
   void AddBinding(const Binding& binding);
   void TryRoot(uint32_t root, uint32_t number, const FusionPattern& pattern, const Map<String, Any>& attrs,
@@ -73,6 +83,8 @@ class PatternPartition : private dpl::ValueLookup {
   /// Calls by operator; under null, those of other functions.
   std::unordered_map<const Object*, std::vector<uint32_t>> by_op_;
   std::vector<uint32_t> calls_;
+  /// By binding.
+  std::vector<Signature> signatures_;
   std::vector<uint32_t> group_of_;
   std::vector<Group> groups_;
   uint32_t current_pattern_ = 0;
