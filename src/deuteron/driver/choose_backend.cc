@@ -19,9 +19,11 @@ constexpr int64_t kSymbolicExtent = 8;
 /// Below it a run takes some tens of microseconds either way, and calls of a library are a part of that.
 constexpr double kLeastWork = 2e7;
 /// Runs of each until one is chosen: at least so many, and until that much time has gone.
-constexpr int kLeastRounds = 5;
-constexpr int kMostRounds = 20;
-constexpr double kMostSeconds = 0.4;
+constexpr int kLeastRounds = 8;
+constexpr int kMostRounds = 50;
+constexpr double kMostSeconds = 0.5;
+/// How much slower the library may have seemed: on a busy machine less than that is no difference.
+constexpr double kMargin = 1.05;
 
 double ExtentProduct(const Type& type, int64_t symbolic_extent) {
   const auto* tensor = type.as<TensorTypeNode>();
@@ -84,7 +86,7 @@ BackendChoice Measure(const IRModule& module, const CompileOptions& options, Exe
     total += first + second;
   }
   // What is too close to tell goes to the library, whose layouts are tuned for more machines than this one.
-  const bool wins = of_library < 1.02 * of_generated;
+  const bool wins = of_library < kMargin * of_generated;
   BackendChoice choice = Decide(wins ? kLibrary : "none", wins ? "library-faster" : "generated-faster",
                                 "the fastest run took " + Milliseconds(of_library) + " with " + kLibrary + " and " +
                                     Milliseconds(of_generated) + " with generated code alone");
