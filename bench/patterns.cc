@@ -19,11 +19,12 @@ double Now() {
 
 /// Layers of products with bias and activation, residuals, and operators that no pattern takes.
 IRModule Network(int64_t bindings) {
-  static const char* const kLines[] = {"R.matmul(%s, w)", "R.add(%s, b)",       "R.nn.gelu(%s)",   "R.add(%s, x)",
-                                       "R.exp(%s)",       "R.multiply(%s, x)",  "R.nn.relu(%s)",   "R.matmul(%s, w)",
+  static const char* const kLines[] = {"R.matmul(%s, w)", "R.add(%s, b)",      "R.nn.gelu(%s)", "R.add(%s, x)",
+                                       "R.exp(%s)",       "R.multiply(%s, x)", "R.nn.relu(%s)", "R.matmul(%s, w)",
                                        "R.nn.relu(%s)",   "R.subtract(%s, x)"};
   std::string text =
-      "@I.ir_module\nclass Module:\n    @R.function\n    def main(x: R.Tensor((8, 8), \"float32\"), w: R.Tensor((8, 8), "
+      "@I.ir_module\nclass Module:\n    @R.function\n    def main(x: R.Tensor((8, 8), \"float32\"), w: R.Tensor((8, "
+      "8), "
       "\"float32\"), b: R.Tensor((8,), \"float32\")):\n        with R.dataflow():\n";
   std::string last = "x";
   for (int64_t i = 0; i < bindings; ++i) {
@@ -48,7 +49,8 @@ std::vector<relax::FusionPattern> Patterns() {
       for (const bool bias : {true, false}) {
         const AnnotatedPattern base = MakeMatmulPattern(bias, activation, transposed);
         for (const char* op : {"relax.multiply", "relax.add", "relax.subtract"}) {
-          patterns.push_back(MakeFusionPattern("bench.block", MakeResidualBlockPattern(base, op, "relax.nn.relu"), check));
+          patterns.push_back(
+              MakeFusionPattern("bench.block", MakeResidualBlockPattern(base, op, "relax.nn.relu"), check));
         }
         patterns.push_back(MakeFusionPattern("bench.matmul", base, check));
       }

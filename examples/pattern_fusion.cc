@@ -1,6 +1,6 @@
 /// \file
-/// Fusion by patterns as its documents show it: a FusionPattern with a check, FuseOpsByPattern, patterns in the registry,
-/// and what cuBLAS takes.
+/// Fusion by patterns as its documents show it: a FusionPattern with a check, FuseOpsByPattern, patterns in the
+/// registry, and what cuBLAS takes.
 #include "deuteron/backend/cublas/patterns.h"
 #include "deuteron/relax/dpl/registry.h"
 #include "deuteron/relax/dpl/rewriter.h"
@@ -61,7 +61,8 @@ int main() {
       .check = MyCheckFunction,  // optional validation
   };
   const FusionPattern with_relu{.name = "cutlass.matmul_bias_relu", .pattern = IsOp("relax.nn.relu")(out)};
-  Show("composites", FuseOpsByPattern({with_relu, pattern}, {.bind_constants = true, .annotate_codegen = false})(module));
+  Show("composites",
+       FuseOpsByPattern({with_relu, pattern}, {.bind_constants = true, .annotate_codegen = false})(module));
 
   // Patterns of a library, in the registry; the later ones have higher priority.
   relax::RegisterPatterns({MakeFusionPattern("mylib.matmul", MakeMatmulPattern(), MyCheckFunction),
@@ -81,7 +82,8 @@ int main() {
   Show("x + x rewritten", RewriteCall(
                               same + same,
                               [&](const relax::Expr&, const Matches& matches) {
-                                return relax::Multiply(matches.at(same), relax::Constant::Scalar(DataType::Float(16), 2.0));
+                                return relax::Multiply(matches.at(same),
+                                                       relax::Constant::Scalar(DataType::Float(16), 2.0));
                               },
                               main_function));
   return 0;

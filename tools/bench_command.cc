@@ -45,17 +45,19 @@ void Bench(const BenchOptions& options) {
   for (const TensorInfo& info : executable.inputs()) inputs.push_back(by_name.at(info.name));
   std::vector<double> times = Measure(executable, inputs, options.seconds);
   std::sort(times.begin(), times.end());
-  const auto quantile = [&](double q) { return times[static_cast<size_t>(q * static_cast<double>(times.size() - 1) + 0.5)]; };
+  const auto quantile = [&](double q) {
+    return times[static_cast<size_t>(q * static_cast<double>(times.size() - 1) + 0.5)];
+  };
   constexpr double kMiB = 1024 * 1024;
   const double activation_mib = static_cast<double>(executable.activation_bytes()) / kMiB;
   const double weights_mib = static_cast<double>(executable.weight_bytes()) / kMiB;
   const std::string backend = executable.backend();
   if (options.json) {
     const nlohmann::ordered_json report = {
-        {"model", options.model.model},   {"threads", executable.threads()}, {"backend", backend},
-        {"compile_ms", compile_ms},       {"median_ms", quantile(0.5)},      {"min_ms", times.front()},
-        {"p99_ms", quantile(0.99)},       {"iterations", times.size()},      {"kernels", executable.num_kernels()},
-        {"activation_mib", activation_mib}, {"weights_mib", weights_mib},    {"peak_rss_mib", PeakRssMiB()}};
+        {"model", options.model.model},     {"threads", executable.threads()}, {"backend", backend},
+        {"compile_ms", compile_ms},         {"median_ms", quantile(0.5)},      {"min_ms", times.front()},
+        {"p99_ms", quantile(0.99)},         {"iterations", times.size()},      {"kernels", executable.num_kernels()},
+        {"activation_mib", activation_mib}, {"weights_mib", weights_mib},      {"peak_rss_mib", PeakRssMiB()}};
     std::printf("%s\n", report.dump().c_str());
     return;
   }

@@ -24,7 +24,8 @@ void AddCompileCommand(CLI::App& app) {
     options->model.compile.instruments.push_back(MakeKernelTextInstrument());
     double compile_ms = 0;
     LoadExecutable(options->model, &compile_ms).Save(options->output);
-    std::fprintf(stderr, "compiled %s to %s in %.0f ms\n", options->model.model.c_str(), options->output.c_str(), compile_ms);
+    std::fprintf(stderr, "compiled %s to %s in %.0f ms\n", options->model.model.c_str(), options->output.c_str(),
+                 compile_ms);
   });
 }
 

@@ -41,7 +41,8 @@ void Inspect(const std::string& path) {
 
 void AddInspectCommand(CLI::App& app) {
   auto model = std::make_shared<std::string>();
-  CLI::App* verb = app.add_subcommand("inspect", "Operators, shapes, weights and opset of a model, and what is unsupported");
+  CLI::App* verb =
+      app.add_subcommand("inspect", "Operators, shapes, weights and opset of a model, and what is unsupported");
   verb->add_option("FILE", *model, "an .onnx model")->required();
   verb->callback([model] { Inspect(*model); });
 }

@@ -80,7 +80,8 @@ std::vector<transform::Pass> Passes(const OptCommandOptions& options) {
   std::vector<transform::Pass> passes;
   if (!options.pipeline.empty()) {
     const bool fuse = ToCompileOptions(options.model).fuses();
-    passes.push_back(transform::Sequential(Pipeline(options.pipeline, fuse, options.model.compile.backend), options.pipeline));
+    passes.push_back(
+        transform::Sequential(Pipeline(options.pipeline, fuse, options.model.compile.backend), options.pipeline));
   }
   for (transform::Pass& pass : ParsePasses(options.passes)) passes.push_back(std::move(pass));
   return passes;
@@ -169,7 +170,8 @@ void AddOptCommand(CLI::App& app) {
   verb->add_flag("--no-spans", options->no_spans, "leave out `# at` comments");
   verb->add_option("--elide-constants", options->elide, "leave out the data of constants of more bytes than this");
   verb->add_option("--weights", options->weights,
-                   "a .safetensors file that holds the constants in place of the text: read where the text names them, then written");
+                   "a .safetensors file that holds the constants in place of the text: read where the text names them, "
+                   "then written");
   verb->callback([options] { RunOpt(*options); });
 }
 

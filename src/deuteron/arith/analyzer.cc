@@ -50,12 +50,18 @@ namespace {
 
 ExprKind NegatedCompare(ExprKind kind) {
   switch (kind) {
-    case ExprKind::kEQ: return ExprKind::kNE;
-    case ExprKind::kNE: return ExprKind::kEQ;
-    case ExprKind::kLT: return ExprKind::kGE;
-    case ExprKind::kLE: return ExprKind::kGT;
-    case ExprKind::kGT: return ExprKind::kLE;
-    default: return ExprKind::kLT;
+    case ExprKind::kEQ:
+      return ExprKind::kNE;
+    case ExprKind::kNE:
+      return ExprKind::kEQ;
+    case ExprKind::kLT:
+      return ExprKind::kGE;
+    case ExprKind::kLE:
+      return ExprKind::kGT;
+    case ExprKind::kGT:
+      return ExprKind::kLE;
+    default:
+      return ExprKind::kLT;
   }
 }
 
@@ -106,10 +112,18 @@ void Analyzer::Impl::Assume(const PrimExpr& condition, Undo* undo) {
     Poly b = ToPoly(op->b);
     if (IsData(a) || IsData(b)) return;
     switch (kind) {
-      case ExprKind::kLT: AssumeNonNegative(OffsetPoly(SubPoly(b, a), -1), undo); break;
-      case ExprKind::kLE: AssumeNonNegative(SubPoly(b, a), undo); break;
-      case ExprKind::kGT: AssumeNonNegative(OffsetPoly(SubPoly(a, b), -1), undo); break;
-      case ExprKind::kGE: AssumeNonNegative(SubPoly(a, b), undo); break;
+      case ExprKind::kLT:
+        AssumeNonNegative(OffsetPoly(SubPoly(b, a), -1), undo);
+        break;
+      case ExprKind::kLE:
+        AssumeNonNegative(SubPoly(b, a), undo);
+        break;
+      case ExprKind::kGT:
+        AssumeNonNegative(OffsetPoly(SubPoly(a, b), -1), undo);
+        break;
+      case ExprKind::kGE:
+        AssumeNonNegative(SubPoly(a, b), undo);
+        break;
       case ExprKind::kEQ: {
         if (a.is_const()) std::swap(a, b);
         const int32_t id = SingleAtom(a);
@@ -132,7 +146,8 @@ void Analyzer::Impl::Assume(const PrimExpr& condition, Undo* undo) {
         if (bound.max_value == 0) AssumeNonNegative(OffsetPoly(ScalePoly(difference, -1), -1), undo);
         break;
       }
-      default: DEUTERON_UNREACHABLE();
+      default:
+        DEUTERON_UNREACHABLE();
     }
   } catch (const PolyOverflow&) {
   }

@@ -90,7 +90,6 @@ struct LinearForm {
   std::vector<PrimExpr> coeffs;
   PrimExpr rest;
 };
-std::optional<LinearForm> DetectLinear(const PrimExpr& expr, const std::vector<tir::Var>& vars,
-                                       Analyzer* analyzer);
+std::optional<LinearForm> DetectLinear(const PrimExpr& expr, const std::vector<tir::Var>& vars, Analyzer* analyzer);
 
 }  // namespace deuteron::arith

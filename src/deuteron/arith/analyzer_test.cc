@@ -18,8 +18,10 @@ Range Upto(PrimExpr extent) { return Range::FromMinExtent(I64(0), std::move(exte
 using Values = std::map<const Object*, int64_t>;
 std::optional<int64_t> Evaluate(const PrimExpr& expr, const Values& values) {
   switch (expr->kind) {
-    case ExprKind::kVar: return values.at(expr.get());
-    case ExprKind::kIntImm: return static_cast<const tir::IntImmNode*>(expr.get())->value;
+    case ExprKind::kVar:
+      return values.at(expr.get());
+    case ExprKind::kIntImm:
+      return static_cast<const tir::IntImmNode*>(expr.get())->value;
     case ExprKind::kNot: {
       const auto a = Evaluate(static_cast<const tir::NotNode*>(expr.get())->a, values);
       return a ? std::optional<int64_t>(*a == 0) : std::nullopt;
@@ -36,7 +38,8 @@ std::optional<int64_t> Evaluate(const PrimExpr& expr, const Values& values) {
       if (!c) return std::nullopt;
       return Evaluate(op->args[*c ? 1 : 2], values);
     }
-    default: break;
+    default:
+      break;
   }
   const auto* op = static_cast<const tir::BinaryNode*>(expr.get());
   const auto a = Evaluate(op->a, values);
@@ -48,9 +51,12 @@ std::optional<int64_t> Evaluate(const PrimExpr& expr, const Values& values) {
 
 std::string Text(const PrimExpr& expr) {
   switch (expr->kind) {
-    case ExprKind::kVar: return static_cast<const tir::VarNode*>(expr.get())->name_hint;
-    case ExprKind::kIntImm: return std::to_string(static_cast<const tir::IntImmNode*>(expr.get())->value);
-    case ExprKind::kNot: return "!" + Text(static_cast<const tir::NotNode*>(expr.get())->a);
+    case ExprKind::kVar:
+      return static_cast<const tir::VarNode*>(expr.get())->name_hint;
+    case ExprKind::kIntImm:
+      return std::to_string(static_cast<const tir::IntImmNode*>(expr.get())->value);
+    case ExprKind::kNot:
+      return "!" + Text(static_cast<const tir::NotNode*>(expr.get())->a);
     case ExprKind::kSelect: {
       const auto* op = static_cast<const tir::SelectNode*>(expr.get());
       return "(" + Text(op->condition) + " ? " + Text(op->true_value) + " : " + Text(op->false_value) + ")";
@@ -59,13 +65,14 @@ std::string Text(const PrimExpr& expr) {
       const auto* op = static_cast<const tir::CallNode*>(expr.get());
       return "ite(" + Text(op->args[0]) + ", " + Text(op->args[1]) + ", " + Text(op->args[2]) + ")";
     }
-    default: break;
+    default:
+      break;
   }
   static const std::map<ExprKind, std::string> kNames = {
-      {ExprKind::kAdd, "+"}, {ExprKind::kSub, "-"}, {ExprKind::kMul, "*"}, {ExprKind::kDiv, "/"},
-      {ExprKind::kMod, "%%"}, {ExprKind::kFloorDiv, "//"}, {ExprKind::kFloorMod, "%"}, {ExprKind::kMin, "min"},
-      {ExprKind::kMax, "max"}, {ExprKind::kEQ, "=="}, {ExprKind::kNE, "!="}, {ExprKind::kLT, "<"},
-      {ExprKind::kLE, "<="}, {ExprKind::kGT, ">"}, {ExprKind::kGE, ">="}, {ExprKind::kAnd, "&&"},
+      {ExprKind::kAdd, "+"},   {ExprKind::kSub, "-"},       {ExprKind::kMul, "*"},      {ExprKind::kDiv, "/"},
+      {ExprKind::kMod, "%%"},  {ExprKind::kFloorDiv, "//"}, {ExprKind::kFloorMod, "%"}, {ExprKind::kMin, "min"},
+      {ExprKind::kMax, "max"}, {ExprKind::kEQ, "=="},       {ExprKind::kNE, "!="},      {ExprKind::kLT, "<"},
+      {ExprKind::kLE, "<="},   {ExprKind::kGT, ">"},        {ExprKind::kGE, ">="},      {ExprKind::kAnd, "&&"},
       {ExprKind::kOr, "||"}};
   if (!IsBinary(expr->kind)) return "<" + expr.GetTypeKey() + ">";
   const auto* op = static_cast<const tir::BinaryNode*>(expr.get());
@@ -84,7 +91,8 @@ class SimplifyTest : public ::testing::Test {
   }
   void Check(const PrimExpr& before, const PrimExpr& after) {
     PrimExpr result = analyzer_.Simplify(before);
-    EXPECT_TRUE(ExprEqual(result, after)) << Text(before) << "\n gives    " << Text(result) << "\n expected " << Text(after);
+    EXPECT_TRUE(ExprEqual(result, after))
+        << Text(before) << "\n gives    " << Text(result) << "\n expected " << Text(after);
   }
   void Proves(const PrimExpr& condition) { EXPECT_TRUE(analyzer_.CanProve(condition)) << Text(condition); }
   void ProvesNot(const PrimExpr& condition) { EXPECT_FALSE(analyzer_.CanProve(condition)) << Text(condition); }
@@ -265,28 +273,42 @@ class RandomExpr {
   PrimExpr Int(int depth) {
     if (depth == 0 || Pick(0, 9) == 0) {
       switch (Pick(0, 5)) {
-        case 0: return I64(Pick(-9, 17));
-        case 1: return n;
-        case 2: return w;
-        default: return std::get<0>(ranges[Pick(0, 2)]);
+        case 0:
+          return I64(Pick(-9, 17));
+        case 1:
+          return n;
+        case 2:
+          return w;
+        default:
+          return std::get<0>(ranges[Pick(0, 2)]);
       }
     }
     PrimExpr a = Int(depth - 1);
     const int64_t divisors[] = {1, 2, 3, 4, 6, 8, 16, 32, 5};
     switch (Pick(0, 12)) {
       case 0:
-      case 1: return tir::Add(a, Int(depth - 1));
-      case 2: return tir::Sub(a, Int(depth - 1));
-      case 3: return tir::Mul(a, I64(divisors[Pick(0, 8)]));
-      case 4: return tir::Mul(a, depth > 2 ? Int(1) : Int(0));
+      case 1:
+        return tir::Add(a, Int(depth - 1));
+      case 2:
+        return tir::Sub(a, Int(depth - 1));
+      case 3:
+        return tir::Mul(a, I64(divisors[Pick(0, 8)]));
+      case 4:
+        return tir::Mul(a, depth > 2 ? Int(1) : Int(0));
       case 5:
-      case 6: return tir::FloorDiv(a, Divisor());
+      case 6:
+        return tir::FloorDiv(a, Divisor());
       case 7:
-      case 8: return tir::FloorMod(a, Divisor());
-      case 9: return tir::Min(a, Int(depth - 1));
-      case 10: return tir::Max(a, Int(depth - 1));
-      case 11: return tir::Select(Bool(depth - 1), a, Int(depth - 1));
-      default: return Pick(0, 1) ? PrimExpr(tir::Div(a, Divisor())) : PrimExpr(tir::Mod(a, Divisor()));
+      case 8:
+        return tir::FloorMod(a, Divisor());
+      case 9:
+        return tir::Min(a, Int(depth - 1));
+      case 10:
+        return tir::Max(a, Int(depth - 1));
+      case 11:
+        return tir::Select(Bool(depth - 1), a, Int(depth - 1));
+      default:
+        return Pick(0, 1) ? PrimExpr(tir::Div(a, Divisor())) : PrimExpr(tir::Mod(a, Divisor()));
     }
   }
   PrimExpr Divisor() {
@@ -346,7 +368,8 @@ TEST(RandomTest, SimplifyKeepsValues) {
       ASSERT_EQ(Evaluate(again, values), got) << Text(simple) << " -> " << Text(again);
       ASSERT_TRUE(*want >= bound.min_value && *want <= bound.max_value) << Text(expr) << " at " << where;
       if (expr.dtype().is_int()) {
-        ASSERT_TRUE(modular.coeff == 0 ? *want == modular.base : (*want - modular.base) % modular.coeff == 0) << Text(expr);
+        ASSERT_TRUE(modular.coeff == 0 ? *want == modular.base : (*want - modular.base) % modular.coeff == 0)
+            << Text(expr);
       }
     }
   }
@@ -390,11 +413,13 @@ TEST(RandomTest, IntervalsContain) {
       const auto value = Evaluate(expr, values);
       if (!value) continue;
       if (interval.min.defined()) {
-        ASSERT_LE(Evaluate(interval.min, values).value_or(INT64_MIN), *value) << Text(expr) << " min " << Text(interval.min);
+        ASSERT_LE(Evaluate(interval.min, values).value_or(INT64_MIN), *value)
+            << Text(expr) << " min " << Text(interval.min);
         ++found;
       }
       if (interval.max.defined()) {
-        ASSERT_GE(Evaluate(interval.max, values).value_or(INT64_MAX), *value) << Text(expr) << " max " << Text(interval.max);
+        ASSERT_GE(Evaluate(interval.max, values).value_or(INT64_MAX), *value)
+            << Text(expr) << " max " << Text(interval.max);
       }
     }
   }

@@ -155,8 +155,10 @@ ConstIntBound Analyzer::Impl::ComputeAtomBound(int32_t id) {
       const ConstIntBound y = BoundOf(b);
       return {std::max(x.min_value, y.min_value), std::max(x.max_value, y.max_value)};
     }
-    case AtomKind::kSelect: return Union(BoundOf(a), BoundOf(b));
-    case AtomKind::kOpaque: return BoundOfOpaque(atoms[id].expr);
+    case AtomKind::kSelect:
+      return Union(BoundOf(a), BoundOf(b));
+    case AtomKind::kOpaque:
+      return BoundOfOpaque(atoms[id].expr);
   }
   DEUTERON_UNREACHABLE();
 }

@@ -75,14 +75,17 @@ int64_t Analyzer::Impl::CostOf(const PrimExpr& expr) const {
       switch (node->kind) {
         case ExprKind::kIntImm:
         case ExprKind::kFloatImm:
-        case ExprKind::kStringImm: return;
+        case ExprKind::kStringImm:
+          return;
         case ExprKind::kVar: {
           const auto it = impl->var_atoms.find(node.get());
           if (it == impl->var_atoms.end() || !impl->atoms[it->second].has_value) return;
           cost += impl->Cost(impl->atoms[it->second].value);
           return;
         }
-        default: ++cost; ExprVisitor::VisitExpr(node);
+        default:
+          ++cost;
+          ExprVisitor::VisitExpr(node);
       }
     }
     const Impl* impl;

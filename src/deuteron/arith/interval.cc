@@ -114,7 +114,8 @@ class IntervalEvaluator {
         if (!result.min) result.min = a.min ? a.min : b.min;
         return result;
       }
-      case AtomKind::kSelect: return {both(a.min, b.min, min), both(a.max, b.max, max)};
+      case AtomKind::kSelect:
+        return {both(a.min, b.min, min), both(a.max, b.max, max)};
       case AtomKind::kFloorDiv: {
         if (Varies(atom.b) || impl_->BoundOf(atom.b).min_value < 0) return {};
         const auto divide = [&](const std::optional<Poly>& x) {
@@ -133,14 +134,15 @@ class IntervalEvaluator {
         }
         return {ConstPoly(0), OffsetPoly(atom.b, -1)};
       }
-      default: return {};
+      default:
+        return {};
     }
   }
 
   /// A cast between index types is monotone; anything else may have constant bounds.
   Interval EvalOpaque(const Atom& atom) {
-    if (const auto* cast = atom.expr.as<tir::CastNode>(); cast != nullptr && Impl::IsIndexType(cast->value.dtype()) &&
-                                                          cast->dtype.bits() >= cast->value.dtype().bits()) {
+    if (const auto* cast = atom.expr.as<tir::CastNode>();
+        cast != nullptr && Impl::IsIndexType(cast->value.dtype()) && cast->dtype.bits() >= cast->value.dtype().bits()) {
       const DataType from = cast->value.dtype();
       const Interval inner = Eval(impl_->ToPoly(cast->value), from);
       const auto convert = [&](const std::optional<Poly>& x) {
@@ -177,8 +179,7 @@ SymbolicInterval EvalInterval(const PrimExpr& expr, const DomainMap& domains, An
   }
 }
 
-std::optional<LinearForm> DetectLinear(const PrimExpr& expr, const std::vector<tir::Var>& vars,
-                                       Analyzer* analyzer) {
+std::optional<LinearForm> DetectLinear(const PrimExpr& expr, const std::vector<tir::Var>& vars, Analyzer* analyzer) {
   Impl* impl = analyzer->impl();
   Impl::Scope scope(impl);
   if (!Impl::IsIndexType(expr.dtype())) return std::nullopt;

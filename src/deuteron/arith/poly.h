@@ -35,9 +35,7 @@ inline Poly ConstPoly(int64_t value) { return Poly{{}, value}; }
 class PolyBuilder {
  public:
   void Add(int32_t mono, int64_t coeff) { terms_.push_back({mono, coeff}); }
-  void AddConstant(int64_t value) {
-    overflow_ = overflow_ || __builtin_add_overflow(constant_, value, &constant_);
-  }
+  void AddConstant(int64_t value) { overflow_ = overflow_ || __builtin_add_overflow(constant_, value, &constant_); }
   void Add(const Poly& poly, int64_t scale) {
     for (const Term& term : poly.terms) {
       int64_t coeff = 0;

@@ -75,9 +75,7 @@ std::vector<int32_t> AtomsOf(const Analyzer::Impl& impl, const Poly& poly) {
 
 bool Analyzer::Impl::EliminateOne(Poly* poly) {
   std::vector<int32_t> ids = AtomsOf(*this, *poly);
-  const auto order = [&](int32_t id) {
-    return atoms[id].kind == AtomKind::kFloorMod ? INT32_MAX : atoms[id].order;
-  };
+  const auto order = [&](int32_t id) { return atoms[id].kind == AtomKind::kFloorMod ? INT32_MAX : atoms[id].order; };
   std::stable_sort(ids.begin(), ids.end(), [&](int32_t x, int32_t y) { return order(x) > order(y); });
   for (const int32_t id : ids) {
     const bool is_symbolic_mod = atoms[id].kind == AtomKind::kFloorMod && !atoms[id].b.is_const();
@@ -158,9 +156,7 @@ bool Analyzer::Impl::ProveByCases(const Poly& poly, int depth) {
     const ConstIntBound sign = BoundOf(k);
     const bool positive = sign.min_value >= 0;
     const bool negative = sign.max_value <= 0;
-    const auto with = [&](const Poly& value) {
-      return ProveNonNegative(ReplaceAtom(poly, id, value), depth - 1);
-    };
+    const auto with = [&](const Poly& value) { return ProveNonNegative(ReplaceAtom(poly, id, value), depth - 1); };
     ++splits;
     switch (kind) {
       case AtomKind::kMin:
@@ -200,7 +196,8 @@ bool Analyzer::Impl::ProveByCases(const Poly& poly, int depth) {
         break;
       }
       case AtomKind::kVar:
-      case AtomKind::kOpaque: break;
+      case AtomKind::kOpaque:
+        break;
     }
   }
   return false;
@@ -231,13 +228,13 @@ int Analyzer::Impl::DecideCompare(ExprKind kind, const Poly& a, const Poly& b, i
     const bool above = x.min_value > y.max_value;
     if (kind == ExprKind::kEQ) return below || above ? 0 : -1;
     if (kind == ExprKind::kLT) {
-      return below ? 1 : (x.min_value >= y.max_value && y.max_value != ConstIntBound::kPosInf &&
-                          x.min_value != ConstIntBound::kNegInf)
-                             ? 0
-                             : -1;
+      return below ? 1
+             : (x.min_value >= y.max_value && y.max_value != ConstIntBound::kPosInf &&
+                x.min_value != ConstIntBound::kNegInf)
+                 ? 0
+                 : -1;
     }
-    if (x.max_value <= y.min_value && x.max_value != ConstIntBound::kPosInf &&
-        y.min_value != ConstIntBound::kNegInf) {
+    if (x.max_value <= y.min_value && x.max_value != ConstIntBound::kPosInf && y.min_value != ConstIntBound::kNegInf) {
       return 1;
     }
     return above ? 0 : -1;

@@ -118,7 +118,8 @@ const std::vector<TensorInfo>& Executable::outputs() const { return impl_->outpu
 int64_t Executable::num_kernels() const { return impl_->num_kernels; }
 std::string Executable::backend() const {
   std::string names;
-  for (const std::string& plugin : codegen::PluginsOf(impl_->executable->program())) names += (names.empty() ? "" : ",") + plugin;
+  for (const std::string& plugin : codegen::PluginsOf(impl_->executable->program()))
+    names += (names.empty() ? "" : ",") + plugin;
   return names.empty() ? "none" : names;
 }
 int Executable::threads() const {

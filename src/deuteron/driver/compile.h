@@ -29,8 +29,8 @@ struct CompileOptions {
   bool fuse = true;
   /// Whether both of them ask for fusion.
   bool fuses() const { return fuse && opt_level > 0; }
-  /// "none": generated code does all; the name of a library (backend/backends.h): it does what it can; "auto": the best of
-  /// them, measured where a library has something to offer.
+  /// "none": generated code does all; the name of a library (backend/backends.h): it does what it can; "auto": the best
+  /// of them, measured where a library has something to offer.
   std::string backend = "auto";
   /// Configuration keys of passes ("tvm_compat", …), as text.
   std::map<std::string, std::string> config;

@@ -75,8 +75,8 @@ class Evaluator {
     std::vector<void*> data;
     std::vector<Tensor> aligned;
     for (const Tensor& tensor : *tensors) {
-      aligned.push_back(runtime::IsKernelReady(*tensor.GetDLTensorPtr()) ? tensor
-                                                                         : runtime::CopyCompact(*tensor.GetDLTensorPtr()));
+      aligned.push_back(
+          runtime::IsKernelReady(*tensor.GetDLTensorPtr()) ? tensor : runtime::CopyCompact(*tensor.GetDLTensorPtr()));
       data.push_back(aligned.back().data_ptr());
     }
     if (code->Lookup("kernel")(&host.context, data.data(), nullptr) != 0) {

@@ -22,8 +22,9 @@ struct PipelineEntry {
 /// All pipelines.
 std::span<const PipelineEntry> AllPipelines();
 /// The passes of a pipeline as text that ParsePasses reads, other pipelines written out. Without `fuse` FuseOps is at
-/// level 0, and other passes that merge operators are left out. `backend`: the library that gets what it can compute; "none"
-/// or "auto" (which Compile decides before): generated code does all. A UsageError if there is no pipeline of that name.
+/// level 0, and other passes that merge operators are left out. `backend`: the library that gets what it can compute;
+/// "none" or "auto" (which Compile decides before): generated code does all. A UsageError if there is no pipeline of
+/// that name.
 std::string PipelineText(std::string_view name, bool fuse = true, std::string_view backend = "none");
 std::vector<transform::Pass> Pipeline(std::string_view name, bool fuse = true, std::string_view backend = "none");
 

@@ -38,7 +38,8 @@ TextTest Split(const std::string& path, const std::string& text) {
     return line.compare(0, prefix.size(), prefix) == 0 ? line.c_str() + prefix.size() : nullptr;
   };
   for (std::string line; std::getline(lines, line) && (line.empty() || line[0] == '#');) {
-    if (const char* passes = after(line, "# run:")) test.passes += (test.passes.empty() ? "" : ",") + std::string(passes);
+    if (const char* passes = after(line, "# run:"))
+      test.passes += (test.passes.empty() ? "" : ",") + std::string(passes);
     if (const char* remark = after(line, "# expect-remark: ")) test.remarks.emplace_back(remark);
     if (const char* pair = after(line, "# config: ")) {
       const std::string entry(pair);

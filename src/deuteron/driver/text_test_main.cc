@@ -52,7 +52,8 @@ TEST(PassRegistry, ReadsArguments) {
 }
 
 TEST(PassRegistry, KeepsTheTextOfEachPass) {
-  const auto passes = ParsePasses(" FuseOps ( fuse_opt_level = 2 ) , FuseTIR ,DeadCodeElimination(entry_functions=[main])");
+  const auto passes =
+      ParsePasses(" FuseOps ( fuse_opt_level = 2 ) , FuseTIR ,DeadCodeElimination(entry_functions=[main])");
   EXPECT_EQ(passes[0]->info.text(), "FuseOps ( fuse_opt_level = 2 )");
   EXPECT_EQ(passes[1]->info.text(), "FuseTIR");
   EXPECT_EQ(passes[2]->info.text(), "DeadCodeElimination(entry_functions=[main])");

@@ -28,8 +28,7 @@ using Value = Any;
 /// Calls function `name` (a relax::Function) of `module`. Inputs are checked against the parameters' types,
 /// which bind the symbolic dimensions. Throws UsageError (inputs), or ModelError with the place in the IR
 /// (index out of bounds, a match_cast that fails, …).
-Value Run(const IRModule& module, std::string_view name, const std::vector<Value>& inputs,
-          const Options& options = {});
+Value Run(const IRModule& module, std::string_view name, const std::vector<Value>& inputs, const Options& options = {});
 
 /// Runs a PrimFunc on tensors (inputs and outputs, in order of parameters; outputs are written) and scalars.
 void RunPrimFunc(const tir::PrimFunc& func, const std::vector<Tensor>& tensors,

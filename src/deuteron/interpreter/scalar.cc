@@ -39,9 +39,12 @@ Scalar ApplyInts(ExprKind kind, DataType dtype, int64_t a, int64_t b) {
     if (b == 0) DEUTERON_THROW(ModelError) << "division of an integer by zero";
   };
   switch (kind) {
-    case ExprKind::kAdd: return wrap(ua + ub);
-    case ExprKind::kSub: return wrap(ua - ub);
-    case ExprKind::kMul: return wrap(ua * ub);
+    case ExprKind::kAdd:
+      return wrap(ua + ub);
+    case ExprKind::kSub:
+      return wrap(ua - ub);
+    case ExprKind::kMul:
+      return wrap(ua * ub);
     case ExprKind::kDiv:
       check();
       if (b == -1 && !is_unsigned) return wrap(0 - ua);
@@ -58,17 +61,28 @@ Scalar ApplyInts(ExprKind kind, DataType dtype, int64_t a, int64_t b) {
       check();
       if (b == -1 && !is_unsigned) return Scalar::Int(0);
       return is_unsigned ? wrap(ua % ub) : wrap(static_cast<uint64_t>(FloorModInt(a, b)));
-    case ExprKind::kMin: return Scalar::Int(less ? a : b);
-    case ExprKind::kMax: return Scalar::Int(less ? b : a);
-    case ExprKind::kEQ: return Scalar::Int(a == b);
-    case ExprKind::kNE: return Scalar::Int(a != b);
-    case ExprKind::kLT: return Scalar::Int(less);
-    case ExprKind::kLE: return Scalar::Int(less || a == b);
-    case ExprKind::kGT: return Scalar::Int(!less && a != b);
-    case ExprKind::kGE: return Scalar::Int(!less);
-    case ExprKind::kAnd: return Scalar::Int(a != 0 && b != 0);
-    case ExprKind::kOr: return Scalar::Int(a != 0 || b != 0);
-    default: DEUTERON_UNREACHABLE();
+    case ExprKind::kMin:
+      return Scalar::Int(less ? a : b);
+    case ExprKind::kMax:
+      return Scalar::Int(less ? b : a);
+    case ExprKind::kEQ:
+      return Scalar::Int(a == b);
+    case ExprKind::kNE:
+      return Scalar::Int(a != b);
+    case ExprKind::kLT:
+      return Scalar::Int(less);
+    case ExprKind::kLE:
+      return Scalar::Int(less || a == b);
+    case ExprKind::kGT:
+      return Scalar::Int(!less && a != b);
+    case ExprKind::kGE:
+      return Scalar::Int(!less);
+    case ExprKind::kAnd:
+      return Scalar::Int(a != 0 && b != 0);
+    case ExprKind::kOr:
+      return Scalar::Int(a != 0 || b != 0);
+    default:
+      DEUTERON_UNREACHABLE();
   }
 }
 
@@ -78,22 +92,38 @@ Scalar ApplyFloats(ExprKind kind, DataType dtype, double a, double b) {
   const auto round = [&](double value) { return Scalar::Float(RoundToFormat(dtype, value)); };
   const bool is_nan = std::isnan(a) || std::isnan(b);
   switch (kind) {
-    case ExprKind::kAdd: return round(a + b);
-    case ExprKind::kSub: return round(a - b);
-    case ExprKind::kMul: return round(a * b);
-    case ExprKind::kDiv: return round(a / b);
-    case ExprKind::kMod: return round(std::fmod(a, b));
-    case ExprKind::kFloorDiv: return round(std::floor(a / b));
-    case ExprKind::kFloorMod: return round(a - std::floor(a / b) * b);
-    case ExprKind::kMin: return Scalar::Float(is_nan ? std::numeric_limits<double>::quiet_NaN() : (b < a ? b : a));
-    case ExprKind::kMax: return Scalar::Float(is_nan ? std::numeric_limits<double>::quiet_NaN() : (a < b ? b : a));
-    case ExprKind::kEQ: return Scalar::Int(a == b);
-    case ExprKind::kNE: return Scalar::Int(a != b);
-    case ExprKind::kLT: return Scalar::Int(a < b);
-    case ExprKind::kLE: return Scalar::Int(a <= b);
-    case ExprKind::kGT: return Scalar::Int(a > b);
-    case ExprKind::kGE: return Scalar::Int(a >= b);
-    default: DEUTERON_UNREACHABLE();
+    case ExprKind::kAdd:
+      return round(a + b);
+    case ExprKind::kSub:
+      return round(a - b);
+    case ExprKind::kMul:
+      return round(a * b);
+    case ExprKind::kDiv:
+      return round(a / b);
+    case ExprKind::kMod:
+      return round(std::fmod(a, b));
+    case ExprKind::kFloorDiv:
+      return round(std::floor(a / b));
+    case ExprKind::kFloorMod:
+      return round(a - std::floor(a / b) * b);
+    case ExprKind::kMin:
+      return Scalar::Float(is_nan ? std::numeric_limits<double>::quiet_NaN() : (b < a ? b : a));
+    case ExprKind::kMax:
+      return Scalar::Float(is_nan ? std::numeric_limits<double>::quiet_NaN() : (a < b ? b : a));
+    case ExprKind::kEQ:
+      return Scalar::Int(a == b);
+    case ExprKind::kNE:
+      return Scalar::Int(a != b);
+    case ExprKind::kLT:
+      return Scalar::Int(a < b);
+    case ExprKind::kLE:
+      return Scalar::Int(a <= b);
+    case ExprKind::kGT:
+      return Scalar::Int(a > b);
+    case ExprKind::kGE:
+      return Scalar::Int(a >= b);
+    default:
+      DEUTERON_UNREACHABLE();
   }
 }
 
@@ -109,7 +139,8 @@ double Exp10(double x) { return std::pow(10.0, x); }
 Scalar Abs(DataType dtype, const Scalar* args) {
   if (dtype.is_float()) return Scalar::Float(std::fabs(args[0].f));
   if (dtype.is_uint()) return args[0];
-  return Scalar::Int(WrapToWidth(dtype, args[0].i < 0 ? static_cast<int64_t>(0 - static_cast<uint64_t>(args[0].i)) : args[0].i));
+  return Scalar::Int(
+      WrapToWidth(dtype, args[0].i < 0 ? static_cast<int64_t>(0 - static_cast<uint64_t>(args[0].i)) : args[0].i));
 }
 template <double (*kFunction)(double, double)>
 Scalar BinaryFloat(DataType dtype, const Scalar* args) {
@@ -153,8 +184,8 @@ Scalar ShiftRight(DataType dtype, const Scalar* args) {
 }
 Scalar Fma(DataType dtype, const Scalar* args) {
   if (dtype.bits() == 32) {
-    return Scalar::Float(std::fma(static_cast<float>(args[0].f), static_cast<float>(args[1].f),
-                                  static_cast<float>(args[2].f)));
+    return Scalar::Float(
+        std::fma(static_cast<float>(args[0].f), static_cast<float>(args[1].f), static_cast<float>(args[2].f)));
   }
   return Scalar::Float(RoundToFormat(dtype, std::fma(args[0].f, args[1].f, args[2].f)));
 }
@@ -172,11 +203,16 @@ Scalar LoadScalar(const void* data, DataType dtype, int64_t index) {
   }
   const bool is_signed = dtype.is_int();
   switch (dtype.bits()) {
-    case 8: return Scalar::Int(is_signed ? At<int8_t>(data, index) : At<uint8_t>(data, index));
-    case 16: return Scalar::Int(is_signed ? At<int16_t>(data, index) : At<uint16_t>(data, index));
-    case 32: return Scalar::Int(is_signed ? int64_t{At<int32_t>(data, index)} : int64_t{At<uint32_t>(data, index)});
-    case 64: return Scalar::Int(At<int64_t>(data, index));
-    default: DEUTERON_THROW(UnsupportedError) << "the interpreter does not hold elements of type " << dtype;
+    case 8:
+      return Scalar::Int(is_signed ? At<int8_t>(data, index) : At<uint8_t>(data, index));
+    case 16:
+      return Scalar::Int(is_signed ? At<int16_t>(data, index) : At<uint16_t>(data, index));
+    case 32:
+      return Scalar::Int(is_signed ? int64_t{At<int32_t>(data, index)} : int64_t{At<uint32_t>(data, index)});
+    case 64:
+      return Scalar::Int(At<int64_t>(data, index));
+    default:
+      DEUTERON_THROW(UnsupportedError) << "the interpreter does not hold elements of type " << dtype;
   }
 }
 
@@ -189,11 +225,16 @@ void StoreScalar(void* data, DataType dtype, int64_t index, Scalar value) {
     return Put<_Float16>(data, index, value.f);
   }
   switch (dtype.bits()) {
-    case 8: return Put<uint8_t>(data, index, value.i);
-    case 16: return Put<uint16_t>(data, index, value.i);
-    case 32: return Put<uint32_t>(data, index, value.i);
-    case 64: return Put<int64_t>(data, index, value.i);
-    default: DEUTERON_THROW(UnsupportedError) << "the interpreter does not hold elements of type " << dtype;
+    case 8:
+      return Put<uint8_t>(data, index, value.i);
+    case 16:
+      return Put<uint16_t>(data, index, value.i);
+    case 32:
+      return Put<uint32_t>(data, index, value.i);
+    case 64:
+      return Put<int64_t>(data, index, value.i);
+    default:
+      DEUTERON_THROW(UnsupportedError) << "the interpreter does not hold elements of type " << dtype;
   }
 }
 
@@ -227,24 +268,52 @@ Scalar ApplyCast(DataType from, DataType to, Scalar value) {
 
 Intrinsic FindIntrinsic(std::string_view name) {
   static const auto* table = new std::unordered_map<std::string_view, Intrinsic>{
-      {"tir.exp", Unary<std::exp>},     {"tir.exp2", Unary<std::exp2>},   {"tir.exp10", Unary<Exp10>},
-      {"tir.log", Unary<std::log>},     {"tir.log2", Unary<std::log2>},   {"tir.log10", Unary<std::log10>},
-      {"tir.log1p", Unary<std::log1p>}, {"tir.sqrt", Unary<std::sqrt>},   {"tir.rsqrt", Unary<Rsqrt>},
-      {"tir.tanh", Unary<std::tanh>},   {"tir.sigmoid", Unary<Sigmoid>},  {"tir.erf", Unary<std::erf>},
-      {"tir.sin", Unary<std::sin>},     {"tir.cos", Unary<std::cos>},     {"tir.tan", Unary<std::tan>},
-      {"tir.sinh", Unary<std::sinh>},   {"tir.cosh", Unary<std::cosh>},   {"tir.asin", Unary<std::asin>},
-      {"tir.acos", Unary<std::acos>},   {"tir.atan", Unary<std::atan>},   {"tir.asinh", Unary<std::asinh>},
-      {"tir.acosh", Unary<std::acosh>}, {"tir.atanh", Unary<std::atanh>}, {"tir.floor", Unary<std::floor>},
-      {"tir.ceil", Unary<std::ceil>},   {"tir.trunc", Unary<std::trunc>}, {"tir.round", Unary<std::nearbyint>},
+      {"tir.exp", Unary<std::exp>},
+      {"tir.exp2", Unary<std::exp2>},
+      {"tir.exp10", Unary<Exp10>},
+      {"tir.log", Unary<std::log>},
+      {"tir.log2", Unary<std::log2>},
+      {"tir.log10", Unary<std::log10>},
+      {"tir.log1p", Unary<std::log1p>},
+      {"tir.sqrt", Unary<std::sqrt>},
+      {"tir.rsqrt", Unary<Rsqrt>},
+      {"tir.tanh", Unary<std::tanh>},
+      {"tir.sigmoid", Unary<Sigmoid>},
+      {"tir.erf", Unary<std::erf>},
+      {"tir.sin", Unary<std::sin>},
+      {"tir.cos", Unary<std::cos>},
+      {"tir.tan", Unary<std::tan>},
+      {"tir.sinh", Unary<std::sinh>},
+      {"tir.cosh", Unary<std::cosh>},
+      {"tir.asin", Unary<std::asin>},
+      {"tir.acos", Unary<std::acos>},
+      {"tir.atan", Unary<std::atan>},
+      {"tir.asinh", Unary<std::asinh>},
+      {"tir.acosh", Unary<std::acosh>},
+      {"tir.atanh", Unary<std::atanh>},
+      {"tir.floor", Unary<std::floor>},
+      {"tir.ceil", Unary<std::ceil>},
+      {"tir.trunc", Unary<std::trunc>},
+      {"tir.round", Unary<std::nearbyint>},
       {"tir.nearbyint", Unary<std::nearbyint>},
-      {"tir.abs", Abs},                 {"tir.fabs", Abs},
-      {"tir.pow", Pow},                 {"tir.atan2", BinaryFloat<std::atan2>},
-      {"tir.fmod", BinaryFloat<std::fmod>},       {"tir.hypot", BinaryFloat<std::hypot>},
+      {"tir.abs", Abs},
+      {"tir.fabs", Abs},
+      {"tir.pow", Pow},
+      {"tir.atan2", BinaryFloat<std::atan2>},
+      {"tir.fmod", BinaryFloat<std::fmod>},
+      {"tir.hypot", BinaryFloat<std::hypot>},
       {"tir.copysign", BinaryFloat<std::copysign>},
-      {"tir.isnan", IsNan},             {"tir.isinf", IsInf},             {"tir.isfinite", IsFinite},
-      {"tir.bitwise_and", BitAnd},      {"tir.bitwise_or", BitOr},        {"tir.bitwise_xor", BitXor},
-      {"tir.bitwise_not", BitNot},      {"tir.shift_left", ShiftLeft},    {"tir.shift_right", ShiftRight},
-      {"tir.fma", Fma},                 {"tir.likely", Likely},
+      {"tir.isnan", IsNan},
+      {"tir.isinf", IsInf},
+      {"tir.isfinite", IsFinite},
+      {"tir.bitwise_and", BitAnd},
+      {"tir.bitwise_or", BitOr},
+      {"tir.bitwise_xor", BitXor},
+      {"tir.bitwise_not", BitNot},
+      {"tir.shift_left", ShiftLeft},
+      {"tir.shift_right", ShiftRight},
+      {"tir.fma", Fma},
+      {"tir.likely", Likely},
   };
   auto it = table->find(name);
   return it == table->end() ? nullptr : it->second;

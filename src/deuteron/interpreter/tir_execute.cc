@@ -20,13 +20,17 @@ struct BufferState {
 class Executor {
  public:
   Executor(const TirProgram& program, const Options& options)
-      : program_(program), vars_(program.num_vars), vectors_(program.num_vars), buffers_(program.num_buffers), steps_left_(options.max_steps) {}
+      : program_(program),
+        vars_(program.num_vars),
+        vectors_(program.num_vars),
+        buffers_(program.num_buffers),
+        steps_left_(options.max_steps) {}
 
   void Run(const std::vector<Tensor>& tensors, const std::vector<int64_t>& scalars) {
     if (tensors.size() != program_.param_buffers.size() || scalars.size() != program_.scalar_params.size()) {
-      DEUTERON_THROW(UsageError) << program_.name << " takes " << program_.param_buffers.size()
-                                 << " tensors and " << program_.scalar_params.size() << " scalars; given "
-                                 << tensors.size() << " and " << scalars.size();
+      DEUTERON_THROW(UsageError) << program_.name << " takes " << program_.param_buffers.size() << " tensors and "
+                                 << program_.scalar_params.size() << " scalars; given " << tensors.size() << " and "
+                                 << scalars.size();
     }
     BindDimensions(tensors);
     for (size_t i = 0; i < scalars.size(); ++i) vars_[program_.scalar_params[i]].i = scalars[i];
@@ -42,8 +46,7 @@ class Executor {
       const auto& slots = program_.shape_slots[i];
       if (slots.size() != static_cast<size_t>(tensors[i].ndim())) {
         DEUTERON_THROW(UsageError) << "parameter " << program_.param_buffers[i].name << " of " << program_.name
-                                   << " has rank " << slots.size() << "; given a tensor of rank "
-                                   << tensors[i].ndim();
+                                   << " has rank " << slots.size() << "; given a tensor of rank " << tensors[i].ndim();
       }
       for (size_t axis = 0; axis < slots.size(); ++axis) {
         if (slots[axis] < 0 || bound[slots[axis]]) continue;
@@ -58,14 +61,14 @@ class Executor {
     Shape(code, &state);
     state.data = static_cast<char*>(tensor.data_ptr()) + tensor.byte_offset();
     if (!(DataType(tensor.dtype()) == code.dtype)) {
-      DEUTERON_THROW(UsageError) << "parameter " << code.name << " of " << program_.name << " has dtype "
-                                 << code.dtype << "; given a tensor of " << DataType(tensor.dtype());
+      DEUTERON_THROW(UsageError) << "parameter " << code.name << " of " << program_.name << " has dtype " << code.dtype
+                                 << "; given a tensor of " << DataType(tensor.dtype());
     }
     for (size_t axis = 0; axis < state.shape.size(); ++axis) {
       if (state.shape[axis] != tensor.shape()[axis]) {
-        DEUTERON_THROW(UsageError) << "dimension " << axis << " of parameter " << code.name << " of "
-                                   << program_.name << " is " << state.shape[axis]
-                                   << "; given a tensor where it is " << tensor.shape()[axis];
+        DEUTERON_THROW(UsageError) << "dimension " << axis << " of parameter " << code.name << " of " << program_.name
+                                   << " is " << state.shape[axis] << "; given a tensor where it is "
+                                   << tensor.shape()[axis];
       }
     }
   }
@@ -107,9 +110,8 @@ class Executor {
     for (size_t axis = 0; axis < state.shape.size(); ++axis) {
       const int64_t index = Eval(indices[axis], indices[axis].lanes > 1 ? lane : 0).i;
       if (index < 0 || index >= state.shape[axis]) {
-        DEUTERON_THROW(ModelError) << "index " << index << " of axis " << axis << " of buffer "
-                                   << state.code->name << " is outside of [0, " << state.shape[axis] << ") in "
-                                   << program_.name;
+        DEUTERON_THROW(ModelError) << "index " << index << " of axis " << axis << " of buffer " << state.code->name
+                                   << " is outside of [0, " << state.shape[axis] << ") in " << program_.name;
       }
       offset += index * state.strides[axis];
     }
@@ -120,8 +122,8 @@ class Executor {
     const BufferState& state = buffers_[code.slot];
     const int64_t offset = Offset(state, code.children.data(), lane);
     if (!state.written.empty() && !state.written[offset]) {
-      DEUTERON_THROW(ModelError) << "element " << offset << " of buffer " << state.code->name << " is read before it is written in "
-                                 << program_.name;
+      DEUTERON_THROW(ModelError) << "element " << offset << " of buffer " << state.code->name
+                                 << " is read before it is written in " << program_.name;
     }
     return LoadScalar(state.data, code.dtype, offset);
   }
@@ -136,7 +138,8 @@ class Executor {
         StoreScalar(bits, code.operand, 0, value);
         return LoadScalar(bits, code.dtype, 0);
       }
-      case ExprCode::Special::kNone: break;
+      case ExprCode::Special::kNone:
+        break;
     }
     Scalar args[4];
     for (size_t i = 0; i < code.children.size(); ++i) args[i] = Eval(code.children[i], lane);
@@ -155,16 +158,20 @@ class Executor {
 
   Scalar Eval(const ExprCode& code, int lane) {
     switch (code.kind) {
-      case ExprKind::kVar: return code.lanes == 1 ? vars_[code.slot] : vectors_[code.slot][lane];
+      case ExprKind::kVar:
+        return code.lanes == 1 ? vars_[code.slot] : vectors_[code.slot][lane];
       case ExprKind::kIntImm:
       case ExprKind::kFloatImm:
-      case ExprKind::kStringImm: return code.imm;
-      case ExprKind::kCast: return ApplyCast(code.operand, code.dtype, Eval(code.children[0], lane));
+      case ExprKind::kStringImm:
+        return code.imm;
+      case ExprKind::kCast:
+        return ApplyCast(code.operand, code.dtype, Eval(code.children[0], lane));
       case ExprKind::kAnd:
         return Scalar::Int(Eval(code.children[0], lane).i != 0 && Eval(code.children[1], lane).i != 0);
       case ExprKind::kOr:
         return Scalar::Int(Eval(code.children[0], lane).i != 0 || Eval(code.children[1], lane).i != 0);
-      case ExprKind::kNot: return Scalar::Int(Eval(code.children[0], lane).i == 0);
+      case ExprKind::kNot:
+        return Scalar::Int(Eval(code.children[0], lane).i == 0);
       case ExprKind::kSelect: {
         const bool condition = Eval(code.children[0], lane).i != 0;
         const Scalar true_value = Eval(code.children[1], lane);
@@ -178,12 +185,17 @@ class Executor {
         const int64_t base = Eval(code.children[0], 0).i;
         return Scalar::Int(base + lane * Eval(code.children[1], 0).i);
       }
-      case ExprKind::kBroadcast: return Eval(code.children[0], 0);
-      case ExprKind::kShuffle: return EvalShuffle(code, lane);
-      case ExprKind::kCall: return EvalCall(code, lane);
-      case ExprKind::kBufferLoad: return EvalLoad(code, lane);
+      case ExprKind::kBroadcast:
+        return Eval(code.children[0], 0);
+      case ExprKind::kShuffle:
+        return EvalShuffle(code, lane);
+      case ExprKind::kCall:
+        return EvalCall(code, lane);
+      case ExprKind::kBufferLoad:
+        return EvalLoad(code, lane);
       case ExprKind::kProducerLoad:
-      case ExprKind::kReduce: DEUTERON_UNREACHABLE();
+      case ExprKind::kReduce:
+        DEUTERON_UNREACHABLE();
       case ExprKind::kAdd:
       case ExprKind::kSub:
       case ExprKind::kMul:
@@ -256,12 +268,18 @@ class Executor {
     using tir::StmtKind;
     if (--steps_left_ < 0) DEUTERON_THROW(UnsupportedError) << program_.name << " runs for too many steps";
     switch (code.kind) {
-      case StmtKind::kBind: BindVar(code.slot, code.exprs[0]); return;
+      case StmtKind::kBind:
+        BindVar(code.slot, code.exprs[0]);
+        return;
       case StmtKind::kAssert:
         if (Eval(code.exprs[0], 0).i == 0) DEUTERON_THROW(ModelError) << code.text;
         return;
-      case StmtKind::kBufferStore: Store(code); return;
-      case StmtKind::kAllocBuffer: Allocate(code.allocs[0]); return;
+      case StmtKind::kBufferStore:
+        Store(code);
+        return;
+      case StmtKind::kAllocBuffer:
+        Allocate(code.allocs[0]);
+        return;
       case StmtKind::kSeq:
         for (const StmtCode& child : code.body) Exec(child);
         return;
@@ -272,7 +290,9 @@ class Executor {
           Exec(code.body[1]);
         }
         return;
-      case StmtKind::kEvaluate: Eval(code.exprs[0], 0); return;
+      case StmtKind::kEvaluate:
+        Eval(code.exprs[0], 0);
+        return;
       case StmtKind::kFor: {
         const int64_t min = Eval(code.exprs[0], 0).i;
         const int64_t extent = Eval(code.exprs[1], 0).i;
@@ -285,9 +305,12 @@ class Executor {
       case StmtKind::kWhile:
         while (Eval(code.exprs[0], 0).i != 0) Exec(code.body[0]);
         return;
-      case StmtKind::kSBlockRealize: ExecBlock(code); return;
+      case StmtKind::kSBlockRealize:
+        ExecBlock(code);
+        return;
       case StmtKind::kAttr:
-      case StmtKind::kSBlock: break;
+      case StmtKind::kSBlock:
+        break;
     }
     DEUTERON_UNREACHABLE();
   }

@@ -45,14 +45,20 @@ TEST(RunPrimFunc, BindsSymbolicDimensions) {
 }
 
 TEST(RunPrimFunc, RefusesTensorsThatDoNotMatch) {
-  EXPECT_EQ(MessageOf([] { RunPrimFunc(Copy(0), {Iota({3}), Iota({4})}); }),
+  EXPECT_EQ(MessageOf([] {
+              RunPrimFunc(Copy(0), {Iota({3}), Iota({4})});
+            }),
             "UsageError: dimension 0 of parameter b of prim_func is 3; given a tensor where it is 4");
-  EXPECT_EQ(MessageOf([] { RunPrimFunc(Copy(0), {Iota({3, 1}), Iota({3})}); }),
+  EXPECT_EQ(MessageOf([] {
+              RunPrimFunc(Copy(0), {Iota({3, 1}), Iota({3})});
+            }),
             "UsageError: parameter a of prim_func has rank 1; given a tensor of rank 2");
 }
 
 TEST(RunPrimFunc, ChecksEveryIndex) {
-  EXPECT_EQ(MessageOf([] { RunPrimFunc(Copy(1), {Iota({3}), Iota({3})}); }),
+  EXPECT_EQ(MessageOf([] {
+              RunPrimFunc(Copy(1), {Iota({3}), Iota({3})});
+            }),
             "ModelError: index 3 of axis 0 of buffer b is outside of [0, 3) in prim_func");
 }
 
@@ -78,9 +84,8 @@ TEST(RunPrimFunc, InitialisesAReductionBeforeItsFirstValue) {
                      {BufferRegion::Point(a, {vi, vk})}, {BufferRegion::Point(b, {vi})}, "sum",
                      BufferStore(b, BufferLoad(b, {vi}) + BufferLoad(a, {vi, vk}), {vi}),
                      BufferStore(b, MakeConst(kFloat, 0.0), {vi}));
-  const Stmt loops =
-      For(i, I64(0), I64(3), ForKind::kSerial,
-          For(k, I64(0), I64(4), ForKind::kSerial, SBlockRealize({i, k}, True(), block)));
+  const Stmt loops = For(i, I64(0), I64(3), ForKind::kSerial,
+                         For(k, I64(0), I64(4), ForKind::kSerial, SBlockRealize({i, k}, True(), block)));
   const Tensor out = runtime::AllocTensor({3}, kFloat);
   RunPrimFunc(PrimFunc::FromBuffers({a, b}, {}, loops), {Iota({3, 4}), out});
   const auto* data = static_cast<const float*>(out.data_ptr());
@@ -102,10 +107,9 @@ TEST(RunPrimFunc, RunsVectorsLaneByLane) {
 TEST(RunPrimFunc, StopsAfterTheAllowedSteps) {
   const Buffer a("a", kFloat, {I64(1)});
   const Stmt forever = While(True(), BufferStore(a, MakeConst(kFloat, 1.0), {I64(0)}));
-  EXPECT_EQ(MessageOf([&] {
-              RunPrimFunc(PrimFunc::FromBuffers({a}, {}, forever), {Iota({1})}, {}, {.max_steps = 1000});
-            }),
-            "UnsupportedError: prim_func runs for too many steps");
+  EXPECT_EQ(
+      MessageOf([&] { RunPrimFunc(PrimFunc::FromBuffers({a}, {}, forever), {Iota({1})}, {}, {.max_steps = 1000}); }),
+      "UnsupportedError: prim_func runs for too many steps");
 }
 
 }  // namespace

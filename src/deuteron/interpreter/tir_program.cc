@@ -36,9 +36,7 @@ class Preparer {
   }
 
  private:
-  int VarSlot(const Var& var) {
-    return vars_.try_emplace(var, static_cast<int>(vars_.size())).first->second;
-  }
+  int VarSlot(const Var& var) { return vars_.try_emplace(var, static_cast<int>(vars_.size())).first->second; }
   int BufferSlot(const Buffer& buffer) {
     return buffers_.try_emplace(buffer, static_cast<int>(buffers_.size())).first->second;
   }
@@ -56,17 +54,26 @@ class Preparer {
   ExprCode Compile(const PrimExpr& expr) {
     ExprCode code{.kind = expr->kind, .dtype = expr.dtype().element(), .lanes = expr.dtype().lanes()};
     switch (expr->kind) {
-      case ExprKind::kVar: code.slot = VarSlot(GetRef<Var>(expr.as<VarNode>())); break;
-      case ExprKind::kIntImm: code.imm = Scalar::Int(expr.as<IntImmNode>()->value); break;
-      case ExprKind::kFloatImm: code.imm = Scalar::Float(RoundToFormat(expr->dtype, expr.as<FloatImmNode>()->value)); break;
-      case ExprKind::kStringImm: break;
+      case ExprKind::kVar:
+        code.slot = VarSlot(GetRef<Var>(expr.as<VarNode>()));
+        break;
+      case ExprKind::kIntImm:
+        code.imm = Scalar::Int(expr.as<IntImmNode>()->value);
+        break;
+      case ExprKind::kFloatImm:
+        code.imm = Scalar::Float(RoundToFormat(expr->dtype, expr.as<FloatImmNode>()->value));
+        break;
+      case ExprKind::kStringImm:
+        break;
       case ExprKind::kCast: {
         const auto* op = expr.as<CastNode>();
         code.operand = op->value.dtype().element();
         code.children.push_back(Compile(op->value));
         break;
       }
-      case ExprKind::kNot: code.children.push_back(Compile(expr.as<NotNode>()->a)); break;
+      case ExprKind::kNot:
+        code.children.push_back(Compile(expr.as<NotNode>()->a));
+        break;
       case ExprKind::kSelect: {
         const auto* op = expr.as<SelectNode>();
         code.children = Compile(Array<PrimExpr>{op->condition, op->true_value, op->false_value});
@@ -83,7 +90,9 @@ class Preparer {
         code.children = Compile(Array<PrimExpr>{op->base, op->stride});
         break;
       }
-      case ExprKind::kBroadcast: code.children.push_back(Compile(expr.as<BroadcastNode>()->value)); break;
+      case ExprKind::kBroadcast:
+        code.children.push_back(Compile(expr.as<BroadcastNode>()->value));
+        break;
       case ExprKind::kShuffle: {
         const auto* op = expr.as<ShuffleNode>();
         code.imm = Scalar::Int(static_cast<int64_t>(op->vectors.size()));
@@ -91,7 +100,9 @@ class Preparer {
         for (const PrimExpr& index : op->indices) code.children.push_back(Compile(index));
         break;
       }
-      case ExprKind::kCall: CompileCall(expr.as<CallNode>(), &code); break;
+      case ExprKind::kCall:
+        CompileCall(expr.as<CallNode>(), &code);
+        break;
       case ExprKind::kBufferLoad: {
         const auto* op = expr.as<BufferLoadNode>();
         code.slot = BufferSlot(op->buffer);
@@ -167,7 +178,9 @@ class Preparer {
         for (const PrimExpr& index : op->indices) code.exprs.push_back(Compile(index));
         break;
       }
-      case StmtKind::kAllocBuffer: code.allocs.push_back(Define(stmt.as<AllocBufferNode>()->buffer)); break;
+      case StmtKind::kAllocBuffer:
+        code.allocs.push_back(Define(stmt.as<AllocBufferNode>()->buffer));
+        break;
       case StmtKind::kSeq:
         for (const Stmt& child : stmt.as<SeqStmtNode>()->seq) code.body.push_back(Compile(child));
         break;
@@ -178,7 +191,9 @@ class Preparer {
         if (op->else_case.defined()) code.body.push_back(Compile(op->else_case));
         break;
       }
-      case StmtKind::kEvaluate: code.exprs.push_back(Compile(stmt.as<EvaluateNode>()->value)); break;
+      case StmtKind::kEvaluate:
+        code.exprs.push_back(Compile(stmt.as<EvaluateNode>()->value));
+        break;
       case StmtKind::kFor: {
         const auto* op = stmt.as<ForNode>();
         code.slot = VarSlot(op->loop_var);
@@ -192,10 +207,13 @@ class Preparer {
         code.body.push_back(Compile(op->body));
         break;
       }
-      case StmtKind::kAttr: return Compile(stmt.as<AttrStmtNode>()->body);
+      case StmtKind::kAttr:
+        return Compile(stmt.as<AttrStmtNode>()->body);
       case StmtKind::kSBlock:
         DEUTERON_THROW(InternalError) << "block " << stmt.as<SBlockNode>()->name_hint << " is not realised";
-      case StmtKind::kSBlockRealize: CompileBlock(stmt.as<SBlockRealizeNode>(), &code); break;
+      case StmtKind::kSBlockRealize:
+        CompileBlock(stmt.as<SBlockRealizeNode>(), &code);
+        break;
     }
     return code;
   }
@@ -207,8 +225,8 @@ class Preparer {
     for (size_t i = 0; i < op->iter_values.size(); ++i) {
       const IterVar& iter = block->iter_vars[i];
       ExprCode value = Compile(op->iter_values[i]);
-      code->iters.push_back({VarSlot(iter->var), iter->type() == IterVarType::kReduce, std::move(value),
-                             Compile(iter->dom->min)});
+      code->iters.push_back(
+          {VarSlot(iter->var), iter->type() == IterVarType::kReduce, std::move(value), Compile(iter->dom->min)});
     }
     for (const Buffer& buffer : block->alloc_buffers) code->allocs.push_back(Define(buffer));
     if (block->init.defined()) code->init = std::make_unique<StmtCode>(Compile(block->init));

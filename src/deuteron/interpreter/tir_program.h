@@ -63,7 +63,8 @@ struct TirProgram {
   std::string name;
   std::vector<BufferCode> param_buffers;
   std::vector<int> scalar_params;
-  /// Slot of each symbolic dimension that is a plain variable: [parameter][axis], -1 if the dimension is another expression.
+  /// Slot of each symbolic dimension that is a plain variable: [parameter][axis], -1 if the dimension is another
+  /// expression.
   std::vector<std::vector<int>> shape_slots;
   int num_vars = 0;
   int num_buffers = 0;

@@ -47,8 +47,8 @@ class DictAttrs : public Attrs {
 }  // namespace deuteron
 
 /// The reference class of an attribute class `NameNode`.
-#define DEUTERON_ATTRS_REF(Name)                      \
-  class Name : public ::deuteron::Attrs {             \
-   public:                                            \
+#define DEUTERON_ATTRS_REF(Name)                       \
+  class Name : public ::deuteron::Attrs {              \
+   public:                                             \
     DEUTERON_REF(Name, ::deuteron::Attrs, Name##Node); \
   };

@@ -78,9 +78,7 @@ template <>
 struct TypeTraits<deuteron::DataType> : public TypeTraitsBase {
   using Base = TypeTraits<DLDataType>;
   static constexpr int32_t field_static_type_index = TypeIndex::kTVMFFIDataType;
-  static void CopyToAnyView(const deuteron::DataType& src, TVMFFIAny* result) {
-    Base::CopyToAnyView(src, result);
-  }
+  static void CopyToAnyView(const deuteron::DataType& src, TVMFFIAny* result) { Base::CopyToAnyView(src, result); }
   static void MoveToAny(deuteron::DataType src, TVMFFIAny* result) { Base::MoveToAny(src, result); }
   static bool CheckAnyStrict(const TVMFFIAny* src) { return Base::CheckAnyStrict(src); }
   static deuteron::DataType CopyFromAnyViewAfterCheck(const TVMFFIAny* src) {

@@ -10,46 +10,56 @@ using namespace tir;  // NOLINT(build/namespaces): the nodes of this level
 namespace {
 
 /// Calls `visitor.VisitX_` for the class of `expr`: the one switch that both functors share.
-#define DEUTERON_DISPATCH(expr)                                                                       \
-  switch ((expr)->kind) {                                                                             \
-    case ExprKind::kVar: return VisitVar_(static_cast<const VarNode*>((expr).get()));                 \
-    case ExprKind::kIntImm:                                                                           \
-    case ExprKind::kFloatImm:                                                                         \
-    case ExprKind::kStringImm: return VisitImm_((expr).get());                                        \
-    case ExprKind::kCast: return VisitCast_(static_cast<const CastNode*>((expr).get()));              \
-    case ExprKind::kAdd:                                                                              \
-    case ExprKind::kSub:                                                                              \
-    case ExprKind::kMul:                                                                              \
-    case ExprKind::kDiv:                                                                              \
-    case ExprKind::kMod:                                                                              \
-    case ExprKind::kFloorDiv:                                                                         \
-    case ExprKind::kFloorMod:                                                                         \
-    case ExprKind::kMin:                                                                              \
-    case ExprKind::kMax:                                                                              \
-    case ExprKind::kEQ:                                                                               \
-    case ExprKind::kNE:                                                                               \
-    case ExprKind::kLT:                                                                               \
-    case ExprKind::kLE:                                                                               \
-    case ExprKind::kGT:                                                                               \
-    case ExprKind::kGE:                                                                               \
-    case ExprKind::kAnd:                                                                              \
-    case ExprKind::kOr: return VisitBinary_(static_cast<const BinaryNode*>((expr).get()));            \
-    case ExprKind::kNot: return VisitNot_(static_cast<const NotNode*>((expr).get()));                 \
-    case ExprKind::kSelect: return VisitSelect_(static_cast<const SelectNode*>((expr).get()));        \
-    case ExprKind::kLet: return VisitLet_(static_cast<const LetNode*>((expr).get()));                 \
-    case ExprKind::kRamp: return VisitRamp_(static_cast<const RampNode*>((expr).get()));              \
-    case ExprKind::kBroadcast:                                                                        \
-      return VisitBroadcast_(static_cast<const BroadcastNode*>((expr).get()));                        \
-    case ExprKind::kShuffle: return VisitShuffle_(static_cast<const ShuffleNode*>((expr).get()));     \
-    case ExprKind::kCall: return VisitCall_(static_cast<const CallNode*>((expr).get()));              \
-    case ExprKind::kBufferLoad:                                                                       \
-      return VisitBufferLoad_(static_cast<const BufferLoadNode*>((expr).get()));                      \
-    case ExprKind::kProducerLoad:                                                                     \
-      return VisitProducerLoad_(static_cast<const ProducerLoadNode*>((expr).get()));                  \
-    case ExprKind::kReduce: return VisitReduce_(static_cast<const ReduceNode*>((expr).get()));        \
-  }                                                                                                   \
+#define DEUTERON_DISPATCH(expr)                                                      \
+  switch ((expr)->kind) {                                                            \
+    case ExprKind::kVar:                                                             \
+      return VisitVar_(static_cast<const VarNode*>((expr).get()));                   \
+    case ExprKind::kIntImm:                                                          \
+    case ExprKind::kFloatImm:                                                        \
+    case ExprKind::kStringImm:                                                       \
+      return VisitImm_((expr).get());                                                \
+    case ExprKind::kCast:                                                            \
+      return VisitCast_(static_cast<const CastNode*>((expr).get()));                 \
+    case ExprKind::kAdd:                                                             \
+    case ExprKind::kSub:                                                             \
+    case ExprKind::kMul:                                                             \
+    case ExprKind::kDiv:                                                             \
+    case ExprKind::kMod:                                                             \
+    case ExprKind::kFloorDiv:                                                        \
+    case ExprKind::kFloorMod:                                                        \
+    case ExprKind::kMin:                                                             \
+    case ExprKind::kMax:                                                             \
+    case ExprKind::kEQ:                                                              \
+    case ExprKind::kNE:                                                              \
+    case ExprKind::kLT:                                                              \
+    case ExprKind::kLE:                                                              \
+    case ExprKind::kGT:                                                              \
+    case ExprKind::kGE:                                                              \
+    case ExprKind::kAnd:                                                             \
+    case ExprKind::kOr:                                                              \
+      return VisitBinary_(static_cast<const BinaryNode*>((expr).get()));             \
+    case ExprKind::kNot:                                                             \
+      return VisitNot_(static_cast<const NotNode*>((expr).get()));                   \
+    case ExprKind::kSelect:                                                          \
+      return VisitSelect_(static_cast<const SelectNode*>((expr).get()));             \
+    case ExprKind::kLet:                                                             \
+      return VisitLet_(static_cast<const LetNode*>((expr).get()));                   \
+    case ExprKind::kRamp:                                                            \
+      return VisitRamp_(static_cast<const RampNode*>((expr).get()));                 \
+    case ExprKind::kBroadcast:                                                       \
+      return VisitBroadcast_(static_cast<const BroadcastNode*>((expr).get()));       \
+    case ExprKind::kShuffle:                                                         \
+      return VisitShuffle_(static_cast<const ShuffleNode*>((expr).get()));           \
+    case ExprKind::kCall:                                                            \
+      return VisitCall_(static_cast<const CallNode*>((expr).get()));                 \
+    case ExprKind::kBufferLoad:                                                      \
+      return VisitBufferLoad_(static_cast<const BufferLoadNode*>((expr).get()));     \
+    case ExprKind::kProducerLoad:                                                    \
+      return VisitProducerLoad_(static_cast<const ProducerLoadNode*>((expr).get())); \
+    case ExprKind::kReduce:                                                          \
+      return VisitReduce_(static_cast<const ReduceNode*>((expr).get()));             \
+  }                                                                                  \
   DEUTERON_UNREACHABLE()
-
 
 }  // namespace
 
@@ -124,8 +134,7 @@ PrimExpr ExprMutator::VisitSelect_(const SelectNode* op) {
   PrimExpr condition = VisitExpr(op->condition);
   PrimExpr true_value = VisitExpr(op->true_value);
   PrimExpr false_value = VisitExpr(op->false_value);
-  if (condition.same_as(op->condition) && true_value.same_as(op->true_value) &&
-      false_value.same_as(op->false_value)) {
+  if (condition.same_as(op->condition) && true_value.same_as(op->true_value) && false_value.same_as(op->false_value)) {
     return GetRef<PrimExpr>(op);
   }
   return SelectExpr(std::move(condition), std::move(true_value), std::move(false_value));
@@ -173,8 +182,7 @@ PrimExpr ExprMutator::VisitReduce_(const ReduceNode* op) {
     PrimExpr min = VisitExpr(iter->dom->min);
     PrimExpr extent = VisitExpr(iter->dom->extent);
     if (min.same_as(iter->dom->min) && extent.same_as(iter->dom->extent)) return iter;
-    return IterVar(Range::FromMinExtent(std::move(min), std::move(extent)), iter->var, iter->type(),
-                   iter->thread_tag);
+    return IterVar(Range::FromMinExtent(std::move(min), std::move(extent)), iter->var, iter->type(), iter->thread_tag);
   });
   Array<PrimExpr> source = VisitExprs(op->source);
   if (axis.same_as(op->axis) && source.same_as(op->source)) return GetRef<PrimExpr>(op);
@@ -274,10 +282,12 @@ bool ExprEqual(const PrimExpr& a, const PrimExpr& b) {
     return compare(static_cast<Node*>(a.get()), static_cast<Node*>(b.get()));
   };
   switch (a->kind) {
-    case ExprKind::kVar: return false;
+    case ExprKind::kVar:
+      return false;
     case ExprKind::kIntImm:
     case ExprKind::kFloatImm:
-    case ExprKind::kStringImm: return SameImm(a.get(), b.get());
+    case ExprKind::kStringImm:
+      return SameImm(a.get(), b.get());
     case ExprKind::kCast:
       return both((const CastNode*)nullptr, [](auto* x, auto* y) { return ExprEqual(x->value, y->value); });
     case ExprKind::kNot:
@@ -287,7 +297,8 @@ bool ExprEqual(const PrimExpr& a, const PrimExpr& b) {
         return ExprEqual(x->condition, y->condition) && ExprEqual(x->true_value, y->true_value) &&
                ExprEqual(x->false_value, y->false_value);
       });
-    case ExprKind::kLet: return StructuralEqual::Equal(a, b);  // needs the variable mapping
+    case ExprKind::kLet:
+      return StructuralEqual::Equal(a, b);  // needs the variable mapping
     case ExprKind::kRamp:
       return both((const RampNode*)nullptr, [](auto* x, auto* y) {
         return x->lanes == y->lanes && ExprEqual(x->base, y->base) && ExprEqual(x->stride, y->stride);
@@ -303,14 +314,14 @@ bool ExprEqual(const PrimExpr& a, const PrimExpr& b) {
       return both((const CallNode*)nullptr,
                   [](auto* x, auto* y) { return x->op.same_as(y->op) && ExprEqual(x->args, y->args); });
     case ExprKind::kBufferLoad:
-      return both((const BufferLoadNode*)nullptr, [](auto* x, auto* y) {
-        return x->buffer.same_as(y->buffer) && ExprEqual(x->indices, y->indices);
-      });
+      return both((const BufferLoadNode*)nullptr,
+                  [](auto* x, auto* y) { return x->buffer.same_as(y->buffer) && ExprEqual(x->indices, y->indices); });
     case ExprKind::kProducerLoad:
       return both((const ProducerLoadNode*)nullptr, [](auto* x, auto* y) {
         return x->producer.same_as(y->producer) && ExprEqual(x->indices, y->indices);
       });
-    case ExprKind::kReduce: return StructuralEqual::Equal(a, b);
+    case ExprKind::kReduce:
+      return StructuralEqual::Equal(a, b);
     default:
       return both((const BinaryNode*)nullptr,
                   [](auto* x, auto* y) { return ExprEqual(x->a, y->a) && ExprEqual(x->b, y->b); });
@@ -319,37 +330,49 @@ bool ExprEqual(const PrimExpr& a, const PrimExpr& b) {
 
 size_t ExprHash(const PrimExpr& expr) {
   size_t hash = static_cast<size_t>(expr->kind) * 0x9E3779B97F4A7C15ULL;
-  const auto mix = [&hash](size_t value) {
-    hash ^= value + 0x9E3779B97F4A7C15ULL + (hash << 6) + (hash >> 2);
-  };
+  const auto mix = [&hash](size_t value) { hash ^= value + 0x9E3779B97F4A7C15ULL + (hash << 6) + (hash >> 2); };
   const auto mix_all = [&](const Array<PrimExpr>& exprs) {
     for (const PrimExpr& child : exprs) mix(ExprHash(child));
   };
   switch (expr->kind) {
-    case ExprKind::kVar: mix(std::hash<const void*>()(expr.get())); break;
-    case ExprKind::kIntImm: mix(static_cast<size_t>(static_cast<const IntImmNode*>(expr.get())->value)); break;
+    case ExprKind::kVar:
+      mix(std::hash<const void*>()(expr.get()));
+      break;
+    case ExprKind::kIntImm:
+      mix(static_cast<size_t>(static_cast<const IntImmNode*>(expr.get())->value));
+      break;
     case ExprKind::kFloatImm:
       mix(std::hash<double>()(static_cast<const FloatImmNode*>(expr.get())->value));
       break;
     case ExprKind::kStringImm:
       mix(std::hash<std::string>()(std::string(static_cast<const StringImmNode*>(expr.get())->value)));
       break;
-    case ExprKind::kCast: mix(ExprHash(static_cast<const CastNode*>(expr.get())->value)); break;
-    case ExprKind::kNot: mix(ExprHash(static_cast<const NotNode*>(expr.get())->a)); break;
+    case ExprKind::kCast:
+      mix(ExprHash(static_cast<const CastNode*>(expr.get())->value));
+      break;
+    case ExprKind::kNot:
+      mix(ExprHash(static_cast<const NotNode*>(expr.get())->a));
+      break;
     case ExprKind::kSelect: {
       const auto* node = static_cast<const SelectNode*>(expr.get());
       mix_all({node->condition, node->true_value, node->false_value});
       break;
     }
     case ExprKind::kLet:
-    case ExprKind::kReduce: mix(static_cast<size_t>(StructuralHash::Hash(expr))); break;
+    case ExprKind::kReduce:
+      mix(static_cast<size_t>(StructuralHash::Hash(expr)));
+      break;
     case ExprKind::kRamp: {
       const auto* node = static_cast<const RampNode*>(expr.get());
       mix_all({node->base, node->stride});
       break;
     }
-    case ExprKind::kBroadcast: mix(ExprHash(static_cast<const BroadcastNode*>(expr.get())->value)); break;
-    case ExprKind::kShuffle: mix_all(static_cast<const ShuffleNode*>(expr.get())->vectors); break;
+    case ExprKind::kBroadcast:
+      mix(ExprHash(static_cast<const BroadcastNode*>(expr.get())->value));
+      break;
+    case ExprKind::kShuffle:
+      mix_all(static_cast<const ShuffleNode*>(expr.get())->vectors);
+      break;
     case ExprKind::kCall: {
       const auto* node = static_cast<const CallNode*>(expr.get());
       mix(static_cast<size_t>(node->op->index));

@@ -76,8 +76,7 @@ GlobalVar IRModule::AddUnique(std::string_view name, BaseFunc func) {
 void IRModule::Update(const GlobalVar& var, BaseFunc func) {
   auto* node = CopyOnWrite(this);
   const GlobalVar existing = FindGlobalVar(std::string(var->name_hint));
-  DEUTERON_CHECK(!existing.defined() || existing.same_as(var))
-      << "two global variables named " << var->name_hint;
+  DEUTERON_CHECK(!existing.defined() || existing.same_as(var)) << "two global variables named " << var->name_hint;
   var->ty = func->ty;
   if (!existing.defined()) node->global_vars.Set(var->name_hint, var);
   node->functions.Set(var, std::move(func));
@@ -123,9 +122,7 @@ void IRModuleNode::RegisterReflection() {
       .def_ro("functions", &IRModuleNode::functions)
       .def_ro("attrs", &IRModuleNode::attrs)
       .def_ro("global_infos", &IRModuleNode::global_infos);
-  refl::TypeAttrDef<IRModuleNode>()
-      .def("__s_equal__", &ModulesEqual)
-      .def("__s_hash__", &HashModule);
+  refl::TypeAttrDef<IRModuleNode>().def("__s_equal__", &ModulesEqual).def("__s_hash__", &HashModule);
 }
 
 bool StructurallyEqual(const ObjectRef& a, const ObjectRef& b, bool map_free_vars) {

@@ -62,9 +62,8 @@ Ref As(const ObjectRef& ref) {
 template <typename Ref>
 Ref Downcast(const ObjectRef& ref) {
   const auto* node = ref.as<typename Ref::ContainerType>();
-  TVM_FFI_CHECK(node != nullptr, InternalError)
-      << "expected a " << Ref::ContainerType::_type_key << ", got "
-      << (ref.defined() ? ref.GetTypeKey() : std::string("null"));
+  TVM_FFI_CHECK(node != nullptr, InternalError) << "expected a " << Ref::ContainerType::_type_key << ", got "
+                                                << (ref.defined() ? ref.GetTypeKey() : std::string("null"));
   return GetRef<Ref>(node);
 }
 
@@ -82,11 +81,7 @@ Ref Downcast(const ObjectRef& ref) {
 #define DEUTERON_REF(Ref, Parent, Node) TVM_FFI_DEFINE_OBJECT_REF_METHODS_NULLABLE(Ref, Parent, Node)
 
 /// How a node takes part in structural equality and hashing.
-#define DEUTERON_TREE_NODE \
-  static constexpr TVMFFISEqHashKind _type_s_eq_hash_kind = kTVMFFISEqHashKindTreeNode;
-#define DEUTERON_VAR_NODE \
-  static constexpr TVMFFISEqHashKind _type_s_eq_hash_kind = kTVMFFISEqHashKindFreeVar;
-#define DEUTERON_DAG_NODE \
-  static constexpr TVMFFISEqHashKind _type_s_eq_hash_kind = kTVMFFISEqHashKindDAGNode;
-#define DEUTERON_UNIQUE_NODE \
-  static constexpr TVMFFISEqHashKind _type_s_eq_hash_kind = kTVMFFISEqHashKindUniqueInstance;
+#define DEUTERON_TREE_NODE static constexpr TVMFFISEqHashKind _type_s_eq_hash_kind = kTVMFFISEqHashKindTreeNode;
+#define DEUTERON_VAR_NODE static constexpr TVMFFISEqHashKind _type_s_eq_hash_kind = kTVMFFISEqHashKindFreeVar;
+#define DEUTERON_DAG_NODE static constexpr TVMFFISEqHashKind _type_s_eq_hash_kind = kTVMFFISEqHashKindDAGNode;
+#define DEUTERON_UNIQUE_NODE static constexpr TVMFFISEqHashKind _type_s_eq_hash_kind = kTVMFFISEqHashKindUniqueInstance;

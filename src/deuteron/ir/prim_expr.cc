@@ -87,8 +87,8 @@ namespace {
 template <typename Node>
 ObjectPtr<Node> MakeBinaryNode(DataType dtype, PrimExpr a, PrimExpr b, Span span) {
   DEUTERON_CHECK(a.defined() && b.defined()) << "operand of " << Node::_type_key << " is null";
-  DEUTERON_CHECK(a.dtype() == b.dtype()) << "operands of " << Node::_type_key << " have types " << a.dtype()
-                                         << " and " << b.dtype();
+  DEUTERON_CHECK(a.dtype() == b.dtype()) << "operands of " << Node::_type_key << " have types " << a.dtype() << " and "
+                                         << b.dtype();
   auto node = make_object<Node>();
   node->dtype = dtype;
   node->a = std::move(a);
@@ -99,14 +99,14 @@ ObjectPtr<Node> MakeBinaryNode(DataType dtype, PrimExpr a, PrimExpr b, Span span
 
 }  // namespace
 
-#define DEUTERON_ARITHMETIC(Name)                                                         \
-  Name::Name(PrimExpr a, PrimExpr b, Span span) {                                         \
-    const DataType dtype = a.dtype();                                                     \
+#define DEUTERON_ARITHMETIC(Name)                                                           \
+  Name::Name(PrimExpr a, PrimExpr b, Span span) {                                           \
+    const DataType dtype = a.dtype();                                                       \
     data_ = MakeBinaryNode<Name##Node>(dtype, std::move(a), std::move(b), std::move(span)); \
   }
-#define DEUTERON_PREDICATE(Name)                                                          \
-  Name::Name(PrimExpr a, PrimExpr b, Span span) {                                         \
-    const DataType dtype = DataType::Bool(a.dtype().lanes());                             \
+#define DEUTERON_PREDICATE(Name)                                                            \
+  Name::Name(PrimExpr a, PrimExpr b, Span span) {                                           \
+    const DataType dtype = DataType::Bool(a.dtype().lanes());                               \
     data_ = MakeBinaryNode<Name##Node>(dtype, std::move(a), std::move(b), std::move(span)); \
   }
 DEUTERON_ARITHMETIC(Add)

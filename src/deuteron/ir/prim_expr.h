@@ -27,10 +27,38 @@
 namespace deuteron {
 
 enum class ExprKind : uint8_t {
-  kVar, kIntImm, kFloatImm, kStringImm, kCast,
-  kAdd, kSub, kMul, kDiv, kMod, kFloorDiv, kFloorMod, kMin, kMax,
-  kEQ, kNE, kLT, kLE, kGT, kGE, kAnd, kOr, kNot,
-  kSelect, kLet, kRamp, kBroadcast, kShuffle, kCall, kBufferLoad, kProducerLoad, kReduce,
+  kVar,
+  kIntImm,
+  kFloatImm,
+  kStringImm,
+  kCast,
+  kAdd,
+  kSub,
+  kMul,
+  kDiv,
+  kMod,
+  kFloorDiv,
+  kFloorMod,
+  kMin,
+  kMax,
+  kEQ,
+  kNE,
+  kLT,
+  kLE,
+  kGT,
+  kGE,
+  kAnd,
+  kOr,
+  kNot,
+  kSelect,
+  kLet,
+  kRamp,
+  kBroadcast,
+  kShuffle,
+  kCall,
+  kBufferLoad,
+  kProducerLoad,
+  kReduce,
 };
 
 /// Base of all scalar (and vector, dtype.lanes > 1) expressions.
@@ -140,16 +168,16 @@ class Binary : public PrimExpr {
 
 /// The constructors of the binary nodes take operands of equal type and build the node as it is; the
 /// operators and functions of `op.h`-style at the end of this file also promote and fold.
-#define DEUTERON_BINARY(Name)                                             \
-  class Name##Node : public BinaryNode {                                  \
-   public:                                                                \
-    Name##Node() : BinaryNode(ExprKind::k##Name) {}                       \
-    DEUTERON_NODE("deuteron.tir." #Name, Name##Node, BinaryNode);         \
-  };                                                                      \
-  class Name : public Binary {                                            \
-   public:                                                                \
-    Name(PrimExpr a, PrimExpr b, Span span = Span());                     \
-    DEUTERON_REF(Name, Binary, Name##Node);                               \
+#define DEUTERON_BINARY(Name)                                     \
+  class Name##Node : public BinaryNode {                          \
+   public:                                                        \
+    Name##Node() : BinaryNode(ExprKind::k##Name) {}               \
+    DEUTERON_NODE("deuteron.tir." #Name, Name##Node, BinaryNode); \
+  };                                                              \
+  class Name : public Binary {                                    \
+   public:                                                        \
+    Name(PrimExpr a, PrimExpr b, Span span = Span());             \
+    DEUTERON_REF(Name, Binary, Name##Node);                       \
   };
 DEUTERON_BINARY(Add)
 DEUTERON_BINARY(Sub)
@@ -284,10 +312,10 @@ class Range : public ObjectRef {
 };
 
 enum class IterVarType : uint8_t {
-  kSpatial,   ///< data parallel: every value may run at any time
-  kReduce,    ///< commutative reduction: any order, not in parallel
-  kOpaque,    ///< in order, no assumption
-  kThread,    ///< bound to a hardware thread index
+  kSpatial,  ///< data parallel: every value may run at any time
+  kReduce,   ///< commutative reduction: any order, not in parallel
+  kOpaque,   ///< in order, no assumption
+  kThread,   ///< bound to a hardware thread index
 };
 
 /// A variable with its domain and how it may be iterated.
@@ -326,8 +354,7 @@ class BufferNode : public Object {
 };
 class Buffer : public ObjectRef {
  public:
-  Buffer(String name, DataType dtype, Array<PrimExpr> shape, String scope = "global",
-         Array<PrimExpr> strides = {});
+  Buffer(String name, DataType dtype, Array<PrimExpr> shape, String scope = "global", Array<PrimExpr> strides = {});
   DEUTERON_REF(Buffer, ObjectRef, BufferNode);
 };
 

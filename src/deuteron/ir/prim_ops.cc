@@ -62,31 +62,49 @@ PrimExpr FoldInts(ExprKind kind, DataType dtype, int64_t a, int64_t b) {
   const auto ua = static_cast<uint64_t>(a);
   const auto ub = static_cast<uint64_t>(b);
   const bool is_unsigned = dtype.is_uint();
-  const bool divides = kind == ExprKind::kDiv || kind == ExprKind::kMod || kind == ExprKind::kFloorDiv ||
-                       kind == ExprKind::kFloorMod;
+  const bool divides =
+      kind == ExprKind::kDiv || kind == ExprKind::kMod || kind == ExprKind::kFloorDiv || kind == ExprKind::kFloorMod;
   if (divides && (b == 0 || (a == std::numeric_limits<int64_t>::min() && b == -1))) return PrimExpr();
   const auto make = [&](int64_t value) -> PrimExpr { return tir::IntImm(dtype, value); };
   const auto truth = [](bool value) -> PrimExpr { return value ? True() : False(); };
   const bool less = is_unsigned ? ua < ub : a < b;
   switch (kind) {
-    case ExprKind::kAdd: return make(wrap(ua + ub));
-    case ExprKind::kSub: return make(wrap(ua - ub));
-    case ExprKind::kMul: return make(wrap(ua * ub));
-    case ExprKind::kDiv: return make(is_unsigned ? wrap(ua / ub) : a / b);
-    case ExprKind::kMod: return make(is_unsigned ? wrap(ua % ub) : a % b);
-    case ExprKind::kFloorDiv: return make(is_unsigned ? wrap(ua / ub) : FloorDivInt(a, b));
-    case ExprKind::kFloorMod: return make(is_unsigned ? wrap(ua % ub) : FloorModInt(a, b));
-    case ExprKind::kMin: return make(less ? a : b);
-    case ExprKind::kMax: return make(less ? b : a);
-    case ExprKind::kEQ: return truth(a == b);
-    case ExprKind::kNE: return truth(a != b);
-    case ExprKind::kLT: return truth(less);
-    case ExprKind::kLE: return truth(less || a == b);
-    case ExprKind::kGT: return truth(!less && a != b);
-    case ExprKind::kGE: return truth(!less);
-    case ExprKind::kAnd: return truth(a != 0 && b != 0);
-    case ExprKind::kOr: return truth(a != 0 || b != 0);
-    default: return PrimExpr();
+    case ExprKind::kAdd:
+      return make(wrap(ua + ub));
+    case ExprKind::kSub:
+      return make(wrap(ua - ub));
+    case ExprKind::kMul:
+      return make(wrap(ua * ub));
+    case ExprKind::kDiv:
+      return make(is_unsigned ? wrap(ua / ub) : a / b);
+    case ExprKind::kMod:
+      return make(is_unsigned ? wrap(ua % ub) : a % b);
+    case ExprKind::kFloorDiv:
+      return make(is_unsigned ? wrap(ua / ub) : FloorDivInt(a, b));
+    case ExprKind::kFloorMod:
+      return make(is_unsigned ? wrap(ua % ub) : FloorModInt(a, b));
+    case ExprKind::kMin:
+      return make(less ? a : b);
+    case ExprKind::kMax:
+      return make(less ? b : a);
+    case ExprKind::kEQ:
+      return truth(a == b);
+    case ExprKind::kNE:
+      return truth(a != b);
+    case ExprKind::kLT:
+      return truth(less);
+    case ExprKind::kLE:
+      return truth(less || a == b);
+    case ExprKind::kGT:
+      return truth(!less && a != b);
+    case ExprKind::kGE:
+      return truth(!less);
+    case ExprKind::kAnd:
+      return truth(a != 0 && b != 0);
+    case ExprKind::kOr:
+      return truth(a != 0 || b != 0);
+    default:
+      return PrimExpr();
   }
 }
 
@@ -98,19 +116,32 @@ PrimExpr FoldFloats(ExprKind kind, DataType dtype, double a, double b) {
   const auto fa = static_cast<float>(a);
   const auto fb = static_cast<float>(b);
   switch (kind) {
-    case ExprKind::kAdd: return make(is_single ? fa + fb : a + b);
-    case ExprKind::kSub: return make(is_single ? fa - fb : a - b);
-    case ExprKind::kMul: return make(is_single ? fa * fb : a * b);
-    case ExprKind::kDiv: return make(is_single ? fa / fb : a / b);
-    case ExprKind::kMin: return make(std::isnan(a) || std::isnan(b) ? std::nan("") : std::min(a, b));
-    case ExprKind::kMax: return make(std::isnan(a) || std::isnan(b) ? std::nan("") : std::max(a, b));
-    case ExprKind::kEQ: return truth(a == b);
-    case ExprKind::kNE: return truth(a != b);
-    case ExprKind::kLT: return truth(a < b);
-    case ExprKind::kLE: return truth(a <= b);
-    case ExprKind::kGT: return truth(a > b);
-    case ExprKind::kGE: return truth(a >= b);
-    default: return PrimExpr();
+    case ExprKind::kAdd:
+      return make(is_single ? fa + fb : a + b);
+    case ExprKind::kSub:
+      return make(is_single ? fa - fb : a - b);
+    case ExprKind::kMul:
+      return make(is_single ? fa * fb : a * b);
+    case ExprKind::kDiv:
+      return make(is_single ? fa / fb : a / b);
+    case ExprKind::kMin:
+      return make(std::isnan(a) || std::isnan(b) ? std::nan("") : std::min(a, b));
+    case ExprKind::kMax:
+      return make(std::isnan(a) || std::isnan(b) ? std::nan("") : std::max(a, b));
+    case ExprKind::kEQ:
+      return truth(a == b);
+    case ExprKind::kNE:
+      return truth(a != b);
+    case ExprKind::kLT:
+      return truth(a < b);
+    case ExprKind::kLE:
+      return truth(a <= b);
+    case ExprKind::kGT:
+      return truth(a > b);
+    case ExprKind::kGE:
+      return truth(a >= b);
+    default:
+      return PrimExpr();
   }
 }
 
@@ -178,8 +209,8 @@ PrimExpr MinValue(DataType dtype) {
     return tir::FloatImm(dtype, -max);
   }
   if (dtype.is_bool() || dtype.is_uint()) return tir::IntImm(dtype, 0);
-  return tir::IntImm(dtype, dtype.bits() == 64 ? std::numeric_limits<int64_t>::min()
-                                               : -(int64_t{1} << (dtype.bits() - 1)));
+  return tir::IntImm(dtype,
+                     dtype.bits() == 64 ? std::numeric_limits<int64_t>::min() : -(int64_t{1} << (dtype.bits() - 1)));
 }
 
 PrimExpr MaxValue(DataType dtype) {
@@ -223,7 +254,8 @@ PrimExpr MakeBinary(ExprKind kind, PrimExpr a, PrimExpr b, Span span) {
     DEUTERON_CASE(And)
     DEUTERON_CASE(Or)
 #undef DEUTERON_CASE
-    default: DEUTERON_UNREACHABLE();
+    default:
+      DEUTERON_UNREACHABLE();
   }
 }
 
@@ -267,12 +299,8 @@ PrimExpr operator/(PrimExpr a, PrimExpr b) {
 }
 PrimExpr TruncDiv(PrimExpr a, PrimExpr b) { return Arithmetic(ExprKind::kDiv, std::move(a), std::move(b)); }
 PrimExpr TruncMod(PrimExpr a, PrimExpr b) { return Arithmetic(ExprKind::kMod, std::move(a), std::move(b)); }
-PrimExpr FloorDiv(PrimExpr a, PrimExpr b) {
-  return Arithmetic(ExprKind::kFloorDiv, std::move(a), std::move(b));
-}
-PrimExpr FloorMod(PrimExpr a, PrimExpr b) {
-  return Arithmetic(ExprKind::kFloorMod, std::move(a), std::move(b));
-}
+PrimExpr FloorDiv(PrimExpr a, PrimExpr b) { return Arithmetic(ExprKind::kFloorDiv, std::move(a), std::move(b)); }
+PrimExpr FloorMod(PrimExpr a, PrimExpr b) { return Arithmetic(ExprKind::kFloorMod, std::move(a), std::move(b)); }
 PrimExpr CeilDiv(PrimExpr a, PrimExpr b) { return FloorDiv(a + b - 1, b); }
 PrimExpr Min(PrimExpr a, PrimExpr b) { return Arithmetic(ExprKind::kMin, std::move(a), std::move(b)); }
 PrimExpr Max(PrimExpr a, PrimExpr b) { return Arithmetic(ExprKind::kMax, std::move(a), std::move(b)); }

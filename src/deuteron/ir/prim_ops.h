@@ -50,10 +50,10 @@ PrimExpr CeilDiv(PrimExpr a, PrimExpr b);
 PrimExpr Min(PrimExpr a, PrimExpr b);
 PrimExpr Max(PrimExpr a, PrimExpr b);
 
-#define DEUTERON_WITH_LITERAL(Op)                                                                        \
-  inline PrimExpr operator Op(PrimExpr a, int64_t b) { return a Op MakeConst(a.dtype(), b); }             \
-  inline PrimExpr operator Op(int64_t a, PrimExpr b) { return MakeConst(b.dtype(), a) Op b; }             \
-  inline PrimExpr operator Op(PrimExpr a, int b) { return a Op MakeConst(a.dtype(), int64_t{b}); }        \
+#define DEUTERON_WITH_LITERAL(Op)                                                                  \
+  inline PrimExpr operator Op(PrimExpr a, int64_t b) { return a Op MakeConst(a.dtype(), b); }      \
+  inline PrimExpr operator Op(int64_t a, PrimExpr b) { return MakeConst(b.dtype(), a) Op b; }      \
+  inline PrimExpr operator Op(PrimExpr a, int b) { return a Op MakeConst(a.dtype(), int64_t{b}); } \
   inline PrimExpr operator Op(int a, PrimExpr b) { return MakeConst(b.dtype(), int64_t{a}) Op b; }
 DEUTERON_WITH_LITERAL(+)
 DEUTERON_WITH_LITERAL(-)

@@ -21,13 +21,9 @@ void SpanNode::RegisterReflection() {
 }
 void OpNode::RegisterReflection() { refl::ObjectDef<OpNode>().def_ro("name", &OpNode::name); }
 void AnyTypeNode::RegisterReflection() { refl::ObjectDef<AnyTypeNode>(); }
-void PrimTypeNode::RegisterReflection() {
-  refl::ObjectDef<PrimTypeNode>().def_ro("dtype", &PrimTypeNode::dtype);
-}
+void PrimTypeNode::RegisterReflection() { refl::ObjectDef<PrimTypeNode>().def_ro("dtype", &PrimTypeNode::dtype); }
 void ShapeTypeNode::RegisterReflection() {
-  refl::ObjectDef<ShapeTypeNode>()
-      .def_ro("values", &ShapeTypeNode::values)
-      .def_ro("ndim", &ShapeTypeNode::ndim);
+  refl::ObjectDef<ShapeTypeNode>().def_ro("values", &ShapeTypeNode::values).def_ro("ndim", &ShapeTypeNode::ndim);
 }
 void VDeviceNode::RegisterReflection() {
   refl::ObjectDef<VDeviceNode>()
@@ -42,9 +38,7 @@ void TensorTypeNode::RegisterReflection() {
       .def_ro("ndim", &TensorTypeNode::ndim)
       .def_ro("vdevice", &TensorTypeNode::vdevice);
 }
-void TupleTypeNode::RegisterReflection() {
-  refl::ObjectDef<TupleTypeNode>().def_ro("fields", &TupleTypeNode::fields);
-}
+void TupleTypeNode::RegisterReflection() { refl::ObjectDef<TupleTypeNode>().def_ro("fields", &TupleTypeNode::fields); }
 void FuncTypeNode::RegisterReflection() {
   refl::ObjectDef<FuncTypeNode>()
       .def_ro("params", &FuncTypeNode::params, Def())
@@ -56,16 +50,12 @@ void GlobalVarNode::RegisterReflection() {
       .def_ro("name_hint", &GlobalVarNode::name_hint)
       .def_ro("ty", &GlobalVarNode::ty, Ignore());
 }
-void DictAttrsNode::RegisterReflection() {
-  refl::ObjectDef<DictAttrsNode>().def_ro("dict", &DictAttrsNode::dict);
-}
+void DictAttrsNode::RegisterReflection() { refl::ObjectDef<DictAttrsNode>().def_ro("dict", &DictAttrsNode::dict); }
 
 namespace tir {
 
 void VarNode::RegisterReflection() {
-  refl::ObjectDef<VarNode>()
-      .def_ro("dtype", &VarNode::dtype)
-      .def_ro("name_hint", &VarNode::name_hint, Ignore());
+  refl::ObjectDef<VarNode>().def_ro("dtype", &VarNode::dtype).def_ro("name_hint", &VarNode::name_hint, Ignore());
 }
 void IntImmNode::RegisterReflection() {
   refl::ObjectDef<IntImmNode>().def_ro("dtype", &IntImmNode::dtype).def_ro("value", &IntImmNode::value);
@@ -73,19 +63,17 @@ void IntImmNode::RegisterReflection() {
 void FloatImmNode::RegisterReflection() {
   refl::ObjectDef<FloatImmNode>().def_ro("dtype", &FloatImmNode::dtype).def_ro("value", &FloatImmNode::value);
 }
-void StringImmNode::RegisterReflection() {
-  refl::ObjectDef<StringImmNode>().def_ro("value", &StringImmNode::value);
-}
+void StringImmNode::RegisterReflection() { refl::ObjectDef<StringImmNode>().def_ro("value", &StringImmNode::value); }
 void CastNode::RegisterReflection() {
   refl::ObjectDef<CastNode>().def_ro("dtype", &CastNode::dtype).def_ro("value", &CastNode::value);
 }
 
-#define DEUTERON_REFLECT_BINARY(Name)                   \
-  void Name##Node::RegisterReflection() {               \
-    refl::ObjectDef<Name##Node>()                       \
-        .def_ro("dtype", &Name##Node::dtype)            \
-        .def_ro("a", &Name##Node::a)                    \
-        .def_ro("b", &Name##Node::b);                   \
+#define DEUTERON_REFLECT_BINARY(Name)        \
+  void Name##Node::RegisterReflection() {    \
+    refl::ObjectDef<Name##Node>()            \
+        .def_ro("dtype", &Name##Node::dtype) \
+        .def_ro("a", &Name##Node::a)         \
+        .def_ro("b", &Name##Node::b);        \
   }
 DEUTERON_REFLECT_BINARY(Add)
 DEUTERON_REFLECT_BINARY(Sub)
@@ -126,14 +114,10 @@ void RampNode::RegisterReflection() {
       .def_ro("lanes", &RampNode::lanes);
 }
 void BroadcastNode::RegisterReflection() {
-  refl::ObjectDef<BroadcastNode>()
-      .def_ro("value", &BroadcastNode::value)
-      .def_ro("lanes", &BroadcastNode::lanes);
+  refl::ObjectDef<BroadcastNode>().def_ro("value", &BroadcastNode::value).def_ro("lanes", &BroadcastNode::lanes);
 }
 void ShuffleNode::RegisterReflection() {
-  refl::ObjectDef<ShuffleNode>()
-      .def_ro("vectors", &ShuffleNode::vectors)
-      .def_ro("indices", &ShuffleNode::indices);
+  refl::ObjectDef<ShuffleNode>().def_ro("vectors", &ShuffleNode::vectors).def_ro("indices", &ShuffleNode::indices);
 }
 void CallNode::RegisterReflection() {
   refl::ObjectDef<CallNode>()

@@ -9,8 +9,23 @@
 namespace deuteron {
 
 enum class RelaxKind : uint8_t {
-  kVar, kDataflowVar, kGlobalVar, kConstant, kTuple, kTupleGetItem, kCall, kShapeExpr, kPrimValue,
-  kStringImm, kDataTypeImm, kSeqExpr, kIf, kFunction, kExternFunc, kPrimFunc, kOp,
+  kVar,
+  kDataflowVar,
+  kGlobalVar,
+  kConstant,
+  kTuple,
+  kTupleGetItem,
+  kCall,
+  kShapeExpr,
+  kPrimValue,
+  kStringImm,
+  kDataTypeImm,
+  kSeqExpr,
+  kIf,
+  kFunction,
+  kExternFunc,
+  kPrimFunc,
+  kOp,
 };
 
 enum class TypeKind : uint8_t { kAny, kPrim, kShape, kTensor, kTuple, kFunc };

@@ -80,8 +80,7 @@ GlobalVar BlockBuilder::BuildFunction(const std::string& name, const Array<Var>&
   for (const Var& param : params) {
     for (const tir::Var& var : SymbolicVars(param.ty())) own.insert(var.get());
   }
-  const Type ret_ty =
-      EraseToWellDefined(output.ty(), [&](const tir::Var& var) { return own.count(var.get()) != 0; });
+  const Type ret_ty = EraseToWellDefined(output.ty(), [&](const tir::Var& var) { return own.count(var.get()) != 0; });
   const auto& blocks = impl_->function->blocks;
   SeqExpr seq(Array<BindingBlock>(blocks.begin(), blocks.end()), output);
   const std::string unique = impl_->global_names.Unique(name);
@@ -141,17 +140,14 @@ void BlockBuilder::EndScope() {
   impl_->bindings.clear();
 }
 
-bool BlockBuilder::InDataflowBlock() const {
-  return !impl_->frames.empty() && impl_->frames.back().is_dataflow;
-}
+bool BlockBuilder::InDataflowBlock() const { return !impl_->frames.empty() && impl_->frames.back().is_dataflow; }
 
 Var BlockBuilder::Emit(const Expr& expr, const std::string& name_hint, Span span) {
   const Expr value = Normalizer(this).Value(expr);
   if (!span.defined()) span = expr->span;
   const bool is_dataflow = impl_->Frame().is_dataflow;
   std::string name = UniqueName(!name_hint.empty() ? name_hint : is_dataflow ? "lv" : "gv");
-  Var var = is_dataflow ? Var(DataflowVar(std::move(name), value.ty(), span))
-                        : Var(std::move(name), value.ty(), span);
+  Var var = is_dataflow ? Var(DataflowVar(std::move(name), value.ty(), span)) : Var(std::move(name), value.ty(), span);
   impl_->AppendBinding(VarBinding(var, value, std::move(span)), value);
   return var;
 }
@@ -168,8 +164,8 @@ Var BlockBuilder::EmitOutput(const Expr& expr, const std::string& name_hint, Spa
 Var BlockBuilder::EmitMatchCast(const Expr& expr, const Type& ty, const std::string& name_hint, Span span) {
   const Expr value = Normalizer(this).Leaf(expr);
   if (!MayBe(ty, value.ty(), &impl_->analyzer)) {
-    DEUTERON_THROW(ModelError) << "match_cast of a value of type " << Describe(value.ty()) << " to "
-                               << Describe(ty) << ", which it can never be";
+    DEUTERON_THROW(ModelError) << "match_cast of a value of type " << Describe(value.ty()) << " to " << Describe(ty)
+                               << ", which it can never be";
   }
   impl_->DefineSymbols(ty);
   const bool is_dataflow = impl_->Frame().is_dataflow;

@@ -87,13 +87,17 @@ class BlockBuilder {
              const std::function<Array<te::Tensor>(const Array<te::Tensor>&)>& compute);
   /// The same with a function of tensors: `CallTE("add", topi::Add, a, b)`.
   template <typename Compute, std::convertible_to<Expr>... Exprs>
-    requires std::invocable<Compute, const te::Tensor&, RepeatTensor<Exprs>...>
-  Call CallTE(const std::string& name, const Compute& compute, const Expr& first, const Exprs&... rest) {
+  requires std::invocable<Compute, const te::Tensor&, RepeatTensor<Exprs>...> Call CallTE(const std::string& name,
+                                                                                          const Compute& compute,
+                                                                                          const Expr& first,
+                                                                                          const Exprs&... rest) {
     return CallTE(name, Array<Expr>{first, rest...}, SpreadTensors<1 + sizeof...(Exprs)>(compute));
   }
   template <typename Compute, std::convertible_to<Expr>... Exprs>
-    requires std::invocable<Compute, const te::Tensor&, RepeatTensor<Exprs>...>
-  Var EmitTE(const std::string& name, const Compute& compute, const Expr& first, const Exprs&... rest) {
+  requires std::invocable<Compute, const te::Tensor&, RepeatTensor<Exprs>...> Var EmitTE(const std::string& name,
+                                                                                         const Compute& compute,
+                                                                                         const Expr& first,
+                                                                                         const Exprs&... rest) {
     return EmitTE(name, Array<Expr>{first, rest...}, SpreadTensors<1 + sizeof...(Exprs)>(compute));
   }
 

@@ -65,10 +65,9 @@ TEST(BlockBuilder, RefusesWrongNestingAndRecovers) {
   BlockBuilder builder;
   EXPECT_EQ(MessageOf([&] { builder.Emit(Exp(x)); }),
             "ModelError: a binding is emitted outside of any function or binding block");
-  EXPECT_EQ(MessageOf([&] {
-              builder.BuildFunction("f", {x}, [&] { builder.Dataflow([&] { builder.Dataflow([] {}); }); });
-            }),
-            "ModelError: a dataflow block inside a dataflow block");
+  EXPECT_EQ(
+      MessageOf([&] { builder.BuildFunction("f", {x}, [&] { builder.Dataflow([&] { builder.Dataflow([] {}); }); }); }),
+      "ModelError: a dataflow block inside a dataflow block");
   EXPECT_EQ(MessageOf([&] { builder.BuildFunction("f", {x}, [&] { builder.EmitOutput(Exp(x)); }); }),
             "ModelError: EmitOutput outside of a dataflow block");
   EXPECT_EQ(MessageOf([&] { builder.BuildFunction("f", {x}, [] {}); }),
@@ -162,8 +161,9 @@ TEST(LegalizeCache, GivesWhatLegalisationGives) {
   const Var z = OfShape("z", {I64(4)});
   const Constant one = Constant::Scalar(kFloat, 1.0);
   const Constant two = Constant::Scalar(kFloat, 2.0);
-  const std::vector<Expr> calls = {Add(x, y), Add(y, x), Add(x, x), Add(x, z), Add(x, one), Add(y, one), Add(x, two),
-                                   nn::Softmax(x, 0), nn::Softmax(y, 1), nn::Softmax(x, 1), nn::Softmax(y, 0)};
+  const std::vector<Expr> calls = {Add(x, y),         Add(y, x),         Add(x, x),        Add(x, z),
+                                   Add(x, one),       Add(y, one),       Add(x, two),      nn::Softmax(x, 0),
+                                   nn::Softmax(y, 1), nn::Softmax(x, 1), nn::Softmax(y, 0)};
   for (const Expr& expr : calls) {
     const Call call = Downcast<Call>(builder.Normalize(expr));
     const Legalize legalize = FindOpInfo(Downcast<Op>(call->op))->legalize;

@@ -20,20 +20,30 @@ PrimExpr ScalarLiteral(const ConstantNode* constant) {
   if (dtype.is_bool()) return tir::IntImm(dtype, load(uint8_t{0}) != 0);
   if (dtype.is_int()) {
     switch (dtype.bits()) {
-      case 8: return tir::IntImm(dtype, load(int8_t{0}));
-      case 16: return tir::IntImm(dtype, load(int16_t{0}));
-      case 32: return tir::IntImm(dtype, load(int32_t{0}));
-      case 64: return tir::IntImm(dtype, load(int64_t{0}));
-      default: return PrimExpr();
+      case 8:
+        return tir::IntImm(dtype, load(int8_t{0}));
+      case 16:
+        return tir::IntImm(dtype, load(int16_t{0}));
+      case 32:
+        return tir::IntImm(dtype, load(int32_t{0}));
+      case 64:
+        return tir::IntImm(dtype, load(int64_t{0}));
+      default:
+        return PrimExpr();
     }
   }
   if (dtype.is_uint()) {
     switch (dtype.bits()) {
-      case 8: return tir::IntImm(dtype, load(uint8_t{0}));
-      case 16: return tir::IntImm(dtype, load(uint16_t{0}));
-      case 32: return tir::IntImm(dtype, load(uint32_t{0}));
-      case 64: return tir::IntImm(dtype, static_cast<int64_t>(load(uint64_t{0})));
-      default: return PrimExpr();
+      case 8:
+        return tir::IntImm(dtype, load(uint8_t{0}));
+      case 16:
+        return tir::IntImm(dtype, load(uint16_t{0}));
+      case 32:
+        return tir::IntImm(dtype, load(uint32_t{0}));
+      case 64:
+        return tir::IntImm(dtype, static_cast<int64_t>(load(uint64_t{0})));
+      default:
+        return PrimExpr();
     }
   }
   if (dtype == DataType::Float(64)) return tir::FloatImm(dtype, load(double{0}));
@@ -56,7 +66,8 @@ struct TEArguments {
     switch (arg->kind) {
       case RelaxKind::kShapeExpr:
       case RelaxKind::kStringImm:
-      case RelaxKind::kDataTypeImm: return;
+      case RelaxKind::kDataTypeImm:
+        return;
       case RelaxKind::kPrimValue:
         tensors.push_back(te::ScalarTensor(static_cast<const PrimValueNode*>(arg.get())->value));
         return;
@@ -69,13 +80,14 @@ struct TEArguments {
           return;
         }
         break;
-      default: break;
+      default:
+        break;
     }
     const auto* type = arg.ty().as<TensorTypeNode>();
     DEUTERON_CHECK(type != nullptr && type->has_shape()) << "an argument of CallTE has type " << Describe(arg.ty());
     const auto* var = arg.as<VarNode>();
-    const std::string name = var != nullptr ? std::string(var->name_hint)
-                                            : std::string(1, static_cast<char>('A' + tensors.size() % 26));
+    const std::string name =
+        var != nullptr ? std::string(var->name_hint) : std::string(1, static_cast<char>('A' + tensors.size() % 26));
     te::Tensor placeholder = te::Placeholder(*type->shape, type->dtype, name);
     tensors.push_back(placeholder);
     placeholders.push_back(placeholder);
@@ -90,9 +102,8 @@ te::Tensor AsOutput(const te::Tensor& tensor, const Array<te::Tensor>& seen) {
     is_fresh = is_fresh && !(other->op.same_as(tensor->op) && other->value_index == tensor->value_index);
   }
   if (is_fresh) return tensor;
-  return te::Compute(tensor.shape(), [&](const Array<tir::Var>& axes) {
-    return tensor(Array<PrimExpr>(axes.begin(), axes.end()));
-  });
+  return te::Compute(tensor.shape(),
+                     [&](const Array<tir::Var>& axes) { return tensor(Array<PrimExpr>(axes.begin(), axes.end())); });
 }
 
 /// Symbolic variables that the tensors use and no buffer's shape defines, in order of use; `any` tells

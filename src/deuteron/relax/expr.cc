@@ -18,10 +18,17 @@ Tensor ScalarTensor(const PrimExpr& value) {
   const auto store = [&](auto element) { *static_cast<decltype(element)*>(tensor.data_ptr()) = element; };
   if (const auto integer = AsConstInt(value)) {
     switch (dtype.bits()) {
-      case 8: store(static_cast<uint8_t>(*integer)); break;
-      case 16: store(static_cast<uint16_t>(*integer)); break;
-      case 32: store(static_cast<uint32_t>(*integer)); break;
-      default: store(*integer);
+      case 8:
+        store(static_cast<uint8_t>(*integer));
+        break;
+      case 16:
+        store(static_cast<uint16_t>(*integer));
+        break;
+      case 32:
+        store(static_cast<uint32_t>(*integer));
+        break;
+      default:
+        store(*integer);
     }
     return tensor;
   }
@@ -71,12 +78,8 @@ Constant::Constant(Tensor data, Span span) {
   node->span = std::move(span);
   data_ = std::move(node);
 }
-Constant Constant::Scalar(DataType dtype, double value) {
-  return Constant(ScalarTensor(MakeConst(dtype, value)));
-}
-Constant Constant::Scalar(DataType dtype, int64_t value) {
-  return Constant(ScalarTensor(MakeConst(dtype, value)));
-}
+Constant Constant::Scalar(DataType dtype, double value) { return Constant(ScalarTensor(MakeConst(dtype, value))); }
+Constant Constant::Scalar(DataType dtype, int64_t value) { return Constant(ScalarTensor(MakeConst(dtype, value))); }
 
 Tuple::Tuple(Array<Expr> fields, Span span) {
   auto node = make_object<TupleNode>();
@@ -91,8 +94,7 @@ TupleGetItem::TupleGetItem(Expr tuple, int64_t index, Span span) {
   auto node = make_object<TupleGetItemNode>();
   if (const auto* type = tuple.ty().as<TupleTypeNode>()) {
     if (index < 0 || index >= static_cast<int64_t>(type->fields.size())) {
-      DEUTERON_THROW(ModelError) << "index " << index << " into a tuple of " << type->fields.size()
-                                 << " fields";
+      DEUTERON_THROW(ModelError) << "index " << index << " into a tuple of " << type->fields.size() << " fields";
     }
     node->ty = type->fields[index];
   }
@@ -254,7 +256,8 @@ bool IsLeaf(const Expr& expr) {
     case RelaxKind::kStringImm:
     case RelaxKind::kDataTypeImm:
     case RelaxKind::kExternFunc:
-    case RelaxKind::kOp: return true;
+    case RelaxKind::kOp:
+      return true;
     case RelaxKind::kTuple: {
       const auto& fields = static_cast<const TupleNode*>(expr.get())->fields;
       return std::all_of(fields.begin(), fields.end(), IsLeaf);
@@ -264,15 +267,14 @@ bool IsLeaf(const Expr& expr) {
     case RelaxKind::kSeqExpr:
     case RelaxKind::kIf:
     case RelaxKind::kFunction:
-    case RelaxKind::kPrimFunc: return false;
+    case RelaxKind::kPrimFunc:
+      return false;
   }
   DEUTERON_UNREACHABLE();
 }
 
 void VarNode::RegisterReflection() {
-  refl::ObjectDef<VarNode>()
-      .def_ro("name_hint", &VarNode::name_hint, Ignore())
-      .def_ro("ty", &VarNode::ty, Def());
+  refl::ObjectDef<VarNode>().def_ro("name_hint", &VarNode::name_hint, Ignore()).def_ro("ty", &VarNode::ty, Def());
 }
 void DataflowVarNode::RegisterReflection() { refl::ObjectDef<DataflowVarNode>(); }
 void ConstantNode::RegisterReflection() { refl::ObjectDef<ConstantNode>().def_ro("data", &ConstantNode::data); }
@@ -289,22 +291,14 @@ void CallNode::RegisterReflection() {
       .def_ro("attrs", &CallNode::attrs)
       .def_ro("ty_args", &CallNode::ty_args);
 }
-void ShapeExprNode::RegisterReflection() {
-  refl::ObjectDef<ShapeExprNode>().def_ro("values", &ShapeExprNode::values);
-}
-void PrimValueNode::RegisterReflection() {
-  refl::ObjectDef<PrimValueNode>().def_ro("value", &PrimValueNode::value);
-}
-void StringImmNode::RegisterReflection() {
-  refl::ObjectDef<StringImmNode>().def_ro("value", &StringImmNode::value);
-}
+void ShapeExprNode::RegisterReflection() { refl::ObjectDef<ShapeExprNode>().def_ro("values", &ShapeExprNode::values); }
+void PrimValueNode::RegisterReflection() { refl::ObjectDef<PrimValueNode>().def_ro("value", &PrimValueNode::value); }
+void StringImmNode::RegisterReflection() { refl::ObjectDef<StringImmNode>().def_ro("value", &StringImmNode::value); }
 void DataTypeImmNode::RegisterReflection() {
   refl::ObjectDef<DataTypeImmNode>().def_ro("value", &DataTypeImmNode::value);
 }
 void VarBindingNode::RegisterReflection() {
-  refl::ObjectDef<VarBindingNode>()
-      .def_ro("value", &VarBindingNode::value)
-      .def_ro("var", &VarBindingNode::var, Def());
+  refl::ObjectDef<VarBindingNode>().def_ro("value", &VarBindingNode::value).def_ro("var", &VarBindingNode::var, Def());
 }
 void MatchCastNode::RegisterReflection() {
   refl::ObjectDef<MatchCastNode>()

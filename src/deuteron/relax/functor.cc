@@ -8,22 +8,38 @@ void ExprVisitor::VisitExpr(const Expr& expr) {
   const ExprNode* node = expr.get();
   switch (node->kind) {
     case RelaxKind::kVar:
-    case RelaxKind::kDataflowVar: return VisitVar_(static_cast<const VarNode*>(node));
-    case RelaxKind::kGlobalVar: return VisitGlobalVar_(static_cast<const GlobalVarNode*>(node));
-    case RelaxKind::kConstant: return VisitConstant_(static_cast<const ConstantNode*>(node));
-    case RelaxKind::kTuple: return VisitTuple_(static_cast<const TupleNode*>(node));
-    case RelaxKind::kTupleGetItem: return VisitTupleGetItem_(static_cast<const TupleGetItemNode*>(node));
-    case RelaxKind::kCall: return VisitCall_(static_cast<const CallNode*>(node));
-    case RelaxKind::kShapeExpr: return VisitShapeExpr_(static_cast<const ShapeExprNode*>(node));
-    case RelaxKind::kPrimValue: return VisitPrimValue_(static_cast<const PrimValueNode*>(node));
-    case RelaxKind::kStringImm: return VisitStringImm_(static_cast<const StringImmNode*>(node));
-    case RelaxKind::kDataTypeImm: return VisitDataTypeImm_(static_cast<const DataTypeImmNode*>(node));
-    case RelaxKind::kSeqExpr: return VisitSeqExpr_(static_cast<const SeqExprNode*>(node));
-    case RelaxKind::kIf: return VisitIf_(static_cast<const IfNode*>(node));
-    case RelaxKind::kFunction: return VisitFunction_(static_cast<const FunctionNode*>(node));
-    case RelaxKind::kExternFunc: return VisitExternFunc_(static_cast<const ExternFuncNode*>(node));
-    case RelaxKind::kPrimFunc: return VisitPrimFunc_(static_cast<const BaseFuncNode*>(node));
-    case RelaxKind::kOp: return VisitOp_(static_cast<const OpNode*>(node));
+    case RelaxKind::kDataflowVar:
+      return VisitVar_(static_cast<const VarNode*>(node));
+    case RelaxKind::kGlobalVar:
+      return VisitGlobalVar_(static_cast<const GlobalVarNode*>(node));
+    case RelaxKind::kConstant:
+      return VisitConstant_(static_cast<const ConstantNode*>(node));
+    case RelaxKind::kTuple:
+      return VisitTuple_(static_cast<const TupleNode*>(node));
+    case RelaxKind::kTupleGetItem:
+      return VisitTupleGetItem_(static_cast<const TupleGetItemNode*>(node));
+    case RelaxKind::kCall:
+      return VisitCall_(static_cast<const CallNode*>(node));
+    case RelaxKind::kShapeExpr:
+      return VisitShapeExpr_(static_cast<const ShapeExprNode*>(node));
+    case RelaxKind::kPrimValue:
+      return VisitPrimValue_(static_cast<const PrimValueNode*>(node));
+    case RelaxKind::kStringImm:
+      return VisitStringImm_(static_cast<const StringImmNode*>(node));
+    case RelaxKind::kDataTypeImm:
+      return VisitDataTypeImm_(static_cast<const DataTypeImmNode*>(node));
+    case RelaxKind::kSeqExpr:
+      return VisitSeqExpr_(static_cast<const SeqExprNode*>(node));
+    case RelaxKind::kIf:
+      return VisitIf_(static_cast<const IfNode*>(node));
+    case RelaxKind::kFunction:
+      return VisitFunction_(static_cast<const FunctionNode*>(node));
+    case RelaxKind::kExternFunc:
+      return VisitExternFunc_(static_cast<const ExternFuncNode*>(node));
+    case RelaxKind::kPrimFunc:
+      return VisitPrimFunc_(static_cast<const BaseFuncNode*>(node));
+    case RelaxKind::kOp:
+      return VisitOp_(static_cast<const OpNode*>(node));
   }
   DEUTERON_UNREACHABLE();
 }
@@ -64,14 +80,22 @@ Expr ExprMutator::VisitExpr(const Expr& expr) {
   const ExprNode* node = expr.get();
   switch (node->kind) {
     case RelaxKind::kVar:
-    case RelaxKind::kDataflowVar: return VisitVar_(static_cast<const VarNode*>(node));
-    case RelaxKind::kConstant: return VisitConstant_(static_cast<const ConstantNode*>(node));
-    case RelaxKind::kTuple: return VisitTuple_(static_cast<const TupleNode*>(node));
-    case RelaxKind::kTupleGetItem: return VisitTupleGetItem_(static_cast<const TupleGetItemNode*>(node));
-    case RelaxKind::kCall: return VisitCall_(static_cast<const CallNode*>(node));
-    case RelaxKind::kSeqExpr: return VisitSeqExpr_(static_cast<const SeqExprNode*>(node));
-    case RelaxKind::kIf: return VisitIf_(static_cast<const IfNode*>(node));
-    case RelaxKind::kFunction: return VisitFunction_(static_cast<const FunctionNode*>(node));
+    case RelaxKind::kDataflowVar:
+      return VisitVar_(static_cast<const VarNode*>(node));
+    case RelaxKind::kConstant:
+      return VisitConstant_(static_cast<const ConstantNode*>(node));
+    case RelaxKind::kTuple:
+      return VisitTuple_(static_cast<const TupleNode*>(node));
+    case RelaxKind::kTupleGetItem:
+      return VisitTupleGetItem_(static_cast<const TupleGetItemNode*>(node));
+    case RelaxKind::kCall:
+      return VisitCall_(static_cast<const CallNode*>(node));
+    case RelaxKind::kSeqExpr:
+      return VisitSeqExpr_(static_cast<const SeqExprNode*>(node));
+    case RelaxKind::kIf:
+      return VisitIf_(static_cast<const IfNode*>(node));
+    case RelaxKind::kFunction:
+      return VisitFunction_(static_cast<const FunctionNode*>(node));
     case RelaxKind::kGlobalVar:
     case RelaxKind::kShapeExpr:
     case RelaxKind::kPrimValue:
@@ -79,7 +103,8 @@ Expr ExprMutator::VisitExpr(const Expr& expr) {
     case RelaxKind::kDataTypeImm:
     case RelaxKind::kExternFunc:
     case RelaxKind::kPrimFunc:
-    case RelaxKind::kOp: return VisitLeaf_(node);
+    case RelaxKind::kOp:
+      return VisitLeaf_(node);
   }
   DEUTERON_UNREACHABLE();
 }
@@ -184,6 +209,8 @@ class PostOrder : public ExprVisitor {
 
 }  // namespace
 
-void PostOrderVisit(const Expr& expr, const std::function<void(const Expr&)>& visit) { PostOrder(visit).VisitExpr(expr); }
+void PostOrderVisit(const Expr& expr, const std::function<void(const Expr&)>& visit) {
+  PostOrder(visit).VisitExpr(expr);
+}
 
 }  // namespace deuteron::relax

@@ -46,9 +46,12 @@ bool SameLeaf(const Expr& a, const Expr& b) {
   switch (a->kind) {
     case RelaxKind::kShapeExpr:
       return ExprEqual(a.as<ShapeExprNode>()->values, b.as<ShapeExprNode>()->values);
-    case RelaxKind::kPrimValue: return ExprEqual(a.as<PrimValueNode>()->value, b.as<PrimValueNode>()->value);
-    case RelaxKind::kStringImm: return a.as<StringImmNode>()->value == b.as<StringImmNode>()->value;
-    default: return a.as<DataTypeImmNode>()->value == b.as<DataTypeImmNode>()->value;
+    case RelaxKind::kPrimValue:
+      return ExprEqual(a.as<PrimValueNode>()->value, b.as<PrimValueNode>()->value);
+    case RelaxKind::kStringImm:
+      return a.as<StringImmNode>()->value == b.as<StringImmNode>()->value;
+    default:
+      return a.as<DataTypeImmNode>()->value == b.as<DataTypeImmNode>()->value;
   }
 }
 

@@ -29,13 +29,15 @@ Expr Normalizer::Leaf(const Expr& expr) {
     case RelaxKind::kStringImm:
     case RelaxKind::kDataTypeImm:
     case RelaxKind::kExternFunc:
-    case RelaxKind::kOp: return expr;
+    case RelaxKind::kOp:
+      return expr;
     case RelaxKind::kTupleGetItem:
     case RelaxKind::kCall:
     case RelaxKind::kSeqExpr:
     case RelaxKind::kIf:
     case RelaxKind::kFunction:
-    case RelaxKind::kPrimFunc: break;
+    case RelaxKind::kPrimFunc:
+      break;
   }
   const Expr value = Value(expr);
   return IsLeaf(value) ? value : Expr(builder_->Emit(value));
@@ -58,11 +60,15 @@ Expr Normalizer::Value(const Expr& expr) {
       }
       return projection;
     }
-    case RelaxKind::kCall: return CallValue(Downcast<Call>(expr));
-    case RelaxKind::kSeqExpr: return FlattenSeq(Downcast<SeqExpr>(expr));
-    case RelaxKind::kIf: return IfValue(Downcast<If>(expr));
+    case RelaxKind::kCall:
+      return CallValue(Downcast<Call>(expr));
+    case RelaxKind::kSeqExpr:
+      return FlattenSeq(Downcast<SeqExpr>(expr));
+    case RelaxKind::kIf:
+      return IfValue(Downcast<If>(expr));
     case RelaxKind::kFunction:
-    case RelaxKind::kPrimFunc: return expr;
+    case RelaxKind::kPrimFunc:
+      return expr;
     case RelaxKind::kVar:
     case RelaxKind::kDataflowVar:
     case RelaxKind::kGlobalVar:
@@ -73,7 +79,8 @@ Expr Normalizer::Value(const Expr& expr) {
     case RelaxKind::kStringImm:
     case RelaxKind::kDataTypeImm:
     case RelaxKind::kExternFunc:
-    case RelaxKind::kOp: return Leaf(expr);
+    case RelaxKind::kOp:
+      return Leaf(expr);
   }
   DEUTERON_UNREACHABLE();
 }
@@ -137,8 +144,7 @@ Expr Normalizer::IfValue(const If& branch) {
                         (tensor->ndim == 0 || tensor->ndim == kUnknownNDim)) ||
                        (prim != nullptr && prim->dtype.is_bool()) || cond.ty().as<AnyTypeNode>() != nullptr;
   if (!is_bool) {
-    DEUTERON_THROW(ModelError) << "the condition of an if must be a scalar boolean and is "
-                               << Describe(cond.ty());
+    DEUTERON_THROW(ModelError) << "the condition of an if must be a scalar boolean and is " << Describe(cond.ty());
   }
   If normal(cond, Branch(branch->true_branch), Branch(branch->false_branch), branch->span);
   normal->ty = UnifyTypes(normal->true_branch.ty(), normal->false_branch.ty(), &builder_->analyzer());
@@ -149,8 +155,7 @@ Expr Normalizer::FlattenSeq(const SeqExpr& seq) {
   for (const BindingBlock& block : seq->blocks) {
     if (block.as<DataflowBlockNode>() != nullptr && !builder_->InDataflowBlock()) {
       // Its variables may not be bound in a plain block.
-      DEUTERON_CHECK(block->bindings.empty())
-          << "a dataflow block inside an expression that is bound outside of one";
+      DEUTERON_CHECK(block->bindings.empty()) << "a dataflow block inside an expression that is bound outside of one";
     }
     for (const Binding& binding : block->bindings) builder_->EmitNormalized(binding);
   }

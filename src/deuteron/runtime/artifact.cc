@@ -154,8 +154,8 @@ void WriteArtifact(const std::string& path, std::string_view elf, const Program&
     weights.Add(weight(i), size);
     written += size;
   }
-  DEUTERON_CHECK(written == program.weights_bytes) << "weights of " << written << " bytes, the program says "
-                                                   << program.weights_bytes;
+  DEUTERON_CHECK(written == program.weights_bytes)
+      << "weights of " << written << " bytes, the program says " << program.weights_bytes;
   trailer.weights_checksum = weights.Value();
   Checksum all;
   all.Add(elf.data(), elf.size());

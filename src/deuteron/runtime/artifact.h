@@ -6,8 +6,8 @@
 ///
 /// The trailer (fixed size, at the very end) says where each part lies and carries a checksum of all but the weights,
 /// so that a truncated or damaged file is refused before any of it is used, and a checksum of the weights, compared
-/// on demand. Weights are mapped read-only and read from disk when first touched. `strip` would cut the tail off: the file is then
-/// refused by name.
+/// on demand. Weights are mapped read-only and read from disk when first touched. `strip` would cut the tail off: the
+/// file is then refused by name.
 #pragma once
 
 #include <array>

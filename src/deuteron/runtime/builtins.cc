@@ -20,7 +20,8 @@ Tensor ShapeToTensor(tvm::ffi::Shape shape) {
 
 tvm::ffi::Shape TensorToShape(const Tensor& tensor) {
   if (tensor.ndim() != 1 || tensor.dtype().code != kDLInt || (tensor.dtype().bits != 64 && tensor.dtype().bits != 32)) {
-    DEUTERON_THROW(ModelError) << "a shape must be a vector of integers, not " << DescribeTensor(*tensor.GetDLTensorPtr());
+    DEUTERON_THROW(ModelError) << "a shape must be a vector of integers, not "
+                               << DescribeTensor(*tensor.GetDLTensorPtr());
   }
   const Tensor compact = tensor.IsContiguous() ? tensor : CopyCompact(*tensor.GetDLTensorPtr());
   const char* data = static_cast<const char*>(compact.data_ptr()) + compact.byte_offset();

@@ -8,14 +8,14 @@
 /// An Executable never changes and is shared by all threads; an Instance (instance.h) belongs to one at a time.
 #pragma once
 
+#include <tvm/ffi/function.h>
+
 #include <map>
 #include <memory>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
-
-#include <tvm/ffi/function.h>
 
 #include "deuteron/runtime/kernel.h"
 #include "deuteron/runtime/program.h"
@@ -42,12 +42,12 @@ struct LoadOptions {
 
 class Executable {
  public:
-  /// Maps a `model.so`. A ModelError that says what is wrong if it is missing, truncated, damaged, no artefact or of another
-  /// version, and an UnsupportedError if this CPU lacks a feature that it was built for or a plugin is missing.
+  /// Maps a `model.so`. A ModelError that says what is wrong if it is missing, truncated, damaged, no artefact or of
+  /// another version, and an UnsupportedError if this CPU lacks a feature that it was built for or a plugin is missing.
   static std::shared_ptr<const Executable> Load(const std::string& path, const LoadOptions& options = {});
 
-  /// The parts in memory. `kernels` and `weights` by the order of the program's tables; `keep_alive` holds whatever they
-  /// point into. Verifies the program.
+  /// The parts in memory. `kernels` and `weights` by the order of the program's tables; `keep_alive` holds whatever
+  /// they point into. Verifies the program.
   struct Parts {
     Program program;
     std::vector<DeuteronKernel> kernels;

@@ -52,8 +52,8 @@ class Instance {
   Instance& operator=(Instance&&) noexcept;
 
   /// Calls a function on tensors in order of its parameters; the tensors of its result, tuples flattened. Inputs are
-  /// checked against the parameters' types: a UsageError names the parameter, the symbol and both values. They are copied
-  /// only if strided or not 64-byte aligned, and must not change meanwhile. Outputs are fresh.
+  /// checked against the parameters' types: a UsageError names the parameter, the symbol and both values. They are
+  /// copied only if strided or not 64-byte aligned, and must not change meanwhile. Outputs are fresh.
   std::vector<Tensor> Run(std::string_view function, std::span<const Tensor> inputs);
   std::vector<Tensor> Run(std::string_view function, const std::vector<Tensor>& inputs) {
     return Run(function, std::span<const Tensor>(inputs));

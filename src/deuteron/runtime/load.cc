@@ -102,7 +102,10 @@ class Loader {
   }
 
   [[noreturn]] void NotAnArtifact() const {
-    const bool elf = file_->size() >= 4 && std::memcmp(file_->data(), "\x7f" "ELF", 4) == 0;
+    const bool elf = file_->size() >= 4 && std::memcmp(file_->data(),
+                                                       "\x7f"
+                                                       "ELF",
+                                                       4) == 0;
     DEUTERON_THROW(ModelError) << path_ << " is no compiled model"
                                << (elf ? ": it is a shared object, but truncated, stripped or of another program" : "");
   }

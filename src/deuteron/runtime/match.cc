@@ -8,11 +8,13 @@ namespace {
 
 class Matcher {
  public:
-  Matcher(const Program& program, Frame* frame, bool is_input) : program_(program), frame_(frame), is_input_(is_input) {}
+  Matcher(const Program& program, Frame* frame, bool is_input)
+      : program_(program), frame_(frame), is_input_(is_input) {}
 
   void Match(const TypeSpec& type, const Any& value, const std::string& what) {
     switch (type.kind) {
-      case TypeSpec::kAny: return;
+      case TypeSpec::kAny:
+        return;
       case TypeSpec::kTensor: {
         const auto tensor = value.as<Tensor>();
         if (!tensor.has_value() || !tensor->defined()) Fail(what, "a tensor", Name(value));
@@ -95,8 +97,8 @@ class Matcher {
 
 }  // namespace
 
-void MatchValue(const Program& program, const TypeSpec& type, const Any& value, Frame* frame,
-                const std::string& what, bool is_input) {
+void MatchValue(const Program& program, const TypeSpec& type, const Any& value, Frame* frame, const std::string& what,
+                bool is_input) {
   Matcher(program, frame, is_input).Match(type, value, what);
 }
 

@@ -4,7 +4,8 @@
 /// A function works on a *frame*:
 ///  - `heap`:    int64 cells. constants, dimensions of the inputs, and what is computed from them.
 ///  - `slots`:   addresses of tensor data, all that kernels see of tensors.
-///  - `objects`: values (Tensor, Shape, scalars, String, arrays for tuples), where something else than a kernel needs one.
+///  - `objects`: values (Tensor, Shape, scalars, String, arrays for tuples), where something else than a kernel needs
+///  one.
 ///               The first hold the arguments.
 ///  - the arena: one block of memory; each planned tensor lies at an offset that a heap cell holds.
 ///
@@ -22,35 +23,53 @@
 namespace deuteron::runtime {
 
 enum class Opcode : uint8_t {
-  kKernel,     ///< kernel, slots…, cells… (counts are the kernel's)
-  kArith,      ///< ArithOp, destination cell, a, b, c (c only for kSelect)
-  kEnter,      ///< sizes the arena by the function's `arena_size` cell and places the arena slots
-  kMatch,      ///< object, type, what (string), is_input: checks it and binds cells
-  kLoad,       ///< slot, object: the data of a tensor, made compact and aligned
-  kLoadScalar, ///< cell, object: an integer, bool or float scalar's bits
-  kView,       ///< object, slot, type: a tensor over a slot's memory; valid while the function runs
-  kAlloc,      ///< slot, object, type, output + 1 (0 = no output of the function): a new tensor
-  kConst,      ///< object, constant
-  kLiteral,    ///< object, literal
-  kShape,      ///< object, cells…: a Shape
-  kScalar,     ///< object, ScalarKind, cell
-  kTuple,      ///< object, objects…
-  kGetItem,    ///< object, tuple object, index
-  kMove,       ///< object, object
-  kCopy,       ///< object, object: a deep copy of the tensors in it
-  kRelease,    ///< object: forgets it
-  kCall,       ///< object, function, objects…
-  kCallPacked, ///< object, name (string), objects…
-  kIf,         ///< object, words: goes on `words` words further if the condition is false
-  kJump,       ///< words: goes on `words` words further
-  kReturn,     ///< object
+  kKernel,      ///< kernel, slots…, cells… (counts are the kernel's)
+  kArith,       ///< ArithOp, destination cell, a, b, c (c only for kSelect)
+  kEnter,       ///< sizes the arena by the function's `arena_size` cell and places the arena slots
+  kMatch,       ///< object, type, what (string), is_input: checks it and binds cells
+  kLoad,        ///< slot, object: the data of a tensor, made compact and aligned
+  kLoadScalar,  ///< cell, object: an integer, bool or float scalar's bits
+  kView,        ///< object, slot, type: a tensor over a slot's memory; valid while the function runs
+  kAlloc,       ///< slot, object, type, output + 1 (0 = no output of the function): a new tensor
+  kConst,       ///< object, constant
+  kLiteral,     ///< object, literal
+  kShape,       ///< object, cells…: a Shape
+  kScalar,      ///< object, ScalarKind, cell
+  kTuple,       ///< object, objects…
+  kGetItem,     ///< object, tuple object, index
+  kMove,        ///< object, object
+  kCopy,        ///< object, object: a deep copy of the tensors in it
+  kRelease,     ///< object: forgets it
+  kCall,        ///< object, function, objects…
+  kCallPacked,  ///< object, name (string), objects…
+  kIf,          ///< object, words: goes on `words` words further if the condition is false
+  kJump,        ///< words: goes on `words` words further
+  kReturn,      ///< object
 };
 inline constexpr int kOpcodeCount = static_cast<int>(Opcode::kReturn) + 1;
 
 /// Integer operations, wrapping as int64 except add, sub, mul: an overflow there is an error.
 enum class ArithOp : uint8_t {
-  kAdd, kSub, kMul, kTruncDiv, kTruncMod, kFloorDiv, kFloorMod, kMin, kMax,
-  kEQ, kNE, kLT, kLE, kGT, kGE, kAnd, kOr, kNot, kSelect, kWrap32,
+  kAdd,
+  kSub,
+  kMul,
+  kTruncDiv,
+  kTruncMod,
+  kFloorDiv,
+  kFloorMod,
+  kMin,
+  kMax,
+  kEQ,
+  kNE,
+  kLT,
+  kLE,
+  kGT,
+  kGE,
+  kAnd,
+  kOr,
+  kNot,
+  kSelect,
+  kWrap32,
 };
 inline constexpr int kArithOpCount = static_cast<int>(ArithOp::kWrap32) + 1;
 

@@ -23,16 +23,14 @@ class Writer {
   void Value(uint8_t value) { Value(uint64_t{value}); }
   void Value(bool value) { Value(uint64_t{value}); }
   /// Small negative numbers stay short.
-  void Value(int64_t value) {
-    Value((static_cast<uint64_t>(value) << 1) ^ static_cast<uint64_t>(value >> 63));
-  }
+  void Value(int64_t value) { Value((static_cast<uint64_t>(value) << 1) ^ static_cast<uint64_t>(value >> 63)); }
   void Value(int32_t value) { Value(int64_t{value}); }
   void Value(const std::string& text) {
     Value(uint64_t{text.size()});
     bytes_ += text;
   }
   template <typename Enum>
-    requires std::is_enum_v<Enum>
+  requires std::is_enum_v<Enum>
   void Value(Enum value) { Value(static_cast<uint64_t>(value)); }
   void Value(DLDataType dtype) {
     Value(dtype.code);
@@ -81,7 +79,7 @@ class Reader {
     at_ += size;
   }
   template <typename Enum>
-    requires std::is_enum_v<Enum>
+  requires std::is_enum_v<Enum>
   void Value(Enum& value) { value = static_cast<Enum>(Bounded(255)); }
   void Value(DLDataType& dtype) {
     Value(dtype.code);
@@ -107,7 +105,9 @@ class Reader {
     return value;
   }
   template <typename T>
-  void Narrow(T& value) { value = static_cast<T>(Bounded(static_cast<T>(-1))); }
+  void Narrow(T& value) {
+    value = static_cast<T>(Bounded(static_cast<T>(-1)));
+  }
 
   const std::string& bytes_;
   size_t at_ = 0;

@@ -47,16 +47,46 @@ Program SampleProgram() {
   f.arena_slots = {{1, 4}};
   f.constant_slots = {{2, 0}};
   f.code = {
-      Word(Opcode::kMatch, 4), 0, 0, 0, 1,
-      Word(Opcode::kArith, 5), static_cast<uint32_t>(ArithOp::kMul), 3, 1, 2, 0,
+      Word(Opcode::kMatch, 4),
+      0,
+      0,
+      0,
+      1,
+      Word(Opcode::kArith, 5),
+      static_cast<uint32_t>(ArithOp::kMul),
+      3,
+      1,
+      2,
+      0,
       Word(Opcode::kEnter, 0),
-      Word(Opcode::kLoad, 2), 0, 0,
-      Word(Opcode::kKernel, 4), 0, 0, 1, 1,
-      Word(Opcode::kAlloc, 4), 3, 1, 1, 1,
-      Word(Opcode::kKernel, 5), 1, 1, 2, 3, 1,
-      Word(Opcode::kCopy, 2), 2, 0,
-      Word(Opcode::kTuple, 3), 3, 1, 2,
-      Word(Opcode::kReturn, 1), 3,
+      Word(Opcode::kLoad, 2),
+      0,
+      0,
+      Word(Opcode::kKernel, 4),
+      0,
+      0,
+      1,
+      1,
+      Word(Opcode::kAlloc, 4),
+      3,
+      1,
+      1,
+      1,
+      Word(Opcode::kKernel, 5),
+      1,
+      1,
+      2,
+      3,
+      1,
+      Word(Opcode::kCopy, 2),
+      2,
+      0,
+      Word(Opcode::kTuple, 3),
+      3,
+      1,
+      2,
+      Word(Opcode::kReturn, 1),
+      3,
   };
   f.sources = {{20, 3}};
   return program;
@@ -76,11 +106,14 @@ int AddKernel(const DeuteronContext* context, void** data, const int64_t* scalar
     const float *x, *w;
     float* y;
   } closure{static_cast<float*>(data[0]), static_cast<float*>(data[1]), static_cast<float*>(data[2])};
-  return context->parallel_for(context, scalars[0], 1, [](void* raw, int64_t begin, int64_t end) {
-    const auto* c = static_cast<Closure*>(raw);
-    for (int64_t i = begin * 2; i < end * 2; ++i) c->y[i] = c->x[i] + c->w[i % 2];
-    return 0;
-  }, &closure);
+  return context->parallel_for(
+      context, scalars[0], 1,
+      [](void* raw, int64_t begin, int64_t end) {
+        const auto* c = static_cast<Closure*>(raw);
+        for (int64_t i = begin * 2; i < end * 2; ++i) c->y[i] = c->x[i] + c->w[i % 2];
+        return 0;
+      },
+      &closure);
 }
 
 std::shared_ptr<const Executable> SampleExecutable(Program program = SampleProgram()) {
@@ -153,8 +186,11 @@ TEST(Instance, SaysWhatIsWrongWithAnInput) {
   EXPECT_NE(rank.find("input 'x': expected rank 2"), std::string::npos) << rank;
   const std::string dim = ErrorOf([&] { instance.Run("main", {Sequence({3, 4})}); }, "UsageError");
   EXPECT_NE(dim.find("input 'x', dimension 1: expected 2, got 4"), std::string::npos) << dim;
-  const std::string dtype =
-      ErrorOf([&] { instance.Run("main", {AllocTensor({3, 2}, DLDataType{kDLInt, 32, 1})}); }, "UsageError");
+  const std::string dtype = ErrorOf(
+      [&] {
+        instance.Run("main", {AllocTensor({3, 2}, DLDataType{kDLInt, 32, 1})});
+      },
+      "UsageError");
   EXPECT_NE(dtype.find("int32"), std::string::npos) << dtype;
   const std::string count = ErrorOf([&] { instance.Run("main", std::vector<Tensor>()); }, "UsageError");
   EXPECT_NE(count.find("takes 1"), std::string::npos) << count;
@@ -252,18 +288,18 @@ TEST(Verifier, RefusesEachKindOfBadOperand) {
   const auto code = [](size_t word, uint32_t value) {
     return [word, value](Program* program) { program->functions[0].code[word] = value; };
   };
-  refuses(code(1, 4));                                  // object
-  refuses(code(2, 9));                                  // type
-  refuses(code(3, 99));                                 // string
-  refuses(code(6, 77));                                 // arithmetic operation
-  refuses(code(7, 0));                                  // writes a constant cell
-  refuses(code(8, 5));                                  // cell
-  refuses(code(13, 4));                                 // slot
-  refuses(code(16, 2));                                 // kernel
-  refuses(code(15, Word(Opcode::kKernel, 3)));          // arguments
-  refuses(code(24, 3));                                 // output
-  refuses(code(23, 2));                                 // allocation by a tuple
-  refuses(code(0, Word(Opcode::kMatch, 4) | 0xff));     // opcode
+  refuses(code(1, 4));                               // object
+  refuses(code(2, 9));                               // type
+  refuses(code(3, 99));                              // string
+  refuses(code(6, 77));                              // arithmetic operation
+  refuses(code(7, 0));                               // writes a constant cell
+  refuses(code(8, 5));                               // cell
+  refuses(code(13, 4));                              // slot
+  refuses(code(16, 2));                              // kernel
+  refuses(code(15, Word(Opcode::kKernel, 3)));       // arguments
+  refuses(code(24, 3));                              // output
+  refuses(code(23, 2));                              // allocation by a tuple
+  refuses(code(0, Word(Opcode::kMatch, 4) | 0xff));  // opcode
   refuses([](Program* p) { p->functions[0].code.resize(p->functions[0].code.size() - 2); });
   refuses([](Program* p) { p->functions[0].code.clear(); });
   refuses([](Program* p) { p->constants[0].offset = 64; });
@@ -288,7 +324,7 @@ class ArtifactTest : public testing::Test {
     program.kernels.clear();
     FunctionSpec& f = program.functions[0];
     f.sources.clear();
-    f.code = {Word(Opcode::kMatch, 4), 0, 0, 0, 1, Word(Opcode::kConst, 2), 1, 0, Word(Opcode::kCopy, 2), 2, 1,
+    f.code = {Word(Opcode::kMatch, 4),  0, 0, 0, 1, Word(Opcode::kConst, 2), 1, 0, Word(Opcode::kCopy, 2), 2, 1,
               Word(Opcode::kReturn, 1), 2};
     static const float weights[] = {10, 20};
     path_ = (directory_ / "model.so").string();

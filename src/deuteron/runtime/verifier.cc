@@ -48,7 +48,8 @@ class Verifier {
  private:
   void Demand(bool holds, const char* complaint) const {
     if (holds) return;
-    std::string place = function_ == nullptr ? "" : " in function " + function_->name + ", word " + std::to_string(word_);
+    std::string place =
+        function_ == nullptr ? "" : " in function " + function_->name + ", word " + std::to_string(word_);
     DEUTERON_THROW(ModelError) << "invalid program" << place << ": " << complaint;
   }
   void Index(uint64_t index, uint64_t size, const char* what) const {
@@ -178,29 +179,44 @@ class Verifier {
       Operand(function, pattern[std::min<size_t>(i - 1, fixed - 1)], words[i], at + length, targets);
     }
     if (opcode == Opcode::kCall) {
-      Demand(program_.functions[words[2]].input_types.size() == length - 3, "arguments unlike the function's parameters");
+      Demand(program_.functions[words[2]].input_types.size() == length - 3,
+             "arguments unlike the function's parameters");
     }
     if (opcode == Opcode::kAlloc) Demand(words[4] <= function.output_names.size(), "an output that is not there");
   }
 
   void Operand(const FunctionSpec& function, char kind, uint32_t value, size_t next, std::vector<size_t>* targets) {
     switch (kind) {
-      case 'o': return Index(value, function.num_objects, "object");
-      case 's': return Index(value, function.num_slots, "slot");
-      case 'c': return Index(value, function.num_cells, "cell");
+      case 'o':
+        return Index(value, function.num_objects, "object");
+      case 's':
+        return Index(value, function.num_slots, "slot");
+      case 'c':
+        return Index(value, function.num_cells, "cell");
       case 'w':
         Index(value, function.num_cells, "cell");
         return Demand(!constant_cells_[value], "a constant cell is written");
-      case 't': return UseType(value, false);
-      case 'x': return UseType(value, true);
-      case 'S': return Index(value, program_.strings.size(), "string");
-      case 'f': return Index(value, program_.functions.size(), "function");
-      case 'K': return Index(value, program_.constants.size(), "constant");
-      case 'L': return Index(value, program_.literals.size(), "literal");
-      case 'a': return Index(value, kArithOpCount, "arithmetic operation");
-      case 'i': return Index(value, 3, "kind of scalar");
-      case 'j': targets->push_back(next + value); return;
-      default: return;
+      case 't':
+        return UseType(value, false);
+      case 'x':
+        return UseType(value, true);
+      case 'S':
+        return Index(value, program_.strings.size(), "string");
+      case 'f':
+        return Index(value, program_.functions.size(), "function");
+      case 'K':
+        return Index(value, program_.constants.size(), "constant");
+      case 'L':
+        return Index(value, program_.literals.size(), "literal");
+      case 'a':
+        return Index(value, kArithOpCount, "arithmetic operation");
+      case 'i':
+        return Index(value, 3, "kind of scalar");
+      case 'j':
+        targets->push_back(next + value);
+        return;
+      default:
+        return;
     }
   }
 

@@ -156,7 +156,8 @@ Any Machine::Call(size_t function, std::span<const Any> arguments, std::span<con
     DEUTERON_THROW(UsageError) << spec.name << " takes " << spec.input_types.size() << " arguments, given "
                                << arguments.size();
   }
-  if (depth_ >= kMaxDepth) DEUTERON_THROW(UnsupportedError) << "calls nest deeper than " << kMaxDepth << " in " << spec.name;
+  if (depth_ >= kMaxDepth)
+    DEUTERON_THROW(UnsupportedError) << "calls nest deeper than " << kMaxDepth << " in " << spec.name;
   struct Depth {
     int* depth;
     explicit Depth(int* depth) : depth(depth) { ++*depth; }
@@ -183,14 +184,22 @@ Any Machine::Execute(Frame* frame, std::span<const Tensor> outputs) {
         RunKernel(frame, words);
         if constexpr (kProfile) Record(*frame, words, program_.kernels[words[1]].symbol, begin);
         break;
-      case Opcode::kArith: Arith(frame, words); break;
-      case Opcode::kEnter: Enter(frame); break;
+      case Opcode::kArith:
+        Arith(frame, words);
+        break;
+      case Opcode::kEnter:
+        Enter(frame);
+        break;
       case Opcode::kMatch:
         MatchValue(program_, program_.types[words[2]], objects[words[1]], frame, program_.strings[words[3]],
                    words[4] != 0);
         break;
-      case Opcode::kLoad: Load(frame, words[1], words[2]); break;
-      case Opcode::kLoadScalar: frame->cells[words[1]] = ScalarBits(objects[words[2]]); break;
+      case Opcode::kLoad:
+        Load(frame, words[1], words[2]);
+        break;
+      case Opcode::kLoadScalar:
+        frame->cells[words[1]] = ScalarBits(objects[words[2]]);
+        break;
       case Opcode::kView: {
         const TypeSpec& type = program_.types[words[3]];
         ReadDims(*frame, type, &dims);
@@ -205,11 +214,13 @@ Any Machine::Execute(Frame* frame, std::span<const Tensor> outputs) {
       }
       case Opcode::kConst: {
         const ConstantSpec& constant = program_.constants[words[2]];
-        objects[words[1]] = ViewTensor(const_cast<void*>(executable_->weight(words[2])), constant.shape,
-                                       constant.dtype, executable_);
+        objects[words[1]] =
+            ViewTensor(const_cast<void*>(executable_->weight(words[2])), constant.shape, constant.dtype, executable_);
         break;
       }
-      case Opcode::kLiteral: objects[words[1]] = MakeLiteral(program_.literals[words[2]]); break;
+      case Opcode::kLiteral:
+        objects[words[1]] = MakeLiteral(program_.literals[words[2]]);
+        break;
       case Opcode::kShape: {
         dims.clear();
         for (uint32_t i = 2; i < length; ++i) dims.push_back(frame->cells[words[i]]);
@@ -219,8 +230,12 @@ Any Machine::Execute(Frame* frame, std::span<const Tensor> outputs) {
       case Opcode::kScalar: {
         const int64_t bits = frame->cells[words[3]];
         switch (static_cast<ScalarKind>(words[2])) {
-          case ScalarKind::kInt: objects[words[1]] = bits; break;
-          case ScalarKind::kBool: objects[words[1]] = bits != 0; break;
+          case ScalarKind::kInt:
+            objects[words[1]] = bits;
+            break;
+          case ScalarKind::kBool:
+            objects[words[1]] = bits != 0;
+            break;
           case ScalarKind::kFloat: {
             double number;
             std::memcpy(&number, &bits, sizeof(number));
@@ -246,9 +261,15 @@ Any Machine::Execute(Frame* frame, std::span<const Tensor> outputs) {
         objects[words[1]] = Any((*fields)[words[3]]);
         break;
       }
-      case Opcode::kMove: objects[words[1]] = Any(objects[words[2]]); break;
-      case Opcode::kCopy: objects[words[1]] = DeepCopy(objects[words[2]]); break;
-      case Opcode::kRelease: objects[words[1]] = nullptr; break;
+      case Opcode::kMove:
+        objects[words[1]] = Any(objects[words[2]]);
+        break;
+      case Opcode::kCopy:
+        objects[words[1]] = DeepCopy(objects[words[2]]);
+        break;
+      case Opcode::kRelease:
+        objects[words[1]] = nullptr;
+        break;
       case Opcode::kCall: {
         std::vector<Any> arguments;
         for (uint32_t i = 3; i < length; ++i) arguments.push_back(objects[words[i]]);
@@ -263,8 +284,11 @@ Any Machine::Execute(Frame* frame, std::span<const Tensor> outputs) {
       case Opcode::kIf:
         if (!IsTrue(objects[words[1]])) words += words[2];
         break;
-      case Opcode::kJump: words += words[1]; break;
-      case Opcode::kReturn: return std::move(objects[words[1]]);
+      case Opcode::kJump:
+        words += words[1];
+        break;
+      case Opcode::kReturn:
+        return std::move(objects[words[1]]);
     }
     words += length;
   }
@@ -302,26 +326,66 @@ void Machine::Arith(Frame* frame, const uint32_t* words) const {
     return !overflow;
   };
   switch (op) {
-    case ArithOp::kAdd: overflow = __builtin_add_overflow(a, b, &result); break;
-    case ArithOp::kSub: overflow = __builtin_sub_overflow(a, b, &result); break;
-    case ArithOp::kMul: overflow = __builtin_mul_overflow(a, b, &result); break;
-    case ArithOp::kTruncDiv: if (require_divisor()) result = a / b; break;
-    case ArithOp::kTruncMod: if (require_divisor()) result = a % b; break;
-    case ArithOp::kFloorDiv: if (require_divisor()) result = FloorDivide(a, b); break;
-    case ArithOp::kFloorMod: if (require_divisor()) result = a - FloorDivide(a, b) * b; break;
-    case ArithOp::kMin: result = std::min(a, b); break;
-    case ArithOp::kMax: result = std::max(a, b); break;
-    case ArithOp::kEQ: result = a == b; break;
-    case ArithOp::kNE: result = a != b; break;
-    case ArithOp::kLT: result = a < b; break;
-    case ArithOp::kLE: result = a <= b; break;
-    case ArithOp::kGT: result = a > b; break;
-    case ArithOp::kGE: result = a >= b; break;
-    case ArithOp::kAnd: result = a != 0 && b != 0; break;
-    case ArithOp::kOr: result = a != 0 || b != 0; break;
-    case ArithOp::kNot: result = a == 0; break;
-    case ArithOp::kSelect: result = a != 0 ? b : frame->cells[words[5]]; break;
-    case ArithOp::kWrap32: result = static_cast<int32_t>(a); break;
+    case ArithOp::kAdd:
+      overflow = __builtin_add_overflow(a, b, &result);
+      break;
+    case ArithOp::kSub:
+      overflow = __builtin_sub_overflow(a, b, &result);
+      break;
+    case ArithOp::kMul:
+      overflow = __builtin_mul_overflow(a, b, &result);
+      break;
+    case ArithOp::kTruncDiv:
+      if (require_divisor()) result = a / b;
+      break;
+    case ArithOp::kTruncMod:
+      if (require_divisor()) result = a % b;
+      break;
+    case ArithOp::kFloorDiv:
+      if (require_divisor()) result = FloorDivide(a, b);
+      break;
+    case ArithOp::kFloorMod:
+      if (require_divisor()) result = a - FloorDivide(a, b) * b;
+      break;
+    case ArithOp::kMin:
+      result = std::min(a, b);
+      break;
+    case ArithOp::kMax:
+      result = std::max(a, b);
+      break;
+    case ArithOp::kEQ:
+      result = a == b;
+      break;
+    case ArithOp::kNE:
+      result = a != b;
+      break;
+    case ArithOp::kLT:
+      result = a < b;
+      break;
+    case ArithOp::kLE:
+      result = a <= b;
+      break;
+    case ArithOp::kGT:
+      result = a > b;
+      break;
+    case ArithOp::kGE:
+      result = a >= b;
+      break;
+    case ArithOp::kAnd:
+      result = a != 0 && b != 0;
+      break;
+    case ArithOp::kOr:
+      result = a != 0 || b != 0;
+      break;
+    case ArithOp::kNot:
+      result = a == 0;
+      break;
+    case ArithOp::kSelect:
+      result = a != 0 ? b : frame->cells[words[5]];
+      break;
+    case ArithOp::kWrap32:
+      result = static_cast<int32_t>(a);
+      break;
   }
   if (overflow) {
     DEUTERON_THROW(ModelError) << "a shape of " << frame->function->name << " overflows at these sizes of the inputs";
@@ -340,7 +404,8 @@ void Machine::Enter(Frame* frame) {
     frame->arena_bytes = 0;
     frame->arena = bytes < 0 ? nullptr : AllocAligned(bytes);
     if (frame->arena == nullptr) {
-      DEUTERON_THROW(UsageError) << "out of memory: " << function.name << " needs " << bytes << " bytes for intermediates";
+      DEUTERON_THROW(UsageError) << "out of memory: " << function.name << " needs " << bytes
+                                 << " bytes for intermediates";
     }
     frame->arena_bytes = bytes;
     arena_bytes_ += bytes;
@@ -357,7 +422,8 @@ void Machine::Enter(Frame* frame) {
 void Machine::Load(Frame* frame, uint32_t slot, uint32_t object) const {
   Any& value = frame->objects[object];
   const auto tensor = value.as<Tensor>();
-  if (!tensor.has_value() || !tensor->defined()) DEUTERON_THROW(ModelError) << "expected a tensor, got " << value.GetTypeKey();
+  if (!tensor.has_value() || !tensor->defined())
+    DEUTERON_THROW(ModelError) << "expected a tensor, got " << value.GetTypeKey();
   const DLTensor& data = *tensor->GetDLTensorPtr();
   if (IsKernelReady(data)) {
     frame->slots[slot] = static_cast<char*>(data.data) + data.byte_offset;
@@ -404,9 +470,12 @@ Any Machine::CallPacked(Frame* frame, const uint32_t* words) {
 
 Any Machine::MakeLiteral(const Literal& literal) const {
   switch (literal.kind) {
-    case Literal::kString: return tvm::ffi::String(program_.strings[literal.string]);
-    case Literal::kDType: return literal.dtype;
-    case Literal::kNone: return nullptr;
+    case Literal::kString:
+      return tvm::ffi::String(program_.strings[literal.string]);
+    case Literal::kDType:
+      return literal.dtype;
+    case Literal::kNone:
+      return nullptr;
   }
   DEUTERON_UNREACHABLE();
 }

@@ -37,10 +37,10 @@ struct Frame {
   ~Frame() { FreeAligned(arena); }
 };
 
-/// Checks `value` against `type`; writes the cells that the type binds. `what` names the value in errors: a UsageError for
-/// an input of the user's, else a ModelError.
-void MatchValue(const Program& program, const TypeSpec& type, const Any& value, Frame* frame,
-                const std::string& what, bool is_input);
+/// Checks `value` against `type`; writes the cells that the type binds. `what` names the value in errors: a UsageError
+/// for an input of the user's, else a ModelError.
+void MatchValue(const Program& program, const TypeSpec& type, const Any& value, Frame* frame, const std::string& what,
+                bool is_input);
 
 /// Runs functions of one executable. One thread at a time.
 class Machine {

@@ -14,6 +14,7 @@ namespace deuteron::script {
 /// `file:line:column: error: …`, the line, a caret, what was expected. Types of bindings that have no annotation
 /// are inferred. Time and memory are linear in the text; nesting over 1,000 levels is an error.
 /// `weights` holds the tensors that the text's metadata names (PrintOptions::weights).
-IRModule ParseModule(std::string_view text, const std::string& filename = "<text>", const NamedTensors* weights = nullptr);
+IRModule ParseModule(std::string_view text, const std::string& filename = "<text>",
+                     const NamedTensors* weights = nullptr);
 
 }  // namespace deuteron::script

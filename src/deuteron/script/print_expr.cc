@@ -19,61 +19,100 @@ struct Infix {
 
 Infix InfixOf(ExprKind kind, bool is_float) {
   switch (kind) {
-    case ExprKind::kAdd: return {" + ", Precedence::kSum};
-    case ExprKind::kSub: return {" - ", Precedence::kSum};
-    case ExprKind::kMul: return {" * ", Precedence::kProduct};
-    case ExprKind::kDiv: return {is_float ? " / " : nullptr, Precedence::kProduct};
-    case ExprKind::kFloorDiv: return {" // ", Precedence::kProduct};
-    case ExprKind::kFloorMod: return {" % ", Precedence::kProduct};
-    case ExprKind::kEQ: return {" == ", Precedence::kCompare};
-    case ExprKind::kNE: return {" != ", Precedence::kCompare};
-    case ExprKind::kLT: return {" < ", Precedence::kCompare};
-    case ExprKind::kLE: return {" <= ", Precedence::kCompare};
-    case ExprKind::kGT: return {" > ", Precedence::kCompare};
-    case ExprKind::kGE: return {" >= ", Precedence::kCompare};
-    case ExprKind::kAnd: return {" and ", Precedence::kAnd};
-    case ExprKind::kOr: return {" or ", Precedence::kOr};
-    default: return {nullptr, Precedence::kAtom};
+    case ExprKind::kAdd:
+      return {" + ", Precedence::kSum};
+    case ExprKind::kSub:
+      return {" - ", Precedence::kSum};
+    case ExprKind::kMul:
+      return {" * ", Precedence::kProduct};
+    case ExprKind::kDiv:
+      return {is_float ? " / " : nullptr, Precedence::kProduct};
+    case ExprKind::kFloorDiv:
+      return {" // ", Precedence::kProduct};
+    case ExprKind::kFloorMod:
+      return {" % ", Precedence::kProduct};
+    case ExprKind::kEQ:
+      return {" == ", Precedence::kCompare};
+    case ExprKind::kNE:
+      return {" != ", Precedence::kCompare};
+    case ExprKind::kLT:
+      return {" < ", Precedence::kCompare};
+    case ExprKind::kLE:
+      return {" <= ", Precedence::kCompare};
+    case ExprKind::kGT:
+      return {" > ", Precedence::kCompare};
+    case ExprKind::kGE:
+      return {" >= ", Precedence::kCompare};
+    case ExprKind::kAnd:
+      return {" and ", Precedence::kAnd};
+    case ExprKind::kOr:
+      return {" or ", Precedence::kOr};
+    default:
+      return {nullptr, Precedence::kAtom};
   }
 }
 
 const char* CallNameOf(ExprKind kind) {
   switch (kind) {
-    case ExprKind::kDiv: return "T.Div(";
-    case ExprKind::kMod: return "T.truncmod(";
-    case ExprKind::kMin: return "T.min(";
-    case ExprKind::kMax: return "T.max(";
-    default: DEUTERON_UNREACHABLE();
+    case ExprKind::kDiv:
+      return "T.Div(";
+    case ExprKind::kMod:
+      return "T.truncmod(";
+    case ExprKind::kMin:
+      return "T.min(";
+    case ExprKind::kMax:
+      return "T.max(";
+    default:
+      DEUTERON_UNREACHABLE();
   }
 }
 
 /// As a call that makes exactly this node.
 const char* NodeNameOf(ExprKind kind) {
   switch (kind) {
-    case ExprKind::kAdd: return "T.Add(";
-    case ExprKind::kSub: return "T.Sub(";
-    case ExprKind::kMul: return "T.Mul(";
-    case ExprKind::kDiv: return "T.Div(";
-    case ExprKind::kMod: return "T.Mod(";
-    case ExprKind::kFloorDiv: return "T.FloorDiv(";
-    case ExprKind::kFloorMod: return "T.FloorMod(";
-    case ExprKind::kMin: return "T.Min(";
-    case ExprKind::kMax: return "T.Max(";
-    case ExprKind::kEQ: return "T.EQ(";
-    case ExprKind::kNE: return "T.NE(";
-    case ExprKind::kLT: return "T.LT(";
-    case ExprKind::kLE: return "T.LE(";
-    case ExprKind::kGT: return "T.GT(";
-    case ExprKind::kGE: return "T.GE(";
-    case ExprKind::kAnd: return "T.And(";
-    case ExprKind::kOr: return "T.Or(";
-    default: DEUTERON_UNREACHABLE();
+    case ExprKind::kAdd:
+      return "T.Add(";
+    case ExprKind::kSub:
+      return "T.Sub(";
+    case ExprKind::kMul:
+      return "T.Mul(";
+    case ExprKind::kDiv:
+      return "T.Div(";
+    case ExprKind::kMod:
+      return "T.Mod(";
+    case ExprKind::kFloorDiv:
+      return "T.FloorDiv(";
+    case ExprKind::kFloorMod:
+      return "T.FloorMod(";
+    case ExprKind::kMin:
+      return "T.Min(";
+    case ExprKind::kMax:
+      return "T.Max(";
+    case ExprKind::kEQ:
+      return "T.EQ(";
+    case ExprKind::kNE:
+      return "T.NE(";
+    case ExprKind::kLT:
+      return "T.LT(";
+    case ExprKind::kLE:
+      return "T.LE(";
+    case ExprKind::kGT:
+      return "T.GT(";
+    case ExprKind::kGE:
+      return "T.GE(";
+    case ExprKind::kAnd:
+      return "T.And(";
+    case ExprKind::kOr:
+      return "T.Or(";
+    default:
+      DEUTERON_UNREACHABLE();
   }
 }
 
 /// The value of an immediate number, if it is one.
 std::optional<double> ImmediateOf(const PrimExpr& expr) {
-  if (expr->kind == ExprKind::kIntImm) return static_cast<double>(static_cast<const tir::IntImmNode*>(expr.get())->value);
+  if (expr->kind == ExprKind::kIntImm)
+    return static_cast<double>(static_cast<const tir::IntImmNode*>(expr.get())->value);
   if (expr->kind == ExprKind::kFloatImm) return static_cast<const tir::FloatImmNode*>(expr.get())->value;
   return std::nullopt;
 }
@@ -84,18 +123,25 @@ bool IsSimplifiedWhenRead(const tir::BinaryNode* expr) {
   const auto b = ImmediateOf(expr->b);
   if (a && b) return true;
   switch (expr->kind) {
-    case ExprKind::kAdd: return a == 0.0 || b == 0.0;
-    case ExprKind::kSub: return b == 0.0;
-    case ExprKind::kMul: return a == 0.0 || a == 1.0 || b == 0.0 || b == 1.0;
+    case ExprKind::kAdd:
+      return a == 0.0 || b == 0.0;
+    case ExprKind::kSub:
+      return b == 0.0;
+    case ExprKind::kMul:
+      return a == 0.0 || a == 1.0 || b == 0.0 || b == 1.0;
     case ExprKind::kDiv:
     case ExprKind::kMod:
     case ExprKind::kFloorDiv:
-    case ExprKind::kFloorMod: return a == 0.0 || b == 1.0;
+    case ExprKind::kFloorMod:
+      return a == 0.0 || b == 1.0;
     case ExprKind::kMin:
-    case ExprKind::kMax: return expr->a.same_as(expr->b);
+    case ExprKind::kMax:
+      return expr->a.same_as(expr->b);
     case ExprKind::kAnd:
-    case ExprKind::kOr: return a || b;
-    default: return false;
+    case ExprKind::kOr:
+      return a || b;
+    default:
+      return false;
   }
 }
 
@@ -138,7 +184,8 @@ void Printer::PutDigits(std::string_view digits) {
 void Printer::PrintFloat(double value) {
   if (std::isnan(value)) return Put("\"nan\"");
   if (std::isinf(value)) return Put(value > 0 ? "\"inf\"" : "\"-inf\"");
-  // The shortest digits that every reader takes for this double: TVM compares immediates as doubles, whatever their dtype.
+  // The shortest digits that every reader takes for this double: TVM compares immediates as doubles, whatever their
+  // dtype.
   std::array<char, 40> digits;
   const auto result = std::to_chars(digits.data(), digits.data() + digits.size(), value);
   PutDigits({digits.data(), static_cast<size_t>(result.ptr - digits.data())});
@@ -221,8 +268,9 @@ void Printer::PrintIntrinsic(const tir::CallNode* call, Precedence context) {
   const auto arguments = [&] { Joined(call->args, [&](const PrimExpr& arg) { Prim(arg); }); };
   const auto* info = tir::FindIntrinsicInfo(call->op);
   using tir::IntrinKind;
-  const bool says_dtype = info != nullptr && (info->kind == IntrinKind::kReinterpret || info->kind == IntrinKind::kConstant ||
-                                              info->kind == IntrinKind::kExternCall);
+  const bool says_dtype =
+      info != nullptr && (info->kind == IntrinKind::kReinterpret || info->kind == IntrinKind::kConstant ||
+                          info->kind == IntrinKind::kExternCall);
   const bool inferable =
       says_dtype || (info == nullptr && name == "tir.call_packed" && call->dtype == DataType::Int(32)) ||
       (info != nullptr && !call->args.empty() &&
@@ -273,9 +321,11 @@ void Printer::PrintIndices(const Array<PrimExpr>& indices) {
 
 void Printer::Prim(const PrimExpr& expr, Precedence context) {
   switch (expr->kind) {
-    case ExprKind::kVar: return PrintVar(static_cast<const tir::VarNode*>(expr.get()));
+    case ExprKind::kVar:
+      return PrintVar(static_cast<const tir::VarNode*>(expr.get()));
     case ExprKind::kIntImm:
-    case ExprKind::kFloatImm: return PrintImm(expr.get());
+    case ExprKind::kFloatImm:
+      return PrintImm(expr.get());
     case ExprKind::kStringImm: {
       const auto* imm = static_cast<const tir::StringImmNode*>(expr.get());
       return Quoted(std::string_view(imm->value.data(), imm->value.size()));
@@ -286,10 +336,23 @@ void Printer::Prim(const PrimExpr& expr, Precedence context) {
       Put("\", ");
       Prim(static_cast<const tir::CastNode*>(expr.get())->value);
       return Put(')');
-    case ExprKind::kAdd: case ExprKind::kSub: case ExprKind::kMul: case ExprKind::kDiv: case ExprKind::kMod:
-    case ExprKind::kFloorDiv: case ExprKind::kFloorMod: case ExprKind::kMin: case ExprKind::kMax:
-    case ExprKind::kEQ: case ExprKind::kNE: case ExprKind::kLT: case ExprKind::kLE: case ExprKind::kGT:
-    case ExprKind::kGE: case ExprKind::kAnd: case ExprKind::kOr:
+    case ExprKind::kAdd:
+    case ExprKind::kSub:
+    case ExprKind::kMul:
+    case ExprKind::kDiv:
+    case ExprKind::kMod:
+    case ExprKind::kFloorDiv:
+    case ExprKind::kFloorMod:
+    case ExprKind::kMin:
+    case ExprKind::kMax:
+    case ExprKind::kEQ:
+    case ExprKind::kNE:
+    case ExprKind::kLT:
+    case ExprKind::kLE:
+    case ExprKind::kGT:
+    case ExprKind::kGE:
+    case ExprKind::kAnd:
+    case ExprKind::kOr:
       return PrintBinary(static_cast<const tir::BinaryNode*>(expr.get()), context);
     case ExprKind::kNot: {
       if (static_cast<const tir::NotNode*>(expr.get())->a->kind == ExprKind::kIntImm) {
@@ -353,7 +416,8 @@ void Printer::Prim(const PrimExpr& expr, Precedence context) {
       Joined(shuffle->indices, [&](const PrimExpr& item) { Prim(item); });
       return Put("])");
     }
-    case ExprKind::kCall: return PrintIntrinsic(static_cast<const tir::CallNode*>(expr.get()), context);
+    case ExprKind::kCall:
+      return PrintIntrinsic(static_cast<const tir::CallNode*>(expr.get()), context);
     case ExprKind::kBufferLoad: {
       const auto* load = static_cast<const tir::BufferLoadNode*>(expr.get());
       BufferName(load->buffer);
@@ -386,7 +450,8 @@ void Printer::Prim(const PrimExpr& expr, Precedence context) {
 
 void Printer::SignatureDim(const PrimExpr& dim) {
   if (dim->kind == ExprKind::kIntImm) return Prim(dim);
-  if (dim->kind == ExprKind::kVar && (dim->dtype == DataType::Int(64) || names_.Find(dim.get()) != nullptr)) return Prim(dim);
+  if (dim->kind == ExprKind::kVar && (dim->dtype == DataType::Int(64) || names_.Find(dim.get()) != nullptr))
+    return Prim(dim);
   bool known = true;
   PostOrderVisit(dim, [&](const PrimExpr& node) {
     if (node->kind == ExprKind::kVar) {

@@ -34,13 +34,16 @@ void Printer::SpanComment(const Span& span) {
 
 void Printer::Function(const BaseFunc& func, const std::string& name) {
   switch (func->kind) {
-    case RelaxKind::kPrimFunc: return PrimFunction(Downcast<tir::PrimFunc>(func), name);
-    case RelaxKind::kFunction: return RelaxFunction(Downcast<relax::Function>(func), name);
+    case RelaxKind::kPrimFunc:
+      return PrimFunction(Downcast<tir::PrimFunc>(func), name);
+    case RelaxKind::kFunction:
+      return RelaxFunction(Downcast<relax::Function>(func), name);
     case RelaxKind::kExternFunc:
       Put(name);
       Put(" = ");
       return Relax(func);
-    default: DEUTERON_THROW(InternalError) << "a module holds something that is no function";
+    default:
+      DEUTERON_THROW(InternalError) << "a module holds something that is no function";
   }
 }
 
@@ -169,8 +172,8 @@ void Printer::Metadata() {
     } else if (options_.elide_constants_over >= 0 && bytes > options_.elide_constants_over) {
       Put("\"data\": None");
     } else {
-      const char* data = static_cast<const char*>(constant->data.data_ptr()) +
-                         constant->data.GetDLTensorPtr()->byte_offset;
+      const char* data =
+          static_cast<const char*>(constant->data.data_ptr()) + constant->data.GetDLTensorPtr()->byte_offset;
       Put("\"data\": \"");
       AppendBase64(std::string_view(data, static_cast<size_t>(bytes)), &text_);
       Put('"');
@@ -192,7 +195,8 @@ std::string Print(const ObjectRef& node, const PrintOptions& options) {
   Printer printer(options);
   printer.Node(node);
   std::string text = printer.Finish();
-  const bool is_top_level = node.defined() && (node.as<IRModuleNode>() != nullptr || (node.as<BaseFuncNode>() != nullptr));
+  const bool is_top_level =
+      node.defined() && (node.as<IRModuleNode>() != nullptr || (node.as<BaseFuncNode>() != nullptr));
   if (!is_top_level) return text;
   if (options.header) {
     text.insert(0,

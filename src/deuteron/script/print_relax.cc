@@ -41,7 +41,8 @@ void Printer::Relax(const RelaxExpr& expr) {
       uses_cls_ = true;
       Put("cls.");
       return Put(Identifier(View(static_cast<const GlobalVarNode*>(expr.get())->name_hint)));
-    case RelaxKind::kConstant: return PrintConstant(static_cast<const relax::ConstantNode*>(expr.get()));
+    case RelaxKind::kConstant:
+      return PrintConstant(static_cast<const relax::ConstantNode*>(expr.get()));
     case RelaxKind::kTuple: {
       const auto* tuple = static_cast<const relax::TupleNode*>(expr.get());
       if (tuple->fields.empty()) return Put("R.tuple()");
@@ -56,13 +57,15 @@ void Printer::Relax(const RelaxExpr& expr) {
       PutInt(item->index);
       return Put(']');
     }
-    case RelaxKind::kCall: return PrintCall(static_cast<const relax::CallNode*>(expr.get()));
+    case RelaxKind::kCall:
+      return PrintCall(static_cast<const relax::CallNode*>(expr.get()));
     case RelaxKind::kShapeExpr: {
       Put("R.shape([");
       Joined(static_cast<const relax::ShapeExprNode*>(expr.get())->values, [&](const PrimExpr& dim) { Prim(dim); });
       return Put("])");
     }
-    case RelaxKind::kPrimValue: return Prim(static_cast<const relax::PrimValueNode*>(expr.get())->value);
+    case RelaxKind::kPrimValue:
+      return Prim(static_cast<const relax::PrimValueNode*>(expr.get())->value);
     case RelaxKind::kStringImm:
       Put("R.str(");
       Quoted(View(static_cast<const relax::StringImmNode*>(expr.get())->value));
@@ -91,8 +94,10 @@ void Printer::Relax(const RelaxExpr& expr) {
       const relax::Var result("result", Type());
       return PrintIf(result, static_cast<const relax::IfNode*>(expr.get()));
     }
-    case RelaxKind::kFunction: return RelaxFunction(Downcast<relax::Function>(expr), "function");
-    case RelaxKind::kPrimFunc: return PrimFunction(Downcast<tir::PrimFunc>(expr), "function");
+    case RelaxKind::kFunction:
+      return RelaxFunction(Downcast<relax::Function>(expr), "function");
+    case RelaxKind::kPrimFunc:
+      return PrimFunction(Downcast<tir::PrimFunc>(expr), "function");
   }
   DEUTERON_UNREACHABLE();
 }

@@ -227,7 +227,8 @@ void Printer::PrintStmt(const Stmt& stmt) {
       if (!bare) Put(')');
       return;
     }
-    case StmtKind::kFor: return PrintFor(static_cast<const tir::ForNode*>(stmt.get()));
+    case StmtKind::kFor:
+      return PrintFor(static_cast<const tir::ForNode*>(stmt.get()));
     case StmtKind::kWhile: {
       const auto* op = static_cast<const tir::WhileNode*>(stmt.get());
       Line();
@@ -256,7 +257,8 @@ void Printer::PrintStmt(const Stmt& stmt) {
       const Array<PrimExpr> values = block->iter_vars.Map([](const IterVar& iter) { return PrimExpr(iter->var); });
       return PrintStmt(tir::SBlockRealize(values, True(), GetRef<tir::SBlock>(block)));
     }
-    case StmtKind::kSBlockRealize: return PrintRealize(static_cast<const tir::SBlockRealizeNode*>(stmt.get()));
+    case StmtKind::kSBlockRealize:
+      return PrintRealize(static_cast<const tir::SBlockRealizeNode*>(stmt.get()));
   }
   DEUTERON_UNREACHABLE();
 }
@@ -294,11 +296,21 @@ void Printer::PrintFor(const tir::ForNode* loop) {
     const size_t targets = text_.size();
     Put(" in ");
     switch (loop->loop_kind()) {
-      case tir::ForKind::kSerial: Put(loop->annotations.empty() ? "range(" : "T.serial("); break;
-      case tir::ForKind::kParallel: Put("T.parallel("); break;
-      case tir::ForKind::kVectorized: Put("T.vectorized("); break;
-      case tir::ForKind::kUnrolled: Put("T.unroll("); break;
-      case tir::ForKind::kThreadBinding: Put("T.thread_binding("); break;
+      case tir::ForKind::kSerial:
+        Put(loop->annotations.empty() ? "range(" : "T.serial(");
+        break;
+      case tir::ForKind::kParallel:
+        Put("T.parallel(");
+        break;
+      case tir::ForKind::kVectorized:
+        Put("T.vectorized(");
+        break;
+      case tir::ForKind::kUnrolled:
+        Put("T.unroll(");
+        break;
+      case tir::ForKind::kThreadBinding:
+        Put("T.thread_binding(");
+        break;
     }
     if (!IsZero(loop->min)) {
       Prim(loop->min);
@@ -377,10 +389,18 @@ void Printer::BlockSignature(const tir::SBlockRealizeNode* realize) {
     const IterVar& iter = block->iter_vars[i];
     const size_t target = text_.size();
     switch (iter->type()) {
-      case IterVarType::kSpatial: Put(" = T.axis.spatial("); break;
-      case IterVarType::kReduce: Put(" = T.axis.reduce("); break;
-      case IterVarType::kOpaque: Put(" = T.axis.opaque("); break;
-      case IterVarType::kThread: Put(" = T.axis.thread("); break;
+      case IterVarType::kSpatial:
+        Put(" = T.axis.spatial(");
+        break;
+      case IterVarType::kReduce:
+        Put(" = T.axis.reduce(");
+        break;
+      case IterVarType::kOpaque:
+        Put(" = T.axis.opaque(");
+        break;
+      case IterVarType::kThread:
+        Put(" = T.axis.thread(");
+        break;
     }
     if (IsZero(iter->dom->min)) {
       Prim(iter->dom->extent);

@@ -22,7 +22,19 @@ using tir::Range;
 
 /// Binding strength of Python's operators, weakest first.
 enum class Precedence : uint8_t {
-  kNone, kOr, kAnd, kNot, kCompare, kBitOr, kBitXor, kBitAnd, kShift, kSum, kProduct, kUnary, kAtom,
+  kNone,
+  kOr,
+  kAnd,
+  kNot,
+  kCompare,
+  kBitOr,
+  kBitXor,
+  kBitAnd,
+  kShift,
+  kSum,
+  kProduct,
+  kUnary,
+  kAtom,
 };
 
 class Printer {

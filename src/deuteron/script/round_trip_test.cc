@@ -1,4 +1,6 @@
 /// Every module under testdata/ and tests/text reads back as it was printed, and prints as it was read.
+#include "deuteron/script/round_trip.h"
+
 #include <gtest/gtest.h>
 
 #include <filesystem>
@@ -7,7 +9,6 @@
 
 #include "deuteron/script/parser.h"
 #include "deuteron/script/printer.h"
-#include "deuteron/script/round_trip.h"
 #include "deuteron/support/host_tensor.h"
 
 namespace deuteron::script {
@@ -73,7 +74,9 @@ TEST(Weights, StandByName) {
   options.weights = &weights;
   const std::string text = Print(module, options);
   ASSERT_EQ(weights.size(), 1U);
-  EXPECT_NE(text.find("{\"dtype\": \"uint8\", \"shape\": [3], \"tensor\": \"" + weights[0].first + "\"}"), std::string::npos) << text;
+  EXPECT_NE(text.find("{\"dtype\": \"uint8\", \"shape\": [3], \"tensor\": \"" + weights[0].first + "\"}"),
+            std::string::npos)
+      << text;
   EXPECT_TRUE(StructurallyEqual(ParseModule(text, "t.py", &weights), module));
   EXPECT_NE(WeightsError(text, nullptr).find("--weights FILE"), std::string::npos);
   const NamedTensors others = {{"other", weights[0].second}};
@@ -85,9 +88,11 @@ TEST(Weights, StandByName) {
 TEST(RoundTrip, KeepsWhatReadersWouldSimplify) {
   const std::string text =
       "@I.ir_module\nclass Module:\n    @T.prim_func(private=True, s_tir=True)\n"
-      "    def f(A: T.Buffer((4, \"m\"), \"float32\"), k: T.int32):\n        m = T.int32()\n        # with T.sblock(\"root\"):\n"
+      "    def f(A: T.Buffer((4, \"m\"), \"float32\"), k: T.int32):\n        m = T.int32()\n        # with "
+      "T.sblock(\"root\"):\n"
       "        x: T.let[T.int32] = T.Add(k, 0)\n"
-      "        A[T.Mul(1, x), T.Min(k, k)] = T.float32(0.1) + T.Mul(T.float32(0.10000000149011612), T.float32(\"inf\"))";
+      "        A[T.Mul(1, x), T.Min(k, k)] = T.float32(0.1) + T.Mul(T.float32(0.10000000149011612), "
+      "T.float32(\"inf\"))";
   const IRModule module = ParseModule(text + "\n");
   EXPECT_EQ(Print(module, {.header = false}), text + "\n");
   CheckRoundTrip(module);

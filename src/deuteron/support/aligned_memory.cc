@@ -1,5 +1,5 @@
-/// Outputs are allocated anew by each Run and often freed soon after; the system would map, fault in and zero their pages
-/// each time, which costs as much as a memory-bound kernel. So large blocks are recycled.
+/// Outputs are allocated anew by each Run and often freed soon after; the system would map, fault in and zero their
+/// pages each time, which costs as much as a memory-bound kernel. So large blocks are recycled.
 #include "deuteron/support/aligned_memory.h"
 
 #include <sys/mman.h>

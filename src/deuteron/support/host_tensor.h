@@ -14,8 +14,8 @@ namespace deuteron {
 inline constexpr size_t kTensorAlignment = 64;
 
 /// An uninitialised, contiguous tensor on the CPU, aligned to kTensorAlignment. An InternalError if its
-/// size in bytes overflows (callers check shapes that come from outside by `CheckedByteSize`), a UsageError if the memory
-/// cannot be had.
+/// size in bytes overflows (callers check shapes that come from outside by `CheckedByteSize`), a UsageError if the
+/// memory cannot be had.
 tvm::ffi::Tensor EmptyHostTensor(const std::vector<int64_t>& shape, DLDataType dtype);
 
 /// A tensor over memory that belongs to `owner`, which it keeps alive. `data` is aligned to the element at

@@ -61,11 +61,16 @@ std::string FormatDescr(DLDataType dtype) {
   const std::string bytes = std::to_string((dtype.bits + 7) / 8);
   const std::string order = dtype.bits <= 8 ? "|" : "<";
   switch (dtype.code) {
-    case kDLBool: return "|b1";
-    case kDLInt: return order + "i" + bytes;
-    case kDLUInt: return order + "u" + bytes;
-    case kDLFloat: return order + "f" + bytes;
-    default: return order + "V" + bytes;
+    case kDLBool:
+      return "|b1";
+    case kDLInt:
+      return order + "i" + bytes;
+    case kDLUInt:
+      return order + "u" + bytes;
+    case kDLFloat:
+      return order + "f" + bytes;
+    default:
+      return order + "V" + bytes;
   }
 }
 
@@ -155,8 +160,8 @@ void WriteNpy(const std::string& path, const tvm::ffi::Tensor& tensor) {
     extents.push_back(tensor.size(axis));
     shape += std::to_string(extents.back()) + (tensor.ndim() == 1 ? "," : axis + 1 < tensor.ndim() ? ", " : "");
   }
-  std::string header = "{'descr': '" + FormatDescr(tensor.dtype()) + "', 'fortran_order': False, 'shape': " +
-                       shape + "), }";
+  std::string header =
+      "{'descr': '" + FormatDescr(tensor.dtype()) + "', 'fortran_order': False, 'shape': " + shape + "), }";
   // The data begins at a multiple of 64 bytes.
   header.append(63 - (10 + header.size()) % 64, ' ');
   header += '\n';

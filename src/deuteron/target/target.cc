@@ -59,10 +59,18 @@ int64_t UsableThreads() {
 /// The kernel's names of CPU flags, where they are not LLVM's.
 std::string FeatureOfFlag(std::string flag) {
   static const std::map<std::string, std::string> renamed = {
-      {"sse4_1", "sse4.1"},         {"sse4_2", "sse4.2"},           {"pni", "sse3"},
-      {"abm", "lzcnt"},             {"pclmulqdq", "pclmul"},        {"lahf_lm", "sahf"},
-      {"avx_vnni", "avxvnni"},      {"avx512_vnni", "avx512vnni"},  {"avx512_bf16", "avx512bf16"},
-      {"avx512_fp16", "avx512fp16"}, {"avx512_vbmi2", "avx512vbmi2"}, {"avx512_bitalg", "avx512bitalg"},
+      {"sse4_1", "sse4.1"},
+      {"sse4_2", "sse4.2"},
+      {"pni", "sse3"},
+      {"abm", "lzcnt"},
+      {"pclmulqdq", "pclmul"},
+      {"lahf_lm", "sahf"},
+      {"avx_vnni", "avxvnni"},
+      {"avx512_vnni", "avx512vnni"},
+      {"avx512_bf16", "avx512bf16"},
+      {"avx512_fp16", "avx512fp16"},
+      {"avx512_vbmi2", "avx512vbmi2"},
+      {"avx512_bitalg", "avx512bitalg"},
       {"avx512_vpopcntdq", "avx512vpopcntdq"},
   };
   const auto it = renamed.find(flag);
@@ -72,10 +80,15 @@ std::string FeatureOfFlag(std::string flag) {
 std::vector<std::string> HostFeatures() {
   // Only what changes the code that is generated here.
   static const char* const kUseful[] = {
-      "sse3",     "ssse3",    "sse4.1",   "sse4.2",     "popcnt",      "avx",         "avx2",
-      "fma",      "f16c",     "bmi",      "bmi1",       "bmi2",        "lzcnt",       "movbe",
-      "avx512f",  "avx512bw", "avx512cd", "avx512dq",   "avx512vl",    "avx512vnni",  "avx512bf16",
-      "avx512fp16", "avxvnni", "avx512vbmi", "avx512vbmi2", "avx512bitalg", "avx512vpopcntdq",
+      "sse3",        "ssse3",        "sse4.1",
+      "sse4.2",      "popcnt",       "avx",
+      "avx2",        "fma",          "f16c",
+      "bmi",         "bmi1",         "bmi2",
+      "lzcnt",       "movbe",        "avx512f",
+      "avx512bw",    "avx512cd",     "avx512dq",
+      "avx512vl",    "avx512vnni",   "avx512bf16",
+      "avx512fp16",  "avxvnni",      "avx512vbmi",
+      "avx512vbmi2", "avx512bitalg", "avx512vpopcntdq",
   };
   std::vector<std::string> features;
   std::ifstream cpuinfo("/proc/cpuinfo");
@@ -96,13 +109,12 @@ std::vector<std::string> HostFeatures() {
 }
 
 int64_t VectorBits(const Target& target) {
-  if (target.HasFeature("avx512f") || target.cpu == "x86-64-v4" || target.cpu == "znver4" ||
-      target.cpu == "znver5" || target.cpu == "skylake-avx512" || target.cpu == "icelake-server" ||
-      target.cpu == "sapphirerapids") {
+  if (target.HasFeature("avx512f") || target.cpu == "x86-64-v4" || target.cpu == "znver4" || target.cpu == "znver5" ||
+      target.cpu == "skylake-avx512" || target.cpu == "icelake-server" || target.cpu == "sapphirerapids") {
     return 512;
   }
-  if (target.HasFeature("avx") || target.cpu == "x86-64-v3" || target.cpu == "haswell" ||
-      target.cpu == "skylake" || target.cpu.rfind("znver", 0) == 0) {
+  if (target.HasFeature("avx") || target.cpu == "x86-64-v3" || target.cpu == "haswell" || target.cpu == "skylake" ||
+      target.cpu.rfind("znver", 0) == 0) {
     return 256;
   }
   return 128;

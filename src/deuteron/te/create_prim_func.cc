@@ -45,8 +45,8 @@ class BodyRewriter : public ExprMutator {
   }
   PrimExpr VisitProducerLoad_(const ProducerLoadNode* op) override {
     const auto it = buffers_.find(KeyOf(Downcast<Tensor>(op->producer)));
-    DEUTERON_CHECK(it != buffers_.end())
-        << "tensor " << Downcast<Tensor>(op->producer)->op->name << " is read but not an argument";
+    DEUTERON_CHECK(it != buffers_.end()) << "tensor " << Downcast<Tensor>(op->producer)->op->name
+                                         << " is read but not an argument";
     return BufferLoad(it->second, VisitExprs(op->indices), op->span);
   }
 
@@ -254,8 +254,8 @@ class FuncBuilder {
         sources.push_back(rewriter.VisitExpr(source));
         reads.VisitExpr(sources.back());
       }
-      DEUTERON_CHECK(sources.size() == outputs.size()) << "reduction " << op->name << " of "
-                                                       << sources.size() << " values into " << outputs.size();
+      DEUTERON_CHECK(sources.size() == outputs.size())
+          << "reduction " << op->name << " of " << sources.size() << " values into " << outputs.size();
       std::tie(init, body) = ReductionBody(reduce, sources, outputs, indices);
     } else {
       Array<Stmt> stores;
@@ -269,8 +269,8 @@ class FuncBuilder {
 
     Array<BufferRegion> writes;
     for (const Buffer& output : outputs) writes.push_back(BufferRegion::Point(output, indices));
-    SBlock block(std::move(iter_vars), reads.Regions(), std::move(writes),
-                 UniqueBlockName(std::string(op->name)), std::move(body), std::move(init), {}, op->attrs);
+    SBlock block(std::move(iter_vars), reads.Regions(), std::move(writes), UniqueBlockName(std::string(op->name)),
+                 std::move(body), std::move(init), {}, op->attrs);
     Stmt nest = SBlockRealize(std::move(iter_values), True(), std::move(block));
     for (size_t i = axes.size(); i-- > 0;) {
       nest = For(loop_vars[i], axes[i]->dom->min, axes[i]->dom->extent, ForKind::kSerial, std::move(nest));

@@ -83,10 +83,8 @@ Tensor Compute(const Array<PrimExpr>& shape, const std::function<PrimExpr(const 
       axis_names)[0];
 }
 
-Array<Tensor> ComputeMany(const Array<PrimExpr>& shape,
-                          const std::function<Array<PrimExpr>(const Array<Var>&)>& body,
-                          const std::string& name, Map<String, Any> attrs,
-                          const std::vector<std::string>& axis_names) {
+Array<Tensor> ComputeMany(const Array<PrimExpr>& shape, const std::function<Array<PrimExpr>(const Array<Var>&)>& body,
+                          const std::string& name, Map<String, Any> attrs, const std::vector<std::string>& axis_names) {
   const Array<PrimExpr> extents = AsInt64(shape);
   Array<IterVar> axes = SpatialAxes(extents, axis_names);
   Array<Var> vars;
@@ -135,8 +133,8 @@ PrimExpr Sum(PrimExpr source, const Array<IterVar>& axis) {
 }
 PrimExpr Prod(PrimExpr source, const Array<IterVar>& axis) {
   PrimExpr one = MakeConst(source.dtype(), 1);
-  return ReduceBy([](PrimExpr a, PrimExpr b) { return std::move(a) * std::move(b); }, std::move(one),
-                  std::move(source), axis);
+  return ReduceBy([](PrimExpr a, PrimExpr b) { return std::move(a) * std::move(b); }, std::move(one), std::move(source),
+                  axis);
 }
 PrimExpr MaxReduce(PrimExpr source, const Array<IterVar>& axis) {
   PrimExpr least = MinValue(source.dtype());
@@ -145,8 +143,8 @@ PrimExpr MaxReduce(PrimExpr source, const Array<IterVar>& axis) {
 }
 PrimExpr MinReduce(PrimExpr source, const Array<IterVar>& axis) {
   PrimExpr greatest = MaxValue(source.dtype());
-  return ReduceBy([](PrimExpr a, PrimExpr b) { return Min(std::move(a), std::move(b)); },
-                  std::move(greatest), std::move(source), axis);
+  return ReduceBy([](PrimExpr a, PrimExpr b) { return Min(std::move(a), std::move(b)); }, std::move(greatest),
+                  std::move(source), axis);
 }
 
 namespace {

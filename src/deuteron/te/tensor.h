@@ -81,9 +81,8 @@ Tensor Compute(const Array<PrimExpr>& shape, const std::function<PrimExpr(const 
                const std::vector<std::string>& axis_names = {});
 /// Several outputs of one shape from one loop nest.
 Array<Tensor> ComputeMany(const Array<PrimExpr>& shape,
-                          const std::function<Array<PrimExpr>(const Array<tir::Var>&)>& body,
-                          const std::string& name, Map<String, Any> attrs = {},
-                          const std::vector<std::string>& axis_names = {});
+                          const std::function<Array<PrimExpr>(const Array<tir::Var>&)>& body, const std::string& name,
+                          Map<String, Any> attrs = {}, const std::vector<std::string>& axis_names = {});
 
 /// Outputs that are written by statements: loops with an order, data-dependent stores. `body` gets the buffers of
 /// `inputs` (which must not be ScalarTensors) and of the outputs, and iterators over `spatial` that may run in any

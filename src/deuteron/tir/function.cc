@@ -26,8 +26,7 @@ PrimFunc::PrimFunc(Array<Var> params, Map<Var, Buffer> buffer_map, Stmt body, Di
   data_ = std::move(node);
 }
 
-PrimFunc PrimFunc::FromBuffers(const Array<Buffer>& buffers, const Array<Var>& scalars, Stmt body,
-                               DictAttrs attrs) {
+PrimFunc PrimFunc::FromBuffers(const Array<Buffer>& buffers, const Array<Var>& scalars, Stmt body, DictAttrs attrs) {
   Array<Var> params;
   Map<Var, Buffer> buffer_map;
   for (const Buffer& buffer : buffers) {

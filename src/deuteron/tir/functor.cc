@@ -4,25 +4,33 @@ namespace deuteron::tir {
 namespace {
 
 /// Calls `VisitX_` for the class of `stmt`: the one switch that both functors share.
-#define DEUTERON_DISPATCH(stmt)                                                                          \
-  switch ((stmt)->kind) {                                                                                \
-    case StmtKind::kBind: return VisitBind_(static_cast<const BindNode*>((stmt).get()));                 \
-    case StmtKind::kAssert: return VisitAssert_(static_cast<const AssertStmtNode*>((stmt).get()));       \
-    case StmtKind::kBufferStore:                                                                         \
-      return VisitBufferStore_(static_cast<const BufferStoreNode*>((stmt).get()));                       \
-    case StmtKind::kAllocBuffer:                                                                         \
-      return VisitAllocBuffer_(static_cast<const AllocBufferNode*>((stmt).get()));                       \
-    case StmtKind::kSeq: return VisitSeq_(static_cast<const SeqStmtNode*>((stmt).get()));                \
-    case StmtKind::kIfThenElse:                                                                          \
-      return VisitIfThenElse_(static_cast<const IfThenElseNode*>((stmt).get()));                         \
-    case StmtKind::kEvaluate: return VisitEvaluate_(static_cast<const EvaluateNode*>((stmt).get()));     \
-    case StmtKind::kFor: return VisitFor_(static_cast<const ForNode*>((stmt).get()));                    \
-    case StmtKind::kWhile: return VisitWhile_(static_cast<const WhileNode*>((stmt).get()));              \
-    case StmtKind::kAttr: return VisitAttr_(static_cast<const AttrStmtNode*>((stmt).get()));             \
-    case StmtKind::kSBlock: return VisitSBlock_(static_cast<const SBlockNode*>((stmt).get()));           \
-    case StmtKind::kSBlockRealize:                                                                       \
-      return VisitSBlockRealize_(static_cast<const SBlockRealizeNode*>((stmt).get()));                   \
-  }                                                                                                      \
+#define DEUTERON_DISPATCH(stmt)                                                        \
+  switch ((stmt)->kind) {                                                              \
+    case StmtKind::kBind:                                                              \
+      return VisitBind_(static_cast<const BindNode*>((stmt).get()));                   \
+    case StmtKind::kAssert:                                                            \
+      return VisitAssert_(static_cast<const AssertStmtNode*>((stmt).get()));           \
+    case StmtKind::kBufferStore:                                                       \
+      return VisitBufferStore_(static_cast<const BufferStoreNode*>((stmt).get()));     \
+    case StmtKind::kAllocBuffer:                                                       \
+      return VisitAllocBuffer_(static_cast<const AllocBufferNode*>((stmt).get()));     \
+    case StmtKind::kSeq:                                                               \
+      return VisitSeq_(static_cast<const SeqStmtNode*>((stmt).get()));                 \
+    case StmtKind::kIfThenElse:                                                        \
+      return VisitIfThenElse_(static_cast<const IfThenElseNode*>((stmt).get()));       \
+    case StmtKind::kEvaluate:                                                          \
+      return VisitEvaluate_(static_cast<const EvaluateNode*>((stmt).get()));           \
+    case StmtKind::kFor:                                                               \
+      return VisitFor_(static_cast<const ForNode*>((stmt).get()));                     \
+    case StmtKind::kWhile:                                                             \
+      return VisitWhile_(static_cast<const WhileNode*>((stmt).get()));                 \
+    case StmtKind::kAttr:                                                              \
+      return VisitAttr_(static_cast<const AttrStmtNode*>((stmt).get()));               \
+    case StmtKind::kSBlock:                                                            \
+      return VisitSBlock_(static_cast<const SBlockNode*>((stmt).get()));               \
+    case StmtKind::kSBlockRealize:                                                     \
+      return VisitSBlockRealize_(static_cast<const SBlockRealizeNode*>((stmt).get())); \
+  }                                                                                    \
   DEUTERON_UNREACHABLE()
 
 }  // namespace
@@ -115,8 +123,7 @@ Stmt StmtExprMutator::VisitIfThenElse_(const IfThenElseNode* op) {
   PrimExpr condition = VisitExpr(op->condition);
   Stmt then_case = VisitStmt(op->then_case);
   Stmt else_case = op->else_case.defined() ? VisitStmt(op->else_case) : Stmt();
-  if (condition.same_as(op->condition) && then_case.same_as(op->then_case) &&
-      else_case.same_as(op->else_case)) {
+  if (condition.same_as(op->condition) && then_case.same_as(op->then_case) && else_case.same_as(op->else_case)) {
     return GetRef<Stmt>(op);
   }
   return IfThenElse(std::move(condition), std::move(then_case), std::move(else_case), op->span);
@@ -131,8 +138,8 @@ Stmt StmtExprMutator::VisitFor_(const ForNode* op) {
   PrimExpr extent = VisitExpr(op->extent);
   Stmt body = VisitStmt(op->body);
   if (min.same_as(op->min) && extent.same_as(op->extent) && body.same_as(op->body)) return GetRef<Stmt>(op);
-  return For(op->loop_var, std::move(min), std::move(extent), op->loop_kind(), std::move(body),
-             op->thread_tag, op->annotations, op->span);
+  return For(op->loop_var, std::move(min), std::move(extent), op->loop_kind(), std::move(body), op->thread_tag,
+             op->annotations, op->span);
 }
 Stmt StmtExprMutator::VisitWhile_(const WhileNode* op) {
   PrimExpr condition = VisitExpr(op->condition);
@@ -162,18 +169,15 @@ Stmt StmtExprMutator::VisitSBlock_(const SBlockNode* op) {
     PrimExpr min = VisitExpr(iter->dom->min);
     PrimExpr extent = VisitExpr(iter->dom->extent);
     if (min.same_as(iter->dom->min) && extent.same_as(iter->dom->extent)) return iter;
-    return IterVar(Range::FromMinExtent(std::move(min), std::move(extent)), iter->var, iter->type(),
-                   iter->thread_tag);
+    return IterVar(Range::FromMinExtent(std::move(min), std::move(extent)), iter->var, iter->type(), iter->thread_tag);
   });
-  Array<Buffer> alloc_buffers =
-      op->alloc_buffers.Map([this](const Buffer& buffer) { return VisitBufferDef(buffer); });
+  Array<Buffer> alloc_buffers = op->alloc_buffers.Map([this](const Buffer& buffer) { return VisitBufferDef(buffer); });
   Array<BufferRegion> reads = op->reads.Map([this](const BufferRegion& r) { return VisitRegion(r); });
   Array<BufferRegion> writes = op->writes.Map([this](const BufferRegion& r) { return VisitRegion(r); });
   Stmt init = op->init.defined() ? VisitStmt(op->init) : Stmt();
   Stmt body = VisitStmt(op->body);
-  if (iter_vars.same_as(op->iter_vars) && alloc_buffers.same_as(op->alloc_buffers) &&
-      reads.same_as(op->reads) && writes.same_as(op->writes) && init.same_as(op->init) &&
-      body.same_as(op->body)) {
+  if (iter_vars.same_as(op->iter_vars) && alloc_buffers.same_as(op->alloc_buffers) && reads.same_as(op->reads) &&
+      writes.same_as(op->writes) && init.same_as(op->init) && body.same_as(op->body)) {
     return GetRef<Stmt>(op);
   }
   return SBlock(std::move(iter_vars), std::move(reads), std::move(writes), op->name_hint, std::move(body),
@@ -298,8 +302,7 @@ class DefRenewer : public StmtExprMutator {
     return StmtExprMutator::VisitSBlock_(renewed.get());
   }
   Buffer VisitBufferDef(const Buffer& buffer) override {
-    Buffer renewed(buffer->name, buffer->dtype, VisitExprs(buffer->shape), buffer->scope,
-                   VisitExprs(buffer->strides));
+    Buffer renewed(buffer->name, buffer->dtype, VisitExprs(buffer->shape), buffer->scope, VisitExprs(buffer->strides));
     buffer_remap_[buffer] = renewed;
     return renewed;
   }
@@ -317,8 +320,7 @@ BufferRegion Substitute(const BufferRegion& region, const VarMap& values) {
   return StmtSubstituter(values).VisitRegion(region);
 }
 Range Substitute(const Range& range, const VarMap& values) {
-  return Range::FromMinExtent(deuteron::Substitute(range->min, values),
-                              deuteron::Substitute(range->extent, values));
+  return Range::FromMinExtent(deuteron::Substitute(range->min, values), deuteron::Substitute(range->extent, values));
 }
 void PostOrderVisit(const Stmt& stmt, const std::function<void(const ObjectRef&)>& visit) {
   StmtPostOrder(visit).VisitStmt(stmt);

@@ -8,18 +8,10 @@
 namespace deuteron::tir {
 namespace {
 
-constexpr Intrinsic FloatUnary(std::string_view name) {
-  return {name, IntrinKind::kFloatUnary, 1, true, true};
-}
-constexpr Intrinsic FloatBinary(std::string_view name) {
-  return {name, IntrinKind::kFloatBinary, 2, true, true};
-}
-constexpr Intrinsic Predicate(std::string_view name) {
-  return {name, IntrinKind::kPredicate, 1, true, true};
-}
-constexpr Intrinsic IntegerBinary(std::string_view name) {
-  return {name, IntrinKind::kIntegerBinary, 2, true, true};
-}
+constexpr Intrinsic FloatUnary(std::string_view name) { return {name, IntrinKind::kFloatUnary, 1, true, true}; }
+constexpr Intrinsic FloatBinary(std::string_view name) { return {name, IntrinKind::kFloatBinary, 2, true, true}; }
+constexpr Intrinsic Predicate(std::string_view name) { return {name, IntrinKind::kPredicate, 1, true, true}; }
+constexpr Intrinsic IntegerBinary(std::string_view name) { return {name, IntrinKind::kIntegerBinary, 2, true, true}; }
 
 constexpr Intrinsic kTable[] = {
     FloatUnary("tir.exp"),
@@ -85,8 +77,8 @@ constexpr Intrinsic kTable[] = {
 std::span<const Intrinsic> AllIntrinsics() { return kTable; }
 
 const Intrinsic* FindIntrinsicInfo(std::string_view name) {
-  const auto* it = std::find_if(std::begin(kTable), std::end(kTable),
-                                [name](const Intrinsic& entry) { return entry.name == name; });
+  const auto* it =
+      std::find_if(std::begin(kTable), std::end(kTable), [name](const Intrinsic& entry) { return entry.name == name; });
   return it == std::end(kTable) ? nullptr : it;
 }
 

@@ -12,10 +12,10 @@
 namespace deuteron::tir {
 
 enum class IntrinKind : uint8_t {
-  kFloatUnary,   ///< float → float of the same type
-  kFloatBinary,  ///< two floats → float
-  kFloatTernary, ///< fma
-  kPredicate,    ///< float → bool
+  kFloatUnary,    ///< float → float of the same type
+  kFloatBinary,   ///< two floats → float
+  kFloatTernary,  ///< fma
+  kPredicate,     ///< float → bool
   kIntegerUnary,
   kIntegerBinary,
   kAnyUnary,     ///< abs: integers and floats

@@ -33,9 +33,7 @@ void IfThenElseNode::RegisterReflection() {
       .def_ro("then_case", &IfThenElseNode::then_case)
       .def_ro("else_case", &IfThenElseNode::else_case);
 }
-void EvaluateNode::RegisterReflection() {
-  refl::ObjectDef<EvaluateNode>().def_ro("value", &EvaluateNode::value);
-}
+void EvaluateNode::RegisterReflection() { refl::ObjectDef<EvaluateNode>().def_ro("value", &EvaluateNode::value); }
 void ForNode::RegisterReflection() {
   refl::ObjectDef<ForNode>()
       .def_ro("loop_var", &ForNode::loop_var, Def())

@@ -22,8 +22,8 @@ AssertStmt::AssertStmt(PrimExpr condition, String message, Span span) {
 
 BufferStore::BufferStore(Buffer buffer, PrimExpr value, Array<PrimExpr> indices, Span span) {
   DEUTERON_CHECK(indices.size() == buffer->shape.size())
-      << "buffer " << buffer->name << " of rank " << buffer->shape.size() << " written with "
-      << indices.size() << " indices";
+      << "buffer " << buffer->name << " of rank " << buffer->shape.size() << " written with " << indices.size()
+      << " indices";
   DEUTERON_CHECK(value.dtype().element() == buffer->dtype.element())
       << "a " << value.dtype() << " stored into buffer " << buffer->name << " of " << buffer->dtype;
   auto node = make_object<BufferStoreNode>();
@@ -111,8 +111,7 @@ AttrStmt::AttrStmt(Any node_value, String attr_key, PrimExpr value, Stmt body, S
 
 BufferRegion::BufferRegion(Buffer buffer, Array<Range> region) {
   DEUTERON_CHECK(buffer->shape.size() == region.size())
-      << "region of rank " << region.size() << " of buffer " << buffer->name << " of rank "
-      << buffer->shape.size();
+      << "region of rank " << region.size() << " of buffer " << buffer->name << " of rank " << buffer->shape.size();
   auto node = make_object<BufferRegionNode>();
   node->buffer = std::move(buffer);
   node->region = std::move(region);
@@ -129,9 +128,8 @@ BufferRegion BufferRegion::Point(const Buffer& buffer, const Array<PrimExpr>& in
   }));
 }
 
-SBlock::SBlock(Array<IterVar> iter_vars, Array<BufferRegion> reads, Array<BufferRegion> writes,
-               String name_hint, Stmt body, Stmt init, Array<Buffer> alloc_buffers,
-               Map<String, Any> annotations, Span span) {
+SBlock::SBlock(Array<IterVar> iter_vars, Array<BufferRegion> reads, Array<BufferRegion> writes, String name_hint,
+               Stmt body, Stmt init, Array<Buffer> alloc_buffers, Map<String, Any> annotations, Span span) {
   auto node = make_object<SBlockNode>();
   node->iter_vars = std::move(iter_vars);
   node->reads = std::move(reads);

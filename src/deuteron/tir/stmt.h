@@ -19,8 +19,18 @@
 namespace deuteron::tir {
 
 enum class StmtKind : uint8_t {
-  kBind, kAssert, kBufferStore, kAllocBuffer, kSeq, kIfThenElse, kEvaluate, kFor, kWhile, kAttr,
-  kSBlock, kSBlockRealize,
+  kBind,
+  kAssert,
+  kBufferStore,
+  kAllocBuffer,
+  kSeq,
+  kIfThenElse,
+  kEvaluate,
+  kFor,
+  kWhile,
+  kAttr,
+  kSBlock,
+  kSBlockRealize,
 };
 
 class StmtNode : public Object {
@@ -225,9 +235,8 @@ class SBlockNode : public StmtNode {
 };
 class SBlock : public Stmt {
  public:
-  SBlock(Array<IterVar> iter_vars, Array<BufferRegion> reads, Array<BufferRegion> writes, String name_hint,
-         Stmt body, Stmt init = Stmt(), Array<Buffer> alloc_buffers = {}, Map<String, Any> annotations = {},
-         Span span = Span());
+  SBlock(Array<IterVar> iter_vars, Array<BufferRegion> reads, Array<BufferRegion> writes, String name_hint, Stmt body,
+         Stmt init = Stmt(), Array<Buffer> alloc_buffers = {}, Map<String, Any> annotations = {}, Span span = Span());
   DEUTERON_REF(SBlock, Stmt, SBlockNode);
 };
 

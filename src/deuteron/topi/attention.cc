@@ -3,8 +3,8 @@
 
 namespace deuteron::topi {
 
-te::Tensor Attention(const te::Tensor& query, const te::Tensor& key, const te::Tensor& value,
-                     const te::Tensor& bias, double scale, const PrimExpr& causal_offset) {
+te::Tensor Attention(const te::Tensor& query, const te::Tensor& key, const te::Tensor& value, const te::Tensor& bias,
+                     double scale, const PrimExpr& causal_offset) {
   const DataType accumulator = AccumulatorType(query.dtype());
   const Array<PrimExpr>& q = query.shape();
   const PrimExpr keys = key.shape()[1];
@@ -33,8 +33,7 @@ te::Tensor Attention(const te::Tensor& query, const te::Tensor& key, const te::T
   const te::Tensor output = te::Compute(
       {q[0], q[1], q[2], value.shape()[3]},
       [&](const Array<tir::Var>& i) {
-        return te::Sum(weights({i[0], i[2], i[1], t->var}) *
-                           CastTo(accumulator, value({i[0], t->var, i[2], i[3]})),
+        return te::Sum(weights({i[0], i[2], i[1], t->var}) * CastTo(accumulator, value({i[0], t->var, i[2], i[3]})),
                        {t});
       },
       "attention");

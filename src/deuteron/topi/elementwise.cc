@@ -44,34 +44,36 @@ PrimExpr BroadcastAt(const te::Tensor& x, const Array<PrimExpr>& shape, const Ar
   return x(indices);
 }
 
-te::Tensor Zip(const te::Tensor& a, const te::Tensor& b,
-               const std::function<PrimExpr(PrimExpr, PrimExpr)>& fn, const std::string& name) {
+te::Tensor Zip(const te::Tensor& a, const te::Tensor& b, const std::function<PrimExpr(PrimExpr, PrimExpr)>& fn,
+               const std::string& name) {
   const Array<PrimExpr> shape = BroadcastShape(a.shape(), b.shape());
   return te::Compute(
-      shape,
-      [&](const Array<tir::Var>& vars) { return fn(BroadcastAt(a, shape, vars), BroadcastAt(b, shape, vars)); },
+      shape, [&](const Array<tir::Var>& vars) { return fn(BroadcastAt(a, shape, vars), BroadcastAt(b, shape, vars)); },
       name, {}, NamesOfAxes(AxisNames::kAx, shape.size()));
 }
 
 te::Tensor Add(const te::Tensor& a, const te::Tensor& b) {
-  return Zip(a, b, [](PrimExpr x, PrimExpr y) { return x + y; }, "T_add");
+  return Zip(
+      a, b, [](PrimExpr x, PrimExpr y) { return x + y; }, "T_add");
 }
 te::Tensor Subtract(const te::Tensor& a, const te::Tensor& b) {
-  return Zip(a, b, [](PrimExpr x, PrimExpr y) { return x - y; }, "T_subtract");
+  return Zip(
+      a, b, [](PrimExpr x, PrimExpr y) { return x - y; }, "T_subtract");
 }
 te::Tensor Multiply(const te::Tensor& a, const te::Tensor& b) {
-  return Zip(a, b, [](PrimExpr x, PrimExpr y) { return x * y; }, "T_multiply");
+  return Zip(
+      a, b, [](PrimExpr x, PrimExpr y) { return x * y; }, "T_multiply");
 }
 te::Tensor Maximum(const te::Tensor& a, const te::Tensor& b) {
-  return Zip(a, b, [](PrimExpr x, PrimExpr y) { return Max(x, y); }, "T_maximum");
+  return Zip(
+      a, b, [](PrimExpr x, PrimExpr y) { return Max(x, y); }, "T_maximum");
 }
 te::Tensor Minimum(const te::Tensor& a, const te::Tensor& b) {
-  return Zip(a, b, [](PrimExpr x, PrimExpr y) { return Min(x, y); }, "T_minimum");
+  return Zip(
+      a, b, [](PrimExpr x, PrimExpr y) { return Min(x, y); }, "T_minimum");
 }
 
-te::Tensor ConstLike(const te::Tensor& like, double value) {
-  return te::ScalarTensor(MakeConst(like.dtype(), value));
-}
+te::Tensor ConstLike(const te::Tensor& like, double value) { return te::ScalarTensor(MakeConst(like.dtype(), value)); }
 
 DataType AccumulatorType(DataType dtype) {
   return dtype.is_float() && dtype.bits() < 32 ? DataType::Float(32, dtype.lanes()) : dtype;

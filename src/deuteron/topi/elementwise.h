@@ -16,8 +16,8 @@ std::vector<std::string> NamesOfAxes(AxisNames names, size_t count);
 Array<PrimExpr> Indices(const Array<tir::Var>& vars);
 
 /// out[i] = fn(x[i])
-te::Tensor Map(const te::Tensor& x, const std::function<PrimExpr(PrimExpr)>& fn,
-               const std::string& name = "compute", AxisNames axes = AxisNames::kI);
+te::Tensor Map(const te::Tensor& x, const std::function<PrimExpr(PrimExpr)>& fn, const std::string& name = "compute",
+               AxisNames axes = AxisNames::kI);
 
 /// The broadcast of two shapes whose compatibility type inference has proved: the dimension that is not 1.
 Array<PrimExpr> BroadcastShape(const Array<PrimExpr>& a, const Array<PrimExpr>& b);
@@ -25,8 +25,8 @@ Array<PrimExpr> BroadcastShape(const Array<PrimExpr>& a, const Array<PrimExpr>& 
 PrimExpr BroadcastAt(const te::Tensor& x, const Array<PrimExpr>& shape, const Array<tir::Var>& vars);
 
 /// out = fn(a, b), broadcast.
-te::Tensor Zip(const te::Tensor& a, const te::Tensor& b,
-               const std::function<PrimExpr(PrimExpr, PrimExpr)>& fn, const std::string& name);
+te::Tensor Zip(const te::Tensor& a, const te::Tensor& b, const std::function<PrimExpr(PrimExpr, PrimExpr)>& fn,
+               const std::string& name);
 te::Tensor Add(const te::Tensor& a, const te::Tensor& b);
 te::Tensor Subtract(const te::Tensor& a, const te::Tensor& b);
 te::Tensor Multiply(const te::Tensor& a, const te::Tensor& b);

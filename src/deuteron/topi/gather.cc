@@ -120,12 +120,11 @@ te::Tensor SliceScatter(const te::Tensor& x, const te::Tensor& src, const PrimEx
   });
 }
 
-te::Tensor Where(const te::Tensor& condition, const te::Tensor& a, const te::Tensor& b,
-                 const Array<PrimExpr>& shape) {
+te::Tensor Where(const te::Tensor& condition, const te::Tensor& a, const te::Tensor& b, const Array<PrimExpr>& shape) {
   return ComputeAx(shape, "T_where", [&](const Array<tir::Var>& vars) {
     const PrimExpr chosen = BroadcastAt(condition, shape, vars);
-    return SelectExpr(chosen.dtype().is_bool() ? chosen : CastTo(DataType::Bool(), chosen),
-                      BroadcastAt(a, shape, vars), BroadcastAt(b, shape, vars));
+    return SelectExpr(chosen.dtype().is_bool() ? chosen : CastTo(DataType::Bool(), chosen), BroadcastAt(a, shape, vars),
+                      BroadcastAt(b, shape, vars));
   });
 }
 

@@ -60,13 +60,13 @@ te::Tensor Dense(const te::Tensor& data, const te::Tensor& weight, DataType out_
       [&](const Array<tir::Var>& vars) {
         Array<PrimExpr> index(vars.begin(), vars.end() - 1);
         index.push_back(k->var);
-        return te::Sum(CastTo(out_dtype, data(index)) * CastTo(out_dtype, weight({vars[vars.size() - 1], k->var})), {k});
+        return te::Sum(CastTo(out_dtype, data(index)) * CastTo(out_dtype, weight({vars[vars.size() - 1], k->var})),
+                       {k});
       },
       "dense");
 }
 
-te::Tensor Einsum(const Array<te::Tensor>& operands, const std::vector<std::string>& terms,
-                  const std::string& output) {
+te::Tensor Einsum(const Array<te::Tensor>& operands, const std::vector<std::string>& terms, const std::string& output) {
   std::map<char, PrimExpr> extents;
   for (size_t i = 0; i < terms.size(); ++i) {
     for (size_t axis = 0; axis < terms[i].size(); ++axis) {

@@ -57,8 +57,7 @@ struct PoolSpec {
 te::Tensor MaxPool(const te::Tensor& data, const PoolSpec& spec, const Array<PrimExpr>& out_spatial);
 te::Tensor AvgPool(const te::Tensor& data, const PoolSpec& spec, const Array<PrimExpr>& out_spatial);
 /// Window o of an axis of extent n pooled to m: [o·n / m, ceil((o + 1)·n / m)).
-te::Tensor AdaptiveAvgPool(const te::Tensor& data, const std::vector<size_t>& axes,
-                           const Array<PrimExpr>& out_spatial);
+te::Tensor AdaptiveAvgPool(const te::Tensor& data, const std::vector<size_t>& axes, const Array<PrimExpr>& out_spatial);
 
 /// `exp`: what computes e^x of a value of the accumulator's type; null: the exact function.
 te::Tensor Softmax(const te::Tensor& x, size_t axis, PrimExpr (*exp)(const PrimExpr&) = nullptr);
@@ -71,8 +70,7 @@ te::Tensor LayerNorm(const te::Tensor& x, const te::Tensor& gamma, const te::Ten
 te::Tensor GroupNorm(const te::Tensor& x, const te::Tensor& gamma, const te::Tensor& beta, int64_t num_groups,
                      size_t channel_axis, const std::vector<size_t>& axes, double epsilon,
                      const std::string& name = "T_group_norm");
-te::Tensor RMSNorm(const te::Tensor& x, const te::Tensor& weight, const std::vector<size_t>& axes,
-                   double epsilon);
+te::Tensor RMSNorm(const te::Tensor& x, const te::Tensor& weight, const std::vector<size_t>& axes, double epsilon);
 struct BatchNormSpec {
   size_t axis;
   double epsilon;
@@ -90,12 +88,11 @@ te::Tensor Matmul(const te::Tensor& a, const te::Tensor& b, DataType out_dtype);
 /// Data (..., k) times weight (n, k) transposed: (..., n). Operands are cast to `out_dtype` first.
 te::Tensor Dense(const te::Tensor& data, const te::Tensor& weight, DataType out_dtype);
 /// Terms are letters, one an axis; the output's too.
-te::Tensor Einsum(const Array<te::Tensor>& operands, const std::vector<std::string>& terms,
-                  const std::string& output);
+te::Tensor Einsum(const Array<te::Tensor>& operands, const std::vector<std::string>& terms, const std::string& output);
 
 /// query (b, s, n, d), key (b, t, n, d), value (b, t, n, e), bias (null: none) broadcast to (b, n, s, t).
 /// `causal_offset`: query i sees keys up to i + offset; null: all.
-te::Tensor Attention(const te::Tensor& query, const te::Tensor& key, const te::Tensor& value,
-                     const te::Tensor& bias, double scale, const PrimExpr& causal_offset);
+te::Tensor Attention(const te::Tensor& query, const te::Tensor& key, const te::Tensor& value, const te::Tensor& bias,
+                     double scale, const PrimExpr& causal_offset);
 
 }  // namespace deuteron::topi

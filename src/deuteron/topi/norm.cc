@@ -61,11 +61,11 @@ struct Moments {
 };
 
 Moments TwoPassMoments(const Reduction& reduction, const std::string& prefix) {
-  const te::Tensor sum = reduction.Sum(prefix + "_sum", [&](const Array<PrimExpr>& all, const Array<PrimExpr>&) {
-    return reduction.Element(all);
-  });
+  const te::Tensor sum = reduction.Sum(
+      prefix + "_sum", [&](const Array<PrimExpr>& all, const Array<PrimExpr>&) { return reduction.Element(all); });
   const PrimExpr count = reduction.Count();
-  const te::Tensor mean = Map(sum, [&](PrimExpr total) { return total / count; }, prefix + "_mean", AxisNames::kAx);
+  const te::Tensor mean = Map(
+      sum, [&](PrimExpr total) { return total / count; }, prefix + "_mean", AxisNames::kAx);
   const te::Tensor squares =
       reduction.Sum(prefix + "_var_sum", [&](const Array<PrimExpr>& all, const Array<PrimExpr>& kept) {
         const PrimExpr distance = reduction.Element(all) - mean(kept);
@@ -99,8 +99,7 @@ te::Tensor LayerNorm(const te::Tensor& x, const te::Tensor& gamma, const te::Ten
 }
 
 te::Tensor GroupNorm(const te::Tensor& x, const te::Tensor& gamma, const te::Tensor& beta, int64_t num_groups,
-                     size_t channel_axis, const std::vector<size_t>& axes, double epsilon,
-                     const std::string& name) {
+                     size_t channel_axis, const std::vector<size_t>& axes, double epsilon, const std::string& name) {
   const DataType accumulator = AccumulatorType(x.dtype());
   const PrimExpr channels = x.shape()[channel_axis];
   const PrimExpr per_group = FloorDiv(channels, num_groups);
@@ -146,8 +145,8 @@ te::Tensor GroupNorm(const te::Tensor& x, const te::Tensor& gamma, const te::Ten
         std::string(x->op->name) + stage, {}, NamesOfAxes(AxisNames::kAx, stat_shape.size()));
   };
   const te::Tensor sum = reduce("_sum", [](PrimExpr element, const Array<PrimExpr>&) { return element; });
-  const te::Tensor mean =
-      Map(sum, [&](PrimExpr total) { return total / count; }, std::string(x->op->name) + "_mean", AxisNames::kAx);
+  const te::Tensor mean = Map(
+      sum, [&](PrimExpr total) { return total / count; }, std::string(x->op->name) + "_mean", AxisNames::kAx);
   const te::Tensor squares = reduce("_var_sum", [&](PrimExpr element, const Array<PrimExpr>& stat) {
     const PrimExpr distance = element - mean(stat);
     return distance * distance;
@@ -164,8 +163,8 @@ te::Tensor GroupNorm(const te::Tensor& x, const te::Tensor& gamma, const te::Ten
           }
         }
         const PrimExpr variance = squares(stat) / count;
-        PrimExpr value = (CastTo(accumulator, x(Indices(vars))) - mean(stat)) *
-                         Rsqrt(variance + MakeConst(accumulator, epsilon));
+        PrimExpr value =
+            (CastTo(accumulator, x(Indices(vars))) - mean(stat)) * Rsqrt(variance + MakeConst(accumulator, epsilon));
         if (gamma.defined()) value = value * CastTo(accumulator, gamma({vars[channel_axis]}));
         if (beta.defined()) value = value + CastTo(accumulator, beta({vars[channel_axis]}));
         return CastTo(x.dtype(), value);
@@ -173,18 +172,15 @@ te::Tensor GroupNorm(const te::Tensor& x, const te::Tensor& gamma, const te::Ten
       name, {}, NamesOfAxes(AxisNames::kAx, x.shape().size()));
 }
 
-te::Tensor RMSNorm(const te::Tensor& x, const te::Tensor& weight, const std::vector<size_t>& axes,
-                   double epsilon) {
+te::Tensor RMSNorm(const te::Tensor& x, const te::Tensor& weight, const std::vector<size_t>& axes, double epsilon) {
   const Reduction reduction{x, axes};
   const DataType accumulator = reduction.accumulator;
-  const te::Tensor squares =
-      reduction.Sum("T_multiply_red", [&](const Array<PrimExpr>& all, const Array<PrimExpr>&) {
-        return reduction.Element(all) * reduction.Element(all);
-      });
+  const te::Tensor squares = reduction.Sum("T_multiply_red", [&](const Array<PrimExpr>& all, const Array<PrimExpr>&) {
+    return reduction.Element(all) * reduction.Element(all);
+  });
   const te::Tensor scale = Map(
-      squares,
-      [&](PrimExpr total) { return Rsqrt(total / reduction.Count() + MakeConst(accumulator, epsilon)); }, "rsqrt",
-      AxisNames::kAx);
+      squares, [&](PrimExpr total) { return Rsqrt(total / reduction.Count() + MakeConst(accumulator, epsilon)); },
+      "rsqrt", AxisNames::kAx);
   return te::Compute(
       x.shape(),
       [&](const Array<tir::Var>& vars) {
@@ -204,7 +200,8 @@ Array<te::Tensor> BatchNorm(const te::Tensor& x, const te::Tensor& gamma, const 
   const Reduction reduction{x, axes};
   const DataType accumulator = reduction.accumulator;
   const auto copy = [](const te::Tensor& tensor, const std::string& name) {
-    return Map(tensor, [](PrimExpr value) { return value; }, name, AxisNames::kAx);
+    return Map(
+        tensor, [](PrimExpr value) { return value; }, name, AxisNames::kAx);
   };
   te::Tensor used_mean = mean;
   te::Tensor used_variance = variance;
@@ -213,8 +210,9 @@ Array<te::Tensor> BatchNorm(const te::Tensor& x, const te::Tensor& gamma, const 
   if (spec.training) {
     const Moments moments = TwoPassMoments(reduction, std::string(x->op->name));
     used_mean = moments.mean;
-    used_variance = Map(moments.squares, [&](PrimExpr total) { return total / reduction.Count(); },
-                        std::string(x->op->name) + "_var", AxisNames::kAx);
+    used_variance = Map(
+        moments.squares, [&](PrimExpr total) { return total / reduction.Count(); }, std::string(x->op->name) + "_var",
+        AxisNames::kAx);
     const auto blend = [&](PrimExpr old_value, PrimExpr batch_value) {
       const DataType dtype = old_value.dtype();
       return old_value * MakeConst(dtype, 1.0 - spec.momentum) +

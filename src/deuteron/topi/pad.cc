@@ -55,15 +55,12 @@ te::Tensor PadConstant(const te::Tensor& x, const std::vector<int64_t>& before, 
       name, {}, axes);
 }
 
-te::Tensor PadReflect(const te::Tensor& x, const std::vector<int64_t>& before,
-                      const std::vector<int64_t>& after) {
-  return PadBy(x, before, after, "ReflectPadInput",
-               [](const PrimExpr& position, int64_t pad, const PrimExpr& extent) {
-                 const PrimExpr distance =
-                     SelectExpr(I64(pad) <= position, Shifted(position, pad), I64(pad) - position);
-                 const PrimExpr last = extent - 1;
-                 return SelectExpr(distance <= last, distance, last + last - distance);
-               });
+te::Tensor PadReflect(const te::Tensor& x, const std::vector<int64_t>& before, const std::vector<int64_t>& after) {
+  return PadBy(x, before, after, "ReflectPadInput", [](const PrimExpr& position, int64_t pad, const PrimExpr& extent) {
+    const PrimExpr distance = SelectExpr(I64(pad) <= position, Shifted(position, pad), I64(pad) - position);
+    const PrimExpr last = extent - 1;
+    return SelectExpr(distance <= last, distance, last + last - distance);
+  });
 }
 
 te::Tensor PadEdge(const te::Tensor& x, const std::vector<int64_t>& before, const std::vector<int64_t>& after) {
@@ -73,12 +70,10 @@ te::Tensor PadEdge(const te::Tensor& x, const std::vector<int64_t>& before, cons
                });
 }
 
-te::Tensor PadCircular(const te::Tensor& x, const std::vector<int64_t>& before,
-                       const std::vector<int64_t>& after) {
-  return PadBy(x, before, after, "CircularPadInput",
-               [](const PrimExpr& position, int64_t pad, const PrimExpr& extent) {
-                 return FloorMod(Shifted(position, pad), extent);
-               });
+te::Tensor PadCircular(const te::Tensor& x, const std::vector<int64_t>& before, const std::vector<int64_t>& after) {
+  return PadBy(x, before, after, "CircularPadInput", [](const PrimExpr& position, int64_t pad, const PrimExpr& extent) {
+    return FloorMod(Shifted(position, pad), extent);
+  });
 }
 
 }  // namespace deuteron::topi

@@ -54,8 +54,8 @@ PrimExpr WindowCount(const PoolSpec& spec, size_t i, const PrimExpr& extent, con
   const int64_t after = spec.padding_after[i];
   const PrimExpr whole = I64(spec.pool_size[i]);
   const bool clips_begin = !spec.count_include_pad && before > 0;
-  const bool clips_end = spec.ceil_mode || (!spec.count_include_pad && after > 0) ||
-                         (!spec.count_include_pad && before > 0);
+  const bool clips_end =
+      spec.ceil_mode || (!spec.count_include_pad && after > 0) || (!spec.count_include_pad && before > 0);
   if (!clips_begin && !clips_end) return whole;
   const PrimExpr start = position * spec.strides[i];
   const auto steps_to = [&](const PrimExpr& bound) {
@@ -79,8 +79,8 @@ te::Tensor MaxPool(const te::Tensor& data, const PoolSpec& spec, const Array<Pri
 te::Tensor AvgPool(const te::Tensor& data, const PoolSpec& spec, const Array<PrimExpr>& out_spatial) {
   const DataType accumulator = AccumulatorType(data.dtype());
   const te::Tensor padded = Padded(data, spec, MakeConst(data.dtype(), 0));
-  const te::Tensor sum = ReduceWindows(padded, spec, PooledShape(data, spec.axes, out_spatial), te::Sum,
-                                       accumulator, "pool_sum");
+  const te::Tensor sum =
+      ReduceWindows(padded, spec, PooledShape(data, spec.axes, out_spatial), te::Sum, accumulator, "pool_sum");
   return te::Compute(
       sum.shape(),
       [&](const Array<tir::Var>& vars) {
@@ -108,8 +108,8 @@ te::Tensor AdaptiveAvgPool(const te::Tensor& data, const std::vector<size_t>& ax
     const PrimExpr& extent = data.shape()[axes[i]];
     extents.push_back(extent);
     is_even.push_back(IsZero(FloorMod(extent, out_spatial[i])));
-    const PrimExpr size = is_even[i] ? FloorDiv(extent, out_spatial[i])
-                                     : Min(CeilDiv(extent, out_spatial[i]) + 1, extent);
+    const PrimExpr size =
+        is_even[i] ? FloorDiv(extent, out_spatial[i]) : Min(CeilDiv(extent, out_spatial[i]) + 1, extent);
     window.push_back(te::ReduceAxis(size, "rv" + std::to_string(i)));
   }
   const auto begin = [&](size_t i, const PrimExpr& position) {

@@ -69,7 +69,8 @@ PrimExpr ExtremeOf(PrimExpr source, const Array<tir::IterVar>& axes, bool greate
 
 te::Tensor CastBack(const te::Tensor& x, DataType dtype) {
   if (x.dtype() == dtype) return x;
-  return Map(x, [&](PrimExpr value) { return CastTo(dtype, std::move(value)); }, "T_cast", AxisNames::kAx);
+  return Map(
+      x, [&](PrimExpr value) { return CastTo(dtype, std::move(value)); }, "T_cast", AxisNames::kAx);
 }
 
 /// The sum over `axes` in the type of the accumulator, divided by the number of elements.
@@ -85,8 +86,8 @@ te::Tensor MeanInAccumulator(const te::Tensor& x, const std::vector<size_t>& axe
       std::string(x->op->name) + "_red", {}, reduced.Names());
   const PrimExpr count = CastTo(accumulator, reduced.count);
   return Map(
-      sum, [&](PrimExpr value) { return accumulator.is_float() ? value / count : TruncDiv(value, count); },
-      "T_divide", AxisNames::kAx);
+      sum, [&](PrimExpr value) { return accumulator.is_float() ? value / count : TruncDiv(value, count); }, "T_divide",
+      AxisNames::kAx);
 }
 
 }  // namespace
@@ -101,10 +102,14 @@ te::Tensor Reduce(const te::Tensor& x, const std::vector<size_t>& axes, bool kee
         const PrimExpr value = CastTo(dtype, x(reduced.SourceIndices(vars)));
         if (reduced.iterators.empty()) return value;
         switch (kind) {
-          case ReduceKind::kSum: return te::Sum(value, reduced.iterators);
-          case ReduceKind::kProd: return te::Prod(value, reduced.iterators);
-          case ReduceKind::kMax: return ExtremeOf(value, reduced.iterators, true);
-          case ReduceKind::kMin: return ExtremeOf(value, reduced.iterators, false);
+          case ReduceKind::kSum:
+            return te::Sum(value, reduced.iterators);
+          case ReduceKind::kProd:
+            return te::Prod(value, reduced.iterators);
+          case ReduceKind::kMax:
+            return ExtremeOf(value, reduced.iterators, true);
+          case ReduceKind::kMin:
+            return ExtremeOf(value, reduced.iterators, false);
         }
         DEUTERON_UNREACHABLE();
       },
@@ -124,8 +129,8 @@ te::Tensor Variance(const te::Tensor& x, const std::vector<size_t>& axes, bool k
         return CastTo(mean.dtype(), x(Indices(vars))) - BroadcastAt(mean, x.shape(), vars);
       },
       "T_subtract", {}, NamesOfAxes(AxisNames::kAx, x.shape().size()));
-  const te::Tensor square =
-      Map(difference, [](PrimExpr value) { return value * value; }, "T_multiply", AxisNames::kAx);
+  const te::Tensor square = Map(
+      difference, [](PrimExpr value) { return value * value; }, "T_multiply", AxisNames::kAx);
   return CastBack(MeanInAccumulator(square, axes, keepdims), x.dtype());
 }
 
@@ -146,7 +151,8 @@ te::Tensor ArgReduce(const te::Tensor& x, const std::vector<size_t>& axes, bool 
       {MaxValue(index_type), greatest ? Lowest(x.dtype()) : Highest(x.dtype())});
   const std::string name = std::string(x->op->name) + "_red";
   if (reduced.iterators.empty()) {
-    return te::Compute(reduced.shape, [](const Array<tir::Var>&) { return I64(0); }, name);
+    return te::Compute(
+        reduced.shape, [](const Array<tir::Var>&) { return I64(0); }, name);
   }
   const Array<te::Tensor> pair = te::ComputeMany(
       reduced.shape,
@@ -158,12 +164,14 @@ te::Tensor ArgReduce(const te::Tensor& x, const std::vector<size_t>& axes, bool 
                                tir::Reduce(reducer, sources, reduced.iterators, 1)};
       },
       name + "_temp", {}, reduced.Names());
-  return Map(pair[0], [](PrimExpr index) { return index; }, name, AxisNames::kAx);
+  return Map(
+      pair[0], [](PrimExpr index) { return index; }, name, AxisNames::kAx);
 }
 
 te::Tensor Materialized(const te::Tensor& x) {
   if (x->op->attrs.count("te.scalar") == 0) return x;
-  return te::Compute(x.shape(), [&](const Array<tir::Var>& vars) { return x(Indices(vars)); }, "T_scalar");
+  return te::Compute(
+      x.shape(), [&](const Array<tir::Var>& vars) { return x(Indices(vars)); }, "T_scalar");
 }
 
 te::Tensor Scan(const te::Tensor& x, size_t axis, DataType dtype, bool exclusive, bool product) {

@@ -15,9 +15,7 @@ namespace {
 constexpr DataType kReal = DataType::Float(32);
 PrimExpr Real(double value) { return MakeConst(kReal, value); }
 PrimExpr Real(const PrimExpr& value) { return CastTo(kReal, value); }
-PrimExpr Floor(const PrimExpr& value) {
-  return CastTo(DataType::Int(64), CallIntrin("floor", {value}));
-}
+PrimExpr Floor(const PrimExpr& value) { return CastTo(DataType::Int(64), CallIntrin("floor", {value})); }
 
 /// floor((scale * position + offset) / divisor), fractions reduced if all are constants.
 PrimExpr FloorQuotient(const PrimExpr& position, const PrimExpr& scale, const PrimExpr& offset,
@@ -58,8 +56,8 @@ class Coordinate {
     } else if (mode == "tf_crop_and_resize") {
       const PrimExpr last = Real(source_ - 1);
       const PrimExpr step = Real(roi_end - roi_begin) * last / Real(Max(result_ - 1, I64(1)));
-      real_ = IsOne(result_) ? Real(0.5 * (roi_begin + roi_end)) * last
-                             : Real(roi_begin) * last + Real(position_) * step;
+      real_ =
+          IsOne(result_) ? Real(0.5 * (roi_begin + roi_end)) * last : Real(roi_begin) * last + Real(position_) * step;
     } else if (mode != "asymmetric") {
       DEUTERON_THROW(UnsupportedError) << "resize: unknown coordinate transformation mode \"" << mode << "\"";
     }
@@ -148,7 +146,9 @@ std::vector<PrimExpr> CubicWeights(const PrimExpr& t, double alpha) {
   const auto near_weight = [&](const PrimExpr& s) {
     return ((Real(alpha + 2) * s - Real(alpha + 3)) * s) * s + Real(1.0);
   };
-  const auto far_weight = [&](const PrimExpr& s) { return ((a * s - a * Real(5.0)) * s + a * Real(8.0)) * s - a * Real(4.0); };
+  const auto far_weight = [&](const PrimExpr& s) {
+    return ((a * s - a * Real(5.0)) * s + a * Real(8.0)) * s - a * Real(4.0);
+  };
   return {far_weight(t + Real(1.0)), near_weight(t), near_weight(Real(1.0) - t), far_weight(Real(2.0) - t)};
 }
 
@@ -263,8 +263,8 @@ te::Tensor GridSample(const te::Tensor& data, const te::Tensor& grid, const std:
     const PrimExpr last = Real(extent - 1);
     if (padding == "border") return Min(Max(x, Real(0.0)), last);
     if (padding == "reflection") {
-      const PrimExpr reflected = align_corners ? Reflected(x, Real(0.0), last)
-                                               : Reflected(x, Real(-0.5), Real(extent) - Real(0.5));
+      const PrimExpr reflected =
+          align_corners ? Reflected(x, Real(0.0), last) : Reflected(x, Real(-0.5), Real(extent) - Real(0.5));
       return Min(Max(reflected, Real(0.0)), last);
     }
     if (padding != "zeros") DEUTERON_THROW(UnsupportedError) << "grid_sample: unknown padding \"" << padding << "\"";
@@ -282,8 +282,7 @@ te::Tensor GridSample(const te::Tensor& data, const te::Tensor& grid, const std:
           return SelectExpr(y >= 0 && y < height && x >= 0 && x < width, value, Real(0.0));
         };
         const auto coordinate = [&](int64_t which, const PrimExpr& extent) {
-          const PrimExpr raw =
-              Unnormalized(Real(grid({vars[0], I64(which), vars[2], vars[3]})), extent, align_corners);
+          const PrimExpr raw = Unnormalized(Real(grid({vars[0], I64(which), vars[2], vars[3]})), extent, align_corners);
           return method == "bicubic" ? raw : padded(raw, extent);
         };
         const PrimExpr y = coordinate(1, height);
@@ -313,8 +312,9 @@ te::Tensor GridSample(const te::Tensor& data, const te::Tensor& grid, const std:
         PrimExpr sum = Real(0.0);
         for (size_t i = 0; i < wy.size(); ++i) {
           for (size_t j = 0; j < wx.size(); ++j) {
-            sum = sum + wy[i] * wx[j] * pixel(tap(y0 + (first + static_cast<int64_t>(i)), height),
-                                              tap(x0 + (first + static_cast<int64_t>(j)), width));
+            sum = sum + wy[i] * wx[j] *
+                            pixel(tap(y0 + (first + static_cast<int64_t>(i)), height),
+                                  tap(x0 + (first + static_cast<int64_t>(j)), width));
           }
         }
         return CastTo(data.dtype(), sum);

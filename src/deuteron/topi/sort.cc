@@ -55,7 +55,9 @@ te::Tensor Argsort(const te::Tensor& x, size_t axis, bool descending) {
     const Buffer& order = outputs[0];
     const Buffer& merged = outputs[1];
     const Buffer& cursors = outputs[2];
-    const auto key = [&](const PrimExpr& position) { return BufferLoad(inputs[0], at(BufferLoad(order, at(position)))); };
+    const auto key = [&](const PrimExpr& position) {
+      return BufferLoad(inputs[0], at(BufferLoad(order, at(position))));
+    };
 
     const Var p("p");
     const Var start("start");
@@ -68,8 +70,8 @@ te::Tensor Argsort(const te::Tensor& x, size_t axis, bool descending) {
     const Var left("left");
     const Var right("right");
     const Var copied("copied");
-    const PrimExpr takes_left = PrimExpr(left) < middle &&
-                                (PrimExpr(right) >= high || !Before(key(right), key(left), descending));
+    const PrimExpr takes_left =
+        PrimExpr(left) < middle && (PrimExpr(right) >= high || !Before(key(right), key(left), descending));
     const auto take = [&](const Var& from, int64_t which) {
       return tir::SeqStmt::Flatten({BufferStore(merged, BufferLoad(order, at(from)), at(low + t)),
                                     BufferStore(cursors, from + 1, cursor(which))});
@@ -89,8 +91,9 @@ te::Tensor Argsort(const te::Tensor& x, size_t axis, bool descending) {
     Array<Stmt> steps = {Loop(start, extent, {BufferStore(order, start, at(start))})};
     if (passes > 0) {
       const PrimExpr shifted = CallIntrin("shift_left", {I64(1), p});
-      steps.push_back(Loop(p, I64(passes), {Bind(width, shifted),
-                                            tir::IfThenElse(width < extent, tir::SeqStmt::Flatten({merges, copy}))}));
+      steps.push_back(
+          Loop(p, I64(passes),
+               {Bind(width, shifted), tir::IfThenElse(width < extent, tir::SeqStmt::Flatten({merges, copy}))}));
     }
     return te::ExternBlock{tir::SeqStmt::Flatten(steps), {}, {}};
   };
@@ -120,24 +123,25 @@ te::Tensor Bucketize(const te::Tensor& x, const te::Tensor& boundaries, DataType
     const Var middle("middle");
     const PrimExpr value = BufferLoad(inputs[0], at);
     const PrimExpr pivot = BufferLoad(inputs[1], {middle});
-    const Stmt halve = tir::IfThenElse(right ? pivot <= value : pivot < value,
-                                       BufferStore(outputs[1], middle + 1, bound(0)),
-                                       BufferStore(outputs[1], middle, bound(1)));
-    const Stmt search = Loop(
-        p, I64(passes),
-        {Bind(low, BufferLoad(outputs[1], bound(0))), Bind(high, BufferLoad(outputs[1], bound(1))),
-         Bind(middle, FloorDiv(low + high, 2)), tir::IfThenElse(PrimExpr(low) < high, halve)});
+    const Stmt halve =
+        tir::IfThenElse(right ? pivot <= value : pivot < value, BufferStore(outputs[1], middle + 1, bound(0)),
+                        BufferStore(outputs[1], middle, bound(1)));
+    const Stmt search = Loop(p, I64(passes),
+                             {Bind(low, BufferLoad(outputs[1], bound(0))), Bind(high, BufferLoad(outputs[1], bound(1))),
+                              Bind(middle, FloorDiv(low + high, 2)), tir::IfThenElse(PrimExpr(low) < high, halve)});
     return te::ExternBlock{
         tir::SeqStmt::Flatten({BufferStore(outputs[1], I64(0), bound(0)), BufferStore(outputs[1], extent, bound(1)),
-                               search,
-                               BufferStore(outputs[0], CastTo(dtype, BufferLoad(outputs[1], bound(0))), at)}),
-        {}, {}};
+                               search, BufferStore(outputs[0], CastTo(dtype, BufferLoad(outputs[1], bound(0))), at)}),
+        {},
+        {}};
   };
   Array<PrimExpr> spatial = x.shape();
   if (spatial.empty()) {
-    const te::Tensor row = te::Compute({I64(1)}, [&](const Array<Var>&) { return x({}); }, "T_reshape");
+    const te::Tensor row = te::Compute(
+        {I64(1)}, [&](const Array<Var>&) { return x({}); }, "T_reshape");
     const te::Tensor found = Bucketize(row, boundaries, dtype, right);
-    return te::Compute({}, [&](const Array<Var>&) { return found({I64(0)}); }, "searchsorted");
+    return te::Compute(
+        {}, [&](const Array<Var>&) { return found({I64(0)}); }, "searchsorted");
   }
   return te::Extern("searchsorted", {Materialized(x), Materialized(boundaries)},
                     {{x.shape(), dtype}, {bound_shape, DataType::Int(64)}}, spatial, body)[0];

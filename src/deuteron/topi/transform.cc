@@ -66,8 +66,7 @@ te::Tensor Squeeze(const te::Tensor& x, const std::vector<size_t>& axes) {
 }
 
 te::Tensor BroadcastTo(const te::Tensor& x, const Array<PrimExpr>& shape) {
-  return ComputeAx(shape, "T_broadcast_to",
-                   [&](const Array<tir::Var>& vars) { return BroadcastAt(x, shape, vars); });
+  return ComputeAx(shape, "T_broadcast_to", [&](const Array<tir::Var>& vars) { return BroadcastAt(x, shape, vars); });
 }
 
 te::Tensor Concat(const Array<te::Tensor>& tensors, size_t axis) {
@@ -204,8 +203,7 @@ te::Tensor Trilu(const te::Tensor& x, const PrimExpr& k, bool upper) {
       [&](const Array<tir::Var>& vars) {
         const PrimExpr diagonal = vars[vars.size() - 2] + CastTo(DataType::Int(64), k);
         const PrimExpr column = vars.back();
-        return SelectExpr(upper ? diagonal <= column : column <= diagonal, x(Indices(vars)),
-                          MakeConst(x.dtype(), 0));
+        return SelectExpr(upper ? diagonal <= column : column <= diagonal, x(Indices(vars)), MakeConst(x.dtype(), 0));
       },
       "trilu");
 }

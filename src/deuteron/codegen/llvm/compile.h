@@ -46,8 +46,8 @@ CompiledKernels CompileInMemory(const IRModule& lowered, const Target& target, c
 
 /// The same as relocatable ELF objects (one a compiling thread), kernels under the symbol
 /// `symbol_prefix` + name.
-std::vector<std::string> EmitObjects(const IRModule& lowered, const Target& target,
-                                     const CodegenOptions& options = {}, const std::string& symbol_prefix = "");
+std::vector<std::string> EmitObjects(const IRModule& lowered, const Target& target, const CodegenOptions& options = {},
+                                     const std::string& symbol_prefix = "");
 /// One object.
 std::string EmitObject(const IRModule& lowered, const Target& target, const CodegenOptions& options = {},
                        const std::string& symbol_prefix = "");

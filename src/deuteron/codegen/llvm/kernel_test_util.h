@@ -99,14 +99,22 @@ inline double ElementOf(const Tensor& tensor, int64_t i) {
   if (type.is_float()) return read(_Float16{});
   if (type.is_bool()) return read(uint8_t{});
   switch (type.bits() * (type.is_int() ? 1 : -1)) {
-    case 8: return read(int8_t{});
-    case 16: return read(int16_t{});
-    case 32: return read(int32_t{});
-    case 64: return read(int64_t{});
-    case -8: return read(uint8_t{});
-    case -16: return read(uint16_t{});
-    case -32: return read(uint32_t{});
-    default: return read(uint64_t{});
+    case 8:
+      return read(int8_t{});
+    case 16:
+      return read(int16_t{});
+    case 32:
+      return read(int32_t{});
+    case 64:
+      return read(int64_t{});
+    case -8:
+      return read(uint8_t{});
+    case -16:
+      return read(uint16_t{});
+    case -32:
+      return read(uint32_t{});
+    default:
+      return read(uint64_t{});
   }
 }
 

@@ -23,7 +23,8 @@ bool HasDestinationPassingCalls(const relax::SeqExpr& seq) {
       if (relax::IsAnyCallTIR(bound->value) || relax::IsCallDPSPacked(bound->value)) return true;
       const auto* branch = bound->value.as<relax::IfNode>();
       if (branch == nullptr) continue;
-      if (HasDestinationPassingCalls(branch->true_branch) || HasDestinationPassingCalls(branch->false_branch)) return true;
+      if (HasDestinationPassingCalls(branch->true_branch) || HasDestinationPassingCalls(branch->false_branch))
+        return true;
     }
   }
   return false;
@@ -40,7 +41,8 @@ std::vector<runtime::ExternalSpec> Externals(const IRModule& module, ProgramBuil
     external.code = function.code;
     for (const std::string& name : function.constants) {
       const auto it = constants.find(name);
-      if (it == constants.end()) DEUTERON_THROW(ModelError) << function.symbol << ": its constant " << name << " is missing";
+      if (it == constants.end())
+        DEUTERON_THROW(ModelError) << function.symbol << ": its constant " << name << " is missing";
       external.constant_names.push_back(name);
       external.constants.push_back(builder->Constant(it->second));
     }

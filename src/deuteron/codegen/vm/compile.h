@@ -19,10 +19,10 @@ struct CompiledProgram {
 };
 
 /// Translates the Relax functions of `module`. Every graph-level operator has become a call_tir, a call of an external
-/// function or a lowered call (CallTIRRewrite, StaticPlanBlockMemory); those two passes are run where they have not been.
-/// PrimFuncs become kernels named by `KernelSymbol`. Functions with the attribute "global_symbol" (or all, if none has it) are
-/// public. Function attributes "input_names" and "output_names" (arrays of strings) give the names that the user knows.
-/// An UnsupportedError names the binding that cannot be translated.
+/// function or a lowered call (CallTIRRewrite, StaticPlanBlockMemory); those two passes are run where they have not
+/// been. PrimFuncs become kernels named by `KernelSymbol`. Functions with the attribute "global_symbol" (or all, if
+/// none has it) are public. Function attributes "input_names" and "output_names" (arrays of strings) give the names
+/// that the user knows. An UnsupportedError names the binding that cannot be translated.
 CompiledProgram CompileProgram(const IRModule& module);
 
 /// The plugins that a program needs beside the runtime library.
@@ -31,7 +31,8 @@ std::vector<std::string> PluginsOf(const runtime::Program& program);
 /// The symbol of the kernel of PrimFunc `name`: a valid C identifier, unique by name.
 std::string KernelSymbol(const std::string& name);
 
-/// CompileProgram, with kernels found by `lookup` (by symbol; null = missing, an InternalError). `keep_alive` holds the code.
+/// CompileProgram, with kernels found by `lookup` (by symbol; null = missing, an InternalError). `keep_alive` holds the
+/// code.
 std::shared_ptr<const runtime::Executable> BuildExecutable(
     const IRModule& module, const std::function<DeuteronKernel(const std::string& symbol)>& lookup,
     std::shared_ptr<const void> keep_alive = nullptr, runtime::Manifest manifest = {});

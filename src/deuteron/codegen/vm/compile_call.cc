@@ -16,9 +16,12 @@ using runtime::Opcode;
 
 void FunctionCompiler::CompileCall(const relax::Var& var, const relax::CallNode* call) {
   switch (relax::MemoryCallOf(GetRef<relax::Call>(call))) {
-    case MemoryCall::kBuiltinAlloc: return CompileAlloc(var, call);
-    case MemoryCall::kAllocStorage: return CompileStorage(var, call);
-    case MemoryCall::kAllocTensor: return CompileTensorInStorage(var, call);
+    case MemoryCall::kBuiltinAlloc:
+      return CompileAlloc(var, call);
+    case MemoryCall::kAllocStorage:
+      return CompileStorage(var, call);
+    case MemoryCall::kAllocTensor:
+      return CompileTensorInStorage(var, call);
     case MemoryCall::kKill: {
       if (!call->args[0].as<relax::VarNode>()) return;
       const Value& value = Find(call->args[0]);
@@ -26,7 +29,8 @@ void FunctionCompiler::CompileCall(const relax::Var& var, const relax::CallNode*
       if (value.object != kNone && !value.borrowed) Emit(Opcode::kRelease, {value.object});
       return;
     }
-    case MemoryCall::kNone: break;
+    case MemoryCall::kNone:
+      break;
   }
   if (const auto* global = call->op.as<GlobalVarNode>()) {
     const BaseFunc callee = module_.Lookup(GetRef<GlobalVar>(global));
@@ -142,9 +146,9 @@ void FunctionCompiler::CompileKernel(const relax::CallNode* call, const std::str
   for (const tir::Var& scalar : scalars) {
     const auto it = bound.find(scalar.get());
     if (it == bound.end()) {
-      Unsupported("dimension " + std::string(scalar->name_hint) + " of kernel " + name +
-                      ", which no argument has as it is,",
-                  span_);
+      Unsupported(
+          "dimension " + std::string(scalar->name_hint) + " of kernel " + name + ", which no argument has as it is,",
+          span_);
     }
     operands.push_back(it->second);
   }
@@ -168,7 +172,8 @@ void FunctionCompiler::CompilePacked(const relax::Var& var, const std::string& n
   MatchResult(var, operands[0]);
 }
 
-/// A result from outside is checked against the type that the module says it has; that binds the symbols that only it defines.
+/// A result from outside is checked against the type that the module says it has; that binds the symbols that only it
+/// defines.
 void FunctionCompiler::MatchResult(const relax::Var& var, uint32_t object) {
   const Type& type = var->ty;
   if (!type.defined() || (type->kind != TypeKind::kTensor && type->kind != TypeKind::kShape)) return;

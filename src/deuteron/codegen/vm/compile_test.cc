@@ -54,7 +54,8 @@ int Add(const DeuteronContext*, void** data, const int64_t* scalars) {
   return 0;
 }
 int AddScalar(const DeuteronContext*, void** data, const int64_t* scalars) {
-  for (int64_t i = 0; i < scalars[0]; ++i) static_cast<float*>(data[1])[i] = static_cast<float*>(data[0])[i] + scalars[1];
+  for (int64_t i = 0; i < scalars[0]; ++i)
+    static_cast<float*>(data[1])[i] = static_cast<float*>(data[0])[i] + scalars[1];
   return 0;
 }
 int Increment(const DeuteronContext*, void** data, const int64_t* scalars) {
@@ -83,7 +84,8 @@ class CompileTest : public testing::Test {
     return var;
   }
   Var CallKernel(const GlobalVar& kernel, Array<Expr> args, const Type& type, Expr tir_vars = Expr()) {
-    return Emit("lv" + std::to_string(bindings_.size()), relax::CallTIR(kernel, relax::Tuple(std::move(args)), type, tir_vars), type);
+    return Emit("lv" + std::to_string(bindings_.size()),
+                relax::CallTIR(kernel, relax::Tuple(std::move(args)), type, tir_vars), type);
   }
   SeqExpr TakeSeq(Expr result, const Type& type) {
     if (!result->ty.defined()) result->ty = type;
@@ -96,7 +98,8 @@ class CompileTest : public testing::Test {
   GlobalVar Function(const std::string& name, Array<Var> params, Expr result, const Type& type, bool is_public = true) {
     DictAttrs attrs;
     if (is_public) attrs = DictAttrs::With(attrs, "global_symbol", String(name));
-    GlobalVar var = module_.AddUnique(name, relax::Function(std::move(params), TakeSeq(std::move(result), type), type, true, attrs));
+    GlobalVar var = module_.AddUnique(
+        name, relax::Function(std::move(params), TakeSeq(std::move(result), type), type, true, attrs));
     return var;
   }
   std::shared_ptr<const runtime::Executable> Build() {
@@ -259,11 +262,13 @@ TEST_F(CompileTest, ExternalFunctionsAndShapes) {
                              for (int64_t i = 0; i < out.numel(); ++i) {
                                static_cast<float*>(out.data_ptr())[i] = static_cast<float*>(in.data_ptr())[0] + i;
                              }
-                           }), /*override=*/true);
+                           }),
+                           /*override=*/true);
   const tir::Var n("n");
   const Type type = TensorOf({n});
   const Var x("x", type);
-  const Var filled = Emit("f", relax::CallDPSPacked(relax::ExternFunc("deuteron.test.fill"), relax::Tuple({x}), type), type);
+  const Var filled =
+      Emit("f", relax::CallDPSPacked(relax::ExternFunc("deuteron.test.fill"), relax::Tuple({x}), type), type);
   const Type shape_type = ShapeType({n});
   const Var shape = Emit("s", relax::Call(Op::Get("relax.shape_of"), {filled}), shape_type);
   const Type tensor_type = TensorOf({I64(1)}, DataType::Int(64));

@@ -121,15 +121,18 @@ void FunctionCompiler::CompileBinding(const relax::Binding& binding) {
       Emit(Opcode::kGetItem, {value.object, object, static_cast<uint32_t>(index)});
       return Set(var, std::move(value));
     }
-    case RelaxKind::kCall: return CompileCall(var, expr.as<relax::CallNode>());
-    case RelaxKind::kIf: return CompileIf(var, expr.as<relax::IfNode>());
+    case RelaxKind::kCall:
+      return CompileCall(var, expr.as<relax::CallNode>());
+    case RelaxKind::kIf:
+      return CompileIf(var, expr.as<relax::IfNode>());
     case RelaxKind::kConstant: {
       value.slot = SlotOf(expr);
       value.type = expr->ty;
       value.borrowed = true;
       return Set(var, std::move(value));
     }
-    case RelaxKind::kFunction: Unsupported("a local function (lift it with LambdaLift first)", span_);
+    case RelaxKind::kFunction:
+      Unsupported("a local function (lift it with LambdaLift first)", span_);
     default:
       value.object = ObjectOf(expr);
       return Set(var, std::move(value));
@@ -146,7 +149,8 @@ void FunctionCompiler::CompileMatchCast(const relax::MatchCastNode* match) {
     Emit(Opcode::kMatch, {object, type, what, 0});
   }
   Value value;
-  if (match->value->kind == RelaxKind::kVar || match->value->kind == RelaxKind::kDataflowVar) value = Find(match->value);
+  if (match->value->kind == RelaxKind::kVar || match->value->kind == RelaxKind::kDataflowVar)
+    value = Find(match->value);
   value.object = object;
   value.type = match->ty;
   Set(match->var, std::move(value));

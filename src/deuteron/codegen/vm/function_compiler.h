@@ -78,7 +78,9 @@ class FunctionCompiler {
 
   uint32_t NewObject() { return spec_.num_objects++; }
   uint32_t NewSlot() { return spec_.num_slots++; }
-  void Emit(runtime::Opcode opcode, const std::vector<uint32_t>& operands) { EmitInstruction(&code_, opcode, operands); }
+  void Emit(runtime::Opcode opcode, const std::vector<uint32_t>& operands) {
+    EmitInstruction(&code_, opcode, operands);
+  }
   void MarkSource(const Span& span);
   [[noreturn]] void Unsupported(const std::string& what, const Span& span) const;
   void Set(const relax::Var& var, Value value) { values_[var.get()] = std::move(value); }

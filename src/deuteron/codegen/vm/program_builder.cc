@@ -42,8 +42,7 @@ uint32_t ProgramBuilder::Type(runtime::TypeSpec type) {
 uint32_t ProgramBuilder::Kernel(const std::string& symbol, size_t num_data, size_t num_scalars) {
   const auto [it, added] = kernels_.emplace(symbol, compiled_.program.kernels.size());
   if (added) {
-    compiled_.program.kernels.push_back(
-        {symbol, static_cast<uint32_t>(num_data), static_cast<uint32_t>(num_scalars)});
+    compiled_.program.kernels.push_back({symbol, static_cast<uint32_t>(num_data), static_cast<uint32_t>(num_scalars)});
   }
   return it->second;
 }
@@ -67,8 +66,8 @@ uint32_t ProgramBuilder::Constant(const Tensor& tensor) {
 }
 
 uint32_t ProgramBuilder::Literal(runtime::Literal literal) {
-  const std::string key = std::to_string(literal.kind) + "," + std::to_string(literal.string) + "," +
-                          runtime::DTypeName(literal.dtype);
+  const std::string key =
+      std::to_string(literal.kind) + "," + std::to_string(literal.string) + "," + runtime::DTypeName(literal.dtype);
   const auto [it, added] = literals_.emplace(key, compiled_.program.literals.size());
   if (added) compiled_.program.literals.push_back(literal);
   return it->second;

@@ -9,24 +9,42 @@ using runtime::ArithOp;
 
 std::optional<ArithOp> ArithOpOf(ExprKind kind) {
   switch (kind) {
-    case ExprKind::kAdd: return ArithOp::kAdd;
-    case ExprKind::kSub: return ArithOp::kSub;
-    case ExprKind::kMul: return ArithOp::kMul;
-    case ExprKind::kDiv: return ArithOp::kTruncDiv;
-    case ExprKind::kMod: return ArithOp::kTruncMod;
-    case ExprKind::kFloorDiv: return ArithOp::kFloorDiv;
-    case ExprKind::kFloorMod: return ArithOp::kFloorMod;
-    case ExprKind::kMin: return ArithOp::kMin;
-    case ExprKind::kMax: return ArithOp::kMax;
-    case ExprKind::kEQ: return ArithOp::kEQ;
-    case ExprKind::kNE: return ArithOp::kNE;
-    case ExprKind::kLT: return ArithOp::kLT;
-    case ExprKind::kLE: return ArithOp::kLE;
-    case ExprKind::kGT: return ArithOp::kGT;
-    case ExprKind::kGE: return ArithOp::kGE;
-    case ExprKind::kAnd: return ArithOp::kAnd;
-    case ExprKind::kOr: return ArithOp::kOr;
-    default: return std::nullopt;
+    case ExprKind::kAdd:
+      return ArithOp::kAdd;
+    case ExprKind::kSub:
+      return ArithOp::kSub;
+    case ExprKind::kMul:
+      return ArithOp::kMul;
+    case ExprKind::kDiv:
+      return ArithOp::kTruncDiv;
+    case ExprKind::kMod:
+      return ArithOp::kTruncMod;
+    case ExprKind::kFloorDiv:
+      return ArithOp::kFloorDiv;
+    case ExprKind::kFloorMod:
+      return ArithOp::kFloorMod;
+    case ExprKind::kMin:
+      return ArithOp::kMin;
+    case ExprKind::kMax:
+      return ArithOp::kMax;
+    case ExprKind::kEQ:
+      return ArithOp::kEQ;
+    case ExprKind::kNE:
+      return ArithOp::kNE;
+    case ExprKind::kLT:
+      return ArithOp::kLT;
+    case ExprKind::kLE:
+      return ArithOp::kLE;
+    case ExprKind::kGT:
+      return ArithOp::kGT;
+    case ExprKind::kGE:
+      return ArithOp::kGE;
+    case ExprKind::kAnd:
+      return ArithOp::kAnd;
+    case ExprKind::kOr:
+      return ArithOp::kOr;
+    default:
+      return std::nullopt;
   }
 }
 

@@ -27,8 +27,8 @@ class ShapeCells {
   bool CanCompute(const PrimExpr& expr) const;
   /// Whether the parameters alone decide it.
   bool IsKnownAtEntry(const PrimExpr& expr) const;
-  /// The cell of `expr`; code that computes it goes to `here` if it cannot go to the prologue. An UnsupportedError if it is not
-  /// integer arithmetic, a ModelError if a variable is not defined.
+  /// The cell of `expr`; code that computes it goes to `here` if it cannot go to the prologue. An UnsupportedError if
+  /// it is not integer arithmetic, a ModelError if a variable is not defined.
   uint32_t Get(const PrimExpr& expr, std::vector<uint32_t>* here);
 
   /// Forgets what has been computed outside of the prologue since the mark: that code may not have run.

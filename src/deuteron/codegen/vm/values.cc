@@ -71,7 +71,8 @@ uint32_t FunctionCompiler::LiteralObject(runtime::Literal literal) {
 uint32_t FunctionCompiler::ObjectOf(const Expr& expr) {
   switch (expr->kind) {
     case RelaxKind::kVar:
-    case RelaxKind::kDataflowVar: return ObjectOfValue(expr.get(), &Find(expr));
+    case RelaxKind::kDataflowVar:
+      return ObjectOfValue(expr.get(), &Find(expr));
     case RelaxKind::kConstant: {
       const uint32_t object = NewObject();
       Emit(Opcode::kConst, {object, builder_->Constant(expr.as<relax::ConstantNode>()->data)});
@@ -86,7 +87,8 @@ uint32_t FunctionCompiler::ObjectOf(const Expr& expr) {
     }
     case RelaxKind::kShapeExpr: {
       std::vector<uint32_t> operands = {kNone};
-      for (const PrimExpr& value : expr.as<relax::ShapeExprNode>()->values) operands.push_back(cells_->Get(value, &code_));
+      for (const PrimExpr& value : expr.as<relax::ShapeExprNode>()->values)
+        operands.push_back(cells_->Get(value, &code_));
       operands[0] = NewObject();
       Emit(Opcode::kShape, operands);
       return operands[0];
@@ -119,7 +121,8 @@ uint32_t FunctionCompiler::ObjectOf(const Expr& expr) {
     case RelaxKind::kIf:
     case RelaxKind::kFunction:
     case RelaxKind::kPrimFunc:
-    case RelaxKind::kOp: break;
+    case RelaxKind::kOp:
+      break;
   }
   Unsupported("a value of kind " + expr.GetTypeKey(), expr->span);
 }
@@ -148,8 +151,10 @@ bool FunctionCompiler::IsBorrowed(const Expr& expr) {
         if (IsBorrowed(field)) return true;
       }
       return false;
-    case RelaxKind::kConstant: return true;
-    default: return false;
+    case RelaxKind::kConstant:
+      return true;
+    default:
+      return false;
   }
 }
 
@@ -190,7 +195,8 @@ uint32_t FunctionCompiler::TypeIndex(const Type& type, MatchMode mode) {
   if (!type.defined()) return builder_->Type(spec);
   switch (type->kind) {
     case TypeKind::kAny:
-    case TypeKind::kFunc: break;
+    case TypeKind::kFunc:
+      break;
     case TypeKind::kPrim:
       spec.kind = runtime::TypeSpec::kScalar;
       spec.dtype = type.as<PrimTypeNode>()->dtype;

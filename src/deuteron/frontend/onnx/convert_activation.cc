@@ -43,7 +43,8 @@ Results ConvertPRelu(const NodeContext& node) {
 
 Results ConvertHardSigmoid(const NodeContext& node) {
   const Build b{node};
-  const Expr line = relax::Add(relax::Multiply(b.x, b.Const(node.Float("alpha", 0.2))), b.Const(node.Float("beta", 0.5)));
+  const Expr line =
+      relax::Add(relax::Multiply(b.x, b.Const(node.Float("alpha", 0.2))), b.Const(node.Float("beta", 0.5)));
   return {b.Done(relax::Minimum(relax::Maximum(line, b.Const(0)), b.Const(1)))};
 }
 
@@ -111,7 +112,8 @@ Results ConvertShrink(const NodeContext& node) {
   const Build b{node};
   const double lambda = node.Float("lambd", 0.5);
   const double bias = node.Float("bias", 0.0);
-  const Expr above = relax::Where(relax::Greater(b.x, b.Const(lambda)), relax::Subtract(b.x, b.Const(bias)), b.Const(0));
+  const Expr above =
+      relax::Where(relax::Greater(b.x, b.Const(lambda)), relax::Subtract(b.x, b.Const(bias)), b.Const(0));
   return {b.Done(relax::Where(relax::Less(b.x, b.Const(-lambda)), relax::Add(b.x, b.Const(bias)), above))};
 }
 

@@ -35,9 +35,7 @@ Results ConvertConv(const NodeContext& node) {
   const Window window = ReadWindow(node, x, KernelOf(node, weight));
   const relax::nn::ConvOptions options{
       .strides = window.strides, .padding = window.pads, .dilation = window.dilations, .groups = node.Int("group", 1)};
-  const auto conv = window.axes() == 1   ? relax::nn::Conv1D
-                    : window.axes() == 2 ? relax::nn::Conv2D
-                                         : relax::nn::Conv3D;
+  const auto conv = window.axes() == 1 ? relax::nn::Conv1D : window.axes() == 2 ? relax::nn::Conv2D : relax::nn::Conv3D;
   const Expr result = node.Emit(conv(x, weight, options));
   return {node.Has(2) ? AddChannelBias(node, result, node.X(2)) : result};
 }
@@ -57,8 +55,7 @@ Results ConvertConvTranspose(const NodeContext& node) {
     // The padding follows from the size of the output.
     const int64_t size = node.StaticDim(x, static_cast<int64_t>(axis) + 2, "a spatial axis");
     const int64_t stride = window.strides[axis];
-    const int64_t wanted =
-        output_shape ? (*output_shape)[output_shape->size() - axes + axis] : size * stride;
+    const int64_t wanted = output_shape ? (*output_shape)[output_shape->size() - axes + axis] : size * stride;
     const int64_t full = stride * (size - 1) + (window.kernel[axis] - 1) * window.dilations[axis] + 1;
     const int64_t total = full + output_padding[axis] - wanted;
     if (total < 0) output_padding[axis] -= total;

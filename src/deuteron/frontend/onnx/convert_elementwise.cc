@@ -38,13 +38,15 @@ void CheckSameDType(const NodeContext& node, const Expr& a, const Expr& b) {
 
 Results ConvertUnary(const NodeContext& node) {
   static const std::unordered_map<std::string_view, UnaryOp> kOps = {
-      {"Abs", relax::Abs},         {"Acos", relax::Acos},   {"Acosh", relax::Acosh},      {"Asin", relax::Asin},
-      {"Asinh", relax::Asinh},     {"Atan", relax::Atan},   {"Atanh", relax::Atanh},      {"Ceil", relax::Ceil},
-      {"Cos", relax::Cos},         {"Cosh", relax::Cosh},   {"Erf", relax::Erf},          {"Exp", relax::Exp},
-      {"Floor", relax::Floor},     {"IsNaN", relax::IsNan}, {"Log", relax::Log},          {"Neg", relax::Negative},
-      {"Not", relax::LogicalNot},  {"Relu", relax::nn::Relu}, {"Round", relax::Round},    {"Sigmoid", relax::Sigmoid},
-      {"Sign", relax::Sign},       {"Sin", relax::Sin},     {"Sinh", relax::Sinh},        {"Sqrt", relax::Sqrt},
-      {"Tan", relax::Tan},         {"Tanh", relax::Tanh},   {"BitwiseNot", relax::BitwiseNot},
+      {"Abs", relax::Abs},      {"Acos", relax::Acos},       {"Acosh", relax::Acosh},
+      {"Asin", relax::Asin},    {"Asinh", relax::Asinh},     {"Atan", relax::Atan},
+      {"Atanh", relax::Atanh},  {"Ceil", relax::Ceil},       {"Cos", relax::Cos},
+      {"Cosh", relax::Cosh},    {"Erf", relax::Erf},         {"Exp", relax::Exp},
+      {"Floor", relax::Floor},  {"IsNaN", relax::IsNan},     {"Log", relax::Log},
+      {"Neg", relax::Negative}, {"Not", relax::LogicalNot},  {"Relu", relax::nn::Relu},
+      {"Round", relax::Round},  {"Sigmoid", relax::Sigmoid}, {"Sign", relax::Sign},
+      {"Sin", relax::Sin},      {"Sinh", relax::Sinh},       {"Sqrt", relax::Sqrt},
+      {"Tan", relax::Tan},      {"Tanh", relax::Tanh},       {"BitwiseNot", relax::BitwiseNot},
   };
   return {node.Emit(kOps.at(node.node().op_type)(node.X(0)))};
 }
@@ -70,11 +72,8 @@ Results ConvertBinary(const NodeContext& node) {
 
 Results ConvertCompare(const NodeContext& node) {
   static const std::unordered_map<std::string_view, BinaryOp> kOps = {
-      {"Equal", relax::Equal},
-      {"Greater", relax::Greater},
-      {"GreaterOrEqual", relax::GreaterEqual},
-      {"Less", relax::Less},
-      {"LessOrEqual", relax::LessEqual},
+      {"Equal", relax::Equal}, {"Greater", relax::Greater},       {"GreaterOrEqual", relax::GreaterEqual},
+      {"Less", relax::Less},   {"LessOrEqual", relax::LessEqual},
   };
   const Expr a = node.X(0);
   const Expr b = node.X(1);
@@ -127,7 +126,8 @@ Results ConvertPow(const NodeContext& node) {
 Results ConvertBitShift(const NodeContext& node) {
   const std::string direction = node.Str("direction", "");
   if (direction != "LEFT" && direction != "RIGHT") node.Fail("direction '" + direction + "' is neither LEFT nor RIGHT");
-  return {node.Emit(direction == "LEFT" ? relax::LeftShift(node.X(0), node.X(1)) : relax::RightShift(node.X(0), node.X(1)))};
+  return {node.Emit(direction == "LEFT" ? relax::LeftShift(node.X(0), node.X(1))
+                                        : relax::RightShift(node.X(0), node.X(1)))};
 }
 
 Results ConvertReciprocal(const NodeContext& node) {

@@ -63,8 +63,10 @@ Results ConvertSlice(const NodeContext& node) {
     starts = node.Dims(1, "starts");
     ends = node.Dims(2, "ends");
   }
-  const auto count = at_run_time ? node.StaticDim(node.X(1), 0, "the length of starts") : static_cast<int64_t>(starts.size());
-  const auto end_count = at_run_time ? node.StaticDim(node.X(2), 0, "the length of ends") : static_cast<int64_t>(ends.size());
+  const auto count =
+      at_run_time ? node.StaticDim(node.X(1), 0, "the length of starts") : static_cast<int64_t>(starts.size());
+  const auto end_count =
+      at_run_time ? node.StaticDim(node.X(2), 0, "the length of ends") : static_cast<int64_t>(ends.size());
   if (axes.empty()) {
     for (int64_t i = 0; i < count; ++i) axes.push_back(i);
   }
@@ -96,7 +98,8 @@ Expr FromBeginning(const NodeContext& node, size_t input, const PrimExpr& extent
   if (known && length) {
     const Symbolic symbolic = node.Known(input);
     std::vector<PrimExpr> values;
-    for (const int64_t index : *known) values.push_back(MakeConst(symbolic->dtype, index < 0 ? index + *length : index));
+    for (const int64_t index : *known)
+      values.push_back(MakeConst(symbolic->dtype, index < 0 ? index + *length : index));
     return relax::Constant(TensorFromSymbolic({symbolic->dtype, symbolic->shape, std::move(values)}));
   }
   const Expr indices = node.X(input);
@@ -190,7 +193,8 @@ Results ConvertOneHot(const NodeContext& node) {
   }
   const int64_t rank = node.Rank(indices) + 1;
   const int64_t axis = node.Axis(node.Int("axis", -1), rank);
-  return {node.Emit(relax::OneHot(indices, MakeConst(dtype, (*values)[1]), MakeConst(dtype, (*values)[0]), count, axis))};
+  return {
+      node.Emit(relax::OneHot(indices, MakeConst(dtype, (*values)[1]), MakeConst(dtype, (*values)[0]), count, axis))};
 }
 
 }  // namespace deuteron::onnx

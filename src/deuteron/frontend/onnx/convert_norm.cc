@@ -87,8 +87,8 @@ Results ConvertLayerNormalization(const NodeContext& node) {
   for (int64_t i = axis; i < rank; ++i) normalized.push_back(shape[i]);
   const DataType dtype = node.DType(x);
   const Expr scale = Broadcast(node, node.X(1), normalized, dtype);
-  const Expr bias = node.Has(2) ? Broadcast(node, node.X(2), normalized, dtype)
-                                : Expr(node.Emit(relax::Zeros(normalized, dtype)));
+  const Expr bias =
+      node.Has(2) ? Broadcast(node, node.X(2), normalized, dtype) : Expr(node.Emit(relax::Zeros(normalized, dtype)));
   Results results{node.Emit(relax::nn::LayerNorm(x, scale, bias, axes, epsilon, node.Has(2)))};
   if (node.Wants(1) || node.Wants(2)) {
     const Expr wide = node.CastTo(x, DataType::Float(32));
@@ -121,9 +121,8 @@ Results ConvertLRN(const NodeContext& node) {
   // The sum over neighbouring channels is an average pool over the plane of channels and positions.
   const Expr square = node.Emit(relax::Multiply(x, x));
   const Expr plane = node.Reshaped(square, {shape[0], I64(1), shape[1], node.Product(shape, 2, rank)});
-  const relax::nn::PoolOptions options{.pool_size = {size, 1},
-                                       .padding = {(size - 1) / 2, 0, size - 1 - (size - 1) / 2, 0},
-                                       .count_include_pad = true};
+  const relax::nn::PoolOptions options{
+      .pool_size = {size, 1}, .padding = {(size - 1) / 2, 0, size - 1 - (size - 1) / 2, 0}, .count_include_pad = true};
   const Expr mean = node.Reshaped(node.Emit(relax::nn::AvgPool2D(plane, options)), shape);
   // alpha is divided by the size, as the mean is.
   const Expr scaled = relax::Multiply(mean, node.Scalar(dtype, node.Float("alpha", 1e-4)));
@@ -136,13 +135,14 @@ Results ConvertLpNormalization(const NodeContext& node) {
   const std::vector<int64_t> axes = {node.Axis(node.Int("axis", -1), node.Rank(x))};
   const int64_t p = node.Int("p", 2);
   if (p != 1 && p != 2) node.Fail("p must be 1 or 2");
-  const Expr norm = p == 1 ? relax::Sum(relax::Abs(x), axes, true)
-                           : relax::Sqrt(relax::Sum(relax::Multiply(x, x), axes, true));
+  const Expr norm =
+      p == 1 ? relax::Sum(relax::Abs(x), axes, true) : relax::Sqrt(relax::Sum(relax::Multiply(x, x), axes, true));
   const Expr bound = node.Emit(norm);
   const Expr zero = node.Scalar(node.DType(x), 0);
   // A norm of zero divides nothing: the result is zero.
   const Expr is_zero = node.Emit(relax::Equal(bound, zero));
-  return {node.Emit(relax::Where(is_zero, zero, relax::Divide(x, relax::Where(is_zero, node.Scalar(node.DType(x), 1), bound))))};
+  return {node.Emit(
+      relax::Where(is_zero, zero, relax::Divide(x, relax::Where(is_zero, node.Scalar(node.DType(x), 1), bound))))};
 }
 
 Results ConvertMeanVarianceNormalization(const NodeContext& node) {

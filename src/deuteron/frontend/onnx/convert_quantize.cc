@@ -35,7 +35,9 @@ Expr Along(const NodeContext& node, const Expr& parameter, int64_t axis, int64_t
 Expr Saturate(const NodeContext& node, const Expr& value, const Expr& zero_point, DataType to) {
   Expr shifted = relax::Round(value);
   if (zero_point.defined()) shifted = relax::Add(shifted, node.CastTo(zero_point, kFloat));
-  const auto bound = [&](const PrimExpr& limit) { return node.Scalar(kFloat, static_cast<double>(*AsConstInt(limit))); };
+  const auto bound = [&](const PrimExpr& limit) {
+    return node.Scalar(kFloat, static_cast<double>(*AsConstInt(limit)));
+  };
   const Expr clamped = relax::Minimum(relax::Maximum(shifted, bound(MinValue(to))), bound(MaxValue(to)));
   return node.Emit(relax::Astype(node.Emit(clamped), to));
 }
@@ -64,7 +66,8 @@ Results ConvertQuantizeLinear(const NodeContext& node) {
   const int64_t rank = node.Rank(x);
   const int64_t axis = node.Int("axis", 1);
   DataType to = node.Has(2) ? node.KnownDType(2) : DataType::UInt(8);
-  if (node.Int("output_dtype", 0) != 0) to = ToDataType(static_cast<int32_t>(node.Int("output_dtype", 0)), "the result");
+  if (node.Int("output_dtype", 0) != 0)
+    to = ToDataType(static_cast<int32_t>(node.Int("output_dtype", 0)), "the result");
   const Expr scale = node.CastTo(Along(node, node.X(1), axis, rank), kFloat);
   const Expr zero = node.Has(2) ? Along(node, node.X(2), axis, rank) : Expr();
   return {Saturate(node, node.Emit(relax::Divide(node.CastTo(x, kFloat), scale)), zero, to)};
@@ -76,7 +79,8 @@ Results ConvertDequantizeLinear(const NodeContext& node) {
   const int64_t rank = node.Rank(x);
   const int64_t axis = node.Int("axis", 1);
   DataType to = node.KnownDType(1);
-  if (node.Int("output_dtype", 0) != 0) to = ToDataType(static_cast<int32_t>(node.Int("output_dtype", 0)), "the result");
+  if (node.Int("output_dtype", 0) != 0)
+    to = ToDataType(static_cast<int32_t>(node.Int("output_dtype", 0)), "the result");
   const Expr zero = node.Has(2) ? Along(node, node.X(2), axis, rank) : Expr();
   const Expr scale = node.CastTo(Along(node, node.X(1), axis, rank), kFloat);
   const Expr value = node.Emit(relax::Multiply(node.CastTo(Centred(node, x, zero), kFloat), scale));
@@ -89,7 +93,8 @@ Results ConvertDynamicQuantizeLinear(const NodeContext& node) {
   const Expr greatest = node.Emit(relax::Maximum(relax::Max(x), zero));
   const Expr least = node.Emit(relax::Minimum(relax::Min(x), zero));
   const Expr scale = node.Emit(relax::Divide(relax::Subtract(greatest, least), node.Scalar(kFloat, 255)));
-  const Expr zero_point = Saturate(node, node.Emit(relax::Divide(relax::Subtract(zero, least), scale)), Expr(), DataType::UInt(8));
+  const Expr zero_point =
+      Saturate(node, node.Emit(relax::Divide(relax::Subtract(zero, least), scale)), Expr(), DataType::UInt(8));
   const Expr y = Saturate(node, node.Emit(relax::Divide(x, scale)), zero_point, DataType::UInt(8));
   return {y, scale, zero_point};
 }
@@ -105,7 +110,8 @@ Results ConvertQLinearMatMul(const NodeContext& node) {
   const Expr b = Centred(node, node.X(3), MatrixZeroPoint(node, 5, /*by_row=*/false));
   const Expr product = node.CastTo(node.Emit(relax::Matmul(a, b)), kFloat);
   const auto scale = [&](size_t input) { return node.CastTo(MatrixZeroPoint(node, input, input == 1), kFloat); };
-  const Expr factor = node.Emit(relax::Divide(relax::Multiply(scale(1), scale(4)), node.CastTo(node.Reshaped(node.X(6), {}), kFloat)));
+  const Expr factor =
+      node.Emit(relax::Divide(relax::Multiply(scale(1), scale(4)), node.CastTo(node.Reshaped(node.X(6), {}), kFloat)));
   const Expr zero = node.Reshaped(node.X(7), {});
   return {Saturate(node, node.Emit(relax::Multiply(product, factor)), zero, node.KnownDType(7))};
 }
@@ -115,13 +121,12 @@ namespace {
 /// The convolution of integers of which zero points have been taken.
 Expr IntegerConv(const NodeContext& node, const Expr& x, const Expr& weight) {
   std::vector<int64_t> kernel;
-  for (int64_t axis = 2; axis < node.Rank(weight); ++axis) kernel.push_back(node.StaticDim(weight, axis, "a kernel's size"));
+  for (int64_t axis = 2; axis < node.Rank(weight); ++axis)
+    kernel.push_back(node.StaticDim(weight, axis, "a kernel's size"));
   const Window window = ReadWindow(node, x, kernel);
   const relax::nn::ConvOptions options{
       .strides = window.strides, .padding = window.pads, .dilation = window.dilations, .groups = node.Int("group", 1)};
-  const auto conv = window.axes() == 1   ? relax::nn::Conv1D
-                    : window.axes() == 2 ? relax::nn::Conv2D
-                                         : relax::nn::Conv3D;
+  const auto conv = window.axes() == 1 ? relax::nn::Conv1D : window.axes() == 2 ? relax::nn::Conv2D : relax::nn::Conv3D;
   return node.Emit(conv(x, weight, options));
 }
 
@@ -144,7 +149,9 @@ Results ConvertQLinearConv(const NodeContext& node) {
   const Expr weight = Centred(node, node.X(3), ZeroPoint(node, 5, 0, rank));
   Expr sum = IntegerConv(node, x, weight);
   if (node.Has(8)) sum = node.Emit(relax::Add(sum, Along(node, node.X(8), 1, rank)));
-  const auto scale = [&](size_t input, int64_t axis) { return node.CastTo(Along(node, node.X(input), axis, rank), kFloat); };
+  const auto scale = [&](size_t input, int64_t axis) {
+    return node.CastTo(Along(node, node.X(input), axis, rank), kFloat);
+  };
   const Expr factor = node.Emit(relax::Divide(relax::Multiply(scale(1, 1), scale(4, 1)), scale(6, 1)));
   const Expr value = node.Emit(relax::Multiply(node.CastTo(sum, kFloat), factor));
   return {Saturate(node, value, ZeroPoint(node, 7, 1, rank), node.KnownDType(7))};

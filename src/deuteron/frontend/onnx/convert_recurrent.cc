@@ -46,8 +46,8 @@ Activation MakeActivation(const NodeContext& node, DataType dtype, std::string n
   }
   if (name == "elu") {
     return [=](const Expr& x) {
-      const Expr below = relax::Multiply(
-          constant(alpha), relax::Subtract(relax::Exp(relax::Minimum(x, constant(0))), constant(1)));
+      const Expr below =
+          relax::Multiply(constant(alpha), relax::Subtract(relax::Exp(relax::Minimum(x, constant(0))), constant(1)));
       return relax::Where(relax::Greater(x, constant(0)), x, below);
     };
   }
@@ -74,8 +74,10 @@ class Recurrence {
     if (direction != "forward" && direction != "reverse" && direction != "bidirectional") {
       node.Fail("direction '" + direction + "' is unknown");
     }
-    reversed_ = direction == "bidirectional" ? std::vector<bool>{false, true} : std::vector<bool>{direction == "reverse"};
-    if (node.StaticDim(node.X(1), 0, "the number of directions") != directions()) node.Fail("its weights do not fit its direction");
+    reversed_ =
+        direction == "bidirectional" ? std::vector<bool>{false, true} : std::vector<bool>{direction == "reverse"};
+    if (node.StaticDim(node.X(1), 0, "the number of directions") != directions())
+      node.Fail("its weights do not fit its direction");
     if (node.Has(4)) {
       const auto lengths = node.ConstInts(4);
       if (!lengths || std::any_of(lengths->begin(), lengths->end(), [&](int64_t n) { return n != steps_; })) {
@@ -141,7 +143,8 @@ class Recurrence {
     const auto betas = node_.Floats("activation_beta");
     const double alpha = name == "HardSigmoid" ? 0.2 : name == "Elu" || name == "Affine" ? 1.0 : 0.01;
     const double beta = name == "HardSigmoid" ? 0.5 : 0.0;
-    return MakeActivation(node_, dtype_, name, at < alphas.size() ? alphas[at] : alpha, at < betas.size() ? betas[at] : beta);
+    return MakeActivation(node_, dtype_, name, at < alphas.size() ? alphas[at] : alpha,
+                          at < betas.size() ? betas[at] : beta);
   }
 
   /// The attribute clip bounds what goes into activations.
@@ -253,7 +256,9 @@ Results ConvertGRU(const NodeContext& node) {
     state_bias = state;
     return rnn.InputProducts(direction, input);
   };
-  const auto part = [&](const Expr& x, int64_t begin, int64_t end) { return rnn.Part(x, 1, begin * hidden, end * hidden); };
+  const auto part = [&](const Expr& x, int64_t begin, int64_t end) {
+    return rnn.Part(x, 1, begin * hidden, end * hidden);
+  };
   const auto step = [&](int64_t direction, const Expr& x, std::vector<Expr> states) -> std::vector<Expr> {
     const Activation f = rnn.Act(direction, 0);
     const Activation g = rnn.Act(direction, 1);

@@ -41,7 +41,8 @@ ResizeSpec ReadSpec(const NodeContext& node, const Array<PrimExpr>& shape) {
   if (node.Int("antialias", 0) != 0) node.Unsupported("antialias");
   if (node.Str("keep_aspect_ratio_policy", "stretch") != "stretch") node.Unsupported("keep_aspect_ratio_policy");
   if (spec.coordinates == "tf_crop_and_resize") node.Unsupported("tf_crop_and_resize");
-  if (spec.mode != "nearest" && spec.mode != "linear" && spec.mode != "cubic") node.Fail("mode '" + spec.mode + "' is unknown");
+  if (spec.mode != "nearest" && spec.mode != "linear" && spec.mode != "cubic")
+    node.Fail("mode '" + spec.mode + "' is unknown");
 
   std::vector<int64_t> axes(rank);
   std::iota(axes.begin(), axes.end(), 0);
@@ -67,9 +68,11 @@ ResizeSpec ReadSpec(const NodeContext& node, const Array<PrimExpr>& shape) {
       const PrimExpr& length = shape[axes[i]];
       spec.scales[axes[i]] = scale;
       if (const auto number = AsConstInt(length)) {
-        spec.sizes[axes[i]] = I64(static_cast<int64_t>(std::floor(static_cast<float>(*number) * static_cast<float>(scale))));
+        spec.sizes[axes[i]] =
+            I64(static_cast<int64_t>(std::floor(static_cast<float>(*number) * static_cast<float>(scale))));
       } else {
-        const PrimExpr size = FloorToInteger(CastTo(DataType::Float(64), length) * MakeConst(DataType::Float(64), scale));
+        const PrimExpr size =
+            FloorToInteger(CastTo(DataType::Float(64), length) * MakeConst(DataType::Float(64), scale));
         if (!size.defined()) node.Unsupported("this scale of a symbolic dimension");
         spec.sizes[axes[i]] = node.Simplify(size);
       }
@@ -159,7 +162,8 @@ Expr ResizeAxis(const NodeContext& node, const ResizeSpec& spec, const Expr& x, 
   if (!size) node.Unsupported("a size that is not a number here");
   const int64_t out = *size;
   constexpr int64_t kMost = int64_t{1} << 26;
-  if (in < 1 || out < 1 || in * out > kMost) node.Unsupported("resizing an axis from " + std::to_string(in) + " to " + std::to_string(out));
+  if (in < 1 || out < 1 || in * out > kMost)
+    node.Unsupported("resizing an axis from " + std::to_string(in) + " to " + std::to_string(out));
   const double scale = spec.scales[axis] != 0 ? spec.scales[axis] : static_cast<double>(out) / static_cast<double>(in);
   if (spec.mode == "nearest") {
     std::vector<int64_t> indices;

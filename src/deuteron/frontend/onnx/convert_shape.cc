@@ -29,7 +29,8 @@ Results ConvertFlatten(const NodeContext& node) {
   const Array<PrimExpr> shape = node.Shape(x);
   const auto rank = static_cast<int64_t>(shape.size());
   int64_t axis = node.Int("axis", 1);
-  if (axis < -rank || axis > rank) node.Fail("axis " + std::to_string(axis) + " of a tensor of rank " + std::to_string(rank));
+  if (axis < -rank || axis > rank)
+    node.Fail("axis " + std::to_string(axis) + " of a tensor of rank " + std::to_string(rank));
   if (axis < 0) axis += rank;
   return {node.Reshaped(x, {node.Product(shape, 0, axis), node.Product(shape, axis, rank)})};
 }
@@ -45,7 +46,8 @@ Results ConvertTranspose(const NodeContext& node) {
   for (size_t i = 0; i < sorted.size(); ++i) {
     if (sorted[i] != static_cast<int64_t>(i)) node.Fail("perm is no permutation of the axes");
   }
-  if (static_cast<int64_t>(perm.size()) != rank) node.Fail("perm does not fit a tensor of rank " + std::to_string(rank));
+  if (static_cast<int64_t>(perm.size()) != rank)
+    node.Fail("perm does not fit a tensor of rank " + std::to_string(rank));
   if (std::is_sorted(perm.begin(), perm.end())) return {x};
   return {node.Emit(relax::PermuteDims(x, perm))};
 }
@@ -208,7 +210,8 @@ Results ConvertPad(const NodeContext& node) {
   Expr x = node.X(0);
   const int64_t rank = node.Rank(x);
   const std::vector<int64_t> pads = ReadPads(node, rank);
-  if (static_cast<int64_t>(pads.size()) != 2 * rank) node.Fail("the pads do not fit a tensor of rank " + std::to_string(rank));
+  if (static_cast<int64_t>(pads.size()) != 2 * rank)
+    node.Fail("the pads do not fit a tensor of rank " + std::to_string(rank));
   double value = node.Float("value", 0.0);
   if (node.Has(2)) {
     const auto constant = node.ConstFloat(2);
@@ -216,7 +219,8 @@ Results ConvertPad(const NodeContext& node) {
     value = *constant;
   }
   const std::string mode = node.Str("mode", "constant");
-  if (mode != "constant" && mode != "reflect" && mode != "edge" && mode != "wrap") node.Fail("mode '" + mode + "' is unknown");
+  if (mode != "constant" && mode != "reflect" && mode != "edge" && mode != "wrap")
+    node.Fail("mode '" + mode + "' is unknown");
   // Negative pads cut off.
   std::vector<int64_t> axes;
   Array<PrimExpr> begin;
@@ -246,8 +250,8 @@ Results ConvertDepthToSpace(const NodeContext& node) {
   const bool crd = node.Str("mode", "DCR") == "CRD";
   const PrimExpr depth = node.Simplify(FloorDiv(s[1], block * block));
   const PrimExpr b = I64(block);
-  const Array<PrimExpr> split = crd ? Array<PrimExpr>{s[0], depth, b, b, s[2], s[3]}
-                                    : Array<PrimExpr>{s[0], b, b, depth, s[2], s[3]};
+  const Array<PrimExpr> split =
+      crd ? Array<PrimExpr>{s[0], depth, b, b, s[2], s[3]} : Array<PrimExpr>{s[0], b, b, depth, s[2], s[3]};
   const std::vector<int64_t> perm =
       crd ? std::vector<int64_t>{0, 1, 4, 2, 5, 3} : std::vector<int64_t>{0, 3, 4, 1, 5, 2};
   const Expr moved = node.Emit(relax::PermuteDims(node.Reshaped(x, split), perm));
@@ -270,7 +274,8 @@ Results ConvertShape(const NodeContext& node) {
   auto shape = node.KnownShape(0);
   if (!shape) {
     const Expr dims = node.Emit(relax::ShapeToTensor(node.Emit(relax::ShapeOf(node.X(0)))));
-    if (node.HasAttr("start") || node.HasAttr("end")) node.Unsupported("start and end of a shape known at run time only");
+    if (node.HasAttr("start") || node.HasAttr("end"))
+      node.Unsupported("start and end of a shape known at run time only");
     return {dims};
   }
   const auto rank = static_cast<int64_t>(shape->size());

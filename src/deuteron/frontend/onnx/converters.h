@@ -107,7 +107,8 @@ DEUTERON_CONVERTER(NonZero);
 DEUTERON_CONVERTER(Unique);
 DEUTERON_CONVERTER(Compress);
 /// Slice with starts and ends (inputs 1 and 2) that are data.
-relax::Expr SliceAtRunTime(const NodeContext& node, const std::vector<int64_t>& axes, const std::vector<int64_t>& steps);
+relax::Expr SliceAtRunTime(const NodeContext& node, const std::vector<int64_t>& axes,
+                           const std::vector<int64_t>& steps);
 
 // convert_create.cc
 DEUTERON_CONVERTER(Constant);

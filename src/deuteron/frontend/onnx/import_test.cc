@@ -115,9 +115,9 @@ TEST(Import, OrdersNodes) {
 
 TEST(Import, EvaluatesShapeArithmetic) {
   // y = reshape(x, shape(x) * [1, 1]): the shape is known to be that of x, so that nothing remains to be done.
-  const auto func = Main({.nodes = {Node("Shape", {"x"}, {"s"}), Node("Mul", {"s", "ones"}, {"t"}),
-                                    Node("Reshape", {"x", "t"}, {"y"})},
-                          .initializers = {Ints("ones", {1, 1})}});
+  const auto func = Main(
+      {.nodes = {Node("Shape", {"x"}, {"s"}), Node("Mul", {"s", "ones"}, {"t"}), Node("Reshape", {"x", "t"}, {"y"})},
+       .initializers = {Ints("ones", {1, 1})}});
   ASSERT_EQ(func->body->blocks[0]->bindings.size(), 1u);
   EXPECT_TRUE(Downcast<relax::VarBinding>(func->body->blocks[0]->bindings[0])->value.same_as(func->params[0]));
 }
@@ -129,11 +129,15 @@ TEST(Import, FixesSymbolicDimensions) {
 }
 
 TEST(Import, NamesWhatIsWrongWithTheGraph) {
-  const auto error = [](std::vector<Message> nodes) { return ErrorOf(Graph{.nodes = std::move(nodes)}.Model(), "ModelError"); };
-  EXPECT_NE(error({Node("Add", {"x", "b"}, {"a"}, "/p"), Node("Relu", {"a"}, {"b"}, "/q"), Node("Relu", {"b"}, {"y"})}).find("cycle"),
+  const auto error = [](std::vector<Message> nodes) {
+    return ErrorOf(Graph{.nodes = std::move(nodes)}.Model(), "ModelError");
+  };
+  EXPECT_NE(error({Node("Add", {"x", "b"}, {"a"}, "/p"), Node("Relu", {"a"}, {"b"}, "/q"), Node("Relu", {"b"}, {"y"})})
+                .find("cycle"),
             std::string::npos);
   EXPECT_NE(error({Node("Add", {"x", "ghost"}, {"y"}, "/p")}).find("ghost"), std::string::npos);
-  EXPECT_NE(error({Node("Relu", {"x"}, {"y"}, "/p"), Node("Abs", {"x"}, {"y"}, "/q")}).find("twice"), std::string::npos);
+  EXPECT_NE(error({Node("Relu", {"x"}, {"y"}, "/p"), Node("Abs", {"x"}, {"y"}, "/q")}).find("twice"),
+            std::string::npos);
   EXPECT_NE(error({Node("Relu", {"x"}, {"z"})}).find("missing"), std::string::npos);
 }
 
@@ -144,9 +148,10 @@ TEST(Import, ListsAllUnsupportedOperators) {
 }
 
 TEST(Import, SurvivesTruncationAndDamageAtEveryByte) {
-  const std::string model = Graph{.nodes = {Node("Relu", {"x"}, {"a"}, "/p"), Node("Reshape", {"a", "t"}, {"y"})},
-                                  .initializers = {Ints("t", {-1, 2})}}
-                                .Model();
+  const std::string model = Graph{
+      .nodes = {Node("Relu", {"x"}, {"a"}, "/p"), Node("Reshape", {"a", "t"}, {"y"})},
+      .initializers = {
+          Ints("t", {-1, 2})}}.Model();
   ASSERT_NO_THROW(Load(Write(model)));
   for (size_t length = 0; length < model.size(); ++length) {
     EXPECT_THROW(Load(Write(model.substr(0, length))), ffi::Error) << length;

@@ -100,8 +100,8 @@ void Importer::CheckOperators() const {
       const int64_t version = scope->Opset(node.domain);
       if (FindOp(node.domain, node.op_type, version) != nullptr) continue;
       const std::string domain = IsOnnxDomain(node.domain) ? "ai.onnx" : std::string(node.domain);
-      unknown[std::string(node.op_type) + " (domain " + domain + ", version " + std::to_string(version) + ")"].push_back(
-          NodeSpanName(node));
+      unknown[std::string(node.op_type) + " (domain " + domain + ", version " + std::to_string(version) + ")"]
+          .push_back(NodeSpanName(node));
     }
   }
   if (unknown.empty()) return;
@@ -133,8 +133,8 @@ relax::Expr Importer::ExprOf(const Value& value, const Span& span) {
   if (value->expr.defined()) return value->expr;
   if (value->initializer != nullptr) {
     const std::string name(value->initializer->name);
-    value->expr = relax::Constant(decoder_.Decode(*value->initializer, "initializer '" + name + "'"),
-                                  Span(String(name)));
+    value->expr =
+        relax::Constant(decoder_.Decode(*value->initializer, "initializer '" + name + "'"), Span(String(name)));
     return value->expr;
   }
   const SymbolicTensor& symbolic = *value->symbolic;
@@ -293,8 +293,8 @@ std::vector<Value> Importer::ImportGraph(const GraphProto& graph, const std::vec
   }
   std::vector<std::string_view> outputs;
   for (const ValueInfoProto& output : graph.outputs) outputs.push_back(output.name);
-  const auto order = OrderNodes(graph.nodes, given, outputs,
-                                [&](std::string_view name) { return scope_->Find(name) != nullptr; });
+  const auto order =
+      OrderNodes(graph.nodes, given, outputs, [&](std::string_view name) { return scope_->Find(name) != nullptr; });
   ImportNodes(order, &scope);
   std::vector<Value> results;
   for (const std::string_view output : outputs) results.push_back(*scope.Find(output));
@@ -368,6 +368,8 @@ IRModule Importer::Run() {
   return builder_.Finalize();
 }
 
-IRModule Load(const std::string& path, const ImportOptions& options) { return Importer(ReadModel(path), options).Run(); }
+IRModule Load(const std::string& path, const ImportOptions& options) {
+  return Importer(ReadModel(path), options).Run();
+}
 
 }  // namespace deuteron::onnx

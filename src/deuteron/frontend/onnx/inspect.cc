@@ -21,7 +21,8 @@ ModelSummary::Value Describe(const ValueInfoProto& info) {
 
 /// Bits of an element; 0 if unknown.
 int64_t ElementBits(int32_t type) {
-  static constexpr int kBits[] = {0, 32, 8, 8, 16, 16, 32, 64, 0, 8, 16, 64, 32, 64, 64, 128, 16, 8, 8, 8, 8, 4, 4, 4, 8, 2, 2};
+  static constexpr int kBits[] = {0,  32,  8,  8, 16, 16, 32, 64, 0, 8, 16, 64, 32, 64,
+                                  64, 128, 16, 8, 8,  8,  8,  4,  4, 4, 8,  2,  2};
   return type >= 0 && type < static_cast<int32_t>(std::size(kBits)) ? kBits[type] : 0;
 }
 
@@ -44,7 +45,8 @@ ModelSummary Inspect(const std::string& path) {
     const int64_t count = CheckedByteSize(tensor.dims, DataType::Int(8));
     if (count < 0) continue;
     summary.parameters += count;
-    summary.parameter_bytes += count / 8 * ElementBits(tensor.data_type) + count % 8 * ElementBits(tensor.data_type) / 8;
+    summary.parameter_bytes +=
+        count / 8 * ElementBits(tensor.data_type) + count % 8 * ElementBits(tensor.data_type) / 8;
   }
   summary.initializers = static_cast<int64_t>(graph.initializers.size());
   for (const ValueInfoProto& input : graph.inputs) {

@@ -89,8 +89,7 @@ int64_t NodeContext::StaticDim(const relax::Expr& expr, int64_t axis, const char
   const PrimExpr& dim = shape[Axis(axis, static_cast<int64_t>(shape.size()))];
   const auto value = AsConstInt(dim);
   if (!value) {
-    Unsupported(std::string(what) + " must be a number and is " + relax::Describe(dim) +
-                "; fix it with --shape");
+    Unsupported(std::string(what) + " must be a number and is " + relax::Describe(dim) + "; fix it with --shape");
   }
   return *value;
 }

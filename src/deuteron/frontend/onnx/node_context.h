@@ -27,7 +27,7 @@ class Value {
     const TensorProto* initializer = nullptr;
   };
   Value() = default;
-  Value(relax::Expr expr);  // NOLINT(google-explicit-constructor)
+  Value(relax::Expr expr);                                       // NOLINT(google-explicit-constructor)
   Value(relax::Var var) : Value(relax::Expr(std::move(var))) {}  // NOLINT(google-explicit-constructor)
   explicit Value(Symbolic symbolic);
   static Value Initializer(const TensorProto* tensor);

@@ -1,9 +1,8 @@
 /// The wire format of onnx.proto, field numbers as published there. Every field is matched together with its
 /// wire type, so that a field of the wrong type is skipped as an unknown one; protozero's exceptions (cut
 /// off, overlong numbers) become ModelErrors.
-#include <protozero/pbf_reader.hpp>
-
 #include <cstring>
+#include <protozero/pbf_reader.hpp>
 
 #include "deuteron/frontend/onnx/model.h"
 #include "deuteron/support/error.h"
@@ -39,10 +38,18 @@ TensorProto ReadTensor(std::string_view bytes) {
   pbf_reader reader = Message(bytes);
   while (reader.next()) {
     switch (reader.tag_and_type()) {
-      case Varint(1): tensor.dims.push_back(reader.get_int64()); break;
-      case Bytes(1): Append(reader.get_packed_int64(), &tensor.dims); break;
-      case Varint(2): tensor.data_type = reader.get_int32(); break;
-      case Bytes(8): tensor.name = View(reader); break;
+      case Varint(1):
+        tensor.dims.push_back(reader.get_int64());
+        break;
+      case Bytes(1):
+        Append(reader.get_packed_int64(), &tensor.dims);
+        break;
+      case Varint(2):
+        tensor.data_type = reader.get_int32();
+        break;
+      case Bytes(8):
+        tensor.name = View(reader);
+        break;
       case Bytes(9):
         tensor.has_raw = true;
         tensor.raw = View(reader);
@@ -53,16 +60,24 @@ TensorProto ReadTensor(std::string_view bytes) {
         std::string_view value;
         while (entry.next()) {
           switch (entry.tag_and_type()) {
-            case Bytes(1): key = View(entry); break;
-            case Bytes(2): value = View(entry); break;
-            default: entry.skip();
+            case Bytes(1):
+              key = View(entry);
+              break;
+            case Bytes(2):
+              value = View(entry);
+              break;
+            default:
+              entry.skip();
           }
         }
         tensor.external.emplace_back(key, value);
         break;
       }
-      case Varint(14): tensor.is_external = reader.get_int32() == 1; break;
-      default: reader.skip();
+      case Varint(14):
+        tensor.is_external = reader.get_int32() == 1;
+        break;
+      default:
+        reader.skip();
     }
   }
   return tensor;
@@ -72,9 +87,14 @@ DimProto ReadDim(pbf_reader reader) {
   DimProto dim;
   while (reader.next()) {
     switch (reader.tag_and_type()) {
-      case Varint(1): dim.value = reader.get_int64(); break;
-      case Bytes(2): dim.param = View(reader); break;
-      default: reader.skip();
+      case Varint(1):
+        dim.value = reader.get_int64();
+        break;
+      case Bytes(2):
+        dim.param = View(reader);
+        break;
+      default:
+        reader.skip();
     }
   }
   return dim;
@@ -85,7 +105,9 @@ void ReadTensorType(pbf_reader reader, ValueInfoProto* info) {
   info->kind = "tensor";
   while (reader.next()) {
     switch (reader.tag_and_type()) {
-      case Varint(1): info->elem_type = reader.get_int32(); break;
+      case Varint(1):
+        info->elem_type = reader.get_int32();
+        break;
       case Bytes(2): {
         info->has_shape = true;
         pbf_reader shape = reader.get_message();
@@ -98,7 +120,8 @@ void ReadTensorType(pbf_reader reader, ValueInfoProto* info) {
         }
         break;
       }
-      default: reader.skip();
+      default:
+        reader.skip();
     }
   }
 }
@@ -107,22 +130,40 @@ ValueInfoProto ReadValueInfo(pbf_reader reader) {
   ValueInfoProto info;
   while (reader.next()) {
     switch (reader.tag_and_type()) {
-      case Bytes(1): info.name = View(reader); break;
+      case Bytes(1):
+        info.name = View(reader);
+        break;
       case Bytes(2): {
         pbf_reader type = reader.get_message();
         while (type.next()) {
           switch (type.tag_and_type()) {
-            case Bytes(1): ReadTensorType(type.get_message(), &info); break;
-            case Bytes(4): info.kind = "sequence"; type.skip(); break;
-            case Bytes(5): info.kind = "map"; type.skip(); break;
-            case Bytes(8): info.kind = "sparse tensor"; type.skip(); break;
-            case Bytes(9): info.kind = "optional"; type.skip(); break;
-            default: type.skip();
+            case Bytes(1):
+              ReadTensorType(type.get_message(), &info);
+              break;
+            case Bytes(4):
+              info.kind = "sequence";
+              type.skip();
+              break;
+            case Bytes(5):
+              info.kind = "map";
+              type.skip();
+              break;
+            case Bytes(8):
+              info.kind = "sparse tensor";
+              type.skip();
+              break;
+            case Bytes(9):
+              info.kind = "optional";
+              type.skip();
+              break;
+            default:
+              type.skip();
           }
         }
         break;
       }
-      default: reader.skip();
+      default:
+        reader.skip();
     }
   }
   return info;
@@ -150,22 +191,50 @@ AttributeProto ReadAttribute(pbf_reader reader, int depth) {
   bool has_s = false;
   while (reader.next()) {
     switch (reader.tag_and_type()) {
-      case Bytes(1): attribute.name = View(reader); break;
-      case Fixed32(2): attribute.f = reader.get_float(); has_f = true; break;
-      case Varint(3): attribute.i = reader.get_int64(); has_i = true; break;
-      case Bytes(4): attribute.s = View(reader); has_s = true; break;
-      case Bytes(5): attribute.t = std::make_shared<TensorProto>(ReadTensor(View(reader))); break;
+      case Bytes(1):
+        attribute.name = View(reader);
+        break;
+      case Fixed32(2):
+        attribute.f = reader.get_float();
+        has_f = true;
+        break;
+      case Varint(3):
+        attribute.i = reader.get_int64();
+        has_i = true;
+        break;
+      case Bytes(4):
+        attribute.s = View(reader);
+        has_s = true;
+        break;
+      case Bytes(5):
+        attribute.t = std::make_shared<TensorProto>(ReadTensor(View(reader)));
+        break;
       case Bytes(6):
         attribute.g = std::make_shared<GraphProto>(ReadGraph(reader.get_message(), depth + 1));
         break;
-      case Fixed32(7): attribute.floats.push_back(reader.get_float()); break;
-      case Bytes(7): Append(reader.get_packed_float(), &attribute.floats); break;
-      case Varint(8): attribute.ints.push_back(reader.get_int64()); break;
-      case Bytes(8): Append(reader.get_packed_int64(), &attribute.ints); break;
-      case Bytes(9): attribute.strings.push_back(View(reader)); break;
-      case Varint(20): attribute.type = static_cast<AttributeType>(reader.get_int32()); break;
-      case Bytes(21): attribute.ref_attr_name = View(reader); break;
-      default: reader.skip();
+      case Fixed32(7):
+        attribute.floats.push_back(reader.get_float());
+        break;
+      case Bytes(7):
+        Append(reader.get_packed_float(), &attribute.floats);
+        break;
+      case Varint(8):
+        attribute.ints.push_back(reader.get_int64());
+        break;
+      case Bytes(8):
+        Append(reader.get_packed_int64(), &attribute.ints);
+        break;
+      case Bytes(9):
+        attribute.strings.push_back(View(reader));
+        break;
+      case Varint(20):
+        attribute.type = static_cast<AttributeType>(reader.get_int32());
+        break;
+      case Bytes(21):
+        attribute.ref_attr_name = View(reader);
+        break;
+      default:
+        reader.skip();
     }
   }
   if (attribute.type == AttributeType::kUndefined) attribute.type = GuessType(attribute, has_f, has_i, has_s);
@@ -176,13 +245,26 @@ NodeProto ReadNode(pbf_reader reader, int depth) {
   NodeProto node;
   while (reader.next()) {
     switch (reader.tag_and_type()) {
-      case Bytes(1): node.inputs.push_back(View(reader)); break;
-      case Bytes(2): node.outputs.push_back(View(reader)); break;
-      case Bytes(3): node.name = View(reader); break;
-      case Bytes(4): node.op_type = View(reader); break;
-      case Bytes(5): node.attributes.push_back(ReadAttribute(reader.get_message(), depth)); break;
-      case Bytes(7): node.domain = View(reader); break;
-      default: reader.skip();
+      case Bytes(1):
+        node.inputs.push_back(View(reader));
+        break;
+      case Bytes(2):
+        node.outputs.push_back(View(reader));
+        break;
+      case Bytes(3):
+        node.name = View(reader);
+        break;
+      case Bytes(4):
+        node.op_type = View(reader);
+        break;
+      case Bytes(5):
+        node.attributes.push_back(ReadAttribute(reader.get_message(), depth));
+        break;
+      case Bytes(7):
+        node.domain = View(reader);
+        break;
+      default:
+        reader.skip();
     }
   }
   return node;
@@ -208,14 +290,29 @@ GraphProto ReadGraph(pbf_reader reader, int depth) {
   GraphProto graph;
   while (reader.next()) {
     switch (reader.tag_and_type()) {
-      case Bytes(1): graph.nodes.push_back(ReadNode(reader.get_message(), depth)); break;
-      case Bytes(2): graph.name = View(reader); break;
-      case Bytes(5): graph.initializers.push_back(ReadTensor(View(reader))); break;
-      case Bytes(11): graph.inputs.push_back(ReadValueInfo(reader.get_message())); break;
-      case Bytes(12): graph.outputs.push_back(ReadValueInfo(reader.get_message())); break;
-      case Bytes(13): graph.value_infos.push_back(ReadValueInfo(reader.get_message())); break;
-      case Bytes(15): graph.sparse_initializers.push_back(SparseName(reader.get_message())); break;
-      default: reader.skip();
+      case Bytes(1):
+        graph.nodes.push_back(ReadNode(reader.get_message(), depth));
+        break;
+      case Bytes(2):
+        graph.name = View(reader);
+        break;
+      case Bytes(5):
+        graph.initializers.push_back(ReadTensor(View(reader)));
+        break;
+      case Bytes(11):
+        graph.inputs.push_back(ReadValueInfo(reader.get_message()));
+        break;
+      case Bytes(12):
+        graph.outputs.push_back(ReadValueInfo(reader.get_message()));
+        break;
+      case Bytes(13):
+        graph.value_infos.push_back(ReadValueInfo(reader.get_message()));
+        break;
+      case Bytes(15):
+        graph.sparse_initializers.push_back(SparseName(reader.get_message()));
+        break;
+      default:
+        reader.skip();
     }
   }
   return graph;
@@ -225,9 +322,14 @@ OpsetImport ReadOpset(pbf_reader reader) {
   OpsetImport opset;
   while (reader.next()) {
     switch (reader.tag_and_type()) {
-      case Bytes(1): opset.domain = View(reader); break;
-      case Varint(2): opset.version = reader.get_int64(); break;
-      default: reader.skip();
+      case Bytes(1):
+        opset.domain = View(reader);
+        break;
+      case Varint(2):
+        opset.version = reader.get_int64();
+        break;
+      default:
+        reader.skip();
     }
   }
   return opset;
@@ -237,15 +339,32 @@ FunctionProto ReadFunction(pbf_reader reader) {
   FunctionProto function;
   while (reader.next()) {
     switch (reader.tag_and_type()) {
-      case Bytes(1): function.name = View(reader); break;
-      case Bytes(4): function.inputs.push_back(View(reader)); break;
-      case Bytes(5): function.outputs.push_back(View(reader)); break;
-      case Bytes(7): function.nodes.push_back(ReadNode(reader.get_message(), 0)); break;
-      case Bytes(9): function.opsets.push_back(ReadOpset(reader.get_message())); break;
-      case Bytes(10): function.domain = View(reader); break;
-      case Bytes(11): function.attribute_defaults.push_back(ReadAttribute(reader.get_message(), 0)); break;
-      case Bytes(13): function.overload = View(reader); break;
-      default: reader.skip();
+      case Bytes(1):
+        function.name = View(reader);
+        break;
+      case Bytes(4):
+        function.inputs.push_back(View(reader));
+        break;
+      case Bytes(5):
+        function.outputs.push_back(View(reader));
+        break;
+      case Bytes(7):
+        function.nodes.push_back(ReadNode(reader.get_message(), 0));
+        break;
+      case Bytes(9):
+        function.opsets.push_back(ReadOpset(reader.get_message()));
+        break;
+      case Bytes(10):
+        function.domain = View(reader);
+        break;
+      case Bytes(11):
+        function.attribute_defaults.push_back(ReadAttribute(reader.get_message(), 0));
+        break;
+      case Bytes(13):
+        function.overload = View(reader);
+        break;
+      default:
+        reader.skip();
     }
   }
   return function;
@@ -254,16 +373,27 @@ FunctionProto ReadFunction(pbf_reader reader) {
 void ReadFields(pbf_reader reader, ModelProto* model, bool* has_graph) {
   while (reader.next()) {
     switch (reader.tag_and_type()) {
-      case Varint(1): model->ir_version = reader.get_int64(); break;
-      case Bytes(2): model->producer_name = View(reader); break;
-      case Bytes(3): model->producer_version = View(reader); break;
+      case Varint(1):
+        model->ir_version = reader.get_int64();
+        break;
+      case Bytes(2):
+        model->producer_name = View(reader);
+        break;
+      case Bytes(3):
+        model->producer_version = View(reader);
+        break;
       case Bytes(7):
         model->graph = ReadGraph(reader.get_message(), 0);
         *has_graph = true;
         break;
-      case Bytes(8): model->opsets.push_back(ReadOpset(reader.get_message())); break;
-      case Bytes(25): model->functions.push_back(ReadFunction(reader.get_message())); break;
-      default: reader.skip();
+      case Bytes(8):
+        model->opsets.push_back(ReadOpset(reader.get_message()));
+        break;
+      case Bytes(25):
+        model->functions.push_back(ReadFunction(reader.get_message()));
+        break;
+      default:
+        reader.skip();
     }
   }
 }

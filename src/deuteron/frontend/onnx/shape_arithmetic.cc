@@ -66,18 +66,24 @@ PrimExpr Divide(const NodeContext& node, const PrimExpr& a, const PrimExpr& b) {
 }
 
 Symbolic Binary(const NodeContext& node, const Known& in) {
-  static const std::unordered_map<std::string_view, int> kOps = {{"Add", 0}, {"Sub", 1}, {"Mul", 2}, {"Div", 3},
-                                                                 {"And", 4}, {"Or", 5}};
+  static const std::unordered_map<std::string_view, int> kOps = {{"Add", 0}, {"Sub", 1}, {"Mul", 2},
+                                                                 {"Div", 3}, {"And", 4}, {"Or", 5}};
   if (in.size() != 2 || in[0]->dtype != in[1]->dtype) return nullptr;
   const int op = kOps.at(node.node().op_type);
   return Elementwise2(in[0], in[1], [&](const PrimExpr& a, const PrimExpr& b) -> PrimExpr {
     switch (op) {
-      case 0: return node.Simplify(a + b);
-      case 1: return node.Simplify(a - b);
-      case 2: return node.Simplify(a * b);
-      case 3: return Divide(node, a, b);
-      case 4: return a && b;
-      default: return a || b;
+      case 0:
+        return node.Simplify(a + b);
+      case 1:
+        return node.Simplify(a - b);
+      case 2:
+        return node.Simplify(a * b);
+      case 3:
+        return Divide(node, a, b);
+      case 4:
+        return a && b;
+      default:
+        return a || b;
     }
   });
 }
@@ -290,7 +296,8 @@ Symbolic Rearranged(const NodeContext& node, const Known& in) {
       for (const int64_t axis : axes) shape.insert(shape.begin() + axis, 1);
     } else {
       std::vector<int64_t> rest;
-      const auto axes = axes_input ? node.Axes(*axes_input, static_cast<int64_t>(shape.size())) : std::vector<int64_t>{};
+      const auto axes =
+          axes_input ? node.Axes(*axes_input, static_cast<int64_t>(shape.size())) : std::vector<int64_t>{};
       for (int64_t i = 0; i < static_cast<int64_t>(shape.size()); ++i) {
         const bool drop = axes_input ? std::find(axes.begin(), axes.end(), i) != axes.end() : shape[i] == 1;
         if (!drop) rest.push_back(shape[i]);
@@ -356,11 +363,14 @@ Symbolic ReduceVector(const NodeContext& node, const Known& in) {
   PrimExpr total = in[0]->values[0];
   for (size_t i = 1; i < in[0]->values.size(); ++i) {
     const PrimExpr& value = in[0]->values[i];
-    total = op == "ReduceProd" ? total * value : op == "ReduceSum" ? total + value
-            : op == "ReduceMax" ? Max(total, value) : Min(total, value);
+    total = op == "ReduceProd"  ? total * value
+            : op == "ReduceSum" ? total + value
+            : op == "ReduceMax" ? Max(total, value)
+                                : Min(total, value);
   }
   const bool keepdims = node.Int("keepdims", 1) != 0;
-  return MakeSymbolic(in[0]->dtype, keepdims ? std::vector<int64_t>{1} : std::vector<int64_t>{}, {node.Simplify(total)});
+  return MakeSymbolic(in[0]->dtype, keepdims ? std::vector<int64_t>{1} : std::vector<int64_t>{},
+                      {node.Simplify(total)});
 }
 
 Symbolic ScatterVector(const NodeContext& node, const Known& in) {
@@ -394,8 +404,9 @@ Symbolic TransposeMatrix(const NodeContext& node, const Known& in) {
 std::vector<Symbolic> SplitVector(const NodeContext& node, const Known& in) {
   if (in[0]->rank() != 1) return {};
   const auto parts = static_cast<int64_t>(node.NumOutputs());
-  std::optional<std::vector<int64_t>> sizes =
-      node.opset() < 13 ? node.Ints("split") : in.size() > 1 ? Ints(in[1]) : std::nullopt;
+  std::optional<std::vector<int64_t>> sizes = node.opset() < 13 ? node.Ints("split")
+                                              : in.size() > 1   ? Ints(in[1])
+                                                                : std::nullopt;
   if (!sizes) {
     if (parts == 0 || CountOf(*in[0]) % parts != 0) return {};
     sizes = std::vector<int64_t>(static_cast<size_t>(parts), CountOf(*in[0]) / parts);
@@ -414,17 +425,47 @@ std::vector<Symbolic> SplitVector(const NodeContext& node, const Known& in) {
 
 const std::unordered_map<std::string_view, Evaluator>& Evaluators() {
   static const std::unordered_map<std::string_view, Evaluator> kTable = {
-      {"Add", Binary},        {"Sub", Binary},          {"Mul", Binary},        {"Div", Binary},
-      {"And", Binary},        {"Or", Binary},           {"Mod", Modulo},        {"Max", MinMax},
-      {"Min", MinMax},        {"Equal", Compare},       {"Greater", Compare},   {"GreaterOrEqual", Compare},
-      {"Less", Compare},      {"LessOrEqual", Compare}, {"Where", Select},      {"Neg", Unary},
-      {"Abs", Unary},         {"Not", Unary},           {"Floor", Unary},       {"Ceil", Unary},
-      {"Sqrt", Unary},        {"Reciprocal", Unary},    {"Cast", CastTo_},      {"CastLike", CastLike},
-      {"Gather", Gather},     {"Slice", Slice},         {"Concat", Concat},     {"Squeeze", Rearranged},
-      {"Unsqueeze", Rearranged}, {"Reshape", Rearranged}, {"Expand", Expand},   {"Tile", Tile},
-      {"Range", Range},       {"ConstantOfShape", ConstantOfShape},             {"ReduceProd", ReduceVector},
-      {"ReduceSum", ReduceVector}, {"ReduceMax", ReduceVector}, {"ReduceMin", ReduceVector},
-      {"ScatterND", ScatterVector}, {"ScatterElements", ScatterVector},         {"Transpose", TransposeMatrix},
+      {"Add", Binary},
+      {"Sub", Binary},
+      {"Mul", Binary},
+      {"Div", Binary},
+      {"And", Binary},
+      {"Or", Binary},
+      {"Mod", Modulo},
+      {"Max", MinMax},
+      {"Min", MinMax},
+      {"Equal", Compare},
+      {"Greater", Compare},
+      {"GreaterOrEqual", Compare},
+      {"Less", Compare},
+      {"LessOrEqual", Compare},
+      {"Where", Select},
+      {"Neg", Unary},
+      {"Abs", Unary},
+      {"Not", Unary},
+      {"Floor", Unary},
+      {"Ceil", Unary},
+      {"Sqrt", Unary},
+      {"Reciprocal", Unary},
+      {"Cast", CastTo_},
+      {"CastLike", CastLike},
+      {"Gather", Gather},
+      {"Slice", Slice},
+      {"Concat", Concat},
+      {"Squeeze", Rearranged},
+      {"Unsqueeze", Rearranged},
+      {"Reshape", Rearranged},
+      {"Expand", Expand},
+      {"Tile", Tile},
+      {"Range", Range},
+      {"ConstantOfShape", ConstantOfShape},
+      {"ReduceProd", ReduceVector},
+      {"ReduceSum", ReduceVector},
+      {"ReduceMax", ReduceVector},
+      {"ReduceMin", ReduceVector},
+      {"ScatterND", ScatterVector},
+      {"ScatterElements", ScatterVector},
+      {"Transpose", TransposeMatrix},
   };
   return kTable;
 }

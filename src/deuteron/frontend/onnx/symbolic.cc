@@ -58,15 +58,19 @@ std::optional<Ratio> BinaryRatio(const PrimExpr& value, int depth) {
   const auto b = AsRatio(binary->b, depth + 1);
   if (!a || !b || a->den > (1 << 20) || b->den > (1 << 20)) return std::nullopt;
   switch (value->kind) {
-    case ExprKind::kAdd: return Ratio{a->num * b->den + b->num * a->den, a->den * b->den};
-    case ExprKind::kSub: return Ratio{a->num * b->den - b->num * a->den, a->den * b->den};
-    case ExprKind::kMul: return Ratio{a->num * b->num, a->den * b->den};
+    case ExprKind::kAdd:
+      return Ratio{a->num * b->den + b->num * a->den, a->den * b->den};
+    case ExprKind::kSub:
+      return Ratio{a->num * b->den - b->num * a->den, a->den * b->den};
+    case ExprKind::kMul:
+      return Ratio{a->num * b->num, a->den * b->den};
     case ExprKind::kDiv: {
       const auto divisor = AsConstInt(b->num);
       if (!divisor || *divisor <= 0 || *divisor > (1 << 20)) return std::nullopt;
       return Ratio{a->num * b->den, a->den * *divisor};
     }
-    default: return std::nullopt;
+    default:
+      return std::nullopt;
   }
 }
 
@@ -192,8 +196,6 @@ std::vector<PrimExpr> BroadcastElements(const SymbolicTensor& source, const std:
   return values;
 }
 
-int64_t ElementCount(const std::vector<int64_t>& shape) {
-  return CheckedByteSize(shape, DataType::Int(8));
-}
+int64_t ElementCount(const std::vector<int64_t>& shape) { return CheckedByteSize(shape, DataType::Int(8)); }
 
 }  // namespace deuteron::onnx

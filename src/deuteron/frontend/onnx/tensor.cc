@@ -84,13 +84,20 @@ Tensor DecodeTyped(const TensorProto& tensor, DataType dtype, int64_t size, cons
   const std::string_view message = tensor.message;
   const auto copy = [&](const auto& values) { return CopyTyped(tensor.dims, dtype, size, values, where); };
   switch (static_cast<ElementType>(tensor.data_type)) {
-    case ElementType::kFloat: return copy(FloatData(message));
-    case ElementType::kDouble: return copy(DoubleData(message));
-    case ElementType::kInt32: return copy(Int32Data<int32_t>(message));
-    case ElementType::kInt64: return copy(Int64Data(message));
-    case ElementType::kUInt32: return copy(UInt64Data<uint32_t>(message));
-    case ElementType::kUInt64: return copy(UInt64Data<uint64_t>(message));
-    default: break;
+    case ElementType::kFloat:
+      return copy(FloatData(message));
+    case ElementType::kDouble:
+      return copy(DoubleData(message));
+    case ElementType::kInt32:
+      return copy(Int32Data<int32_t>(message));
+    case ElementType::kInt64:
+      return copy(Int64Data(message));
+    case ElementType::kUInt32:
+      return copy(UInt64Data<uint32_t>(message));
+    case ElementType::kUInt64:
+      return copy(UInt64Data<uint64_t>(message));
+    default:
+      break;
   }
   return dtype.bytes() == 1 ? copy(Int32Data<uint8_t>(message)) : copy(Int32Data<uint16_t>(message));
 }
@@ -109,11 +116,10 @@ int64_t ParseCount(std::string_view text, const char* key, const std::string& wh
 
 std::string ElementTypeName(int32_t element_type) {
   static constexpr const char* kNames[] = {
-      "undefined",      "float32",     "uint8",           "int8",    "uint16",       "int16",
-      "int32",          "int64",       "string",          "bool",    "float16",      "float64",
-      "uint32",         "uint64",      "complex64",       "complex128", "bfloat16",  "float8_e4m3fn",
-      "float8_e4m3fnuz", "float8_e5m2", "float8_e5m2fnuz", "uint4",  "int4",         "float4_e2m1fn",
-      "float8_e8m0fnu", "uint2",       "int2"};
+      "undefined", "float32",    "uint8",         "int8",           "uint16",          "int16",       "int32",
+      "int64",     "string",     "bool",          "float16",        "float64",         "uint32",      "uint64",
+      "complex64", "complex128", "bfloat16",      "float8_e4m3fn",  "float8_e4m3fnuz", "float8_e5m2", "float8_e5m2fnuz",
+      "uint4",     "int4",       "float4_e2m1fn", "float8_e8m0fnu", "uint2",           "int2"};
   if (element_type < 0 || element_type >= static_cast<int32_t>(std::size(kNames))) {
     return "element type " + std::to_string(element_type);
   }
@@ -122,20 +128,34 @@ std::string ElementTypeName(int32_t element_type) {
 
 DataType ToDataType(int32_t element_type, const std::string& where) {
   switch (static_cast<ElementType>(element_type)) {
-    case ElementType::kFloat: return DataType::Float(32);
-    case ElementType::kUInt8: return DataType::UInt(8);
-    case ElementType::kInt8: return DataType::Int(8);
-    case ElementType::kUInt16: return DataType::UInt(16);
-    case ElementType::kInt16: return DataType::Int(16);
-    case ElementType::kInt32: return DataType::Int(32);
-    case ElementType::kInt64: return DataType::Int(64);
-    case ElementType::kBool: return DataType::Bool();
-    case ElementType::kFloat16: return DataType::Float(16);
-    case ElementType::kDouble: return DataType::Float(64);
-    case ElementType::kUInt32: return DataType::UInt(32);
-    case ElementType::kUInt64: return DataType::UInt(64);
-    case ElementType::kBFloat16: return DataType::BFloat16();
-    default: break;
+    case ElementType::kFloat:
+      return DataType::Float(32);
+    case ElementType::kUInt8:
+      return DataType::UInt(8);
+    case ElementType::kInt8:
+      return DataType::Int(8);
+    case ElementType::kUInt16:
+      return DataType::UInt(16);
+    case ElementType::kInt16:
+      return DataType::Int(16);
+    case ElementType::kInt32:
+      return DataType::Int(32);
+    case ElementType::kInt64:
+      return DataType::Int(64);
+    case ElementType::kBool:
+      return DataType::Bool();
+    case ElementType::kFloat16:
+      return DataType::Float(16);
+    case ElementType::kDouble:
+      return DataType::Float(64);
+    case ElementType::kUInt32:
+      return DataType::UInt(32);
+    case ElementType::kUInt64:
+      return DataType::UInt(64);
+    case ElementType::kBFloat16:
+      return DataType::BFloat16();
+    default:
+      break;
   }
   if (element_type <= 0 || element_type > static_cast<int32_t>(ElementType::kInt2)) {
     DEUTERON_THROW(ModelError) << where << " is of element type " << element_type << ", which ONNX does not define";
@@ -150,8 +170,7 @@ Tensor TensorDecoder::Decode(const TensorProto& tensor, const std::string& where
   if (size < 0) {
     for (const int64_t dim : tensor.dims) {
       if (dim < 0) {
-        DEUTERON_THROW(ModelError) << where << ": its shape " << FormatDims(tensor.dims)
-                                   << " has a negative dimension";
+        DEUTERON_THROW(ModelError) << where << ": its shape " << FormatDims(tensor.dims) << " has a negative dimension";
       }
     }
     DEUTERON_THROW(ModelError) << where << ": the product of its dimensions " << FormatDims(tensor.dims)
@@ -208,14 +227,12 @@ std::string_view TensorDecoder::ExternalBytes(const TensorProto& tensor, int64_t
   const auto wanted = static_cast<uint64_t>(length >= 0 ? length : size);
   if (wanted > rest.size()) {
     DEUTERON_THROW(ModelError) << where << ": its external data, " << wanted << " bytes from byte " << offset
-                               << ", is shorter than its shape: '" << location << "' has " << bytes.size()
-                               << " bytes";
+                               << ", is shorter than its shape: '" << location << "' has " << bytes.size() << " bytes";
   }
   return rest.substr(0, static_cast<size_t>(wanted));
 }
 
-std::shared_ptr<const MappedFile> TensorDecoder::OpenExternal(const std::string& location,
-                                                              const std::string& where) {
+std::shared_ptr<const MappedFile> TensorDecoder::OpenExternal(const std::string& location, const std::string& where) {
   auto& file = external_files_[location];
   if (file != nullptr) return file;
   const fs::path relative(location);

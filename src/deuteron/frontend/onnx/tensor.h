@@ -6,8 +6,8 @@
 #include <unordered_map>
 
 #include "deuteron/frontend/onnx/model.h"
-#include "deuteron/ir/object.h"
 #include "deuteron/ir/dtype.h"
+#include "deuteron/ir/object.h"
 
 namespace deuteron::onnx {
 

@@ -36,7 +36,8 @@ int64_t SamePadding(const NodeContext& node, const relax::Expr& x, size_t axis, 
 
 Window ReadWindow(const NodeContext& node, const relax::Expr& x, std::vector<int64_t> kernel) {
   const int64_t rank = node.Rank(x);
-  if (rank < 3) node.Fail("its input must have a batch, a channel and spatial axes and is of rank " + std::to_string(rank));
+  if (rank < 3)
+    node.Fail("its input must have a batch, a channel and spatial axes and is of rank " + std::to_string(rank));
   if (rank > 5) node.Unsupported("more than three spatial axes");
   const auto axes = static_cast<size_t>(rank - 2);
   const auto given = node.Ints("kernel_shape");

@@ -74,12 +74,17 @@ struct SymbolScan {
   }
   void Leaf(const Expr& expr) {
     switch (expr->kind) {
-      case RelaxKind::kShapeExpr: Use(SymbolicVars(expr.ty())); break;
-      case RelaxKind::kPrimValue: Use(FreeVars(static_cast<const PrimValueNode*>(expr.get())->value)); break;
+      case RelaxKind::kShapeExpr:
+        Use(SymbolicVars(expr.ty()));
+        break;
+      case RelaxKind::kPrimValue:
+        Use(FreeVars(static_cast<const PrimValueNode*>(expr.get())->value));
+        break;
       case RelaxKind::kTuple:
         for (const Expr& field : static_cast<const TupleNode*>(expr.get())->fields) Leaf(field);
         break;
-      default: break;
+      default:
+        break;
     }
   }
   void Value(const Expr& expr) {
@@ -96,9 +101,14 @@ struct SymbolScan {
         Sequence(branch->false_branch);
         break;
       }
-      case RelaxKind::kSeqExpr: Sequence(Downcast<SeqExpr>(expr)); break;
-      case RelaxKind::kFunction: Use(FreeSymbolicVars(Downcast<Function>(expr))); break;
-      default: Leaf(expr);
+      case RelaxKind::kSeqExpr:
+        Sequence(Downcast<SeqExpr>(expr));
+        break;
+      case RelaxKind::kFunction:
+        Use(FreeSymbolicVars(Downcast<Function>(expr)));
+        break;
+      default:
+        Leaf(expr);
     }
   }
   void Sequence(const SeqExpr& seq) {

@@ -46,7 +46,8 @@ Verdict Subsumes(const Type& base, const Type& derived, arith::Analyzer* analyze
   if (derived->kind == TypeKind::kAny) return Verdict::kMaybe;
   if (base->kind != derived->kind) return Verdict::kNo;
   switch (base->kind) {
-    case TypeKind::kAny: return Verdict::kYes;
+    case TypeKind::kAny:
+      return Verdict::kYes;
     case TypeKind::kPrim:
       return base.as<PrimTypeNode>()->dtype == derived.as<PrimTypeNode>()->dtype ? Verdict::kYes : Verdict::kNo;
     case TypeKind::kShape: {
@@ -102,7 +103,8 @@ size_t HashDims(size_t hash, const Optional<Dims>& dims) {
 void VisitShapes(const Type& type, const std::function<void(const Dims&)>& visit) {
   switch (type->kind) {
     case TypeKind::kAny:
-    case TypeKind::kPrim: return;
+    case TypeKind::kPrim:
+      return;
     case TypeKind::kShape:
       if (const auto& values = type.as<ShapeTypeNode>()->values; values.has_value()) visit(*values);
       return;
@@ -112,7 +114,8 @@ void VisitShapes(const Type& type, const std::function<void(const Dims&)>& visit
     case TypeKind::kTuple:
       for (const Type& field : type.as<TupleTypeNode>()->fields) VisitShapes(field, visit);
       return;
-    case TypeKind::kFunc: return;  // its variables are its own
+    case TypeKind::kFunc:
+      return;  // its variables are its own
   }
 }
 
@@ -121,7 +124,8 @@ Type RewriteShapes(const Type& type, const std::function<std::optional<Dims>(con
   switch (type->kind) {
     case TypeKind::kAny:
     case TypeKind::kPrim:
-    case TypeKind::kFunc: return type;
+    case TypeKind::kFunc:
+      return type;
     case TypeKind::kShape: {
       const auto* shape = type.as<ShapeTypeNode>();
       if (!shape->values.has_value()) return type;
@@ -139,8 +143,7 @@ Type RewriteShapes(const Type& type, const std::function<std::optional<Dims>(con
     }
     case TypeKind::kTuple: {
       const auto& fields = type.as<TupleTypeNode>()->fields;
-      Array<Type> rewritten =
-          fields.Map([&](const Type& field) { return RewriteShapes(field, rewrite); });
+      Array<Type> rewritten = fields.Map([&](const Type& field) { return RewriteShapes(field, rewrite); });
       return rewritten.same_as(fields) ? type : Type(TupleType(std::move(rewritten)));
     }
   }
@@ -149,12 +152,18 @@ Type RewriteShapes(const Type& type, const std::function<std::optional<Dims>(con
 
 const char* Symbol(ExprKind kind) {
   switch (kind) {
-    case ExprKind::kAdd: return " + ";
-    case ExprKind::kSub: return " - ";
-    case ExprKind::kMul: return " * ";
-    case ExprKind::kFloorDiv: return " // ";
-    case ExprKind::kFloorMod: return " % ";
-    default: return nullptr;
+    case ExprKind::kAdd:
+      return " + ";
+    case ExprKind::kSub:
+      return " - ";
+    case ExprKind::kMul:
+      return " * ";
+    case ExprKind::kFloorDiv:
+      return " // ";
+    case ExprKind::kFloorMod:
+      return " % ";
+    default:
+      return nullptr;
   }
 }
 
@@ -190,8 +199,10 @@ std::string Describe(const Type& type) {
     return ndim == kUnknownNDim ? std::string("ndim=?") : "ndim=" + std::to_string(ndim);
   };
   switch (type->kind) {
-    case TypeKind::kAny: return "Any";
-    case TypeKind::kPrim: return "Prim(\"" + type.as<PrimTypeNode>()->dtype.ToString() + "\")";
+    case TypeKind::kAny:
+      return "Any";
+    case TypeKind::kPrim:
+      return "Prim(\"" + type.as<PrimTypeNode>()->dtype.ToString() + "\")";
     case TypeKind::kShape: {
       const auto* shape = type.as<ShapeTypeNode>();
       return "Shape(" + (shape->values.has_value() ? Describe(*shape->values) : rank(shape->ndim)) + ")";
@@ -199,8 +210,7 @@ std::string Describe(const Type& type) {
     case TypeKind::kTensor: {
       const auto* tensor = type.as<TensorTypeNode>();
       const std::string dtype = tensor->dtype.is_void() ? "?" : tensor->dtype.ToString();
-      return "Tensor(" + (tensor->has_shape() ? Describe(*tensor->shape) : rank(tensor->ndim)) + ", \"" + dtype +
-             "\")";
+      return "Tensor(" + (tensor->has_shape() ? Describe(*tensor->shape) : rank(tensor->ndim)) + ", \"" + dtype + "\")";
     }
     case TypeKind::kTuple: {
       std::string text = "Tuple(";
@@ -208,7 +218,8 @@ std::string Describe(const Type& type) {
       for (size_t i = 0; i < fields.size(); ++i) text += (i == 0 ? "" : ", ") + Describe(fields[i]);
       return text + ")";
     }
-    case TypeKind::kFunc: return "Callable";
+    case TypeKind::kFunc:
+      return "Callable";
   }
   DEUTERON_UNREACHABLE();
 }
@@ -229,8 +240,10 @@ bool TypesIdentical(const Type& a, const Type& b) {
   if (a.same_as(b)) return true;
   if (!a.defined() || !b.defined() || a->kind != b->kind) return false;
   switch (a->kind) {
-    case TypeKind::kAny: return true;
-    case TypeKind::kPrim: return a.as<PrimTypeNode>()->dtype == b.as<PrimTypeNode>()->dtype;
+    case TypeKind::kAny:
+      return true;
+    case TypeKind::kPrim:
+      return a.as<PrimTypeNode>()->dtype == b.as<PrimTypeNode>()->dtype;
     case TypeKind::kShape: {
       const auto* x = a.as<ShapeTypeNode>();
       const auto* y = b.as<ShapeTypeNode>();
@@ -247,7 +260,8 @@ bool TypesIdentical(const Type& a, const Type& b) {
       const auto& y = b.as<TupleTypeNode>()->fields;
       return x.size() == y.size() && std::equal(x.begin(), x.end(), y.begin(), TypesIdentical);
     }
-    case TypeKind::kFunc: return StructurallyEqual(a, b);
+    case TypeKind::kFunc:
+      return StructurallyEqual(a, b);
   }
   DEUTERON_UNREACHABLE();
 }
@@ -260,8 +274,11 @@ size_t TypeHash(const Type& type) {
   };
   switch (type->kind) {
     case TypeKind::kAny:
-    case TypeKind::kFunc: break;
-    case TypeKind::kPrim: mix_dtype(type.as<PrimTypeNode>()->dtype); break;
+    case TypeKind::kFunc:
+      break;
+    case TypeKind::kPrim:
+      mix_dtype(type.as<PrimTypeNode>()->dtype);
+      break;
     case TypeKind::kShape:
       hash = Mix(hash, static_cast<size_t>(type.as<ShapeTypeNode>()->ndim));
       hash = HashDims(hash, type.as<ShapeTypeNode>()->values);
@@ -284,7 +301,8 @@ Type UnifyTypes(const Type& a, const Type& b, arith::Analyzer* analyzer) {
   switch (a->kind) {
     case TypeKind::kAny:
     case TypeKind::kPrim:
-    case TypeKind::kFunc: return AnyType::Get();
+    case TypeKind::kFunc:
+      return AnyType::Get();
     case TypeKind::kShape: {
       const auto* x = a.as<ShapeTypeNode>();
       const auto* y = b.as<ShapeTypeNode>();

@@ -106,24 +106,36 @@ const BinaryRule& RuleOf(const Call& call) {
 
 bool InDomain(DataType dtype, Domain domain) {
   switch (domain) {
-    case Domain::kNumber: return dtype.is_float() || dtype.is_integer();
-    case Domain::kAny: return true;
-    case Domain::kFloat: return dtype.is_float();
-    case Domain::kBool: return dtype.is_bool();
-    case Domain::kBits: return dtype.is_bool() || dtype.is_integer();
-    case Domain::kInteger: return dtype.is_integer();
+    case Domain::kNumber:
+      return dtype.is_float() || dtype.is_integer();
+    case Domain::kAny:
+      return true;
+    case Domain::kFloat:
+      return dtype.is_float();
+    case Domain::kBool:
+      return dtype.is_bool();
+    case Domain::kBits:
+      return dtype.is_bool() || dtype.is_integer();
+    case Domain::kInteger:
+      return dtype.is_integer();
   }
   DEUTERON_UNREACHABLE();
 }
 
 const char* NameOf(Domain domain) {
   switch (domain) {
-    case Domain::kNumber: return "numeric";
-    case Domain::kAny: return "any";
-    case Domain::kFloat: return "floating-point";
-    case Domain::kBool: return "boolean";
-    case Domain::kBits: return "integer or boolean";
-    case Domain::kInteger: return "integer";
+    case Domain::kNumber:
+      return "numeric";
+    case Domain::kAny:
+      return "any";
+    case Domain::kFloat:
+      return "floating-point";
+    case Domain::kBool:
+      return "boolean";
+    case Domain::kBits:
+      return "integer or boolean";
+    case Domain::kInteger:
+      return "integer";
   }
   DEUTERON_UNREACHABLE();
 }
@@ -134,8 +146,7 @@ Type InferBinary(const Call& call, const BlockBuilder& builder) {
   const DataType dtype = CommonDType(call, 0, 1);
   if (!dtype.is_void() && !InDomain(dtype, rule.domain)) {
     ThrowOpError(call, std::string("takes ") + NameOf(rule.domain) + " tensors and is given " +
-                           Describe(call->args[0].ty()) + " and " + Describe(call->args[1].ty()) +
-                           "; cast them first");
+                           Describe(call->args[0].ty()) + " and " + Describe(call->args[1].ty()) + "; cast them first");
   }
   const DataType result = rule.to_bool ? DataType::Bool() : dtype;
   const auto* a = call->args[0].ty().as<TensorTypeNode>();
@@ -215,8 +226,6 @@ DEUTERON_BINARY_OP(LeftShift, "left_shift")
 DEUTERON_BINARY_OP(RightShift, "right_shift")
 #undef DEUTERON_BINARY_OP
 
-Expr EwiseFma(Expr a, Expr b, Expr c) {
-  return MakeCall("ewise_fma", {std::move(a), std::move(b), std::move(c)});
-}
+Expr EwiseFma(Expr a, Expr b, Expr c) { return MakeCall("ewise_fma", {std::move(a), std::move(b), std::move(c)}); }
 
 }  // namespace deuteron::relax

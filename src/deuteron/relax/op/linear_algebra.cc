@@ -86,9 +86,8 @@ Type InferDense(const Call& call, const BlockBuilder& builder) {
 Expr LegalizeDense(BlockBuilder& builder, const Call& call) {
   if (!ShapesKnown(call)) return call;
   const DataType dtype = call.ty().as<TensorTypeNode>()->dtype;
-  return builder.CallTE("dense", call->args, [&](const Array<Tensor>& args) {
-    return Array<Tensor>{topi::Dense(args[0], args[1], dtype)};
-  });
+  return builder.CallTE("dense", call->args,
+                        [&](const Array<Tensor>& args) { return Array<Tensor>{topi::Dense(args[0], args[1], dtype)}; });
 }
 
 /// "ij,jk->ik" taken apart. Without "->" the output has the letters that occur once, in order.
@@ -137,8 +136,7 @@ Type InferEinsum(const Call& call, const BlockBuilder& builder) {
   if (operands == nullptr || operands->fields.empty()) {
     ThrowOpError(call, "takes a tuple of tensors and is given " + Describe(call->args[0].ty()));
   }
-  const Subscripts subscripts =
-      ParseSubscripts(call, std::string(AttrsOf<EinsumAttrsNode>(call)->subscripts));
+  const Subscripts subscripts = ParseSubscripts(call, std::string(AttrsOf<EinsumAttrsNode>(call)->subscripts));
   if (subscripts.terms.size() != operands->fields.size()) {
     ThrowOpError(call, "has " + std::to_string(subscripts.terms.size()) + " input subscripts for " +
                            std::to_string(operands->fields.size()) + " tensors");
@@ -156,8 +154,8 @@ Type InferEinsum(const Call& call, const BlockBuilder& builder) {
       continue;
     }
     if (static_cast<size_t>(tensor->ndim) != subscripts.terms[i].size()) {
-      ThrowOpError(call, "subscript \"" + subscripts.terms[i] + "\" does not fit operand " + std::to_string(i) +
-                             ", " + Describe(operands->fields[i]));
+      ThrowOpError(call, "subscript \"" + subscripts.terms[i] + "\" does not fit operand " + std::to_string(i) + ", " +
+                             Describe(operands->fields[i]));
     }
     for (size_t axis = 0; axis < subscripts.terms[i].size(); ++axis) {
       const PrimExpr& extent = (*tensor->shape)[axis];
@@ -179,8 +177,7 @@ Type InferEinsum(const Call& call, const BlockBuilder& builder) {
 
 Expr LegalizeEinsum(BlockBuilder& builder, const Call& call) {
   if (!ShapesKnown(call)) return call;
-  const Subscripts subscripts =
-      ParseSubscripts(call, std::string(AttrsOf<EinsumAttrsNode>(call)->subscripts));
+  const Subscripts subscripts = ParseSubscripts(call, std::string(AttrsOf<EinsumAttrsNode>(call)->subscripts));
   if (call->args[0].as<TupleNode>() == nullptr) return call;
   return builder.CallTE("einsum", call->args, [&](const Array<Tensor>& args) {
     return Array<Tensor>{topi::Einsum(args, subscripts.terms, subscripts.output)};
@@ -203,8 +200,7 @@ Expr LegalizeOuter(BlockBuilder& builder, const Call& call) {
   return builder.CallTE("outer", call->args, [](const Array<Tensor>& args) {
     return Array<Tensor>{te::Compute(
         {args[0].shape()[0], args[1].shape()[0]},
-        [&](const Array<tir::Var>& vars) { return args[0]({vars[0]}) * args[1]({vars[1]}); }, "outer", {},
-        {"i", "j"})};
+        [&](const Array<tir::Var>& vars) { return args[0]({vars[0]}) * args[1]({vars[1]}); }, "outer", {}, {"i", "j"})};
   });
 }
 

@@ -36,8 +36,8 @@ Expr Einsum(Expr operands, std::string subscripts);
 Expr Outer(Expr a, Expr b);
 
 namespace nn {
-/// Data (..., k) times weight (n, k) transposed: (..., n), as networks keep the weights of their layers. A void out_dtype
-/// is the operands'.
+/// Data (..., k) times weight (n, k) transposed: (..., n), as networks keep the weights of their layers. A void
+/// out_dtype is the operands'.
 Expr Dense(Expr data, Expr weight, DataType out_dtype = DataType::Void());
 }  // namespace nn
 

@@ -98,14 +98,13 @@ Expr Dropout(Expr data, double rate = 0.5);
 
 /// The tuple (normalised data, moving mean, moving variance). With training = false the moments are the
 /// moving ones, and returned as they are.
-Expr BatchNorm(Expr data, Expr gamma, Expr beta, Expr moving_mean, Expr moving_var, int64_t axis,
-               double epsilon = 1e-5, bool center = true, bool scale = true, double momentum = 0.1,
-               bool training = true);
+Expr BatchNorm(Expr data, Expr gamma, Expr beta, Expr moving_mean, Expr moving_var, int64_t axis, double epsilon = 1e-5,
+               bool center = true, bool scale = true, double momentum = 0.1, bool training = true);
 /// gamma and beta have the shape of the normalised axes.
-Expr LayerNorm(Expr data, Expr gamma, Expr beta, std::vector<int64_t> axes, double epsilon = 1e-5,
-               bool center = true, bool scale = true);
-Expr GroupNorm(Expr data, Expr gamma, Expr beta, int64_t num_groups, int64_t channel_axis,
-               std::vector<int64_t> axes, double epsilon = 1e-5, bool center = true, bool scale = true);
+Expr LayerNorm(Expr data, Expr gamma, Expr beta, std::vector<int64_t> axes, double epsilon = 1e-5, bool center = true,
+               bool scale = true);
+Expr GroupNorm(Expr data, Expr gamma, Expr beta, int64_t num_groups, int64_t channel_axis, std::vector<int64_t> axes,
+               double epsilon = 1e-5, bool center = true, bool scale = true);
 Expr InstanceNorm(Expr data, Expr gamma, Expr beta, int64_t channel_axis, std::vector<int64_t> axes,
                   double epsilon = 1e-5, bool center = true, bool scale = true);
 /// x / sqrt(mean(x²) + epsilon) * weight
@@ -120,8 +119,7 @@ Expr BatchFlatten(Expr data);
 
 /// query (b, s, heads, d), key and value (b, s', heads, d), bias null or broadcastable to (b, heads, s, s').
 /// causal_mask: "", "TopLeft" or "BottomRight". A scale of 0 means 1/sqrt(d).
-Expr Attention(Expr query, Expr key, Expr value, Expr bias = Expr(), double scale = 0.0,
-               std::string causal_mask = "");
+Expr Attention(Expr query, Expr key, Expr value, Expr bias = Expr(), double scale = 0.0, std::string causal_mask = "");
 
 }  // namespace nn
 }  // namespace deuteron::relax

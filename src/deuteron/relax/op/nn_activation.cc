@@ -24,8 +24,7 @@ Type InferFloat(const Call& call, const BlockBuilder& builder) {
 Expr LegalizeRelu(BlockBuilder& builder, const Call& call) {
   if (!ShapesKnown(call)) return call;
   return builder.CallTE("relu", call->args, [](const Array<Tensor>& args) {
-    return Array<Tensor>{
-        topi::Map(args[0], [](PrimExpr x) { return Max(x, MakeConst(x.dtype(), 0)); })};
+    return Array<Tensor>{topi::Map(args[0], [](PrimExpr x) { return Max(x, MakeConst(x.dtype(), 0)); })};
   });
 }
 
@@ -38,8 +37,7 @@ Expr LegalizeLeakyRelu(BlockBuilder& builder, const Call& call) {
   if (!ShapesKnown(call)) return call;
   const double alpha = AttrsOf<LeakyReluAttrsNode>(call)->alpha;
   return builder.CallTE("leaky_relu", call->args, [&](const Array<Tensor>& args) {
-    return Array<Tensor>{
-        topi::Map(args[0], [&](const PrimExpr& x) { return Leak(x, MakeConst(x.dtype(), alpha)); })};
+    return Array<Tensor>{topi::Map(args[0], [&](const PrimExpr& x) { return Leak(x, MakeConst(x.dtype(), alpha)); })};
   });
 }
 
@@ -112,8 +110,7 @@ Expr LegalizeGeluTanh(BlockBuilder& builder, const Call& call) {
 Expr LegalizeSilu(BlockBuilder& builder, const Call& call) {
   if (!ShapesKnown(call)) return call;
   return builder.CallTE("silu", call->args, [](const Array<Tensor>& args) {
-    const Tensor sigmoid =
-        topi::Map(args[0], [](PrimExpr value) { return CallIntrin("sigmoid", {std::move(value)}); });
+    const Tensor sigmoid = topi::Map(args[0], [](PrimExpr value) { return CallIntrin("sigmoid", {std::move(value)}); });
     return Array<Tensor>{topi::Multiply(args[0], sigmoid)};
   });
 }
@@ -125,8 +122,7 @@ Expr LegalizeSelu(BlockBuilder& builder, const Call& call) {
     constexpr double kScale = 1.0507009873554805;
     const Tensor& x = args[0];
     const Tensor exponent = topi::Map(x, [](PrimExpr value) { return CallIntrin("exp", {std::move(value)}); });
-    const Tensor negative =
-        topi::Multiply(ConstLike(x, kAlpha), topi::Subtract(exponent, ConstLike(x, 1.0)));
+    const Tensor negative = topi::Multiply(ConstLike(x, kAlpha), topi::Subtract(exponent, ConstLike(x, 1.0)));
     const Tensor sum = topi::Add(topi::Maximum(x, ConstLike(x, 0.0)), topi::Minimum(ConstLike(x, 0.0), negative));
     return Array<Tensor>{topi::Multiply(ConstLike(x, kScale), sum)};
   });
@@ -154,8 +150,7 @@ Type InferSoftmax(const Call& call, const BlockBuilder& builder) {
 }
 
 size_t SoftmaxAxis(const Call& call) {
-  return static_cast<size_t>(
-      NormalizeAxis(call, AttrsOf<SoftmaxAttrsNode>(call)->axis, TensorArg(call, 0)->ndim));
+  return static_cast<size_t>(NormalizeAxis(call, AttrsOf<SoftmaxAttrsNode>(call)->axis, TensorArg(call, 0)->ndim));
 }
 
 Expr LegalizeSoftmax(BlockBuilder& builder, const Call& call) {
@@ -181,9 +176,10 @@ Expr LegalizeDropout(BlockBuilder& builder, const Call& call) {
   if (!ShapesKnown(call)) return call;
   return builder.CallTE("dropout", call->args, [](const Array<Tensor>& args) {
     const DataType dtype = args[0].dtype();
-    return Array<Tensor>{topi::Map(args[0], [](PrimExpr x) { return x; }),
-                         topi::Map(args[0], [&](const PrimExpr&) { return MakeConst(dtype, 1); }, "T_full_like",
-                                   AxisNames::kAx)};
+    return Array<Tensor>{
+        topi::Map(args[0], [](PrimExpr x) { return x; }),
+        topi::Map(
+            args[0], [&](const PrimExpr&) { return MakeConst(dtype, 1); }, "T_full_like", AxisNames::kAx)};
   });
 }
 

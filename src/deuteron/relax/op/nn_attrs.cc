@@ -47,10 +47,10 @@ void SetAdaptivePoolDefaults(AdaptivePoolAttrsNode* attrs, size_t rank) {
 
 }  // namespace
 
-#define DEUTERON_RANKED(Family, Suffix)                                                            \
-  Family##1D##Suffix##AttrsNode::Family##1D##Suffix##AttrsNode() { Set##Family##Suffix##Defaults(this, 1); } \
-  Family##2D##Suffix##AttrsNode::Family##2D##Suffix##AttrsNode() { Set##Family##Suffix##Defaults(this, 2); } \
-  Family##3D##Suffix##AttrsNode::Family##3D##Suffix##AttrsNode() { Set##Family##Suffix##Defaults(this, 3); } \
+#define DEUTERON_RANKED(Family, Suffix)                                                                          \
+  Family##1D##Suffix##AttrsNode::Family##1D##Suffix##AttrsNode() { Set##Family##Suffix##Defaults(this, 1); }     \
+  Family##2D##Suffix##AttrsNode::Family##2D##Suffix##AttrsNode() { Set##Family##Suffix##Defaults(this, 2); }     \
+  Family##3D##Suffix##AttrsNode::Family##3D##Suffix##AttrsNode() { Set##Family##Suffix##Defaults(this, 3); }     \
   void Family##1D##Suffix##AttrsNode::RegisterReflection() { refl::ObjectDef<Family##1D##Suffix##AttrsNode>(); } \
   void Family##2D##Suffix##AttrsNode::RegisterReflection() { refl::ObjectDef<Family##2D##Suffix##AttrsNode>(); } \
   void Family##3D##Suffix##AttrsNode::RegisterReflection() { refl::ObjectDef<Family##3D##Suffix##AttrsNode>(); }
@@ -103,9 +103,7 @@ void AdaptivePoolAttrsNode::RegisterReflection() {
 void LeakyReluAttrsNode::RegisterReflection() {
   refl::ObjectDef<LeakyReluAttrsNode>().def_ro("alpha", &LeakyReluAttrsNode::alpha);
 }
-void PReluAttrsNode::RegisterReflection() {
-  refl::ObjectDef<PReluAttrsNode>().def_ro("axis", &PReluAttrsNode::axis);
-}
+void PReluAttrsNode::RegisterReflection() { refl::ObjectDef<PReluAttrsNode>().def_ro("axis", &PReluAttrsNode::axis); }
 void SoftplusAttrsNode::RegisterReflection() {
   refl::ObjectDef<SoftplusAttrsNode>()
       .def_ro("beta", &SoftplusAttrsNode::beta)

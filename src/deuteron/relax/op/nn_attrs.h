@@ -81,15 +81,15 @@ class AdaptivePoolAttrs : public Attrs {
 };
 
 /// One class an operator family and rank; default-constructed nodes hold the defaults of that rank.
-#define DEUTERON_RANKED_ATTRS(Name, Base)                                       \
-  class Name##AttrsNode : public Base##AttrsNode {                              \
-   public:                                                                      \
-    Name##AttrsNode();                                                          \
+#define DEUTERON_RANKED_ATTRS(Name, Base)                                             \
+  class Name##AttrsNode : public Base##AttrsNode {                                    \
+   public:                                                                            \
+    Name##AttrsNode();                                                                \
     DEUTERON_NODE("deuteron.relax." #Name "Attrs", Name##AttrsNode, Base##AttrsNode); \
-  };                                                                            \
-  class Name##Attrs : public Base##Attrs {                                      \
-   public:                                                                      \
-    DEUTERON_REF(Name##Attrs, Base##Attrs, Name##AttrsNode);                    \
+  };                                                                                  \
+  class Name##Attrs : public Base##Attrs {                                            \
+   public:                                                                            \
+    DEUTERON_REF(Name##Attrs, Base##Attrs, Name##AttrsNode);                          \
   };
 DEUTERON_RANKED_ATTRS(Conv1D, Conv)
 DEUTERON_RANKED_ATTRS(Conv2D, Conv)

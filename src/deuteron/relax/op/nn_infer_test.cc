@@ -64,9 +64,9 @@ TEST(InferConv, StaticSymbolicAndMixedPrecision) {
   last.data_layout = "NHWC";
   last.kernel_layout = "OHWI";
   last.out_dtype = DataType::Float(64);
-  EXPECT_EQ(Inferred(nn::Conv2D(Tensor4(I64(1), I64(10), I64(9), I64(8)), Tensor4(I64(16), I64(3), I64(3), I64(8)),
-                                last)),
-            "Tensor((1, 8, 7, 16), \"float64\")");
+  EXPECT_EQ(
+      Inferred(nn::Conv2D(Tensor4(I64(1), I64(10), I64(9), I64(8)), Tensor4(I64(16), I64(3), I64(3), I64(8)), last)),
+      "Tensor((1, 8, 7, 16), \"float64\")");
   EXPECT_EQ(Inferred(nn::Conv2DTranspose(Tensor4(I64(1), I64(8), I64(10), I64(10)),
                                          Tensor4(I64(8), I64(4), I64(3), I64(3)), {{2, 2}, {1, 1}, {1, 1}})),
             "Tensor((1, 4, 20, 20), \"float32\")");
@@ -101,8 +101,7 @@ TEST(InferMatmul, RanksAndSymbols) {
 
 TEST(InferNorm, ChecksParameters) {
   const Var x = OfShape({kN, I64(5), I64(8)});
-  EXPECT_EQ(Inferred(nn::LayerNorm(x, OfShape({I64(8)}), OfShape({I64(8)}), {-1})),
-            "Tensor((n, 5, 8), \"float32\")");
+  EXPECT_EQ(Inferred(nn::LayerNorm(x, OfShape({I64(8)}), OfShape({I64(8)}), {-1})), "Tensor((n, 5, 8), \"float32\")");
   EXPECT_EQ(Inferred(nn::LayerNorm(x, OfShape({I64(5)}), OfShape({I64(8)}), {-1})),
             "ModelError: nn.layer_norm: argument 1 is Tensor((5,), \"float32\") and must have shape (8,) for data "
             "of type Tensor((n, 5, 8), \"float32\")");

@@ -46,13 +46,13 @@ Type InferPad(const Call& call, const BlockBuilder& builder) {
     const PrimExpr& extent = (*data->shape)[i];
     const PrimExpr padded = builder.analyzer().Simplify(extent + (before[i] + after[i]));
     if (const auto known = AsConstInt(padded); known && *known < 0) {
-      ThrowOpError(call, "crops more than there is along axis " + std::to_string(i) + " of " +
-                             Describe(GetRef<Type>(data)));
+      ThrowOpError(call,
+                   "crops more than there is along axis " + std::to_string(i) + " of " + Describe(GetRef<Type>(data)));
     }
     const auto known = AsConstInt(extent);
     if (mode == "reflect" && known && std::max(before[i], after[i]) >= std::max<int64_t>(*known, 1)) {
-      ThrowOpError(call, "reflects more than there is along axis " + std::to_string(i) + " of " +
-                             Describe(GetRef<Type>(data)));
+      ThrowOpError(
+          call, "reflects more than there is along axis " + std::to_string(i) + " of " + Describe(GetRef<Type>(data)));
     }
     shape.push_back(padded);
   }
@@ -65,15 +65,15 @@ Expr LegalizePad(BlockBuilder& builder, const Call& call) {
   const std::string mode(attrs->pad_mode);
   const auto before = Befores(attrs);
   const auto after = Afters(attrs);
-  const std::string name =
-      mode == "constant" ? "pad" : mode == "edge" || mode == "replicate" ? "replicate_pad" : mode + "_pad";
+  const std::string name = mode == "constant"                      ? "pad"
+                           : mode == "edge" || mode == "replicate" ? "replicate_pad"
+                                                                   : mode + "_pad";
   return builder.CallTE(name, call->args, [&](const Array<Tensor>& args) {
     const Tensor& x = args[0];
     if (mode == "reflect") return Array<Tensor>{topi::PadReflect(x, before, after)};
     if (mode == "circular") return Array<Tensor>{topi::PadCircular(x, before, after)};
     if (mode == "constant") {
-      return Array<Tensor>{
-          topi::PadConstant(x, before, after, MakeConst(x.dtype(), attrs->pad_value), "PadInput")};
+      return Array<Tensor>{topi::PadConstant(x, before, after, MakeConst(x.dtype(), attrs->pad_value), "PadInput")};
     }
     return Array<Tensor>{topi::PadEdge(x, before, after)};
   });
@@ -175,23 +175,23 @@ Expr LegalizeAttention(BlockBuilder& builder, const Call& call) {
   if (attrs->window_size.has_value()) {
     DEUTERON_THROW(UnsupportedError) << OpName(call) << ": window_size is not supported";
   }
-  return builder.CallTE(call->args.size() == 4 ? "attention_bias" : "attention", call->args,
-                        [&](const Array<Tensor>& args) {
-    double scale = 0;
-    if (attrs->scale.has_value()) {
-      scale = *attrs->scale;
-    } else {
-      const auto dim = AsConstInt(args[0].shape()[3]);
-      if (!dim) DEUTERON_THROW(UnsupportedError) << OpName(call) << ": a symbolic head dimension needs a scale";
-      scale = 1.0 / std::sqrt(static_cast<double>(*dim));
-    }
-    PrimExpr offset;
-    if (attrs->causal_mask.has_value()) {
-      offset = *attrs->causal_mask == "BottomRight" ? args[1].shape()[1] - args[0].shape()[1] : I64(0);
-    }
-    return Array<Tensor>{
-        topi::Attention(args[0], args[1], args[2], args.size() == 4 ? args[3] : Tensor(), scale, offset)};
-  });
+  return builder.CallTE(
+      call->args.size() == 4 ? "attention_bias" : "attention", call->args, [&](const Array<Tensor>& args) {
+        double scale = 0;
+        if (attrs->scale.has_value()) {
+          scale = *attrs->scale;
+        } else {
+          const auto dim = AsConstInt(args[0].shape()[3]);
+          if (!dim) DEUTERON_THROW(UnsupportedError) << OpName(call) << ": a symbolic head dimension needs a scale";
+          scale = 1.0 / std::sqrt(static_cast<double>(*dim));
+        }
+        PrimExpr offset;
+        if (attrs->causal_mask.has_value()) {
+          offset = *attrs->causal_mask == "BottomRight" ? args[1].shape()[1] - args[0].shape()[1] : I64(0);
+        }
+        return Array<Tensor>{
+            topi::Attention(args[0], args[1], args[2], args.size() == 4 ? args[3] : Tensor(), scale, offset)};
+      });
 }
 
 }  // namespace
@@ -233,8 +233,7 @@ Expr Attention(Expr query, Expr key, Expr value, Expr bias, double scale, std::s
   if (!bias.defined()) {
     return MakeCall("nn.attention", {std::move(query), std::move(key), std::move(value)}, shared);
   }
-  return MakeCall("nn.attention_bias", {std::move(query), std::move(key), std::move(value), std::move(bias)},
-                  shared);
+  return MakeCall("nn.attention_bias", {std::move(query), std::move(key), std::move(value), std::move(bias)}, shared);
 }
 
 }  // namespace nn

@@ -18,8 +18,7 @@ void CheckFloat(const Call& call) {
 }
 
 /// Throws if argument `index` provably has not the shape `expected`.
-void CheckParameter(const Call& call, const BlockBuilder& builder, size_t index,
-                    const Array<PrimExpr>& expected) {
+void CheckParameter(const Call& call, const BlockBuilder& builder, size_t index, const Array<PrimExpr>& expected) {
   const TensorTypeNode* type = TensorArg(call, index);
   CheckRank(call, index, static_cast<int64_t>(expected.size()));
   if (!type->has_shape()) return;
@@ -48,8 +47,7 @@ Type InferBatchNorm(const Call& call, const BlockBuilder& builder) {
   CheckFloat(call);
   const TensorTypeNode* data = TensorArg(call, 0);
   if (data->ndim != kUnknownNDim) {
-    const auto axis =
-        static_cast<size_t>(NormalizeAxis(call, AttrsOf<BatchNormAttrsNode>(call)->axis, data->ndim));
+    const auto axis = static_cast<size_t>(NormalizeAxis(call, AttrsOf<BatchNormAttrsNode>(call)->axis, data->ndim));
     if (data->has_shape()) {
       for (size_t i = 1; i < 5; ++i) CheckParameter(call, builder, i, DimsAt(data, {axis}));
     }
@@ -90,14 +88,14 @@ Expr LegalizeLayerNorm(BlockBuilder& builder, const Call& call) {
   const auto* attrs = AttrsOf<LayerNormAttrsNode>(call);
   const auto axes = Positive(call, attrs->axes, TensorArg(call, 0)->ndim);
   return builder.CallTE("layer_norm", call->args, [&](const Array<Tensor>& args) {
-    return Array<Tensor>{topi::LayerNorm(args[0], attrs->scale ? args[1] : Tensor(),
-                                         attrs->center ? args[2] : Tensor(), axes, attrs->epsilon)};
+    return Array<Tensor>{topi::LayerNorm(args[0], attrs->scale ? args[1] : Tensor(), attrs->center ? args[2] : Tensor(),
+                                         axes, attrs->epsilon)};
   });
 }
 
 /// Of group_norm and instance_norm: per-channel parameters.
-Type InferChannelNorm(const Call& call, const BlockBuilder& builder, int64_t channel_axis,
-                      const Array<int64_t>& axes, int64_t num_groups) {
+Type InferChannelNorm(const Call& call, const BlockBuilder& builder, int64_t channel_axis, const Array<int64_t>& axes,
+                      int64_t num_groups) {
   CheckArity(call, 3, 3);
   CheckFloat(call);
   const TensorTypeNode* data = TensorArg(call, 0);
@@ -132,8 +130,8 @@ Expr LegalizeGroupNorm(BlockBuilder& builder, const Call& call) {
   const auto* attrs = AttrsOf<GroupNormAttrsNode>(call);
   const int64_t ndim = TensorArg(call, 0)->ndim;
   return builder.CallTE("group_norm", call->args, [&](const Array<Tensor>& args) {
-    return Array<Tensor>{topi::GroupNorm(args[0], attrs->scale ? args[1] : Tensor(),
-                                         attrs->center ? args[2] : Tensor(), attrs->num_groups,
+    return Array<Tensor>{topi::GroupNorm(args[0], attrs->scale ? args[1] : Tensor(), attrs->center ? args[2] : Tensor(),
+                                         attrs->num_groups,
                                          static_cast<size_t>(NormalizeAxis(call, attrs->channel_axis, ndim)),
                                          Positive(call, attrs->axes, ndim), attrs->epsilon)};
   });
@@ -190,16 +188,8 @@ std::vector<OpInfo> NNNormOps() {
        "deuteron.relax.BatchNormAttrs",
        InferBatchNorm,
        LegalizeBatchNorm},
-      {"nn.layer_norm",
-       {"data", "gamma", "beta"},
-       "deuteron.relax.LayerNormAttrs",
-       InferLayerNorm,
-       LegalizeLayerNorm},
-      {"nn.group_norm",
-       {"data", "gamma", "beta"},
-       "deuteron.relax.GroupNormAttrs",
-       InferGroupNorm,
-       LegalizeGroupNorm},
+      {"nn.layer_norm", {"data", "gamma", "beta"}, "deuteron.relax.LayerNormAttrs", InferLayerNorm, LegalizeLayerNorm},
+      {"nn.group_norm", {"data", "gamma", "beta"}, "deuteron.relax.GroupNormAttrs", InferGroupNorm, LegalizeGroupNorm},
       {"nn.instance_norm",
        {"data", "gamma", "beta"},
        "deuteron.relax.InstanceNormAttrs",
@@ -221,13 +211,11 @@ Expr BatchNorm(Expr data, Expr gamma, Expr beta, Expr moving_mean, Expr moving_v
   attrs->momentum = momentum;
   attrs->training = training;
   return MakeCall("nn.batch_norm",
-                  {std::move(data), std::move(gamma), std::move(beta), std::move(moving_mean),
-                   std::move(moving_var)},
+                  {std::move(data), std::move(gamma), std::move(beta), std::move(moving_mean), std::move(moving_var)},
                   BatchNormAttrs(std::move(attrs)));
 }
 
-Expr LayerNorm(Expr data, Expr gamma, Expr beta, std::vector<int64_t> axes, double epsilon, bool center,
-               bool scale) {
+Expr LayerNorm(Expr data, Expr gamma, Expr beta, std::vector<int64_t> axes, double epsilon, bool center, bool scale) {
   auto attrs = make_object<LayerNormAttrsNode>();
   attrs->axes = ToArray(axes);
   attrs->epsilon = epsilon;
@@ -237,8 +225,8 @@ Expr LayerNorm(Expr data, Expr gamma, Expr beta, std::vector<int64_t> axes, doub
                   LayerNormAttrs(std::move(attrs)));
 }
 
-Expr GroupNorm(Expr data, Expr gamma, Expr beta, int64_t num_groups, int64_t channel_axis,
-               std::vector<int64_t> axes, double epsilon, bool center, bool scale) {
+Expr GroupNorm(Expr data, Expr gamma, Expr beta, int64_t num_groups, int64_t channel_axis, std::vector<int64_t> axes,
+               double epsilon, bool center, bool scale) {
   auto attrs = make_object<GroupNormAttrsNode>();
   attrs->num_groups = num_groups;
   attrs->channel_axis = channel_axis;
@@ -250,8 +238,8 @@ Expr GroupNorm(Expr data, Expr gamma, Expr beta, int64_t num_groups, int64_t cha
                   GroupNormAttrs(std::move(attrs)));
 }
 
-Expr InstanceNorm(Expr data, Expr gamma, Expr beta, int64_t channel_axis, std::vector<int64_t> axes,
-                  double epsilon, bool center, bool scale) {
+Expr InstanceNorm(Expr data, Expr gamma, Expr beta, int64_t channel_axis, std::vector<int64_t> axes, double epsilon,
+                  bool center, bool scale) {
   auto attrs = make_object<InstanceNormAttrsNode>();
   attrs->channel_axis = channel_axis;
   attrs->axes = ToArray(axes);

@@ -39,8 +39,8 @@ const TensorTypeNode* TensorArg(const Call& call, size_t index) {
   }
   const auto* type = call->args[index].ty().as<TensorTypeNode>();
   if (type == nullptr) {
-    ThrowOpError(call, "argument " + std::to_string(index) + " must be a tensor and is " +
-                           Describe(call->args[index].ty()));
+    ThrowOpError(call,
+                 "argument " + std::to_string(index) + " must be a tensor and is " + Describe(call->args[index].ty()));
   }
   return type;
 }
@@ -53,8 +53,8 @@ std::optional<Array<PrimExpr>> ShapeOf(const TensorTypeNode* type) {
 std::optional<Array<PrimExpr>> ShapeArg(const Call& call, size_t index) {
   const auto* type = call->args[index].ty().as<ShapeTypeNode>();
   if (type == nullptr) {
-    ThrowOpError(call, "argument " + std::to_string(index) + " must be a shape and is " +
-                           Describe(call->args[index].ty()));
+    ThrowOpError(call,
+                 "argument " + std::to_string(index) + " must be a shape and is " + Describe(call->args[index].ty()));
   }
   if (!type->values.has_value()) return std::nullopt;
   return *type->values;
@@ -79,8 +79,8 @@ void CheckArity(const Call& call, size_t least, size_t most) {
 void CheckRank(const Call& call, size_t index, int64_t rank) {
   const TensorTypeNode* type = TensorArg(call, index);
   if (type->ndim == kUnknownNDim || type->ndim == rank) return;
-  ThrowOpError(call, "argument " + std::to_string(index) + " must have rank " + std::to_string(rank) +
-                         " and is " + Describe(GetRef<Type>(type)));
+  ThrowOpError(call, "argument " + std::to_string(index) + " must have rank " + std::to_string(rank) + " and is " +
+                         Describe(GetRef<Type>(type)));
 }
 
 int64_t NormalizeAxis(const Call& call, int64_t axis, int64_t ndim) {
@@ -109,8 +109,8 @@ std::vector<int64_t> Expanded(const Array<int64_t>& values, size_t axes) {
   std::vector<int64_t> expanded = ToVector(values);
   if (expanded.size() == 1) expanded.resize(axes, expanded[0]);
   if (expanded.size() != axes) {
-    DEUTERON_THROW(ModelError) << "an attribute of one value an axis has " << values.size() << " values for "
-                               << axes << " axes";
+    DEUTERON_THROW(ModelError) << "an attribute of one value an axis has " << values.size() << " values for " << axes
+                               << " axes";
   }
   return expanded;
 }
@@ -137,8 +137,8 @@ DataType CommonDType(const Call& call, size_t first, size_t second) {
   return a;
 }
 
-std::optional<Array<PrimExpr>> BroadcastShapes(const Call& call, const BlockBuilder& builder,
-                                               const Array<PrimExpr>& a, const Array<PrimExpr>& b) {
+std::optional<Array<PrimExpr>> BroadcastShapes(const Call& call, const BlockBuilder& builder, const Array<PrimExpr>& a,
+                                               const Array<PrimExpr>& b) {
   if (a.same_as(b)) return a;
   const size_t rank = std::max(a.size(), b.size());
   std::vector<PrimExpr> dims(rank);
@@ -158,9 +158,9 @@ std::optional<Array<PrimExpr>> BroadcastShapes(const Call& call, const BlockBuil
       dim = x;
     } else if (cx && cy) {
       if (*cx != *cy) {
-        ThrowOpError(call, "shapes " + Describe(a) + " and " + Describe(b) + " do not broadcast: " +
-                               std::to_string(*cx) + " against " + std::to_string(*cy) + " on axis " +
-                               std::to_string(rank - 1 - i));
+        ThrowOpError(call, "shapes " + Describe(a) + " and " + Describe(b) +
+                               " do not broadcast: " + std::to_string(*cx) + " against " + std::to_string(*cy) +
+                               " on axis " + std::to_string(rank - 1 - i));
       }
       dim = x;
     } else if (ExprEqual(x, y) || builder.analyzer().CanProveEqual(x, y)) {

@@ -67,8 +67,8 @@ Array<int64_t> ToArray(const std::vector<int64_t>& values);
 DataType CommonDType(const Call& call, size_t first, size_t second);
 /// The numpy broadcast of two shapes; nothing where it depends on whether a symbolic dimension is 1; a
 /// ModelError that shows both where they cannot match.
-std::optional<Array<PrimExpr>> BroadcastShapes(const Call& call, const BlockBuilder& builder,
-                                               const Array<PrimExpr>& a, const Array<PrimExpr>& b);
+std::optional<Array<PrimExpr>> BroadcastShapes(const Call& call, const BlockBuilder& builder, const Array<PrimExpr>& a,
+                                               const Array<PrimExpr>& b);
 /// The type of an elementwise operation of two tensors, of result dtype `dtype`.
 Type BroadcastType(const Call& call, const BlockBuilder& builder, DataType dtype);
 

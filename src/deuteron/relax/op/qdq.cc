@@ -52,8 +52,7 @@ Expr LegalizeQuantize(BlockBuilder& builder, const Call& call) {
           const PrimExpr scaled =
               CastTo(real, args[0](topi::Indices(vars))) / CastTo(real, ParameterAt(args[1], vars, axis));
           if (dtype.is_float()) return CastTo(dtype, scaled + CastTo(real, ParameterAt(args[2], vars, axis)));
-          const PrimExpr shifted =
-              CallIntrin("round", {scaled}) + CastTo(real, ParameterAt(args[2], vars, axis));
+          const PrimExpr shifted = CallIntrin("round", {scaled}) + CastTo(real, ParameterAt(args[2], vars, axis));
           return CastTo(dtype, Max(Min(shifted, CastTo(real, MaxValue(dtype))), CastTo(real, MinValue(dtype))));
         },
         "quantized")};
@@ -70,8 +69,8 @@ Expr LegalizeDequantize(BlockBuilder& builder, const Call& call) {
     return Array<te::Tensor>{te::Compute(
         args[0].shape(),
         [&](const Array<tir::Var>& vars) {
-          const PrimExpr shifted = CastTo(difference, args[0](topi::Indices(vars))) -
-                                   CastTo(difference, ParameterAt(args[2], vars, axis));
+          const PrimExpr shifted =
+              CastTo(difference, args[0](topi::Indices(vars))) - CastTo(difference, ParameterAt(args[2], vars, axis));
           return CastTo(dtype, CastTo(real, shifted) * CastTo(real, ParameterAt(args[1], vars, axis)));
         },
         "dequantized")};

@@ -26,7 +26,6 @@ std::vector<OpInfo> QdqOps();
 /// clamp(round(data / scale) + zero_point); scale and zero_point are scalars or vectors along `axis`.
 Expr Quantize(Expr data, Expr scale, Expr zero_point, int64_t axis = -1, DataType out_dtype = DataType::Int(8));
 /// scale * (data - zero_point)
-Expr Dequantize(Expr data, Expr scale, Expr zero_point, int64_t axis = -1,
-                DataType out_dtype = DataType::Float(32));
+Expr Dequantize(Expr data, Expr scale, Expr zero_point, int64_t axis = -1, DataType out_dtype = DataType::Float(32));
 
 }  // namespace deuteron::relax

@@ -26,16 +26,16 @@ Expr LegalizeShapeToTensor(BlockBuilder& builder, const Call& call) {
   if (!ShapesKnown(call)) return call;
   const Array<PrimExpr> dims = *ShapeArg(call, 0);
   return builder.CallTE("shape_to_tensor", {}, [&](const Array<te::Tensor>&) {
-    return Array<te::Tensor>{te::Compute(
-        {I64(static_cast<int64_t>(dims.size()))},
-        [&](const Array<tir::Var>& vars) {
-          PrimExpr value = I64(0);
-          for (size_t i = dims.size(); i-- > 0;) {
-            value = SelectExpr(Equal(vars[0], static_cast<int64_t>(i)), dims[i], value);
-          }
-          return value;
-        },
-        "shape_to_tensor", {}, {"i"})};
+    return Array<te::Tensor>{te::Compute({I64(static_cast<int64_t>(dims.size()))},
+                                         [&](const Array<tir::Var>& vars) {
+                                           PrimExpr value = I64(0);
+                                           for (size_t i = dims.size(); i-- > 0;) {
+                                             value =
+                                                 SelectExpr(Equal(vars[0], static_cast<int64_t>(i)), dims[i], value);
+                                           }
+                                           return value;
+                                         },
+                                         "shape_to_tensor", {}, {"i"})};
   });
 }
 
@@ -65,7 +65,8 @@ Expr LegalizeSize(BlockBuilder& builder, const Call& call) {
   if (!ShapesKnown(call)) return call;
   return builder.CallTE("size", {}, [&](const Array<te::Tensor>&) {
     const PrimExpr size = topi::Product::Of(*TensorArg(call, 0)->shape).ToExpr();
-    return Array<te::Tensor>{te::Compute({}, [&](const Array<tir::Var>&) { return size; }, "size")};
+    return Array<te::Tensor>{te::Compute(
+        {}, [&](const Array<tir::Var>&) { return size; }, "size")};
   });
 }
 

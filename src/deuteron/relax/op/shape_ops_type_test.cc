@@ -77,16 +77,28 @@ TEST(ReshapeType, RefusesOtherNumbersOfElements) {
 }
 
 TEST(ManipulateType, MovesDimensions) {
-  EXPECT_EQ(TypeOf([](Expr x) { return PermuteDims(x, {0, 2, 1}); }, Float({n, I64(2), I64(3)})),
+  EXPECT_EQ(TypeOf(
+                [](Expr x) {
+                  return PermuteDims(x, {0, 2, 1});
+                },
+                Float({n, I64(2), I64(3)})),
             "Tensor((n, 3, 2), \"float32\")");
   EXPECT_EQ(TypeOf([](Expr x) { return PermuteDims(x); }, Ranked(3)), "Tensor(ndim=3, \"float32\")");
   EXPECT_EQ(TypeOf([](Expr x) { return MatrixTranspose(x); }, Float({n, I64(2), I64(3)})),
             "Tensor((n, 3, 2), \"float32\")");
   EXPECT_EQ(TypeOf([](Expr x) { return ExpandDims(x, {0, -1}); }, Float({n})), "Tensor((1, n, 1), \"float32\")");
-  EXPECT_EQ(TypeOf([](Expr x) { return Squeeze(x, {0, -1}); }, Float({I64(1), n, I64(1)})),
+  EXPECT_EQ(TypeOf(
+                [](Expr x) {
+                  return Squeeze(x, {0, -1});
+                },
+                Float({I64(1), n, I64(1)})),
             "Tensor((n,), \"float32\")");
   EXPECT_EQ(TypeOf([](Expr x) { return Squeeze(x); }, Float(Dims({1, 3, 1}))), "Tensor((3,), \"float32\")");
-  EXPECT_EQ(TypeOf([](Expr x) { return BroadcastTo(x, {n, I64(3)}); }, Float(Dims({3}))),
+  EXPECT_EQ(TypeOf(
+                [](Expr x) {
+                  return BroadcastTo(x, {n, I64(3)});
+                },
+                Float(Dims({3}))),
             "Tensor((n, 3), \"float32\")");
   EXPECT_EQ(TypeOf([](Expr x) { return Tile(x, {2, 1}); }, Float({n})), "Tensor((2, n), \"float32\")");
   EXPECT_EQ(TypeOf([](Expr x) { return Flatten(x); }, Float(Dims({2, 3}))), "Tensor((6,), \"float32\")");
@@ -103,7 +115,11 @@ TEST(ManipulateType, JoinsAndSplits) {
   EXPECT_EQ(TypeOf(Stack({b, b}, 1), {b}), "Tensor((4, 2, 3), \"float32\")");
   EXPECT_EQ(TypeOf([](Expr x) { return SplitSections(x, 2, 1); }, Float({n, I64(6)})),
             "Tuple(Tensor((n, 3), \"float32\"), Tensor((n, 3), \"float32\"))");
-  EXPECT_EQ(TypeOf([](Expr x) { return SplitIndices(x, {1, 3}, 0); }, Float(Dims({4}))),
+  EXPECT_EQ(TypeOf(
+                [](Expr x) {
+                  return SplitIndices(x, {1, 3}, 0);
+                },
+                Float(Dims({4}))),
             "Tuple(Tensor((1,), \"float32\"), Tensor((2,), \"float32\"), Tensor((1,), \"float32\"))");
   const Var c = Float(Dims({4, 5}));
   EXPECT_THROW(TypeOf(Concat({b, c}, 0), {b, c}), ffi::Error);
@@ -136,7 +152,11 @@ TEST(IndexType, Takes) {
 }
 
 TEST(StatisticalType, ReducesAxes) {
-  EXPECT_EQ(TypeOf([](Expr x) { return Sum(x, {{1, -1}}, true); }, Float({n, I64(2), I64(3)})),
+  EXPECT_EQ(TypeOf(
+                [](Expr x) {
+                  return Sum(x, {{1, -1}}, true);
+                },
+                Float({n, I64(2), I64(3)})),
             "Tensor((n, 1, 1), \"float32\")");
   EXPECT_EQ(TypeOf([](Expr x) { return Mean(x, {{1}}); }, Float({n, I64(2)})), "Tensor((n,), \"float32\")");
   EXPECT_EQ(TypeOf([](Expr x) { return Max(x); }, Ranked(3)), "Tensor((), \"float32\")");
@@ -158,11 +178,19 @@ TEST(CreateType, Shapes) {
 }
 
 TEST(ImageType, Resizes) {
-  EXPECT_EQ(TypeOf([](Expr x) { return image::Resize2D(x, Dims({8, 6})); }, Float({n, I64(3), I64(4), I64(4)})),
+  EXPECT_EQ(TypeOf(
+                [](Expr x) {
+                  return image::Resize2D(x, Dims({8, 6}));
+                },
+                Float({n, I64(3), I64(4), I64(4)})),
             "Tensor((n, 3, 8, 6), \"float32\")");
   image::ResizeOptions nhwc;
   nhwc.layout = "NHWC";
-  EXPECT_EQ(TypeOf([&](Expr x) { return image::Resize2D(x, Dims({8, 6}), nhwc); }, Float({n, I64(4), I64(4), I64(3)})),
+  EXPECT_EQ(TypeOf(
+                [&](Expr x) {
+                  return image::Resize2D(x, Dims({8, 6}), nhwc);
+                },
+                Float({n, I64(4), I64(4), I64(3)})),
             "Tensor((n, 8, 6, 3), \"float32\")");
 }
 

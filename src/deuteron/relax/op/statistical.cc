@@ -55,9 +55,12 @@ struct ReductionRule {
   Reduction reduce;
 };
 constexpr ReductionRule kReductions[] = {
-    {"sum", ReduceBy<topi::ReduceKind::kSum>}, {"prod", ReduceBy<topi::ReduceKind::kProd>},
-    {"max", ReduceBy<topi::ReduceKind::kMax>}, {"min", ReduceBy<topi::ReduceKind::kMin>},
-    {"mean", topi::Mean},                      {"variance", topi::Variance},
+    {"sum", ReduceBy<topi::ReduceKind::kSum>},
+    {"prod", ReduceBy<topi::ReduceKind::kProd>},
+    {"max", ReduceBy<topi::ReduceKind::kMax>},
+    {"min", ReduceBy<topi::ReduceKind::kMin>},
+    {"mean", topi::Mean},
+    {"variance", topi::Variance},
     {"std", StdOf},
 };
 
@@ -119,8 +122,13 @@ Expr MakeScan(const char* name, Expr data, std::optional<int64_t> axis, DataType
 std::vector<OpInfo> StatisticalOps() {
   constexpr const char* kScan = "deuteron.relax.ScanopAttrs";
   return {
-      ReductionRow<0>(), ReductionRow<1>(), ReductionRow<2>(), ReductionRow<3>(),
-      ReductionRow<4>(), ReductionRow<5>(), ReductionRow<6>(),
+      ReductionRow<0>(),
+      ReductionRow<1>(),
+      ReductionRow<2>(),
+      ReductionRow<3>(),
+      ReductionRow<4>(),
+      ReductionRow<5>(),
+      ReductionRow<6>(),
       {"cumsum", {"data"}, kScan, InferScan, LegalizeScan<false>},
       {"cumprod", {"data"}, kScan, InferScan, LegalizeScan<true>},
   };

@@ -37,9 +37,7 @@ PrimExpr NotOf(PrimExpr x) { return !std::move(x); }
 PrimExpr BitwiseNotOf(PrimExpr x) {
   return x.dtype().is_bool() ? !std::move(x) : CallIntrin("bitwise_not", {std::move(x)});
 }
-PrimExpr IsNanOf(PrimExpr x) {
-  return IsInteger(x) ? False() : CallIntrin("isnan", DataType::Bool(), {std::move(x)});
-}
+PrimExpr IsNanOf(PrimExpr x) { return IsInteger(x) ? False() : CallIntrin("isnan", DataType::Bool(), {std::move(x)}); }
 PrimExpr IsInfOf(PrimExpr x) {
   if (IsInteger(x)) return False();
   return deuteron::Equal(CallIntrin("fabs", {x}), Infinity(x.dtype())) && !IsNanOf(x);
@@ -64,12 +62,16 @@ struct UnaryRule {
   PrimExpr (*fn)(PrimExpr);
 };
 
-#define DEUTERON_INTRINSIC(Name) \
-  { #Name, "tir_" #Name, "compute", AxisNames::kI, Domain::kFloat, false, \
-    [](PrimExpr x) { return CallIntrin(#Name, {std::move(x)}); } }
-#define DEUTERON_ROUNDING(Name, Intrinsic) \
-  { #Name, "tir_" #Name, "compute", AxisNames::kI, Domain::kAny, false, \
-    [](PrimExpr x) { return RoundBy(Intrinsic, std::move(x)); } }
+#define DEUTERON_INTRINSIC(Name)                                          \
+  {                                                                       \
+#Name, "tir_" #Name, "compute", AxisNames::kI, Domain::kFloat, false, \
+        [](PrimExpr x) { return CallIntrin(#Name, {std::move(x)}); }      \
+  }
+#define DEUTERON_ROUNDING(Name, Intrinsic)                              \
+  {                                                                     \
+#Name, "tir_" #Name, "compute", AxisNames::kI, Domain::kAny, false, \
+        [](PrimExpr x) { return RoundBy(Intrinsic, std::move(x)); }     \
+  }
 
 constexpr UnaryRule kRules[] = {
     {"abs", "tir_abs", "compute", AxisNames::kI, Domain::kAny, false, AbsOf},
@@ -120,20 +122,28 @@ const UnaryRule& RuleOf(const Call& call) {
 
 bool InDomain(DataType dtype, Domain domain) {
   switch (domain) {
-    case Domain::kAny: return true;
-    case Domain::kFloat: return dtype.is_float();
-    case Domain::kBool: return dtype.is_bool();
-    case Domain::kInteger: return dtype.is_integer() || dtype.is_bool();
+    case Domain::kAny:
+      return true;
+    case Domain::kFloat:
+      return dtype.is_float();
+    case Domain::kBool:
+      return dtype.is_bool();
+    case Domain::kInteger:
+      return dtype.is_integer() || dtype.is_bool();
   }
   DEUTERON_UNREACHABLE();
 }
 
 const char* NameOf(Domain domain) {
   switch (domain) {
-    case Domain::kAny: return "any";
-    case Domain::kFloat: return "floating-point";
-    case Domain::kBool: return "boolean";
-    case Domain::kInteger: return "integer or boolean";
+    case Domain::kAny:
+      return "any";
+    case Domain::kFloat:
+      return "floating-point";
+    case Domain::kBool:
+      return "boolean";
+    case Domain::kInteger:
+      return "integer or boolean";
   }
   DEUTERON_UNREACHABLE();
 }
@@ -172,9 +182,8 @@ Expr LegalizeClip(BlockBuilder& builder, const Call& call) {
   const PrimExpr high = PrimArg(call, 2);
   return builder.CallTE("tir_clip", {call->args[0]}, [&](const Array<te::Tensor>& args) {
     const DataType dtype = args[0].dtype();
-    return Array<te::Tensor>{topi::Map(args[0], [&](PrimExpr x) {
-      return Max(Min(std::move(x), CastTo(dtype, high)), CastTo(dtype, low));
-    })};
+    return Array<te::Tensor>{topi::Map(
+        args[0], [&](PrimExpr x) { return Max(Min(std::move(x), CastTo(dtype, high)), CastTo(dtype, low)); })};
   });
 }
 
@@ -222,9 +231,7 @@ DEUTERON_UNARY(IsInf, "isinf")
 DEUTERON_UNARY(IsNan, "isnan")
 #undef DEUTERON_UNARY
 
-Expr Clip(Expr x, Expr min, Expr max) {
-  return MakeCall("clip", {std::move(x), std::move(min), std::move(max)});
-}
+Expr Clip(Expr x, Expr min, Expr max) { return MakeCall("clip", {std::move(x), std::move(min), std::move(max)}); }
 Expr Clip(Expr x, double min, double max) {
   return Clip(std::move(x), PrimValue(MakeConst(DataType::Float(32), min)),
               PrimValue(MakeConst(DataType::Float(32), max)));

@@ -1,11 +1,12 @@
 /// \file
 /// BindParams: weights become part of a function.
 ///
-/// Purpose: parameters whose values are known stop being parameters; their uses become constants, symbolic dimensions that
-/// they fix become numbers, and types are inferred again.
+/// Purpose: parameters whose values are known stop being parameters; their uses become constants, symbolic dimensions
+/// that they fix become numbers, and types are inferred again.
 ///
-/// What it must not do: bind a tensor of another dtype, rank or static shape than the parameter's, two tensors that give
-/// one symbol two values (TVM does both), or a function that is called in the module, since its calls would pass too much.
+/// What it must not do: bind a tensor of another dtype, rank or static shape than the parameter's, two tensors that
+/// give one symbol two values (TVM does both), or a function that is called in the module, since its calls would pass
+/// too much.
 ///
 /// Place: first, before FoldConstant.
 #include <map>
@@ -88,7 +89,8 @@ std::map<std::string, Var> ParamsByName(const std::string& name, const Function&
     const std::string param_name(param->name_hint);
     all += (all.empty() ? "" : ", ") + param_name;
     if (!by_name.emplace(param_name, param).second && wanted.count(param_name)) {
-      DEUTERON_THROW(ModelError) << "BindParams: function \"" << name << "\" has several parameters \"" << param_name << "\"";
+      DEUTERON_THROW(ModelError) << "BindParams: function \"" << name << "\" has several parameters \"" << param_name
+                                 << "\"";
     }
   }
   for (const auto& [param_name, value] : wanted) {
@@ -102,26 +104,27 @@ std::map<std::string, Var> ParamsByName(const std::string& name, const Function&
 }  // namespace
 
 Pass BindParams(std::string func_name, std::map<std::string, Tensor> params) {
-  return transform::ModulePass({.name = "BindParams"}, [func_name, params](IRModule module, const transform::PassContext&) {
-    const GlobalVar var = module.GetGlobalVar(func_name);
-    const auto function = As<Function>(module->functions.at(var));
-    if (!function.defined()) {
-      DEUTERON_THROW(ModelError) << "BindParams: \"" << func_name << "\" is no graph-level function";
-    }
-    const auto by_name = ParamsByName(func_name, function, params);
-    if (params.empty()) return module;
-    ThrowIfUsed(module, var, "BindParams");
-    TypedRewriter rewriter(module);
-    ParamBinder binder(func_name, &rewriter.replacer());
-    for (const auto& [name, value] : params) binder.Bind(by_name.at(name), value);
-    binder.Check();
-    Array<Var> rest;
-    for (const Var& param : function->params) {
-      if (!params.count(std::string(param->name_hint))) rest.push_back(param);
-    }
-    module.Update(var, rewriter.RewriteFunction(function, rest));
-    return module;
-  });
+  return transform::ModulePass(
+      {.name = "BindParams"}, [func_name, params](IRModule module, const transform::PassContext&) {
+        const GlobalVar var = module.GetGlobalVar(func_name);
+        const auto function = As<Function>(module->functions.at(var));
+        if (!function.defined()) {
+          DEUTERON_THROW(ModelError) << "BindParams: \"" << func_name << "\" is no graph-level function";
+        }
+        const auto by_name = ParamsByName(func_name, function, params);
+        if (params.empty()) return module;
+        ThrowIfUsed(module, var, "BindParams");
+        TypedRewriter rewriter(module);
+        ParamBinder binder(func_name, &rewriter.replacer());
+        for (const auto& [name, value] : params) binder.Bind(by_name.at(name), value);
+        binder.Check();
+        Array<Var> rest;
+        for (const Var& param : function->params) {
+          if (!params.count(std::string(param->name_hint))) rest.push_back(param);
+        }
+        module.Update(var, rewriter.RewriteFunction(function, rest));
+        return module;
+      });
 }
 
 }  // namespace deuteron::relax

@@ -2,8 +2,8 @@
 /// Destination-passing calls get their destinations. After this pass a function is a sequence of effects: it has no
 /// dataflow blocks, and nothing may reorder its bindings. StaticPlanBlockMemory comes next.
 ///
-/// A call_tir_inplace gets the memory of its argument where nobody else sees it. A parameter, a constant and a value used
-/// again are copied first (not under `tvm_compat`): to its caller a function never changes a tensor.
+/// A call_tir_inplace gets the memory of its argument where nobody else sees it. A parameter, a constant and a value
+/// used again are copied first (not under `tvm_compat`): to its caller a function never changes a tensor.
 #include <string>
 #include <utility>
 
@@ -19,7 +19,8 @@ namespace {
 
 class Rewriter {
  public:
-  Rewriter(const Function& function, bool compat) : function_(function), inplace_arguments_(function), compat_(compat) {}
+  Rewriter(const Function& function, bool compat)
+      : function_(function), inplace_arguments_(function), compat_(compat) {}
 
   Function Rewrite() { return WithBody(function_, RewriteSeq(function_->body)); }
 
@@ -100,7 +101,8 @@ class Rewriter {
 
   Var Copy(const Expr& value, const TensorType& type, const Span& span, Array<Binding>* out) {
     const Var copy = Bind(Fresh("alloc"), BuiltinAllocTensor(type), type, span, out);
-    Bind("_", Call(ExternFunc("deuteron.vm.copy"), {value, copy}, Attrs(), {}, span), TupleType(Array<Type>()), span, out);
+    Bind("_", Call(ExternFunc("deuteron.vm.copy"), {value, copy}, Attrs(), {}, span), TupleType(Array<Type>()), span,
+         out);
     return copy;
   }
 

@@ -4,14 +4,14 @@
 /// Purpose: a binding whose value is written like that of an earlier binding, on the same arguments, becomes a name of
 /// it (`lv1 = lv0`), and uses of the name become uses of the earlier variable. CanonicalizeBindings removes the names.
 ///
-/// What it must not do: touch bindings with side effects or that allocate; read a DataflowVar outside of its block (there
-/// the first output that is a name of it stands for it, if there is one); take a value out of a branch, or share one
-/// between two branches; take a match_cast to another type for the same; give two values that are written alike one
+/// What it must not do: touch bindings with side effects or that allocate; read a DataflowVar outside of its block
+/// (there the first output that is a name of it stands for it, if there is one); take a value out of a branch, or share
+/// one between two branches; take a match_cast to another type for the same; give two values that are written alike one
 /// type if they are declared with two. Outputs of a dataflow block keep their names outside of it.
 ///
-/// Better than TVM: a local function is a scope (there a variable of its body can replace one outside of it); functions that
-/// back ends match again (Composite, Codegen) keep their form; values whose memory a call_tir_inplace takes are not merged.
-/// The last two are switched off by tvm_compat.
+/// Better than TVM: a local function is a scope (there a variable of its body can replace one outside of it); functions
+/// that back ends match again (Composite, Codegen) keep their form; values whose memory a call_tir_inplace takes are
+/// not merged. The last two are switched off by tvm_compat.
 ///
 /// Place: after CanonicalizeBindings and ConvertToDataflow, before fusion. opt_level 3.
 #include <unordered_map>
@@ -86,7 +86,11 @@ class ConsumedValues : public SeqRewriter {
 class Eliminator : public SeqRewriter {
  public:
   Eliminator(const IRModule& module, String function, bool call_only, VarSet consumed, transform::DecisionLog* log)
-      : module_(module), function_(std::move(function)), call_only_(call_only), consumed_(std::move(consumed)), log_(log) {}
+      : module_(module),
+        function_(std::move(function)),
+        call_only_(call_only),
+        consumed_(std::move(consumed)),
+        log_(log) {}
 
  protected:
   SeqExpr RewriteSeq(const SeqExpr& seq) override {
@@ -224,25 +228,26 @@ class Eliminator : public SeqRewriter {
 }  // namespace
 
 Pass EliminateCommonSubexpr(bool call_only) {
-  return transform::ModulePass({.name = "EliminateCommonSubexpr", .opt_level = 3},
-                               [call_only](IRModule module, const transform::PassContext& context) {
-    const bool compat = context.GetBool("tvm_compat");
-    std::vector<std::pair<GlobalVar, Function>> changed;
-    for (const auto& [var, func] : module->functions) {
-      const auto function = As<Function>(func);
-      if (!function.defined()) continue;
-      if (!compat && function->attrs.defined() &&
-          (function->attrs->dict.count("Composite") || function->attrs->dict.count("Codegen"))) {
-        continue;
-      }
-      VarSet consumed = compat ? VarSet() : ConsumedValues().Find(function);
-      Eliminator eliminator(module, var->name_hint, call_only, std::move(consumed), context.decisions.get());
-      Function updated = eliminator.RewriteBody(function);
-      if (!updated.same_as(function)) changed.emplace_back(var, std::move(updated));
-    }
-    for (auto& [var, func] : changed) module.Update(var, std::move(func));
-    return module;
-  });
+  return transform::ModulePass(
+      {.name = "EliminateCommonSubexpr", .opt_level = 3},
+      [call_only](IRModule module, const transform::PassContext& context) {
+        const bool compat = context.GetBool("tvm_compat");
+        std::vector<std::pair<GlobalVar, Function>> changed;
+        for (const auto& [var, func] : module->functions) {
+          const auto function = As<Function>(func);
+          if (!function.defined()) continue;
+          if (!compat && function->attrs.defined() &&
+              (function->attrs->dict.count("Composite") || function->attrs->dict.count("Codegen"))) {
+            continue;
+          }
+          VarSet consumed = compat ? VarSet() : ConsumedValues().Find(function);
+          Eliminator eliminator(module, var->name_hint, call_only, std::move(consumed), context.decisions.get());
+          Function updated = eliminator.RewriteBody(function);
+          if (!updated.same_as(function)) changed.emplace_back(var, std::move(updated));
+        }
+        for (auto& [var, func] : changed) module.Update(var, std::move(func));
+        return module;
+      });
 }
 
 }  // namespace deuteron::relax

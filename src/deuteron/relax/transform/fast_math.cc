@@ -35,8 +35,7 @@ class FastMath : public ExprMutator {
   Expr VisitCall_(const CallNode* op) override {
     const Call call = VisitExprPostOrder(op);
     const auto* type = call->args.empty() ? nullptr : call->args[0].ty().as<TensorTypeNode>();
-    if (call->op->kind != RelaxKind::kOp || type == nullptr || !type->has_shape() || !IsFast(type->dtype))
-      return call;
+    if (call->op->kind != RelaxKind::kOp || type == nullptr || !type->has_shape() || !IsFast(type->dtype)) return call;
     struct Function {
       Op op;
       const char* kernel;

@@ -185,14 +185,14 @@ class BatchnormFolder {
 }  // namespace
 
 Pass FoldBatchnormToConv2D() {
-  return transform::ModulePass({.name = "FoldBatchnormToConv2D", .opt_level = 1},
-                               [](IRModule module, const transform::PassContext& context) {
-    const bool compat = context.GetBool("tvm_compat");
-    module = UpdateFunctions(std::move(module), [&](const GlobalVar&, const Function& function) {
-      return BatchnormFolder(compat).Run(function);
-    });
-    return SimplifyTuples(std::move(module));
-  });
+  return transform::ModulePass(
+      {.name = "FoldBatchnormToConv2D", .opt_level = 1}, [](IRModule module, const transform::PassContext& context) {
+        const bool compat = context.GetBool("tvm_compat");
+        module = UpdateFunctions(std::move(module), [&](const GlobalVar&, const Function& function) {
+          return BatchnormFolder(compat).Run(function);
+        });
+        return SimplifyTuples(std::move(module));
+      });
 }
 
 }  // namespace deuteron::relax

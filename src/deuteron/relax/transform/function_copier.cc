@@ -45,7 +45,8 @@ void FunctionCopier::RewriteBinding(const Binding& binding, Bindings* out) {
   Expr value;
   if (const auto* branch = old_value.as<IfNode>()) {
     const SeqExpr true_branch = RewriteSeq(branch->true_branch);
-    value = WithBranches(GetRef<If>(branch), replacer_.Replace(branch->cond), true_branch, RewriteSeq(branch->false_branch));
+    value = WithBranches(GetRef<If>(branch), replacer_.Replace(branch->cond), true_branch,
+                         RewriteSeq(branch->false_branch));
     if (!value.same_as(old_value)) value->ty = replacer_.Replace(branch->ty);
   } else {
     value = replacer_.Replace(old_value);

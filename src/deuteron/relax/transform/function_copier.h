@@ -7,8 +7,8 @@
 
 namespace deuteron::relax {
 
-/// Copies code so that everything which it binds is new: variables, parameters of local functions, symbolic variables of
-/// match_casts. What it uses from outside is replaced as `replacer()` says, and shared else.
+/// Copies code so that everything which it binds is new: variables, parameters of local functions, symbolic variables
+/// of match_casts. What it uses from outside is replaced as `replacer()` says, and shared else.
 class FunctionCopier : public SeqRewriter {
  public:
   VarReplacer& replacer() { return replacer_; }

@@ -121,7 +121,8 @@ TEST(FusionPipeline, DecisionsNameEveryEdge) {
 
 TEST(FuseOps, LevelZeroChangesNothing) {
   const Var x = Input("x", Dims({4}));
-  const IRModule module = RunAll(MakeModule({x}, [&](BlockBuilder& b) { return Expr(Exp(b.Emit(Tanh(x)))); }), Lowering());
+  const IRModule module =
+      RunAll(MakeModule({x}, [&](BlockBuilder& b) { return Expr(Exp(b.Emit(Tanh(x)))); }), Lowering());
   EXPECT_TRUE(FuseOps({.fuse_opt_level = 0})(module).same_as(module));
 }
 
@@ -137,11 +138,14 @@ TEST(FuseOps, EqualGroupsShareAFunction) {
   const Var x = Input("x", Dims({4, 4}));
   auto passes = Lowering();
   passes.push_back(FuseOps());
-  const IRModule module = RunAll(MakeModule({x}, [&](BlockBuilder& b) {
-    Expr value = x;
-    for (int i = 0; i < 4; ++i) value = b.Emit(nn::Softmax(b.Emit(Exp(b.Emit(Tanh(value))))));
-    return Expr(Negative(value));
-  }), passes);
+  const IRModule module = RunAll(MakeModule({x},
+                                            [&](BlockBuilder& b) {
+                                              Expr value = x;
+                                              for (int i = 0; i < 4; ++i)
+                                                value = b.Emit(nn::Softmax(b.Emit(Exp(b.Emit(Tanh(value))))));
+                                              return Expr(Negative(value));
+                                            }),
+                                 passes);
   // tanh+exp, three times softmax+tanh+exp, softmax+negative.
   int primitive = 0;
   for (const auto& [var, func] : module->functions) primitive += func->HasNonzeroAttr("Primitive");
@@ -155,11 +159,13 @@ TEST(FuseOps, ArgumentLimit) {
     transform::PassContext context;
     context.SetConfig("relax.FuseOps.max_function_args", limit);
     const transform::PassContext::Scope scope(context);
-    const IRModule module = RunAll(MakeModule(params, [&](BlockBuilder& b) {
-      Expr sum = params[0];
-      for (int i = 1; i < 8; ++i) sum = b.Emit(Add(sum, params[i]));
-      return Expr(Negative(sum));
-    }), UpToFuseTIR());
+    const IRModule module = RunAll(MakeModule(params,
+                                              [&](BlockBuilder& b) {
+                                                Expr sum = params[0];
+                                                for (int i = 1; i < 8; ++i) sum = b.Emit(Add(sum, params[i]));
+                                                return Expr(Negative(sum));
+                                              }),
+                                   UpToFuseTIR());
     for (const auto& [var, func] : module->functions) {
       if (const auto kernel = As<tir::PrimFunc>(func); kernel.defined() && limit > 0) {
         EXPECT_LE(static_cast<int64_t>(kernel->params.size()), limit);
@@ -199,7 +205,8 @@ TEST(WellFormed, FindsViolations) {
     result->ty = x.ty();
     return result;
   };
-  const auto check = [&](const Array<Binding>& bindings, const Expr& result, bool dataflow, const std::string& expected) {
+  const auto check = [&](const Array<Binding>& bindings, const Expr& result, bool dataflow,
+                         const std::string& expected) {
     const BindingBlock block = dataflow ? BindingBlock(DataflowBlock(bindings)) : BindingBlock(bindings);
     IRModule module = IRModule::Empty();
     module.Update(GlobalVar("main"), Function({x}, SeqExpr({block}, result), x.ty()));

@@ -73,20 +73,24 @@ TEST(BindParams, MakesConstantsAndBindsSymbols) {
 TEST(BindParams, SaysWhatDoesNotFit) {
   EXPECT_EQ(BindError({{"z", Filled({3})}}),
             "ModelError: BindParams: function \"main\" has no parameter \"z\"; its parameters are x, w, b");
-  EXPECT_EQ(BindError({{"w", Filled({3, 4}, DataType::Int(32))}}),
-            "ModelError: BindParams: function \"main\": parameter \"w\" is Tensor((n, m), \"float32\"), and what is to be "
-            "bound to it has another dtype: Tensor((3, 4), \"int32\")");
-  EXPECT_EQ(BindError({{"w", Filled({3})}}),
-            "ModelError: BindParams: function \"main\": parameter \"w\" is Tensor((n, m), \"float32\"), and what is to be "
-            "bound to it has another rank: Tensor((3,), \"float32\")");
-  EXPECT_EQ(BindError({{"w", Filled({3, 4})}, {"b", Filled({4})}}),
-            "ModelError: BindParams: function \"main\": parameter \"b\" is Tensor((m + 1,), \"float32\"), and what is to be "
-            "bound to it has another shape: Tensor((4,), \"float32\")");
+  EXPECT_EQ(
+      BindError({{"w", Filled({3, 4}, DataType::Int(32))}}),
+      "ModelError: BindParams: function \"main\": parameter \"w\" is Tensor((n, m), \"float32\"), and what is to be "
+      "bound to it has another dtype: Tensor((3, 4), \"int32\")");
+  EXPECT_EQ(
+      BindError({{"w", Filled({3})}}),
+      "ModelError: BindParams: function \"main\": parameter \"w\" is Tensor((n, m), \"float32\"), and what is to be "
+      "bound to it has another rank: Tensor((3,), \"float32\")");
+  EXPECT_EQ(
+      BindError({{"w", Filled({3, 4})}, {"b", Filled({4})}}),
+      "ModelError: BindParams: function \"main\": parameter \"b\" is Tensor((m + 1,), \"float32\"), and what is to be "
+      "bound to it has another shape: Tensor((4,), \"float32\")");
   EXPECT_EQ(BindError({{"x", Filled({2, 5})}, {"w", Filled({3, 4})}}),
             "ModelError: BindParams: function \"main\": n is 3 by the tensor for \"w\" and 5 by that for \"x\"");
-  EXPECT_EQ(BindError({{"x", Filled({3, 5})}}),
-            "ModelError: BindParams: function \"main\": parameter \"x\" is Tensor((2, n), \"float32\"), and what is to be "
-            "bound to it has another shape: Tensor((3, 5), \"float32\")");
+  EXPECT_EQ(
+      BindError({{"x", Filled({3, 5})}}),
+      "ModelError: BindParams: function \"main\": parameter \"x\" is Tensor((2, n), \"float32\"), and what is to be "
+      "bound to it has another shape: Tensor((3, 5), \"float32\")");
   EXPECT_NE(ErrorOf([] { BindParams("other", {})(Product()); }).find("other"), std::string::npos);
 }
 
@@ -98,8 +102,11 @@ TEST(BindParams, LeavesNoCallerBehind) {
   const Var b("b", TensorType({I64(5)}, kFloat));
   builder.BuildFunction("caller", {x, w, b}, [&] { builder.EmitFuncOutput(builder.Emit(Call(callee, {x, w, b}))); });
   const IRModule module = builder.Finalize();
-  EXPECT_EQ(ErrorOf([&] { BindParams("main", {{"w", Filled({3, 4})}})(module); }),
-            "ModelError: BindParams: the parameters of function \"main\" cannot change, because function \"caller\" uses it");
+  EXPECT_EQ(
+      ErrorOf([&] {
+        BindParams("main", {{"w", Filled({3, 4})}})(module);
+      }),
+      "ModelError: BindParams: the parameters of function \"main\" cannot change, because function \"caller\" uses it");
 }
 
 TEST(Normalize, BindsWhatIsNested) {
@@ -108,10 +115,9 @@ TEST(Normalize, BindsWhatIsNested) {
   const Var y("y", type);
   // y = exp(add(x, tanh(x))) in a dataflow block; the result is negative(y).
   const Expr nested = Exp(Add(x, Tanh(x)));
-  const Function function({x},
-                          SeqExpr({DataflowBlock(Array<Binding>{VarBinding(y, nested)}), BindingBlock(Array<Binding>{})},
-                                  Negative(y)),
-                          type, true);
+  const Function function(
+      {x}, SeqExpr({DataflowBlock(Array<Binding>{VarBinding(y, nested)}), BindingBlock(Array<Binding>{})}, Negative(y)),
+      type, true);
   IRModule module = IRModule::Empty();
   module.AddUnique("main", WithAttr(function, "global_symbol", String("main")));
   module = Normalize()(std::move(module));

@@ -1,16 +1,17 @@
 /// \file
 /// LambdaLift: local functions become functions of the module.
 ///
-/// Purpose: byte code and most passes know functions of modules only. A local function `f` of `main` becomes the private
-/// function `main_f`. What it takes from around it (variables, symbols that its parameters do not define) become further
-/// parameters, in order of their first use.
+/// Purpose: byte code and most passes know functions of modules only. A local function `f` of `main` becomes the
+/// private function `main_f`. What it takes from around it (variables, symbols that its parameters do not define)
+/// become further parameters, in order of their first use.
 ///
 /// A call of a local function by its name passes them as arguments. Where the function is used as a value, and there is
-/// something to pass, `f` is bound to a closure (`R.make_closure(main_f, (x, y))`), and calls of values that may be closures
-/// become `R.invoke_pure_closure` or `R.invoke_closure`; without anything to pass the function of the module is the value.
+/// something to pass, `f` is bound to a closure (`R.make_closure(main_f, (x, y))`), and calls of values that may be
+/// closures become `R.invoke_pure_closure` or `R.invoke_closure`; without anything to pass the function of the module
+/// is the value.
 ///
-/// Under tvm_compat every function that takes something from around it becomes a closure and is called as one; where such a
-/// function uses another, or one takes symbols, TVM's result is not well formed, and is not imitated.
+/// Under tvm_compat every function that takes something from around it becomes a closure and is called as one; where
+/// such a function uses another, or one takes symbols, TVM's result is not well formed, and is not imitated.
 ///
 /// Place: before LegalizeOps. The bodies of lifted functions are worked through like those of other functions.
 #include <unordered_map>
@@ -107,7 +108,8 @@ class FreeVariables {
 /// Works through one function of the module, and through each local function as a function of its own.
 class Lifter : public TypedRewriter {
  public:
-  Lifter(Shared* shared, std::string outer) : TypedRewriter(shared->module), shared_(shared), outer_(std::move(outer)) {}
+  Lifter(Shared* shared, std::string outer)
+      : TypedRewriter(shared->module), shared_(shared), outer_(std::move(outer)) {}
 
  protected:
   void RewriteBinding(const Binding& binding, Bindings* out) override {
@@ -130,7 +132,8 @@ class Lifter : public TypedRewriter {
 
     Lifter inner(shared_, outer_);
     inner.self_ = var;
-    for (const Expr& other : free.globals()) inner.replacer().Set(Downcast<Var>(other), shared_->lifted.at(other.get()).global);
+    for (const Expr& other : free.globals())
+      inner.replacer().Set(Downcast<Var>(other), shared_->lifted.at(other.get()).global);
     const auto renew = [&](const Type& type) {
       for (const tir::Var& symbol : SymbolicVars(type)) {
         if (inner.replacer().Has(symbol)) continue;
@@ -151,7 +154,8 @@ class Lifter : public TypedRewriter {
       captured.push_back(ShapeExpr(dims));
     }
 
-    const Function extended(params, function->body, function->ret_ty, function->is_pure, function->attrs, function->span);
+    const Function extended(params, function->body, function->ret_ty, function->is_pure, function->attrs,
+                            function->span);
     const GlobalVar global(shared_->names.Unique(outer_ + "_" + std::string(var->name_hint)), extended->ty);
     const bool is_closure = !captured.empty() && (shared_->compat || shared_->escaping.count(var.get()));
     shared_->lifted[var.get()] = {global, captured, is_closure};
@@ -232,21 +236,22 @@ bool HasLocalFunction(const Function& function) {
 }  // namespace
 
 Pass LambdaLift() {
-  return transform::ModulePass({.name = "LambdaLift", .opt_level = 1}, [](IRModule module, const transform::PassContext& context) {
-    Shared shared{module, FunctionNames(module), {}, {}, context.GetBool("tvm_compat"), {}};
-    std::vector<std::pair<GlobalVar, Function>> changed;
-    for (const auto& [var, func] : module->functions) {
-      const auto function = As<Function>(func);
-      if (!function.defined() || !HasLocalFunction(function)) continue;
-      FindEscaping(function, &shared.escaping);
-      Function lifted = Lifter(&shared, std::string(var->name_hint)).RewriteFunction(function, function->params);
-      if (!lifted.same_as(function)) changed.emplace_back(var, std::move(lifted));
-    }
-    shared.module = IRModule();
-    for (auto& [var, function] : changed) module.Update(var, std::move(function));
-    for (auto& [var, function] : shared.added) module.Update(var, std::move(function));
-    return module;
-  });
+  return transform::ModulePass(
+      {.name = "LambdaLift", .opt_level = 1}, [](IRModule module, const transform::PassContext& context) {
+        Shared shared{module, FunctionNames(module), {}, {}, context.GetBool("tvm_compat"), {}};
+        std::vector<std::pair<GlobalVar, Function>> changed;
+        for (const auto& [var, func] : module->functions) {
+          const auto function = As<Function>(func);
+          if (!function.defined() || !HasLocalFunction(function)) continue;
+          FindEscaping(function, &shared.escaping);
+          Function lifted = Lifter(&shared, std::string(var->name_hint)).RewriteFunction(function, function->params);
+          if (!lifted.same_as(function)) changed.emplace_back(var, std::move(lifted));
+        }
+        shared.module = IRModule();
+        for (auto& [var, function] : changed) module.Update(var, std::move(function));
+        for (auto& [var, function] : shared.added) module.Update(var, std::move(function));
+        return module;
+      });
 }
 
 }  // namespace deuteron::relax

@@ -7,7 +7,8 @@
 ///
 /// What it must not do: touch operators in `skip_ops`, operators without a rule (they are lowered later or
 /// run in the runtime), or calls whose shapes are not known well enough for their rule (it returns the call
-/// itself). Operators without a rule are listed in the decision log, and with `enable_warning` on standard error. What a rule returns is legalised in turn, since it may use other operators.
+/// itself). Operators without a rule are listed in the decision log, and with `enable_warning` on standard error. What
+/// a rule returns is legalised in turn, since it may use other operators.
 ///
 /// Place: after graph-level rewrites, before AnnotateTIROpPattern.
 #include <iostream>
@@ -82,7 +83,8 @@ class Legalizer {
     Expr result = value;
     // A rule may return a call of another operator; a cycle of rules would be a bug of the table.
     for (int depth = 0; result->kind == RelaxKind::kCall; ++depth) {
-      DEUTERON_CHECK(depth < 16) << "legalisation of " << Downcast<Op>(Downcast<Call>(value)->op)->name << " does not end";
+      DEUTERON_CHECK(depth < 16) << "legalisation of " << Downcast<Op>(Downcast<Call>(value)->op)->name
+                                 << " does not end";
       const Expr next = Legalized(Downcast<Call>(result));
       if (next.same_as(result)) break;
       result = next->kind == RelaxKind::kCall ? builder_.Normalize(next) : next;
@@ -144,8 +146,8 @@ class Legalizer {
 }  // namespace
 
 Pass LegalizeOps(LegalizeMap custom, std::vector<std::string> skip_ops, bool enable_warning) {
-  return transform::ModulePass({.name = "LegalizeOps"},
-                               [custom, skip_ops, enable_warning](IRModule module, const transform::PassContext& context) {
+  return transform::ModulePass({.name = "LegalizeOps"}, [custom, skip_ops, enable_warning](
+                                                            IRModule module, const transform::PassContext& context) {
     std::vector<std::pair<GlobalVar, Function>> functions;
     for (const auto& [var, func] : module->functions) {
       const auto function = As<Function>(func);

@@ -51,7 +51,8 @@ class Lowering {
     const Array<Expr>& given = Downcast<Call>(bound->value)->args;
     const Expr device = given.size() > 2 ? given[2] : Expr(PrimValue::Int64(0));
     const Expr scope = given.size() > 3 ? given[3] : Expr(StringImm("global"));
-    const Call alloc = MakeCall("memory.alloc_storage", {ShapeExpr({bytes}), device, scope, DataTypeImm(DataType::UInt(8))});
+    const Call alloc =
+        MakeCall("memory.alloc_storage", {ShapeExpr({bytes}), device, scope, DataTypeImm(DataType::UInt(8))});
     alloc->ty = AnyType::Get();
     const Var storage(number_ == 0 ? "storage" : "storage_" + std::to_string(number_), AnyType::Get());
     ++number_;

@@ -81,7 +81,9 @@ void MemoryAnalysis::VisitBinding(const Var& var, const Expr& value, bool in_bra
     case RelaxKind::kVar:
     case RelaxKind::kDataflowVar:
     case RelaxKind::kTuple:
-    case RelaxKind::kTupleGetItem: origins_[var.get()] = Of(value); return;
+    case RelaxKind::kTupleGetItem:
+      origins_[var.get()] = Of(value);
+      return;
     case RelaxKind::kIf: {
       const auto* branch = static_cast<const IfNode*>(value.get());
       Touch(branch->cond);
@@ -90,8 +92,11 @@ void MemoryAnalysis::VisitBinding(const Var& var, const Expr& value, bool in_bra
       }
       return;
     }
-    case RelaxKind::kCall: break;
-    default: Touch(value); return;
+    case RelaxKind::kCall:
+      break;
+    default:
+      Touch(value);
+      return;
   }
   const auto* call = static_cast<const CallNode*>(value.get());
   const MemoryCall kind = MemoryCallOf(value);
@@ -111,7 +116,8 @@ void MemoryAnalysis::VisitBinding(const Var& var, const Expr& value, bool in_bra
   if (IsDestinationPassing(call) || call->op.as<OpNode>() != nullptr) {
     // Graph-level operators that are left (shape_of and its like) read; call_pure_packed may return what it is given.
     const auto* op = call->op.as<OpNode>();
-    const bool packed = op != nullptr && std::string_view(op->name.data(), op->name.size()).find("packed") != std::string_view::npos;
+    const bool packed =
+        op != nullptr && std::string_view(op->name.data(), op->name.size()).find("packed") != std::string_view::npos;
     packed ? Escape(value) : Touch(value);
     return;
   }

@@ -18,7 +18,8 @@ std::vector<uint32_t> ByTime(const std::vector<Lifetime>& lifetimes) {
   std::vector<uint32_t> order(lifetimes.size());
   std::iota(order.begin(), order.end(), 0);
   std::sort(order.begin(), order.end(), [&](uint32_t a, uint32_t b) {
-    return std::tuple(lifetimes[a].first, -lifetimes[a].size, a) < std::tuple(lifetimes[b].first, -lifetimes[b].size, b);
+    return std::tuple(lifetimes[a].first, -lifetimes[a].size, a) <
+           std::tuple(lifetimes[b].first, -lifetimes[b].size, b);
   });
   return order;
 }
@@ -104,7 +105,10 @@ MemoryPlan PlanByTime(const std::vector<Lifetime>& lifetimes) {
   plan.offsets.assign(lifetimes.size(), 0);
   FreeList memory;
   Sweep(
-      lifetimes, [&](uint32_t block) { plan.offsets[block] = lifetimes[block].size == 0 ? 0 : memory.Take(lifetimes[block].size); },
+      lifetimes,
+      [&](uint32_t block) {
+        plan.offsets[block] = lifetimes[block].size == 0 ? 0 : memory.Take(lifetimes[block].size);
+      },
       [&](uint32_t block) { memory.Give(plan.offsets[block], lifetimes[block].size); });
   plan.total = memory.top();
   return plan;
@@ -170,7 +174,8 @@ MemoryPlan PlanInOrder(const std::vector<Lifetime>& lifetimes, const Neighbours&
   return plan;
 }
 
-std::vector<uint32_t> ByWeight(const std::vector<Lifetime>& lifetimes, const std::function<double(const Lifetime&)>& weight) {
+std::vector<uint32_t> ByWeight(const std::vector<Lifetime>& lifetimes,
+                               const std::function<double(const Lifetime&)>& weight) {
   std::vector<uint32_t> order(lifetimes.size());
   std::iota(order.begin(), order.end(), 0);
   std::stable_sort(order.begin(), order.end(),

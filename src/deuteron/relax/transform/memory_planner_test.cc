@@ -48,7 +48,8 @@ TEST(PlanMemory, RandomLifetimesNeverOverlapAndStayNearTheBound) {
     for (int i = 0; i < count; ++i) {
       const int64_t first = random() % 100;
       const int64_t duration = random() % (random() % 4 == 0 ? 60 : 5);
-      blocks.push_back({static_cast<int64_t>(64 * (1 + random() % (random() % 3 == 0 ? 1000 : 30))), first, first + duration});
+      blocks.push_back(
+          {static_cast<int64_t>(64 * (1 + random() % (random() % 3 == 0 ? 1000 : 30))), first, first + duration});
     }
     const MemoryPlan plan = PlanMemory(blocks);
     ExpectValid(blocks, plan);

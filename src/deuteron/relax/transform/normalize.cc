@@ -1,12 +1,12 @@
 /// \file
 /// Normalize: A-normal form and types for modules that were built by hand.
 ///
-/// Purpose: every other pass expects arguments of calls to be leaves and every expression to have a type. Nested calls are
-/// bound to new variables in front of the binding that they stand in (in an own block in front of the result), missing types
-/// are inferred, neighbouring blocks of one kind become one.
+/// Purpose: every other pass expects arguments of calls to be leaves and every expression to have a type. Nested calls
+/// are bound to new variables in front of the binding that they stand in (in an own block in front of the result),
+/// missing types are inferred, neighbouring blocks of one kind become one.
 ///
-/// What it must not do: change the order of evaluation: what is nested in a binding is bound right before it, arguments from
-/// left to right.
+/// What it must not do: change the order of evaluation: what is nested in a binding is bound right before it, arguments
+/// from left to right.
 ///
 /// Place: after code that builds functions without a BlockBuilder. Text that was parsed is normal already.
 #include "deuteron/relax/block_builder.h"
@@ -99,12 +99,13 @@ class FunctionNormalizer : public SeqRewriter {
 }  // namespace
 
 Pass Normalize() {
-  return transform::ModulePass({.name = "Normalize", .opt_level = 1}, [](IRModule module, const transform::PassContext&) {
-    const IRModule original = module;
-    return UpdateFunctions(std::move(module), [&](const GlobalVar&, const Function& function) {
-      return FunctionNormalizer(original).Run(function);
-    });
-  });
+  return transform::ModulePass(
+      {.name = "Normalize", .opt_level = 1}, [](IRModule module, const transform::PassContext&) {
+        const IRModule original = module;
+        return UpdateFunctions(std::move(module), [&](const GlobalVar&, const Function& function) {
+          return FunctionNormalizer(original).Run(function);
+        });
+      });
 }
 
 }  // namespace deuteron::relax

@@ -52,7 +52,8 @@ void VisitLeaves(const Expr& expr, const std::function<void(const Expr&)>& visit
     case RelaxKind::kTuple:
       for (const Expr& field : static_cast<const TupleNode*>(expr.get())->fields) VisitLeaves(field, visit);
       return;
-    case RelaxKind::kTupleGetItem: return VisitLeaves(static_cast<const TupleGetItemNode*>(expr.get())->tuple, visit);
+    case RelaxKind::kTupleGetItem:
+      return VisitLeaves(static_cast<const TupleGetItemNode*>(expr.get())->tuple, visit);
     case RelaxKind::kCall: {
       const auto* call = static_cast<const CallNode*>(expr.get());
       VisitLeaves(call->op, visit);
@@ -68,11 +69,13 @@ void VisitLeaves(const Expr& expr, const std::function<void(const Expr&)>& visit
     case RelaxKind::kStringImm:
     case RelaxKind::kDataTypeImm:
     case RelaxKind::kExternFunc:
-    case RelaxKind::kOp: return visit(expr);
+    case RelaxKind::kOp:
+      return visit(expr);
     case RelaxKind::kSeqExpr:
     case RelaxKind::kIf:
     case RelaxKind::kFunction:
-    case RelaxKind::kPrimFunc: return;
+    case RelaxKind::kPrimFunc:
+      return;
   }
 }
 
@@ -108,7 +111,8 @@ void ThrowIfUsed(const IRModule& module, const GlobalVar& callee, const char* pa
     VisitAllLeaves(function->body, [&, caller = caller](const Expr& leaf) {
       if (!leaf.same_as(callee)) return;
       DEUTERON_THROW(ModelError) << pass << ": the parameters of function \"" << std::string(callee->name_hint)
-                                 << "\" cannot change, because function \"" << std::string(caller->name_hint) << "\" uses it";
+                                 << "\" cannot change, because function \"" << std::string(caller->name_hint)
+                                 << "\" uses it";
     });
   }
 }

@@ -30,9 +30,7 @@ void VisitValues(const SeqExpr& seq, const std::function<void(const Expr&)>& vis
 void VisitAllLeaves(const SeqExpr& seq, const std::function<void(const Expr&)>& visit);
 /// A ModelError if a function of the module mentions `callee`, whose parameters `pass` is to change.
 void ThrowIfUsed(const IRModule& module, const GlobalVar& callee, const char* pass);
-inline bool IsVar(const Expr& expr) {
-  return expr->kind == RelaxKind::kVar || expr->kind == RelaxKind::kDataflowVar;
-}
+inline bool IsVar(const Expr& expr) { return expr->kind == RelaxKind::kVar || expr->kind == RelaxKind::kDataflowVar; }
 
 /// Distinct names of functions: `name`, `name1`, `name2`, … Amortised constant time.
 class FunctionNames {

@@ -68,7 +68,9 @@ std::vector<std::pair<GlobalVar, Function>> CallableOnlyFunctions(const IRModule
   for (const auto& [var, func] : module->functions) {
     const auto function = As<Function>(func);
     if (!function.defined() || function->GetAttr<String>("global_symbol").has_value()) continue;
-    if (function->attrs.defined() && (function->attrs->dict.count("Codegen") || function->attrs->dict.count("Composite"))) continue;
+    if (function->attrs.defined() &&
+        (function->attrs->dict.count("Codegen") || function->attrs->dict.count("Composite")))
+      continue;
     if (!as_value.count(std::string(var->name_hint))) functions.emplace_back(var, function);
   }
   return functions;

@@ -1,12 +1,12 @@
 /// \file
 /// RemoveUnusedOutputs: private functions return only what is used.
 ///
-/// Purpose: a field of a private function's result that no caller projects is not computed. A single field that is left is
-/// returned as it is, not as a tuple. Then what became trivial or dead is removed (CanonicalizeBindings,
+/// Purpose: a field of a private function's result that no caller projects is not computed. A single field that is left
+/// is returned as it is, not as a tuple. Then what became trivial or dead is removed (CanonicalizeBindings,
 /// DeadCodeElimination), so that the next function's outputs are seen to be unused by a further run.
 ///
-/// What it must not do: change public functions, functions used as values, functions for back ends (Composite, Codegen), or
-/// functions whose result is used otherwise than by projections.
+/// What it must not do: change public functions, functions used as values, functions for back ends (Composite,
+/// Codegen), or functions whose result is used otherwise than by projections.
 #include <unordered_map>
 
 #include "deuteron/relax/transform/pass_utils.h"

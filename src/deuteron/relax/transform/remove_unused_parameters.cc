@@ -62,13 +62,15 @@ Pass RemoveUnusedParameters() {
       if (std::all_of(kept.begin(), kept.end(), [](bool k) { return k; })) continue;
       Function trimmed(Select(function->params, kept), function->body, function->ret_ty, function->is_pure,
                        function->attrs, function->span);
-      signatures.emplace(var.get(), NewSignature{trimmed, [kept](const Array<Expr>& args) { return Select(args, kept); }});
+      signatures.emplace(var.get(),
+                         NewSignature{trimmed, [kept](const Array<Expr>& args) { return Select(args, kept); }});
     }
     if (signatures.empty()) return module;
     module = ChangeSignatures(std::move(module), std::move(signatures));
     const IRModule trimmed = module;
     // Callers need not compute what only went into those parameters.
-    return UpdateFunctions(std::move(module), [&](const GlobalVar&, const Function& f) { return RemoveAllUnused(f, trimmed); });
+    return UpdateFunctions(std::move(module),
+                           [&](const GlobalVar&, const Function& f) { return RemoveAllUnused(f, trimmed); });
   });
 }
 

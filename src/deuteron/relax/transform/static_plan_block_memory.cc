@@ -207,13 +207,14 @@ class Planner {
 }  // namespace
 
 Pass StaticPlanBlockMemory() {
-  return transform::ModulePass({.name = "StaticPlanBlockMemory"}, [](IRModule module, const transform::PassContext& context) {
-    const IRModule& functions = module;
-    const bool compat = context.GetBool("tvm_compat");
-    return UpdateAllFunctions(module, [&functions, compat](const GlobalVar&, Function function) {
-      return compat ? PlanMemoryAsTVM(functions, function) : Planner(functions, function).Plan();
-    });
-  });
+  return transform::ModulePass(
+      {.name = "StaticPlanBlockMemory"}, [](IRModule module, const transform::PassContext& context) {
+        const IRModule& functions = module;
+        const bool compat = context.GetBool("tvm_compat");
+        return UpdateAllFunctions(module, [&functions, compat](const GlobalVar&, Function function) {
+          return compat ? PlanMemoryAsTVM(functions, function) : Planner(functions, function).Plan();
+        });
+      });
 }
 
 }  // namespace deuteron::relax

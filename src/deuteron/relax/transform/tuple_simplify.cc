@@ -27,7 +27,8 @@ class Simplifier {
           }
         }
         Binding replaced = replacer.Replace(binding);
-        if (const auto* tuple = BoundValue(replaced).as<TupleNode>()) tuples_[replaced->var.get()] = GetRef<Tuple>(tuple);
+        if (const auto* tuple = BoundValue(replaced).as<TupleNode>())
+          tuples_[replaced->var.get()] = GetRef<Tuple>(tuple);
         bindings.push_back(std::move(replaced));
       }
       blocks.push_back(WithBindings(block, std::move(bindings)));

@@ -82,8 +82,9 @@ class GreedyPlanner : public SeqRewriter {
       out->push_back(VarBinding(storage.var, alloc));
     }
     const TensorType type = AllocatedType(Downcast<Call>(BoundValue(binding)));
-    const Call tensor = MakeCall("memory.alloc_tensor", {storage.var, PrimValue::Int64(0), ShapeExpr(type->shape.value()),
-                                                         DataTypeImm(type->dtype), storage.device});
+    const Call tensor = MakeCall(
+        "memory.alloc_tensor",
+        {storage.var, PrimValue::Int64(0), ShapeExpr(type->shape.value()), DataTypeImm(type->dtype), storage.device});
     tensor->ty = BoundValue(binding).ty();
     out->push_back(VarBinding(binding->var, tensor, binding->span));
   }

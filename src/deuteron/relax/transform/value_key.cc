@@ -87,21 +87,31 @@ bool SameValue(const Expr& a, const Expr& b) {
     case RelaxKind::kDataflowVar:
     case RelaxKind::kGlobalVar:
     case RelaxKind::kOp:
-    case RelaxKind::kPrimFunc: return false;
-    case RelaxKind::kConstant: return SameTensor(a.as<ConstantNode>()->data, b.as<ConstantNode>()->data);
-    case RelaxKind::kShapeExpr: return ExprEqual(a.as<ShapeExprNode>()->values, b.as<ShapeExprNode>()->values);
-    case RelaxKind::kPrimValue: return ExprEqual(a.as<PrimValueNode>()->value, b.as<PrimValueNode>()->value);
-    case RelaxKind::kStringImm: return a.as<StringImmNode>()->value == b.as<StringImmNode>()->value;
-    case RelaxKind::kDataTypeImm: return a.as<DataTypeImmNode>()->value == b.as<DataTypeImmNode>()->value;
-    case RelaxKind::kExternFunc: return a.as<ExternFuncNode>()->global_symbol == b.as<ExternFuncNode>()->global_symbol;
-    case RelaxKind::kTuple: return SameValues(a.as<TupleNode>()->fields, b.as<TupleNode>()->fields);
+    case RelaxKind::kPrimFunc:
+      return false;
+    case RelaxKind::kConstant:
+      return SameTensor(a.as<ConstantNode>()->data, b.as<ConstantNode>()->data);
+    case RelaxKind::kShapeExpr:
+      return ExprEqual(a.as<ShapeExprNode>()->values, b.as<ShapeExprNode>()->values);
+    case RelaxKind::kPrimValue:
+      return ExprEqual(a.as<PrimValueNode>()->value, b.as<PrimValueNode>()->value);
+    case RelaxKind::kStringImm:
+      return a.as<StringImmNode>()->value == b.as<StringImmNode>()->value;
+    case RelaxKind::kDataTypeImm:
+      return a.as<DataTypeImmNode>()->value == b.as<DataTypeImmNode>()->value;
+    case RelaxKind::kExternFunc:
+      return a.as<ExternFuncNode>()->global_symbol == b.as<ExternFuncNode>()->global_symbol;
+    case RelaxKind::kTuple:
+      return SameValues(a.as<TupleNode>()->fields, b.as<TupleNode>()->fields);
     case RelaxKind::kTupleGetItem:
       return a.as<TupleGetItemNode>()->index == b.as<TupleGetItemNode>()->index &&
              SameValue(a.as<TupleGetItemNode>()->tuple, b.as<TupleGetItemNode>()->tuple);
-    case RelaxKind::kCall: return SameCall(a.as<CallNode>(), b.as<CallNode>());
+    case RelaxKind::kCall:
+      return SameCall(a.as<CallNode>(), b.as<CallNode>());
     case RelaxKind::kSeqExpr:
     case RelaxKind::kIf:
-    case RelaxKind::kFunction: return StructurallyEqual(a, b);
+    case RelaxKind::kFunction:
+      return StructurallyEqual(a, b);
   }
   DEUTERON_UNREACHABLE();
 }
@@ -113,17 +123,23 @@ size_t ValueHash(const Expr& expr) {
     case RelaxKind::kDataflowVar:
     case RelaxKind::kGlobalVar:
     case RelaxKind::kOp:
-    case RelaxKind::kPrimFunc: return std::hash<const void*>()(expr.get());
-    case RelaxKind::kConstant: return Mix(kind, TensorHash(expr.as<ConstantNode>()->data));
+    case RelaxKind::kPrimFunc:
+      return std::hash<const void*>()(expr.get());
+    case RelaxKind::kConstant:
+      return Mix(kind, TensorHash(expr.as<ConstantNode>()->data));
     case RelaxKind::kShapeExpr: {
       size_t hash = kind;
       for (const PrimExpr& value : expr.as<ShapeExprNode>()->values) hash = Mix(hash, ExprHash(value));
       return hash;
     }
-    case RelaxKind::kPrimValue: return Mix(kind, ExprHash(expr.as<PrimValueNode>()->value));
-    case RelaxKind::kStringImm: return Mix(kind, HashText(expr.as<StringImmNode>()->value));
-    case RelaxKind::kDataTypeImm: return Mix(kind, static_cast<size_t>(expr.as<DataTypeImmNode>()->value.bits()));
-    case RelaxKind::kExternFunc: return Mix(kind, HashText(expr.as<ExternFuncNode>()->global_symbol));
+    case RelaxKind::kPrimValue:
+      return Mix(kind, ExprHash(expr.as<PrimValueNode>()->value));
+    case RelaxKind::kStringImm:
+      return Mix(kind, HashText(expr.as<StringImmNode>()->value));
+    case RelaxKind::kDataTypeImm:
+      return Mix(kind, static_cast<size_t>(expr.as<DataTypeImmNode>()->value.bits()));
+    case RelaxKind::kExternFunc:
+      return Mix(kind, HashText(expr.as<ExternFuncNode>()->global_symbol));
     case RelaxKind::kTuple: {
       size_t hash = kind;
       for (const Expr& field : expr.as<TupleNode>()->fields) hash = Mix(hash, ValueHash(field));
@@ -132,8 +148,10 @@ size_t ValueHash(const Expr& expr) {
     case RelaxKind::kTupleGetItem:
       return Mix(Mix(kind, static_cast<size_t>(expr.as<TupleGetItemNode>()->index)),
                  ValueHash(expr.as<TupleGetItemNode>()->tuple));
-    case RelaxKind::kCall: return HashCall(expr.as<CallNode>());
-    case RelaxKind::kSeqExpr: return Mix(kind, HashBody(Downcast<SeqExpr>(expr)));
+    case RelaxKind::kCall:
+      return HashCall(expr.as<CallNode>());
+    case RelaxKind::kSeqExpr:
+      return Mix(kind, HashBody(Downcast<SeqExpr>(expr)));
     case RelaxKind::kIf: {
       const auto* branch = expr.as<IfNode>();
       return Mix(Mix(ValueHash(branch->cond), HashBody(branch->true_branch)), HashBody(branch->false_branch));

@@ -9,9 +9,7 @@ Type VarReplacer::Replace(const Type& type) {
   if (symbols_.empty() || !type.defined()) return type;
   return SubstituteType(type, symbols_);
 }
-PrimExpr VarReplacer::Replace(const PrimExpr& expr) {
-  return symbols_.empty() ? expr : Substitute(expr, symbols_);
-}
+PrimExpr VarReplacer::Replace(const PrimExpr& expr) { return symbols_.empty() ? expr : Substitute(expr, symbols_); }
 Array<Expr> VarReplacer::Replace(const Array<Expr>& exprs) {
   return exprs.Map([this](const Expr& expr) { return Replace(expr); });
 }
@@ -58,7 +56,8 @@ Expr VarReplacer::ReplaceNode(const Expr& expr) {
       const PrimExpr value = Replace(scalar->value);
       return value.same_as(scalar->value) ? expr : Expr(PrimValue(value));
     }
-    case RelaxKind::kSeqExpr: return Replace(Downcast<SeqExpr>(expr));
+    case RelaxKind::kSeqExpr:
+      return Replace(Downcast<SeqExpr>(expr));
     case RelaxKind::kIf: {
       const auto* branch = static_cast<const IfNode*>(expr.get());
       const Expr cond = Replace(branch->cond);
@@ -70,7 +69,8 @@ Expr VarReplacer::ReplaceNode(const Expr& expr) {
       }
       return If(cond, true_branch, false_branch);
     }
-    case RelaxKind::kFunction: return Replace(Downcast<Function>(expr));
+    case RelaxKind::kFunction:
+      return Replace(Downcast<Function>(expr));
     case RelaxKind::kVar:
     case RelaxKind::kDataflowVar:
     case RelaxKind::kGlobalVar:
@@ -79,7 +79,8 @@ Expr VarReplacer::ReplaceNode(const Expr& expr) {
     case RelaxKind::kDataTypeImm:
     case RelaxKind::kExternFunc:
     case RelaxKind::kPrimFunc:
-    case RelaxKind::kOp: return expr;
+    case RelaxKind::kOp:
+      return expr;
   }
   DEUTERON_UNREACHABLE();
 }
@@ -143,7 +144,8 @@ void BindSymbols(const Type& pattern, const Type& type, VarReplacer* values) {
     bind(shape->values, type.as<ShapeTypeNode>()->values);
   } else if (const auto* tuple = pattern.as<TupleTypeNode>()) {
     const auto& fields = type.as<TupleTypeNode>()->fields;
-    for (size_t i = 0; i < tuple->fields.size() && i < fields.size(); ++i) BindSymbols(tuple->fields[i], fields[i], values);
+    for (size_t i = 0; i < tuple->fields.size() && i < fields.size(); ++i)
+      BindSymbols(tuple->fields[i], fields[i], values);
   }
 }
 

@@ -43,7 +43,8 @@ void FindWeightSteps(const IRModule& module, bool static_only, WeightSteps* targ
     for (const Binding& binding : block->bindings) {
       const Expr& value = BoundValue(binding);
       const auto* cast = binding.as<MatchCastNode>();
-      if (value->kind == RelaxKind::kIf || value->kind == RelaxKind::kFunction || HasSideEffect(value, module)) continue;
+      if (value->kind == RelaxKind::kIf || value->kind == RelaxKind::kFunction || HasSideEffect(value, module))
+        continue;
       if (IsCallTIRInplace(value) || (cast != nullptr && !TypesIdentical(cast->ty, value.ty()))) continue;
       if (!symbols_known(binding->var.ty())) continue;
       bool liftable = true;
@@ -109,7 +110,6 @@ CommonSteps::CommonSteps(const WeightSteps& first) : first_(first) {
   }
 }
 
-
 std::vector<Var> CommonSteps::Match(const WeightSteps& other) const {
   VarReplacer replacer = other.function.same_as(first_.function) ? replacer_ : Onto(other);
   std::vector<Var> matches;
@@ -128,7 +128,6 @@ std::vector<Var> CommonSteps::Match(const WeightSteps& other) const {
   }
   return matches;
 }
-
 
 VarReplacer CommonSteps::Onto(const WeightSteps& other) const {
   VarReplacer replacer;
@@ -149,6 +148,5 @@ const Var* CommonSteps::Find(const Expr& value, const Type& type) const {
   }
   return nullptr;
 }
-
 
 }  // namespace deuteron::relax

@@ -10,7 +10,8 @@ namespace {
 /// Writes the function from weights to what is passed instead of them.
 class TransformBuilder {
  public:
-  TransformBuilder(const WeightSteps& target, bool compat) : target_(target), compat_(compat), params_("model_params", WeightsType()) {
+  TransformBuilder(const WeightSteps& target, bool compat)
+      : target_(target), compat_(compat), params_("model_params", WeightsType()) {
     for (size_t i = 0; i < target.NumWeights(); ++i) weight_of_[target.Weight(i).get()] = static_cast<int64_t>(i);
   }
 
@@ -25,7 +26,8 @@ class TransformBuilder {
     bool whole = outputs.size() == target_.NumWeights();
     for (size_t i = 0; i < outputs.size(); ++i) {
       whole &= outputs[i].same_as(target_.Weight(std::min(i, target_.NumWeights() - 1)));
-      fields.push_back(weight_of_.count(outputs[i].get()) ? Project(outputs[i], nullptr) : replacer_.Replace(Expr(outputs[i])));
+      fields.push_back(weight_of_.count(outputs[i].get()) ? Project(outputs[i], nullptr)
+                                                          : replacer_.Replace(Expr(outputs[i])));
       types.push_back(fields.back().ty());
     }
     const Tuple result(fields);
@@ -76,7 +78,8 @@ class TransformBuilder {
     bindings_.push_back(VarBinding(var, ReplaceLeaves(value), binding->span));
   }
 
-  /// `value` on the variables of this function. Under tvm_compat every occurrence of a weight is a projection of its own.
+  /// `value` on the variables of this function. Under tvm_compat every occurrence of a weight is a projection of its
+  /// own.
   Expr ReplaceLeaves(const Expr& value) {
     if (!compat_) {
       VisitLeaves(value, [this](const Expr& leaf) {
@@ -141,7 +144,8 @@ class TransformBuilder {
 
 }  // namespace
 
-Function BuildWeightTransform(const WeightSteps& target, const std::string& name, const std::vector<Var>& outputs, bool compat) {
+Function BuildWeightTransform(const WeightSteps& target, const std::string& name, const std::vector<Var>& outputs,
+                              bool compat) {
   return TransformBuilder(target, compat).Build(name, outputs);
 }
 

@@ -221,7 +221,9 @@ class ScopeCollector {
   ScopeInfo info;
   void Visit(const Stmt& stmt) {
     switch (stmt->kind) {
-      case StmtKind::kFor: Visit(static_cast<const ForNode*>(stmt.get())->body); break;
+      case StmtKind::kFor:
+        Visit(static_cast<const ForNode*>(stmt.get())->body);
+        break;
       case StmtKind::kSeq:
         for (const Stmt& child : static_cast<const SeqStmtNode*>(stmt.get())->seq) Visit(child);
         break;
@@ -231,8 +233,12 @@ class ScopeCollector {
         if (op->else_case.defined()) Visit(op->else_case);
         break;
       }
-      case StmtKind::kWhile: Visit(static_cast<const WhileNode*>(stmt.get())->body); break;
-      case StmtKind::kAttr: Visit(static_cast<const AttrStmtNode*>(stmt.get())->body); break;
+      case StmtKind::kWhile:
+        Visit(static_cast<const WhileNode*>(stmt.get())->body);
+        break;
+      case StmtKind::kAttr:
+        Visit(static_cast<const AttrStmtNode*>(stmt.get())->body);
+        break;
       case StmtKind::kSBlockRealize: {
         SBlockRealize realize = GetRef<SBlockRealize>(static_cast<const SBlockRealizeNode*>(stmt.get()));
         const size_t position = info.blocks.size();
@@ -246,7 +252,8 @@ class ScopeCollector {
       case StmtKind::kBufferStore:
       case StmtKind::kAllocBuffer:
       case StmtKind::kEvaluate:
-      case StmtKind::kSBlock: break;
+      case StmtKind::kSBlock:
+        break;
     }
   }
 
@@ -274,8 +281,8 @@ BlockRegions DetectRegions(const SBlock& block) {
   for (const auto& accesses : collector.loads) {
     if (block->init.defined()) {
       if (auto it = stored.find(accesses.buffer.get()); it != stored.end()) {
-        const bool own = accesses.indices.size() == 1 && it->second->size() == 1 &&
-                         ExprEqual(accesses.indices[0], (*it->second)[0]);
+        const bool own =
+            accesses.indices.size() == 1 && it->second->size() == 1 && ExprEqual(accesses.indices[0], (*it->second)[0]);
         if (own) continue;
       }
     }
@@ -361,7 +368,8 @@ BlockInfo ClassifyBlock(const SBlock& block) {
   info.matmul = FindMatmulRoles(block, *update);
   if (!info.matmul) return info;
   const MatmulRoles& roles = *info.matmul;
-  if (!roles.m.empty() && !roles.n.empty() && !roles.k.empty() && roles.lhs_load.defined() && roles.rhs_load.defined()) {
+  if (!roles.m.empty() && !roles.n.empty() && !roles.k.empty() && roles.lhs_load.defined() &&
+      roles.rhs_load.defined()) {
     info.kind = BlockClass::kMatmul;
   }
   return info;

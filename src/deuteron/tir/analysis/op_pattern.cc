@@ -153,9 +153,8 @@ class Classifier : public StmtExprVisitor {
   void Raise(OpPatternKind kind) { kind_ = std::max(kind_, kind); }
 
   bool WritesParameter(const SBlockNode* block) const {
-    return std::any_of(block->writes.begin(), block->writes.end(), [&](const BufferRegion& region) {
-      return params_.count(region->buffer.get()) != 0;
-    });
+    return std::any_of(block->writes.begin(), block->writes.end(),
+                       [&](const BufferRegion& region) { return params_.count(region->buffer.get()) != 0; });
   }
 
   /// Nothing if a load does not relate to the store by index.
@@ -179,8 +178,7 @@ class Classifier : public StmtExprVisitor {
     return kind;
   }
 
-  static OpPatternKind ClassifyReduction(const SBlockNode* block,
-                                         const std::vector<const BufferLoadNode*>& loads) {
+  static OpPatternKind ClassifyReduction(const SBlockNode* block, const std::vector<const BufferLoadNode*>& loads) {
     std::unordered_set<const Object*> reduce_vars;
     for (const IterVar& iter : block->iter_vars) {
       if (iter->type() == IterVarType::kReduce) reduce_vars.insert(iter->var.get());
@@ -201,13 +199,20 @@ class Classifier : public StmtExprVisitor {
 
 const char* ToString(OpPatternKind kind) {
   switch (kind) {
-    case OpPatternKind::kElemWise: return "elementwise";
-    case OpPatternKind::kBroadcast: return "broadcast";
-    case OpPatternKind::kInjective: return "injective";
-    case OpPatternKind::kCommReduce: return "reduction";
-    case OpPatternKind::kOutEWiseFusable: return "complex";
-    case OpPatternKind::kTuple: return "tuple";
-    case OpPatternKind::kOpaque: return "opaque";
+    case OpPatternKind::kElemWise:
+      return "elementwise";
+    case OpPatternKind::kBroadcast:
+      return "broadcast";
+    case OpPatternKind::kInjective:
+      return "injective";
+    case OpPatternKind::kCommReduce:
+      return "reduction";
+    case OpPatternKind::kOutEWiseFusable:
+      return "complex";
+    case OpPatternKind::kTuple:
+      return "tuple";
+    case OpPatternKind::kOpaque:
+      return "opaque";
   }
   DEUTERON_UNREACHABLE();
 }

@@ -16,7 +16,8 @@ namespace deuteron::tir {
 /// Everything that is wrong with `func` (at most `limit` findings), empty if it is well formed:
 ///  - every variable and buffer is defined once, before its uses, and used in its scope; the shapes of parameters
 ///    mention only variables that a parameter defines;
-///  - operands, stores, indices, conditions and loop bounds have the types they must have, arguments of intrinsics their
+///  - operands, stores, indices, conditions and loop bounds have the types they must have, arguments of intrinsics
+///  their
 ///    number and types;
 ///  - a block's iterators stay within their domains, its body within the regions that it declares (the root block
 ///    declares none); what it reads of its own output may be declared as written only; an `init` stands only where

@@ -33,7 +33,8 @@ std::optional<ElementValue> GetElementValue(const PrimFunc& func, const SBlockRe
     const bool indexes = std::any_of(element.vars.begin(), element.vars.end(),
                                      [&](const Var& var) { return var.defined() && var.same_as(iter->var); });
     if (indexes) continue;
-    if (!IsOne(iter->dom->extent)) return no("does not index its buffer by iterator " + std::string(iter->var->name_hint));
+    if (!IsOne(iter->dom->extent))
+      return no("does not index its buffer by iterator " + std::string(iter->var->name_hint));
     element.value = Substitute(element.value, ExprVarMap{{iter->var, iter->dom->min}});
   }
   return element;
@@ -185,8 +186,8 @@ void Schedule::ReverseComputeInline(const Block& name) {
     element.vars.push_back(index->kind == ExprKind::kVar ? Downcast<Var>(index) : Var());
   }
   SBlock merged = producer->block;
-  CopyOnWrite(&merged)->body =
-      BufferStore(result.buffer, InlineElements(Substitute(result.value, map), element), Substitute(result.indices, map));
+  CopyOnWrite(&merged)->body = BufferStore(result.buffer, InlineElements(Substitute(result.value, map), element),
+                                           Substitute(result.indices, map));
   PrimFunc func = ReplaceIn(func_, path, Stmt());
   func_ = RemoveBuffer(ReplaceBlock(func, producer, SimplifyBlock(func, std::move(merged))), buffer);
 }

@@ -81,7 +81,9 @@ SBlock MapAccesses(const PrimFunc& func, const SBlock& block, const Buffer& from
                    const std::function<Array<PrimExpr>(const Array<PrimExpr>&)>& map) {
   SBlock result = block;
   auto* node = CopyOnWrite(&result);
-  const LoadRewrite load = [&](const BufferLoad& old) -> PrimExpr { return BufferLoad(to, map(old->indices), old->span); };
+  const LoadRewrite load = [&](const BufferLoad& old) -> PrimExpr {
+    return BufferLoad(to, map(old->indices), old->span);
+  };
   const StoreRewrite store = [&](const BufferStore& old) -> Stmt {
     return BufferStore(to, old->value, map(old->indices), old->span);
   };
@@ -129,7 +131,9 @@ Schedule::Block Schedule::Reindex(const Block& name, size_t read_index, const st
   const Path path = FindBlock(func_, name);
   SBlockRealize realize = RealizeOf(path);
   const SBlock block = realize->block;
-  const auto fail = [&](const std::string& why) { DEUTERON_SCHEDULE_ERROR << "reindex of block " << name << ": " << why; };
+  const auto fail = [&](const std::string& why) {
+    DEUTERON_SCHEDULE_ERROR << "reindex of block " << name << ": " << why;
+  };
   if (read_index >= block->reads.size()) fail("there is no read number " + std::to_string(read_index));
   const Buffer buffer = block->reads[read_index]->buffer;
   Array<PrimExpr> indices;
@@ -161,7 +165,8 @@ Schedule::Block Schedule::Reindex(const Block& name, size_t read_index, const st
   std::vector<size_t> used;
   for (size_t i = 0; i < block->iter_vars.size(); ++i) {
     const auto is_var = [&](const VarNode* var) { return var == block->iter_vars[i]->var.get(); };
-    if (std::any_of(indices.begin(), indices.end(), [&](const PrimExpr& e) { return UsesVar(e, is_var); })) used.push_back(i);
+    if (std::any_of(indices.begin(), indices.end(), [&](const PrimExpr& e) { return UsesVar(e, is_var); }))
+      used.push_back(i);
   }
   std::vector<std::vector<size_t>> groups = given;
   if (groups.empty()) {
@@ -195,7 +200,8 @@ Schedule::Block Schedule::Reindex(const Block& name, size_t read_index, const st
   return copy_name;
 }
 
-std::vector<Schedule::Loop> Schedule::FuseBlockIters(const Block& name, const std::vector<std::vector<size_t>>& groups) {
+std::vector<Schedule::Loop> Schedule::FuseBlockIters(const Block& name,
+                                                     const std::vector<std::vector<size_t>>& groups) {
   const Path path = FindBlock(func_, name);
   const SBlock block = RealizeOf(path)->block;
   const Path top = CheckAlone(path, "fuse_block_iters");
@@ -207,7 +213,8 @@ std::vector<Schedule::Loop> Schedule::FuseBlockIters(const Block& name, const st
                                 << " does not exist or is in two groups";
       }
       if (block->iter_vars[position]->type() != block->iter_vars[groups[g][0]]->type()) {
-        DEUTERON_SCHEDULE_ERROR << "fuse_block_iters of block " << name << ": a group mixes spatial and reduction iterators";
+        DEUTERON_SCHEDULE_ERROR << "fuse_block_iters of block " << name
+                                << ": a group mixes spatial and reduction iterators";
       }
       group_of[position] = static_cast<int>(g);
     }
@@ -220,7 +227,8 @@ std::vector<Schedule::Loop> Schedule::FuseBlockIters(const Block& name, const st
       iters.push_back(block->iter_vars[i]);
     } else if (!done[group_of[i]]) {
       done[group_of[i]] = true;
-      iters.push_back(FuseIters(block, groups[group_of[i]], "f" + std::to_string(group_of[i]), block->iter_vars[i]->type(), &values));
+      iters.push_back(FuseIters(block, groups[group_of[i]], "f" + std::to_string(group_of[i]),
+                                block->iter_vars[i]->type(), &values));
     }
   }
   SBlock fused = block;
@@ -246,9 +254,15 @@ Buffer Schedule::TransformLayout(const Buffer& buffer, const std::vector<LayoutD
   for (const LayoutDim& d : layout) {
     const PrimExpr& extent = buffer->shape[d.dim];
     switch (d.part) {
-      case LayoutDim::Part::kWhole: shape.push_back(extent); break;
-      case LayoutDim::Part::kOuter: shape.push_back(analyzer.Simplify(CeilDiv(extent, MakeConst(extent.dtype(), d.factor)))); break;
-      case LayoutDim::Part::kInner: shape.push_back(MakeConst(extent.dtype(), d.factor)); break;
+      case LayoutDim::Part::kWhole:
+        shape.push_back(extent);
+        break;
+      case LayoutDim::Part::kOuter:
+        shape.push_back(analyzer.Simplify(CeilDiv(extent, MakeConst(extent.dtype(), d.factor))));
+        break;
+      case LayoutDim::Part::kInner:
+        shape.push_back(MakeConst(extent.dtype(), d.factor));
+        break;
     }
   }
   const Buffer result(buffer->name, buffer->dtype, shape, buffer->scope);
@@ -257,9 +271,15 @@ Buffer Schedule::TransformLayout(const Buffer& buffer, const std::vector<LayoutD
     for (const LayoutDim& d : layout) {
       const PrimExpr& index = indices[d.dim];
       switch (d.part) {
-        case LayoutDim::Part::kWhole: mapped.push_back(index); break;
-        case LayoutDim::Part::kOuter: mapped.push_back(deuteron::FloorDiv(index, d.factor)); break;
-        case LayoutDim::Part::kInner: mapped.push_back(deuteron::FloorMod(index, d.factor)); break;
+        case LayoutDim::Part::kWhole:
+          mapped.push_back(index);
+          break;
+        case LayoutDim::Part::kOuter:
+          mapped.push_back(deuteron::FloorDiv(index, d.factor));
+          break;
+        case LayoutDim::Part::kInner:
+          mapped.push_back(deuteron::FloorMod(index, d.factor));
+          break;
       }
     }
     return mapped;
@@ -284,7 +304,8 @@ Buffer Schedule::TransformLayout(const Buffer& buffer, const std::vector<LayoutD
     ExprVarMap values;
     for (const IterVar& iter : realize->block->iter_vars) values[iter->var] = iter->dom->min;
     for (size_t d = 0; d < old.size(); ++d) {
-      if (filling->stored.indices[d]->kind == ExprKind::kVar) values[Downcast<Var>(filling->stored.indices[d])] = old[d];
+      if (filling->stored.indices[d]->kind == ExprKind::kVar)
+        values[Downcast<Var>(filling->stored.indices[d])] = old[d];
       const auto tiled = std::find_if(layout.begin(), layout.end(), [&](const LayoutDim& l) {
         return l.dim == static_cast<int64_t>(d) && l.part == LayoutDim::Part::kInner;
       });
@@ -304,7 +325,8 @@ Buffer Schedule::TransformLayout(const Buffer& buffer, const std::vector<LayoutD
   for (const SBlockRealize& realize : scope.blocks) {
     if (filling && realize.same_as(filling->path.back())) continue;
     const auto touches = [&](const Array<BufferRegion>& regions) {
-      return std::any_of(regions.begin(), regions.end(), [&](const BufferRegion& r) { return r->buffer.same_as(buffer); });
+      return std::any_of(regions.begin(), regions.end(),
+                         [&](const BufferRegion& r) { return r->buffer.same_as(buffer); });
     };
     if (!touches(realize->block->reads) && !touches(realize->block->writes)) continue;
     func = ReplaceBlock(func, realize, MapAccesses(func, realize->block, buffer, result, map));
@@ -314,7 +336,9 @@ Buffer Schedule::TransformLayout(const Buffer& buffer, const std::vector<LayoutD
 }
 
 void Schedule::PadIters(const Block& name, const std::vector<int64_t>& multiples) {
-  const auto fail = [&](const std::string& why) { DEUTERON_SCHEDULE_ERROR << "pad_iters of block " << name << ": " << why; };
+  const auto fail = [&](const std::string& why) {
+    DEUTERON_SCHEDULE_ERROR << "pad_iters of block " << name << ": " << why;
+  };
   const SBlock block = Get(name);
   CheckAlone(FindBlock(func_, name), "pad_iters");
   if (multiples.size() != block->iter_vars.size()) fail("one multiple for each iterator is needed");
@@ -380,7 +404,8 @@ void Schedule::PadIters(const Block& name, const std::vector<int64_t>& multiples
     const auto shape = padded_shape(read);
     const SBlock& writer = RealizeOf(filling->path)->block;
     if (!shape) {
-      if (writer->annotations.count(kZeroPadded) == 0) fail("the padding of " + std::string(read->buffer->name) + " is not filled");
+      if (writer->annotations.count(kZeroPadded) == 0)
+        fail("the padding of " + std::string(read->buffer->name) + " is not filled");
       continue;
     }
     const Buffer larger(read->buffer->name, read->buffer->dtype, *shape, read->buffer->scope);
@@ -389,7 +414,8 @@ void Schedule::PadIters(const Block& name, const std::vector<int64_t>& multiples
     for (const IterVar& iter : writer->iter_vars) {
       IterVar extended = iter;
       for (size_t d = 0; d < shape->size(); ++d) {
-        if (!filling->stored.indices[d].same_as(iter->var) || analyzer.CanProveEqual((*shape)[d], iter->dom->extent)) continue;
+        if (!filling->stored.indices[d].same_as(iter->var) || analyzer.CanProveEqual((*shape)[d], iter->dom->extent))
+          continue;
         extended = IterVar(Range::FromMinExtent(iter->dom->min, (*shape)[d]), iter->var, iter->type());
         guards.push_back(iter->var < iter->dom->min + iter->dom->extent);
       }
@@ -412,7 +438,8 @@ void Schedule::PadIters(const Block& name, const std::vector<int64_t>& multiples
     if (!IsAllocated(func, write->buffer)) {
       fail("its output " + std::string(write->buffer->name) + " is no intermediate buffer; use cache_write first");
     }
-    replaced.emplace_back(write->buffer, Buffer(write->buffer->name, write->buffer->dtype, *shape, write->buffer->scope));
+    replaced.emplace_back(write->buffer,
+                          Buffer(write->buffer->name, write->buffer->dtype, *shape, write->buffer->scope));
   }
   func = ReplaceIn(func, TopOf(FindBlock(func, name)), MakeNest(result));
   for (const auto& [from, to] : replaced) {

@@ -32,8 +32,8 @@ class BindingRewriter : public StmtExprMutator {
   Stmt VisitSBlockRealize_(const SBlockRealizeNode* op) override {
     PrimExpr predicate = analyzer_->Simplify(Substitute(op->predicate, values_) && condition_);
     auto guard = analyzer_->Assume(predicate);
-    Array<PrimExpr> values = op->iter_values.Map(
-        [&](const PrimExpr& value) { return analyzer_->Simplify(Substitute(value, values_)); });
+    Array<PrimExpr> values =
+        op->iter_values.Map([&](const PrimExpr& value) { return analyzer_->Simplify(Substitute(value, values_)); });
     SBlock block = op->block;
     if (UsesLoops(block)) block = Downcast<SBlock>(Substitute(Stmt(block), values_));
     return SBlockRealize(std::move(values), std::move(predicate), std::move(block), op->span);
@@ -87,9 +87,8 @@ void CheckInitStaysFirst(const PrimFunc& func, const std::vector<For>& before, c
       const PrimExpr& value = realize->iter_values[i];
       if (realize->block->iter_vars[i]->type() != IterVarType::kReduce) continue;
       const auto form = DetectLinear(value, vars, &analyzer);
-      const bool grows = form && std::all_of(form->coeffs.begin(), form->coeffs.end(), [&](const PrimExpr& coeff) {
-                           return analyzer.CanProve(coeff >= 0);
-                         });
+      const bool grows = form && std::all_of(form->coeffs.begin(), form->coeffs.end(),
+                                             [&](const PrimExpr& coeff) { return analyzer.CanProve(coeff >= 0); });
       if (grows) continue;
       std::vector<const Object*> order[2];
       for (int k = 0; k < 2; ++k) {
@@ -98,7 +97,8 @@ void CheckInitStaysFirst(const PrimFunc& func, const std::vector<For>& before, c
         }
       }
       if (order[0] != order[1]) {
-        DEUTERON_SCHEDULE_ERROR << "reorder: block " << realize->block->name_hint << " would not start its reduction over "
+        DEUTERON_SCHEDULE_ERROR << "reorder: block " << realize->block->name_hint
+                                << " would not start its reduction over "
                                 << realize->block->iter_vars[i]->var->name_hint << " at the first value";
       }
     }
@@ -112,8 +112,8 @@ void CheckNoReduction(const For& loop, const char* what) {
       if (iter->type() == IterVarType::kSpatial) continue;
       if (UsesVar(realize->iter_values[i], [&](const VarNode* var) { return var == loop->loop_var.get(); })) {
         DEUTERON_SCHEDULE_ERROR << what << " loop " << loop->loop_var->name_hint << ": block "
-                                << realize->block->name_hint << " reduces over it (iterator "
-                                << iter->var->name_hint << ")";
+                                << realize->block->name_hint << " reduces over it (iterator " << iter->var->name_hint
+                                << ")";
       }
     }
   }
@@ -226,8 +226,8 @@ Schedule::Loop Schedule::Fuse(const std::vector<Loop>& loop_vars) {
   }
   Stmt body = BindingRewriter(&analyzer, values, True()).VisitStmt(loops.back()->body);
   func_ = ReplaceIn(func_, path,
-                    For(fused, MakeConst(fused.dtype(), 0), extent, ForKind::kSerial, body, "",
-                        loops[0]->annotations, loops[0]->span));
+                    For(fused, MakeConst(fused.dtype(), 0), extent, ForKind::kSerial, body, "", loops[0]->annotations,
+                        loops[0]->span));
   return fused;
 }
 

@@ -60,7 +60,8 @@ NormalizedMatmul Schedule::NormalizeMatmul(const Block& name, const NormalizeOpt
   if (!info.matmul || info.matmul->k.empty()) {
     DEUTERON_SCHEDULE_ERROR << "normalize_matmul: block " << name << " is no sum of products";
   }
-  if (!IsOne(realize->predicate)) DEUTERON_SCHEDULE_ERROR << "normalize_matmul: block " << name << " runs under a condition";
+  if (!IsOne(realize->predicate))
+    DEUTERON_SCHEDULE_ERROR << "normalize_matmul: block " << name << " runs under a condition";
   const Path top = CheckAlone(path, "normalize_matmul");
   MatmulRoles roles = *info.matmul;
   const ReductionUpdate update = *GetReductionUpdate(block);
@@ -107,7 +108,8 @@ NormalizedMatmul Schedule::NormalizeMatmul(const Block& name, const NormalizeOpt
     *block_name = UniqueBlockName(func_, name + suffix);
     const Renamed own(iters);
     const PrimExpr value = Substitute(Substitute(factor, values), own.values);
-    SBlock copy(own.iters, {}, {}, *block_name, BufferStore(buffer, value, own.vars), Stmt(), {}, {{kWritesOnce, true}});
+    SBlock copy(own.iters, {}, {}, *block_name, BufferStore(buffer, value, own.vars), Stmt(), {},
+                {{kWritesOnce, true}});
     nests.push_back(MakeNest(SimplifyBlock(func_, copy)));
     func = AddBuffer(func, buffer);
     return BufferLoad(buffer, vars_of(iters));
@@ -131,10 +133,10 @@ NormalizedMatmul Schedule::NormalizeMatmul(const Block& name, const NormalizeOpt
   result.write_back = UniqueBlockName(func_, name + "_write");
   Map<String, Any> annotations;
   if (CoversBuffer(func_, block, update.buffer, update.indices)) annotations.Set(kWritesOnce, true);
-  SBlock write(own.iters, {}, {}, result.write_back,
-               BufferStore(update.buffer, BufferLoad(out, own.vars),
-                           Substitute(Substitute(update.indices, values), own.values)),
-               Stmt(), {}, annotations);
+  SBlock write(
+      own.iters, {}, {}, result.write_back,
+      BufferStore(update.buffer, BufferLoad(out, own.vars), Substitute(Substitute(update.indices, values), own.values)),
+      Stmt(), {}, annotations);
   nests.push_back(MakeNest(SimplifyBlock(func_, write)));
   func_ = ReplaceIn(func, top, SeqStmt::Flatten(nests));
   return result;

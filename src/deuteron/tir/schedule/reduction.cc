@@ -117,13 +117,14 @@ Schedule::Block Schedule::DecomposeReduction(const Block& name, const Loop& loop
     if (IsOne(loop->extent) || BlocksIn(loop).size() == 1) continue;
     bool distinct = false;
     for (size_t i = 0; i < realize->iter_values.size(); ++i) {
-      const bool uses = UsesVar(realize->iter_values[i], [&](const VarNode* var) { return var == loop->loop_var.get(); });
+      const bool uses =
+          UsesVar(realize->iter_values[i], [&](const VarNode* var) { return var == loop->loop_var.get(); });
       distinct = distinct || (uses && (block->iter_vars[i]->type() == IterVarType::kReduce ||
                                        IsInjective(realize->iter_values[i], inner, &analyzer)));
     }
     if (!distinct) {
-      DEUTERON_SCHEDULE_ERROR << "decompose_reduction: loop " << loop->loop_var->name_hint << " computes elements of block "
-                              << name << " again";
+      DEUTERON_SCHEDULE_ERROR << "decompose_reduction: loop " << loop->loop_var->name_hint
+                              << " computes elements of block " << name << " again";
     }
   }
   const LoopCopies copies(inner, spatial);
@@ -139,8 +140,8 @@ Schedule::Block Schedule::DecomposeReduction(const Block& name, const Loop& loop
     if (iter->type() != IterVarType::kReduce) fresh.Add(iter);
   }
   const std::string init_name = UniqueBlockName(func_, name + "_init");
-  SBlock init_block = WithDetectedRegions(
-      SBlock(fresh.iters, {}, {}, init_name, tir::Substitute(block->init, fresh.values), Stmt(), {}, block->annotations));
+  SBlock init_block = WithDetectedRegions(SBlock(
+      fresh.iters, {}, {}, init_name, tir::Substitute(block->init, fresh.values), Stmt(), {}, block->annotations));
   Array<PrimExpr> values;
   for (const PrimExpr& value : spatial) values.push_back(Substitute(value, copies.values));
   const Stmt init_nest = copies.Around(SBlockRealize(values, Conjunction(conditions), init_block));
@@ -248,17 +249,18 @@ Schedule::Block Schedule::RFactor(const Loop& loop_var, int factor_axis) {
     if (factor_axis != 0) result.push_back(item);
     return result;
   };
-  const Buffer partial(std::string(buffer->name) + "_rf", buffer->dtype,
-                       with_lane(buffer->shape, factor_loop->extent), "global");
+  const Buffer partial(std::string(buffer->name) + "_rf", buffer->dtype, with_lane(buffer->shape, factor_loop->extent),
+                       "global");
   const Array<PrimExpr> out_indices = Substitute(update->indices, fresh.values);
   const Array<PrimExpr> rf_indices = with_lane(out_indices, lane - factor_loop->min);
   PrimExpr source = Substitute(update->source, fresh.values);
   if (!guards.empty()) source = deuteron::IfThenElse(Conjunction(guards), source, update->identity);
   const std::string rf_name = UniqueBlockName(func_, name + "_rf");
   SBlock rf_block = SimplifyBlock(
-      func_, SBlock(fresh.iters, {}, {}, rf_name,
-                    BufferStore(partial, MakeBinary(update->combiner, BufferLoad(partial, rf_indices), source), rf_indices),
-                    BufferStore(partial, update->identity, rf_indices), {}, block->annotations));
+      func_,
+      SBlock(fresh.iters, {}, {}, rf_name,
+             BufferStore(partial, MakeBinary(update->combiner, BufferLoad(partial, rf_indices), source), rf_indices),
+             BufferStore(partial, update->identity, rf_indices), {}, block->annotations));
 
   // The block that adds up the lanes, in the loops that are not reduced, after the outermost one that is.
   FreshIters final_iters;
@@ -269,13 +271,13 @@ Schedule::Block Schedule::RFactor(const Loop& loop_var, int factor_axis) {
   final_iters.iters.push_back(IterVar(Range::FromMinExtent(MakeConst(loop_var.dtype(), 0), factor_loop->extent),
                                       final_lane, IterVarType::kReduce));
   const Array<PrimExpr> final_indices = Substitute(update->indices, final_iters.values);
-  SBlock final_block = WithDetectedRegions(
-      SBlock(final_iters.iters, {}, {}, name,
-             BufferStore(buffer,
-                         MakeBinary(update->combiner, BufferLoad(buffer, final_indices),
-                                    BufferLoad(partial, with_lane(final_indices, final_lane))),
-                         final_indices),
-             BufferStore(buffer, update->identity, final_indices), {}, block->annotations));
+  SBlock final_block =
+      WithDetectedRegions(SBlock(final_iters.iters, {}, {}, name,
+                                 BufferStore(buffer,
+                                             MakeBinary(update->combiner, BufferLoad(buffer, final_indices),
+                                                        BufferLoad(partial, with_lane(final_indices, final_lane))),
+                                             final_indices),
+                                 BufferStore(buffer, update->identity, final_indices), {}, block->annotations));
   std::vector<For> inner;
   for (size_t i = first_reduce; i < path.size(); ++i) {
     if (path[i]->kind == StmtKind::kFor) inner.push_back(Downcast<For>(path[i]));
@@ -288,9 +290,9 @@ Schedule::Block Schedule::RFactor(const Loop& loop_var, int factor_axis) {
   final_values.push_back(lane_loop);
   std::vector<PrimExpr> final_conditions;
   for (const PrimExpr& part : conditions) final_conditions.push_back(Substitute(part, copies.values));
-  const Stmt final_nest = copies.Around(
-      For(lane_loop, MakeConst(loop_var.dtype(), 0), factor_loop->extent, ForKind::kSerial,
-          SBlockRealize(final_values, Conjunction(final_conditions), final_block)));
+  const Stmt final_nest =
+      copies.Around(For(lane_loop, MakeConst(loop_var.dtype(), 0), factor_loop->extent, ForKind::kSerial,
+                        SBlockRealize(final_values, Conjunction(final_conditions), final_block)));
 
   const Stmt rf_nest = Replace(Path(path.begin() + static_cast<int64_t>(first_reduce), path.end()),
                                SBlockRealize(rf_values, Conjunction(conditions), rf_block));

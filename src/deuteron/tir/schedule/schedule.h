@@ -174,9 +174,9 @@ class Schedule {
   /// writes zeros into the padding; otherwise the padding is never written. Returns the new buffer.
   Buffer TransformLayout(const Buffer& buffer, const std::vector<LayoutDim>& layout);
   /// Extends the iteration domain of a matmul-like block so that iterator i is a multiple of `multiples[i]`
-  /// (1: as it is). To be called before its loops are split. Operands must be intermediate buffers indexed by plain iterators and written by injective
-  /// blocks: these fill the padding with zeros. The output must be an intermediate buffer; its consumers
-  /// read the part that counts.
+  /// (1: as it is). To be called before its loops are split. Operands must be intermediate buffers indexed by plain
+  /// iterators and written by injective blocks: these fill the padding with zeros. The output must be an intermediate
+  /// buffer; its consumers read the part that counts.
   void PadIters(const Block& block, const std::vector<int64_t>& multiples);
 
   // --- Matrix products (matmul.cc)

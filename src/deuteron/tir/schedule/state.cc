@@ -22,7 +22,9 @@ bool FindBelow(const Stmt& stmt, const std::function<bool(const Stmt&)>& visit, 
   const auto below = [&](const Stmt& child) { return child.defined() && FindBelow(child, visit, path); };
   bool found = false;
   switch (stmt->kind) {
-    case StmtKind::kFor: found = below(static_cast<const ForNode*>(stmt.get())->body); break;
+    case StmtKind::kFor:
+      found = below(static_cast<const ForNode*>(stmt.get())->body);
+      break;
     case StmtKind::kSeq:
       for (const Stmt& child : static_cast<const SeqStmtNode*>(stmt.get())->seq) {
         if ((found = below(child))) break;
@@ -33,15 +35,20 @@ bool FindBelow(const Stmt& stmt, const std::function<bool(const Stmt&)>& visit, 
       found = below(op->then_case) || below(op->else_case);
       break;
     }
-    case StmtKind::kWhile: found = below(static_cast<const WhileNode*>(stmt.get())->body); break;
-    case StmtKind::kAttr: found = below(static_cast<const AttrStmtNode*>(stmt.get())->body); break;
+    case StmtKind::kWhile:
+      found = below(static_cast<const WhileNode*>(stmt.get())->body);
+      break;
+    case StmtKind::kAttr:
+      found = below(static_cast<const AttrStmtNode*>(stmt.get())->body);
+      break;
     case StmtKind::kBind:
     case StmtKind::kAssert:
     case StmtKind::kBufferStore:
     case StmtKind::kAllocBuffer:
     case StmtKind::kEvaluate:
     case StmtKind::kSBlock:
-    case StmtKind::kSBlockRealize: break;
+    case StmtKind::kSBlockRealize:
+      break;
   }
   if (!found) path->pop_back();
   return found;
@@ -88,7 +95,8 @@ Stmt ReplaceChild(const Stmt& parent, const Stmt& old, const Stmt& replacement) 
       CopyOnWrite(&attr)->body = replacement;
       return attr;
     }
-    default: DEUTERON_UNREACHABLE();
+    default:
+      DEUTERON_UNREACHABLE();
   }
 }
 
@@ -315,8 +323,7 @@ size_t PositionOf(const ScopeInfo& scope, const SBlockRealize& realize) {
   DEUTERON_UNREACHABLE();
 }
 
-std::string WhyNotMove(const ScopeInfo& scope, size_t from, size_t to,
-                       const std::unordered_set<const Object*>& flows) {
+std::string WhyNotMove(const ScopeInfo& scope, size_t from, size_t to, const std::unordered_set<const Object*>& flows) {
   const SBlock& block = scope.blocks[from]->block;
   const auto touched = [&](const std::unordered_map<const Object*, std::vector<size_t>>& index, const Buffer& buffer,
                            const char* what) -> std::string {
@@ -362,8 +369,8 @@ Path CheckAlone(const Path& path, const std::string& what) {
   return top;
 }
 
-IterVar FuseIters(const SBlock& block, const std::vector<size_t>& positions, const std::string& name,
-                  IterVarType type, ExprVarMap* values) {
+IterVar FuseIters(const SBlock& block, const std::vector<size_t>& positions, const std::string& name, IterVarType type,
+                  ExprVarMap* values) {
   const DataType dtype = positions.empty() ? DataType::Int(64) : block->iter_vars[positions[0]]->var.dtype();
   Var var("v_" + name, dtype);
   PrimExpr rest = var;

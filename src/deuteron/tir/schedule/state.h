@@ -85,8 +85,8 @@ Path CheckAlone(const Path& path, const std::string& what);
 
 /// One iterator over the product of some iterators' domains, the last one fastest. `values` gains what each of
 /// them is in terms of the new one. Without positions: an iterator of extent 1.
-IterVar FuseIters(const SBlock& block, const std::vector<size_t>& positions, const std::string& name,
-                  IterVarType type, ExprVarMap* values);
+IterVar FuseIters(const SBlock& block, const std::vector<size_t>& positions, const std::string& name, IterVarType type,
+                  ExprVarMap* values);
 /// The value of that iterator from those of its parts.
 PrimExpr FusedValue(const SBlock& block, const std::vector<size_t>& positions);
 

@@ -6,9 +6,7 @@
 namespace deuteron::tir {
 namespace {
 
-PrimExpr ToIndexType(const PrimExpr& expr) {
-  return CastTo(DataType::Int(64, expr.dtype().lanes()), expr);
-}
+PrimExpr ToIndexType(const PrimExpr& expr) { return CastTo(DataType::Int(64, expr.dtype().lanes()), expr); }
 
 /// The position of an element, in elements.
 PrimExpr FlatIndex(const Buffer& buffer, const Array<PrimExpr>& indices) {

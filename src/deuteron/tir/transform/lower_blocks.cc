@@ -66,8 +66,12 @@ class InitPlanner : public StmtExprVisitor {
     all_loops_.pop_back();
     loops_.pop_back();
   }
-  void VisitIfThenElse_(const IfThenElseNode* op) override { VisitOpaque([&] { StmtExprVisitor::VisitIfThenElse_(op); }); }
-  void VisitWhile_(const WhileNode* op) override { VisitOpaque([&] { StmtExprVisitor::VisitWhile_(op); }); }
+  void VisitIfThenElse_(const IfThenElseNode* op) override {
+    VisitOpaque([&] { StmtExprVisitor::VisitIfThenElse_(op); });
+  }
+  void VisitWhile_(const WhileNode* op) override {
+    VisitOpaque([&] { StmtExprVisitor::VisitWhile_(op); });
+  }
   void VisitSBlockRealize_(const SBlockRealizeNode* op) override {
     if (op->block->init.defined()) Consider(op);
     VisitOpaque([&] {
@@ -210,7 +214,8 @@ class BlockLowerer : public StmtExprMutator {
   Stmt GuardedInit(const SBlockNode* block) {
     PrimExpr first = True();
     for (const IterVar& iter : block->iter_vars) {
-      if (iter->type() != IterVarType::kSpatial) first = first && Equal(VisitVar_(iter->var.get()), VisitExpr(iter->dom->min));
+      if (iter->type() != IterVarType::kSpatial)
+        first = first && Equal(VisitVar_(iter->var.get()), VisitExpr(iter->dom->min));
     }
     Stmt init = VisitStmt(block->init);
     return IsConstInt(first, 1) ? init : IfThenElse(std::move(first), std::move(init));

@@ -1,8 +1,8 @@
 /// \file
 /// What kernels cost: bytes that move through memory, and operations.
 ///
-/// The unit is the byte: a merge that computes nothing twice is worth the bytes that it saves. What is computed again is
-/// weighed against them by FlopsPerByte. That is all that the passes which merge kernels decide by.
+/// The unit is the byte: a merge that computes nothing twice is worth the bytes that it saves. What is computed again
+/// is weighed against them by FlopsPerByte. That is all that the passes which merge kernels decide by.
 #pragma once
 
 #include <cstdint>
@@ -33,9 +33,9 @@ class CostModel {
   double RowBytes() const { return static_cast<double>(target_.l2_bytes) / 2; }
   /// Below this a kernel does not run in parallel anyway.
   double SerialBytes() const { return 128 << 10; }
-  /// Pointwise operations (10 for a function as exp) that take as long as a byte of a tensor of that size: four where it
-  /// comes from memory, one where it is still in the cache of the second level. (Two threads with AVX-512 do about 100 G a
-  /// second beside 25 GB/s.)
+  /// Pointwise operations (10 for a function as exp) that take as long as a byte of a tensor of that size: four where
+  /// it comes from memory, one where it is still in the cache of the second level. (Two threads with AVX-512 do about
+  /// 100 G a second beside 25 GB/s.)
   double FlopsPerByte(double tensor_bytes) const {
     return tensor_bytes > static_cast<double>(target_.l2_bytes) / 2 ? 4 : 1;
   }

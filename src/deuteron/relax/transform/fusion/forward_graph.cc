@@ -21,8 +21,8 @@ void ForwardGraph::Finish() {
     const uint32_t end = first_[node + 1];
     first_[node] = write;
     for (uint32_t i = begin; i < end; ++i) {
-      const bool repeats = write > first_[node] && edges_[write - 1].to == edges_[i].to &&
-                           edges_[write - 1].kind == edges_[i].kind;
+      const bool repeats =
+          write > first_[node] && edges_[write - 1].to == edges_[i].to && edges_[write - 1].kind == edges_[i].kind;
       if (!repeats) edges_[write++] = edges_[i];
     }
   }

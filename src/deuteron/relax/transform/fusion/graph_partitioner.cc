@@ -80,8 +80,7 @@ struct PathRule {
   bool Through(OpPatternKind kind) const { return (through & Bit(kind)) != 0; }
   bool Sink(OpPatternKind kind) const { return (sink & Bit(kind)) != 0; }
 };
-constexpr uint32_t kUpToBroadcast =
-    PathRule::Bit(OpPatternKind::kElemWise) | PathRule::Bit(OpPatternKind::kBroadcast);
+constexpr uint32_t kUpToBroadcast = PathRule::Bit(OpPatternKind::kElemWise) | PathRule::Bit(OpPatternKind::kBroadcast);
 constexpr uint32_t kUpToInjective = kUpToBroadcast | PathRule::Bit(OpPatternKind::kInjective);
 constexpr PathRule kComplexRule{kUpToBroadcast, kUpToBroadcast};
 constexpr PathRule kPointwiseRule{kUpToInjective, kUpToInjective | PathRule::Bit(OpPatternKind::kCommReduce) |
@@ -91,8 +90,13 @@ constexpr PathRule kInjectiveRule{kUpToInjective, kUpToInjective};
 class Partitioner {
  public:
   Partitioner(const ForwardGraph& graph, const DominatorTree& tree, const PartitionOptions& options)
-      : graph_(graph), tree_(tree), options_(options), groups_(graph), height_(graph.size(), 1),
-        seen_(graph.size(), 0), blocked_at_(graph.size(), kNone) {
+      : graph_(graph),
+        tree_(tree),
+        options_(options),
+        groups_(graph),
+        height_(graph.size(), 1),
+        seen_(graph.size(), 0),
+        blocked_at_(graph.size(), kNone) {
     result_.verdict.assign(graph.size(), Verdict::kNotTried);
     result_.phase.assign(graph.size(), 0);
     result_.blocker.assign(graph.size(), kNone);
@@ -175,14 +179,16 @@ class Partitioner {
     if (!rule.Sink(sink_kind)) {
       blocker_ = sink;
       switch (sink_kind) {
-        case OpPatternKind::kOpaque: return Verdict::kOpaqueConsumer;
+        case OpPatternKind::kOpaque:
+          return Verdict::kOpaqueConsumer;
         case OpPatternKind::kOutEWiseFusable:
           return rule.through == kUpToBroadcast ? Verdict::kTwoComplex : Verdict::kComplexConsumer;
         case OpPatternKind::kElemWise:
         case OpPatternKind::kBroadcast:
         case OpPatternKind::kInjective:
         case OpPatternKind::kCommReduce:
-        case OpPatternKind::kTuple: return Verdict::kPathBlocked;
+        case OpPatternKind::kTuple:
+          return Verdict::kPathBlocked;
       }
     }
     const int64_t limit = options_.max_depth - groups_.size(sink);
@@ -298,45 +304,76 @@ class Partitioner {
 
 const char* ReasonCode(Verdict verdict) {
   switch (verdict) {
-    case Verdict::kFused: return "fused";
-    case Verdict::kNotTried: return "not-on-a-fusable-path";
-    case Verdict::kDisabled: return "fusion-disabled";
-    case Verdict::kOutsideDataflow: return "outside-dataflow";
-    case Verdict::kNothingComputed: return "nothing-computed";
-    case Verdict::kOpaqueProducer: return "opaque-producer";
-    case Verdict::kOpaqueConsumer: return "opaque-consumer";
-    case Verdict::kUsedOutside: return "used-outside";
-    case Verdict::kPathsDiverge: return "paths-never-meet";
-    case Verdict::kReductionProducer: return "reduction-cannot-feed-forward";
-    case Verdict::kComplexNeedsElementwise: return "complex-needs-elementwise";
-    case Verdict::kComplexConsumer: return "complex-consumer";
-    case Verdict::kTwoComplex: return "two-complex-operators";
-    case Verdict::kPathBlocked: return "path-blocked";
-    case Verdict::kTooManyOperators: return "depth-limit";
-    case Verdict::kTooManyArguments: return "argument-limit";
+    case Verdict::kFused:
+      return "fused";
+    case Verdict::kNotTried:
+      return "not-on-a-fusable-path";
+    case Verdict::kDisabled:
+      return "fusion-disabled";
+    case Verdict::kOutsideDataflow:
+      return "outside-dataflow";
+    case Verdict::kNothingComputed:
+      return "nothing-computed";
+    case Verdict::kOpaqueProducer:
+      return "opaque-producer";
+    case Verdict::kOpaqueConsumer:
+      return "opaque-consumer";
+    case Verdict::kUsedOutside:
+      return "used-outside";
+    case Verdict::kPathsDiverge:
+      return "paths-never-meet";
+    case Verdict::kReductionProducer:
+      return "reduction-cannot-feed-forward";
+    case Verdict::kComplexNeedsElementwise:
+      return "complex-needs-elementwise";
+    case Verdict::kComplexConsumer:
+      return "complex-consumer";
+    case Verdict::kTwoComplex:
+      return "two-complex-operators";
+    case Verdict::kPathBlocked:
+      return "path-blocked";
+    case Verdict::kTooManyOperators:
+      return "depth-limit";
+    case Verdict::kTooManyArguments:
+      return "argument-limit";
   }
   DEUTERON_UNREACHABLE();
 }
 
 const char* ReasonText(Verdict verdict) {
   switch (verdict) {
-    case Verdict::kFused: return "computed in one kernel";
-    case Verdict::kNotTried: return "no phase of fusion applies to this edge";
-    case Verdict::kDisabled: return "fusion is switched off (fuse_opt_level 0)";
-    case Verdict::kOutsideDataflow: return "one end lies outside of a dataflow block, or in a branch: order and side effects count there";
-    case Verdict::kNothingComputed: return "the group holds only projections of tuples: there is nothing to compute";
-    case Verdict::kOpaqueProducer: return "the producer is opaque: its loops cannot be combined with others";
-    case Verdict::kOpaqueConsumer: return "a consumer on the way is opaque: its loops cannot be combined with others";
-    case Verdict::kUsedOutside: return "the value leaves the dataflow block, so it has to be stored";
-    case Verdict::kPathsDiverge: return "the uses of the value never come together again";
-    case Verdict::kReductionProducer: return "a reduction is complete only after its last input: it can only end a kernel";
+    case Verdict::kFused:
+      return "computed in one kernel";
+    case Verdict::kNotTried:
+      return "no phase of fusion applies to this edge";
+    case Verdict::kDisabled:
+      return "fusion is switched off (fuse_opt_level 0)";
+    case Verdict::kOutsideDataflow:
+      return "one end lies outside of a dataflow block, or in a branch: order and side effects count there";
+    case Verdict::kNothingComputed:
+      return "the group holds only projections of tuples: there is nothing to compute";
+    case Verdict::kOpaqueProducer:
+      return "the producer is opaque: its loops cannot be combined with others";
+    case Verdict::kOpaqueConsumer:
+      return "a consumer on the way is opaque: its loops cannot be combined with others";
+    case Verdict::kUsedOutside:
+      return "the value leaves the dataflow block, so it has to be stored";
+    case Verdict::kPathsDiverge:
+      return "the uses of the value never come together again";
+    case Verdict::kReductionProducer:
+      return "a reduction is complete only after its last input: it can only end a kernel";
     case Verdict::kComplexNeedsElementwise:
       return "a convolution or matmul accepts only elementwise followers, and a consumer on the way is not";
-    case Verdict::kComplexConsumer: return "the consumer is a convolution or matmul: its operands are used many times";
-    case Verdict::kTwoComplex: return "both kernels hold a convolution or matmul, and one kernel holds only one";
-    case Verdict::kPathBlocked: return "an operator on a parallel path does not allow it";
-    case Verdict::kTooManyOperators: return "the kernel would exceed relax.FuseOps.max_depth";
-    case Verdict::kTooManyArguments: return "the kernel would exceed relax.FuseOps.max_function_args";
+    case Verdict::kComplexConsumer:
+      return "the consumer is a convolution or matmul: its operands are used many times";
+    case Verdict::kTwoComplex:
+      return "both kernels hold a convolution or matmul, and one kernel holds only one";
+    case Verdict::kPathBlocked:
+      return "an operator on a parallel path does not allow it";
+    case Verdict::kTooManyOperators:
+      return "the kernel would exceed relax.FuseOps.max_depth";
+    case Verdict::kTooManyArguments:
+      return "the kernel would exceed relax.FuseOps.max_function_args";
   }
   DEUTERON_UNREACHABLE();
 }

@@ -18,7 +18,8 @@ bool IsInlined(const Expr& expr) {
     case RelaxKind::kDataTypeImm:
     case RelaxKind::kGlobalVar:
     case RelaxKind::kExternFunc:
-    case RelaxKind::kOp: return true;
+    case RelaxKind::kOp:
+      return true;
     case RelaxKind::kShapeExpr: {
       const auto& values = static_cast<const ShapeExprNode*>(expr.get())->values;
       return std::all_of(values.begin(), values.end(), [](const PrimExpr& v) { return AsConstInt(v).has_value(); });
@@ -35,7 +36,8 @@ bool IsInlined(const Expr& expr) {
     case RelaxKind::kSeqExpr:
     case RelaxKind::kIf:
     case RelaxKind::kFunction:
-    case RelaxKind::kPrimFunc: return false;
+    case RelaxKind::kPrimFunc:
+      return false;
   }
   DEUTERON_UNREACHABLE();
 }
@@ -129,8 +131,8 @@ void GroupFunction::ExpandTuples() {
       continue;
     }
     for (const int64_t item : param.items) {
-      expanded.push_back({TupleGetItem(param.argument, item), param.name + "_" + std::to_string(item),
-                          type->fields[item], {}, true});
+      expanded.push_back(
+          {TupleGetItem(param.argument, item), param.name + "_" + std::to_string(item), type->fields[item], {}, true});
     }
   }
   params_ = std::move(expanded);
@@ -236,9 +238,12 @@ class GroupFunction::Key {
         for (const Type& field : tuple->fields) Write(field);
         return;
       }
-      case TypeKind::kPrim: return Write(static_cast<const PrimTypeNode*>(type.get())->dtype);
-      case TypeKind::kAny: return;
-      case TypeKind::kFunc: return PutAddress(type.get());
+      case TypeKind::kPrim:
+        return Write(static_cast<const PrimTypeNode*>(type.get())->dtype);
+      case TypeKind::kAny:
+        return;
+      case TypeKind::kFunc:
+        return PutAddress(type.get());
     }
   }
   void Write(DataType dtype) { Put((dtype.code() << 24) | (dtype.bits() << 16) | dtype.lanes()); }
@@ -295,9 +300,12 @@ class GroupFunction::Key {
         for (const Type& type : call->ty_args) Write(type);
         return;
       }
-      case RelaxKind::kShapeExpr: return Write(static_cast<const ShapeExprNode*>(expr.get())->values);
-      case RelaxKind::kPrimValue: return Write(static_cast<const PrimValueNode*>(expr.get())->value);
-      case RelaxKind::kDataTypeImm: return Write(static_cast<const DataTypeImmNode*>(expr.get())->value);
+      case RelaxKind::kShapeExpr:
+        return Write(static_cast<const ShapeExprNode*>(expr.get())->values);
+      case RelaxKind::kPrimValue:
+        return Write(static_cast<const PrimValueNode*>(expr.get())->value);
+      case RelaxKind::kDataTypeImm:
+        return Write(static_cast<const DataTypeImmNode*>(expr.get())->value);
       case RelaxKind::kGlobalVar:
       case RelaxKind::kStringImm:
       case RelaxKind::kSeqExpr:
@@ -305,7 +313,8 @@ class GroupFunction::Key {
       case RelaxKind::kFunction:
       case RelaxKind::kExternFunc:
       case RelaxKind::kPrimFunc:
-      case RelaxKind::kOp: return PutAddress(expr.get());
+      case RelaxKind::kOp:
+        return PutAddress(expr.get());
     }
   }
   /// The tuple of an item may have been expanded: then the parameter that stands for the item.

@@ -34,8 +34,7 @@ struct CannotMerge {
 /// Puts a renewed kernel body into its caller: buffers, symbolic variables, and names of blocks.
 class BodyAdapter : public tir::StmtExprMutator {
  public:
-  BodyAdapter(const tir::VarMap& symbols, bool first_region_only, FunctionNames* block_names,
-              arith::Analyzer* analyzer)
+  BodyAdapter(const tir::VarMap& symbols, bool first_region_only, FunctionNames* block_names, arith::Analyzer* analyzer)
       : symbols_(symbols), first_region_only_(first_region_only), block_names_(block_names), analyzer_(analyzer) {}
 
   void MapBuffer(const Buffer& from, const Buffer& to) { buffer_remap_[from] = to; }
@@ -102,7 +101,12 @@ class BodyAdapter : public tir::StmtExprMutator {
 class Merger {
  public:
   Merger(const IRModule& module, const GlobalVar& name, const Function& function, const MergeOptions& options)
-      : module_(module), name_(name), function_(function), options_(options), block_names_(IRModule::Empty()), buffer_names_(IRModule::Empty()) {}
+      : module_(module),
+        name_(name),
+        function_(function),
+        options_(options),
+        block_names_(IRModule::Empty()),
+        buffer_names_(IRModule::Empty()) {}
 
   MergedKernel Merge() {
     for (const Var& param : function_->params) AddParam(param);
@@ -117,9 +121,11 @@ class Merger {
 
   void AddParam(const Var& param) {
     if (const auto* shape = param.ty().as<ShapeTypeNode>()) {
-      if (!shape->values.has_value()) Fail("the shape parameter " + std::string(param->name_hint) + " has no known dimensions");
+      if (!shape->values.has_value())
+        Fail("the shape parameter " + std::string(param->name_hint) + " has no known dimensions");
       for (const PrimExpr& value : *shape->values) {
-        if (value->kind != ExprKind::kVar) Fail("the shape parameter " + std::string(param->name_hint) + " is not made of variables");
+        if (value->kind != ExprKind::kVar)
+          Fail("the shape parameter " + std::string(param->name_hint) + " is not made of variables");
         scalars_.push_back(Downcast<tir::Var>(value));
       }
       return;
@@ -168,8 +174,9 @@ class Merger {
       return;
     }
     if (value->kind == RelaxKind::kConstant) ThrowConstant();
-    DEUTERON_THROW(ModelError) << "function " << name_->name_hint << " is Primitive, but " << binding->var->name_hint
-                               << " is not the call of a kernel: only call_tir, call_tir_inplace and tuples can be merged";
+    DEUTERON_THROW(ModelError)
+        << "function " << name_->name_hint << " is Primitive, but " << binding->var->name_hint
+        << " is not the call of a kernel: only call_tir, call_tir_inplace and tuples can be merged";
   }
 
   [[noreturn]] void ThrowConstant() {
@@ -307,10 +314,13 @@ class Merger {
         continue;
       }
       const auto* tensor = types[i].as<TensorTypeNode>();
-      if (tensor == nullptr || !tensor->has_shape()) Fail("a result of " + std::string(view.func->name_hint) + " has no known shape");
-      if (next == arguments.results.size()) Fail(std::string(view.func->name_hint) + " has fewer parameters than its call has results");
+      if (tensor == nullptr || !tensor->has_shape())
+        Fail("a result of " + std::string(view.func->name_hint) + " has no known shape");
+      if (next == arguments.results.size())
+        Fail(std::string(view.func->name_hint) + " has fewer parameters than its call has results");
       const Buffer& param = arguments.results[next++];
-      Buffer buffer(buffer_names_.Unique(std::string(param->name) + "_intermediate", "_"), param->dtype, *tensor->shape);
+      Buffer buffer(buffer_names_.Unique(std::string(param->name) + "_intermediate", "_"), param->dtype,
+                    *tensor->shape);
       matcher->Match(param->shape, buffer->shape);
       mapped->emplace_back(param, buffer);
       alloc_buffers_.push_back(buffer);
