@@ -191,6 +191,23 @@ Expr Parser::OpCall(const Syntax& node, std::string_view name) {
   return call;
 }
 
+Expr Parser::DeviceHint(const Syntax& node) {
+  const Syntax* device = node.items.size() > 1 ? node.items[1] : node.Find("dst_vdevice");
+  const Syntax* scope = node.items.size() > 2 ? node.items[2] : node.Find("memory_scope");
+  if (node.items.empty() || device == nullptr || !device->Is(SyntaxKind::kCall)) {
+    Fail(node, "expected R.hint_on_device(value, R.device(type, index), scope)");
+  }
+  const KnownOp& op = FindOp(node, "hint_on_device");
+  ObjectPtr<Object> attrs = DefaultAttrs(op);
+  const auto set = [&](size_t field, const Syntax* value) {
+    if (value != nullptr) SetAttr(attrs.get(), op.fields[field], *value, "hint_on_device");
+  };
+  set(0, !device->items.empty() ? device->items[0] : device->Find("device_type"));
+  set(1, device->items.size() > 1 ? device->items[1] : device->Find("index"));
+  set(2, scope);
+  return relax::Call(op.op, {Leaf(*node.items[0])}, Downcast<Attrs>(ObjectRef(std::move(attrs))));
+}
+
 Expr Parser::EffectCall(const Syntax& node, std::string_view name) {
   Array<Expr> args;
   const Syntax* format = node.Find("format");
@@ -241,6 +258,7 @@ Expr Parser::RelaxCall(const Syntax& node) {
     if (node.items.empty()) Fail(node, "expected the name of a function");
     return OpCall(node, name);
   }
+  if (name == "hint_on_device") return DeviceHint(node);
   if (name == "print" || name == "assert_op") return EffectCall(node, name);
   return OpCall(node, name);
 }

@@ -1,5 +1,6 @@
 /// \file
 /// Reads functions and statements of the graph level.
+#include "deuteron/ir/transform/pass.h"
 #include "deuteron/relax/analysis/type_analysis.h"
 #include "deuteron/script/parser_impl.h"
 
@@ -185,6 +186,11 @@ bool Parser::RelaxDeclaration(const Syntax& target, const Syntax& value) {
   return true;
 }
 
+Expr Parser::CastValue(const Syntax& value) {
+  if (!value.Is(SyntaxKind::kCall) || !transform::PassContext::Current().GetBool("tvm_compat")) return Leaf(value);
+  return Located(value.at, [&] { return builder_->Normalize(Relax(value)); });
+}
+
 void Parser::RelaxAssign(const Syntax& target, Type ty, const Syntax& value, Branch* branch, Expr* result,
                          const Span& span) {
   const size_t at = target.at;
@@ -194,7 +200,7 @@ void Parser::RelaxAssign(const Syntax& target, Type ty, const Syntax& value, Bra
   const bool is_last = branch != nullptr && tokens_.AtSuiteEnd();
   if (value.Is(SyntaxKind::kCall) && (value.dotted == "R.match_cast" || value.dotted == "relax.match_cast")) {
     if (value.items.size() != 2) Fail(value, "expected R.match_cast(value, type)");
-    const Expr source = Leaf(*value.items[0]);
+    const Expr source = CastValue(*value.items[0]);
     const Temporarily signature(&in_signature_, false);
     const Type cast = TypeOf(*value.items[1]);
     for (const tir::Var& symbol : relax::SymbolicVars(cast)) builder_->analyzer().MarkNonNegative(symbol);
@@ -304,7 +310,9 @@ void Parser::RelaxIf(Branch* outer, Expr* result) {
 
 void Parser::NestedFunction() {
   const size_t at = tokens_.Peek().at;
-  if (block_->is_dataflow) source_.Fail(at, "no function inside of a dataflow block");
+  if (block_->is_dataflow && !transform::PassContext::Current().GetBool("tvm_compat")) {
+    source_.Fail(at, "no function inside of a dataflow block");
+  }
   relax::Var var;
   std::string_view name;
   relax::Function func;
@@ -313,7 +321,7 @@ void Parser::NestedFunction() {
     FunctionHeader header = Header(Decorators());
     if (header.is_prim) source_.Fail(at, "a kernel belongs into the module", /*unsupported=*/true);
     name = header.name;
-    var = relax::Var(ToString(name), Type());
+    var = NewVar(name, Type());
     if (header.ret_ty.defined()) {
       // It may call itself.
       var->ty = FuncType(header.params.Map([](const relax::Var& param) { return param.ty(); }), header.ret_ty,

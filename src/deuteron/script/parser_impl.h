@@ -260,6 +260,8 @@ class Parser {
   relax::Expr RelaxOperator(const Syntax& node);
   /// An expression in a place where A-normal form wants a leaf: others are bound to a variable first.
   relax::Expr Leaf(const Syntax& node);
+  /// The value of a match_cast: a leaf, under tvm_compat a call as well.
+  relax::Expr CastValue(const Syntax& value);
   relax::Expr LeafOf(const relax::Expr& value, const Span& span = Span());
   relax::Expr ConstantOf(const Syntax& node);
   relax::Constant ScalarOf(const Syntax& leaf, DataType dtype);
@@ -271,6 +273,7 @@ class Parser {
   relax::Expr DestinationCall(const Syntax& node, std::string_view name);
   relax::Expr PackedCall(const Syntax& node);
   relax::Expr EffectCall(const Syntax& node, std::string_view name);
+  relax::Expr DeviceHint(const Syntax& node);
   relax::Expr Callee(const Syntax& node);
   relax::Expr Argument(const Syntax& node, std::string_view parameter);
   /// The type of a call of an operator, remembered by the operator, its attributes and the types of its arguments.

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <cstring>
 
+#include "deuteron/relax/op/memory.h"
 #include "deuteron/script/printer_impl.h"
 
 namespace deuteron::script {
@@ -91,6 +92,19 @@ bool Printer::PrintOpSpecially(const relax::CallNode* call, std::string_view nam
     }
     AttrFields(call->attrs, &first);
     TypeArguments(call->ty_args, &first);
+    Put(')');
+    return true;
+  }
+  if (name == "hint_on_device") {
+    const auto* hint = call->attrs.as<relax::HintOnDeviceAttrsNode>();
+    Put("R.hint_on_device(");
+    Relax(args[0]);
+    Put(", R.device(device_type=");
+    PutInt(hint->device_type);
+    Put(", index=");
+    PutInt(hint->device_index);
+    Put("), ");
+    Quoted(View(hint->memory_scope));
     Put(')');
     return true;
   }

@@ -21,8 +21,7 @@ te::Tensor OneHot(const te::Tensor& indices, const PrimExpr& on_value, const Pri
 te::Tensor SliceScatter(const te::Tensor& x, const te::Tensor& src, const PrimExpr& begin, const PrimExpr& end,
                         const PrimExpr& step, size_t axis);
 /// out[i] = condition ? a : b, broadcast.
-te::Tensor Where(const te::Tensor& condition, const te::Tensor& a, const te::Tensor& b,
-                 const Array<PrimExpr>& shape);
+te::Tensor Where(const te::Tensor& condition, const te::Tensor& a, const te::Tensor& b, const Array<PrimExpr>& shape);
 
 /// A copy of `x` with `updates` combined into it, in row-major order. reduction: "update", "add", "mul", "min",
 /// "max", "mean" (elements only).
@@ -30,6 +29,11 @@ te::Tensor ScatterElements(const te::Tensor& x, const te::Tensor& indices, const
                            const std::string& reduction);
 te::Tensor ScatterND(const te::Tensor& x, const te::Tensor& indices, const te::Tensor& updates,
                      const std::string& reduction);
+
+/// A copy of `x` with x[indices[0], indices[1], …] set to `values`, or with them added, in row-major order; indices and
+/// values broadcast to `shape`.
+te::Tensor IndexPut(const te::Tensor& x, const Array<te::Tensor>& indices, const te::Tensor& values,
+                    const Array<PrimExpr>& shape, bool accumulate);
 
 /// The number of `boundaries` (ascending) below each element; with `right`, of those below or equal.
 te::Tensor Bucketize(const te::Tensor& x, const te::Tensor& boundaries, DataType dtype, bool right);

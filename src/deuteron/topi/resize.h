@@ -31,4 +31,19 @@ te::Tensor Resize(const te::Tensor& x, const std::vector<size_t>& axes, const Ar
 te::Tensor GridSample(const te::Tensor& data, const te::Tensor& grid, const std::string& method,
                       const std::string& padding, bool align_corners);
 
+/// As relax::ROIAlignAttrs says.
+struct ROIAlignSpec {
+  double spatial_scale = 1.0;
+  int64_t sample_ratio = -1;
+  bool aligned = false;
+  bool takes_max = false;
+  bool channels_last = false;
+};
+/// Regions `rois` of `data`, each resampled bilinearly to `shape`.
+te::Tensor ROIAlign(const te::Tensor& data, const te::Tensor& rois, const Array<PrimExpr>& shape,
+                    const ROIAlignSpec& spec);
+
+/// theta (n, 2, 3) → the x and y, in [-1, 1], that it maps the pixels of `shape` (n, 2, h, w) to.
+te::Tensor AffineGrid(const te::Tensor& theta, const Array<PrimExpr>& shape, bool align_corners);
+
 }  // namespace deuteron::topi

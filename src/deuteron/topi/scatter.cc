@@ -105,9 +105,8 @@ te::Tensor ScatterND(const te::Tensor& x, const te::Tensor& indices, const te::T
   const Array<PrimExpr> shape = x.shape();
   const Array<PrimExpr> update_shape = updates.shape();
   const auto body = [=](const Array<Buffer>& inputs, const Array<Buffer>& outputs, const Array<Var>&) {
-    const Stmt copy = Loops(shape, [&](const Array<PrimExpr>& at) {
-      return BufferStore(outputs[0], BufferLoad(inputs[0], at), at);
-    });
+    const Stmt copy =
+        Loops(shape, [&](const Array<PrimExpr>& at) { return BufferStore(outputs[0], BufferLoad(inputs[0], at), at); });
     const Stmt update = Loops(update_shape, [&](const Array<PrimExpr>& at) {
       Array<PrimExpr> target;
       for (size_t i = 0; i < depth; ++i) {
@@ -116,13 +115,41 @@ te::Tensor ScatterND(const te::Tensor& x, const te::Tensor& indices, const te::T
         target.push_back(FromEnd(BufferLoad(inputs[1], tuple), shape[i]));
       }
       for (size_t i = tuple_axis; i < at.size(); ++i) target.push_back(at[i]);
-      return BufferStore(outputs[0],
-                         Combine(reduction, BufferLoad(outputs[0], target), BufferLoad(inputs[2], at)), target);
+      return BufferStore(outputs[0], Combine(reduction, BufferLoad(outputs[0], target), BufferLoad(inputs[2], at)),
+                         target);
     });
     return te::ExternBlock{tir::SeqStmt::Flatten({copy, update}), {}, {}};
   };
   return te::Extern("scatter_nd", {Materialized(x), Materialized(indices), Materialized(updates)},
                     {{x.shape(), x.dtype()}}, {I64(1)}, body)[0];
+}
+
+te::Tensor IndexPut(const te::Tensor& x, const Array<te::Tensor>& indices, const te::Tensor& values,
+                    const Array<PrimExpr>& shape, bool accumulate) {
+  Array<te::Tensor> inputs = {Materialized(x), Materialized(values)};
+  for (const te::Tensor& index : indices) inputs.push_back(Materialized(index));
+  const auto body = [=](const Array<Buffer>& buffers, const Array<Buffer>& outputs, const Array<Var>&) {
+    /// The element that stands at `at` after broadcasting.
+    const auto broadcast = [&](const Buffer& buffer, const Array<PrimExpr>& at) {
+      Array<PrimExpr> source;
+      const size_t missing = at.size() - buffer->shape.size();
+      for (size_t i = 0; i < buffer->shape.size(); ++i) {
+        source.push_back(IsOne(buffer->shape[i]) && !IsOne(shape[missing + i]) ? I64(0) : at[missing + i]);
+      }
+      return BufferLoad(buffer, source);
+    };
+    const Stmt copy = Loops(
+        x.shape(), [&](const Array<PrimExpr>& at) { return BufferStore(outputs[0], BufferLoad(buffers[0], at), at); });
+    const Stmt update = Loops(shape, [&](const Array<PrimExpr>& at) {
+      Array<PrimExpr> target;
+      for (size_t i = 0; i < indices.size(); ++i)
+        target.push_back(FromEnd(broadcast(buffers[2 + i], at), x.shape()[i]));
+      const PrimExpr value = broadcast(buffers[1], at);
+      return BufferStore(outputs[0], accumulate ? BufferLoad(outputs[0], target) + value : value, target);
+    });
+    return te::ExternBlock{tir::SeqStmt::Flatten({copy, update}), {}, {}};
+  };
+  return te::Extern("index_put", inputs, {{x.shape(), x.dtype()}}, {I64(1)}, body)[0];
 }
 
 }  // namespace deuteron::topi

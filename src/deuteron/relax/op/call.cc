@@ -40,13 +40,12 @@ Type InferCallTIRInplace(const Call& call, const BlockBuilder& builder) {
   for (size_t i = 0; i < outputs.size(); ++i) {
     if (indices[i] == -1) continue;
     if (indices[i] < 0 || indices[i] >= static_cast<int64_t>(args.size())) {
-      ThrowOpError(call, "inplace index " + std::to_string(indices[i]) + " of " + std::to_string(args.size()) +
-                             " arguments");
+      ThrowOpError(call,
+                   "inplace index " + std::to_string(indices[i]) + " of " + std::to_string(args.size()) + " arguments");
     }
     if (!MayBe(outputs[i], args[indices[i]].ty(), &builder.analyzer())) {
       ThrowOpError(call, "result " + std::to_string(i) + " is " + Describe(outputs[i]) +
-                             " and cannot take the memory of an argument that is " +
-                             Describe(args[indices[i]].ty()));
+                             " and cannot take the memory of an argument that is " + Describe(args[indices[i]].ty()));
     }
   }
   return type;
@@ -104,6 +103,7 @@ std::vector<OpInfo> CallOps() {
       {"call_dps_packed", {"func", "args"}, nullptr, InferDestinationPassing, nullptr},
       {"call_pure_packed", {"func", "*"}, nullptr, InferFromTypeArgs, nullptr},
       {"call_inplace_packed", {"func", "*"}, "deuteron.relax.CallInplacePackedAttrs", InferFromTypeArgs, nullptr},
+      {"call_builtin_with_ctx", {"func", "args"}, nullptr, InferFromTypeArgs, nullptr},
       {"make_closure", {"func", "args"}, nullptr, InferAny, nullptr},
       {"invoke_closure", {"closure", "args"}, nullptr, InferFromTypeArgs, nullptr, /*pure=*/false},
       {"invoke_pure_closure", {"closure", "args"}, nullptr, InferFromTypeArgs, nullptr},
@@ -118,8 +118,7 @@ Call CallTIR(const GlobalVar& func, Tuple args, Type out_ty, Expr tir_vars) {
               {std::move(out_ty)});
 }
 
-Call CallTIRInplace(const GlobalVar& func, Tuple args, Array<int64_t> inplace_indices, Type out_ty,
-                    Expr tir_vars) {
+Call CallTIRInplace(const GlobalVar& func, Tuple args, Array<int64_t> inplace_indices, Type out_ty, Expr tir_vars) {
   auto attrs = make_object<CallTIRInplaceAttrsNode>();
   attrs->inplace_indices = std::move(inplace_indices);
   return Call(CallTIRInplaceOp(), DestinationPassingArgs(func, std::move(args), std::move(tir_vars)),
@@ -177,8 +176,7 @@ void CallTIRInplaceAttrsNode::RegisterReflection() {
   refl::ObjectDef<CallTIRInplaceAttrsNode>().def_ro("inplace_indices", &CallTIRInplaceAttrsNode::inplace_indices);
 }
 void CallInplacePackedAttrsNode::RegisterReflection() {
-  refl::ObjectDef<CallInplacePackedAttrsNode>().def_ro("inplace_indices",
-                                                       &CallInplacePackedAttrsNode::inplace_indices);
+  refl::ObjectDef<CallInplacePackedAttrsNode>().def_ro("inplace_indices", &CallInplacePackedAttrsNode::inplace_indices);
 }
 TVM_FFI_STATIC_INIT_BLOCK() {
   CallTIRInplaceAttrsNode::RegisterReflection();

@@ -110,8 +110,7 @@ Expr LegalizeArange(BlockBuilder& builder, const Call& call) {
         [&](const Array<tir::Var>& vars) {
           // Computed in the type of the bounds, or in double: float32 would drift.
           const DataType type = is_float ? DataType::Float(64) : DataType::Int(64);
-          return CastTo(dtype, CastTo(type, vars[0]) * CastTo(type, PrimArg(call, 2)) +
-                                   CastTo(type, PrimArg(call, 0)));
+          return CastTo(dtype, CastTo(type, vars[0]) * CastTo(type, PrimArg(call, 2)) + CastTo(type, PrimArg(call, 0)));
         },
         "T_arange", {}, topi::NamesOfAxes(topi::AxisNames::kAx, 1))};
   });
@@ -154,12 +153,42 @@ Expr LegalizeEye(BlockBuilder& builder, const Call& call) {
   const PrimExpr k = CastTo(DataType::Int(64), PrimArg(call, call->args.size() - 1));
   return builder.CallTE("eye", {}, [&](const Array<te::Tensor>&) {
     const DataType dtype = ResultDType(call);
+    return Array<te::Tensor>{te::Compute(ResultShape(call),
+                                         [&](const Array<tir::Var>& vars) {
+                                           return SelectExpr(deuteron::Equal(vars[0], vars[1] - k), MakeConst(dtype, 1),
+                                                             MakeConst(dtype, 0));
+                                         },
+                                         "eye", {}, {"i", "j"})};
+  });
+}
+
+Type InferHammingWindow(const Call& call, const BlockBuilder&) {
+  CheckArity(call, 4, 4);
+  for (size_t i = 1; i < 4; ++i) PrimArg(call, i);
+  const DataType dtype = InitDType(call, DataType::Float(32));
+  if (!dtype.is_float()) ThrowOpError(call, "its dtype must be one of floating point and is " + dtype.ToString());
+  const PrimExpr size = CastTo(DataType::Int(64), PrimArg(call, 0));
+  if (const auto length = AsConstInt(size); length && *length < 1)
+    ThrowOpError(call, "its window_size must be positive");
+  return TensorType({size}, dtype);
+}
+
+Expr LegalizeHammingWindow(BlockBuilder& builder, const Call& call) {
+  if (!ShapesKnown(call)) return call;
+  return builder.CallTE("hamming_window", {}, [&](const Array<te::Tensor>&) {
+    const auto real = [](const PrimExpr& value) { return CastTo(DataType::Float(64), value); };
+    const PrimExpr length = ResultShape(call)[0];
+    const bool periodic = AsConstInt(PrimArg(call, 1)).value_or(1) != 0;
+    // A symmetric window of one element is its peak.
+    const PrimExpr period = periodic ? length : Max(length - 1, I64(1));
     return Array<te::Tensor>{te::Compute(
         ResultShape(call),
         [&](const Array<tir::Var>& vars) {
-          return SelectExpr(deuteron::Equal(vars[0], vars[1] - k), MakeConst(dtype, 1), MakeConst(dtype, 0));
+          const PrimExpr turn = MakeConst(DataType::Float(64), 2 * std::acos(-1.0)) * real(vars[0]) / real(period);
+          const PrimExpr value = real(PrimArg(call, 2)) - real(PrimArg(call, 3)) * CallIntrin("cos", {turn});
+          return CastTo(ResultDType(call), value);
         },
-        "eye", {}, {"i", "j"})};
+        "T_hamming_window", {}, topi::NamesOfAxes(topi::AxisNames::kAx, 1))};
   });
 }
 
@@ -183,6 +212,11 @@ std::vector<OpInfo> CreateOps() {
       {"arange", {"start", "end", "step"}, kInit, InferArange, LegalizeArange},
       {"tril", {"x", "k?"}, nullptr, InferTrilu, LegalizeTrilu<false>},
       {"triu", {"x", "k?"}, nullptr, InferTrilu, LegalizeTrilu<true>},
+      {"hamming_window",
+       {"window_size", "periodic", "alpha", "beta"},
+       kInit,
+       InferHammingWindow,
+       LegalizeHammingWindow},
       {"eye", {"n", "m", "k"}, kInit, InferEye, LegalizeEye},
       {"eye_like", {"x", "k"}, kInit, InferEyeLike, LegalizeEye},
   };
@@ -213,6 +247,12 @@ Expr Triu(Expr data, PrimExpr k) { return MakeCall("triu", {std::move(data), Pri
 Expr Triu(Expr data, int64_t k) { return Triu(std::move(data), I64(k)); }
 Expr Eye(PrimExpr n, PrimExpr m, PrimExpr k, DataType dtype) {
   return MakeCall("eye", {PrimValue(std::move(n)), PrimValue(std::move(m)), PrimValue(std::move(k))},
+                  MakeInitAttrs(dtype));
+}
+Expr HammingWindow(PrimExpr window_size, bool periodic, double alpha, double beta, DataType dtype) {
+  const auto real = [](double value) { return PrimValue(MakeConst(DataType::Float(64), value)); };
+  return MakeCall("hamming_window",
+                  {PrimValue(std::move(window_size)), PrimValue(periodic ? True() : False()), real(alpha), real(beta)},
                   MakeInitAttrs(dtype));
 }
 Expr EyeLike(Expr data, PrimExpr k, DataType dtype) {

@@ -41,6 +41,8 @@ Expr Triu(Expr data, PrimExpr k);
 Expr Triu(Expr data, int64_t k = 0);
 /// n × m with ones on the k-th diagonal.
 Expr Eye(PrimExpr n, PrimExpr m, PrimExpr k, DataType dtype);
+/// alpha - beta · cos(2π i / period) for i below window_size; the period is window_size, or one less if not `periodic`.
+Expr HammingWindow(PrimExpr window_size, bool periodic, double alpha, double beta, DataType dtype);
 Expr EyeLike(Expr data, PrimExpr k, DataType dtype = DataType::Void());
 
 }  // namespace deuteron::relax

@@ -91,9 +91,8 @@ Expr LegalizeScatterElements(BlockBuilder& builder, const Call& call) {
   if (!ShapesKnown(call)) return call;
   const auto* attrs = AttrsOf<ScatterElementsAttrsNode>(call);
   return builder.CallTE("scatter_elements", call->args, [&](const Array<te::Tensor>& args) {
-    return Array<te::Tensor>{topi::ScatterElements(args[0], args[1], args[2],
-                                                   AxisArg(call, attrs->axis, args[0].ndim()),
-                                                   std::string(attrs->reduction))};
+    return Array<te::Tensor>{topi::ScatterElements(
+        args[0], args[1], args[2], AxisArg(call, attrs->axis, args[0].ndim()), std::string(attrs->reduction))};
   });
 }
 
@@ -109,8 +108,8 @@ Type InferScatterND(const Call& call, const BlockBuilder&) {
 Expr LegalizeScatterND(BlockBuilder& builder, const Call& call) {
   if (!ShapesKnown(call) || !TupleLength(call, TensorArg(call, 1), TensorArg(call, 0), 0)) return call;
   return builder.CallTE("scatter_nd", call->args, [&](const Array<te::Tensor>& args) {
-    return Array<te::Tensor>{topi::ScatterND(args[0], args[1], args[2],
-                                             std::string(AttrsOf<ScatterNDAttrsNode>(call)->reduction))};
+    return Array<te::Tensor>{
+        topi::ScatterND(args[0], args[1], args[2], std::string(AttrsOf<ScatterNDAttrsNode>(call)->reduction))};
   });
 }
 
@@ -140,8 +139,8 @@ Expr LegalizeSliceScatter(BlockBuilder& builder, const Call& call) {
       if (const auto constant = AsConstInt(value); constant && *constant >= 0) return value;
       return builder.analyzer().Simplify(SelectExpr(value < 0, value + extent, value));
     };
-    return Array<te::Tensor>{topi::SliceScatter(args[0], args[1], bound(2), bound(3),
-                                                CastTo(DataType::Int(64), PrimArg(call, 4)), axis)};
+    return Array<te::Tensor>{
+        topi::SliceScatter(args[0], args[1], bound(2), bound(3), CastTo(DataType::Int(64), PrimArg(call, 4)), axis)};
   });
 }
 
@@ -193,6 +192,39 @@ Expr LegalizeIndexTensor(BlockBuilder& builder, const Call& call) {
   });
 }
 
+Type InferIndexPut(const Call& call, const BlockBuilder& builder) {
+  CheckArity(call, 3, 3);
+  CommonDType(call, 0, 2);
+  const TensorTypeNode* data = TensorArg(call, 0);
+  const auto indices = TensorTupleArg(call, 1);
+  if (data->ndim != kUnknownNDim && static_cast<int64_t>(indices.size()) != data->ndim) {
+    ThrowOpError(call, std::to_string(indices.size()) + " index tensors into " + Describe(GetRef<Type>(data)));
+  }
+  for (const TensorTypeNode* type : indices) {
+    if (!type->dtype.is_void() && !type->dtype.is_integer()) {
+      ThrowOpError(call, "its indices must be integers; one tensor is " + Describe(GetRef<Type>(type)));
+    }
+  }
+  const TensorTypeNode* values = TensorArg(call, 2);
+  const auto index_shape = IndexShape(call, builder, indices);
+  if (index_shape && values->shape.has_value()) BroadcastShapes(call, builder, *index_shape, *values->shape);
+  return GetRef<Type>(data);
+}
+
+Expr LegalizeIndexPut(BlockBuilder& builder, const Call& call) {
+  if (!ShapesKnown(call)) return call;
+  Array<Expr> args = {call->args[0], call->args[2]};
+  for (const Expr& field : TupleFields(builder, call->args[1])) args.push_back(field);
+  const auto index_shape = IndexShape(call, builder, TensorTupleArg(call, 1));
+  if (!index_shape) return call;
+  const auto shape = BroadcastShapes(call, builder, *index_shape, *TensorArg(call, 2)->shape);
+  if (!shape) return call;
+  return builder.CallTE("index_put", args, [&](const Array<te::Tensor>& tensors) {
+    return Array<te::Tensor>{topi::IndexPut(tensors[0], Array<te::Tensor>(tensors.begin() + 2, tensors.end()),
+                                            tensors[1], *shape, AttrsOf<IndexPutAttrsNode>(call)->accumulate)};
+  });
+}
+
 Type InferOneHot(const Call& call, const BlockBuilder&) {
   CheckArity(call, 3, 3);
   CheckInteger(call, 0);
@@ -200,8 +232,8 @@ Type InferOneHot(const Call& call, const BlockBuilder&) {
   const auto* attrs = AttrsOf<OneHotAttrsNode>(call);
   const DataType dtype = PrimArg(call, 1).dtype();
   if (!(dtype == PrimArg(call, 2).dtype())) {
-    ThrowOpError(call, "its on and off values have types " + dtype.ToString() + " and " +
-                           PrimArg(call, 2).dtype().ToString());
+    ThrowOpError(
+        call, "its on and off values have types " + dtype.ToString() + " and " + PrimArg(call, 2).dtype().ToString());
   }
   if (attrs->depth <= 0) ThrowOpError(call, "its depth must be positive and is " + std::to_string(attrs->depth));
   if (indices->ndim == kUnknownNDim) return TensorType::WithNDim(kUnknownNDim, dtype, indices->vdevice);
@@ -247,11 +279,8 @@ std::vector<OpInfo> GatherOps() {
        InferSliceScatter,
        LegalizeSliceScatter},
       {"index_tensor", {"data", "indices"}, nullptr, InferIndexTensor, LegalizeIndexTensor},
-      {"one_hot",
-       {"indices", "on_value", "off_value"},
-       "deuteron.relax.OneHotAttrs",
-       InferOneHot,
-       LegalizeOneHot},
+      {"index_put", {"data", "indices", "values"}, "deuteron.relax.IndexPutAttrs", InferIndexPut, LegalizeIndexPut},
+      {"one_hot", {"indices", "on_value", "off_value"}, "deuteron.relax.OneHotAttrs", InferOneHot, LegalizeOneHot},
   };
 }
 
@@ -287,6 +316,11 @@ Expr SliceScatter(Expr data, Expr src, PrimExpr start, PrimExpr end, PrimExpr st
 Expr IndexTensor(Expr data, Array<Expr> indices) {
   return MakeCall("index_tensor", {std::move(data), Tuple(std::move(indices))});
 }
+Expr IndexPut(Expr data, Array<Expr> indices, Expr values, bool accumulate) {
+  auto attrs = make_object<IndexPutAttrsNode>();
+  attrs->accumulate = accumulate;
+  return MakeCall("index_put", {std::move(data), Tuple(std::move(indices)), std::move(values)}, Attrs(attrs));
+}
 Expr OneHot(Expr indices, PrimExpr on_value, PrimExpr off_value, int64_t depth, int64_t axis) {
   auto attrs = make_object<OneHotAttrsNode>();
   attrs->depth = depth;
@@ -312,10 +346,11 @@ void ScatterNDAttrsNode::RegisterReflection() {
 void SliceScatterAttrsNode::RegisterReflection() {
   refl::ObjectDef<SliceScatterAttrsNode>().def_ro("axis", &SliceScatterAttrsNode::axis);
 }
+void IndexPutAttrsNode::RegisterReflection() {
+  refl::ObjectDef<IndexPutAttrsNode>().def_ro("accumulate", &IndexPutAttrsNode::accumulate);
+}
 void OneHotAttrsNode::RegisterReflection() {
-  refl::ObjectDef<OneHotAttrsNode>()
-      .def_ro("depth", &OneHotAttrsNode::depth)
-      .def_ro("axis", &OneHotAttrsNode::axis);
+  refl::ObjectDef<OneHotAttrsNode>().def_ro("depth", &OneHotAttrsNode::depth).def_ro("axis", &OneHotAttrsNode::axis);
 }
 TVM_FFI_STATIC_INIT_BLOCK() {
   GatherElementsAttrsNode::RegisterReflection();
@@ -323,6 +358,7 @@ TVM_FFI_STATIC_INIT_BLOCK() {
   ScatterElementsAttrsNode::RegisterReflection();
   ScatterNDAttrsNode::RegisterReflection();
   SliceScatterAttrsNode::RegisterReflection();
+  IndexPutAttrsNode::RegisterReflection();
   OneHotAttrsNode::RegisterReflection();
 }
 

@@ -55,6 +55,14 @@ class OneHotAttrsNode : public AttrsNode {
 };
 DEUTERON_ATTRS_REF(OneHotAttrs)
 
+class IndexPutAttrsNode : public AttrsNode {
+ public:
+  /// Values are added to what is there.
+  bool accumulate = false;
+  DEUTERON_NODE("deuteron.relax.IndexPutAttrs", IndexPutAttrsNode, AttrsNode);
+};
+DEUTERON_ATTRS_REF(IndexPutAttrs)
+
 /// Rows of the table.
 std::vector<OpInfo> GatherOps();
 
@@ -70,6 +78,9 @@ Expr ScatterND(Expr data, Expr indices, Expr updates, std::string reduction = "u
 Expr SliceScatter(Expr data, Expr src, PrimExpr start, PrimExpr end, PrimExpr step, int64_t axis = 0);
 /// numpy's data[indices[0], indices[1], ...]: the index tensors broadcast.
 Expr IndexTensor(Expr data, Array<Expr> indices);
+/// A copy of `data` with data[indices[0], indices[1], …] set to `values` (or with them added), one index tensor an
+/// axis; indices and values broadcast.
+Expr IndexPut(Expr data, Array<Expr> indices, Expr values, bool accumulate = false);
 /// on_value where the new axis `axis` equals the index, off_value elsewhere. Both are scalars of the result's
 /// dtype.
 Expr OneHot(Expr indices, PrimExpr on_value, PrimExpr off_value, int64_t depth, int64_t axis = -1);

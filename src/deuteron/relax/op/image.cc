@@ -8,21 +8,23 @@
 namespace deuteron::relax {
 namespace {
 
-/// The axes of height and width in a layout, each dimension one capital letter, or a number and a small letter.
-std::vector<size_t> SpatialAxes(const Call& call, const std::string& layout) {
-  std::vector<size_t> axes(2, layout.size());
+/// The axes of `letters` in a layout, each dimension one capital letter, or a number and a small letter.
+std::vector<size_t> AxesNamed(const Call& call, const std::string& layout, const std::string& letters) {
+  std::vector<size_t> axes(letters.size(), layout.size());
   size_t axis = 0;
   for (const char letter : layout) {
     if (std::isalpha(static_cast<unsigned char>(letter)) == 0) continue;
-    if (letter == 'H') axes[0] = axis;
-    if (letter == 'W') axes[1] = axis;
+    if (const size_t which = letters.find(letter); which != std::string::npos) axes[which] = axis;
     ++axis;
   }
-  if (axes[0] == layout.size() || axes[1] == layout.size()) {
-    ThrowOpError(call, "its layout \"" + layout + "\" has no H or no W");
+  for (size_t i = 0; i < axes.size(); ++i) {
+    if (axes[i] == layout.size()) ThrowOpError(call, "its layout \"" + layout + "\" has no " + letters[i]);
   }
   return axes;
 }
+
+const char* SpatialLetters(const Resize2DAttrsNode*) { return "HW"; }
+const char* SpatialLetters(const Resize3DAttrsNode*) { return "DHW"; }
 
 int64_t RankOf(const std::string& layout) {
   int64_t rank = 0;
@@ -30,25 +32,29 @@ int64_t RankOf(const std::string& layout) {
   return rank;
 }
 
-Type InferResize2D(const Call& call, const BlockBuilder&) {
+template <typename AttrsNode>
+Type InferResize(const Call& call, const BlockBuilder&) {
   CheckArity(call, 2, 2);
   const TensorTypeNode* data = TensorArg(call, 0);
-  const auto* attrs = AttrsOf<Resize2DAttrsNode>(call);
+  const auto* attrs = AttrsOf<AttrsNode>(call);
   const std::string layout(attrs->layout);
   CheckRank(call, 0, RankOf(layout));
   const DataType dtype = attrs->out_dtype.has_value() ? *attrs->out_dtype : data->dtype;
   const auto size = ShapeArg(call, 1);
-  if (size && size->size() != 2) ThrowOpError(call, "its size must have two dimensions and is " + Describe(*size));
-  const std::vector<size_t> axes = SpatialAxes(call, layout);
+  const std::vector<size_t> axes = AxesNamed(call, layout, SpatialLetters(attrs));
+  if (size && size->size() != axes.size()) {
+    ThrowOpError(call, "its size must have " + std::to_string(axes.size()) + " dimensions and is " + Describe(*size));
+  }
   if (!size || !data->shape.has_value()) return TensorType::WithNDim(RankOf(layout), dtype, data->vdevice);
   Array<PrimExpr> shape = *data->shape;
-  for (size_t i = 0; i < 2; ++i) shape.Set(static_cast<int64_t>(axes[i]), (*size)[i]);
+  for (size_t i = 0; i < axes.size(); ++i) shape.Set(static_cast<int64_t>(axes[i]), (*size)[i]);
   return TensorType(shape, dtype, data->vdevice);
 }
 
-Expr LegalizeResize2D(BlockBuilder& builder, const Call& call) {
+template <typename AttrsNode>
+Expr LegalizeResize(BlockBuilder& builder, const Call& call) {
   if (!ShapesKnown(call)) return call;
-  const auto* attrs = AttrsOf<Resize2DAttrsNode>(call);
+  const auto* attrs = AttrsOf<AttrsNode>(call);
   topi::ResizeSpec spec;
   spec.method = std::string(attrs->method);
   spec.coordinate_mode = std::string(attrs->coordinate_transformation_mode);
@@ -61,9 +67,34 @@ Expr LegalizeResize2D(BlockBuilder& builder, const Call& call) {
     const auto* real = value.as<tir::FloatImmNode>();
     spec.roi.push_back(real != nullptr ? real->value : static_cast<double>(AsConstInt(value).value_or(0)));
   }
-  return builder.CallTE("resize2d", {call->args[0]}, [&](const Array<te::Tensor>& args) {
+  const std::vector<size_t> axes = AxesNamed(call, std::string(attrs->layout), SpatialLetters(attrs));
+  return builder.CallTE(axes.size() == 2 ? "resize2d" : "resize3d", {call->args[0]},
+                        [&](const Array<te::Tensor>& args) {
+                          return Array<te::Tensor>{topi::Resize(args[0], axes, ResultShape(call), spec)};
+                        });
+}
+
+Type InferAffineGrid(const Call& call, const BlockBuilder&) {
+  CheckArity(call, 2, 2);
+  CheckRank(call, 0, 3);
+  const TensorTypeNode* theta = TensorArg(call, 0);
+  const auto size = ShapeArg(call, 1);
+  if (size && size->size() != 2) ThrowOpError(call, "its size must have two dimensions and is " + Describe(*size));
+  if (!theta->has_shape() || !size) return WithRank(theta, 4);
+  for (size_t i = 1; i < 3; ++i) {
+    const auto extent = AsConstInt((*theta->shape)[i]);
+    if (extent && *extent != static_cast<int64_t>(i) + 1) {
+      ThrowOpError(call, "its transformations must be (n, 2, 3) and are " + Describe(*theta->shape));
+    }
+  }
+  return WithShape(theta, {(*theta->shape)[0], I64(2), (*size)[0], (*size)[1]});
+}
+
+Expr LegalizeAffineGrid(BlockBuilder& builder, const Call& call) {
+  if (!ShapesKnown(call)) return call;
+  return builder.CallTE("affine_grid", {call->args[0]}, [&](const Array<te::Tensor>& args) {
     return Array<te::Tensor>{
-        topi::Resize(args[0], SpatialAxes(call, std::string(attrs->layout)), ResultShape(call), spec)};
+        topi::AffineGrid(args[0], ResultShape(call), AttrsOf<AffineGridAttrsNode>(call)->align_corners)};
   });
 }
 
@@ -97,13 +128,26 @@ Expr LegalizeGridSample(BlockBuilder& builder, const Call& call) {
 
 std::vector<OpInfo> ImageOps() {
   return {
-      {"image.resize2d", {"data", "size"}, "deuteron.relax.Resize2DAttrs", InferResize2D, LegalizeResize2D},
+      {"image.resize2d",
+       {"data", "size"},
+       "deuteron.relax.Resize2DAttrs",
+       InferResize<Resize2DAttrsNode>,
+       LegalizeResize<Resize2DAttrsNode>},
+      {"image.resize3d",
+       {"data", "size"},
+       "deuteron.relax.Resize3DAttrs",
+       InferResize<Resize3DAttrsNode>,
+       LegalizeResize<Resize3DAttrsNode>},
+      {"image.affine_grid", {"data", "size"}, "deuteron.relax.AffineGridAttrs", InferAffineGrid, LegalizeAffineGrid},
       {"image.grid_sample", {"data", "grid"}, "deuteron.relax.GridSampleAttrs", InferGridSample, LegalizeGridSample},
   };
 }
 
-Expr image::Resize2D(Expr data, Array<PrimExpr> size, const ResizeOptions& options) {
-  auto attrs = make_object<Resize2DAttrsNode>();
+namespace {
+
+template <typename Node>
+auto ResizeAttrs(const image::ResizeOptions& options) {
+  auto attrs = make_object<Node>();
   for (const double value : options.roi) attrs->roi.push_back(MakeConst(DataType::Float(32), value));
   attrs->layout = String(options.layout);
   attrs->method = String(options.method);
@@ -113,7 +157,39 @@ Expr image::Resize2D(Expr data, Array<PrimExpr> size, const ResizeOptions& optio
   attrs->cubic_exclude = options.cubic_exclude;
   attrs->extrapolation_value = options.extrapolation_value;
   attrs->out_dtype = OptionalDType(options.out_dtype);
-  return MakeCall("image.resize2d", {std::move(data), ShapeExpr(std::move(size))}, Attrs(attrs));
+  return attrs;
+}
+
+template <typename Node>
+void ReflectResize() {
+  refl::ObjectDef<Node>()
+      .def_ro("roi", &Node::roi)
+      .def_ro("layout", &Node::layout)
+      .def_ro("method", &Node::method)
+      .def_ro("coordinate_transformation_mode", &Node::coordinate_transformation_mode)
+      .def_ro("rounding_method", &Node::rounding_method)
+      .def_ro("cubic_alpha", &Node::cubic_alpha)
+      .def_ro("cubic_exclude", &Node::cubic_exclude)
+      .def_ro("extrapolation_value", &Node::extrapolation_value)
+      .def_ro("out_dtype", &Node::out_dtype);
+}
+
+}  // namespace
+
+Expr image::Resize2D(Expr data, Array<PrimExpr> size, const ResizeOptions& options) {
+  return MakeCall("image.resize2d", {std::move(data), ShapeExpr(std::move(size))},
+                  Attrs(ResizeAttrs<Resize2DAttrsNode>(options)));
+}
+Expr image::Resize3D(Expr data, Array<PrimExpr> size, const ResizeOptions& options) {
+  auto attrs = ResizeAttrs<Resize3DAttrsNode>(options);
+  if (options.layout == "NCHW") attrs->layout = "NCDHW";
+  if (options.roi.size() == 4) attrs->roi = Array<PrimExpr>(6, MakeConst(DataType::Float(32), 0.0));
+  return MakeCall("image.resize3d", {std::move(data), ShapeExpr(std::move(size))}, Attrs(attrs));
+}
+Expr image::AffineGrid(Expr theta, Array<PrimExpr> size, bool align_corners) {
+  auto attrs = make_object<AffineGridAttrsNode>();
+  attrs->align_corners = align_corners;
+  return MakeCall("image.affine_grid", {std::move(theta), ShapeExpr(std::move(size))}, Attrs(attrs));
 }
 Expr image::GridSample(Expr data, Expr grid, std::string method, std::string layout, std::string padding_mode,
                        bool align_corners) {
@@ -125,17 +201,10 @@ Expr image::GridSample(Expr data, Expr grid, std::string method, std::string lay
   return MakeCall("image.grid_sample", {std::move(data), std::move(grid)}, Attrs(attrs));
 }
 
-void Resize2DAttrsNode::RegisterReflection() {
-  refl::ObjectDef<Resize2DAttrsNode>()
-      .def_ro("roi", &Resize2DAttrsNode::roi)
-      .def_ro("layout", &Resize2DAttrsNode::layout)
-      .def_ro("method", &Resize2DAttrsNode::method)
-      .def_ro("coordinate_transformation_mode", &Resize2DAttrsNode::coordinate_transformation_mode)
-      .def_ro("rounding_method", &Resize2DAttrsNode::rounding_method)
-      .def_ro("cubic_alpha", &Resize2DAttrsNode::cubic_alpha)
-      .def_ro("cubic_exclude", &Resize2DAttrsNode::cubic_exclude)
-      .def_ro("extrapolation_value", &Resize2DAttrsNode::extrapolation_value)
-      .def_ro("out_dtype", &Resize2DAttrsNode::out_dtype);
+void Resize2DAttrsNode::RegisterReflection() { ReflectResize<Resize2DAttrsNode>(); }
+void Resize3DAttrsNode::RegisterReflection() { ReflectResize<Resize3DAttrsNode>(); }
+void AffineGridAttrsNode::RegisterReflection() {
+  refl::ObjectDef<AffineGridAttrsNode>().def_ro("align_corners", &AffineGridAttrsNode::align_corners);
 }
 void GridSampleAttrsNode::RegisterReflection() {
   refl::ObjectDef<GridSampleAttrsNode>()
@@ -146,6 +215,8 @@ void GridSampleAttrsNode::RegisterReflection() {
 }
 TVM_FFI_STATIC_INIT_BLOCK() {
   Resize2DAttrsNode::RegisterReflection();
+  Resize3DAttrsNode::RegisterReflection();
+  AffineGridAttrsNode::RegisterReflection();
   GridSampleAttrsNode::RegisterReflection();
 }
 

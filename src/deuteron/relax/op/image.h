@@ -34,6 +34,30 @@ class Resize2DAttrsNode : public AttrsNode {
 };
 DEUTERON_ATTRS_REF(Resize2DAttrs)
 
+/// The same of volumes (layout NCDHW or NDHWC; six bounds of the region of interest).
+class Resize3DAttrsNode : public AttrsNode {
+ public:
+  Array<PrimExpr> roi;
+  String layout = "NCDHW";
+  String method = "linear";
+  String coordinate_transformation_mode = "half_pixel";
+  String rounding_method = "";
+  double cubic_alpha = -0.75;
+  int64_t cubic_exclude = 0;
+  double extrapolation_value = 0.0;
+  Optional<DataType> out_dtype;
+  DEUTERON_NODE("deuteron.relax.Resize3DAttrs", Resize3DAttrsNode, AttrsNode);
+};
+DEUTERON_ATTRS_REF(Resize3DAttrs)
+
+class AffineGridAttrsNode : public AttrsNode {
+ public:
+  /// -1 and 1 are the centres of the outermost pixels; else the edges of the image.
+  bool align_corners = true;
+  DEUTERON_NODE("deuteron.relax.AffineGridAttrs", AffineGridAttrsNode, AttrsNode);
+};
+DEUTERON_ATTRS_REF(AffineGridAttrs)
+
 class GridSampleAttrsNode : public AttrsNode {
  public:
   /// "bilinear", "nearest", "bicubic".
@@ -64,6 +88,10 @@ struct ResizeOptions {
 };
 /// To (height, width) `size`. Layout: NCHW, NHWC, or one of them with blocked channels.
 Expr Resize2D(Expr data, Array<PrimExpr> size, const ResizeOptions& options = {});
+/// To (depth, height, width) `size`. `options.layout` NCHW stands for NCDHW.
+Expr Resize3D(Expr data, Array<PrimExpr> size, const ResizeOptions& options = {});
+/// theta (n, 2, 3) and (h, w) `size` → the grid (n, 2, h, w) that GridSample takes.
+Expr AffineGrid(Expr theta, Array<PrimExpr> size, bool align_corners = true);
 /// data (n, c, h, w), grid (n, 2, h', w') of x and y in [-1, 1] → (n, c, h', w').
 Expr GridSample(Expr data, Expr grid, std::string method = "bilinear", std::string layout = "NCHW",
                 std::string padding_mode = "zeros", bool align_corners = false);

@@ -48,6 +48,8 @@ Expr Tile(Expr data, std::vector<int64_t> repeats);
 Expr Repeat(Expr data, int64_t repeats, int64_t axis);
 Expr Repeat(Expr data, int64_t repeats);
 Expr Flip(Expr data, int64_t axis);
+/// The first seq_lengths[b] elements of `seq_axis` in reverse, for each b of `batch_axis`.
+Expr ReverseSequence(Expr data, Expr seq_lengths, int64_t seq_axis = 1, int64_t batch_axis = 0);
 /// The sum over the axes along which `collapse_target` would be broadcast to the shape of `data`.
 Expr CollapseSumLike(Expr data, Expr collapse_target);
 Expr CollapseSumTo(Expr data, Array<PrimExpr> shape);

@@ -80,6 +80,14 @@ class FlipAttrsNode : public AttrsNode {
 };
 DEUTERON_ATTRS_REF(FlipAttrs)
 
+class ReverseSequenceAttrsNode : public AttrsNode {
+ public:
+  int64_t seq_axis = 1;
+  int64_t batch_axis = 0;
+  DEUTERON_NODE("deuteron.relax.ReverseSequenceAttrs", ReverseSequenceAttrsNode, AttrsNode);
+};
+DEUTERON_ATTRS_REF(ReverseSequenceAttrs)
+
 class LayoutTransformAttrsNode : public AttrsNode {
  public:
   tir::IndexMap index_map;

@@ -4,6 +4,7 @@
 
 #include "deuteron/relax/op/manipulate.h"
 #include "deuteron/relax/op/op_shape.h"
+#include "deuteron/topi/elementwise.h"
 #include "deuteron/topi/product.h"
 #include "deuteron/topi/transform.h"
 
@@ -80,7 +81,8 @@ Expr LegalizeConcat(BlockBuilder& builder, const Call& call) {
   if (!ShapesKnown(call)) return call;
   const auto* attrs = AttrsOf<ConcatAttrsNode>(call);
   return builder.CallTE("concatenate", TupleFields(builder, call->args[0]), [&](const Array<te::Tensor>& args) {
-    return Array<te::Tensor>{topi::Concat(args, AxisArg(call, attrs->axis.has_value() ? *attrs->axis : 0, args[0].ndim()))};
+    return Array<te::Tensor>{
+        topi::Concat(args, AxisArg(call, attrs->axis.has_value() ? *attrs->axis : 0, args[0].ndim()))};
   });
 }
 
@@ -118,7 +120,8 @@ Pieces SplitInto(const Call& call, int64_t sections, const PrimExpr& extent, ari
   // A number in a model's text or file must not take memory without bound.
   constexpr int64_t kMaxSections = 1 << 16;
   if (sections <= 0 || sections > kMaxSections) {
-    ThrowOpError(call, "cannot split into " + std::to_string(sections) + " pieces; at most " + std::to_string(kMaxSections));
+    ThrowOpError(call,
+                 "cannot split into " + std::to_string(sections) + " pieces; at most " + std::to_string(kMaxSections));
   }
   Pieces pieces;
   const PrimExpr length = analyzer->Simplify(FloorDiv(extent + (sections - 1), sections));
@@ -169,8 +172,8 @@ Type InferSplit(const Call& call, const BlockBuilder& builder) {
   Array<Type> fields;
   if (!data->shape.has_value()) {
     const auto indices = attrs->indices_or_sections.as<Array<int64_t>>();
-    const int64_t count = indices ? static_cast<int64_t>((*indices).size()) + 1
-                                  : attrs->indices_or_sections.as<int64_t>().value_or(1);
+    const int64_t count =
+        indices ? static_cast<int64_t>((*indices).size()) + 1 : attrs->indices_or_sections.as<int64_t>().value_or(1);
     for (int64_t i = 0; i < count; ++i) fields.push_back(WithRank(data, data->ndim));
     return TupleType(fields);
   }
@@ -265,6 +268,46 @@ Expr LegalizeFlip(BlockBuilder& builder, const Call& call) {
   });
 }
 
+Type InferReverseSequence(const Call& call, const BlockBuilder& builder) {
+  CheckArity(call, 2, 2);
+  CheckRank(call, 1, 1);
+  const TensorTypeNode* data = TensorArg(call, 0);
+  const TensorTypeNode* lengths = TensorArg(call, 1);
+  if (!lengths->dtype.is_void() && !lengths->dtype.is_integer()) {
+    ThrowOpError(call, "its lengths must be integers and are " + Describe(GetRef<Type>(lengths)));
+  }
+  const auto* attrs = AttrsOf<ReverseSequenceAttrsNode>(call);
+  if (data->ndim == kUnknownNDim) return GetRef<Type>(data);
+  const size_t batch = AxisArg(call, attrs->batch_axis, data->ndim);
+  if (AxisArg(call, attrs->seq_axis, data->ndim) == batch)
+    ThrowOpError(call, "its seq_axis and batch_axis are the same");
+  if (data->shape.has_value() && lengths->shape.has_value() &&
+      builder.analyzer().CanProve(deuteron::NotEqual((*data->shape)[batch], (*lengths->shape)[0]))) {
+    ThrowOpError(call, "has lengths " + Describe(GetRef<Type>(lengths)) + " for axis " + std::to_string(batch) +
+                           " of " + Describe(GetRef<Type>(data)));
+  }
+  return GetRef<Type>(data);
+}
+
+Expr LegalizeReverseSequence(BlockBuilder& builder, const Call& call) {
+  if (!ShapesKnown(call)) return call;
+  const auto* attrs = AttrsOf<ReverseSequenceAttrsNode>(call);
+  return builder.CallTE("reverse_sequence", call->args, [&](const Array<te::Tensor>& args) {
+    const size_t sequence = AxisArg(call, attrs->seq_axis, args[0].ndim());
+    const size_t batch = AxisArg(call, attrs->batch_axis, args[0].ndim());
+    return Array<te::Tensor>{te::Compute(
+        args[0].shape(),
+        [&](const Array<tir::Var>& vars) {
+          Array<PrimExpr> source = topi::Indices(vars);
+          const PrimExpr length = CastTo(DataType::Int(64), args[1]({vars[batch]}));
+          const PrimExpr at = vars[sequence];
+          source.Set(static_cast<int64_t>(sequence), IfThenElse(at < length, length - at - 1, at));
+          return args[0](source);
+        },
+        "T_reverse_sequence", {}, topi::NamesOfAxes(topi::AxisNames::kAx, args[0].shape().size()))};
+  });
+}
+
 bool ExchangesFirstTwo(const Call& call) {
   const auto* attrs = AttrsOf<MeshgridAttrsNode>(call);
   return attrs->indexing.has_value() && std::string(attrs->indexing.value()) == "xy";
@@ -278,8 +321,8 @@ Type InferMeshgrid(const Call& call, const BlockBuilder&) {
   for (const TensorTypeNode* type : types) {
     if (type->ndim > 1) ThrowOpError(call, "takes vectors and is given " + Describe(GetRef<Type>(type)));
     if (!(type->dtype == dtype)) {
-      ThrowOpError(call, "its tensors have different element types: " + dtype.ToString() + " and " +
-                             type->dtype.ToString());
+      ThrowOpError(call,
+                   "its tensors have different element types: " + dtype.ToString() + " and " + type->dtype.ToString());
     }
     if (type->has_shape()) dims.push_back(type->ndim == 0 ? I64(1) : (*type->shape)[0]);
   }
@@ -297,9 +340,8 @@ Type InferMeshgrid(const Call& call, const BlockBuilder&) {
 Expr LegalizeMeshgrid(BlockBuilder& builder, const Call& call) {
   if (!ShapesKnown(call)) return call;
   const Array<Expr> fields = TupleFields(builder, call->args[0]);
-  const Call result = builder.CallTE("meshgrid", fields, [&](const Array<te::Tensor>& args) {
-    return topi::Meshgrid(args, ExchangesFirstTwo(call));
-  });
+  const Call result = builder.CallTE(
+      "meshgrid", fields, [&](const Array<te::Tensor>& args) { return topi::Meshgrid(args, ExchangesFirstTwo(call)); });
   if (fields.size() == 1) return Tuple({builder.Emit(result)});
   return result;
 }
@@ -314,6 +356,11 @@ std::vector<OpInfo> CopyOps() {
       {"tile", {"data"}, "deuteron.relax.TileAttrs", InferTile, LegalizeTile},
       {"repeat", {"data"}, "deuteron.relax.RepeatAttrs", InferRepeat, LegalizeRepeat},
       {"flip", {"data"}, "deuteron.relax.FlipAttrs", InferFlip, LegalizeFlip},
+      {"reverse_sequence",
+       {"data", "seq_lengths"},
+       "deuteron.relax.ReverseSequenceAttrs",
+       InferReverseSequence,
+       LegalizeReverseSequence},
       {"meshgrid", {"tensors"}, "deuteron.relax.MeshgridAttrs", InferMeshgrid, LegalizeMeshgrid},
   };
 }
@@ -357,6 +404,12 @@ Expr Repeat(Expr data, int64_t repeats) {
   attrs->repeats = repeats;
   return MakeCall("repeat", {std::move(data)}, Attrs(attrs));
 }
+Expr ReverseSequence(Expr data, Expr seq_lengths, int64_t seq_axis, int64_t batch_axis) {
+  auto attrs = make_object<ReverseSequenceAttrsNode>();
+  attrs->seq_axis = seq_axis;
+  attrs->batch_axis = batch_axis;
+  return MakeCall("reverse_sequence", {std::move(data), std::move(seq_lengths)}, Attrs(attrs));
+}
 Expr Flip(Expr data, int64_t axis) {
   auto attrs = make_object<FlipAttrsNode>();
   attrs->axis = axis;
@@ -371,9 +424,7 @@ Expr Meshgrid(Array<Expr> tensors, std::string indexing) {
 void ConcatAttrsNode::RegisterReflection() {
   refl::ObjectDef<ConcatAttrsNode>().def_ro("axis", &ConcatAttrsNode::axis);
 }
-void StackAttrsNode::RegisterReflection() {
-  refl::ObjectDef<StackAttrsNode>().def_ro("axis", &StackAttrsNode::axis);
-}
+void StackAttrsNode::RegisterReflection() { refl::ObjectDef<StackAttrsNode>().def_ro("axis", &StackAttrsNode::axis); }
 void SplitAttrsNode::RegisterReflection() {
   refl::ObjectDef<SplitAttrsNode>()
       .def_ro("indices_or_sections", &SplitAttrsNode::indices_or_sections)
@@ -387,6 +438,11 @@ void RepeatAttrsNode::RegisterReflection() {
       .def_ro("repeats", &RepeatAttrsNode::repeats)
       .def_ro("axis", &RepeatAttrsNode::axis);
 }
+void ReverseSequenceAttrsNode::RegisterReflection() {
+  refl::ObjectDef<ReverseSequenceAttrsNode>()
+      .def_ro("seq_axis", &ReverseSequenceAttrsNode::seq_axis)
+      .def_ro("batch_axis", &ReverseSequenceAttrsNode::batch_axis);
+}
 void FlipAttrsNode::RegisterReflection() { refl::ObjectDef<FlipAttrsNode>().def_ro("axis", &FlipAttrsNode::axis); }
 void MeshgridAttrsNode::RegisterReflection() {
   refl::ObjectDef<MeshgridAttrsNode>().def_ro("indexing", &MeshgridAttrsNode::indexing);
@@ -397,6 +453,7 @@ TVM_FFI_STATIC_INIT_BLOCK() {
   SplitAttrsNode::RegisterReflection();
   TileAttrsNode::RegisterReflection();
   RepeatAttrsNode::RegisterReflection();
+  ReverseSequenceAttrsNode::RegisterReflection();
   FlipAttrsNode::RegisterReflection();
   MeshgridAttrsNode::RegisterReflection();
 }

@@ -2,7 +2,7 @@
 
 #include <array>
 
-#include "deuteron/relax/op/op_common.h"
+#include "deuteron/relax/op/op_shape.h"
 
 namespace deuteron::relax {
 namespace {
@@ -39,32 +39,86 @@ Type InferNothing(const Call& call, const BlockBuilder&) {
   return TupleType(Array<Type>());
 }
 
+Type InferArgument(const Call& call, const BlockBuilder&) {
+  CheckArity(call, 1, 1);
+  return call->args[0].ty();
+}
+
+/// What only says something to passes is its argument.
+Expr LegalizeToArgument(BlockBuilder&, const Call& call) { return call->args[0]; }
+
+/// An argument that says nothing: an empty tuple, or a null value.
+bool IsAbsent(const Expr& arg) {
+  const auto* tuple = arg.ty().as<TupleTypeNode>();
+  return tuple != nullptr ? tuple->fields.empty() : arg.ty()->kind == TypeKind::kAny;
+}
+
+Type InferView(const Call& call, const BlockBuilder&) {
+  CheckArity(call, 4, 4);
+  const TensorTypeNode* data = TensorArg(call, 0);
+  DataType dtype = data->dtype;
+  if (const auto* given = call->args[2].as<DataTypeImmNode>()) {
+    dtype = given->value;
+  } else if (!IsAbsent(call->args[2])) {
+    ThrowOpError(call, "its dtype must be a literal and is " + Describe(call->args[2].ty()));
+  }
+  if (!IsAbsent(call->args[3])) {
+    const auto* offset = call->args[3].ty().as<PrimTypeNode>();
+    if (offset == nullptr || !offset->dtype.is_integer()) {
+      ThrowOpError(call, "its offset must be a number of bytes and is " + Describe(call->args[3].ty()));
+    }
+  }
+  if (IsAbsent(call->args[1])) return MakeTensorType(ShapeOf(data), data->ndim, dtype, data->vdevice);
+  const auto* shape = call->args[1].ty().as<ShapeTypeNode>();
+  if (shape == nullptr) ThrowOpError(call, "its shape must be a shape and is " + Describe(call->args[1].ty()));
+  if (!shape->values.has_value()) return TensorType::WithNDim(shape->ndim, dtype, data->vdevice);
+  return TensorType(shape->values.value(), dtype, data->vdevice);
+}
+
 Expr Device() { return PrimValue::Int64(0); }
 
 }  // namespace
 
 std::vector<OpInfo> BuiltinOps() {
-  return {{"builtin.alloc_tensor", {"shape", "dtype", "runtime_device_index?", "storage_scope?"}, nullptr,
-           InferBuiltinAlloc, nullptr}};
+  return {{"builtin.alloc_tensor",
+           {"shape", "dtype", "runtime_device_index?", "storage_scope?"},
+           nullptr,
+           InferBuiltinAlloc,
+           nullptr},
+          {"builtin.stop_lift_params", {"x"}, nullptr, InferArgument, LegalizeToArgument},
+          {"hint_on_device", {"data"}, "deuteron.relax.HintOnDeviceAttrs", InferArgument, LegalizeToArgument}};
 }
 
 std::vector<OpInfo> MemoryOps() {
   return {
-      {"memory.alloc_storage", {"size", "virtual_device_index?", "storage_scope?", "dtype?"}, nullptr, InferStorage,
+      {"memory.alloc_storage",
+       {"size", "virtual_device_index?", "storage_scope?", "dtype?"},
+       nullptr,
+       InferStorage,
        nullptr},
-      {"memory.alloc_tensor", {"storage", "offset", "shape", "dtype", "runtime_device_index?"}, nullptr,
-       InferMemoryAlloc, nullptr},
+      {"memory.alloc_tensor",
+       {"storage", "offset", "shape", "dtype", "runtime_device_index?"},
+       nullptr,
+       InferMemoryAlloc,
+       nullptr},
       {"memory.kill_storage", {"storage"}, nullptr, InferNothing, nullptr, /*pure=*/false},
       {"memory.kill_tensor", {"tensor"}, nullptr, InferNothing, nullptr, /*pure=*/false},
+      {"memory.view", {"x", "shape", "dtype", "relative_byte_offset"}, nullptr, InferView, nullptr},
       {"memory.ensure_zero_offset", {"x"}, nullptr, InferSameType, nullptr},
   };
 }
 
 std::vector<OpInfo> VMOps() {
   return {
-      {"vm.alloc_storage", {"size", "runtime_device_index?", "dtype?", "storage_scope?"}, nullptr, InferStorage,
+      {"vm.alloc_storage",
+       {"size", "runtime_device_index?", "dtype?", "storage_scope?"},
+       nullptr,
+       InferStorage,
        nullptr},
-      {"vm.alloc_tensor", {"storage", "offset", "shape", "dtype", "runtime_device_index?"}, nullptr, InferMemoryAlloc,
+      {"vm.alloc_tensor",
+       {"storage", "offset", "shape", "dtype", "runtime_device_index?"},
+       nullptr,
+       InferMemoryAlloc,
        nullptr},
       {"vm.kill_object", {"object"}, nullptr, InferNothing, nullptr, /*pure=*/false},
       {"vm.call_tir_dyn", {"func", "args"}, nullptr, InferNothing, nullptr, /*pure=*/false},
@@ -117,5 +171,13 @@ TensorType AllocatedType(const Call& call) {
   const size_t first = MemoryCallOf(call) == MemoryCall::kBuiltinAlloc ? 0 : 2;
   return Downcast<TensorType>(InferAllocated(call, first));
 }
+
+void HintOnDeviceAttrsNode::RegisterReflection() {
+  refl::ObjectDef<HintOnDeviceAttrsNode>()
+      .def_ro("device_type", &HintOnDeviceAttrsNode::device_type)
+      .def_ro("device_index", &HintOnDeviceAttrsNode::device_index)
+      .def_ro("memory_scope", &HintOnDeviceAttrsNode::memory_scope);
+}
+TVM_FFI_STATIC_INIT_BLOCK() { HintOnDeviceAttrsNode::RegisterReflection(); }
 
 }  // namespace deuteron::relax

@@ -4,9 +4,20 @@
 
 #include <vector>
 
+#include "deuteron/ir/attrs.h"
 #include "deuteron/relax/op/op_table.h"
 
 namespace deuteron::relax {
+
+class HintOnDeviceAttrsNode : public AttrsNode {
+ public:
+  /// As DLPack numbers them.
+  int64_t device_type = 1;
+  int64_t device_index = 0;
+  String memory_scope = "global";
+  DEUTERON_NODE("deuteron.relax.HintOnDeviceAttrs", HintOnDeviceAttrsNode, AttrsNode);
+};
+DEUTERON_ATTRS_REF(HintOnDeviceAttrs)
 
 /// Rows of the table.
 std::vector<OpInfo> BuiltinOps();

@@ -11,6 +11,7 @@
 #include "deuteron/relax/op/image.h"
 #include "deuteron/relax/op/index.h"
 #include "deuteron/relax/op/linear_algebra.h"
+#include "deuteron/relax/op/loss.h"
 #include "deuteron/relax/op/manipulate.h"
 #include "deuteron/relax/op/memory.h"
 #include "deuteron/relax/op/nn.h"
@@ -20,6 +21,7 @@
 #include "deuteron/relax/op/sorting.h"
 #include "deuteron/relax/op/statistical.h"
 #include "deuteron/relax/op/unary.h"
+#include "deuteron/relax/op/vision.h"
 
 namespace deuteron::relax {
 namespace {
@@ -54,6 +56,8 @@ std::vector<OpInfo> ConcatenateFamilies() {
   add(SortingOps());
   add(QdqOps());
   add(ImageOps());
+  add(VisionOps());
+  add(LossOps());
   return rows;
 }
 

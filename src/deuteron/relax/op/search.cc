@@ -4,6 +4,7 @@
 
 #include "deuteron/relax/op/create.h"
 #include "deuteron/relax/op/op_shape.h"
+#include "deuteron/topi/elementwise.h"
 #include "deuteron/topi/indexing.h"
 #include "deuteron/topi/reduction.h"
 
@@ -91,6 +92,56 @@ Expr LegalizeBucketize(BlockBuilder& builder, const Call& call) {
   });
 }
 
+Type InferMultinomial(const Call& call, const BlockBuilder& builder) {
+  CheckArity(call, 3, 3);
+  for (size_t i = 0; i < 3; ++i) CheckRank(call, i, 2);
+  const TensorTypeNode* rows = TensorArg(call, 2);
+  if (!rows->dtype.is_void() && !rows->dtype.is_integer()) {
+    ThrowOpError(call, "its sample_indices must be integers and are " + Describe(GetRef<Type>(rows)));
+  }
+  for (size_t i = 1; i < 3; ++i) {
+    const TensorTypeNode* type = TensorArg(call, i);
+    if (type->has_shape() && builder.analyzer().CanProve(deuteron::NotEqual((*type->shape)[1], I64(1)))) {
+      ThrowOpError(call,
+                   "argument " + std::to_string(i) + " must be (samples, 1) and is " + Describe(GetRef<Type>(type)));
+    }
+  }
+  const TensorTypeNode* uniform = TensorArg(call, 1);
+  if (uniform->has_shape() && rows->has_shape() &&
+      builder.analyzer().CanProve(deuteron::NotEqual((*uniform->shape)[0], (*rows->shape)[0]))) {
+    ThrowOpError(call, "is given numbers and indices for different samples: " + Describe(GetRef<Type>(uniform)) +
+                           " and " + Describe(GetRef<Type>(rows)));
+  }
+  return MakeTensorType(ShapeOf(rows), 2, AttrsOf<MultinomialFromUniformAttrsNode>(call)->dtype, rows->vdevice);
+}
+
+Expr LegalizeMultinomial(BlockBuilder& builder, const Call& call) {
+  if (!ShapesKnown(call)) return call;
+  return builder.CallTE("multinomial_from_uniform", call->args, [&](const Array<te::Tensor>& args) {
+    const te::Tensor cumulative = topi::Scan(args[0], 1, args[0].dtype(), /*exclusive=*/false, /*product=*/false);
+    const PrimExpr classes = args[0].shape()[1];
+    const tir::IterVar k = te::ReduceAxis(classes);
+    const auto axes = topi::NamesOfAxes(topi::AxisNames::kAx, 2);
+    const te::Tensor below = te::Compute(
+        args[2].shape(),
+        [&](const Array<tir::Var>& vars) {
+          const Array<PrimExpr> at = topi::Indices(vars);
+          const PrimExpr row = CastTo(DataType::Int(64), args[2](at));
+          const PrimExpr bound = CastTo(args[0].dtype(), args[1](at));
+          return te::Sum(SelectExpr(cumulative({row, k->var}) <= bound, I64(1), I64(0)), {k});
+        },
+        "T_count", {}, axes);
+    return Array<te::Tensor>{te::Compute(
+        args[2].shape(),
+        [&](const Array<tir::Var>& vars) {
+          // Rounding may leave the sum of all below 1.
+          return CastTo(AttrsOf<MultinomialFromUniformAttrsNode>(call)->dtype,
+                        Min(below(topi::Indices(vars)), classes - 1));
+        },
+        "T_multinomial", {}, axes)};
+  });
+}
+
 Expr MakeArgReduce(const char* name, Expr x, std::optional<int64_t> axis, bool keepdims) {
   auto attrs = make_object<ArgmaxArgminAttrsNode>();
   if (axis) attrs->axis = *axis;
@@ -107,6 +158,11 @@ std::vector<OpInfo> SearchOps() {
       {"argmax", {"x"}, kArg, InferArgReduce, LegalizeArgReduce<true>},
       {"argmin", {"x"}, kArg, InferArgReduce, LegalizeArgReduce<false>},
       {"bucketize", {"input_tensor", "boundaries"}, "deuteron.relax.BucketizeAttrs", InferBucketize, LegalizeBucketize},
+      {"multinomial_from_uniform",
+       {"prob", "uniform_sample", "sample_indices"},
+       "deuteron.relax.MultinomialFromUniformAttrs",
+       InferMultinomial,
+       LegalizeMultinomial},
   };
 }
 
@@ -125,9 +181,12 @@ Expr Bucketize(Expr input, Expr boundaries, bool out_int32, bool right) {
   attrs->right = right;
   return MakeCall("bucketize", {std::move(input), std::move(boundaries)}, Attrs(attrs));
 }
-Expr MaskedFill(Expr x, Expr mask, Expr value) {
-  return Where(std::move(mask), FullLike(x, std::move(value)), x);
+Expr MultinomialFromUniform(Expr prob, Expr uniform, Expr rows, DataType dtype) {
+  auto attrs = make_object<MultinomialFromUniformAttrsNode>();
+  attrs->dtype = dtype;
+  return MakeCall("multinomial_from_uniform", {std::move(prob), std::move(uniform), std::move(rows)}, Attrs(attrs));
 }
+Expr MaskedFill(Expr x, Expr mask, Expr value) { return Where(std::move(mask), FullLike(x, std::move(value)), x); }
 
 void ArgmaxArgminAttrsNode::RegisterReflection() {
   refl::ObjectDef<ArgmaxArgminAttrsNode>()
@@ -139,7 +198,11 @@ void BucketizeAttrsNode::RegisterReflection() {
       .def_ro("out_int32", &BucketizeAttrsNode::out_int32)
       .def_ro("right", &BucketizeAttrsNode::right);
 }
+void MultinomialFromUniformAttrsNode::RegisterReflection() {
+  refl::ObjectDef<MultinomialFromUniformAttrsNode>().def_ro("dtype", &MultinomialFromUniformAttrsNode::dtype);
+}
 TVM_FFI_STATIC_INIT_BLOCK() {
+  MultinomialFromUniformAttrsNode::RegisterReflection();
   ArgmaxArgminAttrsNode::RegisterReflection();
   BucketizeAttrsNode::RegisterReflection();
 }

@@ -28,6 +28,13 @@ class BucketizeAttrsNode : public AttrsNode {
 };
 DEUTERON_ATTRS_REF(BucketizeAttrs)
 
+class MultinomialFromUniformAttrsNode : public AttrsNode {
+ public:
+  DataType dtype = DataType::Int(64);
+  DEUTERON_NODE("deuteron.relax.MultinomialFromUniformAttrs", MultinomialFromUniformAttrsNode, AttrsNode);
+};
+DEUTERON_ATTRS_REF(MultinomialFromUniformAttrs)
+
 /// Rows of the table.
 std::vector<OpInfo> SearchOps();
 
@@ -38,6 +45,9 @@ Expr Argmax(Expr x, std::optional<int64_t> axis = std::nullopt, bool keepdims = 
 Expr Argmin(Expr x, std::optional<int64_t> axis = std::nullopt, bool keepdims = false);
 /// The bucket of each element between ascending `boundaries` (a vector).
 Expr Bucketize(Expr input, Expr boundaries, bool out_int32 = false, bool right = false);
+/// For each of n samples a class drawn by its number `uniform` (n, 1) in [0, 1) from the row `rows` (n, 1) of `prob`
+/// (batch, classes): the first whose cumulative probability is greater.
+Expr MultinomialFromUniform(Expr prob, Expr uniform, Expr rows, DataType dtype = DataType::Int(64));
 /// `value` (a tensor of rank 0) where `mask` is true: where(mask, full_like(x, value), x).
 Expr MaskedFill(Expr x, Expr mask, Expr value);
 

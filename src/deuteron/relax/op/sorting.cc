@@ -4,8 +4,11 @@
 
 #include "deuteron/relax/op/call.h"
 #include "deuteron/relax/op/op_shape.h"
+#include "deuteron/relax/op/statistical.h"
 #include "deuteron/topi/elementwise.h"
 #include "deuteron/topi/indexing.h"
+#include "deuteron/topi/product.h"
+#include "deuteron/topi/transform.h"
 
 namespace deuteron::relax {
 namespace {
@@ -39,7 +42,8 @@ Type InferArgsort(const Call& call, const BlockBuilder&) {
 }
 
 te::Tensor CastIndices(const te::Tensor& indices, DataType dtype) {
-  return topi::Map(indices, [&](PrimExpr index) { return CastTo(dtype, std::move(index)); }, "T_cast");
+  return topi::Map(
+      indices, [&](PrimExpr index) { return CastTo(dtype, std::move(index)); }, "T_cast");
 }
 
 Expr LegalizeArgsort(BlockBuilder& builder, const Call& call) {
@@ -94,11 +98,75 @@ Expr LegalizeTopK(BlockBuilder& builder, const Call& call) {
       Array<PrimExpr> shape = order.shape();
       shape.Set(static_cast<int64_t>(axis), kept);
       outputs.push_back(te::Compute(
-          shape,
-          [&](const Array<tir::Var>& vars) { return CastTo(attrs->dtype, order(topi::Indices(vars))); },
+          shape, [&](const Array<tir::Var>& vars) { return CastTo(attrs->dtype, order(topi::Indices(vars))); },
           "T_cast", {}, topi::NamesOfAxes(topi::AxisNames::kAx, shape.size())));
     }
     return outputs;
+  });
+}
+
+/// The axis of a median; none if it is over all elements.
+std::optional<int64_t> MedianAxis(const Call& call) {
+  const auto* attrs = AttrsOf<StatisticalAttrsNode>(call);
+  if (!attrs->axis.has_value() || attrs->axis->empty()) return std::nullopt;
+  if (attrs->axis->size() > 1) ThrowOpError(call, "takes one axis, or none for all");
+  return (*attrs->axis)[0];
+}
+
+Type InferMedian(const Call& call, const BlockBuilder&) {
+  CheckArity(call, 1, 1);
+  const TensorTypeNode* data = TensorArg(call, 0);
+  const bool keepdims = AttrsOf<StatisticalAttrsNode>(call)->keepdims;
+  const auto axis = MedianAxis(call);
+  if (!axis) {
+    if (!keepdims) return WithShape(data, {});
+    if (data->ndim == kUnknownNDim) return WithRank(data, kUnknownNDim);
+    return WithShape(data, Array<PrimExpr>(data->ndim, I64(1)));
+  }
+  std::optional<Array<PrimExpr>> shape = ShapeOf(data);
+  int64_t ndim = data->ndim;
+  if (ndim != kUnknownNDim) {
+    const auto position = static_cast<int64_t>(AxisArg(call, *axis, ndim));
+    if (!keepdims) --ndim;
+    if (shape && keepdims) shape->Set(position, I64(1));
+    if (shape && !keepdims) shape->erase(shape->begin() + position);
+  }
+  return TupleType({MakeTensorType(shape, ndim, data->dtype, data->vdevice),
+                    MakeTensorType(shape, ndim, DataType::Int(64), data->vdevice)});
+}
+
+/// The lower of the two in the middle where there are two; with an axis, its position too.
+Expr LegalizeMedian(BlockBuilder& builder, const Call& call) {
+  if (!ShapesKnown(call)) return call;
+  const auto axis_arg = MedianAxis(call);
+  const bool keepdims = AttrsOf<StatisticalAttrsNode>(call)->keepdims;
+  return builder.CallTE("median", call->args, [&](const Array<te::Tensor>& args) {
+    const te::Tensor data = axis_arg ? args[0] : topi::Reshape(args[0], {topi::Product::Of(args[0].shape()).ToExpr()});
+    const size_t axis = axis_arg ? AxisArg(call, *axis_arg, data.ndim()) : 0;
+    const te::Tensor order = topi::Argsort(data, axis, /*descending=*/false);
+    const PrimExpr middle = FloorDiv(data.shape()[axis] - 1, 2);
+    Array<PrimExpr> shape = data.shape();
+    if (!axis_arg) {
+      shape = keepdims ? Array<PrimExpr>(args[0].ndim(), I64(1)) : Array<PrimExpr>();
+    } else if (keepdims) {
+      shape.Set(static_cast<int64_t>(axis), I64(1));
+    } else {
+      shape.erase(shape.begin() + static_cast<std::ptrdiff_t>(axis));
+    }
+    /// `indices` of the result as indices of the data, `position` on its axis.
+    const auto at = [&](const Array<tir::Var>& vars, const PrimExpr& position) {
+      if (!axis_arg) return Array<PrimExpr>{position};
+      Array<PrimExpr> indices = topi::Indices(vars);
+      if (!keepdims) indices.insert(indices.begin() + static_cast<std::ptrdiff_t>(axis), position);
+      indices.Set(static_cast<int64_t>(axis), position);
+      return indices;
+    };
+    const auto axes = topi::NamesOfAxes(topi::AxisNames::kAx, shape.size());
+    const auto position = [&](const Array<tir::Var>& vars) { return order(at(vars, middle)); };
+    Array<te::Tensor> results = {te::Compute(
+        shape, [&](const Array<tir::Var>& vars) { return data(at(vars, position(vars))); }, "T_median", {}, axes)};
+    if (axis_arg) results.push_back(te::Compute(shape, position, "T_median_index", {}, axes));
+    return results;
   });
 }
 
@@ -147,6 +215,7 @@ std::vector<OpInfo> SortingOps() {
       {"sort", {"data"}, "deuteron.relax.SortAttrs", InferSort, LegalizeSort},
       {"argsort", {"data"}, "deuteron.relax.ArgsortAttrs", InferArgsort, LegalizeArgsort},
       {"topk", {"data"}, "deuteron.relax.TopKAttrs", InferTopK, LegalizeTopK},
+      {"median", {"data"}, "deuteron.relax.StatisticalAttrs", InferMedian, LegalizeMedian},
       {"nonzero", {"x"}, nullptr, InferNonzero, LegalizeNonzero},
       {"unique",
        {"x", "sorted", "return_index", "return_inverse", "return_counts", "axis?"},
@@ -177,6 +246,12 @@ Expr TopK(Expr data, int64_t k, int64_t axis, std::string ret_type, bool largest
   attrs->largest = largest;
   attrs->dtype = dtype;
   return MakeCall("topk", {std::move(data)}, Attrs(attrs));
+}
+Expr Median(Expr data, std::optional<int64_t> axis, bool keepdims) {
+  auto attrs = make_object<StatisticalAttrsNode>();
+  if (axis) attrs->axis = Array<int64_t>{*axis};
+  attrs->keepdims = keepdims;
+  return MakeCall("median", {std::move(data)}, Attrs(attrs));
 }
 Expr Nonzero(Expr x) { return MakeCall("nonzero", {std::move(x)}); }
 Expr Unique(Expr x, bool sorted, bool return_index, bool return_inverse, bool return_counts,

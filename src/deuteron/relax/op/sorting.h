@@ -45,6 +45,8 @@ DEUTERON_ATTRS_REF(TopKAttrs)
 /// Rows of the table.
 std::vector<OpInfo> SortingOps();
 
+/// The middle one of the sorted elements, the lower of two; with an axis a tuple of it and its position (int64).
+Expr Median(Expr data, std::optional<int64_t> axis = std::nullopt, bool keepdims = false);
 /// Stable; NaN sorts as greater than every number.
 Expr Sort(Expr data, int64_t axis = -1, bool descending = false);
 Expr Argsort(Expr data, int64_t axis = -1, bool descending = false, DataType dtype = DataType::Int(32));

@@ -1,0 +1,76 @@
+#include "deuteron/relax/op/vision.h"
+
+#include "deuteron/relax/op/op_shape.h"
+#include "deuteron/topi/resize.h"
+
+namespace deuteron::relax {
+namespace {
+
+Type InferROIAlign(const Call& call, const BlockBuilder&) {
+  CheckArity(call, 2, 2);
+  const auto* attrs = AttrsOf<ROIAlignAttrsNode>(call);
+  const std::string layout(attrs->layout);
+  if (layout != "NCHW" && layout != "NHWC") ThrowOpError(call, "its layout must be NCHW or NHWC and is " + layout);
+  if (attrs->mode != "avg" && attrs->mode != "max") {
+    ThrowOpError(call, "its mode must be avg or max and is \"" + std::string(attrs->mode) + "\"");
+  }
+  const std::vector<int64_t> pooled = Expanded(attrs->pooled_size, 2);
+  if (pooled[0] < 1 || pooled[1] < 1) ThrowOpError(call, "its pooled_size must be positive");
+  CheckRank(call, 0, 4);
+  CheckRank(call, 1, 2);
+  CommonDType(call, 0, 1);
+  const TensorTypeNode* data = TensorArg(call, 0);
+  const TensorTypeNode* rois = TensorArg(call, 1);
+  if (!data->has_shape() || !rois->has_shape()) return WithRank(data, 4);
+  if (const auto five = AsConstInt((*rois->shape)[1]); five && *five != 5) {
+    ThrowOpError(call, "its regions must be (count, 5) and are " + Describe(*rois->shape));
+  }
+  const PrimExpr count = (*rois->shape)[0];
+  if (layout == "NCHW") return WithShape(data, {count, (*data->shape)[1], I64(pooled[0]), I64(pooled[1])});
+  return WithShape(data, {count, I64(pooled[0]), I64(pooled[1]), (*data->shape)[3]});
+}
+
+Expr LegalizeROIAlign(BlockBuilder& builder, const Call& call) {
+  if (!ShapesKnown(call)) return call;
+  const auto* attrs = AttrsOf<ROIAlignAttrsNode>(call);
+  topi::ROIAlignSpec spec;
+  spec.spatial_scale = attrs->spatial_scale;
+  spec.sample_ratio = attrs->sample_ratio;
+  spec.aligned = attrs->aligned;
+  spec.takes_max = attrs->mode == "max";
+  spec.channels_last = attrs->layout == "NHWC";
+  return builder.CallTE("roi_align", call->args, [&](const Array<te::Tensor>& args) {
+    return Array<te::Tensor>{topi::ROIAlign(args[0], args[1], ResultShape(call), spec)};
+  });
+}
+
+}  // namespace
+
+std::vector<OpInfo> VisionOps() {
+  return {{"vision.roi_align", {"data", "rois"}, "deuteron.relax.ROIAlignAttrs", InferROIAlign, LegalizeROIAlign}};
+}
+
+Expr vision::ROIAlign(Expr data, Expr rois, std::vector<int64_t> pooled_size, double spatial_scale,
+                      int64_t sample_ratio, bool aligned, std::string layout, std::string mode) {
+  auto attrs = make_object<ROIAlignAttrsNode>();
+  attrs->pooled_size = ToArray(pooled_size);
+  attrs->spatial_scale = spatial_scale;
+  attrs->sample_ratio = sample_ratio;
+  attrs->aligned = aligned;
+  attrs->layout = String(layout);
+  attrs->mode = String(mode);
+  return MakeCall("vision.roi_align", {std::move(data), std::move(rois)}, Attrs(attrs));
+}
+
+void ROIAlignAttrsNode::RegisterReflection() {
+  refl::ObjectDef<ROIAlignAttrsNode>()
+      .def_ro("pooled_size", &ROIAlignAttrsNode::pooled_size)
+      .def_ro("spatial_scale", &ROIAlignAttrsNode::spatial_scale)
+      .def_ro("sample_ratio", &ROIAlignAttrsNode::sample_ratio)
+      .def_ro("aligned", &ROIAlignAttrsNode::aligned)
+      .def_ro("layout", &ROIAlignAttrsNode::layout)
+      .def_ro("mode", &ROIAlignAttrsNode::mode);
+}
+TVM_FFI_STATIC_INIT_BLOCK() { ROIAlignAttrsNode::RegisterReflection(); }
+
+}  // namespace deuteron::relax

@@ -1,0 +1,41 @@
+/// \file
+/// Operators of object detection.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "deuteron/ir/attrs.h"
+#include "deuteron/relax/op/op_table.h"
+
+namespace deuteron::relax {
+
+class ROIAlignAttrsNode : public AttrsNode {
+ public:
+  /// Height and width of the result.
+  Array<int64_t> pooled_size;
+  /// Of the coordinates of regions to those of the data.
+  double spatial_scale = 1.0;
+  /// Samples a bin on each axis; below 1: as many as the bin has elements, rounded up.
+  int64_t sample_ratio = -1;
+  /// Regions may be smaller than one element.
+  bool aligned = false;
+  String layout = "NCHW";
+  /// "avg", "max": of the samples of a bin.
+  String mode = "avg";
+  DEUTERON_NODE("deuteron.relax.ROIAlignAttrs", ROIAlignAttrsNode, AttrsNode);
+};
+DEUTERON_ATTRS_REF(ROIAlignAttrs)
+
+/// Rows of the table.
+std::vector<OpInfo> VisionOps();
+
+namespace vision {
+
+/// Regions `rois` (count, 5) of batch index, x and y of the first corner, x and y of the last, resampled bilinearly
+/// from data (n, c, h, w) (or NHWC) to (count, c, pooled height, pooled width) (or channels last).
+Expr ROIAlign(Expr data, Expr rois, std::vector<int64_t> pooled_size, double spatial_scale, int64_t sample_ratio = -1,
+              bool aligned = false, std::string layout = "NCHW", std::string mode = "avg");
+
+}  // namespace vision
+}  // namespace deuteron::relax

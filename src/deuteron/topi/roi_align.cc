@@ -1,0 +1,125 @@
+/// \file
+/// Regions resampled to one size, and the grid of an affine transformation.
+#include "deuteron/topi/elementwise.h"
+#include "deuteron/topi/reduction.h"
+#include "deuteron/topi/resize.h"
+
+namespace deuteron::topi {
+namespace {
+
+using tir::Bind;
+using tir::Buffer;
+using tir::BufferLoad;
+using tir::BufferStore;
+using tir::For;
+using tir::ForKind;
+using tir::Stmt;
+using tir::Var;
+
+constexpr DataType kReal = DataType::Float(32);
+PrimExpr Real(double value) { return MakeConst(kReal, value); }
+PrimExpr Real(const PrimExpr& value) { return CastTo(kReal, value); }
+PrimExpr ToIndex(const char* rounding, const PrimExpr& value) {
+  return CastTo(DataType::Int(64), CallIntrin(rounding, {value}));
+}
+
+/// One axis of a bin: where it begins, its length, and how many samples lie in it.
+struct BinAxis {
+  PrimExpr begin;
+  PrimExpr length;
+  PrimExpr samples;
+};
+
+BinAxis BinOf(const PrimExpr& first, const PrimExpr& last, const PrimExpr& bin, const PrimExpr& bins,
+              const ROIAlignSpec& spec) {
+  const PrimExpr scale = Real(spec.spatial_scale);
+  PrimExpr length = (last - first) * scale;
+  if (!spec.aligned) length = Max(length, Real(1.0));
+  length = length / Real(bins);
+  return {first * scale + Real(bin) * length, length,
+          spec.sample_ratio > 0 ? I64(spec.sample_ratio) : ToIndex("ceil", length)};
+}
+
+}  // namespace
+
+te::Tensor ROIAlign(const te::Tensor& data, const te::Tensor& rois, const Array<PrimExpr>& shape,
+                    const ROIAlignSpec& spec) {
+  const size_t row_axis = spec.channels_last ? 1 : 2;
+  const size_t channel_axis = spec.channels_last ? 3 : 1;
+  const PrimExpr height = data.shape()[row_axis];
+  const PrimExpr width = data.shape()[row_axis + 1];
+  const DataType dtype = data.dtype();
+  const auto body = [=](const Array<Buffer>& inputs, const Array<Buffer>& outputs, const Array<Var>& at) {
+    const auto roi = [&](int64_t field) { return Real(BufferLoad(inputs[1], {at[0], I64(field)})); };
+    const PrimExpr image = ToIndex("trunc", roi(0));
+    const BinAxis rows = BinOf(roi(2), roi(4), at[row_axis], shape[row_axis], spec);
+    const BinAxis columns = BinOf(roi(1), roi(3), at[row_axis + 1], shape[row_axis + 1], spec);
+    const Var row_count("rows");
+    const Var column_count("columns");
+    const Var i("rh");
+    const Var j("rw");
+    const auto coordinate = [](const BinAxis& axis, const Var& sample, const Var& count) {
+      return axis.begin + (Real(PrimExpr(sample)) + Real(0.5)) * axis.length / Real(PrimExpr(count));
+    };
+    const Var y("y", kReal);
+    const Var x("x", kReal);
+    const auto inside = [](const PrimExpr& value, const PrimExpr& extent) {
+      return Min(Max(value, Real(0.0)), Real(extent - 1));
+    };
+    const Var top("top");
+    const Var left("left");
+    const PrimExpr ty = inside(y, height) - Real(PrimExpr(top));
+    const PrimExpr tx = inside(x, width) - Real(PrimExpr(left));
+    const auto pixel = [&](const PrimExpr& row, const PrimExpr& column) {
+      const PrimExpr channel = at[channel_axis];
+      const Array<PrimExpr> source = spec.channels_last ? Array<PrimExpr>{image, row, column, channel}
+                                                        : Array<PrimExpr>{image, channel, row, column};
+      return Real(BufferLoad(inputs[0], source));
+    };
+    const PrimExpr bottom = Min(top + 1, height - 1);
+    const PrimExpr right = Min(left + 1, width - 1);
+    const PrimExpr upper = pixel(top, left) * (Real(1.0) - tx) + pixel(top, right) * tx;
+    const PrimExpr lower = pixel(bottom, left) * (Real(1.0) - tx) + pixel(bottom, right) * tx;
+    const PrimExpr outside = y < Real(-1.0) || x < Real(-1.0) || y > Real(height) || x > Real(width);
+    const PrimExpr sample = IfThenElse(outside, Real(0.0), upper * (Real(1.0) - ty) + lower * ty);
+    const Array<PrimExpr> target = Indices(at);
+    const PrimExpr so_far = BufferLoad(outputs[1], target);
+    const PrimExpr count = Real(PrimExpr(row_count) * column_count);
+    const Stmt step = tir::SeqStmt::Flatten(
+        {Bind(y, coordinate(rows, i, row_count)), Bind(x, coordinate(columns, j, column_count)),
+         Bind(top, ToIndex("floor", inside(y, height))), Bind(left, ToIndex("floor", inside(x, width))),
+         BufferStore(outputs[1], spec.takes_max ? Max(so_far, sample) : so_far + sample / count, target)});
+    const Stmt loops =
+        For(i, I64(0), row_count, ForKind::kSerial, For(j, I64(0), column_count, ForKind::kSerial, step));
+    const PrimExpr start = spec.takes_max ? MinValue(kReal) : Real(0.0);
+    return te::ExternBlock{
+        tir::SeqStmt::Flatten({Bind(row_count, rows.samples), Bind(column_count, columns.samples),
+                               BufferStore(outputs[1], start, target), loops,
+                               BufferStore(outputs[0], CastTo(dtype, BufferLoad(outputs[1], target)), target)}),
+        {},
+        {}};
+  };
+  return te::Extern("roi_align", {Materialized(data), Materialized(rois)}, {{shape, dtype}, {shape, kReal}}, shape,
+                    body)[0];
+}
+
+te::Tensor AffineGrid(const te::Tensor& theta, const Array<PrimExpr>& shape, bool align_corners) {
+  const DataType dtype = theta.dtype();
+  // Positions on an axis, in [-1, 1].
+  const auto normalized = [&](const PrimExpr& index, const PrimExpr& extent) {
+    if (align_corners) {
+      return Real(index) * (Real(2.0) / Real(Max(extent - 1, I64(1)))) - Real(1.0);
+    }
+    return (Real(index) * Real(2.0) + Real(1.0)) / Real(extent) - Real(1.0);
+  };
+  return te::Compute(shape,
+                     [&](const Array<Var>& vars) {
+                       const auto entry = [&](int64_t column) { return Real(theta({vars[0], vars[1], I64(column)})); };
+                       const PrimExpr y = normalized(vars[2], shape[2]);
+                       const PrimExpr x = normalized(vars[3], shape[3]);
+                       return CastTo(dtype, entry(0) * x + entry(1) * y + entry(2));
+                     },
+                     "affine_grid", {}, {"n", "d", "h", "w"});
+}
+
+}  // namespace deuteron::topi
