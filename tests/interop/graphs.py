@@ -410,6 +410,33 @@ def repeat_expression(g):
     return named(name)(a, b)
 
 
+def pair(g):
+    """A tuple of tensors, taken apart again. A tuple of a tuple is not for fusion: two projections of one after the other are a
+    group without a kernel to TVM's FuseOps, and its FuseTIR aborts on that."""
+    a = g.pick()
+    t = g.bb.emit(relax.Tuple([a, g.pick()]))
+    return op.exp(g.bb.emit(relax.TupleGetItem(t, 0))) if str(a.ty.dtype).startswith("float") else relax.TupleGetItem(t, 0)
+
+
+def diamond(g):
+    """Two ways from one value to another."""
+    a = g.pick()
+    left = g.bb.emit(named(g.rng.choice(["exp", "nn.relu", "sigmoid"]))(a))
+    right = g.bb.emit(named(g.rng.choice(["tanh", "negative", "sqrt"]))(a))
+    if g.rng.random() < 0.5:
+        right = g.bb.emit(op.multiply(right, a))
+    return named(g.rng.choice(["add", "multiply", "maximum"]))(left, right)
+
+
+def skip(g):
+    """A chain, and its start added to its end."""
+    a = g.pick()
+    value = a
+    for _ in range(g.rng.randint(2, 5)):
+        value = g.keep(g.bb.emit(named(g.rng.choice(UNARY))(value)))
+    return op.add(value, a)
+
+
 FAMILIES = [unary, unary, unary, binary, binary, binary, scalar, scalar, compare, logical, where, reduce, reduce, broadcast_reduce, arg_reduce,
             scan, cast, reshape, split_dimension, permute, expand, squeeze, concat, stack, split, strided_slice, take, one_hot, broadcast,
             tile, triangle, create, sorting, softmax, clip, matmul, dense, dense, conv, conv, pool, norm, norm, pad, resize, attention,
@@ -417,6 +444,13 @@ FAMILIES = [unary, unary, unary, binary, binary, binary, scalar, scalar, compare
             destination_passing, tuples, alias, repeat_expression]
 # What the pipeline's later stages take: everything but calls of functions that are not there.
 LEGALISABLE = [f for f in FAMILIES if f not in (pure_packed, destination_passing, match_cast, shape_of, dropout)]
+
+
+# What fusion is about. No family that makes kernels by name only, whose kinds are opaque.
+FUSIBLE = [unary, unary, unary, binary, binary, scalar, compare, where, reduce, broadcast_reduce, cast, reshape, split_dimension, permute,
+           expand, squeeze, concat, stack, split, strided_slice, take, broadcast, tile, triangle, softmax, clip, matmul, matmul, dense, dense,
+           conv, conv, pool, norm, norm, pad, attention, channel_bias, channel_bias, outer, pair, diamond, diamond, skip, skip,
+           repeat_expression, create, arg_reduce]
 
 
 def parameters(g):

@@ -6,7 +6,7 @@ For each of N generated modules:
   - what TVM prints parses here, and what we print for it parses in TVM and is structurally equal to the original;
   - for each pass of passes.TABLE that applies to its kind, our result is structurally equal to TVM's, under
     `tvm_compat=true`. In a short run (`--passes sample`, the default) each module goes through a few passes, in rotation.
-Exit status 5 if anything differs that the table does not name. Modules with tensor constants are left out: TVM does not print their data.
+Exit status 5 if anything differs. Modules with tensor constants are left out: TVM does not print their data.
 """
 
 import argparse
@@ -74,6 +74,8 @@ def parity_jobs(seed, kind, module, table, step, skipped):
             expected = row.theirs(before)
             if text_of(expected) is None:
                 continue
+            # Some passes of TVM leave variables without definitions.
+            relax.analysis.well_formed(before)
         except Exception as error:  # pylint: disable=broad-except
             # What TVM itself refuses cannot be compared.
             skipped[row.ours] += 1
@@ -109,30 +111,51 @@ def run_batch(binary, jobs, config):
 
 
 def canonical(text):
-    """A text without the imports above it, its floats in one form."""
-    text = re.sub(r"R\.const\((-?[0-9.e+-]+), \"float32\"\)", lambda m: f"R.const({float(numpy.float32(m[1]))!r}, \"float32\")", text)
+    """The lines of a text without comments, its floats in one form."""
+    def float32(match):
+        return f"{match[1]}{float(numpy.float32(match[2]))!r}{match[3]}"
+
+    text = re.sub(r"(R\.const\()(-?[0-9.e+-]+)(, \"float32\"\))", float32, text)
+    text = re.sub(r"(T\.float32\()(-?[0-9.e+-]+)(\))", float32, text)
     text = re.sub(r"\b[0-9]+(\.[0-9]+(e[+-]?[0-9]+)?|e[+-]?[0-9]+)", lambda m: repr(float(m[0])), text)
-    return [line for line in text.strip().split("\n") if line.strip() and not line.strip().startswith("# from ")]
+    return [line for line in text.strip().split("\n") if line.strip() and not line.strip().startswith("#")]
 
 
-def same_text(a, b):
-    """Whether two texts say the same. Some of what TVM prints, such as `R.builtin.alloc_tensor(…, ty_args=…)`, it does not read."""
-    return canonical(a) == canonical(b)
+def readable(text):
+    """A text without the types of `R.builtin.alloc_tensor`, which TVM prints and does not read."""
+    return re.sub(r"(R\.builtin\.alloc_tensor\(.*?), ty_args=\(.*\)\)$", r"\1)", text, flags=re.MULTILINE)
+
+
+KERNEL = re.compile(r"^    @T\.prim_func.*\n    def (\w+)\(.*:\n(?:(?:        .*)?\n)+", re.MULTILINE)
+
+
+def without_equal_kernels(ours, theirs):
+    """Both texts with the bodies of kernels left out that are word for word the same: reading is what takes TVM its time."""
+    bodies = [{m[1]: canonical(m[0]) for m in KERNEL.finditer(text + "\n")} for text in (ours, theirs)]
+    same = {name for name, body in bodies[0].items() if body == bodies[1].get(name)}
+
+    def stub(match):
+        return "".join(line + "\n" for line in match[0].split("\n")[:2]) + "        T.evaluate(0)\n" if match[1] in same else match[0]
+
+    return [KERNEL.sub(stub, text + "\n") for text in (ours, theirs)]
 
 
 def verdict(job, status, text):
     """Empty if all is well."""
     if status != "ok":
         return text
-    if same_text(text, job.expected.script()):
+    theirs = job.expected.script()
+    if canonical(text) == canonical(theirs):
         return ""
+    text, theirs = without_equal_kernels(readable(text), readable(theirs))
     try:
         module = tvm.script.from_source(text, check_well_formed=False)
     except Exception as error:  # pylint: disable=broad-except
         return f"TVM cannot read it: {error}"
-    if tvm_ffi.structural_equal(module, job.expected, map_free_vars=True):
+    expected = tvm.script.from_source(theirs, check_well_formed=False)
+    if tvm_ffi.structural_equal(module, expected, map_free_vars=True):
         return ""
-    path = tvm_ffi.get_first_structural_mismatch(module, job.expected, map_free_vars=True)
+    path = tvm_ffi.get_first_structural_mismatch(module, expected, map_free_vars=True)
     return f"differs at {path}"
 
 
@@ -196,7 +219,7 @@ def main():
     tried = collections.Counter(job.ours for job in parity)
     for row in table:
         print(f"  {row.ours:60} {tried[row.ours]:>5} compared {len(failures[row.ours]):>4} differ"
-              + (f" {refused[row.ours]:>4} refused by TVM" if refused[row.ours] else "") + (f" (known: {row.open})" if row.open else ""))
+              + (f" {refused[row.ours]:>4} refused by TVM" if refused[row.ours] else ""))
     for name, found in failures.items():
         if not found:
             continue
@@ -211,8 +234,7 @@ def main():
     missing = [row.ours for row in passes.TABLE if pass_name(row.ours) not in here]
     if missing:
         print("not here: " + ", ".join(missing))
-    known = {row.ours for row in passes.TABLE if row.open}
-    sys.exit(5 if any(found and name not in known for name, found in failures.items()) else 0)
+    sys.exit(5 if any(failures.values()) else 0)
 
 
 if __name__ == "__main__":

@@ -4,6 +4,7 @@
 #include <functional>
 #include <unordered_set>
 
+#include "deuteron/ir/transform/pass.h"
 #include "deuteron/relax/analysis/purity.h"
 #include "deuteron/relax/analysis/type_analysis.h"
 #include "deuteron/relax/op/call.h"
@@ -25,7 +26,8 @@ class Verifier {
       if (const auto symbol = func->GetAttr<String>("global_symbol")) {
         if (*symbol != var->name_hint) Report("has the global_symbol \"" + std::string(*symbol) + "\"");
       }
-      if (const auto* function = func.as<FunctionNode>()) VerifyFunction(function, "function \"" + std::string(var->name_hint) + "\"");
+      if (const auto* function = func.as<FunctionNode>())
+        VerifyFunction(function, "function \"" + std::string(var->name_hint) + "\"");
       if (const auto kernel = As<tir::PrimFunc>(func); kernel.defined()) VerifyKernel(kernel);
     }
     return std::move(violations_);
@@ -120,7 +122,12 @@ class Verifier {
     if (binding->span.defined()) where_ += " (" + std::string(binding->span->source) + ")";
     const std::string where = where_;
     if (const auto* cast = binding.as<MatchCastNode>()) {
-      VerifyLeafOrReport(cast->value, "the value of a match_cast");
+      // TVM's CanonicalizeBindings leaves calls in match_casts.
+      if (cast->value->kind == RelaxKind::kCall && transform::PassContext::Current().GetBool("tvm_compat")) {
+        VerifyValue(cast->value, is_dataflow);
+      } else {
+        VerifyLeafOrReport(cast->value, "the value of a match_cast");
+      }
       for (const tir::Var& symbol : DefinedSymbolicVars(cast->ty)) DefineSymbol(symbol);
       VerifyType(cast->ty);
     } else {
@@ -143,9 +150,11 @@ class Verifier {
 
   void VerifyValue(const Expr& value, bool is_dataflow) {
     switch (value->kind) {
-      case RelaxKind::kCall: return VerifyCall(static_cast<const CallNode*>(value.get()), is_dataflow);
+      case RelaxKind::kCall:
+        return VerifyCall(static_cast<const CallNode*>(value.get()), is_dataflow);
       case RelaxKind::kTupleGetItem:
-        return VerifyLeafOrReport(static_cast<const TupleGetItemNode*>(value.get())->tuple, "the tuple of a projection");
+        return VerifyLeafOrReport(static_cast<const TupleGetItemNode*>(value.get())->tuple,
+                                  "the tuple of a projection");
       case RelaxKind::kIf: {
         const auto* branch = static_cast<const IfNode*>(value.get());
         if (is_dataflow) Report("control flow in a dataflow block");
@@ -158,12 +167,17 @@ class Verifier {
         return;
       }
       case RelaxKind::kFunction: {
-        if (is_dataflow) Report("a local function in a dataflow block");
+        // TVM's ConvertToDataflow takes them in.
+        if (is_dataflow && !transform::PassContext::Current().GetBool("tvm_compat")) {
+          Report("a local function in a dataflow block");
+        }
         const auto* function = static_cast<const FunctionNode*>(value.get());
         return VerifyFunction(function, where_ + ", local function");
       }
-      case RelaxKind::kSeqExpr: return Report("a sequence is bound as a value: its blocks belong to the function's own");
-      case RelaxKind::kPrimFunc: return Report("a kernel is bound as a value: it belongs into the module");
+      case RelaxKind::kSeqExpr:
+        return Report("a sequence is bound as a value: its blocks belong to the function's own");
+      case RelaxKind::kPrimFunc:
+        return Report("a kernel is bound as a value: it belongs into the module");
       case RelaxKind::kVar:
       case RelaxKind::kDataflowVar:
       case RelaxKind::kGlobalVar:
@@ -174,7 +188,8 @@ class Verifier {
       case RelaxKind::kStringImm:
       case RelaxKind::kDataTypeImm:
       case RelaxKind::kExternFunc:
-      case RelaxKind::kOp: return VerifyLeafOrReport(value, "a field of a tuple");
+      case RelaxKind::kOp:
+        return VerifyLeafOrReport(value, "a field of a tuple");
     }
   }
 
@@ -229,7 +244,8 @@ class Verifier {
     if (const auto* inplace = call->attrs.as<CallTIRInplaceAttrsNode>()) {
       if (inplace->inplace_indices.size() != results) return Report("call_tir_inplace needs one index a result");
       for (const int64_t index : inplace->inplace_indices) {
-        if (index >= static_cast<int64_t>(view.args->fields.size())) return Report("call_tir_inplace names an argument that does not exist");
+        if (index >= static_cast<int64_t>(view.args->fields.size()))
+          return Report("call_tir_inplace names an argument that does not exist");
         if (index >= 0) --results;
       }
     }
@@ -267,8 +283,10 @@ class Verifier {
       case RelaxKind::kTuple:
         for (const Expr& field : static_cast<const TupleNode*>(expr.get())->fields) VerifyLeaf(field);
         return;
-      case RelaxKind::kShapeExpr: return VerifyDims(static_cast<const ShapeExprNode*>(expr.get())->values);
-      case RelaxKind::kPrimValue: return VerifyDims({static_cast<const PrimValueNode*>(expr.get())->value});
+      case RelaxKind::kShapeExpr:
+        return VerifyDims(static_cast<const ShapeExprNode*>(expr.get())->values);
+      case RelaxKind::kPrimValue:
+        return VerifyDims({static_cast<const PrimValueNode*>(expr.get())->value});
       case RelaxKind::kConstant:
       case RelaxKind::kTupleGetItem:
       case RelaxKind::kCall:
@@ -279,7 +297,8 @@ class Verifier {
       case RelaxKind::kFunction:
       case RelaxKind::kExternFunc:
       case RelaxKind::kPrimFunc:
-      case RelaxKind::kOp: return;
+      case RelaxKind::kOp:
+        return;
     }
   }
 

@@ -6,7 +6,7 @@
 
 namespace deuteron::relax {
 
-/// What the pass CanonicalizeBindings does to a function.
-Function Canonicalize(const Function& function);
+/// What the pass CanonicalizeBindings does to a function of `module`.
+Function Canonicalize(const Function& function, const IRModule& module);
 
 }  // namespace deuteron::relax

@@ -6,7 +6,8 @@
 /// Our own byte code computes scalar expressions by itself, in cells of the frame, and the call of such a function is
 /// compiled as its expression: the pass is for those who compare modules with TVM's, or bring a run time of their own.
 ///
-/// What it must not do: replace literals and plain variables, which every run time has at hand.
+/// What it must not do: replace literals and plain variables, which every run time has at hand. (Under tvm_compat
+/// literals of floating point become calls of functions without arguments.)
 ///
 /// Place: late, after KillAfterLastUse; before VMShapeLower.
 #include "deuteron/ir/expr_functor.h"
@@ -39,7 +40,7 @@ std::pair<tir::PrimFunc, Array<Expr>> FunctionOf(const PrimExpr& expr) {
 
 class PrimValueComputer : public ExprMutator {
  public:
-  using ExprMutator::ExprMutator;
+  PrimValueComputer(IRModule module, bool compat) : ExprMutator(std::move(module)), compat_(compat) {}
 
   void Run(const GlobalVar& var, const Function& function) {
     const Expr computed = VisitExpr(function);
@@ -55,30 +56,36 @@ class PrimValueComputer : public ExprMutator {
     switch (value->kind) {
       case ExprKind::kVar:
       case ExprKind::kIntImm:
-      case ExprKind::kFloatImm:
         return GetRef<Expr>(op);
+      case ExprKind::kFloatImm:
+        if (!compat_) return GetRef<Expr>(op);
+        break;
       default:
         break;
     }
     const auto [func, args] = FunctionOf(value);
-    if (args.empty()) return GetRef<Expr>(op);
+    if (args.empty() && value->kind != ExprKind::kFloatImm) return GetRef<Expr>(op);
     return Call(builder_.AddFunction(func, "compute_symbolic_expr"), args, Attrs(), {}, op->span);
   }
+
+ private:
+  const bool compat_;
 };
 
 }  // namespace
 
 Pass ComputePrimValue() {
-  return transform::ModulePass({.name = "ComputePrimValue"}, [](IRModule module, const transform::PassContext&) {
-    std::vector<std::pair<GlobalVar, Function>> functions;
-    for (const auto& [var, func] : module->functions) {
-      const auto function = As<Function>(func);
-      if (function.defined() && !IsSealed(function)) functions.emplace_back(var, function);
-    }
-    PrimValueComputer computer(std::move(module));
-    for (const auto& [var, function] : functions) computer.Run(var, function);
-    return computer.Finish();
-  });
+  return transform::ModulePass({.name = "ComputePrimValue"},
+                               [](IRModule module, const transform::PassContext& context) {
+                                 std::vector<std::pair<GlobalVar, Function>> functions;
+                                 for (const auto& [var, func] : module->functions) {
+                                   const auto function = As<Function>(func);
+                                   if (function.defined() && !IsSealed(function)) functions.emplace_back(var, function);
+                                 }
+                                 PrimValueComputer computer(std::move(module), context.GetBool("tvm_compat"));
+                                 for (const auto& [var, function] : functions) computer.Run(var, function);
+                                 return computer.Finish();
+                               });
 }
 
 }  // namespace deuteron::relax

@@ -5,8 +5,8 @@
 /// of at least `min_size` bindings without effect and control flow, together with the dataflow blocks next to
 /// it, into one dataflow block. What nothing outside of the block uses becomes local to it.
 ///
-/// What it must not do: move a binding past another; take in an impure call, an `if`, a local function, or a
-/// match_cast that is the only check of a type; open existing dataflow blocks, however small.
+/// What it must not do: move a binding past another; take in an impure call, an `if` or (but under tvm_compat) a local
+/// function; open existing dataflow blocks, however small.
 ///
 /// Place: after import. ToNonDataflow is its inverse, for back ends that know no dataflow blocks.
 #include "deuteron/relax/analysis/purity.h"
@@ -21,11 +21,15 @@ namespace {
 
 class DataflowMaker : public SeqRewriter {
  public:
-  DataflowMaker(const IRModule& module, int64_t min_size) : module_(module), min_size_(min_size) {}
+  DataflowMaker(const IRModule& module, int64_t min_size, bool compat)
+      : module_(module), min_size_(min_size), compat_(compat) {}
 
   SeqExpr RewriteSeq(const SeqExpr& seq) override {
     std::vector<BindingBlock> blocks;
-    for (const BindingBlock& block : seq->blocks) Visit(block, &blocks);
+    for (size_t i = 0; i < seq->blocks.size(); ++i) {
+      const bool dataflow_after = i + 1 < seq->blocks.size() && seq->blocks[i + 1]->IsInstance<DataflowBlockNode>();
+      Visit(seq->blocks[i], dataflow_after, &blocks);
+    }
     if (blocks.size() == seq->blocks.size() && std::equal(blocks.begin(), blocks.end(), seq->blocks.begin(),
                                                           [](const auto& a, const auto& b) { return a.same_as(b); })) {
       return seq;
@@ -34,7 +38,7 @@ class DataflowMaker : public SeqRewriter {
   }
 
  private:
-  void Visit(const BindingBlock& block, std::vector<BindingBlock>* blocks) {
+  void Visit(const BindingBlock& block, bool dataflow_after, std::vector<BindingBlock>* blocks) {
     if (block->IsInstance<DataflowBlockNode>()) {
       blocks->push_back(block);
       return;
@@ -63,7 +67,7 @@ class DataflowMaker : public SeqRewriter {
     bool open_pure = false;
     for (size_t i = 0; i < runs.size(); ++i) {
       auto& [pure, bindings] = runs[i];
-      const bool joins = i == 0 && dataflow_before;
+      const bool joins = (i == 0 && dataflow_before) || (i + 1 == runs.size() && dataflow_after);
       const bool as_dataflow = pure && (joins || static_cast<int64_t>(bindings.size()) >= min_size_);
       if (!run.empty() && open_pure != as_dataflow) close(open_pure);
       open_pure = as_dataflow;
@@ -79,12 +83,14 @@ class DataflowMaker : public SeqRewriter {
 
   bool IsPure(const Binding& binding) const {
     const Expr& value = BoundValue(binding);
-    if (value->kind == RelaxKind::kIf || value->kind == RelaxKind::kFunction) return false;
+    if (value->kind == RelaxKind::kIf) return false;
+    if (value->kind == RelaxKind::kFunction) return compat_;
     return !HasSideEffect(value, module_);
   }
 
   const IRModule& module_;
   const int64_t min_size_;
+  const bool compat_;
 };
 
 /// Makes every variable plain and every block an ordinary one.
@@ -110,12 +116,14 @@ class DataflowOpener : public SeqRewriter {
 }  // namespace
 
 Pass ConvertToDataflow(int64_t min_size) {
-  return transform::ModulePass({.name = "ConvertToDataflow"}, [min_size](IRModule module, const transform::PassContext&) {
-    const IRModule original = module;
-    return UpdateFunctions(std::move(module), [&](const GlobalVar&, const Function& function) {
-      return Canonicalize(DataflowMaker(original, min_size).RewriteBody(function));
-    });
-  });
+  return transform::ModulePass(
+      {.name = "ConvertToDataflow"}, [min_size](IRModule module, const transform::PassContext& context) {
+        const IRModule original = module;
+        const bool compat = context.GetBool("tvm_compat");
+        return UpdateFunctions(std::move(module), [&](const GlobalVar&, const Function& function) {
+          return Canonicalize(DataflowMaker(original, min_size, compat).RewriteBody(function), original);
+        });
+      });
 }
 
 Pass ToNonDataflow() {

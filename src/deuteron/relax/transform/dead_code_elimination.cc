@@ -5,13 +5,15 @@
 /// that nothing uses, and functions that no entry point reaches.
 ///
 /// What it must not do: remove a call with a side effect, a match_cast outside of dataflow blocks (it is a
-/// check), a match_cast that defines a symbolic variable still in use, or a public function.
+/// check; under tvm_compat in them as well), a match_cast that defines a symbolic variable still in use, or a public
+/// function.
 ///
 /// Place: after passes that replace code (FuseTIR, FoldConstant, RunCodegen). One sweep from the last binding
 /// to the first suffices, since uses follow definitions.
 #include <algorithm>
 #include <unordered_set>
 
+#include "deuteron/ir/transform/pass.h"
 #include "deuteron/relax/analysis/purity.h"
 #include "deuteron/relax/analysis/remove_all_unused.h"
 #include "deuteron/relax/analysis/type_analysis.h"
@@ -26,7 +28,8 @@ namespace {
 /// Removes dead bindings of one function.
 class BindingRemover : public SeqRewriter {
  public:
-  explicit BindingRemover(const IRModule& module) : module_(module) {}
+  explicit BindingRemover(const IRModule& module)
+      : module_(module), keeps_casts_(transform::PassContext::Current().GetBool("tvm_compat")) {}
 
   Function Remove(const Function& function) {
     UseType(function->ret_ty);
@@ -68,7 +71,7 @@ class BindingRemover : public SeqRewriter {
   bool IsNeeded(const Binding& binding, bool is_dataflow) const {
     if (used_.count(binding->var.get())) return true;
     if (const auto* cast = binding.as<MatchCastNode>()) {
-      if (!is_dataflow) return true;
+      if (!is_dataflow || keeps_casts_) return true;
       const auto defined = DefinedSymbolicVars(cast->ty);
       return std::any_of(defined.begin(), defined.end(), [this](const tir::Var& v) { return symbols_.count(v.get()); });
     }
@@ -104,6 +107,7 @@ class BindingRemover : public SeqRewriter {
   }
 
   const IRModule& module_;
+  const bool keeps_casts_;
   std::unordered_set<const Object*> used_;
   std::unordered_set<const Object*> symbols_;
 };
@@ -138,18 +142,18 @@ IRModule RemoveUnusedFunctions(IRModule module, const std::vector<std::string>& 
 Pass DeadCodeElimination(std::vector<std::string> entry_functions) {
   return transform::ModulePass({.name = "DeadCodeElimination", .opt_level = 1},
                                [entry_functions](IRModule module, const transform::PassContext&) {
-    module = RemoveUnusedFunctions(std::move(module), entry_functions);
-    std::vector<std::pair<GlobalVar, Function>> changed;
-    for (const auto& [var, func] : module->functions) {
-      const auto function = As<Function>(func);
-      if (!function.defined()) continue;
-      Function cleaned = BindingRemover(module).Remove(function);
-      if (!cleaned.same_as(function)) changed.emplace_back(var, std::move(cleaned));
-    }
-    if (changed.empty()) return module;
-    for (auto& [var, func] : changed) module.Update(var, std::move(func));
-    return RemoveUnusedFunctions(std::move(module), entry_functions);
-  });
+                                 module = RemoveUnusedFunctions(std::move(module), entry_functions);
+                                 std::vector<std::pair<GlobalVar, Function>> changed;
+                                 for (const auto& [var, func] : module->functions) {
+                                   const auto function = As<Function>(func);
+                                   if (!function.defined()) continue;
+                                   Function cleaned = BindingRemover(module).Remove(function);
+                                   if (!cleaned.same_as(function)) changed.emplace_back(var, std::move(cleaned));
+                                 }
+                                 if (changed.empty()) return module;
+                                 for (auto& [var, func] : changed) module.Update(var, std::move(func));
+                                 return RemoveUnusedFunctions(std::move(module), entry_functions);
+                               });
 }
 
 Function RemoveAllUnused(const Function& func, const IRModule& module) { return BindingRemover(module).Remove(func); }

@@ -12,6 +12,7 @@
 #include <unordered_map>
 
 #include "deuteron/relax/op/binary.h"
+#include "deuteron/relax/op/call.h"
 #include "deuteron/relax/op/manipulate.h"
 #include "deuteron/relax/op/unary.h"
 #include "deuteron/relax/transform/batch_norm_view.h"
@@ -60,7 +61,21 @@ class Decomposer {
     if (call != nullptr && call->op.same_as(dropout) && !compat_ && !whole_uses_.count(binding->var.get())) {
       return Tuple({call->args[0], call->args[0]}, call->span);
     }
+    static const Op tensor_to_shape = Op::Get("relax.tensor_to_shape");
+    if (call != nullptr && call->op.same_as(tensor_to_shape) && compat_) return NameExtents(GetRef<Call>(call));
     return Expr();
+  }
+
+  /// A shape from a tensor, as the run time's function and a match_cast that gives each extent a name.
+  Expr NameExtents(const Call& call) {
+    const auto* type = call.ty().as<ShapeTypeNode>();
+    if (type == nullptr || type->ndim == kUnknownNDim) return Expr();
+    const Expr shape = builder_.Emit(
+        CallPurePacked(ExternFunc("vm.builtin.tensor_to_shape"), call->args, {ShapeType::WithNDim(type->ndim)}));
+    Array<PrimExpr> extents;
+    for (int64_t i = 0; i < type->ndim; ++i) extents.push_back(tir::Var("x", DataType::Int(64)));
+    builder_.EmitMatchCast(shape, ShapeType(extents), "y");
+    return ShapeExpr(extents, call->span);
   }
 
   /// (x - mean) / sqrt(var + epsilon) * gamma + beta, parameters expanded to the rank of x.
@@ -107,16 +122,16 @@ class Decomposer {
 }  // namespace
 
 Pass DecomposeOpsForInference(std::string func_name) {
-  return transform::ModulePass({.name = "DecomposeOpsForInference"},
-                               [func_name](IRModule module, const transform::PassContext& context) {
-    const bool compat = context.GetBool("tvm_compat");
-    if (!func_name.empty()) module.GetGlobalVar(func_name);
-    module = UpdateFunctions(std::move(module), [&](const GlobalVar& var, const Function& function) {
-      if (!func_name.empty() && var->name_hint != func_name) return function;
-      return Decomposer(IRModule::Empty(), compat).Run(function);
-    });
-    return compat ? module : SimplifyTuples(std::move(module));
-  });
+  return transform::ModulePass(
+      {.name = "DecomposeOpsForInference"}, [func_name](IRModule module, const transform::PassContext& context) {
+        const bool compat = context.GetBool("tvm_compat");
+        if (!func_name.empty()) module.GetGlobalVar(func_name);
+        module = UpdateFunctions(std::move(module), [&](const GlobalVar& var, const Function& function) {
+          if (!func_name.empty() && var->name_hint != func_name) return function;
+          return Decomposer(IRModule::Empty(), compat).Run(function);
+        });
+        return compat ? module : SimplifyTuples(std::move(module));
+      });
 }
 
 }  // namespace deuteron::relax

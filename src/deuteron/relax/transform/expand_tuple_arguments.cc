@@ -43,7 +43,7 @@ void ExpandArgument(const Expr& arg, const Type& type, Array<Expr>* args) {
   }
 }
 
-NewSignature Expand(const Function& function) {
+NewSignature Expand(const Function& function, const IRModule& module) {
   VarReplacer replacer;
   Array<Var> params;
   for (const Var& param : function->params) {
@@ -56,7 +56,7 @@ NewSignature Expand(const Function& function) {
   const Function expanded(params, replacer.Replace(function->body), function->ret_ty, function->is_pure,
                           function->attrs, function->span);
   const Array<Var> old_params = function->params;
-  return {Canonicalize(expanded), [old_params](const Array<Expr>& args) {
+  return {Canonicalize(expanded, module), [old_params](const Array<Expr>& args) {
             Array<Expr> fields;
             for (size_t i = 0; i < args.size(); ++i) ExpandArgument(args[i], old_params[i].ty(), &fields);
             return fields;
@@ -66,17 +66,21 @@ NewSignature Expand(const Function& function) {
 }  // namespace
 
 Pass ExpandTupleArguments() {
-  const Pass expand = transform::ModulePass({.name = "ExpandTupleArguments"}, [](IRModule module, const transform::PassContext&) {
-    std::unordered_map<const Object*, NewSignature> signatures;
-    for (const auto& [var, function] : CallableOnlyFunctions(module)) {
-      const auto& params = function->params;
-      const bool has_tuple = std::any_of(params.begin(), params.end(),
-                                         [](const Var& p) { return p.ty()->IsInstance<TupleTypeNode>(); });
-      if (has_tuple) signatures.emplace(var.get(), Expand(function));
-    }
-    module = ChangeSignatures(std::move(module), std::move(signatures));
-    return UpdateFunctions(std::move(module), [](const GlobalVar&, const Function& f) { return Canonicalize(f); });
-  });
+  const Pass expand =
+      transform::ModulePass({.name = "ExpandTupleArguments"}, [](IRModule module, const transform::PassContext&) {
+        std::unordered_map<const Object*, NewSignature> signatures;
+        for (const auto& [var, function] : CallableOnlyFunctions(module)) {
+          const auto& params = function->params;
+          const bool has_tuple = std::any_of(params.begin(), params.end(),
+                                             [](const Var& p) { return p.ty()->IsInstance<TupleTypeNode>(); });
+          if (has_tuple) signatures.emplace(var.get(), Expand(function, module));
+        }
+        module = ChangeSignatures(std::move(module), std::move(signatures));
+        const IRModule original = module;
+        return UpdateFunctions(std::move(module), [&](const GlobalVar&, const Function& function) {
+          return Canonicalize(function, original);
+        });
+      });
   // The tuples that callers made, and the projections of them that callees did not use.
   return transform::Sequential({expand, DeadCodeElimination()}, "ExpandTupleArguments");
 }

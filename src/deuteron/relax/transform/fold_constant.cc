@@ -85,6 +85,7 @@ class Folder {
     }
     Binding binding = replacer_.Replace(original);
     if (!binding->IsInstance<VarBindingNode>()) return binding;
+    binding = WithKnownShapes(binding);
     const Expr folded = FoldValue(BoundValue(binding), is_dataflow);
     if (folded.defined()) binding = VarBinding(binding->var, folded, binding->span);
     Remember(binding);
@@ -94,8 +95,22 @@ class Folder {
   void Remember(const Binding& binding) {
     const Expr& value = BoundValue(binding);
     if (value->kind == RelaxKind::kTuple) tuples_[binding->var.get()] = Downcast<Tuple>(value);
-    const bool known = value->kind == RelaxKind::kConstant || value->kind == RelaxKind::kShapeExpr;
-    if (known && binding->var->kind == RelaxKind::kDataflowVar) replacer_.Set(binding->var, value);
+    if (value->kind == RelaxKind::kConstant) replacer_.Set(binding->var, value);
+    if (value->kind == RelaxKind::kShapeExpr) shapes_[binding->var.get()] = value;
+  }
+
+  /// `binding` with the known shapes among the arguments of its call in their places.
+  Binding WithKnownShapes(const Binding& binding) const {
+    const auto* call = BoundValue(binding).as<CallNode>();
+    if (call == nullptr || shapes_.empty()) return binding;
+    auto args = call->args.Map([this](const Expr& arg) {
+      const auto shape = shapes_.find(arg.get());
+      return shape == shapes_.end() ? arg : shape->second;
+    });
+    if (args.same_as(call->args)) return binding;
+    const Call known(call->op, std::move(args), call->attrs, call->ty_args, call->span);
+    known->ty = call->ty;
+    return VarBinding(binding->var, known, binding->span);
   }
 
   /// The constant (or tuple or shape of constants) that `value` is; null if it is not known.
@@ -132,7 +147,8 @@ class Folder {
     if (!specs || !kernel.defined()) return Expr();
     const auto results = evaluator_(kernel, inputs, *specs);
     if (results.empty()) return Expr();
-    DEUTERON_CHECK(results.size() == specs->size()) << "the evaluator returned " << results.size() << " results for " << specs->size();
+    DEUTERON_CHECK(results.size() == specs->size())
+        << "the evaluator returned " << results.size() << " results for " << specs->size();
     if (!view.out_ty->IsInstance<TupleTypeNode>()) return Constant(results[0], call->span);
     Array<Expr> fields;
     for (const Tensor& result : results) fields.push_back(Constant(result));
@@ -185,7 +201,8 @@ class Folder {
 
   static Expr FoldTensorToShape(const Call& call) {
     const auto* constant = call->args[0].as<ConstantNode>();
-    if (constant == nullptr || constant->data.ndim() != 1 || DataType(constant->data.dtype()) != DataType::Int(64)) return Expr();
+    if (constant == nullptr || constant->data.ndim() != 1 || DataType(constant->data.dtype()) != DataType::Int(64))
+      return Expr();
     Array<PrimExpr> values;
     const auto* data = static_cast<const int64_t*>(constant->data.data_ptr());
     for (int64_t i = 0; i < constant->data.shape()[0]; ++i) values.push_back(I64(data[i]));
@@ -197,6 +214,7 @@ class Folder {
   const int64_t max_creation_;
   VarReplacer replacer_;
   std::unordered_map<const Object*, Tuple> tuples_;
+  std::unordered_map<const Object*, Expr> shapes_;
   BlockBuilder scratch_;
   LegalizeCache cache_;
 };
@@ -204,15 +222,15 @@ class Folder {
 }  // namespace
 
 Pass FoldConstant(ConstantEvaluator evaluator) {
-  return transform::ModulePass({.name = "FoldConstant", .opt_level = 1},
-                               [evaluator](IRModule module, const transform::PassContext& context) {
-    const int64_t max_creation = context.GetInt("relax.FoldConstant.max_creation_elements");
-    const IRModule original = module;
-    Folder folder(original, evaluator, max_creation);
-    return UpdateFunctions(std::move(module), [&](const GlobalVar&, const Function& f) {
-      return RemoveAllUnused(folder.Fold(f), original);
-    });
-  });
+  return transform::ModulePass(
+      {.name = "FoldConstant", .opt_level = 1}, [evaluator](IRModule module, const transform::PassContext& context) {
+        const int64_t max_creation = context.GetInt("relax.FoldConstant.max_creation_elements");
+        const IRModule original = module;
+        Folder folder(original, evaluator, max_creation);
+        return UpdateFunctions(std::move(module), [&](const GlobalVar&, const Function& f) {
+          return RemoveAllUnused(folder.Fold(f), original);
+        });
+      });
 }
 
 }  // namespace deuteron::relax

@@ -100,7 +100,7 @@ class BlockFuser {
       options.exceeds_arguments = [this](const auto& members) { return ExceedsArguments(members); };
     }
     const Partition partition = fusion::PartitionGraph(graph, tree, options);
-    GroupEmitter emitter(bindings_, partition.group, settings_.options.wrap_single);
+    GroupEmitter emitter(bindings_, partition.group, {settings_.options.wrap_single, settings_.compat});
     BindingBlock fused = block;
     if (emitter.any()) {
       const auto symbols = [this](uint32_t node) { return SymbolDefinitions(bindings_[node]); };

@@ -1,14 +1,14 @@
 /// \file
 /// InlinePrivateFunctions: the bodies of private functions in place of their calls.
 ///
-/// Purpose: what a function was cut into for reuse or by an importer is optimised as one. Callees are inlined into their
-/// callers from the leaves of the call graph on; then private functions that nothing mentions are removed, and what
-/// became trivial (CanonicalizeBindings).
+/// Purpose: what a function was cut into for reuse or by an importer is optimised as one. Callees are inlined into
+/// their callers from the leaves of the call graph on; then private functions that nothing mentions are removed, and in
+/// the callers (under tvm_compat in all functions) what became trivial (CanonicalizeBindings) or is unused.
 ///
-/// What it must not do: inline functions that call themselves, directly or not; remove functions that are used as values;
-/// open functions made for kernels and back ends (Primitive, Composite, Codegen; under tvm_compat they are inlined);
-/// lose what the callee's signature checks: where an argument's type does not show that it fits, a match_cast checks it.
-/// Code that would grow beyond kMaxBindings bindings is refused.
+/// What it must not do: inline functions that call themselves, directly or not; remove functions that are used as
+/// values; open functions made for kernels and back ends (Primitive, Composite, Codegen; under tvm_compat they are
+/// inlined); lose what the callee's signature checks: where an argument's type does not show that it fits, a match_cast
+/// checks it. Code that would grow beyond kMaxBindings bindings is refused.
 ///
 /// A call in a dataflow block of a function that holds more than dataflow cuts the block in two.
 #include <algorithm>
@@ -17,6 +17,7 @@
 
 #include "deuteron/arith/analyzer.h"
 #include "deuteron/ir/expr_functor.h"
+#include "deuteron/relax/analysis/remove_all_unused.h"
 #include "deuteron/relax/analysis/type_analysis.h"
 #include "deuteron/relax/transform/canonicalize.h"
 #include "deuteron/relax/transform/function_copier.h"
@@ -93,7 +94,8 @@ class Inliner : public SeqRewriter {
   /// The callee's body on the arguments; checks of arguments go to `before`.
   SeqExpr CopyBody(const Function& callee, const Call& call, bool is_dataflow, Bindings* before) {
     FunctionCopier copier;
-    for (size_t i = 0; i < call->args.size(); ++i) BindSymbols(callee->params[i].ty(), call->args[i].ty(), &copier.replacer());
+    for (size_t i = 0; i < call->args.size(); ++i)
+      BindSymbols(callee->params[i].ty(), call->args[i].ty(), &copier.replacer());
     for (size_t i = 0; i < call->args.size(); ++i) {
       const Var& param = callee->params[i];
       copier.RenewSymbols(param.ty());
@@ -169,6 +171,9 @@ class CallGraph {
   bool MayInline(const GlobalVar& var) const {
     const Node& node = nodes_.at(var.get());
     return node.is_private && !node.recursive;
+  }
+  bool MayInlineAny() const {
+    return std::any_of(order_.begin(), order_.end(), [this](const GlobalVar& var) { return MayInline(var); });
   }
   int64_t SizeOf(const GlobalVar& var) const { return nodes_.at(var.get()).bindings; }
 
@@ -258,7 +263,8 @@ void RemoveUnmentioned(IRModule* module, const std::vector<GlobalVar>& inlined) 
     const auto function = As<Function>((*module)->functions.at(var));
     if (!function.defined()) return;
     VisitAllLeaves(function->body, [&](const Expr& leaf) {
-      if (candidates.count(leaf.get()) && mentioned.insert(leaf.get()).second) work.push_back(Downcast<GlobalVar>(leaf));
+      if (candidates.count(leaf.get()) && mentioned.insert(leaf.get()).second)
+        work.push_back(Downcast<GlobalVar>(leaf));
     });
   };
   for (const auto& [var, func] : (*module)->functions) {
@@ -277,28 +283,30 @@ void RemoveUnmentioned(IRModule* module, const std::vector<GlobalVar>& inlined) 
 }  // namespace
 
 Pass InlinePrivateFunctions() {
-  return transform::ModulePass({.name = "InlinePrivateFunctions"}, [](IRModule module, const transform::PassContext& context) {
-    const CallGraph graph(module, context.GetBool("tvm_compat"));
-    FunctionMap bodies;
-    std::vector<GlobalVar> inlined;
-    for (const GlobalVar& var : graph.order()) {
-      if (graph.SizeOf(var) > kMaxBindings) {
-        DEUTERON_THROW(UnsupportedError) << "InlinePrivateFunctions: function \"" << std::string(var->name_hint)
-                                         << "\" would have more than " << kMaxBindings << " bindings";
-      }
-      const auto function = Downcast<Function>(module->functions.at(var));
-      Function rewritten = IsSealed(function) ? function : Inliner(bodies).RewriteBody(function);
-      if (graph.MayInline(var)) {
-        bodies.emplace(var.get(), rewritten);
-        inlined.push_back(var);
-      } else if (!rewritten.same_as(function)) {
-        rewritten = Canonicalize(rewritten);
-      }
-      if (!rewritten.same_as(function)) module.Update(var, std::move(rewritten));
-    }
-    RemoveUnmentioned(&module, inlined);
-    return module;
-  });
+  return transform::ModulePass(
+      {.name = "InlinePrivateFunctions"}, [](IRModule module, const transform::PassContext& context) {
+        const bool compat = context.GetBool("tvm_compat");
+        const CallGraph graph(module, compat);
+        FunctionMap bodies;
+        std::vector<GlobalVar> inlined;
+        for (const GlobalVar& var : graph.order()) {
+          if (graph.SizeOf(var) > kMaxBindings) {
+            DEUTERON_THROW(UnsupportedError) << "InlinePrivateFunctions: function \"" << std::string(var->name_hint)
+                                             << "\" would have more than " << kMaxBindings << " bindings";
+          }
+          const auto function = Downcast<Function>(module->functions.at(var));
+          Function rewritten = IsSealed(function) ? function : Inliner(bodies).RewriteBody(function);
+          if (graph.MayInline(var)) {
+            bodies.emplace(var.get(), rewritten);
+            inlined.push_back(var);
+          } else if (!rewritten.same_as(function) || (compat && graph.MayInlineAny())) {
+            rewritten = RemoveAllUnused(Canonicalize(rewritten, module), module);
+          }
+          if (!rewritten.same_as(function)) module.Update(var, std::move(rewritten));
+        }
+        RemoveUnmentioned(&module, inlined);
+        return module;
+      });
 }
 
 }  // namespace deuteron::relax

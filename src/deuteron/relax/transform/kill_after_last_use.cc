@@ -1,13 +1,18 @@
 /// \file
 /// Says where tensors and storages die. First removes bindings of one variable to another, so that a value has one
 /// name. What is allocated in a branch, or leaves the function, is not killed.
+///
+/// Under tvm_compat every tensor, storage and other object dies after the binding that last names it, whatever still
+/// lies in the storage: TVM's run time counts references.
 #include <unordered_map>
+#include <unordered_set>
 #include <utility>
 #include <vector>
 
 #include "deuteron/relax/op/memory.h"
 #include "deuteron/relax/transform/memory_analysis.h"
 #include "deuteron/relax/transform/pass_utils.h"
+#include "deuteron/relax/transform/seq_rewriter.h"
 #include "deuteron/relax/transform/var_replacer.h"
 #include "deuteron/relax/transform/vm_passes.h"
 
@@ -93,16 +98,86 @@ Function AddKills(const IRModule& module, const Function& function) {
   return WithBody(function, body);
 }
 
+/// Kills by name: what `tvm_compat` asks for.
+class NamedKills : public SeqRewriter {
+ public:
+  static Function Add(const Function& function) {
+    NamedKills kills;
+    kills.Scan(function->body, nullptr);
+    for (const Binding& binding : kills.order_) {
+      const auto last = kills.last_use_.find(binding->var.get());
+      if (last == kills.last_use_.end() || last->second == nullptr || kills.killed_.count(binding->var.get())) continue;
+      if (BoundValue(binding)->kind != RelaxKind::kConstant) kills.dying_[last->second].push_back(binding);
+    }
+    return kills.RewriteBody(function);
+  }
+
+ protected:
+  void RewriteBinding(const Binding& binding, Bindings* out) override {
+    SeqRewriter::RewriteBinding(binding, out);
+    const auto dying = dying_.find(binding->var.get());
+    if (dying == dying_.end()) return;
+    for (const Kind kind : {Kind::kTensor, Kind::kObject, Kind::kStorage}) {
+      for (const Binding& definition : dying->second) {
+        if (KindOf(definition) != kind) continue;
+        const Var& var = definition->var;
+        Call kill = kind == Kind::kTensor   ? KillTensor(var)
+                    : kind == Kind::kObject ? KillObject(var)
+                                            : KillStorage(var);
+        kill->ty = TupleType(Array<Type>());
+        out->push_back(VarBinding(Var("_", kill->ty), kill));
+      }
+    }
+  }
+
+ private:
+  enum class Kind { kTensor, kObject, kStorage };
+  static Kind KindOf(const Binding& binding) {
+    if (MemoryCallOf(BoundValue(binding)) == MemoryCall::kAllocStorage) return Kind::kStorage;
+    return binding->var.ty()->kind == TypeKind::kTensor ? Kind::kTensor : Kind::kObject;
+  }
+
+  /// Notes the last binding that names each variable; null for the result of the function.
+  void Scan(const SeqExpr& seq, const Object* user) {
+    for (const BindingBlock& block : seq->blocks) {
+      for (const Binding& binding : block->bindings) {
+        order_.push_back(binding);
+        const Expr& value = BoundValue(binding);
+        if (MemoryCallOf(value) == MemoryCall::kKill) {
+          killed_.insert(static_cast<const CallNode*>(value.get())->args[0].get());
+        } else if (const auto* branch = value.as<IfNode>()) {
+          last_use_[branch->cond.get()] = binding->var.get();
+          Scan(branch->true_branch, binding->var.get());
+          Scan(branch->false_branch, binding->var.get());
+        } else {
+          Use(value, binding->var.get());
+        }
+      }
+    }
+    Use(seq->body, user);
+  }
+  void Use(const Expr& expr, const Object* user) {
+    VisitLeaves(expr, [&](const Expr& leaf) { last_use_[leaf.get()] = user; });
+  }
+
+  std::vector<Binding> order_;
+  std::unordered_map<const Object*, const Object*> last_use_;
+  std::unordered_set<const Object*> killed_;
+  std::unordered_map<const Object*, std::vector<Binding>> dying_;
+};
+
 }  // namespace
 
 Pass KillAfterLastUse() {
-  return transform::ModulePass({.name = "KillAfterLastUse"}, [](IRModule module, const transform::PassContext&) {
-    const IRModule& functions = module;
-    return UpdateAllFunctions(module, [&functions](const GlobalVar&, Function function) {
-      function = WithBody(function, AliasRemover().Remove(function->body));
-      return AddKills(functions, function);
-    });
-  });
+  return transform::ModulePass(
+      {.name = "KillAfterLastUse"}, [](IRModule module, const transform::PassContext& context) {
+        const IRModule& functions = module;
+        const bool compat = context.GetBool("tvm_compat");
+        return UpdateAllFunctions(module, [&functions, compat](const GlobalVar&, Function function) {
+          function = WithBody(function, AliasRemover().Remove(function->body));
+          return compat ? NamedKills::Add(function) : AddKills(functions, function);
+        });
+      });
 }
 
 }  // namespace deuteron::relax

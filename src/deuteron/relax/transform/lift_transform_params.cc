@@ -2,22 +2,24 @@
 /// LiftTransformParams: weights are prepared once, not in each run.
 ///
 /// Purpose: the attribute num_input says how many parameters of a function are inputs; the others are weights. What its
-/// dataflow blocks compute from weights alone goes to a function of its own, `<name>_transform_params`, from the tuple of
-/// the weights to the tuple of what is left to pass: weights that are used as they are, then prepared ones. The function
-/// takes those instead. With `shared_transform`, one function `transform_params` does what all (or the named) functions
-/// with num_input have in common; their weights must be of the same types.
+/// dataflow blocks compute from weights alone goes to a function of its own, `<name>_transform_params`, from the tuple
+/// of the weights to the tuple of what is left to pass: weights that are used as they are, then prepared ones. The
+/// function takes those instead. With `shared_transform`, one function `transform_params` does what all (or the named)
+/// functions with num_input have in common; their weights must be of the same types.
 ///
-/// What it must not do: lift what has side effects, consumes memory in place, or depends on inputs, also through symbols
-/// that no weight defines; lift what depends on no weight for its own sake; change a function that is called in the module
-/// (its calls would pass the wrong weights).
+/// What it must not do: lift what has side effects, consumes memory in place, or depends on inputs, also through
+/// symbols that no weight defines; lift what depends on no weight for its own sake; change a function that is called in
+/// the module (its calls would pass the wrong weights).
 ///
-/// Better than TVM: an output of a dataflow block that is lifted becomes a parameter (TVM leaves it undefined); a weight is
-/// projected once; equal preparations in shared functions are made once; symbolic shapes may be shared. The last three are
-/// switched off by tvm_compat.
+/// Better than TVM: an output of a dataflow block that is lifted becomes a parameter (TVM leaves it undefined); a
+/// weight is projected once; equal preparations in shared functions are made once; symbolic shapes may be shared. The
+/// last three are switched off by tvm_compat, under which LambdaLift and, where weights were lifted,
+/// CanonicalizeBindings follow.
 #include <unordered_map>
 #include <unordered_set>
 
 #include "deuteron/relax/analysis/type_analysis.h"
+#include "deuteron/relax/transform/canonicalize.h"
 #include "deuteron/relax/transform/pass_utils.h"
 #include "deuteron/relax/transform/passes.h"
 #include "deuteron/relax/transform/seq_rewriter.h"
@@ -28,7 +30,6 @@ namespace {
 
 constexpr const char* kNumInput = "num_input";
 using Objects = std::unordered_set<const Object*>;
-
 
 /// The function without its lifted steps.
 class StepRemover : public SeqRewriter {
@@ -94,8 +95,8 @@ std::vector<WeightSteps> FindTargets(const IRModule& module, const std::vector<s
 }
 
 /// Replaces a target by what is left of it. `outputs` as of its own variables, `params` as they are called.
-void Finish(const WeightSteps& target, const std::vector<bool>& lifted, const std::vector<std::vector<Var>>& outputs, bool compat,
-            transform::DecisionLog* log, IRModule* module) {
+void Finish(const WeightSteps& target, const std::vector<bool>& lifted, const std::vector<std::vector<Var>>& outputs,
+            bool compat, transform::DecisionLog* log, IRModule* module) {
   Array<Var> params;
   for (size_t i = 0; i < target.num_input; ++i) params.push_back(target.function->params[static_cast<int64_t>(i)]);
   VarReplacer replacer;
@@ -142,13 +143,14 @@ void CheckSameWeights(const std::vector<WeightSteps>& targets) {
   const WeightSteps& first = targets[0];
   for (const WeightSteps& other : targets) {
     if (other.NumWeights() != first.NumWeights()) {
-      Fail(Quoted(first.var) + " has " + std::to_string(first.NumWeights()) + " weights and " + Quoted(other.var) + " has " +
-           std::to_string(other.NumWeights()) + "; they cannot share one transformation");
+      Fail(Quoted(first.var) + " has " + std::to_string(first.NumWeights()) + " weights and " + Quoted(other.var) +
+           " has " + std::to_string(other.NumWeights()) + "; they cannot share one transformation");
     }
     for (size_t i = 0; i < first.NumWeights(); ++i) {
       if (StructurallyEqual(first.Weight(i).ty(), other.Weight(i).ty(), true)) continue;
-      Fail("weight " + std::to_string(i) + " is " + Describe(first.Weight(i).ty()) + " in " + Quoted(first.var) + " and " +
-           Describe(other.Weight(i).ty()) + " in " + Quoted(other.var) + "; they cannot share one transformation");
+      Fail("weight " + std::to_string(i) + " is " + Describe(first.Weight(i).ty()) + " in " + Quoted(first.var) +
+           " and " + Describe(other.Weight(i).ty()) + " in " + Quoted(other.var) +
+           "; they cannot share one transformation");
     }
   }
 }
@@ -213,15 +215,27 @@ IRModule LiftShared(IRModule module, const std::vector<std::string>& names, bool
   return module;
 }
 
+/// What TVM's pass does besides: local functions become functions of the module, and those with num_input lose what
+/// became trivial.
+IRModule CleanUp(IRModule module) {
+  module = LambdaLift()(std::move(module));
+  const IRModule original = module;
+  return UpdateFunctions(std::move(module), [&](const GlobalVar&, const Function& function) {
+    return function->GetAttr<int64_t>(kNumInput).has_value() ? Canonicalize(function, original) : function;
+  });
+}
+
 }  // namespace
 
 Pass LiftTransformParams(bool shared_transform, std::vector<std::string> functions) {
   return transform::ModulePass({.name = "LiftTransformParams", .opt_level = 1},
                                [shared_transform, functions](IRModule module, const transform::PassContext& context) {
-    const bool compat = context.GetBool("tvm_compat");
-    auto* log = context.decisions.get();
-    return shared_transform ? LiftShared(std::move(module), functions, compat, log) : LiftEach(std::move(module), compat, log);
-  });
+                                 const bool compat = context.GetBool("tvm_compat");
+                                 auto* log = context.decisions.get();
+                                 module = shared_transform ? LiftShared(std::move(module), functions, compat, log)
+                                                           : LiftEach(std::move(module), compat, log);
+                                 return compat ? CleanUp(std::move(module)) : module;
+                               });
 }
 
 }  // namespace deuteron::relax

@@ -1,10 +1,11 @@
 /// \file
-/// RemovePurityChecking: marks every function with the attribute relax.force_pure, and calls what was promised to be pure as any
-/// other packed function.
+/// RemovePurityChecking: marks every function with the attribute relax.force_pure, and calls what was promised to be
+/// pure as any other packed function.
 ///
 /// From here on passes write calls with side effects (a kernel that writes its output argument, memory given back)
 /// into functions that compute pure values all the same; the attribute tells the verifier so. It stands before
 /// CallTIRRewrite, and must not stand before a pass that moves or removes calls by their purity.
+#include "deuteron/relax/analysis/type_analysis.h"
 #include "deuteron/relax/functor.h"
 #include "deuteron/relax/transform/pass_utils.h"
 #include "deuteron/relax/transform/vm_passes.h"
@@ -14,14 +15,18 @@ namespace {
 
 class PurityRemover : public ExprMutator {
  public:
+  explicit PurityRemover(bool compat) : compat_(compat) {}
   Function Run(const Function& function) { return Downcast<Function>(VisitExpr(function)); }
 
  protected:
   Expr VisitCall_(const CallNode* op) override {
     static const Op kCallPurePacked = Op::Get("relax.call_pure_packed");
+    static const Op kCallInplacePacked = Op::Get("relax.call_inplace_packed");
     const Call call = VisitExprPostOrder(op);
-    if (in_dataflow_ || !call->op.same_as(kCallPurePacked) || call->args.empty()) return call;
-    return Call(call->args[0], Array<Expr>(call->args.begin() + 1, call->args.end()), Attrs(), call->ty_args, call->span);
+    const bool promised = call->op.same_as(kCallPurePacked) || call->op.same_as(kCallInplacePacked);
+    if (in_dataflow_ || !promised || call->args.empty()) return call;
+    return Call(call->args[0], Array<Expr>(call->args.begin() + 1, call->args.end()), Attrs(), call->ty_args,
+                call->span);
   }
 
   Expr VisitFunction_(const FunctionNode* op) override {
@@ -36,7 +41,20 @@ class PurityRemover : public ExprMutator {
     return visited;
   }
 
+  /// Under tvm_compat the type of a conditional value forgets the symbols that only parameters define.
+  Expr VisitIf_(const IfNode* op) override {
+    const Expr visited = ExprMutator::VisitIf_(op);
+    if (!compat_) return visited;
+    const Type erased = EraseToWellDefined(visited.ty(), [](const tir::Var&) { return false; });
+    if (TypesIdentical(erased, visited.ty())) return visited;
+    const auto* branch = static_cast<const IfNode*>(visited.get());
+    If forgetful(branch->cond, branch->true_branch, branch->false_branch, branch->span);
+    forgetful->ty = erased;
+    return forgetful;
+  }
+
  private:
+  const bool compat_;
   /// Dataflow blocks hold pure calls only, whatever the function says.
   bool in_dataflow_ = false;
 };
@@ -44,10 +62,13 @@ class PurityRemover : public ExprMutator {
 }  // namespace
 
 Pass RemovePurityChecking() {
-  return transform::ModulePass({.name = "RemovePurityChecking"}, [](IRModule module, const transform::PassContext&) {
-    return UpdateAllFunctions(std::move(module),
-                           [](const GlobalVar&, const Function& function) { return PurityRemover().Run(function); });
-  });
+  return transform::ModulePass(
+      {.name = "RemovePurityChecking"}, [](IRModule module, const transform::PassContext& context) {
+        const bool compat = context.GetBool("tvm_compat");
+        return UpdateAllFunctions(std::move(module), [compat](const GlobalVar&, const Function& function) {
+          return PurityRemover(compat).Run(function);
+        });
+      });
 }
 
 }  // namespace deuteron::relax

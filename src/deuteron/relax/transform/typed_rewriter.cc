@@ -23,7 +23,8 @@ Function TypedRewriter::RewriteFunction(const Function& function, const Array<Va
         EraseToWellDefined(body->body.ty(), [&](const tir::Var& symbol) { return defined.count(symbol.get()) != 0; });
     if (!TypesIdentical(inferred, function->ret_ty)) ret = inferred;
   }
-  if (renewed.same_as(function->params) && body.same_as(function->body) && ret.same_as(function->ret_ty)) return function;
+  if (renewed.same_as(function->params) && body.same_as(function->body) && ret.same_as(function->ret_ty))
+    return function;
   return Function(std::move(renewed), body, std::move(ret), function->is_pure, function->attrs, function->span);
 }
 
@@ -54,7 +55,9 @@ void TypedRewriter::RewriteBinding(const Binding& binding, Bindings* out) {
       value->ty = UnifyTypes(true_branch->body.ty(), false_branch->body.ty(), &builder_.analyzer());
     }
   } else if (const auto* function = value.as<FunctionNode>()) {
+    builder_.BeginBindingBlock();  // its blocks are its own, whatever block holds it
     value = RewriteFunction(GetRef<Function>(function), function->params);
+    builder_.EndBlock();
   } else {
     value = replacer_.Replace(value);
     if (!value.same_as(old_value) || !value.ty().defined()) value = Infer(value);
@@ -89,12 +92,14 @@ Expr TypedRewriter::Infer(const Expr& value) {
       const auto* call = value.as<CallNode>();
       return builder_.Normalize(Call(call->op, call->args, call->attrs, call->ty_args, call->span));
     }
-    case RelaxKind::kTuple: return builder_.Normalize(Tuple(value.as<TupleNode>()->fields, value->span));
+    case RelaxKind::kTuple:
+      return builder_.Normalize(Tuple(value.as<TupleNode>()->fields, value->span));
     case RelaxKind::kTupleGetItem: {
       const auto* item = value.as<TupleGetItemNode>();
       return builder_.Normalize(TupleGetItem(item->tuple, item->index, item->span));
     }
-    default: return value;
+    default:
+      return value;
   }
 }
 

@@ -69,16 +69,17 @@ void GroupEmitter::AddMembers(const std::vector<uint32_t>& group) {
   for (uint32_t i = count; i-- > 0;) members_[--first_member_[group_of_[i]]] = i;
 }
 
-GroupEmitter::GroupEmitter(const std::vector<Binding>& bindings, const std::vector<uint32_t>& group, bool wrap_single)
+GroupEmitter::GroupEmitter(const std::vector<Binding>& bindings, const std::vector<uint32_t>& group,
+                           const Wrapping& wrapping)
     : bindings_(bindings), group_of_(bindings.size()) {
   static const auto* const options = new GroupFunction::Options();
   AddMembers(group);
   for (uint32_t g = 0; g < num_groups(); ++g) {
     const auto all = members(g);
-    if (all.size() == 1 && !(wrap_single && IsAnyCallTIR(BoundValue(bindings[all[0]])))) continue;
+    if (all.size() == 1 && !(wrapping.single_calls && IsAnyCallTIR(BoundValue(bindings[all[0]])))) continue;
     const bool has_call = std::any_of(all.begin(), all.end(),
                                       [&](uint32_t i) { return BoundValue(bindings[i])->kind == RelaxKind::kCall; });
-    if (has_call) options_[g] = options;
+    if (has_call || wrapping.projections) options_[g] = options;
   }
 }
 

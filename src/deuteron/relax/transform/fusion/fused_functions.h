@@ -49,10 +49,15 @@ class FusedFunctions {
 /// an order by dependencies between groups keeps the order of the bindings elsewhere.
 class GroupEmitter {
  public:
+  /// Groups of several bindings that call a kernel become functions. What else does:
+  struct Wrapping {
+    /// Groups of one call of a kernel.
+    bool single_calls = false;
+    /// Groups of several projections of tuples and nothing else.
+    bool projections = false;
+  };
   /// `bindings`: of the block. `group`: for each a number below their count, the same for the members of a group.
-  /// Groups of several bindings become functions, unless they compute nothing; groups of one call of a kernel
-  /// too if `wrap_single`.
-  GroupEmitter(const std::vector<Binding>& bindings, const std::vector<uint32_t>& group, bool wrap_single);
+  GroupEmitter(const std::vector<Binding>& bindings, const std::vector<uint32_t>& group, const Wrapping& wrapping);
   /// A group becomes a function where `options` of its first binding, which outlive the emitter, are not null.
   GroupEmitter(const std::vector<Binding>& bindings, const std::vector<uint32_t>& group,
                const std::function<const GroupFunction::Options*(uint32_t first)>& options);

@@ -193,7 +193,7 @@ BindingBlock MergeGraph::Emit(FusedFunctions* functions) {
   for (uint32_t i = 0; i < flat.size(); ++i) {
     symbols.Walk(i, flat[i], [&](uint32_t before) { after[i].push_back(before); });
   }
-  GroupEmitter emitter(flat, group, false);
+  GroupEmitter emitter(flat, group, GroupEmitter::Wrapping{});
   emitter.Complete(flat_node_of, [&](uint32_t i) {
     const auto it = after.find(i);
     return it == after.end() ? std::vector<uint32_t>() : it->second;

@@ -31,20 +31,14 @@ m = TypeVar("m")
 class Module:
     @R.function
     def main(x: R.Tensor((2, 3), dtype="float32"), z: R.Tensor((m, 3), dtype="float32")) -> R.Tuple(R.Tensor((3, 2), dtype="float32"), R.Tensor((3, m), dtype="float32")):
-        k = T.int64()
-        k_1 = T.int64()
-        w: R.Tensor((2, k), dtype="float32") = R.match_cast(x, R.Tensor((2, k), dtype="float32"))
-        s: R.Shape([k, 2]) = R.shape([k, 2])
+        s: R.Shape([3, 2]) = R.shape([3, 2])
         with R.dataflow():
-            u: R.Tensor((k, 2), dtype="float32") = R.reshape(w, s)
-            v: R.Tensor((k, 2), dtype="float32") = R.add(u, u)
+            u: R.Tensor((3, 2), dtype="float32") = R.reshape(x, s)
+            v: R.Tensor((3, 2), dtype="float32") = R.add(u, u)
             R.output(v)
-        q: R.Tensor((3, 2), dtype="float32") = R.match_cast(v, R.Tensor((3, 2), dtype="float32"))
-        w_1: R.Tensor((m, k_1), dtype="float32") = R.match_cast(z, R.Tensor((m, k_1), dtype="float32"))
-        s_1: R.Shape([k_1, m]) = R.shape([k_1, m])
+        s_1: R.Shape([3, m]) = R.shape([3, m])
         with R.dataflow():
-            u_1: R.Tensor((k_1, m), dtype="float32") = R.reshape(w_1, s_1)
-            v_1: R.Tensor((k_1, m), dtype="float32") = R.add(u_1, u_1)
+            u_1: R.Tensor((3, m), dtype="float32") = R.reshape(z, s_1)
+            v_1: R.Tensor((3, m), dtype="float32") = R.add(u_1, u_1)
             R.output(v_1)
-        q_1: R.Tensor((3, m), dtype="float32") = R.match_cast(v_1, R.Tensor((3, m), dtype="float32"))
-        return (q, q_1)
+        return (v, v_1)

@@ -24,7 +24,7 @@ class Module:
 @I.ir_module
 class Module:
     @R.function
-    def main(x: R.Tensor((2, 3), dtype="float32"), c: R.Tensor((), dtype="bool")) -> R.Tensor(ndim=2):
+    def main(x: R.Tensor((2, 3), dtype="float32"), c: R.Tensor((), dtype="bool")) -> R.Tensor((2, 3), dtype="float32"):
         if c:
             a_then: R.Tensor((2, 3), dtype="float32") = R.add(x, x)
             a: R.Tensor((2, 3), dtype="float32") = a_then
