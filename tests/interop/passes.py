@@ -50,7 +50,6 @@ TABLE = [
     Parity("FuseOps(fuse_opt_level=2)", rt.FuseOps(fuse_opt_level=2), ("annotated",)),
     Parity("FuseTIR", rt.FuseTIR(), ("fused",)),
     Parity("CallTIRRewrite", rt.CallTIRRewrite(), ("legalised", "fused", "statements"), (rt.ToNonDataflow(), rt.RemovePurityChecking())),
-    Parity("RewriteDataflowReshape", rt.RewriteDataflowReshape(), ("legalised",)),
     Parity("StaticPlanBlockMemory", rt.StaticPlanBlockMemory(), ("legalised",),
            (rt.ToNonDataflow(), rt.RemovePurityChecking(), rt.CallTIRRewrite())),
     Parity("LowerAllocTensor", rt.LowerAllocTensor(), ("legalised",),

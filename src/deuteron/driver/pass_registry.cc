@@ -176,6 +176,8 @@ std::vector<PassEntry>& Table() {
        [](Args) { return SchedulePass(Target::Current()); }},
       {"ComputePrimValue", "computes scalar expressions in functions that are called instead", {},
        [](Args) { return relax::ComputePrimValue(); }},
+      {"VMShapeLower", "keeps shapes in a heap that calls of the run time match, fill and read", {},
+       [](Args) { return relax::VMShapeLower(); }},
       {"RemovePurityChecking", "lets pure functions hold calls with side effects", {},
        [](Args) { return relax::RemovePurityChecking(); }},
       {"CallTIRRewrite", "makes the outputs of calls of kernels explicit", {}, [](Args) { return relax::CallTIRRewrite(); }},

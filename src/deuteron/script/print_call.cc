@@ -81,7 +81,8 @@ bool Printer::PrintOpSpecially(const relax::CallNode* call, std::string_view nam
     Put(')');
     return true;
   }
-  if ((name == "call_pure_packed" || name == "call_inplace_packed") && !args.empty()) {
+  if ((name == "call_pure_packed" || name == "call_inplace_packed" || name == "call_builtin_with_ctx") &&
+      !args.empty()) {
     Put("R.");
     Put(name);
     Put('(');

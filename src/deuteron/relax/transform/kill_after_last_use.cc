@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "deuteron/relax/op/memory.h"
+#include "deuteron/relax/transform/canonicalize.h"
 #include "deuteron/relax/transform/memory_analysis.h"
 #include "deuteron/relax/transform/pass_utils.h"
 #include "deuteron/relax/transform/seq_rewriter.h"
@@ -98,21 +99,26 @@ Function AddKills(const IRModule& module, const Function& function) {
   return WithBody(function, body);
 }
 
-/// Kills by name: what `tvm_compat` asks for.
+/// Kills by name: what `tvm_compat` asks for. Each sequence is seen for itself, and what is to die in one is forgotten
+/// where a branch or a local function is entered: TVM does so.
 class NamedKills : public SeqRewriter {
- public:
-  static Function Add(const Function& function) {
-    NamedKills kills;
-    kills.Scan(function->body, nullptr);
-    for (const Binding& binding : kills.order_) {
-      const auto last = kills.last_use_.find(binding->var.get());
-      if (last == kills.last_use_.end() || last->second == nullptr || kills.killed_.count(binding->var.get())) continue;
-      if (BoundValue(binding)->kind != RelaxKind::kConstant) kills.dying_[last->second].push_back(binding);
+ protected:
+  SeqExpr RewriteSeq(const SeqExpr& seq) override {
+    last_use_.clear();
+    dying_.clear();
+    Scan(seq);
+    for (const BindingBlock& block : seq->blocks) {
+      for (const Binding& binding : block->bindings) {
+        const auto last = last_use_.find(binding->var.get());
+        if (last == last_use_.end() || last->second == nullptr || killed_.count(binding->var.get())) continue;
+        if (BoundValue(binding)->kind != RelaxKind::kConstant) dying_[last->second].push_back(binding);
+      }
     }
-    return kills.RewriteBody(function);
+    SeqExpr rewritten = SeqRewriter::RewriteSeq(seq);
+    dying_.clear();
+    return rewritten;
   }
 
- protected:
   void RewriteBinding(const Binding& binding, Bindings* out) override {
     SeqRewriter::RewriteBinding(binding, out);
     const auto dying = dying_.find(binding->var.get());
@@ -137,30 +143,30 @@ class NamedKills : public SeqRewriter {
     return binding->var.ty()->kind == TypeKind::kTensor ? Kind::kTensor : Kind::kObject;
   }
 
-  /// Notes the last binding that names each variable; null for the result of the function.
-  void Scan(const SeqExpr& seq, const Object* user) {
+  /// Notes the last binding that names each variable; null for results, of branches too.
+  void Scan(const SeqExpr& seq) {
     for (const BindingBlock& block : seq->blocks) {
       for (const Binding& binding : block->bindings) {
-        order_.push_back(binding);
         const Expr& value = BoundValue(binding);
         if (MemoryCallOf(value) == MemoryCall::kKill) {
           killed_.insert(static_cast<const CallNode*>(value.get())->args[0].get());
         } else if (const auto* branch = value.as<IfNode>()) {
           last_use_[branch->cond.get()] = binding->var.get();
-          Scan(branch->true_branch, binding->var.get());
-          Scan(branch->false_branch, binding->var.get());
+          Scan(branch->true_branch);
+          Scan(branch->false_branch);
+        } else if (value->kind == RelaxKind::kFunction) {
+          VisitAllLeaves(SeqExpr({}, value), [&](const Expr& leaf) { last_use_[leaf.get()] = value.get(); });
         } else {
           Use(value, binding->var.get());
         }
       }
     }
-    Use(seq->body, user);
+    Use(seq->body, nullptr);
   }
   void Use(const Expr& expr, const Object* user) {
     VisitLeaves(expr, [&](const Expr& leaf) { last_use_[leaf.get()] = user; });
   }
 
-  std::vector<Binding> order_;
   std::unordered_map<const Object*, const Object*> last_use_;
   std::unordered_set<const Object*> killed_;
   std::unordered_map<const Object*, std::vector<Binding>> dying_;
@@ -174,8 +180,9 @@ Pass KillAfterLastUse() {
         const IRModule& functions = module;
         const bool compat = context.GetBool("tvm_compat");
         return UpdateAllFunctions(module, [&functions, compat](const GlobalVar&, Function function) {
+          if (compat) return NamedKills().RewriteBody(Canonicalize(function, functions));
           function = WithBody(function, AliasRemover().Remove(function->body));
-          return compat ? NamedKills::Add(function) : AddKills(functions, function);
+          return AddKills(functions, function);
         });
       });
 }

@@ -123,6 +123,8 @@ Pass FuseTIR();
 
 /// Computes scalar expressions of symbolic variables in functions of their own, which are called instead.
 Pass ComputePrimValue();
+/// Replaces shapes by cells of a heap, and calls of the run time that match, fill and read them. Ours does that by itself.
+Pass VMShapeLower();
 
 /// Passes the fields of tuple parameters of private functions one by one.
 Pass ExpandTupleArguments();

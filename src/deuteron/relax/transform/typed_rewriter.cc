@@ -90,7 +90,13 @@ Expr TypedRewriter::Infer(const Expr& value) {
   switch (value->kind) {
     case RelaxKind::kCall: {
       const auto* call = value.as<CallNode>();
-      return builder_.Normalize(Call(call->op, call->args, call->attrs, call->ty_args, call->span));
+      const Call anew(call->op, call->args, call->attrs, call->ty_args, call->span);
+      const Expr inferred = builder_.Normalize(anew);
+      // A kernel or packed function that is called for its effect returns nothing, which inference does not know.
+      const auto* declared = value.ty().as<TupleTypeNode>();
+      const bool returns_nothing = declared != nullptr && declared->fields.empty();
+      if (returns_nothing && inferred.same_as(anew) && inferred.ty()->kind == TypeKind::kAny) anew->ty = value.ty();
+      return inferred;
     }
     case RelaxKind::kTuple:
       return builder_.Normalize(Tuple(value.as<TupleNode>()->fields, value->span));
