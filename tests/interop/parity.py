@@ -32,7 +32,7 @@ KINDS = {0: "elementwise", 1: "broadcast", 2: "injective", 3: "reduction", 4: "o
 
 def graph(seed):
     rng = random.Random(seed)
-    module = graphs.random_graph(seed, symbolic=rng.random() < 0.35, families=graphs.FUSIBLE, control_flow=False, size=(4, 30))
+    module = graphs.random_graph(seed, symbolic=rng.random() < 0.35, families=graphs.FUSIBLE, control_flow=False, size=(3, 16))
     return rt.DeadCodeElimination()(rt.LegalizeOps()(module))
 
 
