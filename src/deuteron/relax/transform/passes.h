@@ -69,10 +69,12 @@ Pass CombineParallelMatmul(CombineMatmulCheck check = nullptr);
 using DesiredLayouts = std::map<std::string, std::vector<std::string>>;
 /// The layouts for one call, instead of `desired_layouts`.
 using LayoutCallback = std::function<DesiredLayouts(const Call& call)>;
-/// Gives operators the layouts asked for and lets the others follow. A UsageError for an operator that takes no layouts.
+/// Gives operators the layouts asked for and lets the others follow. A UsageError for an operator that takes no
+/// layouts.
 Pass ConvertLayout(DesiredLayouts desired_layouts, LayoutCallback layout_cb = nullptr);
 
-/// Returns a call of the operator with other layouts in its attributes, or null: as it is. `types` are those of `inputs`.
+/// Returns a call of the operator with other layouts in its attributes, or null: as it is. `types` are those of
+/// `inputs`.
 using AlterOpLayoutFunc =
     std::function<Expr(const Attrs& attrs, const Array<Expr>& inputs, const Array<Type>& types, const Type& out_type)>;
 struct OpLayoutChoice {
@@ -82,8 +84,8 @@ struct OpLayoutChoice {
   /// The highest one for an operator is asked.
   int level = 10;
 };
-/// Lets operators choose their layouts for `target` (none: the current one): by `choices`, what is registered, and blocks
-/// of channels for convolutions (level 10).
+/// Lets operators choose their layouts for `target` (none: the current one): by `choices`, what is registered, and
+/// blocks of channels for convolutions (level 10).
 Pass AlterOpLayout(std::vector<OpLayoutChoice> choices = {}, std::optional<Target> target = std::nullopt);
 /// Adds a choice for all later AlterOpLayout. A UsageError for an operator that takes no layouts.
 void RegisterAlterOpLayout(OpLayoutChoice choice);
@@ -123,7 +125,8 @@ Pass FuseTIR();
 
 /// Computes scalar expressions of symbolic variables in functions of their own, which are called instead.
 Pass ComputePrimValue();
-/// Replaces shapes by cells of a heap, and calls of the run time that match, fill and read them. Ours does that by itself.
+/// Replaces shapes by cells of a heap, and calls of the run time that match, fill and read them. Ours does that by
+/// itself.
 Pass VMShapeLower();
 
 /// Passes the fields of tuple parameters of private functions one by one.
