@@ -1,6 +1,6 @@
 """Runs the test networks through `deuteron run` and ONNX Runtime on the same inputs and prints a table.
 
-    python tests/onnx/compare.py [NAME...] [--size small|full] [--light] [--symbolic] [--binary PATH] [--keep DIR]
+    python tests/onnx/compare.py [NAME...] [--size small|full] [--light] [--symbolic] [--backend B] [--binary PATH] [--keep DIR]
 
 Agreement: max |difference| <= 1e-4 x max |reference|, NaN and infinities where the reference has them. The exit
 status is 5 where a network differs or fails.
@@ -67,9 +67,9 @@ def difference(result, reference):
     return float(error / scale) if scale > 0 else float(error)
 
 
-def run(binary, model, feed, folder):
+def run(command, model, feed, folder):
     """The command's outputs by file name, or its message."""
-    arguments = [str(binary), "run", str(model), "--output-dir", str(folder / "out"), "--progress", "none"]
+    arguments = [*command, str(model), "--output-dir", str(folder / "out"), "--progress", "none"]
     for index, (name, array) in enumerate(feed.items()):
         np.save(folder / f"{index}.npy", array)
         arguments += ["--input", f"{name}={folder / f'{index}.npy'}"]
@@ -83,12 +83,12 @@ def run(binary, model, feed, folder):
     return {path.stem: np.load(path) for path in (folder / "out").glob("*.npy")}
 
 
-def compare(binary, model, sizes, folder):
+def compare(command, model, sizes, folder):
     """The worst relative error over the outputs, or a reason."""
     session = onnxruntime.InferenceSession(str(model), providers=["CPUExecutionProvider"])
     feed = random_inputs(session, sizes)
     reference = session.run(None, feed)
-    outputs = run(binary, model, feed, folder)
+    outputs = run(command, model, feed, folder)
     if isinstance(outputs, str):
         return outputs
     worst = 0.0
@@ -111,10 +111,12 @@ def main():
     parser.add_argument("--only-light", action="store_true", help="nothing but the light_* structures")
     parser.add_argument("--symbolic", action="store_true", help="a symbolic batch dimension, run at 1, 2 and 7")
     parser.add_argument("--binary", default=ROOT / "build" / "release" / "bin" / "deuteron")
+    parser.add_argument("--backend", default="none", help="none (generated code alone) or a library")
     parser.add_argument("--keep", help="folder for models and results (default: a temporary one)")
     arguments = parser.parse_args()
     names = arguments.names or [*([] if arguments.only_light else make.NETWORKS),
                                 *(light.NAMES if arguments.light or arguments.only_light else [])]
+    command = [str(arguments.binary), "run", "--backend", arguments.backend]
     failures = 0
     with tempfile.TemporaryDirectory() as temporary:
         root = pathlib.Path(arguments.keep or temporary)
@@ -126,7 +128,7 @@ def main():
             folder.mkdir(parents=True, exist_ok=True)
             onnx.save(network, folder / "model.onnx")
             for batch in BATCHES if symbolic else (1,):
-                error = compare(arguments.binary, folder / "model.onnx", {"batch": batch, "sequence": 4 * batch + 1}, folder)
+                error = compare(command, folder / "model.onnx", {"batch": batch, "sequence": 4 * batch + 1}, folder)
                 good = not isinstance(error, str) and error <= TOLERANCE
                 failures += not good
                 text = error if isinstance(error, str) else f"{error:.1e}"
