@@ -74,7 +74,8 @@ class Decomposer {
         CallPurePacked(ExternFunc("vm.builtin.tensor_to_shape"), call->args, {ShapeType::WithNDim(type->ndim)}));
     Array<PrimExpr> extents;
     for (int64_t i = 0; i < type->ndim; ++i) extents.push_back(tir::Var("x", DataType::Int(64)));
-    builder_.EmitMatchCast(shape, ShapeType(extents), "y");
+    // TVM makes it a variable that is seen outside of the block.
+    builder_.EmitNormalized(MatchCast(Var("y", ShapeType(extents)), shape, ShapeType(extents)));
     return ShapeExpr(extents, call->span);
   }
 

@@ -1,5 +1,4 @@
 # explain: AnnotateTIROpPattern,FuseOps,FuseTIR,DeadCodeElimination
-# config: tvm_compat=true
 @I.ir_module
 class Module:
     @R.function
