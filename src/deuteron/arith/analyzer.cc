@@ -46,27 +46,6 @@ void Analyzer::Impl::BindRange(const tir::Var& var, const tir::Range& range) {
   if (!is_new) Invalidate();
 }
 
-namespace {
-
-ExprKind NegatedCompare(ExprKind kind) {
-  switch (kind) {
-    case ExprKind::kEQ:
-      return ExprKind::kNE;
-    case ExprKind::kNE:
-      return ExprKind::kEQ;
-    case ExprKind::kLT:
-      return ExprKind::kGE;
-    case ExprKind::kLE:
-      return ExprKind::kGT;
-    case ExprKind::kGT:
-      return ExprKind::kLE;
-    default:
-      return ExprKind::kLT;
-  }
-}
-
-}  // namespace
-
 void Analyzer::Impl::AssumeNonNegative(const Poly& poly, Undo* undo) {
   if (poly.is_const() || IsData(poly)) return;
   // A bound of a single atom tightens its interval.

@@ -189,6 +189,9 @@ struct Analyzer::Impl {
   };
 };
 
+/// The comparison that holds where one of kind `kind` does not.
+ExprKind NegatedCompare(ExprKind kind);
+
 /// Whether an expression holds loads or guards of loads: the branch of a select that does is computed whatever the
 /// select's condition, so that nothing may be concluded from it.
 bool MayFault(const PrimExpr& expr);

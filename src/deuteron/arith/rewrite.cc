@@ -12,6 +12,23 @@ namespace deuteron::arith {
 using tir::BinaryNode;
 using tir::FloatImmNode;
 
+ExprKind NegatedCompare(ExprKind kind) {
+  switch (kind) {
+    case ExprKind::kEQ:
+      return ExprKind::kNE;
+    case ExprKind::kNE:
+      return ExprKind::kEQ;
+    case ExprKind::kLT:
+      return ExprKind::kGE;
+    case ExprKind::kLE:
+      return ExprKind::kGT;
+    case ExprKind::kGT:
+      return ExprKind::kLE;
+    default:
+      return ExprKind::kLT;
+  }
+}
+
 namespace {
 
 bool IsFloatConst(const PrimExpr& expr, double value) {
@@ -53,23 +70,6 @@ PrimExpr FoldFloat(const BinaryNode* op, const PrimExpr& a, const PrimExpr& b) {
       break;
   }
   return PrimExpr();
-}
-
-ExprKind Inverse(ExprKind kind) {
-  switch (kind) {
-    case ExprKind::kEQ:
-      return ExprKind::kNE;
-    case ExprKind::kNE:
-      return ExprKind::kEQ;
-    case ExprKind::kLT:
-      return ExprKind::kGE;
-    case ExprKind::kLE:
-      return ExprKind::kGT;
-    case ExprKind::kGT:
-      return ExprKind::kLE;
-    default:
-      return ExprKind::kLT;
-  }
 }
 
 /// base + stride * lane; a broadcast has stride 0.
@@ -412,7 +412,7 @@ PrimExpr Analyzer::Impl::RewriteLogic(const PrimExpr& expr) {
     if (const auto* inner = a.as<tir::NotNode>()) return inner->a;
     if (IsComparison(a->kind)) {
       const auto* compare = static_cast<const BinaryNode*>(a.get());
-      if (compare->a.dtype().is_integer()) return MakeBinary(Inverse(a->kind), compare->a, compare->b);
+      if (compare->a.dtype().is_integer()) return MakeBinary(NegatedCompare(a->kind), compare->a, compare->b);
     }
     return a.same_as(op->a) ? expr : PrimExpr(tir::Not(a));
   }

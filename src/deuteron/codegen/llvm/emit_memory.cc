@@ -137,13 +137,10 @@ llvm::Value* KernelEmitter::EmitLoad(const tir::BufferLoadNode* op) {
             : builder_.CreateMaskedLoad(type, address, align, mask_, llvm::Constant::getNullValue(type));
     return FromMemory(Annotate(load, buffer), element);
   }
-  if (stride && *stride > 1 && *stride <= kMaxShuffledStride) {
-    return EmitStridedLoad(buffer, index.as<tir::RampNode>(), *stride);
-  }
   if (stride && *stride > 1) {
-    if (llvm::Value* column = EmitTransposedLoad(buffer, index.as<tir::RampNode>(), *stride)) {
-      return FromMemory(column, element);
-    }
+    const auto* ramp = index.as<tir::RampNode>();
+    if (*stride <= kMaxShuffledStride) return EmitStridedLoad(buffer, ramp, *stride);
+    if (llvm::Value* column = EmitTransposedLoad(buffer, ramp, *stride)) return FromMemory(column, element);
   }
   if (stride == -1 && mask_ == nullptr) {
     const auto* ramp = index.as<tir::RampNode>();

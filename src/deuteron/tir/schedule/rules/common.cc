@@ -24,6 +24,14 @@ IterSplit SplitIters(const SBlock& block) {
   return split;
 }
 
+ExprVarMap UnitReductions(const SBlock& block) {
+  ExprVarMap unit;
+  for (const IterVar& iter : block->iter_vars) {
+    if (IsOne(iter->dom->extent) && iter->type() == IterVarType::kReduce) unit[iter->var] = iter->dom->min;
+  }
+  return unit;
+}
+
 bool WritesParameter(const Schedule& schedule, const Block& block) {
   const auto& writes = schedule.Get(block)->writes;
   return std::any_of(writes.begin(), writes.end(),

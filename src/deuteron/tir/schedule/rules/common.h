@@ -24,6 +24,9 @@ struct IterSplit {
 };
 IterSplit SplitIters(const SBlock& block);
 
+/// The values of the reduction iterators that have but one: a window of one element.
+ExprVarMap UnitReductions(const SBlock& block);
+
 /// Whether the block writes a parameter (or a buffer that is read outside): it cannot be inlined.
 bool WritesParameter(const Schedule& schedule, const Block& block);
 

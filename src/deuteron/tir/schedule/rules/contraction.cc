@@ -92,10 +92,7 @@ constexpr int64_t kMostPixelVectors = 7;
 /// Whether `load` runs through the image as output axis `x` does, at a stride of a few elements at most, wherever the
 /// reduction stands: a pointwise convolution's.
 bool IsPointwise(const SBlock& block, const BufferLoad& load, const IterVar& x) {
-  ExprVarMap unit;
-  for (const IterVar& iter : block->iter_vars) {
-    if (IsOne(iter->dom->extent) && iter->type() == IterVarType::kReduce) unit[iter->var] = iter->dom->min;
-  }
+  const ExprVarMap unit = UnitReductions(block);
   arith::Analyzer analyzer;
   const PrimExpr index = analyzer.Simplify(Substitute(load->indices.back(), unit));
   if (index.same_as(x->var)) return true;

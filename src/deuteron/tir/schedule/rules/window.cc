@@ -18,10 +18,7 @@ constexpr int64_t kManyPlanes = 16;
 /// How many of the block's first spatial axes, all of constant extents, are plain indices of `operand` and no other
 /// axis shares an index with them: each of their values has a plane of the operand of its own.
 size_t CountPlaneAxes(const SBlock& block, const Buffer& operand) {
-  ExprVarMap unit;
-  for (const IterVar& iter : block->iter_vars) {
-    if (IsOne(iter->dom->extent) && iter->type() == IterVarType::kReduce) unit[iter->var] = iter->dom->min;
-  }
+  const ExprVarMap unit = UnitReductions(block);
   Array<PrimExpr> indices;
   arith::Analyzer analyzer;
   PostOrderVisit(block->body, [&](const ObjectRef& node) {
