@@ -16,6 +16,10 @@ find_package(fmt REQUIRED)
 find_package(spdlog REQUIRED)
 find_package(nlohmann_json REQUIRED)
 find_package(CLI11 REQUIRED)
+# malloc of the command and the benchmarks (deuteron_fast_malloc). Sanitizers bring their own.
+if(NOT CMAKE_CXX_FLAGS MATCHES "-fsanitize")
+  find_package(mimalloc 2 CONFIG REQUIRED)
+endif()
 # oneDNN, from PyPI (tests/requirements.txt). Without it the plugin dnnl is not built.
 get_filename_component(DEUTERON_PYTHON_BIN "${Python_EXECUTABLE}" DIRECTORY)
 find_package(dnnl CONFIG HINTS "${DEUTERON_PYTHON_BIN}/../lib/cmake/dnnl")
