@@ -23,6 +23,14 @@ endif()
 # oneDNN, from PyPI (tests/requirements.txt). Without it the plugin dnnl is not built.
 get_filename_component(DEUTERON_PYTHON_BIN "${Python_EXECUTABLE}" DIRECTORY)
 find_package(dnnl CONFIG HINTS "${DEUTERON_PYTHON_BIN}/../lib/cmake/dnnl")
+# NVIDIA's toolkit and cuDNN, wherever they are installed. Without them the plugins cublas and cudnn are not built; the
+# compiler itself needs neither. Headers of cuDNN's graph builder and of CUTLASS come from PyPI (tests/headers.txt).
+find_package(CUDAToolkit QUIET)
+find_path(CUDNN_INCLUDE_DIR cudnn_graph.h HINTS ${CUDAToolkit_INCLUDE_DIRS})
+find_library(CUDNN_LIBRARY cudnn HINTS "${CUDAToolkit_LIBRARY_DIR}")
+file(GLOB DEUTERON_SITE_PACKAGES "${DEUTERON_PYTHON_BIN}/../lib/python3*/site-packages")
+find_path(CUDNN_FRONTEND_INCLUDE_DIR cudnn_frontend.h HINTS ${DEUTERON_SITE_PACKAGES} PATH_SUFFIXES include)
+find_path(CUTLASS_INCLUDE_DIR cutlass/cutlass.h HINTS ${DEUTERON_SITE_PACKAGES} PATH_SUFFIXES cutlass_library/source/include)
 find_package(LLVM 19.1 REQUIRED CONFIG HINTS /usr/lib/llvm-19/lib/cmake/llvm)
 # What code generation and lld (which knows all targets) need, for the static link.
 file(GLOB DEUTERON_LLVM_ARCHIVES "${LLVM_LIBRARY_DIRS}/libLLVM*.a")

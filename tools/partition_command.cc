@@ -38,11 +38,10 @@ std::vector<transform::Pass> Preparation(const std::string& library, bool fuse) 
 }
 
 std::vector<transform::Pass> Passes(const std::string& library, bool fuse) {
-  std::vector<transform::Pass> passes;
-  const bool gathers = backend::LeavesComposites(library);
-  if (gathers) passes = Preparation(library, fuse);
+  if (const auto documented = backend::DocumentedPartition(library)) return {*documented};
+  std::vector<transform::Pass> passes = Preparation(library, fuse);
   passes.push_back(backend::PartitionFor(library));
-  if (gathers) passes.push_back(relax::MergeCompositeFunctions());
+  passes.push_back(relax::MergeCompositeFunctions());
   return passes;
 }
 
@@ -137,7 +136,8 @@ void AddPartitionCommand(CLI::App& app) {
   CLI::App* verb = app.add_subcommand("partition", "Show what libraries would take of a model");
   AddModelOptions(verb, &options->model);
   verb->remove_option(verb->get_option("--backend"));
-  verb->add_option("--backend", options->libraries, "dnnl, cublas, cudnn, cutlass: one or several, separated by commas")
+  verb->add_option("--backend", options->libraries,
+                   "a back end (dnnl, csource, cublas, cudnn, cutlass), or several separated by commas")
       ->delimiter(',')
       ->allow_extra_args(false);
   verb->callback([options] { RunPartition(*options); });

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "deuteron/backend/csource/csource.h"
+#include "deuteron/backend/cublas/cublas.h"
 #include "deuteron/backend/dnnl/dnnl.h"
 #include "deuteron/runtime/plugin.h"
 #include "deuteron/support/suggest.h"
@@ -20,6 +21,10 @@ std::vector<Backend>& Table() {
        "plain C: products of matrices and element-wise operators, as an example",
        [] { return relax::FuseOpsByPattern(csource::Patterns()); },
        {csource::Generate, csource::Missing}},
+      {"cublas",
+       "cuBLASLt: products of matrices with bias and activation on NVIDIA GPUs",
+       cublas::Partition,
+       {cublas::Generate, [] { return runtime::PluginProblem("cublas"); }}},
   };
   return *table;
 }

@@ -33,11 +33,11 @@ Partition FindPartition(const std::string& library) {
 
 }  // namespace
 
-bool LeavesComposites(const std::string& library) { return FindPartition(library) == nullptr; }
+transform::Pass PartitionFor(const std::string& library) { return GetBackend(library).partition(); }
 
-transform::Pass PartitionFor(const std::string& library) {
+std::optional<transform::Pass> DocumentedPartition(const std::string& library) {
   const Partition partition = FindPartition(library);
-  if (partition == nullptr) return GetBackend(library).partition();
+  if (partition == nullptr) return std::nullopt;
   return transform::ModulePass({.name = "PartitionFor"}, [partition](IRModule module, const transform::PassContext&) {
     return partition(std::move(module));
   });

@@ -2,6 +2,7 @@
 /// Partitioning by the patterns of the libraries that this project knows.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -12,12 +13,12 @@ namespace deuteron::backend {
 /// Puts the patterns of cublas, cudnn and cutlass in the registry (relax/dpl/registry.h); once in a process.
 void RegisterLibraryPatterns();
 
-/// The pass that puts what a library computes into functions for it: for cublas, cudnn and cutlass what the documents'
-/// partition_for_<library> do (functions with the attribute Codegen); for others the back end's own (Composite). A
-/// UsageError that lists them if there is none of that name.
+/// The pass that puts what a library computes into functions with the attribute Composite, ready for
+/// MergeCompositeFunctions. A UsageError that lists the back ends if there is none of that name.
 transform::Pass PartitionFor(const std::string& library);
-/// Whether that pass leaves functions for MergeCompositeFunctions to gather.
-bool LeavesComposites(const std::string& library);
+/// For cublas, cudnn and cutlass, what the documents' partition_for_<library> do: functions with the attribute Codegen,
+/// constants as their arguments, everything that the patterns take. Nothing for others.
+std::optional<transform::Pass> DocumentedPartition(const std::string& library);
 
 /// FuseOpsByPattern with all registered patterns whose names begin with `prefix`, those of the libraries included.
 IRModule PartitionByPrefix(IRModule module, std::string_view prefix, relax::FuseOpsByPatternOptions options);
