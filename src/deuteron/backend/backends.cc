@@ -4,6 +4,8 @@
 
 #include "deuteron/backend/csource/csource.h"
 #include "deuteron/backend/cublas/cublas.h"
+#include "deuteron/backend/cudnn/cudnn.h"
+#include "deuteron/backend/cutlass/cutlass.h"
 #include "deuteron/backend/dnnl/dnnl.h"
 #include "deuteron/runtime/plugin.h"
 #include "deuteron/support/suggest.h"
@@ -25,6 +27,14 @@ std::vector<Backend>& Table() {
        "cuBLASLt: products of matrices with bias and activation on NVIDIA GPUs",
        cublas::Partition,
        {cublas::Generate, [] { return runtime::PluginProblem("cublas"); }}},
+      {"cudnn",
+       "cuDNN: convolutions with bias and ReLU, and attention, on NVIDIA GPUs",
+       cudnn::Partition,
+       {cudnn::Generate, [] { return runtime::PluginProblem("cudnn"); }}},
+      {"cutlass",
+       "CUTLASS: products, convolutions, attention and norms, compiled by nvcc for NVIDIA GPUs",
+       cutlass::Partition,
+       {cutlass::Generate, cutlass::Missing}},
   };
   return *table;
 }

@@ -45,6 +45,10 @@ inline void Require(bool holds, const char* why) {
 /// The type of a tensor of known shape; a Refusal otherwise.
 const TensorTypeNode* KnownTensor(const relax::Expr& expr);
 
+/// A Refusal unless the right operand of the product `root` is `rhs` with its last two axes exchanged: the patterns
+/// take every transposition.
+void RequireTransposedRhs(const MatchedComposite& composite);
+
 /// Matches the registered patterns of the function's name again. An UnsupportedError if none matches, as where a
 /// constant that the pattern wants was not bound.
 MatchedComposite MatchComposite(const std::string& name, const relax::Function& function);

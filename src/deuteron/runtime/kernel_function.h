@@ -9,7 +9,15 @@
 
 extern "C" {
 
-/// Arguments, then results, then constants: compact tensors on the CPU, 64-byte aligned. 0, or non-zero on an error.
+/// Arguments, then results, then constants: compact tensors on the CPU, 64-byte aligned; on another device only if the
+/// caller passes such. 0, or non-zero on an error.
 typedef int (*DeuteronTensorFunction)(const DLTensor* const* tensors, int32_t count);
+
+/// What an object may define besides, by these names.
+/// `const char* deuteron_error(void)`: what the last error in this thread was.
+typedef const char* (*DeuteronErrorFunction)(void);
+/// `deuteron_stream_of`, a variable that the runtime sets when it loads the object: the stream (a cudaStream_t, null:
+/// the default one) that work for a device goes to, by DLPack's device type and number.
+typedef void* (*DeuteronStreamOf)(int32_t device_type, int32_t device_id);
 
 }  // extern "C"

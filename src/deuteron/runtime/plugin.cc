@@ -2,6 +2,7 @@
 
 #include <dlfcn.h>
 #include <sys/mman.h>
+#include <tvm/ffi/extra/c_env_api.h>
 #include <unistd.h>
 
 #include <map>
@@ -110,7 +111,11 @@ Function LoadSharedObject(const ExternalSpec& external, std::vector<Tensor> cons
   const std::shared_ptr<void> library = MapSharedObject(external);
   auto* function = reinterpret_cast<DeuteronTensorFunction>(dlsym(library.get(), external.symbol.c_str()));
   if (function == nullptr) DEUTERON_THROW(ModelError) << "the code of " << external.symbol << " does not define it";
-  return Function::FromPacked([library, function, symbol = external.symbol, constants = std::move(constants)](
+  auto* error = reinterpret_cast<DeuteronErrorFunction>(dlsym(library.get(), "deuteron_error"));
+  if (auto* stream_of = static_cast<DeuteronStreamOf*>(dlsym(library.get(), "deuteron_stream_of"))) {
+    *stream_of = &TVMFFIEnvGetStream;
+  }
+  return Function::FromPacked([library, function, error, symbol = external.symbol, constants = std::move(constants)](
                                   const AnyView* args, int32_t count, Any* result) {
     std::vector<const DLTensor*> tensors;
     for (int32_t i = 0; i < count; ++i) {
@@ -118,6 +123,7 @@ Function LoadSharedObject(const ExternalSpec& external, std::vector<Tensor> cons
     }
     for (const Tensor& constant : constants) tensors.push_back(constant.GetDLTensorPtr());
     const int status = function(tensors.data(), static_cast<int32_t>(tensors.size()));
+    if (status != 0 && error != nullptr) DEUTERON_THROW(UnsupportedError) << symbol << " failed: " << error();
     if (status != 0) DEUTERON_THROW(ModelError) << symbol << " failed with status " << status;
     *result = nullptr;
   });

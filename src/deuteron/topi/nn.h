@@ -94,5 +94,12 @@ te::Tensor Einsum(const Array<te::Tensor>& operands, const std::vector<std::stri
 /// `causal_offset`: query i sees keys up to i + offset; null: all.
 te::Tensor Attention(const te::Tensor& query, const te::Tensor& key, const te::Tensor& value, const te::Tensor& bias,
                      double scale, const PrimExpr& causal_offset);
+/// Attention of several sequences behind each other: query (1, s, n, d), key (1, t, n, d), value (1, t, n, e); sequence
+/// b takes rows starts_q[b] … starts_q[b + 1] and columns starts_k[b] … starts_k[b + 1]. Scores between sequences are
+/// computed, and left out. With `causal`, query i of a sequence sees its keys up to i, with `bottom_right` as many more
+/// as it has more keys than queries.
+te::Tensor AttentionOfSequences(const te::Tensor& query, const te::Tensor& key, const te::Tensor& value,
+                                const te::Tensor& starts_q, const te::Tensor& starts_k, double scale, bool causal,
+                                bool bottom_right);
 
 }  // namespace deuteron::topi

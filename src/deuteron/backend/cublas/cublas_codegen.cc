@@ -1,6 +1,5 @@
 #include "deuteron/backend/cublas/cublas.h"
 #include "deuteron/backend/pattern_checks.h"
-#include "deuteron/relax/op/manipulate_attrs.h"
 #include "deuteron/relax/op/op_common.h"
 #include "deuteron/relax/transform/pass_utils.h"
 
@@ -22,21 +21,6 @@ bool HasKernel(DataType in, DataType out) {
   if (in == DataType::Float(32)) return out == in;
   if (Is16Bit(in)) return out == in || out == DataType::Float(32);
   return IsFloat8(in) && (Is16Bit(out) || IsFloat8(out) || out == DataType::Float(32));
-}
-
-/// The right operand is stored with its last two axes exchanged, as the pattern says.
-void CheckTransposition(const MatchedComposite& composite) {
-  const auto* matmul = composite.value_of(composite.At("root")).as<relax::CallNode>();
-  const auto* permute = composite.value_of(matmul->args[1]).as<relax::CallNode>();
-  Require(permute != nullptr, "a right operand that is not transposed");
-  const auto* attrs = static_cast<const relax::PermuteDimsAttrsNode*>(permute->attrs.get());
-  const int64_t rank = composite.TensorAt("rhs")->ndim;
-  Require(rank >= 2, "a transposed vector");
-  for (int64_t i = 0; i < rank; ++i) {
-    const int64_t wanted = i < rank - 2 ? i : 2 * rank - 3 - i;
-    const int64_t found = attrs->axes.has_value() ? (*attrs->axes)[i] : rank - 1 - i;
-    Require((found < 0 ? found + rank : found) == wanted, "a transposition of other axes than the last two");
-  }
 }
 
 void CheckBias(const MatchedComposite& composite, DataType in, DataType out) {
@@ -62,7 +46,7 @@ JsonKernel DescribeProduct(const MatchedComposite& composite) {
   Require(lhs->ndim >= 1 && rhs->ndim >= 1, "a scalar as an operand");
   Require(HasKernel(in, result->dtype), "a product of dtypes that cuBLASLt has no kernel for");
   Require(SameShape(*result->shape, *composite.TensorAt("root")->shape), "an operand that widens the result");
-  if (transposed) CheckTransposition(composite);
+  if (transposed) RequireTransposedRhs(composite);
   if (bias) CheckBias(composite, in, result->dtype);
   Require(activation != "gelu" || Is16Bit(result->dtype), "a GELU of more than 16 bits");
   if (in == DataType::Int(8)) {

@@ -79,9 +79,7 @@ AnnotatedPattern MakeAttentionPattern(bool with_bias, bool var_len) {
     const DFPattern start_k = named("seqstart_k");
     const DFPattern max_q = named("max_seqlen_q");
     const DFPattern max_k = named("max_seqlen_k");
-    // By its name: no function holds it until the operator is in the table.
-    const DFPattern op = ExprPattern(Op::Get("relax.nn.attention_var_len"));
-    return {op(query, key, value, start_q, start_k, max_q, max_k), annotations};
+    return {IsOp("relax.nn.attention_var_len")(query, key, value, start_q, start_k, max_q, max_k), annotations};
   }
   return {IsOp("relax.nn.attention")(query, key, value), annotations};
 }

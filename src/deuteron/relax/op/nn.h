@@ -120,6 +120,11 @@ Expr BatchFlatten(Expr data);
 /// query (b, s, heads, d), key and value (b, s', heads, d), bias null or broadcastable to (b, heads, s, s').
 /// causal_mask: "", "TopLeft" or "BottomRight". A scale of 0 means 1/sqrt(d).
 Expr Attention(Expr query, Expr key, Expr value, Expr bias = Expr(), double scale = 0.0, std::string causal_mask = "");
+/// Attention of sequences of several lengths behind each other: query (1, s, heads, d), key and value (1, s', heads,
+/// d); sequence b takes rows seqstart[b] … seqstart[b + 1] (int32, one more than there are sequences). The greatest
+/// lengths are for kernels that plan by them; null: those of the queries.
+Expr AttentionVarLen(Expr query, Expr key, Expr value, Expr seqstart_q, Expr max_seqlen_q, Expr seqstart_k = Expr(),
+                     Expr max_seqlen_k = Expr(), double scale = 0.0, std::string causal_mask = "");
 
 }  // namespace nn
 }  // namespace deuteron::relax

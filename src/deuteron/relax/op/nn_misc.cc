@@ -148,9 +148,8 @@ Expr LegalizeBatchFlatten(BlockBuilder& builder, const Call& call) {
   });
 }
 
-Type InferAttention(const Call& call, const BlockBuilder& builder) {
-  CheckArity(call, 3, 4);
-  for (size_t i = 0; i < call->args.size(); ++i) CheckRank(call, i, 4);
+/// The result of attention of the first three arguments.
+Type InferFromOperands(const Call& call, const BlockBuilder& builder) {
   CommonDType(call, 0, 1);
   const DataType dtype = CommonDType(call, 0, 2);
   const auto query = ShapeOf(TensorArg(call, 0));
@@ -169,22 +168,53 @@ Type InferAttention(const Call& call, const BlockBuilder& builder) {
   return TensorType({(*query)[0], (*query)[1], (*query)[2], (*value)[3]}, dtype, CommonVDevice(call));
 }
 
-Expr LegalizeAttention(BlockBuilder& builder, const Call& call) {
-  if (!ShapesKnown(call)) return call;
+Type InferAttention(const Call& call, const BlockBuilder& builder) {
+  CheckArity(call, 3, 4);
+  for (size_t i = 0; i < call->args.size(); ++i) CheckRank(call, i, 4);
+  return InferFromOperands(call, builder);
+}
+
+Type InferAttentionVarLen(const Call& call, const BlockBuilder& builder) {
+  CheckArity(call, 7, 7);
+  for (size_t i = 0; i < 3; ++i) CheckRank(call, i, 4);
+  for (size_t i = 3; i < 7; ++i) {
+    if (i < 5) CheckRank(call, i, 1);
+    const DataType dtype = TensorArg(call, i)->dtype;
+    if (!dtype.is_void() && !(dtype == DataType::Int(32)))
+      ThrowOpError(call, "its starts and lengths must be int32; given " + Describe(call->args[i].ty()));
+  }
+  return InferFromOperands(call, builder);
+}
+
+/// The factor of the scores of `query`.
+double ScaleOf(const Call& call, const Tensor& query) {
   const auto* attrs = AttrsOf<AttentionAttrsNode>(call);
   if (attrs->window_size.has_value()) {
     DEUTERON_THROW(UnsupportedError) << OpName(call) << ": window_size is not supported";
   }
+  if (attrs->scale.has_value()) return *attrs->scale;
+  const auto dim = AsConstInt(query.shape()[3]);
+  if (!dim) DEUTERON_THROW(UnsupportedError) << OpName(call) << ": a symbolic head dimension needs a scale";
+  return 1.0 / std::sqrt(static_cast<double>(*dim));
+}
+
+Expr LegalizeAttentionVarLen(BlockBuilder& builder, const Call& call) {
+  if (!ShapesKnown(call)) return call;
+  const auto* attrs = AttrsOf<AttentionAttrsNode>(call);
+  const Array<Expr> args(call->args.begin(), call->args.begin() + 5);
+  return builder.CallTE("attention_var_len", args, [&](const Array<Tensor>& x) {
+    const bool causal = attrs->causal_mask.has_value();
+    return Array<Tensor>{topi::AttentionOfSequences(x[0], x[1], x[2], x[3], x[4], ScaleOf(call, x[0]), causal,
+                                                    causal && *attrs->causal_mask == "BottomRight")};
+  });
+}
+
+Expr LegalizeAttention(BlockBuilder& builder, const Call& call) {
+  if (!ShapesKnown(call)) return call;
+  const auto* attrs = AttrsOf<AttentionAttrsNode>(call);
   return builder.CallTE(
       call->args.size() == 4 ? "attention_bias" : "attention", call->args, [&](const Array<Tensor>& args) {
-        double scale = 0;
-        if (attrs->scale.has_value()) {
-          scale = *attrs->scale;
-        } else {
-          const auto dim = AsConstInt(args[0].shape()[3]);
-          if (!dim) DEUTERON_THROW(UnsupportedError) << OpName(call) << ": a symbolic head dimension needs a scale";
-          scale = 1.0 / std::sqrt(static_cast<double>(*dim));
-        }
+        const double scale = ScaleOf(call, args[0]);
         PrimExpr offset;
         if (attrs->causal_mask.has_value()) {
           offset = *attrs->causal_mask == "BottomRight" ? args[1].shape()[1] - args[0].shape()[1] : I64(0);
@@ -204,6 +234,11 @@ std::vector<OpInfo> NNMiscOps() {
       {"nn.batch_flatten", {"data"}, nullptr, InferBatchFlatten, LegalizeBatchFlatten},
       {"nn.attention", {"query", "key", "value"}, attention, InferAttention, LegalizeAttention},
       {"nn.attention_bias", {"query", "key", "value", "bias"}, attention, InferAttention, LegalizeAttention},
+      {"nn.attention_var_len",
+       {"query", "key", "value", "seqstart_q", "seqstart_k", "max_seqlen_q", "max_seqlen_k"},
+       attention,
+       InferAttentionVarLen,
+       LegalizeAttentionVarLen},
   };
 }
 
@@ -234,6 +269,19 @@ Expr Attention(Expr query, Expr key, Expr value, Expr bias, double scale, std::s
     return MakeCall("nn.attention", {std::move(query), std::move(key), std::move(value)}, shared);
   }
   return MakeCall("nn.attention_bias", {std::move(query), std::move(key), std::move(value), std::move(bias)}, shared);
+}
+
+Expr AttentionVarLen(Expr query, Expr key, Expr value, Expr seqstart_q, Expr max_seqlen_q, Expr seqstart_k,
+                     Expr max_seqlen_k, double scale, std::string causal_mask) {
+  auto attrs = make_object<AttentionAttrsNode>();
+  if (scale != 0) attrs->scale = scale;
+  if (!causal_mask.empty()) attrs->causal_mask = String(causal_mask);
+  if (!seqstart_k.defined()) seqstart_k = seqstart_q;
+  if (!max_seqlen_k.defined()) max_seqlen_k = max_seqlen_q;
+  return MakeCall("nn.attention_var_len",
+                  {std::move(query), std::move(key), std::move(value), std::move(seqstart_q), std::move(seqstart_k),
+                   std::move(max_seqlen_q), std::move(max_seqlen_k)},
+                  AttentionAttrs(std::move(attrs)));
 }
 
 }  // namespace nn

@@ -52,6 +52,8 @@ struct CodegenRequest {
   /// The function: its attribute Codegen names the back end; its body calls local functions with the attribute
   /// Composite.
   Function function;
+  /// What it calls besides, loop-level functions, is in here.
+  IRModule module;
   std::string symbol;
   /// `target_options` for this back end.
   Map<String, Any> options;

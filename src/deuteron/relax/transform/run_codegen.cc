@@ -98,7 +98,7 @@ class Runner {
   IRModule Run(IRModule module) {
     const auto functions = CalledCodegenFunctions(module);
     modules_ = ModuleAttr<Array<Any>>(module, kModules);
-    for (const auto& [var, function] : functions) Translate(var, function);
+    for (const auto& [var, function] : functions) Translate(var, function, module);
     CallReplacer replacer(symbols_);
     module = UpdateFunctions(
         std::move(module), [&](const GlobalVar&, const Function& function) { return replacer.RewriteBody(function); });
@@ -118,11 +118,11 @@ class Runner {
   }
 
  private:
-  void Translate(const GlobalVar& var, const Function& function) {
+  void Translate(const GlobalVar& var, const Function& function, const IRModule& module) {
     const std::string library(*function->GetAttr<String>("Codegen"));
     const std::string symbol(function->GetAttr<String>("global_symbol").value_or(var->name_hint));
     const LibraryCodegen& codegen = Find(library, symbol);
-    CodegenRequest request{function, symbol, {}, &names_};
+    CodegenRequest request{function, module, symbol, {}, &names_};
     if (const auto it = options_.find(library); it != options_.end()) {
       request.options = (*it).second.template cast<Map<String, Any>>();
     }

@@ -17,4 +17,4 @@ class Module:
             R.output(gv)
         return gv
 # ----- expected
-# UsageError: there is no back end "dnnk"; did you mean "dnnl"?; the back ends are: dnnl, csource, cublas
+# UsageError: there is no back end "dnnk"; did you mean "dnnl"?; the back ends are: dnnl, csource, cublas, cudnn, cutlass

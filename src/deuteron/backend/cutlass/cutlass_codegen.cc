@@ -1,0 +1,92 @@
+#include <dlfcn.h>
+
+#include <cstdlib>
+#include <filesystem>
+
+#include "deuteron/backend/cutlass/cutlass.h"
+#include "deuteron/backend/cutlass/patterns.h"
+#include "deuteron/backend/source/compile_source.h"
+#include "deuteron/relax/transform/pass_utils.h"
+
+namespace deuteron::backend::cutlass {
+namespace {
+
+namespace fs = std::filesystem;
+
+std::string Variable(const char* name) {
+  const char* value = std::getenv(name);
+  return value == nullptr ? "" : value;
+}
+
+std::string Text(const Map<String, Any>& options, const char* key) {
+  const auto it = options.find(key);
+  return it == options.end() ? "" : std::string((*it).second.cast<String>());
+}
+
+/// The folder of the library (or program) that this function is part of.
+fs::path LibraryFolder() {
+  Dl_info info;
+  if (dladdr(reinterpret_cast<const void*>(&FindCutlass), &info) == 0 || info.dli_fname == nullptr) return {};
+  return fs::path(info.dli_fname).parent_path();
+}
+
+}  // namespace
+
+std::string FindCutlass(const std::string& wanted) {
+  std::vector<fs::path> folders;
+  if (const std::string named = wanted.empty() ? Variable("CUTLASS_DIR") : wanted; !named.empty()) {
+    folders = {named, fs::path(named) / "include"};
+  } else {
+    folders = {LibraryFolder() / ".." / "include" / "deuteron-cutlass", DEUTERON_CUTLASS_INCLUDE_DIR, "/usr/include"};
+  }
+  for (const fs::path& folder : folders) {
+    std::error_code ignored;
+    if (!folder.empty() && fs::exists(folder / "cutlass" / "cutlass.h", ignored)) return folder.string();
+  }
+  return "";
+}
+
+std::string Missing() {
+  if (FindCompiler(SourceLanguage::kCuda).empty()) {
+    return "there is no CUDA compiler: install NVIDIA's CUDA toolkit and put its nvcc into the search path, or name it "
+           "in $NVCC";
+  }
+  if (FindCutlass().empty()) {
+    return "CUTLASS's headers are missing: `pip install --no-deps nvidia-cutlass`, or clone "
+           "github.com/NVIDIA/cutlass, and name the folder that holds cutlass/cutlass.h in $CUTLASS_DIR";
+  }
+  return "";
+}
+
+transform::Pass Partition() {
+  return transform::ModulePass({.name = "PartitionFor"}, [](IRModule module, const transform::PassContext&) {
+    module = relax::UpdateFunctions(std::move(module), [](const GlobalVar&, relax::Function function) {
+      return RewriteAttention(std::move(function), /*use_flash_mqa=*/false);
+    });
+    const auto describe = [module](const MatchedComposite& composite) { return DescribeKernel(composite, module); };
+    return relax::FuseOpsByPattern(TranslatablePatterns("cutlass.", describe))(module);
+  });
+}
+
+relax::ExternalFunction Generate(const relax::CodegenRequest& request) {
+  SourceUnit unit{.language = SourceLanguage::kCuda, .name = request.symbol};
+  std::vector<std::string> constants;
+  unit.text = WriteSource(request, &constants);
+  std::string arch = Text(request.options, "arch");
+  if (arch.empty()) arch = Variable("DEUTERON_CUDA_ARCH");
+  // Code for that generation, and a form that the driver translates for later ones.
+  if (arch.empty()) arch = "sm_80";
+  unit.flags = {"-std=c++17",
+                "-O3",
+                "-arch=" + arch,
+                "--expt-relaxed-constexpr",
+                "-I" + FindCutlass(Text(request.options, "cutlass_dir")),
+                "-diag-suppress=20012,20011,177"};
+  if (const auto flags = request.options.find("flags"); flags != request.options.end()) {
+    for (const String& flag : (*flags).second.cast<Array<String>>()) unit.flags.emplace_back(flag);
+  }
+  const SourceCompiler compiler{Text(request.options, "compiler"), Text(request.options, "cache_dir")};
+  return {request.symbol, "shared_object", CompileSource(unit, compiler), constants};
+}
+
+}  // namespace deuteron::backend::cutlass
