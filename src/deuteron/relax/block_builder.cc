@@ -6,18 +6,20 @@
 namespace deuteron::relax {
 
 std::string NameTable::Unique(const std::string& hint) {
-  const auto [it, inserted] = used_.try_emplace(hint, 1);
-  if (inserted) return hint;
-  while (true) {
-    std::string name = hint + std::to_string(it->second++);
-    if (used_.try_emplace(name, 1).second) return name;
+  const auto [count, is_new] = Ask(hint);
+  if (is_new) return hint;
+  for (int number = count->value;;) {
+    std::string name = hint + std::to_string(number++);
+    if (!Ask(name).second) continue;
+    used_.Find(Hash(hint))->value = number;
+    return name;
   }
 }
 
 void BlockBuilder::Impl::DefineSymbols(const Type& type) {
   if (!type.defined()) return;
   for (const tir::Var& var : SymbolicVars(type)) {
-    if (known_symbols.insert(var.get()).second) analyzer.MarkNonNegative(var);
+    if (known_symbols.Insert(var.get())) analyzer.MarkNonNegative(var);
   }
 }
 
@@ -128,7 +130,7 @@ BindingBlock BlockBuilder::EndBlock() {
 void BlockBuilder::BeginScope(const Array<Var>& params) {
   ++impl_->scope_depth;
   for (const Var& param : params) {
-    impl_->names.Reserve(std::string(param->name_hint));
+    impl_->names.Reserve({param->name_hint.data(), param->name_hint.size()});
     impl_->DefineSymbols(param.ty());
   }
 }
@@ -137,7 +139,7 @@ void BlockBuilder::EndScope() {
   DEUTERON_CHECK(impl_->scope_depth > 0) << "EndScope without BeginScope";
   if (--impl_->scope_depth > 0) return;
   impl_->names.Clear();
-  impl_->bindings.clear();
+  impl_->bindings.Clear();
 }
 
 bool BlockBuilder::InDataflowBlock() const { return !impl_->frames.empty() && impl_->frames.back().is_dataflow; }
@@ -177,7 +179,8 @@ Var BlockBuilder::EmitMatchCast(const Expr& expr, const Type& ty, const std::str
 }
 
 void BlockBuilder::EmitNormalized(const Binding& binding) {
-  impl_->names.Reserve(std::string(binding->var->name_hint));
+  const String& name = binding->var->name_hint;
+  impl_->names.Reserve({name.data(), name.size()});
   if (const auto* cast = binding.as<MatchCastNode>()) {
     const Expr value = Normalizer(this).Leaf(cast->value);
     impl_->DefineSymbols(cast->ty);
@@ -212,8 +215,8 @@ void BlockBuilder::EmitFuncOutput(const Expr& output) {
 Expr BlockBuilder::Normalize(const Expr& expr) { return Normalizer(this).Value(expr); }
 
 Expr BlockBuilder::LookupBinding(const Var& var) const {
-  const auto it = impl_->bindings.find(var.get());
-  return it == impl_->bindings.end() ? Expr() : it->second;
+  const Expr* value = impl_->bindings.Find(var.get());
+  return value == nullptr ? Expr() : *value;
 }
 
 const IRModule& BlockBuilder::module() const { return impl_->module; }

@@ -4,11 +4,12 @@
 
 #include <optional>
 #include <string>
+#include <string_view>
 #include <unordered_map>
-#include <unordered_set>
 #include <vector>
 
 #include "deuteron/relax/block_builder.h"
+#include "deuteron/support/pointer_map.h"
 
 namespace deuteron::relax {
 
@@ -16,12 +17,19 @@ namespace deuteron::relax {
 class NameTable {
  public:
   std::string Unique(const std::string& hint);
-  void Reserve(const std::string& name) { used_.emplace(name, 1); }
-  void Clear() { used_.clear(); }
+  void Reserve(std::string_view name) { Ask(name); }
+  void Clear() { used_.Clear(); }
 
  private:
-  /// How often a name was asked for.
-  std::unordered_map<std::string, int> used_;
+  /// How often a name was asked for before now; it counts as asked for from now on.
+  struct Count {
+    int value = 1;
+  };
+  std::pair<Count*, bool> Ask(std::string_view name) { return used_.Insert(Hash(name)); }
+  static uint64_t Hash(std::string_view name) { return std::hash<std::string_view>()(name) | 1; }
+
+  /// By the hash of the name: two names of one hash would cost a number, and nothing else.
+  FlatMap<Count> used_;
 };
 
 struct BlockBuilder::Impl {
@@ -48,8 +56,8 @@ struct BlockBuilder::Impl {
   /// Depth of BeginScope; names and bindings are forgotten when it returns to 0.
   int scope_depth = 0;
   NameTable names;
-  std::unordered_map<const Object*, Expr> bindings;
-  std::unordered_set<const Object*> known_symbols;
+  PointerMap<Expr> bindings;
+  PointerSet known_symbols;
 
   NameTable global_names;
   bool functions_indexed = false;

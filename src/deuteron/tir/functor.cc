@@ -89,6 +89,26 @@ void StmtExprVisitor::VisitSBlockRealize_(const SBlockRealizeNode* op) {
   VisitStmt(op->block);
 }
 
+namespace {
+
+/// A block's annotations, the buffers in their lists replaced ("layout_free_placeholders").
+template <typename Replace>
+Map<String, Any> ReplaceBuffers(const Map<String, Any>& annotations, const Replace& replace) {
+  Map<String, Any> replaced = annotations;
+  for (const auto& [key, value] : annotations) {
+    const auto list = value.template try_cast<Array<ObjectRef>>();
+    if (!list.has_value()) continue;
+    const Array<ObjectRef> items = list->Map([&](const ObjectRef& item) -> ObjectRef {
+      const auto buffer = As<Buffer>(item);
+      return buffer.defined() ? replace(buffer) : item;
+    });
+    if (!items.same_as(*list)) replaced.Set(key, items);
+  }
+  return replaced;
+}
+
+}  // namespace
+
 Stmt StmtExprMutator::VisitStmt(const Stmt& stmt) { DEUTERON_DISPATCH(stmt); }
 Stmt StmtExprMutator::VisitBind_(const BindNode* op) {
   PrimExpr value = VisitExpr(op->value);
@@ -174,14 +194,17 @@ Stmt StmtExprMutator::VisitSBlock_(const SBlockNode* op) {
   Array<Buffer> alloc_buffers = op->alloc_buffers.Map([this](const Buffer& buffer) { return VisitBufferDef(buffer); });
   Array<BufferRegion> reads = op->reads.Map([this](const BufferRegion& r) { return VisitRegion(r); });
   Array<BufferRegion> writes = op->writes.Map([this](const BufferRegion& r) { return VisitRegion(r); });
+  Map<String, Any> annotations =
+      ReplaceBuffers(op->annotations, [this](const Buffer& buffer) { return VisitBufferUse(buffer); });
   Stmt init = op->init.defined() ? VisitStmt(op->init) : Stmt();
   Stmt body = VisitStmt(op->body);
   if (iter_vars.same_as(op->iter_vars) && alloc_buffers.same_as(op->alloc_buffers) && reads.same_as(op->reads) &&
-      writes.same_as(op->writes) && init.same_as(op->init) && body.same_as(op->body)) {
+      writes.same_as(op->writes) && annotations.same_as(op->annotations) && init.same_as(op->init) &&
+      body.same_as(op->body)) {
     return GetRef<Stmt>(op);
   }
   return SBlock(std::move(iter_vars), std::move(reads), std::move(writes), op->name_hint, std::move(body),
-                std::move(init), std::move(alloc_buffers), op->annotations, op->span);
+                std::move(init), std::move(alloc_buffers), std::move(annotations), op->span);
 }
 Stmt StmtExprMutator::VisitSBlockRealize_(const SBlockRealizeNode* op) {
   Array<PrimExpr> iter_values = VisitExprs(op->iter_values);
@@ -245,72 +268,6 @@ class StmtPostOrder : public StmtExprVisitor {
   const std::function<void(const ObjectRef&)>& visit_;
 };
 
-/// Gives every variable and buffer defined in a function a fresh identity.
-class DefRenewer : public StmtExprMutator {
- public:
-  PrimFunc Renew(const PrimFunc& func) {
-    // Symbolic dimensions are defined by the shapes of the parameters.
-    for (const Var& param : func->params) {
-      if (auto it = func->buffer_map.find(param); it != func->buffer_map.end()) {
-        for (const PrimExpr& extent : (*it).second->shape) {
-          for (const Var& var : FreeVars(extent)) RenewVar(var);
-        }
-      }
-    }
-    Array<Var> params = func->params.Map([this](const Var& param) { return RenewVar(param); });
-    Map<Var, Buffer> buffer_map;
-    for (const auto& [param, buffer] : func->buffer_map) {
-      buffer_map.Set(Downcast<Var>(VisitExpr(param)), VisitBufferDef(buffer));
-    }
-    return PrimFunc(std::move(params), std::move(buffer_map), VisitStmt(func->body), func->attrs, func->span);
-  }
-
- protected:
-  Var RenewVar(const Var& var) {
-    auto [it, inserted] = vars_.try_emplace(var);
-    if (inserted) it->second = Var(var->name_hint, var.dtype(), var->span);
-    return it->second;
-  }
-  PrimExpr VisitVar_(const VarNode* op) override {
-    auto it = vars_.find(GetRef<Var>(op));
-    return it == vars_.end() ? GetRef<PrimExpr>(op) : PrimExpr(it->second);
-  }
-  PrimExpr VisitLet_(const LetNode* op) override {
-    PrimExpr value = VisitExpr(op->value);
-    Var var = RenewVar(op->var);
-    return Let(var, std::move(value), VisitExpr(op->body), op->span);
-  }
-  Stmt VisitBind_(const BindNode* op) override {
-    PrimExpr value = VisitExpr(op->value);
-    return Bind(RenewVar(op->var), std::move(value), op->span);
-  }
-  Stmt VisitFor_(const ForNode* op) override {
-    PrimExpr min = VisitExpr(op->min);
-    PrimExpr extent = VisitExpr(op->extent);
-    Var var = RenewVar(op->loop_var);
-    return For(var, std::move(min), std::move(extent), op->loop_kind(), VisitStmt(op->body), op->thread_tag,
-               op->annotations, op->span);
-  }
-  Stmt VisitSBlock_(const SBlockNode* op) override {
-    Array<IterVar> iter_vars;
-    for (const IterVar& iter : op->iter_vars) {
-      Range dom = Range::FromMinExtent(VisitExpr(iter->dom->min), VisitExpr(iter->dom->extent));
-      iter_vars.push_back(IterVar(dom, RenewVar(iter->var), iter->type(), iter->thread_tag));
-    }
-    SBlock renewed = GetRef<SBlock>(op);
-    CopyOnWrite(&renewed)->iter_vars = std::move(iter_vars);
-    return StmtExprMutator::VisitSBlock_(renewed.get());
-  }
-  Buffer VisitBufferDef(const Buffer& buffer) override {
-    Buffer renewed(buffer->name, buffer->dtype, VisitExprs(buffer->shape), buffer->scope, VisitExprs(buffer->strides));
-    buffer_remap_[buffer] = renewed;
-    return renewed;
-  }
-
- private:
-  std::unordered_map<Var, Var, ObjectPtrHash, ObjectPtrEqual> vars_;
-};
-
 }  // namespace
 
 Stmt Substitute(const Stmt& stmt, const VarMap& values) {
@@ -325,6 +282,4 @@ Range Substitute(const Range& range, const VarMap& values) {
 void PostOrderVisit(const Stmt& stmt, const std::function<void(const ObjectRef&)>& visit) {
   StmtPostOrder(visit).VisitStmt(stmt);
 }
-PrimFunc RenewDefs(const PrimFunc& func) { return DefRenewer().Renew(func); }
-
 }  // namespace deuteron::tir

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "deuteron/ir/borrow.h"
+
 namespace deuteron::relax {
 namespace {
 
@@ -117,6 +119,35 @@ void VisitShapes(const Type& type, const std::function<void(const Dims&)>& visit
     case TypeKind::kFunc:
       return;  // its variables are its own
   }
+}
+
+bool IsStatic(const Optional<Dims>& dims) {
+  if (!dims.has_value()) return true;
+  for (const PrimExpr& dim : Borrow(*dims)) {
+    if (dim->kind != ExprKind::kIntImm) return false;
+  }
+  return true;
+}
+
+/// Whether the type mentions no variable. Most do not: asked before anything is collected.
+bool IsStatic(const Type& type) {
+  switch (type->kind) {
+    case TypeKind::kAny:
+    case TypeKind::kPrim:
+    case TypeKind::kFunc:
+      return true;
+    case TypeKind::kShape:
+      return IsStatic(static_cast<const ShapeTypeNode*>(type.get())->values);
+    case TypeKind::kTensor:
+      return IsStatic(static_cast<const TensorTypeNode*>(type.get())->shape);
+    case TypeKind::kTuple: {
+      for (const Type& field : Borrow(static_cast<const TupleTypeNode*>(type.get())->fields)) {
+        if (!IsStatic(field)) return false;
+      }
+      return true;
+    }
+  }
+  DEUTERON_UNREACHABLE();
 }
 
 /// `type` with every shape replaced by `rewrite` of it; nothing = forget the dimensions.
@@ -349,6 +380,7 @@ Type SubstituteType(const Type& type, const ExprVarMap& values) {
 
 std::vector<tir::Var> SymbolicVars(const Type& type) {
   std::vector<tir::Var> vars;
+  if (IsStatic(type)) return vars;
   std::unordered_set<const Object*> seen;
   VisitShapes(type, [&](const Dims& dims) {
     for (const PrimExpr& dim : dims) {
@@ -363,6 +395,7 @@ std::vector<tir::Var> SymbolicVars(const Type& type) {
 
 std::vector<tir::Var> DefinedSymbolicVars(const Type& type) {
   std::vector<tir::Var> vars;
+  if (IsStatic(type)) return vars;
   std::unordered_set<const Object*> seen;
   VisitShapes(type, [&](const Dims& dims) {
     for (const PrimExpr& dim : dims) {

@@ -3,11 +3,14 @@
 #include <algorithm>
 #include <functional>
 #include <unordered_set>
+#include <utility>
 
+#include "deuteron/ir/borrow.h"
 #include "deuteron/ir/transform/pass.h"
 #include "deuteron/relax/analysis/purity.h"
 #include "deuteron/relax/analysis/type_analysis.h"
 #include "deuteron/relax/op/call.h"
+#include "deuteron/support/pointer_map.h"
 #include "deuteron/tir/analysis/verify.h"
 
 namespace deuteron::relax {
@@ -19,15 +22,14 @@ class Verifier {
       : module_(module), limit_(limit), verified_(verified) {}
 
   std::vector<Violation> Verify() {
+    for (const auto& [name, var] : module_->global_vars) functions_.Insert(var.get());
     for (const auto& [var, func] : module_->functions) {
-      const GlobalVar registered = module_.FindGlobalVar(std::string(var->name_hint));
-      where_ = "function \"" + std::string(var->name_hint) + "\"";
-      if (!registered.same_as(var)) Report("is not registered under its name");
+      function_ = "function \"" + std::string(var->name_hint) + "\"";
+      if (!module_.FindGlobalVar(std::string(var->name_hint)).same_as(var)) Report("is not registered under its name");
       if (const auto symbol = func->GetAttr<String>("global_symbol")) {
         if (*symbol != var->name_hint) Report("has the global_symbol \"" + std::string(*symbol) + "\"");
       }
-      if (const auto* function = func.as<FunctionNode>())
-        VerifyFunction(function, "function \"" + std::string(var->name_hint) + "\"");
+      if (const auto* function = func.as<FunctionNode>()) VerifyFunction(function, function_);
       if (const auto kernel = As<tir::PrimFunc>(func); kernel.defined()) VerifyKernel(kernel);
     }
     return std::move(violations_);
@@ -35,7 +37,14 @@ class Verifier {
 
  private:
   void Report(const std::string& what) {
-    if (violations_.size() < limit_) violations_.push_back(where_ + ": " + what);
+    if (violations_.size() < limit_) violations_.push_back(Where() + ": " + what);
+  }
+  /// The binding or function that is being looked at.
+  std::string Where() const {
+    if (binding_ == nullptr) return function_;
+    std::string where = function_ + ", binding " + Name(binding_->var);
+    if (binding_->span.defined()) where += " (" + std::string(binding_->span->source) + ")";
+    return where;
   }
 
   void VerifyKernel(const tir::PrimFunc& kernel) {
@@ -54,7 +63,7 @@ class Verifier {
   Scope Open() const { return {vars_.size(), symbols_.size()}; }
   void Close(const Scope& scope) {
     while (vars_.size() > scope.vars) {
-      visible_.erase(vars_.back());
+      states_[vars_.back()] = VarState::kHidden;
       vars_.pop_back();
     }
     while (symbols_.size() > scope.symbols) {
@@ -63,8 +72,9 @@ class Verifier {
     }
   }
   void Define(const Var& var) {
-    if (!bound_.insert(var.get()).second) Report("the variable " + Name(var) + " is bound twice");
-    visible_.insert(var.get());
+    VarState& state = states_[var.get()];
+    if (state != VarState::kUnknown) Report("the variable " + Name(var) + " is bound twice");
+    state = VarState::kVisible;
     vars_.push_back(var.get());
   }
   void DefineSymbol(const tir::Var& symbol) {
@@ -74,11 +84,10 @@ class Verifier {
 
   // ----- Functions and blocks.
 
-  void VerifyFunction(const FunctionNode* function, const std::string& where) {
-    const std::string outer = where_;
+  void VerifyFunction(const FunctionNode* function, std::string where) {
+    const std::string outer = std::exchange(function_, std::move(where));
+    const BindingNode* outer_binding = std::exchange(binding_, nullptr);
     const bool outer_pure = in_pure_function_;
-    where_ = where;
-    function_ = where;
     in_pure_function_ = function->is_pure && !function->HasNonzeroAttr("relax.force_pure");
     const Scope scope = Open();
     for (const Var& param : function->params) {
@@ -92,24 +101,21 @@ class Verifier {
     }
     for (const Var& param : function->params) VerifyType(param.ty());
     VerifySeq(function->body);
-    where_ = where;
     Close(scope);
-    where_ = outer;
     function_ = outer;
+    binding_ = outer_binding;
     in_pure_function_ = outer_pure;
   }
 
   void VerifySeq(const SeqExpr& seq) {
     for (const BindingBlock& block : seq->blocks) {
       const bool is_dataflow = block->IsInstance<DataflowBlockNode>();
-      std::vector<Var> locals;
-      for (const Binding& binding : block->bindings) {
-        VerifyBinding(binding, is_dataflow);
-        if (binding->var->kind == RelaxKind::kDataflowVar) locals.push_back(binding->var);
+      for (const Binding& binding : Borrow(block->bindings)) VerifyBinding(binding, is_dataflow);
+      for (const Binding& binding : Borrow(block->bindings)) {
+        if (binding->var->kind == RelaxKind::kDataflowVar) states_[binding->var.get()] = VarState::kHidden;
       }
-      for (const Var& local : locals) visible_.erase(local.get());
     }
-    where_ = function_;
+    binding_ = nullptr;
     if (!IsLeaf(seq->body)) {
       Report("the result is not in A-normal form: bind it to a variable first");
       return;
@@ -118,9 +124,7 @@ class Verifier {
   }
 
   void VerifyBinding(const Binding& binding, bool is_dataflow) {
-    where_ = function_ + ", binding " + Name(binding->var);
-    if (binding->span.defined()) where_ += " (" + std::string(binding->span->source) + ")";
-    const std::string where = where_;
+    binding_ = binding.get();
     if (const auto* cast = binding.as<MatchCastNode>()) {
       // TVM's CanonicalizeBindings leaves calls in match_casts.
       if (cast->value->kind == RelaxKind::kCall && transform::PassContext::Current().GetBool("tvm_compat")) {
@@ -132,10 +136,11 @@ class Verifier {
       VerifyType(cast->ty);
     } else {
       const Expr& value = static_cast<const VarBindingNode*>(binding.get())->value;
-      const bool may_call_itself = value->kind == RelaxKind::kFunction && visible_.insert(binding->var.get()).second;
+      const bool may_call_itself = value->kind == RelaxKind::kFunction && !states_.contains(binding->var.get());
+      if (may_call_itself) states_[binding->var.get()] = VarState::kVisible;
       VerifyValue(value, is_dataflow);
-      if (may_call_itself) visible_.erase(binding->var.get());
-      where_ = where;
+      if (may_call_itself) states_[binding->var.get()] = VarState::kUnknown;
+      binding_ = binding.get();
     }
     if (binding->var->kind == RelaxKind::kDataflowVar && !is_dataflow) {
       Report("a DataflowVar is bound outside of a dataflow block");
@@ -172,7 +177,7 @@ class Verifier {
           Report("a local function in a dataflow block");
         }
         const auto* function = static_cast<const FunctionNode*>(value.get());
-        return VerifyFunction(function, where_ + ", local function");
+        return VerifyFunction(function, Where() + ", local function");
       }
       case RelaxKind::kSeqExpr:
         return Report("a sequence is bound as a value: its blocks belong to the function's own");
@@ -197,7 +202,7 @@ class Verifier {
 
   void VerifyCall(const CallNode* call, bool is_dataflow) {
     VerifyLeafOrReport(call->op, "the callee");
-    for (const Expr& arg : call->args) VerifyLeafOrReport(arg, "an argument of a call");
+    for (const Expr& arg : Borrow(call->args)) VerifyLeafOrReport(arg, "an argument of a call");
     for (const Type& type : call->ty_args) VerifyType(type);
     const Expr expr = GetRef<Expr>(call);
     if ((is_dataflow || in_pure_function_) && HasSideEffect(expr, module_) && !IsUnknownGlobal(call->op)) {
@@ -226,7 +231,8 @@ class Verifier {
       return Report("call_tir takes a kernel of the module, a tuple of arguments and one result type");
     }
     const CallTIRView view = ViewCallTIR(call);
-    const GlobalVar callee = module_.FindGlobalVar(std::string(view.func->name_hint));
+    GlobalVar callee = view.func;
+    if (!functions_.contains(callee.get())) callee = module_.FindGlobalVar(std::string(callee->name_hint));
     if (!callee.defined()) return;  // reported as a leaf
     const auto kernel = As<tir::PrimFunc>(module_->functions.at(callee));
     if (!kernel.defined()) return Report("call_tir of " + std::string(callee->name_hint) + ", which is no kernel");
@@ -269,19 +275,21 @@ class Verifier {
     switch (expr->kind) {
       case RelaxKind::kVar:
       case RelaxKind::kDataflowVar: {
-        const auto var = Downcast<Var>(expr);
-        if (visible_.count(var.get())) return;
-        if (bound_.count(var.get())) return Report("the variable " + Name(var) + " is used outside of its scope");
-        return Report("the variable " + Name(var) + " is used before it is bound");
+        const VarState* state = states_.Find(expr.get());
+        if (state != nullptr && *state == VarState::kVisible) return;
+        const std::string name = "the variable " + Name(Downcast<Var>(expr));
+        const bool is_bound = state != nullptr && *state == VarState::kHidden;
+        return Report(name + (is_bound ? " is used outside of its scope" : " is used before it is bound"));
       }
       case RelaxKind::kGlobalVar: {
+        if (functions_.contains(expr.get())) return;
         const auto var = Downcast<GlobalVar>(expr);
         const GlobalVar known = module_.FindGlobalVar(std::string(var->name_hint));
         if (!known.defined()) Report("the module has no function \"" + std::string(var->name_hint) + "\"");
         return;
       }
       case RelaxKind::kTuple:
-        for (const Expr& field : static_cast<const TupleNode*>(expr.get())->fields) VerifyLeaf(field);
+        for (const Expr& field : Borrow(static_cast<const TupleNode*>(expr.get())->fields)) VerifyLeaf(field);
         return;
       case RelaxKind::kShapeExpr:
         return VerifyDims(static_cast<const ShapeExprNode*>(expr.get())->values);
@@ -303,7 +311,7 @@ class Verifier {
   }
 
   void VerifyDims(const Array<PrimExpr>& dims) {
-    for (const PrimExpr& dim : dims) {
+    for (const PrimExpr& dim : Borrow(dims)) {
       if (dim->kind == ExprKind::kIntImm) continue;
       for (const tir::Var& symbol : FreeVars(dim)) VerifySymbol(symbol);
     }
@@ -322,11 +330,14 @@ class Verifier {
   const size_t limit_;
   VerifiedKernels* verified_;
   std::vector<Violation> violations_;
-  std::string where_;
+  /// What is being verified. The binding may be null.
   std::string function_;
+  const BindingNode* binding_ = nullptr;
   bool in_pure_function_ = false;
-  std::unordered_set<const Object*> bound_;
-  std::unordered_set<const Object*> visible_;
+  /// The functions of the module.
+  PointerSet functions_;
+  enum class VarState : uint8_t { kUnknown, kVisible, kHidden };
+  PointerMap<VarState> states_;
   std::vector<const Object*> vars_;
   std::unordered_set<const Object*> defined_symbols_;
   std::vector<const Object*> symbols_;

@@ -22,6 +22,7 @@
 #include "deuteron/relax/transform/pass_utils.h"
 #include "deuteron/relax/transform/passes.h"
 #include "deuteron/relax/transform/typed_rewriter.h"
+#include "deuteron/support/pointer_map.h"
 
 namespace deuteron::relax {
 namespace {
@@ -46,7 +47,7 @@ class SymbolResolver {
   }
   void CollectFrom(const SeqExpr& seq) {
     for (const BindingBlock& block : seq->blocks) {
-      for (const Binding& binding : block->bindings) {
+      for (const Binding& binding : Borrow(block->bindings)) {
         const Expr& value = BoundValue(binding);
         if (const auto* branch = value.as<IfNode>()) {
           CollectFrom(branch->true_branch);
@@ -122,7 +123,7 @@ class Planner {
     const BindingBlock enclosing = block_;
     for (const BindingBlock& block : seq->blocks) {
       block_ = block;
-      for (const Binding& binding : block->bindings) Visit(binding);
+      for (const Binding& binding : Borrow(block->bindings)) Visit(binding);
     }
     block_ = BindingBlock();
     Use(seq->body);
@@ -166,8 +167,8 @@ class Planner {
   void Use(const Expr& expr) {
     VisitLeaves(expr, [this](const Expr& leaf) {
       if (!IsVar(leaf)) return;
-      const auto home = home_.find(leaf.get());
-      if (home != home_.end() && home->second != block_.get()) used_outside_.insert(leaf.get());
+      const auto* home = home_.Find(leaf.get());
+      if (home != nullptr && *home != block_.get()) used_outside_.insert(leaf.get());
     });
   }
 
@@ -185,8 +186,8 @@ class Planner {
     const Expr& field = known->fields[item->index];
     // What is visible outside of blocks may give another block's variable its name.
     if (field->kind != RelaxKind::kDataflowVar || !IsLocal(var)) return field;
-    const auto home = home_.find(field.get());
-    return home != home_.end() && home->second == block_.get() ? field : Expr();
+    const auto* home = home_.Find(field.get());
+    return home != nullptr && *home == block_.get() ? field : Expr();
   }
 
   static bool SameType(const Var& a, const Expr& b) {
@@ -218,7 +219,7 @@ class Planner {
   std::vector<std::pair<Var, Expr>> constants_;
   std::unordered_map<const Object*, Tuple> tuples_;
   /// The block that binds a variable.
-  std::unordered_map<const Object*, const Object*> home_;
+  PointerMap<const Object*> home_;
   /// Variables of dataflow blocks that are visible outside of them.
   std::vector<Var> outputs_;
   std::unordered_set<const Object*> used_outside_;

@@ -21,6 +21,7 @@
 #include "deuteron/relax/transform/passes.h"
 #include "deuteron/relax/transform/seq_rewriter.h"
 #include "deuteron/relax/transform/var_replacer.h"
+#include "deuteron/support/pointer_map.h"
 
 namespace deuteron::relax {
 namespace {
@@ -69,7 +70,7 @@ class BindingRemover : public SeqRewriter {
   }
 
   bool IsNeeded(const Binding& binding, bool is_dataflow) const {
-    if (used_.count(binding->var.get())) return true;
+    if (used_.contains(binding->var.get())) return true;
     if (const auto* cast = binding.as<MatchCastNode>()) {
       if (!is_dataflow || keeps_casts_) return true;
       const auto defined = DefinedSymbolicVars(cast->ty);
@@ -87,7 +88,7 @@ class BindingRemover : public SeqRewriter {
     if (const auto* branch = expr.as<IfNode>()) return Use(branch->cond);  // nested bodies were visited
     if (expr->kind == RelaxKind::kFunction) return;
     VisitLeaves(expr, [this](const Expr& leaf) {
-      if (IsVar(leaf)) used_.insert(leaf.get());
+      if (IsVar(leaf)) used_.Insert(leaf.get());
       if (const auto* shape = leaf.as<ShapeExprNode>()) UseDims(shape->values);
       if (const auto* scalar = leaf.as<PrimValueNode>()) UseDims({scalar->value});
     });
@@ -108,7 +109,7 @@ class BindingRemover : public SeqRewriter {
 
   const IRModule& module_;
   const bool keeps_casts_;
-  std::unordered_set<const Object*> used_;
+  PointerSet used_;
   std::unordered_set<const Object*> symbols_;
 };
 

@@ -29,6 +29,7 @@
 #include "deuteron/relax/transform/pass_utils.h"
 #include "deuteron/relax/transform/passes.h"
 #include "deuteron/relax/transform/tuple_simplify.h"
+#include "deuteron/support/pointer_map.h"
 
 namespace deuteron::relax {
 namespace {
@@ -105,7 +106,8 @@ class BlockFuser {
     if (emitter.any()) {
       const auto symbols = [this](uint32_t node) { return SymbolDefinitions(bindings_[node]); };
       using More = std::function<std::vector<uint32_t>(uint32_t)>;
-      emitter.Complete(node_of_, symbol_node_.empty() ? More() : More(symbols));
+      emitter.Complete([this](const Object* var) { return NodeOf(var); },
+                       symbol_node_.empty() ? More() : More(symbols));
       fused = DataflowBlock(emitter.Emit(functions_));
     }
     record_->AddBlock({bindings_, graph, partition, causes_, emitter, settings_.max_depth, settings_.max_arguments});
@@ -116,10 +118,10 @@ class BlockFuser {
 
   ForwardGraph MakeGraph() {
     ForwardGraph graph;
-    node_of_.clear();
+    node_of_.Clear();
     symbol_node_.clear();
     causes_.clear();
-    node_of_.reserve(bindings_.size());
+    node_of_.Reserve(bindings_.size());
     causes_.reserve(bindings_.size());
     for (uint32_t i = 0; i < bindings_.size(); ++i) {
       const Binding& binding = bindings_[i];
@@ -128,7 +130,7 @@ class BlockFuser {
       causes_.push_back(cause);
       graph.AddNode(kind, binding->var->kind != RelaxKind::kDataflowVar);
       AddInputs(&graph, i, binding, kind);
-      node_of_.emplace(binding->var.get(), i);
+      node_of_[binding->var.get()] = i;
     }
     graph.Finish();
     return graph;
@@ -141,9 +143,8 @@ class BlockFuser {
     const TensorTypeNode* result = binding->var.ty().as<TensorTypeNode>();
     VisitLeaves(BoundValue(binding), [&](const Expr& leaf) {
       if (!IsVar(leaf)) return;
-      auto it = node_of_.find(leaf.get());
-      if (it == node_of_.end()) return;
-      graph->AddEdge(it->second, node, EdgeKind(kind, leaf.ty().as<TensorTypeNode>(), result));
+      const uint32_t from = NodeOf(leaf.get());
+      if (from != UINT32_MAX) graph->AddEdge(from, node, EdgeKind(kind, leaf.ty().as<TensorTypeNode>(), result));
     });
     if (cast != nullptr) {
       // A symbol that is known already is compared with, not defined.
@@ -151,6 +152,12 @@ class BlockFuser {
         if (!known_symbols_.count(symbol.get())) symbol_node_.emplace(symbol.get(), node);
       }
     }
+  }
+
+  /// UINT32_MAX for a variable of another block.
+  uint32_t NodeOf(const Object* var) const {
+    const uint32_t* node = node_of_.Find(var);
+    return node == nullptr ? UINT32_MAX : *node;
   }
 
   OpPatternKind EdgeKind(OpPatternKind kind, const TensorTypeNode* from, const TensorTypeNode* to) const {
@@ -247,7 +254,7 @@ class BlockFuser {
 
   // Of the current block:
   std::vector<Binding> bindings_;
-  std::unordered_map<const Object*, uint32_t> node_of_;
+  PointerMap<uint32_t> node_of_;
   std::unordered_map<const Object*, uint32_t> symbol_node_;
   std::vector<OpaqueCause> causes_;
 };

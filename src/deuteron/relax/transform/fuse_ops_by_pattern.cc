@@ -214,7 +214,8 @@ class PatternFuser {
         return &work.options.back();
       };
       work.emitter = std::make_unique<GroupEmitter>(partition.bindings(), group, options);
-      work.emitter->Complete(partition.index_of_var(), [&](uint32_t i) { return partition.SymbolDefinitions(i); });
+      work.emitter->Complete([&](const Object* var) { return partition.IndexOf(var); },
+                             [&](uint32_t i) { return partition.SymbolDefinitions(i); });
       for (uint32_t i = 0; i < count; ++i) {
         if (group[i] != i || partition.group(i) == nullptr) continue;
         made.push_back({partition.group(i)->pattern, work.emitter.get(), work.emitter->group_of(i)});

@@ -47,38 +47,6 @@ const Expr& BoundValue(const Binding& binding) {
   return static_cast<const MatchCastNode*>(binding.get())->value;
 }
 
-void VisitLeaves(const Expr& expr, const std::function<void(const Expr&)>& visit) {
-  switch (expr->kind) {
-    case RelaxKind::kTuple:
-      for (const Expr& field : static_cast<const TupleNode*>(expr.get())->fields) VisitLeaves(field, visit);
-      return;
-    case RelaxKind::kTupleGetItem:
-      return VisitLeaves(static_cast<const TupleGetItemNode*>(expr.get())->tuple, visit);
-    case RelaxKind::kCall: {
-      const auto* call = static_cast<const CallNode*>(expr.get());
-      VisitLeaves(call->op, visit);
-      for (const Expr& arg : call->args) VisitLeaves(arg, visit);
-      return;
-    }
-    case RelaxKind::kVar:
-    case RelaxKind::kDataflowVar:
-    case RelaxKind::kGlobalVar:
-    case RelaxKind::kConstant:
-    case RelaxKind::kShapeExpr:
-    case RelaxKind::kPrimValue:
-    case RelaxKind::kStringImm:
-    case RelaxKind::kDataTypeImm:
-    case RelaxKind::kExternFunc:
-    case RelaxKind::kOp:
-      return visit(expr);
-    case RelaxKind::kSeqExpr:
-    case RelaxKind::kIf:
-    case RelaxKind::kFunction:
-    case RelaxKind::kPrimFunc:
-      return;
-  }
-}
-
 void VisitValues(const SeqExpr& seq, const std::function<void(const Expr&)>& visit) {
   const auto enter = [&](const Expr& value) {
     visit(value);
@@ -89,7 +57,7 @@ void VisitValues(const SeqExpr& seq, const std::function<void(const Expr&)>& vis
     if (const auto* function = value.as<FunctionNode>()) VisitValues(function->body, visit);
   };
   for (const BindingBlock& block : seq->blocks) {
-    for (const Binding& binding : block->bindings) enter(BoundValue(binding));
+    for (const Binding& binding : Borrow(block->bindings)) enter(BoundValue(binding));
   }
   enter(seq->body);
 }

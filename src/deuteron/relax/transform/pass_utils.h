@@ -7,6 +7,7 @@
 #include <unordered_map>
 #include <unordered_set>
 
+#include "deuteron/ir/borrow.h"
 #include "deuteron/relax/expr.h"
 
 namespace deuteron::relax {
@@ -23,7 +24,39 @@ Function WithBody(Function function, SeqExpr body);
 const Expr& BoundValue(const Binding& binding);
 /// Calls `visit` on every variable, constant and other leaf in `expr` (a binding's value), in order. Does not
 /// enter functions or branches.
-void VisitLeaves(const Expr& expr, const std::function<void(const Expr&)>& visit);
+template <typename Visit>
+void VisitLeaves(const Expr& expr, const Visit& visit) {
+  switch (expr->kind) {
+    case RelaxKind::kTuple:
+      for (const Expr& field : Borrow(static_cast<const TupleNode*>(expr.get())->fields)) VisitLeaves(field, visit);
+      return;
+    case RelaxKind::kTupleGetItem:
+      return VisitLeaves(static_cast<const TupleGetItemNode*>(expr.get())->tuple, visit);
+    case RelaxKind::kCall: {
+      const auto* call = static_cast<const CallNode*>(expr.get());
+      VisitLeaves(call->op, visit);
+      for (const Expr& arg : Borrow(call->args)) VisitLeaves(arg, visit);
+      return;
+    }
+    case RelaxKind::kVar:
+    case RelaxKind::kDataflowVar:
+    case RelaxKind::kGlobalVar:
+    case RelaxKind::kConstant:
+    case RelaxKind::kShapeExpr:
+    case RelaxKind::kPrimValue:
+    case RelaxKind::kStringImm:
+    case RelaxKind::kDataTypeImm:
+    case RelaxKind::kExternFunc:
+    case RelaxKind::kOp:
+      visit(expr);
+      return;
+    case RelaxKind::kSeqExpr:
+    case RelaxKind::kIf:
+    case RelaxKind::kFunction:
+    case RelaxKind::kPrimFunc:
+      return;
+  }
+}
 /// Calls `visit` on every value bound in `seq`, branches and local functions included, and on results.
 void VisitValues(const SeqExpr& seq, const std::function<void(const Expr&)>& visit);
 /// Calls `visit` on every leaf in `seq`, as VisitLeaves does for one value; those of branches and local functions too.

@@ -41,7 +41,7 @@ class Simplifier {
   static bool HasKnownProjection(const Function& function) {
     std::unordered_set<const Object*> tuples;
     for (const BindingBlock& block : function->body->blocks) {
-      for (const Binding& binding : block->bindings) {
+      for (const Binding& binding : Borrow(block->bindings)) {
         const Expr& value = BoundValue(binding);
         if (value->kind == RelaxKind::kTuple) tuples.insert(binding->var.get());
         if (const auto* item = value.as<TupleGetItemNode>()) {

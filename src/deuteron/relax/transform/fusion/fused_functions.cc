@@ -95,9 +95,10 @@ bool GroupEmitter::any() const {
 }
 
 /// Finds which variables cross between groups, and which groups depend on which.
-void GroupEmitter::Complete(const std::unordered_map<const Object*, uint32_t>& node_of,
+void GroupEmitter::Complete(const BindingOf& binding_of,
                             const std::function<std::vector<uint32_t>(uint32_t)>& more_dependencies) {
   depends_.assign(num_groups(), {});
+  used_outside_.assign(num_groups(), {});
   std::vector<bool> noted(bindings_.size());
   for (uint32_t i = 0; i < bindings_.size(); ++i) {
     const uint32_t user = group_of_[i];
@@ -109,12 +110,12 @@ void GroupEmitter::Complete(const std::unordered_map<const Object*, uint32_t>& n
     };
     VisitLeaves(BoundValue(bindings_[i]), [&](const Expr& leaf) {
       if (!IsVar(leaf)) return;
-      auto it = node_of.find(leaf.get());
-      if (it == node_of.end() || !depend(it->second)) return;
-      const uint32_t producer = group_of_[it->second];
-      if (!is_function(producer) || noted[it->second]) return;
-      noted[it->second] = true;
-      used_outside_[producer].push_back(it->second);
+      const uint32_t node = binding_of(leaf.get());
+      if (node == UINT32_MAX || !depend(node)) return;
+      const uint32_t producer = group_of_[node];
+      if (!is_function(producer) || noted[node]) return;
+      noted[node] = true;
+      used_outside_[producer].push_back(node);
     });
     if (more_dependencies) {
       for (const uint32_t before : more_dependencies(i)) depend(before);
@@ -126,8 +127,8 @@ std::optional<GroupFunction> GroupEmitter::function(uint32_t group) const {
   if (!is_function(group)) return std::nullopt;
   GroupFunction function(*options_[group]);
   for (const uint32_t i : members(group)) function.Append(bindings_[i]);
-  if (const auto used = used_outside_.find(group); used != used_outside_.end()) {
-    for (const uint32_t i : used->second) function.AddOutput(bindings_[i]->var);
+  if (!used_outside_.empty()) {
+    for (const uint32_t i : used_outside_[group]) function.AddOutput(bindings_[i]->var);
   }
   if (function.outputs().empty()) return std::nullopt;
   function.Finish();
@@ -138,6 +139,7 @@ Array<Binding> GroupEmitter::Emit(FusedFunctions* functions) {
   const auto order = TopologicalOrder(
       num_groups(), [this](uint32_t group) -> const auto& { return depends_[group]; });
   depends_ = {};
+  names_.resize(num_groups());
   Array<Binding> emitted;
   emitted.reserve(static_cast<int64_t>(bindings_.size()));
   for (const uint32_t group : order) {

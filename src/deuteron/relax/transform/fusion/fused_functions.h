@@ -68,15 +68,14 @@ class GroupEmitter {
   uint32_t group_of(uint32_t binding) const { return group_of_[binding]; }
   bool is_function(uint32_t group) const { return options_[group] != nullptr; }
   /// The name of a group's function once it is emitted.
-  String name(uint32_t group) const {
-    const auto it = names_.find(group);
-    return it == names_.end() ? String() : it->second;
-  }
+  String name(uint32_t group) const { return group < names_.size() ? names_[group] : String(); }
 
-  /// Finds what crosses between groups, so that `Emit` may follow. `node_of`: the binding of each variable.
+  /// The binding of a variable; UINT32_MAX for one of another block.
+  using BindingOf = std::function<uint32_t(const Object* var)>;
+  /// Finds what crosses between groups, so that `Emit` may follow.
   /// `more_dependencies`: the bindings that have to come before one although it does not use their variables; may be
   /// empty.
-  void Complete(const std::unordered_map<const Object*, uint32_t>& node_of,
+  void Complete(const BindingOf& binding_of,
                 const std::function<std::vector<uint32_t>(uint32_t)>& more_dependencies = {});
   /// The function of a group, once complete; none if it stays as it is or nothing uses it. Made anew: those of all
   /// groups together would take much more memory than the block.
@@ -102,8 +101,8 @@ class GroupEmitter {
   /// The groups that each depends on.
   std::vector<std::vector<uint32_t>> depends_;
   /// For each function, the bindings whose variables others use, in order of use.
-  std::unordered_map<uint32_t, std::vector<uint32_t>> used_outside_;
-  std::unordered_map<uint32_t, String> names_;
+  std::vector<std::vector<uint32_t>> used_outside_;
+  std::vector<String> names_;
 };
 
 }  // namespace deuteron::relax::fusion

@@ -62,19 +62,18 @@ std::string CalleeName(const CallNode* call) {
 void GroupFunction::Append(const Binding& binding) {
   const Expr& value = BoundValue(binding);
   if (const auto* call = value.as<CallNode>()) {
-    if (const std::string callee = CalleeName(call); !callee.empty()) name_ += "_" + callee;
     if (IsAnyCallTIR(value)) {
-      for (const Expr& arg : Downcast<Tuple>(call->args[1])->fields) Use(arg, true);
+      for (const Expr& arg : Borrow(Downcast<Tuple>(call->args[1])->fields)) Use(arg, true);
       // Variables of the scalar arguments are found as free symbols; a shape held in a variable is a value.
       if (call->args.size() > 2 && IsVar(call->args[2])) Use(call->args[2], true);
     } else {
       if (IsVar(call->op)) Use(call->op, true);
-      for (const Expr& arg : call->args) Use(arg, true);
+      for (const Expr& arg : Borrow(call->args)) Use(arg, true);
     }
   } else if (const auto* item = value.as<TupleGetItemNode>()) {
     Use(item->tuple, false);
-    if (auto it = param_of_.find(item->tuple.get()); it != param_of_.end()) {
-      auto& items = params_[it->second].items;
+    if (const int64_t* param = param_of_.Find(item->tuple.get())) {
+      auto& items = params_[static_cast<size_t>(*param)].items;
       if (std::find(items.begin(), items.end(), item->index) == items.end()) items.push_back(item->index);
     }
   } else if (const auto* tuple = value.as<TupleNode>()) {
@@ -82,32 +81,36 @@ void GroupFunction::Append(const Binding& binding) {
   } else {
     Use(value, true);
   }
-  defined_.emplace(binding->var.get(), static_cast<int64_t>(bindings_.size()));
+  defined_[binding->var.get()] = static_cast<int64_t>(bindings_.size());
   bindings_.push_back(binding);
   if (binding->var->kind != RelaxKind::kDataflowVar) AddOutput(binding->var);
 }
 
 /// Makes `expr` a parameter unless it is bound in the group or part of the function.
 void GroupFunction::Use(const Expr& expr, bool whole) {
-  if (IsInlined(expr) || defined_.count(expr.get())) return;
+  if (IsInlined(expr) || defined_.contains(expr.get())) return;
   if (expr->kind == RelaxKind::kTuple) {
     for (const Expr& field : static_cast<const TupleNode*>(expr.get())->fields) Use(field, true);
     return;
   }
   if (expr->kind == RelaxKind::kConstant && options_.bind_constants) return;
-  auto [it, inserted] = param_of_.try_emplace(expr.get(), static_cast<int64_t>(params_.size()));
-  if (inserted) {
+  const auto [param, is_new] = param_of_.Insert(expr.get());
+  if (is_new) {
+    *param = static_cast<int64_t>(params_.size());
     const auto* var = expr.as<VarNode>();
     std::string name = var ? std::string(var->name_hint) : "param_" + std::to_string(num_constants_++);
     params_.push_back({expr, std::move(name), expr.ty(), {}, false});
   }
-  params_[it->second].used_whole |= whole;
+  params_[static_cast<size_t>(*param)].used_whole |= whole;
 }
 
 int64_t GroupFunction::AddOutput(const Var& var) {
-  auto [it, inserted] = output_index_.try_emplace(var.get(), static_cast<int64_t>(outputs_.size()));
-  if (inserted) outputs_.push_back(var);
-  return it->second;
+  const auto [index, is_new] = output_index_.Insert(var.get());
+  if (is_new) {
+    *index = static_cast<int64_t>(outputs_.size());
+    outputs_.push_back(var);
+  }
+  return *index;
 }
 
 void GroupFunction::Finish() {
@@ -122,7 +125,19 @@ void GroupFunction::Finish() {
   MakeKey();
 }
 
+std::string GroupFunction::name() const {
+  std::string name = options_.prefix;
+  for (const Binding& binding : bindings_) {
+    const auto* call = BoundValue(binding).as<CallNode>();
+    const std::string callee = call == nullptr ? "" : CalleeName(call);
+    if (!callee.empty()) name += "_" + callee;
+  }
+  return name;
+}
+
 void GroupFunction::ExpandTuples() {
+  const bool has_tuples = std::any_of(params_.begin(), params_.end(), [](const Param& p) { return !p.used_whole; });
+  if (!has_tuples) return;
   std::vector<Param> expanded;
   for (Param& param : params_) {
     const auto* type = param.type.as<TupleTypeNode>();
@@ -136,10 +151,10 @@ void GroupFunction::ExpandTuples() {
     }
   }
   params_ = std::move(expanded);
-  param_of_.clear();
+  param_of_.Clear();
   for (size_t i = 0; i < params_.size(); ++i) {
     if (params_[i].argument->kind != RelaxKind::kTupleGetItem) {
-      param_of_.emplace(params_[i].argument.get(), static_cast<int64_t>(i));
+      param_of_[params_[i].argument.get()] = static_cast<int64_t>(i);
     }
   }
 }
@@ -201,12 +216,12 @@ class GroupFunction::Key {
     Put(-1);
     for (const tir::Var& symbol : group_.free_symbols_) Write(symbol);
     for (const Binding& binding : group_.bindings_) {
-      Put(binding->GetTypeKey() == MatchCastNode::_type_key ? -3 : -2);
+      Put(binding->IsInstance<MatchCastNode>() ? -3 : -2);
       Write(BoundValue(binding));
       if (const auto* cast = binding.as<MatchCastNode>()) Write(cast->ty);
       Write(binding->var.ty());
     }
-    for (const Var& output : group_.outputs_) Put(group_.defined_.at(output.get()));
+    for (const Var& output : group_.outputs_) Put(*group_.defined_.Find(output.get()));
     return std::move(words_);
   }
 
@@ -235,7 +250,7 @@ class GroupFunction::Key {
       case TypeKind::kTuple: {
         const auto* tuple = static_cast<const TupleTypeNode*>(type.get());
         Put(static_cast<int64_t>(tuple->fields.size()));
-        for (const Type& field : tuple->fields) Write(field);
+        for (const Type& field : Borrow(tuple->fields)) Write(field);
         return;
       }
       case TypeKind::kPrim:
@@ -249,7 +264,7 @@ class GroupFunction::Key {
   void Write(DataType dtype) { Put((dtype.code() << 24) | (dtype.bits() << 16) | dtype.lanes()); }
   void Write(const Array<PrimExpr>& exprs) {
     Put(static_cast<int64_t>(exprs.size()));
-    for (const PrimExpr& expr : exprs) Write(expr);
+    for (const PrimExpr& expr : Borrow(exprs)) Write(expr);
   }
   void Write(const PrimExpr& expr) {
     Put(static_cast<int64_t>(expr->kind));
@@ -276,14 +291,14 @@ class GroupFunction::Key {
       case RelaxKind::kVar:
       case RelaxKind::kDataflowVar:
       case RelaxKind::kConstant: {
-        if (auto it = group_.defined_.find(expr.get()); it != group_.defined_.end()) return Put(it->second);
-        if (auto it = group_.param_of_.find(expr.get()); it != group_.param_of_.end()) return Put(~it->second);
+        if (const int64_t* binding = group_.defined_.Find(expr.get())) return Put(*binding);
+        if (const int64_t* param = group_.param_of_.Find(expr.get())) return Put(~*param);
         return PutAddress(expr.get());
       }
       case RelaxKind::kTuple: {
         const auto& fields = static_cast<const TupleNode*>(expr.get())->fields;
         Put(static_cast<int64_t>(fields.size()));
-        for (const Expr& field : fields) Write(field);
+        for (const Expr& field : Borrow(fields)) Write(field);
         return;
       }
       case RelaxKind::kTupleGetItem: {
@@ -295,9 +310,9 @@ class GroupFunction::Key {
         const auto* call = static_cast<const CallNode*>(expr.get());
         Write(call->op);
         Put(static_cast<int64_t>(call->args.size()));
-        for (const Expr& arg : call->args) Write(arg);
+        for (const Expr& arg : Borrow(call->args)) Write(arg);
         PutAddress(call->attrs.get());
-        for (const Type& type : call->ty_args) Write(type);
+        for (const Type& type : Borrow(call->ty_args)) Write(type);
         return;
       }
       case RelaxKind::kShapeExpr:
@@ -319,7 +334,7 @@ class GroupFunction::Key {
   }
   /// The tuple of an item may have been expanded: then the parameter that stands for the item.
   void WriteTupleOf(const TupleGetItemNode* item) {
-    if (group_.defined_.count(item->tuple.get()) || group_.param_of_.count(item->tuple.get())) {
+    if (group_.defined_.contains(item->tuple.get()) || group_.param_of_.contains(item->tuple.get())) {
       return Write(item->tuple);
     }
     for (size_t i = 0; i < group_.params_.size(); ++i) {
@@ -398,7 +413,7 @@ class GroupFunction::Builder {
     const auto* cast = binding.as<MatchCastNode>();
     const Type cast_type = cast ? Renew(cast->ty) : Type();
     const Type type = Renew(binding->var.ty());
-    const bool is_output = group_.output_index_.count(binding->var.get()) != 0;
+    const bool is_output = group_.output_index_.contains(binding->var.get());
     const Var var = is_output ? Var(binding->var->name_hint, type, binding->var->span)
                               : Var(DataflowVar(binding->var->name_hint, type, binding->var->span));
     remap_[binding->var.get()] = var;

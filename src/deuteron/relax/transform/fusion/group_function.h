@@ -3,10 +3,10 @@
 #pragma once
 
 #include <string>
-#include <unordered_map>
 #include <vector>
 
 #include "deuteron/relax/expr.h"
+#include "deuteron/support/pointer_map.h"
 
 namespace deuteron::relax::fusion {
 
@@ -27,7 +27,7 @@ class GroupFunction {
     /// Attributes of the function beside Primitive. Groups with the same map share functions by key.
     Map<String, Any> attrs;
   };
-  explicit GroupFunction(Options options) : options_(std::move(options)), name_(options_.prefix) {}
+  explicit GroupFunction(Options options) : options_(std::move(options)) {}
 
   /// A binding of the group. One whose variable is not a DataflowVar is an output at once.
   void Append(const Binding& binding);
@@ -39,7 +39,7 @@ class GroupFunction {
   const std::vector<Binding>& bindings() const { return bindings_; }
   const std::vector<Var>& outputs() const { return outputs_; }
   /// "fused_add_relu", not yet made unique.
-  const std::string& name() const { return name_; }
+  std::string name() const;
 
   /// Equal keys: structurally equal functions. (Not the converse.)
   const std::vector<int64_t>& key() const { return key_; }
@@ -67,13 +67,12 @@ class GroupFunction {
   class Builder;
 
   Options options_;
-  std::string name_;
   std::vector<Binding> bindings_;
   std::vector<Var> outputs_;
-  std::unordered_map<const Object*, int64_t> output_index_;
-  std::unordered_map<const Object*, int64_t> defined_;
+  PointerMap<int64_t> output_index_;
+  PointerMap<int64_t> defined_;
   std::vector<Param> params_;
-  std::unordered_map<const Object*, int64_t> param_of_;
+  PointerMap<int64_t> param_of_;
   int64_t num_constants_ = 0;
   std::vector<tir::Var> free_symbols_;
   std::vector<Expr> arguments_;

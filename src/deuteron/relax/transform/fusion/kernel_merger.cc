@@ -15,7 +15,7 @@
 #include "deuteron/relax/op/call.h"
 #include "deuteron/relax/transform/fusion/symbolic_matcher.h"
 #include "deuteron/relax/transform/pass_utils.h"
-#include "deuteron/tir/functor.h"
+#include "deuteron/tir/renew_defs.h"
 
 namespace deuteron::relax::fusion {
 namespace {
@@ -31,8 +31,8 @@ struct CannotMerge {
   std::string why;
 };
 
-/// Puts a renewed kernel body into its caller: buffers, symbolic variables, and names of blocks.
-class BodyAdapter : public tir::StmtExprMutator {
+/// Puts a kernel's body into its caller: buffers, symbolic variables, and names of blocks; what it defines is renewed.
+class BodyAdapter : public tir::DefRenewer {
  public:
   BodyAdapter(const tir::VarMap& symbols, bool first_region_only, FunctionNames* block_names, arith::Analyzer* analyzer)
       : symbols_(symbols), first_region_only_(first_region_only), block_names_(block_names), analyzer_(analyzer) {}
@@ -43,13 +43,17 @@ class BodyAdapter : public tir::StmtExprMutator {
  protected:
   PrimExpr VisitVar_(const tir::VarNode* op) override {
     auto it = symbols_.find(GetRef<tir::Var>(op));
-    return it == symbols_.end() ? GetRef<PrimExpr>(op) : it->second;
+    return it == symbols_.end() ? DefRenewer::VisitVar_(op) : it->second;
   }
   tir::Stmt VisitSBlock_(const tir::SBlockNode* op) override {
-    auto block = Downcast<SBlock>(tir::StmtExprMutator::VisitSBlock_(op));
+    auto block = Downcast<SBlock>(DefRenewer::VisitSBlock_(op));
     const Array<BufferRegion> reads = MergeRegions(block->reads);
     const Array<BufferRegion> writes = MergeRegions(block->writes);
     const std::string name = block_names_->Unique(std::string(op->name_hint));
+    // TVM's annotations go on naming the buffers of the kernel that there was.
+    if (first_region_only_ && !block->annotations.same_as(op->annotations)) {
+      CopyOnWrite(&block)->annotations = op->annotations;
+    }
     if (reads.same_as(block->reads) && writes.same_as(block->writes) && name == block->name_hint) return block;
     auto* node = CopyOnWrite(&block);
     node->reads = reads;
@@ -222,7 +226,8 @@ class Merger {
     const auto original = As<PrimFunc>(module_.Lookup(view.func));
     if (!original.defined()) Fail(std::string(view.func->name_hint) + " is not a kernel");
     if (!tir::HasRootBlock(original)) Fail("the body of " + std::string(view.func->name_hint) + " is no root block");
-    const PrimFunc kernel = tir::RenewDefs(original);
+    // Symbols of two calls, or of the caller, must not meet in what is to be solved.
+    const PrimFunc kernel = IsStatic(original) ? original : tir::RenewDefs(original);
     const SBlock root = tir::RootBlock(kernel);
     SymbolicMatcher matcher;
     std::vector<std::pair<Buffer, Buffer>> mapped;
@@ -237,6 +242,15 @@ class Merger {
     bodies_.push_back(adapter.VisitStmt(root->body));
     if (original->HasNonzeroAttr("s_tir")) has_s_tir_ = true;
     return outputs;
+  }
+
+  static bool IsStatic(const PrimFunc& kernel) {
+    return kernel->params.size() == kernel->buffer_map.size() &&
+           std::all_of(kernel->buffer_map.begin(), kernel->buffer_map.end(), [](const auto& param_buffer) {
+             const Array<PrimExpr>& shape = param_buffer.second->shape;
+             return std::all_of(shape.begin(), shape.end(),
+                                [](const PrimExpr& e) { return AsConstInt(e).has_value(); });
+           });
   }
 
   /// The tensors given to a kernel, and the parameters left for its results.

@@ -6,6 +6,7 @@
 #include "deuteron/relax/op/call.h"
 #include "deuteron/relax/transform/fusion/symbolic_matcher.h"
 #include "deuteron/relax/transform/var_replacer.h"
+#include "deuteron/support/pointer_map.h"
 
 namespace deuteron::relax::fusion {
 
@@ -186,15 +187,19 @@ BindingBlock MergeGraph::Emit(FusedFunctions* functions) {
     }
   }
   if (!any) return BindingBlock();
-  std::unordered_map<const Object*, uint32_t> flat_node_of;
-  for (uint32_t i = 0; i < flat.size(); ++i) flat_node_of.emplace(flat[i]->var.get(), i);
+  PointerMap<uint32_t> flat_node_of;
+  for (uint32_t i = 0; i < flat.size(); ++i) flat_node_of[flat[i]->var.get()] = i;
+  const auto binding_of = [&](const Object* var) {
+    const uint32_t* node = flat_node_of.Find(var);
+    return node == nullptr ? UINT32_MAX : *node;
+  };
   std::unordered_map<uint32_t, std::vector<uint32_t>> after;
   SymbolDefinitions symbols;
   for (uint32_t i = 0; i < flat.size(); ++i) {
     symbols.Walk(i, flat[i], [&](uint32_t before) { after[i].push_back(before); });
   }
   GroupEmitter emitter(flat, group, GroupEmitter::Wrapping{});
-  emitter.Complete(flat_node_of, [&](uint32_t i) {
+  emitter.Complete(binding_of, [&](uint32_t i) {
     const auto it = after.find(i);
     return it == after.end() ? std::vector<uint32_t>() : it->second;
   });

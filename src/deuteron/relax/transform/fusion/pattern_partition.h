@@ -35,7 +35,11 @@ class PatternPartition : private dpl::ValueLookup {
              const Map<String, Any>& attrs);
 
   const std::vector<Binding>& bindings() const { return bindings_; }
-  const std::unordered_map<const Object*, uint32_t>& index_of_var() const { return index_of_var_; }
+  /// The binding of a variable; UINT32_MAX for one of another block.
+  uint32_t IndexOf(const Object* var) const {
+    const auto it = index_of_var_.find(var);
+    return it == index_of_var_.end() ? UINT32_MAX : it->second;
+  }
   bool any() const { return !groups_.empty(); }
   /// The group of a binding; null if it has none.
   const Group* group(uint32_t binding) const;
