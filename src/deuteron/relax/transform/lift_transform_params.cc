@@ -4,8 +4,11 @@
 /// Purpose: the attribute num_input says how many parameters of a function are inputs; the others are weights. What its
 /// dataflow blocks compute from weights alone goes to a function of its own, `<name>_transform_params`, from the tuple
 /// of the weights to the tuple of what is left to pass: weights that are used as they are, then prepared ones. The
-/// function takes those instead. With `shared_transform`, one function `transform_params` does what all (or the named)
-/// functions with num_input have in common; their weights must be of the same types.
+/// function takes those instead, and last a shape of the dimensions that only they define, if it needs some. With
+/// `shared_transform`, one function `transform_params` does what all (or the named) functions with num_input have in
+/// common; their weights must be of the same types.
+///
+/// `R.builtin.stop_lift_params(x)` ends that: it stays with what is computed from it, and x stands in its place.
 ///
 /// What it must not do: lift what has side effects, consumes memory in place, or depends on inputs, also through
 /// symbols that no weight defines; lift what depends on no weight for its own sake; change a function that is called in
@@ -48,6 +51,16 @@ class StepRemover : public SeqRewriter {
   void RewriteBinding(const Binding& binding, Bindings* out) override {
     const auto step = target_.step_of.find(binding->var.get());
     if (step != target_.step_of.end() && lifted_[step->second]) return;
+    if (IsStopLiftParams(BoundValue(binding))) {
+      // It has done its work.
+      const Expr value = replacer_.Replace(static_cast<const CallNode*>(BoundValue(binding).get())->args[0]);
+      if (binding->var->kind == RelaxKind::kDataflowVar) {
+        replacer_.Set(binding->var, value);
+      } else {
+        out->push_back(WithValue(binding, value));
+      }
+      return;
+    }
     out->push_back(replacer_.Replace(WithValue(binding, RewriteNested(BoundValue(binding)))));
   }
   Expr RewriteResult(const Expr& result) override { return replacer_.Replace(result); }
@@ -94,9 +107,11 @@ std::vector<WeightSteps> FindTargets(const IRModule& module, const std::vector<s
   return targets;
 }
 
-/// Replaces a target by what is left of it. `outputs` as of its own variables, `params` as they are called.
-void Finish(const WeightSteps& target, const std::vector<bool>& lifted, const std::vector<std::vector<Var>>& outputs,
-            bool compat, transform::DecisionLog* log, IRModule* module) {
+/// Replaces a target by what is left of it. `outputs` as of its own variables, `params` as they are called. Gives the
+/// symbols that only types of weights defined and that it still needs: a last parameter, of their shape, brings them.
+std::vector<tir::Var> Finish(const WeightSteps& target, const std::vector<bool>& lifted,
+                             const std::vector<std::vector<Var>>& outputs, bool compat, transform::DecisionLog* log,
+                             IRModule* module) {
   Array<Var> params;
   for (size_t i = 0; i < target.num_input; ++i) params.push_back(target.function->params[static_cast<int64_t>(i)]);
   VarReplacer replacer;
@@ -113,7 +128,21 @@ void Finish(const WeightSteps& target, const std::vector<bool>& lifted, const st
     decision.reason = "prepared-once";
     log->Add(std::move(decision));
   }
-  module->Update(target.var, StepRemover(target, lifted, std::move(replacer), compat).Remove(params));
+  Function rest = StepRemover(target, lifted, std::move(replacer), compat).Remove(params);
+  Objects of_weights;
+  for (size_t i = 0; i < target.NumWeights(); ++i) {
+    for (const tir::Var& symbol : DefinedSymbolicVars(target.Weight(i).ty())) of_weights.insert(symbol.get());
+  }
+  std::vector<tir::Var> symbols;
+  for (const tir::Var& symbol : FreeSymbolicVars(rest)) {
+    if (of_weights.count(symbol.get())) symbols.push_back(symbol);
+  }
+  if (!symbols.empty()) {
+    params.push_back(Var("vars_from_compile_time_params", ShapeType(Array<PrimExpr>(symbols.begin(), symbols.end()))));
+    rest = Function(params, rest->body, rest->ret_ty, rest->is_pure, rest->attrs, rest->span);
+  }
+  module->Update(target.var, std::move(rest));
+  return symbols;
 }
 
 IRModule LiftEach(IRModule module, bool compat, transform::DecisionLog* log) {
@@ -132,9 +161,9 @@ IRModule LiftEach(IRModule module, bool compat, transform::DecisionLog* log) {
     }
     std::vector<std::vector<Var>> params;
     for (const Var& output : outputs) params.push_back({output});
-    Finish(target, lifted, params, compat, log, &module);
+    const auto symbols = Finish(target, lifted, params, compat, log, &module);
     const std::string name = FunctionNames(module).Unique(std::string(target.var->name_hint) + "_transform_params");
-    module.AddUnique(name, BuildWeightTransform(target, name, outputs, compat));
+    module.AddUnique(name, BuildWeightTransform(target, name, outputs, symbols, compat));
   }
   return module;
 }
@@ -208,10 +237,14 @@ IRModule LiftShared(IRModule module, const std::vector<std::string>& names, bool
       if (lifted[t][i]) named[matches[t][i].get()].push_back(targets[t].steps[i].binding->var);
     }
     for (size_t i = raw; i < outputs.size(); ++i) params.push_back(named.at(outputs[i].get()));
-    Finish(targets[t], lifted[t], params, compat, log, &module);
+    const auto symbols = Finish(targets[t], lifted[t], params, compat, log, &module);
+    if (!symbols.empty()) {
+      Fail(Quoted(targets[t].var) + " needs dimension " + std::string(symbols[0]->name_hint) +
+           " of a weight that it does not use otherwise: it cannot share its transformation");
+    }
   }
   const std::string name = FunctionNames(module).Unique("transform_params");
-  module.AddUnique(name, BuildWeightTransform(first, name, outputs, compat));
+  module.AddUnique(name, BuildWeightTransform(first, name, outputs, {}, compat));
   return module;
 }
 

@@ -31,6 +31,10 @@ class PurityRemover : public ExprMutator {
 
   Expr VisitFunction_(const FunctionNode* op) override {
     auto function = Downcast<Function>(ExprMutator::VisitFunction_(op));
+    // What the function says of its result stays, whatever variables forget.
+    if (compat_ && !function->ret_ty.same_as(op->ret_ty)) {
+      function = Function(function->params, function->body, op->ret_ty, function->is_pure, function->attrs, op->span);
+    }
     return function->is_pure ? WithAttr(std::move(function), "relax.force_pure", true) : function;
   }
 
@@ -43,8 +47,9 @@ class PurityRemover : public ExprMutator {
 
   /// Under tvm_compat the type of a conditional value forgets the symbols that only parameters define.
   Expr VisitIf_(const IfNode* op) override {
-    const Expr visited = ExprMutator::VisitIf_(op);
-    if (!compat_) return visited;
+    if (!compat_) return ExprMutator::VisitIf_(op);
+    // Its type follows from what its branches have become.
+    const Expr visited = builder_.Normalize(ExprMutator::VisitIf_(op));
     const Type erased = EraseToWellDefined(visited.ty(), [](const tir::Var&) { return false; });
     if (TypesIdentical(erased, visited.ty())) return visited;
     const auto* branch = static_cast<const IfNode*>(visited.get());

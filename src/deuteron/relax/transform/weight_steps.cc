@@ -25,6 +25,12 @@ bool IsTensors(const Type& type) {
 
 }  // namespace
 
+bool IsStopLiftParams(const Expr& value) {
+  static const Op kStop = Op::Get("relax.builtin.stop_lift_params");
+  const auto* call = value.as<CallNode>();
+  return call != nullptr && call->op.same_as(kStop);
+}
+
 void FindWeightSteps(const IRModule& module, bool static_only, WeightSteps* target) {
   std::unordered_map<const Object*, bool> known;  // variable → uses a weight
   Objects symbols;
@@ -45,7 +51,9 @@ void FindWeightSteps(const IRModule& module, bool static_only, WeightSteps* targ
       const auto* cast = binding.as<MatchCastNode>();
       if (value->kind == RelaxKind::kIf || value->kind == RelaxKind::kFunction || HasSideEffect(value, module))
         continue;
-      if (IsCallTIRInplace(value) || (cast != nullptr && !TypesIdentical(cast->ty, value.ty()))) continue;
+      if (IsStopLiftParams(value) || IsCallTIRInplace(value) ||
+          (cast != nullptr && !TypesIdentical(cast->ty, value.ty())))
+        continue;
       if (!symbols_known(binding->var.ty())) continue;
       bool liftable = true;
       bool uses_weight = false;

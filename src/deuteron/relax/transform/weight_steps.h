@@ -12,6 +12,9 @@
 
 namespace deuteron::relax {
 
+/// Whether `value` is a call of R.builtin.stop_lift_params: what is computed from it is no step.
+bool IsStopLiftParams(const Expr& value);
+
 /// A binding that depends on nothing but weights.
 struct WeightStep {
   Binding binding;
@@ -62,9 +65,10 @@ class CommonSteps {
   std::unordered_multimap<size_t, std::pair<Expr, Var>> table_;
 };
 
-/// The function `name` from a tuple of the weights to a tuple of `outputs`: weights and variables of steps. `compat`:
-/// every occurrence of a weight is a projection of its own, as TVM writes it.
+/// The function `name` from a tuple of the weights to a tuple of `outputs` (weights and variables of steps) and, if there
+/// are any, a shape of `symbols`, which types of weights define. `compat`: every occurrence of a weight is a projection of
+/// its own, as TVM writes it.
 Function BuildWeightTransform(const WeightSteps& target, const std::string& name, const std::vector<Var>& outputs,
-                              bool compat);
+                              const std::vector<tir::Var>& symbols, bool compat);
 
 }  // namespace deuteron::relax

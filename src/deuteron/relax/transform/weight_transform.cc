@@ -15,28 +15,32 @@ class TransformBuilder {
     for (size_t i = 0; i < target.NumWeights(); ++i) weight_of_[target.Weight(i).get()] = static_cast<int64_t>(i);
   }
 
-  /// `outputs`: weights and variables of steps.
-  Function Build(const std::string& name, const std::vector<Var>& outputs) {
+  /// `outputs`: weights and variables of steps; `symbols`: of weights.
+  Function Build(const std::string& name, const std::vector<Var>& outputs, const std::vector<tir::Var>& symbols) {
     MarkNeeded(outputs);
     for (size_t i = 0; i < target_.steps.size(); ++i) {
       if (needed_[i]) CopyStep(target_.steps[i].binding);
     }
     Array<Expr> fields;
     Array<Type> types;
-    bool whole = outputs.size() == target_.NumWeights();
+    bool whole = outputs.size() == target_.NumWeights() && symbols.empty();
     for (size_t i = 0; i < outputs.size(); ++i) {
       whole &= outputs[i].same_as(target_.Weight(std::min(i, target_.NumWeights() - 1)));
       fields.push_back(weight_of_.count(outputs[i].get()) ? Project(outputs[i], nullptr)
                                                           : replacer_.Replace(Expr(outputs[i])));
       types.push_back(fields.back().ty());
     }
+    if (!symbols.empty()) {
+      fields.push_back(ShapeExpr(Array<PrimExpr>(symbols.begin(), symbols.end())));
+      types.push_back(fields.back().ty());
+    }
     const Tuple result(fields);
     result->ty = TupleType(types);
     Expr body = result;
     Array<BindingBlock> blocks;
-    if (whole && !outputs.empty()) {
+    if (whole && !fields.empty()) {
       body = params_;
-    } else if (!outputs.empty()) {
+    } else if (!fields.empty()) {
       const Var var("output_tuple", result->ty);
       bindings_.push_back(VarBinding(var, result));
       blocks.push_back(DataflowBlock(Array<Binding>(bindings_.begin(), bindings_.end())));
@@ -145,8 +149,8 @@ class TransformBuilder {
 }  // namespace
 
 Function BuildWeightTransform(const WeightSteps& target, const std::string& name, const std::vector<Var>& outputs,
-                              bool compat) {
-  return TransformBuilder(target, compat).Build(name, outputs);
+                              const std::vector<tir::Var>& symbols, bool compat) {
+  return TransformBuilder(target, compat).Build(name, outputs, symbols);
 }
 
 }  // namespace deuteron::relax
