@@ -266,6 +266,7 @@ class RelaxInterpreter {
       args.erase(args.begin());
       return CallPacked(std::string(Downcast<ExternFunc>(call->args[0])->global_symbol), args);
     }
+    if (name == "relax.null_value") return nullptr;
     if (name == "relax.make_closure") return Array<Any>{ObjectRef(call->args[0]), Eval(call->args[1], frame)};
     if (name == "relax.invoke_closure" || name == "relax.invoke_pure_closure") return InvokeClosure(call, frame);
     if (name == "relax.shape_of") {
@@ -474,6 +475,7 @@ class RelaxInterpreter {
 
   /// An expression of the concrete type of `value`; tensors become parameters.
   static Expr Reify(const Value& value, Array<Var>* params, std::vector<Value>* inputs) {
+    if (value == nullptr) return Tuple(Array<Expr>());  // says as little as R.null_value()
     if (const auto tensor = value.as<Tensor>()) {
       Array<PrimExpr> shape;
       for (int64_t dim : (*tensor).shape()) shape.push_back(I64(dim));

@@ -1,16 +1,33 @@
 /// \file
-/// External functions that byte code calls by name: conversions between shapes and tensors, copies.
+/// External functions that byte code calls by name: conversions between shapes and tensors, copies, views, messages.
+#include <tvm/ffi/container/array.h>
 #include <tvm/ffi/function.h>
 #include <tvm/ffi/reflection/registry.h>
 
 #include <algorithm>
+#include <cstdio>
 #include <cstring>
+#include <memory>
+#include <vector>
 
+#include "deuteron/runtime/message.h"
 #include "deuteron/runtime/tensor.h"
 #include "deuteron/support/error.h"
 
 namespace deuteron::runtime {
 namespace {
+
+using tvm::ffi::Any;
+using tvm::ffi::AnyView;
+using tvm::ffi::PackedArgs;
+
+/// The format at `first`, filled in with the values after it.
+std::string MessageOf(const PackedArgs& args, int first) {
+  if (args.size() <= first) return "";
+  std::vector<AnyView> values;
+  for (int i = first + 1; i < args.size(); ++i) values.push_back(args[i]);
+  return FormatMessage(std::string(args[first].cast<tvm::ffi::String>()), values);
+}
 
 Tensor ShapeToTensor(tvm::ffi::Shape shape) {
   Tensor tensor = AllocTensor({static_cast<int64_t>(shape.size())}, DLDataType{kDLInt, 64, 1});
@@ -42,6 +59,48 @@ void Copy(const Tensor& source, const Tensor& destination) {
   CopyInto(*source.GetDLTensorPtr(), *destination.GetDLTensorPtr());
 }
 
+/// The bytes of `x` from `offset` on as a tensor of another shape and dtype; what is not given is as it was.
+Tensor View(const Tensor& x, const Any& shape, const Any& dtype, const Any& offset) {
+  const Tensor compact = x.IsContiguous() ? x : CopyCompact(*x.GetDLTensorPtr());
+  const auto given_shape = shape.as<tvm::ffi::Shape>();
+  const std::vector<int64_t> dims = given_shape.has_value()
+                                        ? std::vector<int64_t>(given_shape->begin(), given_shape->end())
+                                        : std::vector<int64_t>(x.shape().begin(), x.shape().end());
+  const DLDataType type = dtype.as<DLDataType>().value_or(x.dtype());
+  const int64_t at = offset.as<int64_t>().value_or(0);
+  const int64_t bytes = TensorBytes({compact.shape().data(), compact.shape().size()}, compact.dtype());
+  const int64_t needed = TensorBytes(dims, type);
+  const int64_t element = std::max(1, type.bits * type.lanes / 8);
+  if (at < 0 || at % element != 0 || needed > bytes - at) {
+    DEUTERON_THROW(ModelError) << "memory.view: " << needed << " bytes of " << DTypeName(type) << " from byte " << at
+                               << " on do not lie in " << DescribeTensor(*x.GetDLTensorPtr()) << ", which has " << bytes
+                               << "; an offset is a multiple of the size of an element";
+  }
+  char* data = static_cast<char*>(compact.data_ptr()) + compact.byte_offset() + at;
+  return ViewTensor(data, dims, type, std::make_shared<Tensor>(compact));
+}
+
+/// R.print(format, values...): a line on standard error.
+void Print(PackedArgs args, Any* result) {
+  std::fprintf(stderr, "%s\n", MessageOf(args, 0).c_str());
+  *result = tvm::ffi::Array<Any>();
+}
+
+bool IsTrue(const AnyView& condition) {
+  const auto tensor = condition.try_cast<Tensor>();
+  if (!tensor.has_value()) return condition.cast<bool>();
+  return static_cast<const char*>(tensor->data_ptr())[tensor->byte_offset()] != 0;
+}
+
+/// R.assert_op(condition, format, values...)
+void Assert(PackedArgs args, Any* result) {
+  if (!IsTrue(args[0])) {
+    const std::string message = MessageOf(args, 1);
+    DEUTERON_THROW(ModelError) << "assertion failed" << (message.empty() ? "" : ": ") << message;
+  }
+  *result = tvm::ffi::Array<Any>();
+}
+
 tvm::ffi::Shape ShapeOf(const Tensor& tensor) { return tvm::ffi::Shape(tensor.shape()); }
 
 }  // namespace
@@ -49,6 +108,9 @@ tvm::ffi::Shape ShapeOf(const Tensor& tensor) { return tvm::ffi::Shape(tensor.sh
 TVM_FFI_STATIC_INIT_BLOCK() {
   tvm::ffi::reflection::GlobalDef()
       .def("deuteron.vm.copy", Copy)
+      .def("deuteron.vm.view", View)
+      .def_packed("deuteron.vm.print", Print)
+      .def_packed("deuteron.vm.assert", Assert)
       .def("deuteron.vm.shape_to_tensor", ShapeToTensor)
       .def("deuteron.vm.tensor_to_shape", TensorToShape)
       .def("deuteron.vm.shape_of", ShapeOf);

@@ -313,6 +313,11 @@ bool Parser::TirDeclaration(const Syntax& target, const Syntax& call, std::strin
   }
   if (!target.Is(SyntaxKind::kName)) return false;
   if (name == "match_buffer") return MatchBuffer(target, call), true;
+  if (name == "Buffer") {
+    // One that nothing defines: annotations may name buffers that are no more.
+    scopes_.Define(target.text, BufferOf(call, target.text, 0));
+    return true;
+  }
   const bool is_block_alloc = name == "sblock_alloc_buffer" || (name == "alloc_buffer" && alloc_is_block_);
   if (is_block_alloc || name == "alloc_buffer" || name == "alloc_local" || name == "alloc_shared") {
     tir::Buffer buffer = BufferOf(call, target.text, 0);

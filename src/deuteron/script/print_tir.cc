@@ -427,8 +427,26 @@ void Printer::BlockSignature(const tir::SBlockRealizeNode* realize) {
   Regions("T.writes(", block->writes);
 }
 
+/// Annotations may name buffers that are no more ("layout_free_placeholders" of a kernel that TVM has fused).
+void Printer::DeclareForeignBuffers(const Map<String, Any>& annotations) {
+  for (const auto& [key, value] : annotations) {
+    const auto list = value.try_cast<Array<ObjectRef>>();
+    if (!list.has_value()) continue;
+    for (const ObjectRef& item : *list) {
+      const auto buffer = As<Buffer>(item);
+      if (!buffer.defined() || names_.Find(buffer.get()) != nullptr) continue;
+      Line();
+      Put(DefineBuffer(buffer));
+      Put(" = T.Buffer(");
+      BufferArguments(buffer, /*default_dtype=*/true);
+      Put(')');
+    }
+  }
+}
+
 void Printer::BlockInner(const tir::SBlockNode* block) {
   if (!block->annotations.empty()) {
+    DeclareForeignBuffers(block->annotations);
     Line();
     Put("T.sblock_attr(");
     PrintDict(block->annotations);

@@ -119,6 +119,7 @@ class Printer {
   void PrintRealize(const tir::SBlockRealizeNode* realize);
   void BlockSignature(const tir::SBlockRealizeNode* realize);
   void BlockInner(const tir::SBlockNode* block);
+  void DeclareForeignBuffers(const Map<String, Any>& annotations);
   void Regions(const char* what, const Array<tir::BufferRegion>& regions);
 
   // Graph level.

@@ -75,6 +75,24 @@ void FunctionCompiler::CompileScalarCall(const relax::Var& var, const tir::PrimF
   Set(var, std::move(value));
 }
 
+namespace {
+
+/// Why an operator is left when byte code is made, and what to do about it.
+std::string WhyNotCompiled(const std::string& name) {
+  if (name == "call_builtin_with_ctx") {
+    return "hands the state of TVM's virtual machine to what it calls (there is none here: use R.call_packed)";
+  }
+  if (name == "make_closure" || name == "invoke_closure" || name == "invoke_pure_closure") {
+    return "makes or calls a closure (pass what it captures as arguments of a function of the module)";
+  }
+  if (name.rfind("vm.", 0) == 0)
+    return "is an instruction of TVM's virtual machine (start from the module before VM lowering)";
+  return "no kernel was made for: LegalizeOps has not run, or knows too little of its shapes or scalars (give its "
+         "arguments shapes by R.match_cast, BindSymbolicVars or --shape)";
+}
+
+}  // namespace
+
 void FunctionCompiler::CompileOperator(const relax::Var& var, const relax::CallNode* call) {
   const std::string name = relax::OpName(GetRef<relax::Call>(call));
   if (name == "call_pure_packed" || name == "call_inplace_packed") {
@@ -101,7 +119,7 @@ void FunctionCompiler::CompileOperator(const relax::Var& var, const relax::CallN
     value.type = var->ty;
     return Set(var, std::move(value));
   }
-  Unsupported("operator " + name + " (it has not been legalised)", span_);
+  Unsupported("operator " + name + ", which " + WhyNotCompiled(name) + ",", span_);
 }
 
 void FunctionCompiler::CompileKernel(const relax::CallNode* call, const std::string& name,

@@ -86,6 +86,7 @@ void FunctionCompiler::CompileSeq(const relax::SeqExpr& seq) {
 
 void FunctionCompiler::CompileBinding(const relax::Binding& binding) {
   span_ = binding->span;
+  binding_ = binding->var.get();
   if (const auto* match = binding.as<relax::MatchCastNode>()) return CompileMatchCast(match);
   const relax::Var& var = binding->var;
   const Expr& expr = relax::BoundValue(binding);

@@ -100,7 +100,9 @@ class FunctionCompiler {
   /// Slots in the arena, with offsets still as expressions.
   std::vector<std::pair<uint32_t, PrimExpr>> arena_slots_;
   std::vector<std::pair<uint32_t, std::string>> sources_;
+  /// The binding that is being translated.
   Span span_;
+  const relax::VarNode* binding_ = nullptr;
   bool matching_params_ = false;
 };
 

@@ -9,7 +9,12 @@ using relax::Expr;
 using runtime::Opcode;
 
 void FunctionCompiler::Unsupported(const std::string& what, const Span& span) const {
-  const std::string place = span.defined() ? " (at " + std::string(span->source) + ")" : "";
+  std::string place;
+  if (span.defined()) {
+    place = " (at " + std::string(span->source) + ")";
+  } else if (binding_ != nullptr) {
+    place = " (binding \"" + std::string(binding_->name_hint) + "\")";
+  }
   DEUTERON_THROW(UnsupportedError) << what << place << " in function " << spec_.name
                                    << " cannot be translated to byte code";
 }

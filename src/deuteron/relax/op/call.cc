@@ -70,6 +70,14 @@ Type InferAssert(const Call& call, const BlockBuilder&) {
   return TupleType(Array<Type>());
 }
 
+/// What has an effect in the runtime is a function of it.
+Expr LegalizePrint(BlockBuilder&, const Call& call) {
+  return CallPacked(ExternFunc("deuteron.vm.print"), call->args, {call.ty()});
+}
+Expr LegalizeAssert(BlockBuilder&, const Call& call) {
+  return CallPacked(ExternFunc("deuteron.vm.assert"), call->args, {call.ty()});
+}
+
 bool IsCallOf(const Expr& expr, const Op& op) {
   const auto* call = expr.as<CallNode>();
   return call != nullptr && call->op.same_as(op);
@@ -108,8 +116,8 @@ std::vector<OpInfo> CallOps() {
       {"invoke_closure", {"closure", "args"}, nullptr, InferFromTypeArgs, nullptr, /*pure=*/false},
       {"invoke_pure_closure", {"closure", "args"}, nullptr, InferFromTypeArgs, nullptr},
       {"null_value", {}, nullptr, InferAny, nullptr},
-      {"print", {"*"}, nullptr, InferNothing, nullptr, /*pure=*/false},
-      {"assert_op", {"condition", "*"}, nullptr, InferAssert, nullptr, /*pure=*/false},
+      {"print", {"*"}, nullptr, InferNothing, LegalizePrint, /*pure=*/false},
+      {"assert_op", {"condition", "*"}, nullptr, InferAssert, LegalizeAssert, /*pure=*/false},
   };
 }
 

@@ -230,10 +230,10 @@ Type InferOneHot(const Call& call, const BlockBuilder&) {
   CheckInteger(call, 0);
   const TensorTypeNode* indices = TensorArg(call, 0);
   const auto* attrs = AttrsOf<OneHotAttrsNode>(call);
-  const DataType dtype = PrimArg(call, 1).dtype();
-  if (!(dtype == PrimArg(call, 2).dtype())) {
-    ThrowOpError(
-        call, "its on and off values have types " + dtype.ToString() + " and " + PrimArg(call, 2).dtype().ToString());
+  const DataType dtype = PrimArgType(call, 1);
+  const DataType off = PrimArgType(call, 2);
+  if (!(dtype == off)) {
+    ThrowOpError(call, "its on and off values have types " + dtype.ToString() + " and " + off.ToString());
   }
   if (attrs->depth <= 0) ThrowOpError(call, "its depth must be positive and is " + std::to_string(attrs->depth));
   if (indices->ndim == kUnknownNDim) return TensorType::WithNDim(kUnknownNDim, dtype, indices->vdevice);
@@ -245,7 +245,7 @@ Type InferOneHot(const Call& call, const BlockBuilder&) {
 }
 
 Expr LegalizeOneHot(BlockBuilder& builder, const Call& call) {
-  if (!ShapesKnown(call)) return call;
+  if (!ShapesKnown(call) || !PrimArgsKnown(call, 1)) return call;
   const auto* attrs = AttrsOf<OneHotAttrsNode>(call);
   return builder.CallTE("one_hot", {call->args[0]}, [&](const Array<te::Tensor>& args) {
     return Array<te::Tensor>{topi::OneHot(args[0], PrimArg(call, 1), PrimArg(call, 2), attrs->depth,

@@ -2,6 +2,7 @@
 
 #include <array>
 
+#include "deuteron/relax/op/call.h"
 #include "deuteron/relax/op/op_shape.h"
 
 namespace deuteron::relax {
@@ -46,6 +47,11 @@ Type InferArgument(const Call& call, const BlockBuilder&) {
 
 /// What only says something to passes is its argument.
 Expr LegalizeToArgument(BlockBuilder&, const Call& call) { return call->args[0]; }
+
+/// The runtime makes the view.
+Expr LegalizeView(BlockBuilder&, const Call& call) {
+  return CallPurePacked(ExternFunc("deuteron.vm.view"), call->args, {call.ty()});
+}
 
 /// An argument that says nothing: an empty tuple, or a null value.
 bool IsAbsent(const Expr& arg) {
@@ -103,8 +109,8 @@ std::vector<OpInfo> MemoryOps() {
        nullptr},
       {"memory.kill_storage", {"storage"}, nullptr, InferNothing, nullptr, /*pure=*/false},
       {"memory.kill_tensor", {"tensor"}, nullptr, InferNothing, nullptr, /*pure=*/false},
-      {"memory.view", {"x", "shape", "dtype", "relative_byte_offset"}, nullptr, InferView, nullptr},
-      {"memory.ensure_zero_offset", {"x"}, nullptr, InferSameType, nullptr},
+      {"memory.view", {"x", "shape", "dtype", "relative_byte_offset"}, nullptr, InferView, LegalizeView},
+      {"memory.ensure_zero_offset", {"x"}, nullptr, InferSameType, LegalizeToArgument},
   };
 }
 

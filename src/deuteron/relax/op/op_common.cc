@@ -69,6 +69,18 @@ PrimExpr PrimArg(const Call& call, size_t index) {
   return value->value;
 }
 
+DataType PrimArgType(const Call& call, size_t index) {
+  const auto* type = call->args[index].ty().as<PrimTypeNode>();
+  return type == nullptr ? PrimArg(call, index).dtype() : type->dtype;
+}
+
+bool PrimArgsKnown(const Call& call, size_t first) {
+  for (size_t i = first; i < call->args.size(); ++i) {
+    if (call->args[i]->kind != RelaxKind::kPrimValue) return false;
+  }
+  return true;
+}
+
 void CheckArity(const Call& call, size_t least, size_t most) {
   if (call->args.size() >= least && call->args.size() <= most) return;
   const std::string expected =

@@ -45,6 +45,10 @@ std::optional<Array<PrimExpr>> ShapeOf(const TensorTypeNode* type);
 std::optional<Array<PrimExpr>> ShapeArg(const Call& call, size_t index);
 /// The scalar expression of a PrimValue argument; a ModelError if it is none.
 PrimExpr PrimArg(const Call& call, size_t index);
+/// The dtype of a scalar argument: a PrimValue, or a variable of type R.Prim; a ModelError if it is neither.
+DataType PrimArgType(const Call& call, size_t index);
+/// Whether the scalar arguments from `first` on are written out, as legalisation needs them.
+bool PrimArgsKnown(const Call& call, size_t first);
 
 /// Throws unless the call has between `least` and `most` arguments.
 void CheckArity(const Call& call, size_t least, size_t most);

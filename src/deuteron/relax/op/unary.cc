@@ -171,13 +171,13 @@ Expr LegalizeUnary(BlockBuilder& builder, const Call& call) {
 
 Type InferClip(const Call& call, const BlockBuilder&) {
   CheckArity(call, 3, 3);
-  PrimArg(call, 1);
-  PrimArg(call, 2);
+  PrimArgType(call, 1);
+  PrimArgType(call, 2);
   return GetRef<Type>(TensorArg(call, 0));
 }
 
 Expr LegalizeClip(BlockBuilder& builder, const Call& call) {
-  if (!ShapesKnown(call)) return call;
+  if (!ShapesKnown(call) || !PrimArgsKnown(call, 1)) return call;
   const PrimExpr low = PrimArg(call, 1);
   const PrimExpr high = PrimArg(call, 2);
   return builder.CallTE("tir_clip", {call->args[0]}, [&](const Array<te::Tensor>& args) {
