@@ -108,6 +108,11 @@ TEST(Dnnl, ProductsAndSpelledOutActivations) {
                                    "f = R.add(R.const(1, \"float32\"), e)", "gv = R.multiply(f, h)"}));
   // Both operands of higher rank; a plain matrix; a transposed weight.
   ExpectAgrees(MakeModule("x: " + T("2, 3, 5, 8") + ", y: " + T("2, 3, 8, 7"), {"gv = R.matmul(x, y)"}));
+  // Batches that broadcast, from either side and both.
+  for (const auto& [x, y] : {std::pair{"2, 3, 5, 8", "3, 8, 7"}, std::pair{"5, 8", "2, 8, 7"},
+                             std::pair{"1, 3, 5, 8", "2, 1, 8, 7"}, std::pair{"3, 5, 8", "2, 1, 8, 7"}}) {
+    ExpectAgrees(MakeModule("x: " + T(x) + ", y: " + T(y), {"a = R.matmul(x, y)", "gv = R.nn.relu(a)"}));
+  }
   ExpectAgrees(MakeModule("x: " + T("9, 16") + ", w: " + T("16, 16"), {"a = R.matmul(x, w)", "gv = R.matmul(a, w)"}));
   ExpectAgrees(MakeModule("x: " + T("2, 5, 24") + ", w: " + T("40, 24"), {"gv = R.nn.dense(x, w)"}));
 }

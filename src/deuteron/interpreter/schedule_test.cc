@@ -233,6 +233,27 @@ TEST(ScheduleLayout, TransformPacksAndPads) {
   }
 }
 
+TEST(ScheduleLayout, SplitIterMakesGroupsABatch) {
+  const te::Tensor x = te::Placeholder({I64(6), I64(9)}, kFloat, "x");
+  const te::Tensor w = te::Placeholder({I64(8), I64(3)}, kFloat, "w");
+  const tir::IterVar k = te::ReduceAxis(I64(3));
+  const te::Tensor y = te::Compute(
+      {I64(8), I64(9)},
+      [&](const Array<Var>& i) {
+        return te::Sum(x({deuteron::FloorDiv(i[0], I64(4)) * 3 + k->var, i[1]}) * w({i[0], k->var}), {k});
+      },
+      "y");
+  const PrimFunc func = te::CreatePrimFunc({x, w, y});
+  Schedule s(func);
+  EXPECT_EQ(ClassifyBlock(s.Get("y")).kind, BlockClass::kReduction);
+  EXPECT_SCHEDULE_ERROR(s.SplitBlockIter("y", 0, 3), "does not divide");
+  EXPECT_SCHEDULE_ERROR(s.SplitBlockIter("y", 7, 2), "does not exist");
+  s.SplitBlockIter("y", 0, 4);
+  EXPECT_EQ(ClassifyBlock(s.Get("y")).kind, BlockClass::kMatmul);
+  EXPECT_EQ(ClassifyBlock(s.Get("y")).matmul->batch, std::vector<size_t>{0});
+  ExpectSame(func, s.func());
+}
+
 /// The register-tiled schedule of rules: pack, pad, tile, epilogue at the tile.
 void TilePacked(Schedule* s, const std::string& block, int64_t mr, int64_t nr, bool swap, bool compute_pack_at_tile) {
   const NormalizedMatmul mm = s->NormalizeMatmul(block, {.swap_operands = swap});

@@ -3,6 +3,7 @@
 #include <unordered_map>
 
 #include "deuteron/ir/scalar_format.h"
+#include "deuteron/tir/intrinsics.h"
 
 namespace deuteron::interpreter {
 namespace {
@@ -100,9 +101,14 @@ class Preparer {
         for (const PrimExpr& index : op->indices) code.children.push_back(Compile(index));
         break;
       }
-      case ExprKind::kCall:
-        CompileCall(expr.as<CallNode>(), &code);
+      case ExprKind::kCall: {
+        const auto* op = expr.as<CallNode>();
+        const tir::Intrinsic* info = tir::FindIntrinsicInfo(op->op);
+        if (info != nullptr && info->kind == tir::IntrinKind::kConstant)
+          return Compile(tir::ConstantIntrinsic(op->op, op->dtype));
+        CompileCall(op, &code);
         break;
+      }
       case ExprKind::kBufferLoad: {
         const auto* op = expr.as<BufferLoadNode>();
         code.slot = BufferSlot(op->buffer);

@@ -2,8 +2,11 @@
 
 #include <algorithm>
 #include <array>
+#include <limits>
 #include <mutex>
 #include <vector>
+
+#include "deuteron/ir/prim_ops.h"
 
 namespace deuteron::tir {
 namespace {
@@ -68,6 +71,7 @@ constexpr Intrinsic kTable[] = {
     {"tir.min_value", IntrinKind::kConstant, 0, true, true},
     {"tir.max_value", IntrinKind::kConstant, 0, true, true},
     {"tir.infinity", IntrinKind::kConstant, 0, true, true},
+    {"tir.undef", IntrinKind::kConstant, 0, true, true},
     {"tir.call_extern", IntrinKind::kExternCall, -1, false, false},
     {"tir.call_pure_extern", IntrinKind::kExternCall, -1, true, false},
 };
@@ -95,6 +99,26 @@ const Intrinsic* FindIntrinsicInfo(const Op& op) {
   Slot& slot = slots[index];
   if (!slot.known) slot = {true, FindIntrinsicInfo(std::string_view(op->name.data(), op->name.size()))};
   return slot.intrinsic;
+}
+
+PrimExpr Undef(DataType dtype) {
+  static const Op op = Op::Get("tir.undef");
+  return Call(dtype, op, {});
+}
+
+bool IsUndef(const PrimExpr& expr) {
+  static const Op op = Op::Get("tir.undef");
+  if (const auto* splat = expr.as<BroadcastNode>()) return IsUndef(splat->value);
+  const auto* call = expr.as<CallNode>();
+  return call != nullptr && call->op.same_as(op);
+}
+
+PrimExpr ConstantIntrinsic(const Op& op, DataType dtype) {
+  const std::string_view name(op->name.data(), op->name.size());
+  if (name == "tir.min_value") return MinValue(dtype);
+  if (name == "tir.infinity") return Infinity(dtype);
+  if (name == "tir.undef" && dtype.is_float()) return FloatImm(dtype, std::numeric_limits<double>::quiet_NaN());
+  return MaxValue(dtype);
 }
 
 }  // namespace deuteron::tir

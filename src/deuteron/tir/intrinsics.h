@@ -8,6 +8,7 @@
 #include <string_view>
 
 #include "deuteron/ir/op.h"
+#include "deuteron/ir/prim_expr.h"
 
 namespace deuteron::tir {
 
@@ -43,5 +44,12 @@ std::span<const Intrinsic> AllIntrinsics();
 const Intrinsic* FindIntrinsicInfo(std::string_view name);
 /// The same, memoised on the operator's dense index.
 const Intrinsic* FindIntrinsicInfo(const Op& op);
+
+/// Any value at all: of an element that nobody reads.
+PrimExpr Undef(DataType dtype);
+/// Whether an expression is that, in all lanes.
+bool IsUndef(const PrimExpr& expr);
+/// The value of an intrinsic of kind kConstant; of `undef` one that shows in a result (NaN).
+PrimExpr ConstantIntrinsic(const Op& op, DataType dtype);
 
 }  // namespace deuteron::tir

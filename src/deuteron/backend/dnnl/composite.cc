@@ -127,9 +127,11 @@ class Describer {
     const Dims a = ShapeOfExpr(call->args[0]);
     const Dims b = ShapeOfExpr(call->args[1]);
     Require(a.size() >= 2 && b.size() >= 2, "a vector as an operand");
-    Require(b.size() == 2 || b.size() == a.size(), "operands of different rank");
-    if (b.size() > 2) {
-      for (size_t i = 0; i + 2 < b.size(); ++i) Require(ExprEqual(a[i], b[i]), "batches that broadcast");
+    // Counted from the last of the batch dimensions.
+    for (size_t i = 3; i <= std::min(a.size(), b.size()); ++i) {
+      const PrimExpr& left = a[a.size() - i];
+      const PrimExpr& right = b[b.size() - i];
+      Require(ExprEqual(left, right) || IsUnit(left) || IsUnit(right), "batches that may or may not broadcast");
     }
     for (const int64_t dim : StaticDims(call->ty)) Require(dim != 0, "an empty tensor");
     Begin("matmul", call->args);

@@ -148,14 +148,28 @@ Value AddConvolution(PlanBuilder* plan, const JsonNode& node, const std::vector<
   return dst;
 }
 
+/// The dimensions of a product whose batches are broadcast, with so many columns.
+Dims ProductDims(const Dims& left, const Dims& right, int64_t columns) {
+  const size_t rank = std::max(left.size(), right.size());
+  Dims dims(rank, 1);
+  for (size_t i = 3; i <= rank; ++i) {
+    for (const Dims* operand : {&left, &right}) {
+      if (i <= operand->size() && (*operand)[operand->size() - i] != 1)
+        dims[rank - i] = (*operand)[operand->size() - i];
+    }
+  }
+  dims[rank - 2] = left[left.size() - 2];
+  dims[rank - 1] = columns;
+  return dims;
+}
+
 Value AddMatmul(PlanBuilder* plan, const JsonNode& node, const std::vector<Value>& inputs) {
   Value a = inputs.at(0), b = inputs.at(1);
   const auto type = a.desc.get_data_type();
   Dims left = a.desc.get_dims(), right = b.desc.get_dims();
   const bool transposed = node.attrs.value("transposed", false);
   const int64_t columns = right[right.size() - (transposed ? 2 : 1)];
-  Dims result = left;
-  result.back() = columns;
+  const Dims result = ProductDims(left, right, columns);
   Dims out = result;
   if (right.size() == 2 && left.size() > 2) {
     // One weight for all: the rows of all batches are rows of one product.
@@ -163,6 +177,11 @@ Value AddMatmul(PlanBuilder* plan, const JsonNode& node, const std::vector<Value
     left = {rows, left.back()};
     out = {rows, columns};
     a = Reshape(plan, a, left);
+  } else {
+    left.insert(left.begin(), result.size() - left.size(), 1);
+    right.insert(right.begin(), result.size() - right.size(), 1);
+    a = Reshape(plan, a, left);
+    b = Reshape(plan, b, right);
   }
   a = plan->AsLayout(a, PlainDesc(left, type));
   if (transposed) {
@@ -174,6 +193,7 @@ Value AddMatmul(PlanBuilder* plan, const JsonNode& node, const std::vector<Value
     std::swap(right[right.size() - 1], right[right.size() - 2]);
   }
   const bool packs = b.place == Value::kConstant;
+  if (!packs && !transposed) b = plan->AsLayout(b, PlainDesc(right, type));
   const bool has_bias = node.attrs.at("bias");
   const PostOps posts(plan, node, inputs, has_bias ? 3 : 2, out);
   Dims bias_dims(out.size(), 1);

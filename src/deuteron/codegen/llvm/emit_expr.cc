@@ -338,6 +338,7 @@ llvm::Value* KernelEmitter::EmitVectorConditional(llvm::Value* condition, const 
     return static_cast<llvm::Value*>(phi);
   };
   llvm::Value* a = emit(then_value, condition);
+  if (tir::IsUndef(else_value)) return a;
   llvm::Value* b = emit(else_value, builder_.CreateNot(condition));
   return builder_.CreateSelect(condition, a, b);
 }

@@ -144,8 +144,7 @@ llvm::Value* KernelEmitter::EmitCall(const tir::CallNode* op) {
   if (name == "pow" && type.is_float()) return EmitPow(op);
   if (info->kind == tir::IntrinKind::kExternCall) return EmitExternCall(op);
   if (info->kind == tir::IntrinKind::kConstant) {
-    const PrimExpr value = name == "min_value" ? MinValue(type) : name == "max_value" ? MaxValue(type) : Infinity(type);
-    return Splat(EmitExpr(value), lanes);
+    return Splat(EmitExpr(tir::ConstantIntrinsic(op->op, type)), lanes);
   }
   const DataType operand = op->args[0].dtype().element();
   std::vector<llvm::Value*> args;

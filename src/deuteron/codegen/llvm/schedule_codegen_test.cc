@@ -1,6 +1,7 @@
 /// Scheduled functions, compiled, against the interpreter on the unscheduled ones.
 #include "deuteron/codegen/llvm/kernel_test_util.h"
 #include "deuteron/te/tensor.h"
+#include "deuteron/tir/schedule/rules/rules.h"
 #include "deuteron/tir/schedule/schedule.h"
 
 namespace deuteron::codegen {
@@ -149,6 +150,36 @@ TEST(Codegen, WindowsWithTails) {
     s.ComputeAt("pad", loops[0]);
     for (const auto& block : {std::string("pad"), std::string("B"), init, copy}) s.Vectorize(s.GetLoops(block).back());
     CheckAgainst(s.func(), func, 1e-6);
+  }
+}
+
+/// Grouped convolutions by the rule for products: pixels are the vectors, rows and lines of them of every length.
+TEST(Codegen, GroupedConvolutionsByRule) {
+  struct Case {
+    int64_t groups, in, out, size, window, stride;
+  };
+  for (const Case& c : {Case{3, 5, 10, 28, 1, 1}, Case{2, 4, 6, 14, 3, 1}, Case{4, 3, 4, 7, 3, 1},
+                        Case{2, 4, 5, 13, 3, 2}, Case{3, 2, 14, 33, 1, 2}, Case{1, 6, 10, 30, 3, 1}}) {
+    SCOPED_TRACE(std::to_string(c.groups) + " groups of " + std::to_string(c.in) + " to " + std::to_string(c.out) +
+                 " channels, size " + std::to_string(c.size));
+    const int64_t padded = (c.size - 1) * c.stride + c.window;
+    const te::Tensor x = te::Placeholder({I64(2), I64(c.groups * c.in), I64(padded), I64(padded)}, kFloat, "x");
+    const te::Tensor w = te::Placeholder({I64(c.groups * c.out), I64(c.in), I64(c.window), I64(c.window)}, kFloat, "w");
+    const tir::IterVar rc = te::ReduceAxis(I64(c.in)), ry = te::ReduceAxis(I64(c.window)),
+                       rx = te::ReduceAxis(I64(c.window));
+    const te::Tensor y = te::Compute(
+        {I64(2), I64(c.groups * c.out), I64(c.size), I64(c.size)},
+        [&](const Array<Var>& i) {
+          const PrimExpr channel = c.groups == 1 ? PrimExpr(rc->var) : FloorDiv(i[1], I64(c.out)) * c.in + rc->var;
+          return te::Sum(x({i[0], channel, i[2] * c.stride + ry->var, i[3] * c.stride + rx->var}) *
+                             w({i[1], rc->var, ry->var, rx->var}),
+                         {rc, ry, rx});
+        },
+        "conv");
+    const tir::PrimFunc func = te::CreatePrimFunc({x, w, Relu(y)});
+    const tir::ScheduledFunc scheduled = tir::ApplyScheduleRules(func, Target::Host());
+    EXPECT_EQ(scheduled.rule, "contraction");
+    CheckAgainst(scheduled.func, func, 1e-5);
   }
 }
 

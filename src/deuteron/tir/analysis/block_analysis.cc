@@ -138,6 +138,33 @@ bool ArePlainDistinct(const Array<PrimExpr>& indices) {
   });
 }
 
+/// The two iterators that an index o * extent(i) + i is made of.
+std::optional<std::pair<Var, Var>> IteratorPair(const SBlock& block, const PrimExpr& index) {
+  if (index->kind != ExprKind::kAdd) return std::nullopt;
+  const auto* sum = static_cast<const AddNode*>(index.get());
+  const auto* product = sum->a->kind == ExprKind::kMul ? static_cast<const MulNode*>(sum->a.get()) : nullptr;
+  if (product == nullptr || product->a->kind != ExprKind::kVar || sum->b->kind != ExprKind::kVar) return std::nullopt;
+  for (const IterVar& iter : block->iter_vars) {
+    if (sum->b.same_as(iter->var) && IsZero(iter->dom->min) && ExprEqual(product->b, iter->dom->extent))
+      return std::make_pair(Downcast<Var>(product->a), iter->var);
+  }
+  return std::nullopt;
+}
+
+/// Whether indices are distinct iterators, or pairs of them that one iterator was split into.
+bool AreSplitDistinct(const SBlock& block, const Array<PrimExpr>& indices) {
+  Array<PrimExpr> plain;
+  for (const PrimExpr& index : indices) {
+    if (const auto pair = IteratorPair(block, index)) {
+      plain.push_back(pair->first);
+      plain.push_back(pair->second);
+    } else {
+      plain.push_back(index);
+    }
+  }
+  return ArePlainDistinct(plain);
+}
+
 std::optional<MatmulRoles> FindMatmulRoles(const SBlock& block, const ReductionUpdate& update) {
   if (update.combiner != ExprKind::kAdd) return std::nullopt;
   const PrimExpr product = StripCasts(update.source);
@@ -156,7 +183,9 @@ std::optional<MatmulRoles> FindMatmulRoles(const SBlock& block, const ReductionU
   const auto in_lhs = vars_of(roles.lhs);
   const auto in_rhs = vars_of(roles.rhs);
   std::unordered_set<const Object*> in_output;
-  for (const PrimExpr& index : update.indices) in_output.insert(index.get());
+  for (const PrimExpr& index : update.indices) {
+    for (const Var& var : FreeVars(index)) in_output.insert(var.get());
+  }
   for (size_t i = 0; i < block->iter_vars.size(); ++i) {
     const IterVar& iter = block->iter_vars[i];
     const bool left = in_lhs.count(iter->var.get()) != 0;
@@ -363,8 +392,8 @@ BlockInfo ClassifyBlock(const SBlock& block) {
     return info;
   }
   const auto update = GetReductionUpdate(block);
-  if (!update || !ArePlainDistinct(update->indices)) return info;
-  info.kind = BlockClass::kReduction;
+  if (!update || !AreSplitDistinct(block, update->indices)) return info;
+  if (ArePlainDistinct(update->indices)) info.kind = BlockClass::kReduction;
   info.matmul = FindMatmulRoles(block, *update);
   if (!info.matmul) return info;
   const MatmulRoles& roles = *info.matmul;

@@ -23,7 +23,8 @@ SBlock WithDetectedRegions(SBlock block);
 
 enum class BlockClass : uint8_t {
   kInjective,  ///< one store at distinct plain iterators, no reduction
-  kMatmul,     ///< C[...] += A[...] * B[...], each operand with a free axis of its own; see MatmulRoles
+  kMatmul,     ///< C[...] += A[...] * B[...], each operand with a free axis of its own; see MatmulRoles. An axis of C
+               ///< may be a pair of iterators that one was split into (SplitBlockIter)
   kReduction,  ///< another reduction into one buffer at plain iterators
   kOpaque,
 };

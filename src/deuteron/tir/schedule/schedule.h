@@ -11,7 +11,8 @@
 /// (iterators of type kReduce promise commutativity), never otherwise reassociated.
 ///
 /// One file a family: loops.cc (split, fuse, reorder, kinds), merge_loops.cc, inline.cc, compute_at.cc, cache.cc,
-/// reduction.cc (decompose, rfactor), layout.cc (reindex, transform layout, pad), matmul.cc (normalisation).
+/// reduction.cc (decompose, rfactor), layout.cc (reindex, transform layout, pad), block_iters.cc, matmul.cc
+/// (normalisation).
 #pragma once
 
 #include <exception>
@@ -159,7 +160,7 @@ class Schedule {
   /// Changes the order of a float sum.
   Block RFactor(const Loop& loop, int factor_axis = -1);
 
-  // --- Data layout (layout.cc)
+  // --- Data layout (layout.cc, block_iters.cc)
 
   /// The operand that is read number `read_index` of `block` is first copied into a buffer indexed by those
   /// iterators of `block` that occur in its indices, in order of the iterators (im2col of a convolution). A
@@ -169,6 +170,10 @@ class Schedule {
   /// iterator. The block must be alone in plain loops.
   /// The loops are null for iterators of extent 1.
   std::vector<Loop> FuseBlockIters(const Block& block, const std::vector<std::vector<size_t>>& groups);
+  /// Makes two iterators of one of constant extent, `factor` values of the second for each of the first (it must
+  /// divide the extent); what quotients and remainders by `factor` were are then plain iterators. The iterator must be
+  /// bound to a loop, which is split with it.
+  void SplitBlockIter(const Block& block, size_t position, int64_t factor);
   /// Stores an intermediate buffer in another layout, padded where a factor does not divide. If one injective
   /// block, alone in its loops, writes all of it, that block runs over the new layout (in fresh loops) and
   /// writes zeros into the padding; otherwise the padding is never written. Returns the new buffer.

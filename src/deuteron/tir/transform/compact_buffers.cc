@@ -6,6 +6,7 @@
 
 #include "deuteron/arith/analyzer.h"
 #include "deuteron/tir/functor.h"
+#include "deuteron/tir/intrinsics.h"
 #include "deuteron/tir/transform/lower.h"
 
 namespace deuteron::tir {
@@ -158,6 +159,26 @@ class BufferCompactor : public StmtExprMutator {
     Buffer buffer = layout.buffer;
     layouts_.emplace(op->buffer.get(), std::move(layout));
     return AllocBuffer(std::move(buffer), op->span);
+  }
+  Stmt VisitFor_(const ForNode* op) override {
+    analyzer_.Bind(op->loop_var, Range::FromMinExtent(op->min, op->extent));
+    return StmtExprMutator::VisitFor_(op);
+  }
+  /// A store that a condition keeps from the padding of a row only may write there: then whole vectors are written.
+  Stmt VisitIfThenElse_(const IfThenElseNode* op) override {
+    Stmt visited = StmtExprMutator::VisitIfThenElse_(op);
+    const auto* before = op->then_case.as<BufferStoreNode>();
+    const auto* branch = visited.as<IfThenElseNode>();
+    if (before == nullptr || branch == nullptr || op->else_case.defined()) return visited;
+    const auto it = layouts_.find(before->buffer.get());
+    if (it == layouts_.end() || before->buffer->scope != "local") return visited;
+    const auto* after = branch->then_case.as<BufferStoreNode>();
+    const PrimExpr in_padding = before->indices.back() >= before->buffer->shape.back();
+    const PrimExpr in_row = after->indices.back() < it->second.buffer->shape.back();
+    const arith::Analyzer::Constraint outside = analyzer_.Assume(Not(op->condition));
+    if (!analyzer_.CanProve(in_padding) || !analyzer_.CanProve(in_row)) return visited;
+    const PrimExpr value = deuteron::IfThenElse(branch->condition, after->value, Undef(after->value.dtype()));
+    return BufferStore(after->buffer, value, after->indices, after->span);
   }
   Stmt VisitBufferStore_(const BufferStoreNode* op) override {
     const auto it = layouts_.find(op->buffer.get());

@@ -14,6 +14,7 @@
 /// TOMS 2008, without its packing: weights are laid out at compile time (PackConvWeights).
 #include <algorithm>
 
+#include "deuteron/tir/functor.h"
 #include "deuteron/tir/schedule/rules/common.h"
 
 namespace deuteron::tir {
@@ -32,6 +33,9 @@ struct Plan {
   int64_t lanes = 1;
   int64_t num_vectors = 1;
   int64_t num_rows = 1;
+  /// An axis of which a tile has some values besides, each with vectors of its own: lines of pixels.
+  std::optional<size_t> line;
+  int64_t num_lines = 1;
   /// Bytes of A, and how many of them may stay in the second cache; 0 where not known.
   int64_t a_bytes = 0;
   int64_t a_budget = 0;
@@ -76,12 +80,18 @@ bool ChooseVectors(int64_t extent, int64_t full_lanes, int64_t budget, Plan* pla
   return false;
 }
 
-/// Rows of pixels shorter than this fill too little of their vectors.
-constexpr int64_t kShortestPixelRow = 12;
+/// Rows of pixels shorter than this fill too little of their vectors; with fewer accumulators than this, each waits
+/// for its last multiplication.
+constexpr int64_t kShortestPixelRow = 4;
+constexpr int64_t kFewestAccumulators = 4;
 /// Where whole vectors of channels are the alternative, rows must be longer to pay, and the planes that the reduction
 /// steps through, each on pages of its own, few.
 constexpr int64_t kPayingPixelRow = 48;
 constexpr int64_t kMostPixelPlanes = 160;
+/// Bytes that come from the second cache in the time of a load.
+constexpr double kBytesOfLoad = 16;
+/// How much longer vectors with a partial one at the end must be on average to be worth their masks.
+constexpr double kPayingLanes = 1.25;
 /// The loop over the channels of a transposed tile is unrolled up to so many.
 constexpr int64_t kMostEpilogueCopies = 128;
 /// With fewer vectors than this, a step waits for its scalars: then the third cache is the better place for a panel.
@@ -89,37 +99,68 @@ constexpr int64_t kFewestVectors = 2;
 /// Vectors of pixels in a tile: the rest of the registers holds rows of channels.
 constexpr int64_t kMostPixelVectors = 7;
 
-/// Whether `load` runs through the image as output axis `x` does, at a stride of a few elements at most, wherever the
-/// reduction stands: a pointwise convolution's.
-bool IsPointwise(const SBlock& block, const BufferLoad& load, const IterVar& x) {
-  const ExprVarMap unit = UnitReductions(block);
+/// The stride at which `load` runs through the image as output axis `x` does, wherever the reduction stands; nothing if
+/// it is none of a few elements at most.
+std::optional<int64_t> StrideAlong(const BufferLoad& load, const IterVar& x) {
   arith::Analyzer analyzer;
-  const PrimExpr index = analyzer.Simplify(Substitute(load->indices.back(), unit));
-  if (index.same_as(x->var)) return true;
-  const auto* product = index->kind == ExprKind::kMul ? static_cast<const BinaryNode*>(index.get()) : nullptr;
-  const auto stride = product == nullptr ? std::nullopt : AsConstInt(product->b);
-  return stride && *stride > 0 && *stride <= 2 && product->a.same_as(x->var);
+  const PrimExpr& index = load->indices.back();
+  const PrimExpr next = Substitute(index, ExprVarMap{{x->var, x->var + MakeConst(x->var.dtype(), 1)}});
+  const auto stride = AsConstInt(analyzer.Simplify(next - index));
+  return stride && *stride > 0 && *stride <= 2 ? stride : std::nullopt;
 }
 
-/// The plan of a pointwise convolution in NCHW; false if the block is none.
+/// Whether the convolution's window is one element.
+bool IsPointwise(const SBlock& block, const BufferLoad& load, const IterVar& x) {
+  arith::Analyzer analyzer;
+  const PrimExpr index = analyzer.Simplify(Substitute(load->indices.back(), UnitReductions(block)));
+  const auto vars = FreeVars(index);
+  return std::all_of(vars.begin(), vars.end(), [&](const Var& var) { return var.same_as(x->var); });
+}
+
+/// Adds lines of pixels to a tile of short ones, so that a step loads the least for its multiply-adds.
+void AddLines(const SBlock& block, const std::vector<size_t>& image_axes, int64_t num_channels, int64_t budget,
+              Plan* plan) {
+  for (const size_t axis : image_axes) {
+    if (axis + 1 == plan->vector) plan->line = axis;
+  }
+  const auto extent = plan->line ? AsConstInt(block->iter_vars[*plan->line]->dom->extent) : std::nullopt;
+  if (!extent) return plan->line.reset();
+  // For one multiply-add: loads, and what they take from the second cache, in loads' time.
+  const auto cost = [&](int64_t vectors, int64_t rows) {
+    const auto bytes = static_cast<double>(4 * plan->lanes * vectors + 4 * rows);
+    return (static_cast<double>(vectors + rows) + bytes / kBytesOfLoad) / static_cast<double>(vectors * rows);
+  };
+  double least = cost(plan->num_vectors, plan->num_rows);
+  for (int64_t lines = 2; lines * plan->num_vectors <= budget; ++lines) {
+    if (*extent % lines != 0) continue;
+    const int64_t vectors = lines * plan->num_vectors;
+    const int64_t rows = LargestDivisor(num_channels, budget / vectors);
+    if (cost(vectors, rows) >= least) continue;
+    least = cost(vectors, rows);
+    plan->num_lines = lines;
+    plan->num_rows = rows;
+  }
+}
+
+/// The plan with the pixels of a row as the vector axis, of a convolution in NCHW; false if the block is none.
 bool PlanPixels(const SBlock& block, const MatmulRoles& roles, const Array<PrimExpr>& output, const Target& target,
                 Plan* plan) {
   const auto x = LastIndexIter(block, output);
   if (!x || x->block) return false;
   const IterVar& axis = block->iter_vars[x->iter];
-  const bool image_is_lhs = Contains(roles.m, x->iter) && IsPointwise(block, roles.lhs_load, axis);
-  const bool image_is_rhs = Contains(roles.n, x->iter) && IsPointwise(block, roles.rhs_load, axis);
+  const bool image_is_lhs = Contains(roles.m, x->iter) && StrideAlong(roles.lhs_load, axis);
+  const bool image_is_rhs = Contains(roles.n, x->iter) && StrideAlong(roles.rhs_load, axis);
   const std::vector<size_t>& channels = image_is_lhs ? roles.n : roles.m;
   const auto extent = AsConstInt(axis->dom->extent);
   if ((!image_is_lhs && !image_is_rhs) || channels.size() != 1 || !extent || *extent < kShortestPixelRow) return false;
   const auto num_channels = AsConstInt(block->iter_vars[channels[0]]->dom->extent);
   if (!num_channels) return false;
-  const int64_t lanes = Lanes(target);
-  const int64_t vectors = (*extent + lanes - 1) / lanes;
+  plan->lanes = Lanes(target);
+  while (plan->lanes / 2 >= *extent) plan->lanes /= 2;
+  const int64_t vectors = (*extent + plan->lanes - 1) / plan->lanes;
   const int64_t budget = target.vector_registers() * 7 / 8;
   plan->vector = x->iter;
   plan->vector_extent = *extent;
-  plan->lanes = lanes;
   plan->num_vectors = 1;
   const auto computed = [&](int64_t most) { return (vectors + most - 1) / most * most; };
   for (int64_t count = 2; count <= std::min(vectors, kMostPixelVectors); ++count) {
@@ -129,7 +170,29 @@ bool PlanPixels(const SBlock& block, const MatmulRoles& roles, const Array<PrimE
   plan->num_rows = LargestDivisor(*num_channels, budget / plan->num_vectors);
   plan->vector_dim = output.size() - 1;
   plan->contiguous_output = true;
-  return plan->num_rows * plan->num_vectors >= budget / 2;
+  AddLines(block, image_is_lhs ? roles.m : roles.n, *num_channels, budget, plan);
+  return plan->num_rows * plan->num_lines * plan->num_vectors >= kFewestAccumulators;
+}
+
+/// Elements of the vector axis that a vector of it holds, where the last one is partial.
+double MeanLanes(const Plan& plan) {
+  const int64_t vectors = (plan.vector_extent + plan.lanes - 1) / plan.lanes;
+  return static_cast<double>(plan.vector_extent) / static_cast<double>(vectors);
+}
+
+/// Whether pixels make better vectors than those of `whole`, which divide their axis.
+bool PixelsPay(const SBlock& block, const MatmulRoles& roles, const Plan& whole, const Plan& pixels,
+               const Target& target) {
+  if (pixels.num_rows * pixels.num_lines * pixels.num_vectors < target.vector_registers() * 7 / 16) return false;
+  if (MeanLanes(pixels) > kPayingLanes * static_cast<double>(whole.lanes)) return true;
+  if (whole.contiguous_output) return false;
+  // Else those of a pointwise convolution in long rows.
+  const IterVar& x = block->iter_vars[pixels.vector];
+  const BufferLoad& image = Contains(roles.m, pixels.vector) ? roles.lhs_load : roles.rhs_load;
+  int64_t planes = 1;
+  for (const size_t axis : roles.k)
+    planes *= AsConstInt(block->iter_vars[axis]->dom->extent).value_or(kMostPixelPlanes);
+  return IsPointwise(block, image, x) && pixels.vector_extent >= kPayingPixelRow && planes <= kMostPixelPlanes;
 }
 
 /// How many rows a tile has along an axis: at most `most`, more than half of that if the axis is long enough, so that
@@ -200,7 +263,8 @@ bool PlanWholeVectors(const SBlock& block, const MatmulRoles& roles, const Array
     plan->a_budget = target.l2_bytes * 4 / 10;
   }
   for (size_t dim = 0; dim < output.size(); ++dim) {
-    if (output[dim].same_as(block->iter_vars[plan->vector]->var)) plan->vector_dim = dim;
+    const VarNode* vector = block->iter_vars[plan->vector]->var.get();
+    if (UsesVar(output[dim], [&](const VarNode* var) { return var == vector; })) plan->vector_dim = dim;
   }
   const auto last = LastIndexIter(block, output);
   plan->contiguous_output = last && last->iter == plan->vector;
@@ -214,13 +278,10 @@ bool MakePlan(const Schedule& schedule, const Target& target, Plan* plan) {
   const auto written = GetReductionUpdate(block);
   if (!written) return false;
   const bool whole = PlanWholeVectors(block, roles, written->indices, target, plan);
-  if (whole && plan->contiguous_output) return true;
+  if (whole && plan->contiguous_output && plan->lanes == Lanes(target)) return true;
   Plan pixels{.anchor = plan->anchor};
   if (!PlanPixels(block, roles, written->indices, target, &pixels)) return whole;
-  int64_t planes = 1;
-  for (const size_t axis : roles.k)
-    planes *= AsConstInt(block->iter_vars[axis]->dom->extent).value_or(kMostPixelPlanes);
-  if (!whole || (pixels.vector_extent >= kPayingPixelRow && planes <= kMostPixelPlanes)) *plan = pixels;
+  if (!whole || PixelsPay(block, roles, *plan, pixels, target)) *plan = pixels;
   return true;
 }
 
@@ -279,7 +340,7 @@ void Tile(Schedule* schedule, const Plan& plan) {
   std::vector<Loop> outer;
   std::vector<Loop> reduce;
   std::optional<Loop> row_outer;
-  std::optional<Loop> row_inner;
+  std::vector<Loop> tile_rows;
   std::vector<Loop> rows;
   for (size_t i = 0; i < loops.size(); ++i) {
     if (i == plan.vector) continue;
@@ -288,7 +349,11 @@ void Tile(Schedule* schedule, const Plan& plan) {
     } else if (plan.row == i) {
       const auto split = schedule->Split(loops[i], std::vector<int64_t>{-1, plan.num_rows});
       row_outer = split[0];
-      row_inner = split[1];
+      tile_rows.push_back(split[1]);
+    } else if (plan.line == i && plan.num_lines > 1) {
+      const auto split = schedule->Split(loops[i], std::vector<int64_t>{-1, plan.num_lines});
+      outer.push_back(split[0]);
+      tile_rows.push_back(split[1]);
     } else if (i < plan.vector) {
       outer.push_back(loops[i]);
     } else {
@@ -306,7 +371,7 @@ void Tile(Schedule* schedule, const Plan& plan) {
   outer.insert(outer.end(), rows.begin(), rows.end());
   std::vector<Loop> order = outer;
   order.insert(order.end(), reduce.begin(), reduce.end());
-  if (row_inner) order.push_back(*row_inner);
+  order.insert(order.end(), tile_rows.begin(), tile_rows.end());
   order.push_back(vector[1]);
   order.push_back(vector[2]);
   schedule->Reorder(order);
@@ -344,12 +409,29 @@ void Tile(Schedule* schedule, const Plan& plan) {
       for (size_t i = 0; i + 1 < inner.size() && copies <= kMostEpilogueCopies; ++i) schedule->Unroll(inner[i]);
     }
   }
-  if (row_inner) schedule->Unroll(*row_inner);
+  for (const Loop& loop : tile_rows) schedule->Unroll(loop);
   schedule->Unroll(vector[1]);
   schedule->Vectorize(vector[2]);
   // A partial tile is split off from a loop of its own, so that loop stays out of the parallel one.
   if (!plan.rows_divide && outer.size() > 1) outer.pop_back();
   schedule->Parallel(FuseAll(schedule, outer));
+}
+
+/// Splits the axis of channels of a grouped convolution into groups and the channels of each: then groups are a batch
+/// of products.
+void SplitGroups(Schedule* schedule, const Block& anchor) {
+  const SBlock block = schedule->Get(anchor);
+  std::optional<std::pair<size_t, int64_t>> split;
+  PostOrderVisit(block->body, [&](const ObjectRef& node) {
+    const auto* quotient = node.as<FloorDivNode>();
+    if (quotient == nullptr) return;
+    const auto length = AsConstInt(quotient->b);
+    for (size_t i = 0; length && i < block->iter_vars.size(); ++i) {
+      const auto extent = AsConstInt(block->iter_vars[i]->dom->extent);
+      if (quotient->a.same_as(block->iter_vars[i]->var) && extent && *extent % *length == 0) split = {i, *length};
+    }
+  });
+  if (split) schedule->SplitBlockIter(anchor, split->first, split->second);
 }
 
 }  // namespace
@@ -359,8 +441,12 @@ bool ScheduleContraction(Schedule* schedule, const Target& target) {
   InlineInjective(schedule, [&](const Block& block) { return IsCopy(*schedule, block); });
   for (const Block& block : schedule->GetBlocks()) {
     if (!HasPlainLoops(*schedule, block)) return false;
-    const BlockInfo info = ClassifyBlock(schedule->Get(block));
+    BlockInfo info = ClassifyBlock(schedule->Get(block));
     if (info.kind == BlockClass::kInjective) continue;
+    if (info.kind != BlockClass::kMatmul) {
+      SplitGroups(schedule, block);
+      info = ClassifyBlock(schedule->Get(block));
+    }
     if (info.kind != BlockClass::kMatmul || !plan.anchor.empty()) return false;
     plan.anchor = block;
   }
