@@ -51,7 +51,7 @@ TEST(PointerMap, ForgetsAndStartsAgain) {
 }
 
 TEST(PointerSet, SaysWhatIsNew) {
-  int objects[3];
+  int objects[3] = {};
   PointerSet set;
   EXPECT_TRUE(set.Insert(&objects[0]));
   EXPECT_TRUE(set.Insert(&objects[1]));
