@@ -171,6 +171,16 @@ class Joiner {
   // ----- Which kernel computes an operator.
 
   void AssignKernels() {
+    std::vector<std::vector<size_t>> consumers(report_.nodes.size());
+    for (const auto& [decision, base] : edges_) {
+      consumers[base + static_cast<size_t>(decision->Get("from"))].push_back(base +
+                                                                             static_cast<size_t>(decision->Get("to")));
+    }
+    // Results of a group keep their names; inside of it, others may have the same ones.
+    const auto is_result = [&](size_t i) {
+      return consumers[i].empty() || std::any_of(consumers[i].begin(), consumers[i].end(),
+                                                 [&](size_t to) { return unit_key_[to] != unit_key_[i]; });
+    };
     // A name may be bound several times; both sides are in order then.
     std::unordered_map<std::string, size_t> used;
     for (size_t i = 0; i < report_.nodes.size(); ++i) {
@@ -180,7 +190,7 @@ class Joiner {
       auto it = holders_.find(key);
       if (it != holders_.end()) {
         size_t& next = used[key];
-        if (node.is_kernel || unit.members.size() > 1) {
+        if ((node.is_kernel || unit.members.size() > 1) && is_result(i)) {
           unit.kernels.insert(it->second[std::min(next, it->second.size() - 1)]);
           ++next;
         }
@@ -192,11 +202,6 @@ class Joiner {
       }
     }
     // What has no kernel was merged into those of its consumers by a later pass. Producers come first in the order.
-    std::vector<std::vector<size_t>> consumers(report_.nodes.size());
-    for (const auto& [decision, base] : edges_) {
-      consumers[base + static_cast<size_t>(decision->Get("from"))].push_back(base +
-                                                                             static_cast<size_t>(decision->Get("to")));
-    }
     for (size_t i = report_.nodes.size(); i-- > 0;) {
       Unit& unit = groups_.at(unit_key_[i]);
       const bool computes = report_.nodes[i].is_kernel || unit.members.size() > 1;

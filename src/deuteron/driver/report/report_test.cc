@@ -132,6 +132,26 @@ TEST(Report, FiguresOfAFusedChain) {
   EXPECT_EQ(kernel.flops.number(), 3 * 8 * 16);
 }
 
+TEST(Report, NamesThatAreBoundTwice) {
+  const FusionReport report = BuildReport(RunPasses(R"(
+@I.ir_module
+class Module:
+    @R.function
+    def main(x: R.Tensor((8, 16), "float32"), w: R.Tensor((16, 16), "float32")):
+        with R.dataflow():
+            b = R.matmul(x, w)
+            a = R.matmul(b, w)
+            b = R.add(a, x)
+            gv = R.nn.relu(b)
+            R.output(gv)
+        return gv
+)",
+                                                    kPasses));
+  ASSERT_EQ(report.kernels.size(), 2U);
+  EXPECT_EQ(report.kernels[0].members, std::vector<size_t>{0});
+  EXPECT_EQ(report.kernels[1].members, (std::vector<size_t>{1, 2, 3}));
+}
+
 TEST(Report, FiguresOfAMatmul) {
   const FusionReport report = BuildReport(RunPasses(R"(
 @I.ir_module
