@@ -94,6 +94,8 @@ constexpr double kBytesOfLoad = 16;
 constexpr double kPayingLanes = 1.25;
 /// The loop over the channels of a transposed tile is unrolled up to so many.
 constexpr int64_t kMostEpilogueCopies = 128;
+/// What is assumed of an axis of unknown extent.
+constexpr int64_t kManyRows = 1 << 16;
 /// With fewer vectors than this, a step waits for its scalars: then the third cache is the better place for a panel.
 constexpr int64_t kFewestVectors = 2;
 /// Vectors of pixels in a tile: the rest of the registers holds rows of channels.
@@ -246,11 +248,16 @@ bool PlanWholeVectors(const SBlock& block, const MatmulRoles& roles, const Array
       plan->rows_divide = extent_of(*axis).value_or(1) % rows == 0;
     }
   }
-  // The panel of B that a tile reads, all of the reduction deep, stays in the second cache while the rows pass by.
-  int64_t depth = 1;
+  // The panel of B that a tile reads, all of the reduction deep, stays in the second cache while the rows pass by; if
+  // one tile has all rows, B is read once, and best in long pieces, some for each thread.
+  int64_t depth = 1, num_rows = 1;
   for (size_t axis : roles.k) depth *= extent_of(axis).value_or(1);
+  for (size_t axis : row_axes) num_rows *= extent_of(axis).value_or(kManyRows);
   const int64_t vector_bytes = target.vector_bits / 8;
-  const int64_t panel_vectors = std::max<int64_t>(target.l2_bytes * 6 / 10 / (depth * vector_bytes), kFewestVectors);
+  const int64_t panel_vectors =
+      num_rows <= plan->num_rows
+          ? std::max<int64_t>(*vector_extent / Lanes(target) / std::max<int64_t>(target.threads, 1), kFewestVectors)
+          : std::max<int64_t>(target.l2_bytes * 6 / 10 / (depth * vector_bytes), kFewestVectors);
   if (*vector_extent % channels.value_or(1) != 0) return false;
   if (!ChooseVectors(channels.value_or(*vector_extent), Lanes(target), std::min(budget, panel_vectors * plan->num_rows),
                      plan)) {
