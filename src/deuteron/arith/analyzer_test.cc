@@ -122,6 +122,9 @@ TEST_F(SimplifyTest, SplitsAndFuses) {
   Check(FloorDiv(flat, 14) * 14 + FloorMod(flat, 14), flat);
   Check(FloorDiv(flat, 196) * 196 + FloorMod(FloorDiv(flat, 14), 14) * 14 + FloorMod(flat, 14), flat);
   Check(FloorMod(FloorDiv(flat, 14), 14) * 14 + FloorMod(flat, 14), FloorMod(flat, 196));
+  // Nor is a remainder within the dividend of use to the remainder.
+  const PrimExpr wrapped = x_ + FloorMod(f_, 49) * 16;
+  Check(FloorDiv(wrapped, 56) * 56 + FloorMod(flat, 56), wrapped);
   Check(FloorDiv(x_ * 4 + FloorMod(y_, 4), 16), FloorDiv(x_, 4));
   Check(FloorDiv(y_ * 4, 4), y_);
   Check(FloorDiv(n_ * 4, 4), n_);

@@ -337,10 +337,8 @@ std::optional<Poly> Analyzer::Impl::JoinDigits(const Poly& x, const Poly& d, con
   const Poly divisor = atoms[atom].b;
   const auto congruent = [&](const Poly& y) {
     if (!d.is_const() || d.constant <= 0) return false;
-    const Poly difference = SubPoly(y, x);
-    return difference.constant % d.constant == 0 &&
-           std::all_of(difference.terms.begin(), difference.terms.end(),
-                       [&](const Term& term) { return term.coeff % d.constant == 0; });
+    // Also where a remainder within y, by a multiple of d, was taken for the whole in x.
+    return ModConst(SubPoly(y, x), d.constant, dtype).is_zero();
   };
   if (kind == AtomKind::kFloorDiv) {
     if (!(divisor == d) || !congruent(dividend)) return std::nullopt;

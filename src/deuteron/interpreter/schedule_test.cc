@@ -287,6 +287,16 @@ void TilePacked(Schedule* s, const std::string& block, int64_t mr, int64_t nr, b
   s->Unroll(m[1]);
 }
 
+TEST(ScheduleLayout, FusedDimsKeepResults) {
+  const PrimFunc func = Chain(I64(5), 6, 3);
+  Schedule s(func);
+  const Buffer fused = s.FuseDims(s.WriteBuffer("t1"), 0, 2);
+  EXPECT_EQ(fused->shape.size(), 1U);
+  EXPECT_EQ(AsConstInt(fused->shape[0]), 30);
+  ExpectSame(func, s.func());
+  EXPECT_SCHEDULE_ERROR(s.FuseDims(ParamBuffers(func)[0], 0, 2), "is no intermediate one");
+}
+
 TEST(ScheduleMatmul, PackedTilesKeepResults) {
   for (const PrimExpr& rows : {I64(8), I64(11), PrimExpr(Var("n"))}) {
     for (const bool at_tile : {false, true}) {

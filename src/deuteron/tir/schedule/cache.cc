@@ -39,7 +39,8 @@ PrimFunc InsertBeside(const PrimFunc& func, const Path& path, const Stmt& replac
 
 }  // namespace
 
-Schedule::Block Schedule::CacheRead(const Block& name, size_t read_index, const String& scope_name) {
+Schedule::Block Schedule::CacheRead(const Block& name, size_t read_index, const String& scope_name,
+                                    const std::vector<Block>& others) {
   const Path path = FindBlock(func_, name);
   SBlockRealize realize = RealizeOf(path);
   if (read_index >= realize->block->reads.size()) {
@@ -61,6 +62,12 @@ Schedule::Block Schedule::CacheRead(const Block& name, size_t read_index, const 
   const std::string copy_name = UniqueBlockName(func_, std::string(buffer->name) + "_cache");
   CopyOnWrite(&realize)->block = WithDetectedRegions(ReplaceBuffer(realize->block, buffer, copy));
   func_ = AddBuffer(InsertBeside(func_, path, realize, MakeNest(CopyBlock(copy_name, buffer, copy)), true), copy);
+  for (const Block& other : others) {
+    const Path place = FindBlock(func_, other);
+    SBlockRealize reader = RealizeOf(place);
+    CopyOnWrite(&reader)->block = WithDetectedRegions(ReplaceBuffer(reader->block, buffer, copy));
+    func_ = ReplaceIn(func_, place, reader);
+  }
   return copy_name;
 }
 

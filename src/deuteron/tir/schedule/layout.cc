@@ -406,4 +406,48 @@ void Schedule::PadIters(const Block& name, const std::vector<int64_t>& multiples
   func_ = func;
 }
 
+Buffer Schedule::FuseDims(const Buffer& buffer, size_t first, size_t count) {
+  if (!IsAllocated(func_, buffer)) {
+    DEUTERON_SCHEDULE_ERROR << "fuse_dims: buffer " << buffer->name << " is no intermediate one";
+  }
+  if (count < 2 || first + count > buffer->shape.size() || !buffer->strides.empty()) return buffer;
+  arith::Analyzer analyzer;
+  BindShapes(func_, &analyzer);
+  const auto map = [&](const Array<PrimExpr>& dims, const auto& fuse) {
+    Array<PrimExpr> mapped;
+    for (size_t i = 0; i < dims.size(); ++i) {
+      if (i == first) mapped.push_back(fuse(dims));
+      if (i < first || i >= first + count) mapped.push_back(dims[static_cast<int64_t>(i)]);
+    }
+    return mapped;
+  };
+  const Array<PrimExpr> shape = map(buffer->shape, [&](const Array<PrimExpr>& dims) {
+    PrimExpr size = I64(1);
+    for (size_t i = first; i < first + count; ++i) size = size * dims[static_cast<int64_t>(i)];
+    return analyzer.Simplify(size);
+  });
+  const Buffer fused(buffer->name, buffer->dtype, shape, buffer->scope);
+  const auto map_indices = [&](const Array<PrimExpr>& indices) {
+    return map(indices, [&](const Array<PrimExpr>& all) {
+      PrimExpr flat = I64(0);
+      for (size_t i = first; i < first + count; ++i) {
+        const auto at = static_cast<int64_t>(i);
+        flat = flat * CastTo(DataType::Int(64), buffer->shape[at]) + CastTo(DataType::Int(64), all[at]);
+      }
+      return flat;
+    });
+  };
+  PrimFunc func = AddBuffer(func_, fused);
+  for (const SBlockRealize& realize : BlocksIn(ScopeBody(func))) {
+    const auto touches = [&](const Array<BufferRegion>& regions) {
+      return std::any_of(regions.begin(), regions.end(),
+                         [&](const BufferRegion& region) { return region->buffer.same_as(buffer); });
+    };
+    if (!touches(realize->block->reads) && !touches(realize->block->writes)) continue;
+    func = ReplaceBlock(func, realize, MapAccesses(func, realize->block, buffer, fused, map_indices));
+  }
+  func_ = RemoveBuffer(func, buffer);
+  return fused;
+}
+
 }  // namespace deuteron::tir

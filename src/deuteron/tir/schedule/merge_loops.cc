@@ -19,10 +19,20 @@ class PartChecker {
     BindLoops(chain_, &analyzer_);
   }
 
-  /// `inner`: the loops between the chain and the block; `values`: what its iterators are bound to.
+  /// `inner`: the loops between the chain and the block; `values`: what its iterators are bound to. The parts are the
+  /// same for all accesses of the buffer that were asked about.
   bool StaysInPart(const Buffer& buffer, const Array<PrimExpr>& indices, const ExprVarMap& values,
                    const std::vector<For>& inner) {
-    return IndexedByChain(buffer, indices, values) || FlatIndexInPart(buffer, indices, values, inner);
+    const auto way = way_.find(buffer.get());
+    if (way == way_.end() || way->second == Way::kInOrder) {
+      if (IndexedByChain(buffer, indices, values) || FlatIndexInPart(buffer, indices, values, inner)) {
+        way_[buffer.get()] = Way::kInOrder;
+        return true;
+      }
+      if (way != way_.end()) return false;
+      way_[buffer.get()] = Way::kByDims;
+    }
+    return IndexedByDims(buffer, indices, values, inner);
   }
 
  private:
@@ -68,8 +78,61 @@ class PartChecker {
            analyzer_.CanProve(interval.max < part);
   }
 
+  /// Each loop of the chain has neighbouring dimensions of its own, wherever they lie, of which an iteration touches
+  /// one of as many equal parts.
+  bool IndexedByDims(const Buffer& buffer, const Array<PrimExpr>& indices, const ExprVarMap& values,
+                     const std::vector<For>& inner) {
+    arith::DomainMap domains;
+    for (const For& loop : inner) domains[loop->loop_var] = Range::FromMinExtent(loop->min, loop->extent);
+    BindLoops(inner, &analyzer_);
+    std::vector<Part> parts;
+    size_t next = 0;
+    for (const For& loop : chain_) {
+      if (IsOne(loop->extent)) continue;
+      const auto uses = [&](size_t dim) {
+        return UsesVar(Substitute(indices[static_cast<int64_t>(dim)], values),
+                       [&](const VarNode* var) { return var == loop->loop_var.get(); });
+      };
+      while (next < indices.size() && !uses(next)) ++next;
+      Part part{next, next, PrimExpr()};
+      PrimExpr flat = I64(0);
+      for (; part.end < indices.size() && uses(part.end); ++part.end) {
+        const auto at = static_cast<int64_t>(part.end);
+        flat = flat * CastTo(DataType::Int(64), buffer->shape[at]) +
+               CastTo(DataType::Int(64), Substitute(indices[at], values));
+      }
+      if (part.begin == part.end) return false;
+      flat = analyzer_.Simplify(flat);
+      part.size = analyzer_.Simplify(Substitute(flat, VarMap{{loop->loop_var, loop->loop_var + 1}}) - flat);
+      if (!AsConstInt(part.size) || *AsConstInt(part.size) <= 0) return false;
+      const PrimExpr within = analyzer_.Simplify(flat - loop->loop_var * part.size);
+      const auto interval = arith::EvalInterval(within, domains, &analyzer_);
+      if (!interval.min.defined() || !interval.max.defined() || !analyzer_.CanProve(interval.min >= 0) ||
+          !analyzer_.CanProve(interval.max < part.size)) {
+        return false;
+      }
+      next = part.end;
+      parts.push_back(std::move(part));
+    }
+    const auto [known, inserted] = parts_.try_emplace(buffer.get(), parts);
+    const auto same = [](const Part& a, const Part& b) {
+      return a.begin == b.begin && a.end == b.end && ExprEqual(a.size, b.size);
+    };
+    return inserted || std::equal(parts.begin(), parts.end(), known->second.begin(), known->second.end(), same);
+  }
+
+  enum class Way : uint8_t { kInOrder, kByDims };
+  /// What a loop of the chain has of a buffer: `size` elements of dimensions [begin, end) an iteration.
+  struct Part {
+    size_t begin;
+    size_t end;
+    PrimExpr size;
+  };
+
   std::vector<For> chain_;
   arith::Analyzer analyzer_;
+  std::unordered_map<const Object*, Way> way_;
+  std::unordered_map<const Object*, std::vector<Part>> parts_;
 };
 
 /// The loops named, which must be nested perfectly, and what the innermost holds.

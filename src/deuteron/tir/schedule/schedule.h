@@ -142,8 +142,9 @@ class Schedule {
 
   // --- Copies (cache.cc)
 
-  /// `block` reads its read number `read_index` from a copy, made by the block returned.
-  Block CacheRead(const Block& block, size_t read_index, const String& scope);
+  /// `block` reads its read number `read_index` from a copy, made by the block returned. `others`, further down, take
+  /// it from there too.
+  Block CacheRead(const Block& block, size_t read_index, const String& scope, const std::vector<Block>& others = {});
   /// `block` writes a buffer of its own; the block returned copies it to where `block` wrote.
   Block CacheWrite(const Block& block, const String& scope);
   void SetScope(const Buffer& buffer, const String& scope);
@@ -178,6 +179,8 @@ class Schedule {
   /// block, alone in its loops, writes all of it, that block runs over the new layout (in fresh loops) and
   /// writes zeros into the padding; otherwise the padding is never written. Returns the new buffer.
   Buffer TransformLayout(const Buffer& buffer, const std::vector<LayoutDim>& layout);
+  /// Makes one dimension of `count` neighbouring ones of an intermediate buffer. Returns the new buffer.
+  Buffer FuseDims(const Buffer& buffer, size_t first, size_t count);
   /// Extends the iteration domain of a matmul-like block so that iterator i is a multiple of `multiples[i]`
   /// (1: as it is). To be called before its loops are split. Operands must be intermediate buffers indexed by plain
   /// iterators and written by injective blocks: these fill the padding with zeros. The output must be an intermediate

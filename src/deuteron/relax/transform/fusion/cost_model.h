@@ -39,6 +39,8 @@ class CostModel {
   double FlopsPerByte(double tensor_bytes) const {
     return tensor_bytes > static_cast<double>(target_.l2_bytes) / 2 ? 4 : 1;
   }
+  /// Elements of 32 bits in a vector.
+  double Lanes() const { return static_cast<double>(target_.Lanes(32)); }
   int64_t threads() const { return target_.threads; }
 
  private:

@@ -101,12 +101,14 @@ bool IsReshape(const SBlock& block, const tir::StoredValue& stored) {
          analyzer.CanProveEqual(FlatIndex(load->buffer, load->indices), FlatIndex(stored.buffer, stored.indices));
 }
 
+constexpr const char* kOtherAxes = "reduces along other axes than the last";
+
 /// Whether a reduction runs along the last dimensions of what it reads in step, at plain indices.
 const char* WhyNotAlongRow(const SBlock& block, const BlockAxes& axes) {
   const auto update = tir::GetReductionUpdate(block);
   if (!update) return "holds a reduction of several values at once";
   if (axes.reduced.empty()) return nullptr;
-  const char* why = "reduces along other axes than the last";
+  const char* why = kOtherAxes;
   const char* window = nullptr;
   PostOrderVisit(update->source, [&](const PrimExpr& node) {
     const auto* load = node.as<tir::BufferLoadNode>();
@@ -203,6 +205,7 @@ double CountRows(const RowDims& rows, double symbolic) {
 struct RowAnalyzer::Kernel {
   const char* why_not = nullptr;
   bool has_reduction = false;
+  bool is_strided = false;
   bool has_inner = false;
   double flops = 0;
   /// For each tensor parameter, how many leading dimensions are in step.
@@ -252,7 +255,11 @@ std::shared_ptr<const RowAnalyzer::Kernel> RowAnalyzer::LookAt(const GlobalVar& 
                            info.matmul->lhs_load->buffer.same_as(info.matmul->rhs_load->buffer))) {
         return refuse("holds a sum of products");
       }
-      if (const char* why = WhyNotAlongRow(block, axes.back())) return refuse(why);
+      if (const char* why = WhyNotAlongRow(block, axes.back())) {
+        if (why != kOtherAxes) return refuse(why);
+        kernel.is_strided = true;
+        continue;
+      }
       const auto& spatial = axes.back().spatial;
       if (rows && (*rows != spatial.size() || !std::equal(spatial.begin(), spatial.end(), row_iters.begin(),
                                                           [](const IterVar& x, const IterVar& y) {
@@ -272,6 +279,10 @@ std::shared_ptr<const RowAnalyzer::Kernel> RowAnalyzer::LookAt(const GlobalVar& 
       if (const auto* load = node.as<tir::BufferLoadNode>()) note(load->buffer, load->indices, false);
       if (const auto* store = node.as<tir::BufferStoreNode>()) note(store->buffer, store->indices, true);
     });
+  }
+  if (kernel.is_strided) {
+    kernel.has_reduction = true;
+    return refuse(kOtherAxes);
   }
   // How far the blocks are in step with each other.
   size_t limit = SIZE_MAX;
@@ -312,6 +323,7 @@ std::shared_ptr<const RowSummary> RowAnalyzer::SummarizeKernelCall(const Call& c
   const auto kernel = LookAt(view.func);
   summary->why_not = kernel->why_not;
   summary->has_reduction = kernel->has_reduction;
+  summary->is_strided = kernel->why_not == kOtherAxes;
   summary->flops = kernel->flops;
   if (summary->why_not != nullptr) return summary;
   const auto refuse = [&](const char* why) {
@@ -388,9 +400,17 @@ std::shared_ptr<const RowSummary> RowAnalyzer::SummarizeFunction(const GlobalVar
       }
       if (!IsAnyCallTIR(value)) return refuse("holds something else than calls of kernels");
       const auto inner = SummarizeKernelCall(Downcast<Call>(value));
-      if (inner->why_not != nullptr) return refuse(inner->why_not);
       summary->has_reduction |= inner->has_reduction;
       summary->flops += inner->flops;
+      if (inner->is_strided) {
+        summary->is_strided = true;
+        continue;
+      }
+      if (inner->why_not != nullptr) {
+        summary->is_strided = false;
+        return refuse(inner->why_not);
+      }
+      if (summary->is_strided) continue;
       if (inner->inner) limit(*inner->inner);
       if (inner->reduced) {
         if (summary->reduced && !SameRowCount(*summary->reduced, *inner->reduced))
@@ -411,6 +431,7 @@ std::shared_ptr<const RowSummary> RowAnalyzer::SummarizeFunction(const GlobalVar
       made[binding->var.get()] = inner->results;
     }
   }
+  if (summary->is_strided) return refuse(kOtherAxes);
   for (size_t i = 0; i < taken.size(); ++i) {
     const Type& type = function->params[static_cast<int64_t>(i)].ty();
     if (type.as<TupleTypeNode>()) return refuse("takes a tuple");

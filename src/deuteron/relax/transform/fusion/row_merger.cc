@@ -31,9 +31,10 @@ RowDims Extents(const Type& type) {
 
 }  // namespace
 
-RowMerger::RowMerger(const BindingBlock& block, RowAnalyzer* analyzer, const CostModel& costs,
-                     const transform::PassContext& context, const char* pass, String function)
+RowMerger::RowMerger(const BindingBlock& block, RowAnalyzer* analyzer, StridedRowAnalyzer* strided,
+                     const CostModel& costs, const transform::PassContext& context, const char* pass, String function)
     : graph_(block, analyzer),
+      strided_(*strided),
       costs_(costs),
       log_(context.decisions.get()),
       pass_(pass),
@@ -43,9 +44,11 @@ RowMerger::RowMerger(const BindingBlock& block, RowAnalyzer* analyzer, const Cos
       rows_(graph_.size()) {
   for (uint32_t node = 0; node < graph_.size(); ++node) {
     const RowSummary* summary = graph_.summary(node);
-    if (summary == nullptr || summary->why_not != nullptr) continue;
+    if (summary == nullptr) continue;
     GroupRows& rows = rows_[graph_.Find(node)];
-    rows = {true, summary->has_reduction, summary->inner, summary->reduced, std::nullopt};
+    if (summary->is_strided) rows.has_reduction = rows.is_strided = true;
+    if (summary->why_not != nullptr) continue;
+    rows = {true, summary->has_reduction, summary->inner, summary->reduced, std::nullopt, false, 0, 1};
     const Type& type = graph_.binding(node)->var.ty();
     if (summary->has_reduction || summary->results.empty()) continue;
     const auto* tuple = type.as<TupleTypeNode>();
@@ -61,25 +64,61 @@ bool RowMerger::any_reduction() const {
 }
 
 bool RowMerger::TryEdge(uint32_t producer, uint32_t consumer) {
-  if (Verdict verdict = CheckRowByRow(producer, consumer); verdict.reason)
-    return Refuse(producer, consumer, std::move(verdict));
   const uint32_t a = graph_.Find(producer);
   const uint32_t b = graph_.Find(consumer);
   GroupRows rows;
-  if (Verdict verdict = JoinRows(a, b, &rows); verdict.reason) return Refuse(producer, consumer, std::move(verdict));
-  if (!rows.reduced) {
+  Verdict verdict = rows_[a].is_strided || rows_[b].is_strided ? JoinStrided(producer, consumer, &rows)
+                                                               : JoinAlongLast(producer, consumer, &rows);
+  if (verdict.reason) return Refuse(producer, consumer, std::move(verdict));
+  return Commit(producer, consumer, rows, Weigh(a, b, rows, !rows.has_reduction));
+}
+
+RowMerger::Verdict RowMerger::JoinAlongLast(uint32_t producer, uint32_t consumer, GroupRows* rows) const {
+  if (Verdict verdict = CheckRowByRow(producer, consumer); verdict.reason) return verdict;
+  const uint32_t a = graph_.Find(producer);
+  const uint32_t b = graph_.Find(consumer);
+  if (Verdict verdict = JoinRows(a, b, rows); verdict.reason) return verdict;
+  if (!rows->reduced) {
     // Elementwise through and through: every element is a row.
-    rows.has_reduction = false;
-    rows.space = rows_[a].space;
-    if (!rows.space || !rows_[b].space || !SameDims(*rows.space, *rows_[b].space)) {
-      return Refuse(producer, consumer, {"shapes-differ", "their results have different shapes"});
+    rows->has_reduction = false;
+    rows->space = rows_[a].space;
+    if (!rows->space || !rows_[b].space || !SameDims(*rows->space, *rows_[b].space)) {
+      return {"shapes-differ", "their results have different shapes"};
     }
   }
-  const RowDims& finest = rows.reduced ? *rows.reduced : *rows.space;
-  if (!SameRowCount(CommonRows(*rows.inner, finest), finest)) {
-    return Refuse(producer, consumer, {"rows-out-of-step", "a value between them is not used in step with the rows"});
+  const RowDims& finest = rows->reduced ? *rows->reduced : *rows->space;
+  if (!SameRowCount(CommonRows(*rows->inner, finest), finest)) {
+    return {"rows-out-of-step", "a value between them is not used in step with the rows"};
   }
-  return Commit(producer, consumer, rows, Weigh(a, b, rows, !rows.reduced));
+  return {};
+}
+
+/// Rows at other dimensions are looked for in both groups together, from the reductions on.
+RowMerger::Verdict RowMerger::JoinStrided(uint32_t producer, uint32_t consumer, GroupRows* rows) const {
+  for (const uint32_t node : {producer, consumer}) {
+    const GroupRows& own = rows_[graph_.Find(node)];
+    if (own.fusable || own.is_strided) continue;
+    return CheckRowByRow(node, node);
+  }
+  const auto& first = graph_.members(graph_.Find(producer));
+  const auto& second = graph_.members(graph_.Find(consumer));
+  if (static_cast<int64_t>(first.size() + second.size()) > 2 * max_depth_) {
+    return {"too-many-operators", "the kernel would exceed relax.FuseOps.max_depth"};
+  }
+  std::vector<uint32_t> members;
+  std::merge(first.begin(), first.end(), second.begin(), second.end(), std::back_inserter(members));
+  const StridedRowAnalyzer::Answer answer = strided_.Analyze(graph_, members);
+  if (answer.labels.why_not != nullptr) {
+    return {answer.is_kernel_at_fault ? "not-row-by-row" : "rows-out-of-step",
+            std::string("what both compute ") + answer.labels.why_not};
+  }
+  rows->has_reduction = true;
+  rows->is_strided = true;
+  rows->count = answer.labels.rows.Count(kSymbolicExtent);
+  if (answer.labels.columns) {
+    rows->together = std::min(costs_.Lanes(), answer.labels.groups.back().Count(kSymbolicExtent));
+  }
+  return {};
 }
 
 bool RowMerger::TrySiblings(uint32_t first, size_t first_argument, uint32_t second, size_t second_argument) {
@@ -123,7 +162,7 @@ RowMerger::Verdict RowMerger::CheckRowByRow(uint32_t producer, uint32_t consumer
 
 /// What both groups, and the tensors that go from one to the other, have in common.
 RowMerger::Verdict RowMerger::JoinRows(uint32_t a, uint32_t b, GroupRows* rows) const {
-  *rows = {true, true, rows_[a].inner, rows_[a].reduced, std::nullopt};
+  *rows = {true, true, rows_[a].inner, rows_[a].reduced, std::nullopt, false, 0, 1};
   const auto limit = [&](const RowDims& dims) { rows->inner = rows->inner ? CommonRows(*rows->inner, dims) : dims; };
   if (rows_[b].inner) limit(*rows_[b].inner);
   if (!rows->reduced) rows->reduced = rows_[b].reduced;
@@ -150,7 +189,8 @@ RowMerger::Verdict RowMerger::Weigh(uint32_t a, uint32_t b, const GroupRows& row
   const auto one = graph_.Measure({a});
   const auto other = graph_.Measure({b});
   const auto both = graph_.Measure({a, b});
-  const double count = rows.reduced ? CountRows(*rows.reduced) : 0;
+  const double count = rows.is_strided ? rows.count / rows.together : rows.reduced ? CountRows(*rows.reduced) : 0;
+  const bool has_rows = rows.is_strided || rows.reduced;
   const double saved = one.cost.bytes() + other.cost.bytes() - both.cost.bytes();
   const double row_bytes = both.touched / std::max(count, 1.0);
   Verdict verdict;
@@ -158,7 +198,7 @@ RowMerger::Verdict RowMerger::Weigh(uint32_t a, uint32_t b, const GroupRows& row
                      {"bytes_before", static_cast<int64_t>(one.cost.bytes() + other.cost.bytes())},
                      {"bytes_after", static_cast<int64_t>(both.cost.bytes())},
                      {"flops", static_cast<int64_t>(both.cost.flops)}};
-  if (rows.reduced) {
+  if (has_rows) {
     verdict.figures.emplace_back("rows", static_cast<int64_t>(count));
     verdict.figures.emplace_back("row_bytes", static_cast<int64_t>(row_bytes));
   }
@@ -173,11 +213,11 @@ RowMerger::Verdict RowMerger::Weigh(uint32_t a, uint32_t b, const GroupRows& row
   if (max_arguments_ > 0 && both.arguments > max_arguments_) {
     return refuse("too-many-arguments", "the kernel would exceed relax.FuseOps.max_function_args");
   }
-  if (rows.reduced && row_bytes > costs_.RowBytes()) {
+  if (has_rows && row_bytes > costs_.RowBytes()) {
     return refuse("row-exceeds-cache",
                   "a row of all its tensors does not fit the cache, so it would be read again anyway");
   }
-  if (rows.reduced && count < static_cast<double>(costs_.threads()) && both.touched > costs_.SerialBytes()) {
+  if (has_rows && count < static_cast<double>(costs_.threads()) && both.touched > costs_.SerialBytes()) {
     return refuse("too-few-rows", "rows are what threads share, and there are fewer than threads");
   }
   if (siblings && both.arguments > kMostStreams) {
@@ -243,12 +283,13 @@ IRModule MergeRowKernels(IRModule module, const transform::PassContext& context,
   if (context.GetBool("tvm_compat") || context.opt_level == 0) return module;
   const IRModule original = module;
   RowAnalyzer analyzer(original);
+  StridedRowAnalyzer strided(original, analyzer);
   FusedFunctions functions(original);
   const CostModel costs(Target::Current());
   module = UpdateFunctions(std::move(module), [&](const GlobalVar& name, const Function& function) {
     const auto blocks = function->body->blocks.Map([&](const BindingBlock& block) {
       if (!MergeGraph::CanHandle(block)) return block;
-      RowMerger merger(block, &analyzer, costs, context, pass, name->name_hint);
+      RowMerger merger(block, &analyzer, &strided, costs, context, pass, name->name_hint);
       merge(&merger);
       const BindingBlock merged = merger.Finish(&functions);
       return merged.defined() ? merged : block;

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "deuteron/ir/transform/pass.h"
-#include "deuteron/relax/transform/fusion/merge_graph.h"
+#include "deuteron/relax/transform/fusion/strided_rows.h"
 
 namespace deuteron::relax::fusion {
 
@@ -14,7 +14,7 @@ namespace deuteron::relax::fusion {
 class RowMerger {
  public:
   /// `pass`: its name in the decision log.
-  RowMerger(const BindingBlock& block, RowAnalyzer* analyzer, const CostModel& costs,
+  RowMerger(const BindingBlock& block, RowAnalyzer* analyzer, StridedRowAnalyzer* strided, const CostModel& costs,
             const transform::PassContext& context, const char* pass, String function);
 
   const MergeGraph& graph() const { return graph_; }
@@ -49,6 +49,11 @@ class RowMerger {
     std::optional<RowDims> reduced;
     /// Without reductions: the extents of all results, if they are the same.
     std::optional<RowDims> space;
+    /// Reductions along other axes than the last are among them; nothing of the above is known then.
+    bool is_strided = false;
+    /// Of strided rows: how many there are, and how many are done together.
+    double count = 0;
+    double together = 1;
   };
   struct Pair {
     uint32_t from;
@@ -57,6 +62,8 @@ class RowMerger {
   };
 
   Verdict CheckRowByRow(uint32_t producer, uint32_t consumer) const;
+  Verdict JoinAlongLast(uint32_t producer, uint32_t consumer, GroupRows* rows) const;
+  Verdict JoinStrided(uint32_t producer, uint32_t consumer, GroupRows* rows) const;
   Verdict JoinRows(uint32_t a, uint32_t b, GroupRows* rows) const;
   Verdict Weigh(uint32_t a, uint32_t b, const GroupRows& rows, bool siblings) const;
   bool Commit(uint32_t producer, uint32_t consumer, const GroupRows& rows, Verdict verdict);
@@ -64,6 +71,7 @@ class RowMerger {
   void Record(const Pair& pair, bool fused) const;
 
   MergeGraph graph_;
+  StridedRowAnalyzer& strided_;
   const CostModel& costs_;
   transform::DecisionLog* log_;
   const char* pass_;

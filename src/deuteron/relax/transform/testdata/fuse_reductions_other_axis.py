@@ -1,5 +1,5 @@
 # run: LegalizeOps,AnnotateTIROpPattern,FuseOps(fuse_opt_level=2),FuseReductions
-# expect-remark: FuseReductions e -> c: not-row-by-row
+# expect-remark: FuseReductions e -> c: rows-out-of-step
 @I.ir_module
 class Module:
     @R.function
@@ -69,6 +69,16 @@ class Module:
                 T_subtract[v_ax0, v_ax1] = e[v_ax0, v_ax1] - c[T.int64(0), v_ax1]
 
     @R.function(private=True)
+    def fused_max1_subtract1(e: R.Tensor((16, 32), dtype="float32")) -> R.Tensor((16, 32), dtype="float32"):
+        R.func_attr({"Primitive": True})
+        cls = Module
+        with R.dataflow():
+            c = R.call_tir(cls.max1, (e,), out_ty=R.Tensor((1, 32), dtype="float32"))
+            gv = R.call_tir(cls.subtract1, (e, c), out_ty=R.Tensor((16, 32), dtype="float32"))
+            R.output(gv)
+        return gv
+
+    @R.function(private=True)
     def fused_max_subtract(x: R.Tensor((16, 32), dtype="float32")) -> R.Tensor((16, 32), dtype="float32"):
         R.func_attr({"Primitive": True})
         cls = Module
@@ -83,7 +93,6 @@ class Module:
         cls = Module
         with R.dataflow():
             e: R.Tensor((16, 32), dtype="float32") = cls.fused_max_subtract(x)
-            c = R.call_tir(cls.max1, (e,), out_ty=R.Tensor((1, 32), dtype="float32"))
-            gv = R.call_tir(cls.subtract1, (e, c), out_ty=R.Tensor((16, 32), dtype="float32"))
+            gv: R.Tensor((16, 32), dtype="float32") = cls.fused_max1_subtract1(e)
             R.output(gv)
         return gv

@@ -1,4 +1,4 @@
-# run: LegalizeOps,AnnotateTIROpPattern,FuseOps(fuse_opt_level=2),FuseReductions,FuseSiblings
+# run: LegalizeOps,AnnotateTIROpPattern,FuseOps(fuse_opt_level=2),FuseSiblings
 # expect-remark: FuseSiblings a -> gv: path-through-another
 @I.ir_module
 class Module:

@@ -1,4 +1,4 @@
-# run: LegalizeOps,AnnotateTIROpPattern,FuseOps(fuse_opt_level=2),FuseReductions,FuseSiblings,RecomputeProducers
+# run: LegalizeOps,AnnotateTIROpPattern,FuseOps(fuse_opt_level=2),RecomputeProducers
 # expect-remark: RecomputeProducers v -> gv: not-profitable
 @I.ir_module
 class Module:

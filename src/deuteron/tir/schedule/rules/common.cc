@@ -78,10 +78,6 @@ Block SoleInjectiveConsumer(const Schedule& schedule, const Block& block) {
   return ClassifyBlock(schedule.Get(consumers[0])).kind == BlockClass::kInjective ? consumers[0] : "";
 }
 
-namespace {
-
-/// Whether axes a and b = a + 1 of a block are one contiguous axis in every access: both occur as neighbouring plain
-/// indices over the whole of the second's dimension, or neither occurs.
 bool AreContiguous(const SBlock& block, const IterVar& a, const IterVar& b) {
   bool contiguous = true;
   const auto uses = [](const PrimExpr& index, const IterVar& iter) {
@@ -105,6 +101,8 @@ bool AreContiguous(const SBlock& block, const IterVar& a, const IterVar& b) {
   });
   return contiguous;
 }
+
+namespace {
 
 /// Whether an iterator is used outside of indices (a coordinate in a condition, say): fusing would cost divisions.
 bool UsedAsValue(const SBlock& block, const IterVar& iter) {

@@ -45,6 +45,10 @@ Loop FuseAll(Schedule* schedule, const std::vector<Loop>& loops);
 /// Lanes of a vector of 32-bit elements: the width in which rules think, whatever the dtype.
 int64_t Lanes(const Target& target);
 
+/// Whether axes a and b = a + 1 of a block are one contiguous axis in every access: both occur as neighbouring plain
+/// indices over the whole of the second's dimension, or neither occurs.
+bool AreContiguous(const SBlock& block, const IterVar& a, const IterVar& b);
+
 /// Parallel outer loops, a vectorised inner loop, for an injective block alone in plain loops: neighbouring axes
 /// that every access runs through contiguously become one, the last of them is the vector's.
 void ScheduleSpatial(Schedule* schedule, const Block& block, const Target& target);
@@ -71,6 +75,7 @@ Block SoleInjectiveConsumer(const Schedule& schedule, const Block& block);
 bool ScheduleElementwise(Schedule* schedule, const Target& target);
 bool ScheduleContraction(Schedule* schedule, const Target& target);
 bool ScheduleRows(Schedule* schedule, const Target& target);
+bool ScheduleStridedRows(Schedule* schedule, const Target& target);
 bool ScheduleWindow(Schedule* schedule, const Target& target);
 bool ScheduleEachBlock(Schedule* schedule, const Target& target);
 bool ScheduleNothing(Schedule* schedule, const Target& target);

@@ -5,17 +5,14 @@
 /// Stages that are cheap are computed where they are read, even by several; those of one number a row are computed
 /// once a row; what is left is kept for the row.
 ///
-/// A reduction is done in as many partial results as a few vectors have lanes, which are combined in a tree at the end:
-/// the order of a floating-point sum changes (`RFactor`).
+/// A reduction is done in as many partial results as a few vectors have lanes (lane_reduction.h).
 #include <algorithm>
 
 #include "deuteron/tir/schedule/rules/common.h"
+#include "deuteron/tir/schedule/rules/lane_reduction.h"
 
 namespace deuteron::tir {
 namespace {
-
-/// Accumulators of a reduction: the latency of an addition over what can be started meanwhile.
-constexpr int64_t kAccumulators = 4;
 
 bool IsReduction(const Schedule& schedule, const Block& block) {
   return !SplitIters(schedule.Get(block)).reduce.empty();
@@ -93,7 +90,7 @@ bool Refine(std::vector<PrimExpr>* rows, const std::vector<PrimExpr>& extents) {
 class RowScheduler {
  public:
   RowScheduler(Schedule* schedule, const Target& target)
-      : schedule_(*schedule), target_(target), lanes_(Lanes(target)) {}
+      : schedule_(*schedule), target_(target), lanes_(Lanes(target)), reductions_(schedule, target) {}
 
   bool Run() {
     if (!Applies()) return false;
@@ -119,20 +116,12 @@ class RowScheduler {
         VectorizeInner(&schedule_, block, 1, lanes_);
       }
     }
-    for (const Block& block : partials_) VectorizePartial(block);
-    for (const Block& block : trees_) VectorizeTree(block);
+    reductions_.Vectorize(rows_.empty() ? 0 : 1);
     if (!rows_.empty()) schedule_.Parallel(row_);
     return true;
   }
 
  private:
-  /// The loops of a block inside of the row.
-  std::vector<Loop> InnerLoops(const Block& block) const {
-    std::vector<Loop> loops = schedule_.GetLoops(block);
-    if (!rows_.empty()) loops.erase(loops.begin());
-    return loops;
-  }
-
   bool Applies() const {
     bool any = false;
     for (const Block& block : schedule_.GetBlocks()) {
@@ -232,55 +221,11 @@ class RowScheduler {
     return chain;
   }
 
-  /// Partial results in a few vectors; then the tree that combines them.
   void SplitReduction(const Block& block) {
     const IterSplit iters = SplitIters(schedule_.Get(block));
-    std::vector<Loop> loops = schedule_.GetLoops(block);
-    const Loop axis = FuseAll(&schedule_, {loops.end() - static_cast<int64_t>(iters.reduce.size()), loops.end()});
-    const auto extent = schedule_.ConstExtent(axis);
-    if (extent && *extent < 2 * lanes_) return;
-    int64_t accumulators = kAccumulators;
-    while (extent && accumulators > 1 && *extent < 2 * accumulators * lanes_) accumulators /= 2;
-    int64_t width = accumulators * lanes_;
-    partials_.push_back(schedule_.RFactor(schedule_.Split(axis, std::vector<int64_t>{-1, width})[1]));
-    while (width > 2) {
-      const int64_t half = width > lanes_ ? lanes_ : width / 2;
-      const Loop rest = schedule_.GetLoops(block).back();
-      trees_.push_back(schedule_.RFactor(schedule_.Split(rest, std::vector<int64_t>{-1, half})[1]));
-      width = half;
-    }
-  }
-
-  /// Inner loops of the partial reduction of a row: [lane, step] becomes [step, lane], vectors of accumulators.
-  void VectorizePartial(const Block& block) {
-    const std::vector<Loop> loops = LongLoops(block);
-    if (loops.size() != 2) DEUTERON_SCHEDULE_ERROR << "partial reduction of an unexpected shape";
-    const Loop lane = schedule_.GetLoops(block).back();
-    const Loop step = loops[0].same_as(lane) ? loops[1] : loops[0];
-    schedule_.Reorder({step, lane});
-    const Block init = schedule_.DecomposeReduction(block, step);
-    schedule_.Vectorize(schedule_.GetLoops(init).back());
-    schedule_.Vectorize(lane);
-  }
-
-  /// One level of the tree: [lane, part], unrolled.
-  void VectorizeTree(const Block& block) {
-    const std::vector<Loop> loops = LongLoops(block);
-    if (loops.size() != 2) DEUTERON_SCHEDULE_ERROR << "tree of an unexpected shape";
-    const Loop part = loops[0];
-    const Loop lane = loops[1];
-    const Block init = schedule_.DecomposeReduction(block, part);
-    schedule_.Vectorize(schedule_.GetLoops(init).back());
-    schedule_.Vectorize(lane);
-    schedule_.Unroll(part);
-  }
-
-  std::vector<Loop> LongLoops(const Block& block) const {
-    std::vector<Loop> loops;
-    for (const Loop& loop : InnerLoops(block)) {
-      if (schedule_.ConstExtent(loop) != 1) loops.push_back(loop);
-    }
-    return loops;
+    const std::vector<Loop> loops = schedule_.GetLoops(block);
+    reductions_.Split(block,
+                      FuseAll(&schedule_, {loops.end() - static_cast<int64_t>(iters.reduce.size()), loops.end()}));
   }
 
   Schedule& schedule_;
@@ -289,8 +234,7 @@ class RowScheduler {
   /// Extents of the loops over rows, 1 left out; empty if there is one row.
   std::vector<PrimExpr> rows_;
   Loop row_;
-  std::vector<Block> partials_;
-  std::vector<Block> trees_;
+  LaneReductions reductions_;
 };
 
 }  // namespace

@@ -1,0 +1,34 @@
+/// \file
+/// Reductions along a contiguous axis, in vectors.
+#pragma once
+
+#include <vector>
+
+#include "deuteron/tir/schedule/rules/common.h"
+
+namespace deuteron::tir {
+
+/// Splits reductions into as many partial results as a few vectors have lanes, combined in a tree at the end: the order
+/// of a floating-point sum changes (`RFactor`). First `Split` each block, then, its outer loops where they belong,
+/// `Vectorize` all.
+class LaneReductions {
+ public:
+  LaneReductions(Schedule* schedule, const Target& target) : schedule_(*schedule), lanes_(Lanes(target)) {}
+
+  /// `axis`: the block's innermost reduction loop. Leaves a short one as it is.
+  void Split(const Block& block, const Loop& axis);
+  /// `outer`: how many loops around each of the blocks are none of theirs.
+  void Vectorize(size_t outer);
+
+ private:
+  std::vector<Loop> LongLoops(const Block& block, size_t outer) const;
+  void VectorizePartial(const Block& block, size_t outer);
+  void VectorizeTree(const Block& block, size_t outer);
+
+  Schedule& schedule_;
+  const int64_t lanes_;
+  std::vector<Block> partials_;
+  std::vector<Block> trees_;
+};
+
+}  // namespace deuteron::tir
