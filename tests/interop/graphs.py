@@ -446,9 +446,8 @@ FAMILIES = [unary, unary, unary, binary, binary, binary, scalar, scalar, compare
 LEGALISABLE = [f for f in FAMILIES if f not in (pure_packed, destination_passing, match_cast, shape_of, dropout)]
 
 
-# What fusion is about. No attention: TVM's kernel names a buffer in an attribute of a block (layout_free_placeholders), where its
-# FuseTIR leaves it behind when the buffer goes: the result cannot be printed.
-FUSIBLE = [unary, unary, unary, binary, binary, scalar, compare, where, reduce, broadcast_reduce, cast, reshape, split_dimension, permute,
+# What fusion is about.
+FUSIBLE = [attention, unary, unary, unary, binary, binary, scalar, compare, where, reduce, broadcast_reduce, cast, reshape, split_dimension, permute,
            expand, squeeze, concat, stack, split, strided_slice, take, broadcast, tile, triangle, softmax, clip, matmul, matmul, dense, dense,
            conv, conv, pool, norm, norm, pad, channel_bias, channel_bias, outer, pair, diamond, diamond, skip, skip,
            repeat_expression, create, arg_reduce]

@@ -56,8 +56,18 @@ def passes_scalars_last(before, ours, theirs):
 
 def same_but_reads(before, ours, theirs):
     """Without declarations TVM infers the regions anew, for both."""
+    return same_without(("T.reads(", "T.writes("), ours, theirs)
+
+
+def same_but_annotations(before, ours, theirs):
+    """TVM declares the buffer that is left behind in the block."""
+    theirs = re.sub(r"\n *\w+ = T\.Buffer\(.*(?=\n *T\.sblock_attr)", "", theirs)
+    return "layout_free_placeholders" in ours and same_without(("T.reads(", "T.writes(", "T.sblock_attr("), ours, theirs)
+
+
+def same_without(starts, ours, theirs):
     def undeclared(text):
-        lines = [line for line in text.split("\n") if not line.strip().startswith(("T.reads(", "T.writes("))]
+        lines = [line for line in text.split("\n") if not line.strip().startswith(starts)]
         return tvm.script.from_source("\n".join(lines), check_well_formed=False)
 
     return tvm_ffi.structural_equal(undeclared(ours), undeclared(theirs), map_free_vars=True)
@@ -68,7 +78,8 @@ def same_but_reads(before, ours, theirs):
 BETTER = {
     "FuseOps": [("known tuples are looked through first", lambda before, ours, theirs: projects_known_tuple(before))],
     "FuseTIR": [("scalars come after the tensors, as tir_vars, where the documents have them", passes_scalars_last),
-                ("the read region of a buffer that is read twice is the union", same_but_reads)],
+                ("the read region of a buffer that is read twice is the union", same_but_reads),
+                ("buffers that annotations name are those of the merged kernel", same_but_annotations)],
 }
 
 
