@@ -1,0 +1,40 @@
+# run: LegalizeOps,AnnotateTIROpPattern,FuseOps(fuse_opt_level=2),FuseSiblings
+# config: relax.FuseOps.max_function_args=4
+# expect-remark: FuseSiblings a -> b: too-many-arguments
+@I.ir_module
+class Module:
+    @R.function
+    def main(x: R.Tensor((64, 64), "float32"), y: R.Tensor((64, 64), "float32"), z: R.Tensor((64, 64), "float32")):
+        with R.dataflow():
+            a = R.multiply(x, y)
+            b = R.multiply(x, z)
+            R.output(a, b)
+        return (a, b)
+# ----- expected
+# from typing import TypeVar
+# from tvm.script import ir as I
+# from tvm.script import tirx as T
+# from tvm.tirx.layout import Axis
+# from tvm.script import relax as R
+
+@I.ir_module
+class Module:
+    @T.prim_func(private=True, s_tir=True)
+    def multiply(x: T.Buffer((T.int64(64), T.int64(64)), "float32"), y: T.Buffer((T.int64(64), T.int64(64)), "float32"), T_multiply: T.Buffer((T.int64(64), T.int64(64)), "float32")):
+        T.func_attr({"op_pattern": 0, "tirx.noalias": True})
+        # with T.sblock("root"):
+        for ax0, ax1 in T.grid(T.int64(64), T.int64(64)):
+            with T.sblock("T_multiply"):
+                v_ax0, v_ax1 = T.axis.remap("SS", [ax0, ax1])
+                T.reads(x[v_ax0, v_ax1], y[v_ax0, v_ax1])
+                T.writes(T_multiply[v_ax0, v_ax1])
+                T_multiply[v_ax0, v_ax1] = x[v_ax0, v_ax1] * y[v_ax0, v_ax1]
+
+    @R.function
+    def main(x: R.Tensor((64, 64), dtype="float32"), y: R.Tensor((64, 64), dtype="float32"), z: R.Tensor((64, 64), dtype="float32")) -> R.Tuple(R.Tensor((64, 64), dtype="float32"), R.Tensor((64, 64), dtype="float32")):
+        cls = Module
+        with R.dataflow():
+            a = R.call_tir(cls.multiply, (x, y), out_ty=R.Tensor((64, 64), dtype="float32"))
+            b = R.call_tir(cls.multiply, (x, z), out_ty=R.Tensor((64, 64), dtype="float32"))
+            R.output(a, b)
+        return (a, b)
