@@ -97,11 +97,12 @@ TextTestResult RunTextTest(const std::string& path, const std::string& text) {
     IRModule module = script::ParseModule(test.input, name);
     relax::CheckWellFormed(module);
     transform::PassContext::Scope scope(context);
+    script::CheckRoundTrip(module);
     for (const transform::Pass& pass : ParsePasses(test.passes)) {
       module = pass(std::move(module));
       relax::CheckWellFormed(module);
+      script::CheckRoundTrip(module);
     }
-    script::CheckRoundTrip(module);
     actual = script::Print(module);
     if (must_fail) result.failure = "an error was expected, and there was none";
   } catch (const tvm::ffi::Error& error) {

@@ -125,13 +125,16 @@ SeqExpr Normalizer::Branch(const SeqExpr& seq) {
     BindingBlock block = builder_->EndBlock();
     if (!block->bindings.empty()) blocks.push_back(block);
   };
+  Expr body;
   for (const BindingBlock& block : seq->blocks) {
-    emit_block(block.as<DataflowBlockNode>() != nullptr, [&] {
+    const bool is_dataflow = block.as<DataflowBlockNode>() != nullptr;
+    emit_block(is_dataflow, [&] {
       for (const Binding& binding : block->bindings) builder_->EmitNormalized(binding);
+      // What the result needs belongs to the last block, or to one of its own.
+      if (!is_dataflow && block.same_as(seq->blocks.back())) body = Leaf(seq->body);
     });
   }
-  Expr body;
-  emit_block(false, [&] { body = Leaf(seq->body); });
+  if (!body.defined()) emit_block(false, [&] { body = Leaf(seq->body); });
   return SeqExpr(std::move(blocks), body, seq->span);
 }
 

@@ -2,7 +2,7 @@
 /// DeadCodeElimination: removes what nothing needs.
 ///
 /// Purpose: passes may leave unused bindings and functions behind; this one removes bindings of pure values
-/// that nothing uses, and functions that no entry point reaches.
+/// that nothing uses, and functions that neither public ones nor `entry_functions` reach.
 ///
 /// What it must not do: remove a call with a side effect, a match_cast outside of dataflow blocks (it is a
 /// check; under tvm_compat in them as well), a match_cast that defines a symbolic variable still in use, or a public
@@ -117,7 +117,7 @@ IRModule RemoveUnusedFunctions(IRModule module, const std::vector<std::string>& 
   std::vector<GlobalVar> work;
   for (const std::string& name : entries) work.push_back(module.GetGlobalVar(name));
   for (const auto& [var, func] : module->functions) {
-    if (entries.empty() && func->GetAttr<String>("global_symbol").has_value()) work.push_back(var);
+    if (func->GetAttr<String>("global_symbol").has_value()) work.push_back(var);
   }
   std::unordered_set<const Object*> reached;
   while (!work.empty()) {

@@ -13,6 +13,7 @@
 #include <cmath>
 #include <unordered_map>
 
+#include "deuteron/relax/analysis/remove_all_unused.h"
 #include "deuteron/relax/op/binary.h"
 #include "deuteron/relax/transform/batch_norm_view.h"
 #include "deuteron/relax/transform/pass_utils.h"
@@ -188,8 +189,11 @@ Pass FoldBatchnormToConv2D() {
   return transform::ModulePass(
       {.name = "FoldBatchnormToConv2D", .opt_level = 1}, [](IRModule module, const transform::PassContext& context) {
         const bool compat = context.GetBool("tvm_compat");
+        const IRModule original = module;
         module = UpdateFunctions(std::move(module), [&](const GlobalVar&, const Function& function) {
-          return BatchnormFolder(compat).Run(function);
+          const Function folded = BatchnormFolder(compat).Run(function);
+          // Of a pair that became one the convolution is left.
+          return folded.same_as(function) ? function : RemoveAllUnused(folded, original);
         });
         return SimplifyTuples(std::move(module));
       });

@@ -30,8 +30,8 @@ Pass ConvertToDataflow(int64_t min_size = 2);
 Pass Normalize();
 /// Opens every dataflow block: its variables become plain ones.
 Pass ToNonDataflow();
-/// Removes pure bindings whose values nothing uses, and functions that no entry reaches. Without
-/// `entry_functions`, every public function is one.
+/// Removes pure bindings whose values nothing uses, and functions that neither public ones nor `entry_functions`
+/// reach.
 Pass DeadCodeElimination(std::vector<std::string> entry_functions = {});
 
 /// Computes what is written twice once: later bindings become names of the first. `call_only`: only calls.

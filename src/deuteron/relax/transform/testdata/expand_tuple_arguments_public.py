@@ -1,0 +1,20 @@
+# run: ExpandTupleArguments
+@I.ir_module
+class Module:
+    @R.function
+    def main(p: R.Tuple(R.Tensor((2, 3), "float32"), R.Tensor((2, 3), "float32"))) -> R.Tensor((2, 3), "float32"):
+        a = p[0]
+        return a
+# ----- expected
+# from typing import TypeVar
+# from tvm.script import ir as I
+# from tvm.script import tirx as T
+# from tvm.tirx.layout import Axis
+# from tvm.script import relax as R
+
+@I.ir_module
+class Module:
+    @R.function
+    def main(p: R.Tuple(R.Tensor((2, 3), dtype="float32"), R.Tensor((2, 3), dtype="float32"))) -> R.Tensor((2, 3), dtype="float32"):
+        a: R.Tensor((2, 3), dtype="float32") = p[0]
+        return a
