@@ -149,9 +149,12 @@ TEST_F(Command, OptRefusesWrongArguments) {
   EXPECT_EQ(Deuteron({"opt", model_, "--config", "tvm_compat=perhaps"}).status, 2);
   EXPECT_EQ(Deuteron({"opt"}).status, 2);
   EXPECT_EQ(Deuteron({"opt", model_, "--no-such-flag"}).status, 2);
-  EXPECT_EQ(Deuteron({"opt", model_, "--bisect-limit", "-3"}).status, 2);
+  const auto negative = Deuteron({"opt", model_, "--bisect-limit", "-3"});
+  EXPECT_EQ(negative.status, 2);
+  EXPECT_CONTAINS(negative.err, "--bisect-limit: takes a number from 0, not \"-3\"");
   EXPECT_EQ(Deuteron({"opt", (folder_ / "missing.py").string()}).status, 3);
   EXPECT_EQ(Deuteron({"opt", folder_.string()}).status, 3);
+  EXPECT_CONTAINS(Deuteron({"opt", folder_.string()}).err, "it is a directory");
   EXPECT_EQ(Deuteron({"opt", "-"}, "def f(: pass").status, 3);
 }
 

@@ -49,11 +49,13 @@ IRModule ReadModule(const ModelOptions& options, const std::string& weights_path
   const std::string& path = options.model;
   const bool is_onnx = path.size() > 5 && path.compare(path.size() - 5, 5, ".onnx") == 0;
   if (is_onnx) return LoadModule(options);
+  if (std::filesystem::is_directory(path))
+    DEUTERON_THROW(ModelError) << "cannot read " << path << ": it is a directory";
   std::ifstream file(path, std::ios::binary);
   if (!file) DEUTERON_THROW(ModelError) << "cannot read " << path << ": " << std::strerror(errno);
   std::string text = ReadAll(file);
   if (file.fail() || file.peek() == std::ifstream::traits_type::to_int_type('\0')) {
-    DEUTERON_THROW(ModelError) << "cannot read " << path << " (a directory?)";
+    DEUTERON_THROW(ModelError) << "cannot read " << path;
   }
   return script::ParseModule(text, path, named);
 }

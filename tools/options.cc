@@ -4,6 +4,7 @@
 
 #include <chrono>
 #include <cstdio>
+#include <filesystem>
 #include <fstream>
 #include <sstream>
 
@@ -32,6 +33,8 @@ std::pair<std::string, std::string> SplitPair(const std::string& text, const cha
 }
 
 std::string ReadText(const std::string& path) {
+  if (std::filesystem::is_directory(path))
+    DEUTERON_THROW(ModelError) << "cannot read " << path << ": it is a directory";
   std::ifstream file(path, std::ios::binary);
   std::ostringstream text;
   if (!file || !(text << file.rdbuf())) DEUTERON_THROW(ModelError) << "cannot read " << path;
@@ -61,6 +64,16 @@ std::function<void(const std::string&, int, int)> MakeProgress(const std::string
 
 }  // namespace
 
+CLI::Validator NotNegative() {
+  return CLI::Validator(
+      [](const std::string& text) {
+        double number = 0;
+        return CLI::detail::lexical_cast(text, number) && number >= 0 ? ""
+                                                                      : "takes a number from 0, not \"" + text + "\"";
+      },
+      "NUMBER");
+}
+
 void AddModelOptions(CLI::App* verb, ModelOptions* options) {
   verb->add_option("MODEL", options->model, "a .onnx model, a .py module or a compiled .so")->required();
   verb->add_option("--threads", options->compile.threads, "threads to run on (default: all this process may use)")
@@ -88,7 +101,7 @@ void AddModelOptions(CLI::App* verb, ModelOptions* options) {
   verb->add_flag("--time-passes", options->time_passes, "print the time of each pass");
   verb->add_flag("--verify-each,!--no-verify-each", options->verify_each, "check the module after every pass");
   verb->add_option("--bisect-limit", options->bisect_limit, "run only the first N passes, and list them")
-      ->check(CLI::NonNegativeNumber);
+      ->check(NotNegative());
   verb->add_option("--progress", options->progress, "auto, plain or none")
       ->check(CLI::IsMember({"auto", "plain", "none"}));
 }

@@ -30,6 +30,8 @@ struct ModelOptions {
 
 /// Adds MODEL and the shared flags to a verb.
 void AddModelOptions(CLI::App* verb, ModelOptions* options);
+/// For option->check: a number that is not negative. (CLI11's own names the greatest double there is.)
+CLI::Validator NotNegative();
 
 /// Reads MODEL (.onnx or .py) without compiling it.
 IRModule LoadModule(const ModelOptions& options);

@@ -39,7 +39,7 @@ void AddProfileCommand(CLI::App& app) {
       app.add_subcommand("profile", "Time, bytes and arithmetic of every kernel, beside what the machine can do");
   AddModelOptions(verb, &options->model);
   verb->add_option("--input", options->inputs, "NAME=FILE.npy")->type_size(1)->allow_extra_args(false);
-  verb->add_option("--seconds", options->seconds, "measure for at least this long")->check(CLI::NonNegativeNumber);
+  verb->add_option("--seconds", options->seconds, "measure for at least this long")->check(NotNegative());
   verb->add_option("--seed", options->seed, "of the random inputs");
   verb->add_flag("--json", options->json, "print one JSON object");
   verb->callback([options] { Profile(*options); });
