@@ -17,11 +17,13 @@ KERNELS = ("legalised", "scheduled")
 
 @dataclasses.dataclass(frozen=True)
 class Parity:
-    """`ours` on a module gives what `theirs` gives on it, after `before`."""
+    """`ours` on a module gives what `theirs` gives on it, after `before`. Not compared: modules whose text has one of `except_with`, which
+    TVM gets wrong."""
     ours: str
     theirs: typing.Callable
     kinds: tuple
     before: tuple = ()
+    except_with: tuple = ()
 
 
 TABLE = [
@@ -44,7 +46,9 @@ TABLE = [
     Parity("LambdaLift", rt.LambdaLift(), GRAPHS),
     Parity("InlinePrivateFunctions", rt.InlinePrivateFunctions(), GRAPHS),
     Parity("ConvertLayout(desired_layouts={relax.nn.conv2d: [NHWC, OHWI]})",
-           rt.ConvertLayout({"relax.nn.conv2d": ["NHWC", "OHWI"]}), ("graph",)),
+           rt.ConvertLayout({"relax.nn.conv2d": ["NHWC", "OHWI"]}), ("graph",),
+           # It stacks along another axis than the module says, and permutes scalars.
+           except_with=("R.stack(", "R.Tensor((), dtype=\"float32\") = R.")),
     Parity("RemovePurityChecking", rt.RemovePurityChecking(), GRAPHS, (rt.ToNonDataflow(),)),
     Parity("AnnotateTIROpPattern", rt.AnnotateTIROpPattern(), KERNELS),
     Parity("FuseOps(fuse_opt_level=2)", rt.FuseOps(fuse_opt_level=2), ("annotated",)),
