@@ -266,10 +266,10 @@ times = [time.process_time()]
 for _, p in passes:
     module = p(module)
     times.append(time.process_time())
-row = [times[0] - begin] + [b - a for a, b in zip(times, times[1:])] + [times[-1] - begin]
+row = [times[0] - begin] + [b - a for a, b in zip(times, times[1:])] + [times[-1] - times[1], times[-1] - begin]
 peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - memory
-print(f"{'tvm chain':<10} {count:9} {'':8} {row[0] / count * 1e6:7.2f} " + " ".join(f"{t / count * 1e6:9.2f}" for t in row[1:-1])
-      + f" {row[-1] / count * 1e6:8.2f} {peak / count:7.2f}")
+print(f"{'tvm chain':<10} {count:9} {'':8} {row[0] / count * 1e6:7.2f} " + " ".join(f"{t / count * 1e6:9.2f}" for t in row[1:-2])
+      + f" {row[-2] / count * 1e6:8.2f} {row[-1] / count * 1e6:8.2f} {peak / count:7.2f}")
 """
 
 
