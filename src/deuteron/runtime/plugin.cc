@@ -91,9 +91,8 @@ std::shared_ptr<void> MapSharedObject(const ExternalSpec& external) {
     written += static_cast<size_t>(count);
   }
   void* library = nullptr;
-  if (file >= 0 && written == external.code.size()) {
-    library = dlopen(("/proc/self/fd/" + std::to_string(file)).c_str(), RTLD_NOW | RTLD_LOCAL);
-  }
+  const std::string path = "/proc/self/fd/" + std::to_string(file);
+  if (file >= 0 && written == external.code.size()) library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
   const char* why = library == nullptr ? dlerror() : nullptr;
   if (library == nullptr) {
     if (file >= 0) close(file);
@@ -101,9 +100,10 @@ std::shared_ptr<void> MapSharedObject(const ExternalSpec& external) {
                                      << " cannot be loaded: " << (why != nullptr ? why : "no memory");
   }
   // The linker knows libraries by their names: the number of the file stays taken as long as this one is there.
-  return {library, [file](void* handle) {
+  // Some libraries stay in any case (those with unique symbols of C++): then it stays taken for good.
+  return {library, [file, path](void* handle) {
             dlclose(handle);
-            close(file);
+            if (dlopen(path.c_str(), RTLD_NOW | RTLD_NOLOAD) == nullptr) close(file);
           }};
 }
 

@@ -19,8 +19,8 @@ transform::Pass Partition();
 relax::ExternalFunction Generate(const relax::CodegenRequest& request);
 /// Why it cannot be used: there is no nvcc, or CUTLASS's headers are missing. Empty if it can.
 std::string Missing();
-/// The folder that holds cutlass/cutlass.h: `wanted`, else $CUTLASS_DIR (or its include/), beside the installed
-/// library, where the build found it; empty if there is none.
+/// The folder that holds cutlass/cutlass.h: `wanted`, else $CUTLASS_DIR (or the include/ in it), else where the build
+/// found it or the system keeps headers; empty if there is none.
 std::string FindCutlass(const std::string& wanted = "");
 
 /// The CUDA source alone; the names of the constants it takes, in order, in `constants`.

@@ -1,5 +1,3 @@
-#include <dlfcn.h>
-
 #include <cstdlib>
 #include <filesystem>
 
@@ -23,13 +21,6 @@ std::string Text(const Map<String, Any>& options, const char* key) {
   return it == options.end() ? "" : std::string((*it).second.cast<String>());
 }
 
-/// The folder of the library (or program) that this function is part of.
-fs::path LibraryFolder() {
-  Dl_info info;
-  if (dladdr(reinterpret_cast<const void*>(&FindCutlass), &info) == 0 || info.dli_fname == nullptr) return {};
-  return fs::path(info.dli_fname).parent_path();
-}
-
 }  // namespace
 
 std::string FindCutlass(const std::string& wanted) {
@@ -37,7 +28,7 @@ std::string FindCutlass(const std::string& wanted) {
   if (const std::string named = wanted.empty() ? Variable("CUTLASS_DIR") : wanted; !named.empty()) {
     folders = {named, fs::path(named) / "include"};
   } else {
-    folders = {LibraryFolder() / ".." / "include" / "deuteron-cutlass", DEUTERON_CUTLASS_INCLUDE_DIR, "/usr/include"};
+    folders = {DEUTERON_CUTLASS_INCLUDE_DIR, "/usr/include", "/usr/local/include"};
   }
   for (const fs::path& folder : folders) {
     std::error_code ignored;

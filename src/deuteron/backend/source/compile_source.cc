@@ -149,7 +149,7 @@ std::string CompileNow(const SourceUnit& unit, const std::string& compiler) {
   if (!WriteFile(source, unit.text)) DEUTERON_THROW(UsageError) << "cannot write " << source << "; is the disk full?";
   std::vector<std::string> command = {compiler, "-shared", "-o", object, source};
   if (unit.language == SourceLanguage::kCuda) {
-    command.insert(command.end(), {"-Xcompiler", "-fPIC"});
+    command.insert(command.end(), {"-Xcompiler", "-fPIC,-fno-gnu-unique"});
   } else {
     command.emplace_back("-fPIC");
   }
@@ -170,7 +170,10 @@ std::string FindCompiler(SourceLanguage language, const SourceCompiler& compiler
   if (program.empty()) program = Variable(InfoOf(language).variable);
   if (program.empty()) program = InfoOf(language).program;
   if (program.find('/') != std::string::npos) return access(program.c_str(), X_OK) == 0 ? program : "";
-  std::istringstream folders(Variable("PATH"));
+  std::string path_list = Variable("PATH");
+  // Where NVIDIA's installer puts it, without a word to the search path.
+  if (language == SourceLanguage::kCuda) path_list += ":" + Variable("CUDA_HOME") + "/bin:/usr/local/cuda/bin";
+  std::istringstream folders(path_list);
   for (std::string folder; std::getline(folders, folder, ':');) {
     const std::string path = (fs::path(folder) / program).string();
     if (access(path.c_str(), X_OK) == 0) return path;

@@ -1,4 +1,6 @@
 // Convolutions of (n, h, w, c) by (o, r, s, c) to (n, p, q, o).
+#include <cutlass/conv/conv2d_problem_size.h>
+#include <cutlass/conv/conv3d_problem_size.h>
 #include <cutlass/conv/device/implicit_gemm_convolution.h>
 #include <cutlass/conv/kernel/default_conv2d_fprop.h>
 #include <cutlass/conv/kernel/default_conv2d_fprop_with_broadcast.h>
