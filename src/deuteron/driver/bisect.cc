@@ -9,6 +9,7 @@
 #include "deuteron/relax/analysis/well_formed.h"
 #include "deuteron/relax/op/call.h"
 #include "deuteron/relax/transform/pass_utils.h"
+#include "deuteron/relax/transform/passes.h"
 #include "deuteron/script/printer.h"
 
 namespace deuteron {
@@ -36,7 +37,7 @@ class Bisector {
       const VerifiedStage stage = RunPass(pass, &current);
       result_.stages.push_back(stage);
       if (!stage.problem.empty()) {
-        Blame(pass->info.name, stage, before, current, [this, pass](const IRModule& m) { return PassFails(pass, m); });
+        Blame(pass->info.name, stage, before, pass, [this, pass](const IRModule& m) { return PassFails(pass, m); });
         return std::move(result_);
       }
       if (current.same_as(before) && result_.stages.size() > 1) continue;
@@ -45,7 +46,7 @@ class Bisector {
       const VerifiedStage compiled = Compare(name, expected_, [&] { return Compiled(current, arguments_); });
       result_.stages.push_back(compiled);
       if (!compiled.problem.empty()) {
-        Blame(name, compiled, current, IRModule(), [this](const IRModule& m) { return CodeFails(m); });
+        Blame(name, compiled, current, Pass(), [this](const IRModule& m) { return CodeFails(m); });
         return std::move(result_);
       }
     }
@@ -100,14 +101,15 @@ class Bisector {
     return !Compare("", expected, [&] { return Compiled(module, arguments); }).problem.empty();
   }
 
-  /// Names the value and reduces the module. `before`: what the failing step was given. `after`: what the pass made of
-  /// it; null if the step is code generation.
-  void Blame(const std::string& culprit, const VerifiedStage& stage, const IRModule& before, const IRModule& after,
+  /// Names the value and reduces the module. `given`: to the step that fails. `pass`: that step; null if it is code
+  /// generation.
+  void Blame(const std::string& culprit, const VerifiedStage& stage, const IRModule& given, const Pass& pass,
              const StillFails& still_fails) {
     result_.culprit = culprit;
     result_.problem = stage.problem;
+    const IRModule before = Opened(given, still_fails);
     try {
-      FindValue(before, after);
+      FindValue(before, pass.defined() ? pass(before) : IRModule());
     } catch (const std::exception&) {
       // Intermediate values of this stage cannot be looked at (memory is planned already): the pass is all there is to
       // say.
@@ -118,6 +120,17 @@ class Bisector {
     result_.reduced = ReduceBindings(before, still_fails, reduce);
     result_.bindings = static_cast<int64_t>(MainBindings(result_.reduced).size());
     result_.reduced_text = ReduceSizes(result_.reduced, still_fails, reduce);
+  }
+
+  /// `module` with private functions in the place of their calls, so that what they compute is seen in `main`; as it is
+  /// if that no longer fails.
+  static IRModule Opened(const IRModule& module, const StillFails& still_fails) {
+    try {
+      IRModule opened = relax::InlinePrivateFunctions()(module);
+      return opened.same_as(module) || !still_fails(opened) ? module : opened;
+    } catch (const ffi::Error&) {
+      return module;
+    }
   }
 
   void FindValue(const IRModule& before, const IRModule& after) {

@@ -204,6 +204,117 @@ TEST(Bisect, NamesWrongMachineCode) {
   EXPECT_EQ(result.bindings, 1) << result.reduced_text;
 }
 
+/// A model of its own kind; in all of them the value `f` is a difference, computed in a kernel with others.
+struct Kind {
+  const char* name;
+  const char* text;
+};
+const Kind kKinds[] = {
+    {"Symbolic", R"(
+@I.ir_module
+class Module:
+    @R.function
+    def main(x: R.Tensor(("n", 32), "float32"), y: R.Tensor(("n", "m"), "float32")):
+        n = T.int64()
+        m = T.int64()
+        with R.dataflow():
+            a = R.exp(x)
+            f = R.subtract(a, x)
+            b = R.reshape(f, R.shape([n * 32]))
+            gv = R.nn.relu(b)
+            gv1 = R.tanh(y)
+            R.output(gv, gv1)
+        return (gv, gv1)
+)"},
+    {"Tuples", R"(
+@I.ir_module
+class Module:
+    @R.function
+    def main(x: R.Tensor((8, 32), "float32")):
+        with R.dataflow():
+            parts = R.split(x, 2, axis=1)
+            a = parts[0]
+            b = parts[1]
+            c = R.exp(a)
+            f = R.subtract(c, b)
+            t = (f, c)
+            gv = R.concat(t, axis=1)
+            R.output(gv)
+        return (gv, (gv,))
+)"},
+    {"Functions", R"(
+@I.ir_module
+class Module:
+    @R.function(private=True)
+    def layer(x: R.Tensor((8, 32), "float32")) -> R.Tensor((8, 32), "float32"):
+        with R.dataflow():
+            a = R.exp(x)
+            f = R.subtract(a, x)
+            R.output(f)
+        return f
+
+    @R.function
+    def main(x: R.Tensor((8, 32), "float32")):
+        cls = Module
+        a = cls.layer(x)
+        b = R.tanh(a)
+        gv = cls.layer(b)
+        return gv
+)"},
+    {"Half", R"(
+@I.ir_module
+class Module:
+    @R.function
+    def main(x: R.Tensor((8, 32), "float16")):
+        with R.dataflow():
+            a = R.exp(x)
+            f = R.subtract(a, x)
+            gv = R.nn.relu(f)
+            R.output(gv)
+        return gv
+)"},
+    {"Integers", R"(
+@I.ir_module
+class Module:
+    @R.function
+    def main(x: R.Tensor((8, 32), "int32"), y: R.Tensor((8, 32), "int32")):
+        with R.dataflow():
+            a = R.multiply(x, y)
+            f = R.subtract(a, x)
+            gv = R.maximum(f, y)
+            R.output(gv)
+        return gv
+)"},
+};
+
+/// a - b becomes a - b + 1, in any dtype of elements.
+class AddOne : public tir::StmtExprMutator {
+ protected:
+  tir::Stmt VisitBufferStore_(const tir::BufferStoreNode* op) override {
+    auto store = GetRef<tir::BufferStore>(op);
+    if (op->value->kind != ExprKind::kSub) return store;
+    CopyOnWrite(&store)->value = op->value + MakeConst(op->value.dtype(), 1);
+    return store;
+  }
+};
+
+class BisectKinds : public testing::TestWithParam<Kind> {};
+
+TEST_P(BisectKinds, NamesThePassAndTheGroup) {
+  BisectOptions options = Options();
+  options.passes = PipelineWith("FuseTIR", WrongKernels<AddOne>("WrongGroup", "subtract"));
+  const BisectResult result = Bisect(script::ParseModule(GetParam().text, "model.py"), options);
+  EXPECT_EQ(result.culprit, "WrongGroup") << result.problem;
+  EXPECT_NE(result.kernel.find("subtract"), std::string::npos) << result.kernel;
+  EXPECT_NE(result.reduced_text.find("_subtract"), std::string::npos) << result.reduced_text;
+  EXPECT_EQ(result.reduced_text.find("T.tanh"), std::string::npos) << result.reduced_text;
+  EXPECT_LE(result.bindings, 2) << result.reduced_text;
+  ExpectStillFails(result, options);
+}
+
+INSTANTIATE_TEST_SUITE_P(Models, BisectKinds, testing::ValuesIn(kKinds),
+                         [](const auto& info) { return std::string(info.param.name); });
+
 TEST(MainSlice, CutsAndExposes) {
   const IRModule module = Model();
   const auto vars = TensorVars(module);
