@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "deuteron/ir/expr_functor.h"
+#include "deuteron/relax/transform/passes.h"
 #include "deuteron/target/target.h"
 
 namespace deuteron::relax::fusion {
@@ -278,9 +279,23 @@ void RowMerger::Record(const Pair& pair, bool fused) const {
              .object_span = span(to)});
 }
 
+/// Whether a Primitive function takes a tuple whole.
+static bool TakesTuples(const IRModule& module) {
+  for (const auto& [var, func] : module->functions) {
+    const auto function = As<Function>(func);
+    if (!function.defined() || !function->HasNonzeroAttr("Primitive")) continue;
+    for (const Var& param : function->params) {
+      if (param.ty().as<TupleTypeNode>()) return true;
+    }
+  }
+  return false;
+}
+
 IRModule MergeRowKernels(IRModule module, const transform::PassContext& context, const char* pass,
                          const std::function<void(RowMerger*)>& merge) {
   if (context.GetBool("tvm_compat") || context.opt_level == 0) return module;
+  // Rows are those of tensors. FuseTIR would do this later.
+  if (TakesTuples(module)) module = ExpandTupleArguments()(std::move(module));
   const IRModule original = module;
   RowAnalyzer analyzer(original);
   StridedRowAnalyzer strided(original, analyzer);
