@@ -114,6 +114,13 @@ def attention(batch, rows, dtype, bias=False, mask=None):
     return net.build(lambda emit: [emit(OP.nn.attention(query, key, value, shift, causal_mask=mask))])
 
 
+def sequences(rows, dtype, mask=None):
+    net = Net()
+    query, key, value = (net.input([1, rows, 8, 32], dtype) for _ in range(3))
+    starts, most = net.input([4], "int32"), net.input([], "int32")
+    return net.build(lambda emit: [emit(OP.nn.attention_var_len(query, key, value, starts, most, causal_mask=mask))])
+
+
 def stacked_attention(start, layout, dtype, bias=False, axis=None, mask=None):
     net = Net()
     heads, channels = 8, 32
@@ -235,6 +242,8 @@ def modules():
     for dtype, batch in itertools.product(("float32", "float16"), (4, n)):
         for bias, mask in itertools.product((False, True), (None, "TopLeft")):
             yield f"attention {dtype}", attention(batch, 16, dtype, bias, mask)
+    for dtype, rows, mask in itertools.product(("float32", "float16"), (10, n), (None, "TopLeft")):
+        yield f"sequences {dtype}", sequences(rows, dtype, mask)
     for dtype, layout, bias, mask in itertools.product(("float16", "float32"), ("BS3NH", "SBN3H"), (False, True), (None, "BottomRight")):
         yield f"stacked {layout}", stacked_attention("split", layout, dtype, bias, mask=mask)
         if layout == "BS3NH":

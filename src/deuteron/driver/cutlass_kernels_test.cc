@@ -37,6 +37,9 @@ relax::ExternalFunction GenerateEmulated(const relax::CodegenRequest& request) {
 void ExpectAgrees(const IRModule& module, const std::vector<int64_t>& extents = {1},
                   const std::vector<int32_t>& starts = {}) {
   if (backend::FindCompiler(backend::SourceLanguage::kCxx).empty()) GTEST_SKIP() << "there is no C++ compiler";
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+  GTEST_SKIP() << "sanitizers do not follow coroutines";
+#endif
   const LibraryRequests requests(module, "cutlass");
   const auto find = [](const std::string&) { return relax::LibraryCodegen{.generate = GenerateEmulated}; };
   const Executable executable = Compile(relax::RunCodegen(find)(requests.module()), {.threads = 1, .backend = "none"});

@@ -48,6 +48,37 @@ transform::Pass BindParamsOf(const std::string& func_name, const std::string& pa
                                });
 }
 
+/// {cutlass: {arch: sm_90, flags: [-lineinfo]}}
+Map<String, Any> TargetOptions(const PassArguments& args) {
+  Map<String, Any> options;
+  const auto given = args.values().find("target_options");
+  if (given == args.values().end() || given->second.is_null()) return options;
+  const auto fail = [] {
+    DEUTERON_THROW(UsageError) << "RunCodegen: target_options are texts and lists of texts by name, by back end: "
+                                  "{cutlass: {arch: sm_90}}";
+  };
+  if (!given->second.is_object()) fail();
+  for (const auto& [library, fields] : given->second.items()) {
+    if (!fields.is_object()) fail();
+    Map<String, Any> values;
+    for (const auto& [name, value] : fields.items()) {
+      if (value.is_string()) {
+        values.Set(name, String(value.get<std::string>()));
+        continue;
+      }
+      if (!value.is_array()) fail();
+      Array<String> texts;
+      for (const auto& each : value) {
+        if (!each.is_string()) fail();
+        texts.push_back(each.get<std::string>());
+      }
+      values.Set(name, texts);
+    }
+    options.Set(library, values);
+  }
+  return options;
+}
+
 /// true, false, or the functions that share.
 transform::Pass MakeLiftTransformParams(const PassArguments& args) {
   const auto value = args.values().find("shared_transform");
@@ -172,7 +203,9 @@ std::vector<PassEntry>& Table() {
       {"RunCodegen",
        "has libraries' generators translate the functions that are marked for them",
        {"target_options", "entry_functions"},
-       [](Args args) { return relax::RunCodegen(backend::FindCodegen, {}, args.Strings("entry_functions")); }},
+       [](Args args) {
+         return relax::RunCodegen(backend::FindCodegen, TargetOptions(args), args.Strings("entry_functions"));
+       }},
       {"LegalizeOps",
        "replaces operators by calls of loop-level functions",
        {"skip_ops", "enable_warning"},
