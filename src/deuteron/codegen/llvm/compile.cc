@@ -56,9 +56,17 @@ std::vector<std::vector<const Kernel*>> Partition(const std::vector<Kernel>& ker
 
 enum class Product { kObject, kAssembly, kOptimizedIr };
 
+/// That LLVM did not follow a hint (to unroll a loop, say) is nothing to tell a user.
+struct HintsAreHints : llvm::DiagnosticHandler {
+  bool handleDiagnostics(const llvm::DiagnosticInfo& info) override {
+    return info.getKind() == llvm::DK_OptimizationFailure;
+  }
+};
+
 std::string CompileGroup(const std::vector<const Kernel*>& kernels, const Target& target, const CodegenOptions& options,
                          const std::string& prefix, Product product) {
   llvm::LLVMContext context;
+  context.setDiagnosticHandler(std::make_unique<HintsAreHints>());
   llvm::Module module("deuteron", context);
   const std::unique_ptr<llvm::TargetMachine> machine = MakeMachine(target, options);
   module.setTargetTriple(machine->getTargetTriple().str());
