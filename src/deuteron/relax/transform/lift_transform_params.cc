@@ -4,9 +4,9 @@
 /// Purpose: the attribute num_input says how many parameters of a function are inputs; the others are weights. What its
 /// dataflow blocks compute from weights alone goes to a function of its own, `<name>_transform_params`, from the tuple
 /// of the weights to the tuple of what is left to pass: weights that are used as they are, then prepared ones. The
-/// function takes those instead, and last a shape of the dimensions that only they define, if it needs some. With
-/// `shared_transform`, one function `transform_params` does what all (or the named) functions with num_input have in
-/// common; their weights must be of the same types.
+/// function takes those instead, and before them a shape of the dimensions that only they define, if it needs some.
+/// With `shared_transform`, one function `transform_params` does what all (or the named) functions with num_input have
+/// in common; their weights must be of the same types.
 ///
 /// `R.builtin.stop_lift_params(x)` ends that: it stays with what is computed from it, and x stands in its place.
 ///
@@ -108,7 +108,8 @@ std::vector<WeightSteps> FindTargets(const IRModule& module, const std::vector<s
 }
 
 /// Replaces a target by what is left of it. `outputs` as of its own variables, `params` as they are called. Gives the
-/// symbols that only types of weights defined and that it still needs: a last parameter, of their shape, brings them.
+/// symbols that only types of weights defined and that it still needs: a parameter before the weights brings their
+/// shape.
 std::vector<tir::Var> Finish(const WeightSteps& target, const std::vector<bool>& lifted,
                              const std::vector<std::vector<Var>>& outputs, bool compat, transform::DecisionLog* log,
                              IRModule* module) {
@@ -138,7 +139,9 @@ std::vector<tir::Var> Finish(const WeightSteps& target, const std::vector<bool>&
     if (of_weights.count(symbol.get())) symbols.push_back(symbol);
   }
   if (!symbols.empty()) {
-    params.push_back(Var("vars_from_compile_time_params", ShapeType(Array<PrimExpr>(symbols.begin(), symbols.end()))));
+    const ShapeType shape(Array<PrimExpr>(symbols.begin(), symbols.end()));
+    params.insert(params.begin() + static_cast<std::ptrdiff_t>(target.num_input),
+                  Var("vars_from_compile_time_params", shape));
     rest = Function(params, rest->body, rest->ret_ty, rest->is_pure, rest->attrs, rest->span);
   }
   module->Update(target.var, std::move(rest));

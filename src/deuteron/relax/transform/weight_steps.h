@@ -65,9 +65,9 @@ class CommonSteps {
   std::unordered_multimap<size_t, std::pair<Expr, Var>> table_;
 };
 
-/// The function `name` from a tuple of the weights to a tuple of `outputs` (weights and variables of steps) and, if there
-/// are any, a shape of `symbols`, which types of weights define. `compat`: every occurrence of a weight is a projection of
-/// its own, as TVM writes it.
+/// The function `name` from a tuple of the weights to a tuple of, if there are any, a shape of `symbols`, which types
+/// of weights define, and of `outputs`: weights and variables of steps. `compat`: every occurrence of a weight is a
+/// projection of its own, as TVM writes it.
 Function BuildWeightTransform(const WeightSteps& target, const std::string& name, const std::vector<Var>& outputs,
                               const std::vector<tir::Var>& symbols, bool compat);
 

@@ -23,15 +23,15 @@ class TransformBuilder {
     }
     Array<Expr> fields;
     Array<Type> types;
+    if (!symbols.empty()) {
+      fields.push_back(ShapeExpr(Array<PrimExpr>(symbols.begin(), symbols.end())));
+      types.push_back(fields.back().ty());
+    }
     bool whole = outputs.size() == target_.NumWeights() && symbols.empty();
     for (size_t i = 0; i < outputs.size(); ++i) {
       whole &= outputs[i].same_as(target_.Weight(std::min(i, target_.NumWeights() - 1)));
       fields.push_back(weight_of_.count(outputs[i].get()) ? Project(outputs[i], nullptr)
                                                           : replacer_.Replace(Expr(outputs[i])));
-      types.push_back(fields.back().ty());
-    }
-    if (!symbols.empty()) {
-      fields.push_back(ShapeExpr(Array<PrimExpr>(symbols.begin(), symbols.end())));
       types.push_back(fields.back().ty());
     }
     const Tuple result(fields);

@@ -26,17 +26,17 @@ m = TypeVar("m")
 @I.ir_module
 class Module:
     @R.function
-    def main_transform_params(model_params: R.Tuple(R.Tensor((n, 4), dtype="float32"), R.Tensor((m,), dtype="float32"))) -> R.Tuple(R.Tensor((4,), dtype="float32"), R.Shape([m, n])):
+    def main_transform_params(model_params: R.Tuple(R.Tensor((n, 4), dtype="float32"), R.Tensor((m,), dtype="float32"))) -> R.Tuple(R.Shape([m, n]), R.Tensor((4,), dtype="float32")):
         R.func_attr({"num_input": 0})
         with R.dataflow():
             w: R.Tensor((n, 4), dtype="float32") = model_params[0]
             a: R.Tensor((4,), dtype="float32") = R.sum(w, axis=[0], keepdims=False)
-            output_tuple: R.Tuple(R.Tensor((4,), dtype="float32"), R.Shape([m, n])) = a, R.shape([m, n])
+            output_tuple: R.Tuple(R.Shape([m, n]), R.Tensor((4,), dtype="float32")) = R.shape([m, n]), a
             R.output(output_tuple)
         return output_tuple
 
     @R.function
-    def main(x: R.Tensor((2, 4), dtype="float32"), a: R.Tensor((4,), dtype="float32"), vars_from_compile_time_params: R.Shape([m, n])) -> R.Tensor((m, n), dtype="float32"):
+    def main(x: R.Tensor((2, 4), dtype="float32"), vars_from_compile_time_params: R.Shape([m, n]), a: R.Tensor((4,), dtype="float32")) -> R.Tensor((m, n), dtype="float32"):
         R.func_attr({"num_input": 1})
         with R.dataflow():
             b: R.Tensor((2, 4), dtype="float32") = R.add(x, a)
