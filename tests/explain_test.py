@@ -66,7 +66,33 @@ def long_graph(path, layers):
     onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=9), path)
 
 
+WIDTHS = {"float32": 4, "float16": 2, "int64": 8, "int32": 4, "int8": 1, "bool": 1}
+
+
+def bytes_of_calls(path, *flags):
+    """What the kernels of a model read and write, each tensor once a call, from the text of the module alone."""
+    text = deuteron("opt", path, "--pipeline", "graph", "--passes", "", "--no-spans", "--elide-constants", 0, *flags).stdout
+    sizes = {}
+    for name, parameters in re.findall(r"def (\w+)\((.*)\):\n", text):
+        buffers = re.findall(r'T\.Buffer\(\(((?:T\.int64\(\d+\)|, |,)*)\)(?:, "(\w+)")?\)', parameters)
+        sizes[name] = [int(np.prod([int(n) for n in re.findall(r"\((\d+)\)", shape)])) * WIDTHS[dtype or "float32"]
+                       for shape, dtype in buffers]
+    total = 0
+    for name, arguments in re.findall(r"R\.call_tir\(cls\.(\w+), \((.*?)\), out_ty=", text[text.index("def main"):]):
+        names = [argument for argument in re.split(r",\s*(?![^\[]*\])", arguments) if argument]
+        repeated = [i for i, argument in enumerate(names) if argument in names[:i]]
+        total += sum(size for i, size in enumerate(sizes[name]) if i not in repeated)
+    return total
+
+
 class Explain(unittest.TestCase):
+    def test_bytes_are_those_of_the_calls(self):
+        for name in ("resnet50", "bert", "decoder"):
+            with self.subTest(name):
+                report = explain(network(name))
+                self.assertEqual(report["bytes_after"], bytes_of_calls(network(name)))
+                self.assertEqual(report["bytes_before"], bytes_of_calls(network(name), "--no-fuse"))
+
     def test_json_is_consistent(self):
         for name in ("resnet50", "bert"):
             with self.subTest(name):
