@@ -85,10 +85,11 @@ class Epilogue {
   JsonKernel* kernel_;
 };
 
+/// As in device/product.cuh: results of fewer blocks than a large device has processors get smaller ones.
+constexpr int64_t kProcessors = 100;
+
 /// Which tiles to compile: by the size of the result where it is known.
 void ChooseTiles(const std::optional<int64_t>& blocks, nlohmann::json* attrs) {
-  // As device/product.cuh: fewer blocks than a large device has processors.
-  constexpr int64_t kProcessors = 100;
   (*attrs)["large"] = !blocks || *blocks >= kProcessors;
   (*attrs)["small"] = !blocks || *blocks < kProcessors;
 }
@@ -212,7 +213,7 @@ JsonKernel DescribeConvolution(const MatchedComposite& composite) {
   attrs["align_c"] = AlignmentOf(out, result->dtype);
   const auto blocks = BlocksOf(*result->shape);
   // One size only: convolutions over symbolic batches get the large one.
-  ChooseTiles(blocks ? *blocks : kMostChannels, &attrs);
+  ChooseTiles(blocks.value_or(kProcessors), &attrs);
   return kernel;
 }
 
