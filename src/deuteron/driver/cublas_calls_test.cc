@@ -60,7 +60,7 @@ TEST(CublasCalls, Shapes) {
 TEST(CublasCalls, Epilogues) {
   const std::string params = "x: " + Typed("2, \"n\", 8") + ", w: " + Typed("12, 8") + ", b: " + Typed("12,");
   const std::vector<std::string> sum = {"t = R.permute_dims(w, [1, 0])", "m = R.matmul(x, t)", "s = R.add(m, b)"};
-  for (const std::string& last : {"gv = R.nn.relu(s)", "gv = R.nn.gelu(s)", "gv = R.reshape(s, R.shape([2, n, 12]))"}) {
+  for (const std::string last : {"gv = R.nn.relu(s)", "gv = R.nn.gelu(s)", "gv = R.reshape(s, R.shape([2, n, 12]))"}) {
     std::vector<std::string> lines = sum;
     const bool plain = last.find("reshape") != std::string::npos;
     lines.push_back(plain ? "gv = s" : last);
