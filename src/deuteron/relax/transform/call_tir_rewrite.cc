@@ -1,6 +1,6 @@
 /// \file
 /// Destination-passing calls get their destinations. After this pass a function is a sequence of effects: it has no
-/// dataflow blocks, and nothing may reorder its bindings. StaticPlanBlockMemory comes next.
+/// dataflow blocks, and nothing may reorder its bindings. So are its local functions. StaticPlanBlockMemory comes next.
 ///
 /// A call_tir_inplace gets the memory of its argument where nobody else sees it. A parameter, a constant and a value
 /// used again are copied first (not under `tvm_compat`): to its caller a function never changes a tensor.
@@ -57,6 +57,11 @@ class Rewriter {
                    branch->span);
       rewritten->ty = branch->ty;
       out->push_back(VarBinding(Define(bound->var), rewritten, bound->span));
+      return;
+    }
+    if (const auto* local = bound->value.as<FunctionNode>()) {
+      const auto function = GetRef<Function>(local);
+      out->push_back(VarBinding(Define(bound->var), WithBody(function, RewriteSeq(local->body)), bound->span));
       return;
     }
     const Expr value = replacer_.Replace(bound->value);

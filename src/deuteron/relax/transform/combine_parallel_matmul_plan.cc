@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <set>
 #include <unordered_set>
 
 #include "deuteron/ir/expr_functor.h"
@@ -35,6 +36,17 @@ using Branches = std::vector<Branch>;
 class Planner {
  public:
   Planner(const std::vector<Binding>& run, const MatmulPlanOptions& options) : run_(run), options_(options) {}
+
+  ProductCounts Matched() {
+    ProductCounts matched;
+    if (!CollectBranches()) return matched;
+    IndexRun();
+    for (Branches& branches : by_lhs_) {
+      if (!IsMatchedByTVM(&branches)) continue;
+      matched[CallAt(branches[0].matmul)->args[0].get()] = branches.size();
+    }
+    return matched;
+  }
 
   std::optional<MatmulPlan> Run() {
     if (!CollectBranches()) return std::nullopt;
@@ -100,6 +112,9 @@ class Planner {
   void IndexRun() {
     users_.resize(run_.size());
     for (size_t i = 0; i < run_.size(); ++i) {
+      if (const auto* cast = run_[i].as<MatchCastNode>()) {
+        for (const tir::Var& symbol : DefinedSymbolicVars(cast->ty)) symbol_at_.try_emplace(symbol.get(), i);
+      }
       VisitLeaves(BoundValue(run_[i]), [&](const Expr& leaf) {
         const auto it = position_.find(leaf.get());
         if (it != position_.end()) users_[it->second].push_back(i);
@@ -112,9 +127,7 @@ class Planner {
   void FormGroups(Branches branches) {
     std::vector<Branches> parts;
     if (options_.tvm_compat) {
-      if (!TvmWouldMatch(branches)) return;
-      Extend(&branches);
-      if (!OperandsDistinct(branches)) return;
+      if (!IsMatchedByTVM(&branches)) return;
       parts = PartsByRank(std::move(branches));
     } else {
       parts = PartsByBatch(std::move(branches));
@@ -126,10 +139,18 @@ class Planner {
     }
   }
 
-  static bool TvmWouldMatch(const Branches& branches) {
+  /// Extends the branches of one left operand; whether TVM's pattern matches them.
+  bool IsMatchedByTVM(Branches* branches) const {
+    if (branches->size() < 2) return false;
+    const auto wanted = options_.operands->find(CallAt(branches->front().matmul)->args[0].get());
+    if (wanted == options_.operands->end() || wanted->second != branches->size()) return false;
     const auto dtype = [](const Branch& b) { return b.batch.as<TensorTypeNode>()->dtype; };
-    return std::all_of(branches.begin(), branches.end(),
-                       [&](const Branch& b) { return dtype(b) == dtype(branches[0]); });
+    if (!std::all_of(branches->begin(), branches->end(),
+                     [&](const Branch& b) { return dtype(b) == dtype(branches->front()); })) {
+      return false;
+    }
+    Extend(branches);
+    return OperandsDistinct(*branches);
   }
 
   /// TVM matches the products as a pattern of distinct variables, each bias to the right of its product.
@@ -331,24 +352,27 @@ class Planner {
   }
 
   /// Orders bindings and groups: as they stand, a group before its first piece, what comes too early as soon as what it
-  /// uses is there. False if something waits for itself.
+  /// uses is there; of several the first. False if something waits for itself.
   bool Order() {
     const size_t count = run_.size();
     std::vector<std::vector<size_t>> first_piece(count);
-    for (size_t g = 0; g < plan_.groups.size(); ++g) first_piece[plan_.groups[g].members[0]].push_back(g);
+    for (size_t g = 0; g < plan_.groups.size(); ++g) first_piece[FirstPiece(g)].push_back(g);
     // Steps 0 … count-1 are bindings, the others groups.
     std::vector<char> done(count + plan_.groups.size(), 0);
     std::vector<size_t> missing(done.size(), 0);
     std::vector<std::vector<size_t>> waiting(done.size());
     const auto release = [&](size_t step) {
-      std::vector<size_t> ready = {step};
+      std::set<std::pair<size_t, size_t>> ready;
+      // A group stands before its first piece.
+      const auto add = [&](size_t s) { ready.emplace(s < count ? 2 * s + 1 : 2 * FirstPiece(s - count), s); };
+      add(step);
       while (!ready.empty()) {
-        const size_t next = ready.back();
-        ready.pop_back();
+        const size_t next = ready.begin()->second;
+        ready.erase(ready.begin());
         done[next] = 1;
         plan_.steps.push_back(next < count ? MatmulPlan::Step{false, next} : MatmulPlan::Step{true, next - count});
-        for (auto it = waiting[next].rbegin(); it != waiting[next].rend(); ++it) {
-          if (--missing[*it] == 0) ready.push_back(*it);
+        for (const size_t waits : waiting[next]) {
+          if (--missing[waits] == 0) add(waits);
         }
       }
     };
@@ -370,6 +394,8 @@ class Planner {
     return plan_.steps.size() == total;
   }
 
+  size_t FirstPiece(size_t group) const { return plan_.groups[group].members[0]; }
+
   template <typename Visit>
   void ForEachDependency(size_t step, const Visit& visit) const {
     const auto leaf = [&](const Expr& expr) {
@@ -386,6 +412,12 @@ class Planner {
     const auto it = plan_.projections.find(step);
     if (it != plan_.projections.end()) return visit(run_.size() + it->second.group);
     VisitLeaves(BoundValue(run_[step]), leaf);
+    // What a match_cast defines is there after it.
+    if (symbol_at_.empty()) return;
+    for (const tir::Var& symbol : SymbolicVars(run_[step]->var.ty())) {
+      const auto cast = symbol_at_.find(symbol.get());
+      if (cast != symbol_at_.end() && cast->second < step) visit(cast->second);
+    }
   }
 
   /// Takes out of the groups what depends on results of groups other than by the left operand. No cycle is left: the
@@ -424,6 +456,8 @@ class Planner {
   std::vector<Branches> by_lhs_;
   std::unordered_set<size_t> spoilt_;
   std::unordered_map<const Object*, size_t> position_;
+  /// The match_cast that defines a symbol.
+  std::unordered_map<const Object*, size_t> symbol_at_;
   std::vector<std::vector<size_t>> users_;
   std::vector<Branches> groups_;
   MatmulPlan plan_;
@@ -432,6 +466,20 @@ class Planner {
 };
 
 }  // namespace
+
+ProductCounts CountProducts(const std::vector<Binding>& bindings) {
+  static const Op matmul = Op::Get("relax.matmul");
+  ProductCounts counts;
+  for (const Binding& binding : bindings) {
+    const auto* call = BoundValue(binding).as<CallNode>();
+    if (call != nullptr && call->op.same_as(matmul) && IsVar(call->args[0])) ++counts[call->args[0].get()];
+  }
+  return counts;
+}
+
+ProductCounts MatchedByTVM(const std::vector<Binding>& bindings, const MatmulPlanOptions& options) {
+  return Planner(bindings, options).Matched();
+}
 
 std::optional<MatmulPlan> PlanMatmuls(const std::vector<Binding>& run, const MatmulPlanOptions& options) {
   if (run.size() < 2) return std::nullopt;

@@ -14,6 +14,8 @@
 /// not merged. The last two are switched off by tvm_compat.
 ///
 /// Place: after CanonicalizeBindings and ConvertToDataflow, before fusion. opt_level 3.
+#include "deuteron/relax/transform/eliminate_common_subexpr.h"
+
 #include <unordered_map>
 #include <unordered_set>
 
@@ -227,6 +229,12 @@ class Eliminator : public SeqRewriter {
 
 }  // namespace
 
+Function EliminateCommonSubexpr(const Function& function, const String& name, const IRModule& module, bool call_only,
+                                const transform::PassContext& context) {
+  VarSet consumed = context.GetBool("tvm_compat") ? VarSet() : ConsumedValues().Find(function);
+  return Eliminator(module, name, call_only, std::move(consumed), context.decisions.get()).RewriteBody(function);
+}
+
 Pass EliminateCommonSubexpr(bool call_only) {
   return transform::ModulePass(
       {.name = "EliminateCommonSubexpr", .opt_level = 3},
@@ -240,9 +248,7 @@ Pass EliminateCommonSubexpr(bool call_only) {
               (function->attrs->dict.count("Composite") || function->attrs->dict.count("Codegen"))) {
             continue;
           }
-          VarSet consumed = compat ? VarSet() : ConsumedValues().Find(function);
-          Eliminator eliminator(module, var->name_hint, call_only, std::move(consumed), context.decisions.get());
-          Function updated = eliminator.RewriteBody(function);
+          Function updated = EliminateCommonSubexpr(function, var->name_hint, module, call_only, context);
           if (!updated.same_as(function)) changed.emplace_back(var, std::move(updated));
         }
         for (auto& [var, func] : changed) module.Update(var, std::move(func));

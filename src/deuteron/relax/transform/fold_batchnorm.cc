@@ -19,6 +19,7 @@
 #include "deuteron/relax/transform/pass_utils.h"
 #include "deuteron/relax/transform/passes.h"
 #include "deuteron/relax/transform/tuple_simplify.h"
+#include "deuteron/relax/transform/tvm_habits.h"
 #include "deuteron/runtime/tensor.h"
 
 namespace deuteron::relax {
@@ -190,12 +191,15 @@ Pass FoldBatchnormToConv2D() {
       {.name = "FoldBatchnormToConv2D", .opt_level = 1}, [](IRModule module, const transform::PassContext& context) {
         const bool compat = context.GetBool("tvm_compat");
         const IRModule original = module;
-        module = UpdateFunctions(std::move(module), [&](const GlobalVar&, const Function& function) {
+        module = UpdateFunctions(std::move(module), [&](const GlobalVar& var, const Function& function) {
           const Function folded = BatchnormFolder(compat).Run(function);
+          if (compat && (!folded.same_as(function) || HasPlainBlock(function))) {
+            return TidyAsTVM(folded, var->name_hint, original, context);
+          }
           // Of a pair that became one the convolution is left.
           return folded.same_as(function) ? function : RemoveAllUnused(folded, original);
         });
-        return SimplifyTuples(std::move(module));
+        return compat ? module : SimplifyTuples(std::move(module));
       });
 }
 

@@ -6,10 +6,13 @@
 /// that legalise to exactly one kernel, shape_to_tensor of a known shape and tensor_to_shape of a constant.
 /// Results replace the uses of the variable; the binding stays until DeadCodeElimination.
 ///
-/// What it must not do: fold calls with side effects, symbolic shapes or scalar arguments; materialise large
-/// tensors out of nothing (operators without a tensor input over relax.FoldConstant.max_creation_elements).
+/// What it must not do: fold calls with side effects, or of kernels that take symbols; materialise large tensors out of
+/// nothing (operators without a tensor input over relax.FoldConstant.max_creation_elements).
+///
+/// Beyond TVM (off under tvm_compat): operators with literal scalars among their arguments (arange), and wrap_param.
 ///
 /// Place: once on operators, and again after AnnotateTIROpPattern on kernels. `evaluator` may decline.
+#include <algorithm>
 #include <unordered_map>
 
 #include "deuteron/relax/analysis/purity.h"
@@ -52,8 +55,11 @@ std::optional<std::vector<OutputSpec>> SpecsOf(const Type& type) {
 
 class Folder {
  public:
-  Folder(const IRModule& module, const ConstantEvaluator& evaluator, int64_t max_creation)
-      : module_(module), evaluator_(evaluator), max_creation_(max_creation) {}
+  Folder(const IRModule& module, const ConstantEvaluator& evaluator, const transform::PassContext& context)
+      : module_(module),
+        evaluator_(evaluator),
+        max_creation_(context.GetInt("relax.FoldConstant.max_creation_elements")),
+        compat_(context.GetBool("tvm_compat")) {}
 
   Function Fold(const Function& function) { return WithBody(function, Visit(function->body)); }
 
@@ -155,11 +161,21 @@ class Folder {
     return Tuple(std::move(fields), call->span);
   }
 
+  /// Operators that take nothing but the shape of their first argument.
+  static bool IsShapeOnly(const Op& op) {
+    static const Op ops[] = {Op::Get("relax.full_like"), Op::Get("relax.ones_like"), Op::Get("relax.zeros_like"),
+                             Op::Get("relax.eye_like")};
+    return std::any_of(std::begin(ops), std::end(ops), [&](const Op& other) { return op.same_as(other); });
+  }
+
   Expr FoldOperator(const Call& call, const Op& op) {
     const OpInfo* info = FindOpInfo(op);
     if (info == nullptr || info->legalize == nullptr || !info->pure) return Expr();
+    static const Op wrap_param = Op::Get("relax.wrap_param");
+    if (compat_ && op.same_as(wrap_param)) return Expr();
     bool has_tensor = false;
     for (const Expr& arg : call->args) {
+      if (compat_ && arg->kind == RelaxKind::kPrimValue) return Expr();
       if (arg->kind == RelaxKind::kConstant) {
         has_tensor = true;
       } else if (const auto* tuple = arg.as<TupleNode>()) {
@@ -167,10 +183,12 @@ class Folder {
           if (field->kind != RelaxKind::kConstant) return Expr();
           has_tensor = true;
         }
-      } else if (IsVar(arg)) {
+      } else if (IsVar(arg) && !IsShapeOnly(op)) {
         return Expr();
       }
     }
+    // TVM takes a constant to fill with for a tensor that comes in.
+    has_tensor &= compat_ || !IsShapeOnly(op);
     const auto specs = SpecsOf(call.ty());
     if (!specs) return Expr();
     if (!has_tensor) {
@@ -212,6 +230,7 @@ class Folder {
   const IRModule& module_;
   const ConstantEvaluator& evaluator_;
   const int64_t max_creation_;
+  const bool compat_;
   VarReplacer replacer_;
   std::unordered_map<const Object*, Tuple> tuples_;
   std::unordered_map<const Object*, Expr> shapes_;
@@ -222,15 +241,14 @@ class Folder {
 }  // namespace
 
 Pass FoldConstant(ConstantEvaluator evaluator) {
-  return transform::ModulePass(
-      {.name = "FoldConstant", .opt_level = 1}, [evaluator](IRModule module, const transform::PassContext& context) {
-        const int64_t max_creation = context.GetInt("relax.FoldConstant.max_creation_elements");
-        const IRModule original = module;
-        Folder folder(original, evaluator, max_creation);
-        return UpdateFunctions(std::move(module), [&](const GlobalVar&, const Function& f) {
-          return RemoveAllUnused(folder.Fold(f), original);
-        });
-      });
+  return transform::ModulePass({.name = "FoldConstant", .opt_level = 1},
+                               [evaluator](IRModule module, const transform::PassContext& context) {
+                                 const IRModule original = module;
+                                 Folder folder(original, evaluator, context);
+                                 return UpdateFunctions(std::move(module), [&](const GlobalVar&, const Function& f) {
+                                   return RemoveAllUnused(folder.Fold(f), original);
+                                 });
+                               });
 }
 
 }  // namespace deuteron::relax

@@ -300,7 +300,8 @@ Pass InlinePrivateFunctions() {
             bodies.emplace(var.get(), rewritten);
             inlined.push_back(var);
           } else if (!rewritten.same_as(function) || (compat && graph.MayInlineAny())) {
-            rewritten = RemoveAllUnused(Canonicalize(rewritten, module), module);
+            // What is unused must not make an output of a variable that CanonicalizeBindings gives its name.
+            rewritten = RemoveAllUnused(Canonicalize(RemoveAllUnused(rewritten, module), module), module);
           }
           if (!rewritten.same_as(function)) module.Update(var, std::move(rewritten));
         }

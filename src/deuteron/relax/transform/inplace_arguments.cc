@@ -22,6 +22,10 @@ void InplaceArguments::VisitBinding(const Var& var, const Expr& value, int64_t s
     VisitSeq(branch->false_branch);
     return;
   }
+  if (const auto* local = value.as<FunctionNode>()) {
+    // It may be called at any time.
+    return VisitAllLeaves(local->body, [this](const Expr& leaf) { Share(leaf); });
+  }
   if (!IsAnyCallTIR(value) && !IsCallDPSPacked(value)) return Share(value);
   const CallTIRView view = ViewCallTIR(Downcast<Call>(value));
   for (const Expr& arg : view.args->fields) {

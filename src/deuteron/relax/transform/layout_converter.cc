@@ -62,6 +62,11 @@ class LayoutConverter : public ExprMutator {
           const Expr moved = tuple.same_as(item->tuple) ? value : Expr(TupleGetItem(tuple, item->index, item->span));
           return Bind(binding, moved, layout.fields.at(static_cast<size_t>(item->index)));
         }
+        case RelaxKind::kVar:
+        case RelaxKind::kDataflowVar:
+          if (!compat_ || states_.count(value.get()) == 0) break;
+          return EmitAs(binding, builder_.Normalize(ConvertedValue(InPlace(value), LayoutOf(value),
+                                                                   ValueLayout::Initial(value.ty()))));
         default:
           break;
       }

@@ -36,6 +36,10 @@ class Lowering {
       out->push_back(VarBinding(bound->var, lowered, bound->span));
       return;
     }
+    if (const auto* local = bound == nullptr ? nullptr : bound->value.as<FunctionNode>()) {
+      out->push_back(VarBinding(bound->var, WithBody(GetRef<Function>(local), Lower(local->body)), bound->span));
+      return;
+    }
     if (bound == nullptr || MemoryCallOf(bound->value) != MemoryCall::kBuiltinAlloc) {
       out->push_back(binding);
       return;

@@ -5,18 +5,16 @@
 /// From here on passes write calls with side effects (a kernel that writes its output argument, memory given back)
 /// into functions that compute pure values all the same; the attribute tells the verifier so. It stands before
 /// CallTIRRewrite, and must not stand before a pass that moves or removes calls by their purity.
-#include "deuteron/relax/analysis/type_analysis.h"
-#include "deuteron/relax/functor.h"
 #include "deuteron/relax/transform/pass_utils.h"
+#include "deuteron/relax/transform/tvm_habits.h"
 #include "deuteron/relax/transform/vm_passes.h"
 
 namespace deuteron::relax {
 namespace {
 
-class PurityRemover : public ExprMutator {
+class PurityRemover : public ForgetfulMutator {
  public:
-  explicit PurityRemover(bool compat) : compat_(compat) {}
-  Function Run(const Function& function) { return Downcast<Function>(VisitExpr(function)); }
+  using ForgetfulMutator::ForgetfulMutator;
 
  protected:
   Expr VisitCall_(const CallNode* op) override {
@@ -30,11 +28,7 @@ class PurityRemover : public ExprMutator {
   }
 
   Expr VisitFunction_(const FunctionNode* op) override {
-    auto function = Downcast<Function>(ExprMutator::VisitFunction_(op));
-    // What the function says of its result stays, whatever variables forget.
-    if (compat_ && !function->ret_ty.same_as(op->ret_ty)) {
-      function = Function(function->params, function->body, op->ret_ty, function->is_pure, function->attrs, op->span);
-    }
+    auto function = Downcast<Function>(ForgetfulMutator::VisitFunction_(op));
     return function->is_pure ? WithAttr(std::move(function), "relax.force_pure", true) : function;
   }
 
@@ -45,21 +39,7 @@ class PurityRemover : public ExprMutator {
     return visited;
   }
 
-  /// Under tvm_compat the type of a conditional value forgets the symbols that only parameters define.
-  Expr VisitIf_(const IfNode* op) override {
-    if (!compat_) return ExprMutator::VisitIf_(op);
-    // Its type follows from what its branches have become.
-    const Expr visited = builder_.Normalize(ExprMutator::VisitIf_(op));
-    const Type erased = EraseToWellDefined(visited.ty(), [](const tir::Var&) { return false; });
-    if (TypesIdentical(erased, visited.ty())) return visited;
-    const auto* branch = static_cast<const IfNode*>(visited.get());
-    If forgetful(branch->cond, branch->true_branch, branch->false_branch, branch->span);
-    forgetful->ty = erased;
-    return forgetful;
-  }
-
  private:
-  const bool compat_;
   /// Dataflow blocks hold pure calls only, whatever the function says.
   bool in_dataflow_ = false;
 };

@@ -362,7 +362,11 @@ class ShapeLowerer : public TypedRewriter {
     if (const auto* call = value.as<CallNode>()) {
       auto args = call->args.Map([&](const Expr& arg) { return LowerLeaf(arg, out); });
       if (args.same_as(call->args)) return value;
-      return Call(call->op, std::move(args), call->attrs, call->ty_args, call->span);
+      Call lowered(call->op, std::move(args), call->attrs, call->ty_args, call->span);
+      // A kernel still returns nothing, though its scalars are variables now.
+      const auto* result = call->ty.defined() ? call->ty.as<TupleTypeNode>() : nullptr;
+      if (result != nullptr && result->fields.empty()) lowered->ty = call->ty;
+      return lowered;
     }
     return LowerLeaf(value, out);
   }

@@ -6,6 +6,8 @@
 /// The function starts as elementwise; its blocks are visited in order and each can only raise the kind.
 /// A block is pointwise if every load relates to the store by index (same indices, a subsequence of them, or
 /// any function of the store's plain variables); otherwise it must be a reduction to be anything but opaque.
+/// A block inside a block (of a tensorised kernel) is classified by itself first; what it loads and stores then counts
+/// for the block around it.
 /// What it must not do: prove anything. Indices are compared by identity, so that the answer is the one that
 /// TVM gives for the same text; a kernel that could be classified better by algebra is not.
 ///
@@ -24,23 +26,6 @@ bool SameIndices(const Array<PrimExpr>& a, const Array<PrimExpr>& b) {
   return std::equal(a.begin(), a.end(), b.begin(), b.end(),
                     [](const PrimExpr& x, const PrimExpr& y) { return x.same_as(y); });
 }
-
-/// The loads and stores of one block's body, in order of evaluation.
-class AccessCollector : public StmtExprVisitor {
- public:
-  std::vector<const BufferLoadNode*> loads;
-  std::vector<const BufferStoreNode*> stores;
-
- protected:
-  void VisitBufferLoad_(const BufferLoadNode* op) override {
-    loads.push_back(op);
-    StmtExprVisitor::VisitBufferLoad_(op);
-  }
-  void VisitBufferStore_(const BufferStoreNode* op) override {
-    stores.push_back(op);
-    StmtExprVisitor::VisitBufferStore_(op);
-  }
-};
 
 /// Whether the load's indices are, in order, among the store's; dimensions of extent 1 are skipped.
 bool IsBroadcast(const BufferStoreNode* store, const BufferLoadNode* load) {
@@ -135,18 +120,27 @@ class Classifier : public StmtExprVisitor {
       VisitStmt(block->body);
       return;
     }
-    AccessCollector access;
-    access.VisitStmt(block->body);
-    if (access.stores.empty()) return Raise(OpPatternKind::kOpaque);
-    const BufferStoreNode* store = access.stores.front();
-    for (const BufferStoreNode* other : access.stores) {
+    loads_.clear();
+    stores_.clear();
+    VisitStmt(block->body);
+    if (stores_.empty()) return Raise(OpPatternKind::kOpaque);
+    const BufferStoreNode* store = stores_.front();
+    for (const BufferStoreNode* other : stores_) {
       if (!SameIndices(other->indices, store->indices)) return Raise(OpPatternKind::kOpaque);
     }
-    if (const auto pointwise = ClassifyPointwise(store, access.loads)) {
+    if (const auto pointwise = ClassifyPointwise(store, loads_)) {
       const bool after_reduction = kind_ == OpPatternKind::kCommReduce && WritesParameter(block);
       return Raise(after_reduction ? OpPatternKind::kOutEWiseFusable : *pointwise);
     }
-    Raise(ClassifyReduction(block, access.loads));
+    Raise(ClassifyReduction(block, loads_));
+  }
+  void VisitBufferLoad_(const BufferLoadNode* op) override {
+    loads_.push_back(op);
+    StmtExprVisitor::VisitBufferLoad_(op);
+  }
+  void VisitBufferStore_(const BufferStoreNode* op) override {
+    stores_.push_back(op);
+    StmtExprVisitor::VisitBufferStore_(op);
   }
 
  private:
@@ -193,6 +187,9 @@ class Classifier : public StmtExprVisitor {
 
   OpPatternKind kind_ = OpPatternKind::kElemWise;
   std::unordered_set<const Object*> params_;
+  /// Of the block at hand, in order of evaluation; once a block inside it is classified, from that one on.
+  std::vector<const BufferLoadNode*> loads_;
+  std::vector<const BufferStoreNode*> stores_;
 };
 
 }  // namespace
