@@ -27,6 +27,16 @@ struct TextTest {
   std::string expected;
 };
 
+/// `passes` with the folder of the test for `$HERE`.
+std::string WithFolder(const std::string& path, std::string passes) {
+  constexpr std::string_view kHere = "$HERE";
+  const std::string folder = std::filesystem::path(path).parent_path().string();
+  for (size_t at = 0; (at = passes.find(kHere, at)) != std::string::npos; at += folder.size()) {
+    passes.replace(at, kHere.size(), folder);
+  }
+  return passes;
+}
+
 TextTest Split(const std::string& path, const std::string& text) {
   TextTest test;
   const size_t separator = text.find(kSeparator);
@@ -38,8 +48,9 @@ TextTest Split(const std::string& path, const std::string& text) {
     return line.compare(0, prefix.size(), prefix) == 0 ? line.c_str() + prefix.size() : nullptr;
   };
   for (std::string line; std::getline(lines, line) && (line.empty() || line[0] == '#');) {
-    if (const char* passes = after(line, "# run:"))
-      test.passes += (test.passes.empty() ? "" : ",") + std::string(passes);
+    if (const char* passes = after(line, "# run:")) {
+      test.passes += (test.passes.empty() ? "" : ",") + WithFolder(path, passes);
+    }
     if (const char* remark = after(line, "# expect-remark: ")) test.remarks.emplace_back(remark);
     if (const char* pair = after(line, "# config: ")) {
       const std::string entry(pair);

@@ -175,7 +175,14 @@ class CallGraph {
   bool MayInlineAny() const {
     return std::any_of(order_.begin(), order_.end(), [this](const GlobalVar& var) { return MayInline(var); });
   }
-  int64_t SizeOf(const GlobalVar& var) const { return nodes_.at(var.get()).bindings; }
+  /// An UnsupportedError if a function would become too large.
+  void CheckSizes() const {
+    for (const GlobalVar& var : order_) {
+      if (nodes_.at(var.get()).bindings <= kMaxBindings) continue;
+      DEUTERON_THROW(UnsupportedError) << "InlinePrivateFunctions: function \"" << std::string(var->name_hint)
+                                       << "\" would have more than " << kMaxBindings << " bindings";
+    }
+  }
 
  private:
   struct Node {
@@ -289,11 +296,8 @@ Pass InlinePrivateFunctions() {
         const CallGraph graph(module, compat);
         FunctionMap bodies;
         std::vector<GlobalVar> inlined;
+        graph.CheckSizes();
         for (const GlobalVar& var : graph.order()) {
-          if (graph.SizeOf(var) > kMaxBindings) {
-            DEUTERON_THROW(UnsupportedError) << "InlinePrivateFunctions: function \"" << std::string(var->name_hint)
-                                             << "\" would have more than " << kMaxBindings << " bindings";
-          }
           const auto function = Downcast<Function>(module->functions.at(var));
           Function rewritten = IsSealed(function) ? function : Inliner(bodies).RewriteBody(function);
           if (graph.MayInline(var)) {

@@ -79,6 +79,12 @@ class Legalizer {
       rewritten->ty = value.ty();
       return rewritten;
     }
+    if (const auto* local = value.as<FunctionNode>()) {
+      builder_.BeginScope(local->params);
+      const SeqExpr body = Visit(local->body);
+      builder_.EndScope();
+      return body.same_as(local->body) ? value : Expr(WithBody(GetRef<Function>(local), body));
+    }
     if (value->kind != RelaxKind::kCall) return value;
     Expr result = value;
     // A rule may return a call of another operator; a cycle of rules would be a bug of the table.
