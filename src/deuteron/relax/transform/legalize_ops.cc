@@ -75,7 +75,7 @@ class Legalizer {
       const SeqExpr true_branch = VisitBranch(branch->true_branch);
       const SeqExpr false_branch = VisitBranch(branch->false_branch);
       if (true_branch.same_as(branch->true_branch) && false_branch.same_as(branch->false_branch)) return value;
-      const If rewritten(branch->cond, true_branch, false_branch, value->span);
+      If rewritten(branch->cond, true_branch, false_branch, value->span);
       rewritten->ty = value.ty();
       return rewritten;
     }
