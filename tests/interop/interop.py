@@ -34,6 +34,7 @@ import numpy  # noqa: E402
 import tvm  # noqa: E402
 import tvm_ffi  # noqa: E402
 from tvm import relax  # noqa: E402
+from tvm.ir import PrimType  # noqa: E402
 
 import generate  # noqa: E402
 import passes  # noqa: E402
@@ -181,6 +182,7 @@ def canonical(text):
 
     text = re.sub(r"(R\.const\()(-?[0-9.e+-]+)(, \"float32\"\))", float32, text)
     text = re.sub(r"(T\.float32\()(-?[0-9.e+-]+)(\))", float32, text)
+    text = re.sub(r"\b(scale)=T\.float32\((.*?)\)", r"\1=\2", text)
     text = re.sub(r"\b[0-9]+(\.[0-9]+(e[+-]?[0-9]+)?|e[+-]?[0-9]+)", lambda m: repr(float(m[0])), text)
     return [line for line in text.strip().split("\n") if line.strip() and not line.strip().startswith("#")]
 
@@ -285,7 +287,7 @@ def uses_undefined(module):
             return visit(value.cond, scope) or visit_seq(value.true_branch, scope) or visit_seq(value.false_branch, scope)
         if isinstance(value, relax.Function):
             return visit_seq(value.body, scope | set(value.params))
-        return any(var not in scope for var in relax.analysis.free_vars(value))
+        return any(var not in scope and not isinstance(var.ty, PrimType) for var in relax.analysis.free_vars(value))
 
     for _, func in module.functions_items():
         if isinstance(func, relax.Function):

@@ -41,9 +41,11 @@ class Planner {
     ProductCounts matched;
     if (!CollectBranches()) return matched;
     IndexRun();
-    for (Branches& branches : by_lhs_) {
-      if (!IsMatchedByTVM(&branches)) continue;
+    for (const Branches& branches : by_lhs_) {
+      FormGroups(branches);
+      if (groups_.empty()) continue;
       matched[CallAt(branches[0].matmul)->args[0].get()] = branches.size();
+      groups_.clear();
     }
     return matched;
   }

@@ -9,7 +9,7 @@
 /// What it must not do: fold calls with side effects, or of kernels that take symbols; materialise large tensors out of
 /// nothing (operators without a tensor input over relax.FoldConstant.max_creation_elements).
 ///
-/// Beyond TVM (off under tvm_compat): operators with literal scalars among their arguments (arange), and wrap_param.
+/// Beyond TVM (off under tvm_compat): arange and wrap_param, which TVM does not legalise to a kernel.
 ///
 /// Place: once on operators, and again after AnnotateTIROpPattern on kernels. `evaluator` may decline.
 #include <algorithm>
@@ -172,10 +172,10 @@ class Folder {
     const OpInfo* info = FindOpInfo(op);
     if (info == nullptr || info->legalize == nullptr || !info->pure) return Expr();
     static const Op wrap_param = Op::Get("relax.wrap_param");
-    if (compat_ && op.same_as(wrap_param)) return Expr();
+    static const Op arange = Op::Get("relax.arange");
+    if (compat_ && (op.same_as(wrap_param) || op.same_as(arange))) return Expr();
     bool has_tensor = false;
     for (const Expr& arg : call->args) {
-      if (compat_ && arg->kind == RelaxKind::kPrimValue) return Expr();
       if (arg->kind == RelaxKind::kConstant) {
         has_tensor = true;
       } else if (const auto* tuple = arg.as<TupleNode>()) {

@@ -1,6 +1,6 @@
 # run: FoldConstant
 # config: tvm_compat=true
-# TVM takes a value to fill with for a tensor that comes in, and does not fold where a scalar does.
+# TVM takes a value to fill with for a tensor that comes in, and leaves arange.
 @I.ir_module
 class Module:
     @R.function
