@@ -25,23 +25,15 @@ struct PartitionCommandOptions {
   std::vector<std::string> libraries{"dnnl"};
 };
 
-/// The passes before a library of CPU kernels sees the graph when a model is compiled: batch norms folded and so on.
-std::vector<transform::Pass> Preparation(const std::string& library, bool fuse) {
-  std::vector<transform::Pass> passes;
-  for (const transform::Pass& pass : GraphPasses(fuse, library)) {
-    if (pass->info.name == relax::MergeCompositeFunctions()->info.name ||
-        pass->info.text().rfind("PartitionFor", 0) == 0)
-      break;
-    passes.push_back(pass);
-  }
-  return passes;
-}
-
+/// What the documents say for libraries of GPU kernels; for others the passes up to the library's functions when a model
+/// is compiled: batch norms folded and so on.
 std::vector<transform::Pass> Passes(const std::string& library, bool fuse) {
   if (const auto documented = backend::DocumentedPartition(library)) return {*documented};
-  std::vector<transform::Pass> passes = Preparation(library, fuse);
-  passes.push_back(backend::PartitionFor(library));
-  passes.push_back(relax::MergeCompositeFunctions());
+  std::vector<transform::Pass> passes;
+  for (const transform::Pass& pass : GraphPasses(fuse, library)) {
+    passes.push_back(pass);
+    if (pass->info.name == relax::MergeCompositeFunctions()->info.name) break;
+  }
   return passes;
 }
 

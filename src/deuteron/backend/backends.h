@@ -18,6 +18,8 @@ struct Backend {
   /// Puts what the library computes into functions with the attribute Composite (FuseOpsByPattern, or a pass like it).
   std::function<transform::Pass()> partition;
   relax::LibraryCodegen codegen;
+  /// The same for operators on quantised tensors, before constants that are dequantised become floats. May be null.
+  std::function<transform::Pass()> partition_quantized;
 };
 
 /// All back ends: those of the library, then registered ones.

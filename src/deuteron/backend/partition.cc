@@ -7,6 +7,7 @@
 #include "deuteron/backend/cudnn/patterns.h"
 #include "deuteron/backend/cutlass/patterns.h"
 #include "deuteron/relax/dpl/registry.h"
+#include "deuteron/support/error.h"
 
 namespace deuteron::backend {
 
@@ -33,7 +34,13 @@ Partition FindPartition(const std::string& library) {
 
 }  // namespace
 
-transform::Pass PartitionFor(const std::string& library) { return GetBackend(library).partition(); }
+transform::Pass PartitionFor(const std::string& library, bool quantized) {
+  const Backend& backend = GetBackend(library);
+  if (!quantized) return backend.partition();
+  if (backend.partition_quantized == nullptr)
+    DEUTERON_THROW(UsageError) << "the back end " << library << " has no partition of its own for quantised tensors";
+  return backend.partition_quantized();
+}
 
 std::optional<transform::Pass> DocumentedPartition(const std::string& library) {
   const Partition partition = FindPartition(library);

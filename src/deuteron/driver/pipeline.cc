@@ -5,6 +5,7 @@
 #include <iterator>
 #include <sstream>
 
+#include "deuteron/backend/backends.h"
 #include "deuteron/codegen/llvm/compile.h"
 #include "deuteron/codegen/vm/compile.h"
 #include "deuteron/driver/pass_registry.h"
@@ -24,8 +25,8 @@ namespace {
 
 constexpr PipelineEntry kPipelines[] = {
     {"import", "tidies an imported graph, and evaluates what is constant in it",
-     "CanonicalizeBindings, ConvertToDataflow, FoldBatchnormToConv2D, DecomposeOpsForInference, FoldConstant, "
-     "DeadCodeElimination, @library, CombineMatmulsOfOneWeight, PackConvWeights"},
+     "CanonicalizeBindings, ConvertToDataflow, FoldBatchnormToConv2D, DecomposeOpsForInference, SinkDequantize, "
+     "@quantized, FoldConstant, DeadCodeElimination, @library, CombineMatmulsOfOneWeight, PackConvWeights"},
     {"fuse", "from operators to fused kernels",
      "LegalizeOps, AnnotateTIROpPattern, FoldConstant, SeparateOutputs, FuseOps, FuseReductions, FuseSiblings, "
      "RecomputeProducers, FuseTIR, DeadCodeElimination"},
@@ -60,7 +61,11 @@ std::string PipelineText(std::string_view name, bool fuse, std::string_view back
   std::string text;
   std::istringstream items(FindPipeline(name).passes);
   for (std::string item; std::getline(items >> std::ws, item, ',');) {
-    if (item == "@library") {
+    if (item == "@quantized") {
+      const backend::Backend* library = backend::FindBackend(backend);
+      if (library == nullptr || library->partition_quantized == nullptr) continue;
+      item = "FoldConstant(skip_ops=[relax.dequantize]),PartitionFor(backend=" + library->name + ",quantized=true)";
+    } else if (item == "@library") {
       if (backend == "none" || backend == "auto") continue;
       item = "PartitionFor(backend=" + std::string(backend) + "),MergeCompositeFunctions,RunCodegen";
     } else if (item[0] == '@') {

@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <limits>
 #include <map>
+#include <unordered_set>
 
+#include "deuteron/backend/dnnl/quantized.h"
 #include "deuteron/ir/expr_functor.h"
 #include "deuteron/ir/prim_ops.h"
 #include "deuteron/relax/op/linear_algebra.h"
@@ -44,13 +46,17 @@ std::vector<int64_t> Padding(const Array<int64_t>& values, size_t rank) {
   return padding;
 }
 
-const TensorTypeNode* Float32(const Expr& expr) {
+const TensorTypeNode* ShapedTensor(const Expr& expr) {
   const auto* type = expr->ty.as<TensorTypeNode>();
   Require(type != nullptr && type->has_shape(), "a tensor of unknown shape");
-  Require(type->dtype == DataType::Float(32), "a dtype other than float32");
   return type;
 }
-Dims ShapeOfExpr(const Expr& expr) { return *Float32(expr)->shape; }
+Dims ShapeOfExpr(const Expr& expr) { return *ShapedTensor(expr)->shape; }
+DataType DTypeOf(const Expr& expr) { return ShapedTensor(expr)->dtype; }
+void RequireFloat32(const Expr& expr) { Require(DTypeOf(expr) == DataType::Float(32), "a dtype other than float32"); }
+
+/// Integers up to which float32 holds them all: what oneDNN's sums of products go through.
+constexpr double kLargestExact = 1 << 24;
 
 bool IsUnit(const PrimExpr& dim) { return AsConstInt(dim) == 1; }
 
@@ -59,7 +65,7 @@ class Describer {
  public:
   explicit Describer(const relax::Function& function) : function_(function) {
     for (const relax::BindingBlock& block : function->body->blocks) {
-      bindings_.insert(bindings_.end(), block->bindings.begin(), block->bindings.end());
+      for (const relax::Binding& binding : block->bindings) Sort(binding);
     }
   }
 
@@ -69,10 +75,22 @@ class Describer {
     current_ = bindings_[0]->var;
     for (size_t next = 1; next < bindings_.size();) next += Post(next);
     Require(function_->body->body.same_as(current_), "a result besides the end of the chain");
+    FinishQuantized();
     return std::move(kernel_);
   }
 
  private:
+  /// Puts `binding` with the operands, or with the chain.
+  void Sort(const relax::Binding& binding) {
+    auto operand = ReadQuantizedOperand(binding, operands_);
+    if (operand && inside_.count(operand->data.get()) == 0) {
+      operands_.emplace(binding->var.get(), *std::move(operand));
+      return;
+    }
+    inside_.insert(binding->var.get());
+    bindings_.push_back(binding);
+  }
+
   Call CallOf(size_t index) const {
     const auto* call = relax::BoundValue(bindings_[index]).as<relax::CallNode>();
     Require(call != nullptr && call->op.as<OpNode>() != nullptr, "something else than a call of an operator");
@@ -84,6 +102,7 @@ class Describer {
   void Anchor(const Call& call) {
     const std::string op = relax::OpName(call);
     result_ = ShapeOfExpr(bindings_[0]->var);
+    is_integer_ = DTypeOf(bindings_[0]->var) == DataType::Int(32);
     if (op == "nn.conv1d" || op == "nn.conv2d" || op == "nn.conv3d") return Convolution(call);
     if (op == "matmul" || op == "nn.dense") return Product(call, op == "nn.dense");
     if (op.rfind("nn.max_pool", 0) == 0 || op.rfind("nn.avg_pool", 0) == 0) return Pool(call, op.substr(3, 3));
@@ -97,9 +116,78 @@ class Describer {
   void Begin(const char* op, const Array<Expr>& inputs) {
     kernel_.attrs["op"] = op;
     for (const Expr& input : inputs) {
-      ShapeOfExpr(input);
+      RequireFloat32(input);
       kernel_.inputs.push_back(input);
     }
+  }
+
+  /// The operands of a product, quantised or not; `channel`: the axis of the right one that its scales may run along,
+  /// `depth`: products in a sum.
+  void BeginProduct(const char* op, const Call& call, int64_t channel, double depth) {
+    const auto a = operands_.find(call->args[0].get()), b = operands_.find(call->args[1].get());
+    if (a == operands_.end() && b == operands_.end() && !is_integer_) return Begin(op, call->args);
+    kernel_.attrs["op"] = op;
+    Require(a != operands_.end(), "a left operand that is not quantised");
+    const bool right_is_read = b != operands_.end();
+    Require(right_is_read || call->args[1]->kind == RelaxKind::kConstant, "a right operand that is not quantised");
+    const QuantizedOperand left = a->second;
+    const QuantizedOperand right = right_is_read ? b->second : QuantizedOperand{call->args[1], {}, {}, 0};
+    Require(left.scale.defined() != is_integer_ && right.scale.defined() != is_integer_, "one scale of two");
+    Require(is_integer_ || DTypeOf(bindings_[0]->var) == DataType::Float(32), "a dtype other than float32");
+    Require(IsByte(DTypeOf(left.data)), "integers of more than 8 bits");
+    depth_ = depth;
+    Quantization("src", left.scale, left.zero_point);
+    if (right.data->kind == RelaxKind::kConstant) {
+      const Expr centred = CentredInt8(right);
+      Require(centred.defined(), "weights that do not fit int8 less their zero point");
+      kernel_.inputs = {left.data, centred};
+      Quantization("weights", right.scale, Expr(), channel, right.axis);
+    } else {
+      Require(std::string_view(op) == "matmul" && IsByte(DTypeOf(right.data)), "weights that are not constant");
+      kernel_.inputs = {left.data, right.data};
+      Quantization("weights", right.scale, ZeroPointOfInt8(right));
+    }
+  }
+
+  /// oneDNN's right operands are int8: the run side takes 128 from uint8 ones, and from their zero point it is taken
+  /// here.
+  static Expr ZeroPointOfInt8(const QuantizedOperand& operand) {
+    if (DTypeOf(operand.data) == DataType::Int(8)) return operand.zero_point;
+    const auto zero = operand.zero_point.defined() ? ConstantNumber(operand.zero_point) : std::optional(0.0);
+    Require(zero.has_value(), "a right operand of uint8 whose zero point is not constant");
+    return relax::Constant::Scalar(DataType::Int(32), static_cast<int64_t>(*zero) - 128);
+  }
+
+  /// Passes scale and zero point of an argument to the primitive. A vector of scales has to run along `channel`.
+  void Quantization(const char* argument, const Expr& scale, const Expr& zero_point, int64_t channel = -1,
+                    int64_t axis = -1) {
+    if (scale.defined() && !IsConstantOf(scale, 1)) {
+      RequireFloat32(scale);
+      const bool by_channel = NumElements(scale) != 1;
+      Require(!by_channel || (channel >= 0 && channel == axis), "scales along an axis that oneDNN has none for");
+      quantization_.push_back({{"argument", argument}, {"kind", "scale"}, {"by_channel", by_channel}});
+      parameters_.push_back(scale);
+    }
+    if (zero_point.defined() && !IsConstantOf(zero_point, 0)) {
+      Require(NumElements(zero_point) == 1, "a zero point for each channel");
+      quantization_.push_back({{"argument", argument}, {"kind", "zero_point"}, {"by_channel", false}});
+      parameters_.push_back(zero_point);
+    }
+  }
+
+  void FinishQuantized() {
+    Require(!ends_dequantized_, "a dequantisation at its end");
+    if (is_integer_) {
+      Require(depth_ * 255 * 128 < kLargestExact && !kernel_.attrs["bias"].get<bool>(),
+              "int32 sums that may be too large for float32");
+    }
+    if (pending_) {
+      Require(depth_ > 0 && IsByte(DTypeOf(kernel_.inputs[0])), "a quantisation of a product of floats");
+      Quantization("dst", pending_->scale, pending_->zero_point);
+    }
+    if (quantization_.empty()) return;
+    kernel_.attrs["quantization"] = quantization_;
+    for (const Expr& parameter : parameters_) kernel_.inputs.push_back(parameter);
   }
 
   void Convolution(const Call& call) {
@@ -111,14 +199,17 @@ class Describer {
                 std::string(attrs->kernel_layout) == kKernel[rank - 1] &&
                 (attrs->out_layout.empty() || attrs->out_layout == attrs->data_layout),
             "a layout other than NCHW and OIHW");
-    Begin("convolution", call->args);
+    double depth = 1;
+    const std::vector<int64_t> kernel = StaticDims(call->args[1]->ty);
+    for (size_t i = 1; i < kernel.size(); ++i) depth *= static_cast<double>(kernel[i]);
+    BeginProduct("convolution", call, 0, depth);
     auto& json = kernel_.attrs;
     json["strides"] = Ints(attrs->strides, rank);
     json["padding"] = Padding(attrs->padding, rank);
     json["dilation"] = Ints(attrs->dilation, rank);
     json["groups"] = attrs->groups;
     json["bias"] = false;
-    for (const int64_t dim : StaticDims(call->args[1]->ty)) Require(dim > 0, "a kernel of symbolic size");
+    for (const int64_t dim : kernel) Require(dim > 0, "a kernel of symbolic size");
     channel_ = 1;
     takes_posts_ = true;
   }
@@ -134,7 +225,9 @@ class Describer {
       Require(ExprEqual(left, right) || IsUnit(left) || IsUnit(right), "batches that may or may not broadcast");
     }
     for (const int64_t dim : StaticDims(call->ty)) Require(dim != 0, "an empty tensor");
-    Begin("matmul", call->args);
+    const auto depth = AsConstInt(a[a.size() - 1]);
+    BeginProduct("matmul", call, static_cast<int64_t>(b.size()) - (transposed ? 2 : 1),
+                 depth ? static_cast<double>(*depth) : kLargestExact);
     kernel_.attrs["transposed"] = transposed;
     kernel_.attrs["bias"] = false;
     channel_ = result_.size() - 1;
@@ -145,7 +238,12 @@ class Describer {
     const auto* attrs = static_cast<const relax::PoolAttrsNode*>(call->attrs.get());
     const size_t rank = result_.size() - 2;
     CheckPoolLayout(attrs->layout, rank);
-    Begin("pooling", call->args);
+    if (kind == "max" && IsByte(DTypeOf(call->args[0]))) {
+      kernel_.attrs["op"] = "pooling";
+      kernel_.inputs.push_back(call->args[0]);
+    } else {
+      Begin("pooling", call->args);
+    }
     auto& json = kernel_.attrs;
     json["kind"] = kind;
     json["window"] = Ints(attrs->pool_size, rank);
@@ -214,6 +312,8 @@ class Describer {
   /// Reads the post-operation that begins at binding `index`; the number of bindings it takes.
   size_t Post(size_t index) {
     Require(takes_posts_, "something after an operator that takes no post-operations");
+    if (const auto count = QuantizedPost(index)) return Advance(index, count);
+    Require(!is_integer_ && !pending_, "an operator on integers that is no post-operation");
     if (!kernel_.attrs.contains("posts")) kernel_.attrs["posts"] = nlohmann::json::array();
     if (const auto spelled = MatchSpelledOut(bindings_, index, current_)) {
       Eltwise(spelled->algorithm, spelled->alpha, spelled->beta);
@@ -227,6 +327,54 @@ class Describer {
       Unary(call, op);
     }
     return Advance(index, 1);
+  }
+
+  /// Operators by which a chain goes from integers to floats and back: 1 if binding `index` is one.
+  size_t QuantizedPost(size_t index) {
+    const Call call = CallOf(index);
+    const std::string op = relax::OpName(call);
+    const bool on_current = call->args[0].same_as(current_);
+    if (is_integer_ && op == "astype") {
+      Require(DTypeOf(bindings_[index]->var) == DataType::Float(32), "a dtype other than float32");
+      is_integer_ = false;
+      return 1;
+    }
+    if (is_integer_ && op == "add") {
+      const Expr& bias = call->args[on_current ? 1 : 0];
+      Require(call->args[on_current ? 0 : 1].same_as(current_) && !kernel_.attrs["bias"].get<bool>() &&
+                  !CheckOperand(bias) && IsPerChannel(bias),
+              "an addition of integers that is no bias");
+      kernel_.attrs["bias"] = true;
+      kernel_.inputs.push_back(bias);
+      return 1;
+    }
+    if (op == "quantize" && !is_integer_ && !pending_ && on_current) {
+      Require(IsByte(DTypeOf(bindings_[index]->var)), "a quantisation to other integers than of 8 bits");
+      Require(NumElements(call->args[1]) == 1 && NumElements(call->args[2]) == 1, "a quantisation by channel");
+      pending_ = QuantizedOperand{bindings_[index]->var, call->args[1], call->args[2], 0};
+      ends_dequantized_ = false;
+      return 1;
+    }
+    if (op == "dequantize" && pending_ && on_current) {
+      RoundInPlace({bindings_[index]->var, call->args[1], call->args[2], 0});
+      return 1;
+    }
+    return 0;
+  }
+
+  /// A quantisation that a dequantisation follows at once: to the nearest of 256 values.
+  void RoundInPlace(const QuantizedOperand& back) {
+    const auto scale = ConstantNumber(pending_->scale), zero = ConstantNumber(pending_->zero_point);
+    const auto back_scale = ConstantNumber(back.scale), back_zero = ConstantNumber(back.zero_point);
+    Require(scale && zero && back_scale && back_zero && *scale != 0, "scales inside of a chain that are not constant");
+    const bool is_signed = DTypeOf(pending_->data) == DataType::Int(8);
+    const double least = is_signed ? -128 : 0, greatest = is_signed ? 127 : 255;
+    Eltwise("linear", 1 / *scale, 0);
+    Eltwise("round");
+    Eltwise("clip", least - *zero, greatest - *zero);
+    Eltwise("linear", *back_scale, (*zero - *back_zero) * *back_scale);
+    pending_.reset();
+    ends_dequantized_ = true;
   }
 
   size_t Advance(size_t last, size_t count) {
@@ -243,6 +391,7 @@ class Describer {
   }
 
   void Eltwise(const std::string& algorithm, double alpha = 0, double beta = 0) {
+    ends_dequantized_ = false;
     kernel_.attrs["posts"].push_back({{"kind", "eltwise"}, {"alg", algorithm}, {"alpha", alpha}, {"beta", beta}});
   }
 
@@ -282,8 +431,13 @@ class Describer {
 
   void Binary(const Call& call, const std::string& op) {
     const bool first = call->args[0].same_as(current_);
-    const Expr& other = call->args[first ? 1 : 0];
+    Expr other = call->args[first ? 1 : 0];
     Require(first || call->args[1].same_as(current_), "an operator on something else than the result so far");
+    ends_dequantized_ = false;
+    if (const auto operand = operands_.find(other.get()); operand != operands_.end()) {
+      other = AsFloat32(operand->second);
+      if (!other.defined()) return QuantizedBinary(operand->second, op);
+    }
     Require(!other.same_as(current_), "an operator on the result twice");
     Require(first || (op != "subtract" && op != "divide"), "the result as the right operand");
     if (const auto scalar = ScalarConstant(other)) {
@@ -294,6 +448,7 @@ class Describer {
       if (op == "maximum") return *scalar == 0 ? Eltwise("relu") : Eltwise("clip", *scalar, kInfinity);
       if (op == "minimum") return AtMost(*scalar);
     }
+    RequireFloat32(other);
     const bool full = CheckOperand(other);
     auto& posts = kernel_.attrs["posts"];
     if (op == "add" && posts.empty() && !full && !kernel_.attrs["bias"].get<bool>() && IsPerChannel(other)) {
@@ -304,10 +459,23 @@ class Describer {
     kernel_.inputs.push_back(other);
   }
 
+  /// result + scale * (operand - zero) = scale * (result / scale - zero + operand), and without a zero point products
+  /// likewise: the operand is read as the integers that it is.
+  void QuantizedBinary(const QuantizedOperand& operand, const std::string& op) {
+    const auto scale = ConstantNumber(operand.scale), zero = ConstantNumber(operand.zero_point);
+    Require(scale && zero && *scale != 0, "an operand whose scale is no constant");
+    Require(IsByte(DTypeOf(operand.data)), "an operand of integers of more than 8 bits");
+    Require(op == "add" || (op == "multiply" && *zero == 0), "an operator on something quantised that is no sum");
+    CheckOperand(operand.data);
+    if (op == "add") Eltwise("linear", 1 / *scale, -*zero);
+    kernel_.attrs["posts"].push_back({{"kind", "binary"}, {"alg", op}});
+    kernel_.inputs.push_back(operand.data);
+    Eltwise("linear", *scale, 0);
+  }
+
   /// Whether `operand` is as large as the result; it is refused unless it is, or is a scalar or one value a channel.
   bool CheckOperand(const Expr& operand) const {
-    for (const relax::Binding& binding : bindings_)
-      Require(!binding->var.same_as(operand), "an operand from inside of the chain");
+    Require(inside_.count(operand.get()) == 0, "an operand from inside of the chain");
     const Dims shape = ShapeOfExpr(operand);
     if (shape.size() == result_.size() && ExprEqual(shape, result_)) return true;
     for (size_t i = 0; i < shape.size(); ++i) {
@@ -326,12 +494,24 @@ class Describer {
   }
 
   const relax::Function& function_;
+  /// The chain, without its quantised operands.
   std::vector<relax::Binding> bindings_;
+  std::unordered_set<const Object*> inside_;
+  QuantizedOperands operands_;
   JsonKernel kernel_;
   /// The anchor's result, and its axis that a bias runs along.
   Dims result_;
   size_t channel_ = 0;
   bool takes_posts_ = false;
+  /// Whether the result so far is int32, and of sums of how many products it is.
+  bool is_integer_ = false;
+  double depth_ = 0;
+  /// The result so far is a quantisation; nothing has been added to the chain for it yet.
+  std::optional<QuantizedOperand> pending_;
+  bool ends_dequantized_ = false;
+  /// Scales and zero points of the primitive's arguments, and what they are read from.
+  nlohmann::json quantization_ = nlohmann::json::array();
+  std::vector<Expr> parameters_;
   relax::Var current_ = relax::Var("", Type());
 };
 

@@ -11,7 +11,8 @@
 namespace deuteron::backend::dnnl {
 
 /// The kernel of `function`, or nothing and the reason in `why` if oneDNN has none for it. Operand roles are recovered
-/// here: inputs are the anchor's operands, the bias if there is one, then one tensor for each binary post-operation.
+/// here: inputs are the anchor's operands, the bias if there is one, then one tensor for each binary post-operation,
+/// then the scales and zero points that the attribute "quantization" lists.
 std::optional<JsonKernel> DescribeComposite(const relax::Function& function, std::string* why);
 
 /// The number that a scalar or a constant of one element is.

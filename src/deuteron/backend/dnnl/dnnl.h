@@ -1,5 +1,6 @@
 /// \file
-/// The back end `dnnl`: convolutions, products, pooling, softmax and layer norm on CPUs by oneDNN.
+/// The back end `dnnl`: convolutions and products (of quantised tensors too), pooling, softmax and layer norm on CPUs
+/// by oneDNN.
 #pragma once
 
 #include "deuteron/relax/transform/library_passes.h"
@@ -8,6 +9,10 @@ namespace deuteron::backend::dnnl {
 
 /// Puts what oneDNN computes into Composite functions, constants inside of them.
 relax::Pass Partition();
+
+/// The same for convolutions and products of quantised tensors: between dequantize and quantize, or of integers. To be
+/// run before constants that are dequantised become floats.
+relax::Pass PartitionQuantized();
 
 /// Translates a function with the attribute Codegen = "dnnl" for the plugin of that name.
 relax::ExternalFunction Generate(const relax::CodegenRequest& request);

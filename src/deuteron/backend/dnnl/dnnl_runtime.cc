@@ -10,6 +10,11 @@
 namespace deuteron::backend::dnnl {
 namespace {
 
+/// oneDNN has no scalars.
+std::vector<int64_t> AtLeast1D(const std::vector<int64_t>& dims) {
+  return dims.empty() ? std::vector<int64_t>{1} : dims;
+}
+
 class DnnlRuntime : public JsonRuntime {
  public:
   DnnlRuntime(std::string symbol, JsonGraph graph, std::map<std::string, Tensor> constants, const DeuteronHost* host)
@@ -23,14 +28,12 @@ class DnnlRuntime : public JsonRuntime {
     for (size_t i = 0; i < graph().inputs.size(); ++i) {
       const JsonNode& node = graph().nodes[graph().inputs[i]];
       values[graph().inputs[i]] = {
-          plan.Input(static_cast<uint32_t>(i), PlainDesc(shapes[i], DataTypeOf(node.dtypes[0])))};
+          plan.Input(static_cast<uint32_t>(i), PlainDesc(AtLeast1D(shapes[i]), DataTypeOf(node.dtypes[0])))};
     }
     for (const uint32_t index : graph().constants) {
       const Tensor& tensor = constant(index);
       const std::vector<int64_t> dims(tensor.shape().begin(), tensor.shape().end());
-      // oneDNN has no scalars.
-      const auto desc =
-          PlainDesc(dims.empty() ? std::vector<int64_t>{1} : dims, DataTypeOf(graph().nodes[index].dtypes[0]));
+      const auto desc = PlainDesc(AtLeast1D(dims), DataTypeOf(graph().nodes[index].dtypes[0]));
       values[index] = {plan.Constant(static_cast<const char*>(tensor.data_ptr()) + tensor.byte_offset(), desc)};
     }
     for (uint32_t i = 0; i < graph().nodes.size(); ++i) {

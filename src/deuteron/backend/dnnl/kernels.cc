@@ -29,6 +29,7 @@ algorithm AlgorithmOf(const std::string& name) {
                                                                {"abs", algorithm::eltwise_abs},
                                                                {"sqrt", algorithm::eltwise_sqrt},
                                                                {"square", algorithm::eltwise_square},
+                                                               {"round", algorithm::eltwise_round},
                                                                {"elu", algorithm::eltwise_elu},
                                                                {"add", algorithm::binary_add},
                                                                {"multiply", algorithm::binary_mul},
@@ -56,11 +57,14 @@ Value Reshape(PlanBuilder* plan, const Value& value, const Dims& dims) {
   return reshaped;
 }
 
-/// The post-operations of a kernel whose results, as the primitive sees them, have dimensions `dims`.
-class PostOps {
+/// The post-operations, scales and zero points of a kernel whose results, as the primitive sees them, have dimensions
+/// `dims`.
+class Attributes {
  public:
-  /// `sources`: the kernel's inputs from `next` on.
-  PostOps(PlanBuilder* plan, const JsonNode& node, const std::vector<Value>& inputs, size_t next, const Dims& dims)
+  /// `sources`: the kernel's inputs from `next` on. `channel_mask`: the dimensions of the weights that scales by
+  /// channel run along.
+  Attributes(PlanBuilder* plan, const JsonNode& node, const std::vector<Value>& inputs, size_t next, const Dims& dims,
+             int channel_mask)
       : plan_(plan) {
     ::dnnl::post_ops ops;
     for (const auto& post : node.attrs.value("posts", nlohmann::json::array())) {
@@ -78,6 +82,8 @@ class PostOps {
     }
     attr_.set_post_ops(ops);
     attr_.set_scratchpad_mode(::dnnl::scratchpad_mode::user);
+    for (const auto& each : node.attrs.value("quantization", nlohmann::json::array()))
+      Quantization(each, inputs.at(next++), channel_mask);
   }
 
   const ::dnnl::primitive_attr& attr() const { return attr_; }
@@ -87,9 +93,28 @@ class PostOps {
       const memory::desc wanted = primitive.query_md(::dnnl::query::exec_arg_md, id);
       arguments->emplace_back(id, plan_->AsLayout(source, wanted));
     }
+    arguments->insert(arguments->end(), quantization_.begin(), quantization_.end());
   }
 
  private:
+  /// A scale or zero point, as a vector of float32 or int32.
+  void Quantization(const nlohmann::json& attrs, const Value& parameter, int channel_mask) {
+    const std::string name = attrs.at("argument");
+    const int argument = name == "src" ? DNNL_ARG_SRC : name == "weights" ? DNNL_ARG_WEIGHTS : DNNL_ARG_DST;
+    const bool is_scale = attrs.at("kind") == "scale";
+    const int mask = attrs.at("by_channel").get<bool>() ? channel_mask : 0;
+    const Dims dims = parameter.desc.get_dims();
+    const int64_t count = std::accumulate(dims.begin(), dims.end(), int64_t{1}, std::multiplies<>());
+    const auto type = is_scale ? memory::data_type::f32 : memory::data_type::s32;
+    if (is_scale) {
+      attr_.set_scales_mask(argument, mask);
+    } else {
+      attr_.set_zero_points_mask(argument, mask);
+    }
+    quantization_.emplace_back((is_scale ? DNNL_ARG_ATTR_SCALES : DNNL_ARG_ATTR_ZERO_POINTS) | argument,
+                               plan_->AsLayout(Reshape(plan_, parameter, {count}), PlainDesc({count}, type)));
+  }
+
   /// `source` with dimensions of 1 before it, or those of the result that it is folded into.
   static Dims Aligned(const Dims& source, const Dims& result) {
     const auto count = [](const Dims& dims) {
@@ -106,12 +131,15 @@ class PostOps {
   PlanBuilder* plan_;
   ::dnnl::primitive_attr attr_;
   std::vector<std::pair<int, Value>> sources_;
+  std::vector<std::pair<int, Value>> quantization_;
 };
+
+/// The dtype of a kernel's result.
+memory::data_type ResultType(const JsonNode& node) { return DataTypeOf(node.dtypes.at(0)); }
 
 Value AddConvolution(PlanBuilder* plan, const JsonNode& node, const std::vector<Value>& inputs) {
   const Value& src = inputs.at(0);
   Value weights = inputs.at(1);
-  const auto type = src.desc.get_data_type();
   const Dims in = src.desc.get_dims();
   Dims kernel = weights.desc.get_dims();
   const Dims strides = DimsOf(node.attrs, "strides"), dilation = DimsOf(node.attrs, "dilation"),
@@ -131,12 +159,14 @@ Value AddConvolution(PlanBuilder* plan, const JsonNode& node, const std::vector<
     weights = Reshape(plan, weights, kernel);
   }
   const bool has_bias = node.attrs.at("bias");
-  const PostOps posts(plan, node, inputs, has_bias ? 3 : 2, out);
-  const memory::desc bias = has_bias ? PlainDesc({out[1]}, type) : memory::desc();
+  // By output channel, which are those of all groups.
+  const Attributes posts(plan, node, inputs, has_bias ? 3 : 2, out, kernel.size() > in.size() ? 3 : 1);
+  const memory::desc bias = has_bias ? PlainDesc({out[1]}, memory::data_type::f32) : memory::desc();
   // Of one input channel or few, the plain layout is what first convolutions of networks read.
-  const ::dnnl::convolution_forward::primitive_desc primitive(Engine(), kInference, algorithm::convolution_direct,
-                                                              Any(in, type), Any(kernel, type), bias, Any(out, type),
-                                                              strides, dilates, before, after, posts.attr());
+  const ::dnnl::convolution_forward::primitive_desc primitive(
+      Engine(), kInference, algorithm::convolution_direct, Any(in, src.desc.get_data_type()),
+      Any(kernel, weights.desc.get_data_type()), bias, Any(out, ResultType(node)), strides, dilates, before, after,
+      posts.attr());
   std::vector<std::pair<int, Value>> arguments = {
       {DNNL_ARG_SRC, plan->AsLayout(src, primitive.src_desc())},
       {DNNL_ARG_WEIGHTS, plan->AsLayout(weights, primitive.weights_desc())}};
@@ -146,6 +176,23 @@ Value AddConvolution(PlanBuilder* plan, const JsonNode& node, const std::vector<
   arguments.emplace_back(DNNL_ARG_DST, dst);
   plan->Add(::dnnl::convolution_forward(primitive), primitive.scratchpad_desc(), std::move(arguments));
   return dst;
+}
+
+/// uint8 less 128, as int8: what right operands of products have to be.
+Value SignedBytes(PlanBuilder* plan, const Value& value) {
+  if (value.desc.get_data_type() != memory::data_type::u8) return value;
+  static const int32_t kMiddle = 128;
+  const Value bytes = plan->Buffer(PlainDesc(value.desc.get_dims(), memory::data_type::s8));
+  ::dnnl::primitive_attr attr;
+  attr.set_scratchpad_mode(::dnnl::scratchpad_mode::user);
+  attr.set_zero_points_mask(DNNL_ARG_FROM, 0);
+  const ::dnnl::reorder::primitive_desc reorder(Engine(), value.desc, Engine(), bytes.desc, attr);
+  plan->Add(
+      ::dnnl::reorder(reorder), reorder.scratchpad_desc(),
+      {{DNNL_ARG_FROM, value},
+       {DNNL_ARG_TO, bytes},
+       {DNNL_ARG_ATTR_ZERO_POINTS | DNNL_ARG_FROM, plan->Constant(&kMiddle, PlainDesc({1}, memory::data_type::s32))}});
+  return bytes;
 }
 
 /// The dimensions of a product whose batches are broadcast, with so many columns.
@@ -164,8 +211,8 @@ Dims ProductDims(const Dims& left, const Dims& right, int64_t columns) {
 }
 
 Value AddMatmul(PlanBuilder* plan, const JsonNode& node, const std::vector<Value>& inputs) {
-  Value a = inputs.at(0), b = inputs.at(1);
-  const auto type = a.desc.get_data_type();
+  Value a = inputs.at(0), b = SignedBytes(plan, inputs.at(1));
+  const auto type = a.desc.get_data_type(), right_type = b.desc.get_data_type();
   Dims left = a.desc.get_dims(), right = b.desc.get_dims();
   const bool transposed = node.attrs.value("transposed", false);
   const int64_t columns = right[right.size() - (transposed ? 2 : 1)];
@@ -188,19 +235,19 @@ Value AddMatmul(PlanBuilder* plan, const JsonNode& node, const std::vector<Value
     std::vector<int> swap(right.size());
     std::iota(swap.begin(), swap.end(), 0);
     std::swap(swap[swap.size() - 1], swap[swap.size() - 2]);
-    b = plan->AsLayout(b, PlainDesc(right, type));
+    b = plan->AsLayout(b, PlainDesc(right, right_type));
     b.desc = b.desc.permute_axes(swap);
     std::swap(right[right.size() - 1], right[right.size() - 2]);
   }
   const bool packs = b.place == Value::kConstant;
-  if (!packs && !transposed) b = plan->AsLayout(b, PlainDesc(right, type));
+  if (!packs && !transposed) b = plan->AsLayout(b, PlainDesc(right, right_type));
   const bool has_bias = node.attrs.at("bias");
-  const PostOps posts(plan, node, inputs, has_bias ? 3 : 2, out);
+  const Attributes posts(plan, node, inputs, has_bias ? 3 : 2, out, 1 << (out.size() - 1));
   Dims bias_dims(out.size(), 1);
   bias_dims.back() = columns;
-  const memory::desc bias = has_bias ? PlainDesc(bias_dims, type) : memory::desc();
-  const ::dnnl::matmul::primitive_desc primitive(Engine(), a.desc, packs ? Any(right, type) : b.desc, bias,
-                                                 PlainDesc(out, type), posts.attr());
+  const memory::desc bias = has_bias ? PlainDesc(bias_dims, memory::data_type::f32) : memory::desc();
+  const ::dnnl::matmul::primitive_desc primitive(Engine(), a.desc, packs ? Any(right, right_type) : b.desc, bias,
+                                                 PlainDesc(out, ResultType(node)), posts.attr());
   std::vector<std::pair<int, Value>> arguments = {{DNNL_ARG_SRC, a},
                                                   {DNNL_ARG_WEIGHTS, plan->AsLayout(b, primitive.weights_desc())}};
   if (has_bias) arguments.emplace_back(DNNL_ARG_BIAS, plan->AsLayout(Reshape(plan, inputs[2], bias_dims), bias));

@@ -5,6 +5,10 @@
 /// nothing else uses that: one operator, or several that spell out an activation (x * 0.5 * (1 + erf(x / √2))), as long
 /// as DescribeComposite knows the whole as one kernel. Chains are of any length, which is why this is no list of
 /// patterns. What was taken and what refused goes into the decision log.
+///
+/// Quantised operators come first, while weights are still integers: a chain then holds copies of what makes its
+/// operands numbers (dequantize; astype and subtract), and goes on through quantize. The originals stay for other users
+/// and are removed where there are none.
 #include <algorithm>
 #include <set>
 #include <unordered_map>
@@ -12,10 +16,13 @@
 
 #include "deuteron/backend/dnnl/composite.h"
 #include "deuteron/backend/dnnl/dnnl.h"
+#include "deuteron/backend/dnnl/quantized.h"
+#include "deuteron/relax/analysis/remove_all_unused.h"
 #include "deuteron/relax/op/op_common.h"
 #include "deuteron/relax/transform/fusion/group_function.h"
 #include "deuteron/relax/transform/pass_utils.h"
 #include "deuteron/relax/transform/seq_rewriter.h"
+#include "deuteron/target/target.h"
 
 namespace deuteron::backend::dnnl {
 namespace {
@@ -43,6 +50,17 @@ const char* AnchorName(const std::string& op) {
   return it == kAnchors.end() ? nullptr : it->second;
 }
 
+/// Those of them that oneDNN multiplies integers for.
+const char* QuantizedAnchorName(const std::string& op) {
+  static const std::unordered_map<std::string, const char*> kAnchors = {{"nn.conv1d", "dnnl.quantized_conv1d"},
+                                                                        {"nn.conv2d", "dnnl.quantized_conv2d"},
+                                                                        {"nn.conv3d", "dnnl.quantized_conv3d"},
+                                                                        {"matmul", "dnnl.quantized_matmul"},
+                                                                        {"nn.dense", "dnnl.quantized_dense"}};
+  const auto it = kAnchors.find(op);
+  return it == kAnchors.end() ? nullptr : it->second;
+}
+
 /// The most bindings of an activation that is spelled out, and how far apart they may stand.
 constexpr size_t kLongestActivation = 8;
 constexpr size_t kWindow = 16;
@@ -50,12 +68,14 @@ constexpr size_t kWindow = 16;
 /// The chains of one dataflow block.
 class BlockChains {
  public:
-  BlockChains(const BindingBlock& block, const std::string& function, transform::DecisionLog* log)
+  BlockChains(const BindingBlock& block, bool quantized, const std::string& function, transform::DecisionLog* log)
       : bindings_(block->bindings.begin(), block->bindings.end()),
+        quantized_(quantized),
         function_(function),
         log_(log),
         taken_(bindings_.size()) {
     for (size_t i = 0; i < bindings_.size(); ++i) {
+      if (quantized_) ReadOperand(i);
       relax::VisitLeaves(BoundValue(bindings_[i]), [&](const Expr& leaf) {
         auto& users = users_[leaf.get()];
         if (users.empty() || users.back() != i) users.push_back(i);
@@ -75,18 +95,49 @@ class BlockChains {
 
   /// The Composite function of `members` and, in `group`, what it is called with.
   Function MakeFunction(const char* name, const std::vector<size_t>& members, GroupFunction* group) const {
-    for (const size_t member : members) group->Append(bindings_[member]);
+    for (const size_t member : WithOperands(members)) group->Append(bindings_[member]);
     group->AddOutput(bindings_[members.back()]->var);
     group->Finish();
     return group->Build({{"Composite", String(name)}});
   }
 
  private:
+  void ReadOperand(size_t index) {
+    // What is a result of the block cannot be copied: it is one of whatever function it is in.
+    if (bindings_[index]->var->kind != RelaxKind::kDataflowVar) return;
+    auto operand = ReadQuantizedOperand(bindings_[index], operands_);
+    if (!operand) return;
+    operands_.emplace(bindings_[index]->var.get(), *std::move(operand));
+    operand_at_.emplace(bindings_[index]->var.get(), index);
+  }
+
+  /// `members` and what makes their operands numbers, in order.
+  std::vector<size_t> WithOperands(const std::vector<size_t>& members) const {
+    if (!quantized_) return members;
+    std::set<size_t> all(members.begin(), members.end());
+    std::vector<size_t> open = members;
+    while (!open.empty()) {
+      const size_t next = open.back();
+      open.pop_back();
+      relax::VisitLeaves(BoundValue(bindings_[next]), [&](const Expr& leaf) {
+        const auto it = operand_at_.find(leaf.get());
+        if (it != operand_at_.end() && !taken_[it->second] && all.insert(it->second).second) open.push_back(it->second);
+      });
+    }
+    return {all.begin(), all.end()};
+  }
+
+  bool HasQuantizedOperand(const relax::CallNode* call) const {
+    return std::any_of(call->args.begin(), call->args.end(),
+                       [&](const Expr& arg) { return operands_.count(arg.get()) != 0; });
+  }
+
   void Begin(size_t index) {
     const auto* call = BoundValue(bindings_[index]).as<relax::CallNode>();
     if (taken_[index] || call == nullptr || call->op.as<OpNode>() == nullptr) return;
-    const char* name = AnchorName(relax::OpName(GetRef<relax::Call>(call)));
-    if (name == nullptr) return;
+    const std::string op = relax::OpName(GetRef<relax::Call>(call));
+    const char* name = quantized_ ? QuantizedAnchorName(op) : AnchorName(op);
+    if (name == nullptr || (quantized_ && !HasQuantizedOperand(call))) return;
     Chain chain{name, {index}};
     std::string why;
     if (!IsKernel(chain, &why))
@@ -153,20 +204,26 @@ class BlockChains {
   }
 
   std::vector<Binding> bindings_;
+  bool quantized_;
   std::string function_;
   transform::DecisionLog* log_;
   std::vector<bool> taken_;
+  /// Values that are quantised operands of those that use them, and where they are bound.
+  QuantizedOperands operands_;
+  std::unordered_map<const Object*, size_t> operand_at_;
   std::unordered_map<const Object*, std::vector<size_t>> users_;
   std::unordered_map<size_t, Chain> chains_;
 };
 
 class Partitioner : public relax::SeqRewriter {
  public:
-  Partitioner(const IRModule& module, transform::DecisionLog* log) : names_(module), log_(log) {}
+  Partitioner(IRModule module, bool quantized, transform::DecisionLog* log)
+      : module_(std::move(module)), names_(module_), quantized_(quantized), log_(log) {}
 
   Function Run(const GlobalVar& name, const Function& function) {
     function_ = std::string(name->name_hint);
-    return RewriteBody(function);
+    Function result = RewriteBody(function);
+    return quantized_ && !result.same_as(function) ? relax::RemoveAllUnused(result, module_) : result;
   }
   const std::vector<std::pair<GlobalVar, Function>>& added() const { return added_; }
 
@@ -174,7 +231,7 @@ class Partitioner : public relax::SeqRewriter {
   BindingBlock RewriteBlock(const BindingBlock& block) override {
     const BindingBlock inner = SeqRewriter::RewriteBlock(block);
     if (!inner->IsInstance<relax::DataflowBlockNode>()) return inner;
-    const BlockChains chains(inner, function_, log_);
+    const BlockChains chains(inner, quantized_, function_, log_);
     if (chains.chains().empty()) return inner;
     Array<Binding> bindings;
     for (size_t i = 0; i < chains.bindings().size(); ++i) {
@@ -201,21 +258,44 @@ class Partitioner : public relax::SeqRewriter {
     return relax::VarBinding(last->var, call, last->span);
   }
 
+  IRModule module_;
   relax::FunctionNames names_;
+  bool quantized_;
   transform::DecisionLog* log_;
   std::string function_;
   std::vector<std::pair<GlobalVar, Function>> added_;
 };
 
+IRModule RunPartition(IRModule module, bool quantized, const transform::PassContext& context) {
+  Partitioner partitioner(module, quantized, context.decisions.get());
+  module = relax::UpdateFunctions(std::move(module), [&](const GlobalVar& name, const Function& function) {
+    return partitioner.Run(name, function);
+  });
+  for (const auto& [var, function] : partitioner.added()) module.Update(var, function);
+  return module;
+}
+
+/// Without these instructions oneDNN adds two products of bytes in 16 bits, where they may not fit.
+bool MultipliesBytes(const Target& target) { return target.HasFeature("avx512vnni") || target.HasFeature("avxvnni"); }
+
 }  // namespace
 
 relax::Pass Partition() {
   return transform::ModulePass({.name = "PartitionFor"}, [](IRModule module, const transform::PassContext& context) {
-    Partitioner partitioner(module, context.decisions.get());
-    module = relax::UpdateFunctions(std::move(module), [&](const GlobalVar& name, const Function& function) {
-      return partitioner.Run(name, function);
-    });
-    for (const auto& [var, function] : partitioner.added()) module.Update(var, function);
+    return RunPartition(std::move(module), /*quantized=*/false, context);
+  });
+}
+
+relax::Pass PartitionQuantized() {
+  return transform::ModulePass({.name = "PartitionFor"}, [](IRModule module, const transform::PassContext& context) {
+    if (MultipliesBytes(Target::Current())) return RunPartition(std::move(module), /*quantized=*/true, context);
+    context.decisions->Add({.pass = "PartitionFor",
+                            .function = "",
+                            .subject = "dnnl",
+                            .reason = "library-refuses",
+                            .message =
+                                "oneDNN takes no quantised operators: on a CPU without VNNI its sums of products "
+                                "of bytes may overflow"});
     return module;
   });
 }

@@ -7,6 +7,7 @@
 #include "deuteron/relax/op/linear_algebra.h"
 #include "deuteron/relax/op/manipulate.h"
 #include "deuteron/relax/op/nn.h"
+#include "deuteron/relax/op/qdq.h"
 #include "deuteron/relax/op/statistical.h"
 #include "deuteron/relax/op/unary.h"
 
@@ -31,15 +32,22 @@ Expr Along(const NodeContext& node, const Expr& parameter, int64_t axis, int64_t
   return node.Reshaped(parameter, column);
 }
 
-/// clamp(round(value) + zero_point), saturated to `to`.
+/// A scale or zero point as relax takes it: a scalar or a vector.
+Expr Parameter(const NodeContext& node, const Expr& parameter) {
+  const Array<PrimExpr> shape = node.Shape(parameter);
+  if (shape.size() > 1) node.Unsupported("scales by block");
+  return shape.size() == 1 && IsOne(shape[0]) ? node.Reshaped(parameter, {}) : parameter;
+}
+
+/// Zero points of `dtype`: `zero`, or 0 if there are none.
+Expr ZeroPointOr0(const NodeContext& node, const Expr& zero, DataType dtype) {
+  if (!dtype.is_int() && !dtype.is_uint()) node.Unsupported("quantisation to " + dtype.ToString());
+  return zero.defined() ? zero : node.Scalar(dtype, 0);
+}
+
+/// round(value) + zero_point, saturated to `to`.
 Expr Saturate(const NodeContext& node, const Expr& value, const Expr& zero_point, DataType to) {
-  Expr shifted = relax::Round(value);
-  if (zero_point.defined()) shifted = relax::Add(shifted, node.CastTo(zero_point, kFloat));
-  const auto bound = [&](const PrimExpr& limit) {
-    return node.Scalar(kFloat, static_cast<double>(*AsConstInt(limit)));
-  };
-  const Expr clamped = relax::Minimum(relax::Maximum(shifted, bound(MinValue(to))), bound(MaxValue(to)));
-  return node.Emit(relax::Astype(node.Emit(clamped), to));
+  return node.Emit(relax::Quantize(value, node.Scalar(kFloat, 1), ZeroPointOr0(node, zero_point, to), 0, to));
 }
 
 /// (x - zero_point) as int32.
@@ -63,28 +71,26 @@ Expr MatrixZeroPoint(const NodeContext& node, size_t input, bool by_row) {
 Results ConvertQuantizeLinear(const NodeContext& node) {
   if (node.Int("block_size", 0) != 0) node.Unsupported("scales by block");
   const Expr x = node.X(0);
-  const int64_t rank = node.Rank(x);
-  const int64_t axis = node.Int("axis", 1);
+  const int64_t axis =
+      Parameter(node, node.X(1))->ty.as<TensorTypeNode>()->ndim == 0 ? 0 : node.Axis(node.Int("axis", 1), node.Rank(x));
   DataType to = node.Has(2) ? node.KnownDType(2) : DataType::UInt(8);
   if (node.Int("output_dtype", 0) != 0)
     to = ToDataType(static_cast<int32_t>(node.Int("output_dtype", 0)), "the result");
-  const Expr scale = node.CastTo(Along(node, node.X(1), axis, rank), kFloat);
-  const Expr zero = node.Has(2) ? Along(node, node.X(2), axis, rank) : Expr();
-  return {Saturate(node, node.Emit(relax::Divide(node.CastTo(x, kFloat), scale)), zero, to)};
+  const Expr scale = node.CastTo(Parameter(node, node.X(1)), kFloat);
+  const Expr zero = ZeroPointOr0(node, node.Has(2) ? Parameter(node, node.X(2)) : Expr(), to);
+  return {node.Emit(relax::Quantize(node.CastTo(x, kFloat), scale, zero, axis, to))};
 }
 
 Results ConvertDequantizeLinear(const NodeContext& node) {
   if (node.Int("block_size", 0) != 0) node.Unsupported("scales by block");
   const Expr x = node.X(0);
-  const int64_t rank = node.Rank(x);
-  const int64_t axis = node.Int("axis", 1);
+  const Expr scale = node.CastTo(Parameter(node, node.X(1)), kFloat);
+  const int64_t axis = scale->ty.as<TensorTypeNode>()->ndim == 0 ? 0 : node.Axis(node.Int("axis", 1), node.Rank(x));
   DataType to = node.KnownDType(1);
   if (node.Int("output_dtype", 0) != 0)
     to = ToDataType(static_cast<int32_t>(node.Int("output_dtype", 0)), "the result");
-  const Expr zero = node.Has(2) ? Along(node, node.X(2), axis, rank) : Expr();
-  const Expr scale = node.CastTo(Along(node, node.X(1), axis, rank), kFloat);
-  const Expr value = node.Emit(relax::Multiply(node.CastTo(Centred(node, x, zero), kFloat), scale));
-  return {node.CastTo(value, to)};
+  const Expr zero = ZeroPointOr0(node, node.Has(2) ? Parameter(node, node.X(2)) : Expr(), node.DType(x));
+  return {node.Emit(relax::Dequantize(x, scale, zero, axis, to))};
 }
 
 Results ConvertDynamicQuantizeLinear(const NodeContext& node) {

@@ -7,13 +7,15 @@
 /// Results replace the uses of the variable; the binding stays until DeadCodeElimination.
 ///
 /// What it must not do: fold calls with side effects, or of kernels that take symbols; materialise large tensors out of
-/// nothing (operators without a tensor input over relax.FoldConstant.max_creation_elements).
+/// nothing (operators without a tensor input over relax.FoldConstant.max_creation_elements); fold `skip_ops` (weights
+/// that a library takes quantised, until it has taken them).
 ///
 /// Beyond TVM (off under tvm_compat): arange and wrap_param, which TVM does not legalise to a kernel.
 ///
 /// Place: once on operators, and again after AnnotateTIROpPattern on kernels. `evaluator` may decline.
 #include <algorithm>
 #include <unordered_map>
+#include <unordered_set>
 
 #include "deuteron/relax/analysis/purity.h"
 #include "deuteron/relax/analysis/remove_all_unused.h"
@@ -55,11 +57,13 @@ std::optional<std::vector<OutputSpec>> SpecsOf(const Type& type) {
 
 class Folder {
  public:
-  Folder(const IRModule& module, const ConstantEvaluator& evaluator, const transform::PassContext& context)
+  Folder(const IRModule& module, const ConstantEvaluator& evaluator, const transform::PassContext& context,
+         const std::unordered_set<std::string>& skip_ops)
       : module_(module),
         evaluator_(evaluator),
         max_creation_(context.GetInt("relax.FoldConstant.max_creation_elements")),
-        compat_(context.GetBool("tvm_compat")) {}
+        compat_(context.GetBool("tvm_compat")),
+        skip_ops_(skip_ops) {}
 
   Function Fold(const Function& function) { return WithBody(function, Visit(function->body)); }
 
@@ -174,6 +178,7 @@ class Folder {
     static const Op wrap_param = Op::Get("relax.wrap_param");
     static const Op arange = Op::Get("relax.arange");
     if (compat_ && (op.same_as(wrap_param) || op.same_as(arange))) return Expr();
+    if (!skip_ops_.empty() && skip_ops_.count(std::string(op->name)) != 0) return Expr();
     bool has_tensor = false;
     for (const Expr& arg : call->args) {
       if (arg->kind == RelaxKind::kConstant) {
@@ -231,6 +236,7 @@ class Folder {
   const ConstantEvaluator& evaluator_;
   const int64_t max_creation_;
   const bool compat_;
+  const std::unordered_set<std::string>& skip_ops_;
   VarReplacer replacer_;
   std::unordered_map<const Object*, Tuple> tuples_;
   std::unordered_map<const Object*, Expr> shapes_;
@@ -240,11 +246,12 @@ class Folder {
 
 }  // namespace
 
-Pass FoldConstant(ConstantEvaluator evaluator) {
+Pass FoldConstant(ConstantEvaluator evaluator, std::vector<std::string> skip_ops) {
+  const std::unordered_set<std::string> skipped(skip_ops.begin(), skip_ops.end());
   return transform::ModulePass({.name = "FoldConstant", .opt_level = 1},
-                               [evaluator](IRModule module, const transform::PassContext& context) {
+                               [evaluator, skipped](IRModule module, const transform::PassContext& context) {
                                  const IRModule original = module;
-                                 Folder folder(original, evaluator, context);
+                                 Folder folder(original, evaluator, context, skipped);
                                  return UpdateFunctions(std::move(module), [&](const GlobalVar&, const Function& f) {
                                    return RemoveAllUnused(folder.Fold(f), original);
                                  });

@@ -54,8 +54,11 @@ Pass LiftTransformParams(bool shared_transform = false, std::vector<std::string>
 Pass DecomposeOpsForInference(std::string func_name = "");
 /// Folds an inference batch_norm into the constant weights of the convolution before it.
 Pass FoldBatchnormToConv2D();
-/// Evaluates what depends on constants only. `evaluator` computes kernels on tensors.
-Pass FoldConstant(ConstantEvaluator evaluator);
+/// Evaluates what depends on constants only. `evaluator` computes kernels on tensors. Operators in `skip_ops`
+/// ("relax.dequantize") stay.
+Pass FoldConstant(ConstantEvaluator evaluator, std::vector<std::string> skip_ops = {});
+/// Moves what rearranges or selects elements before their dequantisation, and drops a quantisation that undoes it.
+Pass SinkDequantize();
 
 /// Whether products of `lhs` with all of `rhs` (followed by additions of `bias`, none or one each) may be combined.
 /// `value_of` gives the value bound to a variable near them, or null.

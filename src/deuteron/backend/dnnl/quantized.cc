@@ -1,0 +1,157 @@
+#include "deuteron/backend/dnnl/quantized.h"
+
+#include <algorithm>
+#include <vector>
+
+#include "deuteron/backend/dnnl/composite.h"
+#include "deuteron/ir/prim_ops.h"
+#include "deuteron/relax/op/op_common.h"
+#include "deuteron/relax/op/qdq.h"
+#include "deuteron/relax/transform/pass_utils.h"
+#include "deuteron/runtime/tensor.h"
+
+namespace deuteron::backend::dnnl {
+namespace {
+
+using relax::Expr;
+
+const TensorTypeNode* TensorOf(const Expr& expr) { return expr->ty.as<TensorTypeNode>(); }
+
+/// Calls `take(i, value)` on the elements of a compact constant of type T.
+template <typename T, typename Take>
+void ForEachOf(const Tensor& tensor, const Take& take) {
+  const auto* data = reinterpret_cast<const T*>(static_cast<const char*>(tensor.data_ptr()) + tensor.byte_offset());
+  for (int64_t i = 0; i < tensor.numel(); ++i) take(i, static_cast<double>(data[i]));
+}
+
+/// The same whatever its dtype; false if `expr` is no constant, or of a dtype that no operand has.
+template <typename Take>
+bool ForEach(const Expr& expr, const Take& take) {
+  const auto* constant = expr.as<relax::ConstantNode>();
+  if (constant == nullptr) return false;
+  const Tensor& tensor = constant->data;
+  const DataType dtype(tensor.dtype());
+  if (dtype == DataType::Float(32)) {
+    ForEachOf<float>(tensor, take);
+  } else if (dtype == DataType::Int(8)) {
+    ForEachOf<int8_t>(tensor, take);
+  } else if (dtype == DataType::UInt(8)) {
+    ForEachOf<uint8_t>(tensor, take);
+  } else if (dtype == DataType::Int(32)) {
+    ForEachOf<int32_t>(tensor, take);
+  } else {
+    return false;
+  }
+  return true;
+}
+
+/// Elements of a scale or zero point, one if it is a scalar; empty if it is not constant.
+std::vector<double> Elements(const Expr& parameter, double without) {
+  if (!parameter.defined()) return {without};
+  std::vector<double> elements;
+  ForEach(parameter, [&](int64_t, double value) { elements.push_back(value); });
+  return elements;
+}
+
+/// Calls `take(i, value)` with scale * (data - zero_point); false if a part is not constant.
+template <typename Take>
+bool ForEachDequantized(const QuantizedOperand& operand, const Take& take) {
+  const std::vector<double> scale = Elements(operand.scale, 1), zero = Elements(operand.zero_point, 0);
+  const auto* type = TensorOf(operand.data);
+  if (scale.empty() || zero.empty() || !type->has_shape()) return false;
+  int64_t inner = 1, channels = 1;
+  if (scale.size() > 1 || zero.size() > 1) {
+    const auto shape = AsConstInts(*type->shape);
+    if (!shape || operand.axis >= static_cast<int64_t>(shape->size())) return false;
+    channels = (*shape)[operand.axis];
+    for (size_t i = operand.axis + 1; i < shape->size(); ++i) inner *= (*shape)[i];
+    for (const auto* values : {&scale, &zero}) {
+      if (values->size() != 1 && static_cast<int64_t>(values->size()) != channels) return false;
+    }
+  }
+  return ForEach(operand.data, [&](int64_t i, double value) {
+    const size_t channel = i / inner % channels;
+    // As the operator rounds: the difference is exact, the product is not.
+    take(i, static_cast<float>(value - zero[zero.size() > 1 ? channel : 0]) *
+                static_cast<float>(scale[scale.size() > 1 ? channel : 0]));
+  });
+}
+
+Tensor NewTensor(const Expr& like, DataType dtype) {
+  const auto shape = like.as<relax::ConstantNode>()->data.shape();
+  return runtime::AllocTensor(std::vector<int64_t>(shape.begin(), shape.end()), dtype);
+}
+
+}  // namespace
+
+bool IsByte(DataType dtype) { return dtype == DataType::Int(8) || dtype == DataType::UInt(8); }
+
+std::optional<QuantizedOperand> ReadQuantizedOperand(const relax::Binding& binding, const QuantizedOperands& known) {
+  const auto* call = relax::BoundValue(binding).as<relax::CallNode>();
+  if (call == nullptr || call->op->kind != RelaxKind::kOp || TensorOf(binding->var) == nullptr) return std::nullopt;
+  const std::string op = relax::OpName(GetRef<relax::Call>(call));
+  const auto* result = TensorOf(binding->var);
+  if (op == "dequantize") {
+    const int64_t axis = static_cast<const relax::QuantizeAttrsNode*>(call->attrs.get())->axis;
+    return QuantizedOperand{call->args[0], call->args[1], call->args[2],
+                            axis < 0 ? axis + std::max<int64_t>(result->ndim, 1) : axis};
+  }
+  if (result->dtype != DataType::Int(32)) return std::nullopt;
+  if (op == "astype" && IsByte(TensorOf(call->args[0])->dtype)) return QuantizedOperand{call->args[0], {}, {}, 0};
+  if (op != "subtract") return std::nullopt;
+  const auto it = known.find(call->args[0].get());
+  if (it == known.end() || it->second.scale.defined() || it->second.zero_point.defined()) return std::nullopt;
+  if (NumElements(call->args[1]) != 1) return std::nullopt;
+  // A zero point is a byte as well.
+  const auto zero = known.find(call->args[1].get());
+  return QuantizedOperand{it->second.data, {}, zero == known.end() ? call->args[1] : zero->second.data, 0};
+}
+
+std::optional<int64_t> NumElements(const Expr& expr) {
+  const auto* type = TensorOf(expr);
+  if (type == nullptr || !type->has_shape()) return std::nullopt;
+  const auto shape = AsConstInts(*type->shape);
+  if (!shape) return std::nullopt;
+  int64_t count = 1;
+  for (const int64_t extent : *shape) count *= extent;
+  return count;
+}
+
+bool IsConstantOf(const Expr& expr, double value) {
+  bool all = true;
+  return ForEach(expr, [&](int64_t, double element) { all = all && element == value; }) && all;
+}
+
+std::optional<double> ConstantNumber(const Expr& expr) {
+  if (const auto scalar = ScalarConstant(expr)) return scalar;
+  if (NumElements(expr) != 1) return std::nullopt;
+  std::optional<double> number;
+  ForEach(expr, [&](int64_t, double value) { number = value; });
+  return number;
+}
+
+Expr CentredInt8(const QuantizedOperand& operand) {
+  const auto* constant = operand.data.as<relax::ConstantNode>();
+  if (constant == nullptr) return Expr();
+  const bool centred = !operand.zero_point.defined() || IsConstantOf(operand.zero_point, 0);
+  if (centred && DataType(constant->data.dtype()) == DataType::Int(8)) return operand.data;
+  Tensor tensor = NewTensor(operand.data, DataType::Int(8));
+  auto* out = static_cast<int8_t*>(tensor.data_ptr());
+  bool fits = true;
+  const bool known =
+      ForEachDequantized({operand.data, {}, operand.zero_point, operand.axis}, [&](int64_t i, float value) {
+        fits = fits && value >= -128 && value <= 127;
+        if (fits) out[i] = static_cast<int8_t>(value);
+      });
+  return known && fits ? Expr(relax::Constant(tensor)) : Expr();
+}
+
+Expr AsFloat32(const QuantizedOperand& operand) {
+  if (operand.data->kind != RelaxKind::kConstant) return Expr();
+  Tensor tensor = NewTensor(operand.data, DataType::Float(32));
+  auto* out = static_cast<float*>(tensor.data_ptr());
+  const bool known = ForEachDequantized(operand, [&](int64_t i, float value) { out[i] = value; });
+  return known ? Expr(relax::Constant(tensor)) : Expr();
+}
+
+}  // namespace deuteron::backend::dnnl
