@@ -251,6 +251,16 @@ def cases():
     yield case("DequantizeLinear", [i(3, 4, high=200).astype(np.uint8), Const(0.02, F), Const(3, np.uint8)])
     yield case("MatMulInteger", [i(3, 4, high=200).astype(np.uint8), i(4, 5, high=100).astype(np.uint8), Const(7, np.uint8), Const(3, np.uint8)])
     yield case("DynamicQuantizeLinear", [f(3, 4)], outputs=3)
+    u, b = i(2, 4, 7, 6, high=200).astype(np.uint8), i(3, 4, 3, 3, low=-90, high=90).astype(np.int8)
+    scales = Const((0.01, 0.02, 0.03), F)
+    yield case("QuantizeLinear", [f(2, 3, 4), scales, Const((1, -2, 3), np.int8)], axis=1)
+    yield case("DequantizeLinear", [b, scales, Const((1, -2, 3), np.int8)], axis=0)
+    yield case("DequantizeLinear", [i(3, 4, high=90).astype(np.int8), Const((0.02,), F)], axis=-2)
+    yield case("ConvInteger", [u, i(3, 4, 3, 3, high=200).astype(np.uint8), Const(7, np.uint8), Const(9, np.uint8)], pads=[1, 1, 1, 1])
+    yield case("QLinearConv", [u, Const(0.02, F), Const(7, np.uint8), b, scales, Const((0, 0, 0), np.int8), Const(0.3, F), Const(90, np.uint8), Const((100, -70, 9), np.int32)],
+               opset=10, strides=[2, 2])
+    yield case("QLinearMatMul", [i(2, 3, 4, high=200).astype(np.uint8), Const(0.02, F), Const(7, np.uint8), i(4, 5, high=90).astype(np.int8), Const(0.01, F), Const(0, np.int8),
+                                 Const(0.04, F), Const(90, np.uint8)], opset=10)
     yield case("Dropout", [f(3, 4)])
     # What follows an operator whose result is as large as the data says.
     yield graph("NonZeroGather", [f(6, 5)], """g (float[6,5] x) => (float y) {

@@ -1,3 +1,5 @@
+#include <algorithm>
+
 #include "deuteron/frontend/onnx/converters.h"
 #include "deuteron/frontend/onnx/tensor.h"
 #include "deuteron/frontend/onnx/window.h"
@@ -161,6 +163,71 @@ Results ConvertQLinearConv(const NodeContext& node) {
   const Expr factor = node.Emit(relax::Divide(relax::Multiply(scale(1, 1), scale(4, 1)), scale(6, 1)));
   const Expr value = node.Emit(relax::Multiply(node.CastTo(sum, kFloat), factor));
   return {Saturate(node, value, ZeroPoint(node, 7, 1, rank), node.KnownDType(7))};
+}
+
+// ----- Operators of com.microsoft: one on dequantised tensors, whose result is quantised.
+
+namespace {
+
+/// The tensor that inputs `first` … are: integers, scale, zero point (may be left out).
+Expr Dequantized(const NodeContext& node, size_t first, int64_t axis = 0) {
+  const Expr x = node.X(first);
+  const Expr zero =
+      ZeroPointOr0(node, node.Has(first + 2) ? Parameter(node, node.X(first + 2)) : Expr(), node.DType(x));
+  return node.Emit(relax::Dequantize(x, node.CastTo(Parameter(node, node.X(first + 1)), kFloat), zero, axis, kFloat));
+}
+
+/// `value` quantised by inputs `first` (the scale) and the next (the zero point, of the dtype of the result).
+Results Quantized(const NodeContext& node, const Expr& value, size_t first, DataType otherwise) {
+  const DataType to = node.Has(first + 1) ? node.KnownDType(first + 1) : otherwise;
+  const Expr zero = ZeroPointOr0(node, node.Has(first + 1) ? Parameter(node, node.X(first + 1)) : Expr(), to);
+  return {node.Emit(relax::Quantize(value, node.CastTo(Parameter(node, node.X(first)), kFloat), zero, 0, to))};
+}
+
+}  // namespace
+
+Results ConvertQLinearAdd(const NodeContext& node) {
+  return Quantized(node, node.Emit(relax::Add(Dequantized(node, 0), Dequantized(node, 3))), 6, node.DType(0));
+}
+
+Results ConvertQLinearMul(const NodeContext& node) {
+  return Quantized(node, node.Emit(relax::Multiply(Dequantized(node, 0), Dequantized(node, 3))), 6, node.DType(0));
+}
+
+Results ConvertQLinearGlobalAveragePool(const NodeContext& node) {
+  if (node.Int("channels_last", 0) != 0) node.Unsupported("channels in the last axis");
+  std::vector<int64_t> axes;
+  for (int64_t axis = 2; axis < node.Rank(0); ++axis) axes.push_back(axis);
+  return Quantized(node, node.Emit(relax::Mean(Dequantized(node, 0), axes, /*keepdims=*/true)), 3, node.DType(0));
+}
+
+Results ConvertQLinearConcat(const NodeContext& node) {
+  Array<Expr> parts;
+  for (size_t i = 2; i + 1 < node.NumInputs(); i += 3) parts.push_back(Dequantized(node, i));
+  if (parts.empty()) node.Fail("nothing to concatenate");
+  const int64_t axis = node.Axis(node.RequiredInt("axis"), node.Rank(2));
+  return Quantized(node, node.Emit(relax::Concat(parts, axis)), 0, node.DType(2));
+}
+
+Results ConvertQGemm(const NodeContext& node) {
+  if (node.Rank(0) != 2 || node.Rank(3) != 2) node.Fail("A and B must be matrices");
+  const bool transposed = node.Int("transB", 0) != 0;
+  Expr a = Dequantized(node, 0), b = Dequantized(node, 3, transposed ? 0 : 1);
+  if (node.Int("transA", 0) != 0) a = node.Emit(relax::PermuteDims(a, {1, 0}));
+  if (transposed) b = node.Emit(relax::PermuteDims(b, {1, 0}));
+  Expr result = node.Emit(relax::Matmul(a, b));
+  if (node.Has(6)) {
+    // int32, of the scale that the sums of products have.
+    const auto scale = [&](size_t input) { return node.CastTo(Parameter(node, node.X(input)), kFloat); };
+    const Expr c = node.X(6);
+    const Expr of_sums = node.Emit(relax::Multiply(scale(1), scale(4)));
+    result = node.Emit(relax::Add(
+        result, relax::Dequantize(c, of_sums, node.Scalar(kInt32, 0), std::max<int64_t>(node.Rank(c), 1) - 1, kFloat)));
+  }
+  if (const double alpha = node.Float("alpha", 1); alpha != 1)
+    result = node.Emit(relax::Multiply(result, node.Scalar(kFloat, alpha)));
+  if (!node.Has(7)) return {result};
+  return Quantized(node, result, 7, node.DType(0));
 }
 
 }  // namespace deuteron::onnx

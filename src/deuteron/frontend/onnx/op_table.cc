@@ -165,6 +165,11 @@ constexpr OpRow kRows[] = {
     {"", "Where", 9, ConvertWhere},
     {"", "Xor", 7, ConvertBinary},
     {"com.microsoft", "Gelu", 1, ConvertGelu},
+    {"com.microsoft", "QGemm", 1, ConvertQGemm},
+    {"com.microsoft", "QLinearAdd", 1, ConvertQLinearAdd},
+    {"com.microsoft", "QLinearConcat", 1, ConvertQLinearConcat},
+    {"com.microsoft", "QLinearGlobalAveragePool", 1, ConvertQLinearGlobalAveragePool},
+    {"com.microsoft", "QLinearMul", 1, ConvertQLinearMul},
 };
 
 }  // namespace
