@@ -135,7 +135,7 @@ TEST_F(DnnlQuantized, Convolutions) {
        }) {
     const auto dims = [](const std::vector<int64_t>& shape) {
       std::string text;
-      for (const int64_t extent : shape) text += std::to_string(extent) + ", ";
+      for (const int64_t extent : shape) text.append(std::to_string(extent)).append(", ");
       return text;
     };
     for (const std::string dtype : {"uint8", "int8"}) {
@@ -143,13 +143,13 @@ TEST_F(DnnlQuantized, Convolutions) {
         SCOPED_TRACE(std::string(c.op) + " " + dims(c.x) + "by " + dims(c.w) + dtype +
                      (by_channel ? " by channel" : ""));
         const std::string channels = std::to_string(c.w[0]);
-        std::string ones;
-        for (size_t i = 2; i < c.x.size(); ++i) ones += ", 1";
+        std::string of_channels = "1, " + channels;
+        for (size_t i = 2; i < c.x.size(); ++i) of_channels.append(", 1");
         const IRModule module =
             MakeModule("x: " + Typed(dims(c.x), dtype) + ", w: " + Typed(dims(c.w), "int8") +
                            ", s: " + Typed(by_channel ? channels + "," : "", "float32") +
                            ", z: " + Typed(by_channel ? channels + "," : "", "int8") +
-                           ", b: " + Typed("1, " + channels + ones, "int32") + ", t: " + Typed("", "float32"),
+                           ", b: " + Typed(of_channels, "int32") + ", t: " + Typed("", "float32"),
                        {"a = " + Dequantize("x", Scale(0.02), Zero(dtype == "int8" ? -7 : 40, dtype)),
                         "v = " + Dequantize("w", "s", "z"), "c = R.nn." + std::string(c.op) + "(a, v, " + c.attrs + ")",
                         "d = " + Dequantize("b", "t", Zero(0, "int32"), 1), "e = R.add(c, d)", "f = R.nn.relu(e)",

@@ -54,7 +54,7 @@ Expr Saturate(const NodeContext& node, const Expr& value, const Expr& zero_point
 
 /// (x - zero_point) as int32.
 Expr Centred(const NodeContext& node, const Expr& x, const Expr& zero_point) {
-  const Expr wide = node.CastTo(x, kInt32);
+  Expr wide = node.CastTo(x, kInt32);
   if (!zero_point.defined()) return wide;
   return node.Emit(relax::Subtract(wide, node.CastTo(zero_point, kInt32)));
 }
