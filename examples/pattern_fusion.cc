@@ -7,8 +7,8 @@
 #include "deuteron/relax/dpl/templates.h"
 #include "deuteron/relax/op/binary.h"
 #include "deuteron/relax/transform/fuse_ops_by_pattern.h"
-#include "deuteron/script/parser.h"
 #include "examples/show.h"
+#include "examples/two_products.h"
 
 namespace {
 
@@ -18,22 +18,6 @@ using relax::FuseOpsByPattern;
 using relax::FusionPattern;
 using relax::PatternCheckContext;
 using samples::Show;
-
-const char* const kNetwork = R"(
-@I.ir_module
-class Network:
-    @R.function
-    def main(x: R.Tensor((16, 32), "float16"), w: R.Tensor((32, 64), "float16"), bias: R.Tensor((64,), "float16"),
-             v: R.Tensor((64, 64), "float16")):
-        with R.dataflow():
-            lv0 = R.matmul(x, w)
-            lv1 = R.add(lv0, bias)
-            lv2 = R.nn.relu(lv1)
-            lv3 = R.matmul(lv2, v)
-            lv4 = R.add(lv3, lv3)
-            R.output(lv4)
-        return lv4
-)";
 
 /// Accepts half floats whose intermediate values nothing else uses.
 bool MyCheckFunction(const PatternCheckContext& context) {
@@ -45,7 +29,7 @@ bool MyCheckFunction(const PatternCheckContext& context) {
 }  // namespace
 
 int main() {
-  const IRModule module = script::ParseModule(kNetwork, "Network.py");
+  const IRModule module = samples::TwoProducts("R.add(lv3, lv3)");
   Show("before", module);
 
   // Match: matmul(x, w) + bias

@@ -16,6 +16,14 @@ const TensorTypeNode* KnownTensor(const Expr& expr) {
   return type;
 }
 
+std::vector<int64_t> Expanded(const Array<int64_t>& values, size_t count) {
+  std::vector<int64_t> ints(values.begin(), values.end());
+  if (ints.size() == 1) ints.assign(count, ints[0]);
+  if (ints.size() == 2 && count == 4) ints.insert(ints.end(), {ints[0], ints[1]});
+  Require(ints.size() == count, "an attribute of another rank");
+  return ints;
+}
+
 const TensorTypeNode* MatchedComposite::TensorAt(const char* role) const { return KnownTensor(At(role)); }
 
 void RequireTransposedRhs(const MatchedComposite& composite) {

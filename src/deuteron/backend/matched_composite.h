@@ -44,6 +44,9 @@ inline void Require(bool holds, const char* why) {
 }
 /// The type of a tensor of known shape; a Refusal otherwise.
 const TensorTypeNode* KnownTensor(const relax::Expr& expr);
+/// An attribute of `count` numbers, of which one may stand for all, and two of four for both sides (a padding). A
+/// Refusal if there are others.
+std::vector<int64_t> Expanded(const Array<int64_t>& values, size_t count);
 
 /// A Refusal unless the right operand of the product `root` is `rhs` with its last two axes exchanged: the patterns
 /// take every transposition.

@@ -8,7 +8,7 @@
 #include "deuteron/backend/backends.h"
 #include "deuteron/backend/source/compile_source.h"
 #include "deuteron/driver/compile.h"
-#include "deuteron/driver/equivalence.h"
+#include "deuteron/driver/library_test_util.h"
 #include "deuteron/relax/transform/fuse_ops_by_pattern.h"
 #include "deuteron/runtime/executable.h"
 #include "deuteron/script/parser.h"
@@ -83,16 +83,6 @@ TEST_F(Csource, CachesByTextFlagsAndCompiler) {
 }
 
 /// The message of the error that `run` throws, after its kind.
-template <typename F>
-std::string ErrorOf(const F& run) {
-  try {
-    run();
-  } catch (const ffi::Error& error) {
-    return error.kind() + ": " + error.message();
-  }
-  return "";
-}
-
 TEST_F(Csource, SaysWhatIsMissingOrWrong) {
   const std::string missing = ErrorOf([] { CompileSource({.text = "int f;\n"}, {.program = "no-such-compiler"}); });
   EXPECT_EQ(missing.rfind("UnsupportedError: there is no C compiler: \"no-such-compiler\"", 0), 0u) << missing;

@@ -15,14 +15,7 @@ void ExpectAgrees(const IRModule& module, const std::vector<int64_t>& extents = 
   const Executable executable = Compile(module, {.threads = 1, .backend = "cublas"});
   EXPECT_EQ(executable.runtime()->program().externals.size(), 1u);
   EXPECT_EQ(executable.num_kernels(), 0);
-  for (const int64_t extent : extents) {
-    for (const uint64_t seed : {1, 2}) {
-      const Arguments arguments = RandomArguments(module, seed, extent);
-      EXPECT_EQ(CompareResults(Interpret(module, arguments), executable.Run(TensorsOf(arguments)), tolerance).problem,
-                "")
-          << "extent " << extent;
-    }
-  }
+  ExpectSameAsInterpreter(module, executable, extents, tolerance);
 }
 
 TEST(CublasCalls, Shapes) {

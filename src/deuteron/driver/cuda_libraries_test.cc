@@ -30,16 +30,6 @@ std::string DeviceProblem() {
   return "";
 }
 
-template <typename F>
-std::string ErrorOf(const F& run) {
-  try {
-    run();
-  } catch (const ffi::Error& error) {
-    return error.kind() + ": " + error.message();
-  }
-  return "";
-}
-
 /// Tests with a cache of their own.
 class CudaLibraries : public testing::TestWithParam<size_t> {
  protected:

@@ -4,29 +4,12 @@
 
 #include <thread>
 
-#include "deuteron/driver/compile.h"
-#include "deuteron/driver/equivalence.h"
+#include "deuteron/driver/library_test_util.h"
 #include "deuteron/runtime/executable.h"
 #include "deuteron/runtime/plugin.h"
-#include "deuteron/script/parser.h"
 
 namespace deuteron {
 namespace {
-
-IRModule MakeModule(const std::string& params, const std::vector<std::string>& lines) {
-  std::string text =
-      "@I.ir_module\nclass Module:\n    @R.function\n    def main(" + params + "):\n        with R.dataflow():\n";
-  for (const std::string& line : lines) text += "            " + line + "\n";
-  return script::ParseModule(text + "            R.output(gv)\n        return gv\n", "test");
-}
-
-std::vector<Tensor> TensorsOf(const Arguments& arguments) {
-  std::vector<Tensor> tensors;
-  for (const Any& argument : arguments) {
-    for (Tensor& tensor : FlattenValue(argument)) tensors.push_back(std::move(tensor));
-  }
-  return tensors;
-}
 
 /// Compiled with dnnl, and run for each extent of the symbolic dimensions, the module agrees with the interpreter, and
 /// the library computes all of it in `kernels` generated kernels besides.
@@ -35,18 +18,10 @@ void ExpectAgrees(const IRModule& module, int64_t kernels = 0, const std::vector
   const Executable executable = Compile(module, {.threads = 2, .backend = "dnnl"});
   EXPECT_EQ(executable.backend(), "dnnl");
   EXPECT_EQ(executable.num_kernels(), kernels);
-  for (const int64_t extent : extents) {
-    // Twice: the second call runs from what the first has prepared.
-    for (const uint64_t seed : {1, 2}) {
-      const Arguments arguments = RandomArguments(module, seed, extent);
-      const Difference difference =
-          CompareResults(Interpret(module, arguments), executable.Run(TensorsOf(arguments)), 2e-5);
-      EXPECT_EQ(difference.problem, "") << "extent " << extent;
-    }
-  }
+  ExpectSameAsInterpreter(module, executable, extents, 2e-5);
 }
 
-std::string T(const std::string& dims) { return "R.Tensor((" + dims + "), \"float32\")"; }
+std::string T(const std::string& dims) { return Typed(dims, "float32"); }
 
 TEST(Dnnl, Convolutions) {
   struct Case {

@@ -1,6 +1,8 @@
 /// \file
-/// What the tests of the libraries on NVIDIA GPUs share.
+/// What the tests of libraries share.
 #pragma once
+
+#include <gtest/gtest.h>
 
 #include <map>
 #include <string>
@@ -11,6 +13,7 @@
 #include "deuteron/driver/equivalence.h"
 #include "deuteron/relax/transform/library_passes.h"
 #include "deuteron/relax/transform/pass_utils.h"
+#include "deuteron/runtime/executable.h"
 #include "deuteron/script/parser.h"
 
 namespace deuteron {
@@ -35,6 +38,31 @@ inline std::vector<Tensor> TensorsOf(const Arguments& arguments) {
     for (Tensor& tensor : FlattenValue(argument)) tensors.push_back(std::move(tensor));
   }
   return tensors;
+}
+
+/// The executable gives what the interpreter does, for each extent of symbolic dimensions. Twice: the second call runs
+/// from what the first has prepared.
+inline void ExpectSameAsInterpreter(const IRModule& module, const Executable& executable,
+                                    const std::vector<int64_t>& extents, double tolerance) {
+  for (const int64_t extent : extents) {
+    for (const uint64_t seed : {1, 2}) {
+      const Arguments arguments = RandomArguments(module, seed, extent);
+      const Difference difference =
+          CompareResults(Interpret(module, arguments), executable.Run(TensorsOf(arguments)), tolerance);
+      EXPECT_EQ(difference.problem, "") << "extent " << extent;
+    }
+  }
+}
+
+/// Kind and message of what `run` throws; empty if it throws nothing.
+template <typename F>
+std::string ErrorOf(const F& run) {
+  try {
+    run();
+  } catch (const ffi::Error& error) {
+    return error.kind() + ": " + error.message();
+  }
+  return "";
 }
 
 /// What a library takes of a module when it is compiled: requests for its generator.

@@ -14,14 +14,6 @@ using relax::CallNode;
 using relax::Expr;
 using Dims = Array<PrimExpr>;
 
-std::vector<int64_t> Expanded(const Array<int64_t>& values, size_t count) {
-  std::vector<int64_t> ints(values.begin(), values.end());
-  if (ints.size() == 1) ints.assign(count, ints[0]);
-  if (ints.size() == 2 && count == 4) ints = {ints[0], ints[1], ints[0], ints[1]};
-  Require(ints.size() == count, "an attribute of another rank");
-  return ints;
-}
-
 /// One value a channel, the axis of `channels` counted from the end.
 void CheckBias(const Dims& bias, const PrimExpr& extent, size_t after) {
   arith::Analyzer analyzer;

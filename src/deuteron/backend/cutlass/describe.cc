@@ -174,14 +174,6 @@ JsonKernel DescribeDecodeProduct(const MatchedComposite& composite, const IRModu
   return kernel;
 }
 
-std::vector<int64_t> Expanded(const Array<int64_t>& values, size_t count) {
-  std::vector<int64_t> ints(values.begin(), values.end());
-  if (ints.size() == 1) ints.assign(count, ints[0]);
-  if (ints.size() == 2 && count == 4) ints = {ints[0], ints[1], ints[0], ints[1]};
-  Require(ints.size() == count, "an attribute of another rank");
-  return ints;
-}
-
 JsonKernel DescribeConvolution(const MatchedComposite& composite) {
   const TensorTypeNode* x = composite.TensorAt("lhs");
   const TensorTypeNode* w = composite.TensorAt("rhs");

@@ -6,6 +6,7 @@
 #include <unordered_set>
 
 #include "deuteron/backend/dnnl/quantized.h"
+#include "deuteron/backend/matched_composite.h"
 #include "deuteron/ir/expr_functor.h"
 #include "deuteron/ir/prim_ops.h"
 #include "deuteron/relax/op/linear_algebra.h"
@@ -24,19 +25,6 @@ using Dims = Array<PrimExpr>;
 /// No bound of a clip: the greatest float.
 constexpr double kInfinity = std::numeric_limits<float>::max();
 
-struct Refusal {
-  std::string why;
-};
-void Require(bool holds, const char* why) {
-  if (!holds) throw Refusal{why};
-}
-
-std::vector<int64_t> Ints(const Array<int64_t>& values, size_t count) {
-  std::vector<int64_t> ints(values.begin(), values.end());
-  if (ints.size() == 1 && count > 1) ints.assign(count, ints[0]);
-  Require(ints.size() == count, "an attribute of another rank");
-  return ints;
-}
 /// Begin of each axis, then end of each.
 std::vector<int64_t> Padding(const Array<int64_t>& values, size_t rank) {
   std::vector<int64_t> padding(values.begin(), values.end());
@@ -46,13 +34,8 @@ std::vector<int64_t> Padding(const Array<int64_t>& values, size_t rank) {
   return padding;
 }
 
-const TensorTypeNode* ShapedTensor(const Expr& expr) {
-  const auto* type = expr->ty.as<TensorTypeNode>();
-  Require(type != nullptr && type->has_shape(), "a tensor of unknown shape");
-  return type;
-}
-Dims ShapeOfExpr(const Expr& expr) { return *ShapedTensor(expr)->shape; }
-DataType DTypeOf(const Expr& expr) { return ShapedTensor(expr)->dtype; }
+Dims ShapeOfExpr(const Expr& expr) { return *KnownTensor(expr)->shape; }
+DataType DTypeOf(const Expr& expr) { return KnownTensor(expr)->dtype; }
 void RequireFloat32(const Expr& expr) { Require(DTypeOf(expr) == DataType::Float(32), "a dtype other than float32"); }
 
 /// Integers up to which float32 holds them all: what oneDNN's sums of products go through.
@@ -204,9 +187,9 @@ class Describer {
     for (size_t i = 1; i < kernel.size(); ++i) depth *= static_cast<double>(kernel[i]);
     BeginProduct("convolution", call, 0, depth);
     auto& json = kernel_.attrs;
-    json["strides"] = Ints(attrs->strides, rank);
+    json["strides"] = Expanded(attrs->strides, rank);
     json["padding"] = Padding(attrs->padding, rank);
-    json["dilation"] = Ints(attrs->dilation, rank);
+    json["dilation"] = Expanded(attrs->dilation, rank);
     json["groups"] = attrs->groups;
     json["bias"] = false;
     for (const int64_t dim : kernel) Require(dim > 0, "a kernel of symbolic size");
@@ -246,18 +229,18 @@ class Describer {
     }
     auto& json = kernel_.attrs;
     json["kind"] = kind;
-    json["window"] = Ints(attrs->pool_size, rank);
-    json["strides"] = Ints(attrs->strides, rank);
-    json["dilation"] = Ints(attrs->dilation, rank);
+    json["window"] = Expanded(attrs->pool_size, rank);
+    json["strides"] = Expanded(attrs->strides, rank);
+    json["dilation"] = Expanded(attrs->dilation, rank);
     json["padding"] = Padding(attrs->padding, rank);
     json["ceil_mode"] = attrs->ceil_mode;
     json["include_padding"] = attrs->count_include_pad;
-    const auto window = Ints(attrs->pool_size, rank);
+    const auto window = Expanded(attrs->pool_size, rank);
     const auto padding = Padding(attrs->padding, rank);
     for (size_t i = 0; i < 2 * rank; ++i) Require(padding[i] < window[i % rank], "a padding as large as the window");
     if (kind == "max") return;
     Require(!attrs->ceil_mode, "an average whose last window is not whole");
-    for (const int64_t dilation : Ints(attrs->dilation, rank))
+    for (const int64_t dilation : Expanded(attrs->dilation, rank))
       Require(dilation == 1, "an average over a dilated window");
   }
 
