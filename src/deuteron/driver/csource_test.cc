@@ -11,6 +11,7 @@
 #include "deuteron/driver/library_test_util.h"
 #include "deuteron/relax/transform/fuse_ops_by_pattern.h"
 #include "deuteron/runtime/executable.h"
+#include "deuteron/runtime/plugin.h"
 #include "deuteron/script/parser.h"
 
 namespace deuteron {
@@ -93,7 +94,32 @@ TEST_F(Csource, SaysWhatIsMissingOrWrong) {
   setenv("CC", "no-such-compiler", 1);
   const std::string unusable = ErrorOf([] { Compile(script::ParseModule(kModule, "test"), {.backend = "csource"}); });
   unsetenv("CC");
-  EXPECT_NE(unusable.find("there is no C compiler"), std::string::npos) << unusable;
+  EXPECT_NE(unusable.find("there is no C compiler: \"no-such-compiler\", which $CC names,"), std::string::npos)
+      << unusable;
+}
+
+/// A back end whose run side was not built, or not installed: partition works, compilation says which file is missing.
+TEST_F(Csource, NamesTheRunSideThatIsMissing) {
+  backend::Backend absent = backend::GetBackend("csource");
+  absent.name = "absent";
+  absent.partition = [] {
+    return relax::FuseOpsByPattern(
+        {{.name = "absent.exp", .pattern = relax::dpl::IsOp("relax.exp")(relax::dpl::Wildcard())}});
+  };
+  absent.codegen.generate = [](const relax::CodegenRequest& request) {
+    return relax::ExternalFunction{request.symbol, "absent", "{}", {}};
+  };
+  absent.codegen.missing = [] { return runtime::PluginProblem("absent"); };
+  backend::RegisterBackend(absent);
+  EXPECT_EQ(LibraryRequests(script::ParseModule(kModule, "test"), "absent").all().size(), 1u);
+  const std::string error = ErrorOf([] { Compile(script::ParseModule(kModule, "test"), {.backend = "absent"}); });
+  EXPECT_EQ(
+      error.rfind("UnsupportedError: function fused_relax_exp_absent is for the back end \"absent\", which cannot "
+                  "run here: libdeuteron_absent.so is not installed",
+                  0),
+      0u)
+      << error;
+  EXPECT_NE(error.find("compile with --backend none"), std::string::npos) << error;
 }
 
 /// A back end from outside whose generator fails: the function and the back end are named.

@@ -110,8 +110,6 @@ relax::ExternalFunction Generate(const relax::CodegenRequest& request) {
   return Codegen(request, "csource").Generate();
 }
 
-std::string Missing() {
-  return FindCompiler(SourceLanguage::kC).empty() ? "there is no C compiler (cc) in the search path" : "";
-}
+std::string Missing() { return CompilerProblem(SourceLanguage::kC); }
 
 }  // namespace deuteron::backend::csource

@@ -163,12 +163,27 @@ std::string CompileNow(const SourceUnit& unit, const std::string& compiler) {
                                    << Beginning(ReadFile(folder / "log").value_or(""));
 }
 
+/// The compiler as it is named, by the caller, by the environment or by custom.
+std::string ProgramOf(SourceLanguage language, const SourceCompiler& compiler) {
+  if (!compiler.program.empty()) return compiler.program;
+  const std::string named = Variable(InfoOf(language).variable);
+  return named.empty() ? InfoOf(language).program : named;
+}
+
 }  // namespace
 
+std::string CompilerProblem(SourceLanguage language, const SourceCompiler& compiler) {
+  if (!FindCompiler(language, compiler).empty()) return "";
+  const Language& info = InfoOf(language);
+  const std::string program = ProgramOf(language, compiler);
+  const bool from_variable = compiler.program.empty() && program == Variable(info.variable);
+  return std::string("there is no ") + info.name + " compiler: \"" + program + "\"" +
+         (from_variable ? std::string(", which $") + info.variable + " names," : "") +
+         " is not in the search path; install one or name it in $" + info.variable;
+}
+
 std::string FindCompiler(SourceLanguage language, const SourceCompiler& compiler) {
-  std::string program = compiler.program;
-  if (program.empty()) program = Variable(InfoOf(language).variable);
-  if (program.empty()) program = InfoOf(language).program;
+  const std::string program = ProgramOf(language, compiler);
   if (program.find('/') != std::string::npos) return access(program.c_str(), X_OK) == 0 ? program : "";
   std::string path_list = Variable("PATH");
   // Where NVIDIA's installer puts it, without a word to the search path.
@@ -182,14 +197,8 @@ std::string FindCompiler(SourceLanguage language, const SourceCompiler& compiler
 }
 
 std::string CompileSource(const SourceUnit& unit, const SourceCompiler& options) {
-  const Language& language = InfoOf(unit.language);
   const std::string compiler = FindCompiler(unit.language, options);
-  if (compiler.empty()) {
-    const std::string wanted = options.program.empty() ? language.program : options.program;
-    DEUTERON_THROW(UnsupportedError) << "there is no " << language.name << " compiler: \"" << wanted
-                                     << "\" is not in the search path; install one or name it in $"
-                                     << language.variable;
-  }
+  if (compiler.empty()) DEUTERON_THROW(UnsupportedError) << CompilerProblem(unit.language, options);
   const fs::path cache = CacheFolder(options);
   const fs::path cached = cache.empty() ? cache : cache / (KeyOf(unit, compiler) + ".so");
   if (!cache.empty()) {

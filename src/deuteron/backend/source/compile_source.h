@@ -29,6 +29,9 @@ struct SourceCompiler {
 /// The compiler of a language as a path; empty if there is none.
 std::string FindCompiler(SourceLanguage language, const SourceCompiler& compiler = {});
 
+/// Why there is no compiler of a language: the program that was looked for, and who named it. Empty if there is one.
+std::string CompilerProblem(SourceLanguage language, const SourceCompiler& compiler = {});
+
 /// The bytes of a shared object. What was compiled before, the same text by the same compiler (its version counts) with
 /// the same flags, comes from the cache. An UnsupportedError that names the compiler if it is missing, and one with the
 /// compiler's first messages if it refuses the source.
