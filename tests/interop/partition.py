@@ -80,7 +80,7 @@ def matmul(lhs, rhs, dtype, bias=None, activation="", transposed=False, residual
 
     if residual:
         shape = [*lhs[:-1], rhs[-2] if transposed else rhs[-1]]
-        other = net.input(shape if "full" in residual else shape[-1:], dtype)
+        other = net.input(shape if "full" in residual else shape[-1:], out_dtype or dtype)
     return net.build(body)
 
 
@@ -88,11 +88,12 @@ def conv2d(data, weight, dtype, layouts=("NHWC", "OHWI"), bias=False, activation
     net = Net()
     x, w = net.input(data, dtype), net.input(weight, dtype)
     out_channels = weight[0]
-    shift = net.input([1, 1, 1, out_channels] if layouts[0] == "NHWC" else [1, out_channels, 1, 1], dtype) if bias else None
-    same = net.input([*data[:3], out_channels], dtype) if residual else None
+    out_dtype = "int32" if dtype == "int8" else None
+    shift = net.input([1, 1, 1, out_channels] if layouts[0] == "NHWC" else [1, out_channels, 1, 1], out_dtype or dtype) if bias else None
+    same = net.input([*data[:3], out_channels], out_dtype or dtype) if residual else None
 
     def body(emit):
-        value = emit(OP.nn.conv2d(x, w, padding=1, groups=groups, data_layout=layouts[0], kernel_layout=layouts[1]))
+        value = emit(OP.nn.conv2d(x, w, padding=1, groups=groups, data_layout=layouts[0], kernel_layout=layouts[1], out_dtype=out_dtype))
         if bias:
             value = emit(OP.add(value, shift))
         if ACTIVATIONS[activation]:
@@ -121,11 +122,11 @@ def sequences(rows, dtype, mask=None):
     return net.build(lambda emit: [emit(OP.nn.attention_var_len(query, key, value, starts, most, causal_mask=mask))])
 
 
-def stacked_attention(start, layout, dtype, bias=False, axis=None, mask=None):
+def stacked_attention(start, layout, dtype, bias=False, axis=None, mask=None, first=4):
     net = Net()
     heads, channels = 8, 32
-    x = net.input([4, 16, 3 * heads * channels] if layout == "BS3NH" else [4, 16, heads, 3 * channels], dtype)
-    shift = net.input([4, heads, 16, 16] if layout == "BS3NH" else [16, heads, 4, 4], dtype) if bias else None
+    x = net.input([first, 16, 3 * heads * channels] if layout == "BS3NH" else [first, 16, heads, 3 * channels], dtype)
+    shift = net.input([first, heads, 16, 16] if layout == "BS3NH" else [16, heads, first, first], dtype) if bias else None
 
     def body(emit):
         last = len(x.ty.shape) - 1
@@ -136,7 +137,7 @@ def stacked_attention(start, layout, dtype, bias=False, axis=None, mask=None):
             width = heads * channels
             raw = [emit(OP.strided_slice(x, [2], [i * width], [(i + 1) * width], [1])) for i in range(3)]
         if layout == "BS3NH":
-            operands = [emit(OP.reshape(part, [4, 16, heads, channels])) for part in raw]
+            operands = [emit(OP.reshape(part, [first, 16, heads, channels])) for part in raw]
         else:
             operands = [emit(OP.permute_dims(part, [1, 0, 2, 3])) for part in raw]
         out = emit(OP.nn.attention(*operands, shift, causal_mask=mask))
@@ -165,11 +166,11 @@ def written_out_attention(with_bias, heads):
     return net.build(body)
 
 
-def norm(axes, center=True):
+def norm(axes, center, rows, dtype):
     net = Net()
-    x = net.input([8, 16, 64], "float16")
+    x = net.input([8, rows, 64], dtype)
     shape = [x.ty.shape[a] for a in axes]
-    gamma, beta = net.input(shape, "float16"), net.input(shape, "float16")
+    gamma, beta = net.input(shape, dtype), net.input(shape, dtype)
     return net.build(lambda emit: [emit(OP.nn.layer_norm(x, gamma, beta, axes, center=center))])
 
 
@@ -229,9 +230,12 @@ def modules():
     for residual in ("add", "add full", "multiply full", "add full relu", "multiply relu", "multiply full relu"):
         for activation in ("", "relu", "gelu"):
             yield f"residual {residual} {activation}", matmul([4, 8], [8, 16], "float16", [16], activation, residual=residual)
-        yield f"residual {residual}", matmul([4, 8], [16, 8], "float32", [16], "", True, residual)
-    for dtype, batch in itertools.product(("float32", "float16"), (2, n)):
+        for dtype, batch in itertools.product(("float32", "float16", "int8"), (4, n)):
+            yield f"residual {residual} {dtype}", matmul([batch, 8], [16, 8], dtype, [16], "", True, residual)
+    for dtype, batch in itertools.product(("float32", "float16", "int8"), (2, n)):
         for bias, activation in ((False, ""), (True, ""), (True, "relu"), (True, "silu"), (False, "relu")):
+            if dtype == "int8" and activation == "silu":
+                continue
             yield f"conv2d {dtype} {activation}", conv2d([batch, 8, 8, 4], [16, 3, 3, 4], dtype, bias=bias, activation=activation)
             yield f"conv2d nchw {dtype}", conv2d([batch, 4, 8, 8], [16, 4, 3, 3], dtype, ("NCHW", "OIHW"), bias, activation)
         for residual in ("add", "multiply", "left add", "add relu", "multiply relu"):
@@ -242,14 +246,18 @@ def modules():
     for dtype, batch in itertools.product(("float32", "float16"), (4, n)):
         for bias, mask in itertools.product((False, True), (None, "TopLeft")):
             yield f"attention {dtype}", attention(batch, 16, dtype, bias, mask)
+        yield f"rows {dtype}", attention(batch, n, dtype)
     for dtype, rows, mask in itertools.product(("float32", "float16"), (10, n), (None, "TopLeft")):
         yield f"sequences {dtype}", sequences(rows, dtype, mask)
     for dtype, layout, bias, mask in itertools.product(("float16", "float32"), ("BS3NH", "SBN3H"), (False, True), (None, "BottomRight")):
         yield f"stacked {layout}", stacked_attention("split", layout, dtype, bias, mask=mask)
         if layout == "BS3NH":
             yield "stacked slices", stacked_attention("strided_slice", layout, dtype, bias, mask=mask)
-    for axes, center in (((-1,), True), ((2,), True), ((1, 2), True), ((-1,), False)):
-        yield f"layer_norm {axes}", norm(list(axes), center)
+    for layout, dtype in itertools.product(("BS3NH", "SBN3H"), ("float16", "float32")):
+        yield f"stacked {layout} {dtype} symbolic", stacked_attention("split", layout, dtype, first=n)
+    for dtype, rows in itertools.product(("float16", "float32"), (16, n)):
+        for axes, center in (((-1,), True), ((2,), True), ((1, 2), True), ((-1,), False)):
+            yield f"layer_norm {axes} {dtype}", norm(list(axes), center, rows, dtype)
     for name, dtype, body in (
             ("decode", "float16", ["y = R.add(m, b)"]), ("decode", "float16", ["y = R.nn.relu(m)"]),
             ("decode1", "float16", ["z = R.add(m, b)", "y = R.nn.gelu(z)"]), ("unpack", "float16", ["y = R.add(m, b)"]),
