@@ -117,12 +117,17 @@ Expr Parser::OpCall(const Syntax& node, std::string_view name) {
     attrs_text = source_.text().substr(begin, node.keywords.back().value->end - begin);
   }
   // Index maps bind variables: each call has its own.
-  bool cacheable = op.attrs_type != nullptr && (variadic || node.items.size() <= named) &&
+  // An arange without a dtype has that of its bounds.
+  bool cacheable = op.attrs_type != nullptr && (variadic || node.items.size() <= named) && name != "arange" &&
                    attrs_text.find("lambda") == std::string_view::npos;
   const KnownAttrs* known = cacheable ? attrs_.Find(attrs_text) : nullptr;
   Attrs attrs;
   if (known != nullptr && known->info == op.info) attrs = known->attrs;
   ObjectPtr<Object> fields = attrs.defined() ? nullptr : DefaultAttrs(op);
+  bool has_out_layout = false;
+  const auto set_attr = [&](const TVMFFIFieldInfo* field, const Syntax& value) {
+    if (SetAttr(fields.get(), field, value, name)) has_out_layout |= NameOf(field) == "out_layout";
+  };
 
   for (size_t i = 0; i < node.items.size(); ++i) {
     const Syntax& item = *node.items[i];
@@ -131,13 +136,12 @@ Expr Parser::OpCall(const Syntax& node, std::string_view name) {
     } else if (variadic) {
       rest.push_back(Leaf(item));
     } else if (i - named < op.fields.size()) {
-      SetAttr(fields.get(), op.fields[i - named], item, name);
+      set_attr(op.fields[i - named], item);
     } else {
       Fail(item,
            "R." + std::string(name) + " takes at most " + std::to_string(named + op.fields.size()) + " arguments");
     }
   }
-  bool has_out_layout = false;
   for (const auto& [key, value] : node.keywords) {
     if (attrs.defined()) break;
     if (key == "ty_args" || key == "sinfo_args") {
@@ -155,8 +159,7 @@ Expr Parser::OpCall(const Syntax& node, std::string_view name) {
     for (const TVMFFIFieldInfo* field : op.fields) {
       if (found || NameOf(field) != key) continue;
       found = true;
-      SetAttr(fields.get(), field, *value, name);
-      has_out_layout |= key == "out_layout";
+      set_attr(field, *value);
     }
     if (!found) {
       std::string all;
@@ -165,8 +168,12 @@ Expr Parser::OpCall(const Syntax& node, std::string_view name) {
       Fail(*value, "R." + std::string(name) + " has no argument " + Quote(key) + "; it has " + all);
     }
   }
+  CompleteArguments(name, &by_position);
   if (fields != nullptr) {
     CompleteAttrs(fields.get(), op, has_out_layout);
+    if (name == "arange" && node.Find("dtype") == nullptr && node.items.size() <= named) {
+      SetArangeDType(by_position, op, fields.get());
+    }
     attrs = Downcast<Attrs>(ObjectRef(std::move(fields)));
     if (cacheable) attrs_[attrs_text] = {op.info, attrs};
   }

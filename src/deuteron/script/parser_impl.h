@@ -76,7 +76,10 @@ struct KnownOp {
   Op op;
   /// Null if it has no attributes.
   const TVMFFITypeInfo* attrs_type = nullptr;
+  /// In the order in which Python's function takes them.
   std::vector<const TVMFFIFieldInfo*> fields;
+  /// What Python's function takes for attributes that are not given, where it is not what the class begins with.
+  std::vector<std::pair<const TVMFFIFieldInfo*, Any>> defaults;
 };
 
 class Parser {
@@ -283,7 +286,12 @@ class Parser {
   const KnownOp& FindOp(const Syntax& node, std::string_view name);
   /// Attributes of `op` to be filled; null if it has none.
   ObjectPtr<Object> DefaultAttrs(const KnownOp& op) const;
-  void SetAttr(Object* attrs, const TVMFFIFieldInfo* field, const Syntax& node, std::string_view op);
+  /// False if the attribute keeps its default.
+  bool SetAttr(Object* attrs, const TVMFFIFieldInfo* field, const Syntax& node, std::string_view op);
+  /// Fills in what Python's function has defaults for.
+  void CompleteArguments(std::string_view op, std::vector<relax::Expr>* arguments) const;
+  /// int64 if all bounds are integers, else float32.
+  static void SetArangeDType(const std::vector<relax::Expr>& bounds, const KnownOp& op, Object* attrs);
   void CompleteAttrs(Object* attrs, const KnownOp& op, bool has_out_layout);
 
   const SourceText& source_;
