@@ -29,8 +29,8 @@ class Module:
 class Module:
     @R.function
     def main(x: R.Tensor((4, 4), dtype="float32"), p: R.Tensor((2, 3), dtype="float32"), t: R.Tensor((2,), dtype="int64"), q: R.Tensor((1, 8, 2, 4), dtype="float32")) -> R.Tuple(R.Tensor((4, 4), dtype="float32"), R.Tensor((4, 4), dtype="float32"), R.Tensor((2, 4), dtype="float32"), R.Tensor((4, 4), dtype="float32"), R.Tensor((), dtype="float32"), R.Tensor((1, 8, 2, 4), dtype="float32"), R.Tensor((3,), dtype="int64"), R.Tensor((4,), dtype="float32"), R.Tensor((3, 3), dtype="float32"), R.Tensor((4,), dtype="int64"), R.Tensor((3, 4), dtype="float32"), R.Tensor((3,), dtype="float16")):
-        a: R.Tensor((4, 4), dtype="float32") = R.tril(x)
-        b: R.Tensor((4, 4), dtype="float32") = R.triu(x)
+        a: R.Tensor((4, 4), dtype="float32") = R.tril(x, 0)
+        b: R.Tensor((4, 4), dtype="float32") = R.triu(x, 0)
         c: R.Tensor(dtype="float32", ndim=1) = R.unique(x, T.bool(True), T.bool(False), T.bool(False), T.bool(False))
         d: R.Tensor((2, 4), dtype="float32") = R.strided_slice(x, (0,), (1,), (3,), assume_inbound=False)
         e: R.Tensor((4, 4), dtype="float32") = R.eye_like(x, 0, dtype=None)

@@ -205,21 +205,26 @@ TEST(Attention, MasksAndScales) {
         expected, {{0, 1, "s"}});
 }
 
-/// Three sequences of 2, 0 and 3 queries, of 3, 1 and 4 keys.
-TEST(Attention, OfSequences) {
-  const Dense q = Dense::Random({1, 5, 2, 4}, 1);
-  const Dense k = Dense::Random({1, 8, 2, 4}, 2);
-  const Dense v = Dense::Random({1, 8, 2, 3}, 3);
-  const Dense starts_q{{4}, DataType::Int(32), {0, 2, 2, 5}}, starts_k{{4}, DataType::Int(32), {0, 3, 4, 8}};
-  const Dense most_q{{}, DataType::Int(32), {3}}, most_k{{}, DataType::Int(32), {4}};
+/// Sequences that begin and end at these queries and keys.
+void CheckSequences(const std::vector<int64_t>& starts_of_queries, const std::vector<int64_t>& starts_of_keys) {
+  const auto as_tensor = [](const std::vector<int64_t>& values) {
+    return Dense{
+        {static_cast<int64_t>(values.size())}, DataType::Int(32), std::vector<double>(values.begin(), values.end())};
+  };
+  const Dense q = Dense::Random({1, starts_of_queries.back(), 2, 4}, 1);
+  const Dense k = Dense::Random({1, starts_of_keys.back(), 2, 4}, 2);
+  const Dense v = Dense::Random({1, starts_of_keys.back(), 2, 3}, 3);
+  const Dense most{{}, DataType::Int(32), {8}};
   for (const std::string mask : {"", "TopLeft", "BottomRight"}) {
-    const Dense expected = Fill({1, 5, 2, 3}, [&](const Index& i) {
-      const bool first = i[1] < 2;
-      const int64_t row = i[1] - (first ? 0 : 2), begin = first ? 0 : 4, keys = first ? 3 : 4;
-      const int64_t last = mask.empty() ? keys - 1 : mask == "TopLeft" ? row : row + 1;
+    const Dense expected = Fill({1, q.shape[1], 2, 3}, [&](const Index& i) {
+      size_t s = 0;
+      while (starts_of_queries[s + 1] <= i[1]) ++s;
+      const int64_t row = i[1] - starts_of_queries[s], rows = starts_of_queries[s + 1] - starts_of_queries[s];
+      const int64_t begin = starts_of_keys[s], keys = starts_of_keys[s + 1] - begin;
+      const int64_t last = mask.empty() ? keys - 1 : mask == "TopLeft" ? row : row + keys - rows;
       double sum = 0;
       double total = 0;
-      for (int64_t t = begin; t <= begin + last; ++t) {
+      for (int64_t t = begin; t <= begin + std::min(last, keys - 1); ++t) {
         double score = 0;
         for (int64_t d = 0; d < 4; ++d) score += q.at({0, i[1], i[2], d}) * k.at({0, t, i[2], d});
         const double weight = std::exp(score / 2);
@@ -231,9 +236,13 @@ TEST(Attention, OfSequences) {
     const auto attention = [&](const std::vector<Var>& x) {
       return nn::AttentionVarLen(x[0], x[1], x[2], x[3], x[5], x[4], x[6], 0, mask);
     };
-    Check({q, k, v, starts_q, starts_k, most_q, most_k}, attention, expected, {{0, 1, "s"}, {1, 1, "t"}, {2, 1, "t"}});
+    Check({q, k, v, as_tensor(starts_of_queries), as_tensor(starts_of_keys), most, most}, attention, expected,
+          {{0, 1, "s"}, {1, 1, "t"}, {2, 1, "t"}});
   }
 }
+
+TEST(Attention, OfSequences) { CheckSequences({0, 2, 2, 5}, {0, 3, 4, 8}); }
+TEST(Attention, OfOneSequence) { CheckSequences({0, 3}, {0, 4}); }
 
 // Padding.
 

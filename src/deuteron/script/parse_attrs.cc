@@ -170,9 +170,10 @@ void Parser::CompleteArguments(std::string_view op, std::vector<relax::Expr>* ar
     (*arguments)[1] = std::exchange((*arguments)[0], relax::PrimValue::Int64(0));
   }
   if (op == "eye" && arguments->size() == 3 && !(*arguments)[1].defined()) (*arguments)[1] = (*arguments)[0];
-  for (const Default& entry : {Default{"arange", 2, I64(1)}, Default{"eye", 2, I64(0)}, Default{"eye_like", 1, I64(0)},
-                               Default{"unique", 1, tir::IntImm(DataType::Bool(), 1)}, Default{"unique", 2, no},
-                               Default{"unique", 3, no}, Default{"unique", 4, no}}) {
+  for (const Default& entry :
+       {Default{"arange", 2, I64(1)}, Default{"eye", 2, I64(0)}, Default{"eye_like", 1, I64(0)},
+        Default{"tril", 1, I64(0)}, Default{"triu", 1, I64(0)}, Default{"unique", 1, tir::IntImm(DataType::Bool(), 1)},
+        Default{"unique", 2, no}, Default{"unique", 3, no}, Default{"unique", 4, no}}) {
     if (entry.op == op && !arguments->at(entry.index).defined()) {
       (*arguments)[entry.index] = relax::PrimValue(entry.value);
     }

@@ -43,14 +43,15 @@ te::Tensor Attention(const te::Tensor& query, const te::Tensor& key, const te::T
 
 namespace {
 
-/// The sequence that each of `count` positions is in; the last one for those behind all.
-te::Tensor SequenceOf(const te::Tensor& starts, const PrimExpr& count, const char* name) {
+/// How many sequences have begun at each of `count` positions: one more than the number of the sequence that it is in,
+/// the last one for those behind all. The first begins at 0.
+te::Tensor SequencesBegun(const te::Tensor& starts, const PrimExpr& count, const char* name) {
   const PrimExpr sequences = starts.shape()[0] - 1;
-  const tir::IterVar b = te::ReduceAxis(sequences - 1, "k");
+  const tir::IterVar b = te::ReduceAxis(sequences, "k");
   return te::Compute(
       {count},
       [&](const Array<tir::Var>& i) {
-        const PrimExpr begun = CastTo(i[0].dtype(), starts({b->var + 1})) <= i[0];
+        const PrimExpr begun = CastTo(i[0].dtype(), starts({b->var})) <= i[0];
         return te::Sum(CastTo(DataType::Int(64), begun), {b});
       },
       name);
@@ -64,8 +65,8 @@ te::Tensor AttentionOfSequences(const te::Tensor& query, const te::Tensor& key, 
   const DataType accumulator = AccumulatorType(query.dtype()), index = DataType::Int(64);
   const Array<PrimExpr>& q = query.shape();
   const PrimExpr keys = key.shape()[1], zero = I64(0);
-  const te::Tensor rows = SequenceOf(starts_q, q[1], "sequence_of_query");
-  const te::Tensor columns = SequenceOf(starts_k, keys, "sequence_of_key");
+  const te::Tensor rows = SequencesBegun(starts_q, q[1], "sequence_of_query");
+  const te::Tensor columns = SequencesBegun(starts_k, keys, "sequence_of_key");
   const tir::IterVar d = te::ReduceAxis(q[3], "k");
   const te::Tensor product = te::Compute(
       {q[2], q[1], keys},
@@ -78,11 +79,11 @@ te::Tensor AttentionOfSequences(const te::Tensor& query, const te::Tensor& key, 
   const te::Tensor scores = te::Compute(
       product.shape(),
       [&](const Array<tir::Var>& i) {
-        const PrimExpr sequence = rows({i[1]});
+        const PrimExpr begun = rows({i[1]});
         const auto start = [&](const te::Tensor& starts, int64_t after) {
-          return CastTo(index, starts({sequence + after}));
+          return CastTo(index, starts({begun - 1 + after}));
         };
-        PrimExpr seen = Equal(sequence, columns({i[2]}));
+        PrimExpr seen = Equal(begun, columns({i[2]}));
         if (causal) {
           PrimExpr last = i[1] - start(starts_q, 0) + start(starts_k, 0);
           if (bottom_right)
