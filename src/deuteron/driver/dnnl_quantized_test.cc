@@ -184,16 +184,16 @@ TEST_F(DnnlQuantized, BlocksOfSeveralConvolutions) {
     const std::string shortcut = same_scale ? Quantize("e", 0.02, 9, "uint8") : Quantize("e", 0.033, 100, "uint8");
     const std::string of_shortcut =
         same_scale ? Dequantize("r", Scale(0.02), Zero(9, "uint8")) : Dequantize("r", Scale(0.033), Zero(100, "uint8"));
-    ExpectAgrees(
-        MakeModule(params,
-                   {"x0 = R.nn.max_pool2d(x, pool_size=[3, 3], padding=[1, 1, 1, 1])",
-                    "a = " + Dequantize("x0", Scale(0.02), Zero(9, "uint8")), "wf = " + Dequantize("w", "s", none),
-                    "vf = " + Dequantize("v", "s", none), "c = R.nn.conv2d(a, wf, padding=1)", "c1 = R.nn.relu(c)",
-                    "q = " + Quantize("c1", 0.04, 120, "uint8"), "e = R.nn.conv2d(a, vf)", "r = " + shortcut,
-                    "d = " + of_first, "f = R.nn.conv2d(d, wf, padding=1)", "g = " + Quantize("f", 0.25, 128, "uint8"),
-                    "h = " + Dequantize("g", Scale(0.25), Zero(128, "uint8")), "k = " + of_shortcut, "l = R.add(h, k)",
-                    "m = R.nn.relu(l)", "gv = " + Quantize("m", 0.2, 0, "uint8")}),
-        weights, {1}, 0.02);
+    ExpectAgrees(MakeModule(params, {"a = " + Dequantize("x", Scale(0.02), Zero(9, "uint8")),
+                                     "wf = " + Dequantize("w", "s", none), "vf = " + Dequantize("v", "s", none),
+                                     "c = R.nn.conv2d(a, wf, padding=1)", "c1 = R.nn.relu(c)",
+                                     "q0 = " + Quantize("c1", 0.04, 120, "uint8"),
+                                     "q = R.nn.max_pool2d(q0, pool_size=[3, 3], padding=[1, 1, 1, 1])",
+                                     "e = R.nn.conv2d(a, vf)", "r = " + shortcut, "d = " + of_first,
+                                     "f = R.nn.conv2d(d, wf, padding=1)", "g = " + Quantize("f", 0.25, 128, "uint8"),
+                                     "h = " + Dequantize("g", Scale(0.25), Zero(128, "uint8")), "k = " + of_shortcut,
+                                     "l = R.add(h, k)", "m = R.nn.relu(l)", "gv = " + Quantize("m", 0.2, 0, "uint8")}),
+                 weights, {1}, 0.02);
   }
 }
 

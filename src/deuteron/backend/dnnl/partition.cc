@@ -75,6 +75,7 @@ class BlockChains {
         log_(log),
         taken_(bindings_.size()) {
     for (size_t i = 0; i < bindings_.size(); ++i) {
+      defined_.emplace(bindings_[i]->var.get(), i);
       if (quantized_) ReadOperand(i);
       relax::VisitLeaves(BoundValue(bindings_[i]), [&](const Expr& leaf) {
         auto& users = users_[leaf.get()];
@@ -132,12 +133,29 @@ class BlockChains {
                        [&](const Expr& arg) { return operands_.count(arg.get()) != 0; });
   }
 
+  static bool IsPooling(std::string_view name) { return name.find("_pool") != std::string_view::npos; }
+
+  /// Whether `value` is the result of another kernel of oneDNN's, which has channels in the innermost place: of planes
+  /// one after the other its pooling is tens of times slower than generated code.
+  bool IsLaidOut(const Expr& value) const {
+    const auto at = defined_.find(value.get());
+    if (at == defined_.end()) return false;
+    if (chains_.count(at->second) != 0) return true;
+    // Quantised kernels are functions already.
+    const auto* call = BoundValue(bindings_[at->second]).as<relax::CallNode>();
+    return call != nullptr && call->op->kind == RelaxKind::kGlobalVar;
+  }
+
   void Begin(size_t index) {
     const auto* call = BoundValue(bindings_[index]).as<relax::CallNode>();
     if (taken_[index] || call == nullptr || call->op.as<OpNode>() == nullptr) return;
     const std::string op = relax::OpName(GetRef<relax::Call>(call));
     const char* name = quantized_ ? QuantizedAnchorName(op) : AnchorName(op);
     if (name == nullptr || (quantized_ && !HasQuantizedOperand(call))) return;
+    if (IsPooling(name) && !IsLaidOut(call->args[0])) {
+      return Record(index, name, "library-refuses",
+                    "oneDNN does not take it: it pools fast only what another of its kernels has laid out");
+    }
     Chain chain{name, {index}};
     std::string why;
     if (!IsKernel(chain, &why))
@@ -208,6 +226,7 @@ class BlockChains {
   std::string function_;
   transform::DecisionLog* log_;
   std::vector<bool> taken_;
+  std::unordered_map<const Object*, size_t> defined_;
   /// Values that are quantised operands of those that use them, and where they are bound.
   QuantizedOperands operands_;
   std::unordered_map<const Object*, size_t> operand_at_;
