@@ -25,7 +25,7 @@ class Attrs : public ObjectRef {
 /// Attributes by name. Values: integers, floats, booleans, strings, arrays, maps, objects.
 class DictAttrsNode : public AttrsNode {
  public:
-  Map<String, Any> dict;
+  Map<String, Any> dict = kEmpty;
   DEUTERON_NODE("deuteron.DictAttrs", DictAttrsNode, AttrsNode);
 };
 class DictAttrs : public Attrs {

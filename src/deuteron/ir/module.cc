@@ -13,7 +13,7 @@ DictAttrs::DictAttrs(Map<String, Any> dict) {
 }
 
 DictAttrs DictAttrs::With(DictAttrs attrs, const String& key, Any value) {
-  if (!attrs.defined()) attrs = DictAttrs(Map<String, Any>());
+  if (!attrs.defined()) attrs = DictAttrs(kEmpty);
   CopyOnWrite(&attrs)->dict.Set(key, std::move(value));
   return attrs;
 }

@@ -70,12 +70,12 @@ Func WithoutAttr(Func func, const String& key) {
 /// members below: in place where they hold the only reference, else in a copy.
 class IRModuleNode : public Object {
  public:
-  Map<GlobalVar, BaseFunc> functions;
+  Map<GlobalVar, BaseFunc> functions = kEmpty;
   DictAttrs attrs;
   /// "vdevice" → [VDevice, …]
-  Map<String, Array<ObjectRef>> global_infos;
+  Map<String, Array<ObjectRef>> global_infos = kEmpty;
   /// Derived from `functions`.
-  Map<String, GlobalVar> global_vars;
+  Map<String, GlobalVar> global_vars = kEmpty;
   DEUTERON_TREE_NODE
   DEUTERON_NODE("deuteron.IRModule", IRModuleNode, Object);
 };

@@ -42,6 +42,22 @@ using tvm::ffi::Tensor;
 namespace ffi = tvm::ffi;
 namespace refl = tvm::ffi::reflection;
 
+/// The empty Array or Map, of any element type. All that are made from it share one object until they are written to; a
+/// default-constructed container allocates one of its own, with room for four elements. Fields of nodes begin as this.
+struct EmptyContainer {
+  template <typename T>
+  operator Array<T>() const {  // NOLINT(google-explicit-constructor)
+    static const auto* const empty = new Array<T>();
+    return *empty;
+  }
+  template <typename K, typename V>
+  operator Map<K, V>() const {  // NOLINT(google-explicit-constructor)
+    static const auto* const empty = new Map<K, V>();
+    return *empty;
+  }
+};
+inline constexpr EmptyContainer kEmpty;
+
 /// A node of `*ref` that nobody else sees: the node itself if `*ref` is its only reference, else a copy
 /// that `*ref` then refers to.
 template <typename Ref>

@@ -273,8 +273,8 @@ class Broadcast : public PrimExpr {
 class ShuffleNode : public PrimExprNode {
  public:
   ShuffleNode() : PrimExprNode(ExprKind::kShuffle) {}
-  Array<PrimExpr> vectors;
-  Array<PrimExpr> indices;
+  Array<PrimExpr> vectors = kEmpty;
+  Array<PrimExpr> indices = kEmpty;
   DEUTERON_NODE("deuteron.tir.Shuffle", ShuffleNode, PrimExprNode);
 };
 class Shuffle : public PrimExpr {
@@ -288,7 +288,7 @@ class CallNode : public PrimExprNode {
  public:
   CallNode() : PrimExprNode(ExprKind::kCall) {}
   Op op;
-  Array<PrimExpr> args;
+  Array<PrimExpr> args = kEmpty;
   DEUTERON_NODE("deuteron.tir.Call", CallNode, PrimExprNode);
 };
 class Call : public PrimExpr {
@@ -343,9 +343,9 @@ class BufferNode : public Object {
   Var data;
   DataType dtype;
   /// Extent of each dimension, in elements.
-  Array<PrimExpr> shape;
+  Array<PrimExpr> shape = kEmpty;
   /// Stride of each dimension in elements; empty = compact, row major.
-  Array<PrimExpr> strides;
+  Array<PrimExpr> strides = kEmpty;
   String name;
   /// "global" (the arena or an argument), "local" (registers or the stack of one thread).
   String scope;
@@ -354,7 +354,7 @@ class BufferNode : public Object {
 };
 class Buffer : public ObjectRef {
  public:
-  Buffer(String name, DataType dtype, Array<PrimExpr> shape, String scope = "global", Array<PrimExpr> strides = {});
+  Buffer(String name, DataType dtype, Array<PrimExpr> shape, String scope = "global", Array<PrimExpr> strides = kEmpty);
   DEUTERON_REF(Buffer, ObjectRef, BufferNode);
 };
 
@@ -363,7 +363,7 @@ class BufferLoadNode : public PrimExprNode {
  public:
   BufferLoadNode() : PrimExprNode(ExprKind::kBufferLoad) {}
   Buffer buffer;
-  Array<PrimExpr> indices;
+  Array<PrimExpr> indices = kEmpty;
   DEUTERON_NODE("deuteron.tir.BufferLoad", BufferLoadNode, PrimExprNode);
 };
 class BufferLoad : public PrimExpr {
@@ -378,7 +378,7 @@ class ProducerLoadNode : public PrimExprNode {
   ProducerLoadNode() : PrimExprNode(ExprKind::kProducerLoad) {}
   /// A te::Tensor.
   ObjectRef producer;
-  Array<PrimExpr> indices;
+  Array<PrimExpr> indices = kEmpty;
   DEUTERON_NODE("deuteron.tir.ProducerLoad", ProducerLoadNode, PrimExprNode);
 };
 class ProducerLoad : public PrimExpr {
@@ -390,10 +390,10 @@ class ProducerLoad : public PrimExpr {
 /// A commutative, associative combination of tuples of values: result(lhs, rhs), with its identity.
 class CommReducerNode : public Object {
  public:
-  Array<Var> lhs;
-  Array<Var> rhs;
-  Array<PrimExpr> result;
-  Array<PrimExpr> identity;
+  Array<Var> lhs = kEmpty;
+  Array<Var> rhs = kEmpty;
+  Array<PrimExpr> result = kEmpty;
+  Array<PrimExpr> identity = kEmpty;
   DEUTERON_TREE_NODE
   DEUTERON_NODE("deuteron.tir.CommReducer", CommReducerNode, Object);
 };
@@ -408,8 +408,8 @@ class ReduceNode : public PrimExprNode {
  public:
   ReduceNode() : PrimExprNode(ExprKind::kReduce) {}
   CommReducer combiner;
-  Array<PrimExpr> source;
-  Array<IterVar> axis;
+  Array<PrimExpr> source = kEmpty;
+  Array<IterVar> axis = kEmpty;
   int64_t value_index = 0;
   DEUTERON_NODE("deuteron.tir.Reduce", ReduceNode, PrimExprNode);
 };

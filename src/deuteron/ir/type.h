@@ -95,7 +95,7 @@ class TensorType : public Type {
 class TupleTypeNode : public TypeNode {
  public:
   TupleTypeNode() : TypeNode(TypeKind::kTuple) {}
-  Array<Type> fields;
+  Array<Type> fields = kEmpty;
   DEUTERON_NODE("deuteron.TupleType", TupleTypeNode, TypeNode);
 };
 class TupleType : public Type {

@@ -69,7 +69,7 @@ class Constant : public Expr {
 class TupleNode : public ExprNode {
  public:
   TupleNode() : ExprNode(RelaxKind::kTuple) {}
-  Array<Expr> fields;
+  Array<Expr> fields = kEmpty;
   DEUTERON_NODE("deuteron.relax.Tuple", TupleNode, ExprNode);
 };
 class Tuple : public Expr {
@@ -96,16 +96,16 @@ class CallNode : public ExprNode {
  public:
   CallNode() : ExprNode(RelaxKind::kCall) {}
   Expr op;
-  Array<Expr> args;
+  Array<Expr> args = kEmpty;
   /// Null for calls without attributes.
   Attrs attrs;
   /// Types as arguments: the result types of call_tir, call_packed, …
-  Array<Type> ty_args;
+  Array<Type> ty_args = kEmpty;
   DEUTERON_NODE("deuteron.relax.Call", CallNode, ExprNode);
 };
 class Call : public Expr {
  public:
-  Call(Expr op, Array<Expr> args, Attrs attrs = Attrs(), Array<Type> ty_args = {}, Span span = Span());
+  Call(Expr op, Array<Expr> args, Attrs attrs = Attrs(), Array<Type> ty_args = kEmpty, Span span = Span());
   DEUTERON_REF(Call, Expr, CallNode);
 };
 
@@ -113,7 +113,7 @@ class Call : public Expr {
 class ShapeExprNode : public ExprNode {
  public:
   ShapeExprNode() : ExprNode(RelaxKind::kShapeExpr) {}
-  Array<PrimExpr> values;
+  Array<PrimExpr> values = kEmpty;
   DEUTERON_NODE("deuteron.relax.ShapeExpr", ShapeExprNode, ExprNode);
 };
 class ShapeExpr : public Expr {
@@ -201,7 +201,7 @@ class MatchCast : public Binding {
 
 class BindingBlockNode : public Object {
  public:
-  Array<Binding> bindings;
+  Array<Binding> bindings = kEmpty;
   DEUTERON_TREE_NODE
   static void RegisterReflection();
   DEUTERON_BASE_NODE("deuteron.relax.BindingBlock", BindingBlockNode, Object);
@@ -225,7 +225,7 @@ class DataflowBlock : public BindingBlock {
 class SeqExprNode : public ExprNode {
  public:
   SeqExprNode() : ExprNode(RelaxKind::kSeqExpr) {}
-  Array<BindingBlock> blocks;
+  Array<BindingBlock> blocks = kEmpty;
   Expr body;
   DEUTERON_NODE("deuteron.relax.SeqExpr", SeqExprNode, ExprNode);
 };
@@ -253,7 +253,7 @@ class If : public Expr {
 class FunctionNode : public BaseFuncNode {
  public:
   FunctionNode() : BaseFuncNode(RelaxKind::kFunction) {}
-  Array<Var> params;
+  Array<Var> params = kEmpty;
   SeqExpr body;
   Type ret_ty;
   bool is_pure = true;

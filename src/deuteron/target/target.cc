@@ -6,9 +6,9 @@
 #include <charconv>
 #include <cmath>
 #include <fstream>
-#include <map>
 #include <sstream>
 
+#include "deuteron/runtime/cpu_features.h"
 #include "deuteron/support/error.h"
 
 namespace deuteron {
@@ -56,55 +56,18 @@ int64_t UsableThreads() {
   return std::max<int64_t>(threads, 1);
 }
 
-/// The kernel's names of CPU flags, where they are not LLVM's.
-std::string FeatureOfFlag(std::string flag) {
-  static const std::map<std::string, std::string> renamed = {
-      {"sse4_1", "sse4.1"},
-      {"sse4_2", "sse4.2"},
-      {"pni", "sse3"},
-      {"abm", "lzcnt"},
-      {"pclmulqdq", "pclmul"},
-      {"lahf_lm", "sahf"},
-      {"avx_vnni", "avxvnni"},
-      {"avx512_vnni", "avx512vnni"},
-      {"avx512_bf16", "avx512bf16"},
-      {"avx512_fp16", "avx512fp16"},
-      {"avx512_vbmi2", "avx512vbmi2"},
-      {"avx512_bitalg", "avx512bitalg"},
-      {"avx512_vpopcntdq", "avx512vpopcntdq"},
-  };
-  const auto it = renamed.find(flag);
-  return it == renamed.end() ? flag : it->second;
-}
-
 std::vector<std::string> HostFeatures() {
   // Only what changes the code that is generated here.
   static const char* const kUseful[] = {
-      "sse3",        "ssse3",        "sse4.1",
-      "sse4.2",      "popcnt",       "avx",
-      "avx2",        "fma",          "f16c",
-      "bmi",         "bmi1",         "bmi2",
-      "lzcnt",       "movbe",        "avx512f",
-      "avx512bw",    "avx512cd",     "avx512dq",
-      "avx512vl",    "avx512vnni",   "avx512bf16",
-      "avx512fp16",  "avxvnni",      "avx512vbmi",
-      "avx512vbmi2", "avx512bitalg", "avx512vpopcntdq",
+      "sse3",     "ssse3",      "sse4.1",      "sse4.2",       "popcnt",          "avx",        "avx2",
+      "fma",      "f16c",       "bmi",         "bmi2",         "lzcnt",           "movbe",      "avx512f",
+      "avx512bw", "avx512cd",   "avx512dq",    "avx512vl",     "avx512vnni",      "avx512bf16", "avx512fp16",
+      "avxvnni",  "avx512vbmi", "avx512vbmi2", "avx512bitalg", "avx512vpopcntdq",
   };
   std::vector<std::string> features;
-  std::ifstream cpuinfo("/proc/cpuinfo");
-  std::string line;
-  while (std::getline(cpuinfo, line)) {
-    if (line.rfind("flags", 0) != 0) continue;
-    std::istringstream flags(line.substr(line.find(':') + 1));
-    for (std::string flag; flags >> flag;) {
-      std::string feature = FeatureOfFlag(flag);
-      if (std::find(std::begin(kUseful), std::end(kUseful), feature) == std::end(kUseful)) continue;
-      features.push_back(feature == "bmi1" ? "bmi" : feature);
-    }
-    break;
+  for (const std::string& feature : runtime::HostCpuFeatures()) {
+    if (std::find(std::begin(kUseful), std::end(kUseful), feature) != std::end(kUseful)) features.push_back(feature);
   }
-  std::sort(features.begin(), features.end());
-  features.erase(std::unique(features.begin(), features.end()), features.end());
   return features;
 }
 

@@ -6,6 +6,7 @@
 /// combines in place. An extern op's statements stand in one block over its spatial axes. Nothing is inlined or
 /// simplified beyond constant folding: fusion and the schedules come later, and the classification of blocks
 /// (AnnotateTIROpPattern) looks at what stands here.
+#include <algorithm>
 #include <unordered_map>
 #include <utility>
 
@@ -36,7 +37,9 @@ TensorKey KeyOf(const Tensor& tensor) { return {tensor->op.get(), tensor->value_
 /// Expressions of a compute in terms of buffers and of the block's iterators.
 class BodyRewriter : public ExprMutator {
  public:
-  BodyRewriter(const BufferMap& buffers, ExprVarMap vars) : buffers_(buffers), vars_(std::move(vars)) {}
+  /// Loads at the block's own `point` share its list of indices.
+  BodyRewriter(const BufferMap& buffers, ExprVarMap vars, const Array<PrimExpr>& point)
+      : buffers_(buffers), vars_(std::move(vars)), point_(point) {}
 
  protected:
   PrimExpr VisitVar_(const VarNode* op) override {
@@ -47,19 +50,27 @@ class BodyRewriter : public ExprMutator {
     const auto it = buffers_.find(KeyOf(Downcast<Tensor>(op->producer)));
     DEUTERON_CHECK(it != buffers_.end()) << "tensor " << Downcast<Tensor>(op->producer)->op->name
                                          << " is read but not an argument";
-    return BufferLoad(it->second, VisitExprs(op->indices), op->span);
+    Array<PrimExpr> indices = VisitExprs(op->indices);
+    const bool is_point = std::equal(indices.begin(), indices.end(), point_.begin(), point_.end(),
+                                     [](const PrimExpr& a, const PrimExpr& b) { return a.same_as(b); });
+    return BufferLoad(it->second, is_point ? point_ : std::move(indices), op->span);
   }
 
  private:
   const BufferMap& buffers_;
   ExprVarMap vars_;
+  const Array<PrimExpr>& point_;
 };
 
 /// The union of the elements that a block reads of each buffer, in order of first access.
 class ReadCollector : public ExprVisitor {
  public:
+  /// `point` as indices and as ranges.
+  ReadCollector(const Array<PrimExpr>& point, const Array<Range>& point_region)
+      : point_(point), point_region_(point_region) {}
+
   Array<BufferRegion> Regions() const {
-    Array<BufferRegion> regions;
+    std::vector<BufferRegion> regions;
     for (const auto& [buffer, accesses] : accesses_) regions.push_back(Union(buffer, accesses));
     return regions;
   }
@@ -81,9 +92,9 @@ class ReadCollector : public ExprVisitor {
 
   /// The range of one axis over all accesses: a point, a constant distance between the accesses, or all.
   static Range AxisRange(const Buffer& buffer, const std::vector<Array<PrimExpr>>& accesses, size_t axis) {
-    const Range full = Range::FromMinExtent(I64(0), buffer->shape[axis]);
+    const auto full = [&] { return Range::FromMinExtent(I64(0), buffer->shape[axis]); };
     const PrimExpr first = accesses[0][axis];
-    if (DependsOnData(first)) return full;
+    if (DependsOnData(first)) return full();
     int64_t low = 0;
     int64_t high = 0;
     PrimExpr least = first;
@@ -91,9 +102,9 @@ class ReadCollector : public ExprVisitor {
     for (size_t i = 1; i < accesses.size(); ++i) {
       const PrimExpr& index = accesses[i][axis];
       if (ExprEqual(index, first)) continue;
-      if (DependsOnData(index)) return full;
+      if (DependsOnData(index)) return full();
       const auto distance = AsConstInt(analyzer.Simplify(index - first));
-      if (!distance) return full;
+      if (!distance) return full();
       if (*distance < low) least = index;
       low = std::min(low, *distance);
       high = std::max(high, *distance);
@@ -101,14 +112,17 @@ class ReadCollector : public ExprVisitor {
     return Range::FromMinExtent(least, I64(high - low + 1));
   }
 
-  static BufferRegion Union(const Buffer& buffer, const std::vector<Array<PrimExpr>>& accesses) {
-    Array<Range> region;
+  BufferRegion Union(const Buffer& buffer, const std::vector<Array<PrimExpr>>& accesses) const {
+    if (accesses.size() == 1 && accesses[0].same_as(point_)) return BufferRegion(buffer, point_region_);
+    std::vector<Range> region;
     for (size_t axis = 0; axis < buffer->shape.size(); ++axis) {
       region.push_back(AxisRange(buffer, accesses, axis));
     }
-    return BufferRegion(buffer, std::move(region));
+    return BufferRegion(buffer, region);
   }
 
+  const Array<PrimExpr>& point_;
+  const Array<Range>& point_region_;
   std::vector<std::pair<Buffer, std::vector<Array<PrimExpr>>>> accesses_;
   std::unordered_map<const Object*, size_t> index_;
 };
@@ -142,7 +156,7 @@ std::pair<Stmt, Stmt> ReductionBody(const ReduceNode* reduce, const Array<PrimEx
 class FuncBuilder {
  public:
   PrimFunc Build(const Array<Tensor>& tensors, const Array<Var>& scalars) {
-    Array<Buffer> params;
+    std::vector<Buffer> params;
     Array<Tensor> outputs;
     for (const Tensor& tensor : tensors) {
       Buffer buffer(BufferName(tensor->op, tensor->value_index), tensor->dtype, tensor->shape);
@@ -156,9 +170,9 @@ class FuncBuilder {
       if (!op->is_placeholder()) blocks.push_back(BuildBlock(op));
     }
     DEUTERON_CHECK(!blocks.empty()) << "a function that computes nothing";
-    SBlock root({}, {}, {}, "root", SeqStmt::Flatten(blocks), Stmt(), alloc_);
+    SBlock root(kEmpty, kEmpty, kEmpty, "root", SeqStmt::Flatten(blocks), Stmt(), alloc_);
     DictAttrs attrs(Map<String, Any>{{"tirx.noalias", true}});
-    return PrimFunc::FromBuffers(params, scalars, SBlockRealize({}, True(), root), std::move(attrs));
+    return PrimFunc::FromBuffers(params, scalars, SBlockRealize(kEmpty, True(), root), std::move(attrs));
   }
 
  private:
@@ -168,8 +182,9 @@ class FuncBuilder {
 
   /// The buffers of the outputs of `op`; those that are no parameters are allocated.
   std::vector<Buffer> OutputBuffers(const ComputeOp& op) {
-    Array<PrimExpr> shape;
-    for (const IterVar& axis : op->axis) shape.push_back(axis->dom->extent);
+    std::vector<PrimExpr> extents;
+    for (const IterVar& axis : op->axis) extents.push_back(axis->dom->extent);
+    Array<PrimExpr> shape(extents);
     std::vector<Buffer> outputs;
     for (size_t i = 0; i < op->body.size(); ++i) {
       if (!op->extern_shapes.empty()) shape = op->extern_shapes[i];
@@ -210,7 +225,7 @@ class FuncBuilder {
       for (const Buffer& output : outputs) parts.writes.push_back(BufferRegion::Full(output));
     }
     SBlock block(std::move(iter_vars), std::move(parts.reads), std::move(parts.writes),
-                 UniqueBlockName(std::string(op->name)), std::move(parts.body), Stmt(), {}, op->attrs);
+                 UniqueBlockName(std::string(op->name)), std::move(parts.body), Stmt(), kEmpty, op->attrs);
     Stmt nest = SBlockRealize(std::move(iter_values), True(), std::move(block));
     for (size_t i = loop_vars.size(); i-- > 0;) {
       nest = For(loop_vars[i], op->axis[i]->dom->min, op->axis[i]->dom->extent, ForKind::kSerial, std::move(nest));
@@ -225,8 +240,8 @@ class FuncBuilder {
     if (reduce != nullptr) axes.insert(axes.end(), reduce->axis.begin(), reduce->axis.end());
 
     std::vector<Var> loop_vars;
-    Array<IterVar> iter_vars;
-    Array<PrimExpr> iter_values;
+    std::vector<IterVar> iter_vars;
+    std::vector<PrimExpr> iter_values;
     ExprVarMap to_iterators;
     for (const IterVar& axis : axes) {
       Var loop_var(axis->var->name_hint);
@@ -242,12 +257,13 @@ class FuncBuilder {
     }
 
     const std::vector<Buffer> outputs = OutputBuffers(op);
-    Array<PrimExpr> indices;
-    for (const IterVar& axis : op->axis) indices.push_back(to_iterators.at(axis->var));
-    BodyRewriter rewriter(buffers_, std::move(to_iterators));
+    const Array<PrimExpr> indices =
+        op->axis.Map([&](const IterVar& axis) -> PrimExpr { return to_iterators.at(axis->var); });
+    const Array<Range> point = BufferRegion::Point(outputs[0], indices)->region;
+    BodyRewriter rewriter(buffers_, std::move(to_iterators), indices);
     Stmt init;
     Stmt body;
-    ReadCollector reads;
+    ReadCollector reads(indices, point);
     if (reduce != nullptr) {
       Array<PrimExpr> sources;
       for (const PrimExpr& source : reduce->source) {
@@ -267,11 +283,11 @@ class FuncBuilder {
       body = SeqStmt::Flatten(stores);
     }
 
-    Array<BufferRegion> writes;
-    for (const Buffer& output : outputs) writes.push_back(BufferRegion::Point(output, indices));
-    SBlock block(std::move(iter_vars), reads.Regions(), std::move(writes), UniqueBlockName(std::string(op->name)),
-                 std::move(body), std::move(init), {}, op->attrs);
-    Stmt nest = SBlockRealize(std::move(iter_values), True(), std::move(block));
+    std::vector<BufferRegion> writes;
+    for (const Buffer& output : outputs) writes.push_back(BufferRegion(output, point));
+    SBlock block(iter_vars, reads.Regions(), writes, UniqueBlockName(std::string(op->name)), std::move(body),
+                 std::move(init), kEmpty, op->attrs);
+    Stmt nest = SBlockRealize(iter_values, True(), std::move(block));
     for (size_t i = axes.size(); i-- > 0;) {
       nest = For(loop_vars[i], axes[i]->dom->min, axes[i]->dom->extent, ForKind::kSerial, std::move(nest));
     }
@@ -279,7 +295,7 @@ class FuncBuilder {
   }
 
   BufferMap buffers_;
-  Array<Buffer> alloc_;
+  Array<Buffer> alloc_ = kEmpty;
   std::unordered_map<std::string, int> block_names_;
 };
 

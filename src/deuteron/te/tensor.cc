@@ -40,7 +40,7 @@ Array<PrimExpr> AsInt64(const Array<PrimExpr>& shape) {
 Array<IterVar> SpatialAxes(const Array<PrimExpr>& shape, const std::vector<std::string>& names) {
   DEUTERON_CHECK(names.empty() || names.size() == shape.size())
       << names.size() << " axis names for " << shape.size() << " dimensions";
-  Array<IterVar> axes;
+  std::vector<IterVar> axes;
   for (size_t i = 0; i < shape.size(); ++i) {
     const std::string name = names.empty() ? "i" + std::to_string(i) : names[i];
     axes.push_back(IterVar(Range::FromMinExtent(I64(0), shape[i]), Var(name), IterVarType::kSpatial));

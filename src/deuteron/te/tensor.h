@@ -18,8 +18,8 @@ class Tensor;
 struct ExternBlock {
   tir::Stmt body;
   /// Empty: whole buffers.
-  Array<tir::BufferRegion> reads;
-  Array<tir::BufferRegion> writes;
+  Array<tir::BufferRegion> reads = kEmpty;
+  Array<tir::BufferRegion> writes = kEmpty;
 };
 using ExternBody = std::function<ExternBlock(const Array<tir::Buffer>& inputs, const Array<tir::Buffer>& outputs,
                                              const Array<tir::Var>& iterators)>;
@@ -30,16 +30,16 @@ class ComputeOpNode : public Object {
   /// Name of the block and of the buffer.
   String name;
   /// Spatial axes, one a dimension; empty for a placeholder. Of an extern op: those of its block.
-  Array<tir::IterVar> axis;
+  Array<tir::IterVar> axis = kEmpty;
   /// One expression an output. A reduction is a tir::Reduce at the root. Empty for a placeholder.
-  Array<PrimExpr> body;
+  Array<PrimExpr> body = kEmpty;
   /// Attributes of the block.
-  Map<String, Any> attrs;
+  Map<String, Any> attrs = kEmpty;
   /// Extern ops only: the statements, the tensors that they read, and the shape of each output. `body` then
   /// holds a zero of each output's type.
   ExternBody extern_body;
-  Array<ObjectRef> extern_inputs;
-  Array<Array<PrimExpr>> extern_shapes;
+  Array<ObjectRef> extern_inputs = kEmpty;
+  Array<Array<PrimExpr>> extern_shapes = kEmpty;
   bool is_placeholder() const { return body.empty(); }
   DEUTERON_NODE("deuteron.te.ComputeOp", ComputeOpNode, Object);
 };
@@ -51,7 +51,7 @@ class ComputeOp : public ObjectRef {
 /// Output number `value_index` of `op`.
 class TensorNode : public Object {
  public:
-  Array<PrimExpr> shape;
+  Array<PrimExpr> shape = kEmpty;
   DataType dtype;
   ComputeOp op;
   int64_t value_index = 0;
@@ -77,12 +77,12 @@ Tensor Placeholder(const Array<PrimExpr>& shape, DataType dtype, const std::stri
 
 /// out[i...] = body(i...). Axis variables are named i0, i1, … or `axis_names`.
 Tensor Compute(const Array<PrimExpr>& shape, const std::function<PrimExpr(const Array<tir::Var>&)>& body,
-               const std::string& name = "compute", Map<String, Any> attrs = {},
+               const std::string& name = "compute", Map<String, Any> attrs = kEmpty,
                const std::vector<std::string>& axis_names = {});
 /// Several outputs of one shape from one loop nest.
 Array<Tensor> ComputeMany(const Array<PrimExpr>& shape,
                           const std::function<Array<PrimExpr>(const Array<tir::Var>&)>& body, const std::string& name,
-                          Map<String, Any> attrs = {}, const std::vector<std::string>& axis_names = {});
+                          Map<String, Any> attrs = kEmpty, const std::vector<std::string>& axis_names = {});
 
 /// Outputs that are written by statements: loops with an order, data-dependent stores. `body` gets the buffers of
 /// `inputs` (which must not be ScalarTensors) and of the outputs, and iterators over `spatial` that may run in any

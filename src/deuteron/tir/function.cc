@@ -8,7 +8,8 @@ Type TypeOf(const PrimFuncNode& func) {
   static const Op ret = Op::Get("tir.ret");
   const auto* statement = func.body.as<EvaluateNode>();
   const auto* call = statement == nullptr ? nullptr : statement->value.as<CallNode>();
-  if (call == nullptr || !call->op.same_as(ret) || !func.buffer_map.empty()) return FuncType::Opaque(AnyType::Get());
+  static const auto* const any = new FuncType(FuncType::Opaque(AnyType::Get()));
+  if (call == nullptr || !call->op.same_as(ret) || !func.buffer_map.empty()) return *any;
   return FuncType(func.params.Map([](const Var& param) -> Type { return PrimType(param->dtype); }),
                   PrimType(call->args[0].dtype()));
 }
@@ -27,15 +28,16 @@ PrimFunc::PrimFunc(Array<Var> params, Map<Var, Buffer> buffer_map, Stmt body, Di
 }
 
 PrimFunc PrimFunc::FromBuffers(const Array<Buffer>& buffers, const Array<Var>& scalars, Stmt body, DictAttrs attrs) {
-  Array<Var> params;
+  std::vector<Var> params;
+  params.reserve(buffers.size() + scalars.size());
   Map<Var, Buffer> buffer_map;
   for (const Buffer& buffer : buffers) {
     Var handle(buffer->name, DataType::Handle());
     buffer_map.Set(handle, buffer);
     params.push_back(handle);
   }
-  for (const Var& scalar : scalars) params.push_back(scalar);
-  return PrimFunc(std::move(params), std::move(buffer_map), std::move(body), std::move(attrs));
+  params.insert(params.end(), scalars.begin(), scalars.end());
+  return PrimFunc(params, std::move(buffer_map), std::move(body), std::move(attrs));
 }
 
 Array<Buffer> ParamBuffers(const PrimFunc& func) {

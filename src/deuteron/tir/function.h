@@ -16,9 +16,9 @@ namespace deuteron::tir {
 class PrimFuncNode : public BaseFuncNode {
  public:
   PrimFuncNode() : BaseFuncNode(RelaxKind::kPrimFunc) {}
-  Array<Var> params;
+  Array<Var> params = kEmpty;
   /// Handle parameter → its buffer.
-  Map<Var, Buffer> buffer_map;
+  Map<Var, Buffer> buffer_map = kEmpty;
   Stmt body;
   DEUTERON_NODE("deuteron.tir.PrimFunc", PrimFuncNode, BaseFuncNode);
 };

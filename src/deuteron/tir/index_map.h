@@ -9,9 +9,9 @@ namespace deuteron::tir {
 /// (initial_indices) → (final_indices). `T.index_map(lambda i, j: (j, i))` in the text.
 class IndexMapNode : public Object {
  public:
-  Array<Var> initial_indices;
+  Array<Var> initial_indices = kEmpty;
   /// Expressions of the initial indices.
-  Array<PrimExpr> final_indices;
+  Array<PrimExpr> final_indices = kEmpty;
   DEUTERON_TREE_NODE
   DEUTERON_NODE("deuteron.tir.IndexMap", IndexMapNode, Object);
 };

@@ -65,6 +65,41 @@ Stmt DefRenewer::VisitSBlock_(const SBlockNode* op) {
   return StmtExprMutator::VisitSBlock_(renewed.get());
 }
 
+const Array<PrimExpr>& DefRenewer::VisitIndices(const Array<PrimExpr>& indices) {
+  if (!indices.same_as(last_indices_.source)) {
+    Array<PrimExpr> renewed = VisitExprs(indices);
+    last_indices_ = {indices, std::move(renewed)};
+  }
+  return last_indices_.result;
+}
+
+PrimExpr DefRenewer::VisitBufferLoad_(const BufferLoadNode* op) {
+  Buffer buffer = VisitBufferUse(op->buffer);
+  const Array<PrimExpr>& indices = VisitIndices(op->indices);
+  if (indices.same_as(op->indices) && buffer.same_as(op->buffer)) return GetRef<PrimExpr>(op);
+  return BufferLoad(std::move(buffer), indices, op->span);
+}
+
+Stmt DefRenewer::VisitBufferStore_(const BufferStoreNode* op) {
+  PrimExpr value = VisitExpr(op->value);
+  Buffer buffer = VisitBufferUse(op->buffer);
+  const Array<PrimExpr>& indices = VisitIndices(op->indices);
+  if (value.same_as(op->value) && indices.same_as(op->indices) && buffer.same_as(op->buffer)) {
+    return GetRef<Stmt>(op);
+  }
+  return BufferStore(std::move(buffer), std::move(value), indices, op->span);
+}
+
+BufferRegion DefRenewer::VisitRegion(const BufferRegion& region) {
+  if (!region->region.same_as(last_region_.source)) {
+    Array<Range> renewed = region->region.Map([this](const Range& range) { return VisitRange(range); });
+    last_region_ = {region->region, std::move(renewed)};
+  }
+  Buffer buffer = VisitBufferUse(region->buffer);
+  if (buffer.same_as(region->buffer) && last_region_.result.same_as(region->region)) return region;
+  return BufferRegion(std::move(buffer), last_region_.result);
+}
+
 Buffer DefRenewer::VisitBufferDef(const Buffer& buffer) {
   Buffer renewed(buffer->name, buffer->dtype, VisitExprs(buffer->shape), buffer->scope, VisitExprs(buffer->strides));
   buffer_remap_[buffer] = renewed;

@@ -20,10 +20,22 @@ class DefRenewer : public StmtExprMutator {
   Stmt VisitFor_(const ForNode* op) override;
   Stmt VisitSBlock_(const SBlockNode* op) override;
   Buffer VisitBufferDef(const Buffer& buffer) override;
+  PrimExpr VisitBufferLoad_(const BufferLoadNode* op) override;
+  Stmt VisitBufferStore_(const BufferStoreNode* op) override;
+  BufferRegion VisitRegion(const BufferRegion& region) override;
 
  private:
+  /// A list and what was made of it: neighbours that share one go on sharing.
+  template <typename T>
+  struct Renewed {
+    Array<T> source = kEmpty;
+    Array<T> result = kEmpty;
+  };
   Range VisitRange(const Range& range);
+  const Array<PrimExpr>& VisitIndices(const Array<PrimExpr>& indices);
 
+  Renewed<PrimExpr> last_indices_;
+  Renewed<Range> last_region_;
   std::unordered_map<Var, Var, ObjectPtrHash, ObjectPtrEqual> vars_;
 };
 

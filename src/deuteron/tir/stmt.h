@@ -82,7 +82,7 @@ class BufferStoreNode : public StmtNode {
   BufferStoreNode() : StmtNode(StmtKind::kBufferStore) {}
   Buffer buffer;
   PrimExpr value;
-  Array<PrimExpr> indices;
+  Array<PrimExpr> indices = kEmpty;
   DEUTERON_NODE("deuteron.tir.BufferStore", BufferStoreNode, StmtNode);
 };
 class BufferStore : public Stmt {
@@ -107,7 +107,7 @@ class AllocBuffer : public Stmt {
 class SeqStmtNode : public StmtNode {
  public:
   SeqStmtNode() : StmtNode(StmtKind::kSeq) {}
-  Array<Stmt> seq;
+  Array<Stmt> seq = kEmpty;
   DEUTERON_NODE("deuteron.tir.SeqStmt", SeqStmtNode, StmtNode);
 };
 class SeqStmt : public Stmt {
@@ -159,7 +159,7 @@ class ForNode : public StmtNode {
   /// "threadIdx.x", … for kThreadBinding; empty otherwise.
   String thread_tag;
   /// Hints of schedules, by name; may be empty.
-  Map<String, Any> annotations;
+  Map<String, Any> annotations = kEmpty;
   Stmt body;
   ForKind loop_kind() const { return static_cast<ForKind>(for_kind); }
   DEUTERON_NODE("deuteron.tir.For", ForNode, StmtNode);
@@ -167,7 +167,7 @@ class ForNode : public StmtNode {
 class For : public Stmt {
  public:
   For(Var loop_var, PrimExpr min, PrimExpr extent, ForKind kind, Stmt body, String thread_tag = "",
-      Map<String, Any> annotations = {}, Span span = Span());
+      Map<String, Any> annotations = kEmpty, Span span = Span());
   DEUTERON_REF(For, Stmt, ForNode);
 };
 
@@ -204,7 +204,7 @@ class AttrStmt : public Stmt {
 class BufferRegionNode : public Object {
  public:
   Buffer buffer;
-  Array<Range> region;
+  Array<Range> region = kEmpty;
   DEUTERON_TREE_NODE
   DEUTERON_NODE("deuteron.tir.BufferRegion", BufferRegionNode, Object);
 };
@@ -221,13 +221,13 @@ class BufferRegion : public ObjectRef {
 class SBlockNode : public StmtNode {
  public:
   SBlockNode() : StmtNode(StmtKind::kSBlock) {}
-  Array<IterVar> iter_vars;
-  Array<BufferRegion> reads;
-  Array<BufferRegion> writes;
+  Array<IterVar> iter_vars = kEmpty;
+  Array<BufferRegion> reads = kEmpty;
+  Array<BufferRegion> writes = kEmpty;
   String name_hint;
   /// Buffers that live as long as one instance of this block.
-  Array<Buffer> alloc_buffers;
-  Map<String, Any> annotations;
+  Array<Buffer> alloc_buffers = kEmpty;
+  Map<String, Any> annotations = kEmpty;
   /// May be null.
   Stmt init;
   Stmt body;
@@ -236,7 +236,8 @@ class SBlockNode : public StmtNode {
 class SBlock : public Stmt {
  public:
   SBlock(Array<IterVar> iter_vars, Array<BufferRegion> reads, Array<BufferRegion> writes, String name_hint, Stmt body,
-         Stmt init = Stmt(), Array<Buffer> alloc_buffers = {}, Map<String, Any> annotations = {}, Span span = Span());
+         Stmt init = Stmt(), Array<Buffer> alloc_buffers = kEmpty, Map<String, Any> annotations = kEmpty,
+         Span span = Span());
   DEUTERON_REF(SBlock, Stmt, SBlockNode);
 };
 
@@ -244,7 +245,7 @@ class SBlock : public Stmt {
 class SBlockRealizeNode : public StmtNode {
  public:
   SBlockRealizeNode() : StmtNode(StmtKind::kSBlockRealize) {}
-  Array<PrimExpr> iter_values;
+  Array<PrimExpr> iter_values = kEmpty;
   PrimExpr predicate;
   SBlock block;
   DEUTERON_NODE("deuteron.tir.SBlockRealize", SBlockRealizeNode, StmtNode);

@@ -12,14 +12,14 @@ namespace deuteron::relax {
 class CallTIRInplaceAttrsNode : public AttrsNode {
  public:
   /// For each output, the argument whose memory it takes, or -1 for fresh memory.
-  Array<int64_t> inplace_indices;
+  Array<int64_t> inplace_indices = kEmpty;
   DEUTERON_NODE("deuteron.relax.CallTIRInplaceAttrs", CallTIRInplaceAttrsNode, AttrsNode);
 };
 DEUTERON_ATTRS_REF(CallTIRInplaceAttrs)
 
 class CallInplacePackedAttrsNode : public AttrsNode {
  public:
-  Array<int64_t> inplace_indices;
+  Array<int64_t> inplace_indices = kEmpty;
   DEUTERON_NODE("deuteron.relax.CallInplacePackedAttrs", CallInplacePackedAttrsNode, AttrsNode);
 };
 DEUTERON_ATTRS_REF(CallInplacePackedAttrs)

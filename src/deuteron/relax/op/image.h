@@ -15,7 +15,7 @@ namespace deuteron::relax {
 class Resize2DAttrsNode : public AttrsNode {
  public:
   /// Region of interest of tf_crop_and_resize, relative: y begin, x begin, y end, x end.
-  Array<PrimExpr> roi;
+  Array<PrimExpr> roi = kEmpty;
   String layout = "NCHW";
   /// "nearest_neighbor", "linear", "cubic".
   String method = "linear";
@@ -37,7 +37,7 @@ DEUTERON_ATTRS_REF(Resize2DAttrs)
 /// The same of volumes (layout NCDHW or NDHWC; six bounds of the region of interest).
 class Resize3DAttrsNode : public AttrsNode {
  public:
-  Array<PrimExpr> roi;
+  Array<PrimExpr> roi = kEmpty;
   String layout = "NCDHW";
   String method = "linear";
   String coordinate_transformation_mode = "half_pixel";

@@ -18,7 +18,7 @@ DEUTERON_ATTRS_REF(PermuteDimsAttrs)
 class ExpandDimsAttrsNode : public AttrsNode {
  public:
   /// Axes of the result.
-  Array<int64_t> axis;
+  Array<int64_t> axis = kEmpty;
   DEUTERON_NODE("deuteron.relax.ExpandDimsAttrs", ExpandDimsAttrsNode, AttrsNode);
 };
 DEUTERON_ATTRS_REF(ExpandDimsAttrs)
@@ -59,7 +59,7 @@ DEUTERON_ATTRS_REF(SplitAttrs)
 
 class TileAttrsNode : public AttrsNode {
  public:
-  Array<int64_t> repeats;
+  Array<int64_t> repeats = kEmpty;
   DEUTERON_NODE("deuteron.relax.TileAttrs", TileAttrsNode, AttrsNode);
 };
 DEUTERON_ATTRS_REF(TileAttrs)

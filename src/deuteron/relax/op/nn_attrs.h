@@ -10,9 +10,9 @@ namespace deuteron::relax {
 /// Base of the convolutions. One value an axis; padding: begin of each axis, then end of each.
 class ConvAttrsNode : public AttrsNode {
  public:
-  Array<int64_t> strides;
-  Array<int64_t> padding;
-  Array<int64_t> dilation;
+  Array<int64_t> strides = kEmpty;
+  Array<int64_t> padding = kEmpty;
+  Array<int64_t> dilation = kEmpty;
   int64_t groups = 1;
   String data_layout;
   String kernel_layout;
@@ -30,10 +30,10 @@ class ConvAttrs : public Attrs {
 /// Base of the transposed convolutions. output_padding: rows added at the end of each axis.
 class ConvTransposeAttrsNode : public AttrsNode {
  public:
-  Array<int64_t> strides;
-  Array<int64_t> padding;
-  Array<int64_t> output_padding;
-  Array<int64_t> dilation;
+  Array<int64_t> strides = kEmpty;
+  Array<int64_t> padding = kEmpty;
+  Array<int64_t> output_padding = kEmpty;
+  Array<int64_t> dilation = kEmpty;
   int64_t groups = 1;
   String data_layout;
   String kernel_layout;
@@ -49,10 +49,10 @@ class ConvTransposeAttrs : public Attrs {
 /// Base of the pools.
 class PoolAttrsNode : public AttrsNode {
  public:
-  Array<int64_t> pool_size;
-  Array<int64_t> strides;
-  Array<int64_t> dilation;
-  Array<int64_t> padding;
+  Array<int64_t> pool_size = kEmpty;
+  Array<int64_t> strides = kEmpty;
+  Array<int64_t> dilation = kEmpty;
+  Array<int64_t> padding = kEmpty;
   /// Round the number of windows up; windows that begin in the padding at the end do not count.
   bool ceil_mode = false;
   /// Average: divide by the size of the window rather than by the elements of it that exist.
@@ -156,7 +156,7 @@ DEUTERON_ATTRS_REF(BatchNormAttrs)
 
 class LayerNormAttrsNode : public AttrsNode {
  public:
-  Array<int64_t> axes;
+  Array<int64_t> axes = kEmpty;
   double epsilon = 1e-5;
   bool center = true;
   bool scale = true;
@@ -168,7 +168,7 @@ class GroupNormAttrsNode : public AttrsNode {
  public:
   int64_t num_groups = 1;
   int64_t channel_axis = 1;
-  Array<int64_t> axes;
+  Array<int64_t> axes = kEmpty;
   double epsilon = 1e-5;
   bool center = true;
   bool scale = true;
@@ -179,7 +179,7 @@ DEUTERON_ATTRS_REF(GroupNormAttrs)
 class InstanceNormAttrsNode : public AttrsNode {
  public:
   int64_t channel_axis = 1;
-  Array<int64_t> axes;
+  Array<int64_t> axes = kEmpty;
   double epsilon = 1e-5;
   bool center = true;
   bool scale = true;
@@ -189,7 +189,7 @@ DEUTERON_ATTRS_REF(InstanceNormAttrs)
 
 class RMSNormAttrsNode : public AttrsNode {
  public:
-  Array<int64_t> axes;
+  Array<int64_t> axes = kEmpty;
   double epsilon = 1e-5;
   DEUTERON_NODE("deuteron.relax.RMSNormAttrs", RMSNormAttrsNode, AttrsNode);
 };
@@ -198,7 +198,7 @@ DEUTERON_ATTRS_REF(RMSNormAttrs)
 /// pad_width: before and after of each axis in turn. pad_mode: "constant", "reflect", "edge", "circular".
 class PadAttrsNode : public AttrsNode {
  public:
-  Array<int64_t> pad_width;
+  Array<int64_t> pad_width = kEmpty;
   double pad_value = 0.0;
   String pad_mode = "constant";
   DEUTERON_NODE("deuteron.relax.PadAttrs", PadAttrsNode, AttrsNode);

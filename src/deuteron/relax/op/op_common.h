@@ -19,7 +19,7 @@
 namespace deuteron::relax {
 
 /// A call of "relax.<name>".
-Call MakeCall(const char* name, Array<Expr> args, Attrs attrs = Attrs(), Array<Type> ty_args = {});
+Call MakeCall(const char* name, Array<Expr> args, Attrs attrs = Attrs(), Array<Type> ty_args = kEmpty);
 
 /// "nn.conv2d" for a call of Op "relax.nn.conv2d"; the callee's name for other calls.
 std::string OpName(const Call& call);

@@ -13,7 +13,7 @@ namespace deuteron::relax {
 class ROIAlignAttrsNode : public AttrsNode {
  public:
   /// Height and width of the result.
-  Array<int64_t> pooled_size;
+  Array<int64_t> pooled_size = kEmpty;
   /// Of the coordinates of regions to those of the data.
   double spatial_scale = 1.0;
   /// Samples a bin on each axis; below 1: as many as the bin has elements, rounded up.

@@ -93,7 +93,7 @@ class Rewriter {
     if (view.tir_vars.defined()) args.push_back(view.tir_vars);
     const bool untyped = compat_ && call->args[0]->kind == RelaxKind::kExternFunc;
     const Type nothing = untyped ? Type(AnyType::Get()) : Type(TupleType(Array<Type>()));
-    Bind("_", Call(call->args[0], std::move(args), Attrs(), {}, call->span), nothing, binding->span, out);
+    Bind("_", Call(call->args[0], std::move(args), Attrs(), kEmpty, call->span), nothing, binding->span, out);
     Expr result = results.size() == 1 && view.out_ty->kind != TypeKind::kTuple ? results[0] : Expr(Tuple(results));
     if (!result->ty.defined()) result->ty = view.out_ty;
     out->push_back(VarBinding(Define(binding->var), result, binding->span));
@@ -106,8 +106,8 @@ class Rewriter {
 
   Var Copy(const Expr& value, const TensorType& type, const Span& span, Array<Binding>* out) {
     const Var copy = Bind(Fresh("alloc"), BuiltinAllocTensor(type), type, span, out);
-    Bind("_", Call(ExternFunc("deuteron.vm.copy"), {value, copy}, Attrs(), {}, span), TupleType(Array<Type>()), span,
-         out);
+    Bind("_", Call(ExternFunc("deuteron.vm.copy"), {value, copy}, Attrs(), kEmpty, span), TupleType(Array<Type>()),
+         span, out);
     return copy;
   }
 

@@ -275,7 +275,7 @@ class Canonicalizer : public TypedRewriter {
     if (cast_of.empty()) return block;
     std::unordered_map<const Object*, int64_t> uses;
     for (const Binding& binding : block->bindings) {
-      VisitAllLeaves(SeqExpr({}, BoundValue(binding)), [&](const Expr& leaf) {
+      VisitAllLeaves(SeqExpr(kEmpty, BoundValue(binding)), [&](const Expr& leaf) {
         if (cast_of.count(leaf.get())) ++uses[leaf.get()];
       });
     }

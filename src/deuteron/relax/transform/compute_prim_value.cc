@@ -65,7 +65,7 @@ class PrimValueComputer : public ExprMutator {
     }
     const auto [func, args] = FunctionOf(value);
     if (args.empty() && value->kind != ExprKind::kFloatImm) return GetRef<Expr>(op);
-    return Call(builder_.AddFunction(func, "compute_symbolic_expr"), args, Attrs(), {}, op->span);
+    return Call(builder_.AddFunction(func, "compute_symbolic_expr"), args, Attrs(), kEmpty, op->span);
   }
 
  private:

@@ -124,7 +124,7 @@ class Inliner : public SeqRewriter {
         part_of.erase(definition);
       };
       for (const Binding& binding : parts[i]->bindings) {
-        VisitAllLeaves(SeqExpr({}, BoundValue(binding)), use);
+        VisitAllLeaves(SeqExpr(kEmpty, BoundValue(binding)), use);
         if (binding->var->kind == RelaxKind::kDataflowVar) part_of.emplace(binding->var.get(), i);
       }
     }

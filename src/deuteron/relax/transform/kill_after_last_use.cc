@@ -155,7 +155,7 @@ class NamedKills : public SeqRewriter {
           Scan(branch->true_branch);
           Scan(branch->false_branch);
         } else if (value->kind == RelaxKind::kFunction) {
-          VisitAllLeaves(SeqExpr({}, value), [&](const Expr& leaf) { last_use_[leaf.get()] = value.get(); });
+          VisitAllLeaves(SeqExpr(kEmpty, value), [&](const Expr& leaf) { last_use_[leaf.get()] = value.get(); });
         } else {
           Use(value, binding->var.get());
         }

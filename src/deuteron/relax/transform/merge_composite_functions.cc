@@ -332,7 +332,7 @@ class Merger : public SeqRewriter {
     }
     const Binding& last = group->bindings().back();
     const Span span = BoundValue(last)->span;
-    Call call(functions_->Get(*group, library), std::move(arguments), Attrs(), {}, span);
+    Call call(functions_->Get(*group, library), std::move(arguments), Attrs(), kEmpty, span);
     call->ty = group->ReturnType();
     const auto& outputs = group->outputs();
     if (outputs.size() == 1) {

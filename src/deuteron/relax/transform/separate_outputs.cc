@@ -78,9 +78,9 @@ class KernelSeparator {
       if (!nest_of[i].defined()) return {};
       Array<tir::Buffer> params(buffers.begin(), buffers.begin() + static_cast<int64_t>(num_inputs));
       params.push_back(buffers[static_cast<int64_t>(num_inputs + i)]);
-      const tir::SBlock body({}, {}, {}, "root", nest_of[i]);
+      const tir::SBlock body(kEmpty, kEmpty, kEmpty, "root", nest_of[i]);
       tir::PrimFunc kernel =
-          tir::RenewDefs(tir::PrimFunc::FromBuffers(params, {}, tir::SBlockRealize({}, True(), body), func->attrs));
+          tir::RenewDefs(tir::PrimFunc::FromBuffers(params, {}, tir::SBlockRealize(kEmpty, True(), body), func->attrs));
       Map<String, Any> attrs = kernel->attrs->dict;
       // A part of a tensor at the same indices looks elementwise, but has another shape.
       attrs.Set("op_pattern", static_cast<int64_t>(tir::OpPatternKind::kInjective));

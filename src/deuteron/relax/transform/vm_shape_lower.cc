@@ -344,8 +344,8 @@ class ShapeLowerer : public TypedRewriter {
       }
       stores.push_back(tir::BufferStore(heap, Substitute(cells_.at(i).value, loads), cell(i)));
     }
-    const tir::SBlock root({}, {}, {}, "root", tir::SeqStmt::Flatten(stores));
-    const auto func = tir::PrimFunc::FromBuffers({heap}, {}, tir::SBlockRealize({}, True(), root),
+    const tir::SBlock root(kEmpty, kEmpty, kEmpty, "root", tir::SeqStmt::Flatten(stores));
+    const auto func = tir::PrimFunc::FromBuffers({heap}, {}, tir::SBlockRealize(kEmpty, True(), root),
                                                  DictAttrs::With(DictAttrs(), "tirx.is_host_func", true));
     const Call call(functions_->AddFunction(func, "shape_func"), {heap_});
     call->ty = TupleType(Array<Type>());

@@ -88,7 +88,8 @@ WeightNeeds FindWeightNeeds(const WeightSteps& target, const std::vector<bool>& 
   for (const BindingBlock& block : target.function->body->blocks) {
     for (const Binding& binding : block->bindings) {
       const auto step = target.step_of.find(binding->var.get());
-      if (step == target.step_of.end() || !lifted[step->second]) VisitAllLeaves(SeqExpr({}, BoundValue(binding)), use);
+      if (step == target.step_of.end() || !lifted[step->second])
+        VisitAllLeaves(SeqExpr(kEmpty, BoundValue(binding)), use);
     }
   }
   VisitLeaves(target.function->body->body, use);

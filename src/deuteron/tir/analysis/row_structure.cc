@@ -42,6 +42,8 @@ PrimExpr FlatIndex(const Buffer& buffer, const Array<PrimExpr>& indices) {
   return flat;
 }
 
+}  // namespace
+
 bool CopiesInOrder(const SBlock& block, const StoredValue& stored) {
   const auto* load = stored.value.as<BufferLoadNode>();
   if (load == nullptr || !load->buffer->strides.empty() || !stored.buffer->strides.empty()) return false;
@@ -54,6 +56,8 @@ bool CopiesInOrder(const SBlock& block, const StoredValue& stored) {
   return analyzer.CanProveEqual(from, to) &&
          analyzer.CanProveEqual(FlatIndex(load->buffer, load->indices), FlatIndex(stored.buffer, stored.indices));
 }
+
+namespace {
 
 class GraphBuilder {
  public:

@@ -11,6 +11,7 @@
 #include <optional>
 #include <vector>
 
+#include "deuteron/tir/analysis/block_analysis.h"
 #include "deuteron/tir/function.h"
 
 namespace deuteron::tir {
@@ -58,6 +59,9 @@ struct RowGraph {
   std::vector<Tensor> tensors;
   std::vector<Block> blocks;
 };
+
+/// Whether a pointwise block copies one whole buffer to another in order of memory, whatever their shapes.
+bool CopiesInOrder(const SBlock& block, const StoredValue& stored);
 
 /// The blocks of a kernel in plain loops, its parameters being the first tensors. Null, or why it cannot be done:
 /// another kind of block, a window, a matrix product.

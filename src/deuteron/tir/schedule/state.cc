@@ -10,7 +10,7 @@ PrimFunc WithScopeBody(const PrimFunc& func, Stmt body) {
   SBlock root = RootBlock(func);
   CopyOnWrite(&root)->body = body.defined() ? std::move(body) : Stmt(Evaluate(I64(0)));
   PrimFunc result = func;
-  CopyOnWrite(&result)->body = SBlockRealize({}, True(), std::move(root));
+  CopyOnWrite(&result)->body = SBlockRealize(kEmpty, True(), std::move(root));
   return result;
 }
 
@@ -203,7 +203,7 @@ PrimFunc WithAllocations(const PrimFunc& func, Array<Buffer> buffers) {
   SBlock root = RootBlock(func);
   CopyOnWrite(&root)->alloc_buffers = std::move(buffers);
   PrimFunc result = func;
-  CopyOnWrite(&result)->body = SBlockRealize({}, True(), std::move(root));
+  CopyOnWrite(&result)->body = SBlockRealize(kEmpty, True(), std::move(root));
   return result;
 }
 

@@ -158,7 +158,7 @@ void GroupEmitter::EmitCall(uint32_t number, FusedFunctions* functions, Array<Bi
   const GroupFunction& group = *made;
   const GlobalVar callee = functions->Get(group);
   names_[number] = callee->name_hint;
-  Array<Expr> arguments;
+  std::vector<Expr> arguments;
   for (const Expr& argument : group.arguments()) {
     if (const auto* item = argument.as<TupleGetItemNode>()) {
       std::string name = "item" + std::to_string(item->index);
@@ -174,7 +174,7 @@ void GroupEmitter::EmitCall(uint32_t number, FusedFunctions* functions, Array<Bi
   }
   const Binding& last = group.bindings().back();
   const auto span = BoundValue(last)->span;
-  const Call call(callee, std::move(arguments), Attrs(), {}, span);
+  const Call call(callee, arguments, Attrs(), kEmpty, span);
   call->ty = group.ReturnType();
   if (group.outputs().size() == 1) {
     emitted->push_back(VarBinding(group.outputs()[0], call, last->span));

@@ -65,6 +65,8 @@ class BodyAdapter : public tir::DefRenewer {
  private:
   /// One region a buffer: arguments that are one tensor in the caller are one buffer here.
   Array<BufferRegion> MergeRegions(const Array<BufferRegion>& regions) {
+    const auto same_buffer = [](const BufferRegion& a, const BufferRegion& b) { return a->buffer.same_as(b->buffer); };
+    if (regions.size() < 2 || (regions.size() == 2 && !same_buffer(regions[0], regions[1]))) return regions;
     std::unordered_map<const Object*, int64_t> index;
     Array<BufferRegion> merged;
     for (const BufferRegion& region : regions) {
@@ -79,11 +81,11 @@ class BodyAdapter : public tir::DefRenewer {
   }
 
   BufferRegion Union(const BufferRegion& a, const BufferRegion& b) {
-    Array<Range> ranges;
+    std::vector<Range> ranges;
     for (size_t i = 0; i < a->region.size(); ++i) {
       ranges.push_back(Union(a->region[i], b->region[i], a->buffer->shape[i]));
     }
-    return BufferRegion(a->buffer, std::move(ranges));
+    return BufferRegion(a->buffer, ranges);
   }
   /// The least range that covers both, where their distance is known; else the whole dimension.
   Range Union(const Range& a, const Range& b, const PrimExpr& extent) {
@@ -370,13 +372,14 @@ class Merger {
     for (const Buffer& buffer : alloc_buffers_) {
       if (!results.count(buffer.get())) allocs.push_back(buffer);
     }
-    const SBlock root({}, {}, {}, "root", tir::SeqStmt::Flatten(Array<tir::Stmt>(bodies_.begin(), bodies_.end())),
-                      tir::Stmt(), std::move(allocs));
+    const SBlock root(kEmpty, kEmpty, kEmpty, "root",
+                      tir::SeqStmt::Flatten(Array<tir::Stmt>(bodies_.begin(), bodies_.end())), tir::Stmt(),
+                      std::move(allocs));
     Map<String, Any> attrs{{"tirx.noalias", true}};
     if (has_s_tir_) attrs.Set("s_tir", true);
     merged.func = PrimFunc::FromBuffers(Array<Buffer>(params.begin(), params.end()),
                                         Array<tir::Var>(scalars_.begin(), scalars_.end()),
-                                        tir::SBlockRealize({}, True(), root), DictAttrs(std::move(attrs)));
+                                        tir::SBlockRealize(kEmpty, True(), root), DictAttrs(std::move(attrs)));
     if (options_.scalars_before_results && !scalars_.empty()) {
       auto& order = const_cast<tir::PrimFuncNode*>(merged.func.get())->params;
       std::vector<tir::Var> vars(order.begin(), order.end());

@@ -17,7 +17,7 @@
 #include "deuteron/relax/op/call.h"
 #include "deuteron/relax/transform/fusion/symbolic_matcher.h"
 #include "deuteron/relax/transform/pass_utils.h"
-#include "deuteron/tir/analysis/block_analysis.h"
+#include "deuteron/tir/analysis/row_structure.h"
 
 namespace deuteron::relax::fusion {
 
@@ -78,28 +78,6 @@ struct Access {
   Array<PrimExpr> indices;
   bool is_write;
 };
-
-PrimExpr FlatIndex(const Buffer& buffer, const Array<PrimExpr>& indices) {
-  PrimExpr flat = I64(0);
-  for (size_t i = 0; i < indices.size(); ++i) {
-    flat = flat * buffer->shape[static_cast<int64_t>(i)] + CastTo(DataType::Int(64), indices[static_cast<int64_t>(i)]);
-  }
-  return flat;
-}
-
-/// Whether a block copies a buffer in order of memory.
-bool IsReshape(const SBlock& block, const tir::StoredValue& stored) {
-  const auto* load = stored.value.as<tir::BufferLoadNode>();
-  if (load == nullptr || !load->buffer->strides.empty() || !stored.buffer->strides.empty()) return false;
-  PrimExpr from = I64(1);
-  PrimExpr to = I64(1);
-  for (const PrimExpr& dim : load->buffer->shape) from = from * dim;
-  for (const PrimExpr& dim : stored.buffer->shape) to = to * dim;
-  arith::Analyzer analyzer;
-  for (const IterVar& iter : block->iter_vars) analyzer.Bind(iter->var, iter->dom);
-  return analyzer.CanProveEqual(from, to) &&
-         analyzer.CanProveEqual(FlatIndex(load->buffer, load->indices), FlatIndex(stored.buffer, stored.indices));
-}
 
 constexpr const char* kOtherAxes = "reduces along other axes than the last";
 
@@ -270,7 +248,7 @@ std::shared_ptr<const RowAnalyzer::Kernel> RowAnalyzer::LookAt(const GlobalVar& 
       rows = spatial.size();
       row_iters = spatial;
     } else if (const auto stored = tir::GetStoredValue(block->body); scope.blocks.size() == 1 && stored) {
-      is_reshape = IsReshape(block, *stored);
+      is_reshape = tir::CopiesInOrder(block, *stored);
     }
     const auto note = [&](const Buffer& buffer, const Array<PrimExpr>& indices, bool is_write) {
       accesses.push_back({b, buffer, indices, is_write});
