@@ -129,6 +129,37 @@ TEST(Dnnl, GraphsOfSeveralKernels) {
                1);
 }
 
+/// What stands between convolutions keeps their layout: concatenations, norms before the activation, gates, sums that
+/// are used twice.
+TEST(Dnnl, WhatStandsBetweenConvolutions) {
+  const std::string params = "x: " + T("1, 3, 20, 20") + ", w0: " + T("24, 3, 3, 3") + ", w: " + T("8, 24, 3, 3") +
+                             ", v: " + T("8, 32, 1, 1") + ", u: " + T("8, 40, 1, 1") + ", s: " + T("1, 40, 1, 1") +
+                             ", b: " + T("40, 1, 1") + ", g: " + T("8, 8, 1, 1");
+  const std::vector<std::string> dense = {"a = R.nn.conv2d(x, w0, padding=1, strides=2)",
+                                          "p = R.nn.max_pool2d(a, pool_size=[2, 2], strides=[2, 2])",
+                                          "c = R.nn.conv2d(p, w, padding=1)",
+                                          "d = R.concat((p, c), axis=1)",
+                                          "e = R.nn.conv2d(d, v)",
+                                          "f = R.concat((d, e), axis=1)",
+                                          "h = R.multiply(f, s)",
+                                          "i = R.subtract(h, b)",
+                                          "j = R.nn.relu(i)",
+                                          "k = R.nn.conv2d(j, u)"};
+  const auto with = [&](const std::vector<std::string>& more) {
+    std::vector<std::string> lines = dense;
+    lines.insert(lines.end(), more.begin(), more.end());
+    const IRModule module = MakeModule(params, lines);
+    ExpectAgrees(module);
+    const Executable executable = Compile(module, {.threads = 2, .backend = "dnnl"});
+    EXPECT_EQ(executable.runtime()->program().externals.size(), 1u);
+  };
+  with({"gv = R.nn.relu(k)"});
+  with({"m = R.mean(k, axis=[2, 3], keepdims=True)", "n = R.nn.conv2d(m, g)", "o = R.sigmoid(n)",
+        "q = R.multiply(k, o)", "gv = R.nn.conv2d(q, g)"});
+  with({"m = R.nn.conv2d(k, g)", "n = R.add(m, k)", "o = R.nn.conv2d(n, g)", "q = R.subtract(n, o)",
+        "gv = R.concat((q, n, k), axis=1)"});
+}
+
 TEST(Dnnl, RunsInSeveralThreadsAtOnce) {
   const IRModule module = MakeModule("x: " + T("1, 16, 28, 28") + ", w: " + T("32, 16, 3, 3"),
                                      {"a = R.nn.conv2d(x, w, padding=1)", "gv = R.nn.relu(a)"});

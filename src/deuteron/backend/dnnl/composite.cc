@@ -5,14 +5,12 @@
 #include <map>
 #include <unordered_set>
 
+#include "deuteron/backend/dnnl/operators.h"
 #include "deuteron/backend/dnnl/quantized.h"
-#include "deuteron/backend/matched_composite.h"
 #include "deuteron/ir/expr_functor.h"
-#include "deuteron/ir/prim_ops.h"
 #include "deuteron/relax/op/linear_algebra.h"
 #include "deuteron/relax/op/nn_attrs.h"
 #include "deuteron/relax/op/op_common.h"
-#include "deuteron/relax/op/statistical.h"
 #include "deuteron/relax/transform/pass_utils.h"
 
 namespace deuteron::backend::dnnl {
@@ -25,23 +23,8 @@ using Dims = Array<PrimExpr>;
 /// No bound of a clip: the greatest float.
 constexpr double kInfinity = std::numeric_limits<float>::max();
 
-/// Begin of each axis, then end of each.
-std::vector<int64_t> Padding(const Array<int64_t>& values, size_t rank) {
-  std::vector<int64_t> padding(values.begin(), values.end());
-  if (padding.size() == 1) padding.assign(2 * rank, padding[0]);
-  if (padding.size() == rank) padding.insert(padding.end(), values.begin(), values.end());
-  Require(padding.size() == 2 * rank, "a padding of another rank");
-  return padding;
-}
-
-Dims ShapeOfExpr(const Expr& expr) { return *KnownTensor(expr)->shape; }
-DataType DTypeOf(const Expr& expr) { return KnownTensor(expr)->dtype; }
-void RequireFloat32(const Expr& expr) { Require(DTypeOf(expr) == DataType::Float(32), "a dtype other than float32"); }
-
 /// Integers up to which float32 holds them all: what oneDNN's sums of products go through.
 constexpr double kLargestExact = 1 << 24;
-
-bool IsUnit(const PrimExpr& dim) { return AsConstInt(dim) == 1; }
 
 /// Reads one Composite function.
 class Describer {
@@ -88,27 +71,20 @@ class Describer {
     is_integer_ = DTypeOf(bindings_[0]->var) == DataType::Int(32);
     if (op == "nn.conv1d" || op == "nn.conv2d" || op == "nn.conv3d") return Convolution(call);
     if (op == "matmul" || op == "nn.dense") return Product(call, op == "nn.dense");
-    if (op.rfind("nn.max_pool", 0) == 0 || op.rfind("nn.avg_pool", 0) == 0) return Pool(call, op.substr(3, 3));
-    if (op.rfind("nn.adaptive_avg_pool", 0) == 0) return GlobalPool(call);
-    if (op == "mean") return Mean(call);
-    if (op == "nn.softmax" || op == "nn.log_softmax") return Softmax(call, op == "nn.log_softmax");
-    if (op == "nn.layer_norm") return LayerNorm(call);
-    throw Refusal{"an operator that oneDNN has no primitive for: " + op};
-  }
-
-  void Begin(const char* op, const Array<Expr>& inputs) {
-    kernel_.attrs["op"] = op;
-    for (const Expr& input : inputs) {
-      RequireFloat32(input);
-      kernel_.inputs.push_back(input);
-    }
+    if (IsBinaryOp(op)) return Elementwise(call, op);
+    auto kernel = DescribeOperator(call, result_);
+    if (!kernel) throw Refusal{"an operator that oneDNN has no primitive for: " + op};
+    kernel_ = *std::move(kernel);
   }
 
   /// The operands of a product, quantised or not; `channel`: the axis of the right one that its scales may run along,
   /// `depth`: products in a sum.
   void BeginProduct(const char* op, const Call& call, int64_t channel, double depth) {
     const auto a = operands_.find(call->args[0].get()), b = operands_.find(call->args[1].get());
-    if (a == operands_.end() && b == operands_.end() && !is_integer_) return Begin(op, call->args);
+    if (a == operands_.end() && b == operands_.end() && !is_integer_) {
+      kernel_ = KernelOf(op, call->args);
+      return;
+    }
     kernel_.attrs["op"] = op;
     Require(a != operands_.end(), "a left operand that is not quantised");
     const bool right_is_read = b != operands_.end();
@@ -217,77 +193,24 @@ class Describer {
     takes_posts_ = true;
   }
 
-  void Pool(const Call& call, const std::string& kind) {
-    const auto* attrs = static_cast<const relax::PoolAttrsNode*>(call->attrs.get());
-    const size_t rank = result_.size() - 2;
-    CheckPoolLayout(attrs->layout, rank);
-    if (kind == "max" && IsByte(DTypeOf(call->args[0]))) {
-      kernel_.attrs["op"] = "pooling";
-      kernel_.inputs.push_back(call->args[0]);
-    } else {
-      Begin("pooling", call->args);
-    }
-    auto& json = kernel_.attrs;
-    json["kind"] = kind;
-    json["window"] = Expanded(attrs->pool_size, rank);
-    json["strides"] = Expanded(attrs->strides, rank);
-    json["dilation"] = Expanded(attrs->dilation, rank);
-    json["padding"] = Padding(attrs->padding, rank);
-    json["ceil_mode"] = attrs->ceil_mode;
-    json["include_padding"] = attrs->count_include_pad;
-    const auto window = Expanded(attrs->pool_size, rank);
-    const auto padding = Padding(attrs->padding, rank);
-    for (size_t i = 0; i < 2 * rank; ++i) Require(padding[i] < window[i % rank], "a padding as large as the window");
-    if (kind == "max") return;
-    Require(!attrs->ceil_mode, "an average whose last window is not whole");
-    for (const int64_t dilation : Expanded(attrs->dilation, rank))
-      Require(dilation == 1, "an average over a dilated window");
-  }
-
-  static void CheckPoolLayout(const String& layout, size_t rank) {
-    static const char* const kData[] = {"NCW", "NCHW", "NCDHW"};
-    Require(rank >= 1 && rank <= 3 && std::string(layout) == kData[rank - 1], "a layout other than NCHW");
-  }
-
-  void GlobalPool(const Call& call) {
-    const auto* attrs = static_cast<const relax::AdaptivePoolAttrsNode*>(call->attrs.get());
-    CheckPoolLayout(attrs->layout, result_.size() - 2);
-    for (size_t i = 2; i < result_.size(); ++i) Require(IsUnit(result_[i]), "windows of several sizes");
-    Begin("pooling", call->args);
-    kernel_.attrs["kind"] = "avg";
-  }
-
-  void Mean(const Call& call) {
-    const auto* attrs = static_cast<const relax::StatisticalAttrsNode*>(call->attrs.get());
-    const size_t rank = result_.size();
-    Require(attrs->keepdims && attrs->axis.has_value() && rank >= 3 && rank <= 5,
-            "a mean that is no global average pool");
-    std::vector<int64_t> axes;
-    for (const int64_t axis : *attrs->axis) axes.push_back(axis < 0 ? axis + static_cast<int64_t>(rank) : axis);
-    std::sort(axes.begin(), axes.end());
-    Require(axes.size() == rank - 2, "a mean that is no global average pool");
-    for (size_t i = 0; i < axes.size(); ++i)
-      Require(axes[i] == static_cast<int64_t>(i + 2), "a mean that is no global average pool");
-    Begin("pooling", call->args);
-    kernel_.attrs["kind"] = "avg";
-  }
-
-  void Softmax(const Call& call, bool log) {
-    const int64_t axis = static_cast<const relax::SoftmaxAttrsNode*>(call->attrs.get())->axis;
-    Begin("softmax", call->args);
-    kernel_.attrs["axis"] = axis < 0 ? axis + static_cast<int64_t>(result_.size()) : axis;
-    kernel_.attrs["log"] = log;
-  }
-
-  void LayerNorm(const Call& call) {
-    const auto* attrs = static_cast<const relax::LayerNormAttrsNode*>(call->attrs.get());
-    Require(attrs->center && attrs->scale && attrs->axes.size() == 1,
-            "a layer norm over several axes or without scale and shift");
-    const int64_t axis = attrs->axes[0];
-    Require(axis == -1 || axis == static_cast<int64_t>(result_.size()) - 1,
-            "a layer norm over another axis than the last");
-    Begin("layer_norm", call->args);
-    kernel_.attrs["epsilon"] = attrs->epsilon;
+  /// Of an image and one value a channel, or another image: the rest are post-operations.
+  void Elementwise(const Call& call, const std::string& op) {
+    Require(result_.size() >= 3 && result_.size() <= 5, "an operator on something else than images");
+    channel_ = 1;
+    const auto is_image = [&](const Expr& expr) {
+      const Dims shape = ShapeOfExpr(expr);
+      return shape.size() == result_.size() && ExprEqual(shape, result_);
+    };
+    const bool first = is_image(call->args[0]);
+    const Expr& image = call->args[first ? 0 : 1];
+    const Expr& other = call->args[first ? 1 : 0];
+    Require(is_image(image) && !other.same_as(image) && (first || (op != "subtract" && op != "divide")),
+            "an operator on something else than images");
+    Require(!ScalarConstant(other).has_value(), "an operator with a scalar");
+    CheckOperand(other);
+    kernel_ = KernelOf("binary", {image, other});
+    kernel_.attrs["alg"] = op;
+    takes_posts_ = true;
   }
 
   // ----- Post-operations.
@@ -434,7 +357,7 @@ class Describer {
     RequireFloat32(other);
     const bool full = CheckOperand(other);
     auto& posts = kernel_.attrs["posts"];
-    if (op == "add" && posts.empty() && !full && !kernel_.attrs["bias"].get<bool>() && IsPerChannel(other)) {
+    if (op == "add" && posts.empty() && !full && kernel_.attrs.value("bias", true) == false && IsPerChannel(other)) {
       kernel_.attrs["bias"] = true;
     } else {
       posts.push_back({{"kind", "binary"}, {"alg", op}});

@@ -57,6 +57,19 @@ Value Reshape(PlanBuilder* plan, const Value& value, const Dims& dims) {
   return reshaped;
 }
 
+/// `source` with dimensions of 1 before it, or those of the result that it is folded into.
+Dims Aligned(const Dims& source, const Dims& result) {
+  const auto count = [](const Dims& dims) {
+    return std::accumulate(dims.begin(), dims.end(), int64_t{1}, std::multiplies<>());
+  };
+  if (count(source) == count(result)) return result;
+  Dims dims(result.size(), 1);
+  // The dimensions before the last are of 1, if there are more of them than the result has.
+  for (size_t i = 0; i < std::min(source.size(), dims.size()); ++i)
+    dims[dims.size() - 1 - i] = source[source.size() - 1 - i];
+  return dims;
+}
+
 /// The post-operations, scales and zero points of a kernel whose results, as the primitive sees them, have dimensions
 /// `dims`.
 class Attributes {
@@ -113,19 +126,6 @@ class Attributes {
     }
     quantization_.emplace_back((is_scale ? DNNL_ARG_ATTR_SCALES : DNNL_ARG_ATTR_ZERO_POINTS) | argument,
                                plan_->AsLayout(Reshape(plan_, parameter, {count}), PlainDesc({count}, type)));
-  }
-
-  /// `source` with dimensions of 1 before it, or those of the result that it is folded into.
-  static Dims Aligned(const Dims& source, const Dims& result) {
-    const auto count = [](const Dims& dims) {
-      return std::accumulate(dims.begin(), dims.end(), int64_t{1}, std::multiplies<>());
-    };
-    if (count(source) == count(result)) return result;
-    Dims dims(result.size(), 1);
-    // The dimensions before the last are of 1, if there are more of them than the result has.
-    for (size_t i = 0; i < std::min(source.size(), dims.size()); ++i)
-      dims[dims.size() - 1 - i] = source[source.size() - 1 - i];
-    return dims;
   }
 
   PlanBuilder* plan_;
@@ -259,6 +259,60 @@ Value AddMatmul(PlanBuilder* plan, const JsonNode& node, const std::vector<Value
   return dst;
 }
 
+/// Images with their channels innermost.
+memory::desc ChannelsLast(const memory::desc& desc) {
+  static constexpr memory::format_tag kTags[] = {memory::format_tag::nwc, memory::format_tag::nhwc,
+                                                 memory::format_tag::ndhwc};
+  return {desc.get_dims(), desc.get_data_type(), kTags[desc.get_ndims() - 3]};
+}
+
+/// Sources of one layout, or with channels last if they are of several: of those oneDNN copies element by element.
+Value AddConcat(PlanBuilder* plan, std::vector<Value> inputs) {
+  ::dnnl::primitive_attr attr;
+  attr.set_scratchpad_mode(::dnnl::scratchpad_mode::user);
+  const bool mixes = std::any_of(inputs.begin(), inputs.end(),
+                                 [](const Value& input) { return input.desc == ChannelsLast(input.desc); });
+  std::vector<memory::desc> sources;
+  for (Value& input : inputs) {
+    if (mixes) input = plan->AsLayout(input, ChannelsLast(input.desc));
+    sources.push_back(input.desc);
+  }
+  const ::dnnl::concat::primitive_desc primitive(Engine(), /*concat_dimension=*/1, sources, attr);
+  std::vector<std::pair<int, Value>> arguments;
+  for (size_t i = 0; i < inputs.size(); ++i)
+    arguments.emplace_back(DNNL_ARG_MULTIPLE_SRC + static_cast<int>(i), inputs[i]);
+  const Value dst = plan->Buffer(primitive.dst_desc());
+  arguments.emplace_back(DNNL_ARG_DST, dst);
+  plan->Add(::dnnl::concat(primitive), primitive.scratchpad_desc(), std::move(arguments));
+  return dst;
+}
+
+Value AddBinary(PlanBuilder* plan, const JsonNode& node, const std::vector<Value>& inputs) {
+  Value src = inputs.at(0);
+  const Dims dims = src.desc.get_dims();
+  Value other = Reshape(plan, inputs.at(1), Aligned(inputs[1].desc.get_dims(), dims));
+  const bool full = other.desc.get_dims() == dims;
+  if (!full) other = plan->AsLayout(other, PlainDesc(other.desc.get_dims(), other.desc.get_data_type()));
+  const Attributes posts(plan, node, inputs, 2, dims, 0);
+  const auto describe = [&] {
+    return ::dnnl::binary::primitive_desc(Engine(), AlgorithmOf(node.attrs.at("alg")), src.desc,
+                                          full ? src.desc : other.desc, src.desc, posts.attr());
+  };
+  auto primitive = describe();
+  if (std::string_view(primitive.impl_info_str()).substr(0, 3) == "ref") {
+    // One value a channel beside channels in blocks.
+    src = plan->AsLayout(src, ChannelsLast(src.desc));
+    primitive = describe();
+  }
+  if (full) other = plan->AsLayout(other, src.desc);
+  std::vector<std::pair<int, Value>> arguments = {{DNNL_ARG_SRC_0, src}, {DNNL_ARG_SRC_1, other}};
+  posts.AddTo(primitive, &arguments);
+  const Value dst = plan->Buffer(primitive.dst_desc());
+  arguments.emplace_back(DNNL_ARG_DST, dst);
+  plan->Add(::dnnl::binary(primitive), primitive.scratchpad_desc(), std::move(arguments));
+  return dst;
+}
+
 Value AddPooling(PlanBuilder* plan, const JsonNode& node, const std::vector<Value>& inputs) {
   const Value& src = inputs.at(0);
   const Dims in = src.desc.get_dims();
@@ -348,6 +402,8 @@ Value AddKernel(PlanBuilder* plan, const JsonNode& node, const std::vector<Value
   if (op == "convolution") return AddConvolution(plan, node, inputs);
   if (op == "matmul") return AddMatmul(plan, node, inputs);
   if (op == "pooling") return AddPooling(plan, node, inputs);
+  if (op == "concat") return AddConcat(plan, inputs);
+  if (op == "binary") return AddBinary(plan, node, inputs);
   if (op == "softmax") return AddSoftmax(plan, node, inputs);
   if (op == "layer_norm") return AddLayerNorm(plan, node, inputs);
   DEUTERON_THROW(ModelError) << "the plugin dnnl has no kernel " << op;

@@ -1,7 +1,8 @@
 /// \file
 /// Partition for oneDNN: which operators it takes, and how far the chain of post-operations behind each goes.
 ///
-/// Every operator that oneDNN has a primitive for begins a chain. The chain grows by what uses its last value, if
+/// Every operator that oneDNN has a primitive for begins a chain; pooling, concatenation and elementwise operators only
+/// behind another of its kernels on images, whose layout they keep. The chain grows by what uses its last value, if
 /// nothing else uses that: one operator, or several that spell out an activation (x * 0.5 * (1 + erf(x / √2))), as long
 /// as DescribeComposite knows the whole as one kernel. Chains are of any length, which is why this is no list of
 /// patterns. What was taken and what refused goes into the decision log.
@@ -37,15 +38,28 @@ using relax::fusion::GroupFunction;
 /// Operators that begin a chain; the name of their composites.
 const char* AnchorName(const std::string& op) {
   static const std::unordered_map<std::string, const char*> kAnchors = {
-      {"nn.conv1d", "dnnl.conv1d"},         {"nn.conv2d", "dnnl.conv2d"},
-      {"nn.conv3d", "dnnl.conv3d"},         {"matmul", "dnnl.matmul"},
-      {"nn.dense", "dnnl.dense"},           {"nn.max_pool1d", "dnnl.max_pool1d"},
-      {"nn.max_pool2d", "dnnl.max_pool2d"}, {"nn.max_pool3d", "dnnl.max_pool3d"},
-      {"nn.avg_pool1d", "dnnl.avg_pool1d"}, {"nn.avg_pool2d", "dnnl.avg_pool2d"},
-      {"nn.avg_pool3d", "dnnl.avg_pool3d"}, {"nn.adaptive_avg_pool1d", "dnnl.global_avg_pool"},
-      {"nn.softmax", "dnnl.softmax"},       {"nn.adaptive_avg_pool2d", "dnnl.global_avg_pool"},
-      {"nn.layer_norm", "dnnl.layer_norm"}, {"nn.adaptive_avg_pool3d", "dnnl.global_avg_pool"},
-      {"mean", "dnnl.global_avg_pool"},     {"nn.log_softmax", "dnnl.log_softmax"}};
+      {"nn.conv1d", "dnnl.conv1d"},
+      {"nn.conv2d", "dnnl.conv2d"},
+      {"nn.conv3d", "dnnl.conv3d"},
+      {"matmul", "dnnl.matmul"},
+      {"nn.dense", "dnnl.dense"},
+      {"nn.max_pool1d", "dnnl.max_pool1d"},
+      {"nn.max_pool2d", "dnnl.max_pool2d"},
+      {"nn.max_pool3d", "dnnl.max_pool3d"},
+      {"nn.avg_pool1d", "dnnl.avg_pool1d"},
+      {"nn.avg_pool2d", "dnnl.avg_pool2d"},
+      {"nn.avg_pool3d", "dnnl.avg_pool3d"},
+      {"nn.adaptive_avg_pool1d", "dnnl.global_avg_pool"},
+      {"nn.softmax", "dnnl.softmax"},
+      {"nn.adaptive_avg_pool2d", "dnnl.global_avg_pool"},
+      {"nn.layer_norm", "dnnl.layer_norm"},
+      {"nn.adaptive_avg_pool3d", "dnnl.global_avg_pool"},
+      {"mean", "dnnl.global_avg_pool"},
+      {"nn.log_softmax", "dnnl.log_softmax"},
+      {"concat", "dnnl.concat"},
+      {"add", "dnnl.binary"},
+      {"multiply", "dnnl.binary"},
+      {"subtract", "dnnl.binary"}};
   const auto it = kAnchors.find(op);
   return it == kAnchors.end() ? nullptr : it->second;
 }
@@ -135,15 +149,28 @@ class BlockChains {
 
   static bool IsPooling(std::string_view name) { return name.find("_pool") != std::string_view::npos; }
 
-  /// Whether `value` is the result of another kernel of oneDNN's, which has channels in the innermost place: of planes
-  /// one after the other its pooling is tens of times slower than generated code.
+  static bool IsBetween(std::string_view name) { return name == "dnnl.concat" || name == "dnnl.binary"; }
+
+  /// Whether `value` is the result of another kernel on images, which has channels in the innermost place: of planes
+  /// one after the other oneDNN's pooling is tens of times slower than generated code.
   bool IsLaidOut(const Expr& value) const {
     const auto at = defined_.find(value.get());
     if (at == defined_.end()) return false;
-    if (chains_.count(at->second) != 0) return true;
+    if (const auto chain = chains_.find(at->second); chain != chains_.end()) {
+      const std::string_view name = chain->second.name;
+      return IsBetween(name) || IsPooling(name) || name.find("conv") != std::string_view::npos;
+    }
     // Quantised kernels are functions already.
     const auto* call = BoundValue(bindings_[at->second]).as<relax::CallNode>();
     return call != nullptr && call->op->kind == RelaxKind::kGlobalVar;
+  }
+
+  /// Whether an operand (for a concatenation, all) is laid out.
+  bool HasLaidOutOperands(const relax::CallNode* call) const {
+    const auto is_laid_out = [&](const Expr& expr) { return IsLaidOut(expr); };
+    if (const auto* tuple = call->args[0].as<relax::TupleNode>())
+      return std::all_of(tuple->fields.begin(), tuple->fields.end(), is_laid_out);
+    return std::any_of(call->args.begin(), call->args.end(), is_laid_out);
   }
 
   void Begin(size_t index) {
@@ -152,6 +179,7 @@ class BlockChains {
     const std::string op = relax::OpName(GetRef<relax::Call>(call));
     const char* name = quantized_ ? QuantizedAnchorName(op) : AnchorName(op);
     if (name == nullptr || (quantized_ && !HasQuantizedOperand(call))) return;
+    if (IsBetween(name) && !HasLaidOutOperands(call)) return;
     if (IsPooling(name) && !IsLaidOut(call->args[0])) {
       return Record(index, name, "library-refuses",
                     "oneDNN does not take it: it pools fast only what another of its kernels has laid out");
@@ -248,7 +276,7 @@ class Partitioner : public relax::SeqRewriter {
 
  private:
   BindingBlock RewriteBlock(const BindingBlock& block) override {
-    const BindingBlock inner = SeqRewriter::RewriteBlock(block);
+    BindingBlock inner = SeqRewriter::RewriteBlock(block);
     if (!inner->IsInstance<relax::DataflowBlockNode>()) return inner;
     const BlockChains chains(inner, quantized_, function_, log_);
     if (chains.chains().empty()) return inner;
