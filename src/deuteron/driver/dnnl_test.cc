@@ -7,6 +7,7 @@
 #include "deuteron/driver/library_test_util.h"
 #include "deuteron/runtime/executable.h"
 #include "deuteron/runtime/plugin.h"
+#include "deuteron/target/target.h"
 
 namespace deuteron {
 namespace {
@@ -127,6 +128,22 @@ TEST(Dnnl, GraphsOfSeveralKernels) {
                                    "e = R.nn.conv2d(c, d, padding=1, groups=16)", "f = R.add(e, c)", "g = R.nn.relu(f)",
                                    "h = R.nn.conv2d(g, w, padding=1)", "i = R.add(h, f)", "gv = (i, g, c)"}),
                1);
+}
+
+/// Sums of products are float32, and a chain is rounded once, where the interpreter rounds after each operator.
+TEST(Dnnl, BFloat16) {
+  if (!Target::Current().HasFeature("avx512bf16")) GTEST_SKIP() << "this CPU does not multiply bfloat16";
+  const auto b = [](const std::string& dims) { return Typed(dims, "bfloat16"); };
+  ExpectAgrees(MakeModule("x: " + b("2, 8, 10, 10") + ", w: " + b("16, 8, 3, 3") + ", b: " + b("1, 16, 1, 1") +
+                              ", r: " + b("2, 16, 10, 10"),
+                          {"a = R.nn.conv2d(x, w, padding=1)", "c = R.add(a, b)", "d = R.add(c, r)", "e = R.nn.relu(d)",
+                           "gv = R.nn.max_pool2d(e, pool_size=[2, 2], strides=[2, 2])"}));
+  ExpectAgrees(MakeModule("x: " + b("\"n\", 5, 24") + ", w: " + b("24, 40") + ", b: " + b("40,"),
+                          {"a = R.matmul(x, w)", "c = R.add(a, b)", "gv = R.nn.gelu(c)"}),
+               0, {1, 3});
+  ExpectAgrees(MakeModule("x: " + b("2, 3, 5, 8") + ", y: " + b("2, 3, 8, 7"), {"gv = R.matmul(x, y)"}));
+  ExpectAgrees(MakeModule("x: " + b("5, 24") + ", w: " + b("24, 40"),
+                          {"a = R.matmul(x, w, out_dtype=\"float32\")", "gv = R.nn.softmax(a, axis=-1)"}));
 }
 
 /// What stands between convolutions keeps their layout: concatenations, norms before the activation, gates, sums that

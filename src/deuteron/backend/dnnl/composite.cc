@@ -121,7 +121,7 @@ class Describer {
   void Quantization(const char* argument, const Expr& scale, const Expr& zero_point, int64_t channel = -1,
                     int64_t axis = -1) {
     if (scale.defined() && !IsConstantOf(scale, 1)) {
-      RequireFloat32(scale);
+      RequireFloat(scale);
       const bool by_channel = NumElements(scale) != 1;
       Require(!by_channel || (channel >= 0 && channel == axis), "scales along an axis that oneDNN has none for");
       quantization_.push_back({{"argument", argument}, {"kind", "scale"}, {"by_channel", by_channel}});
@@ -354,7 +354,7 @@ class Describer {
       if (op == "maximum") return *scalar == 0 ? Eltwise("relu") : Eltwise("clip", *scalar, kInfinity);
       if (op == "minimum") return AtMost(*scalar);
     }
-    RequireFloat32(other);
+    RequireFloat(other);
     const bool full = CheckOperand(other);
     auto& posts = kernel_.attrs["posts"];
     if (op == "add" && posts.empty() && !full && kernel_.attrs.value("bias", true) == false && IsPerChannel(other)) {

@@ -7,6 +7,7 @@
 #include "deuteron/relax/op/nn_attrs.h"
 #include "deuteron/relax/op/op_common.h"
 #include "deuteron/relax/op/statistical.h"
+#include "deuteron/target/target.h"
 
 namespace deuteron::backend::dnnl {
 
@@ -21,10 +22,17 @@ std::vector<int64_t> Padding(const Array<int64_t>& values, size_t rank) {
   return padding;
 }
 
+void RequireFloat(const relax::Expr& expr) {
+  const DataType dtype = DTypeOf(expr);
+  if (dtype == DataType::Float(32)) return;
+  Require(dtype.is_bfloat16(), "a dtype other than float32 and bfloat16");
+  Require(Target::Current().HasFeature("avx512bf16"), "bfloat16, which this CPU does not multiply");
+}
+
 JsonKernel KernelOf(const char* op, const Array<relax::Expr>& inputs) {
   JsonKernel kernel{{}, {{"op", op}}};
   for (const relax::Expr& input : inputs) {
-    RequireFloat32(input);
+    RequireFloat(input);
     kernel.inputs.push_back(input);
   }
   return kernel;

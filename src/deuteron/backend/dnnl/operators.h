@@ -13,14 +13,13 @@ namespace deuteron::backend::dnnl {
 /// Of tensors of known shape; a Refusal otherwise.
 inline Array<PrimExpr> ShapeOfExpr(const relax::Expr& expr) { return *KnownTensor(expr)->shape; }
 inline DataType DTypeOf(const relax::Expr& expr) { return KnownTensor(expr)->dtype; }
-inline void RequireFloat32(const relax::Expr& expr) {
-  Require(DTypeOf(expr) == DataType::Float(32), "a dtype other than float32");
-}
+/// float32, or bfloat16 where the target multiplies it.
+void RequireFloat(const relax::Expr& expr);
 inline bool IsUnit(const PrimExpr& dim) { return AsConstInt(dim) == 1; }
 /// The padding at the begin of each of `rank` axes, then that at the end of each.
 std::vector<int64_t> Padding(const Array<int64_t>& values, size_t rank);
 
-/// A kernel of float32 operands.
+/// A kernel of operands of floats.
 JsonKernel KernelOf(const char* op, const Array<relax::Expr>& inputs);
 /// Pooling, softmax, layer norm or concatenation, whose result is `result`; nothing if `call` is another operator, a
 /// Refusal if oneDNN has no primitive for it.
