@@ -133,7 +133,7 @@ TEST(EveryOperator, IsInTheList) {
   std::set<std::string> covered = kTranslatedElsewhere;
   for (const Row& row : Rows()) covered.merge(OperatorsOf(row.module()));
   for (const auto& [name, refusal] : Refused()) covered.insert(name);
-  // Tested below.
+  // Tested below, and in function_values_test.cc.
   covered.insert({"print", "assert_op", "make_closure", "invoke_closure", "invoke_pure_closure"});
   std::string missing;
   for (const relax::OpInfo& op : relax::AllOps()) {
@@ -153,30 +153,6 @@ TEST(EveryOperator, OrIsRefusedInWordsThatHelp) {
       for (const char* word : refusal.words)
         EXPECT_NE(error.message().find(word), std::string::npos) << error.message();
     }
-  }
-}
-
-TEST(EveryOperator, ClosuresAreRefused) {
-  const IRModule module = script::ParseModule(R"(
-@I.ir_module
-class Module:
-    @R.function(private=True)
-    def helper(x: R.Tensor((2,), "float32"), y: R.Tensor((2,), "float32")) -> R.Tensor((2,), "float32"):
-        z = R.add(x, y)
-        return z
-    @R.function(pure=False)
-    def main(x: R.Tensor((2,), "float32")):
-        cls = Module
-        f = R.make_closure(cls.helper, (x,))
-        y = R.invoke_closure(f, (x,), ty_args=(R.Tensor((2,), "float32"),))
-        return y
-)");
-  try {
-    Compile(module, Plain());
-    ADD_FAILURE() << "it is compiled";
-  } catch (const tvm::ffi::Error& error) {
-    EXPECT_EQ(error.kind(), "UnsupportedError");
-    EXPECT_NE(error.message().find("pass what it captures"), std::string::npos) << error.message();
   }
 }
 

@@ -32,6 +32,18 @@ struct Frame {
   SymbolMap symbols;
 };
 
+/// A local function as a value, with the variables around it.
+class LocalFunctionObj : public Object {
+ public:
+  LocalFunctionObj(Function function, Var name, Frame around)
+      : function(std::move(function)), name(std::move(name)), around(std::move(around)) {}
+  Function function;
+  /// The variable that it is bound to: it may call itself.
+  Var name;
+  Frame around;
+  TVM_FFI_DECLARE_OBJECT_INFO_FINAL("deuteron.interpreter.LocalFunction", LocalFunctionObj, Object);
+};
+
 class RelaxInterpreter {
  public:
   RelaxInterpreter(const IRModule& module, const Options& options) : module_(module), options_(options) {}
@@ -152,6 +164,11 @@ class RelaxInterpreter {
           frame->values[match->var.get()] = std::move(value);
         } else {
           const auto* bound = binding.as<VarBindingNode>();
+          if (const auto* function = bound->value.as<FunctionNode>()) {
+            const auto local = make_object<LocalFunctionObj>(GetRef<Function>(function), bound->var, *frame);
+            frame->values[bound->var.get()] = ObjectRef(local);
+            continue;
+          }
           Value value = Eval(bound->value, frame);
           // Symbols that only the result defines (data-dependent shapes).
           Match(bound->var->ty, value, frame, std::string(bound->var->name_hint) + Where(bound->span));
@@ -250,11 +267,7 @@ class RelaxInterpreter {
     if (const auto* external = call->op.as<ExternFuncNode>()) {
       return CallPacked(std::string(external->global_symbol), EvalArgs(call->args, frame));
     }
-    if (call->op.as<VarNode>() != nullptr) {
-      const auto function = Downcast<Function>(Eval(call->op, frame).cast<ObjectRef>());
-      Frame closure = *frame;  // a local function may use the variables around it
-      return CallLocal(function, EvalArgs(call->args, frame), std::move(closure));
-    }
+    if (call->op.as<VarNode>() != nullptr) return CallValue(Eval(call->op, frame), EvalArgs(call->args, frame));
     const auto* op = call->op.as<OpNode>();
     DEUTERON_CHECK(op != nullptr) << "call of a " << call->op.GetTypeKey();
     const std::string name(op->name);
@@ -283,29 +296,43 @@ class RelaxInterpreter {
     return CallOperator(call, frame);
   }
 
-  /// A closure is a pair of a function of the module and what it was made with.
   Value InvokeClosure(const CallNode* call, Frame* frame) {
-    const Value closure = Eval(call->args[0], frame);
-    std::vector<Value> args;
-    const auto append = [&args](const Array<Any>& values) { args.insert(args.end(), values.begin(), values.end()); };
-    append(Eval(call->args[1], frame).cast<Array<Any>>());
-    ObjectRef callee;
-    if (const auto pair = closure.as<Array<Any>>()) {
-      callee = (*pair)[0].cast<ObjectRef>();
-      append((*pair)[1].cast<Array<Any>>());
-    } else {
-      callee = closure.cast<ObjectRef>();
+    const auto args = Eval(call->args[1], frame).cast<Array<Any>>();
+    return CallValue(Eval(call->args[0], frame), std::vector<Value>(args.begin(), args.end()));
+  }
+
+  /// Calls a value: a local function, a function of the module, or a closure, which is a pair of one and what it was
+  /// made with.
+  Value CallValue(const Value& callee, std::vector<Value> args) {
+    if (const auto pair = callee.as<Array<Any>>()) {
+      const auto captured = (*pair)[1].cast<Array<Any>>();
+      args.insert(args.end(), captured.begin(), captured.end());
+      return CallValue((*pair)[0], std::move(args));
     }
-    const auto var = Downcast<GlobalVar>(callee);
-    return Call(Downcast<Function>(module_.Lookup(var)), args, std::string(var->name_hint));
+    const auto function = callee.as<ObjectRef>();
+    if (function.has_value()) {
+      if (const auto* local = (*function).as<LocalFunctionObj>()) {
+        Frame around = local->around;
+        around.values[local->name.get()] = callee;
+        return CallLocal(local->function, args, std::move(around));
+      }
+      if (const auto* var = (*function).as<GlobalVarNode>()) {
+        const auto name = GetRef<GlobalVar>(var);
+        return Call(Downcast<Function>(module_.Lookup(name)), args, std::string(name->name_hint));
+      }
+    }
+    DEUTERON_THROW(ModelError) << "a call of " << callee.GetTypeKey() << ", which is no function";
   }
 
   Value CallLocal(const Function& function, const std::vector<Value>& inputs, Frame frame) {
+    if (++depth_ > 200) DEUTERON_THROW(UnsupportedError) << "calls nest deeper than 200";
     for (size_t i = 0; i < inputs.size(); ++i) {
       Match(function->params[i]->ty, inputs[i], &frame, std::string(function->params[i]->name_hint));
       frame.values[function->params[i].get()] = inputs[i];
     }
-    return EvalSeq(function->body, &frame);
+    Value result = EvalSeq(function->body, &frame);
+    --depth_;
+    return result;
   }
 
   std::vector<Value> EvalArgs(const Array<Expr>& args, Frame* frame) {

@@ -42,6 +42,8 @@ enum class Opcode : uint8_t {
   kRelease,     ///< object: forgets it
   kCall,        ///< object, function, objects…
   kCallPacked,  ///< object, name (string), objects…
+  kClosure,     ///< object, function, objects…: the function, to be called with these after its arguments
+  kInvoke,      ///< object, closure object, objects…
   kIf,          ///< object, words: goes on `words` words further if the condition is false
   kJump,        ///< words: goes on `words` words further
   kReturn,      ///< object
@@ -186,7 +188,7 @@ struct Program {
 };
 
 /// Version of the byte code; changes with every change of what follows from this file.
-inline constexpr uint32_t kProgramVersion = 2;
+inline constexpr uint32_t kProgramVersion = 3;
 
 /// Little-endian bytes, variable-length integers.
 std::string Serialize(const Program& program);

@@ -182,6 +182,9 @@ class Verifier {
       Demand(program_.functions[words[2]].input_types.size() == length - 3,
              "arguments unlike the function's parameters");
     }
+    if (opcode == Opcode::kClosure) {
+      Demand(program_.functions[words[2]].input_types.size() >= length - 3, "a closure of more than its parameters");
+    }
     if (opcode == Opcode::kAlloc) Demand(words[4] <= function.output_names.size(), "an output that is not there");
   }
 

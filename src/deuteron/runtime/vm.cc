@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "deuteron/runtime/closure.h"
 #include "deuteron/runtime/instruction.h"
 #include "deuteron/runtime/plugin.h"
 #include "deuteron/runtime/thread_pool.h"
@@ -69,6 +70,10 @@ Any DeepCopy(const Any& value) {
     tvm::ffi::Array<Any> copy;
     for (const Any& field : *fields) copy.push_back(DeepCopy(field));
     return copy;
+  }
+  if (const auto closure = value.as<Closure>()) {
+    const Any captured = DeepCopy((*closure)->captured);
+    return Closure((*closure)->executable, (*closure)->function, captured.cast<tvm::ffi::Array<Any>>());
   }
   return value;
 }
@@ -281,6 +286,25 @@ Any Machine::Execute(Frame* frame, std::span<const Tensor> outputs) {
         objects[words[1]] = CallPacked(frame, words);
         if constexpr (kProfile) Record(*frame, words, program_.strings[words[2]], begin);
         break;
+      case Opcode::kClosure: {
+        tvm::ffi::Array<Any> captured;
+        for (uint32_t i = 3; i < length; ++i) captured.push_back(objects[words[i]]);
+        objects[words[1]] = Closure(executable_, words[2], std::move(captured));
+        break;
+      }
+      case Opcode::kInvoke: {
+        const auto closure = objects[words[2]].as<Closure>();
+        if (!closure.has_value() || (*closure)->executable != executable_) {
+          DEUTERON_THROW(ModelError) << "a call of " << objects[words[2]].GetTypeKey()
+                                     << ", which is no function of the "
+                                     << "module" << SourceOf(*frame->function, words);
+        }
+        std::vector<Any> arguments;
+        for (uint32_t i = 3; i < length; ++i) arguments.push_back(objects[words[i]]);
+        arguments.insert(arguments.end(), (*closure)->captured.begin(), (*closure)->captured.end());
+        objects[words[1]] = Call((*closure)->function, arguments, {});
+        break;
+      }
       case Opcode::kIf:
         if (!IsTrue(objects[words[1]])) words += words[2];
         break;

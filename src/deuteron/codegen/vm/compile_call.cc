@@ -57,8 +57,50 @@ void FunctionCompiler::CompileCall(const relax::Var& var, const relax::CallNode*
   if (const auto* external = call->op.as<relax::ExternFuncNode>()) {
     return CompilePacked(var, std::string(external->global_symbol), call->args);
   }
+  if (call->op.as<relax::VarNode>() != nullptr) return CompileInvoke(var, call->op, call->args);
   if (call->op.as<OpNode>() == nullptr) Unsupported("a call of a function value", span_);
   CompileOperator(var, call);
+}
+
+/// A call of a value that is a function.
+void FunctionCompiler::CompileInvoke(const relax::Var& var, const Expr& callee, const Array<Expr>& args) {
+  std::vector<uint32_t> operands = {kNone, ObjectOf(callee)};
+  for (const Expr& arg : args) operands.push_back(ObjectOf(arg));
+  operands[0] = NewObject();
+  MarkSource(span_);
+  Emit(Opcode::kInvoke, operands);
+  Value value;
+  value.object = operands[0];
+  value.type = var->ty;
+  // It may return what it was given.
+  for (const Expr& arg : args) value.borrowed |= IsBorrowed(arg);
+  Set(var, std::move(value));
+  MatchResult(var, operands[0]);
+}
+
+/// A function of the module as a value, to be called with `captured` after its arguments.
+uint32_t FunctionCompiler::ClosureObject(const Expr& function, const Array<Expr>& captured) {
+  const auto* global = function.as<GlobalVarNode>();
+  const auto index = global == nullptr ? std::nullopt : builder_->FindFunction(std::string(global->name_hint));
+  if (!index) Unsupported("a closure of something else than a graph-level function of the module", span_);
+  const auto callee = As<relax::Function>(module_.Lookup(GetRef<GlobalVar>(global)));
+  if (captured.size() > callee->params.size()) {
+    DEUTERON_THROW(ModelError) << "a closure of function " << std::string(global->name_hint) << " with "
+                               << captured.size() << " values, which takes " << callee->params.size();
+  }
+  std::vector<uint32_t> operands = {kNone, *index};
+  for (const Expr& value : captured) operands.push_back(ObjectOf(value));
+  operands[0] = NewObject();
+  Emit(Opcode::kClosure, operands);
+  return operands[0];
+}
+
+/// The fields of a tuple, written out or bound to a variable.
+Array<Expr> FunctionCompiler::FieldsOf(const Expr& tuple) {
+  if (const auto* literal = tuple.as<relax::TupleNode>()) return literal->fields;
+  const Value& value = Find(tuple);
+  if (value.fields == nullptr) Unsupported("a closure of a tuple that is not known field by field", span_);
+  return Array<Expr>(value.fields->begin(), value.fields->end());
 }
 
 /// A function of scalars is compiled as the expression that it returns.
@@ -82,9 +124,6 @@ std::string WhyNotCompiled(const std::string& name) {
   if (name == "call_builtin_with_ctx") {
     return "hands the state of TVM's virtual machine to what it calls (there is none here: use R.call_packed)";
   }
-  if (name == "make_closure" || name == "invoke_closure" || name == "invoke_pure_closure") {
-    return "makes or calls a closure (pass what it captures as arguments of a function of the module)";
-  }
   if (name.rfind("vm.", 0) == 0)
     return "is an instruction of TVM's virtual machine (start from the module before VM lowering)";
   return "no kernel was made for: LegalizeOps has not run, or knows too little of its shapes or scalars (give its "
@@ -101,6 +140,15 @@ void FunctionCompiler::CompileOperator(const relax::Var& var, const relax::CallN
     Array<Expr> args;
     for (size_t i = 1; i < call->args.size(); ++i) args.push_back(call->args[i]);
     return CompilePacked(var, std::string(external->global_symbol), args);
+  }
+  if (name == "make_closure") {
+    Value value;
+    value.object = ClosureObject(call->args[0], FieldsOf(call->args[1]));
+    value.type = var->ty;
+    return Set(var, std::move(value));
+  }
+  if (name == "invoke_closure" || name == "invoke_pure_closure") {
+    return CompileInvoke(var, call->args[0], FieldsOf(call->args[1]));
   }
   if (name == "shape_of") return CompileShapeOf(var, call->args[0]);
   if (name == "shape_to_tensor" || name == "tensor_to_shape") {

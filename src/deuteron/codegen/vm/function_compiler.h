@@ -56,6 +56,8 @@ class FunctionCompiler {
   void CompileKernel(const relax::CallNode* call, const std::string& name, const tir::PrimFunc& kernel);
   void CompileScalarCall(const relax::Var& var, const tir::PrimFunc& func, const Array<relax::Expr>& args);
   void CompilePacked(const relax::Var& var, const std::string& name, const Array<relax::Expr>& args);
+  void CompileInvoke(const relax::Var& var, const relax::Expr& callee, const Array<relax::Expr>& args);
+  Array<relax::Expr> FieldsOf(const relax::Expr& tuple);
   void CompileAlloc(const relax::Var& var, const relax::CallNode* call);
   void CompileStorage(const relax::Var& var, const relax::CallNode* call);
   void CompileTensorInStorage(const relax::Var& var, const relax::CallNode* call);
@@ -69,6 +71,7 @@ class FunctionCompiler {
   uint32_t ObjectOf(const relax::Expr& expr);
   uint32_t ObjectOfValue(const Object* key, Value* value);
   uint32_t LiteralObject(runtime::Literal literal);
+  uint32_t ClosureObject(const relax::Expr& function, const Array<relax::Expr>& captured);
   Type TypeOf(const relax::Expr& expr);
   bool IsBorrowed(const relax::Expr& expr);
   uint32_t TypeIndex(const Type& type, MatchMode mode);

@@ -120,6 +120,7 @@ uint32_t FunctionCompiler::ObjectOf(const Expr& expr) {
       return LiteralObject({.kind = runtime::Literal::kString,
                             .string = builder_->String(std::string(expr.as<relax::ExternFuncNode>()->global_symbol))});
     case RelaxKind::kGlobalVar:
+      return ClosureObject(expr, {});
     case RelaxKind::kTupleGetItem:
     case RelaxKind::kCall:
     case RelaxKind::kSeqExpr:

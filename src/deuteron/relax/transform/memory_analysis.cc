@@ -114,11 +114,12 @@ void MemoryAnalysis::VisitBinding(const Var& var, const Expr& value, bool in_bra
     return;
   }
   if (IsDestinationPassing(call) || call->op.as<OpNode>() != nullptr) {
-    // Graph-level operators that are left (shape_of and its like) read; call_pure_packed may return what it is given.
+    // Graph-level operators that are left (shape_of and its like) read; call_pure_packed may return what it is given,
+    // and a closure keeps it.
     const auto* op = call->op.as<OpNode>();
-    const bool packed =
-        op != nullptr && std::string_view(op->name.data(), op->name.size()).find("packed") != std::string_view::npos;
-    packed ? Escape(value) : Touch(value);
+    const std::string_view name = op == nullptr ? "" : std::string_view(op->name.data(), op->name.size());
+    const bool keeps = name.find("packed") != std::string_view::npos || name.find("closure") != std::string_view::npos;
+    keeps ? Escape(value) : Touch(value);
     return;
   }
   Escape(value);

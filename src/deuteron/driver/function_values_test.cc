@@ -1,0 +1,196 @@
+/// \file
+/// Functions as values: local functions, closures that are returned, passed and chosen, functions that call
+/// themselves. Compiled code computes what the interpreter does.
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <string>
+
+#include "deuteron/driver/compile.h"
+#include "deuteron/driver/equivalence.h"
+#include "deuteron/runtime/tensor.h"
+#include "deuteron/script/parser.h"
+
+namespace deuteron {
+namespace {
+
+IRModule Parse(const std::string& functions) {
+  return script::ParseModule("@I.ir_module\nclass Module:\n" + functions);
+}
+
+/// Runs "main" in all three ways.
+void Check(const std::string& functions, uint64_t seed = 3) {
+  const IRModule module = Parse(functions);
+  const Arguments arguments = RandomArguments(module, seed, 4);
+  std::vector<Tensor> inputs;
+  for (const Any& argument : arguments) inputs.push_back(argument.cast<Tensor>());
+  const std::vector<Tensor> expected = Interpret(module, arguments);
+  const Executable executable = Compile(module, {});
+  for (int run = 0; run < 2; ++run) {
+    EXPECT_EQ(CompareResults(expected, executable.Run(inputs), 1e-5).problem, "");
+  }
+  const std::string path = (std::filesystem::temp_directory_path() / "deuteron_function_values.so").string();
+  executable.Save(path);
+  EXPECT_EQ(CompareResults(expected, Executable::Load(path).Run(inputs), 1e-5).problem, "");
+  std::filesystem::remove(path);
+}
+
+std::string ErrorOf(const std::string& functions) {
+  const IRModule module = Parse(functions);
+  const Arguments arguments = RandomArguments(module, 3, 4);
+  std::vector<Tensor> inputs;
+  for (const Any& argument : arguments) inputs.push_back(argument.cast<Tensor>());
+  try {
+    Compile(module, {}).Run(inputs);
+  } catch (const tvm::ffi::Error& error) {
+    return error.kind() + ": " + error.message();
+  }
+  return "";
+}
+
+TEST(FunctionValues, LocalFunctionsUseWhatIsAroundThem) {
+  Check(R"(
+    @R.function
+    def main(x: R.Tensor(("n", 3), "float32"), y: R.Tensor((3,), "float32")):
+        n = T.int64()
+        z = R.exp(y)
+        @R.function
+        def inner(a: R.Tensor((n, 3), "float32")) -> R.Tensor((n, 3), "float32"):
+            b = R.multiply(a, z)
+            return b
+
+        u = inner(x)
+        v = inner(u)
+        return (v, z)
+)");
+}
+
+TEST(FunctionValues, FunctionsThatCallThemselves) {
+  Check(R"(
+    @R.function
+    def main(x: R.Tensor((2, 3), "float32"), n: R.Tensor((), "int32")) -> R.Tensor((2, 3), "float32"):
+        @R.function
+        def loop(i: R.Tensor((), "int32"), a: R.Tensor((2, 3), "float32")) -> R.Tensor((2, 3), "float32"):
+            c = R.less(i, n)
+            if c:
+                j = R.add(i, R.const(1, "int32"))
+                b = R.add(a, x)
+                r: R.Tensor((2, 3), "float32") = loop(j, b)
+            else:
+                r: R.Tensor((2, 3), "float32") = a
+            return r
+
+        z = loop(R.const(0, "int32"), x)
+        return z
+)");
+}
+
+/// What a closure holds is not overwritten by what the function that made it, or its caller, computes later.
+TEST(FunctionValues, ClosuresOutliveWhatMadeThem) {
+  Check(R"(
+    @R.function
+    def main(x: R.Tensor((2, 3), "float32"), y: R.Tensor((2, 3), "float32")):
+        @R.function
+        def make(s: R.Tensor((2, 3), "float32")) -> R.Callable((R.Tensor((2, 3), "float32"),), R.Tensor((2, 3), "float32"), True):
+            t = R.exp(s)
+            @R.function
+            def inner(a: R.Tensor((2, 3), "float32")) -> R.Tensor((2, 3), "float32"):
+                b = R.multiply(a, t)
+                return b
+
+            return inner
+
+        f = make(x)
+        g = make(y)
+        a = R.sin(x)
+        b = R.matmul(a, R.permute_dims(y))
+        v = f(y)
+        w = g(v)
+        c = R.matmul(b, w)
+        return c
+)");
+}
+
+TEST(FunctionValues, ArePassedAndChosen) {
+  const std::string function = R"(R.Callable((R.Tensor((2, 3), "float32"),), R.Tensor((2, 3), "float32"), True))";
+  for (const uint64_t seed : {1, 2, 3, 4}) {  // the condition is true in some
+    Check(R"(
+    @R.function
+    def scale(a: R.Tensor((2, 3), "float32")) -> R.Tensor((2, 3), "float32"):
+        b = R.multiply(a, R.const(2.0, "float32"))
+        return b
+
+    @R.function
+    def twice(f: )" +
+              function + R"(, a: R.Tensor((2, 3), "float32")) -> R.Tensor((2, 3), "float32"):
+        b = f(a)
+        c = f(b)
+        return c
+
+    @R.function
+    def main(x: R.Tensor((2, 3), "float32"), y: R.Tensor((2, 3), "float32"), c: R.Tensor((), "bool")) -> R.Tensor((2, 3), "float32"):
+        cls = Module
+        z = R.exp(y)
+        @R.function
+        def shift(a: R.Tensor((2, 3), "float32")) -> R.Tensor((2, 3), "float32"):
+            b = R.add(a, z)
+            return b
+
+        if c:
+            g: )" +
+              function + R"( = shift
+        else:
+            g: )" +
+              function + R"( = cls.scale
+        u = cls.twice(shift, x)
+        v = cls.twice(cls.scale, u)
+        w = cls.twice(g, v)
+        return w
+)",
+          seed);
+  }
+}
+
+TEST(FunctionValues, ClosuresThatAreWrittenOut) {
+  Check(R"(
+    @R.function(private=True)
+    def helper(x: R.Tensor((2,), "float32"), y: R.Tensor((2,), "float32")) -> R.Tensor((2,), "float32"):
+        z = R.subtract(x, y)
+        return z
+
+    @R.function(pure=False)
+    def main(x: R.Tensor((2,), "float32"), y: R.Tensor((2,), "float32")):
+        cls = Module
+        f = R.make_closure(cls.helper, (x,))
+        args = (y,)
+        z = R.invoke_closure(f, args, ty_args=(R.Tensor((2,), "float32"),))
+        return z
+)");
+}
+
+TEST(FunctionValues, WrongCallsAreErrors) {
+  const std::string helper = R"(
+    @R.function(private=True)
+    def helper(x: R.Tensor((2,), "float32"), y: R.Tensor((2,), "float32")) -> R.Tensor((2,), "float32"):
+        z = R.subtract(x, y)
+        return z
+
+    @R.function(pure=False)
+    def main(x: R.Tensor((2,), "float32"), w: R.Tensor((3,), "float32")):
+        cls = Module
+)";
+  const std::string call =
+      "        z = R.invoke_closure(f, (x,), ty_args=(R.Tensor((2,), \"float32\"),))\n        return z\n";
+  EXPECT_NE(
+      ErrorOf(helper + "        f = R.make_closure(cls.helper, ())\n" + call).find("helper takes 2 arguments, given 1"),
+      std::string::npos);
+  EXPECT_NE(ErrorOf(helper + "        f = R.make_closure(cls.helper, (w,))\n" + call).find("expected"),
+            std::string::npos);
+  EXPECT_NE(ErrorOf(helper + "        f = R.make_closure(cls.helper, (x, x, x))\n" + call).find("helper"),
+            std::string::npos);
+  EXPECT_NE(ErrorOf(helper + "        f: R.Any = x\n" + call).find("which is no function of the module"),
+            std::string::npos);
+}
+
+}  // namespace
+}  // namespace deuteron
