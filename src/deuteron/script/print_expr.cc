@@ -378,9 +378,12 @@ void Printer::Prim(const PrimExpr& expr, Precedence context) {
     }
     case ExprKind::kLet: {
       const auto* let = static_cast<const tir::LetNode*>(expr.get());
-      std::string before;
+      // Declared before the statement, but in places that are no statements (a buffer's shape).
+      const bool is_declared = names_.Find(let->var.get()) != nullptr;
       names_.Push();
-      names_.Define(let->var.get(), std::string_view(let->var->name_hint.data(), let->var->name_hint.size()));
+      if (!is_declared) {
+        names_.Define(let->var.get(), std::string_view(let->var->name_hint.data(), let->var->name_hint.size()));
+      }
       Put("T.Let(");
       Prim(let->body);
       Put(", where={");

@@ -1,7 +1,9 @@
 /// \file
 /// Prints loop-level functions and statements.
 #include <algorithm>
+#include <initializer_list>
 
+#include "deuteron/ir/expr_functor.h"
 #include "deuteron/script/printer_impl.h"
 #include "deuteron/tir/analysis/kernel_signature.h"
 
@@ -159,10 +161,31 @@ void Printer::Body(const Stmt& stmt) {
   indent_ -= 4;
 }
 
+void Printer::DeclareLets(const PrimExpr& expr) {
+  deuteron::PostOrderVisit(expr, [this](const PrimExpr& part) {
+    if (part->kind != ExprKind::kLet) return;
+    const tir::Var& var = static_cast<const tir::LetNode*>(part.get())->var;
+    if (names_.Find(var.get()) != nullptr) return;
+    Line();
+    Put(names_.Define(var.get(), View(var->name_hint)));
+    Put(" = T.");
+    PutDtype(var->dtype);
+    Put("()");
+  });
+}
+
 void Printer::PrintStmt(const Stmt& stmt) {
+  // Names of variables that expressions bind are gone after the statement.
+  const auto with_lets = [this](std::initializer_list<PrimExpr> exprs, const auto& print) {
+    names_.Push();
+    for (const PrimExpr& expr : exprs) DeclareLets(expr);
+    print();
+    names_.Pop();
+  };
   switch (stmt->kind) {
     case StmtKind::kBind: {
       const auto* bind = static_cast<const tir::BindNode*>(stmt.get());
+      DeclareLets(bind->value);
       Line();
       const size_t target = text_.size();
       Prim(bind->value);
@@ -176,20 +199,26 @@ void Printer::PrintStmt(const Stmt& stmt) {
     }
     case StmtKind::kAssert: {
       const auto* op = static_cast<const tir::AssertStmtNode*>(stmt.get());
-      Line();
-      Put("assert ");
-      Prim(op->condition);
-      Put(", (\"RuntimeError\", [");
-      Quoted(View(op->message));
-      return Put("])");
+      return with_lets({op->condition}, [&] {
+        Line();
+        Put("assert ");
+        Prim(op->condition);
+        Put(", (\"RuntimeError\", [");
+        Quoted(View(op->message));
+        Put("])");
+      });
     }
     case StmtKind::kBufferStore: {
       const auto* store = static_cast<const tir::BufferStoreNode*>(stmt.get());
+      names_.Push();
+      for (const PrimExpr& index : store->indices) DeclareLets(index);
+      DeclareLets(store->value);
       Line();
       BufferName(store->buffer);
       PrintIndices(store->indices);
       Put(" = ");
-      return Prim(store->value);
+      Prim(store->value);
+      return names_.Pop();
     }
     case StmtKind::kAllocBuffer: {
       const auto* alloc = static_cast<const tir::AllocBufferNode*>(stmt.get());
@@ -204,28 +233,31 @@ void Printer::PrintStmt(const Stmt& stmt) {
       return;
     case StmtKind::kIfThenElse: {
       const auto* op = static_cast<const tir::IfThenElseNode*>(stmt.get());
-      Line();
-      Put("if ");
-      Prim(op->condition);
-      Put(':');
-      Body(op->then_case);
-      if (!op->else_case.defined()) return;
-      Line();
-      Put("else:");
-      return Body(op->else_case);
+      return with_lets({op->condition}, [&] {
+        Line();
+        Put("if ");
+        Prim(op->condition);
+        Put(':');
+        Body(op->then_case);
+        if (!op->else_case.defined()) return;
+        Line();
+        Put("else:");
+        Body(op->else_case);
+      });
     }
     case StmtKind::kEvaluate: {
       const auto* op = static_cast<const tir::EvaluateNode*>(stmt.get());
-      Line();
-      if (const auto* call = op->value.as<tir::CallNode>(); call != nullptr && call->op->name == "tir.ret") {
-        Put("return ");
-        return Prim(call->args[0]);
-      }
-      const bool bare = op->value->kind == ExprKind::kCall;
-      if (!bare) Put("T.evaluate(");
-      Prim(op->value);
-      if (!bare) Put(')');
-      return;
+      return with_lets({op->value}, [&] {
+        Line();
+        if (const auto* call = op->value.as<tir::CallNode>(); call != nullptr && call->op->name == "tir.ret") {
+          Put("return ");
+          return Prim(call->args[0]);
+        }
+        const bool bare = op->value->kind == ExprKind::kCall;
+        if (!bare) Put("T.evaluate(");
+        Prim(op->value);
+        if (!bare) Put(')');
+      });
     }
     case StmtKind::kFor:
       return PrintFor(static_cast<const tir::ForNode*>(stmt.get()));

@@ -59,6 +59,8 @@ class Printer {
 
   /// print_tir.cc
   void PrimFunction(const tir::PrimFunc& func, const std::string& name);
+  /// A line for each variable that is bound inside of `expr`: Python wants a name to be there before it is used.
+  void DeclareLets(const PrimExpr& expr);
   void PrintStmt(const tir::Stmt& stmt);
 
   /// print_expr.cc

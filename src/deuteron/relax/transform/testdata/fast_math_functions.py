@@ -31,6 +31,10 @@ class Module:
                 v_i0, v_i1 = T.axis.remap("SS", [i0, i1])
                 T.reads(x[v_i0, v_i1])
                 T.writes(compute[v_i0, v_i1])
+                f = T.float32()
+                n_1 = T.float32()
+                clamped = T.float32()
+                x_1 = T.float32()
                 compute[v_i0, v_i1] = T.Let(T.Select(T.isnan(x_1), x_1, T.Let(T.Let(T.Let((f * f * ((((T.float32(0.0013814467238262296) * f + T.float32(0.008368780836462975)) * f + T.float32(0.04166839271783829)) * f + T.float32(0.1666651964187622)) * f + T.float32(0.4999999403953552)) + f + T.float32(1.0)) * T.reinterpret("float32", T.Cast("int32", n_1) + 127 << 23), where={f: clamped - n_1 * T.float32(0.693359375) - n_1 * T.float32(-0.00021219444170128554)}), where={n_1: T.floor(clamped * T.float32(1.4426950216293335) + T.float32(0.5))}), where={clamped: T.max(T.min(x_1, T.float32(88.3759994506836)), T.float32(-88.0))})), where={x_1: x[v_i0, v_i1]})
 
     @T.prim_func(private=True, s_tir=True)
@@ -53,6 +57,10 @@ class Module:
                 v_i0, v_i1 = T.axis.remap("SS", [i0, i1])
                 T.reads(b[v_i0, v_i1], T_softmax_maxelem[v_i0])
                 T.writes(T_softmax_exp[v_i0, v_i1])
+                f = T.float32()
+                n_1 = T.float32()
+                clamped = T.float32()
+                x = T.float32()
                 T_softmax_exp[v_i0, v_i1] = T.Let(T.Select(T.isnan(x), x, T.Let(T.Let(T.Let((f * f * ((((T.float32(0.0013814467238262296) * f + T.float32(0.008368780836462975)) * f + T.float32(0.04166839271783829)) * f + T.float32(0.1666651964187622)) * f + T.float32(0.4999999403953552)) + f + T.float32(1.0)) * T.reinterpret("float32", T.Cast("int32", n_1) + 127 << 23), where={f: clamped - n_1 * T.float32(0.693359375) - n_1 * T.float32(-0.00021219444170128554)}), where={n_1: T.floor(clamped * T.float32(1.4426950216293335) + T.float32(0.5))}), where={clamped: T.max(T.min(x, T.float32(88.3759994506836)), T.float32(-88.0))})), where={x: b[v_i0, v_i1] - T_softmax_maxelem[v_i0]})
         for i0, k in T.grid(n, T.int64(8)):
             with T.sblock("T_softmax_expsum"):
@@ -79,6 +87,9 @@ class Module:
                 v_i0, v_i1 = T.axis.remap("SS", [i0, i1])
                 T.reads(a[v_i0, v_i1])
                 T.writes(compute[v_i0, v_i1])
+                square = T.float32()
+                clamped = T.float32()
+                x = T.float32()
                 compute[v_i0, v_i1] = T.Let(T.Select(T.isnan(x), x, T.Let(T.Let(clamped * (((((T.float32(2.3508637744806826e-11) * square + T.float32(-1.4704230721918066e-08)) * square + T.float32(9.878664059215225e-06)) * square + T.float32(0.0029858623165637255)) * square + T.float32(0.1297922432422638)) * square + T.float32(1.0)) / (((T.float32(0.00023720329045318067) * square + T.float32(0.024027926847338676)) * square + T.float32(0.46312540769577026)) * square + T.float32(1.0)), where={square: clamped * clamped}), where={clamped: T.max(T.min(x, T.float32(8.0)), T.float32(-8.0))})), where={x: a[v_i0, v_i1]})
 
     @R.function

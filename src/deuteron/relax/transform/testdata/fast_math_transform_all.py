@@ -29,6 +29,9 @@ class Module:
                 v_i0, v_i1 = T.axis.remap("SS", [i0, i1])
                 T.reads(b[v_i0, v_i1])
                 T.writes(compute[v_i0, v_i1])
+                square = T.float32()
+                clamped = T.float32()
+                x = T.float32()
                 compute[v_i0, v_i1] = T.Let(T.Select(T.isnan(x), x, T.Let(T.Let(clamped * (((((T.float32(2.066474507955718e-06) * square + T.float32(0.0002850625023711473)) * square + T.float32(0.003738352796062827)) * square + T.float32(0.05266810581088066)) * square + T.float32(0.1896669566631317)) * square + T.float32(1.1283791065216064)) / (((((T.float32(3.827004911727272e-05) * square + T.float32(0.0011573780793696642)) * square + T.float32(0.014914290979504585)) * square + T.float32(0.11381901800632477)) * square + T.float32(0.5014207363128662)) * square + T.float32(1.0)), where={square: clamped * clamped}), where={clamped: T.max(T.min(x, T.float32(3.9000000953674316)), T.float32(-3.9000000953674316))})), where={x: b[v_i0, v_i1]})
 
     @T.prim_func(private=True, s_tir=True)
@@ -40,6 +43,10 @@ class Module:
                 v_i0, v_i1 = T.axis.remap("SS", [i0, i1])
                 T.reads(x[v_i0, v_i1])
                 T.writes(compute[v_i0, v_i1])
+                f = T.float32()
+                n = T.float32()
+                clamped = T.float32()
+                x_1 = T.float32()
                 compute[v_i0, v_i1] = T.Let(T.Select(T.isnan(x_1), x_1, T.Let(T.Let(T.Let((f * f * ((((T.float32(0.0013814467238262296) * f + T.float32(0.008368780836462975)) * f + T.float32(0.04166839271783829)) * f + T.float32(0.1666651964187622)) * f + T.float32(0.4999999403953552)) + f + T.float32(1.0)) * T.reinterpret("float32", T.Cast("int32", n) + 127 << 23), where={f: clamped - n * T.float32(0.693359375) - n * T.float32(-0.00021219444170128554)}), where={n: T.floor(clamped * T.float32(1.4426950216293335) + T.float32(0.5))}), where={clamped: T.max(T.min(x_1, T.float32(88.3759994506836)), T.float32(-88.0))})), where={x_1: x[v_i0, v_i1]})
 
     @T.prim_func(private=True, s_tir=True)
@@ -51,6 +58,10 @@ class Module:
                 v_i0, v_i1 = T.axis.remap("SS", [i0, i1])
                 T.reads(h[v_i0, v_i1])
                 T.writes(compute[v_i0, v_i1])
+                f = T.float32()
+                n = T.float32()
+                clamped = T.float32()
+                x = T.float32()
                 compute[v_i0, v_i1] = T.Cast("float16", T.Let(T.Select(T.isnan(x), x, T.Let(T.Let(T.Let((f * f * ((((T.float32(0.0013814467238262296) * f + T.float32(0.008368780836462975)) * f + T.float32(0.04166839271783829)) * f + T.float32(0.1666651964187622)) * f + T.float32(0.4999999403953552)) + f + T.float32(1.0)) * T.reinterpret("float32", T.Cast("int32", n) + 127 << 23), where={f: clamped - n * T.float32(0.693359375) - n * T.float32(-0.00021219444170128554)}), where={n: T.floor(clamped * T.float32(1.4426950216293335) + T.float32(0.5))}), where={clamped: T.max(T.min(x, T.float32(88.3759994506836)), T.float32(-88.0))})), where={x: T.Cast("float32", h[v_i0, v_i1])}))
 
     @T.prim_func(private=True, s_tir=True)
@@ -73,6 +84,10 @@ class Module:
                 v_i0, v_i1 = T.axis.remap("SS", [i0, i1])
                 T.reads(c[v_i0, v_i1], T_softmax_maxelem[v_i0])
                 T.writes(T_softmax_exp[v_i0, v_i1])
+                f = T.float32()
+                n = T.float32()
+                clamped = T.float32()
+                x = T.float32()
                 T_softmax_exp[v_i0, v_i1] = T.Let(T.Select(T.isnan(x), x, T.Let(T.Let(T.Let((f * f * ((((T.float32(0.0013814467238262296) * f + T.float32(0.008368780836462975)) * f + T.float32(0.04166839271783829)) * f + T.float32(0.1666651964187622)) * f + T.float32(0.4999999403953552)) + f + T.float32(1.0)) * T.reinterpret("float32", T.Cast("int32", n) + 127 << 23), where={f: clamped - n * T.float32(0.693359375) - n * T.float32(-0.00021219444170128554)}), where={n: T.floor(clamped * T.float32(1.4426950216293335) + T.float32(0.5))}), where={clamped: T.max(T.min(x, T.float32(88.3759994506836)), T.float32(-88.0))})), where={x: c[v_i0, v_i1] - T_softmax_maxelem[v_i0]})
         for i0, k in T.grid(T.int64(2), T.int64(3)):
             with T.sblock("T_softmax_expsum"):
@@ -99,6 +114,9 @@ class Module:
                 v_i0, v_i1 = T.axis.remap("SS", [i0, i1])
                 T.reads(a[v_i0, v_i1])
                 T.writes(compute[v_i0, v_i1])
+                square = T.float32()
+                clamped = T.float32()
+                x = T.float32()
                 compute[v_i0, v_i1] = T.Let(T.Select(T.isnan(x), x, T.Let(T.Let(clamped * (((((T.float32(2.3508637744806826e-11) * square + T.float32(-1.4704230721918066e-08)) * square + T.float32(9.878664059215225e-06)) * square + T.float32(0.0029858623165637255)) * square + T.float32(0.1297922432422638)) * square + T.float32(1.0)) / (((T.float32(0.00023720329045318067) * square + T.float32(0.024027926847338676)) * square + T.float32(0.46312540769577026)) * square + T.float32(1.0)), where={square: clamped * clamped}), where={clamped: T.max(T.min(x, T.float32(8.0)), T.float32(-8.0))})), where={x: a[v_i0, v_i1]})
 
     @R.function
