@@ -1,5 +1,7 @@
 /// \file
 /// Types, and conversions between them.
+#include <cmath>
+
 #include "deuteron/codegen/llvm/emitter.h"
 
 namespace deuteron::codegen {
@@ -106,8 +108,30 @@ llvm::Value* KernelEmitter::EmitCast(DataType to, DataType from, llvm::Value* va
     if (from.bits() == 64) wide = RoundToOddFloat32(wide);
     return Narrow(to, wide);
   }
-  const auto id = to.is_int() ? llvm::Intrinsic::fptosi_sat : llvm::Intrinsic::fptoui_sat;
-  return builder_.CreateIntrinsic(id, {type, wide->getType()}, {wide});
+  return Saturate(to, wide, type);
+}
+
+/// To the nearest integer towards 0, NaN to 0, what is beyond the type to its end. As LLVM's fptosi.sat and fptoui.sat,
+/// which LLVM 19 takes apart lane by lane for vectors on x86.
+llvm::Value* KernelEmitter::Saturate(DataType to, llvm::Value* value, llvm::Type* type) {
+  const int bits = to.bits();
+  const auto power = [&](double exponent) { return llvm::ConstantFP::get(value->getType(), std::exp2(exponent)); };
+  llvm::Value* least = to.is_int() ? llvm::ConstantFP::get(value->getType(), -std::exp2(bits - 1))
+                                   : llvm::Constant::getNullValue(value->getType());
+  llvm::Value* beyond = power(to.is_int() ? bits - 1 : bits);
+  llvm::Value* below = builder_.CreateFCmpOLT(value, least);
+  llvm::Value* above = builder_.CreateFCmpOGE(value, beyond);
+  llvm::Value* inside = builder_.CreateAnd(builder_.CreateFCmpOGE(value, least), builder_.CreateFCmpOLT(value, beyond));
+  llvm::Value* safe = builder_.CreateSelect(inside, value, llvm::Constant::getNullValue(value->getType()));
+  // Narrow integers by way of 32 bits, for which there are instructions.
+  llvm::Type* wide = bits < 32 ? WithLanesOf(builder_.getInt32Ty(), value) : type;
+  llvm::Value* result =
+      to.is_int() || bits < 32 ? builder_.CreateFPToSI(safe, wide) : builder_.CreateFPToUI(safe, wide);
+  if (wide != type) result = builder_.CreateTrunc(result, type);
+  const llvm::APInt most = to.is_int() ? llvm::APInt::getSignedMaxValue(bits) : llvm::APInt::getMaxValue(bits);
+  const llvm::APInt min = to.is_int() ? llvm::APInt::getSignedMinValue(bits) : llvm::APInt::getMinValue(bits);
+  result = builder_.CreateSelect(above, llvm::ConstantInt::get(type, most), result);
+  return builder_.CreateSelect(below, llvm::ConstantInt::get(type, min), result);
 }
 
 }  // namespace deuteron::codegen

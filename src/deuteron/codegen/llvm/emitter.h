@@ -119,6 +119,7 @@ class KernelEmitter {
   /// Back again.
   llvm::Value* Narrow(DataType type, llvm::Value* value);
   llvm::Value* RoundToOddFloat32(llvm::Value* value);
+  llvm::Value* Saturate(DataType to, llvm::Value* value, llvm::Type* type);
   llvm::Type* WithLanesOf(llvm::Type* element, llvm::Value* like);
   llvm::Value* Splat(llvm::Value* value, int64_t lanes);
 

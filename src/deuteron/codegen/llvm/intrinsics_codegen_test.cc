@@ -1,5 +1,7 @@
 /// Every operation, intrinsic and cast, as vectors, against C's libm in double precision and the interpreter.
+#include <cmath>
 #include <functional>
+#include <limits>
 
 #include "deuteron/codegen/llvm/kernel_test_util.h"
 #include "deuteron/tir/intrinsics.h"
@@ -136,20 +138,40 @@ TEST(CodegenOps, CastsBetweenAllTypes) {
   }
 }
 
-TEST(CodegenOps, SaturatingCasts) {
-  const std::vector<float> points = {1e20f, -1e20f, std::nanf(""), 200.7f, -200.7f, 127.9f, -128.9f, 3e9f, -3e9f, 0.9f};
+/// Towards 0, NaN to 0, what is beyond the type to its end.
+template <typename T>
+void CheckSaturation(DataType dtype) {
+  SCOPED_TRACE(dtype.ToString());
+  const std::vector<float> points = {1e20f,         -1e20f,         std::nanf(""), 200.7f,  -200.7f,  127.9f, -128.9f,
+                                     3e9f,          -3e9f,          0.9f,          -0.9f,   255.9f,   256.0f, 32767.5f,
+                                     2147483648.0f, -2147483648.0f, 9.3e18f,       1.9e19f, 65535.9f, -1.0f};
   const auto count = static_cast<int64_t>(points.size());
   CompiledKernels kernels;
   const DeuteronKernel kernel =
-      Compile(&kernels,
-              Pointwise({DataType::Float(32)}, count, [](const auto& x) { return tir::Cast(DataType::Int(8), x[0]); }));
-  alignas(64) float in[16];
-  alignas(64) int8_t out[16];
+      Compile(&kernels, Pointwise({DataType::Float(32)}, count, [&](const auto& x) { return tir::Cast(dtype, x[0]); }));
+  alignas(64) float in[32];
+  alignas(64) T out[32];
   std::copy(points.begin(), points.end(), in);
   void* data[] = {in, out};
   kernel(nullptr, data, nullptr);
-  const int8_t expected[] = {127, -128, 0, 127, -128, 127, -128, 127, -128, 0};
-  for (int64_t i = 0; i < count; ++i) EXPECT_EQ(out[i], expected[i]) << points[static_cast<size_t>(i)];
+  using Limits = std::numeric_limits<T>;
+  for (int64_t i = 0; i < count; ++i) {
+    const float point = points[static_cast<size_t>(i)];
+    const T expected = std::isnan(point)                            ? T{0}
+                       : point >= std::exp2(float{Limits::digits})  ? Limits::max()
+                       : point <= static_cast<float>(Limits::min()) ? Limits::min()
+                                                                    : static_cast<T>(point);
+    EXPECT_EQ(out[i], expected) << point;
+  }
+}
+
+TEST(CodegenOps, SaturatingCasts) {
+  CheckSaturation<int8_t>(DataType::Int(8));
+  CheckSaturation<uint8_t>(DataType::UInt(8));
+  CheckSaturation<int16_t>(DataType::Int(16));
+  CheckSaturation<int32_t>(DataType::Int(32));
+  CheckSaturation<uint32_t>(DataType::UInt(32));
+  CheckSaturation<int64_t>(DataType::Int(64));
 }
 
 TEST(CodegenOps, BinaryOperations) {
