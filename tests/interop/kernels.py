@@ -162,6 +162,15 @@ class Text:
         return r.choice([f"T.call_pure_extern(\"float32\", \"fmaf\", {a}, {b}, {a})", "T.infinity(\"float32\")", "T.min_value(\"float32\")",
                          "T.max_value(\"float32\")", f"T.fma({a}, {b}, {a})"])
 
+    def store(self, indent, target, names, reads):
+        """A value into memory, in parts with a name."""
+        value = self.value(names, reads)
+        for _ in range(self.rng.choice([0, 0, 0, 1, 2])):
+            name = self.fresh("part")
+            self.line(indent, f"{name} = T.float32()")
+            value = f"T.Let({self.value(names, reads + [name, name])}, where={{{name}: {value}}})"
+        self.line(indent, f"{target} = {value}")
+
     def block(self, indent, loops, target, source):
         """A block under loops with the given variables."""
         r = self.rng
@@ -187,7 +196,7 @@ class Text:
             self.line(indent, "with T.init():")
             self.line(indent + 4, f"{target}[{where}] = T.float32(0.0)")
         reads = [f"{source}[{where}]", f"{target}[{where}]"]
-        self.line(indent, f"{target}[{where}] = {self.value(variables, reads)}")
+        self.store(indent, f"{target}[{where}]", variables, reads)
 
     def statements(self, indent, names, depth):
         r = self.rng
@@ -195,7 +204,7 @@ class Text:
             kind = r.randint(0, 13)
             i, j = self.index(names, 1), self.index(names, 1)
             if depth > 3 or kind <= 2:
-                self.line(indent, f"{r.choice('CD')}[{i}, {j}] = {self.value(names, [f'A[{i}, {j}]', f'B[{j}, {i}]', 'S[()]', f'W[{j}]'])}")
+                self.store(indent, f"{r.choice('CD')}[{i}, {j}]", names, [f"A[{i}, {j}]", f"B[{j}, {i}]", "S[()]", f"W[{j}]"])
             elif kind == 3:
                 self.line(indent, f"if {self.condition(names)}:")
                 self.statements(indent + 4, names, depth + 1)
