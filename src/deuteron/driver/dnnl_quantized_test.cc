@@ -255,6 +255,11 @@ TEST_F(DnnlQuantized, Integers) {
                            "d = R.astype(w, \"int32\")", "e = R.matmul(c, d)", "f = R.astype(e, \"float32\")",
                            "gv = R.multiply(f, s)"}),
                {{"w", weights.at("w")}});
+  // Sums too large for float32 are rounded to it at once.
+  ExpectAgrees(MakeModule("x: " + Typed("5, 700", "uint8") + ", w: " + Typed("700, 8", "int8"),
+                          {"a = R.astype(x, \"int32\")", "d = R.astype(w, \"int32\")", "e = R.matmul(a, d)",
+                           "gv = R.astype(e, \"float32\")"}),
+               {{"w", RandomWeights({700, 8})}});
   // Quantised operators of ONNX: int32 sums, a bias, then a factor.
   ExpectAgrees(
       MakeModule("x: " + Typed("1, 6, 9, 9", "int8") + ", k: " + Typed("8, 6, 3, 3", "int8") +

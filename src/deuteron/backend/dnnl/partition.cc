@@ -186,7 +186,8 @@ class BlockChains {
     }
     Chain chain{name, {index}};
     std::string why;
-    if (!IsKernel(chain, &why))
+    // Sums of integers may be a kernel only as the floats that they become.
+    if (!IsKernel(chain, &why) && !(quantized_ && Grow(&chain)))
       return Record(index, name, "library-refuses", "oneDNN does not take it: it holds " + why);
     while (Grow(&chain)) {
     }
