@@ -183,6 +183,28 @@ TEST(Codegen, GroupedConvolutionsByRule) {
   }
 }
 
+/// An integer product times a factor that is itself computed, from scalars: the factor is no obstacle to tiles.
+TEST(Codegen, ComputedScalarsInAnEpilogueByRule) {
+  const DataType integer = DataType::Int(32);
+  const te::Tensor a = te::Placeholder({I64(16), I64(8)}, integer, "A");
+  const te::Tensor b = te::Placeholder({I64(8), I64(48)}, integer, "B");
+  const te::Tensor left = te::Placeholder({}, kFloat, "left");
+  const te::Tensor right = te::Placeholder({}, kFloat, "right");
+  const te::Tensor factor = te::Compute(
+      {}, [&](const Array<Var>&) { return left({}) * right({}); }, "factor");
+  const te::Tensor product = Matmul(a, b);
+  const te::Tensor y = te::Compute(
+      product.shape(),
+      [&](const Array<Var>& i) {
+        return CastTo(kFloat, product({i[0], i[1]})) * factor({});
+      },
+      "y");
+  const tir::PrimFunc func = te::CreatePrimFunc({a, b, left, right, y});
+  const tir::ScheduledFunc scheduled = tir::ApplyScheduleRules(func, Target::Host());
+  EXPECT_EQ(scheduled.rule, "contraction");
+  CheckAgainst(scheduled.func, func, 1e-6);
+}
+
 TEST(Codegen, EpilogueAtTheTile) {
   const te::Tensor a = te::Placeholder({I64(16), I64(8)}, kFloat, "A");
   const te::Tensor b = te::Placeholder({I64(8), I64(48)}, kFloat, "B");

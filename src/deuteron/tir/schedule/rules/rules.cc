@@ -18,12 +18,22 @@ const std::vector<ScheduleRule>& ScheduleRules() {
   return rules;
 }
 
+namespace {
+
+/// Values of one element are computed where they are read: rules are about loops.
+void InlineScalars(Schedule* schedule) {
+  InlineInjective(schedule, [&](const Block& block) { return schedule->GetLoops(block).empty(); });
+}
+
+}  // namespace
+
 ScheduledFunc ApplyScheduleRules(const PrimFunc& func, const Target& target) {
   if (!HasRootBlock(func)) return {func, "none"};
   for (const ScheduleRule& rule : ScheduleRules()) {
     // A rule that finds a precondition of a primitive violated gives way to the next.
     try {
       Schedule schedule(func);
+      InlineScalars(&schedule);
       if (rule.apply(&schedule, target)) return {schedule.func(), rule.name};
     } catch (const ffi::Error& error) {
       if (!IsScheduleError(error)) throw;
