@@ -58,7 +58,7 @@ def main():
     try:
         run("cmake", "--install", build, "--prefix", work / "first")
         (work / "first").rename(work / "moved")
-        run("cmake", "-S", ROOT / "examples/embed", "-B", work / "build", f"-DCMAKE_PREFIX_PATH={work / 'moved'}")
+        run("cmake", "-G", "Ninja", "-S", ROOT / "examples/embed", "-B", work / "build", f"-DCMAKE_PREFIX_PATH={work / 'moved'}")
         run("cmake", "--build", work / "build")
         write_model(work / "model.onnx")
         compiled = run(work / "build/embed", work / "model.onnx", work / "model.so")

@@ -8,7 +8,7 @@ class Module:
             p = R.matmul(x, w)
             e1 = R.exp(p)
             e2 = R.tanh(p)
-            e3 = R.sin(e1)
+            e3 = R.sqrt(e1)
             e4 = R.cos(e2)
             k = R.permute_dims(y)
             q = R.matmul(x, k)
@@ -34,7 +34,7 @@ class Module:
             p: R.Tensor((4, 8), dtype="float32") = lv2[0]
             e1: R.Tensor((4, 8), dtype="float32") = R.exp(p)
             e2: R.Tensor((4, 8), dtype="float32") = R.tanh(p)
-            e3: R.Tensor((4, 8), dtype="float32") = R.sin(e1)
+            e3: R.Tensor((4, 8), dtype="float32") = R.sqrt(e1)
             e4: R.Tensor((4, 8), dtype="float32") = R.cos(e2)
             q: R.Tensor((4, 8), dtype="float32") = lv2[1]
             s: R.Tensor((4, 8), dtype="float32") = R.add(q, q)
