@@ -12,6 +12,8 @@ namespace {
 
 /// Pairs of blocks that live at once, beyond which pairwise orders are skipped.
 constexpr int64_t kMaxPairs = int64_t{1} << 22;
+/// How often a plan above the bound is tried again.
+constexpr int64_t kMostPromotions = 64;
 
 /// Blocks by the step at which they begin; among those, the larger first.
 std::vector<uint32_t> ByTime(const std::vector<Lifetime>& lifetimes) {
@@ -183,6 +185,20 @@ std::vector<uint32_t> ByWeight(const std::vector<Lifetime>& lifetimes,
   return order;
 }
 
+/// Goes on from an order: the blocks that reach the top are placed first the next time. Keeps the best.
+void Promote(const std::vector<Lifetime>& lifetimes, const Neighbours& neighbours, int64_t bound,
+             std::vector<uint32_t> order, MemoryPlan* best) {
+  int64_t pairs = 1;
+  for (const auto& others : neighbours) pairs += static_cast<int64_t>(others.size());
+  const int64_t rounds = std::min(kMostPromotions, kMaxPairs / pairs);
+  for (int64_t round = 0; round < rounds && best->total > bound; ++round) {
+    MemoryPlan plan = PlanInOrder(lifetimes, neighbours, order);
+    std::stable_partition(order.begin(), order.end(),
+                          [&](uint32_t block) { return plan.offsets[block] + lifetimes[block].size == plan.total; });
+    if (plan.total < best->total) *best = std::move(plan);
+  }
+}
+
 }  // namespace
 
 int64_t LargestLiveSet(const std::vector<Lifetime>& lifetimes) {
@@ -208,11 +224,15 @@ MemoryPlan PlanMemory(const std::vector<Lifetime>& lifetimes) {
       [](const Lifetime& block) { return static_cast<double>(block.size) * (block.last - block.first + 1); },
       [](const Lifetime& block) { return static_cast<double>(block.last - block.first); },
   };
+  std::vector<uint32_t> order;
   for (const auto& weight : weights) {
-    MemoryPlan plan = PlanInOrder(lifetimes, neighbours, ByWeight(lifetimes, weight));
+    std::vector<uint32_t> next = ByWeight(lifetimes, weight);
+    MemoryPlan plan = PlanInOrder(lifetimes, neighbours, next);
+    if (order.empty() || plan.total < best.total) order = std::move(next);
     if (plan.total < best.total) best = std::move(plan);
-    if (best.total == bound) break;
+    if (best.total == bound) return best;
   }
+  Promote(lifetimes, neighbours, bound, std::move(order), &best);
   return best;
 }
 

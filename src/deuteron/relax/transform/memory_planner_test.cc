@@ -46,10 +46,13 @@ TEST(PlanMemory, RandomLifetimesNeverOverlapAndStayNearTheBound) {
     const int count = 1 + static_cast<int>(random() % 120);
     std::vector<Lifetime> blocks;
     for (int i = 0; i < count; ++i) {
+      // One draw a statement: the order of two in an expression is the compiler's.
       const int64_t first = random() % 100;
-      const int64_t duration = random() % (random() % 4 == 0 ? 60 : 5);
-      blocks.push_back(
-          {static_cast<int64_t>(64 * (1 + random() % (random() % 3 == 0 ? 1000 : 30))), first, first + duration});
+      const int64_t longest = random() % 4 == 0 ? 60 : 5;
+      const int64_t duration = random() % longest;
+      const int64_t largest = random() % 3 == 0 ? 1000 : 30;
+      const auto size = static_cast<int64_t>(1 + random() % largest);
+      blocks.push_back({64 * size, first, first + duration});
     }
     const MemoryPlan plan = PlanMemory(blocks);
     ExpectValid(blocks, plan);
@@ -59,8 +62,8 @@ TEST(PlanMemory, RandomLifetimesNeverOverlapAndStayNearTheBound) {
     worst = std::max(worst, ratio);
     sum += ratio;
   }
-  EXPECT_LT(worst, 1.25);
-  EXPECT_LT(sum / rounds, 1.05);
+  EXPECT_LT(worst, 1.15);
+  EXPECT_LT(sum / rounds, 1.02);
 }
 
 /// As in ResNet: activations shrink, skips live for three steps.
