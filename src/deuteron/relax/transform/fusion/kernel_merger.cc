@@ -52,7 +52,7 @@ class BodyAdapter : public tir::DefRenewer {
     const std::string name = block_names_->Unique(std::string(op->name_hint));
     // TVM's annotations go on naming the buffers of the kernel that there was.
     if (first_region_only_ && !block->annotations.same_as(op->annotations)) {
-      CopyOnWrite(&block)->annotations = op->annotations;
+      CopyOnWrite(&block)->annotations = RenewBuffers(op->annotations);
     }
     if (reads.same_as(block->reads) && writes.same_as(block->writes) && name == block->name_hint) return block;
     auto* node = CopyOnWrite(&block);
@@ -63,6 +63,20 @@ class BodyAdapter : public tir::DefRenewer {
   }
 
  private:
+  /// Buffers that are defined nowhere are each block's own: the text declares them there.
+  static Map<String, Any> RenewBuffers(Map<String, Any> annotations) {
+    for (const auto& [key, value] : Map<String, Any>(annotations)) {
+      const auto list = value.try_cast<Array<ObjectRef>>();
+      if (!list.has_value()) continue;
+      annotations.Set(key, list->Map([](const ObjectRef& item) -> ObjectRef {
+        const auto buffer = As<Buffer>(item);
+        if (!buffer.defined()) return item;
+        return Buffer(buffer->name, buffer->dtype, buffer->shape, buffer->scope, buffer->strides);
+      }));
+    }
+    return annotations;
+  }
+
   /// One region a buffer: arguments that are one tensor in the caller are one buffer here.
   Array<BufferRegion> MergeRegions(const Array<BufferRegion>& regions) {
     const auto same_buffer = [](const BufferRegion& a, const BufferRegion& b) { return a->buffer.same_as(b->buffer); };
