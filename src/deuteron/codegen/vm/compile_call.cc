@@ -64,18 +64,7 @@ void FunctionCompiler::CompileCall(const relax::Var& var, const relax::CallNode*
 
 /// A call of a value that is a function.
 void FunctionCompiler::CompileInvoke(const relax::Var& var, const Expr& callee, const Array<Expr>& args) {
-  std::vector<uint32_t> operands = {kNone, ObjectOf(callee)};
-  for (const Expr& arg : args) operands.push_back(ObjectOf(arg));
-  operands[0] = NewObject();
-  MarkSource(span_);
-  Emit(Opcode::kInvoke, operands);
-  Value value;
-  value.object = operands[0];
-  value.type = var->ty;
-  // It may return what it was given.
-  for (const Expr& arg : args) value.borrowed |= IsBorrowed(arg);
-  Set(var, std::move(value));
-  MatchResult(var, operands[0]);
+  EmitOutsideCall(var, Opcode::kInvoke, ObjectOf(callee), args);
 }
 
 /// A function of the module as a value, to be called with `captured` after its arguments.
@@ -224,11 +213,15 @@ void FunctionCompiler::CompileKernel(const relax::CallNode* call, const std::str
 }
 
 void FunctionCompiler::CompilePacked(const relax::Var& var, const std::string& name, const Array<Expr>& args) {
-  std::vector<uint32_t> operands = {kNone, builder_->String(name)};
+  EmitOutsideCall(var, Opcode::kCallPacked, builder_->String(name), args);
+}
+
+void FunctionCompiler::EmitOutsideCall(const relax::Var& var, Opcode opcode, uint32_t callee, const Array<Expr>& args) {
+  std::vector<uint32_t> operands = {kNone, callee};
   for (const Expr& arg : args) operands.push_back(ObjectOf(arg));
   operands[0] = NewObject();
   MarkSource(span_);
-  Emit(Opcode::kCallPacked, operands);
+  Emit(opcode, operands);
   Value value;
   value.object = operands[0];
   value.type = var->ty;

@@ -57,6 +57,8 @@ class FunctionCompiler {
   void CompileScalarCall(const relax::Var& var, const tir::PrimFunc& func, const Array<relax::Expr>& args);
   void CompilePacked(const relax::Var& var, const std::string& name, const Array<relax::Expr>& args);
   void CompileInvoke(const relax::Var& var, const relax::Expr& callee, const Array<relax::Expr>& args);
+  /// Either of the two above: what `callee` says, by `opcode`.
+  void EmitOutsideCall(const relax::Var& var, runtime::Opcode opcode, uint32_t callee, const Array<relax::Expr>& args);
   Array<relax::Expr> FieldsOf(const relax::Expr& tuple);
   void CompileAlloc(const relax::Var& var, const relax::CallNode* call);
   void CompileStorage(const relax::Var& var, const relax::CallNode* call);

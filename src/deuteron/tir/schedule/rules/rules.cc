@@ -21,19 +21,21 @@ const std::vector<ScheduleRule>& ScheduleRules() {
 namespace {
 
 /// Values of one element are computed where they are read: rules are about loops.
-void InlineScalars(Schedule* schedule) {
-  InlineInjective(schedule, [&](const Block& block) { return schedule->GetLoops(block).empty(); });
+PrimFunc WithoutScalars(const PrimFunc& func) {
+  Schedule schedule(func);
+  InlineInjective(&schedule, [&](const Block& block) { return schedule.GetLoops(block).empty(); });
+  return schedule.func();
 }
 
 }  // namespace
 
 ScheduledFunc ApplyScheduleRules(const PrimFunc& func, const Target& target) {
   if (!HasRootBlock(func)) return {func, "none"};
+  const PrimFunc inlined = WithoutScalars(func);
   for (const ScheduleRule& rule : ScheduleRules()) {
     // A rule that finds a precondition of a primitive violated gives way to the next.
     try {
-      Schedule schedule(func);
-      InlineScalars(&schedule);
+      Schedule schedule(inlined);
       if (rule.apply(&schedule, target)) return {schedule.func(), rule.name};
     } catch (const ffi::Error& error) {
       if (!IsScheduleError(error)) throw;
