@@ -37,7 +37,7 @@ std::optional<double> ScalarValue(const Expr& expr) {
   const auto* constant = expr.as<relax::ConstantNode>();
   if (constant == nullptr || constant->data.numel() != 1) return std::nullopt;
   const DataType dtype(constant->data.dtype());
-  const void* data = constant->data.data_ptr();
+  const void* data = static_cast<const char*>(constant->data.data_ptr()) + constant->data.byte_offset();
   if (dtype == DataType::Float(32)) return *static_cast<const float*>(data);
   if (dtype == DataType::Float(64)) return *static_cast<const double*>(data);
   if (dtype == DataType::Int(64)) return static_cast<double>(*static_cast<const int64_t*>(data));

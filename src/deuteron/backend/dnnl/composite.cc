@@ -7,6 +7,7 @@
 
 #include "deuteron/backend/dnnl/operators.h"
 #include "deuteron/backend/dnnl/quantized.h"
+#include "deuteron/backend/pattern_checks.h"
 #include "deuteron/ir/expr_functor.h"
 #include "deuteron/relax/op/linear_algebra.h"
 #include "deuteron/relax/op/nn_attrs.h"
@@ -112,7 +113,7 @@ class Describer {
   /// here.
   static Expr ZeroPointOfInt8(const QuantizedOperand& operand) {
     if (DTypeOf(operand.data) == DataType::Int(8)) return operand.zero_point;
-    const auto zero = operand.zero_point.defined() ? ConstantNumber(operand.zero_point) : std::optional(0.0);
+    const auto zero = operand.zero_point.defined() ? ScalarValue(operand.zero_point) : std::optional(0.0);
     Require(zero.has_value(), "a right operand of uint8 whose zero point is not constant");
     return relax::Constant::Scalar(DataType::Int(32), static_cast<int64_t>(*zero) - 128);
   }
@@ -270,8 +271,8 @@ class Describer {
 
   /// A quantisation that a dequantisation follows at once: to the nearest of 256 values.
   void RoundInPlace(const QuantizedOperand& back) {
-    const auto scale = ConstantNumber(pending_->scale), zero = ConstantNumber(pending_->zero_point);
-    const auto back_scale = ConstantNumber(back.scale), back_zero = ConstantNumber(back.zero_point);
+    const auto scale = ScalarValue(pending_->scale), zero = ScalarValue(pending_->zero_point);
+    const auto back_scale = ScalarValue(back.scale), back_zero = ScalarValue(back.zero_point);
     Require(scale && zero && back_scale && back_zero && *scale != 0, "scales inside of a chain that are not constant");
     const bool is_signed = DTypeOf(pending_->data) == DataType::Int(8);
     const double least = is_signed ? -128 : 0, greatest = is_signed ? 127 : 255;
@@ -368,7 +369,7 @@ class Describer {
   /// result + scale * (operand - zero) = scale * (result / scale - zero + operand), and without a zero point products
   /// likewise: the operand is read as the integers that it is.
   void QuantizedBinary(const QuantizedOperand& operand, const std::string& op) {
-    const auto scale = ConstantNumber(operand.scale), zero = ConstantNumber(operand.zero_point);
+    const auto scale = ScalarValue(operand.scale), zero = ScalarValue(operand.zero_point);
     Require(scale && zero && *scale != 0, "an operand whose scale is no constant");
     Require(IsByte(DTypeOf(operand.data)), "an operand of integers of more than 8 bits");
     Require(op == "add" || (op == "multiply" && *zero == 0), "an operator on something quantised that is no sum");

@@ -122,14 +122,6 @@ bool IsConstantOf(const Expr& expr, double value) {
   return ForEach(expr, [&](int64_t, double element) { all = all && element == value; }) && all;
 }
 
-std::optional<double> ConstantNumber(const Expr& expr) {
-  if (const auto scalar = ScalarConstant(expr)) return scalar;
-  if (NumElements(expr) != 1) return std::nullopt;
-  std::optional<double> number;
-  ForEach(expr, [&](int64_t, double value) { number = value; });
-  return number;
-}
-
 Expr CentredInt8(const QuantizedOperand& operand) {
   const auto* constant = operand.data.as<relax::ConstantNode>();
   if (constant == nullptr) return Expr();

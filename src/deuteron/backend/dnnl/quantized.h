@@ -28,8 +28,6 @@ bool IsByte(DataType dtype);
 std::optional<int64_t> NumElements(const relax::Expr& expr);
 /// Whether `expr` is a constant whose elements are all `value`.
 bool IsConstantOf(const relax::Expr& expr, double value);
-/// The one number that a constant is, of whatever dtype.
-std::optional<double> ConstantNumber(const relax::Expr& expr);
 /// data - zero_point as constant int8; null if one of them is not constant or a difference does not fit.
 relax::Expr CentredInt8(const QuantizedOperand& operand);
 /// The operand as constant float32; null if a part of it is not constant.
