@@ -83,7 +83,7 @@ IRModule MergePrimitives(IRModule module, const transform::PassContext& context)
     if (!function.defined() || !function->HasNonzeroAttr("Primitive")) continue;
     // A composite or external function is for its back end, not for us.
     if (function->attrs->dict.count("Codegen") || function->attrs->dict.count("Composite")) continue;
-    MergedKernel kernel = fusion::MergeKernels(module, var, function, {compat, compat});
+    MergedKernel kernel = fusion::MergeKernels(module, var, function, {compat, compat, compat});
     if (!kernel.func.defined()) {
       Report(context, var, kernel.why);
       continue;

@@ -49,10 +49,14 @@ void InplaceArguments::Share(const Expr& expr) {
 }
 
 bool InplaceArguments::MayOverwrite(const Var& var, const Expr& arg) const {
+  if (!IsLastUse(var, arg)) return false;
+  const Use& use = uses_.at(arg.get());
+  return use.owner >= 0 && use.owner == use.last_sequence;
+}
+
+bool InplaceArguments::IsLastUse(const Var& var, const Expr& arg) const {
   const auto it = uses_.find(arg.get());
-  if (it == uses_.end()) return false;
-  const Use& use = it->second;
-  return use.owner >= 0 && use.owner == use.last_sequence && !use.shared && use.last == var.get();
+  return it != uses_.end() && !it->second.shared && it->second.last == var.get();
 }
 
 }  // namespace deuteron::relax

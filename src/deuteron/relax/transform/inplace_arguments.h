@@ -17,6 +17,8 @@ class InplaceArguments {
   /// Whether the destination-passing call bound to `var` may overwrite its argument `arg`: `arg` is the result of
   /// another such call in the same block of bindings or branch, never had a second name, and is not used again.
   bool MayOverwrite(const Var& var, const Expr& arg) const;
+  /// Whether the destination-passing call bound to `var` is the only thing but such calls before it that uses `arg`.
+  bool IsLastUse(const Var& var, const Expr& arg) const;
 
  private:
   struct Use {

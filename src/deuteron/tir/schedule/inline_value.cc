@@ -49,26 +49,52 @@ class LoadCollector : public ExprMutator {
   const Buffer& buffer_;
 };
 
-int CountUses(const PrimExpr& expr, const Var& var) {
-  int uses = 0;
-  PostOrderVisit(expr, [&](const PrimExpr& node) { uses += node.same_as(var); });
-  return uses;
-}
+/// How often expressions use a variable, each counted once.
+class UseCounter {
+ public:
+  explicit UseCounter(const Var& var) : var_(var) {}
+  int64_t operator()(const PrimExpr& root) {
+    if (root.same_as(var_)) return 1;
+    const auto [it, is_new] = counts_.emplace(root.get(), 0);
+    if (!is_new) return it->second;
+    int64_t uses = 0;
+    for (const PrimExpr& child : Children(root)) uses += (*this)(child);
+    // The expressions that are counted meanwhile may move the table.
+    return counts_[root.get()] = uses;
+  }
+  static std::vector<PrimExpr> Children(const PrimExpr& root) {
+    struct Collector : public ExprVisitor {
+      bool is_root = true;
+      std::vector<PrimExpr> nodes;
+      void VisitExpr(const PrimExpr& node) override {
+        if (!is_root) return nodes.push_back(node);
+        is_root = false;
+        ExprVisitor::VisitExpr(node);
+      }
+    } collector;
+    collector.VisitExpr(root);
+    return std::move(collector.nodes);
+  }
+
+ private:
+  const Var& var_;
+  std::unordered_map<const Object*, int64_t> counts_;
+};
 
 /// Defines a placeholder at the least expression that holds all its uses.
 class Placer : public ExprMutator {
  public:
-  Placer(const Var& var, const PrimExpr& value) : var_(var), value_(value) {}
+  Placer(const Var& var, PrimExpr value) : var_(var), value_(std::move(value)), count_uses_(var) {}
 
   PrimExpr VisitExpr(const PrimExpr& expr) override {
     if (expr.same_as(var_)) return value_;
-    const int total = CountUses(expr, var_);
+    const int64_t total = count_uses_(expr);
     if (total == 0) return expr;
     if (total == 1) return deuteron::Substitute(expr, {{var_, value_}});
     const auto* call = expr.as<CallNode>();
     static const Op if_then_else = Op::Get("tir.if_then_else");
     const bool is_branch = call != nullptr && call->op.same_as(if_then_else);
-    if (is_branch && CountUses(call->args[0], var_) == 0) {
+    if (is_branch && count_uses_(call->args[0]) == 0) {
       // Only the branch taken may evaluate it: each has its own.
       PrimExpr on_true = Placer(var_, value_).VisitExpr(call->args[1]);
       PrimExpr on_false = Placer(var_, RenewLets(value_)).VisitExpr(call->args[2]);
@@ -80,23 +106,9 @@ class Placer : public ExprMutator {
   }
 
  private:
-  bool OneChildHolds(const PrimExpr& expr, int total) {
-    struct Children : public ExprVisitor {
-      bool is_root = true;
-      std::vector<PrimExpr> nodes;
-      void VisitExpr(const PrimExpr& node) override {
-        if (is_root) {
-          is_root = false;
-          ExprVisitor::VisitExpr(node);
-        } else {
-          nodes.push_back(node);
-        }
-      }
-    };
-    Children children;
-    children.VisitExpr(expr);
-    for (const PrimExpr& child : children.nodes) {
-      const int uses = CountUses(child, var_);
+  bool OneChildHolds(const PrimExpr& expr, int64_t total) {
+    for (const PrimExpr& child : UseCounter::Children(expr)) {
+      const int64_t uses = count_uses_(child);
       if (uses != 0) return uses == total;
     }
     return false;
@@ -104,6 +116,7 @@ class Placer : public ExprMutator {
 
   const Var& var_;
   PrimExpr value_;
+  UseCounter count_uses_;
 };
 
 class StmtInliner : public StmtExprMutator {
@@ -139,7 +152,7 @@ PrimExpr InlineElements(const PrimExpr& expr, const ElementValue& element) {
     const auto& group = collector.groups[i];
     const PrimExpr value = element.At(group.indices);
     // The indices of groups placed before may have used it again.
-    const int uses = CountUses(result, group.placeholder);
+    const int64_t uses = UseCounter(group.placeholder)(result);
     if (uses == 1 || value->kind == ExprKind::kIntImm || value->kind == ExprKind::kFloatImm) {
       result = deuteron::Substitute(result, {{group.placeholder, value}});
     } else {

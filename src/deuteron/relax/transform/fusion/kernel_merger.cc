@@ -9,11 +9,13 @@
 #include "deuteron/relax/transform/fusion/kernel_merger.h"
 
 #include <algorithm>
+#include <optional>
 #include <unordered_map>
 #include <unordered_set>
 
 #include "deuteron/relax/op/call.h"
 #include "deuteron/relax/transform/fusion/symbolic_matcher.h"
+#include "deuteron/relax/transform/inplace_arguments.h"
 #include "deuteron/relax/transform/pass_utils.h"
 #include "deuteron/tir/renew_defs.h"
 
@@ -182,6 +184,7 @@ class Merger {
     }
     const Expr& value = BoundValue(binding);
     if (IsAnyCallTIR(value)) {
+      if (!options_.trust_inplace) CheckInplace(binding->var, Downcast<Call>(value));
       values_[binding->var.get()] = AddCall(Downcast<Call>(value));
       return;
     }
@@ -197,6 +200,40 @@ class Merger {
     DEUTERON_THROW(ModelError)
         << "function " << name_->name_hint << " is Primitive, but " << binding->var->name_hint
         << " is not the call of a kernel: only call_tir, call_tir_inplace and tuples can be merged";
+  }
+
+  /// Whoever calls the merged kernel sees to what it overwrites. Inside there is nobody who would copy what is needed
+  /// again, nor may a parameter be overwritten that is no result's memory.
+  void CheckInplace(const Var& var, const Call& call) {
+    const auto* inplace = call->attrs.as<CallTIRInplaceAttrsNode>();
+    if (inplace == nullptr) return;
+    if (!inplace_arguments_) inplace_arguments_.emplace(function_);
+    const CallTIRView view = ViewCallTIR(call);
+    for (const int64_t index : inplace->inplace_indices) {
+      if (index < 0) continue;
+      const Expr& arg = view.args->fields[index];
+      const bool free = IsParam(arg) ? IsResult(var) && inplace_arguments_->IsLastUse(var, arg)
+                                     : inplace_arguments_->MayOverwrite(var, arg);
+      if (free) continue;
+      const auto* name = arg.as<VarNode>();
+      Fail("the call of " + std::string(view.func->name_hint) + " overwrites " +
+           (name == nullptr ? "an argument" : std::string(name->name_hint)) + ", which is needed besides");
+    }
+  }
+
+  bool IsParam(const Expr& expr) const {
+    return std::any_of(function_->params.begin(), function_->params.end(),
+                       [&](const Var& param) { return param.same_as(expr); });
+  }
+
+  /// Whether the function returns the value, all of it, as it is bound.
+  bool IsResult(const Var& var) const {
+    const Expr& result = function_->body->body;
+    if (const auto* tuple = result.as<TupleNode>()) {
+      return std::any_of(tuple->fields.begin(), tuple->fields.end(),
+                         [&](const Expr& field) { return field.same_as(var); });
+    }
+    return result.same_as(var);
   }
 
   [[noreturn]] void ThrowConstant() {
@@ -425,6 +462,8 @@ class Merger {
   std::vector<std::pair<size_t, Buffer>> pending_allocs_;
   /// Buffers that a kernel writes in place.
   std::unordered_set<const Object*> written_;
+  /// Known once a call in place is met.
+  std::optional<InplaceArguments> inplace_arguments_;
   std::vector<tir::Stmt> bodies_;
   bool has_s_tir_ = false;
 };

@@ -26,6 +26,8 @@ struct MergeOptions {
   bool first_region_only = false;
   /// Scalar parameters stand before the results, not after them.
   bool scalars_before_results = false;
+  /// A call in place is believed that nothing else needs what it overwrites.
+  bool trust_inplace = false;
 };
 
 /// Merges `function`. Constants, match_casts and calls of anything but kernels inside of it are ModelErrors.

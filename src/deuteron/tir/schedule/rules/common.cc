@@ -43,12 +43,67 @@ bool IsCopy(const Schedule& schedule, const Block& block) {
   return stored && stored->value->kind == ExprKind::kBufferLoad;
 }
 
-void InlineInjective(Schedule* schedule, const std::function<bool(const Block&)>& may_inline) {
-  for (const Block& block : schedule->GetBlocks()) {
-    if (!WritesParameter(*schedule, block) && may_inline(block) && schedule->CanInline(block)) {
-      schedule->ComputeInline(block);
-    }
+namespace {
+
+/// Expressions of a block that inlining may make: far more than any layer has, few enough to compile.
+constexpr int64_t kMostExpressions = 4096;
+
+/// Whether the blocks that read what `block` writes stay of a bounded size with its value in each of those places: a
+/// chain of x + reverse(x) would double with every link.
+bool StaysSmall(const Schedule& schedule, const Block& block) {
+  const auto count = [](const SBlock& body, const Buffer& buffer) {
+    std::pair<int64_t, int64_t> expressions_and_loads{0, 0};
+    PostOrderVisit(body->body, [&](const ObjectRef& node) {
+      const auto* load = node.as<BufferLoadNode>();
+      ++expressions_and_loads.first;
+      expressions_and_loads.second += load != nullptr && load->buffer.same_as(buffer);
+    });
+    return expressions_and_loads;
+  };
+  const Buffer buffer = schedule.WriteBuffer(block);
+  const int64_t value = count(schedule.Get(block), buffer).first;
+  for (const Block& consumer : schedule.GetConsumers(block)) {
+    const auto [expressions, loads] = count(schedule.Get(consumer), buffer);
+    if (expressions + loads * value > kMostExpressions) return false;
   }
+  return true;
+}
+
+}  // namespace
+
+std::vector<Block> LastFirst(const Schedule& schedule) {
+  std::vector<Block> blocks = schedule.GetBlocks();
+  std::reverse(blocks.begin(), blocks.end());
+  return blocks;
+}
+
+bool MayInline(const Schedule& schedule, const Block& block) {
+  return !WritesParameter(schedule, block) && schedule.CanInline(block) && StaysSmall(schedule, block);
+}
+
+void InlineInjective(Schedule* schedule, const std::function<bool(const Block&)>& may_inline) {
+  for (const Block& block : LastFirst(*schedule)) {
+    if (may_inline(block) && MayInline(*schedule, block)) schedule->ComputeInline(block);
+  }
+}
+
+double Recomputation::Of(const Block& block) const {
+  if (schedule_->GetConsumers(block).size() < 2) return 0;
+  double ops = 0;
+  for (const Block& consumer : consumers_.at(block)) {
+    const auto it = repeated_.find(consumer);
+    if (it != repeated_.end()) ops = std::max(ops, it->second);
+  }
+  return ops + OpsPerInstance(schedule_->Get(block));
+}
+
+void Recomputation::Inline(const Block& block) {
+  repeated_[block] = Of(block);
+  schedule_->ComputeInline(block);
+}
+
+Recomputation::Recomputation(Schedule* schedule) : schedule_(schedule) {
+  for (const Block& block : schedule->GetBlocks()) consumers_[block] = schedule->GetConsumers(block);
 }
 
 void InlineAllButOperands(Schedule* schedule, const Block& anchor) {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <optional>
+#include <unordered_map>
 #include <vector>
 
 #include "deuteron/target/target.h"
@@ -33,7 +34,14 @@ bool WritesParameter(const Schedule& schedule, const Block& block);
 /// Whether a block copies elements and computes nothing (padding by zero, a reshape): inlining it costs nothing.
 bool IsCopy(const Schedule& schedule, const Block& block);
 
-/// Inlines every intermediate injective block that `may_inline` allows into its consumers.
+/// The blocks in the order in which rules inline them: by the time that it is a block's turn, the paths from it that
+/// meet again are in one block already, which binds its value once.
+std::vector<Block> LastFirst(const Schedule& schedule);
+
+/// Whether the block is an intermediate injective one that its consumers can hold.
+bool MayInline(const Schedule& schedule, const Block& block);
+
+/// Inlines every block that may be inlined and that `may_inline` allows into its consumers.
 void InlineInjective(Schedule* schedule, const std::function<bool(const Block&)>& may_inline);
 
 /// Inlines them all but `anchor` and what it reads: that would be recomputed in its innermost loop.
@@ -53,7 +61,22 @@ bool AreContiguous(const SBlock& block, const IterVar& a, const IterVar& b);
 /// that every access runs through contiguously become one, the last of them is the vector's.
 void ScheduleSpatial(Schedule* schedule, const Block& block, const Target& target);
 
-/// A stage that several others read is computed by each of them if that takes no more operations an element.
+/// What inlining stages, last first, makes several blocks compute each for itself.
+class Recomputation {
+ public:
+  explicit Recomputation(Schedule* schedule);
+  /// Operations an element that each block that reads the stage would repeat: the stage's and those of the stages
+  /// behind it that are repeated already. 0 if one block reads it.
+  double Of(const Block& block) const;
+  void Inline(const Block& block);
+
+ private:
+  Schedule* schedule_;
+  /// Before anything was inlined.
+  std::unordered_map<Block, std::vector<Block>> consumers_;
+  std::unordered_map<Block, double> repeated_;
+};
+/// A stage that several others read is computed by each of them if that repeats no more operations an element.
 inline constexpr double kCheapOps = 4;
 
 /// Makes one axis of the loops of a block from position `first` on, and vectorises it.

@@ -34,9 +34,10 @@ bool SameExtents(const Schedule& schedule, const Block& a, const Block& b) {
 
 /// All blocks in one nest, stretch by stretch. False if their extents differ or there is only one.
 bool ScheduleTogether(Schedule* schedule, const Target& target) {
-  InlineInjective(schedule, [&](const Block& block) {
-    return schedule->GetConsumers(block).size() == 1 || OpsPerInstance(schedule->Get(block)) <= kCheapOps;
-  });
+  Recomputation recomputation(schedule);
+  for (const Block& block : LastFirst(*schedule)) {
+    if (MayInline(*schedule, block) && recomputation.Of(block) <= kCheapOps) recomputation.Inline(block);
+  }
   const std::vector<Block> blocks = schedule->GetBlocks();
   if (blocks.size() < 2) return false;
   std::vector<std::vector<Loop>> chains;

@@ -96,16 +96,15 @@ class StridedRowScheduler {
   }
 
   void InlineStages() {
-    for (const Block& block : schedule_.GetBlocks()) {
-      if (WritesParameter(schedule_, block) || !schedule_.CanInline(block)) continue;
+    Recomputation recomputation(&schedule_);
+    for (const Block& block : LastFirst(schedule_)) {
+      if (!MayInline(schedule_, block)) continue;
       const auto consumers = schedule_.GetConsumers(block);
       const bool per_row = IsPerRow(block);
       const bool all_per_row = std::all_of(consumers.begin(), consumers.end(), [&](const Block& consumer) {
         return !Reduces(consumer) && IsPerRow(consumer);
       });
-      const bool cheap = OpsPerInstance(schedule_.Get(block)) <= kCheapOps;
-      const bool inlines = per_row ? all_per_row && (cheap || consumers.size() == 1) : cheap || consumers.size() == 1;
-      if (inlines) schedule_.ComputeInline(block);
+      if ((!per_row || all_per_row) && recomputation.Of(block) <= kCheapOps) recomputation.Inline(block);
     }
   }
 
