@@ -96,7 +96,10 @@ CompiledProgram CompileProgram(const IRModule& input) {
     has_symbols |= function->GetAttr<String>("global_symbol").has_value();
     rewrite |= HasDestinationPassingCalls(function->body);
   }
-  if (rewrite) module = relax::StaticPlanBlockMemory()(relax::CallTIRRewrite()(std::move(module)));
+  if (rewrite) {
+    module = relax::CallTIRRewrite()(relax::RemovePurityChecking()(std::move(module)));
+    module = relax::StaticPlanBlockMemory()(std::move(module));
+  }
   ProgramBuilder builder;
   const auto functions = RelaxFunctions(module);
   for (const auto& [name, function] : functions) builder.AddFunction(name);
