@@ -7,6 +7,7 @@
 #include "deuteron/backend/backends.h"
 #include "deuteron/backend/cutlass/patterns.h"
 #include "deuteron/backend/partition.h"
+#include "deuteron/driver/annotation_text.h"
 #include "deuteron/driver/constant_evaluator.h"
 #include "deuteron/driver/pipeline.h"
 #include "deuteron/relax/dpl/pattern_text.h"
@@ -286,7 +287,7 @@ std::vector<PassEntry>& Table() {
       {"VMShapeLower",
        "keeps shapes in a heap that calls of the run time match, fill and read",
        {},
-       [](Args) { return relax::VMShapeLower(); }},
+       [](Args) { return relax::VMShapeLower(AnnotationText); }},
       {"RemovePurityChecking",
        "lets pure functions hold calls with side effects",
        {},

@@ -1,16 +1,22 @@
 /// \file
 /// Destination-passing calls get their destinations. After this pass a function is a sequence of effects: it has no
-/// dataflow blocks, and nothing may reorder its bindings. So are its local functions. StaticPlanBlockMemory comes next.
+/// dataflow blocks, and nothing may reorder its bindings. So are its local functions. (Under `tvm_compat` the dataflow
+/// blocks without such calls stay.) StaticPlanBlockMemory comes next. A pure function with such calls is refused:
+/// RemovePurityChecking comes before.
 ///
 /// A call_tir_inplace gets the memory of its argument where nobody else sees it. A parameter, a constant and a value
 /// used again are copied first (not under `tvm_compat`): to its caller a function never changes a tensor.
+#include <algorithm>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "deuteron/relax/op/call.h"
 #include "deuteron/relax/op/memory.h"
+#include "deuteron/relax/transform/effects.h"
 #include "deuteron/relax/transform/inplace_arguments.h"
 #include "deuteron/relax/transform/pass_utils.h"
+#include "deuteron/relax/transform/seq_rewriter.h"
 #include "deuteron/relax/transform/var_replacer.h"
 #include "deuteron/relax/transform/vm_passes.h"
 
@@ -19,22 +25,49 @@ namespace {
 
 class Rewriter {
  public:
-  Rewriter(const Function& function, bool compat)
-      : function_(function), inplace_arguments_(function), compat_(compat) {}
+  Rewriter(std::string name, const Function& function, bool compat)
+      : name_(std::move(name)), function_(function), inplace_arguments_(function), compat_(compat) {}
 
-  Function Rewrite() { return WithBody(function_, RewriteSeq(function_->body)); }
+  Function Rewrite() { return RewriteFunction(function_); }
 
  private:
+  Function RewriteFunction(const Function& function) {
+    const Function outer = std::exchange(current_, function);
+    const SeqExpr body = RewriteSeq(function->body);
+    current_ = outer;
+    return WithBody(function, body);
+  }
+
   SeqExpr RewriteSeq(const SeqExpr& seq) {
-    Array<BindingBlock> blocks;
+    std::vector<BindingBlock> blocks;
     for (const BindingBlock& block : seq->blocks) {
+      if (compat_ && block->IsInstance<DataflowBlockNode>() && !HasDestinations(block)) {
+        blocks.push_back(WithBindings(
+            block, block->bindings.Map([this](const Binding& binding) { return RewriteInside(binding); })));
+        continue;
+      }
       Array<Binding> bindings;
       for (const Binding& binding : block->bindings) RewriteBinding(binding, &bindings);
-      if (!bindings.empty()) blocks.push_back(BindingBlock(std::move(bindings)));
+      blocks.push_back(BindingBlock(std::move(bindings)));
     }
-    SeqExpr result(std::move(blocks), replacer_.Replace(seq->body), seq->span);
+    SeqExpr result(JoinBlocks(blocks), replacer_.Replace(seq->body), seq->span);
     result->ty = seq->ty;
     return result;
+  }
+
+  /// A binding of a dataflow block that stays one.
+  Binding RewriteInside(const Binding& binding) {
+    const auto local = As<Function>(BoundValue(binding));
+    return local.defined() ? WithValue(binding, RewriteFunction(local)) : replacer_.Replace(binding);
+  }
+
+  static bool PassesDestinations(const Expr& value) {
+    return IsCallTIR(value) || IsCallTIRInplace(value) || IsCallDPSPacked(value);
+  }
+  /// Whether the block itself has such calls. (Dataflow blocks have no branches.)
+  static bool HasDestinations(const BindingBlock& block) {
+    return std::any_of(block->bindings.begin(), block->bindings.end(),
+                       [](const Binding& binding) { return PassesDestinations(BoundValue(binding)); });
   }
 
   /// The variable that stands for `var`, which is no longer in a dataflow block.
@@ -60,12 +93,12 @@ class Rewriter {
       return;
     }
     if (const auto* local = bound->value.as<FunctionNode>()) {
-      const auto function = GetRef<Function>(local);
-      out->push_back(VarBinding(Define(bound->var), WithBody(function, RewriteSeq(local->body)), bound->span));
+      out->push_back(VarBinding(Define(bound->var), RewriteFunction(GetRef<Function>(local)), bound->span));
       return;
     }
     const Expr value = replacer_.Replace(bound->value);
-    if (IsCallTIR(value) || IsCallTIRInplace(value) || IsCallDPSPacked(value)) {
+    if (PassesDestinations(value)) {
+      RequireImpure("CallTIRRewrite", name_, current_);
       RewriteCall(Downcast<Call>(value), bound, out);
       return;
     }
@@ -123,7 +156,10 @@ class Rewriter {
     return number == 0 ? prefix : prefix + std::to_string(number);
   }
 
+  const std::string name_;
   const Function function_;
+  /// `function_`, or the local function in it whose body is being rewritten.
+  Function current_;
   const InplaceArguments inplace_arguments_;
   const bool compat_;
   VarReplacer replacer_;
@@ -135,8 +171,8 @@ class Rewriter {
 Pass CallTIRRewrite() {
   return transform::ModulePass({.name = "CallTIRRewrite"}, [](IRModule module, const transform::PassContext& context) {
     const bool compat = context.GetBool("tvm_compat");
-    return UpdateAllFunctions(std::move(module), [compat](const GlobalVar&, const Function& function) {
-      return Rewriter(function, compat).Rewrite();
+    return UpdateAllFunctions(std::move(module), [compat](const GlobalVar& var, const Function& function) {
+      return Rewriter(std::string(var->name_hint), function, compat).Rewrite();
     });
   });
 }

@@ -7,6 +7,7 @@
 #include "deuteron/relax/op/memory.h"
 #include "deuteron/relax/op/op_common.h"
 #include "deuteron/relax/transform/pass_utils.h"
+#include "deuteron/relax/transform/var_replacer.h"
 #include "deuteron/relax/transform/vm_passes.h"
 
 namespace deuteron::relax {
@@ -18,8 +19,9 @@ class Lowering {
     Array<BindingBlock> blocks;
     for (const BindingBlock& block : seq->blocks) {
       Array<Binding> bindings;
-      for (const Binding& binding : block->bindings) LowerBinding(binding, &bindings);
-      blocks.push_back(BindingBlock(std::move(bindings)));
+      const bool is_dataflow = block->IsInstance<DataflowBlockNode>();
+      for (const Binding& binding : block->bindings) LowerBinding(binding, is_dataflow, &bindings);
+      blocks.push_back(WithBindings(block, std::move(bindings)));
     }
     SeqExpr result(std::move(blocks), seq->body, seq->span);
     result->ty = seq->ty;
@@ -27,7 +29,7 @@ class Lowering {
   }
 
  private:
-  void LowerBinding(const Binding& binding, Array<Binding>* out) {
+  void LowerBinding(const Binding& binding, bool is_dataflow, Array<Binding>* out) {
     const auto* bound = binding.as<VarBindingNode>();
     const auto* branch = bound == nullptr ? nullptr : bound->value.as<IfNode>();
     if (branch != nullptr) {
@@ -58,7 +60,8 @@ class Lowering {
     const Call alloc =
         MakeCall("memory.alloc_storage", {ShapeExpr({bytes}), device, scope, DataTypeImm(DataType::UInt(8))});
     alloc->ty = AnyType::Get();
-    const Var storage(number_ == 0 ? "storage" : "storage_" + std::to_string(number_), AnyType::Get());
+    const std::string name = number_ == 0 ? "storage" : "storage_" + std::to_string(number_);
+    const Var storage = is_dataflow ? Var(DataflowVar(name, AnyType::Get())) : Var(name, AnyType::Get());
     ++number_;
     out->push_back(VarBinding(storage, alloc, bound->span));
     const Call tensor = MakeCall("memory.alloc_tensor", {storage, PrimValue::Int64(0), ShapeExpr(type->shape.value()),

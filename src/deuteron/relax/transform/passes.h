@@ -128,9 +128,11 @@ Pass FuseTIR();
 
 /// Computes scalar expressions of symbolic variables in functions of their own, which are called instead.
 Pass ComputePrimValue();
+/// The text of a type, for messages of the run time.
+using TypePrinter = std::function<std::string(const Type&)>;
 /// Replaces shapes by cells of a heap, and calls of the run time that match, fill and read them. Ours does that by
 /// itself.
-Pass VMShapeLower();
+Pass VMShapeLower(TypePrinter print);
 
 /// Passes the fields of tuple parameters of private functions one by one.
 Pass ExpandTupleArguments();

@@ -12,7 +12,7 @@
 /// with TVM's, or bring a run time of their own.
 ///
 /// What it must not do: check again what the types say already; compute an expression before all of its symbols are
-/// known.
+/// known; write the calls into a pure function or a dataflow block, which it refuses.
 ///
 /// Place: the last of the graph passes, after RemovePurityChecking, CallTIRRewrite and ComputePrimValue.
 #include <algorithm>
@@ -22,6 +22,7 @@
 #include "deuteron/ir/expr_functor.h"
 #include "deuteron/relax/analysis/type_analysis.h"
 #include "deuteron/relax/op/call.h"
+#include "deuteron/relax/transform/effects.h"
 #include "deuteron/relax/transform/pass_utils.h"
 #include "deuteron/relax/transform/passes.h"
 #include "deuteron/relax/transform/typed_rewriter.h"
@@ -29,6 +30,8 @@
 
 namespace deuteron::relax {
 namespace {
+
+constexpr const char* kName = "VMShapeLower";
 
 /// What `match_shape` does with an extent, and `make_shape` with a field.
 enum MatchCode : int64_t { kEqualsNumber = 0, kStores = 1, kNothing = 2, kEqualsCell = 3 };
@@ -149,10 +152,15 @@ class ShapeCells {
 /// Lowers one function.
 class ShapeLowerer : public TypedRewriter {
  public:
-  ShapeLowerer(BlockBuilder* functions, const Function& function)
-      : TypedRewriter(IRModule::Empty()), functions_(functions), function_(function), cells_(function) {}
+  ShapeLowerer(BlockBuilder* functions, std::string name, const Function& function, const TypePrinter& print)
+      : TypedRewriter(IRModule::Empty()),
+        functions_(functions),
+        name_(std::move(name)),
+        function_(function),
+        print_(print),
+        cells_(function) {}
 
-  Function Lower(const std::string& name) {
+  Function Lower() {
     Bindings entry;
     heap_ = Bind("shape_heap", AllocateHeap(), &entry);
     const auto num_input = function_->GetAttr<int64_t>("num_input");
@@ -161,8 +169,8 @@ class ShapeLowerer : public TypedRewriter {
       // Weights are what the caller has prepared for this function.
       if (num_input.has_value() && static_cast<int64_t>(i) >= *num_input && DefinedSymbolicVars(param.ty()).empty())
         continue;
-      const Expr context = StringImm("ErrorContext(fn=" + name + ", loc=param[" + std::to_string(i) + "], param=" +
-                                     std::string(param->name_hint) + ", annotation=" + Describe(param.ty()) + ") ");
+      const Expr context = StringImm("ErrorContext(fn=" + name_ + ", loc=param[" + std::to_string(i) + "], param=" +
+                                     std::string(param->name_hint) + ", annotation=" + print_(param.ty()) + ") ");
       Check(param, param.ty(), context, /*always=*/true, &entry);
     }
     MatchAll(&entry);
@@ -171,8 +179,8 @@ class ShapeLowerer : public TypedRewriter {
     blocks.insert(blocks.end(), lowered->body->blocks.begin(), lowered->body->blocks.end());
     Bindings exit;
     Check(lowered->body->body, function_->ret_ty,
-          StringImm("ErrorContext(fn=" + name + ", loc=return, annotation=" + Describe(function_->ret_ty) + ") "),
-          false, &exit);
+          StringImm("ErrorContext(fn=" + name_ + ", loc=return, annotation=" + print_(function_->ret_ty) + ") "), false,
+          &exit);
     MatchAll(&exit);
     blocks.push_back(BindingBlock(Array<Binding>(exit.begin(), exit.end())));
     SeqExpr body(JoinBlocks(blocks), lowered->body->body, function_->body->span);
@@ -181,9 +189,16 @@ class ShapeLowerer : public TypedRewriter {
   }
 
  protected:
+  BindingBlock RewriteBlock(const BindingBlock& block) override {
+    const BindingBlock outer = std::exchange(block_, block);
+    BindingBlock rewritten = TypedRewriter::RewriteBlock(block);
+    block_ = outer;
+    return rewritten;
+  }
+
   void RewriteBinding(const Binding& binding, Bindings* out) override {
     if (const auto* cast = binding.as<MatchCastNode>()) {
-      Check(cast->value, cast->ty, StringImm("ErrorContext(match_cast, ty=" + Describe(cast->ty) + ") "), false, out);
+      Check(cast->value, cast->ty, StringImm("ErrorContext(match_cast, ty=" + print_(cast->ty) + ") "), false, out);
       MatchAll(out);
       return TypedRewriter::RewriteBinding(binding, out);
     }
@@ -204,6 +219,7 @@ class ShapeLowerer : public TypedRewriter {
 
   Call AllocateHeap() const {
     if (cells_.size() == 0) return NullValue();
+    WillAct();
     static const Op op = Op::Get("relax.call_builtin_with_ctx");
     const Type heap = TensorType::WithNDim(1, DataType::Int(64));
     return Call(op, {ExternFunc("vm.builtin.alloc_shape_heap"), Tuple({Number(cells_.size())})}, Attrs(), {heap});
@@ -211,19 +227,22 @@ class ShapeLowerer : public TypedRewriter {
 
   static Expr Number(size_t value) { return PrimValue::Int64(static_cast<int64_t>(value)); }
 
+  /// Before a call with a side effect is written.
+  void WillAct() const {
+    RequireImpure(kName, name_, function_);
+    if (block_.defined()) RequirePlain(kName, name_, block_);
+  }
+
   static Var Bind(const std::string& name, const Call& call, Bindings* out) {
     call->ty = call->ty_args.empty() ? Type(AnyType::Get()) : call->ty_args[0];
     const Var var(name, call->ty);
     out->push_back(VarBinding(var, call));
     return var;
   }
-  static Var Builtin(const char* name, Array<Expr> args, const Type& type, Bindings* out) {
-    const bool is_void = type->kind == TypeKind::kTuple;
-    return Bind(is_void ? "_" : "gv",
-                CallPacked(ExternFunc(std::string("vm.builtin.") + name), std::move(args), {type}), out);
-  }
-  static void Effect(const char* name, Array<Expr> args, Bindings* out) {
-    Builtin(name, std::move(args), TupleType(Array<Type>()), out);
+  void Effect(const char* name, Array<Expr> args, Bindings* out) const {
+    WillAct();
+    Bind("_", CallPacked(ExternFunc(std::string("vm.builtin.") + name), std::move(args), {TupleType(Array<Type>())}),
+         out);
   }
 
   // ----- Checks and matches.
@@ -334,6 +353,7 @@ class ShapeLowerer : public TypedRewriter {
   bool Compute(Bindings* out) {
     const std::vector<size_t> ready = cells_.TakeReady();
     if (ready.empty()) return false;
+    WillAct();
     const tir::Buffer heap("H", DataType::Int(64), {I64(static_cast<int64_t>(cells_.size()))});
     const auto cell = [&](size_t i) { return Array<PrimExpr>{I64(static_cast<int64_t>(i))}; };
     Array<tir::Stmt> stores;
@@ -406,14 +426,19 @@ class ShapeLowerer : public TypedRewriter {
     args->push_back(PrimValue::Int64(kNumber));
     args->push_back(PrimValue::Int64(*number));
   }
-  static Expr Read(const char* name, Array<Expr> args, const Type& type) {
+  Expr Read(const char* name, Array<Expr> args, const Type& type) const {
+    WillAct();
     const Call call = CallPacked(ExternFunc(std::string("vm.builtin.") + name), std::move(args), {type});
     call->ty = type;
     return call;
   }
 
   BlockBuilder* functions_;
+  const std::string name_;
   const Function function_;
+  const TypePrinter& print_;
+  /// The block that is being rewritten.
+  BindingBlock block_;
   ShapeCells cells_;
   std::vector<Match> matches_;
   Var heap_;
@@ -422,18 +447,19 @@ class ShapeLowerer : public TypedRewriter {
 
 }  // namespace
 
-Pass VMShapeLower() {
-  return transform::ModulePass({.name = "VMShapeLower"}, [](IRModule module, const transform::PassContext&) {
-    std::vector<std::pair<GlobalVar, Function>> functions;
-    for (const auto& [var, func] : module->functions) {
-      if (const auto function = As<Function>(func); function.defined()) functions.emplace_back(var, function);
-    }
-    BlockBuilder builder(std::move(module));
-    for (const auto& [var, function] : functions) {
-      builder.UpdateFunction(var, ShapeLowerer(&builder, function).Lower(std::string(var->name_hint)));
-    }
-    return builder.Finalize();
-  });
+Pass VMShapeLower(TypePrinter print) {
+  return transform::ModulePass(
+      {.name = kName}, [print = std::move(print)](IRModule module, const transform::PassContext&) {
+        std::vector<std::pair<GlobalVar, Function>> functions;
+        for (const auto& [var, func] : module->functions) {
+          if (const auto function = As<Function>(func); function.defined()) functions.emplace_back(var, function);
+        }
+        BlockBuilder builder(std::move(module));
+        for (const auto& [var, function] : functions) {
+          builder.UpdateFunction(var, ShapeLowerer(&builder, std::string(var->name_hint), function, print).Lower());
+        }
+        return builder.Finalize();
+      });
 }
 
 }  // namespace deuteron::relax

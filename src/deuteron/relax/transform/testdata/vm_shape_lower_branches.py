@@ -53,23 +53,23 @@ class Module:
         p = T.int64()
         cls = Module
         shape_heap: R.Tensor(dtype="int64", ndim=1) = R.call_builtin_with_ctx("vm.builtin.alloc_shape_heap", (7,), ty_args=(R.Tensor(dtype="int64", ndim=1),))
-        R.call_packed("vm.builtin.check_tensor_info", x, 2, R.dtype("float32"), R.str("ErrorContext(fn=main, loc=param[0], param=x, annotation=Tensor((n, 16), \"float32\")) "), ty_args=(R.Tuple,))
-        R.call_packed("vm.builtin.check_tensor_info", c, 0, R.dtype("bool"), R.str("ErrorContext(fn=main, loc=param[2], param=c, annotation=Tensor((), \"bool\")) "), ty_args=(R.Tuple,))
-        R.call_packed("vm.builtin.match_shape", x, shape_heap, 2, 1, 0, 0, 16, R.str("ErrorContext(fn=main, loc=param[0], param=x, annotation=Tensor((n, 16), \"float32\")) "), ty_args=(R.Tuple,))
+        R.call_packed("vm.builtin.check_tensor_info", x, 2, R.dtype("float32"), R.str("ErrorContext(fn=main, loc=param[0], param=x, annotation=R.Tensor((n, 16), dtype=\"float32\")) "), ty_args=(R.Tuple,))
+        R.call_packed("vm.builtin.check_tensor_info", c, 0, R.dtype("bool"), R.str("ErrorContext(fn=main, loc=param[2], param=c, annotation=R.Tensor((), dtype=\"bool\")) "), ty_args=(R.Tuple,))
+        R.call_packed("vm.builtin.match_shape", x, shape_heap, 2, 1, 0, 0, 16, R.str("ErrorContext(fn=main, loc=param[0], param=x, annotation=R.Tensor((n, 16), dtype=\"float32\")) "), ty_args=(R.Tuple,))
         cls.shape_func(shape_heap)
         if c:
             gv: R.Shape(ndim=1) = R.call_packed("vm.builtin.make_shape", shape_heap, 1, 1, 1, ty_args=(R.Shape(ndim=1),))
             y: R.Any = R.call_packed("f", x, gv, ty_args=(R.Any,))
             z: R.Any = y
         else:
-            R.call_packed("vm.builtin.match_shape", x, shape_heap, 2, 1, 2, 0, 16, R.str("ErrorContext(match_cast, ty=Tensor((m, 16), \"float32\")) "), ty_args=(R.Tuple,))
+            R.call_packed("vm.builtin.match_shape", x, shape_heap, 2, 1, 2, 0, 16, R.str("ErrorContext(match_cast, ty=R.Tensor((m, 16), dtype=\"float32\")) "), ty_args=(R.Tuple,))
             cls.shape_func1(shape_heap)
             a: R.Tensor((m, 16), dtype="float32") = R.match_cast(x, R.Tensor((m, 16), dtype="float32"))
             gv: R.Shape(ndim=3) = R.call_packed("vm.builtin.make_shape", shape_heap, 3, 1, 1, 1, 3, 1, 4, ty_args=(R.Shape(ndim=3),))
             y: R.Any = R.call_packed("f", a, gv, ty_args=(R.Any,))
             z: R.Any = y
-        R.call_packed("vm.builtin.check_tensor_info", v, 2, R.dtype("float32"), R.str("ErrorContext(match_cast, ty=Tensor((p, n), \"float32\")) "), ty_args=(R.Tuple,))
-        R.call_packed("vm.builtin.match_shape", v, shape_heap, 2, 1, 5, 3, 0, R.str("ErrorContext(match_cast, ty=Tensor((p, n), \"float32\")) "), ty_args=(R.Tuple,))
+        R.call_packed("vm.builtin.check_tensor_info", v, 2, R.dtype("float32"), R.str("ErrorContext(match_cast, ty=R.Tensor((p, n), dtype=\"float32\")) "), ty_args=(R.Tuple,))
+        R.call_packed("vm.builtin.match_shape", v, shape_heap, 2, 1, 5, 3, 0, R.str("ErrorContext(match_cast, ty=R.Tensor((p, n), dtype=\"float32\")) "), ty_args=(R.Tuple,))
         cls.shape_func2(shape_heap)
         b: R.Tensor((p, n), dtype="float32") = R.match_cast(v, R.Tensor((p, n), dtype="float32"))
         s: R.Shape([p * n]) = R.call_packed("vm.builtin.make_shape", shape_heap, 1, 1, 6, ty_args=(R.Shape(ndim=1),))

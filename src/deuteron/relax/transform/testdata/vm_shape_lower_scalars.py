@@ -47,12 +47,12 @@ class Module:
     def main(x: R.Tensor((n,), dtype="float32")) -> R.Tensor(("n * 2",), dtype="float32"):
         cls = Module
         shape_heap: R.Tensor(dtype="int64", ndim=1) = R.call_builtin_with_ctx("vm.builtin.alloc_shape_heap", (2,), ty_args=(R.Tensor(dtype="int64", ndim=1),))
-        R.call_packed("vm.builtin.check_tensor_info", x, 1, R.dtype("float32"), R.str("ErrorContext(fn=main, loc=param[0], param=x, annotation=Tensor((n,), \"float32\")) "), ty_args=(R.Tuple,))
-        R.call_packed("vm.builtin.match_shape", x, shape_heap, 1, 1, 0, R.str("ErrorContext(fn=main, loc=param[0], param=x, annotation=Tensor((n,), \"float32\")) "), ty_args=(R.Tuple,))
+        R.call_packed("vm.builtin.check_tensor_info", x, 1, R.dtype("float32"), R.str("ErrorContext(fn=main, loc=param[0], param=x, annotation=R.Tensor((n,), dtype=\"float32\")) "), ty_args=(R.Tuple,))
+        R.call_packed("vm.builtin.match_shape", x, shape_heap, 1, 1, 0, R.str("ErrorContext(fn=main, loc=param[0], param=x, annotation=R.Tensor((n,), dtype=\"float32\")) "), ty_args=(R.Tuple,))
         cls.shape_func(shape_heap)
         gv: R.Shape(ndim=1) = R.call_packed("vm.builtin.make_shape", shape_heap, 1, 1, 1, ty_args=(R.Shape(ndim=1),))
         a: R.Tensor(dtype="float32", ndim=1) = R.builtin.alloc_tensor(gv, R.dtype("float32"), 0)
         gv_1: T.int64 = R.call_packed("vm.builtin.make_prim_value", shape_heap, 1, 1, ty_args=(T.int64,))
         cls.fill(gv_1, a)
-        R.call_packed("vm.builtin.match_shape", a, shape_heap, 1, 3, 1, R.str("ErrorContext(fn=main, loc=return, annotation=Tensor((n * 2,), \"float32\")) "), ty_args=(R.Tuple,))
+        R.call_packed("vm.builtin.match_shape", a, shape_heap, 1, 3, 1, R.str("ErrorContext(fn=main, loc=return, annotation=R.Tensor((n * 2,), dtype=\"float32\")) "), ty_args=(R.Tuple,))
         return a
