@@ -121,6 +121,43 @@ TEST(Dnnl, KeepsSymbolicShapesApart) {
                0, {1, 3, 8, 3});
 }
 
+/// A batch of nothing, a sum of nothing, and windows of nothing but padding.
+TEST(Dnnl, EmptyTensors) {
+  const std::string params = "x: " + T("3, k") + ", w: " + T("k, 5") + ", b: " + T("5");
+  ExpectAgrees(MakeModule(params, {"gv = R.matmul(x, w)"}), 0, {0, 2, 0});
+  ExpectAgrees(MakeModule(params, {"a = R.matmul(x, w)", "c = R.add(a, b)", "gv = R.exp(c)"}), 0, {0, 2});
+  ExpectAgrees(MakeModule("x: " + T("2, 3, k") + ", y: " + T("2, k, 4") + ", r: " + T("2, 3, 4"),
+                          {"a = R.matmul(x, y)", "gv = R.add(a, r)"}),
+               0, {0, 3});
+  ExpectAgrees(MakeModule("x: " + T("3, k") + ", w: " + T("5, k"), {"gv = R.nn.dense(x, w)"}), 0, {0, 3});
+  ExpectAgrees(
+      MakeModule("x: " + T("n, 2, 5") + ", w: " + T("5, 4") + ", b: " + T("4"),
+                 {"a = R.matmul(x, w)", "c = R.add(a, b)", "d = R.nn.gelu(c)", "gv = R.nn.softmax(d, axis=-1)"}),
+      0, {0, 2, 0});
+  ExpectAgrees(MakeModule("x: " + T("n, 2, 5") + ", w: " + T("5, 4") + ", g: " + T("4") + ", b: " + T("4"),
+                          {"a = R.matmul(x, w)", "gv = R.nn.layer_norm(a, g, b, axes=[-1])"}),
+               0, {0, 2});
+  ExpectAgrees(MakeModule("x: " + T("n, 2, 9, 9") + ", w: " + T("4, 2, 3, 3") + ", v: " + T("4, 8, 1, 1"),
+                          {"a = R.nn.conv2d(x, w, padding=1)", "c = R.nn.relu(a)",
+                           "d = R.nn.max_pool2d(c, pool_size=[3, 3], padding=[1, 1])", "e = R.concat((c, d), axis=1)",
+                           "f = R.nn.conv2d(e, v)", "g = R.add(f, c)", "gv = R.mean(g, axis=[2, 3], keepdims=True)"}),
+               0, {0, 2});
+  ExpectAgrees(MakeModule("x: " + T("1, 2, h, 3") + ", w: " + T("4, 2, 2, 2") + ", b: " + T("4, 1, 1"),
+                          {"a = R.nn.conv2d(x, w, padding=[1, 0, 1, 0])", "gv = R.add(a, b)"}),
+               0, {0, 2});
+}
+
+TEST(Dnnl, IsNotCalledForWhatIsKnownToBeEmpty) {
+  for (const auto& [params, call] :
+       {std::pair{"x: " + T("2, 0") + ", w: " + T("0, 3"), "R.matmul(x, w)"},
+        std::pair{"x: " + T("2, 0, 3, 3") + ", w: " + T("4, 0, 2, 2"), "R.nn.conv2d(x, w)"}}) {
+    const IRModule module = MakeModule(params, {"a = " + std::string(call), "gv = R.nn.relu(a)"});
+    const Executable executable = Compile(module, {.threads = 2, .backend = "dnnl"});
+    EXPECT_TRUE(executable.runtime()->program().externals.empty());
+    ExpectSameAsInterpreter(module, executable, {1}, 0);
+  }
+}
+
 /// Values that are read by several kernels in several layouts, and results from the middle of a graph.
 TEST(Dnnl, GraphsOfSeveralKernels) {
   const std::string params = "x: " + T("1, 16, 12, 12") + ", w: " + T("16, 16, 3, 3") + ", d: " + T("16, 1, 3, 3");

@@ -55,6 +55,35 @@ TEST(RunPrimFunc, RefusesTensorsThatDoNotMatch) {
             "UsageError: parameter a of prim_func has rank 1; given a tensor of rank 2");
 }
 
+/// b[i] = the sum over k of a[i, k], which begins with 1, as one block; k in [0, columns).
+PrimFunc RowSums(const PrimExpr& columns) {
+  const Var n("n"), i("i"), k("k"), v_i("v_i"), v_k("v_k");
+  const Buffer a("a", kFloat, {n, columns});
+  const Buffer b("b", kFloat, {n});
+  const IterVar spatial(Range::FromMinExtent(I64(0), n), v_i, IterVarType::kSpatial);
+  const IterVar reduce(Range::FromMinExtent(I64(0), columns), v_k, IterVarType::kReduce);
+  const SBlock block({spatial, reduce}, {BufferRegion::Point(a, {v_i, v_k})}, {BufferRegion::Point(b, {v_i})}, "sum",
+                     BufferStore(b, BufferLoad(b, {v_i}) + BufferLoad(a, {v_i, v_k}), {v_i}),
+                     BufferStore(b, MakeConst(kFloat, 1), {v_i}));
+  const Stmt realize = SBlockRealize({i, k}, True(), block);
+  // The reduction's loop outside, so that its init has loops to repeat.
+  const Stmt loops = For(k, I64(0), columns, ForKind::kSerial, For(i, I64(0), n, ForKind::kSerial, realize));
+  return PrimFunc::FromBuffers({a, b}, {}, loops);
+}
+
+/// Where there is nothing to reduce the init is what is left.
+TEST(RunPrimFunc, ReducesNothing) {
+  const Var columns("columns");
+  for (const int64_t extent : {0, 2}) {
+    for (const PrimExpr& dim : {PrimExpr(columns), I64(extent)}) {
+      const Tensor out = Iota({3});
+      RunPrimFunc(RowSums(dim), {Iota({3, extent}), out});
+      const auto* data = static_cast<float*>(out.data_ptr());
+      for (int64_t i = 0; i < 3; ++i) EXPECT_EQ(data[i], extent == 0 ? 1.0f : static_cast<float>(4 * i + 2));
+    }
+  }
+}
+
 TEST(RunPrimFunc, ChecksEveryIndex) {
   EXPECT_EQ(MessageOf([] {
               RunPrimFunc(Copy(1), {Iota({3}), Iota({3})});

@@ -4,6 +4,7 @@
 
 #include "deuteron/ir/scalar_format.h"
 #include "deuteron/tir/intrinsics.h"
+#include "deuteron/tir/transform/block_inits.h"
 
 namespace deuteron::interpreter {
 namespace {
@@ -30,7 +31,7 @@ class Preparer {
       program->shape_slots.push_back(std::move(slots));
       program->param_buffers.push_back(Define(buffer));
     }
-    program->body = Compile(func->body);
+    program->body = Compile(RunInitsOfEmptyReductions(func->body));
     program->num_vars = static_cast<int>(vars_.size());
     program->num_buffers = static_cast<int>(buffers_.size());
     return program;

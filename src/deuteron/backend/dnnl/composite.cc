@@ -58,6 +58,12 @@ class Describer {
     bindings_.push_back(binding);
   }
 
+  /// What is known to be empty is nothing to call a library for.
+  static void RequireElements(const Type& type) {
+    if (type.as<TensorTypeNode>() == nullptr) return;
+    for (const int64_t dim : StaticDims(type)) Require(dim != 0, "an empty tensor");
+  }
+
   Call CallOf(size_t index) const {
     const auto* call = relax::BoundValue(bindings_[index]).as<relax::CallNode>();
     Require(call != nullptr && call->op.as<OpNode>() != nullptr, "something else than a call of an operator");
@@ -70,6 +76,8 @@ class Describer {
     const std::string op = relax::OpName(call);
     result_ = ShapeOfExpr(bindings_[0]->var);
     is_integer_ = DTypeOf(bindings_[0]->var) == DataType::Int(32);
+    RequireElements(call->ty);
+    for (const Expr& arg : call->args) RequireElements(arg->ty);
     if (op == "nn.conv1d" || op == "nn.conv2d" || op == "nn.conv3d") return Convolution(call);
     if (op == "matmul" || op == "nn.dense") return Product(call, op == "nn.dense");
     if (IsBinaryOp(op)) return Elementwise(call, op);
@@ -184,7 +192,6 @@ class Describer {
       const PrimExpr& right = b[b.size() - i];
       Require(ExprEqual(left, right) || IsUnit(left) || IsUnit(right), "batches that may or may not broadcast");
     }
-    for (const int64_t dim : StaticDims(call->ty)) Require(dim != 0, "an empty tensor");
     const auto depth = AsConstInt(a[a.size() - 1]);
     BeginProduct("matmul", call, static_cast<int64_t>(b.size()) - (transposed ? 2 : 1),
                  depth ? static_cast<double>(*depth) : kLargestExact);

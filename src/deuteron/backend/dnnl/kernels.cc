@@ -1,6 +1,7 @@
 #include "deuteron/backend/dnnl/kernels.h"
 
 #include <algorithm>
+#include <limits>
 #include <numeric>
 
 #include "deuteron/support/error.h"
@@ -75,9 +76,9 @@ Dims Aligned(const Dims& source, const Dims& result) {
 class Attributes {
  public:
   /// `sources`: the kernel's inputs from `next` on. `channel_mask`: the dimensions of the weights that scales by
-  /// channel run along.
+  /// channel run along. `only_of_result`: no scales and zero points of the operands, which are taken for zeros.
   Attributes(PlanBuilder* plan, const JsonNode& node, const std::vector<Value>& inputs, size_t next, const Dims& dims,
-             int channel_mask)
+             int channel_mask, bool only_of_result = false)
       : plan_(plan) {
     ::dnnl::post_ops ops;
     for (const auto& post : node.attrs.value("posts", nlohmann::json::array())) {
@@ -95,8 +96,10 @@ class Attributes {
     }
     attr_.set_post_ops(ops);
     attr_.set_scratchpad_mode(::dnnl::scratchpad_mode::user);
-    for (const auto& each : node.attrs.value("quantization", nlohmann::json::array()))
-      Quantization(each, inputs.at(next++), channel_mask);
+    for (const auto& each : node.attrs.value("quantization", nlohmann::json::array())) {
+      const Value& parameter = inputs.at(next++);
+      if (!only_of_result || each.at("argument") == "dst") Quantization(each, parameter, channel_mask);
+    }
   }
 
   const ::dnnl::primitive_attr& attr() const { return attr_; }
@@ -137,13 +140,25 @@ class Attributes {
 /// The dtype of a kernel's result.
 memory::data_type ResultType(const JsonNode& node) { return DataTypeOf(node.dtypes.at(0)); }
 
+/// What a kernel gives whose result has no elements: no primitive computes it.
+Value Empty(PlanBuilder* plan, const JsonNode& node, const Dims& dims) {
+  return plan->Buffer(PlainDesc(dims, ResultType(node)));
+}
+
+/// A ModelError unless dimensions are equal that the operator's definition says are.
+void CheckEqual(const JsonNode& node, const char* what, int64_t expected, int64_t given) {
+  if (expected != given) {
+    DEUTERON_THROW(ModelError) << node.name << ": expected " << expected << " " << what << ", got " << given;
+  }
+}
+
 Value AddConvolution(PlanBuilder* plan, const JsonNode& node, const std::vector<Value>& inputs) {
-  const Value& src = inputs.at(0);
-  Value weights = inputs.at(1);
-  const Dims in = src.desc.get_dims();
+  Value src = inputs.at(0), weights = inputs.at(1);
+  Dims in = src.desc.get_dims();
   Dims kernel = weights.desc.get_dims();
-  const Dims strides = DimsOf(node.attrs, "strides"), dilation = DimsOf(node.attrs, "dilation"),
-             padding = DimsOf(node.attrs, "padding");
+  const Dims strides = DimsOf(node.attrs, "strides"), dilation = DimsOf(node.attrs, "dilation");
+  Dims padding = DimsOf(node.attrs, "padding");
+  CheckEqual(node, "channels", kernel[1] * node.attrs.at("groups").get<int64_t>(), in[1]);
   const size_t rank = in.size() - 2;
   Dims out = {in[0], kernel[0]}, dilates, before, after;
   for (size_t i = 0; i < rank; ++i) {
@@ -152,6 +167,15 @@ Value AddConvolution(PlanBuilder* plan, const JsonNode& node, const std::vector<
     after.push_back(padding[rank + i]);
     out.push_back((in[2 + i] + padding[i] + padding[rank + i] - dilation[i] * (kernel[2 + i] - 1) - 1) / strides[i] +
                   1);
+  }
+  if (IsEmpty(out)) return Empty(plan, node, out);
+  if (IsEmpty(in)) {
+    // All of it is padding, which oneDNN takes from images of some size only.
+    for (size_t i = 0; i < rank; ++i) in[2 + i] += padding[i] + padding[rank + i];
+    src = plan->Filled(PlainDesc(in, src.desc.get_data_type()), 0);
+    padding.assign(2 * rank, 0);
+    before.assign(rank, 0);
+    after = before;
   }
   if (const int64_t groups = node.attrs.at("groups"); groups > 1) {
     kernel[0] /= groups;
@@ -216,7 +240,17 @@ Value AddMatmul(PlanBuilder* plan, const JsonNode& node, const std::vector<Value
   Dims left = a.desc.get_dims(), right = b.desc.get_dims();
   const bool transposed = node.attrs.value("transposed", false);
   const int64_t columns = right[right.size() - (transposed ? 2 : 1)];
+  CheckEqual(node, transposed ? "columns of the right operand" : "rows of the right operand", left.back(),
+             right[right.size() - (transposed ? 1 : 2)]);
   const Dims result = ProductDims(left, right, columns);
+  if (IsEmpty(result)) return Empty(plan, node, result);
+  const bool sums_nothing = left.back() == 0;
+  if (sums_nothing) {
+    // oneDNN leaves the result of a sum of no products as it is: it is the sum of one product of zeros.
+    left.back() = right[right.size() - (transposed ? 1 : 2)] = 1;
+    a = plan->Filled(PlainDesc(left, type), 0);
+    b = plan->Filled(PlainDesc(right, right_type), 0);
+  }
   Dims out = result;
   if (right.size() == 2 && left.size() > 2) {
     // One weight for all: the rows of all batches are rows of one product.
@@ -242,7 +276,7 @@ Value AddMatmul(PlanBuilder* plan, const JsonNode& node, const std::vector<Value
   const bool packs = b.place == Value::kConstant;
   if (!packs && !transposed) b = plan->AsLayout(b, PlainDesc(right, right_type));
   const bool has_bias = node.attrs.at("bias");
-  const Attributes posts(plan, node, inputs, has_bias ? 3 : 2, out, 1 << (out.size() - 1));
+  const Attributes posts(plan, node, inputs, has_bias ? 3 : 2, out, 1 << (out.size() - 1), sums_nothing);
   Dims bias_dims(out.size(), 1);
   bias_dims.back() = columns;
   const memory::desc bias = has_bias ? PlainDesc(bias_dims, memory::data_type::f32) : memory::desc();
@@ -267,7 +301,12 @@ memory::desc ChannelsLast(const memory::desc& desc) {
 }
 
 /// Sources of one layout, or with channels last if they are of several: of those oneDNN copies element by element.
-Value AddConcat(PlanBuilder* plan, std::vector<Value> inputs) {
+Value AddConcat(PlanBuilder* plan, const JsonNode& node, std::vector<Value> inputs) {
+  Dims dims = inputs.at(0).desc.get_dims();
+  for (size_t i = 1; i < inputs.size(); ++i) dims[1] += inputs[i].desc.get_dims()[1];
+  if (IsEmpty(dims)) return Empty(plan, node, dims);
+  inputs.erase(std::remove_if(inputs.begin(), inputs.end(), [](const Value& v) { return IsEmpty(v.desc.get_dims()); }),
+               inputs.end());
   ::dnnl::primitive_attr attr;
   attr.set_scratchpad_mode(::dnnl::scratchpad_mode::user);
   const bool mixes = std::any_of(inputs.begin(), inputs.end(),
@@ -290,6 +329,7 @@ Value AddConcat(PlanBuilder* plan, std::vector<Value> inputs) {
 Value AddBinary(PlanBuilder* plan, const JsonNode& node, const std::vector<Value>& inputs) {
   Value src = inputs.at(0);
   const Dims dims = src.desc.get_dims();
+  if (IsEmpty(dims)) return Empty(plan, node, dims);
   Value other = Reshape(plan, inputs.at(1), Aligned(inputs[1].desc.get_dims(), dims));
   const bool full = other.desc.get_dims() == dims;
   if (!full) other = plan->AsLayout(other, PlainDesc(other.desc.get_dims(), other.desc.get_data_type()));
@@ -345,6 +385,14 @@ Value AddPooling(PlanBuilder* plan, const JsonNode& node, const std::vector<Valu
     after.push_back((count - 1) * strides[i] + reach - in[2 + i] - padding[i]);
     out.push_back(count);
   }
+  if (IsEmpty(out)) return Empty(plan, node, out);
+  if (IsEmpty(in)) {
+    // Windows of nothing but padding.
+    const bool counts_padding = node.attrs.value("include_padding", false);
+    using Limits = std::numeric_limits<float>;
+    const float nothing = kind == "max" ? -Limits::infinity() : counts_padding ? 0 : Limits::quiet_NaN();
+    return plan->Filled(PlainDesc(out, src.desc.get_data_type()), nothing);
+  }
   const algorithm how = kind == "max"                                ? algorithm::pooling_max
                         : node.attrs.value("include_padding", false) ? algorithm::pooling_avg_include_padding
                                                                      : algorithm::pooling_avg_exclude_padding;
@@ -361,6 +409,7 @@ Value AddPooling(PlanBuilder* plan, const JsonNode& node, const std::vector<Valu
 
 Value AddSoftmax(PlanBuilder* plan, const JsonNode& node, const std::vector<Value>& inputs) {
   const Value& src = inputs.at(0);
+  if (IsEmpty(src.desc.get_dims())) return Empty(plan, node, src.desc.get_dims());
   ::dnnl::primitive_attr attr;
   attr.set_scratchpad_mode(::dnnl::scratchpad_mode::user);
   const auto how = node.attrs.value("log", false) ? algorithm::softmax_log : algorithm::softmax_accurate;
@@ -377,6 +426,9 @@ Value AddLayerNorm(PlanBuilder* plan, const JsonNode& node, const std::vector<Va
   const auto type = inputs[0].desc.get_data_type();
   // All rows alike: a matrix.
   const int64_t columns = dims.back();
+  for (size_t i = 1; i <= 2; ++i)
+    CheckEqual(node, i == 1 ? "scales" : "shifts", columns, inputs.at(i).desc.get_dims().back());
+  if (IsEmpty(dims)) return Empty(plan, node, dims);
   const int64_t rows = std::accumulate(dims.begin(), dims.end() - 1, int64_t{1}, std::multiplies<>());
   const Value src = plan->AsLayout(Reshape(plan, inputs[0], {rows, columns}), PlainDesc({rows, columns}, type));
   ::dnnl::primitive_attr attr;
@@ -402,7 +454,7 @@ Value AddKernel(PlanBuilder* plan, const JsonNode& node, const std::vector<Value
   if (op == "convolution") return AddConvolution(plan, node, inputs);
   if (op == "matmul") return AddMatmul(plan, node, inputs);
   if (op == "pooling") return AddPooling(plan, node, inputs);
-  if (op == "concat") return AddConcat(plan, inputs);
+  if (op == "concat") return AddConcat(plan, node, inputs);
   if (op == "binary") return AddBinary(plan, node, inputs);
   if (op == "softmax") return AddSoftmax(plan, node, inputs);
   if (op == "layer_norm") return AddLayerNorm(plan, node, inputs);

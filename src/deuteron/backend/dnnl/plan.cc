@@ -92,6 +92,8 @@ const ::dnnl::engine& Engine() {
   return *engine;
 }
 
+bool IsEmpty(const memory::dims& dims) { return std::find(dims.begin(), dims.end(), 0) != dims.end(); }
+
 memory::desc PlainDesc(const std::vector<int64_t>& dims, memory::data_type type) {
   memory::dims strides(dims.size());
   int64_t stride = 1;
@@ -137,6 +139,16 @@ Value PlanBuilder::Buffer(const memory::desc& desc) {
   return {.place = Value::kBuffer, .index = static_cast<uint32_t>(buffers_.size() - 1), .desc = desc};
 }
 
+Value PlanBuilder::Filled(const memory::desc& desc, float value) {
+  const memory::desc plain = PlainDesc(desc.get_dims(), memory::data_type::f32);
+  memory source(plain, Engine()), filled(desc, Engine());
+  std::fill_n(static_cast<float*>(source.get_data_handle()), plain.get_size() / sizeof(float), value);
+  ::dnnl::stream stream(Engine());
+  ::dnnl::reorder(source, filled).execute(stream, source, filled);
+  stream.wait();
+  return {.place = Value::kMemory, .packed = filled, .desc = desc};
+}
+
 Value PlanBuilder::AsLayout(const Value& value, const memory::desc& desc) {
   if (value.desc == desc) return value;
   if (value.place == Value::kConstant) {
@@ -171,6 +183,7 @@ void PlanBuilder::Add(const ::dnnl::primitive& primitive, const memory::desc& sc
 }
 
 void PlanBuilder::Output(uint32_t index, const Value& value, const memory::desc& plain) {
+  if (IsEmpty(plain.get_dims())) return;
   const Value output{.place = Value::kOutput, .index = index, .desc = plain};
   // A buffer that lies as the caller's tensor does is that tensor, unless it is a result twice.
   if (value.place == Value::kBuffer && value.desc.get_size() == plain.get_size()) {

@@ -18,6 +18,7 @@ using ::dnnl::memory;
 
 /// A CPU; the process has one.
 const ::dnnl::engine& Engine();
+bool IsEmpty(const memory::dims& dims);
 /// The plain, row-major description.
 memory::desc PlainDesc(const std::vector<int64_t>& dims, memory::data_type type);
 memory::data_type DataTypeOf(const std::string& dtype);
@@ -46,7 +47,7 @@ struct Value {
   /// Input, output or buffer number.
   uint32_t index = 0;
   const void* data = nullptr;
-  /// kMemory: a packed constant.
+  /// kMemory: a packed constant, or Filled().
   memory packed;
   memory::desc desc;
 };
@@ -58,6 +59,8 @@ class PlanBuilder {
 
   Value Input(uint32_t index, const memory::desc& desc);
   Value Constant(const void* data, const memory::desc& desc);
+  /// A tensor whose elements all are `value`, rounded to the type that `desc` says.
+  Value Filled(const memory::desc& desc, float value);
   /// `value` laid out as `desc`: itself, or a copy.
   Value AsLayout(const Value& value, const memory::desc& desc);
   /// A new buffer.
