@@ -1,5 +1,7 @@
 /// \file
 /// Reads functions and statements of the graph level.
+#include <unordered_set>
+
 #include "deuteron/ir/transform/pass.h"
 #include "deuteron/relax/analysis/type_analysis.h"
 #include "deuteron/script/parser_impl.h"
@@ -59,6 +61,19 @@ void Parser::CloseBlock(std::vector<relax::BindingBlock>* blocks) {
                                         : relax::BindingBlock(std::move(array)));
 }
 
+namespace {
+
+/// What callers know of a result: shapes in symbols of the parameters, and no others (match_cast defines more inside).
+Type OutsideOf(const FunctionHeader& header, const Type& result) {
+  std::unordered_set<const Object*> known;
+  for (const relax::Var& param : header.params) {
+    for (const tir::Var& symbol : relax::SymbolicVars(param.ty())) known.insert(symbol.get());
+  }
+  return relax::EraseToWellDefined(result, [&](const tir::Var& symbol) { return known.count(symbol.get()) != 0; });
+}
+
+}  // namespace
+
 relax::Function Parser::RelaxFunction(FunctionHeader* header) {
   const bool is_nested = header_ != nullptr;
   if (!is_nested) {
@@ -89,7 +104,7 @@ relax::Function Parser::RelaxFunction(FunctionHeader* header) {
   if (!header->is_private && !is_nested && !(attrs.defined() && attrs->dict.count("global_symbol") != 0)) {
     attrs = DictAttrs::With(attrs, "global_symbol", ToString(header->name));
   }
-  const Type ret = header->ret_ty.defined() ? header->ret_ty : result.ty();
+  const Type ret = header->ret_ty.defined() ? header->ret_ty : OutsideOf(*header, result.ty());
   return relax::Function(header->params,
                          relax::SeqExpr(Array<relax::BindingBlock>(blocks.begin(), blocks.end()), result), ret,
                          header->is_pure, attrs, header->span);
