@@ -31,6 +31,7 @@ tir::Buffer Parser::BufferOf(const Syntax& call, std::string_view name, size_t f
     if (const Syntax* value = call.Find(key)) return value;
     return first + index < call.items.size() ? call.items[first + index] : nullptr;
   };
+  CheckBufferArguments(call, first);
   const Syntax* shape = argument(0, "shape");
   if (shape == nullptr) Fail(call, "a buffer needs a shape");
   const Syntax* dtype = argument(1, "dtype");
@@ -44,7 +45,52 @@ tir::Buffer Parser::BufferOf(const Syntax& call, std::string_view name, size_t f
   if (!strides.empty() && strides.size() != dims.size()) Fail(call, "a buffer has a stride for each dimension");
   std::string where = scope == nullptr ? "global" : StringOf(*scope, "a scope");
   if (where.empty()) where = "global";
-  return Located(call.at, [&] { return tir::Buffer(ToString(name), element, dims, where, strides); });
+  tir::Buffer buffer = Located(call.at, [&] { return tir::Buffer(ToString(name), element, dims, where, strides); });
+  const Syntax* data = call.Find("data");
+  if (data == nullptr || data->Is(SyntaxKind::kNone)) return buffer;
+  const PrimExpr pointer = Prim(*data);
+  if (!pointer.dtype().is_handle() || pointer->kind != ExprKind::kVar)
+    Fail(*data, "expected a pointer, such as `A.data`");
+  CopyOnWrite(&buffer)->data = Downcast<tir::Var>(pointer);
+  return buffer;
+}
+
+void Parser::CheckBufferArguments(const Syntax& call, size_t first) {
+  for (const auto& [key, value] : call.keywords) {
+    if (key == "shape" || key == "dtype" || key == "data" || key == "strides" || key == "scope") continue;
+    // A promise that nothing relies on, and what an allocation is annotated with.
+    if (key == "align" || key == "annotations" || key == "layout") continue;
+    const bool is_default = value->Is(SyntaxKind::kNone) || (value->Is(SyntaxKind::kInt) && value->int_value == 0) ||
+                            (value->IsSequence() && value->items.empty());
+    if (key == "elem_offset" || key == "axis_separators") {
+      if (!is_default)
+        Unsupported(*value, Quote(key) + " is not supported: a buffer begins at its pointer, leave it out");
+    } else if (key == "offset_factor") {
+      // Of a region any offset is a multiple of 1.
+      const bool is_one = value->Is(SyntaxKind::kInt) && value->int_value == 1;
+      const bool of_region = first == 1 && !call.items.empty() && !call.items[0]->Is(SyntaxKind::kName);
+      if (!is_default && !(is_one && of_region)) {
+        Unsupported(*value, "`offset_factor` is not supported: a buffer begins at its pointer, leave it out");
+      }
+    } else if (key == "buffer_type") {
+      const std::string type = StringOf(*value, "a kind of buffer");
+      if (type != "default" && !type.empty()) Unsupported(*value, "buffers of type \"" + type + "\" are not supported");
+    } else {
+      Fail(*value, "a buffer has shape, dtype, data, strides and scope, not " + Quote(key));
+    }
+  }
+}
+
+tir::Buffer Parser::ViewOf(const Syntax& call, std::string_view name) {
+  tir::Buffer base = FindBuffer(*call.base->base);
+  if (!call.keywords.empty()) Fail(call, "expected A.view(extent, …); T.decl_buffer says dtype and scope");
+  Array<PrimExpr> dims;
+  for (const Syntax* item : call.items) {
+    for (const PrimExpr& dim : Dimensions(*item)) dims.push_back(dim);
+  }
+  tir::Buffer view(ToString(name), base->dtype, dims, base->scope);
+  CopyOnWrite(&view)->data = base->data;
+  return view;
 }
 
 tir::Buffer Parser::FindBuffer(const Syntax& node) {

@@ -41,13 +41,13 @@ void Parser::Bind(std::string_view name, size_t at, const Type& ty, const Expr& 
 
 Expr Parser::BindResult(std::string_view name, size_t at, const Type& ty, const Expr& value, Branch* branch,
                         const Span& span) {
-  const Expr normal = Located(at, [&] { return builder_->Normalize(value); });
+  Expr normal = Located(at, [&] { return builder_->Normalize(value); });
   if (ty.defined()) CheckAnnotation(at, ty, normal.ty());
   const std::string suffix(branch->name);
   branch->ty = ty;
   branch->name = name;
   if (relax::IsLeaf(normal)) return normal;
-  const relax::Var var(std::string(name) + suffix, ty.defined() ? ty : normal.ty());
+  relax::Var var(std::string(name) + suffix, ty.defined() ? ty : normal.ty());
   block_->bindings.push_back(relax::VarBinding(var, normal, span));
   return var;
 }
@@ -191,6 +191,13 @@ bool Parser::RelaxDeclaration(const Syntax& target, const Syntax& value) {
   // cls = Module
   if (value.Is(SyntaxKind::kName) && (target.text == "cls" || value.text == class_name_)) {
     return scopes_.Find(value.text) == nullptr;
+  }
+  // k = TypeVar("k"): what signatures of functions below use.
+  if (value.Is(SyntaxKind::kCall) && value.dotted == "TypeVar") {
+    SymbolDeclaration(target.text, value);
+    if (scopes_.Find(target.text) != nullptr) scopes_.Define(target.text, ObjectRef());
+    ForgetTypes();
+    return true;
   }
   // n = T.int64()
   if (!value.Is(SyntaxKind::kCall) || !value.items.empty() || !value.keywords.empty()) return false;

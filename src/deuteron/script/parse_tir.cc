@@ -16,6 +16,12 @@ std::string_view TirName(const Syntax& node) {
   return "";
 }
 
+/// `A_1 = A.view(…)`
+bool IsView(const Syntax& target, const Syntax& value) {
+  return target.Is(SyntaxKind::kName) && value.Is(SyntaxKind::kCall) && value.base->Is(SyntaxKind::kAttribute) &&
+         value.base->text == "view" && value.base->base->Is(SyntaxKind::kName);
+}
+
 /// The text of an assertion's message: the last string in its tuples.
 const Syntax* Message(const Syntax* node) {
   while (node->IsSequence() && !node->items.empty()) node = node->items.back();
@@ -313,13 +319,16 @@ bool Parser::TirDeclaration(const Syntax& target, const Syntax& call, std::strin
   }
   if (!target.Is(SyntaxKind::kName)) return false;
   if (name == "match_buffer") return MatchBuffer(target, call), true;
-  if (name == "Buffer") {
-    // One that nothing defines: annotations may name buffers that are no more.
+  const Syntax* data = call.Find("data");
+  const bool has_data = data != nullptr && !data->Is(SyntaxKind::kNone);
+  if (name == "Buffer" || (name == "decl_buffer" && has_data)) {
+    // A view of other data; or one that nothing defines: annotations may name buffers that are no more.
     scopes_.Define(target.text, BufferOf(call, target.text, 0));
     return true;
   }
   const bool is_block_alloc = name == "sblock_alloc_buffer" || (name == "alloc_buffer" && alloc_is_block_);
-  if (is_block_alloc || name == "alloc_buffer" || name == "alloc_local" || name == "alloc_shared") {
+  if (is_block_alloc || name == "alloc_buffer" || name == "decl_buffer" || name == "alloc_local" ||
+      name == "alloc_shared") {
     tir::Buffer buffer = BufferOf(call, target.text, 0);
     if (name == "alloc_local") CopyOnWrite(&buffer)->scope = "local";
     if (name == "alloc_shared") CopyOnWrite(&buffer)->scope = "shared";
@@ -359,6 +368,7 @@ void Parser::TirStore(const Syntax& target, const Syntax& value, Array<Stmt>* ou
 
 void Parser::TirAssign(const Syntax& target, const Syntax* annotation, const Syntax& value, Array<Stmt>* out) {
   if (TirDeclaration(target, value, TirName(value), out)) return;
+  if (IsView(target, value)) return scopes_.Define(target.text, ViewOf(value, target.text));
   if (target.Is(SyntaxKind::kSubscript)) return TirStore(target, value, out);
   if (!target.Is(SyntaxKind::kName)) Fail(target, "expected a variable or an element of a buffer");
   std::optional<DataType> dtype;

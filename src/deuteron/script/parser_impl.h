@@ -213,6 +213,10 @@ class Parser {
   tir::BufferRegion Region(const Syntax& node);
   void MatchBuffer(const Syntax& target, const Syntax& call);
   tir::Buffer BufferOf(const Syntax& call, std::string_view name, size_t first_argument);
+  /// Complains of what buffers here cannot be.
+  void CheckBufferArguments(const Syntax& call, size_t first_argument);
+  /// A.view(extent, …): the data of A in another shape.
+  tir::Buffer ViewOf(const Syntax& call, std::string_view name);
   tir::Buffer FindBuffer(const Syntax& node);
   /// The element or vector that a subscript means: behind a buffer matched to a region, of the region's buffer.
   std::pair<tir::Buffer, Array<PrimExpr>> ElementOf(const Syntax& subscript);

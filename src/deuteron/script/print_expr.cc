@@ -219,13 +219,26 @@ void Printer::PrintImm(const PrimExprNode* expr) {
 void Printer::PrintVar(const tir::VarNode* var) {
   ++names_used_;
   if (const std::string* name = names_.Find(var)) return Put(*name);
-  // Not defined by anything printed so far: a symbol.
-  const std::string& name = names_.Define(var, std::string_view(var->name_hint.data(), var->name_hint.size()));
+  const std::string_view hint(var->name_hint.data(), var->name_hint.size());
+  if (later_params_.count(var) != 0) return Put(names_.Define(var, hint));
+  // Not defined by anything printed so far: a symbol. What stands above the class must mean one thing in all of it.
+  const bool is_int64 = var->dtype == DataType::Int(64);
+  const bool above = in_signature_ && is_int64 && function_depth_ <= 1;
+  const auto& others = above ? body_symbol_set_ : type_var_set_;
+  std::string name;
+  do {
+    name = names_.Define(var, hint);
+  } while (others.count(name) != 0);
   if (in_signature_) signature_symbols_.insert(var);
-  if (in_signature_ && var->dtype == DataType::Int(64)) {
+  if (above) {
     if (type_var_set_.insert(name).second) type_vars_.push_back(name);
   } else {
-    body_symbols_.emplace_back(name, var->dtype);
+    body_symbol_set_.insert(name);
+    if (in_signature_ && is_int64) {
+      inner_type_vars_.push_back(name);
+    } else {
+      body_symbols_.emplace_back(name, var->dtype);
+    }
   }
   Put(name);
 }
@@ -453,12 +466,18 @@ void Printer::Prim(const PrimExpr& expr, Precedence context) {
 
 void Printer::SignatureDim(const PrimExpr& dim) {
   if (dim->kind == ExprKind::kIntImm) return Prim(dim);
-  if (dim->kind == ExprKind::kVar && (dim->dtype == DataType::Int(64) || names_.Find(dim.get()) != nullptr))
+  // The signature of an inner function is read where its symbols are values.
+  if (function_depth_ > 1) return Prim(dim);
+  if (dim->kind == ExprKind::kVar && later_params_.count(dim.get()) == 0 &&
+      (dim->dtype == DataType::Int(64) || names_.Find(dim.get()) != nullptr))
     return Prim(dim);
   bool known = true;
   PostOrderVisit(dim, [&](const PrimExpr& node) {
     if (node->kind == ExprKind::kVar) {
-      if (names_.Find(node.get()) == nullptr || signature_symbols_.count(node.get()) != 0) known = false;
+      if (names_.Find(node.get()) == nullptr || signature_symbols_.count(node.get()) != 0 ||
+          later_params_.count(node.get()) != 0) {
+        known = false;
+      }
     }
   });
   if (known) return Prim(dim);

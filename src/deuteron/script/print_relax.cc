@@ -204,6 +204,8 @@ void Printer::RelaxFunction(const relax::Function& func, const std::string& name
   body_symbols_.clear();
   const bool is_inner = function_depth_++ > 0;
   names_.Push();
+  const size_t function_at = text_.size();
+  inner_type_vars_.clear();
   Put("@R.function");
   bool first = true;
   const auto flag = [&](const char* text) {
@@ -218,7 +220,7 @@ void Printer::RelaxFunction(const relax::Function& func, const std::string& name
   Put("def ");
   Put(name);
   Put('(');
-  in_signature_ = !is_inner;
+  in_signature_ = true;
   if (!is_inner) signature_symbols_.clear();
   first = true;
   for (const relax::Var& param : func->params) {
@@ -237,6 +239,11 @@ void Printer::RelaxFunction(const relax::Function& func, const std::string& name
   }
   in_signature_ = false;
   Put(':');
+  std::string declarations;
+  for (const std::string& symbol : inner_type_vars_) {
+    declarations.append(symbol).append(" = TypeVar(\"").append(symbol).append("\")\n").append(indent_, ' ');
+  }
+  text_.insert(function_at, declarations);
   SpanComment(func->span);
   indent_ += 4;
   const size_t symbols_at = text_.size();

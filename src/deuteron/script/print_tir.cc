@@ -38,34 +38,6 @@ bool ContainsBlock(const Stmt& stmt) {
 
 }  // namespace
 
-const std::string& Printer::DefineBuffer(const Buffer& buffer, std::string_view hint) {
-  const std::string& name = names_.Define(buffer.get(), hint.empty() ? View(buffer->name) : hint);
-  if (names_.Find(buffer->data.get()) == nullptr) names_.DefineAs(buffer->data.get(), name + ".data");
-  return name;
-}
-
-void Printer::BufferName(const Buffer& buffer) {
-  const std::string* name = names_.Find(buffer.get());
-  Put(name != nullptr ? *name : DefineBuffer(buffer));
-}
-
-void Printer::BufferArguments(const Buffer& buffer, bool default_dtype) {
-  Dims(buffer->shape);
-  if (!default_dtype || buffer->dtype != DataType::Float(32)) {
-    Put(", \"");
-    PutDtype(buffer->dtype);
-    Put('"');
-  }
-  if (!buffer->strides.empty()) {
-    Put(", strides=");
-    Dims(buffer->strides);
-  }
-  if (View(buffer->scope) != "global" && !View(buffer->scope).empty()) {
-    Put(", scope=");
-    Quoted(View(buffer->scope));
-  }
-}
-
 void Printer::PrimFunction(const tir::PrimFunc& func, const std::string& name) {
   const bool graph_level = graph_level_;
   graph_level_ = false;
@@ -92,6 +64,9 @@ void Printer::PrimFunction(const tir::PrimFunc& func, const std::string& name) {
   Put('(');
   in_signature_ = true;
   signature_symbols_.clear();
+  for (const tir::Var& param : func->params) {
+    if (!func->buffer_map.count(param)) later_params_.insert(param.get());
+  }
   first = true;
   for (const tir::Var& param : func->params) {
     Comma(&first);
@@ -103,7 +78,7 @@ void Printer::PrimFunction(const tir::PrimFunc& func, const std::string& name) {
     } else {
       const std::string* known = names_.Find(param.get());
       Put(known != nullptr ? *known : names_.Define(param.get(), View(param->name_hint)));
-      signature_symbols_.erase(param.get());
+      later_params_.erase(param.get());
       Put(": T.");
       PutDtype(param->dtype);
     }
@@ -130,6 +105,7 @@ void Printer::PrimFunction(const tir::PrimFunc& func, const std::string& name) {
     PrintDict(attrs);
     Put(')');
   }
+  CollectViews(func);
   if (has_root && RootGoesWithoutSaying(func)) {
     const auto* root = func->body.as<tir::SBlockRealizeNode>()->block.get();
     Line();
@@ -226,7 +202,8 @@ void Printer::PrintStmt(const Stmt& stmt) {
       Put(DefineBuffer(alloc->buffer));
       Put(" = T.alloc_buffer(");
       BufferArguments(alloc->buffer, /*default_dtype=*/true);
-      return Put(')');
+      Put(')');
+      return DeclareViews(alloc->buffer->data);
     }
     case StmtKind::kSeq:
       for (const Stmt& child : static_cast<const tir::SeqStmtNode*>(stmt.get())->seq) PrintStmt(child);
@@ -459,23 +436,6 @@ void Printer::BlockSignature(const tir::SBlockRealizeNode* realize) {
   Regions("T.writes(", block->writes);
 }
 
-/// Annotations may name buffers that are no more ("layout_free_placeholders" of a kernel that TVM has fused).
-void Printer::DeclareForeignBuffers(const Map<String, Any>& annotations) {
-  for (const auto& [key, value] : annotations) {
-    const auto list = value.try_cast<Array<ObjectRef>>();
-    if (!list.has_value()) continue;
-    for (const ObjectRef& item : *list) {
-      const auto buffer = As<Buffer>(item);
-      if (!buffer.defined() || names_.Find(buffer.get()) != nullptr) continue;
-      Line();
-      Put(DefineBuffer(buffer));
-      Put(" = T.Buffer(");
-      BufferArguments(buffer, /*default_dtype=*/true);
-      Put(')');
-    }
-  }
-}
-
 void Printer::BlockInner(const tir::SBlockNode* block) {
   if (!block->annotations.empty()) {
     DeclareForeignBuffers(block->annotations);
@@ -490,6 +450,7 @@ void Printer::BlockInner(const tir::SBlockNode* block) {
     Put(" = T.sblock_alloc_buffer(");
     BufferArguments(buffer, /*default_dtype=*/true);
     Put(')');
+    DeclareViews(buffer->data);
   }
   if (block->init.defined()) {
     Line();
@@ -497,26 +458,6 @@ void Printer::BlockInner(const tir::SBlockNode* block) {
     Body(block->init);
   }
   PrintStmt(block->body);
-}
-
-void Printer::PrintRange(const Range& range) {
-  if (IsOne(range->extent)) return Prim(range->min);
-  Prim(range->min);
-  Put(':');
-  Prim(range->min + range->extent);
-}
-
-void Printer::Regions(const char* what, const Array<tir::BufferRegion>& regions) {
-  Line();
-  Put(what);
-  Joined(regions, [&](const tir::BufferRegion& region) {
-    BufferName(region->buffer);
-    Put('[');
-    if (region->region.empty()) Put("()");
-    Joined(region->region, [&](const Range& range) { PrintRange(range); });
-    Put(']');
-  });
-  Put(')');
 }
 
 }  // namespace deuteron::script

@@ -57,7 +57,7 @@ class Printer {
   void PrintBinding(const relax::Binding& binding);
   void Relax(const RelaxExpr& expr);
 
-  /// print_tir.cc
+  /// print_tir.cc, print_buffer.cc
   void PrimFunction(const tir::PrimFunc& func, const std::string& name);
   /// A line for each variable that is bound inside of `expr`: Python wants a name to be there before it is used.
   void DeclareLets(const PrimExpr& expr);
@@ -115,7 +115,13 @@ class Printer {
   // Statements.
   const std::string& DefineBuffer(const tir::Buffer& buffer, std::string_view hint = "");
   void BufferName(const tir::Buffer& buffer);
-  void BufferArguments(const tir::Buffer& buffer, bool default_dtype);
+  /// `data`: the pointer that the buffer is a view of; null if it has its own.
+  void BufferArguments(const tir::Buffer& buffer, bool default_dtype, const tir::VarNode* data = nullptr);
+  /// Declares the buffers that `func` uses without defining them where the pointers to their data are known: those of
+  /// the parameters here, others behind the allocation.
+  void CollectViews(const tir::PrimFunc& func);
+  void DeclareViews(const tir::Var& data);
+  void DeclareForeignBuffer(const tir::Buffer& buffer);
   void Body(const tir::Stmt& stmt);
   void PrintFor(const tir::ForNode* loop);
   void PrintRealize(const tir::SBlockRealizeNode* realize);
@@ -161,8 +167,16 @@ class Printer {
   /// Names of int64 symbols declared at the top of the text, in order.
   std::vector<std::string> type_vars_;
   std::unordered_set<std::string> type_var_set_;
+  /// Names of symbols that bodies declare, of all functions so far.
+  std::unordered_set<std::string> body_symbol_set_;
+  /// Names of int64 symbols that the signature of the inner function being printed uses first.
+  std::vector<std::string> inner_type_vars_;
   /// Those of the open function: no values yet where its signature is evaluated.
   std::unordered_set<const Object*> signature_symbols_;
+  /// Scalar parameters of the open kernel that come later in its signature.
+  std::unordered_set<const Object*> later_params_;
+  /// Undeclared buffers of the open kernel by the pointers to their data.
+  std::unordered_map<const Object*, std::vector<tir::Buffer>> views_;
   /// Symbols that the body of the open function defines.
   std::vector<std::pair<std::string, DataType>> body_symbols_;
   bool uses_cls_ = false;

@@ -47,11 +47,13 @@ class Module:
         return r
 
     @R.function
-    def main(x: R.Tensor((n, m), dtype="float32"), k: R.Shape([k_1])) -> R.Tensor(("p * q",), dtype="float32"):
+    def main(x: R.Tensor((n, m), dtype="float32"), k: R.Shape([k_1])) -> R.Tensor(dtype="float32", ndim=1):
+        p_1 = T.int64()
+        q_1 = T.int64()
         cls = Module
         with R.dataflow():
             b: R.Tensor((m, n), dtype="float32") = cls.fused_relax_reshape_relax_nn_relu(x, R.shape([m, n]))
-            y: R.Tensor((p, q), dtype="float32") = R.match_cast(b, R.Tensor((p, q), dtype="float32"))
-            r: R.Tensor((p * q,), dtype="float32") = cls.fused_relax_reshape_relax_nn_relu1(y, R.shape([p * q]))
+            y: R.Tensor((p_1, q_1), dtype="float32") = R.match_cast(b, R.Tensor((p_1, q_1), dtype="float32"))
+            r: R.Tensor((p_1 * q_1,), dtype="float32") = cls.fused_relax_reshape_relax_nn_relu1(y, R.shape([p_1 * q_1]))
             R.output(r)
         return r

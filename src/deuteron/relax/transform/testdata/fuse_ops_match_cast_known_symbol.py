@@ -81,11 +81,12 @@ class Module:
         return gv
 
     @R.function
-    def main(x: R.Tensor((n, 4), dtype="float32"), y: R.Tensor((k, j), dtype="float32")) -> R.Tuple(R.Tensor((n, m), dtype="float32"), R.Tensor((n, 4), dtype="float32")):
+    def main(x: R.Tensor((n, 4), dtype="float32"), y: R.Tensor((k, j), dtype="float32")) -> R.Tuple(R.Tensor(dtype="float32", ndim=2), R.Tensor((n, 4), dtype="float32")):
+        m_1 = T.int64()
         cls = Module
         with R.dataflow():
             gv1: R.Tensor((n, 4), dtype="float32") = cls.fused_tir_exp_tir_exp(x)
-            b: R.Tensor((n, m), dtype="float32") = R.match_cast(y, R.Tensor((n, m), dtype="float32"))
-            gv: R.Tensor((n, m), dtype="float32") = cls.fused_tir_tanh_tir_negative(b)
+            b: R.Tensor((n, m_1), dtype="float32") = R.match_cast(y, R.Tensor((n, m_1), dtype="float32"))
+            gv: R.Tensor((n, m_1), dtype="float32") = cls.fused_tir_tanh_tir_negative(b)
             R.output(gv1, gv)
         return (gv, gv1)

@@ -78,11 +78,12 @@ class Module:
         return gv
 
     @R.function
-    def main(x: R.Tensor((n, 4), dtype="float32"), y: R.Tensor((k, 4), dtype="float32")) -> R.Tuple(R.Tensor((n, 4), dtype="float32"), R.Tensor((m, 4), dtype="float32")):
+    def main(x: R.Tensor((n, 4), dtype="float32"), y: R.Tensor((k, 4), dtype="float32")) -> R.Tuple(R.Tensor((n, 4), dtype="float32"), R.Tensor(dtype="float32", ndim=2)):
+        m_1 = T.int64()
         cls = Module
         with R.dataflow():
             gv: R.Tensor((n, 4), dtype="float32") = cls.fused_tir_exp_tir_tanh(x)
-            c: R.Tensor((m, 4), dtype="float32") = R.match_cast(y, R.Tensor((m, 4), dtype="float32"))
-            gv1: R.Tensor((m, 4), dtype="float32") = cls.fused_tir_exp_tir_negative(c)
+            c: R.Tensor((m_1, 4), dtype="float32") = R.match_cast(y, R.Tensor((m_1, 4), dtype="float32"))
+            gv1: R.Tensor((m_1, 4), dtype="float32") = cls.fused_tir_exp_tir_negative(c)
             R.output(gv, gv1)
         return (gv, gv1)

@@ -106,11 +106,12 @@ class Module:
         return gv
 
     @R.function
-    def main(x: R.Tensor((n, 64), dtype="float32"), y: R.Tensor((k, 64), dtype="float32")) -> R.Tuple(R.Tensor((m, 1), dtype="float32"), R.Tensor((n, 64), dtype="float32")):
+    def main(x: R.Tensor((n, 64), dtype="float32"), y: R.Tensor((k, 64), dtype="float32")) -> R.Tuple(R.Tensor(dtype="float32", ndim=2), R.Tensor((n, 64), dtype="float32")):
+        m_1 = T.int64()
         cls = Module
         with R.dataflow():
-            c: R.Tensor((m, 64), dtype="float32") = R.match_cast(y, R.Tensor((m, 64), dtype="float32"))
-            gv: R.Tensor((m, 1), dtype="float32") = cls.fused_sum_divide_sum(c)
+            c: R.Tensor((m_1, 64), dtype="float32") = R.match_cast(y, R.Tensor((m_1, 64), dtype="float32"))
+            gv: R.Tensor((m_1, 1), dtype="float32") = cls.fused_sum_divide_sum(c)
             gv1: R.Tensor((n, 64), dtype="float32") = cls.fused_max_subtract(x)
             R.output(gv, gv1)
         return (gv, gv1)
