@@ -5,6 +5,7 @@
 #include <thread>
 
 #include "deuteron/driver/library_test_util.h"
+#include "deuteron/driver/report/profile.h"
 #include "deuteron/runtime/executable.h"
 #include "deuteron/runtime/plugin.h"
 #include "deuteron/target/target.h"
@@ -231,6 +232,38 @@ TEST(Dnnl, RunsInSeveralThreadsAtOnce) {
   }
   for (std::thread& host : hosts) host.join();
   for (const std::string& problem : problems) EXPECT_EQ(problem, "");
+}
+
+/// Each primitive is a line with the operators that it computes, what it moves and how many operations it takes; two
+/// functions of the library with a generated kernel between them.
+TEST(Dnnl, IsProfiledKernelByKernel) {
+  const IRModule module =
+      MakeModule("x: " + T("6, 16") + ", w: " + T("16, 32") + ", b: " + T("32") + ", v: " + T("32, 8"),
+                 {"y = R.matmul(x, w)", "y1 = R.add(y, b)", "y2 = R.nn.relu(y1)", "z = R.matmul(y2, v)",
+                  "c = R.cumsum(z, axis=1)", "gv = R.nn.softmax(c, axis=-1)"});
+  const Executable executable = Compile(module, {.threads = 2, .backend = "dnnl"});
+  std::vector<Tensor> inputs;
+  for (const Any& argument : RandomArguments(module, 3, 4)) inputs.push_back(argument.cast<Tensor>());
+  std::map<std::string, std::pair<int64_t, int64_t>> figures;
+  int besides = 0;
+  for (const report::ProfiledKernel& kernel : report::Profile(executable, inputs, 0).kernels) {
+    EXPECT_EQ(kernel.calls, 1) << kernel.name;
+    EXPECT_GE(kernel.nanoseconds, 0) << kernel.name;
+    if (kernel.name.find("besides its kernels") != std::string::npos) {
+      ++besides;
+      continue;
+    }
+    std::string places;
+    for (const std::string& place : kernel.places) places += (places.empty() ? "" : " ") + place;
+    figures[places] = {kernel.bytes.number().value_or(-1), kernel.flops.number().value_or(-1)};
+  }
+  EXPECT_EQ(besides, 2);
+  const auto tensor = [](int64_t elements) { return 4 * elements; };
+  EXPECT_EQ(figures.size(), 4u);
+  EXPECT_EQ(figures["y y1 y2"], std::make_pair(tensor(6 * 16 + 16 * 32 + 32 + 6 * 32), int64_t{6 * 32 * (2 * 16 + 2)}));
+  EXPECT_EQ(figures["z"], std::make_pair(tensor(6 * 32 + 32 * 8 + 6 * 8), int64_t{6 * 8 * 2 * 32}));
+  EXPECT_EQ(figures["c"].first, tensor(2 * 6 * 8));
+  EXPECT_EQ(figures["gv"].first, tensor(2 * 6 * 8));
 }
 
 }  // namespace

@@ -32,6 +32,9 @@ struct KernelEvent {
   std::string_view source;
   /// Which instruction: stable from run to run.
   uint32_t word = 0;
+  /// Of an external function that tells the time of its kernels: the number of one, or -1 for what is left of the call
+  /// without them.
+  int32_t part = -1;
   int64_t begin_ns = 0;
   int64_t duration_ns = 0;
 };

@@ -23,6 +23,7 @@ using tvm::ffi::Function;
 
 constexpr const char* kSharedObject = "shared_object";
 thread_local int call_threads = 0;
+thread_local std::vector<int64_t>* call_kernels = nullptr;
 
 int HostThreads() { return TeamThreads(call_threads > 0 ? call_threads : UsableThreads()); }
 void* HostBeginTeam(int count, void (*body)(void*, int), void* closure) { return new Team(count, body, closure); }
@@ -30,7 +31,14 @@ void HostEndTeam(void* team) { delete static_cast<Team*>(team); }
 int HostParallelFor(int64_t extent, int64_t grain, int (*body)(void*, int64_t, int64_t), void* closure) {
   return ParallelFor(call_threads > 0 ? call_threads : UsableThreads(), extent, grain, body, closure);
 }
-constexpr DeuteronHost kHost = {kDeuteronHostVersion, &HostThreads, &HostBeginTeam, &HostEndTeam, &HostParallelFor};
+int HostIsProfiled() { return call_kernels != nullptr; }
+void HostRecordKernel(uint32_t index, int64_t nanoseconds) {
+  if (call_kernels == nullptr) return;
+  if (call_kernels->size() <= index) call_kernels->resize(index + 1, 0);
+  (*call_kernels)[index] += nanoseconds;
+}
+constexpr DeuteronHost kHost = {kDeuteronHostVersion, &HostThreads,    &HostBeginTeam,   &HostEndTeam,
+                                &HostParallelFor,     &HostIsProfiled, &HostRecordKernel};
 
 /// Folders in which plugins lie: that of the library (or program) which holds the runtime, and the `lib` beside it.
 std::vector<std::string> PluginFolders() {
@@ -133,6 +141,8 @@ Function LoadSharedObject(const ExternalSpec& external, std::vector<Tensor> cons
 
 CallThreads::CallThreads(int threads) : before_(call_threads) { call_threads = threads; }
 CallThreads::~CallThreads() { call_threads = before_; }
+CallProfile::CallProfile(std::vector<int64_t>* kernels) : before_(call_kernels) { call_kernels = kernels; }
+CallProfile::~CallProfile() { call_kernels = before_; }
 
 std::string PluginProblem(const std::string& name) { return name == kSharedObject ? "" : FindPlugin(name).problem; }
 

@@ -16,7 +16,7 @@
 
 extern "C" {
 
-inline constexpr uint32_t kDeuteronHostVersion = 1;
+inline constexpr uint32_t kDeuteronHostVersion = 2;
 
 /// What the runtime does for plugins.
 struct DeuteronHost {
@@ -31,6 +31,11 @@ struct DeuteronHost {
   /// As DeuteronContext::parallel_for, with threads().
   int (*parallel_for)(int64_t extent, int64_t grain, int (*body)(void* closure, int64_t begin, int64_t end),
                       void* closure);
+  /// Whether the call that is running in this thread is being measured.
+  int (*is_profiled)(void);
+  /// Of a call that is measured: `nanoseconds` more went into its kernel `index`, counted from 0 in the order in which
+  /// the function was given its kernels.
+  void (*record_kernel)(uint32_t index, int64_t nanoseconds);
 };
 
 }  // extern "C"
@@ -39,6 +44,7 @@ struct DeuteronHost {
 
 #include <span>
 #include <string>
+#include <vector>
 
 #include "deuteron/runtime/program.h"
 
@@ -64,6 +70,19 @@ class CallThreads {
 
  private:
   int before_;
+};
+
+/// Measures the call that runs in this thread: `kernels` gets the nanoseconds of each of its kernels, if its plugin
+/// tells them.
+class CallProfile {
+ public:
+  explicit CallProfile(std::vector<int64_t>* kernels);
+  ~CallProfile();
+  CallProfile(const CallProfile&) = delete;
+  CallProfile& operator=(const CallProfile&) = delete;
+
+ private:
+  std::vector<int64_t>* before_;
 };
 
 }  // namespace deuteron::runtime

@@ -282,9 +282,15 @@ Any Machine::Execute(Frame* frame, std::span<const Tensor> outputs) {
         break;
       }
       case Opcode::kCallPacked:
-        if constexpr (kProfile) begin = Clock::now();
-        objects[words[1]] = CallPacked(frame, words);
-        if constexpr (kProfile) Record(*frame, words, program_.strings[words[2]], begin);
+        if constexpr (kProfile) {
+          std::vector<int64_t> parts;
+          const CallProfile scope(&parts);
+          begin = Clock::now();
+          objects[words[1]] = CallPacked(frame, words);
+          Record(*frame, words, program_.strings[words[2]], begin, parts);
+        } else {
+          objects[words[1]] = CallPacked(frame, words);
+        }
         break;
       case Opcode::kClosure: {
         tvm::ffi::Array<Any> captured;
@@ -513,7 +519,7 @@ std::string Machine::SourceOf(const FunctionSpec& function, const uint32_t* word
 }
 
 void Machine::Record(const Frame& frame, const uint32_t* words, std::string_view name,
-                     std::chrono::steady_clock::time_point begin) const {
+                     std::chrono::steady_clock::time_point begin, std::span<const int64_t> parts) const {
   const auto end = std::chrono::steady_clock::now();
   const FunctionSpec& function = *frame.function;
   KernelEvent event;
@@ -525,7 +531,13 @@ void Machine::Record(const Frame& frame, const uint32_t* words, std::string_view
   if (mark != function.sources.end() && mark->word == event.word) event.source = program_.strings[mark->text];
   event.begin_ns = std::chrono::duration_cast<std::chrono::nanoseconds>(begin.time_since_epoch()).count();
   event.duration_ns = std::chrono::duration_cast<std::chrono::nanoseconds>(end - begin).count();
+  for (const int64_t part : parts) event.duration_ns -= part;
   profiler(event);
+  for (size_t i = 0; i < parts.size(); ++i) {
+    event.part = static_cast<int32_t>(i);
+    event.duration_ns = parts[i];
+    profiler(event);
+  }
 }
 
 }  // namespace deuteron::runtime

@@ -68,7 +68,7 @@ class Machine {
   Any MakeLiteral(const Literal& literal) const;
   std::string SourceOf(const FunctionSpec& function, const uint32_t* words) const;
   void Record(const Frame& frame, const uint32_t* words, std::string_view name,
-              std::chrono::steady_clock::time_point begin) const;
+              std::chrono::steady_clock::time_point begin, std::span<const int64_t> parts = {}) const;
 
   static int ContextParallelFor(const DeuteronContext* context, int64_t extent, int64_t grain,
                                 int (*body)(void*, int64_t, int64_t), void* closure);

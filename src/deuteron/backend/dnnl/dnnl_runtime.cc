@@ -36,15 +36,18 @@ class DnnlRuntime : public JsonRuntime {
       const auto desc = PlainDesc(AtLeast1D(dims), DataTypeOf(graph().nodes[index].dtypes[0]));
       values[index] = {plan.Constant(static_cast<const char*>(tensor.data_ptr()) + tensor.byte_offset(), desc)};
     }
+    uint32_t kernel = 0;
     for (uint32_t i = 0; i < graph().nodes.size(); ++i) {
-      if (graph().nodes[i].kind == JsonNode::kKernel) values[i] = {Add(&plan, graph().nodes[i], values)};
+      if (graph().nodes[i].kind != JsonNode::kKernel) continue;
+      plan.BeginKernel(kernel++);
+      values[i] = {Add(&plan, graph().nodes[i], values)};
     }
     for (uint32_t i = 0; i < graph().heads.size(); ++i) {
       const JsonEntry head = graph().heads[i];
       const Value& value = values[head.node][head.output];
       plan.Output(i, value, PlainDesc(value.desc.get_dims(), value.desc.get_data_type()));
     }
-    return std::make_shared<Scoped>(plan.Finish(), host(), threads);
+    return std::make_shared<Scoped>(plan.Finish(host()), host(), threads);
   }
 
   /// Executes a plan with the threads that it was made for.

@@ -1,6 +1,7 @@
 #include "deuteron/backend/dnnl/plan.h"
 
 #include <algorithm>
+#include <chrono>
 #include <cstdlib>
 
 #include "deuteron/backend/dnnl/gomp.h"
@@ -8,6 +9,8 @@
 
 namespace deuteron::backend::dnnl {
 namespace {
+
+using Clock = std::chrono::steady_clock;
 
 constexpr size_t kAlignment = 64;
 size_t RoundUp(size_t bytes) { return (bytes + kAlignment - 1) / kAlignment * kAlignment; }
@@ -25,19 +28,27 @@ struct Frame {
 
 class PreparedPlan : public JsonRuntime::Plan {
  public:
-  PreparedPlan(std::vector<PlanBuilder::Step> steps, std::vector<PlanBuilder::BufferInfo> buffers, size_t arena_bytes)
-      : steps_(std::move(steps)), buffers_(std::move(buffers)), arena_bytes_(arena_bytes) {}
+  PreparedPlan(std::vector<PlanBuilder::Step> steps, std::vector<PlanBuilder::BufferInfo> buffers, size_t arena_bytes,
+               const DeuteronHost* host)
+      : steps_(std::move(steps)), buffers_(std::move(buffers)), arena_bytes_(arena_bytes), host_(host) {}
 
   void Execute(std::span<const DLTensor* const> inputs, std::span<const DLTensor* const> outputs) const override {
     std::unique_ptr<Frame> frame = Acquire();
     const auto data = [](const DLTensor* tensor) { return static_cast<char*>(tensor->data) + tensor->byte_offset; };
     for (auto& [index, object] : frame->inputs) object.set_data_handle(data(inputs[index]));
     for (auto& [index, object] : frame->outputs) object.set_data_handle(data(outputs[index]));
+    const bool is_profiled = host_->is_profiled() != 0;
+    Clock::time_point begin;
     for (size_t i = 0; i < steps_.size(); ++i) {
       const auto& arguments = frame->arguments[i];
+      if (is_profiled) begin = Clock::now();
       ::dnnl::error::wrap_c_api(dnnl_primitive_execute(steps_[i].primitive.get(), frame->stream.get(),
                                                        static_cast<int>(arguments.size()), arguments.data()),
                                 "a primitive cannot be executed");
+      if (is_profiled) {
+        const auto time = std::chrono::duration_cast<std::chrono::nanoseconds>(Clock::now() - begin);
+        host_->record_kernel(steps_[i].kernel, time.count());
+      }
     }
     const std::lock_guard lock(mutex_);
     idle_.push_back(std::move(frame));
@@ -81,6 +92,7 @@ class PreparedPlan : public JsonRuntime::Plan {
   std::vector<PlanBuilder::Step> steps_;
   std::vector<PlanBuilder::BufferInfo> buffers_;
   size_t arena_bytes_;
+  const DeuteronHost* host_;
   mutable std::mutex mutex_;
   mutable std::vector<std::unique_ptr<Frame>> idle_;
 };
@@ -179,7 +191,7 @@ void PlanBuilder::Add(const ::dnnl::primitive& primitive, const memory::desc& sc
     if (buffer.first < 0) buffer.first = step;
     buffer.last = step;
   }
-  steps_.push_back({primitive, std::move(arguments)});
+  steps_.push_back({primitive, std::move(arguments), kernel_});
 }
 
 void PlanBuilder::Output(uint32_t index, const Value& value, const memory::desc& plain) {
@@ -241,9 +253,9 @@ size_t PlanBuilder::PlaceBuffers() {
   return total;
 }
 
-std::shared_ptr<const JsonRuntime::Plan> PlanBuilder::Finish() {
+std::shared_ptr<const JsonRuntime::Plan> PlanBuilder::Finish(const DeuteronHost* host) {
   const size_t bytes = PlaceBuffers();
-  return std::make_shared<PreparedPlan>(std::move(steps_), std::move(buffers_), bytes);
+  return std::make_shared<PreparedPlan>(std::move(steps_), std::move(buffers_), bytes, host);
 }
 
 }  // namespace deuteron::backend::dnnl

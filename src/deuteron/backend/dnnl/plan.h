@@ -68,14 +68,18 @@ class PlanBuilder {
   /// Appends a primitive; its scratchpad is added. `arguments` by DNNL_ARG_….
   void Add(const ::dnnl::primitive& primitive, const memory::desc& scratchpad,
            std::vector<std::pair<int, Value>> arguments);
+  /// What is added from now on is part of the graph's kernel `index`.
+  void BeginKernel(uint32_t index) { kernel_ = index; }
   /// `value` is result `index` of the graph.
   void Output(uint32_t index, const Value& value, const memory::desc& plain);
 
-  std::shared_ptr<const JsonRuntime::Plan> Finish();
+  std::shared_ptr<const JsonRuntime::Plan> Finish(const DeuteronHost* host);
 
   struct Step {
     ::dnnl::primitive primitive;
     std::vector<std::pair<int, Value>> arguments;
+    /// The kernel that it is for.
+    uint32_t kernel;
   };
   struct BufferInfo {
     size_t bytes = 0;
@@ -89,6 +93,7 @@ class PlanBuilder {
 
   PackedConstants* constants_;
   int threads_;
+  uint32_t kernel_ = 0;
   std::vector<Step> steps_;
   std::vector<BufferInfo> buffers_;
   /// Copies made so far of inputs and buffers: (place, index) → (as what it was seen, copy).

@@ -55,6 +55,8 @@ class Joiner {
     std::string name;
     std::set<size_t> kernels;
   };
+  /// Operators, edges and groups: of FuseOps, and of RunCodegen for what a library computes.
+  static bool IsGraph(const Decision& decision) { return decision.pass == "FuseOps" || decision.pass == "RunCodegen"; }
   static bool Has(const Decision& decision, std::string_view figure) { return decision.Get(figure, -1) >= 0; }
   static std::string Key(const std::string& function, const std::string& name) { return function + "\n" + name; }
 
@@ -62,14 +64,13 @@ class Joiner {
   void FindLastRuns(const transform::DecisionLog& log) {
     size_t index = 0;
     for (const Decision& decision : log.decisions()) {
-      if (decision.pass == "FuseOps" && decision.Get("node", -1) == 0)
-        last_run_[std::string(decision.function)] = index;
+      if (IsGraph(decision) && decision.Get("node", -1) == 0) last_run_[std::string(decision.function)] = index;
       ++index;
     }
   }
 
   void Read(const Decision& decision, size_t index) {
-    if (decision.pass == "FuseOps") {
+    if (IsGraph(decision)) {
       const auto it = last_run_.find(std::string(decision.function));
       if (it != last_run_.end() && index < it->second) return;
       if (Has(decision, "node")) return AddNode(decision);
@@ -77,6 +78,12 @@ class Joiner {
         return edges_.emplace_back(&decision, base_.at(std::string(decision.function))), void();
       if (decision.reason == "group") {
         groups_[GroupKey(std::string(decision.function), decision.Get("group"))].name = std::string(decision.object);
+        return;
+      }
+      // The launch says the same again.
+      if (decision.reason == "library-kernel") return libraries_.insert(std::string(decision.function)), void();
+      if (decision.reason == "library-pattern") {
+        rules_[std::string(decision.subject)] = std::string(decision.object);
         return;
       }
     } else if (decision.pass == "Kernels") {
@@ -87,6 +94,9 @@ class Joiner {
     } else if (decision.pass == "ScheduleForCPU" && decision.object.empty()) {
       rules_[std::string(decision.subject)] = std::string(decision.reason);
       return;
+    } else if (decision.reason == "library") {
+      // Which operators a library takes is in its kernels.
+      return;
     } else if (decision.reason == "not-merged") {
       not_merged_[std::string(decision.subject)] = std::string(decision.message);
     } else if (!decision.object.empty() && base_.count(std::string(decision.function)) != 0) {
@@ -94,9 +104,11 @@ class Joiner {
       later_[Key(std::string(decision.function), std::string(decision.subject))].push_back(&decision);
       return;
     }
-    report_.remarks.push_back({std::string(decision.pass), std::string(decision.function),
-                               std::string(decision.subject), std::string(decision.object),
-                               std::string(decision.reason), std::string(decision.message)});
+    std::string subject = PlaceText(decision.subject_span, decision.subject);
+    if (subject != decision.subject) subject += " (" + std::string(decision.subject) + ")";
+    report_.remarks.push_back({std::string(decision.pass), std::string(decision.function), std::move(subject),
+                               std::string(decision.object), std::string(decision.reason),
+                               std::string(decision.message)});
   }
 
   static std::string GroupKey(const std::string& function, int64_t group) {
@@ -242,10 +254,14 @@ class Joiner {
     edge.fused = edge.code == "fused";
     const std::string& unit_name = groups_.at(unit_key_[edge.from]).name;
     if (edge.fused) {
-      edge.phase = std::to_string(decision.Get("phase"));
+      if (Has(decision, "phase")) edge.phase = std::to_string(decision.Get("phase"));
       if (const auto it = not_merged_.find(unit_name); it != not_merged_.end()) {
         edge = {.from = edge.from, .to = edge.to, .code = "not-merged", .pass = "FuseTIR", .sentence = it->second};
       }
+    } else if (libraries_.count(report_.nodes[edge.from].callee) != 0 ||
+               libraries_.count(report_.nodes[edge.to].callee) != 0) {
+      edge.code = "library-boundary";
+      edge.pass = "RunCodegen";
     } else {
       ApplyLaterVerdict(&edge);
     }
@@ -361,6 +377,8 @@ class Joiner {
   std::unordered_map<size_t, std::set<size_t>> through_;
   std::unordered_map<std::string, std::string> params_;
   std::unordered_map<std::string, std::string> rules_;
+  /// Functions that a library computes.
+  std::unordered_set<std::string> libraries_;
   std::unordered_map<std::string, std::string> not_merged_;
   std::unordered_map<std::string, std::vector<const Decision*>> later_;
 };

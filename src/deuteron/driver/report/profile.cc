@@ -5,6 +5,7 @@
 #include <deque>
 #include <map>
 #include <numeric>
+#include <tuple>
 #include <unordered_map>
 
 #include "deuteron/codegen/vm/compile.h"
@@ -15,23 +16,37 @@ namespace deuteron::report {
 namespace {
 
 using Clock = std::chrono::steady_clock;
-/// An instruction: function and word.
-using Place = std::pair<std::string, uint32_t>;
+/// An instruction, function and word, and the number of a kernel in the library that it calls, or -1.
+using Place = std::tuple<std::string, uint32_t, int32_t>;
 
-/// The launch of each kernel instruction: both lists are in the order of the bindings, kernel by kernel.
+/// The launch of each kernel instruction: both lists are in the order of the bindings, kernel by kernel. A library's
+/// kernels are launches of the function that it computes.
 std::map<Place, size_t> MatchLaunches(const runtime::Program& program, const FusionReport& report) {
   std::map<std::pair<std::string, std::string>, std::deque<size_t>> launches;
+  std::map<std::string, std::vector<size_t>> of_function;
   for (size_t i = 0; i < report.kernels.size(); ++i) {
     const Kernel& kernel = report.kernels[i];
+    of_function[kernel.function].push_back(i);
     launches[{kernel.function, codegen::KernelSymbol(kernel.name)}].push_back(i);
   }
   std::map<Place, size_t> matched;
   for (const runtime::FunctionSpec& function : program.functions) {
     for (size_t word = 0; word < function.code.size(); word += std::max<size_t>(function.code[word] >> 8, 1)) {
-      if (static_cast<runtime::Opcode>(function.code[word] & 0xFF) != runtime::Opcode::kKernel) continue;
+      const auto opcode = static_cast<runtime::Opcode>(function.code[word] & 0xFF);
+      const auto at = static_cast<uint32_t>(word);
+      if (opcode == runtime::Opcode::kCallPacked) {
+        const auto it = of_function.find(program.strings[function.code[word + 2]]);
+        if (it == of_function.end()) continue;
+        for (size_t i = 0; i < it->second.size(); ++i) {
+          matched[{function.name, at, static_cast<int32_t>(i)}] = it->second[i];
+        }
+        // One kernel is the whole call, if its plugin tells no more.
+        if (it->second.size() == 1) matched[{function.name, at, -1}] = it->second[0];
+      }
+      if (opcode != runtime::Opcode::kKernel) continue;
       const auto it = launches.find({function.name, program.kernels[function.code[word + 1]].symbol});
       if (it == launches.end() || it->second.empty()) continue;
-      matched[{function.name, static_cast<uint32_t>(word)}] = it->second.front();
+      matched[{function.name, at, -1}] = it->second.front();
       it->second.pop_front();
     }
   }
@@ -81,11 +96,11 @@ ProfileResult Profile(const Executable& executable, const std::vector<Tensor>& i
 
   std::map<Place, Samples> samples;
   // Addresses of names are those of the program: found without building strings.
-  std::map<std::pair<const char*, uint32_t>, Samples*> by_address;
+  std::map<std::tuple<const char*, uint32_t, int32_t>, Samples*> by_address;
   instance.SetProfiler([&](const runtime::KernelEvent& event) {
-    Samples*& found = by_address[{event.function.data(), event.word}];
+    Samples*& found = by_address[{event.function.data(), event.word, event.part}];
     if (found == nullptr) {
-      found = &samples[{std::string(event.function), event.word}];
+      found = &samples[{std::string(event.function), event.word, event.part}];
       found->kernel = std::string(event.kernel);
       found->source = std::string(event.source);
     }
@@ -111,7 +126,10 @@ ProfileResult Profile(const Executable& executable, const std::vector<Tensor>& i
         .name = sample.kernel, .places = {sample.source}, .bytes = SizeExpr::Unknown(), .flops = SizeExpr::Unknown()};
     kernel.calls = static_cast<double>(sample.calls) / static_cast<double>(result.runs);
     kernel.nanoseconds = Median(sample.nanoseconds);
-    if (const auto it = launches.find(place); it != launches.end()) {
+    const auto& [function, word, part] = place;
+    const bool is_rest = part < 0 && samples.count({function, word, 0}) != 0;
+    if (is_rest) kernel.name += " (besides its kernels)";
+    if (const auto it = launches.find(place); it != launches.end() && !is_rest) {
       const Kernel& launch = report.kernels[it->second];
       kernel.kernel = it->second;
       kernel.name = launch.name;

@@ -62,6 +62,10 @@ std::span<const Reason> Reasons() {
       {"path-through-another", "A path from one to the other leads through a kernel outside.",
        "Move that work before or behind both."},
       {"too-far-apart", "Too many operators lie between the two to exclude a cycle.", ""},
+      {"library-kernels", "Each end is a kernel of the library, which keeps the value in a layout of its own.", ""},
+      {"library-boundary",
+       "A library computes one end and generated code the other: the value is stored between them, in plain layout.",
+       "Let one of them compute both: --backend none, or a pattern of the library that takes the other end too."},
       {"pattern-matched", "A library's pattern matched: its operators are one function.", ""},
       {"pattern-check-refused",
        "A pattern matched, but its check refused: a dtype, shape or layout that the library does not take, or a value "

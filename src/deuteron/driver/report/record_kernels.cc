@@ -1,12 +1,12 @@
 #include "deuteron/driver/report/record_kernels.h"
 
-#include <cmath>
 #include <map>
+#include <optional>
 #include <set>
 #include <unordered_map>
 
 #include "deuteron/arith/analyzer.h"
-#include "deuteron/relax/analysis/data_size.h"
+#include "deuteron/relax/analysis/kernel_cost.h"
 #include "deuteron/relax/analysis/type_analysis.h"
 #include "deuteron/relax/op/call.h"
 #include "deuteron/relax/transform/pass_utils.h"
@@ -26,10 +26,7 @@ struct KernelFacts {
   std::string params;
   int64_t num_buffers = 0;
   int64_t launches = 0;
-  /// Arithmetic operations: by block, a number times extents that are expressions.
-  int64_t flops = 0;
-  PrimExpr symbolic_flops;
-  bool flops_known = true;
+  std::optional<relax::KernelFlops> flops;
 };
 
 std::string DescribeParams(const tir::PrimFunc& func) {
@@ -48,40 +45,12 @@ std::string DescribeParams(const tir::PrimFunc& func) {
   return text;
 }
 
-void CountFlops(const tir::PrimFunc& func, KernelFacts* facts) {
-  if (!tir::HasRootBlock(func)) {
-    facts->flops_known = false;
-    return;
-  }
-  const tir::SBlock root = tir::RootBlock(func);
-  facts->num_buffers = static_cast<int64_t>(root->alloc_buffers.size());
-  for (const tir::SBlockRealize& realize : tir::AnalyzeScope(root->body).blocks) {
-    const tir::SBlock& block = realize->block;
-    auto ops = static_cast<int64_t>(std::llround(tir::OpsPerInstance(block)));
-    if (ops == 0) continue;
-    PrimExpr symbolic;
-    for (const tir::IterVar& iter : block->iter_vars) {
-      const PrimExpr& extent = iter->dom->extent;
-      if (const auto number = AsConstInt(extent)) {
-        if (__builtin_mul_overflow(ops, *number, &ops)) facts->flops_known = false;
-      } else {
-        symbolic = symbolic.defined() ? symbolic * extent : extent;
-      }
-    }
-    if (!symbolic.defined()) {
-      facts->flops += ops;
-      continue;
-    }
-    symbolic = symbolic * MakeConst(symbolic.dtype(), ops);
-    facts->symbolic_flops = facts->symbolic_flops.defined() ? facts->symbolic_flops + symbolic : symbolic;
-  }
-}
-
 class Recorder {
  public:
   Recorder(const IRModule& module, transform::DecisionLog* log) : module_(module), log_(log) {}
 
   void Record() {
+    FindLibraryKernels();
     // By name, so that the record does not depend on addresses.
     std::map<std::string, relax::Function> functions;
     for (const auto& [var, func] : module_->functions) {
@@ -94,7 +63,7 @@ class Recorder {
       RecordSeq(function->body);
     }
     for (const String& name : order_) {
-      const KernelFacts& facts = kernels_.at(name);
+      const KernelFacts& facts = kernels_[name];
       log_->Add({.pass = "Kernels",
                  .subject = name,
                  .reason = "kernel",
@@ -134,6 +103,7 @@ class Recorder {
                  .figures = {{"launch", it->second}}});
       return;
     }
+    if (relax::IsCallDPSPacked(value)) return RecordLibraryCall(Downcast<relax::Call>(value));
     if (!relax::IsAnyCallTIR(value)) return;
     const auto call = Downcast<relax::Call>(value);
     const relax::CallTIRView view = relax::ViewCallTIR(call);
@@ -142,10 +112,8 @@ class Recorder {
     const int64_t launch = num_launches_++;
     if (binding->var.ty()->IsInstance<TupleTypeNode>()) launch_of_[binding->var.get()] = launch;
     const relax::Traffic traffic = relax::TrafficOf(value);
-    DataSize flops;
-    flops.Add(facts.flops);
-    if (facts.symbolic_flops.defined())
-      flops.Add(Substitute(facts.symbolic_flops, SymbolsOf(facts.func, view, binding->var.ty())));
+    const bool flops_known = facts.flops && facts.flops->known();
+    const DataSize flops = flops_known ? facts.flops->Of(view, binding->var.ty()) : DataSize();
     Decision decision{.pass = "Kernels",
                       .function = function_,
                       .subject = binding->var->name_hint,
@@ -153,15 +121,41 @@ class Recorder {
                       .reason = "launch",
                       .figures = {{"launch", launch}}};
     decision.subject_span = binding->span.defined() ? binding->span : value->span;
-    if (traffic.read.is_number() && traffic.written.is_number() && flops.is_number() && facts.flops_known) {
+    if (traffic.read.is_number() && traffic.written.is_number() && flops.is_number() && flops_known) {
       decision.figures.emplace_back("read", traffic.read.number());
       decision.figures.emplace_back("written", traffic.written.number());
       decision.figures.emplace_back("flops", flops.number());
     } else {
       decision.message =
-          String(traffic.read.Text() + "; " + traffic.written.Text() + "; " + (facts.flops_known ? flops.Text() : "?"));
+          String(traffic.read.Text() + "; " + traffic.written.Text() + "; " + (flops_known ? flops.Text() : "?"));
     }
     log_->Add(std::move(decision));
+  }
+
+  /// What RunCodegen recorded (relax/transform/fusion/library_record.h), as it did last.
+  void FindLibraryKernels() {
+    for (const Decision& decision : log_->decisions()) {
+      if (decision.pass != "RunCodegen") continue;
+      if (decision.Get("node", -1) == 0) library_kernels_.erase(decision.function);
+      if (decision.reason == "library-kernel") library_kernels_[decision.function].push_back(decision);
+      if (decision.reason == "library-pattern") kernels_[decision.subject].params = std::string(decision.message);
+    }
+  }
+
+  /// The kernels that a library runs in one call of it.
+  void RecordLibraryCall(const relax::Call& call) {
+    const auto* callee = call->args[0].as<relax::ExternFuncNode>();
+    if (callee == nullptr) return;
+    const auto it = library_kernels_.find(callee->global_symbol);
+    if (it == library_kernels_.end()) return;
+    for (Decision decision : it->second) {
+      KernelFacts& facts = kernels_[decision.object];
+      if (facts.launches++ == 0) order_.push_back(decision.object);
+      decision.pass = "Kernels";
+      decision.reason = "launch";
+      decision.figures.insert(decision.figures.begin(), {"launch", num_launches_++});
+      log_->Add(std::move(decision));
+    }
   }
 
   KernelFacts& FactsOf(const GlobalVar& name) {
@@ -170,47 +164,13 @@ class Recorder {
     if (!inserted) return facts;
     order_.push_back(name->name_hint);
     facts.func = As<tir::PrimFunc>(module_.Lookup(name));
-    if (!facts.func.defined()) {
-      facts.flops_known = false;
-      return facts;
-    }
+    if (!facts.func.defined()) return facts;
     facts.params = DescribeParams(facts.func);
-    CountFlops(facts.func, &facts);
+    facts.flops.emplace(facts.func);
+    if (tir::HasRootBlock(facts.func)) {
+      facts.num_buffers = static_cast<int64_t>(tir::RootBlock(facts.func)->alloc_buffers.size());
+    }
     return facts;
-  }
-
-  /// The kernel's shape variables and scalar parameters in terms of the caller.
-  static ExprVarMap SymbolsOf(const tir::PrimFunc& func, const relax::CallTIRView& view, const Type& result) {
-    ExprVarMap values;
-    std::vector<Type> tensors;
-    std::vector<PrimExpr> scalars;
-    const auto add = [&](const Type& type) {
-      if (type.defined() && type->IsInstance<TensorTypeNode>()) tensors.push_back(type);
-    };
-    for (const relax::Expr& field : view.args->fields) {
-      if (const auto* scalar = field.as<relax::PrimValueNode>()) scalars.push_back(scalar->value);
-      add(field.ty());
-    }
-    for (const TensorType& type : relax::OutputTensors(view.out_ty)) add(type);
-    if (view.tir_vars.defined())
-      scalars.insert(scalars.end(), view.tir_vars->values.begin(), view.tir_vars->values.end());
-    size_t next_tensor = 0;
-    size_t next_scalar = 0;
-    for (const tir::Var& param : func->params) {
-      const auto it = func->buffer_map.find(param);
-      if (it == func->buffer_map.end()) {
-        if (next_scalar < scalars.size()) values[param] = scalars[next_scalar++];
-        continue;
-      }
-      if (next_tensor == tensors.size()) continue;
-      const auto* type = tensors[next_tensor++].as<TensorTypeNode>();
-      const Array<PrimExpr>& shape = (*it).second->shape;
-      if (!type->has_shape() || type->shape->size() != shape.size()) continue;
-      for (size_t i = 0; i < shape.size(); ++i) {
-        if (shape[i]->kind == ExprKind::kVar) values.try_emplace(Downcast<tir::Var>(shape[i]), (*type->shape)[i]);
-      }
-    }
-    return values;
   }
 
   const IRModule& module_;
@@ -218,6 +178,8 @@ class Recorder {
   String function_;
   int64_t num_launches_ = 0;
   std::map<String, KernelFacts> kernels_;
+  /// By the symbol of the function that byte code calls.
+  std::map<String, std::vector<Decision>> library_kernels_;
   std::vector<String> order_;
   std::unordered_map<const Object*, int64_t> launch_of_;
 };

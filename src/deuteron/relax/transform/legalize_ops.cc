@@ -107,7 +107,7 @@ class Legalizer {
 
   Expr Legalized(const Call& call) {
     const auto* op = call->op.as<OpNode>();
-    if (op == nullptr || IsAnyCallTIR(call) || skipped_.count(op)) return call;
+    if (op == nullptr || IsAnyCallTIR(call) || IsCallDPSPacked(call) || skipped_.count(op)) return call;
     if (!custom_.empty()) {
       auto it = custom_.find(std::string(op->name));
       if (it != custom_.end()) return it->second(builder_, call);

@@ -17,6 +17,7 @@
 #include <utility>
 
 #include "deuteron/relax/op/call.h"
+#include "deuteron/relax/transform/fusion/library_record.h"
 #include "deuteron/relax/transform/library_passes.h"
 #include "deuteron/relax/transform/pass_utils.h"
 #include "deuteron/relax/transform/passes.h"
@@ -93,7 +94,8 @@ std::vector<std::pair<GlobalVar, Function>> CalledCodegenFunctions(const IRModul
 
 class Runner {
  public:
-  Runner(const LibraryLookup& find, const Map<String, Any>& options) : find_(find), options_(options) {}
+  Runner(const LibraryLookup& find, const Map<String, Any>& options, transform::DecisionLog* log)
+      : find_(find), options_(options), log_(log) {}
 
   IRModule Run(IRModule module) {
     const auto functions = CalledCodegenFunctions(module);
@@ -141,6 +143,7 @@ class Runner {
                                    << "\" failed: " << error.what();
     }
     symbols_.emplace(var.get(), symbol);
+    fusion::RecordLibraryFunction(module, function, symbol, log_);
   }
 
   const LibraryCodegen& Find(const std::string& library, const std::string& symbol) {
@@ -160,6 +163,7 @@ class Runner {
 
   const LibraryLookup& find_;
   const Map<String, Any>& options_;
+  transform::DecisionLog* log_;
   std::map<std::string, LibraryCodegen> libraries_;
   ConstantNames names_;
   Array<Any> modules_;
@@ -202,7 +206,7 @@ Pass RunCodegen(LibraryLookup find, Map<String, Any> target_options, std::vector
   const auto dead_code = DeadCodeElimination(std::move(entry_functions));
   return transform::ModulePass({.name = "RunCodegen"}, [find = std::move(find), target_options, dead_code](
                                                            IRModule module, const transform::PassContext& context) {
-    module = Runner(find, target_options).Run(std::move(module));
+    module = Runner(find, target_options, context.decisions.get()).Run(std::move(module));
     return dead_code->Run(std::move(module), context);
   });
 }

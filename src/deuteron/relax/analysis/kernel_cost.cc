@@ -1,0 +1,83 @@
+#include "deuteron/relax/analysis/kernel_cost.h"
+
+#include <cmath>
+#include <vector>
+
+#include "deuteron/ir/prim_ops.h"
+#include "deuteron/tir/analysis/block_analysis.h"
+#include "deuteron/tir/analysis/kernel_signature.h"
+
+namespace deuteron::relax {
+namespace {
+
+/// The kernel's shape variables and scalar parameters in terms of the caller.
+ExprVarMap SymbolsOf(const tir::PrimFunc& func, const CallTIRView& view, const Type& result) {
+  ExprVarMap values;
+  std::vector<Type> tensors;
+  std::vector<PrimExpr> scalars;
+  const auto add = [&](const Type& type) {
+    if (type.defined() && type->IsInstance<TensorTypeNode>()) tensors.push_back(type);
+  };
+  for (const Expr& field : view.args->fields) {
+    if (const auto* scalar = field.as<PrimValueNode>()) scalars.push_back(scalar->value);
+    add(field.ty());
+  }
+  for (const TensorType& type : OutputTensors(view.out_ty)) add(type);
+  if (view.tir_vars.defined())
+    scalars.insert(scalars.end(), view.tir_vars->values.begin(), view.tir_vars->values.end());
+  size_t next_tensor = 0;
+  size_t next_scalar = 0;
+  for (const tir::Var& param : func->params) {
+    const auto it = func->buffer_map.find(param);
+    if (it == func->buffer_map.end()) {
+      if (next_scalar < scalars.size()) values[param] = scalars[next_scalar++];
+      continue;
+    }
+    if (next_tensor == tensors.size()) continue;
+    const auto* type = tensors[next_tensor++].as<TensorTypeNode>();
+    const Array<PrimExpr>& shape = (*it).second->shape;
+    if (!type->has_shape() || type->shape->size() != shape.size()) continue;
+    for (size_t i = 0; i < shape.size(); ++i) {
+      if (shape[i]->kind == ExprKind::kVar) values.try_emplace(Downcast<tir::Var>(shape[i]), (*type->shape)[i]);
+    }
+  }
+  return values;
+}
+
+}  // namespace
+
+KernelFlops::KernelFlops(const tir::PrimFunc& func) : func_(func) {
+  if (!tir::HasRootBlock(func)) {
+    known_ = false;
+    return;
+  }
+  for (const tir::SBlockRealize& realize : tir::AnalyzeScope(tir::RootBlock(func)->body).blocks) {
+    const tir::SBlock& block = realize->block;
+    auto ops = static_cast<int64_t>(std::llround(tir::OpsPerInstance(block)));
+    if (ops == 0) continue;
+    PrimExpr symbolic;
+    for (const tir::IterVar& iter : block->iter_vars) {
+      const PrimExpr& extent = iter->dom->extent;
+      if (const auto number = AsConstInt(extent)) {
+        if (__builtin_mul_overflow(ops, *number, &ops)) known_ = false;
+      } else {
+        symbolic = symbolic.defined() ? symbolic * extent : extent;
+      }
+    }
+    if (!symbolic.defined()) {
+      number_ += ops;
+      continue;
+    }
+    symbolic = symbolic * MakeConst(symbolic.dtype(), ops);
+    symbolic_ = symbolic_.defined() ? symbolic_ + symbolic : symbolic;
+  }
+}
+
+DataSize KernelFlops::Of(const CallTIRView& view, const Type& result) const {
+  DataSize flops;
+  flops.Add(number_);
+  if (symbolic_.defined()) flops.Add(Substitute(symbolic_, SymbolsOf(func_, view, result)));
+  return flops;
+}
+
+}  // namespace deuteron::relax

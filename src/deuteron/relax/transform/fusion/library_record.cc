@@ -1,0 +1,267 @@
+#include "deuteron/relax/transform/fusion/library_record.h"
+
+#include <unordered_map>
+#include <unordered_set>
+#include <vector>
+
+#include "deuteron/relax/analysis/kernel_cost.h"
+#include "deuteron/relax/analysis/type_analysis.h"
+#include "deuteron/relax/op/call.h"
+#include "deuteron/relax/transform/pass_utils.h"
+#include "deuteron/relax/transform/passes.h"
+
+namespace deuteron::relax::fusion {
+namespace {
+
+using transform::Decision;
+
+/// A kernel of the library: a composite function and a call of it.
+struct Composite {
+  Function function;
+  Array<Expr> args;
+  Var result;
+  std::string name;
+  std::string pattern;
+  Span span;
+};
+
+class Recorder {
+ public:
+  Recorder(const IRModule& module, const std::string& symbol, transform::DecisionLog* log)
+      : module_(module), symbol_(symbol), log_(log) {}
+
+  void Record(const Function& function) {
+    library_ = std::string(function->GetAttr<String>("Codegen").value_or(""));
+    for (const BindingBlock& block : function->body->blocks) {
+      for (const Binding& binding : block->bindings) AddBinding(binding);
+    }
+    CountFlops();
+  }
+
+ private:
+  void AddBinding(const Binding& binding) {
+    const Expr& value = BoundValue(binding);
+    if (const auto* local = value.as<FunctionNode>()) {
+      functions_[binding->var.get()] = GetRef<Function>(local);
+      return;
+    }
+    const auto* call = value.as<CallNode>();
+    if (call == nullptr) {
+      producers_[binding->var.get()] = ProducersOf(value);
+      return;
+    }
+    if (call->op->kind == RelaxKind::kOp) {
+      const int64_t group = AddGroup(binding->var, std::string(Downcast<Op>(call->op)->name));
+      AddOperator(binding, binding->var->name_hint, group);
+      kernels_.push_back({AsFunction(binding), {}, binding->var, group_names_.back(), library_, SpanOf(binding)});
+      return;
+    }
+    Function callee;
+    if (const auto it = functions_.find(call->op.get()); it != functions_.end()) callee = it->second;
+    if (const auto* global = call->op.as<GlobalVarNode>()) {
+      callee = As<Function>(module_.Lookup(GetRef<GlobalVar>(global)));
+    }
+    if (!callee.defined()) return;
+    const auto* var = call->op.as<VarNode>();
+    AddComposite({callee, call->args, binding->var,
+                  var != nullptr ? std::string(var->name_hint) : std::string(Downcast<GlobalVar>(call->op)->name_hint),
+                  std::string(callee->GetAttr<String>("Composite").value_or(String(library_))), SpanOf(binding)});
+  }
+
+  void AddComposite(Composite composite) {
+    const int64_t group = AddGroup(composite.result, composite.name);
+    const Function& function = composite.function;
+    for (size_t i = 0; i < function->params.size(); ++i) {
+      producers_[function->params[i].get()] = ProducersOf(composite.args[i]);
+    }
+    for (const BindingBlock& block : function->body->blocks) {
+      for (const Binding& binding : block->bindings) {
+        const Expr& value = BoundValue(binding);
+        const auto* call = value.as<CallNode>();
+        if (call != nullptr && call->op->kind == RelaxKind::kOp) {
+          // The caller's name for what the function returns.
+          const bool is_result = function->body->body.same_as(binding->var);
+          AddOperator(binding, is_result ? composite.result->name_hint : binding->var->name_hint, group);
+        } else {
+          producers_[binding->var.get()] = ProducersOf(value);
+        }
+      }
+    }
+    producers_[composite.result.get()] = ProducersOf(function->body->body);
+    kernels_.push_back(std::move(composite));
+  }
+
+  int64_t AddGroup(const Var& result, const std::string& name) {
+    const auto group = static_cast<int64_t>(group_names_.size());
+    group_names_.push_back(name);
+    log_->Add(Make(result->name_hint, name, "group", {{"group", group}}));
+    return group;
+  }
+
+  void AddOperator(const Binding& binding, const String& name, int64_t group) {
+    const auto call = Downcast<Call>(BoundValue(binding));
+    const auto node = static_cast<int64_t>(nodes_.size());
+    Decision decision =
+        Make(name, std::string(Downcast<Op>(call->op)->name), "library", {{"node", node}, {"group", group}});
+    decision.subject_span = SpanOf(binding);
+    AddSizes(&decision, TrafficOf(call), nullptr, /*with_flops=*/false);
+    nodes_.push_back({name, decision.subject_span, group});
+    log_->Add(std::move(decision));
+    std::unordered_set<int64_t> seen;
+    for (const int64_t from : ProducersOf(call)) {
+      if (!seen.insert(from).second) continue;
+      const Node& producer = nodes_[static_cast<size_t>(from)];
+      const bool fused = producer.group == group;
+      Decision edge =
+          Make(producer.name, std::string(name), fused ? "fused" : "library-kernels", {{"from", from}, {"to", node}});
+      if (fused) edge.figures.emplace_back("group", group);
+      edge.subject_span = producer.span;
+      edge.object_span = SpanOf(binding);
+      log_->Add(std::move(edge));
+    }
+    producers_[binding->var.get()] = {node};
+  }
+
+  /// The operators whose results are in a value.
+  std::vector<int64_t> ProducersOf(const Expr& value) const {
+    std::vector<int64_t> all;
+    VisitLeaves(value, [&](const Expr& leaf) {
+      const auto it = producers_.find(leaf.get());
+      if (it != producers_.end()) all.insert(all.end(), it->second.begin(), it->second.end());
+    });
+    return all;
+  }
+
+  /// An operator alone, as a function of what it takes.
+  static Function AsFunction(const Binding& binding) {
+    const BindingBlock block(Array<Binding>{binding});
+    std::vector<Var> params;
+    VisitLeaves(BoundValue(binding), [&](const Expr& leaf) {
+      if (!IsVar(leaf)) return;
+      const auto var = Downcast<Var>(leaf);
+      for (const Var& param : params) {
+        if (param.same_as(var)) return;
+      }
+      params.push_back(var);
+    });
+    return Function(Array<Var>(params.begin(), params.end()), SeqExpr({block}, binding->var), binding->var.ty());
+  }
+
+  /// Operators are counted in the loops that they would be.
+  void CountFlops() {
+    IRModule module = IRModule::Empty();
+    std::vector<GlobalVar> vars;
+    for (const Composite& kernel : kernels_) {
+      Function function = WithoutAttr(WithoutAttr(kernel.function, "Composite"), "Primitive");
+      vars.emplace_back(String("kernel" + std::to_string(vars.size())), function->ty);
+      module.Update(vars.back(), function);
+    }
+    {
+      const transform::PassContext::Scope scope(transform::PassContext{});
+      module = LegalizeOps()(std::move(module));
+    }
+    std::unordered_map<const Object*, KernelFlops> flops_of;
+    for (size_t i = 0; i < kernels_.size(); ++i) {
+      DataSize flops;
+      bool known = true;
+      for (const BindingBlock& block : Downcast<Function>(module.Lookup(vars[i]))->body->blocks) {
+        for (const Binding& binding : block->bindings) {
+          const Expr& value = BoundValue(binding);
+          if (!IsAnyCallTIR(value)) {
+            known = known && value->kind != RelaxKind::kCall;
+            continue;
+          }
+          const CallTIRView view = ViewCallTIR(Downcast<Call>(value));
+          auto it = flops_of.find(view.func.get());
+          if (it == flops_of.end()) {
+            const auto kernel = Downcast<tir::PrimFunc>(module.Lookup(view.func));
+            it = flops_of.emplace(view.func.get(), KernelFlops(kernel)).first;
+          }
+          known = known && it->second.known();
+          flops.Add(it->second.Of(view, binding->var.ty()));
+        }
+      }
+      AddKernel(kernels_[i], known ? &flops : nullptr);
+    }
+  }
+
+  /// `flops` is null if unknown.
+  void AddKernel(const Composite& kernel, const DataSize* flops) {
+    Decision decision = Make(kernel.result->name_hint, kernel.name, "library-kernel", {});
+    decision.subject_span = kernel.span;
+    Traffic traffic;
+    std::string params;
+    std::unordered_set<const Object*> seen;
+    for (size_t i = 0; i < kernel.function->params.size(); ++i) {
+      const Var& param = kernel.function->params[i];
+      params += (i == 0 ? "" : ", ") + std::string(param->name_hint) + ": " + Describe(param.ty());
+      const Object* given = i < kernel.args.size() ? kernel.args[i].get() : param.get();
+      if (seen.insert(given).second) traffic.read.Add(param.ty());
+    }
+    VisitAllLeaves(kernel.function->body, [&](const Expr& leaf) {
+      if (leaf->kind == RelaxKind::kConstant && seen.insert(leaf.get()).second) traffic.read.Add(leaf.ty());
+    });
+    traffic.written.Add(kernel.result.ty());
+    AddSizes(&decision, traffic, flops, /*with_flops=*/true);
+    log_->Add(std::move(decision));
+    Decision pattern = Make(String(kernel.name), kernel.pattern, "library-pattern", {});
+    pattern.message = String(params);
+    log_->Add(std::move(pattern));
+  }
+
+  static void AddSizes(Decision* decision, const Traffic& traffic, const DataSize* flops, bool with_flops) {
+    const bool numbers = traffic.read.is_number() && traffic.written.is_number() &&
+                         (!with_flops || (flops != nullptr && flops->is_number()));
+    if (numbers) {
+      decision->figures.emplace_back("read", traffic.read.number());
+      decision->figures.emplace_back("written", traffic.written.number());
+      if (with_flops) decision->figures.emplace_back("flops", flops->number());
+      return;
+    }
+    if (!with_flops) decision->figures.emplace_back("symbolic", 1);
+    std::string text = traffic.read.Text() + "; " + traffic.written.Text();
+    if (with_flops) text += "; " + (flops != nullptr ? flops->Text() : "?");
+    decision->message = String(text);
+  }
+
+  Decision Make(const String& subject, const std::string& object, const char* reason,
+                std::vector<transform::Figure> figures) const {
+    Decision decision;
+    decision.pass = "RunCodegen";
+    decision.function = String(symbol_);
+    decision.subject = subject;
+    decision.object = String(object);
+    decision.reason = reason;
+    decision.figures = std::move(figures);
+    return decision;
+  }
+
+  static Span SpanOf(const Binding& binding) {
+    return binding->span.defined() ? binding->span : BoundValue(binding)->span;
+  }
+
+  struct Node {
+    String name;
+    Span span;
+    int64_t group;
+  };
+  const IRModule& module_;
+  const std::string& symbol_;
+  transform::DecisionLog* log_;
+  std::string library_;
+  std::unordered_map<const Object*, Function> functions_;
+  /// The operators that a variable's value comes from.
+  std::unordered_map<const Object*, std::vector<int64_t>> producers_;
+  std::vector<Node> nodes_;
+  std::vector<std::string> group_names_;
+  std::vector<Composite> kernels_;
+};
+
+}  // namespace
+
+void RecordLibraryFunction(const IRModule& module, const Function& function, const std::string& symbol,
+                           transform::DecisionLog* log) {
+  Recorder(module, symbol, log).Record(function);
+}
+
+}  // namespace deuteron::relax::fusion

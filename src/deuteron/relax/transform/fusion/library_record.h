@@ -1,0 +1,27 @@
+/// \file
+/// What RunCodegen writes into the decision log of the functions that it translates: their operators, edges and groups
+/// as FuseOps records its own (fusion_record.h), and each kernel of the library.
+///
+/// | reason | subject → object | figures | message |
+/// | --- | --- | --- | --- |
+/// | `library` | variable → operator | node, group, read and written (bytes), or symbolic | `read; written` where
+/// symbolic | | `fused`, `library-kernels` | producer → consumer | from, to (nodes), group if fused | | | `group` |
+/// variable → kernel | group | | | `library-kernel` | variable → kernel | read, written, flops | `read; written; flops`
+/// where symbolic | | `library-pattern` | kernel → pattern | | parameters and their types |
+///
+/// The decisions' function is the symbol that byte code calls.
+#pragma once
+
+#include <string>
+
+#include "deuteron/ir/transform/decision_log.h"
+#include "deuteron/relax/expr.h"
+
+namespace deuteron::relax::fusion {
+
+/// Records a function with the attribute Codegen: each composite that it calls, each operator besides, is a kernel of
+/// the library.
+void RecordLibraryFunction(const IRModule& module, const Function& function, const std::string& symbol,
+                           transform::DecisionLog* log);
+
+}  // namespace deuteron::relax::fusion
