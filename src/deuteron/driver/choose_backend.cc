@@ -22,7 +22,7 @@ constexpr double kLeastWork = 2e7;
 constexpr int kLeastRounds = 8;
 constexpr int kMostRounds = 50;
 constexpr double kMostSeconds = 0.5;
-/// How much slower the library may have seemed: on a busy machine less than that is no difference.
+/// On a busy machine a smaller ratio of two times is no difference.
 constexpr double kMargin = 1.05;
 
 double ExtentProduct(const Type& type, int64_t symbolic_extent) {
@@ -85,14 +85,10 @@ BackendChoice Measure(const IRModule& module, const CompileOptions& options, Exe
     of_generated = std::min(of_generated, second);
     total += first + second;
   }
-  // What is too close to tell goes to the library, whose layouts are tuned for more machines than this one.
-  const bool wins = of_library < kMargin * of_generated;
-  BackendChoice choice = Decide(wins ? kLibrary : "none", wins ? "library-faster" : "generated-faster",
-                                "the fastest run took " + Milliseconds(of_library) + " with " + kLibrary + " and " +
-                                    Milliseconds(of_generated) + " with generated code alone");
+  BackendChoice choice = CompareTimes(of_library, of_generated);
   choice.decision.figures = {{"library_us", static_cast<int64_t>(of_library * 1e6)},
                              {"generated_us", static_cast<int64_t>(of_generated * 1e6)}};
-  choice.executable = wins ? library : generated;
+  choice.executable = choice.backend == kLibrary ? library : generated;
   return choice;
 }
 
@@ -110,6 +106,16 @@ double HeavyWork(const IRModule& module, int64_t symbolic_extent) {
     });
   }
   return work;
+}
+
+BackendChoice CompareTimes(double library_seconds, double generated_seconds) {
+  const std::string times = "the fastest run took " + Milliseconds(library_seconds) + " with " + kLibrary + " and " +
+                            Milliseconds(generated_seconds) + " with generated code alone";
+  if (generated_seconds * kMargin <= library_seconds) return Decide("none", "generated-faster", times);
+  if (library_seconds * kMargin <= generated_seconds) return Decide(kLibrary, "library-faster", times);
+  return Decide(
+      kLibrary, "too-close-to-tell",
+      times + ", too close to tell: " + kLibrary + ", whose layouts are tuned for more machines than this one");
 }
 
 BackendChoice ChooseBackend(const IRModule& module, const CompileOptions& given) {
@@ -132,10 +138,12 @@ BackendChoice ChooseBackend(const IRModule& module, const CompileOptions& given)
   try {
     return Measure(module, options, with_library);
   } catch (const ffi::Error& error) {
-    // Inputs that the model does not run on: what is true of most models with that much work.
+    // Inputs that the model does not run on.
     if (ExitStatus(error.kind()) == 1) throw;
-    return Decide(kLibrary, "library-faster",
-                  "not measured: the model does not run on random inputs (" + error.message() + ")");
+    return Decide(kLibrary, "not-measured",
+                  std::string(kLibrary) +
+                      ", which is faster for most models of so much work; not measured, for the model does not " +
+                      "run on random inputs (" + error.message() + ")");
   }
 }
 

@@ -13,8 +13,9 @@ namespace deuteron {
 struct BackendChoice {
   /// "none", or the name of a library.
   std::string backend = "none";
-  /// Why, for the decision log: reasons `library-faster`, `generated-faster`, `too-little-work`,
-  /// `library-takes-nothing`, `library-missing`, `fusion-disabled`.
+  /// Why, for the decision log: reasons `library-faster`, `generated-faster`, `too-close-to-tell` (the library is
+  /// chosen), `not-measured` (likewise), `too-little-work`, `library-takes-nothing`, `library-missing`,
+  /// `fusion-disabled`.
   transform::Decision decision;
   /// Of that back end, if it was compiled to be measured.
   std::optional<Executable> executable;
@@ -24,6 +25,9 @@ struct BackendChoice {
 /// products and convolutions of some tens of millions of operations. Symbolic dimensions are measured at a small
 /// extent.
 BackendChoice ChooseBackend(const IRModule& module, const CompileOptions& options);
+
+/// The choice between back ends whose fastest runs took so long.
+BackendChoice CompareTimes(double library_seconds, double generated_seconds);
 
 /// Operations (two a multiplication with addition) of all convolutions and matrix products; symbolic dimensions count
 /// as `symbolic_extent`.

@@ -1,0 +1,39 @@
+#include "deuteron/driver/choose_backend.h"
+
+#include "deuteron/driver/library_test_util.h"
+
+namespace deuteron {
+namespace {
+
+std::string Chosen(const BackendChoice& choice) { return choice.backend + ": " + std::string(choice.decision.reason); }
+
+std::string ChosenFor(const IRModule& module, CompileOptions options = {.threads = 2}) {
+  const BackendChoice choice = ChooseBackend(module, options);
+  EXPECT_NE(choice.decision.message, "");
+  return Chosen(choice);
+}
+
+TEST(ChooseBackend, SaysWhichTimeWasShorter) {
+  EXPECT_EQ(Chosen(CompareTimes(1e-3, 2e-3)), "dnnl: library-faster");
+  EXPECT_EQ(Chosen(CompareTimes(2e-3, 1e-3)), "none: generated-faster");
+  for (const auto& [library, generated] : {std::pair{5.94e-3, 5.68e-3}, std::pair{5.68e-3, 5.94e-3}}) {
+    const BackendChoice choice = CompareTimes(library, generated);
+    EXPECT_EQ(Chosen(choice), "dnnl: too-close-to-tell");
+    EXPECT_NE(std::string(choice.decision.message).find("5.94 ms"), std::string::npos) << choice.decision.message;
+  }
+}
+
+TEST(ChooseBackend, SaysWhyNothingWasMeasured) {
+  const auto t = [](const std::string& dims) { return Typed(dims, "float32"); };
+  const IRModule small = MakeModule("x: " + t("8, 8"), {"gv = R.matmul(x, x)"});
+  EXPECT_EQ(ChosenFor(small), "none: too-little-work");
+  EXPECT_EQ(ChosenFor(small, {.opt_level = 0}), "none: fusion-disabled");
+  EXPECT_EQ(ChosenFor(MakeModule("x: " + Typed("512, 512", "float64"), {"gv = R.matmul(x, x)"})),
+            "none: library-takes-nothing");
+  EXPECT_EQ(ChosenFor(MakeModule("x: " + t("n, 2048") + ", w: " + t("2048, 2048"),
+                                 {"a = R.match_cast(x, R.Tensor((7, 2048), \"float32\"))", "gv = R.matmul(a, w)"})),
+            "dnnl: not-measured");
+}
+
+}  // namespace
+}  // namespace deuteron
