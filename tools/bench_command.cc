@@ -78,7 +78,7 @@ void Bench(const BenchOptions& options) {
 void AddBenchCommand(CLI::App& app) {
   auto options = std::make_shared<BenchOptions>();
   CLI::App* verb = app.add_subcommand("bench", "Compile time, latency and memory of a model");
-  AddModelOptions(verb, &options->model);
+  AddModelOptions(verb, &options->model, ModelKinds::kSourceOrCompiled);
   verb->add_option("--seconds", options->seconds, "measure for at least this long")->check(NotNegative());
   verb->add_flag("--json", options->json, "print one JSON object");
   verb->callback([options] { Bench(*options); });

@@ -304,6 +304,38 @@ TEST_F(Command, EveryCompilingVerbSaysWhatShowsAnInternalErrorAgain) {
   }
 }
 
+TEST_F(Command, CompiledModelsAreForVerbsThatRunThem) {
+  const std::string out = (folder_ / "model.so").string();
+  ASSERT_EQ(Deuteron({"compile", model_, "-o", out}).status, 0);
+  for (const char* verb : {"run", "bench", "profile", "explain"}) {
+    EXPECT_CONTAINS(Deuteron({verb, "--help"}).out, "a compiled .so");
+    std::vector<std::string> args = {verb, out, "--threads", "1"};
+    if (verb == std::string("bench") || verb == std::string("profile")) args.insert(args.end(), {"--seconds", "0"});
+    EXPECT_EQ(Deuteron(args).status, 0) << verb;
+    for (const char* flag : {"--no-fuse", "--backend=none", "--time-passes", "--no-verify-each", "--config=a=b"}) {
+      const Outcome refused = Deuteron({verb, out, flag});
+      EXPECT_EQ(refused.status, 2) << verb << " " << flag;
+      EXPECT_CONTAINS(refused.err, "is for compiling, and " + out + " is compiled");
+    }
+  }
+  for (const char* verb : {"verify", "bisect", "partition", "compile"}) {
+    EXPECT_EQ(Count(Deuteron({verb, "--help"}).out, "a compiled .so"), 0);
+    std::vector<std::string> args = {verb, out};
+    if (verb == std::string("compile")) args.insert(args.end(), {"-o", out});
+    const Outcome refused = Deuteron(args);
+    EXPECT_EQ(refused.status, 2) << verb;
+    EXPECT_CONTAINS(refused.err, out + " is a compiled model; " + verb + " takes the .onnx model or .py module");
+  }
+}
+
+TEST_F(Command, PartitionNamesTheBackEndsThereAre) {
+  for (const char* library : {"", "auto", "dnnl,one"}) {
+    const Outcome refused = Deuteron({"partition", model_, "--backend", library});
+    EXPECT_EQ(refused.status, 2) << library;
+    EXPECT_CONTAINS(refused.err, "the back ends are: dnnl, ");
+  }
+}
+
 TEST_F(Command, CodeGenerationIsAPassToo) {
   const Outcome outcome = Deuteron({"opt", model_, "--pipeline", "default", "--passes", "GenerateCode"});
   EXPECT_EQ(outcome.status, 0) << outcome.err;

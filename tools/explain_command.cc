@@ -26,7 +26,7 @@ struct ExplainOptions {
 
 report::FusionReport MakeReport(const ExplainOptions& options) {
   const std::string& path = options.model.model;
-  if (path.size() < 3 || path.compare(path.size() - 3, 3, ".so") != 0) {
+  if (!IsCompiled(options.model)) {
     CompileOptions compile = ToCompileOptions(options.model);
     const PassInstruments instruments(options.model, [](const IRModule& module) { return script::Print(module); });
     instruments.AddTo(&compile);
@@ -69,7 +69,7 @@ void Explain(const ExplainOptions& options) {
 void AddExplainCommand(CLI::App& app) {
   auto options = std::make_shared<ExplainOptions>();
   CLI::App* verb = app.add_subcommand("explain", "What was fused, what was not, and why");
-  AddModelOptions(verb, &options->model);
+  AddModelOptions(verb, &options->model, ModelKinds::kSourceOrCompiled);
   CLI::Option* json = verb->add_flag("--json", options->json, "print one JSON object");
   CLI::Option* dot = verb->add_flag("--dot", options->dot, "print a graph for graphviz");
   verb->add_option("--html", options->html, "write a page that shows the graph")->excludes(json)->excludes(dot);

@@ -74,8 +74,13 @@ CLI::Validator NotNegative() {
       "NUMBER");
 }
 
-void AddModelOptions(CLI::App* verb, ModelOptions* options) {
-  verb->add_option("MODEL", options->model, "a .onnx model, a .py module or a compiled .so")->required();
+void AddModelOptions(CLI::App* verb, ModelOptions* options, ModelKinds kinds) {
+  options->verb = verb;
+  options->takes_compiled = kinds == ModelKinds::kSourceOrCompiled;
+  verb->add_option(
+          "MODEL", options->model,
+          options->takes_compiled ? "a .onnx model, a .py module or a compiled .so" : "a .onnx model or a .py module")
+      ->required();
   verb->add_option("--threads", options->compile.threads, "threads to run on (default: all this process may use)")
       ->check(CLI::PositiveNumber);
   verb->add_option("--target", options->compile.target, "what to compile for (default: this CPU)");
@@ -106,7 +111,24 @@ void AddModelOptions(CLI::App* verb, ModelOptions* options) {
       ->check(CLI::IsMember({"auto", "plain", "none"}));
 }
 
+bool IsCompiled(const ModelOptions& options) {
+  if (!EndsWith(options.model, ".so")) return false;
+  for (const char* flag : {"--target", "--opt-level", "--no-fuse", "--backend", "--config", "--disable-pass",
+                           "--require-pass", "--print-before", "--print-after", "--print-before-all",
+                           "--print-after-all", "--time-passes", "--verify-each", "--bisect-limit"}) {
+    if (options.verb->count(flag) == 0) continue;
+    DEUTERON_THROW(UsageError) << flag << " is for compiling, and " << options.model
+                               << " is compiled: give it to `deuteron compile`";
+  }
+  return true;
+}
+
 IRModule LoadModule(const ModelOptions& options) {
+  if (EndsWith(options.model, ".so")) {
+    DEUTERON_THROW(UsageError) << options.model << " is a compiled model; " << options.verb->get_name()
+                               << " takes the .onnx model or .py module that it was compiled from (run, bench, "
+                                  "profile and explain take compiled ones)";
+  }
   const auto shapes = ParseShapes(options.shapes);
   if (EndsWith(options.model, ".py")) {
     IRModule module = script::ParseModule(ReadText(options.model), options.model);
@@ -155,7 +177,7 @@ Executable LoadExecutable(const ModelOptions& options, double* compile_ms) {
   const auto elapsed = [&] {
     return std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - begin).count();
   };
-  if (EndsWith(options.model, ".so")) {
+  if (options.takes_compiled && IsCompiled(options)) {
     Executable executable = Executable::Load(options.model, options.compile.threads);
     if (compile_ms != nullptr) *compile_ms = elapsed();
     return executable;

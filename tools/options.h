@@ -26,14 +26,21 @@ struct ModelOptions {
   bool verify_each = false;
   int bisect_limit = -1;
   std::string progress = "auto";
+  /// What they are given to, and whether MODEL may be compiled.
+  const CLI::App* verb = nullptr;
+  bool takes_compiled = false;
 };
 
+/// What a verb takes as MODEL.
+enum class ModelKinds { kSource, kSourceOrCompiled };
 /// Adds MODEL and the shared flags to a verb.
-void AddModelOptions(CLI::App* verb, ModelOptions* options);
+void AddModelOptions(CLI::App* verb, ModelOptions* options, ModelKinds kinds = ModelKinds::kSource);
 /// For option->check: a number that is not negative. (CLI11's own names the greatest double there is.)
 CLI::Validator NotNegative();
 
-/// Reads MODEL (.onnx or .py) without compiling it.
+/// Whether MODEL is an artefact of `compile`; a UsageError if it is and flags are given that only compiling heeds.
+bool IsCompiled(const ModelOptions& options);
+/// Reads MODEL (.onnx or .py) without compiling it; a UsageError if it is compiled.
 IRModule LoadModule(const ModelOptions& options);
 /// What the flags mean to Compile.
 CompileOptions ToCompileOptions(const ModelOptions& options);

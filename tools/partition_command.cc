@@ -7,6 +7,7 @@
 #include <memory>
 #include <sstream>
 
+#include "deuteron/backend/backends.h"
 #include "deuteron/backend/partition.h"
 #include "deuteron/driver/pass_registry.h"
 #include "deuteron/driver/pipeline.h"
@@ -131,6 +132,12 @@ void AddPartitionCommand(CLI::App& app) {
   verb->add_option("--backend", options->libraries,
                    "a back end (dnnl, csource, cublas, cudnn, cutlass), or several separated by commas")
       ->delimiter(',')
+      ->check(CLI::Validator(
+          [](std::string& name) {
+            backend::GetBackend(name);
+            return std::string();
+          },
+          "LIBRARY"))
       ->allow_extra_args(false);
   verb->callback([options] { RunPartition(*options); });
 }

@@ -37,7 +37,7 @@ void AddProfileCommand(CLI::App& app) {
   auto options = std::make_shared<ProfileOptions>();
   CLI::App* verb =
       app.add_subcommand("profile", "Time, bytes and arithmetic of every kernel, beside what the machine can do");
-  AddModelOptions(verb, &options->model);
+  AddModelOptions(verb, &options->model, ModelKinds::kSourceOrCompiled);
   verb->add_option("--input", options->inputs, "NAME=FILE.npy")->type_size(1)->allow_extra_args(false);
   verb->add_option("--seconds", options->seconds, "measure for at least this long")->check(NotNegative());
   verb->add_option("--seed", options->seed, "of the random inputs");

@@ -60,7 +60,7 @@ void Run(const RunOptions& options) {
 void AddRunCommand(CLI::App& app) {
   auto options = std::make_shared<RunOptions>();
   CLI::App* verb = app.add_subcommand("run", "Run a model once; random inputs where none is given");
-  AddModelOptions(verb, &options->model);
+  AddModelOptions(verb, &options->model, ModelKinds::kSourceOrCompiled);
   verb->add_option("--input", options->inputs, "NAME=FILE.npy")->type_size(1)->allow_extra_args(false);
   verb->add_option("--output-dir", options->output_dir, "write each output to DIR/<name>.npy");
   verb->add_option("--seed", options->seed, "of the random inputs");
