@@ -6,8 +6,6 @@
 namespace deuteron::script {
 namespace {
 
-constexpr int kMaxDepth = 1000;
-
 constexpr int kOrLevel = 1;
 constexpr int kAndLevel = 2;
 constexpr int kNotLevel = 3;
@@ -165,7 +163,7 @@ const Syntax* Cursor::Done(Syntax* node) const {
   for (const auto& [key, value] : node->keywords) height = std::max(height, value->height);
   node->height = height + 1;
   node->end = LastEnd();
-  if (node->height > kMaxDepth) source_.Fail(node->at, "an expression is nested more than 1000 levels deep");
+  if (node->height > max_depth_) FailTooDeep(node->at);
   return node;
 }
 
@@ -176,7 +174,12 @@ std::span<const Syntax* const> Cursor::Items(size_t mark) {
 }
 
 void Cursor::Deeper(size_t at) {
-  if (++depth_ > kMaxDepth) source_.Fail(at, "an expression is nested more than 1000 levels deep");
+  if (++depth_ > max_depth_) FailTooDeep(at);
+}
+
+void Cursor::FailTooDeep(size_t at) const {
+  source_.Fail(at, "an expression is nested more than " + std::to_string(max_depth_) +
+                       " levels deep: bind parts of it to variables");
 }
 
 std::string_view Cursor::Dotted(const Syntax& base, const Token& name) {

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "deuteron/script/syntax.h"
+#include "deuteron/support/stack.h"
 
 namespace deuteron::script {
 
@@ -110,6 +111,8 @@ class Cursor {
 
   /// One expression; `a, b` is a tuple where `allow_tuple`.
   const Syntax* Expression(bool allow_tuple = true);
+  /// How deep expressions may be nested.
+  int max_depth() const { return max_depth_; }
   /// The expression in a string: `"n * 2"`.
   const Syntax* InString(const Token& string);
 
@@ -120,6 +123,7 @@ class Cursor {
   /// Takes the nodes of `scratch_` from `mark` on.
   std::span<const Syntax* const> Items(size_t mark);
   void Deeper(size_t at);
+  [[noreturn]] void FailTooDeep(size_t at) const;
   size_t LastEnd() const;
   const Syntax* Test();
   const Syntax* Binary(int level);
@@ -141,6 +145,8 @@ class Cursor {
   std::vector<Token> tokens_;
   size_t position_ = 0;
   int depth_ = 0;
+  /// What is read here others walk by recursion, as the parser does.
+  int max_depth_ = NestingLimit(StackSize());
   SyntaxArena arena_;
   std::vector<const Syntax*> scratch_;
   std::vector<Keyword> keywords_;

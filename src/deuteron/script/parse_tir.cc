@@ -175,7 +175,9 @@ Stmt Parser::TirIf() {
   const Stmt then_case = TirSuite();
   Stmt else_case;
   if (tokens_.AtClause("elif")) {
-    if (depth_ >= 250) source_.Fail(at, "an `if` has more than 250 branches");
+    if (depth_ >= MaxSuites()) {
+      source_.Fail(at, "an `if` has more than " + std::to_string(MaxSuites()) + " branches");
+    }
     const Temporarily depth(&depth_, depth_ + 1);
     tokens_.Clear();
     tokens_.Load();

@@ -110,6 +110,8 @@ class Parser {
   /// Reads one statement; where it fails, keeps the error and goes on behind it.
   template <typename Each>
   void Statement(Each statement);
+  /// How deep suites may be nested: one takes as much stack as four levels of an expression.
+  int MaxSuites() const { return tokens_.max_depth() / 4; }
   void SuiteStart(size_t header_line);
   void CheckIndentation() const;
   void Recover(size_t line);
@@ -405,7 +407,9 @@ void Parser::Statement(Each statement) {
 
 template <typename Each>
 void Parser::Suite(Each statement) {
-  if (depth_ >= 250) tokens_.Fail("blocks are nested more than 250 levels deep");
+  if (depth_ >= MaxSuites()) {
+    tokens_.Fail("blocks are nested more than " + std::to_string(MaxSuites()) + " levels deep");
+  }
   const Temporarily depth(&depth_, depth_ + 1);
   tokens_.Expect(":");
   const size_t header_line = tokens_.line();

@@ -4,6 +4,7 @@
 
 #include "deuteron/script/diagnostics.h"
 #include "deuteron/script/printer.h"
+#include "deuteron/support/stack.h"
 
 namespace deuteron::script {
 namespace {
@@ -57,7 +58,8 @@ TEST(Parser, AnnotationsSurviveErrors) {
 }
 
 TEST(Parser, RefusesDeepNesting) {
-  const std::string too_deep = "nested more than 1000 levels deep";
+  const int limit = NestingLimit(StackSize());
+  const std::string too_deep = "nested more than " + std::to_string(limit) + " levels deep";
   for (const char* brackets : {"()", "[]"}) {
     const std::string deep = std::string(100000, brackets[0]) + "x" + std::string(100000, brackets[1]);
     EXPECT_NE(ErrorOf(kHeader + ("    return " + deep + "\n")).find(too_deep), std::string::npos);
@@ -68,16 +70,20 @@ TEST(Parser, RefusesDeepNesting) {
     EXPECT_NE(ErrorOf(kHeader + ("    return " + chain + "n\n")), "") << repeated;
   }
   std::string text = "@T.prim_func\ndef main(A: T.Buffer((2,), \"float32\")):\n";
-  for (int i = 1; i < 2000; ++i) text += std::string(static_cast<size_t>(i), ' ') + "if True:\n";
-  EXPECT_NE(ErrorOf(text + std::string(2000, ' ') + "A[0] = 0.0\n").find("nested more than 250 levels deep"),
+  const int suites = limit / 4;
+  for (int i = 1; i < suites + 9; ++i) text += std::string(static_cast<size_t>(i), ' ') + "if True:\n";
+  EXPECT_NE(ErrorOf(text + std::string(static_cast<size_t>(suites + 9), ' ') + "A[0] = 0.0\n")
+                .find("nested more than " + std::to_string(suites) + " levels deep"),
             std::string::npos);
 }
 
 TEST(Parser, ReadsUpToTheBoundOfNesting) {
-  const std::string n = std::string(990, '(') + "n" + std::string(990, ')');
+  const int limit = NestingLimit(StackSize());
+  const auto depth = static_cast<size_t>(limit - 10);
+  const std::string n = std::string(depth, '(') + "n" + std::string(depth, ')');
   EXPECT_EQ(ErrorOf("@R.function\ndef main(x: R.Tensor((\"" + n + "\",), \"float32\")):\n    return x\n"), "");
   std::string sum = "n";
-  for (int i = 0; i < 990; ++i) sum += " + n";
+  for (size_t i = 0; i < depth; ++i) sum += " + n";
   EXPECT_EQ(ErrorOf("@R.function\ndef main(x: R.Tensor((\"n\",), \"float32\"), y: R.Tensor((\"" + sum +
                     "\",), \"float32\")):\n    return x\n"),
             "");

@@ -10,6 +10,7 @@
 #include "deuteron/script/parser.h"
 #include "deuteron/script/printer.h"
 #include "deuteron/support/host_tensor.h"
+#include "deuteron/support/stack.h"
 
 namespace deuteron::script {
 namespace {
@@ -52,6 +53,29 @@ INSTANTIATE_TEST_SUITE_P(Testdata, RoundTrip, testing::ValuesIn(Files()), [](con
   }
   return name;
 });
+
+/// Kernels of long chains: as deep as the stack allows.
+TEST(RoundTrip, ReadsDeepExpressionsAgain) {
+  const int limit = NestingLimit(StackSize());
+  std::string lets = "x[0]";
+  for (int i = 0; i < limit / 2 - 20; ++i) lets = "T.Let(v * v, where={v: " + lets + "})";
+  std::string calls;
+  for (int i = 0; i < limit - 20; ++i) calls += "T.exp(";
+  calls += "x[0]" + std::string(static_cast<size_t>(limit - 20), ')');
+  std::string branches;
+  for (int i = 0; i < limit / 4 - 10; ++i) {
+    branches += (i == 0 ? "    if x[0] < " : "    elif x[0] < ") + std::to_string(i) + ".0:\n        x[0] = 1.0\n";
+  }
+  for (const std::string& body :
+       {"    v = T.float32()\n    x[0] = " + lets + "\n", "    x[0] = " + calls + "\n", branches}) {
+    const std::string text = "@T.prim_func\ndef main(x: T.Buffer((1,), \"float32\")):\n" + body;
+    const IRModule module = ParseModule(text, "deep.py");
+    const std::string printed = Print(module);
+    const IRModule again = ParseModule(printed, "printed.py");
+    EXPECT_TRUE(StructurallyEqual(module, again)) << body.substr(0, 200);
+    EXPECT_EQ(Print(again), printed);
+  }
+}
 
 /// The error of reading `text` with these tensors.
 std::string WeightsError(const std::string& text, const NamedTensors* weights) {
