@@ -74,11 +74,10 @@ PrimFunc ReplaceBlock(const PrimFunc& func, const SBlockRealize& old, SBlock blo
   return ReplaceIn(func, path, realize);
 }
 
-std::string WhyNotInline(const PrimFunc& func, const SBlockRealize& realize) {
+std::string WhyNotInline(const PrimFunc& func, const ScopeInfo& scope, const SBlockRealize& realize) {
   std::string reason;
   const auto element = GetElementValue(func, realize, &reason);
   if (!element) return reason;
-  const ScopeInfo scope = AnalyzeScope(ScopeBody(func));
   const std::string name = realize->block->name_hint;
   if (scope.writers.at(element->buffer.get()).size() != 1) {
     return "buffer " + std::string(element->buffer->name) + " is written by other blocks than " + name + " too";
@@ -93,16 +92,16 @@ std::string WhyNotInline(const PrimFunc& func, const SBlockRealize& realize) {
 }  // namespace
 
 bool Schedule::CanInline(const Block& block) const {
-  return HasBlock(block) && WhyNotInline(func_, GetRealize(block)).empty();
+  return HasBlock(block) && WhyNotInline(func_, Scope(), GetRealize(block)).empty();
 }
 
 void Schedule::ComputeInline(const Block& block) {
   const Path path = FindBlock(func_, block);
   const SBlockRealize realize = RealizeOf(path);
-  std::string reason = WhyNotInline(func_, realize);
+  std::string reason = WhyNotInline(func_, Scope(), realize);
   if (!reason.empty()) DEUTERON_SCHEDULE_ERROR << "compute_inline: " << reason;
   const ElementValue element = *GetElementValue(func_, realize, &reason);
-  const ScopeInfo scope = AnalyzeScope(ScopeBody(func_));
+  const ScopeInfo& scope = Scope();
   PrimFunc func = ReplaceIn(func_, path, Stmt());
   for (const size_t position : scope.readers.at(element.buffer.get())) {
     const SBlockRealize& consumer = scope.blocks[position];
@@ -121,7 +120,7 @@ void Schedule::ReverseComputeInline(const Block& name) {
   if (ClassifyBlock(consumer).kind != BlockClass::kInjective) fail("it is not injective");
   if (!IsOne(realize->predicate)) fail("it runs under a condition");
   // The one intermediate buffer that it alone reads, from one injective block.
-  const ScopeInfo scope = AnalyzeScope(ScopeBody(func_));
+  const ScopeInfo& scope = Scope();
   SBlockRealize producer;
   Buffer buffer;
   for (const BufferRegion& read : consumer->reads) {

@@ -66,8 +66,16 @@ std::vector<Schedule::Block> Schedule::GetBlocksUnder(const Loop& loop) const {
   return names;
 }
 
+const ScopeInfo& Schedule::Scope() const {
+  if (!scope_of_.same_as(func_)) {
+    scope_ = std::make_shared<const ScopeInfo>(AnalyzeScope(ScopeBody(func_)));
+    scope_of_ = func_;
+  }
+  return *scope_;
+}
+
 std::vector<Schedule::Block> Schedule::GetProducers(const Block& block) const {
-  const ScopeInfo scope = AnalyzeScope(ScopeBody(func_));
+  const ScopeInfo& scope = Scope();
   std::vector<Block> names;
   for (const BufferRegion& read : Get(block)->reads) {
     const auto it = scope.writers.find(read->buffer.get());
@@ -81,7 +89,7 @@ std::vector<Schedule::Block> Schedule::GetProducers(const Block& block) const {
 }
 
 std::vector<Schedule::Block> Schedule::GetConsumers(const Block& block) const {
-  const ScopeInfo scope = AnalyzeScope(ScopeBody(func_));
+  const ScopeInfo& scope = Scope();
   std::vector<Block> names;
   for (const BufferRegion& write : Get(block)->writes) {
     const auto it = scope.readers.find(write->buffer.get());

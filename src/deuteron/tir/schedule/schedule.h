@@ -17,6 +17,7 @@
 
 #include <exception>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -25,6 +26,8 @@
 #include "deuteron/tir/function.h"
 
 namespace deuteron::tir {
+
+struct ScopeInfo;
 
 /// Whether an exception is a precondition of a schedule primitive that does not hold.
 bool IsScheduleError(const std::exception& error);
@@ -194,7 +197,13 @@ class Schedule {
   NormalizedMatmul NormalizeMatmul(const Block& block, const NormalizeOptions& options = {});
 
  private:
+  /// The blocks of the function as it stands, and who reads and writes what; until the function changes.
+  const ScopeInfo& Scope() const;
+
   PrimFunc func_;
+  /// What Scope() found last, and in which function.
+  mutable std::shared_ptr<const ScopeInfo> scope_;
+  mutable PrimFunc scope_of_;
 };
 
 }  // namespace deuteron::tir
