@@ -7,6 +7,7 @@
 #include <unordered_set>
 
 #include "deuteron/driver/report/reasons.h"
+#include "deuteron/driver/report/splice_libraries.h"
 #include "deuteron/support/error.h"
 
 namespace deuteron::report {
@@ -45,6 +46,7 @@ class Joiner {
     AssignKernels();
     for (const auto& [decision, number] : edges_) AddEdge(*decision, number);
     Summarise();
+    SpliceLibraries(library_inputs_, &report_);
     return std::move(report_);
   }
 
@@ -82,6 +84,10 @@ class Joiner {
       }
       // The launch says the same again.
       if (decision.reason == "library-kernel") return libraries_.insert(std::string(decision.function)), void();
+      if (decision.reason == "library-input") {
+        auto& readers = library_inputs_[std::string(decision.function)][std::string(decision.subject)];
+        return readers.push_back(base_.at(std::string(decision.function)) + static_cast<size_t>(decision.Get("to")));
+      }
       if (decision.reason == "library-pattern") {
         rules_[std::string(decision.subject)] = std::string(decision.object);
         return;
@@ -379,6 +385,7 @@ class Joiner {
   std::unordered_map<std::string, std::string> rules_;
   /// Functions that a library computes.
   std::unordered_set<std::string> libraries_;
+  LibraryInputs library_inputs_;
   std::unordered_map<std::string, std::string> not_merged_;
   std::unordered_map<std::string, std::vector<const Decision*>> later_;
 };

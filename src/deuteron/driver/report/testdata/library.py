@@ -31,8 +31,8 @@ class Module:
 # library-boundary (2)
 #   A library computes one end and generated code the other: the value is stored between them, in plain layout.
 #   To fuse: Let one of them compute both: --backend none, or a pattern of the library that takes the other end too.
-#   z (fused_relax_matmul_relax_add_relax_nn_relu_relax_matmul_dnnl) → c (cumsum)
-#   d (tir_exp) → p (fused_relax_nn_softmax_dnnl)
+#   z (relax.matmul) → c (cumsum)
+#   d (tir_exp) → p (relax.nn.softmax)
 #
 # library-kernels (1)
 #   Each end is a kernel of the library, which keeps the value in a layout of its own.

@@ -32,6 +32,7 @@ class Recorder {
 
   void Record(const Function& function) {
     library_ = std::string(function->GetAttr<String>("Codegen").value_or(""));
+    for (const Var& param : function->params) inputs_[param.get()] = {param};
     for (const BindingBlock& block : function->body->blocks) {
       for (const Binding& binding : block->bindings) AddBinding(binding);
     }
@@ -47,7 +48,7 @@ class Recorder {
     }
     const auto* call = value.as<CallNode>();
     if (call == nullptr) {
-      producers_[binding->var.get()] = ProducersOf(value);
+      Define(binding->var, value);
       return;
     }
     if (call->op->kind == RelaxKind::kOp) {
@@ -72,7 +73,7 @@ class Recorder {
     const int64_t group = AddGroup(composite.result, composite.name);
     const Function& function = composite.function;
     for (size_t i = 0; i < function->params.size(); ++i) {
-      producers_[function->params[i].get()] = ProducersOf(composite.args[i]);
+      Define(function->params[i], composite.args[i]);
     }
     for (const BindingBlock& block : function->body->blocks) {
       for (const Binding& binding : block->bindings) {
@@ -83,11 +84,11 @@ class Recorder {
           const bool is_result = function->body->body.same_as(binding->var);
           AddOperator(binding, is_result ? composite.result->name_hint : binding->var->name_hint, group);
         } else {
-          producers_[binding->var.get()] = ProducersOf(value);
+          Define(binding->var, value);
         }
       }
     }
-    producers_[composite.result.get()] = ProducersOf(function->body->body);
+    Define(composite.result, function->body->body);
     kernels_.push_back(std::move(composite));
   }
 
@@ -119,15 +120,30 @@ class Recorder {
       edge.object_span = SpanOf(binding);
       log_->Add(std::move(edge));
     }
+    std::unordered_set<const Object*> read;
+    for (const Var& input : Collect(inputs_, call)) {
+      if (read.insert(input.get()).second)
+        log_->Add(Make(input->name_hint, std::string(name), "library-input", {{"to", node}}));
+    }
     producers_[binding->var.get()] = {node};
   }
 
+  /// A name for a value that exists.
+  void Define(const Var& var, const Expr& value) {
+    producers_[var.get()] = ProducersOf(value);
+    if (auto inputs = Collect(inputs_, value); !inputs.empty()) inputs_[var.get()] = std::move(inputs);
+  }
+
   /// The operators whose results are in a value.
-  std::vector<int64_t> ProducersOf(const Expr& value) const {
-    std::vector<int64_t> all;
+  std::vector<int64_t> ProducersOf(const Expr& value) const { return Collect(producers_, value); }
+
+  /// What `table` has for the variables in a value.
+  template <typename T>
+  static std::vector<T> Collect(const std::unordered_map<const Object*, std::vector<T>>& table, const Expr& value) {
+    std::vector<T> all;
     VisitLeaves(value, [&](const Expr& leaf) {
-      const auto it = producers_.find(leaf.get());
-      if (it != producers_.end()) all.insert(all.end(), it->second.begin(), it->second.end());
+      const auto it = table.find(leaf.get());
+      if (it != table.end()) all.insert(all.end(), it->second.begin(), it->second.end());
     });
     return all;
   }
@@ -252,6 +268,8 @@ class Recorder {
   std::unordered_map<const Object*, Function> functions_;
   /// The operators that a variable's value comes from.
   std::unordered_map<const Object*, std::vector<int64_t>> producers_;
+  /// The function's parameters that a variable stands for.
+  std::unordered_map<const Object*, std::vector<Var>> inputs_;
   std::vector<Node> nodes_;
   std::vector<std::string> group_names_;
   std::vector<Composite> kernels_;

@@ -4,10 +4,12 @@
 ///
 /// | reason | subject → object | figures | message |
 /// | --- | --- | --- | --- |
-/// | `library` | variable → operator | node, group, read and written (bytes), or symbolic | `read; written` where
-/// symbolic | | `fused`, `library-kernels` | producer → consumer | from, to (nodes), group if fused | | | `group` |
-/// variable → kernel | group | | | `library-kernel` | variable → kernel | read, written, flops | `read; written; flops`
-/// where symbolic | | `library-pattern` | kernel → pattern | | parameters and their types |
+/// | `library` | variable → operator | node, group; read, written or symbolic | `read; written` if symbolic |
+/// | `fused`, `library-kernels` | producer → consumer | from, to (nodes), group if fused | |
+/// | `library-input` | parameter → consumer | to (node) | |
+/// | `group` | variable → kernel | group | |
+/// | `library-kernel` | variable → kernel | read, written, flops | `read; written; flops` if symbolic |
+/// | `library-pattern` | kernel → pattern | | parameters and their types |
 ///
 /// The decisions' function is the symbol that byte code calls.
 #pragma once
