@@ -2,9 +2,11 @@
 /// What oneDNN computes, against the interpreter: every kind of kernel over shapes, symbolic ones too.
 #include <gtest/gtest.h>
 
+#include <random>
 #include <thread>
 
 #include "deuteron/driver/library_test_util.h"
+#include "deuteron/driver/random_tensor.h"
 #include "deuteron/driver/report/profile.h"
 #include "deuteron/runtime/executable.h"
 #include "deuteron/runtime/plugin.h"
@@ -213,6 +215,43 @@ TEST(Dnnl, WhatStandsBetweenConvolutions) {
         "q = R.multiply(k, o)", "gv = R.nn.conv2d(q, g)"});
   with({"m = R.nn.conv2d(k, g)", "n = R.add(m, k)", "o = R.nn.conv2d(n, g)", "q = R.subtract(n, o)",
         "gv = R.concat((q, n, k), axis=1)"});
+}
+
+/// Inputs that contradict each other where no type shows it.
+TEST(Dnnl, DimensionsThatDoNotAgreeAreRefused) {
+  struct Case {
+    const char *params, *call, *what;
+    /// A size of `k` and of `j` that is refused.
+    int64_t k, j;
+  };
+  for (const Case& c : {
+           Case{"x: R.Tensor((2, \"k\"), \"float32\"), z: R.Tensor((\"j\", 4), \"float32\")", "R.matmul(x, z)",
+                "argument 1 of matmul", 20, 3},
+           Case{"x: R.Tensor((2, \"k\"), \"float32\"), z: R.Tensor((4, \"j\"), \"float32\")", "R.nn.dense(x, z)",
+                "argument 1 of nn.dense", 3, 20},
+           Case{"x: R.Tensor((1, \"k\", 3, 3), \"float32\"), z: R.Tensor((2, \"j\", 2, 2), \"float32\")",
+                "R.nn.conv2d(x, z)", "argument 0 of nn.conv2d", 1, 2},
+           Case{"x: R.Tensor((2, \"k\"), \"float32\"), z: R.Tensor((\"j\",), \"float32\")",
+                "R.nn.layer_norm(x, z, z, axes=[-1])", "argument 1 of nn.layer_norm", 9, 8},
+           Case{"x: R.Tensor((\"k\", 3), \"float32\"), z: R.Tensor((\"j\", 5), \"float32\")",
+                "R.concat((x, z), axis=1)", "argument 0 of concat", 4, 2},
+       }) {
+    SCOPED_TRACE(c.call);
+    const IRModule module = MakeModule(c.params, {"a = " + std::string(c.call), "gv = R.exp(a)"});
+    for (const char* backend : {"none", "dnnl"}) {
+      const Executable executable = Compile(module, {.threads = 1, .backend = backend});
+      ExpectSameAsInterpreter(module, executable, {3}, 2e-5);
+      const auto tensor = [&](size_t input) {
+        std::vector<int64_t> shape = executable.inputs()[input].shape;
+        for (int64_t& dim : shape) dim = dim >= 0 ? dim : input == 0 ? c.k : c.j;
+        std::mt19937_64 random(1);
+        return RandomTensor(shape, executable.inputs()[input].dtype, &random);
+      };
+      const std::vector<Tensor> inputs = {tensor(0), tensor(1)};
+      const std::string error = ErrorOf([&] { executable.Run(inputs); });
+      EXPECT_NE(error.find(c.what), std::string::npos) << backend << ": " << error;
+    }
+  }
 }
 
 TEST(Dnnl, RunsInSeveralThreadsAtOnce) {

@@ -25,8 +25,9 @@ namespace {
 
 constexpr PipelineEntry kPipelines[] = {
     {"import", "tidies an imported graph, and evaluates what is constant in it",
-     "LambdaLift, CanonicalizeBindings, ConvertToDataflow, FoldBatchnormToConv2D, DecomposeOpsForInference, "
-     "SinkDequantize, @quantized, FoldConstant, DeadCodeElimination, @library, CombineMatmulsOfOneWeight, "
+     "LambdaLift, CanonicalizeBindings, ConvertToDataflow, CheckExtents, FoldBatchnormToConv2D, "
+     "DecomposeOpsForInference, SinkDequantize, @quantized, FoldConstant, DeadCodeElimination, @library, "
+     "CombineMatmulsOfOneWeight, "
      "PackConvWeights"},
     {"fuse", "from operators to fused kernels",
      "LegalizeOps, AnnotateTIROpPattern, FoldConstant, SeparateOutputs, FuseOps, FuseReductions, FuseSiblings, "

@@ -3,7 +3,9 @@
 #include <string_view>
 #include <unordered_map>
 
+#include "deuteron/arith/analyzer.h"
 #include "deuteron/codegen/vm/function_compiler.h"
+#include "deuteron/ir/expr_functor.h"
 #include "deuteron/relax/op/memory.h"
 #include "deuteron/relax/op/op_common.h"
 #include "deuteron/tir/analysis/kernel_signature.h"
@@ -177,10 +179,12 @@ void FunctionCompiler::CompileKernel(const relax::CallNode* call, const std::str
       << "kernel " << name << " takes " << buffers.size() << " buffers, given " << tensors.size();
   // Cells of the kernel's variables: scalar parameters by order, dimensions from the arguments' types.
   std::unordered_map<const Object*, uint32_t> bound;
+  ExprVarMap values;
   size_t next = 0;
   for (const tir::Var& param : kernel->params) {
     if (kernel->buffer_map.count(param)) continue;
     DEUTERON_CHECK(next < scalar_args.size()) << "kernel " << name << " misses scalar arguments";
+    values.emplace(param, scalar_args[next]);
     bound[param.get()] = cells_->Get(scalar_args[next++], &code_);
   }
   const std::vector<tir::Var> scalars = tir::KernelScalars(kernel);
@@ -207,9 +211,36 @@ void FunctionCompiler::CompileKernel(const relax::CallNode* call, const std::str
     }
     operands.push_back(it->second);
   }
+  for (size_t i = 0; i < tensors.size(); ++i) CheckBuffer(name, i, tensors[i], buffers[i], &values);
   operands[0] = builder_->Kernel(KernelSymbol(name), tensors.size(), scalars.size());
   MarkSource(span_);
   Emit(Opcode::kKernel, operands);
+}
+
+/// Kernels trust the shapes of their buffers: what the argument's type does not show to be so is checked before the
+/// call. `values`: what the kernel's variables are here; those that `buffer` defines are added.
+void FunctionCompiler::CheckBuffer(const std::string& kernel, size_t index, const Expr& arg, const tir::Buffer& buffer,
+                                   ExprVarMap* values) {
+  const Type type = TypeOf(arg);
+  const auto* tensor = type.as<TensorTypeNode>();
+  const bool known = tensor != nullptr && tensor->has_shape() && tensor->shape->size() == buffer->shape.size();
+  bool fits = known;
+  Array<PrimExpr> expected;
+  for (size_t axis = 0; axis < buffer->shape.size(); ++axis) {
+    const PrimExpr& extent = buffer->shape[axis];
+    if (const auto* var = extent.as<tir::VarNode>(); var != nullptr && known) {
+      values->emplace(GetRef<tir::Var>(var), (*tensor->shape)[axis]);
+    }
+    expected.push_back(Substitute(extent, *values));
+    fits = fits && (ExprEqual(expected.back(), (*tensor->shape)[axis]) ||
+                    arith::Analyzer().CanProveEqual(expected.back(), (*tensor->shape)[axis]));
+  }
+  if (fits) return;
+  const std::string place = span_.defined() ? " (at " + std::string(span_->source) + ")" : "";
+  const uint32_t what = builder_->String("argument " + std::to_string(index) + " of kernel " + kernel + place);
+  const uint32_t object = ObjectOf(arg);
+  const TensorType wanted(std::move(expected), tensor != nullptr ? tensor->dtype : buffer->dtype);
+  Emit(Opcode::kMatch, {object, TypeIndex(wanted, MatchMode::kDescribe), what, 0});
 }
 
 void FunctionCompiler::CompilePacked(const relax::Var& var, const std::string& name, const Array<Expr>& args) {

@@ -402,5 +402,33 @@ TEST_F(CompileTest, CallsCostLittle) {
   EXPECT_LT(best, 300);
 }
 
+int CountMatches(const runtime::FunctionSpec& function) {
+  int count = 0;
+  for (size_t word = 0; word < function.code.size(); word += function.code[word] >> 8)
+    count += static_cast<runtime::Opcode>(function.code[word] & 0xff) == runtime::Opcode::kMatch ? 1 : 0;
+  return count;
+}
+
+/// A kernel of vectors of one length, called with vectors of n and of m.
+TEST_F(CompileTest, ChecksWhatAKernelTrustsAndTypesDoNotShow) {
+  const GlobalVar add = Kernel("add", Add, 3);
+  const tir::Var n("n"), m("m");
+  const Var x("x", TensorOf({n})), y("y", TensorOf({m})), z("z", TensorOf({n}));
+  const Type type = TensorOf({n});
+  Function("main", {x, y}, CallKernel(add, {x, y}, type), type);
+  Function("shown", {x, z}, CallKernel(add, {x, z}, type), type);
+  const auto exe = Build();
+  EXPECT_EQ(Values(Instance(exe).Run("main", {Sequence({2}), Sequence({2})})[0]), (std::vector<float>{0, 2}));
+  try {
+    Instance(exe).Run("main", {Sequence({3}), Sequence({2})});
+    FAIL() << "no error";
+  } catch (const ffi::Error& error) {
+    EXPECT_EQ(error.kind() + ": " + error.message(),
+              "ModelError: argument 1 of kernel add, dimension 0: expected n = 3, got 2 (of (2))");
+  }
+  for (const runtime::FunctionSpec& function : exe->program().functions)
+    EXPECT_EQ(CountMatches(function), function.name == "main" ? 3 : 2) << function.name;
+}
+
 }  // namespace
 }  // namespace deuteron::codegen

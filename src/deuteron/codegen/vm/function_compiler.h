@@ -54,6 +54,8 @@ class FunctionCompiler {
   void CompileCall(const relax::Var& var, const relax::CallNode* call);
   void CompileOperator(const relax::Var& var, const relax::CallNode* call);
   void CompileKernel(const relax::CallNode* call, const std::string& name, const tir::PrimFunc& kernel);
+  void CheckBuffer(const std::string& kernel, size_t index, const relax::Expr& arg, const tir::Buffer& buffer,
+                   ExprVarMap* values);
   void CompileScalarCall(const relax::Var& var, const tir::PrimFunc& func, const Array<relax::Expr>& args);
   void CompilePacked(const relax::Var& var, const std::string& name, const Array<relax::Expr>& args);
   void CompileInvoke(const relax::Var& var, const relax::Expr& callee, const Array<relax::Expr>& args);

@@ -4,6 +4,7 @@
 #include <cctype>
 #include <map>
 
+#include "deuteron/relax/op/extent_demands.h"
 #include "deuteron/relax/op/op_common.h"
 #include "deuteron/topi/nn.h"
 
@@ -46,7 +47,11 @@ Type InferMatmul(const Call& call, const BlockBuilder& builder) {
   const Array<PrimExpr>& y = *b->shape;
   const PrimExpr rows = x[static_cast<int64_t>(x.size()) - 1];
   const PrimExpr columns = y.size() == 1 ? y[0] : y[static_cast<int64_t>(y.size()) - 2];
-  if (builder.analyzer().CanProve(deuteron::NotEqual(rows, columns))) {
+  // The one that is no constant has to be the other.
+  const bool right = AsConstInt(columns) == std::nullopt;
+  const ExtentDemand demand =
+      right ? ExtentDemand{1, y.size() == 1 ? 0 : y.size() - 2, rows} : ExtentDemand{0, x.size() - 1, columns};
+  if (ProvablyDiffers(builder, right ? columns : rows, demand)) {
     ThrowOperands(call, "the dimensions summed over differ, " + Describe(rows) + " and " + Describe(columns));
   }
   auto shape = BroadcastShapes(call, builder, Batch(x), Batch(y));
@@ -76,7 +81,9 @@ Type InferDense(const Call& call, const BlockBuilder& builder) {
   Array<PrimExpr> shape = *data->shape;
   const PrimExpr columns = shape.back();
   const PrimExpr depth = (*weight->shape)[1];
-  if (builder.analyzer().CanProve(deuteron::NotEqual(columns, depth))) {
+  const bool right = AsConstInt(depth) == std::nullopt;
+  const ExtentDemand demand = right ? ExtentDemand{1, 1, columns} : ExtentDemand{0, shape.size() - 1, depth};
+  if (ProvablyDiffers(builder, right ? depth : columns, demand)) {
     ThrowOperands(call, "the dimensions summed over differ, " + Describe(columns) + " and " + Describe(depth));
   }
   shape.Set(static_cast<int64_t>(shape.size()) - 1, (*weight->shape)[0]);
@@ -163,7 +170,7 @@ Type InferEinsum(const Call& call, const BlockBuilder& builder) {
       if (inserted || IsOne(extent)) continue;
       if (IsOne(it->second)) {
         it->second = extent;
-      } else if (builder.analyzer().CanProve(deuteron::NotEqual(it->second, extent))) {
+      } else if (ProvablyDiffers(builder, extent, {0, axis, it->second, i})) {
         ThrowOpError(call, "subscript '" + std::string(1, subscripts.terms[i][axis]) + "' stands for " +
                                Describe(it->second) + " and for " + Describe(extent));
       }

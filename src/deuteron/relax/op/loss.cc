@@ -1,14 +1,16 @@
 #include "deuteron/relax/op/loss.h"
 
+#include "deuteron/relax/op/extent_demands.h"
 #include "deuteron/relax/op/op_shape.h"
 #include "deuteron/topi/loss.h"
 
 namespace deuteron::relax {
 namespace {
 
-void CheckSameExtent(const Call& call, const BlockBuilder& builder, const PrimExpr& a, const PrimExpr& b,
+/// `a` against dimension `axis` of argument `arg`.
+void CheckSameExtent(const Call& call, const BlockBuilder& builder, const PrimExpr& a, size_t arg, size_t axis,
                      const char* what) {
-  if (!builder.analyzer().CanProve(deuteron::NotEqual(a, b))) return;
+  if (!ProvablyDiffers(builder, (*TensorArg(call, arg)->shape)[static_cast<int64_t>(axis)], {arg, axis, a})) return;
   std::string types;
   for (const Expr& arg : call->args) types += (types.empty() ? "" : ", ") + Describe(arg.ty());
   ThrowOpError(call, std::string(what) + " do not agree: " + types);
@@ -27,7 +29,7 @@ Type InferCrossEntropy(const Call& call, const BlockBuilder& builder) {
   if (predictions->ndim != kUnknownNDim) CheckRank(call, 1, predictions->ndim);
   if (predictions->has_shape() && labels->has_shape()) {
     for (int64_t i = 0; i < predictions->ndim; ++i) {
-      CheckSameExtent(call, builder, (*predictions->shape)[i], (*labels->shape)[i], "the shapes");
+      CheckSameExtent(call, builder, (*predictions->shape)[i], 1, static_cast<size_t>(i), "the shapes");
     }
   }
   return TensorType(Array<PrimExpr>(), dtype, CommonVDevice(call));
@@ -61,12 +63,11 @@ Type InferNLLLoss(const Call& call, const BlockBuilder& builder) {
   if (predictions->ndim != kUnknownNDim) CheckRank(call, 1, predictions->ndim - 1);
   if (shape && target_shape) {
     for (size_t i = 0; i < target_shape->size(); ++i) {
-      CheckSameExtent(call, builder, (*shape)[i == 0 ? 0 : i + 1], (*target_shape)[i], "predictions and targets");
+      CheckSameExtent(call, builder, (*shape)[i == 0 ? 0 : i + 1], 1, i, "predictions and targets");
     }
   }
   if (shape && call->args.size() == 3 && TensorArg(call, 2)->has_shape()) {
-    CheckSameExtent(call, builder, (*shape)[shape->size() > 1 ? 1 : 0], (*TensorArg(call, 2)->shape)[0],
-                    "classes and weights");
+    CheckSameExtent(call, builder, (*shape)[shape->size() > 1 ? 1 : 0], 2, 0, "classes and weights");
   }
   const VDevice device = CommonVDevice(call);
   if (reduction != "none") return TensorType(Array<PrimExpr>(), predictions->dtype, device);

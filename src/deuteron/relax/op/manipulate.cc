@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "deuteron/relax/op/extent_demands.h"
 #include "deuteron/relax/op/op_shape.h"
 #include "deuteron/topi/product.h"
 #include "deuteron/topi/transform.h"
@@ -201,12 +202,23 @@ void CheckBroadcasts(const Call& call, const Array<PrimExpr>& from, const Array<
   }
 }
 
-Type InferBroadcastTo(const Call& call, const BlockBuilder&) {
+/// Each dimension of argument 0 that is not 1 has to be the one that it is broadcast to: kernels read it so.
+void DemandBroadcast(const BlockBuilder& builder, const Array<PrimExpr>& from, const Array<PrimExpr>& to) {
+  for (size_t i = 0; i < from.size(); ++i) {
+    const PrimExpr& source = from[static_cast<int64_t>(i)];
+    if (!IsOne(source)) ProvablyDiffers(builder, source, {0, i, to[static_cast<int64_t>(to.size() - from.size() + i)]});
+  }
+}
+
+Type InferBroadcastTo(const Call& call, const BlockBuilder& builder) {
   CheckArity(call, 2, 2);
   const TensorTypeNode* data = TensorArg(call, 0);
   const auto target = ShapeArg(call, 1);
   if (!target) return WithRank(data, call->args[1].ty().as<ShapeTypeNode>()->ndim);
-  if (data->shape.has_value()) CheckBroadcasts(call, *data->shape, *target);
+  if (data->shape.has_value()) {
+    CheckBroadcasts(call, *data->shape, *target);
+    DemandBroadcast(builder, *data->shape, *target);
+  }
   return WithShape(data, *target);
 }
 

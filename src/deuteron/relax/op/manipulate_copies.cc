@@ -2,6 +2,7 @@
 /// Operators that copy elements together and apart: concat, stack, split, tile, repeat, flip, meshgrid.
 #include <algorithm>
 
+#include "deuteron/relax/op/extent_demands.h"
 #include "deuteron/relax/op/manipulate.h"
 #include "deuteron/relax/op/op_shape.h"
 #include "deuteron/topi/elementwise.h"
@@ -38,7 +39,8 @@ CommonTensor CommonOf(const Call& call, const std::vector<const TensorTypeNode*>
 }
 
 /// The dimension that tensors share on one axis: a constant if any of them has one.
-PrimExpr SharedDim(const Call& call, const std::vector<const TensorTypeNode*>& types, size_t axis) {
+PrimExpr SharedDim(const Call& call, const BlockBuilder& builder, const std::vector<const TensorTypeNode*>& types,
+                   size_t axis) {
   PrimExpr shared = (*types[0]->shape)[axis];
   for (const TensorTypeNode* type : types) {
     const PrimExpr& dim = (*type->shape)[axis];
@@ -50,6 +52,7 @@ PrimExpr SharedDim(const Call& call, const std::vector<const TensorTypeNode*>& t
     }
     if (!known && value) shared = dim;
   }
+  for (size_t i = 0; i < types.size(); ++i) ProvablyDiffers(builder, (*types[i]->shape)[axis], {0, axis, shared, i});
   return shared;
 }
 
@@ -67,7 +70,7 @@ Type InferConcat(const Call& call, const BlockBuilder& builder) {
   Array<PrimExpr> shape;
   for (size_t i = 0; i < static_cast<size_t>(common.ndim); ++i) {
     if (i != axis) {
-      shape.push_back(SharedDim(call, types, i));
+      shape.push_back(SharedDim(call, builder, types, i));
       continue;
     }
     PrimExpr extent = I64(0);
@@ -86,7 +89,7 @@ Expr LegalizeConcat(BlockBuilder& builder, const Call& call) {
   });
 }
 
-Type InferStack(const Call& call, const BlockBuilder&) {
+Type InferStack(const Call& call, const BlockBuilder& builder) {
   CheckArity(call, 1, 1);
   const auto types = TensorTupleArg(call, 0);
   const CommonTensor common = CommonOf(call, types);
@@ -95,7 +98,7 @@ Type InferStack(const Call& call, const BlockBuilder&) {
   const size_t axis = AxisArg(call, attrs->axis.has_value() ? *attrs->axis : 0, common.ndim + 1);
   if (!common.shapes_known) return TensorType::WithNDim(common.ndim + 1, common.dtype, common.device);
   Array<PrimExpr> shape;
-  for (size_t i = 0; i < static_cast<size_t>(common.ndim); ++i) shape.push_back(SharedDim(call, types, i));
+  for (size_t i = 0; i < static_cast<size_t>(common.ndim); ++i) shape.push_back(SharedDim(call, builder, types, i));
   shape.insert(shape.begin() + static_cast<std::ptrdiff_t>(axis), I64(static_cast<int64_t>(types.size())));
   return TensorType(shape, common.dtype, common.device);
 }
@@ -282,7 +285,7 @@ Type InferReverseSequence(const Call& call, const BlockBuilder& builder) {
   if (AxisArg(call, attrs->seq_axis, data->ndim) == batch)
     ThrowOpError(call, "its seq_axis and batch_axis are the same");
   if (data->shape.has_value() && lengths->shape.has_value() &&
-      builder.analyzer().CanProve(deuteron::NotEqual((*data->shape)[batch], (*lengths->shape)[0]))) {
+      ProvablyDiffers(builder, (*lengths->shape)[0], {1, 0, (*data->shape)[batch]})) {
     ThrowOpError(call, "has lengths " + Describe(GetRef<Type>(lengths)) + " for axis " + std::to_string(batch) +
                            " of " + Describe(GetRef<Type>(data)));
   }

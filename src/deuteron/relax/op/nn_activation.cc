@@ -1,5 +1,6 @@
 #include <cmath>
 
+#include "deuteron/relax/op/extent_demands.h"
 #include "deuteron/relax/op/nn.h"
 #include "deuteron/relax/op/op_common.h"
 #include "deuteron/topi/elementwise.h"
@@ -54,7 +55,7 @@ Type InferPRelu(const Call& call, const BlockBuilder& builder) {
   if (data->has_shape() && alpha->has_shape()) {
     const PrimExpr& slopes = (*alpha->shape)[0];
     const PrimExpr& channels = (*data->shape)[axis];
-    if (!IsOne(slopes) && builder.analyzer().CanProve(deuteron::NotEqual(slopes, channels))) {
+    if (!IsOne(slopes) && ProvablyDiffers(builder, slopes, {1, 0, channels})) {
       ThrowOpError(call, "has " + Describe(slopes) + " slopes for the " + Describe(channels) + " channels of " +
                              Describe(GetRef<Type>(data)));
     }

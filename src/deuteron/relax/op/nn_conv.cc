@@ -1,3 +1,4 @@
+#include "deuteron/relax/op/extent_demands.h"
 #include "deuteron/relax/op/nn.h"
 #include "deuteron/relax/op/nn_layout.h"
 #include "deuteron/topi/blocked_layout.h"
@@ -47,9 +48,15 @@ DataType CheckConv(const Call& call, const AttrsNode* attrs, size_t rank, bool b
 }
 
 /// Throws if the data's channels are provably not `expected`.
-void CheckChannels(const Call& call, const BlockBuilder& builder, const PrimExpr& channels, const PrimExpr& expected,
-                   int64_t groups) {
-  if (builder.analyzer().CanProve(deuteron::NotEqual(channels, expected))) {
+void CheckChannels(const Call& call, const BlockBuilder& builder, const String& layout, const Array<PrimExpr>& data,
+                   const PrimExpr& expected, int64_t groups) {
+  const PrimExpr channels = DimAt(data, layout, 'C');
+  // In blocks they are two dimensions, which are constants.
+  const size_t axis = std::string(layout).find('C');
+  const bool differ = layout.size() == data.size()
+                          ? ProvablyDiffers(builder, channels, {0, axis, expected})
+                          : builder.analyzer().CanProve(deuteron::NotEqual(channels, expected));
+  if (differ) {
     ThrowShapes(call, "the data has " + Describe(channels) + " channels where the kernel with " +
                           std::to_string(groups) + " groups takes " + Describe(expected));
   }
@@ -85,8 +92,8 @@ Type InferConv(const Call& call, const BlockBuilder& builder) {
   const VDevice device = CommonVDevice(call);
   if (!data || !kernel) return TensorType::WithNDim(LayoutRank(OutLayout(attrs)), dtype, device);
   const PrimExpr out_channels = DimAt(*kernel, attrs->kernel_layout, 'O');
-  CheckChannels(call, builder, DimAt(*data, attrs->data_layout, 'C'),
-                DimAt(*kernel, attrs->kernel_layout, 'I') * attrs->groups, attrs->groups);
+  CheckChannels(call, builder, attrs->data_layout, *data, DimAt(*kernel, attrs->kernel_layout, 'I') * attrs->groups,
+                attrs->groups);
   if (const auto known = AsConstInt(out_channels); known && *known % attrs->groups != 0) {
     ThrowShapes(call, "the " + std::to_string(*known) + " output channels do not divide into " +
                           std::to_string(attrs->groups) + " groups");
@@ -149,7 +156,7 @@ Type InferConvTranspose(const Call& call, const BlockBuilder& builder) {
   const VDevice device = CommonVDevice(call);
   if (!data || !kernel) return TensorType::WithNDim(static_cast<int64_t>(rank) + 2, dtype, device);
   const PrimExpr in_channels = DimAt(*kernel, attrs->kernel_layout, 'I');
-  CheckChannels(call, builder, DimAt(*data, attrs->data_layout, 'C'), in_channels, 1);
+  CheckChannels(call, builder, attrs->data_layout, *data, in_channels, 1);
   if (const auto known = AsConstInt(in_channels); known && *known % attrs->groups != 0) {
     ThrowShapes(call, "the " + std::to_string(*known) + " input channels do not divide into " +
                           std::to_string(attrs->groups) + " groups");

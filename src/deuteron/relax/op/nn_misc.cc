@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "deuteron/relax/op/extent_demands.h"
 #include "deuteron/relax/op/nn.h"
 #include "deuteron/relax/op/op_common.h"
 #include "deuteron/topi/elementwise.h"
@@ -156,15 +157,19 @@ Type InferFromOperands(const Call& call, const BlockBuilder& builder) {
   const auto key = ShapeOf(TensorArg(call, 1));
   const auto value = ShapeOf(TensorArg(call, 2));
   if (!query || !key || !value) return TensorType::WithNDim(4, dtype, CommonVDevice(call));
-  const auto check = [&](const PrimExpr& a, const PrimExpr& b, const char* what) {
-    if (!builder.analyzer().CanProve(deuteron::NotEqual(a, b))) return;
+  // `a` against dimension `axis` of argument `arg`.
+  const auto check = [&](const PrimExpr& a, size_t arg, size_t axis, const char* what) {
+    const auto& shape = arg == 1 ? *key : *value;
+    if (!ProvablyDiffers(builder, shape[static_cast<int64_t>(axis)], {arg, axis, a})) return;
     ThrowOpError(call, std::string(what) + " do not agree: " + Describe(call->args[0].ty()) + ", " +
                            Describe(call->args[1].ty()) + " and " + Describe(call->args[2].ty()));
   };
-  check((*query)[0], (*key)[0], "batch sizes");
-  check((*query)[2], (*key)[2], "numbers of heads");
-  check((*query)[3], (*key)[3], "head dimensions of query and key");
-  check((*key)[1], (*value)[1], "lengths of key and value");
+  for (const size_t arg : {1, 2}) {
+    check((*query)[0], arg, 0, "batch sizes");
+    check((*query)[2], arg, 2, "numbers of heads");
+  }
+  check((*query)[3], 1, 3, "head dimensions of query and key");
+  check((*key)[1], 2, 1, "lengths of key and value");
   return TensorType({(*query)[0], (*query)[1], (*query)[2], (*value)[3]}, dtype, CommonVDevice(call));
 }
 

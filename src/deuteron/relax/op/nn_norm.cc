@@ -1,5 +1,6 @@
 #include <algorithm>
 
+#include "deuteron/relax/op/extent_demands.h"
 #include "deuteron/relax/op/nn.h"
 #include "deuteron/relax/op/op_common.h"
 #include "deuteron/topi/elementwise.h"
@@ -23,7 +24,7 @@ void CheckParameter(const Call& call, const BlockBuilder& builder, size_t index,
   CheckRank(call, index, static_cast<int64_t>(expected.size()));
   if (!type->has_shape()) return;
   for (size_t i = 0; i < expected.size(); ++i) {
-    if (builder.analyzer().CanProve(deuteron::NotEqual((*type->shape)[i], expected[i]))) {
+    if (ProvablyDiffers(builder, (*type->shape)[i], {index, i, expected[i]})) {
       ThrowOpError(call, "argument " + std::to_string(index) + " is " + Describe(GetRef<Type>(type)) +
                              " and must have shape " + Describe(expected) + " for data of type " +
                              Describe(call->args[0].ty()));

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "deuteron/relax/op/create.h"
+#include "deuteron/relax/op/extent_demands.h"
 #include "deuteron/relax/op/op_shape.h"
 #include "deuteron/topi/elementwise.h"
 #include "deuteron/topi/indexing.h"
@@ -101,14 +102,14 @@ Type InferMultinomial(const Call& call, const BlockBuilder& builder) {
   }
   for (size_t i = 1; i < 3; ++i) {
     const TensorTypeNode* type = TensorArg(call, i);
-    if (type->has_shape() && builder.analyzer().CanProve(deuteron::NotEqual((*type->shape)[1], I64(1)))) {
+    if (type->has_shape() && ProvablyDiffers(builder, (*type->shape)[1], {i, 1, I64(1)})) {
       ThrowOpError(call,
                    "argument " + std::to_string(i) + " must be (samples, 1) and is " + Describe(GetRef<Type>(type)));
     }
   }
   const TensorTypeNode* uniform = TensorArg(call, 1);
   if (uniform->has_shape() && rows->has_shape() &&
-      builder.analyzer().CanProve(deuteron::NotEqual((*uniform->shape)[0], (*rows->shape)[0]))) {
+      ProvablyDiffers(builder, (*uniform->shape)[0], {1, 0, (*rows->shape)[0]})) {
     ThrowOpError(call, "is given numbers and indices for different samples: " + Describe(GetRef<Type>(uniform)) +
                            " and " + Describe(GetRef<Type>(rows)));
   }

@@ -26,6 +26,8 @@ using transform::Pass;
 Pass CanonicalizeBindings();
 /// Gathers runs of at least `min_size` pure bindings into dataflow blocks.
 Pass ConvertToDataflow(int64_t min_size = 2);
+/// Has dimensions compared at run time that operators demand to be equal and types do not show to be.
+Pass CheckExtents();
 /// Brings functions that were built by hand into A-normal form and infers missing types.
 Pass Normalize();
 /// Opens every dataflow block: its variables become plain ones.

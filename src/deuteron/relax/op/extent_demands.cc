@@ -1,0 +1,24 @@
+#include "deuteron/relax/op/extent_demands.h"
+
+#include "deuteron/ir/prim_ops.h"
+
+namespace deuteron::relax {
+namespace {
+
+thread_local ExtentDemands* innermost = nullptr;
+
+}  // namespace
+
+ExtentDemands::ExtentDemands() : outer_(innermost) { innermost = this; }
+ExtentDemands::~ExtentDemands() { innermost = outer_; }
+
+bool ProvablyDiffers(const BlockBuilder& builder, const PrimExpr& given, const ExtentDemand& demand) {
+  if (ExprEqual(given, demand.extent)) return false;
+  if (builder.analyzer().CanProve(deuteron::NotEqual(given, demand.extent))) return true;
+  if (innermost != nullptr && !builder.analyzer().CanProveEqual(given, demand.extent)) {
+    innermost->list_.push_back(demand);
+  }
+  return false;
+}
+
+}  // namespace deuteron::relax
