@@ -1,13 +1,12 @@
 /// \file
 /// `deuteron bisect`: the first pass, then the first group, whose result differs; a reduced module.
-#include <cerrno>
 #include <cstdio>
-#include <cstring>
-#include <fstream>
 #include <memory>
+#include <sstream>
 
 #include "deuteron/driver/bisect.h"
 #include "deuteron/support/error.h"
+#include "deuteron/support/write_file.h"
 #include "tools/commands.h"
 #include "tools/options.h"
 
@@ -21,13 +20,12 @@ struct BisectCommandOptions {
 };
 
 void WriteReduced(const BisectResult& result, const std::string& path) {
-  std::ofstream out(path, std::ios::binary);
+  std::ostringstream out;
   out << "# " << result.culprit << ": " << result.problem.substr(0, result.problem.find('\n')) << "\n";
   if (!result.kernel.empty())
     out << "# First in the kernel " << result.kernel << (result.place.empty() ? "" : ", " + result.place) << "\n";
   out << result.reduced_text;
-  out.close();
-  if (!out) DEUTERON_THROW(UsageError) << "cannot write " << path << ": " << std::strerror(errno);
+  WriteFile(path, out.str());
 }
 
 void RunBisect(const BisectCommandOptions& options) {

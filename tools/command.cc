@@ -1,7 +1,9 @@
 /// \file
 /// Reads the arguments, runs a verb, and turns errors into messages and exit statuses.
 #include <CLI/CLI.hpp>
+#include <cerrno>
 #include <cstdio>
+#include <cstring>
 #include <exception>
 #include <iostream>
 
@@ -39,9 +41,7 @@ int Fail(const CLI::App& app, const tvm::ffi::Error& error) {
   return status;
 }
 
-}  // namespace
-
-int RunCommand(int argc, const char* const* argv) {
+int RunVerb(int argc, const char* const* argv) {
   CLI::App app{"Deuteron: an operator-fusion tensor compiler", "deuteron"};
   app.require_subcommand(1);
   AddRunCommand(app);
@@ -68,6 +68,44 @@ int RunCommand(int argc, const char* const* argv) {
   } catch (const std::exception& error) {
     std::fprintf(stderr, "deuteron: internal error: %s\n", error.what());
     return 1;
+  }
+}
+
+}  // namespace
+
+namespace {
+
+/// `error` is 0 if the cause is not known any more.
+[[noreturn]] void ThrowNotWritten(int error) {
+  std::clearerr(stdout);
+  std::cout.clear();
+  const std::string why = error == 0 ? "" : std::string(": ") + std::strerror(error);
+  DEUTERON_THROW(UsageError) << "cannot write to standard output" << why;
+}
+
+}  // namespace
+
+void FlushOutput() {
+  errno = 0;
+  std::cout.flush();
+  const bool failed = std::fflush(stdout) != 0 || std::ferror(stdout) != 0 || !std::cout;
+  if (!failed) return;
+  ThrowNotWritten(errno);
+}
+
+void WriteOutput(std::string_view text) {
+  errno = 0;
+  if (std::fwrite(text.data(), 1, text.size(), stdout) != text.size()) ThrowNotWritten(errno);
+}
+
+int RunCommand(int argc, const char* const* argv) {
+  const int status = RunVerb(argc, argv);
+  try {
+    FlushOutput();
+    return status;
+  } catch (const tvm::ffi::Error& error) {
+    std::fprintf(stderr, "deuteron: %s\n", std::string(error.message()).c_str());
+    return status == 0 ? ExitStatus(error.kind()) : status;
   }
 }
 

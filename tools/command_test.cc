@@ -1,10 +1,14 @@
 /// \file
 /// The command from its arguments to its output, in this process, with passes that only this test has.
+#include <fcntl.h>
 #include <gtest/gtest.h>
+#include <unistd.h>
 
+#include <cstdio>
 #include <filesystem>
 #include <fstream>
 #include <iostream>
+#include <map>
 #include <sstream>
 
 #include "deuteron/driver/pass_registry.h"
@@ -113,6 +117,199 @@ TEST_F(Command, OptWritesAFile) {
   EXPECT_EQ(written.str(), Deuteron({"opt", model_, "--passes=CanonicalizeBindings"}).out);
   EXPECT_CONTAINS(written.str(), "R.exp(x)");
   EXPECT_EQ(Deuteron({"opt", model_, "-o", (folder_ / "no" / "such" / "folder.py").string()}).status, 2);
+}
+
+/// Runs the command with `path`, opened with `flags`, as standard output.
+Outcome WithOutputTo(const char* path, int flags, const std::vector<std::string>& args) {
+  std::fflush(stdout);
+  const int kept = ::dup(STDOUT_FILENO);
+  const int file = ::open(path, flags);
+  EXPECT_GE(file, 0);
+  ::dup2(file, STDOUT_FILENO);
+  ::close(file);
+  std::vector<const char*> argv = {"deuteron"};
+  for (const std::string& arg : args) argv.push_back(arg.c_str());
+  testing::internal::CaptureStderr();
+  const int status = RunCommand(static_cast<int>(argv.size()), argv.data());
+  ::dup2(kept, STDOUT_FILENO);
+  ::close(kept);
+  return {status, "", testing::internal::GetCapturedStderr()};
+}
+
+TEST_F(Command, OutputThatCannotBeWrittenIsAnError) {
+  std::string large = kModule;
+  const size_t last = large.find("        return w");
+  for (int i = 0; i < 3000; ++i) large.insert(last, "        v" + std::to_string(i) + " = R.exp(w)\n");
+  std::ofstream(folder_ / "large.py") << large;
+  const std::string large_model = (folder_ / "large.py").string();
+  const std::vector<std::vector<std::string>> runs = {{"--help"},
+                                                      {"opt", "--help"},
+                                                      {"opt", "--list-passes"},
+                                                      {"opt", "--list-pipelines"},
+                                                      {"opt", model_},
+                                                      {"opt", large_model},
+                                                      {"explain", model_},
+                                                      {"partition", model_},
+                                                      {"run", model_},
+                                                      {"bench", model_, "--seconds", "0"},
+                                                      {"verify", model_},
+                                                      {"bisect", model_},
+                                                      {"profile", model_, "--seconds", "0"}};
+  for (const auto& args : runs) {
+    const Outcome full = WithOutputTo("/dev/full", O_WRONLY, args);
+    EXPECT_EQ(full.status, 2) << args.back();
+    EXPECT_CONTAINS(full.err, "deuteron: cannot write to standard output: No space left on device\n");
+    // As a closed one: main puts such a file in its place.
+    const Outcome closed = WithOutputTo("/dev/null", O_RDONLY, args);
+    EXPECT_EQ(closed.status, 2) << args.back();
+    EXPECT_CONTAINS(closed.err, "deuteron: cannot write to standard output: Bad file descriptor\n");
+  }
+  // An error of the verb's own goes first.
+  EXPECT_EQ(WithOutputTo("/dev/full", O_WRONLY, {"opt", (folder_ / "missing.py").string()}).status, 3);
+}
+
+TEST_F(Command, SaysWhyAFileCannotBeWritten) {
+  for (const auto& args : {std::vector<std::string>{"opt", model_, "-o"}, {"explain", model_, "--html"}}) {
+    for (const auto& [path, why] : std::map<std::string, std::string>{{folder_.string(), "Is a directory"},
+                                                                      {"/dev/full", "No space left on device"},
+                                                                      {"/no/such/file", "No such file or directory"}}) {
+      std::vector<std::string> with_path = args;
+      with_path.push_back(path);
+      const Outcome outcome = Deuteron(with_path);
+      EXPECT_EQ(outcome.status, 2);
+      EXPECT_EQ(outcome.err, "deuteron: cannot write " + path + ": " + why + "\n");
+    }
+  }
+}
+
+const char* const kWithWeights = R"(
+@I.ir_module
+class Module:
+    @R.function
+    def main(x: R.Tensor((2, 2), dtype="float32")):
+        with R.dataflow():
+            t = R.permute_dims(metadata["ir.GenericConst"][0])
+            y = R.matmul(x, t)
+            R.output(y)
+        return y
+
+metadata = {"ir.GenericConst": [
+    {"dtype": "float32", "shape": [2, 2], "data": "AAAAAAAAgD8AAABAAABAQA=="},
+]}
+)";
+
+TEST_F(Command, WeightsThatTheInputNamesAreNotLost) {
+  const auto path = [&](const char* name) { return (folder_ / name).string(); };
+  const auto read = [](const std::string& file) {
+    std::ostringstream bytes;
+    bytes << std::ifstream(file, std::ios::binary).rdbuf();
+    return bytes.str();
+  };
+  std::ofstream(path("inline.py")) << kWithWeights;
+  ASSERT_EQ(Deuteron({"opt", path("inline.py"), "--weights", path("w.st"), "-o", path("m.py")}).status, 0);
+  const std::string weights = read(path("w.st"));
+  const std::string text = read(path("m.py"));
+  EXPECT_CONTAINS(text, "\"tensor\": ");
+
+  // The same weights again: nothing is lost.
+  const Outcome same = Deuteron({"opt", path("m.py"), "--weights", path("w.st")});
+  EXPECT_EQ(same.status, 0);
+  EXPECT_EQ(same.out, text);
+  EXPECT_EQ(read(path("w.st")), weights);
+
+  // Others, and the text that names these stays.
+  const std::vector<std::string> fold = {"opt", path("m.py"), "--weights", path("w.st"), "--passes", "FoldConstant"};
+  const auto and_also = [&](std::vector<std::string> more) {
+    more.insert(more.begin(), fold.begin(), fold.end());
+    return Deuteron(more);
+  };
+  for (const auto& more : {std::vector<std::string>{}, {"-o", path("other.py")}}) {
+    const Outcome refused = and_also(more);
+    EXPECT_EQ(refused.status, 2);
+    EXPECT_EQ(refused.out, "");
+    EXPECT_CONTAINS(refused.err, "holds the constants of " + path("m.py"));
+    EXPECT_CONTAINS(refused.err, "--output-weights");
+    EXPECT_EQ(read(path("w.st")), weights);
+    EXPECT_FALSE(std::filesystem::exists(path("other.py")));
+  }
+
+  // To another file.
+  EXPECT_EQ(and_also({"-o", path("other.py"), "--output-weights", path("other.st")}).status, 0);
+  EXPECT_EQ(read(path("w.st")), weights);
+  EXPECT_NE(read(path("other.st")), weights);
+  EXPECT_EQ(Deuteron({"opt", path("other.py"), "--weights", path("other.st")}).out, read(path("other.py")));
+
+  // Over both.
+  EXPECT_EQ(and_also({"-o", path("m.py")}).status, 0);
+  EXPECT_EQ(read(path("w.st")), read(path("other.st")));
+  EXPECT_EQ(read(path("m.py")), read(path("other.py")));
+
+  // Over a text.
+  for (const auto& files : {std::vector<std::string>{"--weights", path("inline.py")},
+                            {"--weights", path("new.st"), "--output-weights", path("inline.py")}}) {
+    std::vector<std::string> args = {"opt", path("inline.py")};
+    args.insert(args.end(), files.begin(), files.end());
+    const Outcome refused = Deuteron(args);
+    EXPECT_EQ(refused.status, 2);
+    EXPECT_CONTAINS(refused.err, "would overwrite the text of the module");
+    EXPECT_EQ(read(path("inline.py")), kWithWeights);
+  }
+  EXPECT_EQ(Deuteron({"opt", path("inline.py"), "--output-weights", path("new.st")}).status, 2);
+}
+
+TEST_F(Command, WeightsThatAreMissingAreNamed) {
+  std::string text = kWithWeights;
+  const std::string data = R"("data": "AAAAAAAAgD8AAABAAABAQA==")";
+  text.replace(text.find(data), data.size(), R"("tensor": "constant_0")");
+  std::ofstream(folder_ / "m.py") << text;
+  const std::string weights = (folder_ / "missing.st").string();
+  const Outcome outcome = Deuteron({"opt", (folder_ / "m.py").string(), "--weights", weights});
+  EXPECT_EQ(outcome.status, 3);
+  EXPECT_CONTAINS(outcome.err, "--weights " + weights + ": No such file or directory");
+  EXPECT_FALSE(std::filesystem::exists(weights));
+}
+
+TEST_F(Command, PartsOfPassesHaveNames) {
+  const Outcome print = Deuteron({"opt", model_, "--pipeline", "graph", "--print-after", "MergePrimitives"});
+  EXPECT_EQ(print.status, 0);
+  EXPECT_EQ(Count(print.err, "# ----- after MergePrimitives\n"), 1);
+  const Outcome disabled = Deuteron({"opt", model_, "--pipeline", "graph", "--disable-pass", "MergePrimitives"});
+  EXPECT_EQ(disabled.status, 0);
+  EXPECT_EQ(Count(disabled.out, "\"Primitive\": True"), 1);
+  const Outcome unknown = Deuteron({"opt", model_, "--print-after", "MergePrimitive"});
+  EXPECT_EQ(unknown.status, 2);
+  EXPECT_CONTAINS(unknown.err, "did you mean \"MergePrimitives\"?");
+}
+
+TEST_F(Command, WrongValuesAreRefused) {
+  const auto error = [&](const std::string& passes) {
+    const Outcome outcome = Deuteron({"opt", model_, "--passes", passes});
+    EXPECT_EQ(outcome.status, 2) << passes;
+    return outcome.err;
+  };
+  EXPECT_EQ(error("ConvertLayout(desired_layouts={nn.conv2d: [NHWC, OHWI]})"),
+            "deuteron: ConvertLayout: desired_layouts: there is no operator \"nn.conv2d\"; did you mean "
+            "\"relax.nn.conv2d\"?\n");
+  EXPECT_EQ(error("LegalizeOps(skip_ops=[relax.exb])"),
+            "deuteron: LegalizeOps: skip_ops: there is no operator \"relax.exb\"; did you mean \"relax.exp\"?\n");
+  EXPECT_EQ(error("FoldConstant(skip_ops=[xyzzy])"),
+            "deuteron: FoldConstant: skip_ops: there is no operator \"xyzzy\"\n");
+  EXPECT_EQ(error("ConvertToDataflow(min_size=1, min_size=2)"),
+            "deuteron: passes: argument min_size is given twice\n    ConvertToDataflow(min_size=1, min_size=2)\n"
+            "                                  ^\n");
+  EXPECT_EQ(error("BindSymbolicVars(binding_map={n: 3, n: 4})"),
+            "deuteron: passes: key n is given twice\n    BindSymbolicVars(binding_map={n: 3, n: 4})\n"
+            "                                        ^\n");
+  EXPECT_EQ(error("ConvertToDataflow(min_size=-5)"),
+            "deuteron: ConvertToDataflow: argument min_size is an integer from 0 to 2147483647, not -5\n");
+  EXPECT_EQ(error("FuseOps(fuse_opt_level=99)"),
+            "deuteron: FuseOps: argument fuse_opt_level is an integer from -1 to 4, not 99\n");
+  for (const char* verb : {"opt", "run"}) {
+    const Outcome shape = Deuteron({verb, model_, "--shape", "x=1"});
+    EXPECT_EQ(shape.status, 2);
+    EXPECT_EQ(shape.err, "deuteron: --shape applies to .onnx models; " + model_ + " states its shapes\n");
+  }
+  EXPECT_CONTAINS(Deuteron({"run", model_, "--threads", "0"}).err, "--threads: takes a number from 1, not \"0\"\n");
 }
 
 TEST_F(Command, OptRunsAPipelineThenPasses) {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <CLI/CLI.hpp>
+#include <string_view>
 
 namespace deuteron::tools {
 
@@ -17,8 +18,15 @@ void AddBisectCommand(CLI::App& app);
 void AddPartitionCommand(CLI::App& app);
 void AddInspectCommand(CLI::App& app);
 
+/// Writes `text` to standard output. A UsageError if that cannot be done.
+void WriteOutput(std::string_view text);
+
+/// Flushes standard output. A UsageError if not all that was printed could be written. RunCommand ends with it.
+void FlushOutput();
+
 /// Runs the command. Results go to standard output, everything else to standard error. The exit status: 0; 1 internal
-/// error; 2 usage; 3 a missing or malformed model or text; 4 valid but not supported; 5 results differ.
+/// error; 2 usage, which includes results that could not be written; 3 a missing or malformed model or text; 4 valid
+/// but not supported; 5 results differ.
 int RunCommand(int argc, const char* const* argv);
 
 }  // namespace deuteron::tools

@@ -1,15 +1,13 @@
 /// \file
 /// `deuteron explain`: what was fused, what was not, and why.
-#include <cerrno>
 #include <cstdio>
-#include <cstring>
-#include <fstream>
 #include <memory>
 
 #include "deuteron/driver/report/explain.h"
 #include "deuteron/driver/report/write.h"
 #include "deuteron/script/printer.h"
 #include "deuteron/support/error.h"
+#include "deuteron/support/write_file.h"
 #include "tools/commands.h"
 #include "tools/options.h"
 #include "tools/pass_instruments.h"
@@ -49,10 +47,7 @@ report::FusionReport MakeReport(const ExplainOptions& options) {
 void Explain(const ExplainOptions& options) {
   const report::FusionReport report = MakeReport(options);
   if (!options.html.empty()) {
-    std::ofstream out(options.html, std::ios::binary);
-    out << report::WriteHtml(report, options.model.model);
-    out.close();
-    if (!out) DEUTERON_THROW(UsageError) << "cannot write " << options.html << ": " << std::strerror(errno);
+    WriteFile(options.html, report::WriteHtml(report, options.model.model));
     std::fprintf(stderr, "wrote %s\n", options.html.c_str());
     return;
   }
@@ -61,7 +56,7 @@ void Explain(const ExplainOptions& options) {
                                               "\n"
                            : options.dot ? report::WriteDot(report, options.model.model)
                                          : report::WriteText(report, options.model.model);
-  std::fwrite(text.data(), 1, text.size(), stdout);
+  WriteOutput(text);
 }
 
 }  // namespace

@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <fstream>
 #include <iostream>
+#include <map>
 #include <memory>
 #include <sstream>
 
@@ -15,6 +16,7 @@
 #include "deuteron/script/parser.h"
 #include "deuteron/script/printer.h"
 #include "deuteron/support/safetensors.h"
+#include "deuteron/support/write_file.h"
 #include "tools/commands.h"
 #include "tools/options.h"
 #include "tools/pass_instruments.h"
@@ -32,6 +34,7 @@ struct OptCommandOptions {
   bool no_spans = false;
   int64_t elide = -1;
   std::string weights;
+  std::string output_weights;
 };
 
 std::string ReadAll(std::istream& in) {
@@ -40,15 +43,10 @@ std::string ReadAll(std::istream& in) {
   return text.str();
 }
 
-/// `weights`: a file of the tensors that the text names, if it exists.
-IRModule ReadModule(const ModelOptions& options, const std::string& weights_path) {
-  const bool has_weights = !weights_path.empty() && std::filesystem::exists(weights_path);
-  const NamedTensors weights = has_weights ? ReadSafeTensors(weights_path) : NamedTensors();
-  const NamedTensors* named = has_weights ? &weights : nullptr;
-  if (options.model == "-") return script::ParseModule(ReadAll(std::cin), "<stdin>", named);
-  const std::string& path = options.model;
-  const bool is_onnx = path.size() > 5 && path.compare(path.size() - 5, 5, ".onnx") == 0;
-  if (is_onnx) return LoadModule(options);
+bool IsOnnx(const std::string& path) { return path.size() > 5 && path.compare(path.size() - 5, 5, ".onnx") == 0; }
+
+std::string ReadText(const std::string& path) {
+  if (path == "-") return ReadAll(std::cin);
   if (std::filesystem::is_directory(path))
     DEUTERON_THROW(ModelError) << "cannot read " << path << ": it is a directory";
   std::ifstream file(path, std::ios::binary);
@@ -57,8 +55,81 @@ IRModule ReadModule(const ModelOptions& options, const std::string& weights_path
   if (file.fail() || file.peek() == std::ifstream::traits_type::to_int_type('\0')) {
     DEUTERON_THROW(ModelError) << "cannot read " << path;
   }
-  return script::ParseModule(text, path, named);
+  return text;
 }
+
+bool IsSameFile(const std::string& a, const std::string& b) {
+  std::error_code error;
+  return a == b || std::filesystem::equivalent(a, b, error);
+}
+
+/// The file of `--weights`: it is read where the text of FILE names its tensors, and then written.
+class Weights {
+ public:
+  explicit Weights(const OptCommandOptions& options)
+      : path_(options.weights),
+        output_(options.output_weights.empty() ? path_ : options.output_weights),
+        model_(options.model.model),
+        replaces_model_(!options.output.empty() && options.output != "-" && IsSameFile(options.output, model_)) {
+    if (path_.empty()) {
+      if (!output_.empty()) DEUTERON_THROW(UsageError) << "--output-weights goes with --weights";
+      return;
+    }
+    for (const std::string& other : {model_, options.output}) {
+      if (!other.empty() && other != "-" && IsSameFile(output_, other)) {
+        DEUTERON_THROW(UsageError) << "--weights " << output_ << " would overwrite the text of the module";
+      }
+    }
+    if (std::filesystem::exists(path_)) {
+      tensors_ = ReadSafeTensors(path_);
+      known_ = &tensors_;
+    }
+  }
+  Weights(const Weights&) = delete;
+
+  /// The module that FILE holds.
+  IRModule Read(const ModelOptions& model) {
+    if (IsOnnx(model.model)) return LoadModule(model);
+    if (!model.shapes.empty()) ThrowStatesItsShapes(model.model);
+    const std::string text = ReadText(model.model);
+    if (!path_.empty() && known_ == nullptr && text.find("\"tensor\": ") != std::string::npos) {
+      DEUTERON_THROW(ModelError) << "cannot read the tensors that " << model_ << " names: --weights " << path_ << ": "
+                                 << std::strerror(ENOENT);
+    }
+    IRModule module = script::ParseModule(text, model.model == "-" ? "<stdin>" : model.model, known_);
+    used_ = std::any_of(tensors_.begin(), tensors_.end(), [](const auto& item) { return item.second.use_count() > 1; });
+    return module;
+  }
+
+  /// Writes the tensors of the result. A UsageError if those that FILE names would be lost, and FILE stays as it is.
+  void Write(const NamedTensors& tensors) const {
+    if (used_ && !replaces_model_ && IsSameFile(path_, output_)) {
+      if (SameTensors(tensors_, tensors)) return;
+      DEUTERON_THROW(UsageError) << "--weights " << path_ << " holds the constants of " << model_
+                                 << ", which those of the result would replace: write them to another file with "
+                                    "--output-weights, or the result over "
+                                 << model_ << " with -o";
+    }
+    WriteSafeTensors(output_, tensors);
+  }
+
+ private:
+  static bool SameTensors(const NamedTensors& a, const NamedTensors& b) {
+    std::map<std::string, tvm::ffi::Tensor> by_name(a.begin(), a.end());
+    return a.size() == b.size() && std::all_of(b.begin(), b.end(), [&](const auto& item) {
+             const auto other = by_name.find(item.first);
+             return other != by_name.end() && StructuralEqual::Equal(other->second, item.second);
+           });
+  }
+
+  const std::string path_;
+  const std::string output_;
+  const std::string model_;
+  const bool replaces_model_;
+  NamedTensors tensors_;
+  const NamedTensors* known_ = nullptr;
+  bool used_ = false;
+};
 
 void ListPasses() {
   for (const PassEntry& entry : AllPasses()) {
@@ -116,14 +187,10 @@ IRModule RunPasses(const std::vector<transform::Pass>& passes, IRModule module) 
 
 void WriteText(const std::string& text, const std::string& path) {
   if (path.empty() || path == "-") {
-    std::fwrite(text.data(), 1, text.size(), stdout);
-    std::fflush(stdout);
+    WriteOutput(text);
     return;
   }
-  std::ofstream out(path, std::ios::binary);
-  out << text;
-  out.close();
-  if (!out) DEUTERON_THROW(UsageError) << "cannot write " << path << ": " << std::strerror(errno);
+  WriteFile(path, text);
 }
 
 void RunOpt(const OptCommandOptions& options) {
@@ -140,7 +207,8 @@ void RunOpt(const OptCommandOptions& options) {
   instruments.AddTo(&compile);
   const transform::PassContext context = MakeContext(compile);
 
-  IRModule module = ReadModule(options.model, options.weights);
+  Weights weights(options);
+  IRModule module = weights.Read(options.model);
   instruments.Verify(module);
   {
     transform::PassContext::Scope scope(context);
@@ -148,11 +216,11 @@ void RunOpt(const OptCommandOptions& options) {
   }
   instruments.Report();
   if (options.weights.empty()) return WriteText(print(module), options.output);
-  NamedTensors weights;
+  NamedTensors tensors;
   script::PrintOptions with_weights = print_options;
-  with_weights.weights = &weights;
+  with_weights.weights = &tensors;
   const std::string text = script::Print(module, with_weights);
-  WriteSafeTensors(options.weights, weights);
+  weights.Write(tensors);
   WriteText(text, options.output);
 }
 
@@ -173,7 +241,9 @@ void AddOptCommand(CLI::App& app) {
   verb->add_option("--elide-constants", options->elide, "leave out the data of constants of more bytes than this");
   verb->add_option("--weights", options->weights,
                    "a .safetensors file that holds the constants in place of the text: read where the text names them, "
-                   "then written");
+                   "then written (never if that loses constants of FILE)");
+  verb->add_option("--output-weights", options->output_weights,
+                   "write the constants here (default: the file of --weights)");
   verb->callback([options] { RunOpt(*options); });
 }
 

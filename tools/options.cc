@@ -64,6 +64,16 @@ std::function<void(const std::string&, int, int)> MakeProgress(const std::string
 
 }  // namespace
 
+CLI::Validator Positive() {
+  return CLI::Validator(
+      [](const std::string& text) {
+        int number = 0;
+        return CLI::detail::lexical_cast(text, number) && number > 0 ? ""
+                                                                     : "takes a number from 1, not \"" + text + "\"";
+      },
+      "NUMBER");
+}
+
 CLI::Validator NotNegative() {
   return CLI::Validator(
       [](const std::string& text) {
@@ -82,7 +92,7 @@ void AddModelOptions(CLI::App* verb, ModelOptions* options, ModelKinds kinds) {
           options->takes_compiled ? "a .onnx model, a .py module or a compiled .so" : "a .onnx model or a .py module")
       ->required();
   verb->add_option("--threads", options->compile.threads, "threads to run on (default: all this process may use)")
-      ->check(CLI::PositiveNumber);
+      ->check(Positive());
   verb->add_option("--target", options->compile.target, "what to compile for (default: this CPU)");
   verb->add_option("--opt-level", options->compile.opt_level, "0 = no fusion")->check(CLI::Range(0, 3));
   verb->add_flag("--no-fuse", options->no_fuse, "the same pipeline and schedules without fusion");
@@ -132,14 +142,17 @@ IRModule LoadModule(const ModelOptions& options) {
   const auto shapes = ParseShapes(options.shapes);
   if (EndsWith(options.model, ".py")) {
     IRModule module = script::ParseModule(ReadText(options.model), options.model);
-    if (!shapes.empty()) {
-      DEUTERON_THROW(UsageError) << "--shape applies to .onnx models; " << options.model << " states its shapes";
-    }
+    if (!shapes.empty()) ThrowStatesItsShapes(options.model);
     return module;
   }
   onnx::ImportOptions import_options;
   for (const auto& [name, dims] : shapes) import_options.shapes[name] = dims;
   return onnx::Load(options.model, import_options);
+}
+
+void ThrowStatesItsShapes(const std::string& model) {
+  DEUTERON_THROW(UsageError) << "--shape applies to .onnx models; " << (model == "-" ? "<stdin>" : model)
+                             << " states its shapes";
 }
 
 CompileOptions ToCompileOptions(const ModelOptions& options) {

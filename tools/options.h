@@ -35,6 +35,8 @@ struct ModelOptions {
 enum class ModelKinds { kSource, kSourceOrCompiled };
 /// Adds MODEL and the shared flags to a verb.
 void AddModelOptions(CLI::App* verb, ModelOptions* options, ModelKinds kinds = ModelKinds::kSource);
+/// For option->check: an integer from 1.
+CLI::Validator Positive();
 /// For option->check: a number that is not negative. (CLI11's own names the greatest double there is.)
 CLI::Validator NotNegative();
 
@@ -42,6 +44,8 @@ CLI::Validator NotNegative();
 bool IsCompiled(const ModelOptions& options);
 /// Reads MODEL (.onnx or .py) without compiling it; a UsageError if it is compiled.
 IRModule LoadModule(const ModelOptions& options);
+/// A UsageError: --shape was given with a module as text.
+[[noreturn]] void ThrowStatesItsShapes(const std::string& model);
 /// What the flags mean to Compile.
 CompileOptions ToCompileOptions(const ModelOptions& options);
 

@@ -107,8 +107,9 @@ void RunPartition(const PartitionCommandOptions& options) {
   }
   instruments.Report();
   const std::string text = script::Print(module);
-  std::fwrite(text.data(), 1, text.size(), stdout);
-  std::fflush(stdout);
+  WriteOutput(text);
+  // The table comes after it on a terminal too.
+  FlushOutput();
 
   int64_t left = 0;
   const Table table = Summarize(module, &left);

@@ -12,7 +12,7 @@ namespace {
 void CheckNames(const char* flag, const std::vector<std::string>& names) {
   for (const std::string& name : names) {
     try {
-      MakePass(name);
+      CheckPassName(name);
     } catch (const tvm::ffi::Error& error) {
       DEUTERON_THROW(UsageError) << flag << ": " << error.message();
     }

@@ -28,7 +28,7 @@ void Profile(const ProfileOptions& options) {
                                                   .dump(1, ' ', false, nlohmann::json::error_handler_t::replace) +
                                               "\n"
                                         : report::WriteProfileText(profile, options.model.model);
-  std::fwrite(text.data(), 1, text.size(), stdout);
+  WriteOutput(text);
 }
 
 }  // namespace

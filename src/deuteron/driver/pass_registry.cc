@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <limits>
 #include <utility>
 
 #include "deuteron/backend/backends.h"
@@ -120,7 +121,9 @@ std::vector<PassEntry>& Table() {
       {"ConvertToDataflow",
        "gathers runs of pure bindings into dataflow blocks",
        {"min_size"},
-       [](Args args) { return relax::ConvertToDataflow(args.Int("min_size", 2)); }},
+       [](Args args) {
+         return relax::ConvertToDataflow(args.IntIn("min_size", 2, 0, std::numeric_limits<int32_t>::max()));
+       }},
       {"CheckExtents",
        "has dimensions compared at run time that operators demand to be equal and types do not show to be",
        {},
@@ -227,7 +230,7 @@ std::vector<PassEntry>& Table() {
        "groups calls of loop-level functions into Primitive functions",
        {"fuse_opt_level", "wrap_single", "relay_rules"},
        [](Args args) {
-         return relax::FuseOps({.fuse_opt_level = static_cast<int>(args.Int("fuse_opt_level", -1)),
+         return relax::FuseOps({.fuse_opt_level = static_cast<int>(args.IntIn("fuse_opt_level", -1, -1, 4)),
                                 .wrap_single = args.Bool("wrap_single", false),
                                 .relay_rules = args.Bool("relay_rules", false)});
        }},

@@ -20,6 +20,8 @@ class PassArguments {
   explicit PassArguments(std::string pass, std::map<std::string, nlohmann::json> values = {})
       : pass_(std::move(pass)), values_(std::move(values)) {}
   int64_t Int(const char* name, int64_t fallback) const;
+  /// One from `least` to `greatest`.
+  int64_t IntIn(const char* name, int64_t fallback, int64_t least, int64_t greatest) const;
   bool Bool(const char* name, bool fallback) const;
   std::string String(const char* name, const std::string& fallback) const;
   std::vector<std::string> Strings(const char* name) const;
@@ -54,9 +56,13 @@ void RegisterPass(PassEntry entry);
 /// The pass of that name with default arguments; a UsageError if there is none. For PassContext::find_pass.
 transform::Pass MakePass(const std::string& name);
 
+/// A UsageError if `name` is neither that of a pass nor of one that a pass runs as its part ("MergePrimitives" of
+/// FuseTIR): the names that a PassContext and instruments know.
+void CheckPassName(const std::string& name);
+
 /// The passes in a text like `FuseOps(fuse_opt_level=2),FuseTIR`. Arguments are `name=value` with `true`/`false`,
-/// `none` (the default), numbers, strings (quotes optional), `[a, b]` and `{k: v}`. A UsageError shows what is wrong
-/// where.
+/// `none` (the default), numbers, strings (quotes optional), `[a, b]` and `{k: v}`, each name once. A UsageError shows
+/// what is wrong where.
 std::vector<transform::Pass> ParsePasses(std::string_view text);
 
 }  // namespace deuteron

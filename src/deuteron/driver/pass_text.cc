@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cctype>
 #include <charconv>
+#include <set>
 
 #include "deuteron/driver/pass_registry.h"
 #include "deuteron/support/suggest.h"
@@ -12,11 +13,26 @@ namespace {
 
 using nlohmann::json;
 
-/// `; did you mean …?` for the name of a pass.
-std::string MeantPass(std::string_view name) {
+/// What is wrong with the name of a pass that is none of `names`.
+std::string NoSuchPass(std::string_view name, const std::vector<std::string_view>& names) {
+  return "there is no pass \"" + std::string(name) + "\"" + DidYouMean(name, names) +
+         " (deuteron opt --list-passes lists them)";
+}
+
+std::vector<std::string_view> PassNames() {
   std::vector<std::string_view> names;
   for (const PassEntry& entry : AllPasses()) names.emplace_back(entry.name);
-  return DidYouMean(name, names);
+  return names;
+}
+
+/// Adds the names of the passes that `pass` runs as its parts.
+void AddParts(const transform::Pass& pass, std::set<std::string>* names) {
+  const auto* list = pass.as<transform::SequentialNode>();
+  if (list == nullptr) return;
+  for (const transform::Pass& part : list->passes) {
+    names->insert(part->info.name);
+    AddParts(part, names);
+  }
 }
 
 /// `pass` with the text that names it. (One that its maker shares keeps its name alone.)
@@ -51,6 +67,10 @@ class PassListParser {
     DEUTERON_THROW(UsageError) << "passes: " << message << "\n    " << text_ << "\n    "
                                << std::string(std::min(at_, text_.size()), ' ') << "^";
   }
+  [[noreturn]] void FailAt(size_t at, const std::string& message) {
+    at_ = at;
+    Fail(message);
+  }
   void SkipBlanks() {
     while (at_ < text_.size() && std::isspace(static_cast<unsigned char>(text_[at_])) != 0) ++at_;
   }
@@ -78,11 +98,12 @@ class PassListParser {
     const PassEntry* entry = FindPass(name);
     if (entry == nullptr) {
       at_ = begin;
-      Fail("there is no pass \"" + name + "\"" + MeantPass(name) + " (deuteron opt --list-passes lists them)");
+      Fail(NoSuchPass(name, PassNames()));
     }
     std::map<std::string, json> values;
     if (Accept('(')) {
       while (!Accept(')')) {
+        SkipBlanks();
         const size_t key_at = at_;
         const std::string key = Word();
         const auto known = [&](const char* parameter) { return key == parameter; };
@@ -94,6 +115,7 @@ class PassListParser {
           Fail(name + " has no argument \"" + key + "\"" + DidYouMean(key, names) +
                (all.empty() ? "; it takes none" : "; it takes " + all));
         }
+        if (values.count(key)) FailAt(key_at, "argument " + key + " is given twice");
         Expect('=');
         values[key] = Value(0);
         if (!Accept(',')) {
@@ -121,9 +143,13 @@ class PassListParser {
     if (Accept('{')) {
       json dict = json::object();
       while (!Accept('}')) {
-        const json key = Value(depth + 1);
+        SkipBlanks();
+        const size_t key_at = at_;
+        const json value = Value(depth + 1);
+        const std::string key = value.is_string() ? value.get<std::string>() : value.dump();
+        if (dict.contains(key)) FailAt(key_at, "key " + key + " is given twice");
         Expect(':');
-        dict[key.is_string() ? key.get<std::string>() : key.dump()] = Value(depth + 1);
+        dict[key] = Value(depth + 1);
         if (!Accept(',')) {
           Expect('}');
           break;
@@ -177,6 +203,12 @@ int64_t PassArguments::Int(const char* name, int64_t fallback) const {
   if (value == nullptr) return fallback;
   if (!value->is_number_integer()) Fail(name, "an integer");
   return value->get<int64_t>();
+}
+
+int64_t PassArguments::IntIn(const char* name, int64_t fallback, int64_t least, int64_t greatest) const {
+  const int64_t value = Int(name, fallback);
+  if (value >= least && value <= greatest) return value;
+  Fail(name, ("an integer from " + std::to_string(least) + " to " + std::to_string(greatest)).c_str());
 }
 
 bool PassArguments::Bool(const char* name, bool fallback) const {
@@ -235,11 +267,24 @@ std::map<std::string, int64_t> PassArguments::Ints(const char* name) const {
 
 transform::Pass MakePass(const std::string& name) {
   const PassEntry* entry = FindPass(name);
-  if (entry == nullptr) {
-    DEUTERON_THROW(UsageError) << "there is no pass \"" << name << "\"" << MeantPass(name)
-                               << " (deuteron opt --list-passes lists them)";
-  }
+  if (entry == nullptr) DEUTERON_THROW(UsageError) << NoSuchPass(name, PassNames());
   return WithInvocation(entry->make(PassArguments(name)), name);
+}
+
+void CheckPassName(const std::string& name) {
+  if (FindPass(name) != nullptr) return;
+  std::set<std::string> parts;
+  for (const PassEntry& entry : AllPasses()) {
+    try {
+      AddParts(entry.make(PassArguments(entry.name)), &parts);
+    } catch (const tvm::ffi::Error&) {
+      // It takes an argument; such passes have no parts.
+    }
+  }
+  if (parts.count(name)) return;
+  std::vector<std::string_view> names = PassNames();
+  names.insert(names.end(), parts.begin(), parts.end());
+  DEUTERON_THROW(UsageError) << NoSuchPass(name, names);
 }
 
 std::vector<transform::Pass> ParsePasses(std::string_view text) { return PassListParser(text).Run(); }

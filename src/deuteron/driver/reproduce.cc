@@ -4,10 +4,10 @@
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
-#include <fstream>
 #include <string_view>
 
 #include "deuteron/script/printer.h"
+#include "deuteron/support/write_file.h"
 
 namespace deuteron {
 namespace {
@@ -32,10 +32,7 @@ std::string WriteModule(const IRModule& module) {
     DEUTERON_THROW(UsageError) << "cannot make the folder " << folder << ": " << std::strerror(errno);
   }
   const std::string path = folder + "/module.py";
-  std::ofstream file(path, std::ios::binary);
-  file << script::Print(module);
-  file.close();
-  if (!file) DEUTERON_THROW(UsageError) << "cannot write " << path << ": " << std::strerror(errno);
+  WriteFile(path, script::Print(module));
   return path;
 }
 

@@ -19,6 +19,7 @@
 /// Place: before LegalizeOps; FoldConstant then converts the constant weights.
 #include "deuteron/relax/op/layout_rules.h"
 #include "deuteron/relax/transform/layout_converter.h"
+#include "deuteron/relax/transform/operator_names.h"
 #include "deuteron/relax/transform/passes.h"
 
 namespace deuteron::relax {
@@ -26,6 +27,7 @@ namespace {
 
 void CheckOps(const DesiredLayouts& desired) {
   for (const auto& [op, layouts] : desired) {
+    RequireOperator("ConvertLayout: desired_layouts", op);
     const LayoutRow* row = FindLayoutRow(op);
     if (row == nullptr || !row->takes_desired) {
       DEUTERON_THROW(UsageError) << "ConvertLayout: " << op << " takes no layouts; " << OpsWithDesiredLayouts()

@@ -8,11 +8,11 @@
 
 namespace deuteron::relax {
 
-/// A UsageError, which names the way out, if `function` (or a local function of the one that the module calls `name`)
+/// A ModelError, which names the way out, if `function` (or a local function of the one that the module calls `name`)
 /// promises to be pure: `pass` is about to write a call with side effects into it.
 void RequireImpure(const char* pass, const std::string& name, const Function& function);
 
-/// A UsageError if `block` is a dataflow block.
+/// A ModelError if `block` is a dataflow block.
 void RequirePlain(const char* pass, const std::string& name, const BindingBlock& block);
 
 }  // namespace deuteron::relax

@@ -21,6 +21,7 @@
 #include "deuteron/relax/analysis/remove_all_unused.h"
 #include "deuteron/relax/legalize_cache.h"
 #include "deuteron/relax/op/call.h"
+#include "deuteron/relax/transform/operator_names.h"
 #include "deuteron/relax/transform/pass_utils.h"
 #include "deuteron/relax/transform/passes.h"
 #include "deuteron/relax/transform/var_replacer.h"
@@ -247,6 +248,7 @@ class Folder {
 }  // namespace
 
 Pass FoldConstant(ConstantEvaluator evaluator, std::vector<std::string> skip_ops) {
+  for (const std::string& name : skip_ops) RequireOperator("FoldConstant: skip_ops", name);
   const std::unordered_set<std::string> skipped(skip_ops.begin(), skip_ops.end());
   return transform::ModulePass({.name = "FoldConstant", .opt_level = 1},
                                [evaluator, skipped](IRModule module, const transform::PassContext& context) {

@@ -16,6 +16,7 @@
 
 #include "deuteron/relax/legalize_cache.h"
 #include "deuteron/relax/op/call.h"
+#include "deuteron/relax/transform/operator_names.h"
 #include "deuteron/relax/transform/pass_utils.h"
 #include "deuteron/relax/transform/passes.h"
 #include "deuteron/relax/transform/var_replacer.h"
@@ -152,6 +153,7 @@ class Legalizer {
 }  // namespace
 
 Pass LegalizeOps(LegalizeMap custom, std::vector<std::string> skip_ops, bool enable_warning) {
+  for (const std::string& name : skip_ops) RequireOperator("LegalizeOps: skip_ops", name);
   return transform::ModulePass({.name = "LegalizeOps"}, [custom, skip_ops, enable_warning](
                                                             IRModule module, const transform::PassContext& context) {
     std::vector<std::pair<GlobalVar, Function>> functions;

@@ -17,4 +17,4 @@ class Module:
             R.output(z)
         return z
 # ----- expected
-# UsageError: CallTIRRewrite: function "main" is pure, and the pass would write calls with side effects into it; run RemovePurityChecking before, or declare it with pure=False
+# ModelError: CallTIRRewrite: function "main" is pure, and the pass would write calls with side effects into it; run RemovePurityChecking before, or declare it with pure=False

@@ -9,4 +9,4 @@ class Module:
             R.output(y)
         return y
 # ----- expected
-# UsageError: KillAfterLastUse: function "main" has a dataflow block, and the pass would write calls with side effects into it; run ToNonDataflow before
+# ModelError: KillAfterLastUse: function "main" has a dataflow block, and the pass would write calls with side effects into it; run ToNonDataflow before

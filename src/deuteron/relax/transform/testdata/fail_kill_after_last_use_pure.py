@@ -7,4 +7,4 @@ class Module:
         y = R.add(x, a)
         return y
 # ----- expected
-# UsageError: KillAfterLastUse: function "main" is pure, and the pass would write calls with side effects into it; run RemovePurityChecking before, or declare it with pure=False
+# ModelError: KillAfterLastUse: function "main" is pure, and the pass would write calls with side effects into it; run RemovePurityChecking before, or declare it with pure=False

@@ -9,4 +9,4 @@ class Module:
             R.output(z)
         return z
 # ----- expected
-# UsageError: VMShapeLower: function "main" has a dataflow block, and the pass would write calls with side effects into it; run ToNonDataflow before
+# ModelError: VMShapeLower: function "main" has a dataflow block, and the pass would write calls with side effects into it; run ToNonDataflow before

@@ -6,4 +6,4 @@ class Module:
         z = R.exp(x)
         return z
 # ----- expected
-# UsageError: VMShapeLower: function "main" is pure, and the pass would write calls with side effects into it; run RemovePurityChecking before, or declare it with pure=False
+# ModelError: VMShapeLower: function "main" is pure, and the pass would write calls with side effects into it; run RemovePurityChecking before, or declare it with pure=False

@@ -1,0 +1,22 @@
+#include "deuteron/support/write_file.h"
+
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+
+#include "deuteron/support/error.h"
+
+namespace deuteron {
+
+void WriteFile(const std::string& path, std::string_view bytes) {
+  // Not a stream of the library: its failures do not say why.
+  std::FILE* file = std::fopen(path.c_str(), "wb");
+  int error = file == nullptr ? errno : 0;
+  if (file != nullptr) {
+    if (std::fwrite(bytes.data(), 1, bytes.size(), file) != bytes.size()) error = errno;
+    if (std::fclose(file) != 0 && error == 0) error = errno;
+  }
+  if (error != 0) DEUTERON_THROW(UsageError) << "cannot write " << path << ": " << std::strerror(error);
+}
+
+}  // namespace deuteron

@@ -1,0 +1,42 @@
+#include "deuteron/support/write_file.h"
+
+#include <gtest/gtest.h>
+
+#include <fstream>
+#include <sstream>
+
+#include "deuteron/support/error.h"
+
+namespace deuteron {
+namespace {
+
+std::string ErrorOf(const std::string& path, const std::string& bytes) {
+  try {
+    WriteFile(path, bytes);
+    return "";
+  } catch (const tvm::ffi::Error& error) {
+    return error.kind() + ": " + error.message();
+  }
+}
+
+TEST(WriteFile, ReplacesWhatIsThere) {
+  const std::string path = testing::TempDir() + "/deuteron_write_file";
+  WriteFile(path, "longer");
+  WriteFile(path, std::string("a\0b", 3));
+  std::ostringstream text;
+  text << std::ifstream(path, std::ios::binary).rdbuf();
+  EXPECT_EQ(text.str(), std::string("a\0b", 3));
+}
+
+TEST(WriteFile, SaysWhyItCannot) {
+  EXPECT_EQ(ErrorOf("/", "x"), "UsageError: cannot write /: Is a directory");
+  EXPECT_EQ(ErrorOf("/no/such/file", "x"), "UsageError: cannot write /no/such/file: No such file or directory");
+  // Buffered, so that closing fails, and more than a buffer.
+  for (const size_t size : {size_t{1}, size_t{1} << 20}) {
+    EXPECT_EQ(ErrorOf("/dev/full", std::string(size, 'x')),
+              "UsageError: cannot write /dev/full: No space left on device");
+  }
+}
+
+}  // namespace
+}  // namespace deuteron
