@@ -6,6 +6,7 @@
 #include "deuteron/codegen/llvm/compile.h"
 #include "deuteron/codegen/vm/artifact.h"
 #include "deuteron/codegen/vm/compile.h"
+#include "deuteron/driver/demanded_extents.h"
 #include "deuteron/driver/pipeline.h"
 #include "deuteron/driver/random_tensor.h"
 #include "deuteron/interpreter/interpreter.h"
@@ -20,7 +21,8 @@ namespace {
 
 class ArgumentMaker {
  public:
-  ArgumentMaker(uint64_t seed, int64_t symbolic_extent) : random_(seed), symbolic_extent_(symbolic_extent) {}
+  ArgumentMaker(const IRModule& module, uint64_t seed, int64_t symbolic_extent)
+      : random_(seed), symbolic_extent_(symbolic_extent), demanded_(DemandedExtents(module)) {}
 
   Any Make(const Type& type, const std::string& name) {
     if (const auto* tuple = type.as<TupleTypeNode>()) {
@@ -43,7 +45,10 @@ class ArgumentMaker {
     std::vector<int64_t> extents;
     for (const PrimExpr& dim : dims) {
       ExprVarMap symbols;
-      for (const tir::Var& var : FreeVars(dim)) symbols[var] = MakeConst(var.dtype(), symbolic_extent_);
+      for (const tir::Var& var : FreeVars(dim)) {
+        const auto it = demanded_.find(var.get());
+        symbols[var] = MakeConst(var.dtype(), it == demanded_.end() ? symbolic_extent_ : it->second);
+      }
       extents.push_back(AsConstInt(Substitute(dim, symbols)).value_or(symbolic_extent_));
     }
     return extents;
@@ -51,6 +56,7 @@ class ArgumentMaker {
 
   std::mt19937_64 random_;
   int64_t symbolic_extent_;
+  const std::unordered_map<const Object*, int64_t> demanded_;
 };
 
 std::string ShapeText(const Tensor& tensor) {
@@ -118,7 +124,7 @@ IRModule OpenPrimitives(IRModule module) {
 }  // namespace
 
 Arguments RandomArguments(const IRModule& module, uint64_t seed, int64_t symbolic_extent) {
-  ArgumentMaker maker(seed, symbolic_extent);
+  ArgumentMaker maker(module, seed, symbolic_extent);
   Arguments arguments;
   for (const relax::Var& param : Downcast<relax::Function>(module.Lookup("main"))->params) {
     arguments.push_back(maker.Make(param->ty, std::string(param->name_hint)));

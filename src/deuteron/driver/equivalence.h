@@ -13,8 +13,8 @@ namespace deuteron {
 /// Arguments of "main": tensors, shapes, arrays for tuples.
 using Arguments = std::vector<Any>;
 
-/// Random arguments for the parameters of "main". Symbolic dimensions are `symbolic_extent`. An UnsupportedError for
-/// parameters without a known shape.
+/// Random arguments for the parameters of "main". Symbolic dimensions are what the module demands
+/// (demanded_extents.h), else `symbolic_extent`. An UnsupportedError for parameters without a known shape.
 Arguments RandomArguments(const IRModule& module, uint64_t seed, int64_t symbolic_extent);
 
 /// The tensors of a value, tuples flattened.
