@@ -7,13 +7,64 @@
 namespace deuteron::script {
 namespace {
 
+bool IsKeyword(std::string_view name) {
+  static const std::unordered_set<std::string_view> kKeywords = {
+      "False", "None", "True",  "and",    "as",   "assert", "async",  "await",    "break", "class", "continue", "def",
+      "del",   "elif", "else",  "except", "for",  "from",   "global", "finally",  "if",    "in",    "import",   "is",
+      "not",   "or",   "raise", "lambda", "pass", "return", "while",  "nonlocal", "yield", "try",   "with"};
+  return name.size() <= 8 && kKeywords.count(name) != 0;
+}
+
 bool IsReserved(std::string_view name) {
-  static const std::unordered_set<std::string_view> kReserved = {
-      "False", "None",  "True",   "and",      "as",     "assert",  "async",    "await", "break",  "class", "continue",
-      "def",   "del",   "elif",   "else",     "except", "finally", "for",      "from",  "global", "if",    "import",
-      "in",    "is",    "lambda", "nonlocal", "not",    "or",      "pass",     "raise", "return", "try",   "while",
-      "with",  "yield", "T",      "R",        "I",      "cls",     "metadata", "range", "float"};
-  return name.size() <= 8 && kReserved.count(name) != 0;
+  static const std::unordered_set<std::string_view> kReserved = {"T",      "R",        "I",     "cls",
+                                                                 "Module", "metadata", "range", "float"};
+  return IsKeyword(name) || (name.size() <= 8 && kReserved.count(name) != 0);
+}
+
+/// Whether Python takes a character beyond ASCII as a letter of a name and leaves it as it is. Of the scripts that
+/// models are named in: identifiers are NFKC-normalised there, which what is listed here survives.
+bool IsLetter(uint32_t code) {
+  struct Letters {
+    uint32_t first, last;
+  };
+  static constexpr Letters kLetters[] = {
+      {0xC0, 0xD6},   {0xD8, 0xF6},   {0xF8, 0x131},    {0x134, 0x13E},   {0x141, 0x148},   {0x14A, 0x17E},
+      {0x180, 0x1C3}, {0x1CD, 0x1F0}, {0x391, 0x3A1},   {0x3A3, 0x3CE},   {0x400, 0x481},   {0x48A, 0x52F},
+      {0x5D0, 0x5EA}, {0x620, 0x64A}, {0x3041, 0x3096}, {0x30A1, 0x30FA}, {0x4E00, 0x9FFF}, {0xAC00, 0xD7A3},
+  };
+  return std::any_of(std::begin(kLetters), std::end(kLetters),
+                     [code](const Letters& letters) { return code >= letters.first && code <= letters.last; });
+}
+
+/// The length of the letter beyond ASCII that begins at `at`; 0 if it is none.
+size_t LetterAt(std::string_view text, size_t at) {
+  const auto byte = [&](size_t i) -> uint32_t { return static_cast<unsigned char>(text[at + i]); };
+  const size_t length = byte(0) >= 0xF0 ? 4 : byte(0) >= 0xE0 ? 3 : byte(0) >= 0xC0 ? 2 : 1;
+  // Letters of four bytes are of scripts that nobody writes now.
+  if (length == 1 || length == 4 || at + length > text.size()) return 0;
+  for (size_t i = 1; i < length; ++i) {
+    if ((byte(i) & 0xC0) != 0x80) return 0;
+  }
+  const uint32_t code =
+      length == 2 ? (byte(0) & 31) << 6 | (byte(1) & 63) : (byte(0) & 15) << 12 | (byte(1) & 63) << 6 | (byte(2) & 63);
+  return IsLetter(code) ? length : 0;
+}
+
+std::string WithoutStrangeCharacters(std::string_view text) {
+  std::string name(text);
+  for (size_t i = 0; i < name.size(); ++i) {
+    char& c = name[i];
+    const bool word = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
+    if (word) continue;
+    const size_t letter = static_cast<unsigned char>(c) >= 0x80 ? LetterAt(name, i) : 0;
+    if (letter == 0) {
+      c = '_';
+    } else {
+      i += letter - 1;
+    }
+  }
+  if (name.empty() || (name[0] >= '0' && name[0] <= '9')) name.insert(0, "v");
+  return name;
 }
 
 size_t HashText(std::string_view text) { return std::hash<std::string_view>()(text); }
@@ -21,13 +72,14 @@ size_t HashText(std::string_view text) { return std::hash<std::string_view>()(te
 }  // namespace
 
 std::string Identifier(std::string_view text) {
-  std::string name(text);
-  for (char& c : name) {
-    const bool word = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
-    if (!word) c = '_';
-  }
-  if (name.empty() || (name[0] >= '0' && name[0] <= '9')) name.insert(0, "v");
+  std::string name = WithoutStrangeCharacters(text);
   if (IsReserved(name)) name += "_";
+  return name;
+}
+
+std::string FunctionName(std::string_view text) {
+  std::string name = WithoutStrangeCharacters(text);
+  if (IsKeyword(name)) name += "_";
   return name;
 }
 

@@ -12,8 +12,10 @@
 
 namespace deuteron::script {
 
-/// `text` as a Python identifier.
+/// `text` as a Python identifier that hides nothing the text relies on.
 std::string Identifier(std::string_view text);
+/// `text` as the name of a function of a module, where T, R and the like are free: `cls.R`.
+std::string FunctionName(std::string_view text);
 
 /// A hash table of positions in a list that its owner keeps; the owner says what equal means. Open addressing with
 /// linear probing: a module of a million variables is a million insertions.

@@ -2,6 +2,7 @@
 /// Reads modules: classes, and what stands beside functions.
 #include <algorithm>
 
+#include "deuteron/script/name_table.h"
 #include "deuteron/script/parser_impl.h"
 
 namespace deuteron::script {
@@ -136,6 +137,13 @@ void Parser::Body(FunctionHeader* header) {
     for (const auto& [name, value] : header->names) scopes_.Define(name, value);
     const BaseFunc func = header->is_prim ? BaseFunc(PrimFunction(header)) : BaseFunc(RelaxFunction(header));
     CheckFailuresSince(failures);
+    // A name that Python cannot write stands in the symbol alone.
+    const auto symbol = func->GetAttr<String>("global_symbol");
+    const std::string_view name = symbol ? std::string_view(symbol->data(), symbol->size()) : header->name;
+    if (name != header->name && FunctionName(name) != name && !module_.FindGlobalVar(name).defined()) {
+      // The variable is of this parser, and calls that have been read hold it.
+      const_cast<GlobalVarNode*>(header->global_var.get())->name_hint = *symbol;
+    }
     Located(header->at, [&] { module_.Update(header->global_var, func); });
     return;
   } catch (const AlreadyReported&) {

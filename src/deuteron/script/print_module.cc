@@ -71,6 +71,32 @@ void Printer::GlobalInfos(const IRModule& module) {
   Put("})");
 }
 
+void Printer::NameFunctions(const IRModule& module) {
+  std::unordered_set<std::string> taken;
+  std::vector<const GlobalVarNode*> unwritable;
+  for (const auto& [var, func] : module->functions) {
+    std::string name = FunctionName(View(var->name_hint));
+    if (name != View(var->name_hint)) {
+      unwritable.push_back(var.get());
+    } else {
+      taken.insert(std::move(name));
+    }
+  }
+  std::sort(unwritable.begin(), unwritable.end(),
+            [](const auto* a, const auto* b) { return View(a->name_hint) < View(b->name_hint); });
+  for (const GlobalVarNode* var : unwritable) {
+    const std::string stem = FunctionName(View(var->name_hint));
+    std::string name = stem;
+    for (int number = 1; !taken.insert(name).second; ++number) name = stem + "_" + std::to_string(number);
+    function_names_.emplace(var, std::move(name));
+  }
+}
+
+std::string Printer::GlobalName(const GlobalVarNode* var) const {
+  const auto name = function_names_.find(var);
+  return name == function_names_.end() ? FunctionName(View(var->name_hint)) : name->second;
+}
+
 void Printer::Module(const IRModule& module) {
   Put("@I.ir_module");
   Line();
@@ -97,13 +123,14 @@ void Printer::Module(const IRModule& module) {
     const int kb = SortKey(b.first, b.second);
     return ka != kb ? ka < kb : View(a.first->name_hint) < View(b.first->name_hint);
   });
+  NameFunctions(module);
   bool first = true;
   for (const auto& [var, func] : functions) {
     if (!first) Put('\n');
     first = false;
     empty = false;
     Line();
-    Function(func, Identifier(View(var->name_hint)));
+    Function(func, GlobalName(var.get()));
   }
   if (empty) {
     Line();
@@ -117,7 +144,7 @@ void Printer::Node(const ObjectRef& node) {
   if (const auto* module = node.as<IRModuleNode>()) return Module(GetRef<IRModule>(module));
   if (const auto* func = node.as<BaseFuncNode>(); func != nullptr && func->kind != RelaxKind::kExternFunc) {
     const auto symbol = func->GetAttr<String>("global_symbol");
-    return Function(GetRef<BaseFunc>(func), symbol ? Identifier(View(*symbol)) : "main");
+    return Function(GetRef<BaseFunc>(func), symbol ? FunctionName(View(*symbol)) : "main");
   }
   const auto statement = [&](auto print) {
     print();

@@ -40,7 +40,7 @@ void Printer::Relax(const RelaxExpr& expr) {
     case RelaxKind::kGlobalVar:
       uses_cls_ = true;
       Put("cls.");
-      return Put(Identifier(View(static_cast<const GlobalVarNode*>(expr.get())->name_hint)));
+      return Put(GlobalName(static_cast<const GlobalVarNode*>(expr.get())));
     case RelaxKind::kConstant:
       return PrintConstant(static_cast<const relax::ConstantNode*>(expr.get()));
     case RelaxKind::kTuple: {

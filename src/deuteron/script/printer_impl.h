@@ -145,6 +145,9 @@ class Printer {
   void NewType(const Type& type);
   void PrintDevice(const VDevice& device);
   void GlobalInfos(const IRModule& module);
+  /// Finds names for the functions whose own Python cannot write.
+  void NameFunctions(const IRModule& module);
+  std::string GlobalName(const GlobalVarNode* var) const;
   /// Declarations of the symbols of the open function's body.
   std::string BodySymbols() const;
   void PrintTarget(const relax::Var& var, bool annotate);
@@ -164,6 +167,8 @@ class Printer {
   std::unordered_map<const Object*, std::string> type_text_;
   /// Devices that the module declares, by their number among those of one target.
   std::unordered_map<const Object*, int64_t> device_numbers_;
+  /// Of functions that have other names in the text than in the module.
+  std::unordered_map<const Object*, std::string> function_names_;
   /// Names of int64 symbols declared at the top of the text, in order.
   std::vector<std::string> type_vars_;
   std::unordered_set<std::string> type_var_set_;
