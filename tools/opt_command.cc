@@ -208,10 +208,12 @@ void RunOpt(const OptCommandOptions& options) {
   const transform::PassContext context = MakeContext(compile);
 
   Weights weights(options);
-  IRModule module = weights.Read(options.model);
-  instruments.Verify(module);
+  IRModule module = IRModule::Empty();
   {
+    // What the text may say depends on the options too.
     transform::PassContext::Scope scope(context);
+    module = weights.Read(options.model);
+    instruments.Verify(module);
     module = RunPasses(passes, std::move(module));
   }
   instruments.Report();

@@ -1,6 +1,7 @@
 /// \file
 /// Reads expressions of the graph level.
 #include <cstring>
+#include <limits>
 
 #include "deuteron/script/parser_impl.h"
 #include "deuteron/support/host_tensor.h"
@@ -8,6 +9,23 @@
 namespace deuteron::script {
 
 using relax::Expr;
+
+namespace {
+
+/// Types of tuples are walked and printed field by field, also where fields share one type: forty lines like
+/// `b = (a, a)` would be a text that no disk holds.
+constexpr int64_t kMostValues = 1 << 17;
+
+/// How many values a value of this type holds; tuples that are read hold no more than kMostValues.
+int64_t ValuesOf(const Type& type) {
+  const auto* tuple = type.as<TupleTypeNode>();
+  if (tuple == nullptr) return 1;
+  int64_t values = 1;
+  for (const Type& field : tuple->fields) values += ValuesOf(field);
+  return values;
+}
+
+}  // namespace
 
 Expr Parser::Emit(const Expr& value, const Span& span) {
   if (block_ == nullptr) DEUTERON_THROW(ModelError) << "a call stands outside of any function";
@@ -36,9 +54,23 @@ Expr Parser::Leaf(const Syntax& node) {
   return Located(node.at, [&] { return LeafOf(value); });
 }
 
+void Parser::CheckRange(const Syntax& literal, DataType dtype) const {
+  const bool is_negative = literal.Is(SyntaxKind::kUnary);
+  const Syntax& number = is_negative ? *literal.base : literal;
+  if (!dtype.is_integer() || dtype.is_bool() || dtype.bits() > 64 || !number.Is(SyntaxKind::kInt)) return;
+  const auto magnitude = static_cast<uint64_t>(number.int_value);
+  const uint64_t most = std::numeric_limits<uint64_t>::max() >> (64 - dtype.bits() + (dtype.is_uint() ? 0 : 1));
+  const uint64_t allowed = !is_negative ? most : dtype.is_uint() ? 0 : most + 1;
+  if (magnitude <= allowed) return;
+  Fail(literal, (is_negative ? "-" : "") + std::to_string(magnitude) + " does not fit into " + dtype.ToString() +
+                    ", which holds " + (dtype.is_uint() ? "0" : "-" + std::to_string(most + 1)) + " to " +
+                    std::to_string(most) + ": give the constant another dtype");
+}
+
 relax::Constant Parser::ScalarOf(const Syntax& leaf, DataType dtype) {
   PrimExpr imm;
   if (leaf.IsLiteral()) {
+    CheckRange(leaf, dtype);
     imm = dtype.is_bool() ? MakeConst(dtype, IntOf(leaf, "a boolean") != 0 ? 1 : 0) : PrimLiteral(leaf, dtype);
   } else if (leaf.Is(SyntaxKind::kString)) {
     Syntax call = leaf;
@@ -149,7 +181,14 @@ Expr Parser::Relax(const Syntax& node) {
     case SyntaxKind::kList: {
       Array<Expr> fields;
       fields.reserve(static_cast<int64_t>(node.items.size()));
-      for (const Syntax* item : node.items) fields.push_back(Leaf(*item));
+      int64_t values = 0;
+      for (const Syntax* item : node.items) {
+        fields.push_back(Leaf(*item));
+        values += ValuesOf(fields.back().ty());
+      }
+      if (values > kMostValues) {
+        Fail(node, "a tuple of tuples that holds more than " + std::to_string(kMostValues) + " values in all");
+      }
       return relax::Tuple(fields);
     }
     case SyntaxKind::kUnary:

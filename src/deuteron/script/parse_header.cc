@@ -78,9 +78,18 @@ FunctionHeader Parser::Header(const std::vector<const Syntax*>& decorators) {
       Fail(*decorator, "expected @R.function or @T.prim_func");
     }
     for (const auto& [key, value] : decorator->keywords) {
-      if (key == "private") header.is_private = BoolOf(*value, "private");
-      if (key == "pure") header.is_pure = BoolOf(*value, "pure");
-      if (key == "s_tir") header.s_tir = BoolOf(*value, "s_tir");
+      const bool is_check = key == "check_well_formed";
+      const bool known_flag = key == "private" || is_check || key == (header.is_prim ? "s_tir" : "pure");
+      if (!known_flag) {
+        Fail(*value,
+             std::string(header.is_prim ? "T.prim_func takes private, s_tir" : "R.function takes private, pure") +
+                 " and check_well_formed, not " + Quote(key));
+      }
+      if (!value->Is(SyntaxKind::kBool)) Fail(*value, Quote(key) + " is True or False");
+      const bool flag = value->int_value != 0;
+      if (key == "private") header.is_private = flag;
+      if (key == "pure") header.is_pure = flag;
+      if (key == "s_tir") header.s_tir = flag;
     }
   }
   tokens_.Expect("def");

@@ -179,6 +179,11 @@ void Parser::EffectOf(const Syntax& node, const Span& span) {
 void Parser::UnpackTuple(const Syntax& target, const Syntax& value, const Span& span) {
   const Expr normal = Relax(value);
   const Expr tuple = Located(target.at, [&] { return LeafOf(normal, span); });
+  const auto* type = tuple.ty().as<TupleTypeNode>();
+  if (type != nullptr && type->fields.size() != target.items.size()) {
+    Fail(target, std::to_string(target.items.size()) + " names for the " + std::to_string(type->fields.size()) +
+                     " fields of a tuple: name each, or bind the tuple and take `[i]` of it");
+  }
   for (size_t i = 0; i < target.items.size(); ++i) {
     if (!target.items[i]->Is(SyntaxKind::kName)) Fail(*target.items[i], "expected a variable");
     const Expr field =
@@ -332,9 +337,6 @@ void Parser::RelaxIf(Branch* outer, Expr* result) {
 
 void Parser::NestedFunction() {
   const size_t at = tokens_.Peek().at;
-  if (block_->is_dataflow && !transform::PassContext::Current().GetBool("tvm_compat")) {
-    source_.Fail(at, "no function inside of a dataflow block");
-  }
   relax::Var var;
   std::string_view name;
   relax::Function func;

@@ -9,6 +9,7 @@ Type Parser::TensorTypeOf(const Syntax* call) {
   const Syntax* dtype = nullptr;
   const Syntax* vdevice = nullptr;
   int64_t ndim = kUnknownNDim;
+  const Syntax* ndim_node = nullptr;
   if (call != nullptr) {
     for (size_t i = 0; i < call->items.size(); ++i) {
       const Syntax* item = call->items[i];
@@ -27,6 +28,7 @@ Type Parser::TensorTypeOf(const Syntax* call) {
         dtype = value;
       } else if (key == "ndim") {
         ndim = IntOf(*value, "the number of dimensions");
+        ndim_node = value;
         if (ndim < -1) Fail(*value, "a tensor has no " + std::to_string(ndim) + " dimensions");
       } else if (key == "vdevice") {
         vdevice = value;
@@ -38,16 +40,23 @@ Type Parser::TensorTypeOf(const Syntax* call) {
   const DataType element = dtype == nullptr || dtype->Is(SyntaxKind::kNone) ? DataType::Void() : DtypeOf(*dtype);
   const VDevice device = vdevice == nullptr || vdevice->Is(SyntaxKind::kNone) ? VDevice() : Device(*vdevice);
   if (shape == nullptr) return TensorType::WithNDim(ndim, element, device);
+  const auto agree = [&](const TensorType& type) -> Type {
+    if (ndim >= 0 && type->ndim >= 0 && type->ndim != ndim) {
+      Fail(*ndim_node, "the shape has " + std::to_string(type->ndim) + " dimensions, not " + std::to_string(ndim) +
+                           ": leave ndim out");
+    }
+    return type;
+  };
   if (shape->Is(SyntaxKind::kName)) {
     // A variable that is a shape.
     const auto* var = AsNode<relax::VarNode>(Find(shape->text));
     const auto* type = var == nullptr ? nullptr : GetRef<relax::Var>(var).ty().as<ShapeTypeNode>();
     if (type != nullptr) {
-      if (type->values.has_value()) return TensorType(*type->values, element, device);
-      return TensorType::WithNDim(type->ndim, element, device);
+      if (type->values.has_value()) return agree(TensorType(*type->values, element, device));
+      return agree(TensorType::WithNDim(type->ndim, element, device));
     }
   }
-  return Located(shape->at, [&]() -> Type { return TensorType(Dimensions(*shape), element, device); });
+  return Located(shape->at, [&] { return agree(TensorType(Dimensions(*shape), element, device)); });
 }
 
 Type Parser::CallableOf(const Syntax& node, bool is_call) {

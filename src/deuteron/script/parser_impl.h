@@ -273,6 +273,8 @@ class Parser {
   relax::Expr CastValue(const Syntax& value);
   relax::Expr LeafOf(const relax::Expr& value, const Span& span = Span());
   relax::Expr ConstantOf(const Syntax& node);
+  /// Complains of an integer that `dtype` cannot hold.
+  void CheckRange(const Syntax& literal, DataType dtype) const;
   relax::Constant ScalarOf(const Syntax& leaf, DataType dtype);
 
   // parse_call.cc
