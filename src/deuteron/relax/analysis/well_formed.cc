@@ -172,10 +172,7 @@ class Verifier {
         return;
       }
       case RelaxKind::kFunction: {
-        // TVM's ConvertToDataflow takes them in.
-        if (is_dataflow && !transform::PassContext::Current().GetBool("tvm_compat")) {
-          Report("a local function in a dataflow block");
-        }
+        // In a dataflow block too: to make a function is pure, whatever its calls do.
         const auto* function = static_cast<const FunctionNode*>(value.get());
         return VerifyFunction(function, Where() + ", local function");
       }
