@@ -83,6 +83,10 @@ struct TEArguments {
       default:
         break;
     }
+    if (arg.ty().as<PrimTypeNode>() != nullptr) {
+      DEUTERON_THROW(UnsupportedError) << "a scalar that is a value of the graph, of type " << Describe(arg.ty())
+                                       << ", cannot be an operand of a kernel: pass a tensor of shape ()";
+    }
     const auto* type = arg.ty().as<TensorTypeNode>();
     DEUTERON_CHECK(type != nullptr && type->has_shape()) << "an argument of CallTE has type " << Describe(arg.ty());
     const auto* var = arg.as<VarNode>();

@@ -3,6 +3,7 @@
 #include <cstring>
 #include <limits>
 
+#include "deuteron/relax/analysis/type_analysis.h"
 #include "deuteron/script/parser_impl.h"
 #include "deuteron/support/host_tensor.h"
 
@@ -36,7 +37,7 @@ Expr Parser::Emit(const Expr& value, const Span& span) {
     name = std::string(prefix) + (next == 0 ? "" : std::to_string(next));
     ++next;
   } while (scopes_.Find(name) != nullptr);
-  const relax::Var var =
+  relax::Var var =
       block_->is_dataflow ? relax::Var(relax::DataflowVar(name, value.ty(), span)) : relax::Var(name, value.ty(), span);
   block_->bindings.push_back(relax::VarBinding(var, value, span));
   return var;
@@ -48,7 +49,7 @@ Expr Parser::LeafOf(const Expr& value, const Span& span) {
 }
 
 Expr Parser::Leaf(const Syntax& node) {
-  const Expr value = Relax(node);
+  Expr value = Relax(node);
   // A variable is what it is.
   if (value->kind == RelaxKind::kVar || value->kind == RelaxKind::kDataflowVar) return value;
   return Located(node.at, [&] { return LeafOf(value); });
@@ -163,6 +164,13 @@ Expr Parser::RelaxOperator(const Syntax& node) {
   if (it == kOperators.end()) Fail(node, meaningless);
   const Expr left = Leaf(*node.items[0]);
   const Expr right = Leaf(*node.items[1]);
+  if (left.ty().as<PrimTypeNode>() != nullptr && right.ty().as<PrimTypeNode>() != nullptr) {
+    // TVM makes an expression of scalars of it, in which scalars of the graph have no place here.
+    Unsupported(node, "arithmetic of scalars that are values of the graph (" + relax::Describe(left.ty()) + " and " +
+                          relax::Describe(right.ty()) +
+                          ") is not supported: pass tensors of shape (), or a shape such as R.Shape([\"n\"]) and "
+                          "compute with its symbol");
+  }
   return relax::Call(Op::Get(it->second), {left, right});
 }
 
