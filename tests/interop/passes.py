@@ -1,6 +1,6 @@
 """The passes that Deuteron and TVM both have. One line each: what `deuteron opt --passes` is given, TVM's pass, the kinds of modules
-(generate.KINDS) it is compared on, and TVM's passes that run before both. Passes that make kernels (LegalizeOps, FastMathTransform)
-are compared by their numbers elsewhere: the loops may differ."""
+(generate.KINDS) it is compared on, and TVM's passes that run before both. LegalizeOps is
+compared by its numbers elsewhere: the loops may differ."""
 
 import atexit
 import dataclasses
@@ -100,6 +100,7 @@ TABLE = [
            rt.ConvertLayout({"relax.nn.conv2d": ["NHWC", "OHWI"]}), ("graph",),
            # It stacks along another axis than the module says, and permutes scalars.
            except_with=("R.stack(", "R.Tensor((), dtype=\"float32\") = R.")),
+    Parity("FastMathTransform", rt.FastMathTransform(), GRAPHS),
     Parity("RemovePurityChecking", rt.RemovePurityChecking(), GRAPHS, (rt.ToNonDataflow(),)),
     Parity("AnnotateTIROpPattern", rt.AnnotateTIROpPattern(), KERNELS),
     Parity("FuseOps(fuse_opt_level=2)", rt.FuseOps(fuse_opt_level=2), ("annotated",)),

@@ -101,6 +101,10 @@ class Verifier {
     }
     for (const Var& param : function->params) VerifyType(param.ty());
     VerifySeq(function->body);
+    const Type& result = function->body->body.ty();
+    if (result.defined() && function->ret_ty.defined() && !MayBe(function->ret_ty, result, &analyzer_)) {
+      Report("returns " + Describe(result) + ", but is declared to return " + Describe(function->ret_ty));
+    }
     Close(scope);
     function_ = outer;
     binding_ = outer_binding;
@@ -326,6 +330,7 @@ class Verifier {
   const IRModule& module_;
   const size_t limit_;
   VerifiedKernels* verified_;
+  arith::Analyzer analyzer_;
   std::vector<Violation> violations_;
   /// What is being verified. The binding may be null.
   std::string function_;

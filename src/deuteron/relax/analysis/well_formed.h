@@ -24,6 +24,7 @@ using VerifiedKernels = std::unordered_set<tir::PrimFunc, ObjectPtrHash, ObjectP
 ///  - a variable is bound once, before its uses, and used in its scope: a DataflowVar in its block, a
 ///    variable of a branch in the branch; DataflowVars are bound in dataflow blocks only;
 ///  - every variable has a type; symbolic variables are defined, by a parameter or a match_cast, before use;
+///  - a function's result may be of the type that it is declared to return: no known rank, extent or dtype differs;
 ///  - dataflow blocks hold no side effect and no control flow; a pure function has no impure call;
 ///  - call_tir passes as many tensors and scalars as its kernel takes; call_tir_inplace names arguments;
 ///  - kernels keep the rules of tir/analysis/verify.h.

@@ -8,7 +8,8 @@
 /// What it must not do: inline functions that call themselves, directly or not; remove functions that are used as
 /// values; open functions made for kernels and back ends (Primitive, Composite, Codegen; under tvm_compat they are
 /// inlined); lose what the callee's signature checks: where an argument's type does not show that it fits, a match_cast
-/// checks it. Code that would grow beyond kMaxBindings bindings is refused.
+/// checks it (under tvm_compat only where a symbol would stay undefined). Code that would grow beyond kMaxBindings
+/// bindings is refused.
 ///
 /// A call in a dataflow block of a function that holds more than dataflow cuts the block in two.
 #include <algorithm>
@@ -23,6 +24,7 @@
 #include "deuteron/relax/transform/function_copier.h"
 #include "deuteron/relax/transform/pass_utils.h"
 #include "deuteron/relax/transform/passes.h"
+#include "deuteron/relax/transform/typed_rewriter.h"
 
 namespace deuteron::relax {
 namespace {
@@ -34,7 +36,8 @@ using FunctionMap = std::unordered_map<const Object*, Function>;
 /// Puts bodies in place of calls in one function.
 class Inliner : public SeqRewriter {
  public:
-  explicit Inliner(const FunctionMap& bodies) : bodies_(bodies) {}
+  Inliner(const IRModule& module, const FunctionMap& bodies, bool compat)
+      : module_(module), bodies_(bodies), compat_(compat) {}
 
  protected:
   SeqExpr RewriteSeq(const SeqExpr& seq) override {
@@ -96,6 +99,7 @@ class Inliner : public SeqRewriter {
     FunctionCopier copier;
     for (size_t i = 0; i < call->args.size(); ++i)
       BindSymbols(callee->params[i].ty(), call->args[i].ty(), &copier.replacer());
+    if (compat_ && DefinesAllSymbols(callee, copier.replacer())) return CopyUnchecked(callee, call);
     for (size_t i = 0; i < call->args.size(); ++i) {
       const Var& param = callee->params[i];
       copier.RenewSymbols(param.ty());
@@ -109,6 +113,25 @@ class Inliner : public SeqRewriter {
       copier.replacer().Set(param, checked);
     }
     return copier.Copy(callee->body);
+  }
+
+  /// Whether `values` has those of all symbols of the parameters.
+  static bool DefinesAllSymbols(const Function& callee, const VarReplacer& values) {
+    return std::all_of(callee->params.begin(), callee->params.end(), [&](const Var& param) {
+      const auto symbols = SymbolicVars(param.ty());
+      return std::all_of(symbols.begin(), symbols.end(), [&](const tir::Var& symbol) { return values.Has(symbol); });
+    });
+  }
+
+  /// As TVM copies: what the arguments are is believed, and the types of what is made of them are inferred anew.
+  SeqExpr CopyUnchecked(const Function& callee, const Call& call) {
+    TypedRewriter substitution(module_);
+    for (size_t i = 0; i < call->args.size(); ++i) {
+      BindSymbols(callee->params[i].ty(), call->args[i].ty(), &substitution.replacer());
+      substitution.replacer().Set(callee->params[i], call->args[i]);
+    }
+    const Function body(Array<Var>(), callee->body, callee->ret_ty, callee->is_pure, callee->attrs, callee->span);
+    return FunctionCopier().Copy(substitution.RewriteFunction(body, Array<Var>())->body);
   }
 
   /// DataflowVars that are used in another part than their own become visible outside of it.
@@ -141,7 +164,9 @@ class Inliner : public SeqRewriter {
     return rewritten;
   }
 
+  const IRModule& module_;
   const FunctionMap& bodies_;
+  const bool compat_;
   arith::Analyzer analyzer_;
 };
 
@@ -293,13 +318,14 @@ Pass InlinePrivateFunctions() {
   return transform::ModulePass(
       {.name = "InlinePrivateFunctions"}, [](IRModule module, const transform::PassContext& context) {
         const bool compat = context.GetBool("tvm_compat");
+        const IRModule original = module;
         const CallGraph graph(module, compat);
         FunctionMap bodies;
         std::vector<GlobalVar> inlined;
         graph.CheckSizes();
         for (const GlobalVar& var : graph.order()) {
           const auto function = Downcast<Function>(module->functions.at(var));
-          Function rewritten = IsSealed(function) ? function : Inliner(bodies).RewriteBody(function);
+          Function rewritten = IsSealed(function) ? function : Inliner(original, bodies, compat).RewriteBody(function);
           if (graph.MayInline(var)) {
             bodies.emplace(var.get(), rewritten);
             inlined.push_back(var);
