@@ -282,6 +282,12 @@ class CallGraph {
   size_t visited_ = 0;
 };
 
+/// `function`, declared to return `type`.
+Function Declared(const Function& function, const Type& type) {
+  if (function->ret_ty.same_as(type)) return function;
+  return Function(function->params, function->body, type, function->is_pure, function->attrs, function->span);
+}
+
 /// Removes the inlined functions that nothing mentions any more.
 void RemoveUnmentioned(IRModule* module, const std::vector<GlobalVar>& inlined) {
   std::unordered_set<const Object*> mentioned;
@@ -332,6 +338,8 @@ Pass InlinePrivateFunctions() {
           } else if (!rewritten.same_as(function) || (compat && graph.MayInlineAny())) {
             // What is unused must not make an output of a variable that CanonicalizeBindings gives its name.
             rewritten = RemoveAllUnused(Canonicalize(RemoveAllUnused(rewritten, module), module), module);
+            // What it says of its result stays, whatever is known of the body now.
+            if (compat) rewritten = Declared(rewritten, function->ret_ty);
           }
           if (!rewritten.same_as(function)) module.Update(var, std::move(rewritten));
         }

@@ -3,8 +3,8 @@
 ///
 /// Purpose: a virtual machine as TVM's knows no symbols. Each function gets a heap with a cell for each of its symbols
 /// and of the expressions of them; `vm.builtin.match_shape` compares the shapes of parameters, and of what match_casts
-/// take, with cells and numbers, or stores them there (weights, the parameters from num_input on, only where they
-/// define a symbol); a function `shape_func` computes the cells that follow from those known so far;
+/// take, with cells and numbers, or stores them there (not those of weights, the parameters from num_input on, that are
+/// tensors without symbols); a function `shape_func` computes the cells that follow from those known so far;
 /// `vm.builtin.make_shape` and `make_prim_value` read them where a shape or a scalar is needed. The declared types of
 /// parameters, of match_casts and of results are checked by `vm.builtin.check_tensor_info` and the like.
 ///
@@ -166,12 +166,11 @@ class ShapeLowerer : public TypedRewriter {
     const auto num_input = function_->GetAttr<int64_t>("num_input");
     for (size_t i = 0; i < function_->params.size(); ++i) {
       const Var& param = function_->params[static_cast<int64_t>(i)];
-      // Weights are what the caller has prepared for this function.
-      if (num_input.has_value() && static_cast<int64_t>(i) >= *num_input && DefinedSymbolicVars(param.ty()).empty())
-        continue;
+      const bool is_weight = num_input.has_value() && static_cast<int64_t>(i) >= *num_input;
+      if (is_weight && IsStaticTensor(param.ty())) continue;
       const Expr context = StringImm("ErrorContext(fn=" + name_ + ", loc=param[" + std::to_string(i) + "], param=" +
                                      std::string(param->name_hint) + ", annotation=" + print_(param.ty()) + ") ");
-      Check(param, param.ty(), context, /*always=*/true, &entry);
+      Check(param, param.ty(), context, is_weight ? Checked::kButStaticTensors : Checked::kAll, &entry);
     }
     MatchAll(&entry);
     const Function lowered = RewriteFunction(function_, function_->params);
@@ -179,8 +178,8 @@ class ShapeLowerer : public TypedRewriter {
     blocks.insert(blocks.end(), lowered->body->blocks.begin(), lowered->body->blocks.end());
     Bindings exit;
     Check(lowered->body->body, function_->ret_ty,
-          StringImm("ErrorContext(fn=" + name_ + ", loc=return, annotation=" + print_(function_->ret_ty) + ") "), false,
-          &exit);
+          StringImm("ErrorContext(fn=" + name_ + ", loc=return, annotation=" + print_(function_->ret_ty) + ") "),
+          Checked::kUnknown, &exit);
     MatchAll(&exit);
     blocks.push_back(BindingBlock(Array<Binding>(exit.begin(), exit.end())));
     SeqExpr body(JoinBlocks(blocks), lowered->body->body, function_->body->span);
@@ -198,7 +197,8 @@ class ShapeLowerer : public TypedRewriter {
 
   void RewriteBinding(const Binding& binding, Bindings* out) override {
     if (const auto* cast = binding.as<MatchCastNode>()) {
-      Check(cast->value, cast->ty, StringImm("ErrorContext(match_cast, ty=" + print_(cast->ty) + ") "), false, out);
+      Check(cast->value, cast->ty, StringImm("ErrorContext(match_cast, ty=" + print_(cast->ty) + ") "),
+            Checked::kUnknown, out);
       MatchAll(out);
       return TypedRewriter::RewriteBinding(binding, out);
     }
@@ -247,9 +247,17 @@ class ShapeLowerer : public TypedRewriter {
 
   // ----- Checks and matches.
 
-  /// Checks that `value` is of `type` as far as its own type does not say so, unless `always`; notes the shapes to
-  /// match.
-  void Check(const Expr& value, const Type& type, const Expr& context, bool always, Bindings* out) {
+  /// What of a value is checked: what its own type does not say, or all. Tensors of static or no shape among weights
+  /// are what the caller has prepared for this function.
+  enum class Checked : uint8_t { kUnknown, kAll, kButStaticTensors };
+  static bool IsStaticTensor(const Type& type) {
+    const auto* tensor = type.as<TensorTypeNode>();
+    return tensor != nullptr && (!tensor->shape.has_value() || AsConstInts(*tensor->shape).has_value());
+  }
+
+  /// Checks that `value` is of `type`; notes the shapes to match.
+  void Check(const Expr& value, const Type& type, const Expr& context, Checked checked, Bindings* out) {
+    const bool always = checked != Checked::kUnknown;
     if (!always && IsBaseOf(type, value.ty(), &analyzer_)) return;
     switch (type->kind) {
       case TypeKind::kTensor: {
@@ -279,8 +287,10 @@ class ShapeLowerer : public TypedRewriter {
         if (always || known == nullptr || known->fields.size() != fields.size()) {
           Effect("check_tuple_info", {value, Number(fields.size()), context}, out);
         }
-        for (size_t i = 0; i < fields.size(); ++i)
-          Check(FieldOf(value, i, fields[i], out), fields[i], context, always, out);
+        for (size_t i = 0; i < fields.size(); ++i) {
+          if (checked == Checked::kButStaticTensors && IsStaticTensor(fields[i])) continue;
+          Check(FieldOf(value, i, fields[i], out), fields[i], context, checked, out);
+        }
         return;
       }
       case TypeKind::kFunc:

@@ -38,7 +38,7 @@ c = TypeVar("c")
 @I.ir_module
 class Module:
     @R.function
-    def main(x: R.Tensor((a, 4), dtype="float32"), w: R.Tensor((b, c), dtype="float32"), v: R.Tensor(dtype="float32", ndim=1)) -> R.Tuple(R.Tensor(dtype="float32", ndim=1), R.Tensor((a, 8), dtype="float32"), R.Tensor(dtype="float32", ndim=1)):
+    def main(x: R.Tensor((a, 4), dtype="float32"), w: R.Tensor((b, c), dtype="float32"), v: R.Tensor(dtype="float32", ndim=1)) -> R.Tuple(R.Tensor((4,), dtype="float32"), R.Tensor((a, 8), dtype="float32"), R.Tensor(dtype="float32", ndim=1)):
         n = T.int64()
         y: R.Tensor(dtype="float32", ndim=1) = R.exp(v)
         y_1: R.Tensor((a, 8), dtype="float32") = R.concat((x, x), axis=1)
