@@ -206,7 +206,10 @@ class ShapeLowerer : public TypedRewriter {
     if (value->kind == RelaxKind::kIf || value->kind == RelaxKind::kFunction) {
       return TypedRewriter::RewriteBinding(binding, out);
     }
-    TypedRewriter::RewriteBinding(WithValue(binding, LowerValue(value, out)), out);
+    const Expr lowered = LowerValue(value, out);
+    // What a shape is read to is less than it was: to be inferred.
+    if (value->kind == RelaxKind::kShapeExpr && !lowered.same_as(value)) lowered->ty = Type();
+    TypedRewriter::RewriteBinding(WithValue(binding, lowered), out);
   }
 
  private:
