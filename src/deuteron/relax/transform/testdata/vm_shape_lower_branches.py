@@ -72,6 +72,6 @@ class Module:
         R.call_packed("vm.builtin.match_shape", v, shape_heap, 2, 1, 5, 3, 0, R.str("ErrorContext(match_cast, ty=R.Tensor((p, n), dtype=\"float32\")) "), ty_args=(R.Tuple,))
         cls.shape_func2(shape_heap)
         b: R.Tensor((p, n), dtype="float32") = R.match_cast(v, R.Tensor((p, n), dtype="float32"))
-        s: R.Shape([p * n]) = R.call_packed("vm.builtin.make_shape", shape_heap, 1, 1, 6, ty_args=(R.Shape(ndim=1),))
+        s: R.Shape(ndim=1) = R.call_packed("vm.builtin.make_shape", shape_heap, 1, 1, 6, ty_args=(R.Shape(ndim=1),))
         w: R.Any = R.call_packed("f", b, s, ty_args=(R.Any,))
         return w
