@@ -87,7 +87,7 @@ PrimExpr Parser::PrimMath(const Syntax& node, std::string_view name) {
     // A literal takes the type of the other branch.
     auto [left, right] = Operands(*node.items[1], *node.items[2]);
     dtype = left.dtype();
-    return tir::Call(dtype, op, {CastTo(DataType::Bool(), condition), left, right});
+    return tir::Call(dtype, op, {CastTo(TruthFor(condition, dtype), condition), left, right});
   }
   if (count == 2) {
     auto [left, right] = Operands(*node.items[0], *node.items[1]);

@@ -165,7 +165,7 @@ PrimExpr Parser::PrimConditional(const Syntax& node) {
   auto [left, right] = Operands(*node.items[1], *node.items[2]);
   const DataType dtype = left.dtype();
   return Located(node.at, [&, l = left, r = right]() -> PrimExpr {
-    return tir::Call(dtype, Op::Get("tir.if_then_else"), {CastTo(DataType::Bool(), condition), l, r});
+    return tir::Call(dtype, Op::Get("tir.if_then_else"), {CastTo(TruthFor(condition, dtype), condition), l, r});
   });
 }
 

@@ -188,7 +188,9 @@ Stmt Parser::TirIf() {
     tokens_.Next();
     else_case = TirSuite();
   }
-  return Located(at, [&] { return tir::IfThenElse(CastTo(DataType::Bool(), condition), then_case, else_case); });
+  // Lowered kernels have conditions of one truth a lane.
+  const DataType truth = DataType::Bool(condition.dtype().lanes());
+  return Located(at, [&] { return tir::IfThenElse(CastTo(truth, condition), then_case, else_case); });
 }
 
 Stmt Parser::TirFor() {

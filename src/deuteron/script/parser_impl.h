@@ -28,6 +28,11 @@ using tir::Range;
 inline String ToString(std::string_view text) { return String(text.data(), text.size()); }
 inline std::string Quote(std::string_view text) { return "`" + std::string(text) + "`"; }
 
+/// The type of the condition that chooses between values of `dtype`: one truth, or one a lane.
+inline DataType TruthFor(const PrimExpr& condition, DataType dtype) {
+  return DataType::Bool(condition.dtype().lanes() == dtype.lanes() ? dtype.lanes() : 1);
+}
+
 /// A function whose first lines have been read.
 struct FunctionHeader {
   std::string_view name;
