@@ -409,6 +409,18 @@ int CountMatches(const runtime::FunctionSpec& function) {
   return count;
 }
 
+TEST_F(CompileTest, NamesDimensionsThatAreExpressions) {
+  const tir::Var n("n");
+  const Var x("x", TensorOf({n})), y("y", TensorOf({Min(n, I64(4))}));
+  Function("main", {x, y}, x, TensorOf({n}));
+  try {
+    Instance(Build()).Run("main", {Sequence({9}), Sequence({5})});
+    FAIL() << "no error";
+  } catch (const ffi::Error& error) {
+    EXPECT_NE(error.message().find("expected min(n, 4) = 4, got 5"), std::string::npos) << error.message();
+  }
+}
+
 /// A kernel of vectors of one length, called with vectors of n and of m.
 TEST_F(CompileTest, ChecksWhatAKernelTrustsAndTypesDoNotShow) {
   const GlobalVar add = Kernel("add", Add, 3);

@@ -167,7 +167,9 @@ bool FunctionCompiler::IsBorrowed(const Expr& expr) {
 runtime::DimSpec FunctionCompiler::Dim(const PrimExpr& extent, MatchMode mode) {
   runtime::DimSpec dim;
   std::string text = relax::Describe(Array<PrimExpr>({extent}));
-  if (text.size() > 2 && text.front() == '(') text = text.substr(1, text.find_last_not_of(",) "));
+  // Written as a tuple of one: "(n,)".
+  if (text.size() > 2 && text.front() == '(') text = text.substr(1, text.size() - 2);
+  if (text.back() == ',') text.pop_back();
   dim.text = builder_->String(text);
   dim.kind = runtime::DimSpec::kCheck;
   if (const auto value = AsConstInt(extent)) {

@@ -21,4 +21,14 @@ bool ProvablyDiffers(const BlockBuilder& builder, const PrimExpr& given, const E
   return false;
 }
 
+bool ProvablyExceeds(const BlockBuilder& builder, const PrimExpr& given, ExtentDemand demand) {
+  if (ExprEqual(given, demand.extent)) return false;
+  if (builder.analyzer().CanProve(given > demand.extent)) return true;
+  if (innermost != nullptr && !builder.analyzer().CanProve(given <= demand.extent)) {
+    demand.at_most = true;
+    innermost->list_.push_back(std::move(demand));
+  }
+  return false;
+}
+
 }  // namespace deuteron::relax

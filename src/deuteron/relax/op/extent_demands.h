@@ -12,12 +12,14 @@
 
 namespace deuteron::relax {
 
-/// A dimension of a tensor argument, or of a field of an argument that is a tuple, and what it has to be.
+/// A dimension of a tensor argument, or of a field of an argument that is a tuple, and what it has to be, or may be at
+/// most.
 struct ExtentDemand {
   size_t arg;
   size_t axis;
   PrimExpr extent;
   std::optional<size_t> field = std::nullopt;
+  bool at_most = false;
 };
 
 /// While it lives, holds what inference in this thread takes on trust.
@@ -32,11 +34,14 @@ class ExtentDemands {
 
  private:
   friend bool ProvablyDiffers(const BlockBuilder& builder, const PrimExpr& given, const ExtentDemand& demand);
+  friend bool ProvablyExceeds(const BlockBuilder& builder, const PrimExpr& given, ExtentDemand demand);
   std::vector<ExtentDemand> list_;
   ExtentDemands* outer_;
 };
 
 /// Whether the dimension that `demand` is about, `given`, is not what it has to be. If it may be, it is taken for it.
 bool ProvablyDiffers(const BlockBuilder& builder, const PrimExpr& given, const ExtentDemand& demand);
+/// Whether it is more than it may be.
+bool ProvablyExceeds(const BlockBuilder& builder, const PrimExpr& given, ExtentDemand demand);
 
 }  // namespace deuteron::relax

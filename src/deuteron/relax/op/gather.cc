@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "deuteron/relax/op/extent_demands.h"
 #include "deuteron/relax/op/op_shape.h"
 #include "deuteron/topi/indexing.h"
 
@@ -15,7 +16,32 @@ void CheckInteger(const Call& call, size_t index) {
   }
 }
 
-Type InferGatherElements(const Call& call, const BlockBuilder&) {
+/// On axes that they do not index, indices may be fewer than the data has elements, not more.
+void CheckReach(const Call& call, const BlockBuilder& builder, int64_t axis) {
+  const TensorTypeNode* data = TensorArg(call, 0);
+  const TensorTypeNode* indices = TensorArg(call, 1);
+  if (!data->has_shape() || !indices->has_shape()) return;
+  const size_t indexed = AxisArg(call, axis, data->ndim);
+  for (size_t i = 0; i < static_cast<size_t>(data->ndim); ++i) {
+    if (i == indexed || !ProvablyExceeds(builder, (*indices->shape)[i], {1, i, (*data->shape)[i]})) continue;
+    ThrowOpError(call, "its indices, " + Describe(GetRef<Type>(indices)) + ", reach beyond axis " + std::to_string(i) +
+                           " of " + Describe(GetRef<Type>(data)));
+  }
+}
+
+/// Updates are as many as the indices ask for.
+void CheckUpdates(const Call& call, const BlockBuilder& builder, const Array<PrimExpr>& expected) {
+  const TensorTypeNode* updates = TensorArg(call, 2);
+  CheckRank(call, 2, static_cast<int64_t>(expected.size()));
+  if (!updates->has_shape()) return;
+  for (size_t i = 0; i < expected.size(); ++i) {
+    if (!ProvablyDiffers(builder, (*updates->shape)[i], {2, i, expected[i]})) continue;
+    ThrowOpError(call,
+                 "its updates are " + Describe(GetRef<Type>(updates)) + " and must have shape " + Describe(expected));
+  }
+}
+
+Type InferGatherElements(const Call& call, const BlockBuilder& builder) {
   CheckArity(call, 2, 2);
   CheckInteger(call, 1);
   const TensorTypeNode* data = TensorArg(call, 0);
@@ -23,6 +49,7 @@ Type InferGatherElements(const Call& call, const BlockBuilder&) {
   if (data->ndim != kUnknownNDim) {
     CheckRank(call, 1, data->ndim);
     AxisArg(call, AttrsOf<GatherElementsAttrsNode>(call)->axis, data->ndim);
+    CheckReach(call, builder, AttrsOf<GatherElementsAttrsNode>(call)->axis);
   }
   return MakeTensorType(ShapeOf(indices), indices->ndim, data->dtype, data->vdevice);
 }
@@ -48,7 +75,7 @@ std::optional<int64_t> TupleLength(const Call& call, const TensorTypeNode* indic
   return length;
 }
 
-Type InferGatherND(const Call& call, const BlockBuilder&) {
+Type InferGatherND(const Call& call, const BlockBuilder& builder) {
   CheckArity(call, 2, 2);
   CheckInteger(call, 1);
   const TensorTypeNode* data = TensorArg(call, 0);
@@ -58,6 +85,11 @@ Type InferGatherND(const Call& call, const BlockBuilder&) {
   if (!length || data->ndim == kUnknownNDim) return WithRank(data, kUnknownNDim);
   const int64_t ndim = indices->ndim - 1 + data->ndim - batch_dims - *length;
   if (!data->shape.has_value()) return WithRank(data, ndim);
+  for (size_t i = 0; i < static_cast<size_t>(batch_dims); ++i) {
+    if (ProvablyDiffers(builder, (*indices->shape)[i], {1, i, (*data->shape)[i]}))
+      ThrowOpError(call, "batches differ on axis " + std::to_string(i) + ": " + Describe(GetRef<Type>(data)) + " and " +
+                             Describe(GetRef<Type>(indices)));
+  }
   Array<PrimExpr> shape = *indices->shape;
   shape.pop_back();
   for (auto i = static_cast<size_t>(batch_dims + *length); i < static_cast<size_t>(data->ndim); ++i) {
@@ -74,7 +106,7 @@ Expr LegalizeGatherND(BlockBuilder& builder, const Call& call) {
   });
 }
 
-Type InferScatterElements(const Call& call, const BlockBuilder&) {
+Type InferScatterElements(const Call& call, const BlockBuilder& builder) {
   CheckArity(call, 3, 3);
   CheckInteger(call, 1);
   CommonDType(call, 0, 2);
@@ -83,6 +115,8 @@ Type InferScatterElements(const Call& call, const BlockBuilder&) {
     CheckRank(call, 1, data->ndim);
     CheckRank(call, 2, data->ndim);
     AxisArg(call, AttrsOf<ScatterElementsAttrsNode>(call)->axis, data->ndim);
+    CheckReach(call, builder, AttrsOf<ScatterElementsAttrsNode>(call)->axis);
+    if (const auto indices = ShapeOf(TensorArg(call, 1))) CheckUpdates(call, builder, *indices);
   }
   return GetRef<Type>(data);
 }
@@ -96,12 +130,18 @@ Expr LegalizeScatterElements(BlockBuilder& builder, const Call& call) {
   });
 }
 
-Type InferScatterND(const Call& call, const BlockBuilder&) {
+Type InferScatterND(const Call& call, const BlockBuilder& builder) {
   CheckArity(call, 3, 3);
   CheckInteger(call, 1);
   CommonDType(call, 0, 2);
   const TensorTypeNode* data = TensorArg(call, 0);
-  TupleLength(call, TensorArg(call, 1), data, 0);
+  const auto length = TupleLength(call, TensorArg(call, 1), data, 0);
+  if (length && data->has_shape()) {
+    Array<PrimExpr> expected = *TensorArg(call, 1)->shape;
+    expected.pop_back();
+    for (int64_t i = *length; i < data->ndim; ++i) expected.push_back((*data->shape)[i]);
+    CheckUpdates(call, builder, expected);
+  }
   return GetRef<Type>(data);
 }
 

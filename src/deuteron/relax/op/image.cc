@@ -2,6 +2,7 @@
 
 #include <cctype>
 
+#include "deuteron/relax/op/extent_demands.h"
 #include "deuteron/relax/op/op_shape.h"
 #include "deuteron/topi/resize.h"
 
@@ -98,7 +99,7 @@ Expr LegalizeAffineGrid(BlockBuilder& builder, const Call& call) {
   });
 }
 
-Type InferGridSample(const Call& call, const BlockBuilder&) {
+Type InferGridSample(const Call& call, const BlockBuilder& builder) {
   CheckArity(call, 2, 2);
   const auto* attrs = AttrsOf<GridSampleAttrsNode>(call);
   if (std::string(attrs->layout) != "NCHW") {
@@ -111,6 +112,9 @@ Type InferGridSample(const Call& call, const BlockBuilder&) {
   if (!data->shape.has_value() || !grid->shape.has_value()) return WithRank(data, 4);
   if (const auto two = AsConstInt((*grid->shape)[1]); two && *two != 2) {
     ThrowOpError(call, "its grid must be (n, 2, h, w) and is " + Describe(*grid->shape));
+  }
+  if (ProvablyDiffers(builder, (*grid->shape)[0], {1, 0, (*data->shape)[0]})) {
+    ThrowOpError(call, "has grids " + Describe(*grid->shape) + " for images " + Describe(*data->shape));
   }
   return WithShape(data, {(*data->shape)[0], (*data->shape)[1], (*grid->shape)[2], (*grid->shape)[3]});
 }

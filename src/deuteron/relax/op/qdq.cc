@@ -1,5 +1,6 @@
 #include "deuteron/relax/op/qdq.h"
 
+#include "deuteron/relax/op/extent_demands.h"
 #include "deuteron/relax/op/op_shape.h"
 #include "deuteron/topi/elementwise.h"
 
@@ -7,7 +8,7 @@ namespace deuteron::relax {
 namespace {
 
 /// A scale or zero point is a scalar, or a vector as long as the axis.
-void CheckParameter(const Call& call, size_t index) {
+void CheckParameter(const Call& call, const BlockBuilder& builder, size_t index) {
   const TensorTypeNode* data = TensorArg(call, 0);
   const TensorTypeNode* parameter = TensorArg(call, index);
   if (parameter->ndim > 1) {
@@ -15,18 +16,17 @@ void CheckParameter(const Call& call, size_t index) {
   }
   if (parameter->ndim != 1 || !parameter->has_shape() || !data->has_shape()) return;
   const size_t axis = AxisArg(call, AttrsOf<QuantizeAttrsNode>(call)->axis, data->ndim);
-  const auto expected = AsConstInt((*data->shape)[axis]);
-  const auto given = AsConstInt((*parameter->shape)[0]);
-  if (expected && given && *given != 1 && *given != *expected) {
-    ThrowOpError(call, "a vector of length " + std::to_string(*given) + " for axis " + std::to_string(axis) + " of " +
+  const PrimExpr& given = (*parameter->shape)[0];
+  if (!IsOne(given) && ProvablyDiffers(builder, given, {index, 0, (*data->shape)[axis]})) {
+    ThrowOpError(call, "a vector of length " + Describe(given) + " for axis " + std::to_string(axis) + " of " +
                            Describe(*data->shape));
   }
 }
 
-Type InferQuantize(const Call& call, const BlockBuilder&) {
+Type InferQuantize(const Call& call, const BlockBuilder& builder) {
   CheckArity(call, 3, 3);
-  CheckParameter(call, 1);
-  CheckParameter(call, 2);
+  CheckParameter(call, builder, 1);
+  CheckParameter(call, builder, 2);
   return WithDType(TensorArg(call, 0), AttrsOf<QuantizeAttrsNode>(call)->out_dtype);
 }
 

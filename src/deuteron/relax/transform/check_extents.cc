@@ -73,9 +73,18 @@ class ExtentChecker : public SeqRewriter {
     const Type old = value.ty();
     const auto* tensor = old.as<TensorTypeNode>();
     Array<PrimExpr> shape = *tensor->shape;
-    shape.Set(static_cast<int64_t>(demand.axis), demand.extent);
+    const auto axis = static_cast<int64_t>(demand.axis);
+    shape.Set(axis, demand.at_most ? Min(shape[axis], demand.extent) : demand.extent);
     const TensorType type(std::move(shape), tensor->dtype, tensor->vdevice);
     const std::string name = "argument " + std::to_string(demand.arg) + " of " + OpName(call);
+    if (demand.at_most) {
+      // That it is the smaller of both is checked; then it is what it was.
+      const Var checked = NewVar(name, type);
+      out->push_back(MatchCast(checked, value, type, span));
+      const Var var = NewVar(name, old);
+      out->push_back(MatchCast(var, checked, old, span));
+      return var;
+    }
     if (!out->empty()) {
       // Several dimensions of one argument are one cast.
       const auto* last = out->back().as<MatchCastNode>();
