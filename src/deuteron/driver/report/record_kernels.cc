@@ -120,7 +120,7 @@ class Recorder {
                       .object = view.func->name_hint,
                       .reason = "launch",
                       .figures = {{"launch", launch}}};
-    decision.subject_span = binding->span.defined() ? binding->span : value->span;
+    decision.subject_span = relax::SpanOf(binding);
     if (traffic.read.is_number() && traffic.written.is_number() && flops.is_number() && flops_known) {
       decision.figures.emplace_back("read", traffic.read.number());
       decision.figures.emplace_back("written", traffic.written.number());

@@ -22,6 +22,10 @@ IRModule UpdateAllFunctions(IRModule module, const std::function<Function(const 
 Function WithBody(Function function, SeqExpr body);
 /// The value of a VarBinding or MatchCast.
 const Expr& BoundValue(const Binding& binding);
+/// Where a binding comes from in the user's model: its own span, or that of its value.
+inline const Span& SpanOf(const Binding& binding) {
+  return binding->span.defined() ? binding->span : BoundValue(binding)->span;
+}
 /// Calls `visit` on every variable, constant and other leaf in `expr` (a binding's value), in order. Does not
 /// enter functions or branches.
 template <typename Visit>

@@ -242,17 +242,14 @@ class BlockRecomputer {
   void Record(uint32_t node, uint32_t user, const char* reason, const std::vector<transform::Figure>& figures) {
     const Binding& from = graph_.binding(node);
     const Binding& to = graph_.binding(user);
-    const auto span = [](const Binding& binding) {
-      return binding->span.defined() ? binding->span : BoundValue(binding)->span;
-    };
     log_->Add({.pass = "RecomputeProducers",
                .function = function_,
                .subject = from->var->name_hint,
                .object = to->var->name_hint,
                .reason = reason,
                .figures = figures,
-               .subject_span = span(from),
-               .object_span = span(to)});
+               .subject_span = SpanOf(from),
+               .object_span = SpanOf(to)});
   }
 
   const BindingBlock& block_;

@@ -64,8 +64,6 @@ String CalleeName(const Expr& value) {
   return *other;
 }
 
-Span SpanOf(const Binding& binding) { return binding->span.defined() ? binding->span : BoundValue(binding)->span; }
-
 }  // namespace
 
 Decision FusionRecord::Edge(const Binding& from, const Binding& to, Verdict verdict) const {

@@ -252,10 +252,6 @@ class Recorder {
     return decision;
   }
 
-  static Span SpanOf(const Binding& binding) {
-    return binding->span.defined() ? binding->span : BoundValue(binding)->span;
-  }
-
   struct Node {
     String name;
     Span span;

@@ -281,7 +281,7 @@ void PatternPartition::Log(uint32_t root, const std::string& pattern, const char
              .object = pattern,
              .reason = reason,
              .message = std::move(message),
-             .subject_span = binding->span.defined() ? binding->span : BoundValue(binding)->span});
+             .subject_span = SpanOf(binding)});
 }
 
 }  // namespace deuteron::relax::fusion

@@ -265,9 +265,6 @@ BindingBlock RowMerger::Finish(FusedFunctions* functions) {
 void RowMerger::Record(const Pair& pair, bool fused) const {
   const Binding& from = graph_.binding(pair.from);
   const Binding& to = graph_.binding(pair.to);
-  const auto span = [](const Binding& binding) {
-    return binding->span.defined() ? binding->span : BoundValue(binding)->span;
-  };
   log_->Add({.pass = pass_,
              .function = function_,
              .subject = from->var->name_hint,
@@ -275,8 +272,8 @@ void RowMerger::Record(const Pair& pair, bool fused) const {
              .reason = fused ? "fused" : pair.verdict.reason,
              .message = fused ? graph_.NameOf(pair.to) : String(pair.verdict.message),
              .figures = pair.verdict.figures,
-             .subject_span = span(from),
-             .object_span = span(to)});
+             .subject_span = SpanOf(from),
+             .object_span = SpanOf(to)});
 }
 
 /// Whether a Primitive function takes a tuple whole.
