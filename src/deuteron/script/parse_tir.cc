@@ -188,8 +188,20 @@ Stmt Parser::TirIf() {
     tokens_.Next();
     else_case = TirSuite();
   }
-  // Lowered kernels have conditions of one truth a lane.
+  // Lowered kernels have conditions of one truth a lane: of vectors that are stored.
   const DataType truth = DataType::Bool(condition.dtype().lanes());
+  if (truth.is_vector()) {
+    bool fits = !else_case.defined();
+    tir::PostOrderVisit(then_case, [&](const ObjectRef& part) {
+      const auto* store = part.as<tir::BufferStoreNode>();
+      const bool is_other = part.as<tir::StmtNode>() != nullptr && part.as<tir::SeqStmtNode>() == nullptr;
+      fits &= store != nullptr ? store->value.dtype().lanes() == truth.lanes() : !is_other;
+    });
+    if (!fits) {
+      source_.Fail(at, "a condition of " + std::to_string(truth.lanes()) +
+                           " lanes stands over stores of vectors of as many, and without `else`");
+    }
+  }
   return Located(at, [&] { return tir::IfThenElse(CastTo(truth, condition), then_case, else_case); });
 }
 
