@@ -24,11 +24,11 @@ class Module:
     def dt_chosen(x: T.Buffer((T.int64(16),), "float32"), y: T.Buffer((T.int64(16),), "float32")):
         x_1 = T.decl_buffer((T.int64(16),), data=x.data)
         y_1 = T.decl_buffer((T.int64(16),), data=y.data)
-        y_1[T.int64(0):T.int64(16)] = T.if_then_else(T.Ramp(T.int64(0), T.int64(1), 16) < T.Broadcast(T.int64(10), 16), T.exp(x_1[T.int64(0):T.int64(16)]), T.Broadcast(T.float32(0.0), 16))
+        y_1[T.int64(0):T.int64(16)] = T.if_then_else(T.Ramp(T.int64(0), T.int64(1), 16) < T.Broadcast(T.int64(10), 16), T.exp(x_1[T.Ramp(T.int64(0), T.int64(1), 16)]), T.Broadcast(T.float32(0.0), 16))
 
     @T.prim_func(private=True)
     def dt_masked(x: T.Buffer((T.int64(10),), "float32"), y: T.Buffer((T.int64(10),), "float32")):
         x_1 = T.decl_buffer((T.int64(10),), data=x.data)
         y_1 = T.decl_buffer((T.int64(10),), data=y.data)
         if T.Ramp(T.int64(0), T.int64(1), 16) < T.Broadcast(T.int64(10), 16):
-            y_1[T.int64(0):T.int64(16)] = T.exp(x_1[T.int64(0):T.int64(16)])
+            y_1[T.int64(0):T.int64(16)] = T.exp(x_1[T.Ramp(T.int64(0), T.int64(1), 16)])

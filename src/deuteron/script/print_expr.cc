@@ -437,7 +437,11 @@ void Printer::Prim(const PrimExpr& expr, Precedence context) {
     case ExprKind::kBufferLoad: {
       const auto* load = static_cast<const tir::BufferLoadNode*>(expr.get());
       BufferName(load->buffer);
-      return PrintIndices(load->indices);
+      // TVM reads slices where elements are stored alone.
+      Put('[');
+      if (load->indices.empty()) Put("()");
+      Joined(load->indices, [&](const PrimExpr& index) { Prim(index); });
+      return Put(']');
     }
     case ExprKind::kProducerLoad: {
       const auto* load = static_cast<const tir::ProducerLoadNode*>(expr.get());
