@@ -51,8 +51,12 @@ void TypedRewriter::RewriteBinding(const Binding& binding, Bindings* out) {
     const SeqExpr false_branch = RewriteSeq(branch->false_branch);
     builder_.EndScope();
     value = WithBranches(GetRef<If>(branch), cond, true_branch, false_branch);
-    if (!value.same_as(old_value)) {
-      value->ty = UnifyTypes(true_branch->body.ty(), false_branch->body.ty(), &builder_.analyzer());
+    if (!value.same_as(old_value) || infers_branches_anew_) {
+      const Type type = UnifyTypes(true_branch->body.ty(), false_branch->body.ty(), &builder_.analyzer());
+      if (value.same_as(old_value) && !TypesIdentical(type, binding->var.ty())) {
+        value = If(cond, true_branch, false_branch, branch->span);
+      }
+      if (!value.same_as(old_value)) value->ty = type;
     }
   } else if (const auto* function = value.as<FunctionNode>()) {
     builder_.BeginBindingBlock();  // its blocks are its own, whatever block holds it

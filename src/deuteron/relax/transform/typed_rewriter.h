@@ -24,6 +24,9 @@ class TypedRewriter : public SeqRewriter {
   void RewriteBinding(const Binding& binding, Bindings* out) override;
   Expr RewriteResult(const Expr& result) override;
 
+  /// Whether the type of an `if` is that of its branches even where nothing in them changed.
+  bool infers_branches_anew_ = false;
+
  private:
   Expr Infer(const Expr& value);
 

@@ -158,7 +158,9 @@ class ShapeLowerer : public TypedRewriter {
         name_(std::move(name)),
         function_(function),
         print_(print),
-        cells_(function) {}
+        cells_(function) {
+    infers_branches_anew_ = true;
+  }
 
   Function Lower() {
     Bindings entry;

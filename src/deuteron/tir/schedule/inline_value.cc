@@ -1,5 +1,7 @@
 #include "deuteron/tir/schedule/inline_value.h"
 
+#include <utility>
+
 namespace deuteron::tir::schedule {
 
 namespace {
@@ -87,22 +89,14 @@ class Placer : public ExprMutator {
   Placer(const Var& var, PrimExpr value) : var_(var), value_(std::move(value)), count_uses_(var) {}
 
   PrimExpr VisitExpr(const PrimExpr& expr) override {
-    if (expr.same_as(var_)) return value_;
+    if (expr.same_as(var_)) return TakeValue();
     const int64_t total = count_uses_(expr);
     if (total == 0) return expr;
-    if (total == 1) return deuteron::Substitute(expr, {{var_, value_}});
-    const auto* call = expr.as<CallNode>();
-    static const Op if_then_else = Op::Get("tir.if_then_else");
-    const bool is_branch = call != nullptr && call->op.same_as(if_then_else);
-    if (is_branch && count_uses_(call->args[0]) == 0) {
-      // Only the branch taken may evaluate it: each has its own.
-      PrimExpr on_true = Placer(var_, value_).VisitExpr(call->args[1]);
-      PrimExpr on_false = Placer(var_, RenewLets(value_)).VisitExpr(call->args[2]);
-      return Call(call->dtype, call->op, {call->args[0], on_true, on_false}, call->span);
-    }
-    if (OneChildHolds(expr, total)) return ExprMutator::VisitExpr(expr);
+    if (total == 1) return deuteron::Substitute(expr, {{var_, TakeValue()}});
+    // Only a branch that is taken may evaluate it: each has its own.
+    if (OneChildHolds(expr, total) || !IsEvaluatedBy(expr)) return ExprMutator::VisitExpr(expr);
     Var bound(var_->name_hint, var_.dtype());
-    return Let(bound, value_, deuteron::Substitute(expr, {{var_, bound}}));
+    return Let(bound, TakeValue(), deuteron::Substitute(expr, {{var_, bound}}));
   }
 
  private:
@@ -114,8 +108,28 @@ class Placer : public ExprMutator {
     return false;
   }
 
+  /// Whether the expression needs the variable whatever branches are taken in it.
+  bool IsEvaluatedBy(const PrimExpr& expr) {
+    if (expr.same_as(var_)) return true;
+    if (count_uses_(expr) == 0) return false;
+    static const Op if_then_else = Op::Get("tir.if_then_else");
+    const auto* call = expr.as<CallNode>();
+    if (call != nullptr && call->op.same_as(if_then_else)) return IsEvaluatedBy(call->args[0]);
+    for (const PrimExpr& child : UseCounter::Children(expr)) {
+      if (IsEvaluatedBy(child)) return true;
+    }
+    return false;
+  }
+
+  /// Each place but the first gets variables of its own for the Lets inside.
+  PrimExpr TakeValue() {
+    if (std::exchange(is_taken_, true)) return RenewLets(value_);
+    return value_;
+  }
+
   const Var& var_;
   PrimExpr value_;
+  bool is_taken_ = false;
   UseCounter count_uses_;
 };
 

@@ -102,8 +102,8 @@ class Recorder {
   void AddOperator(const Binding& binding, const String& name, int64_t group) {
     const auto call = Downcast<Call>(BoundValue(binding));
     const auto node = static_cast<int64_t>(nodes_.size());
-    Decision decision =
-        Make(name, std::string(Downcast<Op>(call->op)->name), "library", {{"node", node}, {"group", group}});
+    const String callee = IsAnyCallTIR(call) ? ViewCallTIR(call).func->name_hint : Downcast<Op>(call->op)->name;
+    Decision decision = Make(name, std::string(callee), "library", {{"node", node}, {"group", group}});
     decision.subject_span = SpanOf(binding);
     AddSizes(&decision, TrafficOf(call), nullptr, /*with_flops=*/false);
     nodes_.push_back({name, decision.subject_span, group});
@@ -166,10 +166,14 @@ class Recorder {
   /// Operators are counted in the loops that they would be.
   void CountFlops() {
     IRModule module = IRModule::Empty();
+    for (const auto& [var, func] : module_->functions) {
+      if (func->IsInstance<tir::PrimFuncNode>()) module.Update(var, func);
+    }
+    FunctionNames names(module_);
     std::vector<GlobalVar> vars;
     for (const Composite& kernel : kernels_) {
       Function function = WithoutAttr(WithoutAttr(kernel.function, "Composite"), "Primitive");
-      vars.emplace_back(String("kernel" + std::to_string(vars.size())), function->ty);
+      vars.emplace_back(String(names.Unique("kernel")), function->ty);
       module.Update(vars.back(), function);
     }
     {
