@@ -22,6 +22,7 @@ BIN = ROOT / "build" / "release" / "bin"
 WORK = ROOT / "build" / "bench"
 THREADS = 2
 ROUNDS = 3
+LIBRARY_ROUNDS = 7  # ratios of a few hundredths are what that table is about
 
 
 def bench(model, *flags, seconds=0.5):
@@ -136,9 +137,18 @@ def matmul(path, m, k, n):
     return b.save(path, [("x", [m, k])], b.node("MatMul", "x", b.weight(k, n)), [m, n])
 
 
+def turns(model, *candidates, rounds=ROUNDS):
+    """Per candidate, its milliseconds in each of the rounds."""
+    return list(zip(*([candidate(model) for candidate in candidates] for _ in range(rounds))))
+
+
 def take_turns(model, *candidates):
-    rounds = [[candidate(model) for candidate in candidates] for _ in range(ROUNDS)]
-    return [statistics.median(column) for column in zip(*rounds)]
+    return [statistics.median(column) for column in turns(model, *candidates)]
+
+
+def ratio(column, other):
+    """The median of the rounds' ratios: what a change of the machine's speed between two rounds does not move."""
+    return statistics.median(a / b for a, b in zip(column, other))
 
 
 # What generated code is worth: a library would hide it.
@@ -229,7 +239,7 @@ def bench_openvino(model):
 def bench_libraries():
     """Generated code, oneDNN, and what `auto` makes of it, each compiled once, then run in turn."""
     print(f"{'network (full size, batch 1)':30}{'none':>9}{'dnnl':>9}{'auto':>9}{'chosen':>8}{'ONNX RT':>9}{'OpenVINO':>9}{'auto/best':>10}{'auto/ORT':>9}")
-    for name in ["resnet50", "mobilenetv2", "bert", "vit"]:
+    for name in ["resnet50", "mobilenetv2", "bert", "vit", "densenet121", "inceptionv1"]:
         model = full_size(name)
         artefacts = {}
         for backend in ["none", "dnnl", "auto"]:
@@ -238,8 +248,11 @@ def bench_libraries():
             subprocess.run(list(map(str, command)), check=True, capture_output=True)
         chosen = bench(artefacts["auto"])["backend"]
         candidates = [lambda _, path=path: bench(path)["median_ms"] for path in artefacts.values()]
-        none, dnnl, auto, peer, other = take_turns(model, *candidates, bench_onnxruntime, bench_openvino)
-        print(f"{name:30}{none:>9.2f}{dnnl:>9.2f}{auto:>9.2f}{chosen:>8}{peer:>9.2f}{other:>9.2f}{auto / min(none, dnnl):>10.2f}{auto / peer:>9.2f}")
+        columns = turns(model, *candidates, bench_onnxruntime, bench_openvino, rounds=LIBRARY_ROUNDS)
+        none, dnnl, auto, peer, _ = columns
+        best = min(none, dnnl, key=statistics.median)
+        print(f"{name:30}" + "".join(f"{statistics.median(column):>9.2f}" for column in columns[:3]) + f"{chosen:>8}"
+              + "".join(f"{statistics.median(column):>9.2f}" for column in columns[3:]) + f"{ratio(auto, best):>10.2f}{ratio(auto, peer):>9.2f}")
 
 
 def bench_script():

@@ -65,9 +65,9 @@ PatternPartition::Signature PatternPartition::SignatureOf(const Expr& value) con
   if (call == nullptr) return signature;
   signature.op = call->op.get();
   for (size_t i = 0; i < 2 && i < call->args.size(); ++i) {
-    const auto it = index_of_var_.find(call->args[static_cast<int64_t>(i)].get());
-    if (it == index_of_var_.end() || !bindings_[it->second]->IsInstance<VarBindingNode>()) continue;
-    const Expr& operand = BoundValue(bindings_[it->second]);
+    const uint32_t index = IndexOf(call->args[static_cast<int64_t>(i)].get());
+    if (index == kNone || !bindings_[index]->IsInstance<VarBindingNode>()) continue;
+    const Expr& operand = BoundValue(bindings_[index]);
     signature.unknown |= relax::IsVar(operand);
     if (const auto* inner = operand.as<CallNode>()) signature.args[i] = inner->op.get();
   }
@@ -77,6 +77,9 @@ PatternPartition::Signature PatternPartition::SignatureOf(const Expr& value) con
 PatternPartition::PatternPartition(const DataflowBlock& block, String function, bool compat,
                                    transform::DecisionLog* log)
     : function_(std::move(function)), compat_(compat), log_(log) {
+  index_of_var_.Reserve(block->bindings.size());
+  index_of_value_.Reserve(block->bindings.size());
+  bindings_.reserve(block->bindings.size());
   for (const Binding& binding : block->bindings) {
     bindings_.push_back(binding);
     AddBinding(binding);
@@ -84,20 +87,26 @@ PatternPartition::PatternPartition(const DataflowBlock& block, String function, 
   group_of_.assign(bindings_.size(), kNone);
 }
 
+namespace {
+void NoteFirst(PointerMap<uint32_t>* map, const Object* key, uint32_t index) {
+  if (const auto [value, is_new] = map->Insert(key); is_new) *value = index;
+}
+}  // namespace
+
 void PatternPartition::AddBinding(const Binding& binding) {
   const auto index = static_cast<uint32_t>(bindings_.size() - 1);
-  index_of_var_.emplace(binding->var.get(), index);
+  index_of_var_[binding->var.get()] = index;
   signatures_.emplace_back();
   if (const auto* cast = binding.as<MatchCastNode>()) {
-    for (const tir::Var& symbol : DefinedSymbolicVars(cast->ty)) symbol_definition_.emplace(symbol.get(), index);
+    for (const tir::Var& symbol : DefinedSymbolicVars(cast->ty)) NoteFirst(&symbol_definition_, symbol.get(), index);
     return;
   }
   const Expr& value = BoundValue(binding);
   signatures_.back() = SignatureOf(value);
-  if (!relax::IsVar(value)) index_of_value_.emplace(value.get(), index);
+  if (!relax::IsVar(value)) NoteFirst(&index_of_value_, value.get(), index);
   if (const auto* call = value.as<CallNode>()) {
     calls_.push_back(index);
-    by_op_[call->op->kind == RelaxKind::kOp ? call->op.get() : nullptr].push_back(index);
+    if (call->op->kind == RelaxKind::kOp) calls_of_op_[call->op.get()].push_back(index);
   }
 }
 
@@ -107,11 +116,11 @@ const PatternPartition::Group* PatternPartition::group(uint32_t binding) const {
 
 /// Patterns do not look into what an earlier pattern has taken.
 const Expr* PatternPartition::Find(const Object* var) const {
-  const auto it = index_of_var_.find(var);
-  if (it == index_of_var_.end()) return nullptr;
-  const Group* taken = group(it->second);
+  const uint32_t index = IndexOf(var);
+  if (index == kNone) return nullptr;
+  const Group* taken = group(index);
   if (taken != nullptr && taken->pattern != current_pattern_) return nullptr;
-  const Binding& binding = bindings_[it->second];
+  const Binding& binding = bindings_[index];
   return binding->IsInstance<VarBindingNode>() ? &BoundValue(binding) : nullptr;
 }
 
@@ -128,10 +137,10 @@ void PatternPartition::Apply(uint32_t number, const FusionPattern& pattern, cons
   if (!compiled.root_ops()) return try_all(calls_);
   std::vector<uint32_t> roots;
   for (const OpNode* op : *compiled.root_ops()) {
-    const auto it = by_op_.find(op);
-    if (it == by_op_.end()) continue;
-    if (compiled.root_ops()->size() == 1) return try_all(it->second);
-    roots.insert(roots.end(), it->second.begin(), it->second.end());
+    const std::vector<uint32_t>* calls = calls_of_op_.Find(op);
+    if (calls == nullptr) continue;
+    if (compiled.root_ops()->size() == 1) return try_all(*calls);
+    roots.insert(roots.end(), calls->begin(), calls->end());
   }
   std::sort(roots.begin(), roots.end());
   try_all(roots);
@@ -177,8 +186,7 @@ std::vector<uint32_t> PatternPartition::Members(uint32_t root, const CompiledPat
     const bool joins = kind == PatternKind::kCall || kind == PatternKind::kTupleGetItem ||
                        kind == PatternKind::kTuple || kind == PatternKind::kUnorderedTuple;
     if (!joins || matcher.matched(i) == nullptr) continue;
-    const auto it = index_of_value_.find(matcher.matched(i));
-    if (it != index_of_value_.end()) members.push_back(it->second);
+    if (const uint32_t* member = index_of_value_.Find(matcher.matched(i))) members.push_back(*member);
   }
   std::sort(members.begin(), members.end());
   members.erase(std::unique(members.begin(), members.end()), members.end());
@@ -217,12 +225,16 @@ PatternCheckContext PatternPartition::CheckContext(uint32_t root, const std::vec
 const PatternPartition::Usages& PatternPartition::usages() {
   if (usages_ != nullptr) return *usages_;
   usages_ = std::make_unique<Usages>();
-  std::vector<Var> order;
-  std::unordered_map<const Object*, std::vector<Var>> users;
+  // In order of their first mention.
+  std::vector<std::pair<Var, std::vector<Var>>> users;
+  PointerMap<uint32_t> place;
   const auto note = [&](const Var& var) -> std::vector<Var>& {
-    const auto [it, inserted] = users.try_emplace(var.get());
-    if (inserted) order.push_back(var);
-    return it->second;
+    const auto [at, is_new] = place.Insert(var.get());
+    if (is_new) {
+      *at = static_cast<uint32_t>(users.size());
+      users.emplace_back(var, std::vector<Var>());
+    }
+    return users[*at].second;
   };
   for (const Binding& binding : bindings_) {
     note(binding->var);
@@ -233,10 +245,7 @@ const PatternPartition::Usages& PatternPartition::usages() {
       if (list.empty() || !list.back().same_as(binding->var)) list.push_back(binding->var);
     });
   }
-  for (const Var& var : order) {
-    const auto& list = users.at(var.get());
-    usages_->var_usages.Set(var, Array<Var>(list.begin(), list.end()));
-  }
+  for (const auto& [var, list] : users) usages_->var_usages.Set(var, Array<Var>(list.begin(), list.end()));
   return *usages_;
 }
 
@@ -244,8 +253,8 @@ std::vector<uint32_t> PatternPartition::SymbolDefinitions(uint32_t binding) cons
   std::vector<uint32_t> definitions;
   if (symbol_definition_.empty()) return definitions;
   const auto note = [&](const tir::Var& var) {
-    const auto it = symbol_definition_.find(var.get());
-    if (it != symbol_definition_.end() && it->second != binding) definitions.push_back(it->second);
+    const uint32_t* definition = symbol_definition_.Find(var.get());
+    if (definition != nullptr && *definition != binding) definitions.push_back(*definition);
   };
   for (const tir::Var& var : SymbolicVars(bindings_[binding]->var.ty())) note(var);
   VisitLeaves(BoundValue(bindings_[binding]), [&](const Expr& leaf) {
@@ -265,8 +274,7 @@ GroupOrder& PatternPartition::order() {
   order_ = std::make_unique<GroupOrder>(static_cast<uint32_t>(bindings_.size()));
   for (uint32_t i = 0; i < bindings_.size(); ++i) {
     VisitLeaves(BoundValue(bindings_[i]), [&](const Expr& leaf) {
-      const auto it = index_of_var_.find(leaf.get());
-      if (it != index_of_var_.end()) order_->AddEdge(it->second, i);
+      if (const uint32_t index = IndexOf(leaf.get()); index != kNone) order_->AddEdge(index, i);
     });
     for (const uint32_t definition : SymbolDefinitions(i)) order_->AddEdge(definition, i);
   }

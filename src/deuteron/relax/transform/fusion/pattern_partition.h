@@ -4,13 +4,13 @@
 
 #include <memory>
 #include <string>
-#include <unordered_map>
 #include <vector>
 
 #include "deuteron/ir/transform/decision_log.h"
 #include "deuteron/relax/dpl/matcher.h"
 #include "deuteron/relax/transform/fuse_ops_by_pattern.h"
 #include "deuteron/relax/transform/fusion/group_order.h"
+#include "deuteron/support/pointer_map.h"
 
 namespace deuteron::relax::fusion {
 
@@ -37,8 +37,8 @@ class PatternPartition : private dpl::ValueLookup {
   const std::vector<Binding>& bindings() const { return bindings_; }
   /// The binding of a variable; UINT32_MAX for one of another block.
   uint32_t IndexOf(const Object* var) const {
-    const auto it = index_of_var_.find(var);
-    return it == index_of_var_.end() ? UINT32_MAX : it->second;
+    const uint32_t* index = index_of_var_.Find(var);
+    return index == nullptr ? UINT32_MAX : *index;
   }
   bool any() const { return !groups_.empty(); }
   /// The group of a binding; null if it has none.
@@ -80,13 +80,13 @@ class PatternPartition : private dpl::ValueLookup {
   String function_;
   bool compat_;
   transform::DecisionLog* log_;
-  std::unordered_map<const Object*, uint32_t> index_of_var_;
-  std::unordered_map<const Object*, uint32_t> index_of_value_;
+  PointerMap<uint32_t> index_of_var_;
+  PointerMap<uint32_t> index_of_value_;
   /// Symbols by the match_casts that define them.
-  std::unordered_map<const Object*, uint32_t> symbol_definition_;
-  /// Calls by operator; under null, those of other functions.
-  std::unordered_map<const Object*, std::vector<uint32_t>> by_op_;
+  PointerMap<uint32_t> symbol_definition_;
+  /// All calls, and those of each operator.
   std::vector<uint32_t> calls_;
+  PointerMap<std::vector<uint32_t>> calls_of_op_;
   /// By binding.
   std::vector<Signature> signatures_;
   std::vector<uint32_t> group_of_;
