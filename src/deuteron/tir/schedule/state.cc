@@ -292,21 +292,6 @@ bool UsesAny(const PrimExpr& expr, const std::unordered_set<const Object*>& vars
   return UsesVar(expr, [&](const VarNode* var) { return vars.count(var) != 0; });
 }
 
-std::vector<PrimExpr> Conjuncts(const PrimExpr& condition) {
-  if (IsConstInt(condition, 1)) return {};
-  if (condition->kind != ExprKind::kAnd) return {condition};
-  const auto* op = static_cast<const AndNode*>(condition.get());
-  std::vector<PrimExpr> parts = Conjuncts(op->a);
-  for (PrimExpr& part : Conjuncts(op->b)) parts.push_back(std::move(part));
-  return parts;
-}
-
-PrimExpr Conjunction(const std::vector<PrimExpr>& parts) {
-  PrimExpr result = True();
-  for (const PrimExpr& part : parts) result = result && part;
-  return result;
-}
-
 std::vector<SBlockRealize> BlocksIn(const Stmt& stmt) {
   std::vector<SBlockRealize> blocks;
   FindStmt(stmt, [&](const Stmt& node) {

@@ -9,6 +9,7 @@
 
 #include "deuteron/arith/analyzer.h"
 #include "deuteron/tir/analysis/block_analysis.h"
+#include "deuteron/tir/analysis/conjunction.h"
 #include "deuteron/tir/functor.h"
 #include "deuteron/tir/schedule/schedule.h"
 
@@ -70,10 +71,6 @@ Stmt MakeNest(const SBlock& block, std::vector<Var>* loops = nullptr);
 
 /// The variables that a statement's loops define.
 bool UsesAny(const PrimExpr& expr, const std::unordered_set<const Object*>& vars);
-
-/// The conjuncts of a condition; none for True.
-std::vector<PrimExpr> Conjuncts(const PrimExpr& condition);
-PrimExpr Conjunction(const std::vector<PrimExpr>& parts);
 
 /// Blocks (positions in the scope) that the statement contains.
 std::vector<SBlockRealize> BlocksIn(const Stmt& stmt);

@@ -1,5 +1,6 @@
 #include "deuteron/tir/transform/block_inits.h"
 
+#include "deuteron/tir/analysis/conjunction.h"
 #include "deuteron/tir/functor.h"
 
 namespace deuteron::tir {
@@ -20,15 +21,6 @@ bool UsesAny(const PrimExpr& expr, const VarSet& vars) {
     if (vars.count(var)) return true;
   }
   return false;
-}
-
-void SplitConjunction(const PrimExpr& condition, std::vector<PrimExpr>* parts) {
-  if (const auto* op = condition.as<AndNode>()) {
-    SplitConjunction(op->a, parts);
-    SplitConjunction(op->b, parts);
-  } else {
-    parts->push_back(condition);
-  }
 }
 
 /// Which inits may be hoisted, and where to.
@@ -121,12 +113,10 @@ class InitPlanner : public StmtExprVisitor {
         dropped.insert(var);
       }
     }
-    std::vector<PrimExpr> parts;
-    SplitConjunction(op->predicate, &parts);
     init.predicate = True();
     VarSet spatial_inside;
     for (const ForNode* loop : init.spatial_loops) spatial_inside.insert(loop->loop_var.get());
-    for (const PrimExpr& part : parts) {
+    for (const PrimExpr& part : Conjuncts(op->predicate)) {
       if (!UsesAny(part, dropped)) {
         init.predicate = init.predicate && part;
       } else if (UsesAny(part, spatial_inside)) {

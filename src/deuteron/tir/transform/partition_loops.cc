@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "deuteron/arith/analyzer.h"
+#include "deuteron/tir/analysis/conjunction.h"
 #include "deuteron/tir/functor.h"
 #include "deuteron/tir/transform/lower.h"
 
@@ -24,15 +25,6 @@ constexpr int64_t kMostBefore = 3;
 const Op& IfThenElseOp() {
   static const Op op = Op::Get("tir.if_then_else");
   return op;
-}
-
-void SplitConjunction(const PrimExpr& condition, std::vector<PrimExpr>* parts) {
-  if (const auto* op = condition.as<AndNode>()) {
-    SplitConjunction(op->a, parts);
-    SplitConjunction(op->b, parts);
-  } else {
-    parts->push_back(condition);
-  }
 }
 
 /// An expression that is ≥ 0 exactly where the comparison of integers holds; null if it is not one.
@@ -96,9 +88,7 @@ class ConditionFinder : public StmtExprVisitor {
 
  private:
   void Consider(const PrimExpr& condition) {
-    std::vector<PrimExpr> parts;
-    SplitConjunction(condition, &parts);
-    for (const PrimExpr& part : parts) {
+    for (const PrimExpr& part : Conjuncts(condition)) {
       if (rejected_.count(part.get())) continue;
       const PrimExpr test = WorstCase(part);
       if (!test.defined()) {
@@ -189,8 +179,7 @@ class Partitioner : public StmtExprMutator {
     finder.VisitStmt(op->body);
     Stmt body = op->body;
     if (!finder.removable.empty() && SizeOf(op->body) <= kMaxCopiedNodes) {
-      PrimExpr test = True();
-      for (const PrimExpr& part : finder.tests) test = test && part;
+      const PrimExpr test = Conjunction(finder.tests);
       const Stmt fast = ConditionRemover(finder.removable).VisitStmt(op->body);
       if (Stmt parts = SplitLoop(op, test, fast); parts.defined()) return parts;
       const Stmt fast_body = VisitStmt(fast);
