@@ -75,7 +75,7 @@ Schedule::Block Schedule::CacheWrite(const Block& name, const String& scope_name
   const Path path = FindBlock(func_, name);
   SBlockRealize realize = RealizeOf(path);
   const Buffer buffer = WriteBuffer(name);
-  const ScopeInfo scope = AnalyzeScope(ScopeBody(func_));
+  const ScopeInfo& scope = Scope();
   if (scope.writers.at(buffer.get()).size() != 1) {
     DEUTERON_SCHEDULE_ERROR << "cache_write: buffer " << buffer->name << " has writers besides block " << name;
   }

@@ -201,7 +201,7 @@ void Schedule::ComputeAt(const Block& name, const Loop& loop_var) {
   CheckMovable(func_, path, loop_var, "compute_at");
   const Path loop_path = FindLoop(func_, loop_var);
   const For loop = Downcast<For>(loop_path.back());
-  const ScopeInfo scope = AnalyzeScope(ScopeBody(func_));
+  const ScopeInfo& scope = Scope();
   arith::Analyzer analyzer;
   BindShapes(func_, &analyzer);
   BindLoops(LoopsOf(loop_path), &analyzer);
@@ -277,7 +277,7 @@ void Schedule::ReverseComputeAt(const Block& name, const Loop& loop_var) {
   CheckMovable(func_, path, loop_var, "reverse_compute_at");
   const Path loop_path = FindLoop(func_, loop_var);
   const For loop = Downcast<For>(loop_path.back());
-  const ScopeInfo scope = AnalyzeScope(ScopeBody(func_));
+  const ScopeInfo& scope = Scope();
   arith::Analyzer analyzer;
   BindShapes(func_, &analyzer);
   BindLoops(LoopsOf(loop_path), &analyzer);

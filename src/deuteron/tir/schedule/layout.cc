@@ -241,7 +241,7 @@ Buffer Schedule::TransformLayout(const Buffer& buffer, const std::vector<LayoutD
     }
     return mapped;
   };
-  const ScopeInfo scope = AnalyzeScope(ScopeBody(func_));
+  const ScopeInfo& scope = Scope();
   const std::optional<FillingBlock> filling = FindFillingBlock(func_, scope, buffer);
   PrimFunc func = func_;
   if (filling) {
@@ -320,7 +320,7 @@ void Schedule::PadIters(const Block& name, const std::vector<int64_t>& multiples
   }
   if (padded.empty()) return;
   if (pads_reduction && !ClassifyBlock(block).matmul) fail("padding a reduction is only neutral in a sum of products");
-  const ScopeInfo scope = AnalyzeScope(ScopeBody(func_));
+  const ScopeInfo& scope = Scope();
   PrimFunc func = func_;
 
   // The shape that a region of points needs where its iterators are padded; nothing if it has it already.
