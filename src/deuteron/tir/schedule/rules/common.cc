@@ -87,6 +87,17 @@ void InlineInjective(Schedule* schedule, const std::function<bool(const Block&)>
   }
 }
 
+namespace {
+
+/// A stage that several others read is computed by each of them if that repeats no more operations an element.
+constexpr double kCheapOps = 4;
+
+}  // namespace
+
+Recomputation::Recomputation(Schedule* schedule) : schedule_(schedule) {
+  for (const Block& block : schedule->GetBlocks()) consumers_[block] = schedule->GetConsumers(block);
+}
+
 double Recomputation::Of(const Block& block) const {
   if (schedule_->GetConsumers(block).size() < 2) return 0;
   double ops = 0;
@@ -97,13 +108,11 @@ double Recomputation::Of(const Block& block) const {
   return ops + OpsPerInstance(schedule_->Get(block));
 }
 
-void Recomputation::Inline(const Block& block) {
-  repeated_[block] = Of(block);
+void Recomputation::InlineIfCheap(const Block& block) {
+  const double repeated = Of(block);
+  if (repeated > kCheapOps) return;
+  repeated_[block] = repeated;
   schedule_->ComputeInline(block);
-}
-
-Recomputation::Recomputation(Schedule* schedule) : schedule_(schedule) {
-  for (const Block& block : schedule->GetBlocks()) consumers_[block] = schedule->GetConsumers(block);
 }
 
 void InlineAllButOperands(Schedule* schedule, const Block& anchor) {

@@ -65,19 +65,19 @@ void ScheduleSpatial(Schedule* schedule, const Block& block, const Target& targe
 class Recomputation {
  public:
   explicit Recomputation(Schedule* schedule);
+  /// Inlines a stage that one block reads, or of which those that read it repeat few operations an element.
+  void InlineIfCheap(const Block& block);
+
+ private:
   /// Operations an element that each block that reads the stage would repeat: the stage's and those of the stages
   /// behind it that are repeated already. 0 if one block reads it.
   double Of(const Block& block) const;
-  void Inline(const Block& block);
 
- private:
   Schedule* schedule_;
   /// Before anything was inlined.
   std::unordered_map<Block, std::vector<Block>> consumers_;
   std::unordered_map<Block, double> repeated_;
 };
-/// A stage that several others read is computed by each of them if that repeats no more operations an element.
-inline constexpr double kCheapOps = 4;
 
 /// Makes one axis of the loops of a block from position `first` on, and vectorises it.
 void VectorizeInner(Schedule* schedule, const Block& block, size_t first, int64_t lanes);

@@ -36,7 +36,7 @@ bool SameExtents(const Schedule& schedule, const Block& a, const Block& b) {
 bool ScheduleTogether(Schedule* schedule, const Target& target) {
   Recomputation recomputation(schedule);
   for (const Block& block : LastFirst(*schedule)) {
-    if (MayInline(*schedule, block) && recomputation.Of(block) <= kCheapOps) recomputation.Inline(block);
+    if (MayInline(*schedule, block)) recomputation.InlineIfCheap(block);
   }
   const std::vector<Block> blocks = schedule->GetBlocks();
   if (blocks.size() < 2) return false;

@@ -171,7 +171,7 @@ class RowScheduler {
       const bool all_per_row = std::all_of(consumers.begin(), consumers.end(), [&](const Block& consumer) {
         return !IsReduction(schedule_, consumer) && IsOneARow(consumer);
       });
-      if ((!per_row || all_per_row) && recomputation.Of(block) <= kCheapOps) recomputation.Inline(block);
+      if (!per_row || all_per_row) recomputation.InlineIfCheap(block);
     }
   }
 

@@ -104,7 +104,7 @@ class StridedRowScheduler {
       const bool all_per_row = std::all_of(consumers.begin(), consumers.end(), [&](const Block& consumer) {
         return !Reduces(consumer) && IsPerRow(consumer);
       });
-      if ((!per_row || all_per_row) && recomputation.Of(block) <= kCheapOps) recomputation.Inline(block);
+      if (!per_row || all_per_row) recomputation.InlineIfCheap(block);
     }
   }
 
