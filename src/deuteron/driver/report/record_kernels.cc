@@ -7,6 +7,7 @@
 
 #include "deuteron/arith/analyzer.h"
 #include "deuteron/relax/analysis/kernel_cost.h"
+#include "deuteron/relax/analysis/record_sizes.h"
 #include "deuteron/relax/analysis/type_analysis.h"
 #include "deuteron/relax/op/call.h"
 #include "deuteron/relax/transform/pass_utils.h"
@@ -17,7 +18,6 @@
 namespace deuteron {
 namespace {
 
-using relax::DataSize;
 using transform::Decision;
 
 /// What is the same for every launch of a kernel.
@@ -111,9 +111,8 @@ class Recorder {
     ++facts.launches;
     const int64_t launch = num_launches_++;
     if (binding->var.ty()->IsInstance<TupleTypeNode>()) launch_of_[binding->var.get()] = launch;
-    const relax::Traffic traffic = relax::TrafficOf(value);
-    const bool flops_known = facts.flops && facts.flops->known();
-    const DataSize flops = flops_known ? facts.flops->Of(view, binding->var.ty()) : DataSize();
+    std::optional<relax::DataSize> flops;
+    if (facts.flops && facts.flops->known()) flops = facts.flops->Of(view, binding->var.ty());
     Decision decision{.pass = "Kernels",
                       .function = function_,
                       .subject = binding->var->name_hint,
@@ -121,14 +120,7 @@ class Recorder {
                       .reason = "launch",
                       .figures = {{"launch", launch}}};
     decision.subject_span = relax::SpanOf(binding);
-    if (traffic.read.is_number() && traffic.written.is_number() && flops.is_number() && flops_known) {
-      decision.figures.emplace_back("read", traffic.read.number());
-      decision.figures.emplace_back("written", traffic.written.number());
-      decision.figures.emplace_back("flops", flops.number());
-    } else {
-      decision.message =
-          String(traffic.read.Text() + "; " + traffic.written.Text() + "; " + (flops_known ? flops.Text() : "?"));
-    }
+    relax::RecordSizes(relax::TrafficOf(value), flops, &decision);
     log_->Add(std::move(decision));
   }
 

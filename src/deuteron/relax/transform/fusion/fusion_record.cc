@@ -1,6 +1,6 @@
 #include "deuteron/relax/transform/fusion/fusion_record.h"
 
-#include "deuteron/relax/analysis/data_size.h"
+#include "deuteron/relax/analysis/record_sizes.h"
 #include "deuteron/relax/op/call.h"
 #include "deuteron/relax/transform/pass_utils.h"
 
@@ -93,16 +93,7 @@ void FusionRecord::AddNode(const Binding& binding, OpPatternKind kind, OpaqueCau
   decision.figures.emplace_back("node", num_nodes_++);
   if (group >= 0) decision.figures.emplace_back("group", group);
   if (cause != OpaqueCause::kNone) decision.message = TextOf(cause);
-  if (IsAnyCallTIR(value)) {
-    const Traffic traffic = TrafficOf(value);
-    if (traffic.read.is_number() && traffic.written.is_number()) {
-      decision.figures.emplace_back("read", traffic.read.number());
-      decision.figures.emplace_back("written", traffic.written.number());
-    } else {
-      decision.figures.emplace_back("symbolic", 1);
-      if (cause == OpaqueCause::kNone) decision.message = String(traffic.read.Text() + "; " + traffic.written.Text());
-    }
-  }
+  if (IsAnyCallTIR(value)) RecordSizes(TrafficOf(value), &decision);
   log_->Add(std::move(decision));
 }
 

@@ -1,10 +1,12 @@
 #include "deuteron/relax/transform/fusion/library_record.h"
 
+#include <optional>
 #include <unordered_map>
 #include <unordered_set>
 #include <vector>
 
 #include "deuteron/relax/analysis/kernel_cost.h"
+#include "deuteron/relax/analysis/record_sizes.h"
 #include "deuteron/relax/analysis/type_analysis.h"
 #include "deuteron/relax/op/call.h"
 #include "deuteron/relax/transform/pass_utils.h"
@@ -36,7 +38,7 @@ class Recorder {
     for (const BindingBlock& block : function->body->blocks) {
       for (const Binding& binding : block->bindings) AddBinding(binding);
     }
-    CountFlops();
+    AddKernels();
   }
 
  private:
@@ -105,7 +107,7 @@ class Recorder {
     const String callee = IsAnyCallTIR(call) ? ViewCallTIR(call).func->name_hint : Downcast<Op>(call->op)->name;
     Decision decision = Make(name, std::string(callee), "library", {{"node", node}, {"group", group}});
     decision.subject_span = SpanOf(binding);
-    AddSizes(&decision, TrafficOf(call), nullptr, /*with_flops=*/false);
+    RecordSizes(TrafficOf(call), &decision);
     nodes_.push_back({name, decision.subject_span, group});
     log_->Add(std::move(decision));
     std::unordered_set<int64_t> seen;
@@ -163,50 +165,57 @@ class Recorder {
     return Function(Array<Var>(params.begin(), params.end()), SeqExpr({block}, binding->var), binding->var.ty());
   }
 
-  /// Operators are counted in the loops that they would be.
-  void CountFlops() {
+  /// The kernels as functions of call_tir, `functions` in their order: operators are counted in the loops that they
+  /// would be.
+  IRModule LegalizeKernels(std::vector<GlobalVar>* functions) const {
     IRModule module = IRModule::Empty();
     for (const auto& [var, func] : module_->functions) {
       if (func->IsInstance<tir::PrimFuncNode>()) module.Update(var, func);
     }
     FunctionNames names(module_);
-    std::vector<GlobalVar> vars;
     for (const Composite& kernel : kernels_) {
       Function function = WithoutAttr(WithoutAttr(kernel.function, "Composite"), "Primitive");
-      vars.emplace_back(String(names.Unique("kernel")), function->ty);
-      module.Update(vars.back(), function);
+      functions->emplace_back(String(names.Unique("kernel")), function->ty);
+      module.Update(functions->back(), function);
     }
-    {
-      const transform::PassContext::Scope scope(transform::PassContext{});
-      module = LegalizeOps()(std::move(module));
-    }
+    const transform::PassContext::Scope scope(transform::PassContext{});
+    return LegalizeOps()(std::move(module));
+  }
+
+  void AddKernels() {
+    std::vector<GlobalVar> functions;
+    const IRModule module = LegalizeKernels(&functions);
     std::unordered_map<const Object*, KernelFlops> flops_of;
     for (size_t i = 0; i < kernels_.size(); ++i) {
-      DataSize flops;
-      bool known = true;
-      for (const BindingBlock& block : Downcast<Function>(module.Lookup(vars[i]))->body->blocks) {
-        for (const Binding& binding : block->bindings) {
-          const Expr& value = BoundValue(binding);
-          if (!IsAnyCallTIR(value)) {
-            known = known && value->kind != RelaxKind::kCall;
-            continue;
-          }
-          const CallTIRView view = ViewCallTIR(Downcast<Call>(value));
-          auto it = flops_of.find(view.func.get());
-          if (it == flops_of.end()) {
-            const auto kernel = Downcast<tir::PrimFunc>(module.Lookup(view.func));
-            it = flops_of.emplace(view.func.get(), KernelFlops(kernel)).first;
-          }
-          known = known && it->second.known();
-          flops.Add(it->second.Of(view, binding->var.ty()));
-        }
-      }
-      AddKernel(kernels_[i], known ? &flops : nullptr);
+      AddKernel(kernels_[i], FlopsOf(Downcast<Function>(module.Lookup(functions[i])), module, &flops_of));
     }
   }
 
-  /// `flops` is null if unknown.
-  void AddKernel(const Composite& kernel, const DataSize* flops) {
+  /// Of a function of call_tir; nothing if unknown. `flops_of` holds what is known of its kernels.
+  static std::optional<DataSize> FlopsOf(const Function& function, const IRModule& module,
+                                         std::unordered_map<const Object*, KernelFlops>* flops_of) {
+    DataSize flops;
+    for (const BindingBlock& block : function->body->blocks) {
+      for (const Binding& binding : block->bindings) {
+        const Expr& value = BoundValue(binding);
+        if (!IsAnyCallTIR(value)) {
+          if (value->kind == RelaxKind::kCall) return std::nullopt;
+          continue;
+        }
+        const CallTIRView view = ViewCallTIR(Downcast<Call>(value));
+        auto it = flops_of->find(view.func.get());
+        if (it == flops_of->end()) {
+          const auto kernel = Downcast<tir::PrimFunc>(module.Lookup(view.func));
+          it = flops_of->emplace(view.func.get(), KernelFlops(kernel)).first;
+        }
+        if (!it->second.known()) return std::nullopt;
+        flops.Add(it->second.Of(view, binding->var.ty()));
+      }
+    }
+    return flops;
+  }
+
+  void AddKernel(const Composite& kernel, const std::optional<DataSize>& flops) {
     Decision decision = Make(kernel.result->name_hint, kernel.name, "library-kernel", {});
     decision.subject_span = kernel.span;
     Traffic traffic;
@@ -222,26 +231,11 @@ class Recorder {
       if (leaf->kind == RelaxKind::kConstant && seen.insert(leaf.get()).second) traffic.read.Add(leaf.ty());
     });
     traffic.written.Add(kernel.result.ty());
-    AddSizes(&decision, traffic, flops, /*with_flops=*/true);
+    RecordSizes(traffic, flops, &decision);
     log_->Add(std::move(decision));
     Decision pattern = Make(String(kernel.name), kernel.pattern, "library-pattern", {});
     pattern.message = String(params);
     log_->Add(std::move(pattern));
-  }
-
-  static void AddSizes(Decision* decision, const Traffic& traffic, const DataSize* flops, bool with_flops) {
-    const bool numbers = traffic.read.is_number() && traffic.written.is_number() &&
-                         (!with_flops || (flops != nullptr && flops->is_number()));
-    if (numbers) {
-      decision->figures.emplace_back("read", traffic.read.number());
-      decision->figures.emplace_back("written", traffic.written.number());
-      if (with_flops) decision->figures.emplace_back("flops", flops->number());
-      return;
-    }
-    if (!with_flops) decision->figures.emplace_back("symbolic", 1);
-    std::string text = traffic.read.Text() + "; " + traffic.written.Text();
-    if (with_flops) text += "; " + (flops != nullptr ? flops->Text() : "?");
-    decision->message = String(text);
   }
 
   Decision Make(const String& subject, const std::string& object, const char* reason,
