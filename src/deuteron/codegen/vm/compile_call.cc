@@ -236,8 +236,8 @@ void FunctionCompiler::CheckBuffer(const std::string& kernel, size_t index, cons
                     arith::Analyzer().CanProveEqual(expected.back(), (*tensor->shape)[axis]));
   }
   if (fits) return;
-  const std::string place = span_.defined() ? " (at " + std::string(span_->source) + ")" : "";
-  const uint32_t what = builder_->String("argument " + std::to_string(index) + " of kernel " + kernel + place);
+  const uint32_t what =
+      builder_->String("argument " + std::to_string(index) + " of kernel " + kernel + PlaceText(span_));
   const uint32_t object = ObjectOf(arg);
   const TensorType wanted(std::move(expected), tensor != nullptr ? tensor->dtype : buffer->dtype);
   Emit(Opcode::kMatch, {object, TypeIndex(wanted, MatchMode::kDescribe), what, 0});
@@ -267,8 +267,7 @@ void FunctionCompiler::EmitOutsideCall(const relax::Var& var, Opcode opcode, uin
 void FunctionCompiler::MatchResult(const relax::Var& var, uint32_t object) {
   const Type& type = var->ty;
   if (!type.defined() || (type->kind != TypeKind::kTensor && type->kind != TypeKind::kShape)) return;
-  const std::string place = span_.defined() ? " (at " + std::string(span_->source) + ")" : "";
-  const uint32_t what = builder_->String("result '" + std::string(var->name_hint) + "'" + place);
+  const uint32_t what = builder_->String("result '" + std::string(var->name_hint) + "'" + PlaceText(span_));
   Emit(Opcode::kMatch, {object, TypeIndex(type, MatchMode::kBind), what, 0});
   if (HasExpressions(type)) {
     const uint32_t check = TypeIndex(type, MatchMode::kDescribe);

@@ -142,8 +142,8 @@ void FunctionCompiler::CompileBinding(const relax::Binding& binding) {
 
 void FunctionCompiler::CompileMatchCast(const relax::MatchCastNode* match) {
   const uint32_t object = ObjectOf(match->value);
-  const std::string place = span_.defined() ? " (at " + std::string(span_->source) + ")" : "";
-  const uint32_t what = builder_->String("match_cast of '" + std::string(match->var->name_hint) + "'" + place);
+  const uint32_t what =
+      builder_->String("match_cast of '" + std::string(match->var->name_hint) + "'" + PlaceText(span_));
   Emit(Opcode::kMatch, {object, TypeIndex(match->ty, MatchMode::kBind), what, 0});
   if (HasExpressions(match->ty)) {
     const uint32_t type = TypeIndex(match->ty, MatchMode::kCheck);

@@ -89,6 +89,8 @@ class FunctionCompiler {
     EmitInstruction(&code_, opcode, operands);
   }
   void MarkSource(const Span& span);
+  /// " (at SOURCE)", or nothing where there is no span.
+  static std::string PlaceText(const Span& span);
   [[noreturn]] void Unsupported(const std::string& what, const Span& span) const;
   void Set(const relax::Var& var, Value value) { values_[var.get()] = std::move(value); }
 

@@ -8,11 +8,13 @@ namespace deuteron::codegen {
 using relax::Expr;
 using runtime::Opcode;
 
+std::string FunctionCompiler::PlaceText(const Span& span) {
+  return span.defined() ? " (at " + std::string(span->source) + ")" : "";
+}
+
 void FunctionCompiler::Unsupported(const std::string& what, const Span& span) const {
-  std::string place;
-  if (span.defined()) {
-    place = " (at " + std::string(span->source) + ")";
-  } else if (binding_ != nullptr) {
+  std::string place = PlaceText(span);
+  if (place.empty() && binding_ != nullptr) {
     place = " (binding \"" + std::string(binding_->name_hint) + "\")";
   }
   DEUTERON_THROW(UnsupportedError) << what << place << " in function " << spec_.name
