@@ -42,6 +42,9 @@ struct Frame {
 void MatchValue(const Program& program, const TypeSpec& type, const Any& value, Frame* frame, const std::string& what,
                 bool is_input);
 
+/// The instruction kArith at `words`: a cell from others. A ModelError where it overflows or divides by zero.
+void Arith(const uint32_t* words, Frame* frame);
+
 /// Runs functions of one executable. One thread at a time.
 class Machine {
  public:
@@ -60,7 +63,6 @@ class Machine {
   template <bool kProfile>
   Any Execute(Frame* frame, std::span<const Tensor> outputs);
   void RunKernel(Frame* frame, const uint32_t* words);
-  void Arith(Frame* frame, const uint32_t* words) const;
   void Enter(Frame* frame);
   void Load(Frame* frame, uint32_t slot, uint32_t object) const;
   Tensor Alloc(Frame* frame, const TypeSpec& type, uint32_t output, std::span<const Tensor> outputs) const;
