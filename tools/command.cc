@@ -71,10 +71,6 @@ int RunVerb(int argc, const char* const* argv) {
   }
 }
 
-}  // namespace
-
-namespace {
-
 /// `error` is 0 if the cause is not known any more.
 [[noreturn]] void ThrowNotWritten(int error) {
   std::clearerr(stdout);

@@ -43,8 +43,6 @@ std::string ReadAll(std::istream& in) {
   return text.str();
 }
 
-bool IsOnnx(const std::string& path) { return path.size() > 5 && path.compare(path.size() - 5, 5, ".onnx") == 0; }
-
 std::string ReadText(const std::string& path) {
   if (path == "-") return ReadAll(std::cin);
   if (std::filesystem::is_directory(path))
@@ -89,7 +87,7 @@ class Weights {
 
   /// The module that FILE holds.
   IRModule Read(const ModelOptions& model) {
-    if (IsOnnx(model.model)) return LoadModule(model);
+    if (model.model.ends_with(".onnx")) return LoadModule(model);
     if (!model.shapes.empty()) ThrowStatesItsShapes(model.model);
     const std::string text = ReadText(model.model);
     if (!path_.empty() && known_ == nullptr && text.find("\"tensor\": ") != std::string::npos) {

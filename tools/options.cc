@@ -19,10 +19,6 @@
 namespace deuteron::tools {
 namespace {
 
-bool EndsWith(const std::string& text, std::string_view end) {
-  return text.size() >= end.size() && std::string_view(text).substr(text.size() - end.size()) == end;
-}
-
 /// "NAME=VALUE" split at the first '='.
 std::pair<std::string, std::string> SplitPair(const std::string& text, const char* flag, const char* form) {
   const size_t position = text.find('=');
@@ -122,7 +118,7 @@ void AddModelOptions(CLI::App* verb, ModelOptions* options, ModelKinds kinds) {
 }
 
 bool IsCompiled(const ModelOptions& options) {
-  if (!EndsWith(options.model, ".so")) return false;
+  if (!options.model.ends_with(".so")) return false;
   for (const char* flag : {"--target", "--opt-level", "--no-fuse", "--backend", "--config", "--disable-pass",
                            "--require-pass", "--print-before", "--print-after", "--print-before-all",
                            "--print-after-all", "--time-passes", "--verify-each", "--bisect-limit"}) {
@@ -134,13 +130,13 @@ bool IsCompiled(const ModelOptions& options) {
 }
 
 IRModule LoadModule(const ModelOptions& options) {
-  if (EndsWith(options.model, ".so")) {
+  if (options.model.ends_with(".so")) {
     DEUTERON_THROW(UsageError) << options.model << " is a compiled model; " << options.verb->get_name()
                                << " takes the .onnx model or .py module that it was compiled from (run, bench, "
                                   "profile and explain take compiled ones)";
   }
   const auto shapes = ParseShapes(options.shapes);
-  if (EndsWith(options.model, ".py")) {
+  if (options.model.ends_with(".py")) {
     IRModule module = script::ParseModule(ReadText(options.model), options.model);
     if (!shapes.empty()) ThrowStatesItsShapes(options.model);
     return module;

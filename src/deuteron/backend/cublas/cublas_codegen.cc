@@ -8,10 +8,6 @@ namespace {
 
 using relax::Expr;
 
-bool EndsWith(const std::string& text, std::string_view end) {
-  return text.size() >= end.size() && text.compare(text.size() - end.size(), end.size(), end) == 0;
-}
-
 bool IsFloat8(DataType dtype) { return dtype == DataType("float8_e4m3fn"); }
 bool Is16Bit(DataType dtype) { return dtype == DataType::Float(16) || dtype == DataType::BFloat16(); }
 
@@ -38,7 +34,7 @@ JsonKernel DescribeProduct(const MatchedComposite& composite) {
   const std::string& name = composite.name;
   const bool transposed = name.find("_transposed") != std::string::npos;
   const bool bias = composite.Has("bias");
-  const std::string activation = EndsWith(name, "_relu") ? "relu" : EndsWith(name, "_gelu") ? "gelu" : "";
+  const std::string activation = name.ends_with("_relu") ? "relu" : name.ends_with("_gelu") ? "gelu" : "";
   const TensorTypeNode* lhs = composite.TensorAt("lhs");
   const TensorTypeNode* rhs = composite.TensorAt("rhs");
   const TensorTypeNode* result = KnownTensor(composite.result);
