@@ -108,6 +108,10 @@ def cases():
                     yield case(op, [f(2, 3, 4)], axes=axes, keepdims=keep)
                 yield case(op, [f(2, 3, 4), ints(*axes)], opset=18, keepdims=keep)
         yield case(op, [f(2, 3)])
+    for dtype in [np.int32, I]:
+        for op in ["ReduceL2", "ReduceLogSum"]:
+            yield case(op, [i(2, 3, 4, low=1).astype(dtype), ints(1)], opset=18)
+        yield case("ReduceL2", [i(2, 3).astype(dtype)], opset=18, noop_with_empty_axes=1)
     for op in ["ArgMax", "ArgMin"]:
         yield case(op, [f(3, 4)], axis=1, keepdims=0)
         yield case(op, [i(3, 6, high=3).astype(F)], axis=1, select_last_index=1)
@@ -189,12 +193,14 @@ def cases():
     yield case("SpaceToDepth", [f(1, 2, 4, 6)], blocksize=2)
     big = np.iinfo(I).max
     for starts, ends, axes, steps in [([0], [2], [0], [1]), ([1], [big], [1], [2]), ([-3], [-1], [1], [1]), ([-1], [-big], [0], [-1]), ([10], [-10], [1], [-2]),
+                                      ([-9], [-big], [1], [-1]), ([-8, -7], [-big, -big], [1, 0], [-1, -2]),
                                       ([0, 1], [2, 3], [1, 0], [1, 1])]:
         yield case("Slice", [f(4, 7), ints(*starts), ints(*ends), ints(*axes), ints(*steps)])
     yield case("Slice", [f(4, 7)], opset=9, starts=[1], ends=[5], axes=[1])
     # Bounds, and with them shapes, that only a run knows.
     for starts, ends, axes, steps in [([1, 2], [3, 6], None, None), ([-3], [9223372036854775807], [1], [1]),
-                                      ([6, -1], [-9223372036854775807, 1], [1, 0], [-2, -1]), ([5], [2], [1], [1]), ([-9], [9], [0], [1])]:
+                                      ([6, -1], [-9223372036854775807, 1], [1, 0], [-2, -1]), ([5], [2], [1], [1]), ([-9], [9], [0], [1]),
+                                      ([-9], [-9223372036854775807], [1], [-1])]:
         rest = [] if axes is None else [ints(*axes), ints(*steps)]
         yield case("Slice", [f(4, 7), np.array(starts, I), np.array(ends, I), *rest])
     yield case("Slice", [f(4, 7), np.array([1], np.int32), np.array([6], np.int32), Const([1], np.int32)])

@@ -4,6 +4,9 @@
 
 #include <gtest/gtest.h>
 
+#include <set>
+#include <string>
+
 #include "deuteron/driver/equivalence.h"
 #include "deuteron/driver/main_slice.h"
 #include "deuteron/driver/pass_registry.h"
@@ -129,6 +132,18 @@ TEST(Bisect, FindsNothingWhereNothingIsWrong) {
   const BisectResult result = Bisect(Model(), Options());
   EXPECT_TRUE(result.culprit.empty()) << result.culprit << ": " << result.problem;
   EXPECT_FALSE(result.reduced.defined());
+}
+
+TEST(Bisect, RunsWhatIsMeantForALibrary) {
+  // Before RunCodegen functions are marked for the library, and nobody has made code of them yet.
+  BisectOptions options;
+  options.verify.compile.backend = "csource";
+  const BisectResult result = Bisect(Model(), options);
+  EXPECT_EQ(result.culprit, "") << result.problem;
+  std::set<std::string> stages;
+  for (const VerifiedStage& stage : result.stages) stages.insert(stage.name);
+  for (const char* pass : {"FuseOpsByPattern", "MergeCompositeFunctions", "RunCodegen"})
+    EXPECT_EQ(stages.count(std::string("compiled code after ") + pass), 1U) << pass;
 }
 
 TEST(Bisect, NamesAPassOnKernels) {

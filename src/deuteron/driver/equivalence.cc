@@ -109,16 +109,23 @@ void CompareOutput(const Tensor& expected, const Tensor& actual, size_t index, d
   }
 }
 
-/// Groups that are not merged yet become functions like any other, which call their kernels one by one.
-IRModule OpenPrimitives(IRModule module) {
-  std::vector<std::pair<GlobalVar, relax::Function>> opened;
+/// `module` without attribute `name` on its functions.
+IRModule WithoutFunctionAttr(IRModule module, const char* name) {
+  std::vector<std::pair<GlobalVar, relax::Function>> changed;
   for (const auto& [var, func] : module->functions) {
     const auto function = As<relax::Function>(func);
-    if (function.defined() && function->HasNonzeroAttr("Primitive"))
-      opened.emplace_back(var, WithoutAttr(function, "Primitive"));
+    if (function.defined() && function->attrs.defined() && function->attrs->dict.count(name) != 0)
+      changed.emplace_back(var, WithoutAttr(function, name));
   }
-  for (auto& [var, function] : opened) module.Update(var, std::move(function));
+  for (auto& [var, function] : changed) module.Update(var, std::move(function));
   return module;
+}
+
+/// Groups that are not merged yet, and what is meant for a library that has made no code of it yet, become functions
+/// like any other, which call their operators one by one.
+IRModule OpenGroups(IRModule module) {
+  module = relax::LambdaLift()(WithoutFunctionAttr(std::move(module), "Codegen"));
+  return WithoutFunctionAttr(WithoutFunctionAttr(std::move(module), "Composite"), "Primitive");
 }
 
 }  // namespace
@@ -153,7 +160,7 @@ std::vector<Tensor> RunCompiled(IRModule module, const Arguments& arguments, con
   Target target = Target::Parse(options.target);
   if (options.threads > 0) target.threads = options.threads;
   const TargetScope target_scope(target);
-  module = OpenPrimitives(relax::LegalizeOps()(std::move(module)));
+  module = relax::LegalizeOps()(OpenGroups(std::move(module)));
   codegen::CompiledProgram compiled = codegen::CompileProgram(module);
   IRModule kernels = LowerKernels(target)(std::move(module));
   if (after_lowering) kernels = after_lowering(std::move(kernels));

@@ -4,6 +4,8 @@
 #include <algorithm>
 
 #include "deuteron/frontend/onnx/converters.h"
+#include "deuteron/frontend/onnx/importer.h"
+#include "deuteron/relax/op/binary.h"
 #include "deuteron/relax/op/index.h"
 #include "deuteron/relax/op/manipulate.h"
 #include "deuteron/relax/op/sorting.h"
@@ -68,11 +70,17 @@ Expr SliceAtRunTime(const NodeContext& node, const std::vector<int64_t>& axes, c
   Array<PrimExpr> shape = node.Shape(x);
   const auto rank = static_cast<int64_t>(shape.size());
   std::vector<int64_t> strides(rank, 1);
+  // Backwards, ONNX begins no further than at the first element, where Python begins before it.
+  Array<PrimExpr> least(rank, I64(INT64_MIN));
   for (size_t i = 0; i < axes.size(); ++i) {
     strides[axes[i]] = steps[i];
+    if (steps[i] < 0) least.Set(axes[i], node.Simplify(0 - shape[axes[i]]));
     shape.Set(axes[i], NewDim(node, "d" + std::to_string(axes[i])));
   }
-  const Expr begin = OverAllAxes(node, 1, axes, rank, 0);
+  Expr begin = OverAllAxes(node, 1, axes, rank, 0);
+  if (std::any_of(steps.begin(), steps.end(), [](int64_t step) { return step < 0; })) {
+    begin = node.Emit(relax::Maximum(begin, node.importer()->ExprOf(Value(SymbolicVector(least)), Span())));
+  }
   const Expr end = OverAllAxes(node, 2, axes, rank, INT64_MAX);
   return WithShape(node, node.Emit(relax::DynamicStridedSlice(x, begin, end, node.ConstantInts(strides))), shape);
 }

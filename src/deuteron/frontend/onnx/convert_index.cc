@@ -30,7 +30,12 @@ PrimExpr SliceBound(const NodeContext& node, const PrimExpr& bound, const PrimEx
     if (*value >= kFar) return extent;
     return *value <= -kFar ? I64(0) : bound;
   }
-  // Backwards: before the first element is -extent - 1 in Python's terms.
+  // Backwards, ONNX begins no further than at the first element, where Python begins before it, which is -extent - 1 in
+  // its terms.
+  if (!is_end && *value < -1) {
+    if (length) return I64(std::max<int64_t>(*value + *length, 0));
+    return *value <= -kFar ? I64(0) : node.Simplify(Max(extent + *value, I64(0)));
+  }
   if (*value <= -kFar) return node.Simplify(0 - extent - 1);
   if (*value >= kFar) return node.Simplify(extent - 1);
   if (length && is_end && *value < -*length) return I64(-*length - 1);

@@ -45,27 +45,36 @@ Expr ReduceOf(const NodeContext& node, std::string_view op, const Expr& x, const
   return relax::Astype(extreme(relax::Astype(x, DataType::Int(8)), axes, keepdims), DataType::Bool());
 }
 
+/// Whether `op` takes roots or logarithms, which of integers are computed in float64 and rounded towards zero.
+bool IsComputedInFloats(std::string_view op) {
+  return op == "ReduceL2" || op == "ReduceLogSum" || op == "ReduceLogSumExp";
+}
+
 }  // namespace
 
 Results ConvertReduce(const NodeContext& node) {
   const std::string_view op = node.node().op_type;
-  const Expr x = node.X(0);
+  Expr x = node.X(0);
+  const DataType dtype = node.DType(x);
+  const bool through_floats = IsComputedInFloats(op) && !dtype.is_float();
+  if (through_floats) x = node.CastTo(x, DataType::Float(64));
+  const auto rounded = [&](const Expr& result) { return through_floats ? node.CastTo(result, dtype) : result; };
   const int64_t rank = node.Rank(x);
   auto axes = node.AxesArgument(1, op == "ReduceSum" ? 13 : 18);
   if (!axes || axes->empty()) {
     if (node.Int("noop_with_empty_axes", 0) != 0) {
       // No axes are reduced; what is applied to each element remains.
-      if (op == "ReduceL1" || op == "ReduceL2") return {node.Emit(relax::Abs(x))};
+      if (op == "ReduceL1" || op == "ReduceL2") return {rounded(node.Emit(relax::Abs(x)))};
       if (op == "ReduceSumSquare") return {node.Emit(relax::Multiply(x, x))};
-      if (op == "ReduceLogSum") return {node.Emit(relax::Log(x))};
-      return {x};
+      if (op == "ReduceLogSum") return {rounded(node.Emit(relax::Log(x)))};
+      return {rounded(x)};
     }
     axes.reset();
   } else {
     axes = node.Axes(*axes, rank);
   }
   const Expr result = ReduceOf(node, op, x, axes, node.Int("keepdims", 1) != 0);
-  return {result.as<relax::VarNode>() != nullptr ? result : Expr(node.Emit(result))};
+  return {rounded(result.as<relax::VarNode>() != nullptr ? result : Expr(node.Emit(result)))};
 }
 
 Results ConvertArgReduce(const NodeContext& node) {
