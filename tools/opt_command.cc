@@ -5,11 +5,8 @@
 #include <cstdio>
 #include <cstring>
 #include <filesystem>
-#include <fstream>
-#include <iostream>
 #include <map>
 #include <memory>
-#include <sstream>
 
 #include "deuteron/driver/pass_registry.h"
 #include "deuteron/driver/pipeline.h"
@@ -36,25 +33,6 @@ struct OptCommandOptions {
   std::string weights;
   std::string output_weights;
 };
-
-std::string ReadAll(std::istream& in) {
-  std::ostringstream text;
-  text << in.rdbuf();
-  return text.str();
-}
-
-std::string ReadText(const std::string& path) {
-  if (path == "-") return ReadAll(std::cin);
-  if (std::filesystem::is_directory(path))
-    DEUTERON_THROW(ModelError) << "cannot read " << path << ": it is a directory";
-  std::ifstream file(path, std::ios::binary);
-  if (!file) DEUTERON_THROW(ModelError) << "cannot read " << path << ": " << std::strerror(errno);
-  std::string text = ReadAll(file);
-  if (file.fail() || file.peek() == std::ifstream::traits_type::to_int_type('\0')) {
-    DEUTERON_THROW(ModelError) << "cannot read " << path;
-  }
-  return text;
-}
 
 bool IsSameFile(const std::string& a, const std::string& b) {
   std::error_code error;

@@ -2,10 +2,13 @@
 
 #include <unistd.h>
 
+#include <cerrno>
 #include <chrono>
 #include <cstdio>
+#include <cstring>
 #include <filesystem>
 #include <fstream>
+#include <iostream>
 #include <sstream>
 
 #include "deuteron/backend/backends.h"
@@ -28,12 +31,9 @@ std::pair<std::string, std::string> SplitPair(const std::string& text, const cha
   return {text.substr(0, position), text.substr(position + 1)};
 }
 
-std::string ReadText(const std::string& path) {
-  if (std::filesystem::is_directory(path))
-    DEUTERON_THROW(ModelError) << "cannot read " << path << ": it is a directory";
-  std::ifstream file(path, std::ios::binary);
+std::string ReadAll(std::istream& in) {
   std::ostringstream text;
-  if (!file || !(text << file.rdbuf())) DEUTERON_THROW(ModelError) << "cannot read " << path;
+  text << in.rdbuf();
   return text.str();
 }
 
@@ -127,6 +127,19 @@ bool IsCompiled(const ModelOptions& options) {
                                << " is compiled: give it to `deuteron compile`";
   }
   return true;
+}
+
+std::string ReadText(const std::string& path) {
+  if (path == "-") return ReadAll(std::cin);
+  if (std::filesystem::is_directory(path))
+    DEUTERON_THROW(ModelError) << "cannot read " << path << ": it is a directory";
+  std::ifstream file(path, std::ios::binary);
+  if (!file) DEUTERON_THROW(ModelError) << "cannot read " << path << ": " << std::strerror(errno);
+  std::string text = ReadAll(file);
+  // At the end, unless reading failed: then it fails again, and this stream knows.
+  file.peek();
+  if (file.bad()) DEUTERON_THROW(ModelError) << "cannot read " << path << ": " << std::strerror(errno);
+  return text;
 }
 
 IRModule LoadModule(const ModelOptions& options) {

@@ -42,6 +42,8 @@ CLI::Validator NotNegative();
 
 /// Whether MODEL is an artefact of `compile`; a UsageError if it is and flags are given that only compiling heeds.
 bool IsCompiled(const ModelOptions& options);
+/// What the file `path` holds, or standard input if it is "-"; a ModelError that says why if it cannot be read.
+std::string ReadText(const std::string& path);
 /// Reads MODEL (.onnx or .py) without compiling it; a UsageError if it is compiled.
 IRModule LoadModule(const ModelOptions& options);
 /// A UsageError: --shape was given with a module as text.
