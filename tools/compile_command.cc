@@ -1,6 +1,7 @@
 #include <cstdio>
 
 #include "deuteron/driver/report/record_kernels.h"
+#include "deuteron/support/write_file.h"
 #include "tools/commands.h"
 #include "tools/options.h"
 
@@ -20,6 +21,7 @@ void AddCompileCommand(CLI::App& app) {
   AddModelOptions(verb, &options->model);
   verb->add_option("-o,--output", options->output, "the artefact, model.so")->required();
   verb->callback([options] {
+    CheckFolderOf(options->output);
     // The artefact explains itself.
     options->model.compile.instruments.push_back(MakeKernelTextInstrument());
     double compile_ms = 0;

@@ -10,6 +10,7 @@
 #include <nlohmann/json.hpp>
 
 #include "deuteron/support/error.h"
+#include "deuteron/support/write_file.h"
 
 namespace deuteron::runtime {
 namespace {
@@ -27,12 +28,20 @@ uint64_t Avalanche(uint64_t value) {
   return value ^ (value >> 32);
 }
 
-/// Writes, counts, and remembers the first failure.
+/// A file that is written beside `path` and takes its place when it is complete. Errors name `path`.
 class File {
  public:
-  explicit File(const std::string& path) : path_(path), file_(std::fopen(path.c_str(), "wb"), &std::fclose) {
+  explicit File(const std::string& path)
+      : path_(path),
+        temporary_(path + "." + std::to_string(getpid()) + ".tmp"),
+        file_(std::fopen(temporary_.c_str(), "wb"), &std::fclose) {
     if (file_ == nullptr) Fail();
   }
+  ~File() {
+    if (file_ != nullptr) std::remove(temporary_.c_str());
+  }
+  File(const File&) = delete;
+  File& operator=(const File&) = delete;
   void Write(const void* data, size_t bytes) {
     if (bytes != 0 && std::fwrite(data, 1, bytes, file_.get()) != bytes) Fail();
     at_ += bytes;
@@ -41,18 +50,18 @@ class File {
     static constexpr char kZeros[kPageBytes] = {};
     while (at_ < offset) Write(kZeros, std::min<uint64_t>(offset - at_, sizeof(kZeros)));
   }
-  uint64_t at() const { return at_; }
   void Close() {
-    if (std::fclose(file_.release()) != 0) Fail();
+    if (std::fclose(file_.release()) == 0 && std::rename(temporary_.c_str(), path_.c_str()) == 0) return;
+    const int error = errno;
+    std::remove(temporary_.c_str());
+    ThrowNotWritten(path_, error);
   }
 
  private:
-  [[noreturn]] void Fail() {
-    const std::string why = std::strerror(errno);
-    if (file_ != nullptr) std::remove(path_.c_str());
-    DEUTERON_THROW(UsageError) << "cannot write " << path_ << ": " << why;
-  }
-  std::string path_;
+  [[noreturn]] void Fail() const { ThrowNotWritten(path_, errno); }
+
+  const std::string path_;
+  const std::string temporary_;
   std::unique_ptr<std::FILE, int (*)(std::FILE*)> file_;
   uint64_t at_ = 0;
 };
@@ -131,8 +140,7 @@ void WriteArtifact(const std::string& path, std::string_view elf, const Program&
   trailer.weights_offset = RoundUp(trailer.manifest_offset + json.size(), kPageBytes);
   trailer.weights_bytes = program.weights_bytes;
 
-  const std::string temporary = path + "." + std::to_string(getpid()) + ".tmp";
-  File file(temporary);
+  File file(path);
   file.Write(elf.data(), elf.size());
   file.Write(bytes.data(), bytes.size());
   file.Write(json.data(), json.size());
@@ -165,11 +173,6 @@ void WriteArtifact(const std::string& path, std::string_view elf, const Program&
   trailer.checksum = all.Value();
   file.Write(&trailer, sizeof(trailer));
   file.Close();
-  if (std::rename(temporary.c_str(), path.c_str()) != 0) {
-    const std::string why = std::strerror(errno);
-    std::remove(temporary.c_str());
-    DEUTERON_THROW(UsageError) << "cannot write " << path << ": " << why;
-  }
 }
 
 }  // namespace deuteron::runtime

@@ -388,6 +388,20 @@ TEST_F(ArtifactTest, NamesAMissingPlugin) {
   EXPECT_NE(message.find("no_such"), std::string::npos) << message;
 }
 
+TEST_F(ArtifactTest, NamesWhatCannotBeWritten) {
+  const auto error_of = [&](const std::string& path) {
+    const auto write = [&] { WriteArtifact(path, "", Program(), {}, [](size_t) -> const void* { return nullptr; }); };
+    return ErrorOf(write, "UsageError");
+  };
+  const std::string folder = directory_.string();
+  EXPECT_EQ(error_of(folder + "/no/model.so"),
+            "cannot write " + folder + "/no/model.so: the folder " + folder + "/no does not exist");
+  std::filesystem::create_directory(folder + "/folder.so");
+  EXPECT_EQ(error_of(folder + "/folder.so"), "cannot write " + folder + "/folder.so: Is a directory");
+  // Nothing half written is left.
+  EXPECT_EQ(std::distance(std::filesystem::directory_iterator(directory_), {}), 2);
+}
+
 TEST(Load, SaysWhatIsNoModel) {
   EXPECT_NE(ErrorOf([] { Executable::Load("/nonexistent/model.so"); }, "ModelError").find("No such file"),
             std::string::npos);

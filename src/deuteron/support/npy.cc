@@ -11,6 +11,7 @@
 #include "deuteron/support/error.h"
 #include "deuteron/support/host_tensor.h"
 #include "deuteron/support/mapped_file.h"
+#include "deuteron/support/write_file.h"
 
 namespace deuteron {
 namespace {
@@ -173,9 +174,7 @@ void WriteNpy(const std::string& path, const tvm::ffi::Tensor& tensor) {
   out << header;
   out.write(static_cast<const char*>(tensor.data_ptr()), CheckedByteSize(extents, tensor.dtype()));
   out.close();
-  if (!out) {
-    DEUTERON_THROW(UsageError) << "cannot write '" << path << "': " << std::strerror(errno);
-  }
+  if (!out) ThrowNotWritten(path, errno);
 }
 
 }  // namespace deuteron

@@ -13,6 +13,7 @@
 #include "deuteron/support/error.h"
 #include "deuteron/support/host_tensor.h"
 #include "deuteron/support/mapped_file.h"
+#include "deuteron/support/write_file.h"
 
 namespace deuteron {
 namespace {
@@ -251,7 +252,7 @@ void WriteSafeTensors(const std::string& path, const NamedTensors& tensors) {
   if (!out || std::rename(unfinished.c_str(), path.c_str()) != 0) {
     const int error = errno;
     std::remove(unfinished.c_str());
-    DEUTERON_THROW(UsageError) << "cannot write '" << path << "': " << std::strerror(error);
+    ThrowNotWritten(path, error);
   }
 }
 

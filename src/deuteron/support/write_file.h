@@ -7,6 +7,11 @@
 
 namespace deuteron {
 
+/// Throws the UsageError that the file `path` cannot be written; `error` is the errno that says why.
+[[noreturn]] void ThrowNotWritten(const std::string& path, int error);
+/// That error if the folder that `path` lies in does not exist: for what takes long to make, before it is made.
+void CheckFolderOf(const std::string& path);
+
 /// Writes `bytes` to the file `path`, in place of what it held. A UsageError that says why if it cannot be opened or
 /// takes less than all of them.
 void WriteFile(const std::string& path, std::string_view bytes);

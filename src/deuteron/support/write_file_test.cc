@@ -30,7 +30,8 @@ TEST(WriteFile, ReplacesWhatIsThere) {
 
 TEST(WriteFile, SaysWhyItCannot) {
   EXPECT_EQ(ErrorOf("/", "x"), "UsageError: cannot write /: Is a directory");
-  EXPECT_EQ(ErrorOf("/no/such/file", "x"), "UsageError: cannot write /no/such/file: No such file or directory");
+  EXPECT_EQ(ErrorOf("/no/such/file", "x"),
+            "UsageError: cannot write /no/such/file: the folder /no/such does not exist");
   // Buffered, so that closing fails, and more than a buffer.
   for (const size_t size : {size_t{1}, size_t{1} << 20}) {
     EXPECT_EQ(ErrorOf("/dev/full", std::string(size, 'x')),
