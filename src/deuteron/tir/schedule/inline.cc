@@ -67,13 +67,6 @@ bool WritesEachElementOnce(const SBlock& block) {
          !block->init.defined();
 }
 
-PrimFunc ReplaceBlock(const PrimFunc& func, const SBlockRealize& old, SBlock block) {
-  const Path path = FindStmt(ScopeBody(func), [&](const Stmt& stmt) { return stmt.same_as(old); });
-  SBlockRealize realize = old;
-  CopyOnWrite(&realize)->block = std::move(block);
-  return ReplaceIn(func, path, realize);
-}
-
 std::string WhyNotInline(const PrimFunc& func, const ScopeInfo& scope, const SBlockRealize& realize) {
   std::string reason;
   const auto element = GetElementValue(func, realize, &reason);

@@ -92,13 +92,6 @@ SBlock MapAccesses(const PrimFunc& func, const SBlock& block, const Buffer& from
   return SimplifyBlock(func, std::move(result));
 }
 
-PrimFunc ReplaceBlock(const PrimFunc& func, const SBlockRealize& old, SBlock block) {
-  const Path path = FindStmt(ScopeBody(func), [&](const Stmt& stmt) { return stmt.same_as(old); });
-  SBlockRealize realize = old;
-  CopyOnWrite(&realize)->block = std::move(block);
-  return ReplaceIn(func, path, realize);
-}
-
 void CheckLayout(const Buffer& buffer, const std::vector<LayoutDim>& layout) {
   const auto count = [&](int64_t dim, LayoutDim::Part part) {
     return std::count_if(layout.begin(), layout.end(),

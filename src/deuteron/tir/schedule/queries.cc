@@ -74,12 +74,16 @@ const ScopeInfo& Schedule::Scope() const {
   return *scope_;
 }
 
-std::vector<Schedule::Block> Schedule::GetProducers(const Block& block) const {
-  const ScopeInfo& scope = Scope();
-  std::vector<Block> names;
-  for (const BufferRegion& read : Get(block)->reads) {
-    const auto it = scope.writers.find(read->buffer.get());
-    if (it == scope.writers.end()) continue;
+namespace {
+
+/// The blocks besides `block` that `table`, by buffer, has for those of `regions`, each once.
+std::vector<Schedule::Block> Others(const ScopeInfo& scope,
+                                    const std::unordered_map<const Object*, std::vector<size_t>>& table,
+                                    const Schedule::Block& block, const Array<BufferRegion>& regions) {
+  std::vector<Schedule::Block> names;
+  for (const BufferRegion& region : regions) {
+    const auto it = table.find(region->buffer.get());
+    if (it == table.end()) continue;
     for (const size_t position : it->second) {
       const std::string name = scope.blocks[position]->block->name_hint;
       if (name != block && std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
@@ -88,18 +92,16 @@ std::vector<Schedule::Block> Schedule::GetProducers(const Block& block) const {
   return names;
 }
 
+}  // namespace
+
+std::vector<Schedule::Block> Schedule::GetProducers(const Block& block) const {
+  const ScopeInfo& scope = Scope();
+  return Others(scope, scope.writers, block, Get(block)->reads);
+}
+
 std::vector<Schedule::Block> Schedule::GetConsumers(const Block& block) const {
   const ScopeInfo& scope = Scope();
-  std::vector<Block> names;
-  for (const BufferRegion& write : Get(block)->writes) {
-    const auto it = scope.readers.find(write->buffer.get());
-    if (it == scope.readers.end()) continue;
-    for (const size_t position : it->second) {
-      const std::string name = scope.blocks[position]->block->name_hint;
-      if (name != block && std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
-    }
-  }
-  return names;
+  return Others(scope, scope.readers, block, Get(block)->writes);
 }
 
 std::optional<int64_t> Schedule::ConstExtent(const Loop& loop) const { return AsConstInt(GetLoop(loop)->extent); }

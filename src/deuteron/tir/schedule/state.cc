@@ -189,6 +189,13 @@ PrimFunc ReplaceIn(const PrimFunc& func, const Path& path, const Stmt& replaceme
   return WithScopeBody(func, Replace(path, replacement));
 }
 
+PrimFunc ReplaceBlock(const PrimFunc& func, const SBlockRealize& old, SBlock block) {
+  const Path path = FindStmt(ScopeBody(func), [&](const Stmt& stmt) { return stmt.same_as(old); });
+  SBlockRealize realize = old;
+  CopyOnWrite(&realize)->block = std::move(block);
+  return ReplaceIn(func, path, realize);
+}
+
 std::vector<For> LoopsOf(const Path& path) {
   std::vector<For> loops;
   for (const Stmt& stmt : path) {

@@ -38,6 +38,8 @@ Path FindLoop(const PrimFunc& func, const Var& loop);
 Stmt Replace(const Path& path, const Stmt& replacement);
 /// `func` with the last statement of `path` replaced.
 PrimFunc ReplaceIn(const PrimFunc& func, const Path& path, const Stmt& replacement);
+/// `func` with `block` in the place of that of `old`, at the same values of its iterators.
+PrimFunc ReplaceBlock(const PrimFunc& func, const SBlockRealize& old, SBlock block);
 
 inline SBlockRealize RealizeOf(const Path& path) { return Downcast<SBlockRealize>(path.back()); }
 /// Loops among the statements of `path`, outermost first.

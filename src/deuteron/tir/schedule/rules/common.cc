@@ -24,6 +24,10 @@ IterSplit SplitIters(const SBlock& block) {
   return split;
 }
 
+bool IsReduction(const Schedule& schedule, const Block& block) {
+  return !SplitIters(schedule.Get(block)).reduce.empty();
+}
+
 ExprVarMap UnitReductions(const SBlock& block) {
   ExprVarMap unit;
   for (const IterVar& iter : block->iter_vars) {
@@ -113,6 +117,18 @@ void Recomputation::InlineIfCheap(const Block& block) {
   if (repeated > kCheapOps) return;
   repeated_[block] = repeated;
   schedule_->ComputeInline(block);
+}
+
+void InlineRowStages(Schedule* schedule, const std::function<bool(const Block&)>& is_one_a_row) {
+  Recomputation recomputation(schedule);
+  for (const Block& block : LastFirst(*schedule)) {
+    if (!MayInline(*schedule, block)) continue;
+    const auto consumers = schedule->GetConsumers(block);
+    const bool all_per_row = std::all_of(consumers.begin(), consumers.end(), [&](const Block& consumer) {
+      return !IsReduction(*schedule, consumer) && is_one_a_row(consumer);
+    });
+    if (all_per_row || !is_one_a_row(block)) recomputation.InlineIfCheap(block);
+  }
 }
 
 void InlineAllButOperands(Schedule* schedule, const Block& anchor) {

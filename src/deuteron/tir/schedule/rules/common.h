@@ -24,6 +24,7 @@ struct IterSplit {
   std::vector<size_t> reduce;
 };
 IterSplit SplitIters(const SBlock& block);
+bool IsReduction(const Schedule& schedule, const Block& block);
 
 /// The values of the reduction iterators that have but one: a window of one element.
 ExprVarMap UnitReductions(const SBlock& block);
@@ -78,6 +79,10 @@ class Recomputation {
   std::unordered_map<Block, std::vector<Block>> consumers_;
   std::unordered_map<Block, double> repeated_;
 };
+
+/// Inlines stages that are cheap to repeat into those that read them; what is computed once a row (`is_one_a_row`),
+/// only where all of these are too and reduce nothing.
+void InlineRowStages(Schedule* schedule, const std::function<bool(const Block&)>& is_one_a_row);
 
 /// Makes one axis of the loops of a block from position `first` on, and vectorises it.
 void VectorizeInner(Schedule* schedule, const Block& block, size_t first, int64_t lanes);

@@ -14,10 +14,6 @@
 namespace deuteron::tir {
 namespace {
 
-bool IsReduction(const Schedule& schedule, const Block& block) {
-  return !SplitIters(schedule.Get(block)).reduce.empty();
-}
-
 /// Whether the reduction runs along the last dimension of what it reads: it is the last index of some operand, and
 /// no operand slides a window along its last dimension (an index of spatial and reduction iterators together).
 bool ReducesLastAxis(const SBlock& block) {
@@ -95,7 +91,7 @@ class RowScheduler {
   bool Run() {
     if (!Applies()) return false;
     if (!FindRows()) return false;
-    InlineStages();
+    InlineRowStages(&schedule_, [this](const Block& block) { return IsOneARow(block); });
     // Each nest begins with the loops over rows, cut alike.
     std::vector<std::vector<Loop>> chains;
     for (const Block& block : schedule_.GetBlocks()) {
@@ -160,19 +156,6 @@ class RowScheduler {
     for (const PrimExpr& extent : rows_) product[1] = product[1] * extent;
     arith::Analyzer analyzer;
     return analyzer.CanProveEqual(product[0], product[1]);
-  }
-
-  void InlineStages() {
-    Recomputation recomputation(&schedule_);
-    for (const Block& block : LastFirst(schedule_)) {
-      if (!MayInline(schedule_, block)) continue;
-      const auto consumers = schedule_.GetConsumers(block);
-      const bool per_row = IsOneARow(block);
-      const bool all_per_row = std::all_of(consumers.begin(), consumers.end(), [&](const Block& consumer) {
-        return !IsReduction(schedule_, consumer) && IsOneARow(consumer);
-      });
-      if (!per_row || all_per_row) recomputation.InlineIfCheap(block);
-    }
   }
 
   /// Brings the loops of a block that run over rows outside, and cuts them as `rows_` says.

@@ -27,7 +27,7 @@ class StridedRowScheduler {
 
   bool Run() {
     if (!Applies()) return false;
-    InlineStages();
+    InlineRowStages(&schedule_, [this](const Block& block) { return IsPerRow(block); });
     if (labels_.columns) {
       ChooseWidth();
       CopyConflicting();
@@ -36,7 +36,7 @@ class StridedRowScheduler {
     for (const Block& block : schedule_.GetBlocks()) chains.push_back(RowLoops(block));
     if (!labels_.columns) {
       for (const Block& block : schedule_.GetBlocks()) {
-        if (Reduces(block)) SplitReduction(block, chains[0].size());
+        if (IsReduction(schedule_, block)) SplitReduction(block, chains[0].size());
       }
     }
     FuseRowDims();
@@ -45,7 +45,7 @@ class StridedRowScheduler {
     for (const Block& block : schedule_.GetBlocks()) {
       if (labels_.columns) {
         VectorizeColumns(block);
-      } else if (!Reduces(block)) {
+      } else if (!IsReduction(schedule_, block)) {
         VectorizeAlong(block);
       }
     }
@@ -55,8 +55,6 @@ class StridedRowScheduler {
   }
 
  private:
-  bool Reduces(const Block& block) const { return !SplitIters(schedule_.Get(block)).reduce.empty(); }
-
   bool Applies() {
     for (const Block& block : schedule_.GetBlocks()) {
       if (!HasPlainLoops(schedule_, block)) return false;
@@ -93,19 +91,6 @@ class StridedRowScheduler {
       if (!is_row[i] && !IsOne(iter->dom->extent) && iter->type() != IterVarType::kReduce) return false;
     }
     return true;
-  }
-
-  void InlineStages() {
-    Recomputation recomputation(&schedule_);
-    for (const Block& block : LastFirst(schedule_)) {
-      if (!MayInline(schedule_, block)) continue;
-      const auto consumers = schedule_.GetConsumers(block);
-      const bool per_row = IsPerRow(block);
-      const bool all_per_row = std::all_of(consumers.begin(), consumers.end(), [&](const Block& consumer) {
-        return !Reduces(consumer) && IsPerRow(consumer);
-      });
-      if (!per_row || all_per_row) recomputation.InlineIfCheap(block);
-    }
   }
 
   /// How many neighbouring rows are done together: as many vectors as waste little at the end.
@@ -282,7 +267,7 @@ class StridedRowScheduler {
   void VectorizeColumns(const Block& block) {
     std::vector<Loop> loops = schedule_.GetLoops(block);
     const Loop lanes = loops.back();
-    if (Reduces(block)) {
+    if (IsReduction(schedule_, block)) {
       const Block init = schedule_.DecomposeReduction(block, loops[1]);
       schedule_.Vectorize(schedule_.GetLoops(init).back());
       schedule_.Vectorize(lanes);
