@@ -420,24 +420,19 @@ void Parser::Suite(Each statement) {
   const Temporarily depth(&depth_, depth_ + 1);
   tokens_.Expect(":");
   const size_t header_line = tokens_.line();
+  struct Column {
+    Cursor* cursor;
+    size_t outer;
+    ~Column() { cursor->set_suite_column(outer); }
+  } const column{&tokens_, tokens_.suite_column()};
   if (!tokens_.AtKind(TokenKind::kNewline)) {
     // Statements behind the colon, on its line.
-    struct Column {
-      Cursor* cursor;
-      size_t outer;
-      ~Column() { cursor->set_suite_column(outer); }
-    } const column{&tokens_, tokens_.suite_column()};
     tokens_.set_suite_column(std::numeric_limits<size_t>::max());
     do {
       statement();
     } while (!tokens_.AtLineStart());
     return;
   }
-  struct Column {
-    Cursor* cursor;
-    size_t outer;
-    ~Column() { cursor->set_suite_column(outer); }
-  } const column{&tokens_, tokens_.suite_column()};
   SuiteStart(header_line);
   while (!tokens_.AtSuiteEnd()) Statement(statement);
 }
