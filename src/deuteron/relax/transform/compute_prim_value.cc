@@ -12,7 +12,7 @@
 /// Place: late, after KillAfterLastUse; before VMShapeLower.
 #include "deuteron/ir/expr_functor.h"
 #include "deuteron/relax/functor.h"
-#include "deuteron/relax/transform/pass_utils.h"
+#include "deuteron/relax/transform/function_pass.h"
 #include "deuteron/relax/transform/passes.h"
 #include "deuteron/tir/function.h"
 
@@ -75,17 +75,9 @@ class PrimValueComputer : public ExprMutator {
 }  // namespace
 
 Pass ComputePrimValue() {
-  return transform::ModulePass({.name = "ComputePrimValue"},
-                               [](IRModule module, const transform::PassContext& context) {
-                                 std::vector<std::pair<GlobalVar, Function>> functions;
-                                 for (const auto& [var, func] : module->functions) {
-                                   const auto function = As<Function>(func);
-                                   if (function.defined() && !IsSealed(function)) functions.emplace_back(var, function);
-                                 }
-                                 PrimValueComputer computer(std::move(module), context.GetBool("tvm_compat"));
-                                 for (const auto& [var, function] : functions) computer.Run(var, function);
-                                 return computer.Finish();
-                               });
+  return transform::ModulePass({.name = "ComputePrimValue"}, [](const IRModule& module, const PassContext& context) {
+    return MutateFunctions(module, PrimValueComputer(module, context.GetBool("tvm_compat")));
+  });
 }
 
 }  // namespace deuteron::relax

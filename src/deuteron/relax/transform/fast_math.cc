@@ -15,7 +15,7 @@
 #include "deuteron/relax/functor.h"
 #include "deuteron/relax/op/nn_attrs.h"
 #include "deuteron/relax/op/op_common.h"
-#include "deuteron/relax/transform/pass_utils.h"
+#include "deuteron/relax/transform/function_pass.h"
 #include "deuteron/relax/transform/passes.h"
 #include "deuteron/topi/elementwise.h"
 #include "deuteron/topi/nn.h"
@@ -79,17 +79,9 @@ class FastMath : public ExprMutator {
 }  // namespace
 
 Pass FastMathTransform() {
-  return transform::ModulePass({.name = "FastMathTransform"},
-                               [](IRModule module, const transform::PassContext& context) {
-                                 std::vector<std::pair<GlobalVar, Function>> functions;
-                                 for (const auto& [var, func] : module->functions) {
-                                   const auto function = As<Function>(func);
-                                   if (function.defined() && !IsSealed(function)) functions.emplace_back(var, function);
-                                 }
-                                 FastMath fast(std::move(module), context.GetBool("tvm_compat"));
-                                 for (const auto& [var, function] : functions) fast.Run(var, function);
-                                 return fast.Finish();
-                               });
+  return transform::ModulePass({.name = "FastMathTransform"}, [](const IRModule& module, const PassContext& context) {
+    return MutateFunctions(module, FastMath(module, context.GetBool("tvm_compat")));
+  });
 }
 
 }  // namespace deuteron::relax

@@ -8,6 +8,7 @@
 
 #include "deuteron/ir/transform/pass.h"
 #include "deuteron/relax/expr.h"
+#include "deuteron/relax/transform/pass_utils.h"
 
 namespace deuteron::relax {
 
@@ -24,6 +25,17 @@ Pass FunctionPass(PassInfo info, std::function<Function(Function, const IRModule
 /// otherwise.
 Pass DataflowBlockPass(PassInfo info,
                        std::function<DataflowBlock(DataflowBlock, const IRModule& module, const PassContext&)> body);
+
+/// Shows `mutator` every graph-level function of `module` that is not Primitive, Composite or Codegen, by `Run(name,
+/// function)`; the module that it then makes by `Finish()`.
+template <typename Mutator>
+IRModule MutateFunctions(const IRModule& module, Mutator mutator) {
+  for (const auto& [name, func] : module->functions) {
+    if (const auto function = As<Function>(func); function.defined() && !IsSealed(function))
+      mutator.Run(name, function);
+  }
+  return mutator.Finish();
+}
 
 /// A class that is a function pass: `Function TransformFunction(Function, const IRModule&, const PassContext&) const`.
 template <typename T>

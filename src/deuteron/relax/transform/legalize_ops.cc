@@ -16,8 +16,8 @@
 
 #include "deuteron/relax/legalize_cache.h"
 #include "deuteron/relax/op/call.h"
+#include "deuteron/relax/transform/function_pass.h"
 #include "deuteron/relax/transform/operator_names.h"
-#include "deuteron/relax/transform/pass_utils.h"
 #include "deuteron/relax/transform/passes.h"
 #include "deuteron/relax/transform/var_replacer.h"
 
@@ -154,17 +154,11 @@ class Legalizer {
 
 Pass LegalizeOps(LegalizeMap custom, std::vector<std::string> skip_ops, bool enable_warning) {
   for (const std::string& name : skip_ops) RequireOperator("LegalizeOps: skip_ops", name);
-  return transform::ModulePass({.name = "LegalizeOps"}, [custom, skip_ops, enable_warning](
-                                                            IRModule module, const transform::PassContext& context) {
-    std::vector<std::pair<GlobalVar, Function>> functions;
-    for (const auto& [var, func] : module->functions) {
-      const auto function = As<Function>(func);
-      if (function.defined() && !IsSealed(function)) functions.emplace_back(var, function);
-    }
-    Legalizer legalizer(module, custom, skip_ops, enable_warning, context.decisions.get());
-    for (const auto& [var, function] : functions) legalizer.Run(var, function);
-    return legalizer.Finish();
-  });
+  return transform::ModulePass(
+      {.name = "LegalizeOps"},
+      [custom, skip_ops, enable_warning](const IRModule& module, const transform::PassContext& context) {
+        return MutateFunctions(module, Legalizer(module, custom, skip_ops, enable_warning, context.decisions.get()));
+      });
 }
 
 }  // namespace deuteron::relax

@@ -263,25 +263,15 @@ class BlockRecomputer {
   MergeGraph graph_;
 };
 
-IRModule Run(IRModule module, const transform::PassContext& context) {
+IRModule Run(const IRModule& module, const transform::PassContext& context) {
   if (context.GetBool("tvm_compat") || context.opt_level == 0) return module;
-  const IRModule original = module;
-  fusion::RowAnalyzer rows(original);
-  WorkAnalyzer work(original, rows);
-  fusion::FusedFunctions functions(original);
+  fusion::RowAnalyzer rows(module);
+  WorkAnalyzer work(module, rows);
   const fusion::CostModel costs(Target::Current());
-  module = UpdateFunctions(std::move(module), [&](const GlobalVar& name, const Function& function) {
-    const auto blocks = function->body->blocks.Map([&](const BindingBlock& block) {
-      if (!MergeGraph::CanHandle(block)) return block;
-      const BindingBlock changed =
-          BlockRecomputer(block, &rows, &work, costs, context, name->name_hint).Run(&functions);
-      return changed.defined() ? changed : block;
-    });
-    if (blocks.same_as(function->body->blocks)) return function;
-    return WithBody(function, SeqExpr(blocks, function->body->body, function->body->span));
-  });
-  for (auto& [var, func] : functions.TakeAdded()) module.Update(var, std::move(func));
-  return module;
+  return fusion::MergeInBlocks(module,
+                               [&](const BindingBlock& block, const String& name, fusion::FusedFunctions* functions) {
+                                 return BlockRecomputer(block, &rows, &work, costs, context, name).Run(functions);
+                               });
 }
 
 }  // namespace
@@ -289,7 +279,7 @@ IRModule Run(IRModule module, const transform::PassContext& context) {
 transform::Pass RecomputeProducers() {
   return transform::ModulePass(
       {.name = "RecomputeProducers"},
-      [](IRModule module, const transform::PassContext& context) { return Run(std::move(module), context); });
+      [](const IRModule& module, const transform::PassContext& context) { return Run(module, context); });
 }
 
 }  // namespace deuteron::relax

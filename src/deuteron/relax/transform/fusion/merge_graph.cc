@@ -42,8 +42,6 @@ class SymbolDefinitions {
 
 }  // namespace
 
-bool MergeGraph::CanHandle(const BindingBlock& block) { return block->IsInstance<DataflowBlockNode>(); }
-
 MergeGraph::MergeGraph(const BindingBlock& block, RowAnalyzer* analyzer)
     : analyzer_(analyzer),
       bindings_(block->bindings.begin(), block->bindings.end()),
@@ -266,6 +264,23 @@ void MergeGraph::Inline(uint32_t node, const Function& function, std::vector<Bin
     }
   }
   for (const auto& [outer, inner] : aliases) flat->push_back(VarBinding(outer, results.at(inner)));
+}
+
+IRModule MergeInBlocks(const IRModule& module,
+                       const std::function<BindingBlock(const BindingBlock& block, const String& name,
+                                                        FusedFunctions* functions)>& merge) {
+  FusedFunctions functions(module);
+  IRModule result = UpdateFunctions(module, [&](const GlobalVar& name, const Function& function) {
+    const auto blocks = function->body->blocks.Map([&](const BindingBlock& block) {
+      if (!block->IsInstance<DataflowBlockNode>()) return block;
+      const BindingBlock merged = merge(block, name->name_hint, &functions);
+      return merged.defined() ? merged : block;
+    });
+    if (blocks.same_as(function->body->blocks)) return function;
+    return WithBody(function, SeqExpr(blocks, function->body->body, function->body->span));
+  });
+  for (auto& [var, func] : functions.TakeAdded()) result.Update(var, std::move(func));
+  return result;
 }
 
 }  // namespace deuteron::relax::fusion

@@ -2,6 +2,7 @@
 /// A dataflow block between FuseOps and FuseTIR, whose kernels are merged further.
 #pragma once
 
+#include <functional>
 #include <unordered_map>
 #include <vector>
 
@@ -21,7 +22,6 @@ class MergeGraph {
  public:
   /// What mentions a symbol that a match_cast of the block defines stays behind it.
   MergeGraph(const BindingBlock& block, RowAnalyzer* analyzer);
-  static bool CanHandle(const BindingBlock& block);
 
   uint32_t size() const { return static_cast<uint32_t>(bindings_.size()); }
   const Binding& binding(uint32_t node) const { return bindings_[node]; }
@@ -77,5 +77,11 @@ class MergeGraph {
   std::vector<std::vector<uint32_t>> members_;
   std::unordered_map<uint32_t, String> names_;
 };
+
+/// `module` with what `merge` makes of the dataflow blocks of its graph-level functions that are not Primitive,
+/// Composite or Codegen: the block of function `name` with calls of `functions`, which are added; null keeps it.
+IRModule MergeInBlocks(
+    const IRModule& module,
+    const std::function<BindingBlock(const BindingBlock& block, const String& name, FusedFunctions* functions)>& merge);
 
 }  // namespace deuteron::relax::fusion

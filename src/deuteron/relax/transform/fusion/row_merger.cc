@@ -293,24 +293,14 @@ IRModule MergeRowKernels(IRModule module, const transform::PassContext& context,
   if (context.GetBool("tvm_compat") || context.opt_level == 0) return module;
   // Rows are those of tensors. FuseTIR would do this later.
   if (TakesTuples(module)) module = ExpandTupleArguments()(std::move(module));
-  const IRModule original = module;
-  RowAnalyzer analyzer(original);
-  StridedRowAnalyzer strided(original, analyzer);
-  FusedFunctions functions(original);
+  RowAnalyzer analyzer(module);
+  StridedRowAnalyzer strided(module, analyzer);
   const CostModel costs(Target::Current());
-  module = UpdateFunctions(std::move(module), [&](const GlobalVar& name, const Function& function) {
-    const auto blocks = function->body->blocks.Map([&](const BindingBlock& block) {
-      if (!MergeGraph::CanHandle(block)) return block;
-      RowMerger merger(block, &analyzer, &strided, costs, context, pass, name->name_hint);
-      merge(&merger);
-      const BindingBlock merged = merger.Finish(&functions);
-      return merged.defined() ? merged : block;
-    });
-    if (blocks.same_as(function->body->blocks)) return function;
-    return WithBody(function, SeqExpr(blocks, function->body->body, function->body->span));
+  return MergeInBlocks(module, [&](const BindingBlock& block, const String& name, FusedFunctions* functions) {
+    RowMerger merger(block, &analyzer, &strided, costs, context, pass, name);
+    merge(&merger);
+    return merger.Finish(functions);
   });
-  for (auto& [var, func] : functions.TakeAdded()) module.Update(var, std::move(func));
-  return module;
 }
 
 }  // namespace deuteron::relax::fusion
