@@ -127,7 +127,7 @@ TextTestResult RunTextTest(const std::string& path, const std::string& text) {
     return result;
   }
   for (const std::string& remark : test.remarks) {
-    const auto& decisions = context.decisions->decisions();
+    const auto decisions = context.decisions->decisions();
     if (std::any_of(decisions.begin(), decisions.end(), [&](const auto& d) { return Describe(d) == remark; })) continue;
     result.failure = "no such decision: " + remark + "\nDecisions:";
     for (const auto& decision : decisions) result.failure += "\n  " + Describe(decision);

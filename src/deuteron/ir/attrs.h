@@ -4,6 +4,7 @@
 #pragma once
 
 #include <optional>
+#include <string>
 #include <string_view>
 
 #include "deuteron/ir/object.h"
@@ -31,17 +32,24 @@ class DictAttrsNode : public AttrsNode {
 class DictAttrs : public Attrs {
  public:
   explicit DictAttrs(Map<String, Any> dict);
+  /// The value of `key`, if there is one. \throws ModelError if it is of another type.
   template <typename T>
   std::optional<T> Get(std::string_view key) const {
     if (!defined()) return std::nullopt;
     auto it = get()->dict.find(String(key.data(), key.size()));
     if (it == get()->dict.end()) return std::nullopt;
-    return (*it).second.template cast<T>();
+    const Any value = (*it).second;
+    auto typed = value.template try_cast<T>();
+    if (!typed.has_value()) ThrowType(key, value, tvm::ffi::TypeTraits<T>::TypeStr());
+    return *std::move(typed);
   }
   /// `attrs` (may be null) with a key set.
   static DictAttrs With(DictAttrs attrs, const String& key, Any value);
   static DictAttrs Without(DictAttrs attrs, const String& key);
   DEUTERON_REF(DictAttrs, Attrs, DictAttrsNode);
+
+ private:
+  [[noreturn]] static void ThrowType(std::string_view key, const Any& value, const std::string& wanted);
 };
 
 }  // namespace deuteron

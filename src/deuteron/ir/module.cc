@@ -12,6 +12,11 @@ DictAttrs::DictAttrs(Map<String, Any> dict) {
   data_ = std::move(node);
 }
 
+void DictAttrs::ThrowType(std::string_view key, const Any& value, const std::string& wanted) {
+  DEUTERON_THROW(ModelError) << "attribute \"" << key << "\" is of type " << value.GetTypeKey() << "; " << wanted
+                             << " is expected";
+}
+
 DictAttrs DictAttrs::With(DictAttrs attrs, const String& key, Any value) {
   if (!attrs.defined()) attrs = DictAttrs(kEmpty);
   CopyOnWrite(&attrs)->dict.Set(key, std::move(value));

@@ -81,10 +81,19 @@ Constant::Constant(Tensor data, Span span) {
 Constant Constant::Scalar(DataType dtype, double value) { return Constant(ScalarTensor(MakeConst(dtype, value))); }
 Constant Constant::Scalar(DataType dtype, int64_t value) { return Constant(ScalarTensor(MakeConst(dtype, value))); }
 
-Tuple::Tuple(Array<Expr> fields, Span span) {
-  auto node = make_object<TupleNode>();
+namespace {
+/// Null unless all fields have types.
+Type TypeOfFields(const Array<Expr>& fields) {
   const bool typed = std::all_of(fields.begin(), fields.end(), [](const Expr& f) { return f.ty().defined(); });
-  if (typed) node->ty = TupleType(fields.Map([](const Expr& field) { return field.ty(); }));
+  return typed ? TupleType(fields.Map([](const Expr& field) { return field.ty(); })) : Type();
+}
+}  // namespace
+
+Tuple::Tuple(Array<Expr> fields, Span span) : Tuple(fields, TypeOfFields(fields), std::move(span)) {}
+
+Tuple::Tuple(Array<Expr> fields, Type type, Span span) {
+  auto node = make_object<TupleNode>();
+  node->ty = std::move(type);
   node->fields = std::move(fields);
   node->span = std::move(span);
   data_ = std::move(node);

@@ -75,6 +75,8 @@ class TupleNode : public ExprNode {
 class Tuple : public Expr {
  public:
   explicit Tuple(Array<Expr> fields, Span span = Span());
+  /// With the type that the fields make up, where it is there already: tuples of large graphs share theirs.
+  Tuple(Array<Expr> fields, Type type, Span span);
   DEUTERON_REF(Tuple, Expr, TupleNode);
 };
 

@@ -112,9 +112,10 @@ Expr LegalizeCache::Run(BlockBuilder& builder, const Call& call, Legalize legali
     const Entry& entry = it->second;
     if (!Matches(entry, call, leaves)) continue;
     Array<Expr> args;
+    args.reserve(static_cast<int64_t>(entry.argument_leaf.size()));
     for (const size_t leaf : entry.argument_leaf) args.push_back(leaves[leaf]);
     Array<Expr> call_args = entry.legalized->args;
-    call_args.Set(1, Tuple(std::move(args)));
+    call_args.Set(1, Tuple(std::move(args), ViewCallTIR(entry.legalized).args.ty(), Span()));
     return Call(entry.legalized->op, std::move(call_args), entry.legalized->attrs, entry.legalized->ty_args,
                 call->span);
   }

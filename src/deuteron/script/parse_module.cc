@@ -137,10 +137,6 @@ void Parser::Body(FunctionHeader* header) {
     for (const auto& [name, value] : header->names) scopes_.Define(name, value);
     const BaseFunc func = header->is_prim ? BaseFunc(PrimFunction(header)) : BaseFunc(RelaxFunction(header));
     CheckFailuresSince(failures);
-    const bool has_symbol = func->attrs.defined() && func->attrs->dict.count("global_symbol") != 0;
-    if (has_symbol && !func->attrs->dict.at("global_symbol").try_cast<String>().has_value()) {
-      DEUTERON_THROW(ModelError) << "the global_symbol of function " << header->name << " is no string";
-    }
     // A name that Python cannot write stands in the symbol alone.
     const auto symbol = func->GetAttr<String>("global_symbol");
     const std::string_view name = symbol ? std::string_view(symbol->data(), symbol->size()) : header->name;

@@ -26,7 +26,7 @@ transform::DecisionLog Explain(IRModule module, const CompileOptions& given) {
   module = transform::Sequential(GraphPasses(options.fuses(), options.backend), "graph")(std::move(module));
   SchedulePass(target)(std::move(module));
   if (choice) scope.context().decisions->Add(*choice);
-  return *scope.context().decisions;
+  return std::move(*scope.context().decisions);
 }
 
 Symbols BindSymbols(const std::vector<TensorInfo>& inputs, const std::map<std::string, std::vector<int64_t>>& shapes) {

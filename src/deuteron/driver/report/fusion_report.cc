@@ -40,9 +40,10 @@ class Joiner {
   explicit Joiner(const Symbols& symbols) : symbols_(symbols) {}
 
   FusionReport Join(const transform::DecisionLog& log) {
-    FindLastRuns(log);
+    const std::deque<Decision> decisions(log.decisions().begin(), log.decisions().end());
+    FindLastRuns(decisions);
     size_t index = 0;
-    for (const Decision& decision : log.decisions()) Read(decision, index++);
+    for (const Decision& decision : decisions) Read(decision, index++);
     AssignKernels();
     for (const auto& [decision, number] : edges_) AddEdge(*decision, number);
     Summarise();
@@ -63,9 +64,9 @@ class Joiner {
   static std::string Key(const std::string& function, const std::string& name) { return function + "\n" + name; }
 
   /// A pass that ran twice on a function counts the last time: node 0 comes once a run.
-  void FindLastRuns(const transform::DecisionLog& log) {
+  void FindLastRuns(const std::deque<Decision>& decisions) {
     size_t index = 0;
-    for (const Decision& decision : log.decisions()) {
+    for (const Decision& decision : decisions) {
       if (IsGraph(decision) && decision.Get("node", -1) == 0) last_run_[std::string(decision.function)] = index;
       ++index;
     }

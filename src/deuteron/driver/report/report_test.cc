@@ -44,7 +44,7 @@ transform::DecisionLog RunPasses(const std::string& text, const std::string& pas
   const transform::PassContext::Scope scope(context);
   for (const transform::Pass& pass : ParsePasses(passes)) module = pass(std::move(module));
   RecordKernels(module, context.decisions.get());
-  return *context.decisions;
+  return std::move(*context.decisions);
 }
 
 std::vector<std::filesystem::path> TestFiles() {

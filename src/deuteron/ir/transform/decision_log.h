@@ -3,14 +3,17 @@
 /// kernel, which back end took a group, and why.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <deque>
+#include <iterator>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
 #include "deuteron/ir/span.h"
+#include "deuteron/support/pointer_map.h"
 
 namespace deuteron::transform {
 
@@ -45,15 +48,70 @@ struct Decision {
   }
 };
 
-/// Append-only list of decisions. Not in one piece: that of a million operators is never copied to grow.
+/// Append-only list of decisions, packed into some twenty bytes each: there is one on every edge of a graph, and graphs
+/// have millions. Texts and spans are kept once, however many decisions name them.
 class DecisionLog {
  public:
-  void Add(Decision decision) { decisions_.push_back(std::move(decision)); }
-  const std::deque<Decision>& decisions() const { return decisions_; }
-  void Clear() { decisions_.clear(); }
+  void Add(const Decision& decision);
+  void Clear();
+
+  /// From the first decision to the last. What it refers to lasts until the next step.
+  class Iterator {
+   public:
+    using iterator_category = std::input_iterator_tag;
+    using value_type = Decision;
+    using difference_type = std::ptrdiff_t;
+    using pointer = const Decision*;
+    using reference = const Decision&;
+
+    reference operator*() const { return current_; }
+    pointer operator->() const { return &current_; }
+    Iterator& operator++();
+    friend bool operator==(const Iterator& a, const Iterator& b) { return a.at_ == b.at_; }
+
+   private:
+    friend class DecisionLog;
+    Iterator(const DecisionLog* log, size_t at);
+
+    const DecisionLog* log_;
+    /// Where the current decision begins and ends.
+    size_t at_;
+    size_t end_;
+    Decision current_;
+  };
+  /// The decisions as a range. Nothing may be added while it is walked over.
+  class Range {
+   public:
+    Iterator begin() const { return {log_, 0}; }
+    Iterator end() const { return {log_, log_->bytes_.size()}; }
+    size_t size() const { return log_->size_; }
+    bool empty() const { return log_->size_ == 0; }
+
+   private:
+    friend class DecisionLog;
+    explicit Range(const DecisionLog* log) : log_(log) {}
+    const DecisionLog* log_;
+  };
+  Range decisions() const { return Range(this); }
 
  private:
-  std::deque<Decision> decisions_;
+  void PutNumber(uint64_t number);
+  void PutText(const String& text);
+  void PutSpan(const Span& span);
+  uint64_t TakeNumber(size_t* at) const;
+  /// The decision that begins at `at`, which is moved to its end.
+  Decision Take(size_t* at) const;
+
+  size_t size_ = 0;
+  /// Numbers of seven bits a byte; a text or a span is its place in the lists below plus one, 0 if it is none. Not in
+  /// one piece: what a million operators have is never copied to grow.
+  std::deque<uint8_t> bytes_;
+  std::deque<String> texts_;
+  /// Places in `texts_`: by content up to seven characters, by address beyond.
+  FlatMap<uint32_t> text_index_;
+  std::deque<Span> spans_;
+  PointerMap<uint32_t> span_index_;
+  std::vector<const char*> figure_names_;
 };
 
 }  // namespace deuteron::transform

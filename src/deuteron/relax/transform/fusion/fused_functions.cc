@@ -6,15 +6,6 @@
 
 namespace deuteron::relax::fusion {
 
-size_t FusedFunctions::KeyHash::operator()(const std::vector<int64_t>& key) const {
-  uint64_t hash = key.size();
-  for (const int64_t word : key) {
-    hash ^= static_cast<uint64_t>(word) + 0x9E3779B97F4A7C15ULL + (hash << 6) + (hash >> 2);
-    hash *= 0xFF51AFD7ED558CCDULL;
-  }
-  return hash;
-}
-
 FusedFunctions::FusedFunctions(const IRModule& module, Finish finish) : names_(module), finish_(std::move(finish)) {
   for (const auto& [var, func] : module->functions) {
     const auto* function = func.as<FunctionNode>();

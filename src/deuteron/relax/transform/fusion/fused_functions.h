@@ -33,14 +33,11 @@ class FusedFunctions {
   std::vector<std::pair<GlobalVar, BaseFunc>> TakeAdded() { return std::move(added_); }
 
  private:
-  struct KeyHash {
-    size_t operator()(const std::vector<int64_t>& key) const;
-  };
   GlobalVar GetByStructure(const GroupFunction& group);
 
   FunctionNames names_;
   Finish finish_;
-  std::unordered_map<std::vector<int64_t>, GlobalVar, KeyHash> by_key_;
+  std::unordered_map<std::string, GlobalVar> by_key_;
   std::unordered_map<uint64_t, std::vector<std::pair<GlobalVar, BaseFunc>>> by_structure_;
   std::vector<std::pair<GlobalVar, BaseFunc>> added_;
 };

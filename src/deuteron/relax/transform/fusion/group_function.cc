@@ -205,12 +205,13 @@ Type GroupFunction::ReturnType() const {
   return TupleType(std::move(types));
 }
 
-/// Writes the structure of the function as numbers: variables by their position, interned objects by address.
+/// Writes the structure of the function as numbers: variables by their position, interned objects by address. Numbers
+/// are mostly small: they take a byte for seven of their bits.
 class GroupFunction::Key {
  public:
   explicit Key(const GroupFunction& group) : group_(group) {}
 
-  std::vector<int64_t> Make() {
+  std::string Make() {
     if (!group_.options_.attrs.empty()) PutAddress(group_.options_.attrs.get());
     for (const Param& param : group_.params_) Write(param.type);
     Put(-1);
@@ -222,12 +223,16 @@ class GroupFunction::Key {
       Write(binding->var.ty());
     }
     for (const Var& output : group_.outputs_) Put(*group_.defined_.Find(output.get()));
-    return std::move(words_);
+    return std::move(bytes_);
   }
 
  private:
-  void Put(int64_t word) { words_.push_back(word); }
-  void PutAddress(const Object* object) { Put(reinterpret_cast<int64_t>(object)); }
+  void Put(int64_t number) {
+    auto rest = (static_cast<uint64_t>(number) << 1) ^ static_cast<uint64_t>(number >> 63);
+    for (; rest >= 128; rest >>= 7) bytes_.push_back(static_cast<char>(rest | 128));
+    bytes_.push_back(static_cast<char>(rest));
+  }
+  void PutAddress(const Object* object) { bytes_.append(reinterpret_cast<const char*>(&object), sizeof(object)); }
 
   void Write(const Type& type) {
     if (!type.defined()) return Put(-4);
@@ -347,13 +352,14 @@ class GroupFunction::Key {
   }
 
   const GroupFunction& group_;
-  std::vector<int64_t> words_;
+  std::string bytes_;
   std::unordered_map<const Object*, int64_t> symbols_;
 };
 
 void GroupFunction::MakeKey() { key_ = Key(*this).Make(); }
 
-/// Makes the function: fresh variables of both levels.
+/// Makes the function: parameters, outputs and symbolic variables are fresh; what mentions none of them moves in as it
+/// is.
 class GroupFunction::Builder {
  public:
   explicit Builder(const GroupFunction& group) : group_(group) {}
@@ -413,12 +419,21 @@ class GroupFunction::Builder {
     const auto* cast = binding.as<MatchCastNode>();
     const Type cast_type = cast ? Renew(cast->ty) : Type();
     const Type type = Renew(binding->var.ty());
-    const bool is_output = group_.output_index_.contains(binding->var.get());
-    const Var var = is_output ? Var(binding->var->name_hint, type, binding->var->span)
-                              : Var(DataflowVar(binding->var->name_hint, type, binding->var->span));
-    remap_[binding->var.get()] = var;
+    const Var var = Rebind(binding->var, type);
+    if (var.same_as(binding->var) && value.same_as(BoundValue(binding)) && (!cast || cast_type.same_as(cast->ty))) {
+      return binding;
+    }
     if (cast) return MatchCast(var, value, cast_type, binding->span);
     return VarBinding(var, value, binding->span);
+  }
+
+  /// Nothing outside of the group knows a variable that is no output: it moves in as it is unless its type changes.
+  Var Rebind(const Var& var, const Type& type) {
+    const bool is_output = group_.output_index_.contains(var.get());
+    if (!is_output && type.same_as(var.ty()) && var->kind == RelaxKind::kDataflowVar) return var;
+    Var fresh = is_output ? Var(var->name_hint, type, var->span) : Var(DataflowVar(var->name_hint, type, var->span));
+    remap_[var.get()] = fresh;
+    return fresh;
   }
 
   /// The type in fresh symbolic variables.
@@ -452,17 +467,30 @@ class GroupFunction::Builder {
     return exprs.Map([this](const Expr& expr) { return Rewrite(expr); });
   }
   Expr RewriteNode(const Expr& expr) {
-    if (const auto* tuple = expr.as<TupleNode>()) return Tuple(Rewrite(tuple->fields));
-    if (const auto* item = expr.as<TupleGetItemNode>()) return TupleGetItem(Rewrite(item->tuple), item->index);
+    if (const auto* tuple = expr.as<TupleNode>()) {
+      auto fields = Rewrite(tuple->fields);
+      return fields.same_as(tuple->fields) ? expr : Tuple(std::move(fields), Renew(expr.ty()), Span());
+    }
+    if (const auto* item = expr.as<TupleGetItemNode>()) {
+      Expr tuple = Rewrite(item->tuple);
+      return tuple.same_as(item->tuple) ? expr : TupleGetItem(std::move(tuple), item->index);
+    }
     if (const auto* call = expr.as<CallNode>()) {
-      return Call(Rewrite(call->op), Rewrite(call->args), call->attrs,
-                  call->ty_args.Map([this](const Type& type) { return Renew(type); }));
+      Expr op = Rewrite(call->op);
+      auto args = Rewrite(call->args);
+      auto ty_args = call->ty_args.Map([this](const Type& type) { return Renew(type); });
+      if (op.same_as(call->op) && args.same_as(call->args) && ty_args.same_as(call->ty_args)) return expr;
+      return Call(std::move(op), std::move(args), call->attrs, std::move(ty_args));
     }
     if (const auto* shape = expr.as<ShapeExprNode>()) {
       if (IsInlined(expr)) return expr;
-      return ShapeExpr(shape->values.Map([this](const PrimExpr& value) { return Renew(value); }));
+      auto values = shape->values.Map([this](const PrimExpr& value) { return Renew(value); });
+      return values.same_as(shape->values) ? expr : ShapeExpr(std::move(values));
     }
-    if (const auto* scalar = expr.as<PrimValueNode>()) return PrimValue(Renew(scalar->value));
+    if (const auto* scalar = expr.as<PrimValueNode>()) {
+      PrimExpr value = Renew(scalar->value);
+      return value.same_as(scalar->value) ? expr : PrimValue(std::move(value));
+    }
     return expr;
   }
 

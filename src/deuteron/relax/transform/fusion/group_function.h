@@ -42,7 +42,7 @@ class GroupFunction {
   std::string name() const;
 
   /// Equal keys: structurally equal functions. (Not the converse.)
-  const std::vector<int64_t>& key() const { return key_; }
+  const std::string& key() const { return key_; }
   /// The values to call the function with; TupleGetItems among them are to be bound first.
   const std::vector<Expr>& arguments() const { return arguments_; }
   /// The type of the call: that of the output, or a tuple of them.
@@ -76,7 +76,7 @@ class GroupFunction {
   int64_t num_constants_ = 0;
   std::vector<tir::Var> free_symbols_;
   std::vector<Expr> arguments_;
-  std::vector<int64_t> key_;
+  std::string key_;
 };
 
 }  // namespace deuteron::relax::fusion

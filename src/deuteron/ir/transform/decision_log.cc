@@ -1,0 +1,106 @@
+#include "deuteron/ir/transform/decision_log.h"
+
+#include <algorithm>
+#include <cstring>
+
+namespace deuteron::transform {
+namespace {
+
+/// Short texts are keys themselves: their last byte, which no address has, holds the length plus one. Longer ones are
+/// told apart by where they lie, since the log keeps them alive; names are shared with the IR, not copied.
+uint64_t KeyOf(const String& text) {
+  constexpr size_t kShort = 7;
+  if (text.size() > kShort) return reinterpret_cast<uintptr_t>(text.data());
+  uint64_t key = 0;
+  std::memcpy(&key, text.data(), text.size());
+  return key | (static_cast<uint64_t>(text.size() + 1) << (8 * kShort));
+}
+
+/// Small numbers of either sign as small ones without a sign.
+uint64_t ZigZag(int64_t value) { return (static_cast<uint64_t>(value) << 1) ^ static_cast<uint64_t>(value >> 63); }
+int64_t UnZigZag(uint64_t number) { return static_cast<int64_t>(number >> 1) ^ -static_cast<int64_t>(number & 1); }
+
+}  // namespace
+
+void DecisionLog::PutNumber(uint64_t number) {
+  constexpr uint64_t kMore = 128;
+  for (; number >= kMore; number >>= 7) bytes_.push_back(static_cast<uint8_t>(number | kMore));
+  bytes_.push_back(static_cast<uint8_t>(number));
+}
+
+void DecisionLog::PutText(const String& text) {
+  if (text.empty()) return PutNumber(0);
+  const auto [place, is_new] = text_index_.Insert(KeyOf(text));
+  if (is_new) {
+    texts_.push_back(text);
+    *place = static_cast<uint32_t>(texts_.size());
+  }
+  PutNumber(*place);
+}
+
+void DecisionLog::PutSpan(const Span& span) {
+  if (!span.defined()) return PutNumber(0);
+  const auto [place, is_new] = span_index_.Insert(span.get());
+  if (is_new) {
+    spans_.push_back(span);
+    *place = static_cast<uint32_t>(spans_.size());
+  }
+  PutNumber(*place);
+}
+
+void DecisionLog::Add(const Decision& decision) {
+  for (const String* text :
+       {&decision.pass, &decision.function, &decision.subject, &decision.object, &decision.reason, &decision.message}) {
+    PutText(*text);
+  }
+  PutSpan(decision.subject_span);
+  PutSpan(decision.object_span);
+  PutNumber(decision.figures.size());
+  for (const auto& [name, value] : decision.figures) {
+    const auto it = std::find(figure_names_.begin(), figure_names_.end(), name);
+    PutNumber(static_cast<uint64_t>(it - figure_names_.begin()));
+    if (it == figure_names_.end()) figure_names_.push_back(name);
+    PutNumber(ZigZag(value));
+  }
+  ++size_;
+}
+
+void DecisionLog::Clear() { *this = DecisionLog(); }
+
+uint64_t DecisionLog::TakeNumber(size_t* at) const {
+  uint64_t number = 0;
+  for (int shift = 0;; shift += 7) {
+    const uint8_t byte = bytes_[(*at)++];
+    number |= static_cast<uint64_t>(byte & 127) << shift;
+    if (byte < 128) return number;
+  }
+}
+
+Decision DecisionLog::Take(size_t* at) const {
+  Decision decision;
+  for (String* text :
+       {&decision.pass, &decision.function, &decision.subject, &decision.object, &decision.reason, &decision.message}) {
+    if (const uint64_t place = TakeNumber(at)) *text = texts_[place - 1];
+  }
+  for (Span* span : {&decision.subject_span, &decision.object_span}) {
+    if (const uint64_t place = TakeNumber(at)) *span = spans_[place - 1];
+  }
+  decision.figures.resize(TakeNumber(at));
+  for (auto& [name, value] : decision.figures) {
+    name = figure_names_[TakeNumber(at)];
+    value = UnZigZag(TakeNumber(at));
+  }
+  return decision;
+}
+
+DecisionLog::Iterator::Iterator(const DecisionLog* log, size_t at) : log_(log), at_(at), end_(at) {
+  if (end_ < log_->bytes_.size()) current_ = log_->Take(&end_);
+}
+
+DecisionLog::Iterator& DecisionLog::Iterator::operator++() {
+  at_ = end_;
+  if (end_ < log_->bytes_.size()) current_ = log_->Take(&end_);
+  return *this;
+}
+
+}  // namespace deuteron::transform
