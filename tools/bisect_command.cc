@@ -31,10 +31,9 @@ void WriteReduced(const BisectResult& result, const std::string& path) {
 void RunBisect(const BisectCommandOptions& options) {
   BisectOptions bisect;
   bisect.verify = {.compile = ToCompileOptions(options.model), .seed = options.seed};
-  if (options.model.progress == "plain") {
-    bisect.progress = [](const std::string& stage) { std::fprintf(stderr, "%s\n", stage.c_str()); };
-  }
+  bisect.progress = MakeStageProgress(options.model.progress);
   const BisectResult result = Bisect(LoadModule(options.model), bisect);
+  bisect.progress("");
   for (const VerifiedStage& stage : result.stages) {
     std::printf("%-44s %s\n", stage.name.c_str(),
                 stage.problem.empty() ? ("error " + std::to_string(stage.error)).c_str() : stage.problem.c_str());

@@ -43,7 +43,7 @@ std::function<void(const std::string&, int, int)> MakeProgress(const std::string
   if (mode == "none" || (mode == "auto" && !terminal)) return nullptr;
   if (mode == "plain") {
     return [](const std::string& stage, int done, int) {
-      if (done == 0) std::fprintf(stderr, "%s\n", stage.c_str());
+      if (done == 0 && !stage.empty()) std::fprintf(stderr, "%s\n", stage.c_str());
     };
   }
   return [](const std::string& stage, int done, int total) {
@@ -59,6 +59,12 @@ std::function<void(const std::string&, int, int)> MakeProgress(const std::string
 }
 
 }  // namespace
+
+std::function<void(const std::string&)> MakeStageProgress(const std::string& mode) {
+  return [show = MakeProgress(mode)](const std::string& stage) {
+    if (show) show(stage, 0, 1);
+  };
+}
 
 CLI::Validator Positive() {
   return CLI::Validator(

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <CLI/CLI.hpp>
+#include <functional>
 #include <map>
 #include <string>
 #include <vector>
@@ -50,6 +51,9 @@ IRModule LoadModule(const ModelOptions& options);
 [[noreturn]] void ThrowStatesItsShapes(const std::string& model);
 /// What the flags mean to Compile.
 CompileOptions ToCompileOptions(const ModelOptions& options);
+
+/// Shows which stage is under way, as the mode of --progress asks for; "" when there is none any more. Never empty.
+std::function<void(const std::string&)> MakeStageProgress(const std::string& mode);
 
 /// Reads MODEL (.onnx, .py or .so) and compiles it unless it is compiled. `compile_ms` (may be null) gets the
 /// time from the first byte read to the executable.

@@ -14,8 +14,11 @@ struct VerifyCommandOptions {
 };
 
 void RunVerify(const VerifyCommandOptions& options) {
+  const auto progress = MakeStageProgress(options.model.progress);
   const std::vector<VerifiedStage> stages =
-      Verify(LoadModule(options.model), {.compile = ToCompileOptions(options.model), .seed = options.seed});
+      Verify(LoadModule(options.model),
+             {.compile = ToCompileOptions(options.model), .seed = options.seed, .progress = progress});
+  progress("");
   for (const VerifiedStage& stage : stages) {
     std::printf("%-28s %s\n", stage.name.c_str(),
                 stage.problem.empty() ? ("error " + std::to_string(stage.error)).c_str() : stage.problem.c_str());

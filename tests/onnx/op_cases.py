@@ -269,6 +269,14 @@ def cases():
                                  Const(0.04, F), Const(90, np.uint8)], opset=10)
     yield case("Dropout", [f(3, 4)])
     # What follows an operator whose result is as large as the data says.
+    for k, m, n in [(0, 2, 5), (0, 64, 64), (4, 0, 3), (4, 3, 0)]:
+        yield case("MatMul", [f(m, k), Const(f(k, n))])
+        yield case("MatMul", [f(3, m, k).astype(np.float64), f(k, n).astype(np.float64)])
+        yield case("Gemm", [f(m, k), Const(f(k, n)), f(n)])
+    # What is never 3 has to be 1.
+    yield graph("ExpandOfOne", [f(4, 2)], """g (float[N, 2] x) => (float[3, 2] y)
+        <int64[1] from = {0}, int64[1] to = {2}, int64[1] axis = {0}, int64[1] step = {3}, int64[2] shape = {3, 2}>
+        { a = Slice (x, from, to, axis, step) y = Expand (a, shape) }""")
     yield graph("NonZeroGather", [f(6, 5)], """g (float[6,5] x) => (float y) {
         z = Constant<value: tensor = float {0.5}>() m = Greater(x, z) c = Cast<to: int = 9>(m) r = NonZero(c) t = Transpose(r)
         s = GatherND(x, t) e = Exp(s) a = Add(e, s) y = ReduceSum<keepdims: int = 0>(a) }""")

@@ -29,7 +29,9 @@ class Bisector {
     const TargetScope target_scope(target);
     const transform::PassContext::Scope scope(MakeContext(compile()));
     arguments_ = MakeArguments(module);
-    expected_ = Interpret(module, arguments_);
+    oracle_ = Oracle(module, compile(), options_.verify.symbolic_extent, options_.verify.most_interpreted);
+    if (options_.progress) options_.progress(DescribeOracle(oracle_.interprets()));
+    expected_ = oracle_.Run(module, arguments_);
     IRModule current = module;
     for (const Pass& pass : options_.passes.empty() ? VerifiedPasses(compile()) : options_.passes) {
       if (options_.progress) options_.progress(pass->info.name);
@@ -41,6 +43,8 @@ class Bisector {
         return std::move(result_);
       }
       if (current.same_as(before) && result_.stages.size() > 1) continue;
+      // Else that is what was compared just now.
+      if (!oracle_.interprets() && !options_.after_lowering) continue;
       const std::string name = "compiled code after " + std::string(pass->info.name);
       if (options_.progress) options_.progress(name);
       const VerifiedStage compiled = Compare(name, expected_, [&] { return Compiled(current, arguments_); });
@@ -80,24 +84,24 @@ class Bisector {
       const IRModule before = *module;
       *module = pass(*module);
       relax::CheckWellFormed(*module);
-      return module->same_as(before) ? expected_ : Interpret(*module, arguments_);
+      return module->same_as(before) ? expected_ : oracle_.Run(*module, arguments_);
     });
   }
 
   /// Whether `pass` changes what `module` computes, or fails on it. The module itself must be sound.
   bool PassFails(const Pass& pass, const IRModule& module) const {
     const Arguments arguments = MakeArguments(module);
-    const std::vector<Tensor> expected = Interpret(module, arguments);
+    const std::vector<Tensor> expected = oracle_.Run(module, arguments);
     return !Compare("", expected, [&] {
               const IRModule after = pass(module);
               relax::CheckWellFormed(after);
-              return Interpret(after, arguments);
+              return oracle_.Run(after, arguments);
             }).problem.empty();
   }
   /// Whether the code made of `module` computes something else than the interpreter.
   bool CodeFails(const IRModule& module) const {
     const Arguments arguments = MakeArguments(module);
-    const std::vector<Tensor> expected = Interpret(module, arguments);
+    const std::vector<Tensor> expected = oracle_.Run(module, arguments);
     return !Compare("", expected, [&] { return Compiled(module, arguments); }).problem.empty();
   }
 
@@ -139,7 +143,7 @@ class Bisector {
     // What is right, by name.
     std::unordered_map<std::string, Tensor> right;
     const std::vector<Var> reference = TensorVars(before);
-    const std::vector<Tensor> values = InterpretAll(before, reference);
+    const std::vector<Tensor> values = RunAll(before, reference);
     for (size_t i = 0; i < reference.size(); ++i)
       right.insert_or_assign(std::string(reference[i]->name_hint), values[i]);
     std::vector<Var> vars;
@@ -153,9 +157,9 @@ class Bisector {
     }
   }
 
-  std::vector<Tensor> InterpretAll(const IRModule& module, const std::vector<Var>& vars) const {
+  std::vector<Tensor> RunAll(const IRModule& module, const std::vector<Var>& vars) const {
     const IRModule exposed = SliceMain(module, vars);
-    return Interpret(exposed, ArgumentsOf(module, exposed));
+    return oracle_.Run(exposed, ArgumentsOf(module, exposed));
   }
   /// The arguments of a slice: the parameters that it still has.
   Arguments ArgumentsOf(const IRModule& module, const IRModule& sliced) const {
@@ -177,7 +181,7 @@ class Bisector {
                                   vars.begin() + static_cast<int64_t>(last));
       const IRModule exposed = SliceMain(module, some);
       const Arguments arguments = ArgumentsOf(module, exposed);
-      const std::vector<Tensor> values = is_code ? Compiled(exposed, arguments) : Interpret(exposed, arguments);
+      const std::vector<Tensor> values = is_code ? Compiled(exposed, arguments) : oracle_.Run(exposed, arguments);
       for (size_t i = 0; i < some.size(); ++i) {
         const auto& expected = right.at(std::string(some[i]->name_hint));
         if (!CompareResults({expected}, {values[i]}, options_.verify.tolerance).problem.empty()) return first + i;
@@ -226,6 +230,7 @@ class Bisector {
   }
 
   const BisectOptions& options_;
+  Oracle oracle_;
   Arguments arguments_;
   std::vector<Tensor> expected_;
   BisectResult result_;

@@ -160,6 +160,24 @@ TEST(Bisect, NamesAPassOnKernels) {
   ExpectStillFails(result, options);
 }
 
+TEST(Bisect, RunsCodeWhereTheInterpreterIsTooSlow) {
+  BisectOptions options = Options();
+  options.verify.most_interpreted = 1000;
+  std::vector<std::string> told;
+  options.progress = [&](const std::string& stage) { told.push_back(stage); };
+  EXPECT_EQ(Bisect(Model(), options).culprit, "");
+  EXPECT_NE(told[0].find("too large for the interpreter"), std::string::npos) << told[0];
+  options.passes = PipelineWith("LegalizeOps", WrongKernels<SwapSubtract>("WrongSubtract", "subtract"));
+  const BisectResult result = Bisect(Model(), options);
+  EXPECT_EQ(result.culprit, "WrongSubtract");
+  EXPECT_EQ(result.kernel, "subtract");
+  EXPECT_EQ(result.bindings, 1) << result.reduced_text;
+
+  const auto stages = Verify(Model(), {.compile = options.verify.compile, .most_interpreted = 1000});
+  EXPECT_EQ(stages.back().name, "compiled code");
+  EXPECT_EQ(stages.back().problem, "");
+}
+
 TEST(Bisect, NamesAPassOnTheGraph) {
   // relu is forgotten.
   const Pass wrong = transform::ModulePass({.name = "ForgetRelu"}, [](IRModule module, const transform::PassContext&) {

@@ -6,6 +6,7 @@
 #include "deuteron/codegen/llvm/compile.h"
 #include "deuteron/codegen/vm/artifact.h"
 #include "deuteron/codegen/vm/compile.h"
+#include "deuteron/driver/choose_backend.h"
 #include "deuteron/driver/demanded_extents.h"
 #include "deuteron/driver/pipeline.h"
 #include "deuteron/driver/random_tensor.h"
@@ -169,6 +170,14 @@ std::vector<Tensor> RunCompiled(IRModule module, const Arguments& arguments, con
       std::move(compiled), [&](const std::string& symbol) { return code->Lookup(symbol); }, code);
   runtime::Instance instance(executable, {.threads = options.threads});
   return FlattenValue(instance.Invoke("main", arguments));
+}
+
+Oracle::Oracle(const IRModule& imported, const CompileOptions& options, int64_t symbolic_extent,
+               double most_interpreted)
+    : options_(options), interprets_(HeavyWork(imported, symbolic_extent) <= most_interpreted) {}
+
+std::vector<Tensor> Oracle::Run(const IRModule& module, const Arguments& arguments) const {
+  return interprets_ ? Interpret(module, arguments) : RunCompiled(module, arguments, options_);
 }
 
 double ToleranceOf(DataType dtype, double tolerance) {

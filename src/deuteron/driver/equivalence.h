@@ -29,6 +29,23 @@ std::vector<Tensor> Interpret(const IRModule& module, const Arguments& arguments
 std::vector<Tensor> RunCompiled(IRModule module, const Arguments& arguments, const CompileOptions& options,
                                 const std::function<IRModule(IRModule)>& after_lowering = {});
 
+/// What says which results are right: the interpreter, or, for modules on which it would take minutes, the code that
+/// RunCompiled makes.
+class Oracle {
+ public:
+  /// The interpreter.
+  Oracle() = default;
+  /// For the imported module and what passes make of it. It is interpreted if its products and convolutions are of no
+  /// more than `most_interpreted` operations; symbolic dimensions count as `symbolic_extent`.
+  Oracle(const IRModule& imported, const CompileOptions& options, int64_t symbolic_extent, double most_interpreted);
+  bool interprets() const { return interprets_; }
+  std::vector<Tensor> Run(const IRModule& module, const Arguments& arguments) const;
+
+ private:
+  CompileOptions options_;
+  bool interprets_ = true;
+};
+
 /// How far results are apart.
 struct Difference {
   /// Greatest |difference| as a share of the greatest |value| of that output.

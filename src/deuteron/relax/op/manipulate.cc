@@ -191,22 +191,31 @@ Expr LegalizeSqueeze(BlockBuilder& builder, const Call& call) {
   });
 }
 
+[[noreturn]] void ThrowDoesNotBroadcast(const Call& call, const Array<PrimExpr>& from, const Array<PrimExpr>& to) {
+  ThrowOpError(call, Describe(from) + " does not broadcast to " + Describe(to));
+}
+
 /// A ModelError if `from` cannot be broadcast to `to`.
 void CheckBroadcasts(const Call& call, const Array<PrimExpr>& from, const Array<PrimExpr>& to) {
-  const auto fail = [&] { ThrowOpError(call, Describe(from) + " does not broadcast to " + Describe(to)); };
-  if (from.size() > to.size()) fail();
+  if (from.size() > to.size()) ThrowDoesNotBroadcast(call, from, to);
   for (size_t i = 0; i < from.size(); ++i) {
     const auto source = AsConstInt(from[from.size() - 1 - i]);
     const auto target = AsConstInt(to[to.size() - 1 - i]);
-    if (source && target && *source != 1 && *source != *target) fail();
+    if (source && target && *source != 1 && *source != *target) ThrowDoesNotBroadcast(call, from, to);
   }
 }
 
-/// Each dimension of argument 0 that is not 1 has to be the one that it is broadcast to: kernels read it so.
-void DemandBroadcast(const BlockBuilder& builder, const Array<PrimExpr>& from, const Array<PrimExpr>& to) {
+/// Each dimension of argument 0 that is not 1 has to be the one that it is broadcast to: kernels read it so. If it
+/// cannot be that, it has to be 1.
+void DemandBroadcast(const Call& call, const BlockBuilder& builder, const Array<PrimExpr>& from,
+                     const Array<PrimExpr>& to) {
   for (size_t i = 0; i < from.size(); ++i) {
     const PrimExpr& source = from[static_cast<int64_t>(i)];
-    if (!IsOne(source)) ProvablyDiffers(builder, source, {0, i, to[static_cast<int64_t>(to.size() - from.size() + i)]});
+    if (IsOne(source)) continue;
+    if (ProvablyDiffers(builder, source, {0, i, to[static_cast<int64_t>(to.size() - from.size() + i)]}) &&
+        ProvablyDiffers(builder, source, {0, i, I64(1)})) {
+      ThrowDoesNotBroadcast(call, from, to);
+    }
   }
 }
 
@@ -217,7 +226,7 @@ Type InferBroadcastTo(const Call& call, const BlockBuilder& builder) {
   if (!target) return WithRank(data, call->args[1].ty().as<ShapeTypeNode>()->ndim);
   if (data->shape.has_value()) {
     CheckBroadcasts(call, *data->shape, *target);
-    DemandBroadcast(builder, *data->shape, *target);
+    DemandBroadcast(call, builder, *data->shape, *target);
   }
   return WithShape(data, *target);
 }

@@ -281,6 +281,10 @@ bool PlanWholeVectors(const SBlock& block, const MatmulRoles& roles, const Array
 /// Chooses tile and axes; false if the block is not of this class.
 bool MakePlan(const Schedule& schedule, const Target& target, Plan* plan) {
   const SBlock block = schedule.Get(plan->anchor);
+  // Nothing is computed, or sums of nothing.
+  for (const tir::IterVar& axis : block->iter_vars) {
+    if (AsConstInt(axis->dom->extent) == 0) return false;
+  }
   const MatmulRoles roles = *ClassifyBlock(block).matmul;
   const auto written = GetReductionUpdate(block);
   if (!written) return false;
