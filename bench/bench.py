@@ -1,6 +1,6 @@
 """Figures beside peers, measured alternately in one run: what `./dev bench` prints and BENCHMARKS.md records.
 
-    python bench/bench.py [fusion] [kernels] [networks] [libraries] [fusion-table] [script]
+    python bench/bench.py [fusion] [kernels] [networks] [libraries] [fusion-table] [patterns] [script] [scale]
 
 Times are medians of rounds in which the candidates take turns; what counts are the ratios, never a time.
 """
@@ -255,6 +255,11 @@ def bench_libraries():
               + "".join(f"{statistics.median(column):>9.2f}" for column in columns[3:]) + f"{ratio(auto, best):>10.2f}{ratio(auto, peer):>9.2f}")
 
 
+def bench_patterns():
+    """Microseconds a binding that FuseOpsByPattern takes for 80 patterns."""
+    subprocess.run([str(BIN / "patterns_bench")], check=True)
+
+
 def bench_script():
     subprocess.run([str(BIN / "script_bench")], check=True)
 
@@ -308,7 +313,7 @@ def bench_fusion_table():
 def main():
     WORK.mkdir(parents=True, exist_ok=True)
     parts = {"fusion": bench_fusion, "kernels": bench_kernels, "networks": bench_networks, "libraries": bench_libraries,
-             "fusion-table": bench_fusion_table, "script": bench_script, "scale": bench_scale}
+             "fusion-table": bench_fusion_table, "patterns": bench_patterns, "script": bench_script, "scale": bench_scale}
     for name in sys.argv[1:] or parts:
         parts[name]()
         print()
