@@ -14,8 +14,7 @@ namespace deuteron::tools {
 namespace {
 
 struct BisectCommandOptions {
-  ModelOptions model;
-  uint64_t seed = 0;
+  VerifyFlags flags;
   std::string output = "reduced.py";
 };
 
@@ -30,10 +29,9 @@ void WriteReduced(const BisectResult& result, const std::string& path) {
 
 void RunBisect(const BisectCommandOptions& options) {
   BisectOptions bisect;
-  bisect.verify = {.compile = ToCompileOptions(options.model), .seed = options.seed};
-  bisect.progress = MakeStageProgress(options.model.progress);
-  const BisectResult result = Bisect(LoadModule(options.model), bisect);
-  bisect.progress("");
+  bisect.verify = ToVerifyOptions(options.flags);
+  const BisectResult result = Bisect(LoadModule(options.flags.model), bisect);
+  bisect.verify.progress("");
   for (const VerifiedStage& stage : result.stages) {
     std::printf("%-44s %s\n", stage.name.c_str(),
                 stage.problem.empty() ? ("error " + std::to_string(stage.error)).c_str() : stage.problem.c_str());
@@ -59,8 +57,7 @@ void AddBisectCommand(CLI::App& app) {
   auto options = std::make_shared<BisectCommandOptions>();
   CLI::App* verb =
       app.add_subcommand("bisect", "The first pass, then the first group, whose result differs; a reduced module");
-  AddModelOptions(verb, &options->model);
-  verb->add_option("--seed", options->seed, "of the random inputs");
+  AddVerifyFlags(verb, &options->flags);
   verb->add_option("-o,--output", options->output, "where the reduced module is written, if there is one");
   verb->callback([options] { RunBisect(*options); });
 }

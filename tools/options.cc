@@ -9,6 +9,7 @@
 #include <filesystem>
 #include <fstream>
 #include <iostream>
+#include <limits>
 #include <sstream>
 
 #include "deuteron/backend/backends.h"
@@ -59,6 +60,20 @@ std::function<void(const std::string&, int, int)> MakeProgress(const std::string
 }
 
 }  // namespace
+
+void AddVerifyFlags(CLI::App* verb, VerifyFlags* flags) {
+  AddModelOptions(verb, &flags->model);
+  verb->add_option("--seed", flags->seed, "of the random inputs");
+  verb->add_flag("--interpret", flags->interpret,
+                 "interpret large models too, which takes minutes, rather than run code without fusion and schedules");
+}
+
+VerifyOptions ToVerifyOptions(const VerifyFlags& flags) {
+  VerifyOptions options{.compile = ToCompileOptions(flags.model), .seed = flags.seed};
+  if (flags.interpret) options.most_interpreted = std::numeric_limits<double>::infinity();
+  options.progress = MakeStageProgress(flags.model.progress);
+  return options;
+}
 
 std::function<void(const std::string&)> MakeStageProgress(const std::string& mode) {
   return [show = MakeProgress(mode)](const std::string& stage) {

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "deuteron/driver/compile.h"
+#include "deuteron/driver/verify.h"
 
 namespace deuteron::tools {
 
@@ -51,6 +52,16 @@ IRModule LoadModule(const ModelOptions& options);
 [[noreturn]] void ThrowStatesItsShapes(const std::string& model);
 /// What the flags mean to Compile.
 CompileOptions ToCompileOptions(const ModelOptions& options);
+
+/// The flags that `verify` and `bisect` share.
+struct VerifyFlags {
+  ModelOptions model;
+  uint64_t seed = 0;
+  /// However large the model is.
+  bool interpret = false;
+};
+void AddVerifyFlags(CLI::App* verb, VerifyFlags* flags);
+VerifyOptions ToVerifyOptions(const VerifyFlags& flags);
 
 /// Shows which stage is under way, as the mode of --progress asks for; "" when there is none any more. Never empty.
 std::function<void(const std::string&)> MakeStageProgress(const std::string& mode);

@@ -1,24 +1,16 @@
 #include <cstdio>
 #include <memory>
 
-#include "deuteron/driver/verify.h"
 #include "tools/commands.h"
 #include "tools/options.h"
 
 namespace deuteron::tools {
 namespace {
 
-struct VerifyCommandOptions {
-  ModelOptions model;
-  uint64_t seed = 0;
-};
-
-void RunVerify(const VerifyCommandOptions& options) {
-  const auto progress = MakeStageProgress(options.model.progress);
-  const std::vector<VerifiedStage> stages =
-      Verify(LoadModule(options.model),
-             {.compile = ToCompileOptions(options.model), .seed = options.seed, .progress = progress});
-  progress("");
+void RunVerify(const VerifyFlags& flags) {
+  const VerifyOptions options = ToVerifyOptions(flags);
+  const std::vector<VerifiedStage> stages = Verify(LoadModule(flags.model), options);
+  options.progress("");
   for (const VerifiedStage& stage : stages) {
     std::printf("%-28s %s\n", stage.name.c_str(),
                 stage.problem.empty() ? ("error " + std::to_string(stage.error)).c_str() : stage.problem.c_str());
@@ -31,11 +23,10 @@ void RunVerify(const VerifyCommandOptions& options) {
 }  // namespace
 
 void AddVerifyCommand(CLI::App& app) {
-  auto options = std::make_shared<VerifyCommandOptions>();
+  auto flags = std::make_shared<VerifyFlags>();
   CLI::App* verb = app.add_subcommand("verify", "Check every pass and the compiled code against the interpreter");
-  AddModelOptions(verb, &options->model);
-  verb->add_option("--seed", options->seed, "of the random inputs");
-  verb->callback([options] { RunVerify(*options); });
+  AddVerifyFlags(verb, flags.get());
+  verb->callback([flags] { RunVerify(*flags); });
 }
 
 }  // namespace deuteron::tools

@@ -30,11 +30,11 @@ class Bisector {
     const transform::PassContext::Scope scope(MakeContext(compile()));
     arguments_ = MakeArguments(module);
     oracle_ = Oracle(module, compile(), options_.verify.symbolic_extent, options_.verify.most_interpreted);
-    if (options_.progress) options_.progress(DescribeOracle(oracle_.interprets()));
+    if (options_.verify.progress) options_.verify.progress(DescribeOracle(oracle_.interprets()));
     expected_ = oracle_.Run(module, arguments_);
     IRModule current = module;
     for (const Pass& pass : options_.passes.empty() ? VerifiedPasses(compile()) : options_.passes) {
-      if (options_.progress) options_.progress(pass->info.name);
+      if (options_.verify.progress) options_.verify.progress(pass->info.name);
       const IRModule before = current;
       const VerifiedStage stage = RunPass(pass, &current);
       result_.stages.push_back(stage);
@@ -46,7 +46,7 @@ class Bisector {
       // Else that is what was compared just now.
       if (!oracle_.interprets() && !options_.after_lowering) continue;
       const std::string name = "compiled code after " + std::string(pass->info.name);
-      if (options_.progress) options_.progress(name);
+      if (options_.verify.progress) options_.verify.progress(name);
       const VerifiedStage compiled = Compare(name, expected_, [&] { return Compiled(current, arguments_); });
       result_.stages.push_back(compiled);
       if (!compiled.problem.empty()) {
@@ -118,7 +118,7 @@ class Bisector {
       // Intermediate values of this stage cannot be looked at (memory is planned already): the pass is all there is to
       // say.
     }
-    if (options_.progress) options_.progress("reducing the module");
+    if (options_.verify.progress) options_.verify.progress("reducing the module");
     const ReduceOptions reduce{options_.max_candidates};
     result_.bindings_before = static_cast<int64_t>(MainBindings(before).size());
     result_.reduced = ReduceBindings(before, still_fails, reduce);

@@ -16,8 +16,6 @@ struct BisectOptions {
   std::vector<transform::Pass> passes;
   /// Sees the lowered kernels before machine code is made of them; for tests of a code generator that is wrong.
   std::function<IRModule(IRModule)> after_lowering;
-  /// Called before each stage; may be empty.
-  std::function<void(const std::string&)> progress;
   /// Most candidates that the reduction tries.
   int64_t max_candidates = 2000;
 };

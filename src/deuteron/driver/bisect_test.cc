@@ -164,7 +164,7 @@ TEST(Bisect, RunsCodeWhereTheInterpreterIsTooSlow) {
   BisectOptions options = Options();
   options.verify.most_interpreted = 1000;
   std::vector<std::string> told;
-  options.progress = [&](const std::string& stage) { told.push_back(stage); };
+  options.verify.progress = [&](const std::string& stage) { told.push_back(stage); };
   EXPECT_EQ(Bisect(Model(), options).culprit, "");
   EXPECT_NE(told[0].find("too large for the interpreter"), std::string::npos) << told[0];
   options.passes = PipelineWith("LegalizeOps", WrongKernels<SwapSubtract>("WrongSubtract", "subtract"));
