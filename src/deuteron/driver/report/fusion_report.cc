@@ -84,7 +84,10 @@ class Joiner {
         return;
       }
       // The launch says the same again.
-      if (decision.reason == "library-kernel") return libraries_.insert(std::string(decision.function)), void();
+      if (decision.reason == "library-kernel") {
+        library_inputs_.try_emplace(std::string(decision.function));
+        return;
+      }
       if (decision.reason == "library-input") {
         auto& readers = library_inputs_[std::string(decision.function)][std::string(decision.subject)];
         return readers.push_back(base_.at(std::string(decision.function)) + static_cast<size_t>(decision.Get("to")));
@@ -265,8 +268,8 @@ class Joiner {
       if (const auto it = not_merged_.find(unit_name); it != not_merged_.end()) {
         edge = {.from = edge.from, .to = edge.to, .code = "not-merged", .pass = "FuseTIR", .sentence = it->second};
       }
-    } else if (libraries_.count(report_.nodes[edge.from].callee) != 0 ||
-               libraries_.count(report_.nodes[edge.to].callee) != 0) {
+    } else if (library_inputs_.count(report_.nodes[edge.from].callee) != 0 ||
+               library_inputs_.count(report_.nodes[edge.to].callee) != 0) {
       edge.code = "library-boundary";
       edge.pass = "RunCodegen";
     } else {
@@ -384,8 +387,6 @@ class Joiner {
   std::unordered_map<size_t, std::set<size_t>> through_;
   std::unordered_map<std::string, std::string> params_;
   std::unordered_map<std::string, std::string> rules_;
-  /// Functions that a library computes.
-  std::unordered_set<std::string> libraries_;
   LibraryInputs library_inputs_;
   std::unordered_map<std::string, std::string> not_merged_;
   std::unordered_map<std::string, std::vector<const Decision*>> later_;
