@@ -28,6 +28,7 @@ class Bisector {
     if (compile().threads > 0) target.threads = compile().threads;
     const TargetScope target_scope(target);
     const transform::PassContext::Scope scope(MakeContext(compile()));
+    imported_ = module;
     arguments_ = MakeArguments(module);
     oracle_ = Oracle(module, compile(), options_.verify.symbolic_extent, options_.verify.most_interpreted);
     if (options_.verify.progress) options_.verify.progress(DescribeOracle(oracle_.interprets()));
@@ -47,7 +48,7 @@ class Bisector {
       if (!oracle_.interprets() && !options_.after_lowering) continue;
       const std::string name = "compiled code after " + std::string(pass->info.name);
       if (options_.verify.progress) options_.verify.progress(name);
-      const VerifiedStage compiled = Compare(name, expected_, [&] { return Compiled(current, arguments_); });
+      const VerifiedStage compiled = Compare(name, imported_, expected_, [&] { return Compiled(current, arguments_); });
       result_.stages.push_back(compiled);
       if (!compiled.problem.empty()) {
         Blame(name, compiled, current, Pass(), [this](const IRModule& m) { return CodeFails(m); });
@@ -66,11 +67,13 @@ class Bisector {
     return RunCompiled(module, arguments, compile(), options_.after_lowering);
   }
 
-  VerifiedStage Compare(const std::string& name, const std::vector<Tensor>& expected,
+  /// Compares what is computed with the results of `given`.
+  VerifiedStage Compare(const std::string& name, const IRModule& given, const std::vector<Tensor>& expected,
                         const std::function<std::vector<Tensor>()>& compute) const {
     VerifiedStage stage{.name = name};
     try {
-      const Difference difference = CompareResults(expected, compute(), options_.verify.tolerance);
+      const Difference difference =
+          CompareResults(expected, compute(), options_.verify.tolerance, LeastPrecisions(given));
       stage.error = difference.error;
       stage.problem = difference.problem;
     } catch (const ffi::Error& error) {
@@ -80,7 +83,7 @@ class Bisector {
   }
 
   VerifiedStage RunPass(const Pass& pass, IRModule* module) const {
-    return Compare(pass->info.name, expected_, [&] {
+    return Compare(pass->info.name, imported_, expected_, [&] {
       const IRModule before = *module;
       *module = pass(*module);
       relax::CheckWellFormed(*module);
@@ -92,7 +95,7 @@ class Bisector {
   bool PassFails(const Pass& pass, const IRModule& module) const {
     const Arguments arguments = MakeArguments(module);
     const std::vector<Tensor> expected = oracle_.Run(module, arguments);
-    return !Compare("", expected, [&] {
+    return !Compare("", module, expected, [&] {
               const IRModule after = pass(module);
               relax::CheckWellFormed(after);
               return oracle_.Run(after, arguments);
@@ -102,7 +105,7 @@ class Bisector {
   bool CodeFails(const IRModule& module) const {
     const Arguments arguments = MakeArguments(module);
     const std::vector<Tensor> expected = oracle_.Run(module, arguments);
-    return !Compare("", expected, [&] { return Compiled(module, arguments); }).problem.empty();
+    return !Compare("", module, expected, [&] { return Compiled(module, arguments); }).problem.empty();
   }
 
   /// Names the value and reduces the module. `given`: to the step that fails. `pass`: that step; null if it is code
@@ -182,9 +185,11 @@ class Bisector {
       const IRModule exposed = SliceMain(module, some);
       const Arguments arguments = ArgumentsOf(module, exposed);
       const std::vector<Tensor> values = is_code ? Compiled(exposed, arguments) : oracle_.Run(exposed, arguments);
+      const std::vector<DataType> through = LeastPrecisions(exposed);
       for (size_t i = 0; i < some.size(); ++i) {
         const auto& expected = right.at(std::string(some[i]->name_hint));
-        if (!CompareResults({expected}, {values[i]}, options_.verify.tolerance).problem.empty()) return first + i;
+        const Difference difference = CompareResults({expected}, {values[i]}, options_.verify.tolerance, {through[i]});
+        if (!difference.problem.empty()) return first + i;
       }
       return std::nullopt;
     };
@@ -231,6 +236,7 @@ class Bisector {
 
   const BisectOptions& options_;
   Oracle oracle_;
+  IRModule imported_;
   Arguments arguments_;
   std::vector<Tensor> expected_;
   BisectResult result_;

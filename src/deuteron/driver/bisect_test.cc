@@ -67,7 +67,7 @@ IRModule MutateKernels(IRModule module, const std::string& only) {
 class SwapSubtract : public tir::StmtExprMutator {
  public:
   PrimExpr VisitExpr(const PrimExpr& expr) override {
-    const PrimExpr visited = tir::StmtExprMutator::VisitExpr(expr);
+    PrimExpr visited = tir::StmtExprMutator::VisitExpr(expr);
     if (visited->kind != ExprKind::kSub || !visited.dtype().is_float()) return visited;
     const auto* sub = static_cast<const tir::BinaryNode*>(visited.get());
     return sub->b - sub->a;
@@ -90,7 +90,7 @@ class DropLastIteration : public tir::StmtExprMutator {
 class MinForMax : public tir::StmtExprMutator {
  public:
   PrimExpr VisitExpr(const PrimExpr& expr) override {
-    const PrimExpr visited = tir::StmtExprMutator::VisitExpr(expr);
+    PrimExpr visited = tir::StmtExprMutator::VisitExpr(expr);
     if (visited->kind != ExprKind::kMax || !visited.dtype().is_float()) return visited;
     const auto* max = static_cast<const tir::BinaryNode*>(visited.get());
     return Min(max->a, max->b);
@@ -184,7 +184,7 @@ TEST(Bisect, NamesAPassOnTheGraph) {
     class Forget : public relax::ExprMutator {
      protected:
       relax::Expr VisitCall_(const relax::CallNode* op) override {
-        const relax::Call call = VisitExprPostOrder(op);
+        relax::Call call = VisitExprPostOrder(op);
         const auto* name = call->op.as<OpNode>();
         if (name != nullptr && name->name == "relax.nn.relu") return call->args[0];
         return call;
@@ -386,6 +386,26 @@ TEST(Equivalence, Tolerances) {
   EXPECT_NE(problem({1, 2}, {1, 2, 3}), "");
   EXPECT_EQ(ToleranceOf(DataType::Int(64), 1e-4), 0);
   EXPECT_LT(ToleranceOf(DataType::Float(64), 1e-4), ToleranceOf(DataType::Float(32), 1e-4));
+}
+
+TEST(Equivalence, ResultsAreAsPreciseAsWhatTheyAreComputedFrom) {
+  const IRModule module = script::ParseModule(R"(
+@I.ir_module
+class Module:
+    @R.function
+    def main(x: R.Tensor((8,), "float16"), y: R.Tensor((8,), "float64")):
+        with R.dataflow():
+            a = R.astype(x, dtype="float32")
+            b = R.exp(a)
+            c = R.astype(b, dtype="float64")
+            d = R.exp(y)
+            e = R.astype(R.exp(x), dtype="float32")
+            gv = (b, c, d, e)
+            R.output(gv)
+        return gv
+)");
+  EXPECT_EQ(LeastPrecisions(module), (std::vector<DataType>{DataType::Float(32), DataType::Float(32),
+                                                            DataType::Float(64), DataType::Float(16)}));
 }
 
 }  // namespace

@@ -56,9 +56,14 @@ struct Difference {
   std::string problem;
 };
 
+/// For each result of "main" the float type of least precision among the values that it is computed from, void if there
+/// is none. A float32 result of a network that computes in float16 is no more precise than that.
+std::vector<DataType> LeastPrecisions(const IRModule& module);
+
 /// Integers and booleans must be equal, floats within `tolerance` for float32, and for other dtypes as much more or
-/// less as their precision is.
-Difference CompareResults(const std::vector<Tensor>& expected, const std::vector<Tensor>& actual, double tolerance);
+/// less as their precision is, or that of what they are computed from (`through`, LeastPrecisions) if that is less.
+Difference CompareResults(const std::vector<Tensor>& expected, const std::vector<Tensor>& actual, double tolerance,
+                          const std::vector<DataType>& through = {});
 
 /// The tolerance for a dtype where that for float32 is `tolerance`; 0 for integers.
 double ToleranceOf(DataType dtype, double tolerance);

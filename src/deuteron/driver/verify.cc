@@ -28,6 +28,7 @@ std::vector<VerifiedStage> Verify(IRModule module, const VerifyOptions& options)
   tell(DescribeOracle(oracle.interprets()));
   const std::vector<Tensor> expected = oracle.Run(module, arguments);
   const IRModule imported = module;
+  const std::vector<DataType> through = LeastPrecisions(imported);
   Target target = Target::Parse(options.compile.target);
   if (options.compile.threads > 0) target.threads = options.compile.threads;
   const TargetScope target_scope(target);
@@ -38,7 +39,7 @@ std::vector<VerifiedStage> Verify(IRModule module, const VerifyOptions& options)
     VerifiedStage stage{.name = name};
     tell(name);
     try {
-      const Difference difference = CompareResults(expected, compute(), options.tolerance);
+      const Difference difference = CompareResults(expected, compute(), options.tolerance, through);
       stage.error = difference.error;
       stage.problem = difference.problem;
     } catch (const ffi::Error& error) {
