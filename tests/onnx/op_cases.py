@@ -273,6 +273,16 @@ def cases():
         yield case("MatMul", [f(m, k), Const(f(k, n))])
         yield case("MatMul", [f(3, m, k).astype(np.float64), f(k, n).astype(np.float64)])
         yield case("Gemm", [f(m, k), Const(f(k, n)), f(n)])
+    # What only the run tells: how operands broadcast.
+    for n in (1, 3):
+        yield graph("AddOfOneOrThree", [f(n, 4), f(3, 4)], "g (float[N, 4] x, float[3, 4] y) => (float[3, 4] z) { a = Add (x, y) z = Exp (a) }")
+        yield graph("ExpandOfOneOrThree", [f(n, 4)], """g (float[N, 4] x) => (float[3, 4] z) <int64[2] shape = {3, 4}>
+            { a = Expand (x, shape) z = Neg (a) }""")
+    for k, m in [(5, 5), (1, 5), (5, 1), (1, 1)]:
+        yield graph("MulOfEither", [f(2, k), f(m)], "g (float[N, K] x, float[M] y) => (float[N, J] z) { a = Mul (x, y) z = Tanh (a) }")
+        yield graph("SumOfThree", [f(k, 4), f(m, 4), f(5, 1)], "g (float[K, 4] x, float[M, 4] y, float[5, 1] w) => (float[J, 4] z) { z = Sum (x, y, w) }")
+        yield graph("WhereOfThree", [f(k, 1) > 0, f(m, 4), f(5, 4)], "g (bool[K, 1] c, float[M, 4] x, float[5, 4] y) => (float[J, 4] z) { z = Where (c, x, y) }")
+        yield graph("PowOfEither", [f(2, k, low=0.1), f(m)], "g (float[N, K] x, float[M] y) => (float[N, J] z) { z = Pow (x, y) }")
     # What is never 3 has to be 1.
     yield graph("ExpandOfOne", [f(4, 2)], """g (float[N, 2] x) => (float[3, 2] y)
         <int64[1] from = {0}, int64[1] to = {2}, int64[1] axis = {0}, int64[1] step = {3}, int64[2] shape = {3, 2}>

@@ -5,9 +5,11 @@
 #include <random>
 #include <thread>
 
+#include "deuteron/backend/partition.h"
 #include "deuteron/driver/library_test_util.h"
 #include "deuteron/driver/random_tensor.h"
 #include "deuteron/driver/report/profile.h"
+#include "deuteron/relax/transform/library_passes.h"
 #include "deuteron/runtime/executable.h"
 #include "deuteron/runtime/plugin.h"
 #include "deuteron/target/target.h"
@@ -171,6 +173,22 @@ TEST(Dnnl, GraphsOfSeveralKernels) {
 }
 
 /// Sums of products are float32, and a chain is rounded once, where the interpreter rounds after each operator.
+/// What a module hands to a library itself stays with it, whatever it is compiled for.
+TEST(Dnnl, ComputesWhatIsPartitionedAlready) {
+  const IRModule module = MakeModule("x: " + T("4, 8") + ", w: " + T("8, 6") + ", b: " + T("6"),
+                                     {"p = R.matmul(x, w)", "s = R.add(p, b)", "gv = R.nn.relu(s)"});
+  IRModule partitioned = backend::PartitionFor("dnnl")(module);
+  for (const bool merged : {false, true}) {
+    SCOPED_TRACE(merged);
+    if (merged) partitioned = relax::MergeCompositeFunctions()(partitioned);
+    for (const char* backend : {"none", "auto", "dnnl"}) {
+      const Executable executable = Compile(partitioned, {.threads = 1, .backend = backend});
+      EXPECT_EQ(executable.num_kernels(), 0) << backend;
+      ExpectSameAsInterpreter(module, executable, {1}, 2e-5);
+    }
+  }
+}
+
 TEST(Dnnl, BFloat16) {
   if (!Target::Current().HasFeature("avx512bf16")) GTEST_SKIP() << "this CPU does not multiply bfloat16";
   const auto b = [](const std::string& dims) { return Typed(dims, "bfloat16"); };

@@ -24,8 +24,10 @@ using transform::Pass;
 namespace {
 
 constexpr PipelineEntry kPipelines[] = {
+    // What a module hands to a library itself stays with it: MergeCompositeFunctions and RunCodegen come first, too.
     {"import", "tidies an imported graph, and evaluates what is constant in it",
-     "LambdaLift, CanonicalizeBindings, ConvertToDataflow, CheckExtents, FoldBatchnormToConv2D, "
+     "MergeCompositeFunctions, RunCodegen, LambdaLift, CanonicalizeBindings, ConvertToDataflow, CheckExtents, "
+     "FoldBatchnormToConv2D, "
      "DecomposeOpsForInference, SinkDequantize, @quantized, FoldConstant, DeadCodeElimination, @library, "
      "CombineMatmulsOfOneWeight, "
      "PackConvWeights"},

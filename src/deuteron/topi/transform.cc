@@ -66,7 +66,23 @@ te::Tensor Squeeze(const te::Tensor& x, const std::vector<size_t>& axes) {
 }
 
 te::Tensor BroadcastTo(const te::Tensor& x, const Array<PrimExpr>& shape) {
-  return ComputeAx(shape, "T_broadcast_to", [&](const Array<tir::Var>& vars) { return BroadcastAt(x, shape, vars); });
+  arith::Analyzer analyzer;
+  const size_t skipped = shape.size() - x.shape().size();
+  return ComputeAx(shape, "T_broadcast_to", [&](const Array<tir::Var>& vars) {
+    Array<PrimExpr> indices;
+    for (size_t i = 0; i < x.shape().size(); ++i) {
+      const PrimExpr& source = x.shape()[i];
+      const PrimExpr& target = shape[skipped + i];
+      const tir::Var& var = vars[skipped + i];
+      if (AsConstInt(source) || analyzer.CanProveEqual(source, target)) {
+        indices.push_back(IsOne(source) && !IsOne(target) ? I64(0) : PrimExpr(var));
+      } else {
+        // It may be 1 at run time.
+        indices.push_back(SelectExpr(Equal(source, I64(1)), I64(0), var));
+      }
+    }
+    return x(indices);
+  });
 }
 
 te::Tensor Concat(const Array<te::Tensor>& tensors, size_t axis) {

@@ -118,7 +118,9 @@ std::string WhyNotCompiled(const std::string& name) {
   if (name.rfind("vm.", 0) == 0)
     return "is an instruction of TVM's virtual machine (start from the module before VM lowering)";
   return "no kernel was made for: LegalizeOps has not run, or knows too little of its shapes or scalars (give its "
-         "arguments shapes by R.match_cast, BindSymbolicVars or --shape)";
+         "arguments shapes by R.match_cast, BindSymbolicVars or --shape; where they do not tell how arguments "
+         "broadcast, "
+         "say so by R.broadcast_to)";
 }
 
 }  // namespace

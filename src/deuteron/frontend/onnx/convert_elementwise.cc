@@ -3,6 +3,7 @@
 #include <unordered_map>
 
 #include "deuteron/frontend/onnx/converters.h"
+#include "deuteron/frontend/onnx/shape_rules.h"
 #include "deuteron/frontend/onnx/tensor.h"
 #include "deuteron/relax/op/binary.h"
 #include "deuteron/relax/op/create.h"
@@ -21,7 +22,7 @@ using UnaryOp = Expr (*)(Expr);
 using BinaryOp = Expr (*)(Expr, Expr);
 
 Expr Fold(const NodeContext& node, BinaryOp op) {
-  std::vector<Expr> operands = node.AllInputs();
+  const std::vector<Expr> operands = BroadcastOperands(node, node.AllInputs());
   Expr result = operands[0];
   for (size_t i = 1; i < operands.size(); ++i) result = node.Emit(op(result, operands[i]));
   return result;
@@ -64,8 +65,9 @@ Results ConvertBinary(const NodeContext& node) {
       {"BitwiseOr", relax::BitwiseOr},
       {"BitwiseXor", relax::BitwiseXor},
   };
-  const Expr a = node.X(0);
-  const Expr b = node.X(1);
+  const auto operands = BroadcastOperands(node, {node.X(0), node.X(1)});
+  const Expr& a = operands[0];
+  const Expr& b = operands[1];
   CheckSameDType(node, a, b);
   return {node.Emit(kOps.at(node.node().op_type)(a, b))};
 }
@@ -75,8 +77,9 @@ Results ConvertCompare(const NodeContext& node) {
       {"Equal", relax::Equal}, {"Greater", relax::Greater},       {"GreaterOrEqual", relax::GreaterEqual},
       {"Less", relax::Less},   {"LessOrEqual", relax::LessEqual},
   };
-  const Expr a = node.X(0);
-  const Expr b = node.X(1);
+  const auto operands = BroadcastOperands(node, {node.X(0), node.X(1)});
+  const Expr& a = operands[0];
+  const Expr& b = operands[1];
   CheckSameDType(node, a, b);
   return {node.Emit(kOps.at(node.node().op_type)(a, b))};
 }
@@ -92,8 +95,9 @@ Results ConvertVariadic(const NodeContext& node) {
 }
 
 Results ConvertMod(const NodeContext& node) {
-  const Expr a = node.X(0);
-  const Expr b = node.X(1);
+  const auto operands = BroadcastOperands(node, {node.X(0), node.X(1)});
+  const Expr& a = operands[0];
+  const Expr& b = operands[1];
   CheckSameDType(node, a, b);
   // fmod has the sign of the dividend.
   if (node.Int("fmod", 0) != 0) return {node.Emit(relax::Mod(a, b))};
@@ -115,19 +119,22 @@ Results ConvertPow(const NodeContext& node) {
     }
     if (*exponent == 0.5) return {node.Emit(relax::Sqrt(base))};
   }
-  if (node.DType(node.X(1)) == dtype) return {node.Emit(relax::Power(base, node.X(1)))};
-  if (dtype.is_float()) return {node.Emit(relax::Power(base, node.CastTo(node.X(1), dtype)))};
+  const auto operands = BroadcastOperands(node, {base, node.X(1)});
+  if (dtype.is_float() || node.DType(operands[1]) == dtype) {
+    return {node.Emit(relax::Power(operands[0], node.CastTo(operands[1], dtype)))};
+  }
   // Integers to a float power: computed in float64, which holds what int32 can.
   const DataType wide = DataType::Float(64);
-  const Expr power = node.Emit(relax::Power(node.CastTo(base, wide), node.CastTo(node.X(1), wide)));
+  const Expr power = node.Emit(relax::Power(node.CastTo(operands[0], wide), node.CastTo(operands[1], wide)));
   return {node.CastTo(power, dtype)};
 }
 
 Results ConvertBitShift(const NodeContext& node) {
   const std::string direction = node.Str("direction", "");
   if (direction != "LEFT" && direction != "RIGHT") node.Fail("direction '" + direction + "' is neither LEFT nor RIGHT");
-  return {node.Emit(direction == "LEFT" ? relax::LeftShift(node.X(0), node.X(1))
-                                        : relax::RightShift(node.X(0), node.X(1)))};
+  const auto operands = BroadcastOperands(node, {node.X(0), node.X(1)});
+  return {node.Emit(direction == "LEFT" ? relax::LeftShift(operands[0], operands[1])
+                                        : relax::RightShift(operands[0], operands[1]))};
 }
 
 Results ConvertReciprocal(const NodeContext& node) {
@@ -174,7 +181,8 @@ Results ConvertCastLike(const NodeContext& node) { return {node.CastTo(node.X(0)
 
 Results ConvertWhere(const NodeContext& node) {
   CheckSameDType(node, node.X(1), node.X(2));
-  return {node.Emit(relax::Where(node.X(0), node.X(1), node.X(2)))};
+  const auto operands = BroadcastOperands(node, {node.X(0), node.X(1), node.X(2)});
+  return {node.Emit(relax::Where(operands[0], operands[1], operands[2]))};
 }
 
 Results ConvertIdentity(const NodeContext& node) { return {node.In(0)}; }

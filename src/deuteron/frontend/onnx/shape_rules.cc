@@ -4,6 +4,7 @@
 #include <numeric>
 
 #include "deuteron/relax/analysis/type_analysis.h"
+#include "deuteron/relax/op/manipulate.h"
 
 namespace deuteron::onnx {
 namespace {
@@ -133,6 +134,44 @@ Array<PrimExpr> BroadcastDims(const NodeContext& node, const Array<PrimExpr>& a,
     }
   }
   return {dims.begin(), dims.end()};
+}
+
+std::vector<relax::Expr> BroadcastOperands(const NodeContext& node, std::vector<relax::Expr> operands) {
+  std::vector<Array<PrimExpr>> shapes;
+  size_t rank = 0;
+  for (const relax::Expr& operand : operands) {
+    const auto* type = operand.ty().as<TensorTypeNode>();
+    if (type == nullptr || !type->shape.has_value()) return operands;
+    shapes.push_back(*type->shape);
+    rank = std::max(rank, shapes.back().size());
+  }
+  std::vector<PrimExpr> joint(rank, I64(1));
+  bool told = true;
+  for (const Array<PrimExpr>& shape : shapes) {
+    for (size_t i = 0; i < shape.size(); ++i) {
+      PrimExpr& dim = joint[rank - shape.size() + i];
+      if (IsOne(shape[i]) || node.analyzer().CanProveEqual(dim, shape[i])) continue;
+      const bool is_number = AsConstInt(dim).has_value();
+      // Numbers that differ are for the operator to refuse.
+      if (is_number && !IsOne(dim) && AsConstInt(shape[i])) return operands;
+      told &= IsOne(dim);
+      if (IsOne(dim) || AsConstInt(shape[i])) {
+        dim = shape[i];
+      } else if (!is_number) {
+        dim = Max(dim, shape[i]);
+      }
+    }
+  }
+  if (told) return operands;
+  for (size_t n = 0; n < operands.size(); ++n) {
+    const Array<PrimExpr>& shape = shapes[n];
+    bool fits = true;
+    for (size_t i = 0; i < shape.size(); ++i) {
+      fits &= IsOne(shape[i]) || node.analyzer().CanProveEqual(shape[i], joint[rank - shape.size() + i]);
+    }
+    if (!fits) operands[n] = node.Emit(relax::BroadcastTo(operands[n], Array<PrimExpr>(joint.begin(), joint.end())));
+  }
+  return operands;
 }
 
 }  // namespace deuteron::onnx

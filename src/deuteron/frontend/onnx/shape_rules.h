@@ -18,4 +18,8 @@ PrimExpr DivideProducts(const NodeContext& node, std::vector<PrimExpr> numerator
 /// other than 1, and the longer expression otherwise must be provably equal. A ModelError where they cannot match.
 Array<PrimExpr> BroadcastDims(const NodeContext& node, const Array<PrimExpr>& a, const Array<PrimExpr>& b);
 
+/// `operands` for an operator that broadcasts them. Where their types do not tell how (N against 3, N against M), those
+/// that may have to be stretched are, explicitly: whether they can be is checked at run time.
+std::vector<relax::Expr> BroadcastOperands(const NodeContext& node, std::vector<relax::Expr> operands);
+
 }  // namespace deuteron::onnx

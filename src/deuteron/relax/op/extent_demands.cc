@@ -31,4 +31,18 @@ bool ProvablyExceeds(const BlockBuilder& builder, const PrimExpr& given, ExtentD
   return false;
 }
 
+bool ProvablyNeitherNorOne(const BlockBuilder& builder, const PrimExpr& given, ExtentDemand demand) {
+  if (ExprEqual(given, demand.extent) || builder.analyzer().CanProveEqual(given, I64(1))) return false;
+  const ExtentDemand one{demand.arg, demand.axis, I64(1), demand.field};
+  if (builder.analyzer().CanProve(deuteron::NotEqual(given, demand.extent))) {
+    return ProvablyDiffers(builder, given, one);
+  }
+  if (builder.analyzer().CanProve(deuteron::NotEqual(given, I64(1)))) return ProvablyDiffers(builder, given, demand);
+  if (innermost != nullptr && !builder.analyzer().CanProveEqual(given, demand.extent)) {
+    demand.or_one = true;
+    innermost->list_.push_back(std::move(demand));
+  }
+  return false;
+}
+
 }  // namespace deuteron::relax

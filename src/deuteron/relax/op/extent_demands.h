@@ -12,14 +12,15 @@
 
 namespace deuteron::relax {
 
-/// A dimension of a tensor argument, or of a field of an argument that is a tuple, and what it has to be, or may be at
-/// most.
+/// A dimension of a tensor argument, or of a field of an argument that is a tuple, and what it has to be, may be at
+/// most, or has to be unless it is 1.
 struct ExtentDemand {
   size_t arg;
   size_t axis;
   PrimExpr extent;
   std::optional<size_t> field = std::nullopt;
   bool at_most = false;
+  bool or_one = false;
 };
 
 /// While it lives, holds what inference in this thread takes on trust.
@@ -35,6 +36,7 @@ class ExtentDemands {
  private:
   friend bool ProvablyDiffers(const BlockBuilder& builder, const PrimExpr& given, const ExtentDemand& demand);
   friend bool ProvablyExceeds(const BlockBuilder& builder, const PrimExpr& given, ExtentDemand demand);
+  friend bool ProvablyNeitherNorOne(const BlockBuilder& builder, const PrimExpr& given, ExtentDemand demand);
   std::vector<ExtentDemand> list_;
   ExtentDemands* outer_;
 };
@@ -43,5 +45,7 @@ class ExtentDemands {
 bool ProvablyDiffers(const BlockBuilder& builder, const PrimExpr& given, const ExtentDemand& demand);
 /// Whether it is more than it may be.
 bool ProvablyExceeds(const BlockBuilder& builder, const PrimExpr& given, ExtentDemand demand);
+/// Whether it is neither 1 nor what it has to be otherwise.
+bool ProvablyNeitherNorOne(const BlockBuilder& builder, const PrimExpr& given, ExtentDemand demand);
 
 }  // namespace deuteron::relax

@@ -205,15 +205,12 @@ void CheckBroadcasts(const Call& call, const Array<PrimExpr>& from, const Array<
   }
 }
 
-/// Each dimension of argument 0 that is not 1 has to be the one that it is broadcast to: kernels read it so. If it
-/// cannot be that, it has to be 1.
+/// Each dimension of argument 0 that is not 1 has to be the one that it is broadcast to.
 void DemandBroadcast(const Call& call, const BlockBuilder& builder, const Array<PrimExpr>& from,
                      const Array<PrimExpr>& to) {
   for (size_t i = 0; i < from.size(); ++i) {
-    const PrimExpr& source = from[static_cast<int64_t>(i)];
-    if (IsOne(source)) continue;
-    if (ProvablyDiffers(builder, source, {0, i, to[static_cast<int64_t>(to.size() - from.size() + i)]}) &&
-        ProvablyDiffers(builder, source, {0, i, I64(1)})) {
+    const PrimExpr& target = to[static_cast<int64_t>(to.size() - from.size() + i)];
+    if (ProvablyNeitherNorOne(builder, from[static_cast<int64_t>(i)], {0, i, target})) {
       ThrowDoesNotBroadcast(call, from, to);
     }
   }

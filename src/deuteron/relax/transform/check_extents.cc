@@ -74,11 +74,14 @@ class ExtentChecker : public SeqRewriter {
     const auto* tensor = old.as<TensorTypeNode>();
     Array<PrimExpr> shape = *tensor->shape;
     const auto axis = static_cast<int64_t>(demand.axis);
-    shape.Set(axis, demand.at_most ? Min(shape[axis], demand.extent) : demand.extent);
+    PrimExpr wanted = demand.extent;
+    if (demand.at_most) wanted = Min(shape[axis], wanted);
+    if (demand.or_one) wanted = SelectExpr(deuteron::Equal(shape[axis], I64(1)), I64(1), wanted);
+    shape.Set(axis, wanted);
     const TensorType type(std::move(shape), tensor->dtype, tensor->vdevice);
     const std::string name = "argument " + std::to_string(demand.arg) + " of " + OpName(call);
-    if (demand.at_most) {
-      // That it is the smaller of both is checked; then it is what it was.
+    if (demand.at_most || demand.or_one) {
+      // That it is the smaller of both, or one of the two, is checked; then it is what it was.
       const Var checked = NewVar(name, type);
       out->push_back(MatchCast(checked, value, type, span));
       const Var var = NewVar(name, old);
