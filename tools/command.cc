@@ -1,14 +1,18 @@
 /// \file
 /// Reads the arguments, runs a verb, and turns errors into messages and exit statuses.
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
 #include <exception>
 #include <iostream>
+#include <string>
+#include <vector>
 
 #include "deuteron/driver/reproduce.h"
 #include "deuteron/support/error.h"
+#include "deuteron/support/suggest.h"
 #include "tools/commands.h"
 
 namespace deuteron::tools {
@@ -41,6 +45,21 @@ int Fail(const CLI::App& app, const tvm::ffi::Error& error) {
   return status;
 }
 
+/// CLI11 would say that a verb is missing, not that there is none of this name.
+void CheckVerb(const CLI::App& app, int argc, const char* const* argv) {
+  if (argc < 2 || argv[1][0] == '-') return;
+  const std::string given = argv[1];
+  std::vector<std::string> verbs;
+  for (const CLI::App* verb : app.get_subcommands([](const CLI::App*) { return true; }))
+    verbs.push_back(verb->get_name());
+  if (std::find(verbs.begin(), verbs.end(), given) != verbs.end()) return;
+  const std::vector<std::string_view> names(verbs.begin(), verbs.end());
+  std::string known;
+  for (const std::string& verb : verbs) known += (known.empty() ? "" : ", ") + verb;
+  DEUTERON_THROW(UsageError) << "there is no verb \"" << given << "\"" << DidYouMean(given, names)
+                             << "; the verbs are: " << known;
+}
+
 int RunVerb(int argc, const char* const* argv) {
   CLI::App app{"Deuteron: an operator-fusion tensor compiler", "deuteron"};
   app.require_subcommand(1);
@@ -55,6 +74,7 @@ int RunVerb(int argc, const char* const* argv) {
   AddPartitionCommand(app);
   AddInspectCommand(app);
   try {
+    CheckVerb(app, argc, argv);
     app.parse(argc, argv);
     return 0;
   } catch (const CLI::ParseError& error) {
