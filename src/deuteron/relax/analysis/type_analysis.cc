@@ -193,6 +193,18 @@ const char* Symbol(ExprKind kind) {
       return " // ";
     case ExprKind::kFloorMod:
       return " % ";
+    case ExprKind::kEQ:
+      return " == ";
+    case ExprKind::kNE:
+      return " != ";
+    case ExprKind::kLT:
+      return " < ";
+    case ExprKind::kLE:
+      return " <= ";
+    case ExprKind::kGT:
+      return " > ";
+    case ExprKind::kGE:
+      return " >= ";
     default:
       return nullptr;
   }
@@ -204,6 +216,10 @@ std::string Describe(const PrimExpr& dim) {
   if (const auto value = AsConstInt(dim)) return std::to_string(*value);
   if (const auto* var = dim.as<tir::VarNode>()) return std::string(var->name_hint);
   if (const auto* cast = dim.as<tir::CastNode>()) return Describe(cast->value);
+  if (const auto* select = dim.as<tir::SelectNode>()) {
+    return Describe(select->true_value) + " if " + Describe(select->condition) + " else " +
+           Describe(select->false_value);
+  }
   if (!IsBinary(dim->kind)) return "?";
   const auto* binary = static_cast<const tir::BinaryNode*>(dim.get());
   const auto operand = [](const PrimExpr& expr) {
