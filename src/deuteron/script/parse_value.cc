@@ -64,7 +64,7 @@ std::string Parser::StringOf(const Syntax& node, const char* what) {
 
 int64_t Parser::IntOf(const Syntax& node, const char* what) {
   if (node.Is(SyntaxKind::kInt)) return node.int_value;
-  if (node.IsLiteral() && node.base->Is(SyntaxKind::kInt)) {
+  if (node.Is(SyntaxKind::kUnary) && node.IsLiteral() && node.base->Is(SyntaxKind::kInt)) {
     return static_cast<int64_t>(-static_cast<uint64_t>(node.base->int_value));
   }
   if (node.Is(SyntaxKind::kCall) || node.Is(SyntaxKind::kBool)) {
