@@ -22,7 +22,7 @@ class BorrowedArray {
     const Ref& operator*() {
       // A reference is a pointer to its node; this one is neither counted nor released.
       const Object* node = at_->as<Object>();
-      std::memcpy(static_cast<void*>(&holder_.ref), &node, sizeof(node));
+      std::memcpy(static_cast<void*>(&holder_.ref), &node, sizeof(node));  // NOLINT(bugprone-sizeof-expression)
       return holder_.ref;
     }
     Iterator& operator++() {

@@ -84,7 +84,7 @@ Array<PrimExpr> ResolveReshape(const NodeContext& node, const Array<PrimExpr>& s
     if (value && *value == -1) {
       if (inferred >= 0) node.Fail("the shape " + relax::Describe(target) + " has two dimensions of -1");
       inferred = static_cast<int64_t>(i);
-      dims.push_back(PrimExpr());
+      dims.emplace_back();
       continue;
     }
     if (value && *value < -1) node.Fail("the shape " + relax::Describe(target) + " has a negative dimension");

@@ -70,7 +70,7 @@ class ExtentChecker : public SeqRewriter {
 
   /// `value` as a tensor with the dimension that is demanded.
   Expr Cast(const Call& call, const Expr& value, const ExtentDemand& demand, const Span& span, Bindings* out) {
-    const Type old = value.ty();
+    const Type& old = value.ty();
     const auto* tensor = old.as<TensorTypeNode>();
     Array<PrimExpr> shape = *tensor->shape;
     const auto axis = static_cast<int64_t>(demand.axis);
@@ -84,7 +84,7 @@ class ExtentChecker : public SeqRewriter {
       // That it is the smaller of both, or one of the two, is checked; then it is what it was.
       const Var checked = NewVar(name, type);
       out->push_back(MatchCast(checked, value, type, span));
-      const Var var = NewVar(name, old);
+      Var var = NewVar(name, old);
       out->push_back(MatchCast(var, checked, old, span));
       return var;
     }
@@ -102,7 +102,7 @@ class ExtentChecker : public SeqRewriter {
   }
 
   Expr Bind(const std::string& name, const Expr& value, const TensorType& type, const Span& span, Bindings* out) {
-    const Var var = NewVar(name, type);
+    Var var = NewVar(name, type);
     made_.insert(var.get());
     out->push_back(MatchCast(var, value, type, span));
     return var;

@@ -232,7 +232,10 @@ class GroupFunction::Key {
     for (; rest >= 128; rest >>= 7) bytes_.push_back(static_cast<char>(rest | 128));
     bytes_.push_back(static_cast<char>(rest));
   }
-  void PutAddress(const Object* object) { bytes_.append(reinterpret_cast<const char*>(&object), sizeof(object)); }
+  void PutAddress(const Object* object) {
+    const auto address = reinterpret_cast<uintptr_t>(object);
+    bytes_.append(reinterpret_cast<const char*>(&address), sizeof(address));
+  }
 
   void Write(const Type& type) {
     if (!type.defined()) return Put(-4);
