@@ -28,14 +28,14 @@ class Bisector {
     if (compile().threads > 0) target.threads = compile().threads;
     const TargetScope target_scope(target);
     const transform::PassContext::Scope scope(MakeContext(compile()));
-    imported_ = module;
+    through_ = LeastPrecisions(module);
     arguments_ = MakeArguments(module);
     oracle_ = Oracle(module, compile(), options_.verify.symbolic_extent, options_.verify.most_interpreted);
-    if (options_.verify.progress) options_.verify.progress(DescribeOracle(oracle_.interprets()));
+    Tell(DescribeOracle(oracle_.interprets()));
     expected_ = oracle_.Run(module, arguments_);
     IRModule current = module;
     for (const Pass& pass : options_.passes.empty() ? VerifiedPasses(compile()) : options_.passes) {
-      if (options_.verify.progress) options_.verify.progress(pass->info.name);
+      Tell(pass->info.name);
       const IRModule before = current;
       const VerifiedStage stage = RunPass(pass, &current);
       result_.stages.push_back(stage);
@@ -47,8 +47,8 @@ class Bisector {
       // Else that is what was compared just now.
       if (!oracle_.interprets() && !options_.after_lowering) continue;
       const std::string name = "compiled code after " + std::string(pass->info.name);
-      if (options_.verify.progress) options_.verify.progress(name);
-      const VerifiedStage compiled = Compare(name, imported_, expected_, [&] { return Compiled(current, arguments_); });
+      Tell(name);
+      const VerifiedStage compiled = Compare(name, through_, expected_, [&] { return Compiled(current, arguments_); });
       result_.stages.push_back(compiled);
       if (!compiled.problem.empty()) {
         Blame(name, compiled, current, Pass(), [this](const IRModule& m) { return CodeFails(m); });
@@ -67,13 +67,17 @@ class Bisector {
     return RunCompiled(module, arguments, compile(), options_.after_lowering);
   }
 
-  /// Compares what is computed with the results of `given`.
-  VerifiedStage Compare(const std::string& name, const IRModule& given, const std::vector<Tensor>& expected,
+  void Tell(const std::string& what) const {
+    if (options_.verify.progress) options_.verify.progress(what);
+  }
+
+  /// Compares what is computed with `expected`, results of a module with LeastPrecisions `through`.
+  VerifiedStage Compare(const std::string& name, const std::vector<DataType>& through,
+                        const std::vector<Tensor>& expected,
                         const std::function<std::vector<Tensor>()>& compute) const {
     VerifiedStage stage{.name = name};
     try {
-      const Difference difference =
-          CompareResults(expected, compute(), options_.verify.tolerance, LeastPrecisions(given));
+      const Difference difference = CompareResults(expected, compute(), options_.verify.tolerance, through);
       stage.error = difference.error;
       stage.problem = difference.problem;
     } catch (const ffi::Error& error) {
@@ -83,7 +87,7 @@ class Bisector {
   }
 
   VerifiedStage RunPass(const Pass& pass, IRModule* module) const {
-    return Compare(pass->info.name, imported_, expected_, [&] {
+    return Compare(pass->info.name, through_, expected_, [&] {
       const IRModule before = *module;
       *module = pass(*module);
       relax::CheckWellFormed(*module);
@@ -95,7 +99,7 @@ class Bisector {
   bool PassFails(const Pass& pass, const IRModule& module) const {
     const Arguments arguments = MakeArguments(module);
     const std::vector<Tensor> expected = oracle_.Run(module, arguments);
-    return !Compare("", module, expected, [&] {
+    return !Compare("", LeastPrecisions(module), expected, [&] {
               const IRModule after = pass(module);
               relax::CheckWellFormed(after);
               return oracle_.Run(after, arguments);
@@ -105,7 +109,7 @@ class Bisector {
   bool CodeFails(const IRModule& module) const {
     const Arguments arguments = MakeArguments(module);
     const std::vector<Tensor> expected = oracle_.Run(module, arguments);
-    return !Compare("", module, expected, [&] { return Compiled(module, arguments); }).problem.empty();
+    return !Compare("", LeastPrecisions(module), expected, [&] { return Compiled(module, arguments); }).problem.empty();
   }
 
   /// Names the value and reduces the module. `given`: to the step that fails. `pass`: that step; null if it is code
@@ -121,7 +125,7 @@ class Bisector {
       // Intermediate values of this stage cannot be looked at (memory is planned already): the pass is all there is to
       // say.
     }
-    if (options_.verify.progress) options_.verify.progress("reducing the module");
+    Tell("reducing the module");
     const ReduceOptions reduce{options_.max_candidates};
     result_.bindings_before = static_cast<int64_t>(MainBindings(before).size());
     result_.reduced = ReduceBindings(before, still_fails, reduce);
@@ -236,7 +240,7 @@ class Bisector {
 
   const BisectOptions& options_;
   Oracle oracle_;
-  IRModule imported_;
+  std::vector<DataType> through_;
   Arguments arguments_;
   std::vector<Tensor> expected_;
   BisectResult result_;

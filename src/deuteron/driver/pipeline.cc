@@ -27,10 +27,8 @@ constexpr PipelineEntry kPipelines[] = {
     // What a module hands to a library itself stays with it: MergeCompositeFunctions and RunCodegen come first, too.
     {"import", "tidies an imported graph, and evaluates what is constant in it",
      "MergeCompositeFunctions, RunCodegen, LambdaLift, CanonicalizeBindings, ConvertToDataflow, CheckExtents, "
-     "FoldBatchnormToConv2D, "
-     "DecomposeOpsForInference, SinkDequantize, @quantized, FoldConstant, DeadCodeElimination, @library, "
-     "CombineMatmulsOfOneWeight, "
-     "PackConvWeights"},
+     "FoldBatchnormToConv2D, DecomposeOpsForInference, SinkDequantize, @quantized, FoldConstant, "
+     "DeadCodeElimination, @library, CombineMatmulsOfOneWeight, PackConvWeights"},
     {"fuse", "from operators to fused kernels",
      "LegalizeOps, AnnotateTIROpPattern, FoldConstant, SeparateOutputs, FuseOps, FuseReductions, FuseSiblings, "
      "RecomputeProducers, FuseTIR, DeadCodeElimination"},

@@ -119,8 +119,7 @@ std::string WhyNotCompiled(const std::string& name) {
     return "is an instruction of TVM's virtual machine (start from the module before VM lowering)";
   return "no kernel was made for: LegalizeOps has not run, or knows too little of its shapes or scalars (give its "
          "arguments shapes by R.match_cast, BindSymbolicVars or --shape; where they do not tell how arguments "
-         "broadcast, "
-         "say so by R.broadcast_to)";
+         "broadcast, say so by R.broadcast_to)";
 }
 
 }  // namespace

@@ -35,6 +35,13 @@ void CheckSameDType(const NodeContext& node, const Expr& a, const Expr& b) {
   }
 }
 
+/// The operands of a binary operator, of one dtype, as it can broadcast them.
+std::pair<Expr, Expr> TwoOperands(const NodeContext& node) {
+  const auto operands = BroadcastOperands(node, {node.X(0), node.X(1)});
+  CheckSameDType(node, operands[0], operands[1]);
+  return {operands[0], operands[1]};
+}
+
 }  // namespace
 
 Results ConvertUnary(const NodeContext& node) {
@@ -65,10 +72,7 @@ Results ConvertBinary(const NodeContext& node) {
       {"BitwiseOr", relax::BitwiseOr},
       {"BitwiseXor", relax::BitwiseXor},
   };
-  const auto operands = BroadcastOperands(node, {node.X(0), node.X(1)});
-  const Expr& a = operands[0];
-  const Expr& b = operands[1];
-  CheckSameDType(node, a, b);
+  const auto [a, b] = TwoOperands(node);
   return {node.Emit(kOps.at(node.node().op_type)(a, b))};
 }
 
@@ -77,10 +81,7 @@ Results ConvertCompare(const NodeContext& node) {
       {"Equal", relax::Equal}, {"Greater", relax::Greater},       {"GreaterOrEqual", relax::GreaterEqual},
       {"Less", relax::Less},   {"LessOrEqual", relax::LessEqual},
   };
-  const auto operands = BroadcastOperands(node, {node.X(0), node.X(1)});
-  const Expr& a = operands[0];
-  const Expr& b = operands[1];
-  CheckSameDType(node, a, b);
+  const auto [a, b] = TwoOperands(node);
   return {node.Emit(kOps.at(node.node().op_type)(a, b))};
 }
 
@@ -95,10 +96,7 @@ Results ConvertVariadic(const NodeContext& node) {
 }
 
 Results ConvertMod(const NodeContext& node) {
-  const auto operands = BroadcastOperands(node, {node.X(0), node.X(1)});
-  const Expr& a = operands[0];
-  const Expr& b = operands[1];
-  CheckSameDType(node, a, b);
+  const auto [a, b] = TwoOperands(node);
   // fmod has the sign of the dividend.
   if (node.Int("fmod", 0) != 0) return {node.Emit(relax::Mod(a, b))};
   if (node.DType(a).is_float()) node.Fail("of floats needs fmod=1");

@@ -46,6 +46,16 @@ PrimExpr ProductOf(const std::vector<PrimExpr>& factors, int64_t literal) {
   return product;
 }
 
+/// What two dimensions are broadcast to: of a number other than 1 and a symbolic dimension, which has to be that number
+/// or 1, the number. Null where both are numbers and differ, or are symbolic and may.
+PrimExpr JointDim(const NodeContext& node, const PrimExpr& a, const PrimExpr& b) {
+  if (IsOne(a)) return b;
+  if (IsOne(b) || node.analyzer().CanProveEqual(a, b)) return a;
+  const bool a_is_number = AsConstInt(a).has_value();
+  if (a_is_number == AsConstInt(b).has_value()) return PrimExpr();
+  return a_is_number ? a : b;
+}
+
 }  // namespace
 
 PrimExpr DivideProducts(const NodeContext& node, std::vector<PrimExpr> numerator, std::vector<PrimExpr> denominator) {
@@ -119,19 +129,11 @@ Array<PrimExpr> BroadcastDims(const NodeContext& node, const Array<PrimExpr>& a,
   for (size_t i = 1; i <= rank; ++i) {
     const PrimExpr da = i <= a.size() ? a[a.size() - i] : I64(1);
     const PrimExpr db = i <= b.size() ? b[b.size() - i] : I64(1);
-    PrimExpr& dim = dims[rank - i];
-    if (IsOne(da)) {
-      dim = db;
-    } else if (IsOne(db) || node.analyzer().CanProveEqual(da, db)) {
-      dim = da;
-    } else if (AsConstInt(da) && AsConstInt(db)) {
+    PrimExpr dim = JointDim(node, da, db);
+    if (!dim.defined() && AsConstInt(da)) {
       node.Fail("the shapes " + relax::Describe(a) + " and " + relax::Describe(b) + " cannot be broadcast");
-    } else if (AsConstInt(da)) {
-      // A symbolic dimension beside a number is that number, or 1.
-      dim = da;
-    } else {
-      dim = db;
     }
+    dims[rank - i] = dim.defined() ? dim : db;
   }
   return {dims.begin(), dims.end()};
 }
@@ -146,23 +148,15 @@ std::vector<relax::Expr> BroadcastOperands(const NodeContext& node, std::vector<
     rank = std::max(rank, shapes.back().size());
   }
   std::vector<PrimExpr> joint(rank, I64(1));
-  bool told = true;
   for (const Array<PrimExpr>& shape : shapes) {
     for (size_t i = 0; i < shape.size(); ++i) {
       PrimExpr& dim = joint[rank - shape.size() + i];
-      if (IsOne(shape[i]) || node.analyzer().CanProveEqual(dim, shape[i])) continue;
-      const bool is_number = AsConstInt(dim).has_value();
+      PrimExpr both = JointDim(node, dim, shape[i]);
       // Numbers that differ are for the operator to refuse.
-      if (is_number && !IsOne(dim) && AsConstInt(shape[i])) return operands;
-      told &= IsOne(dim);
-      if (IsOne(dim) || AsConstInt(shape[i])) {
-        dim = shape[i];
-      } else if (!is_number) {
-        dim = Max(dim, shape[i]);
-      }
+      if (!both.defined() && AsConstInt(dim)) return operands;
+      dim = both.defined() ? both : Max(dim, shape[i]);
     }
   }
-  if (told) return operands;
   for (size_t n = 0; n < operands.size(); ++n) {
     const Array<PrimExpr>& shape = shapes[n];
     bool fits = true;

@@ -14,8 +14,8 @@ Array<PrimExpr> ResolveReshape(const NodeContext& node, const Array<PrimExpr>& s
 /// The quotient of two products of dimensions, common factors cancelled first: n * s * 768 by n * s * 12 is 64.
 PrimExpr DivideProducts(const NodeContext& node, std::vector<PrimExpr> numerator, std::vector<PrimExpr> denominator);
 
-/// The numpy broadcast of two shapes; where one dimension is symbolic, the other one is taken if it is a number
-/// other than 1, and the longer expression otherwise must be provably equal. A ModelError where they cannot match.
+/// The numpy broadcast of two shapes. Of a symbolic dimension and a number other than 1 the number is taken, of two
+/// symbolic ones that may differ that of `b`. A ModelError where they cannot match.
 Array<PrimExpr> BroadcastDims(const NodeContext& node, const Array<PrimExpr>& a, const Array<PrimExpr>& b);
 
 /// `operands` for an operator that broadcasts them. Where their types do not tell how (N against 3, N against M), those

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cstring>
 
+#include "deuteron/support/varint.h"
+
 namespace deuteron::transform {
 namespace {
 
@@ -16,17 +18,9 @@ uint64_t KeyOf(const String& text) {
   return key | (static_cast<uint64_t>(text.size() + 1) << (8 * kShort));
 }
 
-/// Small numbers of either sign as small ones without a sign.
-uint64_t ZigZag(int64_t value) { return (static_cast<uint64_t>(value) << 1) ^ static_cast<uint64_t>(value >> 63); }
-int64_t UnZigZag(uint64_t number) { return static_cast<int64_t>(number >> 1) ^ -static_cast<int64_t>(number & 1); }
-
 }  // namespace
 
-void DecisionLog::PutNumber(uint64_t number) {
-  constexpr uint64_t kMore = 128;
-  for (; number >= kMore; number >>= 7) bytes_.push_back(static_cast<uint8_t>(number | kMore));
-  bytes_.push_back(static_cast<uint8_t>(number));
-}
+void DecisionLog::PutNumber(uint64_t number) { AppendVarint(number, &bytes_); }
 
 void DecisionLog::PutText(const String& text) {
   if (text.empty()) return PutNumber(0);

@@ -25,7 +25,7 @@ bool ProvablyExceeds(const BlockBuilder& builder, const PrimExpr& given, ExtentD
   if (ExprEqual(given, demand.extent)) return false;
   if (builder.analyzer().CanProve(given > demand.extent)) return true;
   if (innermost != nullptr && !builder.analyzer().CanProve(given <= demand.extent)) {
-    demand.at_most = true;
+    demand.relation = ExtentDemand::Relation::kAtMost;
     innermost->list_.push_back(std::move(demand));
   }
   return false;
@@ -39,7 +39,7 @@ bool ProvablyNeitherNorOne(const BlockBuilder& builder, const PrimExpr& given, E
   }
   if (builder.analyzer().CanProve(deuteron::NotEqual(given, I64(1)))) return ProvablyDiffers(builder, given, demand);
   if (innermost != nullptr && !builder.analyzer().CanProveEqual(given, demand.extent)) {
-    demand.or_one = true;
+    demand.relation = ExtentDemand::Relation::kEqualOrOne;
     innermost->list_.push_back(std::move(demand));
   }
   return false;

@@ -15,12 +15,12 @@ namespace deuteron::relax {
 /// A dimension of a tensor argument, or of a field of an argument that is a tuple, and what it has to be, may be at
 /// most, or has to be unless it is 1.
 struct ExtentDemand {
+  enum class Relation { kEqual, kAtMost, kEqualOrOne };
   size_t arg;
   size_t axis;
   PrimExpr extent;
   std::optional<size_t> field = std::nullopt;
-  bool at_most = false;
-  bool or_one = false;
+  Relation relation = Relation::kEqual;
 };
 
 /// While it lives, holds what inference in this thread takes on trust.

@@ -74,13 +74,16 @@ class ExtentChecker : public SeqRewriter {
     const auto* tensor = old.as<TensorTypeNode>();
     Array<PrimExpr> shape = *tensor->shape;
     const auto axis = static_cast<int64_t>(demand.axis);
+    using Relation = ExtentDemand::Relation;
     PrimExpr wanted = demand.extent;
-    if (demand.at_most) wanted = Min(shape[axis], wanted);
-    if (demand.or_one) wanted = SelectExpr(deuteron::Equal(shape[axis], I64(1)), I64(1), wanted);
+    if (demand.relation == Relation::kAtMost) wanted = Min(shape[axis], wanted);
+    if (demand.relation == Relation::kEqualOrOne) {
+      wanted = SelectExpr(deuteron::Equal(shape[axis], I64(1)), I64(1), wanted);
+    }
     shape.Set(axis, wanted);
     const TensorType type(std::move(shape), tensor->dtype, tensor->vdevice);
     const std::string name = "argument " + std::to_string(demand.arg) + " of " + OpName(call);
-    if (demand.at_most || demand.or_one) {
+    if (demand.relation != Relation::kEqual) {
       // That it is the smaller of both, or one of the two, is checked; then it is what it was.
       const Var checked = NewVar(name, type);
       out->push_back(MatchCast(checked, value, type, span));

@@ -6,6 +6,7 @@
 #include "deuteron/relax/analysis/type_analysis.h"
 #include "deuteron/relax/op/call.h"
 #include "deuteron/relax/transform/pass_utils.h"
+#include "deuteron/support/varint.h"
 
 namespace deuteron::relax::fusion {
 namespace {
@@ -205,8 +206,7 @@ Type GroupFunction::ReturnType() const {
   return TupleType(std::move(types));
 }
 
-/// Writes the structure of the function as numbers: variables by their position, interned objects by address. Numbers
-/// are mostly small: they take a byte for seven of their bits.
+/// Writes the structure of the function as numbers: variables by their position, interned objects by address.
 class GroupFunction::Key {
  public:
   explicit Key(const GroupFunction& group) : group_(group) {}
@@ -227,11 +227,7 @@ class GroupFunction::Key {
   }
 
  private:
-  void Put(int64_t number) {
-    auto rest = (static_cast<uint64_t>(number) << 1) ^ static_cast<uint64_t>(number >> 63);
-    for (; rest >= 128; rest >>= 7) bytes_.push_back(static_cast<char>(rest | 128));
-    bytes_.push_back(static_cast<char>(rest));
-  }
+  void Put(int64_t number) { AppendVarint(ZigZag(number), &bytes_); }
   void PutAddress(const Object* object) {
     const auto address = reinterpret_cast<uintptr_t>(object);
     bytes_.append(reinterpret_cast<const char*>(&address), sizeof(address));
