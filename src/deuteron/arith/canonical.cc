@@ -127,7 +127,7 @@ Poly Analyzer::Impl::BinaryToPoly(const BinaryNode* op) {
     PrimExpr x = Emit(a, dtype);
     PrimExpr y = Emit(b, dtype);
     PrimExpr folded = FoldBinary(op->kind, x, y);
-    if (!folded.defined()) folded = MakeBinary(op->kind, x, y, op->span);
+    if (!folded.defined()) folded = MakeBinary(op->kind, x, y);
     if (const auto value = AsConstInt(folded)) return ConstPoly(*value);
     return AtomPoly(OpaqueAtom(folded, is_data));
   };

@@ -102,7 +102,7 @@ class Rewriter : public ExprMutator {
     if (!result.defined() && op->a.dtype().is_vector()) result = FoldVector(op, a, b);
     if (result.defined()) return result;
     if (a.same_as(op->a) && b.same_as(op->b)) return GetRef<PrimExpr>(op);
-    return MakeBinary(op->kind, std::move(a), std::move(b), op->span);
+    return MakeBinary(op->kind, std::move(a), std::move(b));
   }
 
   PrimExpr VisitSelect_(const tir::SelectNode* op) override {
@@ -115,7 +115,7 @@ class Rewriter : public ExprMutator {
         false_value.same_as(op->false_value)) {
       return GetRef<PrimExpr>(op);
     }
-    return tir::Select(std::move(condition), std::move(true_value), std::move(false_value), op->span);
+    return tir::Select(std::move(condition), std::move(true_value), std::move(false_value));
   }
 
   PrimExpr VisitCall_(const tir::CallNode* op) override {
@@ -129,7 +129,7 @@ class Rewriter : public ExprMutator {
     if (condition.same_as(op->args[0]) && true_value.same_as(op->args[1]) && false_value.same_as(op->args[2])) {
       return GetRef<PrimExpr>(op);
     }
-    return tir::Call(op->dtype, op->op, {condition, true_value, false_value}, op->span);
+    return tir::Call(op->dtype, op->op, {condition, true_value, false_value});
   }
 
   PrimExpr VisitLet_(const tir::LetNode* op) override {
@@ -149,7 +149,7 @@ class Rewriter : public ExprMutator {
     const auto is_bound_var = [&](const tir::VarNode* var) { return var == op->var.get(); };
     if (!UsesVar(body, is_bound_var)) return body;
     if (value.same_as(op->value) && body.same_as(op->body)) return GetRef<PrimExpr>(op);
-    return tir::Let(op->var, std::move(value), std::move(body), op->span);
+    return tir::Let(op->var, std::move(value), std::move(body));
   }
 
   PrimExpr VisitReduce_(const tir::ReduceNode* op) override {
@@ -354,7 +354,7 @@ PrimExpr Analyzer::Impl::RewriteCompare(const BinaryNode* op) {
     PrimExpr y = Rewrite(op->b);
     if (x.same_as(op->a) && y.same_as(op->b)) return GetRef<PrimExpr>(op);
     PrimExpr folded = FoldBinary(op->kind, x, y);
-    return folded.defined() ? folded : MakeBinary(op->kind, x, y, op->span);
+    return folded.defined() ? folded : MakeBinary(op->kind, x, y);
   };
   if (IsData(a) || IsData(b)) return as_it_was();
   const bool swap = op->kind == ExprKind::kGT || op->kind == ExprKind::kGE;
@@ -400,7 +400,7 @@ PrimExpr Analyzer::Impl::RewriteCompare(const BinaryNode* op) {
   ExprKind kind = is_equality ? op->kind : less ? ExprKind::kLT : ExprKind::kLE;
   if (is_equality && left.is_const()) std::swap(left, right);
   if (Cost(left) + Cost(right) > CostOf(op->a) + CostOf(op->b)) return as_it_was();
-  PrimExpr result = MakeBinary(kind, Emit(left, dtype), Emit(right, dtype), op->span);
+  PrimExpr result = MakeBinary(kind, Emit(left, dtype), Emit(right, dtype));
   return ExprEqual(result, GetRef<PrimExpr>(op)) ? GetRef<PrimExpr>(op) : result;
 }
 

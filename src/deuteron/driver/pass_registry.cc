@@ -46,7 +46,8 @@ std::map<std::string, Tensor> ReadParams(const std::string& path) {
 transform::Pass BindParamsOf(const std::string& func_name, const std::string& path) {
   return transform::ModulePass({.name = "BindParams"},
                                [func_name, path](IRModule module, const transform::PassContext& context) {
-                                 return relax::BindParams(func_name, ReadParams(path))->Run(std::move(module), context);
+                                 relax::BindParams(func_name, ReadParams(path))->Run(&module, context);
+                                 return module;
                                });
 }
 

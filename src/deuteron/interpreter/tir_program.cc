@@ -233,7 +233,7 @@ class Preparer {
       const IterVar& iter = block->iter_vars[i];
       ExprCode value = Compile(op->iter_values[i]);
       code->iters.push_back(
-          {VarSlot(iter->var), iter->type() == IterVarType::kReduce, std::move(value), Compile(iter->dom->min)});
+          {VarSlot(iter->var), iter->type == IterVarType::kReduce, std::move(value), Compile(iter->dom->min)});
     }
     for (const Buffer& buffer : block->alloc_buffers) code->allocs.push_back(Define(buffer));
     if (block->init.defined()) code->init = std::make_unique<StmtCode>(Compile(block->init));

@@ -143,7 +143,7 @@ TEST(Verify, MissingExtentsAreCaught) {
 /// Every loop made parallel: it is caught exactly where an iterator of a reduction depends on it.
 TEST(Verify, ReductionsInParallelAreCaught) {
   for (const ForKind kind : {ForKind::kParallel, ForKind::kVectorized}) {
-    const auto concurrent = [kind](ForNode* loop) { loop->for_kind = static_cast<int64_t>(kind); };
+    const auto concurrent = [kind](ForNode* loop) { loop->loop_kind = kind; };
     const PrimFunc func = Matmul(I64(12), 10, 9, true);
     EXPECT_EQ(ViolationsOf(EditLoop(func, 0, concurrent)), "");
     EXPECT_EQ(ViolationsOf(EditLoop(func, 1, concurrent)), "");
@@ -159,7 +159,7 @@ TEST(Verify, ReductionsInParallelAreCaught) {
   // Blocks of threads do not cooperate, threads may.
   for (const auto& [tag, good] : {std::pair{"threadIdx.x", true}, std::pair{"blockIdx.x", false}}) {
     const PrimFunc edited = EditLoop(Matmul(I64(12), 10, 9, true), 2, [tag = tag](ForNode* loop) {
-      loop->for_kind = static_cast<int64_t>(ForKind::kThreadBinding);
+      loop->loop_kind = ForKind::kThreadBinding;
       loop->thread_tag = tag;
     });
     EXPECT_EQ(ViolationsOf(edited).empty(), good) << tag << ViolationsOf(edited);
@@ -186,7 +186,7 @@ TEST(Verify, OverlappingTilesAreCaught) {
   const PrimFunc scan =
       PrimFunc::FromBuffers({x, out}, {}, For(p, I64(0), I64(64), ForKind::kParallel, BufferStore(out, value, {p})));
   EXPECT_VIOLATION(scan, "another reads out[p - 1]");
-  EXPECT_EQ(ViolationsOf(EditLoop(scan, 0, [](ForNode* loop) { loop->for_kind = 0; })), "");
+  EXPECT_EQ(ViolationsOf(EditLoop(scan, 0, [](ForNode* loop) { loop->loop_kind = ForKind::kSerial; })), "");
 }
 
 TEST(Verify, ShrunkRegionsAreCaught) {
@@ -230,7 +230,7 @@ TEST(Verify, InitsNeedReductions) {
   const PrimFunc func = Matmul(I64(12), 10, 9, true);
   const auto all_spatial = [](SBlockRealizeNode*, SBlockNode* block) {
     block->iter_vars = block->iter_vars.Map([](IterVar iter) {
-      CopyOnWrite(&iter)->iter_type = static_cast<int64_t>(IterVarType::kSpatial);
+      CopyOnWrite(&iter)->type = IterVarType::kSpatial;
       return iter;
     });
   };

@@ -123,7 +123,7 @@ PrimExpr ExprMutator::VisitBinary_(const BinaryNode* op) {
   PrimExpr b = VisitExpr(op->b);
   if (a.same_as(op->a) && b.same_as(op->b)) return GetRef<PrimExpr>(op);
   PrimExpr folded = FoldBinary(op->kind, a, b);
-  return folded.defined() ? folded : MakeBinary(op->kind, std::move(a), std::move(b), op->span);
+  return folded.defined() ? folded : MakeBinary(op->kind, std::move(a), std::move(b));
 }
 PrimExpr ExprMutator::VisitNot_(const NotNode* op) {
   PrimExpr a = VisitExpr(op->a);
@@ -143,46 +143,46 @@ PrimExpr ExprMutator::VisitLet_(const LetNode* op) {
   PrimExpr value = VisitExpr(op->value);
   PrimExpr body = VisitExpr(op->body);
   if (value.same_as(op->value) && body.same_as(op->body)) return GetRef<PrimExpr>(op);
-  return Let(op->var, std::move(value), std::move(body), op->span);
+  return Let(op->var, std::move(value), std::move(body));
 }
 PrimExpr ExprMutator::VisitRamp_(const RampNode* op) {
   PrimExpr base = VisitExpr(op->base);
   PrimExpr stride = VisitExpr(op->stride);
   if (base.same_as(op->base) && stride.same_as(op->stride)) return GetRef<PrimExpr>(op);
-  return Ramp(std::move(base), std::move(stride), op->lanes, op->span);
+  return Ramp(std::move(base), std::move(stride), op->lanes);
 }
 PrimExpr ExprMutator::VisitBroadcast_(const BroadcastNode* op) {
   PrimExpr value = VisitExpr(op->value);
   if (value.same_as(op->value)) return GetRef<PrimExpr>(op);
-  return Broadcast(std::move(value), op->lanes, op->span);
+  return Broadcast(std::move(value), op->lanes);
 }
 PrimExpr ExprMutator::VisitShuffle_(const ShuffleNode* op) {
   Array<PrimExpr> vectors = VisitExprs(op->vectors);
   Array<PrimExpr> indices = VisitExprs(op->indices);
   if (vectors.same_as(op->vectors) && indices.same_as(op->indices)) return GetRef<PrimExpr>(op);
-  return Shuffle(std::move(vectors), std::move(indices), op->span);
+  return Shuffle(std::move(vectors), std::move(indices));
 }
 PrimExpr ExprMutator::VisitCall_(const CallNode* op) {
   Array<PrimExpr> args = VisitExprs(op->args);
   if (args.same_as(op->args)) return GetRef<PrimExpr>(op);
-  return Call(op->dtype, op->op, std::move(args), op->span);
+  return Call(op->dtype, op->op, std::move(args));
 }
 PrimExpr ExprMutator::VisitBufferLoad_(const BufferLoadNode* op) {
   Array<PrimExpr> indices = VisitExprs(op->indices);
   if (indices.same_as(op->indices)) return GetRef<PrimExpr>(op);
-  return BufferLoad(op->buffer, std::move(indices), op->span);
+  return BufferLoad(op->buffer, std::move(indices));
 }
 PrimExpr ExprMutator::VisitProducerLoad_(const ProducerLoadNode* op) {
   Array<PrimExpr> indices = VisitExprs(op->indices);
   if (indices.same_as(op->indices)) return GetRef<PrimExpr>(op);
-  return ProducerLoad(op->producer, op->dtype, std::move(indices), op->span);
+  return ProducerLoad(op->producer, op->dtype, std::move(indices));
 }
 PrimExpr ExprMutator::VisitReduce_(const ReduceNode* op) {
   Array<IterVar> axis = op->axis.Map([this](const IterVar& iter) {
     PrimExpr min = VisitExpr(iter->dom->min);
     PrimExpr extent = VisitExpr(iter->dom->extent);
     if (min.same_as(iter->dom->min) && extent.same_as(iter->dom->extent)) return iter;
-    return IterVar(Range::FromMinExtent(std::move(min), std::move(extent)), iter->var, iter->type(), iter->thread_tag);
+    return IterVar(Range::FromMinExtent(std::move(min), std::move(extent)), iter->var, iter->type);
   });
   Array<PrimExpr> source = VisitExprs(op->source);
   if (axis.same_as(op->axis) && source.same_as(op->source)) return GetRef<PrimExpr>(op);

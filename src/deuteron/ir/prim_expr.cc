@@ -31,61 +31,48 @@ int64_t WrapToWidth(DataType dtype, int64_t value) {
   return dtype.is_int() ? static_cast<int64_t>(high) >> shift : static_cast<int64_t>(high >> shift);
 }
 
-Span::Span(String source, int64_t line, int64_t column) {
-  auto node = make_object<SpanNode>();
-  node->source = std::move(source);
-  node->line = line;
-  node->column = column;
-  data_ = std::move(node);
-}
-
 namespace tir {
 
-Var::Var(String name_hint, DataType dtype, Span span) {
+Var::Var(String name_hint, DataType dtype) {
   auto node = make_object<VarNode>();
   node->dtype = dtype;
   node->name_hint = std::move(name_hint);
-  node->span = std::move(span);
   data_ = std::move(node);
 }
 
-IntImm::IntImm(DataType dtype, int64_t value, Span span) {
+IntImm::IntImm(DataType dtype, int64_t value) {
   auto node = make_object<IntImmNode>();
   node->dtype = dtype;
   node->value = WrapToWidth(dtype, value);
-  node->span = std::move(span);
   data_ = std::move(node);
 }
 
-FloatImm::FloatImm(DataType dtype, double value, Span span) {
+FloatImm::FloatImm(DataType dtype, double value) {
   auto node = make_object<FloatImmNode>();
   node->dtype = dtype;
   node->value = RoundToFormat(dtype, value);
-  node->span = std::move(span);
   data_ = std::move(node);
 }
 
-StringImm::StringImm(String value, Span span) {
+StringImm::StringImm(String value) {
   auto node = make_object<StringImmNode>();
   node->dtype = DataType::Handle();
   node->value = std::move(value);
-  node->span = std::move(span);
   data_ = std::move(node);
 }
 
-Cast::Cast(DataType dtype, PrimExpr value, Span span) {
+Cast::Cast(DataType dtype, PrimExpr value) {
   DEUTERON_CHECK(dtype.lanes() == value.dtype().lanes()) << "cast from " << value.dtype() << " to " << dtype;
   auto node = make_object<CastNode>();
   node->dtype = dtype;
   node->value = std::move(value);
-  node->span = std::move(span);
   data_ = std::move(node);
 }
 
 namespace {
 
 template <typename Node>
-ObjectPtr<Node> MakeBinaryNode(DataType dtype, PrimExpr a, PrimExpr b, Span span) {
+ObjectPtr<Node> MakeBinaryNode(DataType dtype, PrimExpr a, PrimExpr b) {
   DEUTERON_CHECK(a.defined() && b.defined()) << "operand of " << Node::_type_key << " is null";
   DEUTERON_CHECK(a.dtype() == b.dtype()) << "operands of " << Node::_type_key << " have types " << a.dtype() << " and "
                                          << b.dtype();
@@ -93,21 +80,20 @@ ObjectPtr<Node> MakeBinaryNode(DataType dtype, PrimExpr a, PrimExpr b, Span span
   node->dtype = dtype;
   node->a = std::move(a);
   node->b = std::move(b);
-  node->span = std::move(span);
   return node;
 }
 
 }  // namespace
 
-#define DEUTERON_ARITHMETIC(Name)                                                           \
-  Name::Name(PrimExpr a, PrimExpr b, Span span) {                                           \
-    const DataType dtype = a.dtype();                                                       \
-    data_ = MakeBinaryNode<Name##Node>(dtype, std::move(a), std::move(b), std::move(span)); \
+#define DEUTERON_ARITHMETIC(Name)                                          \
+  Name::Name(PrimExpr a, PrimExpr b) {                                     \
+    const DataType dtype = a.dtype();                                      \
+    data_ = MakeBinaryNode<Name##Node>(dtype, std::move(a), std::move(b)); \
   }
-#define DEUTERON_PREDICATE(Name)                                                            \
-  Name::Name(PrimExpr a, PrimExpr b, Span span) {                                           \
-    const DataType dtype = DataType::Bool(a.dtype().lanes());                               \
-    data_ = MakeBinaryNode<Name##Node>(dtype, std::move(a), std::move(b), std::move(span)); \
+#define DEUTERON_PREDICATE(Name)                                           \
+  Name::Name(PrimExpr a, PrimExpr b) {                                     \
+    const DataType dtype = DataType::Bool(a.dtype().lanes());              \
+    data_ = MakeBinaryNode<Name##Node>(dtype, std::move(a), std::move(b)); \
   }
 DEUTERON_ARITHMETIC(Add)
 DEUTERON_ARITHMETIC(Sub)
@@ -129,16 +115,15 @@ DEUTERON_PREDICATE(Or)
 #undef DEUTERON_ARITHMETIC
 #undef DEUTERON_PREDICATE
 
-Not::Not(PrimExpr a, Span span) {
+Not::Not(PrimExpr a) {
   DEUTERON_CHECK(a.dtype().is_bool()) << "not of " << a.dtype();
   auto node = make_object<NotNode>();
   node->dtype = a.dtype();
   node->a = std::move(a);
-  node->span = std::move(span);
   data_ = std::move(node);
 }
 
-Select::Select(PrimExpr condition, PrimExpr true_value, PrimExpr false_value, Span span) {
+Select::Select(PrimExpr condition, PrimExpr true_value, PrimExpr false_value) {
   DEUTERON_CHECK(condition.dtype().is_bool()) << "condition of select has type " << condition.dtype();
   DEUTERON_CHECK(true_value.dtype() == false_value.dtype())
       << "values of select have types " << true_value.dtype() << " and " << false_value.dtype();
@@ -147,11 +132,10 @@ Select::Select(PrimExpr condition, PrimExpr true_value, PrimExpr false_value, Sp
   node->condition = std::move(condition);
   node->true_value = std::move(true_value);
   node->false_value = std::move(false_value);
-  node->span = std::move(span);
   data_ = std::move(node);
 }
 
-Let::Let(Var var, PrimExpr value, PrimExpr body, Span span) {
+Let::Let(Var var, PrimExpr value, PrimExpr body) {
   DEUTERON_CHECK(var.dtype() == value.dtype())
       << "let binds a " << var.dtype() << " variable to a " << value.dtype() << " value";
   auto node = make_object<LetNode>();
@@ -159,11 +143,10 @@ Let::Let(Var var, PrimExpr value, PrimExpr body, Span span) {
   node->var = std::move(var);
   node->value = std::move(value);
   node->body = std::move(body);
-  node->span = std::move(span);
   data_ = std::move(node);
 }
 
-Ramp::Ramp(PrimExpr base, PrimExpr stride, int64_t lanes, Span span) {
+Ramp::Ramp(PrimExpr base, PrimExpr stride, int64_t lanes) {
   DEUTERON_CHECK(base.dtype().is_scalar() && base.dtype() == stride.dtype() && lanes > 1)
       << "ramp of base " << base.dtype() << ", stride " << stride.dtype() << ", " << lanes << " lanes";
   auto node = make_object<RampNode>();
@@ -171,37 +154,33 @@ Ramp::Ramp(PrimExpr base, PrimExpr stride, int64_t lanes, Span span) {
   node->base = std::move(base);
   node->stride = std::move(stride);
   node->lanes = lanes;
-  node->span = std::move(span);
   data_ = std::move(node);
 }
 
-Broadcast::Broadcast(PrimExpr value, int64_t lanes, Span span) {
+Broadcast::Broadcast(PrimExpr value, int64_t lanes) {
   DEUTERON_CHECK(value.dtype().is_scalar() && lanes > 1) << "broadcast of " << value.dtype();
   auto node = make_object<BroadcastNode>();
   node->dtype = value.dtype().with_lanes(static_cast<int>(lanes));
   node->value = std::move(value);
   node->lanes = lanes;
-  node->span = std::move(span);
   data_ = std::move(node);
 }
 
-Shuffle::Shuffle(Array<PrimExpr> vectors, Array<PrimExpr> indices, Span span) {
+Shuffle::Shuffle(Array<PrimExpr> vectors, Array<PrimExpr> indices) {
   DEUTERON_CHECK(!vectors.empty() && !indices.empty()) << "shuffle of nothing";
   auto node = make_object<ShuffleNode>();
   node->dtype = vectors[0].dtype().with_lanes(static_cast<int>(indices.size()));
   node->vectors = std::move(vectors);
   node->indices = std::move(indices);
-  node->span = std::move(span);
   data_ = std::move(node);
 }
 
-Call::Call(DataType dtype, Op op, Array<PrimExpr> args, Span span) {
+Call::Call(DataType dtype, Op op, Array<PrimExpr> args) {
   DEUTERON_CHECK(op.defined()) << "call of a null operator";
   auto node = make_object<CallNode>();
   node->dtype = dtype;
   node->op = std::move(op);
   node->args = std::move(args);
-  node->span = std::move(span);
   data_ = std::move(node);
 }
 
@@ -212,12 +191,11 @@ Range Range::FromMinExtent(PrimExpr min, PrimExpr extent) {
   return Range(std::move(node));
 }
 
-IterVar::IterVar(Range dom, Var var, IterVarType type, String thread_tag) {
+IterVar::IterVar(Range dom, Var var, IterVarType type) {
   auto node = make_object<IterVarNode>();
   node->dom = std::move(dom);
   node->var = std::move(var);
-  node->iter_type = static_cast<int64_t>(type);
-  node->thread_tag = std::move(thread_tag);
+  node->type = type;
   data_ = std::move(node);
 }
 
@@ -232,7 +210,7 @@ Buffer::Buffer(String name, DataType dtype, Array<PrimExpr> shape, String scope,
   data_ = std::move(node);
 }
 
-BufferLoad::BufferLoad(Buffer buffer, Array<PrimExpr> indices, Span span) {
+BufferLoad::BufferLoad(Buffer buffer, Array<PrimExpr> indices) {
   DEUTERON_CHECK(indices.size() == buffer->shape.size())
       << "buffer " << buffer->name << " of rank " << buffer->shape.size() << " read with " << indices.size()
       << " indices";
@@ -241,16 +219,14 @@ BufferLoad::BufferLoad(Buffer buffer, Array<PrimExpr> indices, Span span) {
   node->dtype = buffer->dtype.with_lanes(buffer->dtype.lanes() * lanes);
   node->buffer = std::move(buffer);
   node->indices = std::move(indices);
-  node->span = std::move(span);
   data_ = std::move(node);
 }
 
-ProducerLoad::ProducerLoad(ObjectRef producer, DataType dtype, Array<PrimExpr> indices, Span span) {
+ProducerLoad::ProducerLoad(ObjectRef producer, DataType dtype, Array<PrimExpr> indices) {
   auto node = make_object<ProducerLoadNode>();
   node->dtype = dtype;
   node->producer = std::move(producer);
   node->indices = std::move(indices);
-  node->span = std::move(span);
   data_ = std::move(node);
 }
 

@@ -22,7 +22,6 @@
 #include "deuteron/ir/dtype.h"
 #include "deuteron/ir/object.h"
 #include "deuteron/ir/op.h"
-#include "deuteron/ir/span.h"
 
 namespace deuteron {
 
@@ -66,8 +65,6 @@ class PrimExprNode : public Object {
  public:
   DataType dtype;
   const ExprKind kind;
-  /// Where it comes from; may be null. Not part of equality.
-  Span span;
 
   DEUTERON_TREE_NODE
   DEUTERON_BASE_NODE("deuteron.PrimExpr", PrimExprNode, Object);
@@ -95,7 +92,7 @@ class VarNode : public PrimExprNode {
 };
 class Var : public PrimExpr {
  public:
-  explicit Var(String name_hint, DataType dtype = DataType::Int(64), Span span = Span());
+  explicit Var(String name_hint, DataType dtype = DataType::Int(64));
   DEUTERON_REF(Var, PrimExpr, VarNode);
 };
 
@@ -109,7 +106,7 @@ class IntImmNode : public PrimExprNode {
 class IntImm : public PrimExpr {
  public:
   /// Wraps `value` to `dtype`.
-  IntImm(DataType dtype, int64_t value, Span span = Span());
+  IntImm(DataType dtype, int64_t value);
   DEUTERON_REF(IntImm, PrimExpr, IntImmNode);
 };
 
@@ -122,7 +119,7 @@ class FloatImmNode : public PrimExprNode {
 };
 class FloatImm : public PrimExpr {
  public:
-  FloatImm(DataType dtype, double value, Span span = Span());
+  FloatImm(DataType dtype, double value);
   DEUTERON_REF(FloatImm, PrimExpr, FloatImmNode);
 };
 
@@ -135,7 +132,7 @@ class StringImmNode : public PrimExprNode {
 };
 class StringImm : public PrimExpr {
  public:
-  explicit StringImm(String value, Span span = Span());
+  explicit StringImm(String value);
   DEUTERON_REF(StringImm, PrimExpr, StringImmNode);
 };
 
@@ -147,7 +144,7 @@ class CastNode : public PrimExprNode {
 };
 class Cast : public PrimExpr {
  public:
-  Cast(DataType dtype, PrimExpr value, Span span = Span());
+  Cast(DataType dtype, PrimExpr value);
   DEUTERON_REF(Cast, PrimExpr, CastNode);
 };
 
@@ -176,7 +173,7 @@ class Binary : public PrimExpr {
   };                                                              \
   class Name : public Binary {                                    \
    public:                                                        \
-    Name(PrimExpr a, PrimExpr b, Span span = Span());             \
+    Name(PrimExpr a, PrimExpr b);                                 \
     DEUTERON_REF(Name, Binary, Name##Node);                       \
   };
 DEUTERON_BINARY(Add)
@@ -206,7 +203,7 @@ class NotNode : public PrimExprNode {
 };
 class Not : public PrimExpr {
  public:
-  explicit Not(PrimExpr a, Span span = Span());
+  explicit Not(PrimExpr a);
   DEUTERON_REF(Not, PrimExpr, NotNode);
 };
 
@@ -221,7 +218,7 @@ class SelectNode : public PrimExprNode {
 };
 class Select : public PrimExpr {
  public:
-  Select(PrimExpr condition, PrimExpr true_value, PrimExpr false_value, Span span = Span());
+  Select(PrimExpr condition, PrimExpr true_value, PrimExpr false_value);
   DEUTERON_REF(Select, PrimExpr, SelectNode);
 };
 
@@ -236,7 +233,7 @@ class LetNode : public PrimExprNode {
 };
 class Let : public PrimExpr {
  public:
-  Let(Var var, PrimExpr value, PrimExpr body, Span span = Span());
+  Let(Var var, PrimExpr value, PrimExpr body);
   DEUTERON_REF(Let, PrimExpr, LetNode);
 };
 
@@ -251,7 +248,7 @@ class RampNode : public PrimExprNode {
 };
 class Ramp : public PrimExpr {
  public:
-  Ramp(PrimExpr base, PrimExpr stride, int64_t lanes, Span span = Span());
+  Ramp(PrimExpr base, PrimExpr stride, int64_t lanes);
   DEUTERON_REF(Ramp, PrimExpr, RampNode);
 };
 
@@ -265,7 +262,7 @@ class BroadcastNode : public PrimExprNode {
 };
 class Broadcast : public PrimExpr {
  public:
-  Broadcast(PrimExpr value, int64_t lanes, Span span = Span());
+  Broadcast(PrimExpr value, int64_t lanes);
   DEUTERON_REF(Broadcast, PrimExpr, BroadcastNode);
 };
 
@@ -279,7 +276,7 @@ class ShuffleNode : public PrimExprNode {
 };
 class Shuffle : public PrimExpr {
  public:
-  Shuffle(Array<PrimExpr> vectors, Array<PrimExpr> indices, Span span = Span());
+  Shuffle(Array<PrimExpr> vectors, Array<PrimExpr> indices);
   DEUTERON_REF(Shuffle, PrimExpr, ShuffleNode);
 };
 
@@ -293,7 +290,7 @@ class CallNode : public PrimExprNode {
 };
 class Call : public PrimExpr {
  public:
-  Call(DataType dtype, Op op, Array<PrimExpr> args, Span span = Span());
+  Call(DataType dtype, Op op, Array<PrimExpr> args);
   DEUTERON_REF(Call, PrimExpr, CallNode);
 };
 
@@ -323,16 +320,13 @@ class IterVarNode : public Object {
  public:
   Range dom;
   Var var;
-  int64_t iter_type = 0;
-  /// "blockIdx.x", … for kThread; empty otherwise.
-  String thread_tag;
-  IterVarType type() const { return static_cast<IterVarType>(iter_type); }
+  IterVarType type = IterVarType::kSpatial;
   DEUTERON_TREE_NODE
   DEUTERON_NODE("deuteron.tir.IterVar", IterVarNode, Object);
 };
 class IterVar : public ObjectRef {
  public:
-  IterVar(Range dom, Var var, IterVarType type, String thread_tag = "");
+  IterVar(Range dom, Var var, IterVarType type);
   DEUTERON_REF(IterVar, ObjectRef, IterVarNode);
 };
 
@@ -368,7 +362,7 @@ class BufferLoadNode : public PrimExprNode {
 };
 class BufferLoad : public PrimExpr {
  public:
-  BufferLoad(Buffer buffer, Array<PrimExpr> indices, Span span = Span());
+  BufferLoad(Buffer buffer, Array<PrimExpr> indices);
   DEUTERON_REF(BufferLoad, PrimExpr, BufferLoadNode);
 };
 
@@ -383,7 +377,7 @@ class ProducerLoadNode : public PrimExprNode {
 };
 class ProducerLoad : public PrimExpr {
  public:
-  ProducerLoad(ObjectRef producer, DataType dtype, Array<PrimExpr> indices, Span span = Span());
+  ProducerLoad(ObjectRef producer, DataType dtype, Array<PrimExpr> indices);
   DEUTERON_REF(ProducerLoad, PrimExpr, ProducerLoadNode);
 };
 

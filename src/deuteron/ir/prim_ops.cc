@@ -231,11 +231,11 @@ PrimExpr Infinity(DataType dtype) { return tir::FloatImm(dtype, std::numeric_lim
 bool IsBinary(ExprKind kind) { return kind >= ExprKind::kAdd && kind <= ExprKind::kOr; }
 bool IsComparison(ExprKind kind) { return kind >= ExprKind::kEQ && kind <= ExprKind::kGE; }
 
-PrimExpr MakeBinary(ExprKind kind, PrimExpr a, PrimExpr b, Span span) {
+PrimExpr MakeBinary(ExprKind kind, PrimExpr a, PrimExpr b) {
   switch (kind) {
 #define DEUTERON_CASE(Name) \
   case ExprKind::k##Name:   \
-    return tir::Name(std::move(a), std::move(b), std::move(span));
+    return tir::Name(std::move(a), std::move(b));
     DEUTERON_CASE(Add)
     DEUTERON_CASE(Sub)
     DEUTERON_CASE(Mul)

@@ -89,7 +89,7 @@ std::optional<std::vector<int64_t>> AsConstInts(const Array<PrimExpr>& exprs);
 /// constants, or a division by zero).
 PrimExpr FoldBinary(ExprKind kind, const PrimExpr& a, const PrimExpr& b);
 /// The node of that kind, operands as given.
-PrimExpr MakeBinary(ExprKind kind, PrimExpr a, PrimExpr b, Span span = Span());
+PrimExpr MakeBinary(ExprKind kind, PrimExpr a, PrimExpr b);
 bool IsBinary(ExprKind kind);
 bool IsComparison(ExprKind kind);
 

@@ -132,8 +132,7 @@ void IterVarNode::RegisterReflection() {
   refl::ObjectDef<IterVarNode>()
       .def_ro("dom", &IterVarNode::dom)
       .def_ro("var", &IterVarNode::var, Def())
-      .def_ro("iter_type", &IterVarNode::iter_type)
-      .def_ro("thread_tag", &IterVarNode::thread_tag);
+      .def_ro("type", &IterVarNode::type);
 }
 void BufferNode::RegisterReflection() {
   refl::ObjectDef<BufferNode>()

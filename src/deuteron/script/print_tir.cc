@@ -276,7 +276,7 @@ void Printer::PrintFor(const tir::ForNode* loop) {
   // A nest of plain loops is one T.grid, if no extent depends on an outer loop.
   std::vector<const tir::ForNode*> nest;
   const auto is_plain = [](const tir::ForNode* op) {
-    return op->loop_kind() == tir::ForKind::kSerial && op->annotations.empty() && IsZero(op->min);
+    return op->loop_kind == tir::ForKind::kSerial && op->annotations.empty() && IsZero(op->min);
   };
   const auto independent = [&](const tir::ForNode* op) {
     return !UsesVar(op->extent, [&](const tir::VarNode* var) {
@@ -304,7 +304,7 @@ void Printer::PrintFor(const tir::ForNode* loop) {
     std::string call;
     const size_t targets = text_.size();
     Put(" in ");
-    switch (loop->loop_kind()) {
+    switch (loop->loop_kind) {
       case tir::ForKind::kSerial:
         Put(loop->annotations.empty() ? "range(" : "T.serial(");
         break;
@@ -328,7 +328,7 @@ void Printer::PrintFor(const tir::ForNode* loop) {
     } else {
       Prim(loop->extent);
     }
-    if (loop->loop_kind() == tir::ForKind::kThreadBinding) {
+    if (loop->loop_kind == tir::ForKind::kThreadBinding) {
       Put(", thread=");
       Quoted(View(loop->thread_tag));
     }
@@ -363,7 +363,7 @@ void Printer::PrintRealize(const tir::SBlockRealizeNode* realize) {
 void Printer::BlockSignature(const tir::SBlockRealizeNode* realize) {
   const auto* block = realize->block.get();
   const auto kind_letter = [](const IterVar& iter) {
-    return iter->type() == IterVarType::kSpatial ? 'S' : iter->type() == IterVarType::kReduce ? 'R' : '\0';
+    return iter->type == IterVarType::kSpatial ? 'S' : iter->type == IterVarType::kReduce ? 'R' : '\0';
   };
   const auto remappable = [&](size_t i) {
     const IterVar& iter = block->iter_vars[i];
@@ -397,7 +397,7 @@ void Printer::BlockSignature(const tir::SBlockRealizeNode* realize) {
     }
     const IterVar& iter = block->iter_vars[i];
     const size_t target = text_.size();
-    switch (iter->type()) {
+    switch (iter->type) {
       case IterVarType::kSpatial:
         Put(" = T.axis.spatial(");
         break;

@@ -53,7 +53,7 @@ class BodyRewriter : public ExprMutator {
     Array<PrimExpr> indices = VisitExprs(op->indices);
     const bool is_point = std::equal(indices.begin(), indices.end(), point_.begin(), point_.end(),
                                      [](const PrimExpr& a, const PrimExpr& b) { return a.same_as(b); });
-    return BufferLoad(it->second, is_point ? point_ : std::move(indices), op->span);
+    return BufferLoad(it->second, is_point ? point_ : std::move(indices));
   }
 
  private:
@@ -211,7 +211,7 @@ class FuncBuilder {
     for (const IterVar& axis : op->axis) {
       loop_vars.emplace_back(axis->var->name_hint);
       iterators.push_back(Var("v_" + std::string(axis->var->name_hint)));
-      iter_vars.push_back(IterVar(axis->dom, iterators.back(), axis->type()));
+      iter_vars.push_back(IterVar(axis->dom, iterators.back(), axis->type));
       iter_values.push_back(loop_vars.back());
     }
     Array<Buffer> inputs;
@@ -247,7 +247,7 @@ class FuncBuilder {
       Var loop_var(axis->var->name_hint);
       Var iterator("v_" + std::string(axis->var->name_hint));
       to_iterators[axis->var] = iterator;
-      iter_vars.push_back(IterVar(axis->dom, iterator, axis->type()));
+      iter_vars.push_back(IterVar(axis->dom, iterator, axis->type));
       iter_values.push_back(loop_var);
       loop_vars.push_back(std::move(loop_var));
     }

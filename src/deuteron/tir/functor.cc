@@ -158,7 +158,7 @@ Stmt StmtExprMutator::VisitFor_(const ForNode* op) {
   PrimExpr extent = VisitExpr(op->extent);
   Stmt body = VisitStmt(op->body);
   if (min.same_as(op->min) && extent.same_as(op->extent) && body.same_as(op->body)) return GetRef<Stmt>(op);
-  return For(op->loop_var, std::move(min), std::move(extent), op->loop_kind(), std::move(body), op->thread_tag,
+  return For(op->loop_var, std::move(min), std::move(extent), op->loop_kind, std::move(body), op->thread_tag,
              op->annotations, op->span);
 }
 Stmt StmtExprMutator::VisitWhile_(const WhileNode* op) {
@@ -189,7 +189,7 @@ Stmt StmtExprMutator::VisitSBlock_(const SBlockNode* op) {
     PrimExpr min = VisitExpr(iter->dom->min);
     PrimExpr extent = VisitExpr(iter->dom->extent);
     if (min.same_as(iter->dom->min) && extent.same_as(iter->dom->extent)) return iter;
-    return IterVar(Range::FromMinExtent(std::move(min), std::move(extent)), iter->var, iter->type(), iter->thread_tag);
+    return IterVar(Range::FromMinExtent(std::move(min), std::move(extent)), iter->var, iter->type);
   });
   Array<Buffer> alloc_buffers = op->alloc_buffers.Map([this](const Buffer& buffer) { return VisitBufferDef(buffer); });
   Array<BufferRegion> reads = op->reads.Map([this](const BufferRegion& r) { return VisitRegion(r); });
@@ -231,7 +231,7 @@ PrimExpr StmtExprMutator::VisitBufferLoad_(const BufferLoadNode* op) {
   Array<PrimExpr> indices = VisitExprs(op->indices);
   Buffer buffer = VisitBufferUse(op->buffer);
   if (indices.same_as(op->indices) && buffer.same_as(op->buffer)) return GetRef<PrimExpr>(op);
-  return BufferLoad(std::move(buffer), std::move(indices), op->span);
+  return BufferLoad(std::move(buffer), std::move(indices));
 }
 
 namespace {

@@ -39,7 +39,7 @@ void ForNode::RegisterReflection() {
       .def_ro("loop_var", &ForNode::loop_var, Def())
       .def_ro("min", &ForNode::min)
       .def_ro("extent", &ForNode::extent)
-      .def_ro("for_kind", &ForNode::for_kind)
+      .def_ro("loop_kind", &ForNode::loop_kind)
       .def_ro("thread_tag", &ForNode::thread_tag)
       .def_ro("annotations", &ForNode::annotations)
       .def_ro("body", &ForNode::body);

@@ -21,7 +21,7 @@ PrimFunc DefRenewer::Renew(const PrimFunc& func) {
 
 Var DefRenewer::RenewVar(const Var& var) {
   auto [it, inserted] = vars_.try_emplace(var);
-  if (inserted) it->second = Var(var->name_hint, var.dtype(), var->span);
+  if (inserted) it->second = Var(var->name_hint, var.dtype());
   return it->second;
 }
 
@@ -33,7 +33,7 @@ PrimExpr DefRenewer::VisitVar_(const VarNode* op) {
 PrimExpr DefRenewer::VisitLet_(const LetNode* op) {
   PrimExpr value = VisitExpr(op->value);
   Var var = RenewVar(op->var);
-  return Let(var, std::move(value), VisitExpr(op->body), op->span);
+  return Let(var, std::move(value), VisitExpr(op->body));
 }
 
 Stmt DefRenewer::VisitBind_(const BindNode* op) {
@@ -45,7 +45,7 @@ Stmt DefRenewer::VisitFor_(const ForNode* op) {
   PrimExpr min = VisitExpr(op->min);
   PrimExpr extent = VisitExpr(op->extent);
   Var var = RenewVar(op->loop_var);
-  return For(var, std::move(min), std::move(extent), op->loop_kind(), VisitStmt(op->body), op->thread_tag,
+  return For(var, std::move(min), std::move(extent), op->loop_kind, VisitStmt(op->body), op->thread_tag,
              op->annotations, op->span);
 }
 
@@ -57,9 +57,8 @@ Range DefRenewer::VisitRange(const Range& range) {
 }
 
 Stmt DefRenewer::VisitSBlock_(const SBlockNode* op) {
-  Array<IterVar> iter_vars = op->iter_vars.Map([this](const IterVar& iter) {
-    return IterVar(VisitRange(iter->dom), RenewVar(iter->var), iter->type(), iter->thread_tag);
-  });
+  Array<IterVar> iter_vars = op->iter_vars.Map(
+      [this](const IterVar& iter) { return IterVar(VisitRange(iter->dom), RenewVar(iter->var), iter->type); });
   SBlock renewed = GetRef<SBlock>(op);
   CopyOnWrite(&renewed)->iter_vars = std::move(iter_vars);
   return StmtExprMutator::VisitSBlock_(renewed.get());
@@ -77,7 +76,7 @@ PrimExpr DefRenewer::VisitBufferLoad_(const BufferLoadNode* op) {
   Buffer buffer = VisitBufferUse(op->buffer);
   const Array<PrimExpr>& indices = VisitIndices(op->indices);
   if (indices.same_as(op->indices) && buffer.same_as(op->buffer)) return GetRef<PrimExpr>(op);
-  return BufferLoad(std::move(buffer), indices, op->span);
+  return BufferLoad(std::move(buffer), indices);
 }
 
 Stmt DefRenewer::VisitBufferStore_(const BufferStoreNode* op) {

@@ -83,7 +83,7 @@ For::For(Var loop_var, PrimExpr min, PrimExpr extent, ForKind kind, Stmt body, S
   node->loop_var = std::move(loop_var);
   node->min = std::move(min);
   node->extent = std::move(extent);
-  node->for_kind = static_cast<int64_t>(kind);
+  node->loop_kind = kind;
   node->thread_tag = std::move(thread_tag);
   node->annotations = std::move(annotations);
   node->body = std::move(body);

@@ -15,6 +15,7 @@
 #pragma once
 
 #include "deuteron/ir/prim_ops.h"
+#include "deuteron/ir/span.h"
 
 namespace deuteron::tir {
 
@@ -35,8 +36,8 @@ enum class StmtKind : uint8_t {
 
 class StmtNode : public Object {
  public:
-  const StmtKind kind;
   Span span;
+  const StmtKind kind;
   DEUTERON_TREE_NODE
   DEUTERON_BASE_NODE("deuteron.tir.Stmt", StmtNode, Object);
 
@@ -152,16 +153,15 @@ enum class ForKind : uint8_t { kSerial, kParallel, kVectorized, kUnrolled, kThre
 class ForNode : public StmtNode {
  public:
   ForNode() : StmtNode(StmtKind::kFor) {}
+  ForKind loop_kind = ForKind::kSerial;
   Var loop_var;
   PrimExpr min;
   PrimExpr extent;
-  int64_t for_kind = 0;
   /// "threadIdx.x", … for kThreadBinding; empty otherwise.
   String thread_tag;
   /// Hints of schedules, by name; may be empty.
   Map<String, Any> annotations = kEmpty;
   Stmt body;
-  ForKind loop_kind() const { return static_cast<ForKind>(for_kind); }
   DEUTERON_NODE("deuteron.tir.For", ForNode, StmtNode);
 };
 class For : public Stmt {

@@ -302,7 +302,7 @@ double RMSNormEpsilon(const tir::PrimFunc& function) {
   // The root is over the last axis.
   for (const tir::SBlockNode* block : contents.blocks) {
     size_t reductions = 0;
-    for (const tir::IterVar& iterator : block->iter_vars) reductions += iterator->type() == tir::IterVarType::kReduce;
+    for (const tir::IterVar& iterator : block->iter_vars) reductions += iterator->type == tir::IterVarType::kReduce;
     Require(reductions <= 1, "a sum over several axes");
     if (reductions == 1) {
       const auto extent = block->iter_vars[static_cast<int64_t>(block->iter_vars.size()) - 1]->dom->extent;

@@ -42,7 +42,7 @@ llvm::MDNode* LoopMetadata(llvm::LLVMContext& context, const tir::ForNode* op) {
   if (HasVectors(op->body)) {
     number("llvm.loop.vectorize.enable", llvm::ConstantInt::getFalse(context));
   }
-  if (op->loop_kind() == tir::ForKind::kUnrolled) {
+  if (op->loop_kind == tir::ForKind::kUnrolled) {
     flag("llvm.loop.unroll.full");
   } else if (const auto count = IntAnnotation(op, "pragma_unroll_factor"); count && *count > 1) {
     number("llvm.loop.unroll.count",
@@ -98,10 +98,10 @@ void KernelEmitter::EmitSeq(const tir::SeqStmtNode* op) {
 }
 
 void KernelEmitter::EmitFor(const tir::ForNode* op) {
-  if (op->loop_kind() == tir::ForKind::kParallel && !frame_->parallel_body && mask_ == nullptr && !IsOne(op->extent)) {
+  if (op->loop_kind == tir::ForKind::kParallel && !frame_->parallel_body && mask_ == nullptr && !IsOne(op->extent)) {
     return EmitParallelFor(op);
   }
-  DEUTERON_CHECK(op->loop_kind() != tir::ForKind::kThreadBinding)
+  DEUTERON_CHECK(op->loop_kind != tir::ForKind::kThreadBinding)
       << "kernel " << symbol_ << ": loop " << op->loop_var->name_hint << " is bound to " << op->thread_tag
       << ", which a CPU does not have";
   if (IsOne(op->extent)) {
@@ -112,7 +112,7 @@ void KernelEmitter::EmitFor(const tir::ForNode* op) {
   llvm::Value* extent = EmitCast(op->loop_var.dtype(), op->extent.dtype(), EmitExpr(op->extent));
   const std::optional<int64_t> constant = AsConstInt(op->extent);
   if (constant && *constant <= 0) return;
-  if (op->loop_kind() == tir::ForKind::kUnrolled && constant && *constant * unroll_copies_ <= kMaxUnrolledCopies) {
+  if (op->loop_kind == tir::ForKind::kUnrolled && constant && *constant * unroll_copies_ <= kMaxUnrolledCopies) {
     // Every copy is emitted with the variable a constant, which LLVM's builder folds as it goes.
     unroll_copies_ *= *constant;
     for (int64_t i = 0; i < *constant; ++i) {

@@ -12,8 +12,8 @@ namespace {
 
 class ModulePassNode : public PassNode {
  public:
-  std::function<IRModule(IRModule, const PassContext&)> body;
-  IRModule Run(IRModule module, const PassContext& context) const override { return body(std::move(module), context); }
+  std::function<void(IRModule*, const PassContext&)> body;
+  void Run(IRModule* module, const PassContext& context) const override { body(module, context); }
   TVM_FFI_DECLARE_OBJECT_INFO_FINAL("deuteron.transform.ModulePass", ModulePassNode, PassNode);
 };
 
@@ -49,23 +49,30 @@ IRModule Pass::operator()(IRModule module, const PassContext& context) const {
   DEUTERON_CHECK(module.defined()) << "pass " << get()->info.name << " given no module";
   const PassInfo& info = get()->info;
   if (context.Vetoed(module, info)) return module;
-  const auto run = [&](IRModule given) {
-    for (const auto& instrument : context.instruments) instrument->RunBeforePass(given, info);
-    IRModule result = get()->Run(std::move(given), context);
-    DEUTERON_CHECK(result.defined()) << "pass " << info.name << " returned no module";
-    for (const auto& instrument : context.instruments) instrument->RunAfterPass(result, info);
-    return result;
+  const auto run = [&] {
+    for (const auto& instrument : context.instruments) instrument->RunBeforePass(module, info);
+    get()->Run(&module, context);
+    for (const auto& instrument : context.instruments) instrument->RunAfterPass(module, info);
   };
   // The members of a list without a name of its own say themselves what failed.
-  if (info.is_sequence && info.invocation.empty()) return run(std::move(module));
-  const IRModule before = module;
+  if (info.is_sequence && info.invocation.empty()) {
+    run();
+    return module;
+  }
+  // What fails on the result of a pass, an instrument, needs what the pass was given.
+  const bool is_lost = (info.is_sequence && !info.restartable) || !context.instruments.empty();
+  const IRModule given = is_lost ? module : IRModule();
+  const auto fail = [&](const ffi::Error& error) {
+    return WithFailure(error, MakeFailure(is_lost ? given : module, info, context));
+  };
   try {
-    return run(std::move(module));
+    run();
+    return module;
   } catch (const ffi::Error& error) {
     if (ExitStatus(error.kind()) != 1) throw;
-    throw WithFailure(error, MakeFailure(before, info, context));
+    throw fail(error);
   } catch (const std::logic_error& error) {
-    throw WithFailure(ffi::Error("InternalError", error.what(), ""), MakeFailure(before, info, context));
+    throw fail(ffi::Error("InternalError", error.what(), ""));
   }
 }
 
@@ -85,8 +92,19 @@ PassFailure PassFailure::Of(const ffi::Error& error) {
 }
 
 Pass ModulePass(PassInfo info, std::function<IRModule(IRModule, const PassContext&)> body) {
+  std::string name = info.name;
+  return StepwisePass(std::move(info),
+                      [body = std::move(body), name = std::move(name)](IRModule* module, const PassContext& context) {
+                        IRModule result = body(*module, context);
+                        DEUTERON_CHECK(result.defined()) << "pass " << name << " returned no module";
+                        *module = std::move(result);
+                      });
+}
+
+Pass StepwisePass(PassInfo info, std::function<void(IRModule*, const PassContext&)> body) {
   auto node = make_object<ModulePassNode>();
   node->info = std::move(info);
+  node->info.restartable = true;
   node->body = std::move(body);
   return Pass(std::move(node));
 }
@@ -136,16 +154,17 @@ void AppendTexts(const Pass& pass, const PassContext& context, std::vector<std::
 
 }  // namespace
 
-IRModule SequentialNode::Run(IRModule module, const PassContext& context) const {
+void SequentialNode::Run(IRModule* module, const PassContext& context) const {
   for (size_t i = 0; i < passes.size(); ++i) {
     if (!context.Enabled(passes[i]->info)) continue;
     try {
       std::vector<std::string> open;
-      module = RunRequired(passes[i], std::move(module), context, &open);
-      module = passes[i](std::move(module), context);
+      *module = RunRequired(passes[i], std::move(*module), context, &open);
+      *module = passes[i](std::move(*module), context);
     } catch (const ffi::Error& error) {
       const PassFailure failure = PassFailure::Of(error);
       if (!failure.defined()) throw;
+      *module = failure->module;
       auto extended = make_object<PassFailureNode>(*failure.get());
       // A required pass failed: the one that required it follows.
       if (extended->passes.front() != passes[i]->info.text() && !passes[i]->info.is_sequence) {
@@ -155,7 +174,6 @@ IRModule SequentialNode::Run(IRModule module, const PassContext& context) const 
       throw WithFailure(error, PassFailure(std::move(extended)));
     }
   }
-  return module;
 }
 
 bool PassContext::Enabled(const PassInfo& info) const {

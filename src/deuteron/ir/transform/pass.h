@@ -35,6 +35,9 @@ struct PassInfo {
   std::vector<std::string> required = {};
   /// A list of passes; its members are run, timed, counted and vetoed one by one.
   bool is_sequence = false;
+  /// Whatever the pass has come to when it fails is a module that it could start from, and fails on again. What it was
+  /// given need not be kept to reproduce the failure.
+  bool restartable = false;
   /// The pass with its arguments as `deuteron opt --passes` reads it, "FuseOps(fuse_opt_level=2)"; empty: `name`.
   std::string invocation = {};
   const std::string& text() const { return invocation.empty() ? name : invocation; }
@@ -45,7 +48,9 @@ class PassContext;
 class PassNode : public Object {
  public:
   PassInfo info;
-  virtual IRModule Run(IRModule module, const PassContext& context) const = 0;
+  /// Turns `*module` into the result. Where it throws an internal error, `*module` is the module as given or, if the
+  /// pass is restartable, one that it had come to.
+  virtual void Run(IRModule* module, const PassContext& context) const = 0;
   DEUTERON_BASE_NODE("deuteron.transform.Pass", PassNode, Object);
 };
 
@@ -61,6 +66,10 @@ class Pass : public ObjectRef {
 /// A pass from a function over whole modules. (Passes over one function or block at a time:
 /// relax/transform/function_pass.h, tir/transform/prim_func_pass.h.)
 Pass ModulePass(PassInfo info, std::function<IRModule(IRModule, const PassContext&)> body);
+
+/// A pass that changes the module step by step, so that what a step replaces is freed before the next. It is
+/// restartable.
+Pass StepwisePass(PassInfo info, std::function<void(IRModule*, const PassContext&)> body);
 
 /// A class that is a module pass: it has `IRModule TransformModule(IRModule, const PassContext&) const`.
 template <typename T>
@@ -80,11 +89,11 @@ Pass ModulePass(PassInfo info, T pass) {
   });
 }
 
-/// A list of passes run in order; see the rules above.
+/// A list of passes run in order; see the rules above. It is not restartable unless its `info` is told so.
 class SequentialNode : public PassNode {
  public:
   std::vector<Pass> passes;
-  IRModule Run(IRModule module, const PassContext& context) const override;
+  void Run(IRModule* module, const PassContext& context) const override;
   TVM_FFI_DECLARE_OBJECT_INFO_FINAL("deuteron.transform.Sequential", SequentialNode, PassNode);
 };
 class Sequential : public Pass {

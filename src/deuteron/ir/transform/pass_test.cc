@@ -182,6 +182,42 @@ TEST(PassFailure, OfAListWithANameIsThatOfTheList) {
   EXPECT_FALSE(failure->module->attrs.defined());
 }
 
+TEST(PassFailure, OfAPassInStepsHoldsWhatItHadComeTo) {
+  const Pass pass = StepwisePass({.name = "steps"}, [](IRModule* module, const PassContext& context) {
+    *module = AddAttribute(40).TransformModule(std::move(*module), context);
+    throw ffi::Error("InternalError", "broken", "");
+  });
+  const PassFailure failure = FailureOf(pass, IRModule::Empty());
+  EXPECT_EQ(failure->passes, Names{"steps"});
+  EXPECT_EQ(failure->module->attrs.Get<int64_t>("value").value(), 42);
+}
+
+TEST(PassFailure, OfARestartableListHoldsWhatItHadComeTo) {
+  auto named = make_object<SequentialNode>();
+  named->info = {.name = "list", .is_sequence = true, .restartable = true, .invocation = "list"};
+  named->passes = {ModulePass({}, AddAttribute(6)), Failing("inner", "InternalError")};
+  const PassFailure failure = FailureOf(Pass(std::move(named)), IRModule::Empty());
+  EXPECT_EQ(failure->passes, Names{"list"});
+  EXPECT_EQ(failure->module->attrs.Get<int64_t>("value").value(), 8);
+}
+
+/// Finds fault with every result.
+class Refusing : public PassInstrument {
+ public:
+  void RunAfterPass(const IRModule& module, const PassInfo& info) override {
+    throw ffi::Error("InternalError", "wrong result", "");
+  }
+};
+
+TEST(PassFailure, OfAnInstrumentHoldsWhatThePassWasGiven) {
+  PassContext context;
+  context.instruments = {std::make_shared<Refusing>()};
+  const PassContext::Scope scope(context);
+  const PassFailure failure = FailureOf(ModulePass({.name = "p"}, AddAttribute(6)), IRModule::Empty());
+  EXPECT_EQ(failure->passes, Names{"p"});
+  EXPECT_FALSE(failure->module->attrs.defined());
+}
+
 TEST(PassFailure, OfARequiredPassKeepsTheOneThatRequiredIt) {
   Names log;
   PassContext context;

@@ -21,8 +21,8 @@
 namespace deuteron::relax {
 namespace {
 
-using fusion::MergedKernel;
-using MergedMap = std::unordered_map<const Object*, MergedKernel>;
+/// The arguments that each merged function writes in place, as MergedKernel has them.
+using MergedMap = std::unordered_map<const Object*, Array<int64_t>>;
 
 /// Turns calls of merged functions into calls of kernels.
 class CallRewriter : public VarReplacer {
@@ -50,7 +50,7 @@ class CallRewriter : public VarReplacer {
     }
     const Expr tir_vars = scalars.empty() ? Expr() : Expr(ShapeExpr(std::move(scalars)));
     const auto callee = Downcast<GlobalVar>(call->op);
-    const auto& inplace = it->second.inplace_indices;
+    const Array<int64_t>& inplace = it->second;
     Call rewritten = inplace.empty() ? CallTIR(callee, Tuple(std::move(tensors)), call.ty(), tir_vars)
                                      : CallTIRInplace(callee, Tuple(std::move(tensors)), inplace, call.ty(), tir_vars);
     rewritten->ty = call.ty();
@@ -74,44 +74,61 @@ void Report(const transform::PassContext& context, const GlobalVar& name, const 
   context.decisions->Add(std::move(decision));
 }
 
-IRModule MergePrimitives(IRModule module, const transform::PassContext& context) {
-  const bool compat = context.GetBool("tvm_compat");
-  MergedMap merged;
-  std::vector<std::pair<GlobalVar, tir::PrimFunc>> kernels;
-  for (const auto& [var, func] : module->functions) {
-    const auto function = As<Function>(func);
-    if (!function.defined() || !function->HasNonzeroAttr("Primitive")) continue;
-    // A composite or external function is for its back end, not for us.
-    if (function->attrs->dict.count("Codegen") || function->attrs->dict.count("Composite")) continue;
-    MergedKernel kernel = fusion::MergeKernels(module, var, function, {compat, compat, compat});
-    if (!kernel.func.defined()) {
-      Report(context, var, kernel.why);
-      continue;
-    }
-    kernels.emplace_back(var, kernel.func);
-    merged.emplace(var.get(), std::move(kernel));
-  }
-  if (merged.empty()) return module;
-  for (auto& [var, kernel] : kernels) module.Update(var, std::move(kernel));
-  kernels.clear();
+/// Whether `func` is a group that is ours to merge: a composite or external function is for its back end.
+bool IsGroup(const BaseFunc& func) {
+  const auto function = As<Function>(func);
+  return function.defined() && function->HasNonzeroAttr("Primitive") && !function->attrs->dict.count("Codegen") &&
+         !function->attrs->dict.count("Composite");
+}
+
+/// The calls of what was merged become calls of kernels.
+void RewriteCalls(const MergedMap& merged, bool compat, IRModule* module) {
+  if (merged.empty()) return;
   CallRewriter rewriter(merged, compat);
   std::vector<std::pair<GlobalVar, Function>> changed;
-  for (const auto& [var, func] : module->functions) {
+  for (const auto& [var, func] : (*module)->functions) {
     const auto function = As<Function>(func);
     if (!function.defined()) continue;
     Function rewritten = rewriter.Replace(function);
     if (!rewritten.same_as(function)) changed.emplace_back(var, std::move(rewritten));
   }
-  for (auto& [var, func] : changed) module.Update(var, std::move(func));
-  return module;
+  for (auto& [var, func] : changed) module->Update(var, std::move(func));
+}
+
+/// One group after the other, so that none stays beside the kernel that takes its place.
+void MergePrimitives(IRModule* module, const transform::PassContext& context) {
+  const bool compat = context.GetBool("tvm_compat");
+  std::vector<GlobalVar> groups;
+  for (const auto& [var, func] : (*module)->functions) {
+    if (IsGroup(func)) groups.push_back(var);
+  }
+  MergedMap merged;
+  try {
+    for (const GlobalVar& var : groups) {
+      fusion::MergedKernel kernel =
+          fusion::MergeKernels(*module, var, Downcast<Function>(module->Lookup(var)), {compat, compat, compat});
+      if (!kernel.func.defined()) {
+        Report(context, var, kernel.why);
+        continue;
+      }
+      module->Update(var, std::move(kernel.func));
+      merged.emplace(var.get(), std::move(kernel.inplace_indices));
+    }
+  } catch (...) {
+    RewriteCalls(merged, compat, module);
+    throw;
+  }
+  RewriteCalls(merged, compat, module);
 }
 
 }  // namespace
 
 Pass FuseTIR() {
-  const Pass merge = transform::ModulePass({.name = "MergePrimitives"}, MergePrimitives);
-  return transform::Sequential({ExpandTupleArguments(), RemoveUnusedParameters(), merge, DeadCodeElimination()},
+  const Pass merge = transform::StepwisePass({.name = "MergePrimitives"}, MergePrimitives);
+  transform::Sequential passes({ExpandTupleArguments(), RemoveUnusedParameters(), merge, DeadCodeElimination()},
                                "FuseTIR");
+  CopyOnWrite(&passes)->info.restartable = true;
+  return passes;
 }
 
 }  // namespace deuteron::relax

@@ -207,7 +207,8 @@ Pass RunCodegen(LibraryLookup find, Map<String, Any> target_options, std::vector
   return transform::ModulePass({.name = "RunCodegen"}, [find = std::move(find), target_options, dead_code](
                                                            IRModule module, const transform::PassContext& context) {
     module = Runner(find, target_options, context.decisions.get()).Run(std::move(module));
-    return dead_code->Run(std::move(module), context);
+    dead_code->Run(&module, context);
+    return module;
   });
 }
 

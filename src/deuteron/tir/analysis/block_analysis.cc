@@ -190,7 +190,7 @@ std::optional<MatmulRoles> FindMatmulRoles(const SBlock& block, const ReductionU
     const IterVar& iter = block->iter_vars[i];
     const bool left = in_lhs.count(iter->var.get()) != 0;
     const bool right = in_rhs.count(iter->var.get()) != 0;
-    if (iter->type() == IterVarType::kReduce) {
+    if (iter->type == IterVarType::kReduce) {
       if ((!left || !right) && !IsOne(iter->dom->extent)) return std::nullopt;
       roles.k.push_back(i);
     } else {
@@ -377,8 +377,8 @@ BlockInfo ClassifyBlock(const SBlock& block) {
   BlockInfo info;
   bool has_reduction = false;
   for (const IterVar& iter : block->iter_vars) {
-    if (iter->type() == IterVarType::kOpaque) return info;
-    has_reduction |= iter->type() == IterVarType::kReduce;
+    if (iter->type == IterVarType::kOpaque) return info;
+    has_reduction |= iter->type == IterVarType::kReduce;
   }
   if (!has_reduction && !block->init.defined()) {
     const auto stored = GetStoredValue(block->body);

@@ -175,7 +175,7 @@ class Classifier : public StmtExprVisitor {
   static OpPatternKind ClassifyReduction(const SBlockNode* block, const std::vector<const BufferLoadNode*>& loads) {
     std::unordered_set<const Object*> reduce_vars;
     for (const IterVar& iter : block->iter_vars) {
-      if (iter->type() == IterVarType::kReduce) reduce_vars.insert(iter->var.get());
+      if (iter->type == IterVarType::kReduce) reduce_vars.insert(iter->var.get());
     }
     if (reduce_vars.empty()) return OpPatternKind::kOpaque;
     if (IsMultiplyAccumulate(block->body)) return OpPatternKind::kOutEWiseFusable;

@@ -100,7 +100,7 @@ class GraphBuilder {
       if (!IsConstInt(iter->dom->min, 0)) return "is scheduled already";
       position.emplace(iter->var.get(), static_cast<int>(added.extents.size()));
       added.extents.push_back(iter->dom->extent);
-      added.is_reduced.push_back(iter->type() == IterVarType::kReduce);
+      added.is_reduced.push_back(iter->type == IterVarType::kReduce);
     }
     bool window = false;
     bool transposes = false;

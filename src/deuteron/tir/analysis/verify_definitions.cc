@@ -60,9 +60,9 @@ class DefinitionVerifier : public StmtExprVisitor {
       const auto extent = AsConstInt(op->extent);
       if (extent && *extent < 0) Report("loop " + Name(op->loop_var) + " has the extent " + std::to_string(*extent));
     }
-    if (op->for_kind < 0 || op->for_kind > static_cast<int64_t>(ForKind::kThreadBinding)) {
+    if (op->loop_kind > ForKind::kThreadBinding) {
       Report("loop " + Name(op->loop_var) + " is of an unknown kind");
-    } else if (op->loop_kind() == ForKind::kThreadBinding && op->thread_tag.empty()) {
+    } else if (op->loop_kind == ForKind::kThreadBinding && op->thread_tag.empty()) {
       Report("loop " + Name(op->loop_var) + " is bound to a thread, but not to which");
     }
     InScope([&] {
@@ -118,9 +118,9 @@ class DefinitionVerifier : public StmtExprVisitor {
     InScope([&] {
       std::unordered_set<const Object*> ordered;
       for (const IterVar& iter : op->iter_vars) {
-        if (iter->iter_type < 0 || iter->iter_type > static_cast<int64_t>(IterVarType::kThread)) {
+        if (iter->type > IterVarType::kThread) {
           Report("iterator " + Name(iter->var) + " is of an unknown type");
-        } else if (iter->type() != IterVarType::kSpatial) {
+        } else if (iter->type != IterVarType::kSpatial) {
           ordered.insert(iter->var.get());
         }
         Define(iter->var);

@@ -17,7 +17,7 @@ namespace {
 bool StartsWith(const std::string& text, const char* prefix) { return text.rfind(prefix, 0) == 0; }
 
 bool IsConcurrent(const ForNode* loop) {
-  switch (loop->loop_kind()) {
+  switch (loop->loop_kind) {
     case ForKind::kSerial:
     case ForKind::kUnrolled:
       return false;
@@ -29,19 +29,19 @@ bool IsConcurrent(const ForNode* loop) {
   return false;
 }
 bool IsThreadIdx(const ForNode* loop) {
-  return loop->loop_kind() == ForKind::kThreadBinding && StartsWith(std::string(loop->thread_tag), "threadIdx");
+  return loop->loop_kind == ForKind::kThreadBinding && StartsWith(std::string(loop->thread_tag), "threadIdx");
 }
 
 std::string LoopText(const ForNode* loop) {
   std::string kind = "parallel";
-  if (loop->loop_kind() == ForKind::kVectorized) kind = "vectorized";
-  if (loop->loop_kind() == ForKind::kThreadBinding) kind = std::string(loop->thread_tag);
+  if (loop->loop_kind == ForKind::kVectorized) kind = "vectorized";
+  if (loop->loop_kind == ForKind::kThreadBinding) kind = std::string(loop->thread_tag);
   return kind + " loop " + std::string(loop->loop_var->name_hint);
 }
 
 /// Whether each iteration of a loop of this kind has its own copy of such memory.
 bool IsPrivateScope(const std::string& scope, const ForNode* loop) {
-  if (loop->loop_kind() != ForKind::kThreadBinding) return false;
+  if (loop->loop_kind != ForKind::kThreadBinding) return false;
   if (StartsWith(scope, "shared")) return !IsThreadIdx(loop);
   return scope != "global" && !scope.empty();
 }
@@ -70,7 +70,7 @@ class RaceVerifier {
   void VerifyReductions(const Frame* block_frame) {
     const SBlockRealizeNode* realize = block_frame->realize;
     for (size_t i = 0; i < realize->iter_values.size(); ++i) {
-      if (realize->block->iter_vars[i]->type() != IterVarType::kReduce) continue;
+      if (realize->block->iter_vars[i]->type != IterVarType::kReduce) continue;
       std::unordered_set<const Object*> vars;
       AddVars(realize->iter_values[i], &vars);
       for (const Frame* frame = block_frame->parent; frame->kind != Frame::Kind::kRoot; frame = frame->parent) {
@@ -127,7 +127,7 @@ class RaceVerifier {
 
   /// Threads that compute a reduction together, or store the same value: what lowering makes a single store of.
   bool IsCooperative(const AccessSite& store, const Frame* loop) const {
-    if (loop->loop->loop_kind() != ForKind::kThreadBinding) return false;
+    if (loop->loop->loop_kind != ForKind::kThreadBinding) return false;
     std::unordered_set<const Object*> vars{loop->loop->loop_var.get()};
     bool reduces = false;
     for (const Frame* frame : PathOf(store.frame)) {
@@ -137,7 +137,7 @@ class RaceVerifier {
       for (size_t i = 0; i < frame->realize->iter_values.size(); ++i) {
         if (!Uses(frame->realize->iter_values[i], vars)) continue;
         const IterVar& iter = frame->realize->block->iter_vars[i];
-        reduces |= iter->type() == IterVarType::kReduce;
+        reduces |= iter->type == IterVarType::kReduce;
         vars.insert(iter->var.get());
       }
     }

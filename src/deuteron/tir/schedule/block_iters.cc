@@ -18,7 +18,7 @@ std::vector<Schedule::Loop> Schedule::FuseBlockIters(const Block& name,
         DEUTERON_SCHEDULE_ERROR << "fuse_block_iters of block " << name << ": iterator " << position
                                 << " does not exist or is in two groups";
       }
-      if (block->iter_vars[position]->type() != block->iter_vars[groups[g][0]]->type()) {
+      if (block->iter_vars[position]->type != block->iter_vars[groups[g][0]]->type) {
         DEUTERON_SCHEDULE_ERROR << "fuse_block_iters of block " << name
                                 << ": a group mixes spatial and reduction iterators";
       }
@@ -33,8 +33,8 @@ std::vector<Schedule::Loop> Schedule::FuseBlockIters(const Block& name,
       iters.push_back(block->iter_vars[i]);
     } else if (!done[group_of[i]]) {
       done[group_of[i]] = true;
-      iters.push_back(FuseIters(block, groups[group_of[i]], "f" + std::to_string(group_of[i]),
-                                block->iter_vars[i]->type(), &values));
+      iters.push_back(
+          FuseIters(block, groups[group_of[i]], "f" + std::to_string(group_of[i]), block->iter_vars[i]->type, &values));
     }
   }
   SBlock fused = block;
@@ -69,7 +69,7 @@ void Schedule::SplitBlockIter(const Block& name, size_t position, int64_t factor
   const DataType dtype = iter->var.dtype();
   const auto part = [&](const char* suffix, int64_t length) {
     return IterVar(Range::FromMinExtent(MakeConst(dtype, 0), MakeConst(dtype, length)),
-                   Var(iter->var->name_hint + suffix, dtype), iter->type());
+                   Var(iter->var->name_hint + suffix, dtype), iter->type);
   };
   const IterVar parts[] = {part("_o", *extent / factor), part("_i", factor)};
   const ExprVarMap values = {{iter->var, parts[0]->var * MakeConst(dtype, factor) + parts[1]->var}};

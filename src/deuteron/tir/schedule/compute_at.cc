@@ -308,8 +308,7 @@ void Schedule::ReverseComputeAt(const Block& name, const Loop& loop_var) {
       }
       producers.insert(writer_name);
       for (size_t i = 0; i < writer->iter_values.size(); ++i) {
-        if (writer->block->iter_vars[i]->type() == IterVarType::kReduce &&
-            UsesAny(writer->iter_values[i], outer_loops)) {
+        if (writer->block->iter_vars[i]->type == IterVarType::kReduce && UsesAny(writer->iter_values[i], outer_loops)) {
           DEUTERON_SCHEDULE_ERROR << "reverse_compute_at: the reduction of block " << writer_name
                                   << " is not complete under loop " << loop_var->name_hint;
         }
@@ -367,7 +366,7 @@ void Schedule::ReverseComputeAt(const Block& name, const Loop& loop_var) {
   }
   for (const IterVar& iter : block->iter_vars) {
     const auto it = sides.find(iter->var.get());
-    if (iter->type() != IterVarType::kReduce || it == sides.end()) continue;
+    if (iter->type != IterVarType::kReduce || it == sides.end()) continue;
     const Side& side = it->second;
     if (!side.min.defined() || !side.max.defined() ||
         !analyzer.CanProve(side.max - side.min + 1 >= iter->dom->extent)) {

@@ -12,7 +12,7 @@ class LetRenewer : public ExprMutator {
     PrimExpr value = VisitExpr(op->value);
     Var var(op->var->name_hint, op->var.dtype());
     vars_[op->var.get()] = var;
-    return Let(var, std::move(value), VisitExpr(op->body), op->span);
+    return Let(var, std::move(value), VisitExpr(op->body));
   }
   PrimExpr VisitVar_(const VarNode* op) override {
     auto it = vars_.find(op);

@@ -81,9 +81,7 @@ SBlock MapAccesses(const PrimFunc& func, const SBlock& block, const Buffer& from
                    const std::function<Array<PrimExpr>(const Array<PrimExpr>&)>& map) {
   SBlock result = block;
   auto* node = CopyOnWrite(&result);
-  const LoadRewrite load = [&](const BufferLoad& old) -> PrimExpr {
-    return BufferLoad(to, map(old->indices), old->span);
-  };
+  const LoadRewrite load = [&](const BufferLoad& old) -> PrimExpr { return BufferLoad(to, map(old->indices)); };
   const StoreRewrite store = [&](const BufferStore& old) -> Stmt {
     return BufferStore(to, old->value, map(old->indices), old->span);
   };
@@ -308,8 +306,8 @@ void Schedule::PadIters(const Block& name, const std::vector<int64_t>& multiples
     }
     if (!IsZero(iter->dom->min)) fail("iterator " + std::string(iter->var->name_hint) + " does not start at 0");
     padded[iter->var.get()] = extent;
-    pads_reduction = pads_reduction || iter->type() == IterVarType::kReduce;
-    iters.push_back(IterVar(Range::FromMinExtent(iter->dom->min, extent), iter->var, iter->type()));
+    pads_reduction = pads_reduction || iter->type == IterVarType::kReduce;
+    iters.push_back(IterVar(Range::FromMinExtent(iter->dom->min, extent), iter->var, iter->type));
   }
   if (padded.empty()) return;
   if (pads_reduction && !ClassifyBlock(block).matmul) fail("padding a reduction is only neutral in a sum of products");
@@ -366,7 +364,7 @@ void Schedule::PadIters(const Block& name, const std::vector<int64_t>& multiples
       for (size_t d = 0; d < shape->size(); ++d) {
         if (!filling->stored.indices[d].same_as(iter->var) || analyzer.CanProveEqual((*shape)[d], iter->dom->extent))
           continue;
-        extended = IterVar(Range::FromMinExtent(iter->dom->min, (*shape)[d]), iter->var, iter->type());
+        extended = IterVar(Range::FromMinExtent(iter->dom->min, (*shape)[d]), iter->var, iter->type);
         guards.push_back(iter->var < iter->dom->min + iter->dom->extent);
       }
       writer_iters.push_back(extended);

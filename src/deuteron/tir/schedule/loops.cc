@@ -61,7 +61,7 @@ class BindingRewriter : public StmtExprMutator {
 };
 
 void CheckSerial(const For& loop, const char* what) {
-  if (loop->loop_kind() != ForKind::kSerial) {
+  if (loop->loop_kind != ForKind::kSerial) {
     DEUTERON_SCHEDULE_ERROR << what << " of loop " << loop->loop_var->name_hint << ", which is no serial loop";
   }
 }
@@ -70,7 +70,7 @@ PrimFunc SetKind(const PrimFunc& func, const Var& var, ForKind kind) {
   const Path path = FindLoop(func, var);
   For loop = Downcast<For>(path.back());
   CheckSerial(loop, "changing the kind");
-  CopyOnWrite(&loop)->for_kind = static_cast<int64_t>(kind);
+  CopyOnWrite(&loop)->loop_kind = kind;
   return ReplaceIn(func, path, loop);
 }
 
@@ -85,7 +85,7 @@ void CheckInitStaysFirst(const PrimFunc& func, const std::vector<For>& before, c
     if (!realize->block->init.defined()) continue;
     for (size_t i = 0; i < realize->iter_values.size(); ++i) {
       const PrimExpr& value = realize->iter_values[i];
-      if (realize->block->iter_vars[i]->type() != IterVarType::kReduce) continue;
+      if (realize->block->iter_vars[i]->type != IterVarType::kReduce) continue;
       const auto form = DetectLinear(value, vars, &analyzer);
       const bool grows = form && std::all_of(form->coeffs.begin(), form->coeffs.end(),
                                              [&](const PrimExpr& coeff) { return analyzer.CanProve(coeff >= 0); });
@@ -109,7 +109,7 @@ void CheckNoReduction(const For& loop, const char* what) {
   for (const SBlockRealize& realize : BlocksIn(loop)) {
     for (size_t i = 0; i < realize->iter_values.size(); ++i) {
       const IterVar& iter = realize->block->iter_vars[i];
-      if (iter->type() == IterVarType::kSpatial) continue;
+      if (iter->type == IterVarType::kSpatial) continue;
       if (UsesVar(realize->iter_values[i], [&](const VarNode* var) { return var == loop->loop_var.get(); })) {
         DEUTERON_SCHEDULE_ERROR << what << " loop " << loop->loop_var->name_hint << ": block "
                                 << realize->block->name_hint << " reduces over it (iterator " << iter->var->name_hint

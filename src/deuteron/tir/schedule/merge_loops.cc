@@ -141,7 +141,7 @@ std::vector<For> ChainOf(const Stmt& nest, const std::vector<Var>& names) {
   Stmt cursor = nest;
   for (const Var& name : names) {
     const auto* loop = cursor.as<ForNode>();
-    if (loop == nullptr || !loop->loop_var.same_as(name) || loop->loop_kind() != ForKind::kSerial) {
+    if (loop == nullptr || !loop->loop_var.same_as(name) || loop->loop_kind != ForKind::kSerial) {
       DEUTERON_SCHEDULE_ERROR << "merge: " << name->name_hint << " is no serial loop of a chain of outermost loops";
     }
     chain.push_back(GetRef<For>(loop));

@@ -29,7 +29,7 @@ struct LoopCopies {
     for (size_t i = loops.size(); i-- > 0;) {
       const For& loop = loops[i];
       body = For(Downcast<Var>(values.at(loop->loop_var)), deuteron::Substitute(loop->min, values),
-                 deuteron::Substitute(loop->extent, values), loop->loop_kind(), std::move(body), "", loop->annotations);
+                 deuteron::Substitute(loop->extent, values), loop->loop_kind, std::move(body), "", loop->annotations);
     }
     return body;
   }
@@ -48,7 +48,7 @@ struct FreshIters {
   void Add(const IterVar& iter) {
     Var var(iter->var->name_hint, iter->var.dtype());
     values[iter->var] = var;
-    iters.push_back(IterVar(iter->dom, var, iter->type()));
+    iters.push_back(IterVar(iter->dom, var, iter->type));
   }
 };
 
@@ -77,7 +77,7 @@ bool IsInjective(const PrimExpr& value, const std::vector<For>& loops, arith::An
 std::vector<PrimExpr> SpatialValues(const SBlockRealize& realize) {
   std::vector<PrimExpr> values;
   for (size_t i = 0; i < realize->iter_values.size(); ++i) {
-    if (realize->block->iter_vars[i]->type() != IterVarType::kReduce) values.push_back(realize->iter_values[i]);
+    if (realize->block->iter_vars[i]->type != IterVarType::kReduce) values.push_back(realize->iter_values[i]);
   }
   return values;
 }
@@ -103,7 +103,7 @@ Schedule::Block Schedule::DecomposeReduction(const Block& name, const Loop& loop
   }
   const auto outer_vars = VarsOf(outer);
   for (size_t i = 0; i < realize->iter_values.size(); ++i) {
-    if (block->iter_vars[i]->type() == IterVarType::kReduce && UsesAny(realize->iter_values[i], outer_vars)) {
+    if (block->iter_vars[i]->type == IterVarType::kReduce && UsesAny(realize->iter_values[i], outer_vars)) {
       DEUTERON_SCHEDULE_ERROR << "decompose_reduction: block " << name << " reduces over a loop outside of "
                               << loop_var->name_hint;
     }
@@ -119,7 +119,7 @@ Schedule::Block Schedule::DecomposeReduction(const Block& name, const Loop& loop
     for (size_t i = 0; i < realize->iter_values.size(); ++i) {
       const bool uses =
           UsesVar(realize->iter_values[i], [&](const VarNode* var) { return var == loop->loop_var.get(); });
-      distinct = distinct || (uses && (block->iter_vars[i]->type() == IterVarType::kReduce ||
+      distinct = distinct || (uses && (block->iter_vars[i]->type == IterVarType::kReduce ||
                                        IsInjective(realize->iter_values[i], inner, &analyzer)));
     }
     if (!distinct) {
@@ -137,7 +137,7 @@ Schedule::Block Schedule::DecomposeReduction(const Block& name, const Loop& loop
   }
   FreshIters fresh;
   for (const IterVar& iter : block->iter_vars) {
-    if (iter->type() != IterVarType::kReduce) fresh.Add(iter);
+    if (iter->type != IterVarType::kReduce) fresh.Add(iter);
   }
   const std::string init_name = UniqueBlockName(func_, name + "_init");
   SBlock init_block = WithDetectedRegions(SBlock(
@@ -181,7 +181,7 @@ Schedule::Block Schedule::RFactor(const Loop& loop_var, int factor_axis) {
     const auto is_var = [&](const VarNode* var) { return var == loop->loop_var.get(); };
     for (size_t j = 0; j < realize->iter_values.size(); ++j) {
       if (!UsesVar(realize->iter_values[j], is_var)) continue;
-      if (block->iter_vars[j]->type() == IterVarType::kReduce) {
+      if (block->iter_vars[j]->type == IterVarType::kReduce) {
         if (reduce_loops.empty() || !reduce_loops.back()->loop_var.same_as(loop->loop_var)) {
           reduce_loops.push_back(GetRef<For>(loop));
         }
@@ -203,7 +203,7 @@ Schedule::Block Schedule::RFactor(const Loop& loop_var, int factor_axis) {
   FreshIters fresh;
   Array<PrimExpr> rf_values;
   for (size_t i = 0; i < block->iter_vars.size(); ++i) {
-    if (block->iter_vars[i]->type() == IterVarType::kReduce) continue;
+    if (block->iter_vars[i]->type == IterVarType::kReduce) continue;
     fresh.Add(block->iter_vars[i]);
     rf_values.push_back(realize->iter_values[i]);
   }
@@ -225,7 +225,7 @@ Schedule::Block Schedule::RFactor(const Loop& loop_var, int factor_axis) {
     if (reduce_vars.count(loop->loop_var.get()) == 0) other_loops.insert(loop->loop_var.get());
   }
   for (size_t i = 0; i < block->iter_vars.size(); ++i) {
-    if (block->iter_vars[i]->type() != IterVarType::kReduce) continue;
+    if (block->iter_vars[i]->type != IterVarType::kReduce) continue;
     if (UsesAny(realize->iter_values[i], other_loops)) fail("a reduction iterator depends on a spatial loop");
     fresh.values[block->iter_vars[i]->var] = Substitute(realize->iter_values[i], loop_values);
   }
@@ -265,7 +265,7 @@ Schedule::Block Schedule::RFactor(const Loop& loop_var, int factor_axis) {
   // The block that adds up the lanes, in the loops that are not reduced, after the outermost one that is.
   FreshIters final_iters;
   for (const IterVar& iter : block->iter_vars) {
-    if (iter->type() != IterVarType::kReduce) final_iters.Add(iter);
+    if (iter->type != IterVarType::kReduce) final_iters.Add(iter);
   }
   Var final_lane("v_" + std::string(loop_var->name_hint), loop_var.dtype());
   final_iters.iters.push_back(IterVar(Range::FromMinExtent(MakeConst(loop_var.dtype(), 0), factor_loop->extent),

@@ -93,7 +93,7 @@ class InitPlanner : public StmtExprVisitor {
     VarSet reduce_vars;
     VarSet spatial_vars;
     for (size_t i = 0; i < op->iter_values.size(); ++i) {
-      const bool spatial = op->block->iter_vars[i]->type() == IterVarType::kSpatial;
+      const bool spatial = op->block->iter_vars[i]->type == IterVarType::kSpatial;
       CollectVars(op->iter_values[i], spatial ? &spatial_vars : &reduce_vars);
     }
     size_t first = 0;
@@ -184,7 +184,7 @@ Stmt HoistedInit::Loops() const {
   VarMap iterators = values;
   for (size_t i = 0; i < realize->iter_values.size(); ++i) {
     const IterVar& iter = realize->block->iter_vars[i];
-    if (iter->type() != IterVarType::kSpatial) continue;
+    if (iter->type != IterVarType::kSpatial) continue;
     iterators.emplace(iter->var, CastTo(iter->var.dtype(), Substitute(realize->iter_values[i], values)));
   }
   Stmt body = Substitute(realize->block->init, iterators);
@@ -192,7 +192,7 @@ Stmt HoistedInit::Loops() const {
   if (!IsConstInt(condition, 1)) body = IfThenElse(std::move(condition), std::move(body));
   for (size_t i = vars.size(); i-- > 0;) {
     const ForNode* loop = spatial_loops[i];
-    body = For(vars[i], Substitute(loop->min, values), Substitute(loop->extent, values), loop->loop_kind(),
+    body = For(vars[i], Substitute(loop->min, values), Substitute(loop->extent, values), loop->loop_kind,
                std::move(body), loop->thread_tag, loop->annotations);
   }
   return body;
@@ -201,7 +201,7 @@ Stmt HoistedInit::Loops() const {
 PrimExpr HoistedInit::ReducesNothing() const {
   PrimExpr nothing = False();
   for (const IterVar& iter : realize->block->iter_vars) {
-    if (iter->type() == IterVarType::kSpatial) continue;
+    if (iter->type == IterVarType::kSpatial) continue;
     const PrimExpr& extent = iter->dom->extent;
     nothing = nothing || extent <= 0;
   }

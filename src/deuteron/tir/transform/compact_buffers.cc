@@ -188,7 +188,7 @@ class BufferCompactor : public StmtExprMutator {
   PrimExpr VisitBufferLoad_(const BufferLoadNode* op) override {
     const auto it = layouts_.find(op->buffer.get());
     if (it == layouts_.end()) return StmtExprMutator::VisitBufferLoad_(op);
-    return BufferLoad(it->second.buffer, Shift(it->second, op->indices), op->span);
+    return BufferLoad(it->second.buffer, Shift(it->second, op->indices));
   }
 
  private:

@@ -42,7 +42,7 @@ class Flattener : public StmtExprMutator {
   }
   PrimExpr VisitBufferLoad_(const BufferLoadNode* op) override {
     Array<PrimExpr> indices = VisitExprs(op->indices);
-    return BufferLoad(Flat(op->buffer), {FlatIndex(op->buffer, indices)}, op->span);
+    return BufferLoad(Flat(op->buffer), {FlatIndex(op->buffer, indices)});
   }
 
  private:

@@ -50,7 +50,7 @@ class BlockLowerer : public StmtExprMutator {
   Stmt GuardedInit(const SBlockNode* block) {
     PrimExpr first = True();
     for (const IterVar& iter : block->iter_vars) {
-      if (iter->type() != IterVarType::kSpatial)
+      if (iter->type != IterVarType::kSpatial)
         first = first && Equal(VisitVar_(iter->var.get()), VisitExpr(iter->dom->min));
     }
     Stmt init = VisitStmt(block->init);

@@ -157,7 +157,7 @@ class ConditionRemover : public StmtExprMutator {
     if (!op->op.same_as(IfThenElseOp())) return StmtExprMutator::VisitCall_(op);
     PrimExpr condition = VisitExpr(op->args[0]);
     if (IsConstInt(condition, 1)) return VisitExpr(op->args[1]);
-    return Call(op->dtype, op->op, {condition, VisitExpr(op->args[1]), VisitExpr(op->args[2])}, op->span);
+    return Call(op->dtype, op->op, {condition, VisitExpr(op->args[1]), VisitExpr(op->args[2])});
   }
   Stmt VisitIfThenElse_(const IfThenElseNode* op) override {
     PrimExpr condition = VisitExpr(op->condition);
@@ -174,7 +174,7 @@ class Partitioner : public StmtExprMutator {
  protected:
   Stmt VisitFor_(const ForNode* op) override {
     analyzer_.Bind(op->loop_var, Range::FromMinExtent(op->min, op->extent));
-    if (op->loop_kind() == ForKind::kVectorized) return StmtExprMutator::VisitFor_(op);
+    if (op->loop_kind == ForKind::kVectorized) return StmtExprMutator::VisitFor_(op);
     ConditionFinder finder(op, &analyzer_);
     finder.VisitStmt(op->body);
     Stmt body = op->body;
@@ -188,7 +188,7 @@ class Partitioner : public StmtExprMutator {
       body = VisitStmt(op->body);
     }
     if (body.same_as(op->body)) return GetRef<Stmt>(op);
-    return For(op->loop_var, op->min, op->extent, op->loop_kind(), std::move(body), op->thread_tag, op->annotations,
+    return For(op->loop_var, op->min, op->extent, op->loop_kind, std::move(body), op->thread_tag, op->annotations,
                op->span);
   }
 
@@ -202,7 +202,7 @@ class Partitioner : public StmtExprMutator {
   Stmt SplitLoop(const ForNode* op, const PrimExpr& test, const Stmt& fast) {
     const auto extent = AsConstInt(op->extent);
     const auto min = AsConstInt(op->min);
-    if (!extent || !min || op->loop_kind() == ForKind::kParallel || op->loop_kind() == ForKind::kThreadBinding)
+    if (!extent || !min || op->loop_kind == ForKind::kParallel || op->loop_kind == ForKind::kThreadBinding)
       return Stmt();
     const auto holds = [&](int64_t begin, int64_t end) {
       const Var var(op->loop_var->name_hint, op->loop_var.dtype());
@@ -234,7 +234,7 @@ class Partitioner : public StmtExprMutator {
     const DataType type = op->loop_var.dtype();
     if (end == begin + 1) return Substitute(body, {{op->loop_var, MakeConst(type, begin)}});
     const Var var(op->loop_var->name_hint, type);
-    return For(var, MakeConst(type, begin), MakeConst(type, end - begin), op->loop_kind(),
+    return For(var, MakeConst(type, begin), MakeConst(type, end - begin), op->loop_kind,
                Substitute(body, {{op->loop_var, var}}), op->thread_tag, op->annotations, op->span);
   }
 

@@ -61,7 +61,7 @@ class UseFinder : public StmtExprVisitor {
   size_t ReductionDepth(const SBlockRealizeNode* op) {
     std::unordered_set<const Object*> vars;
     for (size_t i = 0; i < op->iter_values.size(); ++i) {
-      if (op->block->iter_vars[i]->type() == IterVarType::kSpatial) continue;
+      if (op->block->iter_vars[i]->type == IterVarType::kSpatial) continue;
       deuteron::PostOrderVisit(op->iter_values[i], [&vars](const PrimExpr& node) {
         if (node->kind == ExprKind::kVar) vars.insert(node.get());
       });
@@ -98,7 +98,7 @@ const StmtNode* SiteOf(const UseFinder::Place& place) {
   const StmtNode* site = place.allocated.back();
   for (size_t i = place.allocated.size(); i < common.size(); ++i) {
     if (common[i]->kind == StmtKind::kFor &&
-        static_cast<const ForNode*>(common[i])->loop_kind() == ForKind::kVectorized) {
+        static_cast<const ForNode*>(common[i])->loop_kind == ForKind::kVectorized) {
       break;
     }
     site = common[i];

@@ -57,7 +57,7 @@ class Simplifier : public StmtExprMutator {
     Stmt body = VisitStmt(op->body);
     if (IsNothing(body)) return body;
     if (min.same_as(op->min) && extent.same_as(op->extent) && body.same_as(op->body)) return GetRef<Stmt>(op);
-    return For(op->loop_var, std::move(min), std::move(extent), op->loop_kind(), std::move(body), op->thread_tag,
+    return For(op->loop_var, std::move(min), std::move(extent), op->loop_kind, std::move(body), op->thread_tag,
                op->annotations, op->span);
   }
   Stmt VisitIfThenElse_(const IfThenElseNode* op) override {
@@ -79,7 +79,7 @@ class Simplifier : public StmtExprMutator {
     if (const auto value = AsConstInt(condition)) return VisitExpr(op->args[*value != 0 ? 1 : 2]);
     PrimExpr then_value = UnderCondition(condition, [&] { return VisitExpr(op->args[1]); });
     PrimExpr else_value = VisitExpr(op->args[2]);
-    return Call(op->dtype, op->op, {condition, then_value, else_value}, op->span);
+    return Call(op->dtype, op->op, {condition, then_value, else_value});
   }
   PrimExpr VisitSelect_(const SelectNode* op) override {
     PrimExpr condition = VisitExpr(op->condition);

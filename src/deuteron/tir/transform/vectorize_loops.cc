@@ -42,7 +42,7 @@ class BodyVectorizer : public StmtExprMutator {
     if (const auto* ramp = value.as<RampNode>(); ramp != nullptr && type == DataType::Int(64, type.lanes())) {
       return Ramp(CastTo(type.element(), ramp->base), CastTo(type.element(), ramp->stride), ramp->lanes);
     }
-    return Cast(type, std::move(value), op->span);
+    return Cast(type, std::move(value));
   }
   PrimExpr VisitBinary_(const BinaryNode* op) override {
     if (op->kind == ExprKind::kFloorDiv || op->kind == ExprKind::kFloorMod) {
@@ -51,25 +51,25 @@ class BodyVectorizer : public StmtExprMutator {
     PrimExpr a = VisitExpr(op->a);
     PrimExpr b = VisitExpr(op->b);
     if (a.dtype().lanes() == 1 && b.dtype().lanes() == 1) {
-      return a.same_as(op->a) && b.same_as(op->b) ? GetRef<PrimExpr>(op) : MakeBinary(op->kind, a, b, op->span);
+      return a.same_as(op->a) && b.same_as(op->b) ? GetRef<PrimExpr>(op) : MakeBinary(op->kind, a, b);
     }
     if (PrimExpr ramp = RampArithmetic(op->kind, a, b); ramp.defined()) return ramp;
-    return MakeBinary(op->kind, SplatTo(a, lanes_), SplatTo(b, lanes_), op->span);
+    return MakeBinary(op->kind, SplatTo(a, lanes_), SplatTo(b, lanes_));
   }
   PrimExpr VisitSelect_(const SelectNode* op) override {
     PrimExpr condition = VisitExpr(op->condition);
     PrimExpr a = VisitExpr(op->true_value);
     PrimExpr b = VisitExpr(op->false_value);
     if (condition.dtype().lanes() == 1 && a.dtype().lanes() == 1 && b.dtype().lanes() == 1) {
-      return Select(condition, a, b, op->span);
+      return Select(condition, a, b);
     }
-    return Select(SplatTo(condition, lanes_), SplatTo(a, lanes_), SplatTo(b, lanes_), op->span);
+    return Select(SplatTo(condition, lanes_), SplatTo(a, lanes_), SplatTo(b, lanes_));
   }
   PrimExpr VisitLet_(const LetNode* op) override {
     PrimExpr value = VisitExpr(op->value);
     const Var var = VectorVar(op->var, value);
     PrimExpr body = VisitExpr(op->body);
-    return Let(var, std::move(value), std::move(body), op->span);
+    return Let(var, std::move(value), std::move(body));
   }
   PrimExpr VisitRamp_(const RampNode* op) override { return Uniform(GetRef<PrimExpr>(op)); }
   PrimExpr VisitBroadcast_(const BroadcastNode* op) override { return Uniform(GetRef<PrimExpr>(op)); }
@@ -80,18 +80,18 @@ class BodyVectorizer : public StmtExprMutator {
         std::any_of(args.begin(), args.end(), [](const PrimExpr& arg) { return arg.dtype().lanes() > 1; });
     const Intrinsic* info = FindIntrinsicInfo(op->op);
     if (info == nullptr || !info->pure || info->kind == IntrinKind::kExternCall) return Fail();
-    if (!vector) return Call(op->dtype, op->op, std::move(args), op->span);
+    if (!vector) return Call(op->dtype, op->op, std::move(args));
     static const Op if_then_else = Op::Get("tir.if_then_else");
     Array<PrimExpr> vectors;
     for (size_t i = 0; i < args.size(); ++i) {
       // A condition that is the same for all lanes stays a branch.
       vectors.push_back(i == 0 && op->op.same_as(if_then_else) ? args[i] : SplatTo(args[i], lanes_));
     }
-    return Call(op->dtype.with_lanes(lanes_), op->op, std::move(vectors), op->span);
+    return Call(op->dtype.with_lanes(lanes_), op->op, std::move(vectors));
   }
   PrimExpr VisitBufferLoad_(const BufferLoadNode* op) override {
     const auto [buffer, index] = Access(op->buffer, op->indices);
-    return BufferLoad(buffer, {index}, op->span);
+    return BufferLoad(buffer, {index});
   }
 
   Stmt VisitBind_(const BindNode* op) override {
@@ -127,7 +127,7 @@ class BodyVectorizer : public StmtExprMutator {
     PrimExpr min = VisitExpr(op->min);
     PrimExpr extent = VisitExpr(op->extent);
     if (min.dtype().lanes() != 1 || extent.dtype().lanes() != 1) return FailStmt();
-    return For(op->loop_var, std::move(min), std::move(extent), op->loop_kind(), VisitStmt(op->body), op->thread_tag,
+    return For(op->loop_var, std::move(min), std::move(extent), op->loop_kind, VisitStmt(op->body), op->thread_tag,
                op->annotations, op->span);
   }
   Stmt VisitWhile_(const WhileNode* op) override { return FailStmt(); }
@@ -240,9 +240,9 @@ class LoopVectorizer : public StmtExprMutator {
   Stmt VisitFor_(const ForNode* op) override {
     analyzer_.Bind(op->loop_var, Range::FromMinExtent(op->min, op->extent));
     Stmt body = VisitStmt(op->body);
-    if (op->loop_kind() != ForKind::kVectorized) {
+    if (op->loop_kind != ForKind::kVectorized) {
       if (body.same_as(op->body)) return GetRef<Stmt>(op);
-      return For(op->loop_var, op->min, op->extent, op->loop_kind(), std::move(body), op->thread_tag, op->annotations,
+      return For(op->loop_var, op->min, op->extent, op->loop_kind, std::move(body), op->thread_tag, op->annotations,
                  op->span);
     }
     const int64_t native = std::max<int64_t>(2, target_.Lanes(WidestElement(body)));

@@ -445,7 +445,7 @@ class GroupFunction::Builder {
   }
   void RenewSymbol(const tir::Var& var) {
     auto [it, inserted] = symbols_.try_emplace(var);
-    if (inserted) it->second = tir::Var(var->name_hint, var->dtype, var->span);
+    if (inserted) it->second = tir::Var(var->name_hint, var->dtype);
   }
   PrimExpr Renew(const PrimExpr& expr) {
     if (expr->kind == ExprKind::kIntImm) return expr;

@@ -45,7 +45,7 @@ struct BlockAxes {
   explicit BlockAxes(const SBlock& block) {
     for (const IterVar& iter : block->iter_vars) {
       if (IsUnit(iter->dom->extent)) continue;
-      (iter->type() == tir::IterVarType::kReduce ? reduced : spatial).push_back(iter);
+      (iter->type == tir::IterVarType::kReduce ? reduced : spatial).push_back(iter);
     }
   }
 };

@@ -19,7 +19,7 @@ bool HasPlainLoops(const Schedule& schedule, const Block& block) {
 IterSplit SplitIters(const SBlock& block) {
   IterSplit split;
   for (size_t i = 0; i < block->iter_vars.size(); ++i) {
-    (block->iter_vars[i]->type() == IterVarType::kReduce ? split.reduce : split.spatial).push_back(i);
+    (block->iter_vars[i]->type == IterVarType::kReduce ? split.reduce : split.spatial).push_back(i);
   }
   return split;
 }
@@ -31,7 +31,7 @@ bool IsReduction(const Schedule& schedule, const Block& block) {
 ExprVarMap UnitReductions(const SBlock& block) {
   ExprVarMap unit;
   for (const IterVar& iter : block->iter_vars) {
-    if (IsOne(iter->dom->extent) && iter->type() == IterVarType::kReduce) unit[iter->var] = iter->dom->min;
+    if (IsOne(iter->dom->extent) && iter->type == IterVarType::kReduce) unit[iter->var] = iter->dom->min;
   }
   return unit;
 }

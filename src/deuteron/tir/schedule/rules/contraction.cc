@@ -355,7 +355,7 @@ void Tile(Schedule* schedule, const Plan& plan) {
   std::vector<Loop> rows;
   for (size_t i = 0; i < loops.size(); ++i) {
     if (i == plan.vector) continue;
-    if (block->iter_vars[i]->type() == IterVarType::kReduce) {
+    if (block->iter_vars[i]->type == IterVarType::kReduce) {
       reduce.push_back(loops[i]);
     } else if (plan.row == i) {
       const auto split = schedule->Split(loops[i], std::vector<int64_t>{-1, plan.num_rows});

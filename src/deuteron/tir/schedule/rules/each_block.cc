@@ -10,7 +10,7 @@ void ParallelOuter(Schedule* schedule, const Block& block) {
   const SBlock body = schedule->Get(block);
   const std::vector<Loop> loops = schedule->GetLoops(block);
   std::vector<Loop> outer;
-  for (size_t i = 0; i < loops.size() && body->iter_vars[i]->type() == IterVarType::kSpatial; ++i) {
+  for (size_t i = 0; i < loops.size() && body->iter_vars[i]->type == IterVarType::kSpatial; ++i) {
     outer.push_back(loops[i]);
   }
   if (!outer.empty()) schedule->Parallel(FuseAll(schedule, outer));

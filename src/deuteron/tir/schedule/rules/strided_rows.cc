@@ -88,7 +88,7 @@ class StridedRowScheduler {
     const std::vector<bool>& is_row = IsRow(block);
     for (size_t i = 0; i < is_row.size(); ++i) {
       const IterVar& iter = body->iter_vars[i];
-      if (!is_row[i] && !IsOne(iter->dom->extent) && iter->type() != IterVarType::kReduce) return false;
+      if (!is_row[i] && !IsOne(iter->dom->extent) && iter->type != IterVarType::kReduce) return false;
     }
     return true;
   }

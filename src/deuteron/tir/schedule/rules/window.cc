@@ -31,7 +31,7 @@ size_t CountPlaneAxes(const SBlock& block, const Buffer& operand) {
   for (const IterVar& iter : block->iter_vars) {
     const bool plain =
         std::any_of(indices.begin(), indices.end(), [&](const PrimExpr& index) { return index.same_as(iter->var); });
-    if (!plain || iter->type() != IterVarType::kSpatial || !AsConstInt(iter->dom->extent)) break;
+    if (!plain || iter->type != IterVarType::kSpatial || !AsConstInt(iter->dom->extent)) break;
     ++count;
   }
   return count;

@@ -1,0 +1,13 @@
+#include "deuteron/ir/span.h"
+
+namespace deuteron {
+
+Span::Span(String source, int64_t line, int64_t column) {
+  auto node = make_object<SpanNode>();
+  node->source = std::move(source);
+  node->line = line;
+  node->column = column;
+  data_ = std::move(node);
+}
+
+}  // namespace deuteron
