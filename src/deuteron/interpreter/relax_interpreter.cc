@@ -7,6 +7,7 @@
 #include <optional>
 #include <unordered_map>
 
+#include "deuteron/interpreter/frame.h"
 #include "deuteron/interpreter/tir_program.h"
 #include "deuteron/relax/block_builder.h"
 #include "deuteron/relax/op/op_table.h"
@@ -20,17 +21,9 @@ namespace {
 
 using namespace relax;  // NOLINT(build/namespaces): the nodes of this level
 
-using SymbolMap = std::unordered_map<tir::Var, int64_t, ObjectPtrHash, ObjectPtrEqual>;
-
 std::string Where(const Span& span) {
   return span.defined() ? " at \"" + std::string(span->source) + "\"" : std::string();
 }
-
-/// One call of a function.
-struct Frame {
-  std::unordered_map<const Object*, Value> values;
-  SymbolMap symbols;
-};
 
 /// A local function as a value, with the variables around it.
 class LocalFunctionObj : public Object {
@@ -57,7 +50,7 @@ class RelaxInterpreter {
     Frame frame;
     for (size_t i = 0; i < inputs.size(); ++i) {
       const Var& param = function->params[i];
-      Match(param->ty, inputs[i], &frame, "parameter " + std::string(param->name_hint) + " of " + name);
+      frame.Match(param->ty, inputs[i], "parameter " + std::string(param->name_hint) + " of " + name);
       frame.values[param.get()] = inputs[i];
     }
     Value result = EvalSeq(function->body, &frame);
@@ -66,101 +59,12 @@ class RelaxInterpreter {
   }
 
  private:
-  [[noreturn]] static void Mismatch(const std::string& what, const std::string& expected, const std::string& got) {
-    DEUTERON_THROW(UsageError) << what << ": expected " << expected << ", got " << got;
-    __builtin_unreachable();
-  }
-
-  /// Value of a scalar expression; nothing if a symbol is not bound yet.
-  static std::optional<int64_t> TryEval(const PrimExpr& expr, const Frame& frame) {
-    if (const auto value = AsConstInt(expr)) return value;
-    ExprVarMap values;
-    for (const tir::Var& var : FreeVars(expr)) {
-      auto it = frame.symbols.find(var);
-      if (it == frame.symbols.end()) return std::nullopt;
-      values[var] = MakeConst(var.dtype(), it->second);
-    }
-    const PrimExpr result = Substitute(expr, values);
-    if (const auto value = AsConstInt(result)) return value;
-    DEUTERON_THROW(ModelError) << "a scalar expression of a shape cannot be evaluated";
-  }
-  static int64_t EvalInt(const PrimExpr& expr, const Frame& frame) {
-    const auto value = TryEval(expr, frame);
-    if (!value) DEUTERON_THROW(ModelError) << "a shape uses a symbolic dimension before it is defined";
-    return *value;
-  }
-
-  static void MatchDims(const Array<PrimExpr>& expected, const std::vector<int64_t>& actual, Frame* frame,
-                        const std::string& what) {
-    if (expected.size() != actual.size()) {
-      Mismatch(what, "rank " + std::to_string(expected.size()), "rank " + std::to_string(actual.size()));
-    }
-    for (size_t i = 0; i < actual.size(); ++i) {
-      if (const auto* var = expected[i].as<tir::VarNode>()) {
-        frame->symbols.try_emplace(GetRef<tir::Var>(var), actual[i]);
-      }
-    }
-    for (size_t i = 0; i < actual.size(); ++i) {
-      const auto value = TryEval(expected[i], *frame);
-      if (value && *value != actual[i]) {
-        Mismatch(what + ", dimension " + std::to_string(i), std::to_string(*value), std::to_string(actual[i]));
-      }
-    }
-  }
-
-  /// Checks `value` against `type` and binds the symbols that occur for the first time.
-  static void Match(const Type& type, const Value& value, Frame* frame, const std::string& what) {
-    if (!type.defined()) return;
-    switch (type->kind) {
-      case TypeKind::kAny:
-      case TypeKind::kFunc:
-        return;
-      case TypeKind::kPrim:
-        return;
-      case TypeKind::kTensor: {
-        const auto* expected = type.as<TensorTypeNode>();
-        const auto tensor = value.as<Tensor>();
-        if (!tensor) Mismatch(what, "a tensor", value.GetTypeKey());
-        if (!expected->dtype.is_void() && !(expected->dtype == DataType((*tensor).dtype()))) {
-          Mismatch(what, "dtype " + expected->dtype.ToString(), DataType((*tensor).dtype()).ToString());
-        }
-        if (expected->ndim >= 0 && expected->ndim != (*tensor).ndim()) {
-          Mismatch(what, "rank " + std::to_string(expected->ndim), "rank " + std::to_string((*tensor).ndim()));
-        }
-        if (expected->has_shape()) {
-          MatchDims(expected->shape.value(), {(*tensor).shape().begin(), (*tensor).shape().end()}, frame, what);
-        }
-        return;
-      }
-      case TypeKind::kShape: {
-        const auto* expected = type.as<ShapeTypeNode>();
-        const auto shape = value.as<ffi::Shape>();
-        if (!shape) Mismatch(what, "a shape", value.GetTypeKey());
-        if (expected->values.has_value()) {
-          MatchDims(expected->values.value(), {(*shape).begin(), (*shape).end()}, frame, what);
-        }
-        return;
-      }
-      case TypeKind::kTuple: {
-        const auto* expected = type.as<TupleTypeNode>();
-        const auto fields = value.as<Array<Any>>();
-        if (!fields || (*fields).size() != expected->fields.size()) {
-          Mismatch(what, "a tuple of " + std::to_string(expected->fields.size()), value.GetTypeKey());
-        }
-        for (size_t i = 0; i < expected->fields.size(); ++i) {
-          Match(expected->fields[i], (*fields)[i], frame, what + "[" + std::to_string(i) + "]");
-        }
-        return;
-      }
-    }
-  }
-
   Value EvalSeq(const SeqExpr& seq, Frame* frame) {
     for (const BindingBlock& block : seq->blocks) {
       for (const Binding& binding : block->bindings) {
         if (const auto* match = binding.as<MatchCastNode>()) {
           Value value = Eval(match->value, frame);
-          Match(match->ty, value, frame, "match_cast of " + std::string(match->var->name_hint) + Where(match->span));
+          frame->Match(match->ty, value, "match_cast of " + std::string(match->var->name_hint) + Where(match->span));
           frame->values[match->var.get()] = std::move(value);
         } else {
           const auto* bound = binding.as<VarBindingNode>();
@@ -171,7 +75,7 @@ class RelaxInterpreter {
           }
           Value value = Eval(bound->value, frame);
           // Symbols that only the result defines (data-dependent shapes).
-          Match(bound->var->ty, value, frame, std::string(bound->var->name_hint) + Where(bound->span));
+          frame->Match(bound->var->ty, value, std::string(bound->var->name_hint) + Where(bound->span));
           frame->values[bound->var.get()] = std::move(value);
         }
       }
@@ -202,12 +106,12 @@ class RelaxInterpreter {
       case RelaxKind::kCall:
         return EvalCall(expr.as<CallNode>(), frame);
       case RelaxKind::kShapeExpr:
-        return ffi::Shape(EvalInts(expr.as<ShapeExprNode>()->values, *frame));
+        return ffi::Shape(frame->EvalInts(expr.as<ShapeExprNode>()->values));
       case RelaxKind::kPrimValue: {
         const PrimExpr value = expr.as<PrimValueNode>()->value;
         if (const auto* imm = value.as<tir::FloatImmNode>()) return imm->value;
-        if (value.dtype().is_bool()) return EvalInt(value, *frame) != 0;
-        return EvalInt(value, *frame);
+        if (value.dtype().is_bool()) return frame->EvalInt(value) != 0;
+        return frame->EvalInt(value);
       }
       case RelaxKind::kStringImm:
         return expr.as<StringImmNode>()->value;
@@ -235,12 +139,6 @@ class RelaxInterpreter {
       return scalar.i != 0 || scalar.f != 0;
     }
     return value.cast<int64_t>() != 0;
-  }
-
-  std::vector<int64_t> EvalInts(const Array<PrimExpr>& exprs, const Frame& frame) {
-    std::vector<int64_t> values;
-    for (const PrimExpr& expr : exprs) values.push_back(EvalInt(expr, frame));
-    return values;
   }
 
   /// A call of a function of scalars.
@@ -327,7 +225,7 @@ class RelaxInterpreter {
   Value CallLocal(const Function& function, const std::vector<Value>& inputs, Frame frame) {
     if (++depth_ > 200) DEUTERON_THROW(UnsupportedError) << "calls nest deeper than 200";
     for (size_t i = 0; i < inputs.size(); ++i) {
-      Match(function->params[i]->ty, inputs[i], &frame, std::string(function->params[i]->name_hint));
+      frame.Match(function->params[i]->ty, inputs[i], std::string(function->params[i]->name_hint));
       frame.values[function->params[i].get()] = inputs[i];
     }
     Value result = EvalSeq(function->body, &frame);
@@ -352,7 +250,7 @@ class RelaxInterpreter {
     }
     const auto* tensor = type.as<TensorTypeNode>();
     DEUTERON_CHECK(tensor != nullptr && tensor->has_shape()) << "output of a destination-passing call has no shape";
-    return {AllocPoisoned(EvalInts(tensor->shape.value(), frame), tensor->dtype)};
+    return {AllocPoisoned(frame.EvalInts(tensor->shape.value()), tensor->dtype)};
   }
   /// Elements that nobody writes are NaN, or -1: that shows, and is the same in every run.
   static Tensor AllocPoisoned(const std::vector<int64_t>& shape, DataType dtype) {
@@ -548,7 +446,7 @@ class RelaxInterpreter {
       const bool keep = arg->kind == RelaxKind::kConstant && arg.as<ConstantNode>()->is_scalar();
       args.push_back(keep ? arg : Reify(Eval(arg, frame), &params, &inputs));
     }
-    Array<Type> ty_args = call->ty_args.Map([&](const Type& type) { return Concrete(type, *frame); });
+    Array<Type> ty_args = call->ty_args.Map([&](const Type& type) { return frame->Concrete(type); });
     BlockBuilder builder;
     const GlobalVar entry = builder.BuildFunction("main", params, [&] {
       const Expr normal = builder.Normalize(relax::Call(op, args, call->attrs, ty_args, call->span));
@@ -561,15 +459,6 @@ class RelaxInterpreter {
     const IRModule module = builder.Finalize();
     return RelaxInterpreter(module, options_)
         .Call(Downcast<Function>(module.Lookup(entry)), inputs, std::string(op->name));
-  }
-
-  Type Concrete(const Type& type, const Frame& frame) {
-    if (const auto* tensor = type.as<TensorTypeNode>(); tensor != nullptr && tensor->has_shape()) {
-      Array<PrimExpr> shape;
-      for (int64_t dim : EvalInts(tensor->shape.value(), frame)) shape.push_back(I64(dim));
-      return TensorType(shape, tensor->dtype, tensor->vdevice);
-    }
-    return type;
   }
 
   const IRModule module_;

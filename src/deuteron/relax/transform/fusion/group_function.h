@@ -59,6 +59,8 @@ class GroupFunction {
     std::vector<int64_t> items;
     bool used_whole = false;
   };
+  /// Scalars, strings, dtypes and shapes without variables are part of the function, not arguments.
+  static bool IsInlined(const Expr& expr);
   void Use(const Expr& expr, bool whole);
   void ExpandTuples();
   void CollectSymbols();
