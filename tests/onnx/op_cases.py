@@ -167,6 +167,9 @@ def cases():
     yield case("LpNormalization", [f(3, 4)], p=2)
     yield case("MeanVarianceNormalization", [f(2, 3, 4, 5)])
     for shape in [(4, 6), (0, -1), (-1,), (2, 2, 0, 3)]:
+        for target in [(4, 6), (0, -1), (2, 0, -1), (-1, 2, 0), (0, 0, 2, -1), (24,), (-1,)]:
+            yield case("Reshape", [f(2, 3, 4), np.array(target, I)])
+        yield case("Reshape", [f(2, 0, 4), np.array([4, 0, 7], I)], allowzero=1)
         yield case("Reshape", [f(2, 3, 4) if len(shape) < 4 else f(2, 2, 6, 1), ints(*shape)] if shape != (2, 2, 0, 3) else [f(2, 2, 2, 3), ints(2, 2, 0, 3)])
     yield case("Flatten", [f(2, 3, 4)], axis=2)
     yield case("Flatten", [f(2, 3, 4)], axis=0)

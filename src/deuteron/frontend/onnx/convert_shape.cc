@@ -2,26 +2,54 @@
 #include <numeric>
 
 #include "deuteron/frontend/onnx/converters.h"
+#include "deuteron/frontend/onnx/importer.h"
 #include "deuteron/frontend/onnx/shape_rules.h"
 #include "deuteron/relax/analysis/type_analysis.h"
+#include "deuteron/relax/op/binary.h"
 #include "deuteron/relax/op/create.h"
 #include "deuteron/relax/op/index.h"
 #include "deuteron/relax/op/manipulate.h"
 #include "deuteron/relax/op/nn.h"
+#include "deuteron/relax/op/search.h"
 #include "deuteron/relax/op/shape.h"
+#include "deuteron/relax/op/statistical.h"
 
 namespace deuteron::onnx {
 
 using relax::Expr;
 
+namespace {
+
+/// ResolveReshape where `target` is known at run time only.
+Array<PrimExpr> ResolveAtRunTime(const NodeContext& node, const Array<PrimExpr>& source, Expr target, bool keep_zero) {
+  const auto scalar = [](int64_t value) { return relax::Constant::Scalar(DataType::Int(64), value); };
+  const auto vector_of = [&](const Array<PrimExpr>& values) {
+    return node.importer()->ExprOf(Value(SymbolicVector(values)), Span());
+  };
+  const auto has = [&](int64_t value) { return relax::Equal(target, scalar(value)); };
+  if (!keep_zero) {
+    // Where the source has no dimension to copy, a 0 stays.
+    std::vector<PrimExpr> copied(source.begin(), source.end());
+    copied.resize(static_cast<size_t>(node.StaticDim(target, 0, "the length of the shape")), I64(0));
+    target = node.Emit(relax::Where(has(0), vector_of({copied.begin(), copied.end()}), target));
+  }
+  const Expr others = relax::Prod(relax::Where(has(-1), scalar(1), target), std::nullopt, true);
+  const Expr elements = vector_of({node.Product(source, 0, static_cast<int64_t>(source.size()))});
+  const Expr rest = relax::FloorDivide(elements, relax::Maximum(others, scalar(1)));
+  return node.BoundDims(node.Emit(relax::Where(has(-1), rest, target)), "the shape");
+}
+
+}  // namespace
+
 Results ConvertReshape(const NodeContext& node) {
   const Expr x = node.X(0);
+  const Array<PrimExpr> source = node.Shape(x);
   const bool keep_zero = node.Int("allowzero", 0) != 0;
-  const bool known = node.Known(1) != nullptr;
-  const Array<PrimExpr> target = node.Dims(1, "the shape");
-  // Dimensions bound at run time hold neither 0 nor -1 with a meaning.
-  if (!known) return {node.Emit(relax::Reshape(x, relax::ShapeExpr(target)))};
-  return {node.Reshaped(x, ResolveReshape(node, node.Shape(x), target, keep_zero))};
+  if (node.Known(1) != nullptr) {
+    return {node.Reshaped(x, ResolveReshape(node, source, node.Dims(1, "the shape"), keep_zero))};
+  }
+  const Expr target = node.CastTo(node.X(1), DataType::Int(64));
+  return {node.Emit(relax::Reshape(x, relax::ShapeExpr(ResolveAtRunTime(node, source, target, keep_zero))))};
 }
 
 Results ConvertFlatten(const NodeContext& node) {

@@ -156,11 +156,14 @@ Array<PrimExpr> NodeContext::Dims(size_t index, const char* what) const {
     for (const PrimExpr& value : known->values) dims.push_back(deuteron::CastTo(DataType::Int(64), value));
     return dims;
   }
-  const relax::Expr tensor = CastTo(X(index), DataType::Int(64));
-  const auto shape = Shape(tensor);
+  return BoundDims(CastTo(X(index), DataType::Int(64)), what);
+}
+
+Array<PrimExpr> NodeContext::BoundDims(const relax::Expr& vector, const char* what) const {
+  const auto shape = Shape(vector);
   const auto count = shape.size() == 1 ? AsConstInt(shape[0]) : std::nullopt;
-  if (!count) Unsupported(std::string(what) + " (input " + std::to_string(index) + ") has no constant length");
-  const relax::Var as_shape = Emit(relax::TensorToShape(tensor));
+  if (!count) Unsupported(std::string(what) + " has no constant length");
+  const relax::Var as_shape = Emit(relax::TensorToShape(vector));
   Array<PrimExpr> dims;
   for (int64_t i = 0; i < *count; ++i) {
     dims.push_back(tir::Var(String(std::string(node_.op_type) + "_d" + std::to_string(i))));

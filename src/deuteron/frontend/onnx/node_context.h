@@ -91,6 +91,8 @@ class NodeContext {
   std::optional<std::vector<double>> ConstFloats(size_t index) const;
   /// An integer vector as a shape: its known elements, else symbolic dimensions that are bound at run time.
   Array<PrimExpr> Dims(size_t index, const char* what) const;
+  /// Symbolic dimensions for the elements of a vector of int64, which is of constant length; none is negative.
+  Array<PrimExpr> BoundDims(const relax::Expr& vector, const char* what) const;
 
   /// Attributes. ModelErrors where the attribute is of another type, or required and not there.
   bool HasAttr(std::string_view name) const { return FindAttr(name) != nullptr; }

@@ -13,9 +13,9 @@
 namespace deuteron::relax {
 
 /// A dimension of a tensor argument, or of a field of an argument that is a tuple, and what it has to be, may be at
-/// most, or has to be unless it is 1.
+/// most, or has to be unless it is 1. Or (kElements, of an argument, whatever `axis`) how many elements it has to have.
 struct ExtentDemand {
-  enum class Relation { kEqual, kAtMost, kEqualOrOne };
+  enum class Relation { kEqual, kAtMost, kEqualOrOne, kElements };
   size_t arg;
   size_t axis;
   PrimExpr extent;
@@ -41,7 +41,8 @@ class ExtentDemands {
   ExtentDemands* outer_;
 };
 
-/// Whether the dimension that `demand` is about, `given`, is not what it has to be. If it may be, it is taken for it.
+/// Whether the dimension (or number of elements) that `demand` is about, `given`, is not what it has to be. If it may
+/// be, it is taken for it.
 bool ProvablyDiffers(const BlockBuilder& builder, const PrimExpr& given, const ExtentDemand& demand);
 /// Whether it is more than it may be.
 bool ProvablyExceeds(const BlockBuilder& builder, const PrimExpr& given, ExtentDemand demand);

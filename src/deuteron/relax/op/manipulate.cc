@@ -69,6 +69,13 @@ Type InferReshape(const Call& call, const BlockBuilder& builder) {
     ThrowOpError(call, Describe(*data->shape) + " cannot be reshaped to " + Describe(shape) +
                            ": the numbers of elements differ");
   }
+  const bool is_equal = from.constant == to.constant && from.factors.size() == to.factors.size() && from.Contains(to);
+  if (!is_equal &&
+      ProvablyDiffers(builder, from.ToExpr(),
+                      {.arg = 0, .axis = 0, .extent = to.ToExpr(), .relation = ExtentDemand::Relation::kElements})) {
+    ThrowOpError(call, Describe(*data->shape) + " cannot be reshaped to " + Describe(shape) +
+                           ": the numbers of elements differ");
+  }
   return WithShape(data, shape);
 }
 

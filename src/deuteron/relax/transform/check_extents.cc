@@ -4,10 +4,13 @@
 /// Purpose: `matmul` of (n, k) and (j, 4) is well-typed, and its kernel reads as many rows of the second as the first
 /// has columns. A match_cast of the argument to the type that it has to have says so, and every later stage knows it.
 ///
+/// What a reshape is given, (n, m) to (k, 4), is flattened for that.
+///
 /// What it must not do: check what types show, or change what a constant is where the other side can be cast.
 ///
 /// Place: after import, before passes that rewrite operators; a call that it has seen has nothing left to check.
 #include "deuteron/relax/op/extent_demands.h"
+#include "deuteron/relax/op/manipulate.h"
 #include "deuteron/relax/op/op_common.h"
 #include "deuteron/relax/transform/function_pass.h"
 #include "deuteron/relax/transform/pass_utils.h"
@@ -50,6 +53,10 @@ class ExtentChecker : public SeqRewriter {
     Array<Expr> args = call->args;
     for (const ExtentDemand& demand : demands.list()) {
       const auto index = static_cast<int64_t>(demand.arg);
+      if (demand.relation == ExtentDemand::Relation::kElements) {
+        args.Set(index, Recount(call, args[index], demand, span, out));
+        continue;
+      }
       if (!demand.field) {
         args.Set(index, Cast(call, args[index], demand, span, out));
         continue;
@@ -102,6 +109,19 @@ class ExtentChecker : public SeqRewriter {
       }
     }
     return Bind(name, value, type, span, out);
+  }
+
+  /// `value`'s elements in a row, as many as are demanded: how many there are is a dimension then, which can be
+  /// checked.
+  Expr Recount(const Call& call, const Expr& value, const ExtentDemand& demand, const Span& span, Bindings* out) {
+    Expr row = value;
+    const auto* tensor = value.ty().as<TensorTypeNode>();
+    if (tensor->shape->size() != 1) {
+      const Expr flat = builder_.Normalize(Flatten(value));
+      row = NewVar("elements", flat.ty());
+      out->push_back(VarBinding(Downcast<Var>(row), flat, span));
+    }
+    return Cast(call, row, {demand.arg, 0, demand.extent}, span, out);
   }
 
   Expr Bind(const std::string& name, const Expr& value, const TensorType& type, const Span& span, Bindings* out) {
