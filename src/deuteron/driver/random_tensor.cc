@@ -10,7 +10,7 @@ Tensor RandomTensor(const std::vector<int64_t>& shape, DataType dtype, std::mt19
   Tensor tensor = runtime::AllocTensor(shape, dtype);
   const int64_t count = tensor.numel();
   std::normal_distribution<double> normal;
-  std::uniform_int_distribution<int> integer(0, 99);
+  std::uniform_int_distribution<int> integer(0, dtype.bits() >= 32 ? 1 : 99);
   const auto fill = [&](auto* data, auto&& draw) {
     for (int64_t i = 0; i < count; ++i) data[i] = static_cast<std::remove_reference_t<decltype(*data)>>(draw());
   };

@@ -103,7 +103,9 @@ Results ConvertCompress(const NodeContext& node) {
     return {node.Emit(relax::Take(x, node.ConstantInts(indices), axis))};
   }
   const Expr found = NonZeroOf(node, node.X(1));
-  return {node.Emit(relax::Take(x, node.Reshaped(found, {node.Shape(found)[1]}), axis))};
+  // The condition may be longer than the axis, but not true there.
+  const Expr indices = node.Checked(node.Reshaped(found, {node.Shape(found)[1]}), {node.Shape(x)[axis]});
+  return {node.Emit(relax::Take(x, indices, axis))};
 }
 
 }  // namespace deuteron::onnx

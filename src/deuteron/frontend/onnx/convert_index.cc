@@ -95,11 +95,12 @@ Results ConvertSlice(const NodeContext& node) {
 
 namespace {
 
-/// Indices counted from the beginning, of an axis of length `extent`.
+/// Indices counted from the beginning, of an axis of length `extent`; none is outside of it.
 Expr FromBeginning(const NodeContext& node, size_t input, const PrimExpr& extent) {
   const auto known = node.ConstInts(input);
   const auto length = AsConstInt(extent);
-  if (known && std::all_of(known->begin(), known->end(), [](int64_t i) { return i >= 0; })) return node.X(input);
+  const Expr indices = node.Indices(input, {extent});
+  if (known && std::all_of(known->begin(), known->end(), [](int64_t i) { return i >= 0; })) return indices;
   if (known && length) {
     const Symbolic symbolic = node.Known(input);
     std::vector<PrimExpr> values;
@@ -107,7 +108,6 @@ Expr FromBeginning(const NodeContext& node, size_t input, const PrimExpr& extent
       values.push_back(MakeConst(symbolic->dtype, index < 0 ? index + *length : index));
     return relax::Constant(TensorFromSymbolic({symbolic->dtype, symbolic->shape, std::move(values)}));
   }
-  const Expr indices = node.X(input);
   const DataType dtype = node.DType(indices);
   const Expr bound = length ? Expr(relax::Constant::Scalar(dtype, *length))
                             : node.Reshaped(node.importer()->ExprOf(Value(SymbolicVector({extent})), Span()), {});
@@ -116,15 +116,16 @@ Expr FromBeginning(const NodeContext& node, size_t input, const PrimExpr& extent
   return node.Emit(relax::Where(is_negative, relax::Add(indices, typed), indices));
 }
 
-void CheckBounds(const NodeContext& node, size_t input, const PrimExpr& extent) {
-  const auto known = node.ConstInts(input);
-  const auto length = AsConstInt(extent);
-  if (!known || !length) return;
-  for (const int64_t index : *known) {
-    if (index < -*length || index >= *length) {
-      node.Fail("index " + std::to_string(index) + " is outside of an axis of length " + std::to_string(*length));
-    }
+/// The dimensions of `x` that the last axis of input `indices` counts, after `batch_dims` others.
+Array<PrimExpr> IndexedDims(const NodeContext& node, const Expr& x, size_t indices, int64_t batch_dims) {
+  const Array<PrimExpr> shape = node.Shape(x);
+  const int64_t rank = node.Rank(indices);
+  const int64_t count = rank == 0 ? 0 : node.StaticDim(node.X(indices), rank - 1, "the length of an index");
+  if (rank == 0 || batch_dims < 0 || batch_dims + count > static_cast<int64_t>(shape.size())) {
+    node.Fail("indices of shape " + relax::Describe(node.X(indices).ty()) + " do not fit data of shape " +
+              relax::Describe(shape));
   }
+  return {shape.begin() + batch_dims, shape.begin() + batch_dims + count};
 }
 
 }  // namespace
@@ -133,8 +134,8 @@ Results ConvertGather(const NodeContext& node) {
   const Expr x = node.X(0);
   const Array<PrimExpr> shape = node.Shape(x);
   const int64_t axis = node.Axis(node.Int("axis", 0), static_cast<int64_t>(shape.size()));
-  CheckBounds(node, 1, shape[axis]);
   const auto known = node.ConstInts(1);
+  if (known) node.Indices(1, {shape[axis]});
   const Symbolic symbolic = node.Known(1);
   if (known && known->size() == 1 && symbolic->rank() <= 1) {
     // One element: a slice, which fuses with what is around it.
@@ -150,12 +151,14 @@ Results ConvertGather(const NodeContext& node) {
 Results ConvertGatherElements(const NodeContext& node) {
   const Expr x = node.X(0);
   const int64_t axis = node.Axis(node.Int("axis", 0), node.Rank(x));
-  CheckBounds(node, 1, node.Shape(x)[axis]);
-  return {node.Emit(relax::GatherElements(x, node.X(1), axis))};
+  return {node.Emit(relax::GatherElements(x, node.Indices(1, {node.Shape(x)[axis]}), axis))};
 }
 
 Results ConvertGatherND(const NodeContext& node) {
-  return {node.Emit(relax::GatherND(node.X(0), node.X(1), node.Int("batch_dims", 0)))};
+  const Expr x = node.X(0);
+  const int64_t batch_dims = node.Int("batch_dims", 0);
+  const Expr indices = node.Indices(1, IndexedDims(node, x, 1, batch_dims));
+  return {node.Emit(relax::GatherND(x, indices, batch_dims))};
 }
 
 namespace {
@@ -172,12 +175,14 @@ std::string Reduction(const NodeContext& node) {
 Results ConvertScatterElements(const NodeContext& node) {
   const Expr x = node.X(0);
   const int64_t axis = node.Axis(node.Int("axis", 0), node.Rank(x));
-  CheckBounds(node, 1, node.Shape(x)[axis]);
-  return {node.Emit(relax::ScatterElements(x, node.X(1), node.X(2), axis, Reduction(node)))};
+  const Expr indices = node.Indices(1, {node.Shape(x)[axis]});
+  return {node.Emit(relax::ScatterElements(x, indices, node.X(2), axis, Reduction(node)))};
 }
 
 Results ConvertScatterND(const NodeContext& node) {
-  return {node.Emit(relax::ScatterND(node.X(0), node.X(1), node.X(2), Reduction(node)))};
+  const Expr x = node.X(0);
+  const Expr indices = node.Indices(1, IndexedDims(node, x, 1, 0));
+  return {node.Emit(relax::ScatterND(x, indices, node.X(2), Reduction(node)))};
 }
 
 Results ConvertOneHot(const NodeContext& node) {

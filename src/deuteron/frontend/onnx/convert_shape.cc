@@ -183,7 +183,18 @@ Results ConvertExpand(const NodeContext& node) {
   const Array<PrimExpr> own = node.Shape(x);
   bool same = own.size() == shape.size();
   for (size_t i = 0; same && i < shape.size(); ++i) same = node.analyzer().CanProveEqual(own[i], shape[i]);
-  return {same ? x : Expr(node.Emit(relax::BroadcastTo(x, shape)))};
+  const Expr result = same ? x : Expr(node.Emit(relax::BroadcastTo(x, shape)));
+  if (node.Known(1) != nullptr) return {result};
+  // Where the shape was taken for a number, or 1, it is asked at run time.
+  std::vector<PrimExpr> asked(shape.begin(), shape.end());
+  for (size_t i = 1; i <= std::min(target.size(), own.size()); ++i) {
+    const PrimExpr& wanted = target[target.size() - i];
+    const PrimExpr& dim = own[own.size() - i];
+    if (AsConstInt(dim) && !IsOne(dim)) asked[asked.size() - i] = SelectExpr(Equal(wanted, I64(1)), dim, wanted);
+  }
+  const Type type = TensorType({asked.begin(), asked.end()}, node.DType(x));
+  const relax::Var checked = node.builder().EmitMatchCast(result, type, "", node.span());
+  return {node.builder().EmitMatchCast(checked, result.ty(), "", node.span())};
 }
 
 Results ConvertTile(const NodeContext& node) {

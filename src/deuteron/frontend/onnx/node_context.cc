@@ -5,6 +5,7 @@
 
 #include "deuteron/frontend/onnx/importer.h"
 #include "deuteron/relax/analysis/type_analysis.h"
+#include "deuteron/relax/op/call.h"
 #include "deuteron/relax/op/datatype.h"
 #include "deuteron/relax/op/manipulate.h"
 #include "deuteron/relax/op/shape.h"
@@ -170,6 +171,25 @@ Array<PrimExpr> NodeContext::BoundDims(const relax::Expr& vector, const char* wh
   }
   builder().EmitMatchCast(as_shape, ShapeType(dims), "", span_);
   return dims;
+}
+
+relax::Expr NodeContext::Indices(size_t index, const Array<PrimExpr>& extents) const {
+  const auto known = ConstInts(index);
+  if (!known || extents.empty()) return extents.empty() ? X(index) : Checked(X(index), extents);
+  for (size_t i = 0; i < known->size(); ++i) {
+    const auto extent = AsConstInt(extents[i % extents.size()]);
+    if (!extent) return Checked(X(index), extents);
+    if ((*known)[i] >= -*extent && (*known)[i] < *extent) continue;
+    Fail("index " + std::to_string((*known)[i]) + " is outside of an axis of length " + std::to_string(*extent));
+  }
+  return X(index);
+}
+
+relax::Expr NodeContext::Checked(const relax::Expr& indices, const Array<PrimExpr>& extents) const {
+  const std::string place = span_.defined() ? std::string(span_->source) : std::string(node_.op_type);
+  return Emit(relax::CallPurePacked(relax::ExternFunc("deuteron.vm.check_indices"),
+                                    {indices, relax::ShapeExpr(extents), relax::StringImm("indices of " + place)},
+                                    {indices.ty()}));
 }
 
 const AttributeProto* NodeContext::FindAttr(std::string_view name) const {

@@ -47,6 +47,7 @@ class NodeContext {
   const NodeProto& node() const { return node_; }
   /// Version of the operator set of the node's domain.
   int64_t opset() const { return opset_; }
+  const Span& span() const { return span_; }
   Importer* importer() const { return importer_; }
   relax::BlockBuilder& builder() const;
   arith::Analyzer& analyzer() const;
@@ -123,6 +124,10 @@ class NodeContext {
   relax::Expr ConstantInts(const std::vector<int64_t>& values, DataType dtype = DataType::Int(64)) const;
   relax::Expr ConstantFloats(const std::vector<double>& values, const std::vector<int64_t>& shape,
                              DataType dtype) const;
+  /// Input `index`, whose elements are indices (from the end, if negative) of axes of these extents: of one, or of as
+  /// many as the last axis has. A ModelError if a constant is outside; what is computed is checked at run time.
+  relax::Expr Indices(size_t index, const Array<PrimExpr>& extents) const;
+  relax::Expr Checked(const relax::Expr& indices, const Array<PrimExpr>& extents) const;
   /// The same elements in another shape: of constants without a call, and nothing if the shape is the same.
   relax::Expr Reshaped(const relax::Expr& expr, const Array<PrimExpr>& shape) const;
   relax::Expr CastTo(const relax::Expr& expr, DataType dtype) const;

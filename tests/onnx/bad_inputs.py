@@ -1,0 +1,71 @@
+"""Inputs whose values contradict the model: each must end with an error that names what is wrong, and read nothing else.
+
+    python tests/onnx/bad_inputs.py [--binary PATH]
+"""
+
+import argparse
+import pathlib
+import subprocess
+import sys
+import tempfile
+
+import numpy as np
+import onnx
+from onnx import TensorProto, helper
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
+USAGE, MODEL = 2, 3
+FAR = 10**9
+X = np.ones((4, 3), np.float32)
+
+
+def ints(*values):
+    return np.array(values, np.int64)
+
+
+
+def cases():
+    """(operator, inputs, attributes, status, what the message says)"""
+    yield "Gather", {"x": X, "i": ints(0, 4)}, {}, USAGE, ["index 4", "length 4"]
+    yield "Gather", {"x": X, "i": ints(0, -FAR)}, {"axis": 1}, USAGE, [f"index {-FAR}", "length 3"]
+    yield "Gather", {"x": X, "i": ints(0, FAR).astype(np.int32)}, {}, USAGE, [f"index {FAR}"]
+    yield "GatherElements", {"x": X, "i": ints([FAR, 0, 0])}, {}, USAGE, [f"index {FAR}", "length 4"]
+    yield "GatherND", {"x": X, "i": ints([0, 2], [1, 3])}, {}, USAGE, ["index 3", "length 3"]
+    yield "ScatterElements", {"x": X, "i": ints([0, -5, 0]), "u": X[:1]}, {}, USAGE, ["index -5", "length 4"]
+    yield "ScatterND", {"x": X, "i": ints([0], [FAR]), "u": X[:2]}, {}, USAGE, [f"index {FAR}", "length 4"]
+    yield "Compress", {"x": X, "c": np.array([1, 0, 1, 1, 1], bool)}, {"axis": 0}, USAGE, ["index 4", "length 4"]
+    yield "Reshape", {"x": X, "s": ints(5, 3)}, {}, MODEL, ["15", "12"]
+    yield "Reshape", {"x": X, "s": ints(-1, 5)}, {}, MODEL, ["10", "12"]
+    yield "Expand", {"x": X, "s": ints(5, 3)}, {}, MODEL, ["5", "4"]
+    yield "Tile", {"x": X, "r": ints(2, -1)}, {}, USAGE, ["negative", "-3"]
+    yield "ConstantOfShape", {"s": ints(2**40, 2**40)}, {}, USAGE, ["overflows"]
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--binary", default=ROOT / "build" / "release" / "bin" / "deuteron")
+    binary = parser.parse_args().binary
+    failures = 0
+    with tempfile.TemporaryDirectory() as temporary:
+        folder = pathlib.Path(temporary)
+        for op, inputs, attributes, status, words in cases():
+            given = [helper.make_tensor_value_info(name, helper.np_dtype_to_tensor_dtype(value.dtype), value.shape)
+                     for name, value in inputs.items()]
+            node = helper.make_node(op, list(inputs), ["y"], name="/the/node", **attributes)
+            graph = helper.make_graph([node], "g", given, [helper.make_tensor_value_info("y", TensorProto.FLOAT, None)])
+            onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 18)]), folder / "model.onnx")
+            arguments = [str(binary), "run", str(folder / "model.onnx"), "--backend", "none"]
+            for name, value in inputs.items():
+                np.save(folder / f"{name}.npy", value)
+                arguments += ["--input", f"{name}={folder / name}.npy"]
+            result = subprocess.run(arguments, capture_output=True, text=True, timeout=300)
+            missing = [word for word in words if word not in result.stderr]
+            if result.returncode != status or missing:
+                failures += 1
+                print(f"FAILED {op} {words}: status {result.returncode}, {result.stdout}{result.stderr}")
+    print(f"{failures} failures")
+    return 5 if failures else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
