@@ -11,7 +11,7 @@ import tempfile
 
 import numpy as np
 import onnx
-from onnx import TensorProto, helper
+from onnx import helper, numpy_helper
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 USAGE, MODEL = 2, 3
@@ -24,8 +24,16 @@ def ints(*values):
 
 
 
+class Const:
+    """An input that is an initialiser."""
+
+    def __init__(self, value):
+        self.value = np.array(value, np.int64)
+
+
 def cases():
-    """(operator, inputs, attributes, status, what the message says)"""
+    """(operator, inputs, attributes, status, what the message says); where an input is constant, the
+    first dimensions of the others are symbolic."""
     yield "Gather", {"x": X, "i": ints(0, 4)}, {}, USAGE, ["index 4", "length 4"]
     yield "Gather", {"x": X, "i": ints(0, -FAR)}, {"axis": 1}, USAGE, [f"index {-FAR}", "length 3"]
     yield "Gather", {"x": X, "i": ints(0, FAR).astype(np.int32)}, {}, USAGE, [f"index {FAR}"]
@@ -38,6 +46,13 @@ def cases():
     yield "Reshape", {"x": X, "s": ints(-1, 5)}, {}, MODEL, ["10", "12"]
     yield "Expand", {"x": X, "s": ints(5, 3)}, {}, MODEL, ["5", "4"]
     yield "Tile", {"x": X, "r": ints(2, -1)}, {}, USAGE, ["negative", "-3"]
+    yield "Gather", {"x": X, "i": Const(5)}, {}, MODEL, ["expected 1", "got 0"]
+    yield "Gather", {"x": X, "i": Const(-5)}, {}, MODEL, ["5", "got 4"]
+    yield "Gather", {"x": X, "i": Const([0, 4])}, {}, USAGE, ["index 4", "length 4"]
+    yield "TopK", {"x": X, "k": Const([5])}, {"axis": 0}, MODEL, ["5", "got 4"]
+    yield "Split", {"x": X, "s": Const([2, 3])}, {"axis": 0}, MODEL, ["expected 3", "got 2"]
+    yield "Reshape", {"x": X, "s": Const([5, 3])}, {}, MODEL, ["expected 15", "got 12"]
+    yield "Squeeze", {"x": X, "a": Const([0])}, {}, MODEL, ["expected 3", "got 12"]
     yield "ConstantOfShape", {"s": ints(2**40, 2**40)}, {}, USAGE, ["overflows"]
 
 
@@ -49,10 +64,14 @@ def main():
     with tempfile.TemporaryDirectory() as temporary:
         folder = pathlib.Path(temporary)
         for op, inputs, attributes, status, words in cases():
-            given = [helper.make_tensor_value_info(name, helper.np_dtype_to_tensor_dtype(value.dtype), value.shape)
+            constants = [numpy_helper.from_array(value.value, name) for name, value in inputs.items() if isinstance(value, Const)]
+            node = helper.make_node(op, list(inputs), ["y", "z"] if op in ("TopK", "Split") else ["y"], name="/the/node", **attributes)
+            inputs = {name: value for name, value in inputs.items() if not isinstance(value, Const)}
+            given = [helper.make_tensor_value_info(name, helper.np_dtype_to_tensor_dtype(value.dtype),
+                                                   ["n", *value.shape[1:]] if constants else value.shape)
                      for name, value in inputs.items()]
-            node = helper.make_node(op, list(inputs), ["y"], name="/the/node", **attributes)
-            graph = helper.make_graph([node], "g", given, [helper.make_tensor_value_info("y", TensorProto.FLOAT, None)])
+            results = [helper.make_empty_tensor_value_info(name) for name in node.output]
+            graph = helper.make_graph([node], "g", given, results, constants)
             onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 18)]), folder / "model.onnx")
             arguments = [str(binary), "run", str(folder / "model.onnx"), "--backend", "none"]
             for name, value in inputs.items():

@@ -135,15 +135,21 @@ Results ConvertGather(const NodeContext& node) {
   const Array<PrimExpr> shape = node.Shape(x);
   const int64_t axis = node.Axis(node.Int("axis", 0), static_cast<int64_t>(shape.size()));
   const auto known = node.ConstInts(1);
-  if (known) node.Indices(1, {shape[axis]});
   const Symbolic symbolic = node.Known(1);
   if (known && known->size() == 1 && symbolic->rank() <= 1) {
-    // One element: a slice, which fuses with what is around it.
+    // One element: a slice, which fuses with what is around it. Its length tells whether there is such an element,
+    // except before the first.
+    if (AsConstInt(shape[axis])) node.Indices(1, {shape[axis]});
     const int64_t index = known->front();
+    Array<PrimExpr> least = shape;
+    if (index < 0) least.Set(axis, node.Simplify(Max(shape[axis], I64(-index))));
+    const Expr data = node.Cast(node.Cast(x, least), shape);
     const PrimExpr begin = index < 0 ? node.Simplify(shape[axis] + index) : I64(index);
-    const Expr slice = node.Emit(relax::StridedSlice(x, {axis}, {begin}, {node.Simplify(begin + 1)}, {I64(1)}));
-    if (symbolic->rank() == 1) return {slice};
-    return {node.Emit(relax::Squeeze(slice, {axis}))};
+    const Expr slice = node.Emit(relax::StridedSlice(data, {axis}, {begin}, {node.Simplify(begin + 1)}, {I64(1)}));
+    if (symbolic->rank() == 0) return {node.Emit(relax::Squeeze(slice, {axis}))};
+    Array<PrimExpr> one = shape;
+    one.Set(axis, I64(1));
+    return {node.Cast(slice, one)};
   }
   return {node.Emit(relax::Take(x, FromBeginning(node, 1, shape[axis]), axis))};
 }

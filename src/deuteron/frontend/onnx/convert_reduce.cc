@@ -113,6 +113,9 @@ Results ConvertTopK(const NodeContext& node) {
     k = count[0];
   }
   if (k < 1) node.Unsupported("k = " + std::to_string(k));
+  if (const auto length = AsConstInt(node.Shape(x)[axis]); length && k > *length) {
+    node.Fail("k = " + std::to_string(k) + " of an axis of length " + std::to_string(*length));
+  }
   const bool largest = node.Int("largest", 1) != 0;
   const auto pair = node.Emit(relax::TopK(x, k, axis, "both", largest, DataType::Int(64)));
   return {node.Field(pair, 0), node.Field(pair, 1)};

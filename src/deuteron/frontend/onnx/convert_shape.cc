@@ -172,7 +172,12 @@ Results ConvertSplit(const NodeContext& node) {
   }
   const auto tuple = node.Emit(call);
   Results results;
-  for (int64_t i = 0; i < parts; ++i) results.emplace_back(node.Field(tuple, i));
+  for (int64_t i = 0; i < parts; ++i) {
+    const Expr part = node.Field(tuple, i);
+    Array<PrimExpr> shape = node.Shape(part);
+    if (sizes) shape.Set(axis, I64((*sizes)[static_cast<size_t>(i)]));
+    results.emplace_back(node.Cast(part, shape));
+  }
   return results;
 }
 
@@ -192,9 +197,7 @@ Results ConvertExpand(const NodeContext& node) {
     const PrimExpr& dim = own[own.size() - i];
     if (AsConstInt(dim) && !IsOne(dim)) asked[asked.size() - i] = SelectExpr(Equal(wanted, I64(1)), dim, wanted);
   }
-  const Type type = TensorType({asked.begin(), asked.end()}, node.DType(x));
-  const relax::Var checked = node.builder().EmitMatchCast(result, type, "", node.span());
-  return {node.builder().EmitMatchCast(checked, result.ty(), "", node.span())};
+  return {node.Cast(node.Cast(result, {asked.begin(), asked.end()}), shape)};
 }
 
 Results ConvertTile(const NodeContext& node) {

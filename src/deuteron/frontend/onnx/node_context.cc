@@ -192,6 +192,13 @@ relax::Expr NodeContext::Checked(const relax::Expr& indices, const Array<PrimExp
                                     {indices.ty()}));
 }
 
+relax::Expr NodeContext::Cast(const relax::Expr& tensor, const Array<PrimExpr>& shape) const {
+  const auto* type = tensor.ty().as<TensorTypeNode>();
+  bool shows = type != nullptr && type->has_shape() && type->shape->size() == shape.size();
+  for (size_t i = 0; shows && i < shape.size(); ++i) shows = analyzer().CanProveEqual((*type->shape)[i], shape[i]);
+  return shows ? tensor : builder().EmitMatchCast(tensor, TensorType(shape, DType(tensor)), "", span_);
+}
+
 const AttributeProto* NodeContext::FindAttr(std::string_view name) const {
   for (const AttributeProto& attribute : node_.attributes) {
     if (attribute.name == name) return &attribute;

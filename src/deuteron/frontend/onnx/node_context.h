@@ -47,7 +47,6 @@ class NodeContext {
   const NodeProto& node() const { return node_; }
   /// Version of the operator set of the node's domain.
   int64_t opset() const { return opset_; }
-  const Span& span() const { return span_; }
   Importer* importer() const { return importer_; }
   relax::BlockBuilder& builder() const;
   arith::Analyzer& analyzer() const;
@@ -128,6 +127,8 @@ class NodeContext {
   /// many as the last axis has. A ModelError if a constant is outside; what is computed is checked at run time.
   relax::Expr Indices(size_t index, const Array<PrimExpr>& extents) const;
   relax::Expr Checked(const relax::Expr& indices, const Array<PrimExpr>& extents) const;
+  /// A tensor that has to have this shape, which is checked at run time unless its type shows it.
+  relax::Expr Cast(const relax::Expr& tensor, const Array<PrimExpr>& shape) const;
   /// The same elements in another shape: of constants without a call, and nothing if the shape is the same.
   relax::Expr Reshaped(const relax::Expr& expr, const Array<PrimExpr>& shape) const;
   relax::Expr CastTo(const relax::Expr& expr, DataType dtype) const;

@@ -31,6 +31,16 @@ bool ProvablyExceeds(const BlockBuilder& builder, const PrimExpr& given, ExtentD
   return false;
 }
 
+bool ProvablyFallsShort(const BlockBuilder& builder, const PrimExpr& given, ExtentDemand demand) {
+  if (ExprEqual(given, demand.extent)) return false;
+  if (builder.analyzer().CanProve(given < demand.extent)) return true;
+  if (innermost != nullptr && !builder.analyzer().CanProve(given >= demand.extent)) {
+    demand.relation = ExtentDemand::Relation::kAtLeast;
+    innermost->list_.push_back(std::move(demand));
+  }
+  return false;
+}
+
 bool ProvablyNeitherNorOne(const BlockBuilder& builder, const PrimExpr& given, ExtentDemand demand) {
   if (ExprEqual(given, demand.extent) || builder.analyzer().CanProveEqual(given, I64(1))) return false;
   const ExtentDemand one{demand.arg, demand.axis, I64(1), demand.field};

@@ -13,9 +13,9 @@
 namespace deuteron::relax {
 
 /// A dimension of a tensor argument, or of a field of an argument that is a tuple, and what it has to be, may be at
-/// most, or has to be unless it is 1. Or (kElements, of an argument, whatever `axis`) how many elements it has to have.
+/// most or at least, or has to be unless it is 1. Or (kElements, of an argument, whatever `axis`) how many elements it has to have.
 struct ExtentDemand {
-  enum class Relation { kEqual, kAtMost, kEqualOrOne, kElements };
+  enum class Relation { kEqual, kAtMost, kAtLeast, kEqualOrOne, kElements };
   size_t arg;
   size_t axis;
   PrimExpr extent;
@@ -36,6 +36,7 @@ class ExtentDemands {
  private:
   friend bool ProvablyDiffers(const BlockBuilder& builder, const PrimExpr& given, const ExtentDemand& demand);
   friend bool ProvablyExceeds(const BlockBuilder& builder, const PrimExpr& given, ExtentDemand demand);
+  friend bool ProvablyFallsShort(const BlockBuilder& builder, const PrimExpr& given, ExtentDemand demand);
   friend bool ProvablyNeitherNorOne(const BlockBuilder& builder, const PrimExpr& given, ExtentDemand demand);
   std::vector<ExtentDemand> list_;
   ExtentDemands* outer_;
@@ -46,6 +47,8 @@ class ExtentDemands {
 bool ProvablyDiffers(const BlockBuilder& builder, const PrimExpr& given, const ExtentDemand& demand);
 /// Whether it is more than it may be.
 bool ProvablyExceeds(const BlockBuilder& builder, const PrimExpr& given, ExtentDemand demand);
+/// Whether it is less than it has to be.
+bool ProvablyFallsShort(const BlockBuilder& builder, const PrimExpr& given, ExtentDemand demand);
 /// Whether it is neither 1 nor what it has to be otherwise.
 bool ProvablyNeitherNorOne(const BlockBuilder& builder, const PrimExpr& given, ExtentDemand demand);
 

@@ -174,7 +174,7 @@ std::optional<std::vector<size_t>> SqueezedAxes(const Call& call, const Array<Pr
   return axes;
 }
 
-Type InferSqueeze(const Call& call, const BlockBuilder&) {
+Type InferSqueeze(const Call& call, const BlockBuilder& builder) {
   CheckArity(call, 1, 1);
   const TensorTypeNode* data = TensorArg(call, 0);
   const auto* attrs = AttrsOf<SqueezeAttrsNode>(call);
@@ -186,7 +186,11 @@ Type InferSqueeze(const Call& call, const BlockBuilder&) {
   if (!axes) return WithRank(data, kUnknownNDim);
   Array<PrimExpr> shape;
   for (size_t i = 0; i < (*data->shape).size(); ++i) {
-    if (std::find(axes->begin(), axes->end(), i) == axes->end()) shape.push_back((*data->shape)[i]);
+    if (std::find(axes->begin(), axes->end(), i) == axes->end()) {
+      shape.push_back((*data->shape)[i]);
+    } else if (ProvablyDiffers(builder, (*data->shape)[i], {0, i, I64(1)})) {
+      ThrowOpError(call, "axis " + std::to_string(i) + " of " + Describe(GetRef<Type>(data)) + " is not of length 1");
+    }
   }
   return WithShape(data, shape);
 }

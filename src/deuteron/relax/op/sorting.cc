@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "deuteron/relax/op/call.h"
+#include "deuteron/relax/op/extent_demands.h"
 #include "deuteron/relax/op/op_shape.h"
 #include "deuteron/relax/op/statistical.h"
 #include "deuteron/topi/elementwise.h"
@@ -62,7 +63,7 @@ PrimExpr KeptOf(const TopKAttrsNode* attrs, const PrimExpr& extent) {
   return I64(length ? std::min(*length, attrs->k) : attrs->k);
 }
 
-Type InferTopK(const Call& call, const BlockBuilder&) {
+Type InferTopK(const Call& call, const BlockBuilder& builder) {
   CheckArity(call, 1, 1);
   const TensorTypeNode* data = TensorArg(call, 0);
   const auto* attrs = AttrsOf<TopKAttrsNode>(call);
@@ -73,7 +74,13 @@ Type InferTopK(const Call& call, const BlockBuilder&) {
   std::optional<Array<PrimExpr>> shape = ShapeOf(data);
   if (shape) {
     const size_t axis = AxisArg(call, attrs->axis, data->ndim);
-    shape->Set(static_cast<int64_t>(axis), KeptOf(attrs, (*shape)[axis]));
+    const PrimExpr extent = (*shape)[axis];
+    const PrimExpr kept = KeptOf(attrs, extent);
+    if (ProvablyFallsShort(builder, extent, {0, axis, kept})) {
+      ThrowOpError(
+          call, Describe(kept) + " elements of " + Describe(GetRef<Type>(data)) + " on axis " + std::to_string(axis));
+    }
+    shape->Set(static_cast<int64_t>(axis), kept);
   } else {
     CheckAxis(call, attrs->axis);
   }

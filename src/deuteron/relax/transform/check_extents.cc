@@ -84,6 +84,7 @@ class ExtentChecker : public SeqRewriter {
     using Relation = ExtentDemand::Relation;
     PrimExpr wanted = demand.extent;
     if (demand.relation == Relation::kAtMost) wanted = Min(shape[axis], wanted);
+    if (demand.relation == Relation::kAtLeast) wanted = Max(shape[axis], wanted);
     if (demand.relation == Relation::kEqualOrOne) {
       wanted = SelectExpr(deuteron::Equal(shape[axis], I64(1)), I64(1), wanted);
     }
@@ -91,7 +92,7 @@ class ExtentChecker : public SeqRewriter {
     const TensorType type(std::move(shape), tensor->dtype, tensor->vdevice);
     const std::string name = "argument " + std::to_string(demand.arg) + " of " + OpName(call);
     if (demand.relation != Relation::kEqual) {
-      // That it is the smaller of both, or one of the two, is checked; then it is what it was.
+      // That it is the smaller or the greater of both, or one of the two, is checked; then it is what it was.
       const Var checked = NewVar(name, type);
       out->push_back(MatchCast(checked, value, type, span));
       Var var = NewVar(name, old);
