@@ -153,7 +153,34 @@ Expr LegalizeScatterND(BlockBuilder& builder, const Call& call) {
   });
 }
 
-Type InferSliceScatter(const Call& call, const BlockBuilder&) {
+/// Argument `index`, a bound of a slice of an axis of length `extent`: a negative one counts from the end.
+PrimExpr SliceBound(const Call& call, size_t index, const PrimExpr& extent, const BlockBuilder& builder) {
+  const PrimExpr value = CastTo(DataType::Int(64), PrimArg(call, index));
+  if (const auto constant = AsConstInt(value); constant && *constant >= 0) return value;
+  return builder.analyzer().Simplify(SelectExpr(value < 0, value + extent, value));
+}
+
+/// A ModelError unless the second argument may fill the slice of the first.
+void CheckSlice(const Call& call, const BlockBuilder& builder, size_t axis) {
+  const TensorTypeNode* data = TensorArg(call, 0);
+  const TensorTypeNode* source = TensorArg(call, 1);
+  if (!data->shape.has_value() || !source->shape.has_value()) return;
+  for (size_t i = 0; i < data->shape->size(); ++i) {
+    const PrimExpr& extent = (*data->shape)[i];
+    PrimExpr wanted = extent;
+    if (i == axis) {
+      const PrimExpr step = CastTo(DataType::Int(64), PrimArg(call, 4));
+      const PrimExpr end = Min(SliceBound(call, 3, extent, builder), extent);
+      const PrimExpr length = FloorDiv(end - SliceBound(call, 2, extent, builder) + step - 1, step);
+      wanted = builder.analyzer().Simplify(Max(length, I64(0)));
+    }
+    if (!ProvablyDiffers(builder, (*source->shape)[i], {1, i, wanted})) continue;
+    ThrowOpError(call, Describe(GetRef<Type>(source)) + " does not fill the slice of " + Describe(GetRef<Type>(data)) +
+                           ": " + Describe(wanted) + " elements are wanted on axis " + std::to_string(i));
+  }
+}
+
+Type InferSliceScatter(const Call& call, const BlockBuilder& builder) {
   CheckArity(call, 5, 5);
   CommonDType(call, 0, 1);
   const TensorTypeNode* data = TensorArg(call, 0);
@@ -165,6 +192,9 @@ Type InferSliceScatter(const Call& call, const BlockBuilder&) {
   if (const auto step = AsConstInt(PrimArg(call, 4)); step && *step <= 0) {
     ThrowOpError(call, "its step must be positive and is " + std::to_string(*step));
   }
+  if (data->ndim != kUnknownNDim) {
+    CheckSlice(call, builder, AxisArg(call, AttrsOf<SliceScatterAttrsNode>(call)->axis, data->ndim));
+  }
   return GetRef<Type>(data);
 }
 
@@ -173,14 +203,9 @@ Expr LegalizeSliceScatter(BlockBuilder& builder, const Call& call) {
   return builder.CallTE("slice_scatter", {call->args[0], call->args[1]}, [&](const Array<te::Tensor>& args) {
     const size_t axis = AxisArg(call, AttrsOf<SliceScatterAttrsNode>(call)->axis, args[0].ndim());
     const PrimExpr extent = args[0].shape()[axis];
-    // Negative bounds count from the end.
-    const auto bound = [&](size_t index) -> PrimExpr {
-      const PrimExpr value = CastTo(DataType::Int(64), PrimArg(call, index));
-      if (const auto constant = AsConstInt(value); constant && *constant >= 0) return value;
-      return builder.analyzer().Simplify(SelectExpr(value < 0, value + extent, value));
-    };
-    return Array<te::Tensor>{
-        topi::SliceScatter(args[0], args[1], bound(2), bound(3), CastTo(DataType::Int(64), PrimArg(call, 4)), axis)};
+    return Array<te::Tensor>{topi::SliceScatter(args[0], args[1], SliceBound(call, 2, extent, builder),
+                                                SliceBound(call, 3, extent, builder),
+                                                CastTo(DataType::Int(64), PrimArg(call, 4)), axis)};
   });
 }
 

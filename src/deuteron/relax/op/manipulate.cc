@@ -246,7 +246,7 @@ Expr LegalizeBroadcastTo(BlockBuilder& builder, const Call& call) {
   });
 }
 
-Type InferCollapseSum(const Call& call, const BlockBuilder&) {
+Type InferCollapseSum(const Call& call, const BlockBuilder& builder) {
   CheckArity(call, 2, 2);
   const TensorTypeNode* data = TensorArg(call, 0);
   const auto* like = call->args[1].ty().as<TensorTypeNode>();
@@ -254,7 +254,15 @@ Type InferCollapseSum(const Call& call, const BlockBuilder&) {
   if (!target) {
     return WithRank(data, like != nullptr ? like->ndim : call->args[1].ty().as<ShapeTypeNode>()->ndim);
   }
-  if (data->shape.has_value()) CheckBroadcasts(call, *target, *data->shape);
+  if (!data->shape.has_value()) return WithShape(data, *target);
+  const Array<PrimExpr>& shape = *data->shape;
+  CheckBroadcasts(call, *target, shape);
+  for (size_t i = 1; i <= target->size(); ++i) {
+    const size_t axis = shape.size() - i;
+    const PrimExpr& kept = (*target)[target->size() - i];
+    const PrimExpr wanted = SelectExpr(deuteron::Equal(kept, I64(1)), shape[axis], kept);
+    if (ProvablyDiffers(builder, shape[axis], {0, axis, wanted})) ThrowDoesNotBroadcast(call, *target, shape);
+  }
   return WithShape(data, *target);
 }
 
