@@ -13,7 +13,8 @@
 namespace deuteron::relax {
 
 /// A dimension of a tensor argument, or of a field of an argument that is a tuple, and what it has to be, may be at
-/// most or at least, or has to be unless it is 1. Or (kElements, of an argument, whatever `axis`) how many elements it has to have.
+/// most or at least, or has to be unless it is 1. Or (kElements, of an argument, whatever `axis`) how many elements it
+/// has to have.
 struct ExtentDemand {
   enum class Relation { kEqual, kAtMost, kAtLeast, kEqualOrOne, kElements };
   size_t arg;
