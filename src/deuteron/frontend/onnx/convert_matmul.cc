@@ -199,7 +199,7 @@ Results ConvertRotaryEmbedding(const NodeContext& node) {
   const int64_t half = rotary / 2;
   const auto angles = [&](size_t input) {
     Expr cache = node.X(input);
-    if (node.Has(3)) cache = node.Emit(relax::Take(cache, node.Indices(3, {node.Shape(cache)[0]}), 0));
+    if (node.Has(3)) cache = node.Emit(relax::Take(cache, node.Indices(3, {node.Shape(cache)[0]}), 0, "wrap"));
     const Array<PrimExpr> dims = node.Shape(cache);
     return node.Reshaped(cache, {dims[0], I64(1), dims[1], I64(half)});
   };
