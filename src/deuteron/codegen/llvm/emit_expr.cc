@@ -237,8 +237,9 @@ llvm::Value* KernelEmitter::EmitFloat(ExprKind kind, llvm::Value* a, llvm::Value
   }
 }
 
-/// x86's minps returns its second operand if either is NaN: one instruction where the first is a constant,
-/// three otherwise.
+/// x86's minps returns its second operand if either is NaN: one instruction where the first is a constant, three
+/// otherwise. The first is then `b`, in a reduction the new element: testing it does not wait for those before. (To
+/// return it, and not another NaN, would have LLVM join both conditions and use no minps.)
 llvm::Value* KernelEmitter::EmitMinMax(bool max, llvm::Value* a, llvm::Value* b) {
   const auto not_nan = [](llvm::Value* value) {
     const auto* constant = llvm::dyn_cast<llvm::Constant>(value);
@@ -249,11 +250,11 @@ llvm::Value* KernelEmitter::EmitMinMax(bool max, llvm::Value* a, llvm::Value* b)
     }
     return false;
   };
-  if (not_nan(b)) std::swap(a, b);
+  if (!not_nan(a)) std::swap(a, b);
   llvm::Value* first = max ? builder_.CreateFCmpOGT(a, b) : builder_.CreateFCmpOLT(a, b);
   llvm::Value* result = builder_.CreateSelect(first, a, b);
   if (not_nan(a)) return result;
-  return builder_.CreateSelect(builder_.CreateFCmpUNO(a, a), a, result);
+  return builder_.CreateSelect(builder_.CreateFCmpUNO(a, a), llvm::ConstantFP::getNaN(a->getType()), result);
 }
 
 llvm::Value* KernelEmitter::EmitCompare(ExprKind kind, DataType operand, llvm::Value* a, llvm::Value* b) {
