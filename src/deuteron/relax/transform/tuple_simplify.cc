@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <unordered_map>
 
+#include "deuteron/relax/analysis/type_analysis.h"
 #include "deuteron/relax/transform/pass_utils.h"
+#include "deuteron/relax/transform/seq_rewriter.h"
 #include "deuteron/relax/transform/var_replacer.h"
 
 namespace deuteron::relax {
@@ -13,11 +15,13 @@ class Simplifier {
  public:
   Function Simplify(const Function& function) {
     if (!HasKnownProjection(function)) return function;
+    for (const BindingBlock& block : function->body->blocks) NameResults(block);
     VarReplacer replacer;
     Array<BindingBlock> blocks;
     for (const BindingBlock& block : function->body->blocks) {
       Array<Binding> bindings;
       for (const Binding& binding : block->bindings) {
+        if (renamed_.count(binding->var.get())) continue;
         if (const auto* item = BoundValue(binding).as<TupleGetItemNode>()) {
           const Expr field = FieldOf(replacer.Replace(item->tuple), item->index);
           // A variable that leaves its block must stay bound.
@@ -27,6 +31,10 @@ class Simplifier {
           }
         }
         Binding replaced = replacer.Replace(binding);
+        if (const auto name = name_of_.find(binding->var.get()); name != name_of_.end()) {
+          replaced = Rebind(replaced, name->second, BoundValue(replaced));
+          replacer.Set(binding->var, name->second);
+        }
         if (const auto* tuple = BoundValue(replaced).as<TupleNode>())
           tuples_[replaced->var.get()] = GetRef<Tuple>(tuple);
         bindings.push_back(std::move(replaced));
@@ -50,6 +58,32 @@ class Simplifier {
       }
     }
     return false;
+  }
+
+  /// Finds the projections that leave a block and the values of the block that take their names, each at most one.
+  void NameResults(const BindingBlock& block) {
+    std::unordered_map<const Object*, Tuple> tuples;
+    std::unordered_map<const Object*, Expr> field_of;
+    std::unordered_set<const Object*> local;
+    for (const Binding& binding : Borrow(block->bindings)) {
+      const Expr& value = BoundValue(binding);
+      if (const auto* tuple = value.as<TupleNode>()) tuples[binding->var.get()] = GetRef<Tuple>(tuple);
+      const auto* item = value.as<TupleGetItemNode>();
+      const auto known = item == nullptr ? tuples.end() : tuples.find(item->tuple.get());
+      const bool is_local = binding->var->kind == RelaxKind::kDataflowVar;
+      if (known == tuples.end()) {
+        if (is_local) local.insert(binding->var.get());
+        continue;
+      }
+      Expr field = known->second->fields[item->index];
+      if (const auto it = field_of.find(field.get()); it != field_of.end()) field = it->second;
+      if (is_local) {
+        field_of[binding->var.get()] = field;
+      } else if (local.count(field.get()) && TypesIdentical(field.ty(), binding->var.ty()) &&
+                 name_of_.try_emplace(field.get(), binding->var).second) {
+        renamed_.insert(binding->var.get());
+      }
+    }
   }
 
   Expr FieldOf(const Expr& tuple, int64_t index) const {
@@ -82,6 +116,9 @@ class Simplifier {
   }
 
   std::unordered_map<const Object*, Tuple> tuples_;
+  /// What local values are called outside, and the projections that were called so.
+  std::unordered_map<const Object*, Var> name_of_;
+  std::unordered_set<const Object*> renamed_;
 };
 
 }  // namespace

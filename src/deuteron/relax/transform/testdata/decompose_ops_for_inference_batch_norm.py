@@ -28,9 +28,8 @@ class Module:
             lv4: R.Tensor((1, 3, 1, 1), dtype="float32") = R.sqrt(lv3)
             lv5: R.Tensor((1, 3, 4, 4), dtype="float32") = R.divide(lv1, lv4)
             lv6: R.Tensor((1, 3, 1, 1), dtype="float32") = R.expand_dims(g, axis=[0, 2, 3])
-            lv7: R.Tensor((1, 3, 4, 4), dtype="float32") = R.multiply(lv5, lv6)
-            n: R.Tuple(R.Tensor((1, 3, 4, 4), dtype="float32"), R.Tensor((3,), dtype="float32"), R.Tensor((3,), dtype="float32")) = lv7, m, v
-            y: R.Tensor((1, 3, 4, 4), dtype="float32") = n[0]
+            y: R.Tensor((1, 3, 4, 4), dtype="float32") = R.multiply(lv5, lv6)
+            n: R.Tuple(R.Tensor((1, 3, 4, 4), dtype="float32"), R.Tensor((3,), dtype="float32"), R.Tensor((3,), dtype="float32")) = y, m, v
             mean: R.Tensor((3,), dtype="float32") = n[1]
             R.output(y, mean)
         return (y, mean)

@@ -23,9 +23,7 @@ class Module:
     @R.function
     def main(x: R.Tensor((2, 3, 4), dtype="float32"), g: R.Tensor((4,), dtype="float32"), b: R.Tensor((4,), dtype="float32")) -> R.Tuple(R.Tensor((2, 3, 4), dtype="float32"), R.Shape(ndim=3)):
         with R.dataflow():
-            l: R.Tensor((2, 3, 4), dtype="float32") = R.nn.layer_norm(x, g, b, axes=[-1], epsilon=1e-05, center=True, scale=True)
-            d: R.Tuple(R.Tensor((2, 3, 4), dtype="float32"), R.Tensor((2, 3, 4), dtype="float32")) = l, l
-            e: R.Tensor((2, 3, 4), dtype="float32") = d[0]
+            e: R.Tensor((2, 3, 4), dtype="float32") = R.nn.layer_norm(x, g, b, axes=[-1], epsilon=1e-05, center=True, scale=True)
             s: R.Shape([2, 3, 4]) = R.shape_of(e)
             lv: R.Tensor((3,), dtype="int64") = R.shape_to_tensor(s)
             t: R.Shape(ndim=3) = R.tensor_to_shape(lv)

@@ -31,9 +31,8 @@ class Module:
     def main(x: R.Tensor((1, 1, 2, 2), dtype="float32")) -> R.Tuple(R.Tensor((1, 1, 2, 2), dtype="float32"), R.Tensor((1,), dtype="float32")):
         with R.dataflow():
             lv: R.Tensor((1, 1, 2, 2), dtype="float32") = R.nn.conv2d(x, metadata["ir.GenericConst"][0], strides=[1, 1], padding=[0, 0, 0, 0], dilation=[1, 1], groups=1, data_layout="NCHW", kernel_layout="OIHW", out_layout="NCHW", out_dtype=None)
-            lv1: R.Tensor((1, 1, 2, 2), dtype="float32") = R.add(lv, metadata["ir.GenericConst"][1])
-            n: R.Tuple(R.Tensor((1, 1, 2, 2), dtype="float32"), R.Tensor((1,), dtype="float32"), R.Tensor((1,), dtype="float32")) = lv1, metadata["ir.GenericConst"][2], metadata["ir.GenericConst"][3]
-            y: R.Tensor((1, 1, 2, 2), dtype="float32") = n[0]
+            y: R.Tensor((1, 1, 2, 2), dtype="float32") = R.add(lv, metadata["ir.GenericConst"][1])
+            n: R.Tuple(R.Tensor((1, 1, 2, 2), dtype="float32"), R.Tensor((1,), dtype="float32"), R.Tensor((1,), dtype="float32")) = y, metadata["ir.GenericConst"][2], metadata["ir.GenericConst"][3]
             s: R.Tensor((1,), dtype="float32") = n[1]
             R.output(y, s)
         return (y, s)
