@@ -5,10 +5,12 @@
 #include <sstream>
 
 #include "deuteron/driver/bisect.h"
+#include "deuteron/script/printer.h"
 #include "deuteron/support/error.h"
 #include "deuteron/support/write_file.h"
 #include "tools/commands.h"
 #include "tools/options.h"
+#include "tools/pass_instruments.h"
 
 namespace deuteron::tools {
 namespace {
@@ -30,8 +32,11 @@ void WriteReduced(const BisectResult& result, const std::string& path) {
 void RunBisect(const BisectCommandOptions& options) {
   BisectOptions bisect;
   bisect.verify = ToVerifyOptions(options.flags);
+  const PassInstruments instruments(options.flags.model, [](const IRModule& module) { return script::Print(module); });
+  instruments.AddTo(&bisect.verify.compile);
   const BisectResult result = Bisect(LoadModule(options.flags.model), bisect);
   bisect.verify.progress("");
+  instruments.Report();
   for (const VerifiedStage& stage : result.stages) {
     std::printf("%-44s %s\n", stage.name.c_str(),
                 stage.problem.empty() ? ("error " + std::to_string(stage.error)).c_str() : stage.problem.c_str());

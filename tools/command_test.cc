@@ -210,6 +210,17 @@ TEST_F(Command, EveryCompilingVerbSaysWhatShowsAnInternalErrorAgain) {
   }
 }
 
+TEST_F(Command, BisectHeedsTheFlagsOnPasses) {
+  const Outcome seen = Deuteron({"bisect", model_, "--threads", "1", "--time-passes", "--print-after", "LegalizeOps"});
+  EXPECT_EQ(seen.status, 0) << seen.err;
+  EXPECT_EQ(Count(seen.err, "# ----- after LegalizeOps"), 1) << seen.err;
+  EXPECT_EQ(Count(seen.err, " FuseTIR"), 1) << seen.err;
+  const Outcome limited = Deuteron({"bisect", model_, "--threads", "1", "--bisect-limit", "1"});
+  EXPECT_EQ(limited.status, 0) << limited.err;
+  EXPECT_EQ(Count(limited.err, " ran "), 1) << limited.err;
+  EXPECT_EQ(Deuteron({"bisect", model_, "--print-after", "FuseTir"}).status, 2);
+}
+
 TEST_F(Command, CompiledModelsAreForVerbsThatRunThem) {
   const std::string out = (folder_ / "model.so").string();
   ASSERT_EQ(Deuteron({"compile", model_, "-o", out}).status, 0);

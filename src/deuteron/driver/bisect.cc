@@ -21,13 +21,15 @@ using transform::Pass;
 
 class Bisector {
  public:
-  explicit Bisector(const BisectOptions& options) : options_(options) {}
+  explicit Bisector(const BisectOptions& options) : options_(options), plain_(options.verify.compile) {
+    plain_.instruments.clear();
+  }
 
   BisectResult Run(const IRModule& module) {
     Target target = Target::Parse(compile().target);
     if (compile().threads > 0) target.threads = compile().threads;
     const TargetScope target_scope(target);
-    const transform::PassContext::Scope scope(MakeContext(compile()));
+    const transform::PassContext::Scope scope(MakeContext(options_.verify.compile));
     through_ = LeastPrecisions(module);
     arguments_ = MakeArguments(module);
     oracle_ = Oracle(module, compile(), options_.verify.symbolic_extent, options_.verify.most_interpreted);
@@ -59,7 +61,8 @@ class Bisector {
   }
 
  private:
-  const CompileOptions& compile() const { return options_.verify.compile; }
+  /// What flags want to see of passes is the walk over them, not what compares and reduces.
+  const CompileOptions& compile() const { return plain_; }
   Arguments MakeArguments(const IRModule& module) const {
     return RandomArguments(module, options_.verify.seed, options_.verify.symbolic_extent);
   }
@@ -118,6 +121,7 @@ class Bisector {
              const StillFails& still_fails) {
     result_.culprit = culprit;
     result_.problem = stage.problem;
+    const transform::PassContext::Scope scope(MakeContext(compile()));
     const IRModule before = Opened(given, still_fails);
     try {
       FindValue(before, pass.defined() ? pass(before) : IRModule());
@@ -239,6 +243,7 @@ class Bisector {
   }
 
   const BisectOptions& options_;
+  CompileOptions plain_;
   Oracle oracle_;
   std::vector<DataType> through_;
   Arguments arguments_;

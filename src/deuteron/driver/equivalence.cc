@@ -180,6 +180,8 @@ std::vector<Tensor> RunCompiled(IRModule module, const Arguments& arguments, con
   Target target = Target::Parse(options.target);
   if (options.threads > 0) target.threads = options.threads;
   const TargetScope target_scope(target);
+  // Instruments of a walk over passes that is under way have not asked for these.
+  const transform::PassContext::Scope scope(MakeContext(options));
   module = relax::LegalizeOps()(OpenGroups(std::move(module)));
   codegen::CompiledProgram compiled = codegen::CompileProgram(module);
   IRModule kernels = LowerKernels(target)(std::move(module));
