@@ -23,7 +23,7 @@ const ConfigKey& FindKey(const std::string& key) {
 const char* TypeName(ConfigKey::Type type) {
   switch (type) {
     case ConfigKey::kInt:
-      return "an integer";
+      return "an integer from 0";
     case ConfigKey::kBool:
       return "true or false";
     case ConfigKey::kString:
@@ -57,11 +57,11 @@ std::optional<Any> Convert(const ConfigKey& row, const Any& value) {
     return std::nullopt;
   }
   if (text) {
-    if (const auto number = ParseInt(std::string(*text))) return Any(*number);
-    return std::nullopt;
+    const auto number = ParseInt(std::string(*text));
+    return number && *number >= 0 ? std::optional<Any>(*number) : std::nullopt;
   }
-  if (value.type_index() == ffi::TypeIndex::kTVMFFIInt) return Any(value.cast<int64_t>());
-  return std::nullopt;
+  if (value.type_index() != ffi::TypeIndex::kTVMFFIInt || value.cast<int64_t>() < 0) return std::nullopt;
+  return Any(value.cast<int64_t>());
 }
 
 }  // namespace
@@ -98,6 +98,7 @@ void PassContext::SetConfig(const std::string& key, Any value) {
   if (!converted) {
     std::string given = value.GetTypeKey();
     if (const auto text = value.as<String>()) given = "\"" + std::string(*text) + "\"";
+    if (const auto number = value.as<int64_t>()) given = std::to_string(*number);
     DEUTERON_THROW(UsageError) << "configuration key " << key << " takes " << TypeName(row.type) << ", not " << given
                                << " (" << row.description << ")";
   }

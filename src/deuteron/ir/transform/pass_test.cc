@@ -378,6 +378,12 @@ TEST(Config, UnknownKeyListsTheKnownOnes) {
 TEST(Config, WrongTypeIsAnError) {
   PassContext context;
   EXPECT_THROW(context.SetConfig("relax.FuseOps.max_depth", String("many")), ffi::Error);
+  for (const Any& negative : {Any(int64_t{-1}), Any(String("-1"))}) {
+    const std::string error = ErrorOf([&] { context.SetConfig("relax.FuseOps.max_depth", negative); });
+    EXPECT_EQ(error.find("UsageError: configuration key relax.FuseOps.max_depth takes an integer from 0, not "), 0U)
+        << error;
+  }
+  context.SetConfig("relax.FuseOps.max_depth", int64_t{0});
   EXPECT_THROW(context.SetConfig("relax.FuseOps.max_depth", 1.5), ffi::Error);
   EXPECT_THROW(context.SetConfig("tvm_compat", int64_t{2}), ffi::Error);
 }
