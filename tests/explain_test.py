@@ -132,6 +132,36 @@ class Explain(unittest.TestCase):
         self.assertEqual({edge["reason"] for edge in report["edges"]}, {"fusion-disabled"})
         self.assertEqual(report["bytes_before"], report["bytes_after"])
 
+    def test_limits_are_named(self):
+        text = deuteron("explain", network("bert"), "--config", "relax.FuseOps.max_depth=2").stdout
+        self.assertIn("Raise --config relax.FuseOps.max_depth (now 2).", text)
+        report = explain(network("bert"), "--config", "relax.FuseOps.max_depth=3")
+        computes = [sum("bytes_read" in report["nodes"][m] for m in kernel["members"]) for kernel in report["kernels"]]
+        self.assertEqual(max(computes), 3)
+        deuteron("explain", network("bert"), "--config", "relax.FuseOps.max_depth=-1", status=2)
+
+    def test_last_batch_norm(self):
+        """Its first result leaves the model: the tuple of all three is seen through."""
+        path = FOLDER / "batch_norm_last.onnx"
+        tensor = lambda name: helper.make_tensor_value_info(name, TensorProto.FLOAT, [1, 3, 8, 8])  # noqa: E731
+        nodes = [helper.make_node("Tanh", ["x"], ["t"], "tanh"),
+                 helper.make_node("BatchNormalization", ["t", "p", "p", "p", "p"], ["y"], "norm")]
+        weight = helper.make_tensor("p", TensorProto.FLOAT, [3], [1.0, 2.0, 3.0])
+        graph = helper.make_graph(nodes, "norm", [tensor("x")], [tensor("y")], [weight])
+        onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=9), path)
+        report = explain(path)
+        self.assertTrue(all(edge["fused"] for edge in report["edges"]), report["edges"])
+        self.assertEqual([kernel["places"] for kernel in report["kernels"]], [["tanh", "norm"]])
+
+    def test_nothing_to_compute(self):
+        path = FOLDER / "nothing.onnx"
+        tensor = lambda name: helper.make_tensor_value_info(name, TensorProto.FLOAT, [3])  # noqa: E731
+        graph = helper.make_graph([helper.make_node("Identity", ["x"], ["y"])], "nothing", [tensor("x")], [tensor("y")])
+        onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=9), path)
+        deuteron("compile", path, "-o", FOLDER / "nothing.so")
+        for model in (path, FOLDER / "nothing.so"):
+            self.assertEqual(explain(model)["kernels"], [])
+
     def test_artefact_explains_itself(self):
         for name in ("resnet50", "bert"):
             of_model, of_artefact = explain(network(name)), explain(artefact(name))

@@ -200,6 +200,27 @@ def group_norm(batch, channels, height, width, groups):
     return b.model("group_norm")
 
 
+def group_norm_by_operator(batch, channels, height, width, groups):
+    """As PyTorch exports it, and SiLU after it."""
+    b = Builder(0, opset=17)
+    y = b.op("Reshape", b.input("x", [batch, channels, height, width]), b.ints(batch, groups, -1))
+    y = b.op("InstanceNormalization", y, b.constant(np.ones(groups, np.float32)), b.constant(np.zeros(groups, np.float32)))
+    y = b.op("Reshape", y, b.ints(batch, channels, height, width))
+    y = b.op("Add", b.op("Mul", y, b.normal(channels, 1, 1)), b.normal(channels, 1, 1))
+    b.output(silu(b, y), "y", [batch, channels, height, width])
+    return b.model("group_norm_by_operator")
+
+
+def layer_norm_by_operator(shape):
+    """Between residual connections: what is normalised is used again."""
+    b = Builder(0, opset=17)
+    x = b.input("x", shape)
+    total = b.op("Add", x, b.op("Tanh", x))
+    normal = b.op("LayerNormalization", total, b.normal(shape[-1], mean=1.0), b.normal(shape[-1]))
+    b.output(b.op("Add", b.op("Relu", normal), total), "y", shape)
+    return b.model("layer_norm_by_operator")
+
+
 def conv_block():
     b = Builder(0, opset=13)
     y = b.op("Conv", b.input("x", [1, 8, 12, 12]), b.weight(16, 8, 3, 3, fan_in=72), pads=[1] * 4)
@@ -255,7 +276,9 @@ def check_pattern(binary, folder, index, model):
 
 
 def check_patterns(binary, folder):
-    models = [*row_patterns(), *pointwise_patterns(), group_norm(2, 6, 4, 5, 3), group_norm(1, 32, 8, 8, 8)]
+    models = [*row_patterns(), *pointwise_patterns(), group_norm(2, 6, 4, 5, 3), group_norm(1, 32, 8, 8, 8),
+              group_norm_by_operator(2, 6, 4, 5, 3), group_norm_by_operator(1, 32, 8, 8, 8), layer_norm_by_operator([12, 65]),
+              layer_norm_by_operator(["n", 3, 128])]
     failures = sum(check_pattern(binary, folder, index, model) for index, model in enumerate(models))
     path = folder / "conv_block.onnx"
     onnx.save(conv_block(), path)

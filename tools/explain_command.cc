@@ -5,6 +5,7 @@
 
 #include "deuteron/driver/report/explain.h"
 #include "deuteron/driver/report/write.h"
+#include "deuteron/runtime/executable.h"
 #include "deuteron/script/printer.h"
 #include "deuteron/support/error.h"
 #include "deuteron/support/write_file.h"
@@ -33,7 +34,7 @@ report::FusionReport MakeReport(const ExplainOptions& options) {
     return report;
   }
   const Executable executable = Executable::Load(path);
-  if (executable.decisions().decisions().empty()) {
+  if (executable.runtime()->manifest().notes.empty()) {
     DEUTERON_THROW(ModelError) << path << " carries no decision log; compile it again with this version";
   }
   try {

@@ -262,6 +262,7 @@ class Joiner {
     edge.pass = std::string(decision.pass);
     edge.code = std::string(decision.reason);
     edge.fused = edge.code == "fused";
+    const Decision* told_by = &decision;
     const std::string& unit_name = groups_.at(unit_key_[edge.from]).name;
     if (edge.fused) {
       if (Has(decision, "phase")) edge.phase = std::to_string(decision.Get("phase"));
@@ -273,14 +274,14 @@ class Joiner {
       edge.code = "library-boundary";
       edge.pass = "RunCodegen";
     } else {
-      ApplyLaterVerdict(&edge);
+      if (const Decision* verdict = ApplyLaterVerdict(&edge)) told_by = verdict;
     }
     if (!edge.fused && edge.code == decision.reason && Has(decision, "at")) {
       edge.at = base + static_cast<size_t>(decision.Get("at"));
     }
     if (const Reason* reason = FindReason(edge.code)) {
       if (edge.sentence.empty()) edge.sentence = std::string(reason->sentence);
-      edge.change = Fill(std::string(reason->change), edge, decision);
+      edge.change = Fill(std::string(reason->change), edge, *told_by);
       const Node& culprit = report_.nodes[edge.code == "opaque-producer" ? edge.from
                                           : edge.at == kNone             ? edge.to
                                                                          : edge.at];
@@ -292,8 +293,8 @@ class Joiner {
     report_.edges.push_back(std::move(edge));
   }
 
-  /// A pass after FuseOps may have merged what FuseOps left apart, or given a better reason.
-  void ApplyLaterVerdict(Edge* edge) {
+  /// A pass after FuseOps may have merged what FuseOps left apart, or given a better reason: its verdict, or null.
+  const Decision* ApplyLaterVerdict(Edge* edge) {
     const Node& from = report_.nodes[edge->from];
     const Node& to = report_.nodes[edge->to];
     std::vector<size_t> common;
@@ -304,30 +305,40 @@ class Joiner {
       edge->fused = true;
       edge->code = "fused";
       edge->pass = verdict != nullptr ? std::string(verdict->pass) : "a later pass";
-      return;
+      return verdict;
     }
     // That it has no rows says less than what FuseOps found.
-    if (verdict == nullptr || verdict->reason == "fused" || verdict->reason == "not-row-by-row") return;
+    if (verdict == nullptr || verdict->reason == "fused" || verdict->reason == "not-row-by-row") return nullptr;
     edge->pass = std::string(verdict->pass);
     edge->code = std::string(verdict->reason);
-    if (edge->code == "too-many-operators") edge->code = "depth-limit";
-    if (edge->code == "too-many-arguments") edge->code = "argument-limit";
     edge->sentence = std::string(verdict->message);
+    return verdict;
   }
 
-  /// The last verdict on the two kernels that hold the ends; any of their variables may name them.
+  /// The last verdict on the two groups of FuseOps that hold the ends; else on the two kernels, any of whose variables
+  /// may name them.
   const Decision* FindLaterVerdict(const Node& from, const Node& to) const {
+    if (const Decision* exact = FindVerdictBetween({UnitVar(from)}, {UnitVar(to)}, from.function)) return exact;
     const auto names_of = [this](const Node& node) {
       std::vector<std::string> names{node.var};
       for (const size_t kernel : node.kernels) names.push_back(report_.kernels[kernel].var);
-      const Unit& unit = groups_.at(unit_key_[static_cast<size_t>(&node - report_.nodes.data())]);
-      names.push_back(report_.nodes[unit.members.back()].var);
+      names.push_back(UnitVar(node));
       return names;
     };
-    const auto targets = names_of(to);
+    return FindVerdictBetween(names_of(from), names_of(to), from.function);
+  }
+
+  /// The variable that the call of a node's group is bound to.
+  const std::string& UnitVar(const Node& node) const {
+    const Unit& unit = groups_.at(unit_key_[static_cast<size_t>(&node - report_.nodes.data())]);
+    return report_.nodes[unit.members.back()].var;
+  }
+
+  const Decision* FindVerdictBetween(const std::vector<std::string>& sources, const std::vector<std::string>& targets,
+                                     const std::string& function) const {
     const Decision* last = nullptr;
-    for (const std::string& name : names_of(from)) {
-      const auto it = later_.find(Key(from.function, name));
+    for (const std::string& name : sources) {
+      const auto it = later_.find(Key(function, name));
       if (it == later_.end()) continue;
       for (const Decision* decision : it->second) {
         if (std::find(targets.begin(), targets.end(), std::string(decision->object)) != targets.end()) last = decision;

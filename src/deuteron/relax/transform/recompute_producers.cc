@@ -156,7 +156,8 @@ class BlockRecomputer {
       }
       if (recomputed[user] || takes[user]) return Refuse(node, user, "recomputed-already", {});
       if (!ReadsOnce(node, user)) return Refuse(node, user, "recomputed-too-often", {});
-      if (producer.kernels + consumer.kernels > max_depth_) return Refuse(node, user, "depth-limit", {});
+      if (producer.kernels + consumer.kernels > max_depth_)
+        return Refuse(node, user, "depth-limit", {{"limit", max_depth_}});
       const auto& own = graph_.inputs(user);
       int64_t arguments = graph_.Measure({graph_.Find(user)}).arguments - 1;
       for (size_t i = 0; i < inputs.size(); ++i) {
@@ -166,7 +167,8 @@ class BlockRecomputer {
         saved -= inputs[i].bytes;
         ++arguments;
       }
-      if (max_arguments_ > 0 && arguments > max_arguments_) return Refuse(node, user, "argument-limit", {});
+      if (max_arguments_ > 0 && arguments > max_arguments_)
+        return Refuse(node, user, "argument-limit", {{"limit", max_arguments_}});
     }
     const double again = producer.flops * (num_users - 1);
     const std::vector<transform::Figure> figures{{"bytes_saved", static_cast<int64_t>(saved)},

@@ -133,10 +133,7 @@ class GraphBuilder {
     // In step it may be, but not in vectors of neighbours.
     if (transposes) return "reads or writes transposed";
     if (info.kind == BlockClass::kReduction) {
-      if (info.matmul && !(info.matmul->lhs_load.defined() && info.matmul->rhs_load.defined() &&
-                           info.matmul->lhs_load->buffer.same_as(info.matmul->rhs_load->buffer))) {
-        return "holds a sum of products";
-      }
+      if (IsSumOfProducts(info)) return "holds a sum of products";
       if (!GetReductionUpdate(block)) return "holds a reduction of several values at once";
       if (window) return "reduces over windows or gathered elements";
       added.reduces = true;
@@ -360,6 +357,14 @@ std::optional<std::vector<size_t>> GroupDims(const std::vector<PrimExpr>& dims, 
   }
   if (next != dims.size()) return std::nullopt;
   return group_of;
+}
+
+bool IsSumOfProducts(const BlockInfo& info) {
+  if (!info.matmul) return false;
+  const MatmulRoles& roles = *info.matmul;
+  if (roles.lhs_load.defined() && roles.rhs_load.defined())
+    return !roles.lhs_load->buffer.same_as(roles.rhs_load->buffer);
+  return !ExprEqual(roles.lhs, roles.rhs);
 }
 
 const char* BuildRowGraph(const PrimFunc& func, RowGraph* graph) { return GraphBuilder(graph).Run(func); }

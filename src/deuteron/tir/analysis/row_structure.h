@@ -63,6 +63,10 @@ struct RowGraph {
 /// Whether a pointwise block copies one whole buffer to another in order of memory, whatever their shapes.
 bool CopiesInOrder(const SBlock& block, const StoredValue& stored);
 
+/// Whether a reduction sums products of two different values: of vectors, of a matrix and a vector. A sum of squares,
+/// as a norm has it, is none.
+bool IsSumOfProducts(const BlockInfo& info);
+
 /// The blocks of a kernel in plain loops, its parameters being the first tensors. Null, or why it cannot be done:
 /// another kind of block, a window, a matrix product.
 const char* BuildRowGraph(const PrimFunc& func, RowGraph* graph);

@@ -110,6 +110,14 @@ size_t MergeGraph::CountCalls(uint32_t root) const {
                                            [this](uint32_t node) { return summaries_[node] != nullptr; }));
 }
 
+int64_t MergeGraph::CountKernels(uint32_t root) const {
+  int64_t count = 0;
+  for (const uint32_t node : members_[root]) {
+    if (summaries_[node] != nullptr) count += summaries_[node]->kernels;
+  }
+  return count;
+}
+
 MergeGraph::Traffic MergeGraph::Measure(std::initializer_list<uint32_t> roots) const {
   Traffic traffic;
   std::unordered_map<const Object*, bool> seen;

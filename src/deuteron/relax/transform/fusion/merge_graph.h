@@ -41,8 +41,10 @@ class MergeGraph {
   uint32_t Find(uint32_t node) const { return dag_.Find(node); }
   /// Calls and projections of the group that `root` stands for, in order.
   const std::vector<uint32_t>& members(uint32_t root) const { return members_[root]; }
-  /// Kernels in the group.
+  /// Calls in the group.
   size_t CountCalls(uint32_t root) const;
+  /// Kernels in the group, those inside of Primitive functions one by one.
+  int64_t CountKernels(uint32_t root) const;
 
   /// What the union of groups reads and writes. Without `flops` of calls that were not summarised.
   struct Traffic {

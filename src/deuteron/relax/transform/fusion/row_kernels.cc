@@ -229,10 +229,7 @@ std::shared_ptr<const RowAnalyzer::Kernel> RowAnalyzer::LookAt(const GlobalVar& 
     if (info.kind == tir::BlockClass::kMatmul) return refuse("holds a matrix product or convolution");
     kernel.flops += tir::OpsPerInstance(block) * tir::NumInstances(block, 128);
     if (info.kind == tir::BlockClass::kReduction) {
-      if (info.matmul && !(info.matmul->lhs_load.defined() && info.matmul->rhs_load.defined() &&
-                           info.matmul->lhs_load->buffer.same_as(info.matmul->rhs_load->buffer))) {
-        return refuse("holds a sum of products");
-      }
+      if (tir::IsSumOfProducts(info)) return refuse("holds a sum of products");
       if (const char* why = WhyNotAlongRow(block, axes.back())) {
         if (why != kOtherAxes) return refuse(why);
         kernel.is_strided = true;
@@ -340,6 +337,18 @@ std::shared_ptr<const RowSummary> RowAnalyzer::SummarizeKernelCall(const Call& c
 
 // ----- Functions.
 
+namespace {
+
+int64_t CountKernels(const Function& function) {
+  int64_t count = 0;
+  for (const BindingBlock& block : function->body->blocks) {
+    for (const Binding& binding : block->bindings) count += IsAnyCallTIR(BoundValue(binding));
+  }
+  return count;
+}
+
+}  // namespace
+
 Function RowAnalyzer::PrimitiveCallee(const Expr& value) const {
   const auto* call = value.as<CallNode>();
   if (call == nullptr || call->op->kind != RelaxKind::kGlobalVar) return Function();
@@ -354,6 +363,7 @@ std::shared_ptr<const RowSummary> RowAnalyzer::SummarizeFunction(const GlobalVar
   if (!inserted) return it->second;
   auto summary = std::make_shared<RowSummary>();
   it->second = summary;
+  summary->kernels = CountKernels(function);
   const auto refuse = [&](const char* why) {
     summary->why_not = why;
     return summary;

@@ -32,6 +32,8 @@ struct RowSummary {
   bool has_reduction = false;
   /// It reduces along other axes than the last; that is `why_not`, and rows may be found elsewhere (strided_rows.h).
   bool is_strided = false;
+  /// Kernels that it calls.
+  int64_t kernels = 1;
   /// Floating-point operations of a call.
   double flops = 0;
   /// For each argument and result (tensors): the dimensions at which it is read or written in step with the rows.

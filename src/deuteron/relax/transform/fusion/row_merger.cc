@@ -101,11 +101,14 @@ RowMerger::Verdict RowMerger::JoinStrided(uint32_t producer, uint32_t consumer, 
     if (own.fusable || own.is_strided) continue;
     return CheckRowByRow(node, node);
   }
-  const auto& first = graph_.members(graph_.Find(producer));
-  const auto& second = graph_.members(graph_.Find(consumer));
-  if (static_cast<int64_t>(first.size() + second.size()) > 2 * max_depth_) {
-    return {"too-many-operators", "the kernel would exceed relax.FuseOps.max_depth"};
+  const uint32_t a = graph_.Find(producer);
+  const uint32_t b = graph_.Find(consumer);
+  // Before looking at all of them.
+  if (graph_.CountKernels(a) + graph_.CountKernels(b) > max_depth_) {
+    return {"depth-limit", "", {{"limit", max_depth_}}};
   }
+  const auto& first = graph_.members(a);
+  const auto& second = graph_.members(b);
   std::vector<uint32_t> members;
   std::merge(first.begin(), first.end(), second.begin(), second.end(), std::back_inserter(members));
   const StridedRowAnalyzer::Answer answer = strided_.Analyze(graph_, members);
@@ -208,12 +211,12 @@ RowMerger::Verdict RowMerger::Weigh(uint32_t a, uint32_t b, const GroupRows& row
     verdict.message = message;
     return verdict;
   };
-  if (static_cast<int64_t>(graph_.CountCalls(a) + graph_.CountCalls(b)) > max_depth_) {
-    return refuse("too-many-operators", "the kernel would exceed relax.FuseOps.max_depth");
-  }
-  if (max_arguments_ > 0 && both.arguments > max_arguments_) {
-    return refuse("too-many-arguments", "the kernel would exceed relax.FuseOps.max_function_args");
-  }
+  const auto exceeds = [&](const char* reason, int64_t limit) {
+    verdict.figures.emplace_back("limit", limit);
+    return refuse(reason, "");
+  };
+  if (graph_.CountKernels(a) + graph_.CountKernels(b) > max_depth_) return exceeds("depth-limit", max_depth_);
+  if (max_arguments_ > 0 && both.arguments > max_arguments_) return exceeds("argument-limit", max_arguments_);
   if (has_rows && row_bytes > costs_.RowBytes()) {
     return refuse("row-exceeds-cache",
                   "a row of all its tensors does not fit the cache, so it would be read again anyway");

@@ -1,6 +1,6 @@
 # run: LegalizeOps,AnnotateTIROpPattern,FuseOps(fuse_opt_level=2),FuseReductions
 # config: relax.FuseOps.max_depth=2
-# expect-remark: FuseReductions e -> s: too-many-operators
+# expect-remark: FuseReductions e -> s: depth-limit
 @I.ir_module
 class Module:
     @R.function

@@ -1,6 +1,6 @@
 # run: LegalizeOps,AnnotateTIROpPattern,FuseOps(fuse_opt_level=2),FuseSiblings
 # config: relax.FuseOps.max_function_args=4
-# expect-remark: FuseSiblings a -> b: too-many-arguments
+# expect-remark: FuseSiblings a -> b: argument-limit
 @I.ir_module
 class Module:
     @R.function
