@@ -53,6 +53,7 @@ def cases():
     yield "Split", {"x": X, "s": Const([2, 3])}, {"axis": 0}, MODEL, ["expected 3", "got 2"]
     yield "Reshape", {"x": X, "s": Const([5, 3])}, {}, MODEL, ["expected 15", "got 12"]
     yield "Squeeze", {"x": X, "a": Const([0])}, {}, MODEL, ["expected 3", "got 12"]
+    yield "ConstantOfShape", {"s": ints(2**44)}, {}, USAGE, ["out of memory"]
     yield "ConstantOfShape", {"s": ints(2**40, 2**40)}, {}, USAGE, ["overflows"]
 
 

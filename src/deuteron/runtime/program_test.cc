@@ -231,6 +231,7 @@ TEST(AlignedMemory, RecyclesLargeBlocksOfAboutTheSize) {
   FreeAligned(other);
   FreeAligned(nullptr);
   EXPECT_EQ(AllocAligned(INT64_MAX), nullptr);
+  EXPECT_EQ(AllocAligned(int64_t{1} << 52), nullptr);
 }
 
 TEST(Executable, TellsInputsAndOutputs) {

@@ -3,6 +3,7 @@
 #include "deuteron/support/aligned_memory.h"
 
 #include <sys/mman.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cstdint>
@@ -18,6 +19,13 @@ namespace {
 
 constexpr int64_t kHugePage = int64_t{2} << 20;
 constexpr int64_t kLarge = kHugePage / 2;
+/// Of the machine. A request for more is granted by systems that promise more than they have, and ends the process when
+/// it is used.
+int64_t PhysicalMemory() {
+  static const int64_t bytes = int64_t{sysconf(_SC_PHYS_PAGES)} * sysconf(_SC_PAGESIZE);
+  return bytes;
+}
+
 /// Most that is kept without being used.
 constexpr int64_t kMostKept = int64_t{256} << 20;
 
@@ -72,7 +80,7 @@ class LargeBlocks {
 }  // namespace
 
 void* AllocAligned(int64_t bytes) {
-  if (bytes < 0 || bytes > INT64_MAX - kHugePage) return nullptr;
+  if (bytes < 0 || bytes > PhysicalMemory()) return nullptr;
   if (bytes >= kLarge) return LargeBlocks::Get().Alloc(bytes);
   // Never empty: a null pointer means "not there" in frames.
   constexpr auto kAlignment = static_cast<int64_t>(kTensorAlignment);
