@@ -7,6 +7,7 @@ which gives what ONNX Runtime does.
 
 import math
 import pathlib
+import re
 import subprocess
 import sys
 import tempfile
@@ -236,6 +237,15 @@ def count_kernels(binary, model, *flags):
     return text[text.index("def main"):].count("R.call_tir")
 
 
+def gathers_channels(binary, path):
+    """Whether the lanes of a vector lie in several channels: a factor a channel would be gathered."""
+    command = [binary, "opt", path, "--pipeline", "graph", "--passes", "ScheduleForCPU", "--target", "llvm -mcpu=x86-64-v3",
+               "--elide-constants", "0"]
+    text = subprocess.run(command, check=True, capture_output=True, text=True).stdout
+    lanes = re.findall(r"for (\w+) in T\.vectorized", text)
+    return not lanes or any(re.search(rf"v_ax1 = .*\b{lane}\b", text) for lane in lanes)
+
+
 def without_beyond():
     return [flag for name in BEYOND for flag in ("--disable-pass", name)]
 
@@ -286,7 +296,12 @@ def check_patterns(binary, folder):
         if count_kernels(binary, path, *flags) != 1:
             failures += 1
             print(f"conv, batch norm, relu {flags}: {count_kernels(binary, path, *flags)} kernels")
-    print(f"{len(models) + 2} patterns, {failures} failed")
+    path = folder / "channels.onnx"
+    onnx.save(group_norm(2, 6, 4, 5, 3), path)
+    if gathers_channels(binary, path):
+        failures += 1
+        print("group norm: the vectors of the last stage lie in several channels")
+    print(f"{len(models) + 3} patterns, {failures} failed")
     return failures
 
 

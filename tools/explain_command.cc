@@ -29,7 +29,7 @@ report::FusionReport MakeReport(const ExplainOptions& options) {
     CompileOptions compile = ToCompileOptions(options.model);
     const PassInstruments instruments(options.model, [](const IRModule& module) { return script::Print(module); });
     instruments.AddTo(&compile);
-    const report::FusionReport report = report::BuildReport(report::Explain(LoadModule(options.model), compile));
+    report::FusionReport report = report::BuildReport(report::Explain(LoadModule(options.model), compile));
     instruments.Report();
     return report;
   }

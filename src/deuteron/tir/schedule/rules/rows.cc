@@ -8,6 +8,7 @@
 /// A reduction is done in as many partial results as a few vectors have lanes (lane_reduction.h).
 #include <algorithm>
 
+#include "deuteron/tir/functor.h"
 #include "deuteron/tir/schedule/rules/common.h"
 #include "deuteron/tir/schedule/rules/lane_reduction.h"
 
@@ -109,7 +110,7 @@ class RowScheduler {
       if (rows_.empty()) {
         ScheduleSpatial(&schedule_, block, target_);
       } else {
-        VectorizeInner(&schedule_, block, 1, lanes_);
+        VectorizeInner(&schedule_, block, FirstOfVector(block), lanes_);
       }
     }
     reductions_.Vectorize(rows_.empty() ? 0 : 1);
@@ -201,6 +202,62 @@ class RowScheduler {
     order.insert(order.end(), rest.begin(), rest.end());
     schedule_.Reorder(order);
     return chain;
+  }
+
+  /// The position of the first of the loops within a row that make the vector's: those that every access runs through
+  /// as if they were one, but at least a vector. A factor a channel, read along channels and planes at once, would be
+  /// gathered.
+  size_t FirstOfVector(const Block& block) const {
+    const SBlockRealize realize = schedule_.GetRealize(block);
+    const std::vector<Loop> loops = schedule_.GetLoops(block);
+    std::vector<PrimExpr> offsets;
+    ExprVarMap values;
+    for (size_t i = 0; i < realize->iter_values.size(); ++i) {
+      const auto at = static_cast<int64_t>(i);
+      values[realize->block->iter_vars[at]->var] = realize->iter_values[at];
+    }
+    const auto note = [&](const Buffer& buffer, const Array<PrimExpr>& indices) {
+      PrimExpr offset = I64(0);
+      for (size_t i = 0; i < indices.size(); ++i) {
+        const auto at = static_cast<int64_t>(i);
+        offset = offset * CastTo(DataType::Int(64), buffer->shape[at]) + CastTo(DataType::Int(64), indices[at]);
+      }
+      offsets.push_back(Substitute(offset, values));
+    };
+    PostOrderVisit(realize->block->body, [&](const ObjectRef& node) {
+      if (const auto* load = node.as<BufferLoadNode>()) note(load->buffer, load->indices);
+      if (const auto* store = node.as<BufferStoreNode>()) note(store->buffer, store->indices);
+    });
+    // What one more iteration of a loop adds, where there is one more.
+    const auto step = [&](const PrimExpr& offset, const Loop& of) {
+      arith::Analyzer analyzer;
+      for (const Loop& loop : loops) {
+        const For node = schedule_.GetLoop(loop);
+        const PrimExpr extent = loop.same_as(of) ? node->extent - MakeConst(loop.dtype(), 1) : node->extent;
+        analyzer.Bind(loop, Range::FromMinExtent(node->min, extent));
+      }
+      ExprVarMap next;
+      next[of] = PrimExpr(of) + MakeConst(of.dtype(), 1);
+      return analyzer.Simplify(Substitute(offset, next) - offset);
+    };
+    size_t first = loops.size();
+    std::optional<Loop> inner;  // the outermost so far, loops of one iteration left out
+    for (int64_t extent = 1; first > 1; --first) {
+      const Loop& loop = loops[first - 1];
+      const auto own = schedule_.ConstExtent(loop);
+      if (!own || *own > INT32_MAX / extent) return 1;
+      if (*own == 1) continue;
+      if (extent >= lanes_) {
+        const bool as_one = std::all_of(offsets.begin(), offsets.end(), [&](const PrimExpr& offset) {
+          const PrimExpr whole = step(offset, *inner) * schedule_.GetLoop(*inner)->extent;
+          return arith::Analyzer().CanProveEqual(step(offset, loop), whole);
+        });
+        if (!as_one) break;
+      }
+      inner = loop;
+      extent *= *own;
+    }
+    return first;
   }
 
   void SplitReduction(const Block& block) {
