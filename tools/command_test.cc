@@ -32,6 +32,10 @@ Outcome WithOutputTo(const char* path, int flags, const std::vector<std::string>
   return {status, "", testing::internal::GetCapturedStderr()};
 }
 
+std::string CannotWrite(const std::string& path, const std::string& why) {
+  return "deuteron: cannot write " + path + ": " + why + "\n";
+}
+
 TEST_F(Command, OutputThatCannotBeWrittenIsAnError) {
   std::string large = kModule;
   const size_t last = large.find("        return w");
@@ -74,7 +78,7 @@ TEST_F(Command, SaysWhyAFileCannotBeWritten) {
       with_path.push_back(path);
       const Outcome outcome = Deuteron(with_path);
       EXPECT_EQ(outcome.status, 2);
-      EXPECT_EQ(outcome.err, "deuteron: cannot write " + path + ": " + why + "\n");
+      EXPECT_EQ(outcome.err, CannotWrite(path, why));
     }
   }
 }
@@ -86,7 +90,7 @@ TEST_F(Command, CompileNamesTheArtefactThatCannotBeWritten) {
            {is_folder, "Is a directory"}, {"/no/such/x.so", "the folder /no/such does not exist"}}) {
     const Outcome outcome = Deuteron({"compile", model_, "-o", path});
     EXPECT_EQ(outcome.status, 2);
-    EXPECT_EQ(outcome.err, "deuteron: cannot write " + path + ": " + why + "\n");
+    EXPECT_EQ(outcome.err, CannotWrite(path, why));
   }
   // The model and the folder; nothing half written.
   EXPECT_EQ(std::distance(std::filesystem::directory_iterator(folder_), {}), 2);
