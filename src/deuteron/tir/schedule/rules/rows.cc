@@ -167,7 +167,7 @@ class RowScheduler {
     std::vector<Loop> order;
     size_t next = 0;
     for (size_t position : iters.spatial) {
-      Loop loop = loops[position];
+      const Loop& loop = loops[position];
       if (next == rows_.size()) break;
       PrimExpr extent = schedule_.GetLoop(loop)->extent;
       if (IsOne(extent)) continue;
