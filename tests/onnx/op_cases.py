@@ -171,6 +171,8 @@ def cases():
             yield case("Reshape", [f(2, 3, 4), np.array(target, I)])
         yield case("Reshape", [f(2, 0, 4), np.array([4, 0, 7], I)], allowzero=1)
         yield case("Reshape", [f(2, 3, 4) if len(shape) < 4 else f(2, 2, 6, 1), ints(*shape)] if shape != (2, 2, 0, 3) else [f(2, 2, 2, 3), ints(2, 2, 0, 3)])
+    for shape, axis in [((0,), -1), ((1, 3, 2, 0), -3), ((2, 0, 3), 1), ((0, 4), 0)]:
+        yield case("Flatten", [f(*shape)], axis=axis)
     yield case("Flatten", [f(2, 3, 4)], axis=2)
     yield case("Flatten", [f(2, 3, 4)], axis=0)
     yield case("Transpose", [f(2, 3, 4)], perm=[2, 0, 1])

@@ -6,6 +6,7 @@
 #include "deuteron/frontend/onnx/importer.h"
 #include "deuteron/relax/analysis/type_analysis.h"
 #include "deuteron/relax/op/call.h"
+#include "deuteron/relax/op/create.h"
 #include "deuteron/relax/op/datatype.h"
 #include "deuteron/relax/op/manipulate.h"
 #include "deuteron/relax/op/shape.h"
@@ -337,6 +338,9 @@ relax::Expr NodeContext::Reshaped(const relax::Expr& expr, const Array<PrimExpr>
       return relax::Constant(BorrowedHostTensor(*dims, data.dtype(), data.data_ptr(), owner));
     }
   }
+  // Of nothing, nothing: a 0 in R.reshape would be the dimension that stands there in `expr`.
+  const bool is_empty = dims && ElementCount(*dims) == 0 && type->shape.has_value();
+  if (is_empty && IsZero(Product(*type->shape, 0, type->ndim))) return Emit(relax::Zeros(shape, type->dtype));
   return Emit(relax::Reshape(expr, shape));
 }
 
