@@ -21,7 +21,7 @@ PrimExpr NewDim(const NodeContext& node, const std::string& what) {
 }
 
 Expr NonZeroOf(const NodeContext& node, const Expr& x) {
-  return node.Cast(node.Emit(relax::Nonzero(x)), {I64(node.Rank(x)), NewDim(node, "count")});
+  return node.WithShape(node.Emit(relax::Nonzero(x)), {I64(node.Rank(x)), NewDim(node, "count")});
 }
 
 /// One vector of int64 over all axes from one over some: `otherwise` elsewhere.
@@ -54,8 +54,8 @@ Results ConvertUnique(const NodeContext& node) {
   } else {
     shape.Set(*axis, count);
   }
-  Results results = {node.Cast(node.Field(all, 0), shape)};
-  for (int64_t i = 1; i < 4; ++i) results.emplace_back(node.Cast(node.Field(all, i), {i == 2 ? length : count}));
+  Results results = {node.WithShape(node.Field(all, 0), shape)};
+  for (int64_t i = 1; i < 4; ++i) results.emplace_back(node.WithShape(node.Field(all, i), {i == 2 ? length : count}));
   return results;
 }
 
@@ -76,7 +76,7 @@ Expr SliceAtRunTime(const NodeContext& node, const std::vector<int64_t>& axes, c
     begin = node.Emit(relax::Maximum(begin, node.importer()->ExprOf(Value(SymbolicVector(least)), Span())));
   }
   const Expr end = OverAllAxes(node, 2, axes, rank, INT64_MAX);
-  return node.Cast(node.Emit(relax::DynamicStridedSlice(x, begin, end, node.ConstantInts(strides))), shape);
+  return node.WithShape(node.Emit(relax::DynamicStridedSlice(x, begin, end, node.ConstantInts(strides))), shape);
 }
 
 /// Of constant conditions a selection at compile time.

@@ -143,13 +143,13 @@ Results ConvertGather(const NodeContext& node) {
     const int64_t index = known->front();
     Array<PrimExpr> least = shape;
     if (index < 0) least.Set(axis, node.Simplify(Max(shape[axis], I64(-index))));
-    const Expr data = node.Cast(node.Cast(x, least), shape);
+    const Expr data = node.WithShape(node.WithShape(x, least), shape);
     const PrimExpr begin = index < 0 ? node.Simplify(shape[axis] + index) : I64(index);
     const Expr slice = node.Emit(relax::StridedSlice(data, {axis}, {begin}, {node.Simplify(begin + 1)}, {I64(1)}));
     if (symbolic->rank() == 0) return {node.Emit(relax::Squeeze(slice, {axis}))};
     Array<PrimExpr> one = shape;
     one.Set(axis, I64(1));
-    return {node.Cast(slice, one)};
+    return {node.WithShape(slice, one)};
   }
   return {node.Emit(relax::Take(x, FromBeginning(node, 1, shape[axis]), axis))};
 }

@@ -176,7 +176,7 @@ Results ConvertSplit(const NodeContext& node) {
     const Expr part = node.Field(tuple, i);
     Array<PrimExpr> shape = node.Shape(part);
     if (sizes) shape.Set(axis, I64((*sizes)[static_cast<size_t>(i)]));
-    results.emplace_back(node.Cast(part, shape));
+    results.emplace_back(node.WithShape(part, shape));
   }
   return results;
 }
@@ -186,9 +186,7 @@ Results ConvertExpand(const NodeContext& node) {
   const Array<PrimExpr> target = node.Dims(1, "the shape");
   const Array<PrimExpr> shape = BroadcastDims(node, node.Shape(x), target);
   const Array<PrimExpr> own = node.Shape(x);
-  bool same = own.size() == shape.size();
-  for (size_t i = 0; same && i < shape.size(); ++i) same = node.analyzer().CanProveEqual(own[i], shape[i]);
-  const Expr result = same ? x : Expr(node.Emit(relax::BroadcastTo(x, shape)));
+  const Expr result = node.HasShape(x, shape) ? x : Expr(node.Emit(relax::BroadcastTo(x, shape)));
   if (node.Known(1) != nullptr) return {result};
   // Where the shape was taken for a number, or 1, it is asked at run time.
   std::vector<PrimExpr> asked(shape.begin(), shape.end());
@@ -197,7 +195,7 @@ Results ConvertExpand(const NodeContext& node) {
     const PrimExpr& dim = own[own.size() - i];
     if (AsConstInt(dim) && !IsOne(dim)) asked[asked.size() - i] = SelectExpr(Equal(wanted, I64(1)), dim, wanted);
   }
-  return {node.Cast(node.Cast(result, {asked.begin(), asked.end()}), shape)};
+  return {node.WithShape(node.WithShape(result, {asked.begin(), asked.end()}), shape)};
 }
 
 Results ConvertTile(const NodeContext& node) {

@@ -193,11 +193,16 @@ relax::Expr NodeContext::Checked(const relax::Expr& indices, const Array<PrimExp
                                     {indices.ty()}));
 }
 
-relax::Expr NodeContext::Cast(const relax::Expr& tensor, const Array<PrimExpr>& shape) const {
-  const auto* type = tensor.ty().as<TensorTypeNode>();
-  bool shows = type != nullptr && type->has_shape() && type->shape->size() == shape.size();
-  for (size_t i = 0; shows && i < shape.size(); ++i) shows = analyzer().CanProveEqual((*type->shape)[i], shape[i]);
-  return shows ? tensor : builder().EmitMatchCast(tensor, TensorType(shape, DType(tensor)), "", span_);
+relax::Expr NodeContext::WithShape(const relax::Expr& tensor, const Array<PrimExpr>& shape) const {
+  if (HasShape(tensor, shape)) return tensor;
+  return builder().EmitMatchCast(tensor, TensorType(shape, DType(tensor)), "", span_);
+}
+
+bool NodeContext::HasShape(const relax::Expr& tensor, const Array<PrimExpr>& shape) const {
+  const auto* type = TensorTypeOf(*this, tensor);
+  bool same = type->has_shape() && type->shape->size() == shape.size();
+  for (size_t i = 0; same && i < shape.size(); ++i) same = analyzer().CanProveEqual((*type->shape)[i], shape[i]);
+  return same;
 }
 
 const AttributeProto* NodeContext::FindAttr(std::string_view name) const {
@@ -322,14 +327,8 @@ relax::Expr NodeContext::ConstantFloats(const std::vector<double>& values, const
 }
 
 relax::Expr NodeContext::Reshaped(const relax::Expr& expr, const Array<PrimExpr>& shape) const {
+  if (HasShape(expr, shape)) return expr;
   const auto* type = TensorTypeOf(*this, expr);
-  if (type->shape.has_value() && type->shape.value().size() == shape.size()) {
-    bool same = true;
-    for (size_t i = 0; i < shape.size() && same; ++i) {
-      same = analyzer().CanProveEqual(type->shape.value()[i], shape[i]);
-    }
-    if (same) return expr;
-  }
   const auto dims = AsConstInts(shape);
   if (const auto* constant = expr.as<relax::ConstantNode>(); constant != nullptr && dims) {
     const Tensor& data = constant->data;

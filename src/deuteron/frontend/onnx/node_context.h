@@ -128,7 +128,9 @@ class NodeContext {
   relax::Expr Indices(size_t index, const Array<PrimExpr>& extents) const;
   relax::Expr Checked(const relax::Expr& indices, const Array<PrimExpr>& extents) const;
   /// A tensor that has to have this shape, which is checked at run time unless its type shows it.
-  relax::Expr Cast(const relax::Expr& tensor, const Array<PrimExpr>& shape) const;
+  relax::Expr WithShape(const relax::Expr& tensor, const Array<PrimExpr>& shape) const;
+  /// Whether the type of a tensor shows that this is its shape.
+  bool HasShape(const relax::Expr& tensor, const Array<PrimExpr>& shape) const;
   /// The same elements in another shape: of constants without a call, and nothing if the shape is the same.
   relax::Expr Reshaped(const relax::Expr& expr, const Array<PrimExpr>& shape) const;
   relax::Expr CastTo(const relax::Expr& expr, DataType dtype) const;

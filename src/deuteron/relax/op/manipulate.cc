@@ -65,14 +65,12 @@ Type InferReshape(const Call& call, const BlockBuilder& builder) {
   shape = ResolveMinusOne(call, *data->shape, shape, &builder.analyzer());
   const Product from = Product::Of(*data->shape);
   const Product to = Product::Of(shape);
-  if (from.constant != to.constant && from.factors.size() == to.factors.size() && from.Contains(to)) {
-    ThrowOpError(call, Describe(*data->shape) + " cannot be reshaped to " + Describe(shape) +
-                           ": the numbers of elements differ");
-  }
-  const bool is_equal = from.constant == to.constant && from.factors.size() == to.factors.size() && from.Contains(to);
-  if (!is_equal &&
-      ProvablyDiffers(builder, from.ToExpr(),
-                      {.arg = 0, .axis = 0, .extent = to.ToExpr(), .relation = ExtentDemand::Relation::kElements})) {
+  const auto provably_differ = [&] {
+    const PrimExpr extent = to.ToExpr();
+    return ProvablyDiffers(builder, from.ToExpr(), {0, 0, extent, std::nullopt, ExtentDemand::Relation::kElements});
+  };
+  const bool same_factors = from.factors.size() == to.factors.size() && from.Contains(to);
+  if (same_factors ? from.constant != to.constant : provably_differ()) {
     ThrowOpError(call, Describe(*data->shape) + " cannot be reshaped to " + Describe(shape) +
                            ": the numbers of elements differ");
   }
