@@ -4,8 +4,9 @@
 #include <string>
 #include <vector>
 
+#include "deuteron/relax/dpl/fusion_pattern.h"
 #include "deuteron/relax/dpl/templates.h"
-#include "deuteron/relax/transform/fuse_ops_by_pattern.h"
+#include "deuteron/relax/transform/library/passes.h"
 #include "deuteron/script/parser.h"
 
 namespace deuteron {

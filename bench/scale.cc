@@ -20,7 +20,7 @@
 #include <string_view>
 #include <vector>
 
-#include "deuteron/relax/op/call.h"
+#include "deuteron/relax/call_tir.h"
 #include "deuteron/relax/transform/passes.h"
 #include "scale_graphs.h"
 

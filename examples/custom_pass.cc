@@ -4,7 +4,7 @@
 #include "deuteron/driver/pass_registry.h"
 #include "deuteron/ir/transform/pass.h"
 #include "deuteron/relax/functor.h"
-#include "deuteron/relax/transform/function_pass.h"
+#include "deuteron/relax/rewrite/function_pass.h"
 #include "deuteron/relax/transform/passes.h"
 #include "deuteron/tir/transform/prim_func_pass.h"
 #include "examples/article_model.h"

@@ -8,10 +8,10 @@
 #include <vector>
 
 #include "deuteron/ir/transform/pass.h"
-#include "deuteron/relax/analysis/remove_all_unused.h"
 #include "deuteron/relax/functor.h"
 #include "deuteron/relax/op/binary.h"
 #include "deuteron/relax/op/linear_algebra.h"
+#include "deuteron/relax/rewrite/remove_all_unused.h"
 
 namespace samples {
 

@@ -2,8 +2,8 @@
 /// Fusing two bindings by rewriting the tree: add(multiply(a, b), c) becomes ewise_fma(a, b, c). The module is written
 /// in the older spelling of the notes on graph optimisation.
 #include "deuteron/interpreter/interpreter.h"
-#include "deuteron/relax/analysis/remove_all_unused.h"
 #include "deuteron/relax/functor.h"
+#include "deuteron/relax/rewrite/remove_all_unused.h"
 #include "deuteron/script/parser.h"
 #include "examples/show.h"
 

@@ -2,11 +2,12 @@
 /// Fusion by patterns as its documents show it: a FusionPattern with a check, FuseOpsByPattern, patterns in the
 /// registry, and what cuBLAS takes.
 #include "deuteron/backend/cublas/patterns.h"
+#include "deuteron/relax/dpl/fusion_pattern.h"
 #include "deuteron/relax/dpl/registry.h"
 #include "deuteron/relax/dpl/rewriter.h"
 #include "deuteron/relax/dpl/templates.h"
 #include "deuteron/relax/op/binary.h"
-#include "deuteron/relax/transform/fuse_ops_by_pattern.h"
+#include "deuteron/relax/transform/library/passes.h"
 #include "examples/show.h"
 #include "examples/two_products.h"
 

@@ -6,7 +6,7 @@
 
 #include "deuteron/driver/pass_registry.h"
 #include "deuteron/relax/expr.h"
-#include "deuteron/relax/transform/function_pass.h"
+#include "deuteron/relax/rewrite/function_pass.h"
 #include "tools/commands.h"
 
 namespace deuteron::tools {

@@ -7,7 +7,8 @@
 #include <string_view>
 #include <vector>
 
-#include "deuteron/relax/transform/library_passes.h"
+#include "deuteron/ir/transform/pass.h"
+#include "deuteron/relax/transform/library/library_codegen.h"
 
 namespace deuteron::backend {
 

@@ -4,7 +4,7 @@
 #include "deuteron/relax/dpl/matcher.h"
 #include "deuteron/relax/dpl/registry.h"
 #include "deuteron/relax/op/manipulate_attrs.h"
-#include "deuteron/relax/transform/pass_utils.h"
+#include "deuteron/relax/rewrite/pass_utils.h"
 
 namespace deuteron::backend {
 

@@ -8,7 +8,8 @@
 #include <vector>
 
 #include "deuteron/backend/json/json_serializer.h"
-#include "deuteron/relax/transform/fuse_ops_by_pattern.h"
+#include "deuteron/relax/dpl/fusion_pattern.h"
+#include "deuteron/relax/transform/library/library_codegen.h"
 
 namespace deuteron::backend {
 

@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-#include "deuteron/relax/transform/fuse_ops_by_pattern.h"
+#include "deuteron/relax/transform/library/passes.h"
 
 namespace deuteron::backend {
 

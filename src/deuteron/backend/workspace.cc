@@ -5,8 +5,8 @@
 
 #include "deuteron/backend/pattern_checks.h"
 #include "deuteron/relax/op/memory.h"
-#include "deuteron/relax/transform/pass_utils.h"
-#include "deuteron/relax/transform/seq_rewriter.h"
+#include "deuteron/relax/rewrite/pass_utils.h"
+#include "deuteron/relax/rewrite/seq_rewriter.h"
 
 namespace deuteron::backend {
 namespace {

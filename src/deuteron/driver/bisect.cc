@@ -7,8 +7,8 @@
 #include "deuteron/driver/pipeline.h"
 #include "deuteron/driver/reduce.h"
 #include "deuteron/relax/analysis/well_formed.h"
-#include "deuteron/relax/op/call.h"
-#include "deuteron/relax/transform/pass_utils.h"
+#include "deuteron/relax/call_tir.h"
+#include "deuteron/relax/rewrite/pass_utils.h"
 #include "deuteron/relax/transform/passes.h"
 #include "deuteron/script/printer.h"
 

@@ -14,7 +14,7 @@
 #include "deuteron/driver/reduce.h"
 #include "deuteron/relax/functor.h"
 #include "deuteron/relax/op/binary.h"
-#include "deuteron/relax/transform/pass_utils.h"
+#include "deuteron/relax/rewrite/pass_utils.h"
 #include "deuteron/runtime/tensor.h"
 #include "deuteron/script/parser.h"
 #include "deuteron/script/printer.h"

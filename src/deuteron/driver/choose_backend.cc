@@ -8,7 +8,7 @@
 #include "deuteron/driver/equivalence.h"
 #include "deuteron/ir/prim_ops.h"
 #include "deuteron/relax/op/op_common.h"
-#include "deuteron/relax/transform/pass_utils.h"
+#include "deuteron/relax/rewrite/pass_utils.h"
 #include "deuteron/runtime/executable.h"
 
 namespace deuteron {

@@ -2,7 +2,7 @@
 /// Runs kernels at compile time.
 #pragma once
 
-#include "deuteron/relax/transform/constant_evaluator.h"
+#include "deuteron/relax/transform/operators/constant_evaluator.h"
 
 namespace deuteron {
 

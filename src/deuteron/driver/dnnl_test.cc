@@ -9,7 +9,7 @@
 #include "deuteron/driver/library_test_util.h"
 #include "deuteron/driver/random_tensor.h"
 #include "deuteron/driver/report/profile.h"
-#include "deuteron/relax/transform/library_passes.h"
+#include "deuteron/relax/transform/library/passes.h"
 #include "deuteron/runtime/executable.h"
 #include "deuteron/runtime/plugin.h"
 #include "deuteron/target/target.h"

@@ -18,7 +18,7 @@
 #include "deuteron/ir/expr_functor.h"
 #include "deuteron/relax/expr.h"
 #include "deuteron/relax/functor.h"
-#include "deuteron/relax/transform/pass_utils.h"
+#include "deuteron/relax/rewrite/pass_utils.h"
 #include "deuteron/relax/transform/passes.h"
 #include "deuteron/runtime/instance.h"
 

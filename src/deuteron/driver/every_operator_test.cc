@@ -12,7 +12,7 @@
 #include "deuteron/driver/compile.h"
 #include "deuteron/driver/equivalence.h"
 #include "deuteron/relax/functor.h"
-#include "deuteron/relax/op/op_table.h"
+#include "deuteron/relax/op_info.h"
 #include "deuteron/runtime/tensor.h"
 #include "deuteron/script/parser.h"
 

@@ -11,8 +11,9 @@
 #include "deuteron/backend/backends.h"
 #include "deuteron/backend/partition.h"
 #include "deuteron/driver/equivalence.h"
-#include "deuteron/relax/transform/library_passes.h"
-#include "deuteron/relax/transform/pass_utils.h"
+#include "deuteron/relax/rewrite/pass_utils.h"
+#include "deuteron/relax/transform/library/library_codegen.h"
+#include "deuteron/relax/transform/library/passes.h"
 #include "deuteron/runtime/executable.h"
 #include "deuteron/script/parser.h"
 

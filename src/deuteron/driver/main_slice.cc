@@ -4,8 +4,8 @@
 #include <unordered_set>
 
 #include "deuteron/relax/functor.h"
-#include "deuteron/relax/transform/pass_utils.h"
-#include "deuteron/relax/transform/var_replacer.h"
+#include "deuteron/relax/rewrite/pass_utils.h"
+#include "deuteron/relax/rewrite/var_replacer.h"
 
 namespace deuteron {
 namespace {

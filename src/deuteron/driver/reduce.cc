@@ -8,7 +8,7 @@
 
 #include "deuteron/driver/main_slice.h"
 #include "deuteron/relax/analysis/well_formed.h"
-#include "deuteron/relax/transform/pass_utils.h"
+#include "deuteron/relax/rewrite/pass_utils.h"
 #include "deuteron/script/parser.h"
 #include "deuteron/script/printer.h"
 

@@ -17,7 +17,7 @@
 #include "deuteron/interpreter/interpreter.h"
 #include "deuteron/interpreter/scalar.h"
 #include "deuteron/relax/analysis/well_formed.h"
-#include "deuteron/relax/op/op_table.h"
+#include "deuteron/relax/op_info.h"
 #include "deuteron/support/host_tensor.h"
 
 namespace deuteron::interpreter {

@@ -1,7 +1,7 @@
 #include "deuteron/relax/block_builder.h"
 
-#include "deuteron/relax/analysis/type_analysis.h"
 #include "deuteron/relax/block_builder_impl.h"
+#include "deuteron/relax/type_analysis.h"
 
 namespace deuteron::relax {
 

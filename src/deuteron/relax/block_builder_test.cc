@@ -4,12 +4,12 @@
 
 #include <chrono>
 
-#include "deuteron/relax/analysis/type_analysis.h"
+#include "deuteron/relax/call_tir.h"
 #include "deuteron/relax/legalize_cache.h"
 #include "deuteron/relax/op/binary.h"
-#include "deuteron/relax/op/call.h"
 #include "deuteron/relax/op/nn.h"
 #include "deuteron/relax/op/unary.h"
+#include "deuteron/relax/type_analysis.h"
 
 namespace deuteron::relax {
 namespace {

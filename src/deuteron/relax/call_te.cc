@@ -4,7 +4,7 @@
 #include <bit>
 
 #include "deuteron/relax/block_builder_impl.h"
-#include "deuteron/relax/op/call.h"
+#include "deuteron/relax/call_tir.h"
 #include "deuteron/relax/op/op_common.h"
 #include "deuteron/tir/functor.h"
 

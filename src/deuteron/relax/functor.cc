@@ -1,6 +1,6 @@
 #include "deuteron/relax/functor.h"
 
-#include "deuteron/relax/analysis/type_analysis.h"
+#include "deuteron/relax/type_analysis.h"
 
 namespace deuteron::relax {
 

@@ -2,10 +2,10 @@
 
 #include <gtest/gtest.h>
 
-#include "deuteron/relax/analysis/type_analysis.h"
 #include "deuteron/relax/op/binary.h"
 #include "deuteron/relax/op/manipulate.h"
 #include "deuteron/relax/op/unary.h"
+#include "deuteron/relax/type_analysis.h"
 
 namespace deuteron::relax {
 namespace {

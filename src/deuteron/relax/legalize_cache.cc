@@ -4,7 +4,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "deuteron/relax/op/call.h"
+#include "deuteron/relax/call_tir.h"
 #include "deuteron/relax/op/op_common.h"
 
 namespace deuteron::relax {

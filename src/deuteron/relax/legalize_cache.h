@@ -5,7 +5,7 @@
 
 #include <memory>
 
-#include "deuteron/relax/op/op_table.h"
+#include "deuteron/relax/op_info.h"
 
 namespace deuteron::relax {
 

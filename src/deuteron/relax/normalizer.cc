@@ -1,6 +1,6 @@
-#include "deuteron/relax/analysis/type_analysis.h"
 #include "deuteron/relax/block_builder_impl.h"
 #include "deuteron/relax/op/op_common.h"
+#include "deuteron/relax/type_analysis.h"
 
 namespace deuteron::relax {
 

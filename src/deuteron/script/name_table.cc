@@ -67,7 +67,7 @@ std::string WithoutStrangeCharacters(std::string_view text) {
   return name;
 }
 
-size_t HashText(std::string_view text) { return std::hash<std::string_view>()(text); }
+size_t HashName(std::string_view text) { return std::hash<std::string_view>()(text); }
 
 }  // namespace
 
@@ -140,7 +140,7 @@ NameTable::Entry& NameTable::Add(const Object* object, std::string name, bool ta
   entry.takes_name = takes_name;
   entry.hides = hides;
   if (takes_name) {
-    entry.name_hash = HashText(entry.name);
+    entry.name_hash = HashName(entry.name);
     by_name_.Insert(entry.name_hash, position);
   }
   return entry;
@@ -148,7 +148,7 @@ NameTable::Entry& NameTable::Add(const Object* object, std::string name, bool ta
 
 const std::string& NameTable::Define(const Object* object, std::string_view hint) {
   std::string name = Identifier(hint);
-  const size_t hash = HashText(name);
+  const size_t hash = HashName(name);
   if (!IsTaken(name, hash)) return Add(object, std::move(name), /*takes_name=*/true).name;
   int64_t stem = by_stem_.Find(hash, [&](int64_t i) { return stems_[static_cast<size_t>(i)].name == name; });
   if (stem < 0) {
@@ -160,7 +160,7 @@ const std::string& NameTable::Define(const Object* object, std::string_view hint
   std::string numbered;
   do {
     numbered = name + "_" + std::to_string(++number);
-  } while (IsTaken(numbered, HashText(numbered)));
+  } while (IsTaken(numbered, HashName(numbered)));
   stems_[static_cast<size_t>(stem)].last = number;
   Entry& entry = Add(object, std::move(numbered), /*takes_name=*/true);
   entry.stem = stem;

@@ -62,8 +62,6 @@ Any Spread(const Any& value, const Any& default_value, std::string_view field) {
   return given;
 }
 
-std::string_view NameOf(const TVMFFIFieldInfo* field) { return {field->name.data, field->name.size}; }
-
 /// Attributes that stand side by side in a class, and the other way round among the parameters of Python's function.
 constexpr std::pair<std::string_view, std::string_view> kSwapped[] = {
     {"dilation", "padding"}, {"out_dtype", "axis"}, {"pad_value", "pad_mode"}};

@@ -8,8 +8,6 @@ using relax::Expr;
 
 namespace {
 
-std::string_view NameOf(const TVMFFIFieldInfo* field) { return {field->name.data, field->name.size}; }
-
 /// A parameter's name without the mark of optional ones.
 std::string_view Plain(std::string_view parameter) {
   return parameter.substr(0, parameter.size() - (parameter.ends_with('?') ? 1 : 0));

@@ -3,7 +3,7 @@
 #include <cstring>
 #include <limits>
 
-#include "deuteron/relax/analysis/type_analysis.h"
+#include "deuteron/relax/type_analysis.h"
 #include "deuteron/script/parser_impl.h"
 #include "deuteron/support/host_tensor.h"
 

@@ -3,7 +3,7 @@
 #include <unordered_set>
 
 #include "deuteron/ir/transform/pass.h"
-#include "deuteron/relax/analysis/type_analysis.h"
+#include "deuteron/relax/type_analysis.h"
 #include "deuteron/script/parser_impl.h"
 
 namespace deuteron::script {

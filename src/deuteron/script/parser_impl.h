@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "deuteron/relax/block_builder.h"
-#include "deuteron/relax/op/op_table.h"
+#include "deuteron/relax/op_info.h"
 #include "deuteron/script/cursor.h"
 #include "deuteron/script/parser.h"
 #include "deuteron/script/scopes.h"
@@ -20,6 +20,8 @@
 #include "deuteron/tir/intrinsics.h"
 
 namespace deuteron::script {
+
+inline std::string_view NameOf(const TVMFFIFieldInfo* field) { return {field->name.data, field->name.size}; }
 
 using tir::IterVar;
 using tir::IterVarType;

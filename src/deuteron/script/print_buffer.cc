@@ -10,8 +10,6 @@ using tir::Buffer;
 
 namespace {
 
-std::string_view View(const String& text) { return {text.data(), text.size()}; }
-
 /// The buffers that a function uses and neither its parameters nor an allocation defines, in order of use.
 class UndeclaredBuffers : private tir::StmtExprVisitor {
  public:

@@ -12,8 +12,6 @@
 namespace deuteron::script {
 namespace {
 
-std::string_view View(const String& text) { return {text.data(), text.size()}; }
-
 float HalfToFloat(uint16_t bits) {
   const int exponent = (bits >> 10) & 31;
   const int mantissa = bits & 1023;

@@ -9,8 +9,6 @@
 namespace deuteron::script {
 namespace {
 
-std::string_view View(const String& text) { return {text.data(), text.size()}; }
-
 /// Kernels first, then functions of the graph, "main" last; each by name.
 int SortKey(const GlobalVar& var, const BaseFunc& func) {
   if (View(var->name_hint) == "main") return 1000;

@@ -1,6 +1,6 @@
 /// \file
 /// Prints functions, bindings and expressions of the graph level.
-#include "deuteron/relax/analysis/type_analysis.h"
+#include "deuteron/relax/type_analysis.h"
 #include "deuteron/script/printer_impl.h"
 
 namespace deuteron::script {
@@ -8,8 +8,6 @@ namespace deuteron::script {
 using relax::Binding;
 
 namespace {
-
-std::string_view View(const String& text) { return {text.data(), text.size()}; }
 
 /// Whether the variable only stands for a statement that gives nothing.
 bool IsUnnamed(const relax::Var& var) {

@@ -15,8 +15,6 @@ using tir::StmtKind;
 
 namespace {
 
-std::string_view View(const String& text) { return {text.data(), text.size()}; }
-
 /// Whether the function's only statement is an iterator-less block that nothing distinguishes from the root that
 /// the reader adds.
 bool RootGoesWithoutSaying(const tir::PrimFunc& func) {

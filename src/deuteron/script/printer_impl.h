@@ -16,6 +16,8 @@
 
 namespace deuteron::script {
 
+inline std::string_view View(const String& text) { return {text.data(), text.size()}; }
+
 using tir::IterVar;
 using tir::IterVarType;
 using tir::Range;

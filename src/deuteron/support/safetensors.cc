@@ -62,7 +62,7 @@ std::optional<std::string_view> FindName(DLDataType dtype) {
   return it == kDtypes.end() ? std::nullopt : std::optional(it->name);
 }
 
-[[noreturn]] void Malformed(const std::string& path, const std::string& why) {
+[[noreturn]] void Refuse(const std::string& path, const std::string& why) {
   DEUTERON_THROW(ModelError) << "'" << path << "' is no safetensors file: " << why;
 }
 
@@ -96,19 +96,19 @@ class HeaderReader {
     });
     uint64_t at = 0;
     for (const Entry& entry : entries) {
-      if (entry.begin < at) Malformed(path_, "tensor \"" + entry.name + "\" overlaps the one before it");
-      if (entry.begin > at) Malformed(path_, "no tensor has the data before \"" + entry.name + "\"");
+      if (entry.begin < at) Refuse(path_, "tensor \"" + entry.name + "\" overlaps the one before it");
+      if (entry.begin > at) Refuse(path_, "no tensor has the data before \"" + entry.name + "\"");
       at = entry.end;
     }
     if (at != data_bytes_) {
-      Malformed(path_, "it holds " + std::to_string(data_bytes_) + " bytes of data, its tensors " + std::to_string(at));
+      Refuse(path_, "it holds " + std::to_string(data_bytes_) + " bytes of data, its tensors " + std::to_string(at));
     }
     return entries;
   }
 
  private:
   Json ParseHeader() {
-    if (header_.empty() || header_.front() != '{') Malformed(path_, "its header is no JSON object");
+    if (header_.empty() || header_.front() != '{') Refuse(path_, "its header is no JSON object");
     bool too_deep = false;
     bool twice = false;
     std::unordered_set<std::string> names;
@@ -119,19 +119,19 @@ class HeaderReader {
       return !too_deep;
     };
     const Json json = Json::parse(header_, callback, /*allow_exceptions=*/false);
-    if (twice) Malformed(path_, "two tensors have the same name");
-    if (too_deep || json.is_discarded() || !json.is_object()) Malformed(path_, "its header is malformed");
+    if (twice) Refuse(path_, "two tensors have the same name");
+    if (too_deep || json.is_discarded() || !json.is_object()) Refuse(path_, "its header is malformed");
     return json;
   }
 
   void CheckMetadata(const Json& value) {
     const bool good =
         value.is_object() && std::all_of(value.begin(), value.end(), [](const Json& item) { return item.is_string(); });
-    if (!good) Malformed(path_, "__metadata__ is no dictionary of strings");
+    if (!good) Refuse(path_, "__metadata__ is no dictionary of strings");
   }
 
   [[noreturn]] void BadEntry(const std::string& name, const std::string& why) const {
-    Malformed(path_, "tensor \"" + name + "\": " + why);
+    Refuse(path_, "tensor \"" + name + "\": " + why);
   }
 
   Entry ReadEntry(const std::string& name, const Json& value) {
@@ -191,11 +191,11 @@ std::vector<int64_t> ShapeOf(const Tensor& tensor) { return {tensor.shape().begi
 
 NamedTensors ParseSafeTensors(std::string_view bytes, const std::string& path,
                               const std::shared_ptr<const void>& owner) {
-  if (bytes.size() < 8) Malformed(path, "it is shorter than the length of its header");
+  if (bytes.size() < 8) Refuse(path, "it is shorter than the length of its header");
   const uint64_t length = LittleEndian(bytes);
   bytes.remove_prefix(8);
-  if (length > kMaxHeader) Malformed(path, "its header is said to be " + std::to_string(length) + " bytes long");
-  if (length > bytes.size()) Malformed(path, "its header is cut off");
+  if (length > kMaxHeader) Refuse(path, "its header is said to be " + std::to_string(length) + " bytes long");
+  if (length > bytes.size()) Refuse(path, "its header is cut off");
   const std::string_view data = bytes.substr(length);
   NamedTensors tensors;
   for (const Entry& entry : HeaderReader(path, bytes.substr(0, length), data.size()).Run()) {

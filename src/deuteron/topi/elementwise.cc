@@ -10,6 +10,16 @@ std::vector<std::string> NamesOfAxes(AxisNames names, size_t count) {
   return result;
 }
 
+te::Tensor ComputeAx(const Array<PrimExpr>& shape, const std::string& name,
+                     const std::function<PrimExpr(const Array<tir::Var>&)>& body) {
+  return te::Compute(shape, body, name, {}, NamesOfAxes(AxisNames::kAx, shape.size()));
+}
+
+Array<PrimExpr> WithAxis(Array<PrimExpr> values, size_t axis, PrimExpr value) {
+  values.Set(static_cast<int64_t>(axis), std::move(value));
+  return values;
+}
+
 Array<PrimExpr> Indices(const Array<tir::Var>& vars) { return {vars.begin(), vars.end()}; }
 
 te::Tensor Map(const te::Tensor& x, const std::function<PrimExpr(PrimExpr)>& fn, const std::string& name,

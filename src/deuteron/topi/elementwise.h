@@ -12,6 +12,11 @@ namespace deuteron::topi {
 /// How the axes of a block are named: i0, i1, … or ax0, ax1, …
 enum class AxisNames : uint8_t { kI, kAx };
 std::vector<std::string> NamesOfAxes(AxisNames names, size_t count);
+/// A computation over axes ax0, ax1, …
+te::Tensor ComputeAx(const Array<PrimExpr>& shape, const std::string& name,
+                     const std::function<PrimExpr(const Array<tir::Var>&)>& body);
+/// `values` with another value of `axis`.
+Array<PrimExpr> WithAxis(Array<PrimExpr> values, size_t axis, PrimExpr value);
 /// An index for every axis of `vars`, as expressions.
 Array<PrimExpr> Indices(const Array<tir::Var>& vars);
 

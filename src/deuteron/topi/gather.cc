@@ -6,30 +6,19 @@
 namespace deuteron::topi {
 namespace {
 
-te::Tensor ComputeAx(const Array<PrimExpr>& shape, const std::string& name,
-                     const std::function<PrimExpr(const Array<tir::Var>&)>& body) {
-  return te::Compute(shape, body, name, {}, NamesOfAxes(AxisNames::kAx, shape.size()));
-}
-
 PrimExpr AsIndex(PrimExpr value) { return CastTo(DataType::Int(64), std::move(value)); }
-
-/// Negative indices count from the end.
-PrimExpr FromEnd(const PrimExpr& index, const PrimExpr& extent) {
-  const PrimExpr position = AsIndex(index);
-  if (index.dtype().is_uint()) return position;
-  return SelectExpr(position < 0, position + extent, position);
-}
-
-Array<PrimExpr> WithAxis(Array<PrimExpr> values, size_t axis, PrimExpr value) {
-  values.Set(static_cast<int64_t>(axis), std::move(value));
-  return values;
-}
 
 void Append(Array<PrimExpr>* to, const Array<PrimExpr>& from, size_t begin, size_t end) {
   for (size_t i = begin; i < end; ++i) to->push_back(from[i]);
 }
 
 }  // namespace
+
+PrimExpr FromEnd(const PrimExpr& index, const PrimExpr& extent) {
+  const PrimExpr position = AsIndex(index);
+  if (index.dtype().is_uint()) return position;
+  return SelectExpr(position < 0, position + extent, position);
+}
 
 te::Tensor Take(const te::Tensor& x, const te::Tensor& indices, size_t axis, const std::string& mode) {
   const PrimExpr extent = x.shape()[axis];

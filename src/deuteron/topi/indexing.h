@@ -10,6 +10,8 @@
 
 namespace deuteron::topi {
 
+/// The int64 position of `index` along an axis of `extent`: negative indices count from the end.
+PrimExpr FromEnd(const PrimExpr& index, const PrimExpr& extent);
 /// Elements `indices` of `axis`. mode: "fast", "clip", "wrap", "nan".
 te::Tensor Take(const te::Tensor& x, const te::Tensor& indices, size_t axis, const std::string& mode);
 te::Tensor GatherElements(const te::Tensor& x, const te::Tensor& indices, size_t axis);

@@ -8,13 +8,11 @@
 
 #include "deuteron/arith/analyzer.h"
 #include "deuteron/topi/elementwise.h"
+#include "deuteron/topi/sample_coordinates.h"
 
 namespace deuteron::topi {
 namespace {
 
-constexpr DataType kReal = DataType::Float(32);
-PrimExpr Real(double value) { return MakeConst(kReal, value); }
-PrimExpr Real(const PrimExpr& value) { return CastTo(kReal, value); }
 PrimExpr Floor(const PrimExpr& value) { return CastTo(DataType::Int(64), CallIntrin("floor", {value})); }
 
 /// floor((scale * position + offset) / divisor), fractions reduced if all are constants.

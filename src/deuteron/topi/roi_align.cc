@@ -3,6 +3,7 @@
 #include "deuteron/topi/elementwise.h"
 #include "deuteron/topi/reduction.h"
 #include "deuteron/topi/resize.h"
+#include "deuteron/topi/sample_coordinates.h"
 
 namespace deuteron::topi {
 namespace {
@@ -16,9 +17,6 @@ using tir::ForKind;
 using tir::Stmt;
 using tir::Var;
 
-constexpr DataType kReal = DataType::Float(32);
-PrimExpr Real(double value) { return MakeConst(kReal, value); }
-PrimExpr Real(const PrimExpr& value) { return CastTo(kReal, value); }
 PrimExpr ToIndex(const char* rounding, const PrimExpr& value) {
   return CastTo(DataType::Int(64), CallIntrin(rounding, {value}));
 }

@@ -16,11 +16,6 @@ using tir::ForKind;
 using tir::Stmt;
 using tir::Var;
 
-PrimExpr FromEnd(const PrimExpr& index, const PrimExpr& extent) {
-  const PrimExpr position = CastTo(DataType::Int(64), index);
-  return SelectExpr(position < 0, position + extent, position);
-}
-
 PrimExpr Combine(const std::string& reduction, const PrimExpr& old_value, const PrimExpr& update) {
   if (reduction == "update") return update;
   if (reduction == "add" || reduction == "mean") return old_value + update;

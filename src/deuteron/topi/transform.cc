@@ -8,17 +8,6 @@
 namespace deuteron::topi {
 namespace {
 
-/// A compute over axes ax0, ax1, …
-te::Tensor ComputeAx(const Array<PrimExpr>& shape, const std::string& name,
-                     const std::function<PrimExpr(const Array<tir::Var>&)>& body) {
-  return te::Compute(shape, body, name, {}, NamesOfAxes(AxisNames::kAx, shape.size()));
-}
-
-Array<PrimExpr> WithAxis(Array<PrimExpr> values, size_t axis, PrimExpr value) {
-  values.Set(static_cast<int64_t>(axis), std::move(value));
-  return values;
-}
-
 bool IsAmong(size_t axis, const std::vector<size_t>& axes) {
   return std::find(axes.begin(), axes.end(), axis) != axes.end();
 }

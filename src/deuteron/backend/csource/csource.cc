@@ -7,7 +7,7 @@
 #include "deuteron/ir/prim_ops.h"
 #include "deuteron/relax/dpl/templates.h"
 #include "deuteron/relax/op/op_common.h"
-#include "deuteron/relax/transform/pass_utils.h"
+#include "deuteron/relax/rewrite/pass_utils.h"
 
 namespace deuteron::backend::csource {
 namespace {

@@ -5,8 +5,8 @@
 
 #include <vector>
 
-#include "deuteron/relax/transform/fuse_ops_by_pattern.h"
-#include "deuteron/relax/transform/library_passes.h"
+#include "deuteron/relax/dpl/fusion_pattern.h"
+#include "deuteron/relax/transform/library/library_codegen.h"
 
 namespace deuteron::backend::csource {
 

@@ -1,7 +1,8 @@
 #include "deuteron/backend/cublas/cublas.h"
 #include "deuteron/backend/pattern_checks.h"
 #include "deuteron/relax/op/op_common.h"
-#include "deuteron/relax/transform/pass_utils.h"
+#include "deuteron/relax/rewrite/pass_utils.h"
+#include "deuteron/relax/transform/library/passes.h"
 
 namespace deuteron::backend::cublas {
 namespace {

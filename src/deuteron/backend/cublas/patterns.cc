@@ -3,7 +3,7 @@
 #include "deuteron/backend/partition.h"
 #include "deuteron/backend/pattern_checks.h"
 #include "deuteron/relax/dpl/templates.h"
-#include "deuteron/relax/transform/pass_utils.h"
+#include "deuteron/relax/rewrite/pass_utils.h"
 
 namespace deuteron::backend::cublas {
 namespace {

@@ -4,7 +4,7 @@
 
 #include <vector>
 
-#include "deuteron/relax/transform/fuse_ops_by_pattern.h"
+#include "deuteron/relax/dpl/fusion_pattern.h"
 
 namespace deuteron::backend::cublas {
 

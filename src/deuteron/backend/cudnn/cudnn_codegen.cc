@@ -5,7 +5,8 @@
 #include "deuteron/relax/op/manipulate_attrs.h"
 #include "deuteron/relax/op/nn_attrs.h"
 #include "deuteron/relax/op/op_common.h"
-#include "deuteron/relax/transform/pass_utils.h"
+#include "deuteron/relax/rewrite/pass_utils.h"
+#include "deuteron/relax/transform/library/passes.h"
 
 namespace deuteron::backend::cudnn {
 namespace {

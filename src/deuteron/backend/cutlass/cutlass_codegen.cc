@@ -4,7 +4,8 @@
 #include "deuteron/backend/cutlass/cutlass.h"
 #include "deuteron/backend/cutlass/patterns.h"
 #include "deuteron/backend/source/compile_source.h"
-#include "deuteron/relax/transform/pass_utils.h"
+#include "deuteron/relax/rewrite/pass_utils.h"
+#include "deuteron/relax/transform/library/passes.h"
 
 namespace deuteron::backend::cutlass {
 namespace {

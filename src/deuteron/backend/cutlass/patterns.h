@@ -5,7 +5,7 @@
 
 #include <vector>
 
-#include "deuteron/relax/transform/fuse_ops_by_pattern.h"
+#include "deuteron/relax/dpl/fusion_pattern.h"
 
 namespace deuteron::backend::cutlass {
 

@@ -12,7 +12,7 @@
 #include "deuteron/relax/op/linear_algebra.h"
 #include "deuteron/relax/op/nn_attrs.h"
 #include "deuteron/relax/op/op_common.h"
-#include "deuteron/relax/transform/pass_utils.h"
+#include "deuteron/relax/rewrite/pass_utils.h"
 
 namespace deuteron::backend::dnnl {
 namespace {

@@ -3,16 +3,17 @@
 /// by oneDNN.
 #pragma once
 
-#include "deuteron/relax/transform/library_passes.h"
+#include "deuteron/ir/transform/pass.h"
+#include "deuteron/relax/transform/library/library_codegen.h"
 
 namespace deuteron::backend::dnnl {
 
 /// Puts what oneDNN computes into Composite functions, constants inside of them.
-relax::Pass Partition();
+transform::Pass Partition();
 
 /// The same for convolutions and products of quantised tensors: between dequantize and quantize, or of integers. To be
 /// run before constants that are dequantised become floats.
-relax::Pass PartitionQuantized();
+transform::Pass PartitionQuantized();
 
 /// Translates a function with the attribute Codegen = "dnnl" for the plugin of that name.
 relax::ExternalFunction Generate(const relax::CodegenRequest& request);

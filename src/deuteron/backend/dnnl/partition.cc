@@ -18,11 +18,11 @@
 #include "deuteron/backend/dnnl/composite.h"
 #include "deuteron/backend/dnnl/dnnl.h"
 #include "deuteron/backend/dnnl/quantized.h"
-#include "deuteron/relax/analysis/remove_all_unused.h"
 #include "deuteron/relax/op/op_common.h"
+#include "deuteron/relax/rewrite/pass_utils.h"
+#include "deuteron/relax/rewrite/remove_all_unused.h"
+#include "deuteron/relax/rewrite/seq_rewriter.h"
 #include "deuteron/relax/transform/fusion/group_function.h"
-#include "deuteron/relax/transform/pass_utils.h"
-#include "deuteron/relax/transform/seq_rewriter.h"
 #include "deuteron/target/target.h"
 
 namespace deuteron::backend::dnnl {
@@ -328,13 +328,13 @@ bool MultipliesBytes(const Target& target) { return target.HasFeature("avx512vnn
 
 }  // namespace
 
-relax::Pass Partition() {
+transform::Pass Partition() {
   return transform::ModulePass({.name = "PartitionFor"}, [](IRModule module, const transform::PassContext& context) {
     return RunPartition(std::move(module), /*quantized=*/false, context);
   });
 }
 
-relax::Pass PartitionQuantized() {
+transform::Pass PartitionQuantized() {
   return transform::ModulePass({.name = "PartitionFor"}, [](IRModule module, const transform::PassContext& context) {
     if (MultipliesBytes(Target::Current())) return RunPartition(std::move(module), /*quantized=*/true, context);
     context.decisions->Add({.pass = "PartitionFor",

@@ -7,7 +7,7 @@
 #include "deuteron/ir/prim_ops.h"
 #include "deuteron/relax/op/op_common.h"
 #include "deuteron/relax/op/qdq.h"
-#include "deuteron/relax/transform/pass_utils.h"
+#include "deuteron/relax/rewrite/pass_utils.h"
 #include "deuteron/runtime/tensor.h"
 
 namespace deuteron::backend::dnnl {

@@ -11,7 +11,7 @@
 #include "deuteron/backend/dnnl/composite.h"
 #include "deuteron/ir/prim_ops.h"
 #include "deuteron/relax/op/op_common.h"
-#include "deuteron/relax/transform/pass_utils.h"
+#include "deuteron/relax/rewrite/pass_utils.h"
 
 namespace deuteron::backend::dnnl {
 namespace {

@@ -1,7 +1,7 @@
 #include "deuteron/backend/json/json_serializer.h"
 
 #include "deuteron/ir/prim_ops.h"
-#include "deuteron/relax/transform/pass_utils.h"
+#include "deuteron/relax/rewrite/pass_utils.h"
 
 namespace deuteron::backend {
 

@@ -10,7 +10,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "deuteron/relax/transform/library_passes.h"
+#include "deuteron/relax/transform/library/library_codegen.h"
 
 namespace deuteron::backend {
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "deuteron/ir/prim_ops.h"
-#include "deuteron/relax/transform/pass_utils.h"
+#include "deuteron/relax/rewrite/pass_utils.h"
 
 namespace deuteron::backend {
 namespace {

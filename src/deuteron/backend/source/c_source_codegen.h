@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "deuteron/backend/source/compile_source.h"
-#include "deuteron/relax/transform/library_passes.h"
+#include "deuteron/relax/transform/library/library_codegen.h"
 
 namespace deuteron::backend {
 

@@ -5,9 +5,10 @@
 
 #include "deuteron/codegen/vm/artifact.h"
 #include "deuteron/codegen/vm/function_compiler.h"
-#include "deuteron/relax/op/call.h"
-#include "deuteron/relax/transform/library_passes.h"
-#include "deuteron/relax/transform/vm_passes.h"
+#include "deuteron/relax/call_tir.h"
+#include "deuteron/relax/transform/library/library_codegen.h"
+#include "deuteron/relax/transform/memory/passes.h"
+#include "deuteron/relax/transform/vm/passes.h"
 #include "deuteron/runtime/artifact.h"
 
 namespace deuteron::codegen {

@@ -10,9 +10,10 @@
 #include <numeric>
 
 #include "deuteron/codegen/vm/artifact.h"
-#include "deuteron/relax/op/call.h"
+#include "deuteron/relax/call_tir.h"
 #include "deuteron/relax/op/memory.h"
-#include "deuteron/relax/transform/vm_passes.h"
+#include "deuteron/relax/transform/memory/passes.h"
+#include "deuteron/relax/transform/vm/passes.h"
 #include "deuteron/runtime/artifact.h"
 #include "deuteron/runtime/instance.h"
 #include "deuteron/tir/function.h"

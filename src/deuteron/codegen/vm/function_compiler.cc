@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-#include "deuteron/relax/transform/pass_utils.h"
+#include "deuteron/relax/rewrite/pass_utils.h"
 
 namespace deuteron::codegen {
 

@@ -45,12 +45,12 @@ __attribute__((target("avx2,fma"), optimize("O3", "fp-contract=fast"))) void Mul
 #endif
 __attribute__((optimize("O3", "fp-contract=fast"))) void MultiplyAdds128(float* sink) { MultiplyAdds<Vector128>(sink); }
 
-struct Kernel {
+struct PeakKernel {
   void (*run)(float* sink) = MultiplyAdds128;
   int lanes = 4;
 };
 
-Kernel WidestKernel() {
+PeakKernel WidestKernel() {
 #if defined(__x86_64__)
   if (__builtin_cpu_supports("avx512f")) return {MultiplyAdds512, 16};
   if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) return {MultiplyAdds256, 8};
@@ -80,7 +80,7 @@ double ShortestSeconds(int threads, Body body) {
 
 MachinePeak MeasurePeak(int threads) {
   MachinePeak peak;
-  const Kernel kernel = WidestKernel();
+  const PeakKernel kernel = WidestKernel();
   const double seconds = ShortestSeconds(threads, [&](int64_t) {
     float sink[kChains];
     kernel.run(sink);

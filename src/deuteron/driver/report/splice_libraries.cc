@@ -5,10 +5,10 @@
 namespace deuteron::report {
 namespace {
 
-constexpr size_t kNone = SIZE_MAX;
+constexpr size_t kNoNode = SIZE_MAX;
 
 void RemoveNodes(const std::vector<bool>& removed, FusionReport* report) {
-  std::vector<size_t> number(removed.size(), kNone);
+  std::vector<size_t> number(removed.size(), kNoNode);
   std::vector<Node> nodes;
   for (size_t i = 0; i < removed.size(); ++i) {
     if (removed[i]) continue;
@@ -19,7 +19,7 @@ void RemoveNodes(const std::vector<bool>& removed, FusionReport* report) {
   for (Edge& edge : report->edges) {
     edge.from = number[edge.from];
     edge.to = number[edge.to];
-    if (edge.at != kNone) edge.at = number[edge.at];
+    if (edge.at != kNoNode) edge.at = number[edge.at];
   }
   for (Kernel& kernel : report->kernels) {
     for (size_t& member : kernel.members) member = number[member];
@@ -70,7 +70,7 @@ void SpliceLibraries(const LibraryInputs& inputs, FusionReport* report) {
   for (const Edge& edge : report->edges) {
     removed[edge.from] = false;
     removed[edge.to] = false;
-    if (edge.at != kNone) removed[edge.at] = false;
+    if (edge.at != kNoNode) removed[edge.at] = false;
   }
   for (const Kernel& kernel : report->kernels) {
     for (const size_t member : kernel.members) removed[member] = false;

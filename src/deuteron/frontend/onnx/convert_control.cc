@@ -1,8 +1,8 @@
 #include "deuteron/frontend/onnx/converters.h"
 #include "deuteron/frontend/onnx/importer.h"
-#include "deuteron/relax/analysis/type_analysis.h"
 #include "deuteron/relax/op/manipulate.h"
 #include "deuteron/relax/op/search.h"
+#include "deuteron/relax/type_analysis.h"
 
 namespace deuteron::onnx {
 

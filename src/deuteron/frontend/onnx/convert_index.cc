@@ -2,13 +2,13 @@
 
 #include "deuteron/frontend/onnx/converters.h"
 #include "deuteron/frontend/onnx/importer.h"
-#include "deuteron/relax/analysis/type_analysis.h"
 #include "deuteron/relax/op/binary.h"
 #include "deuteron/relax/op/datatype.h"
 #include "deuteron/relax/op/gather.h"
 #include "deuteron/relax/op/index.h"
 #include "deuteron/relax/op/manipulate.h"
 #include "deuteron/relax/op/search.h"
+#include "deuteron/relax/type_analysis.h"
 
 namespace deuteron::onnx {
 

@@ -3,11 +3,11 @@
 #include <numeric>
 
 #include "deuteron/frontend/onnx/converters.h"
-#include "deuteron/relax/analysis/type_analysis.h"
 #include "deuteron/relax/op/image.h"
 #include "deuteron/relax/op/index.h"
 #include "deuteron/relax/op/linear_algebra.h"
 #include "deuteron/relax/op/manipulate.h"
+#include "deuteron/relax/type_analysis.h"
 
 namespace deuteron::onnx {
 

@@ -4,7 +4,6 @@
 #include "deuteron/frontend/onnx/converters.h"
 #include "deuteron/frontend/onnx/importer.h"
 #include "deuteron/frontend/onnx/shape_rules.h"
-#include "deuteron/relax/analysis/type_analysis.h"
 #include "deuteron/relax/op/binary.h"
 #include "deuteron/relax/op/create.h"
 #include "deuteron/relax/op/index.h"
@@ -13,6 +12,7 @@
 #include "deuteron/relax/op/search.h"
 #include "deuteron/relax/op/shape.h"
 #include "deuteron/relax/op/statistical.h"
+#include "deuteron/relax/type_analysis.h"
 
 namespace deuteron::onnx {
 

@@ -5,7 +5,7 @@
 #include <unordered_set>
 
 #include "deuteron/frontend/onnx/importer.h"
-#include "deuteron/relax/analysis/type_analysis.h"
+#include "deuteron/relax/type_analysis.h"
 #include "deuteron/support/host_tensor.h"
 
 namespace deuteron::onnx {

@@ -4,12 +4,12 @@
 #include <cstring>
 
 #include "deuteron/frontend/onnx/importer.h"
-#include "deuteron/relax/analysis/type_analysis.h"
-#include "deuteron/relax/op/call.h"
+#include "deuteron/relax/call_tir.h"
 #include "deuteron/relax/op/create.h"
 #include "deuteron/relax/op/datatype.h"
 #include "deuteron/relax/op/manipulate.h"
 #include "deuteron/relax/op/shape.h"
+#include "deuteron/relax/type_analysis.h"
 #include "deuteron/support/host_tensor.h"
 
 namespace deuteron::onnx {

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <numeric>
 
-#include "deuteron/relax/analysis/type_analysis.h"
 #include "deuteron/relax/op/manipulate.h"
+#include "deuteron/relax/type_analysis.h"
 
 namespace deuteron::onnx {
 namespace {

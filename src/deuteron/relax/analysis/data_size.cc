@@ -5,8 +5,8 @@
 
 #include "deuteron/arith/analyzer.h"
 #include "deuteron/ir/prim_ops.h"
-#include "deuteron/relax/analysis/type_analysis.h"
-#include "deuteron/relax/op/call.h"
+#include "deuteron/relax/call_tir.h"
+#include "deuteron/relax/type_analysis.h"
 
 namespace deuteron::relax {
 

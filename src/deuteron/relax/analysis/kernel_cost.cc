@@ -3,6 +3,7 @@
 #include <cmath>
 #include <vector>
 
+#include "deuteron/ir/expr_functor.h"
 #include "deuteron/ir/prim_ops.h"
 #include "deuteron/tir/analysis/block_analysis.h"
 #include "deuteron/tir/analysis/kernel_signature.h"

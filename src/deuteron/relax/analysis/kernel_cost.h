@@ -3,7 +3,7 @@
 #pragma once
 
 #include "deuteron/relax/analysis/data_size.h"
-#include "deuteron/relax/op/call.h"
+#include "deuteron/relax/call_tir.h"
 #include "deuteron/tir/function.h"
 
 namespace deuteron::relax {

@@ -1,6 +1,6 @@
 #include "deuteron/relax/analysis/purity.h"
 
-#include "deuteron/relax/op/op_table.h"
+#include "deuteron/relax/op_info.h"
 
 namespace deuteron::relax {
 namespace {

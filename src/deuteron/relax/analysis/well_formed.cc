@@ -8,8 +8,8 @@
 #include "deuteron/ir/borrow.h"
 #include "deuteron/ir/transform/pass.h"
 #include "deuteron/relax/analysis/purity.h"
-#include "deuteron/relax/analysis/type_analysis.h"
-#include "deuteron/relax/op/call.h"
+#include "deuteron/relax/call_tir.h"
+#include "deuteron/relax/type_analysis.h"
 #include "deuteron/support/pointer_map.h"
 #include "deuteron/tir/analysis/verify.h"
 

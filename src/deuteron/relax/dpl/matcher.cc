@@ -9,9 +9,9 @@
 
 #include <algorithm>
 
-#include "deuteron/relax/analysis/type_analysis.h"
-#include "deuteron/relax/op/op_table.h"
-#include "deuteron/relax/transform/pass_utils.h"
+#include "deuteron/relax/op_info.h"
+#include "deuteron/relax/rewrite/pass_utils.h"
+#include "deuteron/relax/type_analysis.h"
 
 namespace deuteron::relax::dpl {
 

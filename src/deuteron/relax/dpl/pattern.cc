@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "deuteron/relax/dpl/context.h"
-#include "deuteron/relax/op/op_table.h"
+#include "deuteron/relax/op_info.h"
 #include "deuteron/support/suggest.h"
 
 namespace deuteron::relax::dpl {

@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "deuteron/relax/transform/fuse_ops_by_pattern.h"
+#include "deuteron/relax/dpl/fusion_pattern.h"
 
 namespace deuteron::relax {
 

@@ -2,12 +2,12 @@
 
 #include <algorithm>
 
-#include "deuteron/relax/analysis/type_analysis.h"
 #include "deuteron/relax/block_builder.h"
 #include "deuteron/relax/dpl/graph_matcher.h"
-#include "deuteron/relax/transform/pass_utils.h"
-#include "deuteron/relax/transform/seq_rewriter.h"
-#include "deuteron/relax/transform/var_replacer.h"
+#include "deuteron/relax/rewrite/pass_utils.h"
+#include "deuteron/relax/rewrite/seq_rewriter.h"
+#include "deuteron/relax/rewrite/var_replacer.h"
+#include "deuteron/relax/type_analysis.h"
 
 namespace deuteron::relax::dpl {
 

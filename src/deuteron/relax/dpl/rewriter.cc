@@ -1,12 +1,12 @@
 #include "deuteron/relax/dpl/rewriter.h"
 
-#include "deuteron/relax/analysis/remove_all_unused.h"
-#include "deuteron/relax/analysis/type_analysis.h"
 #include "deuteron/relax/dpl/graph_matcher.h"
 #include "deuteron/relax/dpl/rewrite_rules.h"
-#include "deuteron/relax/transform/pass_utils.h"
-#include "deuteron/relax/transform/seq_rewriter.h"
-#include "deuteron/relax/transform/var_replacer.h"
+#include "deuteron/relax/rewrite/pass_utils.h"
+#include "deuteron/relax/rewrite/remove_all_unused.h"
+#include "deuteron/relax/rewrite/seq_rewriter.h"
+#include "deuteron/relax/rewrite/var_replacer.h"
+#include "deuteron/relax/type_analysis.h"
 
 namespace deuteron::relax::dpl {
 namespace {

@@ -4,8 +4,8 @@
 
 #include <string>
 
+#include "deuteron/relax/dpl/fusion_pattern.h"
 #include "deuteron/relax/dpl/pattern.h"
-#include "deuteron/relax/transform/fuse_ops_by_pattern.h"
 
 namespace deuteron::relax::dpl {
 

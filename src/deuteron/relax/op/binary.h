@@ -4,7 +4,7 @@
 
 #include <vector>
 
-#include "deuteron/relax/op/op_table.h"
+#include "deuteron/relax/op_info.h"
 
 namespace deuteron::relax {
 

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "deuteron/ir/attrs.h"
-#include "deuteron/relax/op/op_table.h"
+#include "deuteron/relax/op_info.h"
 
 namespace deuteron::relax {
 

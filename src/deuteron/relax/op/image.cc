@@ -24,8 +24,8 @@ std::vector<size_t> AxesNamed(const Call& call, const std::string& layout, const
   return axes;
 }
 
-const char* SpatialLetters(const Resize2DAttrsNode*) { return "HW"; }
-const char* SpatialLetters(const Resize3DAttrsNode*) { return "DHW"; }
+const char* ResizedLetters(const Resize2DAttrsNode*) { return "HW"; }
+const char* ResizedLetters(const Resize3DAttrsNode*) { return "DHW"; }
 
 int64_t RankOf(const std::string& layout) {
   int64_t rank = 0;
@@ -42,7 +42,7 @@ Type InferResize(const Call& call, const BlockBuilder&) {
   CheckRank(call, 0, RankOf(layout));
   const DataType dtype = attrs->out_dtype.has_value() ? *attrs->out_dtype : data->dtype;
   const auto size = ShapeArg(call, 1);
-  const std::vector<size_t> axes = AxesNamed(call, layout, SpatialLetters(attrs));
+  const std::vector<size_t> axes = AxesNamed(call, layout, ResizedLetters(attrs));
   if (size && size->size() != axes.size()) {
     ThrowOpError(call, "its size must have " + std::to_string(axes.size()) + " dimensions and is " + Describe(*size));
   }
@@ -68,7 +68,7 @@ Expr LegalizeResize(BlockBuilder& builder, const Call& call) {
     const auto* real = value.as<tir::FloatImmNode>();
     spec.roi.push_back(real != nullptr ? real->value : static_cast<double>(AsConstInt(value).value_or(0)));
   }
-  const std::vector<size_t> axes = AxesNamed(call, std::string(attrs->layout), SpatialLetters(attrs));
+  const std::vector<size_t> axes = AxesNamed(call, std::string(attrs->layout), ResizedLetters(attrs));
   return builder.CallTE(axes.size() == 2 ? "resize2d" : "resize3d", {call->args[0]},
                         [&](const Array<te::Tensor>& args) {
                           return Array<te::Tensor>{topi::Resize(args[0], axes, ResultShape(call), spec)};

@@ -8,7 +8,7 @@
 #include "deuteron/ir/attrs.h"
 #include "deuteron/ir/dtype.h"
 #include "deuteron/ir/prim_expr.h"
-#include "deuteron/relax/op/op_table.h"
+#include "deuteron/relax/op_info.h"
 
 namespace deuteron::relax {
 

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "deuteron/relax/op/layout.h"
-#include "deuteron/relax/op/op_table.h"
+#include "deuteron/relax/op_info.h"
 
 namespace deuteron::relax {
 

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "deuteron/relax/op/manipulate_attrs.h"
-#include "deuteron/relax/op/op_table.h"
+#include "deuteron/relax/op_info.h"
 
 namespace deuteron::relax {
 

@@ -2,7 +2,7 @@
 
 #include <array>
 
-#include "deuteron/relax/op/call.h"
+#include "deuteron/relax/call_tir.h"
 #include "deuteron/relax/op/op_shape.h"
 
 namespace deuteron::relax {
@@ -35,7 +35,7 @@ Type InferStorage(const Call& call, const BlockBuilder&) {
   return AnyType::Get();
 }
 
-Type InferNothing(const Call& call, const BlockBuilder&) {
+Type InferKill(const Call& call, const BlockBuilder&) {
   CheckArity(call, 1, 2);
   return TupleType(Array<Type>());
 }
@@ -107,8 +107,8 @@ std::vector<OpInfo> MemoryOps() {
        nullptr,
        InferMemoryAlloc,
        nullptr},
-      {"memory.kill_storage", {"storage"}, nullptr, InferNothing, nullptr, /*pure=*/false},
-      {"memory.kill_tensor", {"tensor"}, nullptr, InferNothing, nullptr, /*pure=*/false},
+      {"memory.kill_storage", {"storage"}, nullptr, InferKill, nullptr, /*pure=*/false},
+      {"memory.kill_tensor", {"tensor"}, nullptr, InferKill, nullptr, /*pure=*/false},
       {"memory.view", {"x", "shape", "dtype", "relative_byte_offset"}, nullptr, InferView, LegalizeView},
       {"memory.ensure_zero_offset", {"x"}, nullptr, InferSameType, LegalizeToArgument},
   };
@@ -126,8 +126,8 @@ std::vector<OpInfo> VMOps() {
        nullptr,
        InferMemoryAlloc,
        nullptr},
-      {"vm.kill_object", {"object"}, nullptr, InferNothing, nullptr, /*pure=*/false},
-      {"vm.call_tir_dyn", {"func", "args"}, nullptr, InferNothing, nullptr, /*pure=*/false},
+      {"vm.kill_object", {"object"}, nullptr, InferKill, nullptr, /*pure=*/false},
+      {"vm.call_tir_dyn", {"func", "args"}, nullptr, InferKill, nullptr, /*pure=*/false},
   };
 }
 

@@ -1,11 +1,11 @@
 /// Type inference of the arithmetic, nn and linear-algebra families: shapes, symbolic shapes, and messages.
 #include <gtest/gtest.h>
 
-#include "deuteron/relax/analysis/type_analysis.h"
 #include "deuteron/relax/op/binary.h"
 #include "deuteron/relax/op/linear_algebra.h"
 #include "deuteron/relax/op/nn.h"
 #include "deuteron/relax/op/unary.h"
+#include "deuteron/relax/type_analysis.h"
 
 namespace deuteron::relax {
 namespace {

@@ -2,36 +2,10 @@
 
 #include <algorithm>
 #include <numeric>
-#include <sstream>
 
-#include "deuteron/relax/analysis/type_analysis.h"
+#include "deuteron/relax/type_analysis.h"
 
 namespace deuteron::relax {
-
-Call MakeCall(const char* name, Array<Expr> args, Attrs attrs, Array<Type> ty_args) {
-  return Call(Op::Get(std::string("relax.") + name), std::move(args), std::move(attrs), std::move(ty_args));
-}
-
-std::string OpName(const Call& call) {
-  if (const auto* op = call->op.as<OpNode>()) {
-    const std::string name(op->name);
-    return name.rfind("relax.", 0) == 0 ? name.substr(6) : name;
-  }
-  if (const auto* global = call->op.as<GlobalVarNode>()) return std::string(global->name_hint);
-  if (const auto* external = call->op.as<ExternFuncNode>()) return std::string(external->global_symbol);
-  if (const auto* var = call->op.as<VarNode>()) return std::string(var->name_hint);
-  return "a call";
-}
-
-void ThrowOpError(const Call& call, const std::string& message) {
-  std::ostringstream place;
-  if (call->span.defined()) {
-    place << " (at " << call->span->source;
-    if (call->span->line > 0) place << ":" << call->span->line << ":" << call->span->column;
-    place << ")";
-  }
-  DEUTERON_THROW(ModelError) << OpName(call) << place.str() << ": " << message;
-}
 
 const TensorTypeNode* TensorArg(const Call& call, size_t index) {
   if (index >= call->args.size()) {

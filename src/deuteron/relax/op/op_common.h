@@ -1,6 +1,5 @@
 /// \file
-/// What the families of operators share: making calls, reading arguments and attributes, inferring
-/// broadcast shapes, and reporting errors.
+/// What the families of operators share: reading arguments and attributes, and inferring broadcast shapes.
 ///
 /// A family `foo` is three files: `foo_attrs.h` (attribute classes: names, fields and defaults as they print),
 /// `foo.h` (constructors, and `FooOps()`, its rows of the table) and `foo.cc`. Attributes that mean one value
@@ -13,29 +12,10 @@
 #include <string_view>
 #include <vector>
 
-#include "deuteron/relax/analysis/type_analysis.h"
-#include "deuteron/relax/op/op_table.h"
+#include "deuteron/relax/op_info.h"
+#include "deuteron/relax/type_analysis.h"
 
 namespace deuteron::relax {
-
-/// A call of "relax.<name>".
-Call MakeCall(const char* name, Array<Expr> args, Attrs attrs = Attrs(), Array<Type> ty_args = kEmpty);
-
-/// "nn.conv2d" for a call of Op "relax.nn.conv2d"; the callee's name for other calls.
-std::string OpName(const Call& call);
-
-/// Throws a ModelError: `nn.conv2d (at /layer1/conv1): <message>`.
-[[noreturn]] void ThrowOpError(const Call& call, const std::string& message);
-
-/// The attributes of a call, of class `Node`; an InternalError if they are of another.
-template <typename Node>
-const Node* AttrsOf(const Call& call) {
-  const auto* attrs = call->attrs.defined() ? call->attrs.as<Node>() : nullptr;
-  if (attrs == nullptr) {
-    DEUTERON_THROW(InternalError) << "a call of " << OpName(call) << " has no " << Node::_type_key;
-  }
-  return attrs;
-}
 
 /// The type of argument number `index`, which must be a tensor; a ModelError otherwise.
 const TensorTypeNode* TensorArg(const Call& call, size_t index);

@@ -1,7 +1,8 @@
-#include "deuteron/relax/op/op_table.h"
-
-#include <string>
-#include <unordered_map>
+/// \file
+/// The list of all operators. To add one, write its row in the file of its family and a test beside it; a new family
+/// gets a line here.
+#include <iterator>
+#include <vector>
 
 #include "deuteron/relax/op/binary.h"
 #include "deuteron/relax/op/call.h"
@@ -22,6 +23,7 @@
 #include "deuteron/relax/op/statistical.h"
 #include "deuteron/relax/op/unary.h"
 #include "deuteron/relax/op/vision.h"
+#include "deuteron/relax/op_info.h"
 
 namespace deuteron::relax {
 namespace {
@@ -61,43 +63,7 @@ std::vector<OpInfo> ConcatenateFamilies() {
   return rows;
 }
 
-/// The rows, by name and by the number of their Op.
-struct Table {
-  std::vector<OpInfo> rows = ConcatenateFamilies();
-  std::unordered_map<std::string_view, const OpInfo*> by_name;
-  std::vector<const OpInfo*> by_index;
-
-  Table() {
-    for (const OpInfo& row : rows) {
-      DEUTERON_CHECK(by_name.emplace(row.name, &row).second) << "two rows of operator " << row.name;
-      const size_t index = Op::Get(std::string("relax.") + row.name)->index;
-      if (by_index.size() <= index) by_index.resize(index + 1, nullptr);
-      by_index[index] = &row;
-    }
-  }
-};
-
-const Table& GetTable() {
-  static const auto* table = new Table();
-  return *table;
-}
+const bool table_is_set = (SetOpTable(ConcatenateFamilies), true);
 
 }  // namespace
-
-const OpInfo* FindOpInfo(std::string_view name) {
-  constexpr std::string_view kPrefix = "relax.";
-  if (name.substr(0, kPrefix.size()) == kPrefix) name.remove_prefix(kPrefix.size());
-  const auto& by_name = GetTable().by_name;
-  const auto it = by_name.find(name);
-  return it == by_name.end() ? nullptr : it->second;
-}
-
-const OpInfo* FindOpInfo(const Op& op) {
-  const auto& by_index = GetTable().by_index;
-  const auto index = static_cast<size_t>(op->index);
-  return index < by_index.size() ? by_index[index] : nullptr;
-}
-
-std::span<const OpInfo> AllOps() { return GetTable().rows; }
-
 }  // namespace deuteron::relax

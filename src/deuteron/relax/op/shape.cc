@@ -1,6 +1,6 @@
 #include "deuteron/relax/op/shape.h"
 
-#include "deuteron/relax/op/call.h"
+#include "deuteron/relax/call_tir.h"
 #include "deuteron/relax/op/op_shape.h"
 #include "deuteron/topi/product.h"
 

@@ -2,19 +2,19 @@
 /// the errors that name both shapes.
 #include <gtest/gtest.h>
 
-#include "deuteron/relax/analysis/type_analysis.h"
 #include "deuteron/relax/op/create.h"
 #include "deuteron/relax/op/datatype.h"
 #include "deuteron/relax/op/gather.h"
 #include "deuteron/relax/op/image.h"
 #include "deuteron/relax/op/index.h"
 #include "deuteron/relax/op/manipulate.h"
-#include "deuteron/relax/op/op_table.h"
 #include "deuteron/relax/op/qdq.h"
 #include "deuteron/relax/op/search.h"
 #include "deuteron/relax/op/shape.h"
 #include "deuteron/relax/op/sorting.h"
 #include "deuteron/relax/op/statistical.h"
+#include "deuteron/relax/op_info.h"
+#include "deuteron/relax/type_analysis.h"
 
 namespace deuteron::relax {
 namespace {

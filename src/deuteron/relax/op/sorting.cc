@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "deuteron/relax/op/call.h"
+#include "deuteron/relax/call_tir.h"
 #include "deuteron/relax/op/extent_demands.h"
 #include "deuteron/relax/op/op_shape.h"
 #include "deuteron/relax/op/statistical.h"

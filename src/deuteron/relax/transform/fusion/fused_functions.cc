@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "deuteron/relax/op/call.h"
+#include "deuteron/relax/call_tir.h"
 
 namespace deuteron::relax::fusion {
 

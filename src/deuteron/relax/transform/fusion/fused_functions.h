@@ -10,8 +10,8 @@
 #include <utility>
 #include <vector>
 
+#include "deuteron/relax/rewrite/pass_utils.h"
 #include "deuteron/relax/transform/fusion/group_function.h"
-#include "deuteron/relax/transform/pass_utils.h"
 
 namespace deuteron::relax::fusion {
 

@@ -1,8 +1,8 @@
 #include "deuteron/relax/transform/fusion/fusion_record.h"
 
 #include "deuteron/relax/analysis/record_sizes.h"
-#include "deuteron/relax/op/call.h"
-#include "deuteron/relax/transform/pass_utils.h"
+#include "deuteron/relax/call_tir.h"
+#include "deuteron/relax/rewrite/pass_utils.h"
 
 namespace deuteron::relax::fusion {
 namespace {

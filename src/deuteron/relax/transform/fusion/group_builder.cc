@@ -1,8 +1,8 @@
 /// \file
 /// The function of a GroupFunction.
-#include "deuteron/relax/analysis/type_analysis.h"
+#include "deuteron/relax/rewrite/pass_utils.h"
 #include "deuteron/relax/transform/fusion/group_function.h"
-#include "deuteron/relax/transform/pass_utils.h"
+#include "deuteron/relax/type_analysis.h"
 
 namespace deuteron::relax::fusion {
 

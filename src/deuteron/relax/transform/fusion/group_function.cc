@@ -2,9 +2,9 @@
 
 #include <algorithm>
 
-#include "deuteron/relax/analysis/type_analysis.h"
-#include "deuteron/relax/op/call.h"
-#include "deuteron/relax/transform/pass_utils.h"
+#include "deuteron/relax/call_tir.h"
+#include "deuteron/relax/rewrite/pass_utils.h"
+#include "deuteron/relax/type_analysis.h"
 
 namespace deuteron::relax::fusion {
 namespace {

@@ -2,8 +2,8 @@
 /// The key of a GroupFunction.
 #include <cstring>
 
+#include "deuteron/relax/rewrite/pass_utils.h"
 #include "deuteron/relax/transform/fusion/group_function.h"
-#include "deuteron/relax/transform/pass_utils.h"
 #include "deuteron/support/varint.h"
 
 namespace deuteron::relax::fusion {

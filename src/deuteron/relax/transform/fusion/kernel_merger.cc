@@ -13,10 +13,10 @@
 #include <unordered_map>
 #include <unordered_set>
 
-#include "deuteron/relax/op/call.h"
+#include "deuteron/relax/call_tir.h"
+#include "deuteron/relax/rewrite/inplace_arguments.h"
+#include "deuteron/relax/rewrite/pass_utils.h"
 #include "deuteron/relax/transform/fusion/symbolic_matcher.h"
-#include "deuteron/relax/transform/inplace_arguments.h"
-#include "deuteron/relax/transform/pass_utils.h"
 #include "deuteron/tir/renew_defs.h"
 
 namespace deuteron::relax::fusion {

@@ -2,10 +2,10 @@
 
 #include <algorithm>
 
-#include "deuteron/relax/analysis/type_analysis.h"
-#include "deuteron/relax/op/call.h"
+#include "deuteron/relax/call_tir.h"
+#include "deuteron/relax/rewrite/var_replacer.h"
 #include "deuteron/relax/transform/fusion/symbolic_matcher.h"
-#include "deuteron/relax/transform/var_replacer.h"
+#include "deuteron/relax/type_analysis.h"
 #include "deuteron/support/pointer_map.h"
 
 namespace deuteron::relax::fusion {

@@ -13,10 +13,10 @@
 #include <algorithm>
 
 #include "deuteron/arith/analyzer.h"
-#include "deuteron/relax/analysis/type_analysis.h"
-#include "deuteron/relax/op/call.h"
+#include "deuteron/relax/call_tir.h"
+#include "deuteron/relax/rewrite/pass_utils.h"
 #include "deuteron/relax/transform/fusion/symbolic_matcher.h"
-#include "deuteron/relax/transform/pass_utils.h"
+#include "deuteron/relax/type_analysis.h"
 #include "deuteron/tir/analysis/row_structure.h"
 
 namespace deuteron::relax::fusion {

@@ -3,7 +3,8 @@
 #include <algorithm>
 
 #include "deuteron/ir/expr_functor.h"
-#include "deuteron/relax/transform/passes.h"
+#include "deuteron/relax/transform/functions/passes.h"
+#include "deuteron/relax/transform/fusion/passes.h"
 #include "deuteron/target/target.h"
 
 namespace deuteron::relax::fusion {

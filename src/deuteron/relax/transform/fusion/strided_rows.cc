@@ -3,9 +3,9 @@
 #include <map>
 
 #include "deuteron/arith/analyzer.h"
-#include "deuteron/relax/analysis/type_analysis.h"
-#include "deuteron/relax/op/call.h"
+#include "deuteron/relax/call_tir.h"
 #include "deuteron/relax/transform/fusion/symbolic_matcher.h"
+#include "deuteron/relax/type_analysis.h"
 
 namespace deuteron::relax::fusion {
 

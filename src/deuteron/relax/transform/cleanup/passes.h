@@ -1,0 +1,31 @@
+/// \file
+/// The passes that bring graph-level functions into the form that others want: A-normal, without what is trivial,
+/// written twice or dead, pure bindings in dataflow blocks.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "deuteron/ir/transform/pass.h"
+
+namespace deuteron::relax {
+
+using transform::Pass;
+
+/// Removes trivial bindings (`y = x`, projections of known tuples, match_casts that check nothing).
+Pass CanonicalizeBindings();
+/// Gathers runs of at least `min_size` pure bindings into dataflow blocks.
+Pass ConvertToDataflow(int64_t min_size = 2);
+
+/// Brings functions that were built by hand into A-normal form and infers missing types.
+Pass Normalize();
+/// Opens every dataflow block: its variables become plain ones.
+Pass ToNonDataflow();
+/// Removes pure bindings whose values nothing uses, and functions that neither public ones nor `entry_functions`
+/// reach.
+Pass DeadCodeElimination(std::vector<std::string> entry_functions = {});
+
+/// Computes what is written twice once: later bindings become names of the first. `call_only`: only calls.
+Pass EliminateCommonSubexpr(bool call_only = false);
+
+}  // namespace deuteron::relax

@@ -1,0 +1,280 @@
+#include "deuteron/relax/transform/library/library_record.h"
+
+#include <optional>
+#include <unordered_map>
+#include <unordered_set>
+#include <vector>
+
+#include "deuteron/relax/analysis/kernel_cost.h"
+#include "deuteron/relax/analysis/record_sizes.h"
+#include "deuteron/relax/call_tir.h"
+#include "deuteron/relax/rewrite/pass_utils.h"
+#include "deuteron/relax/transform/library/passes.h"
+#include "deuteron/relax/transform/operators/passes.h"
+#include "deuteron/relax/type_analysis.h"
+
+namespace deuteron::relax::fusion {
+namespace {
+
+using transform::Decision;
+
+/// A kernel of the library: a composite function and a call of it.
+struct Composite {
+  Function function;
+  Array<Expr> args;
+  Var result;
+  std::string name;
+  std::string pattern;
+  Span span;
+};
+
+class Recorder {
+ public:
+  Recorder(const IRModule& module, const std::string& symbol, transform::DecisionLog* log)
+      : module_(module), symbol_(symbol), log_(log) {}
+
+  void Record(const Function& function) {
+    library_ = std::string(function->GetAttr<String>("Codegen").value_or(""));
+    for (const Var& param : function->params) inputs_[param.get()] = {param};
+    for (const BindingBlock& block : function->body->blocks) {
+      for (const Binding& binding : block->bindings) AddBinding(binding);
+    }
+    AddKernels();
+  }
+
+ private:
+  void AddBinding(const Binding& binding) {
+    const Expr& value = BoundValue(binding);
+    if (const auto* local = value.as<FunctionNode>()) {
+      functions_[binding->var.get()] = GetRef<Function>(local);
+      return;
+    }
+    const auto* call = value.as<CallNode>();
+    if (call == nullptr) {
+      Define(binding->var, value);
+      return;
+    }
+    if (call->op->kind == RelaxKind::kOp) {
+      const int64_t group = AddGroup(binding->var, std::string(Downcast<Op>(call->op)->name));
+      AddOperator(binding, binding->var->name_hint, group);
+      kernels_.push_back({AsFunction(binding), {}, binding->var, group_names_.back(), library_, SpanOf(binding)});
+      return;
+    }
+    Function callee;
+    if (const auto it = functions_.find(call->op.get()); it != functions_.end()) callee = it->second;
+    if (const auto* global = call->op.as<GlobalVarNode>()) {
+      callee = As<Function>(module_.Lookup(GetRef<GlobalVar>(global)));
+    }
+    if (!callee.defined()) return;
+    const auto* var = call->op.as<VarNode>();
+    AddComposite({callee, call->args, binding->var,
+                  var != nullptr ? std::string(var->name_hint) : std::string(Downcast<GlobalVar>(call->op)->name_hint),
+                  std::string(callee->GetAttr<String>("Composite").value_or(String(library_))), SpanOf(binding)});
+  }
+
+  void AddComposite(Composite composite) {
+    const int64_t group = AddGroup(composite.result, composite.name);
+    const Function& function = composite.function;
+    for (size_t i = 0; i < function->params.size(); ++i) {
+      Define(function->params[i], composite.args[i]);
+    }
+    for (const BindingBlock& block : function->body->blocks) {
+      for (const Binding& binding : block->bindings) {
+        const Expr& value = BoundValue(binding);
+        const auto* call = value.as<CallNode>();
+        if (call != nullptr && call->op->kind == RelaxKind::kOp) {
+          // The caller's name for what the function returns.
+          const bool is_result = function->body->body.same_as(binding->var);
+          AddOperator(binding, is_result ? composite.result->name_hint : binding->var->name_hint, group);
+        } else {
+          Define(binding->var, value);
+        }
+      }
+    }
+    Define(composite.result, function->body->body);
+    kernels_.push_back(std::move(composite));
+  }
+
+  int64_t AddGroup(const Var& result, const std::string& name) {
+    const auto group = static_cast<int64_t>(group_names_.size());
+    group_names_.push_back(name);
+    log_->Add(Make(result->name_hint, name, "group", {{"group", group}}));
+    return group;
+  }
+
+  void AddOperator(const Binding& binding, const String& name, int64_t group) {
+    const auto call = Downcast<Call>(BoundValue(binding));
+    const auto node = static_cast<int64_t>(nodes_.size());
+    const String callee = IsAnyCallTIR(call) ? ViewCallTIR(call).func->name_hint : Downcast<Op>(call->op)->name;
+    Decision decision = Make(name, std::string(callee), "library", {{"node", node}, {"group", group}});
+    decision.subject_span = SpanOf(binding);
+    RecordSizes(TrafficOf(call), &decision);
+    nodes_.push_back({name, decision.subject_span, group});
+    log_->Add(std::move(decision));
+    std::unordered_set<int64_t> seen;
+    for (const int64_t from : ProducersOf(call)) {
+      if (!seen.insert(from).second) continue;
+      const Node& producer = nodes_[static_cast<size_t>(from)];
+      const bool fused = producer.group == group;
+      Decision edge =
+          Make(producer.name, std::string(name), fused ? "fused" : "library-kernels", {{"from", from}, {"to", node}});
+      if (fused) edge.figures.emplace_back("group", group);
+      edge.subject_span = producer.span;
+      edge.object_span = SpanOf(binding);
+      log_->Add(std::move(edge));
+    }
+    std::unordered_set<const Object*> read;
+    for (const Var& input : Collect(inputs_, call)) {
+      if (read.insert(input.get()).second)
+        log_->Add(Make(input->name_hint, std::string(name), "library-input", {{"to", node}}));
+    }
+    producers_[binding->var.get()] = {node};
+  }
+
+  /// A name for a value that exists.
+  void Define(const Var& var, const Expr& value) {
+    producers_[var.get()] = ProducersOf(value);
+    if (auto inputs = Collect(inputs_, value); !inputs.empty()) inputs_[var.get()] = std::move(inputs);
+  }
+
+  /// The operators whose results are in a value.
+  std::vector<int64_t> ProducersOf(const Expr& value) const { return Collect(producers_, value); }
+
+  /// What `table` has for the variables in a value.
+  template <typename T>
+  static std::vector<T> Collect(const std::unordered_map<const Object*, std::vector<T>>& table, const Expr& value) {
+    std::vector<T> all;
+    VisitLeaves(value, [&](const Expr& leaf) {
+      const auto it = table.find(leaf.get());
+      if (it != table.end()) all.insert(all.end(), it->second.begin(), it->second.end());
+    });
+    return all;
+  }
+
+  /// An operator alone, as a function of what it takes.
+  static Function AsFunction(const Binding& binding) {
+    const BindingBlock block(Array<Binding>{binding});
+    std::vector<Var> params;
+    VisitLeaves(BoundValue(binding), [&](const Expr& leaf) {
+      if (!IsVar(leaf)) return;
+      const auto var = Downcast<Var>(leaf);
+      for (const Var& param : params) {
+        if (param.same_as(var)) return;
+      }
+      params.push_back(var);
+    });
+    return Function(Array<Var>(params.begin(), params.end()), SeqExpr({block}, binding->var), binding->var.ty());
+  }
+
+  /// The kernels as functions of call_tir, `functions` in their order: operators are counted in the loops that they
+  /// would be.
+  IRModule LegalizeKernels(std::vector<GlobalVar>* functions) const {
+    IRModule module = IRModule::Empty();
+    for (const auto& [var, func] : module_->functions) {
+      if (func->IsInstance<tir::PrimFuncNode>()) module.Update(var, func);
+    }
+    FunctionNames names(module_);
+    for (const Composite& kernel : kernels_) {
+      Function function = WithoutAttr(WithoutAttr(kernel.function, "Composite"), "Primitive");
+      functions->emplace_back(String(names.Unique("kernel")), function->ty);
+      module.Update(functions->back(), function);
+    }
+    const transform::PassContext::Scope scope(transform::PassContext{});
+    return LegalizeOps()(std::move(module));
+  }
+
+  void AddKernels() {
+    std::vector<GlobalVar> functions;
+    const IRModule module = LegalizeKernels(&functions);
+    std::unordered_map<const Object*, KernelFlops> flops_of;
+    for (size_t i = 0; i < kernels_.size(); ++i) {
+      AddKernel(kernels_[i], FlopsOf(Downcast<Function>(module.Lookup(functions[i])), module, &flops_of));
+    }
+  }
+
+  /// Of a function of call_tir; nothing if unknown. `flops_of` holds what is known of its kernels.
+  static std::optional<DataSize> FlopsOf(const Function& function, const IRModule& module,
+                                         std::unordered_map<const Object*, KernelFlops>* flops_of) {
+    DataSize flops;
+    for (const BindingBlock& block : function->body->blocks) {
+      for (const Binding& binding : block->bindings) {
+        const Expr& value = BoundValue(binding);
+        if (!IsAnyCallTIR(value)) {
+          if (value->kind == RelaxKind::kCall) return std::nullopt;
+          continue;
+        }
+        const CallTIRView view = ViewCallTIR(Downcast<Call>(value));
+        auto it = flops_of->find(view.func.get());
+        if (it == flops_of->end()) {
+          const auto kernel = Downcast<tir::PrimFunc>(module.Lookup(view.func));
+          it = flops_of->emplace(view.func.get(), KernelFlops(kernel)).first;
+        }
+        if (!it->second.known()) return std::nullopt;
+        flops.Add(it->second.Of(view, binding->var.ty()));
+      }
+    }
+    return flops;
+  }
+
+  void AddKernel(const Composite& kernel, const std::optional<DataSize>& flops) {
+    Decision decision = Make(kernel.result->name_hint, kernel.name, "library-kernel", {});
+    decision.subject_span = kernel.span;
+    Traffic traffic;
+    std::string params;
+    std::unordered_set<const Object*> seen;
+    for (size_t i = 0; i < kernel.function->params.size(); ++i) {
+      const Var& param = kernel.function->params[i];
+      params += (i == 0 ? "" : ", ") + std::string(param->name_hint) + ": " + Describe(param.ty());
+      const Object* given = i < kernel.args.size() ? kernel.args[i].get() : param.get();
+      if (seen.insert(given).second) traffic.read.Add(param.ty());
+    }
+    VisitAllLeaves(kernel.function->body, [&](const Expr& leaf) {
+      if (leaf->kind == RelaxKind::kConstant && seen.insert(leaf.get()).second) traffic.read.Add(leaf.ty());
+    });
+    traffic.written.Add(kernel.result.ty());
+    RecordSizes(traffic, flops, &decision);
+    log_->Add(std::move(decision));
+    Decision pattern = Make(String(kernel.name), kernel.pattern, "library-pattern", {});
+    pattern.message = String(params);
+    log_->Add(std::move(pattern));
+  }
+
+  Decision Make(const String& subject, const std::string& object, const char* reason,
+                std::vector<transform::Figure> figures) const {
+    Decision decision;
+    decision.pass = "RunCodegen";
+    decision.function = String(symbol_);
+    decision.subject = subject;
+    decision.object = String(object);
+    decision.reason = reason;
+    decision.figures = std::move(figures);
+    return decision;
+  }
+
+  struct Node {
+    String name;
+    Span span;
+    int64_t group;
+  };
+  const IRModule& module_;
+  const std::string& symbol_;
+  transform::DecisionLog* log_;
+  std::string library_;
+  std::unordered_map<const Object*, Function> functions_;
+  /// The operators that a variable's value comes from.
+  std::unordered_map<const Object*, std::vector<int64_t>> producers_;
+  /// The function's parameters that a variable stands for.
+  std::unordered_map<const Object*, std::vector<Var>> inputs_;
+  std::vector<Node> nodes_;
+  std::vector<std::string> group_names_;
+  std::vector<Composite> kernels_;
+};
+
+}  // namespace
+
+void RecordLibraryFunction(const IRModule& module, const Function& function, const std::string& symbol,
+                           transform::DecisionLog* log) {
+  Recorder(module, symbol, log).Record(function);
+}
+
+}  // namespace deuteron::relax::fusion

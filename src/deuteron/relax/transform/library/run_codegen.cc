@@ -1,0 +1,216 @@
+/// \file
+/// RunCodegen: libraries' generators translate what was marked for them.
+///
+/// Purpose: every function with the attribute Codegen goes to the generator of the back end that the attribute names;
+/// its calls become call_dps_packed of the external function that the executable will hold. What generators return
+/// hangs on the module as the attribute `external_mods`, the constants they leave to the executable as
+/// `const_name_to_constant`; both add to what is there. Several calls of one function share its translation.
+///
+/// What it must not do: translate a function that nothing calls any more, or leave calls of one that is gone. Code that
+/// cannot run here (the back end's run side is not built in, or its library is missing) is an error here, not at the
+/// first run.
+///
+/// Place: after MergeCompositeFunctions (or FuseOpsByPattern with annotate_codegen), before LegalizeOps.
+/// DeadCodeElimination ends it.
+#include <unordered_map>
+#include <unordered_set>
+#include <utility>
+
+#include "deuteron/relax/call_tir.h"
+#include "deuteron/relax/rewrite/pass_utils.h"
+#include "deuteron/relax/rewrite/seq_rewriter.h"
+#include "deuteron/relax/transform/cleanup/passes.h"
+#include "deuteron/relax/transform/library/library_codegen.h"
+#include "deuteron/relax/transform/library/library_record.h"
+#include "deuteron/relax/transform/library/passes.h"
+
+namespace deuteron::relax {
+namespace {
+
+constexpr const char* kModules = "external_mods";
+constexpr const char* kConstants = "const_name_to_constant";
+
+std::string TextOf(const Map<String, Any>& fields, const char* key) {
+  const auto it = fields.find(key);
+  if (it == fields.end()) DEUTERON_THROW(ModelError) << "an entry of " << kModules << " has no field \"" << key << "\"";
+  return std::string((*it).second.cast<String>());
+}
+
+/// The attribute `key` of the module, or an empty T.
+template <typename T>
+T ModuleAttr(const IRModule& module, const char* key) {
+  if (!module->attrs.defined()) return T();
+  return module->attrs.Get<T>(key).value_or(T());
+}
+
+Map<String, Any> AsMap(const ExternalFunction& function) {
+  Array<String> constants;
+  for (const std::string& name : function.constants) constants.push_back(name);
+  Map<String, Any> fields;
+  fields.Set("symbol", String(function.symbol));
+  fields.Set("plugin", String(function.plugin));
+  fields.Set("code", String(function.code));
+  fields.Set("constants", constants);
+  return fields;
+}
+
+/// Replaces calls of translated functions.
+class CallReplacer : public SeqRewriter {
+ public:
+  CallReplacer(const std::unordered_map<const Object*, std::string>& symbols) : symbols_(symbols) {}
+
+ private:
+  void RewriteBinding(const Binding& binding, Bindings* out) override {
+    const auto* call = BoundValue(binding).as<CallNode>();
+    const auto it = call == nullptr ? symbols_.end() : symbols_.find(call->op.get());
+    if (it == symbols_.end()) return SeqRewriter::RewriteBinding(binding, out);
+    Call replaced = CallDPSPacked(ExternFunc(it->second), Tuple(call->args), call->ty);
+    replaced->ty = call->ty;
+    replaced->span = call->span;
+    out->push_back(WithValue(binding, replaced));
+  }
+
+  const std::unordered_map<const Object*, std::string>& symbols_;
+};
+
+/// Functions with the attribute Codegen that something else mentions, in the order of the module.
+std::vector<std::pair<GlobalVar, Function>> CalledCodegenFunctions(const IRModule& module) {
+  std::unordered_set<const Object*> used;
+  for (const auto& [var, func] : module->functions) {
+    const auto function = As<Function>(func);
+    if (!function.defined() || function->GetAttr<String>("Codegen")) continue;
+    VisitValues(function->body, [&used](const Expr& value) {
+      if (const auto* call = value.as<CallNode>()) used.insert(call->op.get());
+    });
+  }
+  std::vector<std::pair<GlobalVar, Function>> functions;
+  for (const auto& [var, func] : module->functions) {
+    const auto function = As<Function>(func);
+    if (function.defined() && function->GetAttr<String>("Codegen") && used.count(var.get())) {
+      functions.emplace_back(var, function);
+    }
+  }
+  return functions;
+}
+
+class Runner {
+ public:
+  Runner(const LibraryLookup& find, const Map<String, Any>& options, transform::DecisionLog* log)
+      : find_(find), options_(options), log_(log) {}
+
+  IRModule Run(IRModule module) {
+    const auto functions = CalledCodegenFunctions(module);
+    modules_ = ModuleAttr<Array<Any>>(module, kModules);
+    for (const auto& [var, function] : functions) Translate(var, function, module);
+    CallReplacer replacer(symbols_);
+    module = UpdateFunctions(
+        std::move(module), [&](const GlobalVar&, const Function& function) { return replacer.RewriteBody(function); });
+    // What nothing calls goes with what is translated.
+    std::vector<GlobalVar> codegen;
+    for (const auto& [var, func] : module->functions) {
+      if (func->GetAttr<String>("Codegen")) codegen.push_back(var);
+    }
+    for (const GlobalVar& var : codegen) module.Remove(var);
+    if (modules_.empty()) return module;
+    auto constants = ModuleAttr<Map<String, Any>>(module, kConstants);
+    for (const auto& [name, constant] : names_.all()) constants.Set(name, constant);
+    auto* node = CopyOnWrite(&module);
+    node->attrs = DictAttrs::With(std::move(node->attrs), kModules, modules_);
+    if (!constants.empty()) node->attrs = DictAttrs::With(std::move(node->attrs), kConstants, constants);
+    return module;
+  }
+
+ private:
+  void Translate(const GlobalVar& var, const Function& function, const IRModule& module) {
+    const std::string library(*function->GetAttr<String>("Codegen"));
+    const std::string symbol(function->GetAttr<String>("global_symbol").value_or(var->name_hint));
+    const LibraryCodegen& codegen = Find(library, symbol);
+    CodegenRequest request{function, module, symbol, {}, &names_};
+    if (const auto it = options_.find(library); it != options_.end()) {
+      request.options = (*it).second.template cast<Map<String, Any>>();
+    }
+    const auto failed = [&](const ffi::Error& error) {
+      return "function " + symbol + " cannot be translated for the back end \"" + library + "\": " + error.message();
+    };
+    try {
+      ExternalFunction translated = codegen.generate(request);
+      DEUTERON_CHECK(translated.symbol == symbol)
+          << library << " returned the function " << translated.symbol << " for " << symbol;
+      modules_.push_back(AsMap(translated));
+    } catch (const ffi::Error& error) {
+      throw ffi::Error(error.kind(), failed(error), error.backtrace());
+    } catch (const std::exception& error) {
+      TVM_FFI_THROW(InternalError) << "function " << symbol << ": the generator of \"" << library
+                                   << "\" failed: " << error.what();
+    }
+    symbols_.emplace(var.get(), symbol);
+    fusion::RecordLibraryFunction(module, function, symbol, log_);
+  }
+
+  const LibraryCodegen& Find(const std::string& library, const std::string& symbol) {
+    const auto [it, added] = libraries_.try_emplace(library);
+    if (!added) return it->second;
+    it->second = find_(library);
+    if (!it->second.generate) {
+      DEUTERON_THROW(UnsupportedError) << "function " << symbol << ": the back end \"" << library
+                                       << "\" has no generator";
+    }
+    if (const std::string missing = it->second.missing ? it->second.missing() : ""; !missing.empty()) {
+      DEUTERON_THROW(UnsupportedError) << "function " << symbol << " is for the back end \"" << library
+                                       << "\", which cannot run here: " << missing << "; compile with --backend none";
+    }
+    return it->second;
+  }
+
+  const LibraryLookup& find_;
+  const Map<String, Any>& options_;
+  transform::DecisionLog* log_;
+  std::map<std::string, LibraryCodegen> libraries_;
+  ConstantNames names_;
+  Array<Any> modules_;
+  std::unordered_map<const Object*, std::string> symbols_;
+};
+
+}  // namespace
+
+std::string ConstantNames::Get(const Constant& constant, const std::string& symbol, const std::string& target) {
+  const auto [it, added] = names_.try_emplace(constant.get());
+  if (added) {
+    it->second = symbol + "_" + target + "_const_" + std::to_string(counts_[symbol]++);
+    all_.emplace_back(it->second, constant);
+  }
+  return it->second;
+}
+
+std::vector<ExternalFunction> ExternalFunctions(const IRModule& module) {
+  std::vector<ExternalFunction> functions;
+  for (const Any& entry : ModuleAttr<Array<Any>>(module, kModules)) {
+    const auto fields = entry.cast<Map<String, Any>>();
+    ExternalFunction function{TextOf(fields, "symbol"), TextOf(fields, "plugin"), TextOf(fields, "code"), {}};
+    if (const auto it = fields.find("constants"); it != fields.end()) {
+      for (const String& name : (*it).second.cast<Array<String>>()) function.constants.emplace_back(name);
+    }
+    functions.push_back(std::move(function));
+  }
+  return functions;
+}
+
+std::map<std::string, Tensor> ExternalConstants(const IRModule& module) {
+  std::map<std::string, Tensor> constants;
+  for (const auto& [name, value] : ModuleAttr<Map<String, Any>>(module, kConstants)) {
+    constants.emplace(name, value.cast<Constant>()->data);
+  }
+  return constants;
+}
+
+Pass RunCodegen(LibraryLookup find, Map<String, Any> target_options, std::vector<std::string> entry_functions) {
+  const auto dead_code = DeadCodeElimination(std::move(entry_functions));
+  return transform::ModulePass({.name = "RunCodegen"}, [find = std::move(find), target_options, dead_code](
+                                                           IRModule module, const transform::PassContext& context) {
+    module = Runner(find, target_options, context.decisions.get()).Run(std::move(module));
+    dead_code->Run(&module, context);
+    return module;
+  });
+}
+
+}  // namespace deuteron::relax

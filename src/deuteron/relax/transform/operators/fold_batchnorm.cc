@@ -1,0 +1,206 @@
+/// \file
+/// FoldBatchnormToConv2D: an inference batch_norm after a convolution disappears into its weights.
+///
+/// Purpose: batch_norm(conv(x, W)) with constant parameters is conv(x, W·s) + (beta - mean·s), where
+/// s = gamma / sqrt(var + epsilon) is one number an output channel. The multiplication is done here, once.
+/// A constant bias between the two is folded along (unless `tvm_compat`: TVM knows only the direct pair).
+///
+/// What it must not do: fold where the convolution's result has another user, where parameters are not
+/// constants, or where the batch_norm's axis is not the convolution's channel axis. Products are formed in
+/// double precision and rounded once.
+///
+/// Place: before DecomposeOpsForInference.
+#include <cmath>
+#include <unordered_map>
+
+#include "deuteron/relax/op/binary.h"
+#include "deuteron/relax/rewrite/pass_utils.h"
+#include "deuteron/relax/rewrite/remove_all_unused.h"
+#include "deuteron/relax/transform/cleanup/tuple_simplify.h"
+#include "deuteron/relax/transform/cleanup/tvm_habits.h"
+#include "deuteron/relax/transform/operators/batch_norm_view.h"
+#include "deuteron/relax/transform/operators/passes.h"
+#include "deuteron/runtime/tensor.h"
+
+namespace deuteron::relax {
+namespace {
+
+/// The elements of a float constant in double precision; nothing for other expressions and dtypes.
+std::optional<std::vector<double>> Values(const Expr& expr) {
+  const auto* constant = expr.as<ConstantNode>();
+  if (constant == nullptr) return std::nullopt;
+  const Tensor data = runtime::IsKernelReady(*constant->data.GetDLTensorPtr())
+                          ? constant->data
+                          : runtime::CopyCompact(*constant->data.GetDLTensorPtr());
+  std::vector<double> values(static_cast<size_t>(data.numel()));
+  const DataType dtype(data.dtype());
+  if (dtype == DataType::Float(32)) {
+    const auto* source = static_cast<const float*>(data.data_ptr());
+    std::copy(source, source + values.size(), values.begin());
+  } else if (dtype == DataType::Float(64)) {
+    const auto* source = static_cast<const double*>(data.data_ptr());
+    std::copy(source, source + values.size(), values.begin());
+  } else {
+    return std::nullopt;
+  }
+  return values;
+}
+
+Constant MakeConstant(const std::vector<double>& values, const std::vector<int64_t>& shape, DataType dtype) {
+  Tensor tensor = runtime::AllocTensor(shape, dtype);
+  if (dtype.bits() == 32) {
+    std::copy(values.begin(), values.end(), static_cast<float*>(tensor.data_ptr()));
+  } else {
+    std::copy(values.begin(), values.end(), static_cast<double*>(tensor.data_ptr()));
+  }
+  return Constant(tensor);
+}
+
+class BatchnormFolder {
+ public:
+  explicit BatchnormFolder(bool compat) : compat_(compat) {}
+
+  Function Run(const Function& function) {
+    CountUses(function);
+    builder_.BeginScope(function->params);
+    Array<BindingBlock> blocks = function->body->blocks.Map([this](const BindingBlock& b) { return Visit(b); });
+    builder_.EndScope();
+    if (blocks.same_as(function->body->blocks)) return function;
+    return WithBody(function, SeqExpr(std::move(blocks), function->body->body, function->body->span));
+  }
+
+ private:
+  void CountUses(const Function& function) {
+    const auto count = [this](const Expr& leaf) { ++uses_[leaf.get()]; };
+    for (const BindingBlock& block : function->body->blocks) {
+      for (const Binding& binding : block->bindings) {
+        VisitLeaves(BoundValue(binding), count);
+        value_of_[binding->var.get()] = binding;
+      }
+    }
+    VisitLeaves(function->body->body, count);
+  }
+
+  BindingBlock Visit(const BindingBlock& block) {
+    if (!block->IsInstance<DataflowBlockNode>()) return block;
+    builder_.BeginDataflowBlock();
+    bool changed = false;
+    for (const Binding& binding : block->bindings) {
+      const Expr folded = Fold(binding);
+      changed |= folded.defined();
+      builder_.EmitNormalized(folded.defined() ? VarBinding(binding->var, folded, binding->span) : binding);
+    }
+    const BindingBlock rebuilt = builder_.EndBlock();
+    return changed ? rebuilt : block;
+  }
+
+  /// The value bound to `expr`, a local variable used once; null otherwise.
+  const CallNode* OnlyUseOf(const Expr& expr, Binding* binding) const {
+    if (expr->kind != RelaxKind::kDataflowVar || uses_.at(expr.get()) != 1) return nullptr;
+    auto it = value_of_.find(expr.get());
+    if (it == value_of_.end()) return nullptr;
+    *binding = it->second;
+    return BoundValue(it->second).as<CallNode>();
+  }
+
+  Expr Fold(const Binding& binding) {
+    static const Op conv2d = Op::Get("relax.nn.conv2d");
+    static const Op add = Op::Get("relax.add");
+    const auto norm = ViewBatchNorm(BoundValue(binding));
+    if (!norm || norm->axis < 0) return Expr();
+    const auto gamma = Values(norm->gamma);
+    const auto beta = Values(norm->beta);
+    const auto mean = Values(norm->mean);
+    const auto variance = Values(norm->variance);
+    if (!gamma || !beta || !mean || !variance) return Expr();
+
+    Binding source;
+    const CallNode* conv = OnlyUseOf(norm->data, &source);
+    std::vector<double> bias(gamma->size(), 0.0);
+    if (conv != nullptr && conv->op.same_as(add) && !compat_) {
+      const auto values = Values(conv->args[1]);
+      if (!values || !IsChannelVector(conv->args[1], norm->data, norm->axis)) return Expr();
+      bias = values->size() == 1 ? std::vector<double>(gamma->size(), (*values)[0]) : *values;
+      conv = OnlyUseOf(conv->args[0], &source);
+    }
+    if (conv == nullptr || !conv->op.same_as(conv2d)) return Expr();
+    return Rewrite(*norm, conv, *gamma, *beta, *mean, *variance, std::move(bias));
+  }
+
+  /// Whether `expr` has extent 1 in all dimensions but the channels', when broadcast to the rank of `like`.
+  static bool IsChannelVector(const Expr& expr, const Expr& like, int64_t axis) {
+    const auto* type = expr.ty().as<TensorTypeNode>();
+    const auto* target = like.ty().as<TensorTypeNode>();
+    if (type == nullptr || target == nullptr || !type->has_shape() || target->ndim < 0) return false;
+    for (int64_t i = 0; i < type->ndim; ++i) {
+      if (i + target->ndim - type->ndim != axis && !IsOne((*type->shape)[i])) return false;
+    }
+    return true;
+  }
+
+  Expr Rewrite(const BatchNormView& norm, const CallNode* conv, const std::vector<double>& gamma,
+               const std::vector<double>& beta, const std::vector<double>& mean, const std::vector<double>& variance,
+               std::vector<double> bias) {
+    const auto* conv_attrs = conv->attrs.as<Conv2DAttrsNode>();
+    const auto* type = conv->ty.as<TensorTypeNode>();
+    auto weights = Values(conv->args[1]);
+    if (conv_attrs == nullptr || type == nullptr || !weights) return Expr();
+    const std::string out_layout(conv_attrs->out_layout.empty() ? conv_attrs->data_layout : conv_attrs->out_layout);
+    const std::string kernel_layout(conv_attrs->kernel_layout);
+    const int64_t rank = type->ndim;
+    const int64_t axis = norm.axis;
+    const size_t out_dim = kernel_layout.find('O');
+    if (out_layout.find('C') != static_cast<size_t>(axis) || out_layout.size() != static_cast<size_t>(rank) ||
+        out_dim == std::string::npos || kernel_layout.size() != 4) {
+      return Expr();
+    }
+    const auto& data = static_cast<const ConstantNode*>(conv->args[1].get())->data;
+    const std::vector<int64_t> shape(data.shape().begin(), data.shape().end());
+    const auto channels = static_cast<size_t>(shape[out_dim]);
+    if (gamma.size() != channels || bias.size() != channels || beta.size() != channels) return Expr();
+
+    std::vector<double> scale(channels);
+    for (size_t c = 0; c < channels; ++c) {
+      scale[c] = (norm.attrs->scale ? gamma[c] : 1.0) / std::sqrt(variance[c] + norm.attrs->epsilon);
+      bias[c] = (bias[c] - mean[c]) * scale[c] + (norm.attrs->center ? beta[c] : 0.0);
+    }
+    size_t inner = 1;
+    for (size_t d = out_dim + 1; d < shape.size(); ++d) inner *= static_cast<size_t>(shape[d]);
+    for (size_t i = 0; i < weights->size(); ++i) (*weights)[i] *= scale[i / inner % channels];
+
+    std::vector<int64_t> bias_shape(static_cast<size_t>(rank), 1);
+    bias_shape[static_cast<size_t>(axis)] = static_cast<int64_t>(channels);
+    const DataType weight_dtype(data.dtype());
+    const Call folded(conv->op, {conv->args[0], MakeConstant(*weights, shape, weight_dtype)}, conv->attrs,
+                      conv->ty_args, conv->span);
+    const Var result = builder_.Emit(folded, "", conv->span);
+    const Var biased = builder_.Emit(Add(result, MakeConstant(bias, bias_shape, type->dtype)), "", norm.span);
+    return Tuple({biased, norm.mean, norm.variance}, norm.span);
+  }
+
+  BlockBuilder builder_;
+  const bool compat_;
+  std::unordered_map<const Object*, int64_t> uses_;
+  std::unordered_map<const Object*, Binding> value_of_;
+};
+
+}  // namespace
+
+Pass FoldBatchnormToConv2D() {
+  return transform::ModulePass(
+      {.name = "FoldBatchnormToConv2D", .opt_level = 1}, [](IRModule module, const transform::PassContext& context) {
+        const bool compat = context.GetBool("tvm_compat");
+        const IRModule original = module;
+        module = UpdateFunctions(std::move(module), [&](const GlobalVar& var, const Function& function) {
+          const Function folded = BatchnormFolder(compat).Run(function);
+          if (compat && (!folded.same_as(function) || HasPlainBlock(function))) {
+            return TidyAsTVM(folded, var->name_hint, original, context);
+          }
+          // Of a pair that became one the convolution is left.
+          return folded.same_as(function) ? function : RemoveAllUnused(folded, original);
+        });
+        return compat ? module : SimplifyTuples(std::move(module));
+      });
+}
+
+}  // namespace deuteron::relax

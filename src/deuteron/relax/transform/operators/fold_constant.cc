@@ -1,0 +1,263 @@
+/// \file
+/// FoldConstant: computes at compile time what depends on constants only.
+///
+/// Purpose: weights that are transposed, scaled or reshaped before use cost nothing at run time. Calls of
+/// kernels whose arguments are all constants are evaluated, anywhere; in dataflow blocks also operators
+/// that legalise to exactly one kernel, shape_to_tensor of a known shape and tensor_to_shape of a constant.
+/// Results replace the uses of the variable; the binding stays until DeadCodeElimination.
+///
+/// What it must not do: fold calls with side effects, or of kernels that take symbols; materialise large tensors out of
+/// nothing (operators without a tensor input over relax.FoldConstant.max_creation_elements); fold `skip_ops` (weights
+/// that a library takes quantised, until it has taken them).
+///
+/// Beyond TVM (off under tvm_compat): arange and wrap_param, which TVM does not legalise to a kernel.
+///
+/// Place: once on operators, and again after AnnotateTIROpPattern on kernels. `evaluator` may decline.
+#include <algorithm>
+#include <unordered_map>
+#include <unordered_set>
+
+#include "deuteron/relax/analysis/purity.h"
+#include "deuteron/relax/call_tir.h"
+#include "deuteron/relax/legalize_cache.h"
+#include "deuteron/relax/rewrite/operator_names.h"
+#include "deuteron/relax/rewrite/pass_utils.h"
+#include "deuteron/relax/rewrite/remove_all_unused.h"
+#include "deuteron/relax/rewrite/var_replacer.h"
+#include "deuteron/relax/transform/operators/passes.h"
+#include "deuteron/runtime/tensor.h"
+
+namespace deuteron::relax {
+namespace {
+
+/// The extents and dtype of a tensor type, if they are known numbers.
+std::optional<OutputSpec> SpecOf(const Type& type) {
+  const auto* tensor = type.as<TensorTypeNode>();
+  if (tensor == nullptr || !tensor->has_shape() || tensor->dtype.is_void()) return std::nullopt;
+  auto shape = AsConstInts(*tensor->shape);
+  if (!shape) return std::nullopt;
+  return OutputSpec{std::move(*shape), tensor->dtype};
+}
+
+std::optional<std::vector<OutputSpec>> SpecsOf(const Type& type) {
+  std::vector<OutputSpec> specs;
+  const auto add = [&](const Type& field) {
+    auto spec = SpecOf(field);
+    if (spec) specs.push_back(std::move(*spec));
+    return spec.has_value();
+  };
+  if (const auto* tuple = type.as<TupleTypeNode>()) {
+    for (const Type& field : tuple->fields) {
+      if (!add(field)) return std::nullopt;
+    }
+  } else if (!add(type)) {
+    return std::nullopt;
+  }
+  return specs;
+}
+
+class Folder {
+ public:
+  Folder(const IRModule& module, const ConstantEvaluator& evaluator, const transform::PassContext& context,
+         const std::unordered_set<std::string>& skip_ops)
+      : module_(module),
+        evaluator_(evaluator),
+        max_creation_(context.GetInt("relax.FoldConstant.max_creation_elements")),
+        compat_(context.GetBool("tvm_compat")),
+        skip_ops_(skip_ops) {}
+
+  Function Fold(const Function& function) { return WithBody(function, Visit(function->body)); }
+
+ private:
+  SeqExpr Visit(const SeqExpr& seq) {
+    Array<BindingBlock> blocks = seq->blocks.Map([this](const BindingBlock& block) {
+      const bool is_dataflow = block->IsInstance<DataflowBlockNode>();
+      Array<Binding> bindings =
+          block->bindings.Map([&](const Binding& binding) { return Visit(binding, is_dataflow); });
+      return bindings.same_as(block->bindings) ? block : WithBindings(block, std::move(bindings));
+    });
+    const Expr body = replacer_.Replace(seq->body);
+    if (blocks.same_as(seq->blocks) && body.same_as(seq->body)) return seq;
+    return SeqExpr(std::move(blocks), body, seq->span);
+  }
+
+  Binding Visit(const Binding& original, bool is_dataflow) {
+    if (const auto* branch = BoundValue(original).as<IfNode>()) {
+      const Expr cond = replacer_.Replace(branch->cond);
+      const SeqExpr true_branch = Visit(branch->true_branch);
+      const SeqExpr false_branch = Visit(branch->false_branch);
+      if (cond.same_as(branch->cond) && true_branch.same_as(branch->true_branch) &&
+          false_branch.same_as(branch->false_branch)) {
+        return original;
+      }
+      const If visited(cond, true_branch, false_branch, branch->span);
+      visited->ty = branch->ty;
+      return VarBinding(original->var, visited, original->span);
+    }
+    Binding binding = replacer_.Replace(original);
+    if (!binding->IsInstance<VarBindingNode>()) return binding;
+    binding = WithKnownShapes(binding);
+    const Expr folded = FoldValue(BoundValue(binding), is_dataflow);
+    if (folded.defined()) binding = VarBinding(binding->var, folded, binding->span);
+    Remember(binding);
+    return binding;
+  }
+
+  void Remember(const Binding& binding) {
+    const Expr& value = BoundValue(binding);
+    if (value->kind == RelaxKind::kTuple) tuples_[binding->var.get()] = Downcast<Tuple>(value);
+    if (value->kind == RelaxKind::kConstant) replacer_.Set(binding->var, value);
+    if (value->kind == RelaxKind::kShapeExpr) shapes_[binding->var.get()] = value;
+  }
+
+  /// `binding` with the known shapes among the arguments of its call in their places.
+  Binding WithKnownShapes(const Binding& binding) const {
+    const auto* call = BoundValue(binding).as<CallNode>();
+    if (call == nullptr || shapes_.empty()) return binding;
+    auto args = call->args.Map([this](const Expr& arg) {
+      const auto shape = shapes_.find(arg.get());
+      return shape == shapes_.end() ? arg : shape->second;
+    });
+    if (args.same_as(call->args)) return binding;
+    const Call known(call->op, std::move(args), call->attrs, call->ty_args, call->span);
+    known->ty = call->ty;
+    return VarBinding(binding->var, known, binding->span);
+  }
+
+  /// The constant (or tuple or shape of constants) that `value` is; null if it is not known.
+  Expr FoldValue(const Expr& value, bool is_dataflow) {
+    if (const auto* item = value.as<TupleGetItemNode>()) {
+      auto it = tuples_.find(item->tuple.get());
+      if (it == tuples_.end()) return Expr();
+      const Expr& field = it->second->fields[item->index];
+      return field->kind == RelaxKind::kConstant ? field : Expr();
+    }
+    if (value->kind != RelaxKind::kCall) return Expr();
+    const auto call = Downcast<Call>(value);
+    if (IsCallTIR(call)) return FoldCallTIR(call, module_);
+    const auto* op = call->op.as<OpNode>();
+    if (op == nullptr || !is_dataflow) return Expr();
+    if (op->name == "relax.shape_to_tensor") return FoldShapeToTensor(call);
+    if (op->name == "relax.tensor_to_shape") return FoldTensorToShape(call);
+    return FoldOperator(call, GetRef<Op>(op));
+  }
+
+  Expr FoldCallTIR(const Call& call, const IRModule& module) {
+    const CallTIRView view = ViewCallTIR(call);
+    if (view.tir_vars.defined()) return Expr();
+    std::vector<Tensor> inputs;
+    for (const Expr& arg : view.args->fields) {
+      const auto* constant = arg.as<ConstantNode>();
+      if (constant == nullptr) return Expr();
+      inputs.push_back(runtime::IsKernelReady(*constant->data.GetDLTensorPtr())
+                           ? constant->data
+                           : runtime::CopyCompact(*constant->data.GetDLTensorPtr()));
+    }
+    const auto specs = SpecsOf(view.out_ty);
+    const auto kernel = As<tir::PrimFunc>(module.Lookup(view.func));
+    if (!specs || !kernel.defined()) return Expr();
+    const auto results = evaluator_(kernel, inputs, *specs);
+    if (results.empty()) return Expr();
+    DEUTERON_CHECK(results.size() == specs->size())
+        << "the evaluator returned " << results.size() << " results for " << specs->size();
+    if (!view.out_ty->IsInstance<TupleTypeNode>()) return Constant(results[0], call->span);
+    Array<Expr> fields;
+    for (const Tensor& result : results) fields.push_back(Constant(result));
+    return Tuple(std::move(fields), call->span);
+  }
+
+  /// Operators that take nothing but the shape of their first argument.
+  static bool IsShapeOnly(const Op& op) {
+    static const Op ops[] = {Op::Get("relax.full_like"), Op::Get("relax.ones_like"), Op::Get("relax.zeros_like"),
+                             Op::Get("relax.eye_like")};
+    return std::any_of(std::begin(ops), std::end(ops), [&](const Op& other) { return op.same_as(other); });
+  }
+
+  Expr FoldOperator(const Call& call, const Op& op) {
+    const OpInfo* info = FindOpInfo(op);
+    if (info == nullptr || info->legalize == nullptr || !info->pure) return Expr();
+    static const Op wrap_param = Op::Get("relax.wrap_param");
+    static const Op arange = Op::Get("relax.arange");
+    if (compat_ && (op.same_as(wrap_param) || op.same_as(arange))) return Expr();
+    if (!skip_ops_.empty() && skip_ops_.count(std::string(op->name)) != 0) return Expr();
+    bool has_tensor = false;
+    for (const Expr& arg : call->args) {
+      if (arg->kind == RelaxKind::kConstant) {
+        has_tensor = true;
+      } else if (const auto* tuple = arg.as<TupleNode>()) {
+        for (const Expr& field : tuple->fields) {
+          if (field->kind != RelaxKind::kConstant) return Expr();
+          has_tensor = true;
+        }
+      } else if (IsVar(arg) && !IsShapeOnly(op)) {
+        return Expr();
+      }
+    }
+    // TVM takes a constant to fill with for a tensor that comes in.
+    has_tensor &= compat_ || !IsShapeOnly(op);
+    const auto specs = SpecsOf(call.ty());
+    if (!specs) return Expr();
+    if (!has_tensor) {
+      for (const OutputSpec& spec : *specs) {
+        int64_t elements = 1;
+        for (const int64_t extent : spec.shape) elements *= extent;
+        if (elements > max_creation_) return Expr();
+      }
+    }
+    scratch_.BeginScope({});
+    scratch_.BeginDataflowBlock();
+    const Expr legal = cache_.Run(scratch_, call, info->legalize);
+    const bool is_single = scratch_.EndBlock()->bindings.empty();
+    scratch_.EndScope();
+    if (!is_single || !IsCallTIR(legal)) return Expr();
+    return FoldCallTIR(Downcast<Call>(legal), scratch_.module());
+  }
+
+  static Expr FoldShapeToTensor(const Call& call) {
+    const auto* shape = call->args[0].as<ShapeExprNode>();
+    if (shape == nullptr) return Expr();
+    const auto values = AsConstInts(shape->values);
+    if (!values) return Expr();
+    Tensor tensor = runtime::AllocTensor({static_cast<int64_t>(values->size())}, DataType::Int(64));
+    std::copy(values->begin(), values->end(), static_cast<int64_t*>(tensor.data_ptr()));
+    return Constant(tensor, call->span);
+  }
+
+  static Expr FoldTensorToShape(const Call& call) {
+    const auto* constant = call->args[0].as<ConstantNode>();
+    if (constant == nullptr || constant->data.ndim() != 1 || DataType(constant->data.dtype()) != DataType::Int(64))
+      return Expr();
+    Array<PrimExpr> values;
+    const auto* data = static_cast<const int64_t*>(constant->data.data_ptr());
+    for (int64_t i = 0; i < constant->data.shape()[0]; ++i) values.push_back(I64(data[i]));
+    return ShapeExpr(std::move(values), call->span);
+  }
+
+  const IRModule& module_;
+  const ConstantEvaluator& evaluator_;
+  const int64_t max_creation_;
+  const bool compat_;
+  const std::unordered_set<std::string>& skip_ops_;
+  VarReplacer replacer_;
+  std::unordered_map<const Object*, Tuple> tuples_;
+  std::unordered_map<const Object*, Expr> shapes_;
+  BlockBuilder scratch_;
+  LegalizeCache cache_;
+};
+
+}  // namespace
+
+Pass FoldConstant(ConstantEvaluator evaluator, std::vector<std::string> skip_ops) {
+  for (const std::string& name : skip_ops) RequireOperator("FoldConstant: skip_ops", name);
+  const std::unordered_set<std::string> skipped(skip_ops.begin(), skip_ops.end());
+  return transform::ModulePass({.name = "FoldConstant", .opt_level = 1},
+                               [evaluator, skipped](IRModule module, const transform::PassContext& context) {
+                                 const IRModule original = module;
+                                 Folder folder(original, evaluator, context, skipped);
+                                 return UpdateFunctions(std::move(module), [&](const GlobalVar&, const Function& f) {
+                                   return RemoveAllUnused(folder.Fold(f), original);
+                                 });
+                               });
+}
+
+}  // namespace deuteron::relax

@@ -1,0 +1,51 @@
+/// \file
+/// The passes that rewrite operators: into simpler ones, into fewer, into constants, into kernels.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "deuteron/ir/transform/pass.h"
+#include "deuteron/relax/block_builder.h"
+#include "deuteron/relax/expr.h"
+#include "deuteron/relax/transform/operators/constant_evaluator.h"
+
+namespace deuteron::relax {
+
+using transform::Pass;
+
+/// Has dimensions compared at run time that operators demand to be equal and types do not show to be.
+Pass CheckExtents();
+
+/// Writes batch_norm, dropout and other composite operators out in simpler ones, as inference computes them.
+/// `func_name`: only in that function.
+Pass DecomposeOpsForInference(std::string func_name = "");
+/// Folds an inference batch_norm into the constant weights of the convolution before it.
+Pass FoldBatchnormToConv2D();
+/// Evaluates what depends on constants only. `evaluator` computes kernels on tensors. Operators in `skip_ops`
+/// ("relax.dequantize") stay.
+Pass FoldConstant(ConstantEvaluator evaluator, std::vector<std::string> skip_ops = {});
+/// Moves what rearranges or selects elements before their dequantisation, and drops a quantisation that undoes it.
+Pass SinkDequantize();
+
+/// Whether products of `lhs` with all of `rhs` (followed by additions of `bias`, none or one each) may be combined.
+/// `value_of` gives the value bound to a variable near them, or null.
+using CombineMatmulCheck = std::function<bool(const Expr& lhs, const Array<Expr>& rhs, const Array<Expr>& bias,
+                                              const std::function<Expr(const Var&)>& value_of)>;
+/// Combines products of the same left operand into one, with their biases and activations; `check` may refuse.
+Pass CombineParallelMatmul(CombineMatmulCheck check = nullptr);
+
+/// Products of several inputs of few rows with the same weight become one product.
+Pass CombineMatmulsOfOneWeight();
+
+/// Computes exp, tanh, erf and softmax of float32 and shorter floats by approximations (topi/fast_math.h).
+Pass FastMathTransform();
+
+/// Replaces operators by call_tir of kernels: by `custom` (operator name → function), else as the operator's
+/// row in the table says. `skip_ops` are left as they are. `enable_warning`: says on standard error which have no rule.
+using LegalizeMap = std::map<std::string, std::function<Expr(BlockBuilder&, const Call&)>>;
+Pass LegalizeOps(LegalizeMap custom = {}, std::vector<std::string> skip_ops = {}, bool enable_warning = false);
+
+}  // namespace deuteron::relax
