@@ -40,24 +40,47 @@ def changed_files(since):
     return [path for path in all_files() if str(path.relative_to(ROOT)) in set(changed)]
 
 
-def layer_order():
-    text = (SOURCES / "CMakeLists.txt").read_text()
-    return re.search(r"DEUTERON_LAYER_ORDER\s+([^)]*)\)", text).group(1).split()
+def layers():
+    """The layers of each folder of src/deuteron, and those that each layer may use, itself included: what its CMakeLists.txt says."""
+    folders, depends = {}, {}
+    for listing in SOURCES.rglob("CMakeLists.txt"):
+        for name, arguments in re.findall(r"^deuteron_layer\((\w+)([^)]*)\)", listing.read_text(), re.M):
+            folders.setdefault(listing.parent, set()).add(name)
+            used = re.search(r"\bDEPENDS([^)]*?)(LIBRARIES|$)", arguments, re.S)
+            depends[name] = used.group(1).split() if used else []
+            if "${rooms}" in depends[name]:
+                rooms = re.search(r"set\(rooms([^)]*)\)", listing.read_text()).group(1).split()
+                depends[name] = [f"relax_{room}" for room in rooms]
+
+    def closure(name):
+        return {name}.union(*(closure(used) for used in depends[name]))
+
+    return folders, {name: closure(name) for name in depends}
+
+
+def folder_of(path, folders):
+    """The innermost folder with a layer that holds `path`, or None."""
+    return next((folder for folder in path.parents if folder in folders), None)
 
 
 def check_layering(files):
-    order = layer_order()
+    folders, usable = layers()
     for file in files:
-        layer = file.relative_to(SOURCES).parts[0] if file.is_relative_to(SOURCES) else None
-        if layer not in order:
-            continue
+        folder = folder_of(file, folders)
+        is_test = file.stem.endswith(("_test", "_test_util", "_test_main"))
         for number, line in enumerate(file.read_text().splitlines(), 1):
-            match = re.match(r'#include "deuteron/(\w+)/', line)
-            if match and match.group(1) in order:
-                if order.index(match.group(1)) > order.index(layer):
-                    yield f"{file.relative_to(ROOT)}:{number}: layer {layer} includes {match.group(1)}, which is below it"
-            if re.match(r'#include [<"]llvm/', line) and layer != "codegen":
-                yield f"{file.relative_to(ROOT)}:{number}: only codegen/ includes LLVM"
+            place = f"{file.relative_to(ROOT)}:{number}"
+            if re.match(r'#include [<"]llvm/', line) and "codegen" not in file.parts:
+                yield f"{place}: only codegen/ includes LLVM"
+            match = re.match(r'#include "(deuteron/[^"]+)"', line)
+            if folder is None or is_test or not match:
+                continue
+            included = folder_of(ROOT / "src" / match.group(1), folders)
+            if included is None or included == folder:
+                continue
+            may_use = set().union(*(usable[name] for name in folders[folder]))
+            if not folders[included] & may_use:
+                yield f"{place}: {folder.relative_to(SOURCES)} may not use {included.relative_to(SOURCES)} (DEPENDS in its CMakeLists.txt)"
 
 
 def check_length(files):

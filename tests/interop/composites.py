@@ -13,7 +13,7 @@ import tvm_ffi
 from tvm import relax
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
-TESTS = ROOT / "src/deuteron/relax/transform/testdata"
+TESTS = ROOT / "src/deuteron/relax/transform/library/testdata"
 # TVM looks into dataflow blocks of the outermost level only.
 LEFT_OUT = {"merge_composite_branches.py"}
 

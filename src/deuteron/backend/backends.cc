@@ -7,6 +7,7 @@
 #include "deuteron/backend/cudnn/cudnn.h"
 #include "deuteron/backend/cutlass/cutlass.h"
 #include "deuteron/backend/dnnl/dnnl.h"
+#include "deuteron/relax/transform/library/passes.h"
 #include "deuteron/runtime/plugin.h"
 #include "deuteron/support/suggest.h"
 

@@ -25,4 +25,7 @@ std::optional<double> ScalarValue(const relax::Expr& expr);
 /// Integers that a shape or a tuple of scalars holds; nothing if one is not known.
 std::optional<std::vector<int64_t>> Integers(const relax::Expr& expr);
 
+/// The 8-bit float that products take: four bits of exponent, no infinity.
+inline bool IsFloat8(DataType dtype) { return dtype == DataType("float8_e4m3fn"); }
+
 }  // namespace deuteron::backend

@@ -5,7 +5,7 @@
 
 #include "deuteron/relax/block_builder_impl.h"
 #include "deuteron/relax/call_tir.h"
-#include "deuteron/relax/op/op_common.h"
+#include "deuteron/relax/op_info.h"
 #include "deuteron/tir/functor.h"
 
 namespace deuteron::relax {

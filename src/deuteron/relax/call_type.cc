@@ -2,7 +2,7 @@
 /// Types across functions: what a call returns, and which symbolic variables a function takes from outside.
 #include <algorithm>
 
-#include "deuteron/relax/op/op_common.h"
+#include "deuteron/relax/op_info.h"
 #include "deuteron/relax/type_analysis.h"
 
 namespace deuteron::relax {

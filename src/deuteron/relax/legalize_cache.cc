@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "deuteron/relax/call_tir.h"
-#include "deuteron/relax/op/op_common.h"
+#include "deuteron/relax/op_info.h"
 
 namespace deuteron::relax {
 namespace {

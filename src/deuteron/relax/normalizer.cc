@@ -1,5 +1,5 @@
 #include "deuteron/relax/block_builder_impl.h"
-#include "deuteron/relax/op/op_common.h"
+#include "deuteron/relax/op_info.h"
 #include "deuteron/relax/type_analysis.h"
 
 namespace deuteron::relax {

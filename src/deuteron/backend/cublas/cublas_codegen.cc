@@ -9,7 +9,6 @@ namespace {
 
 using relax::Expr;
 
-bool IsFloat8(DataType dtype) { return dtype == DataType("float8_e4m3fn"); }
 bool Is16Bit(DataType dtype) { return dtype == DataType::Float(16) || dtype == DataType::BFloat16(); }
 
 /// The combinations of cublasLtMatmul's table of supported types with an accumulator of 32 bits.

@@ -11,7 +11,6 @@ namespace {
 using relax::FusionPattern;
 using relax::PatternCheckContext;
 
-bool IsFloat8(DataType dtype) { return dtype == DataType("float8_e4m3fn"); }
 bool IsInt8(DataType dtype) { return dtype == DataType::Int(8); }
 
 bool DtypesSupported(DataType lhs, DataType rhs, DataType out) {
