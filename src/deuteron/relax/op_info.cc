@@ -76,4 +76,11 @@ void ThrowOpError(const Call& call, const std::string& message) {
   DEUTERON_THROW(ModelError) << OpName(call) << place.str() << ": " << message;
 }
 
+void CheckArity(const Call& call, size_t least, size_t most) {
+  if (call->args.size() >= least && call->args.size() <= most) return;
+  const std::string expected =
+      least == most ? std::to_string(least) : std::to_string(least) + " to " + std::to_string(most);
+  ThrowOpError(call, "takes " + expected + " arguments and is given " + std::to_string(call->args.size()));
+}
+
 }  // namespace deuteron::relax

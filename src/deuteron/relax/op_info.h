@@ -54,6 +54,8 @@ std::string OpName(const Call& call);
 
 /// Throws a ModelError: `nn.conv2d (at /layer1/conv1): <message>`.
 [[noreturn]] void ThrowOpError(const Call& call, const std::string& message);
+/// Throws unless the call has between `least` and `most` arguments.
+void CheckArity(const Call& call, size_t least, size_t most);
 
 /// The attributes of a call, of class `Node`; an InternalError if they are of another.
 template <typename Node>

@@ -55,13 +55,6 @@ bool PrimArgsKnown(const Call& call, size_t first) {
   return true;
 }
 
-void CheckArity(const Call& call, size_t least, size_t most) {
-  if (call->args.size() >= least && call->args.size() <= most) return;
-  const std::string expected =
-      least == most ? std::to_string(least) : std::to_string(least) + " to " + std::to_string(most);
-  ThrowOpError(call, "takes " + expected + " arguments and is given " + std::to_string(call->args.size()));
-}
-
 void CheckRank(const Call& call, size_t index, int64_t rank) {
   const TensorTypeNode* type = TensorArg(call, index);
   if (type->ndim == kUnknownNDim || type->ndim == rank) return;

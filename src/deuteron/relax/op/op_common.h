@@ -30,8 +30,6 @@ DataType PrimArgType(const Call& call, size_t index);
 /// Whether the scalar arguments from `first` on are written out, as legalisation needs them.
 bool PrimArgsKnown(const Call& call, size_t first);
 
-/// Throws unless the call has between `least` and `most` arguments.
-void CheckArity(const Call& call, size_t least, size_t most);
 /// Throws unless the rank is known to be `rank` or unknown.
 void CheckRank(const Call& call, size_t index, int64_t rank);
 
