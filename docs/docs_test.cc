@@ -4,7 +4,7 @@
 #include <fstream>
 #include <sstream>
 
-#include "deuteron/driver/text_test.h"
+#include "deuteron/testing/text_test.h"
 #include "docs/prelude.h"
 
 namespace {

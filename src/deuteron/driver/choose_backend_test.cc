@@ -1,6 +1,6 @@
 #include "deuteron/driver/choose_backend.h"
 
-#include "deuteron/driver/library_test_util.h"
+#include "deuteron/testing/library_test_util.h"
 
 namespace deuteron {
 namespace {

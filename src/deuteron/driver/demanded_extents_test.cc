@@ -1,6 +1,6 @@
 #include "deuteron/driver/demanded_extents.h"
 
-#include "deuteron/driver/library_test_util.h"
+#include "deuteron/testing/library_test_util.h"
 #include "deuteron/driver/verify.h"
 
 namespace deuteron {

@@ -55,7 +55,16 @@ bool SameLeaf(const Expr& a, const Expr& b) {
   }
 }
 
-struct Entry {
+bool SameStructure(const Expr& a, const Expr& b) {
+  const auto* x = a.as<TupleNode>();
+  const auto* y = b.as<TupleNode>();
+  return (x == nullptr) == (y == nullptr) && (x == nullptr || x->fields.size() == y->fields.size());
+}
+
+}  // namespace
+
+/// A call as it was legalised first.
+struct LegalizedCall {
   Call original;
   std::vector<Expr> leaves;
   /// The call_tir, and for each of its arguments the leaf that it is.
@@ -63,13 +72,9 @@ struct Entry {
   std::vector<size_t> argument_leaf;
 };
 
-bool SameStructure(const Expr& a, const Expr& b) {
-  const auto* x = a.as<TupleNode>();
-  const auto* y = b.as<TupleNode>();
-  return (x == nullptr) == (y == nullptr) && (x == nullptr || x->fields.size() == y->fields.size());
-}
+namespace {
 
-bool Matches(const Entry& entry, const Call& call, const std::vector<Expr>& leaves) {
+bool Matches(const LegalizedCall& entry, const Call& call, const std::vector<Expr>& leaves) {
   if (!entry.original->op.same_as(call->op) || entry.leaves.size() != leaves.size() ||
       entry.original->args.size() != call->args.size()) {
     return false;
@@ -97,7 +102,7 @@ size_t HashCall(const Call& call, const std::vector<Expr>& leaves) {
 }  // namespace
 
 struct LegalizeCache::Impl {
-  std::unordered_multimap<size_t, Entry> entries;
+  std::unordered_multimap<size_t, LegalizedCall> entries;
 };
 
 LegalizeCache::LegalizeCache() : impl_(std::make_unique<Impl>()) {}
@@ -109,7 +114,7 @@ Expr LegalizeCache::Run(BlockBuilder& builder, const Call& call, Legalize legali
   const size_t hash = HashCall(call, leaves);
   const auto [begin, end] = impl_->entries.equal_range(hash);
   for (auto it = begin; it != end; ++it) {
-    const Entry& entry = it->second;
+    const LegalizedCall& entry = it->second;
     if (!Matches(entry, call, leaves)) continue;
     Array<Expr> args;
     args.reserve(static_cast<int64_t>(entry.argument_leaf.size()));
@@ -122,7 +127,7 @@ Expr LegalizeCache::Run(BlockBuilder& builder, const Call& call, Legalize legali
 
   Expr legalized = legalize(builder, call);
   if (!IsCallTIR(legalized)) return legalized;
-  Entry entry{call, leaves, Downcast<Call>(legalized), {}};
+  LegalizedCall entry{call, leaves, Downcast<Call>(legalized), {}};
   size_t next = 0;  // arguments keep their order: an argument that occurs twice is told apart by it
   for (const Expr& arg : ViewCallTIR(entry.legalized).args->fields) {
     while (next < leaves.size() && !leaves[next].same_as(arg)) ++next;

@@ -8,7 +8,7 @@
 #include "deuteron/backend/backends.h"
 #include "deuteron/backend/source/compile_source.h"
 #include "deuteron/driver/compile.h"
-#include "deuteron/driver/library_test_util.h"
+#include "deuteron/testing/library_test_util.h"
 #include "deuteron/relax/transform/library/library_codegen.h"
 #include "deuteron/relax/transform/library/passes.h"
 #include "deuteron/runtime/executable.h"

@@ -5,7 +5,7 @@
 #include "deuteron/relax/op/index.h"
 #include "deuteron/relax/op/linear_algebra.h"
 #include "deuteron/relax/op/manipulate.h"
-#include "deuteron/script/pattern_test_util.h"
+#include "deuteron/relax/dpl/pattern_test_util.h"
 
 namespace deuteron::relax::dpl {
 namespace {

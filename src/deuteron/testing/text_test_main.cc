@@ -8,7 +8,7 @@
 
 #include "deuteron/driver/pass_registry.h"
 #include "deuteron/driver/pipeline.h"
-#include "deuteron/driver/text_test.h"
+#include "deuteron/testing/text_test.h"
 #include "deuteron/support/error.h"
 
 namespace deuteron {

@@ -2,7 +2,7 @@
 
 #include "deuteron/relax/dpl/pattern_text.h"
 #include "deuteron/relax/dpl/templates.h"
-#include "deuteron/script/pattern_test_util.h"
+#include "deuteron/relax/dpl/pattern_test_util.h"
 
 namespace deuteron::relax::dpl {
 namespace {

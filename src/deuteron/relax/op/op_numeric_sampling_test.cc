@@ -1,6 +1,6 @@
 /// \file
 /// Losses, windows, order statistics, and operators that read or write where data says.
-#include "deuteron/interpreter/op_numeric_test_util.h"
+#include "deuteron/relax/op/op_numeric_test_util.h"
 #include "deuteron/relax/op/create.h"
 #include "deuteron/relax/op/gather.h"
 #include "deuteron/relax/op/image.h"

@@ -6,7 +6,7 @@
 #include <cmath>
 #include <random>
 
-#include "deuteron/driver/library_test_util.h"
+#include "deuteron/testing/library_test_util.h"
 #include "deuteron/ir/transform/decision_log.h"
 #include "deuteron/ir/transform/pass.h"
 #include "deuteron/relax/transform/passes.h"

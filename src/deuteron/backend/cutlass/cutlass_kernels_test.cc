@@ -7,7 +7,7 @@
 
 #include "deuteron/backend/cutlass/cutlass.h"
 #include "deuteron/backend/source/compile_source.h"
-#include "deuteron/driver/library_cases.h"
+#include "deuteron/backend/library_cases.h"
 #include "deuteron/runtime/executable.h"
 
 namespace deuteron {

@@ -1,6 +1,6 @@
 /// \file
 /// Convolutions and pools against plain loops.
-#include "deuteron/interpreter/op_numeric_test_util.h"
+#include "deuteron/relax/op/op_numeric_test_util.h"
 #include "deuteron/relax/op/nn.h"
 
 namespace deuteron::interpreter {

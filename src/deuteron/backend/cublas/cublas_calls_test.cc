@@ -3,7 +3,7 @@
 /// same sources, on a cuBLASLt of loops (backend/cuda/testing/).
 #include <gtest/gtest.h>
 
-#include "deuteron/driver/library_test_util.h"
+#include "deuteron/testing/library_test_util.h"
 #include "deuteron/runtime/executable.h"
 #include "deuteron/runtime/tensor.h"
 

@@ -1,6 +1,6 @@
 /// \file
 /// Unary and binary operators against plain loops.
-#include "deuteron/interpreter/op_numeric_test_util.h"
+#include "deuteron/relax/op/op_numeric_test_util.h"
 #include "deuteron/relax/op/binary.h"
 #include "deuteron/relax/op/nn.h"
 #include "deuteron/relax/op/unary.h"

@@ -1,6 +1,6 @@
 /// \file
 /// Softmax, norms, matrix products, attention and padding against plain loops.
-#include "deuteron/interpreter/op_numeric_test_util.h"
+#include "deuteron/relax/op/op_numeric_test_util.h"
 #include "deuteron/relax/op/linear_algebra.h"
 #include "deuteron/relax/op/nn.h"
 

@@ -1,4 +1,4 @@
-#include "deuteron/driver/text_test.h"
+#include "deuteron/testing/text_test.h"
 
 #include <algorithm>
 #include <filesystem>

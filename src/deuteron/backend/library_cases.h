@@ -2,7 +2,7 @@
 /// One module for each family of kernels of the libraries on NVIDIA GPUs.
 #pragma once
 
-#include "deuteron/driver/library_test_util.h"
+#include "deuteron/testing/library_test_util.h"
 
 namespace deuteron {
 

@@ -6,7 +6,7 @@
 #include <thread>
 
 #include "deuteron/backend/partition.h"
-#include "deuteron/driver/library_test_util.h"
+#include "deuteron/testing/library_test_util.h"
 #include "deuteron/driver/random_tensor.h"
 #include "deuteron/driver/report/profile.h"
 #include "deuteron/relax/transform/library/passes.h"

@@ -1,6 +1,6 @@
 /// \file
 /// Operators that rearrange, gather and scatter against plain loops.
-#include "deuteron/interpreter/op_numeric_test_util.h"
+#include "deuteron/relax/op/op_numeric_test_util.h"
 #include "deuteron/relax/op/datatype.h"
 #include "deuteron/relax/op/gather.h"
 #include "deuteron/relax/op/index.h"

@@ -1,6 +1,6 @@
 /// \file
 /// Operators that reduce, search, sort, create and resample against plain loops.
-#include "deuteron/interpreter/op_numeric_test_util.h"
+#include "deuteron/relax/op/op_numeric_test_util.h"
 #include "deuteron/relax/op/create.h"
 #include "deuteron/relax/op/datatype.h"
 #include "deuteron/relax/op/image.h"

@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "deuteron/relax/dpl/registry.h"
-#include "deuteron/script/pattern_test_util.h"
+#include "deuteron/relax/dpl/pattern_test_util.h"
 
 namespace deuteron::relax {
 namespace {

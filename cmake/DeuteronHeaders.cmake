@@ -1,0 +1,144 @@
+# The headers that are installed. tests/headers_test.py keeps this list true.
+
+# Those meant for users: each compiles alone.
+set(DEUTERON_PUBLIC_HEADERS
+  # To compile, load and run models.
+  deuteron.h
+  driver/compile.h
+  frontend/onnx/import.h
+  runtime/executable.h
+  runtime/instance.h
+  runtime/plugin.h
+  runtime/tensor.h
+  runtime/thread_pool.h
+  support/error.h
+  support/npy.h
+  target/target.h
+  # Modules, and their text.
+  ir/expr_functor.h
+  ir/module.h
+  ir/prim_expr.h
+  ir/prim_ops.h
+  ir/type.h
+  relax/block_builder.h
+  relax/call_tir.h
+  relax/expr.h
+  relax/functor.h
+  relax/type_analysis.h
+  script/parser.h
+  script/printer.h
+  te/tensor.h
+  tir/function.h
+  tir/functor.h
+  tir/stmt.h
+  # Operators.
+  relax/op/binary.h
+  relax/op/create.h
+  relax/op/datatype.h
+  relax/op/gather.h
+  relax/op/image.h
+  relax/op/index.h
+  relax/op/linear_algebra.h
+  relax/op/loss.h
+  relax/op/manipulate.h
+  relax/op/memory.h
+  relax/op/nn.h
+  relax/op/qdq.h
+  relax/op/search.h
+  relax/op/shape.h
+  relax/op/sorting.h
+  relax/op/statistical.h
+  relax/op/unary.h
+  relax/op/vision.h
+  relax/op_info.h
+  topi/elementwise.h
+  topi/indexing.h
+  topi/loss.h
+  topi/nn.h
+  topi/reduction.h
+  topi/resize.h
+  topi/transform.h
+  # Passes.
+  arith/analyzer.h
+  driver/constant_evaluator.h
+  driver/pass_registry.h
+  driver/pipeline.h
+  ir/transform/instruments.h
+  ir/transform/pass.h
+  relax/analysis/purity.h
+  relax/analysis/well_formed.h
+  relax/dpl/fusion_pattern.h
+  relax/dpl/pattern.h
+  relax/dpl/registry.h
+  relax/dpl/rewriter.h
+  relax/dpl/templates.h
+  relax/rewrite/function_pass.h
+  relax/rewrite/global_vars.h
+  relax/rewrite/pass_utils.h
+  relax/rewrite/remove_all_unused.h
+  relax/rewrite/seq_rewriter.h
+  relax/rewrite/var_replacer.h
+  relax/transform/fusion/graph_partitioner.h
+  relax/transform/passes.h
+  tir/analysis/op_pattern.h
+  tir/analysis/verify.h
+  tir/schedule/schedule.h
+  tir/transform/prim_func_pass.h
+  # Back ends.
+  backend/backends.h
+  backend/cublas/cublas.h
+  backend/cublas/patterns.h
+  backend/cudnn/patterns.h
+  backend/cutlass/patterns.h
+  backend/json/json_serializer.h
+  backend/matched_composite.h
+  backend/partition.h
+  backend/pattern_checks.h
+  backend/source/c_source_codegen.h
+  # To check and explain.
+  driver/bisect.h
+  driver/equivalence.h
+  driver/report/explain.h
+  driver/report/profile.h
+  driver/report/write.h
+  driver/verify.h
+  interpreter/interpreter.h)
+
+# What these include besides: internals, which may change from one version to the next.
+set(DEUTERON_NEEDED_HEADERS
+  backend/source/compile_source.h
+  driver/report/fusion_report.h
+  driver/report/machine_peak.h
+  driver/report/size_expr.h
+  ir/attrs.h
+  ir/borrow.h
+  ir/dtype.h
+  ir/object.h
+  ir/op.h
+  ir/relax_expr.h
+  ir/span.h
+  ir/transform/decision_log.h
+  relax/dpl/compiled_pattern.h
+  relax/dpl/context.h
+  relax/dpl/matcher.h
+  relax/op/manipulate_attrs.h
+  relax/op/nn_attrs.h
+  relax/transform/cleanup/passes.h
+  relax/transform/functions/passes.h
+  relax/transform/fusion/dominator_tree.h
+  relax/transform/fusion/forward_graph.h
+  relax/transform/fusion/passes.h
+  relax/transform/layout/passes.h
+  relax/transform/library/library_codegen.h
+  relax/transform/library/passes.h
+  relax/transform/memory/passes.h
+  relax/transform/operators/constant_evaluator.h
+  relax/transform/operators/passes.h
+  relax/transform/vm/passes.h
+  relax/transform/weights/passes.h
+  runtime/kernel.h
+  runtime/program.h
+  support/host_tensor.h
+  support/pointer_map.h
+  support/safetensors.h
+  tir/index_map.h)
