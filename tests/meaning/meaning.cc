@@ -76,7 +76,7 @@ Setting DrawSetting(uint64_t seed) {
   for (std::string pass; std::getline(all >> std::ws, pass, ',');) {
     const bool may_go = pass == "FuseReductions" || pass == "FuseSiblings" || pass == "SeparateOutputs" ||
                         pass == "RecomputeProducers" || pass == "FoldConstant" || pass == "CombineMatmulsOfOneWeight" ||
-                        pass == "PackConvWeights";
+                        pass == "PackWeights";
     if (may_go && leaves_out && chance(0.4)) continue;
     // Regions that TVM's FuseTIR declares too small are no ground for schedules.
     if (setting.config.count("tvm_compat") && pass == "ScheduleForCPU") continue;

@@ -28,7 +28,7 @@ constexpr PipelineEntry kPipelines[] = {
     {"import", "tidies an imported graph, and evaluates what is constant in it",
      "MergeCompositeFunctions, RunCodegen, LambdaLift, CanonicalizeBindings, ConvertToDataflow, CheckExtents, "
      "FoldBatchnormToConv2D, DecomposeOpsForInference, SinkDequantize, @quantized, FoldConstant, "
-     "DeadCodeElimination, @library, CombineMatmulsOfOneWeight, PackConvWeights"},
+     "DeadCodeElimination, @library, CombineMatmulsOfOneWeight, PackWeights"},
     {"fuse", "from operators to fused kernels",
      "LegalizeOps, AnnotateTIROpPattern, FoldConstant, SeparateOutputs, FuseOps, FuseReductions, FuseSiblings, "
      "RecomputeProducers, FuseTIR, DeadCodeElimination"},

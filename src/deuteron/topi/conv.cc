@@ -115,7 +115,8 @@ te::Tensor Conv(const te::Tensor& data, const te::Tensor& weight, const ConvSpec
   }
   const std::string name =
       std::string(spec.groups > 1 ? "group_conv" : "conv") + std::to_string(rank) + "d_" + Lower(spec.data_layout);
-  return te::Compute(
+  const DataType accumulator = AccumulatorType(spec.out_dtype);
+  const te::Tensor sum = te::Compute(
       shape,
       [&](const Array<tir::Var>& vars) {
         for (size_t i = 0; i < vars.size(); ++i) analyzer.Bind(vars[i], tir::Range::FromMinExtent(I64(0), shape[i]));
@@ -135,11 +136,12 @@ te::Tensor Conv(const te::Tensor& data, const te::Tensor& weight, const ConvSpec
           if (letter == 'O') return PositionAlong(at, out_axes, 'C');
           return letter == 'I' ? reduction.channel : PrimExpr(reduction.window[letters.find(letter)]->var);
         };
-        return te::Sum(CastTo(spec.out_dtype, padded(IndicesIn(data_axes, data_at, &analyzer))) *
-                           CastTo(spec.out_dtype, weight(IndicesIn(kernel_axes, kernel_at, &analyzer))),
+        return te::Sum(CastTo(accumulator, padded(IndicesIn(data_axes, data_at, &analyzer))) *
+                           CastTo(accumulator, weight(IndicesIn(kernel_axes, kernel_at, &analyzer))),
                        reduction.axes);
       },
       name, {}, AxisNamesOf(out_axes, letters));
+  return CastBack(sum, spec.out_dtype);
 }
 
 namespace {
@@ -203,7 +205,8 @@ te::Tensor ConvTranspose(const te::Tensor& data, const te::Tensor& weight, const
   for (const char letter : spec.out_layout) {
     names.push_back(letter == 'N' ? "b" : Lower(std::string(1, letter)));
   }
-  return te::Compute(
+  const DataType accumulator = AccumulatorType(spec.out_dtype);
+  const te::Tensor sum = te::Compute(
       shape,
       [&](const Array<tir::Var>& vars) {
         const auto at = [&](char letter) -> PrimExpr { return vars[spec.out_layout.find(letter)]; };
@@ -220,10 +223,10 @@ te::Tensor ConvTranspose(const te::Tensor& data, const te::Tensor& weight, const
           if (letter == 'O') return spec.groups == 1 ? at('C') : FloorMod(at('C'), out_per_group);
           return kernel_dim(letter) - 1 - window[letters.find(letter)]->var;
         });
-        return te::Sum(CastTo(spec.out_dtype, padded(data_index)) * CastTo(spec.out_dtype, weight(kernel_index)),
-                       reduce);
+        return te::Sum(CastTo(accumulator, padded(data_index)) * CastTo(accumulator, weight(kernel_index)), reduce);
       },
       "conv" + std::to_string(rank) + "d_transpose", {}, names);
+  return CastBack(sum, spec.out_dtype);
 }
 
 }  // namespace deuteron::topi

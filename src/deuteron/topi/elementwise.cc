@@ -89,4 +89,10 @@ DataType AccumulatorType(DataType dtype) {
   return dtype.is_float() && dtype.bits() < 32 ? DataType::Float(32, dtype.lanes()) : dtype;
 }
 
+te::Tensor CastBack(const te::Tensor& x, DataType dtype) {
+  if (x.dtype() == dtype) return x;
+  return Map(
+      x, [&](PrimExpr value) { return CastTo(dtype, std::move(value)); }, "T_cast", AxisNames::kAx);
+}
+
 }  // namespace deuteron::topi

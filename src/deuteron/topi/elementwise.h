@@ -43,5 +43,7 @@ te::Tensor ConstLike(const te::Tensor& like, double value);
 
 /// float32 for 16-bit floats, else the type itself: in which sums and transcendental functions are computed.
 DataType AccumulatorType(DataType dtype);
+/// What an accumulator holds, in the dtype of the result.
+te::Tensor CastBack(const te::Tensor& x, DataType dtype);
 
 }  // namespace deuteron::topi

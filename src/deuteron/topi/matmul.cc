@@ -37,7 +37,8 @@ te::Tensor Matmul(const te::Tensor& a, const te::Tensor& b, DataType out_dtype) 
   if (!a_vector) shape.push_back(a.shape()[a.shape().size() - 2]);
   if (!b_vector) shape.push_back(b.shape()[b.shape().size() - 1]);
   const tir::IterVar k = te::ReduceAxis(a.shape()[a.shape().size() - 1], "k");
-  return te::Compute(
+  const DataType accumulator = AccumulatorType(out_dtype);
+  const te::Tensor product = te::Compute(
       shape,
       [&](const Array<tir::Var>& vars) {
         Array<PrimExpr> a_index = BatchIndices(a_batch, batch, vars);
@@ -46,24 +47,46 @@ te::Tensor Matmul(const te::Tensor& a, const te::Tensor& b, DataType out_dtype) 
         a_index.push_back(k->var);
         b_index.push_back(k->var);
         if (!b_vector) b_index.push_back(vars[vars.size() - 1]);
-        return te::Sum(CastTo(out_dtype, a(a_index)) * CastTo(out_dtype, b(b_index)), {k});
+        return te::Sum(CastTo(accumulator, a(a_index)) * CastTo(accumulator, b(b_index)), {k});
       },
       "matmul");
+  return CastBack(product, out_dtype);
 }
 
 te::Tensor Dense(const te::Tensor& data, const te::Tensor& weight, DataType out_dtype) {
   Array<PrimExpr> shape(data.shape().begin(), data.shape().end() - 1);
   shape.push_back(weight.shape()[0]);
   const tir::IterVar k = te::ReduceAxis(weight.shape()[1], "k");
-  return te::Compute(
+  const DataType accumulator = AccumulatorType(out_dtype);
+  const te::Tensor product = te::Compute(
       shape,
       [&](const Array<tir::Var>& vars) {
         Array<PrimExpr> index(vars.begin(), vars.end() - 1);
         index.push_back(k->var);
-        return te::Sum(CastTo(out_dtype, data(index)) * CastTo(out_dtype, weight({vars[vars.size() - 1], k->var})),
+        return te::Sum(CastTo(accumulator, data(index)) * CastTo(accumulator, weight({vars[vars.size() - 1], k->var})),
                        {k});
       },
       "dense");
+  return CastBack(product, out_dtype);
+}
+
+te::Tensor DensePack(const te::Tensor& data, const te::Tensor& weight, DataType out_dtype) {
+  const PrimExpr block = weight.shape()[2];
+  Array<PrimExpr> shape(data.shape().begin(), data.shape().end() - 1);
+  shape.push_back(weight.shape()[0] * block);
+  const tir::IterVar k = te::ReduceAxis(weight.shape()[1], "k");
+  const DataType accumulator = AccumulatorType(out_dtype);
+  const te::Tensor product = te::Compute(
+      shape,
+      [&](const Array<tir::Var>& vars) {
+        Array<PrimExpr> index(vars.begin(), vars.end() - 1);
+        index.push_back(k->var);
+        const tir::Var column = vars[vars.size() - 1];
+        const PrimExpr element = weight({FloorDiv(column, block), k->var, FloorMod(column, block)});
+        return te::Sum(CastTo(accumulator, data(index)) * CastTo(accumulator, element), {k});
+      },
+      "dense_pack");
+  return CastBack(product, out_dtype);
 }
 
 te::Tensor Einsum(const Array<te::Tensor>& operands, const std::vector<std::string>& terms, const std::string& output) {
@@ -83,7 +106,9 @@ te::Tensor Einsum(const Array<te::Tensor>& operands, const std::vector<std::stri
     reduce.push_back(te::ReduceAxis(extent, std::string(1, letter)));
     position[letter] = reduce.back()->var;
   }
-  return te::Compute(
+  const DataType dtype = operands[0].dtype();
+  const DataType accumulator = reduce.empty() ? dtype : AccumulatorType(dtype);
+  const te::Tensor sum = te::Compute(
       shape,
       [&](const Array<tir::Var>& vars) {
         for (size_t i = 0; i < output.size(); ++i) position[output[i]] = vars[i];
@@ -95,12 +120,13 @@ te::Tensor Einsum(const Array<te::Tensor>& operands, const std::vector<std::stri
             const bool stretched = IsOne(operands[i].shape()[axis]) && !IsOne(extents.at(letter));
             indices.push_back(stretched ? I64(0) : position.at(letter));
           }
-          const PrimExpr element = operands[i](indices);
+          const PrimExpr element = CastTo(accumulator, operands[i](indices));
           product = product.defined() ? product * element : element;
         }
         return reduce.empty() ? product : te::Sum(product, reduce);
       },
       "T_einsum", {}, NamesOfAxes(AxisNames::kAx, shape.size()));
+  return CastBack(sum, dtype);
 }
 
 }  // namespace deuteron::topi

@@ -83,10 +83,12 @@ struct BatchNormSpec {
 Array<te::Tensor> BatchNorm(const te::Tensor& x, const te::Tensor& gamma, const te::Tensor& beta,
                             const te::Tensor& mean, const te::Tensor& variance, const BatchNormSpec& spec);
 
-/// numpy's matmul. Operands are cast to `out_dtype` first.
+/// numpy's matmul. Sums are computed in the accumulator's dtype of `out_dtype`.
 te::Tensor Matmul(const te::Tensor& a, const te::Tensor& b, DataType out_dtype);
-/// Data (..., k) times weight (n, k) transposed: (..., n). Operands are cast to `out_dtype` first.
+/// Data (..., k) times weight (n, k) transposed: (..., n).
 te::Tensor Dense(const te::Tensor& data, const te::Tensor& weight, DataType out_dtype);
+/// The same with a weight of shape (n / block, k, block): blocks of output columns one after the other.
+te::Tensor DensePack(const te::Tensor& data, const te::Tensor& weight, DataType out_dtype);
 /// Terms are letters, one an axis; the output's too.
 te::Tensor Einsum(const Array<te::Tensor>& operands, const std::vector<std::string>& terms, const std::string& output);
 

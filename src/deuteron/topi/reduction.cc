@@ -67,12 +67,6 @@ PrimExpr ExtremeOf(PrimExpr source, const Array<tir::IterVar>& axes, bool greate
                      {std::move(source)}, axes);
 }
 
-te::Tensor CastBack(const te::Tensor& x, DataType dtype) {
-  if (x.dtype() == dtype) return x;
-  return Map(
-      x, [&](PrimExpr value) { return CastTo(dtype, std::move(value)); }, "T_cast", AxisNames::kAx);
-}
-
 /// The sum over `axes` in the type of the accumulator, divided by the number of elements.
 te::Tensor MeanInAccumulator(const te::Tensor& x, const std::vector<size_t>& axes, bool keepdims) {
   const DataType accumulator = AccumulatorType(x.dtype());

@@ -69,9 +69,11 @@ Expr LegalizeMatmul(BlockBuilder& builder, const Call& call) {
   });
 }
 
-Type InferDense(const Call& call, const BlockBuilder& builder) {
+/// The type of data (..., k) times a weight that is `k` deep and has `columns` columns, from the weight's shape.
+template <typename Columns>
+Type InferLayer(const Call& call, const BlockBuilder& builder, int64_t weight_rank, const Columns& columns_of) {
   CheckArity(call, 2, 2);
-  CheckRank(call, 1, 2);
+  CheckRank(call, 1, weight_rank);
   const DataType dtype = MatmulDType(call);
   const TensorTypeNode* data = TensorArg(call, 0);
   const TensorTypeNode* weight = TensorArg(call, 1);
@@ -86,8 +88,16 @@ Type InferDense(const Call& call, const BlockBuilder& builder) {
   if (ProvablyDiffers(builder, right ? depth : columns, demand)) {
     ThrowOperands(call, "the dimensions summed over differ, " + Describe(columns) + " and " + Describe(depth));
   }
-  shape.Set(static_cast<int64_t>(shape.size()) - 1, (*weight->shape)[0]);
+  shape.Set(static_cast<int64_t>(shape.size()) - 1, columns_of(*weight->shape));
   return TensorType(std::move(shape), dtype, device);
+}
+
+Type InferDense(const Call& call, const BlockBuilder& builder) {
+  return InferLayer(call, builder, 2, [](const Array<PrimExpr>& weight) { return weight[0]; });
+}
+
+Type InferDensePack(const Call& call, const BlockBuilder& builder) {
+  return InferLayer(call, builder, 3, [](const Array<PrimExpr>& weight) { return weight[0] * weight[2]; });
 }
 
 Expr LegalizeDense(BlockBuilder& builder, const Call& call) {
@@ -95,6 +105,14 @@ Expr LegalizeDense(BlockBuilder& builder, const Call& call) {
   const DataType dtype = call.ty().as<TensorTypeNode>()->dtype;
   return builder.CallTE("dense", call->args,
                         [&](const Array<Tensor>& args) { return Array<Tensor>{topi::Dense(args[0], args[1], dtype)}; });
+}
+
+Expr LegalizeDensePack(BlockBuilder& builder, const Call& call) {
+  if (!ShapesKnown(call)) return call;
+  const DataType dtype = call.ty().as<TensorTypeNode>()->dtype;
+  return builder.CallTE("dense_pack", call->args, [&](const Array<Tensor>& args) {
+    return Array<Tensor>{topi::DensePack(args[0], args[1], dtype)};
+  });
 }
 
 /// "ij,jk->ik" taken apart. Without "->" the output has the letters that occur once, in order.
@@ -217,6 +235,7 @@ std::vector<OpInfo> LinearAlgebraOps() {
   return {
       {"matmul", {"x1", "x2"}, "deuteron.relax.MatmulAttrs", InferMatmul, LegalizeMatmul},
       {"nn.dense", {"data", "weight"}, "deuteron.relax.MatmulAttrs", InferDense, LegalizeDense},
+      {"nn.dense_pack", {"data", "weight"}, "deuteron.relax.MatmulAttrs", InferDensePack, LegalizeDensePack},
       {"einsum", {"operands"}, "deuteron.relax.EinsumAttrs", InferEinsum, LegalizeEinsum},
       {"outer", {"x1", "x2"}, nullptr, InferOuter, LegalizeOuter},
   };
@@ -242,6 +261,12 @@ Expr Dense(Expr data, Expr weight, DataType out_dtype) {
   auto attrs = make_object<MatmulAttrsNode>();
   if (!out_dtype.is_void()) attrs->out_dtype = out_dtype;
   return MakeCall("nn.dense", {std::move(data), std::move(weight)}, MatmulAttrs(std::move(attrs)));
+}
+
+Expr DensePack(Expr data, Expr weight, DataType out_dtype) {
+  auto attrs = make_object<MatmulAttrsNode>();
+  if (!out_dtype.is_void()) attrs->out_dtype = out_dtype;
+  return MakeCall("nn.dense_pack", {std::move(data), std::move(weight)}, MatmulAttrs(std::move(attrs)));
 }
 
 }  // namespace nn

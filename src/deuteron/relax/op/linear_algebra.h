@@ -39,6 +39,8 @@ namespace nn {
 /// Data (..., k) times weight (n, k) transposed: (..., n), as networks keep the weights of their layers. A void
 /// out_dtype is the operands'.
 Expr Dense(Expr data, Expr weight, DataType out_dtype = DataType::Void());
+/// The same with a weight of shape (n / block, k, block): blocks of output columns one after the other.
+Expr DensePack(Expr data, Expr weight, DataType out_dtype = DataType::Void());
 }  // namespace nn
 
 }  // namespace deuteron::relax

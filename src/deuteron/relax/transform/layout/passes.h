@@ -42,7 +42,7 @@ Pass AlterOpLayout(std::vector<OpLayoutChoice> choices = {}, std::optional<Targe
 /// Adds a choice for all later AlterOpLayout. A UsageError for an operator that takes no layouts.
 void RegisterAlterOpLayout(OpLayoutChoice choice);
 
-/// Lays constant convolution weights out for the kernels that read them.
-Pass PackConvWeights();
+/// Lays constant weights of convolutions and matrix products out for the kernels that read them.
+Pass PackWeights();
 
 }  // namespace deuteron::relax

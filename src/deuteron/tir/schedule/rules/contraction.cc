@@ -11,7 +11,7 @@
 /// image and in the output; the weights are the scalars. The tile is small enough for the registers of the target. The
 /// vectors divide their axis but for that of pixels; a last tile of fewer rows stands at the end of a serial loop, from
 /// which lowering splits it off. After K. Goto, R. van de Geijn, "Anatomy of High-Performance Matrix Multiplication",
-/// TOMS 2008, without its packing: weights are laid out at compile time (PackConvWeights).
+/// TOMS 2008, without its packing: weights are laid out at compile time (PackWeights).
 #include <algorithm>
 
 #include "deuteron/tir/functor.h"
