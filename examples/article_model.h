@@ -1,5 +1,5 @@
 /// \file
-/// The program that the article on the pass infrastructure works on.
+/// The program that TVM's tutorials on its pass infrastructure work on.
 #pragma once
 
 #include "deuteron/relax/block_builder.h"

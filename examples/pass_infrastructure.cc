@@ -1,6 +1,6 @@
 /// \file
 /// Passes one by one, and as a Sequential under contexts of different opt levels and with a pass disabled: the tour of
-/// the article on the pass infrastructure.
+/// docs/pass-infrastructure.md.
 #include "deuteron/driver/constant_evaluator.h"
 #include "deuteron/driver/pass_registry.h"
 #include "deuteron/relax/op/nn_attrs.h"

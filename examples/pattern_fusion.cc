@@ -1,5 +1,5 @@
 /// \file
-/// Fusion by patterns as its documents show it: a FusionPattern with a check, FuseOpsByPattern, patterns in the
+/// Fusion by patterns (docs/patterns.md): a FusionPattern with a check, FuseOpsByPattern, patterns in the
 /// registry, and what cuBLAS takes.
 #include "deuteron/backend/cublas/patterns.h"
 #include "deuteron/relax/dpl/fusion_pattern.h"

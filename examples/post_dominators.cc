@@ -1,6 +1,6 @@
 /// \file
-/// The algorithm behind FuseOps on the graph that its documents draw: a convolution whose result goes three ways that
-/// meet again. Prints the forward graph, the post-dominator tree, and the groups.
+/// The algorithm behind FuseOps on the graph that TVM's documentation of it draws: a convolution whose result goes
+/// three ways that meet again. Prints the forward graph, the post-dominator tree, and the groups.
 #include <cstdio>
 #include <string>
 #include <vector>
@@ -13,7 +13,7 @@ using deuteron::relax::fusion::DominatorTree;
 using deuteron::relax::fusion::ForwardGraph;
 using deuteron::relax::fusion::OpPatternKind;
 using deuteron::relax::fusion::Partition;
-using deuteron::relax::fusion::ReasonCode;
+using deuteron::transform::Reason;
 
 /// A graph with names.
 struct Graph {
@@ -43,7 +43,8 @@ void Explain(Graph g) {
     const bool fused = parent != DominatorTree::kNone && partition.group[node] == partition.group[parent];
     std::printf("%-12s %-5d %-18s %-14s %-12s %s\n", g.names[node].c_str(), static_cast<int>(g.graph.kind(node)),
                 readers.c_str(), parent == DominatorTree::kNone ? "-" : g.names[parent].c_str(),
-                g.names[partition.group[node]].c_str(), fused ? "fused" : ReasonCode(partition.verdict[node]));
+                g.names[partition.group[node]].c_str(),
+                CodeOf(fused ? Reason::kFused : partition.verdict[node]).data());
   }
   std::printf("\n");
 }

@@ -1,4 +1,4 @@
-"""Formatting, layering, lengths and static analysis: what `./dev check` runs.
+"""Formatting, layering, lengths, references and static analysis: what `./dev check` runs.
 
     python tests/check.py                 the files that differ from HEAD (of a clean tree: those of the last commit)
     python tests/check.py --since REV     those that differ from REV
@@ -90,6 +90,69 @@ def check_length(files):
             yield f"{file.relative_to(ROOT)}: {lines} lines; split it (about {MAX_LINES} at most)"
 
 
+def repository_files():
+    return [pathlib.PurePosixPath(name) for name in
+            run("git", "ls-files", "--cached", "--others", "--exclude-standard").stdout.splitlines() if (ROOT / name).exists()]
+
+
+# What texts may name that is not here: files of others, of users, and made by programs.
+FOREIGN = re.compile(
+    r"(^|/)(immintrin|cuda\w*|cublas\w*|cudnn\w*|dnnl\w*|module|model|reduced|onnx)\.(h|py|json|onnx)$"
+    r"|^(build|\.venv|cutlass|tvm|tvm_ffi|llvm|lld|include|lib|bin|share|proc|sys|tmp|usr|etc|dev)/")
+# Names that stand for any: their folder is to be there.
+EXAMPLE = re.compile(r"(?:^|(.*)/)(foo\w*|NAME|m|\d+_\w+|remove_double_negation)\.(h|cc|py)$")
+FILE_REFERENCE = re.compile(r"(?<![\w./*<>$~{}-])((?:[\w.-]+/)*[\w-]+\.(?:h|cc|md|py|def|cmake|json|rst|dict))(?![\w*/<(]|\.\w)")
+FOLDER_REFERENCE = re.compile(r"(?<![\w./*<>$~{}:-])((?:[a-z_][\w-]*/)+)(?![\w*.$\[{])")
+LINK = re.compile(r"\]\(([^)#\s]*)(?:#([^)\s]*))?\)")
+
+
+def comment_of(file, line):
+    """The part of a line that is prose: the comment of code, all of a page."""
+    if file.suffix == ".md":
+        return line
+    match = re.search(r"(?:^|\s)//[/!]?(.*)" if file.suffix in (".h", ".cc", ".def") else r"(?:^|\s)#(.*)", line)
+    return match.group(1) if match else ""
+
+
+def anchors_of(page):
+    """The anchors that headings make, as GitHub names them."""
+    headings = re.findall(r"^#+ +(.*)$", re.sub(r"^```.*?^```", "", page.read_text(), flags=re.M | re.S), flags=re.M)
+    return {re.sub(r"[^\w\- ]", "", heading.lower()).strip().replace(" ", "-") for heading in headings}
+
+
+def check_references():
+    """Files, folders and headings that comments and pages name exist: whole paths, or their ends."""
+    files = repository_files()
+    ends = {pathlib.PurePosixPath(*file.parts[i:]).as_posix() for file in files for i in range(len(file.parts))}
+    folders = {pathlib.PurePosixPath(*folder.parts[i:]).as_posix() for file in files for folder in file.parents
+               for i in range(len(folder.parts))}
+    for name in files:
+        file = ROOT / name
+        if file.suffix not in (".h", ".cc", ".def", ".md", ".py", ".cmake") and file.name not in ("CMakeLists.txt", "dev"):
+            continue
+        if {"testdata", "corpus"} & set(name.parts) or file.name == "check.py":
+            continue
+        fenced = False
+        for number, line in enumerate(file.read_text().splitlines(), 1):
+            fenced ^= file.suffix == ".md" and line.lstrip().startswith("```")
+            text = "" if fenced else re.sub(r"\w+://\S+", "", comment_of(file, line))
+            references = FOLDER_REFERENCE.findall(text)
+            for reference in FILE_REFERENCE.findall(text):
+                if example := EXAMPLE.match(reference):
+                    references += [example.group(1)] if example.group(1) else []
+                elif reference not in ends and not (file.parent / reference).exists() and not FOREIGN.search(reference):
+                    yield f"{name}:{number}: there is no file {reference}"
+            for reference in references:
+                if reference.rstrip("/") not in folders and not FOREIGN.search(reference):
+                    yield f"{name}:{number}: there is no folder {reference}"
+            for target, anchor in LINK.findall(text) if file.suffix == ".md" else ():
+                page = file.parent / target if target else file
+                if not page.exists():
+                    yield f"{name}:{number}: the link {target} leads nowhere"
+                elif anchor and anchor not in anchors_of(page):
+                    yield f"{name}:{number}: {target or name} has no heading #{anchor}"
+
+
 def check_format(files):
     if not files:
         return
@@ -126,7 +189,7 @@ def main():
     if arguments.fix and files:
         run("clang-format", "-i", *map(str, files))
     # These cost nothing: always of everything.
-    problems = [*check_layering(all_files()), *check_length(all_files()), *check_format(files)]
+    problems = [*check_layering(all_files()), *check_length(all_files()), *check_references(), *check_format(files)]
     if not arguments.no_tidy:
         problems += check_tidy(files)
     for problem in dict.fromkeys(problems):

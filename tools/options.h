@@ -13,7 +13,7 @@
 
 namespace deuteron::tools {
 
-/// The flags of design §6, as given.
+/// The flags that verbs share (docs/command.md), as given.
 struct ModelOptions {
   std::string model;
   CompileOptions compile;
@@ -73,8 +73,8 @@ Executable LoadExecutable(const ModelOptions& options, double* compile_ms = null
 /// "NAME=1,3,224,224" → {NAME, dims}; a UsageError otherwise.
 std::map<std::string, std::vector<int64_t>> ParseShapes(const std::vector<std::string>& shapes);
 
-/// Inputs from `files` ("NAME=FILE.npy"), the rest random from `seed`: floats standard normal, integers uniform in
-/// [0, 100), booleans 0 or 1; symbolic dimensions from `shapes`, else 1.
+/// Inputs from `files` ("NAME=FILE.npy"), the rest random from `seed` (driver/random_tensor.h); symbolic
+/// dimensions from `shapes`, else 1.
 std::map<std::string, Tensor> MakeInputs(const Executable& executable, const std::vector<std::string>& files,
                                          const std::vector<std::string>& shapes, uint64_t seed);
 

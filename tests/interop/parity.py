@@ -73,11 +73,11 @@ def same_without(starts, ours, theirs):
     return tvm_ffi.structural_equal(undeclared(ours), undeclared(theirs), map_free_vars=True)
 
 
-# How a result without tvm_compat may differ from TVM's: (what semantics.md calls better, whether a case is one, from the
+# How a result without tvm_compat may differ from TVM's: (what docs/fusion.md calls better, whether a case is one, from the
 # module before the pass, our text and TVM's).
 BETTER = {
     "FuseOps": [("known tuples are looked through first", lambda before, ours, theirs: projects_known_tuple(before))],
-    "FuseTIR": [("scalars come after the tensors, as tir_vars, where the documents have them", passes_scalars_last),
+    "FuseTIR": [("scalars come after the tensors, as tir_vars, where TVM's documentation has them", passes_scalars_last),
                 ("the read region of a buffer that is read twice is the union", same_but_reads),
                 ("buffers that annotations name are those of the merged kernel", same_but_annotations)],
 }

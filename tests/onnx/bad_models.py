@@ -1,4 +1,4 @@
-"""Malformed and unsupported models: each must end with the exit status of design.md and name its culprit.
+"""Malformed and unsupported models: each must end with the exit status of docs/command.md and name its culprit.
 
     python tests/onnx/bad_models.py [--binary PATH]
 """

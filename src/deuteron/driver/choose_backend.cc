@@ -12,6 +12,9 @@
 #include "deuteron/runtime/executable.h"
 
 namespace deuteron {
+
+using transform::Reason;
+
 namespace {
 
 constexpr const char* kLibrary = "dnnl";
@@ -57,15 +60,13 @@ std::string Milliseconds(double seconds) {
   return text;
 }
 
-BackendChoice Decide(std::string backend, std::string reason, std::string message) {
-  BackendChoice choice;
-  choice.backend = std::move(backend);
-  choice.decision = {.pass = "ChooseBackend",
-                     .function = "main",
-                     .subject = kLibrary,
-                     .reason = std::move(reason),
-                     .message = std::move(message)};
-  return choice;
+BackendChoice Decide(std::string backend, Reason reason, std::string message = "") {
+  return {.backend = std::move(backend),
+          .decision = {.pass = "ChooseBackend",
+                       .function = "main",
+                       .subject = kLibrary,
+                       .reason = reason,
+                       .message = std::move(message)}};
 }
 
 BackendChoice Measure(const IRModule& module, const CompileOptions& options, Executable library) {
@@ -111,39 +112,31 @@ double HeavyWork(const IRModule& module, int64_t symbolic_extent) {
 BackendChoice CompareTimes(double library_seconds, double generated_seconds) {
   const std::string times = "the fastest run took " + Milliseconds(library_seconds) + " with " + kLibrary + " and " +
                             Milliseconds(generated_seconds) + " with generated code alone";
-  if (generated_seconds * kMargin <= library_seconds) return Decide("none", "generated-faster", times);
-  if (library_seconds * kMargin <= generated_seconds) return Decide(kLibrary, "library-faster", times);
-  return Decide(
-      kLibrary, "too-close-to-tell",
-      times + ", too close to tell: " + kLibrary + ", whose layouts are tuned for more machines than this one");
+  if (generated_seconds * kMargin <= library_seconds) return Decide("none", Reason::kGeneratedFaster, times);
+  if (library_seconds * kMargin <= generated_seconds) return Decide(kLibrary, Reason::kLibraryFaster, times);
+  return Decide(kLibrary, Reason::kTooCloseToTell, times);
 }
 
 BackendChoice ChooseBackend(const IRModule& module, const CompileOptions& given) {
-  if (!given.fuses()) return Decide("none", "fusion-disabled", "without fusion generated code does all");
+  if (!given.fuses()) return Decide("none", Reason::kFusionDisabled, "generated code does all");
   const backend::Backend* library = backend::FindBackend(kLibrary);
   const std::string missing = library->codegen.missing();
-  if (!missing.empty()) return Decide("none", "library-missing", missing);
+  if (!missing.empty()) return Decide("none", Reason::kLibraryMissing, missing);
   const double work = HeavyWork(module, kSymbolicExtent);
-  if (work < kLeastWork) {
-    return Decide("none", "too-little-work",
-                  "products and convolutions are of too few operations for a library to pay");
-  }
+  if (work < kLeastWork) return Decide("none", Reason::kTooLittleWork);
   CompileOptions options = given;
   options.instruments.clear();
   options.backend = kLibrary;
   Executable with_library = Compile(module, options);
   if (with_library.runtime()->program().externals.empty()) {
-    return Decide("none", "library-takes-nothing", "no operator is one that the library computes");
+    return Decide("none", Reason::kLibraryTakesNothing);
   }
   try {
     return Measure(module, options, with_library);
   } catch (const ffi::Error& error) {
     // Inputs that the model does not run on.
     if (ExitStatus(error.kind()) == 1) throw;
-    return Decide(kLibrary, "not-measured",
-                  std::string(kLibrary) +
-                      ", which is faster for most models of so much work; not measured, for the model does not " +
-                      "run on random inputs (" + error.message() + ")");
+    return Decide(kLibrary, Reason::kNotMeasured, error.message());
   }
 }
 

@@ -13,9 +13,7 @@ namespace deuteron {
 struct BackendChoice {
   /// "none", or the name of a library.
   std::string backend = "none";
-  /// Why, for the decision log: reasons `library-faster`, `generated-faster`, `too-close-to-tell` (the library is
-  /// chosen), `not-measured` (likewise), `too-little-work`, `library-takes-nothing`, `library-missing`,
-  /// `fusion-disabled`.
+  /// Why, for the decision log: a reason of the kind kChosen, or kFusionDisabled.
   transform::Decision decision;
   /// Of that back end, if it was compiled to be measured.
   std::optional<Executable> executable;

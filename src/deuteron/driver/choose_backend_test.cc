@@ -5,7 +5,9 @@
 namespace deuteron {
 namespace {
 
-std::string Chosen(const BackendChoice& choice) { return choice.backend + ": " + std::string(choice.decision.reason); }
+std::string Chosen(const BackendChoice& choice) {
+  return choice.backend + ": " + std::string(CodeOf(choice.decision.reason));
+}
 
 std::string ChosenFor(const IRModule& module, CompileOptions options = {.threads = 2}) {
   const BackendChoice choice = ChooseBackend(module, options);

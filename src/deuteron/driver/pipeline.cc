@@ -101,8 +101,8 @@ Pass SchedulePass(const Target& target) {
                                    context.decisions->Add({.pass = "ScheduleForCPU",
                                                            .function = std::string(var->name_hint),
                                                            .subject = std::string(var->name_hint),
-                                                           .reason = result.rule,
-                                                           .message = "scheduled by the rule " + result.rule});
+                                                           .object = result.rule,
+                                                           .reason = transform::Reason::kScheduleRule});
                                    scheduled.emplace_back(var, std::move(result.func));
                                  }
                                  for (auto& [var, func] : scheduled) module.Update(var, func);

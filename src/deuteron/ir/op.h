@@ -2,7 +2,7 @@
 /// Operators by name: "relax.nn.conv2d" of the graph level, "tir.exp" of the loop level.
 ///
 /// An Op is an interned name with a dense number; what an operator *is* (type inference, legalisation, …)
-/// stands in the table of its level: relax/op/op_table.h, tir/intrinsics.h.
+/// stands in the table of its level: relax/op_info.h, tir/intrinsics.h.
 #pragma once
 
 #include "deuteron/ir/relax_expr.h"

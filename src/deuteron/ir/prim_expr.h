@@ -6,8 +6,9 @@
 ///    int32 made of shape variables and loop variables) assumes that they do not overflow.
 ///  - `Div`/`Mod` truncate toward zero, `FloorDiv`/`FloorMod` toward minus infinity. Division by zero of
 ///    integers is an error in the interpreter and undefined in generated code; of floats it is IEEE.
-///  - Floats are IEEE 754, round to nearest even, in the type's own precision; no reassociation and no
-///    contraction unless a pass that says so introduces it. Min and max propagate NaN.
+///  - Floats are IEEE 754, round to nearest even, in the type's own precision, and are not reassociated but by a pass
+///    that says so. Generated code may contract a product and the sum that it goes into to one rounding (fma);
+///    the interpreter does not. Min and max propagate NaN.
 ///  - Casts float → int truncate; out of range saturates. Casts int → int wrap; anything → bool is `!= 0`.
 ///  - `Select` evaluates both branches, the intrinsic `tir.if_then_else` only the one taken.
 ///  - `And`/`Or` evaluate the right side only where the left does not decide.
@@ -163,8 +164,8 @@ class Binary : public PrimExpr {
   DEUTERON_REF(Binary, PrimExpr, BinaryNode);
 };
 
-/// The constructors of the binary nodes take operands of equal type and build the node as it is; the
-/// operators and functions of `op.h`-style at the end of this file also promote and fold.
+/// The constructors of the binary nodes take operands of equal type and build the node as it is; the operators and
+/// functions of prim_ops.h also promote and fold.
 #define DEUTERON_BINARY(Name)                                     \
   class Name##Node : public BinaryNode {                          \
    public:                                                        \
@@ -280,7 +281,7 @@ class Shuffle : public PrimExpr {
   DEUTERON_REF(Shuffle, PrimExpr, ShuffleNode);
 };
 
-/// A call to an intrinsic (`tir.exp`, see op.h) or, in lowered code, to a function by name.
+/// A call to an intrinsic (`tir.exp`, see tir/intrinsics.h) or, in lowered code, to a function by name.
 class CallNode : public PrimExprNode {
  public:
   CallNode() : PrimExprNode(ExprKind::kCall) {}

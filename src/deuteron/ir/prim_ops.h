@@ -85,7 +85,7 @@ inline bool IsOne(const PrimExpr& expr) { return IsConstInt(expr, 1); }
 /// All integer constants, or nothing.
 std::optional<std::vector<int64_t>> AsConstInts(const Array<PrimExpr>& exprs);
 
-/// Evaluates a binary operation of two constants as the semantics above say; null if it cannot be (not
+/// Evaluates a binary operation of two constants as ir/prim_expr.h says; null if it cannot be (not
 /// constants, or a division by zero).
 PrimExpr FoldBinary(ExprKind kind, const PrimExpr& a, const PrimExpr& b);
 /// The node of that kind, operands as given.

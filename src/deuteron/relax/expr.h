@@ -5,7 +5,7 @@
 /// (a variable, constant, tuple of leaves, shape, scalar, string, global variable). Bindings of a
 /// DataflowBlock are pure and bind DataflowVars, visible in the block only, and Vars, its outputs. Order of
 /// evaluation is the order of bindings. A value is never modified, except by calls that say so
-/// (`call_tir_inplace`), which the verifier lets only consume their last use.
+/// (`call_tir_inplace`); what is needed besides is copied before (CallTIRRewrite).
 #pragma once
 
 #include "deuteron/ir/module.h"

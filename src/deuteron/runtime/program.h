@@ -10,7 +10,7 @@
 ///  - the arena: one block of memory; each planned tensor lies at an offset that a heap cell holds.
 ///
 /// Code is a sequence of 32-bit words: opcode | length << 8, then the operands named at the opcode. Jumps only
-/// lead forward, so every call ends. `Verify` (verifier.h) has seen every program that runs: indices are in
+/// lead forward, so every call ends. `Verify` (verifier.cc) has seen every program that runs: indices are in
 /// range, counts fit, types of constants are known.
 #pragma once
 

@@ -1,5 +1,5 @@
 /// \file
-/// Reads the textual IR: TVMScript as TVM 0.27 prints it, and the older spellings that the documents use.
+/// Reads the textual IR: TVMScript as TVM 0.27 prints it, and the older spellings of docs/language.md.
 #pragma once
 
 #include <string>

@@ -66,7 +66,7 @@ TextTest Split(const std::string& path, const std::string& text) {
 std::string Describe(const transform::Decision& decision) {
   std::string text = std::string(decision.pass) + " " + std::string(decision.subject);
   if (!decision.object.empty()) text += " -> " + std::string(decision.object);
-  return text + ": " + std::string(decision.reason);
+  return text + ": " + std::string(CodeOf(decision.reason));
 }
 
 std::string AsComment(const std::string& text) {

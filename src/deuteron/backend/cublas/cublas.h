@@ -8,7 +8,7 @@
 namespace deuteron::backend::cublas {
 
 /// Puts what cuBLASLt computes exactly into functions with the attribute Composite, constants inside. Narrower than
-/// PartitionForCublas, which takes what the documents say: see DescribeProduct.
+/// PartitionForCublas, which takes what TVM's does: see DescribeProduct.
 transform::Pass Partition();
 /// Translates a function with the attribute Codegen = "cublas" into a graph for the plugin.
 relax::ExternalFunction Generate(const relax::CodegenRequest& request);

@@ -8,7 +8,7 @@
 namespace deuteron::backend::cudnn {
 
 /// Puts what cuDNN computes into functions with the attribute Composite, constants inside. Narrower than
-/// PartitionForCudnn, which takes what the documents say: see DescribeKernel.
+/// PartitionForCudnn, which takes what TVM's does: see DescribeKernel.
 transform::Pass Partition();
 /// Translates a function with the attribute Codegen = "cudnn" into a graph for the plugin.
 relax::ExternalFunction Generate(const relax::CodegenRequest& request);

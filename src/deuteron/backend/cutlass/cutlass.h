@@ -10,7 +10,7 @@
 namespace deuteron::backend::cutlass {
 
 /// Puts what the generator can write into functions with the attribute Composite, constants inside; attention that is
-/// written out becomes nn.attention before. Narrower than PartitionForCutlass, which takes what the documents say: see
+/// written out becomes nn.attention before. Narrower than PartitionForCutlass, which takes what TVM's does: see
 /// DescribeKernel.
 transform::Pass Partition();
 /// Writes a function with the attribute Codegen = "cutlass" as CUDA, compiles it by nvcc, and returns the object for

@@ -284,7 +284,8 @@ TEST(DnnlQuantizedPartition, SaysWhatItRefuses) {
       backend::PartitionFor("dnnl", /*quantized=*/true)(module);
     }
     for (const transform::Decision& decision : context.decisions->decisions()) {
-      if (decision.pass == "PartitionFor" && decision.reason == "library-refuses") return decision.message;
+      if (decision.pass == "PartitionFor" && decision.reason == transform::Reason::kLibraryRefuses)
+        return decision.message;
     }
     return "";
   };

@@ -34,6 +34,7 @@ using relax::BoundValue;
 using relax::Expr;
 using relax::Function;
 using relax::fusion::GroupFunction;
+using transform::Reason;
 
 /// Operators that begin a chain; the name of their composites.
 const char* AnchorName(const std::string& op) {
@@ -181,18 +182,18 @@ class BlockChains {
     if (name == nullptr || (quantized_ && !HasQuantizedOperand(call))) return;
     if (IsBetween(name) && !HasLaidOutOperands(call)) return;
     if (IsPooling(name) && !IsLaidOut(call->args[0])) {
-      return Record(index, name, "library-refuses",
+      return Record(index, name, Reason::kLibraryRefuses,
                     "oneDNN does not take it: it pools fast only what another of its kernels has laid out");
     }
     Chain chain{name, {index}};
     std::string why;
     // Sums of integers may be a kernel only as the floats that they become.
     if (!IsKernel(chain, &why) && !(quantized_ && Grow(&chain)))
-      return Record(index, name, "library-refuses", "oneDNN does not take it: it holds " + why);
+      return Record(index, name, Reason::kLibraryRefuses, "oneDNN does not take it: it holds " + why);
     while (Grow(&chain)) {
     }
     for (const size_t member : chain.members) taken_[member] = true;
-    Record(index, name, "library",
+    Record(index, name, Reason::kLibrary,
            std::to_string(chain.members.size()) + (chain.members.size() == 1 ? " operator" : " operators") +
                " as one primitive");
     chains_.emplace(chain.members.back(), std::move(chain));
@@ -240,7 +241,7 @@ class BlockChains {
     return candidates;
   }
 
-  void Record(size_t index, const char* name, const char* reason, std::string message) const {
+  void Record(size_t index, const char* name, Reason reason, std::string message) const {
     log_->Add({.pass = "PartitionFor",
                .function = function_,
                .subject = bindings_[index]->var->name_hint,
@@ -340,7 +341,7 @@ transform::Pass PartitionQuantized() {
     context.decisions->Add({.pass = "PartitionFor",
                             .function = "",
                             .subject = "dnnl",
-                            .reason = "library-refuses",
+                            .reason = Reason::kLibraryRefuses,
                             .message =
                                 "oneDNN takes no quantised operators: on a CPU without VNNI its sums of products "
                                 "of bytes may overflow"});

@@ -6,8 +6,8 @@
 /// condition is a vector runs its body with the lanes off where the condition is false.
 ///
 /// Memory: each buffer has an alias scope of its own, so that LLVM knows that no two overlap, in outlined
-/// bodies of parallel loops too. A "local" buffer of constant size is an alloca: LLVM's SROA makes registers of
-/// it when every index is constant (the accumulators of an unrolled tile).
+/// bodies of parallel loops too. A buffer of constant size, if it is not large (emit_memory.cc), is an alloca: LLVM's
+/// SROA makes registers of it when every index is constant (the accumulators of an unrolled tile).
 ///
 /// Values: a bool is i1 in registers and a byte in memory; bfloat16 is i16 everywhere and computed in
 /// float32, float16 is `half` and computed in float32.

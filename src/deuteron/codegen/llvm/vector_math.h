@@ -49,7 +49,7 @@ class VectorMath {
   llvm::Value* Scale(llvm::Value* x, llvm::Value* n);
   /// min(max(x, low), high), NaN kept.
   llvm::Value* Clamp(llvm::Value* x, double low, double high);
-  /// 1 / (exp(-x) + 1) needs exp without clamping subtleties; shared.
+  /// An integer, in both forms in which it is needed.
   struct Split {
     llvm::Value* integer;  ///< i32
     llvm::Value* whole;    ///< the same as a float

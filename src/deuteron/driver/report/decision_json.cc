@@ -13,7 +13,7 @@ using nlohmann::json;
 using transform::Decision;
 using transform::DecisionLog;
 
-constexpr int kVersion = 1;
+constexpr int kVersion = 2;
 
 json PlaceOf(const Span& span) {
   if (span->line == 0) return std::string(span->source);
@@ -34,13 +34,15 @@ const char* Intern(const std::string& name) {
 }
 
 Decision ReadDecision(const json& row) {
-  Decision decision;
+  const auto code = row.at("reason").get<std::string>();
+  const auto reason = transform::FindReason(code);
+  if (!reason) DEUTERON_THROW(ModelError) << "the artefact's decision log has a reason that is none: " << code;
+  Decision decision{.reason = *reason};
   const auto text = [&](const char* key) { return String(row.value(key, std::string())); };
   decision.pass = text("pass");
   decision.function = text("function");
   decision.subject = text("subject");
   decision.object = text("object");
-  decision.reason = text("reason");
   decision.message = text("message");
   if (row.contains("figures")) {
     for (const auto& [name, value] : row.at("figures").items())
@@ -64,7 +66,7 @@ std::string DecisionsToJson(const DecisionLog& log) {
     put("function", decision.function);
     put("subject", decision.subject);
     put("object", decision.object);
-    put("reason", decision.reason);
+    row["reason"] = std::string(CodeOf(decision.reason));
     put("message", decision.message);
     for (const auto& [name, value] : decision.figures) row["figures"][name] = value;
     if (decision.subject_span.defined()) row["subject_at"] = PlaceOf(decision.subject_span);

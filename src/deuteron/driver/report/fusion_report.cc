@@ -6,14 +6,16 @@
 #include <unordered_map>
 #include <unordered_set>
 
-#include "deuteron/driver/report/reasons.h"
 #include "deuteron/driver/report/splice_libraries.h"
+#include "deuteron/driver/report/verdict_text.h"
 #include "deuteron/support/error.h"
 
 namespace deuteron::report {
 namespace {
 
 using transform::Decision;
+using transform::Reason;
+using transform::ReasonKind;
 
 constexpr size_t kNone = SIZE_MAX;
 
@@ -60,6 +62,10 @@ class Joiner {
   };
   /// Operators, edges and groups: of FuseOps, and of RunCodegen for what a library computes.
   static bool IsGraph(const Decision& decision) { return decision.pass == "FuseOps" || decision.pass == "RunCodegen"; }
+  static bool IsOfEdge(Reason reason) {
+    const ReasonKind kind = InfoOf(reason).kind;
+    return kind == ReasonKind::kFused || kind == ReasonKind::kNotFused;
+  }
   static bool Has(const Decision& decision, std::string_view figure) { return decision.Get(figure, -1) >= 0; }
   static std::string Key(const std::string& function, const std::string& name) { return function + "\n" + name; }
 
@@ -79,37 +85,38 @@ class Joiner {
       if (Has(decision, "node")) return AddNode(decision);
       if (Has(decision, "from"))
         return edges_.emplace_back(&decision, base_.at(std::string(decision.function))), void();
-      if (decision.reason == "group") {
+      if (decision.reason == Reason::kGroup) {
         groups_[GroupKey(std::string(decision.function), decision.Get("group"))].name = std::string(decision.object);
         return;
       }
       // The launch says the same again.
-      if (decision.reason == "library-kernel") {
+      if (decision.reason == Reason::kLibraryKernel) {
         library_inputs_.try_emplace(std::string(decision.function));
         return;
       }
-      if (decision.reason == "library-input") {
+      if (decision.reason == Reason::kLibraryInput) {
         auto& readers = library_inputs_[std::string(decision.function)][std::string(decision.subject)];
         return readers.push_back(base_.at(std::string(decision.function)) + static_cast<size_t>(decision.Get("to")));
       }
-      if (decision.reason == "library-pattern") {
+      if (decision.reason == Reason::kLibraryPattern) {
         rules_[std::string(decision.subject)] = std::string(decision.object);
         return;
       }
     } else if (decision.pass == "Kernels") {
       return ReadKernel(decision);
     } else if (decision.pass == "Text") {
-      report_.texts[std::string(decision.subject)][std::string(decision.reason)] = std::string(decision.message);
+      report_.texts[std::string(decision.subject)][std::string(CodeOf(decision.reason))] =
+          std::string(decision.message);
       return;
-    } else if (decision.pass == "ScheduleForCPU" && decision.object.empty()) {
-      rules_[std::string(decision.subject)] = std::string(decision.reason);
+    } else if (decision.reason == Reason::kScheduleRule) {
+      rules_[std::string(decision.subject)] = std::string(decision.object);
       return;
-    } else if (decision.reason == "library") {
+    } else if (decision.reason == Reason::kLibrary) {
       // Which operators a library takes is in its kernels.
       return;
-    } else if (decision.reason == "not-merged") {
-      not_merged_[std::string(decision.subject)] = std::string(decision.message);
-    } else if (!decision.object.empty() && base_.count(std::string(decision.function)) != 0) {
+    } else if (decision.reason == Reason::kNotMerged) {
+      not_merged_[std::string(decision.subject)] = &decision;
+    } else if (IsOfEdge(decision.reason) && base_.count(std::string(decision.function)) != 0) {
       // A verdict on an edge, of a pass after FuseOps.
       later_[Key(std::string(decision.function), std::string(decision.subject))].push_back(&decision);
       return;
@@ -117,8 +124,10 @@ class Joiner {
     std::string subject = PlaceText(decision.subject_span, decision.subject);
     if (subject != decision.subject) subject += " (" + std::string(decision.subject) + ")";
     report_.remarks.push_back({std::string(decision.pass), std::string(decision.function), std::move(subject),
-                               std::string(decision.object), std::string(decision.reason),
-                               std::string(decision.message)});
+                               std::string(decision.object), decision.reason, SentenceOf(decision),
+                               RemedyOf(decision.reason, [&](std::string_view word) {
+                                 return word == "detail" ? std::string(decision.message) : FigureText(decision, word);
+                               })});
   }
 
   static std::string GroupKey(const std::string& function, int64_t group) {
@@ -130,7 +139,7 @@ class Joiner {
     node.function = std::string(decision.function);
     node.var = std::string(decision.subject);
     node.callee = std::string(decision.object);
-    node.kind = std::string(decision.reason);
+    node.kind = std::string(CodeOf(decision.reason));
     node.place = PlaceText(decision.subject_span, decision.subject);
     const size_t number = report_.nodes.size();
     base_.try_emplace(node.function, number);
@@ -143,7 +152,7 @@ class Joiner {
       node.read = sizes[0];
       node.written = sizes[1];
     } else {
-      node.note = std::string(decision.message);
+      node.cause = transform::FindReason(std::string(decision.message));
       if (node.is_kernel) node.read = node.written = SizeExpr::Unknown();
     }
     const std::string key = Has(decision, "group") ? GroupKey(node.function, decision.Get("group"))
@@ -154,18 +163,18 @@ class Joiner {
   }
 
   void ReadKernel(const Decision& decision) {
-    if (decision.reason == "kernel") {
+    if (decision.reason == Reason::kKernel) {
       params_[std::string(decision.subject)] = std::string(decision.message);
       return;
     }
     const auto launch = static_cast<size_t>(decision.Get("launch"));
     // A second compilation into the same log numbers afresh.
-    if (decision.reason == "launch" && launch == 0) {
+    if (decision.reason == Reason::kLaunch && launch == 0) {
       report_.kernels.clear();
       holders_.clear();
     }
     const std::string var(decision.subject);
-    if (decision.reason == "launch") {
+    if (decision.reason == Reason::kLaunch) {
       DEUTERON_CHECK(launch == report_.kernels.size()) << "launches are recorded in order";
       Kernel kernel;
       kernel.name = std::string(decision.object);
@@ -260,38 +269,52 @@ class Joiner {
     edge.from = base + static_cast<size_t>(decision.Get("from"));
     edge.to = base + static_cast<size_t>(decision.Get("to"));
     edge.pass = std::string(decision.pass);
-    edge.code = std::string(decision.reason);
-    edge.fused = edge.code == "fused";
+    edge.reason = decision.reason;
     const Decision* told_by = &decision;
     const std::string& unit_name = groups_.at(unit_key_[edge.from]).name;
-    if (edge.fused) {
+    if (edge.reason == Reason::kFused) {
       if (Has(decision, "phase")) edge.phase = std::to_string(decision.Get("phase"));
       if (const auto it = not_merged_.find(unit_name); it != not_merged_.end()) {
-        edge = {.from = edge.from, .to = edge.to, .code = "not-merged", .pass = "FuseTIR", .sentence = it->second};
+        told_by = it->second;
+        edge = {.from = edge.from, .to = edge.to, .reason = told_by->reason, .pass = std::string(told_by->pass)};
       }
-    } else if (library_inputs_.count(report_.nodes[edge.from].callee) != 0 ||
-               library_inputs_.count(report_.nodes[edge.to].callee) != 0) {
-      edge.code = "library-boundary";
+    } else if (IsLibraryCall(edge.from) || IsLibraryCall(edge.to)) {
+      edge.reason = Reason::kLibraryBoundary;
       edge.pass = "RunCodegen";
-    } else {
-      if (const Decision* verdict = ApplyLaterVerdict(&edge)) told_by = verdict;
+    } else if (const Decision* verdict = ApplyLaterVerdict(&edge)) {
+      told_by = verdict;
     }
-    if (!edge.fused && edge.code == decision.reason && Has(decision, "at")) {
-      edge.at = base + static_cast<size_t>(decision.Get("at"));
-    }
-    if (const Reason* reason = FindReason(edge.code)) {
-      if (edge.sentence.empty()) edge.sentence = std::string(reason->sentence);
-      edge.change = Fill(std::string(reason->change), edge, *told_by);
-      const Node& culprit = report_.nodes[edge.code == "opaque-producer" ? edge.from
-                                          : edge.at == kNone             ? edge.to
-                                                                         : edge.at];
-      if (edge.code.rfind("opaque", 0) == 0 && !culprit.note.empty())
-        edge.sentence += " (" + culprit.place + ": " + culprit.note + ".)";
-    } else if (edge.sentence.empty()) {
-      edge.sentence = std::string(decision.message);
-    }
+    edge.fused = edge.reason == Reason::kFused;
+    if (!edge.fused) Tell(*told_by, base, &edge);
     report_.edges.push_back(std::move(edge));
   }
+
+  bool IsLibraryCall(size_t node) const { return library_inputs_.count(report_.nodes[node].callee) != 0; }
+
+  /// What stands against the edge, and what would change it.
+  void Tell(const Decision& decision, size_t base, Edge* edge) const {
+    const bool decided = edge->reason == decision.reason;
+    if (decided && Has(decision, "at")) edge->at = base + static_cast<size_t>(decision.Get("at"));
+    edge->sentence = decided ? SentenceOf(decision) : std::string(InfoOf(edge->reason).sentence);
+    const bool producer = edge->reason == Reason::kOpaqueProducer;
+    const size_t culprit = producer ? edge->from : edge->at == kNone ? edge->to : edge->at;
+    Reason remedy = edge->reason;
+    if (producer || edge->reason == Reason::kOpaqueConsumer) {
+      if (const auto cause = report_.nodes[culprit].cause) {
+        edge->sentence += " (" + report_.nodes[culprit].place + ": " + std::string(InfoOf(*cause).sentence) + ".)";
+        remedy = *cause;
+      }
+    }
+    edge->change = RemedyOf(remedy, [&](std::string_view word) {
+      if (word == "detail") return decision.message.empty() ? "it is not" : std::string(decision.message);
+      if (word == "generated") return NameOf(IsLibraryCall(edge->from) ? edge->to : edge->from);
+      if (word != "at") return FigureText(decision, word);
+      const bool unknown = edge->at == kNone && edge->reason == Reason::kPathBlocked;
+      return unknown ? "the operator in the way" : NameOf(culprit);
+    });
+  }
+
+  std::string NameOf(size_t node) const { return report_.nodes[node].place + " (" + report_.nodes[node].callee + ")"; }
 
   /// A pass after FuseOps may have merged what FuseOps left apart, or given a better reason: its verdict, or null.
   const Decision* ApplyLaterVerdict(Edge* edge) {
@@ -302,16 +325,17 @@ class Joiner {
                           std::back_inserter(common));
     const Decision* verdict = FindLaterVerdict(from, to);
     if (!common.empty()) {
-      edge->fused = true;
-      edge->code = "fused";
+      edge->reason = Reason::kFused;
       edge->pass = verdict != nullptr ? std::string(verdict->pass) : "a later pass";
       return verdict;
     }
     // That it has no rows says less than what FuseOps found.
-    if (verdict == nullptr || verdict->reason == "fused" || verdict->reason == "not-row-by-row") return nullptr;
+    if (verdict == nullptr || InfoOf(verdict->reason).kind == ReasonKind::kFused ||
+        verdict->reason == Reason::kNotRowByRow) {
+      return nullptr;
+    }
     edge->pass = std::string(verdict->pass);
-    edge->code = std::string(verdict->reason);
-    edge->sentence = std::string(verdict->message);
+    edge->reason = verdict->reason;
     return verdict;
   }
 
@@ -347,23 +371,14 @@ class Joiner {
     return last;
   }
 
-  std::string Fill(std::string text, const Edge& edge, const Decision& decision) const {
-    const auto replace = [&text](const std::string& what, const std::string& by) {
-      if (const size_t at = text.find(what); at != std::string::npos) text.replace(at, what.size(), by);
-    };
-    const Node& node = report_.nodes[edge.at == kNone ? edge.to : edge.at];
-    replace("{at}", node.place + " (" + node.callee + ")");
-    replace("{limit}", std::to_string(decision.Get("limit")));
-    return text;
-  }
-
   // ----- Figures of kernels.
 
   void Summarise() {
     for (Kernel& kernel : report_.kernels) {
       if (const auto it = params_.find(kernel.name); it != params_.end()) kernel.params = it->second;
       if (const auto it = rules_.find(kernel.name); it != rules_.end()) kernel.schedule = it->second;
-      if (const auto it = not_merged_.find(kernel.function); it != not_merged_.end()) kernel.not_merged = it->second;
+      if (const auto it = not_merged_.find(kernel.function); it != not_merged_.end())
+        kernel.not_merged = std::string(it->second->message);
       std::unordered_set<std::string> outputs(kernel.outputs.begin(), kernel.outputs.end());
       outputs.insert(kernel.var);
       bool any = false;
@@ -399,7 +414,7 @@ class Joiner {
   std::unordered_map<std::string, std::string> params_;
   std::unordered_map<std::string, std::string> rules_;
   LibraryInputs library_inputs_;
-  std::unordered_map<std::string, std::string> not_merged_;
+  std::unordered_map<std::string, const Decision*> not_merged_;
   std::unordered_map<std::string, std::vector<const Decision*>> later_;
 };
 

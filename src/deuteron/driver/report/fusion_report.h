@@ -6,6 +6,7 @@
 #pragma once
 
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -23,7 +24,7 @@ struct Node {
   /// "elementwise", …, "opaque".
   std::string kind;
   /// Why it is opaque where its kernel does not say so.
-  std::string note;
+  std::optional<transform::Reason> cause;
   /// Place in the user's model: an ONNX node's name, "file:line" of text, or the variable where there is none.
   std::string place;
   bool is_kernel = false;
@@ -35,12 +36,11 @@ struct Node {
 struct Edge {
   size_t from = 0, to = 0;
   bool fused = false;
-  /// A code of reasons.h, or of the pass that decided.
-  std::string code;
+  transform::Reason reason = transform::Reason::kFused;
   /// The pass that decided, and the phase of FuseOps ("0", "1", "2") or empty.
   std::string pass, phase;
   std::string sentence;
-  /// The nearest change that would make it fuse; empty if there is none, or it is fused.
+  /// The nearest change that would make it fuse; empty if it is fused.
   std::string change;
   /// Operator in the way, or SIZE_MAX.
   size_t at = SIZE_MAX;
@@ -72,7 +72,11 @@ struct Kernel {
 
 /// A verdict of another pass.
 struct Remark {
-  std::string pass, function, subject, object, reason, message;
+  std::string pass, function, subject, object;
+  transform::Reason reason;
+  std::string sentence;
+  /// What would make another verdict of it, if it is a refusal.
+  std::string change;
 };
 
 struct FusionReport {

@@ -19,6 +19,7 @@ namespace deuteron {
 namespace {
 
 using transform::Decision;
+using transform::Reason;
 
 /// What is the same for every launch of a kernel.
 struct KernelFacts {
@@ -66,7 +67,7 @@ class Recorder {
       const KernelFacts& facts = kernels_[name];
       log_->Add({.pass = "Kernels",
                  .subject = name,
-                 .reason = "kernel",
+                 .reason = Reason::kKernel,
                  .message = String(facts.params),
                  .figures = {{"launches", facts.launches}, {"buffers", facts.num_buffers}}});
     }
@@ -99,7 +100,7 @@ class Recorder {
       log_->Add({.pass = "Kernels",
                  .function = function_,
                  .subject = binding->var->name_hint,
-                 .reason = "launch-output",
+                 .reason = Reason::kLaunchOutput,
                  .figures = {{"launch", it->second}}});
       return;
     }
@@ -117,20 +118,20 @@ class Recorder {
                       .function = function_,
                       .subject = binding->var->name_hint,
                       .object = view.func->name_hint,
-                      .reason = "launch",
+                      .reason = Reason::kLaunch,
                       .figures = {{"launch", launch}}};
     decision.subject_span = relax::SpanOf(binding);
     relax::RecordSizes(relax::TrafficOf(value), flops, &decision);
     log_->Add(std::move(decision));
   }
 
-  /// What RunCodegen recorded (relax/transform/fusion/library_record.h), as it did last.
+  /// What RunCodegen recorded (relax/transform/library/library_record.h), as it did last.
   void FindLibraryKernels() {
     for (const Decision& decision : log_->decisions()) {
       if (decision.pass != "RunCodegen") continue;
       if (decision.Get("node", -1) == 0) library_kernels_.erase(decision.function);
-      if (decision.reason == "library-kernel") library_kernels_[decision.function].push_back(decision);
-      if (decision.reason == "library-pattern") kernels_[decision.subject].params = std::string(decision.message);
+      if (decision.reason == Reason::kLibraryKernel) library_kernels_[decision.function].push_back(decision);
+      if (decision.reason == Reason::kLibraryPattern) kernels_[decision.subject].params = std::string(decision.message);
     }
   }
 
@@ -144,7 +145,7 @@ class Recorder {
       KernelFacts& facts = kernels_[decision.object];
       if (facts.launches++ == 0) order_.push_back(decision.object);
       decision.pass = "Kernels";
-      decision.reason = "launch";
+      decision.reason = Reason::kLaunch;
       decision.figures.insert(decision.figures.begin(), {"launch", num_launches_++});
       log_->Add(std::move(decision));
     }
@@ -182,16 +183,16 @@ class KernelTextInstrument : public transform::PassInstrument {
   void RunBeforePass(const IRModule& module, const transform::PassInfo& info) override {
     if (info.name == "FuseOps") before_fusion_ = module;
     if (info.name != "ScheduleForCPU") return;
-    if (before_fusion_.defined()) RecordTexts(before_fusion_, "before-fusion");
+    if (before_fusion_.defined()) RecordTexts(before_fusion_, Reason::kTextBeforeFusion);
     before_fusion_ = IRModule();
-    RecordTexts(module, "after-fusion");
+    RecordTexts(module, Reason::kTextAfterFusion);
   }
   void RunAfterPass(const IRModule& module, const transform::PassInfo& info) override {
-    if (info.name == "ScheduleForCPU") RecordTexts(module, "scheduled");
+    if (info.name == "ScheduleForCPU") RecordTexts(module, Reason::kTextScheduled);
   }
 
  private:
-  static void RecordTexts(const IRModule& module, const char* reason) {
+  static void RecordTexts(const IRModule& module, Reason reason) {
     std::map<std::string, tir::PrimFunc> kernels;
     for (const auto& [var, func] : module->functions) {
       if (const auto kernel = As<tir::PrimFunc>(func); kernel.defined())

@@ -2,7 +2,8 @@
 /// Reports of small modules, as text and as figures, and the schema of the JSON.
 ///
 /// Files in testdata/ begin with `# explain: <passes>` and optional `# config: KEY=VALUE`; the expected report follows
-/// the module after `# ----- expected`, as comments. `report_test --update` rewrites it.
+/// the module after `# ----- expected`, as comments. `report_test --update` rewrites it, and what docs/ lists of the
+/// reasons.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -16,7 +17,6 @@
 #include "deuteron/driver/report/decision_json.h"
 #include "deuteron/driver/report/explain.h"
 #include "deuteron/driver/report/profile.h"
-#include "deuteron/driver/report/reasons.h"
 #include "deuteron/driver/report/record_kernels.h"
 #include "deuteron/driver/report/write.h"
 #include "deuteron/script/parser.h"
@@ -94,11 +94,21 @@ INSTANTIATE_TEST_SUITE_P(Files, ReportFile, testing::ValuesIn(TestFiles()),
 TEST(Report, EveryReasonHasAFile) {
   std::string all;
   for (const auto& path : TestFiles()) all += ReadFile(path);
-  for (const Reason& reason : Reasons()) {
+  for (const transform::ReasonInfo& info : transform::Reasons()) {
     // Those before are FuseOps's; the others are given by passes that merge kernels, whose own tests show them.
-    if (reason.code == "not-merged") break;
-    if (reason.code == "fused") continue;
-    EXPECT_NE(all.find("\n# " + std::string(reason.code) + " ("), std::string::npos) << reason.code;
+    if (info.reason == transform::Reason::kNotMerged) break;
+    if (info.kind != transform::ReasonKind::kNotFused) continue;
+    EXPECT_NE(all.find("\n# " + std::string(info.code) + " ("), std::string::npos) << info.code;
+  }
+}
+
+TEST(Report, EveryRefusalNamesAChange) {
+  for (const auto& path : TestFiles()) {
+    SCOPED_TRACE(path.string());
+    const std::string text = ReadFile(path);
+    const std::string report = text.substr(text.find(kMark));
+    EXPECT_EQ(report.find("To fuse: \n"), std::string::npos);
+    EXPECT_EQ(report.find('{'), std::string::npos) << "a placeholder that nothing fills";
   }
 }
 
@@ -200,7 +210,9 @@ TEST(Report, SurvivesItsJson) {
   EXPECT_EQ(WriteText(BuildReport(log), "m"), WriteText(BuildReport(again), "m"));
   EXPECT_THROW(DecisionsFromJson("{"), ffi::Error);
   EXPECT_THROW(DecisionsFromJson(R"({"version": 99, "decisions": []})"), ffi::Error);
-  EXPECT_THROW(DecisionsFromJson(R"({"version": 1, "decisions": [3]})"), ffi::Error);
+  EXPECT_THROW(DecisionsFromJson(R"({"version": 2, "decisions": [3]})"), ffi::Error);
+  EXPECT_THROW(DecisionsFromJson(R"({"version": 2, "decisions": [{"reason": "because"}]})"), ffi::Error);
+  EXPECT_NO_THROW(DecisionsFromJson(R"({"version": 2, "decisions": [{"reason": "fused"}]})"));
   EXPECT_TRUE(DecisionsFromJson("").decisions().empty());
 }
 
@@ -210,9 +222,74 @@ TEST(Report, EveryOperatorHasAKernelAndEveryEdgeAVerdict) {
   EXPECT_EQ(report.nodes.size(), 3U);
   for (const Node& node : report.nodes) EXPECT_EQ(node.kernels.size(), 1U) << node.var;
   EXPECT_EQ(report.edges.size(), 2U);
-  for (const Edge& edge : report.edges) EXPECT_FALSE(edge.code.empty());
+  for (const Edge& edge : report.edges) EXPECT_EQ(edge.fused, edge.reason == transform::Reason::kFused);
   EXPECT_FALSE(report.kernels[0].schedule.empty());
   EXPECT_TRUE(report.texts.at(report.kernels[0].name).count("after-fusion"));
+}
+
+// ----- The list of reasons, as docs/ has it.
+
+/// The codes of these kinds with their texts, as a table; placeholders as they are.
+std::string ReasonTable(std::initializer_list<transform::ReasonKind> kinds) {
+  std::string table;
+  bool remedies = false;
+  for (const auto& info : transform::Reasons()) {
+    if (std::find(kinds.begin(), kinds.end(), info.kind) != kinds.end()) remedies |= !info.remedy.empty();
+  }
+  table += remedies ? "| code | what it says | nearest change |\n| --- | --- | --- |\n"
+                    : "| code | what it says |\n| --- | --- |\n";
+  for (const auto& info : transform::Reasons()) {
+    if (std::find(kinds.begin(), kinds.end(), info.kind) == kinds.end()) continue;
+    table += "| `" + std::string(info.code) + "` | " + std::string(info.sentence) + " |";
+    if (remedies) table += info.remedy.empty() ? " |" : " " + std::string(info.remedy) + " |";
+    table += "\n";
+  }
+  return table;
+}
+
+/// Replaces what stands between `<!-- reasons: NAME -->` and the next `<!-- end -->`.
+void ReplaceTable(const std::string& name, const std::string& table, std::string* page) {
+  const std::string mark = "<!-- reasons: " + name + " -->\n";
+  const size_t mark_at = page->find(mark);
+  ASSERT_NE(mark_at, std::string::npos) << "docs/explain.md has no table of " << name;
+  const size_t begin = mark_at + mark.size();
+  const size_t end = page->find("<!-- end -->", begin);
+  ASSERT_NE(end, std::string::npos) << name;
+  page->replace(begin, end - begin, table);
+}
+
+TEST(Reasons, AreThoseOfThePage) {
+  using enum transform::ReasonKind;
+  const std::filesystem::path path = DEUTERON_SOURCE_DIR "/docs/explain.md";
+  const std::string before = ReadFile(path);
+  std::string page = before;
+  ReplaceTable("edges", ReasonTable({kFused, kNotFused}), &page);
+  ReplaceTable("opaque", ReasonTable({kCause}), &page);
+  ReplaceTable("back ends", ReasonTable({kChosen}), &page);
+  ReplaceTable("other passes", ReasonTable({kDone, kRefused}), &page);
+  if (update) std::ofstream(path, std::ios::binary) << page;
+  EXPECT_TRUE(update || page == before) << "run ./dev update: reasons.def says\n" << page;
+}
+
+TEST(Reasons, AreThoseOfTheSchema) {
+  const std::filesystem::path path = DEUTERON_SOURCE_DIR "/docs/explain.schema.json";
+  const std::string before = ReadFile(path);
+  Json schema = Json::parse(before);
+  Json edges = Json::array();
+  Json remarks = Json::array();
+  for (const auto& info : transform::Reasons()) {
+    const bool is_edge = info.kind == transform::ReasonKind::kFused || info.kind == transform::ReasonKind::kNotFused;
+    if (is_edge) edges.push_back(info.code);
+    // A verdict on an edge that no graph was recorded of is a remark.
+    if (info.kind != transform::ReasonKind::kRecord && info.kind != transform::ReasonKind::kCause)
+      remarks.push_back(info.code);
+  }
+  Json& lists = schema["explain"]["properties"];
+  lists["edges"]["items"]["properties"]["reason"] = {{"enum", edges}};
+  lists["remarks"]["items"]["properties"]["reason"] = {{"enum", remarks}};
+  const std::string after = schema.dump(1) + "\n";
+  if (update) std::ofstream(path, std::ios::binary) << after;
+  EXPECT_TRUE(update || after == before) << "run ./dev update: reasons.def says\n" << after;
 }
 
 // ----- Sizes.

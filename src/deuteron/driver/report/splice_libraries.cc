@@ -1,6 +1,6 @@
 #include "deuteron/driver/report/splice_libraries.h"
 
-#include "deuteron/driver/report/reasons.h"
+#include "deuteron/driver/report/verdict_text.h"
 
 namespace deuteron::report {
 namespace {
@@ -25,6 +25,12 @@ void RemoveNodes(const std::vector<bool>& removed, FusionReport* report) {
     for (size_t& member : kernel.members) member = number[member];
     for (size_t& member : kernel.removed) member = number[member];
   }
+}
+
+/// The pattern that took an operator.
+std::string PatternOf(const FusionReport& report, size_t node) {
+  const std::vector<size_t>& kernels = report.nodes[node].kernels;
+  return kernels.empty() ? report.nodes[node].callee : report.kernels[kernels.front()].schedule;
 }
 
 }  // namespace
@@ -56,10 +62,11 @@ void SpliceLibraries(const LibraryInputs& inputs, FusionReport* report) {
       spliced.from = result_of(edge.from);
       spliced.to = to;
       if (report->nodes[spliced.from].kind == "library" && report->nodes[to].kind == "library" && !edge.fused) {
-        const Reason& reason = *FindReason("library-kernels");
-        spliced.code = std::string(reason.code);
-        spliced.sentence = std::string(reason.sentence);
-        spliced.change = std::string(reason.change);
+        spliced.reason = transform::Reason::kLibraryKernels;
+        spliced.sentence = std::string(InfoOf(spliced.reason).sentence);
+        spliced.change = RemedyOf(spliced.reason, [&](std::string_view word) {
+          return PatternOf(*report, word == "pattern" ? spliced.from : spliced.to);
+        });
       }
       edges.push_back(std::move(spliced));
     }

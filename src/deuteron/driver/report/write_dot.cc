@@ -49,7 +49,8 @@ std::string WriteDot(const FusionReport& report, const std::string& model) {
   }
   for (const Edge& edge : report.edges) {
     dot += "  n" + std::to_string(edge.from) + " -> n" + std::to_string(edge.to);
-    dot += edge.fused ? ";\n" : " [style=dashed, color=\"#aa0000\", label=" + Quote(edge.code) + "];\n";
+    dot += edge.fused ? ";\n"
+                      : " [style=dashed, color=\"#aa0000\", label=" + Quote(std::string(CodeOf(edge.reason))) + "];\n";
   }
   return dot + "}\n";
 }

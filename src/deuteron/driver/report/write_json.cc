@@ -1,4 +1,3 @@
-#include "deuteron/driver/report/reasons.h"
 #include "deuteron/driver/report/write.h"
 
 namespace deuteron::report {
@@ -18,16 +17,20 @@ Json NodeToJson(const Node& node, size_t id) {
     json["bytes_read"] = SizeToJson(node.read);
     json["bytes_written"] = SizeToJson(node.written);
   }
-  if (!node.note.empty()) json["note"] = node.note;
+  if (node.cause) json["note"] = InfoOf(*node.cause).sentence;
   return json;
 }
 
 Json EdgeToJson(const Edge& edge) {
-  Json json = {{"from", edge.from}, {"to", edge.to}, {"fused", edge.fused}, {"reason", edge.code}, {"pass", edge.pass}};
+  Json json = {{"from", edge.from},
+               {"to", edge.to},
+               {"fused", edge.fused},
+               {"reason", CodeOf(edge.reason)},
+               {"pass", edge.pass}};
   if (!edge.phase.empty()) json["phase"] = std::stoi(edge.phase);
   if (edge.fused) return json;
   json["sentence"] = edge.sentence;
-  if (!edge.change.empty()) json["change"] = edge.change;
+  json["change"] = edge.change;
   if (edge.at != SIZE_MAX) json["at"] = edge.at;
   return json;
 }
@@ -77,8 +80,9 @@ Json WriteJson(const FusionReport& report, const std::string& model) {
                                {"function", remark.function},
                                {"subject", remark.subject},
                                {"object", remark.object},
-                               {"reason", remark.reason},
-                               {"message", remark.message}});
+                               {"reason", CodeOf(remark.reason)},
+                               {"message", remark.sentence}});
+    if (!remark.change.empty()) json["remarks"].back()["change"] = remark.change;
   }
   return json;
 }

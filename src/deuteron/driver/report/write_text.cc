@@ -4,7 +4,6 @@
 #include <map>
 #include <numeric>
 
-#include "deuteron/driver/report/reasons.h"
 #include "deuteron/driver/report/text_table.h"
 #include "deuteron/driver/report/write.h"
 
@@ -34,37 +33,29 @@ std::string EdgeLine(const FusionReport& report, const Edge& edge) {
 }
 
 std::string Unfused(const FusionReport& report) {
-  std::map<std::string, std::vector<const Edge*>> by_code;
+  std::map<std::string_view, std::vector<const Edge*>> by_code;
   size_t count = 0;
   for (const Edge& edge : report.edges) {
     if (edge.fused) continue;
-    by_code[edge.code].push_back(&edge);
+    by_code[CodeOf(edge.reason)].push_back(&edge);
     ++count;
   }
   if (count == 0) return report.edges.empty() ? "" : "\nEvery edge is fused.\n";
-  std::vector<std::pair<std::string, std::vector<const Edge*>>> codes(by_code.begin(), by_code.end());
+  std::vector<std::pair<std::string_view, std::vector<const Edge*>>> codes(by_code.begin(), by_code.end());
   std::stable_sort(codes.begin(), codes.end(),
                    [](const auto& a, const auto& b) { return a.second.size() > b.second.size(); });
   std::string text = "\nNot fused: " + std::to_string(count) + (count == 1 ? " edge\n" : " edges\n");
   for (const auto& [code, edges] : codes) {
-    text += "\n" + code + " (" + std::to_string(edges.size()) + ")\n";
     // What is true of all of them stands once; what is particular, at the edge.
-    const Reason* reason = FindReason(code);
-    const std::string general = reason != nullptr && code != "not-merged" ? std::string(reason->sentence) : "";
-    if (!general.empty()) text += "  " + general + "\n";
-    std::string change = reason != nullptr ? std::string(reason->change) : edges[0]->change;
-    if (const size_t at = change.find("{at}"); at != std::string::npos)
-      change.replace(at, 4, "the operator in the way");
+    const std::string_view general = InfoOf(edges[0]->reason).sentence;
+    text += "\n" + std::string(code) + " (" + std::to_string(edges.size()) + ")\n  " + std::string(general) + "\n";
     const bool same_change =
         std::all_of(edges.begin(), edges.end(), [&](const Edge* e) { return e->change == edges[0]->change; });
-    if (same_change) change = edges[0]->change;
-    if (!change.empty()) text += "  To fuse: " + change + "\n";
+    if (same_change) text += "  To fuse: " + edges[0]->change + "\n";
     for (const Edge* edge : edges) {
       text += EdgeLine(report, *edge);
-      if (edge->sentence != general && !edge->sentence.empty()) {
-        const bool extends = !general.empty() && edge->sentence.rfind(general, 0) == 0;
-        text += "      " + (extends ? edge->sentence.substr(general.size() + 1) : edge->sentence) + "\n";
-      }
+      if (edge->sentence.size() > general.size()) text += "      " + edge->sentence.substr(general.size() + 1) + "\n";
+      if (!same_change) text += "      To fuse: " + edge->change + "\n";
     }
   }
   return text;
@@ -123,7 +114,7 @@ std::string WriteText(const FusionReport& report, const std::string& model) {
     text += "\nOther decisions\n\n";
     for (const Remark& remark : report.remarks) {
       text += "  " + remark.pass + ": " + remark.subject + (remark.object.empty() ? "" : " → " + remark.object) + ": " +
-              remark.reason + (remark.message.empty() ? "" : ": " + remark.message) + "\n";
+              std::string(CodeOf(remark.reason)) + ": " + remark.sentence + "\n";
     }
   }
   return text;

@@ -44,9 +44,10 @@ void DecisionLog::PutSpan(const Span& span) {
 
 void DecisionLog::Add(const Decision& decision) {
   for (const String* text :
-       {&decision.pass, &decision.function, &decision.subject, &decision.object, &decision.reason, &decision.message}) {
+       {&decision.pass, &decision.function, &decision.subject, &decision.object, &decision.message}) {
     PutText(*text);
   }
+  PutNumber(static_cast<uint64_t>(Reason(decision.reason)));
   PutSpan(decision.subject_span);
   PutSpan(decision.object_span);
   PutNumber(decision.figures.size());
@@ -71,11 +72,11 @@ uint64_t DecisionLog::TakeNumber(size_t* at) const {
 }
 
 Decision DecisionLog::Take(size_t* at) const {
-  Decision decision;
-  for (String* text :
-       {&decision.pass, &decision.function, &decision.subject, &decision.object, &decision.reason, &decision.message}) {
+  Decision decision{.reason = Reason{}};
+  for (String* text : {&decision.pass, &decision.function, &decision.subject, &decision.object, &decision.message}) {
     if (const uint64_t place = TakeNumber(at)) *text = texts_[place - 1];
   }
+  decision.reason = static_cast<Reason>(TakeNumber(at));
   for (Span* span : {&decision.subject_span, &decision.object_span}) {
     if (const uint64_t place = TakeNumber(at)) *span = spans_[place - 1];
   }

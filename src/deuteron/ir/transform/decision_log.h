@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "deuteron/ir/span.h"
+#include "deuteron/ir/transform/reason.h"
 #include "deuteron/support/pointer_map.h"
 
 namespace deuteron::transform {
@@ -20,19 +21,28 @@ namespace deuteron::transform {
 /// A figure that decided, by name ("group", "phase", "bytes_saved", …). The name outlives the log.
 using Figure = std::pair<const char*, int64_t>;
 
+/// A reason that has to be given: a decision without one does not compile.
+class GivenReason {
+ public:
+  constexpr GivenReason(Reason reason) : reason_(reason) {}  // NOLINT(google-explicit-constructor)
+  constexpr operator Reason() const { return reason_; }      // NOLINT(google-explicit-constructor)
+
+ private:
+  Reason reason_;
+};
+
 /// One verdict. Names are handles shared with the IR, so that a verdict on every edge of a large graph
 /// copies no text.
 struct Decision {
-  /// "FuseOps", "Schedule", …
+  /// "FuseOps", "ScheduleForCPU", …
   String pass;
   /// The function it was made in.
   String function;
   /// What it is about: variable or kernel names; for an edge, producer then consumer.
   String subject;
   String object;
-  /// Stable code: "fused", "opaque-operator", "reduction-cannot-feed-forward", …
-  String reason;
-  /// One sentence for a person; empty where `reason` says it all (see ReasonText of the pass).
+  GivenReason reason;
+  /// What is particular here; empty where the reason's sentence says it all.
   String message;
   std::vector<Figure> figures;
   /// Places in the user's model at both ends; may be null.
@@ -77,7 +87,7 @@ class DecisionLog {
     /// Where the current decision begins and ends.
     size_t at_;
     size_t end_;
-    Decision current_;
+    Decision current_{.reason = Reason{}};
   };
   /// The decisions as a range. Nothing may be added while it is walked over.
   class Range {

@@ -64,7 +64,7 @@ class Pass : public ObjectRef {
 };
 
 /// A pass from a function over whole modules. (Passes over one function or block at a time:
-/// relax/transform/function_pass.h, tir/transform/prim_func_pass.h.)
+/// relax/rewrite/function_pass.h, tir/transform/prim_func_pass.h.)
 Pass ModulePass(PassInfo info, std::function<IRModule(IRModule, const PassContext&)> body);
 
 /// A pass that changes the module step by step, so that what a step replaces is freed before the next. It is

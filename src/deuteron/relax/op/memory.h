@@ -1,5 +1,5 @@
 /// \file
-/// Memory made visible: what call_tir becomes on its way to byte code (transform/vm_passes.h).
+/// Memory made visible: what call_tir becomes on its way to byte code (relax/transform/memory/passes.h).
 #pragma once
 
 #include <vector>

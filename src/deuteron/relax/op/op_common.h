@@ -1,9 +1,9 @@
 /// \file
 /// What the families of operators share: reading arguments and attributes, and inferring broadcast shapes.
 ///
-/// A family `foo` is three files: `foo_attrs.h` (attribute classes: names, fields and defaults as they print),
-/// `foo.h` (constructors, and `FooOps()`, its rows of the table) and `foo.cc`. Attributes that mean one value
-/// an axis (strides, padding, …) are accepted in every form that the text allows; readers use `Expanded`.
+/// A family `foo` is two files: `foo.h` (attribute classes: names, fields and defaults as they print; constructors, and
+/// `FooOps()`, its rows of the table) and `foo.cc`; large families have a file for the attributes. Attributes that mean
+/// one value an axis (strides, padding, …) are accepted in every form that the text allows; readers use `Expanded`.
 #pragma once
 
 #include <cstdint>

@@ -87,7 +87,7 @@ TEST(ConvertLayout, AsksForEachCall) {
   EXPECT_EQ(Count(module, "data_layout=\"NCHW\""), 1);
 }
 
-/// The article's callback: only the data's layout is changed.
+/// A callback as TVM's tutorials have it: only the data's layout is changed.
 relax::OpLayoutChoice Blocks(const char* layout, int level) {
   return {
       "relax.nn.conv2d",

@@ -18,7 +18,7 @@ enum class OpPatternKind : uint8_t {
   kCommReduce = 3,
   /// A complex kernel whose output accepts elementwise followers (convolution, matmul).
   kOutEWiseFusable = 4,
-  /// A tuple of values (the rules of the Relay article only).
+  /// A tuple of values (with relay_rules only).
   kTuple = 7,
   /// Cannot be fused.
   kOpaque = 8,
@@ -27,7 +27,7 @@ enum class OpPatternKind : uint8_t {
 /// "elementwise", "broadcast", …
 const char* ToString(OpPatternKind kind);
 
-/// The kind of `func` by the rules of semantics.md §1: derived from how the indices of each block's loads
+/// The kind of `func` by the rules of docs/fusion.md: derived from how the indices of each block's loads
 /// compare with those of its store, by identity of the index expressions. Never throws.
 OpPatternKind AnalyzeOpPattern(const PrimFunc& func);
 

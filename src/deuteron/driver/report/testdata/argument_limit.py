@@ -21,5 +21,5 @@ class Module:
 #
 # argument-limit (1)
 #   The kernel would take more arguments than relax.FuseOps.max_function_args allows.
-#   To fuse: Raise --config relax.FuseOps.max_function_args (now 3).
+#   To fuse: Raise --config relax.FuseOps.max_function_args from 3 to 4.
 #   a (add) → gv (multiply)

@@ -20,5 +20,5 @@ class Module:
 #
 # complex-needs-elementwise (1)
 #   The producer is in a kernel with a complex operator (convolution, product, pooling, softmax, mean), which accepts only elementwise followers, and one on the way is not.
-#   To fuse: Make gv (transpose) elementwise: equal shapes, no transposition or reduction, a bias along one axis.
+#   To fuse: Make gv (transpose) elementwise (it rearranges Tensor((8, 16), "float32") to Tensor((16, 8), "float32")): equal shapes, no transposition or reduction, a bias along one axis.
 #   a (matmul) → gv (transpose)

@@ -30,15 +30,17 @@ class Module:
 #
 # library-boundary (2)
 #   A library computes one end and generated code the other: the value is stored between them, in plain layout.
-#   To fuse: Let one of them compute both: --backend none, or a pattern of the library that takes the other end too.
 #   z (relax.matmul) → c (cumsum)
+#       To fuse: Let one of them compute both: --backend none, or a pattern of the library that takes c (cumsum) too.
 #   d (tir_exp) → p (relax.nn.softmax)
+#       To fuse: Let one of them compute both: --backend none, or a pattern of the library that takes d (tir_exp) too.
 #
 # library-kernels (1)
 #   Each end is a kernel of the library, which keeps the value in a layout of its own.
+#   To fuse: A pattern of the library that takes the operators of both, dnnl.matmul and dnnl.matmul, or --backend none.
 #   y2 (relax.nn.relu) → z (relax.matmul)
 #
 # opaque-producer (1)
 #   The producer is opaque: its loops cannot be combined with others.
-#   To fuse: Write the producer in operators that read at plain indices, or leave it out of the kernel as it is.
+#   To fuse: Write the producer in operators that read at plain indices.
 #   c (cumsum) → d (tir_exp)

@@ -16,4 +16,5 @@ class Module:
 #
 # nothing-computed (1)
 #   The group would hold only projections of tuples: there is nothing to compute.
+#   To fuse: None is needed: a projection moves nothing, and takes no kernel.
 #   a (item of a tuple) → gv (item of a tuple)

@@ -20,5 +20,5 @@ class Module:
 #
 # opaque-producer (1)
 #   The producer is opaque: its loops cannot be combined with others.
-#   To fuse: Write the producer in operators that read at plain indices, or leave it out of the kernel as it is.
+#   To fuse: Write the producer in operators that read at plain indices.
 #   a (take) → gv (tir_exp)

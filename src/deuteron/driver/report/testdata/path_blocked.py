@@ -28,7 +28,7 @@ class Module:
 #
 # opaque-producer (1)
 #   The producer is opaque: its loops cannot be combined with others.
-#   To fuse: Write the producer in operators that read at plain indices, or leave it out of the kernel as it is.
+#   To fuse: Write the producer in operators that read at plain indices.
 #   b (take) → gv (add)
 #
 # path-blocked (1)

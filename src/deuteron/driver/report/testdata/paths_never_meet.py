@@ -22,6 +22,6 @@ class Module:
 #
 # paths-never-meet (2)
 #   The uses of the value never come together again, so it has to be stored for one of them.
-#   To fuse: Let one kernel compute all uses (merge the results), or compute the value twice where that is cheap.
+#   To fuse: Let one kernel compute all uses (merge the results), or compute the value once for each of them.
 #   a (tir_exp) → gv (tir_tanh)
 #   a (tir_exp) → gv1 (tir_sqrt)

@@ -20,5 +20,5 @@ class Module:
 #
 # reduction-cannot-feed-forward (1)
 #   The producer is a reduction: its value is complete only after its last input, so it can only end a kernel.
-#   To fuse: Let the reductions pass merge the row's stages (reduction and consumers over the same rows), or move the consumer before the reduction.
+#   To fuse: Let the consumer go through the rows that are reduced, so that FuseReductions merges the stages, or compute it before the reduction.
 #   a (sum) → gv (tir_exp)

@@ -21,5 +21,6 @@ class Module:
 #
 # not-on-a-fusable-path (2)
 #   No phase of fusion applies to this edge.
+#   To fuse: Pass the value by itself instead of in a tuple.
 #   a (sum) → gv (tuple)
 #   b (tir_exp) → gv (tuple)

@@ -21,5 +21,5 @@ class Module:
 #
 # two-complex-operators (1)
 #   Producer and consumer are in kernels with a complex operator each (convolution, product, pooling, softmax, mean), and a kernel holds only one.
-#   To fuse: None: the first is complete only when the second begins.
+#   To fuse: Make the two one operator, as two products in a row are one by the product of their weights; gv (matmul) begins only when the other is complete.
 #   b (relu) → gv (matmul)

@@ -127,12 +127,11 @@ class Eliminator : public SeqRewriter {
       scope_.push_back(known_.emplace(hash, Known{value, cast_type, var}));
       return out->push_back(replaced);
     }
-    transform::Decision decision;
+    transform::Decision decision{.reason = transform::Reason::kCommonSubexpression};
     decision.pass = "EliminateCommonSubexpr";
     decision.function = function_;
     decision.subject = var->name_hint;
     decision.object = (*earlier)->name_hint;
-    decision.reason = "common-subexpression";
     log_->Add(std::move(decision));
     if (var->kind != RelaxKind::kDataflowVar) {
       renamed_outputs_.push_back(var);

@@ -19,6 +19,7 @@
 /// Place: after AnnotateTIROpPattern and FoldConstant, before FuseTIR. Every edge's verdict is recorded in
 /// the decision log.
 #include <algorithm>
+#include <optional>
 #include <unordered_map>
 
 #include "deuteron/relax/call_tir.h"
@@ -39,8 +40,8 @@ using fusion::ForwardGraph;
 using fusion::FusedFunctions;
 using fusion::GroupEmitter;
 using fusion::GroupFunction;
-using fusion::OpaqueCause;
 using fusion::Partition;
+using fusion::Reason;
 using tir::OpPatternKind;
 
 struct Settings {
@@ -96,10 +97,8 @@ class BlockFuser {
     bindings_ = {block->bindings.begin(), block->bindings.end()};
     ForwardGraph graph = MakeGraph();
     const DominatorTree tree(graph);
-    fusion::PartitionOptions options{settings_.opt_level, settings_.max_depth, {}};
-    if (settings_.max_arguments > 0) {
-      options.exceeds_arguments = [this](const auto& members) { return ExceedsArguments(members); };
-    }
+    const fusion::PartitionOptions options{settings_.opt_level, settings_.max_depth, settings_.max_arguments,
+                                           [this](const auto& members) { return CountArguments(members); }};
     const Partition partition = fusion::PartitionGraph(graph, tree, options);
     GroupEmitter emitter(bindings_, partition.group, {settings_.options.wrap_single, settings_.compat});
     BindingBlock fused = block;
@@ -125,7 +124,7 @@ class BlockFuser {
     causes_.reserve(bindings_.size());
     for (uint32_t i = 0; i < bindings_.size(); ++i) {
       const Binding& binding = bindings_[i];
-      OpaqueCause cause = OpaqueCause::kNone;
+      std::optional<Reason> cause;
       const OpPatternKind kind = KindOf(binding, &cause);
       causes_.push_back(cause);
       graph.AddNode(kind, binding->var->kind != RelaxKind::kDataflowVar);
@@ -194,20 +193,20 @@ class BlockFuser {
     return definitions;
   }
 
-  OpPatternKind KindOf(const Binding& binding, OpaqueCause* cause) {
-    const auto opaque = [cause](OpaqueCause why) {
+  OpPatternKind KindOf(const Binding& binding, std::optional<Reason>* cause) {
+    const auto opaque = [cause](Reason why) {
       *cause = why;
       return OpPatternKind::kOpaque;
     };
-    if (!binding->IsInstance<VarBindingNode>()) return opaque(OpaqueCause::kMatchCast);
+    if (!binding->IsInstance<VarBindingNode>()) return opaque(Reason::kMatchCast);
     const Expr& value = BoundValue(binding);
     if (const auto* item = value.as<TupleGetItemNode>()) {
-      if (packed_params_.count(item->tuple.get())) return opaque(OpaqueCause::kPackedParameter);
+      if (packed_params_.count(item->tuple.get())) return opaque(Reason::kPackedWeights);
       return OpPatternKind::kInjective;
     }
     if (value->kind == RelaxKind::kTuple && settings_.options.relay_rules) return OpPatternKind::kTuple;
-    if (!IsAnyCallTIR(value)) return opaque(OpaqueCause::kNotAKernel);
-    if (!HasKnownShape(binding->var.ty())) return opaque(OpaqueCause::kUnknownShape);
+    if (!IsAnyCallTIR(value)) return opaque(Reason::kNotAKernel);
+    if (!HasKnownShape(binding->var.ty())) return opaque(Reason::kUnknownShape);
     return KindOfKernel(static_cast<const CallNode*>(value.get())->args[0]);
   }
 
@@ -223,8 +222,8 @@ class BlockFuser {
     return it->second;
   }
 
-  /// Distinct values that the group of `members` takes from outside, and its result, against the limit.
-  bool ExceedsArguments(const std::vector<uint32_t>& members) const {
+  /// Distinct values that the group of `members` takes from outside, and its results.
+  int64_t CountArguments(const std::vector<uint32_t>& members) const {
     GroupFunction group({});
     for (const uint32_t member : members) group.Append(bindings_[member]);
     group.Finish();
@@ -239,7 +238,7 @@ class BlockFuser {
         ++count;
       }
     }
-    return count > settings_.max_arguments;
+    return count;
   }
 
   const IRModule& module_;
@@ -256,7 +255,7 @@ class BlockFuser {
   std::vector<Binding> bindings_;
   PointerMap<uint32_t> node_of_;
   std::unordered_map<const Object*, uint32_t> symbol_node_;
-  std::vector<OpaqueCause> causes_;
+  std::vector<std::optional<Reason>> causes_;
 };
 
 IRModule RunFuseOps(IRModule module, const FuseOpsOptions& options, const transform::PassContext& context) {

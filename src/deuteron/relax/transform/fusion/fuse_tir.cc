@@ -67,11 +67,10 @@ class CallRewriter : public VarReplacer {
 };
 
 void Report(const transform::PassContext& context, const GlobalVar& name, const std::string& why) {
-  transform::Decision decision;
+  transform::Decision decision{.reason = transform::Reason::kNotMerged};
   decision.pass = "FuseTIR";
   decision.function = name->name_hint;
   decision.subject = name->name_hint;
-  decision.reason = "not-merged";
   decision.message = why;
   context.decisions->Add(std::move(decision));
 }

@@ -117,7 +117,8 @@ TEST(FusionPipeline, DecisionsNameEveryEdge) {
   const transform::PassContext::Scope scope(context);
   RunAll(module, UpToFuseTIR());
   int fused = 0;
-  for (const transform::Decision& decision : context.decisions->decisions()) fused += decision.reason == "fused";
+  for (const transform::Decision& decision : context.decisions->decisions())
+    fused += decision.reason == transform::Reason::kFused;
   EXPECT_EQ(fused, 3);
 }
 

@@ -3,6 +3,7 @@
 #include "deuteron/relax/analysis/record_sizes.h"
 #include "deuteron/relax/call_tir.h"
 #include "deuteron/relax/rewrite/pass_utils.h"
+#include "deuteron/relax/type_analysis.h"
 
 namespace deuteron::relax::fusion {
 namespace {
@@ -14,36 +15,42 @@ const String& PassName() {
   return *name;
 }
 
-/// Codes and sentences as shared text: a verdict on every edge of a large graph copies none.
-const std::pair<String, String>& TextOf(Verdict verdict) {
-  static const auto* table = [] {
-    auto* texts = new std::vector<std::pair<String, String>>();
-    for (int v = 0; v < kVerdictCount; ++v) {
-      texts->emplace_back(ReasonCode(static_cast<Verdict>(v)), ReasonText(static_cast<Verdict>(v)));
-    }
-    return texts;
-  }();
-  return (*table)[static_cast<size_t>(verdict)];
+Reason ReasonOf(OpPatternKind kind) {
+  switch (kind) {
+    case OpPatternKind::kElemWise:
+      return Reason::kElementwise;
+    case OpPatternKind::kBroadcast:
+      return Reason::kBroadcast;
+    case OpPatternKind::kInjective:
+      return Reason::kInjective;
+    case OpPatternKind::kCommReduce:
+      return Reason::kReduction;
+    case OpPatternKind::kOutEWiseFusable:
+      return Reason::kComplex;
+    case OpPatternKind::kTuple:
+      return Reason::kTuple;
+    case OpPatternKind::kOpaque:
+      return Reason::kOpaque;
+  }
+  DEUTERON_UNREACHABLE();
 }
 
-const String& KindName(OpPatternKind kind) {
-  static const auto* names = [] {
+/// The code as text that all decisions share.
+const String& SharedCode(Reason reason) {
+  static const auto* codes = [] {
     auto* list = new std::vector<String>();
-    for (int k = 0; k <= static_cast<int>(OpPatternKind::kOpaque); ++k) {
-      const bool exists =
-          k <= static_cast<int>(OpPatternKind::kOutEWiseFusable) || k >= static_cast<int>(OpPatternKind::kTuple);
-      list->emplace_back(exists ? tir::ToString(static_cast<OpPatternKind>(k)) : "");
-    }
+    for (const transform::ReasonInfo& info : transform::Reasons()) list->emplace_back(std::string(info.code));
     return list;
   }();
-  return (*names)[static_cast<size_t>(kind)];
+  return (*codes)[static_cast<size_t>(reason)];
 }
 
-const String& TextOf(OpaqueCause cause) {
-  static const auto* texts = new std::vector<String>{
-      "", "it is not the call of a kernel of this module", "it is a match_cast",
-      "its shape is not known before it is computed", "it takes an item of the tuple of all weights"};
-  return (*texts)[static_cast<size_t>(cause)];
+/// What a follower that is not elementwise does to the shape it is given.
+String DescribeChange(OpPatternKind kind, const Type& from, const Type& to) {
+  const char* verb = kind == OpPatternKind::kBroadcast    ? "it spreads "
+                     : kind == OpPatternKind::kCommReduce ? "it reduces "
+                                                          : "it rearranges ";
+  return String(verb + Describe(from) + " to " + Describe(to));
 }
 
 /// The kernel or operator that a binding calls, or what else it is.
@@ -66,33 +73,29 @@ String CalleeName(const Expr& value) {
 
 }  // namespace
 
-Decision FusionRecord::Edge(const Binding& from, const Binding& to, Verdict verdict) const {
-  const auto& [code, text] = TextOf(verdict);
-  Decision decision;
+Decision FusionRecord::Edge(const Binding& from, const Binding& to, Reason verdict) const {
+  Decision decision{.reason = verdict};
   decision.pass = PassName();
   decision.function = function_;
   decision.subject = from->var->name_hint;
   decision.object = to->var->name_hint;
-  decision.reason = code;
-  decision.message = text;
   decision.subject_span = SpanOf(from);
   decision.object_span = SpanOf(to);
   return decision;
 }
 
-void FusionRecord::AddNode(const Binding& binding, OpPatternKind kind, OpaqueCause cause, int64_t group) {
+void FusionRecord::AddNode(const Binding& binding, OpPatternKind kind, std::optional<Reason> cause, int64_t group) {
   const Expr& value = BoundValue(binding);
-  Decision decision;
+  Decision decision{.reason = ReasonOf(kind)};
   decision.pass = PassName();
   decision.function = function_;
   decision.subject = binding->var->name_hint;
   decision.object = CalleeName(value);
-  decision.reason = KindName(kind);
   decision.subject_span = SpanOf(binding);
   decision.figures.reserve(4);
   decision.figures.emplace_back("node", num_nodes_++);
   if (group >= 0) decision.figures.emplace_back("group", group);
-  if (cause != OpaqueCause::kNone) decision.message = TextOf(cause);
+  if (cause) decision.message = SharedCode(*cause);
   if (IsAnyCallTIR(value)) RecordSizes(TrafficOf(value), &decision);
   log_->Add(std::move(decision));
 }
@@ -110,12 +113,11 @@ void FusionRecord::AddBlock(const BlockRecord& block) {
   }
   for (uint32_t group = 0; group < last_member.size(); ++group) {
     if (!emitter.is_function(group)) continue;
-    static const auto* reason = new String("group");
     log_->Add({.pass = PassName(),
                .function = function_,
                .subject = block.bindings[last_member[group]]->var->name_hint,
                .object = emitter.name(group),
-               .reason = *reason,
+               .reason = Reason::kGroup,
                .figures = {{"group", num_groups_ + group}}});
   }
   const Partition& partition = block.partition;
@@ -127,14 +129,14 @@ void FusionRecord::AddBlock(const BlockRecord& block) {
       const uint32_t group = emitter.group_of(node);
       const bool together = group == emitter.group_of(edge.to);
       const bool fused = together && emitter.is_function(group);
-      Verdict verdict = fused ? Verdict::kFused : partition.verdict[node];
-      if (!fused && (together || verdict == Verdict::kFused)) verdict = Verdict::kNothingComputed;
+      Reason verdict = fused ? Reason::kFused : partition.verdict[node];
+      if (!fused && (together || verdict == Reason::kFused)) verdict = Reason::kNothingComputed;
       uint32_t at = partition.blocker[node];
-      if (verdict == Verdict::kOpaqueConsumer) {
+      if (verdict == Reason::kOpaqueConsumer) {
         if (block.graph.kind(edge.to) == OpPatternKind::kOpaque) {
           at = edge.to;
         } else {
-          verdict = Verdict::kPathBlocked;
+          verdict = Reason::kPathBlocked;
         }
       }
       Decision decision = Edge(block.bindings[node], block.bindings[edge.to], verdict);
@@ -145,12 +147,16 @@ void FusionRecord::AddBlock(const BlockRecord& block) {
         decision.figures.emplace_back("group", num_groups_ + group);
         decision.figures.emplace_back("phase", partition.phase[node]);
         decision.message = emitter.name(group);
-      } else if (verdict == Verdict::kTooManyOperators) {
-        decision.figures.emplace_back("limit", block.max_depth);
-      } else if (verdict == Verdict::kTooManyArguments) {
-        decision.figures.emplace_back("limit", block.max_arguments);
+      } else if (verdict == Reason::kDepthLimit || verdict == Reason::kArgumentLimit) {
+        const bool depth = verdict == Reason::kDepthLimit;
+        decision.figures.emplace_back("limit", depth ? block.max_depth : block.max_arguments);
+        decision.figures.emplace_back("needed", partition.needed.at(node));
       } else if (at != DominatorTree::kNone) {
         decision.figures.emplace_back("at", first + at);
+      }
+      if (verdict == Reason::kComplexNeedsElementwise && at != DominatorTree::kNone) {
+        decision.message =
+            DescribeChange(block.graph.kind(at), block.bindings[node]->var.ty(), block.bindings[at]->var.ty());
       }
       log_->Add(std::move(decision));
     }
@@ -180,7 +186,7 @@ void FusionRecord::AddPlainBlock(const Array<Binding>& block) {
   const int64_t first = num_nodes_;
   for (const Binding& binding : bindings) {
     const bool cast = !binding->IsInstance<VarBindingNode>();
-    AddNode(binding, OpPatternKind::kOpaque, cast ? OpaqueCause::kMatchCast : OpaqueCause::kNone, -1);
+    AddNode(binding, OpPatternKind::kOpaque, cast ? std::optional(Reason::kMatchCast) : std::nullopt, -1);
   }
   AddInputsFromOutside(bindings, first, false);
 }
@@ -198,7 +204,7 @@ void FusionRecord::AddInputsFromOutside(const Array<Binding>& bindings, int64_t 
         if (is_dataflow && it->second.number >= first) return;
         last = it->first;
         const bool both = is_dataflow && it->second.is_dataflow;
-        Decision decision = Edge(it->second.binding, binding, both ? Verdict::kUsedOutside : Verdict::kOutsideDataflow);
+        Decision decision = Edge(it->second.binding, binding, both ? Reason::kUsedOutside : Reason::kOutsideDataflow);
         decision.figures = {{"from", it->second.number}, {"to", to}};
         log_->Add(std::move(decision));
       });

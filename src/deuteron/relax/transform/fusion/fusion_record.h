@@ -3,14 +3,16 @@
 ///
 /// | reason | subject → object | figures | message |
 /// | --- | --- | --- | --- |
-/// | an OpPatternKind's name | variable → kernel or operator | node, group if it is in one; of a kernel read and
-/// written (bytes), or symbolic | why it is opaque, or, where sizes are symbolic, `read; written` | | a Verdict's code
-/// | producer → consumer | from, to (nodes), group and phase if fused, at (node) or limit if not | the group's
-/// function, or a sentence | | `group` | last variable → function | group | |
+/// | an OpPatternKind's | variable → kernel or operator | node, group if it is in one; of a kernel read and written
+/// (bytes), or symbolic | the code of why it is opaque, or, where sizes are symbolic, `read; written` |
+/// | a verdict | producer → consumer | from, to (nodes), group and phase if fused, at (node), limit and needed if not |
+/// the group's function, or how shapes change |
+/// | `group` | last variable → function | group | |
 ///
 /// Nodes and groups are numbered within a function.
 #pragma once
 
+#include <optional>
 #include <unordered_map>
 #include <vector>
 
@@ -21,24 +23,13 @@
 
 namespace deuteron::relax::fusion {
 
-/// Why an operator is opaque, where it is not its kernel that says so.
-enum class OpaqueCause : uint8_t {
-  kNone,
-  /// Not the call of a kernel of this module: an external function, an operator without a lowering, a tuple.
-  kNotAKernel,
-  kMatchCast,
-  /// The shape of the result depends on data, or its rank is unknown.
-  kUnknownShape,
-  /// An item of the tuple of all weights.
-  kPackedParameter,
-};
-
 /// What is known of a dataflow block when its groups are made.
 struct BlockRecord {
   const std::vector<Binding>& bindings;
   const ForwardGraph& graph;
   const Partition& partition;
-  const std::vector<OpaqueCause>& causes;
+  /// Why an operator is opaque, where it is not its kernel that says so.
+  const std::vector<std::optional<Reason>>& causes;
   const GroupEmitter& emitter;
   int64_t max_depth = 0;
   int64_t max_arguments = 0;
@@ -55,9 +46,9 @@ class FusionRecord {
   void AddPlainBlock(const Array<Binding>& block);
 
  private:
-  void AddNode(const Binding& binding, OpPatternKind kind, OpaqueCause cause, int64_t group);
+  void AddNode(const Binding& binding, OpPatternKind kind, std::optional<Reason> cause, int64_t group);
   void AddInputsFromOutside(const Array<Binding>& bindings, int64_t first, bool is_dataflow);
-  transform::Decision Edge(const Binding& from, const Binding& to, Verdict verdict) const;
+  transform::Decision Edge(const Binding& from, const Binding& to, Reason verdict) const;
 
   transform::DecisionLog* log_;
   String function_;

@@ -17,7 +17,8 @@
 /// the kinds and the commit together. Regions overlap on dense skip connections, which makes the plain
 /// walk quadratic. Two memos prevent it; both are exact, since regions toward a farther post-dominator only
 /// grow and a blocking kind never becomes harmless to the injective test:
-///  - `least_size_`: a lower bound of the region's size, from the longest path, refuses without a walk;
+///  - `height_`: of two nodes on a path, the difference is a lower bound of the region's size, and refuses without a
+///    walk;
 ///  - `blocked_at_`: when a walk fails, each node on the way remembers the sink it cannot reach.
 #include "deuteron/relax/transform/fusion/graph_partitioner.h"
 
@@ -97,7 +98,7 @@ class Partitioner {
         height_(graph.size(), 1),
         seen_(graph.size(), 0),
         blocked_at_(graph.size(), kNone) {
-    result_.verdict.assign(graph.size(), Verdict::kNotTried);
+    result_.verdict.assign(graph.size(), Reason::kNotTried);
     result_.phase.assign(graph.size(), 0);
     result_.blocker.assign(graph.size(), kNone);
     blocked_by_.assign(graph.size(), kNone);
@@ -112,14 +113,15 @@ class Partitioner {
       std::fill(blocked_at_.begin(), blocked_at_.end(), kNone);
       for (uint32_t node = 0; node < graph_.size(); ++node) {
         blocker_ = kNone;
-        const Verdict verdict = Visit(node, phase);
-        if (verdict == Verdict::kNotTried) continue;
+        const Reason verdict = Visit(node, phase);
+        if (verdict == Reason::kNotTried) continue;
         result_.blocker[node] = blocker_;
         result_.verdict[node] = verdict;
-        if (verdict == Verdict::kFused) {
+        if (verdict == Reason::kDepthLimit || verdict == Reason::kArgumentLimit) result_.needed[node] = needed_;
+        if (verdict == Reason::kFused) {
           // What lay on the way came along; its own post-dominator may be tried later and refused.
           for (const uint32_t member : region_) {
-            if (result_.verdict[member] != Verdict::kFused) result_.phase[member] = static_cast<uint8_t>(phase);
+            if (result_.verdict[member] != Reason::kFused) result_.phase[member] = static_cast<uint8_t>(phase);
           }
         }
         result_.phase[node] = static_cast<uint8_t>(phase);
@@ -128,85 +130,89 @@ class Partitioner {
     result_.group.resize(graph_.size());
     for (uint32_t node = 0; node < graph_.size(); ++node) {
       result_.group[node] = groups_.Find(node);
-      if (options_.opt_level == 0) result_.verdict[node] = Verdict::kDisabled;
+      if (options_.opt_level == 0) result_.verdict[node] = Reason::kFusionDisabled;
     }
     return std::move(result_);
   }
 
  private:
   /// Tries to fuse `node` with its post-dominator. kNotTried: nothing new to say in this phase.
-  Verdict Visit(uint32_t node, int phase) {
+  Reason Visit(uint32_t node, int phase) {
     const OpPatternKind kind = groups_.own_kind(node);
-    if (kind == OpPatternKind::kOpaque) return phase == 0 ? Verdict::kOpaqueProducer : Verdict::kNotTried;
+    if (kind == OpPatternKind::kOpaque) return phase == 0 ? Reason::kOpaqueProducer : Reason::kNotTried;
     const uint32_t sink = tree_.parent(node);
     if (sink == kNone) {
-      if (phase > 0) return Verdict::kNotTried;
-      return graph_.extern_ref(node) ? Verdict::kUsedOutside : Verdict::kPathsDiverge;
+      if (phase > 0) return Reason::kNotTried;
+      return graph_.extern_ref(node) ? Reason::kUsedOutside : Reason::kPathsDiverge;
     }
     const OpPatternKind sink_kind = groups_.own_kind(sink);
     if (phase == 2) {
-      if (kind > OpPatternKind::kInjective || sink_kind != OpPatternKind::kTuple) return Verdict::kNotTried;
-      if (groups_.kind(sink) > OpPatternKind::kInjective) return Verdict::kNotTried;
+      if (kind > OpPatternKind::kInjective || sink_kind != OpPatternKind::kTuple) return Reason::kNotTried;
+      if (groups_.kind(sink) > OpPatternKind::kInjective) return Reason::kNotTried;
       return Fuse(node, sink, kInjectiveRule);
     }
-    if (groups_.Find(node) == groups_.Find(sink)) return Verdict::kNotTried;
-    if (sink_kind == OpPatternKind::kTuple) return Verdict::kNotTried;
+    if (groups_.Find(node) == groups_.Find(sink)) return Reason::kNotTried;
+    if (sink_kind == OpPatternKind::kTuple) return Reason::kNotTried;
     const OpPatternKind path = tree_.kind_to_parent(node);
     if (kind == OpPatternKind::kOutEWiseFusable) {
-      if (phase != 0) return Verdict::kNotTried;
+      if (phase != 0) return Reason::kNotTried;
       if (path != OpPatternKind::kElemWise) {
         blocker_ = FirstOnPaths(node, sink, [path](OpPatternKind kind) { return kind == path; });
-        if (path == OpPatternKind::kOutEWiseFusable) return Verdict::kTwoComplex;
-        return path == OpPatternKind::kOpaque ? Verdict::kOpaqueConsumer : Verdict::kComplexNeedsElementwise;
+        if (path == OpPatternKind::kOutEWiseFusable) return Reason::kTwoComplex;
+        return path == OpPatternKind::kOpaque ? Reason::kOpaqueConsumer : Reason::kComplexNeedsElementwise;
       }
       return Fuse(node, sink, kComplexRule);
     }
     if (kind <= OpPatternKind::kBroadcast) {
       if (path > OpPatternKind::kCommReduce) {
         blocker_ = FirstOnPaths(node, sink, [path](OpPatternKind kind) { return kind == path; });
-        return path == OpPatternKind::kOutEWiseFusable ? Verdict::kComplexConsumer : Verdict::kOpaqueConsumer;
+        return path == OpPatternKind::kOutEWiseFusable ? Reason::kComplexConsumer : Reason::kOpaqueConsumer;
       }
       return Fuse(node, sink, kPointwiseRule);
     }
     if (kind == OpPatternKind::kInjective || kind == OpPatternKind::kTuple) {
-      return phase == 1 ? Fuse(node, sink, kInjectiveRule) : Verdict::kNotTried;
+      return phase == 1 ? Fuse(node, sink, kInjectiveRule) : Reason::kNotTried;
     }
-    return Verdict::kReductionProducer;
+    return Reason::kReductionProducer;
   }
 
-  Verdict Fuse(uint32_t node, uint32_t sink, const PathRule& rule) {
+  Reason Fuse(uint32_t node, uint32_t sink, const PathRule& rule) {
     const OpPatternKind sink_kind = groups_.kind(sink);
     if (!rule.Sink(sink_kind)) {
       blocker_ = sink;
       switch (sink_kind) {
         case OpPatternKind::kOpaque:
-          return Verdict::kOpaqueConsumer;
+          return Reason::kOpaqueConsumer;
         case OpPatternKind::kOutEWiseFusable:
-          return rule.through == kUpToBroadcast ? Verdict::kTwoComplex : Verdict::kComplexConsumer;
+          return rule.through == kUpToBroadcast ? Reason::kTwoComplex : Reason::kComplexConsumer;
         case OpPatternKind::kElemWise:
         case OpPatternKind::kBroadcast:
         case OpPatternKind::kInjective:
         case OpPatternKind::kCommReduce:
         case OpPatternKind::kTuple:
-          return Verdict::kPathBlocked;
+          return Reason::kPathBlocked;
       }
     }
     const int64_t limit = options_.max_depth - groups_.size(sink);
-    if (height_[node] - height_[sink] > limit) return Verdict::kTooManyOperators;
-    const Verdict verdict = WalkRegion(node, sink, rule, limit);
-    if (verdict != Verdict::kFused) return verdict;
-    if (options_.exceeds_arguments) {
+    if (const int64_t least = height_[node] - height_[sink]; least > limit) {
+      needed_ = groups_.size(sink) + std::max(least, groups_.own_size(node));
+      return Reason::kDepthLimit;
+    }
+    const Reason verdict = WalkRegion(node, sink, rule, limit);
+    if (verdict != Reason::kFused) return verdict;
+    if (options_.max_arguments > 0) {
       std::vector<uint32_t> members = region_;
       members.push_back(sink);
-      if (options_.exceeds_arguments(MembersOfGroups(members))) return Verdict::kTooManyArguments;
+      needed_ = options_.count_arguments(MembersOfGroups(members));
+      if (needed_ > options_.max_arguments) return Reason::kArgumentLimit;
     }
     for (const uint32_t member : region_) groups_.Merge(member, sink);
-    return Verdict::kFused;
+    return Reason::kFused;
   }
 
   /// Collects into `region_` the nodes on the paths from `node` to `sink`, `sink` excluded. Fails at the first
   /// kind that `rule` does not let through or when their sizes exceed `limit`.
-  Verdict WalkRegion(uint32_t node, uint32_t sink, const PathRule& rule, int64_t limit) {
+  Reason WalkRegion(uint32_t node, uint32_t sink, const PathRule& rule, int64_t limit) {
     const bool remember = rule.through == kUpToInjective;
     ++stamp_;
     region_.clear();
@@ -218,8 +224,12 @@ class Partitioner {
       stack_.push_back({member, 0});
       size += groups_.own_size(member);
     };
+    const auto exceeds = [&] {
+      needed_ = options_.max_depth - limit + size;
+      return size > limit;
+    };
     enter(node);
-    if (size > limit) return Verdict::kTooManyOperators;
+    if (exceeds()) return Reason::kDepthLimit;
     while (!stack_.empty()) {
       auto& [member, next] = stack_.back();
       const auto outputs = graph_.outputs(member);
@@ -240,12 +250,12 @@ class Partitioner {
             blocked_by_[on_path] = blocker_;
           }
         }
-        return Verdict::kPathBlocked;
+        return Reason::kPathBlocked;
       }
       enter(to);
-      if (size > limit) return Verdict::kTooManyOperators;
+      if (exceeds()) return Reason::kDepthLimit;
     }
-    return Verdict::kFused;
+    return Reason::kFused;
   }
 
   /// The first node after `node`, breadth first, that is reached by an edge of a kind that `is_culprit` holds of, on
@@ -295,88 +305,14 @@ class Partitioner {
   std::vector<uint32_t> blocked_by_;
   /// Who stands against the fusion that is being tried.
   uint32_t blocker_ = kNone;
+  /// What the limit that stands against it would have to be.
+  int64_t needed_ = 0;
   std::vector<uint32_t> region_;
   std::vector<std::pair<uint32_t, uint32_t>> stack_;
   Partition result_;
 };
 
 }  // namespace
-
-const char* ReasonCode(Verdict verdict) {
-  switch (verdict) {
-    case Verdict::kFused:
-      return "fused";
-    case Verdict::kNotTried:
-      return "not-on-a-fusable-path";
-    case Verdict::kDisabled:
-      return "fusion-disabled";
-    case Verdict::kOutsideDataflow:
-      return "outside-dataflow";
-    case Verdict::kNothingComputed:
-      return "nothing-computed";
-    case Verdict::kOpaqueProducer:
-      return "opaque-producer";
-    case Verdict::kOpaqueConsumer:
-      return "opaque-consumer";
-    case Verdict::kUsedOutside:
-      return "used-outside";
-    case Verdict::kPathsDiverge:
-      return "paths-never-meet";
-    case Verdict::kReductionProducer:
-      return "reduction-cannot-feed-forward";
-    case Verdict::kComplexNeedsElementwise:
-      return "complex-needs-elementwise";
-    case Verdict::kComplexConsumer:
-      return "complex-consumer";
-    case Verdict::kTwoComplex:
-      return "two-complex-operators";
-    case Verdict::kPathBlocked:
-      return "path-blocked";
-    case Verdict::kTooManyOperators:
-      return "depth-limit";
-    case Verdict::kTooManyArguments:
-      return "argument-limit";
-  }
-  DEUTERON_UNREACHABLE();
-}
-
-const char* ReasonText(Verdict verdict) {
-  switch (verdict) {
-    case Verdict::kFused:
-      return "computed in one kernel";
-    case Verdict::kNotTried:
-      return "no phase of fusion applies to this edge";
-    case Verdict::kDisabled:
-      return "fusion is switched off (fuse_opt_level 0)";
-    case Verdict::kOutsideDataflow:
-      return "one end lies outside of a dataflow block, or in a branch: order and side effects count there";
-    case Verdict::kNothingComputed:
-      return "the group holds only projections of tuples: there is nothing to compute";
-    case Verdict::kOpaqueProducer:
-      return "the producer is opaque: its loops cannot be combined with others";
-    case Verdict::kOpaqueConsumer:
-      return "a consumer on the way is opaque: its loops cannot be combined with others";
-    case Verdict::kUsedOutside:
-      return "the value leaves the dataflow block, so it has to be stored";
-    case Verdict::kPathsDiverge:
-      return "the uses of the value never come together again";
-    case Verdict::kReductionProducer:
-      return "a reduction is complete only after its last input: it can only end a kernel";
-    case Verdict::kComplexNeedsElementwise:
-      return "a convolution or matmul accepts only elementwise followers, and a consumer on the way is not";
-    case Verdict::kComplexConsumer:
-      return "the consumer is a convolution or matmul: its operands are used many times";
-    case Verdict::kTwoComplex:
-      return "both kernels hold a convolution or matmul, and one kernel holds only one";
-    case Verdict::kPathBlocked:
-      return "an operator on a parallel path does not allow it";
-    case Verdict::kTooManyOperators:
-      return "the kernel would exceed relax.FuseOps.max_depth";
-    case Verdict::kTooManyArguments:
-      return "the kernel would exceed relax.FuseOps.max_function_args";
-  }
-  DEUTERON_UNREACHABLE();
-}
 
 Partition PartitionGraph(const ForwardGraph& graph, const DominatorTree& tree, const PartitionOptions& options) {
   return Partitioner(graph, tree, options).Run();

@@ -13,7 +13,7 @@ namespace deuteron::relax::fusion {
 /// Collects a group's bindings, in order, and then its outputs; derives its parameters, its name and a key
 /// under which structurally equal groups meet without their functions being built.
 ///
-/// Rules (semantics.md §2): parameters in order of first use, one per distinct value; each constant is a
+/// Rules (docs/fusion.md): parameters in order of first use, one per distinct value; each constant is a
 /// parameter of its own unless `bind_constants`; static shapes and scalars stay inside; a tuple of which only
 /// items are used is passed as those items; free symbolic variables come last in a shape parameter
 /// `tir_vars`, and are renewed in the function.

@@ -1,7 +1,7 @@
 /// \file
 /// Purpose: one kernel from a chain of kernels. The bodies of the kernels stand one after another; what one
 /// writes and another reads becomes a buffer of the root block. Making those buffers small, or nothing, is
-/// the business of the schedule after it (design.md §5).
+/// the business of the schedule after it (docs/fusion.md).
 ///
 /// What it must not do: change what a block computes, or its order. A kernel's buffers, block iterators, loop
 /// variables and symbolic dimensions are renewed for each call, since one kernel may be called twice, and

@@ -18,9 +18,9 @@ Pass SeparateOutputs();
 struct FuseOpsOptions {
   /// 0 fuses nothing; -1: the context's opt_level.
   int fuse_opt_level = -1;
-  /// Wraps each single call_tir in a function too, as the Relay article does.
+  /// Wraps each single call_tir in a function too, as TVM's Relay did.
   bool wrap_single = false;
-  /// The Relay article's rules: a broadcast between equal shapes is elementwise; tuples take part.
+  /// The rules of TVM's Relay: a broadcast between equal shapes is elementwise; tuples take part.
   bool relay_rules = false;
 };
 /// Groups the calls of kernels in dataflow blocks into Primitive functions.

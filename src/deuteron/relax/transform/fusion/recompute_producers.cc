@@ -31,6 +31,7 @@
 #include "deuteron/relax/rewrite/var_replacer.h"
 #include "deuteron/relax/transform/fusion/merge_graph.h"
 #include "deuteron/relax/transform/fusion/passes.h"
+#include "deuteron/relax/type_analysis.h"
 #include "deuteron/tir/analysis/block_analysis.h"
 #include "deuteron/tir/analysis/op_pattern.h"
 
@@ -39,6 +40,7 @@ namespace {
 
 using fusion::MergeGraph;
 using tir::OpPatternKind;
+using transform::Reason;
 
 /// What counts of a kernel, or of all kernels of a Primitive function.
 struct Work {
@@ -144,19 +146,23 @@ class BlockRecomputer {
     double saved = stored * (1 + num_users) + read;
     for (const uint32_t user : graph_.users(node)) {
       // Passed on as it is, or in a tuple.
-      if (graph_.summary(user) == nullptr) return Refuse(node, user, "opaque-consumer", {});
+      if (graph_.summary(user) == nullptr) return Refuse(node, user, Reason::kOpaqueConsumer, {});
       const Work consumer = work_->Of(BoundValue(graph_.binding(user)));
       if (consumer.kind > OpPatternKind::kCommReduce) {
         const bool opaque = consumer.kind == OpPatternKind::kOpaque;
-        return Refuse(node, user, opaque ? "opaque-consumer" : "complex-consumer", {});
+        return Refuse(node, user, opaque ? Reason::kOpaqueConsumer : Reason::kComplexConsumer, {});
       }
       if (consumer.reductions > 1 || (consumer.reductions == 1 && producer.kind > OpPatternKind::kBroadcast)) {
-        return Refuse(node, user, "stages-in-consumer", {});
+        return Refuse(node, user, Reason::kStagesInConsumer, {});
       }
-      if (recomputed[user] || takes[user]) return Refuse(node, user, "recomputed-already", {});
-      if (!ReadsOnce(node, user)) return Refuse(node, user, "recomputed-too-often", {});
-      if (producer.kernels + consumer.kernels > max_depth_)
-        return Refuse(node, user, "depth-limit", {{"limit", max_depth_}});
+      if (recomputed[user] || takes[user]) return Refuse(node, user, Reason::kRecomputedAlready, {});
+      if (!ReadsOnce(node, user)) {
+        return Refuse(node, user, Reason::kRecomputedTooOften, {},
+                      "it has " + Describe(graph_.binding(user)->var.ty()) + ", the value " +
+                          Describe(graph_.binding(node)->var.ty()));
+      }
+      if (const int64_t kernels = producer.kernels + consumer.kernels; kernels > max_depth_)
+        return Refuse(node, user, Reason::kDepthLimit, {{"limit", max_depth_}, {"needed", kernels}});
       const auto& own = graph_.inputs(user);
       int64_t arguments = graph_.Measure({graph_.Find(user)}).arguments - 1;
       for (size_t i = 0; i < inputs.size(); ++i) {
@@ -167,16 +173,17 @@ class BlockRecomputer {
         ++arguments;
       }
       if (max_arguments_ > 0 && arguments > max_arguments_)
-        return Refuse(node, user, "argument-limit", {{"limit", max_arguments_}});
+        return Refuse(node, user, Reason::kArgumentLimit, {{"limit", max_arguments_}, {"needed", arguments}});
     }
     const double again = producer.flops * (num_users - 1);
-    const std::vector<transform::Figure> figures{{"bytes_saved", static_cast<int64_t>(saved)},
-                                                 {"flops_again", static_cast<int64_t>(again)},
-                                                 {"users", static_cast<int64_t>(num_users)}};
-    if (saved * costs_.FlopsPerByte(stored) <= again) {
-      return Refuse(node, graph_.users(node)[0], "not-profitable", figures);
+    std::vector<transform::Figure> figures{{"bytes_saved", static_cast<int64_t>(saved)},
+                                           {"flops_again", static_cast<int64_t>(again)},
+                                           {"users", static_cast<int64_t>(num_users)}};
+    if (const double per_byte = costs_.FlopsPerByte(stored); saved * per_byte <= again) {
+      figures.emplace_back("least_bytes", static_cast<int64_t>(again / per_byte));
+      return Refuse(node, graph_.users(node)[0], Reason::kNotProfitable, figures);
     }
-    for (const uint32_t user : graph_.users(node)) Record(node, user, "recomputed", figures);
+    for (const uint32_t user : graph_.users(node)) Record(node, user, Reason::kRecomputed, figures);
     return true;
   }
 
@@ -236,11 +243,13 @@ class BlockRecomputer {
     return merged.Emit(functions);
   }
 
-  bool Refuse(uint32_t node, uint32_t user, const char* reason, const std::vector<transform::Figure>& figures) {
-    Record(node, user, reason, figures);
+  bool Refuse(uint32_t node, uint32_t user, Reason reason, const std::vector<transform::Figure>& figures,
+              const std::string& message = "") {
+    Record(node, user, reason, figures, message);
     return false;
   }
-  void Record(uint32_t node, uint32_t user, const char* reason, const std::vector<transform::Figure>& figures) {
+  void Record(uint32_t node, uint32_t user, Reason reason, const std::vector<transform::Figure>& figures,
+              const std::string& message = "") {
     const Binding& from = graph_.binding(node);
     const Binding& to = graph_.binding(user);
     log_->Add({.pass = "RecomputeProducers",
@@ -248,6 +257,7 @@ class BlockRecomputer {
                .subject = from->var->name_hint,
                .object = to->var->name_hint,
                .reason = reason,
+               .message = String(message),
                .figures = figures,
                .subject_span = SpanOf(from),
                .object_span = SpanOf(to)});

@@ -5,9 +5,13 @@
 #include "deuteron/ir/expr_functor.h"
 #include "deuteron/relax/transform/functions/passes.h"
 #include "deuteron/relax/transform/fusion/passes.h"
+#include "deuteron/relax/type_analysis.h"
 #include "deuteron/target/target.h"
 
 namespace deuteron::relax::fusion {
+
+using transform::Reason;
+
 namespace {
 
 /// A shared tensor must be this part of what the smaller of two siblings moves.
@@ -29,6 +33,13 @@ RowDims Extents(const Type& type) {
     if (!IsConstInt(dim, 1)) dims.push_back(dim);
   }
   return dims;
+}
+
+std::string TextOf(const RowDims& dims) { return Describe(Array<PrimExpr>(dims.begin(), dims.end())); }
+
+std::string DescribeBoth(const std::optional<RowDims>& a, const std::optional<RowDims>& b) {
+  const auto text = [](const std::optional<RowDims>& dims) { return dims ? TextOf(*dims) : "several shapes"; };
+  return "one has " + text(a) + ", the other " + text(b);
 }
 
 }  // namespace
@@ -85,12 +96,12 @@ RowMerger::Verdict RowMerger::JoinAlongLast(uint32_t producer, uint32_t consumer
     rows->has_reduction = false;
     rows->space = rows_[a].space;
     if (!rows->space || !rows_[b].space || !SameDims(*rows->space, *rows_[b].space)) {
-      return {"shapes-differ", "their results have different shapes"};
+      return {Reason::kShapesDiffer, DescribeBoth(rows_[a].space, rows_[b].space)};
     }
   }
   const RowDims& finest = rows->reduced ? *rows->reduced : *rows->space;
-  if (!SameRowCount(CommonRows(*rows->inner, finest), finest)) {
-    return {"rows-out-of-step", "a value between them is not used in step with the rows"};
+  if (const RowDims common = CommonRows(*rows->inner, finest); !SameRowCount(common, finest)) {
+    return {Reason::kRowsOutOfStep, "in step over " + TextOf(common) + " of the rows " + TextOf(finest)};
   }
   return {};
 }
@@ -106,7 +117,8 @@ RowMerger::Verdict RowMerger::JoinStrided(uint32_t producer, uint32_t consumer, 
   const uint32_t b = graph_.Find(consumer);
   // Before looking at all of them.
   if (graph_.CountKernels(a) + graph_.CountKernels(b) > max_depth_) {
-    return {"depth-limit", "", {{"limit", max_depth_}}};
+    return {
+        Reason::kDepthLimit, "", {{"limit", max_depth_}, {"needed", graph_.CountKernels(a) + graph_.CountKernels(b)}}};
   }
   const auto& first = graph_.members(a);
   const auto& second = graph_.members(b);
@@ -114,7 +126,7 @@ RowMerger::Verdict RowMerger::JoinStrided(uint32_t producer, uint32_t consumer, 
   std::merge(first.begin(), first.end(), second.begin(), second.end(), std::back_inserter(members));
   const StridedRowAnalyzer::Answer answer = strided_.Analyze(graph_, members);
   if (answer.labels.why_not != nullptr) {
-    return {answer.is_kernel_at_fault ? "not-row-by-row" : "rows-out-of-step",
+    return {answer.is_kernel_at_fault ? Reason::kNotRowByRow : Reason::kRowsOutOfStep,
             std::string("what both compute ") + answer.labels.why_not};
   }
   rows->has_reduction = true;
@@ -142,13 +154,17 @@ bool RowMerger::TrySiblings(uint32_t first, size_t first_argument, uint32_t seco
       in_step =
           in_step && rows_[root].space && SameRowCount(CommonRows(*rows_[root].space, *rows.reduced), *rows.reduced);
     }
-    if (!in_step) return Refuse(first, second, {"rows-out-of-step", "they do not read it in step with the rows"});
+    if (!in_step)
+      return Refuse(first, second,
+                    {Reason::kRowsOutOfStep, "they do not read the tensor that they share in step with the rows"});
   } else {
     if (!rows_[a].space || !rows_[b].space || !SameDims(*rows_[a].space, *rows_[b].space)) {
-      return Refuse(first, second, {"shapes-differ", "their results have different shapes"});
+      return Refuse(first, second, {Reason::kShapesDiffer, DescribeBoth(rows_[a].space, rows_[b].space)});
     }
     if (shared.empty() && !rows_[a].space->empty()) {
-      return Refuse(first, second, {"rows-out-of-step", "they do not read it in step with what they write"});
+      return Refuse(
+          first, second,
+          {Reason::kRowsOutOfStep, "they do not read the tensor that they share in step with what they write"});
     }
     rows = rows_[a];
   }
@@ -160,7 +176,7 @@ RowMerger::Verdict RowMerger::CheckRowByRow(uint32_t producer, uint32_t consumer
     if (rows_[graph_.Find(node)].fusable) continue;
     const RowSummary* summary = graph_.summary(node);
     const char* why = summary && summary->why_not ? summary->why_not : "is no kernel";
-    return {"not-row-by-row", std::string(graph_.binding(node)->var->name_hint) + " " + why};
+    return {Reason::kNotRowByRow, std::string(graph_.binding(node)->var->name_hint) + " " + why};
   }
   return {};
 }
@@ -172,7 +188,7 @@ RowMerger::Verdict RowMerger::JoinRows(uint32_t a, uint32_t b, GroupRows* rows) 
   if (rows_[b].inner) limit(*rows_[b].inner);
   if (!rows->reduced) rows->reduced = rows_[b].reduced;
   if (rows_[b].reduced && !SameRowCount(*rows->reduced, *rows_[b].reduced)) {
-    return {"rows-differ", "their reductions run along rows of different numbers"};
+    return {Reason::kRowsDiffer, DescribeBoth(rows->reduced, rows_[b].reduced)};
   }
   for (const auto& [from, to] : {std::pair(a, b), std::pair(b, a)}) {
     for (const uint32_t node : graph_.members(to)) {
@@ -182,7 +198,7 @@ RowMerger::Verdict RowMerger::JoinRows(uint32_t a, uint32_t b, GroupRows* rows) 
       for (size_t i = 0; i < inputs.size(); ++i) {
         if (inputs[i].producer == UINT32_MAX || graph_.Find(inputs[i].producer) != from) continue;
         const RowSummary* maker = graph_.summary(inputs[i].producer);
-        if (maker == nullptr || i >= user->arguments.size()) return {"not-row-by-row", "an argument is no tensor"};
+        if (maker == nullptr || i >= user->arguments.size()) return {Reason::kNotRowByRow, "an argument is no tensor"};
         limit(CommonRows(maker->results.at(inputs[i].result), user->arguments[i]));
       }
     }
@@ -207,46 +223,42 @@ RowMerger::Verdict RowMerger::Weigh(uint32_t a, uint32_t b, const GroupRows& row
     verdict.figures.emplace_back("rows", static_cast<int64_t>(count));
     verdict.figures.emplace_back("row_bytes", static_cast<int64_t>(row_bytes));
   }
-  const auto refuse = [&](const char* reason, const char* message) {
+  const auto refuse = [&](Reason reason, std::initializer_list<transform::Figure> figures) {
     verdict.reason = reason;
-    verdict.message = message;
+    verdict.figures.insert(verdict.figures.end(), figures);
     return verdict;
   };
-  const auto exceeds = [&](const char* reason, int64_t limit) {
-    verdict.figures.emplace_back("limit", limit);
-    return refuse(reason, "");
-  };
-  if (graph_.CountKernels(a) + graph_.CountKernels(b) > max_depth_) return exceeds("depth-limit", max_depth_);
-  if (max_arguments_ > 0 && both.arguments > max_arguments_) return exceeds("argument-limit", max_arguments_);
+  if (const int64_t kernels = graph_.CountKernels(a) + graph_.CountKernels(b); kernels > max_depth_) {
+    return refuse(Reason::kDepthLimit, {{"limit", max_depth_}, {"needed", kernels}});
+  }
+  if (max_arguments_ > 0 && both.arguments > max_arguments_) {
+    return refuse(Reason::kArgumentLimit, {{"limit", max_arguments_}, {"needed", both.arguments}});
+  }
   if (has_rows && row_bytes > costs_.RowBytes()) {
-    return refuse("row-exceeds-cache",
-                  "a row of all its tensors does not fit the cache, so it would be read again anyway");
+    return refuse(Reason::kRowExceedsCache, {{"limit_bytes", static_cast<int64_t>(costs_.RowBytes())}});
   }
   if (has_rows && count < static_cast<double>(costs_.threads()) && both.touched > costs_.SerialBytes()) {
-    return refuse("too-few-rows", "rows are what threads share, and there are fewer than threads");
+    return refuse(Reason::kTooFewRows, {{"limit", costs_.threads()}});
   }
   if (siblings && both.arguments > kMostStreams) {
-    return refuse("too-many-streams", "more tensors at once than prefetching follows");
+    return refuse(Reason::kTooManyStreams, {{"limit", kMostStreams}, {"needed", both.arguments}});
   }
   const double least = siblings ? kSharedPart * std::min(one.cost.bytes(), other.cost.bytes()) : 0;
-  if (saved <= least) return refuse("not-profitable", "it would save too few bytes");
+  if (saved <= least) return refuse(Reason::kNotProfitable, {{"least_bytes", static_cast<int64_t>(least)}});
   return verdict;
 }
 
 bool RowMerger::Commit(uint32_t producer, uint32_t consumer, const GroupRows& rows, Verdict verdict) {
-  if (verdict.reason != nullptr) return Refuse(producer, consumer, std::move(verdict));
+  if (verdict.reason) return Refuse(producer, consumer, std::move(verdict));
   uint32_t root = 0;
   switch (graph_.Merge(producer, consumer, &root)) {
     case ContractibleDag::Answer::kMerged:
       break;
     case ContractibleDag::Answer::kCycle:
-      return Refuse(producer, consumer,
-                    {"path-through-another", "a path from one to the other leads through a kernel outside",
-                     std::move(verdict.figures)});
+      return Refuse(producer, consumer, {Reason::kPathThroughAnother, "", std::move(verdict.figures)});
     case ContractibleDag::Answer::kTooFar:
-      return Refuse(
-          producer, consumer,
-          {"too-far-apart", "too many operators lie between them to exclude a cycle", std::move(verdict.figures)});
+      verdict.figures.emplace_back("limit", static_cast<int64_t>(ContractibleDag::kMostVisited));
+      return Refuse(producer, consumer, {Reason::kTooFarApart, "", std::move(verdict.figures)});
   }
   rows_[root] = rows;
   fused_.push_back({producer, consumer, std::move(verdict)});
@@ -273,7 +285,7 @@ void RowMerger::Record(const Pair& pair, bool fused) const {
              .function = function_,
              .subject = from->var->name_hint,
              .object = to->var->name_hint,
-             .reason = fused ? "fused" : pair.verdict.reason,
+             .reason = fused ? Reason::kFused : pair.verdict.reason.value(),
              .message = fused ? graph_.NameOf(pair.to) : String(pair.verdict.message),
              .figures = pair.verdict.figures,
              .subject_span = SpanOf(from),

@@ -2,6 +2,7 @@
 /// Merging kernels that compute row by row: what FuseReductions and FuseSiblings have in common.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -36,8 +37,8 @@ class RowMerger {
 
  private:
   struct Verdict {
-    /// Null while nothing stands against it.
-    const char* reason = nullptr;
+    /// None while nothing stands against it.
+    std::optional<transform::Reason> reason = {};
     std::string message = {};
     std::vector<transform::Figure> figures = {};
   };

@@ -140,12 +140,9 @@ BindingBlock SeparateBlock(const BindingBlock& block, KernelSeparator* kernels, 
       log->Add({.pass = "SeparateOutputs",
                 .function = function,
                 .subject = binding->var->name_hint,
-                .reason = pays        ? "separated"
-                          : separable ? "a-result-is-stored"
-                                      : "shared-work",
-                .message = pays        ? "every result is computed where it is used"
-                           : separable ? "a result is used by a kernel that a slice does not fuse into"
-                                       : "the kernel is not one injective block a result"});
+                .reason = pays        ? transform::Reason::kSeparated
+                          : separable ? transform::Reason::kResultIsStored
+                                      : transform::Reason::kSharedWork});
     }
     if (pays) separated.emplace(binding->var.get(), call);
   }

@@ -9,8 +9,8 @@
 ///
 /// What it must not do: choose blocks that do not divide the channels, or that a symbolic length forbids.
 ///
-/// Place: before LegalizeOps, then FoldConstant. Not part of the default pipeline: the schedule rules pack what they
-/// need.
+/// Place: before LegalizeOps, then FoldConstant. Not part of the default pipeline: there PackConvWeights lays
+/// weights out, and activations stay as they come.
 #include <algorithm>
 #include <bit>
 #include <mutex>

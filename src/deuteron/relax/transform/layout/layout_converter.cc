@@ -261,15 +261,15 @@ class LayoutConverter : public ExprMutator {
 
   void Log(const Binding& binding, const Call& call, const LayoutRow* row, bool asked, bool answered) const {
     if (!asked && answered) return;
-    transform::Decision decision;
+    using transform::Reason;
+    transform::Decision decision{.reason = answered         ? Reason::kConverted
+                                           : asked          ? Reason::kLayoutDoesNotFit
+                                           : row == nullptr ? Reason::kNoLayoutRule
+                                                            : Reason::kKeepsItsLayout};
     decision.pass = pass_;
     decision.function = function_;
     decision.subject = binding->var->name_hint;
     decision.object = OpName(call);
-    decision.reason = answered         ? "converted"
-                      : asked          ? "layout-does-not-fit"
-                      : row == nullptr ? "no-layout-rule"
-                                       : "keeps-its-layout";
     decision.subject_span = binding->span;
     context_.decisions->Add(std::move(decision));
   }

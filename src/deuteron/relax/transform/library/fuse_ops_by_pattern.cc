@@ -238,7 +238,7 @@ class PatternFuser {
                  .function = var->name_hint,
                  .subject = root->var->name_hint,
                  .object = work.emitter->name(work.emitter->group_of(i)),
-                 .reason = "pattern-matched",
+                 .reason = transform::Reason::kPatternMatched,
                  .message = patterns_[group->pattern].name,
                  .figures = {{"operators", static_cast<int64_t>(group->members.size())}},
                  .subject_span = root->span.defined() ? root->span : BoundValue(root)->span});

@@ -17,6 +17,7 @@ namespace deuteron::relax::fusion {
 namespace {
 
 using transform::Decision;
+using transform::Reason;
 
 /// A kernel of the library: a composite function and a call of it.
 struct Composite {
@@ -98,7 +99,7 @@ class Recorder {
   int64_t AddGroup(const Var& result, const std::string& name) {
     const auto group = static_cast<int64_t>(group_names_.size());
     group_names_.push_back(name);
-    log_->Add(Make(result->name_hint, name, "group", {{"group", group}}));
+    log_->Add(Make(result->name_hint, name, Reason::kGroup, {{"group", group}}));
     return group;
   }
 
@@ -106,7 +107,7 @@ class Recorder {
     const auto call = Downcast<Call>(BoundValue(binding));
     const auto node = static_cast<int64_t>(nodes_.size());
     const String callee = IsAnyCallTIR(call) ? ViewCallTIR(call).func->name_hint : Downcast<Op>(call->op)->name;
-    Decision decision = Make(name, std::string(callee), "library", {{"node", node}, {"group", group}});
+    Decision decision = Make(name, std::string(callee), Reason::kLibrary, {{"node", node}, {"group", group}});
     decision.subject_span = SpanOf(binding);
     RecordSizes(TrafficOf(call), &decision);
     nodes_.push_back({name, decision.subject_span, group});
@@ -116,8 +117,8 @@ class Recorder {
       if (!seen.insert(from).second) continue;
       const Node& producer = nodes_[static_cast<size_t>(from)];
       const bool fused = producer.group == group;
-      Decision edge =
-          Make(producer.name, std::string(name), fused ? "fused" : "library-kernels", {{"from", from}, {"to", node}});
+      Decision edge = Make(producer.name, std::string(name), fused ? Reason::kFused : Reason::kLibraryKernels,
+                           {{"from", from}, {"to", node}});
       if (fused) edge.figures.emplace_back("group", group);
       edge.subject_span = producer.span;
       edge.object_span = SpanOf(binding);
@@ -126,7 +127,7 @@ class Recorder {
     std::unordered_set<const Object*> read;
     for (const Var& input : Collect(inputs_, call)) {
       if (read.insert(input.get()).second)
-        log_->Add(Make(input->name_hint, std::string(name), "library-input", {{"to", node}}));
+        log_->Add(Make(input->name_hint, std::string(name), Reason::kLibraryInput, {{"to", node}}));
     }
     producers_[binding->var.get()] = {node};
   }
@@ -217,7 +218,7 @@ class Recorder {
   }
 
   void AddKernel(const Composite& kernel, const std::optional<DataSize>& flops) {
-    Decision decision = Make(kernel.result->name_hint, kernel.name, "library-kernel", {});
+    Decision decision = Make(kernel.result->name_hint, kernel.name, Reason::kLibraryKernel, {});
     decision.subject_span = kernel.span;
     Traffic traffic;
     std::string params;
@@ -234,19 +235,18 @@ class Recorder {
     traffic.written.Add(kernel.result.ty());
     RecordSizes(traffic, flops, &decision);
     log_->Add(std::move(decision));
-    Decision pattern = Make(String(kernel.name), kernel.pattern, "library-pattern", {});
+    Decision pattern = Make(String(kernel.name), kernel.pattern, Reason::kLibraryPattern, {});
     pattern.message = String(params);
     log_->Add(std::move(pattern));
   }
 
-  Decision Make(const String& subject, const std::string& object, const char* reason,
+  Decision Make(const String& subject, const std::string& object, Reason reason,
                 std::vector<transform::Figure> figures) const {
-    Decision decision;
+    Decision decision{.reason = reason};
     decision.pass = "RunCodegen";
     decision.function = String(symbol_);
     decision.subject = subject;
     decision.object = String(object);
-    decision.reason = reason;
     decision.figures = std::move(figures);
     return decision;
   }

@@ -10,6 +10,7 @@ namespace deuteron::relax::fusion {
 using dpl::CompiledPattern;
 using dpl::Matcher;
 using dpl::PatternKind;
+using transform::Reason;
 
 /// What a pattern wants of signatures: necessary for a match.
 class PatternPartition::Filter {
@@ -155,20 +156,20 @@ void PatternPartition::TryRoot(uint32_t root, uint32_t number, const FusionPatte
   Map<String, Any> group_attrs = attrs;
   if (pattern.check || pattern.attrs_getter) {
     const PatternCheckContext context = CheckContext(root, members, pattern, matcher->pattern(), *matcher);
-    if (pattern.check && !pattern.check(context)) return Log(root, pattern.name, "pattern-check-refused", "");
+    if (pattern.check && !pattern.check(context)) return Log(root, pattern.name, Reason::kPatternCheckRefused, "");
     if (pattern.attrs_getter) {
       for (const auto& [key, value] : pattern.attrs_getter(context.annotated_expr)) group_attrs.Set(key, value);
     }
   }
   if (const uint32_t other = Overlap(members); other != kNone) {
-    return Log(root, pattern.name, "pattern-overlap",
+    return Log(root, pattern.name, Reason::kPatternOverlap,
                "its values are computed in the match that ends at " +
                    std::string(bindings_[groups_[other].members.back()]->var->name_hint) + " already");
   }
   if (!compat_) {
     if (const uint32_t between = order().Contract(members); between != GroupOrder::kNone) {
       return Log(
-          root, pattern.name, "pattern-cycle",
+          root, pattern.name, Reason::kPatternCycle,
           std::string(bindings_[between]->var->name_hint) + " needs a value of the match, and the match needs it");
     }
   }
@@ -281,7 +282,7 @@ GroupOrder& PatternPartition::order() {
   return *order_;
 }
 
-void PatternPartition::Log(uint32_t root, const std::string& pattern, const char* reason, std::string message) const {
+void PatternPartition::Log(uint32_t root, const std::string& pattern, Reason reason, std::string message) const {
   const Binding& binding = bindings_[root];
   log_->Add({.pass = "FuseOpsByPattern",
              .function = function_,

@@ -74,7 +74,7 @@ class PatternPartition : private dpl::ValueLookup {
   uint32_t Overlap(const std::vector<uint32_t>& members) const;
   const Usages& usages();
   GroupOrder& order();
-  void Log(uint32_t root, const std::string& pattern, const char* reason, std::string message) const;
+  void Log(uint32_t root, const std::string& pattern, transform::Reason reason, std::string message) const;
 
   std::vector<Binding> bindings_;
   String function_;

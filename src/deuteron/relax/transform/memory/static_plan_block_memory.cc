@@ -1,5 +1,5 @@
 /// \file
-/// Tensors that stay in their function get places in few storages (vm_passes.h says which). Runs after
+/// Tensors that stay in their function get places in few storages (passes.h says which). Runs after
 /// CallTIRRewrite. Bindings are never reordered.
 #include <algorithm>
 #include <numeric>

@@ -199,7 +199,7 @@ class Combiner {
         {.pass = "CombineMatmulsOfOneWeight",
          .function = function_,
          .subject = block->bindings[group[0].binding]->var->name_hint,
-         .reason = "combined",
+         .reason = transform::Reason::kCombined,
          .message = fmt::format("{} products with one weight become one of {} rows", group.size(), rows),
          .figures = {{"bytes_saved", bytes * static_cast<int64_t>(group.size() - 1)}},
          .subject_span = group[0].call->span});

@@ -177,13 +177,14 @@ class ParallelMatmulCombiner : public ExprMutator {
     for (const size_t member : group.members) {
       members += (members.empty() ? "" : ", ") + std::string(run[member]->var->name_hint);
     }
-    transform::Decision decision;
+    using transform::Reason;
+    const bool active = group.activation.defined();
+    transform::Decision decision{
+        .reason = group.bias.empty() ? (active ? Reason::kCombinedWithActivation : Reason::kCombined)
+                                     : (active ? Reason::kCombinedWithBiasAndActivation : Reason::kCombinedWithBias)};
     decision.pass = "CombineParallelMatmul";
     decision.function = name_;
     decision.subject = members;
-    decision.reason = group.bias.empty()
-                          ? (group.activation.defined() ? "combined-with-activation" : "combined")
-                          : (group.activation.defined() ? "combined-with-bias-and-activation" : "combined-with-bias");
     decision.figures = {{"products", static_cast<int64_t>(group.members.size())}};
     decision.subject_span = group.span;
     context_.decisions->Add(std::move(decision));

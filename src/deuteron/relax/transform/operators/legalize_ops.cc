@@ -2,7 +2,7 @@
 /// LegalizeOps: from operators to loops.
 ///
 /// Purpose: every call of a graph-level operator becomes a call_tir of a kernel that computes it. The kernel
-/// comes from the custom map, else from the operator's row (relax/op/op_table.h). A call whose operator,
+/// comes from the custom map, else from the operator's row (relax/op_info.h). A call whose operator,
 /// attributes and argument types were met before shares the kernel, and nothing is built for it.
 ///
 /// What it must not do: touch operators in `skip_ops`, operators without a rule (they are lowered later or
@@ -130,11 +130,10 @@ class Legalizer {
   /// Once for each operator in a function.
   void ReportMissing(const Op& op, const Span& span) {
     if (!warned_.insert(op.get()).second) return;
-    transform::Decision decision;
+    transform::Decision decision{.reason = transform::Reason::kNoLegalization};
     decision.pass = "LegalizeOps";
     decision.function = function_;
     decision.subject = op->name;
-    decision.reason = "no-legalization";
     decision.subject_span = span;
     log_->Add(std::move(decision));
     if (!warn_) return;

@@ -123,11 +123,10 @@ std::vector<tir::Var> Finish(const WeightSteps& target, const std::vector<bool>&
     params.push_back(param);
     if (is_weight) continue;
     for (const Var& var : same) replacer.Set(var, param);
-    transform::Decision decision;
+    transform::Decision decision{.reason = transform::Reason::kPreparedOnce};
     decision.pass = "LiftTransformParams";
     decision.function = target.var->name_hint;
     decision.subject = param->name_hint;
-    decision.reason = "prepared-once";
     log->Add(std::move(decision));
   }
   Function rest = StepRemover(target, lifted, std::move(replacer), compat).Remove(params);
