@@ -131,7 +131,10 @@ Target Target::Parse(std::string_view text) {
   if (!(words >> word) || (word != "native" && word != "llvm")) {
     DEUTERON_THROW(UsageError) << "target '" << text << "' is not known; say native or llvm -mcpu=NAME ...";
   }
-  Target target = Host();
+  // Another CPU has nothing of this machine's, whatever the order of the options.
+  Target target = text.find("-mcpu=") == std::string_view::npos || text.find("-mcpu=native") != std::string_view::npos
+                      ? Host()
+                      : Target();
   int64_t vector_bits = 0;
   while (words >> word) {
     const size_t equal = word.find('=');
@@ -139,7 +142,6 @@ Target Target::Parse(std::string_view text) {
     const std::string value = equal == std::string::npos ? "" : word.substr(equal + 1);
     if (key == "-mcpu") {
       target.cpu = value;
-      if (value != "native") target.features.clear();
     } else if (key == "-mtriple") {
       target.triple = value;
     } else if (key == "-mattr") {

@@ -20,7 +20,7 @@ struct Target {
   std::vector<std::string> features;
   int64_t vector_bits = 128;
   int64_t l1_bytes = int64_t{32} << 10;
-  int64_t l2_bytes = int64_t{512} << 10;
+  int64_t l2_bytes = int64_t{1} << 20;
   /// Threads that a parallel loop may use.
   int64_t threads = 1;
 
