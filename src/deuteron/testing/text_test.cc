@@ -20,7 +20,7 @@ constexpr std::string_view kSeparator = "# ----- expected\n";
 /// The parts of a file.
 struct TextTest {
   std::string passes;
-  std::string target = "llvm -mcpu=x86-64";
+  std::string target = "llvm";
   std::vector<std::pair<std::string, std::string>> config;
   std::vector<std::string> remarks;
   /// Everything before the expectation, the separator included.

@@ -12,8 +12,6 @@ namespace {
 
 /// A shared tensor must be this part of what the smaller of two siblings moves.
 constexpr double kSharedPart = 1.0 / 8;
-/// More streams than this at once are more than prefetchers follow.
-constexpr int64_t kMostStreams = 16;
 
 bool SameDims(const RowDims& a, const RowDims& b) {
   return a.size() == b.size() && std::equal(a.begin(), a.end(), b.begin(),
@@ -34,7 +32,8 @@ RowDims Extents(const Type& type) {
 }  // namespace
 
 RowMerger::RowMerger(const BindingBlock& block, RowAnalyzer* analyzer, StridedRowAnalyzer* strided,
-                     const CostModel& costs, const transform::PassContext& context, const char* pass, String function)
+                     const tir::CostModel& costs, const transform::PassContext& context, const char* pass,
+                     String function)
     : graph_(block, analyzer),
       strided_(*strided),
       costs_(costs),
@@ -119,9 +118,10 @@ RowMerger::Verdict RowMerger::JoinStrided(uint32_t producer, uint32_t consumer, 
   }
   rows->has_reduction = true;
   rows->is_strided = true;
-  rows->count = answer.labels.rows.Count(kSymbolicExtent);
+  rows->count = answer.labels.rows.Count(tir::kUnknownExtent);
   if (answer.labels.columns) {
-    rows->together = std::min(costs_.Lanes(), answer.labels.groups.back().Count(kSymbolicExtent));
+    rows->together = std::min(static_cast<double>(costs_.machine().Lanes(32)),
+                              answer.labels.groups.back().Count(tir::kUnknownExtent));
   }
   return {};
 }
@@ -222,10 +222,10 @@ RowMerger::Verdict RowMerger::Weigh(uint32_t a, uint32_t b, const GroupRows& row
     return refuse("row-exceeds-cache",
                   "a row of all its tensors does not fit the cache, so it would be read again anyway");
   }
-  if (has_rows && count < static_cast<double>(costs_.threads()) && both.touched > costs_.SerialBytes()) {
+  if (has_rows && count < static_cast<double>(costs_.machine().threads) && both.touched > costs_.SerialBytes()) {
     return refuse("too-few-rows", "rows are what threads share, and there are fewer than threads");
   }
-  if (siblings && both.arguments > kMostStreams) {
+  if (siblings && both.arguments > costs_.machine().streams) {
     return refuse("too-many-streams", "more tensors at once than prefetching follows");
   }
   const double least = siblings ? kSharedPart * std::min(one.cost.bytes(), other.cost.bytes()) : 0;
@@ -299,7 +299,7 @@ IRModule MergeRowKernels(IRModule module, const transform::PassContext& context,
   if (TakesTuples(module)) module = ExpandTupleArguments()(std::move(module));
   RowAnalyzer analyzer(module);
   StridedRowAnalyzer strided(module, analyzer);
-  const CostModel costs(Target::Current());
+  const tir::CostModel costs(Target::Current().machine);
   return MergeInBlocks(module, [&](const BindingBlock& block, const String& name, FusedFunctions* functions) {
     RowMerger merger(block, &analyzer, &strided, costs, context, pass, name);
     merge(&merger);

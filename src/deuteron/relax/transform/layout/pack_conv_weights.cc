@@ -4,9 +4,9 @@
 /// A dense convolution is computed in register tiles of output pixels × output channels, with a vector of
 /// channels a register: for every (input channel, row, column) of the window the kernel loads consecutive
 /// output channels. Weights arrive as OIHW, where those are far apart. This pass transposes each constant
-/// weight once, at compile time, to OIHW64o (or blocks of fewer channels, whatever divides their number) and tells
-/// the convolution by its kernel_layout: what a tile reads is one run of memory, which neither competes for a few sets
-/// of the caches nor touches a page for every window position. Channels that make no block of whole vectors become
+/// weight once, at compile time, to OIHW64o (four vectors of the target, or fewer, whatever divides their number) and
+/// tells the convolution by its kernel_layout: what a tile reads is one run of memory, which neither competes for a few
+/// sets of the caches nor touches a page for every window position. Channels that make no block of whole vectors become
 /// IHWO.
 ///
 /// It must not touch weights that are computed at run time (the transposition would be paid at every run),
@@ -19,6 +19,7 @@
 #include "deuteron/relax/rewrite/pass_utils.h"
 #include "deuteron/relax/transform/layout/passes.h"
 #include "deuteron/runtime/tensor.h"
+#include "deuteron/target/target.h"
 
 namespace deuteron::relax {
 namespace {
@@ -42,8 +43,9 @@ void MoveOutputChannelsLast(const char* in, char* out, int64_t out_channels, int
 /// Channels of a block: the most that divide all of them, in whole vectors, as many as a register tile may read at a
 /// step; all where there is no such number.
 int64_t BlockOf(int64_t out_channels) {
-  for (const int64_t block : {64, 48, 32, 16}) {
-    if (out_channels % block == 0) return block;
+  const int64_t lanes = Target::Current().machine.Lanes(32);
+  for (int64_t vectors = 4; vectors > 0; --vectors) {
+    if (out_channels % (vectors * lanes) == 0) return vectors * lanes;
   }
   return out_channels;
 }
