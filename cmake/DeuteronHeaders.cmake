@@ -141,4 +141,5 @@ set(DEUTERON_NEEDED_HEADERS
   support/host_tensor.h
   support/pointer_map.h
   support/safetensors.h
+  target/machine.h
   tir/index_map.h)

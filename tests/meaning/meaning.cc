@@ -126,8 +126,7 @@ std::string Check(uint64_t seed, bool compile, const std::string& dump) {
     module = graph.module;
     relax::CheckWellFormed(module);
     CompileOptions options{.threads = setting.threads, .opt_level = setting.opt_level, .config = setting.config};
-    Target target = Target::Parse(options.target);
-    target.threads = options.threads;
+    const Target target = Target::Parse(options.target, options.threads);
     const TargetScope target_scope(target);
     const transform::PassContext::Scope scope(MakeContext(options));
     stage = "the interpreter";

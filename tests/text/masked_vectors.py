@@ -1,4 +1,5 @@
 # run: LowerKernels
+# target: llvm -mcpu=x86-64-v4 -threads=2
 @I.ir_module
 class Module:
     @T.prim_func(private=True)

@@ -1,4 +1,5 @@
 # run: LowerKernels
+# target: llvm -mcpu=x86-64-v4 -threads=2
 # Buffers of the same data are declared where their data is known.
 @I.ir_module
 class Module:

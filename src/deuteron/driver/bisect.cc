@@ -26,8 +26,7 @@ class Bisector {
   }
 
   BisectResult Run(const IRModule& module) {
-    Target target = Target::Parse(compile().target);
-    if (compile().threads > 0) target.threads = compile().threads;
+    const Target target = Target::Parse(compile().target, compile().threads);
     const TargetScope target_scope(target);
     const transform::PassContext::Scope scope(MakeContext(options_.verify.compile));
     through_ = LeastPrecisions(module);

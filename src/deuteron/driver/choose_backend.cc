@@ -6,10 +6,11 @@
 
 #include "deuteron/backend/backends.h"
 #include "deuteron/driver/equivalence.h"
-#include "deuteron/ir/prim_ops.h"
-#include "deuteron/relax/op/op_common.h"
+#include "deuteron/relax/analysis/kernel_cost.h"
 #include "deuteron/relax/rewrite/pass_utils.h"
 #include "deuteron/runtime/executable.h"
+#include "deuteron/target/target.h"
+#include "deuteron/tir/analysis/cost.h"
 
 namespace deuteron {
 
@@ -18,35 +19,16 @@ using transform::Reason;
 namespace {
 
 constexpr const char* kLibrary = "dnnl";
-constexpr int64_t kSymbolicExtent = 8;
-/// Below it a run takes some tens of microseconds either way, and calls of a library are a part of that.
-constexpr double kLeastWork = 2e7;
+/// Symbolic dimensions of what is run to be measured: several at once of what is usual would take long.
+constexpr int64_t kMeasuredExtent = 8;
+/// Below it calls of a library are a good part of a run.
+constexpr double kLeastSeconds = 60e-6;
 /// Runs of each until one is chosen: at least so many, and until that much time has gone.
 constexpr int kLeastRounds = 8;
 constexpr int kMostRounds = 50;
 constexpr double kMostSeconds = 0.5;
 /// On a busy machine a smaller ratio of two times is no difference.
 constexpr double kMargin = 1.05;
-
-double ExtentProduct(const Type& type, int64_t symbolic_extent) {
-  const auto* tensor = type.as<TensorTypeNode>();
-  if (tensor == nullptr || !tensor->has_shape()) return 0;
-  double product = 1;
-  for (const PrimExpr& dim : *tensor->shape) product *= static_cast<double>(AsConstInt(dim).value_or(symbolic_extent));
-  return product;
-}
-
-/// Multiplications with addition for one element of the result.
-double Reduced(const relax::Call& call, int64_t symbolic_extent) {
-  const std::string op = relax::OpName(call);
-  const bool convolution = op == "nn.conv1d" || op == "nn.conv2d" || op == "nn.conv3d";
-  if (!convolution && op != "matmul" && op != "nn.dense") return 0;
-  const auto* operand = call->args[convolution ? 1 : 0]->ty.as<TensorTypeNode>();
-  if (operand == nullptr || !operand->has_shape() || operand->shape->empty()) return 0;
-  const PrimExpr& last = (*operand->shape)[convolution ? 0 : operand->shape->size() - 1];
-  const auto extent = static_cast<double>(AsConstInt(last).value_or(symbolic_extent));
-  return convolution ? ExtentProduct(call->args[1]->ty, symbolic_extent) / std::max(extent, 1.0) : extent;
-}
 
 double SecondsOfRun(const Executable& executable, const std::vector<Tensor>& inputs) {
   const auto begin = std::chrono::steady_clock::now();
@@ -74,7 +56,7 @@ BackendChoice Measure(const IRModule& module, const CompileOptions& options, Exe
   plain.backend = "none";
   const Executable generated = Compile(module, plain);
   std::vector<Tensor> inputs;
-  for (const Any& argument : RandomArguments(module, 0, kSymbolicExtent)) {
+  for (const Any& argument : RandomArguments(module, 0, kMeasuredExtent)) {
     for (Tensor& tensor : FlattenValue(argument)) inputs.push_back(std::move(tensor));
   }
   SecondsOfRun(library, inputs);
@@ -102,8 +84,7 @@ double HeavyWork(const IRModule& module, int64_t symbolic_extent) {
     if (!function.defined()) continue;
     relax::VisitValues(function->body, [&](const relax::Expr& value) {
       const auto* call = value.as<relax::CallNode>();
-      if (call == nullptr || call->op.as<OpNode>() == nullptr) return;
-      work += 2 * ExtentProduct(call->ty, symbolic_extent) * Reduced(GetRef<relax::Call>(call), symbolic_extent);
+      if (call != nullptr) work += relax::OpsOfProduct(GetRef<relax::Call>(call), symbolic_extent);
     });
   }
   return work;
@@ -122,8 +103,10 @@ BackendChoice ChooseBackend(const IRModule& module, const CompileOptions& given)
   const backend::Backend* library = backend::FindBackend(kLibrary);
   const std::string missing = library->codegen.missing();
   if (!missing.empty()) return Decide("none", Reason::kLibraryMissing, missing);
-  const double work = HeavyWork(module, kSymbolicExtent);
-  if (work < kLeastWork) return Decide("none", Reason::kTooLittleWork);
+  const tir::CostModel costs(Target::Parse(given.target, given.threads).machine);
+  if (costs.LeastSeconds(HeavyWork(module, kMeasuredExtent), DataType::Float(32)) < kLeastSeconds) {
+    return Decide("none", Reason::kTooLittleWork);
+  }
   CompileOptions options = given;
   options.instruments.clear();
   options.backend = kLibrary;

@@ -212,8 +212,7 @@ Executable Compile(IRModule module, const CompileOptions& options) {
   const auto report = [&](const std::string& stage, int done, int total) {
     if (options.progress) options.progress(stage, done, total);
   };
-  Target target = Target::Parse(options.target);
-  if (options.threads > 0) target.threads = options.threads;
+  const Target target = Target::Parse(options.target, options.threads);
   const TargetScope target_scope(target);
   transform::PassContext::Scope scope(MakeContext(options));
 
@@ -236,7 +235,7 @@ Executable Compile(IRModule module, const CompileOptions& options) {
   }
 
   runtime::Manifest manifest;
-  manifest.cpu_features = target.features;
+  manifest.cpu_features = target.RequiredFeatures();
   manifest.target = target.ToString();
   manifest.plugins = codegen::PluginsOf(compiled.program);
   Executable executable(codegen::MakeExecutable(

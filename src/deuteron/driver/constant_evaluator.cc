@@ -9,6 +9,7 @@
 #include "deuteron/runtime/thread_pool.h"
 #include "deuteron/support/aligned_memory.h"
 #include "deuteron/tir/analysis/block_analysis.h"
+#include "deuteron/tir/analysis/cost.h"
 #include "deuteron/tir/schedule/rules/rules.h"
 #include "deuteron/tir/transform/lower.h"
 

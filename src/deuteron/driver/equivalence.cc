@@ -177,8 +177,7 @@ std::vector<Tensor> Interpret(const IRModule& module, const Arguments& arguments
 
 std::vector<Tensor> RunCompiled(IRModule module, const Arguments& arguments, const CompileOptions& options,
                                 const std::function<IRModule(IRModule)>& after_lowering) {
-  Target target = Target::Parse(options.target);
-  if (options.threads > 0) target.threads = options.threads;
+  const Target target = Target::Parse(options.target, options.threads);
   const TargetScope target_scope(target);
   // Instruments of a walk over passes that is under way have not asked for these.
   const transform::PassContext::Scope scope(MakeContext(options));

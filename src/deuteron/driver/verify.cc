@@ -32,8 +32,7 @@ std::vector<VerifiedStage> Verify(IRModule module, const VerifyOptions& options)
   const std::vector<Tensor> expected = oracle.Run(module, arguments);
   const IRModule imported = module;
   const std::vector<DataType> through = LeastPrecisions(imported);
-  Target target = Target::Parse(options.compile.target);
-  if (options.compile.threads > 0) target.threads = options.compile.threads;
+  const Target target = Target::Parse(options.compile.target, options.compile.threads);
   const TargetScope target_scope(target);
   const transform::PassContext::Scope scope(MakeContext(options.compile));
 

@@ -37,6 +37,9 @@ std::string FeatureOfFlag(const std::string& flag) {
       {"3dnowprefetch", "prfchw"},
       {"fxsr", "fxsr"},
       {"cx8", "cx8"},
+      {"asimd", "neon"},
+      {"asimdhp", "fullfp16"},
+      {"asimddp", "dotprod"},
   };
   const auto it = renamed.find(flag);
   return it == renamed.end() ? flag : it->second;

@@ -1,5 +1,16 @@
 /// \file
-/// What is compiled for: the CPU's name and features, its vectors, caches and threads.
+/// What is compiled for: a CPU, its features, and a model of the machine around it.
+///
+/// As text:
+///
+///     native [OPTION...]     this machine
+///     llvm [OPTION...]       the plainest CPU of the architecture, or that of -mcpu; nothing of this machine's
+///
+///     -mcpu=NAME             native, or a CPU of the table (cpu_table.h)
+///     -mattr=+a,-b           features that it has besides, or lacks
+///     -mtriple=TRIPLE        the architecture and system, this program's if not given
+///     -threads=N             of parallel loops (-num-cores=N is the same); 4 if not given, but for `native`
+///     -l2-bytes=2M ...       any figure of the model (machine.h): MachineOptions() lists them
 #pragma once
 
 #include <cstdint>
@@ -7,42 +18,46 @@
 #include <string_view>
 #include <vector>
 
+#include "deuteron/target/machine.h"
+
 namespace deuteron {
 
-/// A CPU. A value: copied freely, compared by field.
+/// A value: copied freely, compared by field.
 struct Target {
-  /// "native" or what an LLVM back end calls the CPU: "znver4", "x86-64-v3".
-  std::string cpu = "native";
-  /// LLVM target triple; empty = the host's.
+  /// "native" or a CPU of the table, by the name that LLVM gives it: "znver4", "x86-64-v3".
+  std::string cpu;
+  /// LLVM target triple; empty = this program's.
   std::string triple;
-  /// Features as LLVM names them ("avx512f", "fma"), sorted; those of `cpu` are implied where `cpu` is not
-  /// "native".
+  /// Of the known features (cpu_table.h) those that it has, as LLVM names them ("avx512f", "fma"); and others that
+  /// were asked for. Sorted.
   std::vector<std::string> features;
-  int64_t vector_bits = 128;
-  int64_t l1_bytes = int64_t{32} << 10;
-  int64_t l2_bytes = int64_t{512} << 10;
-  /// Threads that a parallel loop may use.
-  int64_t threads = 1;
+  Machine machine;
+
+  /// That of "llvm".
+  Target();
 
   bool HasFeature(std::string_view feature) const;
-  /// Lanes of a full vector of elements of `bits` bits.
-  int64_t Lanes(int bits) const { return vector_bits / bits; }
-  /// Vector registers: 32 with AVX-512, else 16.
-  int64_t vector_registers() const { return HasFeature("avx512f") ? 32 : 16; }
+  /// The known features that it lacks.
+  std::vector<std::string> AbsentFeatures() const;
+  /// Those that the code generated for it may use: a machine without one of them cannot run that.
+  std::vector<std::string> RequiredFeatures() const;
 
-  /// This machine: features from the kernel's list, caches from sysfs, threads from affinity and cgroup quota.
+  /// This machine.
   static Target Host();
-  /// Parses "native" or "llvm [-mcpu=NAME] [-mattr=+a,-b] [-mtriple=T] [-vector-bits=N] [-threads=N]"; a
-  /// UsageError otherwise.
-  static Target Parse(std::string_view text);
-  /// Parses back to an equal target on the same machine.
+  /// `threads`, if not 0, are those of parallel loops, whatever the text says. A UsageError names the option that is
+  /// wrong and says what it takes.
+  static Target Parse(std::string_view text, int64_t threads = 0);
+  /// Parses back to an equal target on the same machine; says what differs from the CPU's own figures.
   std::string ToString() const;
 
-  /// The innermost scoped target of this thread, or the host.
+  /// The innermost scoped target of this thread, or that of "llvm": never the machine, unless it was asked for.
   static Target Current();
 
   bool operator==(const Target&) const = default;
 };
+
+/// The options that set a figure of the model: names and what each takes, a line each.
+std::string MachineOptions();
 
 /// Makes `target` current in this thread while it lives.
 class TargetScope {

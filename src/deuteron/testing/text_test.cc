@@ -10,6 +10,7 @@
 #include "deuteron/script/parser.h"
 #include "deuteron/script/printer.h"
 #include "deuteron/script/round_trip.h"
+#include "deuteron/target/target.h"
 
 namespace deuteron {
 namespace {
@@ -19,6 +20,7 @@ constexpr std::string_view kSeparator = "# ----- expected\n";
 /// The parts of a file.
 struct TextTest {
   std::string passes;
+  std::string target = "llvm";
   std::vector<std::pair<std::string, std::string>> config;
   std::vector<std::string> remarks;
   /// Everything before the expectation, the separator included.
@@ -51,6 +53,7 @@ TextTest Split(const std::string& path, const std::string& text) {
     if (const char* passes = after(line, "# run:")) {
       test.passes += (test.passes.empty() ? "" : ",") + WithFolder(path, passes);
     }
+    if (const char* target = after(line, "# target: ")) test.target = target;
     if (const char* remark = after(line, "# expect-remark: ")) test.remarks.emplace_back(remark);
     if (const char* pair = after(line, "# config: ")) {
       const std::string entry(pair);
@@ -104,6 +107,8 @@ TextTestResult RunTextTest(const std::string& path, const std::string& text) {
   context.find_pass = MakePass;
   for (const auto& [key, value] : test.config) context.SetConfig(key, String(value));
   try {
+    // Never the machine that the tests run on.
+    const TargetScope target(Target::Parse(test.target));
     // The name in diagnostics does not depend on where the tree lies.
     IRModule module = script::ParseModule(test.input, name);
     relax::CheckWellFormed(module);

@@ -2,6 +2,7 @@
 /// Tests that are text: a module, the passes to run on it, and what must come out.
 ///
 ///     # run: FuseOps(fuse_opt_level=2),FuseTIR     ($HERE: the folder of the file)
+///     # target: llvm -mcpu=x86-64-v4         (optional; without it `llvm`, the plainest CPU: never this machine)
 ///     # config: tvm_compat=true              (optional, any number)
 ///     # expect-remark: FuseOps lv -> lv1: fused   (optional, any number; parts of one decision each)
 ///     @I.ir_module

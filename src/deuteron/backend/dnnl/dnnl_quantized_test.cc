@@ -112,7 +112,7 @@ std::string Scale(double scale) { return "R.const(" + std::to_string(scale) + ",
 class DnnlQuantized : public testing::Test {
  protected:
   void SetUp() override {
-    const Target target = Target::Current();
+    const Target target = Target::Host();
     if (!target.HasFeature("avx512vnni") && !target.HasFeature("avxvnni"))
       GTEST_SKIP() << "this CPU has no VNNI: its bytes are multiplied by generated code";
   }

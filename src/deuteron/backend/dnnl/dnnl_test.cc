@@ -190,7 +190,7 @@ TEST(Dnnl, ComputesWhatIsPartitionedAlready) {
 }
 
 TEST(Dnnl, BFloat16) {
-  if (!Target::Current().HasFeature("avx512bf16")) GTEST_SKIP() << "this CPU does not multiply bfloat16";
+  if (!Target::Host().HasFeature("avx512bf16")) GTEST_SKIP() << "this CPU does not multiply bfloat16";
   const auto b = [](const std::string& dims) { return Typed(dims, "bfloat16"); };
   ExpectAgrees(MakeModule("x: " + b("2, 8, 10, 10") + ", w: " + b("16, 8, 3, 3") + ", b: " + b("1, 16, 1, 1") +
                               ", r: " + b("2, 16, 10, 10"),

@@ -7,6 +7,7 @@
 
 #include "deuteron/codegen/llvm/emitter.h"
 #include "deuteron/codegen/llvm/machine.h"
+#include "deuteron/runtime/thread_pool.h"
 #include "deuteron/tir/functor.h"
 
 namespace deuteron::codegen {
@@ -127,7 +128,7 @@ std::vector<std::string> CompileGroups(const IRModule& lowered, const Target& ta
 }
 
 size_t CompileThreads(const Target& target, const CodegenOptions& options) {
-  return static_cast<size_t>(std::max<int64_t>(1, options.threads > 0 ? options.threads : target.threads));
+  return static_cast<size_t>(std::max<int64_t>(1, options.threads > 0 ? options.threads : runtime::UsableThreads()));
 }
 
 template <typename T>

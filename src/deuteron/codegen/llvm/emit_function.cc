@@ -5,9 +5,9 @@
 #include <functional>
 #include <unordered_set>
 
-#include "deuteron/codegen/llvm/cost.h"
 #include "deuteron/codegen/llvm/emitter.h"
 #include "deuteron/ir/prim_ops.h"
+#include "deuteron/tir/analysis/cost.h"
 #include "deuteron/tir/analysis/kernel_signature.h"
 #include "deuteron/tir/functor.h"
 
@@ -56,8 +56,8 @@ class UseCollector : public tir::StmtExprVisitor {
 
 void SetFunctionAttributes(llvm::Function* function, const Target& target) {
   function->addFnAttr(llvm::Attribute::NoUnwind);
-  function->addFnAttr("prefer-vector-width", std::to_string(target.vector_bits));
-  function->addFnAttr("min-legal-vector-width", std::to_string(target.vector_bits));
+  function->addFnAttr("prefer-vector-width", std::to_string(target.machine.vector_bits));
+  function->addFnAttr("min-legal-vector-width", std::to_string(target.machine.vector_bits));
   function->addFnAttr("no-trapping-math", "true");
 }
 
@@ -254,7 +254,7 @@ void KernelEmitter::EmitParallelFor(const tir::ForNode* op) {
   llvm::Function* body = OutlineParallelBody(op, closure_type, captured);
   llvm::Value* extent = EmitCast(DataType::Int(64), op->extent.dtype(), EmitExpr(op->extent));
   const auto visible = [this](const tir::VarNode* var) { return values_.count(var) != 0; };
-  llvm::Value* grain = EmitIndex(ParallelGrain(op, visible));
+  llvm::Value* grain = EmitIndex(tir::CostModel(target_.machine).Grain(op, visible));
   // A loop of one grain, or of a single iteration, needs no other thread.
   llvm::Function* function = frame_->function;
   auto* alone = llvm::BasicBlock::Create(llvm_, "alone", function);

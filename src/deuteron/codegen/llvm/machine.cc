@@ -24,7 +24,8 @@ std::unique_ptr<llvm::TargetMachine> MakeMachine(const Target& target, const Cod
   if (llvm_target == nullptr) DEUTERON_THROW(UsageError) << "target triple " << triple << ": " << error;
   const std::string cpu = target.cpu == "native" ? llvm::sys::getHostCPUName().str() : target.cpu;
   std::string features;
-  for (const std::string& feature : target.features) features += (features.empty() ? "+" : ",+") + feature;
+  for (const std::string& feature : target.features) features += "+" + feature + ",";
+  for (const std::string& feature : target.AbsentFeatures()) features += "-" + feature + ",";
   llvm::TargetOptions target_options;
   target_options.AllowFPOpFusion = llvm::FPOpFusion::Standard;
   target_options.UnsafeFPMath = false;

@@ -17,8 +17,7 @@ transform::DecisionLog Explain(IRModule module, const CompileOptions& given) {
     options.backend = chosen.backend;
     choice = chosen.decision;
   }
-  Target target = Target::Parse(options.target);
-  if (options.threads > 0) target.threads = options.threads;
+  const Target target = Target::Parse(options.target, options.threads);
   const TargetScope target_scope(target);
   transform::PassContext context = MakeContext(options);
   context.instruments.push_back(MakeKernelTextInstrument());

@@ -47,6 +47,42 @@ ExprVarMap SymbolsOf(const tir::PrimFunc& func, const CallTIRView& view, const T
 
 }  // namespace
 
+double AssumedElements(const Type& type) {
+  const auto* tensor = type.as<TensorTypeNode>();
+  if (tensor == nullptr || !tensor->has_shape()) return 0;
+  return tir::AssumedProduct(*tensor->shape);
+}
+
+double AssumedBytes(const Type& type) {
+  if (const auto* tuple = type.as<TupleTypeNode>()) {
+    double bytes = 0;
+    for (const Type& field : tuple->fields) bytes += AssumedBytes(field);
+    return bytes;
+  }
+  const auto* tensor = type.as<TensorTypeNode>();
+  if (tensor == nullptr || tensor->dtype.is_void()) return 0;
+  return AssumedElements(type) * tensor->dtype.bytes();
+}
+
+double OpsOfProduct(const Call& call, int64_t symbolic_extent) {
+  const auto* op = call->op.as<OpNode>();
+  if (op == nullptr) return 0;
+  const std::string name(op->name);
+  const bool convolution = name == "relax.nn.conv1d" || name == "relax.nn.conv2d" || name == "relax.nn.conv3d";
+  if (!convolution && name != "relax.matmul" && name != "relax.nn.dense") return 0;
+  const auto* result = call->ty.as<TensorTypeNode>();
+  const auto* operand = call->args[convolution ? 1 : 0]->ty.as<TensorTypeNode>();
+  if (result == nullptr || !result->has_shape() || operand == nullptr || !operand->has_shape() ||
+      operand->shape->empty()) {
+    return 0;
+  }
+  // Of a convolution each result has all of a filter, whose first dimension counts the filters.
+  const size_t rank = operand->shape->size();
+  Array<PrimExpr> summed;
+  for (size_t dim = convolution ? 1 : rank - 1; dim < rank; ++dim) summed.push_back((*operand->shape)[dim]);
+  return 2 * tir::AssumedProduct(*result->shape, symbolic_extent) * tir::AssumedProduct(summed, symbolic_extent);
+}
+
 KernelFlops::KernelFlops(const tir::PrimFunc& func) : func_(func) {
   if (!tir::HasRootBlock(func)) {
     known_ = false;

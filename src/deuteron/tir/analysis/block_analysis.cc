@@ -210,41 +210,6 @@ std::optional<MatmulRoles> FindMatmulRoles(const SBlock& block, const ReductionU
   return roles;
 }
 
-/// Operations of expressions outside of indices.
-class OpCounter : public StmtExprVisitor {
- public:
-  double ops = 0;
-
- protected:
-  void VisitBinary_(const BinaryNode* op) override {
-    ops += op->dtype.lanes();
-    StmtExprVisitor::VisitBinary_(op);
-  }
-  void VisitSelect_(const SelectNode* op) override {
-    ops += 1;
-    StmtExprVisitor::VisitSelect_(op);
-  }
-  void VisitCall_(const CallNode* op) override {
-    static const Op if_then_else = Op::Get("tir.if_then_else");
-    if (op->op.same_as(if_then_else)) {
-      ops += 1;
-      // The condition of a guard is index arithmetic.
-      VisitExpr(op->args[1]);
-      VisitExpr(op->args[2]);
-      return;
-    }
-    ops += 10;
-    StmtExprVisitor::VisitCall_(op);
-  }
-  void VisitBufferLoad_(const BufferLoadNode*) override {}
-  void VisitBufferStore_(const BufferStoreNode* op) override { VisitExpr(op->value); }
-  void VisitFor_(const ForNode* op) override {
-    const double before = ops;
-    VisitStmt(op->body);
-    ops = before + (ops - before) * static_cast<double>(AsConstInt(op->extent).value_or(1));
-  }
-};
-
 class ScopeCollector {
  public:
   ScopeInfo info;
@@ -402,21 +367,6 @@ BlockInfo ClassifyBlock(const SBlock& block) {
     info.kind = BlockClass::kMatmul;
   }
   return info;
-}
-
-double OpsPerInstance(const SBlock& block) {
-  OpCounter counter;
-  counter.VisitStmt(block->body);
-  return counter.ops;
-}
-
-double NumInstances(const SBlock& block, double symbolic_extent) {
-  double count = 1;
-  for (const IterVar& iter : block->iter_vars) {
-    const auto extent = AsConstInt(iter->dom->extent);
-    count *= extent ? static_cast<double>(*extent) : symbolic_extent;
-  }
-  return count;
 }
 
 ScopeInfo AnalyzeScope(const Stmt& scope_body) {

@@ -1,5 +1,5 @@
 /// \file
-/// What a block does: the regions it touches, its kind, its work, and who produces what it consumes.
+/// What a block does: the regions it touches, its kind, and who produces what it consumes.
 #pragma once
 
 #include <optional>
@@ -72,11 +72,6 @@ struct ReductionUpdate {
   PrimExpr identity;
 };
 std::optional<ReductionUpdate> GetReductionUpdate(const SBlock& block);
-
-/// Arithmetic operations of one instance of the block (a multiply and an add are two, a transcendental 10).
-double OpsPerInstance(const SBlock& block);
-/// Instances of a block; a symbolic extent counts as `symbolic_extent`.
-double NumInstances(const SBlock& block, double symbolic_extent = 16);
 
 /// The blocks of a scope (usually the root block) in order of execution.
 struct ScopeInfo {

@@ -7,6 +7,7 @@
 
 #include "deuteron/interpreter/schedule_test_util.h"
 #include "deuteron/tir/analysis/block_analysis.h"
+#include "deuteron/tir/analysis/cost.h"
 
 namespace deuteron::tir {
 namespace {

@@ -130,8 +130,8 @@ class BoxFinder : public StmtExprVisitor {
 
 class BufferCompactor : public StmtExprMutator {
  public:
-  BufferCompactor(const std::unordered_map<const BufferNode*, Box>& boxes, arith::Analyzer* analyzer)
-      : boxes_(boxes), analyzer_(*analyzer) {}
+  BufferCompactor(const std::unordered_map<const BufferNode*, Box>& boxes, int64_t lanes, arith::Analyzer* analyzer)
+      : boxes_(boxes), lanes_(lanes), analyzer_(*analyzer) {}
 
  protected:
   Stmt VisitAllocBuffer_(const AllocBufferNode* op) override {
@@ -193,10 +193,9 @@ class BufferCompactor : public StmtExprMutator {
 
  private:
   /// Elements of the vectors that hold a row of `extent`; one that is short may be a short vector.
-  static int64_t WholeVectors(int64_t extent) {
-    constexpr int64_t kLanes = 16;
-    if (extent < kLanes) return static_cast<int64_t>(std::bit_ceil(static_cast<uint64_t>(extent)));
-    return (extent + kLanes - 1) / kLanes * kLanes;
+  int64_t WholeVectors(int64_t extent) const {
+    if (extent < lanes_) return static_cast<int64_t>(std::bit_ceil(static_cast<uint64_t>(extent)));
+    return (extent + lanes_ - 1) / lanes_ * lanes_;
   }
 
   struct Layout {
@@ -232,13 +231,15 @@ class BufferCompactor : public StmtExprMutator {
   }
 
   const std::unordered_map<const BufferNode*, Box>& boxes_;
+  /// Of a vector of 32-bit elements.
+  const int64_t lanes_;
   arith::Analyzer& analyzer_;
   std::unordered_map<const BufferNode*, Layout> layouts_;
 };
 
 }  // namespace
 
-PrimFunc CompactBuffers(PrimFunc func) {
+PrimFunc CompactBuffers(PrimFunc func, const Target& target) {
   arith::Analyzer analyzer;
   for (const Buffer& buffer : ParamBuffers(func)) {
     for (const PrimExpr& extent : buffer->shape) {
@@ -248,7 +249,7 @@ PrimFunc CompactBuffers(PrimFunc func) {
   BoxFinder finder(&analyzer);
   finder.VisitStmt(func->body);
   if (finder.boxes.empty()) return func;
-  Stmt body = BufferCompactor(finder.boxes, &analyzer).VisitStmt(func->body);
+  Stmt body = BufferCompactor(finder.boxes, target.machine.Lanes(32), &analyzer).VisitStmt(func->body);
   CopyOnWrite(&func)->body = std::move(body);
   return func;
 }

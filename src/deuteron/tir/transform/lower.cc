@@ -8,7 +8,7 @@ PrimFunc LowerPrimFunc(PrimFunc func, const Target& target) {
   func = PlaceBuffers(std::move(func));
   func = LowerBlocks(std::move(func));
   func = SimplifyLoops(std::move(func));
-  func = CompactBuffers(std::move(func));
+  func = CompactBuffers(std::move(func), target);
   func = PartitionLoops(std::move(func));
   func = FlattenBuffers(std::move(func));
   func = SimplifyLoops(std::move(func));

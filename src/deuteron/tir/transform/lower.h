@@ -22,8 +22,9 @@ PrimFunc PlaceBuffers(PrimFunc func);
 /// is the same thing, and behind a test of the reduction iterators elsewhere.
 PrimFunc LowerBlocks(PrimFunc func);
 
-/// Shrinks each allocated buffer to the box that is accessed where it is allocated.
-PrimFunc CompactBuffers(PrimFunc func);
+/// Shrinks each allocated buffer to the box that is accessed where it is allocated; rows of tiles in registers are
+/// whole vectors of the target.
+PrimFunc CompactBuffers(PrimFunc func, const Target& target);
 
 /// Splits loops where a condition of a tail (`i * 16 + v < n`) begins to fail, so that all iterations but the
 /// last few run without it.

@@ -245,7 +245,7 @@ class LoopVectorizer : public StmtExprMutator {
       return For(op->loop_var, op->min, op->extent, op->loop_kind, std::move(body), op->thread_tag, op->annotations,
                  op->span);
     }
-    const int64_t native = std::max<int64_t>(2, target_.Lanes(WidestElement(body)));
+    const int64_t native = std::max<int64_t>(2, target_.machine.Lanes(WidestElement(body)));
     Stmt result = AsConstInt(op->extent) ? StaticLoop(op, body, native) : SymbolicLoop(op, body, native);
     if (result.defined()) return result;
     return For(op->loop_var, op->min, op->extent, ForKind::kSerial, std::move(body), "", op->annotations, op->span);

@@ -15,7 +15,7 @@
 ///  - the tensors of a row together fit half of the second cache, or all of them fit it with several rows;
 ///  - there are rows enough for the threads, or too little work for several of them;
 ///  - the limits on operators and arguments of a kernel hold;
-///  - it saves bytes (fusion/cost_model.h). Nothing is computed twice, so that is all that counts.
+///  - it saves bytes (tir/analysis/cost.h). Nothing is computed twice, so that is all that counts.
 ///
 /// What it must not do: take in matrix products, convolutions and windows, whose schedules an epilogue of another
 /// shape would spoil; touch what FuseOps has put into one of these; change what tvm_compat promises.

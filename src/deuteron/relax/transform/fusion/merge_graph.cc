@@ -91,7 +91,7 @@ void MergeGraph::AddNode(uint32_t node) {
     }
     if (!leaf.ty().as<TensorTypeNode>()) return;
     // Arguments are kept as they are, one that is given twice as well: places count.
-    Input input{leaf.get(), BytesOf(leaf.ty())};
+    Input input{leaf.get(), AssumedBytes(leaf.ty())};
     if (it != node_of_.end()) {
       input.producer = it->second;
       const auto* item = BoundValue(bindings_[it->second]).as<TupleGetItemNode>();
@@ -136,7 +136,7 @@ MergeGraph::Traffic MergeGraph::Measure(std::initializer_list<uint32_t> roots) c
       }
       const Binding& binding = bindings_[node];
       if (binding->var.ty().as<TupleTypeNode>()) continue;  // its items count
-      const double bytes = BytesOf(binding->var.ty());
+      const double bytes = AssumedBytes(binding->var.ty());
       traffic.touched += bytes;
       const bool leaves =
           binding->var->kind != RelaxKind::kDataflowVar ||

@@ -6,10 +6,11 @@
 #include <unordered_map>
 #include <vector>
 
+#include "deuteron/relax/analysis/kernel_cost.h"
 #include "deuteron/relax/transform/fusion/contractible_dag.h"
-#include "deuteron/relax/transform/fusion/cost_model.h"
 #include "deuteron/relax/transform/fusion/fused_functions.h"
 #include "deuteron/relax/transform/fusion/row_kernels.h"
+#include "deuteron/tir/analysis/cost.h"
 
 namespace deuteron::relax::fusion {
 

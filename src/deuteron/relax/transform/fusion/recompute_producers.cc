@@ -14,7 +14,7 @@
 ///  - no user asks for an element more often than it is there (a broadcast of the value would compute it anew for
 ///  each);
 ///  - the bytes that are saved (written once, read by every user, less what is read of its arguments in addition) are
-///    worth the operations that are done again (fusion/cost_model.h);
+///    worth the operations that are done again (tir/analysis/cost.h);
 ///  - the limits on operators and arguments of a kernel hold.
 /// All users take it, or none: a value that is stored anyway is read cheaply.
 ///
@@ -32,7 +32,8 @@
 #include "deuteron/relax/transform/fusion/merge_graph.h"
 #include "deuteron/relax/transform/fusion/passes.h"
 #include "deuteron/relax/type_analysis.h"
-#include "deuteron/tir/analysis/block_analysis.h"
+#include "deuteron/target/target.h"
+#include "deuteron/tir/analysis/cost.h"
 #include "deuteron/tir/analysis/op_pattern.h"
 
 namespace deuteron::relax {
@@ -83,10 +84,7 @@ class WorkAnalyzer {
     const auto func = As<tir::PrimFunc>(module_.Lookup(Downcast<GlobalVar>(callee)));
     if (!func.defined() || !tir::HasRootBlock(func)) return it->second;
     if (const auto kind = func->GetAttr<int64_t>("op_pattern")) it->second.kind = static_cast<OpPatternKind>(*kind);
-    for (const tir::SBlockRealize& realize : tir::AnalyzeScope(tir::RootBlock(func)->body).blocks) {
-      it->second.flops += tir::OpsPerInstance(realize->block) *
-                          tir::NumInstances(realize->block, static_cast<int64_t>(fusion::kSymbolicExtent));
-    }
+    it->second.flops = tir::AssumedOps(func);
     return it->second;
   }
 
@@ -98,8 +96,8 @@ class WorkAnalyzer {
 /// Recomputes the values of one block.
 class BlockRecomputer {
  public:
-  BlockRecomputer(const BindingBlock& block, fusion::RowAnalyzer* rows, WorkAnalyzer* work,
-                  const fusion::CostModel& costs, const transform::PassContext& context, String function)
+  BlockRecomputer(const BindingBlock& block, fusion::RowAnalyzer* rows, WorkAnalyzer* work, const tir::CostModel& costs,
+                  const transform::PassContext& context, String function)
       : block_(block),
         rows_(rows),
         work_(work),
@@ -136,7 +134,7 @@ class BlockRecomputer {
   bool Judge(uint32_t node, const std::vector<bool>& recomputed, const std::vector<bool>& takes) {
     const Work producer = work_->Of(BoundValue(graph_.binding(node)));
     if (producer.kind > OpPatternKind::kInjective) return false;  // never in question
-    const double stored = fusion::BytesOf(graph_.binding(node)->var.ty());
+    const double stored = AssumedBytes(graph_.binding(node)->var.ty());
     const auto& inputs = graph_.inputs(node);
     double read = 0;
     for (size_t i = 0; i < inputs.size(); ++i) {
@@ -194,20 +192,12 @@ class BlockRecomputer {
 
   /// Whether no result of the user has more elements than the value.
   bool ReadsOnce(uint32_t node, uint32_t user) const {
-    const auto elements = [](const Type& type) {
-      double count = 1;
-      for (const PrimExpr& dim : *type.as<TensorTypeNode>()->shape) {
-        const auto extent = AsConstInt(dim);
-        count *= extent ? static_cast<double>(*extent) : fusion::kSymbolicExtent;
-      }
-      return count;
-    };
-    const double there = elements(graph_.binding(node)->var.ty());
+    const double there = AssumedElements(graph_.binding(node)->var.ty());
     const Type& result = graph_.binding(user)->var.ty();
     const auto* tuple = result.as<TupleTypeNode>();
-    if (tuple == nullptr) return elements(result) <= there;
+    if (tuple == nullptr) return AssumedElements(result) <= there;
     return std::all_of(tuple->fields.begin(), tuple->fields.end(),
-                       [&](const Type& field) { return elements(field) <= there; });
+                       [&](const Type& field) { return AssumedElements(field) <= there; });
   }
 
   /// The block with a copy of each recomputed value before each of its users, merged into it.
@@ -266,7 +256,7 @@ class BlockRecomputer {
   const BindingBlock& block_;
   fusion::RowAnalyzer* rows_;
   WorkAnalyzer* work_;
-  const fusion::CostModel& costs_;
+  const tir::CostModel& costs_;
   transform::DecisionLog* log_;
   String function_;
   const int64_t max_depth_;
@@ -278,7 +268,7 @@ IRModule Run(const IRModule& module, const transform::PassContext& context) {
   if (context.GetBool("tvm_compat") || context.opt_level == 0) return module;
   fusion::RowAnalyzer rows(module);
   WorkAnalyzer work(module, rows);
-  const fusion::CostModel costs(Target::Current());
+  const tir::CostModel costs(Target::Current().machine);
   return fusion::MergeInBlocks(module,
                                [&](const BindingBlock& block, const String& name, fusion::FusedFunctions* functions) {
                                  return BlockRecomputer(block, &rows, &work, costs, context, name).Run(functions);

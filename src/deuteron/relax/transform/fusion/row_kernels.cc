@@ -227,7 +227,7 @@ std::shared_ptr<const RowAnalyzer::Kernel> RowAnalyzer::LookAt(const GlobalVar& 
     const tir::BlockInfo info = tir::ClassifyBlock(block);
     if (info.kind == tir::BlockClass::kOpaque) return refuse("holds a block that is neither injective nor a reduction");
     if (info.kind == tir::BlockClass::kMatmul) return refuse("holds a matrix product or convolution");
-    kernel.flops += tir::OpsPerInstance(block) * tir::NumInstances(block, 128);
+    kernel.flops += tir::OpsPerInstance(block) * tir::NumInstances(block);
     if (info.kind == tir::BlockClass::kReduction) {
       if (tir::IsSumOfProducts(info)) return refuse("holds a sum of products");
       if (const char* why = WhyNotAlongRow(block, axes.back())) {

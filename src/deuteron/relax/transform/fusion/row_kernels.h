@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "deuteron/relax/expr.h"
+#include "deuteron/tir/analysis/cost.h"
 #include "deuteron/tir/function.h"
 
 namespace deuteron::relax::fusion {
@@ -22,7 +23,7 @@ RowDims CommonRows(const RowDims& a, const RowDims& b);
 /// Whether both cut a tensor into as many rows.
 bool SameRowCount(const RowDims& a, const RowDims& b);
 /// The number of rows; `symbolic` for each dimension that is not a constant.
-double CountRows(const RowDims& rows, double symbolic = 128);
+double CountRows(const RowDims& rows, double symbolic = tir::kUnknownExtent);
 
 /// What a call computes, row by row.
 struct RowSummary {

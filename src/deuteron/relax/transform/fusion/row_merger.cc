@@ -16,8 +16,6 @@ namespace {
 
 /// A shared tensor must be this part of what the smaller of two siblings moves.
 constexpr double kSharedPart = 1.0 / 8;
-/// More streams than this at once are more than prefetchers follow.
-constexpr int64_t kMostStreams = 16;
 
 bool SameDims(const RowDims& a, const RowDims& b) {
   return a.size() == b.size() && std::equal(a.begin(), a.end(), b.begin(),
@@ -45,7 +43,8 @@ std::string DescribeBoth(const std::optional<RowDims>& a, const std::optional<Ro
 }  // namespace
 
 RowMerger::RowMerger(const BindingBlock& block, RowAnalyzer* analyzer, StridedRowAnalyzer* strided,
-                     const CostModel& costs, const transform::PassContext& context, const char* pass, String function)
+                     const tir::CostModel& costs, const transform::PassContext& context, const char* pass,
+                     String function)
     : graph_(block, analyzer),
       strided_(*strided),
       costs_(costs),
@@ -131,9 +130,10 @@ RowMerger::Verdict RowMerger::JoinStrided(uint32_t producer, uint32_t consumer, 
   }
   rows->has_reduction = true;
   rows->is_strided = true;
-  rows->count = answer.labels.rows.Count(kSymbolicExtent);
+  rows->count = answer.labels.rows.Count(tir::kUnknownExtent);
   if (answer.labels.columns) {
-    rows->together = std::min(costs_.Lanes(), answer.labels.groups.back().Count(kSymbolicExtent));
+    rows->together = std::min(static_cast<double>(costs_.machine().Lanes(32)),
+                              answer.labels.groups.back().Count(tir::kUnknownExtent));
   }
   return {};
 }
@@ -237,11 +237,11 @@ RowMerger::Verdict RowMerger::Weigh(uint32_t a, uint32_t b, const GroupRows& row
   if (has_rows && row_bytes > costs_.RowBytes()) {
     return refuse(Reason::kRowExceedsCache, {{"limit_bytes", static_cast<int64_t>(costs_.RowBytes())}});
   }
-  if (has_rows && count < static_cast<double>(costs_.threads()) && both.touched > costs_.SerialBytes()) {
-    return refuse(Reason::kTooFewRows, {{"limit", costs_.threads()}});
+  if (has_rows && count < static_cast<double>(costs_.machine().threads) && both.touched > costs_.SerialBytes()) {
+    return refuse(Reason::kTooFewRows, {{"limit", costs_.machine().threads}});
   }
-  if (siblings && both.arguments > kMostStreams) {
-    return refuse(Reason::kTooManyStreams, {{"limit", kMostStreams}, {"needed", both.arguments}});
+  if (siblings && both.arguments > costs_.machine().streams) {
+    return refuse(Reason::kTooManyStreams, {{"limit", costs_.machine().streams}, {"needed", both.arguments}});
   }
   const double least = siblings ? kSharedPart * std::min(one.cost.bytes(), other.cost.bytes()) : 0;
   if (saved <= least) return refuse(Reason::kNotProfitable, {{"least_bytes", static_cast<int64_t>(least)}});
@@ -311,7 +311,7 @@ IRModule MergeRowKernels(IRModule module, const transform::PassContext& context,
   if (TakesTuples(module)) module = ExpandTupleArguments()(std::move(module));
   RowAnalyzer analyzer(module);
   StridedRowAnalyzer strided(module, analyzer);
-  const CostModel costs(Target::Current());
+  const tir::CostModel costs(Target::Current().machine);
   return MergeInBlocks(module, [&](const BindingBlock& block, const String& name, FusedFunctions* functions) {
     RowMerger merger(block, &analyzer, &strided, costs, context, pass, name);
     merge(&merger);

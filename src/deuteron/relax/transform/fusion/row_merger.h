@@ -15,7 +15,7 @@ namespace deuteron::relax::fusion {
 class RowMerger {
  public:
   /// `pass`: its name in the decision log.
-  RowMerger(const BindingBlock& block, RowAnalyzer* analyzer, StridedRowAnalyzer* strided, const CostModel& costs,
+  RowMerger(const BindingBlock& block, RowAnalyzer* analyzer, StridedRowAnalyzer* strided, const tir::CostModel& costs,
             const transform::PassContext& context, const char* pass, String function);
 
   const MergeGraph& graph() const { return graph_; }
@@ -73,7 +73,7 @@ class RowMerger {
 
   MergeGraph graph_;
   StridedRowAnalyzer& strided_;
-  const CostModel& costs_;
+  const tir::CostModel& costs_;
   transform::DecisionLog* log_;
   const char* pass_;
   String function_;

@@ -42,7 +42,7 @@ Expr BlockedConv2D(const Attrs& attrs, const Array<Expr>& inputs, const Array<Ty
       (!conv->out_layout.empty() && conv->out_layout != "NCHW") || out->dtype.is_void()) {
     return Expr();
   }
-  const int64_t lanes = Target::Current().Lanes(out->dtype.bits());
+  const int64_t lanes = Target::Current().machine.Lanes(out->dtype.bits());
   const PrimExpr& in_channels = (*data->shape)[1];
   const PrimExpr& out_channels = (*kernel->shape)[0];
   const int64_t out_block = BlockOf(out_channels, lanes);

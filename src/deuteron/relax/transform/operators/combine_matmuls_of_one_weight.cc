@@ -17,7 +17,7 @@
 /// That is linear, and gives up only groups that could be had by delaying some candidate. Bindings keep
 /// their order but for what the combined product needs, which moves before it.
 ///
-/// When it pays: a product of more rows than kMaxRows is bound by arithmetic, not by the weight.
+/// When it pays: a product of few rows takes as long as its weight takes to load (CostModel::RowsOfLoad).
 /// Not done: batched weights, symbolic shapes, blocks with a match_cast (a symbol's uses would have to be ordered too).
 #include <fmt/core.h>
 
@@ -31,13 +31,11 @@
 #include "deuteron/relax/op/manipulate.h"
 #include "deuteron/relax/rewrite/pass_utils.h"
 #include "deuteron/relax/transform/operators/passes.h"
+#include "deuteron/target/target.h"
+#include "deuteron/tir/analysis/cost.h"
 
 namespace deuteron::relax {
 namespace {
-
-/// A weight element that is loaded once feeds this many rows: with more, the multiplications take longer than
-/// the load even from the second cache.
-constexpr int64_t kMaxRows = 8;
 
 /// The extents of a tensor type of static shape; nothing otherwise.
 std::optional<std::vector<int64_t>> StaticShape(const Expr& expr) {
@@ -58,7 +56,9 @@ struct Candidate {
 class Combiner {
  public:
   explicit Combiner(const transform::PassContext& context, String function)
-      : context_(context), function_(std::move(function)) {}
+      : context_(context),
+        function_(std::move(function)),
+        most_rows_(tir::CostModel(Target::Current().machine).RowsOfLoad()) {}
 
   Function Run(const Function& function) {
     builder_.BeginScope(function->params);
@@ -127,8 +127,8 @@ class Combiner {
   }
 
   /// Groups of two candidates or more with the same weight and level.
-  static std::vector<std::vector<Candidate>> Groups(const BindingBlock& block,
-                                                    const std::vector<std::vector<uint32_t>>& dependencies) {
+  std::vector<std::vector<Candidate>> Groups(const BindingBlock& block,
+                                             const std::vector<std::vector<uint32_t>>& dependencies) const {
     const size_t count = block->bindings.size();
     std::vector<int64_t> level(count, 0), level_after(count, 0);
     // Weight, level, and the types of input and result (as text) → group.
@@ -154,7 +154,7 @@ class Combiner {
 
   static std::string TypeOf(const Expr& tensor) { return tensor.ty().as<TensorTypeNode>()->dtype.ToString(); }
 
-  static std::optional<Candidate> Match(const Binding& binding, uint32_t index) {
+  std::optional<Candidate> Match(const Binding& binding, uint32_t index) const {
     static const Op matmul = Op::Get("relax.matmul");
     const auto* call = BoundValue(binding).as<CallNode>();
     if (call == nullptr || !call->op.same_as(matmul)) return std::nullopt;
@@ -162,7 +162,7 @@ class Combiner {
     const auto w = StaticShape(call->args[1]);
     if (!x || !w || x->empty() || w->size() != 2) return std::nullopt;
     const int64_t rows = std::accumulate(x->begin(), x->end() - 1, int64_t{1}, std::multiplies<>());
-    if (rows == 0 || rows > kMaxRows) return std::nullopt;
+    if (rows == 0 || rows > most_rows_) return std::nullopt;
     return Candidate{index, call, rows};
   }
 
@@ -207,6 +207,7 @@ class Combiner {
 
   const transform::PassContext& context_;
   const String function_;
+  const int64_t most_rows_;
   BlockBuilder builder_;
 };
 

@@ -91,14 +91,8 @@ void InlineInjective(Schedule* schedule, const std::function<bool(const Block&)>
   }
 }
 
-namespace {
-
-/// A stage that several others read is computed by each of them if that repeats no more operations an element.
-constexpr double kCheapOps = 4;
-
-}  // namespace
-
-Recomputation::Recomputation(Schedule* schedule) : schedule_(schedule) {
+Recomputation::Recomputation(Schedule* schedule, const Target& target)
+    : schedule_(schedule), cheap_ops_(sizeof(float) * CostModel(target.machine).FlopsPerCachedByte()) {
   for (const Block& block : schedule->GetBlocks()) consumers_[block] = schedule->GetConsumers(block);
 }
 
@@ -114,13 +108,13 @@ double Recomputation::Of(const Block& block) const {
 
 void Recomputation::InlineIfCheap(const Block& block) {
   const double repeated = Of(block);
-  if (repeated > kCheapOps) return;
+  if (repeated > cheap_ops_) return;
   repeated_[block] = repeated;
   schedule_->ComputeInline(block);
 }
 
-void InlineRowStages(Schedule* schedule, const std::function<bool(const Block&)>& is_one_a_row) {
-  Recomputation recomputation(schedule);
+void InlineRowStages(Schedule* schedule, const Target& target, const std::function<bool(const Block&)>& is_one_a_row) {
+  Recomputation recomputation(schedule, target);
   for (const Block& block : LastFirst(*schedule)) {
     if (!MayInline(*schedule, block)) continue;
     const auto consumers = schedule->GetConsumers(block);
@@ -143,7 +137,7 @@ Loop FuseAll(Schedule* schedule, const std::vector<Loop>& loops) {
   return loops.size() == 1 ? loops[0] : schedule->Fuse(loops);
 }
 
-int64_t Lanes(const Target& target) { return std::max<int64_t>(target.Lanes(32), 1); }
+int64_t Lanes(const Target& target) { return target.machine.Lanes(32); }
 
 int64_t LargestDivisor(int64_t extent, int64_t most) {
   for (int64_t divisor = std::min(extent, most); divisor > 1; --divisor) {
@@ -230,10 +224,9 @@ void ScheduleSpatial(Schedule* schedule, const Block& block, const Target& targe
   const std::vector<Loop> split = schedule->Split(inner, std::vector<int64_t>{-1, lanes});
   schedule->Vectorize(split[1]);
   // With few outer iterations, threads share the inner axis too.
-  constexpr int64_t kFew = 8;
   int64_t outer_extent = 1;
-  for (const Loop& loop : outer) outer_extent *= schedule->ConstExtent(loop).value_or(kFew);
-  if (outer_extent >= kFew) {
+  for (const Loop& loop : outer) outer_extent *= schedule->ConstExtent(loop).value_or(kUnknownExtent);
+  if (outer_extent >= CostModel(target.machine).EnoughPieces()) {
     schedule->Parallel(FuseAll(schedule, outer));
     return;
   }
@@ -301,7 +294,7 @@ Loop ScheduleSpatialReduction(Schedule* schedule, const Block& block, const Bloc
   }
   // Small windows are unrolled.
   int64_t window = 1;
-  for (const Loop& loop : reduce) window *= schedule->ConstExtent(loop).value_or(1 << 20);
+  for (const Loop& loop : reduce) window *= schedule->ConstExtent(loop).value_or(kUnknownExtent);
   if (window <= 25) {
     for (const Loop& loop : reduce) schedule->Unroll(loop);
   }

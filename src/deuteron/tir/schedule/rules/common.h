@@ -8,6 +8,7 @@
 
 #include "deuteron/target/target.h"
 #include "deuteron/tir/analysis/block_analysis.h"
+#include "deuteron/tir/analysis/cost.h"
 #include "deuteron/tir/schedule/schedule.h"
 
 namespace deuteron::tir {
@@ -65,7 +66,7 @@ void ScheduleSpatial(Schedule* schedule, const Block& block, const Target& targe
 /// What inlining stages, last first, makes several blocks compute each for itself.
 class Recomputation {
  public:
-  explicit Recomputation(Schedule* schedule);
+  Recomputation(Schedule* schedule, const Target& target);
   /// Inlines a stage that one block reads, or of which those that read it repeat few operations an element.
   void InlineIfCheap(const Block& block);
 
@@ -75,6 +76,8 @@ class Recomputation {
   double Of(const Block& block) const;
 
   Schedule* schedule_;
+  /// A stage that several others read is computed by each of them if that repeats no more operations an element.
+  const double cheap_ops_;
   /// Before anything was inlined.
   std::unordered_map<Block, std::vector<Block>> consumers_;
   std::unordered_map<Block, double> repeated_;
@@ -82,7 +85,7 @@ class Recomputation {
 
 /// Inlines stages that are cheap to repeat into those that read them; what is computed once a row (`is_one_a_row`),
 /// only where all of these are too and reduce nothing.
-void InlineRowStages(Schedule* schedule, const std::function<bool(const Block&)>& is_one_a_row);
+void InlineRowStages(Schedule* schedule, const Target& target, const std::function<bool(const Block&)>& is_one_a_row);
 
 /// Makes one axis of the loops of a block from position `first` on, and vectorises it.
 void VectorizeInner(Schedule* schedule, const Block& block, size_t first, int64_t lanes);

@@ -80,26 +80,19 @@ bool ChooseVectors(int64_t extent, int64_t full_lanes, int64_t budget, Plan* pla
   return false;
 }
 
-/// Rows of pixels shorter than this fill too little of their vectors; with fewer accumulators than this, each waits
-/// for its last multiplication.
+/// Rows of pixels shorter than this fill too little of their vectors.
 constexpr int64_t kShortestPixelRow = 4;
-constexpr int64_t kFewestAccumulators = 4;
-/// Where whole vectors of channels are the alternative, rows must be longer to pay, and the planes that the reduction
-/// steps through, each on pages of its own, few.
+/// Where whole vectors of channels are the alternative, rows must be longer to pay.
 constexpr int64_t kPayingPixelRow = 48;
-constexpr int64_t kMostPixelPlanes = 160;
-/// Bytes that come from the second cache in the time of a load.
-constexpr double kBytesOfLoad = 16;
 /// How much longer vectors with a partial one at the end must be on average to be worth their masks.
 constexpr double kPayingLanes = 1.25;
 /// The loop over the channels of a transposed tile is unrolled up to so many.
 constexpr int64_t kMostEpilogueCopies = 128;
-/// What is assumed of an axis of unknown extent.
-constexpr int64_t kManyRows = 1 << 16;
 /// With fewer vectors than this, a step waits for its scalars: then the third cache is the better place for a panel.
 constexpr int64_t kFewestVectors = 2;
-/// Vectors of pixels in a tile: the rest of the registers holds rows of channels.
-constexpr int64_t kMostPixelVectors = 7;
+
+/// Registers for accumulators; the others hold a step's operands and what the epilogue needs.
+int64_t AccumulatorBudget(const Target& target) { return target.machine.vector_registers * 7 / 8; }
 
 /// The stride at which `load` runs through the image as output axis `x` does, wherever the reduction stands; nothing if
 /// it is none of a few elements at most.
@@ -120,8 +113,11 @@ bool IsPointwise(const SBlock& block, const BufferLoad& load, const IterVar& x) 
 }
 
 /// Adds lines of pixels to a tile of short ones, so that a step loads the least for its multiply-adds.
-void AddLines(const SBlock& block, const std::vector<size_t>& image_axes, int64_t num_channels, int64_t budget,
+void AddLines(const SBlock& block, const std::vector<size_t>& image_axes, int64_t num_channels, const Target& target,
               Plan* plan) {
+  const int64_t budget = AccumulatorBudget(target);
+  // That come from the second cache in the time of a load.
+  const double bytes_of_load = target.machine.l2.load_bytes_per_cycle / static_cast<double>(target.machine.load_pipes);
   for (const size_t axis : image_axes) {
     if (axis + 1 == plan->vector) plan->line = axis;
   }
@@ -130,7 +126,7 @@ void AddLines(const SBlock& block, const std::vector<size_t>& image_axes, int64_
   // For one multiply-add: loads, and what they take from the second cache, in loads' time.
   const auto cost = [&](int64_t vectors, int64_t rows) {
     const auto bytes = static_cast<double>(4 * plan->lanes * vectors + 4 * rows);
-    return (static_cast<double>(vectors + rows) + bytes / kBytesOfLoad) / static_cast<double>(vectors * rows);
+    return (static_cast<double>(vectors + rows) + bytes / bytes_of_load) / static_cast<double>(vectors * rows);
   };
   double least = cost(plan->num_vectors, plan->num_rows);
   for (int64_t lines = 2; lines * plan->num_vectors <= budget; ++lines) {
@@ -160,20 +156,21 @@ bool PlanPixels(const SBlock& block, const MatmulRoles& roles, const Array<PrimE
   plan->lanes = Lanes(target);
   while (plan->lanes / 2 >= *extent) plan->lanes /= 2;
   const int64_t vectors = (*extent + plan->lanes - 1) / plan->lanes;
-  const int64_t budget = target.vector_registers() * 7 / 8;
+  const int64_t budget = AccumulatorBudget(target);
+  const int64_t fewest = CostModel(target.machine).LeastAccumulators();
   plan->vector = x->iter;
   plan->vector_extent = *extent;
   plan->num_vectors = 1;
   const auto computed = [&](int64_t most) { return (vectors + most - 1) / most * most; };
-  for (int64_t count = 2; count <= std::min(vectors, kMostPixelVectors); ++count) {
+  for (int64_t count = 2; count <= std::min(vectors, budget / fewest); ++count) {
     if (computed(count) <= computed(plan->num_vectors)) plan->num_vectors = count;
   }
   plan->row = channels[0];
   plan->num_rows = LargestDivisor(*num_channels, budget / plan->num_vectors);
   plan->vector_dim = output.size() - 1;
   plan->contiguous_output = true;
-  AddLines(block, image_is_lhs ? roles.m : roles.n, *num_channels, budget, plan);
-  return plan->num_rows * plan->num_lines * plan->num_vectors >= kFewestAccumulators;
+  AddLines(block, image_is_lhs ? roles.m : roles.n, *num_channels, target, plan);
+  return plan->num_rows * plan->num_lines * plan->num_vectors >= fewest;
 }
 
 /// Elements of the vector axis that a vector of it holds, where the last one is partial.
@@ -182,19 +179,34 @@ double MeanLanes(const Plan& plan) {
   return static_cast<double>(plan.vector_extent) / static_cast<double>(vectors);
 }
 
+/// The pages that the reduction of a pointwise convolution steps through: a plane of the image for each channel.
+int64_t PagesOfStep(const SBlock& block, const MatmulRoles& roles, const BufferLoad& image, const Target& target) {
+  int64_t pages = 1;
+  for (const size_t axis : roles.k) pages *= AssumedExtent(block->iter_vars[axis]->dom->extent);
+  int64_t plane_bytes = image->buffer->dtype.bytes();
+  for (size_t dim = image->indices.size(); dim-- > 0;) {
+    const auto at = static_cast<int64_t>(dim);
+    const bool is_channel = std::any_of(roles.k.begin(), roles.k.end(), [&](size_t axis) {
+      return image->indices[at].same_as(block->iter_vars[axis]->var);
+    });
+    if (is_channel) break;
+    plane_bytes *= AssumedExtent(image->buffer->shape[at]);
+  }
+  if (plane_bytes >= target.machine.page_bytes) return pages;
+  return (pages * plane_bytes + target.machine.page_bytes - 1) / target.machine.page_bytes;
+}
+
 /// Whether pixels make better vectors than those of `whole`, which divide their axis.
 bool PixelsPay(const SBlock& block, const MatmulRoles& roles, const Plan& whole, const Plan& pixels,
                const Target& target) {
-  if (pixels.num_rows * pixels.num_lines * pixels.num_vectors < target.vector_registers() * 7 / 16) return false;
+  if (pixels.num_rows * pixels.num_lines * pixels.num_vectors < AccumulatorBudget(target) / 2) return false;
   if (MeanLanes(pixels) > kPayingLanes * static_cast<double>(whole.lanes)) return true;
   if (whole.contiguous_output) return false;
   // Else those of a pointwise convolution in long rows.
   const IterVar& x = block->iter_vars[pixels.vector];
   const BufferLoad& image = Contains(roles.m, pixels.vector) ? roles.lhs_load : roles.rhs_load;
-  int64_t planes = 1;
-  for (const size_t axis : roles.k)
-    planes *= AsConstInt(block->iter_vars[axis]->dom->extent).value_or(kMostPixelPlanes);
-  return IsPointwise(block, image, x) && pixels.vector_extent >= kPayingPixelRow && planes <= kMostPixelPlanes;
+  return IsPointwise(block, image, x) && pixels.vector_extent >= kPayingPixelRow &&
+         PagesOfStep(block, roles, image, target) <= target.machine.near_pages;
 }
 
 /// How many rows a tile has along an axis: at most `most`, more than half of that if the axis is long enough, so that
@@ -238,8 +250,8 @@ bool PlanWholeVectors(const SBlock& block, const MatmulRoles& roles, const Array
   const auto vector_extent = extent_of(plan->vector);
   if (!vector_extent) return false;
   plan->vector_extent = *vector_extent;
-  // Most registers hold accumulators; the rest hold B, A and what the epilogue needs.
-  const int64_t budget = target.vector_registers() * 7 / 8;
+  const int64_t budget = AccumulatorBudget(target);
+  const CostModel costs(target.machine);
   for (auto axis = row_axes.rbegin(); axis != row_axes.rend(); ++axis) {
     const int64_t rows = ChooseRows(extent_of(*axis), budget / 2);
     if (rows > plan->num_rows) {
@@ -251,13 +263,13 @@ bool PlanWholeVectors(const SBlock& block, const MatmulRoles& roles, const Array
   // The panel of B that a tile reads, all of the reduction deep, stays in the second cache while the rows pass by; if
   // one tile has all rows, B is read once, and best in long pieces, some for each thread.
   int64_t depth = 1, num_rows = 1;
-  for (size_t axis : roles.k) depth *= extent_of(axis).value_or(1);
-  for (size_t axis : row_axes) num_rows *= extent_of(axis).value_or(kManyRows);
-  const int64_t vector_bytes = target.vector_bits / 8;
+  for (size_t axis : roles.k) depth *= AssumedExtent(block->iter_vars[axis]->dom->extent);
+  for (size_t axis : row_axes) num_rows *= AssumedExtent(block->iter_vars[axis]->dom->extent);
+  const int64_t vector_bytes = target.machine.vector_bits / 8;
   const int64_t panel_vectors =
       num_rows <= plan->num_rows
-          ? std::max<int64_t>(*vector_extent / Lanes(target) / std::max<int64_t>(target.threads, 1), kFewestVectors)
-          : std::max<int64_t>(target.l2_bytes * 6 / 10 / (depth * vector_bytes), kFewestVectors);
+          ? std::max<int64_t>(*vector_extent / Lanes(target) / target.machine.threads, kFewestVectors)
+          : std::max<int64_t>(costs.PanelBytes() / (depth * vector_bytes), kFewestVectors);
   if (*vector_extent % channels.value_or(1) != 0) return false;
   if (!ChooseVectors(channels.value_or(*vector_extent), Lanes(target), std::min(budget, panel_vectors * plan->num_rows),
                      plan)) {
@@ -267,7 +279,7 @@ bool PlanWholeVectors(const SBlock& block, const MatmulRoles& roles, const Array
   if (const auto shape = AsConstInts(a->shape)) {
     plan->a_bytes = a->dtype.bytes();
     for (int64_t extent : *shape) plan->a_bytes *= extent;
-    plan->a_budget = target.l2_bytes * 4 / 10;
+    plan->a_budget = costs.BesidePanelBytes();
   }
   for (size_t dim = 0; dim < output.size(); ++dim) {
     const VarNode* vector = block->iter_vars[plan->vector]->var.get();

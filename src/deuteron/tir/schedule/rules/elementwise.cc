@@ -11,9 +11,6 @@
 namespace deuteron::tir {
 namespace {
 
-/// The longest stretch of one axis that blocks work on in turn: a few of them fit the first cache.
-constexpr int64_t kStretch = 1024;
-
 /// Loops of a block that have more than one iteration.
 std::vector<Loop> LongLoops(const Schedule& schedule, const Block& block) {
   std::vector<Loop> loops;
@@ -34,12 +31,14 @@ bool SameExtents(const Schedule& schedule, const Block& a, const Block& b) {
 
 /// All blocks in one nest, stretch by stretch. False if their extents differ or there is only one.
 bool ScheduleTogether(Schedule* schedule, const Target& target) {
-  Recomputation recomputation(schedule);
+  Recomputation recomputation(schedule, target);
   for (const Block& block : LastFirst(*schedule)) {
     if (MayInline(*schedule, block)) recomputation.InlineIfCheap(block);
   }
   const std::vector<Block> blocks = schedule->GetBlocks();
   if (blocks.size() < 2) return false;
+  // The longest stretch of one axis that blocks work on in turn.
+  const int64_t longest = CostModel(target.machine).StretchBytes() / static_cast<int64_t>(sizeof(float));
   std::vector<std::vector<Loop>> chains;
   for (const Block& block : blocks) {
     if (!SameExtents(*schedule, block, blocks[0])) return false;
@@ -49,10 +48,10 @@ bool ScheduleTogether(Schedule* schedule, const Target& target) {
     // Short axes are better made one with their neighbours, each result by itself.
     if (!last || *last < 4 * Lanes(target)) return false;
     std::vector<Loop> order = chain;
-    if (*last > kStretch) {
+    if (*last > longest) {
       // Uneven stretches would need conditions; the divisor is rarely far from the best.
-      const int64_t stretch = LargestDivisor(*last, kStretch);
-      if (stretch < kStretch / 8) return false;
+      const int64_t stretch = LargestDivisor(*last, longest);
+      if (stretch < longest / 8) return false;
       const std::vector<Loop> parts = schedule->Split(chain.back(), std::vector<int64_t>{-1, stretch});
       chain.back() = parts[0];
       order = chain;

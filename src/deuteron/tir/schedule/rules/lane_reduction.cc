@@ -3,17 +3,10 @@
 #include <algorithm>
 
 namespace deuteron::tir {
-namespace {
-
-/// Accumulators of a reduction: the latency of an addition over what can be started meanwhile.
-constexpr int64_t kAccumulators = 4;
-
-}  // namespace
-
 void LaneReductions::Split(const Block& block, const Loop& axis) {
   const auto extent = schedule_.ConstExtent(axis);
   if (extent && *extent < 2 * lanes_) return;
-  int64_t accumulators = kAccumulators;
+  int64_t accumulators = accumulators_;
   while (extent && accumulators > 1 && *extent < 2 * accumulators * lanes_) accumulators /= 2;
   int64_t width = accumulators * lanes_;
   partials_.push_back(schedule_.RFactor(schedule_.Split(axis, std::vector<int64_t>{-1, width})[1]));

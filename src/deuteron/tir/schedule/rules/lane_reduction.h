@@ -13,7 +13,8 @@ namespace deuteron::tir {
 /// `Vectorize` all.
 class LaneReductions {
  public:
-  LaneReductions(Schedule* schedule, const Target& target) : schedule_(*schedule), lanes_(Lanes(target)) {}
+  LaneReductions(Schedule* schedule, const Target& target)
+      : schedule_(*schedule), lanes_(Lanes(target)), accumulators_(CostModel(target.machine).LeastAccumulators()) {}
 
   /// `axis`: the block's innermost reduction loop. Leaves a short one as it is.
   void Split(const Block& block, const Loop& axis);
@@ -27,6 +28,7 @@ class LaneReductions {
 
   Schedule& schedule_;
   const int64_t lanes_;
+  const int64_t accumulators_;
   std::vector<Block> partials_;
   std::vector<Block> trees_;
 };

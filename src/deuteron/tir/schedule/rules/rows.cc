@@ -92,7 +92,7 @@ class RowScheduler {
   bool Run() {
     if (!Applies()) return false;
     if (!FindRows()) return false;
-    InlineRowStages(&schedule_, [this](const Block& block) { return IsOneARow(block); });
+    InlineRowStages(&schedule_, target_, [this](const Block& block) { return IsOneARow(block); });
     // Each nest begins with the loops over rows, cut alike.
     std::vector<std::vector<Loop>> chains;
     for (const Block& block : schedule_.GetBlocks()) {

@@ -8,7 +8,6 @@
 /// Rows that are several stretches of memory (all planes of one channel) run one by one as in rows.cc, vectorised along
 /// the stretch.
 #include <algorithm>
-#include <numeric>
 
 #include "deuteron/tir/analysis/row_structure.h"
 #include "deuteron/tir/functor.h"
@@ -17,9 +16,6 @@
 namespace deuteron::tir {
 namespace {
 
-/// The most vectors of rows that are done together: their accumulators stay in registers.
-constexpr int64_t kVectors = 8;
-
 class StridedRowScheduler {
  public:
   StridedRowScheduler(Schedule* schedule, const Target& target)
@@ -27,7 +23,7 @@ class StridedRowScheduler {
 
   bool Run() {
     if (!Applies()) return false;
-    InlineRowStages(&schedule_, [this](const Block& block) { return IsPerRow(block); });
+    InlineRowStages(&schedule_, target_, [this](const Block& block) { return IsPerRow(block); });
     if (labels_.columns) {
       ChooseWidth();
       CopyConflicting();
@@ -96,10 +92,12 @@ class StridedRowScheduler {
   /// How many neighbouring rows are done together: as many vectors as waste little at the end.
   void ChooseWidth() {
     const RowExtent& neighbours = labels_.groups.back();
-    width_ = kVectors * lanes_;
+    // Their accumulators stay in registers.
+    const int64_t most = target_.machine.vector_registers / 4;
+    width_ = most * lanes_;
     if (!neighbours.symbols.empty()) return;
     int64_t least = INT64_MAX;
-    for (int64_t vectors = kVectors; vectors >= 1; vectors /= 2) {
+    for (int64_t vectors = most; vectors >= 1; vectors /= 2) {
       const int64_t width = vectors * lanes_;
       const int64_t covered = (neighbours.constant + width - 1) / width * width;
       if (covered < least) width_ = width;
@@ -163,7 +161,6 @@ class StridedRowScheduler {
 
   /// Whether a row's elements use few sets of the second cache. Symbolic strides are no powers of two.
   bool Conflicts(const Buffer& buffer, const std::vector<bool>& is_row) const {
-    constexpr int64_t kWays = 8;
     int64_t stride = buffer->dtype.bytes();
     int64_t length = 1;
     bool inner = true;
@@ -178,9 +175,7 @@ class StridedRowScheduler {
         length *= *extent;
       }
     }
-    const int64_t way = std::max<int64_t>(target_.l2_bytes / kWays, 1);
-    const int64_t places = way / std::gcd(way, stride);
-    return length > places * kWays / 2 && length > 1 && stride > width_ * buffer->dtype.bytes();
+    return length > 1 && stride > width_ * buffer->dtype.bytes() && CostModel(target_.machine).Conflict(stride, length);
   }
 
   /// Brings the loops over rows outside, one for each group; of the last group, if it makes vectors, the part that

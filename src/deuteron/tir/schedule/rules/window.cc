@@ -12,9 +12,6 @@
 namespace deuteron::tir {
 namespace {
 
-/// Fewer planes than this leave threads without work.
-constexpr int64_t kManyPlanes = 16;
-
 /// How many of the block's first spatial axes, all of constant extents, are plain indices of `operand` and no other
 /// axis shares an index with them: each of their values has a plane of the operand of its own.
 size_t CountPlaneAxes(const SBlock& block, const Buffer& operand) {
@@ -49,7 +46,8 @@ std::optional<size_t> PlaneAxes(const Schedule& schedule, const Block& anchor, c
   for (size_t i = 0; i < axes; ++i) planes *= *AsConstInt(block->iter_vars[i]->dom->extent);
   int64_t bytes = buffer->dtype.bytes();
   for (int64_t extent : *shape) bytes *= extent;
-  if (planes < kManyPlanes || bytes / planes > target.l2_bytes / 4) return std::nullopt;
+  const CostModel costs(target.machine);
+  if (planes < costs.EnoughPieces() || bytes / planes > costs.PlaneBytes()) return std::nullopt;
   return axes;
 }
 

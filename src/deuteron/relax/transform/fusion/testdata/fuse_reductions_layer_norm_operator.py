@@ -1,4 +1,5 @@
 # run: LegalizeOps,AnnotateTIROpPattern,FuseOps(fuse_opt_level=2),FuseReductions
+# target: llvm -mcpu=x86-64-v4 -threads=2
 # expect-remark: FuseReductions a -> n: fused
 @I.ir_module
 class Module:

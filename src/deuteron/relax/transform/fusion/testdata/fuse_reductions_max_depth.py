@@ -1,4 +1,5 @@
 # run: LegalizeOps,AnnotateTIROpPattern,FuseOps(fuse_opt_level=2),FuseReductions
+# target: llvm -mcpu=x86-64-v4 -threads=2
 # config: relax.FuseOps.max_depth=2
 # expect-remark: FuseReductions e -> s: depth-limit
 @I.ir_module

@@ -1,4 +1,5 @@
 # run: LegalizeOps,AnnotateTIROpPattern,FuseOps(fuse_opt_level=2),FuseSiblings
+# target: llvm -mcpu=x86-64-v4 -threads=2
 # config: relax.FuseOps.max_function_args=4
 # expect-remark: FuseSiblings a -> b: argument-limit
 @I.ir_module

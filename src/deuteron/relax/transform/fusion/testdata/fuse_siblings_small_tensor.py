@@ -1,4 +1,5 @@
 # run: LegalizeOps,AnnotateTIROpPattern,FuseOps(fuse_opt_level=2),FuseReductions,FuseSiblings
+# target: llvm -mcpu=x86-64-v4 -threads=2
 # expect-remark: FuseSiblings gv -> gv1: not-profitable
 @I.ir_module
 class Module:

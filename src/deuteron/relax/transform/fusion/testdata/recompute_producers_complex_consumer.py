@@ -1,4 +1,5 @@
 # run: LegalizeOps,AnnotateTIROpPattern,FuseOps(fuse_opt_level=2),FuseReductions,FuseSiblings,RecomputeProducers
+# target: llvm -mcpu=x86-64-v4 -threads=2
 # expect-remark: RecomputeProducers v -> gv: complex-consumer
 @I.ir_module
 class Module:

@@ -1,4 +1,5 @@
 # run: CombineMatmulsOfOneWeight
+# target: llvm -mcpu=x86-64-v4 -threads=2
 # expect-remark: CombineMatmulsOfOneWeight lv: combined
 @I.ir_module
 class Module:

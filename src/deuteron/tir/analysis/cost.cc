@@ -1,0 +1,234 @@
+#include "deuteron/tir/analysis/cost.h"
+
+#include <numeric>
+
+#include "deuteron/arith/analyzer.h"
+#include "deuteron/ir/prim_ops.h"
+#include "deuteron/tir/analysis/block_analysis.h"
+#include "deuteron/tir/functor.h"
+
+namespace deuteron::tir {
+namespace {
+
+/// Operations of a function such as exp: so many multiply-adds and shuffles its approximation has, more or less.
+constexpr int64_t kOpsOfFunction = 10;
+/// Of the additions and products that a machine could begin, what a chain of pointwise operations reaches.
+constexpr double kPointwisePart = 5.0 / 8;
+/// Of what loads alone reach from a cache, what loads and stores together do.
+constexpr double kCopiedPart = 5.0 / 8;
+/// Of the same, what panels reach that are read a few vectors of each row at a time.
+constexpr double kPanelPart = 1.0 / 2;
+/// Pieces for each thread, so that none waits long for one that is late.
+constexpr int64_t kPiecesPerThread = 4;
+/// A kernel on one thread that takes less than so many fork-joins is not worth others.
+constexpr double kForkJoinsOfSerial = 2.5;
+
+/// Operations of a node itself, for each of its lanes.
+int64_t OpsOfNode(const PrimExprNode* node) {
+  if (IsBinary(node->kind) || node->kind == ExprKind::kSelect) return 1;
+  if (node->kind != ExprKind::kCall) return 0;
+  static const Op if_then_else = Op::Get("tir.if_then_else");
+  return static_cast<const CallNode*>(node)->op.same_as(if_then_else) ? 1 : kOpsOfFunction;
+}
+
+/// Visits the nodes outside of indices and conditions of guards, which are index arithmetic too.
+class WorkVisitor : public StmtExprVisitor {
+ protected:
+  virtual void Count(const PrimExprNode* node) = 0;
+
+  void VisitBinary_(const BinaryNode* op) override {
+    Count(op);
+    StmtExprVisitor::VisitBinary_(op);
+  }
+  void VisitSelect_(const SelectNode* op) override {
+    Count(op);
+    StmtExprVisitor::VisitSelect_(op);
+  }
+  void VisitCall_(const CallNode* op) override {
+    static const Op if_then_else = Op::Get("tir.if_then_else");
+    Count(op);
+    if (!op->op.same_as(if_then_else)) return StmtExprVisitor::VisitCall_(op);
+    VisitExpr(op->args[1]);
+    VisitExpr(op->args[2]);
+  }
+  void VisitBufferLoad_(const BufferLoadNode* op) override { Count(op); }
+  void VisitBufferStore_(const BufferStoreNode* op) override { VisitExpr(op->value); }
+};
+
+class OpCounter : public WorkVisitor {
+ public:
+  double ops = 0;
+
+ protected:
+  void Count(const PrimExprNode* node) override { ops += static_cast<double>(OpsOfNode(node) * node->dtype.lanes()); }
+  void VisitFor_(const ForNode* op) override {
+    const double before = ops;
+    VisitStmt(op->body);
+    ops = before + (ops - before) * static_cast<double>(AssumedExtent(op->extent));
+  }
+};
+
+/// Instructions of an expression in a lowered function: vectors are as wide as the machine's at most.
+class InstructionCounter : public WorkVisitor {
+ public:
+  int64_t instructions = 0;
+
+ protected:
+  void Count(const PrimExprNode* node) override {
+    instructions += node->kind == ExprKind::kBufferLoad ? 1 : OpsOfNode(node);
+  }
+};
+
+int64_t InstructionsOf(const PrimExpr& expr) {
+  InstructionCounter counter;
+  counter.VisitExpr(expr);
+  return counter.instructions;
+}
+
+using Visible = std::function<bool(const VarNode*)>;
+
+/// The extent of a loop inside of another one, in what is known outside.
+PrimExpr ExtentOutside(const PrimExpr& extent, const Visible& visible) {
+  bool known = true;
+  deuteron::PostOrderVisit(extent, [&](const PrimExpr& node) {
+    if (node->kind == ExprKind::kBufferLoad) known = false;
+    if (node->kind == ExprKind::kVar && !visible(static_cast<const VarNode*>(node.get()))) known = false;
+  });
+  if (known) return CastTo(DataType::Int(64), extent);
+  // What is left of an axis for a tile: at most a whole tile.
+  arith::Analyzer analyzer;
+  const int64_t most = analyzer.Bound(extent).max_value;
+  return I64(most == arith::ConstIntBound::kPosInf ? kUnknownExtent : std::max<int64_t>(most, 1));
+}
+
+/// Instructions of a lowered statement.
+PrimExpr InstructionsOf(const Stmt& stmt, const Visible& visible) {
+  switch (stmt->kind) {
+    case StmtKind::kSeq: {
+      PrimExpr total = I64(0);
+      for (const Stmt& part : static_cast<const SeqStmtNode*>(stmt.get())->seq) {
+        total = total + InstructionsOf(part, visible);
+      }
+      return total;
+    }
+    case StmtKind::kFor: {
+      const auto* op = static_cast<const ForNode*>(stmt.get());
+      return ExtentOutside(op->extent, visible) * (InstructionsOf(op->body, visible) + 1);
+    }
+    case StmtKind::kIfThenElse: {
+      const auto* op = static_cast<const IfThenElseNode*>(stmt.get());
+      return InstructionsOf(op->then_case, visible) + InstructionsOf(op->condition);
+    }
+    case StmtKind::kBufferStore:
+      return I64(1 + InstructionsOf(static_cast<const BufferStoreNode*>(stmt.get())->value));
+    case StmtKind::kBind:
+      return I64(InstructionsOf(static_cast<const BindNode*>(stmt.get())->value));
+    case StmtKind::kEvaluate:
+      return I64(InstructionsOf(static_cast<const EvaluateNode*>(stmt.get())->value));
+    case StmtKind::kAttr:
+      return InstructionsOf(static_cast<const AttrStmtNode*>(stmt.get())->body, visible);
+    case StmtKind::kWhile: {
+      const auto* op = static_cast<const WhileNode*>(stmt.get());
+      return kUnknownExtent * (InstructionsOf(op->body, visible) + 1);
+    }
+    case StmtKind::kAssert:
+    case StmtKind::kAllocBuffer:
+    case StmtKind::kSBlock:
+    case StmtKind::kSBlockRealize:
+      return I64(0);
+  }
+  DEUTERON_UNREACHABLE();
+}
+
+/// Pointwise operations of 32 bits that a core computes in a cycle.
+double PointwiseOpsPerCycle(const Machine& machine) {
+  return kPointwisePart * static_cast<double>(machine.vector_pipes * machine.Lanes(32));
+}
+
+double Half(int64_t bytes) { return static_cast<double>(bytes) / 2; }
+
+}  // namespace
+
+int64_t AssumedExtent(const PrimExpr& extent) { return AsConstInt(extent).value_or(kUnknownExtent); }
+
+double AssumedProduct(const Array<PrimExpr>& extents, int64_t unknown) {
+  double product = 1;
+  for (const PrimExpr& extent : extents) product *= static_cast<double>(AsConstInt(extent).value_or(unknown));
+  return product;
+}
+
+double OpsPerInstance(const SBlock& block) {
+  OpCounter counter;
+  counter.VisitStmt(block->body);
+  return counter.ops;
+}
+
+double NumInstances(const SBlock& block) {
+  double count = 1;
+  for (const IterVar& iter : block->iter_vars) count *= static_cast<double>(AssumedExtent(iter->dom->extent));
+  return count;
+}
+
+double AssumedOps(const PrimFunc& func) {
+  double ops = 0;
+  for (const SBlockRealize& realize : AnalyzeScope(RootBlock(func)->body).blocks) {
+    ops += OpsPerInstance(realize->block) * NumInstances(realize->block);
+  }
+  return ops;
+}
+
+double CostModel::FlopsPerByte(double tensor_bytes) const {
+  if (tensor_bytes <= Half(machine_.l2.Share())) return FlopsPerCachedByte();
+  const double ops = PointwiseOpsPerCycle(machine_);
+  if (tensor_bytes <= Half(machine_.l3.Share())) return ops / (machine_.l3.load_bytes_per_cycle * kCopiedPart);
+  return ops / machine_.CopiedBytesPerCycle();
+}
+
+double CostModel::FlopsPerCachedByte() const {
+  return PointwiseOpsPerCycle(machine_) / (machine_.l2.load_bytes_per_cycle * kCopiedPart);
+}
+
+double CostModel::LeastSeconds(double ops, DataType dtype) const { return ops / machine_.OpsPerSecond(dtype); }
+
+double CostModel::RowBytes() const { return Half(machine_.l2.Share()); }
+
+int64_t CostModel::PanelBytes() const { return machine_.l2.Share() * 6 / 10; }
+
+int64_t CostModel::BesidePanelBytes() const { return machine_.l2.Share() * 4 / 10; }
+
+int64_t CostModel::PlaneBytes() const { return machine_.l2.Share() / 4; }
+
+int64_t CostModel::StretchBytes() const { return machine_.l1.Share() / 8; }
+
+bool CostModel::Conflict(int64_t stride, int64_t count) const {
+  const int64_t way = machine_.l2.WayBytes();
+  const int64_t places = way / std::gcd(way, std::max(stride, machine_.line_bytes));
+  return count > places * machine_.l2.ways / (2 * machine_.l2.sharers);
+}
+
+int64_t CostModel::RowsOfLoad() const {
+  const double loads = machine_.l2.load_bytes_per_cycle * kPanelPart / sizeof(float);
+  return std::max<int64_t>(static_cast<int64_t>(machine_.OpsPerCycle(DataType::Float(32)) / 2 / loads), 1);
+}
+
+double CostModel::SerialBytes() const {
+  const double cycles = kForkJoinsOfSerial * machine_.fork_join_us * 1e3 * machine_.ghz;
+  return cycles * machine_.l2.load_bytes_per_cycle * kCopiedPart;
+}
+
+int64_t CostModel::EnoughPieces() const { return kPiecesPerThread * machine_.threads; }
+
+PrimExpr CostModel::Grain(const ForNode* loop, const std::function<bool(const VarNode*)>& visible) const {
+  if (!loop->annotations.empty()) {
+    if (const auto it = loop->annotations.find("grain"); it != loop->annotations.end()) {
+      if (const auto value = (*it).second.try_cast<int64_t>()) return I64(*value);
+      if (const auto value = (*it).second.try_cast<PrimExpr>()) return *value;
+    }
+  }
+  const double cycles = machine_.fork_join_us * 1e3 * machine_.ghz;
+  const auto piece = static_cast<int64_t>(cycles * static_cast<double>(machine_.issue_width));
+  const PrimExpr work = Max(I64(1), InstructionsOf(loop->body, visible));
+  return FloorDiv(I64(piece) + work - 1, work);
+}
+
+}  // namespace deuteron::tir

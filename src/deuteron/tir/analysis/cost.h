@@ -1,0 +1,79 @@
+/// \file
+/// What computing costs: how much work kernels and loops are, and how long a machine takes for it. Fusion, schedules,
+/// parallel loops and the choice of a library ask here, each about the target that is compiled for.
+///
+/// Work is counted in operations: an addition, a product, a comparison, a choice is one (a multiply-add two), a
+/// function as exp ten. Loads, stores and the arithmetic of indices are not operations.
+#pragma once
+
+#include <functional>
+
+#include "deuteron/target/machine.h"
+#include "deuteron/tir/function.h"
+
+namespace deuteron::tir {
+
+/// What is assumed of an extent that is not known while compiling: a batch of texts, their length, the sides of an
+/// image. Much more than a vector or a tile has, so that what depends on it counts; so little that rows as long as that
+/// fit a cache.
+inline constexpr int64_t kUnknownExtent = 128;
+/// The extent, or that.
+int64_t AssumedExtent(const PrimExpr& extent);
+/// The product of extents, those that are not known assumed, or as long as `unknown`.
+double AssumedProduct(const Array<PrimExpr>& extents, int64_t unknown = kUnknownExtent);
+
+/// Operations of one instance of the block.
+double OpsPerInstance(const SBlock& block);
+/// Instances of a block, extents that are not known assumed.
+double NumInstances(const SBlock& block);
+/// Operations of all blocks of a function with a root block.
+double AssumedOps(const PrimFunc& func);
+
+/// What time work takes on a machine, and how much of what its caches have room for. The units are cycles of one core
+/// and bytes; of caches only the part that falls to a thread counts, and of that only as much as may be used without
+/// driving out what else is needed.
+class CostModel {
+ public:
+  explicit CostModel(const Machine& machine) : machine_(machine) {}
+  const Machine& machine() const { return machine_; }
+
+  /// Pointwise operations that take as long as a byte which is read or written of a tensor of that size: more where it
+  /// comes from memory than where it is still in a cache.
+  double FlopsPerByte(double tensor_bytes) const;
+  /// The same at the second level: below it, computing a value again is no dearer than loading it.
+  double FlopsPerCachedByte() const;
+  /// Seconds for so many operations of products of elements of that type, if nothing but arithmetic takes time.
+  double LeastSeconds(double ops, DataType dtype) const;
+
+  /// What the rows of all tensors of a kernel may take, so that its stages find them in the cache of the second level.
+  double RowBytes() const;
+  /// What of that cache a panel of a product's operand may take, which stays while the other operand passes by; and
+  /// what of the other may stay beside it.
+  int64_t PanelBytes() const;
+  int64_t BesidePanelBytes() const;
+  /// What a plane may take that a thread computes to slide a window over it.
+  int64_t PlaneBytes() const;
+  /// What a stretch of one tensor may take, if a few such are to fit the first level.
+  int64_t StretchBytes() const;
+  /// Whether `count` lines that are `stride` bytes apart drive each other out of the second level.
+  bool Conflict(int64_t stride, int64_t count) const;
+  /// With how many rows an element of the other operand, loaded from the second level, may be multiplied in the time
+  /// that its load takes.
+  int64_t RowsOfLoad() const;
+  /// Accumulators that are needed for an addition to begin as often as its operand is loaded.
+  int64_t LeastAccumulators() const { return machine_.latency; }
+
+  /// A kernel that moves less than this runs on one thread in any case.
+  double SerialBytes() const;
+  /// So many pieces of work keep all threads busy to the end.
+  int64_t EnoughPieces() const;
+  /// The least number of iterations of a parallel loop of a lowered function that are worth a thread's while, as an
+  /// expression in variables for which `visible` holds (those defined outside of the loop): its annotation "grain" if
+  /// there, else so many that a piece takes about as long as a fork-join.
+  PrimExpr Grain(const ForNode* loop, const std::function<bool(const VarNode*)>& visible) const;
+
+ private:
+  Machine machine_;
+};
+
+}  // namespace deuteron::tir

@@ -1,0 +1,108 @@
+#include "deuteron/tir/analysis/cost.h"
+
+#include <gtest/gtest.h>
+
+#include "deuteron/arith/analyzer.h"
+#include "deuteron/ir/prim_ops.h"
+#include "deuteron/target/target.h"
+
+namespace deuteron::tir {
+namespace {
+
+CostModel CostsOf(const std::string& options) {
+  return CostModel(Target::Parse("llvm -mcpu=x86-64-v4 -threads=2 " + options).machine);
+}
+
+const auto kNoneVisible = [](const VarNode*) { return false; };
+
+/// for i in parallel(rows): for j in range(columns): b[i, j] = f(a[i, j])
+For Rows(const PrimExpr& columns, const std::function<PrimExpr(const PrimExpr&)>& f,
+         const Map<String, Any>& annotations = {}) {
+  const Buffer a("a", DataType::Float(32), {I64(1000), columns});
+  const Buffer b("b", DataType::Float(32), {I64(1000), columns});
+  const Var i("i", DataType::Int(64));
+  const Var j("j", DataType::Int(64));
+  const For inner(j, I64(0), columns, ForKind::kSerial, BufferStore(b, f(BufferLoad(a, {i, j})), {i, j}));
+  return For(i, I64(0), I64(1000), ForKind::kParallel, inner, "", annotations);
+}
+
+int64_t GrainOf(const CostModel& costs, const For& loop) {
+  return AsConstInt(arith::Analyzer().Simplify(costs.Grain(loop.get(), kNoneVisible))).value_or(-1);
+}
+
+PrimExpr Exp(const PrimExpr& x) { return CallIntrin("exp", {x}); }
+
+TEST(Work, AssumesOneExtentEverywhere) {
+  const Var n("n", DataType::Int(64));
+  EXPECT_EQ(AssumedExtent(I64(7)), 7);
+  EXPECT_EQ(AssumedExtent(n), kUnknownExtent);
+  EXPECT_EQ(AssumedProduct({I64(3), n}), 3.0 * kUnknownExtent);
+  EXPECT_EQ(AssumedProduct({I64(3), n, n}, 5), 75);
+}
+
+TEST(Work, CountsOperationsOutsideOfIndices) {
+  const Buffer a("a", DataType::Float(32), {I64(64)});
+  const Buffer b("b", DataType::Float(32), {I64(64)});
+  const Var n("n", DataType::Int(64));
+  const Var v("v", DataType::Int(64));
+  const PrimExpr x = BufferLoad(a, {v * I64(2) + I64(1)});
+  const auto block = [&](const PrimExpr& value) {
+    return SBlock({IterVar(Range::FromMinExtent(I64(0), n), v, IterVarType::kSpatial)}, {}, {}, "block",
+                  BufferStore(b, value, {v}));
+  };
+  EXPECT_EQ(OpsPerInstance(block(x)), 0);
+  EXPECT_EQ(OpsPerInstance(block(x * x + x)), 2);
+  EXPECT_EQ(OpsPerInstance(block(Exp(x) + x)), 11);
+  EXPECT_EQ(NumInstances(block(x)), kUnknownExtent);
+}
+
+TEST(CostModel, WeighsWorkAgainstTraffic) {
+  // Two threads with AVX-512: four operations take as long as a byte from memory, one as long as a byte from the cache.
+  const CostModel costs = CostsOf("");
+  EXPECT_DOUBLE_EQ(costs.FlopsPerByte(1e9), 4);
+  EXPECT_DOUBLE_EQ(costs.FlopsPerByte(1e5), 1);
+  EXPECT_DOUBLE_EQ(CostsOf("-core-gbps=27").FlopsPerByte(1e9), 2);
+  EXPECT_DOUBLE_EQ(CostsOf("-memory-gbps=13.5").FlopsPerByte(1e9), 8);
+  EXPECT_DOUBLE_EQ(CostsOf("-vector-bits=256").FlopsPerByte(1e9), 2);
+  // A large third level that is fast.
+  EXPECT_DOUBLE_EQ(CostsOf("-l3-bytes=64M -l3-load=16").FlopsPerByte(1e7), 2);
+  EXPECT_DOUBLE_EQ(CostsOf("-l3-bytes=64M -l3-load=16 -l3-sharers=16").FlopsPerByte(1e7), 4);
+  EXPECT_DOUBLE_EQ(costs.LeastSeconds(345.6e9, DataType::Float(32)), 1);
+}
+
+TEST(CostModel, CountsWhatFallsToAThread) {
+  EXPECT_EQ(CostsOf("").RowBytes(), 512 << 10);
+  EXPECT_EQ(CostsOf("-l2-bytes=4M").RowBytes(), 2 << 20);
+  EXPECT_EQ(CostsOf("-l2-bytes=4M -l2-sharers=4").RowBytes(), 512 << 10);
+  EXPECT_EQ(CostsOf("-l1-bytes=64K").StretchBytes(), 8 << 10);
+  EXPECT_LE(CostsOf("").PanelBytes() + CostsOf("").BesidePanelBytes(), 1 << 20);
+  EXPECT_EQ(CostsOf("").EnoughPieces(), 8);
+  EXPECT_EQ(CostsOf("-threads=64").EnoughPieces(), 256);
+}
+
+TEST(CostModel, FindsConflicts) {
+  // 1 MiB in 16 ways: lines 64 KiB apart share a set.
+  EXPECT_TRUE(CostsOf("").Conflict(64 << 10, 9));
+  EXPECT_FALSE(CostsOf("").Conflict(64 << 10, 8));
+  EXPECT_FALSE(CostsOf("").Conflict((64 << 10) + 64, 1000));
+  EXPECT_TRUE(CostsOf("-l2-ways=8").Conflict(128 << 10, 5));
+  EXPECT_TRUE(CostsOf("-l2-sharers=2").Conflict(64 << 10, 5));
+}
+
+TEST(CostModel, PiecesTakeAsLongAsAForkJoin) {
+  const For copy = Rows(I64(100), [](const PrimExpr& x) { return x; });
+  // Of 2.7 GHz and three instructions a cycle: 8,100 instructions; an element is a load, a store and a step of the
+  // loop.
+  EXPECT_EQ(GrainOf(CostsOf(""), copy), 27);
+  EXPECT_EQ(GrainOf(CostsOf("-fork-join-us=10"), copy), 270);
+  EXPECT_EQ(GrainOf(CostsOf(""), Rows(I64(100), Exp)), 7);
+  // At most a whole tile is left of an axis.
+  const Var outer("outer", DataType::Int(64));
+  const auto identity = [](const PrimExpr& x) { return x; };
+  EXPECT_EQ(GrainOf(CostsOf(""), Rows(Min(I64(100), outer), identity)), 27);
+  EXPECT_EQ(GrainOf(CostsOf(""), Rows(outer, identity)), (8100 + 3 * kUnknownExtent - 1) / (3 * kUnknownExtent));
+  EXPECT_EQ(GrainOf(CostsOf(""), Rows(I64(100), identity, {{String("grain"), int64_t{5}}})), 5);
+}
+
+}  // namespace
+}  // namespace deuteron::tir
