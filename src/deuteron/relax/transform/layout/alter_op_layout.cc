@@ -9,7 +9,7 @@
 ///
 /// What it must not do: choose blocks that do not divide the channels, or that a symbolic length forbids.
 ///
-/// Place: before LegalizeOps, then FoldConstant. Not part of the default pipeline: there PackConvWeights lays
+/// Place: before LegalizeOps, then FoldConstant. Not part of the default pipeline: there PackWeights lays
 /// weights out, and activations stay as they come.
 #include <algorithm>
 #include <bit>

@@ -5,8 +5,9 @@
 /// register: for every step of the reduction the kernel loads consecutive output channels. Weights arrive as OIHW, (n,
 /// k) or (k, n). In the first two those channels are far apart; in the last, one step is a row of n elements away from
 /// the next: on a page of its own, and where n is a power of two in the same few sets of the caches. This pass moves
-/// each constant weight once, at compile time, into blocks of 64 output channels (or fewer, whatever divides their
-/// number): OIHW64o, or (n / 64, k, 64) for the operator dense_pack. What a tile reads is then one run of memory.
+/// each constant weight once, at compile time, into blocks of 64 output channels (four vectors of the target, or fewer,
+/// whatever divides their number): OIHW64o, or (n / 64, k, 64) for the operator dense_pack. What a tile reads is then
+/// one run of memory.
 ///
 /// It must not touch weights that are computed at run time (the move would be paid at every run), grouped
 /// convolutions (their channels are read group by group), integers (their products have kernels of their own), or
@@ -21,6 +22,7 @@
 #include "deuteron/relax/rewrite/pass_utils.h"
 #include "deuteron/relax/transform/layout/passes.h"
 #include "deuteron/runtime/tensor.h"
+#include "deuteron/target/target.h"
 
 namespace deuteron::relax {
 namespace {
@@ -28,8 +30,9 @@ namespace {
 /// Channels of a block: the most that divide all of them, in whole vectors, as many as a register tile may read at a
 /// step; all where there is no such number.
 int64_t BlockOf(int64_t out_channels) {
-  for (const int64_t block : {64, 48, 32, 16}) {
-    if (out_channels % block == 0) return block;
+  const int64_t lanes = Target::Current().machine.Lanes(32);
+  for (int64_t vectors = 4; vectors > 0; --vectors) {
+    if (out_channels % (vectors * lanes) == 0) return vectors * lanes;
   }
   return out_channels;
 }
@@ -146,7 +149,7 @@ class Packer {
     const int64_t columns = weight->data.shape()[columns_first ? 0 : 1];
     const int64_t block = BlockOf(columns);
     // One block of (k, n) is packed already; a number of columns without whole vectors makes none.
-    if (block == columns && (!columns_first || columns % 16 != 0)) return Call();
+    if (block == columns && (!columns_first || columns % Target::Current().machine.Lanes(32) != 0)) return Call();
     const Constant packed =
         Once(weight, columns_first ? "NK" : "KN", [&] { return PackMatrix(weight, columns_first, block); });
     static const Op dense_pack = Op::Get("relax.nn.dense_pack");

@@ -1,4 +1,5 @@
 # run: FoldConstant,PackWeights
+# target: llvm -mcpu=x86-64-v4
 # Weights in 64, 48 and 16 output columns; one block is packed as it is, and 40 columns make no block of whole vectors.
 @I.ir_module
 class Module:
