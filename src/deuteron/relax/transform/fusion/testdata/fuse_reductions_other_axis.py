@@ -1,5 +1,5 @@
 # run: LegalizeOps,AnnotateTIROpPattern,FuseOps(fuse_opt_level=2),FuseReductions
-# expect-remark: FuseReductions e -> c: rows-out-of-step
+# expect-remark: FuseReductions e -> c: rows-differ
 @I.ir_module
 class Module:
     @R.function
