@@ -23,6 +23,16 @@ namespace {
 
 /// The most vectors of rows that are done together: their accumulators stay in registers.
 constexpr int64_t kVectorsOfRows = 8;
+/// Fewer rows than this at a time are not worth a loop.
+constexpr int64_t kFewestRows = 4;
+/// Tiles that a thread should have at least.
+constexpr int64_t kTilesOfThread = 4;
+/// The longest row that takes part in a tile: sixteen of them are half of the first cache.
+constexpr double kShortRow = 128;
+/// Operations an element: an exponential function, or more.
+constexpr double kMuchWork = 10;
+/// For a symbolic extent: no short row.
+constexpr double kLongRow = 1 << 20;
 
 /// What one more iteration of a loop adds to an offset, where there is one more.
 PrimExpr StepOf(const Schedule& schedule, const std::vector<Loop>& loops, const PrimExpr& offset, const Loop& of) {
@@ -97,6 +107,8 @@ class RowScheduler {
     if (plan_.columns) {
       ChooseWidth();
       CopyConflicting();
+    } else {
+      ChooseTile();
     }
     // Each nest begins with the loops over rows, cut alike.
     std::vector<std::vector<Loop>> chains;
@@ -117,10 +129,10 @@ class RowScheduler {
       if (plan_.columns) {
         VectorizeColumns(block);
       } else if (!IsReduction(schedule_, block)) {
-        VectorizeInner(&schedule_, block, FirstOfVector(schedule_, block, 1, lanes_), lanes_);
+        VectorizeAlong(block);
       }
     }
-    reductions_.Vectorize(1);
+    reductions_.Vectorize(NumOuter());
     schedule_.Parallel(row);
     return true;
   }
@@ -183,6 +195,39 @@ class RowScheduler {
       if (covered < least) width_ = width;
       least = std::min(least, covered);
     }
+  }
+
+  /// Short rows of much arithmetic are done several at a time, stage by stage: what a stage does to one does not wait for
+  /// another, and what is one number a row is done in vectors of rows. Those of little wait for memory anyway.
+  void ChooseTile() {
+    if (plan_.groups.empty()) return;
+    double length = 1;
+    double ops = 0;
+    for (const Block& block : schedule_.GetBlocks()) {
+      double within = 1;
+      for (const RowParts& parts : RowsOf(block)) {
+        if (!parts.empty() && parts.back().group < 0) within *= parts.back().extent.Count(kLongRow);
+      }
+      length = std::max(length, within);
+      ops += within * OpsPerInstance(schedule_.Get(block));
+    }
+    if (length > kShortRow || ops < kMuchWork * length) return;
+    const int64_t tile = LargestDivisor(InnermostRows(schedule_.GetBlocks()[0]), lanes_);
+    const double tiles = plan_.CountRows(kLongRow) / static_cast<double>(tile);
+    if (tile >= kFewestRows && tiles >= static_cast<double>(kTilesOfThread * target_.threads)) tile_ = tile;
+  }
+
+  /// Extent of the innermost loop over rows; 1 if it is not constant.
+  int64_t InnermostRows(const Block& block) const {
+    if (IsOneLoop(plan_.groups.size() - 1))
+      return plan_.groups.back().extent.IsConst() ? plan_.groups.back().extent.constant : 1;
+    RowExtent last;
+    for (const RowParts& parts : RowsOf(block)) {
+      for (const RowPart& part : parts) {
+        if (part.group >= 0) last = part.extent;
+      }
+    }
+    return last.IsConst() ? last.constant : 1;
   }
 
   /// What several stages read, and would have to load again since the elements of a row fall into few sets of the cache
@@ -313,6 +358,8 @@ class RowScheduler {
       std::vector<Loop> inner = rest;
       inner.push_back(parts[1]);
       schedule_.Reorder(inner);
+    } else if (tile_ > 1) {
+      chain.back() = schedule_.Split(chain.back(), std::vector<int64_t>{-1, tile_})[0];
     }
     return chain;
   }
@@ -361,6 +408,16 @@ class RowScheduler {
     reductions_.Split(block, FuseAll(&schedule_, {loops.begin() + static_cast<int64_t>(inner), loops.end()}));
   }
 
+  /// Loops around every block: over rows, and over those of a tile.
+  size_t NumOuter() const { return tile_ > 1 ? 2 : 1; }
+
+  /// What is one number a row, across the rows of a tile.
+  void VectorizeAlong(const Block& block) {
+    const auto known = rows_.find(block);
+    const size_t least = known != rows_.end() && IsPerRow(block) ? 1 : NumOuter();
+    VectorizeInner(&schedule_, block, FirstOfVector(schedule_, block, least, lanes_), lanes_);
+  }
+
   /// Nothing is shared out but what every stage can share out by itself.
   void ScheduleOneRow() {
     for (const Block& block : schedule_.GetBlocks()) {
@@ -393,7 +450,10 @@ class RowScheduler {
   RowPlan plan_;
   /// By block, copies included.
   std::unordered_map<Block, BlockRows> rows_;
+  /// Columns: how many neighbouring rows are done together.
   int64_t width_ = 0;
+  /// Else: how many rows a stage goes through before the next begins.
+  int64_t tile_ = 1;
   LaneReductions reductions_;
 };
 
