@@ -20,7 +20,8 @@ void Append(Pattern* pattern, bool is_row, const RowExtent& extent) {
   pattern->back().extent.Add(extent);
 }
 
-/// For each iterator of a block the outer part of it that counts rows: 1, or all, or [8, 32] of a group norm's channels.
+/// For each iterator of a block the outer part of it that counts rows: 1, or all, or [8, 32] of a group norm's
+/// channels.
 using Leads = std::vector<RowExtent>;
 
 /// Finds the rows of blocks from those of tensors and of tensors from those of blocks until nothing is left.
@@ -105,8 +106,8 @@ class Planner {
     return std::nullopt;
   }
 
-  /// Cuts a pattern at the dimensions of a tensor. Nothing if that does not come out even, if rows lie at no iterator, or
-  /// inside of what lies within a row at the same iterator.
+  /// Cuts a pattern at the dimensions of a tensor. Nothing if that does not come out even, if rows lie at no iterator,
+  /// or inside of what lies within a row at the same iterator.
   std::optional<Leads> Transfer(const Pattern& pattern, const RowGraph::Access& access,
                                 const RowGraph::Block& block) const {
     const auto& shape = graph_.tensors[access.tensor].shape;
@@ -212,10 +213,9 @@ class Planner {
       for (const Segment& segment : pattern) {
         if (segment.is_row && !segment.extent.IsUnit()) groups.push_back({segment.extent});
       }
-      const bool same = columns == plan_.columns && std::equal(groups.begin(), groups.end(), plan_.groups.begin(),
-                                                               plan_.groups.end(), [](const auto& x, const auto& y) {
-                                                                 return x.extent == y.extent;
-                                                               });
+      const bool same =
+          columns == plan_.columns && std::equal(groups.begin(), groups.end(), plan_.groups.begin(), plan_.groups.end(),
+                                                 [](const auto& x, const auto& y) { return x.extent == y.extent; });
       if (any && !same) return Fail("reduces along axes of different kinds");
       plan_.columns = columns;
       plan_.groups = std::move(groups);

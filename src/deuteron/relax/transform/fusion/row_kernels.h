@@ -1,6 +1,6 @@
 /// \file
-/// What kernels and Primitive functions are where rows are concerned: their blocks as a graph (tir/analysis/row_graph.h)
-/// in the symbols of the caller.
+/// What kernels and Primitive functions are where rows are concerned: their blocks as a graph
+/// (tir/analysis/row_graph.h) in the symbols of the caller.
 #pragma once
 
 #include <memory>

@@ -132,8 +132,7 @@ bool RowMerger::TrySiblings(uint32_t first, size_t first_argument, uint32_t seco
     verdict = CheckSpace(a, b);
     const bool in_step = tir::IsReadFromFirstIterator(*graph_.summary(first)->graph, first_argument) &&
                          tir::IsReadFromFirstIterator(*graph_.summary(second)->graph, second_argument);
-    if (!verdict.reason && !in_step)
-      verdict = {"rows-out-of-step", "they do not read it in step with what they write"};
+    if (!verdict.reason && !in_step) verdict = {"rows-out-of-step", "they do not read it in step with what they write"};
   }
   if (!verdict.reason) verdict = Weigh(a, b, reduces ? &plan : nullptr, true);
   return Commit(first, second, std::move(verdict));
@@ -198,8 +197,7 @@ RowMerger::Verdict RowMerger::Weigh(uint32_t a, uint32_t b, const tir::RowPlan* 
   const bool has_rows = plan != nullptr;
   double count = has_rows ? plan->CountRows(kSymbolicExtent) : 0;
   // Those of a vector are in the cache together.
-  if (has_rows && plan->columns)
-    count /= std::min(costs_.Lanes(), plan->groups.back().extent.Count(kSymbolicExtent));
+  if (has_rows && plan->columns) count /= std::min(costs_.Lanes(), plan->groups.back().extent.Count(kSymbolicExtent));
   const double saved = one.cost.bytes() + other.cost.bytes() - both.cost.bytes();
   const double row_bytes = both.touched / std::max(count, 1.0);
   Verdict verdict;

@@ -18,7 +18,8 @@ void SymbolicMatcher::Match(const Type& pattern, const Type& value) {
   if (tensor && given && tensor->has_shape() && given->has_shape()) Match(*tensor->shape, *given->shape);
   const auto* shape = pattern.as<ShapeTypeNode>();
   const auto* values = value.as<ShapeTypeNode>();
-  if (shape && values && shape->values.has_value() && values->values.has_value()) Match(*shape->values, *values->values);
+  if (shape && values && shape->values.has_value() && values->values.has_value())
+    Match(*shape->values, *values->values);
 }
 
 bool SymbolicMatcher::IsKnown(const PrimExpr& pattern) const {

@@ -6,10 +6,10 @@
 /// Stages that are cheap are computed where they are read, even by several; those of one number a row are computed
 /// once a row; what is left is kept for the row.
 ///
-/// Vectors lie along the row where it is one stretch of memory or several: a reduction is done in as many partial results
-/// as a few vectors have lanes (lane_reduction.h). Rows that lie beside each other in memory (a softmax over the channels
-/// of an image: every pixel is one) are taken a few vectors at a time: each stage runs along the row with a vector of
-/// rows, accumulators in registers.
+/// Vectors lie along the row where it is one stretch of memory or several: a reduction is done in as many partial
+/// results as a few vectors have lanes (lane_reduction.h). Rows that lie beside each other in memory (a softmax over
+/// the channels of an image: every pixel is one) are taken a few vectors at a time: each stage runs along the row with
+/// a vector of rows, accumulators in registers.
 #include <algorithm>
 #include <numeric>
 
@@ -71,8 +71,8 @@ std::vector<PrimExpr> Offsets(const SBlockRealize& realize) {
 }
 
 /// The position, at least `least`, of the first of a block's loops that make the vector's: those at the end that every
-/// access runs through as if they were one, but at least a vector. A factor a channel, read along channels and planes at
-/// once, would be gathered.
+/// access runs through as if they were one, but at least a vector. A factor a channel, read along channels and planes
+/// at once, would be gathered.
 size_t FirstOfVector(const Schedule& schedule, const Block& block, size_t least, int64_t lanes) {
   const std::vector<Loop> loops = schedule.GetLoops(block);
   const std::vector<PrimExpr> offsets = Offsets(schedule.GetRealize(block));
@@ -197,8 +197,8 @@ class RowScheduler {
     }
   }
 
-  /// Short rows of much arithmetic are done several at a time, stage by stage: what a stage does to one does not wait for
-  /// another, and what is one number a row is done in vectors of rows. Those of little wait for memory anyway.
+  /// Short rows of much arithmetic are done several at a time, stage by stage: what a stage does to one does not wait
+  /// for another, and what is one number a row is done in vectors of rows. Those of little wait for memory anyway.
   void ChooseTile() {
     if (plan_.groups.empty()) return;
     double length = 1;
