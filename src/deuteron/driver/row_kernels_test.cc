@@ -1,5 +1,6 @@
 /// \file
-/// What FuseReductions and FuseSiblings promise, the schedule keeps: a kernel that they made runs as one loop over rows.
+/// What FuseReductions and FuseSiblings promise, the schedule keeps: a kernel that they made runs as one loop over
+/// rows.
 #include <gtest/gtest.h>
 
 #include <string>
@@ -72,22 +73,22 @@ TEST_P(RowKernels, AreScheduledAsPromised) {
   for (const auto& [kernel, rule] : rules) EXPECT_EQ(rule, "rows") << kernel;
 }
 
-INSTANTIATE_TEST_SUITE_P(
-    Axes, RowKernels,
-    testing::Values(
-        // Along the last axes: one row, many, symbolic, short, none of a vector's length.
-        Case{kSoftmax, "64, 64", "[1]"}, Case{kSoftmax, "1, 17", "[1]"}, Case{kSoftmax, "\"n\", 48", "[1]"},
-        Case{kSoftmax, "4096, 32", "[1]"}, Case{kSoftmax, "300, 100", "[1]"}, Case{kNorm, "\"a\", \"b\", 130", "[2]"}, Case{kNorm, "2, 3, 4, 5", "[2, 3]"},
-        Case{kRange, "64, 128", "[1]"},
-        // Vectors of neighbouring rows.
-        Case{kSoftmax, "2, 24, 9, 7", "[1]"}, Case{kSoftmax, "33, 70", "[0]"}, Case{kNorm, "2, 16, 5, 12", "[2]"},
-        Case{kNorm, "\"n\", 32, \"h\", \"w\"", "[1]"}, Case{kSoftmax, "1, 200, 32, 32", "[1]"},
-        Case{kRange, "4, 64, 28, 28", "[1]"},
-        // Rows of several stretches.
-        Case{kNorm, "6, 8, 5, 7", "[0, 2, 3]"}, Case{kSoftmax, "4, 6, 5, 32", "[1, 3]"},
-        Case{kNorm, "\"n\", 6, 10, 10", "[0, 2, 3]"}, Case{kRange, "8, 64, 28, 28", "[0, 2, 3]"},
-        // Rows within a dimension.
-        Case{kGroups, "2, 24, 6, 6", ""}));
+INSTANTIATE_TEST_SUITE_P(Axes, RowKernels,
+                         testing::Values(
+                             // Along the last axes: one row, many, symbolic, short, none of a vector's length.
+                             Case{kSoftmax, "64, 64", "[1]"}, Case{kSoftmax, "1, 17", "[1]"},
+                             Case{kSoftmax, "\"n\", 48", "[1]"}, Case{kSoftmax, "4096, 32", "[1]"},
+                             Case{kSoftmax, "300, 100", "[1]"}, Case{kNorm, "\"a\", \"b\", 130", "[2]"},
+                             Case{kNorm, "2, 3, 4, 5", "[2, 3]"}, Case{kRange, "64, 128", "[1]"},
+                             // Vectors of neighbouring rows.
+                             Case{kSoftmax, "2, 24, 9, 7", "[1]"}, Case{kSoftmax, "33, 70", "[0]"},
+                             Case{kNorm, "2, 16, 5, 12", "[2]"}, Case{kNorm, "\"n\", 32, \"h\", \"w\"", "[1]"},
+                             Case{kSoftmax, "1, 200, 32, 32", "[1]"}, Case{kRange, "4, 64, 28, 28", "[1]"},
+                             // Rows of several stretches.
+                             Case{kNorm, "6, 8, 5, 7", "[0, 2, 3]"}, Case{kSoftmax, "4, 6, 5, 32", "[1, 3]"},
+                             Case{kNorm, "\"n\", 6, 10, 10", "[0, 2, 3]"}, Case{kRange, "8, 64, 28, 28", "[0, 2, 3]"},
+                             // Rows within a dimension.
+                             Case{kGroups, "2, 24, 6, 6", ""}));
 
 }  // namespace
 }  // namespace deuteron

@@ -48,12 +48,6 @@ std::optional<RowExtent> RowExtent::Without(const RowExtent& other) const {
   return rest;
 }
 
-PrimExpr RowExtent::Product(DataType dtype) const {
-  PrimExpr product = MakeConst(dtype, constant);
-  for (const PrimExpr& symbol : symbols) product = IsOne(product) ? symbol : product * symbol;
-  return product;
-}
-
 double RowExtent::Count(double symbolic) const {
   double count = static_cast<double>(constant);
   for (size_t i = 0; i < symbols.size(); ++i) count *= symbolic;

@@ -29,8 +29,6 @@ struct RowExtent {
   bool IsConst() const { return symbols.empty(); }
   /// What is left where `other` counts the outer part; nothing if that does not come out even.
   std::optional<RowExtent> Without(const RowExtent& other) const;
-  /// As one expression; `dtype`: of the constant.
-  PrimExpr Product(DataType dtype) const;
   /// A symbolic dimension counts as `symbolic`.
   double Count(double symbolic) const;
 };
