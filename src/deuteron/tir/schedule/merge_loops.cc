@@ -55,27 +55,32 @@ class PartChecker {
   bool FlatIndexInPart(const Buffer& buffer, const Array<PrimExpr>& indices, const ExprVarMap& values,
                        const std::vector<For>& inner) {
     if (!buffer->strides.empty()) return false;
-    PrimExpr flat = I64(0);
-    PrimExpr size = I64(1);
-    for (size_t i = 0; i < indices.size(); ++i) {
-      const PrimExpr dim = CastTo(DataType::Int(64), buffer->shape[static_cast<int64_t>(i)]);
-      flat = flat * dim + CastTo(DataType::Int(64), Substitute(indices[static_cast<int64_t>(i)], values));
-      size = size * dim;
-    }
     PrimExpr row = I64(0);
     PrimExpr rows = I64(1);
     for (const For& loop : chain_) {
       row = row * loop->extent + loop->loop_var;
       rows = rows * loop->extent;
     }
-    const PrimExpr part = analyzer_.Simplify(FloorDiv(size, rows));
-    if (!analyzer_.CanProveEqual(part * rows, size)) return false;
     arith::DomainMap domains;
     for (const For& loop : inner) domains[loop->loop_var] = Range::FromMinExtent(loop->min, loop->extent);
     BindLoops(inner, &analyzer_);
-    const auto interval = arith::EvalInterval(analyzer_.Simplify(flat - row * part), domains, &analyzer_);
-    return interval.min.defined() && interval.max.defined() && analyzer_.CanProve(interval.min >= 0) &&
-           analyzer_.CanProve(interval.max < part);
+    // As soon as the leading dimensions fall into the parts, the others do not count: what their indices are is within
+    // bounds, even where a loop that was split goes too far and a condition ends it.
+    PrimExpr flat = I64(0);
+    PrimExpr size = I64(1);
+    for (size_t i = 0; i < indices.size(); ++i) {
+      const PrimExpr dim = CastTo(DataType::Int(64), buffer->shape[static_cast<int64_t>(i)]);
+      flat = flat * dim + CastTo(DataType::Int(64), Substitute(indices[static_cast<int64_t>(i)], values));
+      size = size * dim;
+      const PrimExpr part = analyzer_.Simplify(FloorDiv(size, rows));
+      if (!analyzer_.CanProveEqual(part * rows, size)) continue;
+      const auto interval = arith::EvalInterval(analyzer_.Simplify(flat - row * part), domains, &analyzer_);
+      if (interval.min.defined() && interval.max.defined() && analyzer_.CanProve(interval.min >= 0) &&
+          analyzer_.CanProve(interval.max < part)) {
+        return true;
+      }
+    }
+    return false;
   }
 
   /// Each loop of the chain has neighbouring dimensions of its own, wherever they lie, of which an iteration touches

@@ -5,8 +5,6 @@
 #include <random>
 #include <set>
 
-#include "deuteron/relax/transform/fusion/row_kernels.h"
-
 namespace deuteron::relax::fusion {
 namespace {
 
@@ -96,24 +94,6 @@ TEST(ContractibleDag, AgreesWithASearchOfTheWholeGraph) {
       if (!cycle) plain.Merge(a, b);
     }
   }
-}
-
-RowDims Dims(std::initializer_list<int64_t> extents) {
-  RowDims dims;
-  for (const int64_t extent : extents) dims.push_back(I64(extent));
-  return dims;
-}
-
-TEST(RowDims, CommonRowsAreTheFinestOfBoth) {
-  const tir::Var n("n");
-  const RowDims symbolic{n, I64(6)};
-  EXPECT_EQ(CountRows(CommonRows(Dims({2, 64}), Dims({2, 8}))), 16);
-  EXPECT_EQ(CountRows(CommonRows(Dims({16, 4}), Dims({8, 8}))), 64);
-  EXPECT_EQ(CountRows(CommonRows(Dims({6}), Dims({4}))), 1);
-  EXPECT_EQ(CountRows(CommonRows(Dims({2, 3}), Dims({}))), 1);
-  EXPECT_TRUE(SameRowCount(CommonRows(symbolic, {n}), {n}));
-  EXPECT_TRUE(SameRowCount(Dims({2, 8}), Dims({16})));
-  EXPECT_FALSE(SameRowCount(symbolic, Dims({6})));
 }
 
 }  // namespace

@@ -8,9 +8,11 @@
 /// (tir/schedule/rules/rows.cc).
 ///
 /// When: along an edge between two groups that compute row by row (fusion/row_kernels.h), one of which reduces; if
-///  - every tensor between them is made and used in step with the rows, and all reductions run along whole rows. Rows
-///    along the last axes are found pair by pair; once a reduction runs along other axes (channels, the columns of a
-///    matrix, a batch and its planes) they are looked for in all of the group (fusion/strided_rows.h);
+///  - all of their blocks together are one row kernel: every tensor between them is made and used in step with the
+///  rows,
+///    and all reductions run along whole rows, be it along the last axes or others (channels, the columns of a matrix,
+///    a batch and its planes). That is asked of the plan by which the kernel is scheduled later
+///    (tir/analysis/row_plan.h);
 ///  - there is no path from one to the other through a third;
 ///  - the tensors of a row together fit half of the second cache, or all of them fit it with several rows;
 ///  - there are rows enough for the threads, or too little work for several of them;

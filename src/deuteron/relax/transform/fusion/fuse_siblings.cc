@@ -9,8 +9,8 @@
 /// it while it is in the first cache. (Reductions and elementwise operators beside each other: the minimum and the
 /// maximum of a row, the gates of a recurrent cell, a gradient and the value that it belongs to.)
 ///
-/// When: two groups read a tensor in step with their results (fusion/row_kernels.h), and
-///  - both are elementwise over the same extents, or one reduces and both have the same rows;
+/// When: two groups read a tensor in step with their results, and
+///  - both are elementwise over the same extents, or one reduces and both are one row kernel (tir/analysis/row_plan.h);
 ///  - there is no path from one to the other through a third;
 ///  - the tensor is an eighth at least of what the smaller group moves: otherwise nothing is won that would be worth
 ///    the larger working set;
@@ -46,7 +46,7 @@ void MergeReaders(RowMerger* merger) {
     const fusion::RowSummary* summary = graph.summary(node);
     if (summary == nullptr || summary->why_not != nullptr) continue;
     const auto& inputs = graph.inputs(node);
-    for (size_t i = 0; i < inputs.size() && i < summary->arguments.size(); ++i) {
+    for (size_t i = 0; i < inputs.size(); ++i) {
       const uint32_t producer = inputs[i].producer;
       if (producer != UINT32_MAX && graph.summary(producer) != nullptr && !merger->merged(producer, node) &&
           !merger->reduces(producer) && !merger->reduces(node)) {

@@ -231,14 +231,7 @@ void MergeGraph::Inline(uint32_t node, const Function& function, std::vector<Bin
     const Expr& argument = call->args[static_cast<int64_t>(i)];
     replacer.Set(param, argument);
     symbolic |= !SymbolicVars(param.ty()).empty();
-    const auto* declared = param.ty().as<TensorTypeNode>();
-    const auto* given = argument.ty().as<TensorTypeNode>();
-    if (declared && given && declared->has_shape() && given->has_shape())
-      symbols.Match(*declared->shape, *given->shape);
-    const auto* shape = param.ty().as<ShapeTypeNode>();
-    const auto* values = argument.ty().as<ShapeTypeNode>();
-    if (shape && values && shape->values.has_value() && values->values.has_value())
-      symbols.Match(*shape->values, *values->values);
+    symbols.Match(param.ty(), argument.ty());
   }
   if (symbolic) {
     DEUTERON_CHECK(symbols.Solve(&analyzer)) << "the call of a function that was summarised does not match it";

@@ -1,6 +1,7 @@
 #include "deuteron/relax/transform/fusion/row_merger.h"
 
 #include <algorithm>
+#include <map>
 
 #include "deuteron/ir/expr_functor.h"
 #include "deuteron/relax/transform/functions/passes.h"
@@ -17,14 +18,14 @@ namespace {
 /// A shared tensor must be this part of what the smaller of two siblings moves.
 constexpr double kSharedPart = 1.0 / 8;
 
-bool SameDims(const RowDims& a, const RowDims& b) {
-  return a.size() == b.size() && std::equal(a.begin(), a.end(), b.begin(),
-                                            [](const PrimExpr& x, const PrimExpr& y) { return ExprEqual(x, y); });
+bool SameDims(const std::vector<PrimExpr>& a, const std::vector<PrimExpr>& b) {
+  return std::equal(a.begin(), a.end(), b.begin(), b.end(),
+                    [](const PrimExpr& x, const PrimExpr& y) { return ExprEqual(x, y); });
 }
 
 /// The extents of a tensor, those of 1 left out.
-RowDims Extents(const Type& type) {
-  RowDims dims;
+std::vector<PrimExpr> Extents(const Type& type) {
+  std::vector<PrimExpr> dims;
   const auto* tensor = type.as<TensorTypeNode>();
   if (tensor == nullptr || !tensor->has_shape()) return dims;
   for (const PrimExpr& dim : *tensor->shape) {
@@ -33,147 +34,123 @@ RowDims Extents(const Type& type) {
   return dims;
 }
 
-std::string TextOf(const RowDims& dims) { return Describe(Array<PrimExpr>(dims.begin(), dims.end())); }
+/// The extents that all results have, if they are the same.
+std::optional<std::vector<PrimExpr>> CommonExtents(const Type& type) {
+  const auto* tuple = type.as<TupleTypeNode>();
+  if (tuple == nullptr) return Extents(type);
+  std::optional<std::vector<PrimExpr>> common;
+  for (const Type& field : tuple->fields) {
+    auto extents = Extents(field);
+    if (common && !SameDims(*common, extents)) return std::nullopt;
+    common = std::move(extents);
+  }
+  return common;
+}
 
-std::string DescribeBoth(const std::optional<RowDims>& a, const std::optional<RowDims>& b) {
-  const auto text = [](const std::optional<RowDims>& dims) { return dims ? TextOf(*dims) : "several shapes"; };
+std::string DescribeBoth(const std::optional<std::vector<PrimExpr>>& a, const std::optional<std::vector<PrimExpr>>& b) {
+  const auto text = [](const std::optional<std::vector<PrimExpr>>& dims) {
+    return dims ? Describe(Array<PrimExpr>(dims->begin(), dims->end())) : std::string("several shapes");
+  };
   return "one has " + text(a) + ", the other " + text(b);
 }
 
+/// The blocks of calls as they would be in one kernel.
+class Composition {
+ public:
+  explicit Composition(const MergeGraph& graph) : graph_(graph) {}
+
+  /// Null, or why the calls do not fit together. To be called in order.
+  const char* Add(uint32_t node) {
+    const RowSummary* summary = graph_.summary(node);
+    if (summary == nullptr) return nullptr;  // a projection
+    std::vector<size_t> tensors;
+    for (const MergeGraph::Input& input : graph_.inputs(node)) {
+      tensors.push_back(IdOf(input));
+    }
+    const auto* tuple = graph_.binding(node)->var.ty().as<TupleTypeNode>();
+    const size_t results = tuple == nullptr ? 1 : tuple->fields.size();
+    for (uint32_t result = 0; result < results; ++result) tensors.push_back(IdOf(VarOf(node), result));
+    return tir::AppendRowGraph(
+        *summary->graph, tensors, [](const PrimExpr& extent) { return extent; }, &rows_);
+  }
+  const tir::RowGraph& rows() const { return rows_; }
+  size_t IdOf(const Object* var, uint32_t result) {
+    const auto [it, inserted] = ids_.try_emplace({var, result}, 0);
+    if (inserted) it->second = rows_.AddTensor();
+    return it->second;
+  }
+  size_t IdOf(const MergeGraph::Input& input) {
+    return input.producer == UINT32_MAX ? IdOf(input.var, 0) : IdOf(VarOf(input.producer), input.result);
+  }
+
+ private:
+  const Object* VarOf(uint32_t node) const { return graph_.binding(node)->var.get(); }
+
+  const MergeGraph& graph_;
+  tir::RowGraph rows_;
+  std::map<std::pair<const Object*, uint32_t>, size_t> ids_;
+};
+
 }  // namespace
 
-RowMerger::RowMerger(const BindingBlock& block, RowAnalyzer* analyzer, StridedRowAnalyzer* strided,
-                     const tir::CostModel& costs, const transform::PassContext& context, const char* pass,
-                     String function)
+RowMerger::RowMerger(const BindingBlock& block, RowAnalyzer* analyzer, const tir::CostModel& costs,
+                     const transform::PassContext& context, const char* pass, String function)
     : graph_(block, analyzer),
-      strided_(*strided),
       costs_(costs),
       log_(context.decisions.get()),
       pass_(pass),
       function_(std::move(function)),
       max_depth_(context.GetInt("relax.FuseOps.max_depth")),
       max_arguments_(context.GetInt("relax.FuseOps.max_function_args")),
-      rows_(graph_.size()) {
+      groups_(graph_.size()) {
   for (uint32_t node = 0; node < graph_.size(); ++node) {
     const RowSummary* summary = graph_.summary(node);
     if (summary == nullptr) continue;
-    GroupRows& rows = rows_[graph_.Find(node)];
-    if (summary->is_strided) rows.has_reduction = rows.is_strided = true;
-    if (summary->why_not != nullptr) continue;
-    rows = {true, summary->has_reduction, summary->inner, summary->reduced, std::nullopt, false, 0, 1};
-    const Type& type = graph_.binding(node)->var.ty();
-    if (summary->has_reduction || summary->results.empty()) continue;
-    const auto* tuple = type.as<TupleTypeNode>();
-    RowDims space = Extents(tuple ? tuple->fields[0] : type);
-    const bool whole = std::all_of(summary->results.begin(), summary->results.end(),
-                                   [&](const RowDims& dims) { return SameDims(dims, space); });
-    if (whole) rows.space = std::move(space);
+    Group& group = groups_[graph_.Find(node)];
+    group.has_reduction = summary->has_reduction;
+    group.fusable = summary->why_not == nullptr;
+    if (!group.has_reduction) group.space = CommonExtents(graph_.binding(node)->var.ty());
   }
 }
 
 bool RowMerger::any_reduction() const {
-  return std::any_of(rows_.begin(), rows_.end(), [](const GroupRows& rows) { return rows.has_reduction; });
+  return std::any_of(groups_.begin(), groups_.end(), [](const Group& group) { return group.has_reduction; });
 }
 
 bool RowMerger::TryEdge(uint32_t producer, uint32_t consumer) {
   const uint32_t a = graph_.Find(producer);
   const uint32_t b = graph_.Find(consumer);
-  GroupRows rows;
-  Verdict verdict = rows_[a].is_strided || rows_[b].is_strided ? JoinStrided(producer, consumer, &rows)
-                                                               : JoinAlongLast(producer, consumer, &rows);
-  if (verdict.reason) return Refuse(producer, consumer, std::move(verdict));
-  return Commit(producer, consumer, rows, Weigh(a, b, rows, !rows.has_reduction));
-}
-
-RowMerger::Verdict RowMerger::JoinAlongLast(uint32_t producer, uint32_t consumer, GroupRows* rows) const {
-  if (Verdict verdict = CheckRowByRow(producer, consumer); verdict.reason) return verdict;
-  const uint32_t a = graph_.Find(producer);
-  const uint32_t b = graph_.Find(consumer);
-  if (Verdict verdict = JoinRows(a, b, rows); verdict.reason) return verdict;
-  if (!rows->reduced) {
-    // Elementwise through and through: every element is a row.
-    rows->has_reduction = false;
-    rows->space = rows_[a].space;
-    if (!rows->space || !rows_[b].space || !SameDims(*rows->space, *rows_[b].space)) {
-      return {Reason::kShapesDiffer, DescribeBoth(rows_[a].space, rows_[b].space)};
-    }
-  }
-  const RowDims& finest = rows->reduced ? *rows->reduced : *rows->space;
-  if (const RowDims common = CommonRows(*rows->inner, finest); !SameRowCount(common, finest)) {
-    return {Reason::kRowsOutOfStep, "in step over " + TextOf(common) + " of the rows " + TextOf(finest)};
-  }
-  return {};
-}
-
-/// Rows at other dimensions are looked for in both groups together, from the reductions on.
-RowMerger::Verdict RowMerger::JoinStrided(uint32_t producer, uint32_t consumer, GroupRows* rows) const {
-  for (const uint32_t node : {producer, consumer}) {
-    const GroupRows& own = rows_[graph_.Find(node)];
-    if (own.fusable || own.is_strided) continue;
-    return CheckRowByRow(node, node);
-  }
-  const uint32_t a = graph_.Find(producer);
-  const uint32_t b = graph_.Find(consumer);
-  // Before looking at all of them.
-  if (graph_.CountKernels(a) + graph_.CountKernels(b) > max_depth_) {
-    return {
-        Reason::kDepthLimit, "", {{"limit", max_depth_}, {"needed", graph_.CountKernels(a) + graph_.CountKernels(b)}}};
-  }
-  const auto& first = graph_.members(a);
-  const auto& second = graph_.members(b);
-  std::vector<uint32_t> members;
-  std::merge(first.begin(), first.end(), second.begin(), second.end(), std::back_inserter(members));
-  const StridedRowAnalyzer::Answer answer = strided_.Analyze(graph_, members);
-  if (answer.labels.why_not != nullptr) {
-    return {answer.is_kernel_at_fault ? Reason::kNotRowByRow : Reason::kRowsOutOfStep,
-            std::string("what both compute ") + answer.labels.why_not};
-  }
-  rows->has_reduction = true;
-  rows->is_strided = true;
-  rows->count = answer.labels.rows.Count(tir::kUnknownExtent);
-  if (answer.labels.columns) {
-    rows->together = std::min(static_cast<double>(costs_.machine().Lanes(32)),
-                              answer.labels.groups.back().Count(tir::kUnknownExtent));
-  }
-  return {};
+  const bool reduces = groups_[a].has_reduction || groups_[b].has_reduction;
+  Verdict verdict = CheckRowByRow(producer, consumer);
+  if (!verdict.reason && !reduces) verdict = CheckSpace(a, b);
+  tir::RowPlan plan;
+  if (!verdict.reason) verdict = CheckRows(producer, consumer, nullptr, &plan);
+  if (!verdict.reason) verdict = Weigh(a, b, reduces ? &plan : nullptr, !reduces);
+  return Commit(producer, consumer, std::move(verdict));
 }
 
 bool RowMerger::TrySiblings(uint32_t first, size_t first_argument, uint32_t second, size_t second_argument) {
-  if (Verdict verdict = CheckRowByRow(first, second); verdict.reason) return Refuse(first, second, std::move(verdict));
   const uint32_t a = graph_.Find(first);
   const uint32_t b = graph_.Find(second);
-  const RowDims shared = CommonRows(graph_.summary(first)->arguments.at(first_argument),
-                                    graph_.summary(second)->arguments.at(second_argument));
-  GroupRows rows;
-  if (rows_[a].has_reduction || rows_[b].has_reduction) {
-    if (Verdict verdict = JoinRows(a, b, &rows); verdict.reason) return Refuse(first, second, std::move(verdict));
-    bool in_step = SameRowCount(CommonRows(shared, *rows.reduced), *rows.reduced);
-    if (rows.inner) in_step = in_step && SameRowCount(CommonRows(*rows.inner, *rows.reduced), *rows.reduced);
-    for (const uint32_t root : {a, b}) {
-      if (rows_[root].has_reduction) continue;
-      in_step =
-          in_step && rows_[root].space && SameRowCount(CommonRows(*rows_[root].space, *rows.reduced), *rows.reduced);
-    }
-    if (!in_step)
-      return Refuse(first, second,
-                    {Reason::kRowsOutOfStep, "they do not read the tensor that they share in step with the rows"});
-  } else {
-    if (!rows_[a].space || !rows_[b].space || !SameDims(*rows_[a].space, *rows_[b].space)) {
-      return Refuse(first, second, {Reason::kShapesDiffer, DescribeBoth(rows_[a].space, rows_[b].space)});
-    }
-    if (shared.empty() && !rows_[a].space->empty()) {
-      return Refuse(
-          first, second,
-          {Reason::kRowsOutOfStep, "they do not read the tensor that they share in step with what they write"});
-    }
-    rows = rows_[a];
+  const bool reduces = groups_[a].has_reduction || groups_[b].has_reduction;
+  Verdict verdict = CheckRowByRow(first, second);
+  tir::RowPlan plan;
+  if (!verdict.reason && reduces) {
+    verdict = CheckRows(first, second, graph_.inputs(first)[first_argument].var, &plan);
+  } else if (!verdict.reason) {
+    verdict = CheckSpace(a, b);
+    const bool in_step = tir::IsReadFromFirstIterator(*graph_.summary(first)->graph, first_argument) &&
+                         tir::IsReadFromFirstIterator(*graph_.summary(second)->graph, second_argument);
+    if (!verdict.reason && !in_step)
+      verdict = {Reason::kRowsOutOfStep, "they do not read the tensor that they share in step with what they write"};
   }
-  return Commit(first, second, rows, Weigh(a, b, rows, true));
+  if (!verdict.reason) verdict = Weigh(a, b, reduces ? &plan : nullptr, true);
+  return Commit(first, second, std::move(verdict));
 }
 
 RowMerger::Verdict RowMerger::CheckRowByRow(uint32_t producer, uint32_t consumer) const {
   for (const uint32_t node : {producer, consumer}) {
-    if (rows_[graph_.Find(node)].fusable) continue;
+    if (groups_[graph_.Find(node)].fusable) continue;
     const RowSummary* summary = graph_.summary(node);
     const char* why = summary && summary->why_not ? summary->why_not : "is no kernel";
     return {Reason::kNotRowByRow, std::string(graph_.binding(node)->var->name_hint) + " " + why};
@@ -181,37 +158,60 @@ RowMerger::Verdict RowMerger::CheckRowByRow(uint32_t producer, uint32_t consumer
   return {};
 }
 
-/// What both groups, and the tensors that go from one to the other, have in common.
-RowMerger::Verdict RowMerger::JoinRows(uint32_t a, uint32_t b, GroupRows* rows) const {
-  *rows = {true, true, rows_[a].inner, rows_[a].reduced, std::nullopt, false, 0, 1};
-  const auto limit = [&](const RowDims& dims) { rows->inner = rows->inner ? CommonRows(*rows->inner, dims) : dims; };
-  if (rows_[b].inner) limit(*rows_[b].inner);
-  if (!rows->reduced) rows->reduced = rows_[b].reduced;
-  if (rows_[b].reduced && !SameRowCount(*rows->reduced, *rows_[b].reduced)) {
-    return {Reason::kRowsDiffer, DescribeBoth(rows->reduced, rows_[b].reduced)};
+/// Elementwise through and through: every element is a row.
+RowMerger::Verdict RowMerger::CheckSpace(uint32_t a, uint32_t b) const {
+  if (groups_[a].space && groups_[b].space && SameDims(*groups_[a].space, *groups_[b].space)) return {};
+  return {Reason::kShapesDiffer, DescribeBoth(groups_[a].space, groups_[b].space)};
+}
+
+RowMerger::Verdict RowMerger::CheckRows(uint32_t first, uint32_t second, const Object* shared,
+                                        tir::RowPlan* plan) const {
+  const uint32_t a = graph_.Find(first);
+  const uint32_t b = graph_.Find(second);
+  // Before looking at all of them.
+  if (graph_.CountKernels(a) + graph_.CountKernels(b) > max_depth_) {
+    return {
+        Reason::kDepthLimit, "", {{"limit", max_depth_}, {"needed", graph_.CountKernels(a) + graph_.CountKernels(b)}}};
   }
-  for (const auto& [from, to] : {std::pair(a, b), std::pair(b, a)}) {
-    for (const uint32_t node : graph_.members(to)) {
-      const RowSummary* user = graph_.summary(node);
-      if (user == nullptr) continue;
-      const auto& inputs = graph_.inputs(node);
-      for (size_t i = 0; i < inputs.size(); ++i) {
-        if (inputs[i].producer == UINT32_MAX || graph_.Find(inputs[i].producer) != from) continue;
-        const RowSummary* maker = graph_.summary(inputs[i].producer);
-        if (maker == nullptr || i >= user->arguments.size()) return {Reason::kNotRowByRow, "an argument is no tensor"};
-        limit(CommonRows(maker->results.at(inputs[i].result), user->arguments[i]));
-      }
-    }
+  std::vector<uint32_t> members;
+  std::merge(graph_.members(a).begin(), graph_.members(a).end(), graph_.members(b).begin(), graph_.members(b).end(),
+             std::back_inserter(members));
+  Composition composition(graph_);
+  const auto what_both_compute = [](const char* why) { return std::string("what both compute ") + why; };
+  for (const uint32_t node : members) {
+    if (const char* why = composition.Add(node)) return {Reason::kNotRowByRow, what_both_compute(why)};
+  }
+  *plan = tir::PlanRows(composition.rows());
+  switch (plan->fault) {
+    case tir::RowPlan::Fault::kNone:
+      break;
+    case tir::RowPlan::Fault::kKernel:
+      return {Reason::kNotRowByRow, what_both_compute(plan->why_not)};
+    case tir::RowPlan::Fault::kRowsDiffer:
+      return {Reason::kRowsDiffer, "their reductions run along rows of different numbers"};
+    case tir::RowPlan::Fault::kOutOfStep:
+      return {Reason::kRowsOutOfStep, what_both_compute(plan->why_not)};
+  }
+  if (shared == nullptr) return {};
+  for (const MergeGraph::Input& input : graph_.inputs(second)) {
+    if (input.var != shared) continue;
+    if (plan->in_step[composition.IdOf(input)]) return {};
+    return {Reason::kRowsOutOfStep, "they do not read the tensor that they share in step with the rows"};
   }
   return {};
 }
 
-RowMerger::Verdict RowMerger::Weigh(uint32_t a, uint32_t b, const GroupRows& rows, bool siblings) const {
+RowMerger::Verdict RowMerger::Weigh(uint32_t a, uint32_t b, const tir::RowPlan* plan, bool siblings) const {
   const auto one = graph_.Measure({a});
   const auto other = graph_.Measure({b});
   const auto both = graph_.Measure({a, b});
-  const double count = rows.is_strided ? rows.count / rows.together : rows.reduced ? CountRows(*rows.reduced) : 0;
-  const bool has_rows = rows.is_strided || rows.reduced;
+  const bool has_rows = plan != nullptr;
+  double count = has_rows ? plan->CountRows(tir::kUnknownExtent) : 0;
+  // Those of a vector are in the cache together.
+  if (has_rows && plan->columns) {
+    count /= std::min(static_cast<double>(costs_.machine().Lanes(32)),
+                      plan->groups.back().extent.Count(tir::kUnknownExtent));
+  }
   const double saved = one.cost.bytes() + other.cost.bytes() - both.cost.bytes();
   const double row_bytes = both.touched / std::max(count, 1.0);
   Verdict verdict;
@@ -248,8 +248,10 @@ RowMerger::Verdict RowMerger::Weigh(uint32_t a, uint32_t b, const GroupRows& row
   return verdict;
 }
 
-bool RowMerger::Commit(uint32_t producer, uint32_t consumer, const GroupRows& rows, Verdict verdict) {
+bool RowMerger::Commit(uint32_t producer, uint32_t consumer, Verdict verdict) {
   if (verdict.reason) return Refuse(producer, consumer, std::move(verdict));
+  const Group before = groups_[graph_.Find(producer)];
+  const bool reduces = before.has_reduction || groups_[graph_.Find(consumer)].has_reduction;
   uint32_t root = 0;
   switch (graph_.Merge(producer, consumer, &root)) {
     case ContractibleDag::Answer::kMerged:
@@ -260,7 +262,7 @@ bool RowMerger::Commit(uint32_t producer, uint32_t consumer, const GroupRows& ro
       verdict.figures.emplace_back("limit", static_cast<int64_t>(ContractibleDag::kMostVisited));
       return Refuse(producer, consumer, {Reason::kTooFarApart, "", std::move(verdict.figures)});
   }
-  rows_[root] = rows;
+  groups_[root] = {true, reduces, reduces ? std::nullopt : before.space};
   fused_.push_back({producer, consumer, std::move(verdict)});
   return true;
 }
@@ -310,10 +312,9 @@ IRModule MergeRowKernels(IRModule module, const transform::PassContext& context,
   // Rows are those of tensors. FuseTIR would do this later.
   if (TakesTuples(module)) module = ExpandTupleArguments()(std::move(module));
   RowAnalyzer analyzer(module);
-  StridedRowAnalyzer strided(module, analyzer);
   const tir::CostModel costs(Target::Current().machine);
   return MergeInBlocks(module, [&](const BindingBlock& block, const String& name, FusedFunctions* functions) {
-    RowMerger merger(block, &analyzer, &strided, costs, context, pass, name);
+    RowMerger merger(block, &analyzer, costs, context, pass, name);
     merge(&merger);
     return merger.Finish(functions);
   });

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "deuteron/ir/transform/pass.h"
-#include "deuteron/relax/transform/fusion/strided_rows.h"
+#include "deuteron/relax/transform/fusion/merge_graph.h"
 
 namespace deuteron::relax::fusion {
 
@@ -15,13 +15,13 @@ namespace deuteron::relax::fusion {
 class RowMerger {
  public:
   /// `pass`: its name in the decision log.
-  RowMerger(const BindingBlock& block, RowAnalyzer* analyzer, StridedRowAnalyzer* strided, const tir::CostModel& costs,
+  RowMerger(const BindingBlock& block, RowAnalyzer* analyzer, const tir::CostModel& costs,
             const transform::PassContext& context, const char* pass, String function);
 
   const MergeGraph& graph() const { return graph_; }
   bool any_reduction() const;
   /// Whether a call belongs to a group that reduces.
-  bool reduces(uint32_t node) const { return rows_[graph_.Find(node)].has_reduction; }
+  bool reduces(uint32_t node) const { return groups_[graph_.Find(node)].has_reduction; }
   bool merged(uint32_t a, uint32_t b) const { return graph_.Find(a) == graph_.Find(b); }
 
   /// Tries to merge the groups of a producer and one of its users: the value between them need not be stored.
@@ -42,19 +42,13 @@ class RowMerger {
     std::string message = {};
     std::vector<transform::Figure> figures = {};
   };
-  /// What is known of a group's rows.
-  struct GroupRows {
+  /// What is known of a group.
+  struct Group {
+    /// All its kernels may become part of one that works row by row.
     bool fusable = false;
     bool has_reduction = false;
-    std::optional<RowDims> inner;
-    std::optional<RowDims> reduced;
     /// Without reductions: the extents of all results, if they are the same.
-    std::optional<RowDims> space;
-    /// Reductions along other axes than the last are among them; nothing of the above is known then.
-    bool is_strided = false;
-    /// Of strided rows: how many there are, and how many are done together.
-    double count = 0;
-    double together = 1;
+    std::optional<std::vector<PrimExpr>> space;
   };
   struct Pair {
     uint32_t from;
@@ -63,16 +57,17 @@ class RowMerger {
   };
 
   Verdict CheckRowByRow(uint32_t producer, uint32_t consumer) const;
-  Verdict JoinAlongLast(uint32_t producer, uint32_t consumer, GroupRows* rows) const;
-  Verdict JoinStrided(uint32_t producer, uint32_t consumer, GroupRows* rows) const;
-  Verdict JoinRows(uint32_t a, uint32_t b, GroupRows* rows) const;
-  Verdict Weigh(uint32_t a, uint32_t b, const GroupRows& rows, bool siblings) const;
-  bool Commit(uint32_t producer, uint32_t consumer, const GroupRows& rows, Verdict verdict);
+  Verdict CheckSpace(uint32_t a, uint32_t b) const;
+  /// Whether the groups of two calls would be one row kernel: `plan`. `shared`: a tensor that has to be read in step;
+  /// null if there is none.
+  Verdict CheckRows(uint32_t first, uint32_t second, const Object* shared, tir::RowPlan* plan) const;
+  /// `plan`: null if both are pointwise, and every element a row of its own.
+  Verdict Weigh(uint32_t a, uint32_t b, const tir::RowPlan* plan, bool siblings) const;
+  bool Commit(uint32_t producer, uint32_t consumer, Verdict verdict);
   bool Refuse(uint32_t producer, uint32_t consumer, Verdict verdict);
   void Record(const Pair& pair, bool fused) const;
 
   MergeGraph graph_;
-  StridedRowAnalyzer& strided_;
   const tir::CostModel& costs_;
   transform::DecisionLog* log_;
   const char* pass_;
@@ -80,7 +75,7 @@ class RowMerger {
   const int64_t max_depth_;
   const int64_t max_arguments_;
   /// By group, at the node that stands for it.
-  std::vector<GroupRows> rows_;
+  std::vector<Group> groups_;
   std::vector<Pair> fused_;
   std::vector<Pair> refused_;
 };

@@ -12,6 +12,16 @@ void SymbolicMatcher::Match(const Array<PrimExpr>& pattern, const Array<PrimExpr
   for (size_t i = 0; i < pattern.size(); ++i) Match(pattern[i], value[i]);
 }
 
+void SymbolicMatcher::Match(const Type& pattern, const Type& value) {
+  const auto* tensor = pattern.as<TensorTypeNode>();
+  const auto* given = value.as<TensorTypeNode>();
+  if (tensor && given && tensor->has_shape() && given->has_shape()) Match(*tensor->shape, *given->shape);
+  const auto* shape = pattern.as<ShapeTypeNode>();
+  const auto* values = value.as<ShapeTypeNode>();
+  if (shape && values && shape->values.has_value() && values->values.has_value())
+    Match(*shape->values, *values->values);
+}
+
 bool SymbolicMatcher::IsKnown(const PrimExpr& pattern) const {
   return !UsesVar(pattern, [this](const tir::VarNode* var) { return values_.count(GetRef<tir::Var>(var)) == 0; });
 }

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "deuteron/arith/analyzer.h"
+#include "deuteron/relax/expr.h"
 #include "deuteron/tir/functor.h"
 
 namespace deuteron::relax::fusion {
@@ -18,6 +19,8 @@ class SymbolicMatcher {
  public:
   void Match(const PrimExpr& pattern, const PrimExpr& value) { equations_.push_back({pattern, value}); }
   void Match(const Array<PrimExpr>& pattern, const Array<PrimExpr>& value);
+  /// The dimensions of two tensors or the values of two shapes, as far as both are known.
+  void Match(const Type& pattern, const Type& value);
 
   /// Solves. On failure returns false and says in `why()` which equation does not hold or has no solution.
   bool Solve(arith::Analyzer* analyzer);

@@ -106,7 +106,6 @@ Block SoleInjectiveConsumer(const Schedule& schedule, const Block& block);
 bool ScheduleElementwise(Schedule* schedule, const Target& target);
 bool ScheduleContraction(Schedule* schedule, const Target& target);
 bool ScheduleRows(Schedule* schedule, const Target& target);
-bool ScheduleStridedRows(Schedule* schedule, const Target& target);
 bool ScheduleWindow(Schedule* schedule, const Target& target);
 bool ScheduleEachBlock(Schedule* schedule, const Target& target);
 bool ScheduleNothing(Schedule* schedule, const Target& target);

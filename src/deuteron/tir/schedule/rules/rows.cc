@@ -1,13 +1,18 @@
 /// \file
-/// Reductions along the last axes (softmax, norms, means), several of them after each other, with elementwise stages
+/// Reductions (softmax, norms, means, statistics of a batch), several of them after each other, with elementwise stages
 /// before, between and after: all stages of one row run together while the row is in the cache; rows run in parallel.
+/// Which iterators count rows, along whatever axis, is the plan of analysis/row_plan.h.
 ///
 /// Stages that are cheap are computed where they are read, even by several; those of one number a row are computed
 /// once a row; what is left is kept for the row.
 ///
-/// A reduction is done in as many partial results as a few vectors have lanes (lane_reduction.h).
+/// Vectors lie along the row where it is one stretch of memory or several: a reduction is done in as many partial
+/// results as a few vectors have lanes (lane_reduction.h). Rows that lie beside each other in memory (a softmax over
+/// the channels of an image: every pixel is one) are taken a few vectors at a time: each stage runs along the row with
+/// a vector of rows, accumulators in registers.
 #include <algorithm>
 
+#include "deuteron/tir/analysis/row_plan.h"
 #include "deuteron/tir/functor.h"
 #include "deuteron/tir/schedule/rules/common.h"
 #include "deuteron/tir/schedule/rules/lane_reduction.h"
@@ -15,73 +20,73 @@
 namespace deuteron::tir {
 namespace {
 
-/// Whether the reduction runs along the last dimension of what it reads: it is the last index of some operand, and
-/// no operand slides a window along its last dimension (an index of spatial and reduction iterators together).
-bool ReducesLastAxis(const SBlock& block) {
-  const IterSplit iters = SplitIters(block);
-  const auto update = GetReductionUpdate(block);
-  if (!update || iters.reduce.empty()) return false;
-  const Var last = block->iter_vars[iters.reduce.back()]->var;
-  bool found = false;
-  bool window = false;
-  PostOrderVisit(update->source, [&](const PrimExpr& node) {
-    const auto* load = node.as<BufferLoadNode>();
-    if (load == nullptr || load->indices.empty()) return;
-    const PrimExpr& index = load->indices.back();
-    if (index.same_as(last)) {
-      found = true;
-    } else if (UsesVar(index, [&](const VarNode* var) { return var == last.get(); })) {
-      window = true;
+/// Fewer rows than this at a time are not worth a loop.
+constexpr int64_t kFewestRows = 4;
+/// Operations an element: an exponential function, or more.
+constexpr double kMuchWork = 10;
+/// For a symbolic extent: no short row.
+constexpr double kLongRow = 1 << 20;
+
+/// What one more iteration of a loop adds to an offset, where there is one more.
+PrimExpr StepOf(const Schedule& schedule, const std::vector<Loop>& loops, const PrimExpr& offset, const Loop& of) {
+  arith::Analyzer analyzer;
+  for (const Loop& loop : loops) {
+    const For node = schedule.GetLoop(loop);
+    const PrimExpr extent = loop.same_as(of) ? node->extent - MakeConst(loop.dtype(), 1) : node->extent;
+    analyzer.Bind(loop, Range::FromMinExtent(node->min, extent));
+  }
+  ExprVarMap next;
+  next[of] = PrimExpr(of) + MakeConst(of.dtype(), 1);
+  return analyzer.Simplify(Substitute(offset, next) - offset);
+}
+
+/// The offsets in memory of everything that a block loads and stores, in its loops.
+std::vector<PrimExpr> Offsets(const SBlockRealize& realize) {
+  std::vector<PrimExpr> offsets;
+  ExprVarMap values;
+  for (size_t i = 0; i < realize->iter_values.size(); ++i) {
+    const auto at = static_cast<int64_t>(i);
+    values[realize->block->iter_vars[at]->var] = realize->iter_values[at];
+  }
+  const auto note = [&](const Buffer& buffer, const Array<PrimExpr>& indices) {
+    PrimExpr offset = I64(0);
+    for (size_t i = 0; i < indices.size(); ++i) {
+      const auto at = static_cast<int64_t>(i);
+      offset = offset * CastTo(DataType::Int(64), buffer->shape[at]) + CastTo(DataType::Int(64), indices[at]);
     }
+    offsets.push_back(Substitute(offset, values));
+  };
+  PostOrderVisit(realize->block->body, [&](const ObjectRef& node) {
+    if (const auto* load = node.as<BufferLoadNode>()) note(load->buffer, load->indices);
+    if (const auto* store = node.as<BufferStoreNode>()) note(store->buffer, store->indices);
   });
-  return found && !window;
+  return offsets;
 }
 
-/// Extents of a block's spatial iterators, those of 1 left out.
-std::vector<PrimExpr> SpatialExtents(const SBlock& block) {
-  std::vector<PrimExpr> extents;
-  for (size_t position : SplitIters(block).spatial) {
-    const PrimExpr& extent = block->iter_vars[position]->dom->extent;
-    if (!IsOne(extent)) extents.push_back(extent);
+/// The position, at least `least`, of the first of a block's loops that make the vector's: those at the end that every
+/// access runs through as if they were one, but at least a vector. A factor a channel, read along channels and planes
+/// at once, would be gathered.
+size_t FirstOfVector(const Schedule& schedule, const Block& block, size_t least, int64_t lanes) {
+  const std::vector<Loop> loops = schedule.GetLoops(block);
+  const std::vector<PrimExpr> offsets = Offsets(schedule.GetRealize(block));
+  size_t first = loops.size();
+  std::optional<Loop> inner;  // the outermost so far, loops of one iteration left out
+  for (int64_t extent = 1; first > least; --first) {
+    const Loop& loop = loops[first - 1];
+    const auto own = schedule.ConstExtent(loop);
+    if (own == 1) continue;
+    if (extent >= lanes) {
+      const bool as_one = std::all_of(offsets.begin(), offsets.end(), [&](const PrimExpr& offset) {
+        const PrimExpr whole = StepOf(schedule, loops, offset, *inner) * schedule.GetLoop(*inner)->extent;
+        return arith::Analyzer().CanProveEqual(StepOf(schedule, loops, offset, loop), whole);
+      });
+      if (!as_one) break;
+    }
+    inner = loop;
+    // A symbolic extent is taken for a long one.
+    extent = own && *own < lanes && extent < lanes ? extent * *own : lanes;
   }
-  return extents;
-}
-
-/// Cuts `rows` and the leading `extents` at the same places: rows [64] and extents [8, 8, 32] give rows [8, 8]. False
-/// if they do not come out even.
-bool Refine(std::vector<PrimExpr>* rows, const std::vector<PrimExpr>& extents) {
-  std::vector<PrimExpr> refined;
-  size_t next = 0;
-  PrimExpr rest;
-  for (size_t i = 0; i < rows->size();) {
-    if (!rest.defined()) {
-      if (next == extents.size()) return false;
-      rest = extents[next++];
-    }
-    PrimExpr& row = (*rows)[i];
-    if (ExprEqual(row, rest)) {
-      refined.push_back(row);
-      rest = PrimExpr();
-      ++i;
-      continue;
-    }
-    const auto a = AsConstInt(row);
-    const auto b = AsConstInt(rest);
-    if (!a || !b) return false;
-    if (*b % *a == 0) {
-      refined.push_back(row);
-      rest = MakeConst(row.dtype(), *b / *a);
-      ++i;
-    } else if (*a % *b == 0) {
-      refined.push_back(rest);
-      row = MakeConst(row.dtype(), *a / *b);
-      rest = PrimExpr();
-    } else {
-      return false;
-    }
-  }
-  *rows = std::move(refined);
-  return true;
+  return first;
 }
 
 class RowScheduler {
@@ -91,188 +96,359 @@ class RowScheduler {
 
   bool Run() {
     if (!Applies()) return false;
-    if (!FindRows()) return false;
-    InlineRowStages(&schedule_, target_, [this](const Block& block) { return IsOneARow(block); });
+    InlineRowStages(&schedule_, target_, [this](const Block& block) { return IsPerRow(block); });
+    if (plan_.columns) {
+      ChooseWidth();
+      CopyConflicting();
+    } else {
+      ChooseTile();
+    }
     // Each nest begins with the loops over rows, cut alike.
     std::vector<std::vector<Loop>> chains;
-    for (const Block& block : schedule_.GetBlocks()) {
-      chains.push_back(RowLoops(block));
-    }
-    for (const Block& block : schedule_.GetBlocks()) {
-      if (IsReduction(schedule_, block)) SplitReduction(block);
-    }
-    if (!rows_.empty()) {
-      schedule_.MergeLoops(chains);
-      row_ = FuseAll(&schedule_, chains[0]);
-    }
-    for (const Block& block : schedule_.GetBlocks()) {
-      if (IsReduction(schedule_, block)) continue;
-      if (rows_.empty()) {
-        ScheduleSpatial(&schedule_, block, target_);
-      } else {
-        VectorizeInner(&schedule_, block, FirstOfVector(block), lanes_);
+    for (const Block& block : schedule_.GetBlocks()) chains.push_back(RowLoops(block));
+    FuseRowDims();
+    if (!plan_.columns) {
+      for (const Block& block : schedule_.GetBlocks()) {
+        if (IsReduction(schedule_, block)) SplitReduction(block);
       }
     }
-    reductions_.Vectorize(rows_.empty() ? 0 : 1);
-    if (!rows_.empty()) schedule_.Parallel(row_);
+    if (chains[0].empty()) {
+      ScheduleOneRow();
+      return true;
+    }
+    schedule_.MergeLoops(chains);
+    const Loop row = FuseAll(&schedule_, chains[0]);
+    for (const Block& block : schedule_.GetBlocks()) {
+      if (plan_.columns) {
+        VectorizeColumns(block);
+      } else if (!IsReduction(schedule_, block)) {
+        VectorizeAlong(block);
+      }
+    }
+    reductions_.Vectorize(NumOuter());
+    schedule_.Parallel(row);
     return true;
   }
 
  private:
-  bool Applies() const {
-    bool any = false;
-    for (const Block& block : schedule_.GetBlocks()) {
-      if (!HasPlainLoops(schedule_, block)) return false;
-      const SBlock body = schedule_.Get(block);
-      const BlockClass kind = ClassifyBlock(body).kind;
-      if (kind == BlockClass::kOpaque || kind == BlockClass::kMatmul) return false;
-      if (kind == BlockClass::kInjective) continue;
-      if (!ReducesLastAxis(body)) return false;
-      any = true;
-    }
-    return any;
-  }
+  /// For each iterator of a block its parts; none for one of extent 1.
+  using BlockRows = std::vector<RowParts>;
 
-  /// The rows are what the first reduction is not over; every other block must have as many.
-  bool FindRows() {
-    for (const Block& block : schedule_.GetBlocks()) {
-      if (!IsReduction(schedule_, block)) continue;
-      rows_ = SpatialExtents(schedule_.Get(block));
-      break;
+  bool Applies() {
+    const std::vector<Block> blocks = schedule_.GetBlocks();
+    for (const Block& block : blocks) {
+      if (!HasPlainLoops(schedule_, block)) return false;
     }
-    for (const Block& block : schedule_.GetBlocks()) {
-      if (!Refine(&rows_, SpatialExtents(schedule_.Get(block)))) return false;
+    RowGraph graph;
+    if (BuildRowGraph(schedule_.func(), &graph) != nullptr || !graph.reduces()) return false;
+    for (const RowGraph::Block& block : graph.blocks) {
+      if (block.why_alone != nullptr && !block.reduces_last) return false;
     }
-    // Several passes over the blocks would refine no further: cuts only add to what all of them have.
-    for (const Block& block : schedule_.GetBlocks()) {
-      if (IsReduction(schedule_, block) && !IsOneARow(block)) return false;
+    plan_ = PlanRows(graph);
+    if (plan_.why_not != nullptr || graph.blocks.size() != blocks.size()) return false;
+    for (size_t b = 0; b < blocks.size(); ++b) {
+      BlockRows rows;
+      size_t next = 0;
+      for (const IterVar& iter : schedule_.Get(blocks[b])->iter_vars) {
+        rows.push_back(IsOne(iter->dom->extent) ? RowParts() : plan_.blocks[b][next++]);
+      }
+      rows_.emplace(blocks[b], std::move(rows));
     }
     return true;
   }
 
-  /// Whether a block has one spatial element a row.
-  bool IsOneARow(const Block& block) const {
-    PrimExpr product[2] = {I64(1), I64(1)};
-    for (const PrimExpr& extent : SpatialExtents(schedule_.Get(block))) product[0] = product[0] * extent;
-    for (const PrimExpr& extent : rows_) product[1] = product[1] * extent;
-    arith::Analyzer analyzer;
-    return analyzer.CanProveEqual(product[0], product[1]);
+  const BlockRows& RowsOf(const Block& block) const {
+    const auto it = rows_.find(block);
+    if (it == rows_.end()) DEUTERON_SCHEDULE_ERROR << "block " << block << " has no rows";
+    return it->second;
+  }
+  /// Whether all of an iterator counts rows.
+  static bool IsRow(const RowParts& parts) { return !parts.empty() && parts.back().group >= 0; }
+
+  /// One element a row.
+  bool IsPerRow(const Block& block) const {
+    const BlockRows& rows = RowsOf(block);
+    const SBlock body = schedule_.Get(block);
+    for (size_t i = 0; i < rows.size(); ++i) {
+      if (rows[i].empty() || IsRow(rows[i])) continue;
+      if (body->iter_vars[static_cast<int64_t>(i)]->type != IterVarType::kReduce) return false;
+    }
+    return true;
   }
 
-  /// Brings the loops of a block that run over rows outside, and cuts them as `rows_` says.
-  std::vector<Loop> RowLoops(const Block& block) {
-    const IterSplit iters = SplitIters(schedule_.Get(block));
-    const std::vector<Loop> loops = schedule_.GetLoops(block);
-    std::vector<Loop> chain;
-    std::vector<Loop> order;
-    size_t next = 0;
-    for (size_t position : iters.spatial) {
-      const Loop& loop = loops[position];
-      if (next == rows_.size()) break;
-      PrimExpr extent = schedule_.GetLoop(loop)->extent;
-      if (IsOne(extent)) continue;
-      // As many cuts as the extent holds.
-      std::vector<int64_t> factors;
-      while (next < rows_.size() && !ExprEqual(extent, rows_[next])) {
-        const auto whole = AsConstInt(extent);
-        const auto part = AsConstInt(rows_[next]);
-        if (!whole || !part || *whole % *part != 0)
-          DEUTERON_SCHEDULE_ERROR << "rows of block " << block << " do not come out even";
-        factors.push_back(*part);
-        extent = MakeConst(extent.dtype(), *whole / *part);
-        ++next;
+  /// How many neighbouring rows are done together: as many vectors as waste little at the end.
+  void ChooseWidth() {
+    const RowExtent& neighbours = plan_.groups.back().extent;
+    // Their accumulators stay in registers.
+    const int64_t most = target_.machine.vector_registers / 4;
+    width_ = most * lanes_;
+    if (!neighbours.IsConst()) return;
+    int64_t least = INT64_MAX;
+    for (int64_t vectors = most; vectors >= 1; vectors /= 2) {
+      const int64_t width = vectors * lanes_;
+      const int64_t covered = (neighbours.constant + width - 1) / width * width;
+      if (covered < least) width_ = width;
+      least = std::min(least, covered);
+    }
+  }
+
+  /// Short rows of much arithmetic are done several at a time, stage by stage: what a stage does to one does not wait
+  /// for another, and what is one number a row is done in vectors of rows. Those of little wait for memory anyway.
+  void ChooseTile() {
+    if (plan_.groups.empty()) return;
+    double length = 1;
+    double ops = 0;
+    for (const Block& block : schedule_.GetBlocks()) {
+      double within = 1;
+      for (const RowParts& parts : RowsOf(block)) {
+        if (!parts.empty() && parts.back().group < 0) within *= parts.back().extent.Count(kLongRow);
       }
-      const bool ends_with_row = next < rows_.size();
-      if (ends_with_row) ++next;
-      if (factors.empty()) {
-        chain.push_back(loop);
+      length = std::max(length, within);
+      ops += within * OpsPerInstance(schedule_.Get(block));
+    }
+    // Of a tile of rows, what a stage reads of two tensors and writes of one stays in half of the first cache.
+    const int64_t bytes = schedule_.WriteBuffer(schedule_.GetBlocks()[0])->dtype.bytes();
+    const double tile_bytes = 3 * length * static_cast<double>(lanes_ * bytes);
+    if (tile_bytes > static_cast<double>(target_.machine.l1.Share()) / 2 || ops < kMuchWork * length) return;
+    const int64_t tile = LargestDivisor(InnermostRows(schedule_.GetBlocks()[0]), lanes_);
+    const double tiles = plan_.CountRows(kLongRow) / static_cast<double>(tile);
+    if (tile >= kFewestRows && tiles >= static_cast<double>(CostModel(target_.machine).EnoughPieces())) tile_ = tile;
+  }
+
+  /// Extent of the innermost loop over rows; 1 if it is not constant.
+  int64_t InnermostRows(const Block& block) const {
+    if (IsOneLoop(plan_.groups.size() - 1))
+      return plan_.groups.back().extent.IsConst() ? plan_.groups.back().extent.constant : 1;
+    RowExtent last;
+    for (const RowParts& parts : RowsOf(block)) {
+      for (const RowPart& part : parts) {
+        if (part.group >= 0) last = part.extent;
+      }
+    }
+    return last.IsConst() ? last.constant : 1;
+  }
+
+  /// What several stages read, and would have to load again since the elements of a row fall into few sets of the cache
+  /// (a stride of many kilobytes that is a power of two), is copied: the row is in one place then.
+  void CopyConflicting() {
+    for (const Block& block : schedule_.GetBlocks()) {
+      const SBlock body = schedule_.Get(block);
+      for (size_t i = 0; i < body->reads.size(); ++i) {
+        const Buffer& buffer = body->reads[static_cast<int64_t>(i)]->buffer;
+        if (!schedule_.IsParameter(buffer)) continue;
+        auto dims = RowsOfDims(block, buffer);
+        if (!dims || !Conflicts(buffer, *dims)) continue;
+        std::vector<Block> others;
+        bool written = false;
+        for (const Block& other : schedule_.GetBlocks()) {
+          const SBlock reader = schedule_.Get(other);
+          const auto touches = [&](const BufferRegion& region) { return region->buffer.same_as(buffer); };
+          written = written || std::any_of(reader->writes.begin(), reader->writes.end(), touches);
+          if (other != block && std::any_of(reader->reads.begin(), reader->reads.end(), touches) &&
+              RowsOfDims(other, buffer)) {
+            others.push_back(other);
+          }
+        }
+        if (others.empty() || written) continue;
+        rows_.emplace(schedule_.CacheRead(block, i, "global", others), std::move(*dims));
+        return CopyConflicting();
+      }
+    }
+  }
+
+  /// The parts of a buffer's dimensions, if a block reads all of it at plain indices.
+  std::optional<BlockRows> RowsOfDims(const Block& block, const Buffer& buffer) const {
+    const SBlock body = schedule_.Get(block);
+    const BlockRows& rows = RowsOf(block);
+    std::vector<std::optional<size_t>> iters;
+    bool plain = true;
+    PostOrderVisit(body->body, [&](const ObjectRef& node) {
+      const auto* load = node.as<BufferLoadNode>();
+      if (load == nullptr || !load->buffer.same_as(buffer)) return;
+      std::vector<std::optional<size_t>> own;
+      for (size_t i = 0; i < load->indices.size(); ++i) {
+        const PrimExpr& index = load->indices[static_cast<int64_t>(i)];
+        own.emplace_back();
+        for (size_t k = 0; k < rows.size(); ++k) {
+          if (!rows[k].empty() && index.same_as(body->iter_vars[static_cast<int64_t>(k)]->var)) own.back() = k;
+        }
+        plain = plain && (own.back() || IsOne(buffer->shape[static_cast<int64_t>(i)]));
+      }
+      plain = plain && (iters.empty() || iters == own);
+      iters = std::move(own);
+    });
+    if (!plain || iters.empty()) return std::nullopt;
+    BlockRows dims;
+    for (const auto& iter : iters) dims.push_back(iter ? rows[*iter] : RowParts());
+    return dims;
+  }
+
+  /// Whether a row's elements use few sets of the second cache. Symbolic strides are no powers of two.
+  bool Conflicts(const Buffer& buffer, const BlockRows& dims) const {
+    int64_t stride = buffer->dtype.bytes();
+    int64_t length = 1;
+    bool inner = true;
+    for (size_t i = buffer->shape.size(); i-- > 0;) {
+      const auto extent = AsConstInt(buffer->shape[static_cast<int64_t>(i)]);
+      if (!extent) return false;
+      if (*extent == 1) continue;
+      if (inner && IsRow(dims[i])) {
+        stride *= *extent;
+      } else if (!IsRow(dims[i])) {
+        inner = false;
+        length *= *extent;
+      }
+    }
+    return length > 1 && stride > width_ * buffer->dtype.bytes() && CostModel(target_.machine).Conflict(stride, length);
+  }
+
+  /// Whether a group has one loop in every nest, whatever its dimensions: blocks have it as different ones, or vectors
+  /// are cut from it.
+  bool IsOneLoop(size_t group) const {
+    return plan_.groups[group].is_cut || (plan_.columns && group + 1 == plan_.groups.size());
+  }
+
+  /// Brings the loops over rows outside; of the last group, if it makes vectors, the part that steps from vector to
+  /// vector.
+  std::vector<Loop> RowLoops(const Block& block) {
+    const BlockRows& rows = RowsOf(block);
+    const std::vector<Loop> loops = schedule_.GetLoops(block);
+    const SBlockRealize realize = schedule_.GetRealize(block);
+    std::vector<std::vector<Loop>> of_group(plan_.groups.size());
+    std::vector<Loop> rest;
+    for (size_t i = 0; i < rows.size(); ++i) {
+      // A copy has no loops over extents of 1.
+      const auto loop = std::find_if(loops.begin(), loops.end(), [&](const Loop& candidate) {
+        return realize->iter_values[static_cast<int64_t>(i)].same_as(candidate);
+      });
+      if (loop == loops.end()) continue;
+      if (rows[i].empty()) {
+        rest.push_back(*loop);
         continue;
       }
-      factors.push_back(*AsConstInt(extent));
-      const std::vector<Loop> parts = schedule_.Split(loop, factors);
-      chain.insert(chain.end(), parts.begin(), parts.end() - (ends_with_row ? 0 : 1));
+      std::vector<Loop> parts{*loop};
+      if (rows[i].size() > 1) {
+        std::vector<int64_t> factors{-1};
+        for (size_t k = 1; k < rows[i].size(); ++k) factors.push_back(rows[i][k].extent.constant);
+        parts = schedule_.Split(*loop, factors);
+      }
+      for (size_t k = 0; k < parts.size(); ++k) {
+        const int group = rows[i][k].group;
+        (group < 0 ? rest : of_group[static_cast<size_t>(group)]).push_back(parts[k]);
+      }
     }
-    if (chain.size() != rows_.size()) DEUTERON_SCHEDULE_ERROR << "block " << block << " has other rows";
-    std::vector<Loop> rest;
-    for (const Loop& loop : schedule_.GetLoops(block)) {
-      const bool is_row = std::any_of(chain.begin(), chain.end(), [&](const Loop& row) { return row.same_as(loop); });
-      if (!is_row) rest.push_back(loop);
-    }
-    order = chain;
+    std::vector<Loop> order;
+    for (const auto& members : of_group) order.insert(order.end(), members.begin(), members.end());
     order.insert(order.end(), rest.begin(), rest.end());
     schedule_.Reorder(order);
+    std::vector<Loop> chain;
+    for (size_t group = 0; group < of_group.size(); ++group) {
+      std::vector<Loop>& members = of_group[group];
+      if (IsOneLoop(group)) members = {FuseAll(&schedule_, members)};
+      chain.insert(chain.end(), members.begin(), members.end());
+    }
+    if (plan_.columns) {
+      const auto parts = schedule_.Split(chain.back(), std::vector<int64_t>{-1, width_});
+      chain.back() = parts[0];
+      std::vector<Loop> inner = rest;
+      inner.push_back(parts[1]);
+      schedule_.Reorder(inner);
+    } else if (tile_ > 1) {
+      chain.back() = schedule_.Split(chain.back(), std::vector<int64_t>{-1, tile_})[0];
+    }
     return chain;
   }
 
-  /// The position of the first of the loops within a row that make the vector's: those that every access runs through
-  /// as if they were one, but at least a vector. A factor a channel, read along channels and planes at once, would be
-  /// gathered.
-  size_t FirstOfVector(const Block& block) const {
-    const SBlockRealize realize = schedule_.GetRealize(block);
-    const std::vector<Loop> loops = schedule_.GetLoops(block);
-    std::vector<PrimExpr> offsets;
-    ExprVarMap values;
-    for (size_t i = 0; i < realize->iter_values.size(); ++i) {
-      const auto at = static_cast<int64_t>(i);
-      values[realize->block->iter_vars[at]->var] = realize->iter_values[at];
+  /// Dimensions of intermediate buffers that count the rows of one group become one, as their loops did.
+  void FuseRowDims() {
+    for (const Block& block : schedule_.GetBlocks()) {
+      const auto known = rows_.find(block);
+      if (known == rows_.end() || WritesParameter(schedule_, block)) continue;
+      const BlockRows& rows = known->second;
+      const SBlock body = schedule_.Get(block);
+      if (body->writes.size() != 1) continue;
+      Buffer buffer = body->writes[0]->buffer;
+      // By dimension: the group that all of it counts; -1: none, or several.
+      std::vector<int> group_of;
+      for (size_t dim = 0; dim < buffer->shape.size(); ++dim) {
+        const PrimExpr& min = body->writes[0]->region[static_cast<int64_t>(dim)]->min;
+        group_of.push_back(-1);
+        for (size_t i = 0; i < rows.size(); ++i) {
+          if (rows[i].size() == 1 && min.same_as(body->iter_vars[static_cast<int64_t>(i)]->var))
+            group_of.back() = rows[i][0].group;
+        }
+      }
+      for (size_t last = group_of.size(); last-- > 0;) {
+        const int group = group_of[last];
+        if (group < 0 || !IsOneLoop(static_cast<size_t>(group))) continue;
+        size_t first = last;
+        for (size_t dim = last; dim-- > 0;) {
+          if (group_of[dim] == group) {
+            first = dim;
+          } else if (!IsOne(buffer->shape[static_cast<int64_t>(dim)])) {
+            break;
+          }
+        }
+        if (first < last) buffer = schedule_.FuseDims(buffer, first, last - first + 1);
+        last = first;
+      }
     }
-    const auto note = [&](const Buffer& buffer, const Array<PrimExpr>& indices) {
-      PrimExpr offset = I64(0);
-      for (size_t i = 0; i < indices.size(); ++i) {
-        const auto at = static_cast<int64_t>(i);
-        offset = offset * CastTo(DataType::Int(64), buffer->shape[at]) + CastTo(DataType::Int(64), indices[at]);
-      }
-      offsets.push_back(Substitute(offset, values));
-    };
-    PostOrderVisit(realize->block->body, [&](const ObjectRef& node) {
-      if (const auto* load = node.as<BufferLoadNode>()) note(load->buffer, load->indices);
-      if (const auto* store = node.as<BufferStoreNode>()) note(store->buffer, store->indices);
-    });
-    // What one more iteration of a loop adds, where there is one more.
-    const auto step = [&](const PrimExpr& offset, const Loop& of) {
-      arith::Analyzer analyzer;
-      for (const Loop& loop : loops) {
-        const For node = schedule_.GetLoop(loop);
-        const PrimExpr extent = loop.same_as(of) ? node->extent - MakeConst(loop.dtype(), 1) : node->extent;
-        analyzer.Bind(loop, Range::FromMinExtent(node->min, extent));
-      }
-      ExprVarMap next;
-      next[of] = PrimExpr(of) + MakeConst(of.dtype(), 1);
-      return analyzer.Simplify(Substitute(offset, next) - offset);
-    };
-    size_t first = loops.size();
-    std::optional<Loop> inner;  // the outermost so far, loops of one iteration left out
-    for (int64_t extent = 1; first > 1; --first) {
-      const Loop& loop = loops[first - 1];
-      const auto own = schedule_.ConstExtent(loop);
-      if (!own || *own > INT32_MAX / extent) return 1;
-      if (*own == 1) continue;
-      if (extent >= lanes_) {
-        const bool as_one = std::all_of(offsets.begin(), offsets.end(), [&](const PrimExpr& offset) {
-          const PrimExpr whole = step(offset, *inner) * schedule_.GetLoop(*inner)->extent;
-          return arith::Analyzer().CanProveEqual(step(offset, loop), whole);
-        });
-        if (!as_one) break;
-      }
-      inner = loop;
-      extent *= *own;
-    }
-    return first;
   }
 
+  /// Along the row: vectors of partial results.
   void SplitReduction(const Block& block) {
-    const IterSplit iters = SplitIters(schedule_.Get(block));
     const std::vector<Loop> loops = schedule_.GetLoops(block);
-    reductions_.Split(block,
-                      FuseAll(&schedule_, {loops.end() - static_cast<int64_t>(iters.reduce.size()), loops.end()}));
+    const size_t first = loops.size() - SplitIters(schedule_.Get(block)).reduce.size();
+    const size_t inner = FirstOfVector(schedule_, block, first, lanes_);
+    reductions_.Split(block, FuseAll(&schedule_, {loops.begin() + static_cast<int64_t>(inner), loops.end()}));
+  }
+
+  /// Loops around every block: over rows, and over those of a tile.
+  size_t NumOuter() const { return tile_ > 1 ? 2 : 1; }
+
+  /// What is one number a row, across the rows of a tile.
+  void VectorizeAlong(const Block& block) {
+    const auto known = rows_.find(block);
+    const size_t least = known != rows_.end() && IsPerRow(block) ? 1 : NumOuter();
+    VectorizeInner(&schedule_, block, FirstOfVector(schedule_, block, least, lanes_), lanes_);
+  }
+
+  /// Nothing is shared out but what every stage can share out by itself.
+  void ScheduleOneRow() {
+    for (const Block& block : schedule_.GetBlocks()) {
+      if (!IsReduction(schedule_, block)) ScheduleSpatial(&schedule_, block, target_);
+    }
+    reductions_.Vectorize(0);
+  }
+
+  /// [row, steps…, vector of rows].
+  void VectorizeColumns(const Block& block) {
+    std::vector<Loop> loops = schedule_.GetLoops(block);
+    const Loop lanes = loops.back();
+    if (IsReduction(schedule_, block)) {
+      const Block init = schedule_.DecomposeReduction(block, loops[1]);
+      schedule_.Vectorize(schedule_.GetLoops(init).back());
+      schedule_.Vectorize(lanes);
+      return;
+    }
+    if (width_ == lanes_) {
+      schedule_.Vectorize(lanes);
+      return;
+    }
+    const auto parts = schedule_.Split(lanes, std::vector<int64_t>{-1, lanes_});
+    schedule_.Vectorize(parts[1]);
   }
 
   Schedule& schedule_;
   const Target& target_;
   const int64_t lanes_;
-  /// Extents of the loops over rows, 1 left out; empty if there is one row.
-  std::vector<PrimExpr> rows_;
-  Loop row_;
+  RowPlan plan_;
+  /// By block, copies included.
+  std::unordered_map<Block, BlockRows> rows_;
+  /// Columns: how many neighbouring rows are done together.
+  int64_t width_ = 0;
+  /// Else: how many rows a stage goes through before the next begins.
+  int64_t tile_ = 1;
   LaneReductions reductions_;
 };
 

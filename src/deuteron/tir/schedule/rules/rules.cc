@@ -8,9 +8,8 @@ const std::vector<ScheduleRule>& ScheduleRules() {
   static const std::vector<ScheduleRule> rules = {
       {"elementwise", "injective functions: everything inlined into the outputs", ScheduleElementwise},
       {"contraction", "matrix products and convolutions: register tiles, epilogue at the tile", ScheduleContraction},
-      {"rows", "reductions along the last axis: all stages of a row together", ScheduleRows},
-      {"strided-rows", "reductions along other axes: vectors of neighbouring rows, all stages together",
-       ScheduleStridedRows},
+      {"rows", "reductions along any axes: all stages of a row, or of a vector of neighbouring rows, together",
+       ScheduleRows},
       {"window", "other reductions: a vector of outputs at a time, epilogue at the vector", ScheduleWindow},
       {"each-block", "every block by itself: outer loops parallel, inner loop vectorised", ScheduleEachBlock},
       {"none", "as it is", ScheduleNothing},

@@ -1,6 +1,6 @@
 # run: LegalizeOps,AnnotateTIROpPattern,FuseOps(fuse_opt_level=2),FuseReductions
 # target: llvm -mcpu=x86-64-v4 -threads=2
-# expect-remark: FuseReductions e -> c: rows-out-of-step
+# expect-remark: FuseReductions e -> c: rows-differ
 @I.ir_module
 class Module:
     @R.function

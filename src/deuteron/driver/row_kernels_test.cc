@@ -1,0 +1,94 @@
+/// \file
+/// What FuseReductions and FuseSiblings promise, the schedule keeps: a kernel that they made runs as one loop over
+/// rows.
+#include <gtest/gtest.h>
+
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "deuteron/driver/pass_registry.h"
+#include "deuteron/ir/transform/pass.h"
+#include "deuteron/script/parser.h"
+
+namespace deuteron {
+namespace {
+
+/// Lines of a function of x; {axes}: what is reduced.
+constexpr const char* kSoftmax =
+    "m = R.max(x, axis={axes}, keepdims=True)\nd = R.subtract(x, m)\ne = R.exp(d)\n"
+    "s = R.sum(e, axis={axes}, keepdims=True)\ngv = R.divide(e, s)\n";
+constexpr const char* kNorm =
+    "m = R.mean(x, axis={axes}, keepdims=True)\nd = R.subtract(x, m)\nq = R.multiply(d, d)\n"
+    "v = R.mean(q, axis={axes}, keepdims=True)\nr = R.rsqrt(v)\ngv = R.multiply(d, r)\n";
+/// Siblings.
+constexpr const char* kRange =
+    "a = R.min(x, axis={axes}, keepdims=True)\nb = R.max(x, axis={axes}, keepdims=True)\n"
+    "c = R.exp(a)\nd = R.exp(b)\ngv = (c, d)\n";
+/// Rows are the outer part of the channels once the shape is the image's again.
+constexpr const char* kGroups =
+    "g = R.reshape(x, R.shape([2, 8, 108]))\nm = R.mean(g, axis=[2], keepdims=True)\nd = R.subtract(g, m)\n"
+    "q = R.multiply(d, d)\nv = R.mean(q, axis=[2], keepdims=True)\nr = R.rsqrt(v)\nn = R.multiply(d, r)\n"
+    "i = R.reshape(n, R.shape([2, 24, 6, 6]))\ngv = R.exp(i)\n";
+
+struct Case {
+  const char* lines;
+  const char* shape;
+  const char* axes;
+};
+
+std::string TextOf(const Case& test) {
+  std::string text = std::string("@I.ir_module\nclass Module:\n    @R.function\n    def main(x: R.Tensor((") +
+                     test.shape + "), \"float32\")):\n        with R.dataflow():\n";
+  std::string line;
+  for (const char* c = test.lines; *c; ++c) {
+    line += *c;
+    if (*c != '\n') continue;
+    if (const size_t at = line.find("{axes}"); at != std::string::npos) line.replace(at, 6, test.axes);
+    text += "            " + line;
+    line.clear();
+  }
+  return text + "            R.output(gv)\n        return gv\n";
+}
+
+class RowKernels : public testing::TestWithParam<Case> {};
+
+TEST_P(RowKernels, AreScheduledAsPromised) {
+  transform::PassContext context;
+  transform::PassContext::Scope scope(context);
+  IRModule module = script::ParseModule(TextOf(GetParam()));
+  for (const transform::Pass& pass :
+       ParsePasses("LegalizeOps,AnnotateTIROpPattern,FuseOps,FuseReductions,FuseSiblings,FuseTIR,ScheduleForCPU")) {
+    module = pass(std::move(module));
+  }
+  std::unordered_map<std::string, std::string> rules;
+  std::vector<std::string> merged;
+  for (const transform::Decision& decision : context.decisions->decisions()) {
+    if (decision.pass == "ScheduleForCPU") rules.emplace(std::string(decision.subject), std::string(decision.reason));
+    const bool merges = decision.pass == "FuseReductions" || decision.pass == "FuseSiblings";
+    if (merges && decision.reason == "fused") merged.emplace_back(decision.message);
+  }
+  EXPECT_FALSE(merged.empty());
+  EXPECT_EQ(rules.size(), 1U) << "not all became one kernel";
+  for (const auto& [kernel, rule] : rules) EXPECT_EQ(rule, "rows") << kernel;
+}
+
+INSTANTIATE_TEST_SUITE_P(Axes, RowKernels,
+                         testing::Values(
+                             // Along the last axes: one row, many, symbolic, short, none of a vector's length.
+                             Case{kSoftmax, "64, 64", "[1]"}, Case{kSoftmax, "1, 17", "[1]"},
+                             Case{kSoftmax, "\"n\", 48", "[1]"}, Case{kSoftmax, "4096, 32", "[1]"},
+                             Case{kSoftmax, "300, 100", "[1]"}, Case{kNorm, "\"a\", \"b\", 130", "[2]"},
+                             Case{kNorm, "2, 3, 4, 5", "[2, 3]"}, Case{kRange, "64, 128", "[1]"},
+                             // Vectors of neighbouring rows.
+                             Case{kSoftmax, "2, 24, 9, 7", "[1]"}, Case{kSoftmax, "33, 70", "[0]"},
+                             Case{kNorm, "2, 16, 5, 12", "[2]"}, Case{kNorm, "\"n\", 32, \"h\", \"w\"", "[1]"},
+                             Case{kSoftmax, "1, 200, 32, 32", "[1]"}, Case{kRange, "4, 64, 28, 28", "[1]"},
+                             // Rows of several stretches.
+                             Case{kNorm, "6, 8, 5, 7", "[0, 2, 3]"}, Case{kSoftmax, "4, 6, 5, 32", "[1, 3]"},
+                             Case{kNorm, "\"n\", 6, 10, 10", "[0, 2, 3]"}, Case{kRange, "8, 64, 28, 28", "[0, 2, 3]"},
+                             // Rows within a dimension.
+                             Case{kGroups, "2, 24, 6, 6", ""}));
+
+}  // namespace
+}  // namespace deuteron
