@@ -1,6 +1,6 @@
 """The passes that Deuteron and TVM both have. One line each: what `deuteron opt --passes` is given, TVM's pass, the kinds of modules
-(generate.KINDS) it is compared on, and TVM's passes that run before both. LegalizeOps is
-compared by its numbers elsewhere: the loops may differ."""
+(generate.KINDS) it is compared on, TVM's passes that run before both, and how what comes out may differ (docs/differences.md says why).
+LegalizeOps is compared by its numbers elsewhere: the loops may differ."""
 
 import atexit
 import dataclasses
@@ -23,8 +23,10 @@ KERNELS = ("legalised", "scheduled")
 
 @dataclasses.dataclass(frozen=True)
 class Parity:
-    """`ours` on a module gives what `theirs` gives on it, after `before`. If that takes more
-    than the pass, `command` says what is run here. If TVM's pass
+    """`ours` on a module gives what `theirs` gives on it, after `before`, but where one of `better` holds: pairs of what we do better and
+    whether that is so, from the texts of the module before the pass, of our result and of TVM's. There it must compute the same as the
+    module before. If that takes more than the pass, `command` says what is run here, and `first` what of that only prepares the module.
+    `as_tvm`: under `tvm_compat=true`, without which fusion does better. If TVM's pass
     `crashes` on some modules, it is tried in another process first. Not compared: modules whose text has one of `except_with`, which TVM
     gets wrong; if the pass `may_break` modules, those of which it makes what TVM's own verifier refuses (ours refuses to)."""
     ours: str
@@ -33,8 +35,20 @@ class Parity:
     before: tuple = ()
     except_with: tuple = ()
     command: str = ""
+    first: str = ""
     crashes: bool = False
     may_break: bool = False
+    as_tvm: bool = False
+    better: tuple = ()
+
+    def better_in(self, *texts):
+        """Which of `better` holds; empty if none does."""
+        return next((what for what, holds in self.better if holds(*texts)), "")
+
+
+def anywhere(what):
+    """Results may have any form."""
+    return ((what, lambda before, ours, theirs: True),)
 
 
 def weights():
@@ -102,9 +116,9 @@ TABLE = [
            except_with=("R.stack(", "R.Tensor((), dtype=\"float32\") = R.")),
     Parity("FastMathTransform", rt.FastMathTransform(), GRAPHS),
     Parity("RemovePurityChecking", rt.RemovePurityChecking(), GRAPHS, (rt.ToNonDataflow(),)),
-    Parity("AnnotateTIROpPattern", rt.AnnotateTIROpPattern(), KERNELS),
-    Parity("FuseOps(fuse_opt_level=2)", rt.FuseOps(fuse_opt_level=2), ("annotated",)),
-    Parity("FuseTIR", rt.FuseTIR(), ("fused",)),
+    Parity("AnnotateTIROpPattern", rt.AnnotateTIROpPattern(), KERNELS, as_tvm=True),
+    Parity("FuseOps(fuse_opt_level=2)", rt.FuseOps(fuse_opt_level=2), ("annotated",), as_tvm=True),
+    Parity("FuseTIR", rt.FuseTIR(), ("fused",), as_tvm=True),
     # Pure functions and dataflow blocks as they are: what may be lowered there.
     Parity("CallTIRRewrite (unprepared)", rt.CallTIRRewrite(), GRAPHS + ("legalised",), may_break=True, command="CallTIRRewrite"),
     Parity("StaticPlanBlockMemory (unprepared)", rt.StaticPlanBlockMemory(), GRAPHS, command="StaticPlanBlockMemory"),

@@ -264,7 +264,7 @@ IRModule RunFuseOps(IRModule module, const FuseOpsOptions& options, const transf
   settings.opt_level = options.fuse_opt_level == -1 ? context.opt_level : options.fuse_opt_level;
   settings.max_depth = context.GetInt("relax.FuseOps.max_depth");
   settings.max_arguments = context.GetInt("relax.FuseOps.max_function_args");
-  settings.compat = context.GetBool("tvm_compat");
+  settings.compat = context.AsTVM();
   const bool fuses = settings.opt_level > 0 || options.wrap_single;
   if (fuses && !settings.compat && !options.relay_rules) module = SimplifyTuples(std::move(module));
   FusedFunctions functions(module);

@@ -99,7 +99,7 @@ void RewriteCalls(const MergedMap& merged, bool compat, IRModule* module) {
 
 /// One group after the other, so that none stays beside the kernel that takes its place.
 void MergePrimitives(IRModule* module, const transform::PassContext& context) {
-  const bool compat = context.GetBool("tvm_compat");
+  const bool compat = context.AsTVM();
   std::vector<GlobalVar> groups;
   for (const auto& [var, func] : (*module)->functions) {
     if (IsGroup(func)) groups.push_back(var);

@@ -265,7 +265,7 @@ class BlockRecomputer {
 };
 
 IRModule Run(const IRModule& module, const transform::PassContext& context) {
-  if (context.GetBool("tvm_compat") || context.opt_level == 0) return module;
+  if (!context.FusesBeyondTVM()) return module;
   fusion::RowAnalyzer rows(module);
   WorkAnalyzer work(module, rows);
   const fusion::CostModel costs(Target::Current());

@@ -294,7 +294,7 @@ static bool TakesTuples(const IRModule& module) {
 
 IRModule MergeRowKernels(IRModule module, const transform::PassContext& context, const char* pass,
                          const std::function<void(RowMerger*)>& merge) {
-  if (context.GetBool("tvm_compat") || context.opt_level == 0) return module;
+  if (!context.FusesBeyondTVM()) return module;
   // Rows are those of tensors. FuseTIR would do this later.
   if (TakesTuples(module)) module = ExpandTupleArguments()(std::move(module));
   RowAnalyzer analyzer(module);

@@ -174,7 +174,7 @@ BindingBlock SeparateBlock(const BindingBlock& block, KernelSeparator* kernels, 
 
 Pass SeparateOutputs() {
   return transform::ModulePass({.name = "SeparateOutputs"}, [](IRModule module, const transform::PassContext& context) {
-    if (context.GetBool("tvm_compat") || context.opt_level == 0) return module;
+    if (!context.FusesBeyondTVM()) return module;
     const IRModule original = module;
     KernelSeparator kernels(original);
     module = UpdateFunctions(std::move(module), [&](const GlobalVar& name, const Function& function) {

@@ -27,8 +27,7 @@ class LayoutConverter : public ExprMutator {
       : function_(std::move(function)),
         choose_(choose),
         pass_(pass),
-        context_(context),
-        compat_(context.GetBool("tvm_compat")) {}
+        context_(context) {}
 
  protected:
   BindingBlock VisitBlock(const BindingBlock& block) override {
@@ -62,11 +61,6 @@ class LayoutConverter : public ExprMutator {
           const Expr moved = tuple.same_as(item->tuple) ? value : Expr(TupleGetItem(tuple, item->index, item->span));
           return Bind(binding, moved, layout.fields.at(static_cast<size_t>(item->index)));
         }
-        case RelaxKind::kVar:
-        case RelaxKind::kDataflowVar:
-          if (!compat_ || states_.count(value.get()) == 0) break;
-          return EmitAs(binding, builder_.Normalize(ConvertedValue(InPlace(value), LayoutOf(value),
-                                                                   ValueLayout::Initial(value.ty()))));
         default:
           break;
       }
@@ -115,7 +109,6 @@ class LayoutConverter : public ExprMutator {
     const ValueLayout current = LayoutOf(expr);
     const ValueLayout wanted = Completed(target, current, expr.ty());
     if (current == wanted) return InPlace(expr);
-    if (compat_) return Converted(InPlace(expr), current, wanted);
     // Once for all uses.
     for (const auto& [layout, value] : converted_[expr.get()]) {
       if (layout == wanted) return value;
@@ -172,14 +165,13 @@ class LayoutConverter : public ExprMutator {
     const bool asked = !choice.layouts.empty();
     std::optional<LayoutAnswer> answer;
     const Call asked_call = choice.attrs.defined() ? WithCallAttrs(call, choice.attrs) : call;
-    if (row != nullptr && (moved || asked || compat_) && (row->tvm || !compat_)) {
-      answer = row->rule({asked_call, layouts, choice.layouts, compat_});
+    if (row != nullptr && (moved || asked)) {
+      answer = row->rule({asked_call, layouts, choice.layouts});
     }
     if (asked || moved) Log(binding, call, row, asked, answer.has_value());
-    if (!answer && asked && row->rule({call, layouts, {}, compat_})) {
+    if (!answer && asked) {
       // What cannot be had as asked for may still follow its arguments.
-      answer = row->rule({call, layouts, {}, compat_});
-      return Rewrite(binding, call, *answer);
+      if (const auto following = row->rule({call, layouts, {}})) return Rewrite(binding, call, *following);
     }
     if (answer) return Rewrite(binding, asked_call, *answer);
     LayoutAnswer as_written;
@@ -238,7 +230,6 @@ class LayoutConverter : public ExprMutator {
     const Var moved = builder_.Emit(normal, "", binding->span);
     const ValueLayout initial = ValueLayout::Initial(var.ty());
     EmitAs(binding, builder_.Normalize(ConvertedValue(moved, layout, initial)));
-    if (compat_) return;
     const Expr back = VisitExpr(var);
     states_[var.get()] = {moved, layout};
     converted_[var.get()].emplace_back(initial, back);
@@ -278,7 +269,6 @@ class LayoutConverter : public ExprMutator {
   const ChooseLayout& choose_;
   const char* pass_;
   const transform::PassContext& context_;
-  const bool compat_;
   bool in_dataflow_ = false;
   std::unordered_map<const Object*, State> states_;
   /// Values in other layouts than they are at hand, by the expression of the graph as it was written.

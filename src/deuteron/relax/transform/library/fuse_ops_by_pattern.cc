@@ -118,7 +118,7 @@ class PatternFuser {
       : patterns_(patterns),
         options_(options),
         compiled_(compiled),
-        compat_(context.GetBool("tvm_compat")),
+        compat_(context.AsTVM()),
         log_(context.decisions.get()) {}
 
   IRModule Run(IRModule module) {

@@ -377,7 +377,7 @@ Pass MergeCompositeFunctions() {
   return transform::ModulePass(
       {.name = "MergeCompositeFunctions"}, [](IRModule module, const transform::PassContext& context) {
         const IRModule original = module;
-        CodegenFunctions functions(original, context.GetBool("tvm_compat"));
+        CodegenFunctions functions(original, context.AsTVM());
         Merger merger(original, &functions);
         module = UpdateFunctions(std::move(module), [&](const GlobalVar&, const Function& f) { return merger.Run(f); });
         if (functions.added().empty()) return module;

@@ -15,7 +15,6 @@
 #include "deuteron/relax/transform/memory/memory_analysis.h"
 #include "deuteron/relax/transform/memory/memory_planner.h"
 #include "deuteron/relax/transform/memory/passes.h"
-#include "deuteron/relax/transform/memory/tvm_memory_plan.h"
 
 namespace deuteron::relax {
 namespace {
@@ -208,11 +207,10 @@ class Planner {
 
 Pass StaticPlanBlockMemory() {
   return transform::ModulePass(
-      {.name = "StaticPlanBlockMemory"}, [](IRModule module, const transform::PassContext& context) {
+      {.name = "StaticPlanBlockMemory"}, [](IRModule module, const transform::PassContext&) {
         const IRModule& functions = module;
-        const bool compat = context.GetBool("tvm_compat");
-        return UpdateAllFunctions(module, [&functions, compat](const GlobalVar&, Function function) {
-          return compat ? PlanMemoryAsTVM(functions, function) : Planner(functions, function).Plan();
+        return UpdateAllFunctions(module, [&functions](const GlobalVar&, const Function& function) {
+          return Planner(functions, function).Plan();
         });
       });
 }

@@ -1,6 +1,5 @@
 # run: ConvertLayout(desired_layouts={relax.nn.conv2d: [NHWC, OHWI]})
-# config: tvm_compat=true
-# Another name of a value in its new layout is the value brought back.
+# Names of a value are names of the value brought back, once for both.
 @I.ir_module
 class Module:
     @R.function
