@@ -1,5 +1,6 @@
 #include "deuteron/relax/transform/weights/weight_steps.h"
 
+#include <algorithm>
 #include <unordered_set>
 
 #include "deuteron/relax/analysis/purity.h"
