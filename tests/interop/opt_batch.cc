@@ -8,8 +8,8 @@
 /// passes' context.
 ///
 /// In a section `# --- NAME | PASSES | FIRST` with two texts, a line `# === theirs` between them, "main" after PASSES
-/// must compute what it computes after FIRST, the passes that only prepare the module. The answer is an error if it does
-/// not; else it is what CompareWith (results.h) says of the second text, another's result of the passes.
+/// must compute what it computes after FIRST, the passes that only prepare the module. The answer is an error if it
+/// does not; else it is what CompareWith (results.h) says of the second text, another's result of the passes.
 #include <cstdio>
 #include <fstream>
 #include <iostream>
@@ -17,6 +17,7 @@
 #include <string>
 
 #include "deuteron/driver/pass_registry.h"
+#include "deuteron/ir/transform/tvm_compat.h"
 #include "deuteron/relax/analysis/well_formed.h"
 #include "deuteron/script/parser.h"
 #include "deuteron/script/printer.h"
@@ -93,7 +94,7 @@ void Run(const Section& section, const transform::PassContext& context) {
   std::string text;
   try {
     const transform::PassContext::Scope scope(context);
-    text = section.first ? CompareResults(section, context.AsTVM()) : Opt(section, context.AsTVM());
+    text = section.first ? CompareResults(section, transform::AsTVM(context)) : Opt(section, transform::AsTVM(context));
   } catch (const tvm::ffi::Error& error) {
     status = "error";
     text = error.kind() + ": " + error.message() + "\n";

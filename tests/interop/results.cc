@@ -90,12 +90,12 @@ void RegisterFunctions() {
     ffi::Function::SetGlobal(name, ffi::Function::FromPacked(Return));
   }
   ffi::Function::SetGlobal("interop.dps", ffi::Function::FromPacked([](ffi::PackedArgs args, Any*) {
-    Compute(args[0].cast<Tensor>(), args[args.size() - 1].cast<Tensor>());
-  }));
+                             Compute(args[0].cast<Tensor>(), args[args.size() - 1].cast<Tensor>());
+                           }));
   ffi::Function::SetGlobal("interop.dps2", ffi::Function::FromPacked([](ffi::PackedArgs args, Any*) {
-    Compute(args[0].cast<Tensor>(), args[2].cast<Tensor>());
-    Compute(args[1].cast<Tensor>(), args[3].cast<Tensor>());
-  }));
+                             Compute(args[0].cast<Tensor>(), args[2].cast<Tensor>());
+                             Compute(args[1].cast<Tensor>(), args[3].cast<Tensor>());
+                           }));
 }
 
 std::string CompareWith(const IRModule& module, const IRModule& ours, const std::string& theirs) {

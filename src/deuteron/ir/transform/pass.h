@@ -131,10 +131,6 @@ class PassContext {
   int64_t GetInt(const std::string& key) const;
   bool GetBool(const std::string& key) const { return GetInt(key) != 0; }
   std::string GetString(const std::string& key) const;
-  /// Whether fusion, patterns and merging are to give what TVM 0.27 gives, to the letter; other passes do not ask.
-  bool AsTVM() const { return GetBool("tvm_compat"); }
-  /// Whether passes may merge more kernels than FuseOps does.
-  bool FusesBeyondTVM() const { return opt_level > 0 && !AsTVM(); }
   /// Whether a Sequential runs `info`.
   bool Enabled(const PassInfo& info) const;
   /// Whether an instrument vetoes `info` on `module`; never one that `required_pass` names.

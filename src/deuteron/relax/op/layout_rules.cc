@@ -139,12 +139,11 @@ std::vector<LayoutRow> ElementwiseLayouts() {
   const auto add = [&](LayoutRule rule, std::initializer_list<const char*> names) {
     for (const char* name : names) rows.push_back({.name = name, .rule = rule});
   };
-  add(Unary,
-      {"abs",          "acos",    "acosh",    "asin",        "asinh",        "atan",       "atanh", "bitwise_not",
-       "ceil",         "clip",    "cos",      "cosh",        "erf",          "exp",        "floor", "isfinite",
-       "isinf",        "isnan",   "log",      "logical_not", "negative",     "round",      "rsqrt", "sigmoid",
-       "sign",         "sin",     "sinh",     "sqrt",        "square",       "tan",        "tanh",  "trunc",
-       "astype",       "nn.relu", "nn.gelu",  "nn.gelu_tanh", "nn.leakyrelu", "nn.silu", "nn.selu", "nn.softplus"});
+  add(Unary, {"abs",    "acos",    "acosh",   "asin",         "asinh",        "atan",    "atanh",   "bitwise_not",
+              "ceil",   "clip",    "cos",     "cosh",         "erf",          "exp",     "floor",   "isfinite",
+              "isinf",  "isnan",   "log",     "logical_not",  "negative",     "round",   "rsqrt",   "sigmoid",
+              "sign",   "sin",     "sinh",    "sqrt",         "square",       "tan",     "tanh",    "trunc",
+              "astype", "nn.relu", "nn.gelu", "nn.gelu_tanh", "nn.leakyrelu", "nn.silu", "nn.selu", "nn.softplus"});
   add(Broadcast,
       {"add",         "subtract",   "multiply",    "divide",        "floor_divide", "mod",        "floor_mod",
        "power",       "atan2",      "log_add_exp", "maximum",       "minimum",      "equal",      "not_equal",

@@ -65,6 +65,8 @@ class BindingRemover : public SeqRewriter {
 
 }  // namespace
 
-Function RemoveAllUnused(const Function& func, const IRModule& module) { return BindingRemover(module).RewriteBody(func); }
+Function RemoveAllUnused(const Function& func, const IRModule& module) {
+  return BindingRemover(module).RewriteBody(func);
+}
 
 }  // namespace deuteron::relax

@@ -5,7 +5,8 @@
 /// of at least `min_size` bindings without effect and control flow, together with the dataflow blocks next to
 /// it, into one dataflow block. What nothing outside of the block uses becomes local to it.
 ///
-/// What it must not do: move a binding past another; take in an impure call, an `if`; open existing dataflow blocks, however small.
+/// What it must not do: move a binding past another; take in an impure call, an `if`; open existing dataflow blocks,
+/// however small.
 ///
 /// Place: after import. ToNonDataflow is its inverse, for back ends that know no dataflow blocks.
 #include "deuteron/relax/analysis/purity.h"

@@ -228,25 +228,24 @@ class Eliminator : public SeqRewriter {
 }  // namespace
 
 Pass EliminateCommonSubexpr(bool call_only) {
-  return transform::ModulePass(
-      {.name = "EliminateCommonSubexpr", .opt_level = 3},
-      [call_only](IRModule module, const transform::PassContext& context) {
-        std::vector<std::pair<GlobalVar, Function>> changed;
-        for (const auto& [var, func] : module->functions) {
-          const auto function = As<Function>(func);
-          if (!function.defined()) continue;
-          if (function->attrs.defined() &&
-              (function->attrs->dict.count("Composite") || function->attrs->dict.count("Codegen"))) {
-            continue;
-          }
-          Eliminator eliminator(module, var->name_hint, call_only, ConsumedValues().Find(function),
-                                context.decisions.get());
-          Function updated = eliminator.RewriteBody(function);
-          if (!updated.same_as(function)) changed.emplace_back(var, std::move(updated));
-        }
-        for (auto& [var, func] : changed) module.Update(var, std::move(func));
-        return module;
-      });
+  return transform::ModulePass({.name = "EliminateCommonSubexpr", .opt_level = 3},
+                               [call_only](IRModule module, const transform::PassContext& context) {
+                                 std::vector<std::pair<GlobalVar, Function>> changed;
+                                 for (const auto& [var, func] : module->functions) {
+                                   const auto function = As<Function>(func);
+                                   if (!function.defined()) continue;
+                                   if (function->attrs.defined() && (function->attrs->dict.count("Composite") ||
+                                                                     function->attrs->dict.count("Codegen"))) {
+                                     continue;
+                                   }
+                                   Eliminator eliminator(module, var->name_hint, call_only,
+                                                         ConsumedValues().Find(function), context.decisions.get());
+                                   Function updated = eliminator.RewriteBody(function);
+                                   if (!updated.same_as(function)) changed.emplace_back(var, std::move(updated));
+                                 }
+                                 for (auto& [var, func] : changed) module.Update(var, std::move(func));
+                                 return module;
+                               });
 }
 
 }  // namespace deuteron::relax

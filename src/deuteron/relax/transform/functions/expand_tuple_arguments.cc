@@ -68,8 +68,8 @@ NewSignature Expand(const Function& function, const IRModule& module) {
 }  // namespace
 
 Pass ExpandTupleArguments() {
-  const Pass expand = transform::ModulePass(
-      {.name = "ExpandTupleArguments"}, [](IRModule module, const transform::PassContext&) {
+  const Pass expand =
+      transform::ModulePass({.name = "ExpandTupleArguments"}, [](IRModule module, const transform::PassContext&) {
         std::unordered_map<const Object*, NewSignature> signatures;
         for (const auto& [var, function] : CallableOnlyFunctions(module)) {
           const auto& params = function->params;

@@ -288,27 +288,26 @@ void RemoveUnmentioned(IRModule* module, const std::vector<GlobalVar>& inlined) 
 }  // namespace
 
 Pass InlinePrivateFunctions() {
-  return transform::ModulePass(
-      {.name = "InlinePrivateFunctions"}, [](IRModule module, const transform::PassContext&) {
-        const CallGraph graph(module);
-        FunctionMap bodies;
-        std::vector<GlobalVar> inlined;
-        graph.CheckSizes();
-        for (const GlobalVar& var : graph.order()) {
-          const auto function = Downcast<Function>(module->functions.at(var));
-          Function rewritten = IsSealed(function) ? function : Inliner(bodies).RewriteBody(function);
-          if (graph.MayInline(var)) {
-            bodies.emplace(var.get(), rewritten);
-            inlined.push_back(var);
-          } else if (!rewritten.same_as(function)) {
-            // What is unused must not make an output of a variable that CanonicalizeBindings gives its name.
-            rewritten = RemoveAllUnused(Canonicalize(RemoveAllUnused(rewritten, module), module), module);
-          }
-          if (!rewritten.same_as(function)) module.Update(var, std::move(rewritten));
-        }
-        RemoveUnmentioned(&module, inlined);
-        return module;
-      });
+  return transform::ModulePass({.name = "InlinePrivateFunctions"}, [](IRModule module, const transform::PassContext&) {
+    const CallGraph graph(module);
+    FunctionMap bodies;
+    std::vector<GlobalVar> inlined;
+    graph.CheckSizes();
+    for (const GlobalVar& var : graph.order()) {
+      const auto function = Downcast<Function>(module->functions.at(var));
+      Function rewritten = IsSealed(function) ? function : Inliner(bodies).RewriteBody(function);
+      if (graph.MayInline(var)) {
+        bodies.emplace(var.get(), rewritten);
+        inlined.push_back(var);
+      } else if (!rewritten.same_as(function)) {
+        // What is unused must not make an output of a variable that CanonicalizeBindings gives its name.
+        rewritten = RemoveAllUnused(Canonicalize(RemoveAllUnused(rewritten, module), module), module);
+      }
+      if (!rewritten.same_as(function)) module.Update(var, std::move(rewritten));
+    }
+    RemoveUnmentioned(&module, inlined);
+    return module;
+  });
 }
 
 }  // namespace deuteron::relax

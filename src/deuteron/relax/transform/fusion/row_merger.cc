@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "deuteron/ir/expr_functor.h"
+#include "deuteron/ir/transform/tvm_compat.h"
 #include "deuteron/relax/transform/functions/passes.h"
 #include "deuteron/relax/transform/fusion/passes.h"
 #include "deuteron/target/target.h"
@@ -294,7 +295,7 @@ static bool TakesTuples(const IRModule& module) {
 
 IRModule MergeRowKernels(IRModule module, const transform::PassContext& context, const char* pass,
                          const std::function<void(RowMerger*)>& merge) {
-  if (!context.FusesBeyondTVM()) return module;
+  if (!transform::MergesBeyondFuseOps(context)) return module;
   // Rows are those of tensors. FuseTIR would do this later.
   if (TakesTuples(module)) module = ExpandTupleArguments()(std::move(module));
   RowAnalyzer analyzer(module);

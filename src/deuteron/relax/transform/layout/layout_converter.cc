@@ -24,10 +24,7 @@ class UsedVars : public ExprVisitor {
 class LayoutConverter : public ExprMutator {
  public:
   LayoutConverter(String function, const ChooseLayout& choose, const char* pass, const transform::PassContext& context)
-      : function_(std::move(function)),
-        choose_(choose),
-        pass_(pass),
-        context_(context) {}
+      : function_(std::move(function)), choose_(choose), pass_(pass), context_(context) {}
 
  protected:
   BindingBlock VisitBlock(const BindingBlock& block) override {

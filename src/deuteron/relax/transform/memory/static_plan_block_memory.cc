@@ -206,13 +206,12 @@ class Planner {
 }  // namespace
 
 Pass StaticPlanBlockMemory() {
-  return transform::ModulePass(
-      {.name = "StaticPlanBlockMemory"}, [](IRModule module, const transform::PassContext&) {
-        const IRModule& functions = module;
-        return UpdateAllFunctions(module, [&functions](const GlobalVar&, const Function& function) {
-          return Planner(functions, function).Plan();
-        });
-      });
+  return transform::ModulePass({.name = "StaticPlanBlockMemory"}, [](IRModule module, const transform::PassContext&) {
+    const IRModule& functions = module;
+    return UpdateAllFunctions(module, [&functions](const GlobalVar&, const Function& function) {
+      return Planner(functions, function).Plan();
+    });
+  });
 }
 
 }  // namespace deuteron::relax

@@ -47,12 +47,10 @@ class PurityRemover : public ExprMutator {
 }  // namespace
 
 Pass RemovePurityChecking() {
-  return transform::ModulePass(
-      {.name = "RemovePurityChecking"}, [](IRModule module, const transform::PassContext&) {
-        return UpdateAllFunctions(std::move(module), [](const GlobalVar&, const Function& function) {
-          return PurityRemover().Run(function);
-        });
-      });
+  return transform::ModulePass({.name = "RemovePurityChecking"}, [](IRModule module, const transform::PassContext&) {
+    return UpdateAllFunctions(std::move(module),
+                              [](const GlobalVar&, const Function& function) { return PurityRemover().Run(function); });
+  });
 }
 
 }  // namespace deuteron::relax
