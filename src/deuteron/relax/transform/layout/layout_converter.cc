@@ -1,5 +1,6 @@
 #include "deuteron/relax/transform/layout/layout_converter.h"
 
+#include <algorithm>
 #include <unordered_map>
 #include <utility>
 
@@ -58,6 +59,15 @@ class LayoutConverter : public ExprMutator {
           const Expr moved = tuple.same_as(item->tuple) ? value : Expr(TupleGetItem(tuple, item->index, item->span));
           return Bind(binding, moved, layout.fields.at(static_cast<size_t>(item->index)));
         }
+        case RelaxKind::kVar:
+        case RelaxKind::kDataflowVar:
+          // The first other name of a value is the value brought back, and later ones are names of it.
+          if (states_.count(value.get()) == 0 || FindConverted(value, ValueLayout::Initial(value.ty())) != nullptr)
+            break;
+          EmitAs(binding,
+                 builder_.Normalize(ConvertedValue(InPlace(value), LayoutOf(value), ValueLayout::Initial(value.ty()))));
+          converted_[value.get()].emplace_back(ValueLayout::Initial(value.ty()), VisitExpr(binding->var));
+          return;
         default:
           break;
       }
@@ -107,12 +117,19 @@ class LayoutConverter : public ExprMutator {
     const ValueLayout wanted = Completed(target, current, expr.ty());
     if (current == wanted) return InPlace(expr);
     // Once for all uses.
-    for (const auto& [layout, value] : converted_[expr.get()]) {
-      if (layout == wanted) return value;
-    }
+    if (const Expr* known = FindConverted(expr, wanted); known != nullptr) return *known;
     const Expr value = Converted(InPlace(expr), current, wanted);
     converted_[expr.get()].emplace_back(wanted, value);
     return value;
+  }
+
+  /// `expr` in layout `wanted`, if it has been converted to that; else null.
+  const Expr* FindConverted(const Expr& expr, const ValueLayout& wanted) const {
+    const auto it = converted_.find(expr.get());
+    if (it == converted_.end()) return nullptr;
+    const auto found =
+        std::find_if(it->second.begin(), it->second.end(), [&](const auto& entry) { return entry.first == wanted; });
+    return found == it->second.end() ? nullptr : &found->second;
   }
 
   static ValueLayout Completed(const ValueLayout& target, const ValueLayout& current, const Type& type) {

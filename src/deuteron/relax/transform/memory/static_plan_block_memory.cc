@@ -173,7 +173,7 @@ class Planner {
     for (const BindingBlock& block : seq->blocks) {
       Array<Binding> bindings;
       for (const Binding& binding : block->bindings) bindings.push_back(RewriteBinding(binding));
-      blocks.push_back(BindingBlock(std::move(bindings)));
+      blocks.push_back(WithBindings(block, std::move(bindings)));
     }
     SeqExpr result(std::move(blocks), seq->body, seq->span);
     result->ty = seq->ty;

@@ -1,5 +1,5 @@
 # run: ConvertLayout(desired_layouts={relax.nn.conv2d: [NHWC, OHWI]})
-# Names of a value are names of the value brought back, once for both.
+# Another name of a value in its new layout is the value brought back; a third is a name of that.
 @I.ir_module
 class Module:
     @R.function
