@@ -2,7 +2,6 @@
 /// Reads functions and statements of the graph level.
 #include <unordered_set>
 
-#include "deuteron/ir/transform/pass.h"
 #include "deuteron/relax/type_analysis.h"
 #include "deuteron/script/parser_impl.h"
 
@@ -213,11 +212,6 @@ bool Parser::RelaxDeclaration(const Syntax& target, const Syntax& value) {
   return true;
 }
 
-Expr Parser::CastValue(const Syntax& value) {
-  if (!value.Is(SyntaxKind::kCall) || !transform::PassContext::Current().GetBool("tvm_compat")) return Leaf(value);
-  return Located(value.at, [&] { return builder_->Normalize(Relax(value)); });
-}
-
 void Parser::RelaxAssign(const Syntax& target, Type ty, const Syntax& value, Branch* branch, Expr* result,
                          const Span& span) {
   const size_t at = target.at;
@@ -227,7 +221,7 @@ void Parser::RelaxAssign(const Syntax& target, Type ty, const Syntax& value, Bra
   const bool is_last = branch != nullptr && tokens_.AtSuiteEnd();
   if (value.Is(SyntaxKind::kCall) && (value.dotted == "R.match_cast" || value.dotted == "relax.match_cast")) {
     if (value.items.size() != 2) Fail(value, "expected R.match_cast(value, type)");
-    const Expr source = CastValue(*value.items[0]);
+    const Expr source = Leaf(*value.items[0]);
     const Temporarily signature(&in_signature_, false);
     const Type cast = TypeOf(*value.items[1]);
     for (const tir::Var& symbol : relax::SymbolicVars(cast)) builder_->analyzer().MarkNonNegative(symbol);

@@ -276,8 +276,6 @@ class Parser {
   relax::Expr RelaxOperator(const Syntax& node);
   /// An expression in a place where A-normal form wants a leaf: others are bound to a variable first.
   relax::Expr Leaf(const Syntax& node);
-  /// The value of a match_cast: a leaf, under tvm_compat a call as well.
-  relax::Expr CastValue(const Syntax& value);
   relax::Expr LeafOf(const relax::Expr& value, const Span& span = Span());
   relax::Expr ConstantOf(const Syntax& node);
   /// Complains of an integer that `dtype` cannot hold.

@@ -70,7 +70,8 @@ namespace {
 
 std::vector<ConfigKey>& MutableConfigKeys() {
   static auto* keys = new std::vector<ConfigKey>{
-      {"tvm_compat", ConfigKey::kBool, 0, "", "behave exactly as TVM 0.27 where Deuteron does better (parity tests)"},
+      {"tvm_compat", ConfigKey::kBool, 0, "",
+       "fuse, match patterns and merge exactly as TVM 0.27, also where Deuteron does better"},
       {"relax.FuseOps.max_depth", ConfigKey::kInt, 256, "", "most operators of one fused function"},
       {"relax.FuseOps.max_function_args", ConfigKey::kInt, 0, "",
        "most arguments of one fused function, results included; 0 = no limit"},

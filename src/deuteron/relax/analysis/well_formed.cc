@@ -6,7 +6,6 @@
 #include <utility>
 
 #include "deuteron/ir/borrow.h"
-#include "deuteron/ir/transform/pass.h"
 #include "deuteron/relax/analysis/purity.h"
 #include "deuteron/relax/call_tir.h"
 #include "deuteron/relax/type_analysis.h"
@@ -130,12 +129,7 @@ class Verifier {
   void VerifyBinding(const Binding& binding, bool is_dataflow) {
     binding_ = binding.get();
     if (const auto* cast = binding.as<MatchCastNode>()) {
-      // TVM's CanonicalizeBindings leaves calls in match_casts.
-      if (cast->value->kind == RelaxKind::kCall && transform::PassContext::Current().GetBool("tvm_compat")) {
-        VerifyValue(cast->value, is_dataflow);
-      } else {
-        VerifyLeafOrReport(cast->value, "the value of a match_cast");
-      }
+      VerifyLeafOrReport(cast->value, "the value of a match_cast");
       for (const tir::Var& symbol : DefinedSymbolicVars(cast->ty)) DefineSymbol(symbol);
       VerifyType(cast->ty);
     } else {

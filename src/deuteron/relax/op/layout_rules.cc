@@ -52,19 +52,6 @@ Layout ResultLayout(const std::vector<Layout>& operands, int64_t rank) {
   return Layout::Initial(rank);
 }
 
-/// TVM's choice: of two of equal rank the first, else the lower rank's; of three the majority.
-std::optional<Layout> TvmResultLayout(const std::vector<Layout>& operands, int64_t rank) {
-  const auto same_rank = [&](const Layout& layout) { return layout.rank() == rank; };
-  if (std::all_of(operands.begin(), operands.end(), same_rank)) {
-    if (operands.size() == 3 && operands[1] == operands[2]) return operands[1];
-    return operands[0];
-  }
-  if (operands.size() != 2) return std::nullopt;
-  const Layout& lower = operands[operands[0].rank() < operands[1].rank() ? 0 : 1];
-  const Layout& higher = operands[operands[0].rank() < operands[1].rank() ? 1 : 0];
-  return lower.rank() == 0 ? higher : Extended(lower, rank);
-}
-
 std::optional<LayoutAnswer> Broadcast(const LayoutQuery& query) {
   std::vector<Layout> operands;
   int64_t rank = 0;
@@ -75,9 +62,8 @@ std::optional<LayoutAnswer> Broadcast(const LayoutQuery& query) {
     rank = std::max(rank, operands.back().rank());
   }
   if (operands.empty()) return std::nullopt;
-  const std::optional<Layout> result =
-      query.tvm_compat && operands.size() > 1 ? TvmResultLayout(operands, rank) : ResultLayout(operands, rank);
-  if (!result || !result->Fits(query.call.ty())) return std::nullopt;
+  const Layout result = ResultLayout(operands, rank);
+  if (!result.Fits(query.call.ty())) return std::nullopt;
   LayoutAnswer answer;
   for (const Expr& arg : query.call->args) {
     const auto* type = arg.ty().as<TensorTypeNode>();
@@ -85,11 +71,11 @@ std::optional<LayoutAnswer> Broadcast(const LayoutQuery& query) {
       answer.args.emplace_back();
       continue;
     }
-    const auto layout = ForOperand(*result, type->ndim, type);
+    const auto layout = ForOperand(result, type->ndim, type);
     if (!layout) return std::nullopt;
     answer.args.emplace_back(*layout);
   }
-  answer.result = *result;
+  answer.result = result;
   return answer;
 }
 
@@ -150,21 +136,19 @@ std::string OpsWithDesiredLayouts() {
 
 std::vector<LayoutRow> ElementwiseLayouts() {
   std::vector<LayoutRow> rows;
-  const auto add = [&](LayoutRule rule, bool tvm, std::initializer_list<const char*> names) {
-    for (const char* name : names) rows.push_back({.name = name, .rule = rule, .tvm = tvm});
+  const auto add = [&](LayoutRule rule, std::initializer_list<const char*> names) {
+    for (const char* name : names) rows.push_back({.name = name, .rule = rule});
   };
-  add(Unary, true, {"abs",     "acos",    "acosh",        "asin",     "asinh",  "atan",  "atanh",    "bitwise_not",
-                    "ceil",    "cos",     "cosh",         "erf",      "exp",    "floor", "isfinite", "isinf",
-                    "isnan",   "log",     "logical_not",  "negative", "round",  "rsqrt", "sigmoid",  "sign",
-                    "sin",     "sinh",    "sqrt",         "square",   "tan",    "tanh",  "trunc",    "astype",
-                    "nn.relu", "nn.gelu", "nn.gelu_tanh", "nn.silu",  "nn.selu"});
-  add(Unary, false, {"clip", "nn.leakyrelu", "nn.softplus"});
-  add(Broadcast, true,
+  add(Unary, {"abs",    "acos",    "acosh",   "asin",         "asinh",        "atan",    "atanh",   "bitwise_not",
+              "ceil",   "clip",    "cos",     "cosh",         "erf",          "exp",     "floor",   "isfinite",
+              "isinf",  "isnan",   "log",     "logical_not",  "negative",     "round",   "rsqrt",   "sigmoid",
+              "sign",   "sin",     "sinh",    "sqrt",         "square",       "tan",     "tanh",    "trunc",
+              "astype", "nn.relu", "nn.gelu", "nn.gelu_tanh", "nn.leakyrelu", "nn.silu", "nn.selu", "nn.softplus"});
+  add(Broadcast,
       {"add",         "subtract",   "multiply",    "divide",        "floor_divide", "mod",        "floor_mod",
        "power",       "atan2",      "log_add_exp", "maximum",       "minimum",      "equal",      "not_equal",
        "less",        "less_equal", "greater",     "greater_equal", "logical_and",  "logical_or", "logical_xor",
-       "bitwise_and", "bitwise_or", "bitwise_xor", "left_shift",    "right_shift",  "ewise_fma"});
-  add(Broadcast, false, {"where"});
+       "bitwise_and", "bitwise_or", "bitwise_xor", "left_shift",    "right_shift",  "ewise_fma",  "where"});
   return rows;
 }
 

@@ -19,7 +19,6 @@ struct LayoutQuery {
   const std::vector<ValueLayout>& args;
   /// Layouts asked for by the user: of the data, the kernel and the result; the last ones may be missing. Empty: none.
   const std::vector<std::string>& desired;
-  bool tvm_compat;
 };
 
 /// How a call computes the same on other layouts.
@@ -42,8 +41,6 @@ struct LayoutRow {
   LayoutRule rule;
   /// Whether a user may ask for layouts of this operator.
   bool takes_desired = false;
-  /// Whether TVM has a rule of its own; if not, the row does not count under `tvm_compat`.
-  bool tvm = true;
 };
 
 /// The row of an operator; null if it computes in its own layout only.

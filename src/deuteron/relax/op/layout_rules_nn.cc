@@ -256,16 +256,15 @@ std::vector<LayoutRow> NNLayouts() {
   }
   rows.push_back({"image.resize2d", Resize2D});
   rows.push_back({"nn.softmax", AlongAxis<SoftmaxAttrsNode, &SoftmaxAttrsNode::axis>});
-  rows.push_back(
-      {.name = "nn.log_softmax", .rule = AlongAxis<SoftmaxAttrsNode, &SoftmaxAttrsNode::axis>, .tvm = false});
+  rows.push_back({"nn.log_softmax", AlongAxis<SoftmaxAttrsNode, &SoftmaxAttrsNode::axis>});
   rows.push_back({"nn.prelu", AlongAxis<PReluAttrsNode, &PReluAttrsNode::axis>});
   rows.push_back({"nn.batch_norm", BatchNorm});
   rows.push_back({"nn.layer_norm", NormOverAxes<LayerNormAttrsNode>});
   rows.push_back({"nn.rms_norm", NormOverAxes<RMSNormAttrsNode>});
   rows.push_back({"nn.group_norm", ChannelNorm<GroupNormAttrsNode>});
   rows.push_back({"nn.instance_norm", ChannelNorm<InstanceNormAttrsNode>});
-  rows.push_back({.name = "nn.dropout", .rule = Dropout, .tvm = false});
-  rows.push_back({.name = "nn.pad", .rule = PadRule, .tvm = false});
+  rows.push_back({"nn.dropout", Dropout});
+  rows.push_back({"nn.pad", PadRule});
   return rows;
 }
 

@@ -126,13 +126,13 @@ std::optional<LayoutAnswer> FlipRule(const LayoutQuery& query) {
   return answer;
 }
 
-/// The layout for tensors that must be laid out alike: TVM takes that of the first, we the first that was moved.
-std::optional<Layout> CommonLayout(const std::vector<ValueLayout>& tensors, bool tvm_compat) {
+/// The layout for tensors that must be laid out alike: that of the first that was moved.
+std::optional<Layout> CommonLayout(const std::vector<ValueLayout>& tensors) {
   if (tensors.empty()) return std::nullopt;
   const Layout* common = &tensors[0].tensor;
   for (const ValueLayout& each : tensors) {
     if (!each.tensor.known() || each.tensor.rank() != tensors[0].tensor.rank()) return std::nullopt;
-    if (!tvm_compat && common->IsInitial()) common = &each.tensor;
+    if (common->IsInitial()) common = &each.tensor;
   }
   return *common;
 }
@@ -140,7 +140,7 @@ std::optional<Layout> CommonLayout(const std::vector<ValueLayout>& tensors, bool
 std::optional<LayoutAnswer> ConcatRule(const LayoutQuery& query) {
   const auto* tuple = query.call->args[0].ty().as<TupleTypeNode>();
   if (tuple == nullptr || !query.args[0].is_tuple) return std::nullopt;
-  const auto layout = CommonLayout(query.args[0].fields, query.tvm_compat);
+  const auto layout = CommonLayout(query.args[0].fields);
   if (!layout) return std::nullopt;
   for (const Type& field : tuple->fields) {
     if (!layout->Fits(field)) return std::nullopt;
@@ -158,7 +158,7 @@ std::optional<LayoutAnswer> ConcatRule(const LayoutQuery& query) {
 std::optional<LayoutAnswer> StackRule(const LayoutQuery& query) {
   const auto* tuple = query.call->args[0].ty().as<TupleTypeNode>();
   if (tuple == nullptr || !query.args[0].is_tuple) return std::nullopt;
-  const auto layout = CommonLayout(query.args[0].fields, false);
+  const auto layout = CommonLayout(query.args[0].fields);
   if (!layout) return std::nullopt;
   for (const Type& field : tuple->fields) {
     if (!layout->Fits(field)) return std::nullopt;
@@ -352,7 +352,7 @@ std::optional<LayoutAnswer> TileRule(const LayoutQuery& query) {
 /// gather_elements and scatter_elements: all arguments alike.
 template <typename Node>
 std::optional<LayoutAnswer> ElementsRule(const LayoutQuery& query) {
-  const auto layout = CommonLayout(query.args, false);
+  const auto layout = CommonLayout(query.args);
   if (!layout || layout->HasBlocks()) return std::nullopt;
   const int64_t axis = PositiveAxis(query.call->attrs.as<Node>()->axis, layout->rank());
   LayoutAnswer answer;
@@ -394,9 +394,9 @@ std::optional<LayoutAnswer> ScatterNDRule(const LayoutQuery& query) {
 std::vector<LayoutRow> ReductionLayouts() {
   std::vector<LayoutRow> rows;
   for (const char* name : {"sum", "prod", "max", "min", "mean", "variance", "std"}) rows.push_back({name, Reduce});
-  for (const char* name : {"argmax", "argmin"}) rows.push_back({.name = name, .rule = ArgReduce, .tvm = false});
+  for (const char* name : {"argmax", "argmin"}) rows.push_back({name, ArgReduce});
   for (const char* name : {"cumsum", "cumprod"}) {
-    rows.push_back({.name = name, .rule = AlongOptionalAxis<ScanopAttrsNode>, .tvm = false});
+    rows.push_back({name, AlongOptionalAxis<ScanopAttrsNode>});
   }
   return rows;
 }
@@ -404,7 +404,7 @@ std::vector<LayoutRow> ReductionLayouts() {
 std::vector<LayoutRow> ManipulateLayouts() {
   return {
       {"concat", ConcatRule},
-      {.name = "stack", .rule = StackRule, .tvm = false},
+      {"stack", StackRule},
       {"split", SplitRule},
       {"permute_dims", PermuteRule},
       {"expand_dims", ExpandDimsRule},

@@ -45,7 +45,6 @@ int CheckTextTests(const std::string& pass, double tolerance) {
     const std::string passes = text.substr(7, text.find('\n') - 7);
     const IRModule module = script::ParseModule(text.substr(0, text.find("# ----- expected")), path);
     transform::PassContext context;
-    if (text.find("tvm_compat=true") != std::string::npos) context.SetConfig("tvm_compat", String("true"));
     for (const auto& [var, func] : module->functions) {
       const auto function = As<relax::Function>(func);
       if (!function.defined()) continue;

@@ -8,7 +8,6 @@
 #include <utility>
 
 #include "deuteron/ir/expr_functor.h"
-#include "deuteron/ir/transform/pass.h"
 #include "deuteron/tir/analysis/expr_text.h"
 #include "deuteron/tir/analysis/verify_internal.h"
 
@@ -180,8 +179,6 @@ class AccessVerifier {
     size_t count = 0;
     for (const BufferRegion& region : regions) count += SameMemory(region->buffer, site.buffer);
     if (count == 0) {
-      // Blocks that TVM's schedules reindex leave out what only their indices read.
-      if (!site.is_store && transform::PassContext::Current().GetBool("tvm_compat")) return;
       if (!undeclared_.emplace(block, site.buffer->data.get(), site.is_store).second) return;
       findings_->Add(BlockPrefix(block_frame->realize) + (site.is_store ? "writes " : "reads ") +
                      std::string(site.buffer->name) + "[" + ExprText(site.indices) + "], but " +

@@ -6,7 +6,7 @@
 /// Projections of tuples whose fields are known are such names too, and a match_cast to the type that its value has
 /// anyway; uses of variables bound to constants become the constants. A symbol that a match_cast defines where the
 /// extent is known is that extent from then on. An output of a dataflow block that nothing outside uses becomes local
-/// to it. Under tvm_compat a value that only a match_cast to an output uses goes into the match_cast.
+/// to it.
 ///
 /// What it must not do: remove a binding with an effect or a check, change a function's signature, or carry
 /// a DataflowVar out of its block. Tuples and constants stay bound; DeadCodeElimination removes them.
@@ -99,8 +99,6 @@ struct Plan {
   /// What stands for a variable where it is used.
   std::unordered_map<const Object*, Expr> used_as;
   std::unordered_set<const Object*> removed;
-  /// Some dataflow block may have a match_cast to an output.
-  bool has_casts = false;
 };
 
 class Planner {
@@ -139,7 +137,6 @@ class Planner {
       if (const Expr field = FieldOf(item, var); field.defined()) value = field;
     }
     const auto* cast = binding.as<MatchCastNode>();
-    plan_.has_casts |= cast != nullptr && in_dataflow;
     if (cast == nullptr || (value.ty().defined() && TypesIdentical(cast->ty, value.ty()))) {
       if (IsVar(value)) {
         if (IsLocal(var) || !IsLocal(Downcast<Var>(value)) || SameType(var, value)) {
@@ -228,8 +225,7 @@ class Planner {
 /// Carries a plan out.
 class Canonicalizer : public TypedRewriter {
  public:
-  Canonicalizer(const IRModule& module, const Plan& plan)
-      : TypedRewriter(module), plan_(plan), casts_directly_(transform::PassContext::Current().GetBool("tvm_compat")) {
+  Canonicalizer(const IRModule& module, const Plan& plan) : TypedRewriter(module), plan_(plan) {
     for (const auto& [var, value] : plan.used_as) {
       Expr final_value = value;
       for (auto it = plan.used_as.find(final_value.get()); it != plan.used_as.end();
@@ -257,44 +253,8 @@ class Canonicalizer : public TypedRewriter {
     }
   }
 
-  BindingBlock RewriteBlock(const BindingBlock& block) override {
-    const BindingBlock rewritten = TypedRewriter::RewriteBlock(block);
-    return casts_directly_ && rewritten->IsInstance<DataflowBlockNode>() ? CastDirectly(rewritten) : rewritten;
-  }
-
  private:
-  /// Moves what only a match_cast to an output uses into the match_cast.
-  static BindingBlock CastDirectly(const BindingBlock& block) {
-    std::unordered_map<const Object*, size_t> cast_of;
-    for (size_t i = 0; i < block->bindings.size(); ++i) {
-      const auto* cast = block->bindings[i].as<MatchCastNode>();
-      if (cast != nullptr && !IsLocal(cast->var) && cast->value->kind == RelaxKind::kDataflowVar) {
-        cast_of.emplace(cast->value.get(), i);
-      }
-    }
-    if (cast_of.empty()) return block;
-    std::unordered_map<const Object*, int64_t> uses;
-    for (const Binding& binding : block->bindings) {
-      VisitAllLeaves(SeqExpr(kEmpty, BoundValue(binding)), [&](const Expr& leaf) {
-        if (cast_of.count(leaf.get())) ++uses[leaf.get()];
-      });
-    }
-    std::unordered_map<const Object*, Expr> moved;
-    Array<Binding> bindings;
-    for (const Binding& binding : block->bindings) {
-      const auto* bound = binding.as<VarBindingNode>();
-      if (bound != nullptr && cast_of.count(bound->var.get()) && uses[bound->var.get()] == 1) {
-        moved.emplace(bound->var.get(), bound->value);
-        continue;
-      }
-      const auto value = moved.find(BoundValue(binding).get());
-      bindings.push_back(value == moved.end() ? binding : WithValue(binding, value->second));
-    }
-    return moved.empty() ? block : BindingBlock(DataflowBlock(std::move(bindings)));
-  }
-
   const Plan& plan_;
-  const bool casts_directly_;
   /// The variables that a variable stands for.
   std::unordered_map<const Object*, std::vector<Var>> names_of_;
 };
@@ -304,7 +264,7 @@ class Canonicalizer : public TypedRewriter {
 Function Canonicalize(const Function& function, const IRModule& module) {
   const Function resolved = SymbolResolver().Resolve(module, function);
   const Plan plan = Planner().Make(resolved);
-  if (plan.used_as.empty() && !plan.has_casts) return resolved;
+  if (plan.used_as.empty()) return resolved;
   return Canonicalizer(module, plan).RewriteFunction(resolved, resolved->params);
 }
 

@@ -5,8 +5,8 @@
 /// of at least `min_size` bindings without effect and control flow, together with the dataflow blocks next to
 /// it, into one dataflow block. What nothing outside of the block uses becomes local to it.
 ///
-/// What it must not do: move a binding past another; take in an impure call, an `if` or (but under tvm_compat) a local
-/// function; open existing dataflow blocks, however small.
+/// What it must not do: move a binding past another; take in an impure call, an `if`; open existing dataflow blocks,
+/// however small.
 ///
 /// Place: after import. ToNonDataflow is its inverse, for back ends that know no dataflow blocks.
 #include "deuteron/relax/analysis/purity.h"
@@ -21,8 +21,7 @@ namespace {
 
 class DataflowMaker : public SeqRewriter {
  public:
-  DataflowMaker(const IRModule& module, int64_t min_size, bool compat)
-      : module_(module), min_size_(min_size), compat_(compat) {}
+  DataflowMaker(const IRModule& module, int64_t min_size) : module_(module), min_size_(min_size) {}
 
   SeqExpr RewriteSeq(const SeqExpr& seq) override {
     std::vector<BindingBlock> blocks;
@@ -83,14 +82,11 @@ class DataflowMaker : public SeqRewriter {
 
   bool IsPure(const Binding& binding) const {
     const Expr& value = BoundValue(binding);
-    if (value->kind == RelaxKind::kIf) return false;
-    if (value->kind == RelaxKind::kFunction) return compat_;
-    return !HasSideEffect(value, module_);
+    return value->kind != RelaxKind::kIf && !HasSideEffect(value, module_);
   }
 
   const IRModule& module_;
   const int64_t min_size_;
-  const bool compat_;
 };
 
 /// Makes every variable plain and every block an ordinary one.
@@ -117,11 +113,10 @@ class DataflowOpener : public SeqRewriter {
 
 Pass ConvertToDataflow(int64_t min_size) {
   return transform::ModulePass(
-      {.name = "ConvertToDataflow"}, [min_size](IRModule module, const transform::PassContext& context) {
+      {.name = "ConvertToDataflow"}, [min_size](IRModule module, const transform::PassContext&) {
         const IRModule original = module;
-        const bool compat = context.GetBool("tvm_compat");
         return UpdateFunctions(std::move(module), [&](const GlobalVar&, const Function& function) {
-          return Canonicalize(DataflowMaker(original, min_size, compat).RewriteBody(function), original);
+          return Canonicalize(DataflowMaker(original, min_size).RewriteBody(function), original);
         });
       });
 }

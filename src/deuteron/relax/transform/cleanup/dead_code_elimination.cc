@@ -4,9 +4,7 @@
 /// Purpose: passes may leave unused bindings and functions behind; this one removes bindings of pure values
 /// that nothing uses, and functions that neither public ones nor `entry_functions` reach.
 ///
-/// What it must not do: remove a call with a side effect, a match_cast outside of dataflow blocks (it is a
-/// check; under tvm_compat in them as well), a match_cast that defines a symbolic variable still in use, or a public
-/// function.
+/// What it must not do: remove a call with a side effect, a match_cast (it is a check), or a public function.
 ///
 /// Place: after passes that replace code (FuseTIR, FoldConstant, RunCodegen). One sweep from the last binding
 /// to the first suffices, since uses follow definitions.

@@ -11,11 +11,9 @@
 ///
 /// Better than TVM: a local function is a scope (there a variable of its body can replace one outside of it); functions
 /// that back ends match again (Composite, Codegen) keep their form; values whose memory a call_tir_inplace takes are
-/// not merged. The last two are switched off by tvm_compat.
+/// not merged.
 ///
 /// Place: after CanonicalizeBindings and ConvertToDataflow, before fusion. opt_level 3.
-#include "deuteron/relax/transform/cleanup/eliminate_common_subexpr.h"
-
 #include <unordered_map>
 #include <unordered_set>
 
@@ -228,31 +226,25 @@ class Eliminator : public SeqRewriter {
 
 }  // namespace
 
-Function EliminateCommonSubexpr(const Function& function, const String& name, const IRModule& module, bool call_only,
-                                const transform::PassContext& context) {
-  VarSet consumed = context.GetBool("tvm_compat") ? VarSet() : ConsumedValues().Find(function);
-  return Eliminator(module, name, call_only, std::move(consumed), context.decisions.get()).RewriteBody(function);
-}
-
 Pass EliminateCommonSubexpr(bool call_only) {
-  return transform::ModulePass(
-      {.name = "EliminateCommonSubexpr", .opt_level = 3},
-      [call_only](IRModule module, const transform::PassContext& context) {
-        const bool compat = context.GetBool("tvm_compat");
-        std::vector<std::pair<GlobalVar, Function>> changed;
-        for (const auto& [var, func] : module->functions) {
-          const auto function = As<Function>(func);
-          if (!function.defined()) continue;
-          if (!compat && function->attrs.defined() &&
-              (function->attrs->dict.count("Composite") || function->attrs->dict.count("Codegen"))) {
-            continue;
-          }
-          Function updated = EliminateCommonSubexpr(function, var->name_hint, module, call_only, context);
-          if (!updated.same_as(function)) changed.emplace_back(var, std::move(updated));
-        }
-        for (auto& [var, func] : changed) module.Update(var, std::move(func));
-        return module;
-      });
+  return transform::ModulePass({.name = "EliminateCommonSubexpr", .opt_level = 3},
+                               [call_only](IRModule module, const transform::PassContext& context) {
+                                 std::vector<std::pair<GlobalVar, Function>> changed;
+                                 for (const auto& [var, func] : module->functions) {
+                                   const auto function = As<Function>(func);
+                                   if (!function.defined()) continue;
+                                   if (function->attrs.defined() && (function->attrs->dict.count("Composite") ||
+                                                                     function->attrs->dict.count("Codegen"))) {
+                                     continue;
+                                   }
+                                   Eliminator eliminator(module, var->name_hint, call_only,
+                                                         ConsumedValues().Find(function), context.decisions.get());
+                                   Function updated = eliminator.RewriteBody(function);
+                                   if (!updated.same_as(function)) changed.emplace_back(var, std::move(updated));
+                                 }
+                                 for (auto& [var, func] : changed) module.Update(var, std::move(func));
+                                 return module;
+                               });
 }
 
 }  // namespace deuteron::relax

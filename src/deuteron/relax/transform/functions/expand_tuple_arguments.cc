@@ -6,8 +6,6 @@
 ///
 /// What it must not do: change public functions, or functions that are used as values.
 ///
-/// Under tvm_compat tuples stay bound to names where TVM leaves them so.
-///
 /// Place: the first step of FuseTIR. Aliases that it leaves are removed (CanonicalizeBindings).
 #include "deuteron/relax/rewrite/pass_utils.h"
 #include "deuteron/relax/rewrite/seq_rewriter.h"
@@ -47,46 +45,17 @@ void ExpandArgument(const Expr& arg, const Type& type, Array<Expr>* args) {
   }
 }
 
-/// The body of `function` as TVM leaves it: the former parameters are bound to tuples of the new ones, and so is a
-/// tuple that is the result.
-SeqExpr BindTuples(const Function& function, Array<Var>* params) {
-  Array<Binding> tuples;
-  for (const Var& param : function->params) {
-    if (!param.ty()->IsInstance<TupleTypeNode>()) {
-      params->push_back(param);
-    } else {
-      tuples.push_back(VarBinding(param, ExpandParam(std::string(param->name_hint), param.ty(), params)));
-    }
-  }
-  std::vector<BindingBlock> blocks = {BindingBlock(std::move(tuples))};
-  blocks.insert(blocks.end(), function->body->blocks.begin(), function->body->blocks.end());
-  Expr result = function->body->body;
-  if (result->kind == RelaxKind::kTuple) {
-    const Var bound("gv", result.ty());
-    blocks.push_back(BindingBlock({VarBinding(bound, result)}));
-    result = bound;
-  }
-  SeqExpr body(JoinBlocks(blocks), result, function->body->span);
-  body->ty = function->body->ty;
-  return body;
-}
-
-NewSignature Expand(const Function& function, const IRModule& module, bool compat) {
+NewSignature Expand(const Function& function, const IRModule& module) {
   VarReplacer replacer;
   Array<Var> params;
-  SeqExpr body;
-  if (compat) {
-    body = BindTuples(function, &params);
-  } else {
-    for (const Var& param : function->params) {
-      if (!param.ty()->IsInstance<TupleTypeNode>()) {
-        params.push_back(param);
-      } else {
-        replacer.Set(param, ExpandParam(std::string(param->name_hint), param.ty(), &params));
-      }
+  for (const Var& param : function->params) {
+    if (!param.ty()->IsInstance<TupleTypeNode>()) {
+      params.push_back(param);
+    } else {
+      replacer.Set(param, ExpandParam(std::string(param->name_hint), param.ty(), &params));
     }
-    body = replacer.Replace(function->body);
   }
+  const SeqExpr body = replacer.Replace(function->body);
   const Function expanded(params, body, function->ret_ty, function->is_pure, function->attrs, function->span);
   const Array<Var> old_params = function->params;
   return {Canonicalize(expanded, module), [old_params](const Array<Expr>& args) {
@@ -99,15 +68,14 @@ NewSignature Expand(const Function& function, const IRModule& module, bool compa
 }  // namespace
 
 Pass ExpandTupleArguments() {
-  const Pass expand = transform::ModulePass(
-      {.name = "ExpandTupleArguments"}, [](IRModule module, const transform::PassContext& context) {
-        const bool compat = context.GetBool("tvm_compat");
+  const Pass expand =
+      transform::ModulePass({.name = "ExpandTupleArguments"}, [](IRModule module, const transform::PassContext&) {
         std::unordered_map<const Object*, NewSignature> signatures;
         for (const auto& [var, function] : CallableOnlyFunctions(module)) {
           const auto& params = function->params;
           const bool has_tuple = std::any_of(params.begin(), params.end(),
                                              [](const Var& p) { return p.ty()->IsInstance<TupleTypeNode>(); });
-          if (has_tuple) signatures.emplace(var.get(), Expand(function, module, compat));
+          if (has_tuple) signatures.emplace(var.get(), Expand(function, module));
         }
         module = ChangeSignatures(std::move(module), std::move(signatures));
         const IRModule original = module;

@@ -3,13 +3,12 @@
 ///
 /// Purpose: what a function was cut into for reuse or by an importer is optimised as one. Callees are inlined into
 /// their callers from the leaves of the call graph on; then private functions that nothing mentions are removed, and in
-/// the callers (under tvm_compat in all functions) what became trivial (CanonicalizeBindings) or is unused.
+/// the callers what became trivial (CanonicalizeBindings) or is unused.
 ///
 /// What it must not do: inline functions that call themselves, directly or not; remove functions that are used as
-/// values; open functions made for kernels and back ends (Primitive, Composite, Codegen; under tvm_compat they are
-/// inlined); lose what the callee's signature checks: where an argument's type does not show that it fits, a match_cast
-/// checks it (under tvm_compat only where a symbol would stay undefined). Code that would grow beyond kMaxBindings
-/// bindings is refused.
+/// values; open functions made for kernels and back ends (Primitive, Composite, Codegen); lose what the callee's
+/// signature checks: where an argument's type does not show that it fits, a match_cast checks it. Code that would grow
+/// beyond kMaxBindings bindings is refused.
 ///
 /// A call in a dataflow block of a function that holds more than dataflow cuts the block in two.
 #include <algorithm>
@@ -21,7 +20,7 @@
 #include "deuteron/relax/rewrite/function_copier.h"
 #include "deuteron/relax/rewrite/pass_utils.h"
 #include "deuteron/relax/rewrite/remove_all_unused.h"
-#include "deuteron/relax/rewrite/typed_rewriter.h"
+#include "deuteron/relax/rewrite/seq_rewriter.h"
 #include "deuteron/relax/transform/cleanup/canonicalize.h"
 #include "deuteron/relax/transform/functions/passes.h"
 #include "deuteron/relax/type_analysis.h"
@@ -36,8 +35,7 @@ using FunctionMap = std::unordered_map<const Object*, Function>;
 /// Puts bodies in place of calls in one function.
 class Inliner : public SeqRewriter {
  public:
-  Inliner(const IRModule& module, const FunctionMap& bodies, bool compat)
-      : module_(module), bodies_(bodies), compat_(compat) {}
+  explicit Inliner(const FunctionMap& bodies) : bodies_(bodies) {}
 
  protected:
   SeqExpr RewriteSeq(const SeqExpr& seq) override {
@@ -99,7 +97,6 @@ class Inliner : public SeqRewriter {
     FunctionCopier copier;
     for (size_t i = 0; i < call->args.size(); ++i)
       BindSymbols(callee->params[i].ty(), call->args[i].ty(), &copier.replacer());
-    if (compat_ && DefinesAllSymbols(callee, copier.replacer())) return CopyUnchecked(callee, call);
     for (size_t i = 0; i < call->args.size(); ++i) {
       const Var& param = callee->params[i];
       copier.RenewSymbols(param.ty());
@@ -113,25 +110,6 @@ class Inliner : public SeqRewriter {
       copier.replacer().Set(param, checked);
     }
     return copier.Copy(callee->body);
-  }
-
-  /// Whether `values` has those of all symbols of the parameters.
-  static bool DefinesAllSymbols(const Function& callee, const VarReplacer& values) {
-    return std::all_of(callee->params.begin(), callee->params.end(), [&](const Var& param) {
-      const auto symbols = SymbolicVars(param.ty());
-      return std::all_of(symbols.begin(), symbols.end(), [&](const tir::Var& symbol) { return values.Has(symbol); });
-    });
-  }
-
-  /// As TVM copies: what the arguments are is believed, and the types of what is made of them are inferred anew.
-  SeqExpr CopyUnchecked(const Function& callee, const Call& call) {
-    TypedRewriter substitution(module_);
-    for (size_t i = 0; i < call->args.size(); ++i) {
-      BindSymbols(callee->params[i].ty(), call->args[i].ty(), &substitution.replacer());
-      substitution.replacer().Set(callee->params[i], call->args[i]);
-    }
-    const Function body(Array<Var>(), callee->body, callee->ret_ty, callee->is_pure, callee->attrs, callee->span);
-    return FunctionCopier().Copy(substitution.RewriteFunction(body, Array<Var>())->body);
   }
 
   /// DataflowVars that are used in another part than their own become visible outside of it.
@@ -164,22 +142,20 @@ class Inliner : public SeqRewriter {
     return rewritten;
   }
 
-  const IRModule& module_;
   const FunctionMap& bodies_;
-  const bool compat_;
   arith::Analyzer analyzer_;
 };
 
 /// The functions that may be inlined, and in which order to work.
 class CallGraph {
  public:
-  CallGraph(const IRModule& module, bool sealed_too) {
+  explicit CallGraph(const IRModule& module) {
     for (const auto& [var, func] : module->functions) {
       const auto function = As<Function>(func);
       if (!function.defined()) continue;
       Node& node = nodes_[var.get()];
       node.var = var;
-      node.is_private = !function->GetAttr<String>("global_symbol").has_value() && (sealed_too || !IsSealed(function));
+      node.is_private = !function->GetAttr<String>("global_symbol").has_value() && !IsSealed(function);
       VisitValues(function->body, [&](const Expr& value) {
         ++node.bindings;
         if (const auto* call = value.as<CallNode>()) {
@@ -196,9 +172,6 @@ class CallGraph {
   bool MayInline(const GlobalVar& var) const {
     const Node& node = nodes_.at(var.get());
     return node.is_private && !node.recursive;
-  }
-  bool MayInlineAny() const {
-    return std::any_of(order_.begin(), order_.end(), [this](const GlobalVar& var) { return MayInline(var); });
   }
   /// An UnsupportedError if a function would become too large.
   void CheckSizes() const {
@@ -282,12 +255,6 @@ class CallGraph {
   size_t visited_ = 0;
 };
 
-/// `function`, declared to return `type`.
-Function Declared(const Function& function, const Type& type) {
-  if (function->ret_ty.same_as(type)) return function;
-  return Function(function->params, function->body, type, function->is_pure, function->attrs, function->span);
-}
-
 /// Removes the inlined functions that nothing mentions any more.
 void RemoveUnmentioned(IRModule* module, const std::vector<GlobalVar>& inlined) {
   std::unordered_set<const Object*> mentioned;
@@ -321,31 +288,26 @@ void RemoveUnmentioned(IRModule* module, const std::vector<GlobalVar>& inlined) 
 }  // namespace
 
 Pass InlinePrivateFunctions() {
-  return transform::ModulePass(
-      {.name = "InlinePrivateFunctions"}, [](IRModule module, const transform::PassContext& context) {
-        const bool compat = context.GetBool("tvm_compat");
-        const IRModule original = module;
-        const CallGraph graph(module, compat);
-        FunctionMap bodies;
-        std::vector<GlobalVar> inlined;
-        graph.CheckSizes();
-        for (const GlobalVar& var : graph.order()) {
-          const auto function = Downcast<Function>(module->functions.at(var));
-          Function rewritten = IsSealed(function) ? function : Inliner(original, bodies, compat).RewriteBody(function);
-          if (graph.MayInline(var)) {
-            bodies.emplace(var.get(), rewritten);
-            inlined.push_back(var);
-          } else if (!rewritten.same_as(function) || (compat && graph.MayInlineAny())) {
-            // What is unused must not make an output of a variable that CanonicalizeBindings gives its name.
-            rewritten = RemoveAllUnused(Canonicalize(RemoveAllUnused(rewritten, module), module), module);
-            // What it says of its result stays, whatever is known of the body now.
-            if (compat) rewritten = Declared(rewritten, function->ret_ty);
-          }
-          if (!rewritten.same_as(function)) module.Update(var, std::move(rewritten));
-        }
-        RemoveUnmentioned(&module, inlined);
-        return module;
-      });
+  return transform::ModulePass({.name = "InlinePrivateFunctions"}, [](IRModule module, const transform::PassContext&) {
+    const CallGraph graph(module);
+    FunctionMap bodies;
+    std::vector<GlobalVar> inlined;
+    graph.CheckSizes();
+    for (const GlobalVar& var : graph.order()) {
+      const auto function = Downcast<Function>(module->functions.at(var));
+      Function rewritten = IsSealed(function) ? function : Inliner(bodies).RewriteBody(function);
+      if (graph.MayInline(var)) {
+        bodies.emplace(var.get(), rewritten);
+        inlined.push_back(var);
+      } else if (!rewritten.same_as(function)) {
+        // What is unused must not make an output of a variable that CanonicalizeBindings gives its name.
+        rewritten = RemoveAllUnused(Canonicalize(RemoveAllUnused(rewritten, module), module), module);
+      }
+      if (!rewritten.same_as(function)) module.Update(var, std::move(rewritten));
+    }
+    RemoveUnmentioned(&module, inlined);
+    return module;
+  });
 }
 
 }  // namespace deuteron::relax

@@ -10,9 +10,6 @@
 /// closures become `R.invoke_pure_closure` or `R.invoke_closure`; without anything to pass the function of the module
 /// is the value.
 ///
-/// Under tvm_compat every function that takes something from around it becomes a closure and is called as one; where
-/// such a function uses another, or one takes symbols, TVM's result is not well formed, and is not imitated.
-///
 /// Place: before LegalizeOps. The bodies of lifted functions are worked through like those of other functions.
 #include <unordered_map>
 #include <unordered_set>
@@ -43,7 +40,6 @@ struct Shared {
   LiftedMap lifted;
   /// Local functions that are used otherwise than by being called.
   std::unordered_set<const Object*> escaping;
-  bool compat = false;
   std::vector<std::pair<GlobalVar, Function>> added;
 };
 
@@ -88,7 +84,7 @@ class FreeVariables {
       if (lifted == shared_.lifted.end()) return Add(leaf);
       const bool called = call != nullptr && leaf.same_as(call->op);
       if (lifted->second.captured.empty()) return globals_.push_back(leaf);
-      if (lifted->second.is_closure && (shared_.compat || !called)) return Add(leaf);
+      if (lifted->second.is_closure && !called) return Add(leaf);
       for (const Expr& captured : lifted->second.captured) {
         if (IsVar(captured) && !bound_.count(captured.get())) Add(captured);
       }
@@ -128,10 +124,9 @@ class Lifter : public TypedRewriter {
     // The variables as they are known here: their types may have become others.
     std::vector<Type> types;
     for (const Expr& outside : captured) types.push_back(replacer().Replace(outside).ty());
-    const std::vector<tir::Var> symbols = shared_->compat ? std::vector<tir::Var>() : FreeSymbols(function, types);
+    const std::vector<tir::Var> symbols = FreeSymbols(function, types);
 
     Lifter inner(shared_, outer_);
-    inner.self_ = var;
     for (const Expr& other : free.globals())
       inner.replacer().Set(Downcast<Var>(other), shared_->lifted.at(other.get()).global);
     const auto renew = [&](const Type& type) {
@@ -157,7 +152,7 @@ class Lifter : public TypedRewriter {
     const Function extended(params, function->body, function->ret_ty, function->is_pure, function->attrs,
                             function->span);
     const GlobalVar global(shared_->names.Unique(outer_ + "_" + std::string(var->name_hint)), extended->ty);
-    const bool is_closure = !captured.empty() && (shared_->compat || shared_->escaping.count(var.get()));
+    const bool is_closure = !captured.empty() && shared_->escaping.count(var.get()) != 0;
     shared_->lifted[var.get()] = {global, captured, is_closure};
     if (captured.empty()) {
       replacer().Set(var, global);
@@ -189,16 +184,12 @@ class Lifter : public TypedRewriter {
   /// The call of a local function, of a closure, or of any other value.
   Call RewriteCall(const Call& call) {
     const auto found = shared_->lifted.find(call->op.get());
-    const bool direct = found != shared_->lifted.end() && !found->second.captured.empty() &&
-                        (!shared_->compat || call->op.same_as(self_));
-    if (direct) {
+    if (found != shared_->lifted.end() && !found->second.captured.empty()) {
       Array<Expr> args = call->args;
       for (const Expr& captured : found->second.captured) args.push_back(captured);
       return Call(found->second.global, std::move(args), call->attrs, call->ty_args, call->span);
     }
-    const bool is_closure = (found != shared_->lifted.end() && found->second.is_closure) ||
-                            replacer().Replace(call->op).ty()->IsInstance<AnyTypeNode>();
-    if (!is_closure) return call;
+    if (!replacer().Replace(call->op).ty()->IsInstance<AnyTypeNode>()) return call;
     const auto* type = call->op.ty().as<FuncTypeNode>();
     const char* invoke = type == nullptr || type->purity ? "invoke_pure_closure" : "invoke_closure";
     const Call invocation = MakeCall(invoke, {call->op, Tuple(call->args)}, Attrs(), {call.ty()});
@@ -208,8 +199,6 @@ class Lifter : public TypedRewriter {
 
   Shared* shared_;
   const std::string outer_;
-  /// The local function that this function was.
-  Expr self_;
 };
 
 /// Local functions that are used as values: arguments, fields, results, other names.
@@ -237,8 +226,8 @@ bool HasLocalFunction(const Function& function) {
 
 Pass LambdaLift() {
   return transform::ModulePass(
-      {.name = "LambdaLift", .opt_level = 1}, [](IRModule module, const transform::PassContext& context) {
-        Shared shared{module, FunctionNames(module), {}, {}, context.GetBool("tvm_compat"), {}};
+      {.name = "LambdaLift", .opt_level = 1}, [](IRModule module, const transform::PassContext&) {
+        Shared shared{module, FunctionNames(module), {}, {}, {}};
         std::vector<std::pair<GlobalVar, Function>> changed;
         for (const auto& [var, func] : module->functions) {
           const auto function = As<Function>(func);

@@ -22,6 +22,7 @@
 #include <optional>
 #include <unordered_map>
 
+#include "deuteron/ir/transform/tvm_compat.h"
 #include "deuteron/relax/call_tir.h"
 #include "deuteron/relax/rewrite/pass_utils.h"
 #include "deuteron/relax/transform/cleanup/tuple_simplify.h"
@@ -263,7 +264,7 @@ IRModule RunFuseOps(IRModule module, const FuseOpsOptions& options, const transf
   settings.opt_level = options.fuse_opt_level == -1 ? context.opt_level : options.fuse_opt_level;
   settings.max_depth = context.GetInt("relax.FuseOps.max_depth");
   settings.max_arguments = context.GetInt("relax.FuseOps.max_function_args");
-  settings.compat = context.GetBool("tvm_compat");
+  settings.compat = transform::AsTVM(context);
   const bool fuses = settings.opt_level > 0 || options.wrap_single;
   if (fuses && !settings.compat && !options.relay_rules) module = SimplifyTuples(std::move(module));
   FusedFunctions functions(module);

@@ -12,6 +12,7 @@
 /// bring arguments to single tensors, the merge follows, DeadCodeElimination removes the kernels it consumed.
 #include <unordered_map>
 
+#include "deuteron/ir/transform/tvm_compat.h"
 #include "deuteron/relax/call_tir.h"
 #include "deuteron/relax/rewrite/pass_utils.h"
 #include "deuteron/relax/rewrite/var_replacer.h"
@@ -98,7 +99,7 @@ void RewriteCalls(const MergedMap& merged, bool compat, IRModule* module) {
 
 /// One group after the other, so that none stays beside the kernel that takes its place.
 void MergePrimitives(IRModule* module, const transform::PassContext& context) {
-  const bool compat = context.GetBool("tvm_compat");
+  const bool compat = transform::AsTVM(context);
   std::vector<GlobalVar> groups;
   for (const auto& [var, func] : (*module)->functions) {
     if (IsGroup(func)) groups.push_back(var);

@@ -26,6 +26,7 @@
 /// at gets a verdict in the decision log.
 #include <algorithm>
 
+#include "deuteron/ir/transform/tvm_compat.h"
 #include "deuteron/relax/call_tir.h"
 #include "deuteron/relax/rewrite/pass_utils.h"
 #include "deuteron/relax/rewrite/var_replacer.h"
@@ -265,7 +266,7 @@ class BlockRecomputer {
 };
 
 IRModule Run(const IRModule& module, const transform::PassContext& context) {
-  if (context.GetBool("tvm_compat") || context.opt_level == 0) return module;
+  if (!transform::MergesBeyondFuseOps(context)) return module;
   fusion::RowAnalyzer rows(module);
   WorkAnalyzer work(module, rows);
   const tir::CostModel costs(Target::Current().machine);

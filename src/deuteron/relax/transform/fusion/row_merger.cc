@@ -4,6 +4,7 @@
 #include <map>
 
 #include "deuteron/ir/expr_functor.h"
+#include "deuteron/ir/transform/tvm_compat.h"
 #include "deuteron/relax/transform/functions/passes.h"
 #include "deuteron/relax/transform/fusion/passes.h"
 #include "deuteron/relax/type_analysis.h"
@@ -308,7 +309,7 @@ static bool TakesTuples(const IRModule& module) {
 
 IRModule MergeRowKernels(IRModule module, const transform::PassContext& context, const char* pass,
                          const std::function<void(RowMerger*)>& merge) {
-  if (context.GetBool("tvm_compat") || context.opt_level == 0) return module;
+  if (!transform::MergesBeyondFuseOps(context)) return module;
   // Rows are those of tensors. FuseTIR would do this later.
   if (TakesTuples(module)) module = ExpandTupleArguments()(std::move(module));
   RowAnalyzer analyzer(module);

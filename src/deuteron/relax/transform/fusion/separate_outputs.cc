@@ -18,6 +18,7 @@
 #include <algorithm>
 #include <unordered_map>
 
+#include "deuteron/ir/transform/tvm_compat.h"
 #include "deuteron/relax/call_tir.h"
 #include "deuteron/relax/rewrite/pass_utils.h"
 #include "deuteron/relax/rewrite/var_replacer.h"
@@ -171,7 +172,7 @@ BindingBlock SeparateBlock(const BindingBlock& block, KernelSeparator* kernels, 
 
 Pass SeparateOutputs() {
   return transform::ModulePass({.name = "SeparateOutputs"}, [](IRModule module, const transform::PassContext& context) {
-    if (context.GetBool("tvm_compat") || context.opt_level == 0) return module;
+    if (!transform::MergesBeyondFuseOps(context)) return module;
     const IRModule original = module;
     KernelSeparator kernels(original);
     module = UpdateFunctions(std::move(module), [&](const GlobalVar& name, const Function& function) {

@@ -10,11 +10,10 @@
 /// layout that does not fit (a block that does not divide the channels, a symbolic length) leaves the operator as it
 /// was.
 ///
-/// Beyond TVM (off under `tvm_compat`): blocked layouts work; an operand of lower rank follows where its axes stand
-/// together; pools take desired layouts; more operators have rules (where, clip, pad, stack, argmax, …); a value is
-/// converted once for all its users. In both modes, where TVM computes something else than the graph said (`repeat`
-/// without an axis, scatter_nd by several axes), values are brought back first. An operator that takes no layouts, and
-/// letters that are not those of the operator, are errors.
+/// A value is converted once for all its users, and an operand of lower rank follows where its axes stand together.
+/// Values are brought back before an operator that means the axes as they were written (`repeat` without an axis,
+/// scatter_nd by several axes). An operator that takes no layouts, and letters that are not those of the operator, are
+/// errors.
 ///
 /// Place: before LegalizeOps; FoldConstant then converts the constant weights.
 #include "deuteron/relax/op/layout_rules.h"

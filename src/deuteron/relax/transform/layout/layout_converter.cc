@@ -1,5 +1,6 @@
 #include "deuteron/relax/transform/layout/layout_converter.h"
 
+#include <algorithm>
 #include <unordered_map>
 #include <utility>
 
@@ -24,11 +25,7 @@ class UsedVars : public ExprVisitor {
 class LayoutConverter : public ExprMutator {
  public:
   LayoutConverter(String function, const ChooseLayout& choose, const char* pass, const transform::PassContext& context)
-      : function_(std::move(function)),
-        choose_(choose),
-        pass_(pass),
-        context_(context),
-        compat_(context.GetBool("tvm_compat")) {}
+      : function_(std::move(function)), choose_(choose), pass_(pass), context_(context) {}
 
  protected:
   BindingBlock VisitBlock(const BindingBlock& block) override {
@@ -64,9 +61,13 @@ class LayoutConverter : public ExprMutator {
         }
         case RelaxKind::kVar:
         case RelaxKind::kDataflowVar:
-          if (!compat_ || states_.count(value.get()) == 0) break;
-          return EmitAs(binding, builder_.Normalize(ConvertedValue(InPlace(value), LayoutOf(value),
-                                                                   ValueLayout::Initial(value.ty()))));
+          // The first other name of a value is the value brought back, and later ones are names of it.
+          if (states_.count(value.get()) == 0 || FindConverted(value, ValueLayout::Initial(value.ty())) != nullptr)
+            break;
+          EmitAs(binding,
+                 builder_.Normalize(ConvertedValue(InPlace(value), LayoutOf(value), ValueLayout::Initial(value.ty()))));
+          converted_[value.get()].emplace_back(ValueLayout::Initial(value.ty()), VisitExpr(binding->var));
+          return;
         default:
           break;
       }
@@ -115,14 +116,20 @@ class LayoutConverter : public ExprMutator {
     const ValueLayout current = LayoutOf(expr);
     const ValueLayout wanted = Completed(target, current, expr.ty());
     if (current == wanted) return InPlace(expr);
-    if (compat_) return Converted(InPlace(expr), current, wanted);
     // Once for all uses.
-    for (const auto& [layout, value] : converted_[expr.get()]) {
-      if (layout == wanted) return value;
-    }
+    if (const Expr* known = FindConverted(expr, wanted); known != nullptr) return *known;
     const Expr value = Converted(InPlace(expr), current, wanted);
     converted_[expr.get()].emplace_back(wanted, value);
     return value;
+  }
+
+  /// `expr` in layout `wanted`, if it has been converted to that; else null.
+  const Expr* FindConverted(const Expr& expr, const ValueLayout& wanted) const {
+    const auto it = converted_.find(expr.get());
+    if (it == converted_.end()) return nullptr;
+    const auto found =
+        std::find_if(it->second.begin(), it->second.end(), [&](const auto& entry) { return entry.first == wanted; });
+    return found == it->second.end() ? nullptr : &found->second;
   }
 
   static ValueLayout Completed(const ValueLayout& target, const ValueLayout& current, const Type& type) {
@@ -172,14 +179,13 @@ class LayoutConverter : public ExprMutator {
     const bool asked = !choice.layouts.empty();
     std::optional<LayoutAnswer> answer;
     const Call asked_call = choice.attrs.defined() ? WithCallAttrs(call, choice.attrs) : call;
-    if (row != nullptr && (moved || asked || compat_) && (row->tvm || !compat_)) {
-      answer = row->rule({asked_call, layouts, choice.layouts, compat_});
+    if (row != nullptr && (moved || asked)) {
+      answer = row->rule({asked_call, layouts, choice.layouts});
     }
     if (asked || moved) Log(binding, call, row, asked, answer.has_value());
-    if (!answer && asked && row->rule({call, layouts, {}, compat_})) {
+    if (!answer && asked) {
       // What cannot be had as asked for may still follow its arguments.
-      answer = row->rule({call, layouts, {}, compat_});
-      return Rewrite(binding, call, *answer);
+      if (const auto following = row->rule({call, layouts, {}})) return Rewrite(binding, call, *following);
     }
     if (answer) return Rewrite(binding, asked_call, *answer);
     LayoutAnswer as_written;
@@ -238,7 +244,6 @@ class LayoutConverter : public ExprMutator {
     const Var moved = builder_.Emit(normal, "", binding->span);
     const ValueLayout initial = ValueLayout::Initial(var.ty());
     EmitAs(binding, builder_.Normalize(ConvertedValue(moved, layout, initial)));
-    if (compat_) return;
     const Expr back = VisitExpr(var);
     states_[var.get()] = {moved, layout};
     converted_[var.get()].emplace_back(initial, back);
@@ -278,7 +283,6 @@ class LayoutConverter : public ExprMutator {
   const ChooseLayout& choose_;
   const char* pass_;
   const transform::PassContext& context_;
-  const bool compat_;
   bool in_dataflow_ = false;
   std::unordered_map<const Object*, State> states_;
   /// Values in other layouts than they are at hand, by the expression of the graph as it was written.

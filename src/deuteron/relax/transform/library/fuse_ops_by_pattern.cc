@@ -18,6 +18,7 @@
 #include <algorithm>
 #include <deque>
 
+#include "deuteron/ir/transform/tvm_compat.h"
 #include "deuteron/relax/dpl/fusion_pattern.h"
 #include "deuteron/relax/rewrite/pass_utils.h"
 #include "deuteron/relax/rewrite/seq_rewriter.h"
@@ -118,7 +119,7 @@ class PatternFuser {
       : patterns_(patterns),
         options_(options),
         compiled_(compiled),
-        compat_(context.GetBool("tvm_compat")),
+        compat_(transform::AsTVM(context)),
         log_(context.decisions.get()) {}
 
   IRModule Run(IRModule module) {

@@ -22,6 +22,7 @@
 #include <unordered_map>
 #include <unordered_set>
 
+#include "deuteron/ir/transform/tvm_compat.h"
 #include "deuteron/relax/rewrite/function_copier.h"
 #include "deuteron/relax/rewrite/pass_utils.h"
 #include "deuteron/relax/rewrite/seq_rewriter.h"
@@ -377,7 +378,7 @@ Pass MergeCompositeFunctions() {
   return transform::ModulePass(
       {.name = "MergeCompositeFunctions"}, [](IRModule module, const transform::PassContext& context) {
         const IRModule original = module;
-        CodegenFunctions functions(original, context.GetBool("tvm_compat"));
+        CodegenFunctions functions(original, transform::AsTVM(context));
         Merger merger(original, &functions);
         module = UpdateFunctions(std::move(module), [&](const GlobalVar&, const Function& f) { return merger.Run(f); });
         if (functions.added().empty()) return module;

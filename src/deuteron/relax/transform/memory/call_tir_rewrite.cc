@@ -1,12 +1,10 @@
 /// \file
 /// Destination-passing calls get their destinations. After this pass a function is a sequence of effects: it has no
-/// dataflow blocks, and nothing may reorder its bindings. So are its local functions. (Under `tvm_compat` the dataflow
-/// blocks without such calls stay.) StaticPlanBlockMemory comes next. A pure function with such calls is refused:
-/// RemovePurityChecking comes before.
+/// dataflow blocks, and nothing may reorder its bindings. So are its local functions. StaticPlanBlockMemory comes next.
+/// A pure function with such calls is refused: RemovePurityChecking comes before.
 ///
 /// A call_tir_inplace gets the memory of its argument where nobody else sees it. A parameter, a constant and a value
-/// used again are copied first (not under `tvm_compat`): to its caller a function never changes a tensor.
-#include <algorithm>
+/// used again are copied first: to its caller a function never changes a tensor.
 #include <string>
 #include <utility>
 #include <vector>
@@ -25,8 +23,8 @@ namespace {
 
 class Rewriter {
  public:
-  Rewriter(std::string name, const Function& function, bool compat)
-      : name_(std::move(name)), function_(function), inplace_arguments_(function), compat_(compat) {}
+  Rewriter(std::string name, const Function& function)
+      : name_(std::move(name)), function_(function), inplace_arguments_(function) {}
 
   Function Rewrite() { return RewriteFunction(function_); }
 
@@ -41,11 +39,6 @@ class Rewriter {
   SeqExpr RewriteSeq(const SeqExpr& seq) {
     std::vector<BindingBlock> blocks;
     for (const BindingBlock& block : seq->blocks) {
-      if (compat_ && block->IsInstance<DataflowBlockNode>() && !HasDestinations(block)) {
-        blocks.push_back(WithBindings(
-            block, block->bindings.Map([this](const Binding& binding) { return RewriteInside(binding); })));
-        continue;
-      }
       Array<Binding> bindings;
       for (const Binding& binding : block->bindings) RewriteBinding(binding, &bindings);
       blocks.push_back(BindingBlock(std::move(bindings)));
@@ -55,19 +48,8 @@ class Rewriter {
     return result;
   }
 
-  /// A binding of a dataflow block that stays one.
-  Binding RewriteInside(const Binding& binding) {
-    const auto local = As<Function>(BoundValue(binding));
-    return local.defined() ? WithValue(binding, RewriteFunction(local)) : replacer_.Replace(binding);
-  }
-
   static bool PassesDestinations(const Expr& value) {
     return IsCallTIR(value) || IsCallTIRInplace(value) || IsCallDPSPacked(value);
-  }
-  /// Whether the block itself has such calls. (Dataflow blocks have no branches.)
-  static bool HasDestinations(const BindingBlock& block) {
-    return std::any_of(block->bindings.begin(), block->bindings.end(),
-                       [](const Binding& binding) { return PassesDestinations(BoundValue(binding)); });
   }
 
   /// The variable that stands for `var`, which is no longer in a dataflow block.
@@ -124,9 +106,8 @@ class Rewriter {
       results.push_back(alloc);
     }
     if (view.tir_vars.defined()) args.push_back(view.tir_vars);
-    const bool untyped = compat_ && call->args[0]->kind == RelaxKind::kExternFunc;
-    const Type nothing = untyped ? Type(AnyType::Get()) : Type(TupleType(Array<Type>()));
-    Bind("_", Call(call->args[0], std::move(args), Attrs(), kEmpty, call->span), nothing, binding->span, out);
+    Bind("_", Call(call->args[0], std::move(args), Attrs(), kEmpty, call->span), TupleType(Array<Type>()),
+         binding->span, out);
     Expr result = results.size() == 1 && view.out_ty->kind != TypeKind::kTuple ? results[0] : Expr(Tuple(results));
     if (!result->ty.defined()) result->ty = view.out_ty;
     out->push_back(VarBinding(Define(binding->var), result, binding->span));
@@ -134,7 +115,7 @@ class Rewriter {
 
   bool MayOverwrite(const VarBindingNode* binding, int64_t index) const {
     const CallTIRView original = ViewCallTIR(Downcast<Call>(binding->value));
-    return compat_ || inplace_arguments_.MayOverwrite(binding->var, original.args->fields[index]);
+    return inplace_arguments_.MayOverwrite(binding->var, original.args->fields[index]);
   }
 
   Var Copy(const Expr& value, const TensorType& type, const Span& span, Array<Binding>* out) {
@@ -161,7 +142,6 @@ class Rewriter {
   /// `function_`, or the local function in it whose body is being rewritten.
   Function current_;
   const InplaceArguments inplace_arguments_;
-  const bool compat_;
   VarReplacer replacer_;
   int64_t allocated_ = 0;
 };
@@ -169,10 +149,9 @@ class Rewriter {
 }  // namespace
 
 Pass CallTIRRewrite() {
-  return transform::ModulePass({.name = "CallTIRRewrite"}, [](IRModule module, const transform::PassContext& context) {
-    const bool compat = context.GetBool("tvm_compat");
-    return UpdateAllFunctions(std::move(module), [compat](const GlobalVar& var, const Function& function) {
-      return Rewriter(std::string(var->name_hint), function, compat).Rewrite();
+  return transform::ModulePass({.name = "CallTIRRewrite"}, [](IRModule module, const transform::PassContext&) {
+    return UpdateAllFunctions(std::move(module), [](const GlobalVar& var, const Function& function) {
+      return Rewriter(std::string(var->name_hint), function).Rewrite();
     });
   });
 }

@@ -4,9 +4,6 @@
 ///
 /// A pure function, or a dataflow block, in which something dies is refused: RemovePurityChecking and ToNonDataflow
 /// come before.
-///
-/// Under tvm_compat every tensor, storage and other object dies after the binding that last names it, whatever still
-/// lies in the storage: TVM's run time counts references.
 #include <string>
 #include <unordered_map>
 #include <unordered_set>
@@ -18,7 +15,6 @@
 #include "deuteron/relax/rewrite/pass_utils.h"
 #include "deuteron/relax/rewrite/seq_rewriter.h"
 #include "deuteron/relax/rewrite/var_replacer.h"
-#include "deuteron/relax/transform/cleanup/canonicalize.h"
 #include "deuteron/relax/transform/memory/memory_analysis.h"
 #include "deuteron/relax/transform/memory/passes.h"
 #include "deuteron/relax/type_analysis.h"
@@ -137,114 +133,14 @@ Function AddKills(const IRModule& module, const std::string& name, const Functio
   return WithBody(function, body);
 }
 
-/// Kills by name: what `tvm_compat` asks for. Each sequence is seen for itself, and what is to die in one is forgotten
-/// where a branch or a local function is entered: TVM does so.
-class NamedKills : public SeqRewriter {
- public:
-  explicit NamedKills(std::string name) : name_(std::move(name)) {}
-
-  Function Run(const Function& function) {
-    const Function outer = std::exchange(current_, function);
-    const Function rewritten = RewriteBody(function);
-    current_ = outer;
-    return rewritten;
-  }
-
- protected:
-  SeqExpr RewriteSeq(const SeqExpr& seq) override {
-    last_use_.clear();
-    dying_.clear();
-    Scan(seq);
-    for (const BindingBlock& block : seq->blocks) {
-      for (const Binding& binding : block->bindings) {
-        const auto last = last_use_.find(binding->var.get());
-        if (last == last_use_.end() || last->second == nullptr || killed_.count(binding->var.get())) continue;
-        if (BoundValue(binding)->kind != RelaxKind::kConstant) dying_[last->second].push_back(binding);
-      }
-    }
-    SeqExpr rewritten = SeqRewriter::RewriteSeq(seq);
-    dying_.clear();
-    return rewritten;
-  }
-
-  BindingBlock RewriteBlock(const BindingBlock& block) override {
-    const BindingBlock rewritten = SeqRewriter::RewriteBlock(block);
-    if (rewritten->bindings.size() != block->bindings.size()) RequirePlain(kName, name_, block);
-    return rewritten;
-  }
-
-  void RewriteBinding(const Binding& binding, Bindings* out) override {
-    if (const auto local = As<Function>(BoundValue(binding)); local.defined()) {
-      out->push_back(WithValue(binding, Run(local)));
-    } else {
-      SeqRewriter::RewriteBinding(binding, out);
-    }
-    const auto dying = dying_.find(binding->var.get());
-    if (dying == dying_.end()) return;
-    RequireImpure(kName, name_, current_);
-    for (const Kind kind : {Kind::kTensor, Kind::kObject, Kind::kStorage}) {
-      for (const Binding& definition : dying->second) {
-        if (KindOf(definition) != kind) continue;
-        const Var& var = definition->var;
-        Call kill = kind == Kind::kTensor   ? KillTensor(var)
-                    : kind == Kind::kObject ? KillObject(var)
-                                            : KillStorage(var);
-        kill->ty = TupleType(Array<Type>());
-        out->push_back(VarBinding(Var("_", kill->ty), kill));
-      }
-    }
-  }
-
- private:
-  enum class Kind { kTensor, kObject, kStorage };
-  static Kind KindOf(const Binding& binding) {
-    if (MemoryCallOf(BoundValue(binding)) == MemoryCall::kAllocStorage) return Kind::kStorage;
-    return binding->var.ty()->kind == TypeKind::kTensor ? Kind::kTensor : Kind::kObject;
-  }
-
-  /// Notes the last binding that names each variable; null for results, of branches too.
-  void Scan(const SeqExpr& seq) {
-    for (const BindingBlock& block : seq->blocks) {
-      for (const Binding& binding : block->bindings) {
-        const Expr& value = BoundValue(binding);
-        if (MemoryCallOf(value) == MemoryCall::kKill) {
-          killed_.insert(static_cast<const CallNode*>(value.get())->args[0].get());
-        } else if (const auto* branch = value.as<IfNode>()) {
-          last_use_[branch->cond.get()] = binding->var.get();
-          Scan(branch->true_branch);
-          Scan(branch->false_branch);
-        } else if (value->kind == RelaxKind::kFunction) {
-          VisitAllLeaves(SeqExpr(kEmpty, value), [&](const Expr& leaf) { last_use_[leaf.get()] = value.get(); });
-        } else {
-          Use(value, binding->var.get());
-        }
-      }
-    }
-    Use(seq->body, nullptr);
-  }
-  void Use(const Expr& expr, const Object* user) {
-    VisitLeaves(expr, [&](const Expr& leaf) { last_use_[leaf.get()] = user; });
-  }
-
-  const std::string name_;
-  /// The function whose body is being rewritten.
-  Function current_;
-  std::unordered_map<const Object*, const Object*> last_use_;
-  std::unordered_set<const Object*> killed_;
-  std::unordered_map<const Object*, std::vector<Binding>> dying_;
-};
-
 }  // namespace
 
 Pass KillAfterLastUse() {
-  return transform::ModulePass({.name = kName}, [](IRModule module, const transform::PassContext& context) {
+  return transform::ModulePass({.name = kName}, [](IRModule module, const transform::PassContext&) {
     const IRModule& functions = module;
-    const bool compat = context.GetBool("tvm_compat");
-    return UpdateAllFunctions(module, [&functions, compat](const GlobalVar& var, Function function) {
-      const std::string name(var->name_hint);
-      if (compat) return NamedKills(name).Run(Canonicalize(function, functions));
-      function = WithBody(function, AliasRemover().Remove(function->body));
-      return AddKills(functions, name, function);
+    return UpdateAllFunctions(module, [&functions](const GlobalVar& var, const Function& function) {
+      const Function named_once = WithBody(function, AliasRemover().Remove(function->body));
+      return AddKills(functions, std::string(var->name_hint), named_once);
     });
   });
 }

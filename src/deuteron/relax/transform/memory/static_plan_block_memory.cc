@@ -15,7 +15,6 @@
 #include "deuteron/relax/transform/memory/memory_analysis.h"
 #include "deuteron/relax/transform/memory/memory_planner.h"
 #include "deuteron/relax/transform/memory/passes.h"
-#include "deuteron/relax/transform/memory/tvm_memory_plan.h"
 
 namespace deuteron::relax {
 namespace {
@@ -174,7 +173,7 @@ class Planner {
     for (const BindingBlock& block : seq->blocks) {
       Array<Binding> bindings;
       for (const Binding& binding : block->bindings) bindings.push_back(RewriteBinding(binding));
-      blocks.push_back(BindingBlock(std::move(bindings)));
+      blocks.push_back(WithBindings(block, std::move(bindings)));
     }
     SeqExpr result(std::move(blocks), seq->body, seq->span);
     result->ty = seq->ty;
@@ -207,14 +206,12 @@ class Planner {
 }  // namespace
 
 Pass StaticPlanBlockMemory() {
-  return transform::ModulePass(
-      {.name = "StaticPlanBlockMemory"}, [](IRModule module, const transform::PassContext& context) {
-        const IRModule& functions = module;
-        const bool compat = context.GetBool("tvm_compat");
-        return UpdateAllFunctions(module, [&functions, compat](const GlobalVar&, Function function) {
-          return compat ? PlanMemoryAsTVM(functions, function) : Planner(functions, function).Plan();
-        });
-      });
+  return transform::ModulePass({.name = "StaticPlanBlockMemory"}, [](IRModule module, const transform::PassContext&) {
+    const IRModule& functions = module;
+    return UpdateAllFunctions(module, [&functions](const GlobalVar&, const Function& function) {
+      return Planner(functions, function).Plan();
+    });
+  });
 }
 
 }  // namespace deuteron::relax

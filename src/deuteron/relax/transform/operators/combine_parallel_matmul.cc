@@ -10,16 +10,14 @@
 /// does not join. Bindings keep their order unless an operand of the combined product comes later. Nothing moves across
 /// a match_cast, a branch, or a call that has side effects or writes in place.
 ///
-/// Beyond TVM (off under `tvm_compat`): constant weights join; a repeated weight is multiplied once; products of
-/// different batch dimensions or result dtypes form groups of their own; a bias moves only where the product has no
-/// other use (TVM computes that product twice); biases that do not concatenate stay behind. Under `tvm_compat` bindings
-/// may move across a match_cast, and a function with something to combine loses what is computed twice or not used.
+/// Constant weights join; a repeated weight is multiplied once; products of different batch dimensions or result dtypes
+/// form groups of their own; a bias moves only where the product has no other use, so that no product is computed
+/// twice; biases that do not concatenate stay behind.
 ///
 /// Place: before LegalizeOps, and before FoldConstant.
 #include "deuteron/relax/transform/operators/combine_parallel_matmul.h"
 
-#include <set>
-#include <unordered_set>
+#include <map>
 
 #include "deuteron/relax/analysis/purity.h"
 #include "deuteron/relax/functor.h"
@@ -27,8 +25,6 @@
 #include "deuteron/relax/op/linear_algebra.h"
 #include "deuteron/relax/op/manipulate.h"
 #include "deuteron/relax/rewrite/pass_utils.h"
-#include "deuteron/relax/transform/cleanup/passes.h"
-#include "deuteron/relax/transform/cleanup/tvm_habits.h"
 #include "deuteron/relax/transform/operators/passes.h"
 #include "deuteron/relax/type_analysis.h"
 
@@ -47,8 +43,8 @@ class UseCounter : public ExprVisitor {
 class ParallelMatmulCombiner : public ExprMutator {
  public:
   ParallelMatmulCombiner(const IRModule& module, String name, const CombineMatmulCheck& check,
-                         const transform::PassContext& context, const ProductCounts* operands = nullptr)
-      : module_(module), name_(std::move(name)), check_(check), context_(context), operands_(operands) {}
+                         const transform::PassContext& context)
+      : module_(module), name_(std::move(name)), check_(check), context_(context) {}
 
   Function Run(const Function& function) {
     UseCounter counter;
@@ -67,7 +63,7 @@ class ParallelMatmulCombiner : public ExprMutator {
     bool changed = false;
     std::vector<Binding> run;
     const auto end_run = [&] {
-      const std::optional<MatmulPlan> plan = PlanMatmuls(run, {uses_, check_, operands_ != nullptr, operands_});
+      const std::optional<MatmulPlan> plan = PlanMatmuls(run, {uses_, check_});
       if (plan) {
         Emit(*plan, run);
         changed = true;
@@ -96,7 +92,7 @@ class ParallelMatmulCombiner : public ExprMutator {
   /// Whether other bindings keep their place before or after this one.
   bool IsBarrier(const Binding& binding) const {
     static const Op in_place = Op::Get("relax.call_tir_inplace");
-    if (binding->IsInstance<MatchCastNode>()) return operands_ == nullptr;
+    if (binding->IsInstance<MatchCastNode>()) return true;
     const Expr& value = BoundValue(binding);
     if (value->kind == RelaxKind::kIf || value->kind == RelaxKind::kFunction || value->kind == RelaxKind::kSeqExpr) {
       return true;
@@ -130,20 +126,6 @@ class ParallelMatmulCombiner : public ExprMutator {
     return visited;
   }
 
-  /// All right operands side by side. TVM sums a symbolic width up as it stands.
-  Expr ConcatWeights(const Array<Expr>& rhs, int64_t rank) {
-    const Expr weights = builder_.Normalize(Concat(rhs, rank - 1));
-    const auto* type = weights.ty().as<TensorTypeNode>();
-    const auto width_of = [rank](const TensorTypeNode* tensor) { return (*tensor->shape)[rank - 1]; };
-    if (operands_ == nullptr || AsConstInt(width_of(type)).has_value()) return weights;
-    PrimExpr width = I64(0);
-    for (const Expr& weight : rhs) width = width + width_of(weight.ty().as<TensorTypeNode>());
-    Array<PrimExpr> shape = *type->shape;
-    shape.Set(rank - 1, width);
-    weights->ty = TensorType(std::move(shape), type->dtype, type->vdevice);
-    return weights;
-  }
-
   /// The tuple of results of a group.
   Expr EmitGroup(const MatmulGroup& group) {
     const Span& span = group.span;
@@ -151,7 +133,7 @@ class ParallelMatmulCombiner : public ExprMutator {
     std::vector<const Object*> key;
     for (const Expr& weight : rhs) key.push_back(weight.get());
     Expr& weights = weights_[std::move(key)];
-    if (!weights.defined()) weights = builder_.Emit(ConcatWeights(rhs, group.rhs_rank), "", span);
+    if (!weights.defined()) weights = builder_.Emit(Concat(rhs, group.rhs_rank - 1), "", span);
     Expr result = builder_.Emit(Matmul(VisitExpr(group.lhs), weights, group.out_dtype), "", span);
     if (!group.bias.empty()) {
       const Expr bias = builder_.Emit(Concat(Visited(group.bias), group.bias_rank - 1), "", span);
@@ -194,42 +176,10 @@ class ParallelMatmulCombiner : public ExprMutator {
   const String name_;
   const CombineMatmulCheck& check_;
   const transform::PassContext& context_;
-  /// Not null: to be done as TVM does it, for these.
-  const ProductCounts* operands_;
   std::unordered_map<const Object*, int64_t> uses_;
   /// Concatenations of the run at hand, by their parts.
   std::map<std::vector<const Object*>, Expr> weights_;
 };
-
-std::vector<Binding> AllBindings(const Function& function) {
-  std::vector<Binding> all;
-  for (const BindingBlock& block : function->body->blocks) {
-    for (const Binding& binding : block->bindings) all.push_back(binding);
-  }
-  return all;
-}
-
-/// What TVM's pass makes of a function: the left operands with most products first; after each number of products for
-/// which its pattern matches (also where the products stand in several blocks and stay as they are) the whole function
-/// is tidied up.
-Function CombineAsTVM(Function function, const IRModule& module, const String& name, const CombineMatmulCheck& check,
-                      const transform::PassContext& context) {
-  std::set<size_t, std::greater<>> rounds;
-  for (const auto& [operand, count] : CountProducts(AllBindings(function))) rounds.insert(count);
-  for (const size_t round : rounds) {
-    if (round < 2) break;
-    const std::vector<Binding> bindings = AllBindings(function);
-    ProductCounts operands = CountProducts(bindings);
-    std::erase_if(operands, [&](const auto& entry) { return entry.second != round; });
-    UseCounter counter;
-    counter.VisitExpr(function);
-    operands = MatchedByTVM(bindings, {counter.uses, check, true, &operands});
-    if (operands.empty() && !HasPlainBlock(function)) continue;
-    function = ParallelMatmulCombiner(module, name, check, context, &operands).Run(function);
-    function = ForgetfulMutator(/*forgets=*/true).Run(TidyAsTVM(function, name, module, context));
-  }
-  return function;
-}
 
 }  // namespace
 
@@ -237,9 +187,7 @@ Pass CombineParallelMatmul(CombineMatmulCheck check) {
   return transform::ModulePass(
       {.name = "CombineParallelMatmul"}, [check](IRModule module, const transform::PassContext& context) {
         const IRModule before = module;
-        const bool compat = context.GetBool("tvm_compat");
         return UpdateFunctions(std::move(module), [&](const GlobalVar& var, const Function& function) {
-          if (compat) return CombineAsTVM(function, before, var->name_hint, check, context);
           return ParallelMatmulCombiner(before, var->name_hint, check, context).Run(function);
         });
       });

@@ -48,27 +48,14 @@ struct MatmulPlan {
   std::vector<Step> steps;
 };
 
-/// Left operands, and how many products each has in the function.
-using ProductCounts = std::unordered_map<const Object*, size_t>;
-
 struct MatmulPlanOptions {
   /// How often the function uses each variable.
   const std::unordered_map<const Object*, int64_t>& uses;
   const CombineMatmulCheck& check;
-  bool tvm_compat;
-  /// Under tvm_compat: the left operands to combine the products of, where a run has all of them.
-  const ProductCounts* operands = nullptr;
 };
 
 /// The plan of a run of bindings that may be reordered freely; nothing if no two products combine. Linear in the
 /// number of bindings.
 std::optional<MatmulPlan> PlanMatmuls(const std::vector<Binding>& run, const MatmulPlanOptions& options);
-
-/// How many products each variable is the left operand of, in `bindings`.
-ProductCounts CountProducts(const std::vector<Binding>& bindings);
-
-/// Those of `options.operands` that TVM's pattern matches, with the number of their products: these need not be in one
-/// block to be matched.
-ProductCounts MatchedByTVM(const std::vector<Binding>& bindings, const MatmulPlanOptions& options);
 
 }  // namespace deuteron::relax

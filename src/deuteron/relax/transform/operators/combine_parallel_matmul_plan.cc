@@ -24,8 +24,6 @@ struct Branch {
   /// The binding that adds the bias; kNone: the product has none.
   size_t bias_at = kNone;
   Expr bias;
-  /// The bias is the left operand of the addition.
-  bool bias_first = false;
   size_t activation_at = kNone;
   Op activation;
   /// The binding that becomes a piece of the combined result.
@@ -36,19 +34,6 @@ using Branches = std::vector<Branch>;
 class Planner {
  public:
   Planner(const std::vector<Binding>& run, const MatmulPlanOptions& options) : run_(run), options_(options) {}
-
-  ProductCounts Matched() {
-    ProductCounts matched;
-    if (!CollectBranches()) return matched;
-    IndexRun();
-    for (const Branches& branches : by_lhs_) {
-      FormGroups(branches);
-      if (groups_.empty()) continue;
-      matched[CallAt(branches[0].matmul)->args[0].get()] = branches.size();
-      groups_.clear();
-    }
-    return matched;
-  }
 
   std::optional<MatmulPlan> Run() {
     if (!CollectBranches()) return std::nullopt;
@@ -78,14 +63,10 @@ class Planner {
       const auto [it, is_new] = lhs_index.try_emplace(call->args[0].get(), by_lhs_.size());
       if (is_new) by_lhs_.emplace_back();
       Branch branch = MakeBranch(i, call);
-      if (branch.rhs.defined()) {
-        by_lhs_[it->second].push_back(std::move(branch));
-        several |= by_lhs_[it->second].size() >= 2;
-      } else if (options_.tvm_compat) {
-        spoilt_.insert(it->second);
-      }
+      if (!branch.rhs.defined()) continue;
+      by_lhs_[it->second].push_back(std::move(branch));
+      several |= by_lhs_[it->second].size() >= 2;
     }
-    for (const size_t lhs : spoilt_) by_lhs_[lhs].clear();
     return several;
   }
 
@@ -101,7 +82,7 @@ class Planner {
         out->dtype.is_void()) {
       return branch;
     }
-    if (!IsVar(rhs) && (options_.tvm_compat || rhs->kind != RelaxKind::kConstant)) return branch;
+    if (!IsVar(rhs) && rhs->kind != RelaxKind::kConstant) return branch;
     const Array<PrimExpr>& shape = *type->shape;
     branch.batch = TensorType(Array<PrimExpr>(shape.begin(), shape.end() - 2), out->dtype);
     branch.rhs_rank = type->ndim;
@@ -114,9 +95,6 @@ class Planner {
   void IndexRun() {
     users_.resize(run_.size());
     for (size_t i = 0; i < run_.size(); ++i) {
-      if (const auto* cast = run_[i].as<MatchCastNode>()) {
-        for (const tir::Var& symbol : DefinedSymbolicVars(cast->ty)) symbol_at_.try_emplace(symbol.get(), i);
-      }
       VisitLeaves(BoundValue(run_[i]), [&](const Expr& leaf) {
         const auto it = position_.find(leaf.get());
         if (it != position_.end()) users_[it->second].push_back(i);
@@ -127,56 +105,11 @@ class Planner {
 
   /// Groups of branches of one left operand that concatenate.
   void FormGroups(Branches branches) {
-    std::vector<Branches> parts;
-    if (options_.tvm_compat) {
-      if (!IsMatchedByTVM(&branches)) return;
-      parts = PartsByRank(std::move(branches));
-    } else {
-      parts = PartsByBatch(std::move(branches));
-      for (Branches& part : parts) Extend(&part);
-    }
-    for (Branches& part : parts) {
+    for (Branches& part : PartsByBatch(std::move(branches))) {
+      Extend(&part);
       KeepOneSymbolic(&part);
       if (part.size() >= 2 && Approved(part)) groups_.push_back(std::move(part));
     }
-  }
-
-  /// Extends the branches of one left operand; whether TVM's pattern matches them.
-  bool IsMatchedByTVM(Branches* branches) const {
-    if (branches->size() < 2) return false;
-    const auto wanted = options_.operands->find(CallAt(branches->front().matmul)->args[0].get());
-    if (wanted == options_.operands->end() || wanted->second != branches->size()) return false;
-    const auto dtype = [](const Branch& b) { return b.batch.as<TensorTypeNode>()->dtype; };
-    if (!std::all_of(branches->begin(), branches->end(),
-                     [&](const Branch& b) { return dtype(b) == dtype(branches->front()); })) {
-      return false;
-    }
-    Extend(branches);
-    return OperandsDistinct(*branches);
-  }
-
-  /// TVM matches the products as a pattern of distinct variables, each bias to the right of its product.
-  bool OperandsDistinct(const Branches& branches) const {
-    std::unordered_set<const Object*> seen = {CallAt(branches[0].matmul)->args[0].get()};
-    for (const Branch& branch : branches) {
-      if (!seen.insert(branch.rhs.get()).second) return false;
-      if (branch.bias.defined() && (branch.bias_first || !IsVar(branch.bias) || !seen.insert(branch.bias.get()).second))
-        return false;
-    }
-    return true;
-  }
-
-  static std::vector<Branches> PartsByRank(Branches branches) {
-    std::map<int64_t, Branches> by_rank;
-    for (Branch& branch : branches) by_rank[branch.rhs_rank].push_back(std::move(branch));
-    std::vector<Branches> parts;
-    for (auto& [rank, part] : by_rank) {
-      const Type& batch = part[0].batch;
-      if (std::all_of(part.begin(), part.end(), [&](const Branch& b) { return TypesIdentical(b.batch, batch); })) {
-        parts.push_back(std::move(part));
-      }
-    }
-    return parts;
   }
 
   static std::vector<Branches> PartsByBatch(Branches branches) {
@@ -233,8 +166,7 @@ class Planner {
     });
     if (user == kNone) return;
     const CallNode* call = CallAt(user);
-    branch->bias_first = !call->args[0].same_as(result);
-    const Expr& bias = call->args[branch->bias_first ? 0 : 1];
+    const Expr& bias = call->args[call->args[0].same_as(result) ? 1 : 0];
     const auto* type = bias.ty().as<TensorTypeNode>();
     const auto* out = result.ty().as<TensorTypeNode>();
     if (type == nullptr || !type->has_shape() || type->ndim < 1 || type->ndim > out->ndim ||
@@ -257,19 +189,14 @@ class Planner {
     branch->activation = Downcast<Op>(CallAt(user)->op);
   }
 
-  /// The one use of a binding, if it is such a call; for `tvm_compat` the one such call among its uses.
+  /// The one use of a binding, if it is such a call.
   template <typename Accept>
   size_t OnlyUser(size_t index, const Accept& accept) const {
     const auto uses = options_.uses.find(run_[index]->var.get());
-    if (uses == options_.uses.end() || (!options_.tvm_compat && uses->second != 1)) return kNone;
-    size_t found = kNone;
-    for (const size_t user : users_[index]) {
-      const CallNode* call = CallAt(user);
-      if (call == nullptr || call->op->kind != RelaxKind::kOp || !accept(call)) continue;
-      if (found != kNone && found != user) return kNone;
-      found = user;
-    }
-    return found;
+    if (uses == options_.uses.end() || uses->second != 1 || users_[index].empty()) return kNone;
+    const size_t user = users_[index].front();
+    const CallNode* call = CallAt(user);
+    return call != nullptr && call->op->kind == RelaxKind::kOp && accept(call) ? user : kNone;
   }
 
   static bool BiasesConcatenate(const Expr& a, const Expr& b) {
@@ -414,12 +341,6 @@ class Planner {
     const auto it = plan_.projections.find(step);
     if (it != plan_.projections.end()) return visit(run_.size() + it->second.group);
     VisitLeaves(BoundValue(run_[step]), leaf);
-    // What a match_cast defines is there after it.
-    if (symbol_at_.empty()) return;
-    for (const tir::Var& symbol : SymbolicVars(run_[step]->var.ty())) {
-      const auto cast = symbol_at_.find(symbol.get());
-      if (cast != symbol_at_.end() && cast->second < step) visit(cast->second);
-    }
   }
 
   /// Takes out of the groups what depends on results of groups other than by the left operand. No cycle is left: the
@@ -456,10 +377,7 @@ class Planner {
   const std::vector<Binding>& run_;
   const MatmulPlanOptions& options_;
   std::vector<Branches> by_lhs_;
-  std::unordered_set<size_t> spoilt_;
   std::unordered_map<const Object*, size_t> position_;
-  /// The match_cast that defines a symbol.
-  std::unordered_map<const Object*, size_t> symbol_at_;
   std::vector<std::vector<size_t>> users_;
   std::vector<Branches> groups_;
   MatmulPlan plan_;
@@ -468,20 +386,6 @@ class Planner {
 };
 
 }  // namespace
-
-ProductCounts CountProducts(const std::vector<Binding>& bindings) {
-  static const Op matmul = Op::Get("relax.matmul");
-  ProductCounts counts;
-  for (const Binding& binding : bindings) {
-    const auto* call = BoundValue(binding).as<CallNode>();
-    if (call != nullptr && call->op.same_as(matmul) && IsVar(call->args[0])) ++counts[call->args[0].get()];
-  }
-  return counts;
-}
-
-ProductCounts MatchedByTVM(const std::vector<Binding>& bindings, const MatmulPlanOptions& options) {
-  return Planner(bindings, options).Matched();
-}
 
 std::optional<MatmulPlan> PlanMatmuls(const std::vector<Binding>& run, const MatmulPlanOptions& options) {
   if (run.size() < 2) return std::nullopt;

@@ -2,8 +2,8 @@
 /// DecomposeOpsForInference: writes composite operators out in simpler ones.
 ///
 /// Purpose: batch_norm yields three values and would stand between a convolution and its activation as one
-/// opaque kernel; as subtract, divide, multiply and add it is fused with both. Unless `tvm_compat`, a dropout
-/// whose mask is not used is its input.
+/// opaque kernel; as subtract, divide, multiply and add it is fused with both. A dropout whose mask is not used
+/// is its input.
 ///
 /// What it must not do: change what inference computes. The moving averages pass through unchanged.
 ///
@@ -26,7 +26,7 @@ namespace {
 
 class Decomposer {
  public:
-  Decomposer(const IRModule& module, bool compat) : builder_(module), compat_(compat) {}
+  explicit Decomposer(const IRModule& module) : builder_(module) {}
 
   Function Run(const Function& function) {
     CollectMasks(function);
@@ -58,25 +58,10 @@ class Decomposer {
     static const Op dropout = Op::Get("relax.nn.dropout");
     if (const auto norm = ViewBatchNorm(BoundValue(binding))) return DecomposeBatchNorm(*norm);
     const auto* call = BoundValue(binding).as<CallNode>();
-    if (call != nullptr && call->op.same_as(dropout) && !compat_ && !whole_uses_.count(binding->var.get())) {
+    if (call != nullptr && call->op.same_as(dropout) && !whole_uses_.count(binding->var.get())) {
       return Tuple({call->args[0], call->args[0]}, call->span);
     }
-    static const Op tensor_to_shape = Op::Get("relax.tensor_to_shape");
-    if (call != nullptr && call->op.same_as(tensor_to_shape) && compat_) return NameExtents(GetRef<Call>(call));
     return Expr();
-  }
-
-  /// A shape from a tensor, as the run time's function and a match_cast that gives each extent a name.
-  Expr NameExtents(const Call& call) {
-    const auto* type = call.ty().as<ShapeTypeNode>();
-    if (type == nullptr || type->ndim == kUnknownNDim) return Expr();
-    const Expr shape = builder_.Emit(
-        CallPurePacked(ExternFunc("vm.builtin.tensor_to_shape"), call->args, {ShapeType::WithNDim(type->ndim)}));
-    Array<PrimExpr> extents;
-    for (int64_t i = 0; i < type->ndim; ++i) extents.push_back(tir::Var("x", DataType::Int(64)));
-    // TVM makes it a variable that is seen outside of the block.
-    builder_.EmitNormalized(MatchCast(Var("y", ShapeType(extents)), shape, ShapeType(extents)));
-    return ShapeExpr(extents, call->span);
   }
 
   /// (x - mean) / sqrt(var + epsilon) * gamma + beta, parameters expanded to the rank of x.
@@ -103,7 +88,6 @@ class Decomposer {
 
   /// Variables of which more is used than item 0.
   void CollectMasks(const Function& function) {
-    if (compat_) return;
     const auto note = [this](const Expr& leaf) { whole_uses_.insert(leaf.get()); };
     for (const BindingBlock& block : function->body->blocks) {
       for (const Binding& binding : block->bindings) {
@@ -116,7 +100,6 @@ class Decomposer {
   }
 
   BlockBuilder builder_;
-  const bool compat_;
   std::unordered_set<const Object*> whole_uses_;
 };
 
@@ -124,14 +107,13 @@ class Decomposer {
 
 Pass DecomposeOpsForInference(std::string func_name) {
   return transform::ModulePass(
-      {.name = "DecomposeOpsForInference"}, [func_name](IRModule module, const transform::PassContext& context) {
-        const bool compat = context.GetBool("tvm_compat");
+      {.name = "DecomposeOpsForInference"}, [func_name](IRModule module, const transform::PassContext&) {
         if (!func_name.empty()) module.GetGlobalVar(func_name);
         module = UpdateFunctions(std::move(module), [&](const GlobalVar& var, const Function& function) {
           if (!func_name.empty() && var->name_hint != func_name) return function;
-          return Decomposer(IRModule::Empty(), compat).Run(function);
+          return Decomposer(IRModule::Empty()).Run(function);
         });
-        return compat ? module : SimplifyTuples(std::move(module));
+        return SimplifyTuples(std::move(module));
       });
 }
 

@@ -5,8 +5,6 @@
 /// LegalizeOps makes the exact ones; the errors are stated in topi/fast_math.h (less than 5e-7 of the value). 16-bit
 /// floats are computed in float32, as the exact functions are.
 ///
-/// Under tvm_compat the kernels are TVM's (topi/tvm_fast_math.h), which takes every dtype.
-///
 /// What it must not do: touch float64, whose users asked for more digits, or calls of unknown shape.
 ///
 /// Place: before LegalizeOps; never part of a default pipeline.
@@ -19,14 +17,13 @@
 #include "deuteron/relax/transform/operators/passes.h"
 #include "deuteron/topi/elementwise.h"
 #include "deuteron/topi/nn.h"
-#include "deuteron/topi/tvm_fast_math.h"
 
 namespace deuteron::relax {
 namespace {
 
 class FastMath : public ExprMutator {
  public:
-  FastMath(IRModule module, bool compat) : ExprMutator(std::move(module)), compat_(compat) {}
+  explicit FastMath(IRModule module) : ExprMutator(std::move(module)) {}
 
   void Run(const GlobalVar& var, const Function& function) {
     const Expr fast = VisitExpr(function);
@@ -39,21 +36,19 @@ class FastMath : public ExprMutator {
     const Call call = VisitExprPostOrder(op);
     const auto* type = call->args.empty() ? nullptr : call->args[0].ty().as<TensorTypeNode>();
     if (call->op->kind != RelaxKind::kOp || type == nullptr || !type->has_shape()) return call;
-    if (!compat_ && !IsFast(type->dtype)) return call;
+    if (!IsFast(type->dtype)) return call;
     struct Function {
       Op op;
       const char* kernel;
       PrimExpr (*fn)(const PrimExpr&);
-      te::Tensor (*as_tvm)(const te::Tensor&);
     };
-    static const Function functions[] = {{Op::Get("relax.exp"), "fast_exp", topi::FastExp, topi::TVMFastExp},
-                                         {Op::Get("relax.tanh"), "fast_tanh", topi::FastTanh, topi::TVMFastTanh},
-                                         {Op::Get("relax.erf"), "fast_erf", topi::FastErf, topi::TVMFastErf}};
+    static const Function functions[] = {{Op::Get("relax.exp"), "fast_exp", topi::FastExp},
+                                         {Op::Get("relax.tanh"), "fast_tanh", topi::FastTanh},
+                                         {Op::Get("relax.erf"), "fast_erf", topi::FastErf}};
     static const Op softmax = Op::Get("relax.nn.softmax");
     for (const Function& function : functions) {
       if (!call->op.same_as(function.op)) continue;
       return builder_.CallTE(function.kernel, call->args, [&](const Array<te::Tensor>& args) {
-        if (compat_) return Array<te::Tensor>{function.as_tvm(args[0])};
         const DataType dtype = args[0].dtype();
         return Array<te::Tensor>{topi::Map(args[0], [&](PrimExpr x) {
           return CastTo(dtype, function.fn(CastTo(DataType::Float(32), std::move(x))));
@@ -63,7 +58,6 @@ class FastMath : public ExprMutator {
     if (!call->op.same_as(softmax)) return call;
     const auto axis = NormalizeAxis(call, AttrsOf<SoftmaxAttrsNode>(call)->axis, type->ndim);
     return builder_.CallTE("fast_softmax", call->args, [&](const Array<te::Tensor>& args) {
-      if (compat_) return Array<te::Tensor>{topi::TVMFastSoftmax(args[0], static_cast<size_t>(axis))};
       return Array<te::Tensor>{topi::Softmax(args[0], static_cast<size_t>(axis), topi::FastExp)};
     });
   }
@@ -72,15 +66,13 @@ class FastMath : public ExprMutator {
   static bool IsFast(DataType dtype) {
     return dtype == DataType::Float(32) || dtype == DataType::Float(16) || dtype.is_bfloat16();
   }
-
-  const bool compat_;
 };
 
 }  // namespace
 
 Pass FastMathTransform() {
-  return transform::ModulePass({.name = "FastMathTransform"}, [](const IRModule& module, const PassContext& context) {
-    return MutateFunctions(module, FastMath(module, context.GetBool("tvm_compat")));
+  return transform::ModulePass({.name = "FastMathTransform"}, [](const IRModule& module, const PassContext&) {
+    return MutateFunctions(module, FastMath(module));
   });
 }
 

@@ -3,7 +3,7 @@
 ///
 /// Purpose: batch_norm(conv(x, W)) with constant parameters is conv(x, W·s) + (beta - mean·s), where
 /// s = gamma / sqrt(var + epsilon) is one number an output channel. The multiplication is done here, once.
-/// A constant bias between the two is folded along (unless `tvm_compat`: TVM knows only the direct pair).
+/// A constant bias between the two is folded along.
 ///
 /// What it must not do: fold where the convolution's result has another user, where parameters are not
 /// constants, or where the batch_norm's axis is not the convolution's channel axis. Products are formed in
@@ -17,7 +17,6 @@
 #include "deuteron/relax/rewrite/pass_utils.h"
 #include "deuteron/relax/rewrite/remove_all_unused.h"
 #include "deuteron/relax/transform/cleanup/tuple_simplify.h"
-#include "deuteron/relax/transform/cleanup/tvm_habits.h"
 #include "deuteron/relax/transform/operators/batch_norm_view.h"
 #include "deuteron/relax/transform/operators/passes.h"
 #include "deuteron/runtime/tensor.h"
@@ -58,8 +57,6 @@ Constant MakeConstant(const std::vector<double>& values, const std::vector<int64
 
 class BatchnormFolder {
  public:
-  explicit BatchnormFolder(bool compat) : compat_(compat) {}
-
   Function Run(const Function& function) {
     CountUses(function);
     builder_.BeginScope(function->params);
@@ -117,7 +114,7 @@ class BatchnormFolder {
     Binding source;
     const CallNode* conv = OnlyUseOf(norm->data, &source);
     std::vector<double> bias(gamma->size(), 0.0);
-    if (conv != nullptr && conv->op.same_as(add) && !compat_) {
+    if (conv != nullptr && conv->op.same_as(add)) {
       const auto values = Values(conv->args[1]);
       if (!values || !IsChannelVector(conv->args[1], norm->data, norm->axis)) return Expr();
       bias = values->size() == 1 ? std::vector<double>(gamma->size(), (*values)[0]) : *values;
@@ -179,7 +176,6 @@ class BatchnormFolder {
   }
 
   BlockBuilder builder_;
-  const bool compat_;
   std::unordered_map<const Object*, int64_t> uses_;
   std::unordered_map<const Object*, Binding> value_of_;
 };
@@ -188,18 +184,14 @@ class BatchnormFolder {
 
 Pass FoldBatchnormToConv2D() {
   return transform::ModulePass(
-      {.name = "FoldBatchnormToConv2D", .opt_level = 1}, [](IRModule module, const transform::PassContext& context) {
-        const bool compat = context.GetBool("tvm_compat");
+      {.name = "FoldBatchnormToConv2D", .opt_level = 1}, [](IRModule module, const transform::PassContext&) {
         const IRModule original = module;
-        module = UpdateFunctions(std::move(module), [&](const GlobalVar& var, const Function& function) {
-          const Function folded = BatchnormFolder(compat).Run(function);
-          if (compat && (!folded.same_as(function) || HasPlainBlock(function))) {
-            return TidyAsTVM(folded, var->name_hint, original, context);
-          }
+        module = UpdateFunctions(std::move(module), [&](const GlobalVar&, const Function& function) {
+          const Function folded = BatchnormFolder().Run(function);
           // Of a pair that became one the convolution is left.
           return folded.same_as(function) ? function : RemoveAllUnused(folded, original);
         });
-        return compat ? module : SimplifyTuples(std::move(module));
+        return SimplifyTuples(std::move(module));
       });
 }
 

@@ -10,8 +10,6 @@
 /// nothing (operators without a tensor input over relax.FoldConstant.max_creation_elements); fold `skip_ops` (weights
 /// that a library takes quantised, until it has taken them).
 ///
-/// Beyond TVM (off under tvm_compat): arange and wrap_param, which TVM does not legalise to a kernel.
-///
 /// Place: once on operators, and again after AnnotateTIROpPattern on kernels. `evaluator` may decline.
 #include <algorithm>
 #include <unordered_map>
@@ -63,7 +61,6 @@ class Folder {
       : module_(module),
         evaluator_(evaluator),
         max_creation_(context.GetInt("relax.FoldConstant.max_creation_elements")),
-        compat_(context.GetBool("tvm_compat")),
         skip_ops_(skip_ops) {}
 
   Function Fold(const Function& function) { return WithBody(function, Visit(function->body)); }
@@ -176,9 +173,6 @@ class Folder {
   Expr FoldOperator(const Call& call, const Op& op) {
     const OpInfo* info = FindOpInfo(op);
     if (info == nullptr || info->legalize == nullptr || !info->pure) return Expr();
-    static const Op wrap_param = Op::Get("relax.wrap_param");
-    static const Op arange = Op::Get("relax.arange");
-    if (compat_ && (op.same_as(wrap_param) || op.same_as(arange))) return Expr();
     if (!skip_ops_.empty() && skip_ops_.count(std::string(op->name)) != 0) return Expr();
     bool has_tensor = false;
     for (const Expr& arg : call->args) {
@@ -193,8 +187,8 @@ class Folder {
         return Expr();
       }
     }
-    // TVM takes a constant to fill with for a tensor that comes in.
-    has_tensor &= compat_ || !IsShapeOnly(op);
+    // A constant to fill with is no tensor that comes in.
+    has_tensor &= !IsShapeOnly(op);
     const auto specs = SpecsOf(call.ty());
     if (!specs) return Expr();
     if (!has_tensor) {
@@ -236,7 +230,6 @@ class Folder {
   const IRModule& module_;
   const ConstantEvaluator& evaluator_;
   const int64_t max_creation_;
-  const bool compat_;
   const std::unordered_set<std::string>& skip_ops_;
   VarReplacer replacer_;
   std::unordered_map<const Object*, Tuple> tuples_;

@@ -6,8 +6,7 @@
 /// Our own byte code computes scalar expressions by itself, in cells of the frame, and the call of such a function is
 /// compiled as its expression: the pass is for those who compare modules with TVM's, or bring a run time of their own.
 ///
-/// What it must not do: replace literals and plain variables, which every run time has at hand. (Under tvm_compat
-/// literals of floating point become calls of functions without arguments.)
+/// What it must not do: replace literals and plain variables, which every run time has at hand.
 ///
 /// Place: late, after KillAfterLastUse; before VMShapeLower.
 #include "deuteron/ir/expr_functor.h"
@@ -40,7 +39,7 @@ std::pair<tir::PrimFunc, Array<Expr>> FunctionOf(const PrimExpr& expr) {
 
 class PrimValueComputer : public ExprMutator {
  public:
-  PrimValueComputer(IRModule module, bool compat) : ExprMutator(std::move(module)), compat_(compat) {}
+  explicit PrimValueComputer(IRModule module) : ExprMutator(std::move(module)) {}
 
   void Run(const GlobalVar& var, const Function& function) {
     const Expr computed = VisitExpr(function);
@@ -53,30 +52,18 @@ class PrimValueComputer : public ExprMutator {
     const auto* literal = GetRef<Expr>(op).as<PrimValueNode>();
     if (literal == nullptr) return GetRef<Expr>(op);
     const PrimExpr& value = literal->value;
-    switch (value->kind) {
-      case ExprKind::kVar:
-      case ExprKind::kIntImm:
-        return GetRef<Expr>(op);
-      case ExprKind::kFloatImm:
-        if (!compat_) return GetRef<Expr>(op);
-        break;
-      default:
-        break;
-    }
+    if (value->kind == ExprKind::kVar) return GetRef<Expr>(op);
     const auto [func, args] = FunctionOf(value);
-    if (args.empty() && value->kind != ExprKind::kFloatImm) return GetRef<Expr>(op);
+    if (args.empty()) return GetRef<Expr>(op);
     return Call(builder_.AddFunction(func, "compute_symbolic_expr"), args, Attrs(), kEmpty, op->span);
   }
-
- private:
-  const bool compat_;
 };
 
 }  // namespace
 
 Pass ComputePrimValue() {
-  return transform::ModulePass({.name = "ComputePrimValue"}, [](const IRModule& module, const PassContext& context) {
-    return MutateFunctions(module, PrimValueComputer(module, context.GetBool("tvm_compat")));
+  return transform::ModulePass({.name = "ComputePrimValue"}, [](const IRModule& module, const PassContext&) {
+    return MutateFunctions(module, PrimValueComputer(module));
   });
 }
 

@@ -5,16 +5,16 @@
 /// From here on passes write calls with side effects (a kernel that writes its output argument, memory given back)
 /// into functions that compute pure values all the same; the attribute tells the verifier so. It stands before
 /// CallTIRRewrite, and must not stand before a pass that moves or removes calls by their purity.
+#include "deuteron/relax/functor.h"
 #include "deuteron/relax/rewrite/pass_utils.h"
-#include "deuteron/relax/transform/cleanup/tvm_habits.h"
 #include "deuteron/relax/transform/vm/passes.h"
 
 namespace deuteron::relax {
 namespace {
 
-class PurityRemover : public ForgetfulMutator {
+class PurityRemover : public ExprMutator {
  public:
-  using ForgetfulMutator::ForgetfulMutator;
+  Function Run(const Function& function) { return Downcast<Function>(VisitExpr(function)); }
 
  protected:
   Expr VisitCall_(const CallNode* op) override {
@@ -28,7 +28,7 @@ class PurityRemover : public ForgetfulMutator {
   }
 
   Expr VisitFunction_(const FunctionNode* op) override {
-    auto function = Downcast<Function>(ForgetfulMutator::VisitFunction_(op));
+    auto function = Downcast<Function>(ExprMutator::VisitFunction_(op));
     return function->is_pure ? WithAttr(std::move(function), "relax.force_pure", true) : function;
   }
 
@@ -47,13 +47,10 @@ class PurityRemover : public ForgetfulMutator {
 }  // namespace
 
 Pass RemovePurityChecking() {
-  return transform::ModulePass(
-      {.name = "RemovePurityChecking"}, [](IRModule module, const transform::PassContext& context) {
-        const bool compat = context.GetBool("tvm_compat");
-        return UpdateAllFunctions(std::move(module), [compat](const GlobalVar&, const Function& function) {
-          return PurityRemover(compat).Run(function);
-        });
-      });
+  return transform::ModulePass({.name = "RemovePurityChecking"}, [](IRModule module, const transform::PassContext&) {
+    return UpdateAllFunctions(std::move(module),
+                              [](const GlobalVar&, const Function& function) { return PurityRemover().Run(function); });
+  });
 }
 
 }  // namespace deuteron::relax

@@ -15,16 +15,12 @@
 /// the module (its calls would pass the wrong weights).
 ///
 /// Better than TVM: an output of a dataflow block that is lifted becomes a parameter (TVM leaves it undefined); a
-/// weight is projected once; equal preparations in shared functions are made once; symbolic shapes may be shared. The
-/// last three are switched off by tvm_compat, under which LambdaLift and, where weights were lifted,
-/// CanonicalizeBindings follow.
+/// weight is projected once; equal preparations in shared functions are made once; symbolic shapes may be shared.
 #include <unordered_map>
 #include <unordered_set>
 
 #include "deuteron/relax/rewrite/pass_utils.h"
 #include "deuteron/relax/rewrite/seq_rewriter.h"
-#include "deuteron/relax/transform/cleanup/canonicalize.h"
-#include "deuteron/relax/transform/functions/passes.h"
 #include "deuteron/relax/transform/weights/passes.h"
 #include "deuteron/relax/transform/weights/weight_steps.h"
 #include "deuteron/relax/type_analysis.h"
@@ -38,13 +34,12 @@ using Objects = std::unordered_set<const Object*>;
 /// The function without its lifted steps.
 class StepRemover : public SeqRewriter {
  public:
-  StepRemover(const WeightSteps& target, const std::vector<bool>& lifted, VarReplacer replacer, bool compat)
-      : target_(target), lifted_(lifted), replacer_(std::move(replacer)), compat_(compat) {}
+  StepRemover(const WeightSteps& target, const std::vector<bool>& lifted, VarReplacer replacer)
+      : target_(target), lifted_(lifted), replacer_(std::move(replacer)) {}
 
   Function Remove(const Array<Var>& params) {
     const Function& function = target_.function;
-    SeqExpr body = RewriteSeq(function->body);
-    if (compat_ && body->body->kind == RelaxKind::kTuple) body = BindResult(body);
+    const SeqExpr body = RewriteSeq(function->body);
     return Function(params, body, function->ret_ty, function->is_pure, function->attrs, function->span);
   }
 
@@ -67,17 +62,9 @@ class StepRemover : public SeqRewriter {
   Expr RewriteResult(const Expr& result) override { return replacer_.Replace(result); }
 
  private:
-  static SeqExpr BindResult(const SeqExpr& body) {
-    const Var result("gv", body->body.ty());
-    std::vector<BindingBlock> blocks(body->blocks.begin(), body->blocks.end());
-    blocks.push_back(BindingBlock(Array<Binding>{VarBinding(result, body->body)}));
-    return SeqExpr(JoinBlocks(blocks), result, body->span);
-  }
-
   const WeightSteps& target_;
   const std::vector<bool>& lifted_;
   VarReplacer replacer_;
-  const bool compat_;
 };
 
 [[noreturn]] void Fail(const std::string& message) { DEUTERON_THROW(ModelError) << "LiftTransformParams: " << message; }
@@ -112,7 +99,7 @@ std::vector<WeightSteps> FindTargets(const IRModule& module, const std::vector<s
 /// symbols that only types of weights defined and that it still needs: a parameter before the weights brings their
 /// shape.
 std::vector<tir::Var> Finish(const WeightSteps& target, const std::vector<bool>& lifted,
-                             const std::vector<std::vector<Var>>& outputs, bool compat, transform::DecisionLog* log,
+                             const std::vector<std::vector<Var>>& outputs, transform::DecisionLog* log,
                              IRModule* module) {
   Array<Var> params;
   for (size_t i = 0; i < target.num_input; ++i) params.push_back(target.function->params[static_cast<int64_t>(i)]);
@@ -129,7 +116,7 @@ std::vector<tir::Var> Finish(const WeightSteps& target, const std::vector<bool>&
     decision.subject = param->name_hint;
     log->Add(std::move(decision));
   }
-  Function rest = StepRemover(target, lifted, std::move(replacer), compat).Remove(params);
+  Function rest = StepRemover(target, lifted, std::move(replacer)).Remove(params);
   Objects of_weights;
   for (size_t i = 0; i < target.NumWeights(); ++i) {
     for (const tir::Var& symbol : DefinedSymbolicVars(target.Weight(i).ty())) of_weights.insert(symbol.get());
@@ -148,9 +135,9 @@ std::vector<tir::Var> Finish(const WeightSteps& target, const std::vector<bool>&
   return symbols;
 }
 
-IRModule LiftEach(IRModule module, bool compat, transform::DecisionLog* log) {
+IRModule LiftEach(IRModule module, transform::DecisionLog* log) {
   for (WeightSteps& target : FindTargets(module, {})) {
-    FindWeightSteps(module, false, &target);
+    FindWeightSteps(module, &target);
     std::vector<bool> wanted;
     for (const WeightStep& step : target.steps) wanted.push_back(step.uses_weight);
     const std::vector<bool> lifted = RemovableSteps(target, std::move(wanted));
@@ -164,9 +151,9 @@ IRModule LiftEach(IRModule module, bool compat, transform::DecisionLog* log) {
     }
     std::vector<std::vector<Var>> params;
     for (const Var& output : outputs) params.push_back({output});
-    const auto symbols = Finish(target, lifted, params, compat, log, &module);
+    const auto symbols = Finish(target, lifted, params, log, &module);
     const std::string name = FunctionNames(module).Unique(std::string(target.var->name_hint) + "_transform_params");
-    module.AddUnique(name, BuildWeightTransform(target, name, outputs, symbols, compat));
+    module.AddUnique(name, BuildWeightTransform(target, name, outputs, symbols));
   }
   return module;
 }
@@ -187,11 +174,11 @@ void CheckSameWeights(const std::vector<WeightSteps>& targets) {
   }
 }
 
-IRModule LiftShared(IRModule module, const std::vector<std::string>& names, bool compat, transform::DecisionLog* log) {
+IRModule LiftShared(IRModule module, const std::vector<std::string>& names, transform::DecisionLog* log) {
   std::vector<WeightSteps> targets = FindTargets(module, names);
   if (targets.empty()) return module;
   CheckSameWeights(targets);
-  for (WeightSteps& target : targets) FindWeightSteps(module, compat, &target);
+  for (WeightSteps& target : targets) FindWeightSteps(module, &target);
   const WeightSteps& first = targets[0];
 
   // Which steps of the first all have, by the variable there.
@@ -240,25 +227,15 @@ IRModule LiftShared(IRModule module, const std::vector<std::string>& names, bool
       if (lifted[t][i]) named[matches[t][i].get()].push_back(targets[t].steps[i].binding->var);
     }
     for (size_t i = raw; i < outputs.size(); ++i) params.push_back(named.at(outputs[i].get()));
-    const auto symbols = Finish(targets[t], lifted[t], params, compat, log, &module);
+    const auto symbols = Finish(targets[t], lifted[t], params, log, &module);
     if (!symbols.empty()) {
       Fail(Quoted(targets[t].var) + " needs dimension " + std::string(symbols[0]->name_hint) +
            " of a weight that it does not use otherwise: it cannot share its transformation");
     }
   }
   const std::string name = FunctionNames(module).Unique("transform_params");
-  module.AddUnique(name, BuildWeightTransform(first, name, outputs, {}, compat));
+  module.AddUnique(name, BuildWeightTransform(first, name, outputs, {}));
   return module;
-}
-
-/// What TVM's pass does besides: local functions become functions of the module, and those with num_input lose what
-/// became trivial.
-IRModule CleanUp(IRModule module) {
-  module = LambdaLift()(std::move(module));
-  const IRModule original = module;
-  return UpdateFunctions(std::move(module), [&](const GlobalVar&, const Function& function) {
-    return function->GetAttr<int64_t>(kNumInput).has_value() ? Canonicalize(function, original) : function;
-  });
 }
 
 }  // namespace
@@ -266,11 +243,9 @@ IRModule CleanUp(IRModule module) {
 Pass LiftTransformParams(bool shared_transform, std::vector<std::string> functions) {
   return transform::ModulePass({.name = "LiftTransformParams", .opt_level = 1},
                                [shared_transform, functions](IRModule module, const transform::PassContext& context) {
-                                 const bool compat = context.GetBool("tvm_compat");
                                  auto* log = context.decisions.get();
-                                 module = shared_transform ? LiftShared(std::move(module), functions, compat, log)
-                                                           : LiftEach(std::move(module), compat, log);
-                                 return compat ? CleanUp(std::move(module)) : module;
+                                 return shared_transform ? LiftShared(std::move(module), functions, log)
+                                                         : LiftEach(std::move(module), log);
                                });
 }
 

@@ -1,5 +1,6 @@
 #include "deuteron/relax/transform/weights/weight_steps.h"
 
+#include <algorithm>
 #include <unordered_set>
 
 #include "deuteron/relax/analysis/purity.h"
@@ -31,7 +32,7 @@ bool IsStopLiftParams(const Expr& value) {
   return call != nullptr && call->op.same_as(kStop);
 }
 
-void FindWeightSteps(const IRModule& module, bool static_only, WeightSteps* target) {
+void FindWeightSteps(const IRModule& module, WeightSteps* target) {
   std::unordered_map<const Object*, bool> known;  // variable → uses a weight
   Objects symbols;
   for (size_t i = 0; i < target->NumWeights(); ++i) {
@@ -39,10 +40,8 @@ void FindWeightSteps(const IRModule& module, bool static_only, WeightSteps* targ
     for (const tir::Var& symbol : SymbolicVars(target->Weight(i).ty())) symbols.insert(symbol.get());
   }
   const auto symbols_known = [&](const Type& type) {
-    for (const tir::Var& symbol : SymbolicVars(type)) {
-      if (static_only || !symbols.count(symbol.get())) return false;
-    }
-    return true;
+    const auto used = SymbolicVars(type);
+    return std::all_of(used.begin(), used.end(), [&](const tir::Var& symbol) { return symbols.count(symbol.get()); });
   };
   for (const BindingBlock& block : target->function->body->blocks) {
     if (!block->IsInstance<DataflowBlockNode>()) continue;

@@ -35,8 +35,8 @@ struct WeightSteps {
   Var Weight(size_t i) const { return function->params[static_cast<int64_t>(num_input + i)]; }
 };
 
-/// Fills in the steps. `static_only`: those of static shape.
-void FindWeightSteps(const IRModule& module, bool static_only, WeightSteps* target);
+/// Fills in the steps.
+void FindWeightSteps(const IRModule& module, WeightSteps* target);
 
 /// What the rest of a function needs of what weights and `lifted` steps give.
 struct WeightNeeds {
@@ -66,9 +66,8 @@ class CommonSteps {
 };
 
 /// The function `name` from a tuple of the weights to a tuple of, if there are any, a shape of `symbols`, which types
-/// of weights define, and of `outputs`: weights and variables of steps. `compat`: every occurrence of a weight is a
-/// projection of its own, as TVM writes it.
+/// of weights define, and of `outputs`: weights and variables of steps.
 Function BuildWeightTransform(const WeightSteps& target, const std::string& name, const std::vector<Var>& outputs,
-                              const std::vector<tir::Var>& symbols, bool compat);
+                              const std::vector<tir::Var>& symbols);
 
 }  // namespace deuteron::relax

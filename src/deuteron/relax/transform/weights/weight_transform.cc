@@ -10,8 +10,7 @@ namespace {
 /// Writes the function from weights to what is passed instead of them.
 class TransformBuilder {
  public:
-  TransformBuilder(const WeightSteps& target, bool compat)
-      : target_(target), compat_(compat), params_("model_params", WeightsType()) {
+  explicit TransformBuilder(const WeightSteps& target) : target_(target), params_("model_params", WeightsType()) {
     for (size_t i = 0; i < target.NumWeights(); ++i) weight_of_[target.Weight(i).get()] = static_cast<int64_t>(i);
   }
 
@@ -82,48 +81,25 @@ class TransformBuilder {
     bindings_.push_back(VarBinding(var, ReplaceLeaves(value), binding->span));
   }
 
-  /// `value` on the variables of this function. Under tvm_compat every occurrence of a weight is a projection of its
-  /// own.
+  /// `value` on the variables of this function.
   Expr ReplaceLeaves(const Expr& value) {
-    if (!compat_) {
-      VisitLeaves(value, [this](const Expr& leaf) {
-        if (weight_of_.count(leaf.get())) Project(Downcast<Var>(leaf), nullptr);
-      });
-      return replacer_.Replace(value);
-    }
-    const auto replace = [this](const Expr& expr) { return ReplaceLeaves(expr); };
-    Expr result = value;
-    if (IsVar(value)) {
-      return weight_of_.count(value.get()) ? Project(Downcast<Var>(value), nullptr) : replacer_.Replace(value);
-    }
-    if (const auto* tuple = value.as<TupleNode>()) {
-      result = Tuple(tuple->fields.Map(replace), value->span);
-    } else if (const auto* item = value.as<TupleGetItemNode>()) {
-      result = TupleGetItem(replace(item->tuple), item->index, value->span);
-    } else if (const auto* call = value.as<CallNode>()) {
-      result = Call(call->op, call->args.Map(replace), call->attrs, call->ty_args, value->span);
-    } else {
-      return value;
-    }
-    result->ty = value.ty();
-    return result;
+    VisitLeaves(value, [this](const Expr& leaf) {
+      if (weight_of_.count(leaf.get())) Project(Downcast<Var>(leaf), nullptr);
+    });
+    return replacer_.Replace(value);
   }
 
   Expr Project(const Var& weight, const Var* name) {
-    if (!compat_) {
-      if (const auto known = projections_.find(weight.get()); known != projections_.end()) {
-        if (name != nullptr) bindings_.push_back(VarBinding(*name, known->second));
-        return known->second;
-      }
+    if (const auto known = projections_.find(weight.get()); known != projections_.end()) {
+      if (name != nullptr) bindings_.push_back(VarBinding(*name, known->second));
+      return known->second;
     }
     const TupleGetItem item(params_, weight_of_.at(weight.get()));
     item->ty = weight.ty();
     const Var var = name != nullptr ? *name : Var(DataflowVar(weight->name_hint, weight.ty(), weight->span));
     bindings_.push_back(VarBinding(var, item));
-    if (!compat_) {
-      projections_.emplace(weight.get(), var);
-      replacer_.Set(weight, var);
-    }
+    projections_.emplace(weight.get(), var);
+    replacer_.Set(weight, var);
     return var;
   }
 
@@ -137,7 +113,6 @@ class TransformBuilder {
   }
 
   const WeightSteps& target_;
-  const bool compat_;
   Var params_;
   std::unordered_map<const Object*, int64_t> weight_of_;
   std::unordered_map<const Object*, Var> projections_;
@@ -149,8 +124,8 @@ class TransformBuilder {
 }  // namespace
 
 Function BuildWeightTransform(const WeightSteps& target, const std::string& name, const std::vector<Var>& outputs,
-                              const std::vector<tir::Var>& symbols, bool compat) {
-  return TransformBuilder(target, compat).Build(name, outputs, symbols);
+                              const std::vector<tir::Var>& symbols) {
+  return TransformBuilder(target).Build(name, outputs, symbols);
 }
 
 }  // namespace deuteron::relax

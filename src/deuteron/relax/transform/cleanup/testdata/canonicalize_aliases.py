@@ -1,5 +1,4 @@
 # run: CanonicalizeBindings
-# config: tvm_compat=true
 @I.ir_module
 class Module:
     @R.function

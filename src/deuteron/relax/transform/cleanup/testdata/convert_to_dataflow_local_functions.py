@@ -1,5 +1,5 @@
 # run: ConvertToDataflow
-# A local function stays outside; a single binding joins the dataflow block after it.
+# A local function is taken in.
 @I.ir_module
 class Module:
     @R.function
@@ -24,12 +24,12 @@ class Module:
 class Module:
     @R.function
     def main(x: R.Tensor((4,), dtype="float32")) -> R.Tensor((4,), dtype="float32"):
-        @R.function
-        def inner(p: R.Tensor((4,), dtype="float32")) -> R.Tensor((4,), dtype="float32"):
-            q: R.Tensor((4,), dtype="float32") = R.add(p, p)
-            return q
-
         with R.dataflow():
+            @R.function
+            def inner(p: R.Tensor((4,), dtype="float32")) -> R.Tensor((4,), dtype="float32"):
+                q: R.Tensor((4,), dtype="float32") = R.add(p, p)
+                return q
+
             y: R.Tensor((4,), dtype="float32") = inner(x)
             z: R.Tensor((4,), dtype="float32") = R.exp(y)
             R.output(z)

@@ -1,5 +1,4 @@
 # run: ConvertToDataflow
-# config: tvm_compat=true
 @I.ir_module
 class Module:
     @R.function(pure=False)

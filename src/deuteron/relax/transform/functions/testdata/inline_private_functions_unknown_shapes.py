@@ -1,6 +1,5 @@
 # run: InlinePrivateFunctions
-# config: tvm_compat=true
-# What the arguments are is believed, but for symbols that they do not define.
+# Arguments whose types do not show that they fit are checked.
 @I.ir_module
 class Module:
     @R.function(private=True)

@@ -1,6 +1,5 @@
 # run: KillAfterLastUse
-# config: tvm_compat=true
-# By name: a storage dies after its last alloc_tensor, a tuple after its last use.
+# A storage dies with the last tensor in it.
 @I.ir_module
 class Module:
     @T.prim_func(private=True, s_tir=True)

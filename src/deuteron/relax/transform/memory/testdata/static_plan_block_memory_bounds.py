@@ -1,5 +1,4 @@
 # run: RemovePurityChecking,CallTIRRewrite,StaticPlanBlockMemory
-# config: tvm_compat=true
 # An upper bound makes sizes constant; other sizes must be provably equal.
 @I.ir_module
 class Module:

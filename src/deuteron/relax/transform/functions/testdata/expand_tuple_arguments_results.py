@@ -1,6 +1,5 @@
 # run: ExpandTupleArguments
-# config: tvm_compat=true
-# Tuples that are results stay bound.
+# Tuples that are results, and parameters in them.
 @I.ir_module
 class Module:
     @R.function(private=True)

@@ -1,6 +1,5 @@
 # run: CallTIRRewrite
-# config: tvm_compat=true
-# A dataflow block stays one if it passes no destinations; the next is opened.
+# Dataflow blocks are opened, with destinations or without.
 @I.ir_module
 class Module:
     @T.prim_func(private=True, s_tir=True)

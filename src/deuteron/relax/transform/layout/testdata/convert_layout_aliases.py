@@ -1,6 +1,5 @@
 # run: ConvertLayout(desired_layouts={relax.nn.conv2d: [NHWC, OHWI]})
-# config: tvm_compat=true
-# Another name of a value in its new layout is the value brought back.
+# Another name of a value in its new layout is the value brought back; a third is a name of that.
 @I.ir_module
 class Module:
     @R.function

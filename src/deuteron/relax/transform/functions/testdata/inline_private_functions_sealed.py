@@ -1,6 +1,5 @@
 # run: InlinePrivateFunctions
-# config: tvm_compat=true
-# TVM inlines functions made for kernels too.
+# Functions made for kernels are not opened.
 @I.ir_module
 class Module:
     @R.function
