@@ -118,9 +118,6 @@ class Schedule {
   void Vectorize(const Loop& loop);
   void Unroll(const Loop& loop);
   void Annotate(const Loop& loop, const String& key, Any value);
-  void AnnotateBlock(const Block& block, const String& key, Any value);
-  /// Puts a loop of extent 1 around a block (innermost) or around a loop.
-  Loop AddUnitLoop(const Block& block);
 
   // --- Moving computation (compute_at.cc)
 
