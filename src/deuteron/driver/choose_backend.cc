@@ -18,10 +18,12 @@ constexpr const char* kLibrary = "dnnl";
 constexpr int64_t kSymbolicExtent = 8;
 /// Below it a run takes some tens of microseconds either way, and calls of a library are a part of that.
 constexpr double kLeastWork = 2e7;
-/// Runs of each until one is chosen: at least so many, and until that much time has gone.
-constexpr int kLeastRounds = 8;
+/// Runs of each until one is chosen: until that much time has gone, and after that up to so many rounds where none is
+/// clearly the faster. The first round warms up.
+constexpr int kLeastRounds = 3;
 constexpr int kMostRounds = 50;
 constexpr double kMostSeconds = 0.5;
+constexpr double kClearly = 1.5;
 /// On a busy machine a smaller ratio of two times is no difference.
 constexpr double kMargin = 1.05;
 
@@ -68,27 +70,22 @@ BackendChoice Decide(std::string backend, std::string reason, std::string messag
   return choice;
 }
 
-BackendChoice Measure(const IRModule& module, const CompileOptions& options, Executable library) {
-  CompileOptions plain = options;
-  plain.backend = "none";
-  const Executable generated = Compile(module, plain);
-  std::vector<Tensor> inputs;
-  for (const Any& argument : RandomArguments(module, 0, kSymbolicExtent)) {
-    for (Tensor& tensor : FlattenValue(argument)) inputs.push_back(std::move(tensor));
-  }
-  SecondsOfRun(library, inputs);
-  SecondsOfRun(generated, inputs);
-  double of_library = 1e9, of_generated = 1e9, total = 0;
-  for (int round = 0; round < kMostRounds && (round < kLeastRounds || total < kMostSeconds); ++round) {
+/// Runs both in turn until one is chosen.
+BackendChoice Measure(Executable library, Executable generated, const std::vector<Tensor>& inputs) {
+  double of_library = 0, of_generated = 0, total = 0;
+  for (int round = 0; round < kMostRounds; ++round) {
     const double first = SecondsOfRun(library, inputs), second = SecondsOfRun(generated, inputs);
-    of_library = std::min(of_library, first);
-    of_generated = std::min(of_generated, second);
     total += first + second;
+    // What the first round warms up counts only where there is no second.
+    of_library = round < 2 ? first : std::min(of_library, first);
+    of_generated = round < 2 ? second : std::min(of_generated, second);
+    const double ratio = std::max(of_library, of_generated) / std::min(of_library, of_generated);
+    if (total >= kMostSeconds && (round >= kLeastRounds || ratio >= kClearly)) break;
   }
   BackendChoice choice = CompareTimes(of_library, of_generated);
   choice.decision.figures = {{"library_us", static_cast<int64_t>(of_library * 1e6)},
                              {"generated_us", static_cast<int64_t>(of_generated * 1e6)}};
-  choice.executable = choice.backend == kLibrary ? library : generated;
+  choice.executable = choice.backend == kLibrary ? std::move(library) : std::move(generated);
   return choice;
 }
 
@@ -118,32 +115,35 @@ BackendChoice CompareTimes(double library_seconds, double generated_seconds) {
       times + ", too close to tell: " + kLibrary + ", whose layouts are tuned for more machines than this one");
 }
 
-BackendChoice ChooseBackend(const IRModule& module, const CompileOptions& given) {
-  if (!given.fuses()) return Decide("none", "fusion-disabled", "without fusion generated code does all");
-  const backend::Backend* library = backend::FindBackend(kLibrary);
-  const std::string missing = library->codegen.missing();
+BackendChoice ChooseBackend(IRModule* imported, const CompileOptions& options, const CompileFor& compile) {
+  if (!options.fuses()) return Decide("none", "fusion-disabled", "without fusion generated code does all");
+  const std::string missing = backend::GetBackend(kLibrary).codegen.missing();
   if (!missing.empty()) return Decide("none", "library-missing", missing);
-  const double work = HeavyWork(module, kSymbolicExtent);
-  if (work < kLeastWork) {
+  if (HeavyWork(*imported, kSymbolicExtent) < kLeastWork) {
     return Decide("none", "too-little-work",
                   "products and convolutions are of too few operations for a library to pay");
   }
-  CompileOptions options = given;
-  options.instruments.clear();
-  options.backend = kLibrary;
-  Executable with_library = Compile(module, options);
-  if (with_library.runtime()->program().externals.empty()) {
+  Executable library = compile(kLibrary, *imported);
+  if (library.runtime()->program().externals.empty()) {
     return Decide("none", "library-takes-nothing", "no operator is one that the library computes");
   }
   try {
-    return Measure(module, options, with_library);
+    std::vector<Tensor> inputs;
+    for (const Any& argument : RandomArguments(*imported, 0, kSymbolicExtent)) {
+      for (Tensor& tensor : FlattenValue(argument)) inputs.push_back(std::move(tensor));
+    }
+    SecondsOfRun(library, inputs);
+    return Measure(library, compile("none", std::move(*imported)), inputs);
   } catch (const ffi::Error& error) {
     // Inputs that the model does not run on.
     if (ExitStatus(error.kind()) == 1) throw;
-    return Decide(kLibrary, "not-measured",
-                  std::string(kLibrary) +
-                      ", which is faster for most models of so much work; not measured, for the model does not " +
-                      "run on random inputs (" + error.message() + ")");
+    BackendChoice choice = Decide(kLibrary, "not-measured",
+                                  std::string(kLibrary) +
+                                      ", which is faster for most models of so much work; not measured, for the model "
+                                      "does not run on random inputs (" +
+                                      error.message() + ")");
+    choice.executable = std::move(library);
+    return choice;
   }
 }
 

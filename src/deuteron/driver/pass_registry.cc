@@ -10,7 +10,7 @@
 #include "deuteron/backend/partition.h"
 #include "deuteron/driver/annotation_text.h"
 #include "deuteron/driver/constant_evaluator.h"
-#include "deuteron/driver/pipeline.h"
+#include "deuteron/driver/kernel_passes.h"
 #include "deuteron/relax/dpl/fusion_pattern.h"
 #include "deuteron/relax/dpl/pattern_text.h"
 #include "deuteron/relax/dpl/registry.h"
@@ -205,7 +205,7 @@ std::vector<PassEntry>& Table() {
       {"PartitionFor",
        "puts what a library computes into functions with the attribute Composite",
        {"backend", "quantized"},
-       [](Args args) { return backend::PartitionFor(args.String("backend", "dnnl"), args.Bool("quantized", false)); }},
+       [](Args args) { return backend::PartitionFor(args.String("backend", ""), args.Bool("quantized", false)); }},
       {"MergeCompositeFunctions",
        "gathers neighbouring Composite functions of one library into functions for it",
        {},
@@ -284,7 +284,7 @@ std::vector<PassEntry>& Table() {
       {"ScheduleForCPU",
        "schedules every loop-level function for the current target",
        {},
-       [](Args) { return SchedulePass(Target::Current()); }},
+       [](Args) { return ScheduleForCPU(Target::Current()); }},
       {"ComputePrimValue",
        "computes scalar expressions in functions that are called instead",
        {},
