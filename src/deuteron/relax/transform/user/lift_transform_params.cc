@@ -25,8 +25,8 @@
 #include "deuteron/relax/rewrite/seq_rewriter.h"
 #include "deuteron/relax/transform/cleanup/canonicalize.h"
 #include "deuteron/relax/transform/functions/passes.h"
-#include "deuteron/relax/transform/weights/passes.h"
-#include "deuteron/relax/transform/weights/weight_steps.h"
+#include "deuteron/relax/transform/user/passes.h"
+#include "deuteron/relax/transform/user/weight_steps.h"
 #include "deuteron/relax/type_analysis.h"
 
 namespace deuteron::relax {
