@@ -20,12 +20,14 @@ std::vector<Pipeline> MakePipelines() {
                          {"RunCodegen"},
                          {"LambdaLift"},
                          {"CanonicalizeBindings"},
+                         {"EliminateCommonSubexpr"},
                          {"ConvertToDataflow"},
                          {"CheckExtents"},
                          {"FoldBatchnormToConv2D"},
                          {"DecomposeOpsForInference"},
                          {"SinkDequantize"},
-                         {"FoldConstant", {{"skip_ops", {"relax.dequantize"}}}}};
+                         {"FoldConstant", {{"skip_ops", {"relax.dequantize"}}}},
+                         {"CombineParallelMatmul", {{"constants_only", true}}}};
   const Passes library = {{"PartitionFor", {{"quantized", true}}},
                           {"FoldConstant"},
                           {"DeadCodeElimination"},
@@ -82,8 +84,9 @@ transform::Sequential MakePipeline(std::string_view name) {
 }
 
 const std::vector<std::string>& MergingPasses() {
-  static const auto* passes = new std::vector<std::string>{"CombineMatmulsOfOneWeight", "SeparateOutputs",
-                                                           "FuseReductions", "FuseSiblings", "RecomputeProducers"};
+  static const auto* passes = new std::vector<std::string>{"CombineParallelMatmul", "CombineMatmulsOfOneWeight",
+                                                           "SeparateOutputs",       "FuseReductions",
+                                                           "FuseSiblings",          "RecomputeProducers"};
   return *passes;
 }
 
