@@ -134,8 +134,7 @@ set(DEUTERON_NEEDED_HEADERS
   relax/transform/memory/passes.h
   relax/transform/operators/constant_evaluator.h
   relax/transform/operators/passes.h
-  relax/transform/vm/passes.h
-  relax/transform/weights/passes.h
+  relax/transform/user/passes.h
   runtime/kernel.h
   runtime/program.h
   support/host_tensor.h

@@ -14,6 +14,7 @@
 #include "deuteron/script/printer.h"
 #include "deuteron/support/safetensors.h"
 #include "deuteron/support/write_file.h"
+#include "deuteron/target/target.h"
 #include "tools/commands.h"
 #include "tools/options.h"
 #include "tools/pass_instruments.h"
@@ -119,19 +120,15 @@ void ListPasses() {
 }
 
 void ListPipelines() {
-  for (const PipelineEntry& entry : AllPipelines()) {
-    std::printf("%-9s %s\n          %s\n", entry.name, entry.description, PipelineText(entry.name).c_str());
+  for (const Pipeline& pipeline : AllPipelines()) {
+    std::printf("%-9s %s\n          %s\n", pipeline.name, pipeline.description, PassText(pipeline.passes).c_str());
   }
 }
 
 /// The pipeline, gated by opt levels, then each pass that is named, whatever its level.
 std::vector<transform::Pass> Passes(const OptCommandOptions& options) {
   std::vector<transform::Pass> passes;
-  if (!options.pipeline.empty()) {
-    const bool fuse = ToCompileOptions(options.model).fuses();
-    passes.push_back(
-        transform::Sequential(Pipeline(options.pipeline, fuse, options.model.compile.backend), options.pipeline));
-  }
+  if (!options.pipeline.empty()) passes.push_back(MakePipeline(options.pipeline));
   for (transform::Pass& pass : ParsePasses(options.passes)) passes.push_back(std::move(pass));
   return passes;
 }

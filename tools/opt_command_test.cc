@@ -187,7 +187,7 @@ TEST_F(Command, OptLists) {
   }
   EXPECT_EQ(Count(passes.out, "\n"), static_cast<int>(AllPasses().size()));
   const Outcome pipelines = Deuteron({"opt", "--list-pipelines"});
-  for (const PipelineEntry& entry : AllPipelines()) EXPECT_CONTAINS(pipelines.out, entry.description);
+  for (const Pipeline& pipeline : AllPipelines()) EXPECT_CONTAINS(pipelines.out, pipeline.description);
 }
 
 TEST_F(Command, OptPrintsAroundPasses) {

@@ -12,8 +12,8 @@
 #include "deuteron/driver/pass_registry.h"
 #include "deuteron/driver/pipeline.h"
 #include "deuteron/relax/rewrite/pass_utils.h"
-#include "deuteron/relax/transform/library/passes.h"
 #include "deuteron/script/printer.h"
+#include "deuteron/target/target.h"
 #include "tools/commands.h"
 #include "tools/options.h"
 #include "tools/pass_instruments.h"
@@ -26,16 +26,19 @@ struct PartitionCommandOptions {
   std::vector<std::string> libraries{"dnnl"};
 };
 
-/// What TVM's partition_for_<library> give for libraries of GPU kernels; for others the passes up to the library's
-/// functions when a model is compiled: batch norms folded and so on.
-std::vector<transform::Pass> Passes(const std::string& library, bool fuse) {
-  if (const auto documented = backend::DocumentedPartition(library)) return {*documented};
-  std::vector<transform::Pass> passes;
-  for (const transform::Pass& pass : GraphPasses(fuse, library)) {
-    passes.push_back(pass);
-    if (pass->info.name == relax::MergeCompositeFunctions()->info.name) break;
+/// What TVM's partition_for_<library> give for libraries of GPU kernels; for others the passes up to the library's functions when a
+/// model is compiled: batch norms folded and so on.
+transform::Pass PartitionPass(const std::string& library) {
+  if (const auto documented = backend::DocumentedPartition(library)) return *documented;
+  std::vector<PassCall> calls;
+  for (const char* pipeline : {"import", "library"}) {
+    for (PassCall call : GetPipeline(pipeline).passes) {
+      if (call.name == "RunCodegen") continue;
+      if (call.name == "PartitionFor") call.arguments["backend"] = library;
+      calls.push_back(std::move(call));
+    }
   }
-  return passes;
+  return transform::Sequential(MakePasses(calls));
 }
 
 /// Of one library and pattern.
@@ -93,17 +96,15 @@ Table Summarize(const IRModule& module, int64_t* left) {
 void RunPartition(const PartitionCommandOptions& options) {
   CompileOptions compile = ToCompileOptions(options.model);
   const TargetScope target_scope(Target::Parse(compile.target));
-  std::vector<std::vector<transform::Pass>> passes;
-  for (const std::string& library : options.libraries) passes.push_back(Passes(library, compile.fuses()));
+  std::vector<transform::Pass> passes;
+  for (const std::string& library : options.libraries) passes.push_back(PartitionPass(library));
   const PassInstruments instruments(options.model, [](const IRModule& module) { return script::Print(module); });
   instruments.AddTo(&compile);
   const transform::PassContext context = MakeContext(compile);
   IRModule module = LoadModule(options.model);
   {
     transform::PassContext::Scope scope(context);
-    for (const auto& list : passes) {
-      for (const transform::Pass& pass : list) module = pass(std::move(module));
-    }
+    module = transform::Sequential(passes)(std::move(module));
   }
   instruments.Report();
   const std::string text = script::Print(module);

@@ -27,6 +27,7 @@
 #include "deuteron/interpreter/scalar.h"
 #include "deuteron/relax/analysis/well_formed.h"
 #include "deuteron/script/printer.h"
+#include "deuteron/target/target.h"
 #include "random_graph.h"
 
 namespace deuteron::meaning {
@@ -67,21 +68,22 @@ Setting DrawSetting(uint64_t seed) {
   if (chance(0.25)) setting.config["relax.FuseOps.max_depth"] = choose({"1", "2", "3", "5", "8"});
   if (chance(0.25)) setting.config["relax.FuseOps.max_function_args"] = choose({"2", "3", "4", "6", "10"});
   if (chance(0.1)) setting.config["tvm_compat"] = "true";
-  std::string fuse_ops = "FuseOps";
-  if (chance(0.1)) fuse_ops = "FuseOps(fuse_opt_level=" + choose({"0", "1", "3"}) + ")";
-  if (chance(0.1)) fuse_ops = "FuseOps(wrap_single=true)";
-  if (chance(0.1)) fuse_ops = "FuseOps(relay_rules=true)";
+  PassCall fuse_ops{"FuseOps"};
+  if (chance(0.1)) fuse_ops.arguments = {{"fuse_opt_level", choose({"0", "1", "3"})[0] - '0'}};
+  if (chance(0.1)) fuse_ops.arguments = {{"wrap_single", true}};
+  if (chance(0.1)) fuse_ops.arguments = {{"relay_rules", true}};
   const bool leaves_out = chance(0.3);
-  std::istringstream all(PipelineText("default"));
-  for (std::string pass; std::getline(all >> std::ws, pass, ',');) {
-    const bool may_go = pass == "FuseReductions" || pass == "FuseSiblings" || pass == "SeparateOutputs" ||
-                        pass == "RecomputeProducers" || pass == "FoldConstant" || pass == "CombineMatmulsOfOneWeight" ||
-                        pass == "PackWeights";
+  std::vector<PassCall> passes;
+  for (const PassCall& pass : GetPipeline("default").passes) {
+    const bool may_go = pass.name == "FuseReductions" || pass.name == "FuseSiblings" || pass.name == "SeparateOutputs" ||
+                        pass.name == "RecomputeProducers" || pass.name == "FoldConstant" ||
+                        pass.name == "CombineMatmulsOfOneWeight" || pass.name == "PackWeights";
     if (may_go && leaves_out && chance(0.4)) continue;
     // Regions that TVM's FuseTIR declares too small are no ground for schedules.
-    if (setting.config.count("tvm_compat") && pass == "ScheduleForCPU") continue;
-    setting.passes += (setting.passes.empty() ? "" : ",") + (pass == "FuseOps" ? fuse_ops : pass);
+    if (setting.config.count("tvm_compat") && pass.name == "ScheduleForCPU") continue;
+    passes.push_back(pass.name == "FuseOps" ? fuse_ops : pass);
   }
+  setting.passes = PassText(passes);
   return setting;
 }
 

@@ -35,11 +35,15 @@ Partition FindPartition(const std::string& library) {
 }  // namespace
 
 transform::Pass PartitionFor(const std::string& library, bool quantized) {
-  const Backend& backend = GetBackend(library);
-  if (!quantized) return backend.partition();
-  if (backend.partition_quantized == nullptr)
-    DEUTERON_THROW(UsageError) << "the back end " << library << " has no partition of its own for quantised tensors";
-  return backend.partition_quantized();
+  if (!library.empty()) GetBackend(library);  // a wrong name is told before the pass runs
+  return transform::StepwisePass(
+      {.name = "PartitionFor"}, [library, quantized](IRModule* module, const transform::PassContext& context) {
+        const std::string name = library.empty() ? context.GetString("relax.PartitionFor.backend") : library;
+        if (name == "none") return;
+        const Backend& backend = GetBackend(name);
+        const auto& partition = quantized ? backend.partition_quantized : backend.partition;
+        if (partition != nullptr) partition()->Run(module, context);
+      });
 }
 
 std::optional<transform::Pass> DocumentedPartition(const std::string& library) {

@@ -4,13 +4,13 @@
 
 #include "deuteron/driver/equivalence.h"
 #include "deuteron/driver/main_slice.h"
-#include "deuteron/driver/pipeline.h"
 #include "deuteron/driver/reduce.h"
 #include "deuteron/relax/analysis/well_formed.h"
 #include "deuteron/relax/call_tir.h"
 #include "deuteron/relax/rewrite/pass_utils.h"
 #include "deuteron/relax/transform/passes.h"
 #include "deuteron/script/printer.h"
+#include "deuteron/target/target.h"
 
 namespace deuteron {
 namespace {

@@ -10,7 +10,6 @@
 #include "deuteron/driver/equivalence.h"
 #include "deuteron/driver/main_slice.h"
 #include "deuteron/driver/pass_registry.h"
-#include "deuteron/driver/pipeline.h"
 #include "deuteron/driver/reduce.h"
 #include "deuteron/relax/functor.h"
 #include "deuteron/relax/op/binary.h"
@@ -18,6 +17,7 @@
 #include "deuteron/runtime/tensor.h"
 #include "deuteron/script/parser.h"
 #include "deuteron/script/printer.h"
+#include "deuteron/target/target.h"
 #include "deuteron/tir/functor.h"
 
 namespace deuteron {

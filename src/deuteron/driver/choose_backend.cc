@@ -23,10 +23,12 @@ constexpr const char* kLibrary = "dnnl";
 constexpr int64_t kMeasuredExtent = 8;
 /// Below it calls of a library are a good part of a run.
 constexpr double kLeastSeconds = 60e-6;
-/// Runs of each until one is chosen: at least so many, and until that much time has gone.
-constexpr int kLeastRounds = 8;
+/// Runs of each until one is chosen: until that much time has gone, and after that up to so many rounds where none is
+/// clearly the faster. The first round warms up.
+constexpr int kLeastRounds = 3;
 constexpr int kMostRounds = 50;
 constexpr double kMostSeconds = 0.5;
+constexpr double kClearly = 1.5;
 /// On a busy machine a smaller ratio of two times is no difference.
 constexpr double kMargin = 1.05;
 
@@ -51,27 +53,22 @@ BackendChoice Decide(std::string backend, Reason reason, std::string message = "
                        .message = std::move(message)}};
 }
 
-BackendChoice Measure(const IRModule& module, const CompileOptions& options, Executable library) {
-  CompileOptions plain = options;
-  plain.backend = "none";
-  const Executable generated = Compile(module, plain);
-  std::vector<Tensor> inputs;
-  for (const Any& argument : RandomArguments(module, 0, kMeasuredExtent)) {
-    for (Tensor& tensor : FlattenValue(argument)) inputs.push_back(std::move(tensor));
-  }
-  SecondsOfRun(library, inputs);
-  SecondsOfRun(generated, inputs);
-  double of_library = 1e9, of_generated = 1e9, total = 0;
-  for (int round = 0; round < kMostRounds && (round < kLeastRounds || total < kMostSeconds); ++round) {
+/// Runs both in turn until one is chosen.
+BackendChoice Measure(Executable library, Executable generated, const std::vector<Tensor>& inputs) {
+  double of_library = 0, of_generated = 0, total = 0;
+  for (int round = 0; round < kMostRounds; ++round) {
     const double first = SecondsOfRun(library, inputs), second = SecondsOfRun(generated, inputs);
-    of_library = std::min(of_library, first);
-    of_generated = std::min(of_generated, second);
     total += first + second;
+    // What the first round warms up counts only where there is no second.
+    of_library = round < 2 ? first : std::min(of_library, first);
+    of_generated = round < 2 ? second : std::min(of_generated, second);
+    const double ratio = std::max(of_library, of_generated) / std::min(of_library, of_generated);
+    if (total >= kMostSeconds && (round >= kLeastRounds || ratio >= kClearly)) break;
   }
   BackendChoice choice = CompareTimes(of_library, of_generated);
   choice.decision.figures = {{"library_us", static_cast<int64_t>(of_library * 1e6)},
                              {"generated_us", static_cast<int64_t>(of_generated * 1e6)}};
-  choice.executable = choice.backend == kLibrary ? library : generated;
+  choice.executable = choice.backend == kLibrary ? std::move(library) : std::move(generated);
   return choice;
 }
 
@@ -98,28 +95,31 @@ BackendChoice CompareTimes(double library_seconds, double generated_seconds) {
   return Decide(kLibrary, Reason::kTooCloseToTell, times);
 }
 
-BackendChoice ChooseBackend(const IRModule& module, const CompileOptions& given) {
-  if (!given.fuses()) return Decide("none", Reason::kFusionDisabled, "generated code does all");
-  const backend::Backend* library = backend::FindBackend(kLibrary);
-  const std::string missing = library->codegen.missing();
+BackendChoice ChooseBackend(IRModule* imported, const CompileOptions& options, const CompileFor& compile) {
+  if (!options.fuses()) return Decide("none", Reason::kFusionDisabled, "generated code does all");
+  const std::string missing = backend::GetBackend(kLibrary).codegen.missing();
   if (!missing.empty()) return Decide("none", Reason::kLibraryMissing, missing);
-  const tir::CostModel costs(Target::Parse(given.target, given.threads).machine);
-  if (costs.LeastSeconds(HeavyWork(module, kMeasuredExtent), DataType::Float(32)) < kLeastSeconds) {
+  const tir::CostModel costs(Target::Current().machine);
+  if (costs.LeastSeconds(HeavyWork(*imported, kMeasuredExtent), DataType::Float(32)) < kLeastSeconds) {
     return Decide("none", Reason::kTooLittleWork);
   }
-  CompileOptions options = given;
-  options.instruments.clear();
-  options.backend = kLibrary;
-  Executable with_library = Compile(module, options);
-  if (with_library.runtime()->program().externals.empty()) {
+  Executable library = compile(kLibrary, *imported);
+  if (library.runtime()->program().externals.empty()) {
     return Decide("none", Reason::kLibraryTakesNothing);
   }
   try {
-    return Measure(module, options, with_library);
+    std::vector<Tensor> inputs;
+    for (const Any& argument : RandomArguments(*imported, 0, kMeasuredExtent)) {
+      for (Tensor& tensor : FlattenValue(argument)) inputs.push_back(std::move(tensor));
+    }
+    SecondsOfRun(library, inputs);
+    return Measure(library, compile("none", std::move(*imported)), inputs);
   } catch (const ffi::Error& error) {
     // Inputs that the model does not run on.
     if (ExitStatus(error.kind()) == 1) throw;
-    return Decide(kLibrary, Reason::kNotMeasured, error.message());
+    BackendChoice choice = Decide(kLibrary, Reason::kNotMeasured, error.message());
+    choice.executable = std::move(library);
+    return choice;
   }
 }
 

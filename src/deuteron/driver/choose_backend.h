@@ -2,6 +2,7 @@
 /// `--backend auto`: whether a library or generated code computes a module.
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <string>
 
@@ -19,10 +20,13 @@ struct BackendChoice {
   std::optional<Executable> executable;
 };
 
-/// Compiles `module` both ways and runs each in turn on random inputs, where a library could have something to win:
+/// Compiles an imported module for a back end.
+using CompileFor = std::function<Executable(const std::string& backend, IRModule imported)>;
+
+/// Compiles `*imported` both ways and runs each in turn on random inputs, where a library could have something to win:
 /// products and convolutions of some tens of millions of operations. Symbolic dimensions are measured at a small
-/// extent.
-BackendChoice ChooseBackend(const IRModule& module, const CompileOptions& options);
+/// extent. Where both were compiled nothing is left of `*imported`, so that its weights are held once.
+BackendChoice ChooseBackend(IRModule* imported, const CompileOptions& options, const CompileFor& compile);
 
 /// The choice between back ends whose fastest runs took so long.
 BackendChoice CompareTimes(double library_seconds, double generated_seconds);

@@ -1,5 +1,9 @@
 #include "deuteron/driver/choose_backend.h"
 
+#include <map>
+#include <memory>
+#include <string>
+
 #include "deuteron/testing/library_test_util.h"
 
 namespace deuteron {
@@ -9,11 +13,27 @@ std::string Chosen(const BackendChoice& choice) {
   return choice.backend + ": " + std::string(CodeOf(choice.decision.reason));
 }
 
-std::string ChosenFor(const IRModule& module, CompileOptions options = {.threads = 2}) {
-  const BackendChoice choice = ChooseBackend(module, options);
-  EXPECT_NE(choice.decision.message, "");
-  return Chosen(choice);
+/// What Compile chooses.
+std::string ChosenFor(const IRModule& module, const CompileOptions& options = {.threads = 2}) {
+  const Executable executable = Compile(module, options);
+  std::string chosen;
+  for (const transform::Decision& decision : executable.decisions().decisions()) {
+    if (decision.pass != "ChooseBackend") continue;
+    EXPECT_NE(decision.message, "");
+    EXPECT_EQ(chosen, "") << "chosen twice";
+    chosen = executable.backend() + ": " + std::string(decision.reason);
+  }
+  return chosen;
 }
+
+/// Counts compilations that are seen.
+class StageCounter : public transform::PassInstrument {
+ public:
+  std::map<std::string, int> stages;
+  void RunBeforePass(const IRModule&, const transform::PassInfo& info) override {
+    if (info.is_sequence) ++stages[info.name];
+  }
+};
 
 TEST(ChooseBackend, SaysWhichTimeWasShorter) {
   EXPECT_EQ(Chosen(CompareTimes(1e-3, 2e-3)), "dnnl: library-faster");
@@ -36,6 +56,15 @@ TEST(ChooseBackend, SaysWhyNothingWasMeasured) {
                                  {"b = R.match_cast(x, R.Tensor((6, 2048), \"float32\"))",
                                   "a = R.match_cast(x, R.Tensor((7, 2048), \"float32\"))", "gv = R.matmul(a, w)"})),
             "dnnl: not-measured");
+}
+
+TEST(ChooseBackend, GoesThroughEachStageOnce) {
+  const std::string t = Typed("256, 512", "float32") + ", w: " + Typed("512, 512", "float32");
+  const IRModule module = MakeModule("x: " + t, {"gv = R.matmul(x, w)"});
+  const auto counter = std::make_shared<StageCounter>();
+  const CompileOptions options{.threads = 2, .instruments = {counter}};
+  EXPECT_NE(ChosenFor(module, options), "");
+  for (const char* stage : {"import", "library", "fuse", "schedule", "memory"}) EXPECT_EQ(counter->stages[stage], 1);
 }
 
 }  // namespace

@@ -10,7 +10,7 @@
 #include "deuteron/backend/partition.h"
 #include "deuteron/driver/annotation_text.h"
 #include "deuteron/driver/constant_evaluator.h"
-#include "deuteron/driver/pipeline.h"
+#include "deuteron/driver/kernel_passes.h"
 #include "deuteron/relax/dpl/fusion_pattern.h"
 #include "deuteron/relax/dpl/pattern_text.h"
 #include "deuteron/relax/dpl/registry.h"
@@ -85,6 +85,14 @@ transform::Pass MakeLiftTransformParams(const PassArguments& args) {
   const bool is_list = value != args.values().end() && value->second.is_array();
   if (is_list) return relax::LiftTransformParams(true, args.Strings("shared_transform"));
   return relax::LiftTransformParams(args.Bool("shared_transform", false));
+}
+
+/// Whether the right operands of products are constants: one that is computed is copied in every run to stand beside
+/// the others.
+bool AllConstant(const relax::Expr&, const Array<relax::Expr>& rhs, const Array<relax::Expr>&,
+                 const std::function<relax::Expr(const relax::Var&)>&) {
+  return std::all_of(rhs.begin(), rhs.end(),
+                     [](const relax::Expr& weight) { return weight->kind == RelaxKind::kConstant; });
 }
 
 /// Patterns, each as `name = text` (relax/dpl/pattern_text.h) or as the name or prefix of registered ones.
@@ -174,8 +182,10 @@ std::vector<PassEntry>& Table() {
        [](Args args) { return relax::EliminateCommonSubexpr(args.Bool("call_only", false)); }},
       {"CombineParallelMatmul",
        "combines products of the same left operand into one",
-       {},
-       [](Args) { return relax::CombineParallelMatmul(); }},
+       {"constants_only"},
+       [](Args args) {
+         return relax::CombineParallelMatmul(args.Bool("constants_only", false) ? AllConstant : nullptr);
+       }},
       {"ConvertLayout",
        "gives operators the layouts asked for and lets the others follow",
        {"desired_layouts"},
@@ -205,7 +215,7 @@ std::vector<PassEntry>& Table() {
       {"PartitionFor",
        "puts what a library computes into functions with the attribute Composite",
        {"backend", "quantized"},
-       [](Args args) { return backend::PartitionFor(args.String("backend", "dnnl"), args.Bool("quantized", false)); }},
+       [](Args args) { return backend::PartitionFor(args.String("backend", ""), args.Bool("quantized", false)); }},
       {"MergeCompositeFunctions",
        "gathers neighbouring Composite functions of one library into functions for it",
        {},
@@ -284,7 +294,7 @@ std::vector<PassEntry>& Table() {
       {"ScheduleForCPU",
        "schedules every loop-level function for the current target",
        {},
-       [](Args) { return SchedulePass(Target::Current()); }},
+       [](Args) { return ScheduleForCPU(Target::Current()); }},
       {"ComputePrimValue",
        "computes scalar expressions in functions that are called instead",
        {},

@@ -1,5 +1,6 @@
 /// \file
-/// Every pass that can be named in text: `deuteron opt --passes`, the text tests, required passes.
+/// Every pass that can be named, and calls of passes as data: what `deuteron opt --passes`, pipelines, the text tests and
+/// required passes are made of.
 #pragma once
 
 #include <functional>
@@ -13,6 +14,15 @@
 #include "deuteron/ir/transform/pass.h"
 
 namespace deuteron {
+
+/// A pass with its arguments, by name: what the text `FuseOps(fuse_opt_level=2)` says.
+struct PassCall {
+  std::string name;
+  std::map<std::string, nlohmann::json> arguments = {};
+  friend bool operator==(const PassCall& a, const PassCall& b) {
+    return a.name == b.name && a.arguments == b.arguments;
+  }
+};
 
 /// The arguments of a pass as they were written, by name. Reading one of another type is a UsageError.
 class PassArguments {
@@ -60,9 +70,15 @@ transform::Pass MakePass(const std::string& name);
 /// FuseTIR): the names that a PassContext and instruments know.
 void CheckPassName(const std::string& name);
 
-/// The passes in a text like `FuseOps(fuse_opt_level=2),FuseTIR`. Arguments are `name=value` with `true`/`false`,
-/// `none` (the default), numbers, strings (quotes optional), `[a, b]` and `{k: v}`, each name once. A UsageError shows
-/// what is wrong where.
+/// The calls in a text like `FuseOps(fuse_opt_level=2),FuseTIR`. Arguments are `name=value` with `true`/`false`, `none`
+/// (the default), numbers, strings (quotes optional), `[a, b]` and `{k: v}`, each name once. A UsageError shows what is
+/// wrong where.
+std::vector<PassCall> ParsePassCalls(std::string_view text);
+/// The text that ParsePassCalls reads as these.
+std::string PassText(std::span<const PassCall> calls);
+/// The passes that are called; a UsageError if a pass does not exist or does not take an argument.
+std::vector<transform::Pass> MakePasses(std::span<const PassCall> calls);
+/// MakePasses of ParsePassCalls.
 std::vector<transform::Pass> ParsePasses(std::string_view text);
 
 }  // namespace deuteron

@@ -1,5 +1,5 @@
 /// \file
-/// Passes as text: their arguments, and lists like `FuseOps(fuse_opt_level=2),FuseTIR`.
+/// Calls of passes, to and from text like `FuseOps(fuse_opt_level=2),FuseTIR`; their arguments.
 #include <algorithm>
 #include <cctype>
 #include <charconv>
@@ -25,6 +25,16 @@ std::vector<std::string_view> PassNames() {
   return names;
 }
 
+/// What is wrong with the argument `name` of a pass; empty if it takes one of that name.
+std::string NoSuchArgument(const PassEntry& entry, const std::string& name) {
+  const std::vector<std::string_view> names(entry.parameters.begin(), entry.parameters.end());
+  if (std::find(names.begin(), names.end(), name) != names.end()) return "";
+  std::string all;
+  for (const std::string_view known : names) all += (all.empty() ? "; it takes " : ", ") + std::string(known);
+  return std::string(entry.name) + " has no argument \"" + name + "\"" + DidYouMean(name, names) +
+         (all.empty() ? "; it takes none" : all);
+}
+
 /// Adds the names of the passes that `pass` runs as its parts.
 void AddParts(const transform::Pass& pass, std::set<std::string>* names) {
   const auto* list = pass.as<transform::SequentialNode>();
@@ -35,31 +45,90 @@ void AddParts(const transform::Pass& pass, std::set<std::string>* names) {
   }
 }
 
-/// `pass` with the text that names it. (One that its maker shares keeps its name alone.)
-transform::Pass WithInvocation(transform::Pass pass, std::string_view invocation) {
-  while (!invocation.empty() && std::isspace(static_cast<unsigned char>(invocation.back())) != 0) {
-    invocation.remove_suffix(1);
+/// What ends a word in text.
+constexpr std::string_view kDelimiters = ",()[]{}=: \t\n\"'";
+
+/// A word of text as what it stands for: true, false, none, a number, else itself.
+json WordValue(const std::string& word) {
+  if (word == "true" || word == "True") return true;
+  if (word == "false" || word == "False") return false;
+  if (word == "none" || word == "None") return nullptr;
+  const char* end = word.data() + word.size();
+  int64_t integer = 0;
+  if (const auto result = std::from_chars(word.data(), end, integer); result.ec == std::errc() && result.ptr == end) {
+    return integer;
   }
-  if (pass.unique()) const_cast<transform::PassNode*>(pass.get())->info.invocation = invocation;
+  double number = 0;
+  if (const auto result = std::from_chars(word.data(), end, number); result.ec == std::errc() && result.ptr == end) {
+    return number;
+  }
+  return word;
+}
+
+std::string Quoted(const std::string& text) {
+  const char quote = text.find('"') == std::string::npos ? '"' : '\'';
+  return quote + text + quote;
+}
+
+/// `value` as text that is read as it.
+std::string ArgumentText(const json& value) {
+  std::string text;
+  if (value.is_array()) {
+    for (const json& item : value) text += (text.empty() ? "" : ",") + ArgumentText(item);
+    return "[" + text + "]";
+  }
+  if (value.is_object()) {
+    for (const auto& [key, item] : value.items()) {
+      const bool is_word = !key.empty() && key.find_first_of(kDelimiters) == std::string::npos;
+      text += (text.empty() ? "" : ",") + (is_word ? key : Quoted(key)) + ":" + ArgumentText(item);
+    }
+    return "{" + text + "}";
+  }
+  if (value.is_null()) return "none";
+  if (!value.is_string()) return value.dump();
+  const auto word = value.get<std::string>();
+  const bool is_plain = !word.empty() && word.find_first_of(kDelimiters) == std::string::npos &&
+                        WordValue(word).is_string();
+  return is_plain ? word : Quoted(word);
+}
+
+std::string CallText(const PassCall& call) {
+  std::string arguments;
+  for (const auto& [name, value] : call.arguments) {
+    arguments += (arguments.empty() ? "" : ",") + name + "=" + ArgumentText(value);
+  }
+  return arguments.empty() ? call.name : call.name + "(" + arguments + ")";
+}
+
+/// The pass, with the text that names it. (One that its maker shares keeps its name alone.)
+transform::Pass MakeCalled(const PassCall& call) {
+  const PassEntry* entry = FindPass(call.name);
+  if (entry == nullptr) DEUTERON_THROW(UsageError) << NoSuchPass(call.name, PassNames());
+  for (const auto& [name, value] : call.arguments) {
+    const std::string problem = NoSuchArgument(*entry, name);
+    if (!problem.empty()) DEUTERON_THROW(UsageError) << problem;
+  }
+  transform::Pass pass = entry->make(PassArguments(call.name, call.arguments));
+  if (pass.unique()) const_cast<transform::PassNode*>(pass.get())->info.invocation = CallText(call);
   return pass;
 }
 
-/// Reads the text of `ParsePasses`.
+/// Reads the text of `ParsePassCalls`.
 class PassListParser {
  public:
   explicit PassListParser(std::string_view text) : text_(text) {}
 
-  std::vector<transform::Pass> Run() {
-    std::vector<transform::Pass> passes;
+  std::vector<PassCall> Run() {
+    std::vector<PassCall> calls;
     SkipBlanks();
     while (at_ < text_.size()) {
-      passes.push_back(One());
+      calls.push_back(One());
       SkipBlanks();
       if (at_ >= text_.size()) break;
       Expect(',');
       SkipBlanks();
     }
-    return passes;
+    return calls;
   }
 
  private:
@@ -86,45 +155,32 @@ class PassListParser {
   std::string Word() {
     SkipBlanks();
     const size_t begin = at_;
-    while (at_ < text_.size() && std::string_view(",()[]{}=: \t\n\"'").find(text_[at_]) == std::string_view::npos)
-      ++at_;
+    while (at_ < text_.size() && kDelimiters.find(text_[at_]) == std::string_view::npos) ++at_;
     if (at_ == begin) Fail("expected a name or a value");
     return std::string(text_.substr(begin, at_ - begin));
   }
 
-  transform::Pass One() {
+  PassCall One() {
     const size_t begin = at_;
-    const std::string name = Word();
-    const PassEntry* entry = FindPass(name);
-    if (entry == nullptr) {
-      at_ = begin;
-      Fail(NoSuchPass(name, PassNames()));
-    }
-    std::map<std::string, json> values;
+    PassCall call{Word()};
+    const PassEntry* entry = FindPass(call.name);
+    if (entry == nullptr) FailAt(begin, NoSuchPass(call.name, PassNames()));
     if (Accept('(')) {
       while (!Accept(')')) {
         SkipBlanks();
         const size_t key_at = at_;
         const std::string key = Word();
-        const auto known = [&](const char* parameter) { return key == parameter; };
-        if (std::none_of(entry->parameters.begin(), entry->parameters.end(), known)) {
-          at_ = key_at;
-          std::string all;
-          for (const char* parameter : entry->parameters) all += (all.empty() ? "" : ", ") + std::string(parameter);
-          const std::vector<std::string_view> names(entry->parameters.begin(), entry->parameters.end());
-          Fail(name + " has no argument \"" + key + "\"" + DidYouMean(key, names) +
-               (all.empty() ? "; it takes none" : "; it takes " + all));
-        }
-        if (values.count(key)) FailAt(key_at, "argument " + key + " is given twice");
+        if (const std::string problem = NoSuchArgument(*entry, key); !problem.empty()) FailAt(key_at, problem);
+        if (call.arguments.count(key)) FailAt(key_at, "argument " + key + " is given twice");
         Expect('=');
-        values[key] = Value(0);
+        call.arguments[key] = Value(0);
         if (!Accept(',')) {
           Expect(')');
           break;
         }
       }
     }
-    return WithInvocation(entry->make(PassArguments(name, std::move(values))), text_.substr(begin, at_ - begin));
+    return call;
   }
 
   json Value(int depth) {
@@ -166,20 +222,7 @@ class PassListParser {
       at_ = end + 1;
       return value;
     }
-    const std::string word = Word();
-    if (word == "true" || word == "True") return true;
-    if (word == "false" || word == "False") return false;
-    if (word == "none" || word == "None") return nullptr;
-    int64_t integer = 0;
-    const char* end = word.data() + word.size();
-    if (const auto result = std::from_chars(word.data(), end, integer); result.ec == std::errc() && result.ptr == end) {
-      return integer;
-    }
-    double number = 0;
-    if (const auto result = std::from_chars(word.data(), end, number); result.ec == std::errc() && result.ptr == end) {
-      return number;
-    }
-    return word;
+    return WordValue(Word());
   }
 
   std::string_view text_;
@@ -265,11 +308,7 @@ std::map<std::string, int64_t> PassArguments::Ints(const char* name) const {
   return ints;
 }
 
-transform::Pass MakePass(const std::string& name) {
-  const PassEntry* entry = FindPass(name);
-  if (entry == nullptr) DEUTERON_THROW(UsageError) << NoSuchPass(name, PassNames());
-  return WithInvocation(entry->make(PassArguments(name)), name);
-}
+transform::Pass MakePass(const std::string& name) { return MakeCalled({name}); }
 
 void CheckPassName(const std::string& name) {
   if (FindPass(name) != nullptr) return;
@@ -287,6 +326,20 @@ void CheckPassName(const std::string& name) {
   DEUTERON_THROW(UsageError) << NoSuchPass(name, names);
 }
 
-std::vector<transform::Pass> ParsePasses(std::string_view text) { return PassListParser(text).Run(); }
+std::vector<PassCall> ParsePassCalls(std::string_view text) { return PassListParser(text).Run(); }
+
+std::string PassText(std::span<const PassCall> calls) {
+  std::string text;
+  for (const PassCall& call : calls) text += (text.empty() ? "" : ",") + CallText(call);
+  return text;
+}
+
+std::vector<transform::Pass> MakePasses(std::span<const PassCall> calls) {
+  std::vector<transform::Pass> passes;
+  for (const PassCall& call : calls) passes.push_back(MakeCalled(call));
+  return passes;
+}
+
+std::vector<transform::Pass> ParsePasses(std::string_view text) { return MakePasses(ParsePassCalls(text)); }
 
 }  // namespace deuteron

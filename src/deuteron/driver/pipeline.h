@@ -1,50 +1,32 @@
 /// \file
 /// The named stages of compilation, as lists of passes: what runs, in which order.
+///
+/// Pipelines are data. What depends on how a module is compiled is for the context that passes run in (MakeContext in
+/// compile.h): a pass that has nothing to do there, or is disabled there, leaves the module as it is.
 #pragma once
 
-#include <span>
-#include <string>
 #include <string_view>
 #include <vector>
 
+#include "deuteron/driver/pass_registry.h"
 #include "deuteron/ir/transform/pass.h"
-#include "deuteron/target/target.h"
 
 namespace deuteron {
 
-/// A named list of passes.
-struct PipelineEntry {
+/// A named list of passes. PassText writes it as `deuteron opt --passes` reads it.
+struct Pipeline {
   const char* name;
   const char* description;
-  /// As ParsePasses reads it; `@name` stands for another pipeline.
-  const char* passes;
+  std::vector<PassCall> passes;
 };
-/// All pipelines.
-std::span<const PipelineEntry> AllPipelines();
-/// The passes of a pipeline as text that ParsePasses reads, other pipelines written out. Without `fuse` FuseOps is at
-/// level 0, and other passes that merge operators are left out. `backend`: the library that gets what it can compute;
-/// "none" or "auto" (which Compile decides before): generated code does all. A UsageError if there is no pipeline of
-/// that name.
-std::string PipelineText(std::string_view name, bool fuse = true, std::string_view backend = "none");
-std::vector<transform::Pass> Pipeline(std::string_view name, bool fuse = true, std::string_view backend = "none");
+/// All pipelines: the stages in the order in which Compile runs them, then what is made of several.
+const std::vector<Pipeline>& AllPipelines();
+/// A UsageError if there is none of that name.
+const Pipeline& GetPipeline(std::string_view name);
+/// Its passes, made, as one that bears its name: an instrument sees the pipeline, then each pass.
+transform::Sequential MakePipeline(std::string_view name);
 
-/// From an imported module to loop-level functions, fused if `fuse`: the pipeline "graph".
-std::vector<transform::Pass> GraphPasses(bool fuse, std::string_view backend = "none");
-
-/// Schedules every loop-level function for `target` (tir/schedule/rules); what was chosen goes into the decision log.
-transform::Pass SchedulePass(const Target& target);
-
-/// From calls of kernels to calls on planned memory: the pipeline "memory".
-std::vector<transform::Pass> MemoryPasses();
-
-/// The loop-level functions of a module, and only they, lowered for code generation, under the symbols that byte code
-/// calls them by.
-transform::Pass LowerKernels(const Target& target);
-
-/// Generates machine code and byte code, and returns the module as it is: for errors of code generation.
-transform::Pass GenerateCode(const Target& target);
-
-/// Prints the module on standard error.
-transform::Pass PrintIR(const std::string& header = "");
+/// Passes of the pipelines that merge operators, besides FuseOps: disabled where nothing is to be fused.
+const std::vector<std::string>& MergingPasses();
 
 }  // namespace deuteron

@@ -1,16 +1,21 @@
 #include "deuteron/driver/verify.h"
 
+#include <algorithm>
+
 #include "deuteron/driver/equivalence.h"
 #include "deuteron/driver/pipeline.h"
 #include "deuteron/relax/analysis/well_formed.h"
 #include "deuteron/script/round_trip.h"
+#include "deuteron/target/target.h"
 
 namespace deuteron {
 
 std::vector<transform::Pass> VerifiedPasses(const CompileOptions& options) {
-  std::vector<transform::Pass> passes = GraphPasses(options.fuses(), options.backend);
-  passes.push_back(SchedulePass(Target::Current()));
-  for (const transform::Pass& pass : MemoryPasses()) passes.push_back(pass);
+  const transform::PassContext context = MakeContext(options);
+  std::vector<transform::Pass> passes = MakePasses(GetPipeline("default").passes);
+  passes.erase(std::remove_if(passes.begin(), passes.end(),
+                              [&](const transform::Pass& pass) { return !context.Enabled(pass->info); }),
+               passes.end());
   return passes;
 }
 

@@ -54,7 +54,7 @@ TEST(PassRegistry, ReadsArguments) {
 TEST(PassRegistry, KeepsTheTextOfEachPass) {
   const auto passes =
       ParsePasses(" FuseOps ( fuse_opt_level = 2 ) , FuseTIR ,DeadCodeElimination(entry_functions=[main])");
-  EXPECT_EQ(passes[0]->info.text(), "FuseOps ( fuse_opt_level = 2 )");
+  EXPECT_EQ(passes[0]->info.text(), "FuseOps(fuse_opt_level=2)");
   EXPECT_EQ(passes[1]->info.text(), "FuseTIR");
   EXPECT_EQ(passes[2]->info.text(), "DeadCodeElimination(entry_functions=[main])");
 }
@@ -68,13 +68,26 @@ TEST(PassRegistry, EveryPassIsMadeUnderItsName) {
   }
 }
 
-TEST(Pipelines, AreListsOfPasses) {
-  for (const PipelineEntry& entry : AllPipelines()) {
-    EXPECT_FALSE(Pipeline(entry.name).empty()) << entry.name;
-    EXPECT_FALSE(Pipeline(entry.name, /*fuse=*/false).empty()) << entry.name;
+TEST(PassRegistry, WritesCallsAsTheyAreRead) {
+  for (const char* text :
+       {"FuseTIR", "FuseOps(fuse_opt_level=2,wrap_single=true),FuseTIR", "DeadCodeElimination(entry_functions=[main,other])",
+        "ConvertLayout(desired_layouts={relax.nn.conv2d:[NHWC,OHWI]})", "BindSymbolicVars(binding_map={n:4})",
+        "PrintIR(header=\"a, b\")", "PrintIR(header=\"\")", "PrintIR(header=\"true\")", "PrintIR(header='\"')",
+        "PrintIR(header=none)", "FoldConstant(skip_ops=[])", ""}) {
+    const std::vector<PassCall> calls = ParsePassCalls(text);
+    EXPECT_EQ(PassText(calls), text);
+    EXPECT_EQ(ParsePassCalls(PassText(calls)), calls) << text;
   }
-  EXPECT_EQ(PipelineText("graph"), PipelineText("import") + "," + PipelineText("fuse"));
-  EXPECT_NE(PipelineText("fuse", /*fuse=*/false).find("FuseOps(fuse_opt_level=0)"), std::string::npos);
+  EXPECT_EQ(PassText(ParsePassCalls(" FuseOps ( fuse_opt_level = 2 , ) , PrintIR(header = '4') ")),
+            "FuseOps(fuse_opt_level=2),PrintIR(header=\"4\")");
+}
+
+TEST(Pipelines, AreListsOfPasses) {
+  for (const Pipeline& pipeline : AllPipelines()) {
+    EXPECT_EQ(MakePasses(pipeline.passes).size(), pipeline.passes.size());
+    EXPECT_EQ(ParsePassCalls(PassText(pipeline.passes)), pipeline.passes) << pipeline.name;
+  }
+  for (const std::string& pass : MergingPasses()) EXPECT_NE(FindPass(pass), nullptr) << pass;
 }
 
 TEST(PassRegistry, SaysWhatIsWrong) {

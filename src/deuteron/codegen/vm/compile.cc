@@ -8,7 +8,6 @@
 #include "deuteron/relax/call_tir.h"
 #include "deuteron/relax/transform/library/library_codegen.h"
 #include "deuteron/relax/transform/memory/passes.h"
-#include "deuteron/relax/transform/vm/passes.h"
 #include "deuteron/runtime/artifact.h"
 
 namespace deuteron::codegen {

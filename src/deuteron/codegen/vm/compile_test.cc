@@ -13,7 +13,7 @@
 #include "deuteron/relax/call_tir.h"
 #include "deuteron/relax/op/memory.h"
 #include "deuteron/relax/transform/memory/passes.h"
-#include "deuteron/relax/transform/vm/passes.h"
+#include "deuteron/relax/transform/user/passes.h"
 #include "deuteron/runtime/artifact.h"
 #include "deuteron/runtime/instance.h"
 #include "deuteron/tir/function.h"

@@ -2,8 +2,7 @@
 
 #include <algorithm>
 
-#include "deuteron/driver/choose_backend.h"
-#include "deuteron/driver/pipeline.h"
+#include "deuteron/driver/compilation.h"
 #include "deuteron/driver/report/record_kernels.h"
 #include "deuteron/support/error.h"
 
@@ -11,21 +10,12 @@ namespace deuteron::report {
 
 transform::DecisionLog Explain(IRModule module, const CompileOptions& given) {
   CompileOptions options = given;
-  std::optional<transform::Decision> choice;
-  if (options.backend == "auto") {
-    const BackendChoice chosen = ChooseBackend(module, options);
-    options.backend = chosen.backend;
-    choice = chosen.decision;
-  }
-  const Target target = Target::Parse(options.target, options.threads);
-  const TargetScope target_scope(target);
-  transform::PassContext context = MakeContext(options);
-  context.instruments.push_back(MakeKernelTextInstrument());
-  transform::PassContext::Scope scope(std::move(context));
-  module = transform::Sequential(GraphPasses(options.fuses(), options.backend), "graph")(std::move(module));
-  SchedulePass(target)(std::move(module));
-  if (choice) scope.context().decisions->Add(*choice);
-  return std::move(*scope.context().decisions);
+  options.instruments.push_back(MakeKernelTextInstrument());
+  Compilation walk(options);
+  module = walk.Import(std::move(module));
+  walk.Choose(&module);
+  walk.ToKernels(std::move(module));
+  return std::move(walk.decisions());
 }
 
 Symbols BindSymbols(const std::vector<TensorInfo>& inputs, const std::map<std::string, std::vector<int64_t>>& shapes) {

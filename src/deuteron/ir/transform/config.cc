@@ -72,11 +72,15 @@ std::vector<ConfigKey>& MutableConfigKeys() {
   static auto* keys = new std::vector<ConfigKey>{
       {"tvm_compat", ConfigKey::kBool, 0, "",
        "fuse, match patterns and merge exactly as TVM 0.27, also where Deuteron does better"},
+      {"relax.FuseOps.fuse_opt_level", ConfigKey::kInt, -1, "",
+       "the level of a FuseOps that names none; as a rule that of the context"},
       {"relax.FuseOps.max_depth", ConfigKey::kInt, 256, "", "most operators of one fused function"},
       {"relax.FuseOps.max_function_args", ConfigKey::kInt, 0, "",
        "most arguments of one fused function, results included; 0 = no limit"},
       {"relax.FoldConstant.max_creation_elements", ConfigKey::kInt, 1024, "",
        "operators without tensor inputs (full, arange, ...) of more elements are not folded"},
+      {"relax.PartitionFor.backend", ConfigKey::kString, 0, "none",
+       "the library of a PartitionFor that names none (--backend)"},
   };
   return *keys;
 }

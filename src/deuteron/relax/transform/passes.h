@@ -13,5 +13,4 @@
 #include "deuteron/relax/transform/library/passes.h"
 #include "deuteron/relax/transform/memory/passes.h"
 #include "deuteron/relax/transform/operators/passes.h"
-#include "deuteron/relax/transform/vm/passes.h"
-#include "deuteron/relax/transform/weights/passes.h"
+#include "deuteron/relax/transform/user/passes.h"

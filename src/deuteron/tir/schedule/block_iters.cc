@@ -1,53 +1,10 @@
 /// \file
-/// Iterators of blocks: several made one, one made two.
+/// Iterators of blocks: one made two.
 #include "deuteron/tir/schedule/state.h"
 
 namespace deuteron::tir {
 
 using namespace schedule;  // NOLINT(build/namespaces): internals of this folder
-
-std::vector<Schedule::Loop> Schedule::FuseBlockIters(const Block& name,
-                                                     const std::vector<std::vector<size_t>>& groups) {
-  const Path path = FindBlock(func_, name);
-  const SBlock block = RealizeOf(path)->block;
-  const Path top = CheckAlone(path, "fuse_block_iters");
-  std::vector<int> group_of(block->iter_vars.size(), -1);
-  for (size_t g = 0; g < groups.size(); ++g) {
-    for (const size_t position : groups[g]) {
-      if (position >= group_of.size() || group_of[position] >= 0) {
-        DEUTERON_SCHEDULE_ERROR << "fuse_block_iters of block " << name << ": iterator " << position
-                                << " does not exist or is in two groups";
-      }
-      if (block->iter_vars[position]->type != block->iter_vars[groups[g][0]]->type) {
-        DEUTERON_SCHEDULE_ERROR << "fuse_block_iters of block " << name
-                                << ": a group mixes spatial and reduction iterators";
-      }
-      group_of[position] = static_cast<int>(g);
-    }
-  }
-  Array<IterVar> iters;
-  ExprVarMap values;
-  std::vector<bool> done(groups.size(), false);
-  for (size_t i = 0; i < group_of.size(); ++i) {
-    if (group_of[i] < 0) {
-      iters.push_back(block->iter_vars[i]);
-    } else if (!done[group_of[i]]) {
-      done[group_of[i]] = true;
-      iters.push_back(
-          FuseIters(block, groups[group_of[i]], "f" + std::to_string(group_of[i]), block->iter_vars[i]->type, &values));
-    }
-  }
-  SBlock fused = block;
-  auto* node = CopyOnWrite(&fused);
-  node->iter_vars = iters;
-  node->body = tir::Substitute(node->body, values);
-  if (node->init.defined()) node->init = tir::Substitute(node->init, values);
-  if (ClassifyBlock(block).kind == BlockClass::kInjective) node->annotations.Set(kWritesOnce, true);
-  std::vector<Var> loops;
-  const Stmt nest = MakeNest(SimplifyBlock(func_, fused), &loops);
-  func_ = ReplaceIn(func_, top, nest);
-  return loops;
-}
 
 void Schedule::SplitBlockIter(const Block& name, size_t position, int64_t factor) {
   const SBlock block = Get(name);
@@ -92,7 +49,6 @@ void Schedule::SplitBlockIter(const Block& name, size_t position, int64_t factor
   node->iter_vars = iters;
   node->body = tir::Substitute(node->body, values);
   if (node->init.defined()) node->init = tir::Substitute(node->init, values);
-  if (ClassifyBlock(block).kind == BlockClass::kInjective) node->annotations.Set(kWritesOnce, true);
   auto* realized = CopyOnWrite(&realize);
   realized->iter_values = iter_values;
   realized->block = SimplifyBlock(func_, result);

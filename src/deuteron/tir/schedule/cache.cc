@@ -24,7 +24,7 @@ SBlock CopyBlock(const std::string& name, const Buffer& from, const Buffer& to) 
     iters.push_back(IterVar(Range::FromMinExtent(I64(0), I64(1)), Var("vi"), IterVarType::kSpatial));
   }
   return SBlock(std::move(iters), {BufferRegion::Point(from, indices)}, {BufferRegion::Point(to, indices)}, name,
-                BufferStore(to, BufferLoad(from, indices), indices), Stmt(), {}, {{kWritesOnce, true}});
+                BufferStore(to, BufferLoad(from, indices), indices));
 }
 
 /// Inserts a statement before (after) the child of the scope that holds the last statement of `path`.

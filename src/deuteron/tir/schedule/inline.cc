@@ -1,5 +1,5 @@
 /// \file
-/// Compute-inline and reverse compute-inline.
+/// Compute-inline.
 #include <algorithm>
 
 #include "deuteron/tir/schedule/inline_value.h"
@@ -61,12 +61,6 @@ SBlock InlineInto(const PrimFunc& func, SBlock block, const ElementValue& elemen
   return plain ? WithDetectedRegions(std::move(block)) : SimplifyBlock(func, std::move(block));
 }
 
-/// Blocks that the schedule made as copies into another layout promise it.
-bool WritesEachElementOnce(const SBlock& block) {
-  return block->annotations.count(kWritesOnce) != 0 && GetStoredValue(block->body).has_value() &&
-         !block->init.defined();
-}
-
 std::string WhyNotInline(const PrimFunc& func, const ScopeInfo& scope, const SBlockRealize& realize) {
   std::string reason;
   const auto element = GetElementValue(func, realize, &reason);
@@ -101,87 +95,6 @@ void Schedule::ComputeInline(const Block& block) {
     func = ReplaceBlock(func, consumer, InlineInto(func, consumer->block, element));
   }
   func_ = RemoveBuffer(func, element.buffer);
-}
-
-void Schedule::ReverseComputeInline(const Block& name) {
-  const Path path = FindBlock(func_, name);
-  const SBlockRealize realize = RealizeOf(path);
-  const SBlock& consumer = realize->block;
-  const auto fail = [&](const std::string& why) {
-    DEUTERON_SCHEDULE_ERROR << "reverse_compute_inline of block " << name << ": " << why;
-  };
-  if (ClassifyBlock(consumer).kind != BlockClass::kInjective) fail("it is not injective");
-  if (!IsOne(realize->predicate)) fail("it runs under a condition");
-  // The one intermediate buffer that it alone reads, from one injective block.
-  const ScopeInfo& scope = Scope();
-  SBlockRealize producer;
-  Buffer buffer;
-  for (const BufferRegion& read : consumer->reads) {
-    const auto writers = scope.writers.find(read->buffer.get());
-    if (writers == scope.writers.end() || !IsAllocated(func_, read->buffer)) continue;
-    if (writers->second.size() != 1 || scope.readers.at(read->buffer.get()).size() != 1) continue;
-    const SBlockRealize& candidate = scope.blocks[writers->second[0]];
-    if (ClassifyBlock(candidate->block).kind != BlockClass::kInjective && !WritesEachElementOnce(candidate->block)) {
-      continue;
-    }
-    producer = candidate;
-    buffer = read->buffer;
-    break;
-  }
-  if (!producer.defined()) fail("no operand is an intermediate buffer of one injective block, read here only");
-  const StoredValue stored = *GetStoredValue(producer->block->body);
-  const StoredValue result = *GetStoredValue(consumer->body);
-
-  Array<PrimExpr> indices;
-  bool uniform = true;
-  PostOrderVisit(result.value, [&](const PrimExpr& node) {
-    const auto* load = node.as<BufferLoadNode>();
-    if (load == nullptr || !load->buffer.same_as(buffer)) return;
-    if (indices.empty()) indices = load->indices;
-    uniform = uniform && ExprEqual(indices, load->indices);
-  });
-  if (!uniform) fail("it reads buffer " + std::string(buffer->name) + " at several places");
-  // The consumer's iterators in terms of the producer's.
-  arith::Analyzer analyzer;
-  BindShapes(func_, &analyzer);
-  const auto domain = [](const SBlock& block, const PrimExpr& var) {
-    for (const IterVar& iter : block->iter_vars) {
-      if (iter->var.same_as(var)) return iter->dom;
-    }
-    return Range::FromMinExtent(I64(0), I64(1));
-  };
-  ExprVarMap map;
-  for (size_t d = 0; d < indices.size(); ++d) {
-    if (indices[d]->kind == ExprKind::kIntImm) continue;
-    if (indices[d]->kind != ExprKind::kVar || map.count(Downcast<Var>(indices[d])) != 0) {
-      fail("it does not read buffer " + std::string(buffer->name) + " at distinct iterators");
-    }
-    const Range mine = domain(consumer, indices[d]);
-    const Range theirs = WritesEachElementOnce(producer->block) ? Range::FromMinExtent(I64(0), buffer->shape[d])
-                                                                : domain(producer->block, stored.indices[d]);
-    if (!analyzer.CanProveEqual(mine->extent, theirs->extent) || !analyzer.CanProveEqual(mine->min, theirs->min)) {
-      fail("it does not read all of buffer " + std::string(buffer->name));
-    }
-    map[Downcast<Var>(indices[d])] = stored.indices[d];
-  }
-  for (const IterVar& iter : consumer->iter_vars) {
-    if (map.count(iter->var) != 0) continue;
-    if (!IsOne(iter->dom->extent)) fail("iterator " + std::string(iter->var->name_hint) + " is not the producer's");
-    map[iter->var] = iter->dom->min;
-  }
-  // Everything else that the consumer reads must be there when the producer runs, and what it writes free.
-  const std::string conflict =
-      WhyNotMove(scope, PositionOf(scope, realize), PositionOf(scope, producer), {buffer.get()});
-  if (!conflict.empty()) fail(conflict);
-  ElementValue element{buffer, {}, stored.value};
-  for (const PrimExpr& index : stored.indices) {
-    element.vars.push_back(index->kind == ExprKind::kVar ? Downcast<Var>(index) : Var());
-  }
-  SBlock merged = producer->block;
-  CopyOnWrite(&merged)->body = BufferStore(result.buffer, InlineElements(Substitute(result.value, map), element),
-                                           Substitute(result.indices, map));
-  PrimFunc func = ReplaceIn(func_, path, Stmt());
-  func_ = RemoveBuffer(ReplaceBlock(func, producer, SimplifyBlock(func, std::move(merged))), buffer);
 }
 
 }  // namespace deuteron::tir

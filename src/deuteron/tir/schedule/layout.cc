@@ -1,7 +1,6 @@
 /// \file
-/// Data layout: reindexed operands, tiled and padded buffers.
+/// Data layout: tiled and padded buffers, fused dimensions.
 #include <algorithm>
-#include <numeric>
 
 #include "deuteron/tir/schedule/state.h"
 
@@ -17,6 +16,14 @@ Array<PrimExpr> VarsOf(const Array<IterVar>& iters) {
   return vars;
 }
 
+/// Whether a block is the only one in its loops, and these hold it without conditions.
+bool IsAlone(const Path& path) {
+  const auto is_plain = [&](const Stmt& stmt) {
+    return stmt->kind == StmtKind::kFor || stmt->kind == StmtKind::kSeq || stmt.same_as(path.back());
+  };
+  return BlocksIn(TopOf(path).back()).size() == 1 && std::all_of(path.begin(), path.end(), is_plain);
+}
+
 /// An intermediate buffer's only writer, if that is an injective block alone in its loops.
 struct FillingBlock {
   Path path;
@@ -28,50 +35,8 @@ std::optional<FillingBlock> FindFillingBlock(const PrimFunc& func, const ScopeIn
   const SBlockRealize& realize = scope.blocks[writers->second[0]];
   if (ClassifyBlock(realize->block).kind != BlockClass::kInjective || !IsOne(realize->predicate)) return std::nullopt;
   Path path = FindStmt(ScopeBody(func), [&](const Stmt& stmt) { return stmt.same_as(realize); });
-  try {
-    CheckAlone(path, "");
-  } catch (const ffi::Error& error) {
-    if (!IsScheduleError(error)) throw;
-    return std::nullopt;
-  }
+  if (!IsAlone(path)) return std::nullopt;
   return FillingBlock{std::move(path), *GetStoredValue(realize->block->body)};
-}
-
-/// Whether a load of `buffer` is evaluated only under a condition.
-bool IsReadUnderGuard(const SBlock& block, const Buffer& buffer) {
-  class Finder : public StmtExprVisitor {
-   public:
-    explicit Finder(const Buffer& buffer) : buffer_(buffer) {}
-    bool found = false;
-
-   protected:
-    void VisitBufferLoad_(const BufferLoadNode* op) override {
-      found = found || (guards_ > 0 && op->buffer.same_as(buffer_));
-      StmtExprVisitor::VisitBufferLoad_(op);
-    }
-    void VisitCall_(const CallNode* op) override {
-      static const Op if_then_else = Op::Get("tir.if_then_else");
-      if (!op->op.same_as(if_then_else)) return StmtExprVisitor::VisitCall_(op);
-      VisitExpr(op->args[0]);
-      ++guards_;
-      VisitExpr(op->args[1]);
-      VisitExpr(op->args[2]);
-      --guards_;
-    }
-    void VisitIfThenElse_(const IfThenElseNode* op) override {
-      ++guards_;
-      StmtExprVisitor::VisitIfThenElse_(op);
-      --guards_;
-    }
-    void VisitRegion(const BufferRegion&) override {}
-
-   private:
-    const Buffer& buffer_;
-    int guards_ = 0;
-  };
-  Finder finder(buffer);
-  finder.VisitStmt(block->body);
-  return finder.found;
 }
 
 PrimExpr Zero(DataType dtype) { return MakeConst(dtype, int64_t{0}); }
@@ -117,79 +82,6 @@ void CheckLayout(const Buffer& buffer, const std::vector<LayoutDim>& layout) {
 }
 
 }  // namespace
-
-Schedule::Block Schedule::Reindex(const Block& name, size_t read_index, const std::vector<std::vector<size_t>>& given) {
-  const Path path = FindBlock(func_, name);
-  SBlockRealize realize = RealizeOf(path);
-  const SBlock block = realize->block;
-  const auto fail = [&](const std::string& why) {
-    DEUTERON_SCHEDULE_ERROR << "reindex of block " << name << ": " << why;
-  };
-  if (read_index >= block->reads.size()) fail("there is no read number " + std::to_string(read_index));
-  const Buffer buffer = block->reads[read_index]->buffer;
-  Array<PrimExpr> indices;
-  bool uniform = true;
-  PostOrderVisit(block->body, [&](const ObjectRef& node) {
-    const auto* load = node.as<BufferLoadNode>();
-    if (load == nullptr || !load->buffer.same_as(buffer)) return;
-    if (!indices.empty()) uniform = uniform && ExprEqual(indices, load->indices);
-    indices = load->indices;
-  });
-  if (!uniform) fail("it reads buffer " + std::string(buffer->name) + " at several places");
-  if (IsReadUnderGuard(block, buffer)) {
-    // The copy reads every element that the indices name: they must all exist.
-    arith::Analyzer analyzer;
-    BindShapes(func_, &analyzer);
-    BindIters(block, &analyzer);
-    for (size_t d = 0; d < indices.size(); ++d) {
-      if (!analyzer.CanProve(indices[d] >= 0 && indices[d] < buffer->shape[d])) {
-        fail("it reads buffer " + std::string(buffer->name) + " under a condition, and outside of it elsewhere");
-      }
-    }
-  }
-  const Path top = TopOf(path);
-  for (const SBlockRealize& other : BlocksIn(top.back())) {
-    for (const BufferRegion& write : other->block->writes) {
-      if (write->buffer.same_as(buffer)) fail("the producer of " + std::string(buffer->name) + " shares its loops");
-    }
-  }
-  std::vector<size_t> used;
-  for (size_t i = 0; i < block->iter_vars.size(); ++i) {
-    const auto is_var = [&](const VarNode* var) { return var == block->iter_vars[i]->var.get(); };
-    if (std::any_of(indices.begin(), indices.end(), [&](const PrimExpr& e) { return UsesVar(e, is_var); }))
-      used.push_back(i);
-  }
-  std::vector<std::vector<size_t>> groups = given;
-  if (groups.empty()) {
-    for (const size_t i : used) groups.push_back({i});
-  }
-  std::vector<size_t> listed;
-  for (const auto& group : groups) listed.insert(listed.end(), group.begin(), group.end());
-  std::sort(listed.begin(), listed.end());
-  if (listed != used) fail("the groups are not the iterators that index buffer " + std::string(buffer->name));
-
-  Array<IterVar> iters;
-  Array<PrimExpr> shape;
-  Array<PrimExpr> mine;
-  ExprVarMap values;
-  for (size_t g = 0; g < groups.size(); ++g) {
-    const std::string iter_name = "d" + std::to_string(g);
-    iters.push_back(FuseIters(block, groups[g], iter_name, IterVarType::kSpatial, &values));
-    shape.push_back(iters.back()->dom->extent);
-    mine.push_back(FusedValue(block, groups[g]));
-  }
-  if (iters.empty()) fail("its indices are constant");
-  const std::string copy_name = UniqueBlockName(func_, std::string(buffer->name) + "_reindex");
-  const Buffer copy(copy_name, buffer->dtype, shape, "global");
-  SBlock copy_block(iters, {}, {}, copy_name,
-                    BufferStore(copy, BufferLoad(buffer, Substitute(indices, values)), VarsOf(iters)));
-  copy_block = SimplifyBlock(func_, std::move(copy_block));
-  const SBlock changed = MapAccesses(func_, block, buffer, copy, [&](const Array<PrimExpr>&) { return mine; });
-  CopyOnWrite(&realize)->block = changed;
-  Path inner(path.begin() + static_cast<int64_t>(top.size()) - 1, path.end());
-  func_ = AddBuffer(ReplaceIn(func_, top, SeqStmt::Flatten({MakeNest(copy_block), Replace(inner, realize)})), copy);
-  return copy_name;
-}
 
 Buffer Schedule::TransformLayout(const Buffer& buffer, const std::vector<LayoutDim>& layout) {
   if (!IsAllocated(func_, buffer)) {
@@ -267,7 +159,6 @@ Buffer Schedule::TransformLayout(const Buffer& buffer, const std::vector<LayoutD
     auto* node = CopyOnWrite(&block);
     node->iter_vars = iters;
     node->body = BufferStore(result, value, VarsOf(iters));
-    node->annotations.Set(kZeroPadded, true);
     func = ReplaceIn(func, TopOf(filling->path), MakeNest(SimplifyBlock(func, block)));
   }
   for (const SBlockRealize& realize : scope.blocks) {
@@ -281,120 +172,6 @@ Buffer Schedule::TransformLayout(const Buffer& buffer, const std::vector<LayoutD
   }
   func_ = AddBuffer(RemoveBuffer(func, buffer), result);
   return result;
-}
-
-void Schedule::PadIters(const Block& name, const std::vector<int64_t>& multiples) {
-  const auto fail = [&](const std::string& why) {
-    DEUTERON_SCHEDULE_ERROR << "pad_iters of block " << name << ": " << why;
-  };
-  const SBlock block = Get(name);
-  CheckAlone(FindBlock(func_, name), "pad_iters");
-  if (multiples.size() != block->iter_vars.size()) fail("one multiple for each iterator is needed");
-  if (!GetReductionUpdate(block)) fail("it is no reduction x = combine(x, source)");
-  arith::Analyzer analyzer;
-  BindShapes(func_, &analyzer);
-  std::unordered_map<const Object*, PrimExpr> padded;  // iterator → new extent
-  Array<IterVar> iters;
-  bool pads_reduction = false;
-  for (size_t i = 0; i < multiples.size(); ++i) {
-    const IterVar& iter = block->iter_vars[i];
-    const PrimExpr factor = MakeConst(iter->var.dtype(), std::max<int64_t>(multiples[i], 1));
-    const PrimExpr extent = analyzer.Simplify(CeilDiv(iter->dom->extent, factor) * factor);
-    if (analyzer.CanProveEqual(extent, iter->dom->extent)) {
-      iters.push_back(iter);
-      continue;
-    }
-    if (!IsZero(iter->dom->min)) fail("iterator " + std::string(iter->var->name_hint) + " does not start at 0");
-    padded[iter->var.get()] = extent;
-    pads_reduction = pads_reduction || iter->type == IterVarType::kReduce;
-    iters.push_back(IterVar(Range::FromMinExtent(iter->dom->min, extent), iter->var, iter->type));
-  }
-  if (padded.empty()) return;
-  if (pads_reduction && !ClassifyBlock(block).matmul) fail("padding a reduction is only neutral in a sum of products");
-  const ScopeInfo& scope = Scope();
-  PrimFunc func = func_;
-
-  // The shape that a region of points needs where its iterators are padded; nothing if it has it already.
-  arith::Analyzer bounds;
-  BindShapes(func_, &bounds);
-  for (const IterVar& iter : iters) bounds.Bind(iter->var, iter->dom);
-  const auto padded_shape = [&](const BufferRegion& region) -> std::optional<Array<PrimExpr>> {
-    Array<PrimExpr> shape;
-    bool changed = false;
-    for (size_t d = 0; d < region->region.size(); ++d) {
-      const Range& range = region->region[d];
-      const auto it = padded.find(range->min.get());
-      if (it != padded.end() && IsOne(range->extent)) {
-        changed = changed || !bounds.CanProve(it->second <= region->buffer->shape[d]);
-        shape.push_back(it->second);
-        continue;
-      }
-      if (!bounds.CanProve(range->min + range->extent <= region->buffer->shape[d])) {
-        fail("buffer " + std::string(region->buffer->name) + " is not indexed by plain iterators");
-      }
-      shape.push_back(region->buffer->shape[d]);
-    }
-    return changed ? std::optional(shape) : std::nullopt;
-  };
-  SBlock result = block;
-  CopyOnWrite(&result)->iter_vars = iters;
-  std::vector<std::pair<Buffer, Buffer>> replaced;
-  for (const BufferRegion& read : block->reads) {
-    bool involved = false;
-    for (const Range& range : read->region) {
-      involved = involved || UsesVar(range->min, [&](const VarNode* var) { return padded.count(var) != 0; });
-    }
-    if (!involved) continue;
-    const auto filling = FindFillingBlock(func, scope, read->buffer);
-    if (!IsAllocated(func, read->buffer) || !filling) {
-      fail("operand " + std::string(read->buffer->name) + " is no intermediate buffer filled by one injective block");
-    }
-    const auto shape = padded_shape(read);
-    const SBlock& writer = RealizeOf(filling->path)->block;
-    if (!shape) {
-      if (writer->annotations.count(kZeroPadded) == 0)
-        fail("the padding of " + std::string(read->buffer->name) + " is not filled");
-      continue;
-    }
-    const Buffer larger(read->buffer->name, read->buffer->dtype, *shape, read->buffer->scope);
-    Array<IterVar> writer_iters;
-    std::vector<PrimExpr> guards;
-    for (const IterVar& iter : writer->iter_vars) {
-      IterVar extended = iter;
-      for (size_t d = 0; d < shape->size(); ++d) {
-        if (!filling->stored.indices[d].same_as(iter->var) || analyzer.CanProveEqual((*shape)[d], iter->dom->extent))
-          continue;
-        extended = IterVar(Range::FromMinExtent(iter->dom->min, (*shape)[d]), iter->var, iter->type);
-        guards.push_back(iter->var < iter->dom->min + iter->dom->extent);
-      }
-      writer_iters.push_back(extended);
-    }
-    SBlock filled = writer;
-    auto* node = CopyOnWrite(&filled);
-    node->iter_vars = writer_iters;
-    const PrimExpr& value = filling->stored.value;
-    node->body = BufferStore(larger, deuteron::IfThenElse(Conjunction(guards), value, Zero(value.dtype())),
-                             filling->stored.indices);
-    node->annotations.Set(kZeroPadded, true);
-    const Path path = FindStmt(ScopeBody(func), [&](const Stmt& stmt) { return stmt.same_as(filling->path.back()); });
-    func = ReplaceIn(func, TopOf(path), MakeNest(SimplifyBlock(func, filled)));
-    replaced.emplace_back(read->buffer, larger);
-  }
-  for (const BufferRegion& write : block->writes) {
-    const auto shape = padded_shape(write);
-    if (!shape) continue;
-    if (!IsAllocated(func, write->buffer)) {
-      fail("its output " + std::string(write->buffer->name) + " is no intermediate buffer; use cache_write first");
-    }
-    replaced.emplace_back(write->buffer,
-                          Buffer(write->buffer->name, write->buffer->dtype, *shape, write->buffer->scope));
-  }
-  func = ReplaceIn(func, TopOf(FindBlock(func, name)), MakeNest(result));
-  for (const auto& [from, to] : replaced) {
-    func = WithScopeBody(func, ReplaceBuffer(ScopeBody(func), from, to));
-    func = AddBuffer(RemoveBuffer(func, from), to);
-  }
-  func_ = func;
 }
 
 Buffer Schedule::FuseDims(const Buffer& buffer, size_t first, size_t count) {

@@ -302,20 +302,4 @@ void Schedule::Annotate(const Loop& loop_var, const String& key, Any value) {
   func_ = ReplaceIn(func_, path, loop);
 }
 
-void Schedule::AnnotateBlock(const Block& name, const String& key, Any value) {
-  const Path path = FindBlock(func_, name);
-  SBlockRealize realize = RealizeOf(path);
-  SBlock block = realize->block;
-  CopyOnWrite(&block)->annotations.Set(key, std::move(value));
-  CopyOnWrite(&realize)->block = block;
-  func_ = ReplaceIn(func_, path, realize);
-}
-
-Schedule::Loop Schedule::AddUnitLoop(const Block& block) {
-  const Path path = FindBlock(func_, block);
-  Var var("u");
-  func_ = ReplaceIn(func_, path, For(var, I64(0), I64(1), ForKind::kSerial, path.back()));
-  return var;
-}
-
 }  // namespace deuteron::tir

@@ -11,8 +11,8 @@
 /// (iterators of type kReduce promise commutativity), never otherwise reassociated.
 ///
 /// One file a family: loops.cc (split, fuse, reorder, kinds), merge_loops.cc, inline.cc, compute_at.cc, cache.cc,
-/// reduction.cc (decompose, rfactor), layout.cc (reindex, transform layout, pad), block_iters.cc, matmul.cc
-/// (normalisation).
+/// reduction.cc (decompose, rfactor), layout.cc (transform layout, fuse dimensions), block_iters.cc. Each has a caller
+/// in rules/.
 #pragma once
 
 #include <exception>
@@ -44,28 +44,6 @@ struct LayoutDim {
   static LayoutDim Whole(int64_t dim) { return {dim, Part::kWhole, 1}; }
   static LayoutDim Outer(int64_t dim, int64_t factor) { return {dim, Part::kOuter, factor}; }
   static LayoutDim Inner(int64_t dim, int64_t factor) { return {dim, Part::kInner, factor}; }
-};
-
-/// What NormalizeMatmul made.
-struct NormalizedMatmul {
-  /// C[b, m, n] += A[b, m, k] * B[b, n, k] with exactly these iterators, in this order (b only if batched).
-  std::string block;
-  /// Copies an operand into the form that `block` reads; empty where the operand is read as it is.
-  std::string pack_a;
-  std::string pack_b;
-  /// Copies C into the original buffer. Its iterators are those of `block` that are spatial, so that it can be
-  /// moved to a tile of C by ReverseComputeAt; elementwise consumers merge into it by ReverseComputeInline.
-  std::string write_back;
-  bool batched = false;
-};
-
-/// Which operands NormalizeMatmul copies. An operand that is not copied is read in its original layout, at
-/// indices computed from the fused iterators.
-struct NormalizeOptions {
-  bool pack_a = true;
-  bool pack_b = true;
-  /// Names of the roles: swap_operands makes the second factor A, so that its free iterators become m.
-  bool swap_operands = false;
 };
 
 class Schedule {
@@ -118,9 +96,6 @@ class Schedule {
   void Vectorize(const Loop& loop);
   void Unroll(const Loop& loop);
   void Annotate(const Loop& loop, const String& key, Any value);
-  void AnnotateBlock(const Block& block, const String& key, Any value);
-  /// Puts a loop of extent 1 around a block (innermost) or around a loop.
-  Loop AddUnitLoop(const Block& block);
 
   // --- Moving computation (compute_at.cc)
 
@@ -137,9 +112,6 @@ class Schedule {
   /// Replaces an intermediate buffer by the injective computation of its elements, and removes the block. A
   /// value that is used several times in a consumer is bound once by a Let.
   void ComputeInline(const Block& block);
-  /// Merges an elementwise consumer into its only producer (not a reduction), which then writes what the
-  /// consumer wrote.
-  void ReverseComputeInline(const Block& block);
   /// Whether ComputeInline would succeed.
   bool CanInline(const Block& block) const;
 
@@ -166,14 +138,6 @@ class Schedule {
 
   // --- Data layout (layout.cc, block_iters.cc)
 
-  /// The operand that is read number `read_index` of `block` is first copied into a buffer indexed by those
-  /// iterators of `block` that occur in its indices, in order of the iterators (im2col of a convolution). A
-  /// copy that fuses groups of iterators into one dimension each: `groups`, as positions in `iter_vars`.
-  Block Reindex(const Block& block, size_t read_index, const std::vector<std::vector<size_t>>& groups = {});
-  /// Replaces groups of a block's iterators of one type by one iterator each, and its loops by one loop an
-  /// iterator. The block must be alone in plain loops.
-  /// The loops are null for iterators of extent 1.
-  std::vector<Loop> FuseBlockIters(const Block& block, const std::vector<std::vector<size_t>>& groups);
   /// Makes two iterators of one of constant extent, `factor` values of the second for each of the first (it must
   /// divide the extent); what quotients and remainders by `factor` were are then plain iterators. The iterator must be
   /// bound to a loop, which is split with it.
@@ -184,17 +148,6 @@ class Schedule {
   Buffer TransformLayout(const Buffer& buffer, const std::vector<LayoutDim>& layout);
   /// Makes one dimension of `count` neighbouring ones of an intermediate buffer. Returns the new buffer.
   Buffer FuseDims(const Buffer& buffer, size_t first, size_t count);
-  /// Extends the iteration domain of a matmul-like block so that iterator i is a multiple of `multiples[i]`
-  /// (1: as it is). To be called before its loops are split. Operands must be intermediate buffers indexed by plain
-  /// iterators and written by injective blocks: these fill the padding with zeros. The output must be an intermediate
-  /// buffer; its consumers read the part that counts.
-  void PadIters(const Block& block, const std::vector<int64_t>& multiples);
-
-  // --- Matrix products (matmul.cc)
-
-  /// Brings a block that analysis classifies as a matrix product (matmul, dense, convolution: implicit GEMM)
-  /// to canonical iterators, its operands copied (packed, im2col) and its result in a buffer of its own.
-  NormalizedMatmul NormalizeMatmul(const Block& block, const NormalizeOptions& options = {});
 
  private:
   /// The blocks of the function as it stands, and who reads and writes what; until the function changes.

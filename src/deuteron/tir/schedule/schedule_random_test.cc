@@ -105,11 +105,9 @@ class RandomSchedule {
         return "reorder";
       }
       case 6:
+      case 7:
         s->ComputeInline(block);
         return "inline " + block;
-      case 7:
-        s->ReverseComputeInline(block);
-        return "reverse_inline " + block;
       case 8:
       case 9:
         s->ComputeAt(block, any(other_loops));
@@ -128,15 +126,6 @@ class RandomSchedule {
         s->RFactor(any(loops), Pick(0, 1) ? 0 : -1);
         return "rfactor " + block;
       default:
-        if (Pick(0, 2) == 0) {
-          s->NormalizeMatmul(block,
-                             {.pack_a = Pick(0, 1) == 1, .pack_b = Pick(0, 1) == 1, .swap_operands = Pick(0, 1) == 1});
-          return "normalize " + block;
-        }
-        if (Pick(0, 1) == 0) {
-          s->Reindex(block, Pick(0, 1));
-          return "reindex " + block;
-        }
         const Buffer buffer = s->WriteBuffer(block);
         if (buffer->shape.size() != 2) return "nothing";
         s->TransformLayout(buffer, {LayoutDim::Outer(1, 4), LayoutDim::Whole(0), LayoutDim::Inner(1, 4)});

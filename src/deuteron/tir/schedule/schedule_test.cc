@@ -53,21 +53,6 @@ TEST(ScheduleInline, ChainBecomesOneBlockAndBindsValuesOnce) {
   EXPECT_EQ(loads, 2);
 }
 
-TEST(ScheduleInline, ReverseInlineMergesEpilogue) {
-  const PrimFunc func = Chain(I64(5), 6, 3);
-  Schedule s(func);
-  s.ReverseComputeInline("t3");
-  s.ReverseComputeInline("t2");
-  s.ReverseComputeInline("t1");
-  EXPECT_EQ(s.GetBlocks(), std::vector<std::string>{"t0"});
-  ExpectSame(func, s.func());
-  const PrimFunc matmul = Matmul(I64(5), 4, 3, true);
-  Schedule m(matmul);
-  EXPECT_SCHEDULE_ERROR(m.ReverseComputeInline("bias_add"), "injective");
-  m.ReverseComputeInline("relu");
-  ExpectSame(matmul, m.func());
-}
-
 TEST(ScheduleInline, PadGuardsStayLazy) {
   const PrimFunc func = Conv(1, 2, 3, 5, 3, 1, 1);
   Schedule s(func);
@@ -202,28 +187,12 @@ TEST(ScheduleCache, ReadsAndWrites) {
   EXPECT_SCHEDULE_ERROR(s.CacheRead("matmul", 7, "local"), "there is no number 7");
 }
 
-TEST(ScheduleLayout, ReindexMakesIm2col) {
-  const PrimFunc func = Conv(2, 3, 4, 7, 3, 2, 1);
-  Schedule s(func);
-  const std::string columns = s.Reindex("conv", 0);
-  EXPECT_EQ(s.Get(columns)->iter_vars.size(), 6U);
-  ExpectSame(func, s.func());
-  s.ComputeInline("pad");
-  ExpectSame(func, s.func());
-  const std::string weights = s.Reindex("conv", 1, {{1}, {4, 5, 6}});
-  EXPECT_EQ(s.WriteBuffer(weights)->shape.size(), 2U);
-  auto loops = s.FuseBlockIters("conv", {{0, 2, 3}, {4, 5, 6}});
-  EXPECT_EQ(loops.size(), 3U);
-  ExpectSame(func, s.func());
-  EXPECT_SCHEDULE_ERROR(s.Reindex("conv", 0, {{0}}), "groups");
-}
-
 TEST(ScheduleLayout, TransformPacksAndPads) {
   for (const PrimExpr& rows : {I64(8), I64(11), PrimExpr(Var("n"))}) {
     const PrimFunc func = Matmul(rows, 10, 9, true);
     Schedule s(func);
-    const std::string a = s.Reindex("matmul", 0);
-    const std::string b = s.Reindex("matmul", 1);
+    const std::string a = s.CacheRead("matmul", 0, "global");
+    const std::string b = s.CacheRead("matmul", 1, "global");
     ExpectSame(func, s.func());
     s.TransformLayout(s.WriteBuffer(a), {LayoutDim::Outer(0, 4), LayoutDim::Whole(1), LayoutDim::Inner(0, 4)});
     s.TransformLayout(s.WriteBuffer(b), {LayoutDim::Outer(1, 8), LayoutDim::Whole(0), LayoutDim::Inner(1, 8)});
@@ -255,39 +224,6 @@ TEST(ScheduleLayout, SplitIterMakesGroupsABatch) {
   ExpectSame(func, s.func());
 }
 
-/// The register-tiled schedule of rules: pack, pad, tile, epilogue at the tile.
-void TilePacked(Schedule* s, const std::string& block, int64_t mr, int64_t nr, bool swap, bool compute_pack_at_tile) {
-  const NormalizedMatmul mm = s->NormalizeMatmul(block, {.swap_operands = swap});
-  const size_t b = mm.batched ? 1 : 0;
-  std::vector<int64_t> multiples(b, 1);
-  multiples.insert(multiples.end(), {mr, nr, 2});
-  s->PadIters(mm.block, multiples);
-  const auto dim = static_cast<int64_t>(b);
-  const auto pack = [&](const std::string& packer, int64_t factor) {
-    std::vector<LayoutDim> layout;
-    if (b) layout.push_back(LayoutDim::Whole(0));
-    layout.insert(layout.end(),
-                  {LayoutDim::Outer(dim, factor), LayoutDim::Whole(dim + 1), LayoutDim::Inner(dim, factor)});
-    s->TransformLayout(s->WriteBuffer(packer), layout);
-  };
-  pack(mm.pack_a, mr);
-  pack(mm.pack_b, nr);
-  if (s->HasBlock("pad")) s->ComputeInline("pad");
-  for (const char* epilogue : {"bias_add", "relu"}) {
-    if (s->HasBlock(epilogue)) s->ReverseComputeInline(epilogue);
-  }
-  auto loops = s->GetLoops(mm.block);
-  const size_t first = loops.size() - 3;
-  auto m = s->Split(loops[first], std::vector<int64_t>{-1, mr});
-  auto n = s->Split(loops[first + 1], std::vector<int64_t>{-1, nr});
-  s->Reorder({m[0], n[0], loops[first + 2], m[1], n[1]});
-  s->ReverseComputeAt(mm.write_back, n[0]);
-  if (compute_pack_at_tile) s->ComputeAt(mm.pack_a, m[0]);
-  s->DecomposeReduction(mm.block, loops[first + 2]);
-  s->Vectorize(n[1]);
-  s->Unroll(m[1]);
-}
-
 TEST(ScheduleLayout, FusedDimsKeepResults) {
   const PrimFunc func = Chain(I64(5), 6, 3);
   Schedule s(func);
@@ -296,50 +232,6 @@ TEST(ScheduleLayout, FusedDimsKeepResults) {
   EXPECT_EQ(AsConstInt(fused->shape[0]), 30);
   ExpectSame(func, s.func());
   EXPECT_SCHEDULE_ERROR(s.FuseDims(ParamBuffers(func)[0], 0, 2), "is no intermediate one");
-}
-
-TEST(ScheduleMatmul, PackedTilesKeepResults) {
-  for (const PrimExpr& rows : {I64(8), I64(11), PrimExpr(Var("n"))}) {
-    for (const bool at_tile : {false, true}) {
-      const PrimFunc func = Matmul(rows, 10, 9, true);
-      Schedule s(func);
-      TilePacked(&s, "matmul", 4, 8, false, at_tile);
-      ExpectSame(func, s.func());
-    }
-  }
-}
-
-TEST(ScheduleMatmul, ConvolutionAsImplicitGemm) {
-  for (const auto& [batch, stride, pad, kernel] : {std::tuple{1, 1, 1, 3}, {2, 2, 1, 3}, {1, 1, 0, 1}, {2, 2, 3, 7}}) {
-    for (const bool swap : {true, false}) {
-      const PrimFunc func = Conv(batch, 3, 5, 7, kernel, stride, pad);
-      Schedule s(func);
-      TilePacked(&s, "conv", 4, 8, swap, true);
-      ExpectSame(func, s.func());
-      EXPECT_EQ(s.GetBlocks().size(), 5U);
-    }
-  }
-}
-
-TEST(ScheduleMatmul, UnpackedOperandsAndBatches) {
-  te::Tensor a = te::Placeholder({I64(2), I64(3), I64(5), I64(4)}, kFloat, "a");
-  te::Tensor b = te::Placeholder({I64(2), I64(3), I64(6), I64(4)}, kFloat, "b");
-  tir::IterVar r = te::ReduceAxis(I64(4));
-  te::Tensor c = te::Compute(
-      {I64(2), I64(3), I64(5), I64(6)},
-      [&](const Array<Var>& i) {
-        return te::Sum(a({i[0], i[1], i[2], r->var}) * b({i[0], i[1], i[3], r->var}), {r});
-      },
-      "matmul");
-  const PrimFunc func = te::CreatePrimFunc({a, b, c});
-  Schedule s(func);
-  TilePacked(&s, "matmul", 4, 8, false, true);
-  ExpectSame(func, s.func());
-  Schedule u(func);
-  const NormalizedMatmul mm = u.NormalizeMatmul("matmul", {.pack_a = false, .pack_b = false});
-  EXPECT_TRUE(mm.pack_a.empty() && mm.batched);
-  ExpectSame(func, u.func());
-  EXPECT_SCHEDULE_ERROR(u.PadIters("matmul", {1, 4, 1, 1}), "no intermediate buffer");
 }
 
 /// x = a; a = a + 1 in place, later: moving the reader of a past the writer would change it.

@@ -267,11 +267,7 @@ void BindLoops(const std::vector<For>& loops, arith::Analyzer* analyzer) {
   for (const For& loop : loops) analyzer->Bind(loop->loop_var, Range::FromMinExtent(loop->min, loop->extent));
 }
 
-void BindIters(const SBlock& block, arith::Analyzer* analyzer) {
-  for (const IterVar& iter : block->iter_vars) analyzer->Bind(iter->var, iter->dom);
-}
-
-Stmt MakeNest(const SBlock& block, std::vector<Var>* loops) {
+Stmt MakeNest(const SBlock& block) {
   Array<PrimExpr> values;
   std::vector<Var> vars;
   for (const IterVar& iter : block->iter_vars) {
@@ -291,7 +287,6 @@ Stmt MakeNest(const SBlock& block, std::vector<Var>* loops) {
     const Range& dom = block->iter_vars[i]->dom;
     nest = For(vars[i], dom->min, dom->extent, ForKind::kSerial, std::move(nest));
   }
-  if (loops != nullptr) *loops = std::move(vars);
   return nest;
 }
 
@@ -342,49 +337,6 @@ std::string WhyNotMove(const ScopeInfo& scope, size_t from, size_t to, const std
 Path TopOf(const Path& path) {
   const bool is_seq = path[0]->kind == StmtKind::kSeq;
   return Path(path.begin(), path.begin() + (is_seq ? 2 : 1));
-}
-
-Path CheckAlone(const Path& path, const std::string& what) {
-  const SBlockRealize realize = RealizeOf(path);
-  Path top = TopOf(path);
-  const std::vector<SBlockRealize> blocks = BlocksIn(top.back());
-  if (blocks.size() != 1) {
-    DEUTERON_SCHEDULE_ERROR << what << ": block " << realize->block->name_hint << " shares its loops with block "
-                            << blocks[blocks[0].same_as(realize) ? 1 : 0]->block->name_hint;
-  }
-  for (const Stmt& stmt : path) {
-    const bool plain = stmt->kind == StmtKind::kFor || stmt->kind == StmtKind::kSeq || stmt.same_as(path.back());
-    if (!plain) {
-      DEUTERON_SCHEDULE_ERROR << what << ": block " << realize->block->name_hint << " is not in plain loops";
-    }
-  }
-  return top;
-}
-
-IterVar FuseIters(const SBlock& block, const std::vector<size_t>& positions, const std::string& name, IterVarType type,
-                  ExprVarMap* values) {
-  const DataType dtype = positions.empty() ? DataType::Int(64) : block->iter_vars[positions[0]]->var.dtype();
-  Var var("v_" + name, dtype);
-  PrimExpr rest = var;
-  PrimExpr extent = MakeConst(dtype, 1);
-  for (size_t i = positions.size(); i-- > 0;) {
-    const IterVar& iter = block->iter_vars[positions[i]];
-    const PrimExpr digit = i == 0 ? rest : FloorMod(rest, iter->dom->extent);
-    (*values)[iter->var] = iter->dom->min + digit;
-    rest = FloorDiv(rest, iter->dom->extent);
-    extent = extent * iter->dom->extent;
-  }
-  arith::Analyzer analyzer;
-  return IterVar(Range::FromMinExtent(MakeConst(dtype, 0), analyzer.Simplify(extent)), var, type);
-}
-
-PrimExpr FusedValue(const SBlock& block, const std::vector<size_t>& positions) {
-  PrimExpr value = I64(0);
-  for (const size_t position : positions) {
-    const IterVar& iter = block->iter_vars[position];
-    value = value * iter->dom->extent + (iter->var - iter->dom->min);
-  }
-  return value;
 }
 
 SBlock SimplifyBlock(const PrimFunc& func, SBlock block) {

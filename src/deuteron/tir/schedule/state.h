@@ -15,12 +15,6 @@
 
 namespace deuteron::tir::schedule {
 
-/// Annotation of blocks that write every element of their buffer exactly once, at whatever indices.
-inline constexpr const char* kWritesOnce = "deuteron.writes_each_element_once";
-
-/// Annotation of blocks that fill the padding of their buffer with zeros.
-inline constexpr const char* kZeroPadded = "deuteron.zero_padded";
-
 /// Statements from the body of the root scope (first) down to the one looked for (last).
 using Path = std::vector<Stmt>;
 
@@ -64,12 +58,9 @@ std::string UniqueBlockName(const PrimFunc& func, const std::string& name);
 /// Tells the analyzer what is known of the function's dimensions and of these loops.
 void BindShapes(const PrimFunc& func, arith::Analyzer* analyzer);
 void BindLoops(const std::vector<For>& loops, arith::Analyzer* analyzer);
-/// Binds the iterators of a block to their domains.
-void BindIters(const SBlock& block, arith::Analyzer* analyzer);
 
-/// Plain serial loops over the iterators of `block`, one each (none for those of extent 1), around its
-/// realisation. New loop variables are returned in `loops`, null where there is none.
-Stmt MakeNest(const SBlock& block, std::vector<Var>* loops = nullptr);
+/// Plain serial loops over the iterators of `block`, one each (none for those of extent 1), around its realisation.
+Stmt MakeNest(const SBlock& block);
 
 /// The variables that a statement's loops define.
 bool UsesAny(const PrimExpr& expr, const std::unordered_set<const Object*>& vars);
@@ -79,15 +70,6 @@ std::vector<SBlockRealize> BlocksIn(const Stmt& stmt);
 
 /// Path to the child of the scope (or the scope's only statement) that holds the last statement of `path`.
 Path TopOf(const Path& path);
-/// A ScheduleError unless the block is alone in its loops and runs unconditionally; the path of TopOf.
-Path CheckAlone(const Path& path, const std::string& what);
-
-/// One iterator over the product of some iterators' domains, the last one fastest. `values` gains what each of
-/// them is in terms of the new one. Without positions: an iterator of extent 1.
-IterVar FuseIters(const SBlock& block, const std::vector<size_t>& positions, const std::string& name, IterVarType type,
-                  ExprVarMap* values);
-/// The value of that iterator from those of its parts.
-PrimExpr FusedValue(const SBlock& block, const std::vector<size_t>& positions);
 
 /// Why a block at position `from` of the scope may not run at position `to` instead: a block in between, or one
 /// of `others` (where it lands), overwrites what it reads, or uses what it writes. Empty if it may. What flows

@@ -17,8 +17,6 @@ Pass CanonicalizeBindings();
 /// Gathers runs of at least `min_size` pure bindings into dataflow blocks.
 Pass ConvertToDataflow(int64_t min_size = 2);
 
-/// Brings functions that were built by hand into A-normal form and infers missing types.
-Pass Normalize();
 /// Opens every dataflow block: its variables become plain ones.
 Pass ToNonDataflow();
 /// Removes pure bindings whose values nothing uses, and functions that neither public ones nor `entry_functions`

@@ -261,7 +261,9 @@ class BlockFuser {
 
 IRModule RunFuseOps(IRModule module, const FuseOpsOptions& options, const transform::PassContext& context) {
   Settings settings{options};
-  settings.opt_level = options.fuse_opt_level == -1 ? context.opt_level : options.fuse_opt_level;
+  settings.opt_level = options.fuse_opt_level;
+  if (settings.opt_level == -1) settings.opt_level = static_cast<int>(context.GetInt("relax.FuseOps.fuse_opt_level"));
+  if (settings.opt_level == -1) settings.opt_level = context.opt_level;
   settings.max_depth = context.GetInt("relax.FuseOps.max_depth");
   settings.max_arguments = context.GetInt("relax.FuseOps.max_function_args");
   settings.compat = transform::AsTVM(context);

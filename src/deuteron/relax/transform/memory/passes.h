@@ -8,6 +8,9 @@ namespace deuteron::relax {
 
 using transform::Pass;
 
+/// Lets functions that are pure as a whole hold calls with side effects.
+Pass RemovePurityChecking();
+
 /// Makes outputs explicit: `y = call_tir(f, (x,), ty)` becomes `alloc = builtin.alloc_tensor(…); f(x, alloc); y =
 /// alloc`. Dataflow blocks are opened, since what they hold is no longer pure.
 Pass CallTIRRewrite();
@@ -17,9 +20,6 @@ Pass CallTIRRewrite();
 /// for each symbolic factor of their sizes (all that grow with the batch, say), at offsets that are multiples of it.
 /// Tensors whose size is known only in the middle of the function, and those that leave it, stay builtin.alloc_tensor.
 Pass StaticPlanBlockMemory();
-
-/// Turns what is left of builtin.alloc_tensor into a storage and a tensor in it.
-Pass LowerAllocTensor();
 
 /// Removes bindings of one variable to another, and says after its last use that a tensor or storage is dead.
 Pass KillAfterLastUse();

@@ -40,9 +40,6 @@ Pass CombineParallelMatmul(CombineMatmulCheck check = nullptr);
 /// Products of several inputs of few rows with the same weight become one product.
 Pass CombineMatmulsOfOneWeight();
 
-/// Computes exp, tanh, erf and softmax of float32 and shorter floats by approximations (topi/fast_math.h).
-Pass FastMathTransform();
-
 /// Replaces operators by call_tir of kernels: by `custom` (operator name → function), else as the operator's
 /// row in the table says. `skip_ops` are left as they are. `enable_warning`: says on standard error which have no rule.
 using LegalizeMap = std::map<std::string, std::function<Expr(BlockBuilder&, const Call&)>>;

@@ -1,4 +1,4 @@
-#include "deuteron/relax/transform/weights/weight_steps.h"
+#include "deuteron/relax/transform/user/weight_steps.h"
 
 #include <algorithm>
 #include <unordered_set>

@@ -1,7 +1,7 @@
 #include <algorithm>
 
 #include "deuteron/relax/rewrite/pass_utils.h"
-#include "deuteron/relax/transform/weights/weight_steps.h"
+#include "deuteron/relax/transform/user/weight_steps.h"
 #include "deuteron/relax/type_analysis.h"
 
 namespace deuteron::relax {

@@ -12,7 +12,7 @@
 #include "deuteron/ir/expr_functor.h"
 #include "deuteron/relax/functor.h"
 #include "deuteron/relax/rewrite/function_pass.h"
-#include "deuteron/relax/transform/vm/passes.h"
+#include "deuteron/relax/transform/user/passes.h"
 #include "deuteron/tir/function.h"
 
 namespace deuteron::relax {

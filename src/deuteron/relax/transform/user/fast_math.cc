@@ -14,7 +14,7 @@
 #include "deuteron/relax/op/nn_attrs.h"
 #include "deuteron/relax/op/op_common.h"
 #include "deuteron/relax/rewrite/function_pass.h"
-#include "deuteron/relax/transform/operators/passes.h"
+#include "deuteron/relax/transform/user/passes.h"
 #include "deuteron/topi/elementwise.h"
 #include "deuteron/topi/nn.h"
 

@@ -21,8 +21,8 @@
 
 #include "deuteron/relax/rewrite/pass_utils.h"
 #include "deuteron/relax/rewrite/seq_rewriter.h"
-#include "deuteron/relax/transform/weights/passes.h"
-#include "deuteron/relax/transform/weights/weight_steps.h"
+#include "deuteron/relax/transform/user/passes.h"
+#include "deuteron/relax/transform/user/weight_steps.h"
 #include "deuteron/relax/type_analysis.h"
 
 namespace deuteron::relax {

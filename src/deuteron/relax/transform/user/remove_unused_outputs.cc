@@ -13,7 +13,7 @@
 #include "deuteron/relax/rewrite/seq_rewriter.h"
 #include "deuteron/relax/rewrite/var_replacer.h"
 #include "deuteron/relax/transform/cleanup/passes.h"
-#include "deuteron/relax/transform/functions/passes.h"
+#include "deuteron/relax/transform/user/passes.h"
 #include "deuteron/relax/transform/functions/private_signature.h"
 
 namespace deuteron::relax {

@@ -8,7 +8,7 @@
 #include "deuteron/relax/op/op_common.h"
 #include "deuteron/relax/rewrite/pass_utils.h"
 #include "deuteron/relax/rewrite/var_replacer.h"
-#include "deuteron/relax/transform/memory/passes.h"
+#include "deuteron/relax/transform/user/passes.h"
 
 namespace deuteron::relax {
 namespace {

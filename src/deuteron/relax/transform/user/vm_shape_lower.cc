@@ -24,7 +24,7 @@
 #include "deuteron/relax/rewrite/effects.h"
 #include "deuteron/relax/rewrite/pass_utils.h"
 #include "deuteron/relax/rewrite/typed_rewriter.h"
-#include "deuteron/relax/transform/vm/passes.h"
+#include "deuteron/relax/transform/user/passes.h"
 #include "deuteron/relax/type_analysis.h"
 #include "deuteron/tir/function.h"
 

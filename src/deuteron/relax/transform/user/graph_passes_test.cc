@@ -13,6 +13,7 @@
 #include "deuteron/relax/transform/cleanup/passes.h"
 #include "deuteron/relax/transform/functions/passes.h"
 #include "deuteron/relax/transform/operators/passes.h"
+#include "deuteron/relax/transform/user/passes.h"
 #include "deuteron/relax/type_analysis.h"
 #include "deuteron/runtime/tensor.h"
 #include "deuteron/topi/elementwise.h"

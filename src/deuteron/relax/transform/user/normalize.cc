@@ -13,7 +13,7 @@
 #include "deuteron/relax/rewrite/pass_utils.h"
 #include "deuteron/relax/rewrite/seq_rewriter.h"
 #include "deuteron/relax/rewrite/var_replacer.h"
-#include "deuteron/relax/transform/cleanup/passes.h"
+#include "deuteron/relax/transform/user/passes.h"
 
 namespace deuteron::relax {
 namespace {

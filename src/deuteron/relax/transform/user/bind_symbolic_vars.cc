@@ -14,7 +14,7 @@
 
 #include "deuteron/relax/rewrite/pass_utils.h"
 #include "deuteron/relax/rewrite/typed_rewriter.h"
-#include "deuteron/relax/transform/functions/passes.h"
+#include "deuteron/relax/transform/user/passes.h"
 #include "deuteron/relax/type_analysis.h"
 
 namespace deuteron::relax {

@@ -7,7 +7,7 @@
 /// CallTIRRewrite, and must not stand before a pass that moves or removes calls by their purity.
 #include "deuteron/relax/functor.h"
 #include "deuteron/relax/rewrite/pass_utils.h"
-#include "deuteron/relax/transform/vm/passes.h"
+#include "deuteron/relax/transform/memory/passes.h"
 
 namespace deuteron::relax {
 namespace {

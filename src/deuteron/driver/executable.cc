@@ -1,0 +1,113 @@
+#include <algorithm>
+
+#include "deuteron/codegen/llvm/compile.h"
+#include "deuteron/codegen/llvm/link.h"
+#include "deuteron/codegen/vm/artifact.h"
+#include "deuteron/driver/executable_impl.h"
+#include "deuteron/driver/report/decision_json.h"
+
+namespace deuteron {
+
+namespace {
+
+std::vector<TensorInfo> Describe(const std::vector<runtime::Executable::TensorInfo>& infos) {
+  std::vector<TensorInfo> described;
+  for (const auto& info : infos) described.push_back({info.name, DataType(info.dtype), info.shape, info.dims});
+  return described;
+}
+
+/// Calls of kernels in the byte code of a function.
+int64_t CountKernels(const runtime::Program& program, size_t function) {
+  int64_t count = 0;
+  const auto& code = program.functions[function].code;
+  for (size_t word = 0; word < code.size(); word += std::max<size_t>(code[word] >> 8, 1)) {
+    if (static_cast<runtime::Opcode>(code[word] & 0xFF) == runtime::Opcode::kKernel) ++count;
+  }
+  return count;
+}
+
+}  // namespace
+
+Executable::Executable() = default;
+
+Executable::Executable(std::shared_ptr<const runtime::Executable> executable, int threads)
+    : impl_(std::make_shared<Impl>()) {
+  impl_->inputs = Describe(executable->Inputs("main"));
+  impl_->outputs = Describe(executable->Outputs("main"));
+  impl_->num_kernels = CountKernels(executable->program(), executable->FindFunction("main"));
+  impl_->threads = threads;
+  impl_->executable = std::move(executable);
+}
+
+std::vector<Tensor> Executable::Run(const std::vector<Tensor>& inputs) const {
+  auto instance = impl_->Acquire();
+  std::vector<Tensor> outputs = instance->Run("main", inputs);
+  impl_->Release(std::move(instance));
+  return outputs;
+}
+
+std::vector<Tensor> Executable::Run(const std::map<std::string, Tensor>& inputs) const {
+  std::vector<Tensor> ordered;
+  std::string known;
+  for (const TensorInfo& info : impl_->inputs) {
+    known += (known.empty() ? "\"" : ", \"") + info.name + "\"";
+    auto it = inputs.find(info.name);
+    if (it != inputs.end()) ordered.push_back(it->second);
+  }
+  for (const auto& [name, tensor] : inputs) {
+    const auto matches = [&name = name](const TensorInfo& info) { return info.name == name; };
+    if (std::none_of(impl_->inputs.begin(), impl_->inputs.end(), matches)) {
+      DEUTERON_THROW(UsageError) << "the model has no input \"" << name << "\"; its inputs are " << known;
+    }
+  }
+  for (const TensorInfo& info : impl_->inputs) {
+    if (inputs.count(info.name) == 0) {
+      DEUTERON_THROW(UsageError) << "input \"" << info.name << "\" is missing; the model's inputs are " << known;
+    }
+  }
+  return Run(ordered);
+}
+
+const std::vector<TensorInfo>& Executable::inputs() const { return impl_->inputs; }
+const std::vector<TensorInfo>& Executable::outputs() const { return impl_->outputs; }
+int64_t Executable::num_kernels() const { return impl_->num_kernels; }
+std::string Executable::backend() const {
+  std::string names;
+  for (const std::string& plugin : codegen::PluginsOf(impl_->executable->program()))
+    names += (names.empty() ? "" : ",") + plugin;
+  return names.empty() ? "none" : names;
+}
+int Executable::threads() const {
+  auto instance = impl_->Acquire();
+  const int threads = instance->threads();
+  std::lock_guard lock(impl_->mutex);
+  impl_->idle.push_back(std::move(instance));
+  return threads;
+}
+int64_t Executable::activation_bytes() const { return impl_->activation_bytes; }
+int64_t Executable::weight_bytes() const { return impl_->executable->weights_bytes(); }
+const transform::DecisionLog& Executable::decisions() const {
+  const std::lock_guard lock(impl_->mutex);
+  // That of an artefact is read when it is asked for.
+  if (impl_->decisions == nullptr) {
+    impl_->decisions = std::make_shared<transform::DecisionLog>(DecisionsFromJson(impl_->executable->manifest().notes));
+  }
+  return *impl_->decisions;
+}
+const std::shared_ptr<const runtime::Executable>& Executable::runtime() const { return impl_->executable; }
+
+void Executable::Save(const std::string& path) const {
+  if (!impl_->kernels.defined()) {
+    DEUTERON_THROW(UsageError) << "an executable that was loaded cannot be saved again; copy its file";
+  }
+  const std::string elf = codegen::LinkSharedObject(codegen::EmitObjects(impl_->kernels, impl_->target));
+  runtime::Manifest manifest = impl_->executable->manifest();
+  manifest.notes = DecisionsToJson(decisions());
+  codegen::WriteModel(path, elf, impl_->compiled, manifest);
+}
+
+Executable Executable::Load(const std::string& path, int threads) {
+  return Executable(runtime::Executable::Load(path), threads);
+}
+
+}  // namespace deuteron

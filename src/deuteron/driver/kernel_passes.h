@@ -1,0 +1,25 @@
+/// \file
+/// Passes over the loop-level functions of a module, for a target, and passes for people.
+#pragma once
+
+#include <string>
+
+#include "deuteron/ir/transform/pass.h"
+#include "deuteron/target/target.h"
+
+namespace deuteron {
+
+/// Schedules every loop-level function for `target` (tir/schedule/rules); what was chosen goes into the decision log.
+transform::Pass ScheduleForCPU(const Target& target);
+
+/// The loop-level functions of a module, and only they, lowered for code generation, under the symbols that byte code
+/// calls them by.
+transform::Pass LowerKernels(const Target& target);
+
+/// Generates machine code and byte code, and returns the module as it is: for errors of code generation.
+transform::Pass GenerateCode(const Target& target);
+
+/// Prints the module on standard error.
+transform::Pass PrintIR(const std::string& header = "");
+
+}  // namespace deuteron
