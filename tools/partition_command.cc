@@ -26,8 +26,8 @@ struct PartitionCommandOptions {
   std::vector<std::string> libraries{"dnnl"};
 };
 
-/// What TVM's partition_for_<library> give for libraries of GPU kernels; for others the passes up to the library's functions when a
-/// model is compiled: batch norms folded and so on.
+/// What TVM's partition_for_<library> give for libraries of GPU kernels; for others the passes up to the library's
+/// functions when a model is compiled: batch norms folded and so on.
 transform::Pass PartitionPass(const std::string& library) {
   if (const auto documented = backend::DocumentedPartition(library)) return *documented;
   std::vector<PassCall> calls;

@@ -75,9 +75,10 @@ Setting DrawSetting(uint64_t seed) {
   const bool leaves_out = chance(0.3);
   std::vector<PassCall> passes;
   for (const PassCall& pass : GetPipeline("default").passes) {
-    const bool may_go = pass.name == "FuseReductions" || pass.name == "FuseSiblings" || pass.name == "SeparateOutputs" ||
-                        pass.name == "RecomputeProducers" || pass.name == "FoldConstant" ||
-                        pass.name == "CombineMatmulsOfOneWeight" || pass.name == "PackWeights";
+    const bool may_go = pass.name == "FuseReductions" || pass.name == "FuseSiblings" ||
+                        pass.name == "SeparateOutputs" || pass.name == "RecomputeProducers" ||
+                        pass.name == "FoldConstant" || pass.name == "CombineMatmulsOfOneWeight" ||
+                        pass.name == "PackWeights";
     if (may_go && leaves_out && chance(0.4)) continue;
     // Regions that TVM's FuseTIR declares too small are no ground for schedules.
     if (setting.config.count("tvm_compat") && pass.name == "ScheduleForCPU") continue;

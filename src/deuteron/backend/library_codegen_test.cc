@@ -9,7 +9,7 @@
 #include <sstream>
 
 #include "deuteron/backend/cutlass/cutlass.h"
-#include "deuteron/backend/library_cases.h"
+#include "deuteron/testing/library_cases.h"
 
 namespace deuteron {
 namespace {

@@ -75,7 +75,10 @@ transform::PassContext MakeContext(const CompileOptions& options) {
 }
 
 Compilation::Compilation(const CompileOptions& options)
-    : options_(options), target_(Target::Parse(options.target, options.threads)), target_scope_(target_), scope_(MakeContext(options)) {}
+    : options_(options),
+      target_(Target::Parse(options.target, options.threads)),
+      target_scope_(target_),
+      scope_(MakeContext(options)) {}
 
 Compilation::Compilation(Compilation& walk, const std::string& backend)
     : options_(walk.options_),

@@ -95,9 +95,9 @@ class Executable {
 /// Compiles function "main" of `module` and all it calls.
 Executable Compile(IRModule module, const CompileOptions& options = {});
 
-/// The context that `options` describe: what depends on how a module is compiled is decided there, for pipelines are the
-/// same for all (pipeline.h). Without fusion, passes that merge operators are disabled and FuseOps is at level 0; the
-/// library, if one is named, is that of PartitionFor.
+/// The context that `options` describe: what depends on how a module is compiled is decided there, for pipelines are
+/// the same for all (pipeline.h). Without fusion, passes that merge operators are disabled and FuseOps is at level 0;
+/// the library, if one is named, is that of PartitionFor.
 transform::PassContext MakeContext(const CompileOptions& options);
 
 }  // namespace deuteron

@@ -1,7 +1,7 @@
 #include "deuteron/driver/demanded_extents.h"
 
-#include "deuteron/testing/library_test_util.h"
 #include "deuteron/driver/verify.h"
+#include "deuteron/testing/library_test_util.h"
 
 namespace deuteron {
 namespace {

@@ -1,6 +1,6 @@
 /// \file
-/// Every pass that can be named, and calls of passes as data: what `deuteron opt --passes`, pipelines, the text tests and
-/// required passes are made of.
+/// Every pass that can be named, and calls of passes as data: what `deuteron opt --passes`, pipelines, the text tests
+/// and required passes are made of.
 #pragma once
 
 #include <functional>

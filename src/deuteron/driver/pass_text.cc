@@ -87,8 +87,8 @@ std::string ArgumentText(const json& value) {
   if (value.is_null()) return "none";
   if (!value.is_string()) return value.dump();
   const auto word = value.get<std::string>();
-  const bool is_plain = !word.empty() && word.find_first_of(kDelimiters) == std::string::npos &&
-                        WordValue(word).is_string();
+  const bool is_plain =
+      !word.empty() && word.find_first_of(kDelimiters) == std::string::npos && WordValue(word).is_string();
   return is_plain ? word : Quoted(word);
 }
 

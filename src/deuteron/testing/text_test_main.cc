@@ -8,8 +8,8 @@
 
 #include "deuteron/driver/pass_registry.h"
 #include "deuteron/driver/pipeline.h"
-#include "deuteron/testing/text_test.h"
 #include "deuteron/support/error.h"
+#include "deuteron/testing/text_test.h"
 
 namespace deuteron {
 namespace {
@@ -70,7 +70,8 @@ TEST(PassRegistry, EveryPassIsMadeUnderItsName) {
 
 TEST(PassRegistry, WritesCallsAsTheyAreRead) {
   for (const char* text :
-       {"FuseTIR", "FuseOps(fuse_opt_level=2,wrap_single=true),FuseTIR", "DeadCodeElimination(entry_functions=[main,other])",
+       {"FuseTIR", "FuseOps(fuse_opt_level=2,wrap_single=true),FuseTIR",
+        "DeadCodeElimination(entry_functions=[main,other])",
         "ConvertLayout(desired_layouts={relax.nn.conv2d:[NHWC,OHWI]})", "BindSymbolicVars(binding_map={n:4})",
         "PrintIR(header=\"a, b\")", "PrintIR(header=\"\")", "PrintIR(header=\"true\")", "PrintIR(header='\"')",
         "PrintIR(header=none)", "FoldConstant(skip_ops=[])", ""}) {

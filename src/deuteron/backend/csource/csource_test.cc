@@ -8,12 +8,12 @@
 #include "deuteron/backend/backends.h"
 #include "deuteron/backend/source/compile_source.h"
 #include "deuteron/driver/compile.h"
-#include "deuteron/testing/library_test_util.h"
 #include "deuteron/relax/transform/library/library_codegen.h"
 #include "deuteron/relax/transform/library/passes.h"
 #include "deuteron/runtime/executable.h"
 #include "deuteron/runtime/plugin.h"
 #include "deuteron/script/parser.h"
+#include "deuteron/testing/library_test_util.h"
 
 namespace deuteron {
 namespace {

@@ -3,9 +3,9 @@
 /// same sources, on a cuBLASLt of loops (backend/cuda/testing/).
 #include <gtest/gtest.h>
 
-#include "deuteron/testing/library_test_util.h"
 #include "deuteron/runtime/executable.h"
 #include "deuteron/runtime/tensor.h"
+#include "deuteron/testing/library_test_util.h"
 
 namespace deuteron {
 namespace {

@@ -6,8 +6,8 @@
 #include <regex>
 
 #include "deuteron/backend/cutlass/cutlass.h"
+#include "deuteron/testing/library_cases.h"
 #include "deuteron/backend/source/compile_source.h"
-#include "deuteron/backend/library_cases.h"
 #include "deuteron/runtime/executable.h"
 
 namespace deuteron {

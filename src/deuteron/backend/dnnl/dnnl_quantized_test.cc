@@ -6,7 +6,6 @@
 #include <cmath>
 #include <random>
 
-#include "deuteron/testing/library_test_util.h"
 #include "deuteron/ir/transform/decision_log.h"
 #include "deuteron/ir/transform/pass.h"
 #include "deuteron/relax/transform/passes.h"
@@ -14,6 +13,7 @@
 #include "deuteron/runtime/plugin.h"
 #include "deuteron/runtime/tensor.h"
 #include "deuteron/target/target.h"
+#include "deuteron/testing/library_test_util.h"
 
 namespace deuteron {
 namespace {

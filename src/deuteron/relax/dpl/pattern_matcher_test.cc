@@ -1,8 +1,8 @@
 #include <gtest/gtest.h>
 
+#include "deuteron/relax/dpl/pattern_test_util.h"
 #include "deuteron/relax/dpl/pattern_text.h"
 #include "deuteron/relax/dpl/templates.h"
-#include "deuteron/relax/dpl/pattern_test_util.h"
 
 namespace deuteron::relax::dpl {
 namespace {

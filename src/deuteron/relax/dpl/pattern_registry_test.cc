@@ -2,8 +2,8 @@
 /// Patterns by name: the order in which look-ups give them, and what is refused.
 #include <gtest/gtest.h>
 
-#include "deuteron/relax/dpl/registry.h"
 #include "deuteron/relax/dpl/pattern_test_util.h"
+#include "deuteron/relax/dpl/registry.h"
 
 namespace deuteron::relax {
 namespace {

@@ -1,11 +1,11 @@
 #include <gtest/gtest.h>
 
+#include "deuteron/relax/dpl/pattern_test_util.h"
 #include "deuteron/relax/dpl/rewriter.h"
 #include "deuteron/relax/op/binary.h"
 #include "deuteron/relax/op/index.h"
 #include "deuteron/relax/op/linear_algebra.h"
 #include "deuteron/relax/op/manipulate.h"
-#include "deuteron/relax/dpl/pattern_test_util.h"
 
 namespace deuteron::relax::dpl {
 namespace {

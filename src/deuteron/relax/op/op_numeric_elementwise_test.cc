@@ -1,8 +1,8 @@
 /// \file
 /// Unary and binary operators against plain loops.
-#include "deuteron/relax/op/op_numeric_test_util.h"
 #include "deuteron/relax/op/binary.h"
 #include "deuteron/relax/op/nn.h"
+#include "deuteron/relax/op/op_numeric_test_util.h"
 #include "deuteron/relax/op/unary.h"
 
 namespace deuteron::interpreter {

@@ -1,10 +1,10 @@
 /// \file
 /// Operators that rearrange, gather and scatter against plain loops.
-#include "deuteron/relax/op/op_numeric_test_util.h"
 #include "deuteron/relax/op/datatype.h"
 #include "deuteron/relax/op/gather.h"
 #include "deuteron/relax/op/index.h"
 #include "deuteron/relax/op/manipulate.h"
+#include "deuteron/relax/op/op_numeric_test_util.h"
 #include "deuteron/relax/op/shape.h"
 
 namespace deuteron::interpreter {

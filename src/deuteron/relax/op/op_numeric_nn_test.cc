@@ -1,7 +1,7 @@
 /// \file
 /// Convolutions and pools against plain loops.
-#include "deuteron/relax/op/op_numeric_test_util.h"
 #include "deuteron/relax/op/nn.h"
+#include "deuteron/relax/op/op_numeric_test_util.h"
 
 namespace deuteron::interpreter {
 namespace {

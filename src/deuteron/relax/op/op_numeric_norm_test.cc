@@ -1,8 +1,8 @@
 /// \file
 /// Softmax, norms, matrix products, attention and padding against plain loops.
-#include "deuteron/relax/op/op_numeric_test_util.h"
 #include "deuteron/relax/op/linear_algebra.h"
 #include "deuteron/relax/op/nn.h"
+#include "deuteron/relax/op/op_numeric_test_util.h"
 
 namespace deuteron::interpreter {
 namespace {

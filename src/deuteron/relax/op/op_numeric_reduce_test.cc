@@ -1,9 +1,9 @@
 /// \file
 /// Operators that reduce, search, sort, create and resample against plain loops.
-#include "deuteron/relax/op/op_numeric_test_util.h"
 #include "deuteron/relax/op/create.h"
 #include "deuteron/relax/op/datatype.h"
 #include "deuteron/relax/op/image.h"
+#include "deuteron/relax/op/op_numeric_test_util.h"
 #include "deuteron/relax/op/qdq.h"
 #include "deuteron/relax/op/search.h"
 #include "deuteron/relax/op/shape.h"

@@ -1,11 +1,11 @@
 /// \file
 /// Losses, windows, order statistics, and operators that read or write where data says.
-#include "deuteron/relax/op/op_numeric_test_util.h"
 #include "deuteron/relax/op/create.h"
 #include "deuteron/relax/op/gather.h"
 #include "deuteron/relax/op/image.h"
 #include "deuteron/relax/op/loss.h"
 #include "deuteron/relax/op/manipulate.h"
+#include "deuteron/relax/op/op_numeric_test_util.h"
 #include "deuteron/relax/op/search.h"
 #include "deuteron/relax/op/sorting.h"
 #include "deuteron/relax/op/vision.h"

@@ -9,10 +9,10 @@
 
 #include "deuteron/driver/equivalence.h"
 #include "deuteron/driver/pass_registry.h"
-#include "deuteron/testing/text_test.h"
 #include "deuteron/relax/transform/passes.h"
 #include "deuteron/runtime/tensor.h"
 #include "deuteron/script/parser.h"
+#include "deuteron/testing/text_test.h"
 
 namespace deuteron {
 namespace {

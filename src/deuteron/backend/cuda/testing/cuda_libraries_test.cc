@@ -8,8 +8,8 @@
 #include <filesystem>
 
 #include "deuteron/backend/cutlass/cutlass.h"
+#include "deuteron/testing/library_cases.h"
 #include "deuteron/backend/source/compile_source.h"
-#include "deuteron/backend/library_cases.h"
 #include "deuteron/runtime/executable.h"
 #include "deuteron/runtime/plugin.h"
 

@@ -13,8 +13,8 @@
 #include "deuteron/relax/rewrite/seq_rewriter.h"
 #include "deuteron/relax/rewrite/var_replacer.h"
 #include "deuteron/relax/transform/cleanup/passes.h"
-#include "deuteron/relax/transform/user/passes.h"
 #include "deuteron/relax/transform/functions/private_signature.h"
+#include "deuteron/relax/transform/user/passes.h"
 
 namespace deuteron::relax {
 namespace {
