@@ -91,6 +91,14 @@ def transposes_less(before, ours, theirs):
     return ours.count("R.permute_dims(") < theirs.count("R.permute_dims(")
 
 
+def loses_local_function(before, ours, theirs):
+    return local_functions(ours) < local_functions(before) and ours.count("\n") < theirs.count("\n")
+
+
+def local_functions(text):
+    return len(re.findall(r"^ {8,}@R\.function", text, flags=re.MULTILINE))
+
+
 def casts_calls(before, ours, theirs):
     return re.search(r"R\.match_cast\((?!\w+, )", theirs) is not None
 
@@ -113,7 +121,8 @@ TABLE = [
            better=(("values that a call overwrites stay apart", overwrites),)),
     Parity("EliminateCommonSubexpr(call_only=true)", rt.EliminateCommonSubexpr(call_only=True), GRAPHS,
            better=(("values that a call overwrites stay apart", overwrites),)),
-    Parity("DeadCodeElimination", rt.DeadCodeElimination(), GRAPHS),
+    Parity("DeadCodeElimination", rt.DeadCodeElimination(), GRAPHS,
+           better=(("what only a dead local function used is dead", loses_local_function),)),
     Parity("RemoveUnusedOutputs", rt.RemoveUnusedOutputs(), GRAPHS),
     Parity("RemoveUnusedParameters", rt.RemoveUnusedParameters(), GRAPHS),
     Parity("ExpandTupleArguments", rt.ExpandTupleArguments(), GRAPHS, better=anywhere("tuples are gone, not bound")),

@@ -1,6 +1,9 @@
 #include "results.h"
 
+#include <algorithm>
 #include <cstring>
+#include <functional>
+#include <optional>
 
 #include "deuteron/driver/equivalence.h"
 #include "deuteron/interpreter/interpreter.h"
@@ -83,6 +86,49 @@ std::vector<Tensor> Results(const IRModule& before, const IRModule& after, const
   return Interpret(module, arguments);
 }
 
+/// The module with `name` as "main".
+IRModule WithMain(IRModule module, const std::string& name) {
+  if (name == "main") return module;
+  const auto function = Downcast<relax::Function>(module.Lookup(name));
+  module.Update(GlobalVar("main", function->ty), function);
+  return module;
+}
+
+/// What is run of a module.
+std::vector<std::string> Entries(const IRModule& module) {
+  if (module.FindGlobalVar("main").defined()) return {"main"};
+  std::vector<std::string> names;
+  for (const auto& [var, func] : module->functions) {
+    if (func->IsInstance<relax::FunctionNode>() && func->GetAttr<String>("global_symbol").has_value()) {
+      names.emplace_back(var->name_hint);
+    }
+  }
+  return names;
+}
+
+/// As CompareWith (results.h), for "main".
+std::string CompareMain(const IRModule& module, const IRModule& ours, const std::function<IRModule()>& theirs) {
+  Arguments data;
+  std::vector<Tensor> expected;
+  try {
+    data = DataFor(module);
+    expected = Results(module, module, data);
+  } catch (const ffi::Error& error) {
+    return "nothing: " + error.message() + "\n";
+  }
+  const std::vector<DataType> through = LeastPrecisions(module);
+  const Difference difference = CompareResults(expected, Results(module, ours, data), kTolerance, through);
+  if (!difference.problem.empty()) {
+    DEUTERON_THROW(ModelError) << "computes something else than before: " << difference.problem;
+  }
+  try {
+    const std::string problem = CompareResults(expected, Results(module, theirs(), data), kTolerance, through).problem;
+    return problem.empty() ? "same\n" : "differs: " + problem + "\n";
+  } catch (const ffi::Error& error) {
+    return "not run: " + error.message() + "\n";
+  }
+}
+
 }  // namespace
 
 void RegisterFunctions() {
@@ -99,26 +145,22 @@ void RegisterFunctions() {
 }
 
 std::string CompareWith(const IRModule& module, const IRModule& ours, const std::string& theirs) {
-  Arguments data;
-  std::vector<Tensor> expected;
-  try {
-    data = DataFor(module);
-    expected = Results(module, module, data);
-  } catch (const ffi::Error& error) {
-    return "nothing: " + error.message() + "\n";
+  std::optional<IRModule> parsed;
+  const auto parse = [&] {
+    if (!parsed) parsed = script::ParseModule(theirs, "theirs.py");
+    return *parsed;
+  };
+  // The worst that is said of any function.
+  std::string said = "nothing: no function to run\n";
+  int worst = -1;
+  for (const std::string& name : Entries(module)) {
+    const std::string one =
+        CompareMain(WithMain(module, name), WithMain(ours, name), [&] { return WithMain(parse(), name); });
+    const int rank = one[0] == 'd' ? 3 : one.rfind("not run", 0) == 0 ? 2 : one[0] == 's' ? 1 : 0;
+    if (rank > worst) said = one;
+    worst = std::max(worst, rank);
   }
-  const std::vector<DataType> through = LeastPrecisions(module);
-  const Difference difference = CompareResults(expected, Results(module, ours, data), kTolerance, through);
-  if (!difference.problem.empty()) {
-    DEUTERON_THROW(ModelError) << "computes something else than before: " << difference.problem;
-  }
-  try {
-    const std::vector<Tensor> other = Results(module, script::ParseModule(theirs, "theirs.py"), data);
-    const std::string problem = CompareResults(expected, other, kTolerance, through).problem;
-    return problem.empty() ? "same\n" : "differs: " + problem + "\n";
-  } catch (const ffi::Error& error) {
-    return "not run: " + error.message() + "\n";
-  }
+  return said;
 }
 
 }  // namespace deuteron::interop

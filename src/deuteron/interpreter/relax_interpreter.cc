@@ -178,6 +178,7 @@ class RelaxInterpreter {
       args.erase(args.begin());
       return CallPacked(std::string(Downcast<ExternFunc>(call->args[0])->global_symbol), args);
     }
+    if (name == "relax.call_inplace_packed") return CallInplacePacked(call, frame);
     if (name == "relax.null_value") return nullptr;
     if (name == "relax.make_closure") return Array<Any>{ObjectRef(call->args[0]), Eval(call->args[1], frame)};
     if (name == "relax.invoke_closure" || name == "relax.invoke_pure_closure") return InvokeClosure(call, frame);
@@ -330,6 +331,18 @@ class RelaxInterpreter {
     for (int64_t scalar : scalars) all.emplace_back(scalar);
     CallPrimFunc(Callee(call), all, trailing);
     return Pack(call->ty_args[0], results);
+  }
+
+  /// What the function overwrites is copied: a value is never seen to change.
+  Value CallInplacePacked(const CallNode* call, Frame* frame) {
+    std::vector<Value> args = EvalArgs(call->args, frame);
+    args.erase(args.begin());
+    for (const int64_t index : InplaceIndices(call)) {
+      if (index < 0) continue;
+      Value& overwritten = args.at(static_cast<size_t>(index));
+      overwritten = runtime::CopyCompact(*overwritten.cast<Tensor>().GetDLTensorPtr());
+    }
+    return CallPacked(std::string(Downcast<ExternFunc>(call->args[0])->global_symbol), args);
   }
 
   static Array<int64_t> InplaceIndices(const CallNode* call) {

@@ -26,16 +26,13 @@ class Module:
 class Module:
     @R.function(private=True)
     def given(a: R.Tensor((2,), dtype="float32"), t_0: R.Tensor((2,), dtype="float32"), t_1_0: R.Tensor((2,), dtype="float32"), u_0: R.Tensor((2,), dtype="float32")) -> R.Tuple(R.Tensor((2,), dtype="float32"), R.Tuple(R.Tensor((2,), dtype="float32"), R.Tuple(R.Tensor((2,), dtype="float32")))):
-        t: R.Tuple(R.Tensor((2,), dtype="float32"), R.Tuple(R.Tensor((2,), dtype="float32"))) = t_0, (t_1_0,)
         b: R.Tensor((2,), dtype="float32") = R.add(a, t_1_0)
-        gv: R.Tuple(R.Tensor((2,), dtype="float32"), R.Tuple(R.Tensor((2,), dtype="float32"), R.Tuple(R.Tensor((2,), dtype="float32")))) = b, t
-        return gv
+        return (b, (t_0, (t_1_0,)))
 
     @R.function(private=True)
     def made(a: R.Tensor((2,), dtype="float32"), t_0: R.Tensor((2,), dtype="float32"), t_1: R.Tensor((2,), dtype="float32")) -> R.Tuple(R.Tensor((2,), dtype="float32"), R.Tuple(R.Tensor((2,), dtype="float32"), R.Tensor((2,), dtype="float32"))):
         b: R.Tensor((2,), dtype="float32") = R.add(a, t_0)
-        gv: R.Tuple(R.Tensor((2,), dtype="float32"), R.Tuple(R.Tensor((2,), dtype="float32"), R.Tensor((2,), dtype="float32"))) = b, (b, t_1)
-        return gv
+        return (b, (b, t_1))
 
     @R.function
     def main(x: R.Tensor((2,), dtype="float32")) -> R.Tuple(R.Tuple(R.Tensor((2,), dtype="float32"), R.Tuple(R.Tensor((2,), dtype="float32"), R.Tensor((2,), dtype="float32"))), R.Tuple(R.Tensor((2,), dtype="float32"), R.Tuple(R.Tensor((2,), dtype="float32"), R.Tuple(R.Tensor((2,), dtype="float32"))))):

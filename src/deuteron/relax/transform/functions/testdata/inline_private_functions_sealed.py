@@ -28,13 +28,20 @@ class Module:
 
 @I.ir_module
 class Module:
+    @R.function(private=True)
+    def f(y: R.Tensor((2, 3), dtype="float32")) -> R.Tensor((2, 3), dtype="float32"):
+        R.func_attr({"Primitive": True})
+        a: R.Tensor((2, 3), dtype="float32") = R.add(y, y)
+        return a
+
     @R.function
     def main(x: R.Tensor((2, 3), dtype="float32"), c: R.Tensor((), dtype="bool")) -> R.Tensor((2, 3), dtype="float32"):
+        cls = Module
         if c:
-            a_1: R.Tensor((2, 3), dtype="float32") = R.add(x, x)
-            a: R.Tensor((2, 3), dtype="float32") = a_1
+            a_then: R.Tensor((2, 3), dtype="float32") = cls.f(x)
+            a: R.Tensor((2, 3), dtype="float32") = a_then
         else:
-            a_1: R.Tensor((2, 3), dtype="float32") = R.add(x, x)
-            a_2: R.Tensor((2, 3), dtype="float32") = R.add(a_1, a_1)
-            a: R.Tensor((2, 3), dtype="float32") = a_2
+            gv: R.Tensor((2, 3), dtype="float32") = cls.f(x)
+            a_else: R.Tensor((2, 3), dtype="float32") = cls.f(gv)
+            a: R.Tensor((2, 3), dtype="float32") = a_else
         return a

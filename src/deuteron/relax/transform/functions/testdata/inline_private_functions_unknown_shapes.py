@@ -39,8 +39,10 @@ class Module:
     @R.function
     def main(x: R.Tensor((a, 4), dtype="float32"), w: R.Tensor((b, c), dtype="float32"), v: R.Tensor(dtype="float32", ndim=1)) -> R.Tuple(R.Tensor((4,), dtype="float32"), R.Tensor((a, 8), dtype="float32"), R.Tensor(dtype="float32", ndim=1)):
         n = T.int64()
-        y: R.Tensor(dtype="float32", ndim=1) = R.exp(v)
+        x_1: R.Tensor((4,), dtype="float32") = R.match_cast(v, R.Tensor((4,), dtype="float32"))
+        y: R.Tensor((4,), dtype="float32") = R.exp(x_1)
+        un: R.Tensor((4, c), dtype="float32") = R.match_cast(w, R.Tensor((4, c), dtype="float32"))
         y_1: R.Tensor((a, 8), dtype="float32") = R.concat((x, x), axis=1)
-        x_1: R.Tensor((n,), dtype="float32") = R.match_cast(v, R.Tensor((n,), dtype="float32"))
+        x_2: R.Tensor((n,), dtype="float32") = R.match_cast(v, R.Tensor((n,), dtype="float32"))
         y_2: R.Tensor((n,), dtype="float32") = R.zeros(R.shape([n]), dtype="float32")
         return (y, y_1, y_2)

@@ -45,10 +45,8 @@ class Module:
     @R.function(pure=False)
     def main(x: R.Tensor((2,), dtype="float32")) -> R.Tensor((2,), dtype="float32"):
         cls = Module
-        with R.dataflow():
-            a: R.Tensor((2,), dtype="float32") = R.exp(x)
-            b: R.Tensor((2,), dtype="float32") = R.exp(a)
-            R.output(b)
+        a: R.Tensor((2,), dtype="float32") = R.exp(x)
+        b: R.Tensor((2,), dtype="float32") = R.exp(a)
         c: R.Tensor((2,), dtype="float32") = R.call_packed("f", b, ty_args=(R.Tensor((2,), dtype="float32"),))
         d: R.Tensor((2,), dtype="float32") = R.exp(c)
         alloc: R.Tensor((2,), dtype="float32") = R.builtin.alloc_tensor(R.shape([2]), R.dtype("float32"), 0, R.str("global"), ty_args=(R.Tensor((2,), dtype="float32"),))

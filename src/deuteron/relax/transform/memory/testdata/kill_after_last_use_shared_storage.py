@@ -49,11 +49,12 @@ class Module:
         a: R.Tensor((4,), dtype="float32") = R.memory.alloc_tensor(storage, 0, R.shape([4]), R.dtype("float32"), 0)
         cls.two(x, a)
         b: R.Tensor((4,), dtype="float32") = R.memory.alloc_tensor(storage, 16, R.shape([4]), R.dtype("float32"), 0)
-        R.memory.kill_storage(storage)
         cls.two(a, b)
-        t: R.Tuple(R.Tensor((4,), dtype="float32"), R.Tensor((4,), dtype="float32")) = a, b
         R.memory.kill_tensor(a)
+        t: R.Tuple(R.Tensor((4,), dtype="float32"), R.Tensor((4,), dtype="float32")) = a, b
+        c: R.Tensor((4,), dtype="float32") = t[1]
         d: R.Tensor((4,), dtype="float32") = R.builtin.alloc_tensor(R.shape([4]), R.dtype("float32"), 0)
-        cls.two(b, d)
+        cls.two(c, d)
         R.memory.kill_tensor(b)
+        R.memory.kill_storage(storage)
         return d

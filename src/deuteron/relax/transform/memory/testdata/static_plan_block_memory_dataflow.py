@@ -16,3 +16,6 @@ class Module:
             c = R.exp(b)
             R.output(c)
         return c
+# ----- expected
+# ModelError: the module is not well formed:
+#   function "main", binding "b": a DataflowVar is bound outside of a dataflow block
