@@ -70,11 +70,15 @@ class Planner {
     return true;
   }
 
-  /// What blocks make of each other's results comes in order; what they read alike may need a second look.
+  /// What blocks make of each other's results comes in order, what leads to them in the opposite one; what they read
+  /// alike may need a second look.
   bool Spread() {
-    for (bool changed = true; changed;) {
+    bool forward = false;
+    for (bool changed = true; changed || forward;) {
       changed = false;
-      for (size_t b = 0; b < graph_.blocks.size(); ++b) {
+      forward = !forward;
+      for (size_t i = 0; i < graph_.blocks.size(); ++i) {
+        const size_t b = forward ? i : graph_.blocks.size() - 1 - i;
         if (done_[b]) continue;
         auto leads = FromTensors(graph_.blocks[b]);
         if (!leads) continue;
