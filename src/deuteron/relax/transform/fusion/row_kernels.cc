@@ -11,7 +11,6 @@
 #include "deuteron/arith/analyzer.h"
 #include "deuteron/relax/call_tir.h"
 #include "deuteron/relax/rewrite/pass_utils.h"
-#include "deuteron/relax/transform/fusion/cost_model.h"
 #include "deuteron/relax/transform/fusion/symbolic_matcher.h"
 #include "deuteron/relax/type_analysis.h"
 #include "deuteron/tir/analysis/block_analysis.h"

@@ -13,6 +13,7 @@
 /// which lowering splits it off. After K. Goto, R. van de Geijn, "Anatomy of High-Performance Matrix Multiplication",
 /// TOMS 2008, without its packing: weights are laid out at compile time (PackWeights).
 #include <algorithm>
+#include <numeric>
 
 #include "deuteron/tir/functor.h"
 #include "deuteron/tir/schedule/rules/common.h"
@@ -226,6 +227,25 @@ int64_t ChooseRows(std::optional<int64_t> extent, int64_t most) {
   return best;
 }
 
+/// The most rows of A that a tile may read side by side, each a stream of scalars: rows that are a multiple of the
+/// first cache's ways apart share its sets, and drive each other out where there are more than half of the ways, the
+/// rest of which hold B.
+int64_t MostStreams(const BufferLoad& a, const IterVar& row, const Target& target) {
+  int64_t stride = a->buffer->dtype.bytes();
+  for (size_t dim = a->indices.size(); dim-- > 0;) {
+    const auto position = static_cast<int64_t>(dim);
+    if (a->indices[position].same_as(row->var)) {
+      const Cache& cache = target.machine.l1;
+      const int64_t places = cache.WayBytes() / std::gcd(cache.WayBytes(), std::max(stride, target.machine.line_bytes));
+      return std::max<int64_t>(places * cache.ways / 2, 1);
+    }
+    const auto extent = AsConstInt(a->buffer->shape[position]);
+    if (!extent) break;
+    stride *= *extent;
+  }
+  return INT64_MAX;
+}
+
 /// Chooses a tile whose vectors divide their axis; false if there is none.
 bool PlanWholeVectors(const SBlock& block, const MatmulRoles& roles, const Array<PrimExpr>& output,
                       const Target& target, Plan* plan) {
@@ -253,7 +273,9 @@ bool PlanWholeVectors(const SBlock& block, const MatmulRoles& roles, const Array
   const int64_t budget = AccumulatorBudget(target);
   const CostModel costs(target.machine);
   for (auto axis = row_axes.rbegin(); axis != row_axes.rend(); ++axis) {
-    const int64_t rows = ChooseRows(extent_of(*axis), budget / 2);
+    const int64_t streams =
+        MostStreams(vector_is_rhs ? roles.lhs_load : roles.rhs_load, block->iter_vars[*axis], target);
+    const int64_t rows = ChooseRows(extent_of(*axis), std::min(budget / 2, streams));
     if (rows > plan->num_rows) {
       plan->row = *axis;
       plan->num_rows = rows;
