@@ -142,7 +142,7 @@ TEST(Bisect, RunsWhatIsMeantForALibrary) {
   EXPECT_EQ(result.culprit, "") << result.problem;
   std::set<std::string> stages;
   for (const VerifiedStage& stage : result.stages) stages.insert(stage.name);
-  for (const char* pass : {"FuseOpsByPattern", "MergeCompositeFunctions", "RunCodegen"})
+  for (const char* pass : {"PartitionFor", "MergeCompositeFunctions", "RunCodegen"})
     EXPECT_EQ(stages.count(std::string("compiled code after ") + pass), 1U) << pass;
 }
 

@@ -87,14 +87,6 @@ transform::Pass MakeLiftTransformParams(const PassArguments& args) {
   return relax::LiftTransformParams(args.Bool("shared_transform", false));
 }
 
-/// Whether the right operands of products are constants: one that is computed is copied in every run to stand beside
-/// the others.
-bool AllConstant(const relax::Expr&, const Array<relax::Expr>& rhs, const Array<relax::Expr>&,
-                 const std::function<relax::Expr(const relax::Var&)>&) {
-  return std::all_of(rhs.begin(), rhs.end(),
-                     [](const relax::Expr& weight) { return weight->kind == RelaxKind::kConstant; });
-}
-
 /// Patterns, each as `name = text` (relax/dpl/pattern_text.h) or as the name or prefix of registered ones.
 std::vector<relax::FusionPattern> ReadPatterns(const std::vector<std::string>& texts) {
   backend::RegisterLibraryPatterns();
@@ -182,10 +174,8 @@ std::vector<PassEntry>& Table() {
        [](Args args) { return relax::EliminateCommonSubexpr(args.Bool("call_only", false)); }},
       {"CombineParallelMatmul",
        "combines products of the same left operand into one",
-       {"constants_only"},
-       [](Args args) {
-         return relax::CombineParallelMatmul(args.Bool("constants_only", false) ? AllConstant : nullptr);
-       }},
+       {},
+       [](Args) { return relax::CombineParallelMatmul(); }},
       {"ConvertLayout",
        "gives operators the layouts asked for and lets the others follow",
        {"desired_layouts"},

@@ -20,14 +20,12 @@ std::vector<Pipeline> MakePipelines() {
                          {"RunCodegen"},
                          {"LambdaLift"},
                          {"CanonicalizeBindings"},
-                         {"EliminateCommonSubexpr"},
                          {"ConvertToDataflow"},
                          {"CheckExtents"},
                          {"FoldBatchnormToConv2D"},
                          {"DecomposeOpsForInference"},
                          {"SinkDequantize"},
-                         {"FoldConstant", {{"skip_ops", {"relax.dequantize"}}}},
-                         {"CombineParallelMatmul", {{"constants_only", true}}}};
+                         {"FoldConstant", {{"skip_ops", {"relax.dequantize"}}}}};
   const Passes library = {{"PartitionFor", {{"quantized", true}}},
                           {"FoldConstant"},
                           {"DeadCodeElimination"},
@@ -84,9 +82,8 @@ transform::Sequential MakePipeline(std::string_view name) {
 }
 
 const std::vector<std::string>& MergingPasses() {
-  static const auto* passes = new std::vector<std::string>{"CombineParallelMatmul", "CombineMatmulsOfOneWeight",
-                                                           "SeparateOutputs",       "FuseReductions",
-                                                           "FuseSiblings",          "RecomputeProducers"};
+  static const auto* passes = new std::vector<std::string>{"CombineMatmulsOfOneWeight", "SeparateOutputs",
+                                                           "FuseReductions", "FuseSiblings", "RecomputeProducers"};
   return *passes;
 }
 

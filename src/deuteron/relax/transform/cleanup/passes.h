@@ -1,6 +1,6 @@
 /// \file
-/// The passes that bring graph-level functions into the form that others want: A-normal, without what is trivial,
-/// written twice or dead, pure bindings in dataflow blocks.
+/// The passes that bring graph-level functions into the form that others want: without what is trivial or dead, pure
+/// bindings in dataflow blocks.
 #pragma once
 
 #include <string>
@@ -22,8 +22,5 @@ Pass ToNonDataflow();
 /// Removes pure bindings whose values nothing uses, and functions that neither public ones nor `entry_functions`
 /// reach.
 Pass DeadCodeElimination(std::vector<std::string> entry_functions = {});
-
-/// Computes what is written twice once: later bindings become names of the first. `call_only`: only calls.
-Pass EliminateCommonSubexpr(bool call_only = false);
 
 }  // namespace deuteron::relax

@@ -30,13 +30,6 @@ Pass FoldConstant(ConstantEvaluator evaluator, std::vector<std::string> skip_ops
 /// Moves what rearranges or selects elements before their dequantisation, and drops a quantisation that undoes it.
 Pass SinkDequantize();
 
-/// Whether products of `lhs` with all of `rhs` (followed by additions of `bias`, none or one each) may be combined.
-/// `value_of` gives the value bound to a variable near them, or null.
-using CombineMatmulCheck = std::function<bool(const Expr& lhs, const Array<Expr>& rhs, const Array<Expr>& bias,
-                                              const std::function<Expr(const Var&)>& value_of)>;
-/// Combines products of the same left operand into one, with their biases and activations; `check` may refuse.
-Pass CombineParallelMatmul(CombineMatmulCheck check = nullptr);
-
 /// Products of several inputs of few rows with the same weight become one product.
 Pass CombineMatmulsOfOneWeight();
 

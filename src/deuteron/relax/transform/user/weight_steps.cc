@@ -6,7 +6,7 @@
 #include "deuteron/relax/analysis/purity.h"
 #include "deuteron/relax/call_tir.h"
 #include "deuteron/relax/rewrite/pass_utils.h"
-#include "deuteron/relax/rewrite/value_key.h"
+#include "deuteron/relax/transform/user/value_key.h"
 #include "deuteron/relax/type_analysis.h"
 
 namespace deuteron::relax {

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "deuteron/relax/expr.h"
-#include "deuteron/relax/transform/operators/passes.h"
+#include "deuteron/relax/transform/user/passes.h"
 
 namespace deuteron::relax {
 

@@ -1,4 +1,4 @@
-#include "deuteron/relax/rewrite/value_key.h"
+#include "deuteron/relax/transform/user/value_key.h"
 
 #include <cstring>
 #include <string_view>

@@ -5,7 +5,7 @@
 #include "deuteron/ir/expr_functor.h"
 #include "deuteron/relax/op/linear_algebra.h"
 #include "deuteron/relax/rewrite/pass_utils.h"
-#include "deuteron/relax/transform/operators/combine_parallel_matmul.h"
+#include "deuteron/relax/transform/user/combine_parallel_matmul.h"
 #include "deuteron/relax/type_analysis.h"
 
 namespace deuteron::relax {

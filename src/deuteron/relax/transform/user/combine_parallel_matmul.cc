@@ -15,7 +15,7 @@
 /// twice; biases that do not concatenate stay behind.
 ///
 /// Place: before LegalizeOps, and before FoldConstant.
-#include "deuteron/relax/transform/operators/combine_parallel_matmul.h"
+#include "deuteron/relax/transform/user/combine_parallel_matmul.h"
 
 #include <map>
 
@@ -25,7 +25,7 @@
 #include "deuteron/relax/op/linear_algebra.h"
 #include "deuteron/relax/op/manipulate.h"
 #include "deuteron/relax/rewrite/pass_utils.h"
-#include "deuteron/relax/transform/operators/passes.h"
+#include "deuteron/relax/transform/user/passes.h"
 #include "deuteron/relax/type_analysis.h"
 
 namespace deuteron::relax {

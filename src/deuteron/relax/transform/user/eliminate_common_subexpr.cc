@@ -22,9 +22,9 @@
 #include "deuteron/relax/op/memory.h"
 #include "deuteron/relax/rewrite/pass_utils.h"
 #include "deuteron/relax/rewrite/seq_rewriter.h"
-#include "deuteron/relax/rewrite/value_key.h"
 #include "deuteron/relax/rewrite/var_replacer.h"
-#include "deuteron/relax/transform/cleanup/passes.h"
+#include "deuteron/relax/transform/user/passes.h"
+#include "deuteron/relax/transform/user/value_key.h"
 #include "deuteron/relax/type_analysis.h"
 
 namespace deuteron::relax {
