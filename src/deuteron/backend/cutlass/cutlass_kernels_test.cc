@@ -6,9 +6,9 @@
 #include <regex>
 
 #include "deuteron/backend/cutlass/cutlass.h"
-#include "deuteron/testing/library_cases.h"
 #include "deuteron/backend/source/compile_source.h"
 #include "deuteron/runtime/executable.h"
+#include "deuteron/testing/library_cases.h"
 
 namespace deuteron {
 namespace {

@@ -8,10 +8,10 @@
 #include <filesystem>
 
 #include "deuteron/backend/cutlass/cutlass.h"
-#include "deuteron/testing/library_cases.h"
 #include "deuteron/backend/source/compile_source.h"
 #include "deuteron/runtime/executable.h"
 #include "deuteron/runtime/plugin.h"
+#include "deuteron/testing/library_cases.h"
 
 namespace deuteron {
 namespace {
