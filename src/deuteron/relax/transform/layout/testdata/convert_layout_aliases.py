@@ -26,9 +26,8 @@ class Module:
             lv: R.Tensor((2, 8, 8, 4), dtype="float32") = R.permute_dims(x, axes=[0, 2, 3, 1])
             lv1: R.Tensor((4, 3, 3, 4), dtype="float32") = R.permute_dims(w, axes=[0, 2, 3, 1])
             a: R.Tensor((2, 8, 8, 4), dtype="float32") = R.nn.conv2d(lv, lv1, strides=[1, 1], padding=[1, 1, 1, 1], dilation=[1, 1], groups=1, data_layout="NHWC", kernel_layout="OHWI", out_layout="NHWC", out_dtype=None)
-            lv2: R.Tensor((2, 4, 8, 8), dtype="float32") = R.permute_dims(a, axes=[0, 3, 1, 2])
-            b: R.Tensor((2, 4, 8, 8), dtype="float32") = lv2
+            b: R.Tensor((2, 4, 8, 8), dtype="float32") = R.permute_dims(a, axes=[0, 3, 1, 2])
             c: R.Tensor((2, 4, 8, 8), dtype="float32") = R.nn.relu(b)
-            d: R.Tensor((2, 4, 8, 8), dtype="float32") = lv2
+            d: R.Tensor((2, 4, 8, 8), dtype="float32") = b
             R.output(c, d)
         return (c, d)
