@@ -1,19 +1,20 @@
-# run: LegalizeOps,AnnotateTIROpPattern,FuseOps(fuse_opt_level=2)
+# run: FuseOps(fuse_opt_level=2)
 @I.ir_module
 class Module:
     @R.function(private=True)
-    def sealed(x: R.Tensor((4, 8), "float32")) -> R.Tensor((4, 8), "float32"):
+    def sealed(x: R.Tensor((4, 8), dtype="float32")) -> R.Tensor((4, 8), dtype="float32"):
         R.func_attr({"Primitive": True})
         with R.dataflow():
-            a = R.exp(x)
-            gv = R.tanh(a)
+            a: R.Tensor((4, 8), dtype="float32") = R.exp(x)
+            gv: R.Tensor((4, 8), dtype="float32") = R.tanh(a)
             R.output(gv)
         return gv
+
     @R.function
-    def main(x: R.Tensor((4, 8), "float32")) -> R.Tensor((4, 8), "float32"):
+    def main(x: R.Tensor((4, 8), dtype="float32")) -> R.Tensor((4, 8), dtype="float32"):
         cls = Module
         with R.dataflow():
-            gv = cls.sealed(x)
+            gv: R.Tensor((4, 8), dtype="float32") = cls.sealed(x)
             R.output(gv)
         return gv
 # ----- expected

@@ -1,16 +1,72 @@
-# run: LegalizeOps,AnnotateTIROpPattern,FuseOps(fuse_opt_level=2),FuseReductions
+# run: AnnotateTIROpPattern,FuseOps(fuse_opt_level=2),FuseReductions
 # target: llvm -mcpu=x86-64-v4 -threads=2
 # expect-remark: FuseReductions e -> s: fused
+n = TypeVar("n")
 @I.ir_module
 class Module:
+    @T.prim_func(private=True, s_tir=True)
+    def divide(e: T.Buffer((n, T.int64(100)), "float32"), s: T.Buffer((n, T.int64(1)), "float32"), T_divide: T.Buffer((n, T.int64(100)), "float32")):
+        T.func_attr({"tirx.noalias": True})
+        for ax0, ax1 in T.grid(n, T.int64(100)):
+            with T.sblock("T_divide"):
+                v_ax0, v_ax1 = T.axis.remap("SS", [ax0, ax1])
+                T.reads(e[v_ax0, v_ax1], s[v_ax0, T.int64(0)])
+                T.writes(T_divide[v_ax0, v_ax1])
+                T_divide[v_ax0, v_ax1] = e[v_ax0, v_ax1] / s[v_ax0, T.int64(0)]
+
+    @T.prim_func(private=True, s_tir=True)
+    def max(x: T.Buffer((n, T.int64(100)), "float32"), x_red: T.Buffer((n, T.int64(1)), "float32")):
+        T.func_attr({"tirx.noalias": True})
+        for ax0, ax1, k1 in T.grid(n, T.int64(1), T.int64(100)):
+            with T.sblock("x_red"):
+                v_ax0, v_ax1, v_k1 = T.axis.remap("SSR", [ax0, ax1, k1])
+                T.reads(x[v_ax0, v_k1])
+                T.writes(x_red[v_ax0, v_ax1])
+                with T.init():
+                    x_red[v_ax0, v_ax1] = T.float32("-inf")
+                x_red[v_ax0, v_ax1] = T.max(x_red[v_ax0, v_ax1], x[v_ax0, v_k1])
+
+    @T.prim_func(private=True, s_tir=True)
+    def subtract(x: T.Buffer((n, T.int64(100)), "float32"), m: T.Buffer((n, T.int64(1)), "float32"), T_subtract: T.Buffer((n, T.int64(100)), "float32")):
+        T.func_attr({"tirx.noalias": True})
+        for ax0, ax1 in T.grid(n, T.int64(100)):
+            with T.sblock("T_subtract"):
+                v_ax0, v_ax1 = T.axis.remap("SS", [ax0, ax1])
+                T.reads(x[v_ax0, v_ax1], m[v_ax0, T.int64(0)])
+                T.writes(T_subtract[v_ax0, v_ax1])
+                T_subtract[v_ax0, v_ax1] = x[v_ax0, v_ax1] - m[v_ax0, T.int64(0)]
+
+    @T.prim_func(private=True, s_tir=True)
+    def sum(e: T.Buffer((n, T.int64(100)), "float32"), e_red: T.Buffer((n, T.int64(1)), "float32")):
+        T.func_attr({"tirx.noalias": True})
+        for ax0, ax1, k1 in T.grid(n, T.int64(1), T.int64(100)):
+            with T.sblock("e_red"):
+                v_ax0, v_ax1, v_k1 = T.axis.remap("SSR", [ax0, ax1, k1])
+                T.reads(e[v_ax0, v_k1])
+                T.writes(e_red[v_ax0, v_ax1])
+                with T.init():
+                    e_red[v_ax0, v_ax1] = T.float32(0.0)
+                e_red[v_ax0, v_ax1] = e_red[v_ax0, v_ax1] + e[v_ax0, v_k1]
+
+    @T.prim_func(private=True, s_tir=True)
+    def tir_exp(d: T.Buffer((n, T.int64(100)), "float32"), compute: T.Buffer((n, T.int64(100)), "float32")):
+        T.func_attr({"tirx.noalias": True})
+        for i0, i1 in T.grid(n, T.int64(100)):
+            with T.sblock("compute"):
+                v_i0, v_i1 = T.axis.remap("SS", [i0, i1])
+                T.reads(d[v_i0, v_i1])
+                T.writes(compute[v_i0, v_i1])
+                compute[v_i0, v_i1] = T.exp(d[v_i0, v_i1])
+
     @R.function
-    def main(x: R.Tensor(("n", 100), "float32")):
+    def main(x: R.Tensor((n, 100), dtype="float32")) -> R.Tensor((n, 100), dtype="float32"):
+        cls = Module
         with R.dataflow():
-            m = R.max(x, axis=[-1], keepdims=True)
-            d = R.subtract(x, m)
-            e = R.exp(d)
-            s = R.sum(e, axis=[-1], keepdims=True)
-            gv = R.divide(e, s)
+            m = R.call_tir(cls.max, (x,), out_ty=R.Tensor((n, 1), dtype="float32"))
+            d = R.call_tir(cls.subtract, (x, m), out_ty=R.Tensor((n, 100), dtype="float32"))
+            e = R.call_tir(cls.tir_exp, (d,), out_ty=R.Tensor((n, 100), dtype="float32"))
+            s = R.call_tir(cls.sum, (e,), out_ty=R.Tensor((n, 1), dtype="float32"))
+            gv = R.call_tir(cls.divide, (e, s), out_ty=R.Tensor((n, 100), dtype="float32"))
             R.output(gv)
         return gv
 # ----- expected

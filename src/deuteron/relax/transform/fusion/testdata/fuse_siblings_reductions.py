@@ -1,15 +1,50 @@
-# run: LegalizeOps,AnnotateTIROpPattern,FuseOps(fuse_opt_level=2),FuseReductions,FuseSiblings
+# run: AnnotateTIROpPattern,FuseOps(fuse_opt_level=2),FuseReductions,FuseSiblings
 # target: llvm -mcpu=x86-64-v4 -threads=2
 # expect-remark: FuseSiblings gv -> gv1: fused
 @I.ir_module
 class Module:
+    @T.prim_func(private=True, s_tir=True)
+    def max(x: T.Buffer((T.int64(64), T.int64(128)), "float32"), x_red: T.Buffer((T.int64(64),), "float32")):
+        T.func_attr({"tirx.noalias": True})
+        for ax0, k1 in T.grid(T.int64(64), T.int64(128)):
+            with T.sblock("x_red"):
+                v_ax0, v_k1 = T.axis.remap("SR", [ax0, k1])
+                T.reads(x[v_ax0, v_k1])
+                T.writes(x_red[v_ax0])
+                with T.init():
+                    x_red[v_ax0] = T.float32("-inf")
+                x_red[v_ax0] = T.max(x_red[v_ax0], x[v_ax0, v_k1])
+
+    @T.prim_func(private=True, s_tir=True)
+    def min(x: T.Buffer((T.int64(64), T.int64(128)), "float32"), x_red: T.Buffer((T.int64(64),), "float32")):
+        T.func_attr({"tirx.noalias": True})
+        for ax0, k1 in T.grid(T.int64(64), T.int64(128)):
+            with T.sblock("x_red"):
+                v_ax0, v_k1 = T.axis.remap("SR", [ax0, k1])
+                T.reads(x[v_ax0, v_k1])
+                T.writes(x_red[v_ax0])
+                with T.init():
+                    x_red[v_ax0] = T.float32("inf")
+                x_red[v_ax0] = T.min(x_red[v_ax0], x[v_ax0, v_k1])
+
+    @T.prim_func(private=True, s_tir=True)
+    def tir_exp(low: T.Buffer((T.int64(64),), "float32"), compute: T.Buffer((T.int64(64),), "float32")):
+        T.func_attr({"tirx.noalias": True})
+        for i0 in range(T.int64(64)):
+            with T.sblock("compute"):
+                v_i0 = T.axis.spatial(T.int64(64), i0)
+                T.reads(low[v_i0])
+                T.writes(compute[v_i0])
+                compute[v_i0] = T.exp(low[v_i0])
+
     @R.function
-    def main(x: R.Tensor((64, 128), "float32")):
+    def main(x: R.Tensor((64, 128), dtype="float32")) -> R.Tuple(R.Tensor((64,), dtype="float32"), R.Tensor((64,), dtype="float32")):
+        cls = Module
         with R.dataflow():
-            low = R.min(x, axis=[-1])
-            high = R.max(x, axis=[-1])
-            gv = R.exp(low)
-            gv1 = R.exp(high)
+            low = R.call_tir(cls.min, (x,), out_ty=R.Tensor((64,), dtype="float32"))
+            high = R.call_tir(cls.max, (x,), out_ty=R.Tensor((64,), dtype="float32"))
+            gv = R.call_tir(cls.tir_exp, (low,), out_ty=R.Tensor((64,), dtype="float32"))
+            gv1 = R.call_tir(cls.tir_exp, (high,), out_ty=R.Tensor((64,), dtype="float32"))
             R.output(gv, gv1)
         return (gv, gv1)
 # ----- expected

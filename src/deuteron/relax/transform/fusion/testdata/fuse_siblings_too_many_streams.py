@@ -1,20 +1,31 @@
-# run: LegalizeOps,AnnotateTIROpPattern,FuseOps(fuse_opt_level=2),FuseSiblings
+# run: AnnotateTIROpPattern,FuseOps(fuse_opt_level=2),FuseSiblings
 # target: llvm -mcpu=x86-64-v4 -threads=2
 # expect-remark: FuseSiblings g6 -> g7: too-many-streams
 @I.ir_module
 class Module:
+    @T.prim_func(private=True, s_tir=True)
+    def multiply(x: T.Buffer((T.int64(64), T.int64(64)), "float32"), y0: T.Buffer((T.int64(64), T.int64(64)), "float32"), T_multiply: T.Buffer((T.int64(64), T.int64(64)), "float32")):
+        T.func_attr({"tirx.noalias": True})
+        for ax0, ax1 in T.grid(T.int64(64), T.int64(64)):
+            with T.sblock("T_multiply"):
+                v_ax0, v_ax1 = T.axis.remap("SS", [ax0, ax1])
+                T.reads(x[v_ax0, v_ax1], y0[v_ax0, v_ax1])
+                T.writes(T_multiply[v_ax0, v_ax1])
+                T_multiply[v_ax0, v_ax1] = x[v_ax0, v_ax1] * y0[v_ax0, v_ax1]
+
     @R.function
-    def main(x: R.Tensor((64, 64), "float32"), y0: R.Tensor((64, 64), "float32"), y1: R.Tensor((64, 64), "float32"), y2: R.Tensor((64, 64), "float32"), y3: R.Tensor((64, 64), "float32"), y4: R.Tensor((64, 64), "float32"), y5: R.Tensor((64, 64), "float32"), y6: R.Tensor((64, 64), "float32"), y7: R.Tensor((64, 64), "float32"), y8: R.Tensor((64, 64), "float32")):
+    def main(x: R.Tensor((64, 64), dtype="float32"), y0: R.Tensor((64, 64), dtype="float32"), y1: R.Tensor((64, 64), dtype="float32"), y2: R.Tensor((64, 64), dtype="float32"), y3: R.Tensor((64, 64), dtype="float32"), y4: R.Tensor((64, 64), dtype="float32"), y5: R.Tensor((64, 64), dtype="float32"), y6: R.Tensor((64, 64), dtype="float32"), y7: R.Tensor((64, 64), dtype="float32"), y8: R.Tensor((64, 64), dtype="float32")) -> R.Tuple(R.Tensor((64, 64), dtype="float32"), R.Tensor((64, 64), dtype="float32"), R.Tensor((64, 64), dtype="float32"), R.Tensor((64, 64), dtype="float32"), R.Tensor((64, 64), dtype="float32"), R.Tensor((64, 64), dtype="float32"), R.Tensor((64, 64), dtype="float32"), R.Tensor((64, 64), dtype="float32"), R.Tensor((64, 64), dtype="float32")):
+        cls = Module
         with R.dataflow():
-            g0 = R.multiply(x, y0)
-            g1 = R.multiply(x, y1)
-            g2 = R.multiply(x, y2)
-            g3 = R.multiply(x, y3)
-            g4 = R.multiply(x, y4)
-            g5 = R.multiply(x, y5)
-            g6 = R.multiply(x, y6)
-            g7 = R.multiply(x, y7)
-            g8 = R.multiply(x, y8)
+            g0 = R.call_tir(cls.multiply, (x, y0), out_ty=R.Tensor((64, 64), dtype="float32"))
+            g1 = R.call_tir(cls.multiply, (x, y1), out_ty=R.Tensor((64, 64), dtype="float32"))
+            g2 = R.call_tir(cls.multiply, (x, y2), out_ty=R.Tensor((64, 64), dtype="float32"))
+            g3 = R.call_tir(cls.multiply, (x, y3), out_ty=R.Tensor((64, 64), dtype="float32"))
+            g4 = R.call_tir(cls.multiply, (x, y4), out_ty=R.Tensor((64, 64), dtype="float32"))
+            g5 = R.call_tir(cls.multiply, (x, y5), out_ty=R.Tensor((64, 64), dtype="float32"))
+            g6 = R.call_tir(cls.multiply, (x, y6), out_ty=R.Tensor((64, 64), dtype="float32"))
+            g7 = R.call_tir(cls.multiply, (x, y7), out_ty=R.Tensor((64, 64), dtype="float32"))
+            g8 = R.call_tir(cls.multiply, (x, y8), out_ty=R.Tensor((64, 64), dtype="float32"))
             R.output(g0, g1, g2, g3, g4, g5, g6, g7, g8)
         return (g0, g1, g2, g3, g4, g5, g6, g7, g8)
 # ----- expected

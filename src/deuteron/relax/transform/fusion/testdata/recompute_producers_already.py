@@ -1,16 +1,69 @@
-# run: LegalizeOps,AnnotateTIROpPattern,FuseOps(fuse_opt_level=2),RecomputeProducers
+# run: AnnotateTIROpPattern,FuseOps(fuse_opt_level=2),RecomputeProducers
 # target: llvm -mcpu=x86-64-v4 -threads=2
 # expect-remark: RecomputeProducers w -> gv: recomputed-already
 @I.ir_module
 class Module:
+    @T.prim_func(private=True, s_tir=True)
+    def reshape(w: T.Buffer((T.int64(2048), T.int64(1024)), "float32"), T_reshape: T.Buffer((T.int64(1024), T.int64(2048)), "float32")):
+        T.func_attr({"tirx.noalias": True})
+        for ax0, ax1 in T.grid(T.int64(1024), T.int64(2048)):
+            with T.sblock("T_reshape"):
+                v_ax0, v_ax1 = T.axis.remap("SS", [ax0, ax1])
+                T.reads(w[v_ax0 * T.int64(2) + v_ax1 // T.int64(1024), v_ax1 % T.int64(1024)])
+                T.writes(T_reshape[v_ax0, v_ax1])
+                T_reshape[v_ax0, v_ax1] = w[v_ax0 * T.int64(2) + v_ax1 // T.int64(1024), v_ax1 % T.int64(1024)]
+
+    @T.prim_func(private=True, s_tir=True)
+    def subtract(v: T.Buffer((T.int64(2048), T.int64(1024)), "float32"), lv1: T.Buffer((T.int64(2048), T.int64(1024)), "float32"), T_subtract: T.Buffer((T.int64(2048), T.int64(1024)), "float32")):
+        T.func_attr({"tirx.noalias": True})
+        for ax0, ax1 in T.grid(T.int64(2048), T.int64(1024)):
+            with T.sblock("T_subtract"):
+                v_ax0, v_ax1 = T.axis.remap("SS", [ax0, ax1])
+                T.reads(v[v_ax0, v_ax1], lv1[v_ax0, v_ax1])
+                T.writes(T_subtract[v_ax0, v_ax1])
+                T_subtract[v_ax0, v_ax1] = v[v_ax0, v_ax1] - lv1[v_ax0, v_ax1]
+
+    @T.prim_func(private=True, s_tir=True)
+    def tir_negative(x: T.Buffer((T.int64(2048), T.int64(1024)), "float32"), compute: T.Buffer((T.int64(2048), T.int64(1024)), "float32")):
+        T.func_attr({"tirx.noalias": True})
+        for i0, i1 in T.grid(T.int64(2048), T.int64(1024)):
+            with T.sblock("compute"):
+                v_i0, v_i1 = T.axis.remap("SS", [i0, i1])
+                T.reads(x[v_i0, v_i1])
+                T.writes(compute[v_i0, v_i1])
+                compute[v_i0, v_i1] = x[v_i0, v_i1] * T.float32(-1.0)
+
+    @T.prim_func(private=True, s_tir=True)
+    def transpose(lv: T.Buffer((T.int64(1024), T.int64(2048)), "float32"), T_transpose: T.Buffer((T.int64(2048), T.int64(1024)), "float32")):
+        T.func_attr({"tirx.noalias": True})
+        for ax0, ax1 in T.grid(T.int64(2048), T.int64(1024)):
+            with T.sblock("T_transpose"):
+                v_ax0, v_ax1 = T.axis.remap("SS", [ax0, ax1])
+                T.reads(lv[v_ax1, v_ax0])
+                T.writes(T_transpose[v_ax0, v_ax1])
+                T_transpose[v_ax0, v_ax1] = lv[v_ax1, v_ax0]
+
+    @T.prim_func(private=True, s_tir=True)
+    def transpose1(v: T.Buffer((T.int64(2048), T.int64(1024)), "float32"), T_transpose: T.Buffer((T.int64(1024), T.int64(2048)), "float32")):
+        T.func_attr({"tirx.noalias": True})
+        for ax0, ax1 in T.grid(T.int64(1024), T.int64(2048)):
+            with T.sblock("T_transpose"):
+                v_ax0, v_ax1 = T.axis.remap("SS", [ax0, ax1])
+                T.reads(v[v_ax1, v_ax0])
+                T.writes(T_transpose[v_ax0, v_ax1])
+                T_transpose[v_ax0, v_ax1] = v[v_ax1, v_ax0]
+
     @R.function
-    def main(x: R.Tensor((2048, 1024), "float32"), y: R.Tensor((2048, 1024), "float32")):
+    def main(x: R.Tensor((2048, 1024), dtype="float32"), y: R.Tensor((2048, 1024), dtype="float32")) -> R.Tuple(R.Tensor((2048, 1024), dtype="float32"), R.Tensor((1024, 2048), dtype="float32"), R.Tensor((1024, 2048), dtype="float32")):
+        cls = Module
         with R.dataflow():
-            v = R.negative(x)
-            w = R.negative(y)
-            gv = R.subtract(v, R.permute_dims(R.reshape(w, R.shape([1024, 2048])), axes=[1, 0]))
-            gv1 = R.permute_dims(v, axes=[1, 0])
-            gv2 = R.permute_dims(w, axes=[1, 0])
+            v = R.call_tir(cls.tir_negative, (x,), out_ty=R.Tensor((2048, 1024), dtype="float32"))
+            w = R.call_tir(cls.tir_negative, (y,), out_ty=R.Tensor((2048, 1024), dtype="float32"))
+            lv = R.call_tir(cls.reshape, (w,), out_ty=R.Tensor((1024, 2048), dtype="float32"))
+            lv1 = R.call_tir(cls.transpose, (lv,), out_ty=R.Tensor((2048, 1024), dtype="float32"))
+            gv = R.call_tir(cls.subtract, (v, lv1), out_ty=R.Tensor((2048, 1024), dtype="float32"))
+            gv1 = R.call_tir(cls.transpose1, (v,), out_ty=R.Tensor((1024, 2048), dtype="float32"))
+            gv2 = R.call_tir(cls.transpose1, (w,), out_ty=R.Tensor((1024, 2048), dtype="float32"))
             R.output(gv, gv1, gv2)
         return (gv, gv1, gv2)
 # ----- expected

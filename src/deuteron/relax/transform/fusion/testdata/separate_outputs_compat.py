@@ -1,14 +1,41 @@
-# run: LegalizeOps,AnnotateTIROpPattern,SeparateOutputs,FuseOps(fuse_opt_level=2)
+# run: AnnotateTIROpPattern,SeparateOutputs,FuseOps(fuse_opt_level=2)
 # config: tvm_compat=true
 @I.ir_module
 class Module:
+    @T.prim_func(private=True, s_tir=True)
+    def add(i: T.Buffer((T.int64(4), T.int64(6)), "float32"), f: T.Buffer((T.int64(4), T.int64(6)), "float32"), T_add: T.Buffer((T.int64(4), T.int64(6)), "float32")):
+        T.func_attr({"tirx.noalias": True})
+        for ax0, ax1 in T.grid(T.int64(4), T.int64(6)):
+            with T.sblock("T_add"):
+                v_ax0, v_ax1 = T.axis.remap("SS", [ax0, ax1])
+                T.reads(i[v_ax0, v_ax1], f[v_ax0, v_ax1])
+                T.writes(T_add[v_ax0, v_ax1])
+                T_add[v_ax0, v_ax1] = i[v_ax0, v_ax1] + f[v_ax0, v_ax1]
+
+    @T.prim_func(private=True, s_tir=True)
+    def split(x: T.Buffer((T.int64(4), T.int64(12)), "float32"), T_split_sections: T.Buffer((T.int64(4), T.int64(6)), "float32"), T_split_sections_1: T.Buffer((T.int64(4), T.int64(6)), "float32")):
+        T.func_attr({"tirx.noalias": True})
+        for ax0, ax1 in T.grid(T.int64(4), T.int64(6)):
+            with T.sblock("T_split_sections"):
+                v_ax0, v_ax1 = T.axis.remap("SS", [ax0, ax1])
+                T.reads(x[v_ax0, v_ax1])
+                T.writes(T_split_sections[v_ax0, v_ax1])
+                T_split_sections[v_ax0, v_ax1] = x[v_ax0, v_ax1]
+        for ax0, ax1 in T.grid(T.int64(4), T.int64(6)):
+            with T.sblock("T_split_sections_1"):
+                v_ax0, v_ax1 = T.axis.remap("SS", [ax0, ax1])
+                T.reads(x[v_ax0, v_ax1 + T.int64(6)])
+                T.writes(T_split_sections_1[v_ax0, v_ax1])
+                T_split_sections_1[v_ax0, v_ax1] = x[v_ax0, v_ax1 + T.int64(6)]
+
     @R.function
-    def main(x: R.Tensor((4, 12), "float32")):
+    def main(x: R.Tensor((4, 12), dtype="float32")) -> R.Tensor((4, 6), dtype="float32"):
+        cls = Module
         with R.dataflow():
-            lv = R.split(x, 2, axis=1)
-            i = lv[0]
-            f = lv[1]
-            gv = R.add(i, f)
+            lv = R.call_tir(cls.split, (x,), out_ty=[R.Tensor((4, 6), dtype="float32"), R.Tensor((4, 6), dtype="float32")])
+            i: R.Tensor((4, 6), dtype="float32") = lv[0]
+            f: R.Tensor((4, 6), dtype="float32") = lv[1]
+            gv = R.call_tir(cls.add, (i, f), out_ty=R.Tensor((4, 6), dtype="float32"))
             R.output(gv)
         return gv
 # ----- expected
