@@ -19,9 +19,8 @@ std::string ChosenFor(const IRModule& module, const CompileOptions& options = {.
   std::string chosen;
   for (const transform::Decision& decision : executable.decisions().decisions()) {
     if (decision.pass != "ChooseBackend") continue;
-    EXPECT_NE(decision.message, "");
     EXPECT_EQ(chosen, "") << "chosen twice";
-    chosen = executable.backend() + ": " + std::string(decision.reason);
+    chosen = executable.backend() + ": " + std::string(CodeOf(decision.reason));
   }
   return chosen;
 }

@@ -64,9 +64,9 @@ TEST_P(RowKernels, AreScheduledAsPromised) {
   std::unordered_map<std::string, std::string> rules;
   std::vector<std::string> merged;
   for (const transform::Decision& decision : context.decisions->decisions()) {
-    if (decision.pass == "ScheduleForCPU") rules.emplace(std::string(decision.subject), std::string(decision.reason));
+    if (decision.pass == "ScheduleForCPU") rules.emplace(std::string(decision.subject), std::string(decision.object));
     const bool merges = decision.pass == "FuseReductions" || decision.pass == "FuseSiblings";
-    if (merges && decision.reason == "fused") merged.emplace_back(decision.message);
+    if (merges && decision.reason == transform::Reason::kFused) merged.emplace_back(decision.message);
   }
   EXPECT_FALSE(merged.empty());
   EXPECT_EQ(rules.size(), 1U) << "not all became one kernel";

@@ -49,6 +49,8 @@ std::set<std::set<uint32_t>> GroupsOf(const Partition& partition) {
   }
   return groups;
 }
+using transform::Reason;
+
 using Groups = std::set<std::set<uint32_t>>;
 
 TEST(Partition, ChainOfElementwise) {
@@ -64,7 +66,7 @@ TEST(Partition, DiamondOfElementwiseJoinsConvolution) {
 TEST(Partition, ElementwiseDoesNotFuseIntoConvolution) {
   const Partition partition = Split({{kElem, kConv, kElem}, {{}, {0}, {1}}, {}});
   EXPECT_EQ(GroupsOf(partition), (Groups{{1, 2}}));
-  EXPECT_EQ(partition.verdict[0], Verdict::kComplexConsumer);
+  EXPECT_EQ(partition.verdict[0], Reason::kComplexConsumer);
 }
 
 TEST(Partition, SideInputJoinsTheGroupOfAConvolution) {
@@ -80,13 +82,13 @@ TEST(Partition, TwoConvolutionsStayApart) {
 TEST(Partition, ReductionOnlyEndsAGroup) {
   const Partition partition = Split({{kElem, kReduce, kElem}, {{}, {0}, {1}}, {}});
   EXPECT_EQ(GroupsOf(partition), (Groups{{0, 1}}));
-  EXPECT_EQ(partition.verdict[1], Verdict::kReductionProducer);
+  EXPECT_EQ(partition.verdict[1], Reason::kReductionProducer);
 }
 
 TEST(Partition, ConvolutionNeedsElementwise) {
   const Partition partition = Split({{kConv, kInj}, {{}, {0}}, {}});
   EXPECT_EQ(GroupsOf(partition), Groups{});
-  EXPECT_EQ(partition.verdict[0], Verdict::kComplexNeedsElementwise);
+  EXPECT_EQ(partition.verdict[0], Reason::kComplexNeedsElementwise);
   EXPECT_EQ(GroupsOf(Split({{kConv, kBcast}, {{}, {0}}, {}})), Groups{});
 }
 
@@ -99,18 +101,18 @@ TEST(Partition, InjectiveFollowsInPhaseOne) {
 TEST(Partition, OpaqueIsABarrier) {
   const Partition partition = Split({{kElem, kOpaque, kElem}, {{}, {0}, {1}}, {}});
   EXPECT_EQ(GroupsOf(partition), Groups{});
-  EXPECT_EQ(partition.verdict[0], Verdict::kOpaqueConsumer);
-  EXPECT_EQ(partition.verdict[1], Verdict::kOpaqueProducer);
+  EXPECT_EQ(partition.verdict[0], Reason::kOpaqueConsumer);
+  EXPECT_EQ(partition.verdict[1], Reason::kOpaqueProducer);
 }
 
 TEST(Partition, ValuesUsedOutsideEndGroups) {
   const Partition partition = Split({{kElem, kElem, kElem}, {{}, {0}, {1}}, {false, true, true}});
   EXPECT_EQ(GroupsOf(partition), (Groups{{0, 1}}));
-  EXPECT_EQ(partition.verdict[1], Verdict::kUsedOutside);
+  EXPECT_EQ(partition.verdict[1], Reason::kUsedOutside);
 }
 
 TEST(Partition, PathsThatNeverMeet) {
-  EXPECT_EQ(Split({{kElem, kElem, kElem}, {{}, {0}, {0}}, {}}).verdict[0], Verdict::kPathsDiverge);
+  EXPECT_EQ(Split({{kElem, kElem, kElem}, {{}, {0}, {0}}, {}}).verdict[0], Reason::kPathsDiverge);
 }
 
 TEST(Partition, DepthLimitCutsChains) {
@@ -126,7 +128,7 @@ TEST(Partition, LevelZeroFusesNothing) {
   const ForwardGraph graph = Make({{kElem, kElem}, {{}, {0}}, {}});
   const Partition partition = PartitionGraph(graph, DominatorTree(graph), {.opt_level = 0});
   EXPECT_EQ(GroupsOf(partition), Groups{});
-  EXPECT_EQ(partition.verdict[0], Verdict::kDisabled);
+  EXPECT_EQ(partition.verdict[0], Reason::kFusionDisabled);
 }
 
 // ----- Against plain definitions.
