@@ -87,11 +87,13 @@ DEUTERON_CONVERTER(Concat);
 DEUTERON_CONVERTER(Split);
 DEUTERON_CONVERTER(Expand);
 DEUTERON_CONVERTER(Tile);
-DEUTERON_CONVERTER(Pad);
 DEUTERON_CONVERTER(DepthToSpace);
 DEUTERON_CONVERTER(SpaceToDepth);
 DEUTERON_CONVERTER(Shape);
 DEUTERON_CONVERTER(Size);
+
+// convert_pad.cc
+DEUTERON_CONVERTER(Pad);
 
 // convert_index.cc
 DEUTERON_CONVERTER(Slice);
@@ -101,6 +103,8 @@ DEUTERON_CONVERTER(GatherND);
 DEUTERON_CONVERTER(ScatterElements);
 DEUTERON_CONVERTER(ScatterND);
 DEUTERON_CONVERTER(OneHot);
+/// Input `input`: indices of an axis of length `extent`, counted from the beginning; none is outside of it.
+relax::Expr IndicesFromBeginning(const NodeContext& node, size_t input, const PrimExpr& extent);
 
 // convert_data_dependent.cc
 DEUTERON_CONVERTER(NonZero);
