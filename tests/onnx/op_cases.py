@@ -20,7 +20,7 @@ from onnx import TensorProto, helper, numpy_helper
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 sys.path.insert(0, str(ROOT / "tests" / "onnx"))
-from case import F, I, Const, case, f, graph, i, ints  # noqa: E402
+from case import F, I, Case, Const, case, f, graph, i, ints  # noqa: E402
 from compare import difference  # noqa: E402
 
 def cases():
@@ -281,6 +281,19 @@ def cases():
         for noop in (0, 1):
             yield graph(f"{op}OfShape", [f(2, 3)], f"""g (float[2, 3] x) => (int64 y) <int64[0] none = {{}}>
                 {{ s = Shape(x) y = {op}<noop_with_empty_axes: int = {noop}, keepdims: int = 0>(s, none) }}""", opset=18)
+    # Extents that are 0 or 1 in the run.
+    for n, m in [(0, 1), (1, 0), (1, 1), (0, 0), (3, 1), (1, 3)]:
+        yield graph("AddOfNoneAndOne", [f(n, 4), f(m, 4)], "g (float[N, 4] x, float[M, 4] y) => (float[J, 4] z) { a = Add (x, y) z = Exp (a) }")
+    for n, m in [(3, 1), (1, 3), (3, 3), (1, 1)]:
+        yield graph("ExpandToOther", [f(n, 4), f(m, 2)], """g (float[N, 4] x, float[M, 2] y) => (float[J, 4] z) <int64[1] zero = {0}, int64[1] four = {4}>
+            { s = Shape(y) m = Gather(s, zero) t = Concat<axis: int = 0>(m, four) e = Expand(x, t) z = Neg(e) }""")
+    # Dimensions that have no name of their own.
+    for name in ("?", "-1", ""):
+        model = onnx.parser.parse_model('<ir_version: 8, opset_import: ["" : 17]> g (float[A, B] x, float[C, D] y) => (float a, float b) { a = Exp(x) b = Neg(y) }')
+        for value in model.graph.input:
+            for dim in value.type.tensor_type.shape.dim:
+                dim.dim_param = name
+        yield Case("UnnamedDimensions", [f(2, 3), f(4, 5)], model)
     yield graph("NonZeroGather", [f(6, 5)], """g (float[6,5] x) => (float y) {
         z = Constant<value: tensor = float {0.5}>() m = Greater(x, z) c = Cast<to: int = 9>(m) r = NonZero(c) t = Transpose(r)
         s = GatherND(x, t) e = Exp(s) a = Add(e, s) y = ReduceSum<keepdims: int = 0>(a) }""")

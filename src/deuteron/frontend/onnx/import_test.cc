@@ -144,6 +144,14 @@ TEST(Import, EvaluatesOperatorsOnConstantsWhicheverTheyAre) {
   EXPECT_TRUE(IsConstInt(shape[1], 1));
 }
 
+TEST(Import, DimensionsWithoutNamesAreTheirOwn) {
+  for (const char* name : {"?", "-1", " "}) {
+    const auto func = Main({.nodes = {Node("Relu", {"x"}, {"y"})}, .inputs = {ValueInfo("x", {name, name})}});
+    const auto shape = func->params[0].ty().as<TensorTypeNode>()->shape.value();
+    EXPECT_FALSE(shape[0].same_as(shape[1])) << name;
+  }
+}
+
 TEST(Import, FixesSymbolicDimensions) {
   const auto func = Main({.nodes = {Node("Relu", {"x"}, {"y"})}}, {.shapes = {{"x", {3, 4}}}});
   EXPECT_TRUE(IsConstInt(func->params[0].ty().as<TensorTypeNode>()->shape.value()[0], 3));

@@ -130,6 +130,7 @@ constexpr OpRow kRows[] = {
     {"", "Resize", 10, ConvertResize},
     {"", "RotaryEmbedding", 23, ConvertRotaryEmbedding},
     {"", "Round", 11, ConvertUnary},
+    {"", "Scan", 8, ConvertScan},
     {"", "Scatter", 9, ConvertScatterElements},
     {"", "ScatterElements", 11, ConvertScatterElements},
     {"", "ScatterND", 11, ConvertScatterND},
