@@ -110,6 +110,8 @@ relax::Expr IndicesFromBeginning(const NodeContext& node, size_t input, const Pr
 DEUTERON_CONVERTER(NonZero);
 DEUTERON_CONVERTER(Unique);
 DEUTERON_CONVERTER(Compress);
+/// Where a vector of booleans is true, int64.
+relax::Expr PositionsOfTrue(const NodeContext& node, const relax::Expr& condition);
 /// Slice with starts and ends (inputs 1 and 2) that are data.
 relax::Expr SliceAtRunTime(const NodeContext& node, const std::vector<int64_t>& axes,
                            const std::vector<int64_t>& steps);
@@ -138,6 +140,30 @@ DEUTERON_CONVERTER(MatMulInteger);
 DEUTERON_CONVERTER(ConvInteger);
 DEUTERON_CONVERTER(QLinearMatMul);
 DEUTERON_CONVERTER(QLinearConv);
+
+// convert_loss.cc
+DEUTERON_CONVERTER(NegativeLogLikelihoodLoss);
+DEUTERON_CONVERTER(SoftmaxCrossEntropyLoss);
+
+// convert_signal.cc
+DEUTERON_CONVERTER(DFT);
+DEUTERON_CONVERTER(STFT);
+DEUTERON_CONVERTER(Window);
+DEUTERON_CONVERTER(MelWeightMatrix);
+
+// convert_detect.cc
+DEUTERON_CONVERTER(NonMaxSuppression);
+
+// convert_vision.cc
+DEUTERON_CONVERTER(Col2Im);
+DEUTERON_CONVERTER(MaxUnpool);
+DEUTERON_CONVERTER(AffineGrid);
+DEUTERON_CONVERTER(RoiAlign);
+DEUTERON_CONVERTER(CenterCropPad);
+DEUTERON_CONVERTER(ReverseSequence);
+DEUTERON_CONVERTER(TensorScatter);
+DEUTERON_CONVERTER(Det);
+DEUTERON_CONVERTER(Inverse);
 
 // contrib_norm.cc
 DEUTERON_CONVERTER(SkipLayerNormalization);
