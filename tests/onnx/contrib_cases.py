@@ -4,7 +4,8 @@ import dataclasses
 import math
 
 import numpy as np
-from case import F, I, Const, case, contrib, f, graph, i
+import onnx.parser
+from case import F, I, Case, Const, case, contrib, f, graph, i
 
 H = np.float16
 
@@ -31,6 +32,8 @@ def norms():
         yield contrib("QuickGelu", [x], alpha=1.0)
         yield contrib("FastGelu", [x])
         yield contrib("FastGelu", [x, columns[0]])
+    # In ONNX's domain, whatever the operator set.
+    yield case("LayerNormalization", [f(2, 3, 8), f(8), f(8)], opset=13, axis=-1)
     yield case("SimplifiedLayerNormalization", [f(2, 3, 8), f(8)], epsilon=1e-6, axis=-1)
     yield case("SimplifiedLayerNormalization", [f(2, 3, 8), f(8)], outputs=2, axis=-1)
     yield contrib("Gelu", [f(2, 3, 8)])
@@ -194,6 +197,12 @@ def fused():
     yield graph("SkipNormAndGelu", [f(2, 3, 8), f(2, 3, 8, seed=1)], """g (float[B, S, 8] x, float[B, S, 8] y) => (float z)
         <float[8] w = {1, 2, 3, 4, 5, 6, 7, 8}, float[8] b = {1, 0, 1, 0, 1, 0, 1, 0}>
         { n, m, v, s = com.microsoft.SkipLayerNormalization(x, y, w, b) g = com.microsoft.BiasGelu(n, b) z = Add(g, s) }""")
+
+
+    model = onnx.parser.parse_model('<ir_version: 8, opset_import: ["" : 17, "com.microsoft" : 1]> g (float[2, 8] x) => (float y) { y = com.microsoft.FastGelu(x) }')
+    # As some optimisers leave it.
+    del model.opset_import[1]
+    yield Case("FastGelu", [f(2, 8)], model)
 
 
 def cases():

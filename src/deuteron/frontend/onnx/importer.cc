@@ -58,7 +58,8 @@ int64_t Scope::Opset(std::string_view domain) const {
     const auto it = scope->opsets.find(key);
     if (it != scope->opsets.end()) return it->second;
   }
-  return 0;
+  // Optimisers forget to import the domain of what they write.
+  return key == "com.microsoft" ? 1 : 0;
 }
 
 Importer::Importer(std::shared_ptr<const ModelProto> model, const ImportOptions& options)

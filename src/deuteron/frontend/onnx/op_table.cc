@@ -89,7 +89,8 @@ constexpr OpRow kRows[] = {
     {"", "IsNaN", 9, ConvertUnary},
     {"", "LRN", 7, ConvertLRN},
     {"", "LSTM", 7, ConvertLSTM},
-    {"", "LayerNormalization", 17, ConvertLayerNormalization},
+    // Of operator set 17; ONNX Runtime's optimisers write it, and SimplifiedLayerNormalization, into models of any.
+    {"", "LayerNormalization", 7, ConvertLayerNormalization},
     {"", "LeakyRelu", 7, ConvertLeakyRelu},
     {"", "Less", 7, ConvertCompare},
     {"", "LessOrEqual", 12, ConvertCompare},
