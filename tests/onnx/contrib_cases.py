@@ -199,6 +199,25 @@ def fused():
         { n, m, v, s = com.microsoft.SkipLayerNormalization(x, y, w, b) g = com.microsoft.BiasGelu(n, b) z = Add(g, s) }""")
 
 
+    # Sizes that only a run knows: a prompt, and tokens after it.
+    for b, s, p in [(2, 5, 0), (2, 1, 5), (1, 3, 6)]:
+        projections, past = [f(b, s, width, seed=n) for n, width in enumerate((64, 32, 32))], [f(b, 2, p, 16, seed=n) for n in range(2)]
+        mask = np.ones((b, p + s), I)
+        yield graph("GroupQueryAttentionOfAnySize", [*projections, *past, mask, f(32, 8), f(32, 8, seed=1)],
+                    """g (float[B, S, 64] q, float[B, S, 32] k, float[B, S, 32] v, float[B, 2, P, 16] pk, float[B, 2, P, 16] pv, int64[B, T] mask,
+                          float[32, 8] cos, float[32, 8] sin) => (float y, float nk, float nv)
+            <int64[1] one = {1}, int64 at = {1}>
+            { n = ReduceSum<keepdims: int = 0>(mask, one) m = Sub(n, at) last = Cast<to: int = 6>(m) sh = Shape(mask) t = Gather(sh, at) total = Cast<to: int = 6>(t)
+              y, nk, nv = com.microsoft.GroupQueryAttention<num_heads: int = 4, kv_num_heads: int = 2, do_rotary: int = 1>(q, k, v, pk, pv, last, total, cos, sin) }""")
+        yield graph("MultiHeadAttentionOfAnySize", [f(b, s, 32), f(b, s, 32, seed=1), f(b, s, 32, seed=2), np.ones((b, p + s), np.int32), *[f(b, 4, p, 8, seed=n) for n in range(2)]],
+                    """g (float[B, S, 32] q, float[B, S, 32] k, float[B, S, 32] v, int32[B, T] mask, float[B, 4, P, 8] pk, float[B, 4, P, 8] pv) => (float y, float nk, float nv)
+            { y, nk, nv = com.microsoft.MultiHeadAttention<num_heads: int = 4, unidirectional: int = 1>(q, k, v, , mask, , pk, pv) }""")
+        yield graph("AttentionOfAnySize", [f(b, s, 12), f(12, 96), f(96), np.ones((b, s), np.int32)],
+                    """g (float[B, S, 12] x, float[12, 96] w, float[96] c, int32[B, S] mask) => (float y) { y = com.microsoft.Attention<num_heads: int = 4>(x, w, c, mask) }""")
+    for n, m in [(3, 3), (1, 1)]:
+        yield graph("SkipNormOfAnySize", [f(2, n, 8), f(1, m, 8), f(8), f(8, seed=1)],
+                    """g (float[B, N, 8] x, float[1, M, 8] y, float[8] w, float[8] b) => (float z, float s)
+            { z, a, c, s = com.microsoft.SkipLayerNormalization(x, y, w, b) }""")
     model = onnx.parser.parse_model('<ir_version: 8, opset_import: ["" : 17, "com.microsoft" : 1]> g (float[2, 8] x) => (float y) { y = com.microsoft.FastGelu(x) }')
     # As some optimisers leave it.
     del model.opset_import[1]

@@ -1,5 +1,6 @@
 #include "deuteron/frontend/onnx/attention.h"
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 
@@ -90,6 +91,18 @@ Expr WeightsOf(const NodeContext& node, const AttentionSpec& spec, const Expr& s
   return node.Emit(relax::StridedSlice(all, {3}, {I64(0)}, {shape[3]}, {I64(1)}));
 }
 
+/// `bias` for `scores`, to which types may not tell how it is broadcast: that is asked at run time then.
+Expr BroadcastBias(const NodeContext& node, const Expr& bias, const Expr& scores) {
+  const Array<PrimExpr> own = node.Shape(bias);
+  const Array<PrimExpr> shape = node.Shape(scores);
+  for (size_t i = 1; i <= std::min(own.size(), shape.size()); ++i) {
+    const PrimExpr& dim = own[own.size() - i];
+    if (IsOne(dim) || node.analyzer().CanProveEqual(dim, shape[shape.size() - i])) continue;
+    return node.Emit(relax::BroadcastTo(bias, shape));
+  }
+  return bias;
+}
+
 }  // namespace
 
 AttentionResult Attend(const NodeContext& node, const AttentionSpec& spec) {
@@ -116,7 +129,9 @@ AttentionResult Attend(const NodeContext& node, const AttentionSpec& spec) {
     scores = node.Emit(relax::Multiply(relax::Tanh(relax::Divide(scores, bound)), bound));
   };
   if (!spec.cap_after_biases) cap();
-  for (const Expr& bias : spec.biases) scores = node.Emit(relax::Add(scores, bias));
+  for (const Expr& bias : spec.biases) {
+    scores = node.Emit(relax::Add(scores, BroadcastBias(node, bias, scores)));
+  }
   result.biased = scores;
   if (spec.cap_after_biases) cap();
   result.capped = scores;

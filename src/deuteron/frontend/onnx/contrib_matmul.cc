@@ -4,6 +4,7 @@
 #include <numeric>
 
 #include "deuteron/frontend/onnx/converters.h"
+#include "deuteron/frontend/onnx/shape_rules.h"
 #include "deuteron/relax/op/binary.h"
 #include "deuteron/relax/op/datatype.h"
 #include "deuteron/relax/op/index.h"
@@ -77,7 +78,10 @@ Results ConvertFusedGemm(const NodeContext& node) {
 
 Results ConvertFusedConv(const NodeContext& node) {
   Expr result = ConvertConv(node)[0]->expr;
-  if (node.Has(3)) result = node.Emit(relax::Add(result, node.X(3)));
+  if (node.Has(3)) {
+    const std::vector<Expr> operands = BroadcastOperands(node, {result, node.X(3)});
+    result = node.Emit(relax::Add(operands[0], operands[1]));
+  }
   return {Activated(node, result, node.Str("activation", ""), node.Floats("activation_params"))};
 }
 

@@ -1,6 +1,7 @@
 /// \file
 /// Norms and activations of com.microsoft, as ONNX Runtime's optimisers write them.
 #include "deuteron/frontend/onnx/converters.h"
+#include "deuteron/frontend/onnx/shape_rules.h"
 #include "deuteron/relax/op/binary.h"
 #include "deuteron/relax/op/create.h"
 #include "deuteron/relax/op/datatype.h"
@@ -19,7 +20,10 @@ namespace {
 constexpr double kContribEpsilon = 1e-12;
 
 /// x + y, where y may be broadcast.
-Expr Sum(const NodeContext& node, const Expr& x, const Expr& y) { return node.Emit(relax::Add(x, y)); }
+Expr Sum(const NodeContext& node, const Expr& x, const Expr& y) {
+  const std::vector<Expr> operands = BroadcastOperands(node, {x, y});
+  return node.Emit(relax::Add(operands[0], operands[1]));
+}
 
 /// The layer norm over the last axis; `beta` may be null.
 Expr NormOfRows(const NodeContext& node, const Expr& x, const Expr& gamma, const Expr& beta, double epsilon) {
