@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "deuteron/relax/rewrite/pass_utils.h"
+#include "deuteron/relax/type_analysis.h"
 
 namespace deuteron::codegen {
 
@@ -60,6 +61,7 @@ void FunctionCompiler::CompileParams(const relax::Function& function) {
     if (spec_.input_names.size() <= i) spec_.input_names.emplace_back(param->name_hint);
     what[i] = builder_->String("input '" + spec_.input_names[i] + "' of " + spec_.name);
     const uint32_t type = TypeIndex(param->ty, MatchMode::kBind);
+    for (const tir::Var& symbol : relax::DefinedSymbolicVars(param->ty)) givers_.emplace(symbol.get(), i);
     spec_.input_types.push_back(type);
     EmitInstruction(&matches_, Opcode::kMatch, {static_cast<uint32_t>(i), type, what[i], 1});
     Value value;

@@ -113,6 +113,8 @@ class FunctionCompiler {
   Span span_;
   const relax::VarNode* binding_ = nullptr;
   bool matching_params_ = false;
+  /// The parameter that gave a symbol its value, for messages of others that contradict it.
+  std::unordered_map<const Object*, size_t> givers_;
 };
 
 }  // namespace deuteron::codegen

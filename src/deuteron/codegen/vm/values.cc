@@ -180,6 +180,9 @@ runtime::DimSpec FunctionCompiler::Dim(const PrimExpr& extent, MatchMode mode) {
     const auto symbol = GetRef<tir::Var>(var);
     if (const auto cell = cells_->Lookup(symbol)) {
       dim.cell = *cell;
+      const auto giver = givers_.find(var);
+      if (giver != givers_.end())
+        dim.text = builder_->String(text + " of input '" + spec_.input_names[giver->second] + "'");
     } else {
       dim.kind = runtime::DimSpec::kBind;
       dim.cell = cells_->Fresh();

@@ -1,7 +1,10 @@
 #include "deuteron/frontend/onnx/converters.h"
 #include "deuteron/frontend/onnx/tensor.h"
+#include "deuteron/relax/op/binary.h"
 #include "deuteron/relax/op/create.h"
 #include "deuteron/relax/op/datatype.h"
+#include "deuteron/relax/op/search.h"
+#include "deuteron/relax/op/unary.h"
 #include "deuteron/support/host_tensor.h"
 
 namespace deuteron::onnx {
@@ -38,13 +41,33 @@ Results ConvertConstantOfShape(const NodeContext& node) {
   return {node.Emit(relax::Full(shape, fill, node.DType(fill)))};
 }
 
+namespace {
+
+/// A range whose bounds are computed at run time: their distance tells how many elements it has.
+Expr RangeAtRunTime(const NodeContext& node, DataType dtype) {
+  const auto scalar = [&](size_t input) { return node.Reshaped(node.X(input), {}); };
+  const Expr start = scalar(0);
+  const Expr delta = scalar(2);
+  const DataType wide = DataType::Float(64);
+  const Expr span = node.Emit(relax::Subtract(node.CastTo(scalar(1), wide), node.CastTo(start, wide)));
+  const Expr steps = relax::Ceil(relax::Divide(span, node.CastTo(delta, wide)));
+  const Expr count = node.Emit(relax::Maximum(steps, node.Scalar(wide, 0)));
+  const Expr as_vector = node.Reshaped(node.CastTo(count, DataType::Int(64)), {I64(1)});
+  const PrimExpr length = node.BoundDims(as_vector, "the length of the range")[0];
+  const Expr positions = node.CastTo(node.Emit(relax::Arange(I64(0), length, I64(1), DataType::Int(64))), dtype);
+  return node.Emit(relax::Add(start, relax::Multiply(positions, delta)));
+}
+
+}  // namespace
+
 Results ConvertRange(const NodeContext& node) {
   const DataType dtype = node.KnownDType(0);
+  for (size_t i = 0; i < 3; ++i) {
+    if (node.Known(i) == nullptr) return {RangeAtRunTime(node, dtype)};
+  }
   const auto bound = [&](size_t index) -> PrimExpr {
     const Symbolic known = node.Known(index);
-    if (known == nullptr || known->values.size() != 1) {
-      node.Unsupported("a range whose bounds are computed at run time");
-    }
+    if (known->values.size() != 1) node.Fail("the bounds of a range must be single numbers");
     return known->values[0];
   };
   const PrimExpr start = bound(0);
@@ -68,13 +91,30 @@ Results ConvertEyeLike(const NodeContext& node) {
 
 Results ConvertTrilu(const NodeContext& node) {
   const Expr x = node.X(0);
+  const bool upper = node.Int("upper", 1) != 0;
   PrimExpr k = I64(0);
   if (node.Has(1)) {
     const Symbolic known = node.Known(1);
-    if (known == nullptr || known->values.size() != 1) node.Unsupported("a diagonal computed at run time");
+    if (known == nullptr) {
+      // Column - row is compared with the diagonal.
+      const Array<PrimExpr> shape = node.Shape(x);
+      const auto rank = static_cast<int64_t>(shape.size());
+      if (rank < 2) node.Fail("its input must be matrices");
+      const auto counted = [&](int64_t axis, const PrimExpr& wide) {
+        const Expr positions = node.Emit(relax::Arange(I64(0), shape[axis], I64(1), DataType::Int(64)));
+        return node.Reshaped(positions,
+                             axis == rank - 1 ? Array<PrimExpr>{I64(1), wide} : Array<PrimExpr>{wide, I64(1)});
+      };
+      const Expr distance =
+          node.Emit(relax::Subtract(counted(rank - 1, shape[rank - 1]), counted(rank - 2, shape[rank - 2])));
+      const Expr diagonal = node.CastTo(node.Reshaped(node.X(1), {}), DataType::Int(64));
+      const Expr kept = upper ? relax::GreaterEqual(distance, diagonal) : relax::LessEqual(distance, diagonal);
+      return {node.Emit(relax::Where(
+          kept, x, relax::Constant(TensorFromSymbolic({node.DType(x), {}, {MakeConst(node.DType(x), 0)}}))))};
+    }
+    if (known->values.size() != 1) node.Fail("the diagonal must be one number");
     k = known->values[0];
   }
-  const bool upper = node.Int("upper", 1) != 0;
   const auto make = [&](const Expr& data) { return upper ? relax::Triu(data, k) : relax::Tril(data, k); };
   if (!node.DType(x).is_bool()) return {node.Emit(make(x))};
   return {node.CastTo(node.Emit(make(node.CastTo(x, DataType::Int(8)))), DataType::Bool())};

@@ -36,6 +36,11 @@ Expr OverAllAxes(const NodeContext& node, size_t input, const std::vector<int64_
 
 }  // namespace
 
+Expr PositionsOfTrue(const NodeContext& node, const Expr& condition) {
+  const Expr found = NonZeroOf(node, condition);
+  return node.Reshaped(found, {node.Shape(found)[1]});
+}
+
 Results ConvertNonZero(const NodeContext& node) { return {NonZeroOf(node, node.X(0))}; }
 
 Results ConvertUnique(const NodeContext& node) {
@@ -96,9 +101,8 @@ Results ConvertCompress(const NodeContext& node) {
     }
     return {node.Emit(relax::Take(x, node.ConstantInts(indices), axis))};
   }
-  const Expr found = NonZeroOf(node, node.X(1));
   // The condition may be longer than the axis, but not true there.
-  const Expr indices = node.Checked(node.Reshaped(found, {node.Shape(found)[1]}), {node.Shape(x)[axis]});
+  const Expr indices = node.Checked(PositionsOfTrue(node, node.X(1)), {node.Shape(x)[axis]});
   return {node.Emit(relax::Take(x, indices, axis))};
 }
 

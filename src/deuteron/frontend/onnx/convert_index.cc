@@ -3,6 +3,7 @@
 #include "deuteron/frontend/onnx/converters.h"
 #include "deuteron/frontend/onnx/importer.h"
 #include "deuteron/relax/op/binary.h"
+#include "deuteron/relax/op/create.h"
 #include "deuteron/relax/op/datatype.h"
 #include "deuteron/relax/op/gather.h"
 #include "deuteron/relax/op/index.h"
@@ -93,10 +94,7 @@ Results ConvertSlice(const NodeContext& node) {
   return {node.Emit(relax::StridedSlice(x, axes, begin, end, stride))};
 }
 
-namespace {
-
-/// Indices counted from the beginning, of an axis of length `extent`; none is outside of it.
-Expr FromBeginning(const NodeContext& node, size_t input, const PrimExpr& extent) {
+Expr IndicesFromBeginning(const NodeContext& node, size_t input, const PrimExpr& extent) {
   const auto known = node.ConstInts(input);
   const auto length = AsConstInt(extent);
   const Expr indices = node.Indices(input, {extent});
@@ -115,6 +113,8 @@ Expr FromBeginning(const NodeContext& node, size_t input, const PrimExpr& extent
   const Expr is_negative = relax::Less(indices, relax::Constant::Scalar(dtype, int64_t{0}));
   return node.Emit(relax::Where(is_negative, relax::Add(indices, typed), indices));
 }
+
+namespace {
 
 /// The dimensions of `x` that the last axis of input `indices` counts, after `batch_dims` others.
 Array<PrimExpr> IndexedDims(const NodeContext& node, const Expr& x, size_t indices, int64_t batch_dims) {
@@ -151,7 +151,7 @@ Results ConvertGather(const NodeContext& node) {
     one.Set(axis, I64(1));
     return {node.WithShape(slice, one)};
   }
-  return {node.Emit(relax::Take(x, FromBeginning(node, 1, shape[axis]), axis))};
+  return {node.Emit(relax::Take(x, IndicesFromBeginning(node, 1, shape[axis]), axis))};
 }
 
 Results ConvertGatherElements(const NodeContext& node) {
@@ -191,24 +191,48 @@ Results ConvertScatterND(const NodeContext& node) {
   return {node.Emit(relax::ScatterND(x, indices, node.X(2), Reduction(node)))};
 }
 
+namespace {
+
+/// OneHot of a depth and values that only a run knows: where the index is the position.
+Results OneHotAtRunTime(const NodeContext& node, Expr indices, int64_t axis) {
+  const PrimExpr depth = node.Dim(1, "the depth");
+  const DataType dtype = node.DType(indices);
+  Array<PrimExpr> shape = node.Shape(indices);
+  Array<PrimExpr> positions(static_cast<int64_t>(shape.size()) + 1, I64(1));
+  shape.insert(shape.begin() + axis, I64(1));
+  positions.Set(axis, depth);
+  const Expr zero = relax::Constant::Scalar(dtype, int64_t{0});
+  const Expr bound =
+      node.CastTo(node.Reshaped(node.importer()->ExprOf(Value(SymbolicVector({depth})), Span()), {}), dtype);
+  if (!dtype.is_uint())
+    indices = node.Emit(relax::Where(relax::Less(indices, zero), relax::Add(indices, bound), indices));
+  const Expr row = node.Reshaped(node.Emit(relax::Arange(I64(0), depth, I64(1), dtype)), positions);
+  const auto value = [&](int64_t which) {
+    const Expr one = node.Emit(relax::StridedSlice(node.X(2), {0}, {I64(which)}, {I64(which + 1)}, {I64(1)}));
+    return node.Reshaped(one, {});
+  };
+  return {node.Emit(relax::Where(relax::Equal(node.Reshaped(indices, shape), row), value(1), value(0)))};
+}
+
+}  // namespace
+
 Results ConvertOneHot(const NodeContext& node) {
   const auto depth = node.ConstFloat(1);
   const auto values = node.ConstFloats(2);
-  if (!depth) node.Unsupported("a depth that is not constant");
-  if (!values || values->size() != 2) node.Unsupported("values that are not two constants");
-  const auto count = static_cast<int64_t>(*depth);
-  if (count < 1) node.Fail("a depth of " + std::to_string(count));
   const DataType dtype = node.KnownDType(2);
   Expr indices = node.X(0);
-  const DataType index_type = node.DType(indices);
-  if (index_type.is_float()) indices = node.CastTo(indices, DataType::Int(64));
+  if (node.DType(indices).is_float()) indices = node.CastTo(indices, DataType::Int(64));
+  const int64_t rank = node.Rank(indices) + 1;
+  const int64_t axis = node.Axis(node.Int("axis", -1), rank);
+  if (!depth || !values) return OneHotAtRunTime(node, indices, axis);
+  if (values->size() != 2) node.Fail("the values must be two");
+  const auto count = static_cast<int64_t>(*depth);
+  if (count < 1) node.Fail("a depth of " + std::to_string(count));
   const Expr zero = relax::Constant::Scalar(node.DType(indices), int64_t{0});
   const Expr bound = relax::Constant::Scalar(node.DType(indices), count);
   if (!node.DType(indices).is_uint()) {
     indices = node.Emit(relax::Where(relax::Less(indices, zero), relax::Add(indices, bound), indices));
   }
-  const int64_t rank = node.Rank(indices) + 1;
-  const int64_t axis = node.Axis(node.Int("axis", -1), rank);
   return {
       node.Emit(relax::OneHot(indices, MakeConst(dtype, (*values)[1]), MakeConst(dtype, (*values)[0]), count, axis))};
 }

@@ -2,7 +2,9 @@
 #include <cmath>
 #include <limits>
 
+#include "deuteron/frontend/onnx/attention.h"
 #include "deuteron/frontend/onnx/converters.h"
+#include "deuteron/frontend/onnx/tensor.h"
 #include "deuteron/relax/op/binary.h"
 #include "deuteron/relax/op/create.h"
 #include "deuteron/relax/op/datatype.h"
@@ -110,118 +112,76 @@ Results ConvertEinsum(const NodeContext& node) {
 
 namespace {
 
-/// (b, s, heads * d) → (b, heads, s, d); tensors of rank 4 as they are.
-Expr SplitHeads(const NodeContext& node, const Expr& x, const char* attribute) {
-  if (node.Rank(x) == 4) return x;
-  const int64_t heads = node.RequiredInt(attribute);
-  const Array<PrimExpr> shape = node.Shape(x);
-  if (heads <= 0) node.Fail(std::string(attribute) + " must be positive");
-  const Expr split = node.Reshaped(x, {shape[0], shape[1], I64(heads), node.Simplify(FloorDiv(shape[2], heads))});
-  return node.Emit(relax::PermuteDims(split, {0, 2, 1, 3}));
-}
-
-Expr MergeHeads(const NodeContext& node, const Expr& x) {
-  const Array<PrimExpr> shape = node.Shape(x);
-  const Expr swapped = node.Emit(relax::PermuteDims(x, {0, 2, 1, 3}));
-  return node.Reshaped(swapped, {shape[0], shape[2], node.Simplify(shape[1] * shape[3])});
-}
-
-/// 0 where a query may look, -inf where not: key j of query i if j <= i + offset.
-Expr CausalBias(const NodeContext& node, const PrimExpr& queries, const PrimExpr& keys, const PrimExpr& offset,
-                DataType dtype) {
+/// What input 3 of Attention, true or a number for keys that count, adds to the scores of `keys` keys; it may end
+/// before them.
+Expr AttentionMask(const NodeContext& node, const PrimExpr& keys, DataType dtype) {
   const Expr lowest = node.Scalar(dtype, -std::numeric_limits<double>::infinity());
-  const Expr ones = node.Emit(relax::Ones({queries, keys}, DataType::Int(32)));
-  const Expr visible = node.Emit(relax::Tril(ones, offset));
-  const Expr hidden = relax::Equal(visible, node.Scalar(DataType::Int(32), 0));
-  return node.Emit(relax::Where(hidden, lowest, node.Scalar(dtype, 0)));
+  Expr mask = node.X(3);
+  if (node.DType(mask).is_bool()) mask = node.Emit(relax::Where(mask, node.Scalar(dtype, 0), lowest));
+  Array<PrimExpr> shape = node.Shape(mask);
+  const int64_t last = static_cast<int64_t>(shape.size()) - 1;
+  const auto length = last < 0 ? std::nullopt : AsConstInt(shape[last]);
+  const auto wanted = AsConstInt(keys);
+  if (!length || !wanted || *length >= *wanted || *length == 1) return mask;
+  shape.Set(last, I64(*wanted - *length));
+  return node.Emit(relax::Concat(Array<Expr>{mask, node.Emit(relax::Full(shape, lowest, dtype))}, last));
+}
+
+/// -inf for keys from the length on that input 6 gives each row.
+Expr PaddingMask(const NodeContext& node, const PrimExpr& keys, DataType dtype) {
+  const DataType index = node.DType(6);
+  const Expr positions = node.Emit(relax::Arange(I64(0), keys, I64(1), index));
+  const Expr lengths = node.Reshaped(node.X(6), {node.Shape(6)[0], I64(1), I64(1), I64(1)});
+  const Expr lowest = node.Scalar(dtype, -std::numeric_limits<double>::infinity());
+  return node.Emit(relax::Where(relax::Less(positions, lengths), node.Scalar(dtype, 0), lowest));
 }
 
 }  // namespace
 
 Results ConvertAttention(const NodeContext& node) {
   const bool merged = node.Rank(0) == 3;
-  const Expr q = SplitHeads(node, node.X(0), "q_num_heads");
-  Expr k = SplitHeads(node, node.X(1), "kv_num_heads");
-  Expr v = SplitHeads(node, node.X(2), "kv_num_heads");
+  const auto split = [&](size_t input, const char* heads) {
+    return SplitHeads(node, node.X(input), node.Rank(input) == 4 ? 0 : node.RequiredInt(heads));
+  };
+  AttentionSpec spec{
+      .query = split(0, "q_num_heads"), .key = split(1, "kv_num_heads"), .value = split(2, "kv_num_heads")};
   PrimExpr past = I64(0);
   if (node.Has(4) != node.Has(5)) node.Fail("past_key and past_value go together");
   if (node.Has(4)) {
     past = node.Shape(4)[2];
-    k = node.Emit(relax::Concat(Array<Expr>{node.X(4), k}, 2));
-    v = node.Emit(relax::Concat(Array<Expr>{node.X(5), v}, 2));
+    spec.key = node.Emit(relax::Concat(Array<Expr>{node.X(4), spec.key}, 2));
+    spec.value = node.Emit(relax::Concat(Array<Expr>{node.X(5), spec.value}, 2));
   }
-  if (node.Has(6)) node.Unsupported("nonpad_kv_seqlen");
-  const Expr present_k = k;
-  const Expr present_v = v;
-  const int64_t heads = node.StaticDim(q, 1, "the number of heads");
-  const int64_t kv_heads = node.StaticDim(k, 1, "the number of heads");
-  if (kv_heads <= 0 || heads % kv_heads != 0) node.Fail("the heads of the query are no multiple of those of the key");
-  if (heads != kv_heads) {
-    k = node.Emit(relax::Repeat(k, heads / kv_heads, 1));
-    v = node.Emit(relax::Repeat(v, heads / kv_heads, 1));
+  const DataType dtype = node.DType(spec.query);
+  if (node.HasAttr("scale")) spec.scale = node.Float("scale", 1.0);
+  spec.softcap = node.Float("softcap", 0.0);
+  spec.cap_after_biases = true;
+  if (node.HasAttr("softmax_precision")) {
+    spec.softmax_dtype = ToDataType(static_cast<int32_t>(node.RequiredInt("softmax_precision")), "softmax_precision");
   }
-  const DataType dtype = node.DType(q);
-  const double head_size = static_cast<double>(node.StaticDim(q, 3, "the size of a head"));
-  const double scale = node.Float("scale", 1.0 / std::sqrt(head_size));
-  const Expr transposed = node.Emit(relax::PermuteDims(k, {0, 1, 3, 2}));
-  Expr scores = node.Emit(relax::Matmul(relax::Multiply(q, node.Scalar(dtype, scale)), transposed));
-  const double softcap = node.Float("softcap", 0.0);
-  if (softcap != 0.0 && node.opset() >= 24) node.Unsupported("softcap at this version");
-  if (node.Has(3)) {
-    Expr mask = node.X(3);
-    if (node.DType(mask).is_bool()) {
-      const Expr lowest = node.Scalar(dtype, -std::numeric_limits<double>::infinity());
-      mask = node.Emit(relax::Where(mask, node.Scalar(dtype, 0), lowest));
-    }
-    scores = node.Emit(relax::Add(scores, mask));
-  }
+  const PrimExpr keys = node.Shape(spec.key)[2];
+  if (node.Has(3)) spec.biases.push_back(AttentionMask(node, keys, dtype));
+  if (node.Has(6)) spec.biases.push_back(PaddingMask(node, keys, dtype));
   if (node.Int("is_causal", 0) != 0) {
-    const Array<PrimExpr> shape = node.Shape(scores);
-    scores = node.Emit(relax::Add(scores, CausalBias(node, shape[2], shape[3], past, dtype)));
+    spec.biases.push_back(CausalBias(node, node.Shape(spec.query)[2], keys, past, dtype));
   }
-  if (softcap != 0.0) {
-    const Expr cap = node.Scalar(dtype, softcap);
-    scores = node.Emit(relax::Multiply(relax::Tanh(relax::Divide(scores, cap)), cap));
-  }
-  const Expr weights = node.Emit(relax::nn::Softmax(scores, 3));
-  const Expr y = node.Emit(relax::Matmul(weights, v));
-  if (node.Wants(3)) node.Unsupported("the output qk_matmul_output");
-  return {merged ? MergeHeads(node, y) : y, present_k, present_v};
+  const AttentionResult result = Attend(node, spec);
+  const int64_t mode = node.Int("qk_matmul_output_mode", 0);
+  if (mode < 0 || mode > 3) node.Fail("qk_matmul_output_mode " + std::to_string(mode) + " is unknown");
+  const Expr stages[] = {result.products, result.biased, result.capped, result.weights};
+  return {merged ? MergeHeads(node, result.y) : result.y, spec.key, spec.value, stages[mode]};
 }
 
 Results ConvertRotaryEmbedding(const NodeContext& node) {
   const bool merged = node.Rank(0) == 3;
-  const Expr x = SplitHeads(node, node.X(0), "num_heads");
-  const Array<PrimExpr> shape = node.Shape(x);
-  const int64_t size = node.StaticDim(x, 3, "the size of a head");
-  const int64_t given = node.Int("rotary_embedding_dim", 0);
-  const int64_t rotary = given == 0 ? size : given;
-  const int64_t half = rotary / 2;
-  const auto angles = [&](size_t input) {
-    Expr cache = node.X(input);
-    if (node.Has(3)) cache = node.Emit(relax::Take(cache, node.Indices(3, {node.Shape(cache)[0]}), 0, "wrap"));
-    const Array<PrimExpr> dims = node.Shape(cache);
-    return node.Reshaped(cache, {dims[0], I64(1), dims[1], I64(half)});
+  const Expr x = SplitHeads(node, node.X(0), merged ? node.RequiredInt("num_heads") : 0);
+  const auto angles = [&](size_t input) -> Expr {
+    const Expr cache = node.X(input);
+    if (!node.Has(3)) return cache;
+    return node.Emit(relax::Take(cache, node.Indices(3, {node.Shape(cache)[0]}), 0, "wrap"));
   };
-  const Expr cosine = angles(1);
-  const Expr sine = angles(2);
-  const auto part = [&](int64_t begin, int64_t end, int64_t stride) -> Expr {
-    return node.Emit(relax::StridedSlice(x, {3}, {I64(begin)}, {I64(end)}, {I64(stride)}));
-  };
-  const bool interleaved = node.Int("interleaved", 0) != 0;
-  const Expr first = interleaved ? part(0, rotary, 2) : part(0, half, 1);
-  const Expr second = interleaved ? part(1, rotary, 2) : part(half, rotary, 1);
-  Expr real = node.Emit(relax::Subtract(relax::Multiply(cosine, first), relax::Multiply(sine, second)));
-  Expr imaginary = node.Emit(relax::Add(relax::Multiply(sine, first), relax::Multiply(cosine, second)));
-  Expr rotated;
-  if (interleaved) {
-    const Array<PrimExpr> column = {shape[0], shape[1], shape[2], I64(half), I64(1)};
-    const Array<Expr> pair = {node.Reshaped(real, column), node.Reshaped(imaginary, column)};
-    rotated = node.Reshaped(node.Emit(relax::Concat(pair, 4)), {shape[0], shape[1], shape[2], I64(rotary)});
-  } else {
-    rotated = node.Emit(relax::Concat(Array<Expr>{real, imaginary}, 3));
-  }
-  if (rotary < size) rotated = node.Emit(relax::Concat(Array<Expr>{rotated, part(rotary, size, 1)}, 3));
+  const Expr rotated =
+      Rotate(node, x, angles(1), angles(2), node.Int("rotary_embedding_dim", 0), node.Int("interleaved", 0) != 0);
   return {merged ? MergeHeads(node, rotated) : rotated};
 }
 

@@ -34,10 +34,10 @@ Expr Broadcast(const NodeContext& node, const Expr& x, const Array<PrimExpr>& sh
 
 Results ConvertBatchNormalization(const NodeContext& node) {
   const Expr x = node.X(0);
-  if (node.Int("training_mode", 0) != 0) node.Unsupported("training mode");
+  const bool training = node.Int("training_mode", 0) != 0;
   if (node.Int("spatial", 1) == 0) node.Unsupported("spatial=0");
   for (size_t output = 1; output < node.NumOutputs(); ++output) {
-    if (node.Wants(output)) node.Unsupported("outputs of training mode");
+    if (node.Wants(output) && !training) node.Unsupported("outputs of training mode");
   }
   const DataType dtype = node.DType(x);
   Array<Expr> statistics;
@@ -46,11 +46,27 @@ Results ConvertBatchNormalization(const NodeContext& node) {
     if (node.Rank(value) != 1) node.Fail("input " + std::to_string(input) + " must be a vector over the channels");
     statistics.push_back(node.CastTo(value, dtype));
   }
+  Results moving;
+  if (training) {
+    // Moments of the batch; what they make of the moving ones is returned.
+    std::vector<int64_t> axes = AxesFrom(2, node.Rank(x));
+    axes.insert(axes.begin(), 0);
+    const double momentum = node.Float("momentum", 0.9);
+    for (const int64_t index : {2, 3}) {
+      const Expr old = statistics[index];
+      const Expr now = node.Emit(index == 2 ? relax::Mean(x, axes) : relax::Variance(x, axes));
+      const Expr kept = relax::Multiply(old, node.Scalar(dtype, momentum));
+      moving.emplace_back(node.Emit(relax::Add(kept, relax::Multiply(now, node.Scalar(dtype, 1 - momentum)))));
+      statistics.Set(index, now);
+    }
+  }
   const auto result =
       node.Emit(relax::nn::BatchNorm(x, statistics[0], statistics[1], statistics[2], statistics[3], /*axis=*/1,
                                      node.Float("epsilon", 1e-5), /*center=*/true, /*scale=*/true,
                                      /*momentum=*/0.1, /*training=*/false));
-  return {node.Field(result, 0)};
+  Results results = {node.Field(result, 0)};
+  results.insert(results.end(), moving.begin(), moving.end());
+  return results;
 }
 
 Results ConvertInstanceNormalization(const NodeContext& node) {
@@ -107,7 +123,15 @@ Results ConvertRMSNormalization(const NodeContext& node) {
   Array<PrimExpr> normalized;
   for (int64_t i = axis; i < rank; ++i) normalized.push_back(shape[i]);
   const Expr scale = Broadcast(node, node.X(1), normalized, node.DType(x));
-  return {node.Emit(relax::nn::RMSNorm(x, scale, AxesFrom(axis, rank), node.Float("epsilon", 1e-5)))};
+  const double epsilon = node.Float("epsilon", 1e-5);
+  Results results{node.Emit(relax::nn::RMSNorm(x, scale, AxesFrom(axis, rank), epsilon))};
+  if (node.Wants(1)) {
+    const DataType wide = DataType::Float(32);
+    const Expr value = node.CastTo(x, wide);
+    const Expr square = node.Emit(relax::Mean(relax::Multiply(value, value), AxesFrom(axis, rank), /*keepdims=*/true));
+    results.emplace_back(node.Emit(relax::Rsqrt(relax::Add(square, node.Scalar(wide, epsilon)))));
+  }
+  return results;
 }
 
 Results ConvertLRN(const NodeContext& node) {

@@ -1,11 +1,13 @@
 #include <algorithm>
 
 #include "deuteron/frontend/onnx/converters.h"
+#include "deuteron/frontend/onnx/quantized.h"
 #include "deuteron/frontend/onnx/tensor.h"
 #include "deuteron/frontend/onnx/window.h"
 #include "deuteron/relax/op/binary.h"
 #include "deuteron/relax/op/create.h"
 #include "deuteron/relax/op/datatype.h"
+#include "deuteron/relax/op/index.h"
 #include "deuteron/relax/op/linear_algebra.h"
 #include "deuteron/relax/op/manipulate.h"
 #include "deuteron/relax/op/nn.h"
@@ -22,57 +24,48 @@ namespace {
 const DataType kFloat = DataType::Float(32);
 const DataType kInt32 = DataType::Int(32);
 
-/// A scale or zero point, a scalar or a vector along `axis`, shaped to broadcast with a tensor of `rank`.
-Expr Along(const NodeContext& node, const Expr& parameter, int64_t axis, int64_t rank) {
-  const Array<PrimExpr> shape = node.Shape(parameter);
-  if (shape.size() == 1 && IsOne(shape[0])) return node.Reshaped(parameter, {});
-  if (shape.empty()) return parameter;
-  if (shape.size() != 1) node.Unsupported("scales by block");
-  Array<PrimExpr> column;
-  const int64_t at = node.Axis(axis, rank);
-  for (int64_t i = 0; i < rank; ++i) column.push_back(i == at ? shape[0] : I64(1));
-  return node.Reshaped(parameter, column);
-}
+}  // namespace
 
-/// A scale or zero point as relax takes it: a scalar or a vector.
-Expr Parameter(const NodeContext& node, const Expr& parameter) {
-  const Array<PrimExpr> shape = node.Shape(parameter);
-  if (shape.size() > 1) node.Unsupported("scales by block");
-  return shape.size() == 1 && IsOne(shape[0]) ? node.Reshaped(parameter, {}) : parameter;
-}
+namespace {
 
-/// Zero points of `dtype`: `zero`, or 0 if there are none.
-Expr ZeroPointOr0(const NodeContext& node, const Expr& zero, DataType dtype) {
-  if (!dtype.is_int() && !dtype.is_uint()) node.Unsupported("quantisation to " + dtype.ToString());
-  return zero.defined() ? zero : node.Scalar(dtype, 0);
-}
+/// Whether scales are given by block: in a tensor of the rank of the input.
+bool HasBlocks(const NodeContext& node) { return node.Rank(1) > 1; }
 
-/// round(value) + zero_point, saturated to `to`.
-Expr Saturate(const NodeContext& node, const Expr& value, const Expr& zero_point, DataType to) {
-  return node.Emit(relax::Quantize(value, node.Scalar(kFloat, 1), ZeroPointOr0(node, zero_point, to), 0, to));
-}
-
-/// (x - zero_point) as int32.
-Expr Centred(const NodeContext& node, const Expr& x, const Expr& zero_point) {
-  Expr wide = node.CastTo(x, kInt32);
-  if (!zero_point.defined()) return wide;
-  return node.Emit(relax::Subtract(wide, node.CastTo(zero_point, kInt32)));
-}
-
-/// A zero point of one element or one a row (`last` axis dropped) or column of a matrix.
-Expr MatrixZeroPoint(const NodeContext& node, size_t input, bool by_row) {
-  if (!node.Has(input)) return Expr();
-  const Expr zero = node.X(input);
-  const Array<PrimExpr> shape = node.Shape(zero);
-  if (shape.size() != 1 || IsOne(shape[0])) return shape.size() == 1 ? node.Reshaped(zero, {}) : zero;
-  return by_row ? node.Reshaped(zero, {shape[0], I64(1)}) : zero;
+/// Input `input`, scales or zero points by block, one for each element of `x`, in float32.
+Expr ByElement(const NodeContext& node, size_t input, const Expr& x) {
+  const int64_t axis = node.Axis(node.Int("axis", 1), node.Rank(x));
+  if (node.Rank(input) != node.Rank(x)) node.Fail("scales by block must be of the rank of what they scale");
+  const PrimExpr length = node.Shape(x)[axis];
+  int64_t block = node.Int("block_size", 0);
+  if (block == 0) {
+    const auto blocks = AsConstInt(node.Shape(input)[axis]);
+    const auto extent = AsConstInt(length);
+    if (!blocks || !extent || *blocks < 1) node.Unsupported("blocks of unknown size");
+    block = (*extent + *blocks - 1) / *blocks;
+  }
+  if (block < 1) node.Fail("a block_size of " + std::to_string(block));
+  const Expr wide = node.Emit(relax::Repeat(node.CastTo(node.X(input), kFloat), block, axis));
+  if (node.analyzer().CanProveEqual(node.Shape(wide)[axis], length)) return wide;
+  return node.Emit(relax::StridedSlice(wide, {axis}, {I64(0)}, {length}, {I64(1)}));
 }
 
 }  // namespace
 
 Results ConvertQuantizeLinear(const NodeContext& node) {
-  if (node.Int("block_size", 0) != 0) node.Unsupported("scales by block");
   const Expr x = node.X(0);
+  if (HasBlocks(node)) {
+    DataType to = node.Has(2) ? node.KnownDType(2) : DataType::UInt(8);
+    if (node.Int("output_dtype", 0) != 0)
+      to = ToDataType(static_cast<int32_t>(node.Int("output_dtype", 0)), "the result");
+    if (to.is_float()) node.Unsupported("quantisation to " + to.ToString());
+    Expr value = node.Emit(relax::Round(relax::Divide(node.CastTo(x, kFloat), ByElement(node, 1, x))));
+    if (node.Has(2)) value = node.Emit(relax::Add(value, ByElement(node, 2, x)));
+    const auto bound = [&](const PrimExpr& limit) {
+      return node.Scalar(kFloat, static_cast<double>(*AsConstInt(limit)));
+    };
+    return {
+        node.CastTo(node.Emit(relax::Minimum(relax::Maximum(value, bound(MinValue(to))), bound(MaxValue(to)))), to)};
+  }
   const int64_t axis =
       Parameter(node, node.X(1))->ty.as<TensorTypeNode>()->ndim == 0 ? 0 : node.Axis(node.Int("axis", 1), node.Rank(x));
   DataType to = node.Has(2) ? node.KnownDType(2) : DataType::UInt(8);
@@ -84,8 +77,12 @@ Results ConvertQuantizeLinear(const NodeContext& node) {
 }
 
 Results ConvertDequantizeLinear(const NodeContext& node) {
-  if (node.Int("block_size", 0) != 0) node.Unsupported("scales by block");
   const Expr x = node.X(0);
+  if (HasBlocks(node)) {
+    Expr value = node.CastTo(x, kFloat);
+    if (node.Has(2)) value = node.Emit(relax::Subtract(value, ByElement(node, 2, x)));
+    return {node.CastTo(node.Emit(relax::Multiply(value, ByElement(node, 1, x))), node.KnownDType(1))};
+  }
   const Expr scale = node.CastTo(Parameter(node, node.X(1)), kFloat);
   const int64_t axis = scale->ty.as<TensorTypeNode>()->ndim == 0 ? 0 : node.Axis(node.Int("axis", 1), node.Rank(x));
   DataType to = node.KnownDType(1);
@@ -96,28 +93,21 @@ Results ConvertDequantizeLinear(const NodeContext& node) {
 }
 
 Results ConvertDynamicQuantizeLinear(const NodeContext& node) {
-  const Expr x = node.X(0);
-  const Expr zero = node.Scalar(kFloat, 0);
-  const Expr greatest = node.Emit(relax::Maximum(relax::Max(x), zero));
-  const Expr least = node.Emit(relax::Minimum(relax::Min(x), zero));
-  const Expr scale = node.Emit(relax::Divide(relax::Subtract(greatest, least), node.Scalar(kFloat, 255)));
-  const Expr zero_point =
-      Saturate(node, node.Emit(relax::Divide(relax::Subtract(zero, least), scale)), Expr(), DataType::UInt(8));
-  const Expr y = Saturate(node, node.Emit(relax::Divide(x, scale)), zero_point, DataType::UInt(8));
-  return {y, scale, zero_point};
+  const DynamicallyQuantized x = QuantizeDynamically(node, node.X(0));
+  return {x.numbers, x.scale, x.zero_point};
 }
 
 Results ConvertMatMulInteger(const NodeContext& node) {
-  const Expr a = Centred(node, node.X(0), MatrixZeroPoint(node, 2, /*by_row=*/true));
-  const Expr b = Centred(node, node.X(1), MatrixZeroPoint(node, 3, /*by_row=*/false));
+  const Expr a = Centred(node, node.X(0), MatrixParameter(node, 2, /*by_row=*/true));
+  const Expr b = Centred(node, node.X(1), MatrixParameter(node, 3, /*by_row=*/false));
   return {node.Emit(relax::Matmul(a, b))};
 }
 
 Results ConvertQLinearMatMul(const NodeContext& node) {
-  const Expr a = Centred(node, node.X(0), MatrixZeroPoint(node, 2, /*by_row=*/true));
-  const Expr b = Centred(node, node.X(3), MatrixZeroPoint(node, 5, /*by_row=*/false));
+  const Expr a = Centred(node, node.X(0), MatrixParameter(node, 2, /*by_row=*/true));
+  const Expr b = Centred(node, node.X(3), MatrixParameter(node, 5, /*by_row=*/false));
   const Expr product = node.CastTo(node.Emit(relax::Matmul(a, b)), kFloat);
-  const auto scale = [&](size_t input) { return node.CastTo(MatrixZeroPoint(node, input, input == 1), kFloat); };
+  const auto scale = [&](size_t input) { return node.CastTo(MatrixParameter(node, input, input == 1), kFloat); };
   const Expr factor =
       node.Emit(relax::Divide(relax::Multiply(scale(1), scale(4)), node.CastTo(node.Reshaped(node.X(6), {}), kFloat)));
   const Expr zero = node.Reshaped(node.X(7), {});
@@ -163,71 +153,6 @@ Results ConvertQLinearConv(const NodeContext& node) {
   const Expr factor = node.Emit(relax::Divide(relax::Multiply(scale(1, 1), scale(4, 1)), scale(6, 1)));
   const Expr value = node.Emit(relax::Multiply(node.CastTo(sum, kFloat), factor));
   return {Saturate(node, value, ZeroPoint(node, 7, 1, rank), node.KnownDType(7))};
-}
-
-// ----- Operators of com.microsoft: one on dequantised tensors, whose result is quantised.
-
-namespace {
-
-/// The tensor that inputs `first` … are: integers, scale, zero point (may be left out).
-Expr Dequantized(const NodeContext& node, size_t first, int64_t axis = 0) {
-  const Expr x = node.X(first);
-  const Expr zero =
-      ZeroPointOr0(node, node.Has(first + 2) ? Parameter(node, node.X(first + 2)) : Expr(), node.DType(x));
-  return node.Emit(relax::Dequantize(x, node.CastTo(Parameter(node, node.X(first + 1)), kFloat), zero, axis, kFloat));
-}
-
-/// `value` quantised by inputs `first` (the scale) and the next (the zero point, of the dtype of the result).
-Results Quantized(const NodeContext& node, const Expr& value, size_t first, DataType otherwise) {
-  const DataType to = node.Has(first + 1) ? node.KnownDType(first + 1) : otherwise;
-  const Expr zero = ZeroPointOr0(node, node.Has(first + 1) ? Parameter(node, node.X(first + 1)) : Expr(), to);
-  return {node.Emit(relax::Quantize(value, node.CastTo(Parameter(node, node.X(first)), kFloat), zero, 0, to))};
-}
-
-}  // namespace
-
-Results ConvertQLinearAdd(const NodeContext& node) {
-  return Quantized(node, node.Emit(relax::Add(Dequantized(node, 0), Dequantized(node, 3))), 6, node.DType(0));
-}
-
-Results ConvertQLinearMul(const NodeContext& node) {
-  return Quantized(node, node.Emit(relax::Multiply(Dequantized(node, 0), Dequantized(node, 3))), 6, node.DType(0));
-}
-
-Results ConvertQLinearGlobalAveragePool(const NodeContext& node) {
-  if (node.Int("channels_last", 0) != 0) node.Unsupported("channels in the last axis");
-  std::vector<int64_t> axes;
-  for (int64_t axis = 2; axis < node.Rank(0); ++axis) axes.push_back(axis);
-  return Quantized(node, node.Emit(relax::Mean(Dequantized(node, 0), axes, /*keepdims=*/true)), 3, node.DType(0));
-}
-
-Results ConvertQLinearConcat(const NodeContext& node) {
-  Array<Expr> parts;
-  for (size_t i = 2; i + 1 < node.NumInputs(); i += 3) parts.push_back(Dequantized(node, i));
-  if (parts.empty()) node.Fail("nothing to concatenate");
-  const int64_t axis = node.Axis(node.RequiredInt("axis"), node.Rank(2));
-  return Quantized(node, node.Emit(relax::Concat(parts, axis)), 0, node.DType(2));
-}
-
-Results ConvertQGemm(const NodeContext& node) {
-  if (node.Rank(0) != 2 || node.Rank(3) != 2) node.Fail("A and B must be matrices");
-  const bool transposed = node.Int("transB", 0) != 0;
-  Expr a = Dequantized(node, 0), b = Dequantized(node, 3, transposed ? 0 : 1);
-  if (node.Int("transA", 0) != 0) a = node.Emit(relax::PermuteDims(a, {1, 0}));
-  if (transposed) b = node.Emit(relax::PermuteDims(b, {1, 0}));
-  Expr result = node.Emit(relax::Matmul(a, b));
-  if (node.Has(6)) {
-    // int32, of the scale that the sums of products have.
-    const auto scale = [&](size_t input) { return node.CastTo(Parameter(node, node.X(input)), kFloat); };
-    const Expr c = node.X(6);
-    const Expr of_sums = node.Emit(relax::Multiply(scale(1), scale(4)));
-    result = node.Emit(relax::Add(
-        result, relax::Dequantize(c, of_sums, node.Scalar(kInt32, 0), std::max<int64_t>(node.Rank(c), 1) - 1, kFloat)));
-  }
-  if (const double alpha = node.Float("alpha", 1); alpha != 1)
-    result = node.Emit(relax::Multiply(result, node.Scalar(kFloat, alpha)));
-  if (!node.Has(7)) return {result};
-  return Quantized(node, result, 7, node.DType(0));
 }
 
 }  // namespace deuteron::onnx

@@ -4,6 +4,7 @@
 #include "deuteron/relax/op/binary.h"
 #include "deuteron/relax/op/create.h"
 #include "deuteron/relax/op/datatype.h"
+#include "deuteron/relax/op/index.h"
 #include "deuteron/relax/op/manipulate.h"
 #include "deuteron/relax/op/search.h"
 #include "deuteron/relax/op/sorting.h"
@@ -104,19 +105,30 @@ Results ConvertCumSum(const NodeContext& node) {
 Results ConvertTopK(const NodeContext& node) {
   const Expr x = node.X(0);
   const int64_t axis = node.Axis(node.Int("axis", -1), node.Rank(x));
+  const bool largest = node.Int("largest", 1) != 0;
   int64_t k = 0;
   if (node.opset() < 10) {
     k = node.RequiredInt("k");
   } else {
-    const auto count = node.RequireInts(1, "k");
-    if (count.size() != 1) node.Fail("k must be one number");
-    k = count[0];
+    const PrimExpr count = node.Dim(1, "k");
+    const auto number = AsConstInt(count);
+    if (!number) {
+      // All are sorted, as many as are wanted taken.
+      const auto sorted = node.Emit(relax::TopK(x, 0, axis, "both", largest, DataType::Int(64)));
+      Array<PrimExpr> shape = node.Shape(x);
+      shape.Set(axis, count);
+      const auto first = [&](int64_t field) {
+        const Expr all = node.Field(sorted, field);
+        return node.WithShape(node.Emit(relax::StridedSlice(all, {axis}, {I64(0)}, {count}, {I64(1)})), shape);
+      };
+      return {first(0), first(1)};
+    }
+    k = *number;
   }
   if (k < 1) node.Unsupported("k = " + std::to_string(k));
   if (const auto length = AsConstInt(node.Shape(x)[axis]); length && k > *length) {
     node.Fail("k = " + std::to_string(k) + " of an axis of length " + std::to_string(*length));
   }
-  const bool largest = node.Int("largest", 1) != 0;
   const auto pair = node.Emit(relax::TopK(x, k, axis, "both", largest, DataType::Int(64)));
   return {node.Field(pair, 0), node.Field(pair, 1)};
 }

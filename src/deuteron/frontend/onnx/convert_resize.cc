@@ -7,6 +7,7 @@
 #include "deuteron/relax/op/index.h"
 #include "deuteron/relax/op/linear_algebra.h"
 #include "deuteron/relax/op/manipulate.h"
+#include "deuteron/relax/op/search.h"
 #include "deuteron/relax/type_analysis.h"
 
 namespace deuteron::onnx {
@@ -22,10 +23,49 @@ struct ResizeSpec {
   std::string nearest = "round_prefer_floor";
   double cubic_a = -0.75;
   bool exclude_outside = false;
+  /// Smaller results are means over what they stand for.
+  bool antialias = false;
+  /// Of tf_crop_and_resize: begin and end of the region on each axis, as shares of it.
+  std::vector<double> begin;
+  std::vector<double> end;
   std::vector<PrimExpr> sizes;
   /// Output length by input length; 0 where it follows from the sizes.
   std::vector<double> scales;
 };
+
+void ReadRegion(const NodeContext& node, const std::vector<int64_t>& axes, size_t rank, ResizeSpec* spec) {
+  const auto region = node.ConstFloats(1);
+  if (!region) node.Unsupported("a region that is computed at run time");
+  if (region->size() != 2 * axes.size()) node.Fail("the region does not fit the axes");
+  spec->begin.assign(rank, 0.0);
+  spec->end.assign(rank, 1.0);
+  for (size_t i = 0; i < axes.size(); ++i) {
+    spec->begin[axes[i]] = (*region)[i];
+    spec->end[axes[i]] = (*region)[axes.size() + i];
+  }
+}
+
+/// One scale for all axes, so that no axis is larger, or smaller, than its size.
+void KeepRatio(const NodeContext& node, const Array<PrimExpr>& shape, const std::vector<int64_t>& axes,
+               ResizeSpec* spec) {
+  const std::string policy = node.Str("keep_aspect_ratio_policy", "stretch");
+  if (policy == "stretch") return;
+  if (policy != "not_larger" && policy != "not_smaller")
+    node.Fail("keep_aspect_ratio_policy '" + policy + "' is unknown");
+  std::optional<double> scale;
+  for (const int64_t axis : axes) {
+    const auto in = AsConstInt(shape[axis]);
+    const auto out = AsConstInt(spec->sizes[axis]);
+    if (!in || !out || *in < 1) node.Unsupported("keep_aspect_ratio_policy of a symbolic axis");
+    const double own = static_cast<double>(*out) / static_cast<double>(*in);
+    scale = !scale ? own : policy == "not_larger" ? std::min(*scale, own) : std::max(*scale, own);
+  }
+  for (const int64_t axis : axes) {
+    const auto length = static_cast<double>(*AsConstInt(shape[axis]));
+    spec->sizes[axis] = I64(static_cast<int64_t>(std::floor(*scale * length + 0.5)));
+    spec->scales[axis] = *scale;
+  }
+}
 
 ResizeSpec ReadSpec(const NodeContext& node, const Array<PrimExpr>& shape) {
   ResizeSpec spec;
@@ -38,9 +78,7 @@ ResizeSpec ReadSpec(const NodeContext& node, const Array<PrimExpr>& shape) {
   spec.nearest = early ? "floor" : node.Str("nearest_mode", "round_prefer_floor");
   spec.cubic_a = node.Float("cubic_coeff_a", -0.75);
   spec.exclude_outside = node.Int("exclude_outside", 0) != 0;
-  if (node.Int("antialias", 0) != 0) node.Unsupported("antialias");
-  if (node.Str("keep_aspect_ratio_policy", "stretch") != "stretch") node.Unsupported("keep_aspect_ratio_policy");
-  if (spec.coordinates == "tf_crop_and_resize") node.Unsupported("tf_crop_and_resize");
+  spec.antialias = node.Int("antialias", 0) != 0;
   if (spec.mode != "nearest" && spec.mode != "linear" && spec.mode != "cubic")
     node.Fail("mode '" + spec.mode + "' is unknown");
 
@@ -49,6 +87,7 @@ ResizeSpec ReadSpec(const NodeContext& node, const Array<PrimExpr>& shape) {
   if (const auto given = node.Ints("axes")) axes = node.Axes(*given, static_cast<int64_t>(rank));
   spec.sizes.assign(shape.begin(), shape.end());
   spec.scales.assign(rank, 1.0);
+  if (spec.coordinates == "tf_crop_and_resize") ReadRegion(node, axes, rank, &spec);
   std::optional<std::vector<double>> scales;
   const size_t scales_input = early ? 1 : 2;
   if (is_upsample && node.opset() < 9) {
@@ -68,8 +107,9 @@ ResizeSpec ReadSpec(const NodeContext& node, const Array<PrimExpr>& shape) {
       const PrimExpr& length = shape[axes[i]];
       spec.scales[axes[i]] = scale;
       if (const auto number = AsConstInt(length)) {
-        spec.sizes[axes[i]] =
-            I64(static_cast<int64_t>(std::floor(static_cast<float>(*number) * static_cast<float>(scale))));
+        const double share = spec.begin.empty() ? 1.0 : spec.end[axes[i]] - spec.begin[axes[i]];
+        const float size = static_cast<float>(*number) * static_cast<float>(share) * static_cast<float>(scale);
+        spec.sizes[axes[i]] = I64(static_cast<int64_t>(std::floor(size)));
       } else {
         const PrimExpr size =
             FloorToInteger(CastTo(DataType::Float(64), length) * MakeConst(DataType::Float(64), scale));
@@ -86,11 +126,21 @@ ResizeSpec ReadSpec(const NodeContext& node, const Array<PrimExpr>& shape) {
     spec.sizes[axes[i]] = sizes[i];
     spec.scales[axes[i]] = node.analyzer().CanProveEqual(sizes[i], shape[axes[i]]) ? 1.0 : 0.0;
   }
+  KeepRatio(node, shape, axes, &spec);
   return spec;
 }
 
+/// One axis that is resized.
+struct ResizedAxis {
+  int64_t axis;
+  int64_t in;
+  int64_t out;
+  double scale;
+};
+
 /// The place in the input of element `x` of the output, in float as the specification's reference has it.
-double Coordinate(const NodeContext& node, const ResizeSpec& spec, int64_t x, int64_t in, int64_t out, double scale) {
+double Coordinate(const NodeContext& node, const ResizeSpec& spec, const ResizedAxis& along, int64_t x) {
+  const auto& [axis, in, out, scale] = along;
   const auto position = static_cast<float>(x);
   const auto ratio = static_cast<float>(scale);
   const std::string& mode = spec.coordinates;
@@ -100,6 +150,12 @@ double Coordinate(const NodeContext& node, const ResizeSpec& spec, int64_t x, in
   if (mode == "tf_half_pixel_for_nn") return (position + 0.5F) / ratio;
   if (mode == "align_corners") {
     return out == 1 ? 0.0F : position * static_cast<float>(in - 1) / static_cast<float>(out - 1);
+  }
+  if (mode == "tf_crop_and_resize") {
+    const auto last = static_cast<double>(in - 1);
+    if (out == 1) return 0.5 * (spec.begin[axis] + spec.end[axis]) * last;
+    const double step = (spec.end[axis] - spec.begin[axis]) * last / static_cast<double>(out - 1);
+    return spec.begin[axis] * last + static_cast<double>(x) * step;
   }
   if (mode == "half_pixel_symmetric") {
     const float adjusted = static_cast<float>(out) / (ratio * static_cast<float>(in));
@@ -124,32 +180,31 @@ double CubicWeight(double distance, double a) {
 }
 
 /// Row-major (in, out): column x holds the weights of the input for element x.
-std::vector<double> Weights(const NodeContext& node, const ResizeSpec& spec, int64_t in, int64_t out, double scale) {
+std::vector<double> Weights(const NodeContext& node, const ResizeSpec& spec, const ResizedAxis& along) {
+  const int64_t in = along.in;
+  const int64_t out = along.out;
   std::vector<double> matrix(static_cast<size_t>(in * out), 0.0);
-  const auto add = [&](int64_t source, int64_t x, double weight) {
-    matrix[std::clamp<int64_t>(source, 0, in - 1) * out + x] += weight;
-  };
+  const bool linear = spec.mode == "linear";
+  // Elements of the input are as far apart as those of the output where they are averaged.
+  const double narrow = spec.antialias ? std::min(along.scale, 1.0) : 1.0;
+  const double reach = (linear ? 1.0 : 2.0) / narrow;
   for (int64_t x = 0; x < out; ++x) {
-    const double at = Coordinate(node, spec, x, in, out, scale);
-    const auto below = static_cast<int64_t>(std::floor(at));
-    const double rest = at - static_cast<double>(below);
-    if (spec.mode == "linear") {
-      // Outside of the image the border continues.
-      const double inside = std::clamp<double>(at, 0, static_cast<double>(in - 1));
-      const auto low = static_cast<int64_t>(std::floor(inside));
-      add(low, x, 1 - (inside - static_cast<double>(low)));
-      add(low + 1, x, inside - static_cast<double>(low));
-    } else {
-      double sum = 0;
-      for (int64_t k = -1; k <= 2; ++k) {
-        const bool outside = below + k < 0 || below + k >= in;
-        if (!(spec.exclude_outside && outside)) sum += CubicWeight(rest - static_cast<double>(k), spec.cubic_a);
-      }
-      for (int64_t k = -1; k <= 2; ++k) {
-        const bool outside = below + k < 0 || below + k >= in;
-        if (spec.exclude_outside && outside) continue;
-        add(below + k, x, CubicWeight(rest - static_cast<double>(k), spec.cubic_a) / (spec.exclude_outside ? sum : 1));
-      }
+    const double at = Coordinate(node, spec, along, x);
+    const auto first = static_cast<int64_t>(std::ceil(at - reach));
+    const auto last = static_cast<int64_t>(std::floor(at + reach));
+    std::vector<double> weights;
+    double sum = 0;
+    for (int64_t source = first; source <= last; ++source) {
+      const double distance = (static_cast<double>(source) - at) * narrow;
+      const bool outside = source < 0 || source >= in;
+      const double weight = linear ? std::max(0.0, 1 - std::abs(distance)) : CubicWeight(distance, spec.cubic_a);
+      weights.push_back(spec.exclude_outside && outside ? 0 : weight);
+      sum += weights.back();
+    }
+    // Outside of the image the border continues.
+    const double whole = spec.exclude_outside || spec.antialias ? sum : 1;
+    for (int64_t source = first; source <= last; ++source) {
+      matrix[std::clamp<int64_t>(source, 0, in - 1) * out + x] += weights[source - first] / whole;
     }
   }
   return matrix;
@@ -165,15 +220,16 @@ Expr ResizeAxis(const NodeContext& node, const ResizeSpec& spec, const Expr& x, 
   if (in < 1 || out < 1 || in * out > kMost)
     node.Unsupported("resizing an axis from " + std::to_string(in) + " to " + std::to_string(out));
   const double scale = spec.scales[axis] != 0 ? spec.scales[axis] : static_cast<double>(out) / static_cast<double>(in);
+  const ResizedAxis along{axis, in, out, scale};
   if (spec.mode == "nearest") {
     std::vector<int64_t> indices;
     for (int64_t i = 0; i < out; ++i) {
-      indices.push_back(std::clamp<int64_t>(Nearest(spec, Coordinate(node, spec, i, in, out, scale)), 0, in - 1));
+      indices.push_back(std::clamp<int64_t>(Nearest(spec, Coordinate(node, spec, along, i)), 0, in - 1));
     }
     return node.Emit(relax::Take(x, node.ConstantInts(indices), axis));
   }
   const int64_t rank = node.Rank(x);
-  const Expr weights = node.ConstantFloats(Weights(node, spec, in, out, scale), {in, out}, node.DType(x));
+  const Expr weights = node.ConstantFloats(Weights(node, spec, along), {in, out}, node.DType(x));
   if (axis == rank - 1) return node.Emit(relax::Matmul(x, weights));
   std::vector<int64_t> swap(static_cast<size_t>(rank));
   std::iota(swap.begin(), swap.end(), 0);
@@ -184,7 +240,7 @@ Expr ResizeAxis(const NodeContext& node, const ResizeSpec& spec, const Expr& x, 
 
 /// Whether relax's resize2d means the same: an image, and scales that are exactly the ratio of the sizes.
 bool FitsResize2D(const NodeContext& node, const ResizeSpec& spec, const Array<PrimExpr>& shape) {
-  if (shape.size() != 4) return false;
+  if (shape.size() != 4 || spec.antialias || (spec.exclude_outside && spec.mode == "linear")) return false;
   for (size_t axis = 0; axis < 4; ++axis) {
     const auto in = AsConstInt(shape[axis]);
     const auto out = AsConstInt(spec.sizes[axis]);
@@ -200,6 +256,27 @@ bool FitsResize2D(const NodeContext& node, const ResizeSpec& spec, const Array<P
   static const std::vector<std::string> kModes = {"half_pixel", "align_corners", "asymmetric", "pytorch_half_pixel",
                                                   "tf_half_pixel_for_nn"};
   return std::find(kModes.begin(), kModes.end(), spec.coordinates) != kModes.end();
+}
+
+/// `y` with the value that elements have which lie outside of the input.
+Expr Extrapolated(const NodeContext& node, const ResizeSpec& spec, const Array<PrimExpr>& shape, Expr y) {
+  const Expr value = node.Scalar(node.DType(y), node.Float("extrapolation_value", 0.0));
+  for (size_t axis = 0; axis < shape.size(); ++axis) {
+    if (spec.begin[axis] == 0 && spec.end[axis] == 1) continue;
+    const auto at = static_cast<int64_t>(axis);
+    const int64_t in = *AsConstInt(shape[at]);
+    const int64_t out = *AsConstInt(spec.sizes[axis]);
+    std::vector<PrimExpr> inside;
+    for (int64_t x = 0; x < out; ++x) {
+      const double place = Coordinate(node, spec, {at, in, out, 1.0}, x);
+      inside.push_back(place >= 0 && place <= static_cast<double>(in - 1) ? True() : False());
+    }
+    std::vector<int64_t> column(shape.size(), 1);
+    column[axis] = out;
+    const Expr mask = relax::Constant(TensorFromSymbolic({DataType::Bool(), column, std::move(inside)}));
+    y = node.Emit(relax::Where(mask, y, value));
+  }
+  return y;
 }
 
 }  // namespace
@@ -220,10 +297,11 @@ Results ConvertResize(const NodeContext& node) {
     return {node.Emit(relax::image::Resize2D(x, {spec.sizes[2], spec.sizes[3]}, options))};
   }
   for (int64_t axis = 0; axis < static_cast<int64_t>(shape.size()); ++axis) {
-    if (spec.scales[axis] == 1.0 && node.analyzer().CanProveEqual(shape[axis], spec.sizes[axis])) continue;
+    const bool whole = spec.begin.empty() || (spec.begin[axis] == 0 && spec.end[axis] == 1);
+    if (whole && spec.scales[axis] == 1.0 && node.analyzer().CanProveEqual(shape[axis], spec.sizes[axis])) continue;
     x = ResizeAxis(node, spec, x, axis);
   }
-  return {x};
+  return {spec.begin.empty() ? x : Extrapolated(node, spec, shape, x)};
 }
 
 Results ConvertGridSample(const NodeContext& node) {

@@ -132,9 +132,32 @@ Results ConvertConcat(const NodeContext& node) {
   return {node.Emit(relax::Concat(Array<Expr>(parts.begin(), parts.end()), axis))};
 }
 
+namespace {
+
+/// Parts whose sizes (input 1) are symbolic.
+Results SplitBySymbols(const NodeContext& node, const Expr& x, int64_t axis) {
+  const Array<PrimExpr> sizes = node.Dims(1, "the sizes of the parts");
+  Array<PrimExpr> whole = node.Shape(x);
+  whole.Set(axis, node.Simplify(std::accumulate(sizes.begin(), sizes.end(), I64(0))));
+  const Expr data = node.WithShape(x, whole);
+  Results parts;
+  PrimExpr begin = I64(0);
+  for (const PrimExpr& size : sizes) {
+    const PrimExpr end = node.Simplify(begin + size);
+    Array<PrimExpr> shape = whole;
+    shape.Set(axis, size);
+    parts.emplace_back(node.WithShape(node.Emit(relax::StridedSlice(data, {axis}, {begin}, {end}, {I64(1)})), shape));
+    begin = end;
+  }
+  return parts;
+}
+
+}  // namespace
+
 Results ConvertSplit(const NodeContext& node) {
   const Expr x = node.X(0);
   const int64_t axis = node.Axis(node.Int("axis", 0), node.Rank(x));
+  if (node.opset() >= 13 && node.Has(1) && !node.ConstInts(1)) return SplitBySymbols(node, x, axis);
   std::optional<std::vector<int64_t>> sizes;
   if (node.opset() < 13) {
     sizes = node.Ints("split");
@@ -221,65 +244,6 @@ Results ConvertTile(const NodeContext& node) {
     result.push_back(node.Simplify(repeats[i] * shape[i]));
   }
   return {node.Reshaped(node.Emit(relax::BroadcastTo(node.Reshaped(x, column), wide)), result)};
-}
-
-namespace {
-
-/// Begin and end of each axis, from the attribute or the inputs of the node's version.
-std::vector<int64_t> ReadPads(const NodeContext& node, int64_t rank) {
-  if (node.opset() < 11) {
-    const auto pads = node.Ints("pads");
-    if (!pads) node.Fail("attribute 'pads' is missing");
-    return *pads;
-  }
-  const std::vector<int64_t> pads = node.RequireInts(1, "the pads");
-  if (!node.Has(3)) return pads;
-  const std::vector<int64_t> axes = node.Axes(node.RequireInts(3, "axes"), rank);
-  if (pads.size() != 2 * axes.size()) node.Fail("the pads do not fit the axes");
-  std::vector<int64_t> full(static_cast<size_t>(2 * rank), 0);
-  for (size_t i = 0; i < axes.size(); ++i) {
-    full[axes[i]] = pads[i];
-    full[rank + axes[i]] = pads[axes.size() + i];
-  }
-  return full;
-}
-
-}  // namespace
-
-Results ConvertPad(const NodeContext& node) {
-  Expr x = node.X(0);
-  const int64_t rank = node.Rank(x);
-  const std::vector<int64_t> pads = ReadPads(node, rank);
-  if (static_cast<int64_t>(pads.size()) != 2 * rank)
-    node.Fail("the pads do not fit a tensor of rank " + std::to_string(rank));
-  double value = node.Float("value", 0.0);
-  if (node.Has(2)) {
-    const auto constant = node.ConstFloat(2);
-    if (!constant) node.Unsupported("a value that is not constant");
-    value = *constant;
-  }
-  const std::string mode = node.Str("mode", "constant");
-  if (mode != "constant" && mode != "reflect" && mode != "edge" && mode != "wrap")
-    node.Fail("mode '" + mode + "' is unknown");
-  // Negative pads cut off.
-  std::vector<int64_t> axes;
-  Array<PrimExpr> begin;
-  Array<PrimExpr> end;
-  std::vector<int64_t> width;
-  const Array<PrimExpr> shape = node.Shape(x);
-  for (int64_t axis = 0; axis < rank; ++axis) {
-    const int64_t before = pads[axis];
-    const int64_t after = pads[rank + axis];
-    width.push_back(std::max<int64_t>(0, before));
-    width.push_back(std::max<int64_t>(0, after));
-    if (before >= 0 && after >= 0) continue;
-    axes.push_back(axis);
-    begin.push_back(I64(std::max<int64_t>(0, -before)));
-    end.push_back(node.Simplify(shape[axis] + std::min<int64_t>(0, after)));
-  }
-  if (!axes.empty()) x = node.Emit(relax::StridedSlice(x, axes, begin, end));
-  if (std::all_of(width.begin(), width.end(), [](int64_t w) { return w == 0; })) return {x};
-  return {node.Emit(relax::nn::Pad(x, width, value, mode == "wrap" ? "circular" : mode))};
 }
 
 Results ConvertDepthToSpace(const NodeContext& node) {

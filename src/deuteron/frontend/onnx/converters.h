@@ -87,11 +87,13 @@ DEUTERON_CONVERTER(Concat);
 DEUTERON_CONVERTER(Split);
 DEUTERON_CONVERTER(Expand);
 DEUTERON_CONVERTER(Tile);
-DEUTERON_CONVERTER(Pad);
 DEUTERON_CONVERTER(DepthToSpace);
 DEUTERON_CONVERTER(SpaceToDepth);
 DEUTERON_CONVERTER(Shape);
 DEUTERON_CONVERTER(Size);
+
+// convert_pad.cc
+DEUTERON_CONVERTER(Pad);
 
 // convert_index.cc
 DEUTERON_CONVERTER(Slice);
@@ -101,11 +103,15 @@ DEUTERON_CONVERTER(GatherND);
 DEUTERON_CONVERTER(ScatterElements);
 DEUTERON_CONVERTER(ScatterND);
 DEUTERON_CONVERTER(OneHot);
+/// Input `input`: indices of an axis of length `extent`, counted from the beginning; none is outside of it.
+relax::Expr IndicesFromBeginning(const NodeContext& node, size_t input, const PrimExpr& extent);
 
 // convert_data_dependent.cc
 DEUTERON_CONVERTER(NonZero);
 DEUTERON_CONVERTER(Unique);
 DEUTERON_CONVERTER(Compress);
+/// Where a vector of booleans is true, int64.
+relax::Expr PositionsOfTrue(const NodeContext& node, const relax::Expr& condition);
 /// Slice with starts and ends (inputs 1 and 2) that are data.
 relax::Expr SliceAtRunTime(const NodeContext& node, const std::vector<int64_t>& axes,
                            const std::vector<int64_t>& steps);
@@ -131,18 +137,79 @@ DEUTERON_CONVERTER(QuantizeLinear);
 DEUTERON_CONVERTER(DequantizeLinear);
 DEUTERON_CONVERTER(DynamicQuantizeLinear);
 DEUTERON_CONVERTER(MatMulInteger);
-DEUTERON_CONVERTER(QGemm);
-DEUTERON_CONVERTER(QLinearAdd);
-DEUTERON_CONVERTER(QLinearConcat);
-DEUTERON_CONVERTER(QLinearGlobalAveragePool);
-DEUTERON_CONVERTER(QLinearMul);
 DEUTERON_CONVERTER(ConvInteger);
 DEUTERON_CONVERTER(QLinearMatMul);
 DEUTERON_CONVERTER(QLinearConv);
 
+// convert_loss.cc
+DEUTERON_CONVERTER(NegativeLogLikelihoodLoss);
+DEUTERON_CONVERTER(SoftmaxCrossEntropyLoss);
+
+// convert_signal.cc
+DEUTERON_CONVERTER(DFT);
+DEUTERON_CONVERTER(STFT);
+DEUTERON_CONVERTER(Window);
+DEUTERON_CONVERTER(MelWeightMatrix);
+
+// convert_detect.cc
+DEUTERON_CONVERTER(NonMaxSuppression);
+
+// convert_vision.cc
+DEUTERON_CONVERTER(Col2Im);
+DEUTERON_CONVERTER(MaxUnpool);
+DEUTERON_CONVERTER(AffineGrid);
+DEUTERON_CONVERTER(RoiAlign);
+DEUTERON_CONVERTER(CenterCropPad);
+DEUTERON_CONVERTER(ReverseSequence);
+DEUTERON_CONVERTER(TensorScatter);
+DEUTERON_CONVERTER(Det);
+DEUTERON_CONVERTER(Inverse);
+
+// contrib_norm.cc
+DEUTERON_CONVERTER(SkipLayerNormalization);
+DEUTERON_CONVERTER(SkipSimplifiedLayerNormalization);
+DEUTERON_CONVERTER(EmbedLayerNormalization);
+DEUTERON_CONVERTER(ContribGroupNorm);
+DEUTERON_CONVERTER(BiasGelu);
+DEUTERON_CONVERTER(FastGelu);
+DEUTERON_CONVERTER(QuickGelu);
+DEUTERON_CONVERTER(BiasSplitGelu);
+DEUTERON_CONVERTER(BiasAdd);
+
+// contrib_matmul.cc
+DEUTERON_CONVERTER(FusedMatMul);
+DEUTERON_CONVERTER(FusedGemm);
+DEUTERON_CONVERTER(FusedConv);
+DEUTERON_CONVERTER(MatMulNBits);
+DEUTERON_CONVERTER(GatherBlockQuantized);
+
+// contrib_attention.cc
+DEUTERON_CONVERTER(ContribAttention);
+DEUTERON_CONVERTER(QAttention);
+DEUTERON_CONVERTER(MultiHeadAttention);
+DEUTERON_CONVERTER(GroupQueryAttention);
+DEUTERON_CONVERTER(ContribRotaryEmbedding);
+
+// contrib_quantize.cc
+DEUTERON_CONVERTER(QLinearAdd);
+DEUTERON_CONVERTER(QLinearMul);
+DEUTERON_CONVERTER(QLinearGlobalAveragePool);
+DEUTERON_CONVERTER(QLinearConcat);
+DEUTERON_CONVERTER(QLinearSigmoid);
+DEUTERON_CONVERTER(QLinearLeakyRelu);
+DEUTERON_CONVERTER(QLinearSoftmax);
+DEUTERON_CONVERTER(QLinearWhere);
+DEUTERON_CONVERTER(QLinearReduceMean);
+DEUTERON_CONVERTER(QLinearAveragePool);
+DEUTERON_CONVERTER(NhwcMaxPool);
+DEUTERON_CONVERTER(MatMulIntegerToFloat);
+DEUTERON_CONVERTER(DynamicQuantizeMatMul);
+DEUTERON_CONVERTER(QGemm);
+
 // convert_control.cc
 DEUTERON_CONVERTER(If);
 DEUTERON_CONVERTER(Loop);
+DEUTERON_CONVERTER(Scan);
 
 #undef DEUTERON_CONVERTER
 

@@ -122,6 +122,36 @@ TEST(Import, EvaluatesShapeArithmetic) {
   EXPECT_TRUE(Downcast<relax::VarBinding>(func->body->blocks[0]->bindings[0])->value.same_as(func->params[0]));
 }
 
+TEST(Import, StopsEvaluatingWhereExpressionsGrow) {
+  // A product of two copies of the last, again and again: as a tree it has 2^40 leaves.
+  std::vector<Message> nodes = {Node("Shape", {"x"}, {"s0"})};
+  for (int i = 0; i < 40; ++i) {
+    const std::string last = "s" + std::to_string(i);
+    nodes.push_back(Node("Add", {last, "one"}, {"t" + std::to_string(i)}));
+    nodes.push_back(Node("Div", {last, "t" + std::to_string(i)}, {"d" + std::to_string(i)}));
+    nodes.push_back(Node("Mul", {"d" + std::to_string(i), "t" + std::to_string(i)}, {"s" + std::to_string(i + 1)}));
+  }
+  nodes.push_back(Node("Identity", {"s40"}, {"y"}));
+  EXPECT_NO_THROW(Main({.nodes = nodes, .initializers = {Ints("one", {1, 1})}}));
+}
+
+TEST(Import, EvaluatesOperatorsOnConstantsWhicheverTheyAre) {
+  // Axes that TopK finds: there is no symbolic rule for it.
+  const auto func = Main({.nodes = {Node("TopK", {"a", "k"}, {"v", "at"}), Node("Unsqueeze", {"x", "at"}, {"y"})},
+                          .initializers = {Ints("a", {2, 9, 0}), Ints("k", {1})}});
+  const auto shape = func->ret_ty.as<TensorTypeNode>()->shape.value();
+  ASSERT_EQ(shape.size(), 3u);
+  EXPECT_TRUE(IsConstInt(shape[1], 1));
+}
+
+TEST(Import, DimensionsWithoutNamesAreTheirOwn) {
+  for (const char* name : {"?", "-1", " "}) {
+    const auto func = Main({.nodes = {Node("Relu", {"x"}, {"y"})}, .inputs = {ValueInfo("x", {name, name})}});
+    const auto shape = func->params[0].ty().as<TensorTypeNode>()->shape.value();
+    EXPECT_FALSE(shape[0].same_as(shape[1])) << name;
+  }
+}
+
 TEST(Import, FixesSymbolicDimensions) {
   const auto func = Main({.nodes = {Node("Relu", {"x"}, {"y"})}}, {.shapes = {{"x", {3, 4}}}});
   EXPECT_TRUE(IsConstInt(func->params[0].ty().as<TensorTypeNode>()->shape.value()[0], 3));

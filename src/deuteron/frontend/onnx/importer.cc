@@ -4,6 +4,7 @@
 #include <map>
 #include <unordered_set>
 
+#include "deuteron/frontend/onnx/evaluate.h"
 #include "deuteron/frontend/onnx/graph_check.h"
 #include "deuteron/frontend/onnx/op_table.h"
 #include "deuteron/relax/op/datatype.h"
@@ -57,7 +58,8 @@ int64_t Scope::Opset(std::string_view domain) const {
     const auto it = scope->opsets.find(key);
     if (it != scope->opsets.end()) return it->second;
   }
-  return 0;
+  // Optimisers forget to import the domain of what they write.
+  return key == "com.microsoft" ? 1 : 0;
 }
 
 Importer::Importer(std::shared_ptr<const ModelProto> model, const ImportOptions& options)
@@ -165,6 +167,9 @@ Symbolic Importer::SymbolicOf(const Value& value) {
   }
   if (const auto* constant = value->expr.as<relax::ConstantNode>()) {
     value->symbolic = SymbolicFromTensor(constant->data);
+  } else if (value->is_constant) {
+    value->symbolic = EvaluateConstant(builder_, value->expr);
+    if (value->symbolic != nullptr) value->expr = relax::Constant(TensorFromSymbolic(*value->symbolic));
   }
   return value->symbolic;
 }
@@ -178,6 +183,27 @@ Type Importer::TypeOf(const Value& value) {
   }
   return ExprOf(value, Span()).ty();
 }
+
+namespace {
+
+/// Whether no run can change the value.
+bool IsConstant(const Value& value) {
+  if (!value.defined() || value->is_constant) return true;
+  if (value->symbolic != nullptr && value->symbolic->IsConstant()) return true;
+  return value->expr.defined() ? value->expr.as<relax::ConstantNode>() != nullptr : value->initializer != nullptr;
+}
+
+/// The results of a node whose inputs are constant are, unless a graph in it uses other values.
+void MarkConstant(const NodeProto& node, const std::vector<Value>& inputs, Results* results) {
+  const auto has_graph = [](const AttributeProto& attribute) { return attribute.g != nullptr; };
+  if (std::any_of(node.attributes.begin(), node.attributes.end(), has_graph)) return;
+  if (!std::all_of(inputs.begin(), inputs.end(), IsConstant)) return;
+  for (Value& result : *results) {
+    if (result.defined()) result->is_constant = true;
+  }
+}
+
+}  // namespace
 
 void Importer::ImportNodes(const std::vector<const NodeProto*>& nodes, Scope* scope) {
   Scope* const outer = scope_;
@@ -207,18 +233,20 @@ void Importer::ImportNode(const NodeProto& node, Scope* scope) {
     const int64_t version = scope->Opset(node.domain);
     const OpRow* row = FindOp(node.domain, node.op_type, version);
     DEUTERON_CHECK(row != nullptr) << "operator " << node.op_type << " was not checked";
-    const NodeContext context(this, node, version, std::move(inputs), Span(String(NodeSpanName(node))));
+    const NodeContext context(this, node, version, inputs, Span(String(NodeSpanName(node))));
     const std::vector<Symbolic> known = EvaluateKnown(context);
     // Known integers need no code; of known but symbolic floats and booleans the code is made as well.
     const bool complete = !known.empty() && std::all_of(known.begin(), known.end(), [](const Symbolic& symbolic) {
       return symbolic->IsConstant() || (symbolic->dtype.is_integer() && !symbolic->dtype.is_bool());
     });
     if (!complete) results = row->convert(context);
+    MarkConstant(node, inputs, &results);
     for (size_t i = 0; i < known.size(); ++i) {
       if (complete) {
         results.emplace_back(known[i]);
       } else if (i < results.size()) {
         Value both(results[i]->expr);
+        both->is_constant = results[i]->is_constant;
         both->symbolic = known[i];
         both->symbolic_known = true;
         results[i] = both;

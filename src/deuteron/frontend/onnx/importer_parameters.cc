@@ -24,6 +24,20 @@ std::string Identifier(std::string_view name, const char* otherwise) {
   return kWords.count(text) != 0 ? text + "_" : text;
 }
 
+namespace {
+
+/// The name of a dimension that others of this name are equal to. Empty for a number, and for one that some exporters
+/// write where there is no name: "?", "-1", blanks.
+std::string_view SharedName(const DimProto& dim) {
+  const std::string_view name = dim.param;
+  const bool is_blank = name.find_first_not_of(" ?") == std::string_view::npos;
+  const bool is_negative =
+      name.size() > 1 && name[0] == '-' && name.find_first_not_of("0123456789", 1) == std::string_view::npos;
+  return dim.value || is_blank || is_negative ? std::string_view() : name;
+}
+
+}  // namespace
+
 void Importer::BindOverride(const ValueInfoProto& input, const std::vector<int64_t>& dims) {
   const std::string name(input.name);
   if (input.has_shape && input.dims.size() != dims.size()) {
@@ -40,11 +54,12 @@ void Importer::BindOverride(const ValueInfoProto& input, const std::vector<int64
       DEUTERON_THROW(UsageError) << "dimension " << axis << " of input '" << name << "' is " << *dim.value
                                  << " in the model and cannot be " << dims[axis];
     }
-    if (dim.value || dim.param.empty()) continue;
-    const auto [it, inserted] = fixed_dims_.emplace(std::string(dim.param), dims[axis]);
+    const std::string_view shared = SharedName(dim);
+    if (shared.empty()) continue;
+    const auto [it, inserted] = fixed_dims_.emplace(std::string(shared), dims[axis]);
     if (!inserted && it->second != dims[axis]) {
-      DEUTERON_THROW(UsageError) << "the shapes given make dimension '" << dim.param << "' both " << it->second
-                                 << " and " << dims[axis];
+      DEUTERON_THROW(UsageError) << "the shapes given make dimension '" << shared << "' both " << it->second << " and "
+                                 << dims[axis];
     }
   }
   fixed_shapes_[name] = dims;
@@ -54,7 +69,7 @@ void Importer::BindShapeOverrides(const std::vector<const ValueInfoProto*>& inpu
   std::set<std::string> symbols;
   for (const ValueInfoProto* input : inputs) {
     for (const DimProto& dim : input->dims) {
-      if (!dim.value && !dim.param.empty()) symbols.insert(std::string(dim.param));
+      if (const std::string_view shared = SharedName(dim); !shared.empty()) symbols.emplace(shared);
     }
   }
   for (const auto& [name, dims] : options_.shapes) {
@@ -77,9 +92,12 @@ void Importer::BindShapeOverrides(const std::vector<const ValueInfoProto*>& inpu
 
 PrimExpr Importer::Dimension(const DimProto& dim, const std::string& input, size_t axis) {
   if (dim.value && *dim.value >= 0) return I64(*dim.value);
-  const std::string unnamed = input + "_d" + std::to_string(axis);
-  // A dimension without a name (or with -1, which some exporters mean so) is like no other.
-  const std::string name = dim.value || dim.param.empty() ? unnamed : std::string(dim.param);
+  const std::string name(SharedName(dim));
+  if (name.empty()) {
+    tir::Var own(String(Identifier(input + "_d" + std::to_string(axis), "dim")));
+    builder_.analyzer().MarkNonNegative(own);
+    return own;
+  }
   const auto fixed = fixed_dims_.find(name);
   if (fixed != fixed_dims_.end()) return I64(fixed->second);
   tir::Var& var = dims_[name];

@@ -161,6 +161,13 @@ Array<PrimExpr> NodeContext::Dims(size_t index, const char* what) const {
   return BoundDims(CastTo(X(index), DataType::Int(64)), what);
 }
 
+PrimExpr NodeContext::Dim(size_t index, const char* what) const {
+  const Symbolic known = Known(index);
+  if (known == nullptr) return BoundDims(CastTo(Reshaped(X(index), {I64(1)}), DataType::Int(64)), what)[0];
+  if (known->values.size() != 1 || !known->dtype.is_integer()) Fail(std::string(what) + " must be one integer");
+  return deuteron::CastTo(DataType::Int(64), known->values[0]);
+}
+
 Array<PrimExpr> NodeContext::BoundDims(const relax::Expr& vector, const char* what) const {
   const auto shape = Shape(vector);
   const auto count = shape.size() == 1 ? AsConstInt(shape[0]) : std::nullopt;

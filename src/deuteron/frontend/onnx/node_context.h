@@ -25,6 +25,8 @@ class Value {
     Symbolic symbolic;
     bool symbolic_known = false;
     const TensorProto* initializer = nullptr;
+    /// `expr` is computed from constants alone.
+    bool is_constant = false;
   };
   Value() = default;
   Value(relax::Expr expr);                                       // NOLINT(google-explicit-constructor)
@@ -91,6 +93,8 @@ class NodeContext {
   std::optional<std::vector<double>> ConstFloats(size_t index) const;
   /// An integer vector as a shape: its known elements, else symbolic dimensions that are bound at run time.
   Array<PrimExpr> Dims(size_t index, const char* what) const;
+  /// An integer as a dimension: input `index`, of one element, known or bound at run time.
+  PrimExpr Dim(size_t index, const char* what) const;
   /// Symbolic dimensions for the elements of a vector of int64, which is of constant length; none is negative.
   Array<PrimExpr> BoundDims(const relax::Expr& vector, const char* what) const;
 

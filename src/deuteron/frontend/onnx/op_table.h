@@ -26,8 +26,4 @@ struct OpRow {
 const OpRow* FindOp(std::string_view domain, std::string_view op_type, int64_t version);
 std::span<const OpRow> AllOnnxOps();
 
-/// Shape arithmetic: the results of a node whose inputs have known elements; empty where the operator is not
-/// evaluated at import, or not on these inputs.
-std::vector<Symbolic> EvaluateKnown(const NodeContext& node);
-
 }  // namespace deuteron::onnx

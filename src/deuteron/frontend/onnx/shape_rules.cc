@@ -47,13 +47,14 @@ PrimExpr ProductOf(const std::vector<PrimExpr>& factors, int64_t literal) {
 }
 
 /// What two dimensions are broadcast to: of a number other than 1 and a symbolic dimension, which has to be that number
-/// or 1, the number. Null where both are numbers and differ, or are symbolic and may.
+/// or 1, the number; of two symbolic ones that may differ that which is not 1. Null where both are numbers and differ.
 PrimExpr JointDim(const NodeContext& node, const PrimExpr& a, const PrimExpr& b) {
   if (IsOne(a)) return b;
   if (IsOne(b) || node.analyzer().CanProveEqual(a, b)) return a;
   const bool a_is_number = AsConstInt(a).has_value();
-  if (a_is_number == AsConstInt(b).has_value()) return PrimExpr();
-  return a_is_number ? a : b;
+  const bool b_is_number = AsConstInt(b).has_value();
+  if (a_is_number != b_is_number) return a_is_number ? a : b;
+  return a_is_number ? PrimExpr() : SelectExpr(Equal(b, I64(1)), a, b);
 }
 
 }  // namespace
@@ -129,11 +130,10 @@ Array<PrimExpr> BroadcastDims(const NodeContext& node, const Array<PrimExpr>& a,
   for (size_t i = 1; i <= rank; ++i) {
     const PrimExpr da = i <= a.size() ? a[a.size() - i] : I64(1);
     const PrimExpr db = i <= b.size() ? b[b.size() - i] : I64(1);
-    PrimExpr dim = JointDim(node, da, db);
-    if (!dim.defined() && AsConstInt(da)) {
+    dims[rank - i] = JointDim(node, da, db);
+    if (!dims[rank - i].defined()) {
       node.Fail("the shapes " + relax::Describe(a) + " and " + relax::Describe(b) + " cannot be broadcast");
     }
-    dims[rank - i] = dim.defined() ? dim : db;
   }
   return {dims.begin(), dims.end()};
 }
@@ -151,10 +151,9 @@ std::vector<relax::Expr> BroadcastOperands(const NodeContext& node, std::vector<
   for (const Array<PrimExpr>& shape : shapes) {
     for (size_t i = 0; i < shape.size(); ++i) {
       PrimExpr& dim = joint[rank - shape.size() + i];
-      PrimExpr both = JointDim(node, dim, shape[i]);
+      dim = JointDim(node, dim, shape[i]);
       // Numbers that differ are for the operator to refuse.
-      if (!both.defined() && AsConstInt(dim)) return operands;
-      dim = both.defined() ? both : Max(dim, shape[i]);
+      if (!dim.defined()) return operands;
     }
   }
   for (size_t n = 0; n < operands.size(); ++n) {

@@ -15,7 +15,7 @@ Array<PrimExpr> ResolveReshape(const NodeContext& node, const Array<PrimExpr>& s
 PrimExpr DivideProducts(const NodeContext& node, std::vector<PrimExpr> numerator, std::vector<PrimExpr> denominator);
 
 /// The numpy broadcast of two shapes. Of a symbolic dimension and a number other than 1 the number is taken, of two
-/// symbolic ones that may differ that of `b`. A ModelError where they cannot match.
+/// symbolic ones that may differ the one that is not 1. A ModelError where they cannot match.
 Array<PrimExpr> BroadcastDims(const NodeContext& node, const Array<PrimExpr>& a, const Array<PrimExpr>& b);
 
 /// `operands` for an operator that broadcasts them. Where their types do not tell how (N against 3, N against M), those

@@ -2,36 +2,11 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstring>
 
 #include "deuteron/support/host_tensor.h"
 
 namespace deuteron::onnx {
 namespace {
-
-template <typename T>
-void ReadElements(const Tensor& tensor, DataType dtype, int64_t count, std::vector<PrimExpr>* values) {
-  const auto* data = static_cast<const T*>(tensor.data_ptr());
-  for (int64_t i = 0; i < count; ++i) {
-    if constexpr (std::is_floating_point_v<T>) {
-      values->push_back(MakeConst(dtype, static_cast<double>(data[i])));
-    } else {
-      values->push_back(MakeConst(dtype, static_cast<int64_t>(data[i])));
-    }
-  }
-}
-
-template <typename T>
-void WriteElements(const SymbolicTensor& symbolic, Tensor* tensor) {
-  auto* data = static_cast<T*>(tensor->data_ptr());
-  for (const PrimExpr& value : symbolic.values) {
-    if (const auto* real = value.as<tir::FloatImmNode>()) {
-      *data++ = static_cast<T>(real->value);
-    } else {
-      *data++ = static_cast<T>(*AsConstInt(value));
-    }
-  }
-}
 
 /// num / den, den > 0: a float expression as a ratio of an integer expression and an integer.
 struct Ratio {
@@ -110,6 +85,16 @@ Symbolic SymbolicVector(const Array<PrimExpr>& values) {
   return MakeSymbolic(DataType::Int(64), {count}, std::move(elements));
 }
 
+std::optional<interpreter::Scalar> LiteralScalar(const PrimExpr& value) {
+  if (const auto* real = value.as<tir::FloatImmNode>()) return interpreter::Scalar::Float(real->value);
+  if (const auto integer = AsConstInt(value)) return interpreter::Scalar::Int(*integer);
+  return std::nullopt;
+}
+
+PrimExpr ScalarLiteral(DataType dtype, const interpreter::Scalar& value) {
+  return dtype.is_float() ? MakeConst(dtype, value.f) : MakeConst(dtype, value.i);
+}
+
 Symbolic SymbolicFromTensor(const Tensor& tensor) {
   const DataType dtype(tensor.dtype());
   std::vector<int64_t> shape(tensor.shape().begin(), tensor.shape().end());
@@ -117,40 +102,17 @@ Symbolic SymbolicFromTensor(const Tensor& tensor) {
   if (count < 0 || count > kMaxSymbolicElements) return nullptr;
   std::vector<PrimExpr> values;
   values.reserve(count);
-  if (dtype == DataType::Float(32)) {
-    ReadElements<float>(tensor, dtype, count, &values);
-  } else if (dtype == DataType::Float(64)) {
-    ReadElements<double>(tensor, dtype, count, &values);
-  } else if (dtype.is_float()) {
-    return nullptr;
-  } else if (dtype.bits() == 64) {
-    ReadElements<int64_t>(tensor, dtype, count, &values);
-  } else if (dtype.bits() == 32) {
-    dtype.is_int() ? ReadElements<int32_t>(tensor, dtype, count, &values)
-                   : ReadElements<uint32_t>(tensor, dtype, count, &values);
-  } else if (dtype.bits() == 16) {
-    dtype.is_int() ? ReadElements<int16_t>(tensor, dtype, count, &values)
-                   : ReadElements<uint16_t>(tensor, dtype, count, &values);
-  } else {
-    dtype.is_int() ? ReadElements<int8_t>(tensor, dtype, count, &values)
-                   : ReadElements<uint8_t>(tensor, dtype, count, &values);
+  for (int64_t i = 0; i < count; ++i) {
+    values.push_back(ScalarLiteral(dtype, interpreter::LoadScalar(tensor.data_ptr(), dtype, i)));
   }
   return MakeSymbolic(dtype, std::move(shape), std::move(values));
 }
 
 Tensor TensorFromSymbolic(const SymbolicTensor& symbolic) {
-  const DataType dtype = symbolic.dtype;
-  Tensor tensor = EmptyHostTensor(symbolic.shape, dtype);
-  if (dtype.is_float()) {
-    dtype.bits() == 64 ? WriteElements<double>(symbolic, &tensor) : WriteElements<float>(symbolic, &tensor);
-  } else if (dtype.bits() == 64) {
-    WriteElements<int64_t>(symbolic, &tensor);
-  } else if (dtype.bits() == 32) {
-    WriteElements<int32_t>(symbolic, &tensor);
-  } else if (dtype.bits() == 16) {
-    WriteElements<int16_t>(symbolic, &tensor);
-  } else {
-    WriteElements<int8_t>(symbolic, &tensor);
+  Tensor tensor = EmptyHostTensor(symbolic.shape, symbolic.dtype);
+  int64_t next = 0;
+  for (const PrimExpr& value : symbolic.values) {
+    interpreter::StoreScalar(tensor.data_ptr(), symbolic.dtype, next++, *LiteralScalar(value));
   }
   return tensor;
 }

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "deuteron/arith/analyzer.h"
+#include "deuteron/interpreter/scalar.h"
 #include "deuteron/ir/object.h"
 #include "deuteron/ir/prim_ops.h"
 
@@ -33,7 +34,11 @@ Symbolic MakeSymbolic(DataType dtype, std::vector<int64_t> shape, std::vector<Pr
 /// An int64 vector.
 Symbolic SymbolicVector(const Array<PrimExpr>& values);
 
-/// The elements of a tensor of integers, booleans, float32 or float64 with few elements; null otherwise.
+/// The value of a literal, if `value` is one; and the literal of a value.
+std::optional<interpreter::Scalar> LiteralScalar(const PrimExpr& value);
+PrimExpr ScalarLiteral(DataType dtype, const interpreter::Scalar& value);
+
+/// The elements of a tensor with few of them; null if there are more.
 Symbolic SymbolicFromTensor(const Tensor& tensor);
 /// The tensor of literals.
 Tensor TensorFromSymbolic(const SymbolicTensor& symbolic);

@@ -21,4 +21,8 @@ struct Window {
 /// auto_pad is resolved against the shape of `x`. ModelErrors for attributes that do not fit.
 Window ReadWindow(const NodeContext& node, const relax::Expr& x, std::vector<int64_t> kernel);
 
+/// MaxPool and AveragePool of `x` as the node's attributes say.
+relax::Expr GreatestOfWindows(const NodeContext& node, const relax::Expr& x);
+relax::Expr AverageOfWindows(const NodeContext& node, const relax::Expr& x);
+
 }  // namespace deuteron::onnx

@@ -1,0 +1,143 @@
+#include "deuteron/frontend/onnx/attention.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "deuteron/relax/op/binary.h"
+#include "deuteron/relax/op/create.h"
+#include "deuteron/relax/op/index.h"
+#include "deuteron/relax/op/linear_algebra.h"
+#include "deuteron/relax/op/manipulate.h"
+#include "deuteron/relax/op/nn.h"
+#include "deuteron/relax/op/search.h"
+#include "deuteron/relax/op/unary.h"
+
+namespace deuteron::onnx {
+
+using relax::Expr;
+
+Expr SplitHeads(const NodeContext& node, const Expr& x, int64_t heads) {
+  if (node.Rank(x) == 4) return x;
+  const Array<PrimExpr> shape = node.Shape(x);
+  if (shape.size() != 3) node.Fail("a tensor of rank 3 or 4 is expected, not of " + std::to_string(shape.size()));
+  if (heads <= 0) node.Fail("the number of heads must be positive");
+  const Expr split = node.Reshaped(x, {shape[0], shape[1], I64(heads), node.Simplify(FloorDiv(shape[2], heads))});
+  return node.Emit(relax::PermuteDims(split, {0, 2, 1, 3}));
+}
+
+Expr MergeHeads(const NodeContext& node, const Expr& x) {
+  const Array<PrimExpr> shape = node.Shape(x);
+  const Expr swapped = node.Emit(relax::PermuteDims(x, {0, 2, 1, 3}));
+  return node.Reshaped(swapped, {shape[0], shape[2], node.Simplify(shape[1] * shape[3])});
+}
+
+Expr CausalBias(const NodeContext& node, const PrimExpr& queries, const PrimExpr& keys, const PrimExpr& offset,
+                DataType dtype) {
+  const Expr lowest = node.Scalar(dtype, -std::numeric_limits<double>::infinity());
+  const Expr ones = node.Emit(relax::Ones({queries, keys}, DataType::Int(32)));
+  const Expr visible = node.Emit(relax::Tril(ones, offset));
+  const Expr hidden = relax::Equal(visible, node.Scalar(DataType::Int(32), 0));
+  return node.Emit(relax::Where(hidden, lowest, node.Scalar(dtype, 0)));
+}
+
+Expr Rotate(const NodeContext& node, const Expr& x, const Expr& cosines, const Expr& sines, int64_t rotary,
+            bool interleaved) {
+  const Array<PrimExpr> shape = node.Shape(x);
+  const int64_t size = node.StaticDim(x, 3, "the size of a head");
+  if (rotary == 0) rotary = size;
+  const int64_t half = rotary / 2;
+  if (rotary < 0 || rotary % 2 != 0 || rotary > size) {
+    node.Fail(std::to_string(rotary) + " columns of heads of " + std::to_string(size) + " cannot be turned");
+  }
+  const auto by_head = [&](const Expr& angles) {
+    const Array<PrimExpr> dims = node.Shape(angles);
+    return node.Reshaped(angles, {dims[0], I64(1), dims[1], I64(half)});
+  };
+  const Expr cosine = by_head(cosines);
+  const Expr sine = by_head(sines);
+  const auto part = [&](int64_t begin, int64_t end, int64_t stride) -> Expr {
+    return node.Emit(relax::StridedSlice(x, {3}, {I64(begin)}, {I64(end)}, {I64(stride)}));
+  };
+  const Expr first = interleaved ? part(0, rotary, 2) : part(0, half, 1);
+  const Expr second = interleaved ? part(1, rotary, 2) : part(half, rotary, 1);
+  const Expr real = node.Emit(relax::Subtract(relax::Multiply(cosine, first), relax::Multiply(sine, second)));
+  const Expr imaginary = node.Emit(relax::Add(relax::Multiply(sine, first), relax::Multiply(cosine, second)));
+  Expr rotated;
+  if (interleaved) {
+    const Array<PrimExpr> column = {shape[0], shape[1], shape[2], I64(half), I64(1)};
+    const Array<Expr> pair = {node.Reshaped(real, column), node.Reshaped(imaginary, column)};
+    rotated = node.Reshaped(node.Emit(relax::Concat(pair, 4)), {shape[0], shape[1], shape[2], I64(rotary)});
+  } else {
+    rotated = node.Emit(relax::Concat(Array<Expr>{real, imaginary}, 3));
+  }
+  if (rotary < size) rotated = node.Emit(relax::Concat(Array<Expr>{rotated, part(rotary, size, 1)}, 3));
+  return rotated;
+}
+
+namespace {
+
+/// Weights of the keys, of scores (b, heads, s, s').
+Expr WeightsOf(const NodeContext& node, const AttentionSpec& spec, const Expr& scores) {
+  const DataType dtype = node.DType(scores);
+  const auto softmax = [&](const Expr& x) -> Expr {
+    return node.CastTo(node.Emit(relax::nn::Softmax(node.CastTo(x, spec.softmax_dtype.value_or(dtype)), 3)), dtype);
+  };
+  if (!spec.sink.defined()) return softmax(scores);
+  const Array<PrimExpr> shape = node.Shape(scores);
+  const Expr by_head = node.Reshaped(spec.sink, {I64(1), node.Shape(spec.sink)[0], I64(1), I64(1)});
+  const Expr column = node.Emit(relax::BroadcastTo(by_head, {shape[0], shape[1], shape[2], I64(1)}));
+  const Expr all = softmax(node.Emit(relax::Concat(Array<Expr>{scores, column}, 3)));
+  return node.Emit(relax::StridedSlice(all, {3}, {I64(0)}, {shape[3]}, {I64(1)}));
+}
+
+/// `bias` for `scores`, to which types may not tell how it is broadcast: that is asked at run time then.
+Expr BroadcastBias(const NodeContext& node, const Expr& bias, const Expr& scores) {
+  const Array<PrimExpr> own = node.Shape(bias);
+  const Array<PrimExpr> shape = node.Shape(scores);
+  for (size_t i = 1; i <= std::min(own.size(), shape.size()); ++i) {
+    const PrimExpr& dim = own[own.size() - i];
+    if (IsOne(dim) || node.analyzer().CanProveEqual(dim, shape[shape.size() - i])) continue;
+    return node.Emit(relax::BroadcastTo(bias, shape));
+  }
+  return bias;
+}
+
+}  // namespace
+
+AttentionResult Attend(const NodeContext& node, const AttentionSpec& spec) {
+  const Expr& q = spec.query;
+  Expr k = spec.key;
+  Expr v = spec.value;
+  const int64_t heads = node.StaticDim(q, 1, "the number of heads");
+  const int64_t kv_heads = node.StaticDim(k, 1, "the number of heads");
+  if (kv_heads <= 0 || heads % kv_heads != 0) node.Fail("the heads of the query are no multiple of those of the key");
+  if (heads != kv_heads) {
+    k = node.Emit(relax::Repeat(k, heads / kv_heads, 1));
+    v = node.Emit(relax::Repeat(v, heads / kv_heads, 1));
+  }
+  const DataType dtype = node.DType(q);
+  const double scale =
+      spec.scale ? *spec.scale : 1.0 / std::sqrt(static_cast<double>(node.StaticDim(q, 3, "the size of a head")));
+  const Expr transposed = node.Emit(relax::PermuteDims(k, {0, 1, 3, 2}));
+  AttentionResult result;
+  result.products = node.Emit(relax::Matmul(relax::Multiply(q, node.Scalar(dtype, scale)), transposed));
+  Expr scores = result.products;
+  const auto cap = [&] {
+    if (spec.softcap == 0) return;
+    const Expr bound = node.Scalar(dtype, spec.softcap);
+    scores = node.Emit(relax::Multiply(relax::Tanh(relax::Divide(scores, bound)), bound));
+  };
+  if (!spec.cap_after_biases) cap();
+  for (const Expr& bias : spec.biases) {
+    scores = node.Emit(relax::Add(scores, BroadcastBias(node, bias, scores)));
+  }
+  result.biased = scores;
+  if (spec.cap_after_biases) cap();
+  result.capped = scores;
+  result.weights = WeightsOf(node, spec, scores);
+  result.y = node.Emit(relax::Matmul(result.weights, v));
+  return result;
+}
+
+}  // namespace deuteron::onnx

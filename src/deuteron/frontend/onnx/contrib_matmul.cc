@@ -1,0 +1,178 @@
+/// \file
+/// Products and convolutions of com.microsoft: with what follows them, transposed, and of weights in few bits.
+#include <algorithm>
+#include <numeric>
+
+#include "deuteron/frontend/onnx/converters.h"
+#include "deuteron/frontend/onnx/shape_rules.h"
+#include "deuteron/relax/op/binary.h"
+#include "deuteron/relax/op/datatype.h"
+#include "deuteron/relax/op/index.h"
+#include "deuteron/relax/op/linear_algebra.h"
+#include "deuteron/relax/op/manipulate.h"
+#include "deuteron/relax/op/nn.h"
+#include "deuteron/relax/op/unary.h"
+
+namespace deuteron::onnx {
+
+using relax::Expr;
+
+namespace {
+
+/// An operand of a product: its first axis moved behind those of the batch, its last two exchanged.
+Expr TransposedOperand(const NodeContext& node, const Expr& x, bool batch, bool matrix) {
+  const int64_t rank = node.Rank(x);
+  std::vector<int64_t> perm(static_cast<size_t>(rank));
+  std::iota(perm.begin(), perm.end(), 0);
+  if (batch && rank > 2) std::rotate(perm.begin(), perm.begin() + 1, perm.end() - 1);
+  if (matrix && rank > 1) std::swap(perm[rank - 1], perm[rank - 2]);
+  if (std::is_sorted(perm.begin(), perm.end())) return x;
+  return node.Emit(relax::PermuteDims(x, perm));
+}
+
+/// The activation of a fused operator, its parameters in the order of the operator that it stands for.
+Expr Activated(const NodeContext& node, const Expr& x, const std::string& name, const std::vector<double>& parameters) {
+  const DataType dtype = node.DType(x);
+  const auto parameter = [&](size_t index, double otherwise) {
+    return node.Scalar(dtype, index < parameters.size() ? parameters[index] : otherwise);
+  };
+  if (name.empty()) return x;
+  if (name == "Relu") return node.Emit(relax::nn::Relu(x));
+  if (name == "Tanh") return node.Emit(relax::Tanh(x));
+  if (name == "Sigmoid") return node.Emit(relax::Sigmoid(x));
+  if (name == "LeakyRelu") return node.Emit(relax::nn::LeakyRelu(x, parameters.empty() ? 0.01 : parameters[0]));
+  if (name == "Softplus") return node.Emit(relax::nn::Softplus(x));
+  if (name == "Clip" && parameters.size() == 2) {
+    return node.Emit(relax::Minimum(relax::Maximum(x, parameter(0, 0)), parameter(1, 0)));
+  }
+  if (name == "HardSigmoid" || name == "HardSwish") {
+    const bool swish = name == "HardSwish";
+    const Expr line = relax::Add(relax::Multiply(x, swish ? node.Scalar(dtype, 1.0 / 6) : parameter(0, 0.2)),
+                                 swish ? node.Scalar(dtype, 0.5) : parameter(1, 0.5));
+    const Expr hard = relax::Minimum(relax::Maximum(line, node.Scalar(dtype, 0)), node.Scalar(dtype, 1));
+    return node.Emit(swish ? relax::Multiply(x, hard) : hard);
+  }
+  node.Unsupported("the activation '" + name + "'");
+}
+
+}  // namespace
+
+Results ConvertFusedMatMul(const NodeContext& node) {
+  const auto flag = [&](const char* name) { return node.Int(name, 0) != 0; };
+  const Expr a = TransposedOperand(node, node.X(0), flag("transBatchA"), flag("transA"));
+  const Expr b = TransposedOperand(node, node.X(1), flag("transBatchB"), flag("transB"));
+  const Expr product = node.Emit(relax::Matmul(a, b));
+  const double alpha = node.Float("alpha", 1.0);
+  if (alpha == 1.0) return {product};
+  return {node.Emit(relax::Multiply(product, node.Scalar(node.DType(product), alpha)))};
+}
+
+Results ConvertFusedGemm(const NodeContext& node) {
+  const Expr product = ConvertGemm(node)[0]->expr;
+  std::vector<double> parameters;
+  for (const char* name : {"activation_alpha", "activation_beta", "activation_gamma"}) {
+    if (node.HasAttr(name)) parameters.push_back(node.Float(name, 0));
+  }
+  return {Activated(node, product, node.Str("activation", ""), parameters)};
+}
+
+Results ConvertFusedConv(const NodeContext& node) {
+  Expr result = ConvertConv(node)[0]->expr;
+  if (node.Has(3)) {
+    const std::vector<Expr> operands = BroadcastOperands(node, {result, node.X(3)});
+    result = node.Emit(relax::Add(operands[0], operands[1]));
+  }
+  return {Activated(node, result, node.Str("activation", ""), node.Floats("activation_params"))};
+}
+
+namespace {
+
+/// Bytes (…, n), each of several numbers of `bits` bits, the lowest first: (…, n * 8 / bits), still bytes.
+Expr Unpacked(const NodeContext& node, const Expr& bytes, int64_t bits) {
+  if (bits == 8) return bytes;
+  if (bits != 2 && bits != 4) node.Unsupported("numbers of " + std::to_string(bits) + " bits");
+  const DataType dtype = DataType::UInt(8);
+  Array<PrimExpr> shape = node.Shape(bytes);
+  const auto last = static_cast<int64_t>(shape.size()) - 1;
+  const int64_t parts = 8 / bits;
+  const Expr mask = node.Scalar(dtype, static_cast<double>((1 << bits) - 1));
+  Array<Expr> numbers;
+  for (int64_t i = 0; i < parts; ++i) {
+    const Expr shifted = i == 0 ? bytes : relax::RightShift(bytes, node.Scalar(dtype, static_cast<double>(i * bits)));
+    numbers.push_back(node.Emit(relax::BitwiseAnd(shifted, mask)));
+  }
+  const Expr stacked = node.Emit(relax::Stack(numbers, last + 1));
+  shape.Set(last, node.Simplify(shape[last] * parts));
+  return node.Reshaped(stacked, shape);
+}
+
+/// The first `length` of the last axis.
+Expr Shortened(const NodeContext& node, const Expr& x, const PrimExpr& length) {
+  const int64_t last = node.Rank(x) - 1;
+  if (node.analyzer().CanProveEqual(node.Shape(x)[last], length)) return x;
+  return node.Emit(relax::StridedSlice(x, {last}, {I64(0)}, {length}, {I64(1)}));
+}
+
+}  // namespace
+
+Results ConvertMatMulNBits(const NodeContext& node) {
+  if (node.Has(4)) node.Unsupported("g_idx");
+  if (node.Int("weight_prepacked", 0) != 0) node.Unsupported("weights laid out for another device");
+  const int64_t k = node.RequiredInt("K");
+  const int64_t n = node.RequiredInt("N");
+  const int64_t block = node.RequiredInt("block_size");
+  const int64_t bits = node.Int("bits", 4);
+  if (k < 1 || n < 1 || block < 1 || k > INT64_MAX - block) node.Fail("K, N and block_size must be positive");
+  const int64_t blocks = (k + block - 1) / block;
+  const DataType dtype = node.DType(0);
+  const auto by_block = [&](const Expr& x) { return node.Reshaped(x, {I64(n), I64(blocks), I64(1)}); };
+  const Expr packed = node.Reshaped(node.X(1), {I64(n), I64(blocks), node.Simplify(FloorDiv(I64(block) * bits, 8))});
+  const Expr numbers = node.CastTo(Unpacked(node, packed, bits), dtype);
+  Expr zero = node.Scalar(dtype, static_cast<double>(int64_t{1} << (bits - 1)));
+  if (node.Has(3)) {
+    zero = node.X(3);
+    if (node.DType(zero) == DataType::UInt(8)) {
+      const Expr rows = node.Reshaped(zero, {I64(n), I64((blocks * bits + 7) / 8)});
+      zero = node.CastTo(Shortened(node, Unpacked(node, rows, bits), I64(blocks)), dtype);
+    }
+    zero = by_block(zero);
+  }
+  const Expr centred = relax::Subtract(numbers, zero);
+  const Expr weight = node.Emit(relax::Multiply(centred, by_block(node.X(2))));
+  const Expr rows = Shortened(node, node.Reshaped(weight, {I64(n), I64(blocks * block)}), I64(k));
+  const Expr product = node.Emit(relax::Matmul(node.X(0), node.Emit(relax::PermuteDims(rows, {1, 0}))));
+  return {node.Has(5) ? Expr(node.Emit(relax::Add(product, node.X(5)))) : product};
+}
+
+Results ConvertGatherBlockQuantized(const NodeContext& node) {
+  const int64_t rank = node.Rank(0);
+  const int64_t bits = node.DType(0) == DataType::UInt(8) ? node.Int("bits", 4) : 8;
+  const int64_t block = node.Int("block_size", 128);
+  const int64_t axis = node.Axis(node.Int("quantize_axis", 1), rank);
+  const int64_t gather = node.Axis(node.Int("gather_axis", 0), rank);
+  if (axis == gather) node.Unsupported("blocks along the axis that is gathered");
+  if (block < 1) node.Fail("block_size must be positive");
+  const Expr data = node.X(0);
+  const Expr indices = IndicesFromBeginning(node, 1, node.Shape(data)[gather]);
+  const DataType dtype = node.DType(2);
+  // Rows are taken first, so that few are unpacked.
+  const auto taken = [&](size_t input) -> Expr { return node.Emit(relax::Take(node.X(input), indices, gather)); };
+  const Expr numbers = node.CastTo(Unpacked(node, taken(0), bits), dtype);
+  const int64_t at = axis > gather ? axis + node.Rank(indices) - 1 : axis;
+  const PrimExpr length = node.Shape(numbers)[at];
+  const auto spread = [&](const Expr& x) -> Expr {
+    const Expr wide = node.Emit(relax::Repeat(x, block, at));
+    if (node.analyzer().CanProveEqual(node.Shape(wide)[at], length)) return wide;
+    return node.Emit(relax::StridedSlice(wide, {at}, {I64(0)}, {length}, {I64(1)}));
+  };
+  const Expr scales = taken(2);
+  Expr zero =
+      node.Scalar(dtype, node.DType(0) == DataType::UInt(8) ? static_cast<double>(int64_t{1} << (bits - 1)) : 0);
+  if (node.Has(3)) {
+    const Expr unpacked = Unpacked(node, taken(3), bits);
+    zero = spread(node.CastTo(Shortened(node, unpacked, node.Shape(scales)[node.Rank(scales) - 1]), dtype));
+  }
+  return {node.Emit(relax::Multiply(relax::Subtract(numbers, zero), spread(scales)))};
+}
+
+}  // namespace deuteron::onnx

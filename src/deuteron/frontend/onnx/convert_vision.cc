@@ -1,0 +1,287 @@
+/// \file
+/// Operators on images, regions and caches that are made of others.
+#include <algorithm>
+#include <limits>
+#include <numeric>
+
+#include "deuteron/frontend/onnx/converters.h"
+#include "deuteron/frontend/onnx/window.h"
+#include "deuteron/relax/op/binary.h"
+#include "deuteron/relax/op/create.h"
+#include "deuteron/relax/op/datatype.h"
+#include "deuteron/relax/op/gather.h"
+#include "deuteron/relax/op/index.h"
+#include "deuteron/relax/op/linear_algebra.h"
+#include "deuteron/relax/op/manipulate.h"
+#include "deuteron/relax/op/nn.h"
+#include "deuteron/relax/op/search.h"
+#include "deuteron/relax/op/vision.h"
+
+namespace deuteron::onnx {
+
+using relax::Expr;
+
+Results ConvertCol2Im(const NodeContext& node) {
+  const std::vector<int64_t> image = node.RequireInts(1, "the shape of the image");
+  const std::vector<int64_t> block = node.RequireInts(2, "the shape of a block");
+  const size_t axes = image.size();
+  if (axes < 1 || axes > 3 || block.size() != axes) node.Unsupported("images of " + std::to_string(axes) + " axes");
+  const auto values = [&](const char* name, size_t count, int64_t otherwise) {
+    const auto given = node.Ints(name).value_or(std::vector<int64_t>(count, otherwise));
+    if (given.size() != count) node.Fail("attribute '" + std::string(name) + "' does not fit the image");
+    return given;
+  };
+  relax::nn::ConvTransposeOptions options{.strides = values("strides", axes, 1),
+                                          .padding = values("pads", 2 * axes, 0),
+                                          .dilation = values("dilations", axes, 1)};
+  int64_t elements = 1;
+  std::vector<int64_t> windows;
+  for (size_t i = 0; i < axes; ++i) {
+    const int64_t room =
+        image[i] + options.padding[i] + options.padding[axes + i] - options.dilation[i] * (block[i] - 1) - 1;
+    if (block[i] < 1 || block[i] > (1 << 20) || options.strides[i] < 1 || room < 0)
+      node.Fail("its blocks do not fit the image");
+    elements *= block[i];
+    windows.push_back(room / options.strides[i] + 1);
+    options.output_padding.push_back(room % options.strides[i]);
+  }
+  const Expr x = node.X(0);
+  const Array<PrimExpr> shape = node.Shape(x);
+  const int64_t columns = node.StaticDim(x, 1, "the number of channels");
+  if (shape.size() != 3 || elements < 1 || columns % elements != 0) node.Fail("its blocks do not fit the image");
+  // The transposed convolution whose kernel k puts channel k where it belongs in the block.
+  options.groups = columns / elements;
+  if (columns > (int64_t{1} << 24) / elements) node.Unsupported("blocks of " + std::to_string(elements) + " elements");
+  std::vector<double> kernel(static_cast<size_t>(columns * elements), 0.0);
+  for (int64_t i = 0; i < columns; ++i) kernel[i * elements + i % elements] = 1;
+  std::vector<int64_t> kernel_shape = {columns, 1};
+  kernel_shape.insert(kernel_shape.end(), block.begin(), block.end());
+  Array<PrimExpr> plane = {shape[0], I64(columns)};
+  for (const int64_t count : windows) plane.push_back(I64(count));
+  const auto conv = axes == 1   ? relax::nn::Conv1DTranspose
+                    : axes == 2 ? relax::nn::Conv2DTranspose
+                                : relax::nn::Conv3DTranspose;
+  return {node.Emit(conv(node.Reshaped(x, plane), node.ConstantFloats(kernel, kernel_shape, node.DType(x)), options))};
+}
+
+Results ConvertMaxUnpool(const NodeContext& node) {
+  const Expr x = node.X(0);
+  const Window window = ReadWindow(node, x, {});
+  const size_t axes = window.axes();
+  const Array<PrimExpr> shape = node.Shape(x);
+  Array<PrimExpr> inferred = {shape[0], shape[1]};
+  for (size_t i = 0; i < axes; ++i) {
+    const PrimExpr steps = (shape[static_cast<int64_t>(i) + 2] - 1) * I64(window.strides[i]);
+    inferred.push_back(node.Simplify(steps + I64(window.kernel[i] - window.pads[i] - window.pads[axes + i])));
+  }
+  const auto rank = static_cast<int64_t>(shape.size());
+  const PrimExpr all = node.Product(inferred, 0, rank);
+  const PrimExpr count = node.Product(shape, 0, rank);
+  const Expr indices = node.Checked(node.Reshaped(node.X(1), {count}), {all});
+  const Expr empty = node.Emit(relax::Zeros({all}, node.DType(x)));
+  const Expr flat = node.Emit(relax::ScatterElements(empty, indices, node.Reshaped(x, {count}), 0));
+  const Expr image = node.Reshaped(flat, inferred);
+  if (!node.Has(2)) return {image};
+  const std::vector<int64_t> wanted = node.RequireInts(2, "the shape of the result");
+  const auto from = AsConstInts(inferred);
+  if (!from || from->size() != wanted.size()) node.Unsupported("a shape of the result for a symbolic image");
+  std::vector<int64_t> width;
+  for (size_t i = 0; i < wanted.size(); ++i) {
+    if (wanted[i] < (*from)[i]) node.Fail("the shape of the result is smaller than what is unpooled");
+    width.push_back(0);
+    width.push_back(wanted[i] - (*from)[i]);
+  }
+  return {node.Emit(relax::nn::Pad(image, width))};
+}
+
+Results ConvertAffineGrid(const NodeContext& node) {
+  const std::vector<int64_t> size = node.RequireInts(1, "the size of the image");
+  if (size.size() != 4 && size.size() != 5) node.Fail("the size must have 4 or 5 elements");
+  const std::vector<int64_t> space(size.begin() + 2, size.end());
+  const auto axes = static_cast<int64_t>(space.size());
+  const int64_t points = ElementCount(space);
+  constexpr int64_t kMost = int64_t{1} << 26;
+  if (points < 0 || points > kMost) node.Unsupported("a grid of this size");
+  const bool corners = node.Int("align_corners", 0) != 0;
+  // A column of x, y, … and 1 for each point; x counts along the last axis.
+  std::vector<double> columns(static_cast<size_t>((axes + 1) * points), 1.0);
+  for (int64_t point = 0; point < points; ++point) {
+    int64_t rest = point;
+    for (int64_t axis = axes - 1; axis >= 0; --axis) {
+      const auto at = static_cast<double>(rest % space[axis]);
+      const auto length = static_cast<double>(space[axis]);
+      rest /= space[axis];
+      columns[(axes - 1 - axis) * points + point] = !corners      ? (2 * at + 1) / length - 1
+                                                    : length == 1 ? -1
+                                                                  : 2 * at / (length - 1) - 1;
+    }
+  }
+  const Expr theta = node.X(0);
+  const DataType dtype = node.DType(theta);
+  const Expr moved = node.Emit(relax::Matmul(theta, node.ConstantFloats(columns, {axes + 1, points}, dtype)));
+  Array<PrimExpr> shape = {node.Shape(theta)[0]};
+  for (const int64_t extent : space) shape.push_back(I64(extent));
+  shape.push_back(I64(axes));
+  return {node.Reshaped(node.Emit(relax::PermuteDims(moved, {0, 2, 1})), shape)};
+}
+
+Results ConvertRoiAlign(const NodeContext& node) {
+  Expr rois = node.X(1);
+  const DataType dtype = node.DType(rois);
+  const std::string mode =
+      node.Str("coordinate_transformation_mode", node.opset() < 16 ? "output_half_pixel" : "half_pixel");
+  if (mode != "half_pixel" && mode != "output_half_pixel") {
+    node.Fail("coordinate_transformation_mode '" + mode + "' is unknown");
+  }
+  // The greatest of four weighted neighbours of each sample is no sample.
+  if (node.Str("mode", "avg") != "avg") node.Unsupported("mode '" + node.Str("mode", "avg") + "'");
+  const double scale = node.Float("spatial_scale", 1.0);
+  const bool half = mode == "half_pixel";
+  if (half) rois = node.Emit(relax::Subtract(rois, node.Scalar(dtype, 0.5 / scale)));
+  const Array<PrimExpr> count = {node.Shape(rois)[0], I64(1)};
+  const Expr batch = node.CastTo(node.Reshaped(node.Indices(2, {node.Shape(0)[0]}), count), dtype);
+  const Expr regions = node.Emit(relax::Concat(Array<Expr>{batch, rois}, 1));
+  const std::vector<int64_t> size = {node.Int("output_height", 1), node.Int("output_width", 1)};
+  return {node.Emit(
+      relax::vision::ROIAlign(node.X(0), regions, size, scale, node.Int("sampling_ratio", 0), half, "NCHW", "avg"))};
+}
+
+Results ConvertCenterCropPad(const NodeContext& node) {
+  Expr x = node.X(0);
+  const int64_t rank = node.Rank(x);
+  const std::vector<int64_t> wanted = node.RequireInts(1, "the shape");
+  std::vector<int64_t> axes(static_cast<size_t>(rank));
+  std::iota(axes.begin(), axes.end(), 0);
+  if (const auto given = node.Ints("axes")) axes = node.Axes(*given, rank);
+  if (wanted.size() != axes.size()) node.Fail("the shape does not fit the axes");
+  std::vector<int64_t> cut;
+  Array<PrimExpr> begin;
+  Array<PrimExpr> end;
+  std::vector<int64_t> width(static_cast<size_t>(2 * rank), 0);
+  for (size_t i = 0; i < axes.size(); ++i) {
+    const int64_t length = node.StaticDim(x, axes[i], "an axis that is cut or padded");
+    if (wanted[i] < 0) node.Fail("a negative dimension");
+    const int64_t rest = std::max(length, wanted[i]) - std::min(length, wanted[i]);
+    if (wanted[i] < length) {
+      cut.push_back(axes[i]);
+      begin.push_back(I64(rest / 2));
+      end.push_back(I64(rest / 2 + wanted[i]));
+    } else {
+      width[2 * axes[i]] = rest / 2;
+      width[2 * axes[i] + 1] = rest - rest / 2;
+    }
+  }
+  if (!cut.empty()) x = node.Emit(relax::StridedSlice(x, cut, begin, end));
+  if (std::all_of(width.begin(), width.end(), [](int64_t w) { return w == 0; })) return {x};
+  return {node.Emit(relax::nn::Pad(x, width))};
+}
+
+Results ConvertReverseSequence(const NodeContext& node) {
+  const int64_t time = node.Int("time_axis", 0);
+  const int64_t batch = node.Int("batch_axis", 1);
+  if ((time != 0 && time != 1) || batch != 1 - time) node.Fail("time_axis and batch_axis must be 0 and 1");
+  return {node.Emit(relax::ReverseSequence(node.X(0), node.X(1), time, batch))};
+}
+
+Results ConvertTensorScatter(const NodeContext& node) {
+  const Expr cache = node.X(0);
+  const Expr update = node.X(1);
+  const Array<PrimExpr> shape = node.Shape(cache);
+  const auto rank = static_cast<int64_t>(shape.size());
+  const int64_t axis = node.Axis(node.Int("axis", -2), rank);
+  if (axis == 0) node.Fail("the axis is that of the batch");
+  const std::string mode = node.Str("mode", "linear");
+  if (mode != "linear" && mode != "circular") node.Fail("mode '" + mode + "' is unknown");
+  const DataType dtype = DataType::Int(64);
+  Array<PrimExpr> column(rank, I64(1));
+  column.Set(axis, shape[axis]);
+  Array<PrimExpr> rows(rank, I64(1));
+  rows.Set(0, shape[0]);
+  // Where element i of a row of the cache comes from in the update.
+  Expr from = node.Reshaped(node.Emit(relax::Arange(I64(0), shape[axis], I64(1), dtype)), column);
+  if (node.Has(2)) from = node.Emit(relax::Subtract(from, node.Reshaped(node.CastTo(node.X(2), dtype), rows)));
+  const auto number = [&](const PrimExpr& dim) { return relax::Expr(relax::PrimValue(dim)); };
+  if (mode == "circular") from = node.Emit(relax::FloorMod(from, number(shape[axis])));
+  const PrimExpr length = node.Shape(update)[axis];
+  const Expr is_new =
+      node.Emit(relax::LogicalAnd(relax::GreaterEqual(from, node.Scalar(dtype, 0)), relax::Less(from, number(length))));
+  const Expr inside = relax::Minimum(relax::Maximum(from, node.Scalar(dtype, 0)), number(node.Simplify(length - 1)));
+  const Expr index = node.Emit(relax::BroadcastTo(node.Emit(inside), shape));
+  return {node.Emit(relax::Where(is_new, relax::GatherElements(update, index, axis), cache))};
+}
+
+namespace {
+
+/// Element (row, column) of the matrices in the last two axes.
+Expr MatrixElement(const NodeContext& node, const Expr& x, int64_t row, int64_t column) {
+  const int64_t rank = node.Rank(x);
+  const std::vector<int64_t> axes = {rank - 2, rank - 1};
+  const Expr slice =
+      relax::StridedSlice(x, axes, {I64(row), I64(column)}, {I64(row + 1), I64(column + 1)}, {I64(1), I64(1)});
+  return node.Emit(relax::Squeeze(node.Emit(slice), axes));
+}
+
+/// The determinant of the rows from `row` on and the columns given, by the first of the rows.
+Expr Determinant(const NodeContext& node, const Expr& x, const std::vector<int64_t>& rows,
+                 const std::vector<int64_t>& columns) {
+  if (rows.size() == 1) return MatrixElement(node, x, rows[0], columns[0]);
+  const std::vector<int64_t> below(rows.begin() + 1, rows.end());
+  Expr total;
+  for (size_t i = 0; i < columns.size(); ++i) {
+    std::vector<int64_t> others = columns;
+    others.erase(others.begin() + static_cast<int64_t>(i));
+    const Expr term = relax::Multiply(MatrixElement(node, x, rows[0], columns[i]), Determinant(node, x, below, others));
+    total = node.Emit(i == 0 ? term : i % 2 == 0 ? relax::Add(total, term) : relax::Subtract(total, term));
+  }
+  return total;
+}
+
+std::vector<int64_t> Without(int64_t size, int64_t left_out) {
+  std::vector<int64_t> all;
+  for (int64_t i = 0; i < size; ++i) {
+    if (i != left_out) all.push_back(i);
+  }
+  return all;
+}
+
+/// The order of the matrices of input 0, whose cofactors are few.
+int64_t SmallOrder(const NodeContext& node) {
+  constexpr int64_t kMost = 4;
+  const int64_t rank = node.Rank(0);
+  if (rank < 2) node.Fail("its input must be matrices");
+  const int64_t order = node.StaticDim(node.X(0), rank - 1, "the order of the matrix");
+  if (node.StaticDim(node.X(0), rank - 2, "the order of the matrix") != order) node.Fail("its input is not square");
+  if (order < 1 || order > kMost) node.Unsupported("matrices of more than " + std::to_string(kMost) + " rows");
+  return order;
+}
+
+}  // namespace
+
+Results ConvertDet(const NodeContext& node) {
+  const std::vector<int64_t> all = Without(SmallOrder(node), -1);
+  return {Determinant(node, node.X(0), all, all)};
+}
+
+Results ConvertInverse(const NodeContext& node) {
+  const int64_t order = SmallOrder(node);
+  const Expr x = node.X(0);
+  const Array<PrimExpr> shape = node.Shape(x);
+  const auto rank = static_cast<int64_t>(shape.size());
+  if (order == 1) return {node.Emit(relax::Divide(node.Scalar(node.DType(x), 1), x))};
+  // Cofactors, transposed, by the determinant.
+  Array<Expr> cofactors;
+  for (int64_t i = 0; i < order; ++i) {
+    for (int64_t j = 0; j < order; ++j) {
+      const Expr minor = Determinant(node, x, Without(order, j), Without(order, i));
+      cofactors.push_back((i + j) % 2 == 0 ? minor : node.Emit(relax::Multiply(minor, node.Scalar(node.DType(x), -1))));
+    }
+  }
+  const Expr adjugate = node.Reshaped(node.Emit(relax::Stack(cofactors, rank - 2)), shape);
+  const std::vector<int64_t> all = Without(order, -1);
+  Array<PrimExpr> scalar = shape;
+  scalar.Set(rank - 1, I64(1));
+  scalar.Set(rank - 2, I64(1));
+  return {node.Emit(relax::Divide(adjugate, node.Reshaped(Determinant(node, x, all, all), scalar)))};
+}
+
+}  // namespace deuteron::onnx

@@ -1,0 +1,86 @@
+#include "deuteron/frontend/onnx/quantized.h"
+
+#include "deuteron/relax/op/binary.h"
+#include "deuteron/relax/op/datatype.h"
+#include "deuteron/relax/op/linear_algebra.h"
+#include "deuteron/relax/op/qdq.h"
+#include "deuteron/relax/op/statistical.h"
+
+namespace deuteron::onnx {
+
+using relax::Expr;
+
+Expr Along(const NodeContext& node, const Expr& parameter, int64_t axis, int64_t rank) {
+  const Array<PrimExpr> shape = node.Shape(parameter);
+  if (shape.size() == 1 && IsOne(shape[0])) return node.Reshaped(parameter, {});
+  if (shape.empty()) return parameter;
+  if (shape.size() != 1) node.Unsupported("scales by block");
+  Array<PrimExpr> column;
+  const int64_t at = node.Axis(axis, rank);
+  for (int64_t i = 0; i < rank; ++i) column.push_back(i == at ? shape[0] : I64(1));
+  return node.Reshaped(parameter, column);
+}
+
+Expr Parameter(const NodeContext& node, const Expr& parameter) {
+  const Array<PrimExpr> shape = node.Shape(parameter);
+  if (shape.size() > 1) node.Unsupported("scales by block");
+  return shape.size() == 1 && IsOne(shape[0]) ? node.Reshaped(parameter, {}) : parameter;
+}
+
+Expr ZeroPointOr0(const NodeContext& node, const Expr& zero, DataType dtype) {
+  if (!dtype.is_int() && !dtype.is_uint()) node.Unsupported("quantisation to " + dtype.ToString());
+  return zero.defined() ? zero : node.Scalar(dtype, 0);
+}
+
+Expr Saturate(const NodeContext& node, const Expr& value, const Expr& zero_point, DataType to) {
+  return node.Emit(
+      relax::Quantize(value, node.Scalar(DataType::Float(32), 1), ZeroPointOr0(node, zero_point, to), 0, to));
+}
+
+Expr Centred(const NodeContext& node, const Expr& x, const Expr& zero_point) {
+  Expr wide = node.CastTo(x, DataType::Int(32));
+  if (!zero_point.defined()) return wide;
+  return node.Emit(relax::Subtract(wide, node.CastTo(zero_point, DataType::Int(32))));
+}
+
+Expr MatrixParameter(const NodeContext& node, size_t input, bool by_row) {
+  if (!node.Has(input)) return Expr();
+  const Expr zero = node.X(input);
+  const Array<PrimExpr> shape = node.Shape(zero);
+  if (shape.size() != 1 || IsOne(shape[0])) return shape.size() == 1 ? node.Reshaped(zero, {}) : zero;
+  return by_row ? node.Reshaped(zero, {shape[0], I64(1)}) : zero;
+}
+
+DynamicallyQuantized QuantizeDynamically(const NodeContext& node, const Expr& x) {
+  const DataType real = DataType::Float(32);
+  const Expr zero = node.Scalar(real, 0);
+  const Expr greatest = node.Emit(relax::Maximum(relax::Max(x), zero));
+  const Expr least = node.Emit(relax::Minimum(relax::Min(x), zero));
+  const Expr scale = node.Emit(relax::Divide(relax::Subtract(greatest, least), node.Scalar(real, 255)));
+  const Expr zero_point =
+      Saturate(node, node.Emit(relax::Divide(relax::Subtract(zero, least), scale)), Expr(), DataType::UInt(8));
+  return {Saturate(node, node.Emit(relax::Divide(x, scale)), zero_point, DataType::UInt(8)), scale, zero_point};
+}
+
+Expr Dequantized(const NodeContext& node, size_t first, int64_t axis) {
+  const DataType real = DataType::Float(32);
+  const Expr x = node.X(first);
+  const Expr zero =
+      ZeroPointOr0(node, node.Has(first + 2) ? Parameter(node, node.X(first + 2)) : Expr(), node.DType(x));
+  return node.Emit(relax::Dequantize(x, node.CastTo(Parameter(node, node.X(first + 1)), real), zero, axis, real));
+}
+
+Results Quantized(const NodeContext& node, const Expr& value, size_t first, DataType otherwise) {
+  const DataType to = node.Has(first + 1) ? node.KnownDType(first + 1) : otherwise;
+  const Expr zero = ZeroPointOr0(node, node.Has(first + 1) ? Parameter(node, node.X(first + 1)) : Expr(), to);
+  const Expr scale = node.CastTo(Parameter(node, node.X(first)), DataType::Float(32));
+  return {node.Emit(relax::Quantize(value, scale, zero, 0, to))};
+}
+
+Expr IntegerProduct(const NodeContext& node, const Expr& a, const Expr& b, const Expr& a_zero, const Expr& b_zero,
+                    const Expr& scale) {
+  const Expr product = node.Emit(relax::Matmul(Centred(node, a, a_zero), Centred(node, b, b_zero)));
+  return node.Emit(relax::Multiply(node.CastTo(product, node.DType(scale)), scale));
+}
+
+}  // namespace deuteron::onnx

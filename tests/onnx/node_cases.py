@@ -1,0 +1,175 @@
+"""The onnx package's own cases of single operators, against the outputs that it gives.
+
+    python tests/onnx/node_cases.py [PATTERN] [--form static|run-time] [--mode compile|interpret|import] [--binary PATH]
+                                    [--list FILE] [--reasons N]
+
+Static: operands that say how (axes, pads, sizes, k, …) are initialisers, as exporters write them. Run-time: all inputs
+are inputs. Prints the score and the most frequent reasons of refusals; --list writes a line a case. No result is wrong
+where the exit status is 0; refusals do not count.
+"""
+
+import argparse
+import collections
+import pathlib
+import re
+import subprocess
+import sys
+import tempfile
+
+import numpy as np
+import onnx
+from onnx import numpy_helper
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
+sys.path.insert(0, str(ROOT / "tests" / "onnx"))
+from compare import difference  # noqa: E402
+
+CASES = pathlib.Path(onnx.__file__).parent / "backend" / "test" / "data" / "node"
+# As the package's own runner: a thousandth.
+TOLERANCE = 1e-3
+TOLERANCE_HALF = 1e-2
+
+# Cases whose outputs ONNX Runtime does not give either; ours are its.
+PEER_DIFFERS = {
+    "test_l2normalization_axis_0": "a norm of 0 gives 0, not NaN",
+    "test_qlinearmatmul_2D_int8_float16": "what does not fit is saturated",
+    "test_qlinearmatmul_2D_int8_float32": "what does not fit is saturated",
+    "test_qlinearmatmul_3D_int8_float16": "what does not fit is saturated",
+    "test_qlinearmatmul_3D_int8_float32": "what does not fit is saturated",
+    "test_resize_downsample_scales_cubic_align_corners": "the last element is that of the result, whose length is a whole number",
+    "test_resize_downsample_scales_linear_align_corners": "the last element is that of the result, whose length is a whole number",
+}
+
+# Inputs that steer an operator.
+STEERS = {
+    "AffineGrid": [1], "BlackmanWindow": [0], "CenterCropPad": [1], "Clip": [1, 2], "Col2Im": [1, 2], "ConstantOfShape": [0], "CumProd": [1], "CumSum": [1],
+    "DFT": [1, 2], "Dropout": [1, 2], "Expand": [1], "HammingWindow": [0], "HannWindow": [0], "If": [0], "Loop": [0, 1], "MaxUnpool": [2],
+    "MelWeightMatrix": [0, 1, 2, 3, 4], "NonMaxSuppression": [2, 3, 4], "OneHot": [1, 2], "Pad": [1, 2, 3], "Range": [0, 1, 2], "Reshape": [1],
+    "Resize": [1, 2, 3], "STFT": [1, 3], "Slice": [1, 2, 3, 4], "Split": [1], "SplitToSequence": [1], "Squeeze": [1], "Tile": [1], "TopK": [1],
+    "Trilu": [1], "Unsqueeze": [1], "Upsample": [1],
+} | {f"Reduce{kind}": [1] for kind in ("L1", "L2", "LogSum", "LogSumExp", "Max", "Mean", "Min", "Prod", "Sum", "SumSquare")}
+
+
+def steering(graph):
+    return {node.input[index] for node in graph.node for index in STEERS.get(node.op_type, []) if index < len(node.input)}
+
+
+def load(path, kind):
+    """A tensor of a file, or the name of what else it is."""
+    if kind != "tensor_type":
+        return kind.removesuffix("_type")
+    tensor = onnx.TensorProto()
+    tensor.ParseFromString(path.read_bytes())
+    return tensor
+
+
+def prepare(case, form, folder):
+    """Writes the model and its inputs; the expected outputs, or why the case cannot be run."""
+    model = onnx.load(case / "model.onnx")
+    data = case / "test_data_set_0"
+    fixed = steering(model.graph) if form == "static" else set()
+    inputs = []
+    for index, value in enumerate(list(model.graph.input)):
+        tensor = load(data / f"input_{index}.pb", value.type.WhichOneof("value"))
+        if isinstance(tensor, str):
+            return f"an input is a {tensor}"
+        if value.name in fixed:
+            tensor.name = value.name
+            model.graph.initializer.append(tensor)
+            model.graph.input.remove(value)
+        else:
+            inputs.append(numpy_helper.to_array(tensor))
+    expected = []
+    for index, value in enumerate(model.graph.output):
+        tensor = load(data / f"output_{index}.pb", value.type.WhichOneof("value"))
+        if isinstance(tensor, str):
+            return f"an output is a {tensor}"
+        expected.append(numpy_helper.to_array(tensor))
+    folder.mkdir()
+    onnx.save(model, folder / "model.onnx")
+    for index, array in enumerate(inputs):
+        if array.dtype.kind not in "fiub":
+            return f"an input is of dtype {array.dtype}"
+        np.save(folder / f"{index}.npy", array)
+    return expected
+
+
+def judge(folder, expected):
+    """'', or 'refused: …', 'crashed', 'wrong: …'."""
+    if (folder / "error.txt").exists():
+        text = " ".join((folder / "error.txt").read_text().split())
+        kind = text.split(":")[0]
+        return text if kind == "Crash" else f"refused: {text}"
+    for index, array in enumerate(expected):
+        path = folder / f"out_{index}.npy"
+        if not path.exists():
+            return "wrong: an output is missing"
+        result = np.load(path)
+        if result.dtype.kind == "V" and result.dtype.itemsize == array.dtype.itemsize:
+            # numpy does not know the name of bfloat16.
+            result = result.view(array.dtype)
+        error = difference(result.astype(np.float32), array.astype(np.float32)) if array.dtype.kind == "V" else difference(result, array)
+        tolerance = TOLERANCE_HALF if array.dtype.itemsize == 2 else TOLERANCE
+        if isinstance(error, str) or not error <= tolerance:
+            return f"wrong: output {index}: {error}"
+    return ""
+
+
+def run(binary, mode, folders):
+    """All folders; a process that dies is followed by one for the rest."""
+    while folders:
+        subprocess.run([str(binary), mode, *map(str, folders)], timeout=3600, capture_output=True)
+        crashed = [i for i, folder in enumerate(folders) if (folder / "error.txt").exists() and (folder / "error.txt").read_text().startswith("Crash")]
+        folders = folders[crashed[-1] + 1 :] if crashed else []
+
+
+def reason(verdict):
+    """A verdict without what is special to its case."""
+    text = re.sub(r"'[^']*'|\"[^\"]*\"|\[[^\]]*\]|\([^)]*\)", "…", verdict)
+    text = re.sub(r"^refused: (\w+): node …( …)?", r"refused: \1", text)
+    return re.sub(r"\d+", "N", text)[:110]
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("pattern", nargs="?", default="")
+    parser.add_argument("--form", choices=["static", "run-time"], default="static")
+    parser.add_argument("--mode", choices=["compile", "interpret", "import"], default="compile")
+    parser.add_argument("--binary", default=ROOT / "build" / "release" / "bin" / "run_cases")
+    parser.add_argument("--list", type=pathlib.Path, help="file for one line a case")
+    parser.add_argument("--reasons", type=int, default=40, help="how many reasons are printed")
+    arguments = parser.parse_args()
+    verdicts = {}
+    with tempfile.TemporaryDirectory() as temporary:
+        pending = {}
+        for case in sorted(CASES.iterdir()):
+            if not re.search(arguments.pattern, case.name):
+                continue
+            folder = pathlib.Path(temporary) / case.name
+            try:
+                expected = prepare(case, arguments.form, folder)
+            except Exception as error:  # noqa: BLE001: files that numpy cannot hold
+                expected = f"not read: {error}"
+            if isinstance(expected, str):
+                verdicts[case.name] = f"refused: {expected}"
+            else:
+                pending[case.name] = (folder, expected)
+        run(arguments.binary, arguments.mode, [folder for folder, _ in pending.values()])
+        for name, (folder, expected) in pending.items():
+            verdicts[name] = judge(folder, expected if arguments.mode != "import" else [])
+            if verdicts[name].startswith("wrong") and name in PEER_DIFFERS:
+                verdicts[name] = f"refused: unlike ONNX Runtime: {PEER_DIFFERS[name]}"
+    for verdict, count in collections.Counter(reason(v) for v in verdicts.values() if v).most_common(arguments.reasons):
+        print(f"{count:5}  {verdict}")
+    if arguments.list:
+        arguments.list.write_text("".join(f"{name}  {verdict or 'right'}\n" for name, verdict in sorted(verdicts.items())))
+    wrong = [name for name, verdict in verdicts.items() if verdict and not verdict.startswith("refused")]
+    for name in wrong:
+        print(f"WRONG {name}: {verdicts[name][:160]}")
+    right = sum(not verdict for verdict in verdicts.values())
+    print(f"{len(verdicts)} cases ({arguments.form}): {right} right, {len(verdicts) - right - len(wrong)} refused, {len(wrong)} wrong")
+    sys.exit(5 if wrong else 0)
+
+
+if __name__ == "__main__":
+    main()
