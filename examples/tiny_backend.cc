@@ -9,6 +9,7 @@
 #include "deuteron/ir/expr_functor.h"
 #include "deuteron/ir/prim_ops.h"
 #include "deuteron/relax/dpl/templates.h"
+#include "deuteron/relax/transform/library/passes.h"
 #include "deuteron/runtime/executable.h"
 #include "deuteron/script/parser.h"
 #include "deuteron/script/printer.h"

@@ -23,5 +23,5 @@ class Module:
 #
 # depth-limit (1)
 #   The kernel would have more operators than relax.FuseOps.max_depth allows.
-#   To fuse: Raise --config relax.FuseOps.max_depth from 2 to 3 or more.
+#   To fuse: Raise --config relax.FuseOps.max_depth from 2 to 4 or more.
 #   b (tir_tanh) → c (tir_sqrt)
