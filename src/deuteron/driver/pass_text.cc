@@ -66,7 +66,7 @@ json WordValue(const std::string& word) {
 }
 
 std::string Quoted(const std::string& text) {
-  const char quote = text.find('"') == std::string::npos ? '"' : '\'';
+  const char quote = text.find('\'') == std::string::npos ? '\'' : '"';
   return quote + text + quote;
 }
 

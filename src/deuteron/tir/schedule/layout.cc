@@ -126,6 +126,12 @@ Buffer Schedule::TransformLayout(const Buffer& buffer, const std::vector<LayoutD
   };
   const ScopeInfo& scope = Scope();
   const std::optional<FillingBlock> filling = FindFillingBlock(func_, scope, buffer);
+  for (const LayoutDim& d : layout) {
+    if (filling || d.part != LayoutDim::Part::kOuter) continue;
+    if (analyzer.CanProveEqual(deuteron::FloorMod(buffer->shape[d.dim], d.factor), I64(0))) continue;
+    DEUTERON_SCHEDULE_ERROR << "transform_layout of buffer " << buffer->name << ": " << d.factor
+                            << " does not divide dimension " << d.dim << ", and no block can fill the padding";
+  }
   PrimFunc func = func_;
   if (filling) {
     // The writer runs over the new layout: its iterators are the parts of the old ones.

@@ -144,7 +144,7 @@ class Schedule {
   void SplitBlockIter(const Block& block, size_t position, int64_t factor);
   /// Stores an intermediate buffer in another layout, padded where a factor does not divide. If one injective
   /// block, alone in its loops, writes all of it, that block runs over the new layout (in fresh loops) and
-  /// writes zeros into the padding; otherwise the padding is never written. Returns the new buffer.
+  /// writes zeros into the padding; otherwise factors must divide. Returns the new buffer.
   Buffer TransformLayout(const Buffer& buffer, const std::vector<LayoutDim>& layout);
   /// Makes one dimension of `count` neighbouring ones of an intermediate buffer. Returns the new buffer.
   Buffer FuseDims(const Buffer& buffer, size_t first, size_t count);

@@ -196,6 +196,9 @@ TEST(ScheduleLayout, TransformPacksAndPads) {
     ExpectSame(func, s.func());
     s.TransformLayout(s.WriteBuffer(a), {LayoutDim::Outer(0, 4), LayoutDim::Whole(1), LayoutDim::Inner(0, 4)});
     s.TransformLayout(s.WriteBuffer(b), {LayoutDim::Outer(1, 8), LayoutDim::Whole(0), LayoutDim::Inner(1, 8)});
+    EXPECT_SCHEDULE_ERROR(s.TransformLayout(s.WriteBuffer("matmul"),
+                                            {LayoutDim::Whole(0), LayoutDim::Outer(1, 4), LayoutDim::Inner(1, 4)}),
+                          "does not divide dimension 1");
     // Written by a reduction: only the accesses change.
     s.TransformLayout(s.WriteBuffer("matmul"), {LayoutDim::Whole(1), LayoutDim::Whole(0)});
     ExpectSame(func, s.func());
