@@ -159,7 +159,7 @@ TEST_F(Command, AnInternalErrorComesWithACommandThatShowsItAgain) {
   ASSERT_GE(again.size(), 4U) << failed.err;
   EXPECT_EQ(again[0], "opt");
   EXPECT_EQ(again[2], "--passes");
-  EXPECT_EQ(again[3], "FailForTest(message=\"it broke\"),ConvertToDataflow");
+  EXPECT_EQ(again[3], "FailForTest(message='it broke'),ConvertToDataflow");
   EXPECT_EQ(std::vector<std::string>(again.begin() + 4, again.end()),
             (std::vector<std::string>{"--opt-level", "3", "--config", "tvm_compat=1", "--disable-pass", "FuseTIR"}));
   // What was done before the error is done in the file.
