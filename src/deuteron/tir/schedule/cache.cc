@@ -48,9 +48,6 @@ Schedule::Block Schedule::CacheRead(const Block& name, size_t read_index, const 
                             << " buffers; there is no number " << read_index;
   }
   const Buffer buffer = realize->block->reads[read_index]->buffer;
-  if (HasUnwrittenPadding(buffer)) {
-    DEUTERON_SCHEDULE_ERROR << "cache_read: " << buffer->name << " has padding that nothing writes";
-  }
   // The copy is made before the statement of the scope that holds the block: its writers must be further up.
   const Stmt& top = path[path[0]->kind == StmtKind::kSeq ? 1 : 0];
   for (const SBlockRealize& other : BlocksIn(top)) {

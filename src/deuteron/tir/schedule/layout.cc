@@ -177,16 +177,7 @@ Buffer Schedule::TransformLayout(const Buffer& buffer, const std::vector<LayoutD
     func = ReplaceBlock(func, realize, MapAccesses(func, realize->block, buffer, result, map));
   }
   func_ = AddBuffer(RemoveBuffer(func, buffer), result);
-  const bool is_padded = std::any_of(layout.begin(), layout.end(), [&](const LayoutDim& d) {
-    return d.part == LayoutDim::Part::kInner &&
-           !analyzer.CanProveEqual(deuteron::FloorMod(buffer->shape[d.dim], d.factor), I64(0));
-  });
-  if ((is_padded && !filling) || HasUnwrittenPadding(buffer)) padded_.push_back(result);
   return result;
-}
-
-bool Schedule::HasUnwrittenPadding(const Buffer& buffer) const {
-  return std::any_of(padded_.begin(), padded_.end(), [&](const Buffer& padded) { return padded.same_as(buffer); });
 }
 
 Buffer Schedule::FuseDims(const Buffer& buffer, size_t first, size_t count) {

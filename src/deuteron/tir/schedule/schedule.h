@@ -152,14 +152,11 @@ class Schedule {
  private:
   /// The blocks of the function as it stands, and who reads and writes what; until the function changes.
   const ScopeInfo& Scope() const;
-  /// Whether TransformLayout has left a buffer with elements that nobody may read.
-  bool HasUnwrittenPadding(const Buffer& buffer) const;
 
   PrimFunc func_;
   /// What Scope() found last, and in which function.
   mutable std::shared_ptr<const ScopeInfo> scope_;
   mutable PrimFunc scope_of_;
-  std::vector<Buffer> padded_;
 };
 
 }  // namespace deuteron::tir
