@@ -118,6 +118,8 @@ set(DEUTERON_NEEDED_HEADERS
   ir/relax_expr.h
   ir/span.h
   ir/transform/decision_log.h
+  ir/transform/reason.h
+  ir/transform/reasons.def
   relax/dpl/compiled_pattern.h
   relax/dpl/context.h
   relax/dpl/matcher.h
