@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <functional>
 #include <map>
 
 #include "deuteron/topi/elementwise.h"
@@ -23,6 +24,26 @@ Array<PrimExpr> BatchIndices(const Array<PrimExpr>& operand, const Array<PrimExp
     indices.push_back(stretched ? I64(0) : PrimExpr(vars[skipped + i]));
   }
   return indices;
+}
+
+/// Data (..., k) times a weight whose element at output column and k is `element`.
+te::Tensor Layer(const te::Tensor& data, const PrimExpr& columns, const PrimExpr& depth,
+                 const std::function<PrimExpr(const tir::Var& column, const tir::Var& k)>& element, DataType out_dtype,
+                 const char* name) {
+  Array<PrimExpr> shape(data.shape().begin(), data.shape().end() - 1);
+  shape.push_back(columns);
+  const tir::IterVar k = te::ReduceAxis(depth, "k");
+  const DataType accumulator = AccumulatorType(out_dtype);
+  const te::Tensor product = te::Compute(
+      shape,
+      [&](const Array<tir::Var>& vars) {
+        Array<PrimExpr> index(vars.begin(), vars.end() - 1);
+        index.push_back(k->var);
+        return te::Sum(CastTo(accumulator, data(index)) * CastTo(accumulator, element(vars[vars.size() - 1], k->var)),
+                       {k});
+      },
+      name);
+  return CastBack(product, out_dtype);
 }
 
 }  // namespace
@@ -54,39 +75,22 @@ te::Tensor Matmul(const te::Tensor& a, const te::Tensor& b, DataType out_dtype) 
 }
 
 te::Tensor Dense(const te::Tensor& data, const te::Tensor& weight, DataType out_dtype) {
-  Array<PrimExpr> shape(data.shape().begin(), data.shape().end() - 1);
-  shape.push_back(weight.shape()[0]);
-  const tir::IterVar k = te::ReduceAxis(weight.shape()[1], "k");
-  const DataType accumulator = AccumulatorType(out_dtype);
-  const te::Tensor product = te::Compute(
-      shape,
-      [&](const Array<tir::Var>& vars) {
-        Array<PrimExpr> index(vars.begin(), vars.end() - 1);
-        index.push_back(k->var);
-        return te::Sum(CastTo(accumulator, data(index)) * CastTo(accumulator, weight({vars[vars.size() - 1], k->var})),
-                       {k});
+  return Layer(
+      data, weight.shape()[0], weight.shape()[1],
+      [&](const tir::Var& column, const tir::Var& k) {
+        return weight({column, k});
       },
-      "dense");
-  return CastBack(product, out_dtype);
+      out_dtype, "dense");
 }
 
 te::Tensor DensePack(const te::Tensor& data, const te::Tensor& weight, DataType out_dtype) {
   const PrimExpr block = weight.shape()[2];
-  Array<PrimExpr> shape(data.shape().begin(), data.shape().end() - 1);
-  shape.push_back(weight.shape()[0] * block);
-  const tir::IterVar k = te::ReduceAxis(weight.shape()[1], "k");
-  const DataType accumulator = AccumulatorType(out_dtype);
-  const te::Tensor product = te::Compute(
-      shape,
-      [&](const Array<tir::Var>& vars) {
-        Array<PrimExpr> index(vars.begin(), vars.end() - 1);
-        index.push_back(k->var);
-        const tir::Var column = vars[vars.size() - 1];
-        const PrimExpr element = weight({FloorDiv(column, block), k->var, FloorMod(column, block)});
-        return te::Sum(CastTo(accumulator, data(index)) * CastTo(accumulator, element), {k});
+  return Layer(
+      data, weight.shape()[0] * block, weight.shape()[1],
+      [&](const tir::Var& column, const tir::Var& k) {
+        return weight({FloorDiv(column, block), k, FloorMod(column, block)});
       },
-      "dense_pack");
-  return CastBack(product, out_dtype);
+      out_dtype, "dense_pack");
 }
 
 te::Tensor Einsum(const Array<te::Tensor>& operands, const std::vector<std::string>& terms, const std::string& output) {

@@ -61,12 +61,17 @@ Type InferMatmul(const Call& call, const BlockBuilder& builder) {
   return TensorType(std::move(*shape), dtype, device);
 }
 
-Expr LegalizeMatmul(BlockBuilder& builder, const Call& call) {
+/// A call of the kernel `name`, which `product` computes from both operands and the dtype of the result.
+Expr LegalizeProduct(BlockBuilder& builder, const Call& call, const char* name,
+                     Tensor (*product)(const Tensor& a, const Tensor& b, DataType out_dtype)) {
   if (!ShapesKnown(call)) return call;
   const DataType dtype = call.ty().as<TensorTypeNode>()->dtype;
-  return builder.CallTE("matmul", call->args, [&](const Array<Tensor>& args) {
-    return Array<Tensor>{topi::Matmul(args[0], args[1], dtype)};
-  });
+  return builder.CallTE(name, call->args,
+                        [&](const Array<Tensor>& args) { return Array<Tensor>{product(args[0], args[1], dtype)}; });
+}
+
+Expr LegalizeMatmul(BlockBuilder& builder, const Call& call) {
+  return LegalizeProduct(builder, call, "matmul", topi::Matmul);
 }
 
 /// The type of data (..., k) times a weight that is `k` deep and has `columns` columns, from the weight's shape.
@@ -101,18 +106,11 @@ Type InferDensePack(const Call& call, const BlockBuilder& builder) {
 }
 
 Expr LegalizeDense(BlockBuilder& builder, const Call& call) {
-  if (!ShapesKnown(call)) return call;
-  const DataType dtype = call.ty().as<TensorTypeNode>()->dtype;
-  return builder.CallTE("dense", call->args,
-                        [&](const Array<Tensor>& args) { return Array<Tensor>{topi::Dense(args[0], args[1], dtype)}; });
+  return LegalizeProduct(builder, call, "dense", topi::Dense);
 }
 
 Expr LegalizeDensePack(BlockBuilder& builder, const Call& call) {
-  if (!ShapesKnown(call)) return call;
-  const DataType dtype = call.ty().as<TensorTypeNode>()->dtype;
-  return builder.CallTE("dense_pack", call->args, [&](const Array<Tensor>& args) {
-    return Array<Tensor>{topi::DensePack(args[0], args[1], dtype)};
-  });
+  return LegalizeProduct(builder, call, "dense_pack", topi::DensePack);
 }
 
 /// "ij,jk->ik" taken apart. Without "->" the output has the letters that occur once, in order.
@@ -229,6 +227,12 @@ Expr LegalizeOuter(BlockBuilder& builder, const Call& call) {
   });
 }
 
+Call ProductCall(const char* name, Expr a, Expr b, DataType out_dtype) {
+  auto attrs = make_object<MatmulAttrsNode>();
+  if (!out_dtype.is_void()) attrs->out_dtype = out_dtype;
+  return MakeCall(name, {std::move(a), std::move(b)}, MatmulAttrs(std::move(attrs)));
+}
+
 }  // namespace
 
 std::vector<OpInfo> LinearAlgebraOps() {
@@ -241,11 +245,7 @@ std::vector<OpInfo> LinearAlgebraOps() {
   };
 }
 
-Expr Matmul(Expr a, Expr b, DataType out_dtype) {
-  auto attrs = make_object<MatmulAttrsNode>();
-  if (!out_dtype.is_void()) attrs->out_dtype = out_dtype;
-  return MakeCall("matmul", {std::move(a), std::move(b)}, MatmulAttrs(std::move(attrs)));
-}
+Expr Matmul(Expr a, Expr b, DataType out_dtype) { return ProductCall("matmul", std::move(a), std::move(b), out_dtype); }
 
 Expr Einsum(Expr operands, std::string subscripts) {
   auto attrs = make_object<EinsumAttrsNode>();
@@ -258,15 +258,11 @@ Expr Outer(Expr a, Expr b) { return MakeCall("outer", {std::move(a), std::move(b
 namespace nn {
 
 Expr Dense(Expr data, Expr weight, DataType out_dtype) {
-  auto attrs = make_object<MatmulAttrsNode>();
-  if (!out_dtype.is_void()) attrs->out_dtype = out_dtype;
-  return MakeCall("nn.dense", {std::move(data), std::move(weight)}, MatmulAttrs(std::move(attrs)));
+  return ProductCall("nn.dense", std::move(data), std::move(weight), out_dtype);
 }
 
 Expr DensePack(Expr data, Expr weight, DataType out_dtype) {
-  auto attrs = make_object<MatmulAttrsNode>();
-  if (!out_dtype.is_void()) attrs->out_dtype = out_dtype;
-  return MakeCall("nn.dense_pack", {std::move(data), std::move(weight)}, MatmulAttrs(std::move(attrs)));
+  return ProductCall("nn.dense_pack", std::move(data), std::move(weight), out_dtype);
 }
 
 }  // namespace nn
