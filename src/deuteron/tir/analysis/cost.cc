@@ -200,10 +200,13 @@ int64_t CostModel::PlaneBytes() const { return machine_.l2.Share() / 4; }
 
 int64_t CostModel::StretchBytes() const { return machine_.l1.Share() / 8; }
 
+int64_t CostModel::Places(const Cache& cache, int64_t stride) const {
+  const int64_t way = cache.WayBytes();
+  return way / std::gcd(way, std::max(stride, machine_.line_bytes));
+}
+
 bool CostModel::Conflict(int64_t stride, int64_t count) const {
-  const int64_t way = machine_.l2.WayBytes();
-  const int64_t places = way / std::gcd(way, std::max(stride, machine_.line_bytes));
-  return count > places * machine_.l2.ways / (2 * machine_.l2.sharers);
+  return count > Places(machine_.l2, stride) * machine_.l2.ways / (2 * machine_.l2.sharers);
 }
 
 int64_t CostModel::RowsOfLoad() const {

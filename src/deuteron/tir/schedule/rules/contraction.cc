@@ -13,7 +13,6 @@
 /// which lowering splits it off. After K. Goto, R. van de Geijn, "Anatomy of High-Performance Matrix Multiplication",
 /// TOMS 2008, without its packing: weights are laid out at compile time (PackWeights).
 #include <algorithm>
-#include <numeric>
 
 #include "deuteron/tir/functor.h"
 #include "deuteron/tir/schedule/rules/common.h"
@@ -236,8 +235,7 @@ int64_t MostStreams(const BufferLoad& a, const IterVar& row, const Target& targe
     const auto position = static_cast<int64_t>(dim);
     if (a->indices[position].same_as(row->var)) {
       const Cache& cache = target.machine.l1;
-      const int64_t places = cache.WayBytes() / std::gcd(cache.WayBytes(), std::max(stride, target.machine.line_bytes));
-      return std::max<int64_t>(places * cache.ways / 2, 1);
+      return std::max<int64_t>(CostModel(target.machine).Places(cache, stride) * cache.ways / 2, 1);
     }
     const auto extent = AsConstInt(a->buffer->shape[position]);
     if (!extent) break;
