@@ -4,6 +4,7 @@
 #include "deuteron/topi/blocked_layout.h"
 #include "deuteron/topi/elementwise.h"
 #include "deuteron/topi/nn.h"
+#include "deuteron/topi/transform.h"
 
 namespace deuteron::topi {
 namespace {
@@ -141,7 +142,9 @@ te::Tensor Conv(const te::Tensor& data, const te::Tensor& weight, const ConvSpec
                        reduction.axes);
       },
       name, {}, AxisNamesOf(out_axes, letters));
-  return CastBack(sum, spec.out_dtype);
+  if (spec.out_channels == 0) return CastBack(sum, spec.out_dtype);
+  const size_t channel_axis = spec.out_layout.find('C');
+  return CastBack(Leading(sum, channel_axis, I64(spec.out_channels)), spec.out_dtype);
 }
 
 namespace {

@@ -4,6 +4,7 @@
 
 #include "deuteron/topi/elementwise.h"
 #include "deuteron/topi/nn.h"
+#include "deuteron/topi/transform.h"
 
 namespace deuteron::topi {
 namespace {
@@ -26,7 +27,8 @@ Array<PrimExpr> BatchIndices(const Array<PrimExpr>& operand, const Array<PrimExp
   return indices;
 }
 
-/// Data (..., k) times a weight whose element at output column and k is `element`.
+/// Data (..., k) times a weight whose element at output column and k is `element`, before it is cast to the result's
+/// type.
 te::Tensor Layer(const te::Tensor& data, const PrimExpr& columns, const PrimExpr& depth,
                  const std::function<PrimExpr(const tir::Var& column, const tir::Var& k)>& element, DataType out_dtype,
                  const char* name) {
@@ -34,7 +36,7 @@ te::Tensor Layer(const te::Tensor& data, const PrimExpr& columns, const PrimExpr
   shape.push_back(columns);
   const tir::IterVar k = te::ReduceAxis(depth, "k");
   const DataType accumulator = AccumulatorType(out_dtype);
-  const te::Tensor product = te::Compute(
+  return te::Compute(
       shape,
       [&](const Array<tir::Var>& vars) {
         Array<PrimExpr> index(vars.begin(), vars.end() - 1);
@@ -43,7 +45,6 @@ te::Tensor Layer(const te::Tensor& data, const PrimExpr& columns, const PrimExpr
                        {k});
       },
       name);
-  return CastBack(product, out_dtype);
 }
 
 }  // namespace
@@ -75,22 +76,24 @@ te::Tensor Matmul(const te::Tensor& a, const te::Tensor& b, DataType out_dtype) 
 }
 
 te::Tensor Dense(const te::Tensor& data, const te::Tensor& weight, DataType out_dtype) {
-  return Layer(
+  const te::Tensor product = Layer(
       data, weight.shape()[0], weight.shape()[1],
       [&](const tir::Var& column, const tir::Var& k) {
         return weight({column, k});
       },
       out_dtype, "dense");
+  return CastBack(product, out_dtype);
 }
 
-te::Tensor DensePack(const te::Tensor& data, const te::Tensor& weight, DataType out_dtype) {
+te::Tensor DensePack(const te::Tensor& data, const te::Tensor& weight, int64_t columns, DataType out_dtype) {
   const PrimExpr block = weight.shape()[2];
-  return Layer(
+  const te::Tensor product = Layer(
       data, weight.shape()[0] * block, weight.shape()[1],
       [&](const tir::Var& column, const tir::Var& k) {
         return weight({FloorDiv(column, block), k, FloorMod(column, block)});
       },
       out_dtype, "dense_pack");
+  return CastBack(Leading(product, product.ndim() - 1, I64(columns)), out_dtype);
 }
 
 te::Tensor Einsum(const Array<te::Tensor>& operands, const std::vector<std::string>& terms, const std::string& output) {

@@ -29,6 +29,8 @@ struct ConvSpec {
   /// Transposed convolutions only.
   std::vector<int64_t> output_padding;
   int64_t groups = 1;
+  /// Output channels, if the kernel has more (its last ones are zeros); 0: as the kernel.
+  int64_t out_channels = 0;
   /// One letter an axis: N, C and the last of D, H, W; kernels O, I and the same. Of convolutions that are not
   /// transposed, C, O and I may be in blocks (blocked_layout.h) that divide the channels.
   std::string data_layout;
@@ -87,8 +89,8 @@ Array<te::Tensor> BatchNorm(const te::Tensor& x, const te::Tensor& gamma, const 
 te::Tensor Matmul(const te::Tensor& a, const te::Tensor& b, DataType out_dtype);
 /// Data (..., k) times weight (n, k) transposed: (..., n).
 te::Tensor Dense(const te::Tensor& data, const te::Tensor& weight, DataType out_dtype);
-/// The same with a weight of shape (n / block, k, block): blocks of output columns one after the other.
-te::Tensor DensePack(const te::Tensor& data, const te::Tensor& weight, DataType out_dtype);
+/// The same with a weight of shape (ceil(columns / block), k, block): blocks of output columns one after the other.
+te::Tensor DensePack(const te::Tensor& data, const te::Tensor& weight, int64_t columns, DataType out_dtype);
 /// Terms are letters, one an axis; the output's too.
 te::Tensor Einsum(const Array<te::Tensor>& operands, const std::vector<std::string>& terms, const std::string& output);
 

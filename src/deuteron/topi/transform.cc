@@ -162,6 +162,14 @@ te::Tensor StridedSlice(const te::Tensor& x, const std::vector<PrimExpr>& begins
   });
 }
 
+te::Tensor Leading(const te::Tensor& x, size_t axis, const PrimExpr& extent) {
+  if (ExprEqual(x.shape()[static_cast<int64_t>(axis)], extent)) return x;
+  Array<PrimExpr> shape = x.shape();
+  shape.Set(static_cast<int64_t>(axis), extent);
+  return StridedSlice(x, std::vector<PrimExpr>(shape.size(), I64(0)), std::vector<int64_t>(shape.size(), 1), shape,
+                      std::string(x->op->name) + "_leading");
+}
+
 te::Tensor CollapseSum(const te::Tensor& x, const Array<PrimExpr>& shape) {
   const size_t skip = x.shape().size() - shape.size();
   Array<tir::IterVar> axes;

@@ -31,6 +31,8 @@ te::Tensor Flip(const te::Tensor& x, size_t axis);
 /// x[begin + i * stride] on every axis; begins are in bounds.
 te::Tensor StridedSlice(const te::Tensor& x, const std::vector<PrimExpr>& begins, const std::vector<int64_t>& strides,
                         const Array<PrimExpr>& shape, const std::string& name = "T_strided_slice_with_axes");
+/// The first `extent` elements of an axis.
+te::Tensor Leading(const te::Tensor& x, size_t axis, const PrimExpr& extent);
 /// The sum over the axes along which `shape` would be broadcast to the shape of `x`.
 te::Tensor CollapseSum(const te::Tensor& x, const Array<PrimExpr>& shape);
 /// out[map(i...)] = x[i...], `pad` (null: 0) elsewhere. The final indices of `map` are plain indices, or quotients

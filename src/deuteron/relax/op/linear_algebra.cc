@@ -17,8 +17,10 @@ using te::Tensor;
   ThrowOpError(call, message + ": " + Describe(call->args[0].ty()) + " and " + Describe(call->args[1].ty()));
 }
 
-DataType MatmulDType(const Call& call) {
-  const auto& out_dtype = AttrsOf<MatmulAttrsNode>(call)->out_dtype;
+/// The dtype that the attributes give the result, else that of the operands.
+template <typename AttrsNode>
+DataType ProductDType(const Call& call) {
+  const auto& out_dtype = AttrsOf<AttrsNode>(call)->out_dtype;
   if (out_dtype.has_value() && !out_dtype.value().is_void()) return *out_dtype;
   return CommonDType(call, 0, 1);
 }
@@ -31,7 +33,7 @@ Array<PrimExpr> Batch(const Array<PrimExpr>& shape) {
 
 Type InferMatmul(const Call& call, const BlockBuilder& builder) {
   CheckArity(call, 2, 2);
-  const DataType dtype = MatmulDType(call);
+  const DataType dtype = ProductDType<MatmulAttrsNode>(call);
   const TensorTypeNode* a = TensorArg(call, 0);
   const TensorTypeNode* b = TensorArg(call, 1);
   if (a->ndim == 0 || b->ndim == 0) ThrowOperands(call, "scalars have no matrix product");
@@ -62,8 +64,8 @@ Type InferMatmul(const Call& call, const BlockBuilder& builder) {
 }
 
 /// A call of the kernel `name`, which `product` computes from both operands and the dtype of the result.
-Expr LegalizeProduct(BlockBuilder& builder, const Call& call, const char* name,
-                     Tensor (*product)(const Tensor& a, const Tensor& b, DataType out_dtype)) {
+template <typename Product>
+Expr LegalizeProduct(BlockBuilder& builder, const Call& call, const char* name, const Product& product) {
   if (!ShapesKnown(call)) return call;
   const DataType dtype = call.ty().as<TensorTypeNode>()->dtype;
   return builder.CallTE(name, call->args,
@@ -76,10 +78,10 @@ Expr LegalizeMatmul(BlockBuilder& builder, const Call& call) {
 
 /// The type of data (..., k) times a weight that is `k` deep and has `columns` columns, from the weight's shape.
 template <typename Columns>
-Type InferLayer(const Call& call, const BlockBuilder& builder, int64_t weight_rank, const Columns& columns_of) {
+Type InferLayer(const Call& call, const BlockBuilder& builder, DataType dtype, int64_t weight_rank,
+                const Columns& columns_of) {
   CheckArity(call, 2, 2);
   CheckRank(call, 1, weight_rank);
-  const DataType dtype = MatmulDType(call);
   const TensorTypeNode* data = TensorArg(call, 0);
   const TensorTypeNode* weight = TensorArg(call, 1);
   if (data->ndim == 0) ThrowOperands(call, "a scalar has no product with a matrix");
@@ -98,11 +100,19 @@ Type InferLayer(const Call& call, const BlockBuilder& builder, int64_t weight_ra
 }
 
 Type InferDense(const Call& call, const BlockBuilder& builder) {
-  return InferLayer(call, builder, 2, [](const Array<PrimExpr>& weight) { return weight[0]; });
+  return InferLayer(call, builder, ProductDType<MatmulAttrsNode>(call), 2,
+                    [](const Array<PrimExpr>& weight) { return weight[0]; });
 }
 
 Type InferDensePack(const Call& call, const BlockBuilder& builder) {
-  return InferLayer(call, builder, 3, [](const Array<PrimExpr>& weight) { return weight[0] * weight[2]; });
+  const int64_t columns = AttrsOf<DensePackAttrsNode>(call)->columns;
+  return InferLayer(call, builder, ProductDType<DensePackAttrsNode>(call), 3, [&](const Array<PrimExpr>& weight) {
+    const auto blocks = AsConstInt(weight[0]), block = AsConstInt(weight[2]);
+    if (blocks && block && (*blocks * *block < columns || columns < 1)) {
+      ThrowOperands(call, "the weight has no " + std::to_string(columns) + " columns");
+    }
+    return I64(columns);
+  });
 }
 
 Expr LegalizeDense(BlockBuilder& builder, const Call& call) {
@@ -110,7 +120,10 @@ Expr LegalizeDense(BlockBuilder& builder, const Call& call) {
 }
 
 Expr LegalizeDensePack(BlockBuilder& builder, const Call& call) {
-  return LegalizeProduct(builder, call, "dense_pack", topi::DensePack);
+  const int64_t columns = AttrsOf<DensePackAttrsNode>(call)->columns;
+  return LegalizeProduct(builder, call, "dense_pack", [&](const Tensor& data, const Tensor& weight, DataType dtype) {
+    return topi::DensePack(data, weight, columns, dtype);
+  });
 }
 
 /// "ij,jk->ik" taken apart. Without "->" the output has the letters that occur once, in order.
@@ -239,7 +252,7 @@ std::vector<OpInfo> LinearAlgebraOps() {
   return {
       {"matmul", {"x1", "x2"}, "deuteron.relax.MatmulAttrs", InferMatmul, LegalizeMatmul},
       {"nn.dense", {"data", "weight"}, "deuteron.relax.MatmulAttrs", InferDense, LegalizeDense},
-      {"nn.dense_pack", {"data", "weight"}, "deuteron.relax.MatmulAttrs", InferDensePack, LegalizeDensePack},
+      {"nn.dense_pack", {"data", "weight"}, "deuteron.relax.DensePackAttrs", InferDensePack, LegalizeDensePack},
       {"einsum", {"operands"}, "deuteron.relax.EinsumAttrs", InferEinsum, LegalizeEinsum},
       {"outer", {"x1", "x2"}, nullptr, InferOuter, LegalizeOuter},
   };
@@ -261,8 +274,11 @@ Expr Dense(Expr data, Expr weight, DataType out_dtype) {
   return ProductCall("nn.dense", std::move(data), std::move(weight), out_dtype);
 }
 
-Expr DensePack(Expr data, Expr weight, DataType out_dtype) {
-  return ProductCall("nn.dense_pack", std::move(data), std::move(weight), out_dtype);
+Expr DensePack(Expr data, Expr weight, int64_t columns, DataType out_dtype) {
+  auto attrs = make_object<DensePackAttrsNode>();
+  attrs->columns = columns;
+  if (!out_dtype.is_void()) attrs->out_dtype = out_dtype;
+  return MakeCall("nn.dense_pack", {std::move(data), std::move(weight)}, DensePackAttrs(std::move(attrs)));
 }
 
 }  // namespace nn

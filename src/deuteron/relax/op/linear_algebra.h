@@ -18,6 +18,16 @@ class MatmulAttrsNode : public AttrsNode {
 };
 DEUTERON_ATTRS_REF(MatmulAttrs)
 
+class DensePackAttrsNode : public AttrsNode {
+ public:
+  /// Of the result.
+  int64_t columns = 0;
+  /// Null: as the operands.
+  Optional<DataType> out_dtype;
+  DEUTERON_NODE("deuteron.relax.DensePackAttrs", DensePackAttrsNode, AttrsNode);
+};
+DEUTERON_ATTRS_REF(DensePackAttrs)
+
 class EinsumAttrsNode : public AttrsNode {
  public:
   String subscripts;
@@ -39,8 +49,9 @@ namespace nn {
 /// Data (..., k) times weight (n, k) transposed: (..., n), as networks keep the weights of their layers. A void
 /// out_dtype is the operands'.
 Expr Dense(Expr data, Expr weight, DataType out_dtype = DataType::Void());
-/// The same with a weight of shape (n / block, k, block): blocks of output columns one after the other.
-Expr DensePack(Expr data, Expr weight, DataType out_dtype = DataType::Void());
+/// The same with a weight of shape (ceil(columns / block), k, block): blocks of output columns one after the other, what
+/// the last one has too many zeros.
+Expr DensePack(Expr data, Expr weight, int64_t columns, DataType out_dtype = DataType::Void());
 }  // namespace nn
 
 }  // namespace deuteron::relax

@@ -71,6 +71,9 @@ void ConvAttrsNode::RegisterReflection() {
       .def_ro("out_layout", &ConvAttrsNode::out_layout)
       .def_ro("out_dtype", &ConvAttrsNode::out_dtype);
 }
+void ConvPackAttrsNode::RegisterReflection() {
+  refl::ObjectDef<ConvPackAttrsNode>().def_ro("channels", &ConvPackAttrsNode::channels);
+}
 void ConvTransposeAttrsNode::RegisterReflection() {
   refl::ObjectDef<ConvTransposeAttrsNode>()
       .def_ro("strides", &ConvTransposeAttrsNode::strides)
@@ -171,6 +174,11 @@ void AttentionAttrsNode::RegisterReflection() {
 void MatmulAttrsNode::RegisterReflection() {
   refl::ObjectDef<MatmulAttrsNode>().def_ro("out_dtype", &MatmulAttrsNode::out_dtype);
 }
+void DensePackAttrsNode::RegisterReflection() {
+  refl::ObjectDef<DensePackAttrsNode>()
+      .def_ro("columns", &DensePackAttrsNode::columns)
+      .def_ro("out_dtype", &DensePackAttrsNode::out_dtype);
+}
 void EinsumAttrsNode::RegisterReflection() {
   refl::ObjectDef<EinsumAttrsNode>().def_ro("subscripts", &EinsumAttrsNode::subscripts);
 }
@@ -180,6 +188,7 @@ TVM_FFI_STATIC_INIT_BLOCK() {
   Conv1DAttrsNode::RegisterReflection();
   Conv2DAttrsNode::RegisterReflection();
   Conv3DAttrsNode::RegisterReflection();
+  ConvPackAttrsNode::RegisterReflection();
   ConvTransposeAttrsNode::RegisterReflection();
   Conv1DTransposeAttrsNode::RegisterReflection();
   Conv2DTransposeAttrsNode::RegisterReflection();
@@ -206,6 +215,7 @@ TVM_FFI_STATIC_INIT_BLOCK() {
   PixelShuffleAttrsNode::RegisterReflection();
   AttentionAttrsNode::RegisterReflection();
   MatmulAttrsNode::RegisterReflection();
+  DensePackAttrsNode::RegisterReflection();
   EinsumAttrsNode::RegisterReflection();
 }
 

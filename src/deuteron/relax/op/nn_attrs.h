@@ -105,6 +105,20 @@ DEUTERON_RANKED_ATTRS(AdaptivePool2D, AdaptivePool)
 DEUTERON_RANKED_ATTRS(AdaptivePool3D, AdaptivePool)
 #undef DEUTERON_RANKED_ATTRS
 
+/// Of convolutions of any rank whose weights PackWeights laid out. Their blocks may have more output channels than the
+/// result: the last ones are zeros.
+class ConvPackAttrsNode : public ConvAttrsNode {
+ public:
+  /// Output channels of the result.
+  int64_t channels = 0;
+  static void RegisterReflection();
+  DEUTERON_BASE_NODE("deuteron.relax.ConvPackAttrs", ConvPackAttrsNode, ConvAttrsNode);
+};
+class ConvPackAttrs : public ConvAttrs {
+ public:
+  DEUTERON_REF(ConvPackAttrs, ConvAttrs, ConvPackAttrsNode);
+};
+
 class LeakyReluAttrsNode : public AttrsNode {
  public:
   double alpha = 0.01;

@@ -15,7 +15,10 @@ size_t RankOf(const Call& call) {
   if (call->attrs.as<One>() != nullptr) return 1;
   return call->attrs.as<Two>() != nullptr ? 2 : 3;
 }
-size_t ConvRank(const Call& call) { return RankOf<Conv1DAttrsNode, Conv2DAttrsNode>(call); }
+size_t ConvRank(const Call& call) {
+  const auto* packed = call->attrs.as<ConvPackAttrsNode>();
+  return packed == nullptr ? RankOf<Conv1DAttrsNode, Conv2DAttrsNode>(call) : packed->strides.size();
+}
 size_t ConvTransposeRank(const Call& call) { return RankOf<Conv1DTransposeAttrsNode, Conv2DTransposeAttrsNode>(call); }
 
 template <typename AttrsNode>
@@ -83,6 +86,20 @@ Array<PrimExpr> ConvSpatial(const Call& call, const BlockBuilder& builder, const
   return spatial;
 }
 
+/// The output channels: those of the kernel, but for what its blocks have too many.
+PrimExpr OutChannels(const Call& call, const ConvAttrsNode* attrs, const Array<PrimExpr>& kernel) {
+  const PrimExpr channels = DimAt(kernel, attrs->kernel_layout, 'O');
+  const auto* packed = call->attrs.as<ConvPackAttrsNode>();
+  if (packed == nullptr) return channels;
+  if (attrs->groups != 1 || topi::BlockFactor(topi::ParseAxes(std::string(OutLayout(attrs))), 'C') != 1) {
+    ThrowOpError(call, "has one group, and an output whose channels are not in blocks");
+  }
+  if (const auto known = AsConstInt(channels); packed->channels < 1 || (known && *known < packed->channels)) {
+    ThrowShapes(call, "the kernel has no " + std::to_string(packed->channels) + " output channels");
+  }
+  return I64(packed->channels);
+}
+
 Type InferConv(const Call& call, const BlockBuilder& builder) {
   const auto* attrs = AttrsOf<ConvAttrsNode>(call);
   const size_t rank = ConvRank(call);
@@ -91,7 +108,7 @@ Type InferConv(const Call& call, const BlockBuilder& builder) {
   const auto kernel = ShapeOf(TensorArg(call, 1));
   const VDevice device = CommonVDevice(call);
   if (!data || !kernel) return TensorType::WithNDim(LayoutRank(OutLayout(attrs)), dtype, device);
-  const PrimExpr out_channels = DimAt(*kernel, attrs->kernel_layout, 'O');
+  const PrimExpr out_channels = OutChannels(call, attrs, *kernel);
   CheckChannels(call, builder, attrs->data_layout, *data, DimAt(*kernel, attrs->kernel_layout, 'I') * attrs->groups,
                 attrs->groups);
   if (const auto known = AsConstInt(out_channels); known && *known % attrs->groups != 0) {
@@ -141,7 +158,8 @@ Array<PrimExpr> ResultSpatial(const Call& call, const std::string& layout, size_
 Expr LegalizeConv(BlockBuilder& builder, const Call& call) {
   if (!ShapesKnown(call)) return call;
   const size_t rank = ConvRank(call);
-  const topi::ConvSpec spec = SpecOf(call, AttrsOf<ConvAttrsNode>(call), rank);
+  topi::ConvSpec spec = SpecOf(call, AttrsOf<ConvAttrsNode>(call), rank);
+  if (const auto* packed = call->attrs.as<ConvPackAttrsNode>()) spec.out_channels = packed->channels;
   return builder.CallTE("conv" + std::to_string(rank) + "d", call->args, [&](const Array<Tensor>& args) {
     return Array<Tensor>{topi::Conv(args[0], args[1], spec, ResultSpatial(call, spec.out_layout, rank))};
   });
@@ -243,6 +261,7 @@ std::vector<OpInfo> NNConvOps() {
       {"nn.conv1d", arguments, "deuteron.relax.Conv1DAttrs", InferConv, LegalizeConv},
       {"nn.conv2d", arguments, "deuteron.relax.Conv2DAttrs", InferConv, LegalizeConv},
       {"nn.conv3d", arguments, "deuteron.relax.Conv3DAttrs", InferConv, LegalizeConv},
+      {"nn.conv_pack", arguments, "deuteron.relax.ConvPackAttrs", InferConv, LegalizeConv},
       {"nn.conv1d_transpose", arguments, "deuteron.relax.Conv1DTransposeAttrs", InferConvTranspose,
        LegalizeConvTranspose},
       {"nn.conv2d_transpose", arguments, "deuteron.relax.Conv2DTransposeAttrs", InferConvTranspose,

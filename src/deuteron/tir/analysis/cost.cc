@@ -20,6 +20,8 @@ constexpr double kCopiedPart = 5.0 / 8;
 constexpr double kPanelPart = 1.0 / 2;
 /// Pieces for each thread, so that none waits long for one that is late.
 constexpr int64_t kPiecesPerThread = 4;
+/// Of what is done at the same time, the part of the time of each that shows.
+constexpr double kHiddenPart = 1.0 / 16;
 /// A kernel on one thread that takes less than so many fork-joins is not worth others.
 constexpr double kForkJoinsOfSerial = 2.5;
 
@@ -212,6 +214,21 @@ bool CostModel::Conflict(int64_t stride, int64_t count) const {
 int64_t CostModel::RowsOfLoad() const {
   const double loads = machine_.l2.load_bytes_per_cycle * kPanelPart / sizeof(float);
   return std::max<int64_t>(static_cast<int64_t>(machine_.OpsPerCycle(DataType::Float(32)) / 2 / loads), 1);
+}
+
+double CostModel::CyclesOfTileStep(int64_t rows, int64_t vectors) const {
+  const auto sums = static_cast<double>(rows * vectors) / static_cast<double>(machine_.vector_pipes);
+  const auto loads = static_cast<double>(rows + vectors) / static_cast<double>(machine_.load_pipes);
+  const auto bytes = static_cast<double>(vectors * machine_.vector_bits / 8);
+  const double panel = bytes / (machine_.l2.load_bytes_per_cycle * kPanelPart);
+  // A sum waits for the one before.
+  const double least = static_cast<double>(machine_.latency);
+  // What is hidden is not for nothing.
+  return std::max({sums, loads, panel, least}) + kHiddenPart * (sums + loads + panel);
+}
+
+double CostModel::CyclesOfCopy(int64_t bytes) const {
+  return 2 * static_cast<double>(bytes) / (machine_.l2.load_bytes_per_cycle * kCopiedPart);
 }
 
 double CostModel::SerialBytes() const {

@@ -62,6 +62,17 @@ class CostModel {
   /// With how many rows an element of the other operand, loaded from the second level, may be multiplied in the time
   /// that its load takes.
   int64_t RowsOfLoad() const;
+  /// Vectors of a register tile; the other registers hold a step's operands and what the epilogue needs.
+  int64_t Accumulators() const { return machine_.vector_registers * 7 / 8; }
+  /// Rows of a register tile of so many vectors, beside which a step's vectors and a scalar have registers.
+  int64_t MostRows(int64_t vectors) const {
+    return std::min(Accumulators(), machine_.vector_registers - vectors - 1) / vectors;
+  }
+  /// Cycles that a step of a register tile takes: it loads `vectors` vectors from the second level, broadcasts `rows`
+  /// scalars and does rows × vectors multiply-adds.
+  double CyclesOfTileStep(int64_t rows, int64_t vectors) const;
+  /// Cycles to copy so many bytes within the second level.
+  double CyclesOfCopy(int64_t bytes) const;
   /// Accumulators that are needed for an addition to begin as often as its operand is loaded.
   int64_t LeastAccumulators() const { return machine_.latency; }
 

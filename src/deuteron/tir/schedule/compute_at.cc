@@ -168,6 +168,24 @@ std::vector<Var> PlainIndices(const BufferRegion& region, const std::string& wha
   return vars;
 }
 
+/// Whether no iteration of the loops `outer` around `nest` runs an instance of its block that another one runs.
+bool AreDistinct(const std::vector<For>& outer, const Stmt& nest, arith::Analyzer* analyzer) {
+  std::vector<For> loops = outer;
+  Stmt stmt = nest;
+  for (; stmt->kind == StmtKind::kFor; stmt = Downcast<For>(stmt)->body) loops.push_back(Downcast<For>(stmt));
+  const auto realize = Downcast<SBlockRealize>(stmt);
+  for (const PrimExpr& value : realize->iter_values) {
+    if (!IsInjective(value, loops, analyzer)) return false;
+  }
+  return std::all_of(loops.begin(), loops.end(), [&](const For& loop) {
+    const auto uses =
+        std::count_if(realize->iter_values.begin(), realize->iter_values.end(), [&](const PrimExpr& value) {
+          return UsesVar(value, [&](const VarNode* var) { return var == loop->loop_var.get(); });
+        });
+    return uses == 1 || IsOne(loop->extent);
+  });
+}
+
 void CheckMovable(const PrimFunc& func, const Path& path, const Var& loop, const char* what) {
   const SBlockRealize realize = RealizeOf(path);
   if (!IsOne(realize->predicate)) {
@@ -364,17 +382,18 @@ void Schedule::ReverseComputeAt(const Block& name, const Loop& loop_var) {
     DEUTERON_SCHEDULE_ERROR << "reverse_compute_at: no producer of block " << name << " is under loop "
                             << loop_var->name_hint;
   }
+  const Stmt nest = NestBuilder(block, true, &analyzer).Build(sides);
   for (const IterVar& iter : block->iter_vars) {
     const auto it = sides.find(iter->var.get());
     if (iter->type != IterVarType::kReduce || it == sides.end()) continue;
     const Side& side = it->second;
-    if (!side.min.defined() || !side.max.defined() ||
-        !analyzer.CanProve(side.max - side.min + 1 >= iter->dom->extent)) {
-      DEUTERON_SCHEDULE_ERROR << "reverse_compute_at: block " << name << " reduces over " << iter->var->name_hint
-                              << ", of which loop " << loop_var->name_hint << " produces a part only";
-    }
+    const bool whole =
+        side.min.defined() && side.max.defined() && analyzer.CanProve(side.max - side.min + 1 >= iter->dom->extent);
+    if (whole || AreDistinct(LoopsOf(loop_path), nest, &analyzer)) continue;
+    DEUTERON_SCHEDULE_ERROR << "reverse_compute_at: block " << name << " reduces over " << iter->var->name_hint
+                            << ", of which loop " << loop_var->name_hint
+                            << " produces a part only, and might add some of it twice";
   }
-  const Stmt nest = NestBuilder(block, true, &analyzer).Build(sides);
   PrimFunc func = ReplaceIn(func_, path, Stmt());
   const std::vector<Stmt> children = Children(Downcast<For>(FindLoop(func, loop_var).back())->body);
   func_ = InsertUnder(func, loop_var, nest, static_cast<size_t>(ChildrenWith(children, producers).second) + 1);

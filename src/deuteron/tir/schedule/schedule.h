@@ -104,7 +104,8 @@ class Schedule {
   /// follow its iterators' order (spatial, then reduction); iterators of extent 1 get no loop.
   void ComputeAt(const Block& block, const Loop& loop);
   /// Moves a consumer under `loop` of its producer, after the producers there: each iteration consumes what
-  /// has been produced. Reductions of the producers must be complete at the loop.
+  /// has been produced. Reductions of the producers must be complete at the loop; `block` itself may reduce what the
+  /// loop produces a part of, if no part is produced twice: parts of a sum (RFactor) are added up one by one.
   void ReverseComputeAt(const Block& block, const Loop& loop);
 
   // --- Inlining (inline.cc)

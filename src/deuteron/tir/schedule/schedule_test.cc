@@ -170,6 +170,41 @@ TEST(ScheduleReduction, RFactorAddsLanes) {
   ExpectSame(func, s.func(), 1e-5);
 }
 
+TEST(ScheduleReduction, PartsOfASumAreAddedUpAtTheTile) {
+  for (const PrimExpr& rows : {I64(12), I64(13), PrimExpr(Var("n"))}) {
+    for (const int64_t depth : {8, 10}) {
+      const PrimFunc func = Matmul(rows, 10, depth, true);
+      Schedule s(func);
+      const auto loops = s.GetLoops("matmul");
+      const auto i = s.Split(loops[0], std::vector<int64_t>{-1, 4});
+      const auto j = s.Split(loops[1], std::vector<int64_t>{-1, 5});
+      const auto k = s.Split(loops[2], std::vector<int64_t>{-1, 4});
+      s.Reorder({j[0], k[0], i[0], k[1], i[1], j[1]});
+      const std::string part = s.RFactor(k[0], 0);
+      s.ReverseComputeAt("matmul", i[0]);
+      ExpectSame(func, s.func(), 1e-5);
+      s.DecomposeReduction(part, k[1]);
+      s.DecomposeReduction("matmul", k[0]);
+      s.ComputeInline("bias_add");
+      s.ReverseComputeAt("relu", j[0]);
+      s.Parallel(j[0]);
+      ExpectSame(func, s.func(), 1e-5);
+    }
+  }
+}
+
+TEST(ScheduleReduction, NoPartOfASumIsAddedTwice) {
+  // Neighbouring iterations of the outer loop read the same elements of the partial sums.
+  Schedule s(Matmul(I64(12), 10, 8, false));
+  const auto loops = s.GetLoops("matmul");
+  const auto k = s.Split(loops[2], std::vector<int64_t>{-1, 4});
+  s.Reorder({k[0], loops[0], loops[1], k[1]});
+  s.RFactor(k[0], 0);
+  // Each part is complete under its loop, and all rows of it.
+  s.ReverseComputeAt("matmul", k[0]);
+  ExpectSame(Matmul(I64(12), 10, 8, false), s.func(), 1e-5);
+}
+
 TEST(ScheduleCache, ReadsAndWrites) {
   const PrimFunc func = Matmul(I64(8), 6, 5, true);
   Schedule s(func);

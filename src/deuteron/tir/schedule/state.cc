@@ -294,6 +294,26 @@ bool UsesAny(const PrimExpr& expr, const std::unordered_set<const Object*>& vars
   return UsesVar(expr, [&](const VarNode* var) { return vars.count(var) != 0; });
 }
 
+bool IsInjective(const PrimExpr& value, const std::vector<For>& loops, arith::Analyzer* analyzer) {
+  std::vector<Var> vars;
+  for (const For& loop : loops) vars.push_back(loop->loop_var);
+  const auto form = DetectLinear(value, vars, analyzer);
+  if (!form) return false;
+  std::vector<std::pair<int64_t, int64_t>> digits;  // coefficient and extent
+  for (size_t i = 0; i < loops.size(); ++i) {
+    const auto coeff = AsConstInt(form->coeffs[i]);
+    if (coeff == 0 || IsOne(loops[i]->extent)) continue;
+    const auto extent = AsConstInt(loops[i]->extent);
+    if (!coeff || *coeff < 0) return false;
+    digits.emplace_back(*coeff, extent.value_or(INT64_MAX));
+  }
+  std::sort(digits.begin(), digits.end());
+  for (size_t i = 0; i + 1 < digits.size(); ++i) {
+    if (digits[i].second == INT64_MAX || digits[i + 1].first < digits[i].first * digits[i].second) return false;
+  }
+  return true;
+}
+
 std::vector<SBlockRealize> BlocksIn(const Stmt& stmt) {
   std::vector<SBlockRealize> blocks;
   FindStmt(stmt, [&](const Stmt& node) {

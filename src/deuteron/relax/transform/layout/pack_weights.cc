@@ -5,9 +5,9 @@
 /// register: for every step of the reduction the kernel loads consecutive output channels. Weights arrive as OIHW, (n,
 /// k) or (k, n). In the first two those channels are far apart; in the last, one step is a row of n elements away from
 /// the next: on a page of its own, and where n is a power of two in the same few sets of the caches. This pass moves
-/// each constant weight once, at compile time, into blocks of 64 output channels (four vectors of the target, or fewer,
-/// whatever divides their number): OIHW64o, or (n / 64, k, 64) for the operator dense_pack. What a tile reads is then
-/// one run of memory.
+/// each constant weight once, at compile time, into blocks of output channels, at most four vectors of the target:
+/// OIHW64o for the operator conv_pack, (n / 64, k, 64) for dense_pack. What a tile reads is then one run of memory.
+/// Zeros fill the last block, so that tiles have whole vectors only.
 ///
 /// It must not touch weights that are computed at run time (the move would be paid at every run), grouped
 /// convolutions (their channels are read group by group), integers (their products have kernels of their own), or
@@ -23,80 +23,112 @@
 #include "deuteron/relax/transform/layout/passes.h"
 #include "deuteron/runtime/tensor.h"
 #include "deuteron/target/target.h"
+#include "deuteron/tir/analysis/cost.h"
 
 namespace deuteron::relax {
 namespace {
 
-/// Channels of a block: the most that divide all of them, in whole vectors, as many as a register tile may read at a
-/// step; all where there is no such number.
-int64_t BlockOf(int64_t out_channels) {
-  const int64_t lanes = Target::Current().machine.Lanes(32);
+/// Output channels in blocks: `count` of `length`.
+struct ChannelBlocks {
+  int64_t length;
+  int64_t count;
+  int64_t channels() const { return length * count; }
+};
+
+/// Narrower blocks must be this much better: how many rows their tiles will have is not known here.
+constexpr double kLeastGain = 0.98;
+
+/// ChannelBlocks of whole vectors, as many as a register tile may read at a step, that make the least work of
+/// `channels`: what the last block has too many is computed in vain, and narrow tiles load more for a multiply-add.
+ChannelBlocks BlocksOf(int64_t channels) {
+  const tir::CostModel costs(Target::Current().machine);
+  const int64_t lanes = costs.machine().Lanes(32);
+  ChannelBlocks best{};
+  double least = 0;
   for (int64_t vectors = 4; vectors > 0; --vectors) {
-    if (out_channels % (vectors * lanes) == 0) return vectors * lanes;
+    const int64_t length = vectors * lanes;
+    const ChannelBlocks blocks{length, (channels + length - 1) / length};
+    const int64_t rows = costs.MostRows(vectors);
+    const double cost = static_cast<double>(blocks.channels()) / static_cast<double>(rows * vectors) *
+                        costs.CyclesOfTileStep(rows, vectors);
+    if (best.count != 0 && cost >= kLeastGain * least) continue;
+    best = blocks;
+    least = cost;
   }
-  return out_channels;
+  return best;
 }
 
 const char* Data(const Constant& weight) {
   return static_cast<const char*>(weight->data.data_ptr()) + weight->data.byte_offset();
 }
 
-/// out[o / block, r, o % block] = in[o, r] for elements of `bytes` bytes; `rest` elements an output channel.
-void MoveRowsLast(const char* in, char* out, int64_t out_channels, int64_t block, int64_t rest, int64_t bytes) {
+/// out[o / length, r, o % length] = in[o, r] for elements of `bytes` bytes; `rest` elements an output channel.
+void MoveRowsLast(const char* in, char* out, int64_t channels, int64_t length, int64_t rest, int64_t bytes) {
   // In tiles, so that neither side strides through memory a cache line an element.
   constexpr int64_t kTile = 32;
-  for (int64_t o0 = 0; o0 < out_channels; o0 += block) {
+  for (int64_t o0 = 0; o0 < channels; o0 += length) {
+    const int64_t here = std::min(length, channels - o0);
     for (int64_t r0 = 0; r0 < rest; r0 += kTile) {
       for (int64_t r = r0; r < std::min(r0 + kTile, rest); ++r) {
-        char* row = out + (o0 * rest + r * block) * bytes;
-        for (int64_t o = 0; o < block; ++o) std::memcpy(row + o * bytes, in + ((o0 + o) * rest + r) * bytes, bytes);
+        char* row = out + (o0 * rest + r * length) * bytes;
+        for (int64_t o = 0; o < here; ++o) std::memcpy(row + o * bytes, in + ((o0 + o) * rest + r) * bytes, bytes);
       }
     }
   }
 }
 
-/// out[c / block, r, c % block] = in[r, c].
-void SplitColumns(const char* in, char* out, int64_t rows, int64_t columns, int64_t block, int64_t bytes) {
+/// out[c / length, r, c % length] = in[r, c].
+void SplitColumns(const char* in, char* out, int64_t rows, int64_t columns, int64_t length, int64_t bytes) {
   for (int64_t r = 0; r < rows; ++r) {
-    for (int64_t c = 0; c < columns; c += block) {
-      std::memcpy(out + (c * rows + r * block) * bytes, in + (r * columns + c) * bytes, block * bytes);
+    for (int64_t c = 0; c < columns; c += length) {
+      const int64_t here = std::min(length, columns - c);
+      std::memcpy(out + (c * rows + r * length) * bytes, in + (r * columns + c) * bytes, here * bytes);
     }
   }
 }
 
-Constant PackConv(const Constant& weight) {
+Tensor AllocZeros(const std::vector<int64_t>& shape, DataType dtype) {
+  Tensor tensor = runtime::AllocTensor(shape, dtype);
+  std::memset(tensor.data_ptr(), 0, tensor.numel() * dtype.bytes());
+  return tensor;
+}
+
+/// A kernel OI… as OI…o, or as I…O where one block has all channels.
+Constant PackConv(const Constant& weight, const ChannelBlocks& blocks) {
   const auto shape = weight->data.shape();
-  const int64_t out_channels = shape[0];
-  const int64_t block = BlockOf(out_channels);
   std::vector<int64_t> packed_shape(shape.begin() + 1, shape.end());
-  packed_shape.push_back(block);
-  if (block != out_channels) packed_shape.insert(packed_shape.begin(), out_channels / block);
+  packed_shape.push_back(blocks.length);
+  if (blocks.count != 1) packed_shape.insert(packed_shape.begin(), blocks.count);
   const DataType dtype(weight->data.dtype());
-  Tensor packed = runtime::AllocTensor(packed_shape, dtype);
-  MoveRowsLast(Data(weight), static_cast<char*>(packed.data_ptr()), out_channels, block,
-               weight->data.numel() / std::max<int64_t>(out_channels, 1), dtype.bytes());
+  Tensor packed = AllocZeros(packed_shape, dtype);
+  MoveRowsLast(Data(weight), static_cast<char*>(packed.data_ptr()), shape[0], blocks.length,
+               weight->data.numel() / std::max<int64_t>(shape[0], 1), dtype.bytes());
   return Constant(std::move(packed), weight->span);
 }
 
-/// Channels that make no block of whole vectors stay together.
-String PackedConvLayout(int64_t out_channels) {
-  const int64_t block = BlockOf(out_channels);
-  return block == out_channels ? "IHWO" : "OIHW" + std::to_string(block) + "o";
-}
-
-/// A weight (n, k) (`columns_first`) or (k, n) as (n / block, k, block).
-Constant PackMatrix(const Constant& weight, bool columns_first, int64_t block) {
+/// A weight (n, k) (`columns_first`) or (k, n) as (ceil(n / length), k, length).
+Constant PackMatrix(const Constant& weight, bool columns_first, const ChannelBlocks& blocks) {
   const auto shape = weight->data.shape();
   const int64_t columns = shape[columns_first ? 0 : 1], depth = shape[columns_first ? 1 : 0];
   const DataType dtype(weight->data.dtype());
-  Tensor packed = runtime::AllocTensor({columns / block, depth, block}, dtype);
+  Tensor packed = AllocZeros({blocks.count, depth, blocks.length}, dtype);
   auto* out = static_cast<char*>(packed.data_ptr());
   if (columns_first) {
-    MoveRowsLast(Data(weight), out, columns, block, depth, dtype.bytes());
+    MoveRowsLast(Data(weight), out, columns, blocks.length, depth, dtype.bytes());
   } else {
-    SplitColumns(Data(weight), out, depth, columns, block, dtype.bytes());
+    SplitColumns(Data(weight), out, depth, columns, blocks.length, dtype.bytes());
   }
   return Constant(std::move(packed), weight->span);
+}
+
+/// Of a convolution's work, at most this part is in vain where its channels are padded: else vectors of pixels are
+/// better.
+constexpr double kMostPadding = 1.0 / 8;
+/// Of a product's, whose alternative is to compute without vectors.
+constexpr double kMostPaddingOfProduct = 3.0 / 4;
+
+bool IsWorth(const ChannelBlocks& blocks, int64_t channels, double most_padding) {
+  return static_cast<double>(blocks.channels() - channels) <= most_padding * static_cast<double>(blocks.channels());
 }
 
 class Packer {
@@ -120,11 +152,10 @@ class Packer {
     if (call == nullptr || call->args.size() != 2) return binding;
     const auto* weight = call->args[1].as<ConstantNode>();
     if (weight == nullptr) return binding;
-    static const Op conv2d = Op::Get("relax.nn.conv2d");
     static const Op matmul = Op::Get("relax.matmul");
     static const Op dense = Op::Get("relax.nn.dense");
     Call packed;
-    if (call->op.same_as(conv2d)) {
+    if (call->attrs.as<ConvAttrsNode>() != nullptr) {
       packed = Convolution(GetRef<Call>(call), GetRef<Constant>(weight));
     } else if (call->op.same_as(matmul) || call->op.same_as(dense)) {
       packed = Product(GetRef<Call>(call), GetRef<Constant>(weight), call->op.same_as(dense));
@@ -136,24 +167,46 @@ class Packer {
 
   /// Null where it stays as it is.
   Call Convolution(const Call& call, const Constant& weight) {
-    const auto* attrs = call->attrs.as<Conv2DAttrsNode>();
-    if (attrs == nullptr || attrs->groups != 1 || attrs->kernel_layout != "OIHW") return Call();
-    auto packed_attrs = make_object<Conv2DAttrsNode>(*attrs);
-    packed_attrs->kernel_layout = PackedConvLayout(weight->data.shape()[0]);
-    const Constant packed = Once(weight, "OIHW", [&] { return PackConv(weight); });
-    return Call(call->op, {call->args[0], packed}, Attrs(std::move(packed_attrs)), call->ty_args, call->span);
+    const auto* attrs = call->attrs.as<ConvAttrsNode>();
+    const std::string layout = attrs == nullptr ? "" : std::string(attrs->kernel_layout);
+    if (layout.substr(0, 2) != "OI" || layout.size() != weight->data.shape().size() || attrs->groups != 1)
+      return Call();
+    const int64_t channels = weight->data.shape()[0];
+    if (channels == 0 || std::string(attrs->out_layout).find('c') != std::string::npos) return Call();
+    ChannelBlocks blocks = BlocksOf(channels);
+    // Channels that make no blocks of whole vectors stay together.
+    if (!IsWorth(blocks, channels, kMostPadding)) blocks = {channels, 1};
+    auto packed_attrs = make_object<ConvPackAttrsNode>();
+    packed_attrs->strides = attrs->strides;
+    packed_attrs->padding = attrs->padding;
+    packed_attrs->dilation = attrs->dilation;
+    packed_attrs->data_layout = attrs->data_layout;
+    packed_attrs->out_layout = attrs->out_layout;
+    packed_attrs->out_dtype = attrs->out_dtype;
+    const std::string window = layout.substr(2);
+    packed_attrs->kernel_layout =
+        blocks.count == 1 ? "I" + window + "O" : "OI" + window + std::to_string(blocks.length) + "o";
+    packed_attrs->channels = channels;
+    const Constant packed = Once(weight, "OI", [&] { return PackConv(weight, blocks); });
+    static const Op conv_pack = Op::Get("relax.nn.conv_pack");
+    return Call(conv_pack, {call->args[0], packed}, Attrs(std::move(packed_attrs)), call->ty_args, call->span);
   }
 
   Call Product(const Call& call, const Constant& weight, bool columns_first) {
     if (weight->data.shape().size() != 2 || !DataType(weight->data.dtype()).is_float()) return Call();
     const int64_t columns = weight->data.shape()[columns_first ? 0 : 1];
-    const int64_t block = BlockOf(columns);
-    // One block of (k, n) is packed already; a number of columns without whole vectors makes none.
-    if (block == columns && (!columns_first || columns % Target::Current().machine.Lanes(32) != 0)) return Call();
+    if (columns == 0) return Call();
+    const ChannelBlocks blocks = BlocksOf(columns);
+    // One block of (k, n) is packed already.
+    if (blocks.channels() == columns && blocks.count == 1 && !columns_first) return Call();
+    if (!IsWorth(blocks, columns, kMostPaddingOfProduct)) return Call();
     const Constant packed =
-        Once(weight, columns_first ? "NK" : "KN", [&] { return PackMatrix(weight, columns_first, block); });
+        Once(weight, columns_first ? "NK" : "KN", [&] { return PackMatrix(weight, columns_first, blocks); });
+    auto attrs = make_object<DensePackAttrsNode>();
+    attrs->columns = columns;
+    attrs->out_dtype = call->attrs.as<MatmulAttrsNode>()->out_dtype;
     static const Op dense_pack = Op::Get("relax.nn.dense_pack");
-    return Call(dense_pack, {call->args[0], packed}, call->attrs, call->ty_args, call->span);
+    return Call(dense_pack, {call->args[0], packed}, Attrs(std::move(attrs)), call->ty_args, call->span);
   }
 
   /// One weight may feed several operators.

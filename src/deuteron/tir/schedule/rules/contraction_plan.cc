@@ -1,0 +1,379 @@
+/// \file
+/// Tiles come from enumeration: each that the registers hold is scored by the cycles that its steps take on the target
+/// (`CostModel::CyclesOfTileStep`).
+#include "deuteron/tir/schedule/rules/contraction_plan.h"
+
+#include <algorithm>
+
+#include "deuteron/tir/functor.h"
+
+namespace deuteron::tir {
+namespace {
+
+/// The iterator that the last index of an access is: plainly, or in blocks of `block` (of channels, their number being
+/// the access's dimension before).
+struct LastIndex {
+  size_t iter;
+  std::optional<int64_t> block;
+};
+std::optional<LastIndex> LastIndexIter(const SBlock& block, const Array<PrimExpr>& indices) {
+  if (indices.empty()) return std::nullopt;
+  PrimExpr last = indices.back();
+  std::optional<int64_t> length;
+  if (last->kind == ExprKind::kFloorMod) {
+    const auto* rest = static_cast<const BinaryNode*>(last.get());
+    length = AsConstInt(rest->b);
+    if (!length) return std::nullopt;
+    last = rest->a;
+  }
+  for (size_t i = 0; i < block->iter_vars.size(); ++i) {
+    if (last.same_as(block->iter_vars[i]->var)) return LastIndex{i, length};
+  }
+  return std::nullopt;
+}
+
+bool Contains(const std::vector<size_t>& positions, size_t position) {
+  return std::find(positions.begin(), positions.end(), position) != positions.end();
+}
+
+/// Lanes of the widest vectors that divide `extent`; 0 if there are none.
+int64_t WidestLanes(int64_t extent, int64_t full_lanes) {
+  for (int64_t lanes = full_lanes; lanes >= 4; lanes /= 2) {
+    if (extent % lanes == 0) return lanes;
+  }
+  return 0;
+}
+
+/// Rows of pixels shorter than this fill too little of their vectors.
+constexpr int64_t kShortestPixelRow = 4;
+/// Where whole vectors of channels are the alternative, rows must be longer to pay.
+constexpr int64_t kPayingPixelRow = 48;
+/// How much longer vectors with a partial one at the end must be on average to be worth their masks.
+constexpr double kPayingLanes = 1.25;
+/// Steps of a part of a long sum: so many that adding the parts up takes no time to speak of, so few that what they
+/// read of both operands stays in the caches of any machine.
+constexpr int64_t kDepth = 512;
+
+/// The stride at which `load` runs through the image as output axis `x` does, wherever the reduction stands; nothing if
+/// it is none of a few elements at most.
+std::optional<int64_t> StrideAlong(const BufferLoad& load, const IterVar& x) {
+  arith::Analyzer analyzer;
+  const PrimExpr& index = load->indices.back();
+  const PrimExpr next = Substitute(index, ExprVarMap{{x->var, x->var + MakeConst(x->var.dtype(), 1)}});
+  const auto stride = AsConstInt(analyzer.Simplify(next - index));
+  return stride && *stride > 0 && *stride <= 2 ? stride : std::nullopt;
+}
+
+/// Whether the convolution's window is one element.
+bool IsPointwise(const SBlock& block, const BufferLoad& load, const IterVar& x) {
+  arith::Analyzer analyzer;
+  const PrimExpr index = analyzer.Simplify(Substitute(load->indices.back(), UnitReductions(block)));
+  const auto vars = FreeVars(index);
+  return std::all_of(vars.begin(), vars.end(), [&](const Var& var) { return var.same_as(x->var); });
+}
+
+/// Adds lines of pixels to a tile of short ones, so that a step loads the least for its multiply-adds.
+void AddLines(const SBlock& block, const std::vector<size_t>& image_axes, int64_t num_channels, const Target& target,
+              ContractionPlan* plan) {
+  const int64_t budget = CostModel(target.machine).Accumulators();
+  // That come from the second cache in the time of a load.
+  const double bytes_of_load = target.machine.l2.load_bytes_per_cycle / static_cast<double>(target.machine.load_pipes);
+  for (const size_t axis : image_axes) {
+    if (axis + 1 == plan->vector) plan->line = axis;
+  }
+  const auto extent = plan->line ? AsConstInt(block->iter_vars[*plan->line]->dom->extent) : std::nullopt;
+  if (!extent) return plan->line.reset();
+  // For one multiply-add: loads, and what they take from the second cache, in loads' time.
+  const auto cost = [&](int64_t vectors, int64_t rows) {
+    const auto bytes = static_cast<double>(4 * plan->lanes * vectors + 4 * rows);
+    return (static_cast<double>(vectors + rows) + bytes / bytes_of_load) / static_cast<double>(vectors * rows);
+  };
+  double least = cost(plan->num_vectors, plan->num_rows);
+  for (int64_t lines = 2; lines * plan->num_vectors <= budget; ++lines) {
+    if (*extent % lines != 0) continue;
+    const int64_t vectors = lines * plan->num_vectors;
+    const int64_t rows = LargestDivisor(num_channels, budget / vectors);
+    if (cost(vectors, rows) >= least) continue;
+    least = cost(vectors, rows);
+    plan->num_lines = lines;
+    plan->num_rows = rows;
+  }
+}
+
+/// The plan with the pixels of a row as the vector axis, of a convolution in NCHW; false if the block is none.
+bool PlanPixels(const SBlock& block, const MatmulRoles& roles, const Array<PrimExpr>& output, const Target& target,
+                ContractionPlan* plan) {
+  const auto x = LastIndexIter(block, output);
+  if (!x || x->block) return false;
+  const IterVar& axis = block->iter_vars[x->iter];
+  const bool image_is_lhs = Contains(roles.m, x->iter) && StrideAlong(roles.lhs_load, axis);
+  const bool image_is_rhs = Contains(roles.n, x->iter) && StrideAlong(roles.rhs_load, axis);
+  const std::vector<size_t>& channels = image_is_lhs ? roles.n : roles.m;
+  const auto extent = AsConstInt(axis->dom->extent);
+  if ((!image_is_lhs && !image_is_rhs) || channels.size() != 1 || !extent || *extent < kShortestPixelRow) return false;
+  const auto num_channels = AsConstInt(block->iter_vars[channels[0]]->dom->extent);
+  if (!num_channels) return false;
+  plan->lanes = Lanes(target);
+  while (plan->lanes / 2 >= *extent) plan->lanes /= 2;
+  const int64_t vectors = (*extent + plan->lanes - 1) / plan->lanes;
+  const int64_t budget = CostModel(target.machine).Accumulators();
+  const int64_t fewest = CostModel(target.machine).LeastAccumulators();
+  plan->vector = x->iter;
+  plan->vector_extent = *extent;
+  plan->num_vectors = 1;
+  const auto computed = [&](int64_t most) { return (vectors + most - 1) / most * most; };
+  for (int64_t count = 2; count <= std::min(vectors, budget / fewest); ++count) {
+    if (computed(count) <= computed(plan->num_vectors)) plan->num_vectors = count;
+  }
+  plan->row = channels[0];
+  plan->num_rows = LargestDivisor(*num_channels, budget / plan->num_vectors);
+  plan->vector_dim = output.size() - 1;
+  plan->contiguous_output = true;
+  AddLines(block, image_is_lhs ? roles.m : roles.n, *num_channels, target, plan);
+  return plan->num_rows * plan->num_lines * plan->num_vectors >= fewest;
+}
+
+/// Elements of the vector axis that a vector of it holds, where the last one is partial.
+double MeanLanes(const ContractionPlan& plan) {
+  const int64_t vectors = (plan.vector_extent + plan.lanes - 1) / plan.lanes;
+  return static_cast<double>(plan.vector_extent) / static_cast<double>(vectors);
+}
+
+/// The pages that the reduction of a pointwise convolution steps through: a plane of the image for each channel.
+int64_t PagesOfStep(const SBlock& block, const MatmulRoles& roles, const BufferLoad& image, const Target& target) {
+  int64_t pages = 1;
+  for (const size_t axis : roles.k) pages *= AssumedExtent(block->iter_vars[axis]->dom->extent);
+  int64_t plane_bytes = image->buffer->dtype.bytes();
+  for (size_t dim = image->indices.size(); dim-- > 0;) {
+    const auto at = static_cast<int64_t>(dim);
+    const bool is_channel = std::any_of(roles.k.begin(), roles.k.end(), [&](size_t axis) {
+      return image->indices[at].same_as(block->iter_vars[axis]->var);
+    });
+    if (is_channel) break;
+    plane_bytes *= AssumedExtent(image->buffer->shape[at]);
+  }
+  if (plane_bytes >= target.machine.page_bytes) return pages;
+  return (pages * plane_bytes + target.machine.page_bytes - 1) / target.machine.page_bytes;
+}
+
+/// Whether pixels make better vectors than those of `whole`, which divide their axis.
+bool PixelsPay(const SBlock& block, const MatmulRoles& roles, const ContractionPlan& whole,
+               const ContractionPlan& pixels, const Target& target) {
+  if (pixels.num_rows * pixels.num_lines * pixels.num_vectors < CostModel(target.machine).Accumulators() / 2)
+    return false;
+  if (MeanLanes(pixels) > kPayingLanes * static_cast<double>(whole.lanes)) return true;
+  if (whole.contiguous_output) return false;
+  // Else those of a pointwise convolution in long rows.
+  const IterVar& x = block->iter_vars[pixels.vector];
+  const BufferLoad& image = Contains(roles.m, pixels.vector) ? roles.lhs_load : roles.rhs_load;
+  return IsPointwise(block, image, x) && pixels.vector_extent >= kPayingPixelRow &&
+         PagesOfStep(block, roles, image, target) <= target.machine.near_pages;
+}
+
+/// Rows of a tile, and the cycles that a step of all its tiles takes for each vector of each row.
+struct RowChoice {
+  int64_t rows = 1;
+  double cycles = 0;
+};
+
+/// The best number of rows, at most `most`, for tiles of so many vectors along an axis: the last tile has those that
+/// are left.
+RowChoice ChooseRows(std::optional<int64_t> extent, int64_t most, int64_t vectors, const CostModel& costs) {
+  RowChoice best;
+  const int64_t longest = std::max<int64_t>(std::min(most, extent.value_or(most)), 1);
+  for (int64_t rows = longest; rows >= 1; --rows) {
+    const int64_t all = extent.value_or(rows);
+    const int64_t rest = all % rows;
+    double cycles = static_cast<double>(all / rows) * costs.CyclesOfTileStep(rows, vectors);
+    if (rest != 0) cycles += costs.CyclesOfTileStep(rest, vectors);
+    cycles /= static_cast<double>(all * vectors);
+    if (best.cycles == 0 || cycles < best.cycles) best = {rows, cycles};
+  }
+  return best;
+}
+
+/// The most rows of A that a tile may read side by side, each a stream of scalars: rows that are a multiple of the
+/// first cache's ways apart share its sets, and drive each other out where there are more than half of the ways, the
+/// rest of which hold B.
+int64_t MostStreams(const BufferLoad& a, const IterVar& row, const Target& target) {
+  int64_t stride = a->buffer->dtype.bytes();
+  for (size_t dim = a->indices.size(); dim-- > 0;) {
+    const auto position = static_cast<int64_t>(dim);
+    if (a->indices[position].same_as(row->var)) {
+      const Cache& cache = target.machine.l1;
+      return std::max<int64_t>(CostModel(target.machine).Places(cache, stride) * cache.ways / 2, 1);
+    }
+    const auto extent = AsConstInt(a->buffer->shape[position]);
+    if (!extent) break;
+    stride *= *extent;
+  }
+  return INT64_MAX;
+}
+
+/// Whether the rows of A can be copied a whole vector of a row after the other: they are one dimension of it, and what
+/// is summed over, in whole vectors, is the last.
+bool MayCopyRows(const SBlock& block, const MatmulRoles& roles, const BufferLoad& a, const IterVar& row,
+                 const Target& target) {
+  if (roles.k.size() != 1) return false;
+  const IterVar& depth = block->iter_vars[roles.k[0]];
+  const auto extent = AsConstInt(depth->dom->extent);
+  const auto is_plain = [](const PrimExpr& index) { return index->kind == ExprKind::kVar || AsConstInt(index); };
+  return extent && *extent % Lanes(target) == 0 && a->indices.back().same_as(depth->var) &&
+         std::all_of(a->indices.begin(), a->indices.end(), is_plain) &&
+         std::any_of(a->indices.begin(), a->indices.end(),
+                     [&](const PrimExpr& index) { return index.same_as(row->var); });
+}
+
+/// Panels of so many columns that share a copy of A and leave work for all threads.
+int64_t SharersOfCopy(const SBlock& block, int64_t columns, const ContractionPlan& plan, const Target& target) {
+  const int64_t panels = plan.vector_extent / columns;
+  int64_t others = 1;
+  for (size_t i = 0; i < plan.vector; ++i) {
+    const IterVar& axis = block->iter_vars[i];
+    if (i != plan.row && axis->type == IterVarType::kSpatial) others *= AssumedExtent(axis->dom->extent);
+  }
+  const int64_t pieces = CostModel(target.machine).EnoughPieces();
+  return LargestDivisor(panels, std::max<int64_t>(panels * others / pieces, 1));
+}
+
+/// Chooses rows and vectors by the cycles of their steps. Of B in blocks of `channels` a tile has a whole block if it
+/// can: its panel is one run of memory then.
+void ChooseTile(const SBlock& block, const MatmulRoles& roles, const BufferLoad& a, const std::vector<size_t>& row_axes,
+                std::optional<int64_t> channels, const Target& target, ContractionPlan* plan) {
+  const CostModel costs(target.machine);
+  const int64_t budget = costs.Accumulators();
+  const auto extent_of = [&](size_t position) { return AsConstInt(block->iter_vars[position]->dom->extent); };
+  // The panel of B that a tile reads, all of the reduction deep, stays in the second cache while the rows pass by; if
+  // one tile has all rows, B is read once, and best in long pieces, some for each thread.
+  int64_t depth = 1, num_rows = 1;
+  for (const size_t axis : roles.k) depth *= AssumedExtent(block->iter_vars[axis]->dom->extent);
+  for (const size_t axis : row_axes) num_rows *= AssumedExtent(block->iter_vars[axis]->dom->extent);
+  depth = std::min(depth, 2 * kDepth);  // of more, a part at a time
+  const int64_t all_vectors = channels.value_or(plan->vector_extent) / plan->lanes;
+  const int64_t panel = std::max<int64_t>(costs.PanelBytes() / (depth * target.machine.vector_bits / 8), 1);
+  const int64_t piece = std::max<int64_t>(all_vectors / target.machine.threads, 1);
+  double least = 0;
+  const auto consider = [&](std::optional<size_t> row, int64_t vectors, const RowChoice& choice, double copying,
+                            int64_t copied_for) {
+    const double cycles = choice.cycles + copying;
+    if (least != 0 && cycles >= least) return;
+    least = cycles;
+    plan->row = row;
+    plan->num_rows = choice.rows;
+    plan->num_vectors = vectors;
+    plan->rows_divide = !row || extent_of(*row).value_or(1) % choice.rows == 0;
+    plan->copied_for = copied_for;
+  };
+  for (int64_t vectors = std::min(all_vectors, budget); vectors >= 1; --vectors) {
+    if (all_vectors % vectors != 0) continue;
+    const int64_t most = std::max<int64_t>(costs.MostRows(vectors), 1);
+    if (vectors > (num_rows <= most ? std::max(panel, piece) : panel) && vectors > 1) continue;
+    if (row_axes.empty()) consider(std::nullopt, vectors, {1, costs.CyclesOfTileStep(1, vectors)}, 0, 0);
+    for (auto axis = row_axes.rbegin(); axis != row_axes.rend(); ++axis) {
+      const IterVar& row = block->iter_vars[*axis];
+      const int64_t streams = MostStreams(a, row, target);
+      consider(*axis, vectors, ChooseRows(extent_of(*axis), std::min(most, streams), vectors, costs), 0, 0);
+      if (streams >= most || !MayCopyRows(block, roles, a, row, target)) continue;
+      ContractionPlan copied = *plan;
+      copied.row = *axis;
+      const int64_t sharers = SharersOfCopy(block, vectors * plan->lanes, copied, target);
+      const double copying = costs.CyclesOfCopy(a->buffer->dtype.bytes()) / static_cast<double>(sharers * vectors);
+      consider(*axis, vectors, ChooseRows(extent_of(*axis), most, vectors, costs), copying, sharers);
+    }
+    if (channels) break;
+  }
+}
+
+/// Chooses a tile whose vectors divide their axis; false if there is none.
+bool PlanWholeVectors(const SBlock& block, const MatmulRoles& roles, const Array<PrimExpr>& output,
+                      const Target& target, ContractionPlan* plan) {
+  // B runs along its own free axis; try the second operand first.
+  std::vector<size_t> row_axes;
+  const auto lhs_last = LastIndexIter(block, roles.lhs_load->indices);
+  const auto rhs_last = LastIndexIter(block, roles.rhs_load->indices);
+  std::optional<int64_t> channels;  // that are contiguous
+  const bool vector_is_rhs = rhs_last && Contains(roles.n, rhs_last->iter);
+  if (vector_is_rhs) {
+    plan->vector = rhs_last->iter;
+    channels = rhs_last->block;
+    row_axes = roles.m;
+  } else if (lhs_last && Contains(roles.m, lhs_last->iter)) {
+    plan->vector = lhs_last->iter;
+    channels = lhs_last->block;
+    row_axes = roles.n;
+  } else {
+    return false;
+  }
+  const auto extent_of = [&](size_t position) { return AsConstInt(block->iter_vars[position]->dom->extent); };
+  const auto vector_extent = extent_of(plan->vector);
+  if (!vector_extent) return false;
+  plan->vector_extent = *vector_extent;
+  if (*vector_extent % channels.value_or(1) != 0) return false;
+  plan->lanes = WidestLanes(channels.value_or(*vector_extent), Lanes(target));
+  if (plan->lanes == 0) return false;
+  const BufferLoad& a = vector_is_rhs ? roles.lhs_load : roles.rhs_load;
+  ChooseTile(block, roles, a, row_axes, channels, target, plan);
+  if (const auto shape = AsConstInts(a->buffer->shape)) {
+    plan->a_bytes = a->buffer->dtype.bytes();
+    for (int64_t extent : *shape) plan->a_bytes *= extent;
+    plan->a_budget = CostModel(target.machine).BesidePanelBytes();
+  }
+  for (size_t dim = 0; dim < output.size(); ++dim) {
+    const VarNode* vector = block->iter_vars[plan->vector]->var.get();
+    if (UsesVar(output[dim], [&](const VarNode* var) { return var == vector; })) plan->vector_dim = dim;
+  }
+  const auto last = LastIndexIter(block, output);
+  plan->contiguous_output = last && last->iter == plan->vector;
+  return true;
+}
+
+/// Cuts a long sum into parts that are added up in memory: what a tile reads of B in one part stays in the second cache
+/// while the rows pass by, and the error grows with the length of a part and their number, not with that of the sum.
+void CutDepth(const SBlock& block, const MatmulRoles& roles, ContractionPlan* plan) {
+  if (!plan->contiguous_output || roles.k.empty()) return;
+  int64_t inner = 1;  // steps for each value of the first axis
+  for (size_t i = 1; i < roles.k.size(); ++i) {
+    const auto extent = AsConstInt(block->iter_vars[roles.k[i]]->dom->extent);
+    if (!extent) return;
+    inner *= *extent;
+  }
+  const auto extent = AsConstInt(block->iter_vars[roles.k[0]]->dom->extent);
+  if (!extent || *extent * inner <= 2 * kDepth) return;
+  // A copy of A is cut between vectors.
+  const int64_t unit = plan->copied_for != 0 ? plan->lanes : 1;
+  const int64_t units = *extent / unit;
+  const int64_t parts = std::min((*extent * inner + kDepth - 1) / kDepth, units);
+  // Rather a few more parts than one that is short.
+  int64_t length = (units + parts - 1) / parts;
+  for (int64_t more = parts; more <= 2 * parts; ++more) {
+    if (units % more != 0) continue;
+    length = units / more;
+    break;
+  }
+  plan->depth = roles.k[0];
+  plan->depth_block = length * unit;
+}
+
+}  // namespace
+
+bool PlanContraction(const Schedule& schedule, const Target& target, ContractionPlan* plan) {
+  const SBlock block = schedule.Get(plan->anchor);
+  // Nothing is computed, or sums of nothing.
+  for (const tir::IterVar& axis : block->iter_vars) {
+    if (AsConstInt(axis->dom->extent) == 0) return false;
+  }
+  const MatmulRoles roles = *ClassifyBlock(block).matmul;
+  const auto written = GetReductionUpdate(block);
+  if (!written) return false;
+  const bool whole = PlanWholeVectors(block, roles, written->indices, target, plan);
+  if (!whole || !plan->contiguous_output || plan->lanes != Lanes(target)) {
+    ContractionPlan pixels{.anchor = plan->anchor};
+    const bool is_image = PlanPixels(block, roles, written->indices, target, &pixels);
+    if (!whole && !is_image) return false;
+    if (is_image && (!whole || PixelsPay(block, roles, *plan, pixels, target))) *plan = pixels;
+  }
+  CutDepth(block, roles, plan);
+  return true;
+}
+
+}  // namespace deuteron::tir

@@ -1,0 +1,43 @@
+/// \file
+/// The tile of a contraction: which axes it has, of what lengths, and how its operands and sums are cut. See
+/// contraction.cc for what becomes of it.
+#pragma once
+
+#include <optional>
+
+#include "deuteron/tir/schedule/rules/common.h"
+
+namespace deuteron::tir {
+
+struct ContractionPlan {
+  Block anchor;
+  Block epilogue;
+  /// Positions among the anchor's iterators.
+  size_t vector = 0;
+  std::optional<size_t> row;
+  /// Dimension of the output that the vector axis is; the last if the output is contiguous along it.
+  size_t vector_dim = 0;
+  bool contiguous_output = false;
+  int64_t vector_extent = 1;
+  int64_t lanes = 1;
+  int64_t num_vectors = 1;
+  int64_t num_rows = 1;
+  /// An axis of which a tile has some values besides, each with vectors of its own: lines of pixels.
+  std::optional<size_t> line;
+  int64_t num_lines = 1;
+  /// Bytes of A, and how many of them may stay in the second cache; 0 where not known.
+  int64_t a_bytes = 0;
+  int64_t a_budget = 0;
+  /// Whether `num_rows` divides the row axis: else its last tile is partial.
+  bool rows_divide = true;
+  /// An axis that is summed over a part at a time, and the length of a part; 0: all of it at once.
+  size_t depth = 0;
+  int64_t depth_block = 0;
+  /// The iterations that share a copy of A's rows, laid out for the tiles: of vectors; 0: A is read where it lies.
+  int64_t copied_for = 0;
+};
+
+/// Chooses tile and axes of `plan->anchor`, a product; false if it has none.
+bool PlanContraction(const Schedule& schedule, const Target& target, ContractionPlan* plan);
+
+}  // namespace deuteron::tir
