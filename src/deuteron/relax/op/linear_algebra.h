@@ -49,8 +49,8 @@ namespace nn {
 /// Data (..., k) times weight (n, k) transposed: (..., n), as networks keep the weights of their layers. A void
 /// out_dtype is the operands'.
 Expr Dense(Expr data, Expr weight, DataType out_dtype = DataType::Void());
-/// The same with a weight of shape (ceil(columns / block), k, block): blocks of output columns one after the other, what
-/// the last one has too many zeros.
+/// The same with a weight of shape (ceil(columns / block), k, block): blocks of output columns one after the other,
+/// what the last one has too many zeros.
 Expr DensePack(Expr data, Expr weight, int64_t columns, DataType out_dtype = DataType::Void());
 }  // namespace nn
 

@@ -227,6 +227,24 @@ double CostModel::CyclesOfTileStep(int64_t rows, int64_t vectors) const {
   return std::max({sums, loads, panel, least}) + kHiddenPart * (sums + loads + panel);
 }
 
+int64_t CostModel::PanelVectors(int64_t columns) const {
+  // Narrower panels must be this much better: how many rows their tiles will have is not known here.
+  constexpr double kLeastGain = 0.98;
+  const int64_t lanes = machine_.Lanes(32);
+  int64_t best = 0;
+  double least = 0;
+  for (int64_t vectors = 4; vectors > 0; --vectors) {
+    const int64_t length = vectors * lanes;
+    const int64_t panels = (columns + length - 1) / length;
+    const int64_t rows = MostRows(vectors);
+    const double cost = static_cast<double>(panels) / static_cast<double>(rows) * CyclesOfTileStep(rows, vectors);
+    if (best != 0 && cost >= kLeastGain * least) continue;
+    best = vectors;
+    least = cost;
+  }
+  return best;
+}
+
 double CostModel::CyclesOfCopy(int64_t bytes) const {
   return 2 * static_cast<double>(bytes) / (machine_.l2.load_bytes_per_cycle * kCopiedPart);
 }

@@ -71,6 +71,10 @@ class CostModel {
   /// Cycles that a step of a register tile takes: it loads `vectors` vectors from the second level, broadcasts `rows`
   /// scalars and does rows × vectors multiply-adds.
   double CyclesOfTileStep(int64_t rows, int64_t vectors) const;
+  /// Vectors of the columns that a panel of a product's operand has, which a register tile reads side by side: what
+  /// makes the least work of `columns`. What the last panel has too many is computed in vain, and narrow tiles load
+  /// more for a multiply-add.
+  int64_t PanelVectors(int64_t columns) const;
   /// Cycles to copy so many bytes within the second level.
   double CyclesOfCopy(int64_t bytes) const;
   /// Accumulators that are needed for an addition to begin as often as its operand is loaded.

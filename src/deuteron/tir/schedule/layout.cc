@@ -180,6 +180,89 @@ Buffer Schedule::TransformLayout(const Buffer& buffer, const std::vector<LayoutD
   return result;
 }
 
+void Schedule::PadIter(const Block& name, size_t position, int64_t multiple) {
+  const SBlock block = Get(name);
+  const auto fail = [&](const std::string& why) {
+    DEUTERON_SCHEDULE_ERROR << "pad_iter of block " << name << ": " << why;
+  };
+  const Path place = FindBlock(func_, name);
+  if (position >= block->iter_vars.size()) fail("iterator " + std::to_string(position) + " does not exist");
+  if (!IsAlone(place)) fail("its loops hold other blocks");
+  const IterVar iter = block->iter_vars[position];
+  if (iter->type != IterVarType::kSpatial || !IsZero(iter->dom->min)) {
+    fail("iterator " + std::string(iter->var->name_hint) + " is reduced or does not start at 0");
+  }
+  const auto loop = As<Var>(RealizeOf(place)->iter_values[static_cast<int64_t>(position)]);
+  if (!loop.defined()) fail("iterator " + std::string(iter->var->name_hint) + " has no loop of its own");
+  arith::Analyzer analyzer;
+  BindShapes(func_, &analyzer);
+  const PrimExpr factor = MakeConst(iter->var.dtype(), multiple);
+  const PrimExpr extent = analyzer.Simplify(CeilDiv(iter->dom->extent, factor) * factor);
+  if (analyzer.CanProveEqual(extent, iter->dom->extent)) return;
+  const IterVar padded(Range::FromMinExtent(iter->dom->min, extent), iter->var, iter->type);
+  // The dimensions of a region that the iterator is; anywhere else it must not occur.
+  const auto larger = [&](const BufferRegion& region) -> std::optional<Buffer> {
+    Array<PrimExpr> shape;
+    bool changed = false;
+    for (size_t d = 0; d < region->region.size(); ++d) {
+      const Range& range = region->region[d];
+      const bool is_iter = IsOne(range->extent) && range->min.same_as(iter->var);
+      if (!is_iter && UsesVar(range->min, [&](const VarNode* var) { return var == iter->var.get(); })) {
+        fail("buffer " + std::string(region->buffer->name) + " is not indexed by the iterator alone");
+      }
+      changed = changed || is_iter;
+      shape.push_back(is_iter ? extent : region->buffer->shape[d]);
+    }
+    if (!changed) return std::nullopt;
+    if (!IsAllocated(func_, region->buffer)) {
+      fail("buffer " + std::string(region->buffer->name) + " is no intermediate one");
+    }
+    return Buffer(region->buffer->name, region->buffer->dtype, shape, region->buffer->scope);
+  };
+  PrimFunc func = func_;
+  std::vector<std::pair<Buffer, Buffer>> replaced;
+  for (const BufferRegion& read : block->reads) {
+    const auto buffer = larger(read);
+    if (!buffer) continue;
+    const auto filling = FindFillingBlock(func, Scope(), read->buffer);
+    if (!filling) fail("buffer " + std::string(read->buffer->name) + " is not filled by one injective block");
+    SBlock filled = RealizeOf(filling->path)->block;
+    Array<IterVar> iters;
+    std::vector<PrimExpr> guards;
+    for (const IterVar& each : filled->iter_vars) {
+      PrimExpr length = each->dom->extent;
+      for (size_t d = 0; d < read->region.size(); ++d) {
+        if (!filling->stored.indices[d].same_as(each->var) || !read->region[d]->min.same_as(iter->var)) continue;
+        length = extent;
+        guards.push_back(each->var < each->dom->min + each->dom->extent);
+      }
+      iters.push_back(IterVar(Range::FromMinExtent(each->dom->min, length), each->var, each->type));
+    }
+    const PrimExpr& value = filling->stored.value;
+    auto* node = CopyOnWrite(&filled);
+    node->iter_vars = iters;
+    node->body = BufferStore(*buffer, deuteron::IfThenElse(Conjunction(guards), value, Zero(value.dtype())),
+                             filling->stored.indices);
+    func = ReplaceIn(func, TopOf(filling->path), MakeNest(SimplifyBlock(func, filled)));
+    replaced.emplace_back(read->buffer, *buffer);
+  }
+  for (const BufferRegion& write : block->writes) {
+    if (const auto buffer = larger(write)) replaced.emplace_back(write->buffer, *buffer);
+  }
+  SBlock result = block;
+  CopyOnWrite(&result)->iter_vars.Set(static_cast<int64_t>(position), padded);
+  func = ReplaceBlock(func, RealizeOf(FindBlock(func, name)), result);
+  const Path loop_path = FindLoop(func, loop);
+  For longer = Downcast<For>(loop_path.back());
+  CopyOnWrite(&longer)->extent = extent;
+  func = ReplaceIn(func, loop_path, longer);
+  for (const auto& [from, to] : replaced) {
+    func = WithScopeBody(func, ReplaceBuffer(ScopeBody(func), from, to));
+    func = AddBuffer(RemoveBuffer(func, from), to);
+  }
+  func_ = func;
+}
+
 Buffer Schedule::FuseDims(const Buffer& buffer, size_t first, size_t count) {
   if (!IsAllocated(func_, buffer)) {
     DEUTERON_SCHEDULE_ERROR << "fuse_dims: buffer " << buffer->name << " is no intermediate one";

@@ -147,6 +147,10 @@ class Schedule {
   /// block, alone in its loops, writes all of it, that block runs over the new layout (in fresh loops) and
   /// writes zeros into the padding; otherwise factors must divide. Returns the new buffer.
   Buffer TransformLayout(const Buffer& buffer, const std::vector<LayoutDim>& layout);
+  /// Extends the domain of a block's spatial iterator to a multiple of `multiple`, before its loops are split. What is
+  /// read by the iterator must be intermediate buffers filled by one injective block each, which writes zeros into the
+  /// padding, what is written an intermediate buffer, of which others read the part that counts.
+  void PadIter(const Block& block, size_t position, int64_t multiple);
   /// Makes one dimension of `count` neighbouring ones of an intermediate buffer. Returns the new buffer.
   Buffer FuseDims(const Buffer& buffer, size_t first, size_t count);
 

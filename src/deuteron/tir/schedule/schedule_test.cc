@@ -222,6 +222,26 @@ TEST(ScheduleCache, ReadsAndWrites) {
   EXPECT_SCHEDULE_ERROR(s.CacheRead("matmul", 7, "local"), "there is no number 7");
 }
 
+TEST(ScheduleLayout, PaddedIteratorsComputeWholeVectors) {
+  for (const int64_t columns : {10, 12}) {
+    const PrimFunc func = Matmul(I64(8), columns, 9, true);
+    Schedule s(func);
+    EXPECT_SCHEDULE_ERROR(s.PadIter("matmul", 1, 8), "is no intermediate one");
+    EXPECT_SCHEDULE_ERROR(s.PadIter("matmul", 2, 4), "is reduced");
+    const std::string b = s.CacheRead("matmul", 1, "global");
+    s.PadIter("matmul", 1, 4);
+    ExpectSame(func, s.func());
+    s.TransformLayout(s.WriteBuffer(b), {LayoutDim::Outer(1, 4), LayoutDim::Whole(0), LayoutDim::Inner(1, 4)});
+    const auto loops = s.GetLoops("matmul");
+    const auto j = s.Split(loops[1], std::vector<int64_t>{-1, 4});
+    s.Reorder({j[0], loops[0], loops[2], j[1]});
+    EXPECT_TRUE(IsOne(s.GetRealize("matmul")->predicate));
+    s.ComputeAt(b, j[0]);
+    s.Vectorize(j[1]);
+    ExpectSame(func, s.func());
+  }
+}
+
 TEST(ScheduleLayout, TransformPacksAndPads) {
   for (const PrimExpr& rows : {I64(8), I64(11), PrimExpr(Var("n"))}) {
     const PrimFunc func = Matmul(rows, 10, 9, true);

@@ -35,27 +35,10 @@ struct ChannelBlocks {
   int64_t channels() const { return length * count; }
 };
 
-/// Narrower blocks must be this much better: how many rows their tiles will have is not known here.
-constexpr double kLeastGain = 0.98;
-
-/// ChannelBlocks of whole vectors, as many as a register tile may read at a step, that make the least work of
-/// `channels`: what the last block has too many is computed in vain, and narrow tiles load more for a multiply-add.
 ChannelBlocks BlocksOf(int64_t channels) {
   const tir::CostModel costs(Target::Current().machine);
-  const int64_t lanes = costs.machine().Lanes(32);
-  ChannelBlocks best{};
-  double least = 0;
-  for (int64_t vectors = 4; vectors > 0; --vectors) {
-    const int64_t length = vectors * lanes;
-    const ChannelBlocks blocks{length, (channels + length - 1) / length};
-    const int64_t rows = costs.MostRows(vectors);
-    const double cost = static_cast<double>(blocks.channels()) / static_cast<double>(rows * vectors) *
-                        costs.CyclesOfTileStep(rows, vectors);
-    if (best.count != 0 && cost >= kLeastGain * least) continue;
-    best = blocks;
-    least = cost;
-  }
-  return best;
+  const int64_t length = costs.PanelVectors(channels) * costs.machine().Lanes(32);
+  return {length, (channels + length - 1) / length};
 }
 
 const char* Data(const Constant& weight) {

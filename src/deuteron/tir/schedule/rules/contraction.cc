@@ -82,6 +82,69 @@ std::optional<int64_t> BlockOfRows(const Schedule& schedule, const ContractionPl
   return block;
 }
 
+/// Whether every index is an iterator, or a constant.
+bool IsPlain(const BufferLoad& load) {
+  return std::all_of(load->indices.begin(), load->indices.end(),
+                     [](const PrimExpr& index) { return index->kind == ExprKind::kVar || AsConstInt(index); });
+}
+
+/// Of fewer rows, each panel is read about as often as it would be copied.
+constexpr int64_t kFewestRowsOfPanels = 8;
+
+/// Lays B out in panels of whole vectors of the output's last axis, zeros where that ends, if it does not lie so that a
+/// tile reads it well: across that axis, with a partial vector at the end of each row, or each row on pages of its own.
+void LayPanels(Schedule* schedule, const Target& target, ContractionPlan* plan) {
+  const SBlock block = schedule->Get(plan->anchor);
+  const MatmulRoles roles = *ClassifyBlock(block).matmul;
+  const auto written = GetReductionUpdate(block);
+  if (!written || roles.k.size() != 1 || !IsPlain(roles.lhs_load) || !IsPlain(roles.rhs_load)) return;
+  if (roles.lhs_load->buffer.same_as(roles.rhs_load->buffer)) return;
+  const auto axis_of = [&](const std::vector<size_t>& axes) -> std::optional<size_t> {
+    for (const size_t axis : axes) {
+      if (written->indices.back().same_as(block->iter_vars[axis]->var)) return axis;
+    }
+    return std::nullopt;
+  };
+  const bool is_rhs = axis_of(roles.n).has_value();
+  const auto vector = is_rhs ? axis_of(roles.n) : axis_of(roles.m);
+  if (!vector) return;
+  const BufferLoad& b = is_rhs ? roles.rhs_load : roles.lhs_load;
+  double rows = 1;
+  for (const size_t axis : is_rhs ? roles.m : roles.n) {
+    rows *= static_cast<double>(AssumedExtent(block->iter_vars[axis]->dom->extent));
+  }
+  if (rows < kFewestRowsOfPanels) return;
+  const PrimExpr& extent = block->iter_vars[*vector]->dom->extent;
+  const auto columns = AsConstInt(extent);
+  const bool along = b->indices.back().same_as(block->iter_vars[*vector]->var);
+  const int64_t row_bytes = AssumedExtent(b->buffer->shape.back()) * b->buffer->dtype.bytes();
+  if (along && columns && *columns % Lanes(target) == 0 && row_bytes < target.machine.page_bytes) return;
+
+  const CostModel costs(target.machine);
+  const int64_t length = costs.PanelVectors(AssumedExtent(extent)) * Lanes(target);
+  size_t read = 0;
+  while (!block->reads[static_cast<int64_t>(read)]->buffer.same_as(b->buffer)) ++read;
+  if (plan->epilogue.empty()) plan->epilogue = schedule->CacheWrite(plan->anchor, "local");
+  plan->panels = schedule->CacheRead(plan->anchor, read, "global");
+  schedule->PadIter(plan->anchor, *vector, length);
+  const PrimExpr& depth = block->iter_vars[roles.k[0]]->var;
+  std::vector<LayoutDim> layout;
+  LayoutDim outer, whole, inner;
+  for (size_t dim = 0; dim < b->indices.size(); ++dim) {
+    const auto at = static_cast<int64_t>(dim);
+    if (b->indices[at].same_as(block->iter_vars[*vector]->var)) {
+      outer = LayoutDim::Outer(at, length);
+      inner = LayoutDim::Inner(at, length);
+    } else if (b->indices[at].same_as(depth)) {
+      whole = LayoutDim::Whole(at);
+    } else {
+      layout.push_back(LayoutDim::Whole(at));
+    }
+  }
+  layout.insert(layout.end(), {outer, whole, inner});
+  schedule->TransformLayout(schedule->WriteBuffer(plan->panels), layout);
+}
+
 /// The loops of a block in tiles, outermost first.
 struct Nest {
   /// Batches, blocks of rows, panels of vectors.
@@ -101,7 +164,7 @@ struct Nest {
   /// The innermost loop around a panel.
   Loop PanelLoop() const { return panels.value_or(outer.back()); }
   /// Whether rows are not among what threads share.
-  bool RowsAreSerial() const { return part || panels; }
+  bool RowsAreSerial(const ContractionPlan& plan) const { return part || panels || !plan.panels.empty(); }
 };
 
 Nest CutLoops(Schedule* schedule, const ContractionPlan& plan) {
@@ -244,7 +307,11 @@ void Tile(Schedule* schedule, const ContractionPlan& plan) {
   for (size_t i = 0; i + 1 < nest.tile.size(); ++i) schedule->Unroll(nest.tile[i]);
   schedule->Vectorize(nest.tile.back());
   std::vector<Loop> parallel = nest.outer;
-  if (!nest.RowsAreSerial()) {
+  if (!plan.panels.empty()) {
+    schedule->ComputeAt(plan.panels, nest.part.value_or(nest.PanelLoop()));
+    schedule->Vectorize(schedule->GetLoops(plan.panels).back());
+  }
+  if (!nest.RowsAreSerial(plan)) {
     parallel.insert(parallel.end(), nest.rows.begin(), nest.rows.end());
     // A partial tile is split off from a loop of its own, so that loop stays out of the parallel one.
     if (!plan.rows_divide && parallel.size() > 1) parallel.pop_back();
@@ -269,6 +336,19 @@ void SplitGroups(Schedule* schedule, const Block& anchor) {
   if (split) schedule->SplitBlockIter(anchor, split->first, split->second);
 }
 
+/// `moves_data`: operands may be copied into another order, and sums kept in memory.
+bool TryContraction(Schedule* schedule, const Target& target, ContractionPlan plan, bool moves_data) {
+  if (moves_data) LayPanels(schedule, target, &plan);
+  if (!PlanContraction(*schedule, target, &plan)) return false;
+  if (!moves_data) plan.depth_block = plan.copied_for = 0;
+  for (const Block& block : schedule->GetBlocks()) {
+    if (block != plan.anchor && block != plan.epilogue && block != plan.panels)
+      ScheduleSpatial(schedule, block, target);
+  }
+  Tile(schedule, plan);
+  return true;
+}
+
 }  // namespace
 
 bool ScheduleContraction(Schedule* schedule, const Target& target) {
@@ -285,29 +365,22 @@ bool ScheduleContraction(Schedule* schedule, const Target& target) {
     if (info.kind != BlockClass::kMatmul || !plan.anchor.empty()) return false;
     plan.anchor = block;
   }
-  if (plan.anchor.empty() || !PlanContraction(*schedule, target, &plan)) return false;
+  if (plan.anchor.empty()) return false;
   InlineAllButOperands(schedule, plan.anchor);
   if (!WritesParameter(*schedule, plan.anchor)) {
     plan.epilogue = SoleInjectiveConsumer(*schedule, plan.anchor);
     if (plan.epilogue.empty()) return false;
   }
-  for (const Block& block : schedule->GetBlocks()) {
-    if (block != plan.anchor && block != plan.epilogue) ScheduleSpatial(schedule, block, target);
+  Schedule attempt = *schedule;
+  try {
+    if (!TryContraction(&attempt, target, plan, /*moves_data=*/true)) return false;
+    *schedule = attempt;
+    return true;
+  } catch (const ffi::Error& error) {
+    // An epilogue that reads more of the sum than its own element cannot follow its parts, for one.
+    if (!IsScheduleError(error)) throw;
   }
-  if (plan.depth_block != 0 || plan.copied_for != 0) {
-    // An epilogue that reads more of the sum than its own element cannot follow the parts.
-    Schedule attempt = *schedule;
-    try {
-      Tile(&attempt, plan);
-      *schedule = attempt;
-      return true;
-    } catch (const ffi::Error& error) {
-      if (!IsScheduleError(error)) throw;
-      plan.depth_block = plan.copied_for = 0;
-    }
-  }
-  Tile(schedule, plan);
-  return true;
+  return TryContraction(schedule, target, plan, /*moves_data=*/false);
 }
 
 }  // namespace deuteron::tir

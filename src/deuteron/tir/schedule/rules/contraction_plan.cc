@@ -236,6 +236,9 @@ int64_t SharersOfCopy(const SBlock& block, int64_t columns, const ContractionPla
   return LargestDivisor(panels, std::max<int64_t>(panels * others / pieces, 1));
 }
 
+/// A copy of A must make a tile's steps this much faster, so as not to be made for what the model cannot tell.
+constexpr double kLeastGainOfCopy = 1.1;
+
 /// Chooses rows and vectors by the cycles of their steps. Of B in blocks of `channels` a tile has a whole block if it
 /// can: its panel is one run of memory then.
 void ChooseTile(const SBlock& block, const MatmulRoles& roles, const BufferLoad& a, const std::vector<size_t>& row_axes,
@@ -255,7 +258,7 @@ void ChooseTile(const SBlock& block, const MatmulRoles& roles, const BufferLoad&
   double least = 0;
   const auto consider = [&](std::optional<size_t> row, int64_t vectors, const RowChoice& choice, double copying,
                             int64_t copied_for) {
-    const double cycles = choice.cycles + copying;
+    const double cycles = copied_for == 0 ? choice.cycles : kLeastGainOfCopy * (choice.cycles + copying);
     if (least != 0 && cycles >= least) return;
     least = cycles;
     plan->row = row;

@@ -12,6 +12,8 @@ namespace deuteron::tir {
 struct ContractionPlan {
   Block anchor;
   Block epilogue;
+  /// The block that lays B out in panels, where it does not lie so.
+  Block panels;
   /// Positions among the anchor's iterators.
   size_t vector = 0;
   std::optional<size_t> row;
