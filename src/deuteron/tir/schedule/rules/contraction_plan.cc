@@ -370,7 +370,7 @@ bool PlanContraction(const Schedule& schedule, const Target& target, Contraction
   if (!written) return false;
   const bool whole = PlanWholeVectors(block, roles, written->indices, target, plan);
   if (!whole || !plan->contiguous_output || plan->lanes != Lanes(target)) {
-    ContractionPlan pixels{.anchor = plan->anchor};
+    ContractionPlan pixels{.anchor = plan->anchor, .epilogue = plan->epilogue, .panels = plan->panels};
     const bool is_image = PlanPixels(block, roles, written->indices, target, &pixels);
     if (!whole && !is_image) return false;
     if (is_image && (!whole || PixelsPay(block, roles, *plan, pixels, target))) *plan = pixels;
