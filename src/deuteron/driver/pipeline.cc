@@ -24,6 +24,7 @@ std::vector<Pipeline> MakePipelines() {
                          {"CheckExtents"},
                          {"FoldBatchnormToConv2D"},
                          {"DecomposeOpsForInference"},
+                         {"ConvTransposeToConv"},
                          {"SinkDequantize"},
                          {"FoldConstant", {{"skip_ops", {"relax.dequantize"}}}}};
   const Passes library = {{"PartitionFor", {{"quantized", true}}},

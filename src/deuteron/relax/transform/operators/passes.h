@@ -22,6 +22,8 @@ Pass CheckExtents();
 /// Writes batch_norm, dropout and other composite operators out in simpler ones, as inference computes them.
 /// `func_name`: only in that function.
 Pass DecomposeOpsForInference(std::string func_name = "");
+/// Transposed convolutions with constant kernels become convolutions of stride 1 whose channels are interleaved.
+Pass ConvTransposeToConv();
 /// Folds an inference batch_norm into the constant weights of the convolution before it.
 Pass FoldBatchnormToConv2D();
 /// Evaluates what depends on constants only. `evaluator` computes kernels on tensors. Operators in `skip_ops`
