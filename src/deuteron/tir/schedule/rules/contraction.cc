@@ -306,6 +306,8 @@ void Tile(Schedule* schedule, const ContractionPlan& plan) {
   }
   for (size_t i = 0; i + 1 < nest.tile.size(); ++i) schedule->Unroll(nest.tile[i]);
   schedule->Vectorize(nest.tile.back());
+  // Steps that follow each other share scalars of A, for which there are no registers.
+  for (const Loop& loop : nest.reduce) schedule->Annotate(loop, "pragma_no_unroll", 1);
   std::vector<Loop> parallel = nest.outer;
   if (!plan.panels.empty()) {
     schedule->ComputeAt(plan.panels, nest.part.value_or(nest.PanelLoop()));
