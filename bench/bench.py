@@ -1,6 +1,6 @@
 """Figures beside peers, measured alternately in one run: what `./dev bench` prints and BENCHMARKS.md records.
 
-    python bench/bench.py [fusion] [kernels] [networks] [libraries] [fusion-table] [patterns] [script] [scale]
+    python bench/bench.py [fusion] [kernels] [networks] [libraries] [products] [convolutions] [fusion-table] [patterns] [script] [scale]
 
 Times are medians of rounds in which the candidates take turns; what counts are the ratios, never a time.
 """
@@ -255,6 +255,60 @@ def bench_libraries():
               + "".join(f"{statistics.median(column):>9.2f}" for column in columns[3:]) + f"{ratio(auto, best):>10.2f}{ratio(auto, peer):>9.2f}")
 
 
+def library_ratio(model, seconds=0.1):
+    """oneDNN's time over that of generated code: above 1 ours is faster. The least of each round, as models are small."""
+    times = [[bench(model, "--backend", backend, seconds=seconds)["min_ms"] for backend in ("dnnl", "none")] for _ in range(ROUNDS)]
+    return statistics.median(library / ours for library, ours in times)
+
+
+def summary(name, ratios):
+    worst = min(ratios, key=ratios.get)
+    print(f"{name:30}{len(ratios):>7}{statistics.geometric_mean(ratios.values()):>10.2f}{ratios[worst]:>8.2f}  {worst}", flush=True)
+
+
+def bench_products():
+    """Products M × K × N with a constant weight: generated code beside oneDNN."""
+    print(f"{'oneDNN over generated code':30}{'shapes':>7}{'geo. mean':>10}{'worst':>8}")
+    ratios = {}
+    sizes = [512, 768, 1000, 1024, 3072, 4096, 4097]
+    for m in [1, 4, 16, 64, 128, 512, 1024]:
+        of_rows = {f"{m}x{k}x{n}": library_ratio(matmul(WORK / "product.onnx", m, k, n)) for k in sizes for n in sizes}
+        summary(f"products of {m} rows", of_rows)
+        ratios |= of_rows
+    summary("all products", ratios)
+
+
+def convolutions(network):
+    """Name → (shape of the data, shape of the weight, attributes) of the different convolutions of a network."""
+    model = onnx.shape_inference.infer_shapes(onnx.load(full_size(network)))
+    shapes = {value.name: [d.dim_value for d in value.type.tensor_type.shape.dim] for value in [*model.graph.value_info, *model.graph.input]}
+    shapes |= {weight.name: list(weight.dims) for weight in model.graph.initializer}
+    found = {}
+    for node in model.graph.node:
+        if node.op_type == "Conv" and node.input[0] in shapes:
+            attributes = {a.name: helper.get_attribute_value(a) for a in node.attribute}
+            data, weight = shapes[node.input[0]], shapes[node.input[1]]
+            name = f"{'x'.join(map(str, data[1:]))} by {'x'.join(map(str, weight))} /{attributes.get('strides', [1])[0]}"
+            found[name] = (data, weight, attributes)
+    return found
+
+
+def bench_convolutions():
+    """The different convolutions of networks, each with a ReLU: generated code beside oneDNN."""
+    print(f"{'oneDNN over generated code':30}{'shapes':>7}{'geo. mean':>10}{'worst':>8}")
+    ratios = {}
+    for network in ["resnet50", "mobilenetv2", "unet", "densenet121", "squeezenet"]:
+        of_network = {}
+        for name, (data, weight, attributes) in convolutions(network).items():
+            if name not in ratios:
+                b = Builder()
+                y = b.node("Relu", b.node("Conv", "x", b.weight(*weight), b.weight(weight[0]), **attributes))
+                of_network[name] = library_ratio(b.save(WORK / "convolution.onnx", [("x", data)], y, [None] * len(data)))
+        summary(network, of_network)
+        ratios |= of_network
+    summary("all convolutions", ratios)
+
+
 def bench_patterns():
     """Microseconds a binding that FuseOpsByPattern takes for 80 patterns."""
     subprocess.run([str(BIN / "patterns_bench")], check=True)
@@ -313,6 +367,7 @@ def bench_fusion_table():
 def main():
     WORK.mkdir(parents=True, exist_ok=True)
     parts = {"fusion": bench_fusion, "kernels": bench_kernels, "networks": bench_networks, "libraries": bench_libraries,
+             "products": bench_products, "convolutions": bench_convolutions,
              "fusion-table": bench_fusion_table, "patterns": bench_patterns, "script": bench_script, "scale": bench_scale}
     for name in sys.argv[1:] or parts:
         parts[name]()

@@ -71,14 +71,23 @@ void MoveDimensionLast(Schedule* schedule, const Buffer& buffer, size_t dim) {
   schedule->TransformLayout(buffer, layout);
 }
 
-/// How many iterations of the outermost row loop use as much of A as fits its share of the cache; nothing if all do.
+/// How many iterations of the outermost row loop make a block: they use as much of A as fits its share of the cache
+/// and, if threads share blocks only, leave a block for each of them. Nothing if all rows are one block.
 std::optional<int64_t> BlockOfRows(const Schedule& schedule, const ContractionPlan& plan,
-                                   const std::vector<Loop>& rows) {
-  if (rows.empty() || plan.a_bytes <= plan.a_budget || (rows.size() == 1 && !plan.rows_divide)) return std::nullopt;
-  const auto extent = schedule.ConstExtent(rows.front());
+                                   const std::vector<Loop>& outer, const std::vector<Loop>& rows) {
+  const auto extent = rows.empty() ? std::nullopt : schedule.ConstExtent(rows.front());
   if (!extent) return std::nullopt;
-  const int64_t block = LargestDivisor(*extent, *extent * plan.a_budget / plan.a_bytes);
-  if (block <= 1 || block == *extent) return std::nullopt;
+  int64_t most = *extent;
+  if (plan.a_bytes > plan.a_budget) most = std::min(most, *extent * plan.a_budget / plan.a_bytes);
+  if (plan.RowsAreSerial()) {
+    int64_t pieces = plan.vector_extent / (plan.num_vectors * plan.lanes) / std::max<int64_t>(plan.copied_for, 1);
+    for (const Loop& loop : outer) pieces *= schedule.ConstExtent(loop).value_or(kUnknownExtent);
+    if (pieces < plan.pieces) most = std::min(most, std::max<int64_t>(*extent * pieces / plan.pieces, 1));
+  } else if (rows.size() == 1 && !plan.rows_divide) {
+    return std::nullopt;  // the partial tile is the last of all
+  }
+  const int64_t block = LargestDivisor(*extent, most);
+  if (block == *extent || (block == 1 && !plan.RowsAreSerial())) return std::nullopt;
   return block;
 }
 
@@ -163,8 +172,6 @@ struct Nest {
   Loop TileLoop() const { return !rows.empty() ? rows.back() : part.value_or(PanelLoop()); }
   /// The innermost loop around a panel.
   Loop PanelLoop() const { return panels.value_or(outer.back()); }
-  /// Whether rows are not among what threads share.
-  bool RowsAreSerial(const ContractionPlan& plan) const { return part || panels || !plan.panels.empty(); }
 };
 
 Nest CutLoops(Schedule* schedule, const ContractionPlan& plan) {
@@ -197,7 +204,7 @@ Nest CutLoops(Schedule* schedule, const ContractionPlan& plan) {
   }
   if (row_outer) nest.rows.push_back(*row_outer);
   // B's panel stays in the cache while the rows pass by; of more rows than fit beside it, a block at a time.
-  if (const auto block_rows = BlockOfRows(*schedule, plan, nest.rows)) {
+  if (const auto block_rows = BlockOfRows(*schedule, plan, nest.outer, nest.rows)) {
     const auto split = schedule->Split(nest.rows.front(), std::vector<int64_t>{-1, *block_rows});
     nest.outer.push_back(split[0]);
     nest.rows.front() = split[1];
@@ -259,20 +266,37 @@ void SumWhole(Schedule* schedule, const ContractionPlan& plan, const Nest& nest)
   for (size_t i = 0; i + 1 < inner.size() && copies <= kMostEpilogueCopies; ++i) schedule->Unroll(inner[i]);
 }
 
+/// Makes the loop that is as long as a tile is wide the innermost one of a block that fills a panel of results.
+Loop MoveVectorLast(Schedule* schedule, const Block& block, const ContractionPlan& plan) {
+  std::vector<Loop> loops = schedule->GetLoops(block);
+  const int64_t width = std::min(plan.lanes * plan.num_vectors, plan.vector_extent);
+  const auto vector = std::find_if(loops.rbegin(), loops.rend(),
+                                   [&](const Loop& loop) { return schedule->ConstExtent(loop) == width; });
+  if (vector == loops.rend()) return loops.back();
+  const Loop last = *vector;
+  std::vector<Loop> order(vector.base(), loops.end());
+  order.push_back(last);
+  schedule->Reorder(order);
+  return last;
+}
+
 /// Tiles whose accumulators hold a part of the sum; they are added up where the sum is stored, or before the epilogue
 /// reads it.
 void SumParts(Schedule* schedule, const ContractionPlan& plan, const Nest& nest) {
+  Block epilogue = plan.epilogue;
+  if (epilogue.empty() && !plan.contiguous_output) epilogue = schedule->CacheWrite(plan.anchor, "global");
+  if (!plan.contiguous_output) MoveDimensionLast(schedule, schedule->WriteBuffer(plan.anchor), plan.vector_dim);
   const Block part = schedule->RFactor(*nest.part, 0);
   schedule->SetScope(schedule->WriteBuffer(part), "local");
   const Loop tile = nest.TileLoop();
   schedule->ReverseComputeAt(plan.anchor, tile);
   InitTile(schedule, part, nest);
   const Block init = schedule->DecomposeReduction(plan.anchor, *nest.part);
-  schedule->Vectorize(schedule->GetLoops(init).back());
   MarkTile(schedule, plan.anchor, tile, plan);
-  if (plan.epilogue.empty()) return;
-  schedule->ReverseComputeAt(plan.epilogue, nest.PanelLoop());
-  schedule->Vectorize(schedule->GetLoops(plan.epilogue).back());
+  schedule->Vectorize(MoveVectorLast(schedule, init, plan));
+  if (epilogue.empty()) return;
+  schedule->ReverseComputeAt(epilogue, nest.PanelLoop());
+  schedule->Vectorize(schedule->GetLoops(epilogue).back());
 }
 
 /// The rows of A that an iteration around the panels reads, a vector of each row after the other: tiles read
@@ -313,7 +337,7 @@ void Tile(Schedule* schedule, const ContractionPlan& plan) {
     schedule->ComputeAt(plan.panels, nest.part.value_or(nest.PanelLoop()));
     schedule->Vectorize(schedule->GetLoops(plan.panels).back());
   }
-  if (!nest.RowsAreSerial(plan)) {
+  if (!plan.RowsAreSerial()) {
     parallel.insert(parallel.end(), nest.rows.begin(), nest.rows.end());
     // A partial tile is split off from a loop of its own, so that loop stays out of the parallel one.
     if (!plan.rows_divide && parallel.size() > 1) parallel.pop_back();

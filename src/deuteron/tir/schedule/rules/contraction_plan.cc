@@ -332,8 +332,17 @@ bool PlanWholeVectors(const SBlock& block, const MatmulRoles& roles, const Array
 
 /// Cuts a long sum into parts that are added up in memory: what a tile reads of B in one part stays in the second cache
 /// while the rows pass by, and the error grows with the length of a part and their number, not with that of the sum.
-void CutDepth(const SBlock& block, const MatmulRoles& roles, ContractionPlan* plan) {
-  if (!plan->contiguous_output || roles.k.empty()) return;
+void CutDepth(const SBlock& block, const MatmulRoles& roles, const Target& target, ContractionPlan* plan) {
+  if (roles.k.empty()) return;
+  if (!plan->contiguous_output) {
+    // The sums of a panel are kept beside it until they are transposed.
+    double bytes = static_cast<double>(plan->num_vectors * plan->lanes * 4);
+    for (const auto* axes : {&roles.m, &roles.n}) {
+      if (Contains(*axes, plan->vector)) continue;
+      for (const size_t axis : *axes) bytes *= static_cast<double>(AssumedExtent(block->iter_vars[axis]->dom->extent));
+    }
+    if (bytes > static_cast<double>(CostModel(target.machine).PlaneBytes())) return;
+  }
   int64_t inner = 1;  // steps for each value of the first axis
   for (size_t i = 1; i < roles.k.size(); ++i) {
     const auto extent = AsConstInt(block->iter_vars[roles.k[i]]->dom->extent);
@@ -375,7 +384,8 @@ bool PlanContraction(const Schedule& schedule, const Target& target, Contraction
     if (!whole && !is_image) return false;
     if (is_image && (!whole || PixelsPay(block, roles, *plan, pixels, target))) *plan = pixels;
   }
-  CutDepth(block, roles, plan);
+  CutDepth(block, roles, target, plan);
+  plan->pieces = target.machine.threads;
   return true;
 }
 

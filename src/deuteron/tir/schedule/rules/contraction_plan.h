@@ -35,8 +35,13 @@ struct ContractionPlan {
   /// An axis that is summed over a part at a time, and the length of a part; 0: all of it at once.
   size_t depth = 0;
   int64_t depth_block = 0;
-  /// The iterations that share a copy of A's rows, laid out for the tiles: of vectors; 0: A is read where it lies.
+  /// Panels that share a copy of A's rows, laid out for the tiles; 0: A is read where it lies.
   int64_t copied_for = 0;
+  /// Pieces of work that threads should find where they do not share rows.
+  int64_t pieces = 1;
+
+  /// Whether rows are not among what threads share: they have a part, a copy or a panel in common.
+  bool RowsAreSerial() const { return depth_block != 0 || copied_for != 0 || !panels.empty(); }
 };
 
 /// Chooses tile and axes of `plan->anchor`, a product; false if it has none.
