@@ -259,6 +259,10 @@ def cases():
         yield graph("SumOfThree", [f(k, 4), f(m, 4), f(5, 1)], "g (float[K, 4] x, float[M, 4] y, float[5, 1] w) => (float[J, 4] z) { z = Sum (x, y, w) }")
         yield graph("WhereOfThree", [f(k, 1) > 0, f(m, 4), f(5, 4)], "g (bool[K, 1] c, float[M, 4] x, float[5, 4] y) => (float[J, 4] z) { z = Where (c, x, y) }")
         yield graph("PowOfEither", [f(2, k, low=0.1), f(m)], "g (float[N, K] x, float[M] y) => (float[N, J] z) { z = Pow (x, y) }")
+    for n, m in [(3, 3), (1, 3), (3, 1), (1, 1)]:
+        yield graph("MatMulOfEither", [f(n, 2, 4), f(m, 4, 5)], "g (float[N, 2, 4] x, float[M, 4, 5] y) => (float[J, 2, 5] z) { a = MatMul (x, y) z = Neg (a) }")
+    for n in (1, 3):
+        yield graph("MatMulOfOneOrThree", [f(n, 2, 4), f(3, 4, 5)], "g (float[N, 2, 4] x, float[3, 4, 5] y) => (float[3, 2, 5] z) { a = MatMul (x, y) z = Neg (a) }")
     # What is never 3 has to be 1.
     yield graph("ExpandOfOne", [f(4, 2)], """g (float[N, 2] x) => (float[3, 2] y)
         <int64[1] from = {0}, int64[1] to = {2}, int64[1] axis = {0}, int64[1] step = {3}, int64[2] shape = {3, 2}>

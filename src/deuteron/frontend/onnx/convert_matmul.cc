@@ -4,6 +4,7 @@
 
 #include "deuteron/frontend/onnx/attention.h"
 #include "deuteron/frontend/onnx/converters.h"
+#include "deuteron/frontend/onnx/shape_rules.h"
 #include "deuteron/frontend/onnx/tensor.h"
 #include "deuteron/relax/op/binary.h"
 #include "deuteron/relax/op/create.h"
@@ -19,7 +20,10 @@ namespace deuteron::onnx {
 
 using relax::Expr;
 
-Results ConvertMatMul(const NodeContext& node) { return {node.Emit(relax::Matmul(node.X(0), node.X(1)))}; }
+Results ConvertMatMul(const NodeContext& node) {
+  const std::vector<Expr> operands = BroadcastOperands(node, {node.X(0), node.X(1)}, 2);
+  return {node.Emit(relax::Matmul(operands[0], operands[1]))};
+}
 
 Results ConvertGemm(const NodeContext& node) {
   Expr a = node.X(0);

@@ -138,14 +138,15 @@ Array<PrimExpr> BroadcastDims(const NodeContext& node, const Array<PrimExpr>& a,
   return {dims.begin(), dims.end()};
 }
 
-std::vector<relax::Expr> BroadcastOperands(const NodeContext& node, std::vector<relax::Expr> operands) {
-  std::vector<Array<PrimExpr>> shapes;
+std::vector<relax::Expr> BroadcastOperands(const NodeContext& node, std::vector<relax::Expr> operands, size_t kept) {
+  std::vector<Array<PrimExpr>> shapes;  // of what is broadcast
   size_t rank = 0;
   for (const relax::Expr& operand : operands) {
     const auto* type = operand.ty().as<TensorTypeNode>();
     if (type == nullptr || !type->shape.has_value()) return operands;
-    shapes.push_back(*type->shape);
-    rank = std::max(rank, shapes.back().size());
+    const size_t axes = type->shape.value().size() - std::min(kept, type->shape.value().size());
+    shapes.emplace_back(type->shape.value().begin(), type->shape.value().begin() + static_cast<int64_t>(axes));
+    rank = std::max(rank, axes);
   }
   std::vector<PrimExpr> joint(rank, I64(1));
   for (const Array<PrimExpr>& shape : shapes) {
@@ -162,7 +163,11 @@ std::vector<relax::Expr> BroadcastOperands(const NodeContext& node, std::vector<
     for (size_t i = 0; i < shape.size(); ++i) {
       fits &= IsOne(shape[i]) || node.analyzer().CanProveEqual(shape[i], joint[rank - shape.size() + i]);
     }
-    if (!fits) operands[n] = node.Emit(relax::BroadcastTo(operands[n], Array<PrimExpr>(joint.begin(), joint.end())));
+    if (fits) continue;
+    Array<PrimExpr> stretched(joint.begin(), joint.end());
+    const Array<PrimExpr> own = node.Shape(operands[n]);
+    for (size_t i = shape.size(); i < own.size(); ++i) stretched.push_back(own[static_cast<int64_t>(i)]);
+    operands[n] = node.Emit(relax::BroadcastTo(operands[n], stretched));
   }
   return operands;
 }

@@ -20,6 +20,7 @@ Array<PrimExpr> BroadcastDims(const NodeContext& node, const Array<PrimExpr>& a,
 
 /// `operands` for an operator that broadcasts them. Where their types do not tell how (N against 3, N against M), those
 /// that may have to be stretched are, explicitly: whether they can be is checked at run time.
-std::vector<relax::Expr> BroadcastOperands(const NodeContext& node, std::vector<relax::Expr> operands);
+/// The last `kept` axes of each are not broadcast: those of matrices.
+std::vector<relax::Expr> BroadcastOperands(const NodeContext& node, std::vector<relax::Expr> operands, size_t kept = 0);
 
 }  // namespace deuteron::onnx
