@@ -45,16 +45,23 @@ const char* Data(const Constant& weight) {
   return static_cast<const char*>(weight->data.data_ptr()) + weight->data.byte_offset();
 }
 
+/// Rows that are moved at a time, so that neither side strides through memory a line an element.
+constexpr int64_t kTile = 32;
+
+/// Zeros for the channels that a block has beyond those there are.
+void FillRow(char* row, int64_t here, int64_t length, int64_t bytes) {
+  if (here < length) std::memset(row + here * bytes, 0, static_cast<size_t>((length - here) * bytes));
+}
+
 /// out[o / length, r, o % length] = in[o, r] for elements of `bytes` bytes; `rest` elements an output channel.
 void MoveRowsLast(const char* in, char* out, int64_t channels, int64_t length, int64_t rest, int64_t bytes) {
-  // In tiles, so that neither side strides through memory a cache line an element.
-  constexpr int64_t kTile = 32;
   for (int64_t o0 = 0; o0 < channels; o0 += length) {
     const int64_t here = std::min(length, channels - o0);
     for (int64_t r0 = 0; r0 < rest; r0 += kTile) {
       for (int64_t r = r0; r < std::min(r0 + kTile, rest); ++r) {
         char* row = out + (o0 * rest + r * length) * bytes;
         for (int64_t o = 0; o < here; ++o) std::memcpy(row + o * bytes, in + ((o0 + o) * rest + r) * bytes, bytes);
+        FillRow(row, here, length, bytes);
       }
     }
   }
@@ -62,18 +69,16 @@ void MoveRowsLast(const char* in, char* out, int64_t channels, int64_t length, i
 
 /// out[c / length, r, c % length] = in[r, c].
 void SplitColumns(const char* in, char* out, int64_t rows, int64_t columns, int64_t length, int64_t bytes) {
-  for (int64_t r = 0; r < rows; ++r) {
+  for (int64_t r0 = 0; r0 < rows; r0 += kTile) {
     for (int64_t c = 0; c < columns; c += length) {
       const int64_t here = std::min(length, columns - c);
-      std::memcpy(out + (c * rows + r * length) * bytes, in + (r * columns + c) * bytes, here * bytes);
+      for (int64_t r = r0; r < std::min(r0 + kTile, rows); ++r) {
+        char* row = out + (c * rows + r * length) * bytes;
+        std::memcpy(row, in + (r * columns + c) * bytes, static_cast<size_t>(here * bytes));
+        FillRow(row, here, length, bytes);
+      }
     }
   }
-}
-
-Tensor AllocZeros(const std::vector<int64_t>& shape, DataType dtype) {
-  Tensor tensor = runtime::AllocTensor(shape, dtype);
-  std::memset(tensor.data_ptr(), 0, tensor.numel() * dtype.bytes());
-  return tensor;
 }
 
 /// A kernel OI… as OI…o, or as I…O where one block has all channels.
@@ -83,7 +88,7 @@ Constant PackConv(const Constant& weight, const ChannelBlocks& blocks) {
   packed_shape.push_back(blocks.length);
   if (blocks.count != 1) packed_shape.insert(packed_shape.begin(), blocks.count);
   const DataType dtype(weight->data.dtype());
-  Tensor packed = AllocZeros(packed_shape, dtype);
+  Tensor packed = runtime::AllocTensor(packed_shape, dtype);
   MoveRowsLast(Data(weight), static_cast<char*>(packed.data_ptr()), shape[0], blocks.length,
                weight->data.numel() / std::max<int64_t>(shape[0], 1), dtype.bytes());
   return Constant(std::move(packed), weight->span);
@@ -94,7 +99,7 @@ Constant PackMatrix(const Constant& weight, bool columns_first, const ChannelBlo
   const auto shape = weight->data.shape();
   const int64_t columns = shape[columns_first ? 0 : 1], depth = shape[columns_first ? 1 : 0];
   const DataType dtype(weight->data.dtype());
-  Tensor packed = AllocZeros({blocks.count, depth, blocks.length}, dtype);
+  Tensor packed = runtime::AllocTensor({blocks.count, depth, blocks.length}, dtype);
   auto* out = static_cast<char*>(packed.data_ptr());
   if (columns_first) {
     MoveRowsLast(Data(weight), out, columns, blocks.length, depth, dtype.bytes());
