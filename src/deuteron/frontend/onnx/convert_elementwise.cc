@@ -3,6 +3,7 @@
 #include <unordered_map>
 
 #include "deuteron/frontend/onnx/converters.h"
+#include "deuteron/frontend/onnx/narrow.h"
 #include "deuteron/frontend/onnx/shape_rules.h"
 #include "deuteron/frontend/onnx/tensor.h"
 #include "deuteron/relax/op/binary.h"
@@ -172,10 +173,12 @@ Results ConvertClip(const NodeContext& node) {
 
 Results ConvertCast(const NodeContext& node) {
   const DataType to = ToDataType(static_cast<int32_t>(node.RequiredInt("to")), "the target of the cast");
-  return {node.CastTo(node.X(0), to)};
+  return {Converted(node, node.X(0), to, NarrowingOf(node))};
 }
 
-Results ConvertCastLike(const NodeContext& node) { return {node.CastTo(node.X(0), node.KnownDType(1))}; }
+Results ConvertCastLike(const NodeContext& node) {
+  return {Converted(node, node.X(0), node.KnownDType(1), NarrowingOf(node))};
+}
 
 Results ConvertWhere(const NodeContext& node) {
   CheckSameDType(node, node.X(1), node.X(2));

@@ -59,6 +59,7 @@ DEUTERON_CONVERTER(RotaryEmbedding);
 
 // convert_conv.cc
 DEUTERON_CONVERTER(Conv);
+DEUTERON_CONVERTER(DeformConv);
 DEUTERON_CONVERTER(ConvTranspose);
 
 // convert_pool.cc
@@ -205,6 +206,20 @@ DEUTERON_CONVERTER(NhwcMaxPool);
 DEUTERON_CONVERTER(MatMulIntegerToFloat);
 DEUTERON_CONVERTER(DynamicQuantizeMatMul);
 DEUTERON_CONVERTER(QGemm);
+
+// convert_sequence.cc
+DEUTERON_CONVERTER(ConcatFromSequence);
+DEUTERON_CONVERTER(Optional);
+DEUTERON_CONVERTER(OptionalGetElement);
+DEUTERON_CONVERTER(OptionalHasElement);
+DEUTERON_CONVERTER(SequenceAt);
+DEUTERON_CONVERTER(SequenceConstruct);
+DEUTERON_CONVERTER(SequenceEmpty);
+DEUTERON_CONVERTER(SequenceErase);
+DEUTERON_CONVERTER(SequenceInsert);
+DEUTERON_CONVERTER(SequenceLength);
+DEUTERON_CONVERTER(SequenceMap);
+DEUTERON_CONVERTER(SplitToSequence);
 
 // convert_control.cc
 DEUTERON_CONVERTER(If);
