@@ -221,6 +221,33 @@ DEUTERON_CONVERTER(SequenceLength);
 DEUTERON_CONVERTER(SequenceMap);
 DEUTERON_CONVERTER(SplitToSequence);
 
+// convert_ml.cc
+DEUTERON_CONVERTER(ArrayFeatureExtractor);
+DEUTERON_CONVERTER(Binarizer);
+DEUTERON_CONVERTER(Imputer);
+DEUTERON_CONVERTER(LabelEncoder);
+DEUTERON_CONVERTER(LinearClassifier);
+DEUTERON_CONVERTER(LinearRegressor);
+DEUTERON_CONVERTER(Normalizer);
+DEUTERON_CONVERTER(Scaler);
+DEUTERON_CONVERTER(TfIdfVectorizer);
+
+// convert_random.cc
+DEUTERON_CONVERTER(Bernoulli);
+DEUTERON_CONVERTER(Multinomial);
+DEUTERON_CONVERTER(Random);
+DEUTERON_CONVERTER(RandomLike);
+
+// convert_training.cc
+DEUTERON_CONVERTER(Adagrad);
+DEUTERON_CONVERTER(Adam);
+DEUTERON_CONVERTER(Momentum);
+
+// convert_trees.cc
+DEUTERON_CONVERTER(TreeEnsemble);
+DEUTERON_CONVERTER(TreeEnsembleClassifier);
+DEUTERON_CONVERTER(TreeEnsembleRegressor);
+
 // convert_control.cc
 DEUTERON_CONVERTER(If);
 DEUTERON_CONVERTER(Loop);
