@@ -7,7 +7,6 @@
 #include "deuteron/frontend/onnx/shape_rules.h"
 #include "deuteron/frontend/onnx/tensor.h"
 #include "deuteron/relax/op/binary.h"
-#include "deuteron/relax/op/create.h"
 #include "deuteron/relax/op/datatype.h"
 #include "deuteron/relax/op/nn.h"
 #include "deuteron/relax/op/search.h"
@@ -187,19 +186,5 @@ Results ConvertWhere(const NodeContext& node) {
 }
 
 Results ConvertIdentity(const NodeContext& node) { return {node.In(0)}; }
-
-Results ConvertDropout(const NodeContext& node) {
-  if (node.Has(2)) {
-    const auto training = node.ConstFloat(2);
-    const auto ratio = node.Has(1) ? node.ConstFloat(1) : 0.5;
-    if (!training || (*training != 0.0 && !(ratio && *ratio == 0.0))) node.Unsupported("training mode");
-  }
-  Results results{node.In(0)};
-  if (node.Wants(1)) {
-    const DataType dtype = node.opset() >= 10 ? DataType::Bool() : node.DType(0);
-    results.emplace_back(node.Emit(relax::Ones(node.Shape(0), dtype)));
-  }
-  return results;
-}
 
 }  // namespace deuteron::onnx

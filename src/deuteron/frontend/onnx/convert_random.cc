@@ -13,6 +13,7 @@
 #include "deuteron/relax/op/index.h"
 #include "deuteron/relax/op/manipulate.h"
 #include "deuteron/relax/op/nn.h"
+#include "deuteron/relax/op/search.h"
 #include "deuteron/relax/op/statistical.h"
 #include "deuteron/relax/op/unary.h"
 
@@ -117,6 +118,34 @@ Results ConvertBernoulli(const NodeContext& node) {
   const DataType real = RealOf(node.DType(x));
   const Expr drawn = RandomStream(node, node.Shape(x)).Uniform(real);
   return {node.CastTo(node.Emit(relax::Less(drawn, node.CastTo(x, real))), DTypeAttribute(node, node.DType(x)))};
+}
+
+/// What inference leaves as it is; in training each element is dropped with probability `ratio`, and the others make up
+/// for them.
+Results ConvertDropout(const NodeContext& node) {
+  bool training = false;
+  double ratio = 0.5;
+  if (node.Has(2)) {
+    const auto mode = node.ConstFloat(2);
+    const auto given = node.Has(1) ? node.ConstFloat(1) : ratio;
+    training = !(mode && *mode == 0) && !(given && *given == 0);
+    if (training && (!mode || !given))
+      node.Unsupported("training mode whose ratio, or whether it is on, is computed at run time");
+    ratio = given.value_or(ratio);
+    if (training && !(ratio >= 0 && ratio < 1)) node.Fail("a ratio of " + std::to_string(ratio));
+  }
+  if (!training) {
+    Results results{node.In(0)};
+    const DataType dtype = node.opset() >= 10 ? DataType::Bool() : node.DType(0);
+    if (node.Wants(1)) results.emplace_back(node.Emit(relax::Ones(node.Shape(0), dtype)));
+    return results;
+  }
+  const Expr x = node.X(0);
+  const DataType dtype = node.DType(x), real = RealOf(dtype);
+  const Expr drawn = RandomStream(node, node.Shape(x)).Uniform(real);
+  const Expr kept = node.Emit(relax::GreaterEqual(drawn, node.Scalar(real, ratio)));
+  const Expr scaled = node.Emit(relax::Multiply(x, node.Scalar(dtype, 1 / (1 - ratio))));
+  return {node.Emit(relax::Where(kept, scaled, node.Scalar(dtype, 0))), kept};
 }
 
 /// A sample is the number of classes, the last one apart, whose probabilities, added up, do not exceed what is drawn.

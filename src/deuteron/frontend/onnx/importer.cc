@@ -102,7 +102,9 @@ void Importer::CheckOperators() const {
       const int64_t version = scope->Opset(node.domain);
       if (FindOp(node.domain, node.op_type, version) != nullptr) continue;
       const std::string domain = IsOnnxDomain(node.domain) ? "ai.onnx" : std::string(node.domain);
-      unknown[std::string(node.op_type) + " (domain " + domain + ", version " + std::to_string(version) + ")"]
+      const std::string_view reason = WhyRefused(node.domain, node.op_type);
+      unknown[std::string(node.op_type) + " (domain " + domain + ", version " + std::to_string(version) + ")" +
+              (reason.empty() ? "" : ", for " + std::string(reason))]
           .push_back(NodeSpanName(node));
     }
   }

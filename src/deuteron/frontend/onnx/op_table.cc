@@ -276,6 +276,24 @@ const OpRow* FindOp(std::string_view domain, std::string_view op_type, int64_t v
   return it == index->end() || version < it->second->since ? nullptr : it->second;
 }
 
+std::string_view WhyRefused(std::string_view domain, std::string_view op_type) {
+  static constexpr std::string_view kTexts = "it computes on texts, and tensors hold numbers: do this before the model";
+  static constexpr std::string_view kMaps = "it computes on maps, and values are tensors and sequences of them";
+  static const auto* reasons = new std::map<std::pair<std::string_view, std::string_view>, std::string_view>{
+      {{"", "ImageDecoder"}, "it reads files of images: decode them before the model"},
+      {{"", "RegexFullMatch"}, kTexts},
+      {{"", "StringConcat"}, kTexts},
+      {{"", "StringNormalizer"}, kTexts},
+      {{"", "StringSplit"}, kTexts},
+      {{"ai.onnx.ml", "CastMap"}, kMaps},
+      {{"ai.onnx.ml", "CategoryMapper"}, kTexts},
+      {{"ai.onnx.ml", "DictVectorizer"}, kMaps},
+      {{"ai.onnx.ml", "ZipMap"}, "its result is a map: export the model without it (skl2onnx: zipmap=False)"},
+  };
+  const auto it = reasons->find(std::pair(IsOnnxDomain(domain) ? std::string_view() : domain, op_type));
+  return it == reasons->end() ? std::string_view() : it->second;
+}
+
 std::span<const OpRow> AllOnnxOps() { return kRows; }
 
 }  // namespace deuteron::onnx
