@@ -1,7 +1,7 @@
 /// \file
 /// Sequences and optionals, which are resolved here: a sequence has a known length, an optional holds something or
 /// nothing, and neither is left at run time.
-#include <algorithm>
+#include <numeric>
 
 #include "deuteron/frontend/onnx/converters.h"
 #include "deuteron/frontend/onnx/importer.h"
@@ -25,12 +25,6 @@ std::optional<int64_t> Position(const NodeContext& node, size_t index, int64_t c
     node.Fail("position " + std::to_string(at) + " of a sequence where there are " + std::to_string(count));
   }
   return at < 0 ? at + count : at;
-}
-
-int64_t KnownPosition(const NodeContext& node, size_t index, int64_t count) {
-  const auto at = Position(node, index, count);
-  if (!at) node.Unsupported("a position that is computed at run time");
-  return *at;
 }
 
 Array<Expr> TensorsOf(const NodeContext& node, const std::vector<Value>& elements) {
@@ -76,15 +70,13 @@ Results ConvertSequenceAt(const NodeContext& node) {
 Results ConvertSequenceInsert(const NodeContext& node) {
   std::vector<Value> elements = node.Elements(0);
   const auto count = static_cast<int64_t>(elements.size());
-  // Before the end, counted from there, and behind it: one place more than there are elements.
   int64_t at = count;
   if (node.Has(2)) {
-    const auto given = node.ConstInts(2);
-    if (!given) node.Unsupported("a position that is computed at run time");
-    at = given->size() == 1 && (*given)[0] < 0 ? (*given)[0] + count : given->at(0);
-    if (at < 0 || at > count) {
-      node.Fail("position " + std::to_string((*given)[0]) + " of a sequence of " + std::to_string(count));
+    const std::vector<int64_t> given = node.RequireInts(2, "the position");
+    if (given.size() != 1 || given[0] < -count || given[0] > count) {
+      node.Fail("a position that a sequence of " + std::to_string(count) + " does not have");
     }
+    at = given[0] < 0 ? given[0] + count : given[0];
   }
   elements.insert(elements.begin() + at, node.In(1));
   return {Value::Sequence(std::move(elements))};
@@ -93,7 +85,10 @@ Results ConvertSequenceInsert(const NodeContext& node) {
 Results ConvertSequenceErase(const NodeContext& node) {
   std::vector<Value> elements = node.Elements(0);
   const auto count = static_cast<int64_t>(elements.size());
-  elements.erase(elements.begin() + (node.Has(1) ? KnownPosition(node, 1, count) : count - 1));
+  const auto at = node.Has(1) ? Position(node, 1, count) : std::optional<int64_t>(count - 1);
+  if (!at) node.Unsupported("a position that is computed at run time");
+  if (count == 0) node.Fail("an element of an empty sequence is erased");
+  elements.erase(elements.begin() + *at);
   return {Value::Sequence(std::move(elements))};
 }
 
@@ -109,32 +104,44 @@ Results ConvertConcatFromSequence(const NodeContext& node) {
   return {tensors.size() == 1 ? tensors[0] : Expr(node.Emit(relax::Concat(tensors, axis)))};
 }
 
-Results ConvertSplitToSequence(const NodeContext& node) {
-  const Expr x = node.X(0);
-  const int64_t axis = node.Axis(node.Int("axis", 0), node.Rank(x));
-  const int64_t length = node.StaticDim(x, axis, "the length of what becomes a sequence");
-  // Without sizes each element along the axis, which then goes if `keepdims` says so.
-  std::vector<int64_t> sizes(static_cast<size_t>(length), 1);
-  const bool squeezed = !node.Has(1) && node.Int("keepdims", 1) == 0;
-  if (node.Has(1)) {
-    sizes = node.RequireInts(1, "the sizes of the parts");
-    if (node.KnownShape(1).value_or(Array<PrimExpr>{I64(0)}).empty()) {
-      // One size for all parts but the last.
-      const int64_t size = sizes.at(0);
-      if (size < 1) node.Fail("parts of length " + std::to_string(size));
-      sizes.assign(static_cast<size_t>((length + size - 1) / size), size);
-      if (length % size != 0) sizes.back() = length % size;
-    }
+namespace {
+
+/// How long the parts are that SplitToSequence makes along `axis`.
+std::vector<int64_t> SizesOfParts(const NodeContext& node, int64_t axis) {
+  const auto length = [&] { return node.StaticDim(node.X(0), axis, "the length of what becomes a sequence"); };
+  if (!node.Has(1)) return std::vector<int64_t>(static_cast<size_t>(length()), 1);
+  std::vector<int64_t> sizes = node.RequireInts(1, "the sizes of the parts");
+  int64_t total = 0;
+  for (const int64_t size : sizes) {
+    if (size < 0 || __builtin_add_overflow(total, size, &total))
+      node.Fail("the size of a part is negative or too large");
   }
+  if (!node.Shape(1).empty()) return sizes;
+  // One size for all parts but the last.
+  const int64_t size = sizes.at(0), whole = length();
+  if (size == 0) node.Fail("parts of length 0");
+  sizes.assign(static_cast<size_t>((whole + size - 1) / size), size);
+  if (whole % size != 0) sizes.back() = whole % size;
+  return sizes;
+}
+
+}  // namespace
+
+Results ConvertSplitToSequence(const NodeContext& node) {
+  const int64_t axis = node.Axis(node.Int("axis", 0), node.Rank(0));
+  const std::vector<int64_t> sizes = SizesOfParts(node, axis);
+  // The parts make up the whole, which is checked at run time where its length is a symbol.
+  Array<PrimExpr> shape = node.Shape(0);
+  shape.Set(axis, I64(std::accumulate(sizes.begin(), sizes.end(), int64_t{0})));
+  const Expr x = node.WithShape(node.X(0), shape);
+  const bool squeezed = !node.Has(1) && node.Int("keepdims", 1) == 0;
   std::vector<Value> parts;
   int64_t begin = 0;
   for (const int64_t size : sizes) {
-    if (size < 0 || size > length - begin) node.Fail("the sizes of the parts are more than there is");
     const Expr part = node.Emit(relax::StridedSlice(x, {axis}, {I64(begin)}, {I64(begin + size)}, {I64(1)}));
     parts.emplace_back(squeezed ? Expr(node.Emit(relax::Squeeze(part, {axis}))) : part);
     begin += size;
   }
-  if (begin != length) node.Fail("the sizes of the parts are less than there is");
   return {Value::Sequence(std::move(parts))};
 }
 
