@@ -83,7 +83,10 @@ def prepare(case, form, folder):
     fixed = steering(model.graph) if form == "static" else set()
     inputs = []
     shapes = []
+    initialised = {tensor.name for tensor in model.graph.initializer}
     for index, info in enumerate(list(model.graph.input)):
+        if info.name in initialised:
+            continue
         kind = info.type.WhichOneof("value")
         value = load(data / f"input_{index}.pb", kind)
         if info.name in fixed:
