@@ -72,7 +72,45 @@ def narrow_network():
     return Case("a network of narrow types", [x], model, expected=[(e - 7).astype(F) * F(0.05)])
 
 
+def splitmix64(seed, count):
+    """The first numbers of the stream of a seed."""
+    with np.errstate(over="ignore"):
+        z = np.uint64(seed) + np.uint64(0x9E3779B97F4A7C15) * np.arange(1, count + 1, dtype=np.uint64)
+        z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+        z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+        return z ^ (z >> np.uint64(31))
+
+
+def random_cases():
+    """The streams that docs/command.md describes."""
+    words = splitmix64(np.array(7.5, F).view(np.uint32), 12000)
+    uniform = (words >> np.uint64(40)).astype(F) * F(2.0**-24)
+    doubles = (words >> np.uint64(11)).astype(np.float64) * 2.0**-53
+    above, angle = uniform[0::2] + F(2.0**-24), 2 * np.pi * uniform[1::2].astype(np.float64)
+    normal = np.sqrt(-2 * np.log(above.astype(np.float64))) * np.cos(angle)
+
+    def one(op, inputs, expected, tolerance=1e-4, **attributes):
+        return Case(op, inputs, 15, attributes={"seed": 7.5, **attributes}, expected=[expected], tolerance=tolerance)
+
+    shape = (20, 300)
+    yield one("RandomUniform", [], (uniform[:6000] * F(3) - F(1)).reshape(shape), shape=shape, low=-1.0, high=2.0)
+    yield one("RandomUniformLike", [f(3, 4)], doubles[:12].reshape(3, 4), dtype=11)
+    yield one("RandomNormal", [], (normal * 2 + 1).astype(F).reshape(shape), shape=shape, mean=1.0, scale=2.0)
+    yield one("RandomNormalLike", [f(3, 5).astype(np.float16)], normal[:15].reshape(3, 5).astype(np.float16), tolerance=1e-3)
+    chances = np.full((20, 300), 0.3, F)
+    yield one("Bernoulli", [chances], (uniform[:6000] < F(0.3)).reshape(shape), dtype=9)
+    logits = np.log(np.array([[1, 2, 3, 4], [4, 0.001, 4, 2]], F))
+    edges = np.cumsum(np.exp(logits) / np.exp(logits).sum(1, keepdims=True), 1)[:, None, :3]
+    drawn = uniform[:2000].reshape(2, 1000, 1)
+    yield one("Multinomial", [logits], (edges <= drawn).sum(2).astype(np.int32), sample_size=1000)
+    kept = (splitmix64(3, 12) >> np.uint64(40)).astype(F) * F(2.0**-24) >= 0.25
+    x = f(3, 4)
+    yield Case("Dropout", [x, Const(0.25, F), Const(True, bool)], 13, outputs=2, attributes={"seed": 3},
+               expected=[np.where(kept.reshape(3, 4), x / F(0.75), 0).astype(F), kept.reshape(3, 4)])
+
+
 def cases():
+    yield from random_cases()
     yield from narrow_cases()
     yield narrow_network()
     # Trees (as many as give every target a vote: of the others ONNX Runtime leaves base_values out): all modes, all sums, several targets.

@@ -1,8 +1,8 @@
 /// \file
 /// Random numbers: number i of the stream of a seed is what SplitMix64 (Steele, Lea, Flood, "Fast splittable
 /// pseudorandom number generators", 2014) gives as its i-th from the seed on, whatever else has been drawn: a run gives
-/// what the one before gave. The seed is the bits of the attribute as a float32; without it the hash (FNV-1a) of the
-/// output's name.
+/// what the one before gave. The seed is the bits of the attribute as a float32 (of Dropout the integer itself); without
+/// it the hash (FNV-1a) of the output's name.
 #include <bit>
 #include <cmath>
 
@@ -26,6 +26,8 @@ namespace {
 const DataType kWord = DataType::UInt(64);
 
 uint64_t SeedOf(const NodeContext& node) {
+  const bool is_integer = node.node().op_type == "Dropout";
+  if (node.HasAttr("seed") && is_integer) return static_cast<uint64_t>(node.Int("seed", 0));
   if (node.HasAttr("seed")) return std::bit_cast<uint32_t>(static_cast<float>(node.Float("seed", 0)));
   uint64_t hash = 0xcbf29ce484222325;
   for (const char c : node.node().outputs.at(0)) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3;
