@@ -1,8 +1,8 @@
 /// \file
 /// Random numbers: number i of the stream of a seed is what SplitMix64 (Steele, Lea, Flood, "Fast splittable
 /// pseudorandom number generators", 2014) gives as its i-th from the seed on, whatever else has been drawn: a run gives
-/// what the one before gave. The seed is the bits of the attribute as a float32 (of Dropout the integer itself); without
-/// it the hash (FNV-1a) of the output's name.
+/// what the one before gave. The seed is the bits of the attribute as a float32 (of Dropout the integer itself);
+/// without it the hash (FNV-1a) of the output's name.
 #include <bit>
 #include <cmath>
 
