@@ -13,6 +13,7 @@ namespace {
 
 struct BenchOptions {
   ModelOptions model;
+  std::vector<std::string> inputs;
   double seconds = 3;
   bool json = false;
 };
@@ -37,10 +38,11 @@ std::vector<double> Measure(const Executable& executable, const std::vector<Tens
   return times;
 }
 
-void Bench(const BenchOptions& options) {
+void Bench(BenchOptions options) {
+  TakeSequencesApart(&options.inputs, &options.model.shapes);
   double compile_ms = 0;
   const Executable executable = LoadExecutable(options.model, &compile_ms);
-  const auto by_name = MakeInputs(executable, {}, options.model.shapes, 0);
+  const auto by_name = MakeInputs(executable, options.inputs, options.model.shapes, 0);
   std::vector<Tensor> inputs;
   for (const TensorInfo& info : executable.inputs()) inputs.push_back(by_name.at(info.name));
   std::vector<double> times = Measure(executable, inputs, options.seconds);
@@ -79,6 +81,9 @@ void AddBenchCommand(CLI::App& app) {
   auto options = std::make_shared<BenchOptions>();
   CLI::App* verb = app.add_subcommand("bench", "Compile time, latency and memory of a model");
   AddModelOptions(verb, &options->model, ModelKinds::kSourceOrCompiled);
+  verb->add_option("--input", options->inputs, "NAME=FILE.npy, NAME=FOLDER of a sequence")
+      ->type_size(1)
+      ->allow_extra_args(false);
   verb->add_option("--seconds", options->seconds, "measure for at least this long")->check(NotNegative());
   verb->add_flag("--json", options->json, "print one JSON object");
   verb->callback([options] { Bench(*options); });

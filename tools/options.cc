@@ -236,12 +236,43 @@ Executable LoadExecutable(const ModelOptions& options, double* compile_ms) {
   return executable;
 }
 
+void TakeSequencesApart(std::vector<std::string>* files, std::vector<std::string>* shapes) {
+  std::vector<std::string> taken;
+  for (const std::string& file : *files) {
+    const auto [name, path] = SplitPair(file, "--input", "NAME=FILE.npy");
+    if (!std::filesystem::is_directory(path)) {
+      taken.push_back(file);
+      continue;
+    }
+    size_t count = 0;
+    for (;; ++count) {
+      const std::filesystem::path element = std::filesystem::path(path) / (std::to_string(count) + ".npy");
+      if (!std::filesystem::exists(element)) break;
+      const std::string element_name = name + "[" + std::to_string(count) + "]";
+      taken.push_back(element_name + "=" + element.string());
+      // Of a dtype without a name the extents are read all the same.
+      std::string dims;
+      for (const int64_t dim : ReadNpy(element.string(), DataType::UInt(8)).shape()) {
+        dims += (dims.empty() ? "" : ",") + std::to_string(dim);
+      }
+      shapes->push_back(element_name + "=" + dims);
+    }
+    shapes->push_back(name + "=" + std::to_string(count));
+  }
+  *files = std::move(taken);
+}
+
 std::map<std::string, Tensor> MakeInputs(const Executable& executable, const std::vector<std::string>& files,
                                          const std::vector<std::string>& shapes, uint64_t seed) {
   std::map<std::string, Tensor> inputs;
   for (const std::string& file : files) {
     const auto [name, path] = SplitPair(file, "--input", "NAME=FILE.npy");
-    if (!inputs.emplace(name, ReadNpy(path)).second) {
+    // What numpy has no name for is of the input's dtype.
+    std::optional<DLDataType> dtype;
+    for (const TensorInfo& info : executable.inputs()) {
+      if (info.name == name) dtype = info.dtype;
+    }
+    if (!inputs.emplace(name, ReadNpy(path, dtype)).second) {
       DEUTERON_THROW(UsageError) << "--input " << name << " is given twice";
     }
   }

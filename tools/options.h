@@ -73,6 +73,10 @@ Executable LoadExecutable(const ModelOptions& options, double* compile_ms = null
 /// "NAME=1,3,224,224" → {NAME, dims}; a UsageError otherwise.
 std::map<std::string, std::vector<int64_t>> ParseShapes(const std::vector<std::string>& shapes);
 
+/// Sequences and optionals of --input, "NAME=FOLDER": their elements, "NAME[0]=FOLDER/0.npy", …, with --shape for them,
+/// and for the length.
+void TakeSequencesApart(std::vector<std::string>* files, std::vector<std::string>* shapes);
+
 /// Inputs from `files` ("NAME=FILE.npy"), the rest random from `seed` (driver/random_tensor.h); symbolic
 /// dimensions from `shapes`, else 1.
 std::map<std::string, Tensor> MakeInputs(const Executable& executable, const std::vector<std::string>& files,

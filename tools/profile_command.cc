@@ -18,7 +18,8 @@ struct ProfileOptions {
   bool json = false;
 };
 
-void Profile(const ProfileOptions& options) {
+void Profile(ProfileOptions options) {
+  TakeSequencesApart(&options.inputs, &options.model.shapes);
   const Executable executable = LoadExecutable(options.model);
   const auto by_name = MakeInputs(executable, options.inputs, options.model.shapes, options.seed);
   std::vector<Tensor> inputs;

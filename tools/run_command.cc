@@ -35,23 +35,32 @@ std::string ShapeText(const Tensor& tensor) {
   return text + ")";
 }
 
-void Run(const RunOptions& options) {
+/// NAME.npy in `folder`; of an element of a sequence, NAME[0], NAME/0.npy.
+std::filesystem::path OutputPath(const std::filesystem::path& folder, const std::string& name) {
+  const size_t open = name.rfind('[');
+  const bool is_element = open != std::string::npos && open > 0 && name.size() > open + 2 && name.back() == ']' &&
+                          name.find_first_not_of("0123456789", open + 1) == name.size() - 1;
+  if (!is_element) return folder / (FileName(name) + ".npy");
+  return folder / FileName(name.substr(0, open)) / (name.substr(open + 1, name.size() - open - 2) + ".npy");
+}
+
+void Run(RunOptions options) {
+  TakeSequencesApart(&options.inputs, &options.model.shapes);
   const Executable executable = LoadExecutable(options.model);
   const std::vector<Tensor> outputs =
       executable.Run(MakeInputs(executable, options.inputs, options.model.shapes, options.seed));
-  if (!options.output_dir.empty()) {
-    std::error_code error;
-    std::filesystem::create_directories(options.output_dir, error);
-    if (error) {
-      DEUTERON_THROW(UsageError) << "cannot make the directory " << options.output_dir << ": " << error.message();
-    }
-  }
   for (size_t i = 0; i < outputs.size(); ++i) {
     const TensorInfo& info = executable.outputs()[i];
     std::printf("%s: %s %s\n", info.name.c_str(), info.dtype.ToString().c_str(), ShapeText(outputs[i]).c_str());
-    if (!options.output_dir.empty()) {
-      WriteNpy((std::filesystem::path(options.output_dir) / (FileName(info.name) + ".npy")).string(), outputs[i]);
+    if (options.output_dir.empty()) continue;
+    const std::filesystem::path path = OutputPath(options.output_dir, info.name);
+    std::error_code error;
+    std::filesystem::create_directories(path.parent_path(), error);
+    if (error) {
+      DEUTERON_THROW(UsageError) << "cannot make the directory " << path.parent_path().string() << ": "
+                                 << error.message();
     }
+    WriteNpy(path.string(), outputs[i]);
   }
 }
 
@@ -61,8 +70,11 @@ void AddRunCommand(CLI::App& app) {
   auto options = std::make_shared<RunOptions>();
   CLI::App* verb = app.add_subcommand("run", "Run a model once; random inputs where none is given");
   AddModelOptions(verb, &options->model, ModelKinds::kSourceOrCompiled);
-  verb->add_option("--input", options->inputs, "NAME=FILE.npy")->type_size(1)->allow_extra_args(false);
-  verb->add_option("--output-dir", options->output_dir, "write each output to DIR/<name>.npy");
+  verb->add_option("--input", options->inputs, "NAME=FILE.npy, NAME=FOLDER of a sequence")
+      ->type_size(1)
+      ->allow_extra_args(false);
+  verb->add_option("--output-dir", options->output_dir,
+                   "write each output to DIR/<name>.npy, a sequence to DIR/<name>/0.npy, …");
   verb->add_option("--seed", options->seed, "of the random inputs");
   verb->callback([options] { Run(*options); });
 }

@@ -2,18 +2,20 @@
 ///
 ///     run_cases MODE DIRECTORY...
 ///
-/// Each directory holds model.onnx and 0.npy, 1.npy, … (its inputs in order); out_0.npy, … are written, or
-/// error.txt ("kind: message"). MODE: "interpret" (the imported graph by the interpreter), "compile" (the whole
-/// pipeline), "import" (no run).
+/// Each directory holds model.onnx, 0.npy, 1.npy, … (its inputs in order), and shapes.txt where sequences have lengths
+/// to be given; out_0.npy, … are written, or error.txt ("kind: message"). MODE: "interpret" (the imported graph by the
+/// interpreter), "compile" (the whole pipeline), "import" (no run).
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <iostream>
+#include <sstream>
 #include <string>
 #include <vector>
 
 #include "deuteron/frontend/onnx/import.h"
 #include "deuteron/interpreter/interpreter.h"
+#include "deuteron/relax/expr.h"
 #include "deuteron/support/error.h"
 #include "deuteron/support/npy.h"
 #ifndef DEUTERON_WITHOUT_DRIVER
@@ -25,10 +27,13 @@ namespace {
 
 namespace fs = std::filesystem;
 
-std::vector<Tensor> ReadInputs(const fs::path& folder) {
+std::vector<Tensor> ReadInputs(const fs::path& folder, const IRModule& module) {
   std::vector<Tensor> inputs;
-  while (fs::exists(folder / (std::to_string(inputs.size()) + ".npy"))) {
-    inputs.push_back(ReadNpy((folder / (std::to_string(inputs.size()) + ".npy")).string()));
+  const auto main = Downcast<relax::Function>(module.Lookup("main"));
+  for (const relax::Var& param : main->params) {
+    const auto* type = param->ty.as<TensorTypeNode>();
+    const std::string path = (folder / (std::to_string(inputs.size()) + ".npy")).string();
+    inputs.push_back(type == nullptr ? ReadNpy(path) : ReadNpy(path, type->dtype));
   }
   return inputs;
 }
@@ -42,17 +47,30 @@ std::vector<Tensor> Interpret(const IRModule& module, const std::vector<Tensor>&
   return outputs;
 }
 
+/// Lines "NAME 2,3" of shapes.txt, where there is one.
+onnx::ImportOptions ReadShapes(const fs::path& folder) {
+  onnx::ImportOptions options;
+  std::ifstream file(folder / "shapes.txt");
+  for (std::string line; std::getline(file, line);) {
+    const size_t space = line.rfind(' ');
+    std::vector<int64_t>& dims = options.shapes[line.substr(0, space)];
+    std::istringstream numbers(line.substr(space + 1));
+    for (std::string number; std::getline(numbers, number, ',');) dims.push_back(std::stoll(number));
+  }
+  return options;
+}
+
 void RunCase(const std::string& mode, const fs::path& folder) {
-  const IRModule module = onnx::Load((folder / "model.onnx").string());
+  const IRModule module = onnx::Load((folder / "model.onnx").string(), ReadShapes(folder));
   if (mode == "import") return;
   std::vector<Tensor> outputs;
   if (mode == "interpret") {
-    outputs = Interpret(module, ReadInputs(folder));
+    outputs = Interpret(module, ReadInputs(folder, module));
   } else {
 #ifdef DEUTERON_WITHOUT_DRIVER
     DEUTERON_THROW(UsageError) << "built without the driver";
 #else
-    outputs = Compile(module, {.threads = 1}).Run(ReadInputs(folder));
+    outputs = Compile(module, {.threads = 1}).Run(ReadInputs(folder, module));
 #endif
   }
   for (size_t i = 0; i < outputs.size(); ++i) {

@@ -21,6 +21,7 @@
 #include "deuteron/relax/rewrite/pass_utils.h"
 #include "deuteron/relax/transform/passes.h"
 #include "deuteron/runtime/instance.h"
+#include "deuteron/support/element.h"
 
 namespace deuteron {
 namespace {
@@ -204,7 +205,8 @@ double ToleranceOf(DataType dtype, double tolerance) {
   if (!dtype.is_float()) return 0;
   if (dtype.bits() == 64) return tolerance * 1e-5;
   if (dtype.bits() == 32) return tolerance;
-  // Half precision: 11 bits instead of 24; bfloat16: 8.
+  // One step of the narrowest; half precision: 11 bits instead of 24; bfloat16: 8.
+  if (dtype.bits() <= 8) return std::exp2(-FindFloatFormat(dtype)->mantissa_bits);
   return tolerance * (dtype.is_bfloat16() ? 1000 : 200);
 }
 

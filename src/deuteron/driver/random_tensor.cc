@@ -1,8 +1,8 @@
 #include "deuteron/driver/random_tensor.h"
 
-#include <cstring>
-
+#include "deuteron/ir/scalar_format.h"
 #include "deuteron/runtime/tensor.h"
+#include "deuteron/support/element.h"
 
 namespace deuteron {
 
@@ -19,19 +19,18 @@ Tensor RandomTensor(const std::vector<int64_t>& shape, DataType dtype, std::mt19
   const auto draw_int = [&] { return integer(*random); };
   if (dtype.is_bool()) {
     fill(static_cast<uint8_t*>(data), [&] { return integer(*random) % 2; });
-  } else if (dtype.is_bfloat16()) {
-    fill(static_cast<uint16_t*>(data), [&] {
-      const auto value = static_cast<float>(normal(*random));
-      uint32_t bits = 0;
-      std::memcpy(&bits, &value, sizeof(bits));
-      return bits >> 16;
-    });
-  } else if (dtype.is_float() && dtype.bits() == 16) {
-    fill(static_cast<_Float16*>(data), draw_float);
+  } else if (FindFloatFormat(dtype) != nullptr) {
+    auto* element = static_cast<char*>(data);
+    for (int64_t i = 0; i < count; ++i, element += dtype.bytes()) {
+      StoreFloat(element, dtype, RoundToFormat(dtype, normal(*random)));
+    }
   } else if (dtype.is_float() && dtype.bits() == 32) {
     fill(static_cast<float*>(data), draw_float);
   } else if (dtype.is_float() && dtype.bits() == 64) {
     fill(static_cast<double*>(data), draw_float);
+  } else if (dtype.bits() < 8) {
+    std::uniform_int_distribution<int> code(0, (1 << dtype.bits()) - 1);
+    fill(static_cast<uint8_t*>(data), [&] { return code(*random); });
   } else if (dtype.bits() == 8) {
     fill(static_cast<uint8_t*>(data), draw_int);
   } else if (dtype.bits() == 16) {

@@ -1,33 +1,14 @@
 #include "deuteron/interpreter/scalar.h"
 
-#include <bit>
 #include <cmath>
-#include <cstring>
 #include <limits>
 #include <unordered_map>
 
 #include "deuteron/ir/scalar_format.h"
+#include "deuteron/support/element.h"
 
 namespace deuteron::interpreter {
 namespace {
-
-template <typename T>
-T At(const void* data, int64_t index) {
-  return static_cast<const T*>(data)[index];
-}
-template <typename T, typename V>
-void Put(void* data, int64_t index, V value) {
-  static_cast<T*>(data)[index] = static_cast<T>(value);
-}
-
-double BFloat16ToDouble(uint16_t bits) { return std::bit_cast<float>(static_cast<uint32_t>(bits) << 16); }
-
-/// `value` has been rounded to bfloat16 already, so the low half of its float is zero.
-uint16_t DoubleToBFloat16(double value) {
-  const auto bits = std::bit_cast<uint32_t>(static_cast<float>(value));
-  if (std::isnan(value)) return static_cast<uint16_t>((bits >> 16) | 0x40);
-  return static_cast<uint16_t>(bits >> 16);
-}
 
 Scalar ApplyInts(ExprKind kind, DataType dtype, int64_t a, int64_t b) {
   const auto ua = static_cast<uint64_t>(a);
@@ -194,48 +175,14 @@ Scalar Likely(DataType, const Scalar* args) { return args[0]; }
 }  // namespace
 
 Scalar LoadScalar(const void* data, DataType dtype, int64_t index) {
-  if (dtype.is_float()) {
-    if (dtype.bits() == 32) return Scalar::Float(At<float>(data, index));
-    if (dtype.bits() == 64) return Scalar::Float(At<double>(data, index));
-    DEUTERON_CHECK(dtype.bits() == 16) << "load of " << dtype;
-    if (dtype.is_bfloat16()) return Scalar::Float(BFloat16ToDouble(At<uint16_t>(data, index)));
-    return Scalar::Float(static_cast<double>(At<_Float16>(data, index)));
-  }
-  const bool is_signed = dtype.is_int();
-  switch (dtype.bits()) {
-    case 8:
-      return Scalar::Int(is_signed ? At<int8_t>(data, index) : At<uint8_t>(data, index));
-    case 16:
-      return Scalar::Int(is_signed ? At<int16_t>(data, index) : At<uint16_t>(data, index));
-    case 32:
-      return Scalar::Int(is_signed ? int64_t{At<int32_t>(data, index)} : int64_t{At<uint32_t>(data, index)});
-    case 64:
-      return Scalar::Int(At<int64_t>(data, index));
-    default:
-      DEUTERON_THROW(UnsupportedError) << "the interpreter does not hold elements of type " << dtype;
-  }
+  const void* element = static_cast<const char*>(data) + index * dtype.bytes();
+  return dtype.is_float() ? Scalar::Float(LoadFloat(element, dtype)) : Scalar::Int(LoadInteger(element, dtype));
 }
 
 void StoreScalar(void* data, DataType dtype, int64_t index, Scalar value) {
-  if (dtype.is_float()) {
-    if (dtype.bits() == 32) return Put<float>(data, index, value.f);
-    if (dtype.bits() == 64) return Put<double>(data, index, value.f);
-    DEUTERON_CHECK(dtype.bits() == 16) << "store of " << dtype;
-    if (dtype.is_bfloat16()) return Put<uint16_t>(data, index, DoubleToBFloat16(value.f));
-    return Put<_Float16>(data, index, value.f);
-  }
-  switch (dtype.bits()) {
-    case 8:
-      return Put<uint8_t>(data, index, value.i);
-    case 16:
-      return Put<uint16_t>(data, index, value.i);
-    case 32:
-      return Put<uint32_t>(data, index, value.i);
-    case 64:
-      return Put<int64_t>(data, index, value.i);
-    default:
-      DEUTERON_THROW(UnsupportedError) << "the interpreter does not hold elements of type " << dtype;
-  }
+  void* element = static_cast<char*>(data) + index * dtype.bytes();
+  if (dtype.is_float()) return StoreFloat(element, dtype, value.f);
+  StoreInteger(element, dtype, value.i);
 }
 
 Scalar ApplyBinary(ExprKind kind, DataType dtype, Scalar a, Scalar b) {

@@ -5,22 +5,14 @@
 #include <limits>
 
 #include "deuteron/ir/scalar_format.h"
+#include "deuteron/support/element.h"
 
 namespace deuteron {
 
 double RoundToFormat(DataType dtype, double value) {
-  if (!dtype.is_float() || dtype.bits() == 64 || !std::isfinite(value) || value == 0) return value;
-  if (dtype.bits() == 32) return static_cast<float>(value);
-  if (dtype.bits() != 16) return value;
-  const int significand_bits = dtype.is_bfloat16() ? 8 : 11;
-  const int min_exponent = dtype.is_bfloat16() ? -126 : -14;
-  const double max_value = dtype.is_bfloat16() ? 0x1.FEp127 : 65504.0;
-  int exponent = 0;
-  std::frexp(value, &exponent);
-  const int ulp_exponent = std::max(exponent, min_exponent + 1) - significand_bits;
-  const double rounded = std::ldexp(std::nearbyint(std::ldexp(value, -ulp_exponent)), ulp_exponent);
-  if (std::fabs(rounded) > max_value) return std::copysign(std::numeric_limits<double>::infinity(), value);
-  return rounded;
+  if (dtype.code() == kDLFloat && dtype.bits() == 32) return static_cast<float>(value);
+  const FloatFormat* format = FindFloatFormat(dtype);
+  return format == nullptr ? value : format->Round(value);
 }
 
 int64_t WrapToWidth(DataType dtype, int64_t value) {

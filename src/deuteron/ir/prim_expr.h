@@ -10,6 +10,8 @@
 ///    that says so. Generated code may contract a product and the sum that it goes into to one rounding (fma);
 ///    the interpreter does not. Min and max propagate NaN.
 ///  - Casts float → int truncate; out of range saturates. Casts int → int wrap; anything → bool is `!= 0`.
+///  - A cast to a float that is too small for the value gives what the format has for it: infinity, NaN or its greatest
+///    number (support/element.h).
 ///  - `Select` evaluates both branches, the intrinsic `tir.if_then_else` only the one taken.
 ///  - `And`/`Or` evaluate the right side only where the left does not decide.
 ///  - No expression has a side effect, except a Call to an impure intrinsic.

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "deuteron/ir/scalar_format.h"
+#include "deuteron/support/element.h"
 
 namespace deuteron {
 
@@ -205,6 +206,7 @@ PrimExpr MakeConst(DataType dtype, double value) {
 
 PrimExpr MinValue(DataType dtype) {
   if (dtype.is_float()) {
+    if (dtype.code() == kDLFloat8_e8m0fnu) return tir::FloatImm(dtype, FindFloatFormat(dtype)->Decode(0));
     const double max = AsConstInt(MaxValue(dtype)) ? 0 : MaxValue(dtype).as<FloatImmNode>()->value;
     return tir::FloatImm(dtype, -max);
   }
@@ -217,9 +219,9 @@ PrimExpr MaxValue(DataType dtype) {
   if (dtype.is_float()) {
     if (dtype.bits() == 64) return tir::FloatImm(dtype, std::numeric_limits<double>::max());
     if (dtype.bits() == 32) return tir::FloatImm(dtype, std::numeric_limits<float>::max());
-    if (dtype.is_bfloat16()) return tir::FloatImm(dtype, 0x1.FEp127);
-    DEUTERON_CHECK(dtype.bits() == 16) << "greatest value of " << dtype;
-    return tir::FloatImm(dtype, 65504.0);
+    const FloatFormat* format = FindFloatFormat(dtype);
+    DEUTERON_CHECK(format != nullptr) << "greatest value of " << dtype;
+    return tir::FloatImm(dtype, format->Decode(format->greatest()));
   }
   if (dtype.is_bool()) return tir::IntImm(dtype, 1);
   if (dtype.bits() == 64) return tir::IntImm(dtype, dtype.is_int() ? std::numeric_limits<int64_t>::max() : -1);

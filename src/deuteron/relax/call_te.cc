@@ -1,11 +1,10 @@
 /// \file
 /// Functions of the module under construction: sharing of structurally equal ones, and call_tir of
 /// PrimFuncs made from tensor expressions.
-#include <bit>
-
 #include "deuteron/relax/block_builder_impl.h"
 #include "deuteron/relax/call_tir.h"
 #include "deuteron/relax/op_info.h"
+#include "deuteron/support/element.h"
 #include "deuteron/tir/functor.h"
 
 namespace deuteron::relax {
@@ -16,44 +15,9 @@ PrimExpr ScalarLiteral(const ConstantNode* constant) {
   if (!constant->is_scalar()) return PrimExpr();
   const DataType dtype(constant->data.dtype());
   const void* data = constant->data.data_ptr();
-  const auto load = [&](auto zero) { return *static_cast<const decltype(zero)*>(data); };
-  if (dtype.is_bool()) return tir::IntImm(dtype, load(uint8_t{0}) != 0);
-  if (dtype.is_int()) {
-    switch (dtype.bits()) {
-      case 8:
-        return tir::IntImm(dtype, load(int8_t{0}));
-      case 16:
-        return tir::IntImm(dtype, load(int16_t{0}));
-      case 32:
-        return tir::IntImm(dtype, load(int32_t{0}));
-      case 64:
-        return tir::IntImm(dtype, load(int64_t{0}));
-      default:
-        return PrimExpr();
-    }
-  }
-  if (dtype.is_uint()) {
-    switch (dtype.bits()) {
-      case 8:
-        return tir::IntImm(dtype, load(uint8_t{0}));
-      case 16:
-        return tir::IntImm(dtype, load(uint16_t{0}));
-      case 32:
-        return tir::IntImm(dtype, load(uint32_t{0}));
-      case 64:
-        return tir::IntImm(dtype, static_cast<int64_t>(load(uint64_t{0})));
-      default:
-        return PrimExpr();
-    }
-  }
-  if (dtype == DataType::Float(64)) return tir::FloatImm(dtype, load(double{0}));
-  if (dtype == DataType::Float(32)) return tir::FloatImm(dtype, load(float{0}));
-  if (dtype == DataType::Float(16)) return tir::FloatImm(dtype, static_cast<double>(load(_Float16{0})));
-  if (dtype.is_bfloat16()) {
-    const uint32_t bits = static_cast<uint32_t>(load(uint16_t{0})) << 16;
-    return tir::FloatImm(dtype, std::bit_cast<float>(bits));
-  }
-  return PrimExpr();
+  if (dtype.is_bool()) return tir::IntImm(dtype, LoadInteger(data, dtype) != 0);
+  if (dtype.is_integer()) return tir::IntImm(dtype, LoadInteger(data, dtype));
+  return dtype.is_float() ? tir::FloatImm(dtype, LoadFloat(data, dtype)) : PrimExpr();
 }
 
 /// The arguments of CallTE as tensors; `passed` are those that become buffers.

@@ -1,8 +1,8 @@
 #include "deuteron/relax/expr.h"
 
 #include <algorithm>
-#include <cstring>
 
+#include "deuteron/support/element.h"
 #include "deuteron/support/host_tensor.h"
 
 namespace deuteron::relax {
@@ -15,38 +15,10 @@ auto Ignore() { return refl::AttachFieldFlag::SEqHashIgnore(); }
 Tensor ScalarTensor(const PrimExpr& value) {
   const DataType dtype = value.dtype();
   Tensor tensor = EmptyHostTensor({}, dtype);
-  const auto store = [&](auto element) { *static_cast<decltype(element)*>(tensor.data_ptr()) = element; };
   if (const auto integer = AsConstInt(value)) {
-    switch (dtype.bits()) {
-      case 8:
-        store(static_cast<uint8_t>(*integer));
-        break;
-      case 16:
-        store(static_cast<uint16_t>(*integer));
-        break;
-      case 32:
-        store(static_cast<uint32_t>(*integer));
-        break;
-      default:
-        store(*integer);
-    }
-    return tensor;
-  }
-  const double real = value.as<tir::FloatImmNode>()->value;
-  if (dtype.bits() == 64) {
-    store(real);
-  } else if (dtype.bits() == 32) {
-    store(static_cast<float>(real));
+    StoreInteger(tensor.data_ptr(), dtype, *integer);
   } else {
-    DEUTERON_CHECK(dtype.bits() == 16) << "scalar constant of " << dtype;
-    if (dtype.is_bfloat16()) {
-      const auto single = static_cast<float>(real);
-      uint32_t bits = 0;
-      std::memcpy(&bits, &single, sizeof(bits));
-      store(static_cast<uint16_t>(bits >> 16));
-    } else {
-      store(static_cast<_Float16>(real));
-    }
+    StoreFloat(tensor.data_ptr(), dtype, value.as<tir::FloatImmNode>()->value);
   }
   return tensor;
 }

@@ -12,6 +12,7 @@
 
 #include "deuteron/runtime/message.h"
 #include "deuteron/runtime/tensor.h"
+#include "deuteron/support/element.h"
 #include "deuteron/support/error.h"
 
 namespace deuteron::runtime {
@@ -99,7 +100,7 @@ Tensor View(const Tensor& x, const Any& shape, const Any& dtype, const Any& offs
   const int64_t at = offset.as<int64_t>().value_or(0);
   const int64_t bytes = TensorBytes({compact.shape().data(), compact.shape().size()}, compact.dtype());
   const int64_t needed = TensorBytes(dims, type);
-  const int64_t element = std::max(1, type.bits * type.lanes / 8);
+  const int64_t element = ElementBytes(type);
   if (at < 0 || at % element != 0 || needed > bytes - at) {
     DEUTERON_THROW(ModelError) << "memory.view: " << needed << " bytes of " << DTypeName(type) << " from byte " << at
                                << " on do not lie in " << DescribeTensor(*x.GetDLTensorPtr()) << ", which has " << bytes

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "deuteron/runtime/tensor.h"
+#include "deuteron/support/element.h"
 #include "deuteron/support/error.h"
 
 namespace deuteron::runtime {
@@ -71,8 +72,8 @@ std::vector<int64_t> OrderedKeys(const Tensor& tensor) {
 Tensor NonZero(const Tensor& x) {
   const Tensor compact = Compact(x);
   const DLDataType dtype = compact.dtype();
-  const bool is_float = dtype.code == kDLFloat || dtype.code == kDLBfloat;
-  const auto bytes = static_cast<size_t>(dtype.bits / 8);
+  const bool is_float = IsFloat(dtype);
+  const auto bytes = static_cast<size_t>(ElementBytes(dtype));
   const auto* data = static_cast<const unsigned char*>(compact.data_ptr());
   std::vector<int64_t> found;
   for (int64_t i = 0; i < compact.numel(); ++i) {
@@ -134,7 +135,7 @@ class UniqueFinder {
       shape[axis_] = static_cast<int64_t>(first.size());
     }
     Tensor values = AllocTensor(shape, x_.dtype());
-    const int64_t run = inner_ * (x_.dtype().bits / 8);
+    const int64_t run = inner_ * (ElementBytes(x_.dtype()));
     const char* from = static_cast<const char*>(x_.data_ptr());
     char* to = static_cast<char*>(values.data_ptr());
     for (int64_t i = 0; i < outer_; ++i) {

@@ -6,23 +6,15 @@
 #include <tvm/ffi/string.h>
 
 #include <charconv>
-#include <cmath>
-#include <cstring>
 
 #include "deuteron/runtime/tensor.h"
+#include "deuteron/support/element.h"
 #include "deuteron/support/error.h"
 
 namespace deuteron::runtime {
 namespace {
 
 constexpr int64_t kMostElements = 1000;
-
-template <typename T>
-T Load(const char* data) {
-  T value;
-  std::memcpy(&value, data, sizeof(value));
-  return value;
-}
 
 /// The shortest digits that say the number.
 template <typename T>
@@ -31,56 +23,19 @@ std::string Digits(T value) {
   return {digits, std::to_chars(digits, digits + sizeof(digits), value).ptr};
 }
 
-float HalfToFloat(uint16_t half) {
-  const int exponent = (half >> 10) & 0x1f;
-  const auto fraction = static_cast<float>(half & 0x3ff);
-  float value;
-  if (exponent == 0x1f) {
-    value = fraction == 0 ? INFINITY : NAN;
-  } else {
-    value = exponent == 0 ? std::ldexp(fraction, -24) : std::ldexp(fraction + 1024, exponent - 25);
-  }
-  return (half & 0x8000) != 0 ? -value : value;
-}
-
-float BFloatToFloat(uint16_t bits) {
-  const uint32_t wide = static_cast<uint32_t>(bits) << 16;
-  return Load<float>(reinterpret_cast<const char*>(&wide));
-}
-
 std::string ElementText(const char* at, DLDataType dtype) {
-  switch (dtype.code) {
-    case kDLBool:
-      return *at != 0 ? "True" : "False";
-    case kDLFloat:
-      if (dtype.bits == 64) return Digits(Load<double>(at));
-      if (dtype.bits == 32) return Digits(Load<float>(at));
-      if (dtype.bits == 16) return Digits(HalfToFloat(Load<uint16_t>(at)));
-      break;
-    case kDLBfloat:
-      return Digits(BFloatToFloat(Load<uint16_t>(at)));
-    case kDLInt:
-      if (dtype.bits == 64) return Digits(Load<int64_t>(at));
-      if (dtype.bits == 32) return Digits(Load<int32_t>(at));
-      if (dtype.bits == 16) return Digits(Load<int16_t>(at));
-      if (dtype.bits == 8) return Digits(static_cast<int>(Load<int8_t>(at)));
-      break;
-    case kDLUInt:
-      if (dtype.bits == 64) return Digits(Load<uint64_t>(at));
-      if (dtype.bits == 32) return Digits(Load<uint32_t>(at));
-      if (dtype.bits == 16) return Digits(Load<uint16_t>(at));
-      if (dtype.bits == 8) return Digits(static_cast<int>(Load<uint8_t>(at)));
-      break;
-    default:
-      break;
-  }
-  return "?";
+  if (dtype.code == kDLBool) return *at != 0 ? "True" : "False";
+  if (dtype.code == kDLInt) return Digits(LoadInteger(at, dtype));
+  if (dtype.code == kDLUInt) return Digits(static_cast<uint64_t>(LoadInteger(at, dtype)));
+  if (!IsFloat(dtype)) return "?";
+  const double value = LoadFloat(at, dtype);
+  return dtype.bits == 64 ? Digits(value) : Digits(static_cast<float>(value));
 }
 
 std::string TensorText(const Tensor& tensor) {
   const Tensor compact = tensor.IsContiguous() ? tensor : CopyCompact(*tensor.GetDLTensorPtr());
   const DLDataType dtype = compact.dtype();
-  const auto step = static_cast<int64_t>((dtype.bits * dtype.lanes + 7) / 8);
+  const auto step = ElementBytes(dtype);
   const char* data = static_cast<const char*>(compact.data_ptr()) + compact.byte_offset();
   const int ndim = compact.ndim();
   int64_t count = 1;

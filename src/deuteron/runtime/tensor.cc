@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include "deuteron/support/element.h"
 #include "deuteron/support/error.h"
 
 namespace deuteron::runtime {
@@ -34,11 +35,11 @@ int64_t TensorBytes(std::span<const int64_t> shape, DLDataType dtype) {
     }
   }
   if (empty) return 0;
-  int64_t bits = 0;
-  if (__builtin_mul_overflow(elements, int64_t{dtype.bits} * dtype.lanes, &bits) || bits > INT64_MAX - 7) {
+  int64_t bytes = 0;
+  if (__builtin_mul_overflow(elements, ElementBytes(dtype), &bytes)) {
     DEUTERON_THROW(UsageError) << "the size of a tensor overflows";
   }
-  return (bits + 7) / 8;
+  return bytes;
 }
 
 Tensor AllocTensor(std::span<const int64_t> shape, DLDataType dtype) {
@@ -77,7 +78,7 @@ void CopyInto(const DLTensor& source, const DLTensor& destination) {
     return;
   }
   const int ndim = source.ndim;
-  const int64_t element = int64_t{source.dtype.bits} * source.dtype.lanes / 8;
+  const int64_t element = ElementBytes(source.dtype);
   if (element == 0 || ndim == 0) DEUTERON_THROW(UnsupportedError) << "a strided tensor of " << DTypeName(source.dtype);
   // The innermost axis in one piece where both sides allow it; the others by an odometer.
   std::vector<int64_t> index(ndim, 0), from_stride(ndim), to_stride(ndim);

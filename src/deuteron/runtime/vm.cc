@@ -9,6 +9,7 @@
 #include "deuteron/runtime/instruction.h"
 #include "deuteron/runtime/plugin.h"
 #include "deuteron/runtime/thread_pool.h"
+#include "deuteron/support/element.h"
 #include "deuteron/support/error.h"
 
 namespace deuteron::runtime {
@@ -30,14 +31,8 @@ bool IsTrue(const Any& value) {
     DEUTERON_THROW(ModelError) << "a condition is no scalar: " << value.GetTypeKey();
   }
   const DLTensor& data = *tensor->GetDLTensorPtr();
-  const auto* bytes = static_cast<const unsigned char*>(data.data) + data.byte_offset;
-  const int size = data.dtype.bits / 8;
-  const bool is_float = data.dtype.code == kDLFloat || data.dtype.code == kDLBfloat;
-  for (int i = 0; i < size; ++i) {
-    // Minus zero is false.
-    if ((is_float && i == size - 1 ? bytes[i] & 0x7f : bytes[i]) != 0) return true;
-  }
-  return false;
+  const char* element = static_cast<const char*>(data.data) + data.byte_offset;
+  return IsFloat(data.dtype) ? LoadFloat(element, data.dtype) != 0 : LoadInteger(element, data.dtype) != 0;
 }
 
 int64_t ScalarBits(const Any& value) {
@@ -53,12 +48,8 @@ int64_t ScalarBits(const Any& value) {
   }
   const DLTensor& data = *tensor->GetDLTensorPtr();
   const char* from = static_cast<const char*>(data.data) + data.byte_offset;
-  const int size = std::min<int>(data.dtype.bits / 8, sizeof(bits));
-  std::memcpy(&bits, from, size);
-  if (data.dtype.code == kDLInt && size < 8) {
-    const int shift = 64 - 8 * size;
-    bits = static_cast<int64_t>(static_cast<uint64_t>(bits) << shift) >> shift;
-  }
+  if (!IsFloat(data.dtype)) return LoadInteger(from, data.dtype);
+  std::memcpy(&bits, from, static_cast<size_t>(ElementBytes(data.dtype)));
   return bits;
 }
 

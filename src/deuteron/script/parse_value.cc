@@ -18,11 +18,14 @@ std::optional<DataType> Parser::DtypeName(std::string_view dotted) const {
                              "float32",        "float64",
                              "bfloat16",       "handle",
                              "int4",           "uint4",
-                             "int1",           "float8_e3m4",
-                             "float8_e4m3",    "float8_e4m3b11fnuz",
-                             "float8_e4m3fn",  "float8_e4m3fnuz",
-                             "float8_e5m2",    "float8_e5m2fnuz",
-                             "float8_e8m0fnu", "float4_e2m1fn"}) {
+                             "int1",           "int2",
+                             "uint1",          "uint2",
+                             "float8_e3m4",    "float8_e4m3",
+                             "float8_e4m3fn",  "float8_e4m3b11fnuz",
+                             "float8_e5m2",    "float8_e4m3fnuz",
+                             "float8_e8m0fnu", "float8_e5m2fnuz",
+                             "float4_e2m1fn",  "float6_e2m3fn",
+                             "float6_e3m2fn"}) {
       names.emplace(name, DataType(name));
     }
     names.emplace("boolean", DataType::Bool());

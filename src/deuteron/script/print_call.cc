@@ -4,25 +4,12 @@
 
 #include <charconv>
 #include <cmath>
-#include <cstring>
 
 #include "deuteron/relax/op/memory.h"
 #include "deuteron/script/printer_impl.h"
+#include "deuteron/support/element.h"
 
 namespace deuteron::script {
-namespace {
-
-float HalfToFloat(uint16_t bits) {
-  const int exponent = (bits >> 10) & 31;
-  const int mantissa = bits & 1023;
-  const float sign = (bits & 0x8000) != 0 ? -1.0F : 1.0F;
-  if (exponent == 31) return mantissa != 0 ? NAN : sign * INFINITY;
-  if (exponent == 0) return sign * std::ldexp(static_cast<float>(mantissa), -24);
-  return sign * std::ldexp(static_cast<float>(mantissa + 1024), exponent - 25);
-}
-
-}  // namespace
-
 void Printer::AttrFields(const ObjectRef& attrs, bool* first) {
   if (!attrs.defined()) return;
   if (const auto* dict = attrs.as<DictAttrsNode>()) {
@@ -182,9 +169,8 @@ void Printer::PrintConstFloat(DataType dtype, double value) {
 
 void Printer::PrintConstant(const relax::ConstantNode* constant) {
   const DataType dtype(constant->data.dtype());
-  const bool inline_scalar = constant->is_scalar() && dtype.is_scalar() &&
-                             (dtype.is_bool() || dtype.is_integer() || dtype.is_bfloat16() ||
-                              (dtype.code() == kDLFloat && dtype.bits() >= 16));
+  const bool inline_scalar =
+      constant->is_scalar() && dtype.is_scalar() && (dtype.is_bool() || dtype.is_integer() || dtype.is_float());
   if (!inline_scalar) {
     const auto [it, added] =
         constant_index_.emplace(constant->data.GetDLTensorPtr(), static_cast<int64_t>(constants_.size()));
@@ -194,33 +180,15 @@ void Printer::PrintConstant(const relax::ConstantNode* constant) {
     return Put(']');
   }
   const char* data = static_cast<const char*>(constant->data.data_ptr()) + constant->data.GetDLTensorPtr()->byte_offset;
-  const auto load = [data](auto value) {
-    std::memcpy(&value, data, sizeof(value));
-    return value;
-  };
   Put("R.const(");
-  const auto put_float = [&](double value) { PrintConstFloat(dtype, value); };
   if (dtype.is_bool()) {
-    Put(load(uint8_t{}) != 0 ? "True" : "False");
-  } else if (dtype.is_bfloat16()) {
-    const uint32_t bits = static_cast<uint32_t>(load(uint16_t{})) << 16;
-    float value = 0;
-    std::memcpy(&value, &bits, sizeof(value));
-    put_float(static_cast<double>(value));
+    Put(LoadInteger(data, dtype) != 0 ? "True" : "False");
   } else if (dtype.is_float()) {
-    put_float(dtype.bits() == 64   ? load(double{})
-              : dtype.bits() == 32 ? static_cast<double>(load(float{}))
-                                   : static_cast<double>(HalfToFloat(load(uint16_t{}))));
+    PrintConstFloat(dtype, LoadFloat(data, dtype));
   } else if (dtype.is_uint()) {
-    text_ += std::to_string(dtype.bits() == 64   ? load(uint64_t{})
-                            : dtype.bits() == 32 ? uint64_t{load(uint32_t{})}
-                            : dtype.bits() == 16 ? uint64_t{load(uint16_t{})}
-                                                 : uint64_t{load(uint8_t{})});
+    text_ += std::to_string(static_cast<uint64_t>(LoadInteger(data, dtype)));
   } else {
-    PutInt(dtype.bits() == 64   ? load(int64_t{})
-           : dtype.bits() == 32 ? int64_t{load(int32_t{})}
-           : dtype.bits() == 16 ? int64_t{load(int16_t{})}
-                                : int64_t{load(int8_t{})});
+    PutInt(LoadInteger(data, dtype));
   }
   Put(", \"");
   PutDtype(dtype);

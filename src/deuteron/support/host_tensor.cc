@@ -1,6 +1,7 @@
 #include "deuteron/support/host_tensor.h"
 
 #include "deuteron/support/aligned_memory.h"
+#include "deuteron/support/element.h"
 #include "deuteron/support/error.h"
 
 namespace deuteron {
@@ -24,7 +25,7 @@ struct BorrowingAllocator {
 }  // namespace
 
 int64_t CheckedByteSize(const std::vector<int64_t>& shape, DLDataType dtype) {
-  int64_t bytes = (dtype.bits * dtype.lanes + 7) / 8;
+  int64_t bytes = ElementBytes(dtype);
   bool empty = false;
   for (const int64_t extent : shape) {
     if (extent < 0) return -1;

@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "deuteron/support/element.h"
 #include "deuteron/support/error.h"
 #include "deuteron/support/host_tensor.h"
 #include "deuteron/support/mapped_file.h"
@@ -41,7 +42,7 @@ std::string_view HeaderValue(const std::string& path, std::string_view header, c
   return header.substr(at, end - at);
 }
 
-std::optional<DLDataType> ParseDescr(std::string_view descr) {
+std::optional<DLDataType> ParseDescr(std::string_view descr, std::optional<DLDataType> untyped) {
   if (descr.size() < 2) return std::nullopt;
   if (descr[0] == '<' || descr[0] == '|' || descr[0] == '=') descr.remove_prefix(1);
   const auto type = [](int code, int bits) {
@@ -49,6 +50,8 @@ std::optional<DLDataType> ParseDescr(std::string_view descr) {
   };
   if (descr == "b1" || descr == "?") return type(kDLBool, 8);
   if (descr == "V2") return type(kDLBfloat, 16);
+  if (descr == "f1") return type(kDLFloat8_e5m2, 8);
+  if (descr == "V1") return untyped && ElementBytes(*untyped) == 1 ? untyped : std::nullopt;
   if (descr.size() != 2) return std::nullopt;
   const int bytes = descr[1] - '0';
   const bool power = bytes == 1 || bytes == 2 || bytes == 4 || bytes == 8;
@@ -59,8 +62,9 @@ std::optional<DLDataType> ParseDescr(std::string_view descr) {
 }
 
 std::string FormatDescr(DLDataType dtype) {
-  const std::string bytes = std::to_string((dtype.bits + 7) / 8);
-  const std::string order = dtype.bits <= 8 ? "|" : "<";
+  if (dtype.bits < 8) return "|V1";
+  const std::string bytes = std::to_string(ElementBytes(dtype));
+  const std::string order = dtype.bits == 8 ? "|" : "<";
   switch (dtype.code) {
     case kDLBool:
       return "|b1";
@@ -118,7 +122,7 @@ std::shared_ptr<const MappedFile> OpenInput(const std::string& path) {
 
 }  // namespace
 
-tvm::ffi::Tensor ReadNpy(const std::string& path) {
+tvm::ffi::Tensor ReadNpy(const std::string& path, std::optional<DLDataType> untyped) {
   const auto file = OpenInput(path);
   std::string_view bytes = file->bytes();
   if (bytes.size() < 10 || bytes.substr(0, 6) != kMagic) Malformed(path, "it does not begin with \\x93NUMPY");
@@ -136,7 +140,7 @@ tvm::ffi::Tensor ReadNpy(const std::string& path) {
 
   std::string_view descr = HeaderValue(path, header, "descr");
   if (descr.size() >= 2) descr = descr.substr(1, descr.size() - 2);
-  const auto dtype = ParseDescr(descr);
+  const auto dtype = ParseDescr(descr, untyped);
   if (!dtype) {
     DEUTERON_THROW(UsageError) << "'" << path << "' is of dtype '" << descr << "', which tensors cannot hold";
   }
@@ -147,7 +151,7 @@ tvm::ffi::Tensor ReadNpy(const std::string& path) {
   tvm::ffi::Tensor tensor = EmptyHostTensor(shape, *dtype);
   auto* target = static_cast<char*>(tensor.data_ptr());
   if (HeaderValue(path, header, "fortran_order").substr(0, 4) == "True" && shape.size() > 1) {
-    if (size > 0) CopyTransposed(bytes.data(), target, shape, dtype->bits / 8);
+    if (size > 0) CopyTransposed(bytes.data(), target, shape, ElementBytes(*dtype));
   } else if (size > 0) {
     std::memcpy(target, bytes.data(), static_cast<size_t>(size));
   }

@@ -38,6 +38,29 @@ TEST(Npy, RoundTripsEveryRank) {
   }
 }
 
+TEST(Npy, TypesWithoutANameInNumpy) {
+  const std::string path = TempPath("untyped.npy");
+  const auto type = [](int code, int bits) {
+    return DLDataType{static_cast<uint8_t>(code), static_cast<uint8_t>(bits), 1};
+  };
+  for (const DLDataType dtype :
+       {type(kDLInt, 4), type(kDLUInt, 2), type(kDLFloat8_e4m3fn, 8), type(kDLFloat4_e2m1fn, 4)}) {
+    auto tensor = EmptyHostTensor({3}, dtype);
+    std::memcpy(tensor.data_ptr(), "\1\2\3", 3);
+    WriteNpy(path, tensor);
+    const auto read = ReadNpy(path, dtype);
+    EXPECT_EQ(read.dtype().code, dtype.code);
+    EXPECT_EQ(read.dtype().bits, dtype.bits);
+    EXPECT_EQ(std::memcmp(read.data_ptr(), "\1\2\3", 3), 0);
+    EXPECT_THROW(ReadNpy(path), tvm::ffi::Error);
+    EXPECT_THROW(ReadNpy(path, type(kDLFloat, 32)), tvm::ffi::Error);
+  }
+  WriteFile(path, "{'descr': '<f1', 'fortran_order': True, 'shape': (1, 2), }\n", "ab");
+  EXPECT_EQ(ReadNpy(path).dtype().code, kDLFloat8_e5m2);
+  WriteFile(path, "{'descr': '<V2', 'fortran_order': False, 'shape': (1,), }\n", "ab");
+  EXPECT_EQ(ReadNpy(path, type(kDLInt, 4)).dtype().code, kDLBfloat);
+}
+
 TEST(Npy, TransposesColumnMajorFiles) {
   const std::string path = TempPath("fortran.npy");
   WriteFile(path, "{'descr': '|i1', 'fortran_order': True, 'shape': (2, 3), }\n", std::string("\1\4\2\5\3\6", 6));

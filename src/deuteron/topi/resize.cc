@@ -13,8 +13,6 @@
 namespace deuteron::topi {
 namespace {
 
-PrimExpr Floor(const PrimExpr& value) { return CastTo(DataType::Int(64), CallIntrin("floor", {value})); }
-
 /// floor((scale * position + offset) / divisor), fractions reduced if all are constants.
 PrimExpr FloorQuotient(const PrimExpr& position, const PrimExpr& scale, const PrimExpr& offset,
                        const PrimExpr& divisor) {
@@ -138,18 +136,6 @@ class Coordinate {
   PrimExpr real_;
 };
 
-/// The four weights of Keys' cubic convolution at distances 1 + t, t, 1 - t, 2 - t.
-std::vector<PrimExpr> CubicWeights(const PrimExpr& t, double alpha) {
-  const PrimExpr a = Real(alpha);
-  const auto near_weight = [&](const PrimExpr& s) {
-    return ((Real(alpha + 2) * s - Real(alpha + 3)) * s) * s + Real(1.0);
-  };
-  const auto far_weight = [&](const PrimExpr& s) {
-    return ((a * s - a * Real(5.0)) * s + a * Real(8.0)) * s - a * Real(4.0);
-  };
-  return {far_weight(t + Real(1.0)), near_weight(t), near_weight(Real(1.0) - t), far_weight(Real(2.0) - t)};
-}
-
 /// A source index with its weight.
 struct Tap {
   PrimExpr index;
@@ -229,95 +215,6 @@ te::Tensor Resize(const te::Tensor& x, const std::vector<size_t>& axes, const Ar
         return IfThenElse(is_outside, MakeConst(spec.out_dtype, spec.extrapolation_value), value);
       },
       "resize");
-}
-
-namespace {
-
-/// The pixel that a grid value in [-1, 1] means.
-PrimExpr Unnormalized(const PrimExpr& value, const PrimExpr& extent, bool align_corners) {
-  if (align_corners) return (value + Real(1.0)) * (Real(extent - 1) / Real(2.0));
-  return ((value + Real(1.0)) * Real(extent) - Real(1.0)) / Real(2.0);
-}
-
-/// `x` mirrored into [low, high] as often as needed.
-PrimExpr Reflected(const PrimExpr& x, const PrimExpr& low, const PrimExpr& high) {
-  const PrimExpr span = high - low;
-  const PrimExpr distance = CallIntrin("fabs", {x - low});
-  const PrimExpr flips = CallIntrin("floor", {distance / span});
-  const PrimExpr rest = distance - flips * span;
-  const PrimExpr is_even = Equal(FloorMod(CastTo(DataType::Int(64), flips), 2), 0);
-  const PrimExpr mirrored = SelectExpr(is_even, low + rest, high - rest);
-  return SelectExpr(span > Real(0.0), mirrored, low);
-}
-
-}  // namespace
-
-te::Tensor GridSample(const te::Tensor& data, const te::Tensor& grid, const std::string& method,
-                      const std::string& padding, bool align_corners) {
-  const PrimExpr height = data.shape()[2];
-  const PrimExpr width = data.shape()[3];
-  // The coordinate on an axis, brought into the image where the padding says so.
-  const auto padded = [&](const PrimExpr& x, const PrimExpr& extent) {
-    const PrimExpr last = Real(extent - 1);
-    if (padding == "border") return Min(Max(x, Real(0.0)), last);
-    if (padding == "reflection") {
-      const PrimExpr reflected =
-          align_corners ? Reflected(x, Real(0.0), last) : Reflected(x, Real(-0.5), Real(extent) - Real(0.5));
-      return Min(Max(reflected, Real(0.0)), last);
-    }
-    if (padding != "zeros") DEUTERON_THROW(UnsupportedError) << "grid_sample: unknown padding \"" << padding << "\"";
-    return x;
-  };
-  const Array<PrimExpr> shape = {data.shape()[0], data.shape()[1], grid.shape()[2], grid.shape()[3]};
-  return te::Compute(
-      shape,
-      [&](const Array<tir::Var>& vars) {
-        const auto pixel = [&](const PrimExpr& y, const PrimExpr& x) {
-          const PrimExpr row = Min(Max(y, I64(0)), height - 1);
-          const PrimExpr column = Min(Max(x, I64(0)), width - 1);
-          const PrimExpr value = Real(data({vars[0], vars[1], row, column}));
-          if (padding != "zeros") return value;
-          return SelectExpr(y >= 0 && y < height && x >= 0 && x < width, value, Real(0.0));
-        };
-        const auto coordinate = [&](int64_t which, const PrimExpr& extent) {
-          const PrimExpr raw = Unnormalized(Real(grid({vars[0], I64(which), vars[2], vars[3]})), extent, align_corners);
-          return method == "bicubic" ? raw : padded(raw, extent);
-        };
-        const PrimExpr y = coordinate(1, height);
-        const PrimExpr x = coordinate(0, width);
-        if (method == "nearest") {
-          const auto nearest = [](const PrimExpr& v) { return CastTo(DataType::Int(64), CallIntrin("round", {v})); };
-          return CastTo(data.dtype(), pixel(nearest(y), nearest(x)));
-        }
-        const PrimExpr y0 = Floor(y);
-        const PrimExpr x0 = Floor(x);
-        const PrimExpr ty = y - Real(y0);
-        const PrimExpr tx = x - Real(x0);
-        std::vector<PrimExpr> wy = {Real(1.0) - ty, ty};
-        std::vector<PrimExpr> wx = {Real(1.0) - tx, tx};
-        int64_t first = 0;
-        if (method == "bicubic") {
-          wy = CubicWeights(ty, -0.75);
-          wx = CubicWeights(tx, -0.75);
-          first = -1;
-        } else if (method != "bilinear") {
-          DEUTERON_THROW(UnsupportedError) << "grid_sample: unknown method \"" << method << "\"";
-        }
-        const auto tap = [&](const PrimExpr& index, const PrimExpr& extent) {
-          if (method != "bicubic" || padding == "zeros") return index;
-          return CastTo(DataType::Int(64), CallIntrin("round", {padded(Real(index), extent)}));
-        };
-        PrimExpr sum = Real(0.0);
-        for (size_t i = 0; i < wy.size(); ++i) {
-          for (size_t j = 0; j < wx.size(); ++j) {
-            sum = sum + wy[i] * wx[j] *
-                            pixel(tap(y0 + (first + static_cast<int64_t>(i)), height),
-                                  tap(x0 + (first + static_cast<int64_t>(j)), width));
-          }
-        }
-        return CastTo(data.dtype(), sum);
-      },
-      "compute", {}, {"n", "c", "h", "w"});
 }
 
 }  // namespace deuteron::topi

@@ -26,10 +26,24 @@ struct ResizeSpec {
 te::Tensor Resize(const te::Tensor& x, const std::vector<size_t>& axes, const Array<PrimExpr>& shape,
                   const ResizeSpec& spec);
 
-/// data (n, c, h, w), grid (n, 2, h', w') of x and y in [-1, 1]. method: "nearest", "bilinear", "bicubic";
-/// padding: "zeros", "border", "reflection".
+/// data (n, c, h, w), grid (n, 2, h', w') of x and y in [-1, 1]; or of volumes, (n, c, d, h, w) and (n, 3, d', h', w').
+/// method: "nearest", "bilinear", "bicubic"; padding: "zeros", "border", "reflection".
 te::Tensor GridSample(const te::Tensor& data, const te::Tensor& grid, const std::string& method,
                       const std::string& padding, bool align_corners);
+
+/// As relax::DeformedColumnsAttrs says.
+struct DeformedColumnsSpec {
+  std::vector<int64_t> kernel;
+  std::vector<int64_t> strides;
+  /// Before the first element of each axis.
+  std::vector<int64_t> padding;
+  std::vector<int64_t> dilation;
+  int64_t offset_groups = 1;
+};
+/// What a kernel that lies at an offset for each of its positions sees of `data`, linear between elements, 0 outside:
+/// (n, channels, positions in the kernel, spatial axes of `offset`). `mask` may be null.
+te::Tensor DeformedColumns(const te::Tensor& data, const te::Tensor& offset, const te::Tensor& mask,
+                           const DeformedColumnsSpec& spec);
 
 /// As relax::ROIAlignAttrs says.
 struct ROIAlignSpec {

@@ -7,6 +7,7 @@
 #include <limits>
 #include <utility>
 
+#include "deuteron/support/element.h"
 #include "deuteron/support/error.h"
 
 namespace deuteron::backend::cuda {
@@ -53,12 +54,12 @@ void RequireDevice(const std::string& library) {
 size_t BytesOf(const DLTensor& tensor) {
   size_t count = 1;
   for (int32_t i = 0; i < tensor.ndim; ++i) count *= static_cast<size_t>(tensor.shape[i]);
-  return (count * tensor.dtype.bits * tensor.dtype.lanes + 7) / 8;
+  return count * static_cast<size_t>(ElementBytes(tensor.dtype));
 }
 
 size_t BytesOf(const std::string& dtype, int64_t count) {
   const DLDataType type = tvm::ffi::StringToDLDataType(dtype);
-  return (static_cast<size_t>(count) * type.bits * type.lanes + 7) / 8;
+  return static_cast<size_t>(count * ElementBytes(type));
 }
 
 Buffer::Buffer(size_t bytes, cudaStream_t stream) : stream_(stream) {

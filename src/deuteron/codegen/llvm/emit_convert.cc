@@ -8,8 +8,8 @@ namespace deuteron::codegen {
 
 llvm::Type* KernelEmitter::ScalarType(DataType type) {
   if (type.is_bool()) return builder_.getInt1Ty();
-  if (type.is_bfloat16()) return builder_.getInt16Ty();
-  if (type.is_integer()) return builder_.getIntNTy(static_cast<unsigned>(type.bits()));
+  if (type.is_integer() || (type.is_float() && type.code() != kDLFloat))
+    return builder_.getIntNTy(static_cast<unsigned>(type.bits()));
   if (type.code() == kDLFloat && type.bits() == 16) return builder_.getHalfTy();
   if (type.code() == kDLFloat && type.bits() == 32) return builder_.getFloatTy();
   if (type.code() == kDLFloat && type.bits() == 64) return builder_.getDoubleTy();
@@ -25,8 +25,8 @@ llvm::Type* KernelEmitter::RegisterType(DataType type) {
 }
 
 llvm::Type* KernelEmitter::MemoryType(DataType type) {
-  if (!type.is_bool()) return RegisterType(type);
-  return RegisterType(DataType::UInt(8, type.lanes()));
+  if (type.is_bool() || type.bits() < 8) return RegisterType(DataType::UInt(8, type.lanes()));
+  return RegisterType(type);
 }
 
 llvm::Type* KernelEmitter::WithLanesOf(llvm::Type* element, llvm::Value* like) {
@@ -37,51 +37,6 @@ llvm::Type* KernelEmitter::WithLanesOf(llvm::Type* element, llvm::Value* like) {
 llvm::Value* KernelEmitter::Splat(llvm::Value* value, int64_t lanes) {
   if (lanes == 1 || value->getType()->isVectorTy()) return value;
   return builder_.CreateVectorSplat(static_cast<unsigned>(lanes), value);
-}
-
-/// bfloat16 is the upper half of a float32; rounding to nearest even is integer arithmetic on the bits.
-llvm::Value* KernelEmitter::Widen(DataType type, llvm::Value* value) {
-  if (type.is_bfloat16()) {
-    llvm::Value* bits = builder_.CreateZExt(value, WithLanesOf(builder_.getInt32Ty(), value));
-    bits = builder_.CreateShl(bits, llvm::ConstantInt::get(bits->getType(), 16));
-    return builder_.CreateBitCast(bits, WithLanesOf(builder_.getFloatTy(), value));
-  }
-  if (type.is_float() && type.bits() == 16) {
-    return builder_.CreateFPExt(value, WithLanesOf(builder_.getFloatTy(), value));
-  }
-  return value;
-}
-
-llvm::Value* KernelEmitter::Narrow(DataType type, llvm::Value* value) {
-  if (type.is_bfloat16()) {
-    llvm::Type* i32 = WithLanesOf(builder_.getInt32Ty(), value);
-    const auto constant = [&](uint64_t bits) { return llvm::ConstantInt::get(i32, bits); };
-    llvm::Value* bits = builder_.CreateBitCast(value, i32);
-    llvm::Value* odd = builder_.CreateAnd(builder_.CreateLShr(bits, constant(16)), constant(1));
-    llvm::Value* rounded = builder_.CreateAdd(bits, builder_.CreateAdd(odd, constant(0x7fff)));
-    rounded = builder_.CreateLShr(rounded, constant(16));
-    llvm::Value* nan = builder_.CreateOr(builder_.CreateLShr(bits, constant(16)), constant(0x40));
-    llvm::Value* result = builder_.CreateSelect(builder_.CreateFCmpUNO(value, value), nan, rounded);
-    return builder_.CreateTrunc(result, WithLanesOf(builder_.getInt16Ty(), value));
-  }
-  if (type.is_float() && type.bits() == 16) {
-    return builder_.CreateFPTrunc(value, WithLanesOf(builder_.getHalfTy(), value));
-  }
-  return value;
-}
-
-/// double → float rounded to odd, so that rounding the result again to 16 bits rounds only once in effect.
-llvm::Value* KernelEmitter::RoundToOddFloat32(llvm::Value* value) {
-  llvm::Value* nearest = builder_.CreateFPTrunc(value, WithLanesOf(builder_.getFloatTy(), value));
-  llvm::Value* back = builder_.CreateFPExt(nearest, value->getType());
-  llvm::Type* i32 = WithLanesOf(builder_.getInt32Ty(), value);
-  llvm::Value* bits = builder_.CreateBitCast(nearest, i32);
-  llvm::Value* too_far =
-      builder_.CreateFCmpOGT(Unary(llvm::Intrinsic::fabs, back), Unary(llvm::Intrinsic::fabs, value));
-  llvm::Value* toward_zero = builder_.CreateSub(bits, builder_.CreateZExt(too_far, i32));
-  llvm::Value* odd = builder_.CreateOr(toward_zero, llvm::ConstantInt::get(i32, 1));
-  llvm::Value* inexact = builder_.CreateFCmpONE(back, value);
-  return builder_.CreateBitCast(builder_.CreateSelect(inexact, odd, bits), nearest->getType());
 }
 
 llvm::Value* KernelEmitter::EmitCast(DataType to, DataType from, llvm::Value* value) {
@@ -96,10 +51,12 @@ llvm::Value* KernelEmitter::EmitCast(DataType to, DataType from, llvm::Value* va
     return from.is_int() ? builder_.CreateSExtOrTrunc(value, type) : builder_.CreateZExtOrTrunc(value, type);
   }
   if (!from.is_float()) {
-    const bool narrow = to.bits() == 16;
-    llvm::Type* wide = narrow ? WithLanesOf(builder_.getFloatTy(), value) : type;
-    llvm::Value* result = from.is_int() ? builder_.CreateSIToFP(value, wide) : builder_.CreateUIToFP(value, wide);
-    return Narrow(to, result);
+    // Integers that float32 would round are rounded but once.
+    const bool narrow = to.bits() <= 16;
+    const bool exact = from.bits() <= 24;
+    llvm::Type* real = !narrow ? type : WithLanesOf(exact ? builder_.getFloatTy() : builder_.getDoubleTy(), value);
+    llvm::Value* result = from.is_int() ? builder_.CreateSIToFP(value, real) : builder_.CreateUIToFP(value, real);
+    return Narrow(to, narrow && !exact ? RoundToOddFloat32(result) : result);
   }
   llvm::Value* wide = Widen(from, value);
   if (to.is_float()) {

@@ -3,6 +3,7 @@
 #include "deuteron/codegen/llvm/emitter.h"
 #include "deuteron/ir/expr_functor.h"
 #include "deuteron/ir/prim_ops.h"
+#include "deuteron/support/element.h"
 #include "deuteron/tir/intrinsics.h"
 
 namespace deuteron::codegen {
@@ -38,8 +39,8 @@ bool IsSpeculatable(const PrimExpr& expr) {
 
 llvm::Value* KernelEmitter::EmitConst(DataType type, const PrimExprNode* expr) {
   if (const auto* imm = expr->kind == ExprKind::kFloatImm ? static_cast<const tir::FloatImmNode*>(expr) : nullptr) {
-    if (!type.is_bfloat16()) return llvm::ConstantFP::get(ScalarType(type), imm->value);
-    return Narrow(type, llvm::ConstantFP::get(builder_.getFloatTy(), imm->value));
+    if (type.code() == kDLFloat) return llvm::ConstantFP::get(ScalarType(type), imm->value);
+    return llvm::ConstantInt::get(ScalarType(type), FindFloatFormat(type)->Encode(imm->value));
   }
   const auto* imm = static_cast<const tir::IntImmNode*>(expr);
   if (type.is_handle()) return llvm::ConstantPointerNull::get(builder_.getPtrTy());

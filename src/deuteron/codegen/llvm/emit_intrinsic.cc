@@ -151,7 +151,6 @@ llvm::Value* KernelEmitter::EmitCall(const tir::CallNode* op) {
   for (const PrimExpr& arg : op->args) args.push_back(Splat(EmitExpr(arg), lanes));
   switch (info->kind) {
     case tir::IntrinKind::kReinterpret:
-      if (operand.is_bfloat16() && type.is_integer()) return args[0];
       return builder_.CreateBitCast(args[0], RegisterType(op->dtype));
     case tir::IntrinKind::kPredicate: {
       if (!operand.is_float()) return llvm::ConstantInt::get(RegisterType(op->dtype), name == "isfinite" ? 1 : 0);

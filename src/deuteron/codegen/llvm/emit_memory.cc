@@ -59,11 +59,12 @@ llvm::Value* KernelEmitter::ElementAddress(const tir::Buffer& buffer, llvm::Valu
 }
 
 llvm::Value* KernelEmitter::ToMemory(llvm::Value* value, DataType type) {
-  if (!type.is_bool()) return value;
+  if (!type.is_bool() && type.bits() >= 8) return value;
   return builder_.CreateZExt(value, WithLanesOf(builder_.getInt8Ty(), value));
 }
 
 llvm::Value* KernelEmitter::FromMemory(llvm::Value* value, DataType type) {
+  if (type.bits() < 8) return builder_.CreateTrunc(value, WithLanesOf(ScalarType(type.element()), value));
   if (!type.is_bool()) return value;
   return builder_.CreateICmpNE(value, llvm::Constant::getNullValue(value->getType()));
 }

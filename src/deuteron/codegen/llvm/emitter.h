@@ -9,8 +9,8 @@
 /// bodies of parallel loops too. A buffer of constant size, if it is not large (emit_memory.cc), is an alloca: LLVM's
 /// SROA makes registers of it when every index is constant (the accumulators of an unrolled tile).
 ///
-/// Values: a bool is i1 in registers and a byte in memory; bfloat16 is i16 everywhere and computed in
-/// float32, float16 is `half` and computed in float32.
+/// Values: a bool is i1 in registers and a byte in memory, an int4 (int2, float4_e2m1fn, …) i4 and a byte; float16 is
+/// `half`, bfloat16 and floats of fewer bits are the integers of their codes: all these are computed in float32.
 #pragma once
 
 #include <string>
@@ -114,14 +114,16 @@ class KernelEmitter {
   llvm::Type* RegisterType(DataType type);
   llvm::Type* MemoryType(DataType type);
   llvm::Value* EmitCast(DataType to, DataType from, llvm::Value* value);
-  /// A 16-bit float as float32; other floats as they are.
+  llvm::Value* Saturate(DataType to, llvm::Value* value, llvm::Type* type);
+  llvm::Type* WithLanesOf(llvm::Type* element, llvm::Value* like);
+  llvm::Value* Splat(llvm::Value* value, int64_t lanes);
+
+  // emit_narrow_float.cc
+  /// A float of 16 bits or fewer as float32; other floats as they are.
   llvm::Value* Widen(DataType type, llvm::Value* value);
   /// Back again.
   llvm::Value* Narrow(DataType type, llvm::Value* value);
   llvm::Value* RoundToOddFloat32(llvm::Value* value);
-  llvm::Value* Saturate(DataType to, llvm::Value* value, llvm::Type* type);
-  llvm::Type* WithLanesOf(llvm::Type* element, llvm::Value* like);
-  llvm::Value* Splat(llvm::Value* value, int64_t lanes);
 
   // emit_intrinsic.cc
   llvm::Value* EmitCall(const tir::CallNode* op);

@@ -1,4 +1,5 @@
 /// Every operation, intrinsic and cast, as vectors, against C's libm in double precision and the interpreter.
+#include <algorithm>
 #include <cmath>
 #include <functional>
 #include <limits>
@@ -122,11 +123,98 @@ INSTANTIATE_TEST_SUITE_P(
                     FunctionCase{"round", std::nearbyint, 0, 0}, FunctionCase{"abs", std::fabs, 0, 0}),
     [](const auto& info) { return info.param.name; });
 
+const DataType kNarrowTypes[] = {
+    {kDLFloat8_e3m4, 8},
+    {kDLFloat8_e4m3, 8},
+    {kDLFloat8_e4m3b11fnuz, 8},
+    {kDLFloat8_e4m3fn, 8},
+    {kDLFloat8_e4m3fnuz, 8},
+    {kDLFloat8_e5m2, 8},
+    {kDLFloat8_e5m2fnuz, 8},
+    {kDLFloat8_e8m0fnu, 8},
+    {kDLFloat6_e2m3fn, 6},
+    {kDLFloat6_e3m2fn, 6},
+    {kDLFloat4_e2m1fn, 4},
+    {kDLInt, 4},
+    {kDLUInt, 4},
+    {kDLInt, 2},
+    {kDLUInt, 2},
+    {kDLUInt, 1},
+    {kDLBfloat, 16},
+};
+
+/// Every code of each type becomes the number that it stands for; and numbers around every one of them, in the middle
+/// between two, too large, and not finite become the codes that the interpreter has for them, bit for bit.
+TEST(CodegenOps, NarrowTypes) {
+  for (const DataType type : kNarrowTypes) {
+    SCOPED_TRACE(type.ToString());
+    const int64_t codes = int64_t{1} << type.bits();
+    const auto run = [](const PrimFunc& func, const Tensor& in, const Tensor& out) {
+      CompiledKernels kernels;
+      void* data[] = {in.data_ptr(), out.data_ptr()};
+      TestContext context;
+      ASSERT_EQ(Compile(&kernels, func)(context.get(), data, nullptr), 0);
+    };
+    const Tensor all = EmptyHostTensor({codes}, type);
+    for (int64_t i = 0; i < codes; ++i)
+      std::memcpy(static_cast<char*>(all.data_ptr()) + i * type.bytes(), &i, type.bytes());
+    const Tensor numbers = EmptyHostTensor({codes}, DataType::Float(32));
+    run(Pointwise({type}, codes, [](const auto& x) { return tir::Cast(DataType::Float(32), x[0]); }), all, numbers);
+    std::vector<double> values;
+    for (int64_t i = 0; i < codes; ++i) {
+      const double number = ElementOf(all, i);
+      const double got = ElementOf(numbers, i);
+      EXPECT_TRUE(std::isnan(number) ? std::isnan(got) : got == number)
+          << "code " << i << ": " << got << ", " << number;
+      if (std::isfinite(number)) values.push_back(number);
+    }
+    std::sort(values.begin(), values.end());
+    std::vector<float> points = TestPoints();
+    for (size_t i = 0; i + 1 < values.size(); ++i) {
+      const auto middle = static_cast<float>((values[i] + values[i + 1]) / 2);
+      points.insert(points.end(), {static_cast<float>(values[i]), middle, std::nextafter(middle, -INFINITY),
+                                   std::nextafter(middle, INFINITY)});
+    }
+    for (const double value : {values.front(), values.back()}) {
+      for (const double factor : {1.0, 1.01, 1.06, 1.2, 1.49, 1.5, 2.0, 100.0})
+        points.push_back(static_cast<float>(value * factor));
+    }
+    const auto count = static_cast<int64_t>(points.size());
+    const Tensor in = EmptyHostTensor({count}, DataType::Float(32));
+    std::memcpy(in.data_ptr(), points.data(), points.size() * sizeof(float));
+    const PrimFunc narrow =
+        Pointwise({DataType::Float(32)}, count, [&](const auto& x) { return tir::Cast(type, x[0]); });
+    const Tensor got = EmptyHostTensor({count}, type);
+    const Tensor expected = EmptyHostTensor({count}, type);
+    run(narrow, in, got);
+    interpreter::RunPrimFunc(narrow, {in, expected}, {});
+    for (int64_t i = 0; i < count; ++i) {
+      const int64_t at = i * type.bytes();
+      const bool same = std::memcmp(static_cast<char*>(got.data_ptr()) + at,
+                                    static_cast<char*>(expected.data_ptr()) + at, type.bytes()) == 0;
+      const bool both_nan = std::isnan(ElementOf(got, i)) && std::isnan(ElementOf(expected, i));
+      ASSERT_TRUE(same || both_nan) << points[i] << " becomes " << ElementOf(got, i) << ", expected "
+                                    << ElementOf(expected, i);
+    }
+  }
+}
+
 TEST(CodegenOps, CastsBetweenAllTypes) {
-  const std::vector<DataType> types = {DataType::Int(8),     DataType::Int(16),   DataType::Int(32),
-                                       DataType::Int(64),    DataType::UInt(8),   DataType::UInt(16),
-                                       DataType::UInt(32),   DataType::Bool(),    DataType::Float(16),
-                                       DataType::BFloat16(), DataType::Float(32), DataType::Float(64)};
+  const std::vector<DataType> types = {DataType::Int(8),
+                                       DataType::Int(16),
+                                       DataType::Int(32),
+                                       DataType::Int(64),
+                                       DataType::UInt(8),
+                                       DataType::UInt(16),
+                                       DataType::UInt(32),
+                                       DataType::Bool(),
+                                       DataType::Float(16),
+                                       DataType::BFloat16(),
+                                       DataType::Float(32),
+                                       DataType::Float(64),
+                                       DataType::Int(4),
+                                       DataType(kDLFloat8_e4m3fn, 8),
+                                       DataType(kDLFloat8_e8m0fnu, 8)};
   for (const DataType from : types) {
     // One kernel a source type: all casts of it.
     for (const DataType to : types) {

@@ -14,6 +14,8 @@
 #include "deuteron/interpreter/interpreter.h"
 #include "deuteron/ir/expr_functor.h"
 #include "deuteron/ir/prim_ops.h"
+#include "deuteron/ir/scalar_format.h"
+#include "deuteron/support/element.h"
 #include "deuteron/support/host_tensor.h"
 #include "deuteron/tir/analysis/kernel_signature.h"
 #include "deuteron/tir/transform/lower.h"
@@ -58,64 +60,23 @@ inline void FillRandom(const Tensor& tensor, std::mt19937* random) {
   const DataType type(tensor.dtype());
   std::normal_distribution<float> normal;
   for (int64_t i = 0; i < count; ++i) {
-    if (type == DataType::Float(32)) {
-      static_cast<float*>(tensor.data_ptr())[i] = normal(*random);
-    } else if (type == DataType::Float(64)) {
-      static_cast<double*>(tensor.data_ptr())[i] = normal(*random);
-    } else if (type.is_bool()) {
-      static_cast<uint8_t*>(tensor.data_ptr())[i] = (*random)() & 1;
-    } else if (type.is_bfloat16()) {
-      const float value = normal(*random);
-      uint32_t bits;
-      std::memcpy(&bits, &value, 4);
-      static_cast<uint16_t*>(tensor.data_ptr())[i] = static_cast<uint16_t>(bits >> 16);
+    void* element = static_cast<char*>(tensor.data_ptr()) + i * type.bytes();
+    if (type.is_bool()) {
+      StoreInteger(element, type, (*random)() & 1);
     } else if (type.is_float()) {
-      const _Float16 value = static_cast<_Float16>(normal(*random));
-      std::memcpy(static_cast<char*>(tensor.data_ptr()) + i * 2, &value, 2);
+      StoreFloat(element, type, RoundToFormat(type, normal(*random)));
     } else {
-      const int64_t value = static_cast<int64_t>((*random)() % 201) - (type.is_int() ? 100 : 0);
-      std::memcpy(static_cast<char*>(tensor.data_ptr()) + i * type.bytes(), &value, static_cast<size_t>(type.bytes()));
+      StoreInteger(element, type, static_cast<int64_t>((*random)() % 201) - (type.is_int() ? 100 : 0));
     }
   }
 }
 
 inline double ElementOf(const Tensor& tensor, int64_t i) {
   const DataType type(tensor.dtype());
-  const char* data = static_cast<const char*>(tensor.data_ptr()) + i * type.bytes();
-  const auto read = [data](auto value) {
-    std::memcpy(&value, data, sizeof(value));
-    return static_cast<double>(value);
-  };
-  if (type == DataType::Float(64)) return read(double{});
-  if (type == DataType::Float(32)) return read(float{});
-  if (type.is_bfloat16()) {
-    uint16_t half;
-    std::memcpy(&half, data, 2);
-    const uint32_t bits = static_cast<uint32_t>(half) << 16;
-    float value;
-    std::memcpy(&value, &bits, 4);
-    return value;
-  }
-  if (type.is_float()) return read(_Float16{});
-  if (type.is_bool()) return read(uint8_t{});
-  switch (type.bits() * (type.is_int() ? 1 : -1)) {
-    case 8:
-      return read(int8_t{});
-    case 16:
-      return read(int16_t{});
-    case 32:
-      return read(int32_t{});
-    case 64:
-      return read(int64_t{});
-    case -8:
-      return read(uint8_t{});
-    case -16:
-      return read(uint16_t{});
-    case -32:
-      return read(uint32_t{});
-    default:
-      return read(uint64_t{});
-  }
+  const void* element = static_cast<const char*>(tensor.data_ptr()) + i * type.bytes();
+  if (type.is_float()) return LoadFloat(element, type);
+  const int64_t value = LoadInteger(element, type);
+  return type.is_uint() ? static_cast<double>(static_cast<uint64_t>(value)) : static_cast<double>(value);
 }
 
 inline Tensor CopyTensor(const Tensor& tensor) {

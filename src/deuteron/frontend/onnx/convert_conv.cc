@@ -3,7 +3,9 @@
 #include "deuteron/frontend/onnx/converters.h"
 #include "deuteron/frontend/onnx/window.h"
 #include "deuteron/relax/op/binary.h"
+#include "deuteron/relax/op/image.h"
 #include "deuteron/relax/op/index.h"
+#include "deuteron/relax/op/linear_algebra.h"
 #include "deuteron/relax/op/nn.h"
 
 namespace deuteron::onnx {
@@ -74,6 +76,35 @@ Results ConvertConvTranspose(const NodeContext& node) {
                                 : relax::nn::Conv3DTranspose;
   const Expr result = node.Emit(conv(x, weight, options));
   return {node.Has(2) ? AddChannelBias(node, result, node.X(2)) : result};
+}
+
+/// The product of the weights and what their kernel, displaced at each of its positions, sees.
+Results ConvertDeformConv(const NodeContext& node) {
+  const Expr x = node.X(0);
+  const Expr weight = node.X(1);
+  const Window window = ReadWindow(node, x, KernelOf(node, weight));
+  const size_t axes = window.axes();
+  const int64_t groups = node.Int("group", 1);
+  const relax::image::DeformedColumnsOptions options{
+      .kernel = window.kernel,
+      .strides = window.strides,
+      .padding = {window.pads.begin(), window.pads.begin() + static_cast<int64_t>(axes)},
+      .dilation = window.dilations,
+      .offset_groups = node.Int("offset_group", 1)};
+  const Expr mask = node.Has(4) ? node.X(4) : Expr();
+  const Expr columns = node.Emit(relax::image::DeformedColumns(x, node.X(2), mask, options));
+  const Array<PrimExpr> shape = node.Shape(columns);
+  const PrimExpr group = I64(groups);
+  const PrimExpr taps = node.Simplify(FloorDiv(shape[1] * shape[2], group));
+  const PrimExpr places = node.Product(shape, 3, static_cast<int64_t>(shape.size()));
+  const PrimExpr channels = node.Shape(weight)[0];
+  const PrimExpr own = node.Simplify(FloorDiv(channels, group));
+  const Expr product = node.Emit(relax::Matmul(node.Reshaped(weight, {group, own, taps}),
+                                               node.Reshaped(columns, {shape[0], group, taps, places})));
+  Array<PrimExpr> result_shape = {shape[0], channels};
+  for (size_t axis = 0; axis < axes; ++axis) result_shape.push_back(shape[axis + 3]);
+  const Expr result = node.Reshaped(product, result_shape);
+  return {node.Has(3) ? AddChannelBias(node, result, node.X(3)) : result};
 }
 
 }  // namespace deuteron::onnx

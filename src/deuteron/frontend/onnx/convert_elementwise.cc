@@ -3,10 +3,10 @@
 #include <unordered_map>
 
 #include "deuteron/frontend/onnx/converters.h"
+#include "deuteron/frontend/onnx/narrow.h"
 #include "deuteron/frontend/onnx/shape_rules.h"
 #include "deuteron/frontend/onnx/tensor.h"
 #include "deuteron/relax/op/binary.h"
-#include "deuteron/relax/op/create.h"
 #include "deuteron/relax/op/datatype.h"
 #include "deuteron/relax/op/nn.h"
 #include "deuteron/relax/op/search.h"
@@ -172,10 +172,12 @@ Results ConvertClip(const NodeContext& node) {
 
 Results ConvertCast(const NodeContext& node) {
   const DataType to = ToDataType(static_cast<int32_t>(node.RequiredInt("to")), "the target of the cast");
-  return {node.CastTo(node.X(0), to)};
+  return {Converted(node, node.X(0), to, NarrowingOf(node))};
 }
 
-Results ConvertCastLike(const NodeContext& node) { return {node.CastTo(node.X(0), node.KnownDType(1))}; }
+Results ConvertCastLike(const NodeContext& node) {
+  return {Converted(node, node.X(0), node.KnownDType(1), NarrowingOf(node))};
+}
 
 Results ConvertWhere(const NodeContext& node) {
   CheckSameDType(node, node.X(1), node.X(2));
@@ -184,19 +186,5 @@ Results ConvertWhere(const NodeContext& node) {
 }
 
 Results ConvertIdentity(const NodeContext& node) { return {node.In(0)}; }
-
-Results ConvertDropout(const NodeContext& node) {
-  if (node.Has(2)) {
-    const auto training = node.ConstFloat(2);
-    const auto ratio = node.Has(1) ? node.ConstFloat(1) : 0.5;
-    if (!training || (*training != 0.0 && !(ratio && *ratio == 0.0))) node.Unsupported("training mode");
-  }
-  Results results{node.In(0)};
-  if (node.Wants(1)) {
-    const DataType dtype = node.opset() >= 10 ? DataType::Bool() : node.DType(0);
-    results.emplace_back(node.Emit(relax::Ones(node.Shape(0), dtype)));
-  }
-  return results;
-}
 
 }  // namespace deuteron::onnx

@@ -1,6 +1,7 @@
 #include <algorithm>
 
 #include "deuteron/frontend/onnx/converters.h"
+#include "deuteron/frontend/onnx/narrow.h"
 #include "deuteron/frontend/onnx/quantized.h"
 #include "deuteron/frontend/onnx/tensor.h"
 #include "deuteron/frontend/onnx/window.h"
@@ -31,65 +32,70 @@ namespace {
 /// Whether scales are given by block: in a tensor of the rank of the input.
 bool HasBlocks(const NodeContext& node) { return node.Rank(1) > 1; }
 
-/// Input `input`, scales or zero points by block, one for each element of `x`, in float32.
-Expr ByElement(const NodeContext& node, size_t input, const Expr& x) {
-  const int64_t axis = node.Axis(node.Int("axis", 1), node.Rank(x));
+/// Input `input`, a scale or zero point in `dtype`, so that it broadcasts with `x`: those of blocks one for each
+/// element.
+Expr ByElement(const NodeContext& node, size_t input, const Expr& x, DataType dtype) {
+  const int64_t axis = node.Int("axis", 1);
+  if (!HasBlocks(node)) return Along(node, node.CastTo(node.X(input), dtype), axis, node.Rank(x));
+  const int64_t at = node.Axis(axis, node.Rank(x));
   if (node.Rank(input) != node.Rank(x)) node.Fail("scales by block must be of the rank of what they scale");
-  const PrimExpr length = node.Shape(x)[axis];
+  const PrimExpr length = node.Shape(x)[at];
   int64_t block = node.Int("block_size", 0);
   if (block == 0) {
-    const auto blocks = AsConstInt(node.Shape(input)[axis]);
+    const auto blocks = AsConstInt(node.Shape(input)[at]);
     const auto extent = AsConstInt(length);
     if (!blocks || !extent || *blocks < 1) node.Unsupported("blocks of unknown size");
     block = (*extent + *blocks - 1) / *blocks;
   }
   if (block < 1) node.Fail("a block_size of " + std::to_string(block));
-  const Expr wide = node.Emit(relax::Repeat(node.CastTo(node.X(input), kFloat), block, axis));
-  if (node.analyzer().CanProveEqual(node.Shape(wide)[axis], length)) return wide;
-  return node.Emit(relax::StridedSlice(wide, {axis}, {I64(0)}, {length}, {I64(1)}));
+  const Expr wide = node.Emit(relax::Repeat(node.CastTo(node.X(input), dtype), block, at));
+  if (node.analyzer().CanProveEqual(node.Shape(wide)[at], length)) return wide;
+  return node.Emit(relax::StridedSlice(wide, {at}, {I64(0)}, {length}, {I64(1)}));
+}
+
+/// An element type that attribute `name` gives, or `otherwise`.
+DataType TypeAttribute(const NodeContext& node, const char* name, DataType otherwise) {
+  const auto type = static_cast<int32_t>(node.Int(name, 0));
+  return type == 0 ? otherwise : ToDataType(type, name);
+}
+
+/// The axis of the scales in the words of relax: 0 for a scalar.
+int64_t ScaleAxis(const NodeContext& node, const Expr& scale, const Expr& x) {
+  return node.Rank(scale) == 0 ? 0 : node.Axis(node.Int("axis", 1), node.Rank(x));
 }
 
 }  // namespace
 
 Results ConvertQuantizeLinear(const NodeContext& node) {
   const Expr x = node.X(0);
-  if (HasBlocks(node)) {
-    DataType to = node.Has(2) ? node.KnownDType(2) : DataType::UInt(8);
-    if (node.Int("output_dtype", 0) != 0)
-      to = ToDataType(static_cast<int32_t>(node.Int("output_dtype", 0)), "the result");
-    if (to.is_float()) node.Unsupported("quantisation to " + to.ToString());
-    Expr value = node.Emit(relax::Round(relax::Divide(node.CastTo(x, kFloat), ByElement(node, 1, x))));
-    if (node.Has(2)) value = node.Emit(relax::Add(value, ByElement(node, 2, x)));
-    const auto bound = [&](const PrimExpr& limit) {
-      return node.Scalar(kFloat, static_cast<double>(*AsConstInt(limit)));
-    };
-    return {
-        node.CastTo(node.Emit(relax::Minimum(relax::Maximum(value, bound(MinValue(to))), bound(MaxValue(to)))), to)};
+  const DataType to = TypeAttribute(node, "output_dtype", node.Has(2) ? node.KnownDType(2) : DataType::UInt(8));
+  const DataType precision = TypeAttribute(node, "precision", kFloat);
+  const Narrowing narrowing = NarrowingOf(node);
+  if (!HasBlocks(node) && precision == kFloat && narrowing.saturate) {
+    const Expr scale = node.CastTo(Parameter(node, node.X(1)), kFloat);
+    const Expr zero = ZeroPointOr0(node, node.Has(2) ? Parameter(node, node.X(2)) : Expr(), to);
+    return {node.Emit(relax::Quantize(node.CastTo(x, kFloat), scale, zero, ScaleAxis(node, scale, x), to))};
   }
-  const int64_t axis =
-      Parameter(node, node.X(1))->ty.as<TensorTypeNode>()->ndim == 0 ? 0 : node.Axis(node.Int("axis", 1), node.Rank(x));
-  DataType to = node.Has(2) ? node.KnownDType(2) : DataType::UInt(8);
-  if (node.Int("output_dtype", 0) != 0)
-    to = ToDataType(static_cast<int32_t>(node.Int("output_dtype", 0)), "the result");
-  const Expr scale = node.CastTo(Parameter(node, node.X(1)), kFloat);
-  const Expr zero = ZeroPointOr0(node, node.Has(2) ? Parameter(node, node.X(2)) : Expr(), to);
-  return {node.Emit(relax::Quantize(node.CastTo(x, kFloat), scale, zero, axis, to))};
+  if (!precision.is_float()) node.Fail("a precision of " + precision.ToString());
+  Expr value = node.Emit(relax::Divide(node.CastTo(x, precision), ByElement(node, 1, x, precision)));
+  if (!to.is_float()) value = node.Emit(relax::Round(value));
+  value = node.CastTo(value, kFloat);
+  if (node.Has(2)) value = node.Emit(relax::Add(value, ByElement(node, 2, x, kFloat)));
+  if (narrowing.saturate || !to.is_float()) return {Saturate(node, value, Expr(), to)};
+  return {Converted(node, value, to, narrowing)};
 }
 
 Results ConvertDequantizeLinear(const NodeContext& node) {
   const Expr x = node.X(0);
+  const DataType to = TypeAttribute(node, "output_dtype", node.KnownDType(1));
   if (HasBlocks(node)) {
     Expr value = node.CastTo(x, kFloat);
-    if (node.Has(2)) value = node.Emit(relax::Subtract(value, ByElement(node, 2, x)));
-    return {node.CastTo(node.Emit(relax::Multiply(value, ByElement(node, 1, x))), node.KnownDType(1))};
+    if (node.Has(2)) value = node.Emit(relax::Subtract(value, ByElement(node, 2, x, kFloat)));
+    return {node.CastTo(node.Emit(relax::Multiply(value, ByElement(node, 1, x, kFloat))), to)};
   }
   const Expr scale = node.CastTo(Parameter(node, node.X(1)), kFloat);
-  const int64_t axis = scale->ty.as<TensorTypeNode>()->ndim == 0 ? 0 : node.Axis(node.Int("axis", 1), node.Rank(x));
-  DataType to = node.KnownDType(1);
-  if (node.Int("output_dtype", 0) != 0)
-    to = ToDataType(static_cast<int32_t>(node.Int("output_dtype", 0)), "the result");
   const Expr zero = ZeroPointOr0(node, node.Has(2) ? Parameter(node, node.X(2)) : Expr(), node.DType(x));
-  return {node.Emit(relax::Dequantize(x, scale, zero, axis, to))};
+  return {node.Emit(relax::Dequantize(x, scale, zero, ScaleAxis(node, scale, x), to))};
 }
 
 Results ConvertDynamicQuantizeLinear(const NodeContext& node) {

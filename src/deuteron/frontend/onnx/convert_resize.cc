@@ -306,13 +306,15 @@ Results ConvertResize(const NodeContext& node) {
 
 Results ConvertGridSample(const NodeContext& node) {
   const Expr x = node.X(0);
-  if (node.Rank(x) != 4) node.Unsupported("grids of other than two dimensions");
+  const int64_t rank = node.Rank(x);
+  if (rank != 4 && rank != 5) node.Unsupported("grids of other than two or three dimensions");
   std::string mode = node.Str("mode", node.opset() < 20 ? "bilinear" : "linear");
   if (mode == "linear") mode = "bilinear";
   if (mode == "cubic") mode = "bicubic";
-  const Expr grid = node.Emit(relax::PermuteDims(node.X(1), {0, 3, 1, 2}));
-  return {node.Emit(relax::image::GridSample(x, grid, mode, "NCHW", node.Str("padding_mode", "zeros"),
-                                             node.Int("align_corners", 0) != 0))};
+  const Expr grid = rank == 4 ? node.Emit(relax::PermuteDims(node.X(1), {0, 3, 1, 2}))
+                              : node.Emit(relax::PermuteDims(node.X(1), {0, 4, 1, 2, 3}));
+  return {node.Emit(relax::image::GridSample(x, grid, mode, rank == 4 ? "NCHW" : "NCDHW",
+                                             node.Str("padding_mode", "zeros"), node.Int("align_corners", 0) != 0))};
 }
 
 }  // namespace deuteron::onnx

@@ -24,7 +24,6 @@ DEUTERON_CONVERTER(Cast);
 DEUTERON_CONVERTER(CastLike);
 DEUTERON_CONVERTER(Where);
 DEUTERON_CONVERTER(Identity);
-DEUTERON_CONVERTER(Dropout);
 
 // convert_activation.cc
 DEUTERON_CONVERTER(LeakyRelu);
@@ -59,6 +58,7 @@ DEUTERON_CONVERTER(RotaryEmbedding);
 
 // convert_conv.cc
 DEUTERON_CONVERTER(Conv);
+DEUTERON_CONVERTER(DeformConv);
 DEUTERON_CONVERTER(ConvTranspose);
 
 // convert_pool.cc
@@ -205,6 +205,48 @@ DEUTERON_CONVERTER(NhwcMaxPool);
 DEUTERON_CONVERTER(MatMulIntegerToFloat);
 DEUTERON_CONVERTER(DynamicQuantizeMatMul);
 DEUTERON_CONVERTER(QGemm);
+
+// convert_sequence.cc
+DEUTERON_CONVERTER(ConcatFromSequence);
+DEUTERON_CONVERTER(Optional);
+DEUTERON_CONVERTER(OptionalGetElement);
+DEUTERON_CONVERTER(OptionalHasElement);
+DEUTERON_CONVERTER(SequenceAt);
+DEUTERON_CONVERTER(SequenceConstruct);
+DEUTERON_CONVERTER(SequenceEmpty);
+DEUTERON_CONVERTER(SequenceErase);
+DEUTERON_CONVERTER(SequenceInsert);
+DEUTERON_CONVERTER(SequenceLength);
+DEUTERON_CONVERTER(SequenceMap);
+DEUTERON_CONVERTER(SplitToSequence);
+
+// convert_ml.cc
+DEUTERON_CONVERTER(ArrayFeatureExtractor);
+DEUTERON_CONVERTER(Binarizer);
+DEUTERON_CONVERTER(Imputer);
+DEUTERON_CONVERTER(LabelEncoder);
+DEUTERON_CONVERTER(LinearClassifier);
+DEUTERON_CONVERTER(LinearRegressor);
+DEUTERON_CONVERTER(Normalizer);
+DEUTERON_CONVERTER(Scaler);
+DEUTERON_CONVERTER(TfIdfVectorizer);
+
+// convert_random.cc
+DEUTERON_CONVERTER(Bernoulli);
+DEUTERON_CONVERTER(Dropout);
+DEUTERON_CONVERTER(Multinomial);
+DEUTERON_CONVERTER(Random);
+DEUTERON_CONVERTER(RandomLike);
+
+// convert_training.cc
+DEUTERON_CONVERTER(Adagrad);
+DEUTERON_CONVERTER(Adam);
+DEUTERON_CONVERTER(Momentum);
+
+// convert_trees.cc
+DEUTERON_CONVERTER(TreeEnsemble);
+DEUTERON_CONVERTER(TreeEnsembleClassifier);
+DEUTERON_CONVERTER(TreeEnsembleRegressor);
 
 // convert_control.cc
 DEUTERON_CONVERTER(If);

@@ -204,7 +204,9 @@ PrimExpr CastElement(DataType from, DataType to, const PrimExpr& value) {
   return floor.defined() ? CastTo(to, floor) : PrimExpr();
 }
 
+/// None in types below 8 bits and 8-bit floats: what these do not hold depends on the node.
 Known CastElements(const Symbolic& source, DataType to) {
+  if (to.bits() < 8 || (to.is_float() && to.bits() == 8)) return {};
   std::vector<PrimExpr> values;
   for (const PrimExpr& value : source->values) {
     values.push_back(CastElement(source->dtype, to, value));

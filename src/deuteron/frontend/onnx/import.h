@@ -13,7 +13,9 @@ namespace deuteron::onnx {
 
 struct ImportOptions {
   /// Dimensions of graph inputs by name, one for each axis; the symbolic dimensions of an input are replaced
-  /// by them wherever their names occur. A symbolic dimension's own name with one value does the same.
+  /// by them wherever their names occur. A symbolic dimension's own name with one value does the same. Of an input that
+  /// is a sequence, its length, which has to be given, of an optional 1 where it holds something; the elements are
+  /// inputs of their own, "NAME[0]", ….
   std::map<std::string, std::vector<int64_t>> shapes;
   /// Initialisers become parameters after the inputs (their values in the attribute "params", the number of
   /// inputs in "num_input") instead of constants.
@@ -24,6 +26,9 @@ struct ImportOptions {
 /// graph input that is no initialiser, the output or the tuple of outputs. Every binding carries the name of
 /// its ONNX node as its span. Parameter names are made fit for text; the names in the model are the function's
 /// attributes "input_names" and "output_names". Dimensions of one name are one symbolic variable.
+///
+/// Sequences and optionals are taken apart: their lengths are known, so that nothing is left of them at run time. Those
+/// that are results are as many results as they have elements, "NAME[0]", ….
 ///
 /// Shape arithmetic on known dimensions is evaluated; initialisers are constants over the mapped file where its
 /// alignment allows.

@@ -102,7 +102,9 @@ void Importer::CheckOperators() const {
       const int64_t version = scope->Opset(node.domain);
       if (FindOp(node.domain, node.op_type, version) != nullptr) continue;
       const std::string domain = IsOnnxDomain(node.domain) ? "ai.onnx" : std::string(node.domain);
-      unknown[std::string(node.op_type) + " (domain " + domain + ", version " + std::to_string(version) + ")"]
+      const std::string_view reason = WhyRefused(node.domain, node.op_type);
+      unknown[std::string(node.op_type) + " (domain " + domain + ", version " + std::to_string(version) + ")" +
+              (reason.empty() ? "" : ", for " + std::string(reason))]
           .push_back(NodeSpanName(node));
     }
   }
@@ -133,6 +135,10 @@ void Importer::BindInitializers(const GraphProto& graph, Scope* scope) {
 
 relax::Expr Importer::ExprOf(const Value& value, const Span& span) {
   if (value->expr.defined()) return value->expr;
+  if (value->elements) {
+    DEUTERON_THROW(ModelError) << "a sequence of " << value->elements->size()
+                               << " elements (0: an optional that holds none) where a tensor is expected";
+  }
   if (value->initializer != nullptr) {
     const std::string name(value->initializer->name);
     value->expr =
@@ -160,6 +166,7 @@ relax::Expr Importer::ExprOf(const Value& value, const Span& span) {
 Symbolic Importer::SymbolicOf(const Value& value) {
   if (value->symbolic_known) return value->symbolic;
   value->symbolic_known = true;
+  if (value->elements) return nullptr;
   if (value->initializer != nullptr && !value->expr.defined()) {
     const int64_t count = ElementCount(value->initializer->dims);
     if (count > kMaxSymbolicElements) return nullptr;
@@ -329,10 +336,16 @@ std::vector<Value> Importer::ImportGraph(const GraphProto& graph, const std::vec
   return results;
 }
 
-relax::Expr Importer::EmitOutput(const ValueInfoProto& output) {
-  const std::string name(output.name);
+void Importer::EmitOutput(const ValueInfoProto& output, const Value& value, const std::string& name,
+                          Array<relax::Expr>* outputs, Array<String>* names) {
+  if (value->elements) {
+    for (size_t i = 0; i < value->elements->size(); ++i) {
+      EmitOutput(output, (*value->elements)[i], ElementName(name, i), outputs, names);
+    }
+    return;
+  }
   const Span span{String(name)};
-  const relax::Expr expr = ExprOf(*root_.Find(output.name), span);
+  const relax::Expr expr = ExprOf(value, span);
   const auto* type = expr.ty().as<TensorTypeNode>();
   if (type == nullptr) DEUTERON_THROW(UnsupportedError) << "output '" << name << "' is no tensor";
   if (output.is_tensor && output.elem_type != 0) {
@@ -342,7 +355,8 @@ relax::Expr Importer::EmitOutput(const ValueInfoProto& output) {
                                  << type->dtype;
     }
   }
-  return builder_.EmitOutput(expr, Identifier(name, "y"), span);
+  outputs->push_back(builder_.EmitOutput(expr, Identifier(name, "y"), span));
+  names->push_back(String(name));
 }
 
 IRModule Importer::Run() {
@@ -368,32 +382,34 @@ IRModule Importer::Run() {
   std::vector<std::string_view> given;
   for (const auto& [name, value] : root_.values) given.push_back(name);
   std::vector<std::string_view> output_names;
-  Array<String> outputs_attr;
-  for (const ValueInfoProto& output : graph.outputs) {
-    output_names.push_back(output.name);
-    outputs_attr.push_back(String(std::string(output.name)));
-  }
+  for (const ValueInfoProto& output : graph.outputs) output_names.push_back(output.name);
   if (output_names.empty()) DEUTERON_THROW(ModelError) << "the graph has no outputs";
   const auto order = OrderNodes(graph.nodes, given, output_names, [](std::string_view) { return false; });
 
   DictAttrs attrs = DictAttrs::With(DictAttrs(), "input_names", names);
-  attrs = DictAttrs::With(std::move(attrs), "output_names", outputs_attr);
+  attrs = DictAttrs::With(std::move(attrs), "output_names", Array<String>());  // known when the outputs are
   if (options_.params_as_inputs) {
     attrs = DictAttrs::With(std::move(attrs), "num_input", num_inputs);
     attrs = DictAttrs::With(std::move(attrs), "params", param_values);
   }
-  builder_.BuildFunction(
+  Array<String> output_names_attr;
+  const GlobalVar main = builder_.BuildFunction(
       "main", params,
       [&] {
         Array<relax::Expr> outputs;
         builder_.Dataflow([&] {
           ImportNodes(order, &root_);
-          for (const ValueInfoProto& output : graph.outputs) outputs.push_back(EmitOutput(output));
+          for (const ValueInfoProto& output : graph.outputs) {
+            EmitOutput(output, *root_.Find(output.name), std::string(output.name), &outputs, &output_names_attr);
+          }
         });
         builder_.EmitFuncOutput(outputs.size() == 1 ? outputs[0] : relax::Expr(relax::Tuple(outputs)));
       },
       attrs);
-  return builder_.Finalize();
+  IRModule module = builder_.Finalize();
+  const auto function = Downcast<relax::Function>(module.Lookup(main));
+  module.Update(main, WithAttr(function, "output_names", output_names_attr));
+  return module;
 }
 
 IRModule Load(const std::string& path, const ImportOptions& options) {

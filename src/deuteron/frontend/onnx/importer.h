@@ -2,6 +2,7 @@
 /// The walk over a model's graph that emits its conversion.
 #pragma once
 
+#include <deque>
 #include <memory>
 #include <string>
 #include <unordered_map>
@@ -28,6 +29,9 @@ struct Scope {
 /// `name` as an identifier of the text; `otherwise` if nothing of it is left.
 std::string Identifier(std::string_view name, const char* otherwise);
 
+/// The name of an element of a sequence that is an input or output of the graph: "NAME[0]".
+std::string ElementName(const std::string& name, size_t index);
+
 /// Converts one model.
 class Importer {
  public:
@@ -48,6 +52,8 @@ class Importer {
  private:
   void CheckOperators() const;
   void AddParameters(Array<relax::Var>* params, Array<String>* names);
+  /// The parameters that make up `input`, in order: itself, or the elements of a sequence or optional.
+  std::vector<const ValueInfoProto*> TakenApart(const ValueInfoProto& input);
   relax::Var InputParameter(const ValueInfoProto& input);
   PrimExpr Dimension(const DimProto& dim, const std::string& input, size_t axis);
   void BindShapeOverrides(const std::vector<const ValueInfoProto*>& inputs);
@@ -56,7 +62,9 @@ class Importer {
   void ImportNodes(const std::vector<const NodeProto*>& nodes, Scope* scope);
   void ImportNode(const NodeProto& node, Scope* scope);
   Results CallFunction(const FunctionProto& function, const NodeProto& node, std::vector<Value> inputs);
-  relax::Expr EmitOutput(const ValueInfoProto& output);
+  /// Adds `value`, or the elements of a sequence.
+  void EmitOutput(const ValueInfoProto& output, const Value& value, const std::string& name,
+                  Array<relax::Expr>* outputs, Array<String>* names);
   const FunctionProto* FindFunction(const NodeProto& node) const;
 
   std::shared_ptr<const ModelProto> model_;
@@ -69,6 +77,9 @@ class Importer {
   std::unordered_map<std::string, int64_t> fixed_dims_;
   std::unordered_map<std::string, std::vector<int64_t>> fixed_shapes_;
   std::unordered_map<std::string_view, const FunctionProto*> functions_;
+  /// Elements of inputs, and their names.
+  std::deque<ValueInfoProto> elements_;
+  std::deque<std::string> element_names_;
   int call_depth_ = 0;
   int64_t inlined_nodes_ = 0;
 };

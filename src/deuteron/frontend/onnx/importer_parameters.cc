@@ -73,6 +73,10 @@ void Importer::BindShapeOverrides(const std::vector<const ValueInfoProto*>& inpu
     }
   }
   for (const auto& [name, dims] : options_.shapes) {
+    const auto holds = [&name = name](const ValueInfoProto& input) {
+      return input.name == name && !input.holders.empty();
+    };
+    if (std::any_of(model_->graph.inputs.begin(), model_->graph.inputs.end(), holds)) continue;
     const auto it = std::find_if(inputs.begin(), inputs.end(),
                                  [&name = name](const ValueInfoProto* input) { return input->name == name; });
     if (it != inputs.end()) {
@@ -136,24 +140,71 @@ relax::Var Importer::InputParameter(const ValueInfoProto& input) {
   return relax::Var(String(builder_.UniqueName(Identifier(name, "x"))), type, Span(String(name)));
 }
 
+std::string ElementName(const std::string& name, size_t index) { return name + "[" + std::to_string(index) + "]"; }
+
+std::vector<const ValueInfoProto*> Importer::TakenApart(const ValueInfoProto& input) {
+  if (input.holders.empty()) return {&input};
+  const std::string name(input.name);
+  const bool is_sequence =
+      std::find(input.holders.begin(), input.holders.end(), ValueInfoProto::Holder::kSequence) != input.holders.end();
+  const auto given = options_.shapes.find(name);
+  if (given == options_.shapes.end() && is_sequence && input.holders[0] == ValueInfoProto::Holder::kSequence) {
+    DEUTERON_THROW(UnsupportedError) << "input '" << name
+                                     << "' is a sequence, the length of which is compiled for: give "
+                                     << "it (--shape '" << name << "=3')";
+  }
+  const int64_t count = given == options_.shapes.end() || given->second.empty() ? 0 : given->second[0];
+  if ((given != options_.shapes.end() && given->second.size() != 1) || count < 0 || (!is_sequence && count > 1)) {
+    DEUTERON_THROW(UsageError) << "what is given for input '" << name << "' is not how many elements "
+                               << (is_sequence ? "the sequence" : "the optional (0 or 1)") << " has";
+  }
+  std::vector<const ValueInfoProto*> elements;
+  for (int64_t i = 0; i < count; ++i) {
+    ValueInfoProto& element = elements_.emplace_back(input);
+    element.holders.clear();
+    element.name = element_names_.emplace_back(ElementName(name, static_cast<size_t>(i)));
+    // What one element has of a dimension, the next need not have.
+    for (DimProto& dim : element.dims) dim.param = is_sequence ? std::string_view() : dim.param;
+    elements.push_back(&element);
+  }
+  return elements;
+}
+
 void Importer::AddParameters(Array<relax::Var>* params, Array<String>* names) {
   std::unordered_set<std::string_view> initialised;
   for (const TensorProto& tensor : model_->graph.initializers) initialised.insert(tensor.name);
   std::vector<const ValueInfoProto*> inputs;
+  std::vector<std::vector<const ValueInfoProto*>> parts;
+  std::vector<const ValueInfoProto*> tensors;
   std::unordered_set<std::string_view> seen;
   for (const ValueInfoProto& input : model_->graph.inputs) {
     if (input.name.empty()) DEUTERON_THROW(ModelError) << "an input of the graph has no name";
     if (!seen.insert(input.name).second) {
       DEUTERON_THROW(ModelError) << "'" << input.name << "' is defined twice: by two inputs of the graph";
     }
-    if (initialised.count(input.name) == 0) inputs.push_back(&input);
+    if (initialised.count(input.name) != 0) continue;
+    inputs.push_back(&input);
+    parts.push_back(TakenApart(input));
+    tensors.insert(tensors.end(), parts.back().begin(), parts.back().end());
   }
-  BindShapeOverrides(inputs);
-  for (const ValueInfoProto* input : inputs) {
-    relax::Var param = InputParameter(*input);
-    root_.values[input->name] = Value(param);
-    params->push_back(param);
-    names->push_back(String(std::string(input->name)));
+  BindShapeOverrides(tensors);
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    std::vector<Value> values;
+    for (const ValueInfoProto* part : parts[i]) {
+      relax::Var param = InputParameter(*part);
+      values.emplace_back(param);
+      params->push_back(param);
+      names->push_back(String(std::string(part->name)));
+    }
+    const auto& holders = inputs[i]->holders;
+    Value& value = root_.values[inputs[i]->name];
+    if (holders.empty() || (holders.back() == ValueInfoProto::Holder::kOptional && !values.empty())) {
+      value = values[0];
+    } else if (holders[0] == ValueInfoProto::Holder::kOptional && values.empty()) {
+      value = Value::None();
+    } else {
+      value = Value::Sequence(std::move(values));
+    }
   }
 }
 

@@ -12,7 +12,10 @@ namespace {
 
 ModelSummary::Value Describe(const ValueInfoProto& info) {
   ModelSummary::Value value{std::string(info.name), "", {}};
-  value.dtype = info.is_tensor ? ElementTypeName(info.elem_type) : std::string(info.kind);
+  for (const ValueInfoProto::Holder holder : info.holders) {
+    value.dtype += holder == ValueInfoProto::Holder::kSequence ? "sequence of " : "optional ";
+  }
+  value.dtype += info.is_tensor ? ElementTypeName(info.elem_type) : std::string(info.kind);
   for (const DimProto& dim : info.dims) {
     value.dims.push_back(dim.value ? std::to_string(*dim.value) : dim.param.empty() ? "?" : std::string(dim.param));
   }

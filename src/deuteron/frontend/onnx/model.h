@@ -111,8 +111,11 @@ struct DimProto {
 };
 
 struct ValueInfoProto {
+  enum class Holder : uint8_t { kSequence, kOptional };
   std::string_view name;
-  /// False: no tensor (a sequence, a map, …) or no type at all, as `kind` says.
+  /// What holds the value that the rest describes, from the outside: none for a tensor.
+  std::vector<Holder> holders;
+  /// False: no tensor (a map, …) or no type at all, as `kind` says.
   bool is_tensor = false;
   std::string_view kind = "value without a type";
   int32_t elem_type = 0;

@@ -42,6 +42,18 @@ Value Value::Initializer(const TensorProto* tensor) {
   return value;
 }
 
+Value Value::Sequence(std::vector<Value> elements) {
+  Value value{relax::Expr()};
+  value->elements = std::move(elements);
+  return value;
+}
+
+Value Value::None() {
+  Value value = Sequence({});
+  value->is_none = true;
+  return value;
+}
+
 relax::BlockBuilder& NodeContext::builder() const { return importer_->builder(); }
 arith::Analyzer& NodeContext::analyzer() const { return builder().analyzer(); }
 
@@ -54,6 +66,12 @@ const Value& NodeContext::In(size_t index) const {
 }
 
 relax::Expr NodeContext::X(size_t index) const { return importer_->ExprOf(In(index), span_); }
+
+const std::vector<Value>& NodeContext::Elements(size_t index) const {
+  const Value& value = In(index);
+  if (!value->elements) Fail("input " + std::to_string(index) + " is a tensor where a sequence is expected");
+  return *value->elements;
+}
 
 std::vector<relax::Expr> NodeContext::AllInputs() const {
   std::vector<relax::Expr> exprs;

@@ -16,7 +16,8 @@ namespace deuteron::onnx {
 class Importer;
 
 /// A value of the ONNX graph: an expression, known elements, an initialiser not looked at yet, or several of
-/// these. Null where an optional input is left out.
+/// these; or a sequence. Null where an optional input is left out. An optional is the
+/// value that it holds.
 class Value {
  public:
   struct State {
@@ -27,12 +28,18 @@ class Value {
     const TensorProto* initializer = nullptr;
     /// `expr` is computed from constants alone.
     bool is_constant = false;
+    /// Of a sequence; none of an optional that holds nothing.
+    std::optional<std::vector<Value>> elements;
+    /// An optional that holds nothing.
+    bool is_none = false;
   };
   Value() = default;
   Value(relax::Expr expr);                                       // NOLINT(google-explicit-constructor)
   Value(relax::Var var) : Value(relax::Expr(std::move(var))) {}  // NOLINT(google-explicit-constructor)
   explicit Value(Symbolic symbolic);
   static Value Initializer(const TensorProto* tensor);
+  static Value Sequence(std::vector<Value> elements);
+  static Value None();
   bool defined() const { return state_ != nullptr; }
   State* operator->() const { return state_.get(); }
 
@@ -65,8 +72,10 @@ class NodeContext {
   bool Wants(size_t index) const { return index < node_.outputs.size() && !node_.outputs[index].empty(); }
   /// Input `index`; a ModelError if it is left out.
   const Value& In(size_t index) const;
-  /// The same as an expression: a variable or a constant.
+  /// The same as an expression: a variable or a constant. A ModelError if it is a sequence.
   relax::Expr X(size_t index) const;
+  /// The elements of input `index`; a ModelError if it is no sequence.
+  const std::vector<Value>& Elements(size_t index) const;
   std::vector<relax::Expr> AllInputs() const;
 
   /// Of tensor expressions and inputs. UnsupportedErrors where the rank or the shape is not known.

@@ -25,6 +25,7 @@ constexpr OpRow kRows[] = {
     {"", "Attention", 23, ConvertAttention},
     {"", "AveragePool", 7, ConvertAveragePool},
     {"", "BatchNormalization", 7, ConvertBatchNormalization},
+    {"", "Bernoulli", 15, ConvertBernoulli},
     {"", "BitShift", 11, ConvertBitShift},
     {"", "BitwiseAnd", 18, ConvertBinary},
     {"", "BitwiseNot", 18, ConvertUnary},
@@ -40,6 +41,7 @@ constexpr OpRow kRows[] = {
     {"", "Col2Im", 18, ConvertCol2Im},
     {"", "Compress", 9, ConvertCompress},
     {"", "Concat", 7, ConvertConcat},
+    {"", "ConcatFromSequence", 11, ConvertConcatFromSequence},
     {"", "Constant", 7, ConvertConstant},
     {"", "ConstantOfShape", 9, ConvertConstantOfShape},
     {"", "Conv", 7, ConvertConv},
@@ -49,6 +51,7 @@ constexpr OpRow kRows[] = {
     {"", "Cosh", 9, ConvertUnary},
     {"", "CumSum", 11, ConvertCumSum},
     {"", "DFT", 17, ConvertDFT},
+    {"", "DeformConv", 19, ConvertDeformConv},
     {"", "DepthToSpace", 7, ConvertDepthToSpace},
     {"", "DequantizeLinear", 10, ConvertDequantizeLinear},
     {"", "Det", 11, ConvertDet},
@@ -111,12 +114,16 @@ constexpr OpRow kRows[] = {
     {"", "Mish", 18, ConvertMish},
     {"", "Mod", 10, ConvertMod},
     {"", "Mul", 7, ConvertBinary},
+    {"", "Multinomial", 7, ConvertMultinomial},
     {"", "Neg", 7, ConvertUnary},
     {"", "NegativeLogLikelihoodLoss", 12, ConvertNegativeLogLikelihoodLoss},
     {"", "NonMaxSuppression", 10, ConvertNonMaxSuppression},
     {"", "NonZero", 9, ConvertNonZero},
     {"", "Not", 7, ConvertUnary},
     {"", "OneHot", 9, ConvertOneHot},
+    {"", "Optional", 15, ConvertOptional},
+    {"", "OptionalGetElement", 15, ConvertOptionalGetElement},
+    {"", "OptionalHasElement", 15, ConvertOptionalHasElement},
     {"", "Or", 7, ConvertBinary},
     {"", "PRelu", 7, ConvertPRelu},
     {"", "Pad", 7, ConvertPad},
@@ -126,6 +133,10 @@ constexpr OpRow kRows[] = {
     {"", "QuantizeLinear", 10, ConvertQuantizeLinear},
     {"", "RMSNormalization", 23, ConvertRMSNormalization},
     {"", "RNN", 7, ConvertRNN},
+    {"", "RandomNormal", 7, ConvertRandom},
+    {"", "RandomNormalLike", 7, ConvertRandomLike},
+    {"", "RandomUniform", 7, ConvertRandom},
+    {"", "RandomUniformLike", 7, ConvertRandomLike},
     {"", "Range", 11, ConvertRange},
     {"", "Reciprocal", 7, ConvertReciprocal},
     {"", "ReduceL1", 7, ConvertReduce},
@@ -151,6 +162,13 @@ constexpr OpRow kRows[] = {
     {"", "ScatterElements", 11, ConvertScatterElements},
     {"", "ScatterND", 11, ConvertScatterND},
     {"", "Selu", 7, ConvertSelu},
+    {"", "SequenceAt", 11, ConvertSequenceAt},
+    {"", "SequenceConstruct", 11, ConvertSequenceConstruct},
+    {"", "SequenceEmpty", 11, ConvertSequenceEmpty},
+    {"", "SequenceErase", 11, ConvertSequenceErase},
+    {"", "SequenceInsert", 11, ConvertSequenceInsert},
+    {"", "SequenceLength", 11, ConvertSequenceLength},
+    {"", "SequenceMap", 17, ConvertSequenceMap},
     {"", "Shape", 7, ConvertShape},
     {"", "Shrink", 9, ConvertShrink},
     {"", "Sigmoid", 7, ConvertUnary},
@@ -166,6 +184,7 @@ constexpr OpRow kRows[] = {
     {"", "Softsign", 7, ConvertSoftsign},
     {"", "SpaceToDepth", 7, ConvertSpaceToDepth},
     {"", "Split", 7, ConvertSplit},
+    {"", "SplitToSequence", 11, ConvertSplitToSequence},
     {"", "Sqrt", 7, ConvertUnary},
     {"", "Squeeze", 7, ConvertSqueeze},
     {"", "Sub", 7, ConvertBinary},
@@ -174,6 +193,7 @@ constexpr OpRow kRows[] = {
     {"", "Tan", 7, ConvertUnary},
     {"", "Tanh", 7, ConvertUnary},
     {"", "TensorScatter", 24, ConvertTensorScatter},
+    {"", "TfIdfVectorizer", 9, ConvertTfIdfVectorizer},
     {"", "ThresholdedRelu", 10, ConvertThresholdedRelu},
     {"", "Tile", 7, ConvertTile},
     {"", "TopK", 7, ConvertTopK},
@@ -184,6 +204,20 @@ constexpr OpRow kRows[] = {
     {"", "Upsample", 7, ConvertResize},
     {"", "Where", 9, ConvertWhere},
     {"", "Xor", 7, ConvertBinary},
+    {"ai.onnx.ml", "ArrayFeatureExtractor", 1, ConvertArrayFeatureExtractor},
+    {"ai.onnx.ml", "Binarizer", 1, ConvertBinarizer},
+    {"ai.onnx.ml", "Imputer", 1, ConvertImputer},
+    {"ai.onnx.ml", "LabelEncoder", 2, ConvertLabelEncoder},
+    {"ai.onnx.ml", "LinearClassifier", 1, ConvertLinearClassifier},
+    {"ai.onnx.ml", "LinearRegressor", 1, ConvertLinearRegressor},
+    {"ai.onnx.ml", "Normalizer", 1, ConvertNormalizer},
+    {"ai.onnx.ml", "Scaler", 1, ConvertScaler},
+    {"ai.onnx.ml", "TreeEnsemble", 5, ConvertTreeEnsemble},
+    {"ai.onnx.ml", "TreeEnsembleClassifier", 1, ConvertTreeEnsembleClassifier},
+    {"ai.onnx.ml", "TreeEnsembleRegressor", 1, ConvertTreeEnsembleRegressor},
+    {"ai.onnx.preview.training", "Adagrad", 1, ConvertAdagrad},
+    {"ai.onnx.preview.training", "Adam", 1, ConvertAdam},
+    {"ai.onnx.preview.training", "Momentum", 1, ConvertMomentum},
     {"com.microsoft", "Attention", 1, ConvertContribAttention},
     {"com.microsoft", "BiasAdd", 1, ConvertBiasAdd},
     {"com.microsoft", "BiasGelu", 1, ConvertBiasGelu},
@@ -240,6 +274,24 @@ const OpRow* FindOp(std::string_view domain, std::string_view op_type, int64_t v
   }
   const auto it = index->find(std::pair(domain, op_type));
   return it == index->end() || version < it->second->since ? nullptr : it->second;
+}
+
+std::string_view WhyRefused(std::string_view domain, std::string_view op_type) {
+  static constexpr std::string_view kTexts = "it computes on texts, and tensors hold numbers: do this before the model";
+  static constexpr std::string_view kMaps = "it computes on maps, and values are tensors and sequences of them";
+  static const auto* reasons = new std::map<std::pair<std::string_view, std::string_view>, std::string_view>{
+      {{"", "ImageDecoder"}, "it reads files of images: decode them before the model"},
+      {{"", "RegexFullMatch"}, kTexts},
+      {{"", "StringConcat"}, kTexts},
+      {{"", "StringNormalizer"}, kTexts},
+      {{"", "StringSplit"}, kTexts},
+      {{"ai.onnx.ml", "CastMap"}, kMaps},
+      {{"ai.onnx.ml", "CategoryMapper"}, kTexts},
+      {{"ai.onnx.ml", "DictVectorizer"}, kMaps},
+      {{"ai.onnx.ml", "ZipMap"}, "its result is a map: export the model without it (skl2onnx: zipmap=False)"},
+  };
+  const auto it = reasons->find(std::pair(IsOnnxDomain(domain) ? std::string_view() : domain, op_type));
+  return it == reasons->end() ? std::string_view() : it->second;
 }
 
 std::span<const OpRow> AllOnnxOps() { return kRows; }

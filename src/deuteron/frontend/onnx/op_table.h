@@ -24,6 +24,8 @@ struct OpRow {
 
 /// The row of an operator at a version of its domain; null if it is not supported there.
 const OpRow* FindOp(std::string_view domain, std::string_view op_type, int64_t version);
+/// Why an operator of ONNX is none of them and will not be, and what to do instead; empty if nothing is known of it.
+std::string_view WhyRefused(std::string_view domain, std::string_view op_type);
 std::span<const OpRow> AllOnnxOps();
 
 }  // namespace deuteron::onnx

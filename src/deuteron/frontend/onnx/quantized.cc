@@ -28,7 +28,9 @@ Expr Parameter(const NodeContext& node, const Expr& parameter) {
 }
 
 Expr ZeroPointOr0(const NodeContext& node, const Expr& zero, DataType dtype) {
-  if (!dtype.is_int() && !dtype.is_uint()) node.Unsupported("quantisation to " + dtype.ToString());
+  if (!dtype.is_integer() && !(dtype.is_float() && dtype.bits() <= 8)) {
+    node.Unsupported("quantisation to " + dtype.ToString());
+  }
   return zero.defined() ? zero : node.Scalar(dtype, 0);
 }
 

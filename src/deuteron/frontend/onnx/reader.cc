@@ -126,6 +126,45 @@ void ReadTensorType(pbf_reader reader, ValueInfoProto* info) {
   }
 }
 
+/// A type; of sequences and optionals, the element that they hold in the end.
+void ReadType(pbf_reader type, int depth, ValueInfoProto* info) {
+  if (depth > kMaxDepth) DEUTERON_THROW(ModelError) << "types nest more than " << kMaxDepth << " deep";
+  const auto read_element = [&](ValueInfoProto::Holder holder) {
+    info->holders.push_back(holder);
+    pbf_reader held = type.get_message();
+    while (held.next()) {
+      if (held.tag_and_type() == Bytes(1)) {
+        ReadType(held.get_message(), depth + 1, info);
+      } else {
+        held.skip();
+      }
+    }
+  };
+  while (type.next()) {
+    switch (type.tag_and_type()) {
+      case Bytes(1):
+        ReadTensorType(type.get_message(), info);
+        break;
+      case Bytes(4):
+        read_element(ValueInfoProto::Holder::kSequence);
+        break;
+      case Bytes(5):
+        info->kind = "map";
+        type.skip();
+        break;
+      case Bytes(8):
+        info->kind = "sparse tensor";
+        type.skip();
+        break;
+      case Bytes(9):
+        read_element(ValueInfoProto::Holder::kOptional);
+        break;
+      default:
+        type.skip();
+    }
+  }
+}
+
 ValueInfoProto ReadValueInfo(pbf_reader reader) {
   ValueInfoProto info;
   while (reader.next()) {
@@ -133,35 +172,9 @@ ValueInfoProto ReadValueInfo(pbf_reader reader) {
       case Bytes(1):
         info.name = View(reader);
         break;
-      case Bytes(2): {
-        pbf_reader type = reader.get_message();
-        while (type.next()) {
-          switch (type.tag_and_type()) {
-            case Bytes(1):
-              ReadTensorType(type.get_message(), &info);
-              break;
-            case Bytes(4):
-              info.kind = "sequence";
-              type.skip();
-              break;
-            case Bytes(5):
-              info.kind = "map";
-              type.skip();
-              break;
-            case Bytes(8):
-              info.kind = "sparse tensor";
-              type.skip();
-              break;
-            case Bytes(9):
-              info.kind = "optional";
-              type.skip();
-              break;
-            default:
-              type.skip();
-          }
-        }
+      case Bytes(2):
+        ReadType(reader.get_message(), 0, &info);
         break;
-      }
       default:
         reader.skip();
     }

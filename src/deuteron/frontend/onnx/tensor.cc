@@ -80,6 +80,24 @@ Tensor CopyTyped(const std::vector<int64_t>& shape, DataType dtype, int64_t size
   return tensor;
 }
 
+/// Elements of fewer than 8 bits, several to a byte, the first in its lowest bits: a byte each. `size` is that of the
+/// result.
+Tensor Unpack(const std::vector<int64_t>& shape, DataType dtype, int64_t size, const std::vector<uint8_t>& packed,
+              const std::string& where) {
+  const int64_t parts = 8 / dtype.bits();
+  if (packed.size() != static_cast<uint64_t>((size + parts - 1) / parts)) {
+    DEUTERON_THROW(ModelError) << where << ": its shape " << FormatDims(shape) << " of " << dtype << " takes "
+                               << (size + parts - 1) / parts << " bytes, its data has " << packed.size();
+  }
+  Tensor tensor = EmptyHostTensor(shape, dtype);
+  auto* data = static_cast<uint8_t*>(tensor.data_ptr());
+  const int mask = (1 << dtype.bits()) - 1;
+  for (int64_t i = 0; i < size; ++i) {
+    data[i] = static_cast<uint8_t>(packed[static_cast<size_t>(i / parts)] >> (i % parts * dtype.bits()) & mask);
+  }
+  return tensor;
+}
+
 Tensor DecodeTyped(const TensorProto& tensor, DataType dtype, int64_t size, const std::string& where) {
   const std::string_view message = tensor.message;
   const auto copy = [&](const auto& values) { return CopyTyped(tensor.dims, dtype, size, values, where); };
@@ -99,6 +117,7 @@ Tensor DecodeTyped(const TensorProto& tensor, DataType dtype, int64_t size, cons
     default:
       break;
   }
+  if (dtype.bits() < 8) return Unpack(tensor.dims, dtype, size, Int32Data<uint8_t>(message), where);
   return dtype.bytes() == 1 ? copy(Int32Data<uint8_t>(message)) : copy(Int32Data<uint16_t>(message));
 }
 
@@ -127,41 +146,18 @@ std::string ElementTypeName(int32_t element_type) {
 }
 
 DataType ToDataType(int32_t element_type, const std::string& where) {
-  switch (static_cast<ElementType>(element_type)) {
-    case ElementType::kFloat:
-      return DataType::Float(32);
-    case ElementType::kUInt8:
-      return DataType::UInt(8);
-    case ElementType::kInt8:
-      return DataType::Int(8);
-    case ElementType::kUInt16:
-      return DataType::UInt(16);
-    case ElementType::kInt16:
-      return DataType::Int(16);
-    case ElementType::kInt32:
-      return DataType::Int(32);
-    case ElementType::kInt64:
-      return DataType::Int(64);
-    case ElementType::kBool:
-      return DataType::Bool();
-    case ElementType::kFloat16:
-      return DataType::Float(16);
-    case ElementType::kDouble:
-      return DataType::Float(64);
-    case ElementType::kUInt32:
-      return DataType::UInt(32);
-    case ElementType::kUInt64:
-      return DataType::UInt(64);
-    case ElementType::kBFloat16:
-      return DataType::BFloat16();
-    default:
-      break;
-  }
   if (element_type <= 0 || element_type > static_cast<int32_t>(ElementType::kInt2)) {
     DEUTERON_THROW(ModelError) << where << " is of element type " << element_type << ", which ONNX does not define";
   }
-  DEUTERON_THROW(UnsupportedError) << where << " is of dtype " << ElementTypeName(element_type)
-                                   << ", which is not supported";
+  switch (static_cast<ElementType>(element_type)) {
+    case ElementType::kString:
+    case ElementType::kComplex64:
+    case ElementType::kComplex128:
+      DEUTERON_THROW(UnsupportedError) << where << " is of dtype " << ElementTypeName(element_type)
+                                       << ", which is not supported";
+    default:
+      return DataType(ElementTypeName(element_type));
+  }
 }
 
 Tensor TensorDecoder::Decode(const TensorProto& tensor, const std::string& where) {
@@ -184,7 +180,9 @@ Tensor TensorDecoder::Decode(const TensorProto& tensor, const std::string& where
     }
   }
   std::shared_ptr<const MappedFile> file = model_->file;
-  const std::string_view bytes = tensor.is_external ? ExternalBytes(tensor, size, where, &file) : tensor.raw;
+  const int64_t stored = dtype.bits() < 8 ? size / 8 * dtype.bits() + (size % 8 * dtype.bits() + 7) / 8 : size;
+  const std::string_view bytes = tensor.is_external ? ExternalBytes(tensor, stored, where, &file) : tensor.raw;
+  if (dtype.bits() < 8) return Unpack(tensor.dims, dtype, size, {bytes.begin(), bytes.end()}, where);
   if (bytes.size() != static_cast<uint64_t>(size)) {
     DEUTERON_THROW(ModelError) << where << ": its shape " << FormatDims(tensor.dims) << " of " << dtype << " takes "
                                << size << " bytes, its data has " << bytes.size();

@@ -15,7 +15,7 @@ namespace deuteron::onnx {
 std::string ElementTypeName(int32_t element_type);
 
 /// The dtype of an element type. `where` names the value in messages. A ModelError for a number that ONNX
-/// does not define, an UnsupportedError for strings, complex numbers and elements below a byte.
+/// does not define, an UnsupportedError for strings and complex numbers.
 DataType ToDataType(int32_t element_type, const std::string& where);
 
 /// Makes tensors of the tensors of one model; maps its external files, each once.

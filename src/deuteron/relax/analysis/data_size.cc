@@ -22,25 +22,24 @@ void DataSize::Add(const Type& type) {
     unknown_ = true;
     return;
   }
-  int64_t bits = tensor->dtype.bits() * tensor->dtype.lanes();
+  int64_t bytes = tensor->dtype.bytes();
   std::vector<PrimExpr> symbols;
   for (const PrimExpr& dim : *tensor->shape) {
     const auto extent = AsConstInt(dim);
     if (!extent) {
       symbols.push_back(dim);
-    } else if (__builtin_mul_overflow(bits, *extent, &bits)) {
+    } else if (__builtin_mul_overflow(bytes, *extent, &bytes)) {
       unknown_ = true;
       return;
     }
   }
   if (symbols.empty()) {
-    number_ += (bits + 7) / 8;
+    number_ += bytes;
     return;
   }
   PrimExpr product = symbols[0];
   for (size_t i = 1; i < symbols.size(); ++i) product = product * symbols[i];
-  const DataType dtype = product.dtype();
-  Add(bits % 8 == 0 ? product * MakeConst(dtype, bits / 8) : FloorDiv(product * MakeConst(dtype, bits) + 7, 8));
+  Add(product * MakeConst(product.dtype(), bytes));
 }
 
 void DataSize::Add(const PrimExpr& expr) { symbolic_ = symbolic_.defined() ? symbolic_ + expr : expr; }

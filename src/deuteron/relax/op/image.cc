@@ -101,22 +101,25 @@ Expr LegalizeAffineGrid(BlockBuilder& builder, const Call& call) {
 
 Type InferGridSample(const Call& call, const BlockBuilder& builder) {
   CheckArity(call, 2, 2);
-  const auto* attrs = AttrsOf<GridSampleAttrsNode>(call);
-  if (std::string(attrs->layout) != "NCHW") {
-    ThrowOpError(call, "its layout must be NCHW and is " + std::string(attrs->layout));
-  }
-  CheckRank(call, 0, 4);
-  CheckRank(call, 1, 4);
+  const std::string layout(AttrsOf<GridSampleAttrsNode>(call)->layout);
+  if (layout != "NCHW" && layout != "NCDHW") ThrowOpError(call, "its layout must be NCHW or NCDHW and is " + layout);
+  const auto rank = static_cast<int64_t>(layout.size());
+  CheckRank(call, 0, rank);
+  CheckRank(call, 1, rank);
   const TensorTypeNode* data = TensorArg(call, 0);
   const TensorTypeNode* grid = TensorArg(call, 1);
-  if (!data->shape.has_value() || !grid->shape.has_value()) return WithRank(data, 4);
-  if (const auto two = AsConstInt((*grid->shape)[1]); two && *two != 2) {
-    ThrowOpError(call, "its grid must be (n, 2, h, w) and is " + Describe(*grid->shape));
+  if (!data->shape.has_value() || !grid->shape.has_value()) return WithRank(data, rank);
+  if (const auto axes = AsConstInt((*grid->shape)[1]); axes && *axes != rank - 2) {
+    ThrowOpError(call, "its grid must be (n, " + std::to_string(rank - 2) + (rank == 4 ? ", h, w" : ", d, h, w") +
+                           ") and is " + Describe(*grid->shape));
   }
   if (ProvablyDiffers(builder, (*grid->shape)[0], {1, 0, (*data->shape)[0]})) {
     ThrowOpError(call, "has grids " + Describe(*grid->shape) + " for images " + Describe(*data->shape));
   }
-  return WithShape(data, {(*data->shape)[0], (*data->shape)[1], (*grid->shape)[2], (*grid->shape)[3]});
+  Array<PrimExpr> shape = *grid->shape;
+  shape.Set(0, (*data->shape)[0]);
+  shape.Set(1, (*data->shape)[1]);
+  return WithShape(data, shape);
 }
 
 Expr LegalizeGridSample(BlockBuilder& builder, const Call& call) {
@@ -125,6 +128,44 @@ Expr LegalizeGridSample(BlockBuilder& builder, const Call& call) {
   return builder.CallTE("grid_sample", call->args, [&](const Array<te::Tensor>& args) {
     return Array<te::Tensor>{topi::GridSample(args[0], args[1], std::string(attrs->method),
                                               std::string(attrs->padding_mode), attrs->align_corners)};
+  });
+}
+
+Type InferDeformedColumns(const Call& call, const BlockBuilder& builder) {
+  CheckArity(call, 2, 3);
+  const auto* attrs = AttrsOf<DeformedColumnsAttrsNode>(call);
+  const auto axes = static_cast<int64_t>(attrs->kernel.size());
+  for (int64_t i = 0; i < static_cast<int64_t>(call->args.size()); ++i) CheckRank(call, i, axes + 2);
+  const TensorTypeNode* data = TensorArg(call, 0);
+  const TensorTypeNode* offset = TensorArg(call, 1);
+  if (!data->shape.has_value() || !offset->shape.has_value()) return WithRank(data, axes + 3);
+  int64_t positions = 1;
+  for (const int64_t extent : attrs->kernel) positions *= extent;
+  const auto check = [&](size_t arg, int64_t values) {
+    const Array<PrimExpr>& shape = *TensorArg(call, arg)->shape;
+    const PrimExpr expected = I64(attrs->offset_groups * positions * values);
+    if (ProvablyDiffers(builder, shape[1], {arg, 1, expected})) {
+      ThrowOpError(call, "argument " + std::to_string(arg) + " is " + Describe(shape) + " and must have " +
+                             Describe(expected) + " channels");
+    }
+  };
+  check(1, axes);
+  if (call->args.size() > 2 && TensorArg(call, 2)->shape.has_value()) check(2, 1);
+  Array<PrimExpr> shape = {(*data->shape)[0], (*data->shape)[1], I64(positions)};
+  for (int64_t axis = 0; axis < axes; ++axis) shape.push_back((*offset->shape)[axis + 2]);
+  return WithShape(data, shape);
+}
+
+Expr LegalizeDeformedColumns(BlockBuilder& builder, const Call& call) {
+  if (!ShapesKnown(call)) return call;
+  const auto* attrs = AttrsOf<DeformedColumnsAttrsNode>(call);
+  const auto numbers = [](const Array<int64_t>& values) { return std::vector<int64_t>(values.begin(), values.end()); };
+  const topi::DeformedColumnsSpec spec{numbers(attrs->kernel), numbers(attrs->strides), numbers(attrs->padding),
+                                       numbers(attrs->dilation), attrs->offset_groups};
+  return builder.CallTE("deformed_columns", call->args, [&](const Array<te::Tensor>& args) {
+    te::Tensor mask;
+    if (args.size() > 2) mask = args[2];
+    return Array<te::Tensor>{topi::DeformedColumns(args[0], args[1], mask, spec)};
   });
 }
 
@@ -144,6 +185,11 @@ std::vector<OpInfo> ImageOps() {
        LegalizeResize<Resize3DAttrsNode>},
       {"image.affine_grid", {"data", "size"}, "deuteron.relax.AffineGridAttrs", InferAffineGrid, LegalizeAffineGrid},
       {"image.grid_sample", {"data", "grid"}, "deuteron.relax.GridSampleAttrs", InferGridSample, LegalizeGridSample},
+      {"image.deformed_columns",
+       {"data", "offset", "mask?"},
+       "deuteron.relax.DeformedColumnsAttrs",
+       InferDeformedColumns,
+       LegalizeDeformedColumns},
   };
 }
 
@@ -205,6 +251,19 @@ Expr image::GridSample(Expr data, Expr grid, std::string method, std::string lay
   return MakeCall("image.grid_sample", {std::move(data), std::move(grid)}, Attrs(attrs));
 }
 
+Expr image::DeformedColumns(Expr data, Expr offset, Expr mask, const DeformedColumnsOptions& options) {
+  const auto numbers = [](const std::vector<int64_t>& values) { return Array<int64_t>(values.begin(), values.end()); };
+  auto attrs = make_object<DeformedColumnsAttrsNode>();
+  attrs->kernel = numbers(options.kernel);
+  attrs->strides = numbers(options.strides);
+  attrs->padding = numbers(options.padding);
+  attrs->dilation = numbers(options.dilation);
+  attrs->offset_groups = options.offset_groups;
+  Array<Expr> args = {std::move(data), std::move(offset)};
+  if (mask.defined()) args.push_back(std::move(mask));
+  return MakeCall("image.deformed_columns", std::move(args), Attrs(attrs));
+}
+
 void Resize2DAttrsNode::RegisterReflection() { ReflectResize<Resize2DAttrsNode>(); }
 void Resize3DAttrsNode::RegisterReflection() { ReflectResize<Resize3DAttrsNode>(); }
 void AffineGridAttrsNode::RegisterReflection() {
@@ -217,7 +276,16 @@ void GridSampleAttrsNode::RegisterReflection() {
       .def_ro("padding_mode", &GridSampleAttrsNode::padding_mode)
       .def_ro("align_corners", &GridSampleAttrsNode::align_corners);
 }
+void DeformedColumnsAttrsNode::RegisterReflection() {
+  refl::ObjectDef<DeformedColumnsAttrsNode>()
+      .def_ro("kernel", &DeformedColumnsAttrsNode::kernel)
+      .def_ro("strides", &DeformedColumnsAttrsNode::strides)
+      .def_ro("padding", &DeformedColumnsAttrsNode::padding)
+      .def_ro("dilation", &DeformedColumnsAttrsNode::dilation)
+      .def_ro("offset_groups", &DeformedColumnsAttrsNode::offset_groups);
+}
 TVM_FFI_STATIC_INIT_BLOCK() {
+  DeformedColumnsAttrsNode::RegisterReflection();
   Resize2DAttrsNode::RegisterReflection();
   Resize3DAttrsNode::RegisterReflection();
   AffineGridAttrsNode::RegisterReflection();

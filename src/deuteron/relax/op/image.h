@@ -70,6 +70,19 @@ class GridSampleAttrsNode : public AttrsNode {
 };
 DEUTERON_ATTRS_REF(GridSampleAttrs)
 
+class DeformedColumnsAttrsNode : public AttrsNode {
+ public:
+  Array<int64_t> kernel = kEmpty;
+  Array<int64_t> strides = kEmpty;
+  /// Before the first element of each axis.
+  Array<int64_t> padding = kEmpty;
+  Array<int64_t> dilation = kEmpty;
+  /// Consecutive channels that share their offsets are this many.
+  int64_t offset_groups = 1;
+  DEUTERON_NODE("deuteron.relax.DeformedColumnsAttrs", DeformedColumnsAttrsNode, AttrsNode);
+};
+DEUTERON_ATTRS_REF(DeformedColumnsAttrs)
+
 /// Rows of the table.
 std::vector<OpInfo> ImageOps();
 
@@ -92,9 +105,20 @@ Expr Resize2D(Expr data, Array<PrimExpr> size, const ResizeOptions& options = {}
 Expr Resize3D(Expr data, Array<PrimExpr> size, const ResizeOptions& options = {});
 /// theta (n, 2, 3) and (h, w) `size` → the grid (n, 2, h, w) that GridSample takes.
 Expr AffineGrid(Expr theta, Array<PrimExpr> size, bool align_corners = true);
-/// data (n, c, h, w), grid (n, 2, h', w') of x and y in [-1, 1] → (n, c, h', w').
+/// data (n, c, h, w), grid (n, 2, h', w') of x and y in [-1, 1] → (n, c, h', w'); with layout NCDHW volumes.
 Expr GridSample(Expr data, Expr grid, std::string method = "bilinear", std::string layout = "NCHW",
                 std::string padding_mode = "zeros", bool align_corners = false);
+struct DeformedColumnsOptions {
+  std::vector<int64_t> kernel;
+  std::vector<int64_t> strides;
+  std::vector<int64_t> padding;
+  std::vector<int64_t> dilation;
+  int64_t offset_groups = 1;
+};
+/// What a convolution multiplies by its weights, each position of its kernel displaced: data (n, c, spatial axes),
+/// offset (n, groups * positions * axes, result's axes), mask (n, groups * positions, result's axes; may be null) →
+/// (n, c, positions, result's axes). Linear between elements, 0 outside.
+Expr DeformedColumns(Expr data, Expr offset, Expr mask, const DeformedColumnsOptions& options);
 
 }  // namespace image
 }  // namespace deuteron::relax

@@ -51,8 +51,9 @@ Expr LegalizeQuantize(BlockBuilder& builder, const Call& call) {
         [&](const Array<tir::Var>& vars) {
           const PrimExpr scaled =
               CastTo(real, args[0](topi::Indices(vars))) / CastTo(real, ParameterAt(args[1], vars, axis));
-          if (dtype.is_float()) return CastTo(dtype, scaled + CastTo(real, ParameterAt(args[2], vars, axis)));
-          const PrimExpr shifted = CallIntrin("round", {scaled}) + CastTo(real, ParameterAt(args[2], vars, axis));
+          const PrimExpr number = dtype.is_float() ? scaled : CallIntrin("round", {scaled});
+          const PrimExpr shifted = number + CastTo(real, ParameterAt(args[2], vars, axis));
+          if (dtype.is_float() && dtype.bits() > 8) return CastTo(dtype, shifted);
           return CastTo(dtype, Max(Min(shifted, CastTo(real, MaxValue(dtype))), CastTo(real, MinValue(dtype))));
         },
         "quantized")};

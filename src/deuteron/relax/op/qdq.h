@@ -23,7 +23,8 @@ DEUTERON_ATTRS_REF(QuantizeAttrs)
 /// Rows of the table.
 std::vector<OpInfo> QdqOps();
 
-/// clamp(round(data / scale) + zero_point); scale and zero_point are scalars or vectors along `axis`.
+/// clamp(round(data / scale) + zero_point); scale and zero_point are scalars or vectors along `axis`. Floats of 8 bits
+/// and fewer are clamped and not rounded to integers, wider ones neither.
 Expr Quantize(Expr data, Expr scale, Expr zero_point, int64_t axis = -1, DataType out_dtype = DataType::Int(8));
 /// scale * (data - zero_point)
 Expr Dequantize(Expr data, Expr scale, Expr zero_point, int64_t axis = -1, DataType out_dtype = DataType::Float(32));

@@ -124,7 +124,7 @@ class Planner {
     const Allocation& allocation = analysis_.allocations()[id];
     if (allocation.escapes || MemoryCallOf(allocation.call) != MemoryCall::kBuiltinAlloc) return;
     const TensorType type = AllocatedType(allocation.call);
-    if (!type->has_shape() || type->dtype.bits() % 8 != 0) return;
+    if (!type->has_shape()) return;
     PrimExpr bytes = I64(type->dtype.bytes());
     for (const PrimExpr& extent : type->shape.value()) bytes = bytes * CastTo(DataType::Int(64), extent);
     if (UsesVar(bytes, [this](const tir::VarNode* var) { return symbols_.count(var) == 0; })) return;

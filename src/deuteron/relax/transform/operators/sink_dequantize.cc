@@ -31,6 +31,7 @@
 #include "deuteron/relax/rewrite/var_replacer.h"
 #include "deuteron/relax/transform/cleanup/passes.h"
 #include "deuteron/relax/transform/operators/passes.h"
+#include "deuteron/support/element.h"
 
 namespace deuteron::relax {
 namespace {
@@ -58,7 +59,7 @@ bool SameConstant(const Expr& a, const Expr& b) {
   const auto bytes = [](const ConstantNode* c) {
     return static_cast<const char*>(c->data.data_ptr()) + c->data.byte_offset();
   };
-  return std::memcmp(bytes(left), bytes(right), dtype.bits / 8) == 0;
+  return std::memcmp(bytes(left), bytes(right), static_cast<size_t>(ElementBytes(dtype))) == 0;
 }
 
 /// Whether x → dequantize → quantize is x, and order is kept: a positive constant that is not extreme.

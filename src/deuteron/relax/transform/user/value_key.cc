@@ -16,8 +16,7 @@ size_t HashText(const String& text) { return std::hash<std::string_view>()({text
 std::string_view Bytes(const Tensor& tensor) {
   size_t count = 1;
   for (const int64_t extent : tensor.shape()) count *= static_cast<size_t>(extent);
-  const size_t bits = count * static_cast<size_t>(DataType(tensor.dtype()).bits());
-  return {static_cast<const char*>(tensor.data_ptr()), (bits + 7) / 8};
+  return {static_cast<const char*>(tensor.data_ptr()), count * static_cast<size_t>(DataType(tensor.dtype()).bytes())};
 }
 
 bool SameTensor(const Tensor& a, const Tensor& b) {
