@@ -2,6 +2,8 @@
 
 #include <limits>
 
+#include "deuteron/codegen/llvm/vector_tables.h"
+
 namespace deuteron::codegen {
 
 using llvm::Value;
@@ -9,12 +11,7 @@ using llvm::Value;
 /// In two steps, so that 2^n itself need not be a normal number.
 Value* FloatMath::Scale(Value* x, Value* n) {
   Value* half = b_.CreateAShr(n, Int(x, 1));
-  Value* rest = b_.CreateSub(n, half);
-  const auto power = [&](Value* exponent) {
-    Value* bits = b_.CreateShl(b_.CreateAdd(exponent, Int(x, 127)), Int(x, 23));
-    return b_.CreateBitCast(bits, x->getType());
-  };
-  return b_.CreateFMul(b_.CreateFMul(x, power(half)), power(rest));
+  return b_.CreateFMul(b_.CreateFMul(x, PowerOfTwo(half)), PowerOfTwo(b_.CreateSub(n, half)));
 }
 
 /// Adding 1.5 * 2^23 leaves the rounded integer in the low bits of the mantissa.
@@ -26,16 +23,25 @@ FloatMath::Split FloatMath::Nearest(Value* x) {
   return {b_.CreateSub(bits, Int(x, 0x4b400000)), whole};
 }
 
-/// exp(x) = 2^n exp(r), n = round(x / ln 2), r = x - n ln 2 with ln 2 in two parts.
-Value* FloatMath::Exp(Value* x) {
-  x = Clamp(x, -104.5, 89.0);
+/// x = n ln 2 + r, ln 2 in two parts.
+FloatMath::Reduced FloatMath::ReduceByLn2(Value* x) {
   const Split n = Nearest(b_.CreateFMul(x, Constant(x, 1.44269504088896341)));
   Value* r = Fma(n.whole, Constant(x, -0.693359375), x);
-  r = Fma(n.whole, Constant(x, 2.12194440e-4), r);
-  Value* q = Polynomial(r, std::initializer_list<double>{5.000000000e-01, 1.666651219e-01, 4.166618735e-02,
-                                                         8.369599469e-03, 1.395171508e-03});
-  Value* tail = Fma(b_.CreateFMul(r, r), q, r);
-  return Scale(b_.CreateFAdd(tail, Constant(x, 1.0)), n.integer);
+  return {n, Fma(n.whole, Constant(x, 2.12194440e-4), r)};
+}
+
+/// exp(r) - 1 of a reduced r.
+Value* FloatMath::ExpMinusOne(Value* r) { return Fma(b_.CreateFMul(r, r), Polynomial(r, kExp), r); }
+
+Value* FloatMath::PowerOfTwo(Value* n) {
+  return b_.CreateBitCast(b_.CreateAdd(b_.CreateShl(n, llvm::ConstantInt::get(n->getType(), 23)),
+                                       llvm::ConstantInt::get(n->getType(), 0x3f800000)),
+                          WithLanes(b_.getFloatTy(), n));
+}
+
+Value* FloatMath::Exp(Value* x) {
+  const Reduced reduced = ReduceByLn2(Clamp(x, -104.5, 89.0));
+  return Scale(b_.CreateFAdd(ExpMinusOne(reduced.r), Constant(x, 1.0)), reduced.n.integer);
 }
 
 Value* FloatMath::Exp2(Value* x) {
@@ -104,22 +110,21 @@ Value* FloatMath::Log10(Value* x) {
   return LogSpecials(x, Fma(m.exponent, Constant(x, 0.301025390625), low));
 }
 
-/// Small arguments by an odd polynomial, others by 1 - 2 / (exp(2|x|) + 1).
+/// e / (e + 2), e = exp(2|x|) - 1 = 2^n (exp(r) - 1) + (2^n - 1).
 Value* FloatMath::Tanh(Value* x) {
-  Value* magnitude = Abs(x);
-  Value* square = b_.CreateFMul(x, x);
-  Value* p = Polynomial(square, std::initializer_list<double>{-3.333328366e-01, 1.333149076e-01, -5.374348909e-02,
-                                                              2.065055817e-02, -5.717012566e-03});
-  Value* small = Fma(b_.CreateFMul(square, p), x, x);
-  Value* e = Exp(b_.CreateFMul(magnitude, Constant(x, 2.0)));
-  Value* quotient = b_.CreateFDiv(Constant(x, 2.0), b_.CreateFAdd(e, Constant(x, 1.0)));
-  Value* large = CopySign(b_.CreateFSub(Constant(x, 1.0), quotient), x);
-  return b_.CreateSelect(b_.CreateFCmpOLT(magnitude, Constant(x, 0.625)), small, large);
+  const Reduced reduced = ReduceByLn2(b_.CreateFMul(AtMost(Abs(x), 10.0), Constant(x, 2.0)));
+  Value* power = PowerOfTwo(reduced.n.integer);
+  Value* e = Fma(power, ExpMinusOne(reduced.r), b_.CreateFSub(power, Constant(x, 1.0)));
+  return CopySign(b_.CreateFDiv(e, b_.CreateFAdd(e, Constant(x, 2.0))), x);
 }
 
+/// Of exp(-|x|), which does not overflow, so that small results keep their bits.
 Value* FloatMath::Sigmoid(Value* x) {
-  Value* e = Exp(b_.CreateFNeg(x));
-  return b_.CreateFDiv(Constant(x, 1.0), b_.CreateFAdd(e, Constant(x, 1.0)));
+  const Reduced reduced = ReduceByLn2(AtLeast(b_.CreateFNeg(Abs(x)), -104.5));
+  Value* one = Constant(x, 1.0);
+  Value* e = Scale(b_.CreateFAdd(ExpMinusOne(reduced.r), one), reduced.n.integer);
+  Value* numerator = b_.CreateSelect(b_.CreateFCmpOLT(x, Constant(x, 0.0)), e, one);
+  return b_.CreateFDiv(numerator, b_.CreateFAdd(e, one));
 }
 
 /// Below 1 an odd polynomial; above, 1 - exp(log erfc|x|) with a polynomial inside.
@@ -134,7 +139,11 @@ Value* FloatMath::Erf(Value* x) {
   Value* g = Polynomial(t, std::initializer_list<double>{1.781230967e-04, -1.129527330e+00, -6.333328485e-01,
                                                          -1.082784757e-01, 2.510175295e-02, -4.153772723e-03,
                                                          4.265045864e-04, -1.926262303e-05, -1.697522549e-07});
-  Value* large = CopySign(b_.CreateFSub(Constant(x, 1.0), Exp(g)), x);
+  // g is above -17: no exponent is out of range.
+  const Reduced reduced = ReduceByLn2(g);
+  Value* power = PowerOfTwo(reduced.n.integer);
+  Value* rest = Fma(power, ExpMinusOne(reduced.r), power);
+  Value* large = CopySign(b_.CreateFSub(Constant(x, 1.0), rest), x);
   return b_.CreateSelect(b_.CreateFCmpOLT(magnitude, Constant(x, 1.0)), small, large);
 }
 

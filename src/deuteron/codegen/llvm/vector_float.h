@@ -44,6 +44,14 @@ class FloatMath : private VectorOps {
   };
   /// Nearest integer to x (|x| < 2^22).
   Split Nearest(llvm::Value* x);
+  /// 2^n for -127 < n < 128.
+  llvm::Value* PowerOfTwo(llvm::Value* n);
+  struct Reduced {
+    Split n;
+    llvm::Value* r;
+  };
+  Reduced ReduceByLn2(llvm::Value* x);
+  llvm::Value* ExpMinusOne(llvm::Value* r);
   /// x = 2^exponent * (1 + fraction), fraction in [sqrt(1/2) - 1, sqrt(2) - 1]; x positive and finite.
   struct Mantissa {
     llvm::Value* exponent;  ///< as a float
