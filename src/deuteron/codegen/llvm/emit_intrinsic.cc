@@ -92,7 +92,8 @@ llvm::Value* KernelEmitter::EmitPow(const tir::CallNode* op) {
       }
     }
     llvm::Value* y = Widen(type, Splat(EmitExpr(op->args[1]), op->dtype.lanes()));
-    if (x->getType()->getScalarType()->isFloatTy()) return VectorMath(&builder_, target_).Pow(x, y);
+    VectorMath math(&builder_, target_);
+    if (math.HasPow(x)) return math.Pow(x, y);
     return CallLibm("pow", {x, y});
   }();
   return Narrow(type, result);

@@ -28,6 +28,9 @@ class DoubleMath : private VectorOps {
     return b_.CreateFDiv(Constant(x, 1.0), b_.CreateUnaryIntrinsic(llvm::Intrinsic::sqrt, x));
   }
 
+  /// Every special case as C has it; for machines that fuse multiply-adds.
+  llvm::Value* Pow(llvm::Value* x, llvm::Value* y);
+
   static constexpr double kTurnLimit = 1048576;
 
  private:
@@ -60,6 +63,16 @@ class DoubleMath : private VectorOps {
     llvm::Value* rest;
   };
   Logarithm LogOfFraction(llvm::Value* f);
+  // vector_double_pow.cc
+  /// A number as the sum of two.
+  struct Sum {
+    llvm::Value* high;
+    llvm::Value* low;
+  };
+  llvm::Value* FusedMultiplyAdd(llvm::Value* a, llvm::Value* b, llvm::Value* c);
+  Sum Add(llvm::Value* a, llvm::Value* b, llvm::Value* low);
+  Sum Multiply(const Sum& a, const Sum& b);
+  Sum Log2InTwoParts(llvm::Value* x);
   llvm::Value* LogSpecials(llvm::Value* x, llvm::Value* result);
   llvm::Value* Turn(llvm::Value* x, int64_t quadrant);
 };

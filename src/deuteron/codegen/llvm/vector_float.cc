@@ -147,7 +147,7 @@ Value* FloatMath::Erf(Value* x) {
   return b_.CreateSelect(b_.CreateFCmpOLT(magnitude, Constant(x, 1.0)), small, large);
 }
 
-/// The reduction to [-pi/4, pi/4] is done in double precision.
+/// The reduction to [-pi/4, pi/4] is done in double precision, by pi / 2 in two parts, the first of 33 bits.
 Value* FloatMath::SinCos(Value* x, int quadrant) {
   llvm::Type* wide_type =
       x->getType()->isVectorTy()
@@ -159,8 +159,8 @@ Value* FloatMath::SinCos(Value* x, int quadrant) {
   // Rounded by the magic number of double precision: 1.5 * 2^52.
   Value* shifted = b_.CreateFAdd(b_.CreateFMul(exact, wide(0.63661977236758134308)), wide(6755399441055744.0));
   Value* n = b_.CreateFSub(shifted, wide(6755399441055744.0));
-  Value* reduced = Fma(n, wide(-1.5707963267948966192), exact);
-  reduced = Fma(n, wide(-6.123233995736766e-17), reduced);
+  Value* reduced = Fma(n, wide(-1.57079632673412561417e+00), exact);
+  reduced = Fma(n, wide(-6.07710050650619224932e-11), reduced);
   Value* r = b_.CreateFPTrunc(reduced, x->getType());
   llvm::Type* i64 = wide_type->isVectorTy()
                         ? static_cast<llvm::Type*>(llvm::FixedVectorType::get(

@@ -29,7 +29,7 @@ class FloatMath : private VectorOps {
     return b_.CreateFDiv(Constant(x, 1.0), b_.CreateUnaryIntrinsic(llvm::Intrinsic::sqrt, x));
   }
 
-  static constexpr double kTurnLimit = 134217728;
+  static constexpr double kTurnLimit = 1048576;
 
  private:
   /// Of float64: log2 of positive finite numbers, absolute error 1e-11 or so; 2^t, relative error 1e-10 or so.

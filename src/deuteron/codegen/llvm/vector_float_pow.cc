@@ -56,6 +56,9 @@ Value* FloatMath::Pow(Value* x, Value* y) {
   // Beyond these, float32 overflows or is zero.
   Value* product = Clamp(b_.CreateFMul(exponent, log), -200.0, 200.0);
   Value* magnitude = b_.CreateFPTrunc(Exp2Double(product), x->getType());
+  // NaN does not outlive the arithmetic on its bits.
+  Value* nan = Constant(x, std::numeric_limits<double>::quiet_NaN());
+  magnitude = b_.CreateSelect(b_.CreateFCmpUNO(x, y), nan, magnitude);
   Value* is_one = b_.CreateOr(b_.CreateFCmpOEQ(Abs(x), one), b_.CreateFCmpOEQ(y, Constant(x, 0.0)));
   return PowOfSigned(x, y, b_.CreateSelect(is_one, one, magnitude));
 }

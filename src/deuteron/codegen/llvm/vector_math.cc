@@ -41,6 +41,7 @@ bool IsDouble(Value* x) { return x->getType()->getScalarType()->isDoubleTy(); }
 VectorMath::VectorMath(llvm::IRBuilder<>* builder, const Target& target)
     : b_(*builder),
       avx512_(target.HasFeature("avx512f") && target.machine.vector_bits >= 512),
+      fused_(target.HasFeature("fma") || target.HasFeature("neon")),
       float_(builder),
       double_(builder),
       wide_(builder) {}
@@ -60,7 +61,10 @@ double VectorMath::TurnLimit(Value* x) const {
   return avx512_ ? Avx512Math::kTurnLimit : FloatMath::kTurnLimit;
 }
 
+bool VectorMath::HasPow(Value* x) const { return !IsDouble(x) || fused_; }
+
 Value* VectorMath::Pow(Value* x, Value* y) {
+  if (IsDouble(x)) return double_.Pow(x, y);
   if (!avx512_) return float_.Pow(x, y);
   return InPieces(x, y, Avx512Math::kLanes, [this](Value* a, Value* b) { return wide_.Pow(a, b); });
 }

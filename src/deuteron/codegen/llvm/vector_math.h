@@ -24,7 +24,9 @@ class VectorMath {
   /// those of |x| < TurnLimit(x); the caller sees to larger ones.
   Unary Find(std::string_view name, llvm::Value* x);
   double TurnLimit(llvm::Value* x) const;
-  /// Of float32; every special case as C has it.
+  /// Whether the target is fit for powers of numbers like x.
+  bool HasPow(llvm::Value* x) const;
+  /// Every special case as C has it.
   llvm::Value* Pow(llvm::Value* x, llvm::Value* y);
 
  private:
@@ -35,6 +37,7 @@ class VectorMath {
   llvm::IRBuilder<>& b_;
   /// Whether 512 bits may be computed with at once.
   bool avx512_;
+  bool fused_;
   FloatMath float_;
   DoubleMath double_;
   Avx512Math wide_;

@@ -154,6 +154,8 @@ def main():
          fit(lambda r: (mp.expm1(r) - r) / (r * r), -half_log2, half_log2, 10)),
         ("(2 atanh s - 2 s) / s^3 by powers of s^2, |s| <= 3 - sqrt(8)", "kAtanhDouble",
          fit_even(atanh_rest, 3 - mp.sqrt(8), 7)),
+        ("(2 atanh s - 2 s - 2/3 s^3) / s^5 by powers of s^2, |s| <= 3 - sqrt(8)", "kAtanhTail",
+         fit_even(lambda s: (atanh_rest(s) - mp.mpf(2) / 3) / s**2, 3 - mp.sqrt(8), 9)),
         ("erf x / x - 1 by powers of x^2, |x| <= 1", "kErfDouble", fit_even(erf_rest, 1, 13)),
         ("exp(x^2) erfc x, x = 2 (1 + u) / (1 - u) in [1, 6]", "kErfcxDouble",
          fit(erfcx, -mp.mpf(1) / 3, mp.mpf(1) / 2, 16)),
