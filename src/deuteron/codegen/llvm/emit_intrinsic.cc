@@ -34,9 +34,6 @@ llvm::Value* KernelEmitter::EmitFloatIntrinsic(const std::string& name, DataType
   using llvm::Intrinsic::ID;
   llvm::Value* x = args[0];
   if (name == "sqrt") return Unary(llvm::Intrinsic::sqrt, x);
-  if (name == "rsqrt") {
-    return builder_.CreateFDiv(llvm::ConstantFP::get(x->getType(), 1.0), Unary(llvm::Intrinsic::sqrt, x));
-  }
   if (name == "floor") return Unary(llvm::Intrinsic::floor, x);
   if (name == "ceil") return Unary(llvm::Intrinsic::ceil, x);
   if (name == "trunc") return Unary(llvm::Intrinsic::trunc, x);
@@ -44,41 +41,27 @@ llvm::Value* KernelEmitter::EmitFloatIntrinsic(const std::string& name, DataType
   if (name == "abs" || name == "fabs") return Unary(llvm::Intrinsic::fabs, x);
   if (name == "copysign") return builder_.CreateBinaryIntrinsic(llvm::Intrinsic::copysign, x, args[1]);
   if (name == "fma") return builder_.CreateIntrinsic(llvm::Intrinsic::fma, {x->getType()}, args);
-  if (x->getType()->getScalarType()->isFloatTy()) {
-    VectorMath math(&builder_);
-    if (name == "exp") return math.Exp(x);
-    if (name == "exp2") return math.Exp2(x);
-    if (name == "log") return math.Log(x);
-    if (name == "log2") return math.Log2(x);
-    if (name == "log10") return math.Log10(x);
-    if (name == "tanh") return math.Tanh(x);
-    if (name == "sigmoid") return math.Sigmoid(x);
-    if (name == "erf") return math.Erf(x);
-    if (name == "sin" || name == "cos") {
-      // Arguments beyond the range of the fast reduction go to libm, one by one, in a branch rarely taken.
-      llvm::Value* limit = llvm::ConstantFP::get(x->getType(), 134217728.0);
-      llvm::Value* huge = builder_.CreateFCmpOGE(Unary(llvm::Intrinsic::fabs, x), limit);
-      if (x->getType()->isVectorTy()) huge = builder_.CreateOrReduce(huge);
-      llvm::Value* fast = name == "sin" ? math.Sin(x) : math.Cos(x);
-      llvm::BasicBlock* before = builder_.GetInsertBlock();
-      auto* slow = llvm::BasicBlock::Create(llvm_, "huge", frame_->function);
-      auto* join = llvm::BasicBlock::Create(llvm_, "reduced", frame_->function);
-      builder_.CreateCondBr(huge, slow, join, llvm::MDBuilder(llvm_).createBranchWeights(1, 1000));
-      builder_.SetInsertPoint(slow);
-      llvm::Value* exact = CallLibm(name, {x});
-      builder_.CreateBr(join);
-      builder_.SetInsertPoint(join);
-      llvm::PHINode* phi = builder_.CreatePHI(x->getType(), 2);
-      phi->addIncoming(fast, before);
-      phi->addIncoming(exact, slow);
-      return phi;
-    }
-  }
-  if (name == "sigmoid") {
-    llvm::Value* one = llvm::ConstantFP::get(x->getType(), 1.0);
-    return builder_.CreateFDiv(one, builder_.CreateFAdd(one, CallLibm("exp", {builder_.CreateFNeg(x)})));
-  }
-  return CallLibm(name, args);
+  VectorMath math(&builder_, target_);
+  const VectorMath::Unary function = math.Find(name, x);
+  if (function == nullptr) return CallLibm(name, args);
+  if (name != "sin" && name != "cos") return function(x);
+  // Arguments beyond the range of the fast reduction go to libm, one by one, in a branch rarely taken.
+  llvm::Value* limit = llvm::ConstantFP::get(x->getType(), math.TurnLimit(x));
+  llvm::Value* huge = builder_.CreateFCmpOGE(Unary(llvm::Intrinsic::fabs, x), limit);
+  if (x->getType()->isVectorTy()) huge = builder_.CreateOrReduce(huge);
+  llvm::Value* fast = function(x);
+  llvm::BasicBlock* before = builder_.GetInsertBlock();
+  auto* slow = llvm::BasicBlock::Create(llvm_, "huge", frame_->function);
+  auto* join = llvm::BasicBlock::Create(llvm_, "reduced", frame_->function);
+  builder_.CreateCondBr(huge, slow, join, llvm::MDBuilder(llvm_).createBranchWeights(1, 1000));
+  builder_.SetInsertPoint(slow);
+  llvm::Value* exact = CallLibm(name, {x});
+  builder_.CreateBr(join);
+  builder_.SetInsertPoint(join);
+  llvm::PHINode* phi = builder_.CreatePHI(x->getType(), 2);
+  phi->addIncoming(fast, before);
+  phi->addIncoming(exact, slow);
+  return phi;
 }
 
 /// Exponents that networks use become multiplications and roots.
@@ -109,7 +92,8 @@ llvm::Value* KernelEmitter::EmitPow(const tir::CallNode* op) {
       }
     }
     llvm::Value* y = Widen(type, Splat(EmitExpr(op->args[1]), op->dtype.lanes()));
-    if (x->getType()->getScalarType()->isFloatTy()) return VectorMath(&builder_).Pow(x, y);
+    VectorMath math(&builder_, target_);
+    if (math.HasPow(x)) return math.Pow(x, y);
     return CallLibm("pow", {x, y});
   }();
   return Narrow(type, result);

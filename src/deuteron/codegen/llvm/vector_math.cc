@@ -1,203 +1,101 @@
 #include "deuteron/codegen/llvm/vector_math.h"
 
-#include <limits>
+#include <algorithm>
+#include <numeric>
 #include <vector>
 
 namespace deuteron::codegen {
+namespace {
 
 using llvm::Value;
 
-Value* VectorMath::Constant(Value* like, double value) { return llvm::ConstantFP::get(like->getType(), value); }
+template <typename Math>
+using Member = Value* (Math::*)(Value*);
 
-llvm::Type* VectorMath::IntType(Value* like) {
-  const auto* vector = llvm::dyn_cast<llvm::FixedVectorType>(like->getType());
-  llvm::Type* i32 = b_.getInt32Ty();
-  return vector == nullptr ? i32 : llvm::FixedVectorType::get(i32, vector->getNumElements());
-}
+/// One function, three ways.
+struct Row {
+  std::string_view name;
+  Member<FloatMath> of_float;
+  Member<Avx512Math> of_wide_float;
+  Member<DoubleMath> of_double;
+};
 
-Value* VectorMath::Int(Value* like, int64_t value) {
-  return llvm::ConstantInt::get(IntType(like), static_cast<uint64_t>(value), true);
-}
+constexpr Row kRows[] = {
+    {"exp", &FloatMath::Exp, &Avx512Math::Exp, &DoubleMath::Exp},
+    {"exp2", &FloatMath::Exp2, &Avx512Math::Exp2, &DoubleMath::Exp2},
+    {"log", &FloatMath::Log, &Avx512Math::Log, &DoubleMath::Log},
+    {"log2", &FloatMath::Log2, &Avx512Math::Log2, &DoubleMath::Log2},
+    {"log10", &FloatMath::Log10, &Avx512Math::Log10, &DoubleMath::Log10},
+    {"tanh", &FloatMath::Tanh, &Avx512Math::Tanh, &DoubleMath::Tanh},
+    {"sigmoid", &FloatMath::Sigmoid, &Avx512Math::Sigmoid, &DoubleMath::Sigmoid},
+    {"erf", &FloatMath::Erf, &Avx512Math::Erf, &DoubleMath::Erf},
+    {"sin", &FloatMath::Sin, &Avx512Math::Sin, &DoubleMath::Sin},
+    {"cos", &FloatMath::Cos, &Avx512Math::Cos, &DoubleMath::Cos},
+    {"rsqrt", &FloatMath::Rsqrt, &Avx512Math::Rsqrt, &DoubleMath::Rsqrt},
+};
 
-Value* VectorMath::Fma(Value* a, Value* b, Value* c) {
-  return b_.CreateIntrinsic(llvm::Intrinsic::fmuladd, {a->getType()}, {a, b, c});
-}
+bool IsDouble(Value* x) { return x->getType()->getScalarType()->isDoubleTy(); }
 
-Value* VectorMath::Polynomial(Value* x, std::initializer_list<double> coefficients) {
-  const std::vector<double> c(coefficients);
-  Value* result = Constant(x, c.back());
-  for (size_t i = c.size() - 1; i-- > 0;) result = Fma(result, x, Constant(x, c[i]));
-  return result;
-}
+}  // namespace
 
-Value* VectorMath::CopySign(Value* magnitude, Value* sign) {
-  return b_.CreateBinaryIntrinsic(llvm::Intrinsic::copysign, magnitude, sign);
-}
+VectorMath::VectorMath(llvm::IRBuilder<>* builder, const Target& target)
+    : b_(*builder),
+      avx512_(target.HasFeature("avx512f") && target.machine.vector_bits >= 512),
+      fused_(target.HasFeature("fma") || target.HasFeature("neon")),
+      float_(builder),
+      double_(builder),
+      wide_(builder) {}
 
-/// Comparisons are written so that a NaN fails them and x is kept.
-Value* VectorMath::Clamp(Value* x, double low, double high) {
-  x = b_.CreateSelect(b_.CreateFCmpOGT(Constant(x, low), x), Constant(x, low), x);
-  return b_.CreateSelect(b_.CreateFCmpOLT(Constant(x, high), x), Constant(x, high), x);
-}
-
-/// In two steps, so that 2^n itself need not be a normal number.
-Value* VectorMath::Scale(Value* x, Value* n) {
-  Value* half = b_.CreateAShr(n, Int(x, 1));
-  Value* rest = b_.CreateSub(n, half);
-  const auto power = [&](Value* exponent) {
-    Value* bits = b_.CreateShl(b_.CreateAdd(exponent, Int(x, 127)), Int(x, 23));
-    return b_.CreateBitCast(bits, x->getType());
+VectorMath::Unary VectorMath::Find(std::string_view name, Value* x) {
+  const Row* row = std::find_if(std::begin(kRows), std::end(kRows), [&](const Row& r) { return r.name == name; });
+  if (row == std::end(kRows)) return nullptr;
+  if (IsDouble(x)) return [this, row](Value* v) { return (double_.*row->of_double)(v); };
+  if (!avx512_) return [this, row](Value* v) { return (float_.*row->of_float)(v); };
+  return [this, row](Value* v) {
+    return InPieces(v, v, Avx512Math::kLanes, [&](Value* piece, Value*) { return (wide_.*row->of_wide_float)(piece); });
   };
-  return b_.CreateFMul(b_.CreateFMul(x, power(half)), power(rest));
 }
 
-/// Adding 1.5 * 2^23 leaves the rounded integer in the low bits of the mantissa.
-VectorMath::Split VectorMath::Nearest(Value* x) {
-  Value* magic = Constant(x, 12582912.0);
-  Value* shifted = b_.CreateFAdd(x, magic);
-  Value* whole = b_.CreateFSub(shifted, magic);
-  Value* bits = b_.CreateBitCast(shifted, IntType(x));
-  return {b_.CreateSub(bits, Int(x, 0x4b400000)), whole};
+double VectorMath::TurnLimit(Value* x) const {
+  if (IsDouble(x)) return DoubleMath::kTurnLimit;
+  return avx512_ ? Avx512Math::kTurnLimit : FloatMath::kTurnLimit;
 }
 
-/// exp(x) = 2^n exp(r), n = round(x / ln 2), r = x - n ln 2 with ln 2 in two parts.
-Value* VectorMath::Exp(Value* x) {
-  x = Clamp(x, -104.5, 89.0);
-  const Split n = Nearest(b_.CreateFMul(x, Constant(x, 1.44269504088896341)));
-  Value* r = Fma(n.whole, Constant(x, -0.693359375), x);
-  r = Fma(n.whole, Constant(x, 2.12194440e-4), r);
-  Value* q = Polynomial(r, {5.000000000e-01, 1.666651219e-01, 4.166618735e-02, 8.369599469e-03, 1.395171508e-03});
-  Value* tail = Fma(b_.CreateFMul(r, r), q, r);
-  return Scale(b_.CreateFAdd(tail, Constant(x, 1.0)), n.integer);
+bool VectorMath::HasPow(Value* x) const { return !IsDouble(x) || fused_; }
+
+Value* VectorMath::Pow(Value* x, Value* y) {
+  if (IsDouble(x)) return double_.Pow(x, y);
+  if (!avx512_) return float_.Pow(x, y);
+  return InPieces(x, y, Avx512Math::kLanes, [this](Value* a, Value* b) { return wide_.Pow(a, b); });
 }
 
-Value* VectorMath::Exp2(Value* x) {
-  x = Clamp(x, -151.0, 129.0);
-  const Split n = Nearest(x);
-  Value* r = b_.CreateFSub(x, n.whole);
-  Value* q = Polynomial(
-      r, {6.931471825e-01, 2.402265072e-01, 5.550324172e-02, 9.618003853e-03, 1.340165501e-03, 1.547655993e-04});
-  return Scale(Fma(r, q, Constant(x, 1.0)), n.integer);
-}
-
-VectorMath::Mantissa VectorMath::Decompose(Value* x) {
-  Value* denormal = b_.CreateFCmpOLT(x, Constant(x, 1.17549435e-38));
-  Value* scaled = b_.CreateSelect(denormal, b_.CreateFMul(x, Constant(x, 8388608.0)), x);
-  Value* bits = b_.CreateBitCast(scaled, IntType(x));
-  // Subtracting the bits of sqrt(1/2) puts the break of the exponent there.
-  Value* offset = b_.CreateSub(bits, Int(x, 0x3f3504f3));
-  Value* exponent = b_.CreateAShr(offset, Int(x, 23));
-  Value* mantissa = b_.CreateAdd(b_.CreateAnd(offset, Int(x, 0x007fffff)), Int(x, 0x3f3504f3));
-  Value* fraction = b_.CreateFSub(b_.CreateBitCast(mantissa, x->getType()), Constant(x, 1.0));
-  Value* whole = b_.CreateSIToFP(exponent, x->getType());
-  Value* correction = b_.CreateSelect(denormal, Constant(x, -23.0), Constant(x, 0.0));
-  return {b_.CreateFAdd(whole, correction), fraction};
-}
-
-/// log(1 + f) - f.
-Value* VectorMath::LogOfFraction(Value* f) {
-  Value* q = Polynomial(f, {3.333331048e-01, -2.499998659e-01, 2.000222653e-01, -1.666925102e-01, 1.421865523e-01,
-                            -1.238435134e-01, 1.187300086e-01, -1.178980395e-01, 6.915308535e-02});
-  Value* square = b_.CreateFMul(f, f);
-  Value* cubic = b_.CreateFMul(b_.CreateFMul(square, f), q);
-  return Fma(square, Constant(f, -0.5), cubic);
-}
-
-Value* VectorMath::LogSpecials(Value* x, Value* result) {
-  const double infinity = std::numeric_limits<double>::infinity();
-  const auto nan = llvm::ConstantFP::getNaN(x->getType());
-  result = b_.CreateSelect(b_.CreateFCmpOEQ(x, Constant(x, infinity)), x, result);
-  result = b_.CreateSelect(b_.CreateFCmpOEQ(x, Constant(x, 0.0)), Constant(x, -infinity), result);
-  return b_.CreateSelect(b_.CreateFCmpULT(x, Constant(x, 0.0)), nan, result);
-}
-
-Value* VectorMath::Log(Value* x) {
-  const Mantissa m = Decompose(x);
-  Value* small = Fma(m.exponent, Constant(x, -2.12194440e-4), LogOfFraction(m.fraction));
-  Value* result = Fma(m.exponent, Constant(x, 0.693359375), b_.CreateFAdd(small, m.fraction));
-  return LogSpecials(x, result);
-}
-
-Value* VectorMath::Log2(Value* x) {
-  const Mantissa m = Decompose(x);
-  // log2(1 + f) = (f + tail) * log2(e), the factor in two parts so that f's product is exact.
-  Value* tail = LogOfFraction(m.fraction);
-  Value* low = b_.CreateFMul(tail, Constant(x, 1.44269504088896341));
-  low = Fma(m.fraction, Constant(x, 0.44269504088896341), low);
-  return LogSpecials(x, b_.CreateFAdd(m.exponent, b_.CreateFAdd(low, m.fraction)));
-}
-
-Value* VectorMath::Log10(Value* x) {
-  const Mantissa m = Decompose(x);
-  Value* tail = b_.CreateFMul(LogOfFraction(m.fraction), Constant(x, 0.43429448190325182));
-  Value* fraction = Fma(m.fraction, Constant(x, 0.43429448190325182), tail);
-  // log10(2) in two parts.
-  Value* low = Fma(m.exponent, Constant(x, 4.6050389811e-06), fraction);
-  return LogSpecials(x, Fma(m.exponent, Constant(x, 0.301025390625), low));
-}
-
-/// Small arguments by an odd polynomial, others by 1 - 2 / (exp(2|x|) + 1).
-Value* VectorMath::Tanh(Value* x) {
-  Value* magnitude = Abs(x);
-  Value* square = b_.CreateFMul(x, x);
-  Value* p =
-      Polynomial(square, {-3.333328366e-01, 1.333149076e-01, -5.374348909e-02, 2.065055817e-02, -5.717012566e-03});
-  Value* small = Fma(b_.CreateFMul(square, p), x, x);
-  Value* e = Exp(b_.CreateFMul(magnitude, Constant(x, 2.0)));
-  Value* quotient = b_.CreateFDiv(Constant(x, 2.0), b_.CreateFAdd(e, Constant(x, 1.0)));
-  Value* large = CopySign(b_.CreateFSub(Constant(x, 1.0), quotient), x);
-  return b_.CreateSelect(b_.CreateFCmpOLT(magnitude, Constant(x, 0.625)), small, large);
-}
-
-Value* VectorMath::Sigmoid(Value* x) {
-  Value* e = Exp(b_.CreateFNeg(x));
-  return b_.CreateFDiv(Constant(x, 1.0), b_.CreateFAdd(e, Constant(x, 1.0)));
-}
-
-/// Below 1 an odd polynomial; above, 1 - exp(log erfc|x|) with a polynomial inside.
-Value* VectorMath::Erf(Value* x) {
-  Value* square = b_.CreateFMul(x, x);
-  Value* p = Polynomial(square, {1.283791661e-01, -3.761262596e-01, 1.128360033e-01, -2.685444430e-02, 5.189535208e-03,
-                                 -8.020841051e-04, 7.889115659e-05});
-  Value* small = Fma(p, x, x);
-  Value* magnitude = Abs(x);
-  Value* t = b_.CreateSelect(b_.CreateFCmpOGT(magnitude, Constant(x, 4.0)), Constant(x, 4.0), magnitude);
-  Value* g = Polynomial(t, {1.781230967e-04, -1.129527330e+00, -6.333328485e-01, -1.082784757e-01, 2.510175295e-02,
-                            -4.153772723e-03, 4.265045864e-04, -1.926262303e-05, -1.697522549e-07});
-  Value* large = CopySign(b_.CreateFSub(Constant(x, 1.0), Exp(g)), x);
-  return b_.CreateSelect(b_.CreateFCmpOLT(magnitude, Constant(x, 1.0)), small, large);
-}
-
-/// The reduction to [-pi/4, pi/4] is done in double precision.
-Value* VectorMath::SinCos(Value* x, int quadrant) {
-  llvm::Type* wide_type =
-      x->getType()->isVectorTy()
-          ? static_cast<llvm::Type*>(llvm::FixedVectorType::get(
-                b_.getDoubleTy(), llvm::cast<llvm::FixedVectorType>(x->getType())->getNumElements()))
-          : b_.getDoubleTy();
-  const auto wide = [&](double value) { return llvm::ConstantFP::get(wide_type, value); };
-  Value* exact = b_.CreateFPExt(x, wide_type);
-  // Rounded by the magic number of double precision: 1.5 * 2^52.
-  Value* shifted = b_.CreateFAdd(b_.CreateFMul(exact, wide(0.63661977236758134308)), wide(6755399441055744.0));
-  Value* n = b_.CreateFSub(shifted, wide(6755399441055744.0));
-  Value* reduced = Fma(n, wide(-1.5707963267948966192), exact);
-  reduced = Fma(n, wide(-6.123233995736766e-17), reduced);
-  Value* r = b_.CreateFPTrunc(reduced, x->getType());
-  llvm::Type* i64 = wide_type->isVectorTy()
-                        ? static_cast<llvm::Type*>(llvm::FixedVectorType::get(
-                              b_.getInt64Ty(), llvm::cast<llvm::FixedVectorType>(wide_type)->getNumElements()))
-                        : b_.getInt64Ty();
-  Value* count = b_.CreateTrunc(b_.CreateBitCast(shifted, i64), IntType(x));
-  count = b_.CreateAdd(count, Int(x, quadrant));
-  Value* square = b_.CreateFMul(r, r);
-  Value* sine = Polynomial(square, {-1.666666716e-01, 8.333329111e-03, -1.983928960e-04, 2.717874395e-06});
-  sine = Fma(b_.CreateFMul(square, sine), r, r);
-  Value* cosine = Polynomial(square, {4.166664556e-02, -1.388733159e-03, 2.443420817e-05});
-  cosine = Fma(b_.CreateFMul(square, square), cosine, Fma(square, Constant(x, -0.5), Constant(x, 1.0)));
-  Value* odd = b_.CreateICmpNE(b_.CreateAnd(count, Int(x, 1)), Int(x, 0));
-  Value* result = b_.CreateSelect(odd, cosine, sine);
-  Value* sign = b_.CreateShl(b_.CreateAnd(count, Int(x, 2)), Int(x, 30));
-  return b_.CreateBitCast(b_.CreateXor(b_.CreateBitCast(result, IntType(x)), sign), x->getType());
+Value* VectorMath::InPieces(Value* x, Value* y, unsigned lanes, const std::function<Value*(Value*, Value*)>& compute) {
+  const auto* type = llvm::dyn_cast<llvm::FixedVectorType>(x->getType());
+  if (type == nullptr) {
+    const auto widen = [&](Value* scalar) {
+      Value* vector = llvm::PoisonValue::get(llvm::FixedVectorType::get(scalar->getType(), lanes));
+      return b_.CreateInsertElement(vector, scalar, uint64_t{0});
+    };
+    return b_.CreateExtractElement(compute(widen(x), widen(y)), uint64_t{0});
+  }
+  const unsigned count = type->getNumElements();
+  if (count == lanes) return compute(x, y);
+  Value* result = llvm::PoisonValue::get(x->getType());
+  for (unsigned begin = 0; begin < count; begin += lanes) {
+    const unsigned end = std::min(begin + lanes, count);
+    std::vector<int> take(lanes, llvm::PoisonMaskElem);
+    std::iota(take.begin(), take.begin() + (end - begin), static_cast<int>(begin));
+    Value* piece = compute(b_.CreateShuffleVector(x, take), b_.CreateShuffleVector(y, take));
+    // As wide as the result, at its place.
+    std::vector<int> place(count, llvm::PoisonMaskElem);
+    std::iota(place.begin() + begin, place.begin() + end, 0);
+    piece = b_.CreateShuffleVector(piece, place);
+    std::vector<int> join(count);
+    std::iota(join.begin(), join.end(), 0);
+    std::iota(join.begin() + begin, join.begin() + end, static_cast<int>(count + begin));
+    result = b_.CreateShuffleVector(result, piece, join);
+  }
+  return result;
 }
 
 }  // namespace deuteron::codegen

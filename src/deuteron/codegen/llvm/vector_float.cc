@@ -1,0 +1,183 @@
+#include "deuteron/codegen/llvm/vector_float.h"
+
+#include <limits>
+
+#include "deuteron/codegen/llvm/vector_tables.h"
+
+namespace deuteron::codegen {
+
+using llvm::Value;
+
+/// In two steps, so that 2^n itself need not be a normal number.
+Value* FloatMath::Scale(Value* x, Value* n) {
+  Value* half = b_.CreateAShr(n, Int(x, 1));
+  return b_.CreateFMul(b_.CreateFMul(x, PowerOfTwo(half)), PowerOfTwo(b_.CreateSub(n, half)));
+}
+
+/// Adding 1.5 * 2^23 leaves the rounded integer in the low bits of the mantissa.
+FloatMath::Split FloatMath::Nearest(Value* x) {
+  Value* magic = Constant(x, 12582912.0);
+  Value* shifted = b_.CreateFAdd(x, magic);
+  Value* whole = b_.CreateFSub(shifted, magic);
+  Value* bits = b_.CreateBitCast(shifted, IntType(x));
+  return {b_.CreateSub(bits, Int(x, 0x4b400000)), whole};
+}
+
+/// x = n ln 2 + r, ln 2 in two parts.
+FloatMath::Reduced FloatMath::ReduceByLn2(Value* x) {
+  const Split n = Nearest(b_.CreateFMul(x, Constant(x, 1.44269504088896341)));
+  Value* r = Fma(n.whole, Constant(x, -0.693359375), x);
+  return {n, Fma(n.whole, Constant(x, 2.12194440e-4), r)};
+}
+
+/// exp(r) - 1 of a reduced r.
+Value* FloatMath::ExpMinusOne(Value* r) { return Fma(b_.CreateFMul(r, r), Polynomial(r, kExp), r); }
+
+Value* FloatMath::PowerOfTwo(Value* n) {
+  return b_.CreateBitCast(b_.CreateAdd(b_.CreateShl(n, llvm::ConstantInt::get(n->getType(), 23)),
+                                       llvm::ConstantInt::get(n->getType(), 0x3f800000)),
+                          WithLanes(b_.getFloatTy(), n));
+}
+
+Value* FloatMath::Exp(Value* x) {
+  const Reduced reduced = ReduceByLn2(Clamp(x, -104.5, 89.0));
+  return Scale(b_.CreateFAdd(ExpMinusOne(reduced.r), Constant(x, 1.0)), reduced.n.integer);
+}
+
+Value* FloatMath::Exp2(Value* x) {
+  x = Clamp(x, -151.0, 129.0);
+  const Split n = Nearest(x);
+  Value* r = b_.CreateFSub(x, n.whole);
+  Value* q = Polynomial(r, std::initializer_list<double>{6.931471825e-01, 2.402265072e-01, 5.550324172e-02,
+                                                         9.618003853e-03, 1.340165501e-03, 1.547655993e-04});
+  return Scale(Fma(r, q, Constant(x, 1.0)), n.integer);
+}
+
+FloatMath::Mantissa FloatMath::Decompose(Value* x) {
+  Value* denormal = b_.CreateFCmpOLT(x, Constant(x, 1.17549435e-38));
+  Value* scaled = b_.CreateSelect(denormal, b_.CreateFMul(x, Constant(x, 8388608.0)), x);
+  Value* bits = b_.CreateBitCast(scaled, IntType(x));
+  // Subtracting the bits of sqrt(1/2) puts the break of the exponent there.
+  Value* offset = b_.CreateSub(bits, Int(x, 0x3f3504f3));
+  Value* exponent = b_.CreateAShr(offset, Int(x, 23));
+  Value* mantissa = b_.CreateAdd(b_.CreateAnd(offset, Int(x, 0x007fffff)), Int(x, 0x3f3504f3));
+  Value* fraction = b_.CreateFSub(b_.CreateBitCast(mantissa, x->getType()), Constant(x, 1.0));
+  Value* whole = b_.CreateSIToFP(exponent, x->getType());
+  Value* correction = b_.CreateSelect(denormal, Constant(x, -23.0), Constant(x, 0.0));
+  return {b_.CreateFAdd(whole, correction), fraction};
+}
+
+/// log(1 + f) - f.
+Value* FloatMath::LogOfFraction(Value* f) {
+  Value* q = Polynomial(f, std::initializer_list<double>{3.333331048e-01, -2.499998659e-01, 2.000222653e-01,
+                                                         -1.666925102e-01, 1.421865523e-01, -1.238435134e-01,
+                                                         1.187300086e-01, -1.178980395e-01, 6.915308535e-02});
+  Value* square = b_.CreateFMul(f, f);
+  Value* cubic = b_.CreateFMul(b_.CreateFMul(square, f), q);
+  return Fma(square, Constant(f, -0.5), cubic);
+}
+
+Value* FloatMath::LogSpecials(Value* x, Value* result) {
+  const double infinity = std::numeric_limits<double>::infinity();
+  const auto nan = llvm::ConstantFP::getNaN(x->getType());
+  result = b_.CreateSelect(b_.CreateFCmpOEQ(x, Constant(x, infinity)), x, result);
+  result = b_.CreateSelect(b_.CreateFCmpOEQ(x, Constant(x, 0.0)), Constant(x, -infinity), result);
+  return b_.CreateSelect(b_.CreateFCmpULT(x, Constant(x, 0.0)), nan, result);
+}
+
+Value* FloatMath::Log(Value* x) {
+  const Mantissa m = Decompose(x);
+  Value* small = Fma(m.exponent, Constant(x, -2.12194440e-4), LogOfFraction(m.fraction));
+  Value* result = Fma(m.exponent, Constant(x, 0.693359375), b_.CreateFAdd(small, m.fraction));
+  return LogSpecials(x, result);
+}
+
+Value* FloatMath::Log2(Value* x) {
+  const Mantissa m = Decompose(x);
+  // log2(1 + f) = (f + tail) * log2(e), the factor in two parts so that f's product is exact.
+  Value* tail = LogOfFraction(m.fraction);
+  Value* low = b_.CreateFMul(tail, Constant(x, 1.44269504088896341));
+  low = Fma(m.fraction, Constant(x, 0.44269504088896341), low);
+  return LogSpecials(x, b_.CreateFAdd(m.exponent, b_.CreateFAdd(low, m.fraction)));
+}
+
+Value* FloatMath::Log10(Value* x) {
+  const Mantissa m = Decompose(x);
+  Value* tail = b_.CreateFMul(LogOfFraction(m.fraction), Constant(x, 0.43429448190325182));
+  Value* fraction = Fma(m.fraction, Constant(x, 0.43429448190325182), tail);
+  // log10(2) in two parts.
+  Value* low = Fma(m.exponent, Constant(x, 4.6050389811e-06), fraction);
+  return LogSpecials(x, Fma(m.exponent, Constant(x, 0.301025390625), low));
+}
+
+/// e / (e + 2), e = exp(2|x|) - 1 = 2^n (exp(r) - 1) + (2^n - 1).
+Value* FloatMath::Tanh(Value* x) {
+  const Reduced reduced = ReduceByLn2(b_.CreateFMul(AtMost(Abs(x), 10.0), Constant(x, 2.0)));
+  Value* power = PowerOfTwo(reduced.n.integer);
+  Value* e = Fma(power, ExpMinusOne(reduced.r), b_.CreateFSub(power, Constant(x, 1.0)));
+  return CopySign(b_.CreateFDiv(e, b_.CreateFAdd(e, Constant(x, 2.0))), x);
+}
+
+/// Of exp(-|x|), which does not overflow, so that small results keep their bits.
+Value* FloatMath::Sigmoid(Value* x) {
+  const Reduced reduced = ReduceByLn2(AtLeast(b_.CreateFNeg(Abs(x)), -104.5));
+  Value* one = Constant(x, 1.0);
+  Value* e = Scale(b_.CreateFAdd(ExpMinusOne(reduced.r), one), reduced.n.integer);
+  Value* numerator = b_.CreateSelect(b_.CreateFCmpOLT(x, Constant(x, 0.0)), e, one);
+  return b_.CreateFDiv(numerator, b_.CreateFAdd(e, one));
+}
+
+/// Below 1 an odd polynomial; above, 1 - exp(log erfc|x|) with a polynomial inside.
+Value* FloatMath::Erf(Value* x) {
+  Value* square = b_.CreateFMul(x, x);
+  Value* p = Polynomial(
+      square, std::initializer_list<double>{1.283791661e-01, -3.761262596e-01, 1.128360033e-01, -2.685444430e-02,
+                                            5.189535208e-03, -8.020841051e-04, 7.889115659e-05});
+  Value* small = Fma(p, x, x);
+  Value* magnitude = Abs(x);
+  Value* t = b_.CreateSelect(b_.CreateFCmpOGT(magnitude, Constant(x, 4.0)), Constant(x, 4.0), magnitude);
+  Value* g = Polynomial(t, std::initializer_list<double>{1.781230967e-04, -1.129527330e+00, -6.333328485e-01,
+                                                         -1.082784757e-01, 2.510175295e-02, -4.153772723e-03,
+                                                         4.265045864e-04, -1.926262303e-05, -1.697522549e-07});
+  // g is above -17: no exponent is out of range.
+  const Reduced reduced = ReduceByLn2(g);
+  Value* power = PowerOfTwo(reduced.n.integer);
+  Value* rest = Fma(power, ExpMinusOne(reduced.r), power);
+  Value* large = CopySign(b_.CreateFSub(Constant(x, 1.0), rest), x);
+  return b_.CreateSelect(b_.CreateFCmpOLT(magnitude, Constant(x, 1.0)), small, large);
+}
+
+/// The reduction to [-pi/4, pi/4] is done in double precision, by pi / 2 in two parts, the first of 33 bits.
+Value* FloatMath::SinCos(Value* x, int quadrant) {
+  llvm::Type* wide_type =
+      x->getType()->isVectorTy()
+          ? static_cast<llvm::Type*>(llvm::FixedVectorType::get(
+                b_.getDoubleTy(), llvm::cast<llvm::FixedVectorType>(x->getType())->getNumElements()))
+          : b_.getDoubleTy();
+  const auto wide = [&](double value) { return llvm::ConstantFP::get(wide_type, value); };
+  Value* exact = b_.CreateFPExt(x, wide_type);
+  // Rounded by the magic number of double precision: 1.5 * 2^52.
+  Value* shifted = b_.CreateFAdd(b_.CreateFMul(exact, wide(0.63661977236758134308)), wide(6755399441055744.0));
+  Value* n = b_.CreateFSub(shifted, wide(6755399441055744.0));
+  Value* reduced = Fma(n, wide(-1.57079632673412561417e+00), exact);
+  reduced = Fma(n, wide(-6.07710050650619224932e-11), reduced);
+  Value* r = b_.CreateFPTrunc(reduced, x->getType());
+  llvm::Type* i64 = wide_type->isVectorTy()
+                        ? static_cast<llvm::Type*>(llvm::FixedVectorType::get(
+                              b_.getInt64Ty(), llvm::cast<llvm::FixedVectorType>(wide_type)->getNumElements()))
+                        : b_.getInt64Ty();
+  Value* count = b_.CreateTrunc(b_.CreateBitCast(shifted, i64), IntType(x));
+  count = b_.CreateAdd(count, Int(x, quadrant));
+  Value* square = b_.CreateFMul(r, r);
+  Value* sine = Polynomial(
+      square, std::initializer_list<double>{-1.666666716e-01, 8.333329111e-03, -1.983928960e-04, 2.717874395e-06});
+  sine = Fma(b_.CreateFMul(square, sine), r, r);
+  Value* cosine = Polynomial(square, std::initializer_list<double>{4.166664556e-02, -1.388733159e-03, 2.443420817e-05});
+  cosine = Fma(b_.CreateFMul(square, square), cosine, Fma(square, Constant(x, -0.5), Constant(x, 1.0)));
+  Value* odd = b_.CreateICmpNE(b_.CreateAnd(count, Int(x, 1)), Int(x, 0));
+  Value* result = b_.CreateSelect(odd, cosine, sine);
+  Value* sign = b_.CreateShl(b_.CreateAnd(count, Int(x, 2)), Int(x, 30));
+  return b_.CreateBitCast(b_.CreateXor(b_.CreateBitCast(result, IntType(x)), sign), x->getType());
+}
+
+}  // namespace deuteron::codegen

@@ -1,0 +1,66 @@
+/// \file
+/// Elementary functions of float32 vectors (and scalars) of any machine, as straight-line LLVM IR. Errors are those
+/// that
+/// `./dev maths` finds over all inputs.
+#pragma once
+
+#include "deuteron/codegen/llvm/vector_ops.h"
+
+namespace deuteron::codegen {
+
+class FloatMath : private VectorOps {
+ public:
+  using VectorOps::VectorOps;
+
+  llvm::Value* Exp(llvm::Value* x);
+  llvm::Value* Exp2(llvm::Value* x);
+  llvm::Value* Log(llvm::Value* x);
+  llvm::Value* Log2(llvm::Value* x);
+  llvm::Value* Log10(llvm::Value* x);
+  llvm::Value* Tanh(llvm::Value* x);
+  llvm::Value* Sigmoid(llvm::Value* x);
+  llvm::Value* Erf(llvm::Value* x);
+  /// Of |x| < kTurnLimit.
+  llvm::Value* Sin(llvm::Value* x) { return SinCos(x, 0); }
+  llvm::Value* Cos(llvm::Value* x) { return SinCos(x, 1); }
+  llvm::Value* Pow(llvm::Value* x, llvm::Value* y);
+
+  llvm::Value* Rsqrt(llvm::Value* x) {
+    return b_.CreateFDiv(Constant(x, 1.0), b_.CreateUnaryIntrinsic(llvm::Intrinsic::sqrt, x));
+  }
+
+  static constexpr double kTurnLimit = 1048576;
+
+ private:
+  /// Of float64: log2 of positive finite numbers, absolute error 1e-11 or so; 2^t, relative error 1e-10 or so.
+  llvm::Value* Log2Double(llvm::Value* x);
+  llvm::Value* Exp2Double(llvm::Value* t);
+  /// x * 2^n for integers -280 < n < 280 in i32, denormal results rounded once.
+  llvm::Value* Scale(llvm::Value* x, llvm::Value* n);
+  /// An integer, in both forms in which it is needed.
+  struct Split {
+    llvm::Value* integer;  ///< i32
+    llvm::Value* whole;    ///< the same as a float
+  };
+  /// Nearest integer to x (|x| < 2^22).
+  Split Nearest(llvm::Value* x);
+  /// 2^n for -127 < n < 128.
+  llvm::Value* PowerOfTwo(llvm::Value* n);
+  struct Reduced {
+    Split n;
+    llvm::Value* r;
+  };
+  Reduced ReduceByLn2(llvm::Value* x);
+  llvm::Value* ExpMinusOne(llvm::Value* r);
+  /// x = 2^exponent * (1 + fraction), fraction in [sqrt(1/2) - 1, sqrt(2) - 1]; x positive and finite.
+  struct Mantissa {
+    llvm::Value* exponent;  ///< as a float
+    llvm::Value* fraction;
+  };
+  Mantissa Decompose(llvm::Value* x);
+  llvm::Value* LogOfFraction(llvm::Value* fraction);
+  llvm::Value* LogSpecials(llvm::Value* x, llvm::Value* result);
+  llvm::Value* SinCos(llvm::Value* x, int quadrant);
+};
+
+}  // namespace deuteron::codegen

@@ -1,0 +1,39 @@
+/// \file
+/// What elementary functions are made of: operations on float32 or float64 vectors (and scalars).
+#pragma once
+
+#include <span>
+
+#include "deuteron/codegen/llvm/llvm.h"
+
+namespace deuteron::codegen {
+
+class VectorOps {
+ public:
+  explicit VectorOps(llvm::IRBuilder<>* builder) : b_(*builder) {}
+
+ protected:
+  /// `element` with as many lanes as `like`.
+  static llvm::Type* WithLanes(llvm::Type* element, llvm::Value* like);
+  llvm::Value* Constant(llvm::Value* like, double value);
+  /// Integers as wide as the numbers of `like`.
+  llvm::Type* IntType(llvm::Value* like);
+  llvm::Value* Int(llvm::Value* like, int64_t value);
+  llvm::Value* Bits(llvm::Value* x) { return b_.CreateBitCast(x, IntType(x)); }
+  /// Of one rounding where the machine has it.
+  llvm::Value* Fma(llvm::Value* a, llvm::Value* b, llvm::Value* c);
+  /// c0 + c1 x + c2 x^2 + …
+  llvm::Value* Polynomial(llvm::Value* x, std::span<const double> coefficients);
+  llvm::Value* Abs(llvm::Value* x) { return b_.CreateUnaryIntrinsic(llvm::Intrinsic::fabs, x); }
+  llvm::Value* CopySign(llvm::Value* magnitude, llvm::Value* sign);
+  /// The smaller and the greater of x and a constant, NaN kept: one instruction on x86.
+  llvm::Value* AtMost(llvm::Value* x, double high);
+  llvm::Value* AtLeast(llvm::Value* x, double low);
+  llvm::Value* Clamp(llvm::Value* x, double low, double high) { return AtMost(AtLeast(x, low), high); }
+  /// x^y, given |x|^y, and 1 where |x| is 1 or y is 0.
+  llvm::Value* PowOfSigned(llvm::Value* x, llvm::Value* y, llvm::Value* magnitude);
+
+  llvm::IRBuilder<>& b_;
+};
+
+}  // namespace deuteron::codegen
