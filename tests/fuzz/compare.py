@@ -41,17 +41,16 @@ class Comparison:
                     break
                 continue
             verdicts.append(verdict)
-        for verdict in verdicts[:1]:
-            report["found"].append((verdict.signature(), self.finding(seed, network, verdict)))
+        report["found"] += [self.finding(seed, network, verdict) for verdict in verdicts[:1]]
         return report
 
     def finding(self, seed, network, verdict):
-        """Written down, made as small as it gets."""
+        """What it is called, and a report; the network is written down, made as small as it gets."""
         text = f"seed {seed}: {describe(verdict.config)}: {verdict.kind}: {verdict.text}"
         signature = verdict.signature()
         self.reduced[signature] += 1
-        if self.reduced[signature] > (6 if verdict.kind == "wrong" else 1):
-            return text
+        if self.reduced[signature] > (100 if verdict.kind == "wrong" else 1):
+            return signature, text
         last = [verdict]
 
         def fails(model, inputs, expected, bounds):
@@ -71,7 +70,8 @@ class Comparison:
         graph = onnx.printer.to_text(small.model.graph)
         text = f"{text}\n  smallest: {last[0].text}\n  {self.command} {folder}\n    " + graph[:1500].replace("\n", "\n    ")
         (folder / "report.txt").write_text(text + "\n")
-        return text
+        ops = sorted({node.op_type for node in small.model.graph.node})
+        return f"{verdict.kind}: {', '.join(ops)}" if verdict.kind == "wrong" else signature, text
 
     def replay(self, folder):
         """Runs a finding by everything; whether it still fails."""

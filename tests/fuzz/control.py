@@ -109,7 +109,7 @@ def recurrent(op):
 
 
 def window(op):
-    return lambda g: g.node(op, [g.const(g.choice((1, 2, 8, 17)))], periodic=g.integer(0, 1), steer=(0,))
+    return lambda g: g.node(op, [g.const(g.choice((1, 2, 8, 17)))], periodic=g.integer(0, 1), steer=(0,), scale=1.0)
 
 
 def dft(g):

@@ -12,6 +12,10 @@ def kinds(g, *others):
     return (g.dtype,) if g.dtype in others and g.chance(0.7) else others
 
 
+# In double precision, ONNX Runtime computes some with constants of single precision.
+SINGLE = ("float32", "float16")
+
+
 def unary(op, low=-2.0, high=2.0, dtypes=FLOATS):
     def add(g):
         x = g.within(low, high, kinds(g, *dtypes)) if (low, high) != (-2.0, 2.0) else g.pick(kinds(g, *dtypes))
@@ -71,16 +75,16 @@ def variadic(op):
     return add
 
 
-def with_attributes(op, **ranges):
+def with_attributes(op, dtypes=FLOATS, **ranges):
     def add(g):
         attributes = {name: round(float(g.rng.uniform(*between)), 3) for name, between in ranges.items() if g.chance(0.7)}
-        g.node(op, [g.pick(kinds(g, *FLOATS))], **attributes)
+        g.node(op, [g.pick(kinds(g, *dtypes))], **attributes)
     return add
 
 
 def gelu(g):
     domain = g.choice(("", "com.microsoft"))
-    g.node("Gelu", [g.pick()], domain=domain, approximate=g.choice(("none", "tanh")) if not domain else None)
+    g.node("Gelu", [g.pick(SINGLE)], domain=domain, approximate=g.choice(("none", "tanh")) if not domain else None)
 
 
 def prelu(g):
@@ -140,7 +144,8 @@ def dropout(g):
 
 
 UNARY = {
-    **{op: unary(op) for op in ("Cos", "Erf", "Sigmoid", "Sin", "Softplus", "Softsign", "Tanh", "Atan", "Asinh", "HardSwish", "Mish", "Exp", "Swish")},
+    **{op: unary(op) for op in ("Cos", "Erf", "Sigmoid", "Sin", "Softplus", "Softsign", "Tanh", "Atan", "Asinh", "Mish", "Exp", "Swish")},
+    "HardSwish": unary("HardSwish", dtypes=SINGLE),
     **{op: unary(op, -1.4, 1.4) for op in ("Tan", "Sinh", "Cosh")},
     **{op: unary(op, -0.9, 0.9) for op in ("Acos", "Asin", "Atanh")},
     **{op: unary(op, 0.1, 4.0) for op in ("Log", "Sqrt", "Reciprocal")},
@@ -163,7 +168,7 @@ OPS = {
     "BitShift": shift, "Clip": clip, "Where": where, "Cast": cast, "CastLike": cast_like, "CastThrough": through, "PRelu": prelu, "Gelu": gelu, "Dropout": dropout,
     "LeakyRelu": with_attributes("LeakyRelu", alpha=(0, 1)), "Elu": with_attributes("Elu", alpha=(0.1, 2)), "Selu": with_attributes("Selu", alpha=(0.5, 2), gamma=(0.5, 2)),
     "Celu": with_attributes("Celu", alpha=(0.2, 2)), "HardSigmoid": with_attributes("HardSigmoid", alpha=(0.1, 1), beta=(0, 1)),
-    "ThresholdedRelu": with_attributes("ThresholdedRelu", alpha=(-1, 1)), "Shrink": with_attributes("Shrink", lambd=(0, 1), bias=(-1, 1)),
+    "ThresholdedRelu": with_attributes("ThresholdedRelu", alpha=(-1, 1)), "Shrink": with_attributes("Shrink", SINGLE, lambd=(0, 1), bias=(-1, 1)),
     "QuickGelu": lambda g: g.node("QuickGelu", [g.pick(("float32",))], domain="com.microsoft"),
     "FastGelu": lambda g: g.node("FastGelu", [g.pick(("float32",))], domain="com.microsoft"),
 }

@@ -6,7 +6,7 @@ arithmetic may have by then. So operands fit, indices lie within bounds, and nob
 The bound is a running error analysis. A node is taken to compute the exact result of inputs that differ from ours by
 their own bounds and by 2u (1 + sqrt(n)) of each element (a backward error; u is the unit roundoff of the dtype, n how
 many terms a sum of it has: rounding errors of a sum add up as a random walk does). What that does to the result is
-measured, by running the node on inputs moved by so much, and a few roundings of the result are added. Results that may
+measured, by running the node on inputs moved by so much, and 8 + sqrt(n) roundings of the result are added. Results that may
 not move (integers, booleans) must not: a node where they do is dropped.
 """
 
@@ -164,11 +164,14 @@ class Graph:
         return value
 
     def given(self, arrays, kind="input"):
-        """A new input or constant with these contents in each world."""
+        """A new input or constant with these contents in each world; of "data", an input, any axis may be symbolic."""
+        arrays = [np.asarray(array) for array in arrays]
         dims = [None if len(set(extent)) == 1 else self.symbol(extent) for extent in Value("", arrays, [], "").extents()]
-        if kind == "input" and arrays[0].ndim and self.chance(0.1):
+        if kind == "data" and arrays[0].ndim and self.chance(0.15):
             axis = self.integer(0, arrays[0].ndim - 1)
             dims[axis] = dims[axis] or self.symbol(tuple(a.shape[axis] for a in arrays))
+        if kind == "data":
+            kind = "input"
         if kind == "constant" and any(not np.array_equal(a, arrays[0]) for a in arrays[1:]):
             kind = "input"
         return self.add(Value(self.name(), arrays, [0.0] * self.worlds, kind, dims))
@@ -177,7 +180,7 @@ class Graph:
         array = np.asarray(value, dtype)
         return self.given([array] * self.worlds, "constant")
 
-    def array(self, dtype, extents, low=-2.0, high=2.0, constant=None):
+    def array(self, dtype, extents, low=-2.0, high=2.0, constant=None, kind="input"):
         """New contents of these extents."""
         if int(np.prod([max(e) for e in extents], dtype=object)) > MAX_ELEMENTS:
             raise Rejected("too large")
@@ -187,7 +190,7 @@ class Graph:
             low, high = self.choice(((-3, 9), (-100, 100), (0, 4)))
         if constant:
             return self.given([self.data(dtype, [e[0] for e in extents], low, high)] * self.worlds, "constant")
-        return self.given([self.data(dtype, [e[w] for e in extents], low, high) for w in range(self.worlds)])
+        return self.given([self.data(dtype, [e[w] for e in extents], low, high) for w in range(self.worlds)], kind)
 
     def pick(self, dtypes=None, rank=(0, 6), where=lambda value: True, low=-2.0, high=2.0, new=0.25):
         """An old value, or a new input."""
@@ -200,7 +203,7 @@ class Graph:
             value.users += 1
             return value
         dtype = self.dtype if self.dtype in dtypes else self.choice(dtypes)
-        value = self.array(dtype, self.extents(self.rank(low_rank, high_rank)), low, high, constant=False)
+        value = self.array(dtype, self.extents(self.rank(low_rank, high_rank)), low, high, constant=False, kind="data")
         if not where(value):
             raise Rejected("no such value")
         return value
@@ -229,10 +232,11 @@ class Graph:
 
     # Nodes.
 
-    def node(self, op, inputs, outputs=1, domain="", length=1, exact=False, steer=(), bodies=(), **attributes):
+    def node(self, op, inputs, outputs=1, domain="", length=1, scale=0.0, exact=False, steer=(), bodies=(), **attributes):
         """Adds a node and returns its outputs (one, or a list), or raises Rejected.
 
-        `outputs`: how many, or flags (False where one is left out). `length`: terms of a sum. `exact`: the operator moves
+        `outputs`: how many, or flags (False where one is left out). `length`: terms of a sum. `scale`: of terms that are
+        larger than the result. `exact`: the operator moves
         or compares and makes no error of its own. `steer`: inputs that say how. `bodies`: values of this graph that
         subgraphs among the attributes use.
         """
@@ -241,15 +245,15 @@ class Graph:
         names = [self.name() if flag else "" for flag in flags]
         proto = helper.make_node(op, ["" if v is None else v.name for v in inputs], names, name=f"{op}_{self.count}", domain=domain, **attributes)
         values = self.append([proto], [v for v in dict.fromkeys([*inputs, *bodies]) if v is not None], names,
-                             [v for i, v in enumerate([*inputs, *bodies]) if i not in steer or i >= len(inputs)], length, exact)
+                             [v for i, v in enumerate([*inputs, *bodies]) if i not in steer or i >= len(inputs)], length, exact, scale)
         return values[0] if len(values) == 1 else values
 
-    def append(self, protos, known, names, movable, length=1, exact=False):
+    def append(self, protos, known, names, movable, length=1, exact=False, scale=0.0):
         """Adds nodes that read `known` and give `names`; of `movable` the floats are moved by their errors."""
         moved = [v for v in dict.fromkeys(movable) if v is not None and v.kind != "constant" and np.dtype(v.dtype).kind == "f"]
         try:
             run = self.runner(protos, known, names)
-            results = [self.probe(run, known, moved, world, length, exact) for world in range(self.worlds)]
+            results = [self.probe(run, known, moved, world, length, exact, scale) for world in range(self.worlds)]
         except Rejected:
             raise
         except Exception as error:  # noqa: BLE001: whatever ONNX Runtime refuses
@@ -275,7 +279,7 @@ class Graph:
         fed = {v.name for v in known if v.kind != "constant"}
         return lambda feed: ran.run(None, {name: array for name, array in feed.items() if name in fed})
 
-    def probe(self, run, known, moved, world, length, exact):
+    def probe(self, run, known, moved, world, length, exact, scale):
         """Outputs in a world, with their errors."""
         feed = {v.name: v.arrays[world] for v in known}
         base = [np.asarray(a) for a in run(feed)]
@@ -309,7 +313,7 @@ class Graph:
             error = 0.0
             if array.dtype.kind == "f":
                 unit = ROUNDOFF[str(array.dtype)]
-                error = (1 if exact else 3) * difference + (0 if exact else 8 * unit * spread(array))
+                error = (1 if exact else 3) * difference + (0 if exact else (8 + length**0.5) * unit * max(spread(array), scale))
                 if error > (0.1 if unit > 1e-4 else 0.005) * max(spread(array), largest):
                     raise Rejected("ill-conditioned")
             results.append((array, error))

@@ -112,7 +112,8 @@ def col2im(g):
 
 def affine_grid(g):
     theta = g.array("float32", fixed(g, 2, 2, 3), constant=False)
-    g.node("AffineGrid", [theta, g.const([2, 3, g.integer(1, 9), g.integer(1, 9)])], steer=(1,), length=4, align_corners=g.integer(0, 1))
+    # A corner of one point is -1 to ONNX, 1 to ONNX Runtime.
+    g.node("AffineGrid", [theta, g.const([2, 3, g.integer(2, 9), g.integer(2, 9)])], steer=(1,), length=4, align_corners=g.integer(0, 1))
 
 
 OPS = {**{op: pool(op) for op in ("MaxPool", "AveragePool", "LpPool")}, **{op: global_pool(op) for op in ("GlobalAveragePool", "GlobalMaxPool", "GlobalLpPool")},

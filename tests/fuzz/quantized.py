@@ -16,8 +16,9 @@ def scale(g, shape=()):
 
 
 def zero(g, dtype, shape=()):
+    """Even: whether it is added before a tie is rounded or after is then the same."""
     low, high = bounds(dtype)
-    return g.given([g.data(dtype, shape, low // 4, high // 4)] * g.worlds, "constant")
+    return g.given([g.data(dtype, shape, low // 8, high // 8) * np.dtype(dtype).type(2)] * g.worlds, "constant")
 
 
 def byte_array(g, dtype, extents, constant=False):
