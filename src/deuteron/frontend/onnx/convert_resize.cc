@@ -217,7 +217,7 @@ Expr ResizeAxis(const NodeContext& node, const ResizeSpec& spec, const Expr& x, 
   if (!size) node.Unsupported("a size that is not a number here");
   const int64_t out = *size;
   constexpr int64_t kMost = int64_t{1} << 26;
-  if (in < 1 || out < 1 || in * out > kMost)
+  if (in < 1 || out < 1 || out > kMost / in)
     node.Unsupported("resizing an axis from " + std::to_string(in) + " to " + std::to_string(out));
   const double scale = spec.scales[axis] != 0 ? spec.scales[axis] : static_cast<double>(out) / static_cast<double>(in);
   const ResizedAxis along{axis, in, out, scale};

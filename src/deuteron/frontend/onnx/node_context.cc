@@ -11,6 +11,7 @@
 #include "deuteron/relax/op/shape.h"
 #include "deuteron/relax/type_analysis.h"
 #include "deuteron/support/host_tensor.h"
+#include "deuteron/topi/product.h"
 
 namespace deuteron::onnx {
 namespace {
@@ -155,7 +156,14 @@ Array<PrimExpr> NodeContext::Dims(size_t index, const char* what) const {
   if (const Symbolic known = Known(index)) {
     if (known->rank() > 1 || !known->dtype.is_integer()) Fail(std::string(what) + " must be a vector of integers");
     Array<PrimExpr> dims;
-    for (const PrimExpr& value : known->values) dims.push_back(deuteron::CastTo(DataType::Int(64), value));
+    for (const PrimExpr& value : known->values) {
+      if (const auto number = AsConstInt(value);
+          number && (*number > topi::kMostElements || *number < -topi::kMostElements)) {
+        Fail(std::string(what) + " have the value " + std::to_string(*number) + ", and no tensor has more than " +
+             std::to_string(topi::kMostElements) + " elements");
+      }
+      dims.push_back(deuteron::CastTo(DataType::Int(64), value));
+    }
     return dims;
   }
   return BoundDims(CastTo(X(index), DataType::Int(64)), what);
@@ -239,7 +247,8 @@ int64_t NodeContext::RequiredInt(std::string_view name) const {
 
 double NodeContext::Float(std::string_view name, double otherwise) const {
   const auto* attribute = TypedAttr(name, AttributeType::kFloat, "a float");
-  return attribute == nullptr ? otherwise : static_cast<double>(attribute->f);
+  // A default is a float as well: of 1e-5 other decimals than a double has.
+  return static_cast<double>(attribute == nullptr ? static_cast<float>(otherwise) : attribute->f);
 }
 
 std::string NodeContext::Str(std::string_view name, const std::string& otherwise) const {
