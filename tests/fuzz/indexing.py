@@ -124,6 +124,8 @@ def non_max_suppression(g):
 def losses(g):
     classes = g.choice((2, 5, 17))
     e = [g.extent(9), *g.extents(g.integer(0, 2), 64)]
+    if any(0 in extent for extent in e):
+        raise Rejected("a mean of nothing")
     labels = indices(g, e, (classes,) * g.worlds, negative=False)
     x = g.array("float32", [e[0], (classes,) * g.worlds, *e[1:]], constant=False)
     g.node(g.choice(("SoftmaxCrossEntropyLoss", "NegativeLogLikelihoodLoss")), [x, labels], length=classes * max(a.size for a in labels.arrays),

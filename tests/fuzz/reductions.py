@@ -51,7 +51,7 @@ def softmax(op):
 
 def arg(op):
     def add(g):
-        x = g.pick(("float32", "float64", "int32", "int64"), (1, 6))
+        x = g.pick(("float32", "float64", "int32", "int64"), (1, 6), full)
         g.node(op, [x], exact=True, axis=axis_of(g, x), keepdims=g.integer(0, 1), select_last_index=g.integer(0, 1) if g.opset >= 12 else None)
     return add
 
