@@ -281,6 +281,8 @@ def cases():
         yield graph("SumOfThree", [f(k, 4), f(m, 4), f(5, 1)], "g (float[K, 4] x, float[M, 4] y, float[5, 1] w) => (float[J, 4] z) { z = Sum (x, y, w) }")
         yield graph("WhereOfThree", [f(k, 1) > 0, f(m, 4), f(5, 4)], "g (bool[K, 1] c, float[M, 4] x, float[5, 4] y) => (float[J, 4] z) { z = Where (c, x, y) }")
         yield graph("PowOfEither", [f(2, k, low=0.1), f(m)], "g (float[N, K] x, float[M] y) => (float[N, J] z) { z = Pow (x, y) }")
+        yield graph("PReluOfEither", [f(2, 5), f(m)], "g (float[2, N] x, float[M] y) => (float[2, N] z) { z = PRelu (x, y) }")
+        yield graph("GemmOfEither", [f(2, 3), f(3, 5), f(m)], "g (float[2, 3] x, float[3, N] w, float[M] y) => (float[2, N] z) { z = Gemm (x, w, y) }")
     # What is never 3 has to be 1.
     yield graph("ExpandOfOne", [f(4, 2)], """g (float[N, 2] x) => (float[3, 2] y)
         <int64[1] from = {0}, int64[1] to = {2}, int64[1] axis = {0}, int64[1] step = {3}, int64[2] shape = {3, 2}>
