@@ -145,6 +145,7 @@ def cases():
     yield case("GroupNormalization", [f(2, 6, 4, 4), f(6), f(6)], opset=21, num_groups=3)
     for size in (3, 4, 5):
         yield case("LRN", [f(2, 7, 4, 4)], size=size, alpha=0.01)
+    yield case("LRN", [f(2, 3, 0, 4)], size=3)
     # Wider than all channels.
     for size in (15, 16, 2**61 + 1, 2**63 - 1):
         yield case("LRN", [f(2, 7, 4, 4)], size=size, alpha=0.5)
