@@ -31,6 +31,8 @@ struct ModelOptions {
   /// What they are given to, and whether MODEL may be compiled.
   const CLI::App* verb = nullptr;
   bool takes_compiled = false;
+  /// Of an artefact: whether its weights are compared with their checksum before it runs.
+  bool verify_weights = false;
 };
 
 /// What a verb takes as MODEL.

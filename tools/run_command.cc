@@ -5,6 +5,7 @@
 #include <cstdio>
 #include <filesystem>
 #include <memory>
+#include <unordered_set>
 
 #include "deuteron/support/npy.h"
 #include "tools/commands.h"
@@ -20,13 +21,32 @@ struct RunOptions {
   uint64_t seed = 0;
 };
 
-/// The output's name with every character outside of [A-Za-z0-9._-] replaced by '_'.
-std::string FileName(const std::string& name) {
-  std::string file = name;
-  for (char& c : file) {
+/// A name with every character outside of [A-Za-z0-9._-] replaced by '_'.
+std::string FileName(std::string name) {
+  for (char& c : name) {
     if (std::isalnum(static_cast<unsigned char>(c)) == 0 && c != '.' && c != '_' && c != '-') c = '_';
   }
-  return file;
+  return name;
+}
+
+/// NAME.npy for each output; for an element of a sequence, NAME[0], NAME/0.npy. The first of several that are then the
+/// same keeps its name, others get "_1", "_2".
+std::vector<std::filesystem::path> OutputPaths(const std::vector<TensorInfo>& outputs) {
+  std::vector<std::filesystem::path> paths;
+  std::unordered_set<std::string> taken;
+  for (const TensorInfo& info : outputs) {
+    const std::string& name = info.name;
+    const size_t open = name.rfind('[');
+    const bool is_element = open != std::string::npos && open > 0 && name.size() > open + 2 && name.back() == ']' &&
+                            name.find_first_not_of("0123456789", open + 1) == name.size() - 1;
+    const std::filesystem::path plain =
+        is_element ? std::filesystem::path(FileName(name.substr(0, open))) / name.substr(open + 1, name.size() - open - 2)
+                   : std::filesystem::path(FileName(name));
+    std::string path = plain.string();
+    for (int number = 1; !taken.insert(path).second; ++number) path = plain.string() + "_" + std::to_string(number);
+    paths.emplace_back(path + ".npy");
+  }
+  return paths;
 }
 
 std::string ShapeText(const Tensor& tensor) {
@@ -35,25 +55,17 @@ std::string ShapeText(const Tensor& tensor) {
   return text + ")";
 }
 
-/// NAME.npy in `folder`; of an element of a sequence, NAME[0], NAME/0.npy.
-std::filesystem::path OutputPath(const std::filesystem::path& folder, const std::string& name) {
-  const size_t open = name.rfind('[');
-  const bool is_element = open != std::string::npos && open > 0 && name.size() > open + 2 && name.back() == ']' &&
-                          name.find_first_not_of("0123456789", open + 1) == name.size() - 1;
-  if (!is_element) return folder / (FileName(name) + ".npy");
-  return folder / FileName(name.substr(0, open)) / (name.substr(open + 1, name.size() - open - 2) + ".npy");
-}
-
 void Run(RunOptions options) {
   TakeSequencesApart(&options.inputs, &options.model.shapes);
   const Executable executable = LoadExecutable(options.model);
   const std::vector<Tensor> outputs =
       executable.Run(MakeInputs(executable, options.inputs, options.model.shapes, options.seed));
+  const std::vector<std::filesystem::path> paths = OutputPaths(executable.outputs());
   for (size_t i = 0; i < outputs.size(); ++i) {
     const TensorInfo& info = executable.outputs()[i];
     std::printf("%s: %s %s\n", info.name.c_str(), info.dtype.ToString().c_str(), ShapeText(outputs[i]).c_str());
     if (options.output_dir.empty()) continue;
-    const std::filesystem::path path = OutputPath(options.output_dir, info.name);
+    const std::filesystem::path path = options.output_dir / paths[i];
     std::error_code error;
     std::filesystem::create_directories(path.parent_path(), error);
     if (error) {
@@ -76,6 +88,8 @@ void AddRunCommand(CLI::App& app) {
   verb->add_option("--output-dir", options->output_dir,
                    "write each output to DIR/<name>.npy, a sequence to DIR/<name>/0.npy, …");
   verb->add_option("--seed", options->seed, "of the random inputs");
+  verb->add_flag("--verify", options->model.verify_weights,
+                 "compare the weights of a compiled MODEL with their checksum");
   verb->callback([options] { Run(*options); });
 }
 

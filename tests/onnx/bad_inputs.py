@@ -53,6 +53,15 @@ def cases():
     yield "Split", {"x": X, "s": Const([2, 3])}, {"axis": 0}, MODEL, ["expected 3", "got 2"]
     yield "Reshape", {"x": X, "s": Const([5, 3])}, {}, MODEL, ["expected 15", "got 12"]
     yield "Squeeze", {"x": X, "a": Const([0])}, {}, MODEL, ["expected 3", "got 12"]
+    for dtype in (np.int8, np.uint8, np.int32, np.int64):
+        x, zero = np.arange(40, dtype=dtype), np.array([*[1] * 38, 0, 1], dtype)
+        yield "Div", {"x": x, "z": zero}, {}, USAGE, ["division of an integer by zero", "/the/node"]
+        for fmod in (0, 1):
+            yield "Mod", {"x": x, "z": zero}, {"fmod": fmod}, USAGE, ["division of an integer by zero", "/the/node"]
+    yield "Div", {"x": ints(1, 2), "z": Const(0)}, {}, USAGE, ["division of an integer by zero", "/the/node"]
+    for limit in (np.inf, np.nan):
+        bounds = {name: np.array(bound, np.float32) for name, bound in (("a", 0), ("b", limit), ("c", 1))}
+        yield "Range", bounds, {}, USAGE, ["overflows"]
     yield "ConstantOfShape", {"s": ints(2**44)}, {}, USAGE, ["out of memory"]
     yield "ConstantOfShape", {"s": ints(2**40, 2**40)}, {}, USAGE, ["overflows"]
 

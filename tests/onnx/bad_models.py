@@ -69,6 +69,36 @@ def deep_graphs(depth):
     return b"\x08\x08" + field(7, graph) + field(8, b"\x10\x11")
 
 
+def one_node(op, *integers, rank=1, **attributes):
+    """A node, /it, of x and constant integers; null is an operand left out."""
+    names = ["" if values is None else f"c{i}" for i, values in enumerate(integers)]
+    constants = [numpy_helper.from_array(np.array(values, np.int64), f"c{i}") for i, values in enumerate(integers) if values is not None]
+    return model([node(op, ["x", *names], ["y"], "/it", **attributes)], constants, [value("x", (2,) * rank)], [helper.make_empty_tensor_value_info("y")])
+
+
+def enormous(folder):
+    """Sizes that no tensor has, and others that contradict each other: refused at once, and by name."""
+    for size in (2**41, 2**61, 2**62, 2**63 - 1):
+        yield f"pads of {size}", one_node("Pad", [size, size]), [], MODEL, ["/it", "pads", str(size)]
+        yield f"repeats of {size}", one_node("Tile", [size]), [], MODEL, ["/it", "repeats", str(size)]
+        yield f"a shape of {size}", one_node("Expand", [size, size]), [], MODEL, ["/it", str(size)]
+        for mode in ("nearest", "linear"):
+            yield f"resized to {size}, {mode}", one_node("Resize", None, None, [1, 1, size, 2], rank=4, mode=mode), [], MODEL, ["/it", "sizes", str(size)]
+    yield "a product that overflows", one_node("Tile", [2**40, 2**40], rank=2), [], MODEL, ["/it", "elements"]
+    yield "a tensor of too many elements", one_node("Expand", [2**30, 2**30, 2]), [], MODEL, ["/it", "elements"]
+    yield "repeats of another rank", one_node("Tile", [2], rank=2), [], MODEL, ["/it", "rank"]
+    yield "repeats of more axes", one_node("Tile", [2, 2, 2], rank=2), [], MODEL, ["/it", "rank"]
+    for limit in (np.inf, np.nan):
+        bounds = [numpy_helper.from_array(np.array(bound, np.float32), name) for name, bound in (("a", 0), ("b", limit), ("c", 1))]
+        yield f"a range to {limit}", model([node("Range", ["a", "b", "c"], ["r"], "/it"), node("Add", ["x", "r"], ["y"])], bounds), [], MODEL, ["/it", str(limit)]
+    weights = [numpy_helper.from_array(np.zeros(shape, np.float32), name) for name, shape in (("w", (1, 20, 3)), ("r", (1, 20, 5)))]
+    yield ("a hidden size that the weights have not", model([node("LSTM", ["x", "w", "r"], ["y"], "/it", hidden_size=7)], weights, [value("x", (4, 2, 3))],
+                                                            [value("y", (4, 1, 2, 5))]), [], MODEL, ["/it", "hidden_size", "7", "5"])
+    header = "{'descr': '<f4', 'fortran_order': False, 'shape': (-2, -3), }".ljust(117) + "\n"
+    (folder / "negative.npy").write_bytes(b"\x93NUMPY\x01\x00" + len(header).to_bytes(2, "little") + header.encode() + bytes(24))
+    yield ("an array of negative shape", model([node("Relu", ["x"], ["y"])]), ["--input", f"x={folder / 'negative.npy'}"], USAGE, ["negative.npy", "-2"])
+
+
 def cases(folder):
     """(name, model or bytes or path, flags, exit status, words of the message)"""
     good = model([node("Relu", ["x"], ["y"], "/relu")])
@@ -129,6 +159,7 @@ def cases(folder):
     yield ("reshape that does not fit", model([node("Reshape", ["x", "s"], ["y"], "/reshape")],
                                               [numpy_helper.from_array(np.array([4, 5]), "s")]), [], MODEL, ["/reshape"])
     yield ("axis out of range", model([node("Softmax", ["x"], ["y"], "/softmax", axis=5)]), [], MODEL, ["/softmax", "5"])
+    yield from enormous(folder)
     yield "missing operand", model([node("Add", ["x"], ["y"], "/add")]), [], MODEL, ["/add"]
     yield "unknown element type", add(tensor("w", [2, 3], bytes(24), dtype=77)), [], MODEL, ["77"]
     yield "graphs too deep", deep_graphs(50), [], MODEL, ["deep"]

@@ -6,6 +6,7 @@ All cases of a chunk run in one process (run_cases). The exit status is 5 where 
 """
 
 import argparse
+import dataclasses
 import pathlib
 import re
 import subprocess
@@ -25,6 +26,18 @@ import feature_cases  # noqa: E402
 from case import F, I, Case, Const, case, f, graph, i, ints  # noqa: E402
 from compare import difference  # noqa: E402
 
+def divisions():
+    """Of integers: the least one by -1 has no quotient and wraps around. (ONNX Runtime leaves it to the machine.)"""
+    divisors = [-1, 1, 2, -3, -1]
+    for dtype in [np.int8, np.int32, I]:
+        for x in (int(np.iinfo(dtype).min), -7, 7):
+            quotients = [-(x // -y) if (x < 0) != (y < 0) else x // y for y in divisors]
+            results = {("Div", None): quotients, ("Mod", 0): [x % y for y in divisors], ("Mod", 1): [x - q * y for q, y in zip(quotients, divisors)]}
+            for (op, fmod), row in results.items():
+                one = case(op, [np.full((3, 5), x, dtype), np.array(divisors, dtype)], **({} if fmod is None else {"fmod": fmod}))
+                yield dataclasses.replace(one, expected=[np.array([row] * 3, I).astype(dtype)])
+
+
 def cases():
     for op in ["Abs", "Ceil", "Cos", "Erf", "Exp", "Floor", "Neg", "Relu", "Round", "Sigmoid", "Sign", "Sin", "Sinh", "Cosh", "Tan",
                "Tanh", "Atan", "Asinh", "Softplus", "Softsign", "HardSwish", "Identity", "Reciprocal"]:
@@ -41,6 +54,7 @@ def cases():
         for a, b in [((2, 3), (2, 3)), ((2, 3, 4), (4,)), ((2, 1, 4), (3, 1)), ((), (2, 3))]:
             yield case(op, [f(*a), f(*b, low=0.5, high=2.0)])
         yield case(op, [i(2, 3), i(3, low=1)])
+    yield from divisions()
     for op in ["Equal", "Less", "Greater", "LessOrEqual", "GreaterOrEqual"]:
         yield case(op, [i(4, 3), i(3)])
     for op in ["Less", "Greater"]:
@@ -136,6 +150,13 @@ def cases():
     yield case("GroupNormalization", [f(2, 6, 4, 4), f(6), f(6)], opset=21, num_groups=3)
     for size in (3, 4, 5):
         yield case("LRN", [f(2, 7, 4, 4)], size=size, alpha=0.01)
+    yield case("LRN", [f(2, 3, 0, 4)], size=3)
+    # Wider than all channels.
+    for size in (15, 16, 2**61 + 1, 2**63 - 1):
+        yield case("LRN", [f(2, 7, 4, 4)], size=size, alpha=0.5)
+    # The default of epsilon is a float: in double precision 1e-5 is another number.
+    yield dataclasses.replace(case("LayerNormalization", [f(2, 3, 8).astype(np.float64) * 1e-2, Const(np.ones(8))]), tolerance=1e-12)
+    yield dataclasses.replace(case("BatchNormalization", [f(2, 3).astype(np.float64), *[f(3, low=0.01, high=0.02).astype(np.float64) for _ in range(4)]]), tolerance=1e-12)
     yield case("LpNormalization", [f(3, 4)], p=2)
     yield case("MeanVarianceNormalization", [f(2, 3, 4, 5)])
     for shape in [(4, 6), (0, -1), (-1,), (2, 2, 0, 3)]:
@@ -180,6 +201,9 @@ def cases():
                                       ([-9], [-9223372036854775807], [1], [-1])]:
         rest = [] if axes is None else [ints(*axes), ints(*steps)]
         yield case("Slice", [f(4, 7), np.array(starts, I), np.array(ends, I), *rest])
+    # A vector, which its indices and the result's length are as long as.
+    yield case("Slice", [f(1), np.array([0], I), np.array([1], I), ints(-1), ints(-1)])
+    yield case("Slice", [f(1), np.array([0], I), np.array([1], I), ints(0), ints(1)])
     yield case("Slice", [f(4, 7), np.array([1], np.int32), np.array([6], np.int32), Const([1], np.int32)])
     yield case("Slice", [f(4, 7), ints(1), np.array([6], I), ints(1)])
     yield case("NonZero", [f(3, 4) * (f(3, 4, seed=1) > 0)])
@@ -230,6 +254,9 @@ def cases():
             weights = [f(4, 2, n), f(count, gates * h, n), f(count, gates * h, h), f(count, 2 * gates * h)]
             yield case(op, weights, outputs=outputs, direction=direction, hidden_size=h)
     yield case("GRU", [f(4, 2, 3), f(1, 15, 3), f(1, 15, 5), f(1, 30)], outputs=2, hidden_size=5, linear_before_reset=1)
+    # Two cells alike, of which the last states are stacked.
+    for steps in (1, 2):
+        yield case("GRU", [f(steps, 1, 1), Const(f(2, 15, 1)), Const(f(2, 15, 5))], outputs=["", "y"], hidden_size=5, linear_before_reset=1, direction="bidirectional")
     yield case("QuantizeLinear", [f(3, 4), Const(0.02, F), Const(3, np.uint8)])
     yield case("DequantizeLinear", [i(3, 4, high=200).astype(np.uint8), Const(0.02, F), Const(3, np.uint8)])
     yield case("MatMulInteger", [i(3, 4, high=200).astype(np.uint8), i(4, 5, high=100).astype(np.uint8), Const(7, np.uint8), Const(3, np.uint8)])
@@ -264,6 +291,8 @@ def cases():
         yield graph("MatMulOfEither", [f(n, 2, 4), f(m, 4, 5)], "g (float[N, 2, 4] x, float[M, 4, 5] y) => (float[J, 2, 5] z) { a = MatMul (x, y) z = Neg (a) }")
     for n in (1, 3):
         yield graph("MatMulOfOneOrThree", [f(n, 2, 4), f(3, 4, 5)], "g (float[N, 2, 4] x, float[3, 4, 5] y) => (float[3, 2, 5] z) { a = MatMul (x, y) z = Neg (a) }")
+        yield graph("PReluOfEither", [f(2, 5), f(m)], "g (float[2, N] x, float[M] y) => (float[2, N] z) { z = PRelu (x, y) }")
+        yield graph("GemmOfEither", [f(2, 3), f(3, 5), f(m)], "g (float[2, 3] x, float[3, N] w, float[M] y) => (float[2, N] z) { z = Gemm (x, w, y) }")
     # What is never 3 has to be 1.
     yield graph("ExpandOfOne", [f(4, 2)], """g (float[N, 2] x) => (float[3, 2] y)
         <int64[1] from = {0}, int64[1] to = {2}, int64[1] axis = {0}, int64[1] step = {3}, int64[2] shape = {3, 2}>

@@ -154,6 +154,19 @@ TEST_F(SimplifyTest, GuardsInSelects) {
   Check(IfThenElse(f_ < 4, guarded, m_), IfThenElse(f_ < 4, n_, m_));
 }
 
+/// Two branches that compute alike from different tensors are two.
+TEST_F(SimplifyTest, BranchesOfDifferentBuffers) {
+  const tir::Buffer a("a", DataType::Float(32), {I64(16)});
+  const tir::Buffer b("b", DataType::Float(32), {I64(16)});
+  const auto square = [this](const tir::Buffer& buffer) -> PrimExpr {
+    const Var value("v", DataType::Float(32));
+    return tir::Let(value, tir::BufferLoad(buffer, {x_}), PrimExpr(value) * value);
+  };
+  const PrimExpr is_one = Equal(x_, I64(1));
+  EXPECT_EQ(analyzer_.Simplify(IfThenElse(is_one, square(a), square(b)))->kind, ExprKind::kCall);
+  EXPECT_EQ(analyzer_.Simplify(IfThenElse(is_one, square(a), square(a)))->kind, ExprKind::kLet);
+}
+
 TEST_F(SimplifyTest, Conditions) {
   Check(x_ * 4 + FloorMod(f_, 4) < 32, x_ < 8);
   Check(x_ + 1 < y_ + 1, x_ < y_);

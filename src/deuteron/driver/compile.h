@@ -82,8 +82,9 @@ class Executable {
 
   /// Writes an artefact for libdeuteron_runtime.
   void Save(const std::string& path) const;
-  /// Reads an artefact. A ModelError if it is damaged, an UnsupportedError if this CPU lacks what it was built for.
-  static Executable Load(const std::string& path, int threads = 0);
+  /// Reads an artefact. A ModelError if it is damaged, an UnsupportedError if this CPU lacks what it was built for. Its
+  /// weights are read as they are used: whether they are damaged too is looked at with `verify_weights`.
+  static Executable Load(const std::string& path, int threads = 0, bool verify_weights = false);
 
   struct Impl;
 

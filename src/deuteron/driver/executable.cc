@@ -106,8 +106,8 @@ void Executable::Save(const std::string& path) const {
   codegen::WriteModel(path, elf, impl_->compiled, manifest);
 }
 
-Executable Executable::Load(const std::string& path, int threads) {
-  return Executable(runtime::Executable::Load(path), threads);
+Executable Executable::Load(const std::string& path, int threads, bool verify_weights) {
+  return Executable(runtime::Executable::Load(path, {.verify_weights = verify_weights}), threads);
 }
 
 }  // namespace deuteron

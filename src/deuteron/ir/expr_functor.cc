@@ -265,6 +265,26 @@ bool UsesVar(const PrimExpr& expr, const std::function<bool(const VarNode*)>& pr
   return uses;
 }
 
+namespace {
+
+/// What an expression loads from, in order.
+std::vector<const Object*> LoadedFrom(const PrimExpr& expr) {
+  std::vector<const Object*> sources;
+  PostOrderVisit(expr, [&sources](const PrimExpr& node) {
+    if (const auto* load = node.as<BufferLoadNode>()) sources.push_back(load->buffer.get());
+    if (const auto* load = node.as<ProducerLoadNode>()) sources.push_back(load->producer.get());
+  });
+  return sources;
+}
+
+/// Equality of expressions that define variables. Structural equality maps buffers that nothing around defines to each
+/// other as well; here they are the same or not.
+bool EqualUpToBoundVars(const PrimExpr& a, const PrimExpr& b) {
+  return StructuralEqual::Equal(a, b) && LoadedFrom(a) == LoadedFrom(b);
+}
+
+}  // namespace
+
 bool ExprEqual(const Array<PrimExpr>& a, const Array<PrimExpr>& b) {
   if (a.same_as(b)) return true;
   if (a.size() != b.size()) return false;
@@ -298,7 +318,7 @@ bool ExprEqual(const PrimExpr& a, const PrimExpr& b) {
                ExprEqual(x->false_value, y->false_value);
       });
     case ExprKind::kLet:
-      return StructuralEqual::Equal(a, b);  // needs the variable mapping
+      return EqualUpToBoundVars(a, b);
     case ExprKind::kRamp:
       return both((const RampNode*)nullptr, [](auto* x, auto* y) {
         return x->lanes == y->lanes && ExprEqual(x->base, y->base) && ExprEqual(x->stride, y->stride);
@@ -321,7 +341,7 @@ bool ExprEqual(const PrimExpr& a, const PrimExpr& b) {
         return x->producer.same_as(y->producer) && ExprEqual(x->indices, y->indices);
       });
     case ExprKind::kReduce:
-      return StructuralEqual::Equal(a, b);
+      return EqualUpToBoundVars(a, b);
     default:
       return both((const BinaryNode*)nullptr,
                   [](auto* x, auto* y) { return ExprEqual(x->a, y->a) && ExprEqual(x->b, y->b); });

@@ -4,8 +4,9 @@
 /// Semantics, which the interpreter defines and generated code follows:
 ///  - Integers are two's complement; `+ - *` wrap around. Simplification of *index* expressions (int64 and
 ///    int32 made of shape variables and loop variables) assumes that they do not overflow.
-///  - `Div`/`Mod` truncate toward zero, `FloorDiv`/`FloorMod` toward minus infinity. Division by zero of
-///    integers is an error in the interpreter and undefined in generated code; of floats it is IEEE.
+///  - `Div`/`Mod` truncate toward zero, `FloorDiv`/`FloorMod` toward minus infinity. Of integers, by -1 wraps around,
+///  by
+///    zero is an error of the run (undefined in generated code where the divisor is an extent). Of floats it is IEEE.
 ///  - Floats are IEEE 754, round to nearest even, in the type's own precision, and are not reassociated but by a pass
 ///    that says so. Generated code may contract a product and the sum that it goes into to one rounding (fma);
 ///    the interpreter does not. Min and max propagate NaN.

@@ -202,7 +202,7 @@ TEST(Instance, SaysWhatIsWrongWithAnInput) {
 
 TEST(Instance, ReportsTheKernelThatFailedAndRunsOn) {
   Instance instance(SampleExecutable(), {.threads = 2});
-  const std::string message = ErrorOf([&] { instance.Run("main", {Sequence({13, 2})}); }, "ModelError");
+  const std::string message = ErrorOf([&] { instance.Run("main", {Sequence({13, 2})}); }, "UsageError");
   EXPECT_NE(message.find("add"), std::string::npos) << message;
   EXPECT_NE(message.find("unlucky"), std::string::npos) << message;
   ExpectSample(instance.Run("main", {Sequence({2, 2})}), 2);

@@ -2,6 +2,7 @@
 /// Scratch memory of kernels. A header of one cache line before each block holds its capacity.
 #include <algorithm>
 #include <array>
+#include <string>
 #include <utility>
 
 #include "deuteron/runtime/vm.h"
@@ -33,8 +34,12 @@ Cache& ThreadCache() {
 
 }  // namespace
 
-void* AllocateScratch(const DeuteronContext*, int64_t bytes) {
-  if (bytes < 0 || bytes > INT64_MAX / 2) return nullptr;
+void* AllocateScratch(const DeuteronContext* context, int64_t bytes) {
+  const auto exhausted = [&]() -> void* {
+    context->set_error(context, ("out of memory: " + std::to_string(bytes) + " bytes").c_str());
+    return nullptr;
+  };
+  if (bytes < 0 || bytes > INT64_MAX / 2) return exhausted();
   void** best = nullptr;
   for (void*& block : ThreadCache().blocks) {
     // Not one that is far too large: the next request may need it.
@@ -43,7 +48,7 @@ void* AllocateScratch(const DeuteronContext*, int64_t bytes) {
   }
   if (best != nullptr) return std::exchange(*best, nullptr);
   auto* header = static_cast<Header*>(AllocAligned(kHeaderBytes + bytes));
-  if (header == nullptr) return nullptr;
+  if (header == nullptr) return exhausted();
   header->capacity = bytes;
   return reinterpret_cast<char*>(header) + kHeaderBytes;
 }

@@ -326,8 +326,11 @@ void Machine::RunKernel(Frame* frame, const uint32_t* words) {
     std::lock_guard<std::mutex> lock(error_mutex_);
     message.swap(error_);
   }
-  DEUTERON_THROW(ModelError) << "kernel " << kernel.symbol << SourceOf(*frame->function, words) << " failed"
-                             << (message.empty() ? "" : ": ") << message;
+  // What a kernel itself says is about the elements that it was given.
+  if (!message.empty()) {
+    DEUTERON_THROW(UsageError) << message << " in kernel " << kernel.symbol << SourceOf(*frame->function, words);
+  }
+  DEUTERON_THROW(ModelError) << "kernel " << kernel.symbol << SourceOf(*frame->function, words) << " failed";
 }
 
 void Machine::Enter(Frame* frame) {

@@ -9,6 +9,7 @@
 
 #include <tvm/ffi/error.h>
 
+#include <string>
 #include <string_view>
 
 namespace deuteron {
@@ -23,6 +24,7 @@ int ExitStatus(std::string_view error_kind);
 
 }  // namespace deuteron
 
-#define DEUTERON_THROW(Kind) TVM_FFI_THROW(Kind)
+/// Without a backtrace, which says nothing to the user and takes longer to make than most calls.
+#define DEUTERON_THROW(Kind) ::tvm::ffi::detail::ErrorBuilder(#Kind, std::string(), false).stream()
 #define DEUTERON_CHECK(condition) TVM_FFI_CHECK(condition, InternalError)
 #define DEUTERON_UNREACHABLE() TVM_FFI_THROW(InternalError) << "unreachable code reached"

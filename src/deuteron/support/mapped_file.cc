@@ -21,18 +21,19 @@ struct Descriptor {
   }
 };
 
+/// `error` is taken by value: what is done to throw sets errno anew.
+[[noreturn]] void ThrowBecause(const char* action, std::string_view what, const std::string& path, int error) {
+  DEUTERON_THROW(ModelError) << action << what << " '" << path << "': " << std::strerror(error);
+}
+
 }  // namespace
 
 std::shared_ptr<const MappedFile> MappedFile::Open(const std::string& path, std::string_view what) {
   // O_NONBLOCK: opening a pipe must not wait for a writer.
   const Descriptor descriptor{::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK)};
-  if (descriptor.fd < 0) {
-    DEUTERON_THROW(ModelError) << "cannot open " << what << " '" << path << "': " << std::strerror(errno);
-  }
+  if (descriptor.fd < 0) ThrowBecause("cannot open ", what, path, errno);
   struct stat status {};
-  if (::fstat(descriptor.fd, &status) != 0) {
-    DEUTERON_THROW(ModelError) << "cannot read " << what << " '" << path << "': " << std::strerror(errno);
-  }
+  if (::fstat(descriptor.fd, &status) != 0) ThrowBecause("cannot read ", what, path, errno);
   if (S_ISDIR(status.st_mode)) {
     DEUTERON_THROW(ModelError) << "cannot read " << what << " '" << path << "': it is a directory";
   }
@@ -43,9 +44,7 @@ std::shared_ptr<const MappedFile> MappedFile::Open(const std::string& path, std:
   const char* data = "";
   if (size > 0) {
     void* mapping = ::mmap(nullptr, size, PROT_READ, MAP_PRIVATE, descriptor.fd, 0);
-    if (mapping == MAP_FAILED) {
-      DEUTERON_THROW(ModelError) << "cannot map " << what << " '" << path << "': " << std::strerror(errno);
-    }
+    if (mapping == MAP_FAILED) ThrowBecause("cannot map ", what, path, errno);
     data = static_cast<const char*>(mapping);
   }
   return std::shared_ptr<const MappedFile>(new MappedFile(path, data, size));

@@ -1,9 +1,7 @@
 #include "deuteron/support/npy.h"
 
 #include <cctype>
-#include <cerrno>
 #include <cstring>
-#include <fstream>
 #include <optional>
 #include <string_view>
 #include <vector>
@@ -83,9 +81,12 @@ std::vector<int64_t> ParseShape(const std::string& path, std::string_view text) 
   std::vector<int64_t> shape;
   if (text.empty() || text.front() != '(') Malformed(path, "its shape is no tuple");
   for (size_t at = 1; at < text.size() && text[at] != ')';) {
-    if (std::isdigit(static_cast<unsigned char>(text[at])) == 0) {
+    if (text[at] == ',' || text[at] == ' ' || text[at] == 'L') {
       ++at;
       continue;
+    }
+    if (std::isdigit(static_cast<unsigned char>(text[at])) == 0) {
+      Malformed(path, "its shape is " + std::string(text));
     }
     int64_t extent = 0;
     for (; at < text.size() && std::isdigit(static_cast<unsigned char>(text[at])) != 0; ++at) {
@@ -170,15 +171,10 @@ void WriteNpy(const std::string& path, const tvm::ffi::Tensor& tensor) {
   // The data begins at a multiple of 64 bytes.
   header.append(63 - (10 + header.size()) % 64, ' ');
   header += '\n';
-  std::ofstream out(path, std::ios::binary);
-  const char length[2] = {static_cast<char>(header.size() & 0xff), static_cast<char>(header.size() >> 8)};
-  out.write(kMagic.data(), kMagic.size());
-  out.write("\x01\x00", 2);
-  out.write(length, 2);
-  out << header;
-  out.write(static_cast<const char*>(tensor.data_ptr()), CheckedByteSize(extents, tensor.dtype()));
-  out.close();
-  if (!out) ThrowNotWritten(path, errno);
+  const std::string length = {static_cast<char>(header.size() & 0xff), static_cast<char>(header.size() >> 8)};
+  const std::string_view data(static_cast<const char*>(tensor.data_ptr()),
+                              static_cast<size_t>(CheckedByteSize(extents, tensor.dtype())));
+  WriteFile(path, {kMagic, std::string_view("\x01\x00", 2), length, header, data});
 }
 
 }  // namespace deuteron

@@ -1,5 +1,7 @@
 #include "deuteron/support/write_file.h"
 
+#include <unistd.h>
+
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
@@ -21,15 +23,40 @@ void ThrowNotWritten(const std::string& path, int error) {
   DEUTERON_THROW(UsageError) << "cannot write " << path << ": " << std::strerror(error);
 }
 
-void WriteFile(const std::string& path, std::string_view bytes) {
+namespace {
+
+/// Writes all parts to the file `path`; 0, or the errno that says why not.
+int WriteParts(const std::string& path, std::initializer_list<std::string_view> parts) {
   // Not a stream of the library: its failures do not say why.
   std::FILE* file = std::fopen(path.c_str(), "wb");
-  int error = file == nullptr ? errno : 0;
-  if (file != nullptr) {
-    if (std::fwrite(bytes.data(), 1, bytes.size(), file) != bytes.size()) error = errno;
-    if (std::fclose(file) != 0 && error == 0) error = errno;
+  if (file == nullptr) return errno;
+  int error = 0;
+  for (const std::string_view part : parts) {
+    if (error == 0 && std::fwrite(part.data(), 1, part.size(), file) != part.size()) error = errno;
   }
-  if (error != 0) ThrowNotWritten(path, error);
+  if (std::fclose(file) != 0 && error == 0) error = errno;
+  return error;
+}
+
+}  // namespace
+
+void WriteFile(const std::string& path, std::string_view bytes) { WriteFile(path, {bytes}); }
+
+void WriteFile(const std::string& path, std::initializer_list<std::string_view> parts) {
+  namespace fs = std::filesystem;
+  std::error_code ignored;
+  // A device, a pipe: nothing that could be exchanged.
+  if (fs::exists(path, ignored) && !fs::is_regular_file(path, ignored)) {
+    if (const int error = WriteParts(path, parts)) ThrowNotWritten(path, error);
+    return;
+  }
+  const std::string target = fs::is_symlink(path, ignored) ? fs::canonical(path, ignored).string() : path;
+  const std::string unfinished = target + ".unfinished-" + std::to_string(::getpid());
+  int error = WriteParts(unfinished, parts);
+  if (error == 0 && std::rename(unfinished.c_str(), target.c_str()) != 0) error = errno;
+  if (error == 0) return;
+  std::remove(unfinished.c_str());
+  ThrowNotWritten(path, error);
 }
 
 }  // namespace deuteron

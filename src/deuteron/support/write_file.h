@@ -2,6 +2,7 @@
 /// Writing a file whole.
 #pragma once
 
+#include <initializer_list>
 #include <string>
 #include <string_view>
 
@@ -13,7 +14,10 @@ namespace deuteron {
 void CheckFolderOf(const std::string& path);
 
 /// Writes `bytes` to the file `path`, in place of what it held. A UsageError that says why if it cannot be opened or
-/// takes less than all of them.
+/// takes less than all of them. The file has its name once it is whole: until then, and where it cannot be written,
+/// what had that name stays.
 void WriteFile(const std::string& path, std::string_view bytes);
+/// The same of parts, one after another.
+void WriteFile(const std::string& path, std::initializer_list<std::string_view> parts);
 
 }  // namespace deuteron

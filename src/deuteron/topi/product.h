@@ -11,6 +11,10 @@
 
 namespace deuteron::topi {
 
+/// No tensor has more elements, and no axis is longer: sums of a few extents do not overflow, and a product of more is
+/// an error.
+inline constexpr int64_t kMostElements = int64_t{1} << 40;
+
 /// A constant times symbolic factors.
 struct Product {
   int64_t constant = 1;
@@ -18,8 +22,8 @@ struct Product {
 
   void Multiply(const PrimExpr& dim) {
     if (const auto value = AsConstInt(dim)) {
-      if (__builtin_mul_overflow(constant, *value, &constant)) {
-        DEUTERON_THROW(ModelError) << "the number of elements of a tensor overflows";
+      if (__builtin_mul_overflow(constant, *value, &constant) || constant > kMostElements) {
+        DEUTERON_THROW(ModelError) << "a tensor of more than " << kMostElements << " elements";
       }
     } else if (const auto* product = dim.as<tir::MulNode>()) {
       Multiply(product->a);

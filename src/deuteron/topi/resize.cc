@@ -118,7 +118,9 @@ class Coordinate {
     const auto b = AsConstInt(offset_);
     const auto d = AsConstInt(divisor_);
     const auto count = AsConstInt(result_);
-    if (!a || !b || !d || !count) return true;
+    // Many positions are taken to have some: that costs a comparison.
+    constexpr int64_t kMostTried = 1 << 16;
+    if (!a || !b || !d || !count || *count > kMostTried) return true;
     for (int64_t i = 0; i < *count; ++i) {
       if ((2 * (*a * i + *b) + *d) % (2 * *d) == 0) return true;
     }

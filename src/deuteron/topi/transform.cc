@@ -1,6 +1,7 @@
 #include "deuteron/topi/transform.h"
 
 #include <algorithm>
+#include <functional>
 
 #include "deuteron/arith/analyzer.h"
 #include "deuteron/topi/elementwise.h"
@@ -10,6 +11,22 @@ namespace {
 
 bool IsAmong(size_t axis, const std::vector<size_t>& axes) {
   return std::find(axes.begin(), axes.end(), axis) != axes.end();
+}
+
+/// So many conditions follow one another.
+constexpr size_t kChain = 16;
+
+/// The element of the last of the parts [begin, end) that the index has reached; those of many are found by halves, so
+/// that the expression nests as deep as the logarithm of their number.
+PrimExpr Chosen(size_t begin, size_t end, const std::function<PrimExpr(size_t)>& reached,
+                const std::function<PrimExpr(size_t)>& element) {
+  if (end - begin > kChain) {
+    const size_t middle = begin + (end - begin) / 2;
+    return IfThenElse(reached(middle), Chosen(middle, end, reached, element), Chosen(begin, middle, reached, element));
+  }
+  PrimExpr value = element(begin);
+  for (size_t i = begin + 1; i < end; ++i) value = IfThenElse(reached(i), element(i), value);
+  return value;
 }
 
 }  // namespace
@@ -82,15 +99,16 @@ te::Tensor Concat(const Array<te::Tensor>& tensors, size_t axis) {
     offsets.push_back(extent);
     extent = analyzer.Simplify(extent + tensor.shape()[axis]);
   }
+  std::vector<size_t> parts;
+  for (size_t i = 0; i < tensors.size(); ++i) {
+    if (!IsZero(tensors[i].shape()[axis])) parts.push_back(i);
+  }
   return ComputeAx(WithAxis(tensors[0].shape(), axis, extent), "T_concat", [&](const Array<tir::Var>& vars) {
     const Array<PrimExpr> indices = Indices(vars);
-    PrimExpr value;
-    for (size_t i = 0; i < tensors.size(); ++i) {
-      if (IsZero(tensors[i].shape()[axis])) continue;
-      const PrimExpr element = tensors[i](WithAxis(indices, axis, indices[axis] - offsets[i]));
-      value = value.defined() ? IfThenElse(offsets[i] <= indices[axis], element, value) : element;
-    }
-    return value.defined() ? value : tensors[0](indices);
+    if (parts.empty()) return tensors[0](indices);
+    return Chosen(
+        0, parts.size(), [&](size_t i) { return offsets[parts[i]] <= indices[axis]; },
+        [&](size_t i) { return tensors[parts[i]](WithAxis(indices, axis, indices[axis] - offsets[parts[i]])); });
   });
 }
 
@@ -100,6 +118,11 @@ te::Tensor Stack(const Array<te::Tensor>& tensors, size_t axis) {
   return ComputeAx(shape, "T_stack", [&](const Array<tir::Var>& vars) {
     Array<PrimExpr> indices = Indices(vars);
     indices.erase(indices.begin() + static_cast<std::ptrdiff_t>(axis));
+    if (tensors.size() > kChain) {
+      return Chosen(
+          0, tensors.size(), [&](size_t i) { return static_cast<int64_t>(i) <= vars[axis]; },
+          [&](size_t i) { return tensors[i](indices); });
+    }
     PrimExpr value = tensors[0](indices);
     for (size_t i = 1; i < tensors.size(); ++i) {
       value = IfThenElse(Equal(vars[axis], static_cast<int64_t>(i)), tensors[i](indices), value);

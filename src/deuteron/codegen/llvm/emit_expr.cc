@@ -97,7 +97,7 @@ llvm::Value* KernelEmitter::EmitExpr(const PrimExpr& expr) {
       const auto* op = static_cast<const tir::LetNode*>(expr.get());
       const bool index_math = index_math_;
       index_math_ = false;
-      values_[op->var.get()] = EmitExpr(op->value);
+      BindVar(op->var, op->value, EmitExpr(op->value));
       index_math_ = index_math;
       return EmitExpr(op->body);
     }
@@ -153,17 +153,29 @@ llvm::Value* KernelEmitter::EmitBinary(const tir::BinaryNode* op) {
   if (operand.is_float()) {
     return Narrow(operand, EmitFloat(op->kind, Widen(operand, a), Widen(operand, b)));
   }
-  return EmitInteger(op->kind, operand, a, b);
+  return EmitInteger(op->kind, operand, a, b, index_math_ && !IsData(op->b));
 }
 
-llvm::Value* KernelEmitter::EmitInteger(ExprKind kind, DataType type, llvm::Value* a, llvm::Value* b) {
+bool KernelEmitter::IsData(const PrimExpr& expr) const {
+  bool is_data = false;
+  PostOrderVisit(expr, [&](const PrimExpr& node) {
+    if (node->kind == ExprKind::kBufferLoad || node->kind == ExprKind::kCall) is_data = true;
+    if (const auto* var = node.as<tir::VarNode>(); var != nullptr && data_vars_.count(var) != 0) is_data = true;
+  });
+  return is_data;
+}
+
+void KernelEmitter::BindVar(const tir::Var& var, const PrimExpr& expr, llvm::Value* value) {
+  values_[var.get()] = value;
+  if (var.dtype().is_int() || var.dtype().is_uint()) {
+    if (IsData(expr)) data_vars_.insert(var.get());
+  }
+}
+
+llvm::Value* KernelEmitter::EmitInteger(ExprKind kind, DataType type, llvm::Value* a, llvm::Value* b,
+                                        bool b_is_extent) {
   const bool is_signed = type.is_int();
   const bool no_wrap = index_math_ && is_signed && type.bits() >= 32;
-  const auto safe_divisor = [&](llvm::Value* divisor) {
-    if (mask_ == nullptr || llvm::isa<llvm::Constant>(divisor) || !divisor->getType()->isVectorTy()) return divisor;
-    return builder_.CreateSelect(mask_, divisor, llvm::ConstantInt::get(divisor->getType(), 1));
-  };
-  llvm::Value* zero = llvm::Constant::getNullValue(a->getType());
   switch (kind) {
     case ExprKind::kAdd:
       return type.is_bool() ? builder_.CreateOr(a, b) : builder_.CreateAdd(a, b, "", false, no_wrap);
@@ -172,28 +184,10 @@ llvm::Value* KernelEmitter::EmitInteger(ExprKind kind, DataType type, llvm::Valu
     case ExprKind::kMul:
       return type.is_bool() ? builder_.CreateAnd(a, b) : builder_.CreateMul(a, b, "", false, no_wrap);
     case ExprKind::kDiv:
-      b = safe_divisor(b);
-      return is_signed ? builder_.CreateSDiv(a, b) : builder_.CreateUDiv(a, b);
     case ExprKind::kMod:
-      b = safe_divisor(b);
-      return is_signed ? builder_.CreateSRem(a, b) : builder_.CreateURem(a, b);
-    case ExprKind::kFloorDiv: {
-      b = safe_divisor(b);
-      if (!is_signed) return builder_.CreateUDiv(a, b);
-      llvm::Value* quotient = builder_.CreateSDiv(a, b);
-      llvm::Value* rest = builder_.CreateSub(a, builder_.CreateMul(quotient, b));
-      llvm::Value* signs = builder_.CreateICmpSLT(builder_.CreateXor(rest, b), zero);
-      llvm::Value* down = builder_.CreateAnd(builder_.CreateICmpNE(rest, zero), signs);
-      return builder_.CreateSub(quotient, builder_.CreateZExt(down, quotient->getType()));
-    }
-    case ExprKind::kFloorMod: {
-      b = safe_divisor(b);
-      if (!is_signed) return builder_.CreateURem(a, b);
-      llvm::Value* rest = builder_.CreateSRem(a, b);
-      llvm::Value* signs = builder_.CreateICmpSLT(builder_.CreateXor(rest, b), zero);
-      llvm::Value* wrong = builder_.CreateAnd(builder_.CreateICmpNE(rest, zero), signs);
-      return builder_.CreateAdd(rest, builder_.CreateSelect(wrong, b, zero));
-    }
+    case ExprKind::kFloorDiv:
+    case ExprKind::kFloorMod:
+      return EmitDivision(kind, is_signed, a, b, b_is_extent);
     case ExprKind::kMin:
     case ExprKind::kMax: {
       const bool max = kind == ExprKind::kMax;
@@ -204,6 +198,71 @@ llvm::Value* KernelEmitter::EmitInteger(ExprKind kind, DataType type, llvm::Valu
     }
     default:
       DEUTERON_UNREACHABLE();
+  }
+}
+
+/// What may be divided by: 1 for a lane that is off, for 0, which fails the kernel, and for -1, by which the least
+/// integer has no quotient (the machine traps): the caller negates then.
+llvm::Value* KernelEmitter::SafeDivisor(bool is_signed, llvm::Value* divisor) {
+  llvm::Type* type = divisor->getType();
+  llvm::Value* one = llvm::ConstantInt::get(type, 1);
+  llvm::Value* zero = builder_.CreateICmpEQ(divisor, llvm::Constant::getNullValue(type));
+  llvm::Value* replaced =
+      is_signed ? builder_.CreateOr(zero, builder_.CreateICmpEQ(divisor, builder_.CreateNeg(one))) : zero;
+  if (mask_ != nullptr && type->isVectorTy()) {
+    zero = builder_.CreateAnd(zero, mask_);
+    replaced = builder_.CreateOr(replaced, builder_.CreateNot(mask_));
+  }
+  if (type->isVectorTy()) zero = builder_.CreateOrReduce(zero);
+  if (frame_->zero_divided == nullptr) {
+    llvm::IRBuilder<> entry(frame_->alloca_point);
+    frame_->zero_divided = entry.CreateAlloca(entry.getInt1Ty(), nullptr, "zero_divided");
+    entry.CreateStore(entry.getFalse(), frame_->zero_divided);
+  }
+  llvm::Value* before = builder_.CreateLoad(builder_.getInt1Ty(), frame_->zero_divided);
+  builder_.CreateStore(builder_.CreateOr(before, zero), frame_->zero_divided);
+  return builder_.CreateSelect(replaced, one, divisor);
+}
+
+llvm::Value* KernelEmitter::EmitDivision(ExprKind kind, bool is_signed, llvm::Value* a, llvm::Value* b,
+                                         bool b_is_extent) {
+  const auto* constant = llvm::dyn_cast<llvm::Constant>(b);
+  if (constant != nullptr && constant->getType()->isVectorTy()) constant = constant->getSplatValue();
+  const auto* number = llvm::dyn_cast_or_null<llvm::ConstantInt>(constant);
+  const bool is_plain = b_is_extent || (number != nullptr && !number->isZero() && !number->isMinusOne());
+  llvm::Value* divisor = b;
+  if (!is_plain) {
+    divisor = SafeDivisor(is_signed, b);
+  } else if (mask_ != nullptr && number == nullptr && b->getType()->isVectorTy()) {
+    divisor = builder_.CreateSelect(mask_, b, llvm::ConstantInt::get(b->getType(), 1));
+  }
+  const bool is_quotient = kind == ExprKind::kDiv || kind == ExprKind::kFloorDiv;
+  if (!is_signed) return is_quotient ? builder_.CreateUDiv(a, divisor) : builder_.CreateURem(a, divisor);
+  llvm::Value* zero = llvm::Constant::getNullValue(a->getType());
+  // By -1, for which the divisor is 1, the quotient is that by 1 negated, and nothing is left.
+  const auto negated = [&](llvm::Value* quotient) {
+    if (is_plain) return quotient;
+    llvm::Value* minus = builder_.CreateICmpEQ(b, llvm::Constant::getAllOnesValue(b->getType()));
+    return builder_.CreateSelect(minus, builder_.CreateNeg(a), quotient);
+  };
+  switch (kind) {
+    case ExprKind::kDiv:
+      return negated(builder_.CreateSDiv(a, divisor));
+    case ExprKind::kMod:
+      return builder_.CreateSRem(a, divisor);
+    case ExprKind::kFloorDiv: {
+      llvm::Value* quotient = builder_.CreateSDiv(a, divisor);
+      llvm::Value* rest = builder_.CreateSub(a, builder_.CreateMul(quotient, divisor));
+      llvm::Value* signs = builder_.CreateICmpSLT(builder_.CreateXor(rest, b), zero);
+      llvm::Value* down = builder_.CreateAnd(builder_.CreateICmpNE(rest, zero), signs);
+      return negated(builder_.CreateSub(quotient, builder_.CreateZExt(down, quotient->getType())));
+    }
+    default: {
+      llvm::Value* rest = builder_.CreateSRem(a, divisor);
+      llvm::Value* signs = builder_.CreateICmpSLT(builder_.CreateXor(rest, b), zero);
+      llvm::Value* wrong = builder_.CreateAnd(builder_.CreateICmpNE(rest, zero), signs);
+      return builder_.CreateAdd(rest, builder_.CreateSelect(wrong, b, zero));
+    }
   }
 }
 

@@ -86,6 +86,10 @@ void KernelEmitter::BeginFrame(FrameState* frame, llvm::Function* function, llvm
 }
 
 void KernelEmitter::EndFrame() {
+  if (frame_->zero_divided != nullptr) {
+    llvm::Value* failed = builder_.CreateLoad(builder_.getInt1Ty(), frame_->zero_divided);
+    ExitUnless(builder_.CreateNot(failed), "division of an integer by zero");
+  }
   frame_->result->addIncoming(builder_.getInt32(0), builder_.GetInsertBlock());
   builder_.CreateBr(frame_->exit);
   frame_->exit->moveAfter(builder_.GetInsertBlock());
@@ -123,6 +127,19 @@ void KernelEmitter::ExitIf(llvm::Value* failed, llvm::Value* code) {
   frame_->result->addIncoming(code, builder_.GetInsertBlock());
   builder_.CreateCondBr(failed, frame_->exit, proceed);
   builder_.SetInsertPoint(proceed);
+}
+
+void KernelEmitter::ExitUnless(llvm::Value* condition, const std::string& message) {
+  auto* failed = llvm::BasicBlock::Create(llvm_, "failed", frame_->function);
+  auto* passed = llvm::BasicBlock::Create(llvm_, "passed", frame_->function);
+  builder_.CreateCondBr(condition, passed, failed, llvm::MDBuilder(llvm_).createBranchWeights(1000, 1));
+  builder_.SetInsertPoint(failed);
+  llvm::Type* pointer = builder_.getPtrTy();
+  auto* type = llvm::FunctionType::get(builder_.getVoidTy(), {pointer, pointer}, false);
+  builder_.CreateCall(type, ContextField(1, pointer), {frame_->context, builder_.CreateGlobalString(message)});
+  frame_->result->addIncoming(builder_.getInt32(1), builder_.GetInsertBlock());
+  builder_.CreateBr(frame_->exit);
+  builder_.SetInsertPoint(passed);
 }
 
 void KernelEmitter::MakeAliasScopes(const tir::PrimFunc& func) {
@@ -169,6 +186,7 @@ llvm::Function* KernelEmitter::Emit(const tir::PrimFunc& func, const std::string
   symbol_ = symbol;
   outlined_ = 0;
   values_.clear();
+  data_vars_.clear();
   mask_ = nullptr;
   llvm::Type* pointer = builder_.getPtrTy();
   auto* type = llvm::FunctionType::get(builder_.getInt32Ty(), {pointer, pointer, pointer}, false);

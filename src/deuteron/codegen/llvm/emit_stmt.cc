@@ -62,7 +62,7 @@ void KernelEmitter::EmitStmt(const tir::Stmt& stmt) {
     case tir::StmtKind::kBind: {
       const auto* op = static_cast<const tir::BindNode*>(stmt.get());
       llvm::Value* value = EmitExpr(op->value);
-      values_[op->var.get()] = Splat(value, op->var.dtype().lanes());
+      BindVar(op->var, op->value, Splat(value, op->var.dtype().lanes()));
       return;
     }
     case tir::StmtKind::kAssert:
@@ -213,17 +213,7 @@ void KernelEmitter::EmitAssert(const tir::AssertStmtNode* op) {
     if (mask_ != nullptr) condition = builder_.CreateOr(condition, builder_.CreateNot(mask_));
     condition = builder_.CreateAndReduce(condition);
   }
-  auto* failed = llvm::BasicBlock::Create(llvm_, "assert.failed", frame_->function);
-  auto* passed = llvm::BasicBlock::Create(llvm_, "assert.passed", frame_->function);
-  builder_.CreateCondBr(condition, passed, failed, llvm::MDBuilder(llvm_).createBranchWeights(1000, 1));
-  builder_.SetInsertPoint(failed);
-  llvm::Type* pointer = builder_.getPtrTy();
-  auto* type = llvm::FunctionType::get(builder_.getVoidTy(), {pointer, pointer}, false);
-  llvm::Value* message = builder_.CreateGlobalString(std::string(op->message));
-  builder_.CreateCall(type, ContextField(1, pointer), {frame_->context, message});
-  ExitIf(builder_.getTrue(), builder_.getInt32(1));
-  builder_.CreateUnreachable();
-  builder_.SetInsertPoint(passed);
+  ExitUnless(condition, std::string(op->message));
 }
 
 }  // namespace deuteron::codegen

@@ -43,6 +43,8 @@ class KernelEmitter {
     llvm::PHINode* result = nullptr;
     /// Slots that hold scratch memory to release at the exit; null where there is none.
     std::vector<llvm::Value*> scratch_slots;
+    /// An i1 that is set where an integer is divided by zero, which fails the frame at its end; null where none is.
+    llvm::Value* zero_divided = nullptr;
     int64_t stack_bytes = 0;
     /// Data variables of the buffers that lie on this frame's stack.
     std::unordered_set<const tir::VarNode*> stack_buffers;
@@ -59,6 +61,8 @@ class KernelEmitter {
   llvm::Value* LoadDataPointer(llvm::Value* address);
   /// Leaves the kernel with `code` (an i32) if `failed`.
   void ExitIf(llvm::Value* failed, llvm::Value* code);
+  /// Leaves the kernel with an error unless `condition`.
+  void ExitUnless(llvm::Value* condition, const std::string& message);
 
   // emit_stmt.cc
   void EmitStmt(const tir::Stmt& stmt);
@@ -96,8 +100,14 @@ class KernelEmitter {
   /// An index: int64, scalar or vector, computed without overflow.
   llvm::Value* EmitIndex(const PrimExpr& expr);
   llvm::Value* EmitConst(DataType type, const PrimExprNode* expr);
+  /// Whether the value of `expr` comes out of a buffer.
+  bool IsData(const PrimExpr& expr) const;
+  void BindVar(const tir::Var& var, const PrimExpr& expr, llvm::Value* value);
   llvm::Value* EmitBinary(const tir::BinaryNode* op);
-  llvm::Value* EmitInteger(ExprKind kind, DataType type, llvm::Value* a, llvm::Value* b);
+  /// `b_is_extent`: it is made of shapes and loop variables alone, so that one divides by it without a check.
+  llvm::Value* EmitInteger(ExprKind kind, DataType type, llvm::Value* a, llvm::Value* b, bool b_is_extent);
+  llvm::Value* EmitDivision(ExprKind kind, bool is_signed, llvm::Value* a, llvm::Value* b, bool b_is_extent);
+  llvm::Value* SafeDivisor(bool is_signed, llvm::Value* divisor);
   llvm::Value* EmitFloat(ExprKind kind, llvm::Value* a, llvm::Value* b);
   llvm::Value* EmitMinMax(bool max, llvm::Value* a, llvm::Value* b);
   llvm::Value* EmitCompare(ExprKind kind, DataType operand, llvm::Value* a, llvm::Value* b);
@@ -162,6 +172,8 @@ class KernelEmitter {
   /// Lanes that are on; null = all.
   llvm::Value* mask_ = nullptr;
   bool index_math_ = false;
+  /// Variables whose values come out of buffers.
+  std::unordered_set<const tir::VarNode*> data_vars_;
   /// Copies that the unrolled loops around make.
   int64_t unroll_copies_ = 1;
   std::string symbol_;

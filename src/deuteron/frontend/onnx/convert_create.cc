@@ -1,3 +1,6 @@
+#include <cmath>
+#include <limits>
+
 #include "deuteron/frontend/onnx/converters.h"
 #include "deuteron/frontend/onnx/tensor.h"
 #include "deuteron/relax/op/binary.h"
@@ -26,7 +29,7 @@ Results ConvertConstant(const NodeContext& node) {
 }
 
 Results ConvertConstantOfShape(const NodeContext& node) {
-  const Array<PrimExpr> shape = node.Dims(0, "the shape");
+  const Array<PrimExpr> shape = node.Sizes(0, "the shape");
   std::vector<int64_t> numbers;
   for (const PrimExpr& dim : shape) {
     numbers.push_back(AsConstInt(dim).value_or(1));
@@ -51,7 +54,11 @@ Expr RangeAtRunTime(const NodeContext& node, DataType dtype) {
   const DataType wide = DataType::Float(64);
   const Expr span = node.Emit(relax::Subtract(node.CastTo(scalar(1), wide), node.CastTo(start, wide)));
   const Expr steps = relax::Ceil(relax::Divide(span, node.CastTo(delta, wide)));
-  const Expr count = node.Emit(relax::Maximum(steps, node.Scalar(wide, 0)));
+  // A length that is no number is none that a tensor could have.
+  const Expr bound = node.Emit(steps);
+  const Expr infinity = node.Scalar(wide, std::numeric_limits<double>::infinity());
+  const Expr count =
+      node.Emit(relax::Maximum(relax::Where(relax::IsNan(bound), infinity, bound), node.Scalar(wide, 0)));
   const Expr as_vector = node.Reshaped(node.CastTo(count, DataType::Int(64)), {I64(1)});
   const PrimExpr length = node.BoundDims(as_vector, "the length of the range")[0];
   const Expr positions = node.CastTo(node.Emit(relax::Arange(I64(0), length, I64(1), DataType::Int(64))), dtype);
@@ -64,6 +71,10 @@ Results ConvertRange(const NodeContext& node) {
   const DataType dtype = node.KnownDType(0);
   for (size_t i = 0; i < 3; ++i) {
     if (node.Known(i) == nullptr) return {RangeAtRunTime(node, dtype)};
+  }
+  for (size_t i = 0; i < 3; ++i) {
+    const auto number = node.ConstFloat(i);
+    if (number && !std::isfinite(*number)) node.Fail("a range of " + std::to_string(*number));
   }
   const auto bound = [&](size_t index) -> PrimExpr {
     const Symbolic known = node.Known(index);

@@ -1,6 +1,8 @@
+#include <algorithm>
 #include <numeric>
 
 #include "deuteron/frontend/onnx/converters.h"
+#include "deuteron/frontend/onnx/window.h"
 #include "deuteron/relax/op/binary.h"
 #include "deuteron/relax/op/create.h"
 #include "deuteron/relax/op/manipulate.h"
@@ -136,12 +138,21 @@ Results ConvertRMSNormalization(const NodeContext& node) {
 
 Results ConvertLRN(const NodeContext& node) {
   const Expr x = node.X(0);
-  const int64_t size = node.RequiredInt("size");
+  int64_t size = node.RequiredInt("size");
   if (size < 1) node.Fail("size must be positive");
   const int64_t rank = node.Rank(x);
   if (rank < 2) node.Fail("its input has no channels");
   const DataType dtype = node.DType(x);
   const Array<PrimExpr> shape = node.Shape(x);
+  // Of nothing there are no windows.
+  if (std::any_of(shape.begin(), shape.end(), [](const PrimExpr& dim) { return IsZero(dim); })) return {x};
+  double alpha = node.Float("alpha", 1e-4);
+  // Beyond all channels there is nothing to add.
+  if (const auto channels = AsConstInt(shape[1]); channels && (size - 1) / 2 > *channels) {
+    alpha *= static_cast<double>(2 * *channels + 1) / static_cast<double>(size);
+    size = 2 * *channels + 1;
+  }
+  if (size > kLargestWindow) node.Fail("size is " + std::to_string(size));
   // The sum over neighbouring channels is an average pool over the plane of channels and positions.
   const Expr square = node.Emit(relax::Multiply(x, x));
   const Expr plane = node.Reshaped(square, {shape[0], I64(1), shape[1], node.Product(shape, 2, rank)});
@@ -149,7 +160,7 @@ Results ConvertLRN(const NodeContext& node) {
       .pool_size = {size, 1}, .padding = {(size - 1) / 2, 0, size - 1 - (size - 1) / 2, 0}, .count_include_pad = true};
   const Expr mean = node.Reshaped(node.Emit(relax::nn::AvgPool2D(plane, options)), shape);
   // alpha is divided by the size, as the mean is.
-  const Expr scaled = relax::Multiply(mean, node.Scalar(dtype, node.Float("alpha", 1e-4)));
+  const Expr scaled = relax::Multiply(mean, node.Scalar(dtype, alpha));
   const Expr base = relax::Add(scaled, node.Scalar(dtype, node.Float("bias", 1.0)));
   return {node.Emit(relax::Divide(x, relax::Power(base, node.Scalar(dtype, node.Float("beta", 0.75)))))};
 }

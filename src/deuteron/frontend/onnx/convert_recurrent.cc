@@ -70,6 +70,9 @@ class Recurrence {
     batch_ = shape[1];
     input_ = shape[2];
     hidden_ = node.StaticDim(node.X(2), 2, "the hidden size");
+    if (const int64_t stated = node.Int("hidden_size", hidden_); stated != hidden_) {
+      node.Fail("hidden_size is " + std::to_string(stated) + ", and its weights are of " + std::to_string(hidden_));
+    }
     const std::string direction = node.Str("direction", "forward");
     if (direction != "forward" && direction != "reverse" && direction != "bidirectional") {
       node.Fail("direction '" + direction + "' is unknown");

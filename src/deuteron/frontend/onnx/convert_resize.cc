@@ -120,7 +120,7 @@ ResizeSpec ReadSpec(const NodeContext& node, const Array<PrimExpr>& shape) {
     return spec;
   }
   if (early || !node.Has(3)) node.Fail("it has neither scales nor sizes");
-  const Array<PrimExpr> sizes = node.Dims(3, "the sizes");
+  const Array<PrimExpr> sizes = node.Sizes(3, "the sizes");
   if (sizes.size() != axes.size()) node.Fail("the sizes do not fit the axes");
   for (size_t i = 0; i < axes.size(); ++i) {
     spec.sizes[axes[i]] = sizes[i];
@@ -217,7 +217,7 @@ Expr ResizeAxis(const NodeContext& node, const ResizeSpec& spec, const Expr& x, 
   if (!size) node.Unsupported("a size that is not a number here");
   const int64_t out = *size;
   constexpr int64_t kMost = int64_t{1} << 26;
-  if (in < 1 || out < 1 || in * out > kMost)
+  if (in < 1 || out < 1 || out > kMost / in)
     node.Unsupported("resizing an axis from " + std::to_string(in) + " to " + std::to_string(out));
   const double scale = spec.scales[axis] != 0 ? spec.scales[axis] : static_cast<double>(out) / static_cast<double>(in);
   const ResizedAxis along{axis, in, out, scale};

@@ -11,6 +11,7 @@
 #include "deuteron/relax/op/manipulate.h"
 #include "deuteron/relax/op/shape.h"
 #include "deuteron/support/host_tensor.h"
+#include "deuteron/topi/product.h"
 
 namespace deuteron::onnx {
 namespace {
@@ -31,6 +32,19 @@ std::string FunctionKey(std::string_view domain, std::string_view name) {
 void SetOpsets(const std::vector<OpsetImport>& opsets, Scope* scope) {
   for (const OpsetImport& opset : opsets) {
     scope->opsets[IsOnnxDomain(opset.domain) ? "" : std::string(opset.domain)] = opset.version;
+  }
+}
+
+/// What a node makes can be a tensor.
+void CheckSizes(const Results& results) {
+  for (const Value& result : results) {
+    if (!result.defined() || !result->expr.defined()) continue;
+    const auto* type = result->expr.ty().as<TensorTypeNode>();
+    if (type == nullptr || !type->has_shape()) continue;
+    topi::Product::Of(*type->shape);
+    for (const PrimExpr& dim : *type->shape) {
+      if (AsConstInt(dim).value_or(0) < 0) DEUTERON_THROW(ModelError) << "a dimension of " << *AsConstInt(dim);
+    }
   }
 }
 
@@ -247,6 +261,7 @@ void Importer::ImportNode(const NodeProto& node, Scope* scope) {
       return symbolic->IsConstant() || (symbolic->dtype.is_integer() && !symbolic->dtype.is_bool());
     });
     if (!complete) results = row->convert(context);
+    CheckSizes(results);
     MarkConstant(node, inputs, &results);
     for (size_t i = 0; i < known.size(); ++i) {
       if (complete) {

@@ -11,6 +11,7 @@
 #include "deuteron/relax/op/shape.h"
 #include "deuteron/relax/type_analysis.h"
 #include "deuteron/support/host_tensor.h"
+#include "deuteron/topi/product.h"
 
 namespace deuteron::onnx {
 namespace {
@@ -179,6 +180,17 @@ Array<PrimExpr> NodeContext::Dims(size_t index, const char* what) const {
   return BoundDims(CastTo(X(index), DataType::Int(64)), what);
 }
 
+Array<PrimExpr> NodeContext::Sizes(size_t index, const char* what) const {
+  const Array<PrimExpr> sizes = Dims(index, what);
+  for (const PrimExpr& size : sizes) {
+    const auto number = AsConstInt(size);
+    if (!number || (*number <= topi::kMostElements && *number >= -topi::kMostElements)) continue;
+    Fail(std::string(what) + ": " + std::to_string(*number) + " is more than the " +
+         std::to_string(topi::kMostElements) + " elements that a tensor may have");
+  }
+  return sizes;
+}
+
 PrimExpr NodeContext::Dim(size_t index, const char* what) const {
   const Symbolic known = Known(index);
   if (known == nullptr) return BoundDims(CastTo(Reshaped(X(index), {I64(1)}), DataType::Int(64)), what)[0];
@@ -257,7 +269,8 @@ int64_t NodeContext::RequiredInt(std::string_view name) const {
 
 double NodeContext::Float(std::string_view name, double otherwise) const {
   const auto* attribute = TypedAttr(name, AttributeType::kFloat, "a float");
-  return attribute == nullptr ? otherwise : static_cast<double>(attribute->f);
+  // A default is a float as well: of 1e-5 other decimals than a double has.
+  return static_cast<double>(attribute == nullptr ? static_cast<float>(otherwise) : attribute->f);
 }
 
 std::string NodeContext::Str(std::string_view name, const std::string& otherwise) const {

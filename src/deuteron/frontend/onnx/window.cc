@@ -14,8 +14,7 @@ std::vector<int64_t> AxisValues(const NodeContext& node, const char* name, size_
               std::to_string(count));
   }
   for (const int64_t value : values) {
-    // Large values would overflow the arithmetic of windows and mean nothing.
-    if (value < least || value > (int64_t{1} << 31)) {
+    if (value < least || value > kLargestWindow) {
       node.Fail("attribute '" + std::string(name) + "' has the value " + std::to_string(value));
     }
   }

@@ -8,6 +8,9 @@
 
 namespace deuteron::onnx {
 
+/// Larger windows, strides and dilations would overflow the arithmetic of windows and mean nothing.
+inline constexpr int64_t kLargestWindow = int64_t{1} << 31;
+
 /// One value a spatial axis; `pads`: begin of each axis, then end of each.
 struct Window {
   std::vector<int64_t> kernel;

@@ -25,6 +25,7 @@
 #include "deuteron/ir/transform/tvm_compat.h"
 #include "deuteron/relax/call_tir.h"
 #include "deuteron/relax/rewrite/pass_utils.h"
+#include "deuteron/relax/rewrite/used_symbols.h"
 #include "deuteron/relax/transform/cleanup/tuple_simplify.h"
 #include "deuteron/relax/transform/fusion/fused_functions.h"
 #include "deuteron/relax/transform/fusion/fusion_record.h"
@@ -178,18 +179,8 @@ class BlockFuser {
   }
   std::vector<uint32_t> SymbolDefinitions(const Binding& binding) const {
     std::vector<uint32_t> definitions;
-    const auto note = [&](const tir::Var& var) {
+    for (const tir::Var& var : UsedSymbols(binding)) {
       if (auto it = symbol_node_.find(var.get()); it != symbol_node_.end()) definitions.push_back(it->second);
-    };
-    for (const tir::Var& var : SymbolicVars(binding->var.ty())) note(var);
-    if (const auto* call = BoundValue(binding).as<CallNode>()) {
-      for (const Expr& arg : call->args) {
-        if (const auto* shape = arg.as<ShapeExprNode>()) {
-          for (const PrimExpr& value : shape->values) {
-            for (const tir::Var& var : FreeVars(value)) note(var);
-          }
-        }
-      }
     }
     return definitions;
   }

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "deuteron/relax/call_tir.h"
+#include "deuteron/relax/rewrite/used_symbols.h"
 #include "deuteron/relax/rewrite/var_replacer.h"
 #include "deuteron/relax/transform/fusion/symbolic_matcher.h"
 #include "deuteron/relax/type_analysis.h"
@@ -23,14 +24,7 @@ class SymbolDefinitions {
       const auto note = [&](const tir::Var& var) {
         if (const auto it = defined_by_.find(var.get()); it != defined_by_.end()) visit(it->second);
       };
-      for (const tir::Var& var : SymbolicVars(binding->var.ty())) note(var);
-      VisitLeaves(BoundValue(binding), [&](const Expr& leaf) {
-        const auto* shape = leaf.as<ShapeExprNode>();
-        if (shape == nullptr) return;
-        for (const PrimExpr& value : shape->values) {
-          for (const tir::Var& var : FreeVars(value)) note(var);
-        }
-      });
+      for (const tir::Var& var : UsedSymbols(binding)) note(var);
     }
     if (cast == nullptr) return;
     for (const tir::Var& symbol : DefinedSymbolicVars(cast->ty)) defined_by_.emplace(symbol.get(), index);

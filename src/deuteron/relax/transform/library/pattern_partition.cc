@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "deuteron/relax/rewrite/pass_utils.h"
+#include "deuteron/relax/rewrite/used_symbols.h"
 #include "deuteron/relax/type_analysis.h"
 
 namespace deuteron::relax::fusion {
@@ -253,20 +254,10 @@ const PatternPartition::Usages& PatternPartition::usages() {
 std::vector<uint32_t> PatternPartition::SymbolDefinitions(uint32_t binding) const {
   std::vector<uint32_t> definitions;
   if (symbol_definition_.empty()) return definitions;
-  const auto note = [&](const tir::Var& var) {
+  for (const tir::Var& var : UsedSymbols(bindings_[binding])) {
     const uint32_t* definition = symbol_definition_.Find(var.get());
     if (definition != nullptr && *definition != binding) definitions.push_back(*definition);
-  };
-  for (const tir::Var& var : SymbolicVars(bindings_[binding]->var.ty())) note(var);
-  VisitLeaves(BoundValue(bindings_[binding]), [&](const Expr& leaf) {
-    if (const auto* shape = leaf.as<ShapeExprNode>()) {
-      for (const PrimExpr& value : shape->values) {
-        for (const tir::Var& var : FreeVars(value)) note(var);
-      }
-    } else if (const auto* scalar = leaf.as<PrimValueNode>()) {
-      for (const tir::Var& var : FreeVars(scalar->value)) note(var);
-    }
-  });
+  }
   return definitions;
 }
 

@@ -1,0 +1,100 @@
+"""Errors of long sums against float64, by kind of kernel and length, beside ONNX Runtime's.
+
+    python tests/fuzz/accuracy.py [PATTERN] [--most N] [--binary PATH] [--worst FACTOR]
+
+Elements are of one sign, so that the sums are as large as their terms together. An error is the greatest one over the
+greatest element of the result, in units of 2^-24. The exit status is 5 where generated code has more than FACTOR
+times ONNX Runtime's error (and more than 4 units).
+"""
+
+import argparse
+import pathlib
+import re
+import sys
+import tempfile
+
+import numpy as np
+
+from graph import session
+from onnx import parser
+from server import Server, write
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
+CONFIGS = {"ours": {"mode": "fused", "backend": "none", "threads": 1, "target": "native"}, "dnnl": {"mode": "fused", "backend": "dnnl", "threads": 1, "target": "native"}}
+UNIT = 2.0**-24
+LENGTHS = (10, 100, 1000, 7936, 10**4, 10**5, 10**6, 10**7)
+
+
+def norm(x, epsilon=1e-5):
+    return (x - x.mean(-1, keepdims=True)) / np.sqrt(x.var(-1, keepdims=True) + epsilon)
+
+
+def softmax(x):
+    e = np.exp(x - x.max(-1, keepdims=True))
+    return e / e.sum(-1, keepdims=True)
+
+
+def kernels():
+    """Name, shapes of the inputs for a length, graph, the result in float64, greatest length."""
+    one = lambda n: [(3, n)]  # noqa: E731
+    yield "sum of rows", one, "(float[3, n] x) => (float y) <int64[1] a = {-1}> { y = ReduceSum(x, a) }", lambda x: x.sum(-1, keepdims=True), 10**7
+    yield "sum of columns", lambda n: [(n, 3)], "(float[n, 3] x) => (float y) <int64[1] a = {0}> { y = ReduceSum(x, a) }", lambda x: x.sum(0, keepdims=True), 10**7
+    yield "sum of wide columns", lambda n: [(n, 64)], "(float[n, 64] x) => (float y) <int64[1] a = {0}> { y = ReduceSum(x, a) }", lambda x: x.sum(0, keepdims=True), 10**6
+    yield "sum of all", lambda n: [(n,)], "(float[n] x) => (float y) { y = ReduceSum(x) }", lambda x: x.sum(keepdims=True), 10**7
+    yield "mean", one, "(float[3, n] x) => (float y) { y = ReduceMean <axes: ints = [-1]> (x) }", lambda x: x.mean(-1, keepdims=True), 10**7
+    yield "mean of squares", one, "(float[3, n] x) => (float y) { s = Mul(x, x) y = ReduceMean <axes: ints = [-1]> (s) }", lambda x: (x * x).mean(-1, keepdims=True), 10**7
+    yield "L2 norm", one, "(float[3, n] x) => (float y) { y = ReduceL2 <axes: ints = [-1]> (x) }", lambda x: np.sqrt((x * x).sum(-1, keepdims=True)), 10**7
+    yield "log of sum of exp", one, "(float[3, n] x) => (float y) { y = ReduceLogSumExp <axes: ints = [-1]> (x) }", lambda x: np.log(np.exp(x).sum(-1, keepdims=True)), 10**6
+    yield "softmax", one, "(float[3, n] x) => (float y) { y = Softmax(x) }", softmax, 10**6
+    yield "layer norm", lambda n: [(3, n), (n,)], "(float[3, n] x, float[n] s) => (float y) { y = LayerNormalization(x, s) }", lambda x, s: norm(x) * s, 10**6
+    yield ("layer norm by hand", one, "(float[3, n] x) => (float y) <float e = {1e-5}> { m = ReduceMean <axes: ints = [-1]> (x) c = Sub(x, m) s = Mul(c, c) "
+           "v = ReduceMean <axes: ints = [-1]> (s) w = Add(v, e) r = Sqrt(w) y = Div(c, r) }", norm, 10**6)
+    yield "global average pool", lambda n: [(1, 3, n, 1)], "(float[1, 3, n, 1] x) => (float y) { y = GlobalAveragePool(x) }", lambda x: x.mean((2, 3), keepdims=True), 10**6
+    yield "running sum", one, "(float[3, n] x) => (float y) <int64 a = {1}> { y = CumSum(x, a) }", lambda x: x.cumsum(1), 10**6
+    yield "product, 1 row", lambda n: [(1, n), (n, 8)], "(float[1, n] x, float[n, 8] w) => (float y) { y = MatMul(x, w) }", np.matmul, 10**6
+    yield "product, 64 rows", lambda n: [(64, n), (n, 64)], "(float[64, n] x, float[n, 64] w) => (float y) { y = MatMul(x, w) }", np.matmul, 10**5
+    yield "product with a column", lambda n: [(4, n), (n, 1)], "(float[4, n] x, float[n, 1] w) => (float y) { y = MatMul(x, w) }", np.matmul, 10**6
+    yield "scalar product", lambda n: [(n,), (n,)], '(float[n] x, float[n] w) => (float y) { y = Einsum <equation: string = "i,i->"> (x, w) }', lambda x, w: (x * w).sum(), 10**6
+    yield ("convolution 1x1", lambda n: [(1, n, 4, 4), (8, n, 1, 1)], "(float[1, n, 4, 4] x, float[8, n, 1, 1] w) => (float y) { y = Conv(x, w) }",
+           lambda x, w: np.einsum("bchw,oc->bohw", x, w[:, :, 0, 0]), 10**5)
+
+
+def measure(result, expected):
+    return float(np.abs(result.astype(np.float64) - expected).max() / np.abs(expected).max() / UNIT)
+
+
+def main():
+    options = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    options.add_argument("pattern", nargs="?", default="")
+    options.add_argument("--most", type=int, default=10**7, help="the greatest length")
+    options.add_argument("--binary", type=pathlib.Path, default=ROOT / "build" / "release" / "bin" / "serve_networks")
+    options.add_argument("--worst", type=float, default=float("inf"))
+    arguments = options.parse_args()
+    server, failed = Server(arguments.binary, 300), False
+    print(f"{'kernel':24}{'length':>10}{'ours':>10}{'dnnl':>10}{'ONNX Runtime':>14}")
+    with tempfile.TemporaryDirectory() as scratch:
+        for name, shapes, text, exact, most in kernels():
+            for n in LENGTHS:
+                if not re.search(arguments.pattern, name) or n > min(most, arguments.most):
+                    continue
+                rng = np.random.default_rng(n)
+                model = parser.parse_model(f'<ir_version: 8, opset_import: ["" : 17]> g {re.sub(chr(92) + "bn,", f"{n},", re.sub(chr(92) + "bn]", f"{n}]", text))}')
+                arrays = [rng.uniform(0, 1, shape).astype(np.float32) for shape in shapes(n)]
+                inputs = {value.name: array for value, array in zip(model.graph.input, arrays)}
+                expected = exact(*[array.astype(np.float64) for array in arrays])
+                write(pathlib.Path(scratch), model, [inputs])
+                errors = {}
+                for config, how in CONFIGS.items():
+                    answer = server.run(how, model, [inputs], pathlib.Path(scratch))
+                    errors[config] = answer if isinstance(answer, str) else measure(answer[0][0], expected)
+                peer = measure(session(model).run(None, inputs)[0], expected)
+                bad = isinstance(errors["ours"], str) or errors["ours"] > max(4, arguments.worst * peer)
+                failed = failed or bad
+                cells = [f"{e:10.1f}" if not isinstance(e, str) else f"{e[:40]:>10}" for e in errors.values()]
+                print(f"{name:24}{n:>10}{''.join(cells)}{peer:14.1f}{'   WORSE' if bad else ''}", flush=True)
+    server.stop()
+    return 5 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,85 @@
+/// One long-living process that runs ONNX models for the differential fuzzer (networks.py).
+///
+/// A request is a line "MODE BACKEND THREADS FOLDER TARGET": MODE "interpret" (the imported graph by the interpreter),
+/// "fused" or "unfused" (compiled). FOLDER holds model.onnx and folders 0, 1, …: inputs 0.npy, 1.npy, … of one run
+/// each, all by one executable. The answer is a line: "ok", or "error" and kind and message of what was thrown. Outputs
+/// are left beside the inputs: out_0.npy, ….
+#include <cctype>
+#include <filesystem>
+#include <iostream>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "deuteron/driver/compile.h"
+#include "deuteron/frontend/onnx/import.h"
+#include "deuteron/interpreter/interpreter.h"
+#include "deuteron/support/npy.h"
+
+namespace deuteron {
+namespace {
+
+namespace fs = std::filesystem;
+
+std::vector<Tensor> ReadInputs(const fs::path& folder) {
+  std::vector<Tensor> inputs;
+  while (fs::exists(folder / (std::to_string(inputs.size()) + ".npy"))) {
+    inputs.push_back(ReadNpy((folder / (std::to_string(inputs.size()) + ".npy")).string()));
+  }
+  return inputs;
+}
+
+std::vector<Tensor> Interpret(const IRModule& module, const std::vector<Tensor>& inputs) {
+  const interpreter::Value result = interpreter::Run(module, "main", {inputs.begin(), inputs.end()});
+  if (const auto tensor = result.try_cast<Tensor>()) return {*tensor};
+  std::vector<Tensor> outputs;
+  for (const Any& field : result.cast<Array<Any>>()) outputs.push_back(field.cast<Tensor>());
+  return outputs;
+}
+
+void Answer(const std::string& request) {
+  std::istringstream words(request);
+  std::string mode;
+  std::string folder;
+  CompileOptions options;
+  words >> mode >> options.backend >> options.threads >> folder;
+  std::getline(words >> std::ws, options.target);
+  options.fuse = mode == "fused";
+  const IRModule module = onnx::Load(folder + "/model.onnx");
+  Executable executable;
+  if (mode != "interpret") executable = Compile(module, options);
+  for (int world = 0; fs::exists(fs::path(folder) / std::to_string(world)); ++world) {
+    const fs::path place = fs::path(folder) / std::to_string(world);
+    const std::vector<Tensor> inputs = ReadInputs(place);
+    const std::vector<Tensor> outputs = mode == "interpret" ? Interpret(module, inputs) : executable.Run(inputs);
+    for (size_t i = 0; i < outputs.size(); ++i) {
+      WriteNpy((place / ("out_" + std::to_string(i) + ".npy")).string(), outputs[i]);
+    }
+  }
+}
+
+std::string OneLine(std::string text) {
+  for (char& c : text) {
+    if (std::iscntrl(static_cast<unsigned char>(c)) != 0) c = ' ';
+  }
+  return text;
+}
+
+}  // namespace
+}  // namespace deuteron
+
+int main() {
+  std::string request;
+  while (std::getline(std::cin, request)) {
+    std::string answer = "ok";
+    try {
+      deuteron::Answer(request);
+    } catch (const tvm::ffi::Error& error) {
+      answer = "error " + std::string(error.kind()) + ": " + std::string(error.message());
+    } catch (const std::exception& error) {
+      answer = std::string("error std::exception: ") + error.what();
+    }
+    std::cout << deuteron::OneLine(answer) << std::endl;
+  }
+  return 0;
+}
