@@ -179,6 +179,27 @@ PrimExpr ClampedData(const PrimExpr& position, const PrimExpr& stride, const Pri
   return Min(Max(value, low), low + extent);
 }
 
+Type InferDynamicPermuteDims(const Call& call, const BlockBuilder&) {
+  CheckArity(call, 2, 2);
+  const TensorTypeNode* data = TensorArg(call, 0);
+  const auto* order = call->args[1].ty().as<ShapeTypeNode>();
+  if (order == nullptr) ThrowOpError(call, "its order must be a shape and is " + Describe(call->args[1].ty()));
+  if (data->ndim != kUnknownNDim && order->ndim != kUnknownNDim && data->ndim != order->ndim) {
+    ThrowOpError(call, std::to_string(order->ndim) + " axes for " + Describe(GetRef<Type>(data)));
+  }
+  const auto axes = ShapeArg(call, 1);
+  if (!data->shape.has_value() || !axes || axes->empty()) return WithRank(data, data->ndim);
+  return WithShape(data, topi::TransposedExtents(*data->shape, *axes));
+}
+
+Expr LegalizeDynamicPermuteDims(BlockBuilder& builder, const Call& call) {
+  const auto order = ShapeArg(call, 1);
+  if (!ShapesKnown(call) || !order || order->empty()) return call;
+  return builder.CallTE("dynamic_permute_dims", {call->args[0]}, [&](const Array<te::Tensor>& args) {
+    return Array<te::Tensor>{topi::DynamicTranspose(args[0], *order)};
+  });
+}
+
 /// The shape is computed by a kernel of its own and bound to fresh symbols, with which the slice is made.
 Expr LegalizeDynamicStridedSlice(BlockBuilder& builder, const Call& call) {
   const TensorTypeNode* data = TensorArg(call, 0);
@@ -241,6 +262,7 @@ std::vector<OpInfo> IndexOps() {
        nullptr,
        InferDynamicStridedSlice,
        LegalizeDynamicStridedSlice},
+      {"dynamic_permute_dims", {"x", "order"}, nullptr, InferDynamicPermuteDims, LegalizeDynamicPermuteDims},
   };
 }
 
@@ -259,6 +281,9 @@ Expr StridedSlice(Expr x, const std::vector<int64_t>& axes, const Array<PrimExpr
   Array<Expr> args = {std::move(x), PrimTuple(axis_values), PrimTuple(begin), PrimTuple(end)};
   if (!strides.empty()) args.push_back(PrimTuple(strides));
   return MakeCall("strided_slice", std::move(args), Attrs(attrs));
+}
+Expr DynamicPermuteDims(Expr x, Array<PrimExpr> order) {
+  return MakeCall("dynamic_permute_dims", {std::move(x), ShapeExpr(std::move(order))});
 }
 Expr DynamicStridedSlice(Expr x, Expr begin, Expr end, Expr strides) {
   return MakeCall("dynamic_strided_slice", {std::move(x), std::move(begin), std::move(end), std::move(strides)});

@@ -40,5 +40,7 @@ Expr StridedSlice(Expr x, const std::vector<int64_t>& axes, const Array<PrimExpr
                   const Array<PrimExpr>& strides = {}, bool assume_inbound = false);
 /// The same on all axes with begins, ends and strides that are data (int64 vectors).
 Expr DynamicStridedSlice(Expr x, Expr begin, Expr end, Expr strides);
+/// Axis i of the result is axis order[i] of `x`, which only the run knows: a permutation of the axes.
+Expr DynamicPermuteDims(Expr x, Array<PrimExpr> order);
 
 }  // namespace deuteron::relax
