@@ -180,8 +180,8 @@ def main():
         run(arguments.binary, arguments.mode, [folder for folder, _ in pending.values()])
         for name, (folder, expected) in pending.items():
             verdicts[name] = verdict(name, folder, expected if arguments.mode != "import" else [])
-    for verdict, count in collections.Counter(reason(v) for v in verdicts.values() if v).most_common(arguments.reasons):
-        print(f"{count:5}  {verdict}")
+    for text, count in collections.Counter(reason(v) for v in verdicts.values() if v).most_common(arguments.reasons):
+        print(f"{count:5}  {text}")
     if arguments.list:
         write_list(arguments.list, verdicts)
     wrong = [name for name, text in verdicts.items() if is_wrong(text)]

@@ -1,7 +1,7 @@
 """Cases whose operands, lengths or numbers of steps only the run knows: recurrent layers, control flow, axes, sizes."""
 
 import numpy as np
-from case import F, I, Const, case, f, graph
+from case import F, I, Case, Const, case, f, graph, i
 
 
 def recurrent():
@@ -21,6 +21,15 @@ def recurrent():
                     yield case(op, [x, *[Const(weight, F) for weight in weights]], outputs=states + 1, direction=direction, hidden_size=5)
     peepholes = Const(f(1, 15), F)
     yield case("LSTM", [f(30, 2, 4), Const(f(1, 20, 4), F), Const(f(1, 20, 5), F), None, None, None, None, peepholes], outputs=3, hidden_size=5, clip=0.7)
+    for direction, count in [("forward", 1), ("bidirectional", 2)]:
+        for by_column in (False, True):
+            scales = [f(count, 20, low=0.01, high=0.02, seed=n) if by_column else f(count, low=0.01, high=0.02, seed=n) for n in range(2)]
+            zeros = [np.full(scale.shape, 3, np.int8) for scale in scales]
+            integers = [i(count, 4, 20, low=-99, high=99).astype(np.int8), i(count, 5, 20, low=-99, high=99).astype(np.int8)]
+            constants = [Const(value) for value in (*integers, f(count, 40))]
+            rest = [Const(value) for value in (scales[0], zeros[0], scales[1], zeros[1])]
+            yield Case("DynamicQuantizeLSTM", [f(25, 2, 4), *constants, None, None, None, None, *rest], 1, 3,
+                       {"hidden_size": 5, "direction": direction}, "com.microsoft", tolerance=5e-3)
     for before in (0, 1):
         yield case("GRU", [f(30, 2, 4), Const(f(1, 15, 4), F), Const(f(1, 15, 5), F), Const(f(1, 30), F)], outputs=2, hidden_size=5, linear_before_reset=before,
                    activations=["HardSigmoid", "Softsign"])

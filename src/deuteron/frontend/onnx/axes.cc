@@ -39,14 +39,9 @@ Expr RunTimeAxes::Others() const { return Part(0, rank_ - count_); }
 Expr RunTimeAxes::Places() const { return Part(rank_, 2 * rank_); }
 
 Expr RunTimeAxes::Permuted(const Expr& x, const Expr& order) const {
-  const Expr moved = node_.Emit(relax::DynamicPermuteDims(x, node_.BoundDims(order, "the order of axes")));
-  // Dimensions with names of their own are easier to reason about than choices among those of `x`.
-  Array<PrimExpr> shape;
-  for (const PrimExpr& dim : node_.Shape(moved)) {
-    const bool is_plain = dim->kind == ExprKind::kIntImm || dim->kind == ExprKind::kVar;
-    shape.push_back(is_plain ? dim : PrimExpr(tir::Var(String(std::string(node_.node().op_type) + "_dim"))));
-  }
-  return node_.WithShape(moved, shape);
+  const Expr extents = node_.Emit(relax::Take(ShapeVector(node_, x), order, 0));
+  const Array<PrimExpr> shape = node_.BoundDims(extents, "the shape in this order");
+  return node_.Emit(relax::DynamicPermuteDims(x, node_.BoundDims(order, "the order of axes"), shape));
 }
 
 Expr RunTimeAxes::MovedLast(const Expr& x) const { return Permuted(x, Part(0, rank_)); }

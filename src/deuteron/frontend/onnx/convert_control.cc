@@ -114,9 +114,12 @@ Results ConvertScan(const NodeContext& node) {
   const auto run = [&](const PrimExpr& number, const Results& before) {
     std::vector<Value> inputs = before;
     for (int64_t i = 0; i < scanned; ++i) {
-      const PrimExpr at = node.Simplify(directions[i] == 0 ? number : length - I64(1) - number);
-      const PrimExpr end = node.Simplify(at + I64(1));
-      const Expr slice = node.Emit(relax::StridedSlice(sequences[i], {axes[i]}, {at}, {end}, {I64(1)}));
+      // Bounds that hold show that it is inside.
+      const PrimExpr at =
+          node.Simplify(directions[i] == 0 ? Min(number, length - I64(1)) : Max(length - I64(1) - number, I64(0)));
+      const PrimExpr end = at + I64(1);
+      const Expr slice =
+          node.Emit(relax::StridedSlice(sequences[i], {axes[i]}, {at}, {end}, {I64(1)}, /*assume_inbound=*/true));
       inputs.emplace_back(node.Emit(relax::Squeeze(slice, {axes[i]})));
     }
     const Results outputs = importer->ImportGraph(body, inputs);

@@ -1,11 +1,12 @@
-/// LSTM, GRU and RNN. The products of all inputs with the weights are one matrix product; each step slices its rows
-/// from it. Short sequences of static length are unrolled; others are loops of the IR.
+/// LSTM, DynamicQuantizeLSTM, GRU and RNN. The products of all inputs with the weights are one matrix product; each
+/// step slices its rows from it. Short sequences of static length are unrolled; others are loops of the IR.
 #include <algorithm>
 #include <functional>
 #include <tuple>
 
 #include "deuteron/frontend/onnx/converters.h"
 #include "deuteron/frontend/onnx/loop.h"
+#include "deuteron/frontend/onnx/quantized.h"
 #include "deuteron/relax/op/binary.h"
 #include "deuteron/relax/op/create.h"
 #include "deuteron/relax/op/index.h"
@@ -72,7 +73,8 @@ class Recurrence {
     steps_ = shape[0];
     batch_ = shape[1];
     input_ = shape[2];
-    hidden_ = node.StaticDim(node.X(2), 2, "the hidden size");
+    is_quantized_ = node.node().op_type == "DynamicQuantizeLSTM";
+    hidden_ = node.StaticDim(node.X(2), is_quantized_ ? 1 : 2, "the hidden size");
     const std::string direction = node.Str("direction", "forward");
     if (direction != "forward" && direction != "reverse" && direction != "bidirectional") {
       node.Fail("direction '" + direction + "' is unknown");
@@ -132,10 +134,18 @@ class Recurrence {
   Expr InputProducts(int64_t direction, const Expr& bias) const {
     const PrimExpr rows = node_.Simplify(steps_ * batch_);
     const Expr flat = node_.Reshaped(x_, {rows, input_});
-    Expr product = node_.Emit(relax::Matmul(flat, Transposed(OfDirection(1, direction))));
+    Expr product = is_quantized_ ? DynamicProduct(flat, 1, direction)
+                                 : Expr(node_.Emit(relax::Matmul(flat, Transposed(OfDirection(1, direction)))));
     if (bias.defined()) product = node_.Emit(relax::Add(product, bias));
     return node_.Reshaped(product, {steps_, batch_, I64(gates_ * hidden_)});
   }
+
+  /// A state times the weights that Recurrent has made ready.
+  Expr StateProduct(const Expr& state, const Expr& recurrent, int64_t direction) const {
+    return is_quantized_ ? DynamicProduct(state, 2, direction) : Expr(node_.Emit(relax::Matmul(state, recurrent)));
+  }
+  /// The weights of states, (hidden, gates * hidden); null where they are integers.
+  Expr Recurrent(int64_t direction) const { return is_quantized_ ? Expr() : Transposed(OfDirection(2, direction)); }
 
   Activation Act(int64_t direction, size_t index) const {
     const auto names = node_.Strs("activations");
@@ -187,6 +197,15 @@ class Recurrence {
  private:
   using Result = std::pair<Expr, States>;
 
+  /// `x`, quantised by its own range, times the integers of input `weights`, in floats.
+  Expr DynamicProduct(const Expr& x, size_t weights, int64_t direction) const {
+    const size_t parameters = weights == 1 ? 8 : 10;
+    const DynamicallyQuantized numbers = QuantizeDynamically(node_, x);
+    const Expr scale = node_.Emit(relax::Multiply(numbers.scale, OfDirection(parameters, direction)));
+    const Expr zero = node_.Has(parameters + 1) ? OfDirection(parameters + 1, direction) : Expr();
+    return IntegerProduct(node_, numbers.numbers, OfDirection(weights, direction), numbers.zero_point, zero, scale);
+  }
+
   /// Looks at sequence_lens: whether, and where, steps lie behind the end of a sequence.
   void FindLengths() {
     if (!node_.Has(4)) return;
@@ -206,8 +225,8 @@ class Recurrence {
   /// the end of a sequence states stay as they are, and results are 0.
   std::pair<States, Expr> Step(const Cell& cell, int64_t direction, const Expr& products, const PrimExpr& at,
                                const States& before) const {
-    const PrimExpr end = node_.Simplify(at + I64(1));
-    const Expr slice = node_.Emit(relax::StridedSlice(products, {0}, {at}, {end}, {I64(1)}));
+    const PrimExpr end = at + I64(1);
+    const Expr slice = node_.Emit(relax::StridedSlice(products, {0}, {at}, {end}, {I64(1)}, /*assume_inbound=*/true));
     States after = cell.step(direction, node_.Emit(relax::Squeeze(slice, {0})), before);
     if (!lengths_.defined()) return {after, after[0]};
     const Expr number = node_.Emit(relax::Arange(at, end, I64(1), DataType::Int(64)));
@@ -237,7 +256,9 @@ class Recurrence {
     for (const Expr& state : cell.initial(direction)) initial.emplace_back(state);
     const auto run = [&](const PrimExpr& number, const Results& before) {
       if (is_constant) cell.prepare(direction);
-      const PrimExpr at = reversed_[direction] ? node_.Simplify(steps_ - I64(1) - number) : number;
+      // Bounds that hold show that it is inside.
+      const PrimExpr at =
+          node_.Simplify(reversed_[direction] ? Max(steps_ - I64(1) - number, I64(0)) : Min(number, steps_ - I64(1)));
       States states;
       for (const Value& state : before) states.push_back(state->expr);
       const auto [after, output] = Step(cell, direction, products, at, states);
@@ -263,6 +284,7 @@ class Recurrence {
   int64_t gates_;
   std::vector<std::string> defaults_;
   bool batch_first_ = false;
+  bool is_quantized_ = false;
   Expr x_;
   DataType dtype_;
   PrimExpr steps_;
@@ -282,7 +304,7 @@ Results ConvertLSTM(const NodeContext& node) {
   Expr recurrent;
   Expr peepholes;
   const auto prepare = [&](int64_t direction) {
-    recurrent = rnn.Transposed(rnn.OfDirection(2, direction));
+    recurrent = rnn.Recurrent(direction);
     if (node.Has(7)) peepholes = rnn.OfDirection(7, direction);
   };
   const auto inputs = [&](int64_t direction) {
@@ -299,7 +321,7 @@ Results ConvertLSTM(const NodeContext& node) {
     const Activation h = rnn.Act(direction, 2);
     const Expr& cell = states[1];
     // Gates: input, output, forget, cell.
-    const Expr gates = node.Emit(relax::Add(x, node.Emit(relax::Matmul(states[0], recurrent))));
+    const Expr gates = node.Emit(relax::Add(x, rnn.StateProduct(states[0], recurrent, direction)));
     Expr in = rnn.Gate(gates, 0);
     Expr out = rnn.Gate(gates, 1);
     Expr forget = rnn.Gate(gates, 2);
