@@ -36,11 +36,11 @@ void Check(const std::string& functions, uint64_t seed = 3) {
 }
 
 std::string ErrorOf(const std::string& functions) {
-  const IRModule module = Parse(functions);
-  const Arguments arguments = RandomArguments(module, 3, 4);
-  std::vector<Tensor> inputs;
-  for (const Any& argument : arguments) inputs.push_back(argument.cast<Tensor>());
   try {
+    const IRModule module = Parse(functions);
+    const Arguments arguments = RandomArguments(module, 3, 4);
+    std::vector<Tensor> inputs;
+    for (const Any& argument : arguments) inputs.push_back(argument.cast<Tensor>());
     Compile(module, {}).Run(inputs);
   } catch (const tvm::ffi::Error& error) {
     return error.kind() + ": " + error.message();
