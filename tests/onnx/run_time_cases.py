@@ -37,7 +37,7 @@ def recurrent():
 
 
 def control_flow():
-    for steps in [0, 1, 7, 300]:
+    for steps in [-2, 0, 1, 7, 300]:
         yield graph("LoopOfRunTimeTrips", [np.array(steps, I), f(4)], """g (int64 n, float[4] x) => (float y, float s) {
             t = Constant <value: tensor = bool {1}> ()
             y, s = Loop (n, t, x) <body = b (int64 i, bool c, float[4] a) => (bool d, float[4] z, float[4] o) {

@@ -3,6 +3,7 @@
 #include "deuteron/frontend/onnx/converters.h"
 #include "deuteron/frontend/onnx/importer.h"
 #include "deuteron/frontend/onnx/loop.h"
+#include "deuteron/relax/op/binary.h"
 #include "deuteron/relax/op/index.h"
 #include "deuteron/relax/op/manipulate.h"
 
@@ -67,7 +68,14 @@ Results ConvertLoop(const NodeContext& node) {
     return LoopStep{outputs[0], {outputs.begin() + 1, first_output}, {first_output, outputs.end()}};
   };
   // Without a number of iterations it goes on while its condition holds.
-  const PrimExpr trips = node.Has(0) ? node.Dim(0, "the number of iterations") : I64(INT64_MAX);
+  PrimExpr trips = I64(INT64_MAX);
+  if (node.Has(0) && node.Known(0) != nullptr) {
+    trips = node.Dim(0, "the number of iterations");
+  } else if (node.Has(0)) {
+    const Expr given = node.CastTo(node.Reshaped(node.X(0), {I64(1)}), DataType::Int(64));
+    const Expr none = node.Scalar(DataType::Int(64), 0);
+    trips = node.BoundDims(node.Emit(relax::Maximum(given, none)), "the number of iterations")[0];
+  }
   const auto condition = node.Has(1) ? node.ConstFloat(1) : std::optional<double>(1);
   const auto count = condition == 0 ? std::optional<int64_t>(0) : AsConstInt(trips);
   const bool has_outputs = body.outputs.size() > carried + 1;
