@@ -5,8 +5,8 @@
 /// Each directory holds model.onnx and 0.npy, 1.npy, … (its inputs in order); out_0.npy, … are written, or
 /// error.txt ("kind: message"). MODE: "interpret" (the imported graph by the interpreter), "import" (no run), "compile"
 /// (the whole pipeline), with options after it: "compile:no-fuse:dnnl" does not fuse, and uses that back end (none:
-/// generated code alone). What is compiled leaves kernels.txt: how many calls there are of generated kernels, of kernels
-/// of libraries, and of functions of the runtime.
+/// generated code alone). What is compiled leaves kernels.txt: how many calls there are of generated kernels, of
+/// kernels of libraries, and of functions of the runtime.
 #include <algorithm>
 #include <cstdlib>
 #include <filesystem>
