@@ -23,6 +23,7 @@ def recurrent():
     yield case("LSTM", [f(30, 2, 4), Const(f(1, 20, 4), F), Const(f(1, 20, 5), F), None, None, None, None, peepholes], outputs=3, hidden_size=5, clip=0.7)
     for direction, count in [("forward", 1), ("bidirectional", 2)]:
         for by_column in (False, True):
+            # States are rounded to one of 255 steps: one that falls otherwise is seen in what follows.
             scales = [f(count, 20, low=0.01, high=0.02, seed=n) if by_column else f(count, low=0.01, high=0.02, seed=n) for n in range(2)]
             # ONNX Runtime takes none by column.
             zeros = [np.full(scale.shape, 0 if by_column else 3, np.int8) for scale in scales]
@@ -30,7 +31,7 @@ def recurrent():
             constants = [Const(value) for value in (*integers, f(count, 40))]
             rest = [Const(value) for value in (scales[0], zeros[0], scales[1], zeros[1])]
             yield Case("DynamicQuantizeLSTM", [f(25, 2, 4), *constants, None, None, None, None, *rest], 1, 3,
-                       {"hidden_size": 5, "direction": direction}, "com.microsoft", tolerance=5e-3)
+                       {"hidden_size": 5, "direction": direction}, "com.microsoft", tolerance=1e-2)
     for before in (0, 1):
         yield case("GRU", [f(30, 2, 4), Const(f(1, 15, 4), F), Const(f(1, 15, 5), F), Const(f(1, 30), F)], outputs=2, hidden_size=5, linear_before_reset=before,
                    activations=["HardSigmoid", "Softsign"])
