@@ -39,9 +39,9 @@ std::vector<std::filesystem::path> OutputPaths(const std::vector<TensorInfo>& ou
     const size_t open = name.rfind('[');
     const bool is_element = open != std::string::npos && open > 0 && name.size() > open + 2 && name.back() == ']' &&
                             name.find_first_not_of("0123456789", open + 1) == name.size() - 1;
-    const std::filesystem::path plain =
-        is_element ? std::filesystem::path(FileName(name.substr(0, open))) / name.substr(open + 1, name.size() - open - 2)
-                   : std::filesystem::path(FileName(name));
+    const std::filesystem::path plain = is_element ? std::filesystem::path(FileName(name.substr(0, open))) /
+                                                         name.substr(open + 1, name.size() - open - 2)
+                                                   : std::filesystem::path(FileName(name));
     std::string path = plain.string();
     for (int number = 1; !taken.insert(path).second; ++number) path = plain.string() + "_" + std::to_string(number);
     paths.emplace_back(path + ".npy");

@@ -1,11 +1,11 @@
 """The onnx package's own cases of single operators, against the outputs that it gives.
 
-    python tests/onnx/node_cases.py [PATTERN] [--form static|run-time] [--mode compile|interpret|import] [--binary PATH]
-                                    [--list FILE] [--reasons N]
+    python tests/onnx/node_cases.py [PATTERN] [--form static|run-time] [--mode MODE] [--binary PATH]
+                                    [--list FILE] [--expect FILE] [--reasons N]
 
 Static: operands that say how (axes, pads, sizes, k, …) are initialisers, as exporters write them. Run-time: all inputs
 are inputs. Prints the score and the most frequent reasons of refusals; --list writes a line a case. No result is wrong
-where the exit status is 0; refusals do not count.
+where the exit status is 0, and with --expect nothing is lost that a list has; other refusals do not count.
 """
 
 import argparse
@@ -143,6 +143,30 @@ def judge(folder, expected):
     return ""
 
 
+def verdict(name, folder, expected):
+    """The same; refused, where ONNX Runtime's result is another one."""
+    text = judge(folder, expected)
+    if text.startswith("wrong") and name in PEER_DIFFERS:
+        return f"refused: unlike ONNX Runtime: {PEER_DIFFERS[name]}"
+    if text.startswith("wrong") and name in NOT_COMPARED:
+        return f"refused: not compared: {NOT_COMPARED[name]}"
+    return text
+
+
+def is_wrong(text):
+    return bool(text) and not text.startswith("refused")
+
+
+def write_list(path, verdicts):
+    path.write_text("".join(f"{name}  {text or 'right'}\n" for name, text in sorted(verdicts.items())))
+
+
+def lost(path, verdicts):
+    """Cases that a list says are right, and that are not."""
+    expected = dict(line.split("  ", 1) for line in path.read_text().splitlines())
+    return [name for name, text in verdicts.items() if text and expected.get(name) == "right"]
+
+
 def run(binary, mode, folders):
     """All folders; a process that dies is followed by one for the rest."""
     while folders:
@@ -162,8 +186,9 @@ def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("pattern", nargs="?", default="")
     parser.add_argument("--form", choices=["static", "run-time"], default="static")
-    parser.add_argument("--mode", choices=["compile", "interpret", "import"], default="compile")
+    parser.add_argument("--mode", default="compile", help="interpret, import, or compile with options (see run_cases.cc)")
     parser.add_argument("--binary", default=ROOT / "build" / "release" / "bin" / "run_cases")
+    parser.add_argument("--expect", type=pathlib.Path, help="such a list: what is right there must be right")
     parser.add_argument("--list", type=pathlib.Path, help="file for one line a case")
     parser.add_argument("--reasons", type=int, default=40, help="how many reasons are printed")
     arguments = parser.parse_args()
@@ -184,19 +209,20 @@ def main():
                 pending[case.name] = (folder, expected)
         run(arguments.binary, arguments.mode, [folder for folder, _ in pending.values()])
         for name, (folder, expected) in pending.items():
-            verdicts[name] = judge(folder, expected if arguments.mode != "import" else None)
-            if verdicts[name].startswith("wrong") and name in NOT_COMPARED:
-                verdicts[name] = f"refused: not compared: {NOT_COMPARED[name]}"
-    for verdict, count in collections.Counter(reason(v) for v in verdicts.values() if v).most_common(arguments.reasons):
-        print(f"{count:5}  {verdict}")
+            verdicts[name] = verdict(name, folder, expected if arguments.mode != "import" else None)
+    for text, count in collections.Counter(reason(v) for v in verdicts.values() if v).most_common(arguments.reasons):
+        print(f"{count:5}  {text}")
     if arguments.list:
-        arguments.list.write_text("".join(f"{name}  {verdict or 'right'}\n" for name, verdict in sorted(verdicts.items())))
-    wrong = [name for name, verdict in verdicts.items() if verdict and not verdict.startswith("refused")]
+        write_list(arguments.list, verdicts)
+    wrong = [name for name, text in verdicts.items() if is_wrong(text)]
     for name in wrong:
         print(f"WRONG {name}: {verdicts[name][:160]}")
-    right = sum(not verdict for verdict in verdicts.values())
+    right = sum(not text for text in verdicts.values())
     print(f"{len(verdicts)} cases ({arguments.form}): {right} right, {len(verdicts) - right - len(wrong)} refused, {len(wrong)} wrong")
-    sys.exit(5 if wrong else 0)
+    regressed = lost(arguments.expect, verdicts) if arguments.expect else []
+    for name in regressed:
+        print(f"LOST {name}, which was right: {verdicts[name][:160]}")
+    sys.exit(5 if wrong or regressed else 0)
 
 
 if __name__ == "__main__":

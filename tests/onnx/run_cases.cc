@@ -4,7 +4,10 @@
 ///
 /// Each directory holds model.onnx, 0.npy, 1.npy, … (its inputs in order), and shapes.txt where sequences have lengths
 /// to be given; out_0.npy, … are written, or error.txt ("kind: message"). MODE: "interpret" (the imported graph by the
-/// interpreter), "compile" (the whole pipeline), "import" (no run).
+/// interpreter), "import" (no run), "compile" (the whole pipeline), with options after it: "compile:no-fuse:dnnl" does
+/// not fuse, and uses that back end (none: generated code alone). What is compiled leaves kernels.txt: how many calls
+/// there are of generated kernels, of kernels of libraries, and of functions of the runtime.
+#include <algorithm>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
@@ -20,6 +23,8 @@
 #include "deuteron/support/npy.h"
 #ifndef DEUTERON_WITHOUT_DRIVER
 #include "deuteron/driver/compile.h"
+#include "deuteron/runtime/executable.h"
+#include "deuteron/runtime/instruction.h"
 #endif
 
 namespace deuteron {
@@ -60,6 +65,40 @@ onnx::ImportOptions ReadShapes(const fs::path& folder) {
   return options;
 }
 
+#ifndef DEUTERON_WITHOUT_DRIVER
+CompileOptions OptionsOf(const std::string& mode) {
+  CompileOptions options{.threads = 1};
+  std::istringstream words(mode);
+  std::string word;
+  std::getline(words, word, ':');
+  while (std::getline(words, word, ':')) {
+    if (word == "no-fuse") {
+      options.fuse = false;
+    } else if (word != "fuse") {
+      options.backend = word;
+    }
+  }
+  return options;
+}
+
+/// Calls in the byte code.
+std::string CountKernels(const runtime::Program& program) {
+  int64_t generated = 0, library = 0, other = 0;
+  for (const runtime::FunctionSpec& function : program.functions) {
+    for (size_t at = 0; at < function.code.size(); at += runtime::LengthOf(function.code[at])) {
+      const auto opcode = runtime::OpcodeOf(function.code[at]);
+      if (opcode == runtime::Opcode::kKernel) ++generated;
+      if (opcode != runtime::Opcode::kCallPacked) continue;
+      const std::string& name = program.strings[function.code[at + 2]];
+      const bool is_external = std::any_of(program.externals.begin(), program.externals.end(),
+                                           [&](const auto& external) { return external.symbol == name; });
+      ++(is_external ? library : other);
+    }
+  }
+  return std::to_string(generated) + " " + std::to_string(library) + " " + std::to_string(other);
+}
+#endif
+
 void RunCase(const std::string& mode, const fs::path& folder) {
   const IRModule module = onnx::Load((folder / "model.onnx").string(), ReadShapes(folder));
   if (mode == "import") return;
@@ -70,7 +109,9 @@ void RunCase(const std::string& mode, const fs::path& folder) {
 #ifdef DEUTERON_WITHOUT_DRIVER
     DEUTERON_THROW(UsageError) << "built without the driver";
 #else
-    outputs = Compile(module, {.threads = 1}).Run(ReadInputs(folder, module));
+    const Executable executable = Compile(module, OptionsOf(mode));
+    std::ofstream(folder / "kernels.txt") << CountKernels(executable.runtime()->program());
+    outputs = executable.Run(ReadInputs(folder, module));
 #endif
   }
   for (size_t i = 0; i < outputs.size(); ++i) {
@@ -83,7 +124,7 @@ void RunCase(const std::string& mode, const fs::path& folder) {
 
 int main(int argc, char** argv) {
   if (argc < 3) {
-    std::cerr << "usage: run_cases interpret|compile|import DIRECTORY...\n";
+    std::cerr << "usage: run_cases interpret|import|compile[:no-fuse][:BACKEND] DIRECTORY...\n";
     return 2;
   }
   for (int i = 2; i < argc; ++i) {

@@ -36,11 +36,11 @@ void Check(const std::string& functions, uint64_t seed = 3) {
 }
 
 std::string ErrorOf(const std::string& functions) {
-  const IRModule module = Parse(functions);
-  const Arguments arguments = RandomArguments(module, 3, 4);
-  std::vector<Tensor> inputs;
-  for (const Any& argument : arguments) inputs.push_back(argument.cast<Tensor>());
   try {
+    const IRModule module = Parse(functions);
+    const Arguments arguments = RandomArguments(module, 3, 4);
+    std::vector<Tensor> inputs;
+    for (const Any& argument : arguments) inputs.push_back(argument.cast<Tensor>());
     Compile(module, {}).Run(inputs);
   } catch (const tvm::ffi::Error& error) {
     return error.kind() + ": " + error.message();
@@ -166,6 +166,77 @@ TEST(FunctionValues, ClosuresThatAreWrittenOut) {
         z = R.invoke_closure(f, args, ty_args=(R.Tensor((2,), "float32"),))
         return z
 )");
+}
+
+TEST(Loops, OfAsManyStepsAsThereAreRows) {
+  Check(R"(
+    @R.function
+    def main(x: R.Tensor(("n", 3), "float32"), s: R.Tensor((3,), "float32")):
+        n = T.int64()
+        with R.dataflow():
+            w = R.exp(s)
+            @R.function
+            def step(t: R.Shape(["i"]), a: R.Tensor((3,), "float32")):
+                i = T.int64()
+                with R.dataflow():
+                    row = R.strided_slice(x, (0,), (i,), (i + 1,), assume_inbound=False)
+                    b = R.add(R.multiply(a, w), R.squeeze(row, axis=[0]))
+                    c = R.tanh(b)
+                    R.output(b, c)
+                return (b, c)
+
+            r = R.loop(step, n, (s,), ty_args=(R.Tuple(R.Tensor((3,), "float32"), R.Tensor((n, 3), "float32")),))
+            last = r[0]
+            all = r[1]
+            R.output(last, all)
+        return (last, all)
+)");
+}
+
+TEST(Loops, WhileAConditionHolds) {
+  for (const char* bound : {"-1e9", "0.0", "40.0"}) {
+    Check(std::string(R"(
+    @R.function
+    def main(x: R.Tensor((2, 3), "float32")):
+        most = R.const()") +
+          bound + R"(, "float32")
+        first = R.less(R.max(x), most)
+        @R.function
+        def step(t: R.Shape(["i"]), a: R.Tensor(("m", 3), "float32")):
+            m = T.int64()
+            b = R.concat((R.add(a, a), x), axis=0)
+            again = R.less(R.max(b), most)
+            s = R.sum(a, axis=[0])
+            return (again, b, s)
+
+        r = R.loop(step, 20, (x,), first, ty_args=(R.Tuple(R.Tensor(dtype="float32", ndim=2), R.Tensor(dtype="float32", ndim=2)),))
+        return r
+)");
+  }
+}
+
+TEST(Loops, WrongOnesAreErrors) {
+  const auto loop = [](const std::string& states, const std::string& result, const std::string& type) {
+    return ErrorOf(R"(
+    @R.function
+    def main(x: R.Tensor((2, 3), "float32")):
+        @R.function
+        def step(t: R.Shape(["i"]), a: R.Tensor((2, 3), "float32")):
+            b = R.exp(a)
+            return )" +
+                   result + R"(
+
+        r = R.loop(step, 4, )" +
+                   states + ", ty_args=(" + type + R"(,))
+        return r
+)");
+  };
+  const std::string matrix = R"(R.Tensor((2, 3), "float32"))";
+  EXPECT_EQ(loop("(x,)", "(b,)", "R.Tuple(" + matrix + ")"), "");
+  EXPECT_NE(loop("(x, x)", "(b,)", "R.Tuple(" + matrix + ", " + matrix + ")").find("its body takes 2 values"),
+            std::string::npos);
+  EXPECT_NE(loop("(x,)", "(b, b)", "R.Tuple(" + matrix + ")").find("must give a tuple of 1 values"), std::string::npos);
+  EXPECT_NE(loop("(x,)", "(b,)", matrix).find("needs the type of its result"), std::string::npos);
 }
 
 TEST(FunctionValues, WrongCallsAreErrors) {

@@ -13,6 +13,7 @@
 #include "deuteron/relax/op_info.h"
 #include "deuteron/relax/transform/cleanup/passes.h"
 #include "deuteron/relax/transform/library/library_codegen.h"
+#include "deuteron/runtime/loop.h"
 #include "deuteron/runtime/plugin.h"
 #include "deuteron/runtime/tensor.h"
 #include "deuteron/tir/analysis/kernel_signature.h"
@@ -182,6 +183,7 @@ class RelaxInterpreter {
     if (name == "relax.null_value") return nullptr;
     if (name == "relax.make_closure") return Array<Any>{ObjectRef(call->args[0]), Eval(call->args[1], frame)};
     if (name == "relax.invoke_closure" || name == "relax.invoke_pure_closure") return InvokeClosure(call, frame);
+    if (name == "relax.loop") return EvalLoop(call, frame);
     if (name == "relax.shape_of") {
       const auto tensor = Eval(call->args[0], frame).cast<Tensor>();
       return ffi::Shape(std::vector<int64_t>(tensor.shape().begin(), tensor.shape().end()));
@@ -194,6 +196,32 @@ class RelaxInterpreter {
       return Array<Any>();
     }
     return CallOperator(call, frame);
+  }
+
+  /// R.loop(body, trips, states, condition?)
+  Value EvalLoop(const CallNode* call, Frame* frame) {
+    const Value body = Eval(call->args[0], frame);
+    const auto states = Eval(call->args[2], frame).cast<Array<Any>>();
+    runtime::LoopSpec loop;
+    loop.trips = Eval(call->args[1], frame).cast<int64_t>();
+    loop.is_conditional = call->args.size() > 3;
+    loop.num_states = states.size();
+    const auto& results = call->ty_args[0].as<TupleTypeNode>()->fields;
+    for (size_t i = loop.num_states; i < results.size(); ++i) {
+      const auto* output = results[i].as<TensorTypeNode>();
+      DEUTERON_CHECK(output != nullptr) << "an output of a loop is no tensor";
+      std::vector<int64_t> row(output->ndim > 1 ? output->ndim - 1 : 0, 0);
+      if (output->has_shape()) {
+        const auto dims = frame->EvalInts(output->shape.value());
+        row.assign(dims.begin() + 1, dims.end());
+      }
+      loop.outputs.push_back({output->dtype, std::move(row)});
+    }
+    std::vector<Value> initial(states.begin(), states.end());
+    if (loop.is_conditional) initial.insert(initial.begin(), Eval(call->args[3], frame));
+    return runtime::RunLoop(
+        loop, std::move(initial),
+        [&](const std::vector<Value>& arguments, std::span<const Tensor>) { return CallValue(body, arguments); });
   }
 
   Value InvokeClosure(const CallNode* call, Frame* frame) {

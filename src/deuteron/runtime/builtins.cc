@@ -85,6 +85,31 @@ Tensor CheckIndices(const Tensor& indices, const tvm::ffi::Shape& extents, const
   return indices;
 }
 
+/// Axes of a tensor of rank `rank` (negative ones count from the end) as an order of all axes: those that are not given
+/// as they are, then these. The order, then its inverse: int64[2 * rank]. `what` begins messages.
+Tensor MoveAxes(const Tensor& given, int64_t rank, const tvm::ffi::String& what) {
+  const tvm::ffi::Shape axes = TensorToShape(given);
+  std::vector<int64_t> last;
+  std::vector<bool> is_last(static_cast<size_t>(rank), false);
+  for (const int64_t axis : axes) {
+    if (axis < -rank || axis >= rank) {
+      DEUTERON_THROW(UsageError) << std::string(what) << ": axis " << axis << " of a tensor of rank " << rank;
+    }
+    last.push_back(axis < 0 ? axis + rank : axis);
+    if (is_last[last.back()]) DEUTERON_THROW(UsageError) << std::string(what) << ": axis " << axis << " is given twice";
+    is_last[last.back()] = true;
+  }
+  Tensor orders = AllocTensor({2 * rank}, DLDataType{kDLInt, 64, 1});
+  auto* order = static_cast<int64_t*>(orders.data_ptr());
+  int64_t next = 0;
+  for (int64_t axis = 0; axis < rank; ++axis) {
+    if (!is_last[axis]) order[next++] = axis;
+  }
+  for (const int64_t axis : last) order[next++] = axis;
+  for (int64_t i = 0; i < rank; ++i) order[rank + order[i]] = i;
+  return orders;
+}
+
 void Copy(const Tensor& source, const Tensor& destination) {
   CopyInto(*source.GetDLTensorPtr(), *destination.GetDLTensorPtr());
 }
@@ -144,6 +169,7 @@ TVM_FFI_STATIC_INIT_BLOCK() {
       .def("deuteron.vm.shape_to_tensor", ShapeToTensor)
       .def("deuteron.vm.tensor_to_shape", TensorToShape)
       .def("deuteron.vm.check_indices", CheckIndices)
+      .def("deuteron.vm.move_axes", MoveAxes)
       .def("deuteron.vm.shape_of", ShapeOf);
 }
 

@@ -19,11 +19,11 @@ struct OpcodeInfo {
 
 inline constexpr std::array<OpcodeInfo, kOpcodeCount> kOpcodes = {{
     {"kernel", "k"},  // slots and cells follow, counted by the kernel
-    {"arith", "awccc"}, {"enter", ""},     {"match", "otSn"},       {"load", "so"},      {"load_scalar", "wo"},
-    {"view", "osx"},    {"alloc", "soxn"}, {"const", "oK"},         {"literal", "oL"},   {"shape", "oc*"},
-    {"scalar", "oic"},  {"tuple", "oo*"},  {"get_item", "oon"},     {"move", "oo"},      {"copy", "oo"},
-    {"release", "o"},   {"call", "ofo*"},  {"call_packed", "oSo*"}, {"closure", "ofo*"}, {"invoke", "ooo*"},
-    {"if", "oj"},       {"jump", "j"},     {"return", "o"},
+    {"arith", "awccc"},   {"enter", ""},     {"match", "otSn"},       {"load", "so"},      {"load_scalar", "wo"},
+    {"view", "osx"},      {"alloc", "soxn"}, {"const", "oK"},         {"literal", "oL"},   {"shape", "oc*"},
+    {"scalar", "oic"},    {"tuple", "oo*"},  {"get_item", "oon"},     {"move", "oo"},      {"copy", "oo"},
+    {"release", "o"},     {"call", "ofo*"},  {"call_packed", "oSo*"}, {"closure", "ofo*"}, {"invoke", "ooo*"},
+    {"loop", "ooctnno*"}, {"if", "oj"},      {"jump", "j"},           {"return", "o"},
 }};
 
 inline constexpr Opcode OpcodeOf(uint32_t word) { return static_cast<Opcode>(word & 0xff); }

@@ -10,7 +10,7 @@
 ///  - the arena: one block of memory; each planned tensor lies at an offset that a heap cell holds.
 ///
 /// Code is a sequence of 32-bit words: opcode | length << 8, then the operands named at the opcode. Jumps only
-/// lead forward, so every call ends. `Verify` (verifier.cc) has seen every program that runs: indices are in
+/// lead forward. `Verify` (verifier.cc) has seen every program that runs: indices are in
 /// range, counts fit, types of constants are known.
 #pragma once
 
@@ -44,6 +44,7 @@ enum class Opcode : uint8_t {
   kCallPacked,  ///< object, name (string), objects…
   kClosure,     ///< object, function, objects…: the function, to be called with these after its arguments
   kInvoke,      ///< object, closure object, objects…
+  kLoop,        ///< object, closure object, trips (cell), type of the result, conditional, states, objects…: loop.h
   kIf,          ///< object, words: goes on `words` words further if the condition is false
   kJump,        ///< words: goes on `words` words further
   kReturn,      ///< object
@@ -188,7 +189,7 @@ struct Program {
 };
 
 /// Version of the byte code; changes with every change of what follows from this file.
-inline constexpr uint32_t kProgramVersion = 3;
+inline constexpr uint32_t kProgramVersion = 4;
 
 /// Little-endian bytes, variable-length integers.
 std::string Serialize(const Program& program);

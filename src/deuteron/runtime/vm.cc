@@ -7,6 +7,7 @@
 
 #include "deuteron/runtime/closure.h"
 #include "deuteron/runtime/instruction.h"
+#include "deuteron/runtime/loop.h"
 #include "deuteron/runtime/plugin.h"
 #include "deuteron/runtime/thread_pool.h"
 #include "deuteron/support/element.h"
@@ -22,17 +23,6 @@ using Dims = std::vector<int64_t>;
 void ReadDims(const Frame& frame, const TypeSpec& type, Dims* dims) {
   dims->clear();
   for (const DimSpec& dim : type.dims) dims->push_back(frame.cells[dim.cell]);
-}
-
-bool IsTrue(const Any& value) {
-  if (const auto number = value.as<int64_t>()) return *number != 0;
-  const auto tensor = value.as<Tensor>();
-  if (!tensor.has_value() || !tensor->defined() || tensor->numel() != 1) {
-    DEUTERON_THROW(ModelError) << "a condition is no scalar: " << value.GetTypeKey();
-  }
-  const DLTensor& data = *tensor->GetDLTensorPtr();
-  const char* element = static_cast<const char*>(data.data) + data.byte_offset;
-  return IsFloat(data.dtype) ? LoadFloat(element, data.dtype) != 0 : LoadInteger(element, data.dtype) != 0;
 }
 
 int64_t ScalarBits(const Any& value) {
@@ -51,22 +41,6 @@ int64_t ScalarBits(const Any& value) {
   if (!IsFloat(data.dtype)) return LoadInteger(from, data.dtype);
   std::memcpy(&bits, from, static_cast<size_t>(ElementBytes(data.dtype)));
   return bits;
-}
-
-Any DeepCopy(const Any& value) {
-  if (const auto tensor = value.as<Tensor>(); tensor.has_value() && tensor->defined()) {
-    return CopyCompact(*tensor->GetDLTensorPtr());
-  }
-  if (const auto fields = value.as<tvm::ffi::Array<Any>>()) {
-    tvm::ffi::Array<Any> copy;
-    for (const Any& field : *fields) copy.push_back(DeepCopy(field));
-    return copy;
-  }
-  if (const auto closure = value.as<Closure>()) {
-    const Any captured = DeepCopy((*closure)->captured);
-    return Closure((*closure)->executable, (*closure)->function, captured.cast<tvm::ffi::Array<Any>>());
-  }
-  return value;
 }
 
 }  // namespace
@@ -285,18 +259,14 @@ Any Machine::Execute(Frame* frame, std::span<const Tensor> outputs) {
         break;
       }
       case Opcode::kInvoke: {
-        const auto closure = objects[words[2]].as<Closure>();
-        if (!closure.has_value() || (*closure)->executable != executable_) {
-          DEUTERON_THROW(ModelError) << "a call of " << objects[words[2]].GetTypeKey()
-                                     << ", which is no function of the "
-                                     << "module" << SourceOf(*frame->function, words);
-        }
         std::vector<Any> arguments;
         for (uint32_t i = 3; i < length; ++i) arguments.push_back(objects[words[i]]);
-        arguments.insert(arguments.end(), (*closure)->captured.begin(), (*closure)->captured.end());
-        objects[words[1]] = Call((*closure)->function, arguments, {});
+        objects[words[1]] = Invoke(objects[words[2]], std::move(arguments), {});
         break;
       }
+      case Opcode::kLoop:
+        objects[words[1]] = Loop(frame, words);
+        break;
       case Opcode::kIf:
         if (!IsTrue(objects[words[1]])) words += words[2];
         break;
@@ -378,7 +348,7 @@ void Machine::Load(Frame* frame, uint32_t slot, uint32_t object) const {
 Tensor Machine::Alloc(Frame* frame, const TypeSpec& type, uint32_t output, std::span<const Tensor> outputs) const {
   Dims dims;
   ReadDims(*frame, type, &dims);
-  if (output > 0 && output <= outputs.size()) {
+  if (output > 0 && output <= outputs.size() && outputs[output - 1].defined()) {
     const DLTensor& given = *outputs[output - 1].GetDLTensorPtr();
     const bool fits = std::equal(dims.begin(), dims.end(), given.shape, given.shape + given.ndim) &&
                       given.dtype.code == type.dtype.code && given.dtype.bits == type.dtype.bits &&
@@ -407,6 +377,38 @@ Any Machine::CallPacked(Frame* frame, const uint32_t* words) {
   const CallThreads scope(threads_);
   function.CallPacked(arguments.data(), static_cast<int32_t>(arguments.size()), &result);
   return result;
+}
+
+Any Machine::Invoke(const Any& callee, std::vector<Any> arguments, std::span<const Tensor> outputs) {
+  const auto closure = callee.as<Closure>();
+  if (!closure.has_value() || (*closure)->executable != executable_) {
+    DEUTERON_THROW(ModelError) << "a call of " << callee.GetTypeKey() << ", which is no function of the module";
+  }
+  arguments.insert(arguments.end(), (*closure)->captured.begin(), (*closure)->captured.end());
+  return Call((*closure)->function, arguments, outputs);
+}
+
+Any Machine::Loop(Frame* frame, const uint32_t* words) {
+  const Any body = frame->objects[words[2]];
+  LoopSpec loop;
+  loop.trips = frame->cells[words[3]];
+  loop.is_conditional = words[5] != 0;
+  loop.num_states = words[6];
+  const TypeSpec& type = program_.types[words[4]];
+  for (size_t i = loop.num_states; i < type.fields.size(); ++i) {
+    const TypeSpec& output = program_.types[type.fields[i]];
+    std::vector<int64_t> row;
+    for (int32_t axis = 1; axis < output.ndim; ++axis) {
+      const bool known = output.has_dims && output.dims[axis].kind == DimSpec::kCheck;
+      row.push_back(known ? frame->cells[output.dims[axis].cell] : 0);
+    }
+    loop.outputs.push_back({output.dtype, std::move(row)});
+  }
+  std::vector<Any> initial;
+  for (uint32_t i = 7; i < LengthOf(words[0]); ++i) initial.push_back(frame->objects[words[i]]);
+  return RunLoop(loop, std::move(initial), [&](const std::vector<Any>& arguments, std::span<const Tensor> spare) {
+    return Invoke(body, arguments, spare);
+  });
 }
 
 Any Machine::MakeLiteral(const Literal& literal) const {

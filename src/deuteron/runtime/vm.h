@@ -67,6 +67,8 @@ class Machine {
   void Load(Frame* frame, uint32_t slot, uint32_t object) const;
   Tensor Alloc(Frame* frame, const TypeSpec& type, uint32_t output, std::span<const Tensor> outputs) const;
   Any CallPacked(Frame* frame, const uint32_t* words);
+  Any Invoke(const Any& callee, std::vector<Any> arguments, std::span<const Tensor> outputs);
+  Any Loop(Frame* frame, const uint32_t* words);
   Any MakeLiteral(const Literal& literal) const;
   std::string SourceOf(const FunctionSpec& function, const uint32_t* words) const;
   void Record(const Frame& frame, const uint32_t* words, std::string_view name,

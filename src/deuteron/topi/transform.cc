@@ -41,6 +41,21 @@ te::Tensor Transpose(const te::Tensor& x, const std::vector<size_t>& axes) {
   });
 }
 
+te::Tensor DynamicTranspose(const te::Tensor& x, const Array<PrimExpr>& order, const Array<PrimExpr>& shape) {
+  return ComputeAx(shape, "T_transpose", [&](const Array<tir::Var>& vars) {
+    Array<PrimExpr> indices;
+    for (int64_t axis = 0; axis < static_cast<int64_t>(vars.size()); ++axis) {
+      PrimExpr index = vars.back();
+      for (auto i = static_cast<int64_t>(vars.size()) - 2; i >= 0; --i) {
+        index = SelectExpr(Equal(order[i], I64(axis)), vars[i], index);
+      }
+      // It is inside where `shape` is that of `x` in this order; whatever it is, nothing else is read.
+      indices.push_back(Min(index, x.shape()[axis] - 1));
+    }
+    return x(indices);
+  });
+}
+
 te::Tensor ExpandDims(const te::Tensor& x, const std::vector<size_t>& axes) {
   Array<PrimExpr> shape;
   const size_t rank = x.shape().size() + axes.size();

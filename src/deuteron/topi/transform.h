@@ -15,6 +15,8 @@ namespace deuteron::topi {
 te::Tensor Reshape(const te::Tensor& x, const Array<PrimExpr>& shape);
 /// Axis i of the result is axis axes[i] of `x`.
 te::Tensor Transpose(const te::Tensor& x, const std::vector<size_t>& axes);
+/// Axis i of the result, of extent shape[i], is axis order[i] of `x`: scalars that the run tells.
+te::Tensor DynamicTranspose(const te::Tensor& x, const Array<PrimExpr>& order, const Array<PrimExpr>& shape);
 /// New axes of length 1 at `axes` of the result.
 te::Tensor ExpandDims(const te::Tensor& x, const std::vector<size_t>& axes);
 te::Tensor Squeeze(const te::Tensor& x, const std::vector<size_t>& axes);

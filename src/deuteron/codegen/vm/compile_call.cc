@@ -108,6 +108,31 @@ void FunctionCompiler::CompileScalarCall(const relax::Var& var, const tir::PrimF
   Set(var, std::move(value));
 }
 
+/// R.loop(body, trips, states, condition?)
+void FunctionCompiler::CompileLoop(const relax::Var& var, const relax::CallNode* call) {
+  const auto* trips = call->args[1].as<relax::PrimValueNode>();
+  if (trips == nullptr) Unsupported("a loop whose number of steps is no expression of dimensions", span_);
+  const Array<Expr> states = FieldsOf(call->args[2]);
+  const bool is_conditional = call->args.size() > 3;
+  std::vector<uint32_t> operands = {kNone,
+                                    ObjectOf(call->args[0]),
+                                    cells_->Get(CastTo(DataType::Int(64), trips->value), &code_),
+                                    TypeIndex(var->ty, MatchMode::kCheck),
+                                    is_conditional ? 1U : 0U,
+                                    static_cast<uint32_t>(states.size())};
+  if (is_conditional) operands.push_back(ObjectOf(call->args[3]));
+  for (const Expr& state : states) operands.push_back(ObjectOf(state));
+  operands[0] = NewObject();
+  MarkSource(span_);
+  Emit(Opcode::kLoop, operands);
+  const uint32_t what = builder_->String("the result of a loop" + PlaceText(span_));
+  Emit(Opcode::kMatch, {operands[0], operands[3], what, 0});
+  Value value;
+  value.object = operands[0];
+  value.type = var->ty;
+  Set(var, std::move(value));
+}
+
 namespace {
 
 /// Why an operator is left when byte code is made, and what to do about it.
@@ -142,6 +167,7 @@ void FunctionCompiler::CompileOperator(const relax::Var& var, const relax::CallN
   if (name == "invoke_closure" || name == "invoke_pure_closure") {
     return CompileInvoke(var, call->args[0], FieldsOf(call->args[1]));
   }
+  if (name == "loop") return CompileLoop(var, call);
   if (name == "shape_of") return CompileShapeOf(var, call->args[0]);
   if (name == "shape_to_tensor" || name == "tensor_to_shape") {
     return CompilePacked(var, "deuteron.vm." + name, call->args);

@@ -53,6 +53,7 @@ class FunctionCompiler {
   // compile_call.cc: calls.
   void CompileCall(const relax::Var& var, const relax::CallNode* call);
   void CompileOperator(const relax::Var& var, const relax::CallNode* call);
+  void CompileLoop(const relax::Var& var, const relax::CallNode* call);
   void CompileKernel(const relax::CallNode* call, const std::string& name, const tir::PrimFunc& kernel);
   void CheckBuffer(const std::string& kernel, size_t index, const relax::Expr& arg, const tir::Buffer& buffer,
                    ExprVarMap* values);

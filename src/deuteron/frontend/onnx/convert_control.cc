@@ -2,10 +2,10 @@
 
 #include "deuteron/frontend/onnx/converters.h"
 #include "deuteron/frontend/onnx/importer.h"
+#include "deuteron/frontend/onnx/loop.h"
+#include "deuteron/relax/op/binary.h"
 #include "deuteron/relax/op/index.h"
 #include "deuteron/relax/op/manipulate.h"
-#include "deuteron/relax/op/search.h"
-#include "deuteron/relax/type_analysis.h"
 
 namespace deuteron::onnx {
 
@@ -16,35 +16,41 @@ Results ConvertIf(const NodeContext& node) {
   if (const auto condition = node.ConstFloat(0)) {
     return importer->ImportGraph(node.GraphAttr(*condition != 0 ? "then_branch" : "else_branch"), {});
   }
-  // Both branches are pure: both are computed, and one is chosen.
-  const Expr condition = node.Reshaped(node.X(0), {});
-  const Results then_values = importer->ImportGraph(node.GraphAttr("then_branch"), {});
-  const Results else_values = importer->ImportGraph(node.GraphAttr("else_branch"), {});
-  if (then_values.size() != else_values.size()) node.Fail("its branches differ in their number of outputs");
-  Results results;
-  for (size_t i = 0; i < then_values.size(); ++i) {
-    const Expr a = importer->ExprOf(then_values[i], Span());
-    const Expr b = importer->ExprOf(else_values[i], Span());
-    if (!relax::TypesEqual(a.ty(), b.ty(), &node.analyzer())) {
-      node.Unsupported("a condition that is not constant, with branches of different types: " +
-                       relax::Describe(a.ty()) + " and " + relax::Describe(b.ty()));
-    }
-    results.emplace_back(node.Emit(relax::Where(condition, a, b)));
-  }
-  return results;
+  return EmitBranches(node, node.Reshaped(node.X(0), {}), node.GraphAttr("then_branch"), node.GraphAttr("else_branch"));
 }
 
-Results ConvertLoop(const NodeContext& node) {
-  constexpr int64_t kMostIterations = 4096;
-  // Without a number of iterations it goes on while its condition holds.
-  const auto trips = node.Has(0) ? node.ConstInts(0) : std::vector<int64_t>{INT64_MAX};
-  if (!trips || trips->size() != 1) node.Unsupported("a number of iterations that is computed at run time");
-  bool proceeds = true;
-  if (node.Has(1)) {
-    const auto given = node.ConstFloat(1);
-    if (!given) node.Unsupported("a while loop: whether it runs is computed at run time");
-    proceeds = *given != 0;
+namespace {
+
+/// Steps of a loop become code of their own, one after another, where that is no more than so many nodes: shapes and
+/// values that steps compute are known then, and what they compute fuses across steps.
+constexpr int64_t kMostUnrolledNodes = 256;
+
+bool IsShort(int64_t steps, const GraphProto& body) {
+  return steps <= kMostUnrolledNodes / std::max<int64_t>(1, static_cast<int64_t>(body.nodes.size()));
+}
+
+/// Whether the condition that a loop's body gives is the one that it is given.
+bool AlwaysProceeds(const GraphProto& body) {
+  std::string_view name = body.outputs[0].name;
+  for (bool found = true; found;) {
+    found = false;
+    for (const NodeProto& node : body.nodes) {
+      if (node.op_type != "Identity" || node.outputs.size() != 1 || node.outputs[0] != name) continue;
+      name = node.inputs[0];
+      found = true;
+    }
   }
+  return name == body.inputs[1].name;
+}
+
+Results Stack(const NodeContext& node, Results state, const std::vector<Array<Expr>>& rows) {
+  for (const Array<Expr>& values : rows) state.emplace_back(node.Emit(relax::Stack(values, 0)));
+  return state;
+}
+
+}  // namespace
+
+Results ConvertLoop(const NodeContext& node) {
   const GraphProto& body = node.GraphAttr("body");
   const size_t carried = node.NumInputs() < 2 ? 0 : node.NumInputs() - 2;
   if (body.inputs.size() != carried + 2 || body.outputs.size() < carried + 1) {
@@ -53,32 +59,40 @@ Results ConvertLoop(const NodeContext& node) {
   Importer* importer = node.importer();
   Results state;
   for (size_t i = 0; i < carried; ++i) state.push_back(node.In(i + 2));
-  std::vector<Array<Expr>> scanned(body.outputs.size() - carried - 1);
-  Value condition(MakeSymbolic(DataType::Bool(), {}, {True()}));
-  for (int64_t step = 0; proceeds && step < (*trips)[0]; ++step) {
-    if (step == kMostIterations) node.Unsupported("more than " + std::to_string(kMostIterations) + " iterations");
-    std::vector<Value> inputs = {Value(MakeSymbolic(DataType::Int(64), {}, {I64(step)})), condition};
-    inputs.insert(inputs.end(), state.begin(), state.end());
+  const Value goes_on(MakeSymbolic(DataType::Bool(), {}, {True()}));
+  const auto run = [&](const PrimExpr& number, const Results& states) {
+    std::vector<Value> inputs = {Value(MakeSymbolic(DataType::Int(64), {}, {number})), goes_on};
+    inputs.insert(inputs.end(), states.begin(), states.end());
     const Results outputs = importer->ImportGraph(body, inputs);
-    condition = outputs[0];
-    for (size_t i = 0; i < carried; ++i) state[i] = outputs[i + 1];
-    for (size_t i = 0; i < scanned.size(); ++i) {
-      scanned[i].push_back(importer->ExprOf(outputs[carried + 1 + i], Span()));
+    const auto first_output = outputs.begin() + 1 + static_cast<std::ptrdiff_t>(carried);
+    return LoopStep{outputs[0], {outputs.begin() + 1, first_output}, {first_output, outputs.end()}};
+  };
+  // Without a number of iterations it goes on while its condition holds.
+  PrimExpr trips = I64(INT64_MAX);
+  if (node.Has(0) && node.Known(0) != nullptr) {
+    trips = node.Dim(0, "the number of iterations");
+  } else if (node.Has(0)) {
+    const Expr given = node.CastTo(node.Reshaped(node.X(0), {I64(1)}), DataType::Int(64));
+    const Expr none = node.Scalar(DataType::Int(64), 0);
+    trips = node.BoundDims(node.Emit(relax::Maximum(given, none)), "the number of iterations")[0];
+  }
+  const auto condition = node.Has(1) ? node.ConstFloat(1) : std::optional<double>(1);
+  const auto count = condition == 0 ? std::optional<int64_t>(0) : AsConstInt(trips);
+  const bool has_outputs = body.outputs.size() > carried + 1;
+  if (count && condition && AlwaysProceeds(body) && IsShort(*count, body) && (*count > 0 || !has_outputs)) {
+    std::vector<Array<Expr>> rows(body.outputs.size() - carried - 1);
+    for (int64_t number = 0; number < *count; ++number) {
+      LoopStep step = run(I64(number), state);
+      for (size_t i = 0; i < rows.size(); ++i) rows[i].push_back(importer->ExprOf(step.outputs[i], Span()));
+      state = std::move(step.states);
     }
-    const Symbolic known = importer->SymbolicOf(condition);
-    const auto proceed = known != nullptr && known->values.size() == 1 ? AsConstInt(known->values[0]) : std::nullopt;
-    if (!proceed) node.Unsupported("a while loop: whether it goes on is computed at run time");
-    proceeds = *proceed != 0;
+    return Stack(node, std::move(state), rows);
   }
-  for (const Array<Expr>& values : scanned) {
-    if (values.empty()) node.Unsupported("a loop that never runs and gathers what its iterations give");
-    state.emplace_back(node.Emit(relax::Stack(values, 0)));
-  }
-  return state;
+  const PrimExpr most = count ? I64(std::max<int64_t>(*count, 0)) : node.Simplify(Max(trips, I64(0)));
+  return EmitLoop(node, most, condition ? Value() : node.In(1), state, run);
 }
 
 Results ConvertScan(const NodeContext& node) {
-  constexpr int64_t kMostSteps = 4096;
   if (node.opset() < 9) node.Unsupported("Scan before version 9");
   const GraphProto& body = node.GraphAttr("body");
   const int64_t scanned = node.RequiredInt("num_scan_inputs");
@@ -92,34 +106,59 @@ Results ConvertScan(const NodeContext& node) {
     if (static_cast<int64_t>(given.size()) != count) node.Fail("attribute '" + std::string(name) + "' does not fit");
     return given;
   };
-  const auto axes = numbers("scan_input_axes", scanned);
+  auto axes = numbers("scan_input_axes", scanned);
   const auto directions = numbers("scan_input_directions", scanned);
+  const auto output_axes = numbers("scan_output_axes", gathered);
+  const auto output_directions = numbers("scan_output_directions", gathered);
   Importer* importer = node.importer();
   Results state;
   for (int64_t i = 0; i < states; ++i) state.push_back(node.In(static_cast<size_t>(i)));
-  const auto sequence = [&](int64_t i) { return node.X(static_cast<size_t>(states + i)); };
-  const int64_t length = node.StaticDim(sequence(0), axes[0], "the length of the sequence");
-  if (length < 1 || length > kMostSteps) node.Unsupported("a sequence of length " + std::to_string(length));
-  std::vector<std::vector<Expr>> results(static_cast<size_t>(gathered));
-  for (int64_t step = 0; step < length; ++step) {
-    std::vector<Value> inputs = state;
+  std::vector<Expr> sequences;
+  for (int64_t i = 0; i < scanned; ++i) {
+    sequences.push_back(node.X(static_cast<size_t>(states + i)));
+    axes[i] = node.Axis(axes[i], node.Rank(sequences[i]));
+  }
+  const PrimExpr length = node.Shape(sequences[0])[axes[0]];
+  const auto run = [&](const PrimExpr& number, const Results& before) {
+    std::vector<Value> inputs = before;
     for (int64_t i = 0; i < scanned; ++i) {
-      const Expr x = sequence(i);
-      const int64_t axis = node.Axis(axes[i], node.Rank(x));
-      const int64_t at = directions[i] == 0 ? step : length - 1 - step;
-      const Expr slice = node.Emit(relax::StridedSlice(x, {axis}, {I64(at)}, {I64(at + 1)}, {I64(1)}));
-      inputs.emplace_back(node.Emit(relax::Squeeze(slice, {axis})));
+      // Bounds that hold show that it is inside.
+      const PrimExpr at =
+          node.Simplify(directions[i] == 0 ? Min(number, length - I64(1)) : Max(length - I64(1) - number, I64(0)));
+      const PrimExpr end = at + I64(1);
+      const Expr slice =
+          node.Emit(relax::StridedSlice(sequences[i], {axes[i]}, {at}, {end}, {I64(1)}, /*assume_inbound=*/true));
+      inputs.emplace_back(node.Emit(relax::Squeeze(slice, {axes[i]})));
     }
     const Results outputs = importer->ImportGraph(body, inputs);
-    for (int64_t i = 0; i < states; ++i) state[i] = outputs[i];
-    for (int64_t i = 0; i < gathered; ++i) results[i].push_back(importer->ExprOf(outputs[states + i], Span()));
+    const auto first_output = outputs.begin() + static_cast<std::ptrdiff_t>(states);
+    return LoopStep{Value(), {outputs.begin(), first_output}, {first_output, outputs.end()}};
+  };
+  const auto count = AsConstInt(length);
+  if (count && IsShort(*count, body) && (*count > 0 || gathered == 0)) {
+    std::vector<Array<Expr>> rows(gathered);
+    for (int64_t number = 0; number < *count; ++number) {
+      LoopStep step = run(I64(number), state);
+      for (int64_t i = 0; i < gathered; ++i) rows[i].push_back(importer->ExprOf(step.outputs[i], Span()));
+      state = std::move(step.states);
+    }
+    state = Stack(node, std::move(state), rows);
+  } else {
+    state = EmitLoop(node, length, Value(), state, run);
   }
-  const auto output_axes = numbers("scan_output_axes", gathered);
-  const auto output_directions = numbers("scan_output_directions", gathered);
   for (int64_t i = 0; i < gathered; ++i) {
-    if (output_directions[i] != 0) std::reverse(results[i].begin(), results[i].end());
-    const int64_t axis = node.Axis(output_axes[i], node.Rank(results[i][0]) + 1);
-    state.emplace_back(node.Emit(relax::Stack(Array<Expr>(results[i].begin(), results[i].end()), axis)));
+    Value& output = state[states + i];
+    Expr stacked = importer->ExprOf(output, Span());
+    if (output_directions[i] != 0) stacked = node.Emit(relax::Flip(stacked, 0));
+    const int64_t rank = node.Rank(stacked);
+    const int64_t axis = node.Axis(output_axes[i], rank);
+    if (axis != 0) {
+      std::vector<int64_t> order;
+      for (int64_t from = 1; from < rank; ++from) order.push_back(from);
+      order.insert(order.begin() + axis, 0);
+      stacked = node.Emit(relax::PermuteDims(stacked, order));
+    }
+    output = stacked;
   }
   return state;
 }

@@ -3,12 +3,15 @@
 /// bound when the model runs; what follows is compiled for any size.
 #include <algorithm>
 
+#include "deuteron/frontend/onnx/axes.h"
 #include "deuteron/frontend/onnx/converters.h"
 #include "deuteron/frontend/onnx/importer.h"
 #include "deuteron/relax/op/binary.h"
 #include "deuteron/relax/op/index.h"
 #include "deuteron/relax/op/manipulate.h"
+#include "deuteron/relax/op/search.h"
 #include "deuteron/relax/op/sorting.h"
+#include "deuteron/relax/op/unary.h"
 
 namespace deuteron::onnx {
 
@@ -24,15 +27,46 @@ Expr NonZeroOf(const NodeContext& node, const Expr& x) {
   return node.WithShape(node.Emit(relax::Nonzero(x)), {I64(node.Rank(x)), NewDim(node, "count")});
 }
 
-/// One vector of int64 over all axes from one over some: `otherwise` elsewhere.
-Expr OverAllAxes(const NodeContext& node, size_t input, const std::vector<int64_t>& axes, int64_t rank,
-                 int64_t otherwise) {
-  const Expr given = node.CastTo(node.X(input), DataType::Int(64));
-  const Expr padded = node.Emit(relax::Concat({given, node.ConstantInts({otherwise})}, 0));
-  std::vector<int64_t> from(rank, static_cast<int64_t>(axes.size()));
-  for (size_t i = 0; i < axes.size(); ++i) from[axes[i]] = static_cast<int64_t>(i);
-  return node.Emit(relax::Take(padded, node.ConstantInts(from), 0));
-}
+/// What a Slice says of some axes, for all axes.
+class SlicedAxes {
+ public:
+  SlicedAxes(const NodeContext& node, const Expr& x) : node_(node), rank_(node.Rank(x)) {
+    count_ = node.StaticDim(node.X(1), 0, "the length of starts");
+    if (node.AxesAtRunTime(3, 0)) {
+      at_run_time_.emplace(node, node.X(3), rank_);
+      return;
+    }
+    if (const auto given = node.Has(3) ? node.ConstInts(3) : std::nullopt) {
+      axes_ = node.Axes(*given, rank_);
+    } else {
+      for (int64_t axis = 0; axis < count_; ++axis) axes_.push_back(axis);
+    }
+    if (static_cast<int64_t>(axes_.size()) != count_) node.Fail("starts and axes differ in length");
+  }
+
+  bool IsSliced(int64_t axis) const {
+    return at_run_time_ || std::find(axes_.begin(), axes_.end(), axis) != axes_.end();
+  }
+
+  /// An input with one value for each of these axes; `otherwise` for the others.
+  Expr Spread(size_t input, int64_t otherwise) const {
+    const Expr given = node_.CastTo(node_.X(input), DataType::Int(64));
+    if (at_run_time_) {
+      return at_run_time_->Spread(given, node_.ConstantInts(std::vector<int64_t>(rank_, otherwise)));
+    }
+    const Expr padded = node_.Emit(relax::Concat({given, node_.ConstantInts({otherwise})}, 0));
+    std::vector<int64_t> from(rank_, count_);
+    for (int64_t i = 0; i < count_; ++i) from[axes_[i]] = i;
+    return node_.Emit(relax::Take(padded, node_.ConstantInts(from), 0));
+  }
+
+ private:
+  const NodeContext& node_;
+  int64_t rank_;
+  int64_t count_ = 0;
+  std::vector<int64_t> axes_;
+  std::optional<RunTimeAxes> at_run_time_;
+};
 
 }  // namespace
 
@@ -64,24 +98,22 @@ Results ConvertUnique(const NodeContext& node) {
   return results;
 }
 
-Expr SliceAtRunTime(const NodeContext& node, const std::vector<int64_t>& axes, const std::vector<int64_t>& steps) {
+Expr SliceAtRunTime(const NodeContext& node) {
   const Expr x = node.X(0);
+  const SlicedAxes axes(node, x);
   Array<PrimExpr> shape = node.Shape(x);
-  const auto rank = static_cast<int64_t>(shape.size());
-  std::vector<int64_t> strides(rank, 1);
-  // Backwards, ONNX begins no further than at the first element, where Python begins before it.
-  Array<PrimExpr> least(rank, I64(INT64_MIN));
-  for (size_t i = 0; i < axes.size(); ++i) {
-    strides[axes[i]] = steps[i];
-    if (steps[i] < 0) least.Set(axes[i], node.Simplify(0 - shape[axes[i]]));
-    shape.Set(axes[i], NewDim(node, "d" + std::to_string(axes[i])));
+  for (int64_t axis = 0; axis < static_cast<int64_t>(shape.size()); ++axis) {
+    if (axes.IsSliced(axis)) shape.Set(axis, NewDim(node, "d" + std::to_string(axis)));
   }
-  Expr begin = OverAllAxes(node, 1, axes, rank, 0);
-  if (std::any_of(steps.begin(), steps.end(), [](int64_t step) { return step < 0; })) {
-    begin = node.Emit(relax::Maximum(begin, node.importer()->ExprOf(Value(SymbolicVector(least)), Span())));
+  const auto steps = node.Has(4) ? node.ConstInts(4) : std::vector<int64_t>{};
+  const Expr strides = node.Has(4) ? axes.Spread(4, 1) : node.ConstantInts(std::vector<int64_t>(shape.size(), 1));
+  Expr begin = axes.Spread(1, 0);
+  if (!steps || std::any_of(steps->begin(), steps->end(), [](int64_t step) { return step < 0; })) {
+    // Backwards, ONNX begins no further than at the first element, where Python begins before it.
+    const Expr first = relax::Maximum(begin, relax::Negative(ShapeVector(node, x)));
+    begin = node.Emit(relax::Where(relax::Less(strides, node.Scalar(DataType::Int(64), 0)), first, begin));
   }
-  const Expr end = OverAllAxes(node, 2, axes, rank, INT64_MAX);
-  return node.WithShape(node.Emit(relax::DynamicStridedSlice(x, begin, end, node.ConstantInts(strides))), shape);
+  return node.WithShape(node.Emit(relax::DynamicStridedSlice(x, begin, axes.Spread(2, INT64_MAX), strides)), shape);
 }
 
 /// Of constant conditions a selection at compile time.

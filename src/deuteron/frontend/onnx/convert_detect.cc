@@ -4,6 +4,7 @@
 #include <limits>
 
 #include "deuteron/frontend/onnx/converters.h"
+#include "deuteron/frontend/onnx/loop.h"
 #include "deuteron/relax/op/binary.h"
 #include "deuteron/relax/op/create.h"
 #include "deuteron/relax/op/datatype.h"
@@ -70,40 +71,65 @@ Expr Overlaps(const NodeContext& node, const BoxSides& sides, const Array<PrimEx
 }  // namespace
 
 Results ConvertNonMaxSuppression(const NodeContext& node) {
-  constexpr int64_t kMostSteps = 1024;
+  // More boxes of a class are found by a loop.
+  constexpr int64_t kMostUnrolled = 16;
   const Expr boxes = node.X(0);
   const Array<PrimExpr> shape = node.Shape(1);
   if (shape.size() != 3 || node.Rank(boxes) != 3) node.Fail("boxes and scores must be of rank 3");
   const PrimExpr batches = shape[0], classes = shape[1], count = shape[2];
-  int64_t steps = 0;
-  if (node.Has(2)) {
-    const auto most = node.RequireInts(2, "the number of boxes of a class");
-    if (most.size() != 1) node.Fail("max_output_boxes_per_class must be one number");
-    steps = std::max<int64_t>(0, most[0]);
-  }
-  if (const auto number = AsConstInt(count)) steps = std::min(steps, *number);
-  if (steps > kMostSteps) node.Unsupported("more than " + std::to_string(kMostSteps) + " boxes of a class");
-  if (steps == 0) return {node.Emit(relax::Zeros({I64(0), I64(3)}, kBoxIndex))};
+  const PrimExpr most = node.Has(2) ? Max(node.Dim(2, "the number of boxes of a class"), I64(0)) : I64(0);
+  const PrimExpr limit = node.Simplify(Min(most, count));
+  if (IsZero(limit)) return {node.Emit(relax::Zeros({I64(0), I64(3)}, kBoxIndex))};
   const Expr overlaps = Overlaps(node, SidesOf(node, boxes), {batches, count});
-  Expr scores = node.X(1);
-  const DataType dtype = node.DType(scores);
+  const Expr given = node.X(1);
+  const DataType dtype = node.DType(given);
   const Expr lowest = node.Scalar(dtype, -std::numeric_limits<double>::infinity());
   const Expr threshold = node.Has(4) ? node.CastTo(node.Reshaped(node.X(4), {}), dtype) : lowest;
   const Expr positions = node.Emit(relax::Arange(I64(0), count, I64(1), kBoxIndex));
-  Array<Expr> chosen;
-  Array<Expr> valid;
-  for (int64_t step = 0; step < steps; ++step) {
+  // The best box of each class, and whether it counts; then the scores of what it does not overlap.
+  const auto choose = [&](const Expr& scores) -> std::pair<Expr, Expr> {
     const Expr best = node.Emit(relax::Argmax(scores, 2, /*keepdims=*/true));
-    chosen.push_back(best);
-    valid.push_back(
-        node.Emit(relax::Greater(relax::Max(scores, std::vector<int64_t>{2}, /*keepdims=*/true), threshold)));
-    if (step + 1 == steps) break;
+    return {best, node.Emit(relax::Greater(relax::Max(scores, std::vector<int64_t>{2}, /*keepdims=*/true), threshold))};
+  };
+  const auto remove = [&](const Expr& scores, const Expr& best) -> Expr {
     const Expr rows = node.Emit(relax::BroadcastTo(best, shape));
     const Expr overlapping = relax::GatherElements(overlaps, rows, 1);
-    scores = node.Emit(relax::Where(relax::LogicalOr(overlapping, relax::Equal(positions, best)), lowest, scores));
+    return node.Emit(relax::Where(relax::LogicalOr(overlapping, relax::Equal(positions, best)), lowest, scores));
+  };
+  Expr box;
+  Expr counts;
+  PrimExpr steps = limit;
+  if (const auto number = AsConstInt(limit); number && *number <= kMostUnrolled) {
+    Array<Expr> chosen;
+    Array<Expr> valid;
+    Expr scores = given;
+    for (int64_t step = 0; step < *number; ++step) {
+      const auto [best, is_valid] = choose(scores);
+      chosen.push_back(best);
+      valid.push_back(is_valid);
+      if (step + 1 < *number) scores = remove(scores, best);
+    }
+    box = node.Emit(relax::Concat(chosen, 2));
+    counts = node.Emit(relax::Concat(valid, 2));
+  } else {
+    // It goes on while there is a box that counts.
+    const auto run = [&](const PrimExpr&, const Results& states) {
+      const auto [best, is_valid] = choose(states[0]->expr);
+      const Expr any = relax::Max(relax::Astype(is_valid, DataType::Int(8)), std::nullopt, /*keepdims=*/false);
+      const Expr proceeds = node.Emit(relax::Astype(node.Emit(any), DataType::Bool()));
+      return LoopStep{proceeds, {remove(states[0]->expr, best)}, {best, is_valid}};
+    };
+    const Results found = EmitLoop(node, limit, Value(), {Value(given)}, run);
+    steps = node.Shape(found[1]->expr)[0];
+    const Array<PrimExpr> flat = {steps, batches, classes};
+    const auto last = [&](const Expr& x) -> Expr {
+      return node.Emit(relax::PermuteDims(node.Reshaped(x, flat), {1, 2, 0}));
+    };
+    box = last(found[1]->expr);
+    counts = last(node.WithShape(found[2]->expr, {steps, batches, classes, I64(1)}));
   }
   // Rows of batch, class and box, of which those remain that were chosen.
-  const Array<PrimExpr> all = {batches, classes, I64(steps)};
+  const Array<PrimExpr> all = {batches, classes, steps};
   const auto counted = [&](int64_t axis) -> Expr {
     Array<PrimExpr> column = {I64(1), I64(1), I64(1)};
     column.Set(axis, all[axis]);
@@ -111,9 +137,8 @@ Results ConvertNonMaxSuppression(const NodeContext& node) {
     return node.Emit(relax::BroadcastTo(node.Reshaped(numbers, column), all));
   };
   const PrimExpr total = node.Product(all, 0, 3);
-  const Expr box = node.Emit(relax::Concat(chosen, 2));
   const Expr rows = node.Reshaped(node.Emit(relax::Stack({counted(0), counted(1), box}, 3)), {total, I64(3)});
-  const Expr kept = node.Reshaped(node.Emit(relax::Concat(valid, 2)), {total});
+  const Expr kept = node.Reshaped(counts, {total});
   return {node.Emit(relax::Take(rows, PositionsOfTrue(node, kept), 0))};
 }
 

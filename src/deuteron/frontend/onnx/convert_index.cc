@@ -61,6 +61,7 @@ Results ConvertSlice(const NodeContext& node) {
     for (const int64_t value : *end_ints) ends.push_back(I64(value));
     axes = node.Ints("axes").value_or(std::vector<int64_t>{});
   } else {
+    if ((node.Has(3) && !node.ConstInts(3)) || (node.Has(4) && !node.ConstInts(4))) return {SliceAtRunTime(node)};
     if (node.Has(3)) axes = node.RequireInts(3, "axes");
     if (node.Has(4)) steps = node.RequireInts(4, "steps");
   }
@@ -82,7 +83,7 @@ Results ConvertSlice(const NodeContext& node) {
     node.Fail("starts, ends, axes and steps differ in length");
   }
   if (std::count(steps.begin(), steps.end(), 0) != 0) node.Fail("a step of 0");
-  if (at_run_time) return {SliceAtRunTime(node, axes, steps)};
+  if (at_run_time) return {SliceAtRunTime(node)};
   Array<PrimExpr> begin;
   Array<PrimExpr> end;
   Array<PrimExpr> stride;

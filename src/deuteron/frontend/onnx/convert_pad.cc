@@ -1,5 +1,6 @@
 #include <algorithm>
 
+#include "deuteron/frontend/onnx/axes.h"
 #include "deuteron/frontend/onnx/converters.h"
 #include "deuteron/relax/op/binary.h"
 #include "deuteron/relax/op/create.h"
@@ -20,9 +21,21 @@ std::vector<PrimExpr> ReadPads(const NodeContext& node, int64_t rank) {
     const auto pads = node.Ints("pads");
     if (!pads) node.Fail("attribute 'pads' is missing");
     for (const int64_t pad : *pads) given.push_back(I64(pad));
-  } else {
+  } else if (!node.AxesAtRunTime(3, 18)) {
     const Array<PrimExpr> pads = node.Sizes(1, "the pads");
     given.assign(pads.begin(), pads.end());
+  }
+  if (node.AxesAtRunTime(3, 18)) {
+    const RunTimeAxes axes(node, node.X(3), rank);
+    const Expr pads = node.CastTo(node.X(1), DataType::Int(64));
+    const Expr none = node.ConstantInts(std::vector<int64_t>(static_cast<size_t>(rank), 0));
+    const auto part = [&](int64_t from) {
+      const int64_t count = axes.count();
+      return axes.Spread(node.Emit(relax::StridedSlice(pads, {0}, {I64(from)}, {I64(from + count)}, {I64(1)})), none);
+    };
+    const Expr all = node.Emit(relax::Concat({part(0), part(axes.count())}, 0));
+    const Array<PrimExpr> full = node.BoundDims(all, "the pads");
+    return {full.begin(), full.end()};
   }
   if (node.opset() >= 18 && node.Has(3)) {
     const std::vector<int64_t> axes = node.Axes(node.RequireInts(3, "axes"), rank);
@@ -40,7 +53,8 @@ std::vector<PrimExpr> ReadPads(const NodeContext& node, int64_t rank) {
   return given;
 }
 
-/// One axis, by numbers of elements that only a run knows, filled with `fill`.
+}  // namespace
+
 Expr FillAxis(const NodeContext& node, const Expr& x, int64_t axis, const PrimExpr& before, const PrimExpr& after,
               const Expr& fill) {
   Array<Expr> parts;
@@ -56,7 +70,9 @@ Expr FillAxis(const NodeContext& node, const Expr& x, int64_t axis, const PrimEx
   return parts.size() == 1 ? x : Expr(node.Emit(relax::Concat(parts, axis)));
 }
 
-/// The same with elements of `x`: reflected, the last ones, or from the other end.
+namespace {
+
+/// An axis longer by elements of `x`: reflected, the last ones, or from the other end.
 Expr RepeatAxis(const NodeContext& node, const Expr& x, int64_t axis, const PrimExpr& before, const PrimExpr& after,
                 const std::string& mode) {
   const DataType dtype = DataType::Int(64);

@@ -1,9 +1,12 @@
-/// LSTM, GRU and RNN, unrolled over a sequence of static length. The products of all inputs with the weights
-/// are one matrix product; each step slices its rows from it.
+/// LSTM, DynamicQuantizeLSTM, GRU and RNN. The products of all inputs with the weights are one matrix product; each
+/// step slices its rows from it. Short sequences of static length are unrolled; others are loops of the IR.
 #include <algorithm>
 #include <functional>
+#include <tuple>
 
 #include "deuteron/frontend/onnx/converters.h"
+#include "deuteron/frontend/onnx/loop.h"
+#include "deuteron/frontend/onnx/quantized.h"
 #include "deuteron/relax/op/binary.h"
 #include "deuteron/relax/op/create.h"
 #include "deuteron/relax/op/index.h"
@@ -19,7 +22,9 @@ using relax::Expr;
 
 namespace {
 
-constexpr int64_t kMostSteps = 4096;
+/// Steps of one direction that become code of their own: their kernels are the same, so that what is won is the call of
+/// a loop's body, and what it costs is time to compile.
+constexpr int64_t kMostUnrolledSteps = 16;
 
 /// An activation with its parameters.
 using Activation = std::function<Expr(const Expr&)>;
@@ -65,11 +70,11 @@ class Recurrence {
     if (batch_first_) x_ = node.Emit(relax::PermuteDims(x_, {1, 0, 2}));
     dtype_ = node.DType(x_);
     const Array<PrimExpr> shape = node.Shape(x_);
-    steps_ = node.StaticDim(x_, 0, "the length of the sequence");
-    if (steps_ < 1 || steps_ > kMostSteps) node.Unsupported("a sequence of " + std::to_string(steps_) + " steps");
+    steps_ = shape[0];
     batch_ = shape[1];
     input_ = shape[2];
-    hidden_ = node.StaticDim(node.X(2), 2, "the hidden size");
+    is_quantized_ = node.node().op_type == "DynamicQuantizeLSTM";
+    hidden_ = node.StaticDim(node.X(2), is_quantized_ ? 1 : 2, "the hidden size");
     if (const int64_t stated = node.Int("hidden_size", hidden_); stated != hidden_) {
       node.Fail("hidden_size is " + std::to_string(stated) + ", and its weights are of " + std::to_string(hidden_));
     }
@@ -81,11 +86,10 @@ class Recurrence {
         direction == "bidirectional" ? std::vector<bool>{false, true} : std::vector<bool>{direction == "reverse"};
     if (node.StaticDim(node.X(1), 0, "the number of directions") != directions())
       node.Fail("its weights do not fit its direction");
-    if (node.Has(4)) {
-      const auto lengths = node.ConstInts(4);
-      if (!lengths || std::any_of(lengths->begin(), lengths->end(), [&](int64_t n) { return n != steps_; })) {
-        node.Unsupported("sequences shorter than the input (sequence_lens)");
-      }
+    FindLengths();
+    // What steps of a loop use of the node is an expression outside of it.
+    for (size_t i = 0; i < node.NumInputs(); ++i) {
+      if (node.Has(i)) node.X(i);
     }
   }
 
@@ -131,12 +135,20 @@ class Recurrence {
 
   /// x·Wᵀ + bias for all steps: (steps, batch, gates * hidden).
   Expr InputProducts(int64_t direction, const Expr& bias) const {
-    const PrimExpr rows = node_.Simplify(I64(steps_) * batch_);
+    const PrimExpr rows = node_.Simplify(steps_ * batch_);
     const Expr flat = node_.Reshaped(x_, {rows, input_});
-    Expr product = node_.Emit(relax::Matmul(flat, Transposed(OfDirection(1, direction))));
+    Expr product = is_quantized_ ? DynamicProduct(flat, 1, direction)
+                                 : Expr(node_.Emit(relax::Matmul(flat, Transposed(OfDirection(1, direction)))));
     if (bias.defined()) product = node_.Emit(relax::Add(product, bias));
-    return node_.Reshaped(product, {I64(steps_), batch_, I64(gates_ * hidden_)});
+    return node_.Reshaped(product, {steps_, batch_, I64(gates_ * hidden_)});
   }
+
+  /// A state times the weights that Recurrent has made ready.
+  Expr StateProduct(const Expr& state, const Expr& recurrent, int64_t direction) const {
+    return is_quantized_ ? DynamicProduct(state, 2, direction) : Expr(node_.Emit(relax::Matmul(state, recurrent)));
+  }
+  /// The weights of states, (hidden, gates * hidden); null where they are integers.
+  Expr Recurrent(int64_t direction) const { return is_quantized_ ? Expr() : Transposed(OfDirection(2, direction)); }
 
   Activation Act(int64_t direction, size_t index) const {
     const auto names = node_.Strs("activations");
@@ -157,22 +169,24 @@ class Recurrence {
     return relax::Minimum(relax::Maximum(x, node_.Scalar(dtype_, -bound)), node_.Scalar(dtype_, bound));
   }
 
-  /// Runs `step(x, state)` over the sequence in each direction; `states` starts with the hidden state.
-  Results Run(const std::function<std::vector<Expr>(int64_t direction, const Expr& x, std::vector<Expr> states)>& step,
-              const std::function<Expr(int64_t direction)>& inputs,
-              const std::function<std::vector<Expr>(int64_t direction)>& initial) const {
+  using States = std::vector<Expr>;
+  /// What a layer is made of, by direction. `prepare` makes what all steps use of weights; the states start with the
+  /// hidden state.
+  struct Cell {
+    std::function<Expr(int64_t direction)> inputs;
+    std::function<void(int64_t direction)> prepare;
+    std::function<States(int64_t direction)> initial;
+    std::function<States(int64_t direction, const Expr& x, const States& states)> step;
+  };
+
+  /// Runs a cell over the sequence in each direction.
+  Results Run(const Cell& cell) const {
     Array<Expr> sequences;
     std::vector<Array<Expr>> finals;
     for (int64_t direction = 0; direction < directions(); ++direction) {
-      const Expr products = inputs(direction);
-      std::vector<Expr> states = initial(direction);
-      std::vector<Expr> outputs(static_cast<size_t>(steps_));
-      for (int64_t i = 0; i < steps_; ++i) {
-        const int64_t t = reversed_[direction] ? steps_ - 1 - i : i;
-        states = step(direction, Part(products, 0, t, t + 1, /*drop=*/true), std::move(states));
-        outputs[t] = states[0];
-      }
-      sequences.push_back(Stacked(Array<Expr>(outputs.begin(), outputs.end()), 0));
+      const Expr products = cell.inputs(direction);
+      auto [sequence, states] = IsShort() ? Unrolled(cell, direction, products) : Looped(cell, direction, products);
+      sequences.push_back(sequence);
       finals.resize(states.size());
       for (size_t i = 0; i < states.size(); ++i) finals[i].push_back(states[i]);
     }
@@ -184,6 +198,86 @@ class Recurrence {
   }
 
  private:
+  using Result = std::pair<Expr, States>;
+
+  /// `x`, quantised by its own range, times the integers of input `weights`, in floats.
+  Expr DynamicProduct(const Expr& x, size_t weights, int64_t direction) const {
+    const size_t parameters = weights == 1 ? 8 : 10;
+    const DynamicallyQuantized numbers = QuantizeDynamically(node_, x);
+    const Expr scale = node_.Emit(relax::Multiply(numbers.scale, OfDirection(parameters, direction)));
+    const Expr zero = node_.Has(parameters + 1) ? OfDirection(parameters + 1, direction) : Expr();
+    return IntegerProduct(node_, numbers.numbers, OfDirection(weights, direction), numbers.zero_point, zero, scale);
+  }
+
+  /// Looks at sequence_lens: whether, and where, steps lie behind the end of a sequence.
+  void FindLengths() {
+    if (!node_.Has(4)) return;
+    const auto known = node_.ConstInts(4);
+    const auto steps = AsConstInt(steps_);
+    const auto whole = [&](int64_t length) { return steps && length == *steps; };
+    if (known && std::all_of(known->begin(), known->end(), whole)) return;
+    lengths_ = node_.Reshaped(node_.CastTo(node_.X(4), DataType::Int(64)), {batch_, I64(1)});
+  }
+
+  bool IsShort() const {
+    const auto steps = AsConstInt(steps_);
+    return steps && *steps >= 1 && *steps <= kMostUnrolledSteps;
+  }
+
+  /// One step, at number `at` of the sequence: the states after it, and what it adds to the sequence of results. Behind
+  /// the end of a sequence states stay as they are, and results are 0.
+  std::pair<States, Expr> Step(const Cell& cell, int64_t direction, const Expr& products, const PrimExpr& at,
+                               const States& before) const {
+    const PrimExpr end = at + I64(1);
+    const Expr slice = node_.Emit(relax::StridedSlice(products, {0}, {at}, {end}, {I64(1)}, /*assume_inbound=*/true));
+    States after = cell.step(direction, node_.Emit(relax::Squeeze(slice, {0})), before);
+    if (!lengths_.defined()) return {after, after[0]};
+    const Expr number = node_.Emit(relax::Arange(at, end, I64(1), DataType::Int(64)));
+    const Expr inside = node_.Emit(relax::Less(number, lengths_));
+    const Expr result = node_.Emit(relax::Where(inside, after[0], node_.Scalar(dtype_, 0)));
+    for (size_t i = 0; i < after.size(); ++i) after[i] = node_.Emit(relax::Where(inside, after[i], before[i]));
+    return {after, result};
+  }
+
+  Result Unrolled(const Cell& cell, int64_t direction, const Expr& products) const {
+    const int64_t steps = *AsConstInt(steps_);
+    cell.prepare(direction);
+    States states = cell.initial(direction);
+    std::vector<Expr> outputs(static_cast<size_t>(steps));
+    for (int64_t i = 0; i < steps; ++i) {
+      const int64_t at = reversed_[direction] ? steps - 1 - i : i;
+      std::tie(states, outputs[at]) = Step(cell, direction, products, I64(at), states);
+    }
+    return {Stacked(Array<Expr>(outputs.begin(), outputs.end()), 0), states};
+  }
+
+  Result Looped(const Cell& cell, int64_t direction, const Expr& products) const {
+    // Constants belong to the body, where kernels are made for them; what a run computes of weights it computes once.
+    const bool is_constant = node_.X(2).as<relax::ConstantNode>() != nullptr;
+    if (!is_constant) cell.prepare(direction);
+    Results initial;
+    for (const Expr& state : cell.initial(direction)) initial.emplace_back(state);
+    const auto run = [&](const PrimExpr& number, const Results& before) {
+      if (is_constant) cell.prepare(direction);
+      // Bounds that hold show that it is inside.
+      const PrimExpr at =
+          node_.Simplify(reversed_[direction] ? Max(steps_ - I64(1) - number, I64(0)) : Min(number, steps_ - I64(1)));
+      States states;
+      for (const Value& state : before) states.push_back(state->expr);
+      const auto [after, output] = Step(cell, direction, products, at, states);
+      LoopStep step;
+      for (const Expr& state : after) step.states.emplace_back(state);
+      step.outputs.emplace_back(output);
+      return step;
+    };
+    const Results results = EmitLoop(node_, steps_, Value(), initial, run);
+    Expr sequence = results.back()->expr;
+    if (reversed_[direction]) sequence = node_.Emit(relax::Flip(sequence, 0));
+    States states;
+    for (size_t i = 0; i < initial.size(); ++i) states.push_back(results[i]->expr);
+    return {sequence, states};
+  }
+
   Expr Stacked(const Array<Expr>& parts, int64_t axis) const {
     if (parts.size() == 1) return node_.Emit(relax::ExpandDims(parts[0], {axis}));
     return node_.Emit(relax::Stack(parts, axis));
@@ -193,13 +287,16 @@ class Recurrence {
   int64_t gates_;
   std::vector<std::string> defaults_;
   bool batch_first_ = false;
+  bool is_quantized_ = false;
   Expr x_;
   DataType dtype_;
-  int64_t steps_ = 0;
+  PrimExpr steps_;
   PrimExpr batch_;
   PrimExpr input_;
   int64_t hidden_ = 0;
   std::vector<bool> reversed_;
+  /// Of each sequence its length, (batch, 1); null where all are as long as the input.
+  Expr lengths_;
 };
 
 }  // namespace
@@ -209,9 +306,11 @@ Results ConvertLSTM(const NodeContext& node) {
   const bool coupled = node.Int("input_forget", 0) != 0;
   Expr recurrent;
   Expr peepholes;
-  const auto inputs = [&](int64_t direction) {
-    recurrent = rnn.Transposed(rnn.OfDirection(2, direction));
+  const auto prepare = [&](int64_t direction) {
+    recurrent = rnn.Recurrent(direction);
     if (node.Has(7)) peepholes = rnn.OfDirection(7, direction);
+  };
+  const auto inputs = [&](int64_t direction) {
     const auto [input_bias, state_bias] = rnn.Biases(direction);
     const Expr bias = input_bias.defined() ? Expr(node.Emit(relax::Add(input_bias, state_bias))) : Expr();
     return rnn.InputProducts(direction, bias);
@@ -219,13 +318,13 @@ Results ConvertLSTM(const NodeContext& node) {
   const auto peephole = [&](int64_t index, const Expr& cell) {
     return relax::Multiply(rnn.Part(peepholes, 0, index * rnn.hidden(), (index + 1) * rnn.hidden()), cell);
   };
-  const auto step = [&](int64_t direction, const Expr& x, std::vector<Expr> states) -> std::vector<Expr> {
+  const auto step = [&](int64_t direction, const Expr& x, const std::vector<Expr>& states) -> std::vector<Expr> {
     const Activation f = rnn.Act(direction, 0);
     const Activation g = rnn.Act(direction, 1);
     const Activation h = rnn.Act(direction, 2);
     const Expr& cell = states[1];
     // Gates: input, output, forget, cell.
-    const Expr gates = node.Emit(relax::Add(x, node.Emit(relax::Matmul(states[0], recurrent))));
+    const Expr gates = node.Emit(relax::Add(x, rnn.StateProduct(states[0], recurrent, direction)));
     Expr in = rnn.Gate(gates, 0);
     Expr out = rnn.Gate(gates, 1);
     Expr forget = rnn.Gate(gates, 2);
@@ -242,9 +341,10 @@ Results ConvertLSTM(const NodeContext& node) {
     out = node.Emit(f(rnn.Clipped(out)));
     return {node.Emit(relax::Multiply(out, h(next))), next};
   };
-  return rnn.Run(step, inputs, [&](int64_t direction) {
+  const auto initial = [&](int64_t direction) {
     return std::vector<Expr>{rnn.InitialState(5, direction), rnn.InitialState(6, direction)};
-  });
+  };
+  return rnn.Run({inputs, prepare, initial, step});
 }
 
 Results ConvertGRU(const NodeContext& node) {
@@ -253,16 +353,15 @@ Results ConvertGRU(const NodeContext& node) {
   Expr recurrent;
   Expr state_bias;
   const int64_t hidden = rnn.hidden();
-  const auto inputs = [&](int64_t direction) {
+  const auto prepare = [&](int64_t direction) {
     recurrent = rnn.Transposed(rnn.OfDirection(2, direction));
-    const auto [input, state] = rnn.Biases(direction);
-    state_bias = state;
-    return rnn.InputProducts(direction, input);
+    state_bias = rnn.Biases(direction).second;
   };
+  const auto inputs = [&](int64_t direction) { return rnn.InputProducts(direction, rnn.Biases(direction).first); };
   const auto part = [&](const Expr& x, int64_t begin, int64_t end) {
     return rnn.Part(x, 1, begin * hidden, end * hidden);
   };
-  const auto step = [&](int64_t direction, const Expr& x, std::vector<Expr> states) -> std::vector<Expr> {
+  const auto step = [&](int64_t direction, const Expr& x, const std::vector<Expr>& states) -> std::vector<Expr> {
     const Activation f = rnn.Act(direction, 0);
     const Activation g = rnn.Act(direction, 1);
     const Expr& h = states[0];
@@ -289,23 +388,25 @@ Results ConvertGRU(const NodeContext& node) {
     const Expr keep = relax::Subtract(node.Scalar(rnn.dtype(), 1), update);
     return {node.Emit(relax::Add(relax::Multiply(keep, candidate), relax::Multiply(update, h)))};
   };
-  return rnn.Run(step, inputs, [&](int64_t direction) { return std::vector<Expr>{rnn.InitialState(5, direction)}; });
+  const auto initial = [&](int64_t direction) { return std::vector<Expr>{rnn.InitialState(5, direction)}; };
+  return rnn.Run({inputs, prepare, initial, step});
 }
 
 Results ConvertRNN(const NodeContext& node) {
   const Recurrence rnn(node, 1, {"Tanh"});
   Expr recurrent;
+  const auto prepare = [&](int64_t direction) { recurrent = rnn.Transposed(rnn.OfDirection(2, direction)); };
   const auto inputs = [&](int64_t direction) {
-    recurrent = rnn.Transposed(rnn.OfDirection(2, direction));
     const auto [input_bias, state_bias] = rnn.Biases(direction);
     const Expr bias = input_bias.defined() ? Expr(node.Emit(relax::Add(input_bias, state_bias))) : Expr();
     return rnn.InputProducts(direction, bias);
   };
-  const auto step = [&](int64_t direction, const Expr& x, std::vector<Expr> states) -> std::vector<Expr> {
+  const auto step = [&](int64_t direction, const Expr& x, const std::vector<Expr>& states) -> std::vector<Expr> {
     const Expr product = node.Emit(relax::Matmul(states[0], recurrent));
     return {node.Emit(rnn.Act(direction, 0)(rnn.Clipped(relax::Add(x, product))))};
   };
-  return rnn.Run(step, inputs, [&](int64_t direction) { return std::vector<Expr>{rnn.InitialState(5, direction)}; });
+  const auto initial = [&](int64_t direction) { return std::vector<Expr>{rnn.InitialState(5, direction)}; };
+  return rnn.Run({inputs, prepare, initial, step});
 }
 
 }  // namespace deuteron::onnx

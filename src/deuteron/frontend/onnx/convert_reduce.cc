@@ -1,5 +1,6 @@
 #include <functional>
 
+#include "deuteron/frontend/onnx/axes.h"
 #include "deuteron/frontend/onnx/converters.h"
 #include "deuteron/relax/op/binary.h"
 #include "deuteron/relax/op/create.h"
@@ -61,7 +62,20 @@ Results ConvertReduce(const NodeContext& node) {
   if (through_floats) x = node.CastTo(x, DataType::Float(64));
   const auto rounded = [&](const Expr& result) { return through_floats ? node.CastTo(result, dtype) : result; };
   const int64_t rank = node.Rank(x);
-  auto axes = node.AxesArgument(1, op == "ReduceSum" ? 13 : 18);
+  const int64_t since = op == "ReduceSum" ? 13 : 18;
+  const bool keepdims = node.Int("keepdims", 1) != 0;
+  if (node.AxesAtRunTime(1, since)) {
+    const RunTimeAxes axes(node, node.X(1), rank);
+    Expr result = ReduceOf(node, op, axes.MovedLast(x), axes.Last(), /*keepdims=*/false);
+    if (result.as<relax::VarNode>() == nullptr) result = node.Emit(result);
+    if (keepdims) {
+      const Expr ones = node.ConstantInts(std::vector<int64_t>(static_cast<size_t>(axes.count()), 1));
+      const Expr shape = axes.Spread(ones, ShapeVector(node, x));
+      result = node.Reshaped(result, node.BoundDims(shape, "the shape of the result"));
+    }
+    return {rounded(result)};
+  }
+  auto axes = node.AxesArgument(1, since);
   if (!axes || axes->empty()) {
     if (node.Int("noop_with_empty_axes", 0) != 0) {
       // No axes are reduced; what is applied to each element remains.
@@ -74,7 +88,7 @@ Results ConvertReduce(const NodeContext& node) {
   } else {
     axes = node.Axes(*axes, rank);
   }
-  const Expr result = ReduceOf(node, op, x, axes, node.Int("keepdims", 1) != 0);
+  const Expr result = ReduceOf(node, op, x, axes, keepdims);
   return {rounded(result.as<relax::VarNode>() != nullptr ? result : Expr(node.Emit(result)))};
 }
 
@@ -91,15 +105,22 @@ Results ConvertArgReduce(const NodeContext& node) {
 }
 
 Results ConvertCumSum(const NodeContext& node) {
-  Expr x = node.X(0);
-  const auto axes = node.RequireInts(1, "the axis");
-  if (axes.size() != 1) node.Fail("the axis must be a scalar");
-  const int64_t axis = node.Axis(axes[0], node.Rank(x));
   const bool reverse = node.Int("reverse", 0) != 0;
-  if (reverse) x = node.Emit(relax::Flip(x, axis));
-  Expr sum = node.Emit(relax::Cumsum(x, axis, DataType::Void(), node.Int("exclusive", 0) != 0));
-  if (reverse) sum = node.Emit(relax::Flip(sum, axis));
-  return {sum};
+  const auto sum_along = [&](Expr x, int64_t axis) {
+    if (reverse) x = node.Emit(relax::Flip(x, axis));
+    const Expr sum = node.Emit(relax::Cumsum(x, axis, DataType::Void(), node.Int("exclusive", 0) != 0));
+    return reverse ? Expr(node.Emit(relax::Flip(sum, axis))) : sum;
+  };
+  const Expr x = node.X(0);
+  const int64_t rank = node.Rank(x);
+  const auto given = node.ConstInts(1);
+  if (!given) {
+    const RunTimeAxes axis(node, node.X(1), rank);
+    if (axis.count() != 1) node.Fail("the axis must be a scalar");
+    return {axis.MovedBack(sum_along(axis.MovedLast(x), rank - 1))};
+  }
+  if (given->size() != 1) node.Fail("the axis must be a scalar");
+  return {sum_along(x, node.Axis(given->front(), rank))};
 }
 
 Results ConvertTopK(const NodeContext& node) {

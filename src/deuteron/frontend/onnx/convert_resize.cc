@@ -3,6 +3,7 @@
 #include <numeric>
 
 #include "deuteron/frontend/onnx/converters.h"
+#include "deuteron/frontend/onnx/resize_at_run_time.h"
 #include "deuteron/relax/op/image.h"
 #include "deuteron/relax/op/index.h"
 #include "deuteron/relax/op/linear_algebra.h"
@@ -238,6 +239,30 @@ Expr ResizeAxis(const NodeContext& node, const ResizeSpec& spec, const Expr& x, 
   return node.Emit(relax::PermuteDims(node.Emit(relax::Matmul(moved, weights)), swap));
 }
 
+/// Whether the scales of the axes, and the region, are constants or follow from sizes as they are.
+bool HasKnownScales(const NodeContext& node) {
+  const bool is_upsample = node.node().op_type == "Upsample";
+  const bool early = is_upsample || node.opset() == 10;
+  if (is_upsample && node.opset() < 9) return true;
+  if (node.Str("coordinate_transformation_mode", "") == "tf_crop_and_resize" && !node.ConstFloats(1)) return false;
+  const size_t scales = early ? 1 : 2;
+  const auto scales_shape = node.Has(scales) ? node.KnownShape(scales) : std::nullopt;
+  const bool has_scales =
+      node.Has(scales) && !(scales_shape && scales_shape->size() == 1 && IsZero((*scales_shape)[0]));
+  if (has_scales) {
+    const auto given = node.ConstFloats(scales);
+    const Array<PrimExpr> shape = node.Shape(0);
+    for (size_t i = 0; given && !node.HasAttr("axes") && i < std::min(given->size(), shape.size()); ++i) {
+      const PrimExpr length = CastTo(DataType::Float(64), shape[i]);
+      const double scale = static_cast<float>((*given)[i]);
+      if (!AsConstInt(shape[i]) && !FloorToInteger(length * MakeConst(DataType::Float(64), scale)).defined())
+        return false;
+    }
+    return given.has_value();
+  }
+  return node.Str("keep_aspect_ratio_policy", "stretch") == "stretch" || node.ConstInts(3).has_value();
+}
+
 /// Whether relax's resize2d means the same: an image, and scales that are exactly the ratio of the sizes.
 bool FitsResize2D(const NodeContext& node, const ResizeSpec& spec, const Array<PrimExpr>& shape) {
   if (shape.size() != 4 || spec.antialias || (spec.exclude_outside && spec.mode == "linear")) return false;
@@ -284,6 +309,7 @@ Expr Extrapolated(const NodeContext& node, const ResizeSpec& spec, const Array<P
 Results ConvertResize(const NodeContext& node) {
   Expr x = node.X(0);
   const Array<PrimExpr> shape = node.Shape(x);
+  if (!HasKnownScales(node)) return {ResizeAtRunTime(node)};
   const ResizeSpec spec = ReadSpec(node, shape);
   if (FitsResize2D(node, spec, shape)) {
     const relax::image::ResizeOptions options{
@@ -295,6 +321,11 @@ Results ConvertResize(const NodeContext& node) {
         .cubic_exclude = spec.exclude_outside ? 1 : 0,
     };
     return {node.Emit(relax::image::Resize2D(x, {spec.sizes[2], spec.sizes[3]}, options))};
+  }
+  for (size_t axis = 0; axis < shape.size(); ++axis) {
+    const bool is_symbolic = !AsConstInt(shape[axis]) || !AsConstInt(spec.sizes[axis]);
+    const bool changes = spec.scales[axis] != 1.0 || !node.analyzer().CanProveEqual(shape[axis], spec.sizes[axis]);
+    if (is_symbolic && (changes || !spec.begin.empty())) return {ResizeAtRunTime(node)};
   }
   for (int64_t axis = 0; axis < static_cast<int64_t>(shape.size()); ++axis) {
     const bool whole = spec.begin.empty() || (spec.begin[axis] == 0 && spec.end[axis] == 1);

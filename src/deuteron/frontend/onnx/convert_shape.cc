@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <numeric>
 
+#include "deuteron/frontend/onnx/axes.h"
 #include "deuteron/frontend/onnx/converters.h"
 #include "deuteron/frontend/onnx/importer.h"
 #include "deuteron/frontend/onnx/shape_rules.h"
@@ -86,6 +87,10 @@ Results ConvertSqueeze(const NodeContext& node) {
   const int64_t rank = node.Rank(x);
   const Array<PrimExpr> shape = node.Shape(x);
   std::vector<int64_t> axes;
+  if (node.AxesAtRunTime(1, 13)) {
+    const Expr rest = node.Emit(relax::Take(ShapeVector(node, x), RunTimeAxes(node, node.X(1), rank).Others(), 0));
+    return {node.Reshaped(x, node.BoundDims(rest, "the shape of the result"))};
+  }
   if (const auto given = node.AxesArgument(1, 13)) {
     axes = node.Axes(*given, rank);
   } else {
@@ -108,6 +113,14 @@ Results ConvertSqueeze(const NodeContext& node) {
 
 Results ConvertUnsqueeze(const NodeContext& node) {
   const Expr x = node.X(0);
+  if (node.AxesAtRunTime(1, 13)) {
+    const int64_t count = node.Rank(1) == 0 ? 1 : node.StaticDim(node.X(1), 0, "the number of axes");
+    const RunTimeAxes axes(node, node.X(1), node.Rank(x) + count);
+    const Expr ones = node.ConstantInts(std::vector<int64_t>(static_cast<size_t>(count), 1));
+    const Expr lengths = node.Emit(relax::Concat({ShapeVector(node, x), ones}, 0));
+    const Expr shape = node.Emit(relax::Take(lengths, axes.Places(), 0));
+    return {node.Reshaped(x, node.BoundDims(shape, "the shape of the result"))};
+  }
   const auto given = node.AxesArgument(1, 13);
   if (!given) node.Fail("it has no axes");
   const int64_t rank = node.Rank(x) + static_cast<int64_t>(given->size());

@@ -3,7 +3,10 @@
 #include <cmath>
 #include <numbers>
 #include <numeric>
+#include <optional>
+#include <utility>
 
+#include "deuteron/frontend/onnx/axes.h"
 #include "deuteron/frontend/onnx/converters.h"
 #include "deuteron/frontend/onnx/tensor.h"
 #include "deuteron/relax/op/binary.h"
@@ -12,7 +15,7 @@
 #include "deuteron/relax/op/index.h"
 #include "deuteron/relax/op/linear_algebra.h"
 #include "deuteron/relax/op/manipulate.h"
-#include "deuteron/relax/op/nn.h"
+#include "deuteron/relax/op/search.h"
 #include "deuteron/relax/op/unary.h"
 
 namespace deuteron::onnx {
@@ -22,33 +25,55 @@ using relax::Expr;
 namespace {
 
 struct Fourier {
-  int64_t length = 0;
+  PrimExpr length;
   /// How many frequencies are asked for.
-  int64_t bins = 0;
+  PrimExpr bins;
   bool inverse = false;
 };
 
-/// cos or sin of 2π i j / length, (length, bins), for the inverse divided by the length.
-Expr FourierMatrix(const NodeContext& node, const Fourier& spec, bool sine, DataType dtype) {
-  std::vector<double> matrix(static_cast<size_t>(spec.length * spec.bins));
-  const double unit = 2 * std::numbers::pi / static_cast<double>(spec.length);
-  const double scale = spec.inverse ? 1.0 / static_cast<double>(spec.length) : 1.0;
-  for (int64_t i = 0; i < spec.length; ++i) {
-    for (int64_t j = 0; j < spec.bins; ++j) {
-      // Exact in the period.
-      const double angle = unit * static_cast<double>(i * j % spec.length);
-      matrix[i * spec.bins + j] = scale * (sine ? std::sin(angle) : std::cos(angle));
-    }
-  }
-  return node.ConstantFloats(matrix, {spec.length, spec.bins}, dtype);
+/// The same as FourierMatrix, of a length that only the run knows.
+Expr RunTimeFourierMatrix(const NodeContext& node, const Fourier& spec, bool sine, DataType dtype) {
+  const DataType real = dtype.bits() == 64 ? dtype : DataType::Float(32);
+  const auto count = [&](const PrimExpr& extent, const Array<PrimExpr>& shape) {
+    return node.Reshaped(node.Emit(relax::Arange(I64(0), extent, I64(1), DataType::Int(64))), shape);
+  };
+  const Expr product =
+      relax::Multiply(count(spec.length, {spec.length, I64(1)}), count(spec.bins, {I64(1), spec.bins}));
+  const PrimExpr period = node.Simplify(Max(spec.length, I64(1)));
+  const Expr length =
+      node.CastTo(node.Emit(relax::Arange(period, node.Simplify(period + 1), I64(1), DataType::Int(64))), real);
+  const Expr turns = node.CastTo(node.Emit(relax::FloorMod(product, relax::PrimValue(period))), real);
+  const Expr angle = relax::Divide(relax::Multiply(turns, node.Scalar(real, 2 * std::numbers::pi)), length);
+  const Expr wave = sine ? relax::Sin(angle) : relax::Cos(angle);
+  return node.CastTo(node.Emit(spec.inverse ? relax::Divide(wave, length) : wave), dtype);
 }
 
-/// The transform along the last axis; `imaginary` may be null. (…, bins, 2)
-Expr Transform(const NodeContext& node, const Expr& real, const Expr& imaginary, const Fourier& spec) {
+/// cos or sin of 2π i j / length, (length, bins), for the inverse divided by the length.
+Expr FourierMatrix(const NodeContext& node, const Fourier& spec, bool sine, DataType dtype) {
   constexpr int64_t kMost = int64_t{1} << 25;
-  if (spec.length < 1 || spec.length > kMost / std::max<int64_t>(1, spec.bins)) {
-    node.Unsupported("a transform of length " + std::to_string(spec.length));
+  const auto known_length = AsConstInt(spec.length);
+  const auto known_bins = AsConstInt(spec.bins);
+  if (!known_length || !known_bins) return RunTimeFourierMatrix(node, spec, sine, dtype);
+  const int64_t length = *known_length;
+  const int64_t bins = *known_bins;
+  if (length < 1 || length > kMost / std::max<int64_t>(1, bins)) {
+    node.Unsupported("a transform of length " + std::to_string(length));
   }
+  std::vector<double> matrix(static_cast<size_t>(length * bins));
+  const double unit = 2 * std::numbers::pi / static_cast<double>(length);
+  const double scale = spec.inverse ? 1.0 / static_cast<double>(length) : 1.0;
+  for (int64_t i = 0; i < length; ++i) {
+    for (int64_t j = 0; j < bins; ++j) {
+      // Exact in the period.
+      const double angle = unit * static_cast<double>(i * j % length);
+      matrix[i * bins + j] = scale * (sine ? std::sin(angle) : std::cos(angle));
+    }
+  }
+  return node.ConstantFloats(matrix, {length, bins}, dtype);
+}
+
+/// The transform along the last axis, its real and imaginary parts (…, bins); `imaginary` may be null.
+std::pair<Expr, Expr> Transform(const NodeContext& node, const Expr& real, const Expr& imaginary, const Fourier& spec) {
   const DataType dtype = node.DType(real);
   const Expr cosines = FourierMatrix(node, spec, false, dtype);
   const Expr sines = FourierMatrix(node, spec, true, dtype);
@@ -62,7 +87,12 @@ Expr Transform(const NodeContext& node, const Expr& real, const Expr& imaginary,
     re = node.Emit(spec.inverse ? relax::Subtract(re, crossed) : relax::Add(re, crossed));
     im = node.Emit(relax::Add(im, product(imaginary, cosines)));
   }
-  return node.Emit(relax::Stack(Array<Expr>{re, im}, node.Rank(re)));
+  return {re, im};
+}
+
+/// Both parts on a last axis.
+Expr Complex(const NodeContext& node, const std::pair<Expr, Expr>& parts) {
+  return node.Emit(relax::Stack(Array<Expr>{parts.first, parts.second}, node.Rank(parts.first)));
 }
 
 /// Part 0 or 1 of the last axis, without it.
@@ -70,13 +100,6 @@ Expr ComplexPart(const NodeContext& node, const Expr& x, int64_t part) {
   const int64_t last = node.Rank(x) - 1;
   const Expr slice = node.Emit(relax::StridedSlice(x, {last}, {I64(part)}, {I64(part + 1)}, {I64(1)}));
   return node.Emit(relax::Squeeze(slice, {last}));
-}
-
-/// One constant integer.
-int64_t RequireInt(const NodeContext& node, size_t input, const char* what) {
-  const auto values = node.RequireInts(input, what);
-  if (values.size() != 1) node.Fail(std::string(what) + " must be one number");
-  return values[0];
 }
 
 /// The axis of `x` moved to the end, or from there to where it was.
@@ -95,66 +118,87 @@ Expr MoveAxis(const NodeContext& node, const Expr& x, int64_t axis, bool back) {
 Results ConvertDFT(const NodeContext& node) {
   const Expr x = node.X(0);
   const int64_t rank = node.Rank(x);
-  int64_t axis = node.opset() < 20 ? node.Int("axis", 1) : -2;
-  if (node.opset() >= 20 && node.Has(2)) axis = RequireInt(node, 2, "the axis");
-  axis = node.Axis(axis, rank);
-  if (axis == rank - 1) node.Fail("the last axis is that of real and imaginary parts");
   const bool is_complex = node.StaticDim(x, rank - 1, "the number of parts") == 2;
-  Fourier spec{.inverse = node.Int("inverse", 0) != 0};
-  const int64_t given = node.StaticDim(x, axis, "the axis that is transformed");
-  spec.length = node.Has(1) ? RequireInt(node, 1, "the length") : given;
-  if (spec.length < 1) node.Fail("a length of " + std::to_string(spec.length));
-  spec.bins = node.Int("onesided", 0) != 0 ? spec.length / 2 + 1 : spec.length;
-  const auto part = [&](int64_t index) {
-    Expr data = MoveAxis(node, ComplexPart(node, x, index), axis, false);
-    const int64_t last = rank - 2;
-    if (spec.length < given) {
-      data = node.Emit(relax::StridedSlice(data, {last}, {I64(0)}, {I64(spec.length)}, {I64(1)}));
-    } else if (spec.length > given) {
-      std::vector<int64_t> width(static_cast<size_t>(2 * last + 2), 0);
-      width.back() = spec.length - given;
-      data = node.Emit(relax::nn::Pad(data, width));
+  const int64_t last = rank - 2;
+  // The axis among those of a part.
+  int64_t axis = node.opset() < 20 ? node.Int("axis", 1) : -2;
+  std::optional<RunTimeAxes> at_run_time;
+  if (node.opset() >= 20 && node.Has(2)) {
+    if (const auto given = node.ConstInts(2); given && given->size() == 1) {
+      axis = given->front();
+    } else {
+      const DataType index = DataType::Int(64);
+      const Expr any = node.CastTo(node.X(2), index);
+      const Expr from_end = relax::Add(any, node.Scalar(index, static_cast<double>(rank)));
+      at_run_time.emplace(node, node.Emit(relax::Where(relax::Less(any, node.Scalar(index, 0)), from_end, any)),
+                          rank - 1);
+      if (at_run_time->count() != 1) node.Fail("the axis must be a scalar");
     }
-    return data;
+  }
+  axis = at_run_time ? last : node.Axis(axis, rank);
+  if (axis == rank - 1) node.Fail("the last axis is that of real and imaginary parts");
+  const auto moved = [&](int64_t index) {
+    const Expr data = ComplexPart(node, x, index);
+    return at_run_time ? at_run_time->MovedLast(data) : MoveAxis(node, data, axis, false);
   };
-  const Expr y = Transform(node, part(0), is_complex ? part(1) : Expr(), spec);
-  // The axis stands before that of the parts.
-  std::vector<int64_t> perm;
-  for (int64_t i = 0; i < rank - 2; ++i) perm.push_back(i);
-  perm.insert(perm.begin() + axis, rank - 2);
-  perm.push_back(rank - 1);
-  if (std::is_sorted(perm.begin(), perm.end())) return {y};
-  return {node.Emit(relax::PermuteDims(y, perm))};
+  const Expr real = moved(0);
+  const PrimExpr given = node.Shape(real)[last];
+  Fourier spec{.length = node.Has(1) ? node.Dim(1, "the length") : given, .inverse = node.Int("inverse", 0) != 0};
+  if (const auto number = AsConstInt(spec.length); number && *number < 1) {
+    node.Fail("a length of " + std::to_string(*number));
+  }
+  spec.bins = node.Int("onesided", 0) != 0 ? node.Simplify(FloorDiv(spec.length, I64(2)) + 1) : spec.length;
+  const auto fitted = [&](Expr data) {
+    const PrimExpr kept = node.Simplify(Min(given, spec.length));
+    if (!node.analyzer().CanProveEqual(kept, given)) {
+      data = node.Emit(relax::StridedSlice(data, {last}, {I64(0)}, {kept}, {I64(1)}));
+    }
+    const PrimExpr missing = node.Simplify(Max(spec.length - given, I64(0)));
+    data = FillAxis(node, data, last, I64(0), missing, node.Scalar(node.DType(x), 0));
+    Array<PrimExpr> shape = node.Shape(data);
+    shape.Set(last, spec.length);
+    return node.WithShape(data, shape);
+  };
+  auto [re, im] = Transform(node, fitted(real), is_complex ? fitted(moved(1)) : Expr(), spec);
+  const auto back = [&](const Expr& data) {
+    return at_run_time ? at_run_time->MovedBack(data) : MoveAxis(node, data, axis, true);
+  };
+  re = back(re);
+  im = node.WithShape(back(im), node.Shape(re));
+  return {Complex(node, {re, im})};
 }
 
 Results ConvertSTFT(const NodeContext& node) {
   const Expr x = node.X(0);
   const bool is_complex = node.Rank(x) == 3 && node.StaticDim(x, 2, "the number of parts") == 2;
-  const int64_t step = RequireInt(node, 1, "the step of frames");
-  const int64_t length =
-      node.Has(3) ? RequireInt(node, 3, "the length of frames") : node.StaticDim(node.X(2), 0, "the window");
-  if (step < 1 || length < 1) node.Fail("the step and the length of frames must be positive");
+  const PrimExpr step = node.Dim(1, "the step of frames");
+  const PrimExpr length = node.Has(3) ? node.Dim(3, "the length of frames") : node.Shape(2)[0];
+  const auto is_small = [](const PrimExpr& value) { return AsConstInt(value).value_or(1) < 1; };
+  if (is_small(step) || is_small(length)) node.Fail("the step and the length of frames must be positive");
   // A window shorter than the frame stands in its middle.
   Expr window = node.Has(2) ? node.X(2) : Expr();
   if (window.defined()) {
-    const int64_t rest = length - node.StaticDim(window, 0, "the window");
-    if (rest < 0) node.Fail("the window is longer than the frame");
-    if (rest > 0) window = node.Emit(relax::nn::Pad(window, {rest / 2, rest - rest / 2}));
+    const PrimExpr rest = node.Simplify(length - node.Shape(window)[0]);
+    if (AsConstInt(rest).value_or(0) < 0) node.Fail("the window is longer than the frame");
+    const PrimExpr before = node.Simplify(FloorDiv(rest, I64(2)));
+    window = FillAxis(node, window, 0, before, node.Simplify(rest - before), node.Scalar(node.DType(window), 0));
+    window = node.WithShape(window, {length});
   }
-  const PrimExpr frames = node.Simplify(FloorDiv(node.Shape(x)[1] - I64(length), I64(step)) + 1);
+  const PrimExpr frames = node.Simplify(FloorDiv(node.Shape(x)[1] - length, Max(step, I64(1))) + 1);
   const DataType index = DataType::Int(64);
-  const Expr starts = node.Reshaped(node.Emit(relax::Multiply(relax::Arange(I64(0), frames, I64(1), index),
-                                                              node.Scalar(index, static_cast<double>(step)))),
-                                    {frames, I64(1)});
-  const Expr within = node.Emit(relax::Arange(I64(0), I64(length), I64(1), index));
+  const Expr starts =
+      node.Reshaped(node.Emit(relax::Multiply(relax::Arange(I64(0), frames, I64(1), index), relax::PrimValue(step))),
+                    {frames, I64(1)});
+  const Expr within = node.Emit(relax::Arange(I64(0), length, I64(1), index));
   const Expr positions = node.Emit(relax::Add(starts, within));
   const auto part = [&](int64_t number) {
     const Expr signal = node.Rank(x) == 3 ? ComplexPart(node, x, number) : x;
     const Expr cut = node.Emit(relax::Take(signal, positions, 1));
     return window.defined() ? Expr(node.Emit(relax::Multiply(cut, window))) : cut;
   };
-  const int64_t bins = node.Int("onesided", 1) != 0 ? length / 2 + 1 : length;
-  return {Transform(node, part(0), is_complex ? part(1) : Expr(), {.length = length, .bins = bins})};
+  const PrimExpr bins = node.Int("onesided", 1) != 0 ? node.Simplify(FloorDiv(length, I64(2)) + 1) : length;
+  const Fourier spec{.length = length, .bins = bins};
+  return {Complex(node, Transform(node, part(0), is_complex ? part(1) : Expr(), spec))};
 }
 
 Results ConvertWindow(const NodeContext& node) {

@@ -21,9 +21,74 @@ namespace deuteron::onnx {
 
 using relax::Expr;
 
+namespace {
+
+/// Col2Im of an image or blocks whose sizes only the run knows: each column is added where it belongs.
+Expr Col2ImAtRunTime(const NodeContext& node, const Array<PrimExpr>& image, const Array<PrimExpr>& block) {
+  const auto axes = static_cast<int64_t>(image.size());
+  const auto values = [&](const char* name, int64_t count, int64_t otherwise) {
+    const auto given = node.Ints(name).value_or(std::vector<int64_t>(static_cast<size_t>(count), otherwise));
+    if (static_cast<int64_t>(given.size()) != count) node.Fail("attribute '" + std::string(name) + "' does not fit");
+    return given;
+  };
+  const auto strides = values("strides", axes, 1);
+  const auto dilations = values("dilations", axes, 1);
+  const auto pads = values("pads", 2 * axes, 0);
+  const DataType index = DataType::Int(64);
+  // Where in the padded image an element of a block, at a place of the block, lies: axis by axis.
+  Array<PrimExpr> padded;
+  Array<PrimExpr> places;
+  for (int64_t i = 0; i < axes; ++i) {
+    padded.push_back(node.Simplify(image[i] + I64(pads[i] + pads[axes + i])));
+    const PrimExpr room = padded[i] - (block[i] - 1) * I64(dilations[i]) - 1;
+    places.push_back(node.Simplify(FloorDiv(room, I64(strides[i])) + 1));
+  }
+  Array<PrimExpr> grid(block.begin(), block.end());
+  grid.insert(grid.end(), places.begin(), places.end());
+  Expr position = node.Scalar(index, 0);
+  for (int64_t i = 0; i < axes; ++i) {
+    const auto along = [&](int64_t axis, int64_t step) {
+      Array<PrimExpr> column(2 * axes, I64(1));
+      column.Set(axis, grid[axis]);
+      const Expr count = node.Emit(relax::Arange(I64(0), grid[axis], I64(1), index));
+      return relax::Multiply(node.Reshaped(count, column), node.Scalar(index, static_cast<double>(step)));
+    };
+    const Expr here = node.Emit(relax::Add(along(i, dilations[i]), along(axes + i, strides[i])));
+    position = node.Emit(relax::Add(relax::Multiply(position, relax::PrimValue(padded[i])), here));
+  }
+  const Expr x = node.X(0);
+  const PrimExpr batch = node.Shape(x)[0];
+  const PrimExpr elements = node.Product(grid, 0, 2 * axes);
+  const PrimExpr channels = node.Simplify(FloorDiv(node.Shape(x)[1], node.Product(block, 0, axes)));
+  const Array<PrimExpr> rows = {batch, channels, elements};
+  const Expr indices = node.Emit(relax::BroadcastTo(
+      node.Reshaped(node.Emit(relax::BroadcastTo(position, grid)), {I64(1), I64(1), elements}), rows));
+  const Expr empty = node.Emit(relax::Zeros({batch, channels, node.Product(padded, 0, axes)}, node.DType(x)));
+  const Expr sum = node.Emit(relax::ScatterElements(empty, indices, node.Reshaped(x, rows), 2, "add"));
+  Array<PrimExpr> shape = {batch, channels};
+  shape.insert(shape.end(), padded.begin(), padded.end());
+  Array<PrimExpr> begin;
+  Array<PrimExpr> end;
+  std::vector<int64_t> cut;
+  for (int64_t i = 0; i < axes; ++i) {
+    cut.push_back(i + 2);
+    begin.push_back(I64(pads[i]));
+    end.push_back(node.Simplify(image[i] + I64(pads[i])));
+  }
+  return node.Emit(relax::StridedSlice(node.Reshaped(sum, shape), cut, begin, end));
+}
+
+}  // namespace
+
 Results ConvertCol2Im(const NodeContext& node) {
-  const std::vector<int64_t> image = node.RequireInts(1, "the shape of the image");
-  const std::vector<int64_t> block = node.RequireInts(2, "the shape of a block");
+  const Array<PrimExpr> image_dims = node.Dims(1, "the shape of the image");
+  const Array<PrimExpr> block_dims = node.Dims(2, "the shape of a block");
+  if (image_dims.size() != block_dims.size()) node.Fail("its blocks do not fit the image");
+  const auto image_numbers = AsConstInts(image_dims);
+  const auto block_numbers = AsConstInts(block_dims);
+  if (!image_numbers || !block_numbers) return {Col2ImAtRunTime(node, image_dims, block_dims)};
+  const std::vector<int64_t>& image = *image_numbers;
+  const std::vector<int64_t>& block = *block_numbers;
   const size_t axes = image.size();
   if (axes < 1 || axes > 3 || block.size() != axes) node.Unsupported("images of " + std::to_string(axes) + " axes");
   const auto values = [&](const char* name, size_t count, int64_t otherwise) {
@@ -82,20 +147,64 @@ Results ConvertMaxUnpool(const NodeContext& node) {
   const Expr flat = node.Emit(relax::ScatterElements(empty, indices, node.Reshaped(x, {count}), 0));
   const Expr image = node.Reshaped(flat, inferred);
   if (!node.Has(2)) return {image};
-  const std::vector<int64_t> wanted = node.RequireInts(2, "the shape of the result");
-  const auto from = AsConstInts(inferred);
-  if (!from || from->size() != wanted.size()) node.Unsupported("a shape of the result for a symbolic image");
-  std::vector<int64_t> width;
-  for (size_t i = 0; i < wanted.size(); ++i) {
-    if (wanted[i] < (*from)[i]) node.Fail("the shape of the result is smaller than what is unpooled");
-    width.push_back(0);
-    width.push_back(wanted[i] - (*from)[i]);
+  const Array<PrimExpr> wanted = node.Dims(2, "the shape of the result");
+  if (static_cast<int64_t>(wanted.size()) != rank) node.Fail("the shape of the result does not fit the image");
+  Expr result = image;
+  for (int64_t axis = 0; axis < rank; ++axis) {
+    const PrimExpr more = node.Simplify(wanted[axis] - inferred[axis]);
+    if (const auto number = AsConstInt(more); number && *number < 0) {
+      node.Fail("the shape of the result is smaller than what is unpooled");
+    }
+    result = FillAxis(node, result, axis, I64(0), more, node.Scalar(node.DType(x), 0));
   }
-  return {node.Emit(relax::nn::Pad(image, width))};
+  return {node.WithShape(result, wanted)};
 }
 
+namespace {
+
+/// The columns of an affine grid over axes whose lengths only the run knows: x, y, … and 1, (axes + 1, points).
+Expr GridColumns(const NodeContext& node, const Array<PrimExpr>& space, bool corners, DataType dtype) {
+  const auto axes = static_cast<int64_t>(space.size());
+  const PrimExpr points = node.Product(space, 0, axes);
+  const auto real = [&](double value) { return node.Scalar(DataType::Float(32), value); };
+  Array<Expr> rows;
+  for (int64_t axis = axes - 1; axis >= 0; --axis) {
+    const auto number = [&](const PrimExpr& value) {
+      return node.CastTo(node.Emit(relax::Arange(value, node.Simplify(value + 1), I64(1), DataType::Int(64))),
+                         DataType::Float(32));
+    };
+    const Expr at =
+        node.CastTo(node.Emit(relax::Arange(I64(0), space[axis], I64(1), DataType::Int(64))), DataType::Float(32));
+    const Expr twice = relax::Multiply(at, real(2));
+    // Of one element the grid begins at -1.
+    const Expr steps = number(node.Simplify(Max(space[axis] - 1, I64(1))));
+    const Expr place =
+        corners ? relax::Divide(twice, steps) : relax::Divide(relax::Add(twice, real(1)), number(space[axis]));
+    Array<PrimExpr> column(axes, I64(1));
+    column.Set(axis, space[axis]);
+    const Expr line = node.Reshaped(node.Emit(relax::Subtract(place, real(1))), column);
+    rows.push_back(node.Reshaped(node.Emit(relax::BroadcastTo(line, space)), {points}));
+  }
+  rows.push_back(node.Emit(relax::Full({points}, real(1), DataType::Float(32))));
+  return node.CastTo(node.Emit(relax::Stack(rows, 0)), dtype);
+}
+
+}  // namespace
+
 Results ConvertAffineGrid(const NodeContext& node) {
-  const std::vector<int64_t> size = node.RequireInts(1, "the size of the image");
+  const Array<PrimExpr> dims = node.Dims(1, "the size of the image");
+  const auto numbers = AsConstInts(dims);
+  if (!numbers && (dims.size() == 4 || dims.size() == 5)) {
+    const Expr theta = node.X(0);
+    const Array<PrimExpr> space(dims.begin() + 2, dims.end());
+    const Expr columns = GridColumns(node, space, node.Int("align_corners", 0) != 0, node.DType(theta));
+    Array<PrimExpr> shape = {node.Shape(theta)[0]};
+    shape.insert(shape.end(), space.begin(), space.end());
+    shape.push_back(I64(static_cast<int64_t>(space.size())));
+    const Expr moved = node.Emit(relax::Matmul(theta, columns));
+    return {node.Reshaped(node.Emit(relax::PermuteDims(moved, {0, 2, 1})), shape)};
+  }
+  const std::vector<int64_t> size = numbers.value_or(std::vector<int64_t>{});
   if (size.size() != 4 && size.size() != 5) node.Fail("the size must have 4 or 5 elements");
   const std::vector<int64_t> space(size.begin() + 2, size.end());
   const auto axes = static_cast<int64_t>(space.size());
@@ -149,31 +258,32 @@ Results ConvertRoiAlign(const NodeContext& node) {
 Results ConvertCenterCropPad(const NodeContext& node) {
   Expr x = node.X(0);
   const int64_t rank = node.Rank(x);
-  const std::vector<int64_t> wanted = node.RequireInts(1, "the shape");
+  const Array<PrimExpr> wanted = node.Dims(1, "the shape");
   std::vector<int64_t> axes(static_cast<size_t>(rank));
   std::iota(axes.begin(), axes.end(), 0);
   if (const auto given = node.Ints("axes")) axes = node.Axes(*given, rank);
   if (wanted.size() != axes.size()) node.Fail("the shape does not fit the axes");
-  std::vector<int64_t> cut;
   Array<PrimExpr> begin;
   Array<PrimExpr> end;
-  std::vector<int64_t> width(static_cast<size_t>(2 * rank), 0);
+  std::vector<PrimExpr> missing;
   for (size_t i = 0; i < axes.size(); ++i) {
-    const int64_t length = node.StaticDim(x, axes[i], "an axis that is cut or padded");
-    if (wanted[i] < 0) node.Fail("a negative dimension");
-    const int64_t rest = std::max(length, wanted[i]) - std::min(length, wanted[i]);
-    if (wanted[i] < length) {
-      cut.push_back(axes[i]);
-      begin.push_back(I64(rest / 2));
-      end.push_back(I64(rest / 2 + wanted[i]));
-    } else {
-      width[2 * axes[i]] = rest / 2;
-      width[2 * axes[i] + 1] = rest - rest / 2;
-    }
+    const PrimExpr length = node.Shape(x)[axes[i]];
+    const PrimExpr& size = wanted[static_cast<int64_t>(i)];
+    if (const auto number = AsConstInt(size); number && *number < 0) node.Fail("a negative dimension");
+    const PrimExpr rest = node.Simplify(Max(length - size, I64(0)));
+    begin.push_back(node.Simplify(FloorDiv(rest, I64(2))));
+    end.push_back(node.Simplify(begin.back() + Min(length, size)));
+    missing.push_back(node.Simplify(Max(size - length, I64(0))));
   }
-  if (!cut.empty()) x = node.Emit(relax::StridedSlice(x, cut, begin, end));
-  if (std::all_of(width.begin(), width.end(), [](int64_t w) { return w == 0; })) return {x};
-  return {node.Emit(relax::nn::Pad(x, width))};
+  x = node.Emit(relax::StridedSlice(x, axes, begin, end));
+  const Expr zero = node.Scalar(node.DType(x), 0);
+  Array<PrimExpr> shape = node.Shape(x);
+  for (size_t i = 0; i < axes.size(); ++i) {
+    const PrimExpr before = node.Simplify(FloorDiv(missing[i], I64(2)));
+    x = FillAxis(node, x, axes[i], before, node.Simplify(missing[i] - before), zero);
+    shape.Set(axes[i], wanted[static_cast<int64_t>(i)]);
+  }
+  return {node.WithShape(x, shape)};
 }
 
 Results ConvertReverseSequence(const NodeContext& node) {

@@ -93,6 +93,9 @@ DEUTERON_CONVERTER(Shape);
 DEUTERON_CONVERTER(Size);
 
 // convert_pad.cc
+/// One axis longer by numbers of elements that only a run knows, which are `fill`.
+relax::Expr FillAxis(const NodeContext& node, const relax::Expr& x, int64_t axis, const PrimExpr& before,
+                     const PrimExpr& after, const relax::Expr& fill);
 DEUTERON_CONVERTER(Pad);
 
 // convert_index.cc
@@ -112,9 +115,8 @@ DEUTERON_CONVERTER(Unique);
 DEUTERON_CONVERTER(Compress);
 /// Where a vector of booleans is true, int64.
 relax::Expr PositionsOfTrue(const NodeContext& node, const relax::Expr& condition);
-/// Slice with starts and ends (inputs 1 and 2) that are data.
-relax::Expr SliceAtRunTime(const NodeContext& node, const std::vector<int64_t>& axes,
-                           const std::vector<int64_t>& steps);
+/// Slice whose operands are data, or some of them.
+relax::Expr SliceAtRunTime(const NodeContext& node);
 
 // convert_create.cc
 DEUTERON_CONVERTER(Constant);

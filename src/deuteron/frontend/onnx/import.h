@@ -23,7 +23,8 @@ struct ImportOptions {
 };
 
 /// The model in `path` as a module of one Relax function, "main": one dataflow block, one tensor parameter a
-/// graph input that is no initialiser, the output or the tuple of outputs. Every binding carries the name of
+/// graph input that is no initialiser, the output or the tuple of outputs. Steps of loops, and branches of which the run
+/// takes one, are local functions. Every binding carries the name of
 /// its ONNX node as its span. Parameter names are made fit for text; the names in the model are the function's
 /// attributes "input_names" and "output_names". Dimensions of one name are one symbolic variable.
 ///

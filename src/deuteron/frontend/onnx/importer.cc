@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 #include <unordered_set>
+#include <utility>
 
 #include "deuteron/frontend/onnx/evaluate.h"
 #include "deuteron/frontend/onnx/graph_check.h"
@@ -10,6 +11,7 @@
 #include "deuteron/relax/op/datatype.h"
 #include "deuteron/relax/op/manipulate.h"
 #include "deuteron/relax/op/shape.h"
+#include "deuteron/relax/type_analysis.h"
 #include "deuteron/support/host_tensor.h"
 #include "deuteron/topi/product.h"
 
@@ -58,12 +60,12 @@ void CheckOpset(const Scope& scope) {
 
 }  // namespace
 
-const Value* Scope::Find(std::string_view name) const {
-  for (const Scope* scope = this; scope != nullptr; scope = scope->parent) {
-    const auto it = scope->values.find(name);
-    if (it != scope->values.end()) return &it->second;
-  }
-  return nullptr;
+const Value* Scope::Find(std::string_view name) {
+  const auto it = values.find(name);
+  if (it != values.end()) return &it->second;
+  const Value* outer = parent == nullptr ? nullptr : parent->Find(name);
+  if (outer == nullptr || !is_function) return outer;
+  return &values.emplace(name, outer->Copy()).first->second;
 }
 
 int64_t Scope::Opset(std::string_view domain) const {
@@ -326,6 +328,47 @@ Results Importer::CallFunction(const FunctionProto& function, const NodeProto& n
   for (const std::string_view output : function.outputs) results.push_back(scope.values[output]);
   --call_depth_;
   return results;
+}
+
+relax::SeqExpr Importer::Sequence(const std::function<std::vector<Value>()>& body) {
+  Scope scope;
+  scope.parent = scope_;
+  scope.is_function = true;
+  Scope* const outer = std::exchange(scope_, &scope);
+  // What is emitted here is not in the block around it.
+  builder_.BeginBindingBlock();
+  builder_.BeginDataflowBlock();
+  Array<relax::Expr> outputs;
+  for (const Value& value : body()) outputs.push_back(builder_.EmitOutput(ExprOf(value, Span())));
+  const relax::BindingBlock block = builder_.EndBlock();
+  builder_.EndBlock();
+  scope_ = outer;
+  const relax::Tuple result(outputs);
+  result->ty = TupleType(outputs.Map([](const relax::Expr& output) { return output.ty(); }));
+  relax::SeqExpr sequence({block}, result);
+  sequence->ty = result.ty();
+  return sequence;
+}
+
+relax::Function Importer::LocalFunction(const Array<relax::Var>& params,
+                                        const std::function<std::vector<Value>()>& body) {
+  builder_.BeginScope(params);
+  const relax::SeqExpr sequence = Sequence(body);
+  builder_.EndScope();
+  return relax::Function(params, sequence, TypeOutside(sequence));
+}
+
+Type Importer::TypeOutside(const relax::SeqExpr& sequence) {
+  std::unordered_set<const Object*> inner;
+  for (const relax::BindingBlock& block : sequence->blocks) {
+    for (const relax::Binding& binding : block->bindings) {
+      const auto* match = binding.as<relax::MatchCastNode>();
+      if (match == nullptr) continue;
+      for (const tir::Var& symbol : relax::DefinedSymbolicVars(match->ty)) inner.insert(symbol.get());
+    }
+  }
+  return relax::EraseToWellDefined(sequence.ty(),
+                                   [&](const tir::Var& symbol) { return inner.count(symbol.get()) == 0; });
 }
 
 std::vector<Value> Importer::ImportGraph(const GraphProto& graph, const std::vector<Value>& inputs) {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <deque>
+#include <functional>
 #include <memory>
 #include <string>
 #include <unordered_map>
@@ -17,12 +18,15 @@ namespace deuteron::onnx {
 
 /// Values by name, in a graph and the graphs around it, and the operator sets in force.
 struct Scope {
-  const Scope* parent = nullptr;
+  Scope* parent = nullptr;
+  /// What is converted in it belongs to another function than what is around it.
+  bool is_function = false;
   std::unordered_map<std::string_view, Value> values;
   std::unordered_map<std::string, int64_t> opsets;
 
-  /// Null if undefined.
-  const Value* Find(std::string_view name) const;
+  /// Null if undefined. A function has its own copy of a value from outside: what makes an expression of it there is
+  /// not seen here.
+  const Value* Find(std::string_view name);
   int64_t Opset(std::string_view domain) const;
 };
 
@@ -48,6 +52,12 @@ class Importer {
   Tensor Decode(const TensorProto& tensor, const std::string& where) { return decoder_.Decode(tensor, where); }
   /// Converts a subgraph in the current scope, its inputs bound to `inputs`; its outputs.
   std::vector<Value> ImportGraph(const GraphProto& graph, const std::vector<Value>& inputs);
+  /// What `body` emits, as a sequence of its own that ends with the tuple of the values that it returns.
+  relax::SeqExpr Sequence(const std::function<std::vector<Value>()>& body);
+  /// The type of a sequence without symbols that only it defines.
+  static Type TypeOutside(const relax::SeqExpr& sequence);
+  /// A local function of such a body. It may use what is defined around it, its parameters, and their symbols.
+  relax::Function LocalFunction(const Array<relax::Var>& params, const std::function<std::vector<Value>()>& body);
 
  private:
   void CheckOperators() const;

@@ -55,6 +55,13 @@ Value Value::None() {
   return value;
 }
 
+Value Value::Copy() const {
+  if (state_ == nullptr || state_->initializer != nullptr) return *this;
+  Value copy;
+  copy.state_ = std::make_shared<State>(*state_);
+  return copy;
+}
+
 relax::BlockBuilder& NodeContext::builder() const { return importer_->builder(); }
 arith::Analyzer& NodeContext::analyzer() const { return builder().analyzer(); }
 
@@ -327,7 +334,16 @@ std::vector<int64_t> NodeContext::Axes(const std::vector<int64_t>& axes, int64_t
 std::optional<std::vector<int64_t>> NodeContext::AxesArgument(size_t index, int64_t input_since) const {
   if (opset_ < input_since) return Ints("axes");
   if (!Has(index)) return std::nullopt;
+  if (const auto shape = KnownShape(index); shape && shape->size() == 1 && IsZero((*shape)[0])) {
+    return std::vector<int64_t>{};
+  }
   return RequireInts(index, "axes");
+}
+
+bool NodeContext::AxesAtRunTime(size_t index, int64_t input_since) const {
+  if (opset_ < input_since || !Has(index) || ConstInts(index)) return false;
+  const auto shape = KnownShape(index);
+  return !(shape && shape->size() == 1 && IsZero((*shape)[0]));
 }
 
 relax::Var NodeContext::Emit(const relax::Expr& expr) const {

@@ -40,6 +40,8 @@ class Value {
   static Value Initializer(const TensorProto* tensor);
   static Value Sequence(std::vector<Value> elements);
   static Value None();
+  /// The same value, of which something can be made without changing this one. Constants stay one.
+  Value Copy() const;
   bool defined() const { return state_ != nullptr; }
   State* operator->() const { return state_.get(); }
 
@@ -127,6 +129,9 @@ class NodeContext {
   std::vector<int64_t> Axes(const std::vector<int64_t>& axes, int64_t rank) const;
   /// Axes given as an attribute before operator set `input_since`, as input `index` from it on.
   std::optional<std::vector<int64_t>> AxesArgument(size_t index, int64_t input_since) const;
+
+  /// Whether these axes are a value of the run: axes.h has what can be done then.
+  bool AxesAtRunTime(size_t index, int64_t input_since) const;
 
   /// Binds a call, with this node's name.
   relax::Var Emit(const relax::Expr& expr) const;

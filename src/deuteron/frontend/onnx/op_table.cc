@@ -222,6 +222,7 @@ constexpr OpRow kRows[] = {
     {"com.microsoft", "BiasAdd", 1, ConvertBiasAdd},
     {"com.microsoft", "BiasGelu", 1, ConvertBiasGelu},
     {"com.microsoft", "BiasSplitGelu", 1, ConvertBiasSplitGelu},
+    {"com.microsoft", "DynamicQuantizeLSTM", 1, ConvertLSTM},
     {"com.microsoft", "DynamicQuantizeMatMul", 1, ConvertDynamicQuantizeMatMul},
     {"com.microsoft", "EmbedLayerNormalization", 1, ConvertEmbedLayerNormalization},
     {"com.microsoft", "FastGelu", 1, ConvertFastGelu},

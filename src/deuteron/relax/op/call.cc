@@ -57,6 +57,41 @@ Type InferFromTypeArgs(const Call& call, const BlockBuilder&) {
   return call->ty_args.size() == 1 ? call->ty_args[0] : Type(TupleType(call->ty_args));
 }
 
+/// The result of a loop is declared: what a state is after any number of steps does not follow from one.
+Type InferLoop(const Call& call, const BlockBuilder& builder) {
+  CheckArity(call, 3, 4);
+  const auto* result = call->ty_args.size() == 1 ? call->ty_args[0].as<TupleTypeNode>() : nullptr;
+  if (result == nullptr) ThrowOpError(call, "needs the type of its result (ty_args), a tuple");
+  if (!PrimArgType(call, 1).is_integer()) ThrowOpError(call, "the number of steps must be an integer");
+  const auto* states = call->args[2].ty().as<TupleTypeNode>();
+  if (states == nullptr) ThrowOpError(call, "its states must be a tuple, not " + Describe(call->args[2].ty()));
+  if (states->fields.size() > result->fields.size()) {
+    ThrowOpError(call, "has " + std::to_string(states->fields.size()) + " states and " +
+                           std::to_string(result->fields.size()) + " results");
+  }
+  const auto* body = call->args[0].ty().as<FuncTypeNode>();
+  if (body == nullptr || !body->params.has_value()) return call->ty_args[0];
+  const Array<Type>& params = body->params.value();
+  if (params.size() != states->fields.size() + 1) {
+    ThrowOpError(call, "its body takes " + std::to_string(params.size()) + " values, not the number of the step and " +
+                           std::to_string(states->fields.size()) + " states");
+  }
+  if (params[0]->kind != TypeKind::kShape)
+    ThrowOpError(call, "its body must take the number of the step as R.Shape([t])");
+  const size_t given = result->fields.size() + (call->args.size() > 3 ? 1 : 0);
+  const auto* gives = body->ret.as<TupleTypeNode>();
+  if (gives == nullptr || gives->fields.size() != given) {
+    ThrowOpError(call,
+                 "its body must give a tuple of " + std::to_string(given) + " values, not " + Describe(body->ret));
+  }
+  for (size_t i = 0; i < states->fields.size(); ++i) {
+    if (MayBe(params[i + 1], states->fields[i], &builder.analyzer())) continue;
+    ThrowOpError(call, "state " + std::to_string(i) + " is " + Describe(states->fields[i]) + ", and its body takes " +
+                           Describe(params[i + 1]));
+  }
+  return call->ty_args[0];
+}
+
 Type InferAny(const Call&, const BlockBuilder&) { return AnyType::Get(); }
 Type InferNothing(const Call&, const BlockBuilder&) { return TupleType(Array<Type>()); }
 
@@ -80,6 +115,12 @@ Expr LegalizeAssert(BlockBuilder&, const Call& call) {
 
 }  // namespace
 
+Call Loop(const Expr& body, const PrimExpr& trips, const Array<Expr>& states, const Expr& condition, TupleType result) {
+  Array<Expr> args = {body, PrimValue(trips), Tuple(states)};
+  if (condition.defined()) args.push_back(condition);
+  return MakeCall("loop", std::move(args), Attrs(), {std::move(result)});
+}
+
 std::vector<OpInfo> CallOps() {
   const std::vector<const char*> dps = {"func", "args", "tir_vars?"};
   return {
@@ -92,6 +133,7 @@ std::vector<OpInfo> CallOps() {
       {"make_closure", {"func", "args"}, nullptr, InferAny, nullptr},
       {"invoke_closure", {"closure", "args"}, nullptr, InferFromTypeArgs, nullptr, /*pure=*/false},
       {"invoke_pure_closure", {"closure", "args"}, nullptr, InferFromTypeArgs, nullptr},
+      {"loop", {"body", "trips", "states", "condition?"}, nullptr, InferLoop, nullptr},
       {"null_value", {}, nullptr, InferAny, nullptr},
       {"print", {"*"}, nullptr, InferNothing, LegalizePrint, /*pure=*/false},
       {"assert_op", {"condition", "*"}, nullptr, InferAssert, LegalizeAssert, /*pure=*/false},

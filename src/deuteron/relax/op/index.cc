@@ -179,6 +179,30 @@ PrimExpr ClampedData(const PrimExpr& position, const PrimExpr& stride, const Pri
   return Min(Max(value, low), low + extent);
 }
 
+Type InferDynamicPermuteDims(const Call& call, const BlockBuilder&) {
+  CheckArity(call, 3, 3);
+  const TensorTypeNode* data = TensorArg(call, 0);
+  for (size_t i = 1; i < 3; ++i) {
+    const auto* shape = call->args[i].ty().as<ShapeTypeNode>();
+    if (shape == nullptr)
+      ThrowOpError(call, "its order and shape must be shapes; one is " + Describe(call->args[i].ty()));
+    if (data->ndim != kUnknownNDim && shape->ndim != kUnknownNDim && data->ndim != shape->ndim) {
+      ThrowOpError(call, std::to_string(shape->ndim) + " axes for " + Describe(GetRef<Type>(data)));
+    }
+  }
+  const auto shape = ShapeArg(call, 2);
+  return shape ? WithShape(data, *shape) : WithRank(data, data->ndim);
+}
+
+Expr LegalizeDynamicPermuteDims(BlockBuilder& builder, const Call& call) {
+  const auto order = ShapeArg(call, 1);
+  const auto shape = ShapeArg(call, 2);
+  if (!ShapesKnown(call) || !order || !shape || order->empty()) return call;
+  return builder.CallTE("dynamic_permute_dims", {call->args[0]}, [&](const Array<te::Tensor>& args) {
+    return Array<te::Tensor>{topi::DynamicTranspose(args[0], *order, *shape)};
+  });
+}
+
 /// The shape is computed by a kernel of its own and bound to fresh symbols, with which the slice is made.
 Expr LegalizeDynamicStridedSlice(BlockBuilder& builder, const Call& call) {
   const TensorTypeNode* data = TensorArg(call, 0);
@@ -241,6 +265,7 @@ std::vector<OpInfo> IndexOps() {
        nullptr,
        InferDynamicStridedSlice,
        LegalizeDynamicStridedSlice},
+      {"dynamic_permute_dims", {"x", "order", "shape"}, nullptr, InferDynamicPermuteDims, LegalizeDynamicPermuteDims},
   };
 }
 
@@ -259,6 +284,9 @@ Expr StridedSlice(Expr x, const std::vector<int64_t>& axes, const Array<PrimExpr
   Array<Expr> args = {std::move(x), PrimTuple(axis_values), PrimTuple(begin), PrimTuple(end)};
   if (!strides.empty()) args.push_back(PrimTuple(strides));
   return MakeCall("strided_slice", std::move(args), Attrs(attrs));
+}
+Expr DynamicPermuteDims(Expr x, Array<PrimExpr> order, Array<PrimExpr> shape) {
+  return MakeCall("dynamic_permute_dims", {std::move(x), ShapeExpr(std::move(order)), ShapeExpr(std::move(shape))});
 }
 Expr DynamicStridedSlice(Expr x, Expr begin, Expr end, Expr strides) {
   return MakeCall("dynamic_strided_slice", {std::move(x), std::move(begin), std::move(end), std::move(strides)});

@@ -40,5 +40,8 @@ Expr StridedSlice(Expr x, const std::vector<int64_t>& axes, const Array<PrimExpr
                   const Array<PrimExpr>& strides = {}, bool assume_inbound = false);
 /// The same on all axes with begins, ends and strides that are data (int64 vectors).
 Expr DynamicStridedSlice(Expr x, Expr begin, Expr end, Expr strides);
+/// Axis i of the result, of extent shape[i], is axis order[i] of `x`: a permutation of the axes that only the run
+/// knows. `shape` must be that of `x` in this order.
+Expr DynamicPermuteDims(Expr x, Array<PrimExpr> order, Array<PrimExpr> shape);
 
 }  // namespace deuteron::relax

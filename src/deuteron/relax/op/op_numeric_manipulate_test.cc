@@ -66,6 +66,15 @@ TEST(Manipulate, MovesElements) {
         {{0, 0, "n"}, {0, 2, "m"}});
   Check({x},
         [](const auto& v) {
+          return DynamicPermuteDims(v[0], Dims({2, 0, 1}), Dims({4, 2, 3}));
+        },
+        {Fill({4, 2, 3},
+              [&](const Index& i) {
+                return x.at({i[1], i[2], i[0]});
+              })},
+        {});
+  Check({x},
+        [](const auto& v) {
           return ExpandDims(v[0], {1, -1});
         },
         {Dense({2, 1, 3, 4, 1}, kFloat, x.values)}, {{0, 0, "n"}});

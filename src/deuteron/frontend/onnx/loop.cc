@@ -1,0 +1,239 @@
+#include "deuteron/frontend/onnx/loop.h"
+
+#include <algorithm>
+#include <cctype>
+#include <unordered_set>
+
+#include "deuteron/frontend/onnx/importer.h"
+#include "deuteron/relax/op/call.h"
+#include "deuteron/relax/type_analysis.h"
+
+namespace deuteron::onnx {
+namespace {
+
+using relax::Expr;
+
+tir::Var NewSymbol(const NodeContext& node, const char* what) {
+  return tir::Var(String(std::string(node.node().op_type) + "_" + what));
+}
+
+/// "lstm_step" for a node of operator LSTM.
+std::string NameOf(const NodeContext& node, const char* suffix) {
+  std::string name = Identifier(node.node().op_type, "node") + suffix;
+  std::transform(name.begin(), name.end(), name.begin(), [](unsigned char c) { return std::tolower(c); });
+  return name;
+}
+
+/// A result of a call, its dimensions bound to new symbols where its type has none.
+Value WithDims(const NodeContext& node, const Expr& result) {
+  const auto* type = result.ty().as<TensorTypeNode>();
+  if (type == nullptr || type->has_shape() || type->ndim == kUnknownNDim) return result;
+  Array<PrimExpr> dims;
+  for (int64_t axis = 0; axis < type->ndim; ++axis) dims.push_back(NewSymbol(node, "dim"));
+  return node.WithShape(result, dims);
+}
+
+/// One loop under conversion.
+class LoopBuilder {
+ public:
+  using Body = std::function<LoopStep(const PrimExpr& step, const Results& states)>;
+  LoopBuilder(const NodeContext& node, const Results& initial, const Body& body)
+      : node_(node), initial_(initial), body_(body) {
+    for (const Value& state : initial) {
+      const Expr expr = node.importer()->ExprOf(state, Span());
+      states_.push_back(expr);
+      types_.push_back(Widened(TensorType::WithNDim(kUnknownNDim, node.DType(expr)), expr.ty(), /*first=*/true));
+    }
+    is_carried_.assign(initial.size(), true);
+  }
+
+  Results Emit(const PrimExpr& trips, const Value& condition) {
+    is_conditional_ = condition.defined();
+    relax::Function step = Step();
+    while (!Settle(step)) step = Step();
+    const relax::Var function = node_.builder().Emit(step, NameOf(node_, "_step"));
+    Array<Expr> states;
+    Array<Type> results;
+    for (size_t i = 0; i < states_.size(); ++i) {
+      if (!is_carried_[i]) continue;
+      states.push_back(states_[i]);
+      results.push_back(Outside(types_[i]));
+    }
+    const auto& given = step->ret_ty.as<TupleTypeNode>()->fields;
+    for (size_t i = results.size() + (is_conditional_ ? 1 : 0); i < given.size(); ++i) {
+      results.push_back(Stacked(Outside(given[i]), trips));
+    }
+    Expr first;
+    if (is_conditional_) {
+      first = condition.defined() ? node_.Reshaped(node_.importer()->ExprOf(condition, Span()), {})
+                                  : Expr(relax::Constant::Scalar(DataType::Bool(), int64_t{1}));
+    }
+    const relax::Var loop = node_.Emit(relax::Loop(function, trips, states, first, TupleType(results)));
+    Results values;
+    int64_t field = 0;
+    for (size_t i = 0; i < states_.size(); ++i) {
+      values.push_back(is_carried_[i] ? WithDims(node_, node_.Field(loop, field++)) : initial_[i]);
+    }
+    for (; field < static_cast<int64_t>(results.size()); ++field) {
+      values.push_back(WithDims(node_, node_.Field(loop, field)));
+    }
+    return values;
+  }
+
+ private:
+  /// The type of a state that is `type` before a step and `next` after it. Of a first value all dimensions are taken.
+  Type Widened(const Type& type, const Type& next, bool first = false) {
+    const auto* before = type.as<TensorTypeNode>();
+    const auto* after = next.as<TensorTypeNode>();
+    if (after == nullptr || before->dtype != after->dtype) {
+      node_.Fail("a value that its steps carry on is " + relax::Describe(type) + " before a step and " +
+                 relax::Describe(next) + " after it");
+    }
+    if (after->ndim == kUnknownNDim || (!first && before->ndim != after->ndim)) {
+      return TensorType::WithNDim(kUnknownNDim, before->dtype);
+    }
+    Array<PrimExpr> dims;
+    for (int64_t axis = 0; axis < after->ndim; ++axis) {
+      const PrimExpr then = after->has_shape() ? after->shape.value()[axis] : PrimExpr();
+      const PrimExpr now = first ? then : before->shape.value()[axis];
+      const bool holds = now.defined() &&
+                         (own_.count(now.get()) != 0 || (then.defined() && node_.analyzer().CanProveEqual(now, then)));
+      if (holds) {
+        dims.push_back(now);
+        continue;
+      }
+      const tir::Var symbol = NewSymbol(node_, "dim");
+      own_.insert(symbol.get());
+      dims.push_back(symbol);
+    }
+    return TensorType(dims, before->dtype);
+  }
+
+  /// Converts a step on states of the types as they are now.
+  relax::Function Step() {
+    const tir::Var number = NewSymbol(node_, "step");
+    Array<relax::Var> params = {relax::Var(node_.builder().UniqueName("step"), ShapeType({number}))};
+    params_.clear();
+    Results states;
+    for (size_t i = 0; i < states_.size(); ++i) {
+      params_.emplace_back();
+      if (!is_carried_[i]) {
+        states.push_back(initial_[i].Copy());
+        continue;
+      }
+      params_[i] = relax::Var(node_.builder().UniqueName("state"), types_[i]);
+      params.push_back(params_[i]);
+      states.emplace_back(params_[i]);
+    }
+    Importer* importer = node_.importer();
+    return importer->LocalFunction(params, [&] {
+      step_ = body_(number, states);
+      const Symbolic known = step_.condition.defined() ? importer->SymbolicOf(step_.condition) : nullptr;
+      const bool goes_on = !step_.condition.defined() ||
+                           (known != nullptr && known->values.size() == 1 && AsConstInt(known->values[0]) == 1);
+      is_conditional_ |= !goes_on;
+      Results results;
+      if (is_conditional_) {
+        const Expr again = goes_on ? Expr(relax::Constant::Scalar(DataType::Bool(), int64_t{1}))
+                                   : node_.Reshaped(importer->ExprOf(step_.condition, Span()), {});
+        results.emplace_back(again);
+      }
+      for (size_t i = 0; i < states_.size(); ++i) {
+        if (is_carried_[i]) results.push_back(step_.states[i]);
+      }
+      results.insert(results.end(), step_.outputs.begin(), step_.outputs.end());
+      return results;
+    });
+  }
+
+  /// Whether the states are after `step` what they were taken for before it. If not, changes what they are taken for.
+  bool Settle(const relax::Function& step) {
+    bool settled = true;
+    const auto& given = step->ret_ty.as<TupleTypeNode>()->fields;
+    size_t field = is_conditional_ ? 1 : 0;
+    for (size_t i = 0; i < states_.size(); ++i) {
+      if (!is_carried_[i]) continue;
+      if (step_.states[i]->expr.same_as(params_[i])) {
+        // No step changes it.
+        is_carried_[i] = false;
+        settled = false;
+        ++field;
+        continue;
+      }
+      const Type type = Widened(types_[i], given[field++]);
+      settled = settled && relax::TypesIdentical(type, types_[i]);
+      types_[i] = type;
+    }
+    return settled;
+  }
+
+  /// A type without the symbols of the states.
+  Type Outside(const Type& type) const {
+    return relax::EraseToWellDefined(type, [&](const tir::Var& symbol) { return own_.count(symbol.get()) == 0; });
+  }
+
+  Type Stacked(const Type& row, const PrimExpr& trips) const {
+    const auto* tensor = row.as<TensorTypeNode>();
+    if (tensor == nullptr) node_.Fail("what a step gives is no tensor");
+    if (tensor->ndim == kUnknownNDim) return row;
+    if (is_conditional_ || !tensor->has_shape()) return TensorType::WithNDim(tensor->ndim + 1, tensor->dtype);
+    Array<PrimExpr> shape = {trips};
+    for (const PrimExpr& dim : tensor->shape.value()) shape.push_back(dim);
+    return TensorType(shape, tensor->dtype);
+  }
+
+  const NodeContext& node_;
+  const Results& initial_;
+  const Body& body_;
+  std::vector<Expr> states_;
+  std::vector<Type> types_;
+  std::vector<bool> is_carried_;
+  /// Of the last conversion of a step.
+  std::vector<relax::Var> params_;
+  LoopStep step_;
+  bool is_conditional_ = false;
+  std::unordered_set<const Object*> own_;
+};
+
+}  // namespace
+
+Results EmitLoop(const NodeContext& node, const PrimExpr& trips, const Value& condition, const Results& initial,
+                 const std::function<LoopStep(const PrimExpr& step, const Results& states)>& body) {
+  return LoopBuilder(node, initial, body).Emit(trips, condition);
+}
+
+Results EmitBranches(const NodeContext& node, const Expr& condition, const GraphProto& then_graph,
+                     const GraphProto& else_graph) {
+  Importer* importer = node.importer();
+  const auto import = [&](const GraphProto& graph) {
+    return importer->Sequence([&] { return importer->ImportGraph(graph, {}); });
+  };
+  const relax::SeqExpr then_branch = import(then_graph);
+  const relax::SeqExpr else_branch = import(else_graph);
+  const Type then_type = Importer::TypeOutside(then_branch);
+  const Type else_type = Importer::TypeOutside(else_branch);
+  const Type type = relax::UnifyTypes(then_type, else_type, &node.analyzer());
+  const auto* fields = type.as<TupleTypeNode>();
+  for (size_t i = 0; fields != nullptr && i < fields->fields.size(); ++i) {
+    const auto* tensor = fields->fields[i].as<TensorTypeNode>();
+    if (tensor == nullptr || tensor->dtype.is_void()) fields = nullptr;
+  }
+  if (fields == nullptr) {
+    node.Unsupported("branches that give values of different types: " + relax::Describe(then_type) + " and " +
+                     relax::Describe(else_type));
+  }
+  relax::If branch(condition, then_branch, else_branch);
+  branch->ty = type;
+  const relax::Var result(node.builder().UniqueName("gv"), type);
+  relax::SeqExpr body({relax::BindingBlock({relax::VarBinding(result, branch)})}, result);
+  body->ty = type;
+  const relax::Var function = node.builder().Emit(relax::Function({}, body, type), NameOf(node, "_branches"));
+  const relax::Var results = node.Emit(relax::Call(function, {}));
+  Results values;
+  for (size_t i = 0; i < fields->fields.size(); ++i) {
+    values.push_back(WithDims(node, node.Field(results, static_cast<int64_t>(i))));
+  }
+  return values;
+}
+
+}  // namespace deuteron::onnx

@@ -1,0 +1,13 @@
+/// \file
+/// Resize where the run tells what to resize to.
+#pragma once
+
+#include "deuteron/frontend/onnx/node_context.h"
+
+namespace deuteron::onnx {
+
+/// Resize or Upsample of any form whose scales, sizes or region are values of the run, or whose axes are symbolic: each
+/// axis by indices or by a matrix of weights that are computed when the model runs.
+relax::Expr ResizeAtRunTime(const NodeContext& node);
+
+}  // namespace deuteron::onnx

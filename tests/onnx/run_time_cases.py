@@ -1,0 +1,108 @@
+"""Cases whose operands, lengths or numbers of steps only the run knows: recurrent layers, control flow, axes, sizes."""
+
+import numpy as np
+from case import F, I, Case, Const, case, f, graph, i
+
+
+def recurrent():
+    for steps in [1, 3, 40]:
+        for direction, count in [("forward", 1), ("reverse", 1), ("bidirectional", 2)]:
+            for op, gates, states in [("LSTM", 4, 2), ("GRU", 3, 1), ("RNN", 1, 1)]:
+                x, lengths = f(steps, 3, 4), np.array([steps, 1, (steps + 1) // 2], np.int32)
+                weights = [f(count, gates * 5, 4, low=-0.5, high=0.5), f(count, gates * 5, 5, low=-0.5, high=0.5), f(count, 2 * gates * 5)]
+                first = [f(count, 3, 5, seed=n) for n in range(states)]
+                names = ", ".join(f"s{n}" for n in range(states))
+                types = ", ".join(f"float[{count},3,5] s{n}" for n in range(states))
+                yield graph(f"{op}OfAnyLength", [x, *weights, lengths, *first], f"""g (float[S,3,4] x, float[{count},{gates * 5},4] w,
+                    float[{count},{gates * 5},5] r, float[{count},{2 * gates * 5}] b, int32[3] l, {types}) => (float y, float h{', float c' if states > 1 else ''}) {{
+                    y, h{', c' if states > 1 else ''} = {op} <hidden_size: int = 5, direction: string = "{direction}"> (x, w, r, b, l, {names}) }}""")
+                if steps == 40:
+                    # Constant weights, a length that is known but long.
+                    yield case(op, [x, *[Const(weight, F) for weight in weights]], outputs=states + 1, direction=direction, hidden_size=5)
+    peepholes = Const(f(1, 15), F)
+    yield case("LSTM", [f(30, 2, 4), Const(f(1, 20, 4), F), Const(f(1, 20, 5), F), None, None, None, None, peepholes], outputs=3, hidden_size=5, clip=0.7)
+    for direction, count in [("forward", 1), ("bidirectional", 2)]:
+        for by_column in (False, True):
+            # States are rounded to one of 255 steps: one that falls otherwise is seen in what follows.
+            scales = [f(count, 20, low=0.01, high=0.02, seed=n) if by_column else f(count, low=0.01, high=0.02, seed=n) for n in range(2)]
+            # ONNX Runtime takes none by column.
+            zeros = [np.full(scale.shape, 0 if by_column else 3, np.int8) for scale in scales]
+            integers = [i(count, 4, 20, low=-99, high=99).astype(np.int8), i(count, 5, 20, low=-99, high=99).astype(np.int8)]
+            constants = [Const(value) for value in (*integers, f(count, 40))]
+            rest = [Const(value) for value in (scales[0], zeros[0], scales[1], zeros[1])]
+            yield Case("DynamicQuantizeLSTM", [f(25, 2, 4), *constants, None, None, None, None, *rest], 1, 3,
+                       {"hidden_size": 5, "direction": direction}, "com.microsoft", tolerance=1e-2)
+    for before in (0, 1):
+        yield case("GRU", [f(30, 2, 4), Const(f(1, 15, 4), F), Const(f(1, 15, 5), F), Const(f(1, 30), F)], outputs=2, hidden_size=5, linear_before_reset=before,
+                   activations=["HardSigmoid", "Softsign"])
+
+
+def control_flow():
+    for steps in [-2, 0, 1, 7, 300]:
+        yield graph("LoopOfRunTimeTrips", [np.array(steps, I), f(4)], """g (int64 n, float[4] x) => (float y, float s) {
+            t = Constant <value: tensor = bool {1}> ()
+            y, s = Loop (n, t, x) <body = b (int64 i, bool c, float[4] a) => (bool d, float[4] z, float[4] o) {
+                d = Identity (c) h = Constant <value: tensor = float {0.5}> () e = Mul (a, h) z = Add (e, x) o = Tanh (z) }> }""")
+    for start in [1.0, 30.0, 200.0]:
+        # A while loop whose number of steps nothing bounds.
+        yield graph("While", [np.array(start, F)], """g (float x) => (float y, float s) {
+            m = Constant <value: tensor = float {100}> () go = Less (x, m)
+            y, s = Loop ( , go, x) <body = b (int64 i, bool c, float a) => (bool d, float z, float o) {
+                h = Constant <value: tensor = float {1.5}> () z = Mul (a, h) d = Less (z, m) o = Neg (z) }> }""")
+    for steps in [0, 3]:
+        # A state that grows.
+        yield graph("LoopThatGrows", [np.array(steps, I), f(2, 3)], """g (int64 n, float[2, 3] x) => (float y) {
+            t = Constant <value: tensor = bool {1}> ()
+            y = Loop (n, t, x) <body = b (int64 i, bool c, float[r, 3] a) => (bool d, float[q, 3] z) {
+                d = Identity (c) e = Tanh (a) z = Concat <axis: int = 0> (e, x) }> }""")
+    yield graph("NestedLoops", [np.array(3, I), np.array(4, I), f(2)], """g (int64 n, int64 m, float[2] x) => (float y) {
+        t = Constant <value: tensor = bool {1}> ()
+        y = Loop (n, t, x) <body = b (int64 i, bool c, float[2] a) => (bool d, float[2] z) {
+            d = Identity (c)
+            z = Loop (m, t, a) <body = k (int64 j, bool e, float[2] p) => (bool g, float[2] q) {
+                g = Identity (e) w = Add (i, j) v = Cast <to: int = 1> (w) u = Sin (p) q = Add (u, v) }> }> }""")
+    for choice in (True, False):
+        yield graph("IfOfDifferentShapes", [np.array(choice), f(3, 4)], """g (bool c, float[N, 4] x) => (float y) {
+            z = If (c) <then_branch = a () => (float[p] r) { s = Exp (x) r = Flatten <axis: int = 0> (s) },
+                        else_branch = b () => (float[q, w] r) { one = Constant <value: tensor = int64[1] {1}> () two = Constant <value: tensor = int64[1] {3}> ()
+                            r = Slice (x, one, two, one) }>
+            y = Sqrt (z) }""")
+        # What the branch that is not taken would do is an error.
+        yield graph("IfThatGuards", [np.array(choice), f(3, 4), np.array([1 if choice else 9], I)], """g (bool c, float[3, 4] x, int64[1] k) => (float y) {
+            y = If (c) <then_branch = a () => (float[1, 4] r) { r = Gather (x, k) }, else_branch = b () => (float[1, 4] r) {
+                zero = Constant <value: tensor = int64[1] {0}> () s = Gather (x, zero) r = Neg (s) }> }""")
+    for length in (2, 50):
+        yield graph("ScanOfAnyLength", [f(3), f(2, length, 3)], """g (float[3] s, float[2, L, 3] x) => (float f, float y) {
+            f, y = Scan <num_scan_inputs: int = 1, scan_input_axes: ints = [1], scan_input_directions: ints = [1], scan_output_axes: ints = [1],
+                         scan_output_directions: ints = [1],
+                         body = b (float[3] a, float[2, 3] p) => (float[3] z, float[2, 3] o) {
+                k = Constant <value: tensor = int64[1] {0}> () m = ReduceMean <axes: ints = [0], keepdims: int = 0> (p) q = Add (a, m) z = Tanh (q)
+                o = Mul (p, z) }> (s, x) }""")
+
+
+def operands():
+    x = f(2, 3, 4)
+    for axes in ([1], [-1, 0], [0, 1, 2]):
+        for keepdims in (0, 1):
+            for op in ("ReduceSum", "ReduceMax", "ReduceLogSumExp", "ReduceL2"):
+                yield case(op, [x, np.array(axes, I)], opset=18, keepdims=keepdims)
+    for axis in (0, -1):
+        yield case("CumSum", [x, np.array(axis, I)], reverse=1, exclusive=1)
+    yield case("Squeeze", [f(2, 1, 3, 1), np.array([-1, 1], I)])
+    yield case("Unsqueeze", [f(2, 3), np.array([3, -4], I)])
+    yield case("Slice", [x, np.array([-1, 0], I), np.array([-9, 3], I), np.array([2, 1], I), np.array([-2, 1], I)])
+    yield case("Pad", [f(2, 3), np.array([1, 2, 0, 1], I), np.array(0.5, F), np.array([1, 0], I)], opset=18)
+    for mode in ("nearest", "linear", "cubic"):
+        for coordinates in ("half_pixel", "align_corners", "asymmetric", "pytorch_half_pixel"):
+            yield case("Resize", [f(1, 2, 5, 6), None, np.array([1, 1, 1.7, 0.6], F)], opset=18, mode=mode, coordinate_transformation_mode=coordinates)
+            yield case("Resize", [f(1, 2, 5, 6), None, None, np.array([1, 2, 3, 9], I)], opset=18, mode=mode, coordinate_transformation_mode=coordinates)
+    yield case("Resize", [f(1, 1, 5, 8), None, np.array([1, 1, 0.4, 0.3], F)], opset=18, mode="linear", antialias=1)
+    for length in (5, 8):
+        yield case("DFT", [f(2, 8, 3, 1), np.array(length, I), np.array(1, I)], opset=20)
+    yield case("NonMaxSuppression", [f(1, 40, 4, low=0, high=1), f(1, 2, 40, low=0, high=1), np.array(30, I), np.array(0.3, F), np.array(0.2, F)])
+
+
+def cases():
+    yield from recurrent()
+    yield from control_flow()
+    yield from operands()
