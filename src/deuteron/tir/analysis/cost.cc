@@ -18,6 +18,16 @@ constexpr double kPointwisePart = 5.0 / 8;
 constexpr double kCopiedPart = 5.0 / 8;
 /// Of the same, what panels reach that are read a few vectors of each row at a time.
 constexpr double kPanelPart = 1.0 / 2;
+/// Of the time that loads of a tile take from the second level, what its multiply-adds do not hide.
+constexpr double kSeenPart = 3.0 / 4;
+/// With one vector, a step of a product loads more than it multiplies.
+constexpr int64_t kLeastVectors = 2;
+/// Lanes of masked loads, stores and tails, in whole ones.
+constexpr double kMaskedPart = 4.0 / 5;
+/// Strided loads of so many vectors, with as many shuffles, take as long as a gather of one.
+constexpr int64_t kMostShuffledStride = 4;
+/// Code of a few pointwise operations on a vector with their loads and the store: sixteen instructions.
+constexpr int64_t kBytesOfCopy = 128;
 /// Pieces for each thread, so that none waits long for one that is late.
 constexpr int64_t kPiecesPerThread = 4;
 /// A kernel on one thread that takes less than so many fork-joins is not worth others.
@@ -213,6 +223,21 @@ int64_t CostModel::RowsOfLoad() const {
   const double loads = machine_.l2.load_bytes_per_cycle * kPanelPart / sizeof(float);
   return std::max<int64_t>(static_cast<int64_t>(machine_.OpsPerCycle(DataType::Float(32)) / 2 / loads), 1);
 }
+
+double CostModel::RowsOfTileLoads() const {
+  const double loads = machine_.l2.load_bytes_per_cycle / sizeof(float);
+  return kSeenPart * machine_.OpsPerCycle(DataType::Float(32)) / 2 / loads;
+}
+
+int64_t CostModel::LeastVectors() const { return kLeastVectors; }
+
+double CostModel::MaskedPart() const { return kMaskedPart; }
+
+int64_t CostModel::MostShuffledStride() const { return kMostShuffledStride; }
+
+int64_t CostModel::MostCopies() const { return machine_.code_bytes / 2 / kBytesOfCopy; }
+
+int64_t CostModel::StackBufferBytes() const { return machine_.stack_bytes / 4; }
 
 double CostModel::SerialBytes() const {
   const double cycles = kForkJoinsOfSerial * machine_.fork_join_us * 1e3 * machine_.ghz;

@@ -62,6 +62,22 @@ class CostModel {
   /// With how many rows an element of the other operand, loaded from the second level, may be multiplied in the time
   /// that its load takes.
   int64_t RowsOfLoad() const;
+  /// The same of a tile of a product whose panels are read in order, ahead of need: of the time of its loads only what
+  /// its multiply-adds do not hide.
+  double RowsOfTileLoads() const;
+  /// Vectors of one operand that a step of a product needs beside its scalars of the other, so as not to wait for
+  /// these.
+  int64_t LeastVectors() const;
+  /// Lanes of a vector that may be masked count as so many of another.
+  double MaskedPart() const;
+  /// Steps between the elements of a vector up to which whole vectors are loaded and shuffled in less time than its
+  /// elements are gathered.
+  int64_t MostShuffledStride() const;
+  /// How many copies of a few pointwise operations on a vector may follow each other in a loop that is to run from the
+  /// first cache of instructions.
+  int64_t MostCopies() const;
+  /// The most that one buffer may take of a kernel's part of the stack.
+  int64_t StackBufferBytes() const;
   /// Accumulators that are needed for an addition to begin as often as its operand is loaded.
   int64_t LeastAccumulators() const { return machine_.latency; }
 

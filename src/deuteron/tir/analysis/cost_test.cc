@@ -80,6 +80,17 @@ TEST(CostModel, CountsWhatFallsToAThread) {
   EXPECT_EQ(CostsOf("-threads=64").EnoughPieces(), 256);
 }
 
+TEST(CostModel, KnowsWhatSuitsATile) {
+  // A vector of 64 bytes takes two cycles from the second level, in which four are multiplied and added.
+  EXPECT_DOUBLE_EQ(CostsOf("").RowsOfTileLoads(), 3);
+  EXPECT_DOUBLE_EQ(CostsOf("-l2-load=64").RowsOfTileLoads(), 1.5);
+  EXPECT_DOUBLE_EQ(CostsOf("-f32-ops=32").RowsOfTileLoads(), 1.5);
+  EXPECT_EQ(CostsOf("").MostCopies(), 128);
+  EXPECT_EQ(CostsOf("-code-bytes=64K").MostCopies(), 256);
+  EXPECT_EQ(CostsOf("").StackBufferBytes(), 64 << 10);
+  EXPECT_EQ(CostsOf("-stack-bytes=64K").StackBufferBytes(), 16 << 10);
+}
+
 TEST(CostModel, FindsConflicts) {
   // 1 MiB in 16 ways: lines 64 KiB apart share a set.
   EXPECT_TRUE(CostsOf("").Conflict(64 << 10, 9));

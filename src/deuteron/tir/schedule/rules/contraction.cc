@@ -69,9 +69,12 @@ bool Contains(const std::vector<size_t>& positions, size_t position) {
   return std::find(positions.begin(), positions.end(), position) != positions.end();
 }
 
+/// The shortest vectors that are made, and the shortest rows of pixels.
+constexpr int64_t kFewestLanes = 4;
+
 /// The widest vector and the number of vectors that divide `extent` and fit `budget` accumulators with `rows` rows.
 bool ChooseVectors(int64_t extent, int64_t full_lanes, int64_t budget, Plan* plan) {
-  for (int64_t lanes = full_lanes; lanes >= 4; lanes /= 2) {
+  for (int64_t lanes = full_lanes; lanes >= kFewestLanes; lanes /= 2) {
     if (extent % lanes != 0) continue;
     plan->lanes = lanes;
     plan->num_vectors = LargestDivisor(extent / lanes, std::max<int64_t>(budget / plan->num_rows, 1));
@@ -80,16 +83,8 @@ bool ChooseVectors(int64_t extent, int64_t full_lanes, int64_t budget, Plan* pla
   return false;
 }
 
-/// Rows of pixels shorter than this fill too little of their vectors.
-constexpr int64_t kShortestPixelRow = 4;
-/// Where whole vectors of channels are the alternative, rows must be longer to pay.
-constexpr int64_t kPayingPixelRow = 48;
-/// How much longer vectors with a partial one at the end must be on average to be worth their masks.
-constexpr double kPayingLanes = 1.25;
-/// The loop over the channels of a transposed tile is unrolled up to so many.
-constexpr int64_t kMostEpilogueCopies = 128;
-/// With fewer vectors than this, a step waits for its scalars: then the third cache is the better place for a panel.
-constexpr int64_t kFewestVectors = 2;
+/// Where whole vectors of channels are the alternative, rows of pixels pay that fill so many.
+constexpr int64_t kPayingRowVectors = 3;
 
 /// Registers for accumulators; the others hold a step's operands and what the epilogue needs.
 int64_t AccumulatorBudget(const Target& target) { return target.machine.vector_registers * 7 / 8; }
@@ -150,7 +145,7 @@ bool PlanPixels(const SBlock& block, const MatmulRoles& roles, const Array<PrimE
   const bool image_is_rhs = Contains(roles.n, x->iter) && StrideAlong(roles.rhs_load, axis);
   const std::vector<size_t>& channels = image_is_lhs ? roles.n : roles.m;
   const auto extent = AsConstInt(axis->dom->extent);
-  if ((!image_is_lhs && !image_is_rhs) || channels.size() != 1 || !extent || *extent < kShortestPixelRow) return false;
+  if ((!image_is_lhs && !image_is_rhs) || channels.size() != 1 || !extent || *extent < kFewestLanes) return false;
   const auto num_channels = AsConstInt(block->iter_vars[channels[0]]->dom->extent);
   if (!num_channels) return false;
   plan->lanes = Lanes(target);
@@ -200,24 +195,24 @@ int64_t PagesOfStep(const SBlock& block, const MatmulRoles& roles, const BufferL
 bool PixelsPay(const SBlock& block, const MatmulRoles& roles, const Plan& whole, const Plan& pixels,
                const Target& target) {
   if (pixels.num_rows * pixels.num_lines * pixels.num_vectors < AccumulatorBudget(target) / 2) return false;
-  if (MeanLanes(pixels) > kPayingLanes * static_cast<double>(whole.lanes)) return true;
+  const double lanes = CostModel(target.machine).MaskedPart() * MeanLanes(pixels);
+  if (lanes > static_cast<double>(whole.lanes)) return true;
   if (whole.contiguous_output) return false;
   // Else those of a pointwise convolution in long rows.
   const IterVar& x = block->iter_vars[pixels.vector];
   const BufferLoad& image = Contains(roles.m, pixels.vector) ? roles.lhs_load : roles.rhs_load;
-  return IsPointwise(block, image, x) && pixels.vector_extent >= kPayingPixelRow &&
+  return IsPointwise(block, image, x) && pixels.vector_extent >= kPayingRowVectors * Lanes(target) &&
          PagesOfStep(block, roles, image, target) <= target.machine.near_pages;
 }
 
 /// How many rows a tile has along an axis: at most `most`, more than half of that if the axis is long enough, so that
 /// the least time goes into the rows of the last tile that are too many and into what a tile loads for all of its rows.
-int64_t ChooseRows(std::optional<int64_t> extent, int64_t most) {
+int64_t ChooseRows(std::optional<int64_t> extent, int64_t most, const CostModel& costs) {
   if (!extent) return most;
   if (*extent <= most) return *extent;
-  constexpr int64_t kLoadsOfTile = 3;  // as much time as so many rows
   const auto cost = [&](int64_t rows) {
     const int64_t tiles = (*extent + rows - 1) / rows;
-    return tiles * (rows + kLoadsOfTile);
+    return static_cast<double>(tiles) * (static_cast<double>(rows) + costs.RowsOfTileLoads());
   };
   int64_t best = most;
   for (int64_t rows = most; rows > most / 2; --rows) {
@@ -273,7 +268,7 @@ bool PlanWholeVectors(const SBlock& block, const MatmulRoles& roles, const Array
   for (auto axis = row_axes.rbegin(); axis != row_axes.rend(); ++axis) {
     const int64_t streams =
         MostStreams(vector_is_rhs ? roles.lhs_load : roles.rhs_load, block->iter_vars[*axis], target);
-    const int64_t rows = ChooseRows(extent_of(*axis), std::min(budget / 2, streams));
+    const int64_t rows = ChooseRows(extent_of(*axis), std::min(budget / 2, streams), costs);
     if (rows > plan->num_rows) {
       plan->row = *axis;
       plan->num_rows = rows;
@@ -288,8 +283,8 @@ bool PlanWholeVectors(const SBlock& block, const MatmulRoles& roles, const Array
   const int64_t vector_bytes = target.machine.vector_bits / 8;
   const int64_t panel_vectors =
       num_rows <= plan->num_rows
-          ? std::max<int64_t>(*vector_extent / Lanes(target) / target.machine.threads, kFewestVectors)
-          : std::max<int64_t>(costs.PanelBytes() / (depth * vector_bytes), kFewestVectors);
+          ? std::max<int64_t>(*vector_extent / Lanes(target) / target.machine.threads, costs.LeastVectors())
+          : std::max<int64_t>(costs.PanelBytes() / (depth * vector_bytes), costs.LeastVectors());
   if (*vector_extent % channels.value_or(1) != 0) return false;
   if (!ChooseVectors(channels.value_or(*vector_extent), Lanes(target), std::min(budget, panel_vectors * plan->num_rows),
                      plan)) {
@@ -376,7 +371,7 @@ std::optional<int64_t> BlockOfRows(const Schedule& schedule, const Plan& plan, c
   return block;
 }
 
-void Tile(Schedule* schedule, const Plan& plan) {
+void Tile(Schedule* schedule, const Plan& plan, const CostModel& costs) {
   const SBlock block = schedule->Get(plan.anchor);
   const std::vector<Loop> loops = schedule->GetLoops(plan.anchor);
   const auto vector = schedule->Split(loops[plan.vector], std::vector<int64_t>{-1, plan.num_vectors, plan.lanes});
@@ -448,8 +443,8 @@ void Tile(Schedule* schedule, const Plan& plan) {
       schedule->Vectorize(inner.back());
       int64_t copies = 1;
       for (size_t i = 0; i + 1 < inner.size(); ++i)
-        copies *= schedule->ConstExtent(inner[i]).value_or(kMostEpilogueCopies + 1);
-      for (size_t i = 0; i + 1 < inner.size() && copies <= kMostEpilogueCopies; ++i) schedule->Unroll(inner[i]);
+        copies *= schedule->ConstExtent(inner[i]).value_or(costs.MostCopies() + 1);
+      for (size_t i = 0; i + 1 < inner.size() && copies <= costs.MostCopies(); ++i) schedule->Unroll(inner[i]);
     }
   }
   for (const Loop& loop : tile_rows) schedule->Unroll(loop);
@@ -502,7 +497,7 @@ bool ScheduleContraction(Schedule* schedule, const Target& target) {
   for (const Block& block : schedule->GetBlocks()) {
     if (block != plan.anchor && block != plan.epilogue) ScheduleSpatial(schedule, block, target);
   }
-  Tile(schedule, plan);
+  Tile(schedule, plan, CostModel(target.machine));
   return true;
 }
 
