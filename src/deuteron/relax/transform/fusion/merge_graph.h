@@ -61,6 +61,8 @@ class MergeGraph {
 
   /// Merges two groups. `root` receives the one that stands for both.
   ContractibleDag::Answer Merge(uint32_t a, uint32_t b, uint32_t* root);
+  /// After Merge has found a cycle: a group that it leads through.
+  uint32_t in_the_way() const { return dag_.in_the_way(); }
 
   /// The block with a call of one function for each group of several calls; null if there is none.
   BindingBlock Emit(FusedFunctions* functions);

@@ -326,8 +326,12 @@ bool RowMerger::Commit(uint32_t producer, uint32_t consumer, Verdict verdict) {
   switch (graph_.Merge(producer, consumer, &root)) {
     case ContractibleDag::Answer::kMerged:
       break;
-    case ContractibleDag::Answer::kCycle:
-      return Refuse(producer, consumer, {Reason::kPathThroughAnother, "", std::move(verdict.figures)});
+    case ContractibleDag::Answer::kCycle: {
+      const Binding& between = graph_.binding(graph_.in_the_way());
+      return Refuse(producer, consumer,
+                    {Reason::kPathThroughAnother, transform::PlaceText(SpanOf(between), between->var->name_hint),
+                     std::move(verdict.figures)});
+    }
     case ContractibleDag::Answer::kTooFar:
       verdict.figures.emplace_back("limit", static_cast<int64_t>(ContractibleDag::kMostVisited));
       return Refuse(producer, consumer, {Reason::kTooFarApart, "", std::move(verdict.figures)});
