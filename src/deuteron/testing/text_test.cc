@@ -82,7 +82,7 @@ std::string DropUnchanged(const IRModule& before, IRModule* module) {
   std::vector<std::string> names;
   for (const auto& [var, func] : before->functions) {
     const GlobalVar now = module->FindGlobalVar(var->name_hint);
-    if (!now.defined() || !module->Lookup(now).same_as(func)) continue;
+    if (!now.defined() || !StructurallyEqual(module->Lookup(now), func)) continue;
     names.emplace_back(var->name_hint);
     module->Remove(now);
   }
