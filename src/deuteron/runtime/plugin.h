@@ -12,7 +12,14 @@
 /// library: `shared_object`, whose code is a shared object with one C function (kernel_function.h).
 #pragma once
 
+#include <tvm/ffi/function.h>
+
 #include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "deuteron/runtime/program.h"
 
 extern "C" {
 
@@ -39,14 +46,6 @@ struct DeuteronHost {
 };
 
 }  // extern "C"
-
-#include <tvm/ffi/function.h>
-
-#include <span>
-#include <string>
-#include <vector>
-
-#include "deuteron/runtime/program.h"
 
 namespace deuteron::runtime {
 

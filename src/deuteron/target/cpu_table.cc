@@ -22,8 +22,10 @@ struct CpuEntry {
   /// Bits of the vectors whose multiply-adds start in a cycle.
   int64_t multiply_bits;
   double ghz;
-  /// In KiB, with ways; the second level with the cores that share one, of the third what falls to a core.
+  /// In KiB, with ways, that of instructions without; the second level with the cores that share one, of the third what
+  /// falls to a core.
   int64_t l1_kib, l1_ways;
+  int64_t code_kib;
   int64_t l2_kib, l2_ways, l2_cores;
   int64_t l3_kib, l3_ways;
   /// Of a cycle, from the second and the third level.
@@ -39,38 +41,39 @@ constexpr std::string_view kSapphireRapids = "amx-bf16 amx-int8 amx-tile avx512b
 
 constexpr CpuEntry kCpus[] = {
     // x86: levels of the architecture, which stand for many CPUs, then CPUs.
-    {"x86-64", kX86, "", "", 128, 2.7, 32, 8, 512, 8, 1, 1024, 16, 16, 8, 10, 40},
-    {"x86-64-v2", kX86, "x86-64", "popcnt sse3 sse4.1 sse4.2 ssse3", 128, 2.7, 32, 8, 512, 8, 1, 1024, 16, 16, 8, 10,
-     40},
-    {"x86-64-v3", kX86, "x86-64-v2", "avx avx2 bmi bmi2 f16c fma lzcnt movbe", 512, 2.7, 32, 8, 512, 8, 1, 2048, 16, 32,
-     8, 13.5, 40},
-    {"x86-64-v4", kX86, "x86-64-v3", kAvx512, 1024, 2.7, 32, 8, 1024, 16, 1, 1408, 11, 32, 8, 13.5, 150},
-    {"haswell", kX86, "x86-64-v3", "", 512, 2.7, 32, 8, 256, 8, 1, 2048, 16, 32, 8, 12, 30},
-    {"broadwell", kX86, "x86-64-v3", "", 512, 2.7, 32, 8, 256, 8, 1, 2048, 16, 32, 8, 12, 30},
-    {"skylake", kX86, "x86-64-v3", "", 512, 3.2, 32, 8, 256, 4, 1, 2048, 16, 32, 8, 13.5, 35},
-    {"alderlake", kX86, "x86-64-v3", "avxvnni", 512, 3.5, 48, 12, 1280, 10, 1, 3072, 12, 32, 10, 25, 60},
-    {"skylake-avx512", kX86, "x86-64-v4", "", 1024, 2.5, 32, 8, 1024, 16, 1, 1408, 11, 32, 8, 12, 100},
-    {"cascadelake", kX86, "x86-64-v4", "avx512vnni", 1024, 2.5, 32, 8, 1024, 16, 1, 1408, 11, 32, 8, 12, 100},
-    {"cooperlake", kX86, "cascadelake", "avx512bf16", 1024, 2.5, 32, 8, 1024, 16, 1, 1408, 11, 32, 8, 12, 100},
-    {"icelake-server", kX86, "x86-64-v4", kIceLake, 1024, 2.6, 48, 12, 1280, 20, 1, 1536, 12, 32, 8, 12, 150},
-    {"sapphirerapids", kX86, "icelake-server", kSapphireRapids, 1024, 2.7, 48, 12, 2048, 16, 1, 1920, 15, 32, 8, 13.5,
-     250},
-    {"emeraldrapids", kX86, "sapphirerapids", "", 1024, 2.7, 48, 12, 2048, 16, 1, 5120, 20, 32, 8, 13.5, 280},
-    {"graniterapids", kX86, "sapphirerapids", "amx-fp16", 1024, 2.7, 48, 12, 2048, 16, 1, 4096, 16, 32, 8, 13.5, 500},
-    {"znver2", kX86, "x86-64-v3", "", 512, 2.8, 32, 8, 512, 8, 1, 4096, 16, 32, 16, 15, 150},
-    {"znver3", kX86, "x86-64-v3", "", 512, 3.0, 32, 8, 512, 8, 1, 4096, 16, 32, 16, 20, 150},
-    {"znver4", kX86, "icelake-server", "avx512bf16", 512, 3.2, 32, 8, 1024, 8, 1, 4096, 16, 32, 16, 25, 350},
-    {"znver5", kX86, "znver4", "avxvnni", 1024, 3.4, 48, 12, 1024, 16, 1, 4096, 16, 64, 16, 30, 450},
+    {"x86-64", kX86, "", "", 128, 2.7, 32, 8, 32, 512, 8, 1, 1024, 16, 16, 8, 10, 40},
+    {"x86-64-v2", kX86, "x86-64", "popcnt sse3 sse4.1 sse4.2 ssse3", 128, 2.7, 32, 8, 32, 512, 8, 1, 1024, 16, 16, 8,
+     10, 40},
+    {"x86-64-v3", kX86, "x86-64-v2", "avx avx2 bmi bmi2 f16c fma lzcnt movbe", 512, 2.7, 32, 8, 32, 512, 8, 1, 2048, 16,
+     32, 8, 13.5, 40},
+    {"x86-64-v4", kX86, "x86-64-v3", kAvx512, 1024, 2.7, 32, 8, 32, 1024, 16, 1, 1408, 11, 32, 8, 13.5, 150},
+    {"haswell", kX86, "x86-64-v3", "", 512, 2.7, 32, 8, 32, 256, 8, 1, 2048, 16, 32, 8, 12, 30},
+    {"broadwell", kX86, "x86-64-v3", "", 512, 2.7, 32, 8, 32, 256, 8, 1, 2048, 16, 32, 8, 12, 30},
+    {"skylake", kX86, "x86-64-v3", "", 512, 3.2, 32, 8, 32, 256, 4, 1, 2048, 16, 32, 8, 13.5, 35},
+    {"alderlake", kX86, "x86-64-v3", "avxvnni", 512, 3.5, 48, 12, 32, 1280, 10, 1, 3072, 12, 32, 10, 25, 60},
+    {"skylake-avx512", kX86, "x86-64-v4", "", 1024, 2.5, 32, 8, 32, 1024, 16, 1, 1408, 11, 32, 8, 12, 100},
+    {"cascadelake", kX86, "x86-64-v4", "avx512vnni", 1024, 2.5, 32, 8, 32, 1024, 16, 1, 1408, 11, 32, 8, 12, 100},
+    {"cooperlake", kX86, "cascadelake", "avx512bf16", 1024, 2.5, 32, 8, 32, 1024, 16, 1, 1408, 11, 32, 8, 12, 100},
+    {"icelake-server", kX86, "x86-64-v4", kIceLake, 1024, 2.6, 48, 12, 32, 1280, 20, 1, 1536, 12, 32, 8, 12, 150},
+    {"sapphirerapids", kX86, "icelake-server", kSapphireRapids, 1024, 2.7, 48, 12, 32, 2048, 16, 1, 1920, 15, 32, 8,
+     13.5, 250},
+    {"emeraldrapids", kX86, "sapphirerapids", "", 1024, 2.7, 48, 12, 32, 2048, 16, 1, 5120, 20, 32, 8, 13.5, 280},
+    {"graniterapids", kX86, "sapphirerapids", "amx-fp16", 1024, 2.7, 48, 12, 64, 2048, 16, 1, 4096, 16, 32, 8, 13.5,
+     500},
+    {"znver2", kX86, "x86-64-v3", "", 512, 2.8, 32, 8, 32, 512, 8, 1, 4096, 16, 32, 16, 15, 150},
+    {"znver3", kX86, "x86-64-v3", "", 512, 3.0, 32, 8, 32, 512, 8, 1, 4096, 16, 32, 16, 20, 150},
+    {"znver4", kX86, "icelake-server", "avx512bf16", 512, 3.2, 32, 8, 32, 1024, 8, 1, 4096, 16, 32, 16, 25, 350},
+    {"znver5", kX86, "znver4", "avxvnni", 1024, 3.4, 48, 12, 32, 1024, 16, 1, 4096, 16, 64, 16, 30, 450},
     // ARM
-    {"generic", kArm, "", "neon", 128, 1.5, 32, 4, 512, 8, 1, 0, 16, 16, 8, 5, 15},
-    {"cortex-a53", kArm, "generic", "", 64, 1.2, 32, 4, 512, 16, 4, 0, 16, 8, 4, 2, 3},
-    {"cortex-a72", kArm, "generic", "", 128, 1.5, 32, 2, 1024, 16, 4, 0, 16, 16, 8, 3, 4},
-    {"cortex-a76", kArm, "generic", "dotprod fullfp16", 256, 2.4, 64, 4, 512, 8, 1, 512, 16, 32, 16, 8, 15},
-    {"neoverse-n1", kArm, "generic", "dotprod fullfp16", 256, 2.6, 64, 4, 1024, 8, 1, 512, 16, 32, 16, 15, 150},
-    {"neoverse-v1", kArm, "neoverse-n1", "bf16 i8mm", 512, 2.6, 64, 4, 1024, 8, 1, 512, 16, 32, 16, 20, 250},
-    {"neoverse-n2", kArm, "neoverse-n1", "bf16 i8mm", 256, 2.8, 64, 4, 1024, 8, 1, 512, 16, 32, 16, 18, 250},
-    {"neoverse-v2", kArm, "neoverse-n1", "bf16 i8mm", 512, 2.8, 64, 4, 2048, 8, 1, 512, 16, 32, 16, 25, 400},
-    {"apple-m1", kArm, "generic", "dotprod fullfp16", 512, 3.0, 128, 8, 12288, 12, 4, 2048, 16, 32, 16, 30, 60},
+    {"generic", kArm, "", "neon", 128, 1.5, 32, 4, 32, 512, 8, 1, 0, 16, 16, 8, 5, 15},
+    {"cortex-a53", kArm, "generic", "", 64, 1.2, 32, 4, 32, 512, 16, 4, 0, 16, 8, 4, 2, 3},
+    {"cortex-a72", kArm, "generic", "", 128, 1.5, 32, 2, 48, 1024, 16, 4, 0, 16, 16, 8, 3, 4},
+    {"cortex-a76", kArm, "generic", "dotprod fullfp16", 256, 2.4, 64, 4, 64, 512, 8, 1, 512, 16, 32, 16, 8, 15},
+    {"neoverse-n1", kArm, "generic", "dotprod fullfp16", 256, 2.6, 64, 4, 64, 1024, 8, 1, 512, 16, 32, 16, 15, 150},
+    {"neoverse-v1", kArm, "neoverse-n1", "bf16 i8mm", 512, 2.6, 64, 4, 64, 1024, 8, 1, 512, 16, 32, 16, 20, 250},
+    {"neoverse-n2", kArm, "neoverse-n1", "bf16 i8mm", 256, 2.8, 64, 4, 64, 1024, 8, 1, 512, 16, 32, 16, 18, 250},
+    {"neoverse-v2", kArm, "neoverse-n1", "bf16 i8mm", 512, 2.8, 64, 4, 64, 2048, 8, 1, 512, 16, 32, 16, 25, 400},
+    {"apple-m1", kArm, "generic", "dotprod fullfp16", 512, 3.0, 128, 8, 192, 12288, 12, 4, 2048, 16, 32, 16, 30, 60},
 };
 
 constexpr std::string_view kX86Features[] = {
@@ -170,6 +173,7 @@ Machine MachineOfCpu(std::string_view cpu, const std::vector<std::string>& featu
   machine.ops = ArithmeticOf(static_cast<double>(2 * machine.vector_pipes * machine.Lanes(32)), features);
   machine.l1 = {entry.l1_kib * kKib, entry.l1_ways, 1,
                 static_cast<double>(machine.load_pipes * machine.vector_bits) / 8};
+  machine.code_bytes = entry.code_kib * kKib;
   machine.l2 = {entry.l2_kib * kKib, entry.l2_ways, entry.l2_cores, entry.l2_load};
   machine.l3 = {entry.l3_kib * kKib, entry.l3_ways, 1, entry.l3_load};
   machine.core_gbps = entry.core_gbps;

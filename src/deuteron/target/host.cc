@@ -107,6 +107,7 @@ std::string FindCpu() {
 /// What the operating system tells; 0 where it does not.
 struct SystemReport {
   Cache l1{.ways = 0}, l2{.ways = 0}, l3{.ways = 0};
+  int64_t code_bytes = 0;
   int64_t line_bytes = 0;
   int64_t page_bytes = 4096;
   int64_t threads_a_core = 1;
@@ -120,7 +121,11 @@ SystemReport Ask() {
     const std::string folder = cpu + "cache/index" + std::to_string(index) + "/";
     const std::string level = FirstLine(folder + "level");
     if (level.empty()) break;
-    if (level > "3" || FirstLine(folder + "type") == "Instruction") continue;
+    if (FirstLine(folder + "type") == "Instruction") {
+      if (level == "1") report.code_bytes = ReadSize(folder + "size");
+      continue;
+    }
+    if (level > "3") continue;
     Cache& cache = level == "1" ? report.l1 : level == "2" ? report.l2 : report.l3;
     cache.bytes = ReadSize(folder + "size");
     cache.ways = ReadSize(folder + "ways_of_associativity");
@@ -159,6 +164,7 @@ void DescribeHost(Machine* machine) {
     const bool is_last = cache == &machine->l3;
     if (is_last && system->is_virtual && share > 0) cache->sharers = std::max(cache->sharers, cache->bytes / share);
   }
+  if (system->code_bytes > 0) machine->code_bytes = system->code_bytes;
   if (system->line_bytes > 0) machine->line_bytes = system->line_bytes;
   machine->page_bytes = system->page_bytes;
   machine->cores = std::max<int64_t>(machine->threads / system->threads_a_core, 1);

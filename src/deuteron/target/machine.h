@@ -65,6 +65,8 @@ struct Machine {
   Cache l1;
   Cache l2;
   Cache l3;
+  /// Of the first level for instructions.
+  int64_t code_bytes = 32 << 10;
   int64_t line_bytes = 64;
   int64_t page_bytes = 4096;
   /// Pages that a loop may step through again and again without waiting for their translation.
@@ -80,6 +82,8 @@ struct Machine {
   int64_t cores = 1;
   /// From the begin of a parallel loop of no work to its end.
   double fork_join_us = 1;
+  /// What a kernel may take of the stack of the thread that runs it.
+  int64_t stack_bytes = 256 << 10;
 
   /// Lanes of a full vector of elements of `bits` bits.
   int64_t Lanes(int bits) const { return vector_bits / bits; }

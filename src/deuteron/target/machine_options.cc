@@ -42,12 +42,14 @@ constexpr IntegerOption kIntegers[] = {
     {"-l3-bytes", [](Machine& m) -> int64_t& { return m.l3.bytes; }, Range::kBytesOrNone},
     {"-l3-ways", [](Machine& m) -> int64_t& { return m.l3.ways; }},
     {"-l3-sharers", [](Machine& m) -> int64_t& { return m.l3.sharers; }},
+    {"-code-bytes", [](Machine& m) -> int64_t& { return m.code_bytes; }, Range::kBytes},
     {"-line-bytes", [](Machine& m) -> int64_t& { return m.line_bytes; }, Range::kPowerOfTwo},
     {"-page-bytes", [](Machine& m) -> int64_t& { return m.page_bytes; }, Range::kPowerOfTwo},
     {"-near-pages", [](Machine& m) -> int64_t& { return m.near_pages; }},
     {"-streams", [](Machine& m) -> int64_t& { return m.streams; }},
     {"-threads", [](Machine& m) -> int64_t& { return m.threads; }},
     {"-cores", [](Machine& m) -> int64_t& { return m.cores; }},
+    {"-stack-bytes", [](Machine& m) -> int64_t& { return m.stack_bytes; }, Range::kBytes},
 };
 
 constexpr NumberOption kNumbers[] = {

@@ -23,6 +23,8 @@ struct TextTest {
   std::string target = "llvm";
   std::vector<std::pair<std::string, std::string>> config;
   std::vector<std::string> remarks;
+  /// Functions that are what they were are named only.
+  bool only_changes = false;
   /// Everything before the expectation, the separator included.
   std::string head;
   std::string input;
@@ -54,6 +56,7 @@ TextTest Split(const std::string& path, const std::string& text) {
       test.passes += (test.passes.empty() ? "" : ",") + WithFolder(path, passes);
     }
     if (const char* target = after(line, "# target: ")) test.target = target;
+    if (line == "# expect: changes") test.only_changes = true;
     if (const char* remark = after(line, "# expect-remark: ")) test.remarks.emplace_back(remark);
     if (const char* pair = after(line, "# config: ")) {
       const std::string entry(pair);
@@ -65,11 +68,28 @@ TextTest Split(const std::string& path, const std::string& text) {
   return test;
 }
 
-/// A decision in one line: what `# expect-remark:` is compared with.
-std::string Describe(const transform::Decision& decision) {
+/// A decision in one line: what `# expect-remark:` is compared with, which may have the message too.
+std::string Describe(const transform::Decision& decision, bool with_message) {
   std::string text = std::string(decision.pass) + " " + std::string(decision.subject);
   if (!decision.object.empty()) text += " -> " + std::string(decision.object);
-  return text + ": " + std::string(CodeOf(decision.reason));
+  text += ": " + std::string(CodeOf(decision.reason));
+  if (with_message && !decision.message.empty()) text += " (" + std::string(decision.message) + ")";
+  return text;
+}
+
+/// Takes the functions that are what they were in `before` out of a module; a comment that names them.
+std::string DropUnchanged(const IRModule& before, IRModule* module) {
+  std::vector<std::string> names;
+  for (const auto& [var, func] : before->functions) {
+    const GlobalVar now = module->FindGlobalVar(var->name_hint);
+    if (!now.defined() || !StructurallyEqual(module->Lookup(now), func)) continue;
+    names.emplace_back(var->name_hint);
+    module->Remove(now);
+  }
+  std::sort(names.begin(), names.end());
+  std::string comment;
+  for (const std::string& name : names) comment += (comment.empty() ? "# as before: " : ", ") + name;
+  return comment.empty() ? comment : comment + "\n";
 }
 
 std::string AsComment(const std::string& text) {
@@ -112,6 +132,7 @@ TextTestResult RunTextTest(const std::string& path, const std::string& text) {
     // The name in diagnostics does not depend on where the tree lies.
     IRModule module = script::ParseModule(test.input, name);
     relax::CheckWellFormed(module);
+    const IRModule before = test.only_changes ? module : IRModule();
     transform::PassContext::Scope scope(context);
     script::CheckRoundTrip(module);
     for (const transform::Pass& pass : ParsePasses(test.passes)) {
@@ -119,7 +140,8 @@ TextTestResult RunTextTest(const std::string& path, const std::string& text) {
       relax::CheckWellFormed(module);
       script::CheckRoundTrip(module);
     }
-    actual = script::Print(module);
+    const std::string as_before = test.only_changes ? DropUnchanged(before, &module) : "";
+    actual = as_before + script::Print(module);
     if (must_fail) result.failure = "an error was expected, and there was none";
   } catch (const tvm::ffi::Error& error) {
     actual = AsComment(std::string(error.kind()) + ": " + std::string(error.message()));
@@ -133,9 +155,10 @@ TextTestResult RunTextTest(const std::string& path, const std::string& text) {
   }
   for (const std::string& remark : test.remarks) {
     const auto decisions = context.decisions->decisions();
-    if (std::any_of(decisions.begin(), decisions.end(), [&](const auto& d) { return Describe(d) == remark; })) continue;
+    const auto is_said = [&](const auto& d) { return Describe(d, true) == remark || Describe(d, false) == remark; };
+    if (std::any_of(decisions.begin(), decisions.end(), is_said)) continue;
     result.failure = "no such decision: " + remark + "\nDecisions:";
-    for (const auto& decision : decisions) result.failure += "\n  " + Describe(decision);
+    for (const auto& decision : decisions) result.failure += "\n  " + Describe(decision, true);
   }
   return result;
 }

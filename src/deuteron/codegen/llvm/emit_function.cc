@@ -64,7 +64,11 @@ void SetFunctionAttributes(llvm::Function* function, const Target& target) {
 }  // namespace
 
 KernelEmitter::KernelEmitter(llvm::Module* module, const Target& target)
-    : target_(target), module_(module), llvm_(module->getContext()), builder_(module->getContext()) {
+    : target_(target),
+      costs_(target.machine),
+      module_(module),
+      llvm_(module->getContext()),
+      builder_(module->getContext()) {
   llvm::FastMathFlags flags;
   flags.setAllowContract(true);
   builder_.setFastMathFlags(flags);
@@ -272,7 +276,7 @@ void KernelEmitter::EmitParallelFor(const tir::ForNode* op) {
   llvm::Function* body = OutlineParallelBody(op, closure_type, captured);
   llvm::Value* extent = EmitCast(DataType::Int(64), op->extent.dtype(), EmitExpr(op->extent));
   const auto visible = [this](const tir::VarNode* var) { return values_.count(var) != 0; };
-  llvm::Value* grain = EmitIndex(tir::CostModel(target_.machine).Grain(op, visible));
+  llvm::Value* grain = EmitIndex(costs_.Grain(op, visible));
   // A loop of one grain, or of a single iteration, needs no other thread.
   llvm::Function* function = frame_->function;
   auto* alone = llvm::BasicBlock::Create(llvm_, "alone", function);

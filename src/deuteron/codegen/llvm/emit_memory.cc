@@ -6,24 +6,12 @@
 namespace deuteron::codegen {
 namespace {
 
-/// A buffer of constant size up to this lies on the stack; larger ones come from the context.
-constexpr int64_t kMaxStackBuffer = int64_t{64} << 10;
-/// All buffers of a function on the stack together.
-constexpr int64_t kMaxStackFrame = int64_t{256} << 10;
-constexpr unsigned kAlignment = 64;
-/// Up to this stride, vectors that are read whole and shuffled beat a gather.
-constexpr int64_t kMaxShuffledStride = 4;
-
 /// The single index of an access; buffers without dimensions have one element.
 PrimExpr FlatIndexOf(const tir::Buffer& buffer, const Array<PrimExpr>& indices) {
   DEUTERON_CHECK(indices.size() <= 1) << "buffer " << buffer->name << " of " << indices.size()
                                       << " dimensions was not flattened";
   return indices.empty() ? I64(0) : indices[0];
 }
-
-/// Stack buffers are this much longer than they say, so that a vector whose last lanes are off may be read and written
-/// whole.
-constexpr int64_t kStackPadding = 64;
 
 /// The stride if `expr` is a Ramp of constant stride.
 std::optional<int64_t> RampStride(const PrimExpr& expr) {
@@ -75,7 +63,7 @@ llvm::Value* KernelEmitter::FullMask(int64_t lanes) {
 }
 
 bool KernelEmitter::MayAccessWhole(const tir::Buffer& buffer, int64_t lanes) {
-  return LanesOn(mask_) > 0 && lanes * buffer->dtype.bytes() <= kStackPadding &&
+  return LanesOn(mask_) > 0 && lanes * buffer->dtype.bytes() <= costs_.machine().line_bytes &&
          frame_->stack_buffers.count(buffer->data.get());
 }
 
@@ -140,7 +128,7 @@ llvm::Value* KernelEmitter::EmitLoad(const tir::BufferLoadNode* op) {
   }
   if (stride && *stride > 1) {
     const auto* ramp = index.as<tir::RampNode>();
-    if (*stride <= kMaxShuffledStride) return EmitStridedLoad(buffer, ramp, *stride);
+    if (*stride <= costs_.MostShuffledStride()) return EmitStridedLoad(buffer, ramp, *stride);
     if (llvm::Value* column = EmitTransposedLoad(buffer, ramp, *stride)) return FromMemory(column, element);
   }
   if (stride == -1 && mask_ == nullptr) {
@@ -201,14 +189,15 @@ void KernelEmitter::EmitAlloc(const tir::Buffer& buffer) {
   frame_->stack_buffers.erase(buffer->data.get());
   const std::optional<int64_t> constant = AsConstInt(count);
   llvm::IRBuilder<> entry(frame_->alloca_point);
-  if (constant && *constant * element <= kMaxStackBuffer &&
-      frame_->stack_bytes + *constant * element <= kMaxStackFrame) {
+  if (constant && *constant * element <= costs_.StackBufferBytes() &&
+      frame_->stack_bytes + *constant * element <= costs_.machine().stack_bytes) {
     frame_->stack_bytes += *constant * element;
     frame_->stack_buffers.insert(buffer->data.get());
-    auto* type =
-        llvm::ArrayType::get(MemoryType(buffer->dtype), static_cast<uint64_t>(*constant + kStackPadding / element));
+    // A line longer than it says, so that a vector whose last lanes are off may be read and written whole.
+    const int64_t line = costs_.machine().line_bytes;
+    auto* type = llvm::ArrayType::get(MemoryType(buffer->dtype), static_cast<uint64_t>(*constant + line / element));
     llvm::AllocaInst* slot = entry.CreateAlloca(type, nullptr, std::string(buffer->name));
-    slot->setAlignment(llvm::Align(kAlignment));
+    slot->setAlignment(llvm::Align(static_cast<uint64_t>(line)));
     values_[buffer->data.get()] = slot;
     return;
   }

@@ -20,6 +20,7 @@
 
 #include "deuteron/codegen/llvm/llvm.h"
 #include "deuteron/target/target.h"
+#include "deuteron/tir/analysis/cost.h"
 #include "deuteron/tir/function.h"
 
 namespace deuteron::codegen {
@@ -145,6 +146,7 @@ class KernelEmitter {
   llvm::Value* Unary(llvm::Intrinsic::ID id, llvm::Value* value) { return builder_.CreateUnaryIntrinsic(id, value); }
 
   const Target& target_;
+  const tir::CostModel costs_;
   llvm::Module* module_;
   llvm::LLVMContext& llvm_;
   llvm::IRBuilder<> builder_;

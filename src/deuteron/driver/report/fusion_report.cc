@@ -14,17 +14,11 @@ namespace deuteron::report {
 namespace {
 
 using transform::Decision;
+using transform::PlaceText;
 using transform::Reason;
 using transform::ReasonKind;
 
 constexpr size_t kNone = SIZE_MAX;
-
-std::string PlaceText(const Span& span, const String& fallback) {
-  if (!span.defined() || span->source.empty()) return std::string(fallback);
-  std::string text(span->source);
-  if (span->line > 0) text += ":" + std::to_string(span->line);
-  return text;
-}
 
 /// "read; written; flops" as sizes.
 std::vector<SizeExpr> ParseSizes(const std::string& text, const Symbols& symbols) {

@@ -124,8 +124,9 @@ Expr AttentionMask(const NodeContext& node, const PrimExpr& keys, DataType dtype
   Expr mask = node.X(3);
   if (node.DType(mask).is_bool()) mask = node.Emit(relax::Where(mask, node.Scalar(dtype, 0), lowest));
   Array<PrimExpr> shape = node.Shape(mask);
+  if (shape.empty()) return mask;
   const int64_t last = static_cast<int64_t>(shape.size()) - 1;
-  const auto length = last < 0 ? std::nullopt : AsConstInt(shape[last]);
+  const auto length = AsConstInt(shape[last]);
   const auto wanted = AsConstInt(keys);
   if (!length || !wanted || *length >= *wanted || *length == 1) return mask;
   shape.Set(last, I64(*wanted - *length));

@@ -42,6 +42,13 @@ void DecisionLog::PutSpan(const Span& span) {
   PutNumber(*place);
 }
 
+std::string PlaceText(const Span& span, const String& fallback) {
+  if (!span.defined() || span->source.empty()) return std::string(fallback);
+  std::string text(span->source);
+  if (span->line > 0) text += ":" + std::to_string(span->line);
+  return text;
+}
+
 void DecisionLog::Add(const Decision& decision) {
   for (const String* text :
        {&decision.pass, &decision.function, &decision.subject, &decision.object, &decision.message}) {

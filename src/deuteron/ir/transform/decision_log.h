@@ -18,6 +18,9 @@
 
 namespace deuteron::transform {
 
+/// A place as verdicts name it ("/layer1/conv1", "model.py:12"); `fallback` where none is known.
+std::string PlaceText(const Span& span, const String& fallback);
+
 /// A figure that decided, by name ("group", "phase", "bytes_saved", …). The name outlives the log.
 using Figure = std::pair<const char*, int64_t>;
 

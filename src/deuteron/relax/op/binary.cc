@@ -156,10 +156,9 @@ Type InferBinary(const Call& call, const BlockBuilder& builder) {
 }
 
 Expr LegalizeBinary(BlockBuilder& builder, const Call& call) {
-  if (!ShapesKnown(call)) return call;
   const BinaryRule& rule = RuleOf(call);
-  return builder.CallTE(rule.name, call->args, [&](const Array<te::Tensor>& args) {
-    return Array<te::Tensor>{topi::Zip(args[0], args[1], rule.fn, std::string("T_") + rule.name)};
+  return CallKernel(builder, call, rule.name, call->args, [&](const Array<te::Tensor>& args) {
+    return topi::Zip(args[0], args[1], rule.fn, std::string("T_") + rule.name);
   });
 }
 
@@ -179,10 +178,8 @@ Type InferFma(const Call& call, const BlockBuilder& builder) {
 }
 
 Expr LegalizeFma(BlockBuilder& builder, const Call& call) {
-  if (!ShapesKnown(call)) return call;
-  return builder.CallTE("ewise_fma", call->args, [](const Array<te::Tensor>& args) {
-    return Array<te::Tensor>{topi::Add(topi::Multiply(args[0], args[1]), args[2])};
-  });
+  return CallKernel(builder, call, "ewise_fma", call->args,
+                    [](const Array<te::Tensor>& args) { return topi::Add(topi::Multiply(args[0], args[1]), args[2]); });
 }
 
 }  // namespace

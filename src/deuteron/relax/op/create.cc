@@ -52,17 +52,15 @@ Type InferConstantFillLike(const Call& call, const BlockBuilder&) {
 DataType ResultDType(const Call& call) { return Downcast<TensorType>(call.ty())->dtype; }
 
 Expr LegalizeFull(BlockBuilder& builder, const Call& call) {
-  if (!ShapesKnown(call)) return call;
-  return builder.CallTE("full", {call->args[1]}, [&](const Array<te::Tensor>& args) {
-    return Array<te::Tensor>{topi::Full(ResultShape(call), CastTo(ResultDType(call), args[0]({})))};
+  return CallKernel(builder, call, "full", {call->args[1]}, [&](const Array<te::Tensor>& args) {
+    return topi::Full(ResultShape(call), CastTo(ResultDType(call), args[0]({})));
   });
 }
 
 template <int value>
 Expr LegalizeConstantFill(BlockBuilder& builder, const Call& call) {
-  if (!ShapesKnown(call)) return call;
-  return builder.CallTE(value == 0 ? "zeros" : "ones", {}, [&](const Array<te::Tensor>&) {
-    return Array<te::Tensor>{topi::Full(ResultShape(call), MakeConst(ResultDType(call), value))};
+  return CallKernel(builder, call, value == 0 ? "zeros" : "ones", {}, [&](const Array<te::Tensor>&) {
+    return topi::Full(ResultShape(call), MakeConst(ResultDType(call), value));
   });
 }
 
@@ -174,21 +172,20 @@ Type InferHammingWindow(const Call& call, const BlockBuilder&) {
 }
 
 Expr LegalizeHammingWindow(BlockBuilder& builder, const Call& call) {
-  if (!ShapesKnown(call)) return call;
-  return builder.CallTE("hamming_window", {}, [&](const Array<te::Tensor>&) {
+  return CallKernel(builder, call, "hamming_window", {}, [&](const Array<te::Tensor>&) {
     const auto real = [](const PrimExpr& value) { return CastTo(DataType::Float(64), value); };
     const PrimExpr length = ResultShape(call)[0];
     const bool periodic = AsConstInt(PrimArg(call, 1)).value_or(1) != 0;
     // A symmetric window of one element is its peak.
     const PrimExpr period = periodic ? length : Max(length - 1, I64(1));
-    return Array<te::Tensor>{te::Compute(
+    return te::Compute(
         ResultShape(call),
         [&](const Array<tir::Var>& vars) {
           const PrimExpr turn = MakeConst(DataType::Float(64), 2 * std::acos(-1.0)) * real(vars[0]) / real(period);
           const PrimExpr value = real(PrimArg(call, 2)) - real(PrimArg(call, 3)) * CallIntrin("cos", {turn});
           return CastTo(ResultDType(call), value);
         },
-        "T_hamming_window", {}, topi::NamesOfAxes(topi::AxisNames::kAx, 1))};
+        "T_hamming_window", {}, topi::NamesOfAxes(topi::AxisNames::kAx, 1));
   });
 }
 

@@ -14,10 +14,9 @@ Type InferCast(const Call& call, const BlockBuilder&) {
 
 template <typename Node>
 Expr LegalizeCast(BlockBuilder& builder, const Call& call) {
-  if (!ShapesKnown(call)) return call;
-  return builder.CallTE("cast", call->args, [&](const Array<te::Tensor>& args) {
+  return CallKernel(builder, call, "cast", call->args, [&](const Array<te::Tensor>& args) {
     const DataType dtype = AttrsOf<Node>(call)->dtype;
-    return Array<te::Tensor>{topi::Map(args[0], [&](PrimExpr value) { return CastTo(dtype, std::move(value)); })};
+    return topi::Map(args[0], [&](PrimExpr value) { return CastTo(dtype, std::move(value)); });
   });
 }
 

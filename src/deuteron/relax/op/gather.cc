@@ -55,10 +55,9 @@ Type InferGatherElements(const Call& call, const BlockBuilder& builder) {
 }
 
 Expr LegalizeGatherElements(BlockBuilder& builder, const Call& call) {
-  if (!ShapesKnown(call)) return call;
-  return builder.CallTE("gather", call->args, [&](const Array<te::Tensor>& args) {
+  return CallKernel(builder, call, "gather", call->args, [&](const Array<te::Tensor>& args) {
     const size_t axis = AxisArg(call, AttrsOf<GatherElementsAttrsNode>(call)->axis, args[0].ndim());
-    return Array<te::Tensor>{topi::GatherElements(args[0], args[1], axis)};
+    return topi::GatherElements(args[0], args[1], axis);
   });
 }
 
@@ -99,10 +98,9 @@ Type InferGatherND(const Call& call, const BlockBuilder& builder) {
 }
 
 Expr LegalizeGatherND(BlockBuilder& builder, const Call& call) {
-  if (!ShapesKnown(call)) return call;
-  return builder.CallTE("gather_nd", call->args, [&](const Array<te::Tensor>& args) {
+  return CallKernel(builder, call, "gather_nd", call->args, [&](const Array<te::Tensor>& args) {
     const auto batch_dims = static_cast<size_t>(AttrsOf<GatherNDAttrsNode>(call)->batch_dims);
-    return Array<te::Tensor>{topi::GatherND(args[0], args[1], batch_dims)};
+    return topi::GatherND(args[0], args[1], batch_dims);
   });
 }
 
@@ -122,11 +120,10 @@ Type InferScatterElements(const Call& call, const BlockBuilder& builder) {
 }
 
 Expr LegalizeScatterElements(BlockBuilder& builder, const Call& call) {
-  if (!ShapesKnown(call)) return call;
   const auto* attrs = AttrsOf<ScatterElementsAttrsNode>(call);
-  return builder.CallTE("scatter_elements", call->args, [&](const Array<te::Tensor>& args) {
-    return Array<te::Tensor>{topi::ScatterElements(
-        args[0], args[1], args[2], AxisArg(call, attrs->axis, args[0].ndim()), std::string(attrs->reduction))};
+  return CallKernel(builder, call, "scatter_elements", call->args, [&](const Array<te::Tensor>& args) {
+    return topi::ScatterElements(args[0], args[1], args[2], AxisArg(call, attrs->axis, args[0].ndim()),
+                                 std::string(attrs->reduction));
   });
 }
 
@@ -199,13 +196,11 @@ Type InferSliceScatter(const Call& call, const BlockBuilder& builder) {
 }
 
 Expr LegalizeSliceScatter(BlockBuilder& builder, const Call& call) {
-  if (!ShapesKnown(call)) return call;
-  return builder.CallTE("slice_scatter", {call->args[0], call->args[1]}, [&](const Array<te::Tensor>& args) {
+  return CallKernel(builder, call, "slice_scatter", {call->args[0], call->args[1]}, [&](const Array<te::Tensor>& args) {
     const size_t axis = AxisArg(call, AttrsOf<SliceScatterAttrsNode>(call)->axis, args[0].ndim());
     const PrimExpr extent = args[0].shape()[axis];
-    return Array<te::Tensor>{topi::SliceScatter(args[0], args[1], SliceBound(call, 2, extent, builder),
-                                                SliceBound(call, 3, extent, builder),
-                                                CastTo(DataType::Int(64), PrimArg(call, 4)), axis)};
+    return topi::SliceScatter(args[0], args[1], SliceBound(call, 2, extent, builder),
+                              SliceBound(call, 3, extent, builder), CastTo(DataType::Int(64), PrimArg(call, 4)), axis);
   });
 }
 

@@ -92,10 +92,8 @@ Type InferAffineGrid(const Call& call, const BlockBuilder&) {
 }
 
 Expr LegalizeAffineGrid(BlockBuilder& builder, const Call& call) {
-  if (!ShapesKnown(call)) return call;
-  return builder.CallTE("affine_grid", {call->args[0]}, [&](const Array<te::Tensor>& args) {
-    return Array<te::Tensor>{
-        topi::AffineGrid(args[0], ResultShape(call), AttrsOf<AffineGridAttrsNode>(call)->align_corners)};
+  return CallKernel(builder, call, "affine_grid", {call->args[0]}, [&](const Array<te::Tensor>& args) {
+    return topi::AffineGrid(args[0], ResultShape(call), AttrsOf<AffineGridAttrsNode>(call)->align_corners);
   });
 }
 
@@ -123,11 +121,10 @@ Type InferGridSample(const Call& call, const BlockBuilder& builder) {
 }
 
 Expr LegalizeGridSample(BlockBuilder& builder, const Call& call) {
-  if (!ShapesKnown(call)) return call;
   const auto* attrs = AttrsOf<GridSampleAttrsNode>(call);
-  return builder.CallTE("grid_sample", call->args, [&](const Array<te::Tensor>& args) {
-    return Array<te::Tensor>{topi::GridSample(args[0], args[1], std::string(attrs->method),
-                                              std::string(attrs->padding_mode), attrs->align_corners)};
+  return CallKernel(builder, call, "grid_sample", call->args, [&](const Array<te::Tensor>& args) {
+    return topi::GridSample(args[0], args[1], std::string(attrs->method), std::string(attrs->padding_mode),
+                            attrs->align_corners);
   });
 }
 

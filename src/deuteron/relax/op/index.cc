@@ -55,10 +55,9 @@ Type InferTake(const Call& call, const BlockBuilder&) {
 }
 
 Expr LegalizeTake(BlockBuilder& builder, const Call& call) {
-  if (!ShapesKnown(call)) return call;
   const std::string mode(AttrsOf<TakeAttrsNode>(call)->mode);
-  return builder.CallTE("take", call->args, [&](const Array<te::Tensor>& args) {
-    return Array<te::Tensor>{topi::Take(args[0], args[1], TakeAxis(call, args[0].ndim()), mode)};
+  return CallKernel(builder, call, "take", call->args, [&](const Array<te::Tensor>& args) {
+    return topi::Take(args[0], args[1], TakeAxis(call, args[0].ndim()), mode);
   });
 }
 
@@ -146,8 +145,7 @@ Type InferStridedSlice(const Call& call, const BlockBuilder& builder) {
 }
 
 Expr LegalizeStridedSlice(BlockBuilder& builder, const Call& call) {
-  if (!ShapesKnown(call)) return call;
-  return builder.CallTE("strided_slice", {call->args[0]}, [&](const Array<te::Tensor>& args) {
+  return CallKernel(builder, call, "strided_slice", {call->args[0]}, [&](const Array<te::Tensor>& args) {
     std::vector<PrimExpr> begins;
     std::vector<int64_t> strides;
     // The shape of the argument's type: simplified under what the builder knows of its dimensions.
@@ -155,7 +153,7 @@ Expr LegalizeStridedSlice(BlockBuilder& builder, const Call& call) {
       begins.push_back(slice.begin);
       strides.push_back(slice.stride);
     }
-    return Array<te::Tensor>{topi::StridedSlice(args[0], begins, strides, ResultShape(call))};
+    return topi::StridedSlice(args[0], begins, strides, ResultShape(call));
   });
 }
 

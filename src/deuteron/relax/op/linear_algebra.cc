@@ -66,10 +66,9 @@ Type InferMatmul(const Call& call, const BlockBuilder& builder) {
 /// A call of the kernel `name`, which `product` computes from both operands and the dtype of the result.
 template <typename Product>
 Expr LegalizeProduct(BlockBuilder& builder, const Call& call, const char* name, const Product& product) {
-  if (!ShapesKnown(call)) return call;
   const DataType dtype = call.ty().as<TensorTypeNode>()->dtype;
-  return builder.CallTE(name, call->args,
-                        [&](const Array<Tensor>& args) { return Array<Tensor>{product(args[0], args[1], dtype)}; });
+  return CallKernel(builder, call, name, call->args,
+                    [&](const Array<Tensor>& args) { return product(args[0], args[1], dtype); });
 }
 
 Expr LegalizeMatmul(BlockBuilder& builder, const Call& call) {
@@ -232,11 +231,10 @@ Type InferOuter(const Call& call, const BlockBuilder&) {
 }
 
 Expr LegalizeOuter(BlockBuilder& builder, const Call& call) {
-  if (!ShapesKnown(call)) return call;
-  return builder.CallTE("outer", call->args, [](const Array<Tensor>& args) {
-    return Array<Tensor>{te::Compute(
-        {args[0].shape()[0], args[1].shape()[0]},
-        [&](const Array<tir::Var>& vars) { return args[0]({vars[0]}) * args[1]({vars[1]}); }, "outer", {}, {"i", "j"})};
+  return CallKernel(builder, call, "outer", call->args, [](const Array<Tensor>& args) {
+    return te::Compute({args[0].shape()[0], args[1].shape()[0]},
+                       [&](const Array<tir::Var>& vars) { return args[0]({vars[0]}) * args[1]({vars[1]}); }, "outer",
+                       {}, {"i", "j"});
   });
 }
 

@@ -36,10 +36,8 @@ Type InferCrossEntropy(const Call& call, const BlockBuilder& builder) {
 }
 
 Expr LegalizeCrossEntropy(BlockBuilder& builder, const Call& call) {
-  if (!ShapesKnown(call)) return call;
-  return builder.CallTE("cross_entropy_with_logits", call->args, [](const Array<te::Tensor>& args) {
-    return Array<te::Tensor>{topi::CrossEntropyWithLogits(args[0], args[1])};
-  });
+  return CallKernel(builder, call, "cross_entropy_with_logits", call->args,
+                    [](const Array<te::Tensor>& args) { return topi::CrossEntropyWithLogits(args[0], args[1]); });
 }
 
 Type InferNLLLoss(const Call& call, const BlockBuilder& builder) {
@@ -79,11 +77,10 @@ Type InferNLLLoss(const Call& call, const BlockBuilder& builder) {
 }
 
 Expr LegalizeNLLLoss(BlockBuilder& builder, const Call& call) {
-  if (!ShapesKnown(call)) return call;
   const auto* attrs = AttrsOf<NLLLossAttrsNode>(call);
-  return builder.CallTE("nll_loss", call->args, [&](const Array<te::Tensor>& args) {
-    return Array<te::Tensor>{topi::NLLLoss(args[0], args[1], args.size() == 3 ? args[2] : te::Tensor(),
-                                           std::string(attrs->reduction), attrs->ignore_index)};
+  return CallKernel(builder, call, "nll_loss", call->args, [&](const Array<te::Tensor>& args) {
+    return topi::NLLLoss(args[0], args[1], args.size() == 3 ? args[2] : te::Tensor(), std::string(attrs->reduction),
+                         attrs->ignore_index);
   });
 }
 

@@ -86,10 +86,8 @@ Type InferFlatten(const Call& call, const BlockBuilder& builder) {
 }
 
 Expr LegalizeReshape(BlockBuilder& builder, const Call& call) {
-  if (!ShapesKnown(call)) return call;
-  return builder.CallTE("reshape", {call->args[0]}, [&](const Array<te::Tensor>& args) {
-    return Array<te::Tensor>{topi::Reshape(args[0], ResultShape(call))};
-  });
+  return CallKernel(builder, call, "reshape", {call->args[0]},
+                    [&](const Array<te::Tensor>& args) { return topi::Reshape(args[0], ResultShape(call)); });
 }
 
 std::vector<size_t> PermutationOf(const Call& call, int64_t ndim) {
@@ -120,9 +118,8 @@ Type InferPermuteDims(const Call& call, const BlockBuilder&) {
 }
 
 Expr LegalizePermuteDims(BlockBuilder& builder, const Call& call) {
-  if (!ShapesKnown(call)) return call;
-  return builder.CallTE("transpose", call->args, [&](const Array<te::Tensor>& args) {
-    return Array<te::Tensor>{topi::Transpose(args[0], PermutationOf(call, args[0].ndim()))};
+  return CallKernel(builder, call, "transpose", call->args, [&](const Array<te::Tensor>& args) {
+    return topi::Transpose(args[0], PermutationOf(call, args[0].ndim()));
   });
 }
 
@@ -143,11 +140,10 @@ Type InferExpandDims(const Call& call, const BlockBuilder&) {
 }
 
 Expr LegalizeExpandDims(BlockBuilder& builder, const Call& call) {
-  if (!ShapesKnown(call)) return call;
   const Array<int64_t>& axis = AttrsOf<ExpandDimsAttrsNode>(call)->axis;
-  return builder.CallTE("expand_dims", call->args, [&](const Array<te::Tensor>& args) {
+  return CallKernel(builder, call, "expand_dims", call->args, [&](const Array<te::Tensor>& args) {
     const int64_t ndim = args[0].ndim() + static_cast<int64_t>(axis.size());
-    return Array<te::Tensor>{topi::ExpandDims(args[0], AxesArg(call, axis, ndim))};
+    return topi::ExpandDims(args[0], AxesArg(call, axis, ndim));
   });
 }
 
@@ -194,9 +190,8 @@ Type InferSqueeze(const Call& call, const BlockBuilder& builder) {
 }
 
 Expr LegalizeSqueeze(BlockBuilder& builder, const Call& call) {
-  if (!ShapesKnown(call)) return call;
-  return builder.CallTE("squeeze", call->args, [&](const Array<te::Tensor>& args) {
-    return Array<te::Tensor>{topi::Squeeze(args[0], *SqueezedAxes(call, args[0].shape()))};
+  return CallKernel(builder, call, "squeeze", call->args, [&](const Array<te::Tensor>& args) {
+    return topi::Squeeze(args[0], *SqueezedAxes(call, args[0].shape()));
   });
 }
 
@@ -238,10 +233,8 @@ Type InferBroadcastTo(const Call& call, const BlockBuilder& builder) {
 }
 
 Expr LegalizeBroadcastTo(BlockBuilder& builder, const Call& call) {
-  if (!ShapesKnown(call)) return call;
-  return builder.CallTE("broadcast_to", {call->args[0]}, [&](const Array<te::Tensor>& args) {
-    return Array<te::Tensor>{topi::BroadcastTo(args[0], ResultShape(call))};
-  });
+  return CallKernel(builder, call, "broadcast_to", {call->args[0]},
+                    [&](const Array<te::Tensor>& args) { return topi::BroadcastTo(args[0], ResultShape(call)); });
 }
 
 Type InferCollapseSum(const Call& call, const BlockBuilder& builder) {
@@ -265,10 +258,8 @@ Type InferCollapseSum(const Call& call, const BlockBuilder& builder) {
 }
 
 Expr LegalizeCollapseSum(BlockBuilder& builder, const Call& call) {
-  if (!ShapesKnown(call)) return call;
-  return builder.CallTE("collapse_sum", {call->args[0]}, [&](const Array<te::Tensor>& args) {
-    return Array<te::Tensor>{topi::CollapseSum(args[0], ResultShape(call))};
-  });
+  return CallKernel(builder, call, "collapse_sum", {call->args[0]},
+                    [&](const Array<te::Tensor>& args) { return topi::CollapseSum(args[0], ResultShape(call)); });
 }
 
 /// The greatest value of a final index.
@@ -310,12 +301,11 @@ Type InferLayoutTransform(const Call& call, const BlockBuilder& builder) {
 }
 
 Expr LegalizeLayoutTransform(BlockBuilder& builder, const Call& call) {
-  if (!ShapesKnown(call)) return call;
   const auto* attrs = AttrsOf<LayoutTransformAttrsNode>(call);
   const PrimExpr pad = attrs->pad_value.has_value() ? attrs->pad_value.value() : PrimExpr();
   const char* name = pad.defined() ? "te_layout_transform_with_pad" : "te_layout_transform";
-  return builder.CallTE(name, call->args, [&](const Array<te::Tensor>& args) {
-    return Array<te::Tensor>{topi::LayoutTransform(args[0], attrs->index_map, ResultShape(call), pad)};
+  return CallKernel(builder, call, name, call->args, [&](const Array<te::Tensor>& args) {
+    return topi::LayoutTransform(args[0], attrs->index_map, ResultShape(call), pad);
   });
 }
 

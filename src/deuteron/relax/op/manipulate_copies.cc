@@ -223,9 +223,8 @@ Type InferTile(const Call& call, const BlockBuilder& builder) {
 }
 
 Expr LegalizeTile(BlockBuilder& builder, const Call& call) {
-  if (!ShapesKnown(call)) return call;
-  return builder.CallTE("tile", call->args, [&](const Array<te::Tensor>& args) {
-    return Array<te::Tensor>{topi::Tile(args[0], ToVector(AttrsOf<TileAttrsNode>(call)->repeats))};
+  return CallKernel(builder, call, "tile", call->args, [&](const Array<te::Tensor>& args) {
+    return topi::Tile(args[0], ToVector(AttrsOf<TileAttrsNode>(call)->repeats));
   });
 }
 
@@ -246,14 +245,12 @@ Type InferRepeat(const Call& call, const BlockBuilder& builder) {
 }
 
 Expr LegalizeRepeat(BlockBuilder& builder, const Call& call) {
-  if (!ShapesKnown(call)) return call;
   const auto* attrs = AttrsOf<RepeatAttrsNode>(call);
-  return builder.CallTE("repeat", call->args, [&](const Array<te::Tensor>& args) {
-    if (attrs->axis.has_value()) {
-      return Array<te::Tensor>{topi::Repeat(args[0], attrs->repeats, AxisArg(call, *attrs->axis, args[0].ndim()))};
-    }
+  return CallKernel(builder, call, "repeat", call->args, [&](const Array<te::Tensor>& args) {
+    if (attrs->axis.has_value())
+      return topi::Repeat(args[0], attrs->repeats, AxisArg(call, *attrs->axis, args[0].ndim()));
     const PrimExpr count = builder.analyzer().Simplify(topi::Product::Of(args[0].shape()).ToExpr());
-    return Array<te::Tensor>{topi::Repeat(topi::Reshape(args[0], {count}), attrs->repeats, 0)};
+    return topi::Repeat(topi::Reshape(args[0], {count}), attrs->repeats, 0);
   });
 }
 
@@ -265,9 +262,8 @@ Type InferFlip(const Call& call, const BlockBuilder&) {
 }
 
 Expr LegalizeFlip(BlockBuilder& builder, const Call& call) {
-  if (!ShapesKnown(call)) return call;
-  return builder.CallTE("flip", call->args, [&](const Array<te::Tensor>& args) {
-    return Array<te::Tensor>{topi::Flip(args[0], AxisArg(call, AttrsOf<FlipAttrsNode>(call)->axis, args[0].ndim()))};
+  return CallKernel(builder, call, "flip", call->args, [&](const Array<te::Tensor>& args) {
+    return topi::Flip(args[0], AxisArg(call, AttrsOf<FlipAttrsNode>(call)->axis, args[0].ndim()));
   });
 }
 
@@ -293,12 +289,11 @@ Type InferReverseSequence(const Call& call, const BlockBuilder& builder) {
 }
 
 Expr LegalizeReverseSequence(BlockBuilder& builder, const Call& call) {
-  if (!ShapesKnown(call)) return call;
   const auto* attrs = AttrsOf<ReverseSequenceAttrsNode>(call);
-  return builder.CallTE("reverse_sequence", call->args, [&](const Array<te::Tensor>& args) {
+  return CallKernel(builder, call, "reverse_sequence", call->args, [&](const Array<te::Tensor>& args) {
     const size_t sequence = AxisArg(call, attrs->seq_axis, args[0].ndim());
     const size_t batch = AxisArg(call, attrs->batch_axis, args[0].ndim());
-    return Array<te::Tensor>{te::Compute(
+    return te::Compute(
         args[0].shape(),
         [&](const Array<tir::Var>& vars) {
           Array<PrimExpr> source = topi::Indices(vars);
@@ -307,7 +302,7 @@ Expr LegalizeReverseSequence(BlockBuilder& builder, const Call& call) {
           source.Set(static_cast<int64_t>(sequence), IfThenElse(at < length, length - at - 1, at));
           return args[0](source);
         },
-        "T_reverse_sequence", {}, topi::NamesOfAxes(topi::AxisNames::kAx, args[0].shape().size()))};
+        "T_reverse_sequence", {}, topi::NamesOfAxes(topi::AxisNames::kAx, args[0].shape().size()));
   });
 }
 

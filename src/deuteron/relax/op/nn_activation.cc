@@ -23,9 +23,8 @@ Type InferFloat(const Call& call, const BlockBuilder& builder) {
 }
 
 Expr LegalizeRelu(BlockBuilder& builder, const Call& call) {
-  if (!ShapesKnown(call)) return call;
-  return builder.CallTE("relu", call->args, [](const Array<Tensor>& args) {
-    return Array<Tensor>{topi::Map(args[0], [](PrimExpr x) { return Max(x, MakeConst(x.dtype(), 0)); })};
+  return CallKernel(builder, call, "relu", call->args, [](const Array<Tensor>& args) {
+    return topi::Map(args[0], [](PrimExpr x) { return Max(x, MakeConst(x.dtype(), 0)); });
   });
 }
 
@@ -35,10 +34,9 @@ PrimExpr Leak(const PrimExpr& x, const PrimExpr& alpha) {
 }
 
 Expr LegalizeLeakyRelu(BlockBuilder& builder, const Call& call) {
-  if (!ShapesKnown(call)) return call;
   const double alpha = AttrsOf<LeakyReluAttrsNode>(call)->alpha;
-  return builder.CallTE("leaky_relu", call->args, [&](const Array<Tensor>& args) {
-    return Array<Tensor>{topi::Map(args[0], [&](const PrimExpr& x) { return Leak(x, MakeConst(x.dtype(), alpha)); })};
+  return CallKernel(builder, call, "leaky_relu", call->args, [&](const Array<Tensor>& args) {
+    return topi::Map(args[0], [&](const PrimExpr& x) { return Leak(x, MakeConst(x.dtype(), alpha)); });
   });
 }
 
@@ -85,18 +83,16 @@ Tensor Erf(const Tensor& x) {
 }
 
 Expr LegalizeGelu(BlockBuilder& builder, const Call& call) {
-  if (!ShapesKnown(call)) return call;
-  return builder.CallTE("gelu", call->args, [](const Array<Tensor>& args) {
+  return CallKernel(builder, call, "gelu", call->args, [](const Array<Tensor>& args) {
     const Tensor& x = args[0];
     const Tensor erf = Erf(topi::Multiply(x, ConstLike(x, std::sqrt(0.5))));
     const Tensor half = topi::Multiply(erf, ConstLike(x, 0.5));
-    return Array<Tensor>{topi::Multiply(x, topi::Add(ConstLike(x, 0.5), half))};
+    return topi::Multiply(x, topi::Add(ConstLike(x, 0.5), half));
   });
 }
 
 Expr LegalizeGeluTanh(BlockBuilder& builder, const Call& call) {
-  if (!ShapesKnown(call)) return call;
-  return builder.CallTE("gelu_tanh", call->args, [](const Array<Tensor>& args) {
+  return CallKernel(builder, call, "gelu_tanh", call->args, [](const Array<Tensor>& args) {
     // x / 2 * (1 + tanh(sqrt(2 / pi) * x * (1 + 0.044715 * x * x)))
     const Tensor& x = args[0];
     const Tensor half = topi::Multiply(ConstLike(x, 0.5), x);
@@ -104,42 +100,39 @@ Expr LegalizeGeluTanh(BlockBuilder& builder, const Call& call) {
     const Tensor cubic = topi::Multiply(topi::Multiply(ConstLike(x, 0.044715), x), x);
     const Tensor inner = topi::Multiply(scaled, topi::Add(ConstLike(x, 1.0), cubic));
     const Tensor tanh = topi::Map(inner, [](PrimExpr value) { return CallIntrin("tanh", {std::move(value)}); });
-    return Array<Tensor>{topi::Multiply(half, topi::Add(ConstLike(x, 1.0), tanh))};
+    return topi::Multiply(half, topi::Add(ConstLike(x, 1.0), tanh));
   });
 }
 
 Expr LegalizeSilu(BlockBuilder& builder, const Call& call) {
-  if (!ShapesKnown(call)) return call;
-  return builder.CallTE("silu", call->args, [](const Array<Tensor>& args) {
+  return CallKernel(builder, call, "silu", call->args, [](const Array<Tensor>& args) {
     const Tensor sigmoid = topi::Map(args[0], [](PrimExpr value) { return CallIntrin("sigmoid", {std::move(value)}); });
-    return Array<Tensor>{topi::Multiply(args[0], sigmoid)};
+    return topi::Multiply(args[0], sigmoid);
   });
 }
 
 Expr LegalizeSelu(BlockBuilder& builder, const Call& call) {
-  if (!ShapesKnown(call)) return call;
-  return builder.CallTE("selu", call->args, [](const Array<Tensor>& args) {
+  return CallKernel(builder, call, "selu", call->args, [](const Array<Tensor>& args) {
     constexpr double kAlpha = 1.6732632423543772;
     constexpr double kScale = 1.0507009873554805;
     const Tensor& x = args[0];
     const Tensor exponent = topi::Map(x, [](PrimExpr value) { return CallIntrin("exp", {std::move(value)}); });
     const Tensor negative = topi::Multiply(ConstLike(x, kAlpha), topi::Subtract(exponent, ConstLike(x, 1.0)));
     const Tensor sum = topi::Add(topi::Maximum(x, ConstLike(x, 0.0)), topi::Minimum(ConstLike(x, 0.0), negative));
-    return Array<Tensor>{topi::Multiply(ConstLike(x, kScale), sum)};
+    return topi::Multiply(ConstLike(x, kScale), sum);
   });
 }
 
 Expr LegalizeSoftplus(BlockBuilder& builder, const Call& call) {
-  if (!ShapesKnown(call)) return call;
   const auto* attrs = AttrsOf<SoftplusAttrsNode>(call);
-  return builder.CallTE("softplus", call->args, [&](const Array<Tensor>& args) {
-    return Array<Tensor>{topi::Map(args[0], [&](const PrimExpr& x) {
+  return CallKernel(builder, call, "softplus", call->args, [&](const Array<Tensor>& args) {
+    return topi::Map(args[0], [&](const PrimExpr& x) {
       const auto constant = [&](double value) { return MakeConst(x.dtype(), value); };
       const PrimExpr scaled = attrs->beta == 1.0 ? x : constant(attrs->beta) * x;
       PrimExpr soft = CallIntrin("log", {constant(1.0) + CallIntrin("exp", {scaled})});
       if (attrs->beta != 1.0) soft = constant(1.0 / attrs->beta) * soft;
       return SelectExpr(constant(attrs->threshold) < scaled, x, soft);
-    })};
+    });
   });
 }
 
@@ -155,17 +148,13 @@ size_t SoftmaxAxis(const Call& call) {
 }
 
 Expr LegalizeSoftmax(BlockBuilder& builder, const Call& call) {
-  if (!ShapesKnown(call)) return call;
-  return builder.CallTE("softmax", call->args, [&](const Array<Tensor>& args) {
-    return Array<Tensor>{topi::Softmax(args[0], SoftmaxAxis(call))};
-  });
+  return CallKernel(builder, call, "softmax", call->args,
+                    [&](const Array<Tensor>& args) { return topi::Softmax(args[0], SoftmaxAxis(call)); });
 }
 
 Expr LegalizeLogSoftmax(BlockBuilder& builder, const Call& call) {
-  if (!ShapesKnown(call)) return call;
-  return builder.CallTE("log_softmax", call->args, [&](const Array<Tensor>& args) {
-    return Array<Tensor>{topi::LogSoftmax(args[0], SoftmaxAxis(call))};
-  });
+  return CallKernel(builder, call, "log_softmax", call->args,
+                    [&](const Array<Tensor>& args) { return topi::LogSoftmax(args[0], SoftmaxAxis(call)); });
 }
 
 Type InferDropout(const Call& call, const BlockBuilder& builder) {

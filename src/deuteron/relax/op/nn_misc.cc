@@ -101,10 +101,9 @@ Type InferPixelShuffle(const Call& call, const BlockBuilder& builder) {
 }
 
 Expr LegalizePixelShuffle(BlockBuilder& builder, const Call& call) {
-  if (!ShapesKnown(call)) return call;
   const int64_t r = AttrsOf<PixelShuffleAttrsNode>(call)->upscale_factor;
-  return builder.CallTE("pixel_shuffle", call->args, [&](const Array<Tensor>& args) {
-    return Array<Tensor>{te::Compute(
+  return CallKernel(builder, call, "pixel_shuffle", call->args, [&](const Array<Tensor>& args) {
+    return te::Compute(
         *call.ty().as<TensorTypeNode>()->shape,
         [&](const Array<tir::Var>& vars) {
           std::vector<PrimExpr> at(vars.begin(), vars.end());
@@ -115,7 +114,7 @@ Expr LegalizePixelShuffle(BlockBuilder& builder, const Call& call) {
           at[c] = channel;
           return args[0](Array<PrimExpr>(at.begin(), at.end()));
         },
-        "T_pixel_shuffle")};
+        "T_pixel_shuffle");
   });
 }
 
@@ -130,10 +129,9 @@ Type InferBatchFlatten(const Call& call, const BlockBuilder& builder) {
 }
 
 Expr LegalizeBatchFlatten(BlockBuilder& builder, const Call& call) {
-  if (!ShapesKnown(call)) return call;
-  return builder.CallTE("reshape", call->args, [&](const Array<Tensor>& args) {
+  return CallKernel(builder, call, "reshape", call->args, [&](const Array<Tensor>& args) {
     const Array<PrimExpr>& shape = args[0].shape();
-    return Array<Tensor>{te::Compute(
+    return te::Compute(
         *call.ty().as<TensorTypeNode>()->shape,
         [&](const Array<tir::Var>& vars) {
           std::vector<PrimExpr> indices(shape.size());
@@ -145,7 +143,7 @@ Expr LegalizeBatchFlatten(BlockBuilder& builder, const Call& call) {
           indices[0] = vars[0];
           return args[0](Array<PrimExpr>(indices.begin(), indices.end()));
         },
-        "T_reshape", {}, topi::NamesOfAxes(topi::AxisNames::kAx, 2))};
+        "T_reshape", {}, topi::NamesOfAxes(topi::AxisNames::kAx, 2));
   });
 }
 
@@ -204,13 +202,12 @@ double ScaleOf(const Call& call, const Tensor& query) {
 }
 
 Expr LegalizeAttentionVarLen(BlockBuilder& builder, const Call& call) {
-  if (!ShapesKnown(call)) return call;
   const auto* attrs = AttrsOf<AttentionAttrsNode>(call);
   const Array<Expr> args(call->args.begin(), call->args.begin() + 5);
-  return builder.CallTE("attention_var_len", args, [&](const Array<Tensor>& x) {
+  return CallKernel(builder, call, "attention_var_len", args, [&](const Array<Tensor>& x) {
     const bool causal = attrs->causal_mask.has_value();
-    return Array<Tensor>{topi::AttentionOfSequences(x[0], x[1], x[2], x[3], x[4], ScaleOf(call, x[0]), causal,
-                                                    causal && *attrs->causal_mask == "BottomRight")};
+    return topi::AttentionOfSequences(x[0], x[1], x[2], x[3], x[4], ScaleOf(call, x[0]), causal,
+                                      causal && *attrs->causal_mask == "BottomRight");
   });
 }
 

@@ -61,6 +61,16 @@ VDevice CommonVDevice(const Call& call);
 /// result: what legalisation needs.
 bool ShapesKnown(const Call& call);
 
+/// Legalisation to a kernel of one result: `compute` makes it of the tensors `args`. The call itself where shapes are
+/// not known.
+template <typename Compute>
+Expr CallKernel(BlockBuilder& builder, const Call& call, const std::string& name, const Array<Expr>& args,
+                const Compute& compute) {
+  if (!ShapesKnown(call)) return call;
+  return builder.CallTE(name, args,
+                        [&](const Array<te::Tensor>& tensors) { return Array<te::Tensor>{compute(tensors)}; });
+}
+
 /// Inference for operators whose result has the type of their first argument.
 Type InferSameType(const Call& call, const BlockBuilder& builder);
 

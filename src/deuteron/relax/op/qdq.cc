@@ -41,12 +41,11 @@ size_t QuantizedAxis(const Call& call, int64_t ndim) {
 }
 
 Expr LegalizeQuantize(BlockBuilder& builder, const Call& call) {
-  if (!ShapesKnown(call)) return call;
   const DataType dtype = AttrsOf<QuantizeAttrsNode>(call)->out_dtype;
-  return builder.CallTE("quantize", call->args, [&](const Array<te::Tensor>& args) {
+  return CallKernel(builder, call, "quantize", call->args, [&](const Array<te::Tensor>& args) {
     const size_t axis = QuantizedAxis(call, args[0].ndim());
     const DataType real = topi::AccumulatorType(args[0].dtype());
-    return Array<te::Tensor>{te::Compute(
+    return te::Compute(
         args[0].shape(),
         [&](const Array<tir::Var>& vars) {
           const PrimExpr scaled =
@@ -56,25 +55,24 @@ Expr LegalizeQuantize(BlockBuilder& builder, const Call& call) {
           if (dtype.is_float() && dtype.bits() > 8) return CastTo(dtype, shifted);
           return CastTo(dtype, Max(Min(shifted, CastTo(real, MaxValue(dtype))), CastTo(real, MinValue(dtype))));
         },
-        "quantized")};
+        "quantized");
   });
 }
 
 Expr LegalizeDequantize(BlockBuilder& builder, const Call& call) {
-  if (!ShapesKnown(call)) return call;
   const DataType dtype = AttrsOf<QuantizeAttrsNode>(call)->out_dtype;
-  return builder.CallTE("dequantize", call->args, [&](const Array<te::Tensor>& args) {
+  return CallKernel(builder, call, "dequantize", call->args, [&](const Array<te::Tensor>& args) {
     const size_t axis = QuantizedAxis(call, args[0].ndim());
     const DataType real = topi::AccumulatorType(dtype);
     const DataType difference = args[0].dtype().is_float() ? real : DataType::Int(32);
-    return Array<te::Tensor>{te::Compute(
+    return te::Compute(
         args[0].shape(),
         [&](const Array<tir::Var>& vars) {
           const PrimExpr shifted =
               CastTo(difference, args[0](topi::Indices(vars))) - CastTo(difference, ParameterAt(args[2], vars, axis));
           return CastTo(dtype, CastTo(real, shifted) * CastTo(real, ParameterAt(args[1], vars, axis)));
         },
-        "dequantized")};
+        "dequantized");
   });
 }
 

@@ -35,9 +35,8 @@ Type InferWhere(const Call& call, const BlockBuilder& builder) {
 }
 
 Expr LegalizeWhere(BlockBuilder& builder, const Call& call) {
-  if (!ShapesKnown(call)) return call;
-  return builder.CallTE("where", call->args, [&](const Array<te::Tensor>& args) {
-    return Array<te::Tensor>{topi::Where(args[0], args[1], args[2], ResultShape(call))};
+  return CallKernel(builder, call, "where", call->args, [&](const Array<te::Tensor>& args) {
+    return topi::Where(args[0], args[1], args[2], ResultShape(call));
   });
 }
 
@@ -68,13 +67,12 @@ Type InferArgReduce(const Call& call, const BlockBuilder&) {
 
 template <bool greatest>
 Expr LegalizeArgReduce(BlockBuilder& builder, const Call& call) {
-  if (!ShapesKnown(call)) return call;
   const auto* attrs = AttrsOf<ArgmaxArgminAttrsNode>(call);
-  return builder.CallTE(greatest ? "argmax" : "argmin", call->args, [&](const Array<te::Tensor>& args) {
+  return CallKernel(builder, call, greatest ? "argmax" : "argmin", call->args, [&](const Array<te::Tensor>& args) {
     const std::vector<size_t> axes = attrs->axis.has_value()
                                          ? std::vector<size_t>{AxisArg(call, *attrs->axis, args[0].ndim())}
                                          : AllAxes(args[0].ndim());
-    return Array<te::Tensor>{topi::ArgReduce(args[0], axes, attrs->keepdims, greatest)};
+    return topi::ArgReduce(args[0], axes, attrs->keepdims, greatest);
   });
 }
 
@@ -86,10 +84,9 @@ Type InferBucketize(const Call& call, const BlockBuilder&) {
 }
 
 Expr LegalizeBucketize(BlockBuilder& builder, const Call& call) {
-  if (!ShapesKnown(call)) return call;
   const DataType dtype = Downcast<TensorType>(call.ty())->dtype;
-  return builder.CallTE("searchsorted", call->args, [&](const Array<te::Tensor>& args) {
-    return Array<te::Tensor>{topi::Bucketize(args[0], args[1], dtype, AttrsOf<BucketizeAttrsNode>(call)->right)};
+  return CallKernel(builder, call, "searchsorted", call->args, [&](const Array<te::Tensor>& args) {
+    return topi::Bucketize(args[0], args[1], dtype, AttrsOf<BucketizeAttrsNode>(call)->right);
   });
 }
 
@@ -117,8 +114,7 @@ Type InferMultinomial(const Call& call, const BlockBuilder& builder) {
 }
 
 Expr LegalizeMultinomial(BlockBuilder& builder, const Call& call) {
-  if (!ShapesKnown(call)) return call;
-  return builder.CallTE("multinomial_from_uniform", call->args, [&](const Array<te::Tensor>& args) {
+  return CallKernel(builder, call, "multinomial_from_uniform", call->args, [&](const Array<te::Tensor>& args) {
     const te::Tensor cumulative = topi::Scan(args[0], 1, args[0].dtype(), /*exclusive=*/false, /*product=*/false);
     const PrimExpr classes = args[0].shape()[1];
     const tir::IterVar k = te::ReduceAxis(classes);
@@ -132,14 +128,14 @@ Expr LegalizeMultinomial(BlockBuilder& builder, const Call& call) {
           return te::Sum(SelectExpr(cumulative({row, k->var}) <= bound, I64(1), I64(0)), {k});
         },
         "T_count", {}, axes);
-    return Array<te::Tensor>{te::Compute(
+    return te::Compute(
         args[2].shape(),
         [&](const Array<tir::Var>& vars) {
           // Rounding may leave the sum of all below 1.
           return CastTo(AttrsOf<MultinomialFromUniformAttrsNode>(call)->dtype,
                         Min(below(topi::Indices(vars)), classes - 1));
         },
-        "T_multinomial", {}, axes)};
+        "T_multinomial", {}, axes);
   });
 }
 

@@ -62,11 +62,10 @@ Type InferSize(const Call& call, const BlockBuilder&) {
 }
 
 Expr LegalizeSize(BlockBuilder& builder, const Call& call) {
-  if (!ShapesKnown(call)) return call;
-  return builder.CallTE("size", {}, [&](const Array<te::Tensor>&) {
+  return CallKernel(builder, call, "size", {}, [&](const Array<te::Tensor>&) {
     const PrimExpr size = topi::Product::Of(*TensorArg(call, 0)->shape).ToExpr();
-    return Array<te::Tensor>{te::Compute(
-        {}, [&](const Array<tir::Var>&) { return size; }, "size")};
+    return te::Compute(
+        {}, [&](const Array<tir::Var>&) { return size; }, "size");
   });
 }
 

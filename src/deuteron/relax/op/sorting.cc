@@ -26,12 +26,11 @@ Type InferSort(const Call& call, const BlockBuilder&) {
 }
 
 Expr LegalizeSort(BlockBuilder& builder, const Call& call) {
-  if (!ShapesKnown(call)) return call;
   const auto* attrs = AttrsOf<SortAttrsNode>(call);
-  return builder.CallTE("sort", call->args, [&](const Array<te::Tensor>& args) {
+  return CallKernel(builder, call, "sort", call->args, [&](const Array<te::Tensor>& args) {
     const size_t axis = AxisArg(call, attrs->axis, args[0].ndim());
     const te::Tensor order = topi::Argsort(args[0], axis, attrs->descending);
-    return Array<te::Tensor>{topi::TakeAlong(args[0], order, axis, args[0].shape()[axis])};
+    return topi::TakeAlong(args[0], order, axis, args[0].shape()[axis]);
   });
 }
 
@@ -48,11 +47,10 @@ te::Tensor CastIndices(const te::Tensor& indices, DataType dtype) {
 }
 
 Expr LegalizeArgsort(BlockBuilder& builder, const Call& call) {
-  if (!ShapesKnown(call)) return call;
   const auto* attrs = AttrsOf<ArgsortAttrsNode>(call);
-  return builder.CallTE("argsort", call->args, [&](const Array<te::Tensor>& args) {
+  return CallKernel(builder, call, "argsort", call->args, [&](const Array<te::Tensor>& args) {
     const te::Tensor order = topi::Argsort(args[0], AxisArg(call, attrs->axis, args[0].ndim()), attrs->descending);
-    return Array<te::Tensor>{CastIndices(order, attrs->dtype)};
+    return CastIndices(order, attrs->dtype);
   });
 }
 

@@ -66,10 +66,9 @@ constexpr ReductionRule kReductions[] = {
 
 template <size_t rule>
 Expr LegalizeReduction(BlockBuilder& builder, const Call& call) {
-  if (!ShapesKnown(call)) return call;
-  return builder.CallTE(kReductions[rule].name, call->args, [&](const Array<te::Tensor>& args) {
-    return Array<te::Tensor>{kReductions[rule].reduce(args[0], ReducedAxesOf(call, args[0].ndim()),
-                                                      AttrsOf<StatisticalAttrsNode>(call)->keepdims)};
+  return CallKernel(builder, call, kReductions[rule].name, call->args, [&](const Array<te::Tensor>& args) {
+    return kReductions[rule].reduce(args[0], ReducedAxesOf(call, args[0].ndim()),
+                                    AttrsOf<StatisticalAttrsNode>(call)->keepdims);
   });
 }
 
@@ -93,13 +92,12 @@ Type InferScan(const Call& call, const BlockBuilder& builder) {
 
 template <bool product>
 Expr LegalizeScan(BlockBuilder& builder, const Call& call) {
-  if (!ShapesKnown(call)) return call;
   const auto* attrs = AttrsOf<ScanopAttrsNode>(call);
   const DataType dtype = Downcast<TensorType>(call.ty())->dtype;
-  return builder.CallTE(product ? "cumprod" : "cumsum", call->args, [&](const Array<te::Tensor>& args) {
+  return CallKernel(builder, call, product ? "cumprod" : "cumsum", call->args, [&](const Array<te::Tensor>& args) {
     const te::Tensor data = attrs->axis.has_value() ? args[0] : topi::Reshape(args[0], ResultShape(call));
     const size_t axis = attrs->axis.has_value() ? AxisArg(call, *attrs->axis, args[0].ndim()) : 0;
-    return Array<te::Tensor>{topi::Scan(data, axis, dtype, attrs->exclusive, product)};
+    return topi::Scan(data, axis, dtype, attrs->exclusive, product);
   });
 }
 

@@ -162,11 +162,9 @@ Type InferUnary(const Call& call, const BlockBuilder&) {
 }
 
 Expr LegalizeUnary(BlockBuilder& builder, const Call& call) {
-  if (!ShapesKnown(call)) return call;
   const UnaryRule& rule = RuleOf(call);
-  return builder.CallTE(rule.kernel, call->args, [&](const Array<te::Tensor>& args) {
-    return Array<te::Tensor>{topi::Map(args[0], rule.fn, rule.block, rule.axes)};
-  });
+  return CallKernel(builder, call, rule.kernel, call->args,
+                    [&](const Array<te::Tensor>& args) { return topi::Map(args[0], rule.fn, rule.block, rule.axes); });
 }
 
 Type InferClip(const Call& call, const BlockBuilder&) {

@@ -18,6 +18,12 @@ constexpr double kPointwisePart = 5.0 / 8;
 constexpr double kCopiedPart = 5.0 / 8;
 /// Of the same, what panels reach that are read a few vectors of each row at a time.
 constexpr double kPanelPart = 1.0 / 2;
+/// Lanes of masked loads, stores and tails, in whole ones.
+constexpr double kMaskedPart = 4.0 / 5;
+/// Strided loads of so many vectors, with as many shuffles, take as long as a gather of one.
+constexpr int64_t kMostShuffledStride = 4;
+/// Code of a few pointwise operations on a vector with their loads and the store: sixteen instructions.
+constexpr int64_t kBytesOfCopy = 128;
 /// Pieces for each thread, so that none waits long for one that is late.
 constexpr int64_t kPiecesPerThread = 4;
 /// Of what is done at the same time, the part of the time of each that shows.
@@ -248,6 +254,14 @@ int64_t CostModel::PanelVectors(int64_t columns) const {
 double CostModel::CyclesOfCopy(int64_t bytes) const {
   return 2 * static_cast<double>(bytes) / (machine_.l2.load_bytes_per_cycle * kCopiedPart);
 }
+
+double CostModel::MaskedPart() const { return kMaskedPart; }
+
+int64_t CostModel::MostShuffledStride() const { return kMostShuffledStride; }
+
+int64_t CostModel::MostCopies() const { return machine_.code_bytes / 2 / kBytesOfCopy; }
+
+int64_t CostModel::StackBufferBytes() const { return machine_.stack_bytes / 4; }
 
 double CostModel::SerialBytes() const {
   const double cycles = kForkJoinsOfSerial * machine_.fork_join_us * 1e3 * machine_.ghz;

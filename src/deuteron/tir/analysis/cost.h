@@ -77,6 +77,16 @@ class CostModel {
   int64_t PanelVectors(int64_t columns) const;
   /// Cycles to copy so many bytes within the second level.
   double CyclesOfCopy(int64_t bytes) const;
+  /// Lanes of a vector that may be masked count as so many of another.
+  double MaskedPart() const;
+  /// Steps between the elements of a vector up to which whole vectors are loaded and shuffled in less time than its
+  /// elements are gathered.
+  int64_t MostShuffledStride() const;
+  /// How many copies of a few pointwise operations on a vector may follow each other in a loop that is to run from the
+  /// first cache of instructions.
+  int64_t MostCopies() const;
+  /// The most that one buffer may take of a kernel's part of the stack.
+  int64_t StackBufferBytes() const;
   /// Accumulators that are needed for an addition to begin as often as its operand is loaded.
   int64_t LeastAccumulators() const { return machine_.latency; }
 

@@ -80,6 +80,25 @@ TEST(CostModel, CountsWhatFallsToAThread) {
   EXPECT_EQ(CostsOf("-threads=64").EnoughPieces(), 256);
 }
 
+TEST(CostModel, KnowsWhatSuitsATile) {
+  const CostModel costs = CostsOf("");
+  // A tile, the vectors of a step and a scalar are all that 32 registers hold.
+  for (const int64_t vectors : {1, 2, 3, 4}) EXPECT_LE(costs.MostRows(vectors) * vectors + vectors + 1, 32);
+  EXPECT_EQ(costs.MostRows(4), 6);
+  EXPECT_EQ(CostsOf("-vector-registers=16").MostRows(2), 6);
+  // More rows and vectors for a load are better, as far as arithmetic is not all that counts.
+  EXPECT_LT(costs.CyclesOfTileStep(6, 4) / 24, costs.CyclesOfTileStep(4, 4) / 16);
+  EXPECT_LT(CostsOf("-l2-load=128").CyclesOfTileStep(4, 4), costs.CyclesOfTileStep(4, 4));
+  // Whole vectors that waste the least.
+  EXPECT_EQ(costs.PanelVectors(48), 3);
+  EXPECT_EQ(costs.PanelVectors(1000), 3);
+  EXPECT_EQ(costs.PanelVectors(10), 1);
+  EXPECT_EQ(CostsOf("").MostCopies(), 128);
+  EXPECT_EQ(CostsOf("-code-bytes=64K").MostCopies(), 256);
+  EXPECT_EQ(CostsOf("").StackBufferBytes(), 64 << 10);
+  EXPECT_EQ(CostsOf("-stack-bytes=64K").StackBufferBytes(), 16 << 10);
+}
+
 TEST(CostModel, FindsConflicts) {
   // 1 MiB in 16 ways: lines 64 KiB apart share a set.
   EXPECT_TRUE(CostsOf("").Conflict(64 << 10, 9));

@@ -3,39 +3,72 @@
 #include <algorithm>
 #include <optional>
 
+#include "deuteron/tir/analysis/row_pattern.h"
+
 namespace deuteron::tir {
 namespace {
-
-/// A tensor in order of memory: stretches of dimensions that count rows and of such that lie within a row.
-struct Segment {
-  bool is_row = false;
-  RowExtent extent;
-  bool operator==(const Segment& other) const { return is_row == other.is_row && extent == other.extent; }
-};
-using Pattern = std::vector<Segment>;
-
-void Append(Pattern* pattern, bool is_row, const RowExtent& extent) {
-  if (extent.IsUnit()) return;
-  if (pattern->empty() || pattern->back().is_row != is_row) pattern->push_back({is_row, {}});
-  pattern->back().extent.Add(extent);
-}
-
-/// For each iterator of a block the outer part of it that counts rows: 1, or all, or [8, 32] of a group norm's
-/// channels.
-using Leads = std::vector<RowExtent>;
 
 /// Finds the rows of blocks from those of tensors and of tensors from those of blocks until nothing is left.
 class Planner {
  public:
-  explicit Planner(const RowGraph& graph)
-      : graph_(graph), leads_(graph.blocks.size()), done_(graph.blocks.size()), patterns_(graph.tensors.size()) {}
+  explicit Planner(const RowGraph& graph) : graph_(graph) {}
 
-  RowPlan Run() {
-    if (Seed() && Spread() && FindGroups() && CutBlocks()) FindInStep();
-    return std::move(plan_);
+  const RowPlan& Run() {
+    Enlarge();
+    if (Seed() && Spread() && FindGroups(0) && CheckKinds(0) && CutBlocks(0)) FindInStep();
+    return plan_;
   }
+  const RowPlan& plan() const { return plan_; }
+
+  /// What of a plan is replaced, not added to.
+  struct Mark {
+    std::vector<RowPlan::Group> groups;
+    bool is_cut = false;
+    bool is_symbolic = false;
+    size_t blocks = 0;
+    size_t tensors = 0;
+  };
+  Mark MarkHere() const { return {plan_.groups, is_cut_, is_symbolic_, leads_.size(), patterns_.size()}; }
+
+  /// Whether blocks and tensors may be added to the plan: only reductions and what is passed from block to block have
+  /// said where rows lie, which leaves no choice.
+  bool MayGrow() const { return plan_.fault == RowPlan::Fault::kNone && is_determined_; }
+  /// Plans the blocks from `first` on, which write tensors that others read: those in `written`, with all `uses` of
+  /// each before. False if there is a fault, or more than one way.
+  struct Use {
+    size_t block;
+    size_t access;
+  };
+  bool Grow(size_t first, const std::vector<std::pair<size_t, const std::vector<Use>*>>& written) {
+    Enlarge();
+    return std::all_of(written.begin(), written.end(),
+                       [&](const auto& entry) { return Unite(entry.first, *entry.second); }) &&
+           SettleReductions(first) && SpreadWritten(first) && num_done_ == graph_.blocks.size() && FindGroups(first) &&
+           CheckKinds(first) && CutBlocks(first);
+  }
+  void GoBack(const Mark& mark) {
+    plan_.fault = RowPlan::Fault::kNone;
+    plan_.why_not = nullptr;
+    plan_.groups = mark.groups;
+    is_cut_ = mark.is_cut;
+    is_symbolic_ = mark.is_symbolic;
+    plan_.blocks.resize(mark.blocks);
+    leads_.resize(mark.blocks);
+    done_.resize(mark.blocks);
+    num_done_ = mark.blocks;
+    for (size_t i = before_.size(); i-- > 0;) patterns_[before_[i].first] = std::move(before_[i].second);
+    before_.clear();
+    patterns_.resize(mark.tensors);
+  }
+  void Forget() { before_.clear(); }
 
  private:
+  void Enlarge() {
+    leads_.resize(graph_.blocks.size());
+    done_.resize(graph_.blocks.size());
+    patterns_.resize(graph_.tensors.size());
+  }
+
   bool Fail(RowPlan::Fault fault, const char* why) {
     plan_.fault = fault;
     plan_.why_not = why;
@@ -43,7 +76,7 @@ class Planner {
   }
   bool Fail(const char* why) { return Fail(RowPlan::Fault::kOutOfStep, why); }
 
-  static RowExtent Product(const Leads& leads) {
+  static RowExtent Product(const RowLeads& leads) {
     RowExtent product;
     for (const RowExtent& lead : leads) product.Add(lead);
     return product;
@@ -52,119 +85,120 @@ class Planner {
   /// From the reductions, or the last block.
   bool Seed() {
     if (graph_.blocks.empty()) return Fail(RowPlan::Fault::kKernel, "computes nothing");
-    const bool reduces = graph_.reduces();
-    bool any = false;
-    for (size_t b = 0; b < graph_.blocks.size(); ++b) {
-      const RowGraph::Block& block = graph_.blocks[b];
-      if (reduces ? !block.reduces : b + 1 < graph_.blocks.size()) continue;
-      Leads leads(block.extents.size());
-      for (size_t i = 0; i < leads.size(); ++i) {
-        if (!block.is_reduced[i]) leads[i] = RowExtent(block.extents[i]);
-      }
-      RowExtent rows = Product(leads);
-      if (any && !(rows == rows_)) return Fail(RowPlan::Fault::kRowsDiffer, "reduces rows of different numbers");
-      rows_ = std::move(rows);
-      any = true;
-      if (!Settle(b, std::move(leads))) return false;
+    if (graph_.reduces()) return SettleReductions(0);
+    is_determined_ = false;
+    return SettleWhole(graph_.blocks.size() - 1);
+  }
+
+  bool SettleReductions(size_t first) {
+    for (size_t b = first; b < graph_.blocks.size(); ++b) {
+      if (graph_.blocks[b].reduces && !SettleWhole(b)) return false;
     }
     return true;
   }
 
-  /// What blocks make of each other's results comes in order, what leads to them in the opposite one; what they read
-  /// alike may need a second look.
-  bool Spread() {
-    bool forward = false;
-    for (bool changed = true; changed || forward;) {
-      changed = false;
-      forward = !forward;
-      for (size_t i = 0; i < graph_.blocks.size(); ++i) {
-        const size_t b = forward ? i : graph_.blocks.size() - 1 - i;
-        if (done_[b]) continue;
-        auto leads = FromTensors(graph_.blocks[b]);
-        if (!leads) continue;
-        if (!Settle(b, std::move(*leads))) return false;
-        changed = true;
-      }
+  /// A block that counts rows by all of its iterators that are not reduced.
+  bool SettleWhole(size_t at) {
+    const RowGraph::Block& block = graph_.blocks[at];
+    RowLeads leads(block.extents.size());
+    for (size_t i = 0; i < leads.size(); ++i) {
+      if (!block.is_reduced[i]) leads[i] = RowExtent(block.extents[i]);
     }
-    return std::find(done_.begin(), done_.end(), false) == done_.end() || Fail("holds blocks that are not in step");
+    RowExtent rows = Product(leads);
+    if (any_rows_ && !(rows == rows_)) return Fail(RowPlan::Fault::kRowsDiffer, "reduces rows of different numbers");
+    rows_ = std::move(rows);
+    any_rows_ = true;
+    return Settle(at, std::move(leads));
   }
 
-  /// The rows of a block that reads or writes a tensor in step; nothing if there is no such tensor.
-  std::optional<Leads> FromTensors(const RowGraph::Block& block) const {
-    if (block.extents.empty()) return Leads();
-    // What other blocks write decides before what is only read alike.
-    for (const bool written : {true, false}) {
-      for (const RowGraph::Access& access : block.accesses) {
-        if (!patterns_[access.tensor] || graph_.tensors[access.tensor].written != written) continue;
-        if (!block.reshapes || access.is_write) {
-          if (auto leads = Transfer(*patterns_[access.tensor], access, block)) return leads;
-          continue;
-        }
-        // The other side has the same pattern; its dimensions are the iterators.
-        for (const RowGraph::Access& result : block.accesses) {
-          if (!result.is_write) continue;
-          if (auto leads = Transfer(*patterns_[access.tensor], result, block)) return leads;
-        }
+  /// What is passed from block to block decides before what is only read alike.
+  bool Spread() {
+    while (SpreadWritten(0)) {
+      if (num_done_ == graph_.blocks.size()) return true;
+      is_determined_ = false;
+      const size_t before = num_done_;
+      if (!SpreadOnce(0, true, true)) return false;
+      if (num_done_ == before) return Fail("holds blocks that are not in step");
+    }
+    return false;
+  }
+
+  /// What blocks make of each other's results comes in order, what leads to them in the opposite one.
+  bool SpreadWritten(size_t first) {
+    bool forward = true;
+    for (int idle = 0; idle < 2; forward = !forward) {
+      const size_t before = num_done_;
+      if (!SpreadOnce(first, forward, false)) return false;
+      idle = num_done_ == before ? idle + 1 : 0;
+    }
+    return true;
+  }
+
+  /// Looks at each block once.
+  bool SpreadOnce(size_t first, bool forward, bool read_alike) {
+    const size_t count = graph_.blocks.size() - first;
+    for (size_t i = 0; i < count; ++i) {
+      const size_t b = forward ? first + i : graph_.blocks.size() - 1 - i;
+      if (done_[b]) continue;
+      auto leads = FromTensors(graph_.blocks[b], true);
+      if (!leads && read_alike) leads = FromTensors(graph_.blocks[b], false);
+      if (leads && !Settle(b, std::move(*leads))) return false;
+    }
+    return true;
+  }
+
+  /// The rows of a block that reads or writes a tensor in step, one that is written or one that is not; nothing if
+  /// there is no such tensor.
+  std::optional<RowLeads> FromTensors(const RowGraph::Block& block, bool written) const {
+    if (block.extents.empty()) return RowLeads();
+    for (const RowGraph::Access& access : block.accesses) {
+      if (!patterns_[access.tensor] || graph_.tensors[access.tensor].written != written) continue;
+      if (!block.reshapes || access.is_write) {
+        if (auto leads = LeadsFrom(*patterns_[access.tensor], graph_, block, access)) return leads;
+        continue;
+      }
+      // The other side has the same pattern; its dimensions are the iterators.
+      for (const RowGraph::Access& result : block.accesses) {
+        if (!result.is_write) continue;
+        if (auto leads = LeadsFrom(*patterns_[access.tensor], graph_, block, result)) return leads;
       }
     }
     return std::nullopt;
   }
 
-  /// Cuts a pattern at the dimensions of a tensor. Nothing if that does not come out even, if rows lie at no iterator,
-  /// or inside of what lies within a row at the same iterator.
-  std::optional<Leads> Transfer(const Pattern& pattern, const RowGraph::Access& access,
-                                const RowGraph::Block& block) const {
-    const auto& shape = graph_.tensors[access.tensor].shape;
-    Leads leads(block.extents.size());
-    size_t next = 0;
-    RowExtent rest;  // of the dimension before `next`
-    bool within = false;
-    for (const Segment& segment : pattern) {
-      RowExtent need = segment.extent;
-      while (!need.IsUnit()) {
-        if (rest.IsUnit()) {
-          if (next == shape.size()) return std::nullopt;
-          rest = RowExtent(shape[next++]);
-          within = false;
-        }
-        RowExtent part;
-        if (const auto more = need.Without(rest)) {
-          part = std::exchange(rest, RowExtent());
-          need = *more;
-        } else if (const auto left = rest.Without(need)) {
-          part = std::exchange(need, RowExtent());
-          rest = *left;
-        } else {
-          return std::nullopt;
-        }
-        const int iter = access.iters[next - 1];
-        if (!segment.is_row) {
-          within = true;
-        } else if (iter < 0 || within) {
-          return std::nullopt;
-        } else {
-          leads[static_cast<size_t>(iter)].Add(part);
-        }
-      }
+  /// Of a tensor that was only read and is written now: whether all see the rows at the same places of it.
+  bool Unite(size_t tensor, const std::vector<Use>& uses) {
+    std::optional<RowPattern> common;
+    for (const Use& use : uses) {
+      const RowGraph::Access& access = graph_.blocks[use.block].accesses[use.access];
+      auto pattern = PatternOf(use.block, access);
+      if (!pattern || access.is_transposed || (common && !(*common == *pattern))) return false;
+      common = std::move(pattern);
     }
-    if (next != shape.size() || !rest.IsUnit()) return std::nullopt;
-    return leads;
+    Learn(tensor, std::move(common));
+    return true;
   }
 
-  bool Settle(size_t at, Leads leads) {
+  void Learn(size_t tensor, std::optional<RowPattern> pattern) {
+    before_.emplace_back(tensor, std::move(patterns_[tensor]));
+    patterns_[tensor] = std::move(pattern);
+  }
+
+  bool Settle(size_t at, RowLeads leads) {
     const RowGraph::Block& block = graph_.blocks[at];
     done_[at] = true;
+    ++num_done_;
     leads_[at] = std::move(leads);
     if (!(Product(leads_[at]) == rows_)) return Fail("has blocks of different numbers of rows");
     for (const RowGraph::Access& access : block.accesses) {
-      std::optional<Pattern> pattern = PatternOf(at, access);
-      std::optional<Pattern>& known = patterns_[access.tensor];
+      std::optional<RowPattern> pattern = PatternOf(at, access);
+      const std::optional<RowPattern>& known = patterns_[access.tensor];
       if (!graph_.tensors[access.tensor].written) {
-        if (!known) known = std::move(pattern);
+        if (!known) Learn(access.tensor, std::move(pattern));
       } else if (!pattern) {
         return Fail("passes on a value that is not in step with the rows");
       } else if (!known) {
-        known = std::move(pattern);
+        Learn(access.tensor, std::move(pattern));
       } else if (!(*known == *pattern)) {
         return Fail("passes on a value whose rows lie elsewhere");
       }
@@ -172,49 +206,22 @@ class Planner {
     return true;
   }
 
-  /// Nothing if the access is not in step: rows are missing or in another order.
-  std::optional<Pattern> PatternOf(size_t at, const RowGraph::Access& access) const {
-    const RowGraph::Block& block = graph_.blocks[at];
-    if (block.reshapes && !access.is_write) {
-      // That of what it is copied to.
-      for (const RowGraph::Access& result : block.accesses) {
-        if (result.is_write) return PatternOf(at, result);
-      }
-    }
-    const auto& shape = graph_.tensors[access.tensor].shape;
-    Pattern pattern;
-    int last = -1;
-    RowExtent rows;
-    for (size_t i = 0; i < shape.size(); ++i) {
-      const int iter = access.iters[i];
-      const RowExtent dim(shape[i]);
-      const RowExtent lead = iter < 0 ? RowExtent() : leads_[at][static_cast<size_t>(iter)];
-      if (!lead.IsUnit()) {
-        if (iter <= last) return std::nullopt;
-        last = iter;
-        rows.Add(lead);
-      }
-      const auto within = dim.Without(lead);
-      if (!within) return std::nullopt;
-      Append(&pattern, true, lead);
-      Append(&pattern, false, *within);
-    }
-    if (!(rows == rows_)) return std::nullopt;
-    return pattern;
+  std::optional<RowPattern> PatternOf(size_t at, const RowGraph::Access& access) const {
+    return PatternFrom(leads_[at], rows_, graph_, graph_.blocks[at], access);
   }
 
   /// Where the rows of what is reduced lie, the same for all reductions.
-  bool FindGroups() {
-    bool any = false;
-    for (size_t b = 0; b < graph_.blocks.size(); ++b) {
+  bool FindGroups(size_t first) {
+    bool any = first > 0;
+    for (size_t b = first; b < graph_.blocks.size(); ++b) {
       if (!graph_.blocks[b].reduces) continue;
       const auto source = SourcePattern(b);
       if (!source && !graph_.blocks[b].reduces_last)
         return Fail("reduces something that is not read in step with the rows");
-      const Pattern pattern = source.value_or(Pattern{{true, rows_}});
+      const RowPattern pattern = source.value_or(RowPattern{{true, rows_}});
       const bool columns = pattern.size() > 1 && pattern.back().is_row;
       std::vector<RowPlan::Group> groups;
-      for (const Segment& segment : pattern) {
+      for (const RowSegment& segment : pattern) {
         if (segment.is_row && !segment.extent.IsUnit()) groups.push_back({segment.extent});
       }
       const bool same =
@@ -226,14 +233,15 @@ class Planner {
       any = true;
     }
     if (!any && !rows_.IsUnit()) plan_.groups = {{rows_}};
-    return CheckKinds();
+    return true;
   }
 
   /// Where a row is one stretch of memory, anything may be read as it is needed, but for what is kept of the row.
   /// Vectors of neighbours, and what lies in several stretches, are only worth while along what is read.
-  bool CheckKinds() {
+  bool CheckKinds(size_t first) {
     const bool is_stretch = plan_.groups.size() <= 1 && !plan_.columns;
-    for (const RowGraph::Block& block : graph_.blocks) {
+    for (size_t b = first; b < graph_.blocks.size(); ++b) {
+      const RowGraph::Block& block = graph_.blocks[b];
       if (!is_stretch && block.why_alone != nullptr) return Fail(RowPlan::Fault::kKernel, block.why_alone);
       for (const RowGraph::Access& access : block.accesses) {
         if (!access.is_transposed) continue;
@@ -245,9 +253,9 @@ class Planner {
   }
 
   /// The pattern of what a reduction reads in step, the one that falls into the most stretches.
-  std::optional<Pattern> SourcePattern(size_t at) const {
+  std::optional<RowPattern> SourcePattern(size_t at) const {
     const auto& accesses = graph_.blocks[at].accesses;
-    std::optional<Pattern> widest;
+    std::optional<RowPattern> widest;
     for (const RowGraph::Access& access : accesses) {
       const bool is_own = std::any_of(accesses.begin(), accesses.end(), [&](const RowGraph::Access& other) {
         return other.is_write && other.tensor == access.tensor;
@@ -260,12 +268,9 @@ class Planner {
   }
 
   /// Cuts the row iterators of every block at the groups.
-  bool CutBlocks() {
+  bool CutBlocks(size_t first) {
     constexpr const char* kUneven = "has rows that do not come out even";
-    std::vector<std::vector<RowExtent>> dims;  // of the first block, by group
-    bool symbolic = false;                     // inner dimensions of a group
-    bool is_cut = false;
-    for (size_t b = 0; b < graph_.blocks.size(); ++b) {
+    for (size_t b = first; b < graph_.blocks.size(); ++b) {
       auto parts = CutBlock(b);
       if (!parts) return Fail(kUneven);
       std::vector<std::vector<RowExtent>> own(plan_.groups.size());
@@ -275,19 +280,19 @@ class Planner {
           if (i > 0 && !iter[i].extent.IsConst()) return Fail(kUneven);
           if (iter[i].group < 0) continue;
           auto& of_group = own[static_cast<size_t>(iter[i].group)];
-          symbolic = symbolic || (!of_group.empty() && !iter[i].extent.IsConst());
+          is_symbolic_ = is_symbolic_ || (!of_group.empty() && !iter[i].extent.IsConst());
           of_group.push_back(iter[i].extent);
         }
       }
-      if (b == 0) dims = own;
+      if (b == 0) dims_ = own;
       for (size_t g = 0; g < own.size(); ++g) {
-        if (own[g] == dims[g]) continue;
-        plan_.groups[g].is_cut = is_cut = true;
+        if (own[g] == dims_[g]) continue;
+        plan_.groups[g].is_cut = is_cut_ = true;
       }
       plan_.blocks.push_back(std::move(*parts));
     }
     // That a row is the same whatever it is counted by would have to be proved.
-    return !(is_cut && symbolic) || Fail(kUneven);
+    return !(is_cut_ && is_symbolic_) || Fail(kUneven);
   }
 
   std::optional<std::vector<RowParts>> CutBlock(size_t at) const {
@@ -334,11 +339,21 @@ class Planner {
   const RowGraph& graph_;
   RowPlan plan_;
   RowExtent rows_;
+  bool any_rows_ = false;
+  bool is_determined_ = true;
+  /// Of the first block, by group.
+  std::vector<std::vector<RowExtent>> dims_;
+  /// Whether groups are cut differently, and whether inner dimensions of a group are symbolic.
+  bool is_cut_ = false;
+  bool is_symbolic_ = false;
   /// By block.
-  std::vector<Leads> leads_;
+  std::vector<RowLeads> leads_;
   std::vector<bool> done_;
+  size_t num_done_ = 0;
   /// By tensor; nothing where it is not read in step with the rows.
-  std::vector<std::optional<Pattern>> patterns_;
+  std::vector<std::optional<RowPattern>> patterns_;
+  /// What those were that have been learnt since Forget; empty ones before the first plan.
+  std::vector<std::pair<size_t, std::optional<RowPattern>>> before_;
 };
 
 }  // namespace
@@ -350,6 +365,75 @@ double RowPlan::CountRows(double symbolic) const {
 }
 
 RowPlan PlanRows(const RowGraph& graph) { return Planner(graph).Run(); }
+
+/// The graph that grows, its plan, and what has to be known to take back what was appended.
+class RowPlanner::Impl {
+ public:
+  size_t AddTensor() { return graph_.AddTensor(); }
+
+  const char* Append(const RowGraph& part, const std::vector<size_t>& tensors) {
+    for (const size_t tensor : tensors) {
+      const RowGraph::Tensor& known = graph_.tensors[tensor];
+      if (tensor < mark_.tensors && (!known.written || known.shape.empty())) replaced_.emplace_back(tensor, known);
+    }
+    return AppendRowGraph(
+        part, tensors, [](const PrimExpr& extent) { return extent; }, &graph_);
+  }
+
+  const RowPlan& Plan() {
+    planner_ = std::make_unique<Planner>(graph_);
+    return planner_->Run();
+  }
+
+  const RowPlan* Extend() {
+    if (planner_ == nullptr || !planner_->MayGrow()) return nullptr;
+    std::vector<std::pair<size_t, const std::vector<Planner::Use>*>> written;
+    for (const auto& [tensor, before] : replaced_) {
+      if (!before.written && graph_.tensors[tensor].written) written.emplace_back(tensor, &uses_[tensor]);
+    }
+    return planner_->Grow(mark_.blocks, written) ? &planner_->plan() : nullptr;
+  }
+
+  void Keep() {
+    uses_.resize(graph_.tensors.size());
+    for (size_t block = mark_.blocks; block < graph_.blocks.size(); ++block) {
+      const auto& accesses = graph_.blocks[block].accesses;
+      for (size_t access = 0; access < accesses.size(); ++access)
+        uses_[accesses[access].tensor].push_back({block, access});
+    }
+    planner_->Forget();
+    replaced_.clear();
+    mark_ = planner_->MarkHere();
+  }
+
+  void TakeBack() {
+    graph_.blocks.resize(mark_.blocks);
+    for (size_t i = replaced_.size(); i-- > 0;) graph_.tensors[replaced_[i].first] = std::move(replaced_[i].second);
+    replaced_.clear();
+    graph_.tensors.resize(mark_.tensors);
+    planner_->GoBack(mark_);
+  }
+
+ private:
+  RowGraph graph_;
+  std::unique_ptr<Planner> planner_;
+  Planner::Mark mark_;
+  /// Tensors that were kept, as they were before they were seen by what has been appended since.
+  std::vector<std::pair<size_t, RowGraph::Tensor>> replaced_;
+  /// By tensor, of what is kept.
+  std::vector<std::vector<Planner::Use>> uses_;
+};
+
+RowPlanner::RowPlanner() : impl_(std::make_unique<Impl>()) {}
+RowPlanner::~RowPlanner() = default;
+size_t RowPlanner::AddTensor() { return impl_->AddTensor(); }
+const char* RowPlanner::Append(const RowGraph& part, const std::vector<size_t>& tensors) {
+  return impl_->Append(part, tensors);
+}
+const RowPlan& RowPlanner::Plan() { return impl_->Plan(); }
+const RowPlan* RowPlanner::Extend() { return impl_->Extend(); }
+void RowPlanner::Keep() { impl_->Keep(); }
+void RowPlanner::TakeBack() { impl_->TakeBack(); }
 
 bool IsReadFromFirstIterator(const RowGraph& graph, size_t tensor) {
   for (const RowGraph::Block& block : graph.blocks) {

@@ -11,6 +11,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <vector>
 
 #include "deuteron/tir/analysis/row_graph.h"
@@ -59,6 +60,32 @@ struct RowPlan {
 
 /// The rows of a graph that reduces are those of its reductions; of another, every element of the last result is a row.
 RowPlan PlanRows(const RowGraph& graph);
+
+/// Plans a graph to which parts are appended, each in time by its own size.
+class RowPlanner {
+ public:
+  RowPlanner();
+  ~RowPlanner();
+  RowPlanner(const RowPlanner&) = delete;
+  RowPlanner& operator=(const RowPlanner&) = delete;
+
+  size_t AddTensor();
+  /// As AppendRowGraph does, in the same symbols.
+  const char* Append(const RowGraph& part, const std::vector<size_t>& tensors);
+  /// PlanRows of what is there.
+  const RowPlan& Plan();
+  /// The same but for `in_step`, from the plan that was kept last; null where Plan has to be asked: where there is no
+  /// such plan, or not everything passes its values, directly or through others, to or from a reduction (then what
+  /// comes decides where its rows lie), or where Plan would find a fault.
+  const RowPlan* Extend();
+  /// Keeps what is there, planned last; or goes back to what was kept.
+  void Keep();
+  void TakeBack();
+
+ private:
+  class Impl;
+  std::unique_ptr<Impl> impl_;
+};
 
 /// Whether every block that reads the tensor has its outermost iterator as its first index there.
 bool IsReadFromFirstIterator(const RowGraph& graph, size_t tensor);

@@ -4,6 +4,9 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <random>
+
 #include "deuteron/ir/prim_ops.h"
 
 namespace deuteron::tir {
@@ -40,6 +43,7 @@ class Graph {
   /// The last block copies in order of memory.
   void IsReshape() { graph_.blocks.back().reshapes = true; }
   RowPlan Plan() const { return PlanRows(graph_); }
+  const RowGraph& graph() const { return graph_; }
 
  private:
   RowGraph graph_;
@@ -160,6 +164,131 @@ TEST(RowPlan, SaysWhatIsWrong) {
   EXPECT_TRUE(plan.in_step[p]);
   EXPECT_TRUE(plan.in_step[low]);
   EXPECT_FALSE(plan.in_step[weights]);
+}
+
+/// What is passed on decides before what is only read alike: the second block turns a square around, the third one
+/// needs it as the first.
+TEST(RowPlan, WhatIsPassedOnDecidesFirst) {
+  Graph graph;
+  const size_t x = graph.Tensor({I64(8), I64(8)});
+  const size_t sum = graph.Tensor({I64(8)});
+  const size_t turned = graph.Tensor({I64(8), I64(8)});
+  const size_t y = graph.Tensor({I64(8), I64(8)});
+  graph.Block({I64(8), I64(8)}, 1, {sum, {0}}, {{x, {0, 1}}});
+  graph.Block({I64(8), I64(8)}, 0, {turned, {0, 1}}, {{x, {1, 0}}});
+  graph.Block({I64(8), I64(8)}, 0, {y, {0, 1}}, {{turned, {0, 1}}, {sum, {0}}});
+  const RowPlan plan = graph.Plan();
+  ASSERT_EQ(plan.fault, Fault::kNone) << plan.why_not;
+  EXPECT_FALSE(plan.in_step[x]);
+  EXPECT_TRUE(plan.in_step[turned]);
+}
+
+void ExpectSame(const RowPlan& a, const RowPlan& b) {
+  const auto same_part = [](const RowPart& x, const RowPart& y) { return x.extent == y.extent && x.group == y.group; };
+  const auto same_parts = [&](const RowParts& x, const RowParts& y) {
+    return std::equal(x.begin(), x.end(), y.begin(), y.end(), same_part);
+  };
+  EXPECT_EQ(a.fault, b.fault);
+  EXPECT_EQ(a.columns, b.columns);
+  EXPECT_TRUE(std::equal(a.groups.begin(), a.groups.end(), b.groups.begin(), b.groups.end(),
+                         [](const auto& x, const auto& y) { return x.extent == y.extent && x.is_cut == y.is_cut; }));
+  EXPECT_TRUE(std::equal(
+      a.blocks.begin(), a.blocks.end(), b.blocks.begin(), b.blocks.end(),
+      [&](const auto& x, const auto& y) { return std::equal(x.begin(), x.end(), y.begin(), y.end(), same_parts); }));
+}
+
+/// A graph of random blocks over squares and their sides, whose rows are often in doubt, one block after the other.
+class RandomGrowth {
+ public:
+  explicit RandomGrowth(unsigned seed) : random_(seed) {}
+
+  /// How many blocks were added to the plan of those before.
+  int Run() {
+    int extended = 0;
+    for (int step = 0; step < 12; ++step) extended += Step();
+    return extended;
+  }
+
+ private:
+  size_t Draw(size_t count) { return random_() % count; }
+
+  /// A tensor that is there, or another one.
+  size_t Tensor(size_t rank, bool is_result) {
+    for (int attempt = 0; attempt < 4 && !graph_.tensors.empty(); ++attempt) {
+      const size_t id = Draw(graph_.tensors.size());
+      if (graph_.tensors[id].shape.size() == rank && !(is_result && graph_.tensors[id].written)) return id;
+    }
+    graph_.tensors.push_back({Shape(rank, I64(8)), false});
+    return graph_.tensors.size() - 1;
+  }
+
+  int Step() {
+    const RowGraph before = graph_;
+    const size_t rank = 1 + Draw(2);
+    const bool reduces = rank == 2 && Draw(3) == 0;
+    std::vector<size_t> tensors;
+    Graph part;
+    std::vector<Graph::Use> operands;
+    for (size_t i = 0; i <= Draw(2); ++i) {
+      const size_t operand_rank = reduces && i == 0 ? 2 : 1 + Draw(rank);
+      const int first = rank == 2 && Draw(4) == 0 ? 1 : 0;
+      tensors.push_back(Tensor(operand_rank, false));
+      const std::vector<int> iters{first, 1 - first};
+      operands.push_back({part.Tensor(Shape(operand_rank, I64(8))),
+                          {iters.begin(), iters.begin() + static_cast<int64_t>(operand_rank)}});
+    }
+    size_t result = Tensor(reduces ? 1 : rank, true);
+    while (std::find(tensors.begin(), tensors.end(), result) != tensors.end()) {
+      graph_.tensors.push_back({graph_.tensors[result].shape, false});
+      result = graph_.tensors.size() - 1;
+    }
+    tensors.push_back(result);
+    const std::vector<int> own{0, 1};
+    part.Block(Shape(rank, I64(8)), reduces ? 1 : 0,
+               {part.Tensor(graph_.tensors[result].shape),
+                {own.begin(), own.begin() + static_cast<int64_t>(graph_.tensors[result].shape.size())}},
+               operands);
+    for (size_t i = before.tensors.size(); i < graph_.tensors.size(); ++i) planner_->AddTensor();
+    EXPECT_EQ(planner_->Append(part.graph(), tensors), nullptr);
+    EXPECT_EQ(AppendRowGraph(
+                  part.graph(), tensors, [](const PrimExpr& extent) { return extent; }, &graph_),
+              nullptr);
+    const RowPlan expected = PlanRows(graph_);
+    const RowPlan* plan = before.blocks.empty() ? nullptr : planner_->Extend();
+    if (plan != nullptr) ExpectSame(*plan, expected);
+    if (plan == nullptr && expected.fault == Fault::kNone) Restart();
+    const bool is_refused = expected.fault != Fault::kNone || Draw(4) == 0;
+    if (!is_refused) {
+      planner_->Keep();
+    } else if (before.blocks.empty() || (plan == nullptr && expected.fault == Fault::kNone)) {
+      graph_ = before;
+      Restart();
+    } else {
+      graph_ = before;
+      planner_->TakeBack();
+    }
+    return plan != nullptr;
+  }
+
+  void Restart() {
+    planner_ = std::make_unique<RowPlanner>();
+    std::vector<size_t> tensors;
+    for (size_t i = 0; i < graph_.tensors.size(); ++i) tensors.push_back(planner_->AddTensor());
+    if (graph_.blocks.empty()) return;
+    EXPECT_EQ(planner_->Append(graph_, tensors), nullptr);
+    ExpectSame(planner_->Plan(), PlanRows(graph_));
+    planner_->Keep();
+  }
+
+  std::mt19937 random_;
+  RowGraph graph_;
+  std::unique_ptr<RowPlanner> planner_ = std::make_unique<RowPlanner>();
+};
+
+TEST(RowPlanner, SaysWhatPlanRowsSays) {
+  int extended = 0;
+  for (unsigned seed = 0; seed < 2000; ++seed) extended += RandomGrowth(seed).Run();
+  EXPECT_GT(extended, 2000);
 }
 
 /// Without reductions every element is a row.

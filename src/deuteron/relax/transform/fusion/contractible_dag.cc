@@ -25,10 +25,10 @@ uint32_t ContractibleDag::Find(uint32_t node) const {
   return node;
 }
 
-/// Collects what can be reached from `first` without passing `target` or anything beyond it in the order. False if
-/// that is too much. `around`: whether `target` is reached through another node.
-bool ContractibleDag::Search(uint32_t first, uint32_t target, bool forward, std::vector<uint32_t>* reached,
-                             bool* around) {
+/// Collects what can be reached from `first` without passing `target` or anything beyond it in the order, until
+/// `target` is reached through another node or that is too much.
+ContractibleDag::Found ContractibleDag::Search(uint32_t first, uint32_t target, bool forward,
+                                               std::vector<uint32_t>* reached) {
   const auto between = [&](uint32_t node) {
     return forward ? rank_[node] < rank_[target] : rank_[node] > rank_[target];
   };
@@ -40,27 +40,18 @@ bool ContractibleDag::Search(uint32_t first, uint32_t target, bool forward, std:
     stack.pop_back();
     for (uint32_t next : forward ? out_[node] : in_[node]) {
       next = Find(next);
-      if (next == target && node != first) *around = true;
+      if (next == target && node != first) {
+        in_the_way_ = node;
+        return Found::kPath;
+      }
       if (next == target || seen_[next] == stamp_ || !between(next)) continue;
       seen_[next] = stamp_;
       reached->push_back(next);
-      if (reached->size() > kMostVisited) return false;
+      if (reached->size() > kMostVisited) return Found::kTooMuch;
       stack.push_back(next);
     }
   }
-  return true;
-}
-
-ContractibleDag::Answer ContractibleDag::TryMerge(uint32_t a, uint32_t b) {
-  a = Find(a);
-  b = Find(b);
-  if (a == b) return Answer::kMerged;
-  if (rank_[a] > rank_[b]) std::swap(a, b);
-  std::vector<uint32_t> reached;
-  bool around = false;
-  const bool complete = Search(a, b, true, &reached, &around);
-  if (around) return Answer::kCycle;
-  return complete ? Answer::kMerged : Answer::kTooFar;
+  return Found::kNothing;
 }
 
 ContractibleDag::Answer ContractibleDag::Merge(uint32_t a, uint32_t b) {
@@ -70,10 +61,9 @@ ContractibleDag::Answer ContractibleDag::Merge(uint32_t a, uint32_t b) {
   if (rank_[a] > rank_[b]) std::swap(a, b);
   std::vector<uint32_t> after;
   std::vector<uint32_t> before;
-  bool around = false;
-  const bool complete = Search(a, b, true, &after, &around);
-  if (around) return Answer::kCycle;
-  if (!complete || !Search(b, a, false, &before, &around)) return Answer::kTooFar;
+  const Found found = Search(a, b, true, &after);
+  if (found == Found::kPath) return Answer::kCycle;
+  if (found == Found::kTooMuch || Search(b, a, false, &before) == Found::kTooMuch) return Answer::kTooFar;
   // What b needs, then the two as one, then what needs a: in the places that they have now.
   const auto by_rank = [this](uint32_t x, uint32_t y) { return rank_[x] < rank_[y]; };
   std::sort(after.begin(), after.end(), by_rank);

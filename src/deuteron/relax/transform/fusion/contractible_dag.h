@@ -31,13 +31,14 @@ class ContractibleDag {
   };
   /// Merges two nodes, connected or not, unless that makes a cycle.
   Answer Merge(uint32_t a, uint32_t b);
-  /// What Merge would say.
-  Answer TryMerge(uint32_t a, uint32_t b);
+  /// After kCycle: the last node of such a path.
+  uint32_t in_the_way() const { return in_the_way_; }
 
   static constexpr size_t kMostVisited = 1024;
 
  private:
-  bool Search(uint32_t first, uint32_t target, bool forward, std::vector<uint32_t>* reached, bool* direct);
+  enum class Found : uint8_t { kNothing, kPath, kTooMuch };
+  Found Search(uint32_t first, uint32_t target, bool forward, std::vector<uint32_t>* reached);
   void Link(uint32_t into, uint32_t other);
 
   mutable std::vector<uint32_t> parent_;
@@ -46,6 +47,7 @@ class ContractibleDag {
   std::vector<std::vector<uint32_t>> in_;
   std::vector<uint32_t> seen_;
   uint32_t stamp_ = 0;
+  uint32_t in_the_way_ = 0;
 };
 
 }  // namespace deuteron::relax::fusion

@@ -1,6 +1,8 @@
 #include "deuteron/relax/transform/fusion/merge_graph.h"
 
 #include <algorithm>
+#include <optional>
+#include <unordered_set>
 
 #include "deuteron/relax/call_tir.h"
 #include "deuteron/relax/rewrite/used_symbols.h"
@@ -43,7 +45,10 @@ MergeGraph::MergeGraph(const BindingBlock& block, RowAnalyzer* analyzer)
       users_(bindings_.size()),
       inputs_(bindings_.size()),
       dag_(static_cast<uint32_t>(bindings_.size())),
-      members_(bindings_.size()) {
+      members_(bindings_.size()),
+      kernels_(bindings_.size(), 0),
+      boundaries_(bindings_.size()),
+      users_inside_(bindings_.size(), 0) {
   SymbolDefinitions symbols;
   for (uint32_t node = 0; node < size(); ++node) {
     AddNode(node);
@@ -57,6 +62,9 @@ MergeGraph::MergeGraph(const BindingBlock& block, RowAnalyzer* analyzer)
       return BoundValue(bindings_[user])->kind == RelaxKind::kTupleGetItem;
     });
     if (!taken_apart || var->kind != RelaxKind::kDataflowVar) summaries_[node] = nullptr;
+  }
+  for (uint32_t node = 0; node < size(); ++node) {
+    if (summaries_[node] != nullptr) kernels_[node] = summaries_[node]->kernels;
   }
   // The order of the graph is that of bindings as long as nothing is merged, so projections come last.
   for (uint32_t node = 0; node < size(); ++node) {
@@ -104,57 +112,150 @@ size_t MergeGraph::CountCalls(uint32_t root) const {
                                            [this](uint32_t node) { return summaries_[node] != nullptr; }));
 }
 
-int64_t MergeGraph::CountKernels(uint32_t root) const {
-  int64_t count = 0;
-  for (const uint32_t node : members_[root]) {
-    if (summaries_[node] != nullptr) count += summaries_[node]->kernels;
-  }
-  return count;
+size_t MergeGraph::CountUsers(uint32_t node, uint32_t root) const {
+  return static_cast<size_t>(
+      std::count_if(users_[node].begin(), users_[node].end(), [&](uint32_t user) { return dag_.Find(user) == root; }));
 }
 
-MergeGraph::Traffic MergeGraph::Measure(std::initializer_list<uint32_t> roots) const {
-  Traffic traffic;
-  std::unordered_map<const Object*, bool> seen;
-  const auto is_member = [&](uint32_t node) {
-    return std::find(roots.begin(), roots.end(), dag_.Find(node)) != roots.end();
+bool MergeGraph::Leaves(uint32_t node, size_t users_inside) const {
+  return bindings_[node]->var->kind != RelaxKind::kDataflowVar || users_inside < users_[node].size();
+}
+
+MergeGraph::Boundary& MergeGraph::BoundaryOf(uint32_t root) {
+  auto& boundary = boundaries_[root];
+  if (boundary != nullptr) return *boundary;
+  boundary = std::make_unique<Boundary>();
+  auto& [traffic, reads] = *boundary;
+  for (const uint32_t node : members_[root]) {
+    if (summaries_[node] != nullptr) traffic.cost.flops += summaries_[node]->flops;
+    for (const Input& input : inputs_[node]) {
+      const auto it = node_of_.find(input.var);
+      if (it == node_of_.end() || dag_.Find(it->second) != root) reads.emplace_back(input.var, input.bytes);
+    }
+    users_inside_[node] = static_cast<uint32_t>(CountUsers(node, root));
+    const Type& type = bindings_[node]->var.ty();
+    if (type.as<TupleTypeNode>()) continue;  // its items count
+    const double bytes = AssumedBytes(type);
+    traffic.touched += bytes;
+    if (!Leaves(node, users_inside_[node])) continue;
+    traffic.cost.bytes_written += bytes;
+    ++traffic.arguments;
+  }
+  std::sort(reads.begin(), reads.end());
+  reads.erase(std::unique(reads.begin(), reads.end()), reads.end());
+  for (const auto& [var, bytes] : reads) {
+    traffic.cost.bytes_read += bytes;
+    traffic.touched += bytes;
+    ++traffic.arguments;
+  }
+  return *boundary;
+}
+
+MergeGraph::Joint MergeGraph::Join(uint32_t a, uint32_t b) {
+  const bool a_is_smaller = members_[a].size() < members_[b].size();
+  Joint joint{
+      .smaller = a_is_smaller ? a : b, .greater = a_is_smaller ? b : a, .traffic = {}, .taken = {}, .given = {}};
+  const auto& [own, own_reads] = BoundaryOf(joint.smaller);
+  const auto& [other, other_reads] = BoundaryOf(joint.greater);
+  Traffic& traffic = joint.traffic;
+  traffic.cost.flops = own.cost.flops + other.cost.flops;
+  traffic.cost.bytes_read = own.cost.bytes_read + other.cost.bytes_read;
+  traffic.cost.bytes_written = own.cost.bytes_written + other.cost.bytes_written;
+  traffic.arguments = own.arguments + other.arguments;
+  traffic.touched = own.touched + other.touched;
+  const auto drop_read = [&](double bytes) {
+    traffic.cost.bytes_read -= bytes;
+    traffic.touched -= bytes;
+    --traffic.arguments;
   };
-  for (const uint32_t root : roots) {
-    for (const uint32_t node : members_[root]) {
-      if (summaries_[node] != nullptr) traffic.cost.flops += summaries_[node]->flops;
-      for (const Input& input : inputs_[node]) {
-        const auto it = node_of_.find(input.var);
-        if ((it != node_of_.end() && is_member(it->second)) || !seen.emplace(input.var, true).second) continue;
-        traffic.cost.bytes_read += input.bytes;
-        traffic.touched += input.bytes;
-        ++traffic.arguments;
-      }
-      const Binding& binding = bindings_[node];
-      if (binding->var.ty().as<TupleTypeNode>()) continue;  // its items count
-      const double bytes = AssumedBytes(binding->var.ty());
-      traffic.touched += bytes;
-      const bool leaves =
-          binding->var->kind != RelaxKind::kDataflowVar ||
-          std::any_of(users_[node].begin(), users_[node].end(), [&](uint32_t user) { return !is_member(user); });
-      if (!leaves) continue;
-      traffic.cost.bytes_written += bytes;
-      ++traffic.arguments;
+  const auto drop_write = [&](uint32_t node) {
+    traffic.cost.bytes_written -= AssumedBytes(bindings_[node]->var.ty());
+    --traffic.arguments;
+  };
+  const auto is_read_by_other = [&, &reads = other_reads](const Object* var) {
+    const auto it = std::lower_bound(reads.begin(), reads.end(), var,
+                                     [](const auto& entry, const Object* at) { return entry.first < at; });
+    return it != reads.end() && it->first == var;
+  };
+  struct Uses {
+    uint32_t count = 0;
+    uint32_t last = UINT32_MAX;
+  };
+  std::unordered_map<const Object*, Uses> uses;
+  for (const uint32_t node : members_[joint.smaller]) {
+    for (const Input& input : inputs_[node]) {
+      Uses& of_var = uses[input.var];
+      of_var.count += of_var.last != node;
+      of_var.last = node;
     }
   }
-  return traffic;
+  for (const auto& [var, bytes] : own_reads) {
+    const auto it = node_of_.find(var);
+    if (it != node_of_.end() && dag_.Find(it->second) == joint.greater) {
+      const uint32_t node = it->second;
+      const uint32_t count = uses.at(var).count;
+      joint.taken.emplace_back(node, count);
+      drop_read(bytes);
+      if (!Leaves(node, users_inside_[node] + count)) drop_write(node);
+    } else if (is_read_by_other(var)) {
+      drop_read(bytes);
+    }
+  }
+  for (const uint32_t node : members_[joint.smaller]) {
+    const Var& var = bindings_[node]->var;
+    if (!is_read_by_other(var.get())) continue;
+    joint.given.push_back(node);
+    drop_read(AssumedBytes(var.ty()));
+    // There are at most as many users as calls.
+    if (Leaves(node, users_inside_[node] + members_[joint.greater].size())) continue;
+    if (!Leaves(node, users_inside_[node] + CountUsers(node, joint.greater))) drop_write(node);
+  }
+  return joint;
+}
+
+void MergeGraph::KeepBoundary(const Joint& joint, uint32_t root) {
+  const Reads smaller = std::move(boundaries_[joint.smaller]->reads);
+  const Reads greater = std::move(boundaries_[joint.greater]->reads);
+  boundaries_[joint.smaller] = nullptr;
+  boundaries_[joint.greater] = nullptr;
+  auto boundary = std::make_unique<Boundary>();
+  boundary->traffic = joint.traffic;
+  std::set_union(smaller.begin(), smaller.end(), greater.begin(), greater.end(), std::back_inserter(boundary->reads));
+  std::unordered_set<const Object*> inside;
+  for (const auto& [node, count] : joint.taken) {
+    inside.insert(bindings_[node]->var.get());
+    users_inside_[node] += count;
+  }
+  for (const uint32_t node : joint.given) {
+    inside.insert(bindings_[node]->var.get());
+    users_inside_[node] = static_cast<uint32_t>(CountUsers(node, root));
+  }
+  if (!inside.empty()) std::erase_if(boundary->reads, [&](const auto& read) { return inside.count(read.first) > 0; });
+  boundaries_[root] = std::move(boundary);
 }
 
 ContractibleDag::Answer MergeGraph::Merge(uint32_t a, uint32_t b, uint32_t* root) {
   a = dag_.Find(a);
   b = dag_.Find(b);
+  *root = a;
+  if (a == b) return ContractibleDag::Answer::kMerged;
+  std::optional<Joint> joint;
+  if (boundaries_[a] != nullptr && boundaries_[b] != nullptr) joint = Join(a, b);
   const auto answer = dag_.Merge(a, b);
   if (answer != ContractibleDag::Answer::kMerged) return answer;
   *root = dag_.Find(a);
-  if (a == b) return answer;
   std::vector<uint32_t> all;
   std::merge(members_[a].begin(), members_[a].end(), members_[b].begin(), members_[b].end(), std::back_inserter(all));
   members_[a] = {};
   members_[b] = {};
   members_[*root] = std::move(all);
+  kernels_[*root] = kernels_[a] + kernels_[b];
+  if (joint) {
+    KeepBoundary(*joint, *root);
+  } else {
+    boundaries_[a] = nullptr;
+    boundaries_[b] = nullptr;
+  }
   return answer;
 }
 

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <functional>
+#include <memory>
 #include <unordered_map>
 #include <vector>
 
@@ -45,20 +46,23 @@ class MergeGraph {
   /// Calls in the group.
   size_t CountCalls(uint32_t root) const;
   /// Kernels in the group, those inside of Primitive functions one by one.
-  int64_t CountKernels(uint32_t root) const;
+  int64_t CountKernels(uint32_t root) const { return kernels_[root]; }
 
-  /// What the union of groups reads and writes. Without `flops` of calls that were not summarised.
+  /// What a group reads and writes. Without `flops` of calls that were not summarised.
   struct Traffic {
     KernelCost cost;
     int64_t arguments = 0;
     /// Everything that is read, written or passed on inside, each once.
     double touched = 0;
   };
-  Traffic Measure(std::initializer_list<uint32_t> roots) const;
+  const Traffic& Measure(uint32_t root) { return BoundaryOf(root).traffic; }
+  /// The same of two groups as one, in time by the size of the smaller.
+  Traffic MeasureBoth(uint32_t a, uint32_t b) { return Join(a, b).traffic; }
 
-  ContractibleDag::Answer TryMerge(uint32_t a, uint32_t b) { return dag_.TryMerge(a, b); }
   /// Merges two groups. `root` receives the one that stands for both.
   ContractibleDag::Answer Merge(uint32_t a, uint32_t b, uint32_t* root);
+  /// After Merge has found a cycle: a group that it leads through.
+  uint32_t in_the_way() const { return dag_.in_the_way(); }
 
   /// The block with a call of one function for each group of several calls; null if there is none.
   BindingBlock Emit(FusedFunctions* functions);
@@ -66,6 +70,29 @@ class MergeGraph {
   String NameOf(uint32_t node) const;
 
  private:
+  /// The tensors that a group reads, by address, with their bytes.
+  using Reads = std::vector<std::pair<const Object*, double>>;
+  struct Boundary {
+    Traffic traffic;
+    Reads reads;
+  };
+  /// What becomes of the boundaries of two groups that are made one.
+  struct Joint {
+    uint32_t smaller;
+    uint32_t greater;
+    Traffic traffic;
+    /// Bindings of the greater that the smaller reads, with the number of users there; and the other way round.
+    std::vector<std::pair<uint32_t, uint32_t>> taken;
+    std::vector<uint32_t> given;
+  };
+  Boundary& BoundaryOf(uint32_t root);
+  Joint Join(uint32_t a, uint32_t b);
+  /// The boundary of the group that two have become.
+  void KeepBoundary(const Joint& joint, uint32_t root);
+  /// Whether somebody outside wants the value of a binding, so many of whose users are in its group.
+  bool Leaves(uint32_t node, size_t users_inside) const;
+  size_t CountUsers(uint32_t node, uint32_t root) const;
+
   void AddNode(uint32_t node);
   /// Appends the bindings of a call of a Primitive function, its results bound to the caller's variables.
   void Inline(uint32_t node, const Function& function, std::vector<Binding>* flat);
@@ -77,7 +104,12 @@ class MergeGraph {
   std::vector<std::vector<uint32_t>> users_;
   std::vector<std::vector<Input>> inputs_;
   ContractibleDag dag_;
+  /// By group, at the node that stands for it; the boundaries of those that were asked about.
   std::vector<std::vector<uint32_t>> members_;
+  std::vector<int64_t> kernels_;
+  std::vector<std::unique_ptr<Boundary>> boundaries_;
+  /// By binding: its users in its own group, if that has a boundary.
+  std::vector<uint32_t> users_inside_;
   std::unordered_map<uint32_t, String> names_;
 };
 

@@ -163,7 +163,7 @@ class BlockRecomputer {
       if (const int64_t kernels = producer.kernels + consumer.kernels; kernels > max_depth_)
         return Refuse(node, user, Reason::kDepthLimit, {{"limit", max_depth_}, {"needed", kernels}});
       const auto& own = graph_.inputs(user);
-      int64_t arguments = graph_.Measure({graph_.Find(user)}).arguments - 1;
+      int64_t arguments = graph_.Measure(graph_.Find(user)).arguments - 1;
       for (size_t i = 0; i < inputs.size(); ++i) {
         const bool shared =
             std::any_of(own.begin(), own.end(), [&](const auto& input) { return input.var == inputs[i].var; });

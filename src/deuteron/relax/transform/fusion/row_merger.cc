@@ -16,6 +16,8 @@ using transform::Reason;
 
 namespace {
 
+/// Compositions of groups that are kept: merging goes along the block, so that those it comes back to are the last.
+constexpr size_t kMostKept = 8;
 /// A shared tensor must be this part of what the smaller of two siblings moves.
 constexpr double kSharedPart = 1.0 / 8;
 
@@ -55,44 +57,69 @@ std::string DescribeBoth(const std::optional<std::vector<PrimExpr>>& a, const st
   return "one has " + text(a) + ", the other " + text(b);
 }
 
-/// The blocks of calls as they would be in one kernel.
-class Composition {
+}  // namespace
+
+/// The kernels of a group as they would be in one, to which those of others are added.
+class RowMerger::Composition {
  public:
   explicit Composition(const MergeGraph& graph) : graph_(graph) {}
 
-  /// Null, or why the calls do not fit together. To be called in order.
-  const char* Add(uint32_t node) {
-    const RowSummary* summary = graph_.summary(node);
-    if (summary == nullptr) return nullptr;  // a projection
-    std::vector<size_t> tensors;
-    for (const MergeGraph::Input& input : graph_.inputs(node)) {
-      tensors.push_back(IdOf(input));
+  /// Null, or why the calls do not fit together. To be called in order where all are planned.
+  const char* Add(const std::vector<uint32_t>& nodes) {
+    for (const uint32_t node : nodes) {
+      if (const char* why = Add(node)) return why;
     }
-    const auto* tuple = graph_.binding(node)->var.ty().as<TupleTypeNode>();
-    const size_t results = tuple == nullptr ? 1 : tuple->fields.size();
-    for (uint32_t result = 0; result < results; ++result) tensors.push_back(IdOf(VarOf(node), result));
-    return tir::AppendRowGraph(
-        *summary->graph, tensors, [](const PrimExpr& extent) { return extent; }, &rows_);
+    return nullptr;
   }
-  const tir::RowGraph& rows() const { return rows_; }
-  size_t IdOf(const Object* var, uint32_t result) {
-    const auto [it, inserted] = ids_.try_emplace({var, result}, 0);
-    if (inserted) it->second = rows_.AddTensor();
-    return it->second;
+  const tir::RowPlan& Plan() { return planner_.Plan(); }
+  /// Null where all have to be planned; then nothing has been added.
+  const tir::RowPlan* Extend(const std::vector<uint32_t>& nodes) {
+    if (Add(nodes) == nullptr) {
+      if (const tir::RowPlan* plan = planner_.Extend()) return plan;
+    }
+    TakeBack();
+    return nullptr;
+  }
+  void Keep() {
+    added_.clear();
+    planner_.Keep();
+  }
+  void TakeBack() {
+    for (const Key& key : added_) ids_.erase(key);
+    added_.clear();
+    planner_.TakeBack();
   }
   size_t IdOf(const MergeGraph::Input& input) {
     return input.producer == UINT32_MAX ? IdOf(input.var, 0) : IdOf(VarOf(input.producer), input.result);
   }
 
  private:
+  using Key = std::pair<const Object*, uint32_t>;
+
+  const char* Add(uint32_t node) {
+    const RowSummary* summary = graph_.summary(node);
+    if (summary == nullptr) return nullptr;  // a projection
+    std::vector<size_t> tensors;
+    for (const MergeGraph::Input& input : graph_.inputs(node)) tensors.push_back(IdOf(input));
+    const auto* tuple = graph_.binding(node)->var.ty().as<TupleTypeNode>();
+    const size_t results = tuple == nullptr ? 1 : tuple->fields.size();
+    for (uint32_t result = 0; result < results; ++result) tensors.push_back(IdOf(VarOf(node), result));
+    return planner_.Append(*summary->graph, tensors);
+  }
+  size_t IdOf(const Object* var, uint32_t result) {
+    const auto [it, inserted] = ids_.try_emplace({var, result}, 0);
+    if (!inserted) return it->second;
+    added_.push_back(it->first);
+    return it->second = planner_.AddTensor();
+  }
   const Object* VarOf(uint32_t node) const { return graph_.binding(node)->var.get(); }
 
   const MergeGraph& graph_;
-  tir::RowGraph rows_;
-  std::map<std::pair<const Object*, uint32_t>, size_t> ids_;
+  tir::RowPlanner planner_;
+  std::map<Key, size_t> ids_;
+  /// Since the last Keep.
+  std::vector<Key> added_;
 };
-
-}  // namespace
 
 RowMerger::RowMerger(const BindingBlock& block, RowAnalyzer* analyzer, const tir::CostModel& costs,
                      const transform::PassContext& context, const char* pass, String function)
@@ -114,6 +141,8 @@ RowMerger::RowMerger(const BindingBlock& block, RowAnalyzer* analyzer, const tir
   }
 }
 
+RowMerger::~RowMerger() = default;
+
 bool RowMerger::any_reduction() const {
   return std::any_of(groups_.begin(), groups_.end(), [](const Group& group) { return group.has_reduction; });
 }
@@ -124,9 +153,9 @@ bool RowMerger::TryEdge(uint32_t producer, uint32_t consumer) {
   const bool reduces = groups_[a].has_reduction || groups_[b].has_reduction;
   Verdict verdict = CheckRowByRow(producer, consumer);
   if (!verdict.reason && !reduces) verdict = CheckSpace(a, b);
-  tir::RowPlan plan;
+  const tir::RowPlan* plan = nullptr;
   if (!verdict.reason) verdict = CheckRows(producer, consumer, nullptr, &plan);
-  if (!verdict.reason) verdict = Weigh(a, b, reduces ? &plan : nullptr, !reduces);
+  if (!verdict.reason) verdict = Weigh(a, b, reduces ? plan : nullptr, !reduces);
   return Commit(producer, consumer, std::move(verdict));
 }
 
@@ -135,7 +164,7 @@ bool RowMerger::TrySiblings(uint32_t first, size_t first_argument, uint32_t seco
   const uint32_t b = graph_.Find(second);
   const bool reduces = groups_[a].has_reduction || groups_[b].has_reduction;
   Verdict verdict = CheckRowByRow(first, second);
-  tir::RowPlan plan;
+  const tir::RowPlan* plan = nullptr;
   if (!verdict.reason && reduces) {
     verdict = CheckRows(first, second, graph_.inputs(first)[first_argument].var, &plan);
   } else if (!verdict.reason) {
@@ -145,7 +174,7 @@ bool RowMerger::TrySiblings(uint32_t first, size_t first_argument, uint32_t seco
     if (!verdict.reason && !in_step)
       verdict = {Reason::kRowsOutOfStep, "they do not read the tensor that they share in step with what they write"};
   }
-  if (!verdict.reason) verdict = Weigh(a, b, reduces ? &plan : nullptr, true);
+  if (!verdict.reason) verdict = Weigh(a, b, plan, true);
   return Commit(first, second, std::move(verdict));
 }
 
@@ -166,7 +195,7 @@ RowMerger::Verdict RowMerger::CheckSpace(uint32_t a, uint32_t b) const {
 }
 
 RowMerger::Verdict RowMerger::CheckRows(uint32_t first, uint32_t second, const Object* shared,
-                                        tir::RowPlan* plan) const {
+                                        const tir::RowPlan** plan) {
   const uint32_t a = graph_.Find(first);
   const uint32_t b = graph_.Find(second);
   // Before looking at all of them.
@@ -174,38 +203,76 @@ RowMerger::Verdict RowMerger::CheckRows(uint32_t first, uint32_t second, const O
     return {
         Reason::kDepthLimit, "", {{"limit", max_depth_}, {"needed", graph_.CountKernels(a) + graph_.CountKernels(b)}}};
   }
+  if (shared == nullptr && (*plan = Extend(a, b))) return {};
   std::vector<uint32_t> members;
   std::merge(graph_.members(a).begin(), graph_.members(a).end(), graph_.members(b).begin(), graph_.members(b).end(),
              std::back_inserter(members));
-  Composition composition(graph_);
+  tried_ = std::make_unique<Composition>(graph_);
   const auto what_both_compute = [](const char* why) { return std::string("what both compute ") + why; };
-  for (const uint32_t node : members) {
-    if (const char* why = composition.Add(node)) return {Reason::kNotRowByRow, what_both_compute(why)};
-  }
-  *plan = tir::PlanRows(composition.rows());
-  switch (plan->fault) {
+  if (const char* why = tried_->Add(members)) return {Reason::kNotRowByRow, what_both_compute(why)};
+  *plan = &tried_->Plan();
+  switch ((*plan)->fault) {
     case tir::RowPlan::Fault::kNone:
       break;
     case tir::RowPlan::Fault::kKernel:
-      return {Reason::kNotRowByRow, what_both_compute(plan->why_not)};
+      return {Reason::kNotRowByRow, what_both_compute((*plan)->why_not)};
     case tir::RowPlan::Fault::kRowsDiffer:
       return {Reason::kRowsDiffer, "their reductions run along rows of different numbers"};
     case tir::RowPlan::Fault::kOutOfStep:
-      return {Reason::kRowsOutOfStep, what_both_compute(plan->why_not)};
+      return {Reason::kRowsOutOfStep, what_both_compute((*plan)->why_not)};
   }
   if (shared == nullptr) return {};
   for (const MergeGraph::Input& input : graph_.inputs(second)) {
     if (input.var != shared) continue;
-    if (plan->in_step[composition.IdOf(input)]) return {};
+    if ((*plan)->in_step[tried_->IdOf(input)]) return {};
     return {Reason::kRowsOutOfStep, "they do not read the tensor that they share in step with the rows"};
   }
   return {};
 }
 
-RowMerger::Verdict RowMerger::Weigh(uint32_t a, uint32_t b, const tir::RowPlan* plan, bool siblings) const {
-  const auto one = graph_.Measure({a});
-  const auto other = graph_.Measure({b});
-  const auto both = graph_.Measure({a, b});
+/// From what was composed of one of two groups; null if that cannot be extended by the other.
+const tir::RowPlan* RowMerger::Extend(uint32_t a, uint32_t b) {
+  if (graph_.members(a).size() < graph_.members(b).size()) std::swap(a, b);
+  for (const uint32_t root : {a, b}) {
+    const auto kept = FindKept(root);
+    if (kept == kept_.end()) continue;
+    const tir::RowPlan* plan = kept->composition->Extend(graph_.members(root == a ? b : a));
+    if (plan == nullptr) continue;
+    extended_ = kept->composition.get();
+    return plan;
+  }
+  return nullptr;
+}
+
+std::vector<RowMerger::Kept>::iterator RowMerger::FindKept(uint32_t root) {
+  return std::find_if(kept_.begin(), kept_.end(), [&](const Kept& kept) { return kept.root == root; });
+}
+
+/// Two groups have become that of `root`.
+void RowMerger::KeepTried(uint32_t a, uint32_t b, uint32_t root) {
+  for (const uint32_t group : {a, b}) {
+    const auto kept = FindKept(group);
+    if (kept == kept_.end()) continue;
+    if (kept->composition.get() == extended_) tried_ = std::move(kept->composition);
+    kept_.erase(kept);
+  }
+  extended_ = nullptr;
+  if (tried_ == nullptr) return;
+  tried_->Keep();
+  if (kept_.size() == kMostKept) kept_.erase(kept_.begin());
+  kept_.push_back({root, std::move(tried_)});
+}
+
+void RowMerger::ForgetTried() {
+  if (extended_ != nullptr) extended_->TakeBack();
+  extended_ = nullptr;
+  tried_ = nullptr;
+}
+
+RowMerger::Verdict RowMerger::Weigh(uint32_t a, uint32_t b, const tir::RowPlan* plan, bool siblings) {
+  const auto& one = graph_.Measure(a);
+  const auto& other = graph_.Measure(b);
+  const auto both = graph_.MeasureBoth(a, b);
   const bool has_rows = plan != nullptr;
   double count = has_rows ? plan->CountRows(tir::kUnknownExtent) : 0;
   // Those of a vector are in the cache together.
@@ -251,24 +318,32 @@ RowMerger::Verdict RowMerger::Weigh(uint32_t a, uint32_t b, const tir::RowPlan* 
 
 bool RowMerger::Commit(uint32_t producer, uint32_t consumer, Verdict verdict) {
   if (verdict.reason) return Refuse(producer, consumer, std::move(verdict));
-  const Group before = groups_[graph_.Find(producer)];
-  const bool reduces = before.has_reduction || groups_[graph_.Find(consumer)].has_reduction;
+  const uint32_t a = graph_.Find(producer);
+  const uint32_t b = graph_.Find(consumer);
+  const Group before = groups_[a];
+  const bool reduces = before.has_reduction || groups_[b].has_reduction;
   uint32_t root = 0;
   switch (graph_.Merge(producer, consumer, &root)) {
     case ContractibleDag::Answer::kMerged:
       break;
-    case ContractibleDag::Answer::kCycle:
-      return Refuse(producer, consumer, {Reason::kPathThroughAnother, "", std::move(verdict.figures)});
+    case ContractibleDag::Answer::kCycle: {
+      const Binding& between = graph_.binding(graph_.in_the_way());
+      return Refuse(producer, consumer,
+                    {Reason::kPathThroughAnother, transform::PlaceText(SpanOf(between), between->var->name_hint),
+                     std::move(verdict.figures)});
+    }
     case ContractibleDag::Answer::kTooFar:
       verdict.figures.emplace_back("limit", static_cast<int64_t>(ContractibleDag::kMostVisited));
       return Refuse(producer, consumer, {Reason::kTooFarApart, "", std::move(verdict.figures)});
   }
+  KeepTried(a, b, root);
   groups_[root] = {true, reduces, reduces ? std::nullopt : before.space};
   fused_.push_back({producer, consumer, std::move(verdict)});
   return true;
 }
 
 bool RowMerger::Refuse(uint32_t producer, uint32_t consumer, Verdict verdict) {
+  ForgetTried();
   refused_.push_back({producer, consumer, std::move(verdict)});
   return false;
 }

@@ -2,6 +2,7 @@
 /// Merging kernels that compute row by row: what FuseReductions and FuseSiblings have in common.
 #pragma once
 
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -17,6 +18,7 @@ class RowMerger {
   /// `pass`: its name in the decision log.
   RowMerger(const BindingBlock& block, RowAnalyzer* analyzer, const tir::CostModel& costs,
             const transform::PassContext& context, const char* pass, String function);
+  ~RowMerger();
 
   const MergeGraph& graph() const { return graph_; }
   bool any_reduction() const;
@@ -50,6 +52,12 @@ class RowMerger {
     /// Without reductions: the extents of all results, if they are the same.
     std::optional<std::vector<PrimExpr>> space;
   };
+  class Composition;
+  struct Kept {
+    uint32_t root;
+    std::unique_ptr<Composition> composition;
+  };
+  std::vector<Kept>::iterator FindKept(uint32_t root);
   struct Pair {
     uint32_t from;
     uint32_t to;
@@ -58,11 +66,14 @@ class RowMerger {
 
   Verdict CheckRowByRow(uint32_t producer, uint32_t consumer) const;
   Verdict CheckSpace(uint32_t a, uint32_t b) const;
-  /// Whether the groups of two calls would be one row kernel: `plan`. `shared`: a tensor that has to be read in step;
-  /// null if there is none.
-  Verdict CheckRows(uint32_t first, uint32_t second, const Object* shared, tir::RowPlan* plan) const;
+  /// Whether the groups of two calls would be one row kernel: `plan`, until the verdict. `shared`: a tensor that has to
+  /// be read in step; null if there is none.
+  Verdict CheckRows(uint32_t first, uint32_t second, const Object* shared, const tir::RowPlan** plan);
+  const tir::RowPlan* Extend(uint32_t a, uint32_t b);
+  void KeepTried(uint32_t a, uint32_t b, uint32_t root);
+  void ForgetTried();
   /// `plan`: null if both are pointwise, and every element a row of its own.
-  Verdict Weigh(uint32_t a, uint32_t b, const tir::RowPlan* plan, bool siblings) const;
+  Verdict Weigh(uint32_t a, uint32_t b, const tir::RowPlan* plan, bool siblings);
   bool Commit(uint32_t producer, uint32_t consumer, Verdict verdict);
   bool Refuse(uint32_t producer, uint32_t consumer, Verdict verdict);
   void Record(const Pair& pair, bool fused) const;
@@ -76,6 +87,11 @@ class RowMerger {
   const int64_t max_arguments_;
   /// By group, at the node that stands for it.
   std::vector<Group> groups_;
+  /// Groups as they were composed, so that the next attempt need not compose them again; those used last at the end.
+  std::vector<Kept> kept_;
+  /// What the verdict at hand is about: composed for it, or one of those kept.
+  std::unique_ptr<Composition> tried_;
+  Composition* extended_ = nullptr;
   std::vector<Pair> fused_;
   std::vector<Pair> refused_;
 };

@@ -20,6 +20,7 @@
 #include "deuteron/relax/op/linear_algebra.h"
 #include "deuteron/relax/op/nn_attrs.h"
 #include "deuteron/relax/rewrite/pass_utils.h"
+#include "deuteron/relax/rewrite/seq_rewriter.h"
 #include "deuteron/relax/transform/layout/passes.h"
 #include "deuteron/runtime/tensor.h"
 #include "deuteron/target/target.h"
@@ -119,41 +120,28 @@ bool IsWorth(const ChannelBlocks& blocks, int64_t channels, double most_padding)
   return static_cast<double>(blocks.channels() - channels) <= most_padding * static_cast<double>(blocks.channels());
 }
 
-class Packer {
- public:
-  Function Rewrite(Function function) {
-    Array<BindingBlock> blocks = function->body->blocks.Map([this](const BindingBlock& block) {
-      Array<Binding> bindings = block->bindings.Map([this](const Binding& binding) { return Rewrite(binding); });
-      if (bindings.same_as(block->bindings)) return block;
-      if (block.as<DataflowBlockNode>() != nullptr) return BindingBlock(DataflowBlock(bindings));
-      return BindingBlock(bindings);
-    });
-    if (blocks.same_as(function->body->blocks)) return function;
-    SeqExpr body(blocks, function->body->body, function->body->span);
-    return WithBody(std::move(function), std::move(body));
+class Packer : public SeqRewriter {
+ protected:
+  void RewriteBinding(const Binding& binding, Bindings* out) override {
+    const Call packed = Pack(BoundValue(binding));
+    if (!packed.defined()) return SeqRewriter::RewriteBinding(binding, out);
+    packed->ty = BoundValue(binding).ty();
+    out->push_back(WithValue(binding, packed));
   }
 
  private:
-  Binding Rewrite(const Binding& binding) {
-    const auto* bound = binding.as<VarBindingNode>();
-    const auto* call = bound == nullptr ? nullptr : bound->value.as<CallNode>();
-    if (call == nullptr || call->args.size() != 2) return binding;
-    const auto* weight = call->args[1].as<ConstantNode>();
-    if (weight == nullptr) return binding;
+  /// Null where it stays as it is.
+  Call Pack(const Expr& value) {
     static const Op matmul = Op::Get("relax.matmul");
     static const Op dense = Op::Get("relax.nn.dense");
-    Call packed;
-    if (call->attrs.as<ConvAttrsNode>() != nullptr) {
-      packed = Convolution(GetRef<Call>(call), GetRef<Constant>(weight));
-    } else if (call->op.same_as(matmul) || call->op.same_as(dense)) {
-      packed = Product(GetRef<Call>(call), GetRef<Constant>(weight), call->op.same_as(dense));
-    }
-    if (!packed.defined()) return binding;
-    packed->ty = call->ty;
-    return VarBinding(bound->var, packed, bound->span);
+    const auto* call = value.as<CallNode>();
+    const auto* weight = call != nullptr && call->args.size() == 2 ? call->args[1].as<ConstantNode>() : nullptr;
+    if (weight == nullptr) return Call();
+    if (call->attrs.as<ConvAttrsNode>() != nullptr) return Convolution(GetRef<Call>(call), GetRef<Constant>(weight));
+    const bool is_product = call->op.same_as(matmul) || call->op.same_as(dense);
+    return is_product ? Product(GetRef<Call>(call), GetRef<Constant>(weight), call->op.same_as(dense)) : Call();
   }
 
-  /// Null where it stays as it is.
   Call Convolution(const Call& call, const Constant& weight) {
     const auto* attrs = call->attrs.as<ConvAttrsNode>();
     const std::string layout = attrs == nullptr ? "" : std::string(attrs->kernel_layout);
@@ -214,7 +202,7 @@ transform::Pass PackWeights() {
   return transform::ModulePass({.name = "PackWeights", .opt_level = 1},
                                [](IRModule module, const transform::PassContext&) {
                                  return UpdateFunctions(std::move(module), [](const GlobalVar&, Function function) {
-                                   return Packer().Rewrite(std::move(function));
+                                   return Packer().RewriteBody(std::move(function));
                                  });
                                });
 }

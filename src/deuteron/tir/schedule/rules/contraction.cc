@@ -25,9 +25,6 @@
 namespace deuteron::tir {
 namespace {
 
-/// The loop over the channels of a transposed tile is unrolled up to so many.
-constexpr int64_t kMostEpilogueCopies = 128;
-
 /// The loops of a block that lie under `loop`, outermost first.
 std::vector<Loop> LoopsUnder(const Schedule& schedule, const Block& block, const Loop& loop) {
   const std::vector<Loop> loops = schedule.GetLoops(block);
@@ -261,9 +258,9 @@ void SumWhole(Schedule* schedule, const ContractionPlan& plan, const Nest& nest)
   schedule->Vectorize(inner.back());
   int64_t copies = 1;
   for (size_t i = 0; i + 1 < inner.size(); ++i) {
-    copies *= schedule->ConstExtent(inner[i]).value_or(kMostEpilogueCopies + 1);
+    copies *= schedule->ConstExtent(inner[i]).value_or(plan.most_copies + 1);
   }
-  for (size_t i = 0; i + 1 < inner.size() && copies <= kMostEpilogueCopies; ++i) schedule->Unroll(inner[i]);
+  for (size_t i = 0; i + 1 < inner.size() && copies <= plan.most_copies; ++i) schedule->Unroll(inner[i]);
 }
 
 /// Makes the loop that is as long as a tile is wide the innermost one of a block that fills a panel of results.

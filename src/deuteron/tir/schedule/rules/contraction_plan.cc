@@ -36,20 +36,19 @@ bool Contains(const std::vector<size_t>& positions, size_t position) {
   return std::find(positions.begin(), positions.end(), position) != positions.end();
 }
 
+/// The shortest vectors that are made, and the shortest rows of pixels.
+constexpr int64_t kFewestLanes = 4;
+
 /// Lanes of the widest vectors that divide `extent`; 0 if there are none.
 int64_t WidestLanes(int64_t extent, int64_t full_lanes) {
-  for (int64_t lanes = full_lanes; lanes >= 4; lanes /= 2) {
+  for (int64_t lanes = full_lanes; lanes >= kFewestLanes; lanes /= 2) {
     if (extent % lanes == 0) return lanes;
   }
   return 0;
 }
 
-/// Rows of pixels shorter than this fill too little of their vectors.
-constexpr int64_t kShortestPixelRow = 4;
-/// Where whole vectors of channels are the alternative, rows must be longer to pay.
-constexpr int64_t kPayingPixelRow = 48;
-/// How much longer vectors with a partial one at the end must be on average to be worth their masks.
-constexpr double kPayingLanes = 1.25;
+/// Where whole vectors of channels are the alternative, rows of pixels pay that fill so many.
+constexpr int64_t kPayingRowVectors = 3;
 /// Steps of a part of a long sum: so many that adding the parts up takes no time to speak of, so few that what they
 /// read of both operands stays in the caches of any machine.
 constexpr int64_t kDepth = 512;
@@ -110,7 +109,7 @@ bool PlanPixels(const SBlock& block, const MatmulRoles& roles, const Array<PrimE
   const bool image_is_rhs = Contains(roles.n, x->iter) && StrideAlong(roles.rhs_load, axis);
   const std::vector<size_t>& channels = image_is_lhs ? roles.n : roles.m;
   const auto extent = AsConstInt(axis->dom->extent);
-  if ((!image_is_lhs && !image_is_rhs) || channels.size() != 1 || !extent || *extent < kShortestPixelRow) return false;
+  if ((!image_is_lhs && !image_is_rhs) || channels.size() != 1 || !extent || *extent < kFewestLanes) return false;
   const auto num_channels = AsConstInt(block->iter_vars[channels[0]]->dom->extent);
   if (!num_channels) return false;
   plan->lanes = Lanes(target);
@@ -161,12 +160,12 @@ bool PixelsPay(const SBlock& block, const MatmulRoles& roles, const ContractionP
                const ContractionPlan& pixels, const Target& target) {
   if (pixels.num_rows * pixels.num_lines * pixels.num_vectors < CostModel(target.machine).Accumulators() / 2)
     return false;
-  if (MeanLanes(pixels) > kPayingLanes * static_cast<double>(whole.lanes)) return true;
+  if (CostModel(target.machine).MaskedPart() * MeanLanes(pixels) > static_cast<double>(whole.lanes)) return true;
   if (whole.contiguous_output) return false;
   // Else those of a pointwise convolution in long rows.
   const IterVar& x = block->iter_vars[pixels.vector];
   const BufferLoad& image = Contains(roles.m, pixels.vector) ? roles.lhs_load : roles.rhs_load;
-  return IsPointwise(block, image, x) && pixels.vector_extent >= kPayingPixelRow &&
+  return IsPointwise(block, image, x) && pixels.vector_extent >= kPayingRowVectors * Lanes(target) &&
          PagesOfStep(block, roles, image, target) <= target.machine.near_pages;
 }
 
@@ -386,6 +385,7 @@ bool PlanContraction(const Schedule& schedule, const Target& target, Contraction
   }
   CutDepth(block, roles, target, plan);
   plan->pieces = target.machine.threads;
+  plan->most_copies = CostModel(target.machine).MostCopies();
   return true;
 }
 

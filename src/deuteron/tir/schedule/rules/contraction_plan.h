@@ -39,6 +39,8 @@ struct ContractionPlan {
   int64_t copied_for = 0;
   /// Pieces of work that threads should find where they do not share rows.
   int64_t pieces = 1;
+  /// Up to so many copies of the epilogue are unrolled.
+  int64_t most_copies = 1;
 
   /// Whether rows are not among what threads share: they have a part, a copy or a panel in common.
   bool RowsAreSerial() const { return depth_block != 0 || copied_for != 0 || !panels.empty(); }

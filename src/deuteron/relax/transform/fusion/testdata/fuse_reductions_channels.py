@@ -1,73 +1,37 @@
-# run: AnnotateTIROpPattern,FuseOps(fuse_opt_level=2),FuseReductions
+# run: FuseReductions
 # target: llvm -mcpu=x86-64-v4 -threads=2
+# expect-remark: FuseReductions s -> y: fused
+# expect: changes
 @I.ir_module
 class Module:
     @T.prim_func(private=True, s_tir=True)
-    def divide(e: T.Buffer((T.int64(2), T.int64(64), T.int64(20), T.int64(30)), "float32"), s: T.Buffer((T.int64(2), T.int64(1), T.int64(20), T.int64(30)), "float32"), T_divide: T.Buffer((T.int64(2), T.int64(64), T.int64(20), T.int64(30)), "float32")):
-        T.func_attr({"tirx.noalias": True})
-        for ax0, ax1, ax2, ax3 in T.grid(T.int64(2), T.int64(64), T.int64(20), T.int64(30)):
-            with T.sblock("T_divide"):
-                v_ax0, v_ax1, v_ax2, v_ax3 = T.axis.remap("SSSS", [ax0, ax1, ax2, ax3])
-                T.reads(e[v_ax0, v_ax1, v_ax2, v_ax3], s[v_ax0, T.int64(0), v_ax2, v_ax3])
-                T.writes(T_divide[v_ax0, v_ax1, v_ax2, v_ax3])
-                T_divide[v_ax0, v_ax1, v_ax2, v_ax3] = e[v_ax0, v_ax1, v_ax2, v_ax3] / s[v_ax0, T.int64(0), v_ax2, v_ax3]
-
-    @T.prim_func(private=True, s_tir=True)
-    def max(x: T.Buffer((T.int64(2), T.int64(64), T.int64(20), T.int64(30)), "float32"), x_red: T.Buffer((T.int64(2), T.int64(1), T.int64(20), T.int64(30)), "float32")):
-        T.func_attr({"tirx.noalias": True})
-        for ax0, ax1, ax2, ax3, k1 in T.grid(T.int64(2), T.int64(1), T.int64(20), T.int64(30), T.int64(64)):
-            with T.sblock("x_red"):
-                v_ax0, v_ax1, v_ax2, v_ax3, v_k1 = T.axis.remap("SSSSR", [ax0, ax1, ax2, ax3, k1])
-                T.reads(x[v_ax0, v_k1, v_ax2, v_ax3])
-                T.writes(x_red[v_ax0, v_ax1, v_ax2, v_ax3])
+    def sum(x: T.Buffer((T.int64(2), T.int64(64), T.int64(20)), "float32"), s: T.Buffer((T.int64(2), T.int64(20)), "float32")):
+        T.func_attr({"op_pattern": 3})
+        for i, k, j in T.grid(T.int64(2), T.int64(20), T.int64(64)):
+            with T.sblock("s"):
+                vi, vk, vj = T.axis.remap("SSR", [i, k, j])
                 with T.init():
-                    x_red[v_ax0, v_ax1, v_ax2, v_ax3] = T.float32("-inf")
-                x_red[v_ax0, v_ax1, v_ax2, v_ax3] = T.max(x_red[v_ax0, v_ax1, v_ax2, v_ax3], x[v_ax0, v_k1, v_ax2, v_ax3])
+                    s[vi, vk] = T.float32(0.0)
+                s[vi, vk] = s[vi, vk] + x[vi, vj, vk]
 
     @T.prim_func(private=True, s_tir=True)
-    def subtract(x: T.Buffer((T.int64(2), T.int64(64), T.int64(20), T.int64(30)), "float32"), m: T.Buffer((T.int64(2), T.int64(1), T.int64(20), T.int64(30)), "float32"), T_subtract: T.Buffer((T.int64(2), T.int64(64), T.int64(20), T.int64(30)), "float32")):
-        T.func_attr({"tirx.noalias": True})
-        for ax0, ax1, ax2, ax3 in T.grid(T.int64(2), T.int64(64), T.int64(20), T.int64(30)):
-            with T.sblock("T_subtract"):
-                v_ax0, v_ax1, v_ax2, v_ax3 = T.axis.remap("SSSS", [ax0, ax1, ax2, ax3])
-                T.reads(x[v_ax0, v_ax1, v_ax2, v_ax3], m[v_ax0, T.int64(0), v_ax2, v_ax3])
-                T.writes(T_subtract[v_ax0, v_ax1, v_ax2, v_ax3])
-                T_subtract[v_ax0, v_ax1, v_ax2, v_ax3] = x[v_ax0, v_ax1, v_ax2, v_ax3] - m[v_ax0, T.int64(0), v_ax2, v_ax3]
-
-    @T.prim_func(private=True, s_tir=True)
-    def sum(e: T.Buffer((T.int64(2), T.int64(64), T.int64(20), T.int64(30)), "float32"), e_red: T.Buffer((T.int64(2), T.int64(1), T.int64(20), T.int64(30)), "float32")):
-        T.func_attr({"tirx.noalias": True})
-        for ax0, ax1, ax2, ax3, k1 in T.grid(T.int64(2), T.int64(1), T.int64(20), T.int64(30), T.int64(64)):
-            with T.sblock("e_red"):
-                v_ax0, v_ax1, v_ax2, v_ax3, v_k1 = T.axis.remap("SSSSR", [ax0, ax1, ax2, ax3, k1])
-                T.reads(e[v_ax0, v_k1, v_ax2, v_ax3])
-                T.writes(e_red[v_ax0, v_ax1, v_ax2, v_ax3])
-                with T.init():
-                    e_red[v_ax0, v_ax1, v_ax2, v_ax3] = T.float32(0.0)
-                e_red[v_ax0, v_ax1, v_ax2, v_ax3] = e_red[v_ax0, v_ax1, v_ax2, v_ax3] + e[v_ax0, v_k1, v_ax2, v_ax3]
-
-    @T.prim_func(private=True, s_tir=True)
-    def tir_exp(lv: T.Buffer((T.int64(2), T.int64(64), T.int64(20), T.int64(30)), "float32"), compute: T.Buffer((T.int64(2), T.int64(64), T.int64(20), T.int64(30)), "float32")):
-        T.func_attr({"tirx.noalias": True})
-        for i0, i1, i2, i3 in T.grid(T.int64(2), T.int64(64), T.int64(20), T.int64(30)):
-            with T.sblock("compute"):
-                v_i0, v_i1, v_i2, v_i3 = T.axis.remap("SSSS", [i0, i1, i2, i3])
-                T.reads(lv[v_i0, v_i1, v_i2, v_i3])
-                T.writes(compute[v_i0, v_i1, v_i2, v_i3])
-                compute[v_i0, v_i1, v_i2, v_i3] = T.exp(lv[v_i0, v_i1, v_i2, v_i3])
+    def divide(x: T.Buffer((T.int64(2), T.int64(64), T.int64(20)), "float32"), s: T.Buffer((T.int64(2), T.int64(20)), "float32"), y: T.Buffer((T.int64(2), T.int64(64), T.int64(20)), "float32")):
+        T.func_attr({"op_pattern": 0})
+        for i, j, k in T.grid(T.int64(2), T.int64(64), T.int64(20)):
+            with T.sblock("y"):
+                vi, vj, vk = T.axis.remap("SSS", [i, j, k])
+                y[vi, vj, vk] = x[vi, vj, vk] / s[vi, vk]
 
     @R.function
-    def main(x: R.Tensor((2, 64, 20, 30), dtype="float32")) -> R.Tensor((2, 64, 20, 30), dtype="float32"):
+    def main(x: R.Tensor((2, 64, 20), dtype="float32")):
         cls = Module
         with R.dataflow():
-            m = R.call_tir(cls.max, (x,), out_ty=R.Tensor((2, 1, 20, 30), dtype="float32"))
-            lv = R.call_tir(cls.subtract, (x, m), out_ty=R.Tensor((2, 64, 20, 30), dtype="float32"))
-            e = R.call_tir(cls.tir_exp, (lv,), out_ty=R.Tensor((2, 64, 20, 30), dtype="float32"))
-            s = R.call_tir(cls.sum, (e,), out_ty=R.Tensor((2, 1, 20, 30), dtype="float32"))
-            gv = R.call_tir(cls.divide, (e, s), out_ty=R.Tensor((2, 64, 20, 30), dtype="float32"))
-            R.output(gv)
-        return gv
+            s = R.call_tir(cls.sum, (x,), out_ty=R.Tensor((2, 20), dtype="float32"))
+            y = R.call_tir(cls.divide, (x, s), out_ty=R.Tensor((2, 64, 20), dtype="float32"))
+            R.output(y)
+        return y
 # ----- expected
+# as before: divide, sum
 # from typing import TypeVar
 # from tvm.script import ir as I
 # from tvm.script import tirx as T
@@ -76,92 +40,20 @@ class Module:
 
 @I.ir_module
 class Module:
-    @T.prim_func(private=True, s_tir=True)
-    def divide(e: T.Buffer((T.int64(2), T.int64(64), T.int64(20), T.int64(30)), "float32"), s: T.Buffer((T.int64(2), T.int64(1), T.int64(20), T.int64(30)), "float32"), T_divide: T.Buffer((T.int64(2), T.int64(64), T.int64(20), T.int64(30)), "float32")):
-        T.func_attr({"op_pattern": 0, "tirx.noalias": True})
-        # with T.sblock("root"):
-        for ax0, ax1, ax2, ax3 in T.grid(T.int64(2), T.int64(64), T.int64(20), T.int64(30)):
-            with T.sblock("T_divide"):
-                v_ax0, v_ax1, v_ax2, v_ax3 = T.axis.remap("SSSS", [ax0, ax1, ax2, ax3])
-                T.reads(e[v_ax0, v_ax1, v_ax2, v_ax3], s[v_ax0, T.int64(0), v_ax2, v_ax3])
-                T.writes(T_divide[v_ax0, v_ax1, v_ax2, v_ax3])
-                T_divide[v_ax0, v_ax1, v_ax2, v_ax3] = e[v_ax0, v_ax1, v_ax2, v_ax3] / s[v_ax0, T.int64(0), v_ax2, v_ax3]
-
-    @T.prim_func(private=True, s_tir=True)
-    def max(x: T.Buffer((T.int64(2), T.int64(64), T.int64(20), T.int64(30)), "float32"), x_red: T.Buffer((T.int64(2), T.int64(1), T.int64(20), T.int64(30)), "float32")):
-        T.func_attr({"op_pattern": 3, "tirx.noalias": True})
-        # with T.sblock("root"):
-        for ax0, ax1, ax2, ax3, k1 in T.grid(T.int64(2), T.int64(1), T.int64(20), T.int64(30), T.int64(64)):
-            with T.sblock("x_red"):
-                v_ax0, v_ax1, v_ax2, v_ax3, v_k1 = T.axis.remap("SSSSR", [ax0, ax1, ax2, ax3, k1])
-                T.reads(x[v_ax0, v_k1, v_ax2, v_ax3])
-                T.writes(x_red[v_ax0, v_ax1, v_ax2, v_ax3])
-                with T.init():
-                    x_red[v_ax0, v_ax1, v_ax2, v_ax3] = T.float32("-inf")
-                x_red[v_ax0, v_ax1, v_ax2, v_ax3] = T.max(x_red[v_ax0, v_ax1, v_ax2, v_ax3], x[v_ax0, v_k1, v_ax2, v_ax3])
-
-    @T.prim_func(private=True, s_tir=True)
-    def subtract(x: T.Buffer((T.int64(2), T.int64(64), T.int64(20), T.int64(30)), "float32"), m: T.Buffer((T.int64(2), T.int64(1), T.int64(20), T.int64(30)), "float32"), T_subtract: T.Buffer((T.int64(2), T.int64(64), T.int64(20), T.int64(30)), "float32")):
-        T.func_attr({"op_pattern": 0, "tirx.noalias": True})
-        # with T.sblock("root"):
-        for ax0, ax1, ax2, ax3 in T.grid(T.int64(2), T.int64(64), T.int64(20), T.int64(30)):
-            with T.sblock("T_subtract"):
-                v_ax0, v_ax1, v_ax2, v_ax3 = T.axis.remap("SSSS", [ax0, ax1, ax2, ax3])
-                T.reads(x[v_ax0, v_ax1, v_ax2, v_ax3], m[v_ax0, T.int64(0), v_ax2, v_ax3])
-                T.writes(T_subtract[v_ax0, v_ax1, v_ax2, v_ax3])
-                T_subtract[v_ax0, v_ax1, v_ax2, v_ax3] = x[v_ax0, v_ax1, v_ax2, v_ax3] - m[v_ax0, T.int64(0), v_ax2, v_ax3]
-
-    @T.prim_func(private=True, s_tir=True)
-    def sum(e: T.Buffer((T.int64(2), T.int64(64), T.int64(20), T.int64(30)), "float32"), e_red: T.Buffer((T.int64(2), T.int64(1), T.int64(20), T.int64(30)), "float32")):
-        T.func_attr({"op_pattern": 3, "tirx.noalias": True})
-        # with T.sblock("root"):
-        for ax0, ax1, ax2, ax3, k1 in T.grid(T.int64(2), T.int64(1), T.int64(20), T.int64(30), T.int64(64)):
-            with T.sblock("e_red"):
-                v_ax0, v_ax1, v_ax2, v_ax3, v_k1 = T.axis.remap("SSSSR", [ax0, ax1, ax2, ax3, k1])
-                T.reads(e[v_ax0, v_k1, v_ax2, v_ax3])
-                T.writes(e_red[v_ax0, v_ax1, v_ax2, v_ax3])
-                with T.init():
-                    e_red[v_ax0, v_ax1, v_ax2, v_ax3] = T.float32(0.0)
-                e_red[v_ax0, v_ax1, v_ax2, v_ax3] = e_red[v_ax0, v_ax1, v_ax2, v_ax3] + e[v_ax0, v_k1, v_ax2, v_ax3]
-
-    @T.prim_func(private=True, s_tir=True)
-    def tir_exp(lv: T.Buffer((T.int64(2), T.int64(64), T.int64(20), T.int64(30)), "float32"), compute: T.Buffer((T.int64(2), T.int64(64), T.int64(20), T.int64(30)), "float32")):
-        T.func_attr({"op_pattern": 0, "tirx.noalias": True})
-        # with T.sblock("root"):
-        for i0, i1, i2, i3 in T.grid(T.int64(2), T.int64(64), T.int64(20), T.int64(30)):
-            with T.sblock("compute"):
-                v_i0, v_i1, v_i2, v_i3 = T.axis.remap("SSSS", [i0, i1, i2, i3])
-                T.reads(lv[v_i0, v_i1, v_i2, v_i3])
-                T.writes(compute[v_i0, v_i1, v_i2, v_i3])
-                compute[v_i0, v_i1, v_i2, v_i3] = T.exp(lv[v_i0, v_i1, v_i2, v_i3])
-
     @R.function(private=True)
-    def fused_max_subtract_tir_exp_sum_divide(x: R.Tensor((2, 64, 20, 30), dtype="float32")) -> R.Tensor((2, 64, 20, 30), dtype="float32"):
+    def fused_sum_divide(x: R.Tensor((2, 64, 20), dtype="float32")) -> R.Tensor((2, 64, 20), dtype="float32"):
         R.func_attr({"Primitive": True})
         cls = Module
         with R.dataflow():
-            m = R.call_tir(cls.max, (x,), out_ty=R.Tensor((2, 1, 20, 30), dtype="float32"))
-            lv = R.call_tir(cls.subtract, (x, m), out_ty=R.Tensor((2, 64, 20, 30), dtype="float32"))
-            e = R.call_tir(cls.tir_exp, (lv,), out_ty=R.Tensor((2, 64, 20, 30), dtype="float32"))
-            s = R.call_tir(cls.sum, (e,), out_ty=R.Tensor((2, 1, 20, 30), dtype="float32"))
-            gv = R.call_tir(cls.divide, (e, s), out_ty=R.Tensor((2, 64, 20, 30), dtype="float32"))
-            R.output(gv)
-        return gv
-
-    @R.function(private=True)
-    def fused_subtract_tir_exp(x: R.Tensor((2, 64, 20, 30), dtype="float32"), m: R.Tensor((2, 1, 20, 30), dtype="float32")) -> R.Tensor((2, 64, 20, 30), dtype="float32"):
-        R.func_attr({"Primitive": True})
-        cls = Module
-        with R.dataflow():
-            lv = R.call_tir(cls.subtract, (x, m), out_ty=R.Tensor((2, 64, 20, 30), dtype="float32"))
-            e = R.call_tir(cls.tir_exp, (lv,), out_ty=R.Tensor((2, 64, 20, 30), dtype="float32"))
-            R.output(e)
-        return e
+            s = R.call_tir(cls.sum, (x,), out_ty=R.Tensor((2, 20), dtype="float32"))
+            y = R.call_tir(cls.divide, (x, s), out_ty=R.Tensor((2, 64, 20), dtype="float32"))
+            R.output(y)
+        return y
 
     @R.function
-    def main(x: R.Tensor((2, 64, 20, 30), dtype="float32")) -> R.Tensor((2, 64, 20, 30), dtype="float32"):
+    def main(x: R.Tensor((2, 64, 20), dtype="float32")) -> R.Tensor((2, 64, 20), dtype="float32"):
         cls = Module
         with R.dataflow():
-            gv: R.Tensor((2, 64, 20, 30), dtype="float32") = cls.fused_max_subtract_tir_exp_sum_divide(x)
-            R.output(gv)
-        return gv
+            y: R.Tensor((2, 64, 20), dtype="float32") = cls.fused_sum_divide(x)
+            R.output(y)
+        return y

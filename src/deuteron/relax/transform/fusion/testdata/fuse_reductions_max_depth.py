@@ -1,64 +1,40 @@
-# run: AnnotateTIROpPattern,FuseOps(fuse_opt_level=2),FuseReductions
+# run: FuseReductions
 # target: llvm -mcpu=x86-64-v4 -threads=2
 # config: relax.FuseOps.max_depth=2
-# expect-remark: FuseReductions e -> s: depth-limit
+# expect-remark: FuseReductions s -> e: fused
+# expect-remark: FuseReductions e -> t: depth-limit
+# expect: changes
 @I.ir_module
 class Module:
     @T.prim_func(private=True, s_tir=True)
-    def divide(e: T.Buffer((T.int64(16), T.int64(32)), "float32"), s: T.Buffer((T.int64(16), T.int64(1)), "float32"), T_divide: T.Buffer((T.int64(16), T.int64(32)), "float32")):
-        T.func_attr({"tirx.noalias": True})
-        for ax0, ax1 in T.grid(T.int64(16), T.int64(32)):
-            with T.sblock("T_divide"):
-                v_ax0, v_ax1 = T.axis.remap("SS", [ax0, ax1])
-                T.reads(e[v_ax0, v_ax1], s[v_ax0, T.int64(0)])
-                T.writes(T_divide[v_ax0, v_ax1])
-                T_divide[v_ax0, v_ax1] = e[v_ax0, v_ax1] / s[v_ax0, T.int64(0)]
-
-    @T.prim_func(private=True, s_tir=True)
-    def max(x: T.Buffer((T.int64(16), T.int64(32)), "float32"), x_red: T.Buffer((T.int64(16), T.int64(1)), "float32")):
-        T.func_attr({"tirx.noalias": True})
-        for ax0, ax1, k1 in T.grid(T.int64(16), T.int64(1), T.int64(32)):
-            with T.sblock("x_red"):
-                v_ax0, v_ax1, v_k1 = T.axis.remap("SSR", [ax0, ax1, k1])
-                T.reads(x[v_ax0, v_k1])
-                T.writes(x_red[v_ax0, v_ax1])
+    def sum(x: T.Buffer((T.int64(16), T.int64(32)), "float32"), s: T.Buffer((T.int64(16),), "float32")):
+        T.func_attr({"op_pattern": 3})
+        for i, j in T.grid(T.int64(16), T.int64(32)):
+            with T.sblock("s"):
+                vi, vj = T.axis.remap("SR", [i, j])
                 with T.init():
-                    x_red[v_ax0, v_ax1] = T.float32("-inf")
-                x_red[v_ax0, v_ax1] = T.max(x_red[v_ax0, v_ax1], x[v_ax0, v_k1])
+                    s[vi] = T.float32(0.0)
+                s[vi] = s[vi] + x[vi, vj]
 
     @T.prim_func(private=True, s_tir=True)
-    def subtract(x: T.Buffer((T.int64(16), T.int64(32)), "float32"), m: T.Buffer((T.int64(16), T.int64(1)), "float32"), T_subtract: T.Buffer((T.int64(16), T.int64(32)), "float32")):
-        T.func_attr({"tirx.noalias": True})
-        for ax0, ax1 in T.grid(T.int64(16), T.int64(32)):
-            with T.sblock("T_subtract"):
-                v_ax0, v_ax1 = T.axis.remap("SS", [ax0, ax1])
-                T.reads(x[v_ax0, v_ax1], m[v_ax0, T.int64(0)])
-                T.writes(T_subtract[v_ax0, v_ax1])
-                T_subtract[v_ax0, v_ax1] = x[v_ax0, v_ax1] - m[v_ax0, T.int64(0)]
-
-    @T.prim_func(private=True, s_tir=True)
-    def sum(e: T.Buffer((T.int64(16), T.int64(32)), "float32"), e_red: T.Buffer((T.int64(16), T.int64(1)), "float32")):
-        T.func_attr({"tirx.noalias": True})
-        for ax0, ax1, k1 in T.grid(T.int64(16), T.int64(1), T.int64(32)):
-            with T.sblock("e_red"):
-                v_ax0, v_ax1, v_k1 = T.axis.remap("SSR", [ax0, ax1, k1])
-                T.reads(e[v_ax0, v_k1])
-                T.writes(e_red[v_ax0, v_ax1])
-                with T.init():
-                    e_red[v_ax0, v_ax1] = T.float32(0.0)
-                e_red[v_ax0, v_ax1] = e_red[v_ax0, v_ax1] + e[v_ax0, v_k1]
+    def divide(x: T.Buffer((T.int64(16), T.int64(32)), "float32"), s: T.Buffer((T.int64(16),), "float32"), y: T.Buffer((T.int64(16), T.int64(32)), "float32")):
+        T.func_attr({"op_pattern": 0})
+        for i, j in T.grid(T.int64(16), T.int64(32)):
+            with T.sblock("y"):
+                vi, vj = T.axis.remap("SS", [i, j])
+                y[vi, vj] = x[vi, vj] / s[vi]
 
     @R.function
-    def main(x: R.Tensor((16, 32), dtype="float32")) -> R.Tensor((16, 32), dtype="float32"):
+    def main(x: R.Tensor((16, 32), dtype="float32")):
         cls = Module
         with R.dataflow():
-            m = R.call_tir(cls.max, (x,), out_ty=R.Tensor((16, 1), dtype="float32"))
-            e = R.call_tir(cls.subtract, (x, m), out_ty=R.Tensor((16, 32), dtype="float32"))
-            s = R.call_tir(cls.sum, (e,), out_ty=R.Tensor((16, 1), dtype="float32"))
-            gv = R.call_tir(cls.divide, (e, s), out_ty=R.Tensor((16, 32), dtype="float32"))
-            R.output(gv)
-        return gv
+            s = R.call_tir(cls.sum, (x,), out_ty=R.Tensor((16,), dtype="float32"))
+            e = R.call_tir(cls.divide, (x, s), out_ty=R.Tensor((16, 32), dtype="float32"))
+            t = R.call_tir(cls.sum, (e,), out_ty=R.Tensor((16,), dtype="float32"))
+            R.output(t)
+        return t
 # ----- expected
+# as before: divide, sum
 # from typing import TypeVar
 # from tvm.script import ir as I
 # from tvm.script import tirx as T
@@ -67,79 +43,21 @@ class Module:
 
 @I.ir_module
 class Module:
-    @T.prim_func(private=True, s_tir=True)
-    def divide(e: T.Buffer((T.int64(16), T.int64(32)), "float32"), s: T.Buffer((T.int64(16), T.int64(1)), "float32"), T_divide: T.Buffer((T.int64(16), T.int64(32)), "float32")):
-        T.func_attr({"op_pattern": 0, "tirx.noalias": True})
-        # with T.sblock("root"):
-        for ax0, ax1 in T.grid(T.int64(16), T.int64(32)):
-            with T.sblock("T_divide"):
-                v_ax0, v_ax1 = T.axis.remap("SS", [ax0, ax1])
-                T.reads(e[v_ax0, v_ax1], s[v_ax0, T.int64(0)])
-                T.writes(T_divide[v_ax0, v_ax1])
-                T_divide[v_ax0, v_ax1] = e[v_ax0, v_ax1] / s[v_ax0, T.int64(0)]
-
-    @T.prim_func(private=True, s_tir=True)
-    def max(x: T.Buffer((T.int64(16), T.int64(32)), "float32"), x_red: T.Buffer((T.int64(16), T.int64(1)), "float32")):
-        T.func_attr({"op_pattern": 3, "tirx.noalias": True})
-        # with T.sblock("root"):
-        for ax0, ax1, k1 in T.grid(T.int64(16), T.int64(1), T.int64(32)):
-            with T.sblock("x_red"):
-                v_ax0, v_ax1, v_k1 = T.axis.remap("SSR", [ax0, ax1, k1])
-                T.reads(x[v_ax0, v_k1])
-                T.writes(x_red[v_ax0, v_ax1])
-                with T.init():
-                    x_red[v_ax0, v_ax1] = T.float32("-inf")
-                x_red[v_ax0, v_ax1] = T.max(x_red[v_ax0, v_ax1], x[v_ax0, v_k1])
-
-    @T.prim_func(private=True, s_tir=True)
-    def subtract(x: T.Buffer((T.int64(16), T.int64(32)), "float32"), m: T.Buffer((T.int64(16), T.int64(1)), "float32"), T_subtract: T.Buffer((T.int64(16), T.int64(32)), "float32")):
-        T.func_attr({"op_pattern": 0, "tirx.noalias": True})
-        # with T.sblock("root"):
-        for ax0, ax1 in T.grid(T.int64(16), T.int64(32)):
-            with T.sblock("T_subtract"):
-                v_ax0, v_ax1 = T.axis.remap("SS", [ax0, ax1])
-                T.reads(x[v_ax0, v_ax1], m[v_ax0, T.int64(0)])
-                T.writes(T_subtract[v_ax0, v_ax1])
-                T_subtract[v_ax0, v_ax1] = x[v_ax0, v_ax1] - m[v_ax0, T.int64(0)]
-
-    @T.prim_func(private=True, s_tir=True)
-    def sum(e: T.Buffer((T.int64(16), T.int64(32)), "float32"), e_red: T.Buffer((T.int64(16), T.int64(1)), "float32")):
-        T.func_attr({"op_pattern": 3, "tirx.noalias": True})
-        # with T.sblock("root"):
-        for ax0, ax1, k1 in T.grid(T.int64(16), T.int64(1), T.int64(32)):
-            with T.sblock("e_red"):
-                v_ax0, v_ax1, v_k1 = T.axis.remap("SSR", [ax0, ax1, k1])
-                T.reads(e[v_ax0, v_k1])
-                T.writes(e_red[v_ax0, v_ax1])
-                with T.init():
-                    e_red[v_ax0, v_ax1] = T.float32(0.0)
-                e_red[v_ax0, v_ax1] = e_red[v_ax0, v_ax1] + e[v_ax0, v_k1]
-
     @R.function(private=True)
-    def fused_max_subtract(x: R.Tensor((16, 32), dtype="float32")) -> R.Tensor((16, 32), dtype="float32"):
+    def fused_sum_divide(x: R.Tensor((16, 32), dtype="float32")) -> R.Tensor((16, 32), dtype="float32"):
         R.func_attr({"Primitive": True})
         cls = Module
         with R.dataflow():
-            m = R.call_tir(cls.max, (x,), out_ty=R.Tensor((16, 1), dtype="float32"))
-            e = R.call_tir(cls.subtract, (x, m), out_ty=R.Tensor((16, 32), dtype="float32"))
+            s = R.call_tir(cls.sum, (x,), out_ty=R.Tensor((16,), dtype="float32"))
+            e = R.call_tir(cls.divide, (x, s), out_ty=R.Tensor((16, 32), dtype="float32"))
             R.output(e)
         return e
 
-    @R.function(private=True)
-    def fused_sum_divide(e: R.Tensor((16, 32), dtype="float32")) -> R.Tensor((16, 32), dtype="float32"):
-        R.func_attr({"Primitive": True})
-        cls = Module
-        with R.dataflow():
-            s = R.call_tir(cls.sum, (e,), out_ty=R.Tensor((16, 1), dtype="float32"))
-            gv = R.call_tir(cls.divide, (e, s), out_ty=R.Tensor((16, 32), dtype="float32"))
-            R.output(gv)
-        return gv
-
     @R.function
-    def main(x: R.Tensor((16, 32), dtype="float32")) -> R.Tensor((16, 32), dtype="float32"):
+    def main(x: R.Tensor((16, 32), dtype="float32")) -> R.Tensor((16,), dtype="float32"):
         cls = Module
         with R.dataflow():
-            e: R.Tensor((16, 32), dtype="float32") = cls.fused_max_subtract(x)
-            gv: R.Tensor((16, 32), dtype="float32") = cls.fused_sum_divide(e)
-            R.output(gv)
-        return gv
+            e: R.Tensor((16, 32), dtype="float32") = cls.fused_sum_divide(x)
+            t = R.call_tir(cls.sum, (e,), out_ty=R.Tensor((16,), dtype="float32"))
+            R.output(t)
+        return t

@@ -1,6 +1,6 @@
 # run: AnnotateTIROpPattern,FuseOps(fuse_opt_level=2),FuseSiblings
 # target: llvm -mcpu=x86-64-v4 -threads=2
-# expect-remark: FuseSiblings a -> gv: path-through-another
+# expect-remark: FuseSiblings a -> gv: path-through-another (b)
 @I.ir_module
 class Module:
     @T.prim_func(private=True, s_tir=True)
