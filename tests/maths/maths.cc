@@ -54,7 +54,7 @@ std::vector<Function<Real>> Functions(bool is_double) {
       {"log2", 1, [](Real x, Real) { return std::log2(x); }, bound(2.5, 2)},
       {"log10", 1, [](Real x, Real) { return std::log10(x); }, bound(2.5, 2)},
       {"tanh", 1, [](Real x, Real) { return std::tanh(x); }, bound(2.5, 2.5)},
-      {"sigmoid", 1, [](Real x, Real) { return 1 / (1 + std::exp(-x)); }, bound(2.5, 2.5)},
+      {"sigmoid", 1, [](Real x, Real) { return 1 / (1 + std::exp(-x)); }, bound(3, 3)},
       {"erf", 1, [](Real x, Real) { return std::erf(x); }, bound(2.5, 2.5)},
       {"sin", 1, [](Real x, Real) { return std::sin(x); }, bound(2.5, 2.5)},
       {"cos", 1, [](Real x, Real) { return std::cos(x); }, bound(2.5, 2.5)},

@@ -84,9 +84,7 @@ def prepare(case, form, folder):
     inputs = []
     shapes = []
     initialised = {tensor.name for tensor in model.graph.initializer}
-    for index, info in enumerate(list(model.graph.input)):
-        if info.name in initialised:
-            continue
+    for index, info in enumerate([info for info in model.graph.input if info.name not in initialised]):
         kind = info.type.WhichOneof("value")
         value = load(data / f"input_{index}.pb", kind)
         if info.name in fixed:

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "deuteron/arith/analyzer.h"
+#include "deuteron/tir/analysis/side_by_side.h"
 #include "deuteron/tir/functor.h"
 #include "deuteron/tir/intrinsics.h"
 #include "deuteron/tir/transform/lower.h"
@@ -275,6 +276,9 @@ class LoopVectorizer : public StmtExprMutator {
   Stmt StaticLoop(const ForNode* op, const Stmt& body, int64_t native) {
     const int64_t extent = *AsConstInt(op->extent);
     const DataType type = op->loop_var.dtype();
+    // Vectors side by side are one that LLVM takes apart.
+    const int64_t side_by_side = native * VectorsSideBySide(body, target_.machine);
+    if (extent % side_by_side == 0) native = side_by_side;
     if (extent <= native) return ShortBody(op, body, op->min, extent);
     const int64_t whole = extent / native;
     Var chunk(op->loop_var->name_hint + "_v", type);

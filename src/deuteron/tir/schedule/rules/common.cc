@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "deuteron/tir/analysis/side_by_side.h"
 #include "deuteron/tir/functor.h"
 
 namespace deuteron::tir {
@@ -221,7 +222,10 @@ void ScheduleSpatial(Schedule* schedule, const Block& block, const Target& targe
     if (!outer.empty()) schedule->Parallel(FuseAll(schedule, outer));
     return;
   }
-  const std::vector<Loop> split = schedule->Split(inner, std::vector<int64_t>{-1, lanes});
+  // Not of short axes, of which much would be tail.
+  int64_t stretch = VectorsSideBySide(body->body, target.machine) * lanes;
+  if (!extent || *extent < 8 * stretch) stretch = lanes;
+  const std::vector<Loop> split = schedule->Split(inner, std::vector<int64_t>{-1, stretch});
   schedule->Vectorize(split[1]);
   // With few outer iterations, threads share the inner axis too.
   int64_t outer_extent = 1;
