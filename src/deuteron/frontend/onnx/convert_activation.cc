@@ -1,4 +1,5 @@
 #include "deuteron/frontend/onnx/converters.h"
+#include "deuteron/frontend/onnx/shape_rules.h"
 #include "deuteron/relax/op/binary.h"
 #include "deuteron/relax/op/datatype.h"
 #include "deuteron/relax/op/gather.h"
@@ -36,9 +37,10 @@ Results ConvertLeakyRelu(const NodeContext& node) {
 
 Results ConvertPRelu(const NodeContext& node) {
   const Build b{node};
-  Expr slope = node.X(1);
   // Right-aligned broadcasting, as everywhere since operator set 7.
-  return {b.Done(relax::Where(relax::Less(b.x, b.Const(0)), relax::Multiply(b.x, slope), b.x))};
+  const std::vector<Expr> operands = BroadcastOperands(node, {b.x, node.X(1)});
+  const Expr& x = operands[0];
+  return {b.Done(relax::Where(relax::Less(x, b.Const(0)), relax::Multiply(x, operands[1]), x))};
 }
 
 Results ConvertHardSigmoid(const NodeContext& node) {

@@ -4,6 +4,7 @@
 
 #include "deuteron/frontend/onnx/attention.h"
 #include "deuteron/frontend/onnx/converters.h"
+#include "deuteron/frontend/onnx/shape_rules.h"
 #include "deuteron/frontend/onnx/tensor.h"
 #include "deuteron/relax/op/binary.h"
 #include "deuteron/relax/op/create.h"
@@ -38,7 +39,8 @@ Results ConvertGemm(const NodeContext& node) {
   if (!node.Has(2) || beta == 0.0) return {result};
   Expr c = node.X(2);
   if (beta != 1.0) c = node.Emit(relax::Multiply(c, node.Scalar(dtype, beta)));
-  return {node.Emit(relax::Add(result, c))};
+  const std::vector<Expr> operands = BroadcastOperands(node, {result, c});
+  return {node.Emit(relax::Add(operands[0], operands[1]))};
 }
 
 namespace {
