@@ -55,6 +55,9 @@ PrimExpr Slack(const PrimExpr& condition) {
 /// The worst cases of the conditions in the body of a loop.
 class ConditionFinder : public StmtExprVisitor {
  public:
+  /// More make a condition that hardly ever holds, and takes long to find.
+  static constexpr size_t kMostTests = 64;
+
   ConditionFinder(const ForNode* loop, arith::Analyzer* analyzer)
       : loop_var_(loop->loop_var.get()), analyzer_(*analyzer) {}
 
@@ -90,16 +93,18 @@ class ConditionFinder : public StmtExprVisitor {
   void Consider(const PrimExpr& condition) {
     for (const PrimExpr& part : Conjuncts(condition)) {
       if (rejected_.count(part.get())) continue;
-      const PrimExpr test = WorstCase(part);
+      PrimExpr test = WorstCase(part);
+      const bool known =
+          test.defined() && (IsConstInt(test, 1) || std::any_of(tests.begin(), tests.end(), [&](const PrimExpr& other) {
+                               return StructuralEqual()(other, test);
+                             }));
+      if (!known && tests.size() == kMostTests) test = PrimExpr();
       if (!test.defined()) {
         rejected_.insert(part.get());
         removable.erase(part.get());
         continue;
       }
       removable.insert(part.get());
-      const bool known = IsConstInt(test, 1) || std::any_of(tests.begin(), tests.end(), [&](const PrimExpr& other) {
-                           return StructuralEqual()(other, test);
-                         });
       if (!known) tests.push_back(test);
     }
   }
