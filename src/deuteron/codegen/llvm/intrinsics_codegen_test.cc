@@ -189,7 +189,7 @@ TEST(CodegenOps, BinaryOperations) {
   for (const DataType type : {DataType::Int(8), DataType::Int(32), DataType::Int(64)}) {
     for (const ExprKind kind : {ExprKind::kDiv, ExprKind::kMod, ExprKind::kFloorDiv, ExprKind::kFloorMod}) {
       SCOPED_TRACE(type.ToString() + " division " + std::to_string(static_cast<int>(kind)));
-      for (const int64_t divisor : {3, -3, 4, -4, 1}) {
+      for (const int64_t divisor : {3, -3, 4, -4, 1, -1}) {
         Check(Pointwise({type}, 50, [&](const auto& x) { return MakeBinary(kind, x[0], MakeConst(type, divisor)); }));
       }
     }
@@ -231,6 +231,38 @@ TEST(CodegenOps, IntegersAndPredicates) {
   for (const char* name : {"fmod", "atan2", "copysign", "hypot"}) {
     SCOPED_TRACE(name);
     Check(Pointwise({f32, f32}, 20, [&](const auto& x) { return CallIntrin(name, {x[0], x[1]}); }), 1e-6);
+  }
+}
+
+/// The least integer by -1, and anything by zero: neither is left to the machine.
+TEST(CodegenOps, DivisionsThatHaveNoQuotient) {
+  constexpr int kCount = 50;
+  for (const ExprKind kind : {ExprKind::kDiv, ExprKind::kMod, ExprKind::kFloorDiv, ExprKind::kFloorMod}) {
+    SCOPED_TRACE(static_cast<int>(kind));
+    const DataType type = DataType::Int(32);
+    CompiledKernels kernels;
+    const DeuteronKernel kernel =
+        Compile(&kernels, Pointwise({type, type}, kCount, [&](const auto& x) { return MakeBinary(kind, x[0], x[1]); }));
+    alignas(64) int32_t a[64];
+    alignas(64) int32_t b[64];
+    alignas(64) int32_t out[64];
+    void* data[] = {a, b, out};
+    std::fill_n(a, 64, INT32_MIN);
+    std::fill_n(b, 64, -1);
+    TestContext context;
+    EXPECT_EQ(kernel(context.get(), data, nullptr), 0);
+    const bool is_quotient = kind == ExprKind::kDiv || kind == ExprKind::kFloorDiv;
+    for (int i = 0; i < kCount; ++i) EXPECT_EQ(out[i], is_quotient ? INT32_MIN : 0);
+    for (const int zero : {0, 17, kCount - 1}) {
+      b[zero] = 0;
+      context.error.clear();
+      EXPECT_NE(kernel(context.get(), data, nullptr), 0);
+      EXPECT_EQ(context.error, "division of an integer by zero");
+      b[zero] = 7;
+    }
+    // Beyond the end nothing is divided.
+    b[kCount] = 0;
+    EXPECT_EQ(kernel(context.get(), data, nullptr), 0);
   }
 }
 
