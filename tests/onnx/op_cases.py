@@ -25,6 +25,18 @@ import contrib_cases  # noqa: E402
 from case import F, I, Case, Const, case, f, graph, i, ints  # noqa: E402
 from compare import difference  # noqa: E402
 
+def divisions():
+    """Of integers: the least one by -1 has no quotient and wraps around. (ONNX Runtime leaves it to the machine.)"""
+    divisors = [-1, 1, 2, -3, -1]
+    for dtype in [np.int8, np.int32, I]:
+        for x in (int(np.iinfo(dtype).min), -7, 7):
+            quotients = [(-(x // -y) if (x < 0) != (y < 0) else x // y) for y in divisors]
+            results = {("Div", None): quotients, ("Mod", 0): [x % y for y in divisors], ("Mod", 1): [x - q * y for q, y in zip(quotients, divisors)]}
+            for (op, fmod), row in results.items():
+                one = case(op, [np.full((3, 5), x, dtype), np.array(divisors, dtype)], **({} if fmod is None else {"fmod": fmod}))
+                yield dataclasses.replace(one, expected=[np.array([[(v + 2**63) % 2**64 - 2**63 for v in row]] * 3, I).astype(dtype)])
+
+
 def cases():
     for op in ["Abs", "Ceil", "Cos", "Erf", "Exp", "Floor", "Neg", "Relu", "Round", "Sigmoid", "Sign", "Sin", "Sinh", "Cosh", "Tan",
                "Tanh", "Atan", "Asinh", "Softplus", "Softsign", "HardSwish", "Identity", "Reciprocal"]:
@@ -41,15 +53,7 @@ def cases():
         for a, b in [((2, 3), (2, 3)), ((2, 3, 4), (4,)), ((2, 1, 4), (3, 1)), ((), (2, 3))]:
             yield case(op, [f(*a), f(*b, low=0.5, high=2.0)])
         yield case(op, [i(2, 3), i(3, low=1)])
-    for dtype in [np.int8, np.int32, I]:
-        # The least integer by -1 has no quotient: it wraps around.
-        least = np.full((3, 5), np.iinfo(dtype).min, dtype)
-        divisors = np.array([-1, 1, 2, -3, -1], dtype)
-        yield case("Div", [least, divisors])
-        yield case("Div", [least, Const(-1, dtype)])
-        for fmod in (0, 1):
-            yield case("Mod", [least, divisors], fmod=fmod)
-            yield case("Mod", [i(3, 5, high=9, low=-9).astype(dtype), divisors], fmod=fmod)
+    yield from divisions()
     for op in ["Equal", "Less", "Greater", "LessOrEqual", "GreaterOrEqual"]:
         yield case(op, [i(4, 3), i(3)])
     for op in ["Less", "Greater"]:
@@ -145,6 +149,7 @@ def cases():
     yield case("GroupNormalization", [f(2, 6, 4, 4), f(6), f(6)], opset=21, num_groups=3)
     for size in (3, 4, 5):
         yield case("LRN", [f(2, 7, 4, 4)], size=size, alpha=0.01)
+    yield case("LRN", [f(2, 3, 0, 4)], size=3)
     # Wider than all channels.
     for size in (15, 16, 2**61 + 1, 2**63 - 1):
         yield case("LRN", [f(2, 7, 4, 4)], size=size, alpha=0.5)
@@ -281,6 +286,8 @@ def cases():
         yield graph("SumOfThree", [f(k, 4), f(m, 4), f(5, 1)], "g (float[K, 4] x, float[M, 4] y, float[5, 1] w) => (float[J, 4] z) { z = Sum (x, y, w) }")
         yield graph("WhereOfThree", [f(k, 1) > 0, f(m, 4), f(5, 4)], "g (bool[K, 1] c, float[M, 4] x, float[5, 4] y) => (float[J, 4] z) { z = Where (c, x, y) }")
         yield graph("PowOfEither", [f(2, k, low=0.1), f(m)], "g (float[N, K] x, float[M] y) => (float[N, J] z) { z = Pow (x, y) }")
+        yield graph("PReluOfEither", [f(2, 5), f(m)], "g (float[2, N] x, float[M] y) => (float[2, N] z) { z = PRelu (x, y) }")
+        yield graph("GemmOfEither", [f(2, 3), f(3, 5), f(m)], "g (float[2, 3] x, float[3, N] w, float[M] y) => (float[2, N] z) { z = Gemm (x, w, y) }")
     # What is never 3 has to be 1.
     yield graph("ExpandOfOne", [f(4, 2)], """g (float[N, 2] x) => (float[3, 2] y)
         <int64[1] from = {0}, int64[1] to = {2}, int64[1] axis = {0}, int64[1] step = {3}, int64[2] shape = {3, 2}>

@@ -29,7 +29,7 @@ Results ConvertConstant(const NodeContext& node) {
 }
 
 Results ConvertConstantOfShape(const NodeContext& node) {
-  const Array<PrimExpr> shape = node.Dims(0, "the shape");
+  const Array<PrimExpr> shape = node.Sizes(0, "the shape");
   std::vector<int64_t> numbers;
   for (const PrimExpr& dim : shape) {
     numbers.push_back(AsConstInt(dim).value_or(1));

@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <numeric>
 
 #include "deuteron/frontend/onnx/converters.h"
@@ -143,6 +144,8 @@ Results ConvertLRN(const NodeContext& node) {
   if (rank < 2) node.Fail("its input has no channels");
   const DataType dtype = node.DType(x);
   const Array<PrimExpr> shape = node.Shape(x);
+  // Of nothing there are no windows.
+  if (std::any_of(shape.begin(), shape.end(), [](const PrimExpr& dim) { return IsZero(dim); })) return {x};
   double alpha = node.Float("alpha", 1e-4);
   // Beyond all channels there is nothing to add.
   if (const auto channels = AsConstInt(shape[1]); channels && (size - 1) / 2 > *channels) {

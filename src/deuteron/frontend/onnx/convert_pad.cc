@@ -21,7 +21,7 @@ std::vector<PrimExpr> ReadPads(const NodeContext& node, int64_t rank) {
     if (!pads) node.Fail("attribute 'pads' is missing");
     for (const int64_t pad : *pads) given.push_back(I64(pad));
   } else {
-    const Array<PrimExpr> pads = node.Dims(1, "the pads");
+    const Array<PrimExpr> pads = node.Sizes(1, "the pads");
     given.assign(pads.begin(), pads.end());
   }
   if (node.opset() >= 18 && node.Has(3)) {

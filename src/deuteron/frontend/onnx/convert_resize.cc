@@ -120,7 +120,7 @@ ResizeSpec ReadSpec(const NodeContext& node, const Array<PrimExpr>& shape) {
     return spec;
   }
   if (early || !node.Has(3)) node.Fail("it has neither scales nor sizes");
-  const Array<PrimExpr> sizes = node.Dims(3, "the sizes");
+  const Array<PrimExpr> sizes = node.Sizes(3, "the sizes");
   if (sizes.size() != axes.size()) node.Fail("the sizes do not fit the axes");
   for (size_t i = 0; i < axes.size(); ++i) {
     spec.sizes[axes[i]] = sizes[i];

@@ -47,7 +47,7 @@ Results ConvertReshape(const NodeContext& node) {
   const Array<PrimExpr> source = node.Shape(x);
   const bool keep_zero = node.Int("allowzero", 0) != 0;
   if (node.Known(1) != nullptr) {
-    return {node.Reshaped(x, ResolveReshape(node, source, node.Dims(1, "the shape"), keep_zero))};
+    return {node.Reshaped(x, ResolveReshape(node, source, node.Sizes(1, "the shape"), keep_zero))};
   }
   const Expr target = node.CastTo(node.X(1), DataType::Int(64));
   return {node.Emit(relax::Reshape(x, relax::ShapeExpr(ResolveAtRunTime(node, source, target, keep_zero))))};
@@ -207,7 +207,7 @@ Results ConvertSplit(const NodeContext& node) {
 
 Results ConvertExpand(const NodeContext& node) {
   const Expr x = node.X(0);
-  const Array<PrimExpr> target = node.Dims(1, "the shape");
+  const Array<PrimExpr> target = node.Sizes(1, "the shape");
   const Array<PrimExpr> shape = BroadcastDims(node, node.Shape(x), target);
   const Array<PrimExpr> own = node.Shape(x);
   const Expr result = node.HasShape(x, shape) ? x : Expr(node.Emit(relax::BroadcastTo(x, shape)));
@@ -224,7 +224,7 @@ Results ConvertExpand(const NodeContext& node) {
 
 Results ConvertTile(const NodeContext& node) {
   const Expr x = node.X(0);
-  const Array<PrimExpr> repeats = node.Dims(1, "the repeats");
+  const Array<PrimExpr> repeats = node.Sizes(1, "the repeats");
   const Array<PrimExpr> shape = node.Shape(x);
   if (repeats.size() != shape.size()) node.Fail("the repeats do not fit the rank of the input");
   for (size_t i = 0; i < shape.size(); ++i) {

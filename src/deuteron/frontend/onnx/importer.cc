@@ -39,7 +39,7 @@ void SetOpsets(const std::vector<OpsetImport>& opsets, Scope* scope) {
 void CheckSizes(const Results& results) {
   for (const Value& result : results) {
     if (!result.defined() || !result->expr.defined()) continue;
-    const auto* type = result->expr.ty().as<relax::TensorTypeNode>();
+    const auto* type = result->expr.ty().as<TensorTypeNode>();
     if (type == nullptr || !type->has_shape()) continue;
     topi::Product::Of(*type->shape);
     for (const PrimExpr& dim : *type->shape) {

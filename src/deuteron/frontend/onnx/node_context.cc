@@ -156,17 +156,21 @@ Array<PrimExpr> NodeContext::Dims(size_t index, const char* what) const {
   if (const Symbolic known = Known(index)) {
     if (known->rank() > 1 || !known->dtype.is_integer()) Fail(std::string(what) + " must be a vector of integers");
     Array<PrimExpr> dims;
-    for (const PrimExpr& value : known->values) {
-      if (const auto number = AsConstInt(value);
-          number && (*number > topi::kMostElements || *number < -topi::kMostElements)) {
-        Fail(std::string(what) + " have the value " + std::to_string(*number) + ", and no tensor has more than " +
-             std::to_string(topi::kMostElements) + " elements");
-      }
-      dims.push_back(deuteron::CastTo(DataType::Int(64), value));
-    }
+    for (const PrimExpr& value : known->values) dims.push_back(deuteron::CastTo(DataType::Int(64), value));
     return dims;
   }
   return BoundDims(CastTo(X(index), DataType::Int(64)), what);
+}
+
+Array<PrimExpr> NodeContext::Sizes(size_t index, const char* what) const {
+  const Array<PrimExpr> sizes = Dims(index, what);
+  for (const PrimExpr& size : sizes) {
+    const auto number = AsConstInt(size);
+    if (!number || (*number <= topi::kMostElements && *number >= -topi::kMostElements)) continue;
+    Fail(std::string(what) + ": " + std::to_string(*number) + " is more than the " +
+         std::to_string(topi::kMostElements) + " elements that a tensor may have");
+  }
+  return sizes;
 }
 
 PrimExpr NodeContext::Dim(size_t index, const char* what) const {

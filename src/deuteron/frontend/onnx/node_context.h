@@ -93,6 +93,9 @@ class NodeContext {
   std::optional<std::vector<double>> ConstFloats(size_t index) const;
   /// An integer vector as a shape: its known elements, else symbolic dimensions that are bound at run time.
   Array<PrimExpr> Dims(size_t index, const char* what) const;
+  /// The same of what a tensor is made as long as, or longer by: a ModelError where no tensor is that long. Sums of
+  /// them do not overflow.
+  Array<PrimExpr> Sizes(size_t index, const char* what) const;
   /// An integer as a dimension: input `index`, of one element, known or bound at run time.
   PrimExpr Dim(size_t index, const char* what) const;
   /// Symbolic dimensions for the elements of a vector of int64, which is of constant length; none is negative.
