@@ -19,8 +19,10 @@ import tempfile
 import time
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
-# Whatever ONNX Runtime does with a network, in this time.
-PATIENCE = 240
+# What takes longer, in seconds, hangs; in the tests, whatever else the machine does meanwhile.
+LIMITS = {False: 60, True: 600}
+# Whatever ONNX Runtime does with a network.
+PATIENCE = 900
 
 
 def parse():
@@ -60,7 +62,7 @@ class Worker:
 def supervise(arguments):
     end = time.time() + arguments.seconds
     workers = [Worker(arguments, i, arguments.seed + i) for i in range(arguments.jobs)]
-    counts, refusals, findings, peer = collections.Counter(), collections.Counter(), collections.Counter(), []
+    counts, refusals, findings, peer, first = collections.Counter(), collections.Counter(), collections.Counter(), [], {}
     while workers and (arguments.count or time.time() < end):
         ready, _, _ = select.select([w.process.stdout for w in workers], [], [], 5)
         for worker in list(workers):
@@ -84,20 +86,22 @@ def supervise(arguments):
                 counts[key] += event["counts"][key]
             for signature in event.get("refused", []):
                 refusals[signature] += 1
+                first.setdefault(signature, worker.seed)
             for signature, text in event.get("found", []):
                 if not findings[signature]:
                     print(text, flush=True)
                 findings[signature] += 1
+                first.setdefault(signature, worker.seed)
     for worker in workers:
         worker.process.terminate()
-    report(counts, refusals, findings, peer)
+    report(counts, refusals, findings, peer, first)
     return 5 if findings else 0
 
 
-def report(counts, refusals, findings, peer):
+def report(counts, refusals, findings, peer, first):
     for title, table in (("refused", refusals), ("found", findings)):
         for signature, count in table.most_common():
-            print(f"{count:6} {title}: {signature}")
+            print(f"{count:6} {title} (seed {first[signature]}): {signature.removeprefix('refused: ')}")
     if peer:
         print(f"ONNX Runtime did not live through {len(peer)}: seeds {', '.join(map(str, peer[:20]))}")
     print(f"{counts['networks']} networks of {counts['nodes']} nodes, run {counts['runs']} times: {sum(findings.values())} findings of {len(findings)} kinds, "
@@ -111,7 +115,7 @@ def main():
     import compare
 
     with tempfile.TemporaryDirectory(dir="/dev/shm" if pathlib.Path("/dev/shm").is_dir() else None) as scratch:
-        comparison = compare.Comparison(arguments.binary, pathlib.Path(scratch), arguments.keep, shlex.join(["./dev", "fuzz", "networks", "--replay"]))
+        comparison = compare.Comparison(arguments.binary, LIMITS[arguments.small], pathlib.Path(scratch), arguments.keep, shlex.join(["./dev", "fuzz", "networks", "--replay"]))
         if arguments.replay:
             sys.exit(5 if any([comparison.replay(folder) for folder in arguments.replay]) else 0)
         for seed in range(arguments.seed, arguments.count, arguments.worker):
