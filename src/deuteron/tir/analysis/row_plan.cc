@@ -6,12 +6,11 @@
 #include "deuteron/tir/analysis/row_pattern.h"
 
 namespace deuteron::tir {
-namespace {
 
 /// Finds the rows of blocks from those of tensors and of tensors from those of blocks until nothing is left.
-class Planner {
+class RowFinder {
  public:
-  explicit Planner(const RowGraph& graph) : graph_(graph) {}
+  explicit RowFinder(const RowGraph& graph) : graph_(graph) {}
 
   const RowPlan& Run() {
     Enlarge();
@@ -356,15 +355,13 @@ class Planner {
   std::vector<std::pair<size_t, std::optional<RowPattern>>> before_;
 };
 
-}  // namespace
-
 double RowPlan::CountRows(double symbolic) const {
   double count = 1;
   for (const Group& group : groups) count *= group.extent.Count(symbolic);
   return count;
 }
 
-RowPlan PlanRows(const RowGraph& graph) { return Planner(graph).Run(); }
+RowPlan PlanRows(const RowGraph& graph) { return RowFinder(graph).Run(); }
 
 /// The graph that grows, its plan, and what has to be known to take back what was appended.
 class RowPlanner::Impl {
@@ -381,17 +378,17 @@ class RowPlanner::Impl {
   }
 
   const RowPlan& Plan() {
-    planner_ = std::make_unique<Planner>(graph_);
-    return planner_->Run();
+    finder_ = std::make_unique<RowFinder>(graph_);
+    return finder_->Run();
   }
 
   const RowPlan* Extend() {
-    if (planner_ == nullptr || !planner_->MayGrow()) return nullptr;
-    std::vector<std::pair<size_t, const std::vector<Planner::Use>*>> written;
+    if (finder_ == nullptr || !finder_->MayGrow()) return nullptr;
+    std::vector<std::pair<size_t, const std::vector<RowFinder::Use>*>> written;
     for (const auto& [tensor, before] : replaced_) {
       if (!before.written && graph_.tensors[tensor].written) written.emplace_back(tensor, &uses_[tensor]);
     }
-    return planner_->Grow(mark_.blocks, written) ? &planner_->plan() : nullptr;
+    return finder_->Grow(mark_.blocks, written) ? &finder_->plan() : nullptr;
   }
 
   void Keep() {
@@ -401,9 +398,9 @@ class RowPlanner::Impl {
       for (size_t access = 0; access < accesses.size(); ++access)
         uses_[accesses[access].tensor].push_back({block, access});
     }
-    planner_->Forget();
+    finder_->Forget();
     replaced_.clear();
-    mark_ = planner_->MarkHere();
+    mark_ = finder_->MarkHere();
   }
 
   void TakeBack() {
@@ -411,17 +408,17 @@ class RowPlanner::Impl {
     for (size_t i = replaced_.size(); i-- > 0;) graph_.tensors[replaced_[i].first] = std::move(replaced_[i].second);
     replaced_.clear();
     graph_.tensors.resize(mark_.tensors);
-    planner_->GoBack(mark_);
+    finder_->GoBack(mark_);
   }
 
  private:
   RowGraph graph_;
-  std::unique_ptr<Planner> planner_;
-  Planner::Mark mark_;
+  std::unique_ptr<RowFinder> finder_;
+  RowFinder::Mark mark_;
   /// Tensors that were kept, as they were before they were seen by what has been appended since.
   std::vector<std::pair<size_t, RowGraph::Tensor>> replaced_;
   /// By tensor, of what is kept.
-  std::vector<std::vector<Planner::Use>> uses_;
+  std::vector<std::vector<RowFinder::Use>> uses_;
 };
 
 RowPlanner::RowPlanner() : impl_(std::make_unique<Impl>()) {}

@@ -1,16 +1,15 @@
-# run: AnnotateTIROpPattern,FuseOps(fuse_opt_level=2),FuseSiblings
+# run: FuseOps(fuse_opt_level=2),FuseSiblings
 # target: llvm -mcpu=x86-64-v4 -threads=2
 # expect-remark: FuseSiblings g6 -> g7: too-many-streams
+# expect: changes
 @I.ir_module
 class Module:
     @T.prim_func(private=True, s_tir=True)
     def multiply(x: T.Buffer((T.int64(64), T.int64(64)), "float32"), y0: T.Buffer((T.int64(64), T.int64(64)), "float32"), T_multiply: T.Buffer((T.int64(64), T.int64(64)), "float32")):
-        T.func_attr({"tirx.noalias": True})
+        T.func_attr({"op_pattern": 0, "tirx.noalias": True})
         for ax0, ax1 in T.grid(T.int64(64), T.int64(64)):
             with T.sblock("T_multiply"):
                 v_ax0, v_ax1 = T.axis.remap("SS", [ax0, ax1])
-                T.reads(x[v_ax0, v_ax1], y0[v_ax0, v_ax1])
-                T.writes(T_multiply[v_ax0, v_ax1])
                 T_multiply[v_ax0, v_ax1] = x[v_ax0, v_ax1] * y0[v_ax0, v_ax1]
 
     @R.function
@@ -29,6 +28,7 @@ class Module:
             R.output(g0, g1, g2, g3, g4, g5, g6, g7, g8)
         return (g0, g1, g2, g3, g4, g5, g6, g7, g8)
 # ----- expected
+# as before: multiply
 # from typing import TypeVar
 # from tvm.script import ir as I
 # from tvm.script import tirx as T
@@ -37,17 +37,6 @@ class Module:
 
 @I.ir_module
 class Module:
-    @T.prim_func(private=True, s_tir=True)
-    def multiply(x: T.Buffer((T.int64(64), T.int64(64)), "float32"), y0: T.Buffer((T.int64(64), T.int64(64)), "float32"), T_multiply: T.Buffer((T.int64(64), T.int64(64)), "float32")):
-        T.func_attr({"op_pattern": 0, "tirx.noalias": True})
-        # with T.sblock("root"):
-        for ax0, ax1 in T.grid(T.int64(64), T.int64(64)):
-            with T.sblock("T_multiply"):
-                v_ax0, v_ax1 = T.axis.remap("SS", [ax0, ax1])
-                T.reads(x[v_ax0, v_ax1], y0[v_ax0, v_ax1])
-                T.writes(T_multiply[v_ax0, v_ax1])
-                T_multiply[v_ax0, v_ax1] = x[v_ax0, v_ax1] * y0[v_ax0, v_ax1]
-
     @R.function(private=True)
     def fused_multiply_multiply(x: R.Tensor((64, 64), dtype="float32"), y7: R.Tensor((64, 64), dtype="float32"), y8: R.Tensor((64, 64), dtype="float32")) -> R.Tuple(R.Tensor((64, 64), dtype="float32"), R.Tensor((64, 64), dtype="float32")):
         R.func_attr({"Primitive": True})
