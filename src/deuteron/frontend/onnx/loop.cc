@@ -199,17 +199,36 @@ class LoopBuilder {
 
 Results EmitLoop(const NodeContext& node, const PrimExpr& trips, const Value& condition, const Results& initial,
                  const std::function<LoopStep(const PrimExpr& step, const Results& states)>& body) {
-  return LoopBuilder(node, initial, body).Emit(trips, condition);
+  // A state that is a sequence is as many states as it has elements.
+  const Results states = Flattened(initial);
+  const std::function<LoopStep(const PrimExpr&, const Results&)> flat = [&](const PrimExpr& number,
+                                                                            const Results& given) {
+    LoopStep step = body(number, PutTogether(initial, given));
+    if (!AreAlike(step.states, initial)) {
+      node.Unsupported("a sequence whose length its steps change, in a loop whose number of steps the run tells");
+    }
+    step.states = Flattened(step.states);
+    return step;
+  };
+  const Results last = LoopBuilder(node, states, flat).Emit(trips, condition);
+  Results results = PutTogether(initial, std::span(last).subspan(0, states.size()));
+  results.insert(results.end(), last.begin() + static_cast<int64_t>(states.size()), last.end());
+  return results;
 }
 
 Results EmitBranches(const NodeContext& node, const Expr& condition, const GraphProto& then_graph,
                      const GraphProto& else_graph) {
   Importer* importer = node.importer();
-  const auto import = [&](const GraphProto& graph) {
-    return importer->Sequence([&] { return importer->ImportGraph(graph, {}); });
+  const auto import = [&](const GraphProto& graph, Results* outputs) {
+    return importer->Sequence([&] {
+      *outputs = importer->ImportGraph(graph, {});
+      return Flattened(*outputs);
+    });
   };
-  const relax::SeqExpr then_branch = import(then_graph);
-  const relax::SeqExpr else_branch = import(else_graph);
+  Results then_outputs, else_outputs;
+  const relax::SeqExpr then_branch = import(then_graph, &then_outputs);
+  const relax::SeqExpr else_branch = import(else_graph, &else_outputs);
+  if (!AreAlike(then_outputs, else_outputs)) node.Unsupported("branches that give sequences of different lengths");
   const Type then_type = Importer::TypeOutside(then_branch);
   const Type else_type = Importer::TypeOutside(else_branch);
   const Type type = relax::UnifyTypes(then_type, else_type, &node.analyzer());
@@ -233,7 +252,7 @@ Results EmitBranches(const NodeContext& node, const Expr& condition, const Graph
   for (size_t i = 0; i < fields->fields.size(); ++i) {
     values.push_back(WithDims(node, node.Field(results, static_cast<int64_t>(i))));
   }
-  return values;
+  return PutTogether(then_outputs, values);
 }
 
 }  // namespace deuteron::onnx

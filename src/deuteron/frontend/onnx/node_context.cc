@@ -59,7 +59,47 @@ Value Value::Copy() const {
   if (state_ == nullptr || state_->initializer != nullptr) return *this;
   Value copy;
   copy.state_ = std::make_shared<State>(*state_);
+  if (copy->elements) {
+    for (Value& element : *copy->elements) element = element.Copy();
+  }
   return copy;
+}
+
+Results Flattened(const Results& values) {
+  Results flat;
+  for (const Value& value : values) {
+    if (!value.defined() || !value->elements) {
+      flat.push_back(value);
+      continue;
+    }
+    const Results inner = Flattened(*value->elements);
+    flat.insert(flat.end(), inner.begin(), inner.end());
+  }
+  return flat;
+}
+
+Results PutTogether(const Results& like, std::span<const Value> flat) {
+  Results values;
+  for (const Value& value : like) {
+    if (!value.defined() || !value->elements) {
+      values.push_back(flat[0]);
+      flat = flat.subspan(1);
+      continue;
+    }
+    const size_t count = Flattened(*value->elements).size();
+    values.push_back(Value::Sequence(PutTogether(*value->elements, flat.subspan(0, count))));
+    values.back()->is_none = value->is_none;
+    flat = flat.subspan(count);
+  }
+  return values;
+}
+
+bool AreAlike(const Results& a, const Results& b) {
+  return std::equal(a.begin(), a.end(), b.begin(), b.end(), [](const Value& left, const Value& right) {
+    const bool is_sequence = left.defined() && left->elements;
+    if (is_sequence != (right.defined() && right->elements)) return false;
+    return !is_sequence || (left->is_none == right->is_none && AreAlike(*left->elements, *right->elements));
+  });
 }
 
 relax::BlockBuilder& NodeContext::builder() const { return importer_->builder(); }

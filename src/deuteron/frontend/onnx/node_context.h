@@ -4,6 +4,7 @@
 
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -171,6 +172,14 @@ class NodeContext {
 
 /// Converts a node to calls; one value an output.
 using Results = std::vector<Value>;
+
+/// The tensors among values and in sequences among them, in order.
+Results Flattened(const Results& values);
+/// Values like `like`, of the tensors that `Flattened` gives of them.
+Results PutTogether(const Results& like, std::span<const Value> flat);
+/// Whether sequences stand at the same places and are of the same lengths.
+bool AreAlike(const Results& a, const Results& b);
+
 using Converter = Results (*)(const NodeContext& node);
 
 }  // namespace deuteron::onnx
