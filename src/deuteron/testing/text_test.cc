@@ -81,7 +81,7 @@ std::string Describe(const transform::Decision& decision, bool with_message) {
 std::string DropUnchanged(const IRModule& before, IRModule* module) {
   std::vector<std::string> names;
   for (const auto& [var, func] : before->functions) {
-    const GlobalVar now = module->FindGlobalVar(var->name_hint);
+    const GlobalVar now = module->FindGlobalVar(std::string(var->name_hint));
     if (!now.defined() || !StructurallyEqual(module->Lookup(now), func)) continue;
     names.emplace_back(var->name_hint);
     module->Remove(now);
