@@ -162,7 +162,7 @@ TEST_F(SimplifyTest, BranchesOfDifferentBuffers) {
     const Var value("v", DataType::Float(32));
     return tir::Let(value, tir::BufferLoad(buffer, {x_}), PrimExpr(value) * value);
   };
-  const PrimExpr is_one = Equal(x_, I64(1));
+  const PrimExpr is_one = Equal(y_, I64(1));
   EXPECT_EQ(analyzer_.Simplify(IfThenElse(is_one, square(a), square(b)))->kind, ExprKind::kCall);
   EXPECT_EQ(analyzer_.Simplify(IfThenElse(is_one, square(a), square(a)))->kind, ExprKind::kLet);
 }

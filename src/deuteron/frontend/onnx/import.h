@@ -23,10 +23,10 @@ struct ImportOptions {
 };
 
 /// The model in `path` as a module of one Relax function, "main": one dataflow block, one tensor parameter a
-/// graph input that is no initialiser, the output or the tuple of outputs. Steps of loops, and branches of which the run
-/// takes one, are local functions. Every binding carries the name of
-/// its ONNX node as its span. Parameter names are made fit for text; the names in the model are the function's
-/// attributes "input_names" and "output_names". Dimensions of one name are one symbolic variable.
+/// graph input that is no initialiser, the output or the tuple of outputs. Steps of loops, and branches of which the
+/// run takes one, are local functions. Every binding carries the name of its ONNX node as its span. Parameter names are
+/// made fit for text; the names in the model are the function's attributes "input_names" and "output_names". Dimensions
+/// of one name are one symbolic variable.
 ///
 /// Sequences and optionals are taken apart: their lengths are known, so that nothing is left of them at run time. Those
 /// that are results are as many results as they have elements, "NAME[0]", ….

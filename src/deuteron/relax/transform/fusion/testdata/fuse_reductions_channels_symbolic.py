@@ -1,6 +1,6 @@
 # run: FuseReductions
 # target: llvm -mcpu=x86-64-v4 -threads=2
-# expect-remark: FuseReductions s -> y: fused
+# expect-remark: FuseReductions flat -> y: fused
 # expect: changes
 n = TypeVar("n")
 h = TypeVar("h")

@@ -1,6 +1,6 @@
 # run: FuseReductions
 # target: llvm -mcpu=x86-64-v4 -threads=2
-# expect-remark: FuseReductions s -> q: fused
+# expect-remark: FuseReductions r -> q: fused
 # expect-remark: FuseReductions q -> y: fused
 # expect: changes
 @I.ir_module

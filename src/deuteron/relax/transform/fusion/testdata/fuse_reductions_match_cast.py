@@ -1,6 +1,6 @@
 # run: FuseReductions
 # target: llvm -mcpu=x86-64-v4 -threads=2
-# expect-remark: FuseReductions s -> gv: fused
+# expect-remark: FuseReductions e -> gv: fused
 # expect: changes
 n = TypeVar("n")
 k = TypeVar("k")
@@ -46,8 +46,8 @@ class Module:
 # from tvm.tirx.layout import Axis
 # from tvm.script import relax as R
 
-m = TypeVar("m")
 n = TypeVar("n")
+m = TypeVar("m")
 k = TypeVar("k")
 @I.ir_module
 class Module:

@@ -1,6 +1,6 @@
 # run: FuseOps(fuse_opt_level=2),FuseSiblings
 # target: llvm -mcpu=x86-64-v4 -threads=2
-# expect-remark: FuseSiblings a -> gv: path-through-another (b)
+# expect-remark: FuseSiblings a -> gv: path-through-another (c)
 # expect: changes
 @I.ir_module
 class Module:
