@@ -317,7 +317,8 @@ bool PlanWholeVectors(const SBlock& block, const MatmulRoles& roles, const Array
   ChooseTile(block, roles, a, row_axes, channels, target, plan);
   if (const auto shape = AsConstInts(a->buffer->shape)) {
     plan->a_bytes = a->buffer->dtype.bytes();
-    for (int64_t extent : *shape) plan->a_bytes *= extent;
+    for (const int64_t extent : *shape) plan->a_bytes *= extent;
+    for (const size_t axis : roles.batch) plan->a_bytes /= AsConstInt(block->iter_vars[axis]->dom->extent).value_or(1);
     plan->a_budget = CostModel(target.machine).BesidePanelBytes();
   }
   for (size_t dim = 0; dim < output.size(); ++dim) {

@@ -27,7 +27,7 @@ struct ContractionPlan {
   /// An axis of which a tile has some values besides, each with vectors of its own: lines of pixels.
   std::optional<size_t> line;
   int64_t num_lines = 1;
-  /// Bytes of A, and how many of them may stay in the second cache; 0 where not known.
+  /// Bytes of A in one product of a batch, and how many of them may stay in the second cache; 0 where not known.
   int64_t a_bytes = 0;
   int64_t a_budget = 0;
   /// Whether `num_rows` divides the row axis: else its last tile is partial.
