@@ -30,7 +30,8 @@ std::string GraphText(const relax::ExternalFunction& external) {
 }
 
 /// A source from where what is shared by all ends.
-std::string SourceText(const relax::CodegenRequest& request) {
+std::string SourceText(relax::CodegenRequest request) {
+  request.options.Set("arch", String("sm_80"));
   const std::string source = backend::cutlass::WriteSource(request);
   const std::string begin = "\nnamespace deuteron {\nnamespace {\n";
   return source.substr(source.rfind(begin) + 1);

@@ -35,10 +35,10 @@ bool NeedsWorkspace(const Function& function, std::string_view library) {
 
 int64_t BytesOf(const Function& function) {
   const auto* type = function->ret_ty.as<TensorTypeNode>();
-  constexpr int64_t kUnknown = 8;
-  if (type == nullptr || !type->has_shape()) return kUnknown;
+  constexpr int64_t kSymbolicBytes = 8;
+  if (type == nullptr || !type->has_shape()) return kSymbolicBytes;
   const auto count = AsConstInt(Product(*type->shape, 0, static_cast<int64_t>(type->shape->size())));
-  return count ? *count * type->dtype.bytes() : kUnknown;
+  return count ? *count * type->dtype.bytes() : kSymbolicBytes;
 }
 
 Var Workspace(const TensorType& type) { return Var("workspace", type); }

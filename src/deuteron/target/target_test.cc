@@ -7,6 +7,7 @@
 
 #include "deuteron/support/error.h"
 #include "deuteron/target/cpu_table.h"
+#include "deuteron/target/gpu_table.h"
 
 namespace deuteron {
 namespace {
@@ -145,6 +146,15 @@ TEST(CpuTable, EveryCpuHasAPlausibleModel) {
     }
     EXPECT_TRUE(std::is_sorted(KnownFeatures(architecture).begin(), KnownFeatures(architecture).end()));
   }
+}
+
+TEST(GpuTable, UnknownGenerationsAreLikeTheOneBefore) {
+  EXPECT_EQ(ProcessorsOfGpu("sm_80"), 108);
+  EXPECT_EQ(ProcessorsOfGpu("sm_90a"), 132);
+  EXPECT_EQ(ProcessorsOfGpu("compute_87"), ProcessorsOfGpu("sm_86"));
+  EXPECT_EQ(ProcessorsOfGpu("sm_52"), ProcessorsOfGpu("sm_70"));
+  EXPECT_EQ(ProcessorsOfGpu("sm_999"), ProcessorsOfGpu("sm_120"));
+  EXPECT_EQ(ProcessorsOfGpu("native"), ProcessorsOfGpu("sm_70"));
 }
 
 TEST(Machine, TheHostIsDescribed) {

@@ -14,9 +14,11 @@ namespace deuteron::backend::cutlass {
 /// DescribeKernel.
 transform::Pass Partition();
 /// Writes a function with the attribute Codegen = "cutlass" as CUDA, compiles it by nvcc, and returns the object for
-/// the plugin `shared_object`, which every runtime has. Options: "arch" ("sm_80"; else $DEUTERON_CUDA_ARCH),
-/// "compiler", "cache_dir" (source/compile_source.h), "cutlass_dir" (else $CUTLASS_DIR), "flags".
+/// the plugin `shared_object`, which every runtime has. Options: "arch" (ArchitectureOf), "compiler", "cache_dir"
+/// (source/compile_source.h), "cutlass_dir" (else $CUTLASS_DIR), "flags".
 relax::ExternalFunction Generate(const relax::CodegenRequest& request);
+/// What nvcc compiles for, by its name ("sm_90"): the option "arch", else $DEUTERON_CUDA_ARCH, else "sm_80".
+std::string ArchitectureOf(const relax::CodegenRequest& request);
 /// Why it cannot be used: there is no nvcc, or CUTLASS's headers are missing. Empty if it can.
 std::string Missing();
 /// The folder that holds cutlass/cutlass.h: `wanted`, else $CUTLASS_DIR (or the include/ in it), else where the build

@@ -60,20 +60,20 @@ transform::Pass Partition() {
   });
 }
 
+std::string ArchitectureOf(const relax::CodegenRequest& request) {
+  std::string arch = Text(request.options, "arch");
+  if (arch.empty()) arch = Variable("DEUTERON_CUDA_ARCH");
+  return arch.empty() ? "sm_80" : arch;
+}
+
 relax::ExternalFunction Generate(const relax::CodegenRequest& request) {
   SourceUnit unit{.language = SourceLanguage::kCuda, .name = request.symbol};
   std::vector<std::string> constants;
   unit.text = WriteSource(request, &constants);
-  std::string arch = Text(request.options, "arch");
-  if (arch.empty()) arch = Variable("DEUTERON_CUDA_ARCH");
-  // Code for that generation, and a form that the driver translates for later ones.
-  if (arch.empty()) arch = "sm_80";
-  unit.flags = {"-std=c++17",
-                "-O3",
-                "-arch=" + arch,
-                "--expt-relaxed-constexpr",
-                "-I" + FindCutlass(Text(request.options, "cutlass_dir")),
-                "-diag-suppress=20012,20011,177"};
+  unit.flags = {"-std=c++17", "-O3",
+                // Code for that generation, and a form that the driver translates for later ones.
+                "-arch=" + ArchitectureOf(request), "--expt-relaxed-constexpr",
+                "-I" + FindCutlass(Text(request.options, "cutlass_dir")), "-diag-suppress=20012,20011,177"};
   if (const auto flags = request.options.find("flags"); flags != request.options.end()) {
     for (const String& flag : (*flags).second.cast<Array<String>>()) unit.flags.emplace_back(flag);
   }

@@ -85,19 +85,11 @@ class Epilogue {
   JsonKernel* kernel_;
 };
 
-/// As in device/product.cuh: results of fewer blocks than a large device has processors get smaller ones.
-constexpr int64_t kProcessors = 100;
-
-/// Which tiles to compile: by the size of the result where it is known.
-void ChooseTiles(const std::optional<int64_t>& blocks, nlohmann::json* attrs) {
-  (*attrs)["large"] = !blocks || *blocks >= kProcessors;
-  (*attrs)["small"] = !blocks || *blocks < kProcessors;
-}
-
-std::optional<int64_t> BlocksOf(const Dims& shape) {
-  std::optional<int64_t> rows = AsConstInt(Product(shape, 0, static_cast<int64_t>(shape.size()) - 1));
+/// How many blocks of a large tile's size the result has, from which its tile follows; null where only the run tells.
+nlohmann::json BlocksOf(const Dims& shape) {
+  const auto rows = AsConstInt(Product(shape, 0, static_cast<int64_t>(shape.size()) - 1));
   const auto columns = AsConstInt(LastOf(shape));
-  if (!rows || !columns) return std::nullopt;
+  if (!rows || !columns) return nullptr;
   return ((*rows + 127) / 128) * ((*columns + 127) / 128);
 }
 
@@ -134,7 +126,7 @@ JsonKernel DescribeProduct(const MatchedComposite& composite) {
     Require(attrs["activation"] != "GELU", "a GELU of integers");
     Require(attrs["residual"] == "none", "a residual of integers");
   }
-  ChooseTiles(BlocksOf(*result->shape), &attrs);
+  attrs["blocks"] = BlocksOf(*result->shape);
   return kernel;
 }
 
@@ -170,7 +162,7 @@ JsonKernel DescribeDecodeProduct(const MatchedComposite& composite, const IRModu
   attrs["columns"] = Known(weights[1], "weights of symbolic shape");
   attrs["align_a"] = AlignmentOf(weights[0], lhs->dtype);
   attrs["align_b"] = attrs["align_c"] = AlignmentOf(weights[1], lhs->dtype);
-  ChooseTiles(BlocksOf(*result->shape), &attrs);
+  attrs["blocks"] = BlocksOf(*result->shape);
   return kernel;
 }
 
@@ -203,9 +195,7 @@ JsonKernel DescribeConvolution(const MatchedComposite& composite) {
   attrs["dilation"] = Expanded(conv->dilation, 2);
   attrs["align_a"] = attrs["align_b"] = AlignmentOf(in, x->dtype);
   attrs["align_c"] = AlignmentOf(out, result->dtype);
-  const auto blocks = BlocksOf(*result->shape);
-  // One size only: convolutions over symbolic batches get the large one.
-  ChooseTiles(blocks.value_or(kProcessors), &attrs);
+  attrs["blocks"] = BlocksOf(*result->shape);
   return kernel;
 }
 

@@ -8,6 +8,7 @@
 #include "deuteron/backend/cutlass/cutlass.h"
 #include "deuteron/backend/cutlass/device_code.h"
 #include "deuteron/backend/json/json_graph.h"
+#include "deuteron/target/gpu_table.h"
 
 namespace deuteron::backend::cutlass {
 namespace {
@@ -53,8 +54,8 @@ Tiles TilesFor(const std::string& dtype) {
 
 class SourceWriter {
  public:
-  SourceWriter(std::string symbol, JsonGraph graph, const std::vector<std::string>& constants)
-      : symbol_(std::move(symbol)), graph_(std::move(graph)), constants_(constants) {}
+  SourceWriter(std::string symbol, JsonGraph graph, const std::vector<std::string>& constants, int64_t processors)
+      : symbol_(std::move(symbol)), graph_(std::move(graph)), constants_(constants), processors_(processors) {}
 
   std::string Write() {
     Operands();
@@ -131,6 +132,14 @@ class SourceWriter {
 
   std::string DtypeOf(const JsonEntry& entry) const { return graph_.nodes[entry.node].dtypes[entry.output]; }
 
+  /// Whether the tile is to be compiled: results of fewer blocks than the device has processors get the small one.
+  /// Products have both where only the run tells, convolutions the large one alone.
+  bool UsesTile(const JsonNode& node, bool large) const {
+    const nlohmann::json& blocks = node.attrs.at("blocks");
+    if (blocks.is_null()) return large || node.attrs.at("family") != "convolution";
+    return (blocks.get<int64_t>() >= processors_) == large;
+  }
+
   /// What templates of products and convolutions are instantiated with; `element` is the operands' dtype.
   std::string Configure(size_t index, const std::string& element) {
     parts_.insert(&EpilogueCode);
@@ -153,8 +162,9 @@ class SourceWriter {
     alias("Activation", "cutlass::epilogue::thread::" + attrs.at("activation").get<std::string>());
     alias("Combine", "cutlass::" + attrs.at("combine").get<std::string>());
     alias("Final", "cutlass::epilogue::thread::" + attrs.at("final").get<std::string>());
-    line("static constexpr bool kLarge = " + std::string(Bool(attrs.at("large"))) +
-         ", kSmall = " + Bool(attrs.at("small")));
+    line("static constexpr bool kLarge = " + std::string(Bool(UsesTile(node, /*large=*/true))) +
+         ", kSmall = " + Bool(UsesTile(node, /*large=*/false)));
+    line("static constexpr int64_t kProcessors = " + std::to_string(processors_));
     line("using Large = Tile<" + type + ", " + tiles.large + ">");
     line("using Small = Tile<" + type + ", " + tiles.small + ">");
     configurations_ += text + "};\n";
@@ -236,6 +246,7 @@ class SourceWriter {
   std::string symbol_;
   JsonGraph graph_;
   const std::vector<std::string>& constants_;
+  int64_t processors_;
   std::set<Part> parts_;
   std::string configurations_, body_;
 };
@@ -248,7 +259,9 @@ std::string WriteSource(const relax::CodegenRequest& request, std::vector<std::s
   };
   const relax::ExternalFunction graph = GenerateGraph(request, "cutlass", describe);
   if (constants != nullptr) *constants = graph.constants;
-  return SourceWriter(request.symbol, ParseJsonGraph(graph.code), graph.constants).Write();
+  return SourceWriter(request.symbol, ParseJsonGraph(graph.code), graph.constants,
+                      ProcessorsOfGpu(ArchitectureOf(request)))
+      .Write();
 }
 
 }  // namespace deuteron::backend::cutlass

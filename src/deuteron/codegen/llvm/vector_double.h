@@ -1,7 +1,6 @@
 /// \file
-/// Elementary functions of float64 vectors (and scalars) of any machine, as straight-line LLVM IR. Errors are those
-/// that
-/// `./dev maths` finds over 10^9 numbers.
+/// Elementary functions of float64 vectors (and scalars) of any machine, as straight-line LLVM IR. Errors are
+/// those that `./dev maths` finds over 10^9 numbers.
 #pragma once
 
 #include "deuteron/codegen/llvm/vector_ops.h"

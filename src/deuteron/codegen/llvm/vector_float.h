@@ -1,7 +1,6 @@
 /// \file
-/// Elementary functions of float32 vectors (and scalars) of any machine, as straight-line LLVM IR. Errors are those
-/// that
-/// `./dev maths` finds over all inputs.
+/// Elementary functions of float32 vectors (and scalars) of any machine, as straight-line LLVM IR. Errors are
+/// those that `./dev maths` finds over all inputs.
 #pragma once
 
 #include "deuteron/codegen/llvm/vector_ops.h"

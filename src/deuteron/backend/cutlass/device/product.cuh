@@ -103,8 +103,6 @@ View Product(Call& call, View a, View b, const View* bias, const View* residual,
   if (out.numel() == 0) return out;
   if (bias != nullptr) CheckOperand(Config::kBias, *bias, out);
   if (residual != nullptr) CheckOperand(Config::kResidual, *residual, out);
-  // Fewer blocks than a large device has processors: smaller ones.
-  constexpr int64_t kProcessors = 100;
   const int64_t blocks = ((shape.m + 127) / 128) * ((shape.n + 127) / 128) * shape.batch;
   a = call.Aligned(a);
   b = call.Aligned(b);
@@ -114,7 +112,7 @@ View Product(Call& call, View a, View b, const View* bias, const View* residual,
   if (residual != nullptr) residual = &aligned_residual;
   const View place = call.AlignedPlace(out);
   if constexpr (Config::kLarge && Config::kSmall) {
-    if (blocks < kProcessors) {
+    if (blocks < Config::kProcessors) {
       ProductOfTile<Config, typename Config::Small>(call, shape, a, b, bias, residual, place);
     } else {
       ProductOfTile<Config, typename Config::Large>(call, shape, a, b, bias, residual, place);

@@ -21,8 +21,8 @@
 #include "deuteron/relax/op/nn.h"
 #include "deuteron/relax/op/nn_layout.h"
 #include "deuteron/relax/op/op_common.h"
+#include "deuteron/relax/rewrite/emitting_rewriter.h"
 #include "deuteron/relax/rewrite/pass_utils.h"
-#include "deuteron/relax/rewrite/seq_rewriter.h"
 #include "deuteron/relax/transform/operators/passes.h"
 #include "deuteron/runtime/tensor.h"
 
@@ -112,24 +112,8 @@ Constant PhaseKernel(const Constant& kernel, int64_t groups, const std::vector<P
 constexpr const char* kDataLayouts[] = {"NCW", "NCHW", "NCDHW"};
 constexpr const char* kKernelLayouts[] = {"IOW", "IOHW", "IODHW"};
 
-class Converter : public SeqRewriter {
- public:
-  Function Run(const Function& function) {
-    builder_.BeginScope(function->params);
-    Function result = RewriteBody(function);
-    builder_.EndScope();
-    return result;
-  }
-
+class Converter : public EmittingRewriter {
  private:
-  BindingBlock RewriteBlock(const BindingBlock& block) override {
-    if (!block->IsInstance<DataflowBlockNode>()) return SeqRewriter::RewriteBlock(block);
-    builder_.BeginDataflowBlock();
-    BindingBlock result = SeqRewriter::RewriteBlock(block);
-    builder_.EndBlock();
-    return result;
-  }
-
   void RewriteBinding(const Binding& binding, Bindings* out) override {
     const auto* call = BoundValue(binding).as<CallNode>();
     const auto* attrs = call == nullptr ? nullptr : call->attrs.as<ConvTransposeAttrsNode>();
@@ -212,14 +196,6 @@ class Converter : public SeqRewriter {
     out->push_back(VarBinding(binding->var, value, binding->span));
     return true;
   }
-
-  Var Emit(Expr value, const Span& span, Bindings* out) {
-    const Var var = builder_.Emit(std::move(value), "", span);
-    out->push_back(VarBinding(var, builder_.LookupBinding(var), span));
-    return var;
-  }
-
-  BlockBuilder builder_;
 };
 
 }  // namespace

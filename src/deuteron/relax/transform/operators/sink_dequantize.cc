@@ -26,8 +26,8 @@
 #include "deuteron/relax/op/manipulate_attrs.h"
 #include "deuteron/relax/op/op_common.h"
 #include "deuteron/relax/op/qdq.h"
+#include "deuteron/relax/rewrite/emitting_rewriter.h"
 #include "deuteron/relax/rewrite/pass_utils.h"
-#include "deuteron/relax/rewrite/seq_rewriter.h"
 #include "deuteron/relax/rewrite/var_replacer.h"
 #include "deuteron/relax/transform/cleanup/passes.h"
 #include "deuteron/relax/transform/operators/passes.h"
@@ -73,24 +73,8 @@ bool IsOrdinaryScale(const Expr& scale) {
   return value > 1e-30f && value < 1e30f;
 }
 
-class Sinker : public SeqRewriter {
- public:
-  Function Run(const Function& function) {
-    builder_.BeginScope(function->params);
-    Function result = RewriteBody(function);
-    builder_.EndScope();
-    return result;
-  }
-
+class Sinker : public EmittingRewriter {
  private:
-  BindingBlock RewriteBlock(const BindingBlock& block) override {
-    if (!block->IsInstance<DataflowBlockNode>()) return SeqRewriter::RewriteBlock(block);
-    builder_.BeginDataflowBlock();
-    BindingBlock result = SeqRewriter::RewriteBlock(block);
-    builder_.EndBlock();
-    return result;
-  }
-
   void RewriteBinding(const Binding& original, Bindings* out) override {
     const Binding binding = replacer_.Replace(original);
     const auto* call = BoundValue(binding).as<CallNode>();
@@ -104,8 +88,7 @@ class Sinker : public SeqRewriter {
     }
     const auto moved = Moved(GetRef<Call>(call), op);
     if (!moved) return out->push_back(binding);
-    const Var var = builder_.Emit(moved->data, "", call->span);
-    out->push_back(VarBinding(var, builder_.LookupBinding(var), call->span));
+    const Var var = Emit(moved->data, call->span, out);
     const Expr value = builder_.Normalize(
         Dequantize(var, moved->scale, moved->zero_point, std::max<int64_t>(moved->axis, 0), moved->dtype));
     value->span = call->span;
@@ -210,7 +193,6 @@ class Sinker : public SeqRewriter {
     return std::nullopt;
   }
 
-  BlockBuilder builder_;
   VarReplacer replacer_;
   std::unordered_map<const Object*, Dequantized> dequantized_;
 };

@@ -32,24 +32,26 @@ std::vector<Loop> LoopsUnder(const Schedule& schedule, const Block& block, const
   return {position + 1, loops.end()};
 }
 
+/// Which of the loops is that of the vector axis: as long as a tile is wide, the innermost such.
+std::optional<size_t> VectorLoop(const Schedule& schedule, const std::vector<Loop>& loops,
+                                 const ContractionPlan& plan) {
+  const int64_t width = std::min(plan.lanes * plan.num_vectors, plan.vector_extent);
+  for (size_t i = loops.size(); i-- > 0;) {
+    if (schedule.ConstExtent(loops[i]) == width) return i;
+  }
+  return std::nullopt;
+}
+
 /// Marks the loops of a block that copies a tile: all unrolled, the vector axis innermost and in vectors.
 void MarkTile(Schedule* schedule, const Block& block, const Loop& tile, const ContractionPlan& plan) {
   const std::vector<Loop> inner = LoopsUnder(*schedule, block, tile);
   if (inner.empty()) return;
-  const int64_t width = std::min(plan.lanes * plan.num_vectors, plan.vector_extent);
-  // The loop of the vector axis is the one as long as the tile is wide; prefer the innermost such.
-  size_t vector = inner.size();
-  for (size_t i = inner.size(); i-- > 0;) {
-    if (schedule->ConstExtent(inner[i]) == width) {
-      vector = i;
-      break;
-    }
-  }
-  if (vector == inner.size()) return;
-  const auto split = schedule->Split(inner[vector], std::vector<int64_t>{plan.num_vectors, plan.lanes});
+  const auto vector = VectorLoop(*schedule, inner, plan);
+  if (!vector) return;
+  const auto split = schedule->Split(inner[*vector], std::vector<int64_t>{plan.num_vectors, plan.lanes});
   std::vector<Loop> order;
   for (size_t i = 0; i < inner.size(); ++i) {
-    if (i != vector) order.push_back(inner[i]);
+    if (i != *vector) order.push_back(inner[i]);
   }
   order.push_back(split[0]);
   order.push_back(split[1]);
@@ -88,10 +90,12 @@ std::optional<int64_t> BlockOfRows(const Schedule& schedule, const ContractionPl
   return block;
 }
 
-/// Whether every index is an iterator, or a constant.
-bool IsPlain(const BufferLoad& load) {
-  return std::all_of(load->indices.begin(), load->indices.end(),
-                     [](const PrimExpr& index) { return index->kind == ExprKind::kVar || AsConstInt(index); });
+/// The block that copies an operand of `block`, which then reads the copy.
+Block CopyOperand(Schedule* schedule, const Block& block, const Buffer& operand) {
+  const Array<BufferRegion> reads = schedule->Get(block)->reads;
+  size_t index = 0;
+  while (!reads[static_cast<int64_t>(index)]->buffer.same_as(operand)) ++index;
+  return schedule->CacheRead(block, index, "global");
 }
 
 /// Of fewer rows, each panel is read about as often as it would be copied.
@@ -128,10 +132,8 @@ void LayPanels(Schedule* schedule, const Target& target, ContractionPlan* plan) 
 
   const CostModel costs(target.machine);
   const int64_t length = costs.PanelVectors(AssumedExtent(extent)) * Lanes(target);
-  size_t read = 0;
-  while (!block->reads[static_cast<int64_t>(read)]->buffer.same_as(b->buffer)) ++read;
   if (plan->epilogue.empty()) plan->epilogue = schedule->CacheWrite(plan->anchor, "local");
-  plan->panels = schedule->CacheRead(plan->anchor, read, "global");
+  plan->panels = CopyOperand(schedule, plan->anchor, b->buffer);
   schedule->PadIter(plan->anchor, *vector, length);
   const PrimExpr& depth = block->iter_vars[roles.k[0]]->var;
   std::vector<LayoutDim> layout;
@@ -263,18 +265,15 @@ void SumWhole(Schedule* schedule, const ContractionPlan& plan, const Nest& nest)
   for (size_t i = 0; i + 1 < inner.size() && copies <= plan.most_copies; ++i) schedule->Unroll(inner[i]);
 }
 
-/// Makes the loop that is as long as a tile is wide the innermost one of a block that fills a panel of results.
+/// Makes the loop of the vector axis the innermost one of a block that fills a panel of results.
 Loop MoveVectorLast(Schedule* schedule, const Block& block, const ContractionPlan& plan) {
-  std::vector<Loop> loops = schedule->GetLoops(block);
-  const int64_t width = std::min(plan.lanes * plan.num_vectors, plan.vector_extent);
-  const auto vector = std::find_if(loops.rbegin(), loops.rend(),
-                                   [&](const Loop& loop) { return schedule->ConstExtent(loop) == width; });
-  if (vector == loops.rend()) return loops.back();
-  const Loop last = *vector;
-  std::vector<Loop> order(vector.base(), loops.end());
-  order.push_back(last);
+  const std::vector<Loop> loops = schedule->GetLoops(block);
+  const auto vector = VectorLoop(*schedule, loops, plan);
+  if (!vector) return loops.back();
+  std::vector<Loop> order(loops.begin() + static_cast<int64_t>(*vector) + 1, loops.end());
+  order.push_back(loops[*vector]);
   schedule->Reorder(order);
-  return last;
+  return loops[*vector];
 }
 
 /// Tiles whose accumulators hold a part of the sum; they are added up where the sum is stored, or before the epilogue
@@ -303,9 +302,7 @@ void CopyRows(Schedule* schedule, const ContractionPlan& plan, Nest* nest) {
   const MatmulRoles roles = *ClassifyBlock(block).matmul;
   const bool rows_are_lhs = std::find(roles.m.begin(), roles.m.end(), *plan.row) != roles.m.end();
   const Buffer a = (rows_are_lhs ? roles.lhs_load : roles.rhs_load)->buffer;
-  size_t read = 0;
-  while (!block->reads[static_cast<int64_t>(read)]->buffer.same_as(a)) ++read;
-  const Block copy = schedule->CacheRead(plan.anchor, read, "global");
+  const Block copy = CopyOperand(schedule, plan.anchor, a);
   const auto depth = static_cast<int64_t>(a->shape.size()) - 1;
   std::vector<LayoutDim> layout = {LayoutDim::Outer(depth, plan.lanes)};
   for (int64_t dim = 0; dim < depth; ++dim) layout.push_back(LayoutDim::Whole(dim));

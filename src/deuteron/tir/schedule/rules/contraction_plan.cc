@@ -216,20 +216,19 @@ bool MayCopyRows(const SBlock& block, const MatmulRoles& roles, const BufferLoad
   if (roles.k.size() != 1) return false;
   const IterVar& depth = block->iter_vars[roles.k[0]];
   const auto extent = AsConstInt(depth->dom->extent);
-  const auto is_plain = [](const PrimExpr& index) { return index->kind == ExprKind::kVar || AsConstInt(index); };
-  return extent && *extent % Lanes(target) == 0 && a->indices.back().same_as(depth->var) &&
-         std::all_of(a->indices.begin(), a->indices.end(), is_plain) &&
+  return extent && *extent % Lanes(target) == 0 && a->indices.back().same_as(depth->var) && IsPlain(a) &&
          std::any_of(a->indices.begin(), a->indices.end(),
                      [&](const PrimExpr& index) { return index.same_as(row->var); });
 }
 
 /// Panels of so many columns that share a copy of A and leave work for all threads.
-int64_t SharersOfCopy(const SBlock& block, int64_t columns, const ContractionPlan& plan, const Target& target) {
+int64_t SharersOfCopy(const SBlock& block, size_t row, int64_t columns, const ContractionPlan& plan,
+                      const Target& target) {
   const int64_t panels = plan.vector_extent / columns;
   int64_t others = 1;
   for (size_t i = 0; i < plan.vector; ++i) {
     const IterVar& axis = block->iter_vars[i];
-    if (i != plan.row && axis->type == IterVarType::kSpatial) others *= AssumedExtent(axis->dom->extent);
+    if (i != row && axis->type == IterVarType::kSpatial) others *= AssumedExtent(axis->dom->extent);
   }
   const int64_t pieces = CostModel(target.machine).EnoughPieces();
   return LargestDivisor(panels, std::max<int64_t>(panels * others / pieces, 1));
@@ -276,9 +275,7 @@ void ChooseTile(const SBlock& block, const MatmulRoles& roles, const BufferLoad&
       const int64_t streams = MostStreams(a, row, target);
       consider(*axis, vectors, ChooseRows(extent_of(*axis), std::min(most, streams), vectors, costs), 0, 0);
       if (streams >= most || !MayCopyRows(block, roles, a, row, target)) continue;
-      ContractionPlan copied = *plan;
-      copied.row = *axis;
-      const int64_t sharers = SharersOfCopy(block, vectors * plan->lanes, copied, target);
+      const int64_t sharers = SharersOfCopy(block, *axis, vectors * plan->lanes, *plan, target);
       const double copying = costs.CyclesOfCopy(a->buffer->dtype.bytes()) / static_cast<double>(sharers * vectors);
       consider(*axis, vectors, ChooseRows(extent_of(*axis), most, vectors, costs), copying, sharers);
     }
@@ -367,6 +364,11 @@ void CutDepth(const SBlock& block, const MatmulRoles& roles, const Target& targe
 }
 
 }  // namespace
+
+bool IsPlain(const BufferLoad& load) {
+  return std::all_of(load->indices.begin(), load->indices.end(),
+                     [](const PrimExpr& index) { return index->kind == ExprKind::kVar || AsConstInt(index); });
+}
 
 bool PlanContraction(const Schedule& schedule, const Target& target, ContractionPlan* plan) {
   const SBlock block = schedule.Get(plan->anchor);

@@ -46,6 +46,9 @@ struct ContractionPlan {
   bool RowsAreSerial() const { return depth_block != 0 || copied_for != 0 || !panels.empty(); }
 };
 
+/// Whether every index is an iterator, or a constant.
+bool IsPlain(const BufferLoad& load);
+
 /// Chooses tile and axes of `plan->anchor`, a product; false if it has none.
 bool PlanContraction(const Schedule& schedule, const Target& target, ContractionPlan* plan);
 
