@@ -1,4 +1,4 @@
-# run: AnnotateTIROpPattern,FuseOps(fuse_opt_level=2),FuseTIR
+# run: FuseTIR
 @I.ir_module
 class Module:
     @T.prim_func(private=True, s_tir=True)
@@ -23,7 +23,7 @@ class Module:
 
     @T.prim_func(private=True, s_tir=True)
     def relu(lv: T.Buffer((T.int64(4), T.int64(6)), "float32"), compute: T.Buffer((T.int64(4), T.int64(6)), "float32")):
-        T.func_attr({"tirx.noalias": True})
+        T.func_attr({"op_pattern": 0, "tirx.noalias": True})
         for i0, i1 in T.grid(T.int64(4), T.int64(6)):
             with T.sblock("compute"):
                 v_i0, v_i1 = T.axis.remap("SS", [i0, i1])
@@ -31,12 +31,21 @@ class Module:
                 T.writes(compute[v_i0, v_i1])
                 compute[v_i0, v_i1] = T.max(lv[v_i0, v_i1], T.float32(0.0))
 
-    @R.function
-    def main(x: R.Tensor((4, 8), dtype="float32"), w: R.Tensor((8, 6), dtype="float32")) -> R.Tensor((4, 6), dtype="float32"):
+    @R.function(private=True)
+    def fused_dense_relu(x: R.Tensor((4, 8), dtype="float32"), w: R.Tensor((8, 6), dtype="float32")) -> R.Tensor((4, 6), dtype="float32"):
+        R.func_attr({"Primitive": True})
         cls = Module
         with R.dataflow():
             lv = R.call_tir(cls.dense, (x, w), out_ty=R.Tensor((4, 6), dtype="float32"))
             gv = R.call_tir(cls.relu, (lv,), out_ty=R.Tensor((4, 6), dtype="float32"))
+            R.output(gv)
+        return gv
+
+    @R.function
+    def main(x: R.Tensor((4, 8), dtype="float32"), w: R.Tensor((8, 6), dtype="float32")) -> R.Tensor((4, 6), dtype="float32"):
+        cls = Module
+        with R.dataflow():
+            gv: R.Tensor((4, 6), dtype="float32") = cls.fused_dense_relu(x, w)
             R.output(gv)
         return gv
 # ----- expected

@@ -1,10 +1,10 @@
-# run: AnnotateTIROpPattern,FuseOps(fuse_opt_level=2),FuseTIR
+# run: FuseTIR
 # config: tvm_compat=true
 @I.ir_module
 class Module:
     @T.prim_func(private=True, s_tir=True)
     def add(x: T.Buffer((T.int64(4), T.int64(8)), "float32"), y: T.Buffer((T.int64(4), T.int64(8)), "float32"), T_add: T.Buffer((T.int64(4), T.int64(8)), "float32")):
-        T.func_attr({"tirx.noalias": True})
+        T.func_attr({"op_pattern": 0, "tirx.noalias": True})
         for ax0, ax1 in T.grid(T.int64(4), T.int64(8)):
             with T.sblock("T_add"):
                 v_ax0, v_ax1 = T.axis.remap("SS", [ax0, ax1])
@@ -14,7 +14,7 @@ class Module:
 
     @T.prim_func(private=True, s_tir=True)
     def multiply(c: T.Buffer((T.int64(4), T.int64(8)), "float32"), c_1: T.Buffer((T.int64(4), T.int64(8)), "float32"), T_multiply: T.Buffer((T.int64(4), T.int64(8)), "float32")):
-        T.func_attr({"tirx.noalias": True})
+        T.func_attr({"op_pattern": 0, "tirx.noalias": True})
         for ax0, ax1 in T.grid(T.int64(4), T.int64(8)):
             with T.sblock("T_multiply"):
                 v_ax0, v_ax1 = T.axis.remap("SS", [ax0, ax1])
@@ -24,7 +24,7 @@ class Module:
 
     @T.prim_func(private=True, s_tir=True)
     def tir_exp(a: T.Buffer((T.int64(4), T.int64(8)), "float32"), compute: T.Buffer((T.int64(4), T.int64(8)), "float32")):
-        T.func_attr({"tirx.noalias": True})
+        T.func_attr({"op_pattern": 0, "tirx.noalias": True})
         for i0, i1 in T.grid(T.int64(4), T.int64(8)):
             with T.sblock("compute"):
                 v_i0, v_i1 = T.axis.remap("SS", [i0, i1])
@@ -32,14 +32,23 @@ class Module:
                 T.writes(compute[v_i0, v_i1])
                 compute[v_i0, v_i1] = T.exp(a[v_i0, v_i1])
 
-    @R.function
-    def main(x: R.Tensor((4, 8), dtype="float32"), y: R.Tensor((4, 8), dtype="float32")) -> R.Tensor((4, 8), dtype="float32"):
+    @R.function(private=True)
+    def fused_add_tir_exp_tir_exp_multiply(x: R.Tensor((4, 8), dtype="float32"), y: R.Tensor((4, 8), dtype="float32")) -> R.Tensor((4, 8), dtype="float32"):
+        R.func_attr({"Primitive": True})
         cls = Module
         with R.dataflow():
             a = R.call_tir(cls.add, (x, y), out_ty=R.Tensor((4, 8), dtype="float32"))
             b = R.call_tir(cls.tir_exp, (a,), out_ty=R.Tensor((4, 8), dtype="float32"))
             c = R.call_tir(cls.tir_exp, (b,), out_ty=R.Tensor((4, 8), dtype="float32"))
             gv = R.call_tir(cls.multiply, (c, c), out_ty=R.Tensor((4, 8), dtype="float32"))
+            R.output(gv)
+        return gv
+
+    @R.function
+    def main(x: R.Tensor((4, 8), dtype="float32"), y: R.Tensor((4, 8), dtype="float32")) -> R.Tensor((4, 8), dtype="float32"):
+        cls = Module
+        with R.dataflow():
+            gv: R.Tensor((4, 8), dtype="float32") = cls.fused_add_tir_exp_tir_exp_multiply(x, y)
             R.output(gv)
         return gv
 # ----- expected

@@ -1,11 +1,9 @@
-# run: AnnotateTIROpPattern,FuseOps(fuse_opt_level=2),FuseTIR
-n = TypeVar("n")
-m = TypeVar("m")
+# run: FuseTIR
 @I.ir_module
 class Module:
     @T.prim_func(private=True, s_tir=True)
     def reshape(x: T.Buffer((n, m), "float32"), T_reshape: T.Buffer(("n * m",), "float32")):
-        T.func_attr({"tirx.noalias": True})
+        T.func_attr({"op_pattern": 8, "tirx.noalias": True})
         for ax0 in range(n * m):
             with T.sblock("T_reshape"):
                 v_ax0 = T.axis.spatial(n * m, ax0)
@@ -15,7 +13,7 @@ class Module:
 
     @T.prim_func(private=True, s_tir=True)
     def tir_exp(a: T.Buffer(("n * m",), "float32"), compute: T.Buffer(("n * m",), "float32"), n: T.int64, m: T.int64):
-        T.func_attr({"tirx.noalias": True})
+        T.func_attr({"op_pattern": 0, "tirx.noalias": True})
         for i0 in range(n * m):
             with T.sblock("compute"):
                 v_i0 = T.axis.spatial(n * m, i0)
