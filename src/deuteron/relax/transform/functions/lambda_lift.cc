@@ -124,21 +124,27 @@ class Lifter : public TypedRewriter {
     // The variables as they are known here: their types may have become others.
     std::vector<Type> types;
     for (const Expr& outside : captured) types.push_back(replacer().Replace(outside).ty());
-    const std::vector<tir::Var> symbols = FreeSymbols(function, types);
+    const std::vector<tir::Var> symbols = FreeSymbols(function, captured);
 
     Lifter inner(shared_, outer_);
     for (const Expr& other : free.globals())
       inner.replacer().Set(Downcast<Var>(other), shared_->lifted.at(other.get()).global);
+    // A symbol of the function around it may be known there by a new name already: both are one.
     const auto renew = [&](const Type& type) {
       for (const tir::Var& symbol : SymbolicVars(type)) {
         if (inner.replacer().Has(symbol)) continue;
-        inner.replacer().SetSymbol(symbol, tir::Var(symbol->name_hint, symbol->dtype));
+        const auto here = Downcast<tir::Var>(replacer().Replace(PrimExpr(symbol)));
+        if (!inner.replacer().Has(here)) {
+          inner.replacer().SetSymbol(here, tir::Var(symbol->name_hint, symbol->dtype));
+        }
+        if (!here.same_as(symbol)) inner.replacer().SetSymbol(symbol, inner.replacer().Replace(PrimExpr(here)));
       }
       return inner.replacer().Replace(type);
     };
     Array<Var> params = function->params;
     for (const Var& param : params) renew(param.ty());
     for (size_t i = 0; i < captured.size(); ++i) {
+      renew(captured[i].ty());
       const Var param(captured[i].as<VarNode>()->name_hint, renew(types[i]));
       inner.replacer().Set(Downcast<Var>(captured[i]), param);
       params.push_back(param);
@@ -165,9 +171,9 @@ class Lifter : public TypedRewriter {
   }
 
   /// Symbols that neither parameters nor captured variables define.
-  static std::vector<tir::Var> FreeSymbols(const Function& function, const std::vector<Type>& captured) {
+  static std::vector<tir::Var> FreeSymbols(const Function& function, const std::vector<Expr>& captured) {
     Array<Var> params = function->params;
-    for (const Type& type : captured) params.push_back(Var("captured", type));
+    for (const Expr& outside : captured) params.push_back(Var("captured", outside.ty()));
     return FreeSymbolicVars(Function(params, function->body, function->ret_ty, function->is_pure, function->attrs));
   }
 
