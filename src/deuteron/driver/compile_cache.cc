@@ -93,8 +93,11 @@ std::string CacheKey(const IRModule& module, const CompileOptions& options, cons
   for (const auto& [name, value] : options.config) key.Add({name, value});
   key.Add(options.disabled_passes);
   key.Add(options.required_passes);
+  // Only of libraries that may be asked: to see whether one is there takes to load it.
   for (const backend::Backend& backend : backend::AllBackends()) {
-    if (options.backend != "none") key.Add({backend.name, backend.codegen.missing()});
+    const bool is_asked =
+        options.backend == "auto" ? backend.partition_paying != nullptr : options.backend == backend.name;
+    if (is_asked) key.Add({backend.name, backend.codegen.missing()});
   }
   runtime::Checksum text, weights;
   text.Add(key.text().data(), key.text().size());
