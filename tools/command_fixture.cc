@@ -1,5 +1,6 @@
 #include "tools/command_fixture.h"
 
+#include <cstdlib>
 #include <fstream>
 #include <iostream>
 #include <sstream>
@@ -48,6 +49,7 @@ class Module:
 )";
 
 Outcome Deuteron(const std::vector<std::string>& args, const std::string& input) {
+  setenv("DEUTERON_CACHE", "off", /*overwrite=*/1);
   std::vector<const char*> argv = {"deuteron"};
   for (const std::string& arg : args) argv.push_back(arg.c_str());
   std::istringstream stream(input);

@@ -161,7 +161,8 @@ TEST_F(Command, AnInternalErrorComesWithACommandThatShowsItAgain) {
   EXPECT_EQ(again[2], "--passes");
   EXPECT_EQ(again[3], "FailForTest(message='it broke'),ConvertToDataflow");
   EXPECT_EQ(std::vector<std::string>(again.begin() + 4, again.end()),
-            (std::vector<std::string>{"--opt-level", "3", "--config", "tvm_compat=1", "--disable-pass", "FuseTIR"}));
+            (std::vector<std::string>{"--opt-level", "3", "--config", "relax.PartitionFor.backend=auto", "--config",
+                                      "tvm_compat=1", "--disable-pass", "FuseTIR"}));
   // What was done before the error is done in the file.
   EXPECT_CONTAINS(Deuteron({"opt", again[1]}).out, "R.exp(x)");
   const Outcome repeated = Deuteron(again);
@@ -207,7 +208,9 @@ TEST_F(Command, EveryCompilingVerbSaysWhatShowsAnInternalErrorAgain) {
     const bool is_list = verb[0] != "verify";
     EXPECT_EQ(again[3].rfind(is_list ? "DecomposeOpsForInference," : "DecomposeOpsForInference", 0), 0U);
     EXPECT_EQ(Count(again[3], ",FuseTIR,DeadCodeElimination"), is_list ? 1 : 0) << again[3];
-    EXPECT_CONTAINS(failed.err, "--opt-level 1 --target 'llvm -mcpu=x86-64-v3' --no-verify-each");
+    EXPECT_CONTAINS(
+        failed.err,
+        "--opt-level 1 --config relax.PartitionFor.backend=auto --target 'llvm -mcpu=x86-64-v3' --no-verify-each");
     const Outcome repeated = Deuteron(again);
     EXPECT_EQ(repeated.status, 1);
     EXPECT_CONTAINS(repeated.err, "deuteron: internal error: decomposed too far\n");

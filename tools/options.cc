@@ -192,6 +192,7 @@ CompileOptions ToCompileOptions(const ModelOptions& options) {
     auto [key, value] = SplitPair(pair, "--config", "KEY=VALUE");
     compile.config[key] = value;
   }
+  compile.warn = [](const std::string& message) { std::fprintf(stderr, "warning: %s\n", message.c_str()); };
   return compile;
 }
 

@@ -19,6 +19,7 @@ struct RunOptions {
   std::vector<std::string> inputs;
   std::string output_dir;
   uint64_t seed = 0;
+  std::string cache = DefaultCacheFolder();
 };
 
 /// A name with every character outside of [A-Za-z0-9._-] replaced by '_'.
@@ -57,6 +58,7 @@ std::string ShapeText(const Tensor& tensor) {
 
 void Run(RunOptions options) {
   TakeSequencesApart(&options.inputs, &options.model.shapes);
+  if (options.cache != "off") options.model.compile.cache = options.cache;
   const Executable executable = LoadExecutable(options.model);
   const std::vector<Tensor> outputs =
       executable.Run(MakeInputs(executable, options.inputs, options.model.shapes, options.seed));
@@ -88,6 +90,7 @@ void AddRunCommand(CLI::App& app) {
   verb->add_option("--output-dir", options->output_dir,
                    "write each output to DIR/<name>.npy, a sequence to DIR/<name>/0.npy, …");
   verb->add_option("--seed", options->seed, "of the random inputs");
+  verb->add_option("--cache", options->cache, "DIR of what was compiled before, or off (default: the user's)");
   verb->add_flag("--verify", options->model.verify_weights,
                  "compare the weights of a compiled MODEL with their checksum");
   verb->callback([options] { Run(*options); });

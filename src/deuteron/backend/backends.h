@@ -21,6 +21,8 @@ struct Backend {
   relax::LibraryCodegen codegen;
   /// The same for operators on quantised tensors, before constants that are dequantised become floats. May be null.
   std::function<transform::Pass()> partition_quantized;
+  /// Either of them, taking only what pays by estimates. Null: "auto" passes the library over.
+  std::function<transform::Pass(bool quantized)> partition_paying;
 };
 
 /// All back ends: those of the library, then registered ones.

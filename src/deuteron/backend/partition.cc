@@ -32,6 +32,22 @@ Partition FindPartition(const std::string& library) {
   return nullptr;
 }
 
+/// For each library in turn, what pays.
+void PartitionForAll(bool quantized, IRModule* module, const transform::PassContext& context) {
+  for (const Backend& backend : AllBackends()) {
+    if (backend.partition_paying == nullptr) continue;
+    const std::string missing = backend.codegen.missing();
+    if (missing.empty()) {
+      backend.partition_paying(quantized)->Run(module, context);
+    } else {
+      context.decisions->Add({.pass = "PartitionFor",
+                              .subject = backend.name,
+                              .reason = transform::Reason::kLibraryMissing,
+                              .message = missing});
+    }
+  }
+}
+
 }  // namespace
 
 transform::Pass PartitionFor(const std::string& library, bool quantized) {
@@ -40,6 +56,7 @@ transform::Pass PartitionFor(const std::string& library, bool quantized) {
       {.name = "PartitionFor"}, [library, quantized](IRModule* module, const transform::PassContext& context) {
         const std::string name = library.empty() ? context.GetString("relax.PartitionFor.backend") : library;
         if (name == "none") return;
+        if (name == "auto") return PartitionForAll(quantized, module, context);
         const Backend& backend = GetBackend(name);
         const auto& partition = quantized ? backend.partition_quantized : backend.partition;
         if (partition != nullptr) partition()->Run(module, context);

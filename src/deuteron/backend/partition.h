@@ -14,9 +14,10 @@ namespace deuteron::backend {
 void RegisterLibraryPatterns();
 
 /// The pass that puts what a library computes into functions with the attribute Composite, ready for
-/// MergeCompositeFunctions. Without `library` it is the context's ("relax.PartitionFor.backend"), and "none" takes
-/// nothing. With `quantized` only what it computes on quantised tensors: before dequantised weights are folded. A
-/// UsageError that lists the back ends if there is none of that name.
+/// MergeCompositeFunctions. Without `library` it is the context's ("relax.PartitionFor.backend"): "none" takes
+/// nothing, "auto" what pays of all libraries that say so and are installed. With `quantized` only what it computes on
+/// quantised tensors: before dequantised weights are folded. A UsageError that lists the back ends if there is none of
+/// that name.
 transform::Pass PartitionFor(const std::string& library = "", bool quantized = false);
 /// For cublas, cudnn and cutlass, what TVM's partition_for_<library> do: functions with the attribute Codegen,
 /// constants as their arguments, everything that the patterns take. Nothing for others.

@@ -4,6 +4,7 @@
 #include <iterator>
 
 #include "deuteron/codegen/llvm/compile.h"
+#include "deuteron/codegen/llvm/link.h"
 #include "deuteron/codegen/vm/artifact.h"
 #include "deuteron/codegen/vm/compile.h"
 #include "deuteron/driver/compilation.h"
@@ -11,23 +12,14 @@
 #include "deuteron/driver/kernel_passes.h"
 #include "deuteron/driver/pass_registry.h"
 #include "deuteron/driver/pipeline.h"
+#include "deuteron/driver/report/decision_json.h"
 #include "deuteron/runtime/executable.h"
 
 namespace deuteron {
 namespace {
 
-constexpr const char* kBackendKey = "relax.PartitionFor.backend";
-
 /// The pipelines that a module goes through, in order.
 constexpr std::string_view kStages[] = {"import", "library", "fuse", "schedule", "memory"};
-
-/// The context of a walk beside one in `context`, with a log of its own.
-transform::PassContext Fork(transform::PassContext context, const std::string& backend) {
-  context.SetConfig(kBackendKey, String(backend));
-  context.instruments.clear();
-  context.decisions = std::make_shared<transform::DecisionLog>();
-  return context;
-}
 
 /// The internal error of a pass of the pipeline `stage`, with what would have run after that among what reproduces it.
 ffi::Error WithStagesAfter(const ffi::Error& error, std::string_view stage, const transform::PassContext& context) {
@@ -64,7 +56,9 @@ transform::PassContext MakeContext(const CompileOptions& options) {
   context.required_pass = options.required_passes;
   context.instruments = options.instruments;
   context.find_pass = MakePass;
-  if (options.backend != "auto") context.SetConfig(kBackendKey, String(options.backend));
+  // What fusion is worth is shown without libraries.
+  const bool no_library = options.backend == "auto" && !options.fuses();
+  context.SetConfig("relax.PartitionFor.backend", String(no_library ? "none" : options.backend));
   if (!options.fuses()) {
     context.SetConfig("relax.FuseOps.fuse_opt_level", int64_t{0});
     const std::vector<std::string>& merging = MergingPasses();
@@ -80,12 +74,6 @@ Compilation::Compilation(const CompileOptions& options)
       target_scope_(target_),
       scope_(MakeContext(options)) {}
 
-Compilation::Compilation(Compilation& walk, const std::string& backend)
-    : options_(walk.options_),
-      target_(walk.target_),
-      target_scope_(target_),
-      scope_(Fork(walk.scope_.context(), backend)) {}
-
 IRModule Compilation::Run(const char* pipeline, const char* what, IRModule module) {
   if (options_.progress) options_.progress(what, 0, 1);
   try {
@@ -98,45 +86,21 @@ IRModule Compilation::Run(const char* pipeline, const char* what, IRModule modul
 
 IRModule Compilation::Import(IRModule module) { return Run("import", "optimising the graph", std::move(module)); }
 
-std::optional<Executable> Compilation::Choose(IRModule* imported) {
-  if (options_.backend != "auto") return std::nullopt;
-  transform::PassContext& context = scope_.context();
-  // Instruments see one compilation only, and all of it.
-  const IRModule watched = context.instruments.empty() ? IRModule() : *imported;
-  BackendChoice choice = ChooseBackend(imported, options_, [this](const std::string& backend, IRModule module) {
-    Compilation fork(*this, backend);
-    return fork.ToCode(fork.ToKernels(std::move(module)));
-  });
-  if (watched.defined()) {
-    *imported = watched;
-    choice.executable.reset();
-  }
-  context.SetConfig(kBackendKey, String(choice.backend));
-  context.decisions->Add(choice.decision);
-  if (choice.executable) {
-    auto& decisions = choice.executable->impl_->decisions;
-    for (const transform::Decision& decision : decisions->decisions()) context.decisions->Add(decision);
-    decisions = context.decisions;
-  }
-  return std::move(choice.executable);
-}
-
 IRModule Compilation::ToKernels(IRModule imported) {
   IRModule module = Run("library", "asking for library kernels", std::move(imported));
   module = Run("fuse", "fusing operators", std::move(module));
   return Run("schedule", "scheduling kernels", std::move(module));
 }
 
-Executable Compilation::ToCode(IRModule kernels) {
+Executable Compilation::ToCode(IRModule kernels, CompileCache* cache, const std::string& key) {
   const IRModule module = Run("memory", "planning memory", std::move(kernels));
   if (options_.progress) options_.progress("generating code", 0, 1);
   codegen::CompiledProgram compiled;
-  IRModule lowered;
-  std::shared_ptr<const codegen::CompiledKernels> code;
+  std::shared_ptr<const std::vector<std::string>> objects;
   try {
     compiled = codegen::CompileProgram(module);
-    lowered = LowerKernels(target_)(module);
-    code = std::make_shared<const codegen::CompiledKernels>(codegen::CompileInMemory(lowered, target_));
+    objects =
+        std::make_shared<const std::vector<std::string>>(codegen::EmitObjects(LowerKernels(target_)(module), target_));
   } catch (const ffi::Error& error) {
     throw AsFailureOfCodeGeneration(error, module, scope_.context());
   }
@@ -144,21 +108,32 @@ Executable Compilation::ToCode(IRModule kernels) {
   manifest.cpu_features = target_.RequiredFeatures();
   manifest.target = target_.ToString();
   manifest.plugins = codegen::PluginsOf(compiled.program);
+  if (cache != nullptr) {
+    manifest.notes = DecisionsToJson(*scope_.context().decisions);
+    auto cached = cache->Store(key, options_.threads, [&](const std::string& path) {
+      codegen::WriteModel(path, codegen::LinkSharedObject(*objects), compiled, manifest);
+    });
+    if (cached) return *std::move(cached);
+  }
+  const auto code = std::make_shared<const codegen::CompiledKernels>(codegen::LoadObjects(*objects, target_));
   Executable executable(codegen::MakeExecutable(
                             compiled, [&](const std::string& symbol) { return code->Lookup(symbol); }, code, manifest),
                         options_.threads);
   executable.impl_->compiled = std::move(compiled);
-  executable.impl_->kernels = lowered;
-  executable.impl_->target = target_;
+  executable.impl_->objects = std::move(objects);
   executable.impl_->decisions = scope_.context().decisions;
   return executable;
 }
 
 Executable Compile(IRModule module, const CompileOptions& options) {
   Compilation walk(options);
-  module = walk.Import(std::move(module));
-  if (auto executable = walk.Choose(&module)) return *std::move(executable);
-  return walk.ToCode(walk.ToKernels(std::move(module)));
+  if (options.cache.empty() || !options.instruments.empty()) {
+    return walk.ToCode(walk.ToKernels(walk.Import(std::move(module))));
+  }
+  CompileCache cache(options.cache, options.cache_bytes, options.warn);
+  const std::string key = CacheKey(module, options, walk.target());
+  if (auto found = cache.Find(key, options.threads)) return *std::move(found);
+  return walk.ToCode(walk.ToKernels(walk.Import(std::move(module))), &cache, key);
 }
 
 }  // namespace deuteron

@@ -2,6 +2,8 @@
 /// From a module to something that runs.
 #pragma once
 
+#include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <string>
@@ -29,14 +31,21 @@ struct CompileOptions {
   bool fuse = true;
   /// Whether both of them ask for fusion.
   bool fuses() const { return fuse && opt_level > 0; }
-  /// "none": generated code does all; the name of a library (backend/backends.h): it does what it can; "auto": the best
-  /// of them, measured where a library has something to offer.
+  /// "none": generated code does all; the name of a library (backend/backends.h): it does what it can; "auto": of each
+  /// kernel the better of them by estimates, and without fusion generated code.
   std::string backend = "auto";
   /// Configuration keys of passes ("tvm_compat", …), as text.
   std::map<std::string, std::string> config;
   std::vector<std::string> disabled_passes;
   std::vector<std::string> required_passes;
   std::vector<std::shared_ptr<transform::PassInstrument>> instruments;
+  /// A folder of what was compiled before, which is looked at first and added to (docs/cache.md), such as
+  /// DefaultCacheFolder(); empty: none. Compilations that instruments watch pass it over.
+  std::string cache;
+  /// The most that the files in it may take.
+  int64_t cache_bytes = int64_t{4} << 30;
+  /// What goes wrong but changes no result; may be empty.
+  std::function<void(const std::string& message)> warn;
   /// Called as compilation proceeds: stage, done, total. May be empty.
   std::function<void(const std::string&, int, int)> progress;
 };
@@ -92,6 +101,10 @@ class Executable {
   friend class Compilation;
   std::shared_ptr<Impl> impl_;
 };
+
+/// The user's: $DEUTERON_CACHE ("off": none), else $XDG_CACHE_HOME/deuteron, else ~/.cache/deuteron; empty if there is
+/// none.
+std::string DefaultCacheFolder();
 
 /// Compiles function "main" of `module` and all it calls.
 Executable Compile(IRModule module, const CompileOptions& options = {});

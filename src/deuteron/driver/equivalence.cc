@@ -8,7 +8,6 @@
 #include "deuteron/codegen/llvm/compile.h"
 #include "deuteron/codegen/vm/artifact.h"
 #include "deuteron/codegen/vm/compile.h"
-#include "deuteron/driver/choose_backend.h"
 #include "deuteron/driver/demanded_extents.h"
 #include "deuteron/driver/kernel_passes.h"
 #include "deuteron/driver/main_slice.h"
@@ -16,6 +15,7 @@
 #include "deuteron/interpreter/interpreter.h"
 #include "deuteron/interpreter/scalar.h"
 #include "deuteron/ir/expr_functor.h"
+#include "deuteron/relax/analysis/kernel_cost.h"
 #include "deuteron/relax/expr.h"
 #include "deuteron/relax/functor.h"
 #include "deuteron/relax/rewrite/pass_utils.h"
@@ -192,6 +192,25 @@ std::vector<Tensor> RunCompiled(IRModule module, const Arguments& arguments, con
   runtime::Instance instance(executable, {.threads = options.threads});
   return FlattenValue(instance.Invoke("main", arguments));
 }
+
+namespace {
+
+/// Operations (two a multiplication with addition) of all convolutions and matrix products; symbolic dimensions count
+/// as `symbolic_extent`.
+double HeavyWork(const IRModule& module, int64_t symbolic_extent) {
+  double work = 0;
+  for (const auto& [var, func] : module->functions) {
+    const auto function = As<relax::Function>(func);
+    if (!function.defined()) continue;
+    relax::VisitValues(function->body, [&](const relax::Expr& value) {
+      const auto* call = value.as<relax::CallNode>();
+      if (call != nullptr) work += relax::OpsOfProduct(GetRef<relax::Call>(call), symbolic_extent);
+    });
+  }
+  return work;
+}
+
+}  // namespace
 
 Oracle::Oracle(const IRModule& imported, const CompileOptions& options, int64_t symbolic_extent,
                double most_interpreted)

@@ -1,10 +1,10 @@
 #include <algorithm>
 
-#include "deuteron/codegen/llvm/compile.h"
 #include "deuteron/codegen/llvm/link.h"
 #include "deuteron/codegen/vm/artifact.h"
 #include "deuteron/driver/executable_impl.h"
 #include "deuteron/driver/report/decision_json.h"
+#include "deuteron/support/write_file.h"
 
 namespace deuteron {
 
@@ -97,17 +97,17 @@ const transform::DecisionLog& Executable::decisions() const {
 const std::shared_ptr<const runtime::Executable>& Executable::runtime() const { return impl_->executable; }
 
 void Executable::Save(const std::string& path) const {
-  if (!impl_->kernels.defined()) {
-    DEUTERON_THROW(UsageError) << "an executable that was loaded cannot be saved again; copy its file";
-  }
-  const std::string elf = codegen::LinkSharedObject(codegen::EmitObjects(impl_->kernels, impl_->target));
+  if (impl_->file != nullptr) return WriteFile(path, impl_->file->bytes());
+  const std::string elf = codegen::LinkSharedObject(*impl_->objects);
   runtime::Manifest manifest = impl_->executable->manifest();
   manifest.notes = DecisionsToJson(decisions());
   codegen::WriteModel(path, elf, impl_->compiled, manifest);
 }
 
 Executable Executable::Load(const std::string& path, int threads, bool verify_weights) {
-  return Executable(runtime::Executable::Load(path, {.verify_weights = verify_weights}), threads);
+  Executable executable(runtime::Executable::Load(path, {.verify_weights = verify_weights}), threads);
+  executable.impl_->file = MappedFile::Open(path, "the compiled model");
+  return executable;
 }
 
 }  // namespace deuteron

@@ -4,6 +4,7 @@
 
 #include <memory>
 #include <mutex>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -11,7 +12,7 @@
 #include "deuteron/driver/compile.h"
 #include "deuteron/runtime/executable.h"
 #include "deuteron/runtime/instance.h"
-#include "deuteron/target/target.h"
+#include "deuteron/support/mapped_file.h"
 
 namespace deuteron {
 
@@ -23,10 +24,10 @@ struct Executable::Impl {
   int64_t num_kernels = 0;
   /// Null until it is read, if the executable was loaded.
   std::shared_ptr<transform::DecisionLog> decisions;
-  /// What Save needs; empty if the executable was loaded.
+  /// What Save needs: of what was loaded the file, else the program and the objects with its kernels.
+  std::shared_ptr<const MappedFile> file;
   codegen::CompiledProgram compiled;
-  IRModule kernels;
-  Target target;
+  std::shared_ptr<const std::vector<std::string>> objects;
   /// Instances not in use.
   std::mutex mutex;
   std::vector<std::unique_ptr<runtime::Instance>> idle;

@@ -15,6 +15,10 @@ transform::Pass Partition();
 /// run before constants that are dequantised become floats.
 transform::Pass PartitionQuantized();
 
+/// One of them, taking only what it is estimated to compute in less time than generated code, what lies between
+/// kernels counted.
+transform::Pass PartitionPaying(bool quantized);
+
 /// Translates a function with the attribute Codegen = "dnnl" for the plugin of that name.
 relax::ExternalFunction Generate(const relax::CodegenRequest& request);
 

@@ -11,13 +11,17 @@
 /// operands numbers (dequantize; astype and subtract), and goes on through quantize. The originals stay for other users
 /// and are removed where there are none.
 #include <algorithm>
+#include <cstdio>
+#include <map>
 #include <set>
 #include <unordered_map>
 #include <unordered_set>
 
 #include "deuteron/backend/dnnl/composite.h"
 #include "deuteron/backend/dnnl/dnnl.h"
+#include "deuteron/backend/dnnl/estimate.h"
 #include "deuteron/backend/dnnl/quantized.h"
+#include "deuteron/backend/kernel_choice.h"
 #include "deuteron/relax/op/op_common.h"
 #include "deuteron/relax/rewrite/pass_utils.h"
 #include "deuteron/relax/rewrite/remove_all_unused.h"
@@ -80,12 +84,18 @@ const char* QuantizedAnchorName(const std::string& op) {
 constexpr size_t kLongestActivation = 8;
 constexpr size_t kWindow = 16;
 
+struct PartitionMode {
+  bool quantized;
+  /// Only what is estimated to pay.
+  bool only_paying;
+};
+
 /// The chains of one dataflow block.
 class BlockChains {
  public:
-  BlockChains(const BindingBlock& block, bool quantized, const std::string& function, transform::DecisionLog* log)
+  BlockChains(const BindingBlock& block, PartitionMode mode, const std::string& function, transform::DecisionLog* log)
       : bindings_(block->bindings.begin(), block->bindings.end()),
-        quantized_(quantized),
+        quantized_(mode.quantized),
         function_(function),
         log_(log),
         taken_(bindings_.size()) {
@@ -98,6 +108,12 @@ class BlockChains {
       });
     }
     for (size_t i = 0; i < bindings_.size(); ++i) Begin(i);
+    if (mode.only_paying) KeepPaying();
+    for (const auto& [last, chain] : chains_) {
+      Record(chain.members.front(), chain.name, Reason::kLibrary,
+             std::to_string(chain.members.size()) + (chain.members.size() == 1 ? " operator" : " operators") +
+                 " as one primitive");
+    }
   }
 
   struct Chain {
@@ -105,7 +121,7 @@ class BlockChains {
     std::vector<size_t> members;
   };
   /// By their last bindings.
-  const std::unordered_map<size_t, Chain>& chains() const { return chains_; }
+  const std::map<size_t, Chain>& chains() const { return chains_; }
   bool taken(size_t index) const { return taken_[index]; }
   const std::vector<Binding>& bindings() const { return bindings_; }
 
@@ -193,16 +209,143 @@ class BlockChains {
     while (Grow(&chain)) {
     }
     for (const size_t member : chain.members) taken_[member] = true;
-    Record(index, name, Reason::kLibrary,
-           std::to_string(chain.members.size()) + (chain.members.size() == 1 ? " operator" : " operators") +
-               " as one primitive");
     chains_.emplace(chain.members.back(), std::move(chain));
   }
 
-  bool IsKernel(const Chain& chain, std::string* why) const {
+  std::optional<JsonKernel> KernelOf(const Chain& chain, std::string* why) const {
     GroupFunction group({.bind_constants = true});
-    return DescribeComposite(MakeFunction(chain.name, chain.members, &group), why).has_value();
+    return DescribeComposite(MakeFunction(chain.name, chain.members, &group), why);
   }
+  bool IsKernel(const Chain& chain, std::string* why) const { return KernelOf(chain, why).has_value(); }
+
+  // ----- The choice between the library and generated code.
+
+  /// Gives up the chains that generated code is estimated to compute better. Their verdicts have both estimates.
+  void KeepPaying() {
+    KernelChoice choice;
+    std::vector<KernelEstimate> estimates;
+    // Of a binding: the kernel that it is part of.
+    std::vector<size_t> kernel_of(bindings_.size(), KernelChoice::kGenerated);
+    for (size_t i = 0; i < bindings_.size(); ++i) {
+      const auto* call = BoundValue(bindings_[i]).as<relax::CallNode>();
+      // Quantised kernels are functions already.
+      if (call != nullptr && call->op->kind == RelaxKind::kGlobalVar) kernel_of[i] = KernelChoice::kLibrary;
+    }
+    for (const auto& [last, chain] : chains_) {
+      estimates.push_back(EstimateKernel(*KernelOf(chain, nullptr), bindings_[last]->var.ty()));
+      const size_t kernel = choice.AddKernel(estimates.back().library, estimates.back().generated);
+      for (const size_t member : chain.members) kernel_of[member] = kernel;
+    }
+    AddValues(estimates, kernel_of, &choice);
+    const std::vector<bool> is_library = choice.Choose();
+    size_t index = 0;
+    for (auto it = chains_.begin(); it != chains_.end(); ++index) {
+      RecordChoice(it->second, estimates[index], is_library[index]);
+      if (is_library[index]) {
+        ++it;
+        continue;
+      }
+      for (const size_t member : it->second.members) taken_[member] = false;
+      it = chains_.erase(it);
+    }
+  }
+
+  /// What values cost that one side computes and the other uses: images change their layout, and what would be fused
+  /// with generated code is stored and loaded again.
+  void AddValues(const std::vector<KernelEstimate>& estimates, const std::vector<size_t>& kernel_of,
+                 KernelChoice* choice) const {
+    // Values that come from generated code, and chains that read them.
+    struct Readers {
+      std::vector<size_t> kernels;
+      bool is_image = false;
+    };
+    std::map<size_t, Readers> read;
+    size_t index = 0;
+    for (const auto& [last, chain] : chains_) {
+      const KernelEstimate& estimate = estimates[index++];
+      const size_t kernel = kernel_of[last];
+      std::vector<size_t> consumers;
+      for (const size_t reader : ReadersOf(bindings_[last]->var)) {
+        // Between two kernels that nothing is fused of, a value is stored in any case.
+        if (estimate.keeps_layout || kernel_of[reader] == KernelChoice::kGenerated) {
+          consumers.push_back(kernel_of[reader]);
+        }
+      }
+      if (estimate.keeps_layout && bindings_[last]->var->kind != RelaxKind::kDataflowVar) {
+        consumers.push_back(KernelChoice::kGenerated);
+      }
+      const Type& type = bindings_[last]->var.ty();
+      choice->AddValue(kernel, consumers, estimate.keeps_layout ? EstimateReorder(type) : EstimateRoundTrip(type));
+      std::set<size_t> sources;
+      for (const size_t member : chain.members) CollectSources(member, &sources);
+      for (const size_t source : sources) {
+        if (kernel_of[source] == kernel) continue;
+        if (IsPooling(chain.name) || IsBetween(chain.name)) {
+          if (kernel_of[source] != KernelChoice::kGenerated) choice->Require(kernel, kernel_of[source]);
+        }
+        if (kernel_of[source] != KernelChoice::kGenerated || estimate.is_product) continue;
+        read[source].kernels.push_back(kernel);
+        read[source].is_image |= estimate.keeps_layout;
+      }
+    }
+    for (const auto& [source, readers] : read) {
+      const Type& type = bindings_[source]->var.ty();
+      choice->AddValue(KernelChoice::kGenerated, readers.kernels,
+                       readers.is_image ? EstimateReorder(type) : EstimateRoundTrip(type));
+    }
+  }
+
+  /// Bindings that use a value, those that only make it a number passed over.
+  std::vector<size_t> ReadersOf(const relax::Var& var) const {
+    std::vector<size_t> readers;
+    std::vector<const Object*> open = {var.get()};
+    while (!open.empty()) {
+      const auto users = users_.find(open.back());
+      open.pop_back();
+      if (users == users_.end()) continue;
+      for (const size_t user : users->second) {
+        const relax::Var& value = bindings_[user]->var;
+        if (operand_at_.count(value.get()) != 0) {
+          open.push_back(value.get());
+        } else {
+          readers.push_back(user);
+        }
+      }
+    }
+    return readers;
+  }
+
+  /// Bindings of tensors that binding `index` reads, likewise.
+  void CollectSources(size_t index, std::set<size_t>* sources) const {
+    std::vector<size_t> open = {index};
+    while (!open.empty()) {
+      const size_t next = open.back();
+      open.pop_back();
+      relax::VisitLeaves(BoundValue(bindings_[next]), [&](const Expr& leaf) {
+        const auto at = defined_.find(leaf.get());
+        if (at == defined_.end() || leaf.ty().as<TensorTypeNode>() == nullptr) return;
+        if (operand_at_.count(leaf.get()) != 0) {
+          open.push_back(at->second);
+        } else {
+          sources->insert(at->second);
+        }
+      });
+    }
+  }
+
+  void RecordChoice(const Chain& chain, const KernelEstimate& estimate, bool is_library) const {
+    char text[96];
+    std::snprintf(text, sizeof(text), "the library %.3g µs, generated code %.3g µs", 1e6 * estimate.library,
+                  1e6 * estimate.generated);
+    const bool is_faster = estimate.library < estimate.generated;
+    const Reason of_library = is_faster ? Reason::kLibraryFaster : Reason::kLibraryAsNeighbours;
+    const Reason of_generated = is_faster ? Reason::kGeneratedAsNeighbours : Reason::kGeneratedFaster;
+    Record(chain.members.front(), chain.name, is_library ? of_library : of_generated, text,
+           {{"library_ns", std::llround(1e9 * estimate.library)},
+            {"generated_ns", std::llround(1e9 * estimate.generated)}});
+  }
+
+  // ----- Growing chains.
 
   /// Adds the next post-operation, if there is one.
   bool Grow(Chain* chain) const {
@@ -241,13 +384,15 @@ class BlockChains {
     return candidates;
   }
 
-  void Record(size_t index, const char* name, Reason reason, std::string message) const {
+  void Record(size_t index, const char* name, Reason reason, std::string message,
+              std::vector<transform::Figure> figures = {}) const {
     log_->Add({.pass = "PartitionFor",
                .function = function_,
                .subject = bindings_[index]->var->name_hint,
                .object = name,
                .reason = reason,
                .message = std::move(message),
+               .figures = std::move(figures),
                .subject_span = BoundValue(bindings_[index])->span});
   }
 
@@ -261,18 +406,18 @@ class BlockChains {
   QuantizedOperands operands_;
   std::unordered_map<const Object*, size_t> operand_at_;
   std::unordered_map<const Object*, std::vector<size_t>> users_;
-  std::unordered_map<size_t, Chain> chains_;
+  std::map<size_t, Chain> chains_;
 };
 
 class Partitioner : public relax::SeqRewriter {
  public:
-  Partitioner(IRModule module, bool quantized, transform::DecisionLog* log)
-      : module_(std::move(module)), names_(module_), quantized_(quantized), log_(log) {}
+  Partitioner(IRModule module, PartitionMode mode, transform::DecisionLog* log)
+      : module_(std::move(module)), names_(module_), mode_(mode), log_(log) {}
 
   Function Run(const GlobalVar& name, const Function& function) {
     function_ = std::string(name->name_hint);
     Function result = RewriteBody(function);
-    return quantized_ && !result.same_as(function) ? relax::RemoveAllUnused(result, module_) : result;
+    return mode_.quantized && !result.same_as(function) ? relax::RemoveAllUnused(result, module_) : result;
   }
   const std::vector<std::pair<GlobalVar, Function>>& added() const { return added_; }
 
@@ -280,7 +425,7 @@ class Partitioner : public relax::SeqRewriter {
   BindingBlock RewriteBlock(const BindingBlock& block) override {
     BindingBlock inner = SeqRewriter::RewriteBlock(block);
     if (!inner->IsInstance<relax::DataflowBlockNode>()) return inner;
-    const BlockChains chains(inner, quantized_, function_, log_);
+    const BlockChains chains(inner, mode_, function_, log_);
     if (chains.chains().empty()) return inner;
     Array<Binding> bindings;
     for (size_t i = 0; i < chains.bindings().size(); ++i) {
@@ -309,14 +454,14 @@ class Partitioner : public relax::SeqRewriter {
 
   IRModule module_;
   relax::FunctionNames names_;
-  bool quantized_;
+  PartitionMode mode_;
   transform::DecisionLog* log_;
   std::string function_;
   std::vector<std::pair<GlobalVar, Function>> added_;
 };
 
-IRModule RunPartition(IRModule module, bool quantized, const transform::PassContext& context) {
-  Partitioner partitioner(module, quantized, context.decisions.get());
+IRModule RunPartition(IRModule module, PartitionMode mode, const transform::PassContext& context) {
+  Partitioner partitioner(module, mode, context.decisions.get());
   module = relax::UpdateFunctions(std::move(module), [&](const GlobalVar& name, const Function& function) {
     return partitioner.Run(name, function);
   });
@@ -327,26 +472,26 @@ IRModule RunPartition(IRModule module, bool quantized, const transform::PassCont
 /// Without these instructions oneDNN adds two products of bytes in 16 bits, where they may not fit.
 bool MultipliesBytes(const Target& target) { return target.HasFeature("avx512vnni") || target.HasFeature("avxvnni"); }
 
+transform::Pass PartitionBy(PartitionMode mode) {
+  return transform::ModulePass(
+      {.name = "PartitionFor"}, [mode](IRModule module, const transform::PassContext& context) {
+        if (!mode.quantized || MultipliesBytes(Target::Current()))
+          return RunPartition(std::move(module), mode, context);
+        context.decisions->Add({.pass = "PartitionFor",
+                                .function = "",
+                                .subject = "dnnl",
+                                .reason = Reason::kLibraryRefuses,
+                                .message =
+                                    "oneDNN takes no quantised operators: on a CPU without VNNI its sums of products "
+                                    "of bytes may overflow"});
+        return module;
+      });
+}
+
 }  // namespace
 
-transform::Pass Partition() {
-  return transform::ModulePass({.name = "PartitionFor"}, [](IRModule module, const transform::PassContext& context) {
-    return RunPartition(std::move(module), /*quantized=*/false, context);
-  });
-}
-
-transform::Pass PartitionQuantized() {
-  return transform::ModulePass({.name = "PartitionFor"}, [](IRModule module, const transform::PassContext& context) {
-    if (MultipliesBytes(Target::Current())) return RunPartition(std::move(module), /*quantized=*/true, context);
-    context.decisions->Add({.pass = "PartitionFor",
-                            .function = "",
-                            .subject = "dnnl",
-                            .reason = Reason::kLibraryRefuses,
-                            .message =
-                                "oneDNN takes no quantised operators: on a CPU without VNNI its sums of products "
-                                "of bytes may overflow"});
-    return module;
-  });
-}
+transform::Pass Partition() { return PartitionBy({.quantized = false, .only_paying = false}); }
+transform::Pass PartitionQuantized() { return PartitionBy({.quantized = true, .only_paying = false}); }
+transform::Pass PartitionPaying(bool quantized) { return PartitionBy({.quantized = quantized, .only_paying = true}); }
 
 }  // namespace deuteron::backend::dnnl

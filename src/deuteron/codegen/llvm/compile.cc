@@ -145,7 +145,6 @@ void Must(llvm::Error error) {
 
 struct CompiledKernels::Impl {
   std::unique_ptr<llvm::orc::LLJIT> jit;
-  std::unordered_map<std::string, DeuteronKernel> kernels;
 };
 
 CompiledKernels::CompiledKernels(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
@@ -155,15 +154,17 @@ CompiledKernels::CompiledKernels(CompiledKernels&&) noexcept = default;
 CompiledKernels& CompiledKernels::operator=(CompiledKernels&&) noexcept = default;
 
 DeuteronKernel CompiledKernels::Lookup(const std::string& name) const {
-  const auto it = impl_->kernels.find(name);
-  return it == impl_->kernels.end() ? nullptr : it->second;
+  if (impl_->jit == nullptr) return nullptr;
+  auto symbol = impl_->jit->lookup(name);
+  if (symbol) return symbol->toPtr<DeuteronKernel>();
+  llvm::Error other = llvm::handleErrors(symbol.takeError(), [](const llvm::orc::SymbolsNotFound&) {});
+  Must(std::move(other));
+  return nullptr;
 }
 
-CompiledKernels CompileInMemory(const IRModule& lowered, const Target& target, const CodegenOptions& options) {
-  const std::vector<std::string> objects =
-      CompileGroups(lowered, target, options, "", Product::kObject, CompileThreads(target, options));
+CompiledKernels LoadObjects(const std::vector<std::string>& objects, const Target& target) {
   auto impl = std::make_unique<CompiledKernels::Impl>();
-  const auto machine = MakeMachine(target, options);
+  const auto machine = MakeMachine(target, {});
   impl->jit = Must(llvm::orc::LLJITBuilder().setDataLayout(machine->createDataLayout()).create());
   llvm::orc::JITDylib& library = impl->jit->getMainJITDylib();
   library.addGenerator(Must(
@@ -171,12 +172,11 @@ CompiledKernels CompileInMemory(const IRModule& lowered, const Target& target, c
   for (const std::string& object : objects) {
     Must(impl->jit->addObjectFile(llvm::MemoryBuffer::getMemBufferCopy(object, "kernels.o")));
   }
-  for (const auto& [var, func] : lowered->functions) {
-    if (func.as<tir::PrimFuncNode>() == nullptr) continue;
-    const std::string name(var->name_hint);
-    impl->kernels[name] = Must(impl->jit->lookup(name)).toPtr<DeuteronKernel>();
-  }
   return CompiledKernels(std::move(impl));
+}
+
+CompiledKernels CompileInMemory(const IRModule& lowered, const Target& target, const CodegenOptions& options) {
+  return LoadObjects(EmitObjects(lowered, target, options), target);
 }
 
 std::vector<std::string> EmitObjects(const IRModule& lowered, const Target& target, const CodegenOptions& options,

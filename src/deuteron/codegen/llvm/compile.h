@@ -44,6 +44,9 @@ class CompiledKernels {
 /// intrinsics).
 CompiledKernels CompileInMemory(const IRModule& lowered, const Target& target, const CodegenOptions& options = {});
 
+/// The kernels of what EmitObjects gave, without a prefix, in this process. `target` likewise.
+CompiledKernels LoadObjects(const std::vector<std::string>& objects, const Target& target);
+
 /// The same as relocatable ELF objects (one a compiling thread), kernels under the symbol
 /// `symbol_prefix` + name.
 std::vector<std::string> EmitObjects(const IRModule& lowered, const Target& target, const CodegenOptions& options = {},

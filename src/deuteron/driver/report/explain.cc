@@ -13,7 +13,6 @@ transform::DecisionLog Explain(IRModule module, const CompileOptions& given) {
   options.instruments.push_back(MakeKernelTextInstrument());
   Compilation walk(options);
   module = walk.Import(std::move(module));
-  walk.Choose(&module);
   walk.ToKernels(std::move(module));
   return std::move(walk.decisions());
 }

@@ -24,7 +24,7 @@ enum class ReasonKind : uint8_t {
   kNotFused,
   /// Why an operator is opaque; its sentence is part of another.
   kCause,
-  /// Who computes a model.
+  /// Who computes a kernel.
   kChosen,
   /// What a pass did besides,
   kDone,

@@ -1,5 +1,7 @@
 #include "deuteron/tir/analysis/cost.h"
 
+#include <cmath>
+#include <limits>
 #include <numeric>
 
 #include "deuteron/arith/analyzer.h"
@@ -231,6 +233,49 @@ double CostModel::CyclesOfTileStep(int64_t rows, int64_t vectors) const {
   const double least = static_cast<double>(machine_.latency);
   // What is hidden is not for nothing.
   return std::max({sums, loads, panel, least}) + kHiddenPart * (sums + loads + panel);
+}
+
+CostModel::TileRows CostModel::BestTileRows(std::optional<int64_t> extent, int64_t most, int64_t vectors) const {
+  TileRows best;
+  const int64_t longest = std::max<int64_t>(std::min(most, extent.value_or(most)), 1);
+  for (int64_t rows = longest; rows >= 1; --rows) {
+    const int64_t all = extent.value_or(rows);
+    const int64_t rest = all % rows;
+    double cycles = static_cast<double>(all / rows) * CyclesOfTileStep(rows, vectors);
+    if (rest != 0) cycles += CyclesOfTileStep(rest, vectors);
+    cycles /= static_cast<double>(all * vectors);
+    if (best.cycles == 0 || cycles < best.cycles) best = {rows, cycles};
+  }
+  return best;
+}
+
+double CostModel::CyclesOfProduct(int64_t rows, double depth, int64_t columns) const {
+  const int64_t lanes = machine_.Lanes(32);
+  double least = std::numeric_limits<double>::infinity();
+  for (int64_t vectors = PanelVectors(columns); vectors >= 1; --vectors) {
+    const int64_t panels = (columns + vectors * lanes - 1) / (vectors * lanes);
+    const double step = BestTileRows(rows, std::max<int64_t>(MostRows(vectors), 1), vectors).cycles;
+    least = std::min(least, static_cast<double>(rows * panels * vectors) * step);
+  }
+  return least * depth;
+}
+
+double CostModel::CyclesOfTransposition(double elements) const {
+  // As many shuffles as a butterfly has stages, one a cycle.
+  const auto lanes = static_cast<double>(machine_.Lanes(32));
+  return elements * std::log2(lanes) / lanes;
+}
+
+double CostModel::SecondsOfCycles(double cycles) const {
+  return cycles / (machine_.ghz * 1e9 * static_cast<double>(std::min(machine_.threads, machine_.cores)));
+}
+
+double CostModel::SecondsToMove(double tensor_bytes) const {
+  return SecondsOfCycles(tensor_bytes * FlopsPerByte(tensor_bytes) / PointwiseOpsPerCycle(machine_));
+}
+
+double CostModel::Overlapped(double one, double other) const {
+  return std::max(one, other) + kHiddenPart * std::min(one, other);
 }
 
 int64_t CostModel::PanelVectors(int64_t columns) const {

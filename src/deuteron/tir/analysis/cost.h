@@ -7,6 +7,7 @@
 #pragma once
 
 #include <functional>
+#include <optional>
 
 #include "deuteron/target/machine.h"
 #include "deuteron/tir/function.h"
@@ -71,10 +72,28 @@ class CostModel {
   /// Cycles that a step of a register tile takes: it loads `vectors` vectors from the second level, broadcasts `rows`
   /// scalars and does rows × vectors multiply-adds.
   double CyclesOfTileStep(int64_t rows, int64_t vectors) const;
+  /// Rows of a tile, and the cycles that a step of all tiles along an axis takes for each vector of each row.
+  struct TileRows {
+    int64_t rows = 1;
+    double cycles = 0;
+  };
+  /// The best number of rows, at most `most`, for tiles of so many vectors along an axis of `extent`, if that is known:
+  /// the last tile has those that are left.
+  TileRows BestTileRows(std::optional<int64_t> extent, int64_t most, int64_t vectors) const;
+  /// Cycles of a core for rows × depth × columns multiply-adds of float32 in the best tiles, the columns in panels.
+  double CyclesOfProduct(int64_t rows, double depth, int64_t columns) const;
+  /// Cycles to exchange rows and columns of so many elements, whole vectors at a time, in registers.
+  double CyclesOfTransposition(double elements) const;
   /// Vectors of the columns that a panel of a product's operand has, which a register tile reads side by side: what
   /// makes the least work of `columns`. What the last panel has too many is computed in vain, and narrow tiles load
   /// more for a multiply-add.
   int64_t PanelVectors(int64_t columns) const;
+  /// Seconds for so many cycles of work that all threads share.
+  double SecondsOfCycles(double cycles) const;
+  /// Seconds for all threads to read or to write a tensor of that size.
+  double SecondsToMove(double tensor_bytes) const;
+  /// What two things take that are done at the same time.
+  double Overlapped(double one, double other) const;
   /// Cycles to copy so many bytes within the second level.
   double CyclesOfCopy(int64_t bytes) const;
   /// Lanes of a vector that may be masked count as so many of another.

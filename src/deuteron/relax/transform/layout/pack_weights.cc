@@ -61,7 +61,12 @@ void MoveRowsLast(const char* in, char* out, int64_t channels, int64_t length, i
     for (int64_t r0 = 0; r0 < rest; r0 += kTile) {
       for (int64_t r = r0; r < std::min(r0 + kTile, rest); ++r) {
         char* row = out + (o0 * rest + r * length) * bytes;
-        for (int64_t o = 0; o < here; ++o) std::memcpy(row + o * bytes, in + ((o0 + o) * rest + r) * bytes, bytes);
+        const char* from = in + (o0 * rest + r) * bytes;
+        if (bytes == sizeof(float)) {  // a length that is known makes these a load and a store
+          for (int64_t o = 0; o < here; ++o) std::memcpy(row + o * 4, from + o * rest * 4, 4);
+        } else {
+          for (int64_t o = 0; o < here; ++o) std::memcpy(row + o * bytes, from + o * rest * bytes, bytes);
+        }
         FillRow(row, here, length, bytes);
       }
     }

@@ -24,23 +24,54 @@
 namespace deuteron::relax {
 namespace {
 
+bool IsWideFloat(const Tensor& tensor) {
+  const DataType dtype(tensor.dtype());
+  return dtype == DataType::Float(32) || dtype == DataType::Float(64);
+}
+
+Tensor Compact(const Tensor& tensor) {
+  return runtime::IsKernelReady(*tensor.GetDLTensorPtr()) ? tensor : runtime::CopyCompact(*tensor.GetDLTensorPtr());
+}
+
+/// Rows of `inner` elements times the factors in turn, rounded once. One pass: these are all weights of a network.
+template <typename T>
+void ScaleRows(const Tensor& data, const std::vector<double>& scale, size_t inner, Tensor* scaled) {
+  const auto* in = static_cast<const T*>(data.data_ptr());
+  auto* out = static_cast<T*>(scaled->data_ptr());
+  const size_t rows = inner == 0 ? 0 : static_cast<size_t>(data.numel()) / inner;
+  for (size_t row = 0; row < rows; ++row, in += inner, out += inner) {
+    const double factor = scale[row % scale.size()];
+    for (size_t i = 0; i < inner; ++i) out[i] = static_cast<T>(static_cast<double>(in[i]) * factor);
+  }
+}
+
+/// A constant of float32 or float64, scaled likewise.
+Constant Scaled(const Tensor& tensor, const std::vector<double>& scale, size_t inner) {
+  const Tensor data = Compact(tensor);
+  const DataType dtype(data.dtype());
+  const std::vector<int64_t> shape(data.shape().begin(), data.shape().end());
+  Tensor scaled = runtime::AllocTensor(shape, dtype);
+  if (dtype.bits() == 32) {
+    ScaleRows<float>(data, scale, inner, &scaled);
+  } else {
+    ScaleRows<double>(data, scale, inner, &scaled);
+  }
+  return Constant(std::move(scaled));
+}
+
 /// The elements of a float constant in double precision; nothing for other expressions and dtypes.
 std::optional<std::vector<double>> Values(const Expr& expr) {
   const auto* constant = expr.as<ConstantNode>();
-  if (constant == nullptr) return std::nullopt;
-  const Tensor data = runtime::IsKernelReady(*constant->data.GetDLTensorPtr())
-                          ? constant->data
-                          : runtime::CopyCompact(*constant->data.GetDLTensorPtr());
+  if (constant == nullptr || !IsWideFloat(constant->data)) return std::nullopt;
+  const Tensor data = Compact(constant->data);
   std::vector<double> values(static_cast<size_t>(data.numel()));
   const DataType dtype(data.dtype());
   if (dtype == DataType::Float(32)) {
     const auto* source = static_cast<const float*>(data.data_ptr());
     std::copy(source, source + values.size(), values.begin());
-  } else if (dtype == DataType::Float(64)) {
+  } else {
     const auto* source = static_cast<const double*>(data.data_ptr());
     std::copy(source, source + values.size(), values.begin());
-  } else {
-    return std::nullopt;
   }
   return values;
 }
@@ -140,8 +171,8 @@ class BatchnormFolder {
                std::vector<double> bias) {
     const auto* conv_attrs = conv->attrs.as<Conv2DAttrsNode>();
     const auto* type = conv->ty.as<TensorTypeNode>();
-    auto weights = Values(conv->args[1]);
-    if (conv_attrs == nullptr || type == nullptr || !weights) return Expr();
+    const auto* weights = conv->args[1].as<ConstantNode>();
+    if (conv_attrs == nullptr || type == nullptr || weights == nullptr || !IsWideFloat(weights->data)) return Expr();
     const std::string out_layout(conv_attrs->out_layout.empty() ? conv_attrs->data_layout : conv_attrs->out_layout);
     const std::string kernel_layout(conv_attrs->kernel_layout);
     const int64_t rank = type->ndim;
@@ -151,7 +182,7 @@ class BatchnormFolder {
         out_dim == std::string::npos || kernel_layout.size() != 4) {
       return Expr();
     }
-    const auto& data = static_cast<const ConstantNode*>(conv->args[1].get())->data;
+    const Tensor& data = weights->data;
     const std::vector<int64_t> shape(data.shape().begin(), data.shape().end());
     const auto channels = static_cast<size_t>(shape[out_dim]);
     if (gamma.size() != channels || bias.size() != channels || beta.size() != channels) return Expr();
@@ -163,13 +194,10 @@ class BatchnormFolder {
     }
     size_t inner = 1;
     for (size_t d = out_dim + 1; d < shape.size(); ++d) inner *= static_cast<size_t>(shape[d]);
-    for (size_t i = 0; i < weights->size(); ++i) (*weights)[i] *= scale[i / inner % channels];
 
     std::vector<int64_t> bias_shape(static_cast<size_t>(rank), 1);
     bias_shape[static_cast<size_t>(axis)] = static_cast<int64_t>(channels);
-    const DataType weight_dtype(data.dtype());
-    const Call folded(conv->op, {conv->args[0], MakeConstant(*weights, shape, weight_dtype)}, conv->attrs,
-                      conv->ty_args, conv->span);
+    const Call folded(conv->op, {conv->args[0], Scaled(data, scale, inner)}, conv->attrs, conv->ty_args, conv->span);
     const Var result = builder_.Emit(folded, "", conv->span);
     const Var biased = builder_.Emit(Add(result, MakeConstant(bias, bias_shape, type->dtype)), "", norm.span);
     return Tuple({biased, norm.mean, norm.variance}, norm.span);

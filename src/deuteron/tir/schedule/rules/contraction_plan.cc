@@ -169,28 +169,6 @@ bool PixelsPay(const SBlock& block, const MatmulRoles& roles, const ContractionP
          PagesOfStep(block, roles, image, target) <= target.machine.near_pages;
 }
 
-/// Rows of a tile, and the cycles that a step of all its tiles takes for each vector of each row.
-struct RowChoice {
-  int64_t rows = 1;
-  double cycles = 0;
-};
-
-/// The best number of rows, at most `most`, for tiles of so many vectors along an axis: the last tile has those that
-/// are left.
-RowChoice ChooseRows(std::optional<int64_t> extent, int64_t most, int64_t vectors, const CostModel& costs) {
-  RowChoice best;
-  const int64_t longest = std::max<int64_t>(std::min(most, extent.value_or(most)), 1);
-  for (int64_t rows = longest; rows >= 1; --rows) {
-    const int64_t all = extent.value_or(rows);
-    const int64_t rest = all % rows;
-    double cycles = static_cast<double>(all / rows) * costs.CyclesOfTileStep(rows, vectors);
-    if (rest != 0) cycles += costs.CyclesOfTileStep(rest, vectors);
-    cycles /= static_cast<double>(all * vectors);
-    if (best.cycles == 0 || cycles < best.cycles) best = {rows, cycles};
-  }
-  return best;
-}
-
 /// The most rows of A that a tile may read side by side, each a stream of scalars: rows that are a multiple of the
 /// first cache's ways apart share its sets, and drive each other out where there are more than half of the ways, the
 /// rest of which hold B.
@@ -254,8 +232,8 @@ void ChooseTile(const SBlock& block, const MatmulRoles& roles, const BufferLoad&
   const int64_t panel = std::max<int64_t>(costs.PanelBytes() / (depth * target.machine.vector_bits / 8), 1);
   const int64_t piece = std::max<int64_t>(all_vectors / target.machine.threads, 1);
   double least = 0;
-  const auto consider = [&](std::optional<size_t> row, int64_t vectors, const RowChoice& choice, double copying,
-                            int64_t copied_for) {
+  const auto consider = [&](std::optional<size_t> row, int64_t vectors, const CostModel::TileRows& choice,
+                            double copying, int64_t copied_for) {
     const double cycles = copied_for == 0 ? choice.cycles : kLeastGainOfCopy * (choice.cycles + copying);
     if (least != 0 && cycles >= least) return;
     least = cycles;
@@ -273,11 +251,11 @@ void ChooseTile(const SBlock& block, const MatmulRoles& roles, const BufferLoad&
     for (auto axis = row_axes.rbegin(); axis != row_axes.rend(); ++axis) {
       const IterVar& row = block->iter_vars[*axis];
       const int64_t streams = MostStreams(a, row, target);
-      consider(*axis, vectors, ChooseRows(extent_of(*axis), std::min(most, streams), vectors, costs), 0, 0);
+      consider(*axis, vectors, costs.BestTileRows(extent_of(*axis), std::min(most, streams), vectors), 0, 0);
       if (streams >= most || !MayCopyRows(block, roles, a, row, target)) continue;
       const int64_t sharers = SharersOfCopy(block, *axis, vectors * plan->lanes, *plan, target);
       const double copying = costs.CyclesOfCopy(a->buffer->dtype.bytes()) / static_cast<double>(sharers * vectors);
-      consider(*axis, vectors, ChooseRows(extent_of(*axis), most, vectors, costs), copying, sharers);
+      consider(*axis, vectors, costs.BestTileRows(extent_of(*axis), most, vectors), copying, sharers);
     }
     if (channels) break;
   }

@@ -1,0 +1,93 @@
+/// \file
+/// Who computes a kernel with `--backend auto`, for machines that are named.
+#include <map>
+
+#include "deuteron/target/target.h"
+#include "deuteron/testing/library_test_util.h"
+
+namespace deuteron {
+namespace {
+
+using Verdicts = std::multimap<std::string, std::string>;
+
+/// Composite → reason, of each kernel that oneDNN could compute.
+Verdicts VerdictsOf(const IRModule& module, bool quantized = false, const std::string& target = "llvm -mcpu=znver4") {
+  const TargetScope scope(Target::Parse(target, 2));
+  transform::PassContext context;
+  context.SetConfig("relax.PartitionFor.backend", String("auto"));
+  const transform::PassContext::Scope context_scope(context);
+  backend::PartitionFor("", quantized)(module);
+  Verdicts verdicts;
+  for (const transform::Decision& decision : context.decisions->decisions()) {
+    if (InfoOf(decision.reason).kind != transform::ReasonKind::kChosen) continue;
+    verdicts.emplace(std::string(decision.object), std::string(CodeOf(decision.reason)));
+    EXPECT_GT(decision.Get("library_ns"), 0);
+    EXPECT_GT(decision.Get("generated_ns"), 0);
+  }
+  return verdicts;
+}
+
+std::string F32(const std::string& dims) { return Typed(dims, "float32"); }
+
+TEST(Choice, OfOneKernelIsTheLesserEstimate) {
+  EXPECT_EQ(VerdictsOf(MakeModule("x: " + F32("8, 8"), {"gv = R.matmul(x, x)"})),
+            (Verdicts{{"dnnl.matmul", "generated-faster"}}));
+  // Vectors of channels are full, and nine products a result pay for two copies of the image.
+  EXPECT_EQ(VerdictsOf(MakeModule("x: " + F32("1, 512, 7, 7") + ", w: " + F32("512, 512, 3, 3"),
+                                  {"gv = R.nn.conv2d(x, w, padding=[1, 1, 1, 1])"})),
+            (Verdicts{{"dnnl.conv2d", "library-faster"}}));
+}
+
+TEST(Choice, OfNarrowFloatsIsTheLibraryThatMultipliesThem) {
+  EXPECT_EQ(VerdictsOf(MakeModule("x: " + Typed("256, 1024", "bfloat16") + ", w: " + Typed("1024, 1024", "bfloat16"),
+                                  {"gv = R.matmul(x, w)"})),
+            (Verdicts{{"dnnl.matmul", "library-faster"}}));
+}
+
+TEST(Choice, CountsWhatLiesBetween) {
+  const std::string params = "x: " + F32("1, 64, 14, 14") + ", w: " + F32("64, 64, 1, 1");
+  std::vector<std::string> alone, together;
+  // Each between transpositions, which generated code does; and in a row.
+  std::string last = "x";
+  for (int i = 0; i < 4; ++i) {
+    const std::string n = std::to_string(i);
+    alone.push_back("c" + n + " = R.nn.conv2d(" + last + ", w)");
+    alone.push_back("t" + n + " = R.permute_dims(c" + n + ", [0, 1, 3, 2])");
+    last = "t" + n;
+  }
+  alone.push_back("gv = R.exp(" + last + ")");
+  for (const auto& [name, reason] : VerdictsOf(MakeModule(params, alone))) EXPECT_EQ(reason.substr(0, 9), "generated");
+  last = "x";
+  for (int i = 0; i < 12; ++i) {
+    together.push_back("c" + std::to_string(i) + " = R.nn.conv2d(" + last + ", v, padding=[1, 1, 1, 1])");
+    last = "c" + std::to_string(i);
+    if (i != 5) continue;
+    together.push_back("p = R.nn.max_pool2d(" + last + ", pool_size=[2, 2])");
+    last = "p";
+  }
+  together.push_back("gv = R.nn.conv2d(" + last + ", v)");
+  const Verdicts verdicts =
+      VerdictsOf(MakeModule(params + ", v: " + F32("64, 64, 3, 3"), together), false, "llvm -mcpu=x86-64-v3");
+  EXPECT_EQ(verdicts.size(), 14U);
+  for (const auto& [name, reason] : verdicts) EXPECT_EQ(reason.substr(0, 7), "library") << name;
+  // Pooling alone would not be given away.
+  EXPECT_EQ(verdicts.find("dnnl.max_pool2d")->second, "library-as-neighbours");
+}
+
+TEST(Choice, IsTheSameTwiceAndRuns) {
+  const IRModule module = MakeModule("x: " + F32("n, 16, 14, 14") + ", v: " + F32("16, 16, 3, 3"),
+                                     {"a = R.nn.conv2d(x, v, padding=[1, 1, 1, 1])", "b = R.nn.relu(a)",
+                                      "gv = R.nn.conv2d(b, v, padding=[1, 1, 1, 1])"});
+  EXPECT_EQ(VerdictsOf(module), VerdictsOf(module));
+  ExpectSameAsInterpreter(module, Compile(module, {.threads = 2}), {1, 3}, 1e-4);
+}
+
+TEST(Choice, IsGeneratedCodeWithoutFusion) {
+  const IRModule module = MakeModule("x: " + F32("1, 512, 7, 7") + ", w: " + F32("512, 512, 3, 3"),
+                                     {"gv = R.nn.conv2d(x, w, padding=[1, 1, 1, 1])"});
+  EXPECT_EQ(Compile(module, {.threads = 2, .fuse = false}).backend(), "none");
+  EXPECT_EQ(Compile(module, {.threads = 2, .opt_level = 0}).backend(), "none");
+}
+
+}  // namespace
+}  // namespace deuteron

@@ -1,0 +1,167 @@
+/// \file
+/// Both sides are computed from the same model of the machine: arithmetic at what a tile of registers allows, beside
+/// what is moved. The figures of oneDNN are shares of the machine's peak that its kernels reach in networks (oneDNN
+/// 3.2, ONEDNN_VERBOSE, AVX2 and AVX-512), and what it does that generated code does not: its convolutions pass over
+/// the taps that fall into the padding, and hold channels in blocks, so that results need no transposition.
+#include "deuteron/backend/dnnl/estimate.h"
+
+#include <algorithm>
+#include <limits>
+
+#include "deuteron/relax/analysis/kernel_cost.h"
+#include "deuteron/target/target.h"
+#include "deuteron/tir/analysis/cost.h"
+
+namespace deuteron::backend::dnnl {
+namespace {
+
+/// Of the peak of arithmetic, what oneDNN's kernels reach: convolutions with a window, those of one pixel, products.
+constexpr double kWindowPart = 0.95;
+constexpr double kPointPart = 0.9;
+constexpr double kProductPart = 0.82;
+/// Of the same, what depthwise convolutions reach, its own and those of generated code: sums of a few products.
+constexpr double kDepthwisePart = 0.5;
+/// Of what a plain copy moves in a second, what its copies between layouts do.
+constexpr double kReorderPart = 0.5;
+/// Cycles to enter one of its primitives: arguments by name, its own dispatch.
+constexpr double kCyclesOfCall = 5000;
+
+std::vector<int64_t> DimsOf(const Type& type) {
+  std::vector<int64_t> dims;
+  for (const PrimExpr& dim : *type.as<TensorTypeNode>()->shape) dims.push_back(tir::AssumedExtent(dim));
+  return dims;
+}
+
+double Product(const std::vector<int64_t>& dims, size_t begin, size_t end) {
+  double product = 1;
+  for (size_t i = begin; i < end; ++i) product *= static_cast<double>(dims[i]);
+  return product;
+}
+
+int64_t RoundUp(int64_t value, int64_t unit) { return (value + unit - 1) / unit * unit; }
+
+/// Cycles of one core.
+struct Cycles {
+  double library = 0;
+  double generated = 0;
+};
+
+class Estimator {
+ public:
+  Estimator(const JsonKernel& kernel, const Type& result)
+      : kernel_(kernel),
+        result_(DimsOf(result)),
+        costs_(Target::Current().machine),
+        lanes_(costs_.machine().Lanes(32)) {}
+
+  Cycles OfConvolution() const {
+    const std::vector<int64_t> weight = DimsOf(kernel_.inputs[1]->ty);
+    const auto groups = kernel_.attrs.at("groups").get<int64_t>();
+    const double pixels = Product(result_, 2, result_.size()) * static_cast<double>(result_[0]);
+    const double taps = Product(weight, 2, weight.size());
+    if (weight[1] == 1 && groups > 1) return OfDepthwise(pixels, taps);
+    const double depth = taps * static_cast<double>(weight[1]);
+    const int64_t channels = weight[0] / groups;
+    Cycles cycles;
+    const double sums = pixels * depth * static_cast<double>(groups * RoundUp(channels, lanes_));
+    cycles.library = 2 * sums * TapsInside(weight) / OpsPerCycle() / (taps > 1 ? kWindowPart : kPointPart);
+    // Vectors of channels, or of pixels.
+    double by_channels = std::numeric_limits<double>::infinity();
+    for (size_t axis = 2; axis < result_.size(); ++axis) {
+      const double cycles_of_line = costs_.CyclesOfProduct(result_[axis], depth, channels);
+      by_channels = std::min(by_channels, cycles_of_line * pixels / static_cast<double>(result_[axis]));
+    }
+    by_channels += costs_.CyclesOfTransposition(pixels * static_cast<double>(channels));
+    const double by_pixels = costs_.CyclesOfProduct(channels, depth, result_.back()) * pixels /
+                             static_cast<double>(result_.back()) / PartOfRows();
+    cycles.generated = static_cast<double>(groups) * std::min(by_channels, by_pixels);
+    return cycles;
+  }
+
+  Cycles OfProduct() const {
+    const std::vector<int64_t> left = DimsOf(kernel_.inputs[0]->ty);
+    const size_t rank = result_.size();
+    const double batch = Product(result_, 0, rank - 2);
+    const auto depth = static_cast<double>(left.back());
+    const double sums = batch * static_cast<double>(result_[rank - 2] * RoundUp(result_[rank - 1], lanes_)) * depth;
+    return {.library = 2 * sums / OpsPerCycle() / kProductPart,
+            .generated = batch * costs_.CyclesOfProduct(result_[rank - 2], depth, result_[rank - 1])};
+  }
+
+ private:
+  /// A load and a multiply-add for each tap: the library's vectors are of channels, those of generated code of pixels.
+  Cycles OfDepthwise(double pixels, double taps) const {
+    const auto pipes = static_cast<double>(std::min(costs_.machine().vector_pipes, costs_.machine().load_pipes));
+    const double vectors = pixels * static_cast<double>(RoundUp(result_[1], lanes_) / lanes_);
+    const double rows = pixels * static_cast<double>(result_[1]) / static_cast<double>(result_.back());
+    const auto of_row = static_cast<double>(RoundUp(result_.back(), lanes_) / lanes_);
+    return {.library = vectors * taps * TapsInside(DimsOf(kernel_.inputs[1]->ty)) / pipes / kDepthwisePart,
+            .generated = rows * of_row * taps / pipes / kDepthwisePart / PartOfRows()};
+  }
+
+  /// Of whole vectors along the last axis of the result, what masked ones are worth.
+  double PartOfRows() const { return result_.back() % lanes_ == 0 ? 1 : costs_.MaskedPart(); }
+
+  /// The part of a window's taps that fall into the image.
+  double TapsInside(const std::vector<int64_t>& weight) const {
+    const std::vector<int64_t> data = DimsOf(kernel_.inputs[0]->ty);
+    double part = 1;
+    for (size_t axis = 0; axis + 2 < result_.size(); ++axis) {
+      const auto at = [&](const char* name) { return kernel_.attrs.at(name).at(axis).get<int64_t>(); };
+      int64_t inside = 0;
+      for (int64_t tap = 0; tap < weight[axis + 2]; ++tap) {
+        const int64_t shift = at("padding") - tap * at("dilation");
+        // Outputs i for which 0 <= i * stride - shift < extent.
+        const auto first_from = [&](int64_t position) {
+          return std::clamp<int64_t>((position + at("strides") - 1) / at("strides"), 0, result_[axis + 2]);
+        };
+        inside += first_from(std::max<int64_t>(data[axis + 2] + shift, 0)) - first_from(std::max<int64_t>(shift, 0));
+      }
+      part *= static_cast<double>(inside) / static_cast<double>(result_[axis + 2] * weight[axis + 2]);
+    }
+    return part;
+  }
+
+  double OpsPerCycle() const { return costs_.machine().OpsPerCycle(kernel_.inputs[0]->ty.as<TensorTypeNode>()->dtype); }
+
+  const JsonKernel& kernel_;
+  const std::vector<int64_t> result_;
+  const tir::CostModel costs_;
+  const int64_t lanes_;
+};
+
+}  // namespace
+
+KernelEstimate EstimateKernel(const JsonKernel& kernel, const Type& result) {
+  const tir::CostModel costs(Target::Current().machine);
+  const auto op = kernel.attrs.at("op").get<std::string>();
+  const bool is_product = op == "matmul", is_convolution = op == "convolution";
+  Cycles cycles;
+  if (is_convolution) cycles = Estimator(kernel, result).OfConvolution();
+  if (is_product) cycles = Estimator(kernel, result).OfProduct();
+  double moving = costs.SecondsToMove(relax::AssumedBytes(result));
+  double moving_floats = moving;
+  for (const relax::Expr& input : kernel.inputs) {
+    const double seconds = costs.SecondsToMove(relax::AssumedBytes(input->ty));
+    moving += seconds;
+    // Generated code multiplies the floats that bytes stand for; constants are held as these.
+    const bool is_weight = input->kind == RelaxKind::kConstant && input.ty().as<TensorTypeNode>()->dtype.bits() == 8;
+    moving_floats += is_weight ? static_cast<double>(sizeof(float)) * seconds : seconds;
+  }
+  return {.library = costs.Overlapped(costs.SecondsOfCycles(cycles.library), moving) +
+                     kCyclesOfCall / (costs.machine().ghz * 1e9),
+          .generated = costs.Overlapped(costs.SecondsOfCycles(cycles.generated), moving_floats),
+          .keeps_layout = is_convolution || op == "concat" || op == "binary" || op.find("pool") != std::string::npos,
+          .is_product = is_product};
+}
+
+double EstimateReorder(const Type& type) {
+  const double hertz = Target::Current().machine.ghz * 1e9;
+  return EstimateRoundTrip(type) / kReorderPart + kCyclesOfCall / hertz;
+}
+
+double EstimateRoundTrip(const Type& type) {
+  return 2 * tir::CostModel(Target::Current().machine).SecondsToMove(relax::AssumedBytes(type));
+}
+
+}  // namespace deuteron::backend::dnnl

@@ -1,0 +1,28 @@
+/// \file
+/// What a kernel that oneDNN could compute takes there, and as generated code.
+#pragma once
+
+#include "deuteron/backend/json/json_serializer.h"
+
+namespace deuteron::backend::dnnl {
+
+struct KernelEstimate {
+  /// Seconds on all threads of the current target.
+  double library = 0;
+  double generated = 0;
+  /// Whether the library keeps its operands and result in layouts of its own: those of images.
+  bool keeps_layout = false;
+  /// A matrix product: as generated code it is fused with what follows, not with what makes its operands.
+  bool is_product = false;
+};
+
+/// Both estimates for a kernel that DescribeComposite gave, whose result is of type `result`, from the model of the
+/// current target's machine (tir/analysis/cost.h). Extents that are not known are assumed.
+KernelEstimate EstimateKernel(const JsonKernel& kernel, const Type& result);
+
+/// Seconds to bring a tensor of `type` from one layout to another.
+double EstimateReorder(const Type& type);
+/// Seconds to store it and load it again.
+double EstimateRoundTrip(const Type& type);
+
+}  // namespace deuteron::backend::dnnl

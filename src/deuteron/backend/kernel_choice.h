@@ -1,0 +1,52 @@
+/// \file
+/// Which of the kernels that a library could compute it does: the choice for which the estimates of all kernels, and of
+/// what lies between them, sum up to the least.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+namespace deuteron::backend {
+
+/// Kernels and the values between them. Each kernel is the library's or generated, and costs what it takes there; a
+/// value costs something where not all who have to do with it are on one side. The least sum is a minimum cut of the
+/// graph of both (D. M. Greig, B. T. Porteous, A. H. Seheult, "Exact Maximum A Posteriori Estimation for Binary
+/// Images", 1989), found by Dinic's algorithm.
+class KernelChoice {
+ public:
+  /// What is the library's, or generated, in any case.
+  static constexpr size_t kLibrary = 0;
+  static constexpr size_t kGenerated = 1;
+
+  KernelChoice() : edges_of_(2) {}
+
+  /// A kernel with the seconds that it takes on either side; its number.
+  size_t AddKernel(double library_seconds, double generated_seconds);
+  /// A value that costs so many seconds, once, unless its producer and all consumers are on one side.
+  void AddValue(size_t producer, std::span<const size_t> consumers, double seconds);
+  /// `kernel` may be the library's only if `producer` is.
+  void Require(size_t kernel, size_t producer);
+
+  /// For each kernel in order, whether the library computes it; generated code does where that makes no difference.
+  std::vector<bool> Choose();
+
+ private:
+  struct Edge {
+    size_t to;
+    /// Picoseconds that are left: sums of whole numbers are the same in any order.
+    int64_t capacity;
+  };
+  size_t AddNode();
+  void AddEdge(size_t from, size_t to, int64_t capacity);
+  std::vector<int64_t> Levels() const;
+  bool Augment(const std::vector<int64_t>& levels, std::vector<size_t>* next);
+
+  /// An edge and, at the next place, its reverse.
+  std::vector<Edge> edges_;
+  std::vector<std::vector<size_t>> edges_of_;
+  std::vector<size_t> kernels_;
+};
+
+}  // namespace deuteron::backend

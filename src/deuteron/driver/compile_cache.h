@@ -1,0 +1,45 @@
+/// \file
+/// What was compiled before, on disk: artefacts by the content of what they were made of (docs/cache.md).
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <string>
+
+#include "deuteron/driver/compile.h"
+#include "deuteron/target/target.h"
+
+namespace deuteron {
+
+/// A name for what compiling `module` for `target` gives: a checksum of the module's text, of the bytes of its
+/// constants, of everything in `options` and `target` that compiling depends on, of which libraries there are, and of
+/// this build of Deuteron.
+std::string CacheKey(const IRModule& module, const CompileOptions& options, const Target& target);
+
+/// A folder of artefacts KEY.so. Processes share it: an entry has its name once it is whole, and is never changed.
+/// Where the folder cannot be used it holds nothing; what is wrong with it is told once.
+class CompileCache {
+ public:
+  CompileCache(std::string folder, int64_t most_bytes, std::function<void(const std::string&)> warn)
+      : folder_(std::move(folder)), most_bytes_(most_bytes), warn_(std::move(warn)) {}
+
+  /// The entry of that key, all of it compared with its checksums, for so many threads. One that is damaged or of
+  /// another version is removed.
+  std::optional<Executable> Find(const std::string& key, int threads);
+  /// Adds the artefact that `write` writes to the path it is given, and removes entries, those that were used the
+  /// longest ago first, until all take no more than the cache may. Gives the entry as loaded from there; nothing if it
+  /// could not be written or takes more than the cache may alone.
+  std::optional<Executable> Store(const std::string& key, int threads,
+                                  const std::function<void(const std::string& path)>& write);
+
+ private:
+  std::string PathOf(const std::string& key) const;
+  void Warn(const std::string& what);
+  void RemoveOldest(const std::string& newest);
+
+  std::string folder_;
+  int64_t most_bytes_;
+  std::function<void(const std::string&)> warn_;
+};
+
+}  // namespace deuteron

@@ -1,0 +1,174 @@
+"""The cache of compiled models (docs/cache.md): what `deuteron run` prints and writes is the same whatever lies in it.
+
+    python tests/cache_test.py BINARY
+"""
+
+import os
+import pathlib
+import random
+import resource
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+
+import numpy as np
+import onnx
+from onnx import TensorProto, external_data_helper, helper, numpy_helper
+
+BINARY = sys.argv[1]
+
+
+def save_model(path, scale=1.0, external=False):
+    """x (4, 64) by a weight of 64 KiB, and a function of it."""
+    weight = (scale * np.random.default_rng(0).standard_normal((64, 256))).astype(np.float32)
+    graph = helper.make_graph(
+        [helper.make_node("MatMul", ["x", "w"], ["y"]), helper.make_node("Tanh", ["y"], ["z"])],
+        "g",
+        [helper.make_tensor_value_info("x", TensorProto.FLOAT, [4, 64])],
+        [helper.make_tensor_value_info("z", TensorProto.FLOAT, [4, 256])],
+        [numpy_helper.from_array(weight, "w")],
+    )
+    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=9)
+    if external:
+        external_data_helper.convert_model_to_external_data(model, location="w.bin", size_threshold=0)
+    onnx.save(model, path)
+
+
+class Case:
+    """A folder with a model, a cache and the result without one."""
+
+    def __init__(self, folder, external=False):
+        self.folder = pathlib.Path(folder)
+        self.cache = self.folder / "cache"
+        self.model = self.folder / "model.onnx"
+        save_model(self.model, external=external)
+        self.expected = self.result("off")[0]
+
+    def command(self, cache, out, *flags):
+        return [BINARY, "run", self.model, "--threads", "1", "--output-dir", out, "--cache", cache, *flags]
+
+    def result(self, cache=None, *flags, **process):
+        """The output and the warnings of one run."""
+        with tempfile.TemporaryDirectory(dir=self.folder) as out:
+            done = subprocess.run(list(map(str, self.command(cache or self.cache, out, *flags))), capture_output=True, text=True, **process)
+            assert done.returncode == 0, done.stderr
+            return np.load(pathlib.Path(out) / "z.npy"), done.stderr.splitlines()
+
+    def check(self, warnings, *flags, cache=None, **process):
+        value, said = self.result(cache, *flags, **process)
+        assert np.array_equal(value, self.expected), "another result"
+        assert len(said) == warnings and all(line.startswith("warning: the cache") for line in said), said
+
+    def entries(self):
+        """Of each entry what tells whether it was written anew."""
+        return {path.name: path.stat().st_ino for path in self.cache.glob("*.so")}
+
+    def entry(self):
+        [name] = self.entries()
+        return self.cache / name
+
+
+def used_again(case):
+    case.check(0)
+    written = case.entries()
+    assert len(written) == 1
+    case.check(0)
+    assert case.entries() == written
+
+
+def external_weights_are_part_of_the_key(case):
+    used_again(case)
+    save_model(case.model, scale=0.5, external=True)
+    case.expected = case.result("off")[0]
+    case.check(0)
+    assert len(case.entries()) == 2
+
+
+def options_are_part_of_the_key(case):
+    for flags in [(), ("--opt-level", "0"), ("--backend", "none"), ("--target", "llvm -mcpu=x86-64-v3"),
+                  ("--config", "relax.FuseOps.max_depth=7"), ("--disable-pass", "PackWeights")]:
+        case.result(None, *flags)
+    assert len(case.entries()) == 6
+
+
+def damaged(case):
+    """Every part of an entry: kernels, byte code, manifest, weights, trailer."""
+    case.check(0)
+    whole = case.entry().read_bytes()
+    weights = whole.rindex(b"\0" * 64, 0, len(whole) - 40_000)
+    places = [0, 100, len(whole) // 8, weights + 4096, len(whole) - 30_000, len(whole) - 89, len(whole) - 88, len(whole) - 76, len(whole) - 1]
+    pieces = [whole[:at] + bytes([whole[at] ^ 0x10]) + whole[at + 1 :] for at in places]
+    pieces += [b"", b"nothing", whole[:1000], whole[:-1], whole + b"\0", whole[4096:]]
+    for piece in pieces:
+        case.entry().write_bytes(piece)
+        # Between the parts lie zeros that mean nothing.
+        said = case.result()
+        assert np.array_equal(said[0], case.expected) and len(said[1]) == 1, said[1]
+        assert case.entry().read_bytes()[-88:-60] == whole[-88:-60], "not replaced"
+        case.check(0)
+
+
+def cannot_be_written(case):
+    blocked = case.folder / "file"
+    blocked.write_text("")
+    case.check(1, cache=blocked / "cache")
+
+    def little_space():
+        signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+        resource.setrlimit(resource.RLIMIT_FSIZE, (20_000, 20_000))
+
+    case.check(1, preexec_fn=little_space)
+    assert not list(case.cache.iterdir()), "a part is left"
+
+
+def read_only(case):
+    case.check(0)
+    case.cache.chmod(0o555)
+    case.check(0)
+    case.cache.chmod(0o755)
+
+
+def stale_parts_are_removed(case):
+    case.cache.mkdir()
+    old, new = case.cache / "0.so.1-0.part", case.cache / "0.so.2-0.part"
+    for path in (old, new):
+        path.write_text("a part")
+    os.utime(old, (time.time() - 7200,) * 2)
+    case.check(0)
+    assert not old.exists() and new.exists()
+
+
+def processes_share_it(case):
+    """Some at once, on an empty folder; then some of which every other is killed at some time."""
+    with tempfile.TemporaryDirectory(dir=case.folder) as out:
+        several = [subprocess.Popen(list(map(str, case.command(case.cache, pathlib.Path(out) / str(i)))), stderr=subprocess.PIPE, text=True) for i in range(4)]
+        for i, process in enumerate(several):
+            assert process.communicate()[1] == "" and process.returncode == 0
+            assert np.array_equal(np.load(pathlib.Path(out) / str(i) / "z.npy"), case.expected)
+    chance = random.Random(0)
+    for _ in range(6):
+        for path in case.cache.iterdir():
+            path.unlink()
+        with tempfile.TemporaryDirectory(dir=case.folder) as out:
+            killed = subprocess.Popen(list(map(str, case.command(case.cache, out))), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+            time.sleep(chance.uniform(0, 0.3))
+            killed.kill()
+            case.check(0)
+            killed.wait()
+        case.check(0)
+
+
+def main():
+    tests = [used_again, options_are_part_of_the_key, damaged, cannot_be_written, read_only, stale_parts_are_removed, processes_share_it]
+    for test in tests:
+        with tempfile.TemporaryDirectory() as folder:
+            test(Case(folder))
+            print(test.__name__, "passed", flush=True)
+    with tempfile.TemporaryDirectory() as folder:
+        external_weights_are_part_of_the_key(Case(folder, external=True))
+
+
+if __name__ == "__main__":
+    main()
