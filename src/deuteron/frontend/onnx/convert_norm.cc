@@ -37,11 +37,18 @@ Expr Broadcast(const NodeContext& node, const Expr& x, const Array<PrimExpr>& sh
 Results ConvertBatchNormalization(const NodeContext& node) {
   const Expr x = node.X(0);
   const bool training = node.Int("training_mode", 0) != 0;
-  if (node.Int("spatial", 1) == 0) node.Unsupported("spatial=0");
   for (size_t output = 1; output < node.NumOutputs(); ++output) {
     if (node.Wants(output) && !training) node.Unsupported("outputs of training mode");
   }
   const DataType dtype = node.DType(x);
+  if (node.Int("spatial", 1) == 0 && node.opset() < 9) {
+    // A mean, a variance, … of its own for each element.
+    const auto of_element = [&](size_t input) { return node.CastTo(node.X(input), dtype); };
+    const Expr centred = relax::Subtract(x, of_element(3));
+    const Expr deviation = relax::Sqrt(relax::Add(of_element(4), node.Scalar(dtype, node.Float("epsilon", 1e-5))));
+    const Expr scaled = relax::Multiply(relax::Divide(centred, deviation), of_element(1));
+    return {node.Emit(relax::Add(scaled, of_element(2)))};
+  }
   Array<Expr> statistics;
   for (size_t input = 1; input <= 4; ++input) {
     const Expr value = node.X(input);

@@ -15,6 +15,7 @@
 #include "deuteron/relax/op/nn.h"
 #include "deuteron/relax/op/search.h"
 #include "deuteron/relax/op/unary.h"
+#include "deuteron/relax/type_analysis.h"
 
 namespace deuteron::onnx {
 
@@ -74,9 +75,15 @@ class Recurrence {
     batch_ = shape[1];
     input_ = shape[2];
     is_quantized_ = node.node().op_type == "DynamicQuantizeLSTM";
-    hidden_ = node.HasAttr("hidden_size") ? node.RequiredInt("hidden_size")
-                                          : node.StaticDim(node.X(2), is_quantized_ ? 1 : 2, "the hidden size");
-    if (hidden_ < 1) node.Fail("hidden_size is " + std::to_string(hidden_));
+    const int64_t axis = is_quantized_ ? 1 : 2;
+    if (node.Rank(2) != 3) node.Fail("its weights must have three axes");
+    const auto own = AsConstInt(node.Shape(2)[axis]);
+    const bool is_stated = node.HasAttr("hidden_size");
+    hidden_ = is_stated ? node.RequiredInt("hidden_size") : node.StaticDim(node.X(2), axis, "the hidden size");
+    if (hidden_ < 1 || hidden_ != own.value_or(hidden_)) {
+      node.Fail("hidden_size is " + std::to_string(hidden_) + ", and its weights are of " +
+                relax::Describe(node.Shape(2)[axis]));
+    }
     const std::string direction = node.Str("direction", "forward");
     if (direction != "forward" && direction != "reverse" && direction != "bidirectional") {
       node.Fail("direction '" + direction + "' is unknown");

@@ -37,7 +37,7 @@ struct ImportOptions {
 /// Throws
 ///  - ModelError: a file that is missing or malformed, names undefined or defined twice, cycles, missing
 ///    outputs, wrong attributes, data that does not fit its shape, external data outside of the folder;
-///  - UnsupportedError: operators (all of them, at once), operator sets outside of 7 to 25, dtypes, and uses of
+///  - UnsupportedError: operators (all of them, at once), operator sets outside of 1 to 25, dtypes, and uses of
 ///    operators that are valid but not implemented;
 ///  - UsageError: `options.shapes` that do not fit the model.
 IRModule Load(const std::string& path, const ImportOptions& options = {});

@@ -5,6 +5,7 @@
 #include <unordered_set>
 #include <utility>
 
+#include "deuteron/frontend/onnx/early.h"
 #include "deuteron/frontend/onnx/evaluate.h"
 #include "deuteron/frontend/onnx/graph_check.h"
 #include "deuteron/frontend/onnx/op_table.h"
@@ -81,6 +82,8 @@ int64_t Scope::Opset(std::string_view domain) const {
 Importer::Importer(std::shared_ptr<const ModelProto> model, const ImportOptions& options)
     : model_(std::move(model)), options_(options), decoder_(model_) {
   SetOpsets(model_->opsets, &root_);
+  // Before its version 3 the format has no operator sets.
+  if (model_->ir_version < 3) root_.opsets.try_emplace("", 1);
   for (const FunctionProto& function : model_->functions) functions_.emplace(function.name, &function);
 }
 
@@ -256,7 +259,13 @@ void Importer::ImportNode(const NodeProto& node, Scope* scope) {
     const int64_t version = scope->Opset(node.domain);
     const OpRow* row = FindOp(node.domain, node.op_type, version);
     DEUTERON_CHECK(row != nullptr) << "operator " << node.op_type << " was not checked";
-    const NodeContext context(this, node, version, inputs, Span(String(NodeSpanName(node))));
+    const Span span{String(NodeSpanName(node))};
+    const bool is_early = IsOnnxDomain(node.domain) && version < kFirstOpsetOfConverters;
+    NodeWithInputs early;
+    if (is_early) early = AsOfOpset7(NodeContext(this, node, version, inputs, span), inputs);
+    const NodeContext context = is_early
+                                    ? NodeContext(this, early.node, kFirstOpsetOfConverters, early.inputs, span)
+                                    : NodeContext(this, node, version, inputs, span);
     const std::vector<Symbolic> known = EvaluateKnown(context);
     // Known integers need no code; of known but symbolic floats and booleans the code is made as well.
     const bool complete = !known.empty() && std::all_of(known.begin(), known.end(), [](const Symbolic& symbolic) {
