@@ -42,6 +42,26 @@ struct ImportOptions {
 ///  - UsageError: `options.shapes` that do not fit the model.
 IRModule Load(const std::string& path, const ImportOptions& options = {});
 
+/// Something in a model that Load refuses.
+struct Problem {
+  /// The node's name ("Conv:output" of one without), or the input's or output's; empty if it is the model as a whole.
+  std::string node;
+  /// Its operator, "Conv", "com.acme.Foo"; empty if it is no node.
+  std::string op;
+  std::string reason;
+  /// What would make it work.
+  std::string help;
+  /// Whether the model is wrong (a ModelError), rather than something not supported (an UnsupportedError).
+  bool is_malformed = false;
+};
+
+/// All problems of a model at once, in the order of its nodes; none if Load takes it. Behind a node that is not
+/// supported it looks on with the shapes that the model states of the node's outputs (value_info); of nodes behind
+/// outputs without any, only whether there is such an operator.
+///
+/// Throws what Load throws if the model cannot be read, or its graph is no graph.
+std::vector<Problem> FindProblems(const std::string& path, const ImportOptions& options = {});
+
 /// What a file holds, without importing it.
 struct ModelSummary {
   struct Value {
@@ -54,7 +74,6 @@ struct ModelSummary {
     std::string domain;
     std::string op_type;
     int64_t count = 0;
-    bool supported = false;
   };
   int64_t ir_version = 0;
   std::string producer;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 #include <unordered_set>
 #include <utility>
 
@@ -51,6 +52,11 @@ void CheckSizes(const Results& results) {
   }
 }
 
+constexpr const char* kHelpByCustom = "an operator of your own in its place, by --custom (docs/custom-operators.md)";
+
+/// Thrown in a survey by what needs a value of which nothing is known.
+struct NeedsUnknown {};
+
 void CheckOpset(const Scope& scope) {
   const int64_t version = scope.Opset("");
   if (version != 0 && (version < kFirstOpset || version > kLastOpset)) {
@@ -98,7 +104,45 @@ const FunctionProto* Importer::FindFunction(const NodeProto& node) const {
   return nullptr;
 }
 
-void Importer::CheckOperators() const {
+bool Importer::Attempt(const std::string& node, const std::string& op, const std::function<void()>& work) {
+  if (problems_ == nullptr) {
+    work();
+    return true;
+  }
+  Scope* const scope = scope_;
+  const int depth = call_depth_;
+  try {
+    work();
+    return true;
+  } catch (const NeedsUnknown&) {
+  } catch (const ffi::Error& error) {
+    const bool is_malformed = error.kind() == "ModelError";
+    if (!is_malformed && error.kind() != "UnsupportedError") throw;
+    const std::string reason(error.message());
+    const char* const help = is_malformed                                        ? ""
+                             : reason.find("--shape") != std::string::npos ? "its number, by --shape"
+                             : op.empty()                                        ? ""
+                                                                                 : kHelpByCustom;
+    problems_->push_back({node, op, reason, help, is_malformed});
+  }
+  scope_ = scope;
+  call_depth_ = depth;
+  return false;
+}
+
+void Importer::BindUnknown(const NodeProto& node, Scope* scope) {
+  const std::vector<ValueInfoProto>& known = model_->graph.value_infos;
+  for (const std::string_view name : node.outputs) {
+    if (name.empty()) continue;
+    Value& value = scope->values[name];
+    value = Value::Unknown();
+    const auto info = std::find_if(known.begin(), known.end(), [&](const auto& one) { return one.name == name; });
+    if (scope != &root_ || info == known.end() || !info->has_shape || !info->holders.empty()) continue;
+    Attempt(NodeSpanName(node), std::string(node.op_type), [&] { value = InputParameter(*info); });
+  }
+}
+
+void Importer::CheckOperators() {
   // Operator and version → the nodes that use it.
   std::map<std::string, std::vector<std::string>> unknown;
   std::vector<std::pair<const std::vector<NodeProto>*, const Scope*>> work;
@@ -112,7 +156,7 @@ void Importer::CheckOperators() const {
   while (!work.empty()) {
     const auto [nodes, scope] = work.back();
     work.pop_back();
-    CheckOpset(*scope);
+    Attempt("", "", [&, scope = scope] { CheckOpset(*scope); });
     for (const NodeProto& node : *nodes) {
       for (const AttributeProto& attribute : node.attributes) {
         if (attribute.g != nullptr) work.emplace_back(&attribute.g->nodes, scope);
@@ -122,6 +166,14 @@ void Importer::CheckOperators() const {
       if (FindOp(node.domain, node.op_type, version) != nullptr) continue;
       const std::string domain = IsOnnxDomain(node.domain) ? "ai.onnx" : std::string(node.domain);
       const std::string_view reason = WhyRefused(node.domain, node.op_type);
+      if (problems_ != nullptr) {
+        problems_->push_back({NodeSpanName(node), OperatorName(node),
+                              reason.empty() ? "version " + std::to_string(version) + " of domain " + domain +
+                                                   " has no such operator that is known"
+                                             : std::string(reason),
+                              kHelpByCustom});
+        continue;
+      }
       unknown[std::string(node.op_type) + " (domain " + domain + ", version " + std::to_string(version) + ")" +
               (reason.empty() ? "" : ", for " + std::string(reason))]
           .push_back(NodeSpanName(node));
@@ -154,6 +206,7 @@ void Importer::BindInitializers(const GraphProto& graph, Scope* scope) {
 
 relax::Expr Importer::ExprOf(const Value& value, const Span& span) {
   if (value->expr.defined()) return value->expr;
+  if (value->is_unknown) throw NeedsUnknown();
   if (value->elements) {
     DEUTERON_THROW(ModelError) << "a sequence of " << value->elements->size()
                                << " elements (0: an optional that holds none) where a tensor is expected";
@@ -183,6 +236,7 @@ relax::Expr Importer::ExprOf(const Value& value, const Span& span) {
 }
 
 Symbolic Importer::SymbolicOf(const Value& value) {
+  if (value->is_unknown) throw NeedsUnknown();
   if (value->symbolic_known) return value->symbolic;
   value->symbolic_known = true;
   if (value->elements) return nullptr;
@@ -235,6 +289,12 @@ void Importer::ImportNodes(const std::vector<const NodeProto*>& nodes, Scope* sc
   Scope* const outer = scope_;
   scope_ = scope;
   for (const NodeProto* node : nodes) {
+    if (problems_ != nullptr) {
+      if (!Attempt(NodeSpanName(*node), OperatorName(*node), [&] { ImportNode(*node, scope); })) {
+        BindUnknown(*node, scope);
+      }
+      continue;
+    }
     try {
       ImportNode(*node, scope);
     } catch (const ffi::Error& error) {
@@ -251,6 +311,7 @@ void Importer::ImportNode(const NodeProto& node, Scope* scope) {
     const Value* value = name.empty() ? nullptr : scope->Find(name);
     DEUTERON_CHECK(name.empty() || value != nullptr) << "'" << name << "' is used before it is defined";
     inputs.push_back(value == nullptr ? Value() : *value);
+    if (inputs.back().defined() && inputs.back()->is_unknown) throw NeedsUnknown();
   }
   Results results;
   if (const FunctionProto* function = FindFunction(node)) {
@@ -258,6 +319,8 @@ void Importer::ImportNode(const NodeProto& node, Scope* scope) {
   } else {
     const int64_t version = scope->Opset(node.domain);
     const OpRow* row = FindOp(node.domain, node.op_type, version);
+    // A survey knows already.
+    if (row == nullptr && problems_ != nullptr) throw NeedsUnknown();
     DEUTERON_CHECK(row != nullptr) << "operator " << node.op_type << " was not checked";
     const Span span{String(NodeSpanName(node))};
     const bool is_early = IsOnnxDomain(node.domain) && version < kFirstOpsetOfConverters;
@@ -348,10 +411,19 @@ relax::SeqExpr Importer::Sequence(const std::function<std::vector<Value>()>& bod
   builder_.BeginBindingBlock();
   builder_.BeginDataflowBlock();
   Array<relax::Expr> outputs;
-  for (const Value& value : body()) outputs.push_back(builder_.EmitOutput(ExprOf(value, Span())));
-  const relax::BindingBlock block = builder_.EndBlock();
-  builder_.EndBlock();
-  scope_ = outer;
+  relax::BindingBlock block;
+  const auto close = [&] {
+    block = builder_.EndBlock();
+    builder_.EndBlock();
+    scope_ = outer;
+  };
+  try {
+    for (const Value& value : body()) outputs.push_back(builder_.EmitOutput(ExprOf(value, Span())));
+  } catch (...) {
+    close();
+    throw;
+  }
+  close();
   const relax::Tuple result(outputs);
   result->ty = TupleType(outputs.Map([](const relax::Expr& output) { return output.ty(); }));
   relax::SeqExpr sequence({block}, result);
@@ -362,9 +434,14 @@ relax::SeqExpr Importer::Sequence(const std::function<std::vector<Value>()>& bod
 relax::Function Importer::LocalFunction(const Array<relax::Var>& params,
                                         const std::function<std::vector<Value>()>& body) {
   builder_.BeginScope(params);
-  const relax::SeqExpr sequence = Sequence(body);
-  builder_.EndScope();
-  return relax::Function(params, sequence, TypeOutside(sequence));
+  try {
+    const relax::SeqExpr sequence = Sequence(body);
+    builder_.EndScope();
+    return relax::Function(params, sequence, TypeOutside(sequence));
+  } catch (...) {
+    builder_.EndScope();
+    throw;
+  }
 }
 
 Type Importer::TypeOutside(const relax::SeqExpr& sequence) {
@@ -467,7 +544,10 @@ IRModule Importer::Run() {
         builder_.Dataflow([&] {
           ImportNodes(order, &root_);
           for (const ValueInfoProto& output : graph.outputs) {
-            EmitOutput(output, *root_.Find(output.name), std::string(output.name), &outputs, &output_names_attr);
+            const std::string name(output.name);
+            Attempt(name, "", [&] {
+              EmitOutput(output, *root_.Find(output.name), name, &outputs, &output_names_attr);
+            });
           }
         });
         builder_.EmitFuncOutput(outputs.size() == 1 ? outputs[0] : relax::Expr(relax::Tuple(outputs)));
@@ -477,6 +557,21 @@ IRModule Importer::Run() {
   const auto function = Downcast<relax::Function>(module.Lookup(main));
   module.Update(main, WithAttr(function, "output_names", output_names_attr));
   return module;
+}
+
+std::vector<Problem> FindProblems(const std::string& path, const ImportOptions& options) {
+  return Importer(ReadModel(path), options).Survey();
+}
+
+std::vector<Problem> Importer::Survey() {
+  std::vector<Problem> problems;
+  problems_ = &problems;
+  Run();
+  problems_ = nullptr;
+  // A problem of a body that is converted several times, or is looked at before it is, is one.
+  std::set<std::pair<std::string, std::string>> seen;
+  std::erase_if(problems, [&](const Problem& one) { return !seen.emplace(one.node, one.reason).second; });
+  return problems;
 }
 
 IRModule Load(const std::string& path, const ImportOptions& options) {

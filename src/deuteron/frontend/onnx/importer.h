@@ -42,6 +42,8 @@ class Importer {
   Importer(std::shared_ptr<const ModelProto> model, const ImportOptions& options);
 
   IRModule Run();
+  /// The same, going on after each problem.
+  std::vector<Problem> Survey();
 
   /// For converters.
   relax::BlockBuilder& builder() { return builder_; }
@@ -60,7 +62,11 @@ class Importer {
   relax::Function LocalFunction(const Array<relax::Var>& params, const std::function<std::vector<Value>()>& body);
 
  private:
-  void CheckOperators() const;
+  void CheckOperators();
+  /// Runs a part of the work; in a survey its errors are problems of `node`, and it may fail.
+  bool Attempt(const std::string& node, const std::string& op, const std::function<void()>& work);
+  /// The outputs of a node that is not supported, as the model describes them.
+  void BindUnknown(const NodeProto& node, Scope* scope);
   void AddParameters(Array<relax::Var>* params, Array<String>* names);
   /// The parameters that make up `input`, in order: itself, or the elements of a sequence or optional.
   std::vector<const ValueInfoProto*> TakenApart(const ValueInfoProto& input);
@@ -83,6 +89,8 @@ class Importer {
   relax::BlockBuilder builder_;
   Scope* scope_ = nullptr;
   Scope root_;
+  /// Of a survey; else null.
+  std::vector<Problem>* problems_ = nullptr;
   std::unordered_map<std::string, tir::Var> dims_;
   std::unordered_map<std::string, int64_t> fixed_dims_;
   std::unordered_map<std::string, std::vector<int64_t>> fixed_shapes_;

@@ -49,6 +49,13 @@ Value Value::Sequence(std::vector<Value> elements) {
   return value;
 }
 
+Value Value::Unknown() {
+  Value value;
+  value.state_ = std::make_shared<State>();
+  value->is_unknown = true;
+  return value;
+}
+
 Value Value::None() {
   Value value = Sequence({});
   value->is_none = true;

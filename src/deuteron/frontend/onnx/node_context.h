@@ -33,6 +33,8 @@ class Value {
     std::optional<std::vector<Value>> elements;
     /// An optional that holds nothing.
     bool is_none = false;
+    /// Of a survey: nothing is known of it, for what makes it is not supported.
+    bool is_unknown = false;
   };
   Value() = default;
   Value(relax::Expr expr);                                       // NOLINT(google-explicit-constructor)
@@ -41,6 +43,7 @@ class Value {
   static Value Initializer(const TensorProto* tensor);
   static Value Sequence(std::vector<Value> elements);
   static Value None();
+  static Value Unknown();
   /// The same value, of which something can be made without changing this one. Constants stay one.
   Value Copy() const;
   bool defined() const { return state_ != nullptr; }
