@@ -12,6 +12,7 @@ namespace {
 struct InspectOptions {
   std::string model;
   std::vector<std::string> shapes;
+  std::vector<std::string> custom;
 };
 
 void PrintValues(const char* title, const std::vector<onnx::ModelSummary::Value>& values) {
@@ -47,7 +48,9 @@ size_t PrintProblems(const std::vector<onnx::Problem>& problems, bool malformed,
   std::vector<std::pair<const onnx::Problem*, std::string>> kinds;
   for (const onnx::Problem& problem : problems) {
     if (problem.is_malformed != malformed) continue;
-    const auto same = [&](const auto& kind) { return kind.first->op == problem.op && kind.first->reason == problem.reason; };
+    const auto same = [&](const auto& kind) {
+      return kind.first->op == problem.op && kind.first->reason == problem.reason;
+    };
     auto kind = std::find_if(kinds.begin(), kinds.end(), same);
     if (kind == kinds.end()) kind = kinds.insert(kinds.end(), {&problem, ""});
     if (!problem.node.empty()) kind->second += (kind->second.empty() ? "'" : ", '") + problem.node + "'";
@@ -63,8 +66,8 @@ size_t PrintProblems(const std::vector<onnx::Problem>& problems, bool malformed,
 
 void Inspect(const InspectOptions& options) {
   PrintSummary(onnx::Inspect(options.model));
-  const std::vector<onnx::Problem> problems =
-      onnx::FindProblems(options.model, {.shapes = ParseShapes(options.shapes)});
+  const std::vector<onnx::Problem> problems = onnx::FindProblems(
+      options.model, {.shapes = ParseShapes(options.shapes), .custom = ReadCustomFiles(options.custom).modules});
   const size_t unsupported = PrintProblems(problems, false, "not supported");
   const size_t malformed = PrintProblems(problems, true, "not as ONNX says");
   if (malformed > 0) DEUTERON_THROW(ModelError) << options.model << " is malformed in " << malformed << " ways";
@@ -82,6 +85,7 @@ void AddInspectCommand(CLI::App& app) {
   verb->add_option("FILE", options->model, "an .onnx model")->required();
   verb->add_option("--shape", options->shapes, "NAME=1,3,224,224: dimensions of a symbolic input")
       ->allow_extra_args(false);
+  verb->add_option("--custom", options->custom, kCustomHelp)->allow_extra_args(false);
   verb->callback([options] { Inspect(*options); });
 }
 

@@ -7,6 +7,7 @@
 #include "deuteron/codegen/vm/artifact.h"
 #include "deuteron/codegen/vm/compile.h"
 #include "deuteron/driver/compilation.h"
+#include "deuteron/driver/custom_libraries.h"
 #include "deuteron/driver/executable_impl.h"
 #include "deuteron/driver/kernel_passes.h"
 #include "deuteron/driver/pass_registry.h"
@@ -156,7 +157,7 @@ Executable Compilation::ToCode(IRModule kernels) {
 
 Executable Compile(IRModule module, const CompileOptions& options) {
   Compilation walk(options);
-  module = walk.Import(std::move(module));
+  module = walk.Import(WithLibraries(std::move(module), options.libraries));
   if (auto executable = walk.Choose(&module)) return *std::move(executable);
   return walk.ToCode(walk.ToKernels(std::move(module)));
 }

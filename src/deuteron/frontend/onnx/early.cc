@@ -60,10 +60,10 @@ void SlopeByChannel(const Change& change) {
 void CastByName(const Change& change) {
   if (change.from.opset() >= 6) return;
   static const std::unordered_map<std::string, ElementType> kTypes = {
-      {"FLOAT", ElementType::kFloat},   {"UINT8", ElementType::kUInt8},     {"INT8", ElementType::kInt8},
-      {"UINT16", ElementType::kUInt16}, {"INT16", ElementType::kInt16},     {"INT32", ElementType::kInt32},
-      {"INT64", ElementType::kInt64},   {"BOOL", ElementType::kBool},       {"FLOAT16", ElementType::kFloat16},
-      {"DOUBLE", ElementType::kDouble}, {"UINT32", ElementType::kUInt32},   {"UINT64", ElementType::kUInt64},
+      {"FLOAT", ElementType::kFloat},   {"UINT8", ElementType::kUInt8},   {"INT8", ElementType::kInt8},
+      {"UINT16", ElementType::kUInt16}, {"INT16", ElementType::kInt16},   {"INT32", ElementType::kInt32},
+      {"INT64", ElementType::kInt64},   {"BOOL", ElementType::kBool},     {"FLOAT16", ElementType::kFloat16},
+      {"DOUBLE", ElementType::kDouble}, {"UINT32", ElementType::kUInt32}, {"UINT64", ElementType::kUInt64},
   };
   const std::string name = change.from.Str("to", "");
   const auto type = kTypes.find(name);
@@ -133,13 +133,27 @@ void ScalesOfImage(const Change& change) {
 
 NodeWithInputs AsOfOpset7(const NodeContext& node, const std::vector<Value>& inputs) {
   static const std::unordered_map<std::string_view, void (*)(const Change&)> kChanges = {
-      {"Add", Broadcast},          {"And", Broadcast},         {"Cast", CastByName},
-      {"Concat", ConcatOfChannels}, {"Div", Broadcast},         {"Equal", Broadcast},
-      {"GlobalLpPool", PowerAsInteger}, {"Greater", Broadcast}, {"Less", Broadcast},
-      {"LpPool", PowerAsInteger},  {"Mul", Broadcast},         {"Or", Broadcast},
-      {"PRelu", SlopeByChannel},   {"Pad", PaddingsAsPads},    {"Pow", Broadcast},
-      {"Reshape", ShapeAsInput},   {"Selu", SeluAsWritten},    {"Split", SizesAsAttribute},
-      {"Sub", Broadcast},          {"Tile", TilesAsRepeats},   {"Upsample", ScalesOfImage},
+      {"Add", Broadcast},
+      {"And", Broadcast},
+      {"Cast", CastByName},
+      {"Concat", ConcatOfChannels},
+      {"Div", Broadcast},
+      {"Equal", Broadcast},
+      {"GlobalLpPool", PowerAsInteger},
+      {"Greater", Broadcast},
+      {"Less", Broadcast},
+      {"LpPool", PowerAsInteger},
+      {"Mul", Broadcast},
+      {"Or", Broadcast},
+      {"PRelu", SlopeByChannel},
+      {"Pad", PaddingsAsPads},
+      {"Pow", Broadcast},
+      {"Reshape", ShapeAsInput},
+      {"Selu", SeluAsWritten},
+      {"Split", SizesAsAttribute},
+      {"Sub", Broadcast},
+      {"Tile", TilesAsRepeats},
+      {"Upsample", ScalesOfImage},
       {"Xor", Broadcast},
   };
   NodeWithInputs result{node.node(), inputs};

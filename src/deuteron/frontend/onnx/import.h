@@ -20,6 +20,9 @@ struct ImportOptions {
   /// Initialisers become parameters after the inputs (their values in the attribute "params", the number of
   /// inputs in "num_input") instead of constants.
   bool params_as_inputs = false;
+  /// Modules whose functions implement operators (attribute "onnx_operator", docs/custom-operators.md): such that are
+  /// not known, and in place of such that are.
+  std::vector<IRModule> custom;
 };
 
 /// The model in `path` as a module of one Relax function, "main": one dataflow block, one tensor parameter a

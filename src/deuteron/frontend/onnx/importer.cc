@@ -86,7 +86,7 @@ int64_t Scope::Opset(std::string_view domain) const {
 }
 
 Importer::Importer(std::shared_ptr<const ModelProto> model, const ImportOptions& options)
-    : model_(std::move(model)), options_(options), decoder_(model_) {
+    : model_(std::move(model)), options_(options), custom_(options.custom), decoder_(model_) {
   SetOpsets(model_->opsets, &root_);
   // Before its version 3 the format has no operator sets.
   if (model_->ir_version < 3) root_.opsets.try_emplace("", 1);
@@ -119,10 +119,10 @@ bool Importer::Attempt(const std::string& node, const std::string& op, const std
     const bool is_malformed = error.kind() == "ModelError";
     if (!is_malformed && error.kind() != "UnsupportedError") throw;
     const std::string reason(error.message());
-    const char* const help = is_malformed                                        ? ""
+    const char* const help = is_malformed                                  ? ""
                              : reason.find("--shape") != std::string::npos ? "its number, by --shape"
-                             : op.empty()                                        ? ""
-                                                                                 : kHelpByCustom;
+                             : op.empty()                                  ? ""
+                                                                           : kHelpByCustom;
     problems_->push_back({node, op, reason, help, is_malformed});
   }
   scope_ = scope;
@@ -161,7 +161,7 @@ void Importer::CheckOperators() {
       for (const AttributeProto& attribute : node.attributes) {
         if (attribute.g != nullptr) work.emplace_back(&attribute.g->nodes, scope);
       }
-      if (FindFunction(node) != nullptr) continue;
+      if (custom_.Has(node) || FindFunction(node) != nullptr) continue;
       const int64_t version = scope->Opset(node.domain);
       if (FindOp(node.domain, node.op_type, version) != nullptr) continue;
       const std::string domain = IsOnnxDomain(node.domain) ? "ai.onnx" : std::string(node.domain);
@@ -314,7 +314,10 @@ void Importer::ImportNode(const NodeProto& node, Scope* scope) {
     if (inputs.back().defined() && inputs.back()->is_unknown) throw NeedsUnknown();
   }
   Results results;
-  if (const FunctionProto* function = FindFunction(node)) {
+  if (custom_.Has(node)) {
+    results =
+        custom_.Convert(NodeContext(this, node, scope->Opset(node.domain), inputs, Span(String(NodeSpanName(node)))));
+  } else if (const FunctionProto* function = FindFunction(node)) {
     results = CallFunction(*function, node, std::move(inputs));
   } else {
     const int64_t version = scope->Opset(node.domain);
@@ -326,9 +329,8 @@ void Importer::ImportNode(const NodeProto& node, Scope* scope) {
     const bool is_early = IsOnnxDomain(node.domain) && version < kFirstOpsetOfConverters;
     NodeWithInputs early;
     if (is_early) early = AsOfOpset7(NodeContext(this, node, version, inputs, span), inputs);
-    const NodeContext context = is_early
-                                    ? NodeContext(this, early.node, kFirstOpsetOfConverters, early.inputs, span)
-                                    : NodeContext(this, node, version, inputs, span);
+    const NodeContext context = is_early ? NodeContext(this, early.node, kFirstOpsetOfConverters, early.inputs, span)
+                                         : NodeContext(this, node, version, inputs, span);
     const std::vector<Symbolic> known = EvaluateKnown(context);
     // Known integers need no code; of known but symbolic floats and booleans the code is made as well.
     const bool complete = !known.empty() && std::all_of(known.begin(), known.end(), [](const Symbolic& symbolic) {
@@ -545,9 +547,8 @@ IRModule Importer::Run() {
           ImportNodes(order, &root_);
           for (const ValueInfoProto& output : graph.outputs) {
             const std::string name(output.name);
-            Attempt(name, "", [&] {
-              EmitOutput(output, *root_.Find(output.name), name, &outputs, &output_names_attr);
-            });
+            Attempt(name, "",
+                    [&] { EmitOutput(output, *root_.Find(output.name), name, &outputs, &output_names_attr); });
           }
         });
         builder_.EmitFuncOutput(outputs.size() == 1 ? outputs[0] : relax::Expr(relax::Tuple(outputs)));

@@ -9,6 +9,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "deuteron/frontend/onnx/custom.h"
 #include "deuteron/frontend/onnx/import.h"
 #include "deuteron/frontend/onnx/node_context.h"
 #include "deuteron/frontend/onnx/tensor.h"
@@ -85,6 +86,7 @@ class Importer {
 
   std::shared_ptr<const ModelProto> model_;
   const ImportOptions& options_;
+  CustomOperators custom_;
   TensorDecoder decoder_;
   relax::BlockBuilder builder_;
   Scope* scope_ = nullptr;

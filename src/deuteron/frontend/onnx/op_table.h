@@ -19,7 +19,8 @@ struct OpRow {
   /// Empty for ONNX's own.
   std::string_view domain;
   std::string_view op_type;
-  /// First operator set that has the operator (not below kFirstOpsetOfConverters). Converters tell versions apart themselves.
+  /// First operator set that has the operator (not below kFirstOpsetOfConverters). Converters tell versions apart
+  /// themselves.
   int64_t since;
   Converter convert;
 };

@@ -20,7 +20,8 @@ struct Window {
   size_t axes() const { return kernel.size(); }
 };
 
-/// The weights of a convolution, whose last axes are the kernel: as attribute kernel_shape says where their type does not.
+/// The weights of a convolution, whose last axes are the kernel: as attribute kernel_shape says where their type does
+/// not.
 relax::Expr WithKernel(const NodeContext& node, const relax::Expr& weight);
 /// The sizes of the kernel of such weights; an UnsupportedError where nothing tells them.
 std::vector<int64_t> KernelOf(const NodeContext& node, const relax::Expr& weight);
