@@ -28,8 +28,12 @@ struct Scope {
   /// Null if undefined. A function has its own copy of a value from outside: what makes an expression of it there is
   /// not seen here.
   const Value* Find(std::string_view name);
+  void Import(const std::vector<OpsetImport>& imported);
   int64_t Opset(std::string_view domain) const;
 };
+
+/// Thrown in a survey by what needs a value of which nothing is known.
+struct NeedsUnknown {};
 
 /// `name` as an identifier of the text; `otherwise` if nothing of it is left.
 std::string Identifier(std::string_view name, const char* otherwise);
