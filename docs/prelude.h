@@ -15,6 +15,7 @@
 #include "deuteron/driver/compile.h"
 #include "deuteron/driver/equivalence.h"
 #include "deuteron/driver/pass_registry.h"
+#include "deuteron/frontend/onnx/import.h"
 #include "deuteron/interpreter/interpreter.h"
 #include "deuteron/ir/expr_functor.h"
 #include "deuteron/ir/prim_ops.h"

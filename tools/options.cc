@@ -13,6 +13,7 @@
 #include <sstream>
 
 #include "deuteron/backend/backends.h"
+#include "deuteron/driver/custom_libraries.h"
 #include "deuteron/driver/random_tensor.h"
 #include "deuteron/frontend/onnx/import.h"
 #include "deuteron/script/parser.h"
@@ -122,6 +123,7 @@ void AddModelOptions(CLI::App* verb, ModelOptions* options, ModelKinds kinds) {
           "auto|none|LIBRARY"));
   verb->add_option("--shape", options->shapes, "NAME=1,3,224,224: dimensions of a symbolic input")
       ->allow_extra_args(false);
+  verb->add_option("--custom", options->custom, kCustomHelp)->allow_extra_args(false);
   verb->add_option("--config", options->config, "KEY=VALUE of a pass")->allow_extra_args(false);
   verb->add_option("--disable-pass", options->compile.disabled_passes, "leave a pass out")->allow_extra_args(false);
   verb->add_option("--require-pass", options->compile.required_passes, "run a pass whatever its level")
@@ -142,7 +144,7 @@ bool IsCompiled(const ModelOptions& options) {
   if (!options.model.ends_with(".so")) return false;
   for (const char* flag : {"--target", "--opt-level", "--no-fuse", "--backend", "--config", "--disable-pass",
                            "--require-pass", "--print-before", "--print-after", "--print-before-all",
-                           "--print-after-all", "--time-passes", "--verify-each", "--bisect-limit"}) {
+                           "--print-after-all", "--time-passes", "--verify-each", "--bisect-limit", "--custom"}) {
     if (options.verb->count(flag) == 0) continue;
     DEUTERON_THROW(UsageError) << flag << " is for compiling, and " << options.model
                                << " is compiled: give it to `deuteron compile`";
@@ -170,14 +172,28 @@ IRModule LoadModule(const ModelOptions& options) {
                                   "profile and explain take compiled ones)";
   }
   const auto shapes = ParseShapes(options.shapes);
+  CustomFiles custom = ReadCustomFiles(options.custom);
   if (options.model.ends_with(".py")) {
     IRModule module = script::ParseModule(ReadText(options.model), options.model);
     if (!shapes.empty()) ThrowStatesItsShapes(options.model);
-    return module;
+    return WithLibraries(std::move(module), custom.libraries);
   }
-  onnx::ImportOptions import_options;
-  for (const auto& [name, dims] : shapes) import_options.shapes[name] = dims;
-  return onnx::Load(options.model, import_options);
+  const onnx::ImportOptions import_options{.shapes = shapes, .custom = std::move(custom.modules)};
+  return WithLibraries(onnx::Load(options.model, import_options), custom.libraries);
+}
+
+CustomFiles ReadCustomFiles(const std::vector<std::string>& files) {
+  CustomFiles custom;
+  for (const std::string& file : files) {
+    if (file.ends_with(".py")) {
+      custom.modules.push_back(script::ParseModule(ReadText(file), file));
+    } else if (file.ends_with(".so")) {
+      custom.libraries.push_back(file);
+    } else {
+      DEUTERON_THROW(UsageError) << "--custom takes modules (.py) and shared objects (.so), not " << file;
+    }
+  }
+  return custom;
 }
 
 void ThrowStatesItsShapes(const std::string& model) {

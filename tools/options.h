@@ -19,6 +19,7 @@ struct ModelOptions {
   CompileOptions compile;
   bool no_fuse = false;
   std::vector<std::string> shapes;
+  std::vector<std::string> custom;
   std::vector<std::string> config;
   std::vector<std::string> print_before;
   std::vector<std::string> print_after;
@@ -34,6 +35,9 @@ struct ModelOptions {
   /// Of an artefact: whether its weights are compared with their checksum before it runs.
   bool verify_weights = false;
 };
+
+/// Of --custom.
+inline constexpr const char* kCustomHelp = "FILE.py, FILE.so: operators of your own";
 
 /// What a verb takes as MODEL.
 enum class ModelKinds { kSource, kSourceOrCompiled };
@@ -71,6 +75,14 @@ std::function<void(const std::string&)> MakeStageProgress(const std::string& mod
 /// Reads MODEL (.onnx, .py or .so) and compiles it unless it is compiled. `compile_ms` (may be null) gets the
 /// time from the first byte read to the executable.
 Executable LoadExecutable(const ModelOptions& options, double* compile_ms = nullptr);
+
+/// The modules and the shared objects among the files of --custom.
+struct CustomFiles {
+  std::vector<IRModule> modules;
+  std::vector<std::string> libraries;
+};
+/// Reads the modules. A UsageError for files that are neither .py nor .so.
+CustomFiles ReadCustomFiles(const std::vector<std::string>& files);
 
 /// "NAME=1,3,224,224" → {NAME, dims}; a UsageError otherwise.
 std::map<std::string, std::vector<int64_t>> ParseShapes(const std::vector<std::string>& shapes);

@@ -8,6 +8,7 @@
 #include "deuteron/codegen/vm/artifact.h"
 #include "deuteron/codegen/vm/compile.h"
 #include "deuteron/driver/compilation.h"
+#include "deuteron/driver/custom_libraries.h"
 #include "deuteron/driver/executable_impl.h"
 #include "deuteron/driver/kernel_passes.h"
 #include "deuteron/driver/pass_registry.h"
@@ -127,6 +128,7 @@ Executable Compilation::ToCode(IRModule kernels, CompileCache* cache, const std:
 
 Executable Compile(IRModule module, const CompileOptions& options) {
   Compilation walk(options);
+  module = WithLibraries(std::move(module), options.libraries);
   if (options.cache.empty() || !options.instruments.empty()) {
     return walk.ToCode(walk.ToKernels(walk.Import(std::move(module))));
   }

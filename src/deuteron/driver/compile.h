@@ -36,6 +36,9 @@ struct CompileOptions {
   std::string backend = "auto";
   /// Configuration keys of passes ("tvm_compat", …), as text.
   std::map<std::string, std::string> config;
+  /// Shared objects with functions that the module calls by name (docs/custom-operators.md): they become part of the
+  /// executable.
+  std::vector<std::string> libraries;
   std::vector<std::string> disabled_passes;
   std::vector<std::string> required_passes;
   std::vector<std::shared_ptr<transform::PassInstrument>> instruments;

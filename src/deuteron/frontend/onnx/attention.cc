@@ -12,6 +12,7 @@
 #include "deuteron/relax/op/nn.h"
 #include "deuteron/relax/op/search.h"
 #include "deuteron/relax/op/unary.h"
+#include "deuteron/relax/type_analysis.h"
 
 namespace deuteron::onnx {
 
@@ -44,35 +45,38 @@ Expr CausalBias(const NodeContext& node, const PrimExpr& queries, const PrimExpr
 Expr Rotate(const NodeContext& node, const Expr& x, const Expr& cosines, const Expr& sines, int64_t rotary,
             bool interleaved) {
   const Array<PrimExpr> shape = node.Shape(x);
-  const int64_t size = node.StaticDim(x, 3, "the size of a head");
-  if (rotary == 0) rotary = size;
-  const int64_t half = rotary / 2;
-  if (rotary < 0 || rotary % 2 != 0 || rotary > size) {
-    node.Fail(std::to_string(rotary) + " columns of heads of " + std::to_string(size) + " cannot be turned");
+  const PrimExpr size = shape[3];
+  const PrimExpr turned = rotary == 0 ? size : I64(rotary);
+  const PrimExpr half = node.Simplify(FloorDiv(turned, 2));
+  const auto known = AsConstInt(turned);
+  if (known && (*known < 0 || *known % 2 != 0 || *known > AsConstInt(size).value_or(*known))) {
+    node.Fail(std::to_string(*known) + " columns of heads of " + relax::Describe(size) + " cannot be turned");
   }
   const auto by_head = [&](const Expr& angles) {
     const Array<PrimExpr> dims = node.Shape(angles);
-    return node.Reshaped(angles, {dims[0], I64(1), dims[1], I64(half)});
+    return node.Reshaped(angles, {dims[0], I64(1), dims[1], half});
   };
   const Expr cosine = by_head(cosines);
   const Expr sine = by_head(sines);
-  const auto part = [&](int64_t begin, int64_t end, int64_t stride) -> Expr {
-    return node.Emit(relax::StridedSlice(x, {3}, {I64(begin)}, {I64(end)}, {I64(stride)}));
+  const auto part = [&](const PrimExpr& begin, const PrimExpr& end, int64_t stride, const PrimExpr& width) -> Expr {
+    return node.WithShape(node.Emit(relax::StridedSlice(x, {3}, {begin}, {end}, {I64(stride)})),
+                          {shape[0], shape[1], shape[2], width});
   };
-  const Expr first = interleaved ? part(0, rotary, 2) : part(0, half, 1);
-  const Expr second = interleaved ? part(1, rotary, 2) : part(half, rotary, 1);
+  const Expr first = interleaved ? part(I64(0), turned, 2, half) : part(I64(0), half, 1, half);
+  const Expr second = interleaved ? part(I64(1), turned, 2, half) : part(half, turned, 1, half);
   const Expr real = node.Emit(relax::Subtract(relax::Multiply(cosine, first), relax::Multiply(sine, second)));
   const Expr imaginary = node.Emit(relax::Add(relax::Multiply(sine, first), relax::Multiply(cosine, second)));
   Expr rotated;
   if (interleaved) {
-    const Array<PrimExpr> column = {shape[0], shape[1], shape[2], I64(half), I64(1)};
+    const Array<PrimExpr> column = {shape[0], shape[1], shape[2], half, I64(1)};
     const Array<Expr> pair = {node.Reshaped(real, column), node.Reshaped(imaginary, column)};
-    rotated = node.Reshaped(node.Emit(relax::Concat(pair, 4)), {shape[0], shape[1], shape[2], I64(rotary)});
+    rotated = node.Reshaped(node.Emit(relax::Concat(pair, 4)), {shape[0], shape[1], shape[2], turned});
   } else {
     rotated = node.Emit(relax::Concat(Array<Expr>{real, imaginary}, 3));
   }
-  if (rotary < size) rotated = node.Emit(relax::Concat(Array<Expr>{rotated, part(rotary, size, 1)}, 3));
-  return rotated;
+  if (node.analyzer().CanProveEqual(turned, size)) return node.WithShape(rotated, shape);
+  const Expr rest = part(turned, size, 1, node.Simplify(size - turned));
+  return node.WithShape(node.Emit(relax::Concat(Array<Expr>{rotated, rest}, 3)), shape);
 }
 
 namespace {
@@ -105,23 +109,46 @@ Expr BroadcastBias(const NodeContext& node, const Expr& bias, const Expr& scores
 
 }  // namespace
 
+namespace {
+
+/// Keys or values (b, kv, s, d) for `heads` of queries, each for as many in a row.
+Expr ForHeads(const NodeContext& node, const Expr& x, const PrimExpr& heads) {
+  const Array<PrimExpr> shape = node.Shape(x);
+  const PrimExpr& own = shape[1];
+  if (node.analyzer().CanProveEqual(heads, own)) return x;
+  const auto count = AsConstInt(own);
+  const auto wanted = AsConstInt(heads);
+  if (count && wanted) {
+    if (*count <= 0 || *wanted % *count != 0) node.Fail("the heads of the query are no multiple of those of the key");
+    return node.Emit(relax::Repeat(x, *wanted / *count, 1));
+  }
+  // What the heads are no multiple of does not fit the last shape.
+  const PrimExpr times = node.Simplify(FloorDiv(heads, Max(own, I64(1))));
+  const Expr column = node.Reshaped(x, {shape[0], own, I64(1), shape[2], shape[3]});
+  const Expr repeated = node.Emit(relax::BroadcastTo(column, {shape[0], own, times, shape[2], shape[3]}));
+  return node.Reshaped(repeated, {shape[0], heads, shape[2], shape[3]});
+}
+
+/// What queries are multiplied by, whose heads are of `size`.
+Expr ScaleOf(const NodeContext& node, const AttentionSpec& spec, const PrimExpr& size, DataType dtype) {
+  if (spec.scale) return node.Scalar(dtype, *spec.scale);
+  if (const auto number = AsConstInt(size)) return node.Scalar(dtype, 1.0 / std::sqrt(static_cast<double>(*number)));
+  const DataType wide = dtype.bits() < 32 ? DataType::Float(32) : dtype;
+  return node.CastTo(node.Emit(relax::Rsqrt(node.ScalarOf(wide, size))), dtype);
+}
+
+}  // namespace
+
 AttentionResult Attend(const NodeContext& node, const AttentionSpec& spec) {
   const Expr& q = spec.query;
-  Expr k = spec.key;
-  Expr v = spec.value;
-  const int64_t heads = node.StaticDim(q, 1, "the number of heads");
-  const int64_t kv_heads = node.StaticDim(k, 1, "the number of heads");
-  if (kv_heads <= 0 || heads % kv_heads != 0) node.Fail("the heads of the query are no multiple of those of the key");
-  if (heads != kv_heads) {
-    k = node.Emit(relax::Repeat(k, heads / kv_heads, 1));
-    v = node.Emit(relax::Repeat(v, heads / kv_heads, 1));
-  }
+  const Array<PrimExpr> shape = node.Shape(q);
+  const Expr k = ForHeads(node, spec.key, shape[1]);
+  const Expr v = ForHeads(node, spec.value, shape[1]);
   const DataType dtype = node.DType(q);
-  const double scale =
-      spec.scale ? *spec.scale : 1.0 / std::sqrt(static_cast<double>(node.StaticDim(q, 3, "the size of a head")));
+  const Expr scale = ScaleOf(node, spec, shape[3], dtype);
   const Expr transposed = node.Emit(relax::PermuteDims(k, {0, 1, 3, 2}));
   AttentionResult result;
-  result.products = node.Emit(relax::Matmul(relax::Multiply(q, node.Scalar(dtype, scale)), transposed));
+  result.products = node.Emit(relax::Matmul(relax::Multiply(q, scale), transposed));
   Expr scores = result.products;
   const auto cap = [&] {
     if (spec.softcap == 0) return;

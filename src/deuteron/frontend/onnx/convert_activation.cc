@@ -148,9 +148,12 @@ Results ConvertSoftmax(const NodeContext& node) {
 Results ConvertHardmax(const NodeContext& node) {
   const DataType dtype = node.DType(0);
   const Expr result = AlongAxis(node, [&](const Expr& x, int64_t axis) -> Expr {
-    const int64_t depth = node.StaticDim(x, axis, "the axis");
-    const Expr index = relax::Argmax(x, axis, /*keepdims=*/false);
-    return node.Emit(relax::OneHot(index, MakeConst(dtype, 1), MakeConst(dtype, 0), depth, axis));
+    const PrimExpr depth = node.Shape(x)[axis];
+    Array<PrimExpr> along(static_cast<size_t>(node.Rank(x)), I64(1));
+    along.Set(axis, depth);
+    const Expr first = node.Emit(relax::Argmax(x, axis, /*keepdims=*/true));
+    const Expr positions = node.Emit(relax::Arange(I64(0), depth, I64(1), DataType::Int(64)));
+    return node.CastTo(node.Emit(relax::Equal(first, node.Reshaped(positions, along))), dtype);
   });
   return {node.Reshaped(result, node.Shape(0))};
 }

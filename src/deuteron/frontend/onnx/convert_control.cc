@@ -92,66 +92,69 @@ Results ConvertLoop(const NodeContext& node) {
   return EmitLoop(node, most, condition ? Value() : node.In(1), state, run);
 }
 
-Results ConvertScan(const NodeContext& node) {
-  if (node.opset() < 9) node.Unsupported("Scan before version 9");
-  const GraphProto& body = node.GraphAttr("body");
-  const int64_t scanned = node.RequiredInt("num_scan_inputs");
-  const int64_t states = static_cast<int64_t>(node.NumInputs()) - scanned;
-  if (scanned < 1 || states < 0 || static_cast<int64_t>(body.outputs.size()) < states) {
-    node.Fail("its body does not take and give its values");
-  }
-  const int64_t gathered = static_cast<int64_t>(body.outputs.size()) - states;
-  const auto numbers = [&](const char* name, int64_t count) {
-    const auto given = node.Ints(name).value_or(std::vector<int64_t>(static_cast<size_t>(count), 0));
-    if (static_cast<int64_t>(given.size()) != count) node.Fail("attribute '" + std::string(name) + "' does not fit");
-    return given;
-  };
-  auto axes = numbers("scan_input_axes", scanned);
-  const auto directions = numbers("scan_input_directions", scanned);
-  const auto output_axes = numbers("scan_output_axes", gathered);
-  const auto output_directions = numbers("scan_output_directions", gathered);
-  Importer* importer = node.importer();
+namespace {
+
+/// What a Scan runs over.
+struct ScanSpec {
   Results state;
-  for (int64_t i = 0; i < states; ++i) state.push_back(node.In(static_cast<size_t>(i)));
+  /// Each along its axis, from behind where the direction is 1.
   std::vector<Expr> sequences;
-  for (int64_t i = 0; i < scanned; ++i) {
-    sequences.push_back(node.X(static_cast<size_t>(states + i)));
-    axes[i] = node.Axis(axes[i], node.Rank(sequences[i]));
+  std::vector<int64_t> axes, directions;
+  /// Of what is gathered.
+  std::vector<int64_t> output_axes, output_directions;
+};
+
+/// Integers of an attribute, `count` or none (then zeros).
+std::vector<int64_t> NumbersOf(const NodeContext& node, const char* name, size_t count) {
+  const auto given = node.Ints(name).value_or(std::vector<int64_t>(count, 0));
+  if (given.size() != count) node.Fail("attribute '" + std::string(name) + "' does not fit");
+  return given;
+}
+
+/// The states at the end, then what was gathered.
+Results Scanned(const NodeContext& node, ScanSpec spec) {
+  const GraphProto& body = node.GraphAttr("body");
+  const size_t states = spec.state.size();
+  const size_t gathered = spec.output_axes.size();
+  for (size_t i = 0; i < spec.sequences.size(); ++i) {
+    spec.axes[i] = node.Axis(spec.axes[i], node.Rank(spec.sequences[i]));
   }
-  const PrimExpr length = node.Shape(sequences[0])[axes[0]];
+  Importer* importer = node.importer();
+  const PrimExpr length = node.Shape(spec.sequences[0])[spec.axes[0]];
   const auto run = [&](const PrimExpr& number, const Results& before) {
     std::vector<Value> inputs = before;
-    for (int64_t i = 0; i < scanned; ++i) {
+    for (size_t i = 0; i < spec.sequences.size(); ++i) {
       // Bounds that hold show that it is inside.
       const PrimExpr at =
-          node.Simplify(directions[i] == 0 ? Min(number, length - I64(1)) : Max(length - I64(1) - number, I64(0)));
-      const PrimExpr end = at + I64(1);
-      const Expr slice =
-          node.Emit(relax::StridedSlice(sequences[i], {axes[i]}, {at}, {end}, {I64(1)}, /*assume_inbound=*/true));
-      inputs.emplace_back(node.Emit(relax::Squeeze(slice, {axes[i]})));
+          node.Simplify(spec.directions[i] == 0 ? Min(number, length - I64(1)) : Max(length - I64(1) - number, I64(0)));
+      const int64_t axis = spec.axes[i];
+      const Expr slice = node.Emit(
+          relax::StridedSlice(spec.sequences[i], {axis}, {at}, {at + I64(1)}, {I64(1)}, /*assume_inbound=*/true));
+      inputs.emplace_back(node.Emit(relax::Squeeze(slice, {axis})));
     }
     const Results outputs = importer->ImportGraph(body, inputs);
     const auto first_output = outputs.begin() + static_cast<std::ptrdiff_t>(states);
     return LoopStep{Value(), {outputs.begin(), first_output}, {first_output, outputs.end()}};
   };
   const auto count = AsConstInt(length);
+  Results state = std::move(spec.state);
   if (count && IsShort(*count, body) && (*count > 0 || gathered == 0)) {
     std::vector<Array<Expr>> rows(gathered);
     for (int64_t number = 0; number < *count; ++number) {
       LoopStep step = run(I64(number), state);
-      for (int64_t i = 0; i < gathered; ++i) rows[i].push_back(importer->ExprOf(step.outputs[i], Span()));
+      for (size_t i = 0; i < gathered; ++i) rows[i].push_back(importer->ExprOf(step.outputs[i], Span()));
       state = std::move(step.states);
     }
     state = Stack(node, std::move(state), rows);
   } else {
     state = EmitLoop(node, length, Value(), state, run);
   }
-  for (int64_t i = 0; i < gathered; ++i) {
+  for (size_t i = 0; i < gathered; ++i) {
     Value& output = state[states + i];
     Expr stacked = importer->ExprOf(output, Span());
-    if (output_directions[i] != 0) stacked = node.Emit(relax::Flip(stacked, 0));
+    if (spec.output_directions[i] != 0) stacked = node.Emit(relax::Flip(stacked, 0));
     const int64_t rank = node.Rank(stacked);
-    const int64_t axis = node.Axis(output_axes[i], rank);
+    const int64_t axis = node.Axis(spec.output_axes[i], rank);
     if (axis != 0) {
       std::vector<int64_t> order;
       for (int64_t from = 1; from < rank; ++from) order.push_back(from);
@@ -161,6 +164,55 @@ Results ConvertScan(const NodeContext& node) {
     output = stacked;
   }
   return state;
+}
+
+/// Operator set 8: each row of a batch by itself.
+Results ScannedByRow(const NodeContext& node, const ScanSpec& spec) {
+  if (node.Has(0)) node.Unsupported("sequence_lens of operator set 8");
+  constexpr int64_t kMostRows = 64;
+  const int64_t rows = node.StaticDim(spec.sequences[0], 0, "the number of rows");
+  if (rows < 1 || rows > kMostRows) node.Unsupported("operator set 8 with a batch of " + std::to_string(rows));
+  std::vector<Array<Expr>> results(spec.state.size() + spec.output_axes.size());
+  for (int64_t row = 0; row < rows; ++row) {
+    const auto of_row = [&](const Expr& x) -> Expr {
+      return node.Emit(relax::Squeeze(node.Emit(relax::StridedSlice(x, {0}, {I64(row)}, {I64(row + 1)})), {0}));
+    };
+    ScanSpec one = spec;
+    for (Value& state : one.state) state = of_row(node.importer()->ExprOf(state, Span()));
+    for (Expr& sequence : one.sequences) sequence = of_row(sequence);
+    const Results of_one = Scanned(node, std::move(one));
+    for (size_t i = 0; i < results.size(); ++i) results[i].push_back(node.importer()->ExprOf(of_one[i], Span()));
+  }
+  return Stack(node, {}, results);
+}
+
+}  // namespace
+
+Results ConvertScan(const NodeContext& node) {
+  const GraphProto& body = node.GraphAttr("body");
+  const bool by_row = node.opset() < 9;
+  const size_t first = by_row ? 1 : 0;
+  const int64_t scanned = node.RequiredInt("num_scan_inputs");
+  const int64_t states = static_cast<int64_t>(node.NumInputs() - first) - scanned;
+  if (scanned < 1 || states < 0 || static_cast<int64_t>(body.outputs.size()) < states) {
+    node.Fail("its body does not take and give its values");
+  }
+  const auto sequences = static_cast<size_t>(scanned);
+  const size_t gathered = body.outputs.size() - static_cast<size_t>(states);
+  ScanSpec spec{
+      .axes = by_row ? std::vector<int64_t>(sequences, 0) : NumbersOf(node, "scan_input_axes", sequences),
+      .directions = NumbersOf(node, by_row ? "directions" : "scan_input_directions", sequences),
+      .output_axes = by_row ? std::vector<int64_t>(gathered, 0) : NumbersOf(node, "scan_output_axes", gathered),
+      .output_directions =
+          by_row ? std::vector<int64_t>(gathered, 0) : NumbersOf(node, "scan_output_directions", gathered)};
+  for (size_t i = first; i < node.NumInputs(); ++i) {
+    if (i < first + static_cast<size_t>(states)) {
+      spec.state.push_back(node.In(i));
+    } else {
+      spec.sequences.push_back(node.X(i));
+    }
+  }
+  return by_row ? ScannedByRow(node, spec) : Scanned(node, std::move(spec));
 }
 
 }  // namespace deuteron::onnx

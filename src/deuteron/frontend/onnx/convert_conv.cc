@@ -14,14 +14,6 @@ using relax::Expr;
 
 namespace {
 
-std::vector<int64_t> KernelOf(const NodeContext& node, const Expr& weight) {
-  std::vector<int64_t> kernel;
-  for (int64_t axis = 2; axis < node.Rank(weight); ++axis) {
-    kernel.push_back(node.StaticDim(weight, axis, "a kernel's size"));
-  }
-  return kernel;
-}
-
 /// A vector over the channels of a result of `rank`.
 Expr AddChannelBias(const NodeContext& node, const Expr& result, const Expr& bias) {
   Array<PrimExpr> shape = {I64(1), node.Shape(bias)[0]};
@@ -33,7 +25,7 @@ Expr AddChannelBias(const NodeContext& node, const Expr& result, const Expr& bia
 
 Results ConvertConv(const NodeContext& node) {
   const Expr x = node.X(0);
-  const Expr weight = node.X(1);
+  const Expr weight = WithKernel(node, node.X(1));
   const Window window = ReadWindow(node, x, KernelOf(node, weight));
   const relax::nn::ConvOptions options{
       .strides = window.strides, .padding = window.pads, .dilation = window.dilations, .groups = node.Int("group", 1)};
@@ -44,7 +36,7 @@ Results ConvertConv(const NodeContext& node) {
 
 Results ConvertConvTranspose(const NodeContext& node) {
   const Expr x = node.X(0);
-  const Expr weight = node.X(1);
+  const Expr weight = WithKernel(node, node.X(1));
   const std::string auto_pad = node.Str("auto_pad", "NOTSET");
   Window window = ReadWindow(node, x, KernelOf(node, weight));
   const size_t axes = window.axes();
@@ -81,7 +73,7 @@ Results ConvertConvTranspose(const NodeContext& node) {
 /// The product of the weights and what their kernel, displaced at each of its positions, sees.
 Results ConvertDeformConv(const NodeContext& node) {
   const Expr x = node.X(0);
-  const Expr weight = node.X(1);
+  const Expr weight = WithKernel(node, node.X(1));
   const Window window = ReadWindow(node, x, KernelOf(node, weight));
   const size_t axes = window.axes();
   const int64_t groups = node.Int("group", 1);

@@ -108,9 +108,7 @@ Expr IndicesFromBeginning(const NodeContext& node, size_t input, const PrimExpr&
     return relax::Constant(TensorFromSymbolic({symbolic->dtype, symbolic->shape, std::move(values)}));
   }
   const DataType dtype = node.DType(indices);
-  const Expr bound = length ? Expr(relax::Constant::Scalar(dtype, *length))
-                            : node.Reshaped(node.importer()->ExprOf(Value(SymbolicVector({extent})), Span()), {});
-  const Expr typed = node.CastTo(bound, dtype);
+  const Expr typed = node.ScalarOf(dtype, extent);
   const Expr is_negative = relax::Less(indices, relax::Constant::Scalar(dtype, int64_t{0}));
   return node.Emit(relax::Where(is_negative, relax::Add(indices, typed), indices));
 }

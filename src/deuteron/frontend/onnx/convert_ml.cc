@@ -200,16 +200,16 @@ namespace {
 Expr Occurrences(const NodeContext& node, const Expr& x, const std::vector<int64_t>& grams, int64_t length,
                  int64_t step) {
   const PrimExpr rows = node.Shape(x)[0];
-  const int64_t words = node.StaticDim(x, 1, "the length of the text");
-  const int64_t starts = words - (length - 1) * step;
+  const PrimExpr starts = node.Simplify(Max(node.Shape(x)[1] - (length - 1) * step, I64(0)));
   const auto count = static_cast<int64_t>(grams.size()) / length;
   Expr found;
   for (int64_t i = 0; i < length; ++i) {
-    const Expr window = node.Emit(relax::StridedSlice(x, {1}, {I64(i * step)}, {I64(i * step + starts)}, {I64(1)}));
+    const PrimExpr end = node.Simplify(starts + i * step);
+    const Expr window = node.Emit(relax::StridedSlice(x, {1}, {I64(i * step)}, {end}, {I64(1)}));
     std::vector<int64_t> column;
     for (int64_t gram = 0; gram < count; ++gram) column.push_back(grams[static_cast<size_t>(gram * length + i)]);
     const Expr word = node.Reshaped(node.ConstantInts(column, node.DType(x)), {I64(1), I64(count), I64(1)});
-    const Expr same = node.Emit(relax::Equal(node.Reshaped(window, {rows, I64(1), I64(starts)}), word));
+    const Expr same = node.Emit(relax::Equal(node.Reshaped(window, {rows, I64(1), starts}), word));
     found = found.defined() ? Expr(node.Emit(relax::LogicalAnd(found, same))) : same;
   }
   return node.Emit(relax::Sum(node.CastTo(found, kFeature), {{2}}));
@@ -227,7 +227,7 @@ Results ConvertTfIdfVectorizer(const NodeContext& node) {
   const Expr given = node.X(0);
   const bool is_row = node.Rank(given) == 1;
   const Expr x = is_row ? node.Reshaped(given, {I64(1), node.Shape(given)[0]}) : given;
-  const int64_t words = node.StaticDim(x, 1, "the length of the text");
+  const auto words = AsConstInt(node.Shape(x)[1]);
   const PrimExpr rows = node.Shape(x)[0];
   // Counts of all n-grams in the order of the pool.
   Array<Expr> parts;
@@ -245,7 +245,8 @@ Results ConvertTfIdfVectorizer(const NodeContext& node) {
     Expr sum = node.Emit(relax::Zeros({rows, I64(count)}, kFeature));
     // Single elements have nothing to skip between them.
     const int64_t most = length == 1 ? 0 : node.RequiredInt("max_skip_count");
-    for (int64_t skip = 0; counted && skip <= most && (length - 1) * (skip + 1) < words; ++skip) {
+    for (int64_t skip = 0; counted && skip <= most; ++skip) {
+      if (words && (length - 1) * (skip + 1) >= *words) break;
       sum = node.Emit(
           relax::Add(sum, Occurrences(node, x, {pool->begin() + begin, pool->begin() + end}, length, skip + 1)));
     }

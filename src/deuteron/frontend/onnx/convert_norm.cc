@@ -37,11 +37,18 @@ Expr Broadcast(const NodeContext& node, const Expr& x, const Array<PrimExpr>& sh
 Results ConvertBatchNormalization(const NodeContext& node) {
   const Expr x = node.X(0);
   const bool training = node.Int("training_mode", 0) != 0;
-  if (node.Int("spatial", 1) == 0) node.Unsupported("spatial=0");
   for (size_t output = 1; output < node.NumOutputs(); ++output) {
     if (node.Wants(output) && !training) node.Unsupported("outputs of training mode");
   }
   const DataType dtype = node.DType(x);
+  if (node.Int("spatial", 1) == 0 && node.opset() < 9) {
+    // A mean, a variance, … of its own for each element.
+    const auto of_element = [&](size_t input) { return node.CastTo(node.X(input), dtype); };
+    const Expr centred = relax::Subtract(x, of_element(3));
+    const Expr deviation = relax::Sqrt(relax::Add(of_element(4), node.Scalar(dtype, node.Float("epsilon", 1e-5))));
+    const Expr scaled = relax::Multiply(relax::Divide(centred, deviation), of_element(1));
+    return {node.Emit(relax::Add(scaled, of_element(2)))};
+  }
   Array<Expr> statistics;
   for (size_t input = 1; input <= 4; ++input) {
     const Expr value = node.X(input);
@@ -80,15 +87,16 @@ Results ConvertInstanceNormalization(const NodeContext& node) {
 Results ConvertGroupNormalization(const NodeContext& node) {
   const Expr x = node.X(0);
   const int64_t groups = node.RequiredInt("num_groups");
-  const int64_t channels = node.StaticDim(x, 1, "the number of channels");
-  if (groups <= 0 || channels % groups != 0) {
-    node.Fail(std::to_string(channels) + " channels cannot be divided into " + std::to_string(groups) + " groups");
-  }
   // Scale and bias are given by group before operator set 21, by channel from it on.
+  const bool is_by_group = node.opset() < 21;
+  const auto channels = is_by_group ? node.StaticDim(x, 1, "the number of channels") : AsConstInt(node.Shape(x)[1]);
+  if (groups <= 0 || channels.value_or(groups) % groups != 0) {
+    node.Fail(std::to_string(*channels) + " channels cannot be divided into " + std::to_string(groups) + " groups");
+  }
   const auto by_channel = [&](size_t input) -> Expr {
     const Expr value = node.X(input);
-    if (node.opset() >= 21 || groups == channels) return value;
-    return node.Emit(relax::Repeat(value, channels / groups, 0));
+    if (!is_by_group || groups == *channels) return value;
+    return node.Emit(relax::Repeat(value, *channels / groups, 0));
   };
   return {node.Emit(relax::nn::GroupNorm(x, by_channel(1), by_channel(2), groups, /*channel_axis=*/1,
                                          AxesFrom(2, node.Rank(x)), node.Float("epsilon", 1e-5)))};

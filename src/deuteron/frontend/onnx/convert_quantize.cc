@@ -123,11 +123,9 @@ Results ConvertQLinearMatMul(const NodeContext& node) {
 namespace {
 
 /// The convolution of integers of which zero points have been taken.
-Expr IntegerConv(const NodeContext& node, const Expr& x, const Expr& weight) {
-  std::vector<int64_t> kernel;
-  for (int64_t axis = 2; axis < node.Rank(weight); ++axis)
-    kernel.push_back(node.StaticDim(weight, axis, "a kernel's size"));
-  const Window window = ReadWindow(node, x, kernel);
+Expr IntegerConv(const NodeContext& node, const Expr& x, const Expr& given) {
+  const Expr weight = WithKernel(node, given);
+  const Window window = ReadWindow(node, x, KernelOf(node, weight));
   const relax::nn::ConvOptions options{
       .strides = window.strides, .padding = window.pads, .dilation = window.dilations, .groups = node.Int("group", 1)};
   const auto conv = window.axes() == 1 ? relax::nn::Conv1D : window.axes() == 2 ? relax::nn::Conv2D : relax::nn::Conv3D;

@@ -15,6 +15,7 @@
 #include "deuteron/relax/op/nn.h"
 #include "deuteron/relax/op/search.h"
 #include "deuteron/relax/op/unary.h"
+#include "deuteron/relax/type_analysis.h"
 
 namespace deuteron::onnx {
 
@@ -74,9 +75,14 @@ class Recurrence {
     batch_ = shape[1];
     input_ = shape[2];
     is_quantized_ = node.node().op_type == "DynamicQuantizeLSTM";
-    hidden_ = node.StaticDim(node.X(2), is_quantized_ ? 1 : 2, "the hidden size");
-    if (const int64_t stated = node.Int("hidden_size", hidden_); stated != hidden_) {
-      node.Fail("hidden_size is " + std::to_string(stated) + ", and its weights are of " + std::to_string(hidden_));
+    const int64_t axis = is_quantized_ ? 1 : 2;
+    if (node.Rank(2) != 3) node.Fail("its weights must have three axes");
+    const auto own = AsConstInt(node.Shape(2)[axis]);
+    const bool is_stated = node.HasAttr("hidden_size");
+    hidden_ = is_stated ? node.RequiredInt("hidden_size") : node.StaticDim(node.X(2), axis, "the hidden size");
+    if (hidden_ < 1 || hidden_ != own.value_or(hidden_)) {
+      node.Fail("hidden_size is " + std::to_string(hidden_) + ", and its weights are of " +
+                relax::Describe(node.Shape(2)[axis]));
     }
     const std::string direction = node.Str("direction", "forward");
     if (direction != "forward" && direction != "reverse" && direction != "bidirectional") {
@@ -84,8 +90,6 @@ class Recurrence {
     }
     reversed_ =
         direction == "bidirectional" ? std::vector<bool>{false, true} : std::vector<bool>{direction == "reverse"};
-    if (node.StaticDim(node.X(1), 0, "the number of directions") != directions())
-      node.Fail("its weights do not fit its direction");
     FindLengths();
     // What steps of a loop use of the node is an expression outside of it.
     for (size_t i = 0; i < node.NumInputs(); ++i) {
@@ -98,9 +102,25 @@ class Recurrence {
   int64_t directions() const { return static_cast<int64_t>(reversed_.size()); }
   int64_t hidden() const { return hidden_; }
 
+  /// An input with the sizes that directions, gates and the hidden size give it.
+  Expr Sized(size_t input) const {
+    const int64_t rows = gates_ * hidden_;
+    const std::string what = "input " + std::to_string(input);
+    const auto with = [&](const Expr& x, int64_t axis, const std::vector<int64_t>& sizes) {
+      return node_.WithSizes(x, axis, sizes, what.c_str());
+    };
+    const bool is_state = input == 5 || input == 6;
+    const Expr x = with(node_.X(input), is_state && batch_first_ ? 1 : 0, {directions()});
+    if (is_state) return with(x, 2, {hidden_});
+    if (input == 1) return with(x, is_quantized_ ? 2 : 1, {rows});
+    if (input == 2) return is_quantized_ ? with(x, 1, {hidden_, rows}) : with(x, 1, {rows, hidden_});
+    if (input == 3) return with(x, 1, {2 * rows});
+    return input == 7 ? with(x, 1, {3 * hidden_}) : x;
+  }
+
   /// Row `direction` of an input, without that axis.
   Expr OfDirection(size_t input, int64_t direction) const {
-    const Expr x = node_.X(input);
+    const Expr x = Sized(input);
     if (directions() == 1 && !(batch_first_ && input >= 5 && input <= 6)) {
       const Array<PrimExpr> shape = node_.Shape(x);
       return node_.Reshaped(x, Array<PrimExpr>(shape.begin() + 1, shape.end()));

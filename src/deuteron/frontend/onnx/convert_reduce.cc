@@ -100,8 +100,8 @@ Results ConvertArgReduce(const NodeContext& node) {
   if (node.Int("select_last_index", 0) == 0) return {node.Emit(find(x, axis, keepdims))};
   // The last of equals is the first from behind.
   const Expr index = node.Emit(find(relax::Flip(x, axis), axis, keepdims));
-  const int64_t last = node.StaticDim(x, axis, "the axis") - 1;
-  return {node.Emit(relax::Subtract(node.Scalar(DataType::Int(64), static_cast<double>(last)), index))};
+  const PrimExpr last = node.Simplify(node.Shape(x)[axis] - 1);
+  return {node.Emit(relax::Subtract(node.ScalarOf(DataType::Int(64), last), index))};
 }
 
 Results ConvertCumSum(const NodeContext& node) {

@@ -1,6 +1,6 @@
 /// \file
 /// The converters, by the file that they are in. Each converts the operators of ONNX that op_table.cc names
-/// beside it, in all versions from 7 to 25.
+/// beside it, in all versions from 7 to 25 (early.h: those before).
 #pragma once
 
 #include "deuteron/frontend/onnx/node_context.h"

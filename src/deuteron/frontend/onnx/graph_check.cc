@@ -73,6 +73,11 @@ std::string NodeSpanName(const NodeProto& node) {
   return name;
 }
 
+std::string OperatorName(const NodeProto& node) {
+  const std::string op(node.op_type);
+  return IsOnnxDomain(node.domain) ? op : std::string(node.domain) + "." + op;
+}
+
 std::vector<std::string_view> CapturedNames(const GraphProto& graph) {
   Names own;
   for (const TensorProto& tensor : graph.initializers) own.insert(tensor.name);

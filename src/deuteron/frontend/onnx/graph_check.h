@@ -15,6 +15,9 @@ std::string NodeLabel(const NodeProto& node);
 /// The node's name, or "Conv:output" for one without.
 std::string NodeSpanName(const NodeProto& node);
 
+/// The node's operator, "Conv", "com.acme.Foo".
+std::string OperatorName(const NodeProto& node);
+
 /// The names that a graph takes from the scopes around it, each once.
 std::vector<std::string_view> CapturedNames(const GraphProto& graph);
 

@@ -20,6 +20,9 @@ struct ImportOptions {
   /// Initialisers become parameters after the inputs (their values in the attribute "params", the number of
   /// inputs in "num_input") instead of constants.
   bool params_as_inputs = false;
+  /// Modules whose functions implement operators (attribute "onnx_operator", docs/custom-operators.md): such that are
+  /// not known, and in place of such that are.
+  std::vector<IRModule> custom;
 };
 
 /// The model in `path` as a module of one Relax function, "main": one dataflow block, one tensor parameter a
@@ -37,10 +40,30 @@ struct ImportOptions {
 /// Throws
 ///  - ModelError: a file that is missing or malformed, names undefined or defined twice, cycles, missing
 ///    outputs, wrong attributes, data that does not fit its shape, external data outside of the folder;
-///  - UnsupportedError: operators (all of them, at once), operator sets outside of 7 to 25, dtypes, and uses of
+///  - UnsupportedError: operators (all of them, at once), operator sets outside of 1 to 25, dtypes, and uses of
 ///    operators that are valid but not implemented;
 ///  - UsageError: `options.shapes` that do not fit the model.
 IRModule Load(const std::string& path, const ImportOptions& options = {});
+
+/// Something in a model that Load refuses.
+struct Problem {
+  /// The node's name ("Conv:output" of one without), or the input's or output's; empty if it is the model as a whole.
+  std::string node;
+  /// Its operator, "Conv", "com.acme.Foo"; empty if it is no node.
+  std::string op;
+  std::string reason;
+  /// What would make it work.
+  std::string help;
+  /// Whether the model is wrong (a ModelError), rather than something not supported (an UnsupportedError).
+  bool is_malformed = false;
+};
+
+/// All problems of a model at once, in the order of its nodes; none if Load takes it. Behind a node that is not
+/// supported it looks on with the shapes that the model states of the node's outputs (value_info); of nodes behind
+/// outputs without any, only whether there is such an operator.
+///
+/// Throws what Load throws if the model cannot be read, or its graph is no graph.
+std::vector<Problem> FindProblems(const std::string& path, const ImportOptions& options = {});
 
 /// What a file holds, without importing it.
 struct ModelSummary {
@@ -54,7 +77,6 @@ struct ModelSummary {
     std::string domain;
     std::string op_type;
     int64_t count = 0;
-    bool supported = false;
   };
   int64_t ir_version = 0;
   std::string producer;

@@ -1,10 +1,10 @@
 #include "deuteron/frontend/onnx/importer.h"
 
 #include <algorithm>
-#include <map>
 #include <unordered_set>
 #include <utility>
 
+#include "deuteron/frontend/onnx/early.h"
 #include "deuteron/frontend/onnx/evaluate.h"
 #include "deuteron/frontend/onnx/graph_check.h"
 #include "deuteron/frontend/onnx/op_table.h"
@@ -31,12 +31,6 @@ std::string FunctionKey(std::string_view domain, std::string_view name) {
   return std::string(IsOnnxDomain(domain) ? "" : domain) + "::" + std::string(name);
 }
 
-void SetOpsets(const std::vector<OpsetImport>& opsets, Scope* scope) {
-  for (const OpsetImport& opset : opsets) {
-    scope->opsets[IsOnnxDomain(opset.domain) ? "" : std::string(opset.domain)] = opset.version;
-  }
-}
-
 /// What a node makes can be a tensor.
 void CheckSizes(const Results& results) {
   for (const Value& result : results) {
@@ -50,14 +44,6 @@ void CheckSizes(const Results& results) {
   }
 }
 
-void CheckOpset(const Scope& scope) {
-  const int64_t version = scope.Opset("");
-  if (version != 0 && (version < kFirstOpset || version > kLastOpset)) {
-    DEUTERON_THROW(UnsupportedError) << "the model uses operator set " << version << " of ONNX; supported are "
-                                     << kFirstOpset << " to " << kLastOpset;
-  }
-}
-
 }  // namespace
 
 const Value* Scope::Find(std::string_view name) {
@@ -66,6 +52,12 @@ const Value* Scope::Find(std::string_view name) {
   const Value* outer = parent == nullptr ? nullptr : parent->Find(name);
   if (outer == nullptr || !is_function) return outer;
   return &values.emplace(name, outer->Copy()).first->second;
+}
+
+void Scope::Import(const std::vector<OpsetImport>& imported) {
+  for (const OpsetImport& opset : imported) {
+    opsets[IsOnnxDomain(opset.domain) ? "" : std::string(opset.domain)] = opset.version;
+  }
 }
 
 int64_t Scope::Opset(std::string_view domain) const {
@@ -79,8 +71,10 @@ int64_t Scope::Opset(std::string_view domain) const {
 }
 
 Importer::Importer(std::shared_ptr<const ModelProto> model, const ImportOptions& options)
-    : model_(std::move(model)), options_(options), decoder_(model_) {
-  SetOpsets(model_->opsets, &root_);
+    : model_(std::move(model)), options_(options), custom_(options.custom), decoder_(model_) {
+  root_.Import(model_->opsets);
+  // Before its version 3 the format has no operator sets.
+  if (model_->ir_version < 3) root_.opsets.try_emplace("", 1);
   for (const FunctionProto& function : model_->functions) functions_.emplace(function.name, &function);
 }
 
@@ -93,46 +87,6 @@ const FunctionProto* Importer::FindFunction(const NodeProto& node) const {
     }
   }
   return nullptr;
-}
-
-void Importer::CheckOperators() const {
-  // Operator and version → the nodes that use it.
-  std::map<std::string, std::vector<std::string>> unknown;
-  std::vector<std::pair<const std::vector<NodeProto>*, const Scope*>> work;
-  std::vector<std::unique_ptr<Scope>> scopes;
-  work.emplace_back(&model_->graph.nodes, &root_);
-  for (const FunctionProto& function : model_->functions) {
-    scopes.push_back(std::make_unique<Scope>());
-    SetOpsets(function.opsets, scopes.back().get());
-    work.emplace_back(&function.nodes, scopes.back().get());
-  }
-  while (!work.empty()) {
-    const auto [nodes, scope] = work.back();
-    work.pop_back();
-    CheckOpset(*scope);
-    for (const NodeProto& node : *nodes) {
-      for (const AttributeProto& attribute : node.attributes) {
-        if (attribute.g != nullptr) work.emplace_back(&attribute.g->nodes, scope);
-      }
-      if (FindFunction(node) != nullptr) continue;
-      const int64_t version = scope->Opset(node.domain);
-      if (FindOp(node.domain, node.op_type, version) != nullptr) continue;
-      const std::string domain = IsOnnxDomain(node.domain) ? "ai.onnx" : std::string(node.domain);
-      const std::string_view reason = WhyRefused(node.domain, node.op_type);
-      unknown[std::string(node.op_type) + " (domain " + domain + ", version " + std::to_string(version) + ")" +
-              (reason.empty() ? "" : ", for " + std::string(reason))]
-          .push_back(NodeSpanName(node));
-    }
-  }
-  if (unknown.empty()) return;
-  std::string message;
-  for (const auto& [op, nodes] : unknown) {
-    message += "\n  " + op + ": ";
-    constexpr size_t kMostShown = 10;
-    for (size_t i = 0; i < nodes.size() && i < kMostShown; ++i) message += (i > 0 ? ", '" : "'") + nodes[i] + "'";
-    if (nodes.size() > kMostShown) message += " and " + std::to_string(nodes.size() - kMostShown) + " more";
-  }
-  DEUTERON_THROW(UnsupportedError) << "the model uses operators that are not supported:" << message;
 }
 
 void Importer::BindInitializers(const GraphProto& graph, Scope* scope) {
@@ -151,6 +105,7 @@ void Importer::BindInitializers(const GraphProto& graph, Scope* scope) {
 
 relax::Expr Importer::ExprOf(const Value& value, const Span& span) {
   if (value->expr.defined()) return value->expr;
+  if (value->is_unknown) throw NeedsUnknown();
   if (value->elements) {
     DEUTERON_THROW(ModelError) << "a sequence of " << value->elements->size()
                                << " elements (0: an optional that holds none) where a tensor is expected";
@@ -180,6 +135,7 @@ relax::Expr Importer::ExprOf(const Value& value, const Span& span) {
 }
 
 Symbolic Importer::SymbolicOf(const Value& value) {
+  if (value->is_unknown) throw NeedsUnknown();
   if (value->symbolic_known) return value->symbolic;
   value->symbolic_known = true;
   if (value->elements) return nullptr;
@@ -232,6 +188,12 @@ void Importer::ImportNodes(const std::vector<const NodeProto*>& nodes, Scope* sc
   Scope* const outer = scope_;
   scope_ = scope;
   for (const NodeProto* node : nodes) {
+    if (problems_ != nullptr) {
+      if (!Attempt(NodeSpanName(*node), OperatorName(*node), [&] { ImportNode(*node, scope); })) {
+        BindUnknown(*node, scope);
+      }
+      continue;
+    }
     try {
       ImportNode(*node, scope);
     } catch (const ffi::Error& error) {
@@ -248,15 +210,26 @@ void Importer::ImportNode(const NodeProto& node, Scope* scope) {
     const Value* value = name.empty() ? nullptr : scope->Find(name);
     DEUTERON_CHECK(name.empty() || value != nullptr) << "'" << name << "' is used before it is defined";
     inputs.push_back(value == nullptr ? Value() : *value);
+    if (inputs.back().defined() && inputs.back()->is_unknown) throw NeedsUnknown();
   }
   Results results;
-  if (const FunctionProto* function = FindFunction(node)) {
+  if (custom_.Has(node)) {
+    results =
+        custom_.Convert(NodeContext(this, node, scope->Opset(node.domain), inputs, Span(String(NodeSpanName(node)))));
+  } else if (const FunctionProto* function = FindFunction(node)) {
     results = CallFunction(*function, node, std::move(inputs));
   } else {
     const int64_t version = scope->Opset(node.domain);
     const OpRow* row = FindOp(node.domain, node.op_type, version);
+    // A survey knows already.
+    if (row == nullptr && problems_ != nullptr) throw NeedsUnknown();
     DEUTERON_CHECK(row != nullptr) << "operator " << node.op_type << " was not checked";
-    const NodeContext context(this, node, version, inputs, Span(String(NodeSpanName(node))));
+    const Span span{String(NodeSpanName(node))};
+    const bool is_early = IsOnnxDomain(node.domain) && version < kFirstOpsetOfConverters;
+    NodeWithInputs early;
+    if (is_early) early = AsOfOpset7(NodeContext(this, node, version, inputs, span), inputs);
+    const NodeContext context = is_early ? NodeContext(this, early.node, kFirstOpsetOfConverters, early.inputs, span)
+                                         : NodeContext(this, node, version, inputs, span);
     const std::vector<Symbolic> known = EvaluateKnown(context);
     // Known integers need no code; of known but symbolic floats and booleans the code is made as well.
     const bool complete = !known.empty() && std::all_of(known.begin(), known.end(), [](const Symbolic& symbolic) {
@@ -318,7 +291,7 @@ Results Importer::CallFunction(const FunctionProto& function, const NodeProto& n
     if (!node.name.empty()) inner.name = node.name;
   }
   Scope scope;
-  SetOpsets(function.opsets, &scope);
+  scope.Import(function.opsets);
   for (size_t i = 0; i < function.inputs.size(); ++i) {
     scope.values[function.inputs[i]] = i < inputs.size() ? inputs[i] : Value();
   }
@@ -339,10 +312,19 @@ relax::SeqExpr Importer::Sequence(const std::function<std::vector<Value>()>& bod
   builder_.BeginBindingBlock();
   builder_.BeginDataflowBlock();
   Array<relax::Expr> outputs;
-  for (const Value& value : body()) outputs.push_back(builder_.EmitOutput(ExprOf(value, Span())));
-  const relax::BindingBlock block = builder_.EndBlock();
-  builder_.EndBlock();
-  scope_ = outer;
+  relax::BindingBlock block;
+  const auto close = [&] {
+    block = builder_.EndBlock();
+    builder_.EndBlock();
+    scope_ = outer;
+  };
+  try {
+    for (const Value& value : body()) outputs.push_back(builder_.EmitOutput(ExprOf(value, Span())));
+  } catch (...) {
+    close();
+    throw;
+  }
+  close();
   const relax::Tuple result(outputs);
   result->ty = TupleType(outputs.Map([](const relax::Expr& output) { return output.ty(); }));
   relax::SeqExpr sequence({block}, result);
@@ -353,9 +335,14 @@ relax::SeqExpr Importer::Sequence(const std::function<std::vector<Value>()>& bod
 relax::Function Importer::LocalFunction(const Array<relax::Var>& params,
                                         const std::function<std::vector<Value>()>& body) {
   builder_.BeginScope(params);
-  const relax::SeqExpr sequence = Sequence(body);
-  builder_.EndScope();
-  return relax::Function(params, sequence, TypeOutside(sequence));
+  try {
+    const relax::SeqExpr sequence = Sequence(body);
+    builder_.EndScope();
+    return relax::Function(params, sequence, TypeOutside(sequence));
+  } catch (...) {
+    builder_.EndScope();
+    throw;
+  }
 }
 
 Type Importer::TypeOutside(const relax::SeqExpr& sequence) {
@@ -458,7 +445,9 @@ IRModule Importer::Run() {
         builder_.Dataflow([&] {
           ImportNodes(order, &root_);
           for (const ValueInfoProto& output : graph.outputs) {
-            EmitOutput(output, *root_.Find(output.name), std::string(output.name), &outputs, &output_names_attr);
+            const std::string name(output.name);
+            Attempt(name, "",
+                    [&] { EmitOutput(output, *root_.Find(output.name), name, &outputs, &output_names_attr); });
           }
         });
         builder_.EmitFuncOutput(outputs.size() == 1 ? outputs[0] : relax::Expr(relax::Tuple(outputs)));

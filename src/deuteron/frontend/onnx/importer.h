@@ -9,6 +9,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "deuteron/frontend/onnx/custom.h"
 #include "deuteron/frontend/onnx/import.h"
 #include "deuteron/frontend/onnx/node_context.h"
 #include "deuteron/frontend/onnx/tensor.h"
@@ -27,8 +28,12 @@ struct Scope {
   /// Null if undefined. A function has its own copy of a value from outside: what makes an expression of it there is
   /// not seen here.
   const Value* Find(std::string_view name);
+  void Import(const std::vector<OpsetImport>& imported);
   int64_t Opset(std::string_view domain) const;
 };
+
+/// Thrown in a survey by what needs a value of which nothing is known.
+struct NeedsUnknown {};
 
 /// `name` as an identifier of the text; `otherwise` if nothing of it is left.
 std::string Identifier(std::string_view name, const char* otherwise);
@@ -42,6 +47,8 @@ class Importer {
   Importer(std::shared_ptr<const ModelProto> model, const ImportOptions& options);
 
   IRModule Run();
+  /// The same, going on after each problem.
+  std::vector<Problem> Survey();
 
   /// For converters.
   relax::BlockBuilder& builder() { return builder_; }
@@ -60,7 +67,11 @@ class Importer {
   relax::Function LocalFunction(const Array<relax::Var>& params, const std::function<std::vector<Value>()>& body);
 
  private:
-  void CheckOperators() const;
+  void CheckOperators();
+  /// Runs a part of the work; in a survey its errors are problems of `node`, and it may fail.
+  bool Attempt(const std::string& node, const std::string& op, const std::function<void()>& work);
+  /// The outputs of a node that is not supported, as the model describes them.
+  void BindUnknown(const NodeProto& node, Scope* scope);
   void AddParameters(Array<relax::Var>* params, Array<String>* names);
   /// The parameters that make up `input`, in order: itself, or the elements of a sequence or optional.
   std::vector<const ValueInfoProto*> TakenApart(const ValueInfoProto& input);
@@ -79,10 +90,13 @@ class Importer {
 
   std::shared_ptr<const ModelProto> model_;
   const ImportOptions& options_;
+  CustomOperators custom_;
   TensorDecoder decoder_;
   relax::BlockBuilder builder_;
   Scope* scope_ = nullptr;
   Scope root_;
+  /// Of a survey; else null.
+  std::vector<Problem>* problems_ = nullptr;
   std::unordered_map<std::string, tir::Var> dims_;
   std::unordered_map<std::string, int64_t> fixed_dims_;
   std::unordered_map<std::string, std::vector<int64_t>> fixed_shapes_;

@@ -177,6 +177,8 @@ void Importer::AddParameters(Array<relax::Var>* params, Array<String>* names) {
   std::vector<std::vector<const ValueInfoProto*>> parts;
   std::vector<const ValueInfoProto*> tensors;
   std::unordered_set<std::string_view> seen;
+  // Of a survey.
+  std::unordered_set<std::string_view> unknown;
   for (const ValueInfoProto& input : model_->graph.inputs) {
     if (input.name.empty()) DEUTERON_THROW(ModelError) << "an input of the graph has no name";
     if (!seen.insert(input.name).second) {
@@ -184,21 +186,27 @@ void Importer::AddParameters(Array<relax::Var>* params, Array<String>* names) {
     }
     if (initialised.count(input.name) != 0) continue;
     inputs.push_back(&input);
-    parts.push_back(TakenApart(input));
+    parts.emplace_back();
+    if (!Attempt(std::string(input.name), "", [&] { parts.back() = TakenApart(input); })) unknown.insert(input.name);
     tensors.insert(tensors.end(), parts.back().begin(), parts.back().end());
   }
   BindShapeOverrides(tensors);
   for (size_t i = 0; i < inputs.size(); ++i) {
     std::vector<Value> values;
     for (const ValueInfoProto* part : parts[i]) {
-      relax::Var param = InputParameter(*part);
-      values.emplace_back(param);
-      params->push_back(param);
-      names->push_back(String(std::string(part->name)));
+      const bool is_known = Attempt(std::string(part->name), "", [&] {
+        relax::Var param = InputParameter(*part);
+        values.emplace_back(param);
+        params->push_back(param);
+        names->push_back(String(std::string(part->name)));
+      });
+      if (!is_known) unknown.insert(inputs[i]->name);
     }
     const auto& holders = inputs[i]->holders;
     Value& value = root_.values[inputs[i]->name];
-    if (holders.empty() || (holders.back() == ValueInfoProto::Holder::kOptional && !values.empty())) {
+    if (unknown.count(inputs[i]->name) != 0) {
+      value = Value::Unknown();
+    } else if (holders.empty() || (holders.back() == ValueInfoProto::Holder::kOptional && !values.empty())) {
       value = values[0];
     } else if (holders[0] == ValueInfoProto::Holder::kOptional && values.empty()) {
       value = Value::None();

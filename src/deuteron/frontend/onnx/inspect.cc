@@ -3,7 +3,6 @@
 
 #include "deuteron/frontend/onnx/import.h"
 #include "deuteron/frontend/onnx/model.h"
-#include "deuteron/frontend/onnx/op_table.h"
 #include "deuteron/frontend/onnx/tensor.h"
 #include "deuteron/support/host_tensor.h"
 
@@ -37,11 +36,9 @@ ModelSummary Inspect(const std::string& path) {
   summary.ir_version = model->ir_version;
   summary.producer = std::string(model->producer_name);
   if (!model->producer_version.empty()) summary.producer += " " + std::string(model->producer_version);
-  std::map<std::string, int64_t> versions;
   for (const OpsetImport& opset : model->opsets) {
     const std::string domain = IsOnnxDomain(opset.domain) ? "ai.onnx" : std::string(opset.domain);
     summary.opsets.emplace_back(domain, opset.version);
-    versions[domain] = opset.version;
   }
   const GraphProto& graph = model->graph;
   for (const TensorProto& tensor : graph.initializers) {
@@ -74,12 +71,7 @@ ModelSummary Inspect(const std::string& path) {
     }
   }
   for (const auto& [op, count] : counts) {
-    const bool is_function =
-        std::any_of(model->functions.begin(), model->functions.end(), [&op = op](const FunctionProto& function) {
-          return function.name == op.second && (op.first == function.domain || op.first == "ai.onnx");
-        });
-    const bool supported = is_function || FindOp(op.first, op.second, versions[op.first]) != nullptr;
-    summary.ops.push_back({op.first, op.second, count, supported});
+    summary.ops.push_back({op.first, op.second, count});
   }
   std::stable_sort(summary.ops.begin(), summary.ops.end(),
                    [](const auto& a, const auto& b) { return a.count > b.count; });

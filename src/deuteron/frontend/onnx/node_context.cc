@@ -49,6 +49,13 @@ Value Value::Sequence(std::vector<Value> elements) {
   return value;
 }
 
+Value Value::Unknown() {
+  Value value;
+  value.state_ = std::make_shared<State>();
+  value->is_unknown = true;
+  return value;
+}
+
 Value Value::None() {
   Value value = Sequence({});
   value->is_none = true;
@@ -289,6 +296,20 @@ bool NodeContext::HasShape(const relax::Expr& tensor, const Array<PrimExpr>& sha
   return same;
 }
 
+relax::Expr NodeContext::WithSizes(const relax::Expr& tensor, int64_t axis, const std::vector<int64_t>& sizes,
+                                   const char* what) const {
+  Array<PrimExpr> shape = Shape(tensor);
+  for (size_t i = 0; i < sizes.size(); ++i) {
+    const int64_t at = Axis(axis + static_cast<int64_t>(i), static_cast<int64_t>(shape.size()));
+    if (const auto own = AsConstInt(shape[at]); own && *own != sizes[i]) {
+      Fail("axis " + std::to_string(at) + " of " + what + " is " + std::to_string(*own) + ", not " +
+           std::to_string(sizes[i]));
+    }
+    shape.Set(at, I64(sizes[i]));
+  }
+  return WithShape(tensor, shape);
+}
+
 const AttributeProto* NodeContext::FindAttr(std::string_view name) const {
   for (const AttributeProto& attribute : node_.attributes) {
     if (attribute.name == name) return &attribute;
@@ -396,6 +417,11 @@ relax::Var NodeContext::Field(const relax::Var& tuple, int64_t index) const {
 }
 
 relax::Expr NodeContext::Scalar(DataType dtype, double value) const { return relax::Constant::Scalar(dtype, value); }
+
+relax::Expr NodeContext::ScalarOf(DataType dtype, const PrimExpr& value) const {
+  if (const auto number = AsConstInt(value)) return relax::Constant::Scalar(dtype, *number);
+  return CastTo(Reshaped(importer_->ExprOf(Value(SymbolicVector({value})), span_), {}), dtype);
+}
 
 relax::Expr NodeContext::ConstantOf(const Tensor& tensor) const { return relax::Constant(tensor); }
 

@@ -33,6 +33,8 @@ class Value {
     std::optional<std::vector<Value>> elements;
     /// An optional that holds nothing.
     bool is_none = false;
+    /// Of a survey: nothing is known of it, for what makes it is not supported.
+    bool is_unknown = false;
   };
   Value() = default;
   Value(relax::Expr expr);                                       // NOLINT(google-explicit-constructor)
@@ -41,6 +43,7 @@ class Value {
   static Value Initializer(const TensorProto* tensor);
   static Value Sequence(std::vector<Value> elements);
   static Value None();
+  static Value Unknown();
   /// The same value, of which something can be made without changing this one. Constants stay one.
   Value Copy() const;
   bool defined() const { return state_ != nullptr; }
@@ -140,6 +143,8 @@ class NodeContext {
   relax::Var Field(const relax::Var& tuple, int64_t index) const;
   /// A scalar constant.
   relax::Expr Scalar(DataType dtype, double value) const;
+  /// The scalar whose value is that of an integer of the shapes.
+  relax::Expr ScalarOf(DataType dtype, const PrimExpr& value) const;
   relax::Expr ConstantOf(const Tensor& tensor) const;
   /// A constant vector of integers.
   relax::Expr ConstantInts(const std::vector<int64_t>& values, DataType dtype = DataType::Int(64)) const;
@@ -153,6 +158,10 @@ class NodeContext {
   relax::Expr WithShape(const relax::Expr& tensor, const Array<PrimExpr>& shape) const;
   /// Whether the type of a tensor shows that this is its shape.
   bool HasShape(const relax::Expr& tensor, const Array<PrimExpr>& shape) const;
+  /// A tensor (`what`) whose dimensions from `axis` on have to be `sizes`: a ModelError where its type shows others,
+  /// checked at run time where it shows none.
+  relax::Expr WithSizes(const relax::Expr& tensor, int64_t axis, const std::vector<int64_t>& sizes,
+                        const char* what) const;
   /// The same elements in another shape: of constants without a call, and nothing if the shape is the same.
   relax::Expr Reshaped(const relax::Expr& expr, const Array<PrimExpr>& shape) const;
   relax::Expr CastTo(const relax::Expr& expr, DataType dtype) const;

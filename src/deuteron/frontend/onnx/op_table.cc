@@ -1,5 +1,6 @@
 #include "deuteron/frontend/onnx/op_table.h"
 
+#include <algorithm>
 #include <map>
 #include <utility>
 
@@ -270,6 +271,7 @@ const OpRow* FindOp(std::string_view domain, std::string_view op_type, int64_t v
   }();
   if (IsOnnxDomain(domain)) {
     domain = "";
+    if (version >= kFirstOpset) version = std::max(version, kFirstOpsetOfConverters);
     // Upsample was removed, Scatter deprecated, in favour of others.
     if (op_type == "Upsample" && version >= 10) return nullptr;
   }

@@ -10,14 +10,17 @@
 namespace deuteron::onnx {
 
 /// The operator sets of ONNX's own domain that are understood.
-inline constexpr int64_t kFirstOpset = 7;
+inline constexpr int64_t kFirstOpset = 1;
 inline constexpr int64_t kLastOpset = 25;
+/// The first that converters know; nodes of earlier ones are made nodes of it (early.h).
+inline constexpr int64_t kFirstOpsetOfConverters = 7;
 
 struct OpRow {
   /// Empty for ONNX's own.
   std::string_view domain;
   std::string_view op_type;
-  /// First operator set that has the operator (not below kFirstOpset). Converters tell versions apart themselves.
+  /// First operator set that has the operator (not below kFirstOpsetOfConverters). Converters tell versions apart
+  /// themselves.
   int64_t since;
   Converter convert;
 };

@@ -429,7 +429,7 @@ std::shared_ptr<const ModelProto> ReadModel(const std::string& path) {
     DEUTERON_THROW(ModelError) << "'" << path << "' is not an ONNX model, or it is truncated: it holds no "
                                << (has_graph ? "ir_version" : "graph");
   }
-  if (model->opsets.empty()) {
+  if (model->opsets.empty() && model->ir_version >= 3) {
     DEUTERON_THROW(ModelError) << "'" << path << "' is not an ONNX model, or it is truncated: it imports no "
                                << "operator set (opset_import)";
   }

@@ -33,6 +33,20 @@ int64_t SamePadding(const NodeContext& node, const relax::Expr& x, size_t axis, 
 
 }  // namespace
 
+relax::Expr WithKernel(const NodeContext& node, const relax::Expr& weight) {
+  const auto kernel = node.Ints("kernel_shape");
+  if (!kernel || static_cast<int64_t>(kernel->size()) + 2 != node.Rank(weight)) return weight;
+  return node.WithSizes(weight, 2, *kernel, "weights with a kernel_shape");
+}
+
+std::vector<int64_t> KernelOf(const NodeContext& node, const relax::Expr& weight) {
+  std::vector<int64_t> kernel;
+  for (int64_t axis = 2; axis < node.Rank(weight); ++axis) {
+    kernel.push_back(node.StaticDim(weight, axis, "a kernel's size"));
+  }
+  return kernel;
+}
+
 Window ReadWindow(const NodeContext& node, const relax::Expr& x, std::vector<int64_t> kernel) {
   const int64_t rank = node.Rank(x);
   if (rank < 3)

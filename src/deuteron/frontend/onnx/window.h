@@ -20,6 +20,12 @@ struct Window {
   size_t axes() const { return kernel.size(); }
 };
 
+/// The weights of a convolution, whose last axes are the kernel: as attribute kernel_shape says where their type does
+/// not.
+relax::Expr WithKernel(const NodeContext& node, const relax::Expr& weight);
+/// The sizes of the kernel of such weights; an UnsupportedError where nothing tells them.
+std::vector<int64_t> KernelOf(const NodeContext& node, const relax::Expr& weight);
+
 /// From the node's attributes; `kernel` of the weights (empty: the attribute kernel_shape is required).
 /// auto_pad is resolved against the shape of `x`. ModelErrors for attributes that do not fit.
 Window ReadWindow(const NodeContext& node, const relax::Expr& x, std::vector<int64_t> kernel);

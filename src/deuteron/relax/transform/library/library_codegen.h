@@ -12,7 +12,7 @@
 namespace deuteron::relax {
 
 /// A function that a generator has translated, as the executable will hold it: in the module's attribute
-/// `external_mods`, an array of maps with these fields.
+/// `external_mods`, an array of maps with these fields (`code_hex` in place of `code` where that is no ASCII text).
 struct ExternalFunction {
   /// What byte code calls it by.
   std::string symbol;
@@ -64,6 +64,8 @@ using LibraryLookup = std::function<LibraryCodegen(const std::string& name)>;
 
 /// The functions in the module's attribute `external_mods`.
 std::vector<ExternalFunction> ExternalFunctions(const IRModule& module);
+/// `module` with these added there.
+IRModule WithExternalFunctions(IRModule module, const std::vector<ExternalFunction>& functions);
 /// The constants in `const_name_to_constant`, by name.
 std::map<std::string, Tensor> ExternalConstants(const IRModule& module);
 

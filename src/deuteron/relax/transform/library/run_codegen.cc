@@ -12,6 +12,7 @@
 ///
 /// Place: after MergeCompositeFunctions (or FuseOpsByPattern with annotate_codegen), before LegalizeOps.
 /// DeadCodeElimination ends it.
+#include <algorithm>
 #include <unordered_map>
 #include <unordered_set>
 #include <utility>
@@ -43,13 +44,45 @@ T ModuleAttr(const IRModule& module, const char* key) {
   return module->attrs.Get<T>(key).value_or(T());
 }
 
+bool IsAscii(const std::string& text) {
+  return std::all_of(text.begin(), text.end(), [](unsigned char c) { return c != 0 && c < 0x80; });
+}
+
+std::string ToHex(const std::string& bytes) {
+  static constexpr char kDigits[] = "0123456789abcdef";
+  std::string hex;
+  hex.reserve(2 * bytes.size());
+  for (const unsigned char c : bytes) {
+    hex += kDigits[c >> 4];
+    hex += kDigits[c & 15];
+  }
+  return hex;
+}
+
+std::string FromHex(const std::string& hex) {
+  const auto digit = [](char c) { return c <= '9' ? c - '0' : c - 'a' + 10; };
+  const auto is_digit = [](char c) { return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f'); };
+  if (hex.size() % 2 != 0 || !std::all_of(hex.begin(), hex.end(), is_digit)) {
+    DEUTERON_THROW(ModelError) << "an entry of " << kModules << " has a field \"code_hex\" that is not hexadecimal";
+  }
+  std::string bytes;
+  bytes.reserve(hex.size() / 2);
+  for (size_t i = 0; i < hex.size(); i += 2) bytes += static_cast<char>(digit(hex[i]) * 16 + digit(hex[i + 1]));
+  return bytes;
+}
+
 Map<String, Any> AsMap(const ExternalFunction& function) {
   Array<String> constants;
   for (const std::string& name : function.constants) constants.push_back(name);
   Map<String, Any> fields;
   fields.Set("symbol", String(function.symbol));
   fields.Set("plugin", String(function.plugin));
-  fields.Set("code", String(function.code));
+  // Texts of a module are UTF-8.
+  if (IsAscii(function.code)) {
+    fields.Set("code", String(function.code));
+  } else {
+    fields.Set("code_hex", String(ToHex(function.code)));
+  }
   fields.Set("constants", constants);
   return fields;
 }
@@ -186,13 +219,24 @@ std::vector<ExternalFunction> ExternalFunctions(const IRModule& module) {
   std::vector<ExternalFunction> functions;
   for (const Any& entry : ModuleAttr<Array<Any>>(module, kModules)) {
     const auto fields = entry.cast<Map<String, Any>>();
-    ExternalFunction function{TextOf(fields, "symbol"), TextOf(fields, "plugin"), TextOf(fields, "code"), {}};
+    const bool is_hex = fields.find("code_hex") != fields.end();
+    const std::string code = is_hex ? FromHex(TextOf(fields, "code_hex")) : TextOf(fields, "code");
+    ExternalFunction function{TextOf(fields, "symbol"), TextOf(fields, "plugin"), code, {}};
     if (const auto it = fields.find("constants"); it != fields.end()) {
       for (const String& name : (*it).second.cast<Array<String>>()) function.constants.emplace_back(name);
     }
     functions.push_back(std::move(function));
   }
   return functions;
+}
+
+IRModule WithExternalFunctions(IRModule module, const std::vector<ExternalFunction>& functions) {
+  if (functions.empty()) return module;
+  auto modules = ModuleAttr<Array<Any>>(module, kModules);
+  for (const ExternalFunction& function : functions) modules.push_back(AsMap(function));
+  auto* node = CopyOnWrite(&module);
+  node->attrs = DictAttrs::With(std::move(node->attrs), kModules, modules);
+  return module;
 }
 
 std::map<std::string, Tensor> ExternalConstants(const IRModule& module) {

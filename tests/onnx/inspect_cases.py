@@ -1,0 +1,69 @@
+"""What `deuteron inspect` says of models: everything that is not supported at once, with nodes, reasons and ways out.
+
+    python tests/onnx/inspect_cases.py [--binary PATH]
+"""
+
+import argparse
+import pathlib
+import subprocess
+import sys
+import tempfile
+
+import onnx
+import onnx.parser
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
+HEADER = '<ir_version: 8, opset_import: ["" : 17, "com.acme" : 1]>'
+
+# Name, model, exit status, what is said, what is not said.
+CASES = [
+    ("all is supported", HEADER + " g (float[2, 3] x) => (float[2, 3] y) { y = Relu(x) }", 0,
+     ["Relu", "1 in all"], ["not supported", "not as ONNX says"]),
+    ("several operators and uses at once", HEADER + """ g (float[2, 3] x, float[2, 3, N] z) => (float[2, 3] y, float[2, 3] w, int64[1] v, float u)
+        <float[2, 3] t>
+        { [first] t = com.acme.Foo(x)
+          [second] a = com.acme.Bar(t)
+          [behind] b = Relu(a)
+          [third] y = com.acme.Foo(b)
+          [spline] w = Resize<mode = "spline">(t, , , ends)
+          [det] u = Det(z)
+          [shape] v = Shape<start: int = 0, end: int = 1>(t)
+          ends = Constant<value_ints: ints = [4, 6]>() }""", 3,
+     ["com.acme.Foo: version 1 of domain com.acme has no such operator", "at 'first', 'third'", "com.acme.Bar", "at 'second'", "at 'spline'",
+      "mode 'spline' is unknown", "at 'det'", "the order of the matrix must be a number and is N", "its number, by --shape",
+      "--custom", "not supported", "not as ONNX says"],
+     ["'behind'", "'shape'"]),
+    ("in a body", HEADER + """ g (float[2, 3] x, bool c) => (float[2, 3] y)
+        { y = If(c) <then_branch = t () => (float[2, 3] p) { [inner] p = com.acme.Foo(x) }, else_branch = e () => (float[2, 3] q) { q = Neg(x) }> }""",
+     4, ["at 'inner'", "for 1 reasons"], ["not as ONNX says"]),
+    ("in a loop that runs at run time", HEADER + """ g (float[2, 3] x, int64 n, bool c) => (float[2, 3] y)
+        { y = Loop(n, c, x) <body = b (int64 i, bool d, float[2, 3] s) => (bool e, float[2, 3] r) { e = Identity(d) [inner] o = com.acme.Foo(s) r = Add(o, x) }> }""",
+     4, ["at 'inner'", "for 1 reasons"], ["not as ONNX says"]),
+    ("texts", HEADER + " g (string[2] x, float[2] z) => (float[2] y) { y = Relu(z) [join] t = StringConcat(x, x) }", 4,
+     ["'x'", "at 'join'", "it computes on texts", "for 2 reasons"], ["not as ONNX says"]),
+    ("a newer operator set", '<ir_version: 8, opset_import: ["" : 99]> g (float[2, 3] x) => (float[2, 3] y) { y = Relu(x) }', 4,
+     ["operator set 99", "for 1 reasons"], []),
+]
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--binary", default=ROOT / "build" / "release" / "bin" / "deuteron")
+    arguments = parser.parse_args()
+    failures = 0
+    with tempfile.TemporaryDirectory() as temporary:
+        path = pathlib.Path(temporary) / "model.onnx"
+        for name, text, status, said, not_said in CASES:
+            onnx.save(onnx.parser.parse_model(text), path)
+            result = subprocess.run([str(arguments.binary), "inspect", str(path)], capture_output=True, text=True, timeout=60)
+            output = result.stdout + result.stderr
+            wrong = [words for words in said if words not in output] + [words for words in not_said if words in output]
+            if result.returncode != status or wrong:
+                failures += 1
+                print(f"FAILED {name}: exit status {result.returncode}, expected {status}; {wrong}\n{output}")
+    print(f"{len(CASES)} models, {failures} failures")
+    sys.exit(5 if failures else 0)
+
+
+if __name__ == "__main__":
+    main()
