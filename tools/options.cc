@@ -14,6 +14,7 @@
 
 #include "deuteron/backend/backends.h"
 #include "deuteron/driver/random_tensor.h"
+#include "deuteron/driver/read_module.h"
 #include "deuteron/frontend/onnx/import.h"
 #include "deuteron/script/parser.h"
 #include "deuteron/script/printer.h"
@@ -170,14 +171,8 @@ IRModule LoadModule(const ModelOptions& options) {
                                   "profile and explain take compiled ones)";
   }
   const auto shapes = ParseShapes(options.shapes);
-  if (options.model.ends_with(".py")) {
-    IRModule module = script::ParseModule(ReadText(options.model), options.model);
-    if (!shapes.empty()) ThrowStatesItsShapes(options.model);
-    return module;
-  }
-  onnx::ImportOptions import_options;
-  for (const auto& [name, dims] : shapes) import_options.shapes[name] = dims;
-  return onnx::Load(options.model, import_options);
+  if (options.model.ends_with(".py") && !shapes.empty()) ThrowStatesItsShapes(options.model);
+  return ReadModule(options.model, shapes);
 }
 
 void ThrowStatesItsShapes(const std::string& model) {
