@@ -13,7 +13,7 @@ import subprocess
 import sys
 
 FOLDER = pathlib.Path(__file__).resolve().parent
-KINDS = {"c", "cpp", "cpp body", "python", "python test", "console", "ebnf", "text"}
+KINDS = {"c", "cpp", "cpp body", "py", "python", "python test", "console", "ebnf", "text"}
 
 
 def blocks(page):

@@ -34,7 +34,7 @@ def _is_torch(value: Any) -> bool:
 
 
 def _from_numpy(array: np.ndarray) -> Any:
-    if array.dtype.hasobject or array.dtype.kind in "USmMV" and array.dtype.isbuiltin == 1:
+    if array.dtype.kind in "OUSmM" or array.dtype.type is np.void:
         raise UsageError(f"a tensor of {array.dtype}; tensors hold numbers")
     if not array.dtype.isnative:
         array = array.astype(array.dtype.newbyteorder("="))

@@ -14,7 +14,7 @@ from . import _arrays, _library
 from .errors import UsageError
 from .ir import IRModule
 
-_compile = _library.function("compile")
+_compile = _library.calling("compile")
 _load = _library.function("load")
 _run = _library.function("run")
 _run_into = _library.function("run_into")
@@ -77,18 +77,21 @@ class Executable(tvm_ffi.Object):
     def _ordered(self, given: tuple[Any, ...], which: str) -> list[Any]:
         """The arrays given, by name or in order, in order."""
         infos = self._infos(which)
-        known = ", ".join(f'"{info.name}"' for info in infos)
+
+        def known() -> str:
+            return ", ".join(f'"{info.name}"' for info in infos)
+
         if len(given) == 1 and isinstance(given[0], Mapping):
             named = given[0]
             for name in named:
                 if all(name != info.name for info in infos):
-                    raise UsageError(f'the model has no {which[:-1]} "{name}"; its {which} are {known}')
+                    raise UsageError(f'the model has no {which[:-1]} "{name}"; its {which} are {known()}')
             for info in infos:
                 if info.name not in named:
-                    raise UsageError(f'{which[:-1]} "{info.name}" is missing; the model\'s {which} are {known}')
+                    raise UsageError(f'{which[:-1]} "{info.name}" is missing; the model\'s {which} are {known()}')
             return [named[info.name] for info in infos]
         if len(given) != len(infos):
-            raise UsageError(f"the model has {len(infos)} {which} ({known}), given {len(given)}")
+            raise UsageError(f"the model has {len(infos)} {which} ({known()}), given {len(given)}")
         return list(given)
 
     def run(self, *inputs: Any, out: Mapping[str, Any] | Sequence[Any] | None = None) -> list[Any]:
@@ -224,6 +227,8 @@ def compile(  # noqa: A001
 def compile_options(**options: Any) -> dict[str, Any]:
     """Options of a compilation as the library takes them."""
     config = options.pop("config", None) or {}
+    if options.get("progress") is not None:
+        options["progress"] = _library.callback(options["progress"])
 
     def text(value: Any) -> str:
         return str(value).lower() if isinstance(value, bool) else str(value)

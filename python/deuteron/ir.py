@@ -61,9 +61,9 @@ def structural_equal(a: Any, b: Any, map_free_vars: bool = False) -> bool:
 
 def assert_structural_equal(a: Any, b: Any, map_free_vars: bool = False) -> None:
     """Raises ValueError with the place of the first difference."""
-    mismatch = _library.function("first_mismatch")(a, b, map_free_vars)
-    if mismatch:
-        raise ValueError(f"the modules differ at {mismatch}")
+    if not structural_equal(a, b, map_free_vars):
+        mismatch = _library.function("first_mismatch")(a, b, map_free_vars)
+        raise ValueError(f"they differ at {mismatch or 'the top'}")
 
 
 def check_well_formed(module: IRModule) -> None:

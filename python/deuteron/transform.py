@@ -16,8 +16,9 @@ from . import _library
 from .ir import IRModule
 
 _named_pass = _library.function("named_pass")
-_enter_context = _library.function("enter_context")
-_exit_context = _library.function("exit_context")
+_enter_context = _library.calling("enter_context")
+_exit_context = _library.calling("exit_context")
+_run_pass = _library.calling("run_pass")
 
 
 @tvm_ffi.register_object("deuteron.transform.Pass", init=False)
@@ -30,7 +31,7 @@ class Pass(tvm_ffi.Object):
         return _library.function("pass_name")(self)
 
     def __call__(self, module: IRModule) -> IRModule:
-        return _library.function("run_pass")(self, module)
+        return _run_pass(self, module)
 
     def __repr__(self) -> str:
         return f"deuteron.transform.{self.name}"
@@ -60,10 +61,10 @@ def _decorator(kind: str, body: Any, opt_level: int, name: str | None, required:
 
             def construct(*arguments: Any, **named: Any) -> Pass:
                 instance = body(*arguments, **named)
-                return make(getattr(instance, method), name or body.__name__, opt_level, list(required))
+                return make(_library.callback(getattr(instance, method)), name or body.__name__, opt_level, list(required))
 
             return construct
-        return make(body, name or body.__name__, opt_level, list(required))
+        return make(_library.callback(body), name or body.__name__, opt_level, list(required))
 
     return decorate if body is None else decorate(body)
 
@@ -107,7 +108,7 @@ class PassContext:
 
     def __enter__(self) -> PassContext:
         names = ("enter_pass_ctx", "exit_pass_ctx", "should_run", "run_before_pass", "run_after_pass")
-        methods = [{name: getattr(each, name) for name in names if hasattr(each, name)} for each in self.instruments]
+        methods = [{name: _library.callback(getattr(each, name)) for name in names if hasattr(each, name)} for each in self.instruments]
         _enter_context(self.opt_level, self.config, self.required_pass, self.disabled_pass, methods)
         return self
 
