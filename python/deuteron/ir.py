@@ -15,6 +15,16 @@ from . import _library
 _show = _library.function("show")
 
 
+@tvm_ffi.register_object("deuteron.relax.Expr", init=False)
+class Expr(tvm_ffi.Object):
+    """A graph-level expression."""
+
+    @property
+    def ty(self) -> Any:
+        """Its type; None before it is known."""
+        return _library.function("type_of")(self)
+
+
 @tvm_ffi.register_object("deuteron.IRModule", init=False)
 class IRModule(tvm_ffi.Object):
     """Functions of both levels by name. Never changes."""

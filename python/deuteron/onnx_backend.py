@@ -28,6 +28,13 @@ def _parts(name: str, value: Any) -> list[tuple[str, Any]]:
     return [(name, value)]
 
 
+def _is_sequence(declared: onnx.TypeProto) -> bool:
+    """Whether it is a sequence, or an optional of one."""
+    if declared.WhichOneof("value") == "optional_type":
+        declared = declared.optional_type.elem_type
+    return declared.WhichOneof("value") == "sequence_type"
+
+
 class DeuteronRep(BackendRep):
     """A model, compiled for the lengths of sequences that the first run has."""
 
@@ -66,7 +73,7 @@ class DeuteronRep(BackendRep):
                 outputs.append(results[declared.name])
                 continue
             items = [value for name, value in results.items() if name.startswith(declared.name + "[")]
-            outputs.append(items if declared.type.WhichOneof("value") == "sequence_type" else items[0] if items else None)
+            outputs.append(items if _is_sequence(declared.type) else items[0] if items else None)
         return tuple(outputs)
 
 

@@ -183,22 +183,22 @@ def test_no_memory_is_kept(exe):
     assert resident() - before < 4 << 20
 
 
-def test_other_threads_run_while_one_compiles(model):
+def test_other_threads_run_meanwhile(exe):
+    """The library's functions hold no lock of Python's: in 0.3 s of one of them, another thread has its turns."""
     stop, turns = threading.Event(), []
 
     def count():
-        while not stop.is_set():
+        while not stop.wait(0.001):
             turns.append(0)
-            stop.wait(0.0005)
 
     thread = threading.Thread(target=count)
     thread.start()
-    during = []
-    deuteron.compile(model, progress=lambda stage: during.append((stage, len(turns))))
+    before = len(turns)
+    deuteron.profile(exe, [np.ones((4, 3), np.float32)], seconds=0.3)
+    during = len(turns) - before
     stop.set()
     thread.join()
-    # Between two stages that do work, the other thread had turns without this one asking for them.
-    assert during[-1][1] > during[0][1]
+    assert during >= 5
 
 
 def test_progress_ends_a_compilation(model):

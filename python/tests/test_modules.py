@@ -53,6 +53,7 @@ def test_fields_of_nodes():
     [block] = function.body.blocks
     assert [type(binding).__name__ for binding in block.bindings] == ["VarBinding"] * 2
     assert "R.exp(a)" in ir.text(block.bindings[1])
+    assert str(block.bindings[1].value.ty.dtype) == "float32" and block.bindings[1].value.op.ty is None
 
 
 def test_text_that_is_wrong():

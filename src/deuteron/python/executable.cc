@@ -5,6 +5,7 @@
 #include "deuteron/python/options.h"
 #include "deuteron/runtime/executable.h"
 #include "deuteron/runtime/tensor.h"
+#include "deuteron/support/element.h"
 #include "deuteron/support/error.h"
 
 namespace deuteron::python {
@@ -54,9 +55,9 @@ Tensor View(int64_t address, const ffi::Shape& shape, const ffi::Shape& strides,
   return strides.empty() ? view : view.as_strided(shape, strides);
 }
 
-/// The memory of `tensor` as elements of another dtype of the same size.
+/// The memory of `tensor` as elements of another dtype of as many bytes.
 Tensor Reinterpret(const Tensor& tensor, DLDataType dtype) {
-  DEUTERON_CHECK(dtype.bits * dtype.lanes == tensor.dtype().bits * tensor.dtype().lanes)
+  DEUTERON_CHECK(ElementBytes(dtype) == ElementBytes(tensor.dtype()))
       << runtime::DescribeTensor(*tensor.GetDLTensorPtr()) << " as " << runtime::DTypeName(dtype);
   const std::span<const int64_t> dims(tensor.shape().data(), tensor.shape().size());
   const auto owner = std::make_shared<const Tensor>(tensor);

@@ -28,6 +28,7 @@ TVM_FFI_STATIC_INIT_BLOCK() {
            [](const String& text, const String& name) { return script::ParseModule(std::string(text), name); })
       .def("deuteron.python.script", [](const ObjectRef& node) { return String(script::Print(node)); })
       .def("deuteron.python.show", PrintForPeople)
+      .def("deuteron.python.type_of", [](const RelaxExpr& expr) { return expr.ty(); })
       .def("deuteron.python.structural_equal", StructurallyEqual)
       .def("deuteron.python.first_mismatch",
            [](const ObjectRef& a, const ObjectRef& b, bool map_free_vars) {
