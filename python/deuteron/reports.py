@@ -77,13 +77,26 @@ def explain(model: Model | Executable, *, shapes: Mapping[str, Sequence[int] | i
     return Report(json.loads(forms["json"]), forms["text"], forms["html"])
 
 
-def profile(model: Model | Executable, inputs: Mapping[str, Any] | Sequence[Any], *, seconds: float = 1.0, **options: Any) -> Report:
+class Profile(Report):
+    """`kernels`: each with its name, places, calls, microseconds, share, bytes, GB/s, GFLOP/s, roofline."""
+
+    def __init__(self, data: dict[str, Any], text: str, trace: str) -> None:
+        super().__init__(data, text)
+        self._trace = trace
+
+    def write_trace(self, path: str | os.PathLike[str]) -> None:
+        """Writes the first runs for Perfetto and Chrome."""
+        with open(path, "w", encoding="utf-8") as file:
+            file.write(self._trace)
+
+
+def profile(model: Model | Executable, inputs: Mapping[str, Any] | Sequence[Any], *, seconds: float = 1.0, **options: Any) -> Profile:
     """Time, bytes and arithmetic of every kernel, beside what the machine can do; runs for at least `seconds`."""
     executable = _as_executable(model, options)
     values = executable._ordered((inputs,) if isinstance(inputs, Mapping) else tuple(inputs), "inputs")
     tensors = [_arrays.to_tensor(value, info.dtype) for value, info in zip(values, executable.inputs)]
     forms = _library.function("profile_executable")(executable, tensors, float(seconds), _name_of(model))
-    return Report(json.loads(forms["json"]), forms["text"])
+    return Profile(json.loads(forms["json"]), forms["text"], forms["trace"])
 
 
 def _stage_lines(stages: Sequence[Mapping[str, Any]]) -> str:

@@ -136,6 +136,9 @@ def test_reports(path):
     assert [kernel["name"] for kernel in deuteron.explain(compiled).kernels] == [report.kernels[0]["name"]]
     profile = deuteron.profile(compiled, {"x": np.ones((4, 3), np.float32)}, seconds=0.01)
     assert profile.kernels[0]["name"] == report.kernels[0]["name"] and "roofline" in profile.text()
+    profile.write_trace(path.parent / "trace.json")
+    events = json.loads((path.parent / "trace.json").read_text())["traceEvents"]
+    assert {event["name"] for event in events if event.get("cat") == "kernel"} == {report.kernels[0]["name"]}
     verified = deuteron.verify(path)
     assert verified.ok and verified.stages[-1]["name"] == "compiled code"
     assert verified.stages[-1]["error"] <= 1e-6

@@ -47,7 +47,8 @@ Map<String, String> ProfileExecutable(const ExecutableRef& executable, const Arr
                                       const String& name) {
   const report::ProfileResult profile = report::Profile(executable->value, {inputs.begin(), inputs.end()}, seconds);
   return {{"json", Dump(report::WriteProfileJson(profile, name))},
-          {"text", String(report::WriteProfileText(profile, name))}};
+          {"text", String(report::WriteProfileText(profile, name))},
+          {"trace", String(report::WriteTrace(profile, name).dump(-1, ' ', false, Json::error_handler_t::replace))}};
 }
 
 VerifyOptions ToVerifyOptions(const Map<String, ffi::Any>& options, int64_t seed, double tolerance) {
