@@ -194,10 +194,12 @@ def test_other_threads_run_meanwhile(exe):
     thread = threading.Thread(target=count)
     thread.start()
     before = len(turns)
-    deuteron.profile(exe, [np.ones((4, 3), np.float32)], seconds=0.3)
-    during = len(turns) - before
-    stop.set()
-    thread.join()
+    try:
+        deuteron.profile(exe, [np.ones((4, 3), np.float32)], seconds=0.3)
+        during = len(turns) - before
+    finally:
+        stop.set()
+        thread.join()
     assert during >= 5
 
 
