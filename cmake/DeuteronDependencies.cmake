@@ -22,7 +22,8 @@ if(NOT CMAKE_CXX_FLAGS MATCHES "-fsanitize")
 endif()
 # oneDNN, from PyPI (tests/requirements.txt). Without it the plugin dnnl is not built.
 get_filename_component(DEUTERON_PYTHON_BIN "${Python_EXECUTABLE}" DIRECTORY)
-find_package(dnnl CONFIG HINTS "${DEUTERON_PYTHON_BIN}/../lib/cmake/dnnl")
+# (Where pip builds in an environment of its own, it lies beside tvm-ffi.)
+find_package(dnnl CONFIG HINTS "${DEUTERON_PYTHON_BIN}/../lib/cmake/dnnl" "${tvm_ffi_ROOT}/../../../../../../cmake/dnnl")
 # NVIDIA's toolkit and cuDNN, wherever they are installed. Without them the plugins cublas and cudnn are not built; the
 # compiler itself needs neither. Headers of cuDNN's graph builder and of CUTLASS come from PyPI (tests/headers.txt).
 find_package(CUDAToolkit QUIET)

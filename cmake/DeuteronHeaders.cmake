@@ -4,6 +4,7 @@
 set(DEUTERON_PUBLIC_HEADERS
   # To compile, load and run models.
   deuteron.h
+  c_api.h
   driver/compile.h
   frontend/onnx/import.h
   runtime/executable.h

@@ -1,7 +1,7 @@
 # A relocatable package: libraries, headers, tvm-ffi beside them, and a hand-written config file that finds
 # everything relative to itself.
 include(GNUInstallDirs)
-install(TARGETS deuteron_runtime LIBRARY DESTINATION lib COMPONENT runtime)
+install(TARGETS deuteron_runtime deuteron_runtime_static LIBRARY DESTINATION lib COMPONENT runtime ARCHIVE DESTINATION lib COMPONENT runtime)
 install(TARGETS deuteron deuteron_command LIBRARY DESTINATION lib RUNTIME DESTINATION bin COMPONENT compiler)
 include(DeuteronHeaders)
 foreach(header ${DEUTERON_PUBLIC_HEADERS} ${DEUTERON_NEEDED_HEADERS})

@@ -42,6 +42,20 @@ function(deuteron_layer name)
   set_property(TARGET dt_${name} PROPERTY DEUTERON_LIBRARIES ${libraries})
 endfunction()
 
+# lld starts every target that LLVM was built with, which would link them all: half of the library. Those that nothing is compiled
+# for are started by functions that do nothing.
+set(DEUTERON_LLVM_TARGETS X86 AArch64)
+set(DEUTERON_UNUSED_LLVM_TARGETS "${PROJECT_BINARY_DIR}/unused_llvm_targets.c")
+set(unused_llvm_targets ${LLVM_TARGETS_TO_BUILD})
+list(REMOVE_ITEM unused_llvm_targets ${DEUTERON_LLVM_TARGETS})
+set(source "")
+foreach(target ${unused_llvm_targets})
+  foreach(part TargetInfo Target TargetMC AsmPrinter AsmParser)
+    string(APPEND source "void LLVMInitialize${target}${part}(void) {}\n")
+  endforeach()
+endforeach()
+file(CONFIGURE OUTPUT "${DEUTERON_UNUSED_LLVM_TARGETS}" CONTENT "${source}" @ONLY)
+
 # deuteron_link_layers(TARGET LAYERS ... [EXCLUDE ...] [STATIC_LLVM]): links the objects of layers, and of all they
 # depend on but the excluded ones and what those depend on, into a target.
 function(deuteron_link_layers target)
@@ -67,6 +81,7 @@ function(deuteron_link_layers target)
     endif()
   endforeach()
   if(ARG_STATIC_LLVM)
+    target_sources(${target} PRIVATE "${DEUTERON_UNUSED_LLVM_TARGETS}")
     # Nothing of LLVM is visible outside: another copy in the process does no harm. The archives refer to each
     # other, hence the group. Debian keeps Polly, whose plugin link-time optimisation would load, in a package of its
     # own; nothing here optimises at link time, so that its entry needs no definition.

@@ -1,7 +1,7 @@
 """Takes the snippets out of the pages.
 
     snippets.py cpp PAGE.md OUT.cc     the C++ of a page as one file: blocks "cpp" as they are, blocks "cpp body" as tests
-    snippets.py same PAGE.md FILE      every block "cpp" of the page stands in the file, word for word
+    snippets.py same PAGE.md FILE      every block "c" or "cpp" of the page stands in the file, word for word
     snippets.py console COMMAND        runs what stands after "$ " in blocks "console" and compares what it prints
 """
 
@@ -13,7 +13,7 @@ import subprocess
 import sys
 
 FOLDER = pathlib.Path(__file__).resolve().parent
-KINDS = {"c", "cpp", "cpp body", "python", "python test", "console", "ebnf", "text"}
+KINDS = {"c", "cpp", "cpp body", "py", "python", "python test", "console", "ebnf", "text"}
 
 
 def blocks(page):
@@ -49,7 +49,7 @@ def write_cpp(page, out):
 
 def check_same(page, file):
     text = file.read_text()
-    missing = [begin for kind, begin, block in blocks(page) if kind == "cpp" and block not in text]
+    missing = [begin for kind, begin, block in blocks(page) if kind in ("c", "cpp") and block not in text]
     for begin in missing:
         print(f"{page}:{begin}: this block does not stand in {file}")
     sys.exit(1 if missing else 0)

@@ -64,9 +64,20 @@ def main():
         compiled = run(work / "build/embed", work / "model.onnx", work / "model.so")
         deployed = run(work / "build/deployed", work / "model.so")
         assert compiled == deployed, f"the compiler printed {compiled!r}, the runtime alone {deployed!r}"
-        linked = run("ldd", work / "build/deployed")
-        for library in ("libLLVM", "libdeuteron.so", str(build)):
-            assert library not in linked, f"a deployed program needs {library}:\n{linked}"
+        printed = run(work / "build/c_embed", work / "model.onnx", work / "c.so", stderr=subprocess.DEVNULL)
+        value = printed.split()[-1]
+        assert printed == f"x -> z: {value} {value}\n", printed
+        for program, foreign in {
+            "deployed": ["libLLVM", "libdeuteron.so"],
+            "c_deployed": ["libLLVM", "libdeuteron.so"],
+            "c_deployed_static": ["libLLVM", "libdeuteron.so", "libdeuteron_runtime.so"],
+        }.items():
+            if program.startswith("c_"):
+                both = run(work / "build" / program, work / "c.so")
+                assert both == f"{value}\n{value}\n", (program, both, value)
+            linked = run("ldd", work / "build" / program)
+            for library in (*foreign, str(build)):
+                assert library not in linked, f"{program} needs {library}:\n{linked}"
         # The command of the moved package works too, from anywhere and without help from the environment.
         printed = run(work / "moved/bin/deuteron", "run", work / "model.onnx", cwd="/")
         assert "float32 (3, 4)" in printed, printed

@@ -15,6 +15,7 @@
 #include "deuteron/backend/backends.h"
 #include "deuteron/driver/custom_libraries.h"
 #include "deuteron/driver/random_tensor.h"
+#include "deuteron/driver/read_module.h"
 #include "deuteron/frontend/onnx/import.h"
 #include "deuteron/script/parser.h"
 #include "deuteron/script/printer.h"
@@ -173,13 +174,9 @@ IRModule LoadModule(const ModelOptions& options) {
   }
   const auto shapes = ParseShapes(options.shapes);
   CustomFiles custom = ReadCustomFiles(options.custom);
-  if (options.model.ends_with(".py")) {
-    IRModule module = script::ParseModule(ReadText(options.model), options.model);
-    if (!shapes.empty()) ThrowStatesItsShapes(options.model);
-    return WithLibraries(std::move(module), custom.libraries);
-  }
-  const onnx::ImportOptions import_options{.shapes = shapes, .custom = std::move(custom.modules)};
-  return WithLibraries(onnx::Load(options.model, import_options), custom.libraries);
+  if (options.model.ends_with(".py") && !shapes.empty()) ThrowStatesItsShapes(options.model);
+  return WithLibraries(ReadModule(options.model, {.shapes = shapes, .custom = std::move(custom.modules)}),
+                       custom.libraries);
 }
 
 CustomFiles ReadCustomFiles(const std::vector<std::string>& files) {

@@ -4,6 +4,7 @@
 #include <memory>
 
 #include "deuteron/driver/report/profile.h"
+#include "deuteron/support/write_file.h"
 #include "tools/commands.h"
 #include "tools/options.h"
 
@@ -16,15 +17,22 @@ struct ProfileOptions {
   double seconds = 1;
   uint64_t seed = 0;
   bool json = false;
+  std::string trace;
 };
 
 void Profile(ProfileOptions options) {
+  if (!options.trace.empty()) CheckFolderOf(options.trace);
   TakeSequencesApart(&options.inputs, &options.model.shapes);
   const Executable executable = LoadExecutable(options.model);
   const auto by_name = MakeInputs(executable, options.inputs, options.model.shapes, options.seed);
   std::vector<Tensor> inputs;
   for (const TensorInfo& info : executable.inputs()) inputs.push_back(by_name.at(info.name));
   const report::ProfileResult profile = report::Profile(executable, inputs, options.seconds);
+  if (!options.trace.empty()) {
+    WriteFile(options.trace, report::WriteTrace(profile, options.model.model)
+                                 .dump(-1, ' ', false, nlohmann::json::error_handler_t::replace));
+    std::fprintf(stderr, "wrote %s\n", options.trace.c_str());
+  }
   const std::string text = options.json ? report::WriteProfileJson(profile, options.model.model)
                                                   .dump(1, ' ', false, nlohmann::json::error_handler_t::replace) +
                                               "\n"
@@ -43,6 +51,7 @@ void AddProfileCommand(CLI::App& app) {
   verb->add_option("--seconds", options->seconds, "measure for at least this long")->check(NotNegative());
   verb->add_option("--seed", options->seed, "of the random inputs");
   verb->add_flag("--json", options->json, "print one JSON object");
+  verb->add_option("--trace", options->trace, "write the first runs for Perfetto and Chrome");
   verb->callback([options] { Profile(*options); });
 }
 

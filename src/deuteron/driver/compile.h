@@ -74,6 +74,8 @@ class Executable {
   std::vector<Tensor> Run(const std::map<std::string, Tensor>& inputs) const;
   /// Inputs in order.
   std::vector<Tensor> Run(const std::vector<Tensor>& inputs) const;
+  /// The same into tensors of the caller's, which have the shape and dtype of the results.
+  void RunInto(const std::vector<Tensor>& inputs, const std::vector<Tensor>& outputs) const;
 
   const std::vector<TensorInfo>& inputs() const;
   const std::vector<TensorInfo>& outputs() const;

@@ -46,6 +46,12 @@ std::vector<Tensor> Executable::Run(const std::vector<Tensor>& inputs) const {
   return outputs;
 }
 
+void Executable::RunInto(const std::vector<Tensor>& inputs, const std::vector<Tensor>& outputs) const {
+  auto instance = impl_->Acquire();
+  instance->RunInto("main", inputs, outputs);
+  impl_->Release(std::move(instance));
+}
+
 std::vector<Tensor> Executable::Run(const std::map<std::string, Tensor>& inputs) const {
   std::vector<Tensor> ordered;
   std::string known;

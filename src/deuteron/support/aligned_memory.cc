@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cstdint>
 #include <cstdlib>
 #include <map>
@@ -77,17 +78,34 @@ class LargeBlocks {
   int64_t kept_ = 0;
 };
 
+/// Whether memory has been given away; from then on the hooks are what they are.
+std::atomic<bool> allocated{false};
+MemoryHooks hooks;
+
 }  // namespace
+
+bool SetMemoryHooks(const MemoryHooks& replacement) {
+  if (allocated.load()) return false;
+  hooks = replacement;
+  return true;
+}
 
 void* AllocAligned(int64_t bytes) {
   if (bytes < 0 || bytes > PhysicalMemory()) return nullptr;
-  if (bytes >= kLarge) return LargeBlocks::Get().Alloc(bytes);
+  if (!allocated.load(std::memory_order_relaxed)) allocated.store(true);
   // Never empty: a null pointer means "not there" in frames.
   constexpr auto kAlignment = static_cast<int64_t>(kTensorAlignment);
-  return std::aligned_alloc(kAlignment, (std::max<int64_t>(bytes, 1) + kAlignment - 1) / kAlignment * kAlignment);
+  const int64_t size = (std::max<int64_t>(bytes, 1) + kAlignment - 1) / kAlignment * kAlignment;
+  if (hooks.allocate != nullptr) return hooks.allocate(hooks.user, size, kAlignment);
+  if (bytes >= kLarge) return LargeBlocks::Get().Alloc(bytes);
+  return std::aligned_alloc(kAlignment, size);
 }
 
 void FreeAligned(void* memory) {
+  if (hooks.release != nullptr) {
+    if (memory != nullptr) hooks.release(hooks.user, memory);
+    return;
+  }
   const bool may_be_large = memory != nullptr && reinterpret_cast<uintptr_t>(memory) % kHugePage == 0;
   if (may_be_large && LargeBlocks::Get().Free(memory)) return;
   std::free(memory);

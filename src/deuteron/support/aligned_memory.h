@@ -2,6 +2,7 @@
 /// Memory of tensors and arenas.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 
 namespace deuteron {
@@ -11,5 +12,15 @@ namespace deuteron {
 /// as when it is more than the machine has.
 void* AllocAligned(int64_t bytes);
 void FreeAligned(void* memory);
+
+/// An embedder's own memory in place of this: `allocate` gives `bytes` aligned to `alignment`, or null.
+struct MemoryHooks {
+  void* (*allocate)(void* user, size_t bytes, size_t alignment) = nullptr;
+  void (*release)(void* user, void* memory) = nullptr;
+  void* user = nullptr;
+};
+/// Takes them for the whole process from now on. False, and nothing is done, if memory has been allocated before: it
+/// would be released by whom it does not come from.
+bool SetMemoryHooks(const MemoryHooks& hooks);
 
 }  // namespace deuteron

@@ -7,6 +7,7 @@
 
 #include <cerrno>
 #include <cstring>
+#include <utility>
 
 #include "deuteron/support/error.h"
 
@@ -48,6 +49,14 @@ std::shared_ptr<const MappedFile> MappedFile::Open(const std::string& path, std:
     data = static_cast<const char*>(mapping);
   }
   return std::shared_ptr<const MappedFile>(new MappedFile(path, data, size));
+}
+
+std::shared_ptr<const MappedFile> MappedFile::Copy(std::string_view bytes, std::string path) {
+  if (bytes.empty()) return std::shared_ptr<const MappedFile>(new MappedFile(std::move(path), "", 0));
+  void* mapping = ::mmap(nullptr, bytes.size(), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (mapping == MAP_FAILED) ThrowBecause("cannot copy ", "the bytes of", path, errno);
+  std::memcpy(mapping, bytes.data(), bytes.size());
+  return std::shared_ptr<const MappedFile>(new MappedFile(std::move(path), static_cast<char*>(mapping), bytes.size()));
 }
 
 MappedFile::~MappedFile() {

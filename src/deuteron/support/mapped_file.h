@@ -15,6 +15,8 @@ class MappedFile {
   /// A ModelError if `path` is missing, unreadable, or no regular file. `what` says in messages what it is
   /// ("the model", "external data").
   static std::shared_ptr<const MappedFile> Open(const std::string& path, std::string_view what);
+  /// A copy of bytes in memory, as a file that `path` names in messages.
+  static std::shared_ptr<const MappedFile> Copy(std::string_view bytes, std::string path);
   ~MappedFile();
   MappedFile(const MappedFile&) = delete;
   MappedFile& operator=(const MappedFile&) = delete;

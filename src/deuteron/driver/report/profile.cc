@@ -60,12 +60,57 @@ double Median(std::vector<double> values) {
   return *middle;
 }
 
+/// Runs whose calls are kept one by one.
+constexpr int64_t kTracedRuns = 10;
+
 struct Samples {
   std::string kernel;
   std::string source;
   /// Of each run.
   std::vector<double> nanoseconds;
   int64_t calls = 0;
+  /// In ProfileResult::kernels.
+  size_t index = 0;
+};
+
+/// The calls of the first runs, as they come.
+class Tracer {
+ public:
+  void BeginRun() {
+    if (static_cast<int64_t>(runs_.size()) == kTracedRuns) return;
+    if (runs_.empty()) origin_ = Now();
+    runs_.push_back({.begin_ns = Now() - origin_});
+    samples_.emplace_back();
+    open_ = true;
+  }
+  void Add(const runtime::KernelEvent& event, const Samples* samples) {
+    if (!open_) return;
+    auto& calls = runs_.back().calls;
+    int64_t begin = event.begin_ns - origin_;
+    if (!calls.empty()) begin = std::max(begin, calls.back().begin_ns + calls.back().duration_ns);
+    calls.push_back({.begin_ns = begin, .duration_ns = event.duration_ns});
+    samples_.back().push_back(samples);
+  }
+  void EndRun() {
+    if (open_) runs_.back().duration_ns = Now() - origin_ - runs_.back().begin_ns;
+    open_ = false;
+  }
+  /// Once it is known which kernel is which.
+  std::vector<TracedRun> Finish() {
+    for (size_t run = 0; run < runs_.size(); ++run) {
+      for (size_t i = 0; i < samples_[run].size(); ++i) runs_[run].calls[i].kernel = samples_[run][i]->index;
+    }
+    return std::move(runs_);
+  }
+
+ private:
+  static int64_t Now() {
+    return std::chrono::duration_cast<std::chrono::nanoseconds>(Clock::now().time_since_epoch()).count();
+  }
+  bool open_ = false;
+  int64_t origin_ = 0;
+  std::vector<TracedRun> runs_;
+  std::vector<std::vector<const Samples*>> samples_;
 };
 
 }  // namespace
@@ -94,6 +139,7 @@ ProfileResult Profile(const Executable& executable, const std::vector<Tensor>& i
   runtime::Instance instance(executable.runtime(), {.threads = result.threads});
   instance.Run("main", inputs);
 
+  Tracer tracer;
   std::map<Place, Samples> samples;
   // Addresses of names are those of the program: found without building strings.
   std::map<std::tuple<const char*, uint32_t, int32_t>, Samples*> by_address;
@@ -107,19 +153,23 @@ ProfileResult Profile(const Executable& executable, const std::vector<Tensor>& i
     ++found->calls;
     found->nanoseconds.resize(static_cast<size_t>(result.runs) + 1, 0);
     found->nanoseconds.back() += static_cast<double>(event.duration_ns);
+    tracer.Add(event, found);
   });
   std::vector<double> runs;
   const auto begin = Clock::now();
   while (result.runs < 3 || std::chrono::duration<double>(Clock::now() - begin).count() < seconds) {
+    tracer.BeginRun();
     const auto start = Clock::now();
     instance.Run("main", inputs);
     runs.push_back(std::chrono::duration<double, std::nano>(Clock::now() - start).count());
+    tracer.EndRun();
     ++result.runs;
   }
   result.run_nanoseconds = Median(runs);
   result.peak = MeasurePeak(result.threads);
 
   const auto launches = MatchLaunches(executable.runtime()->program(), report);
+  std::vector<std::pair<ProfiledKernel, Samples*>> kernels;
   for (auto& [place, sample] : samples) {
     sample.nanoseconds.resize(static_cast<size_t>(result.runs), 0);
     ProfiledKernel kernel{
@@ -137,10 +187,15 @@ ProfileResult Profile(const Executable& executable, const std::vector<Tensor>& i
       kernel.bytes = launch.read + launch.written;
       kernel.flops = launch.flops;
     }
+    kernels.emplace_back(std::move(kernel), &sample);
+  }
+  std::stable_sort(kernels.begin(), kernels.end(),
+                   [](const auto& a, const auto& b) { return a.first.nanoseconds > b.first.nanoseconds; });
+  for (auto& [kernel, sample] : kernels) {
+    sample->index = result.kernels.size();
     result.kernels.push_back(std::move(kernel));
   }
-  std::stable_sort(result.kernels.begin(), result.kernels.end(),
-                   [](const ProfiledKernel& a, const ProfiledKernel& b) { return a.nanoseconds > b.nanoseconds; });
+  result.trace = tracer.Finish();
   return result;
 }
 

@@ -33,6 +33,21 @@ struct ProfiledKernel {
   double roofline(const MachinePeak& peak) const;
 };
 
+/// One call of a kernel, since the begin of the first run that is measured. Kernels of a library, of which only the
+/// durations are known, follow each other within its call.
+struct TracedCall {
+  /// In ProfileResult::kernels.
+  size_t kernel = 0;
+  int64_t begin_ns = 0;
+  int64_t duration_ns = 0;
+};
+struct TracedRun {
+  int64_t begin_ns = 0;
+  int64_t duration_ns = 0;
+  /// In order of time.
+  std::vector<TracedCall> calls;
+};
+
 struct ProfileResult {
   int threads = 0;
   int64_t runs = 0;
@@ -41,6 +56,8 @@ struct ProfileResult {
   MachinePeak peak;
   /// By time, longest first.
   std::vector<ProfiledKernel> kernels;
+  /// The first of the runs that were measured.
+  std::vector<TracedRun> trace;
 };
 
 /// Runs "main" for at least `seconds` (and three times) after one warm-up.
@@ -48,5 +65,8 @@ ProfileResult Profile(const Executable& executable, const std::vector<Tensor>& i
 
 std::string WriteProfileText(const ProfileResult& profile, const std::string& model);
 nlohmann::ordered_json WriteProfileJson(const ProfileResult& profile, const std::string& model);
+/// The traced runs in the Trace Event Format, which Perfetto and Chrome (about:tracing) show: microseconds, runs with
+/// their kernels, each with its places, bytes, GB/s and GFLOP/s. Kernels are on the thread that calls them.
+nlohmann::ordered_json WriteTrace(const ProfileResult& profile, const std::string& model);
 
 }  // namespace deuteron::report

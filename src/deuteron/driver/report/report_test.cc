@@ -360,7 +360,32 @@ TEST(Schema, ExplainAndProfile) {
   std::vector<Tensor> inputs;
   std::mt19937_64 random(0);
   for (const TensorInfo& info : executable.inputs()) inputs.push_back(RandomTensor(info.shape, info.dtype, &random));
-  Check(schema["profile"], WriteProfileJson(Profile(executable, inputs, 0.01), "m"), "profile");
+  const ProfileResult profile = Profile(executable, inputs, 0.01);
+  Check(schema["profile"], WriteProfileJson(profile, "m"), "profile");
+
+  // The trace: every run holds its kernels, one after another, as many as the executable calls.
+  const Json events = WriteTrace(profile, "m")["traceEvents"];
+  double run_end = -1, kernel_end = -1;
+  std::map<std::string, int64_t> calls;
+  for (const Json& event : events) {
+    if (event["ph"] == "M") continue;
+    const double begin = event["ts"], end = begin + event["dur"].get<double>();
+    const std::string category = event["cat"];
+    ++calls[category];
+    if (category == "run") {
+      EXPECT_GE(begin, run_end);
+      run_end = end;
+      kernel_end = begin;
+    } else {
+      EXPECT_GE(begin, kernel_end - 1e-3);
+      EXPECT_LE(end, run_end + 1e-3);
+      EXPECT_EQ(event["args"]["nodes"].size(), 3U);
+      EXPECT_GT(event["args"]["bytes"].get<int64_t>(), 0);
+      kernel_end = end;
+    }
+  }
+  EXPECT_GE(calls["run"], 3);
+  EXPECT_EQ(calls["kernel"], calls["run"] * executable.num_kernels());
 }
 
 }  // namespace

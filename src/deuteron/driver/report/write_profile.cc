@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <cstdio>
 #include <numeric>
 
@@ -73,6 +74,42 @@ nlohmann::ordered_json WriteProfileJson(const ProfileResult& profile, const std:
     json["kernels"].push_back(std::move(row));
   }
   return json;
+}
+
+nlohmann::ordered_json WriteTrace(const ProfileResult& profile, const std::string& model) {
+  using Json = nlohmann::ordered_json;
+  const auto event = [](const std::string& name, const char* category, int64_t begin_ns, int64_t duration_ns) {
+    return Json{{"name", name},
+                {"cat", category},
+                {"ph", "X"},
+                {"pid", 1},
+                {"tid", 1},
+                {"ts", static_cast<double>(begin_ns) / 1e3},
+                {"dur", static_cast<double>(duration_ns) / 1e3}};
+  };
+  Json events = Json::array();
+  events.push_back({{"name", "process_name"}, {"ph", "M"}, {"pid", 1}, {"args", {{"name", model}}}});
+  for (size_t run = 0; run < profile.trace.size(); ++run) {
+    const TracedRun& traced = profile.trace[run];
+    events.push_back(event("run " + std::to_string(run), "run", traced.begin_ns, traced.duration_ns));
+    for (const TracedCall& call : traced.calls) {
+      const ProfiledKernel& kernel = profile.kernels[call.kernel];
+      Json shown = event(kernel.name, "kernel", call.begin_ns, call.duration_ns);
+      shown["args"] = {{"nodes", kernel.places}};
+      const auto rate = [&](const SizeExpr& amount) {
+        return static_cast<double>(amount.number().value_or(0)) /
+               static_cast<double>(std::max<int64_t>(call.duration_ns, 1));
+      };
+      if (kernel.roofline(profile.peak) >= 0) {
+        shown["args"]["bytes"] = SizeToJson(kernel.bytes);
+        shown["args"]["flops"] = SizeToJson(kernel.flops);
+        shown["args"]["gbps"] = rate(kernel.bytes);
+        shown["args"]["gflops"] = rate(kernel.flops);
+      }
+      events.push_back(std::move(shown));
+    }
+  }
+  return {{"displayTimeUnit", "ns"}, {"traceEvents", std::move(events)}};
 }
 
 }  // namespace deuteron::report

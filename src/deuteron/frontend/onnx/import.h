@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <map>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "deuteron/ir/module.h"
@@ -44,6 +45,9 @@ struct ImportOptions {
 ///    operators that are valid but not implemented;
 ///  - UsageError: `options.shapes` that do not fit the model.
 IRModule Load(const std::string& path, const ImportOptions& options = {});
+
+/// The same of a model in memory, which is copied. External data is looked for in the working folder.
+IRModule Parse(std::string_view bytes, const ImportOptions& options = {});
 
 /// Something in a model that Load refuses.
 struct Problem {

@@ -460,7 +460,11 @@ IRModule Importer::Run() {
 }
 
 IRModule Load(const std::string& path, const ImportOptions& options) {
-  return Importer(ReadModel(path), options).Run();
+  return Importer(ReadModel(MappedFile::Open(path, "the model")), options).Run();
+}
+
+IRModule Parse(std::string_view bytes, const ImportOptions& options) {
+  return Importer(ReadModel(MappedFile::Copy(bytes, "the model in memory")), options).Run();
 }
 
 }  // namespace deuteron::onnx

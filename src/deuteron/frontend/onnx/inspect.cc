@@ -31,7 +31,7 @@ int64_t ElementBits(int32_t type) {
 }  // namespace
 
 ModelSummary Inspect(const std::string& path) {
-  const auto model = ReadModel(path);
+  const auto model = ReadModel(MappedFile::Open(path, "the model"));
   ModelSummary summary;
   summary.ir_version = model->ir_version;
   summary.producer = std::string(model->producer_name);

@@ -161,8 +161,8 @@ struct ModelProto {
   std::shared_ptr<const MappedFile> file;
 };
 
-/// Reads the wire format. A ModelError if the file is missing, no ONNX model, or malformed at any depth.
-std::shared_ptr<const ModelProto> ReadModel(const std::string& path);
+/// Reads the wire format. A ModelError if the file is no ONNX model, or malformed at any depth.
+std::shared_ptr<const ModelProto> ReadModel(std::shared_ptr<const MappedFile> file);
 
 /// The domain of ONNX's own operators, spelled "" or "ai.onnx".
 inline bool IsOnnxDomain(std::string_view domain) { return domain.empty() || domain == "ai.onnx"; }

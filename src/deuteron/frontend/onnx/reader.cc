@@ -413,9 +413,10 @@ void ReadFields(pbf_reader reader, ModelProto* model, bool* has_graph) {
 
 }  // namespace
 
-std::shared_ptr<const ModelProto> ReadModel(const std::string& path) {
+std::shared_ptr<const ModelProto> ReadModel(std::shared_ptr<const MappedFile> file) {
   auto model = std::make_shared<ModelProto>();
-  model->file = MappedFile::Open(path, "the model");
+  model->file = std::move(file);
+  const std::string& path = model->file->path();
   const std::string_view bytes = model->file->bytes();
   if (bytes.empty()) DEUTERON_THROW(ModelError) << "'" << path << "' is not an ONNX model: the file is empty";
   bool has_graph = false;

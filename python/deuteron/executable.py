@@ -1,0 +1,246 @@
+"""Compiling, loading and running models."""
+
+from __future__ import annotations
+
+import concurrent.futures
+import dataclasses
+import os
+import threading
+from typing import Any, Callable, Mapping, Sequence, Union
+
+import tvm_ffi
+
+from . import _arrays, _library
+from .errors import UsageError
+from .ir import IRModule
+
+_compile = _library.calling("compile")
+_load = _library.function("load")
+_run = _library.function("run")
+_run_into = _library.function("run_into")
+_read_module = _library.function("read_module")
+_parse_onnx = _library.function("parse_onnx")
+
+Model = Union[str, "os.PathLike[str]", bytes, IRModule, Any]
+"""A path of an .onnx model or a .py module, the bytes of an ONNX model, an `onnx.ModelProto`, or an `IRModule`."""
+
+
+@dataclasses.dataclass(frozen=True)
+class TensorInfo:
+    """An input or output of a model."""
+
+    name: str
+    """As the model's author called it."""
+    dtype: str
+    """ "float32", "bool", … """
+    shape: tuple[int | str, ...]
+    """Dimensions; the name of those that may be any."""
+
+
+_pool_lock = threading.Lock()
+_pool: concurrent.futures.ThreadPoolExecutor | None = None
+
+
+def _threads() -> concurrent.futures.ThreadPoolExecutor:
+    global _pool
+    with _pool_lock:
+        if _pool is None:
+            _pool = concurrent.futures.ThreadPoolExecutor(thread_name_prefix="deuteron")
+        return _pool
+
+
+@tvm_ffi.register_object("deuteron.Executable", init=False)
+class Executable(tvm_ffi.Object):
+    """A compiled model. Any number of threads may run it at once."""
+
+    __slots__ = ("__dict__",)
+
+    def _infos(self, which: str) -> list[TensorInfo]:
+        cache = self.__dict__
+        if which not in cache:
+            cache[which] = [
+                TensorInfo(name, dtype, tuple(size if size >= 0 else dim for size, dim in zip(shape, dims)))
+                for name, dtype, shape, dims in _library.function(which)(self)
+            ]
+        return cache[which]
+
+    @property
+    def inputs(self) -> list[TensorInfo]:
+        """In the model's order."""
+        return list(self._infos("inputs"))
+
+    @property
+    def outputs(self) -> list[TensorInfo]:
+        """In the model's order."""
+        return list(self._infos("outputs"))
+
+    def _ordered(self, given: tuple[Any, ...], which: str) -> list[Any]:
+        """The arrays given, by name or in order, in order."""
+        infos = self._infos(which)
+
+        def known() -> str:
+            return ", ".join(f'"{info.name}"' for info in infos)
+
+        if len(given) == 1 and isinstance(given[0], Mapping):
+            named = given[0]
+            for name in named:
+                if all(name != info.name for info in infos):
+                    raise UsageError(f'the model has no {which[:-1]} "{name}"; its {which} are {known()}')
+            for info in infos:
+                if info.name not in named:
+                    raise UsageError(f'{which[:-1]} "{info.name}" is missing; the model\'s {which} are {known()}')
+            return [named[info.name] for info in infos]
+        if len(given) != len(infos):
+            raise UsageError(f"the model has {len(infos)} {which} ({known()}), given {len(given)}")
+        return list(given)
+
+    def run(self, *inputs: Any, out: Mapping[str, Any] | Sequence[Any] | None = None) -> list[Any]:
+        """Runs the model once.
+
+        Inputs are one dictionary by name, or arrays in the model's order: of numpy, torch, anything with DLPack on the CPU,
+        or numbers. Arrays without gaps that are 64-byte aligned are read where they lie, others are copied.
+
+        Returns the outputs in the model's order, a list also when it is one, of the kind that the inputs are (torch's if one
+        of them is). With `out`, arrays by name or in order of the results' shapes and dtypes, the results are written there
+        and those arrays returned.
+
+        Raises UsageError where a name, a shape or a dtype is not the model's: it says which were expected.
+        """
+        infos = self._infos("inputs")
+        values = self._ordered(inputs, "inputs")
+        tensors = [_arrays.to_tensor(value, info.dtype) for value, info in zip(values, infos)]
+        if out is None:
+            return _arrays.like(values, _run(self, tensors))
+        results = self._ordered((out,) if isinstance(out, Mapping) else tuple(out), "outputs")
+        for result, info in zip(results, self._infos("outputs")):
+            if getattr(getattr(result, "flags", None), "writeable", True) is False or not hasattr(result, "__dlpack__"):
+                raise UsageError(f'the array for output "{info.name}" cannot be written to')
+        _run_into(self, tensors, [_arrays.to_tensor(result, info.dtype) for result, info in zip(results, self._infos("outputs"))])
+        return results
+
+    __call__ = run
+
+    def run_async(self, *inputs: Any, out: Mapping[str, Any] | Sequence[Any] | None = None) -> concurrent.futures.Future[list[Any]]:
+        """`run` in another thread; its future. Arrays must not change until it is done."""
+        return _threads().submit(self.run, *inputs, out=out)
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Writes an artefact that `load`, the command and libdeuteron_runtime run. A UsageError if this was itself loaded."""
+        _library.function("save")(self, os.fspath(path))
+
+    def _figures(self) -> Mapping[str, Any]:
+        return _library.function("figures")(self)
+
+    @property
+    def num_kernels(self) -> int:
+        """Kernels that one run calls."""
+        return self._figures()["num_kernels"]
+
+    @property
+    def backend(self) -> str:
+        """The libraries that compute parts of it, separated by commas; "none" if there are none."""
+        return self._figures()["backend"]
+
+    @property
+    def threads(self) -> int:
+        """Threads of parallel loops."""
+        return self._figures()["threads"]
+
+    @property
+    def target(self) -> str:
+        """What it was compiled for."""
+        return self._figures()["target"]
+
+    @property
+    def weight_bytes(self) -> int:
+        """Bytes of its constants."""
+        return self._figures()["weight_bytes"]
+
+    @property
+    def activation_bytes(self) -> int:
+        """Bytes of activations of the last run."""
+        return self._figures()["activation_bytes"]
+
+    def __repr__(self) -> str:
+        def text(infos: list[TensorInfo]) -> str:
+            return ", ".join(f"{info.name}: {info.dtype}[{', '.join(map(str, info.shape))}]" for info in infos)
+
+        return f"deuteron.Executable(({text(self._infos('inputs'))}) -> ({text(self._infos('outputs'))}))"
+
+
+def _dims(shapes: Mapping[str, Sequence[int] | int] | None) -> dict[str, tvm_ffi.Shape]:
+    named = {}
+    for name, dims in (shapes or {}).items():
+        named[name] = tvm_ffi.Shape([dims] if isinstance(dims, int) else [int(dim) for dim in dims])
+    return named
+
+
+def read(model: Model, shapes: Mapping[str, Sequence[int] | int] | None = None) -> IRModule:
+    """The module of a model. `shapes` are dimensions of inputs by name, or a symbolic dimension by its own."""
+    if isinstance(model, IRModule):
+        if shapes:
+            raise UsageError("shapes are for .onnx models; a module states its own")
+        return model
+    if isinstance(model, (str, os.PathLike)):
+        return _read_module(os.fspath(model), _dims(shapes))
+    if hasattr(model, "SerializeToString"):
+        model = model.SerializeToString()
+    if isinstance(model, (bytes, bytearray, memoryview)):
+        return _parse_onnx(bytes(model), _dims(shapes))
+    raise UsageError(f"a model is a path, bytes, an onnx.ModelProto or an IRModule, not {type(model).__name__}")
+
+
+def compile(  # noqa: A001
+    model: Model,
+    *,
+    target: str = "native",
+    threads: int = 0,
+    backend: str = "auto",
+    opt_level: int = 2,
+    fuse: bool = True,
+    shapes: Mapping[str, Sequence[int] | int] | None = None,
+    config: Mapping[str, Any] | None = None,
+    disabled_passes: Sequence[str] = (),
+    required_passes: Sequence[str] = (),
+    progress: Callable[[str], Any] | None = None,
+) -> Executable:
+    """Compiles a model.
+
+    target: "native" (this CPU), or what docs/targets.md has.
+    threads: of parallel loops; 0: as many as this process may use.
+    backend: "none": generated code does all; a library ("dnnl"): it does what it can; "auto": the best of both, measured.
+    opt_level: 0 (no fusion) to 3.
+    shapes: dimensions of inputs by name, where the model leaves them open.
+    config: of passes, by key.
+    progress: called with each stage before it begins. What it raises ends the compilation, as Ctrl-C does between stages.
+
+    Other Python threads run meanwhile. Raises ModelError for a model that is malformed, UnsupportedError for what is not
+    implemented, UsageError for wrong options.
+    """
+    options = compile_options(
+        target=target, threads=threads, backend=backend, opt_level=opt_level, fuse=fuse, config=config,
+        disabled_passes=disabled_passes, required_passes=required_passes, progress=progress,
+    )  # fmt: skip
+    return _compile(read(model, shapes), options)
+
+
+def compile_options(**options: Any) -> dict[str, Any]:
+    """Options of a compilation as the library takes them."""
+    config = options.pop("config", None) or {}
+    if options.get("progress") is not None:
+        options["progress"] = _library.callback(options["progress"])
+
+    def text(value: Any) -> str:
+        return str(value).lower() if isinstance(value, bool) else str(value)
+
+    options["config"] = {key: text(value) for key, value in config.items()}
+    return {key: list(value) if isinstance(value, tuple) else value for key, value in options.items()}
+
+
+def load(path: str | os.PathLike[str], *, threads: int = 0, verify_weights: bool = False) -> Executable:
+    """Maps an artefact of `Executable.save` or `deuteron compile`.
+
+    verify_weights: reads all weights to compare their checksum; else a damaged weight is not noticed. Raises ModelError if the
+    file is missing, damaged or no artefact, UnsupportedError if this CPU lacks what it was compiled for.
+    """
+    return _load(os.fspath(path), threads, verify_weights)

@@ -1,0 +1,5 @@
+"""Patterns of libraries: the registry, and templates."""
+
+from . import pattern_registry, patterns
+
+__all__ = ["pattern_registry", "patterns"]

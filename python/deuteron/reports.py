@@ -1,0 +1,140 @@
+"""What fusion decided, where time goes, whether passes keep results, and which one does not."""
+
+from __future__ import annotations
+
+import html
+import json
+import os
+from typing import Any, Mapping, Sequence
+
+from . import _arrays, _library
+from .executable import Executable, Model, _dims, compile, compile_options, load, read
+from .ir import IRModule
+
+_SHOWN_NAME = "model"
+
+
+class Report:
+    """A report: its fields (those of the JSON) are attributes."""
+
+    def __init__(self, data: dict[str, Any], text: str, page: str | None = None) -> None:
+        self._data, self._text, self._page = data, text, page
+
+    def __getattr__(self, name: str) -> Any:
+        try:
+            return self.__dict__["_data"][name]
+        except KeyError:
+            raise AttributeError(f"the report has no {name}; it has {', '.join(self.__dict__.get('_data', ()))}") from None
+
+    def __dir__(self) -> list[str]:
+        return [*super().__dir__(), *self._data]
+
+    def to_json(self) -> str:
+        """One JSON object."""
+        return json.dumps(self._data, indent=1, ensure_ascii=False)
+
+    def text(self) -> str:
+        """As the command prints it."""
+        return self._text
+
+    def __str__(self) -> str:
+        return self._text
+
+    def html(self) -> str:
+        """One page that needs nothing else."""
+        return self._page if self._page is not None else f"<pre>{html.escape(self._text)}</pre>"
+
+    def _repr_html_(self) -> str:
+        if self._page is None:
+            return self.html()
+        # A page of its own: its styles and scripts are not the notebook's.
+        return f'<iframe srcdoc="{html.escape(self._page)}" width="100%" height="700" style="border:0"></iframe>'
+
+
+def _name_of(model: Any) -> str:
+    return os.fspath(model) if isinstance(model, (str, os.PathLike)) else _SHOWN_NAME
+
+
+def _as_executable(model: Any, options: Mapping[str, Any]) -> Executable:
+    if isinstance(model, Executable):
+        return model
+    if isinstance(model, (str, os.PathLike)) and os.fspath(model).endswith(".so"):
+        return load(model)
+    return compile(model, **options)
+
+
+def explain(model: Model | Executable, *, shapes: Mapping[str, Sequence[int] | int] | None = None, **options: Any) -> Report:
+    """What was fused, what not, why, and what would change it (docs/explain.md has the fields).
+
+    Of a model, the passes are run with `options` as `compile` takes them; of an executable or a compiled .so, what was decided when
+    it was compiled.
+    """
+    name = _name_of(model)
+    if isinstance(model, Executable) or name.endswith(".so"):
+        forms = _library.function("explain_executable")(_as_executable(model, options), _dims(shapes), name)
+    else:
+        forms = _library.calling("explain_module")(read(model, shapes), compile_options(**options), name)
+    return Report(json.loads(forms["json"]), forms["text"], forms["html"])
+
+
+class Profile(Report):
+    """`kernels`: each with its name, places, calls, microseconds, share, bytes, GB/s, GFLOP/s, roofline."""
+
+    def __init__(self, data: dict[str, Any], text: str, trace: str) -> None:
+        super().__init__(data, text)
+        self._trace = trace
+
+    def write_trace(self, path: str | os.PathLike[str]) -> None:
+        """Writes the first runs for Perfetto and Chrome."""
+        with open(path, "w", encoding="utf-8") as file:
+            file.write(self._trace)
+
+
+def profile(model: Model | Executable, inputs: Mapping[str, Any] | Sequence[Any], *, seconds: float = 1.0, **options: Any) -> Profile:
+    """Time, bytes and arithmetic of every kernel, beside what the machine can do; runs for at least `seconds`."""
+    executable = _as_executable(model, options)
+    values = executable._ordered((inputs,) if isinstance(inputs, Mapping) else tuple(inputs), "inputs")
+    tensors = [_arrays.to_tensor(value, info.dtype) for value, info in zip(values, executable.inputs)]
+    forms = _library.function("profile_executable")(executable, tensors, float(seconds), _name_of(model))
+    return Profile(json.loads(forms["json"]), forms["text"], forms["trace"])
+
+
+def _stage_lines(stages: Sequence[Mapping[str, Any]]) -> str:
+    return "".join(f"{stage['name']:<28} {stage['problem'] or 'error %f' % stage['error']}\n" for stage in stages)
+
+
+class Verification(Report):
+    """`stages`: each pass and the compiled code, with `name`, `error` (as a share of the greatest value), `problem`."""
+
+    @property
+    def ok(self) -> bool:
+        """Whether no stage changed a result."""
+        return not self.stages[-1]["problem"]
+
+
+def verify(
+    model: Model, *, seed: int = 0, tolerance: float = 1e-4, shapes: Mapping[str, Sequence[int] | int] | None = None, **options: Any
+) -> Verification:
+    """Checks every pass and the compiled code against the interpreter on random inputs; stops at the first that differs."""
+    data = json.loads(_library.calling("verify_module")(read(model, shapes), compile_options(**options), seed, tolerance))
+    return Verification(data, _stage_lines(data["stages"]))
+
+
+class Bisection(Report):
+    """`culprit`: the first pass that changes the result, "" if none does; `kernel`, `value`, `place`: where; `reduced`: the least
+    module that shows it, or None; `reduced_text`."""
+
+    def __init__(self, data: dict[str, Any], text: str, reduced: IRModule | None) -> None:
+        super().__init__(data, text)
+        self.reduced = reduced
+
+
+def bisect(
+    model: Model, *, seed: int = 0, tolerance: float = 1e-4, shapes: Mapping[str, Sequence[int] | int] | None = None, **options: Any
+) -> Bisection:
+    """The first pass whose result differs, the kernel in which it does, and a reduced module that shows it."""
+    forms, reduced = _library.calling("bisect_module")(read(model, shapes), compile_options(**options), seed, tolerance)
+    data = json.loads(forms)
+    text = _stage_lines(data["stages"])
+    text += f"\nfirst stage that differs: {data['culprit']}\n" if data["culprit"] else "no pass changes the result\n"
+    return Bisection(data, text, reduced)

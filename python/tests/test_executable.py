@@ -1,0 +1,237 @@
+import concurrent.futures
+import signal
+import subprocess
+import sys
+import textwrap
+import threading
+
+import numpy as np
+import pytest
+import tvm_ffi
+
+import deuteron
+from conftest import reference
+
+
+@pytest.fixture(scope="module")
+def exe(model):
+    return deuteron.compile(model, threads=1)
+
+
+def test_kinds_of_models(model, path, x):
+    for given in (str(path), path, model, model.SerializeToString(), deuteron.read(path)):
+        [y] = deuteron.compile(given)(x)
+        assert np.array_equal(y, reference(x))
+
+
+def test_inputs_and_outputs(exe):
+    assert exe.inputs == [deuteron.TensorInfo("x", "float32", ("n", 3))]
+    assert exe.outputs == [deuteron.TensorInfo("y", "float32", ("n", 4))]
+    assert exe.num_kernels == 1 and exe.backend == "none" and exe.threads == 1
+    assert repr(exe) == "deuteron.Executable((x: float32[n, 3]) -> (y: float32[n, 4]))"
+
+
+def test_layouts_of_inputs(exe, x):
+    frozen = x.copy()
+    frozen.flags.writeable = False
+    swapped = x.astype(x.dtype.newbyteorder())
+    for given in (x, np.asfortranarray(x), np.repeat(x, 2, 0)[::2], x[::-1], frozen, frozen[:, ::-1], swapped, x.tolist()):
+        assert np.array_equal(exe(given)[0], reference(np.asarray(given, np.float32)))
+
+
+def test_any_array_with_dlpack_gives_tensors(exe, x):
+    [y] = exe(tvm_ffi.from_dlpack(x))
+    assert isinstance(y, tvm_ffi.Tensor)
+    assert np.array_equal(np.from_dlpack(y), reference(x))
+
+
+def test_torch_gives_torch_without_a_copy(exe, x):
+    torch = pytest.importorskip("torch")
+    given = torch.from_numpy(x).requires_grad_()
+    result = torch.empty((5, 4))
+    [y] = exe(given)
+    assert isinstance(y, torch.Tensor) and np.array_equal(y.numpy(), reference(x))
+    address = result.data_ptr()
+    [same] = exe.run(given, out=[result])
+    assert same is result and result.data_ptr() == address and np.array_equal(result.numpy(), reference(x))
+
+
+def test_memory_of_results():
+    """The library's is aligned, so that it is read and written in place; none is given away twice."""
+    module = deuteron.script.parse("""
+@I.ir_module
+class Module:
+    @R.function
+    def main(x: R.Tensor((1024, 1024), "float32")) -> R.Tensor((1024, 1024), "float32"):
+        with R.dataflow():
+            y = R.add(x, x)
+            R.output(y)
+        return y
+""")
+    exe = deuteron.compile(module)
+    [given] = exe(np.ones((1024, 1024), np.float32))  # of the library's memory: aligned
+    [result] = exe(given)
+    assert not np.shares_memory(given, result) and (result == 4).all()
+    address = result.ctypes.data
+    [same] = exe.run(given, out=[result])
+    assert same.ctypes.data == address and given.ctypes.data % 64 == 0 and (result == 4).all()
+
+
+def test_bfloat16():
+    ml_dtypes = pytest.importorskip("ml_dtypes")
+    module = deuteron.script.parse("""
+@I.ir_module
+class Module:
+    @R.function
+    def main(x: R.Tensor((3,), "bfloat16")) -> R.Tensor((3,), "bfloat16"):
+        with R.dataflow():
+            y = R.add(x, x)
+            R.output(y)
+        return y
+""")
+    x = np.array([1, 2, 3], ml_dtypes.bfloat16)
+    [y] = deuteron.compile(module)(x)
+    assert y.dtype == x.dtype and np.array_equal(y, x + x)
+
+
+def test_out(exe, x):
+    result = np.empty((5, 4), np.float32)
+    assert exe.run(x, out=[result])[0] is result
+    assert np.array_equal(result, reference(x))
+    gaps = np.zeros((5, 8), np.float32)
+    exe.run({"x": x}, out={"y": gaps[:, ::2]})
+    assert np.array_equal(gaps[:, ::2], reference(x)) and not gaps[:, 1::2].any()
+    with pytest.raises(deuteron.UsageError, match=r"float32\[5, 4\].*float32\[5, 5\]"):
+        exe.run(x, out=[np.empty((5, 5), np.float32)])
+    frozen = np.empty((5, 4), np.float32)
+    frozen.flags.writeable = False
+    with pytest.raises(deuteron.UsageError, match="cannot be written"):
+        exe.run(x, out=[frozen])
+
+
+@pytest.mark.parametrize(
+    "arguments, message",
+    [
+        (({"z": 1},), 'the model has no input "z"; its inputs are "x"'),
+        (({},), 'input "x" is missing; the model\'s inputs are "x"'),
+        ((1, 2), 'the model has 1 inputs ("x"), given 2'),
+        ((np.zeros((5, 3), np.int32),), "input 'x' of main: expected dtype float32, got int32[5, 3]"),
+        ((np.array(["text"]),), "a tensor of <U4; tensors hold numbers"),
+    ],
+)
+def test_inputs_that_are_refused(exe, arguments, message):
+    with pytest.raises(deuteron.UsageError) as error:
+        exe.run(*arguments)
+    assert str(error.value).startswith(message)
+    assert isinstance(error.value, ValueError)
+
+
+def test_models_that_are_refused(tmp_path, path):
+    for given, kind in (
+        (tmp_path / "none.onnx", deuteron.ModelError),
+        (b"text", deuteron.ModelError),
+        (3, deuteron.UsageError),
+        ("model.so", deuteron.UsageError),
+    ):
+        with pytest.raises(kind):
+            deuteron.compile(given)
+    with pytest.raises(deuteron.UsageError, match="nonsense"):
+        deuteron.compile(path, target="nonsense")
+    with pytest.raises(deuteron.UsageError, match="neither an input nor a symbolic dimension"):
+        deuteron.compile(path, shapes={"q": (1, 2)})
+
+
+def test_shapes(path):
+    assert deuteron.compile(path, shapes={"x": (7, 3)}).inputs[0].shape == (7, 3)
+    assert deuteron.compile(path, shapes={"n": 7}).inputs[0].shape == (7, 3)
+
+
+def test_saved_and_loaded(exe, x, tmp_path):
+    exe.save(tmp_path / "model.so")
+    loaded = deuteron.load(tmp_path / "model.so", threads=1, verify_weights=True)
+    assert np.array_equal(loaded(x)[0], reference(x))
+    with pytest.raises(deuteron.UsageError, match="copy its file"):
+        loaded.save(tmp_path / "again.so")
+    with pytest.raises(deuteron.ModelError, match="none.so"):
+        deuteron.load(tmp_path / "none.so")
+
+
+def test_threads_run_one_executable(exe):
+    def often(seed):
+        for i in range(100):
+            x = np.full((seed + 1, 3), i % 7, np.float32)
+            assert np.array_equal(exe(x)[0], reference(x))
+        return True
+
+    with concurrent.futures.ThreadPoolExecutor(8) as pool:
+        assert all(pool.map(often, range(8)))
+    assert np.array_equal(exe.run_async(np.ones((2, 3), np.float32)).result()[0], reference(np.ones((2, 3))))
+
+
+def test_no_memory_is_kept(exe):
+    """Of 10,000 runs."""
+
+    def resident():
+        return int(open("/proc/self/statm").read().split()[1]) * 4096
+
+    x = np.ones((256, 3), np.float32)  # 4 KiB of results a run: a leak of them would be 40 MiB
+    for _ in range(1000):
+        exe(x)
+    before = resident()
+    for _ in range(10000):
+        exe(x)
+    assert resident() - before < 4 << 20
+
+
+def test_other_threads_run_meanwhile(exe):
+    """The library's functions hold no lock of Python's: in 0.3 s of one of them, another thread has its turns."""
+    stop, turns = threading.Event(), []
+
+    def count():
+        while not stop.wait(0.001):
+            turns.append(0)
+
+    thread = threading.Thread(target=count)
+    thread.start()
+    before = len(turns)
+    try:
+        deuteron.profile(exe, [np.ones((4, 3), np.float32)], seconds=0.3)
+        during = len(turns) - before
+    finally:
+        stop.set()
+        thread.join()
+    assert during >= 5
+
+
+def test_progress_ends_a_compilation(model):
+    class Enough(Exception):
+        pass
+
+    stages = []
+
+    def progress(stage):
+        stages.append(stage)
+        if stage == "fusing operators":
+            raise Enough("of it")
+
+    with pytest.raises(Enough, match="of it"):
+        deuteron.compile(model, progress=progress)
+    assert stages[-1] == "fusing operators"
+
+
+def test_interrupt_ends_a_compilation(path):
+    program = textwrap.dedent(f"""
+        import os, signal, deuteron
+        try:
+            deuteron.compile({str(path)!r}, progress=lambda stage: os.kill(os.getpid(), signal.SIGINT))
+        except KeyboardInterrupt:
+            print("ended")
+    """)
+    assert signal.getsignal(signal.SIGINT) is not None
+    assert subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True).stdout == "ended\n"
+
+
+def test_one_copy_of_tvm_ffi():
+    with open("/proc/self/maps") as maps:
+        files = {line.split()[-1] for line in maps if "/libtvm_ffi.so" in line}
+    assert len(files) == 1, files

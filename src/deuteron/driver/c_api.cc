@@ -1,0 +1,81 @@
+/// The functions of deuteron/c_api.h that compile.
+#include "deuteron/c_api.h"
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "deuteron/driver/compile.h"
+#include "deuteron/driver/read_module.h"
+#include "deuteron/frontend/onnx/import.h"
+#include "deuteron/runtime/c_handles.h"
+#include "deuteron/support/error.h"
+
+namespace deuteron {
+namespace {
+
+using DimsByName = std::map<std::string, std::vector<int64_t>>;
+
+CompileOptions ToCompileOptions(const DeuteronCompileOptions& options) {
+  CompileOptions compile;
+  compile.target = options.target;
+  compile.threads = options.threads;
+  compile.opt_level = options.opt_level;
+  compile.backend = options.backend;
+  for (size_t i = 0; i < options.num_config; ++i) compile.config[options.config[i].key] = options.config[i].value;
+  if (options.progress != nullptr) {
+    compile.progress = [options](const std::string& what, int, int) {
+      if (options.progress(options.progress_user, what.c_str()) == 0) return;
+      throw ffi::Error(runtime::kCancelled, "ended by the caller before: " + what, "");
+    };
+  }
+  return compile;
+}
+
+DimsByName ToShapes(const DeuteronCompileOptions& options) {
+  DimsByName shapes;
+  for (size_t i = 0; i < options.num_shapes; ++i) {
+    const DeuteronShape& shape = options.shapes[i];
+    shapes[shape.name].assign(shape.dims, shape.dims + shape.ndim);
+  }
+  return shapes;
+}
+
+DeuteronStatus CompileForC(const DeuteronCompileOptions* given, DeuteronModel** model,
+                           const std::function<IRModule(const DimsByName&)>& read) {
+  return runtime::GuardC([&] {
+    const auto options = runtime::KnownFields<DeuteronCompileOptions>(given, DEUTERON_COMPILE_OPTIONS_INIT);
+    const Executable executable = Compile(read(ToShapes(options)), ToCompileOptions(options));
+    auto made = std::make_unique<DeuteronModel>(executable.runtime());
+    made->save = [executable](const std::string& path) { executable.Save(path); };
+    *model = made.release();
+  });
+}
+
+}  // namespace
+}  // namespace deuteron
+
+extern "C" {
+
+DeuteronStatus DeuteronCompileFile(const char* path, const DeuteronCompileOptions* options, DeuteronModel** model) {
+  return deuteron::CompileForC(options, model,
+                               [&](const auto& shapes) { return deuteron::ReadModule(path, {.shapes = shapes}); });
+}
+
+DeuteronStatus DeuteronCompileBytes(const void* data, size_t bytes, const DeuteronCompileOptions* options,
+                                    DeuteronModel** model) {
+  return deuteron::CompileForC(options, model, [&](const auto& shapes) {
+    return deuteron::onnx::Parse({static_cast<const char*>(data), bytes}, {.shapes = shapes});
+  });
+}
+
+DeuteronStatus DeuteronSave(const DeuteronModel* model, const char* path) {
+  return deuteron::runtime::GuardC([&] {
+    if (!model->save) DEUTERON_THROW(UsageError) << "a model that was loaded cannot be saved again; copy its file";
+    model->save(path);
+  });
+}
+
+}  // extern "C"

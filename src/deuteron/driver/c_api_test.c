@@ -1,0 +1,264 @@
+/* The C API as a C99 program sees it: every function, what each refuses, structs of older callers, two instances at
+ * once, the caller's threads and memory. Results are compared with what plain arithmetic gives, to the last bit: all
+ * numbers are small integers. */
+#include "deuteron/c_api.h"
+
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static int failures = 0;
+
+#define EXPECT(condition)                                             \
+  do {                                                                \
+    if (!(condition)) {                                               \
+      ++failures;                                                     \
+      fprintf(stderr, "%s:%d: %s\n", __FILE__, __LINE__, #condition); \
+      fprintf(stderr, "  last error: %s\n", DeuteronLastError());     \
+    }                                                                 \
+  } while (0)
+
+#define REFUSED(call, status, text)                      \
+  do {                                                   \
+    EXPECT((call) == (status));                          \
+    EXPECT(strstr(DeuteronLastError(), (text)) != NULL); \
+  } while (0)
+
+/* y = relu(x · w + x · w), rows open. */
+static const char* const kModule =
+    "@I.ir_module\n"
+    "class Module:\n"
+    "    @R.function\n"
+    "    def main(x: R.Tensor((\"n\", 3), \"float32\"), w: R.Tensor((3, 64), \"float32\")) -> R.Tensor((\"n\", 64), "
+    "\"float32\"):\n"
+    "        n = T.int64()\n"
+    "        with R.dataflow():\n"
+    "            p: R.Tensor((n, 64), \"float32\") = R.matmul(x, w)\n"
+    "            s: R.Tensor((n, 64), \"float32\") = R.add(p, p)\n"
+    "            y: R.Tensor((n, 64), \"float32\") = R.nn.relu(s)\n"
+    "            R.output(y)\n"
+    "        return y\n";
+
+enum { kColumns = 64 };
+static float weights[3 * kColumns];
+
+static DLTensor view(void* data, int32_t ndim, int64_t* shape, int64_t* strides) {
+  DLTensor tensor = {NULL, {kDLCPU, 0}, 0, {kDLFloat, 32, 1}, NULL, NULL, 0};
+  tensor.data = data;
+  tensor.ndim = ndim;
+  tensor.shape = shape;
+  tensor.strides = strides;
+  return tensor;
+}
+
+static float expected(const float* x, int64_t row_stride, int64_t column_stride, int64_t i, int64_t j) {
+  float sum = 0;
+  int k;
+  for (k = 0; k < 3; ++k) sum += x[i * row_stride + k * column_stride] * weights[k * kColumns + j];
+  return sum > 0 ? 2 * sum : 0;
+}
+
+/* Runs on rows of small integers, in the layout that the strides say, and compares. */
+static void check_run(DeuteronInstance* instance, int64_t rows, int transposed) {
+  float* x = malloc((size_t)rows * 3 * sizeof(float));
+  float* y = malloc((size_t)rows * kColumns * sizeof(float));
+  int64_t x_shape[2], w_shape[2] = {3, kColumns}, y_shape[2], strides[2];
+  DLTensor tensors[3];
+  const DLTensor* inputs[2];
+  DLTensor* outputs[1];
+  struct DLManagedTensorVersioned* fresh = NULL;
+  int64_t i, j;
+  int right = 1;
+  x_shape[0] = y_shape[0] = rows;
+  x_shape[1] = 3;
+  y_shape[1] = kColumns;
+  strides[0] = transposed ? 1 : 3;
+  strides[1] = transposed ? rows : 1;
+  for (i = 0; i < rows * 3; ++i) x[i] = (float)(i % 11 - 5);
+  tensors[0] = view(x, 2, x_shape, strides);
+  tensors[1] = view(weights, 2, w_shape, NULL);
+  tensors[2] = view(y, 2, y_shape, NULL);
+  inputs[0] = &tensors[0];
+  inputs[1] = &tensors[1];
+  outputs[0] = &tensors[2];
+  EXPECT(DeuteronRun(instance, inputs, 2, outputs, 1) == DEUTERON_OK);
+  EXPECT(DeuteronRunToDLPack(instance, inputs, 2, &fresh, 1) == DEUTERON_OK);
+  if (fresh == NULL) return;
+  EXPECT(fresh->dl_tensor.ndim == 2 && fresh->dl_tensor.shape[0] == rows && fresh->dl_tensor.shape[1] == kColumns);
+  for (i = 0; i < rows; ++i) {
+    for (j = 0; j < kColumns; ++j) {
+      const float wanted = expected(x, strides[0], strides[1], i, j);
+      right =
+          right && y[i * kColumns + j] == wanted && ((const float*)fresh->dl_tensor.data)[i * kColumns + j] == wanted;
+    }
+  }
+  EXPECT(right);
+  fresh->deleter(fresh);
+  free(x);
+  free(y);
+}
+
+static void* run_often(void* argument) {
+  DeuteronInstance* instance = NULL;
+  int i;
+  if (DeuteronCreateInstance(argument, NULL, &instance) != DEUTERON_OK) return argument;
+  for (i = 1; i < 50; ++i) check_run(instance, i, i % 2);
+  DeuteronFreeInstance(instance);
+  return NULL;
+}
+
+static void check_what_is_refused(const DeuteronModel* model, DeuteronInstance* instance) {
+  float data[8] = {0};
+  int64_t shape[2] = {1, 3}, wrong[2] = {2, 2};
+  DLTensor x = view(data, 2, shape, NULL), w = view(data, 2, wrong, NULL), y = view(data, 2, wrong, NULL);
+  const DLTensor* inputs[2];
+  DLTensor* outputs[1];
+  DeuteronTensorInfo info = DEUTERON_TENSOR_INFO_INIT;
+  DeuteronModel* none = NULL;
+  DeuteronCompileOptions options = DEUTERON_COMPILE_OPTIONS_INIT;
+  inputs[0] = &x;
+  inputs[1] = &w;
+  outputs[0] = &y;
+  REFUSED(DeuteronLoad("/nowhere/model.so", NULL, &none), DEUTERON_MODEL_ERROR, "/nowhere/model.so");
+  REFUSED(DeuteronCompileFile("/nowhere/model.onnx", NULL, &none), DEUTERON_MODEL_ERROR, "/nowhere/model.onnx");
+  REFUSED(DeuteronCompileBytes("text", 4, NULL, &none), DEUTERON_MODEL_ERROR, "is not an ONNX model");
+  REFUSED(DeuteronGetInput(model, 2, &info), DEUTERON_USAGE_ERROR, "the model has 2");
+  REFUSED(DeuteronRun(instance, inputs, 1, outputs, 1), DEUTERON_USAGE_ERROR, "2 inputs, given 1");
+  REFUSED(DeuteronRun(instance, inputs, 2, outputs, 1), DEUTERON_USAGE_ERROR, "w");
+  inputs[1] = NULL;
+  REFUSED(DeuteronRun(instance, inputs, 2, outputs, 1), DEUTERON_USAGE_ERROR, "input 1 is a null pointer");
+  inputs[1] = &w;
+  w.data = NULL;
+  REFUSED(DeuteronRun(instance, inputs, 2, outputs, 1), DEUTERON_USAGE_ERROR, "has no data");
+  w.data = data;
+  w.device.device_type = kDLCUDA;
+  REFUSED(DeuteronRun(instance, inputs, 2, outputs, 1), DEUTERON_USAGE_ERROR, "memory of the CPU");
+  options.target = "nonsense";
+  REFUSED(DeuteronCompileFile("/nowhere/model.onnx", &options, &none), DEUTERON_MODEL_ERROR, "model.onnx");
+  EXPECT(none == NULL);
+}
+
+static int cancel(void* user, const char* what) {
+  ++*(int*)user;
+  (void)what;
+  return 1;
+}
+
+static int count_loops(void* user, int threads, int64_t extent, int64_t grain, DeuteronLoopBody body, void* closure) {
+  ++*(int*)user;
+  (void)threads;
+  (void)grain;
+  return body(closure, 0, extent);
+}
+
+static int64_t allocated = 0, released = 0;
+static pthread_mutex_t memory_mutex = PTHREAD_MUTEX_INITIALIZER;
+
+static void* allocate(void* user, size_t bytes, size_t alignment) {
+  char* memory = malloc(bytes + alignment);
+  const size_t skip = alignment - (size_t)memory % alignment;
+  (void)user;
+  if (memory == NULL || alignment > 128) return NULL;
+  memory[skip - 1] = (char)skip;
+  pthread_mutex_lock(&memory_mutex);
+  ++allocated;
+  pthread_mutex_unlock(&memory_mutex);
+  return memory + skip;
+}
+
+static void release(void* user, void* memory) {
+  char* aligned = memory;
+  (void)user;
+  pthread_mutex_lock(&memory_mutex);
+  ++released;
+  pthread_mutex_unlock(&memory_mutex);
+  free(aligned - aligned[-1]);
+}
+
+int main(int argc, char** argv) {
+  char path[512], artefact[512];
+  DeuteronModel *model = NULL, *loaded = NULL;
+  DeuteronInstance *instance = NULL, *again = NULL;
+  DeuteronTensorInfo info = DEUTERON_TENSOR_INFO_INIT;
+  DeuteronInstanceOptions threads = DEUTERON_INSTANCE_OPTIONS_INIT;
+  DeuteronCompileOptions options = DEUTERON_COMPILE_OPTIONS_INIT;
+  pthread_t hosts[2];
+  void* result;
+  FILE* file;
+  int calls = 0, i;
+  if (argc != 2) return 2;
+  for (i = 0; i < 3 * kColumns; ++i) weights[i] = (float)(i * 5 % 13 - 6);
+  snprintf(path, sizeof(path), "%s/c_api_test.py", argv[1]);
+  snprintf(artefact, sizeof(artefact), "%s/c_api_test.so", argv[1]);
+  file = fopen(path, "w");
+  if (file == NULL) return 2;
+  fputs(kModule, file);
+  fclose(file);
+
+  EXPECT(strcmp(DeuteronLastError(), "") == 0);
+  EXPECT(DeuteronCApiVersion() == DEUTERON_C_API_VERSION);
+  EXPECT(DeuteronVersion()[0] != '\0');
+  EXPECT(DeuteronSetAllocator(allocate, release, NULL) == DEUTERON_OK);
+
+  options.progress = cancel;
+  options.progress_user = &calls;
+  REFUSED(DeuteronCompileFile(path, &options, &model), DEUTERON_CANCELLED, "ended by the caller");
+  EXPECT(calls == 1 && model == NULL);
+  /* A caller of a version that knew only the target. */
+  options.struct_size = offsetof(DeuteronCompileOptions, threads);
+  EXPECT(DeuteronCompileFile(path, &options, &model) == DEUTERON_OK);
+  EXPECT(calls == 1);
+  if (model == NULL) return 1;
+  EXPECT(DeuteronSave(model, artefact) == DEUTERON_OK);
+  DeuteronFreeModel(model);
+
+  EXPECT(DeuteronLoad(artefact, NULL, &loaded) == DEUTERON_OK);
+  if (loaded == NULL) return 1;
+  REFUSED(DeuteronSave(loaded, artefact), DEUTERON_USAGE_ERROR, "copy its file");
+  EXPECT(DeuteronNumInputs(loaded) == 2 && DeuteronNumOutputs(loaded) == 1);
+  EXPECT(DeuteronGetInput(loaded, 0, &info) == DEUTERON_OK);
+  EXPECT(strcmp(info.name, "x") == 0 && info.ndim == 2 && info.shape[0] == -1 && info.shape[1] == 3);
+  EXPECT(strcmp(info.dims[0], "n") == 0 && info.dtype.code == kDLFloat && info.dtype.bits == 32);
+  /* What an older caller's struct has no room for is not written. */
+  info.struct_size = offsetof(DeuteronTensorInfo, ndim);
+  info.ndim = 17;
+  EXPECT(DeuteronGetOutput(loaded, 0, &info) == DEUTERON_OK);
+  EXPECT(info.ndim == 17 && info.struct_size == offsetof(DeuteronTensorInfo, ndim));
+
+  EXPECT(DeuteronCreateInstance(loaded, NULL, &instance) == DEUTERON_OK);
+  threads.threads = -1;
+  REFUSED(DeuteronCreateInstance(loaded, &threads, &again), DEUTERON_USAGE_ERROR, "threads: -1");
+  check_run(instance, 4, 0);
+  check_run(instance, 5, 1);
+  REFUSED(DeuteronSetAllocator(allocate, release, NULL), DEUTERON_USAGE_ERROR, "allocated already");
+  check_what_is_refused(loaded, instance);
+  check_run(instance, 4, 0);
+
+  for (i = 0; i < 2; ++i) pthread_create(&hosts[i], NULL, run_often, loaded);
+  for (i = 0; i < 2; ++i) {
+    pthread_join(hosts[i], &result);
+    EXPECT(result == NULL);
+  }
+
+  threads.threads = 4;
+  EXPECT(DeuteronCreateInstance(loaded, &threads, &again) == DEUTERON_OK);
+  calls = 0;
+  DeuteronSetParallelFor(count_loops, &calls);
+  check_run(again, 20000, 0);
+  EXPECT(calls > 0);
+  calls = 0;
+  DeuteronSetParallelFor(NULL, NULL);
+  check_run(again, 20000, 0);
+  EXPECT(calls == 0);
+
+  DeuteronFreeInstance(instance);
+  DeuteronFreeInstance(again);
+  DeuteronFreeModel(loaded);
+  DeuteronFreeModel(NULL);
+  EXPECT(allocated > 0 && released > 0 && released <= allocated);
+  remove(path);
+  remove(artefact);
+  printf("%d failed\n", failures);
+  return failures == 0 ? 0 : 1;
+}

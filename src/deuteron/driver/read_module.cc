@@ -1,0 +1,21 @@
+#include "deuteron/driver/read_module.h"
+
+#include "deuteron/script/parser.h"
+#include "deuteron/support/error.h"
+#include "deuteron/support/mapped_file.h"
+
+namespace deuteron {
+
+IRModule ReadModule(const std::string& path, const onnx::ImportOptions& options) {
+  if (path.ends_with(".so")) {
+    DEUTERON_THROW(UsageError) << path
+                               << " is a compiled model; load it, or give the .onnx model or .py module that it "
+                               << "was compiled from";
+  }
+  if (!path.ends_with(".py")) return onnx::Load(path, options);
+  if (!options.shapes.empty())
+    DEUTERON_THROW(UsageError) << "shapes are for .onnx models; " << path << " states its own";
+  return script::ParseModule(std::string(MappedFile::Open(path, "the module")->bytes()), path);
+}
+
+}  // namespace deuteron

@@ -1,0 +1,59 @@
+#include "deuteron/python/options.h"
+
+#include <tvm/ffi/extra/c_env_api.h>
+#include <tvm/ffi/function.h>
+#include <tvm/ffi/optional.h>
+
+#include "deuteron/support/error.h"
+
+namespace deuteron::python {
+
+Shapes ToShapes(const Map<String, ffi::Shape>& shapes) {
+  Shapes named;
+  for (const auto& [name, dims] : shapes) named[name].assign(dims.begin(), dims.end());
+  return named;
+}
+
+CompileOptions ToCompileOptions(const Map<String, ffi::Any>& options) {
+  CompileOptions compile;
+  ffi::Optional<ffi::Function> progress;
+  const auto names = [](const ffi::Any& value) {
+    std::vector<std::string> list;
+    for (const String& name : value.cast<Array<String>>()) list.emplace_back(name);
+    return list;
+  };
+  for (const auto& [key, value] : options) {
+    if (key == "target") {
+      compile.target = value.cast<String>();
+    } else if (key == "threads") {
+      compile.threads = value.cast<int>();
+    } else if (key == "opt_level") {
+      compile.opt_level = value.cast<int>();
+    } else if (key == "fuse") {
+      compile.fuse = value.cast<bool>();
+    } else if (key == "backend") {
+      compile.backend = value.cast<String>();
+    } else if (key == "config") {
+      for (const auto& [name, setting] : value.cast<Map<String, String>>()) compile.config[name] = setting;
+    } else if (key == "disabled_passes") {
+      compile.disabled_passes = names(value);
+    } else if (key == "required_passes") {
+      compile.required_passes = names(value);
+    } else if (key == "progress") {
+      progress = value.cast<ffi::Optional<ffi::Function>>();
+    } else {
+      DEUTERON_THROW(UsageError) << "there is no option \"" << key << "\" of a compilation";
+    }
+  }
+  compile.progress = [progress](const std::string& stage, int, int) {
+    CheckSignals();
+    if (progress.has_value()) (*progress)(stage);
+  };
+  return compile;
+}
+
+void CheckSignals() {
+  if (TVMFFIEnvCheckSignals() != 0) throw ffi::EnvErrorAlreadySet();
+}
+
+}  // namespace deuteron::python

@@ -1,0 +1,26 @@
+/// \file
+/// What the Python package hands over as dictionaries.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "deuteron/driver/compile.h"
+
+namespace deuteron::python {
+
+using Shapes = std::map<std::string, std::vector<int64_t>>;
+
+/// Dimensions of inputs by name.
+Shapes ToShapes(const Map<String, ffi::Shape>& shapes);
+
+/// The fields of CompileOptions by their names ("disabled_passes": a list of names, "progress": a function of a stage
+/// or none). A UsageError for another name. A signal that waits for Python ends a compilation between two stages.
+CompileOptions ToCompileOptions(const Map<String, ffi::Any>& options);
+
+/// Ends what runs if the interpreter has a signal to handle (Ctrl-C).
+void CheckSignals();
+
+}  // namespace deuteron::python

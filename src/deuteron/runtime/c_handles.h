@@ -1,0 +1,45 @@
+/// \file
+/// What the handles of the C API (deuteron/c_api.h) point to, and how its functions end. Internal to the two libraries.
+#pragma once
+
+#include <algorithm>
+#include <cstring>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "deuteron/c_api.h"
+#include "deuteron/runtime/executable.h"
+
+struct DeuteronModel {
+  explicit DeuteronModel(std::shared_ptr<const deuteron::runtime::Executable> runnable);
+
+  /// With the pointers that a DeuteronTensorInfo shows.
+  struct Value {
+    deuteron::runtime::Executable::TensorInfo info;
+    std::vector<const char*> dims;
+  };
+  std::shared_ptr<const deuteron::runtime::Executable> executable;
+  std::vector<Value> inputs;
+  std::vector<Value> outputs;
+  /// Writes an artefact; empty if the model was loaded.
+  std::function<void(const std::string& path)> save;
+};
+
+namespace deuteron::runtime {
+
+/// The kind of error with which a caller's callback ends what called it.
+inline constexpr const char* kCancelled = "Cancelled";
+
+/// Runs `body`; whatever it throws becomes a status, and its message the thread's last error.
+DeuteronStatus GuardC(const std::function<void()>& body) noexcept;
+
+/// What a caller of perhaps another version has set of `options` (may be null), the rest by default.
+template <typename Options>
+Options KnownFields(const Options* options, Options defaults) {
+  if (options != nullptr) std::memcpy(&defaults, options, std::min(options->struct_size, sizeof(Options)));
+  return defaults;
+}
+
+}  // namespace deuteron::runtime
