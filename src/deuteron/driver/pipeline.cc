@@ -34,6 +34,7 @@ std::vector<Pipeline> MakePipelines() {
                           {"MergeCompositeFunctions"},
                           {"RunCodegen"}};
   const Passes fuse = {{"CombineMatmulsOfOneWeight"},
+                       {"ConvToWinograd"},
                        {"PackWeights"},
                        {"LegalizeOps"},
                        {"AnnotateTIROpPattern"},

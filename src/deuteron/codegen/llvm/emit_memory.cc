@@ -1,5 +1,8 @@
 /// \file
 /// Buffers: allocation, loads and stores.
+#include <algorithm>
+
+#include "deuteron/arith/analyzer.h"
 #include "deuteron/codegen/llvm/emitter.h"
 #include "deuteron/ir/prim_ops.h"
 
@@ -17,6 +20,31 @@ PrimExpr FlatIndexOf(const tir::Buffer& buffer, const Array<PrimExpr>& indices) 
 std::optional<int64_t> RampStride(const PrimExpr& expr) {
   const auto* ramp = expr.as<tir::RampNode>();
   return ramp == nullptr ? std::nullopt : AsConstInt(ramp->stride);
+}
+
+/// One lane of a vector of integers; null for expressions that no index has.
+PrimExpr LaneOf(const PrimExpr& expr, int64_t lane) {
+  if (expr.dtype().lanes() == 1) return expr;
+  if (const auto* ramp = expr.as<tir::RampNode>()) return ramp->base + ramp->stride * lane;
+  if (const auto* splat = expr.as<tir::BroadcastNode>()) return splat->value;
+  if (!IsBinary(expr->kind)) return PrimExpr();
+  const auto* op = static_cast<const tir::BinaryNode*>(expr.get());
+  const PrimExpr a = LaneOf(op->a, lane), b = LaneOf(op->b, lane);
+  if (!a.defined() || !b.defined()) return PrimExpr();
+  switch (expr->kind) {
+    case ExprKind::kAdd:
+      return a + b;
+    case ExprKind::kSub:
+      return a - b;
+    case ExprKind::kMul:
+      return a * b;
+    case ExprKind::kFloorDiv:
+      return FloorDiv(a, b);
+    case ExprKind::kFloorMod:
+      return FloorMod(a, b);
+    default:
+      return PrimExpr();
+  }
 }
 
 }  // namespace
@@ -101,6 +129,53 @@ llvm::Value* KernelEmitter::EmitStridedLoad(const tir::Buffer& buffer, const tir
   return FromMemory(result, element);
 }
 
+llvm::Value* KernelEmitter::EmitSpannedLoad(const tir::Buffer& buffer, const PrimExpr& index) {
+  const int64_t lanes = index.dtype().lanes();
+  const PrimExpr first = LaneOf(index, 0);
+  if (!first.defined()) return nullptr;
+  arith::Analyzer analyzer;
+  std::vector<int64_t> offsets;
+  for (int64_t lane = 0; lane < lanes; ++lane) {
+    const auto offset = AsConstInt(analyzer.Simplify(LaneOf(index, lane) - first));
+    if (!offset) return nullptr;
+    offsets.push_back(*offset);
+  }
+  const auto [least, greatest] = std::minmax_element(offsets.begin(), offsets.end());
+  const int64_t begin = *least, span = *greatest - *least + 1;
+  if (span > lanes) return nullptr;
+  const DataType element = buffer->dtype;
+  const llvm::Align align(static_cast<uint64_t>(element.bytes()));
+  llvm::Type* type = MemoryType(element.with_lanes(static_cast<int>(span)));
+  llvm::Value* address = ElementAddress(buffer, EmitIndex(analyzer.Simplify(first + begin)));
+  llvm::Instruction* whole = nullptr;
+  if (mask_ == nullptr) {
+    whole = builder_.CreateAlignedLoad(type, address, align);
+  } else {
+    // An element is wanted where any of its lanes is on.
+    llvm::Value* none = llvm::Constant::getNullValue(mask_->getType());
+    llvm::Value* wanted = nullptr;
+    std::vector<int64_t> next(static_cast<size_t>(span), 0);
+    for (bool more = true; more;) {
+      more = false;
+      std::vector<int> lane_of(static_cast<size_t>(span), static_cast<int>(lanes));
+      for (size_t at = 0; at < lane_of.size(); ++at) {
+        while (next[at] < lanes && offsets[static_cast<size_t>(next[at])] - begin != static_cast<int64_t>(at))
+          ++next[at];
+        if (next[at] == lanes) continue;
+        lane_of[at] = static_cast<int>(next[at]++);
+        more = true;
+      }
+      if (!more) break;
+      llvm::Value* these = builder_.CreateShuffleVector(mask_, none, lane_of);
+      wanted = wanted == nullptr ? these : builder_.CreateOr(wanted, these);
+    }
+    whole = builder_.CreateMaskedLoad(type, address, align, wanted, llvm::Constant::getNullValue(type));
+  }
+  std::vector<int> taken;
+  for (const int64_t offset : offsets) taken.push_back(static_cast<int>(offset - begin));
+  return FromMemory(builder_.CreateShuffleVector(Annotate(whole, buffer), taken), element);
+}
+
 llvm::Value* KernelEmitter::EmitLoad(const tir::BufferLoadNode* op) {
   const tir::Buffer& buffer = op->buffer;
   const DataType element = buffer->dtype;
@@ -137,6 +212,7 @@ llvm::Value* KernelEmitter::EmitLoad(const tir::BufferLoadNode* op) {
     llvm::Value* load = Annotate(builder_.CreateAlignedLoad(type, ElementAddress(buffer, last), align), buffer);
     return builder_.CreateVectorReverse(FromMemory(load, element));
   }
+  if (llvm::Value* spanned = EmitSpannedLoad(buffer, index)) return spanned;
   llvm::Value* addresses = ElementAddress(buffer, EmitIndex(index));
   llvm::Instruction* gather =
       builder_.CreateMaskedGather(type, addresses, align, FullMask(lanes), llvm::Constant::getNullValue(type));

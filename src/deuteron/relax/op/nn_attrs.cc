@@ -74,6 +74,16 @@ void ConvAttrsNode::RegisterReflection() {
 void ConvPackAttrsNode::RegisterReflection() {
   refl::ObjectDef<ConvPackAttrsNode>().def_ro("channels", &ConvPackAttrsNode::channels);
 }
+void WinogradInputAttrsNode::RegisterReflection() {
+  refl::ObjectDef<WinogradInputAttrsNode>()
+      .def_ro("padding", &WinogradInputAttrsNode::padding)
+      .def_ro("tiles", &WinogradInputAttrsNode::tiles);
+}
+void WinogradOutputAttrsNode::RegisterReflection() {
+  refl::ObjectDef<WinogradOutputAttrsNode>()
+      .def_ro("size", &WinogradOutputAttrsNode::size)
+      .def_ro("tiles", &WinogradOutputAttrsNode::tiles);
+}
 void ConvTransposeAttrsNode::RegisterReflection() {
   refl::ObjectDef<ConvTransposeAttrsNode>()
       .def_ro("strides", &ConvTransposeAttrsNode::strides)
@@ -189,6 +199,8 @@ TVM_FFI_STATIC_INIT_BLOCK() {
   Conv2DAttrsNode::RegisterReflection();
   Conv3DAttrsNode::RegisterReflection();
   ConvPackAttrsNode::RegisterReflection();
+  WinogradInputAttrsNode::RegisterReflection();
+  WinogradOutputAttrsNode::RegisterReflection();
   ConvTransposeAttrsNode::RegisterReflection();
   Conv1DTransposeAttrsNode::RegisterReflection();
   Conv2DTransposeAttrsNode::RegisterReflection();

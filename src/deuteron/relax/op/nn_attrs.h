@@ -119,6 +119,31 @@ class ConvPackAttrs : public ConvAttrs {
   DEUTERON_REF(ConvPackAttrs, ConvAttrs, ConvPackAttrsNode);
 };
 
+class WinogradInputAttrsNode : public AttrsNode {
+ public:
+  /// Zeros above, left, below and right of the image.
+  Array<int64_t> padding;
+  /// Tiles down and across, at least those of the result; what they have too many are tiles of zeros.
+  Array<int64_t> tiles;
+  DEUTERON_NODE("deuteron.relax.WinogradInputAttrs", WinogradInputAttrsNode, AttrsNode);
+};
+class WinogradInputAttrs : public Attrs {
+ public:
+  DEUTERON_REF(WinogradInputAttrs, Attrs, WinogradInputAttrsNode);
+};
+class WinogradOutputAttrsNode : public AttrsNode {
+ public:
+  /// Rows and columns of the result.
+  Array<int64_t> size;
+  /// Tiles down and across.
+  Array<int64_t> tiles;
+  DEUTERON_NODE("deuteron.relax.WinogradOutputAttrs", WinogradOutputAttrsNode, AttrsNode);
+};
+class WinogradOutputAttrs : public Attrs {
+ public:
+  DEUTERON_REF(WinogradOutputAttrs, Attrs, WinogradOutputAttrsNode);
+};
+
 class LeakyReluAttrsNode : public AttrsNode {
  public:
   double alpha = 0.01;

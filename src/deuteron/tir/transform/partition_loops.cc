@@ -188,7 +188,8 @@ class Partitioner : public StmtExprMutator {
       const Stmt fast = ConditionRemover(finder.removable).VisitStmt(op->body);
       if (Stmt parts = SplitLoop(op, test, fast); parts.defined()) return parts;
       const Stmt fast_body = VisitStmt(fast);
-      body = IsConstInt(test, 1) ? fast_body : IfThenElse(test, fast_body, Copy(op->body));
+      // Where it does not hold, it may for parts of what is inside.
+      body = IsConstInt(test, 1) ? fast_body : IfThenElse(test, fast_body, VisitStmt(Copy(op->body)));
     } else {
       body = VisitStmt(op->body);
     }

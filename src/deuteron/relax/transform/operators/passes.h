@@ -24,6 +24,8 @@ Pass CheckExtents();
 Pass DecomposeOpsForInference(std::string func_name = "");
 /// Transposed convolutions with constant kernels become convolutions of stride 1 whose channels are interleaved.
 Pass ConvTransposeToConv();
+/// Convolutions of constant 3 × 3 windows become products of transformed tiles where that saves time.
+Pass ConvToWinograd();
 /// Folds an inference batch_norm into the constant weights of the convolution before it.
 Pass FoldBatchnormToConv2D();
 /// Evaluates what depends on constants only. `evaluator` computes kernels on tensors. Operators in `skip_ops`

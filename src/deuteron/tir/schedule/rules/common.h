@@ -103,6 +103,7 @@ int64_t LargestDivisor(int64_t extent, int64_t most);
 Block SoleInjectiveConsumer(const Schedule& schedule, const Block& block);
 
 /// The rules (see rules.cc).
+bool ScheduleSelected(Schedule* schedule, const Target& target);
 bool ScheduleElementwise(Schedule* schedule, const Target& target);
 bool ScheduleContraction(Schedule* schedule, const Target& target);
 bool ScheduleRows(Schedule* schedule, const Target& target);

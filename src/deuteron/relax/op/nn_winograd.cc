@@ -1,0 +1,110 @@
+#include "deuteron/relax/op/nn.h"
+#include "deuteron/relax/op/nn_layout.h"
+#include "deuteron/topi/winograd.h"
+
+namespace deuteron::relax {
+namespace {
+
+using te::Tensor;
+
+constexpr int64_t kWindow = 3;
+
+/// The attribute `tiles`, of an operator whose result has so many rows and columns (where they are known).
+topi::WinogradGrid GridOf(const Call& call, const Array<int64_t>& tiles, const Array<PrimExpr>& spatial) {
+  if (tiles.size() != 2) ThrowOpError(call, "needs two numbers of tiles");
+  for (const int64_t axis : {0, 1}) {
+    const auto extent = AsConstInt(spatial[axis]);
+    if (tiles[axis] < 1 || (extent && *extent > tiles[axis] * topi::kWinogradStep)) {
+      ThrowOpError(call, "its " + std::to_string(tiles[axis]) + " tiles do not cover a result of " +
+                             Describe(spatial[axis]));
+    }
+  }
+  return {tiles[0], tiles[1]};
+}
+
+Type InferWinogradInput(const Call& call, const BlockBuilder& builder) {
+  CheckArity(call, 1, 1);
+  CheckRank(call, 0, 4);
+  const TensorTypeNode* data = TensorArg(call, 0);
+  const auto shape = ShapeOf(data);
+  if (!shape) return TensorType::WithNDim(5, data->dtype, data->vdevice);
+  const auto* attrs = AttrsOf<WinogradInputAttrsNode>(call);
+  if (attrs->padding.size() != 4) ThrowOpError(call, "needs a padding of four numbers");
+  Array<PrimExpr> spatial;
+  for (const int64_t axis : {0, 1}) {
+    spatial.push_back(builder.analyzer().Simplify((*shape)[2 + axis] + attrs->padding[axis] +
+                                                  attrs->padding[2 + axis] - (kWindow - 1)));
+  }
+  const topi::WinogradGrid grid = GridOf(call, attrs->tiles, spatial);
+  const PrimExpr side = I64(topi::kWinogradTile);
+  return TensorType(Array<PrimExpr>{side, side, (*shape)[0], (*shape)[1], I64(grid.down * grid.across)}, data->dtype,
+                    data->vdevice);
+}
+
+Expr LegalizeWinogradInput(BlockBuilder& builder, const Call& call) {
+  if (!ShapesKnown(call)) return call;
+  const auto* attrs = AttrsOf<WinogradInputAttrsNode>(call);
+  const Padding padding = SplitPadding(attrs->padding, 2);
+  return builder.CallTE("winograd_input", call->args, [&](const Array<Tensor>& args) {
+    return Array<Tensor>{topi::WinogradInput(args[0], padding.before, {attrs->tiles[0], attrs->tiles[1]})};
+  });
+}
+
+Type InferWinogradOutput(const Call& call, const BlockBuilder& builder) {
+  CheckArity(call, 1, 1);
+  CheckRank(call, 0, 5);
+  const TensorTypeNode* products = TensorArg(call, 0);
+  const auto* attrs = AttrsOf<WinogradOutputAttrsNode>(call);
+  if (attrs->size.size() != 2) ThrowOpError(call, "needs a size of two numbers");
+  const Array<PrimExpr> spatial = {I64(attrs->size[0]), I64(attrs->size[1])};
+  const topi::WinogradGrid grid = GridOf(call, attrs->tiles, spatial);
+  const auto shape = ShapeOf(products);
+  if (!shape) return TensorType::WithNDim(4, products->dtype, products->vdevice);
+  if (builder.analyzer().CanProve(deuteron::NotEqual((*shape)[4], I64(grid.down * grid.across)))) {
+    ThrowOpError(call, Describe(call->args[0].ty()) + " is not of " + std::to_string(grid.down) + " by " +
+                           std::to_string(grid.across) + " tiles");
+  }
+  return TensorType(Array<PrimExpr>{(*shape)[2], (*shape)[3], spatial[0], spatial[1]}, products->dtype,
+                    products->vdevice);
+}
+
+Expr LegalizeWinogradOutput(BlockBuilder& builder, const Call& call) {
+  if (!ShapesKnown(call)) return call;
+  const auto* attrs = AttrsOf<WinogradOutputAttrsNode>(call);
+  return builder.CallTE("winograd_output", call->args, [&](const Array<Tensor>& args) {
+    return Array<Tensor>{topi::WinogradOutput(args[0], {I64(attrs->size[0]), I64(attrs->size[1])},
+                                              {attrs->tiles[0], attrs->tiles[1]})};
+  });
+}
+
+}  // namespace
+
+std::vector<OpInfo> NNWinogradOps() {
+  return {
+      {"nn.winograd_input", {"data"}, "deuteron.relax.WinogradInputAttrs", InferWinogradInput, LegalizeWinogradInput},
+      {"nn.winograd_output",
+       {"products"},
+       "deuteron.relax.WinogradOutputAttrs",
+       InferWinogradOutput,
+       LegalizeWinogradOutput},
+  };
+}
+
+namespace nn {
+
+Expr WinogradInput(Expr data, std::vector<int64_t> padding, std::vector<int64_t> tiles) {
+  auto attrs = make_object<WinogradInputAttrsNode>();
+  attrs->padding = Array<int64_t>(padding.begin(), padding.end());
+  attrs->tiles = Array<int64_t>(tiles.begin(), tiles.end());
+  return MakeCall("nn.winograd_input", {std::move(data)}, WinogradInputAttrs(std::move(attrs)));
+}
+
+Expr WinogradOutput(Expr products, std::vector<int64_t> size, std::vector<int64_t> tiles) {
+  auto attrs = make_object<WinogradOutputAttrsNode>();
+  attrs->size = Array<int64_t>(size.begin(), size.end());
+  attrs->tiles = Array<int64_t>(tiles.begin(), tiles.end());
+  return MakeCall("nn.winograd_output", {std::move(products)}, WinogradOutputAttrs(std::move(attrs)));
+}
+
+}  // namespace nn
+}  // namespace deuteron::relax

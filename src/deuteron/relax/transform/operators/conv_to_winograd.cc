@@ -1,0 +1,137 @@
+/// \file
+/// ConvToWinograd: a convolution of constant 3 × 3 windows becomes sixteen products of transformed tiles.
+///
+///     y = conv2d(x, w)   →   v = nn.winograd_input(x)          (4, 4, n, c, tiles)
+///                            m = matmul(u, v)                  u: w transformed, a constant (4, 4, 1, k, c)
+///                            y = nn.winograd_output(m)
+///
+/// A tile of 2 × 2 elements of the result takes 16 multiplications for each channel instead of 36 (topi/winograd.h). Each
+/// sum is over the channels alone; the transforms add what is of the same size, so that results are about as precise
+/// as those of the direct sum.
+///
+/// It must not touch windows that are computed at run time, strides, dilation or groups, types other than float32, images
+/// of symbolic size (the batch may be symbolic), or convolutions for which the cost model sees no gain: the transforms
+/// take as long for few channels as for many, and weights that are 16/9 as large are read from memory.
+///
+/// Place: on operators, of those that no library has taken, before weights are packed.
+#include "deuteron/relax/op/linear_algebra.h"
+#include "deuteron/relax/op/nn.h"
+#include "deuteron/relax/op/nn_layout.h"
+#include "deuteron/relax/op/op_common.h"
+#include "deuteron/relax/rewrite/emitting_rewriter.h"
+#include "deuteron/relax/rewrite/pass_utils.h"
+#include "deuteron/relax/transform/operators/passes.h"
+#include "deuteron/runtime/tensor.h"
+#include "deuteron/target/target.h"
+#include "deuteron/topi/winograd.h"
+
+namespace deuteron::relax {
+namespace {
+
+/// Products whose vectors do not divide into twos or threes read more for a multiplication.
+constexpr double kCostOfOddVectors = 1.25;
+/// For each vector of elements of transformed tiles: loads, additions and the store here, the load there.
+constexpr double kCyclesOfElement = 8;
+/// It must save so much that it does in spite of what the model cannot tell.
+constexpr double kLeastGain = 1.15;
+
+class WinogradConverter : public EmittingRewriter {
+ private:
+  void RewriteBinding(const Binding& binding, Bindings* out) override {
+    const auto* call = BoundValue(binding).as<CallNode>();
+    const auto* attrs = call == nullptr ? nullptr : call->attrs.as<Conv2DAttrsNode>();
+    if (attrs == nullptr || !builder_.InDataflowBlock() || !Convert(binding, call, attrs, out)) {
+      SeqRewriter::RewriteBinding(binding, out);
+    }
+  }
+
+  /// False if the call is not of the kind, or better left as it is.
+  bool Convert(const Binding& binding, const CallNode* call, const Conv2DAttrsNode* attrs, Bindings* out) {
+    const auto* weights = call->args[1].as<ConstantNode>();
+    const auto* result = binding->var.ty().as<TensorTypeNode>();
+    if (weights == nullptr || result == nullptr || !result->has_shape()) return false;
+    const bool is_plain = attrs->groups == 1 && attrs->data_layout == "NCHW" && attrs->kernel_layout == "OIHW" &&
+                          (attrs->out_layout.empty() || attrs->out_layout == "NCHW") &&
+                          Expanded(attrs->strides, 2) == std::vector<int64_t>{1, 1} &&
+                          Expanded(attrs->dilation, 2) == std::vector<int64_t>{1, 1};
+    const auto window = weights->data.shape();
+    const DataType dtype(weights->data.dtype());
+    const auto height = AsConstInt((*result->shape)[2]), width = AsConstInt((*result->shape)[3]);
+    if (!is_plain || window[2] != 3 || window[3] != 3 || dtype != DataType::Float(32) || result->dtype != dtype ||
+        !height || !width) {
+      return false;
+    }
+    const topi::WinogradGrid grid = GridFor(*height, *width);
+    if (!Pays(window[0], window[1], *height, *width, grid)) return false;
+    const std::vector<int64_t> tiles = {grid.down, grid.across};
+    const Padding padding = SplitPadding(attrs->padding, 2);
+    const Var transformed =
+        Emit(nn::WinogradInput(call->args[0],
+                               {padding.before[0], padding.before[1], padding.after[0], padding.after[1]}, tiles),
+             call->span, out);
+    const Var products = Emit(Matmul(Transformed(GetRef<Constant>(weights)), transformed), call->span, out);
+    Expr value = builder_.Normalize(nn::WinogradOutput(products, {*height, *width}, tiles));
+    value->span = call->span;
+    out->push_back(VarBinding(binding->var, value, binding->span));
+    return true;
+  }
+
+  /// The tiles of an image, with so many more that the columns of the products are whole vectors, whose number divides
+  /// well into those of a register tile.
+  static topi::WinogradGrid GridFor(int64_t height, int64_t width) {
+    const int64_t lanes = Target::Current().machine.Lanes(32);
+    const int64_t down = (height + 1) / 2, across = (width + 1) / 2;
+    topi::WinogradGrid best{};
+    double least = 0;
+    for (int64_t columns = across; columns < across + lanes; ++columns) {
+      for (int64_t rows = down; rows < down + lanes; ++rows) {
+        const int64_t vectors = rows * columns / lanes;
+        if (rows * columns % lanes != 0) continue;
+        const bool divides = vectors % 2 == 0 || vectors % 3 == 0;
+        const double cost = static_cast<double>(vectors) * (divides ? 1 : kCostOfOddVectors);
+        if (least == 0 || cost < least) {
+          least = cost;
+          best = {rows, columns};
+        }
+        break;
+      }
+    }
+    return best;
+  }
+
+  static bool Pays(int64_t out_channels, int64_t in_channels, int64_t height, int64_t width,
+                   const topi::WinogradGrid& grid) {
+    const Machine& machine = Target::Current().machine;
+    const auto channels = static_cast<double>(out_channels * in_channels);
+    const auto tiles = static_cast<double>(grid.down * grid.across);
+    const auto pixels = static_cast<double>(height * width);
+    const double direct = 2 * 9 * channels * pixels / machine.ops.f32;
+    const double products = 2 * 16 * channels * tiles / machine.ops.f32;
+    // Both transforms, an element of a tile at a time, written and read.
+    const double transforms = 16 * tiles * static_cast<double>(out_channels + in_channels) * kCyclesOfElement /
+                              static_cast<double>(machine.Lanes(32));
+    const double weights = (16 - 9) * channels * sizeof(float) / machine.CopiedBytesPerCycle();
+    return kLeastGain * (products + transforms + weights) < direct;
+  }
+
+  static Constant Transformed(const Constant& weights) {
+    const auto shape = weights->data.shape();
+    Tensor transformed = runtime::AllocTensor({topi::kWinogradTile, topi::kWinogradTile, 1, shape[0], shape[1]},
+                                              DataType(weights->data.dtype()));
+    const auto* from = reinterpret_cast<const float*>(static_cast<const char*>(weights->data.data_ptr()) +
+                                                      weights->data.byte_offset());
+    topi::WinogradWeights(from, shape[0] * shape[1], static_cast<float*>(transformed.data_ptr()));
+    return Constant(std::move(transformed), weights->span);
+  }
+};
+
+}  // namespace
+
+Pass ConvToWinograd() {
+  return transform::ModulePass({.name = "ConvToWinograd"}, [](IRModule module, const transform::PassContext&) {
+    return UpdateFunctions(std::move(module),
+                           [](const GlobalVar&, Function function) { return WinogradConverter().Run(function); });
+  });
+}
+
+}  // namespace deuteron::relax

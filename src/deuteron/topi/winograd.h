@@ -1,0 +1,33 @@
+/// \file
+/// The two sides of a convolution of 3 × 3 windows with stride 1 as products of transformed tiles: F(2 × 2, 3 × 3) of
+/// A. Lavin and S. Gray, "Fast Algorithms for Convolutional Neural Networks", CVPR 2016. A tile of 4 × 4 elements of the
+/// image gives 2 × 2 of the result, by 16 products instead of 36.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "deuteron/te/tensor.h"
+
+namespace deuteron::topi {
+
+/// Extents of a tile of the image, and of the result.
+inline constexpr int64_t kWinogradTile = 4;
+inline constexpr int64_t kWinogradStep = 2;
+
+/// Tiles down and across an image.
+struct WinogradGrid {
+  int64_t down;
+  int64_t across;
+};
+
+/// B' d B of each tile d of an image (n, c, h, w), as (4, 4, n, c, tiles). `before`: rows and columns of zeros above and
+/// left of the image; beyond it are zeros, too.
+te::Tensor WinogradInput(const te::Tensor& data, const std::vector<int64_t>& before, const WinogradGrid& grid);
+/// A' m A of each tile m of the products (4, 4, n, k, tiles), as an image (n, k, h, w) of `out_spatial`.
+te::Tensor WinogradOutput(const te::Tensor& products, const Array<PrimExpr>& out_spatial, const WinogradGrid& grid);
+
+/// G g G' of 3 × 3 weights (o, i, 3, 3), as (4, 4, o, i).
+void WinogradWeights(const float* weights, int64_t channels, float* transformed);
+
+}  // namespace deuteron::topi
