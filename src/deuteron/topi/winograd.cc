@@ -2,10 +2,14 @@
 
 #include <functional>
 
+#include "deuteron/tir/block_annotations.h"
 #include "deuteron/topi/elementwise.h"
 
 namespace deuteron::topi {
 namespace {
+
+/// With parts of so many channels the error is about that of the direct sum.
+constexpr int64_t kStepsOfSum = 64;
 
 /// The element of a short list of constants at `index`, which is one of its positions.
 PrimExpr Pick(const PrimExpr& index, const std::vector<PrimExpr>& values) {
@@ -51,11 +55,21 @@ te::Tensor WinogradInput(const te::Tensor& data, const std::vector<int64_t>& bef
                    });
 }
 
+te::Tensor WinogradProduct(const te::Tensor& weights, const te::Tensor& tiles) {
+  const Array<PrimExpr>& shape = tiles->shape;
+  const tir::IterVar c = te::ReduceAxis(shape[3], "c");
+  return te::Compute(
+      {shape[0], shape[1], shape[2], weights->shape[2], shape[4]},
+      [&](const Array<tir::Var>& i) {
+        return te::Sum(weights({i[0], i[1], i[3], c->var}) * tiles({i[0], i[1], i[2], c->var, i[4]}), {c});
+      },
+      "winograd_product", {{tir::kSumSteps, kStepsOfSum}});
+}
+
 te::Tensor WinogradOutput(const te::Tensor& products, const Array<PrimExpr>& out_spatial, const WinogradGrid& grid) {
   return ComputeAx({products->shape[2], products->shape[3], out_spatial[0], out_spatial[1]}, "winograd_output",
                    [&](const Array<tir::Var>& i) {
-                     const PrimExpr tile =
-                         FloorDiv(i[2], kWinogradStep) * grid.across + FloorDiv(i[3], kWinogradStep);
+                     const PrimExpr tile = FloorDiv(i[2], kWinogradStep) * grid.across + FloorDiv(i[3], kWinogradStep);
                      return CombineOutput(FloorMod(i[3], kWinogradStep), [&](int64_t column) {
                        return CombineOutput(FloorMod(i[2], kWinogradStep), [&](int64_t row) {
                          return products({I64(row), I64(column), i[0], i[1], tile});

@@ -1,7 +1,7 @@
 /// \file
 /// The two sides of a convolution of 3 × 3 windows with stride 1 as products of transformed tiles: F(2 × 2, 3 × 3) of
-/// A. Lavin and S. Gray, "Fast Algorithms for Convolutional Neural Networks", CVPR 2016. A tile of 4 × 4 elements of the
-/// image gives 2 × 2 of the result, by 16 products instead of 36.
+/// A. Lavin and S. Gray, "Fast Algorithms for Convolutional Neural Networks", CVPR 2016. A tile of 4 × 4 elements of
+/// the image gives 2 × 2 of the result, by 16 products instead of 36.
 #pragma once
 
 #include <cstdint>
@@ -21,9 +21,12 @@ struct WinogradGrid {
   int64_t across;
 };
 
-/// B' d B of each tile d of an image (n, c, h, w), as (4, 4, n, c, tiles). `before`: rows and columns of zeros above and
-/// left of the image; beyond it are zeros, too.
+/// B' d B of each tile d of an image (n, c, h, w), as (4, 4, n, c, tiles). `before`: rows and columns of zeros above
+/// and left of the image; beyond it are zeros, too.
 te::Tensor WinogradInput(const te::Tensor& data, const std::vector<int64_t>& before, const WinogradGrid& grid);
+/// The products of transformed weights (4, 4, k, c) and tiles (4, 4, n, c, tiles), as (4, 4, n, k, tiles). The
+/// transform of the result adds what was rounded in nine of them, so that they are summed in shorter parts than others.
+te::Tensor WinogradProduct(const te::Tensor& weights, const te::Tensor& tiles);
 /// A' m A of each tile m of the products (4, 4, n, k, tiles), as an image (n, k, h, w) of `out_spatial`.
 te::Tensor WinogradOutput(const te::Tensor& products, const Array<PrimExpr>& out_spatial, const WinogradGrid& grid);
 

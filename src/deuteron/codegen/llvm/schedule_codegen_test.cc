@@ -347,5 +347,25 @@ TEST(Codegen, LargeScratchComesFromTheContext) {
   Check(func, 1e-6, {{n, I64(0)}});
 }
 
+/// y[i] = x[index(i)] in vectors of 8, the last of them partial.
+void CheckGather(int64_t length, int64_t source, const std::function<PrimExpr(const Var&)>& index) {
+  const te::Tensor x = te::Placeholder({I64(source)}, kFloat, "x");
+  const te::Tensor y = te::Compute(
+      {I64(length)}, [&](const Array<Var>& i) { return x({index(i[0])}); }, "y");
+  const tir::PrimFunc func = te::CreatePrimFunc({x, y});
+  Schedule s(func);
+  s.Vectorize(s.Split(s.GetLoops("y")[0], std::vector<int64_t>{-1, 8})[1]);
+  CheckAgainst(s.func(), func, 0);
+}
+
+TEST(Codegen, VectorsAcrossOneRun) {
+  CheckGather(30, 15, [](const Var& i) { return FloorDiv(i, 2); });
+  CheckGather(29, 10, [](const Var& i) { return FloorDiv(i, 3); });
+  CheckGather(24, 24, [](const Var& i) { return FloorDiv(i, 8) * 8 + FloorMod(i * 3, 8); });
+  CheckGather(21, 8, [](const Var& i) { return I64(7) - FloorDiv(i, 3); });
+  // Not at constant distances: real gathers.
+  CheckGather(30, 30, [](const Var& i) { return FloorMod(i * i, 30); });
+}
+
 }  // namespace
 }  // namespace deuteron::codegen

@@ -15,8 +15,8 @@ topi::WinogradGrid GridOf(const Call& call, const Array<int64_t>& tiles, const A
   for (const int64_t axis : {0, 1}) {
     const auto extent = AsConstInt(spatial[axis]);
     if (tiles[axis] < 1 || (extent && *extent > tiles[axis] * topi::kWinogradStep)) {
-      ThrowOpError(call, "its " + std::to_string(tiles[axis]) + " tiles do not cover a result of " +
-                             Describe(spatial[axis]));
+      ThrowOpError(call,
+                   "its " + std::to_string(tiles[axis]) + " tiles do not cover a result of " + Describe(spatial[axis]));
     }
   }
   return {tiles[0], tiles[1]};
@@ -32,8 +32,8 @@ Type InferWinogradInput(const Call& call, const BlockBuilder& builder) {
   if (attrs->padding.size() != 4) ThrowOpError(call, "needs a padding of four numbers");
   Array<PrimExpr> spatial;
   for (const int64_t axis : {0, 1}) {
-    spatial.push_back(builder.analyzer().Simplify((*shape)[2 + axis] + attrs->padding[axis] +
-                                                  attrs->padding[2 + axis] - (kWindow - 1)));
+    spatial.push_back(builder.analyzer().Simplify((*shape)[2 + axis] + attrs->padding[axis] + attrs->padding[2 + axis] -
+                                                  (kWindow - 1)));
   }
   const topi::WinogradGrid grid = GridOf(call, attrs->tiles, spatial);
   const PrimExpr side = I64(topi::kWinogradTile);
@@ -47,6 +47,29 @@ Expr LegalizeWinogradInput(BlockBuilder& builder, const Call& call) {
   const Padding padding = SplitPadding(attrs->padding, 2);
   return builder.CallTE("winograd_input", call->args, [&](const Array<Tensor>& args) {
     return Array<Tensor>{topi::WinogradInput(args[0], padding.before, {attrs->tiles[0], attrs->tiles[1]})};
+  });
+}
+
+Type InferWinogradProduct(const Call& call, const BlockBuilder& builder) {
+  CheckArity(call, 2, 2);
+  CheckRank(call, 0, 4);
+  CheckRank(call, 1, 5);
+  const TensorTypeNode* tiles = TensorArg(call, 1);
+  const DataType dtype = CommonDType(call, 0, 1);
+  const auto weights_shape = ShapeOf(TensorArg(call, 0)), shape = ShapeOf(tiles);
+  if (!weights_shape || !shape) return TensorType::WithNDim(5, dtype, tiles->vdevice);
+  if (builder.analyzer().CanProve(deuteron::NotEqual((*weights_shape)[3], (*shape)[3]))) {
+    ThrowOpError(
+        call, "the channels of " + Describe(call->args[0].ty()) + " are not those of " + Describe(call->args[1].ty()));
+  }
+  return TensorType(Array<PrimExpr>{(*shape)[0], (*shape)[1], (*shape)[2], (*weights_shape)[2], (*shape)[4]}, dtype,
+                    tiles->vdevice);
+}
+
+Expr LegalizeWinogradProduct(BlockBuilder& builder, const Call& call) {
+  if (!ShapesKnown(call)) return call;
+  return builder.CallTE("winograd_product", call->args, [&](const Array<Tensor>& args) {
+    return Array<Tensor>{topi::WinogradProduct(args[0], args[1])};
   });
 }
 
@@ -72,8 +95,8 @@ Expr LegalizeWinogradOutput(BlockBuilder& builder, const Call& call) {
   if (!ShapesKnown(call)) return call;
   const auto* attrs = AttrsOf<WinogradOutputAttrsNode>(call);
   return builder.CallTE("winograd_output", call->args, [&](const Array<Tensor>& args) {
-    return Array<Tensor>{topi::WinogradOutput(args[0], {I64(attrs->size[0]), I64(attrs->size[1])},
-                                              {attrs->tiles[0], attrs->tiles[1]})};
+    return Array<Tensor>{
+        topi::WinogradOutput(args[0], {I64(attrs->size[0]), I64(attrs->size[1])}, {attrs->tiles[0], attrs->tiles[1]})};
   });
 }
 
@@ -82,6 +105,7 @@ Expr LegalizeWinogradOutput(BlockBuilder& builder, const Call& call) {
 std::vector<OpInfo> NNWinogradOps() {
   return {
       {"nn.winograd_input", {"data"}, "deuteron.relax.WinogradInputAttrs", InferWinogradInput, LegalizeWinogradInput},
+      {"nn.winograd_product", {"weights", "tiles"}, nullptr, InferWinogradProduct, LegalizeWinogradProduct},
       {"nn.winograd_output",
        {"products"},
        "deuteron.relax.WinogradOutputAttrs",
@@ -97,6 +121,10 @@ Expr WinogradInput(Expr data, std::vector<int64_t> padding, std::vector<int64_t>
   attrs->padding = Array<int64_t>(padding.begin(), padding.end());
   attrs->tiles = Array<int64_t>(tiles.begin(), tiles.end());
   return MakeCall("nn.winograd_input", {std::move(data)}, WinogradInputAttrs(std::move(attrs)));
+}
+
+Expr WinogradProduct(Expr weights, Expr tiles) {
+  return MakeCall("nn.winograd_product", {std::move(weights), std::move(tiles)});
 }
 
 Expr WinogradOutput(Expr products, std::vector<int64_t> size, std::vector<int64_t> tiles) {

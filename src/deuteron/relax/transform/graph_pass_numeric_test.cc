@@ -12,6 +12,8 @@
 #include "deuteron/relax/transform/passes.h"
 #include "deuteron/runtime/tensor.h"
 #include "deuteron/script/parser.h"
+#include "deuteron/script/printer.h"
+#include "deuteron/target/target.h"
 #include "deuteron/testing/text_test.h"
 
 namespace deuteron {
@@ -65,6 +67,63 @@ int CheckTextTests(const std::string& pass, double tolerance) {
 TEST(GraphPassNumbers, ConvertLayout) { EXPECT_GE(CheckTextTests("ConvertLayout", 1e-5), 10); }
 TEST(GraphPassNumbers, AlterOpLayout) { EXPECT_GE(CheckTextTests("AlterOpLayout", 1e-5), 2); }
 TEST(GraphPassNumbers, CombineParallelMatmul) { EXPECT_GE(CheckTextTests("CombineParallelMatmul", 1e-5), 15); }
+
+/// A convolution of constant random 3 × 3 weights: `attributes` besides them.
+IRModule ConvOfConstant(const std::string& data, int64_t out_channels, int64_t in_channels,
+                        const std::string& attributes) {
+  const std::string shape = std::to_string(out_channels) + ", " + std::to_string(in_channels) + ", 3, 3";
+  const IRModule module =
+      script::ParseModule("@I.ir_module\nclass Module:\n    @R.function\n    def main(x: R.Tensor((" + data +
+                              "), \"float32\"), w: R.Tensor((" + shape +
+                              "), \"float32\")):\n        with R.dataflow():\n            y = R.nn.conv2d(x, w" +
+                              attributes + ")\n            R.output(y)\n        return y\n",
+                          "conv.py");
+  const Arguments arguments = RandomArguments(module, 3, 2);
+  return relax::BindParams("main", {{"w", arguments[1].cast<Tensor>()}})(module);
+}
+
+std::vector<Tensor> TensorsOf(const Arguments& arguments) {
+  std::vector<Tensor> tensors;
+  for (const Any& argument : arguments) tensors.push_back(argument.cast<Tensor>());
+  return tensors;
+}
+
+bool Mentions(const IRModule& module, const std::string& name) {
+  return script::Print(module).find(name) != std::string::npos;
+}
+
+TEST(ConvToWinograd, GivesWhatTheConvolutionGives) {
+  CompileOptions options{.target = "llvm -mcpu=x86-64-v3 -threads=2", .backend = "none"};
+  CompileOptions direct = options;
+  direct.disabled_passes = {"ConvToWinograd"};
+  const TargetScope target(Target::Parse(options.target));
+  const std::pair<const char*, const char*> cases[] = {
+      {"1, 80, 23, 31", ", padding=[1, 1, 1, 1]"},
+      {"\"n\", 80, 16, 16", ", padding=[1, 1, 1, 1]"},
+      {"2, 80, 19, 27", ", padding=[1, 0, 0, 2]"},
+      {"1, 80, 34, 33", ""},
+  };
+  for (const auto& [data, attributes] : cases) {
+    SCOPED_TRACE(data);
+    const IRModule module = ConvOfConstant(data, 96, 80, attributes);
+    EXPECT_TRUE(Mentions(relax::ConvToWinograd()(module), "winograd_product"));
+    const std::vector<Tensor> arguments = TensorsOf(RandomArguments(module, 7, 3));
+    const std::vector<Tensor> expected = Compile(module, direct).Run(arguments);
+    EXPECT_EQ(CompareResults(expected, Compile(module, options).Run(arguments), 2e-6).problem, "");
+  }
+}
+
+TEST(ConvToWinograd, LeavesWhatWouldNotGain) {
+  const TargetScope target(Target::Parse("llvm -mcpu=x86-64-v3 -threads=2"));
+  for (const IRModule& module :
+       {ConvOfConstant("1, 64, 8, 8", 64, 64, ", strides=[2, 2]"),
+        ConvOfConstant("1, 64, 8, 8", 64, 64, ", dilation=[2, 2]"), ConvOfConstant("1, 64, 8, 8", 64, 32, ", groups=2"),
+        ConvOfConstant("1, 64, \"h\", 8", 64, 64, ""),
+        // The transforms take longer than is saved.
+        ConvOfConstant("1, 8, 32, 32", 8, 8, "")}) {
+    EXPECT_FALSE(Mentions(relax::ConvToWinograd()(module), "winograd"));
+  }
+}
 
 /// The greatest error of `op` after FastMathTransform as a share of the exact value, over `count` points of
 /// [low, high].

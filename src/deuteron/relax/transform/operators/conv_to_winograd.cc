@@ -5,16 +5,15 @@
 ///                            m = matmul(u, v)                  u: w transformed, a constant (4, 4, 1, k, c)
 ///                            y = nn.winograd_output(m)
 ///
-/// A tile of 2 × 2 elements of the result takes 16 multiplications for each channel instead of 36 (topi/winograd.h). Each
-/// sum is over the channels alone; the transforms add what is of the same size, so that results are about as precise
-/// as those of the direct sum.
+/// A tile of 2 × 2 elements of the result takes 16 multiplications for each channel instead of 36 (topi/winograd.h).
+/// Each sum is over the channels alone; the transforms add what is of the same size, so that results are about as
+/// precise as those of the direct sum.
 ///
-/// It must not touch windows that are computed at run time, strides, dilation or groups, types other than float32, images
-/// of symbolic size (the batch may be symbolic), or convolutions for which the cost model sees no gain: the transforms
-/// take as long for few channels as for many, and weights that are 16/9 as large are read from memory.
+/// It must not touch windows that are computed at run time, strides, dilation or groups, types other than float32,
+/// images of symbolic size (the batch may be symbolic), or convolutions for which the cost model sees no gain: the
+/// transforms take as long for few channels as for many, and weights that are 16/9 as large are read from memory.
 ///
 /// Place: on operators, of those that no library has taken, before weights are packed.
-#include "deuteron/relax/op/linear_algebra.h"
 #include "deuteron/relax/op/nn.h"
 #include "deuteron/relax/op/nn_layout.h"
 #include "deuteron/relax/op/op_common.h"
@@ -69,7 +68,8 @@ class WinogradConverter : public EmittingRewriter {
         Emit(nn::WinogradInput(call->args[0],
                                {padding.before[0], padding.before[1], padding.after[0], padding.after[1]}, tiles),
              call->span, out);
-    const Var products = Emit(Matmul(Transformed(GetRef<Constant>(weights)), transformed), call->span, out);
+    const Var products =
+        Emit(nn::WinogradProduct(Transformed(GetRef<Constant>(weights)), transformed), call->span, out);
     Expr value = builder_.Normalize(nn::WinogradOutput(products, {*height, *width}, tiles));
     value->span = call->span;
     out->push_back(VarBinding(binding->var, value, binding->span));
@@ -116,7 +116,7 @@ class WinogradConverter : public EmittingRewriter {
 
   static Constant Transformed(const Constant& weights) {
     const auto shape = weights->data.shape();
-    Tensor transformed = runtime::AllocTensor({topi::kWinogradTile, topi::kWinogradTile, 1, shape[0], shape[1]},
+    Tensor transformed = runtime::AllocTensor({topi::kWinogradTile, topi::kWinogradTile, shape[0], shape[1]},
                                               DataType(weights->data.dtype()));
     const auto* from = reinterpret_cast<const float*>(static_cast<const char*>(weights->data.data_ptr()) +
                                                       weights->data.byte_offset());

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "deuteron/tir/block_annotations.h"
 #include "deuteron/tir/functor.h"
 
 namespace deuteron::tir {
@@ -305,6 +306,12 @@ bool PlanWholeVectors(const SBlock& block, const MatmulRoles& roles, const Array
   return true;
 }
 
+/// Steps of a part: fewer where the block asks for more precision.
+int64_t StepsOfPart(const SBlock& block) {
+  const auto wanted = block->annotations.find(kSumSteps);
+  return wanted == block->annotations.end() ? kDepth : std::min(kDepth, (*wanted).second.cast<int64_t>());
+}
+
 /// Cuts a long sum into parts that are added up in memory: what a tile reads of B in one part stays in the second cache
 /// while the rows pass by, and the error grows with the length of a part and their number, not with that of the sum.
 void CutDepth(const SBlock& block, const MatmulRoles& roles, const Target& target, ContractionPlan* plan) {
@@ -325,11 +332,12 @@ void CutDepth(const SBlock& block, const MatmulRoles& roles, const Target& targe
     inner *= *extent;
   }
   const auto extent = AsConstInt(block->iter_vars[roles.k[0]]->dom->extent);
-  if (!extent || *extent * inner <= 2 * kDepth) return;
+  const int64_t depth = StepsOfPart(block);
+  if (!extent || *extent * inner <= (depth < kDepth ? depth : 2 * kDepth)) return;
   // A copy of A is cut between vectors.
   const int64_t unit = plan->copied_for != 0 ? plan->lanes : 1;
   const int64_t units = *extent / unit;
-  const int64_t parts = std::min((*extent * inner + kDepth - 1) / kDepth, units);
+  const int64_t parts = std::min((*extent * inner + depth - 1) / depth, units);
   // Rather a few more parts than one that is short.
   int64_t length = (units + parts - 1) / parts;
   for (int64_t more = parts; more <= 2 * parts; ++more) {

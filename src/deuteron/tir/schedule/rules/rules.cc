@@ -6,7 +6,8 @@ namespace deuteron::tir {
 
 const std::vector<ScheduleRule>& ScheduleRules() {
   static const std::vector<ScheduleRule> rules = {
-      {"selected", "injective functions that differ along a short axis: it is unrolled around a vector", ScheduleSelected},
+      {"selected", "injective functions that differ along a short axis: it is unrolled around a vector",
+       ScheduleSelected},
       {"elementwise", "injective functions: everything inlined into the outputs", ScheduleElementwise},
       {"contraction", "matrix products and convolutions: register tiles, epilogue at the tile", ScheduleContraction},
       {"rows", "reductions along any axes: all stages of a row, or of a vector of neighbouring rows, together",

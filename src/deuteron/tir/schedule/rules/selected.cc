@@ -3,8 +3,8 @@
 /// interleaved images, stacked tensors. Those axes are unrolled around one vector, so that each copy has its own
 /// expression and no condition, and shares with the others what they load and compute.
 ///
-/// An operand that is read through a window (a padded image) is computed a plane at a time, into the cache of the thread
-/// that reads it.
+/// An operand that is read through a window (a padded image) is computed a plane at a time, into the cache of the
+/// thread that reads it.
 #include <algorithm>
 
 #include "deuteron/tir/functor.h"
