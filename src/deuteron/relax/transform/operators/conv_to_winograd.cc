@@ -22,17 +22,11 @@
 #include "deuteron/relax/transform/operators/passes.h"
 #include "deuteron/runtime/tensor.h"
 #include "deuteron/target/target.h"
+#include "deuteron/tir/analysis/winograd_plan.h"
 #include "deuteron/topi/winograd.h"
 
 namespace deuteron::relax {
 namespace {
-
-/// Products whose vectors do not divide into twos or threes read more for a multiplication.
-constexpr double kCostOfOddVectors = 1.25;
-/// For each vector of elements of transformed tiles: loads, additions and the store here, the load there.
-constexpr double kCyclesOfElement = 8;
-/// It must save so much that it does in spite of what the model cannot tell.
-constexpr double kLeastGain = 1.15;
 
 class WinogradConverter : public EmittingRewriter {
  private:
@@ -60,9 +54,9 @@ class WinogradConverter : public EmittingRewriter {
         !height || !width) {
       return false;
     }
-    const topi::WinogradGrid grid = GridFor(*height, *width);
-    if (!Pays(window[0], window[1], *height, *width, grid)) return false;
-    const std::vector<int64_t> tiles = {grid.down, grid.across};
+    const auto plan = tir::PlanWinograd(Target::Current().machine, window[0], window[1], *height, *width);
+    if (!plan) return false;
+    const std::vector<int64_t> tiles = {plan->tiles_down, plan->tiles_across};
     const Padding padding = SplitPadding(attrs->padding, 2);
     const Var transformed =
         Emit(nn::WinogradInput(call->args[0],
@@ -74,44 +68,6 @@ class WinogradConverter : public EmittingRewriter {
     value->span = call->span;
     out->push_back(VarBinding(binding->var, value, binding->span));
     return true;
-  }
-
-  /// The tiles of an image, with so many more that the columns of the products are whole vectors, whose number divides
-  /// well into those of a register tile.
-  static topi::WinogradGrid GridFor(int64_t height, int64_t width) {
-    const int64_t lanes = Target::Current().machine.Lanes(32);
-    const int64_t down = (height + 1) / 2, across = (width + 1) / 2;
-    topi::WinogradGrid best{};
-    double least = 0;
-    for (int64_t columns = across; columns < across + lanes; ++columns) {
-      for (int64_t rows = down; rows < down + lanes; ++rows) {
-        const int64_t vectors = rows * columns / lanes;
-        if (rows * columns % lanes != 0) continue;
-        const bool divides = vectors % 2 == 0 || vectors % 3 == 0;
-        const double cost = static_cast<double>(vectors) * (divides ? 1 : kCostOfOddVectors);
-        if (least == 0 || cost < least) {
-          least = cost;
-          best = {rows, columns};
-        }
-        break;
-      }
-    }
-    return best;
-  }
-
-  static bool Pays(int64_t out_channels, int64_t in_channels, int64_t height, int64_t width,
-                   const topi::WinogradGrid& grid) {
-    const Machine& machine = Target::Current().machine;
-    const auto channels = static_cast<double>(out_channels * in_channels);
-    const auto tiles = static_cast<double>(grid.down * grid.across);
-    const auto pixels = static_cast<double>(height * width);
-    const double direct = 2 * 9 * channels * pixels / machine.ops.f32;
-    const double products = 2 * 16 * channels * tiles / machine.ops.f32;
-    // Both transforms, an element of a tile at a time, written and read.
-    const double transforms = 16 * tiles * static_cast<double>(out_channels + in_channels) * kCyclesOfElement /
-                              static_cast<double>(machine.Lanes(32));
-    const double weights = (16 - 9) * channels * sizeof(float) / machine.CopiedBytesPerCycle();
-    return kLeastGain * (products + transforms + weights) < direct;
   }
 
   static Constant Transformed(const Constant& weights) {

@@ -1,0 +1,43 @@
+#include "deuteron/tir/analysis/winograd_plan.h"
+
+namespace deuteron::tir {
+namespace {
+
+/// Products whose vectors do not divide into twos or threes read more for a multiplication.
+constexpr double kCostOfOddVectors = 1.25;
+/// For each vector of elements of transformed tiles: loads, additions and the store in a transform, the load in a
+/// product.
+constexpr double kCyclesOfVector = 8;
+/// It must save so much that it does in spite of what the model cannot tell.
+constexpr double kLeastGain = 1.15;
+
+}  // namespace
+
+std::optional<WinogradPlan> PlanWinograd(const Machine& machine, int64_t out_channels, int64_t in_channels,
+                                         int64_t height, int64_t width) {
+  const int64_t lanes = machine.Lanes(32);
+  const int64_t down = (height + 1) / 2, across = (width + 1) / 2;
+  WinogradPlan plan;
+  double least = 0;
+  for (int64_t columns = across; columns < across + lanes; ++columns) {
+    int64_t rows = down;
+    while (rows * columns % lanes != 0) ++rows;
+    const int64_t vectors = rows * columns / lanes;
+    const bool divides = vectors % 2 == 0 || vectors % 3 == 0;
+    const double cost = static_cast<double>(vectors) * (divides ? 1 : kCostOfOddVectors);
+    if (least != 0 && cost >= least) continue;
+    least = cost;
+    plan = {.tiles_down = rows, .tiles_across = columns};
+  }
+  const auto products = static_cast<double>(out_channels * in_channels);
+  const auto tiles = static_cast<double>(plan.tiles_down * plan.tiles_across);
+  const double direct = 2 * 9 * products * static_cast<double>(height * width) / machine.ops.f32;
+  const double transforms =
+      16 * tiles * static_cast<double>(out_channels + in_channels) * kCyclesOfVector / static_cast<double>(lanes);
+  const double more_weights = (16 - 9) * products * sizeof(float) / machine.CopiedBytesPerCycle();
+  plan.cycles = 2 * 16 * products * tiles / machine.ops.f32 + transforms + more_weights;
+  if (kLeastGain * plan.cycles >= direct) return std::nullopt;
+  return plan;
+}
+
+}  // namespace deuteron::tir
