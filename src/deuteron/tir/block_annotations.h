@@ -1,11 +1,19 @@
 /// \file
-/// What whoever writes a block may ask of its schedule.
+/// What whoever writes a block may ask of fusion and of its schedule.
 #pragma once
+
+#include <cstdint>
 
 namespace deuteron::tir {
 
-/// Of a block that sums: at most so many steps (int64) are added up one after the other; the rest follows as further such
-/// parts. For sums whose error is amplified by what is computed of them.
+/// The kind (an OpPatternKind as int64, analysis/op_pattern.h) that a function with such a block has, whatever its
+/// accesses look like. For blocks of which an element is too dear to be computed in every place that reads it.
+inline constexpr const char* kOpPattern = "op_pattern";
+/// OpPatternKind::kOutEWiseFusable and kOpaque.
+inline constexpr int64_t kAcceptsElementwise = 4;
+inline constexpr int64_t kNeverFused = 8;
+/// Of a block that sums: at most so many steps (int64) are added up one after the other; the rest follows as further
+/// such parts. For sums whose error is amplified by what is computed of them.
 inline constexpr const char* kSumSteps = "sum_steps";
 
 }  // namespace deuteron::tir

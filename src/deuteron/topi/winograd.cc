@@ -47,12 +47,13 @@ te::Tensor WinogradInput(const te::Tensor& data, const std::vector<int64_t>& bef
                   FloorMod(i[4], grid.across) * kWinogradStep + column});
   };
   const PrimExpr side = I64(kWinogradTile);
-  return ComputeAx({side, side, shape[0], shape[1], I64(grid.down * grid.across)}, "winograd_input",
-                   [&](const Array<tir::Var>& i) {
-                     return CombineInput(i[1], [&](int64_t column) {
-                       return CombineInput(i[0], [&](int64_t row) { return element(i, row, column); });
-                     });
-                   });
+  return te::Compute({side, side, shape[0], shape[1], I64(grid.down * grid.across)},
+                     [&](const Array<tir::Var>& i) {
+                       return CombineInput(i[1], [&](int64_t column) {
+                         return CombineInput(i[0], [&](int64_t row) { return element(i, row, column); });
+                       });
+                     },
+                     "winograd_input", {{tir::kOpPattern, tir::kNeverFused}});
 }
 
 te::Tensor WinogradProduct(const te::Tensor& weights, const te::Tensor& tiles) {
@@ -67,15 +68,17 @@ te::Tensor WinogradProduct(const te::Tensor& weights, const te::Tensor& tiles) {
 }
 
 te::Tensor WinogradOutput(const te::Tensor& products, const Array<PrimExpr>& out_spatial, const WinogradGrid& grid) {
-  return ComputeAx({products->shape[2], products->shape[3], out_spatial[0], out_spatial[1]}, "winograd_output",
-                   [&](const Array<tir::Var>& i) {
-                     const PrimExpr tile = FloorDiv(i[2], kWinogradStep) * grid.across + FloorDiv(i[3], kWinogradStep);
-                     return CombineOutput(FloorMod(i[3], kWinogradStep), [&](int64_t column) {
-                       return CombineOutput(FloorMod(i[2], kWinogradStep), [&](int64_t row) {
-                         return products({I64(row), I64(column), i[0], i[1], tile});
+  return te::Compute({products->shape[2], products->shape[3], out_spatial[0], out_spatial[1]},
+                     [&](const Array<tir::Var>& i) {
+                       const PrimExpr tile =
+                           FloorDiv(i[2], kWinogradStep) * grid.across + FloorDiv(i[3], kWinogradStep);
+                       return CombineOutput(FloorMod(i[3], kWinogradStep), [&](int64_t column) {
+                         return CombineOutput(FloorMod(i[2], kWinogradStep), [&](int64_t row) {
+                           return products({I64(row), I64(column), i[0], i[1], tile});
+                         });
                        });
-                     });
-                   });
+                     },
+                     "winograd_output", {{tir::kOpPattern, tir::kAcceptsElementwise}});
 }
 
 void WinogradWeights(const float* weights, int64_t channels, float* transformed) {

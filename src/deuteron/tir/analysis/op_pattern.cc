@@ -17,6 +17,7 @@
 #include <algorithm>
 #include <unordered_set>
 
+#include "deuteron/tir/block_annotations.h"
 #include "deuteron/tir/functor.h"
 
 namespace deuteron::tir {
@@ -112,10 +113,12 @@ class Classifier : public StmtExprVisitor {
   explicit Classifier(const PrimFunc& func) {
     for (const Buffer& buffer : ParamBuffers(func)) params_.insert(buffer.get());
   }
-  OpPatternKind kind() const { return kind_; }
+  OpPatternKind kind() const { return stated_.value_or(kind_); }
 
  protected:
   void VisitSBlock_(const SBlockNode* block) override {
+    const auto stated = block->annotations.find(kOpPattern);
+    if (stated != block->annotations.end()) stated_ = static_cast<OpPatternKind>((*stated).second.cast<int64_t>());
     if (block->name_hint == "root") {
       VisitStmt(block->body);
       return;
@@ -186,6 +189,8 @@ class Classifier : public StmtExprVisitor {
   }
 
   OpPatternKind kind_ = OpPatternKind::kElemWise;
+  /// That of an annotation.
+  std::optional<OpPatternKind> stated_;
   std::unordered_set<const Object*> params_;
   /// Of the block at hand, in order of evaluation; once a block inside it is classified, from that one on.
   std::vector<const BufferLoadNode*> loads_;
