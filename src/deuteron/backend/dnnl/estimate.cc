@@ -7,10 +7,12 @@
 
 #include <algorithm>
 #include <limits>
+#include <optional>
 
 #include "deuteron/relax/analysis/kernel_cost.h"
 #include "deuteron/target/target.h"
 #include "deuteron/tir/analysis/cost.h"
+#include "deuteron/tir/analysis/winograd_plan.h"
 
 namespace deuteron::backend::dnnl {
 namespace {
@@ -75,6 +77,7 @@ class Estimator {
     const double by_pixels = costs_.CyclesOfProduct(channels, depth, result_.back()) * pixels /
                              static_cast<double>(result_.back()) / PartOfRows();
     cycles.generated = static_cast<double>(groups) * std::min(by_channels, by_pixels);
+    if (const auto tiled = OfTransformedTiles(weight)) cycles.generated = *tiled;
     return cycles;
   }
 
@@ -89,6 +92,24 @@ class Estimator {
   }
 
  private:
+  /// Of generated code that computes the convolution by products of transformed tiles (the pass ConvToWinograd), if it
+  /// will.
+  std::optional<double> OfTransformedTiles(const std::vector<int64_t>& weight) const {
+    const auto is_one = [&](const char* name) {
+      const auto values = kernel_.attrs.at(name).get<std::vector<int64_t>>();
+      return std::all_of(values.begin(), values.end(), [](int64_t value) { return value == 1; });
+    };
+    const relax::Expr& kernel = kernel_.inputs[1];
+    const bool fits = weight.size() == 4 && weight[2] == 3 && weight[3] == 3 && is_one("strides") &&
+                      is_one("dilation") && kernel_.attrs.at("groups").get<int64_t>() == 1 &&
+                      kernel->kind == RelaxKind::kConstant &&
+                      kernel.ty().as<TensorTypeNode>()->dtype == DataType::Float(32);
+    if (!fits) return std::nullopt;
+    const auto plan = tir::PlanWinograd(costs_.machine(), weight[0], weight[1], result_[2], result_[3]);
+    if (!plan) return std::nullopt;
+    return static_cast<double>(result_[0]) * plan->cycles;
+  }
+
   /// A load and a multiply-add for each tap: the library's vectors are of channels, those of generated code of pixels.
   Cycles OfDepthwise(double pixels, double taps) const {
     const auto pipes = static_cast<double>(std::min(costs_.machine().vector_pipes, costs_.machine().load_pipes));

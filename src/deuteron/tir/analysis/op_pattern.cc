@@ -15,6 +15,7 @@
 #include "deuteron/tir/analysis/op_pattern.h"
 
 #include <algorithm>
+#include <optional>
 #include <unordered_set>
 
 #include "deuteron/tir/block_annotations.h"
