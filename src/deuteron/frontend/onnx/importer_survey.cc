@@ -111,7 +111,7 @@ void Importer::CheckOperators() {
 }
 
 std::vector<Problem> FindProblems(const std::string& path, const ImportOptions& options) {
-  return Importer(ReadModel(path), options).Survey();
+  return Importer(ReadModel(MappedFile::Open(path, "the model")), options).Survey();
 }
 
 std::vector<Problem> Importer::Survey() {
