@@ -180,13 +180,13 @@ def quantised():
         yield contrib("QLinearConcat", [to, target, values, scale, source, values, Const(0.05, F), source], steps=1, axis=1)
         yield contrib("QLinearWhere", [x > 100, values, scale, source, values, to, target, Const(0.04, F), target], steps=1)
         yield contrib("NhwcMaxPool", [values], kernel_shape=[2, 2], strides=[2, 2])
-    a, weight, by_column = bytes_of(3, 8), Const(bytes_of(8, 5, low=-90, high=90, dtype=np.int8)), Const(f(5, low=0.01, high=0.03))
+    a, weight, by_column = bytes_of(3, 8), Const(bytes_of(8, 5, low=-64, high=63, dtype=np.int8)), Const(f(5, low=0.01, high=0.03))
     for factor, zeros in [(Const(0.02, F), Const(3, np.int8)), (by_column, None), (by_column, Const(bytes_of(5, high=9, dtype=np.int8)))]:
         for bias in (None, Const(f(5))):
             yield contrib("MatMulIntegerToFloat", [a, weight, Const(0.01, F), factor, Const(7, np.uint8), zeros, bias])
             yield contrib("DynamicQuantizeMatMul", [f(2, 3, 8), weight, factor, zeros, bias])
     heads, width = 2, 8
-    projection = Const(bytes_of(6, 3 * width, low=-90, high=90, dtype=np.int8))
+    projection = Const(bytes_of(6, 3 * width, low=-64, high=63, dtype=np.int8))
     for mask in (None, np.array([[1, 1, 1, 0], [1, 1, 1, 1]], np.int32)):
         yield contrib("QAttention", [bytes_of(2, 4, 6), projection, Const(f(3 * width)), Const(0.02, F), Const(0.01, F), mask, Const(120, np.uint8),
                                      Const(0, np.int8)], num_heads=heads)

@@ -73,10 +73,11 @@ def quantize(name, form, activations, by_channel, folder):
     options.optimized_model_filepath = str(folded)
     onnxruntime.InferenceSession(str(plain), options, providers=["CPUExecutionProvider"])
     if form == "dynamic":
-        quantize_dynamic(folded, result, weight_type=QuantType.QInt8)
+        quantize_dynamic(folded, result, weight_type=QuantType.QInt8, reduce_range=True)
     else:
         quantize_static(str(folded), str(result), Calibration(plain), quant_format=getattr(QuantFormat, form),
-                        activation_type=getattr(QuantType, activations), weight_type=QuantType.QInt8, per_channel=by_channel)
+                        activation_type=getattr(QuantType, activations), weight_type=QuantType.QInt8, per_channel=by_channel,
+                        reduce_range=True)
     return result
 
 

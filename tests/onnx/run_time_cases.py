@@ -27,7 +27,7 @@ def recurrent():
             scales = [f(count, 20, low=0.01, high=0.02, seed=n) if by_column else f(count, low=0.01, high=0.02, seed=n) for n in range(2)]
             # ONNX Runtime takes none by column.
             zeros = [np.full(scale.shape, 0 if by_column else 3, np.int8) for scale in scales]
-            integers = [i(count, 4, 20, low=-99, high=99).astype(np.int8), i(count, 5, 20, low=-99, high=99).astype(np.int8)]
+            integers = [i(count, 4, 20, low=-64, high=63).astype(np.int8), i(count, 5, 20, low=-64, high=63).astype(np.int8)]
             constants = [Const(value) for value in (*integers, f(count, 40))]
             rest = [Const(value) for value in (scales[0], zeros[0], scales[1], zeros[1])]
             yield Case("DynamicQuantizeLSTM", [f(25, 2, 4), *constants, None, None, None, None, *rest], 1, 3,

@@ -3,6 +3,8 @@
 #include "deuteron/tir/analysis/verify.h"
 
 #include "deuteron/interpreter/schedule_test_util.h"
+#include "deuteron/target/target.h"
+#include "deuteron/tir/schedule/rules/rules.h"
 
 namespace deuteron::tir {
 namespace {
@@ -109,6 +111,32 @@ TEST(Verify, ScheduledKernelsPass) {
   for (const PrimFunc& func : ScheduledKernels()) {
     EXPECT_EQ(ViolationsOf(func), "");
     EXPECT_EQ(ViolationsOf(LowerPrimFunc(func, Target::Host())), "");
+  }
+}
+
+/// Channels of a group whose number no good tile divides: the last tile of one group must not reach into the next.
+TEST(Verify, TilesStayInTheirGroup) {
+  const te::Tensor x = te::Placeholder({I64(6), I64(4), I64(4)}, DataType::Float(32), "x");
+  const te::Tensor w = te::Placeholder({I64(48), I64(2)}, DataType::Float(32), "w");
+  const IterVar c = te::ReduceAxis(I64(2), "c");
+  const te::Tensor y = te::Compute(
+      {I64(48), I64(4), I64(4)},
+      [&](const Array<Var>& i) {
+        return te::Sum(x({deuteron::FloorDiv(i[0], 16) * 2 + c->var, i[1], i[2]}) * w({i[0], c->var}), {c});
+      },
+      "y");
+  const te::Tensor relu = te::Compute(
+      y.shape(),
+      [&](const Array<Var>& i) {
+        return Max(y({i[0], i[1], i[2]}), MakeConst(y.dtype(), 0.0));
+      },
+      "relu");
+  const PrimFunc func = te::CreatePrimFunc({x, w, relu});
+  for (const char* target :
+       {"llvm -mcpu=x86-64-v2 -threads=2", "llvm -mcpu=x86-64-v3 -threads=2", "llvm -mcpu=x86-64-v4 -threads=2"}) {
+    const ScheduledFunc scheduled = ApplyScheduleRules(func, Target::Parse(target));
+    EXPECT_EQ(scheduled.rule, "contraction") << target;
+    EXPECT_EQ(ViolationsOf(scheduled.func), "") << target;
   }
 }
 

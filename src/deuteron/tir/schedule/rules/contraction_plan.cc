@@ -244,6 +244,16 @@ void ChooseTile(const SBlock& block, const MatmulRoles& roles, const BufferLoad&
     plan->rows_divide = !row || extent_of(*row).value_or(1) % choice.rows == 0;
     plan->copied_for = copied_for;
   };
+  // A partial tile at the end of one group's channels would reach into the next group's: there rows divide.
+  const Array<PrimExpr> output = GetReductionUpdate(block)->indices;
+  const auto choose_rows = [&](size_t axis, int64_t most, int64_t vectors) -> CostModel::TileRows {
+    const bool is_plain = std::any_of(output.begin(), output.end(), [&](const PrimExpr& index) {
+      return index.same_as(block->iter_vars[axis]->var);
+    });
+    if (is_plain) return costs.BestTileRows(extent_of(axis), most, vectors);
+    const int64_t rows = LargestDivisor(extent_of(axis).value_or(1), most);
+    return {rows, costs.CyclesOfTileStep(rows, vectors) / static_cast<double>(rows * vectors)};
+  };
   for (int64_t vectors = std::min(all_vectors, budget); vectors >= 1; --vectors) {
     if (all_vectors % vectors != 0) continue;
     const int64_t most = std::max<int64_t>(costs.MostRows(vectors), 1);
@@ -252,11 +262,11 @@ void ChooseTile(const SBlock& block, const MatmulRoles& roles, const BufferLoad&
     for (auto axis = row_axes.rbegin(); axis != row_axes.rend(); ++axis) {
       const IterVar& row = block->iter_vars[*axis];
       const int64_t streams = MostStreams(a, row, target);
-      consider(*axis, vectors, costs.BestTileRows(extent_of(*axis), std::min(most, streams), vectors), 0, 0);
+      consider(*axis, vectors, choose_rows(*axis, std::min(most, streams), vectors), 0, 0);
       if (streams >= most || !MayCopyRows(block, roles, a, row, target)) continue;
       const int64_t sharers = SharersOfCopy(block, *axis, vectors * plan->lanes, *plan, target);
       const double copying = costs.CyclesOfCopy(a->buffer->dtype.bytes()) / static_cast<double>(sharers * vectors);
-      consider(*axis, vectors, costs.BestTileRows(extent_of(*axis), most, vectors), copying, sharers);
+      consider(*axis, vectors, choose_rows(*axis, most, vectors), copying, sharers);
     }
     if (channels) break;
   }
