@@ -116,19 +116,21 @@ TEST(Verify, ScheduledKernelsPass) {
 
 /// Channels of a group whose number no good tile divides: the last tile of one group must not reach into the next.
 TEST(Verify, TilesStayInTheirGroup) {
-  const te::Tensor x = te::Placeholder({I64(6), I64(4), I64(4)}, DataType::Float(32), "x");
-  const te::Tensor w = te::Placeholder({I64(48), I64(2)}, DataType::Float(32), "w");
-  const IterVar c = te::ReduceAxis(I64(2), "c");
+  const te::Tensor x = te::Placeholder({I64(1), I64(6), I64(4), I64(4)}, DataType::Float(32), "x");
+  const te::Tensor w = te::Placeholder({I64(48), I64(2), I64(1), I64(1)}, DataType::Float(32), "w");
+  const IterVar c = te::ReduceAxis(I64(2), "c"), ry = te::ReduceAxis(I64(1), "ry"), rx = te::ReduceAxis(I64(1), "rx");
   const te::Tensor y = te::Compute(
-      {I64(48), I64(4), I64(4)},
+      {I64(1), I64(48), I64(4), I64(4)},
       [&](const Array<Var>& i) {
-        return te::Sum(x({deuteron::FloorDiv(i[0], 16) * 2 + c->var, i[1], i[2]}) * w({i[0], c->var}), {c});
+        return te::Sum(x({i[0], deuteron::FloorDiv(i[1], 16) * 2 + c->var, i[2] + ry->var, i[3] + rx->var}) *
+                           w({i[1], c->var, ry->var, rx->var}),
+                       {c, ry, rx});
       },
       "y");
   const te::Tensor relu = te::Compute(
       y.shape(),
       [&](const Array<Var>& i) {
-        return Max(y({i[0], i[1], i[2]}), MakeConst(y.dtype(), 0.0));
+        return Max(y({i[0], i[1], i[2], i[3]}), MakeConst(y.dtype(), 0.0));
       },
       "relu");
   const PrimFunc func = te::CreatePrimFunc({x, w, relu});
@@ -136,6 +138,7 @@ TEST(Verify, TilesStayInTheirGroup) {
        {"llvm -mcpu=x86-64-v2 -threads=2", "llvm -mcpu=x86-64-v3 -threads=2", "llvm -mcpu=x86-64-v4 -threads=2"}) {
     const ScheduledFunc scheduled = ApplyScheduleRules(func, Target::Parse(target));
     EXPECT_EQ(scheduled.rule, "contraction") << target;
+    ExpectSame(func, scheduled.func, 1e-6);
     EXPECT_EQ(ViolationsOf(scheduled.func), "") << target;
   }
 }
