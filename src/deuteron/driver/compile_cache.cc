@@ -8,7 +8,6 @@
 #include <algorithm>
 #include <atomic>
 #include <chrono>
-#include <cstdlib>
 #include <filesystem>
 #include <tuple>
 #include <vector>
@@ -16,6 +15,7 @@
 #include "deuteron/backend/backends.h"
 #include "deuteron/runtime/artifact.h"
 #include "deuteron/script/printer.h"
+#include "deuteron/support/environment.h"
 #include "deuteron/support/safetensors.h"
 
 namespace deuteron {
@@ -67,14 +67,11 @@ class KeyText {
 }  // namespace
 
 std::string DefaultCacheFolder() {
-  const auto variable = [](const char* name) -> std::string {
-    const char* value = std::getenv(name);
-    return value == nullptr ? "" : value;
-  };
-  if (const std::string folder = variable("DEUTERON_CACHE"); !folder.empty()) return folder == "off" ? "" : folder;
+  if (const std::string folder = EnvironmentVariable("DEUTERON_CACHE"); !folder.empty())
+    return folder == "off" ? "" : folder;
   // A relative path there is to be ignored (XDG Base Directory Specification).
-  if (const std::string cache = variable("XDG_CACHE_HOME"); fs::path(cache).is_absolute()) return cache + "/deuteron";
-  const std::string home = variable("HOME");
+  const std::string cache = EnvironmentVariable("XDG_CACHE_HOME"), home = EnvironmentVariable("HOME");
+  if (fs::path(cache).is_absolute()) return cache + "/deuteron";
   return home.empty() ? "" : home + "/.cache/deuteron";
 }
 

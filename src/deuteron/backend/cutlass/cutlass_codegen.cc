@@ -6,16 +6,12 @@
 #include "deuteron/backend/source/compile_source.h"
 #include "deuteron/relax/rewrite/pass_utils.h"
 #include "deuteron/relax/transform/library/passes.h"
+#include "deuteron/support/environment.h"
 
 namespace deuteron::backend::cutlass {
 namespace {
 
 namespace fs = std::filesystem;
-
-std::string Variable(const char* name) {
-  const char* value = std::getenv(name);
-  return value == nullptr ? "" : value;
-}
 
 std::string Text(const Map<String, Any>& options, const char* key) {
   const auto it = options.find(key);
@@ -26,7 +22,7 @@ std::string Text(const Map<String, Any>& options, const char* key) {
 
 std::string FindCutlass(const std::string& wanted) {
   std::vector<fs::path> folders;
-  if (const std::string named = wanted.empty() ? Variable("CUTLASS_DIR") : wanted; !named.empty()) {
+  if (const std::string named = wanted.empty() ? EnvironmentVariable("CUTLASS_DIR") : wanted; !named.empty()) {
     folders = {named, fs::path(named) / "include"};
   } else {
     folders = {DEUTERON_CUTLASS_INCLUDE_DIR, "/usr/include", "/usr/local/include"};
@@ -62,7 +58,7 @@ transform::Pass Partition() {
 
 std::string ArchitectureOf(const relax::CodegenRequest& request) {
   std::string arch = Text(request.options, "arch");
-  if (arch.empty()) arch = Variable("DEUTERON_CUDA_ARCH");
+  if (arch.empty()) arch = EnvironmentVariable("DEUTERON_CUDA_ARCH");
   return arch.empty() ? "sm_80" : arch;
 }
 

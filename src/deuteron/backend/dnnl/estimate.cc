@@ -95,17 +95,17 @@ class Estimator {
   /// Of generated code that computes the convolution by products of transformed tiles (the pass ConvToWinograd), if it
   /// will.
   std::optional<double> OfTransformedTiles(const std::vector<int64_t>& weight) const {
-    const auto is_one = [&](const char* name) {
-      const auto values = kernel_.attrs.at(name).get<std::vector<int64_t>>();
-      return std::all_of(values.begin(), values.end(), [](int64_t value) { return value == 1; });
-    };
     const relax::Expr& kernel = kernel_.inputs[1];
-    const bool fits = weight.size() == 4 && weight[2] == 3 && weight[3] == 3 && is_one("strides") &&
-                      is_one("dilation") && kernel_.attrs.at("groups").get<int64_t>() == 1 &&
-                      kernel->kind == RelaxKind::kConstant &&
-                      kernel.ty().as<TensorTypeNode>()->dtype == DataType::Float(32);
-    if (!fits) return std::nullopt;
-    const auto plan = tir::PlanWinograd(costs_.machine(), weight[0], weight[1], result_[2], result_[3]);
+    if (weight.size() != 4 || kernel->kind != RelaxKind::kConstant ||
+        kernel.ty().as<TensorTypeNode>()->dtype != DataType::Float(32)) {
+      return std::nullopt;
+    }
+    const auto plan = tir::PlanWinograd(costs_.machine(), {.weights = weight,
+                                                           .strides = kernel_.attrs.at("strides"),
+                                                           .dilation = kernel_.attrs.at("dilation"),
+                                                           .groups = kernel_.attrs.at("groups"),
+                                                           .height = result_[2],
+                                                           .width = result_[3]});
     if (!plan) return std::nullopt;
     return static_cast<double>(result_[0]) * plan->cycles;
   }

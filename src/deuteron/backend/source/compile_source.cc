@@ -14,6 +14,7 @@
 #include <sstream>
 
 #include "deuteron/runtime/artifact.h"
+#include "deuteron/support/environment.h"
 #include "deuteron/support/error.h"
 
 extern char** environ;
@@ -33,11 +34,6 @@ const Language& InfoOf(SourceLanguage language) {
   static constexpr Language kLanguages[] = {
       {"C", "CC", "cc", ".c"}, {"C++", "CXX", "c++", ".cc"}, {"CUDA", "NVCC", "nvcc", ".cu"}};
   return kLanguages[static_cast<int>(language)];
-}
-
-std::string Variable(const char* name) {
-  const char* value = std::getenv(name);
-  return value == nullptr ? "" : value;
 }
 
 std::optional<std::string> ReadFile(const fs::path& path) {
@@ -108,7 +104,7 @@ std::string VersionOf(const std::string& compiler) {
 
 fs::path CacheFolder(const SourceCompiler& compiler) {
   if (!compiler.cache_dir.empty()) return compiler.cache_dir;
-  const std::string cache = Variable("XDG_CACHE_HOME"), home = Variable("HOME");
+  const std::string cache = EnvironmentVariable("XDG_CACHE_HOME"), home = EnvironmentVariable("HOME");
   if (!cache.empty()) return fs::path(cache) / "deuteron" / "sources";
   return home.empty() ? fs::path() : fs::path(home) / ".cache" / "deuteron" / "sources";
 }
@@ -166,7 +162,7 @@ std::string CompileNow(const SourceUnit& unit, const std::string& compiler) {
 /// The compiler as it is named, by the caller, by the environment or by custom.
 std::string ProgramOf(SourceLanguage language, const SourceCompiler& compiler) {
   if (!compiler.program.empty()) return compiler.program;
-  const std::string named = Variable(InfoOf(language).variable);
+  const std::string named = EnvironmentVariable(InfoOf(language).variable);
   return named.empty() ? InfoOf(language).program : named;
 }
 
@@ -176,7 +172,7 @@ std::string CompilerProblem(SourceLanguage language, const SourceCompiler& compi
   if (!FindCompiler(language, compiler).empty()) return "";
   const Language& info = InfoOf(language);
   const std::string program = ProgramOf(language, compiler);
-  const bool from_variable = compiler.program.empty() && program == Variable(info.variable);
+  const bool from_variable = compiler.program.empty() && program == EnvironmentVariable(info.variable);
   return std::string("there is no ") + info.name + " compiler: \"" + program + "\"" +
          (from_variable ? std::string(", which $") + info.variable + " names," : "") +
          " is not in the search path; install one or name it in $" + info.variable;
@@ -185,9 +181,10 @@ std::string CompilerProblem(SourceLanguage language, const SourceCompiler& compi
 std::string FindCompiler(SourceLanguage language, const SourceCompiler& compiler) {
   const std::string program = ProgramOf(language, compiler);
   if (program.find('/') != std::string::npos) return access(program.c_str(), X_OK) == 0 ? program : "";
-  std::string path_list = Variable("PATH");
+  std::string path_list = EnvironmentVariable("PATH");
   // Where NVIDIA's installer puts it, without a word to the search path.
-  if (language == SourceLanguage::kCuda) path_list += ":" + Variable("CUDA_HOME") + "/bin:/usr/local/cuda/bin";
+  if (language == SourceLanguage::kCuda)
+    path_list += ":" + EnvironmentVariable("CUDA_HOME") + "/bin:/usr/local/cuda/bin";
   std::istringstream folders(path_list);
   for (std::string folder; std::getline(folders, folder, ':');) {
     const std::string path = (fs::path(folder) / program).string();

@@ -151,22 +151,22 @@ llvm::Value* KernelEmitter::EmitSpannedLoad(const tir::Buffer& buffer, const Pri
   if (mask_ == nullptr) {
     whole = builder_.CreateAlignedLoad(type, address, align);
   } else {
-    // An element is wanted where any of its lanes is on.
+    // An element is wanted where any of its lanes is on: the first lanes of all elements, then the second, ….
+    std::vector<std::vector<int>> lanes_of(static_cast<size_t>(span));
+    size_t most = 0;
+    for (int64_t lane = 0; lane < lanes; ++lane) {
+      auto& of_element = lanes_of[static_cast<size_t>(offsets[static_cast<size_t>(lane)] - begin)];
+      of_element.push_back(static_cast<int>(lane));
+      most = std::max(most, of_element.size());
+    }
     llvm::Value* none = llvm::Constant::getNullValue(mask_->getType());
     llvm::Value* wanted = nullptr;
-    std::vector<int64_t> next(static_cast<size_t>(span), 0);
-    for (bool more = true; more;) {
-      more = false;
-      std::vector<int> lane_of(static_cast<size_t>(span), static_cast<int>(lanes));
-      for (size_t at = 0; at < lane_of.size(); ++at) {
-        while (next[at] < lanes && offsets[static_cast<size_t>(next[at])] - begin != static_cast<int64_t>(at))
-          ++next[at];
-        if (next[at] == lanes) continue;
-        lane_of[at] = static_cast<int>(next[at]++);
-        more = true;
+    for (size_t turn = 0; turn < most; ++turn) {
+      std::vector<int> from;
+      for (const auto& of_element : lanes_of) {
+        from.push_back(turn < of_element.size() ? of_element[turn] : static_cast<int>(lanes));
       }
-      if (!more) break;
-      llvm::Value* these = builder_.CreateShuffleVector(mask_, none, lane_of);
+      llvm::Value* these = builder_.CreateShuffleVector(mask_, none, from);
       wanted = wanted == nullptr ? these : builder_.CreateOr(wanted, these);
     }
     whole = builder_.CreateMaskedLoad(type, address, align, wanted, llvm::Constant::getNullValue(type));
@@ -205,12 +205,6 @@ llvm::Value* KernelEmitter::EmitLoad(const tir::BufferLoadNode* op) {
     const auto* ramp = index.as<tir::RampNode>();
     if (*stride <= costs_.MostShuffledStride()) return EmitStridedLoad(buffer, ramp, *stride);
     if (llvm::Value* column = EmitTransposedLoad(buffer, ramp, *stride)) return FromMemory(column, element);
-  }
-  if (stride == -1 && mask_ == nullptr) {
-    const auto* ramp = index.as<tir::RampNode>();
-    llvm::Value* last = EmitIndex(ramp->base - (lanes - 1));
-    llvm::Value* load = Annotate(builder_.CreateAlignedLoad(type, ElementAddress(buffer, last), align), buffer);
-    return builder_.CreateVectorReverse(FromMemory(load, element));
   }
   if (llvm::Value* spanned = EmitSpannedLoad(buffer, index)) return spanned;
   llvm::Value* addresses = ElementAddress(buffer, EmitIndex(index));

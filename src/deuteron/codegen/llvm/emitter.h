@@ -82,7 +82,8 @@ class KernelEmitter {
   /// Lanes `stride` elements apart, from vectors that are read whole and shuffled. Reads nothing beyond the first and
   /// the last lane, under a mask only what its lanes want.
   llvm::Value* EmitStridedLoad(const tir::Buffer& buffer, const tir::RampNode* ramp, int64_t stride);
-  /// Lanes at constant distances from each other that one vector spans, as an image that is enlarged is read: that
+  /// Lanes at constant distances from each other that one vector spans, as an image that is enlarged, or read
+  /// backwards, has them: that
   /// vector, shuffled; null if `index` is no such. Reads as EmitStridedLoad does.
   llvm::Value* EmitSpannedLoad(const tir::Buffer& buffer, const PrimExpr& index);
   // emit_transpose.cc

@@ -127,10 +127,7 @@ class WinogradInputAttrsNode : public AttrsNode {
   Array<int64_t> tiles;
   DEUTERON_NODE("deuteron.relax.WinogradInputAttrs", WinogradInputAttrsNode, AttrsNode);
 };
-class WinogradInputAttrs : public Attrs {
- public:
-  DEUTERON_REF(WinogradInputAttrs, Attrs, WinogradInputAttrsNode);
-};
+DEUTERON_ATTRS_REF(WinogradInputAttrs)
 class WinogradOutputAttrsNode : public AttrsNode {
  public:
   /// Rows and columns of the result.
@@ -139,10 +136,7 @@ class WinogradOutputAttrsNode : public AttrsNode {
   Array<int64_t> tiles;
   DEUTERON_NODE("deuteron.relax.WinogradOutputAttrs", WinogradOutputAttrsNode, AttrsNode);
 };
-class WinogradOutputAttrs : public Attrs {
- public:
-  DEUTERON_REF(WinogradOutputAttrs, Attrs, WinogradOutputAttrsNode);
-};
+DEUTERON_ATTRS_REF(WinogradOutputAttrs)
 
 class LeakyReluAttrsNode : public AttrsNode {
  public:

@@ -13,10 +13,14 @@ constexpr double kLeastGain = 1.15;
 
 }  // namespace
 
-std::optional<WinogradPlan> PlanWinograd(const Machine& machine, int64_t out_channels, int64_t in_channels,
-                                         int64_t height, int64_t width) {
+std::optional<WinogradPlan> PlanWinograd(const Machine& machine, const PlaneConv& conv) {
+  const std::vector<int64_t> ones = {1, 1};
+  if (conv.weights.size() != 4 || conv.weights[2] != 3 || conv.weights[3] != 3 || conv.strides != ones ||
+      conv.dilation != ones || conv.groups != 1) {
+    return std::nullopt;
+  }
   const int64_t lanes = machine.Lanes(32);
-  const int64_t down = (height + 1) / 2, across = (width + 1) / 2;
+  const int64_t down = (conv.height + 1) / 2, across = (conv.width + 1) / 2;
   WinogradPlan plan;
   double least = 0;
   for (int64_t columns = across; columns < across + lanes; ++columns) {
@@ -29,11 +33,11 @@ std::optional<WinogradPlan> PlanWinograd(const Machine& machine, int64_t out_cha
     least = cost;
     plan = {.tiles_down = rows, .tiles_across = columns};
   }
-  const auto products = static_cast<double>(out_channels * in_channels);
+  const auto products = static_cast<double>(conv.weights[0] * conv.weights[1]);
   const auto tiles = static_cast<double>(plan.tiles_down * plan.tiles_across);
-  const double direct = 2 * 9 * products * static_cast<double>(height * width) / machine.ops.f32;
-  const double transforms =
-      16 * tiles * static_cast<double>(out_channels + in_channels) * kCyclesOfVector / static_cast<double>(lanes);
+  const double direct = 2 * 9 * products * static_cast<double>(conv.height * conv.width) / machine.ops.f32;
+  const double transforms = 16 * tiles * static_cast<double>(conv.weights[0] + conv.weights[1]) * kCyclesOfVector /
+                            static_cast<double>(lanes);
   const double more_weights = (16 - 9) * products * sizeof(float) / machine.CopiedBytesPerCycle();
   plan.cycles = 2 * 16 * products * tiles / machine.ops.f32 + transforms + more_weights;
   if (kLeastGain * plan.cycles >= direct) return std::nullopt;

@@ -4,10 +4,23 @@
 
 #include <cstdint>
 #include <optional>
+#include <vector>
 
 #include "deuteron/target/machine.h"
 
 namespace deuteron::tir {
+
+/// A convolution in two spatial axes of float32 by constant weights.
+struct PlaneConv {
+  /// Output and input channels, rows and columns of the window.
+  std::vector<int64_t> weights;
+  std::vector<int64_t> strides;
+  std::vector<int64_t> dilation;
+  int64_t groups = 1;
+  /// Of the result.
+  int64_t height = 0;
+  int64_t width = 0;
+};
 
 struct WinogradPlan {
   /// Tiles of 2 × 2 elements of the result: those of the image, with so many more that the columns of the products are
@@ -18,10 +31,8 @@ struct WinogradPlan {
   double cycles = 0;
 };
 
-/// For constant float32 weights, stride 1 and an image of `height` × `width` elements of the result. Nothing where the
-/// direct sum takes no longer: the transforms take as long for few channels as for many, and weights that are 16/9 as
-/// large are read from memory.
-std::optional<WinogradPlan> PlanWinograd(const Machine& machine, int64_t out_channels, int64_t in_channels,
-                                         int64_t height, int64_t width);
+/// Nothing for other windows than 3 × 3, strides, dilation and groups, and where the direct sum takes no longer: the
+/// transforms take as long for few channels as for many, and weights that are 16/9 as large are read from memory.
+std::optional<WinogradPlan> PlanWinograd(const Machine& machine, const PlaneConv& conv);
 
 }  // namespace deuteron::tir

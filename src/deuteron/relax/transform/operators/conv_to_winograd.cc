@@ -43,18 +43,18 @@ class WinogradConverter : public EmittingRewriter {
     const auto* weights = call->args[1].as<ConstantNode>();
     const auto* result = binding->var.ty().as<TensorTypeNode>();
     if (weights == nullptr || result == nullptr || !result->has_shape()) return false;
-    const bool is_plain = attrs->groups == 1 && attrs->data_layout == "NCHW" && attrs->kernel_layout == "OIHW" &&
-                          (attrs->out_layout.empty() || attrs->out_layout == "NCHW") &&
-                          Expanded(attrs->strides, 2) == std::vector<int64_t>{1, 1} &&
-                          Expanded(attrs->dilation, 2) == std::vector<int64_t>{1, 1};
+    const bool is_plain = attrs->data_layout == "NCHW" && attrs->kernel_layout == "OIHW" &&
+                          (attrs->out_layout.empty() || attrs->out_layout == "NCHW");
     const auto window = weights->data.shape();
     const DataType dtype(weights->data.dtype());
     const auto height = AsConstInt((*result->shape)[2]), width = AsConstInt((*result->shape)[3]);
-    if (!is_plain || window[2] != 3 || window[3] != 3 || dtype != DataType::Float(32) || result->dtype != dtype ||
-        !height || !width) {
-      return false;
-    }
-    const auto plan = tir::PlanWinograd(Target::Current().machine, window[0], window[1], *height, *width);
+    if (!is_plain || dtype != DataType::Float(32) || result->dtype != dtype || !height || !width) return false;
+    const auto plan = tir::PlanWinograd(Target::Current().machine, {.weights = {window.begin(), window.end()},
+                                                                    .strides = Expanded(attrs->strides, 2),
+                                                                    .dilation = Expanded(attrs->dilation, 2),
+                                                                    .groups = attrs->groups,
+                                                                    .height = *height,
+                                                                    .width = *width});
     if (!plan) return false;
     const std::vector<int64_t> tiles = {plan->tiles_down, plan->tiles_across};
     const Padding padding = SplitPadding(attrs->padding, 2);

@@ -305,4 +305,22 @@ Loop ScheduleSpatialReduction(Schedule* schedule, const Block& block, const Bloc
   return parallel;
 }
 
+void SplitByQuotient(Schedule* schedule, const Block& name,
+                     const std::function<bool(size_t axis, int64_t length)>& wanted) {
+  const SBlock block = schedule->Get(name);
+  std::optional<std::pair<size_t, int64_t>> split;
+  PostOrderVisit(block->body, [&](const ObjectRef& node) {
+    const auto* quotient = node.as<FloorDivNode>();
+    if (quotient == nullptr) return;
+    const auto length = AsConstInt(quotient->b);
+    for (size_t i = 0; length && i < block->iter_vars.size(); ++i) {
+      const auto extent = AsConstInt(block->iter_vars[i]->dom->extent);
+      if (quotient->a.same_as(block->iter_vars[i]->var) && extent && *extent % *length == 0 && wanted(i, *length)) {
+        split = {i, *length};
+      }
+    }
+  });
+  if (split) schedule->SplitBlockIter(name, split->first, split->second);
+}
+
 }  // namespace deuteron::tir

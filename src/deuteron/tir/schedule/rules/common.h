@@ -99,6 +99,11 @@ Loop ScheduleSpatialReduction(Schedule* schedule, const Block& block, const Bloc
 /// The greatest divisor of `extent` that is at most `most` (1 if none).
 int64_t LargestDivisor(int64_t extent, int64_t most);
 
+/// Makes an axis of a block two where the block reads its quotient by a constant that divides it and that `wanted`
+/// takes, given the axis's position: of several the last that it reads.
+void SplitByQuotient(Schedule* schedule, const Block& name,
+                     const std::function<bool(size_t axis, int64_t length)>& wanted);
+
 /// The one block that reads what `block` writes, if it is injective and there is no other; empty otherwise.
 Block SoleInjectiveConsumer(const Schedule& schedule, const Block& block);
 

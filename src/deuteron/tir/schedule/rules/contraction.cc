@@ -339,23 +339,6 @@ void Tile(Schedule* schedule, const ContractionPlan& plan) {
   schedule->Parallel(FuseAll(schedule, parallel));
 }
 
-/// Splits the axis of channels of a grouped convolution into groups and the channels of each: then groups are a batch
-/// of products.
-void SplitGroups(Schedule* schedule, const Block& anchor) {
-  const SBlock block = schedule->Get(anchor);
-  std::optional<std::pair<size_t, int64_t>> split;
-  PostOrderVisit(block->body, [&](const ObjectRef& node) {
-    const auto* quotient = node.as<FloorDivNode>();
-    if (quotient == nullptr) return;
-    const auto length = AsConstInt(quotient->b);
-    for (size_t i = 0; length && i < block->iter_vars.size(); ++i) {
-      const auto extent = AsConstInt(block->iter_vars[i]->dom->extent);
-      if (quotient->a.same_as(block->iter_vars[i]->var) && extent && *extent % *length == 0) split = {i, *length};
-    }
-  });
-  if (split) schedule->SplitBlockIter(anchor, split->first, split->second);
-}
-
 /// `moves_data`: operands may be copied into another order, and sums kept in memory.
 bool TryContraction(Schedule* schedule, const Target& target, ContractionPlan plan, bool moves_data) {
   if (moves_data) LayPanels(schedule, target, &plan);
@@ -379,7 +362,8 @@ bool ScheduleContraction(Schedule* schedule, const Target& target) {
     BlockInfo info = ClassifyBlock(schedule->Get(block));
     if (info.kind == BlockClass::kInjective) continue;
     if (info.kind != BlockClass::kMatmul) {
-      SplitGroups(schedule, block);
+      // The channels of a grouped convolution, into groups and those of each: then groups are a batch of products.
+      SplitByQuotient(schedule, block, [](size_t, int64_t) { return true; });
       info = ClassifyBlock(schedule->Get(block));
     }
     if (info.kind != BlockClass::kMatmul || !plan.anchor.empty()) return false;

@@ -42,20 +42,6 @@ std::vector<int64_t> SelectingPeriods(const SBlock& block) {
   return periods;
 }
 
-/// Makes the last axis two where the block reads its quotient and remainder by a constant that divides it.
-void SplitLastAxis(Schedule* schedule, const Block& name) {
-  const SBlock block = schedule->Get(name);
-  const IterVar& last = block->iter_vars.back();
-  const auto extent = AsConstInt(last->dom->extent);
-  std::optional<int64_t> factor;
-  PostOrderVisit(block->body, [&](const ObjectRef& node) {
-    const auto* rest = node.as<FloorModNode>();
-    if (rest == nullptr || !rest->a.same_as(last->var)) return;
-    if (const auto length = AsConstInt(rest->b); length && extent && *extent % *length == 0) factor = length;
-  });
-  if (factor && *factor > kMostSelected) schedule->SplitBlockIter(name, block->iter_vars.size() - 1, *factor);
-}
-
 }  // namespace
 
 bool ScheduleSelected(Schedule* schedule, const Target& target) {
@@ -73,9 +59,11 @@ bool ScheduleSelected(Schedule* schedule, const Target& target) {
   };
   InlineInjective(schedule, [&](const Block& block) { return !is_window(block); });
   const std::vector<Block> blocks = schedule->GetBlocks();
-  const bool has_window = blocks.size() == 2 && blocks.back() == result;
-  if (blocks.size() > 2 || (blocks.size() == 2 && !has_window)) return false;
-  SplitLastAxis(schedule, result);
+  if (blocks.size() > 2) return false;
+  const bool has_window = blocks.size() == 2;
+  const size_t last = schedule->Get(result)->iter_vars.size() - 1;
+  SplitByQuotient(schedule, result,
+                  [last](size_t axis, int64_t length) { return axis == last && length > kMostSelected; });
   const std::vector<int64_t> periods = SelectingPeriods(schedule->Get(result));
   if (std::all_of(periods.begin(), periods.end() - 1, [](int64_t period) { return period == 1; })) return false;
 
