@@ -42,6 +42,7 @@ std::vector<Pipeline> MakePipelines() {
                        {"SeparateOutputs"},
                        {"FuseOps"},
                        {"FuseReductions"},
+                       {"FuseAttention"},
                        {"FuseSiblings"},
                        {"RecomputeProducers"},
                        {"FuseTIR"},
@@ -85,7 +86,8 @@ transform::Sequential MakePipeline(std::string_view name) {
 
 const std::vector<std::string>& MergingPasses() {
   static const auto* passes = new std::vector<std::string>{"CombineMatmulsOfOneWeight", "SeparateOutputs",
-                                                           "FuseReductions", "FuseSiblings", "RecomputeProducers"};
+                                                           "FuseReductions", "FuseAttention",
+                                                           "FuseSiblings", "RecomputeProducers"};
   return *passes;
 }
 

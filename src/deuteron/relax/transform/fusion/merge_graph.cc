@@ -234,6 +234,26 @@ void MergeGraph::KeepBoundary(const Joint& joint, uint32_t root) {
   boundaries_[root] = std::move(boundary);
 }
 
+GroupFunction MergeGraph::Compose(const std::vector<uint32_t>& calls) {
+  std::vector<Binding> flat;
+  for (const uint32_t node : calls) {
+    const Function callee = analyzer_->PrimitiveCallee(BoundValue(bindings_[node]));
+    if (callee.defined()) {
+      Inline(node, callee, &flat);
+    } else {
+      flat.push_back(bindings_[node]);
+    }
+  }
+  GroupFunction group{GroupFunction::Options()};
+  for (const Binding& binding : flat) group.Append(binding);
+  for (const uint32_t node : calls) {
+    const auto outside = [&](uint32_t user) { return std::find(calls.begin(), calls.end(), user) == calls.end(); };
+    if (std::any_of(users_[node].begin(), users_[node].end(), outside)) group.AddOutput(bindings_[node]->var);
+  }
+  group.Finish();
+  return group;
+}
+
 ContractibleDag::Answer MergeGraph::Merge(uint32_t a, uint32_t b, uint32_t* root) {
   a = dag_.Find(a);
   b = dag_.Find(b);

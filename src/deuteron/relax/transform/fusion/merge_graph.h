@@ -10,6 +10,7 @@
 #include "deuteron/relax/analysis/kernel_cost.h"
 #include "deuteron/relax/transform/fusion/contractible_dag.h"
 #include "deuteron/relax/transform/fusion/fused_functions.h"
+#include "deuteron/relax/transform/fusion/group_function.h"
 #include "deuteron/relax/transform/fusion/row_kernels.h"
 #include "deuteron/tir/analysis/cost.h"
 
@@ -59,6 +60,8 @@ class MergeGraph {
   /// The same of two groups as one, in time by the size of the smaller.
   Traffic MeasureBoth(uint32_t a, uint32_t b) { return Join(a, b).traffic; }
 
+  /// The function that calls, in order, would be one by one; merges nothing.
+  GroupFunction Compose(const std::vector<uint32_t>& calls);
   /// Merges two groups. `root` receives the one that stands for both.
   ContractibleDag::Answer Merge(uint32_t a, uint32_t b, uint32_t* root);
   /// After Merge has found a cycle: a group that it leads through.

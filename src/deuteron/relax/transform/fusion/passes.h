@@ -27,6 +27,8 @@ struct FuseOpsOptions {
 Pass FuseOps(FuseOpsOptions options = {});
 /// Merges the functions and kernels of chains of reductions along the same rows (softmax, norms, written out).
 Pass FuseReductions();
+/// Merges two products with a softmax between them, and what only moves their operands and their result.
+Pass FuseAttention();
 /// Merges kernels that read the same tensor in the same order into one with several results.
 Pass FuseSiblings();
 /// Merges the kernels of each Primitive function into one: ExpandTupleArguments, RemoveUnusedParameters, the

@@ -140,6 +140,17 @@ Loop FuseAll(Schedule* schedule, const std::vector<Loop>& loops) {
 
 int64_t Lanes(const Target& target) { return target.machine.Lanes(32); }
 
+std::optional<int64_t> ConstStride(const Buffer& buffer, size_t dim) {
+  if (!buffer->strides.empty()) return AsConstInt(buffer->strides[static_cast<int64_t>(dim)]);
+  int64_t stride = 1;
+  for (size_t inner = dim + 1; inner < buffer->shape.size(); ++inner) {
+    const auto extent = AsConstInt(buffer->shape[static_cast<int64_t>(inner)]);
+    if (!extent) return std::nullopt;
+    stride *= *extent;
+  }
+  return stride;
+}
+
 int64_t LargestDivisor(int64_t extent, int64_t most) {
   for (int64_t divisor = std::min(extent, most); divisor > 1; --divisor) {
     if (extent % divisor == 0) return divisor;

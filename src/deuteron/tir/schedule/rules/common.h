@@ -96,6 +96,9 @@ void VectorizeInner(Schedule* schedule, const Block& block, size_t first, int64_
 Loop ScheduleSpatialReduction(Schedule* schedule, const Block& block, const Block& epilogue, const Target& target,
                               std::optional<size_t> num_parallel = std::nullopt);
 
+/// Elements from one to the next along a dimension, if that is known.
+std::optional<int64_t> ConstStride(const Buffer& buffer, size_t dim);
+
 /// The greatest divisor of `extent` that is at most `most` (1 if none).
 int64_t LargestDivisor(int64_t extent, int64_t most);
 
@@ -110,6 +113,7 @@ Block SoleInjectiveConsumer(const Schedule& schedule, const Block& block);
 /// The rules (see rules.cc).
 bool ScheduleSelected(Schedule* schedule, const Target& target);
 bool ScheduleElementwise(Schedule* schedule, const Target& target);
+bool ScheduleAttention(Schedule* schedule, const Target& target);
 bool ScheduleContraction(Schedule* schedule, const Target& target);
 bool ScheduleRows(Schedule* schedule, const Target& target);
 bool ScheduleWindow(Schedule* schedule, const Target& target);

@@ -77,7 +77,9 @@ std::optional<int64_t> BlockOfRows(const Schedule& schedule, const ContractionPl
   const auto extent = rows.empty() ? std::nullopt : schedule.ConstExtent(rows.front());
   if (!extent) return std::nullopt;
   int64_t most = *extent;
-  if (plan.a_bytes > plan.a_budget) most = std::min(most, *extent * plan.a_budget / plan.a_bytes);
+  // A single panel passes by all rows once.
+  const bool is_single = plan.vector_extent <= plan.num_vectors * plan.lanes;
+  if (plan.a_bytes > plan.a_budget && !is_single) most = std::min(most, *extent * plan.a_budget / plan.a_bytes);
   if (plan.RowsAreSerial()) {
     int64_t pieces = plan.vector_extent / (plan.num_vectors * plan.lanes) / std::max<int64_t>(plan.copied_for, 1);
     for (const Loop& loop : outer) pieces *= schedule.ConstExtent(loop).value_or(kUnknownExtent);
@@ -127,7 +129,11 @@ void LayPanels(Schedule* schedule, const Target& target, ContractionPlan* plan) 
   const PrimExpr& extent = block->iter_vars[*vector]->dom->extent;
   const auto columns = AsConstInt(extent);
   const bool along = b->indices.back().same_as(block->iter_vars[*vector]->var);
-  const int64_t row_bytes = AssumedExtent(b->buffer->shape.back()) * b->buffer->dtype.bytes();
+  int64_t row_bytes = AssumedExtent(b->buffer->shape.back()) * b->buffer->dtype.bytes();
+  for (size_t dim = 0; dim < b->indices.size(); ++dim) {
+    if (!b->indices[static_cast<int64_t>(dim)].same_as(block->iter_vars[roles.k[0]]->var)) continue;
+    if (const auto stride = ConstStride(b->buffer, dim)) row_bytes = *stride * b->buffer->dtype.bytes();
+  }
   if (along && columns && *columns % Lanes(target) == 0 && row_bytes < target.machine.page_bytes) return;
 
   const CostModel costs(target.machine);

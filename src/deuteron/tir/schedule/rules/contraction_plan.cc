@@ -174,16 +174,13 @@ bool PixelsPay(const SBlock& block, const MatmulRoles& roles, const ContractionP
 /// first cache's ways apart share its sets, and drive each other out where there are more than half of the ways, the
 /// rest of which hold B.
 int64_t MostStreams(const BufferLoad& a, const IterVar& row, const Target& target) {
-  int64_t stride = a->buffer->dtype.bytes();
-  for (size_t dim = a->indices.size(); dim-- > 0;) {
-    const auto position = static_cast<int64_t>(dim);
-    if (a->indices[position].same_as(row->var)) {
-      const Cache& cache = target.machine.l1;
-      return std::max<int64_t>(CostModel(target.machine).Places(cache, stride) * cache.ways / 2, 1);
-    }
-    const auto extent = AsConstInt(a->buffer->shape[position]);
-    if (!extent) break;
-    stride *= *extent;
+  for (size_t dim = 0; dim < a->indices.size(); ++dim) {
+    if (!a->indices[static_cast<int64_t>(dim)].same_as(row->var)) continue;
+    const auto stride = ConstStride(a->buffer, dim);
+    if (!stride) return INT64_MAX;
+    const Cache& cache = target.machine.l1;
+    const int64_t places = CostModel(target.machine).Places(cache, *stride * a->buffer->dtype.bytes());
+    return std::max<int64_t>(places * cache.ways / 2, 1);
   }
   return INT64_MAX;
 }

@@ -9,6 +9,7 @@ const std::vector<ScheduleRule>& ScheduleRules() {
       {"selected", "injective functions that differ along a short axis: it is unrolled around a vector",
        ScheduleSelected},
       {"elementwise", "injective functions: everything inlined into the outputs", ScheduleElementwise},
+      {"attention", "two products with a softmax between: tiles of rows whose scores stay in the cache", ScheduleAttention},
       {"contraction", "matrix products and convolutions: register tiles, epilogue at the tile", ScheduleContraction},
       {"rows", "reductions along any axes: all stages of a row, or of a vector of neighbouring rows, together",
        ScheduleRows},
