@@ -85,9 +85,9 @@ transform::Sequential MakePipeline(std::string_view name) {
 }
 
 const std::vector<std::string>& MergingPasses() {
-  static const auto* passes = new std::vector<std::string>{"CombineMatmulsOfOneWeight", "SeparateOutputs",
-                                                           "FuseReductions", "FuseAttention",
-                                                           "FuseSiblings", "RecomputeProducers"};
+  static const auto* passes = new std::vector<std::string>{
+      "CombineMatmulsOfOneWeight", "SeparateOutputs", "FuseReductions", "FuseAttention", "FuseSiblings",
+      "RecomputeProducers"};
   return *passes;
 }
 
