@@ -79,20 +79,19 @@ def message(result):
     return (f"signal {-result.returncode}: " if result.returncode < 0 else "") + found[:300]
 
 
-def worst_error(binary, artefact, feed, session, folder):
-    """Of one set of inputs; a text where results cannot be compared."""
-    reference = session.run(None, feed)
+def worst_error(binary, artefact, feed, reference, folder):
+    """Of one set of inputs; a text where results cannot be compared. `reference`: by output."""
     outputs = compare.run([str(binary), "run"], artefact, feed, folder)
     if isinstance(outputs, str):
         return outputs
     worst = 0.0
-    for value, expected in zip(session.get_outputs(), reference):
-        result = outputs.get(compare.file_name(value.name))
+    for name, expected in reference.items():
+        result = outputs.get(compare.file_name(name))
         if result is None:
-            return f"output '{value.name}' is missing"
+            return f"output '{name}' is missing"
         error = compare.difference(result, expected)
         if isinstance(error, str):
-            return f"output '{value.name}': {error}"
+            return f"output '{name}': {error}"
         worst = max(worst, error)
     return worst
 
@@ -121,7 +120,7 @@ def times(binary, artefact, feed, session, folder):
 
 
 def opened(path, folder):
-    """ONNX Runtime's session of a model, and three feeds, after one run."""
+    """ONNX Runtime's session of a model, three feeds, and its results of each, by output."""
     options = onnxruntime.SessionOptions()
     options.intra_op_num_threads = THREADS
     options.log_severity_level = 4
@@ -129,8 +128,8 @@ def opened(path, folder):
     # Exporters leave out inputs that nothing needs.
     wanted = {value.name for value in session.get_inputs()}
     feeds = [{name: array for name, array in dict(np.load(folder / name)).items() if name in wanted} for name in variants.INPUTS]
-    session.run(None, feeds[0])
-    return session, feeds
+    names = [value.name for value in session.get_outputs()]
+    return session, feeds, [dict(zip(names, session.run(names, feed))) for feed in feeds]
 
 
 def judge(model, binary, backend):
@@ -140,7 +139,7 @@ def judge(model, binary, backend):
         return Verdict("no model", failure.read_text().strip() if failure.exists() else "its model was not exported")
     operators = len(onnx.load(path, load_external_data=False).graph.node)
     try:
-        session, feeds = opened(path, model.folder)
+        session, feeds, references = opened(path, model.folder)
     except Exception as error:  # noqa: BLE001: whatever the runtime raises
         return Verdict("no model", f"ONNX Runtime: {str(error).splitlines()[0][:200]}", operators)
     with tempfile.TemporaryDirectory() as temporary:
@@ -155,8 +154,8 @@ def judge(model, binary, backend):
         if compiled.returncode != 0:
             return Verdict("refused", message(compiled), operators, compile_ms=compile_ms)
         worst = 0.0
-        for feed in feeds:
-            error = worst_error(binary, artefact, feed, session, folder)
+        for feed, reference in zip(feeds, references):
+            error = worst_error(binary, artefact, feed, reference, folder)
             if isinstance(error, str):
                 refused = error.startswith("exit status")
                 return Verdict("refused" if refused else "wrong", error, operators, compile_ms=compile_ms)

@@ -1,12 +1,12 @@
 """Networks as exporters, quantisers and optimisers write them, compared with ONNX Runtime.
 
-    python tests/zoo/zoo.py [PATTERN] [--models DIR] [--binary PATH] [--backend NAME] [--no-variants] [--order SEED] [--again]
-                            [--accept-older] [--write]
+    python tests/zoo/zoo.py [PATTERN] [--models DIR] [--binary PATH] [--backend NAME] [--no-variants] [--order SEED] [--seconds S]
+                            [--again] [--accept-older] [--write]
 
 Exports what is missing below DIR (default: build/zoo/models), compiles each model once, runs the artefact on three sets of
 inputs, and times both, alternately. Verdicts are kept beside the models: a run that was ended goes on where it was, and
 judges only what the present compiler has not (--again: all; --accept-older: nothing that any compiler found right).
---order takes the models in a random order. --write puts the table of all verdicts there are into the page zoo.md of docs/.
+--order takes the models in a random order, --seconds begins none after so many. --write puts the table of all verdicts there are into the page zoo.md of docs/.
 The exit status is 5 where a result is wrong.
 
 A result is right where it differs from ONNX Runtime's by at most TOLERANCE of the greatest value of that output; for
@@ -20,6 +20,7 @@ import random
 import re
 import subprocess
 import sys
+import time
 
 import numpy as np
 
@@ -74,21 +75,29 @@ class Exporter:
         return path
 
     def close(self):
+        """Ends the process; what was sent and not asked for stays undone."""
         if self.process is not None:
-            self.process.stdin.close()
+            self.process.kill()
             self.process.wait()
 
 
-def listed():
-    """(name, form, tolerance, exporter) of all architectures; exporters take turns."""
-    lines = subprocess.run([sys.executable, str(HERE / "export.py"), "--list"], capture_output=True, text=True, check=True).stdout
-    return [(*line.split("\t"), ("dynamo", "script")[index % 2]) for index, line in enumerate(lines.splitlines())]
+def listed(root):
+    """(name, form, tolerance, exporter) of all architectures; exporters take turns. Kept below `root`: torch is slow to load."""
+    path = root / "list.tsv"
+    if not path.exists() or path.stat().st_mtime < max(source.stat().st_mtime for source in HERE.glob("*.py")):
+        root.mkdir(parents=True, exist_ok=True)
+        lines = subprocess.run([sys.executable, str(HERE / "export.py"), "--list"], capture_output=True, text=True, check=True).stdout
+        path.write_text(lines)
+    return [(*line.split("\t"), ("dynamo", "script")[index % 2]) for index, line in enumerate(path.read_text().splitlines())]
 
 
-def exported(entries, root):
-    """The models of the entries in turn, exported by the other exporter where theirs fails."""
+def exported(entries, root, seconds):
+    """The models of the entries in turn, exported by the other exporter where theirs fails; none after so many seconds."""
     exporter = Exporter(root)
+    end = time.monotonic() + seconds
     for index, (name, form, tolerance, first) in enumerate(entries):
+        if time.monotonic() > end:
+            break
         for ahead in entries[index : index + 1 + AHEAD]:
             exporter.send((ahead[0], ahead[1], ahead[3]))
         model = Model(name, form, first, exporter.folder((name, form, first)), float(tolerance))
@@ -188,17 +197,18 @@ def main():
     parser.add_argument("--backend", default="auto")
     parser.add_argument("--no-variants", action="store_true")
     parser.add_argument("--order", type=int)
+    parser.add_argument("--seconds", type=float, default=float("inf"))
     parser.add_argument("--again", action="store_true")
     parser.add_argument("--accept-older", action="store_true")
     parser.add_argument("--write", action="store_true")
     arguments = parser.parse_args()
     made_by = identity(arguments.binary.resolve(), arguments.backend)
-    entries = listed()
+    entries = listed(arguments.models)
     wanted = [entry for entry in entries if re.search(arguments.pattern, entry[0])]
     if arguments.order is not None:
         random.Random(arguments.order).shuffle(wanted)
     results = []
-    for first in exported(wanted, arguments.models):
+    for first in exported(wanted, arguments.models, arguments.seconds):
         for model in (first, *(() if arguments.no_variants else derived(first, arguments.models))):
             verdict = kept(model)
             is_current = verdict is not None and (verdict.made_by == made_by or (arguments.accept_older and verdict.kind == "right"))
