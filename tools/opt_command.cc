@@ -10,6 +10,7 @@
 
 #include "deuteron/driver/pass_registry.h"
 #include "deuteron/driver/pipeline.h"
+#include "deuteron/relax/analysis/well_formed.h"
 #include "deuteron/script/parser.h"
 #include "deuteron/script/printer.h"
 #include "deuteron/support/safetensors.h"
@@ -186,6 +187,7 @@ void RunOpt(const OptCommandOptions& options) {
     // What the text may say depends on the options too.
     transform::PassContext::Scope scope(context);
     module = weights.Read(options.model);
+    for (const std::string& warning : relax::OtherSymbols(module)) compile.warn(warning);
     instruments.Verify(module);
     module = RunPasses(passes, std::move(module));
   }

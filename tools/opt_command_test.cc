@@ -235,6 +235,17 @@ TEST_F(Command, OptVerifiesAfterEachPass) {
   EXPECT_EQ(Deuteron({"opt", model_, "--passes", "BreakForTest", "--no-verify-each"}).status, 0);
 }
 
+TEST_F(Command, OptWarnsOfOtherSymbols) {
+  const std::string path = (folder_ / "symbol.py").string();
+  std::ofstream(path) << "@I.ir_module\nclass Module:\n    @R.function\n"
+                         "    def main(x: R.Tensor((2,), \"float32\")):\n"
+                         "        R.func_attr({\"global_symbol\": \"other\"})\n        return x\n";
+  const Outcome outcome = Deuteron({"opt", path});
+  EXPECT_EQ(outcome.status, 0) << outcome.err;
+  EXPECT_CONTAINS(outcome.err, "warning: function \"main\" has the global_symbol \"other\"");
+  EXPECT_CONTAINS(outcome.out, "\"other\"");
+}
+
 TEST_F(Command, CodeGenerationIsAPassToo) {
   const Outcome outcome = Deuteron({"opt", model_, "--pipeline", "default", "--passes", "GenerateCode"});
   EXPECT_EQ(outcome.status, 0) << outcome.err;

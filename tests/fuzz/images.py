@@ -97,9 +97,8 @@ def roi_align(g):
     rois = g.given([np.concatenate([corner, corner + g.data("float32", (boxes, 2), 1, 6)], 1)] * g.worlds)
     which = g.given([g.data("int64", (boxes,), 0, 1)] * g.worlds)
     more = {"coordinate_transformation_mode": g.choice(("half_pixel", "output_half_pixel"))} if g.opset >= 16 else {}
-    # ONNX Runtime says itself that it computes the greatest of several samples wrongly.
     mode = g.choice(("avg", "avg", "max"))
-    g.node("RoiAlign", [x, rois, which], length=16, output_height=g.choice((1, 3, 7)), output_width=g.choice((1, 2, 7)), sampling_ratio=1 if mode == "max" else g.choice((1, 2)),
+    g.node("RoiAlign", [x, rois, which], length=16, output_height=g.choice((1, 3, 7)), output_width=g.choice((1, 2, 7)), sampling_ratio=g.choice((1, 2)),
            spatial_scale=g.choice((1.0, 0.5)), mode=mode, **more)
 
 

@@ -163,5 +163,40 @@ def cases():
     for keep in (0, 1):
         yield graph("SplitToSequence", [f(5, 2)], f"g (float[5, 2] a) => (float y) {{ s = SplitToSequence <axis = 0, keepdims = {keep}> (a)  "
                     "i = Constant <value_int = 3> ()  y = SequenceAt (s, i) }")
+    # Sequences whose length only the run tells.
+    three = np.array(3, I)
+    for place in ("", ", i"):
+        yield graph(f"SequenceInsert in a loop{place}", [f(2, 3), three, np.array(0, I)],
+                    "g (float[2, 3] a, int64 m, int64 z) => (float y, int64 l) { e = SequenceEmpty ()  s = Loop (m, , e) "
+                    "<body = b (int64 i, bool c, seq(float[2, 3]) s0) => (bool c, seq(float[2, 3]) s1) "
+                    "{ f = Cast <to = 1> (i)  x = Mul (a, f)  "
+                    f"s1 = SequenceInsert (s0, x{', z' if place else ''}) }}>  y = ConcatFromSequence <axis = 1> (s)  l = SequenceLength (s) }}")
+    for at in (0, 1, 2, -1, -2):
+        where = np.array(at, I)
+        yield graph(f"SequenceInsert at {at}", [*two, where],
+                    "g (float[2, 3] a, float[2, 3] b, int64 i) => (float y) { s = SequenceConstruct (a, b)  x = Neg (a)  t = SequenceInsert (s, x, i)  "
+                    "y = ConcatFromSequence <axis = 0, new_axis = 1> (t) }")
+        if at != 2:
+            yield graph(f"SequenceErase at {at}", [*two, where],
+                        "g (float[2, 3] a, float[2, 3] b, int64 i) => (float y) { s = SequenceConstruct (a, b)  t = SequenceErase (s, i)  "
+                        "y = ConcatFromSequence <axis = 1> (t) }")
+            yield graph(f"SequenceAt {at}", [*two, where],
+                        "g (float[2, 3] a, float[2, 3] b, int64 i) => (float y) { s = SequenceConstruct (a, b)  y = SequenceAt (s, i) }")
+    for keep in (0, 1):
+        yield graph(f"SplitToSequence of any length {keep}", [f(2, 5, 3), np.array(-2, I)],
+                    f"g (float[2, n, 3] a, int64 i) => (float y, float z, int64 l) {{ s = SplitToSequence <axis = 1, keepdims = {keep}> (a)  "
+                    "t = SequenceErase (s)  y = SequenceAt (t, i)  z = ConcatFromSequence <axis = 1> (t)  l = SequenceLength (s) }")
+    yield graph("SequenceMap of any length", [f(4, 3)],
+                "g (float[n, 3] a) => (float y) { s = SplitToSequence <axis = 0> (a)  t = SequenceMap (s, a) <body = b (float[1, 3] x, float[n, 3] w) => (float[1, 3] r) "
+                "{ m = ReduceMax <keepdims = 0> (w)  r = Mul (x, m) }>  y = ConcatFromSequence <axis = 0> (t) }")
+    for which in (True, False):
+        yield graph("If of sequences of two lengths", [*two, np.array(which)],
+                    "g (float[2, 3] a, float[2, 3] b, bool w) => (float y) { s = If (w) <then_branch = t () => (seq(float[2, 3]) u) { u = SequenceConstruct (a, b) }, "
+                    "else_branch = e () => (seq(float[2, 3]) u) { u = SequenceConstruct (b) }>  y = ConcatFromSequence <axis = 0> (s) }")
+    yield graph("a loop within a loop that fills a sequence", [f(2, 3), np.array(2, I), three],
+                "g (float[2, 3] a, int64 m, int64 n) => (float y) { e = SequenceEmpty ()  s = Loop (m, , e) "
+                "<body = b (int64 i, bool c, seq(float[2, 3]) s0) => (bool c, seq(float[2, 3]) s2) { s2 = Loop (n, , s0) "
+                "<body = d (int64 j, bool k, seq(float[2, 3]) s1) => (bool k, seq(float[2, 3]) s3) { p = Add (i, j)  f = Cast <to = 1> (p)  x = Mul (a, f)  "
+                "s3 = SequenceInsert (s1, x) }> }>  y = ConcatFromSequence <axis = 0> (s) }")
     yield graph("Optional", two, f"g {ab} {{ o = Optional (a)  h = OptionalHasElement (o)  y = If (h) <then_branch = t () => (float u) "
                 "{ u = OptionalGetElement (o) }, else_branch = e () => (float u) { u = Identity (b) }> }", 18)

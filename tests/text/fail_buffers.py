@@ -3,7 +3,7 @@
 class Module:
     @T.prim_func(private=True)
     def a(h: T.handle):
-        A = T.match_buffer(h, (T.int64(4),), "float32", offset_factor=1)
+        A = T.match_buffer(h, (T.int64(4),), "float32", offset_factor=-1)
         A[0] = T.float32(0)
 
     @T.prim_func(private=True)
@@ -26,8 +26,8 @@ class Module:
         C = A.view(T.int64(4), dtype="float16")
         A[0] = T.float32(0)
 # ----- expected
-# ModelError: fail_buffers.py:6:71: error: `offset_factor` is not supported: a buffer begins at its pointer, leave it out
-#             A = T.match_buffer(h, (T.int64(4),), "float32", offset_factor=1)
+# ModelError: fail_buffers.py:6:71: error: expected a number of elements of which offsets are multiples, from 0 on
+#             A = T.match_buffer(h, (T.int64(4),), "float32", offset_factor=-1)
 #                                                                           ^
 # fail_buffers.py:11:69: error: `elem_offset` is not supported: a buffer begins at its pointer, leave it out
 #             A = T.match_buffer(h, (T.int64(4),), "float32", elem_offset=T.int64(8))

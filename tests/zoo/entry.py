@@ -49,6 +49,17 @@ class Unwrapped(torch.nn.Module):
         return tensors_of(result)
 
 
+class Applied(torch.nn.Module):
+    """The tensors that `function(module, **arguments)` gives, by default those of the module for its arguments in order."""
+
+    def __init__(self, module, function=lambda module, **arguments: module(*arguments.values())):
+        super().__init__()
+        self.module, self.function = module, function
+
+    def forward(self, **arguments):
+        return tensors_of(self.function(self.module, **arguments))
+
+
 def tensors_of(value):
     """The tensors of nested tuples, lists and dictionaries, in order."""
     if isinstance(value, torch.Tensor):

@@ -4,12 +4,12 @@
     python tests/zoo/export.py FOLDER < lines "NAME<tab>FORM<tab>EXPORTER"
 
 FORM: static, dynamic. EXPORTER: dynamo, script. Each gets FOLDER/NAME-FORM-EXPORTER with model.onnx and inputs-0.npz to
-inputs-2.npz (by input name), or with failure.txt. What is there already is kept.
+inputs-2.npz (by input name), or with failure.txt, and then a line on the standard output, its folder's name. What is there
+already is kept.
 """
 
 import os
 import pathlib
-import re
 import shutil
 import signal
 import sys
@@ -22,6 +22,7 @@ import torch
 import language
 import others
 import vision
+from folders import folder_name
 
 SECONDS = 240
 
@@ -29,10 +30,6 @@ SECONDS = 240
 def entries():
     for family in (vision, language, others):
         yield from family.entries()
-
-
-def folder_name(name, form, exporter):
-    return re.sub(r"[^A-Za-z0-9_.]+", "-", name) + f"-{form}-{exporter}"
 
 
 class Positional(torch.nn.Module):
@@ -117,12 +114,13 @@ def main():
     root.mkdir(parents=True, exist_ok=True)
     torch.set_num_threads(1)
     by_key = {(entry.name, entry.form): entry for entry in entries()}
-    sys.stdout = open(os.devnull, "w")
+    finished, sys.stdout = sys.stdout, open(os.devnull, "w")
     for line in sys.stdin:
         name, form, exporter = line.rstrip("\n").split("\t")
         folder = root / folder_name(name, form, exporter)
         if not folder.exists():
             export_in_child(by_key[name, form], exporter, folder)
+        print(folder.name, file=finished, flush=True)
 
 
 if __name__ == "__main__":

@@ -5,29 +5,7 @@ import torch
 import torchaudio
 from torch import nn
 
-from entry import Entry, Unwrapped, seeded, tensors_of
-
-
-class Layer(nn.Module):
-    """The tensors that a module gives for its arguments in order."""
-
-    def __init__(self, module):
-        super().__init__()
-        self.module = module
-
-    def forward(self, x):
-        return tensors_of(self.module(x))
-
-
-class Named(nn.Module):
-    """Calls a function of a module with keyword arguments."""
-
-    def __init__(self, module, function):
-        super().__init__()
-        self.module, self.function = module, function
-
-    def forward(self, **arguments):
-        return tensors_of(self.function(self.module, **arguments))
+from entry import Applied, Entry, Unwrapped, seeded
 
 
 def of_diffusers():
@@ -77,7 +55,7 @@ def of_diffusers():
     )
     yield Entry(
         "diffusers/autoencoder_kl_encode",
-        lambda: Named(
+        lambda: Applied(
             diffusers.AutoencoderKL(
                 down_block_types=("DownEncoderBlock2D",) * 2, up_block_types=("UpDecoderBlock2D",) * 2, latent_channels=4, **small
             ),
@@ -87,7 +65,7 @@ def of_diffusers():
     )
     yield Entry(
         "diffusers/autoencoder_kl_decode",
-        lambda: Named(
+        lambda: Applied(
             diffusers.AutoencoderKL(
                 down_block_types=("DownEncoderBlock2D",) * 2, up_block_types=("UpDecoderBlock2D",) * 2, latent_channels=4, **small
             ),
@@ -97,7 +75,7 @@ def of_diffusers():
     )
     yield Entry(
         "diffusers/autoencoder_tiny",
-        lambda: Named(
+        lambda: Applied(
             diffusers.AutoencoderTiny(
                 encoder_block_out_channels=(32, 32),
                 decoder_block_out_channels=(32, 32),
@@ -110,7 +88,7 @@ def of_diffusers():
     )
     yield Entry(
         "diffusers/vq",
-        lambda: Named(
+        lambda: Applied(
             diffusers.VQModel(
                 down_block_types=("DownEncoderBlock2D",) * 2,
                 up_block_types=("UpDecoderBlock2D",) * 2,
@@ -237,36 +215,36 @@ def of_torchaudio():
 
     yield Entry(
         "torchaudio/conformer",
-        lambda: Named(models.Conformer(32, 4, 64, 2, 15), lambda m, x, lengths: m(x, lengths)),
+        lambda: Applied(models.Conformer(32, 4, 64, 2, 15), lambda m, x, lengths: m(x, lengths)),
         seeded(lambda k: {"x": torch.randn(2, 40, 32), "lengths": torch.tensor([40, 30])}),
     )
+
+    def conv_tasnet():
+        return Applied(models.ConvTasNet(enc_num_feats=64, msk_num_feats=32, msk_num_hidden_feats=64, msk_num_layers=4, msk_num_stacks=2))
+
+    yield Entry("torchaudio/conv_tasnet", conv_tasnet, sound(1, 1, 1600))
     yield Entry(
         "torchaudio/conv_tasnet",
-        lambda: Layer(models.ConvTasNet(enc_num_feats=64, msk_num_feats=32, msk_num_hidden_feats=64, msk_num_layers=4, msk_num_stacks=2)),
-        sound(1, 1, 1600),
-    )
-    yield Entry(
-        "torchaudio/conv_tasnet",
-        lambda: Layer(models.ConvTasNet(enc_num_feats=64, msk_num_feats=32, msk_num_hidden_feats=64, msk_num_layers=4, msk_num_stacks=2)),
+        conv_tasnet,
         seeded(lambda k: {"x": torch.randn(1, 1, (800, 1600, 2400)[k])}),
         {"x": {2: "length"}},
     )
-    yield Entry("torchaudio/deepspeech", lambda: Layer(models.DeepSpeech(40, n_hidden=128)), sound(1, 1, 30, 40))
+    yield Entry("torchaudio/deepspeech", lambda: Applied(models.DeepSpeech(40, n_hidden=128)), sound(1, 1, 30, 40))
     yield Entry(
-        "torchaudio/wav2letter", lambda: Layer(models.Wav2Letter(num_classes=40, input_type="mfcc", num_features=13)), sound(1, 13, 200)
+        "torchaudio/wav2letter", lambda: Applied(models.Wav2Letter(num_classes=40, input_type="mfcc", num_features=13)), sound(1, 13, 200)
     )
     yield Entry(
         "torchaudio/wavernn",
-        lambda: Named(
+        lambda: Applied(
             models.WaveRNN([2, 2], 16, 4, n_rnn=32, n_fc=32, n_freq=20, n_hidden=16, n_output=16, kernel_size=5, n_res_block=2),
             lambda m, waveform, specgram: m(waveform, specgram),
         ),
         seeded(lambda k: {"waveform": torch.randn(1, 1, 24), "specgram": torch.randn(1, 1, 20, 10)}),
     )
-    yield Entry("torchaudio/hdemucs", lambda: Layer(models.HDemucs(["a", "b"], channels=16, nfft=1024, depth=4)), sound(1, 2, 16384))
+    yield Entry("torchaudio/hdemucs", lambda: Applied(models.HDemucs(["a", "b"], channels=16, nfft=1024, depth=4)), sound(1, 2, 16384))
     yield Entry(
         "torchaudio/wav2vec2_base",
-        lambda: Layer(
+        lambda: Applied(
             models.wav2vec2_model(
                 "layer_norm", [(32, 10, 5), (32, 3, 2)], True, 64, 0.0, 16, 4, 2, 4, 0.0, 0.0, 128, 0.0, 0.0, True, 0.0, 20
             )
@@ -276,8 +254,8 @@ def of_torchaudio():
 
 
 def of_nn():
-    def entry(name, make, *shape, dynamic=None):
-        return Entry(f"torch.nn/{name}", lambda: Layer(make()), seeded(lambda k: {"x": torch.randn(*shape)}))
+    def entry(name, make, *shape):
+        return Entry(f"torch.nn/{name}", lambda: Applied(make()), seeded(lambda k: {"x": torch.randn(*shape)}))
 
     for kind in ("LSTM", "GRU", "RNN"):
         layer = getattr(nn, kind)
@@ -290,7 +268,7 @@ def of_nn():
         )
         yield Entry(
             f"torch.nn/{kind} of any length",
-            lambda layer=layer: Layer(layer(24, 32, batch_first=True)),
+            lambda layer=layer: Applied(layer(24, 32, batch_first=True)),
             seeded(lambda k: {"x": torch.randn(1, (7, 20, 33)[k], 24)}),
             {"x": {1: "length"}},
         )
@@ -312,12 +290,12 @@ def of_nn():
     )
     yield Entry(
         "torch.nn/Transformer",
-        lambda: Named(nn.Transformer(32, 4, 1, 1, 64, batch_first=True), lambda m, src, tgt: m(src, tgt)),
+        lambda: Applied(nn.Transformer(32, 4, 1, 1, 64, batch_first=True), lambda m, src, tgt: m(src, tgt)),
         seeded(lambda k: {"src": torch.randn(1, 10, 32), "tgt": torch.randn(1, 6, 32)}),
     )
     yield Entry(
         "torch.nn/MultiheadAttention",
-        lambda: Named(nn.MultiheadAttention(32, 4, batch_first=True), lambda m, q, k, v: m(q, k, v)),
+        lambda: Applied(nn.MultiheadAttention(32, 4, batch_first=True), lambda m, q, k, v: m(q, k, v)),
         seeded(lambda k: {"q": torch.randn(1, 5, 32), "k": torch.randn(1, 9, 32), "v": torch.randn(1, 9, 32)}),
     )
     yield entry("ConvTranspose1d", lambda: nn.ConvTranspose1d(8, 12, 5, stride=3, padding=1, output_padding=1), 2, 8, 17)

@@ -4,7 +4,7 @@ import timm
 import torch
 import torchvision
 
-from entry import Entry, seeded, tensors_of
+from entry import Applied, Entry, seeded
 
 CLASSIFIERS = """alexnet vgg11_bn resnet18 resnet50 resnext50_32x4d squeezenet1_1 densenet121 googlenet inception_v3 mobilenet_v2
 mobilenet_v3_small mobilenet_v3_large mnasnet0_5 shufflenet_v2_x0_5 efficientnet_b0 efficientnet_v2_s regnet_x_400mf
@@ -44,17 +44,6 @@ def resized():
     return seeded(lambda k: {"x": torch.randn(1, 3, (96, 128, 160)[k], (128, 96, 224)[k])})
 
 
-class Positional(torch.nn.Module):
-    """The tensors that a network of one argument gives. A detector takes a list of images without a batch axis."""
-
-    def __init__(self, module, is_detector=False):
-        super().__init__()
-        self.module, self.is_detector = module, is_detector
-
-    def forward(self, x):
-        return tensors_of(self.module([x[0]] if self.is_detector else x))
-
-
 def of_torchvision(name, **options):
     return lambda: torchvision.models.get_model(name, weights=None, **options)
 
@@ -70,14 +59,14 @@ def entries():
     for name in SEGMENTERS:
 
         def build(name=name):
-            return Positional(of_torchvision(name, weights_backbone=None)())
+            return Applied(of_torchvision(name, weights_backbone=None)())
 
         yield Entry(f"torchvision/{name}", build, image(224))
         yield Entry(f"torchvision/{name}", build, resized(), {"x": {2: "height", 3: "width"}})
     for name in DETECTORS:
         yield Entry(
             f"torchvision/{name}",
-            lambda name=name: Positional(of_torchvision(name, weights_backbone=None)(), is_detector=True),
+            lambda name=name: Applied(of_torchvision(name, weights_backbone=None)(), lambda detector, x: detector([x[0]])),
             seeded(lambda k: {"x": torch.rand(1, 3, 320, 320)}),
         )
     for name in VIDEO:

@@ -1,39 +1,40 @@
 """Networks as exporters, quantisers and optimisers write them, compared with ONNX Runtime.
 
-    python tests/zoo/zoo.py [PATTERN] [--models DIR] [--binary PATH] [--backend NAME] [--no-variants] [--write]
+    python tests/zoo/zoo.py [PATTERN] [--models DIR] [--binary PATH] [--backend NAME] [--no-variants] [--order SEED] [--seconds S]
+                            [--again] [--accept-older] [--write]
 
-Exports what is missing below DIR (default: build/zoo), compiles each model once, runs the artefact on three sets of inputs,
-and times both, alternately. --write puts the table into the page zoo.md of docs/, if all were run. The exit status is 5 where a result is wrong.
+Exports what is missing below DIR (default: build/zoo/models), compiles each model once, runs the artefact on three sets of
+inputs, and times both, alternately. Verdicts are kept beside the models: a run that was ended goes on where it was, and
+judges only what the present compiler has not (--again: all; --accept-older: nothing that any compiler found right).
+--order takes the models in a random order, --seconds begins none after so many. --write puts the table of all verdicts there are into the page zoo.md of docs/.
+The exit status is 5 where a result is wrong.
 
 A result is right where it differs from ONNX Runtime's by at most TOLERANCE of the greatest value of that output; for
 float16 and quantised models by what one rounding step more or less may make: FLOAT16 and QUANTISED.
 """
 
 import argparse
-import dataclasses
-import json
+import importlib.metadata
 import pathlib
+import random
 import re
-import statistics
 import subprocess
 import sys
-import tempfile
 import time
 
 import numpy as np
-import onnx
-import onnxruntime
 
-ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
+import variants
+from folders import folder_name
+from judge import ROOT, THREADS, Model, identity, judge, keep, kept
+
 HERE = ROOT / "tests" / "zoo"
-sys.path[:0] = [str(ROOT / "tests" / "onnx"), str(ROOT / "tests" / "networks")]
-import compare  # noqa: E402
-import variants  # noqa: E402
-
 FLOAT16 = 2e-2
 # Three of 256 steps of the greatest value, as tests/onnx/quantized.py.
 QUANTISED = 3 / 128
-SECONDS = 300
+# Exports that run ahead of the model that is judged.
+AHEAD = 6
+OTHER = {"script": "dynamo", "dynamo": "script"}
 HEADER = """# The zoo
 
 Networks with random weights, run by `./dev zoo`, which writes this page: architectures of torchvision {torchvision}, timm {timm},
@@ -46,170 +47,98 @@ machine that is not quiet: they show where to look.
 """
 
 
-@dataclasses.dataclass
-class Model:
-    name: str
-    form: str
-    origin: str
-    folder: pathlib.Path
-    tolerance: float
+class Exporter:
+    """A process of export.py, to which keys (name, form, exporter) are sent ahead of their use."""
+
+    def __init__(self, root):
+        self.root = root
+        self.sent = set()
+        self.process = None
+
+    def send(self, key):
+        if key in self.sent or (self.root / folder_name(*key)).exists():
+            return
+        if self.process is None:
+            command = [sys.executable, str(HERE / "export.py"), str(self.root)]
+            self.process = subprocess.Popen(
+                command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, bufsize=1
+            )
+        self.sent.add(key)
+        self.process.stdin.write("\t".join(key) + "\n")
+
+    def folder(self, key):
+        """The folder of a key, once it is finished."""
+        self.send(key)
+        path = self.root / folder_name(*key)
+        while not path.exists() and self.process.stdout.readline():
+            pass
+        return path
+
+    def close(self):
+        """Ends the process; what was sent and not asked for stays undone."""
+        if self.process is not None:
+            self.process.kill()
+            self.process.wait()
 
 
-@dataclasses.dataclass
-class Verdict:
-    """`problem` is empty where all is right; `kind` is "right", "refused", "wrong", or "no model"."""
-
-    kind: str
-    problem: str = ""
-    operators: int = 0
-    error: float = 0.0
-    compile_ms: float = 0.0
-    ours_ms: float = 0.0
-    peer_ms: float = 0.0
+def listed(root):
+    """(name, form, tolerance, exporter) of all architectures; exporters take turns. Kept below `root`: torch is slow to load."""
+    path = root / "list.tsv"
+    if not path.exists() or path.stat().st_mtime < max(source.stat().st_mtime for source in HERE.glob("*.py")):
+        root.mkdir(parents=True, exist_ok=True)
+        lines = subprocess.run([sys.executable, str(HERE / "export.py"), "--list"], capture_output=True, text=True, check=True).stdout
+        path.write_text(lines)
+    return [(*line.split("\t"), ("dynamo", "script")[index % 2]) for index, line in enumerate(path.read_text().splitlines())]
 
 
-def python(*arguments, **options):
-    return subprocess.run([sys.executable, *map(str, arguments)], **options)
+def exported(entries, root, seconds):
+    """The models of the entries in turn, exported by the other exporter where theirs fails; none after so many seconds."""
+    exporter = Exporter(root)
+    end = time.monotonic() + seconds
+    for index, (name, form, tolerance, first) in enumerate(entries):
+        if time.monotonic() > end:
+            break
+        for ahead in entries[index : index + 1 + AHEAD]:
+            exporter.send((ahead[0], ahead[1], ahead[3]))
+        model = Model(name, form, first, exporter.folder((name, form, first)), float(tolerance))
+        if (model.folder / "failure.txt").exists():
+            other = exporter.folder((name, form, OTHER[first]))
+            if (other / "model.onnx").exists():
+                model = Model(name, form, OTHER[first], other, float(tolerance))
+        yield model
+    exporter.close()
 
 
-def folder_name(name, form, origin):
-    return re.sub(r"[^A-Za-z0-9_.]+", "-", name) + f"-{form}-{origin}"
+def already_exported(entries, root):
+    """What `exported` gives, of the entries that an earlier run exported."""
+    for name, form, tolerance, first in entries:
+        folders = {exporter: root / folder_name(name, form, exporter) for exporter in (first, OTHER[first])}
+        found = next((exporter for exporter in folders if (folders[exporter] / "model.onnx").exists()), first)
+        if folders[found].exists():
+            yield Model(name, form, found, folders[found], float(tolerance))
 
 
-def exported(pattern, root):
-    """The architectures whose name matches, exported by the exporters in turn, or by the other where that fails."""
-    lines = python(HERE / "export.py", "--list", capture_output=True, text=True, check=True).stdout.splitlines()
-    entries = [line.split("\t") for line in lines]
-    wanted = [(*entry, ("script", "dynamo")[index % 2]) for index, entry in enumerate(entries) if re.search(pattern, entry[0])]
-    for other in (False, True):
-        keys = [
-            (name, form, {"script": "dynamo", "dynamo": "script"}[exporter] if other else exporter) for name, form, _, exporter in wanted
-        ]
-        if other:
-            keys = [
-                key
-                for key, (name, form, _, exporter) in zip(keys, wanted)
-                if (root / folder_name(name, form, exporter) / "failure.txt").exists()
-            ]
-        python(
-            HERE / "export.py", root, input="".join("\t".join(key) + "\n" for key in keys), text=True, stderr=subprocess.DEVNULL, check=True
-        )
-    for name, form, tolerance, exporter in wanted:
-        first = root / folder_name(name, form, exporter)
-        other = {"script": "dynamo", "dynamo": "script"}[exporter]
-        second = root / folder_name(name, form, other)
-        if (first / "failure.txt").exists() and (second / "model.onnx").exists():
-            first, exporter = second, other
-        yield Model(name, form, exporter, first, float(tolerance))
-
-
-def derived(models, root):
-    for model in models:
-        for kind in variants.OF.get(model.name, ()):
-            folder = root / folder_name(model.name, model.form, model.origin + "-" + kind.replace(" ", "-").replace(",", ""))
-            if not folder.exists() and (model.folder / "model.onnx").exists():
-                python(HERE / "variants.py", kind, model.folder, folder, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-            tolerance = FLOAT16 if kind == "float16" else model.tolerance if "8" not in kind and "4" not in kind else QUANTISED
+def derived(model, root, make=True):
+    """The variants of a model; `make` writes those that are not there."""
+    for kind in variants.OF.get(model.name, ()):
+        folder = root / folder_name(model.name, model.form, model.origin + "-" + kind.replace(" ", "-").replace(",", ""))
+        if make and not folder.exists() and (model.folder / "model.onnx").exists():
+            command = [sys.executable, HERE / "variants.py", kind, model.folder, folder]
+            subprocess.run(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        tolerance = FLOAT16 if kind == "float16" else model.tolerance if "8" not in kind and "4" not in kind else QUANTISED
+        if folder.exists():
             yield Model(model.name, model.form, kind, folder, tolerance)
 
 
-def message(result):
-    lines = [line for line in result.stderr.splitlines() if line.strip()] or ["no message"]
-    found = next((line for line in lines if "rror" in line), lines[-1])
-    return (f"signal {-result.returncode}: " if result.returncode < 0 else "") + found[:300]
-
-
-def worst_error(binary, artefact, feed, session, folder):
-    """Of one set of inputs; a text where results cannot be compared."""
-    reference = session.run(None, feed)
-    outputs = compare.run([str(binary), "run"], artefact, feed, folder)
-    if isinstance(outputs, str):
-        return outputs
-    worst = 0.0
-    for value, expected in zip(session.get_outputs(), reference):
-        result = outputs.get(compare.file_name(value.name))
-        if result is None:
-            return f"output '{value.name}' is missing"
-        error = compare.difference(result, expected)
-        if isinstance(error, str):
-            return f"output '{value.name}': {error}"
-        worst = max(worst, error)
-    return worst
-
-
-def times(binary, artefact, feed, session, folder):
-    """Milliseconds of a run, ours and the peer's, alternately."""
-    inputs = []
-    for index, (name, array) in enumerate(feed.items()):
-        np.save(folder / f"{index}.npy", array)
-        inputs += ["--input", f"{name}={folder / f'{index}.npy'}"]
-    ours, peer = [], []
-    session.run(None, feed)
-    for _ in range(3):
-        command = [str(binary), "bench", str(artefact), "--json", "--seconds", "0.15", *inputs]
-        result = subprocess.run(command, capture_output=True, text=True, timeout=SECONDS)
-        if result.returncode != 0:
-            return 0.0, 0.0
-        ours.append(json.loads(result.stdout)["median_ms"])
-        begin, runs = time.perf_counter(), []
-        while len(runs) < 3 or time.perf_counter() - begin < 0.15:
-            start = time.perf_counter()
-            session.run(None, feed)
-            runs.append(1e3 * (time.perf_counter() - start))
-        peer.append(statistics.median(runs))
-    return min(ours), min(peer)
-
-
-def judge(model, binary, backend):
-    failure = model.folder / "failure.txt"
-    if failure.exists() or not (model.folder / "model.onnx").exists():
-        return Verdict("no model", failure.read_text().strip() if failure.exists() else "its model was not exported")
-    path = model.folder / "model.onnx"
-    operators = len(onnx.load(path, load_external_data=False).graph.node)
-    options = onnxruntime.SessionOptions()
-    options.intra_op_num_threads = 2
-    options.log_severity_level = 4
-    feeds = [dict(np.load(model.folder / name)) for name in variants.INPUTS]
-    try:
-        session = onnxruntime.InferenceSession(str(path), options, providers=["CPUExecutionProvider"])
-        # Exporters leave out inputs that nothing needs.
-        wanted = {value.name for value in session.get_inputs()}
-        feeds = [{name: array for name, array in feed.items() if name in wanted} for feed in feeds]
-        session.run(None, feeds[0])
-    except Exception as error:  # noqa: BLE001: whatever the runtime raises
-        return Verdict("no model", f"ONNX Runtime: {str(error).splitlines()[0][:200]}", operators)
-    with tempfile.TemporaryDirectory() as temporary:
-        folder, artefact = pathlib.Path(temporary), pathlib.Path(temporary) / "model.so"
-        begin = time.perf_counter()
-        command = [str(binary), "compile", str(path), "-o", str(artefact), "--backend", backend, "--progress", "none"]
-        try:
-            compiled = subprocess.run(command, capture_output=True, text=True, timeout=SECONDS)
-        except subprocess.TimeoutExpired:
-            return Verdict("refused", f"not compiled in {SECONDS} s", operators)
-        compile_ms = 1e3 * (time.perf_counter() - begin)
-        if compiled.returncode != 0:
-            return Verdict("refused", message(compiled), operators, compile_ms=compile_ms)
-        worst = 0.0
-        for feed in feeds:
-            error = worst_error(binary, artefact, feed, session, folder)
-            if isinstance(error, str):
-                refused = error.startswith("exit status")
-                return Verdict("refused" if refused else "wrong", error, operators, compile_ms=compile_ms)
-            worst = max(worst, error)
-        ours, peer = times(binary, artefact, feeds[-1], session, folder)
-        right = worst <= model.tolerance
-        return Verdict("right" if right else "wrong", "" if right else "differs", operators, worst, compile_ms, ours, peer)
-
-
-def row(model, verdict):
+def row(model, verdict, made_by):
     ratio = f"{verdict.peer_ms / verdict.ours_ms:.2f}" if verdict.ours_ms else "–"
     cells = [
         model.name,
         model.form,
         model.origin,
         verdict.operators,
-        verdict.kind,
-        f"{verdict.error:.1e}" if verdict.kind in ("right", "wrong") else verdict.problem.replace("|", "\\|"),
+        verdict.kind + ("" if verdict.made_by == made_by or verdict.kind == "no model" else " (older)"),
+        f"{verdict.error:.1e}" if verdict.kind == "right" or verdict.problem == "differs" else verdict.problem.replace("|", "\\|"),
         f"{verdict.compile_ms / 1e3:.1f}",
         f"{verdict.ours_ms:.2f}",
         f"{verdict.peer_ms:.2f}",
@@ -218,7 +147,7 @@ def row(model, verdict):
     return "| " + " | ".join(map(str, cells)) + " |"
 
 
-def summary(results):
+def summary(results, made_by):
     models = [(model, verdict) for model, verdict in results if verdict.kind != "no model"]
     right = [(model, verdict) for model, verdict in models if verdict.kind == "right"]
     lines = [
@@ -226,6 +155,9 @@ def summary(results):
         f"{sum(verdict.kind == 'refused' for _, verdict in models)} refused, {sum(verdict.kind == 'wrong' for _, verdict in models)} wrong; "
         f"{len(results) - len(models)} that an exporter or ONNX Runtime refuses do not count."
     ]
+    older = sum(verdict.made_by != made_by for _, verdict in models)
+    if older:
+        lines.append(f"{older} were judged with an earlier build of the compiler (*older*).")
     timed = [verdict for _, verdict in right if verdict.ours_ms]
     if timed:
         ratios = [verdict.peer_ms / verdict.ours_ms for verdict in timed]
@@ -237,9 +169,11 @@ def summary(results):
     return "\n".join(lines)
 
 
-def write(results, threads):
-    import importlib.metadata
-
+def write(entries, root, made_by):
+    """The page, of all verdicts that are kept."""
+    models = [model for first in already_exported(entries, root) for model in (first, *derived(first, root, make=False))]
+    results = [(model, verdict) for model in models if (verdict := kept(model)) is not None]
+    missing = len(entries) - sum(model.origin in OTHER for model, _ in results)
     versions = {
         name: importlib.metadata.version(name) for name in ("torch", "torchvision", "timm", "transformers", "diffusers", "onnxruntime")
     }
@@ -248,9 +182,11 @@ def write(results, threads):
         "| network | form | made by | operators | verdict | error, or why not | compile s | ms | ONNX Runtime ms | ratio |",
         "| --- | --- | --- | --: | --- | --- | --: | --: | --: | --: |",
     ]
-    table += [row(model, verdict) for model, verdict in sorted(results, key=lambda item: order[item[1].kind])]
-    text = HEADER.format(threads=threads, **versions) + summary(results) + "\n\n" + "\n".join(table) + "\n"
-    (ROOT / "docs" / "zoo.md").write_text(text)
+    table += [row(model, verdict, made_by) for model, verdict in sorted(results, key=lambda item: order[item[1].kind])]
+    text = HEADER.format(threads=THREADS, **versions) + summary(results, made_by)
+    if missing:
+        text += f"\n{missing} of the {len(entries)} exports were not run yet."
+    (ROOT / "docs" / "zoo.md").write_text(text + "\n\n" + "\n".join(table) + "\n")
 
 
 def main():
@@ -260,19 +196,31 @@ def main():
     parser.add_argument("--binary", type=pathlib.Path, default=ROOT / "build" / "release" / "bin" / "deuteron")
     parser.add_argument("--backend", default="auto")
     parser.add_argument("--no-variants", action="store_true")
+    parser.add_argument("--order", type=int)
+    parser.add_argument("--seconds", type=float, default=float("inf"))
+    parser.add_argument("--again", action="store_true")
+    parser.add_argument("--accept-older", action="store_true")
     parser.add_argument("--write", action="store_true")
     arguments = parser.parse_args()
-    models = list(exported(arguments.pattern, arguments.models))
-    if not arguments.no_variants:
-        models += list(derived(models, arguments.models))
+    made_by = identity(arguments.binary.resolve(), arguments.backend)
+    entries = listed(arguments.models)
+    wanted = [entry for entry in entries if re.search(arguments.pattern, entry[0])]
+    if arguments.order is not None:
+        random.Random(arguments.order).shuffle(wanted)
     results = []
-    for model in models:
-        verdict = judge(model, arguments.binary, arguments.backend)
-        results.append((model, verdict))
-        print(row(model, verdict), flush=True)
-    print(summary(results))
-    if arguments.write and not arguments.pattern:
-        write(results, 2)
+    for first in exported(wanted, arguments.models, arguments.seconds):
+        for model in (first, *(() if arguments.no_variants else derived(first, arguments.models))):
+            verdict = kept(model)
+            is_current = verdict is not None and (verdict.made_by == made_by or (arguments.accept_older and verdict.kind == "right"))
+            if arguments.again or not is_current:
+                verdict = judge(model, arguments.binary, arguments.backend)
+                verdict.made_by = made_by
+                keep(model, verdict)
+            results.append((model, verdict))
+            print(row(model, verdict, made_by), flush=True)
+    print(summary(results, made_by))
+    if arguments.write:
+        write(entries, arguments.models, made_by)
     sys.exit(5 if any(verdict.kind == "wrong" for _, verdict in results) else 0)
 
 

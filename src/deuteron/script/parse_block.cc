@@ -31,7 +31,7 @@ tir::Buffer Parser::BufferOf(const Syntax& call, std::string_view name, size_t f
     if (const Syntax* value = call.Find(key)) return value;
     return first + index < call.items.size() ? call.items[first + index] : nullptr;
   };
-  CheckBufferArguments(call, first);
+  CheckBufferArguments(call);
   const Syntax* shape = argument(0, "shape");
   if (shape == nullptr) Fail(call, "a buffer needs a shape");
   const Syntax* dtype = argument(1, "dtype");
@@ -55,23 +55,21 @@ tir::Buffer Parser::BufferOf(const Syntax& call, std::string_view name, size_t f
   return buffer;
 }
 
-void Parser::CheckBufferArguments(const Syntax& call, size_t first) {
+void Parser::CheckBufferArguments(const Syntax& call) {
   for (const auto& [key, value] : call.keywords) {
     if (key == "shape" || key == "dtype" || key == "data" || key == "strides" || key == "scope") continue;
-    // A promise that nothing relies on, and what an allocation is annotated with.
+    // Promises that nothing relies on, and what an allocation is annotated with.
     if (key == "align" || key == "annotations" || key == "layout") continue;
+    if (key == "offset_factor" && value->Is(SyntaxKind::kInt) && value->int_value >= 0) continue;
+    // A variable for where the buffer begins, which nothing may use: it begins at its pointer.
+    if (key == "elem_offset" && value->Is(SyntaxKind::kName)) continue;
     const bool is_default = value->Is(SyntaxKind::kNone) || (value->Is(SyntaxKind::kInt) && value->int_value == 0) ||
                             (value->IsSequence() && value->items.empty());
     if (key == "elem_offset" || key == "axis_separators") {
       if (!is_default)
         Unsupported(*value, Quote(key) + " is not supported: a buffer begins at its pointer, leave it out");
     } else if (key == "offset_factor") {
-      // Of a region any offset is a multiple of 1.
-      const bool is_one = value->Is(SyntaxKind::kInt) && value->int_value == 1;
-      const bool of_region = first == 1 && !call.items.empty() && !call.items[0]->Is(SyntaxKind::kName);
-      if (!is_default && !(is_one && of_region)) {
-        Unsupported(*value, "`offset_factor` is not supported: a buffer begins at its pointer, leave it out");
-      }
+      if (!is_default) Fail(*value, "expected a number of elements of which offsets are multiples, from 0 on");
     } else if (key == "buffer_type") {
       const std::string type = StringOf(*value, "a kind of buffer");
       if (type != "default" && !type.empty()) Unsupported(*value, "buffers of type \"" + type + "\" are not supported");

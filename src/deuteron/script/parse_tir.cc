@@ -382,10 +382,21 @@ void Parser::TirStore(const Syntax& target, const Syntax& value, Array<Stmt>* ou
   out->push_back(tir::BufferStore(buffer, stored, indices));
 }
 
+bool Parser::IsSymbols(const Syntax& values, size_t count) const {
+  return values.IsSequence() && values.items.size() == count &&
+         std::all_of(values.items.begin(), values.items.end(), [&](const auto& value) {
+           return value->Is(SyntaxKind::kCall) && value->items.empty() && DtypeName(TirName(*value));
+         });
+}
+
 void Parser::TirAssign(const Syntax& target, const Syntax* annotation, const Syntax& value, Array<Stmt>* out) {
   if (TirDeclaration(target, value, TirName(value), out)) return;
   if (IsView(target, value)) return scopes_.Define(target.text, ViewOf(value, target.text));
   if (target.Is(SyntaxKind::kSubscript)) return TirStore(target, value, out);
+  if (target.IsSequence() && annotation == nullptr && IsSymbols(value, target.items.size())) {
+    for (size_t i = 0; i < target.items.size(); ++i) TirAssign(*target.items[i], nullptr, *value.items[i], out);
+    return;
+  }
   if (!target.Is(SyntaxKind::kName)) Fail(target, "expected a variable or an element of a buffer");
   std::optional<DataType> dtype;
   if (annotation != nullptr) {

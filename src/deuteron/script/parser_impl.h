@@ -209,6 +209,8 @@ class Parser {
   void TirAttr(const Syntax& call, Array<tir::Stmt>* out);
   void TirAssign(const Syntax& target, const Syntax* annotation, const Syntax& value, Array<tir::Stmt>* out);
   void TirStore(const Syntax& target, const Syntax& value, Array<tir::Stmt>* out);
+  /// Whether `values` declare so many symbols: T.int32(), T.int32()
+  bool IsSymbols(const Syntax& values, size_t count) const;
   bool TirDeclaration(const Syntax& target, const Syntax& call, std::string_view name, Array<tir::Stmt>* out);
   void TirExpression(const Syntax& node, Array<tir::Stmt>* out);
 
@@ -223,7 +225,7 @@ class Parser {
   void MatchBuffer(const Syntax& target, const Syntax& call);
   tir::Buffer BufferOf(const Syntax& call, std::string_view name, size_t first_argument);
   /// Complains of what buffers here cannot be.
-  void CheckBufferArguments(const Syntax& call, size_t first_argument);
+  void CheckBufferArguments(const Syntax& call);
   /// A.view(extent, …): the data of A in another shape.
   tir::Buffer ViewOf(const Syntax& call, std::string_view name);
   tir::Buffer FindBuffer(const Syntax& node);

@@ -45,12 +45,15 @@ struct DeformedColumnsSpec {
 te::Tensor DeformedColumns(const te::Tensor& data, const te::Tensor& offset, const te::Tensor& mask,
                            const DeformedColumnsSpec& spec);
 
+/// What becomes of the samples of a bin.
+enum class ROIAlignMode { kAverage, kMax, kMaxTerm };
+
 /// As relax::ROIAlignAttrs says.
 struct ROIAlignSpec {
   double spatial_scale = 1.0;
   int64_t sample_ratio = -1;
   bool aligned = false;
-  bool takes_max = false;
+  ROIAlignMode mode = ROIAlignMode::kAverage;
   bool channels_last = false;
 };
 /// Regions `rois` of `data`, each resampled bilinearly to `shape`.

@@ -76,20 +76,26 @@ te::Tensor ROIAlign(const te::Tensor& data, const te::Tensor& rois, const Array<
     };
     const PrimExpr bottom = Min(top + 1, height - 1);
     const PrimExpr right = Min(left + 1, width - 1);
-    const PrimExpr upper = pixel(top, left) * (Real(1.0) - tx) + pixel(top, right) * tx;
-    const PrimExpr lower = pixel(bottom, left) * (Real(1.0) - tx) + pixel(bottom, right) * tx;
+    const bool is_term = spec.mode == ROIAlignMode::kMaxTerm;
+    const bool is_average = spec.mode == ROIAlignMode::kAverage;
+    const auto joined = [is_term](const PrimExpr& a, const PrimExpr& b) { return is_term ? Max(a, b) : a + b; };
+    const PrimExpr upper = joined(pixel(top, left) * (Real(1.0) - tx), pixel(top, right) * tx);
+    const PrimExpr lower = joined(pixel(bottom, left) * (Real(1.0) - tx), pixel(bottom, right) * tx);
     const PrimExpr outside = y < Real(-1.0) || x < Real(-1.0) || y > Real(height) || x > Real(width);
-    const PrimExpr sample = IfThenElse(outside, Real(0.0), upper * (Real(1.0) - ty) + lower * ty);
+    const PrimExpr sample = IfThenElse(outside, Real(0.0), joined(upper * (Real(1.0) - ty), lower * ty));
     const Array<PrimExpr> target = Indices(at);
     const PrimExpr so_far = BufferLoad(outputs[1], target);
     const PrimExpr count = Real(PrimExpr(row_count) * column_count);
     const Stmt step = tir::SeqStmt::Flatten(
         {Bind(y, coordinate(rows, i, row_count)), Bind(x, coordinate(columns, j, column_count)),
          Bind(top, ToIndex("floor", inside(y, height))), Bind(left, ToIndex("floor", inside(x, width))),
-         BufferStore(outputs[1], spec.takes_max ? Max(so_far, sample) : so_far + sample / count, target)});
+         BufferStore(outputs[1], is_average ? so_far + sample / count : Max(so_far, sample), target)});
     const Stmt loops =
         For(i, I64(0), row_count, ForKind::kSerial, For(j, I64(0), column_count, ForKind::kSerial, step));
-    const PrimExpr start = spec.takes_max ? MinValue(kReal) : Real(0.0);
+    // A bin without samples is 0 in ONNX.
+    const PrimExpr start = is_average ? Real(0.0)
+                           : is_term  ? IfThenElse(row_count > 0 && column_count > 0, MinValue(kReal), Real(0.0))
+                                      : MinValue(kReal);
     return te::ExternBlock{
         tir::SeqStmt::Flatten({Bind(row_count, rows.samples), Bind(column_count, columns.samples),
                                BufferStore(outputs[1], start, target), loops,

@@ -139,7 +139,11 @@ Results ConvertDropout(const NodeContext& node) {
   if (!training) {
     Results results{node.In(0)};
     const DataType dtype = node.opset() >= 10 ? DataType::Bool() : node.DType(0);
-    if (node.Wants(1)) results.emplace_back(node.Emit(relax::Ones(node.Shape(0), dtype)));
+    // Before operator set 12 ONNX does not say what it holds; ONNX Runtime gives zeros.
+    const Array<PrimExpr> shape = node.Shape(0);
+    if (node.Wants(1)) {
+      results.emplace_back(node.Emit(node.opset() >= 12 ? relax::Ones(shape, dtype) : relax::Zeros(shape, dtype)));
+    }
     return results;
   }
   const Expr x = node.X(0);

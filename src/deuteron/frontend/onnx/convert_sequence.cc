@@ -1,10 +1,12 @@
 /// \file
-/// Sequences and optionals, which are resolved here: a sequence has a known length, an optional holds something or
-/// nothing, and neither is left at run time.
+/// Sequences and optionals, which are resolved here: an optional holds something or nothing, a sequence is a list of
+/// values, or, where only the run tells its length, one tensor of rows (sequence_rows.h).
 #include <numeric>
 
 #include "deuteron/frontend/onnx/converters.h"
 #include "deuteron/frontend/onnx/importer.h"
+#include "deuteron/frontend/onnx/loop.h"
+#include "deuteron/frontend/onnx/sequence_rows.h"
 #include "deuteron/relax/op/index.h"
 #include "deuteron/relax/op/manipulate.h"
 #include "deuteron/relax/type_analysis.h"
@@ -47,27 +49,27 @@ Results ConvertSequenceConstruct(const NodeContext& node) {
 }
 
 Results ConvertSequenceLength(const NodeContext& node) {
+  if (node.In(0)->is_rows) {
+    return {Value(MakeSymbolic(DataType::Int(64), {}, {RowCount(node, node.In(0))}))};
+  }
   return {Integer(static_cast<int64_t>(node.Elements(0).size()))};
 }
 
 Results ConvertSequenceAt(const NodeContext& node) {
-  const std::vector<Value>& elements = node.Elements(0);
-  const auto count = static_cast<int64_t>(elements.size());
-  if (const auto at = Position(node, 1, count)) return {elements[static_cast<size_t>(*at)]};
-  // A position of the run chooses among elements of one type.
-  if (elements.empty()) node.Fail("a position in a sequence without elements");
-  const Array<Expr> tensors = TensorsOf(node, elements);
-  for (const Expr& tensor : tensors) {
-    if (!relax::TypesEqual(tensor.ty(), tensors[0].ty(), &node.analyzer())) {
-      node.Unsupported("a position that is computed at run time, in a sequence of different types: " +
-                       relax::Describe(tensor.ty()) + " and " + relax::Describe(tensors[0].ty()));
-    }
+  const Value& sequence = node.In(0);
+  if (!sequence->is_rows) {
+    const std::vector<Value>& elements = node.Elements(0);
+    const auto count = static_cast<int64_t>(elements.size());
+    if (const auto at = Position(node, 1, count)) return {elements[static_cast<size_t>(*at)]};
   }
-  const Expr stacked = node.Emit(relax::Stack(tensors, 0));
-  return {node.Emit(relax::Take(stacked, node.Reshaped(node.Indices(1, {I64(count)}), {}), 0))};
+  return {RowAtInput(node, AsRows(node, sequence), 1)};
 }
 
 Results ConvertSequenceInsert(const NodeContext& node) {
+  const bool is_placed = node.Has(2) && !node.ConstInts(2);
+  if (node.In(0)->is_rows || is_placed) {
+    return {WithRow(node, AsRows(node, node.In(0), RowType(node, {node.X(1).ty()})), node.In(1), 2)};
+  }
   std::vector<Value> elements = node.Elements(0);
   const auto count = static_cast<int64_t>(elements.size());
   int64_t at = count;
@@ -83,16 +85,22 @@ Results ConvertSequenceInsert(const NodeContext& node) {
 }
 
 Results ConvertSequenceErase(const NodeContext& node) {
+  const bool is_placed = node.Has(1) && !node.ConstInts(1);
+  if (node.In(0)->is_rows || is_placed) return {WithoutRow(node, AsRows(node, node.In(0)), 1)};
   std::vector<Value> elements = node.Elements(0);
   const auto count = static_cast<int64_t>(elements.size());
   const auto at = node.Has(1) ? Position(node, 1, count) : std::optional<int64_t>(count - 1);
-  if (!at) node.Unsupported("a position that is computed at run time");
   if (count == 0) node.Fail("an element of an empty sequence is erased");
   elements.erase(elements.begin() + *at);
   return {Value::Sequence(std::move(elements))};
 }
 
 Results ConvertConcatFromSequence(const NodeContext& node) {
+  if (node.In(0)->is_rows) {
+    const auto rank = static_cast<int64_t>(node.Shape(node.In(0)->expr).size()) - 1;
+    const bool is_new = node.Int("new_axis", 0) != 0;
+    return {JoinedRows(node, node.In(0), node.Axis(node.RequiredInt("axis"), is_new ? rank + 1 : rank), is_new)};
+  }
   const std::vector<Value>& elements = node.Elements(0);
   if (elements.empty()) node.Fail("a sequence without elements is joined");
   const Array<Expr> tensors = TensorsOf(node, elements);
@@ -129,6 +137,10 @@ std::vector<int64_t> SizesOfParts(const NodeContext& node, int64_t axis) {
 
 Results ConvertSplitToSequence(const NodeContext& node) {
   const int64_t axis = node.Axis(node.Int("axis", 0), node.Rank(0));
+  const bool by_one = !node.Has(1) || (node.ConstInts(1) == std::vector<int64_t>{1} && node.Shape(1).empty());
+  if (by_one && !AsConstInt(node.Shape(0)[axis])) {
+    return {RowsAlong(node, node.X(0), axis, !node.Has(1) && node.Int("keepdims", 1) == 0)};
+  }
   const std::vector<int64_t> sizes = SizesOfParts(node, axis);
   // The parts make up the whole, which is checked at run time where its length is a symbol.
   Array<PrimExpr> shape = node.Shape(0);
@@ -145,8 +157,39 @@ Results ConvertSplitToSequence(const NodeContext& node) {
   return {Value::Sequence(std::move(parts))};
 }
 
+namespace {
+
+/// SequenceMap whose number of steps the run tells: a loop whose outputs are rows.
+Results MapRows(const NodeContext& node, const GraphProto& body) {
+  const PrimExpr count = RowCount(node, node.In(0));
+  Results given;
+  for (size_t i = 0; i < node.NumInputs(); ++i) {
+    const Value& input = node.In(i);
+    given.push_back(input->elements ? AsRows(node, input) : input);
+    if (!given.back()->is_rows) continue;
+    Array<PrimExpr> shape = node.Shape(given.back()->expr);
+    shape.Set(0, count);
+    given.back() = Value::Rows(node.WithShape(given.back()->expr, shape));
+  }
+  Results sequences = EmitLoop(node, count, Value(), {}, [&](const PrimExpr& step, const Results&) {
+    std::vector<Value> inputs;
+    for (const Value& value : given) inputs.push_back(value->is_rows ? Value(RowAt(node, value, step)) : value.Copy());
+    const Results outputs = node.importer()->ImportGraph(body, inputs);
+    if (outputs.size() != node.NumOutputs()) node.Fail("its body does not have as many outputs as it has");
+    for (const Value& output : outputs) {
+      if (output->elements || output->is_rows) node.Unsupported("a sequence of sequences");
+    }
+    return LoopStep{Value(), {}, outputs};
+  });
+  for (Value& sequence : sequences) sequence = Value::Rows(sequence->expr);
+  return sequences;
+}
+
+}  // namespace
+
 Results ConvertSequenceMap(const NodeContext& node) {
   const GraphProto& body = node.GraphAttr("body");
+  if (node.In(0)->is_rows) return MapRows(node, body);
   const size_t count = node.Elements(0).size();
   std::vector<std::vector<Value>> results(node.NumOutputs());
   for (size_t step = 0; step < count; ++step) {

@@ -242,8 +242,8 @@ Results ConvertRoiAlign(const NodeContext& node) {
   if (mode != "half_pixel" && mode != "output_half_pixel") {
     node.Fail("coordinate_transformation_mode '" + mode + "' is unknown");
   }
-  // The greatest of four weighted neighbours of each sample is no sample.
-  if (node.Str("mode", "avg") != "avg") node.Unsupported("mode '" + node.Str("mode", "avg") + "'");
+  const std::string of = node.Str("mode", "avg");
+  if (of != "avg" && of != "max") node.Fail("mode '" + of + "' is unknown");
   const double scale = node.Float("spatial_scale", 1.0);
   const bool half = mode == "half_pixel";
   if (half) rois = node.Emit(relax::Subtract(rois, node.Scalar(dtype, 0.5 / scale)));
@@ -251,8 +251,8 @@ Results ConvertRoiAlign(const NodeContext& node) {
   const Expr batch = node.CastTo(node.Reshaped(node.Indices(2, {node.Shape(0)[0]}), count), dtype);
   const Expr regions = node.Emit(relax::Concat(Array<Expr>{batch, rois}, 1));
   const std::vector<int64_t> size = {node.Int("output_height", 1), node.Int("output_width", 1)};
-  return {node.Emit(
-      relax::vision::ROIAlign(node.X(0), regions, size, scale, node.Int("sampling_ratio", 0), half, "NCHW", "avg"))};
+  return {node.Emit(relax::vision::ROIAlign(node.X(0), regions, size, scale, node.Int("sampling_ratio", 0), half, "NCHW",
+                                            of == "max" ? "max_term" : "avg"))};
 }
 
 Results ConvertCenterCropPad(const NodeContext& node) {

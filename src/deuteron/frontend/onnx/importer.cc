@@ -138,7 +138,7 @@ Symbolic Importer::SymbolicOf(const Value& value) {
   if (value->is_unknown) throw NeedsUnknown();
   if (value->symbolic_known) return value->symbolic;
   value->symbolic_known = true;
-  if (value->elements) return nullptr;
+  if (value->elements || value->is_rows) return nullptr;
   if (value->initializer != nullptr && !value->expr.defined()) {
     const int64_t count = ElementCount(value->initializer->dims);
     if (count > kMaxSymbolicElements) return nullptr;
@@ -345,7 +345,7 @@ relax::Function Importer::LocalFunction(const Array<relax::Var>& params,
   }
 }
 
-Type Importer::TypeOutside(const relax::SeqExpr& sequence) {
+Type Importer::TypeOutside(const relax::SeqExpr& sequence, const Type& type) {
   std::unordered_set<const Object*> inner;
   for (const relax::BindingBlock& block : sequence->blocks) {
     for (const relax::Binding& binding : block->bindings) {
@@ -354,7 +354,7 @@ Type Importer::TypeOutside(const relax::SeqExpr& sequence) {
       for (const tir::Var& symbol : relax::DefinedSymbolicVars(match->ty)) inner.insert(symbol.get());
     }
   }
-  return relax::EraseToWellDefined(sequence.ty(),
+  return relax::EraseToWellDefined(type,
                                    [&](const tir::Var& symbol) { return inner.count(symbol.get()) == 0; });
 }
 
@@ -388,6 +388,11 @@ void Importer::EmitOutput(const ValueInfoProto& output, const Value& value, cons
       EmitOutput(output, (*value->elements)[i], ElementName(name, i), outputs, names);
     }
     return;
+  }
+  if (value->is_rows) {
+    DEUTERON_THROW(UnsupportedError) << "output '" << name
+                                     << "' is a sequence whose length only the run tells; join it with "
+                                        "ConcatFromSequence";
   }
   const Span span{String(name)};
   const relax::Expr expr = ExprOf(value, span);

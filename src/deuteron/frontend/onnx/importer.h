@@ -62,7 +62,9 @@ class Importer {
   /// What `body` emits, as a sequence of its own that ends with the tuple of the values that it returns.
   relax::SeqExpr Sequence(const std::function<std::vector<Value>()>& body);
   /// The type of a sequence without symbols that only it defines.
-  static Type TypeOutside(const relax::SeqExpr& sequence);
+  static Type TypeOutside(const relax::SeqExpr& sequence) { return TypeOutside(sequence, sequence.ty()); }
+  /// `type` without them.
+  static Type TypeOutside(const relax::SeqExpr& sequence, const Type& type);
   /// A local function of such a body. It may use what is defined around it, its parameters, and their symbols.
   relax::Function LocalFunction(const Array<relax::Var>& params, const std::function<std::vector<Value>()>& body);
 

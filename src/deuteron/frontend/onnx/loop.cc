@@ -5,6 +5,7 @@
 #include <unordered_set>
 
 #include "deuteron/frontend/onnx/importer.h"
+#include "deuteron/frontend/onnx/sequence_rows.h"
 #include "deuteron/relax/op/call.h"
 #include "deuteron/relax/type_analysis.h"
 
@@ -24,12 +25,16 @@ std::string NameOf(const NodeContext& node, const char* suffix) {
   return name;
 }
 
-/// A result of a call, its dimensions bound to new symbols where its type has none.
-Value WithDims(const NodeContext& node, const Expr& result) {
+/// A result of a call, its dimensions bound to new symbols where its type has none, except those (not null) that
+/// `known` has.
+Value WithDims(const NodeContext& node, const Expr& result, const Array<Optional<PrimExpr>>& known = {}) {
   const auto* type = result.ty().as<TensorTypeNode>();
   if (type == nullptr || type->has_shape() || type->ndim == kUnknownNDim) return result;
   Array<PrimExpr> dims;
-  for (int64_t axis = 0; axis < type->ndim; ++axis) dims.push_back(NewSymbol(node, "dim"));
+  for (int64_t axis = 0; axis < type->ndim; ++axis) {
+    const bool is_known = !known.empty() && known[axis].has_value();
+    dims.push_back(is_known ? known[axis].value() : PrimExpr(NewSymbol(node, "dim")));
+  }
   return node.WithShape(result, dims);
 }
 
@@ -72,7 +77,8 @@ class LoopBuilder {
     Results values;
     int64_t field = 0;
     for (size_t i = 0; i < states_.size(); ++i) {
-      values.push_back(is_carried_[i] ? WithDims(node_, node_.Field(loop, field++)) : initial_[i]);
+      values.push_back(is_carried_[i] ? WithDims(node_, node_.Field(loop, field++), KnownDims(types_[i]))
+                                      : initial_[i]);
     }
     for (; field < static_cast<int64_t>(results.size()); ++field) {
       values.push_back(WithDims(node_, node_.Field(loop, field)));
@@ -172,6 +178,18 @@ class LoopBuilder {
     return relax::EraseToWellDefined(type, [&](const tir::Var& symbol) { return own_.count(symbol.get()) == 0; });
   }
 
+  /// The dimensions of a type, null those that steps change.
+  Array<Optional<PrimExpr>> KnownDims(const Type& type) const {
+    const auto* tensor = type.as<TensorTypeNode>();
+    Array<Optional<PrimExpr>> known;
+    if (!tensor->has_shape()) return known;
+    for (const PrimExpr& dim : tensor->shape.value()) {
+      const Type one = Outside(TensorType({dim}, tensor->dtype));
+      known.push_back(one.as<TensorTypeNode>()->has_shape() ? Optional<PrimExpr>(dim) : Optional<PrimExpr>());
+    }
+    return known;
+  }
+
   Type Stacked(const Type& row, const PrimExpr& trips) const {
     const auto* tensor = row.as<TensorTypeNode>();
     if (tensor == nullptr) node_.Fail("what a step gives is no tensor");
@@ -195,15 +213,38 @@ class LoopBuilder {
   std::unordered_set<const Object*> own_;
 };
 
+/// The states before the first step; sequences whose length a step changes as rows.
+Results StatesOf(const NodeContext& node, const Results& initial, const LoopBuilder::Body& body) {
+  const bool has_sequences = std::any_of(initial.begin(), initial.end(), [](const Value& state) {
+    return state.defined() && state->elements && !state->is_none;
+  });
+  if (!has_sequences) return initial;
+  // What one step makes of them is converted to learn the types of their elements, and not used.
+  const tir::Var number = NewSymbol(node, "step");
+  Results next;
+  const relax::SeqExpr step = node.importer()->Sequence([&] {
+    Results copies;
+    for (const Value& state : initial) copies.push_back(state.Copy());
+    next = body(number, copies).states;
+    return Flattened(next);
+  });
+  return WithRowsWhereLengthsDiffer(node, initial, next, [&](const Type& type) {
+    return relax::EraseToWellDefined(Importer::TypeOutside(step, type),
+                                     [&](const tir::Var& symbol) { return !symbol.same_as(number); });
+  });
+}
+
 }  // namespace
 
-Results EmitLoop(const NodeContext& node, const PrimExpr& trips, const Value& condition, const Results& initial,
+Results EmitLoop(const NodeContext& node, const PrimExpr& trips, const Value& condition, const Results& before,
                  const std::function<LoopStep(const PrimExpr& step, const Results& states)>& body) {
+  const Results initial = StatesOf(node, before, body);
   // A state that is a sequence is as many states as it has elements.
   const Results states = Flattened(initial);
   const std::function<LoopStep(const PrimExpr&, const Results&)> flat = [&](const PrimExpr& number,
                                                                             const Results& given) {
     LoopStep step = body(number, PutTogether(initial, given));
+    step.states = WithRowsWhereLengthsDiffer(node, step.states, initial, [](const Type& type) { return type; });
     if (!AreAlike(step.states, initial)) {
       node.Unsupported("a sequence whose length its steps change, in a loop whose number of steps the run tells");
     }
@@ -219,15 +260,28 @@ Results EmitLoop(const NodeContext& node, const PrimExpr& trips, const Value& co
 Results EmitBranches(const NodeContext& node, const Expr& condition, const GraphProto& then_graph,
                      const GraphProto& else_graph) {
   Importer* importer = node.importer();
-  const auto import = [&](const GraphProto& graph, Results* outputs) {
+  const auto import = [&](const GraphProto& graph, Results* outputs, const Results* other = nullptr,
+                          const relax::SeqExpr* branch = nullptr) {
     return importer->Sequence([&] {
       *outputs = importer->ImportGraph(graph, {});
+      if (other != nullptr) {
+        *outputs = WithRowsWhereLengthsDiffer(node, *outputs, *other, [&](const Type& type) {
+          return Importer::TypeOutside(*branch, type);
+        });
+      }
       return Flattened(*outputs);
     });
   };
   Results then_outputs, else_outputs;
-  const relax::SeqExpr then_branch = import(then_graph, &then_outputs);
-  const relax::SeqExpr else_branch = import(else_graph, &else_outputs);
+  relax::SeqExpr then_branch = import(then_graph, &then_outputs);
+  relax::SeqExpr else_branch = import(else_graph, &else_outputs);
+  if (!AreAlike(then_outputs, else_outputs)) {
+    // Again, with sequences of different lengths as rows.
+    const Results of_then = then_outputs, of_else = else_outputs;
+    const relax::SeqExpr first = then_branch;
+    then_branch = import(then_graph, &then_outputs, &of_else, &else_branch);
+    else_branch = import(else_graph, &else_outputs, &of_then, &first);
+  }
   if (!AreAlike(then_outputs, else_outputs)) node.Unsupported("branches that give sequences of different lengths");
   const Type then_type = Importer::TypeOutside(then_branch);
   const Type else_type = Importer::TypeOutside(else_branch);

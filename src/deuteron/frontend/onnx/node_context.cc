@@ -49,6 +49,12 @@ Value Value::Sequence(std::vector<Value> elements) {
   return value;
 }
 
+Value Value::Rows(relax::Expr stacked) {
+  Value value{std::move(stacked)};
+  value->is_rows = true;
+  return value;
+}
+
 Value Value::Unknown() {
   Value value;
   value.state_ = std::make_shared<State>();
@@ -91,6 +97,7 @@ Results PutTogether(const Results& like, std::span<const Value> flat) {
     if (!value.defined() || !value->elements) {
       values.push_back(flat[0]);
       flat = flat.subspan(1);
+      if (value.defined() && value->is_rows) values.back()->is_rows = true;
       continue;
     }
     const size_t count = Flattened(*value->elements).size();
@@ -105,6 +112,7 @@ bool AreAlike(const Results& a, const Results& b) {
   return std::equal(a.begin(), a.end(), b.begin(), b.end(), [](const Value& left, const Value& right) {
     const bool is_sequence = left.defined() && left->elements;
     if (is_sequence != (right.defined() && right->elements)) return false;
+    if (left.defined() && right.defined() && left->is_rows != right->is_rows) return false;
     return !is_sequence || (left->is_none == right->is_none && AreAlike(*left->elements, *right->elements));
   });
 }
@@ -120,10 +128,14 @@ const Value& NodeContext::In(size_t index) const {
   return inputs_[index];
 }
 
-relax::Expr NodeContext::X(size_t index) const { return importer_->ExprOf(In(index), span_); }
+relax::Expr NodeContext::X(size_t index) const {
+  if (In(index)->is_rows) Fail("input " + std::to_string(index) + " is a sequence where a tensor is expected");
+  return importer_->ExprOf(In(index), span_);
+}
 
 const std::vector<Value>& NodeContext::Elements(size_t index) const {
   const Value& value = In(index);
+  if (value->is_rows) Unsupported("a sequence whose length only the run tells");
   if (!value->elements) Fail("input " + std::to_string(index) + " is a tensor where a sequence is expected");
   return *value->elements;
 }

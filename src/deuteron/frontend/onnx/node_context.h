@@ -31,6 +31,8 @@ class Value {
     bool is_constant = false;
     /// Of a sequence; none of an optional that holds nothing.
     std::optional<std::vector<Value>> elements;
+    /// A sequence of tensors of one type whose length the run tells: `expr` is the elements on a new first axis.
+    bool is_rows = false;
     /// An optional that holds nothing.
     bool is_none = false;
     /// Of a survey: nothing is known of it, for what makes it is not supported.
@@ -42,6 +44,7 @@ class Value {
   explicit Value(Symbolic symbolic);
   static Value Initializer(const TensorProto* tensor);
   static Value Sequence(std::vector<Value> elements);
+  static Value Rows(relax::Expr stacked);
   static Value None();
   static Value Unknown();
   /// The same value, of which something can be made without changing this one. Constants stay one.
@@ -80,7 +83,7 @@ class NodeContext {
   const Value& In(size_t index) const;
   /// The same as an expression: a variable or a constant. A ModelError if it is a sequence.
   relax::Expr X(size_t index) const;
-  /// The elements of input `index`; a ModelError if it is no sequence.
+  /// The elements of input `index`; a ModelError if it is no sequence. Not of one whose length the run tells.
   const std::vector<Value>& Elements(size_t index) const;
   std::vector<relax::Expr> AllInputs() const;
 

@@ -25,9 +25,6 @@ class Verifier {
     for (const auto& [var, func] : module_->functions) {
       function_ = "function \"" + std::string(var->name_hint) + "\"";
       if (!module_.FindGlobalVar(std::string(var->name_hint)).same_as(var)) Report("is not registered under its name");
-      if (const auto symbol = func->GetAttr<String>("global_symbol")) {
-        if (*symbol != var->name_hint) Report("has the global_symbol \"" + std::string(*symbol) + "\"");
-      }
       if (const auto* function = func.as<FunctionNode>()) VerifyFunction(function, function_);
       if (const auto kernel = As<tir::PrimFunc>(func); kernel.defined()) VerifyKernel(kernel);
     }
@@ -343,6 +340,17 @@ class Verifier {
 
 std::vector<Violation> FindViolations(const IRModule& module, size_t limit, VerifiedKernels* verified) {
   return Verifier(module, limit, verified).Verify();
+}
+
+std::vector<std::string> OtherSymbols(const IRModule& module) {
+  std::vector<std::string> found;
+  for (const auto& [var, func] : module->functions) {
+    const auto symbol = func->GetAttr<String>("global_symbol");
+    if (!symbol || *symbol == var->name_hint) continue;
+    found.push_back("function \"" + std::string(var->name_hint) + "\" has the global_symbol \"" + std::string(*symbol) +
+                    "\"; it is known by its name");
+  }
+  return found;
 }
 
 void CheckWellFormed(const IRModule& module, VerifiedKernels* verified) {

@@ -31,6 +31,9 @@ using VerifiedKernels = std::unordered_set<tir::PrimFunc, ObjectPtrHash, ObjectP
 /// Kernels in `verified` are taken as right; those found right are added.
 std::vector<Violation> FindViolations(const IRModule& module, size_t limit = 8, VerifiedKernels* verified = nullptr);
 
+/// A sentence for each function whose attribute `global_symbol` is not its name, which is allowed.
+std::vector<std::string> OtherSymbols(const IRModule& module);
+
 /// A ModelError that lists the violations, if there are any.
 void CheckWellFormed(const IRModule& module, VerifiedKernels* verified = nullptr);
 

@@ -207,7 +207,7 @@ TEST(Image, AffineGrids) {
 
 /// The value of one bin, by its definition.
 double BinValue(const Dense& data, const Dense& rois, const Index& i, const Shape& pooled, double scale, int64_t ratio,
-                bool aligned, bool takes_max) {
+                bool aligned, const std::string& mode) {
   const double rows = static_cast<double>(data.shape[2]);
   const double columns = static_cast<double>(data.shape[3]);
   double height = (rois.at({i[0], 4}) - rois.at({i[0], 2})) * scale;
@@ -229,6 +229,7 @@ double BinValue(const Dense& data, const Dense& rois, const Index& i, const Shap
       double x = rois.at({i[0], 1}) * scale +
                  width * (static_cast<double>(i[3]) + (static_cast<double>(b) + 0.5) / static_cast<double>(across));
       double value = 0;
+      double term = -kInf;
       if (y >= -1 && x >= -1 && y <= rows && x <= columns) {
         y = std::min(std::max(y, 0.0), rows - 1);
         x = std::min(std::max(x, 0.0), columns - 1);
@@ -236,16 +237,25 @@ double BinValue(const Dense& data, const Dense& rois, const Index& i, const Shap
           const double cy = std::floor(y) + (corner & 1);
           const double cx = std::floor(x) + (corner >> 1);
           const double weight = (1 - std::abs(y - cy)) * (1 - std::abs(x - cx));
-          if (cy >= rows || cx >= columns) continue;
-          value += weight * data.at({static_cast<int64_t>(rois.at({i[0], 0})), i[1], static_cast<int64_t>(cy),
-                                     static_cast<int64_t>(cx)});
+          // Beyond the last element its weight is 0.
+          if (cy >= rows || cx >= columns) {
+            term = std::max(term, 0.0);
+            continue;
+          }
+          const double part = weight * data.at({static_cast<int64_t>(rois.at({i[0], 0})), i[1],
+                                                static_cast<int64_t>(cy), static_cast<int64_t>(cx)});
+          value += part;
+          term = std::max(term, part);
         }
+      } else {
+        term = 0;
       }
       sum += value / static_cast<double>(down * across);
-      greatest = std::max(greatest, value);
+      greatest = std::max(greatest, mode == "max" ? value : term);
     }
   }
-  return takes_max ? greatest : sum;
+  if (mode == "avg") return sum;
+  return mode == "max_term" && down * across == 0 ? 0.0 : greatest;
 }
 
 TEST(Vision, AlignsRegions) {
@@ -254,15 +264,15 @@ TEST(Vision, AlignsRegions) {
   const Shape pooled = {2, 3};
   for (const int64_t ratio : {2, -1}) {
     for (const bool aligned : {false, true}) {
-      for (const std::string mode : {"avg", "max"}) {
+      for (const std::string mode : {"avg", "max", "max_term"}) {
         const Dense expected = Fill({3, 3, 2, 3}, [&](const Index& i) {
-          return BinValue(data, rois, i, pooled, 0.6, ratio, aligned, mode == "max");
+          return BinValue(data, rois, i, pooled, 0.6, ratio, aligned, mode);
         });
         Check(
             {data, rois},
             [&](const auto& v) { return vision::ROIAlign(v[0], v[1], pooled, 0.6, ratio, aligned, "NCHW", mode); },
             expected, {{0, 0, "n"}, {1, 0, "r"}}, 1e-4);
-        if (mode == "max") continue;
+        if (mode != "avg") continue;
         const Dense last = Fill({2, 6, 5, 3}, [&](const Index& i) { return data.at({i[0], i[3], i[1], i[2]}); });
         const Dense expected_last = Fill({3, 2, 3, 3}, [&](const Index& i) {
           return expected.at({i[0], i[3], i[1], i[2]});

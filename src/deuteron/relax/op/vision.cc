@@ -1,18 +1,27 @@
 #include "deuteron/relax/op/vision.h"
 
+#include <optional>
+
 #include "deuteron/relax/op/op_shape.h"
 #include "deuteron/topi/resize.h"
 
 namespace deuteron::relax {
 namespace {
 
+std::optional<topi::ROIAlignMode> ModeOf(const ROIAlignAttrsNode* attrs) {
+  if (attrs->mode == "avg") return topi::ROIAlignMode::kAverage;
+  if (attrs->mode == "max") return topi::ROIAlignMode::kMax;
+  if (attrs->mode == "max_term") return topi::ROIAlignMode::kMaxTerm;
+  return std::nullopt;
+}
+
 Type InferROIAlign(const Call& call, const BlockBuilder&) {
   CheckArity(call, 2, 2);
   const auto* attrs = AttrsOf<ROIAlignAttrsNode>(call);
   const std::string layout(attrs->layout);
   if (layout != "NCHW" && layout != "NHWC") ThrowOpError(call, "its layout must be NCHW or NHWC and is " + layout);
-  if (attrs->mode != "avg" && attrs->mode != "max") {
-    ThrowOpError(call, "its mode must be avg or max and is \"" + std::string(attrs->mode) + "\"");
+  if (!ModeOf(attrs)) {
+    ThrowOpError(call, "its mode must be avg, max or max_term and is \"" + std::string(attrs->mode) + "\"");
   }
   const std::vector<int64_t> pooled = Expanded(attrs->pooled_size, 2);
   if (pooled[0] < 1 || pooled[1] < 1) ThrowOpError(call, "its pooled_size must be positive");
@@ -37,7 +46,7 @@ Expr LegalizeROIAlign(BlockBuilder& builder, const Call& call) {
   spec.spatial_scale = attrs->spatial_scale;
   spec.sample_ratio = attrs->sample_ratio;
   spec.aligned = attrs->aligned;
-  spec.takes_max = attrs->mode == "max";
+  spec.mode = *ModeOf(attrs);
   spec.channels_last = attrs->layout == "NHWC";
   return builder.CallTE("roi_align", call->args, [&](const Array<te::Tensor>& args) {
     return Array<te::Tensor>{topi::ROIAlign(args[0], args[1], ResultShape(call), spec)};

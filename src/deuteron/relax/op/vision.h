@@ -21,7 +21,8 @@ class ROIAlignAttrsNode : public AttrsNode {
   /// Regions may be smaller than one element.
   bool aligned = false;
   String layout = "NCHW";
-  /// "avg", "max": of the samples of a bin.
+  /// "avg", "max": of the samples of a bin. "max_term": the greatest of the four terms, element times weight, of which
+  /// bilinear samples are sums: what ONNX's reference and ONNX Runtime take for the greatest.
   String mode = "avg";
   DEUTERON_NODE("deuteron.relax.ROIAlignAttrs", ROIAlignAttrsNode, AttrsNode);
 };

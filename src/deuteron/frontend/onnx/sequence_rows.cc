@@ -1,0 +1,176 @@
+#include "deuteron/frontend/onnx/sequence_rows.h"
+
+#include <numeric>
+
+#include "deuteron/frontend/onnx/importer.h"
+#include "deuteron/relax/op/binary.h"
+#include "deuteron/relax/op/create.h"
+#include "deuteron/relax/op/index.h"
+#include "deuteron/relax/op/manipulate.h"
+#include "deuteron/relax/op/search.h"
+#include "deuteron/relax/op/shape.h"
+#include "deuteron/relax/type_analysis.h"
+
+namespace deuteron::onnx {
+
+using relax::Expr;
+
+namespace {
+
+Expr Number(const NodeContext& node, double value) { return node.Scalar(DataType::Int(64), value); }
+
+/// A dimension as a scalar.
+Expr ScalarOf(const NodeContext& node, const PrimExpr& value) {
+  return node.Reshaped(node.Emit(relax::ShapeToTensor(relax::ShapeExpr({value}))), {});
+}
+
+Expr Counted(const NodeContext& node, const PrimExpr& count) {
+  return node.Emit(relax::Arange(I64(0), count, I64(1), DataType::Int(64)));
+}
+
+Expr FromBeginning(const NodeContext& node, const Expr& position, const PrimExpr& count) {
+  return node.Emit(relax::Where(relax::Less(position, Number(node, 0)),
+                                relax::Add(position, ScalarOf(node, count)), position));
+}
+
+/// Input `index`, the position of one of `count` rows, as a scalar from 0 on.
+Expr Place(const NodeContext& node, size_t index, const PrimExpr& count) {
+  const Expr given = node.CastTo(node.Reshaped(node.Indices(index, {count}), {}), DataType::Int(64));
+  return FromBeginning(node, given, count);
+}
+
+/// A symbol or number for each dimension of an element of `rows`.
+Array<PrimExpr> RowShape(const NodeContext& node, const Value& rows) {
+  const Array<PrimExpr> shape = node.Shape(rows->expr);
+  return {shape.begin() + 1, shape.end()};
+}
+
+}  // namespace
+
+TensorType RowType(const NodeContext& node, const std::vector<Type>& types) {
+  for (const Type& type : types) {
+    const auto* tensor = type.as<TensorTypeNode>();
+    if (tensor == nullptr || !tensor->has_shape() || !relax::TypesEqual(type, types[0], &node.analyzer())) {
+      node.Unsupported("a sequence whose length the run tells, of elements that are not of one shape: " +
+                       relax::Describe(types[0]) + " and " + relax::Describe(type));
+    }
+  }
+  if (types.empty()) node.Unsupported("a sequence whose length the run tells, of elements of which nothing is known");
+  const auto* row = types[0].as<TensorTypeNode>();
+  return TensorType(row->shape.value(), row->dtype);
+}
+
+Value AsRows(const NodeContext& node, const Value& sequence, const TensorType& row) {
+  if (sequence->is_rows) return sequence;
+  Array<PrimExpr> shape = row->shape.value();
+  Array<Expr> tensors;
+  for (const Value& element : *sequence->elements) {
+    const Expr tensor = node.importer()->ExprOf(element, Span());
+    RowType(node, {tensor.ty(), row});
+    tensors.push_back(tensor);
+  }
+  if (!tensors.empty()) return Value::Rows(node.Emit(relax::Stack(tensors, 0)));
+  shape.insert(shape.begin(), I64(0));
+  return Value::Rows(node.Emit(relax::Zeros(shape, row->dtype)));
+}
+
+Value AsRows(const NodeContext& node, const Value& sequence) {
+  if (sequence->is_rows) return sequence;
+  if (sequence->elements->empty()) node.Fail("a position in a sequence without elements");
+  return AsRows(node, sequence, RowType(node, {node.importer()->ExprOf(sequence->elements->front(), Span()).ty()}));
+}
+
+PrimExpr RowCount(const NodeContext& node, const Value& rows) { return node.Shape(rows->expr)[0]; }
+
+Expr RowAt(const NodeContext& node, const Value& rows, const PrimExpr& at) {
+  const Expr row = node.Emit(
+      relax::StridedSlice(rows->expr, {0}, {at}, {node.Simplify(at + 1)}, {I64(1)}, /*assume_inbound=*/true));
+  return node.Reshaped(row, RowShape(node, rows));
+}
+
+Expr RowAtInput(const NodeContext& node, const Value& rows, size_t index) {
+  return node.Emit(relax::Take(rows->expr, Place(node, index, RowCount(node, rows)), 0));
+}
+
+Value WithRow(const NodeContext& node, const Value& rows, const Value& x, size_t index) {
+  const Expr tensor = node.importer()->ExprOf(x, Span());
+  const Array<PrimExpr> shape = RowShape(node, rows);
+  if (node.DType(tensor) != node.DType(rows->expr) || node.Shape(tensor).size() != shape.size()) {
+    node.Unsupported("an element " + relax::Describe(tensor.ty()) + " in a sequence whose length the run tells, of " +
+                     relax::Describe(TensorType(shape, node.DType(rows->expr))));
+  }
+  const Expr row = node.Emit(relax::ExpandDims(node.WithShape(tensor, shape), {0}));
+  const Expr all = node.Emit(relax::Concat(Array<Expr>{rows->expr, row}, 0));
+  if (!node.Has(index)) return Value::Rows(all);
+  // Positions are from -count to count.
+  const PrimExpr count = RowCount(node, rows);
+  const PrimExpr after = node.Simplify(count + 1);
+  const Expr given = node.CastTo(node.Reshaped(node.X(index), {}), DataType::Int(64));
+  const Expr opposite = node.Emit(relax::Subtract(Number(node, 0), node.Checked(given, {after})));
+  const Expr checked = node.Emit(relax::Subtract(Number(node, 0), node.Checked(opposite, {after})));
+  const Expr at = FromBeginning(node, checked, count);
+  const Expr i = Counted(node, after);
+  const Expr moved = node.Emit(relax::Where(relax::Equal(i, at), ScalarOf(node, count),
+                                            relax::Subtract(i, Number(node, 1))));
+  const Expr order = node.Emit(relax::Where(relax::Less(i, at), i, moved));
+  return Value::Rows(node.Emit(relax::Take(all, order, 0)));
+}
+
+Value WithoutRow(const NodeContext& node, const Value& rows, size_t index) {
+  const PrimExpr count = RowCount(node, rows);
+  const PrimExpr fewer = node.Simplify(count - 1);
+  if (!node.Has(index)) {
+    return Value::Rows(node.Emit(relax::StridedSlice(rows->expr, {0}, {I64(0)}, {fewer}, {I64(1)})));
+  }
+  const Expr at = Place(node, index, count);
+  const Expr i = Counted(node, fewer);
+  const Expr order = node.Emit(relax::Where(relax::Less(i, at), i, relax::Add(i, Number(node, 1))));
+  return Value::Rows(node.Emit(relax::Take(rows->expr, order, 0)));
+}
+
+Expr JoinedRows(const NodeContext& node, const Value& rows, int64_t axis, bool is_new) {
+  const Array<PrimExpr> shape = node.Shape(rows->expr);
+  std::vector<int64_t> order(shape.size());
+  std::iota(order.begin(), order.end(), 0);
+  order.erase(order.begin());
+  order.insert(order.begin() + axis, 0);
+  const Expr moved = axis == 0 ? rows->expr : Expr(node.Emit(relax::PermuteDims(rows->expr, order)));
+  if (is_new) return moved;
+  Array<PrimExpr> joined = RowShape(node, rows);
+  joined.Set(axis, node.Simplify(joined[axis] * shape[0]));
+  return node.Reshaped(moved, joined);
+}
+
+Value RowsAlong(const NodeContext& node, const Expr& x, int64_t axis, bool squeezed) {
+  const Array<PrimExpr> shape = node.Shape(x);
+  std::vector<int64_t> order(shape.size());
+  std::iota(order.begin(), order.end(), 0);
+  order.erase(order.begin() + axis);
+  order.insert(order.begin(), axis);
+  const Expr moved = axis == 0 ? x : Expr(node.Emit(relax::PermuteDims(x, order)));
+  return Value::Rows(squeezed ? moved : Expr(node.Emit(relax::ExpandDims(moved, {axis + 1}))));
+}
+
+std::vector<Value> WithRowsWhereLengthsDiffer(const NodeContext& node, const std::vector<Value>& first,
+                                              const std::vector<Value>& then,
+                                              const std::function<Type(const Type&)>& outside) {
+  std::vector<Value> values = first;
+  for (size_t i = 0; i < first.size(); ++i) {
+    const auto is_sequence = [](const Value& value) {
+      return value.defined() && (value->elements || value->is_rows) && !value->is_none;
+    };
+    if (!is_sequence(first[i]) || !is_sequence(then[i]) || AreAlike({first[i]}, {then[i]})) continue;
+    std::vector<Type> rows;
+    for (const Value& sequence : {first[i], then[i]}) {
+      if (sequence->is_rows) rows.push_back(outside(TensorType(RowShape(node, sequence), node.DType(sequence->expr))));
+      if (!sequence->elements) continue;
+      for (const Value& element : *sequence->elements) {
+        rows.push_back(outside(node.importer()->ExprOf(element, Span()).ty()));
+      }
+    }
+    values[i] = AsRows(node, first[i], RowType(node, rows));
+  }
+  return values;
+}
+
+}  // namespace deuteron::onnx

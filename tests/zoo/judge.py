@@ -1,0 +1,165 @@
+"""Compiles a model of the zoo, compares it with ONNX Runtime, times both, and keeps the verdict beside the model."""
+
+import dataclasses
+import functools
+import hashlib
+import json
+import pathlib
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+
+import numpy as np
+import onnx
+import onnxruntime
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
+sys.path[:0] = [str(ROOT / "tests" / "onnx"), str(ROOT / "tests" / "networks")]
+import compare  # noqa: E402
+import variants  # noqa: E402
+
+SECONDS = 300
+THREADS = 2
+KEPT = "verdict.json"
+
+
+@dataclasses.dataclass
+class Model:
+    name: str
+    form: str
+    origin: str
+    folder: pathlib.Path
+    tolerance: float
+
+
+@dataclasses.dataclass
+class Verdict:
+    """`problem` is empty where all is right; `kind` is "right", "refused", "wrong", or "no model". `made_by` says with what
+    the model was compiled: see `identity`."""
+
+    kind: str
+    problem: str = ""
+    operators: int = 0
+    error: float = 0.0
+    compile_ms: float = 0.0
+    ours_ms: float = 0.0
+    peer_ms: float = 0.0
+    made_by: str = ""
+
+
+@functools.cache
+def identity(binary, backend):
+    """What a verdict depends on besides the model: the back end, and a digest of the compiler's files."""
+    digest = hashlib.sha256()
+    for path in (binary, *sorted((binary.parent.parent / "lib").glob("libdeuteron*.so"))):
+        digest.update(path.read_bytes())
+    return f"{backend} {digest.hexdigest()[:16]}"
+
+
+def kept(model):
+    """The verdict that an earlier run left, or none."""
+    path = model.folder / KEPT
+    try:
+        return Verdict(**json.loads(path.read_text()))
+    except (OSError, ValueError, TypeError):
+        return None
+
+
+def keep(model, verdict):
+    unfinished = model.folder / (KEPT + ".part")
+    unfinished.write_text(json.dumps(dataclasses.asdict(verdict)))
+    unfinished.rename(model.folder / KEPT)
+
+
+def message(result):
+    lines = [line for line in result.stderr.splitlines() if line.strip()] or ["no message"]
+    found = next((line for line in lines if "rror" in line), lines[-1])
+    return (f"signal {-result.returncode}: " if result.returncode < 0 else "") + found[:300]
+
+
+def worst_error(binary, artefact, feed, reference, folder):
+    """Of one set of inputs; a text where results cannot be compared. `reference`: by output."""
+    outputs = compare.run([str(binary), "run"], artefact, feed, folder)
+    if isinstance(outputs, str):
+        return outputs
+    worst = 0.0
+    for name, expected in reference.items():
+        result = outputs.get(compare.file_name(name))
+        if result is None:
+            return f"output '{name}' is missing"
+        error = compare.difference(result, expected)
+        if isinstance(error, str):
+            return f"output '{name}': {error}"
+        worst = max(worst, error)
+    return worst
+
+
+def times(binary, artefact, feed, session, folder):
+    """Milliseconds of a run, ours and the peer's, alternately."""
+    inputs = []
+    for index, (name, array) in enumerate(feed.items()):
+        np.save(folder / f"{index}.npy", array)
+        inputs += ["--input", f"{name}={folder / f'{index}.npy'}"]
+    ours, peer = [], []
+    session.run(None, feed)
+    for _ in range(3):
+        command = [str(binary), "bench", str(artefact), "--json", "--seconds", "0.15", *inputs]
+        result = subprocess.run(command, capture_output=True, text=True, timeout=SECONDS)
+        if result.returncode != 0:
+            return 0.0, 0.0
+        ours.append(json.loads(result.stdout)["median_ms"])
+        begin, runs = time.perf_counter(), []
+        while len(runs) < 3 or time.perf_counter() - begin < 0.15:
+            start = time.perf_counter()
+            session.run(None, feed)
+            runs.append(1e3 * (time.perf_counter() - start))
+        peer.append(statistics.median(runs))
+    return min(ours), min(peer)
+
+
+def opened(path, folder):
+    """ONNX Runtime's session of a model, three feeds, and its results of each, by output."""
+    options = onnxruntime.SessionOptions()
+    options.intra_op_num_threads = THREADS
+    options.log_severity_level = 4
+    session = onnxruntime.InferenceSession(str(path), options, providers=["CPUExecutionProvider"])
+    # Exporters leave out inputs that nothing needs.
+    wanted = {value.name for value in session.get_inputs()}
+    feeds = [{name: array for name, array in dict(np.load(folder / name)).items() if name in wanted} for name in variants.INPUTS]
+    names = [value.name for value in session.get_outputs()]
+    return session, feeds, [dict(zip(names, session.run(names, feed))) for feed in feeds]
+
+
+def judge(model, binary, backend):
+    failure = model.folder / "failure.txt"
+    path = model.folder / "model.onnx"
+    if failure.exists() or not path.exists():
+        return Verdict("no model", failure.read_text().strip() if failure.exists() else "its model was not exported")
+    operators = len(onnx.load(path, load_external_data=False).graph.node)
+    try:
+        session, feeds, references = opened(path, model.folder)
+    except Exception as error:  # noqa: BLE001: whatever the runtime raises
+        return Verdict("no model", f"ONNX Runtime: {str(error).splitlines()[0][:200]}", operators)
+    with tempfile.TemporaryDirectory() as temporary:
+        folder, artefact = pathlib.Path(temporary), pathlib.Path(temporary) / "model.so"
+        begin = time.perf_counter()
+        command = [str(binary), "compile", str(path), "-o", str(artefact), "--backend", backend, "--progress", "none"]
+        try:
+            compiled = subprocess.run(command, capture_output=True, text=True, timeout=SECONDS)
+        except subprocess.TimeoutExpired:
+            return Verdict("refused", f"not compiled in {SECONDS} s", operators)
+        compile_ms = 1e3 * (time.perf_counter() - begin)
+        if compiled.returncode != 0:
+            return Verdict("refused", message(compiled), operators, compile_ms=compile_ms)
+        worst = 0.0
+        for feed, reference in zip(feeds, references):
+            error = worst_error(binary, artefact, feed, reference, folder)
+            if isinstance(error, str):
+                refused = error.startswith("exit status")
+                return Verdict("refused" if refused else "wrong", error, operators, compile_ms=compile_ms)
+            worst = max(worst, error)
+        ours, peer = times(binary, artefact, feeds[-1], session, folder)
+        right = worst <= model.tolerance
+        return Verdict("right" if right else "wrong", "" if right else "differs", operators, worst, compile_ms, ours, peer)
