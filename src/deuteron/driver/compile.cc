@@ -46,8 +46,11 @@ ffi::Error AsFailureOfCodeGeneration(const ffi::Error& error, const IRModule& mo
                     transform::PassFailure(std::move(failure)));
 }
 
-/// Stands for kernels that this machine cannot run; Executable::Run says so first.
-int KernelOfAnotherMachine(const DeuteronContext*, void**, const int64_t*) { return 1; }
+/// Stands for kernels that this machine cannot run.
+int KernelOfAnotherMachine(const DeuteronContext* context, void**, const int64_t*) {
+  context->set_error(context, "the model was compiled for another machine: save it and run it there");
+  return 1;
+}
 
 }  // namespace
 
