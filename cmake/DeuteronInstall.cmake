@@ -2,7 +2,10 @@
 # everything relative to itself.
 include(GNUInstallDirs)
 install(TARGETS deuteron_runtime deuteron_runtime_static LIBRARY DESTINATION lib COMPONENT runtime ARCHIVE DESTINATION lib COMPONENT runtime)
-install(TARGETS deuteron deuteron_command LIBRARY DESTINATION lib RUNTIME DESTINATION bin COMPONENT compiler)
+install(TARGETS deuteron_run RUNTIME DESTINATION bin COMPONENT runtime)
+if(NOT DEUTERON_RUNTIME_ONLY)
+  install(TARGETS deuteron deuteron_command LIBRARY DESTINATION lib RUNTIME DESTINATION bin COMPONENT compiler)
+endif()
 include(DeuteronHeaders)
 foreach(header ${DEUTERON_PUBLIC_HEADERS} ${DEUTERON_NEEDED_HEADERS})
   get_filename_component(folder "${header}" DIRECTORY)

@@ -90,7 +90,7 @@ function(deuteron_link_layers target)
     target_link_options(${target} PRIVATE -Wl,--exclude-libs,ALL -Wl,--gc-sections -Wl,--defsym=_Z18getPollyPluginInfov=0
                         "-Wl,--version-script,${PROJECT_SOURCE_DIR}/cmake/hide_llvm.map")
   endif()
-  target_link_libraries(${target} PRIVATE deuteron_options ${libraries} tvm_ffi::shared Threads::Threads fmt::fmt)
+  target_link_libraries(${target} PRIVATE deuteron_options ${libraries} tvm_ffi::shared Threads::Threads $<TARGET_NAME_IF_EXISTS:fmt::fmt>)
 endfunction()
 
 # deuteron_fast_malloc(PROGRAM): replaces malloc in it, and in all that it loads. The IR is many small nodes: on a graph of a million

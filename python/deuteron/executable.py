@@ -11,7 +11,7 @@ from typing import Any, Callable, Mapping, Sequence, Union
 import tvm_ffi
 
 from . import _arrays, _library
-from .errors import UsageError
+from .errors import UnsupportedError, UsageError
 from .ir import IRModule
 
 _compile = _library.calling("compile")
@@ -125,7 +125,7 @@ class Executable(tvm_ffi.Object):
         return _threads().submit(self.run, *inputs, out=out)
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Writes an artefact that `load`, the command and libdeuteron_runtime run. A UsageError if this was itself loaded."""
+        """Writes an artefact that `load`, the command and libdeuteron_runtime run; of what was loaded, a copy of its file."""
         _library.function("save")(self, os.fspath(path))
 
     def _figures(self) -> Mapping[str, Any]:
@@ -196,6 +196,7 @@ def compile(  # noqa: A001
     target: str = "native",
     threads: int = 0,
     backend: str = "auto",
+    precision: str = "f32",
     opt_level: int = 2,
     fuse: bool = True,
     shapes: Mapping[str, Sequence[int] | int] | None = None,
@@ -206,9 +207,11 @@ def compile(  # noqa: A001
 ) -> Executable:
     """Compiles a model.
 
-    target: "native" (this CPU), or what docs/targets.md has.
+    target: "native" (this CPU), or what docs/targets.md has: "x86-64-v3", "cortex-a72", several with commas between. What is for
+        another machine than this can be saved, not run.
     threads: of parallel loops; 0: as many as this process may use.
-    backend: "none": generated code does all; a library ("dnnl"): it does what it can; "auto": the best of both, measured.
+    backend: "none": generated code does all; a library ("dnnl"): it does what it can; "auto": the better of both, by estimates.
+    precision: of products; "f32" alone is implemented, others raise UnsupportedError.
     opt_level: 0 (no fusion) to 3.
     shapes: dimensions of inputs by name, where the model leaves them open.
     config: of passes, by key.
@@ -217,6 +220,8 @@ def compile(  # noqa: A001
     Other Python threads run meanwhile. Raises ModelError for a model that is malformed, UnsupportedError for what is not
     implemented, UsageError for wrong options.
     """
+    if precision != "f32":
+        raise UnsupportedError(f'precision "{precision}"; "f32" is implemented. Tensors keep the dtypes that the model gives them')
     options = compile_options(
         target=target, threads=threads, backend=backend, opt_level=opt_level, fuse=fuse, config=config,
         disabled_passes=disabled_passes, required_passes=required_passes, progress=progress,

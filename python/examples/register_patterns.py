@@ -1,6 +1,7 @@
 """Patterns of a library in the registry: those registered later go before."""
 
-from deuteron.relax.backend.pattern_registry import fuse_registered, get_patterns_with_prefix, register_patterns
+from deuteron import relax
+from deuteron.relax.backend.pattern_registry import get_patterns_with_prefix, register_patterns
 from deuteron.relax.backend.patterns import make_matmul_pattern
 from deuteron.script import I, R
 
@@ -44,7 +45,8 @@ for each in get_patterns_with_prefix("mylib"):
 
 
 def partition_for_mylib(mod, bind_constants=False):
-    return fuse_registered("mylib", bind_constants=bind_constants, annotate_codegen=True)(mod)
+    patterns = get_patterns_with_prefix("mylib")
+    return relax.transform.FuseOpsByPattern(patterns, bind_constants=bind_constants, annotate_codegen=True)(mod)
 
 
 mod = partition_for_mylib(Module)

@@ -2,6 +2,7 @@ import pytest
 
 import deuteron
 from deuteron import ir
+from deuteron.relax.backend.pattern_registry import fuse_registered, get_patterns_with_prefix, register_patterns, remove_patterns
 from deuteron.relax.dpl import is_const, is_op, is_var, rewrite_call, wildcard
 from deuteron.relax.transform import FuseOpsByPattern
 from deuteron.script import I, R
@@ -73,3 +74,22 @@ def test_a_check_that_raises():
 
     with pytest.raises(Mine, match=r"R.exp\(a\)"):
         FuseOpsByPattern([("library.exp", is_op("relax.exp")(wildcard()), {}, check)])(Module)
+
+
+def test_registered_patterns_keep_their_checks():
+    seen = []
+
+    def check(context):
+        seen.append(ir.text(context.matched_expr))
+        return not context.has_leaking_intermediate_variables()
+
+    register_patterns([("checked.exp", is_op("relax.exp")(wildcard()), {}, check)])
+    try:
+        [pattern] = get_patterns_with_prefix("checked")
+        assert pattern.check is not None and pattern.attrs_getter is None
+        ir.assert_structural_equal(FuseOpsByPattern([pattern])(Module), fuse_registered("checked")(Module))
+        assert seen == ["R.exp(a)"] * 2
+    finally:
+        remove_patterns(["checked.exp"])
+    # The library's own as well.
+    assert all(pattern.check is not None for pattern in get_patterns_with_prefix("dnnl.conv2d"))

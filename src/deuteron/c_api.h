@@ -188,7 +188,7 @@ DeuteronStatus DeuteronCompileFile(const char* path, const DeuteronCompileOption
 /*! Compiles an ONNX model in memory, which is copied. */
 DeuteronStatus DeuteronCompileBytes(const void* data, size_t bytes, const DeuteronCompileOptions* options,
                                     DeuteronModel** model);
-/*! Writes an artefact for DeuteronLoad. A DEUTERON_USAGE_ERROR if the model was itself loaded: copy its file. */
+/*! Writes an artefact for DeuteronLoad; of a model that was itself loaded, what its file held. */
 DeuteronStatus DeuteronSave(const DeuteronModel* model, const char* path);
 
 #ifdef __cplusplus

@@ -28,8 +28,10 @@ class PatternCheckContext:
 
     def has_leaking_intermediate_variables(self) -> bool:
         """Whether something outside of the match uses one of its values other than the last."""
-        fields = {field.name: getattr(self, field.name) for field in dataclasses.fields(self)}
-        return _library.function("dpl.has_leaking_intermediates")(fields)
+        return _library.function("dpl.has_leaking_intermediates")(self._fields())
+
+    def _fields(self) -> dict[str, Any]:
+        return {field.name: getattr(self, field.name) for field in dataclasses.fields(self)}
 
 
 @dataclasses.dataclass(frozen=True)

@@ -72,10 +72,7 @@ DeuteronStatus DeuteronCompileBytes(const void* data, size_t bytes, const Deuter
 }
 
 DeuteronStatus DeuteronSave(const DeuteronModel* model, const char* path) {
-  return deuteron::runtime::GuardC([&] {
-    if (!model->save) DEUTERON_THROW(UsageError) << "a model that was loaded cannot be saved again; copy its file";
-    model->save(path);
-  });
+  return deuteron::runtime::GuardC([&] { model->save(path); });
 }
 
 }  // extern "C"

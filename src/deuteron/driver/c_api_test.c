@@ -177,8 +177,8 @@ static void release(void* user, void* memory) {
 }
 
 int main(int argc, char** argv) {
-  char path[512], artefact[512];
-  DeuteronModel *model = NULL, *loaded = NULL;
+  char path[512], artefact[512], copy[512];
+  DeuteronModel *model = NULL, *loaded = NULL, *reloaded = NULL;
   DeuteronInstance *instance = NULL, *again = NULL;
   DeuteronTensorInfo info = DEUTERON_TENSOR_INFO_INIT;
   DeuteronInstanceOptions threads = DEUTERON_INSTANCE_OPTIONS_INIT;
@@ -191,6 +191,7 @@ int main(int argc, char** argv) {
   for (i = 0; i < 3 * kColumns; ++i) weights[i] = (float)(i * 5 % 13 - 6);
   snprintf(path, sizeof(path), "%s/c_api_test.py", argv[1]);
   snprintf(artefact, sizeof(artefact), "%s/c_api_test.so", argv[1]);
+  snprintf(copy, sizeof(copy), "%s/c_api_test_copy.so", argv[1]);
   file = fopen(path, "w");
   if (file == NULL) return 2;
   fputs(kModule, file);
@@ -215,7 +216,14 @@ int main(int argc, char** argv) {
 
   EXPECT(DeuteronLoad(artefact, NULL, &loaded) == DEUTERON_OK);
   if (loaded == NULL) return 1;
-  REFUSED(DeuteronSave(loaded, artefact), DEUTERON_USAGE_ERROR, "copy its file");
+  /* Its own file and another one: what was loaded goes on. */
+  EXPECT(DeuteronSave(loaded, artefact) == DEUTERON_OK);
+  EXPECT(DeuteronSave(loaded, copy) == DEUTERON_OK);
+  EXPECT(DeuteronLoad(copy, NULL, &reloaded) == DEUTERON_OK);
+  EXPECT(reloaded != NULL && DeuteronNumInputs(reloaded) == 2);
+  DeuteronFreeModel(reloaded);
+  remove(copy);
+  REFUSED(DeuteronSave(loaded, "/no such folder/model.so"), DEUTERON_USAGE_ERROR, "does not exist");
   EXPECT(DeuteronNumInputs(loaded) == 2 && DeuteronNumOutputs(loaded) == 1);
   EXPECT(DeuteronGetInput(loaded, 0, &info) == DEUTERON_OK);
   EXPECT(strcmp(info.name, "x") == 0 && info.ndim == 2 && info.shape[0] == -1 && info.shape[1] == 3);

@@ -6,12 +6,27 @@
 /// Compile and Explain take it. No stage is run twice on a module.
 #pragma once
 
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "deuteron/codegen/vm/compile.h"
 #include "deuteron/driver/compile.h"
 #include "deuteron/driver/compile_cache.h"
 #include "deuteron/ir/transform/pass.h"
 #include "deuteron/target/target.h"
 
 namespace deuteron {
+
+/// What generating code gives, of one target: all that an artefact holds.
+struct GeneratedCode {
+  codegen::CompiledProgram compiled;
+  /// Objects with its kernels.
+  std::shared_ptr<const std::vector<std::string>> objects;
+  /// Without notes.
+  runtime::Manifest manifest;
+  std::shared_ptr<transform::DecisionLog> decisions;
+};
 
 /// Target and context of a compilation are current in this thread while it lives.
 class Compilation {
@@ -24,13 +39,19 @@ class Compilation {
   IRModule Import(IRModule module);
   /// Stages 2 to 4: from an imported graph to scheduled kernels.
   IRModule ToKernels(IRModule imported);
-  /// Stages 5 and 6: memory and code. Puts it into `cache`, if that is not null, under `key`.
+  /// Stages 5 and 6: memory and code. Puts it into `cache`, if that is not null, under `key`. Code for another machine
+  /// than this can be saved, not run.
   Executable ToCode(IRModule kernels, CompileCache* cache = nullptr, const std::string& key = "");
+
+  /// Compile, of several targets.
+  static Executable OfSeveral(const IRModule& module, const CompileOptions& options,
+                              const std::vector<std::string>& targets);
 
   const Target& target() const { return target_; }
   transform::DecisionLog& decisions() { return *scope_.context().decisions; }
 
  private:
+  GeneratedCode Generate(IRModule kernels);
   IRModule Run(const char* pipeline, const char* what, IRModule module);
 
   const CompileOptions& options_;

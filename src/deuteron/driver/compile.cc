@@ -4,17 +4,15 @@
 #include <iterator>
 
 #include "deuteron/codegen/llvm/compile.h"
-#include "deuteron/codegen/llvm/link.h"
 #include "deuteron/codegen/vm/artifact.h"
-#include "deuteron/codegen/vm/compile.h"
 #include "deuteron/driver/compilation.h"
 #include "deuteron/driver/custom_libraries.h"
 #include "deuteron/driver/executable_impl.h"
 #include "deuteron/driver/kernel_passes.h"
 #include "deuteron/driver/pass_registry.h"
 #include "deuteron/driver/pipeline.h"
-#include "deuteron/driver/report/decision_json.h"
 #include "deuteron/runtime/executable.h"
+#include "deuteron/target/cpu_table.h"
 
 namespace deuteron {
 namespace {
@@ -48,6 +46,12 @@ ffi::Error AsFailureOfCodeGeneration(const ffi::Error& error, const IRModule& mo
                     transform::PassFailure(std::move(failure)));
 }
 
+/// Stands for kernels that this machine cannot run.
+int KernelOfAnotherMachine(const DeuteronContext* context, void**, const int64_t*) {
+  context->set_error(context, "the model was compiled for another machine: save it and run it there");
+  return 1;
+}
+
 }  // namespace
 
 transform::PassContext MakeContext(const CompileOptions& options) {
@@ -57,8 +61,9 @@ transform::PassContext MakeContext(const CompileOptions& options) {
   context.required_pass = options.required_passes;
   context.instruments = options.instruments;
   context.find_pass = MakePass;
-  // What fusion is worth is shown without libraries.
-  const bool no_library = options.backend == "auto" && !options.fuses();
+  // What fusion is worth is shown without libraries, and those for other machines are not here to be asked.
+  const bool foreign = ArchitectureOf(Target::Parse(SplitTargets(options.target)[0]).triple) != ArchitectureOf("");
+  const bool no_library = options.backend == "auto" && (!options.fuses() || foreign);
   context.SetConfig("relax.PartitionFor.backend", String(no_library ? "none" : options.backend));
   if (!options.fuses()) {
     context.SetConfig("relax.FuseOps.fuse_opt_level", int64_t{0});
@@ -93,40 +98,75 @@ IRModule Compilation::ToKernels(IRModule imported) {
   return Run("schedule", "scheduling kernels", std::move(module));
 }
 
-Executable Compilation::ToCode(IRModule kernels, CompileCache* cache, const std::string& key) {
+GeneratedCode Compilation::Generate(IRModule kernels) {
   const IRModule module = Run("memory", "planning memory", std::move(kernels));
   if (options_.progress) options_.progress("generating code", 0, 1);
-  codegen::CompiledProgram compiled;
-  std::shared_ptr<const std::vector<std::string>> objects;
+  GeneratedCode code;
   try {
-    compiled = codegen::CompileProgram(module);
-    objects =
+    code.compiled = codegen::CompileProgram(module);
+    code.objects =
         std::make_shared<const std::vector<std::string>>(codegen::EmitObjects(LowerKernels(target_)(module), target_));
   } catch (const ffi::Error& error) {
     throw AsFailureOfCodeGeneration(error, module, scope_.context());
   }
-  runtime::Manifest manifest;
-  manifest.cpu_features = target_.RequiredFeatures();
-  manifest.target = target_.ToString();
-  manifest.plugins = codegen::PluginsOf(compiled.program);
-  if (cache != nullptr) {
-    manifest.notes = DecisionsToJson(*scope_.context().decisions);
-    auto cached = cache->Store(key, options_.threads, [&](const std::string& path) {
-      codegen::WriteModel(path, codegen::LinkSharedObject(*objects), compiled, manifest);
-    });
+  code.manifest.cpu_features = target_.RequiredFeatures();
+  code.manifest.target = target_.ToString();
+  code.manifest.plugins = codegen::PluginsOf(code.compiled.program);
+  code.decisions = scope_.context().decisions;
+  return code;
+}
+
+Executable Compilation::ToCode(IRModule kernels, CompileCache* cache, const std::string& key) {
+  const std::string why_not = target_.WhyNotHere();
+  GeneratedCode code = Generate(std::move(kernels));
+  if (cache != nullptr && why_not.empty()) {
+    auto cached = cache->Store(key, options_.threads, [&](const std::string& path) { WriteCode(path, code); });
     if (cached) return *std::move(cached);
   }
-  const auto code = std::make_shared<const codegen::CompiledKernels>(codegen::LoadObjects(*objects, target_));
-  Executable executable(codegen::MakeExecutable(
-                            compiled, [&](const std::string& symbol) { return code->Lookup(symbol); }, code, manifest),
-                        options_.threads);
-  executable.impl_->compiled = std::move(compiled);
-  executable.impl_->objects = std::move(objects);
-  executable.impl_->decisions = scope_.context().decisions;
+  std::shared_ptr<const codegen::CompiledKernels> kernels_here;
+  if (why_not.empty()) {
+    kernels_here = std::make_shared<const codegen::CompiledKernels>(codegen::LoadObjects(*code.objects, target_));
+  }
+  const auto lookup = [&](const std::string& symbol) {
+    return kernels_here != nullptr ? kernels_here->Lookup(symbol) : &KernelOfAnotherMachine;
+  };
+  Executable executable(codegen::MakeExecutable(code.compiled, lookup, kernels_here, code.manifest), options_.threads);
+  if (!why_not.empty()) {
+    executable.impl_->why_not_here = "the model was compiled for a machine " + why_not + ": save it and run it there";
+  }
+  executable.impl_->decisions = code.decisions;
+  executable.impl_->code.push_back(std::move(code));
   return executable;
 }
 
+/// For each of several targets; what is run is that with the most features of those that run here.
+Executable Compilation::OfSeveral(const IRModule& module, const CompileOptions& options,
+                                  const std::vector<std::string>& targets) {
+  std::vector<Executable> executables;
+  for (const std::string& target : targets) {
+    CompileOptions alone = options;
+    alone.target = target;
+    alone.cache.clear();
+    executables.push_back(Compile(module, alone));
+  }
+  const auto worse = [](const Executable& a, const Executable& b) {
+    const auto rank = [](const Executable& executable) {
+      const bool here = executable.impl_->why_not_here.empty();
+      return std::pair(here, executable.impl_->code.front().manifest.cpu_features.size());
+    };
+    return rank(a) < rank(b);
+  };
+  Executable best = *std::max_element(executables.begin(), executables.end(), worse);
+  std::vector<GeneratedCode> all;
+  for (const Executable& executable : executables) all.push_back(executable.impl_->code.front());
+  best.impl_->code = std::move(all);
+  return best;
+}
+
 Executable Compile(IRModule module, const CompileOptions& options) {
+  if (const std::vector<std::string> targets = SplitTargets(options.target); targets.size() > 1) {
+    return Compilation::OfSeveral(module, options, targets);
+  }
   Compilation walk(options);
   module = WithLibraries(std::move(module), options.libraries);
   if (options.cache.empty() || !options.instruments.empty()) {

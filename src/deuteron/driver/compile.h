@@ -21,7 +21,9 @@ class Instance;
 
 /// How to compile.
 struct CompileOptions {
-  /// "native" (this CPU), or "llvm -mcpu=..." (see target/target.h).
+  /// "native" (this CPU), a CPU ("x86-64-v3", "cortex-a72"), or "llvm -mcpu=..." (see target/target.h). Several with
+  /// commas between: the executable has code for each, and where it is loaded that with the most features runs of those
+  /// that the machine can run. What this machine cannot run can be saved all the same.
   std::string target = "native";
   /// Threads of Run; 0 = as many as this process may use (affinity and cgroup quota).
   int threads = 0;
@@ -69,8 +71,9 @@ class Executable {
   Executable();
   explicit Executable(std::shared_ptr<const runtime::Executable> executable, int threads = 0);
 
-  /// Runs function "main". Inputs by name; a missing or unknown name, a dtype or a shape that does not match is
-  /// a UsageError that says what was expected. Outputs in the model's order.
+  /// Runs function "main". An UnsupportedError if it was compiled for another machine. Inputs by name; a missing or
+  /// unknown name, a dtype or a shape that does not match is a UsageError that says what was expected. Outputs in the
+  /// model's order.
   std::vector<Tensor> Run(const std::map<std::string, Tensor>& inputs) const;
   /// Inputs in order.
   std::vector<Tensor> Run(const std::vector<Tensor>& inputs) const;

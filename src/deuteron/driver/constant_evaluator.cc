@@ -67,7 +67,8 @@ class Evaluator {
     auto& [owner, code] = compiled_[kernel.get()];
     if (code == nullptr) {
       owner = kernel;
-      const Target target = Target::Current();
+      Target target = Target::Current();
+      if (!target.WhyNotHere().empty()) target = Target::Host();  // constants are computed on this machine
       IRModule module = IRModule::Empty();
       module.Update(GlobalVar("kernel"), tir::LowerPrimFunc(tir::ApplyScheduleRules(kernel, target).func, target));
       code = std::make_shared<codegen::CompiledKernels>(codegen::CompileInMemory(module, target));

@@ -1,9 +1,13 @@
+#include <unistd.h>
+
 #include <algorithm>
+#include <cstdio>
 
 #include "deuteron/codegen/llvm/link.h"
 #include "deuteron/codegen/vm/artifact.h"
 #include "deuteron/driver/executable_impl.h"
 #include "deuteron/driver/report/decision_json.h"
+#include "deuteron/runtime/artifact_set.h"
 #include "deuteron/support/write_file.h"
 
 namespace deuteron {
@@ -102,12 +106,31 @@ const transform::DecisionLog& Executable::decisions() const {
 }
 const std::shared_ptr<const runtime::Executable>& Executable::runtime() const { return impl_->executable; }
 
+void WriteCode(const std::string& path, const GeneratedCode& code) {
+  runtime::Manifest manifest = code.manifest;
+  manifest.notes = DecisionsToJson(*code.decisions);
+  codegen::WriteModel(path, codegen::LinkSharedObject(*code.objects), code.compiled, manifest);
+}
+
 void Executable::Save(const std::string& path) const {
   if (impl_->file != nullptr) return WriteFile(path, impl_->file->bytes());
-  const std::string elf = codegen::LinkSharedObject(*impl_->objects);
-  runtime::Manifest manifest = impl_->executable->manifest();
-  manifest.notes = DecisionsToJson(decisions());
-  codegen::WriteModel(path, elf, impl_->compiled, manifest);
+  if (impl_->code.size() == 1) return WriteCode(path, impl_->code.front());
+  // A temporary artefact for each target, beside the one that they become.
+  std::vector<std::string> members;
+  const auto remove = [&members] {
+    for (const std::string& member : members) std::remove(member.c_str());
+  };
+  try {
+    for (const GeneratedCode& code : impl_->code) {
+      members.push_back(path + "." + std::to_string(getpid()) + "-" + std::to_string(members.size()) + ".part");
+      WriteCode(members.back(), code);
+    }
+    runtime::JoinArtifacts(path, members);
+  } catch (...) {
+    remove();
+    throw;
+  }
+  remove();
 }
 
 Executable Executable::Load(const std::string& path, int threads, bool verify_weights) {

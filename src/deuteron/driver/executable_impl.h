@@ -8,13 +8,17 @@
 #include <utility>
 #include <vector>
 
-#include "deuteron/codegen/vm/compile.h"
+#include "deuteron/driver/compilation.h"
 #include "deuteron/driver/compile.h"
 #include "deuteron/runtime/executable.h"
 #include "deuteron/runtime/instance.h"
+#include "deuteron/support/error.h"
 #include "deuteron/support/mapped_file.h"
 
 namespace deuteron {
+
+/// Links the code and writes it as an artefact, with what was decided among its notes.
+void WriteCode(const std::string& path, const GeneratedCode& code);
 
 struct Executable::Impl {
   std::shared_ptr<const runtime::Executable> executable;
@@ -24,16 +28,19 @@ struct Executable::Impl {
   int64_t num_kernels = 0;
   /// Null until it is read, if the executable was loaded.
   std::shared_ptr<transform::DecisionLog> decisions;
-  /// What Save needs: of what was loaded the file, else the program and the objects with its kernels.
+  /// What Save needs: of what was loaded the file, else the code for each target.
   std::shared_ptr<const MappedFile> file;
-  codegen::CompiledProgram compiled;
-  std::shared_ptr<const std::vector<std::string>> objects;
+  std::vector<GeneratedCode> code;
+  /// Why this machine cannot run it; empty if it can.
+  std::string why_not_here;
   /// Instances not in use.
   std::mutex mutex;
   std::vector<std::unique_ptr<runtime::Instance>> idle;
   int64_t activation_bytes = 0;
 
+  /// An UnsupportedError if the code is for another machine.
   std::unique_ptr<runtime::Instance> Acquire() {
+    if (!why_not_here.empty()) DEUTERON_THROW(UnsupportedError) << why_not_here;
     {
       std::lock_guard lock(mutex);
       if (!idle.empty()) {

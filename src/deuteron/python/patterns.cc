@@ -70,11 +70,20 @@ transform::Pass FuseByPatterns(const Array<Array<ffi::Any>>& patterns, bool bind
                                   .entry_functions = {entry_functions.begin(), entry_functions.end()}});
 }
 
-/// (name, pattern, annotations) of each.
+/// The tuples that ToPatterns takes.
 Array<Array<ffi::Any>> PatternsWithPrefix(const String& prefix) {
   Array<Array<ffi::Any>> list;
   for (const FusionPattern& pattern : relax::GetPatternsWithPrefix(std::string(prefix))) {
-    list.push_back({String(pattern.name), pattern.pattern, pattern.annotation_patterns});
+    ffi::Any check, getter;
+    if (pattern.check) {
+      check = ffi::Function::FromTyped(
+          [check = pattern.check](const Fields& context) { return check(FromFields(context)); });
+    }
+    if (pattern.attrs_getter) {
+      getter = ffi::Function::FromTyped(
+          [getter = pattern.attrs_getter](const Map<String, relax::Expr>& annotated) { return getter(annotated); });
+    }
+    list.push_back({String(pattern.name), pattern.pattern, pattern.annotation_patterns, check, getter});
   }
   return list;
 }

@@ -9,6 +9,8 @@
 #include "deuteron/runtime/thread_pool.h"
 #include "deuteron/support/aligned_memory.h"
 #include "deuteron/support/error.h"
+#include "deuteron/support/mapped_file.h"
+#include "deuteron/support/write_file.h"
 
 struct DeuteronInstance {
   deuteron::runtime::Instance instance;
@@ -120,7 +122,12 @@ int32_t DeuteronCApiVersion(void) { return DEUTERON_C_API_VERSION; }
 DeuteronStatus DeuteronLoad(const char* path, const DeuteronLoadOptions* options, DeuteronModel** model) {
   return rt::GuardC([&] {
     const auto known = rt::KnownFields<DeuteronLoadOptions>(options, DEUTERON_LOAD_OPTIONS_INIT);
-    *model = new DeuteronModel(rt::Executable::Load(path, {.verify_weights = known.verify_weights != 0}));
+    auto made = std::make_unique<DeuteronModel>(
+        rt::Executable::Load(path, {.verify_weights = known.verify_weights != 0}));
+    made->save = [file = deuteron::MappedFile::Open(path, "the compiled model")](const std::string& copy) {
+      deuteron::WriteFile(copy, file->bytes());
+    };
+    *model = made.release();
   });
 }
 

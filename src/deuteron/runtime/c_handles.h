@@ -23,7 +23,7 @@ struct DeuteronModel {
   std::shared_ptr<const deuteron::runtime::Executable> executable;
   std::vector<Value> inputs;
   std::vector<Value> outputs;
-  /// Writes an artefact; empty if the model was loaded.
+  /// Writes an artefact; of a model that was loaded, its file.
   std::function<void(const std::string& path)> save;
 };
 

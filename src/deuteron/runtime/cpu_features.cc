@@ -1,5 +1,9 @@
 #include "deuteron/runtime/cpu_features.h"
 
+#if defined(__aarch64__)
+#include <sys/auxv.h>
+#endif
+
 #include <algorithm>
 #include <fstream>
 #include <map>
@@ -8,6 +12,24 @@
 namespace deuteron::runtime {
 namespace {
 
+#if defined(__aarch64__)
+/// The kernel's word for it, which programs that emulate a CPU answer too (/proc/cpuinfo may be that of their host).
+std::vector<std::string> ReadFeatures() {
+  const unsigned long caps = getauxval(AT_HWCAP), more = getauxval(AT_HWCAP2);
+  std::vector<std::string> features;
+  const auto add = [&features](bool has, const char* name) {
+    if (has) features.emplace_back(name);
+  };
+  add((more & HWCAP2_BF16) != 0, "bf16");
+  add((caps & HWCAP_ASIMDDP) != 0, "dotprod");
+  add((caps & HWCAP_FPHP) != 0 && (caps & HWCAP_ASIMDHP) != 0, "fullfp16");
+  add((more & HWCAP2_I8MM) != 0, "i8mm");
+  add((caps & HWCAP_ASIMD) != 0, "neon");
+  add((caps & HWCAP_SVE) != 0, "sve");
+  add((more & HWCAP2_SVE2) != 0, "sve2");
+  return features;
+}
+#else
 /// The kernel's names that differ from LLVM's.
 std::string FeatureOfFlag(const std::string& flag) {
   static const std::map<std::string, std::string> renamed = {
@@ -37,9 +59,6 @@ std::string FeatureOfFlag(const std::string& flag) {
       {"3dnowprefetch", "prfchw"},
       {"fxsr", "fxsr"},
       {"cx8", "cx8"},
-      {"asimd", "neon"},
-      {"asimdhp", "fullfp16"},
-      {"asimddp", "dotprod"},
   };
   const auto it = renamed.find(flag);
   return it == renamed.end() ? flag : it->second;
@@ -49,8 +68,7 @@ std::vector<std::string> ReadFeatures() {
   std::vector<std::string> features;
   std::ifstream cpuinfo("/proc/cpuinfo");
   for (std::string line; std::getline(cpuinfo, line);) {
-    // "flags" on x86, "Features" on ARM.
-    if (line.rfind("flags", 0) != 0 && line.rfind("Features", 0) != 0) continue;
+    if (line.rfind("flags", 0) != 0) continue;
     std::istringstream flags(line.substr(line.find(':') + 1));
     for (std::string flag; flags >> flag;) features.push_back(FeatureOfFlag(flag));
     break;
@@ -59,6 +77,7 @@ std::vector<std::string> ReadFeatures() {
   features.erase(std::unique(features.begin(), features.end()), features.end());
   return features;
 }
+#endif
 
 }  // namespace
 

@@ -11,7 +11,7 @@
 #include <utility>
 
 #include "deuteron/runtime/artifact.h"
-#include "deuteron/runtime/cpu_features.h"
+#include "deuteron/runtime/artifact_set.h"
 #include "deuteron/runtime/plugin.h"
 #include "deuteron/support/error.h"
 
@@ -56,17 +56,22 @@ class Loader {
       : path_(path), options_(options), file_(std::make_shared<MappedFile>(path)) {}
 
   std::shared_ptr<const Executable> Load() {
+    bytes_ = {file_->data(), file_->size()};
+    if (const auto members = ReadArtifactSet(bytes_, path_)) {
+      const ArtifactMember& member = ChooseArtifact(*members, path_);
+      bytes_ = bytes_.substr(member.offset, member.bytes);
+    }
     ReadTrailer();
     CompareChecksums();
     Executable::Parts parts;
-    parts.manifest = ManifestFromJson({file_->data() + trailer_.manifest_offset, trailer_.manifest_bytes});
+    parts.manifest = ManifestFromJson({bytes_.data() + trailer_.manifest_offset, trailer_.manifest_bytes});
     CheckMachine(parts.manifest);
-    parts.program = Deserialize({file_->data() + trailer_.program_offset, trailer_.program_bytes});
+    parts.program = Deserialize({bytes_.data() + trailer_.program_offset, trailer_.program_bytes});
     // Before pointers are made of its offsets.
     Verify(parts.program);
     if (parts.program.weights_bytes != trailer_.weights_bytes) Damaged("the program is of other weights");
     for (const ConstantSpec& constant : parts.program.constants) {
-      parts.weights.push_back(file_->data() + trailer_.weights_offset + constant.offset);
+      parts.weights.push_back(bytes_.data() + trailer_.weights_offset + constant.offset);
     }
     CheckPlugins(parts.manifest);
     LoadKernels(&parts);
@@ -80,15 +85,15 @@ class Loader {
   }
 
   void ReadTrailer() {
-    if (file_->size() < sizeof(trailer_)) NotAnArtifact();
-    std::memcpy(&trailer_, file_->data() + file_->size() - sizeof(trailer_), sizeof(trailer_));
+    if (bytes_.size() < sizeof(trailer_)) NotAnArtifact();
+    std::memcpy(&trailer_, bytes_.data() + bytes_.size() - sizeof(trailer_), sizeof(trailer_));
     if (std::memcmp(trailer_.magic, kArtifactMagic.data(), sizeof(trailer_.magic)) != 0) NotAnArtifact();
     if (trailer_.version != kArtifactVersion || trailer_.program_version != kProgramVersion) {
       DEUTERON_THROW(ModelError) << path_ << " was compiled for version " << trailer_.version << "."
                                  << trailer_.program_version << " of the runtime, this is version " << kArtifactVersion
                                  << "." << kProgramVersion << ": compile the model again";
     }
-    const uint64_t end = file_->size() - sizeof(trailer_);
+    const uint64_t end = bytes_.size() - sizeof(trailer_);
     const auto within = [end](uint64_t offset, uint64_t bytes) { return offset <= end && bytes <= end - offset; };
     if (!within(0, trailer_.elf_bytes) || trailer_.program_offset != trailer_.elf_bytes ||
         !within(trailer_.program_offset, trailer_.program_bytes) ||
@@ -102,7 +107,7 @@ class Loader {
   }
 
   [[noreturn]] void NotAnArtifact() const {
-    const bool elf = file_->size() >= 4 && std::memcmp(file_->data(),
+    const bool elf = bytes_.size() >= 4 && std::memcmp(bytes_.data(),
                                                        "\x7f"
                                                        "ELF",
                                                        4) == 0;
@@ -112,28 +117,49 @@ class Loader {
 
   void CompareChecksums() const {
     Checksum all;
-    all.Add(file_->data(), trailer_.manifest_offset + trailer_.manifest_bytes);
+    all.Add(bytes_.data(), trailer_.manifest_offset + trailer_.manifest_bytes);
     all.Add(&trailer_, offsetof(ArtifactTrailer, checksum));
     if (all.Value() != trailer_.checksum) Damaged("the checksum differs");
     if (!options_.verify_weights) return;
     Checksum weights;
-    weights.Add(file_->data() + trailer_.weights_offset, trailer_.weights_bytes);
+    weights.Add(bytes_.data() + trailer_.weights_offset, trailer_.weights_bytes);
     if (weights.Value() != trailer_.weights_checksum) Damaged("the checksum of its weights differs");
   }
 
   void CheckMachine(const Manifest& manifest) const {
-    const std::vector<std::string> missing = MissingCpuFeatures(manifest.cpu_features);
-    if (missing.empty()) return;
-    std::string list;
-    for (const std::string& feature : missing) list += (list.empty() ? "" : ", ") + feature;
-    DEUTERON_THROW(UnsupportedError) << path_ << " was compiled for a processor with " << list
-                                     << ", which this one lacks; compile it with --target for this processor";
+    const std::string lacks =
+        WhatMachineLacks(ArchitectureOfElf(bytes_.substr(0, trailer_.elf_bytes)), manifest.cpu_features);
+    if (lacks.empty()) return;
+    DEUTERON_THROW(UnsupportedError) << path_ << " was compiled for " << lacks
+                                     << "; compile it with --target for this processor";
   }
 
   void* Open(const char* name, const std::string& what) const {
     void* library = dlopen(name, RTLD_NOW | RTLD_LOCAL);
     if (library == nullptr) DEUTERON_THROW(UnsupportedError) << path_ << ": " << what << ": " << dlerror();
     return library;
+  }
+
+  std::shared_ptr<void> OpenFile() const {
+    // A name without a slash would be searched for in the library path.
+    const std::string name = path_.find('/') == std::string::npos ? "./" + path_ : path_;
+    return {Open(name.c_str(), "its kernels cannot be loaded"), &dlclose};
+  }
+
+  /// The dynamic linker opens whole files only: one in memory, which stays open, for a library of the same name as one
+  /// that is open is taken to be that.
+  std::shared_ptr<void> OpenPart() const {
+    const int file = memfd_create("deuteron-kernels", MFD_CLOEXEC);
+    const std::shared_ptr<const void> closing(nullptr, [file](const void*) { close(file); });
+    for (uint64_t written = 0; written < trailer_.elf_bytes;) {
+      const ssize_t now = write(file, bytes_.data() + written, trailer_.elf_bytes - written);
+      if (now < 0) {
+        DEUTERON_THROW(UnsupportedError) << path_ << ": its kernels cannot be loaded: " << std::strerror(errno);
+      }
+      written += static_cast<uint64_t>(now);
+    }
+    void* library = Open(("/proc/self/fd/" + std::to_string(file)).c_str(), "its kernels cannot be loaded");
+    return {library, [closing](void* opened) { dlclose(opened); }};
   }
 
   void CheckPlugins(const Manifest& manifest) const {
@@ -146,12 +172,10 @@ class Loader {
 
   void LoadKernels(Executable::Parts* parts) const {
     if (parts->program.kernels.empty()) return;
-    // A name without a slash would be searched for in the library path.
-    const std::string name = path_.find('/') == std::string::npos ? "./" + path_ : path_;
-    void* library = Open(name.c_str(), "its kernels cannot be loaded");
-    parts->keep_alive.emplace_back(library, &dlclose);
+    const std::shared_ptr<void> library = bytes_.data() == file_->data() ? OpenFile() : OpenPart();
+    parts->keep_alive.push_back(library);
     for (const KernelSpec& kernel : parts->program.kernels) {
-      void* address = dlsym(library, kernel.symbol.c_str());
+      void* address = dlsym(library.get(), kernel.symbol.c_str());
       if (address == nullptr) Damaged("kernel " + kernel.symbol + " is missing");
       parts->kernels.push_back(reinterpret_cast<DeuteronKernel>(address));
     }
@@ -160,6 +184,8 @@ class Loader {
   std::string path_;
   LoadOptions options_;
   std::shared_ptr<MappedFile> file_;
+  /// Of the file what is loaded: all, or one artefact of a set.
+  std::string_view bytes_;
   ArtifactTrailer trailer_{};
 };
 

@@ -26,7 +26,7 @@ void ThrowNotWritten(const std::string& path, int error) {
 namespace {
 
 /// Writes all parts to the file `path`; 0, or the errno that says why not.
-int WriteParts(const std::string& path, std::initializer_list<std::string_view> parts) {
+int WriteParts(const std::string& path, std::span<const std::string_view> parts) {
   // Not a stream of the library: its failures do not say why.
   std::FILE* file = std::fopen(path.c_str(), "wb");
   if (file == nullptr) return errno;
@@ -43,6 +43,10 @@ int WriteParts(const std::string& path, std::initializer_list<std::string_view> 
 void WriteFile(const std::string& path, std::string_view bytes) { WriteFile(path, {bytes}); }
 
 void WriteFile(const std::string& path, std::initializer_list<std::string_view> parts) {
+  WriteFile(path, std::span(parts.begin(), parts.size()));
+}
+
+void WriteFile(const std::string& path, std::span<const std::string_view> parts) {
   namespace fs = std::filesystem;
   std::error_code ignored;
   // A device, a pipe: nothing that could be exchanged.

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <initializer_list>
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -19,5 +20,6 @@ void CheckFolderOf(const std::string& path);
 void WriteFile(const std::string& path, std::string_view bytes);
 /// The same of parts, one after another.
 void WriteFile(const std::string& path, std::initializer_list<std::string_view> parts);
+void WriteFile(const std::string& path, std::span<const std::string_view> parts);
 
 }  // namespace deuteron

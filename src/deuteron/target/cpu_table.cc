@@ -81,7 +81,8 @@ constexpr std::string_view kX86Features[] = {
     "avx512bw",   "avx512cd",        "avx512dq", "avx512f",  "avx512fp16", "avx512vbmi", "avx512vbmi2", "avx512vl",
     "avx512vnni", "avx512vpopcntdq", "avxvnni",  "bmi",      "bmi2",       "f16c",       "fma",         "lzcnt",
     "movbe",      "popcnt",          "sse3",     "sse4.1",   "sse4.2",     "ssse3"};
-constexpr std::string_view kArmFeatures[] = {"bf16", "dotprod", "fullfp16", "i8mm", "neon"};
+// No CPU of the table says that it has SVE: vectors here are of 128 bits, and code with SVE's would not run on others.
+constexpr std::string_view kArmFeatures[] = {"bf16", "dotprod", "fullfp16", "i8mm", "neon", "sve", "sve2"};
 
 const CpuEntry& Find(std::string_view name, Architecture architecture) {
   for (const CpuEntry& entry : kCpus) {
@@ -122,13 +123,21 @@ Architecture ArchitectureOf(std::string_view triple) {
     return Architecture::kX86;
 #endif
   }
-  if (triple.starts_with("x86_64")) return Architecture::kX86;
-  if (triple.starts_with("aarch64") || triple.starts_with("arm64")) return Architecture::kArm;
-  DEUTERON_THROW(UsageError) << "target: -mtriple takes a triple of x86_64 or aarch64, got '" << triple << "'";
+  const bool is_linux = triple.find("linux") != std::string_view::npos;  // artefacts are its shared objects
+  if (is_linux && triple.starts_with("x86_64-")) return Architecture::kX86;
+  if (is_linux && triple.starts_with("aarch64-")) return Architecture::kArm;
+  DEUTERON_THROW(UsageError) << "target: -mtriple takes x86_64-linux-gnu or aarch64-linux-gnu, got '" << triple << "'";
 }
 
 std::string_view PlainestCpu(Architecture architecture) {
   return architecture == Architecture::kX86 ? "x86-64" : "generic";
+}
+
+std::string_view NameOf(Architecture architecture) { return architecture == Architecture::kX86 ? "x86-64" : "aarch64"; }
+
+bool IsCpuOf(std::string_view cpu, Architecture architecture) {
+  return std::any_of(std::begin(kCpus), std::end(kCpus),
+                     [&](const CpuEntry& entry) { return entry.architecture == architecture && entry.name == cpu; });
 }
 
 std::vector<std::string_view> CpusOf(Architecture architecture) {

@@ -21,6 +21,11 @@ std::string_view PlainestCpu(Architecture architecture);
 /// The CPUs of the table, the levels of the architecture first.
 std::vector<std::string_view> CpusOf(Architecture architecture);
 
+/// "x86-64", "aarch64".
+std::string_view NameOf(Architecture architecture);
+/// Whether the table has a CPU of that name for that architecture.
+bool IsCpuOf(std::string_view cpu, Architecture architecture);
+
 /// The features that change the code generated here, or how fast it is; sorted.
 std::span<const std::string_view> KnownFeatures(Architecture architecture);
 

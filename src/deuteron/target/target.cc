@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <sstream>
 
+#include "deuteron/runtime/cpu_features.h"
 #include "deuteron/support/error.h"
 #include "deuteron/target/cpu_table.h"
 #include "deuteron/target/host.h"
@@ -45,6 +46,33 @@ void ApplyAttributes(std::string_view list, std::vector<std::string>* features) 
   std::sort(features->begin(), features->end());
 }
 
+/// The triple of Linux on an architecture; empty if it is this program's.
+std::string TripleOf(Architecture architecture) {
+  if (architecture == ArchitectureOf("")) return "";
+  return architecture == Architecture::kX86 ? "x86_64-linux-gnu" : "aarch64-linux-gnu";
+}
+
+/// What a target's first word says, which may be a CPU or a triple.
+void ParseFirstWord(std::string_view word, std::string_view text, std::string* cpu, std::string* triple) {
+  if (word == "llvm") return;
+  for (const std::string_view architecture : {"x86_64", "aarch64"}) {
+    if (word == architecture) *triple = std::string(word) + "-linux-gnu";
+    if (word.starts_with(std::string(architecture) + "-")) *triple = word;
+  }
+  if (!triple->empty()) return;
+  *cpu = word;
+  if (word == "native" || IsCpuOf(word, ArchitectureOf(""))) return;
+  for (const Architecture architecture : {Architecture::kX86, Architecture::kArm}) {
+    // What an architecture calls plain says nothing without the architecture.
+    if (IsCpuOf(word, architecture) && word != PlainestCpu(architecture)) {
+      *triple = TripleOf(architecture);
+      return;
+    }
+  }
+  DEUTERON_THROW(UsageError) << "target '" << text << "' is not known; say native, a CPU (x86-64-v3, cortex-a72), a "
+                             << "triple (aarch64-linux-gnu), or llvm -mcpu=NAME ...";
+}
+
 }  // namespace
 
 Target::Target() : cpu(PlainestCpu(ArchitectureOf(""))), features(FeaturesOfCpu(cpu, ArchitectureOf(""))) {
@@ -85,11 +113,10 @@ Target Target::Host() {
 Target Target::Parse(std::string_view text, int64_t threads) {
   std::istringstream words{std::string(text)};
   std::string word;
-  if (!(words >> word) || (word != "native" && word != "llvm")) {
-    DEUTERON_THROW(UsageError) << "target '" << text << "' is not known; say native or llvm -mcpu=NAME ...";
-  }
+  words >> word;
   Target target;
-  std::string cpu = word == "native" ? word : "";
+  std::string cpu;
+  ParseFirstWord(word, text, &cpu, &target.triple);
   std::string attributes;
   std::vector<std::pair<std::string, std::string>> figures;
   while (words >> word) {
@@ -145,6 +172,31 @@ std::string Target::ToString() const {
   model.vector_bits = given.vector_bits;
   model.threads = given.threads;
   return text + FiguresThatDiffer(machine, model);
+}
+
+std::string Target::WhyNotHere() const {
+  const Architecture architecture = ArchitectureOf(triple);
+  if (architecture != ArchitectureOf("")) {
+    return "of " + std::string(NameOf(architecture)) + ", and this one is of " +
+           std::string(NameOf(ArchitectureOf("")));
+  }
+  const std::vector<std::string> missing = runtime::MissingCpuFeatures(RequiredFeatures());
+  std::string list;
+  for (const std::string& feature : missing) list += (list.empty() ? "" : ", ") + feature;
+  return list.empty() ? "" : "with " + list + ", which this one lacks";
+}
+
+std::vector<std::string> SplitTargets(std::string_view list) {
+  std::vector<std::string> targets(1);
+  for (size_t i = 0; i < list.size(); ++i) {
+    const char next = i + 1 < list.size() ? list[i + 1] : ' ';
+    if (list[i] == ',' && next != '+' && next != '-') {
+      targets.emplace_back();
+    } else {
+      targets.back() += list[i];
+    }
+  }
+  return targets;
 }
 
 Target Target::Current() { return current_target != nullptr ? *current_target : Target(); }

@@ -6,6 +6,9 @@
 ///     native [OPTION...]     this machine
 ///     llvm [OPTION...]       the plainest CPU of the architecture, or that of -mcpu; nothing of this machine's
 ///
+///     CPU [OPTION...]        the same as llvm -mcpu=CPU: x86-64-v3, cortex-a72; of another architecture with its
+///     triple TRIPLE [OPTION...]     the same as llvm -mtriple=TRIPLE: aarch64-linux-gnu, or aarch64 alone
+///
 ///     -mcpu=NAME             native, or a CPU of the table (cpu_table.h)
 ///     -mattr=+a,-b           features that it has besides, or lacks
 ///     -mtriple=TRIPLE        the architecture and system, this program's if not given
@@ -47,6 +50,9 @@ struct Target {
   /// `threads`, if not 0, are those of parallel loops, whatever the text says. A UsageError names the option that is
   /// wrong and says what it takes.
   static Target Parse(std::string_view text, int64_t threads = 0);
+  /// Whether code for it runs in this process. If not, why: "of aarch64, and this machine is x86-64", "with avx512f, …,
+  /// which this one lacks"; empty if it does.
+  std::string WhyNotHere() const;
   /// Parses back to an equal target on the same machine; says what differs from the CPU's own figures.
   std::string ToString() const;
 
@@ -55,6 +61,9 @@ struct Target {
 
   bool operator==(const Target&) const = default;
 };
+
+/// The targets of a list, "x86-64-v3,x86-64-v4": the texts between its commas, which those of -mattr are not.
+std::vector<std::string> SplitTargets(std::string_view list);
 
 /// The options that set a figure of the model: names and what each takes, a line each.
 std::string MachineOptions();

@@ -37,6 +37,25 @@ TEST(Target, TextRoundTrips) {
   EXPECT_EQ(Target().ToString(), "llvm");
 }
 
+TEST(Target, HasShortNames) {
+  EXPECT_EQ(Target::Parse("x86-64-v3"), Target::Parse("llvm -mcpu=x86-64-v3"));
+  EXPECT_EQ(Target::Parse("x86-64-v3 -l2-bytes=2M"), Target::Parse("llvm -mcpu=x86-64-v3 -l2-bytes=2M"));
+  const Target raspberry = Target::Parse("cortex-a72");
+  EXPECT_EQ(raspberry, Target::Parse("aarch64-linux-gnu -mcpu=cortex-a72"));
+  EXPECT_EQ(raspberry.ToString(), "llvm -mcpu=cortex-a72 -mtriple=aarch64-linux-gnu");
+  EXPECT_EQ(Target::Parse("aarch64"), Target::Parse("llvm -mtriple=aarch64-linux-gnu"));
+  EXPECT_EQ(Target::Parse("x86_64-linux-gnu"), Target::Parse("llvm -mtriple=x86_64-linux-gnu"));
+  EXPECT_EQ(SplitTargets("x86-64-v3,llvm -mcpu=znver4 -mattr=-fma,+tbm,cortex-a72"),
+            (std::vector<std::string>{"x86-64-v3", "llvm -mcpu=znver4 -mattr=-fma,+tbm", "cortex-a72"}));
+}
+
+TEST(Target, SaysWhyItDoesNotRunHere) {
+  EXPECT_EQ(Target::Host().WhyNotHere(), "");
+  EXPECT_EQ(Target().WhyNotHere(), "");
+  EXPECT_EQ(Target::Parse("native -mattr=+no-such-feature").WhyNotHere(), "with no-such-feature, which this one lacks");
+  EXPECT_EQ(Target::Parse("cortex-a72").WhyNotHere(), "of aarch64, and this one is of x86-64");
+}
+
 TEST(Target, IsNeverTheMachineUnlessAskedFor) {
   EXPECT_EQ(Target::Current(), Target::Parse("llvm"));
   const TargetScope scope(Target::Parse("native"));
@@ -58,7 +77,11 @@ TEST(Target, HasTheFeaturesOfItsCpu) {
 }
 
 TEST(Target, SaysWhatIsWrong) {
-  EXPECT_EQ(ErrorOf("x86"), "target 'x86' is not known; say native or llvm -mcpu=NAME ...");
+  for (const std::string word : {"x86", "generic", "aarch64_be", ""}) {
+    EXPECT_EQ(ErrorOf(word.c_str()), "target '" + word +
+                                         "' is not known; say native, a CPU (x86-64-v3, cortex-a72), a triple "
+                                         "(aarch64-linux-gnu), or llvm -mcpu=NAME ...");
+  }
   EXPECT_EQ(ErrorOf("llvm -l2-bytes=1X"),
             "target: -l2-bytes takes a number of bytes from 1 (65536, 64K, 1M), got '1X'");
   EXPECT_EQ(ErrorOf("llvm -l3-bytes=-1"),
@@ -73,7 +96,9 @@ TEST(Target, SaysWhatIsWrong) {
   EXPECT_EQ(ErrorOf("llvm -ghz=fast"), "target: -ghz takes a number above 0, got 'fast'");
   EXPECT_EQ(ErrorOf("llvm -mattr=fma"), "target: -mattr takes +feature or -feature, separated by commas; got 'fma'");
   EXPECT_EQ(ErrorOf("llvm -mtriple=riscv64-linux-gnu"),
-            "target: -mtriple takes a triple of x86_64 or aarch64, got 'riscv64-linux-gnu'");
+            "target: -mtriple takes x86_64-linux-gnu or aarch64-linux-gnu, got 'riscv64-linux-gnu'");
+  EXPECT_EQ(ErrorOf("aarch64-apple-darwin"),
+            "target: -mtriple takes x86_64-linux-gnu or aarch64-linux-gnu, got 'aarch64-apple-darwin'");
   EXPECT_NE(ErrorOf("llvm -mcpu=neoverse-n1 -mtriple=x86_64-linux-gnu").find("-mcpu takes native or one of x86-64, "),
             std::string::npos);
   const std::string unknown = ErrorOf("llvm -l4-bytes=1");

@@ -27,9 +27,12 @@ def remove_patterns(names: Sequence[str]) -> None:
 
 
 def get_patterns_with_prefix(prefix: str) -> list[FusionPattern]:
-    """Those whose names begin so, the highest priority first: names, patterns, annotations. Their checks stay in the library;
-    `fuse_registered` heeds them."""
-    return [FusionPattern(name, pattern, dict(parts)) for name, pattern, parts in _library.function("dpl.patterns_with_prefix")(prefix)]
+    """Those whose names begin so, the highest priority first, with their checks: what `FuseOpsByPattern` takes."""
+
+    def of(name: str, pattern: Any, parts: Any, check: Any, getter: Any) -> FusionPattern:
+        return FusionPattern(name, pattern, dict(parts), check and (lambda context: check(context._fields())), getter)
+
+    return [of(*fields) for fields in _library.function("dpl.patterns_with_prefix")(prefix)]
 
 
 def fuse_registered(prefix: str, bind_constants: bool = True, annotate_codegen: bool = False) -> Pass:

@@ -69,9 +69,13 @@ llvm::Value* KernelEmitter::EmitCast(DataType to, DataType from, llvm::Value* va
 }
 
 /// To the nearest integer towards 0, NaN to 0, what is beyond the type to its end. As LLVM's fptosi.sat and fptoui.sat,
-/// which LLVM 19 takes apart lane by lane for vectors on x86.
+/// instructions of NEON, which LLVM 19 takes apart lane by lane for vectors on x86.
 llvm::Value* KernelEmitter::Saturate(DataType to, llvm::Value* value, llvm::Type* type) {
   const int bits = to.bits();
+  if (target_.HasFeature("neon") && bits >= 8) {
+    const auto id = to.is_int() ? llvm::Intrinsic::fptosi_sat : llvm::Intrinsic::fptoui_sat;
+    return builder_.CreateIntrinsic(id, {type, value->getType()}, {value});
+  }
   const auto power = [&](double exponent) { return llvm::ConstantFP::get(value->getType(), std::exp2(exponent)); };
   llvm::Value* least = to.is_int() ? llvm::ConstantFP::get(value->getType(), -std::exp2(bits - 1))
                                    : llvm::Constant::getNullValue(value->getType());

@@ -310,6 +310,10 @@ llvm::Value* KernelEmitter::EmitMinMax(bool max, llvm::Value* a, llvm::Value* b)
     }
     return false;
   };
+  // NEON's fmin and fmax give NaN if either is.
+  if (target_.HasFeature("neon")) {
+    return builder_.CreateBinaryIntrinsic(max ? llvm::Intrinsic::maximum : llvm::Intrinsic::minimum, a, b);
+  }
   if (!not_nan(a)) std::swap(a, b);
   llvm::Value* first = max ? builder_.CreateFCmpOGT(a, b) : builder_.CreateFCmpOLT(a, b);
   llvm::Value* result = builder_.CreateSelect(first, a, b);

@@ -1,6 +1,7 @@
 /// \file
 /// Floats of 16 bits and fewer (support/element.h), which are computed in float32: from their codes and back by
-/// arithmetic on the bits, in vectors as in scalars. float16 alone has instructions, and registers of its own.
+/// arithmetic on the bits, in vectors as in scalars. float16 alone has registers of its own and, where the CPU is not
+/// an old one, instructions; LLVM would call a function of the compiler's run-time library for each lane there.
 #include "deuteron/codegen/llvm/emitter.h"
 #include "deuteron/support/element.h"
 
@@ -119,13 +120,19 @@ const FloatFormat* CodeFormat(DataType type) { return type.code() == kDLFloat ? 
 
 }  // namespace
 
+bool KernelEmitter::ConvertsHalf() const { return target_.HasFeature("f16c") || target_.HasFeature("neon"); }
+
 llvm::Value* KernelEmitter::Widen(DataType type, llvm::Value* value) {
   llvm::Type* f32 = WithLanesOf(builder_.getFloatTy(), value);
   if (const FloatFormat* format = CodeFormat(type)) {
     llvm::Type* i32 = WithLanesOf(builder_.getInt32Ty(), value);
     return NarrowFloat(*format, &builder_, i32, f32).Decode(builder_.CreateZExt(value, i32));
   }
-  return type.is_float() && type.bits() == 16 ? builder_.CreateFPExt(value, f32) : value;
+  if (!type.is_float() || type.bits() != 16) return value;
+  if (ConvertsHalf()) return builder_.CreateFPExt(value, f32);
+  llvm::Type* i32 = WithLanesOf(builder_.getInt32Ty(), value);
+  llvm::Value* code = builder_.CreateBitCast(value, WithLanesOf(builder_.getInt16Ty(), value));
+  return NarrowFloat(*FindFloatFormat(DataType::Float(16)), &builder_, i32, f32).Decode(builder_.CreateZExt(code, i32));
 }
 
 llvm::Value* KernelEmitter::Narrow(DataType type, llvm::Value* value) {
@@ -134,7 +141,12 @@ llvm::Value* KernelEmitter::Narrow(DataType type, llvm::Value* value) {
     llvm::Type* i32 = WithLanesOf(builder_.getInt32Ty(), value);
     return builder_.CreateTrunc(NarrowFloat(*format, &builder_, i32, value->getType()).Encode(value), narrow);
   }
-  return type.is_float() && type.bits() == 16 ? builder_.CreateFPTrunc(value, narrow) : value;
+  if (!type.is_float() || type.bits() != 16) return value;
+  if (ConvertsHalf()) return builder_.CreateFPTrunc(value, narrow);
+  llvm::Type* i32 = WithLanesOf(builder_.getInt32Ty(), value);
+  llvm::Value* code =
+      NarrowFloat(*FindFloatFormat(DataType::Float(16)), &builder_, i32, value->getType()).Encode(value);
+  return builder_.CreateBitCast(builder_.CreateTrunc(code, WithLanesOf(builder_.getInt16Ty(), value)), narrow);
 }
 
 /// double → float rounded to odd, so that rounding the result again to fewer bits rounds only once in effect.

@@ -134,6 +134,8 @@ class KernelEmitter {
   llvm::Value* Splat(llvm::Value* value, int64_t lanes);
 
   // emit_narrow_float.cc
+  /// Whether the CPU converts float16.
+  bool ConvertsHalf() const;
   /// A float of 16 bits or fewer as float32; other floats as they are.
   llvm::Value* Widen(DataType type, llvm::Value* value);
   /// Back again.

@@ -15,23 +15,6 @@ using tir::Buffer;
 using tir::PrimFunc;
 using tir::Var;
 
-/// out[i] = make(in0[i], in1[i], …) for i in a vectorised loop.
-PrimFunc Pointwise(const std::vector<DataType>& inputs, int64_t count,
-                   const std::function<PrimExpr(const std::vector<PrimExpr>&)>& make) {
-  std::vector<PrimExpr> loads;
-  Array<Buffer> buffers;
-  const Var i("i");
-  for (size_t k = 0; k < inputs.size(); ++k) {
-    buffers.push_back(Buffer("in" + std::to_string(k), inputs[k], {I64(count)}));
-    loads.push_back(tir::BufferLoad(buffers.back(), {i}));
-  }
-  const PrimExpr value = make(loads);
-  buffers.push_back(Buffer("out", value.dtype(), {I64(count)}));
-  const tir::Stmt body =
-      tir::For(i, I64(0), I64(count), tir::ForKind::kVectorized, tir::BufferStore(buffers.back(), value, {i}));
-  return PrimFunc::FromBuffers(buffers, {}, body, DictAttrs(Map<String, Any>{{"tirx.noalias", true}}));
-}
-
 DeuteronKernel Compile(CompiledKernels* kernels, const PrimFunc& func) {
   IRModule module = IRModule::Empty();
   module.AddUnique("kernel", tir::LowerPrimFunc(func, Target::Host()));

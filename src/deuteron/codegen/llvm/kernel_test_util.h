@@ -6,6 +6,7 @@
 
 #include <cmath>
 #include <cstring>
+#include <functional>
 #include <random>
 #include <string>
 #include <vector>
@@ -118,6 +119,23 @@ inline std::vector<Tensor> RandomArguments(const tir::PrimFunc& func, const Expr
     FillRandom(tensors.back(), random);
   }
   return tensors;
+}
+
+/// out[i] = make(in0[i], in1[i], …) for i in a vectorised loop.
+inline tir::PrimFunc Pointwise(const std::vector<DataType>& inputs, int64_t count,
+                               const std::function<PrimExpr(const std::vector<PrimExpr>&)>& make) {
+  std::vector<PrimExpr> loads;
+  Array<tir::Buffer> buffers;
+  const tir::Var i("i");
+  for (size_t k = 0; k < inputs.size(); ++k) {
+    buffers.push_back(tir::Buffer("in" + std::to_string(k), inputs[k], {I64(count)}));
+    loads.push_back(tir::BufferLoad(buffers.back(), {i}));
+  }
+  const PrimExpr value = make(loads);
+  buffers.push_back(tir::Buffer("out", value.dtype(), {I64(count)}));
+  const tir::Stmt body =
+      tir::For(i, I64(0), I64(count), tir::ForKind::kVectorized, tir::BufferStore(buffers.back(), value, {i}));
+  return tir::PrimFunc::FromBuffers(buffers, {}, body, DictAttrs(Map<String, Any>{{"tirx.noalias", true}}));
 }
 
 /// Lowers, compiles and runs `func`, and compares every parameter with what `reference` interpreted gives. `dims`

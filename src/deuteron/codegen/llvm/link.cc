@@ -53,7 +53,7 @@ std::string LinkSharedObject(const std::vector<std::string>& objects) {
                                         "-z",
                                         "noexecstack",
                                         "-z",
-                                        "max-page-size=4096",
+                                        "max-page-size=65536",  // AArch64 has systems with such pages
                                         "--threads=1",
                                         "-o",
                                         folder.File("model.so")};

@@ -1,0 +1,103 @@
+/// Code for CPUs without this one's instructions: run where it can be, else read.
+#include "deuteron/codegen/llvm/kernel_test_util.h"
+
+namespace deuteron::codegen {
+namespace {
+
+constexpr const char* kOlder[] = {"x86-64", "x86-64-v2", "x86-64-v3 -mattr=-f16c"};
+
+/// The assembly of one kernel.
+std::string Assembly(const tir::PrimFunc& func, const std::string& target_text) {
+  const Target target = Target::Parse(target_text);
+  IRModule module = IRModule::Empty();
+  module.AddUnique("kernel", tir::LowerPrimFunc(func, target));
+  return EmitAssembly(module, target, {.verify = true});
+}
+
+bool Has(const std::string& text, std::string_view part) { return text.find(part) != std::string::npos; }
+
+/// Every code of float16, widened; and every float32 that lies near a code, on a tie between two of them, or beyond
+/// them, narrowed.
+TEST(OlderCpus, ConvertFloat16WithoutInstructions) {
+  const DataType half = DataType::Float(16), single = DataType::Float(32);
+  const int64_t codes = 1 << 16;
+  for (const char* text : kOlder) {
+    SCOPED_TRACE(text);
+    const Target target = Target::Parse(text);
+    const auto widen = Pointwise({half}, codes, [&](const auto& in) { return CastTo(single, in[0]); });
+    const auto narrow = Pointwise({single}, 3 * codes, [&](const auto& in) { return CastTo(half, in[0]); });
+    for (const bool is_widening : {true, false}) {
+      const tir::PrimFunc& func = is_widening ? widen : narrow;
+      IRModule module = IRModule::Empty();
+      module.AddUnique("kernel", tir::LowerPrimFunc(func, target));
+      const CompiledKernels kernels = CompileInMemory(module, target, {.verify = true});
+      std::mt19937 random(1);
+      std::vector<Tensor> tensors = RandomArguments(func, {}, &random);
+      for (int64_t i = 0; i < codes; ++i) {
+        const auto code = static_cast<uint16_t>(i);
+        if (is_widening) {
+          static_cast<uint16_t*>(tensors[0].data_ptr())[i] = code;
+          continue;
+        }
+        const auto value = static_cast<float>(FindFloatFormat(half)->Decode(code));
+        const auto next = static_cast<float>(FindFloatFormat(half)->Decode(static_cast<uint16_t>(code + 1)));
+        float* values = static_cast<float*>(tensors[0].data_ptr()) + 3 * i;
+        values[0] = value;
+        values[1] = value / 2 + next / 2;
+        values[2] = std::nextafter(values[1], 1e30F);
+      }
+      std::vector<Tensor> expected = {tensors[0], CopyTensor(tensors[1])};
+      interpreter::RunPrimFunc(func, expected, {});
+      std::vector<void*> data = {tensors[0].data_ptr(), tensors[1].data_ptr()};
+      TestContext context;
+      ASSERT_EQ(kernels.Lookup("kernel")(context.get(), data.data(), nullptr), 0);
+      ExpectClose(tensors[1], expected[1], 0, is_widening ? "widened" : "narrowed");
+    }
+    EXPECT_FALSE(Has(Assembly(widen, text), "extendhf"));
+    EXPECT_FALSE(Has(Assembly(narrow, text), "truncsf"));
+  }
+}
+
+TEST(OlderCpus, ComputeWithoutFusedMultiplyAdds) {
+  for (const char* text : kOlder) {
+    SCOPED_TRACE(text);
+    const auto func = Pointwise({DataType::Float(32), DataType::Float(16)}, 1003, [](const auto& in) {
+      return CallIntrin("exp", {in[0]}) * CastTo(DataType::Float(32), in[1] * in[1]) + CallIntrin("tanh", {in[0]});
+    });
+    Check(func, 1e-6, {}, Target::Parse(text));
+  }
+}
+
+TEST(AArch64, HasInstructionsOfItsOwn) {
+  const DataType single = DataType::Float(32), half = DataType::Float(16);
+  const auto axpy = Pointwise({single, single, single}, 64, [](const auto& in) { return in[0] * in[1] + in[2]; });
+  for (const char* cpu : {"aarch64-linux-gnu", "cortex-a72", "neoverse-n1"}) {
+    EXPECT_TRUE(Has(Assembly(axpy, cpu), "fmla\tv")) << cpu;
+  }
+  // Scalable vectors would not be there on another machine.
+  EXPECT_FALSE(Has(Assembly(axpy, "neoverse-v1"), "whilelo")) << "neoverse-v1";
+  EXPECT_FALSE(Has(Assembly(axpy, "neoverse-v1"), "\tz0")) << "neoverse-v1";
+  const auto greatest = Pointwise({single, single}, 64, [](const auto& in) { return Max(in[0], in[1]); });
+  EXPECT_TRUE(Has(Assembly(greatest, "cortex-a72"), "fmax\tv"));
+  const auto quantised =
+      Pointwise({single}, 64, [](const auto& in) { return CastTo(DataType::Int(32), CallIntrin("round", {in[0]})); });
+  EXPECT_TRUE(Has(Assembly(quantised, "cortex-a72"), "fcvtzs\tv") ||
+              Has(Assembly(quantised, "cortex-a72"), "fcvtns\tv"));
+  // float16 where the CPU computes in it, else by float32.
+  const auto sum = Pointwise({half, half}, 64, [](const auto& in) { return in[0] + in[1]; });
+  EXPECT_TRUE(Has(Assembly(sum, "neoverse-n1"), ".8h"));
+  EXPECT_FALSE(Has(Assembly(sum, "neoverse-n1"), "fcvtl"));
+  EXPECT_TRUE(Has(Assembly(sum, "cortex-a72"), "fcvtl"));
+}
+
+TEST(AArch64, CallsNothingForVectorsOfElementaryFunctions) {
+  for (const char* name : {"exp", "log", "tanh", "erf", "sigmoid", "rsqrt"}) {
+    for (const DataType type : {DataType::Float(32), DataType::Float(16)}) {
+      const auto func = Pointwise({type}, 64, [&](const auto& in) { return CallIntrin(name, {in[0]}); });
+      EXPECT_FALSE(Has(Assembly(func, "cortex-a72"), "\tbl\t")) << name << " " << type.ToString();
+    }
+  }
+}
+
+}  // namespace
+}  // namespace deuteron::codegen

@@ -1,0 +1,141 @@
+"""Networks compiled for other CPUs than this one, 64-bit ARM under an emulator, compared with what this one computes.
+
+    python tests/arm/arm.py [NETWORK...] [--cpu CPU]... [--size small|full] [--command DEUTERON]
+
+The networks are those of tests/networks and the light ones of the onnx package. Each is compiled for every CPU, run by
+deuteron-run (for ARM that of the preset aarch64, under qemu with no more of an instruction set than that CPU has), and
+compared with `deuteron run` of the same inputs: |difference| <= 1e-4 x max |reference|, since sums are added in another
+order. What is meant for a CPU is refused by one that lacks its features. Ends with status 1 if anything differs.
+"""
+
+import argparse
+import pathlib
+import shlex
+import subprocess
+import sys
+import tempfile
+import time
+
+import numpy as np
+import onnx
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
+sys.path.insert(0, str(ROOT / "tests/networks"))
+import light  # noqa: E402
+import make  # noqa: E402
+
+TOLERANCE = 1e-4
+# What qemu calls the CPU that stands for one of ours: none has more than that.
+EMULATED = {cpu: cpu for cpu in ("cortex-a53", "cortex-a72", "cortex-a76", "neoverse-n1")}
+# Levels that this machine has, too.
+NATIVE = ("x86-64", "x86-64-v2", "x86-64-v3")
+NETWORKS = ["mobilenetv2", "bert", "decoder", *light.NAMES]
+
+
+def runner(cpu):
+    if cpu in NATIVE:
+        return [ROOT / "build/release/bin/deuteron-run"]
+    return ["qemu-aarch64-static", "-cpu", EMULATED[cpu], "-L", "/usr/aarch64-linux-gnu", ROOT / "build/aarch64/bin/deuteron-run"]
+
+
+def run(*command):
+    result = subprocess.run(list(map(str, command)), capture_output=True, text=True)
+    if result.returncode != 0:
+        raise RuntimeError(f"{shlex.join(map(str, command))}\nstatus {result.returncode}: {result.stderr}")
+    return result.stdout
+
+
+def random_inputs(path, folder):
+    """Flags --input with random numbers for each input of the model, which has fixed shapes."""
+    model = onnx.load(path, load_external_data=False)
+    weights = {tensor.name for tensor in model.graph.initializer}
+    random = np.random.default_rng(1)
+    flags = []
+    for index, value in enumerate(value for value in model.graph.input if value.name not in weights):
+        shape = [dim.dim_value or 1 for dim in value.type.tensor_type.shape.dim]
+        dtype = onnx.helper.tensor_dtype_to_np_dtype(value.type.tensor_type.elem_type)
+        array = random.standard_normal(shape) if dtype.kind == "f" else random.integers(0, 2, shape)
+        np.save(folder / f"{index}.npy", array.astype(dtype))
+        flags += ["--input", f"{value.name}={folder / f'{index}.npy'}"]
+    return flags
+
+
+def difference(folder, reference):
+    """The largest |difference| over the largest |reference| of all outputs."""
+    worst = 0.0
+    for path in sorted(reference.glob("*.npy")):
+        expected, actual = np.load(path).astype(np.float64), np.load(folder / path.name).astype(np.float64)
+        assert expected.shape == actual.shape, (path.name, expected.shape, actual.shape)
+        assert np.isfinite(expected).all() and expected.any(), f"{path.name}: the reference says nothing"
+        scale = max(np.abs(expected).max(initial=0), 1e-30)
+        worst = max(worst, float(np.abs(actual - expected).max(initial=0) / scale) if np.isfinite(actual).all() else np.inf)
+    return worst
+
+
+def check_network(name, arguments, work):
+    model, wrong = work / f"{name}.onnx", 0
+    run(sys.executable, ROOT / "tests/networks/make.py", "--size", arguments.size, name, model)
+    flags = random_inputs(model, work)
+    run(arguments.command, "run", model, "--backend", "none", "--cache", "off", *flags, "--output-dir", work / "here")
+    for cpu in arguments.cpu:
+        artefact, results = work / "model.so", work / cpu
+        run(arguments.command, "compile", model, "--target", cpu, "-o", artefact)
+        begin = time.monotonic()
+        try:
+            run(*runner(cpu), artefact, *flags, "--output-dir", results, "--threads", "2")
+            far = difference(results, work / "here")
+        except (RuntimeError, AssertionError) as error:
+            print(error)
+            far = np.inf
+        wrong += not far <= TOLERANCE
+        verdict = "" if far <= TOLERANCE else "   WRONG"
+        print(f"{name:32} {cpu:14} {far:10.1e} {time.monotonic() - begin:8.1f} s{verdict}", flush=True)
+    return wrong
+
+
+def check_refusals(arguments, work):
+    """An artefact for another architecture, and for a better CPU, is refused by name; of several the best that runs is taken."""
+    model, wrong = work / "refused.onnx", 0
+    run(sys.executable, ROOT / "tests/networks/make.py", "--size", "small", "squeezenet", model)
+    flags = random_inputs(model, work)
+    for target, cpu, status, expected in [
+        ("x86-64-v3", "cortex-a72", 4, "was compiled for x86-64, and this processor is aarch64"),
+        ("neoverse-n1", "cortex-a72", 4, "was compiled for a processor with dotprod, fullfp16, which this one lacks"),
+        ("x86-64-v3,neoverse-n1", "cortex-a72", 4, "was compiled for x86-64, and this processor is aarch64; for a processor with dotprod"),
+        ("x86-64-v3,cortex-a72,neoverse-n1", "cortex-a72", 0, ""),
+        ("x86-64-v3,cortex-a72,neoverse-n1", "neoverse-n1", 0, ""),
+        ("x86-64-v3,cortex-a72,neoverse-n1", "x86-64-v3", 0, ""),
+        ("cortex-a72", "x86-64-v3", 4, "was compiled for aarch64, and this processor is x86-64"),
+    ]:
+        artefact = work / "refused.so"
+        run(arguments.command, "compile", model, "--target", target, "-o", artefact)
+        result = subprocess.run([*runner(cpu), artefact, *flags], capture_output=True, text=True)
+        right = result.returncode == status and expected in result.stderr
+        print(f"{target:32} {cpu:14} {'refused' if status else 'runs':>10}{'' if right else f'   WRONG: {result.returncode} {result.stderr}'}", flush=True)
+        wrong += not right
+    return wrong
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("names", nargs="*")
+    parser.add_argument("--cpu", action="append", choices=[*EMULATED, *NATIVE])
+    parser.add_argument("--size", choices=("small", "full"), default="small", help="of the networks that have sizes; light ones are full")
+    parser.add_argument("--command", default=ROOT / "build/release/bin/deuteron")
+    arguments = parser.parse_args()
+    arguments.cpu = arguments.cpu or ["cortex-a72", "neoverse-n1", "x86-64-v2", "x86-64-v3"]
+    wrong = 0
+    with tempfile.TemporaryDirectory(prefix="deuteron-arm-") as folder:
+        print(f"{'network':32} {'CPU':14} {'difference':>10} {'run':>10}")
+        for name in arguments.names or NETWORKS:
+            assert name in make.NETWORKS or name in light.NAMES, f"unknown network {name}"
+            (pathlib.Path(folder) / name).mkdir()
+            wrong += check_network(name, arguments, pathlib.Path(folder) / name)
+        if not arguments.names:
+            wrong += check_refusals(arguments, pathlib.Path(folder))
+    print(f"{wrong} wrong")
+    sys.exit(1 if wrong else 0)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,120 @@
+/// \file
+/// The command `deuteron-run`: runs a compiled model by the runtime library alone, as `deuteron run` does where there
+/// is the compiler.
+#include <cctype>
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "deuteron/runtime/executable.h"
+#include "deuteron/runtime/instance.h"
+#include "deuteron/support/error.h"
+#include "deuteron/support/npy.h"
+
+namespace deuteron {
+namespace {
+
+constexpr const char* kUsage =
+    "usage: deuteron-run MODEL.so [--input NAME=FILE.npy]... [--output-dir DIR] [--threads N]\n"
+    "\n"
+    "  Runs a model that `deuteron compile` has compiled for this machine, and prints what its outputs are.\n"
+    "  --input NAME=FILE.npy  an input; all of them are needed\n"
+    "  --output-dir DIR       write each output to DIR/<name>.npy\n"
+    "  --threads N            of parallel loops (default: all that this process may use)\n";
+
+struct Options {
+  std::string model;
+  std::map<std::string, std::string> inputs;
+  std::string output_dir;
+  int threads = 0;
+};
+
+Options Parse(int argc, char** argv) {
+  Options options;
+  for (int i = 1; i < argc; ++i) {
+    std::string_view argument = argv[i];
+    if (!argument.starts_with("--")) {
+      if (!options.model.empty()) DEUTERON_THROW(UsageError) << "one model at a time, not " << argument << " too";
+      options.model = argument;
+      continue;
+    }
+    // --flag VALUE and --flag=VALUE.
+    const size_t equal = argument.find('=');
+    const std::string flag(argument.substr(0, equal));
+    if (flag != "--input" && flag != "--output-dir" && flag != "--threads") {
+      DEUTERON_THROW(UsageError) << "unknown flag " << flag;
+    }
+    if (equal == std::string_view::npos && i + 1 == argc) DEUTERON_THROW(UsageError) << flag << " takes a value";
+    const std::string value(equal == std::string_view::npos ? std::string_view(argv[++i]) : argument.substr(equal + 1));
+    if (flag == "--output-dir") {
+      options.output_dir = value;
+    } else if (flag == "--threads") {
+      options.threads = std::atoi(value.c_str());
+      if (options.threads < 1) DEUTERON_THROW(UsageError) << "--threads takes a number from 1, not \"" << value << "\"";
+    } else {
+      const size_t split = value.find('=');
+      if (split == std::string::npos || split == 0) {
+        DEUTERON_THROW(UsageError) << "--input takes NAME=FILE.npy, not \"" << value << "\"";
+      }
+      const std::string name = value.substr(0, split);
+      if (!options.inputs.emplace(name, value.substr(split + 1)).second) {
+        DEUTERON_THROW(UsageError) << "--input " << name << " is given twice";
+      }
+    }
+  }
+  if (options.model.empty()) DEUTERON_THROW(UsageError) << "no model is given";
+  return options;
+}
+
+/// A name with every character outside of [A-Za-z0-9._-] replaced by '_'.
+std::string FileName(std::string name) {
+  for (char& c : name) {
+    if (std::isalnum(static_cast<unsigned char>(c)) == 0 && c != '.' && c != '_' && c != '-') c = '_';
+  }
+  return name;
+}
+
+void Run(const Options& options) {
+  const auto executable = runtime::Executable::Load(options.model);
+  runtime::NamedTensors inputs;
+  for (const auto& [name, path] : options.inputs) inputs.emplace_back(name, ReadNpy(path));
+  runtime::Instance instance(executable, {.threads = options.threads});
+  if (!options.output_dir.empty()) {
+    std::error_code error;
+    std::filesystem::create_directories(options.output_dir, error);
+    if (error) {
+      DEUTERON_THROW(UsageError) << "cannot make the directory " << options.output_dir << ": " << error.message();
+    }
+  }
+  for (const auto& [name, tensor] : instance.Run(inputs)) {
+    std::string shape;
+    for (const int64_t dim : tensor.shape()) shape += (shape.empty() ? "" : ", ") + std::to_string(dim);
+    const std::string dtype = tvm::ffi::DLDataTypeToString(tensor.dtype());
+    std::printf("%s: %s (%s)\n", name.c_str(), dtype.c_str(), shape.c_str());
+    if (!options.output_dir.empty()) WriteNpy(options.output_dir + "/" + FileName(name) + ".npy", tensor);
+  }
+}
+
+}  // namespace
+}  // namespace deuteron
+
+int main(int argc, char** argv) {
+  if (argc < 2 || std::string_view(argv[1]) == "--help") {
+    std::fputs(deuteron::kUsage, argc < 2 ? stderr : stdout);
+    return argc < 2 ? 2 : 0;
+  }
+  try {
+    deuteron::Run(deuteron::Parse(argc, argv));
+  } catch (const tvm::ffi::Error& error) {
+    std::fprintf(stderr, "deuteron-run: %s\n", std::string(error.message()).c_str());
+    return deuteron::ExitStatus(error.kind());
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "deuteron-run: %s\n", error.what());
+    return 1;
+  }
+  return std::fflush(stdout) == 0 ? 0 : 2;
+}
