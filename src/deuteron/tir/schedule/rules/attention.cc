@@ -29,18 +29,19 @@ namespace {
 /// Vectors of rows that a product's tile and a softmax take at a time, at least: with fewer the additions of a sum wait
 /// for each other.
 constexpr int64_t kVectorsOfRows = 2;
+/// For a number of keys that is not known: tiles must not be too high for long texts.
+constexpr int64_t kUnknownKeys = 8 * kUnknownExtent;
 
 class AttentionScheduler {
  public:
   AttentionScheduler(Schedule* schedule, const Target& target, AttentionPlan plan)
-      : schedule_(*schedule), target_(target), plan_(std::move(plan)) {
-    // A tile is one thread's.
-    target_.machine.threads = 1;
+      : schedule_(*schedule), costs_(target.machine), thread_(target), plan_(std::move(plan)) {
+    thread_.machine.threads = 1;
   }
 
   /// Null, or why not.
   const char* Run() {
-    ChooseTile(CostModel(target_.machine));
+    if (const char* why = ChooseTile()) return why;
     AddBuffers();
     Array<Stmt> stages;
     for (const auto make : {&AttentionScheduler::Queries, &AttentionScheduler::Scores, &AttentionScheduler::Softmax,
@@ -54,17 +55,19 @@ class AttentionScheduler {
   }
 
  private:
-  /// Scores and exponentials of a tile stay in the cache; there is a tile for each thread; rows fill vectors.
-  void ChooseTile(const CostModel& costs) {
-    const int64_t step = kVectorsOfRows * Lanes(target_);
-    const auto row_bytes = static_cast<double>(AssumedExtent(plan_.keys) * static_cast<int64_t>(sizeof(float)));
-    double most = costs.RowBytes() / row_bytes;
+  /// The scores of a tile stay in the cache; there is a tile for each thread; rows fill vectors.
+  const char* ChooseTile() {
+    const auto rows = AsConstInt(plan_.rows);
+    const int64_t lanes = Lanes(thread_);
+    if (rows && *rows < lanes) return "it has too few rows for a vector";
+    const int64_t step = rows && *rows <= lanes ? lanes : kVectorsOfRows * lanes;
+    const int64_t keys = AsConstInt(plan_.keys).value_or(kUnknownKeys);
+    double most = costs_.RowBytes() / static_cast<double>(keys * ExponentBytes());
     const double all = static_cast<double>(AssumedExtent(plan_.rows)) *
                        AssumedProduct(Array<PrimExpr>(plan_.batch.begin(), plan_.batch.end()));
-    most = std::min(most, all / static_cast<double>(costs.EnoughPieces()));
-    // Of those that fit the height with the least work in vain.
+    most = std::min(most, all / static_cast<double>(costs_.EnoughPieces()));
+    // Of the heights that fit, the one with the least work in vain.
     tile_.height = step;
-    const auto rows = AsConstInt(plan_.rows);
     const auto computed = [&](int64_t height) { return (rows.value_or(0) + height - 1) / height * height; };
     for (int64_t height = 2 * step; height <= static_cast<int64_t>(most); height += step) {
       if (computed(height) <= computed(tile_.height)) tile_.height = height;
@@ -78,7 +81,10 @@ class AttentionScheduler {
     for (size_t i = 0; i < plan_.batch.size(); ++i) {
       tile_.batch.push_back(Var("b" + std::to_string(i), DataType::Int(64)));
     }
+    return nullptr;
   }
+
+  int64_t ExponentBytes() const { return schedule_.WriteBuffer(plan_.exponent)->dtype.bytes(); }
 
   void AddBuffers() {
     const DataType dtype = schedule_.WriteBuffer(plan_.exponent)->dtype;
@@ -107,7 +113,7 @@ class AttentionScheduler {
                       {I64(tile_.height), IterOf(block, axes, AttentionAxis::kDepth)->dom->extent});
     AttentionStage stage(schedule_, plan_, tile_, Filled(), !tile_.IsFull());
     if (const char* why = stage.AddCopy(plan_.scores, operand_, queries_)) return why;
-    *stmt = stage.Scheduled(target_, {}, {queries_}, &allocated_);
+    *stmt = stage.Scheduled(thread_, {}, {queries_}, &allocated_);
     allocated_.push_back(queries_);
     return nullptr;
   }
@@ -137,7 +143,7 @@ class AttentionScheduler {
     if (!plan_.masked.empty()) {
       if (const char* why = stage.Add(plan_.masked, {key, row})) return why;
     }
-    *stmt = stage.Scheduled(target_, inputs, {masked_}, &allocated_);
+    *stmt = stage.Scheduled(thread_, inputs, {masked_}, &allocated_);
     return nullptr;
   }
 
@@ -154,7 +160,7 @@ class AttentionScheduler {
     if (const char* why = stage.Add(plan_.maximum, {row, key})) return why;
     if (const char* why = stage.Add(plan_.exponent, {key, row})) return why;
     if (const char* why = stage.Add(plan_.sum, {row, key})) return why;
-    *stmt = stage.Scheduled(target_, {masked_}, {exponent_, sum_}, &allocated_);
+    *stmt = stage.Scheduled(thread_, {masked_}, {exponent_, sum_}, &allocated_);
     if (masked_->dtype == exponent_->dtype && IsInStep(*stmt, masked_, exponent_)) {
       *stmt = schedule::ReplaceBuffer(*stmt, exponent_, masked_);
       exponent_ = masked_;
@@ -240,7 +246,7 @@ class AttentionScheduler {
       stage.AddBlock(SBlock({iter(rows, r), iter(width, c)}, {}, {}, "quotients",
                             BufferStore(stage.ViewOf(whole, offset, shape), value, indices)));
     }
-    *stmt = stage.Scheduled(target_, {exponent_, sum_}, {}, &allocated_);
+    *stmt = stage.Scheduled(thread_, {exponent_, sum_}, {}, &allocated_);
     return nullptr;
   }
 
@@ -285,7 +291,9 @@ class AttentionScheduler {
   }
 
   Schedule& schedule_;
-  Target target_;
+  const CostModel costs_;
+  /// A tile is one thread's.
+  Target thread_;
   AttentionPlan plan_;
   AttentionTile tile_;
   /// Of a tile: by key and row, and by row.
