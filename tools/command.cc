@@ -73,6 +73,7 @@ int RunVerb(int argc, const char* const* argv) {
   AddBisectCommand(app);
   AddPartitionCommand(app);
   AddInspectCommand(app);
+  AddDiffCommand(app);
   try {
     CheckVerb(app, argc, argv);
     app.parse(argc, argv);

@@ -17,6 +17,10 @@ void AddProfileCommand(CLI::App& app);
 void AddBisectCommand(CLI::App& app);
 void AddPartitionCommand(CLI::App& app);
 void AddInspectCommand(CLI::App& app);
+void AddDiffCommand(CLI::App& app);
+
+/// In a folder of `run --dump-intermediates`: JSON, an array of {"name", "file"} in the order of computation.
+inline constexpr const char* kOrderFile = "order.json";
 
 /// Writes `text` to standard output. A UsageError if that cannot be done.
 void WriteOutput(std::string_view text);

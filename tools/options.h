@@ -32,6 +32,8 @@ struct ModelOptions {
   /// What they are given to, and whether MODEL may be compiled.
   const CLI::App* verb = nullptr;
   bool takes_compiled = false;
+  /// Whether the results are all values of the model (onnx::ImportOptions).
+  bool all_values = false;
   /// Of an artefact: whether its weights are compared with their checksum before it runs.
   bool verify_weights = false;
 };

@@ -1,13 +1,18 @@
 #include <sys/stat.h>
 
+#include <algorithm>
 #include <cctype>
 #include <cerrno>
 #include <cstdio>
 #include <filesystem>
 #include <memory>
+#include <nlohmann/json.hpp>
+#include <optional>
 #include <unordered_set>
 
+#include "deuteron/frontend/onnx/import.h"
 #include "deuteron/support/npy.h"
+#include "deuteron/support/write_file.h"
 #include "tools/commands.h"
 #include "tools/options.h"
 
@@ -20,6 +25,7 @@ struct RunOptions {
   std::string output_dir;
   uint64_t seed = 0;
   std::string cache = DefaultCacheFolder();
+  std::string dump_dir;
 };
 
 /// A name with every character outside of [A-Za-z0-9._-] replaced by '_'.
@@ -56,26 +62,53 @@ std::string ShapeText(const Tensor& tensor) {
   return text + ")";
 }
 
+void WriteTensor(const std::filesystem::path& path, const Tensor& tensor) {
+  std::error_code error;
+  std::filesystem::create_directories(path.parent_path(), error);
+  if (error) {
+    DEUTERON_THROW(UsageError) << "cannot make the directory " << path.parent_path().string() << ": "
+                               << error.message();
+  }
+  WriteNpy(path.string(), tensor);
+}
+
+/// Whether `name` is that of a result of the model, or of an element of a sequence that is one.
+bool IsResult(const onnx::ModelSummary& model, const std::string& name) {
+  return std::any_of(model.outputs.begin(), model.outputs.end(),
+                     [&](const auto& output) { return name == output.name || name.starts_with(output.name + "["); });
+}
+
 void Run(RunOptions options) {
   TakeSequencesApart(&options.inputs, &options.model.shapes);
   if (options.cache != "off") options.model.compile.cache = options.cache;
+  const bool dumps = !options.dump_dir.empty();
+  std::optional<onnx::ModelSummary> model;
+  if (dumps) {
+    if (options.model.model.ends_with(".py") || options.model.model.ends_with(".so")) {
+      DEUTERON_THROW(UsageError) << "--dump-intermediates takes the .onnx model, which has the names, not "
+                                 << options.model.model;
+    }
+    model = onnx::Inspect(options.model.model);
+    options.model.all_values = true;
+  }
   const Executable executable = LoadExecutable(options.model);
   const std::vector<Tensor> outputs =
       executable.Run(MakeInputs(executable, options.inputs, options.model.shapes, options.seed));
   const std::vector<std::filesystem::path> paths = OutputPaths(executable.outputs());
+  nlohmann::json order = nlohmann::json::array();
   for (size_t i = 0; i < outputs.size(); ++i) {
     const TensorInfo& info = executable.outputs()[i];
-    std::printf("%s: %s %s\n", info.name.c_str(), info.dtype.ToString().c_str(), ShapeText(outputs[i]).c_str());
-    if (options.output_dir.empty()) continue;
-    const std::filesystem::path path = options.output_dir / paths[i];
-    std::error_code error;
-    std::filesystem::create_directories(path.parent_path(), error);
-    if (error) {
-      DEUTERON_THROW(UsageError) << "cannot make the directory " << path.parent_path().string() << ": "
-                                 << error.message();
+    if (dumps) {
+      WriteTensor(options.dump_dir / paths[i], outputs[i]);
+      order.push_back({{"name", info.name}, {"file", paths[i].string()}});
+      if (!IsResult(*model, info.name)) continue;
     }
-    WriteNpy(path.string(), outputs[i]);
+    std::printf("%s: %s %s\n", info.name.c_str(), info.dtype.ToString().c_str(), ShapeText(outputs[i]).c_str());
+    if (!options.output_dir.empty()) WriteTensor(options.output_dir / paths[i], outputs[i]);
   }
+  if (!dumps) return;
+  WriteFile(options.dump_dir + "/" + kOrderFile, order.dump(1, ' ', false, nlohmann::json::error_handler_t::replace));
+  std::fprintf(stderr, "wrote %zu tensors to %s\n", outputs.size(), options.dump_dir.c_str());
 }
 
 }  // namespace
@@ -89,6 +122,9 @@ void AddRunCommand(CLI::App& app) {
       ->allow_extra_args(false);
   verb->add_option("--output-dir", options->output_dir,
                    "write each output to DIR/<name>.npy, a sequence to DIR/<name>/0.npy, …");
+  verb->add_option(
+      "--dump-intermediates", options->dump_dir,
+      "write every tensor of the model to DIR/<name>.npy, for `deuteron diff`; kernels keep what fusion drops");
   verb->add_option("--seed", options->seed, "of the random inputs");
   verb->add_option("--cache", options->cache, "DIR of what was compiled before, or off (default: the user's)");
   verb->add_flag("--verify", options->model.verify_weights,

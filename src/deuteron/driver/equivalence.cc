@@ -214,7 +214,11 @@ double HeavyWork(const IRModule& module, int64_t symbolic_extent) {
 
 Oracle::Oracle(const IRModule& imported, const CompileOptions& options, int64_t symbolic_extent,
                double most_interpreted)
-    : options_(options), interprets_(HeavyWork(imported, symbolic_extent) <= most_interpreted) {}
+    : options_(options), interprets_(HeavyWork(imported, symbolic_extent) <= most_interpreted) {
+  if (const std::string why = Target::Parse(options.target, options.threads).WhyNotHere(); !why.empty()) {
+    DEUTERON_THROW(UnsupportedError) << "results of code for a machine " << why << " cannot be computed here";
+  }
+}
 
 std::vector<Tensor> Oracle::Run(const IRModule& module, const Arguments& arguments) const {
   return interprets_ ? Interpret(module, arguments) : RunCompiled(module, arguments, options_);

@@ -37,6 +37,7 @@ class Oracle {
   Oracle() = default;
   /// For the imported module and what passes make of it. It is interpreted if its products and convolutions are of no
   /// more than `most_interpreted` operations; symbolic dimensions count as `symbolic_extent`.
+  /// An UnsupportedError if `options` compile for another machine: there is nothing to compare.
   Oracle(const IRModule& imported, const CompileOptions& options, int64_t symbolic_extent, double most_interpreted);
   bool interprets() const { return interprets_; }
   std::vector<Tensor> Run(const IRModule& module, const Arguments& arguments) const;

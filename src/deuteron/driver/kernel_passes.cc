@@ -54,7 +54,7 @@ Pass LowerKernels(const Target& target) {
 Pass GenerateCode(const Target& target) {
   return transform::ModulePass({.name = "GenerateCode"}, [target](IRModule module, const transform::PassContext&) {
     codegen::CompileProgram(module);
-    codegen::CompileInMemory(LowerKernels(target)(module), target);
+    codegen::EmitObjects(LowerKernels(target)(module), target);
     return module;
   });
 }

@@ -163,6 +163,9 @@ DeuteronKernel CompiledKernels::Lookup(const std::string& name) const {
 }
 
 CompiledKernels LoadObjects(const std::vector<std::string>& objects, const Target& target) {
+  if (const std::string why = target.WhyNotHere(); !why.empty()) {
+    DEUTERON_THROW(UnsupportedError) << "code for a machine " << why << " cannot be run here";
+  }
   auto impl = std::make_unique<CompiledKernels::Impl>();
   const auto machine = MakeMachine(target, {});
   impl->jit = Must(llvm::orc::LLJITBuilder().setDataLayout(machine->createDataLayout()).create());

@@ -40,11 +40,10 @@ class CompiledKernels {
 };
 
 /// Compiles every PrimFunc of `lowered` (lowered by tir::LowerPrimFunc) into this process. Structurally equal ones
-/// share their code. `target` must be a CPU that this process runs on. Throws UnsupportedError (element types,
-/// intrinsics).
+/// share their code. Throws UnsupportedError (element types, intrinsics, and a target that is not this machine's).
 CompiledKernels CompileInMemory(const IRModule& lowered, const Target& target, const CodegenOptions& options = {});
 
-/// The kernels of what EmitObjects gave, without a prefix, in this process. `target` likewise.
+/// The kernels of what EmitObjects gave, without a prefix, in this process. An UnsupportedError likewise.
 CompiledKernels LoadObjects(const std::vector<std::string>& objects, const Target& target);
 
 /// The same as relocatable ELF objects (one a compiling thread), kernels under the symbol

@@ -21,6 +21,9 @@ struct ImportOptions {
   /// Initialisers become parameters after the inputs (their values in the attribute "params", the number of
   /// inputs in "num_input") instead of constants.
   bool params_as_inputs = false;
+  /// The results are all values that the nodes of the main graph compute, in an order in which they can be computed, by
+  /// their names in the model: to see what passes through a network.
+  bool all_values = false;
   /// Modules whose functions implement operators (attribute "onnx_operator", docs/custom-operators.md): such that are
   /// not known, and in place of such that are.
   std::vector<IRModule> custom;

@@ -409,6 +409,21 @@ void Importer::EmitOutput(const ValueInfoProto& output, const Value& value, cons
   names->push_back(String(name));
 }
 
+std::vector<ValueInfoProto> Importer::AllValues(const std::vector<const NodeProto*>& order) {
+  std::vector<ValueInfoProto> values;
+  for (const NodeProto* node : order) {
+    for (const std::string_view name : node->outputs) {
+      if (!name.empty() && root_.Find(name) != nullptr) values.emplace_back().name = name;
+    }
+  }
+  // What no node computes.
+  for (const ValueInfoProto& output : model_->graph.outputs) {
+    const auto is_this = [&](const ValueInfoProto& value) { return value.name == output.name; };
+    if (std::none_of(values.begin(), values.end(), is_this)) values.push_back(output);
+  }
+  return values;
+}
+
 IRModule Importer::Run() {
   CheckOperators();
   const GraphProto& graph = model_->graph;
@@ -449,7 +464,7 @@ IRModule Importer::Run() {
         Array<relax::Expr> outputs;
         builder_.Dataflow([&] {
           ImportNodes(order, &root_);
-          for (const ValueInfoProto& output : graph.outputs) {
+          for (const ValueInfoProto& output : options_.all_values ? AllValues(order) : graph.outputs) {
             const std::string name(output.name);
             Attempt(name, "",
                     [&] { EmitOutput(output, *root_.Find(output.name), name, &outputs, &output_names_attr); });

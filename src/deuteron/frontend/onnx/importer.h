@@ -85,6 +85,8 @@ class Importer {
   void ImportNodes(const std::vector<const NodeProto*>& nodes, Scope* scope);
   void ImportNode(const NodeProto& node, Scope* scope);
   Results CallFunction(const FunctionProto& function, const NodeProto& node, std::vector<Value> inputs);
+  /// The values of nodes in `order`, for ImportOptions::all_values.
+  std::vector<ValueInfoProto> AllValues(const std::vector<const NodeProto*>& order);
   /// Adds `value`, or the elements of a sequence.
   void EmitOutput(const ValueInfoProto& output, const Value& value, const std::string& name,
                   Array<relax::Expr>* outputs, Array<String>* names);
