@@ -251,8 +251,8 @@ Results ConvertRoiAlign(const NodeContext& node) {
   const Expr batch = node.CastTo(node.Reshaped(node.Indices(2, {node.Shape(0)[0]}), count), dtype);
   const Expr regions = node.Emit(relax::Concat(Array<Expr>{batch, rois}, 1));
   const std::vector<int64_t> size = {node.Int("output_height", 1), node.Int("output_width", 1)};
-  return {node.Emit(relax::vision::ROIAlign(node.X(0), regions, size, scale, node.Int("sampling_ratio", 0), half, "NCHW",
-                                            of == "max" ? "max_term" : "avg"))};
+  return {node.Emit(relax::vision::ROIAlign(node.X(0), regions, size, scale, node.Int("sampling_ratio", 0), half,
+                                            "NCHW", of == "max" ? "max_term" : "avg"))};
 }
 
 Results ConvertCenterCropPad(const NodeContext& node) {

@@ -354,8 +354,7 @@ Type Importer::TypeOutside(const relax::SeqExpr& sequence, const Type& type) {
       for (const tir::Var& symbol : relax::DefinedSymbolicVars(match->ty)) inner.insert(symbol.get());
     }
   }
-  return relax::EraseToWellDefined(type,
-                                   [&](const tir::Var& symbol) { return inner.count(symbol.get()) == 0; });
+  return relax::EraseToWellDefined(type, [&](const tir::Var& symbol) { return inner.count(symbol.get()) == 0; });
 }
 
 std::vector<Value> Importer::ImportGraph(const GraphProto& graph, const std::vector<Value>& inputs) {

@@ -265,9 +265,8 @@ Results EmitBranches(const NodeContext& node, const Expr& condition, const Graph
     return importer->Sequence([&] {
       *outputs = importer->ImportGraph(graph, {});
       if (other != nullptr) {
-        *outputs = WithRowsWhereLengthsDiffer(node, *outputs, *other, [&](const Type& type) {
-          return Importer::TypeOutside(*branch, type);
-        });
+        *outputs = WithRowsWhereLengthsDiffer(node, *outputs, *other,
+                                              [&](const Type& type) { return Importer::TypeOutside(*branch, type); });
       }
       return Flattened(*outputs);
     });

@@ -29,8 +29,8 @@ Expr Counted(const NodeContext& node, const PrimExpr& count) {
 }
 
 Expr FromBeginning(const NodeContext& node, const Expr& position, const PrimExpr& count) {
-  return node.Emit(relax::Where(relax::Less(position, Number(node, 0)),
-                                relax::Add(position, ScalarOf(node, count)), position));
+  return node.Emit(
+      relax::Where(relax::Less(position, Number(node, 0)), relax::Add(position, ScalarOf(node, count)), position));
 }
 
 /// Input `index`, the position of one of `count` rows, as a scalar from 0 on.
@@ -83,8 +83,8 @@ Value AsRows(const NodeContext& node, const Value& sequence) {
 PrimExpr RowCount(const NodeContext& node, const Value& rows) { return node.Shape(rows->expr)[0]; }
 
 Expr RowAt(const NodeContext& node, const Value& rows, const PrimExpr& at) {
-  const Expr row = node.Emit(
-      relax::StridedSlice(rows->expr, {0}, {at}, {node.Simplify(at + 1)}, {I64(1)}, /*assume_inbound=*/true));
+  const Expr row =
+      node.Emit(relax::StridedSlice(rows->expr, {0}, {at}, {node.Simplify(at + 1)}, {I64(1)}, /*assume_inbound=*/true));
   return node.Reshaped(row, RowShape(node, rows));
 }
 
@@ -110,8 +110,8 @@ Value WithRow(const NodeContext& node, const Value& rows, const Value& x, size_t
   const Expr checked = node.Emit(relax::Subtract(Number(node, 0), node.Checked(opposite, {after})));
   const Expr at = FromBeginning(node, checked, count);
   const Expr i = Counted(node, after);
-  const Expr moved = node.Emit(relax::Where(relax::Equal(i, at), ScalarOf(node, count),
-                                            relax::Subtract(i, Number(node, 1))));
+  const Expr moved =
+      node.Emit(relax::Where(relax::Equal(i, at), ScalarOf(node, count), relax::Subtract(i, Number(node, 1))));
   const Expr order = node.Emit(relax::Where(relax::Less(i, at), i, moved));
   return Value::Rows(node.Emit(relax::Take(all, order, 0)));
 }

@@ -265,9 +265,8 @@ TEST(Vision, AlignsRegions) {
   for (const int64_t ratio : {2, -1}) {
     for (const bool aligned : {false, true}) {
       for (const std::string mode : {"avg", "max", "max_term"}) {
-        const Dense expected = Fill({3, 3, 2, 3}, [&](const Index& i) {
-          return BinValue(data, rois, i, pooled, 0.6, ratio, aligned, mode);
-        });
+        const Dense expected = Fill(
+            {3, 3, 2, 3}, [&](const Index& i) { return BinValue(data, rois, i, pooled, 0.6, ratio, aligned, mode); });
         Check(
             {data, rois},
             [&](const auto& v) { return vision::ROIAlign(v[0], v[1], pooled, 0.6, ratio, aligned, "NCHW", mode); },
