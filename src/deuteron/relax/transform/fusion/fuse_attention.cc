@@ -8,7 +8,8 @@
 /// When: a product takes the result of a row kernel with a softmax, which takes that of another product, elementwise
 /// work and copies between them included; all of these values have no other user. With them go the copies that feed the
 /// products (heads split off and transposed), if their matrices fit the cache, and what follows: if the rule takes all
-/// that. The schedule rule itself is asked, of the kernel that they would be.
+/// that. The schedule rule itself is asked, of the kernel that they would be. The limits on operators and arguments of
+/// a kernel hold.
 ///
 /// What it must not do: compute anything twice; take in products that feed the operands; change what tvm_compat
 /// promises.
@@ -17,6 +18,7 @@
 /// product of a softmax that it looks at gets a verdict in the decision log.
 #include <algorithm>
 #include <map>
+#include <optional>
 
 #include "deuteron/ir/transform/tvm_compat.h"
 #include "deuteron/relax/rewrite/pass_utils.h"
@@ -45,7 +47,9 @@ class AttentionFuser {
         graph_(block, analyzer),
         verdicts_(*verdicts),
         log_(context.decisions.get()),
-        function_(std::move(function)) {}
+        function_(std::move(function)),
+        max_depth_(context.GetInt("relax.FuseOps.max_depth")),
+        max_arguments_(context.GetInt("relax.FuseOps.max_function_args")) {}
 
   /// Null if nothing changes.
   BindingBlock Run(fusion::FusedFunctions* functions) {
@@ -135,27 +139,43 @@ class AttentionFuser {
     return chain;
   }
 
+  /// What stands against an attention.
+  struct Verdict {
+    std::optional<Reason> reason = {};
+    std::string message = {};
+    std::vector<transform::Figure> figures = {};
+  };
+
   void TryOutput(uint32_t output) {
     const Calls chain = FindChain(output);
     if (chain.empty()) return;
-    std::string why;
+    Verdict verdict;
     for (const Calls& calls : {Extended(chain), chain}) {
-      why = WhyNot(calls);
-      if (why.empty()) return Merge(calls);
+      verdict = WhyNot(calls);
+      if (!verdict.reason) return Merge(calls);
     }
-    Record(chain[chain.size() - 2], output, Reason::kNoAttention, why);
+    Record(chain[chain.size() - 2], output, *verdict.reason, verdict.message, verdict.figures);
   }
 
-  /// Empty if the kernel that the calls would be can be scheduled as an attention.
-  std::string WhyNot(const Calls& calls) {
+  /// No reason if the kernel that the calls would be is within the limits and can be scheduled as an attention.
+  Verdict WhyNot(const Calls& calls) {
+    int64_t kernels = 0;
+    for (const uint32_t call : calls) kernels += graph_.summary(call)->kernels;
+    if (kernels > max_depth_) return {Reason::kDepthLimit, "", {{"limit", max_depth_}, {"needed", kernels}}};
     const fusion::GroupFunction group = graph_.Compose(calls);
-    if (group.outputs().size() != 1) return "a value within it is used elsewhere";
+    const auto arguments = static_cast<int64_t>(group.arguments().size() + group.outputs().size());
+    if (max_arguments_ > 0 && arguments > max_arguments_)
+      return {Reason::kArgumentLimit, "", {{"limit", max_arguments_}, {"needed", arguments}}};
+    if (group.outputs().size() != 1) return {Reason::kNoAttention, "a value within it is used elsewhere"};
     const auto [it, inserted] = verdicts_.try_emplace(group.key());
-    if (!inserted) return it->second;
-    const fusion::MergedKernel kernel = fusion::MergeKernels(module_, GlobalVar("attention"), group.Build(), {});
-    if (!kernel.func.defined()) return it->second = kernel.why;
-    const char* why = tir::WhyNoAttention(kernel.func, Target::Current());
-    return it->second = why == nullptr ? "" : why;
+    if (inserted) {
+      const fusion::MergedKernel kernel = fusion::MergeKernels(module_, GlobalVar("attention"), group.Build(), {});
+      const char* why =
+          kernel.func.defined() ? tir::WhyNoAttention(kernel.func, Target::Current()) : kernel.why.c_str();
+      if (why != nullptr) it->second = why;
+    }
+    if (it->second.empty()) return {};
+    return {Reason::kNoAttention, it->second};
   }
 
   /// Along the edges between them. Nothing else uses what is between, so that there is no way around.
@@ -171,7 +191,8 @@ class AttentionFuser {
     }
   }
 
-  void Record(uint32_t from, uint32_t to, Reason reason, const String& message) const {
+  void Record(uint32_t from, uint32_t to, Reason reason, const String& message,
+              const std::vector<transform::Figure>& figures = {}) const {
     const Binding& producer = graph_.binding(from);
     const Binding& consumer = graph_.binding(to);
     log_->Add({.pass = "FuseAttention",
@@ -180,6 +201,7 @@ class AttentionFuser {
                .object = consumer->var->name_hint,
                .reason = reason,
                .message = message,
+               .figures = figures,
                .subject_span = SpanOf(producer),
                .object_span = SpanOf(consumer)});
   }
@@ -190,6 +212,8 @@ class AttentionFuser {
   std::map<std::string, std::string>& verdicts_;
   transform::DecisionLog* log_;
   const String function_;
+  const int64_t max_depth_;
+  const int64_t max_arguments_;
   std::vector<std::pair<uint32_t, uint32_t>> fused_;
 };
 
