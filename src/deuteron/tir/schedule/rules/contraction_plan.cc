@@ -272,17 +272,20 @@ void ChooseTile(const SBlock& block, const MatmulRoles& roles, const BufferLoad&
 /// Chooses a tile whose vectors divide their axis; false if there is none.
 bool PlanWholeVectors(const SBlock& block, const MatmulRoles& roles, const Array<PrimExpr>& output,
                       const Target& target, ContractionPlan* plan) {
-  // B runs along its own free axis; try the second operand first.
+  // B runs along its own free axis: the second operand if both do, unless the result runs along that of the first.
   std::vector<size_t> row_axes;
   const auto lhs_last = LastIndexIter(block, roles.lhs_load->indices);
   const auto rhs_last = LastIndexIter(block, roles.rhs_load->indices);
+  const auto output_last = LastIndexIter(block, output);
   std::optional<int64_t> channels;  // that are contiguous
-  const bool vector_is_rhs = rhs_last && Contains(roles.n, rhs_last->iter);
+  const bool may_be_lhs = lhs_last && Contains(roles.m, lhs_last->iter);
+  const bool is_lhs = may_be_lhs && output_last && output_last->iter == lhs_last->iter;
+  const bool vector_is_rhs = !is_lhs && rhs_last && Contains(roles.n, rhs_last->iter);
   if (vector_is_rhs) {
     plan->vector = rhs_last->iter;
     channels = rhs_last->block;
     row_axes = roles.m;
-  } else if (lhs_last && Contains(roles.m, lhs_last->iter)) {
+  } else if (may_be_lhs) {
     plan->vector = lhs_last->iter;
     channels = lhs_last->block;
     row_axes = roles.n;
@@ -308,8 +311,7 @@ bool PlanWholeVectors(const SBlock& block, const MatmulRoles& roles, const Array
     const VarNode* vector = block->iter_vars[plan->vector]->var.get();
     if (UsesVar(output[dim], [&](const VarNode* var) { return var == vector; })) plan->vector_dim = dim;
   }
-  const auto last = LastIndexIter(block, output);
-  plan->contiguous_output = last && last->iter == plan->vector;
+  plan->contiguous_output = output_last && output_last->iter == plan->vector;
   return true;
 }
 
