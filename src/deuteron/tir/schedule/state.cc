@@ -267,11 +267,11 @@ void BindLoops(const std::vector<For>& loops, arith::Analyzer* analyzer) {
   for (const For& loop : loops) analyzer->Bind(loop->loop_var, Range::FromMinExtent(loop->min, loop->extent));
 }
 
-Stmt MakeNest(const SBlock& block) {
+Stmt MakeNest(const SBlock& block, bool unit_loops) {
   Array<PrimExpr> values;
   std::vector<Var> vars;
   for (const IterVar& iter : block->iter_vars) {
-    if (IsOne(iter->dom->extent)) {
+    if (!unit_loops && IsOne(iter->dom->extent)) {
       vars.emplace_back();
       values.push_back(iter->dom->min);
       continue;

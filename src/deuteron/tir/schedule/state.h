@@ -59,8 +59,9 @@ std::string UniqueBlockName(const PrimFunc& func, const std::string& name);
 void BindShapes(const PrimFunc& func, arith::Analyzer* analyzer);
 void BindLoops(const std::vector<For>& loops, arith::Analyzer* analyzer);
 
-/// Plain serial loops over the iterators of `block`, one each (none for those of extent 1), around its realisation.
-Stmt MakeNest(const SBlock& block);
+/// Plain serial loops over the iterators of `block`, one each (none for those of extent 1, unless `unit_loops`), around
+/// its realisation.
+Stmt MakeNest(const SBlock& block, bool unit_loops = false);
 
 /// The variables that a statement's loops define.
 bool UsesAny(const PrimExpr& expr, const std::unordered_set<const Object*>& vars);

@@ -99,27 +99,19 @@ class AttentionScheduler {
   /// Where the last tile has fewer rows than the others, the queries of a tile are copied: there are as many then.
   const char* Queries(Stmt* stmt) {
     if (tile_.IsFull()) return nullptr;
-    const SBlock block = schedule_.Get(plan_.scores);
-    const AttentionAxes& axes = plan_.iters.at(plan_.scores);
-    const MatmulRoles roles = *ClassifyBlock(block).matmul;
-    const auto has_rows = [&](const BufferLoad& load) {
-      return std::any_of(load->indices.begin(), load->indices.end(), [&](const PrimExpr& index) {
-        return UsesVar(index,
-                       [&](const VarNode* var) { return var == IterOf(block, axes, AttentionAxis::kRow)->var.get(); });
-      });
-    };
-    operand_ = has_rows(roles.lhs_load) ? roles.lhs_load : roles.rhs_load;
-    queries_ = Buffer("queries", operand_->buffer->dtype,
-                      {I64(tile_.height), IterOf(block, axes, AttentionAxis::kDepth)->dom->extent});
+    const PrimExpr depth = ExtentOf(plan_.scores, AttentionAxis::kDepth);
+    queries_ = Buffer("queries", plan_.queries->buffer->dtype, {Filled(), depth});
     AttentionStage stage(schedule_, plan_, tile_, Filled(), !tile_.IsFull());
-    if (const char* why = stage.AddCopy(plan_.scores, operand_, queries_)) return why;
+    if (const char* why = stage.AddCopy(plan_.scores, plan_.queries, queries_)) return why;
     *stmt = stage.Scheduled(thread_, {}, {queries_}, &allocated_);
     allocated_.push_back(queries_);
     return nullptr;
   }
 
-  static IterVar IterOf(const SBlock& block, const AttentionAxes& axes, int axis) {
-    return block->iter_vars[std::find(axes.begin(), axes.end(), axis) - axes.begin()];
+  /// How many values of an axis a block runs over.
+  PrimExpr ExtentOf(const Block& name, int axis) const {
+    const AttentionAxes& axes = plan_.iters.at(name);
+    return schedule_.Get(name)->iter_vars[std::find(axes.begin(), axes.end(), axis) - axes.begin()]->dom->extent;
   }
   /// As many rows as a full tile has.
   PrimExpr Filled() const { return I64(tile_.height); }
@@ -136,7 +128,7 @@ class AttentionScheduler {
     }
     Array<Buffer> inputs;
     if (queries_.defined()) {
-      stage.ReadCopy(operand_, queries_);
+      stage.ReadCopy(plan_.queries, queries_);
       inputs.push_back(queries_);
     }
     if (const char* why = stage.Add(plan_.scores, {key, row, AttentionAxis::kDepth})) return why;
@@ -202,9 +194,7 @@ class AttentionScheduler {
   const char* Output(const PrimExpr& rows, Stmt* stmt) {
     const int row = AttentionAxis::kRow, key = AttentionAxis::kKey, column = AttentionAxis::kColumn;
     AttentionStage stage(schedule_, plan_, tile_, rows);
-    const SBlock block = schedule_.Get(plan_.output);
-    const AttentionAxes& axes = plan_.iters.at(plan_.output);
-    const PrimExpr width = IterOf(block, axes, column)->dom->extent;
+    const PrimExpr width = ExtentOf(plan_.output, column);
     const Buffer whole = schedule_.WriteBuffer(plan_.output);
     const Buffer products("products", whole->dtype, {rows, width});
     // The weights are not divided by their sum yet.
@@ -278,8 +268,7 @@ class AttentionScheduler {
     const Array<BufferRegion> reads = of_others(block->reads), writes = of_others(block->writes);
     CopyOnWrite(&block)->reads = reads;
     CopyOnWrite(&block)->writes = writes;
-    std::vector<Loop> loops;
-    const Stmt nest = LoopsAround(block, &loops);
+    const Stmt nest = schedule::MakeNest(block, /*unit_loops=*/true);
     PrimFunc func = schedule_.func();
     SBlock root = RootBlock(func);
     auto* node = CopyOnWrite(&root);
@@ -287,7 +276,7 @@ class AttentionScheduler {
     node->body = nest;
     CopyOnWrite(&func)->body = SBlockRealize({}, True(), root);
     schedule_ = Schedule(func);
-    schedule_.Parallel(FuseAll(&schedule_, loops));
+    schedule_.Parallel(FuseAll(&schedule_, schedule_.GetLoops("attention")));
   }
 
   Schedule& schedule_;
@@ -300,25 +289,25 @@ class AttentionScheduler {
   Buffer masked_;
   Buffer exponent_;
   Buffer sum_;
-  /// By row and depth, where they are copied, and the load that reads them else.
+  /// By row and depth, where they are copied.
   Buffer queries_;
-  BufferLoad operand_;
   Array<Buffer> allocated_;
 };
 
+/// Null, or why not.
+const char* TryAttention(Schedule* schedule, const Target& target) {
+  AttentionPlan plan = PlanAttention(schedule);
+  if (plan.why_not != nullptr) return plan.why_not;
+  return AttentionScheduler(schedule, target, std::move(plan)).Run();
+}
+
 }  // namespace
 
-bool ScheduleAttention(Schedule* schedule, const Target& target) {
-  AttentionPlan plan = PlanAttention(schedule);
-  if (plan.why_not != nullptr) return false;
-  return AttentionScheduler(schedule, target, std::move(plan)).Run() == nullptr;
-}
+bool ScheduleAttention(Schedule* schedule, const Target& target) { return TryAttention(schedule, target) == nullptr; }
 
 const char* WhyNoAttention(const PrimFunc& func, const Target& target) {
   Schedule schedule(func);
-  AttentionPlan plan = PlanAttention(&schedule);
-  if (plan.why_not != nullptr) return plan.why_not;
-  return AttentionScheduler(&schedule, target, std::move(plan)).Run();
+  return TryAttention(&schedule, target);
 }
 
 }  // namespace deuteron::tir

@@ -265,8 +265,9 @@ class AttentionPlanner {
     };
     const auto is = [&](const BufferLoad& load, int axis, int other) { return uses(load, axis) && !uses(load, other); };
     const int row = AttentionAxis::kRow, key = AttentionAxis::kKey;
-    return (is(roles.lhs_load, row, key) && is(roles.rhs_load, key, row)) ||
-           (is(roles.lhs_load, key, row) && is(roles.rhs_load, row, key));
+    if (is(roles.lhs_load, row, key) && is(roles.rhs_load, key, row)) plan_.queries = roles.lhs_load;
+    if (is(roles.lhs_load, key, row) && is(roles.rhs_load, row, key)) plan_.queries = roles.rhs_load;
+    return plan_.queries.defined();
   }
 
   /// It reads the sum at its own iterators, and writes where it likes.

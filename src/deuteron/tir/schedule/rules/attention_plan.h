@@ -58,6 +58,8 @@ struct AttentionPlan {
   std::vector<PrimExpr> batch;
   PrimExpr rows;
   PrimExpr keys;
+  /// The operand of the scores that has the rows.
+  BufferLoad queries;
 };
 
 /// Recognises an attention. Inlines into `schedule` what is elementwise or a copy: of the function as it then stands

@@ -4,6 +4,7 @@
 
 #include "deuteron/arith/analyzer.h"
 #include "deuteron/tir/schedule/rules/rules.h"
+#include "deuteron/tir/schedule/state.h"
 
 namespace deuteron::tir {
 namespace {
@@ -11,22 +12,6 @@ namespace {
 constexpr const char* kViews = "an operand is read at an index that is no sum of its tile's and its own";
 
 }  // namespace
-
-Stmt LoopsAround(const SBlock& block, std::vector<Var>* loops) {
-  std::vector<Var> vars;
-  Array<PrimExpr> values;
-  for (const IterVar& iter : block->iter_vars) {
-    vars.emplace_back(iter->var->name_hint, iter->var.dtype());
-    values.push_back(vars.back());
-  }
-  Stmt nest = SBlockRealize(values, True(), block);
-  for (size_t i = vars.size(); i-- > 0;) {
-    const Range& dom = block->iter_vars[static_cast<int64_t>(i)]->dom;
-    nest = For(vars[i], dom->min, dom->extent, ForKind::kSerial, nest);
-  }
-  if (loops != nullptr) *loops = std::move(vars);
-  return nest;
-}
 
 struct AttentionStage::Values {
   /// Of a block's iterators: within the tile, and in all.
@@ -40,7 +25,7 @@ struct AttentionStage::Values {
   /// The iterator of the block that counts more rows than there may be.
   const VarNode* clamped = nullptr;
 };
-/// The values of a block's iterators in the tile, and the iterators that it keeps, in this order.
+
 AttentionStage::Values AttentionStage::BindIterators(const Block& name, const AttentionAxes& order) const {
   const SBlock block = schedule_.Get(name);
   const AttentionAxes& axes = plan_.iters.at(name);
@@ -224,12 +209,15 @@ const char* AttentionStage::AddCopy(const Block& product, const BufferLoad& oper
                   BufferStore(copy, value, {values.iters[0]->var, values.iters[1]->var})));
   return nullptr;
 }
+
 void AttentionStage::ReadCopy(const BufferLoad& operand, const Buffer& copy) {
   copied_ = operand;
   copy_ = copy;
 }
 
-void AttentionStage::AddBlock(SBlock block) { nests_.push_back(LoopsAround(WithDetectedRegions(std::move(block)))); }
+void AttentionStage::AddBlock(SBlock block) {
+  nests_.push_back(schedule::MakeNest(WithDetectedRegions(std::move(block)), /*unit_loops=*/true));
+}
 
 Buffer AttentionStage::ViewOf(const Buffer& whole, const Array<PrimExpr>& offset, const Array<PrimExpr>& shape) {
   const auto same = [](const Array<PrimExpr>& a, const Array<PrimExpr>& b) {
@@ -263,13 +251,11 @@ bool AttentionStage::IsWritten(const View& view) const {
 Stmt AttentionStage::Scheduled(const Target& target, const Array<Buffer>& inputs, const Array<Buffer>& outputs,
                                Array<Buffer>* allocated) const {
   Array<Buffer> params = inputs;
-  for (const View& view : views_) {
-    if (!IsWritten(view)) params.push_back(view.part);
+  Array<Buffer> results;
+  for (const View& view : views_) (IsWritten(view) ? results : params).push_back(view.part);
+  for (const Array<Buffer>& written : {results, outputs}) {
+    for (const Buffer& buffer : written) params.push_back(buffer);
   }
-  for (const View& view : views_) {
-    if (IsWritten(view)) params.push_back(view.part);
-  }
-  for (const Buffer& output : outputs) params.push_back(output);
   Array<Var> scalars;
   for (const Var& var : tile_.batch) scalars.push_back(var);
   scalars.push_back(tile_.first_row);

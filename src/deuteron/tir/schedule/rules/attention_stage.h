@@ -84,7 +84,4 @@ class AttentionStage {
   Buffer copy_;
 };
 
-/// A block in serial loops over its iterators, one each.
-Stmt LoopsAround(const SBlock& block, std::vector<Var>* loops = nullptr);
-
 }  // namespace deuteron::tir
