@@ -1,7 +1,6 @@
 /// \file
 /// The command `deuteron-run`: runs a compiled model by the runtime library alone, as `deuteron run` does where there
 /// is the compiler.
-#include <cctype>
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
@@ -14,6 +13,7 @@
 #include "deuteron/runtime/instance.h"
 #include "deuteron/support/error.h"
 #include "deuteron/support/npy.h"
+#include "tools/file_name.h"
 
 namespace deuteron {
 namespace {
@@ -68,14 +68,6 @@ Options Parse(int argc, char** argv) {
   }
   if (options.model.empty()) DEUTERON_THROW(UsageError) << "no model is given";
   return options;
-}
-
-/// A name with every character outside of [A-Za-z0-9._-] replaced by '_'.
-std::string FileName(std::string name) {
-  for (char& c : name) {
-    if (std::isalnum(static_cast<unsigned char>(c)) == 0 && c != '.' && c != '_' && c != '-') c = '_';
-  }
-  return name;
 }
 
 void Run(const Options& options) {

@@ -1,7 +1,6 @@
 #include <sys/stat.h>
 
 #include <algorithm>
-#include <cctype>
 #include <cerrno>
 #include <cstdio>
 #include <filesystem>
@@ -14,6 +13,7 @@
 #include "deuteron/support/npy.h"
 #include "deuteron/support/write_file.h"
 #include "tools/commands.h"
+#include "tools/file_name.h"
 #include "tools/options.h"
 
 namespace deuteron::tools {
@@ -27,14 +27,6 @@ struct RunOptions {
   std::string cache = DefaultCacheFolder();
   std::string dump_dir;
 };
-
-/// A name with every character outside of [A-Za-z0-9._-] replaced by '_'.
-std::string FileName(std::string name) {
-  for (char& c : name) {
-    if (std::isalnum(static_cast<unsigned char>(c)) == 0 && c != '.' && c != '_' && c != '-') c = '_';
-  }
-  return name;
-}
 
 /// NAME.npy for each output; for an element of a sequence, NAME[0], NAME/0.npy. The first of several that are then the
 /// same keeps its name, others get "_1", "_2".
