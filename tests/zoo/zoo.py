@@ -6,7 +6,8 @@
 Exports what is missing below DIR (default: build/zoo/models), compiles each model once, runs the artefact on three sets of
 inputs, and times both, alternately. Verdicts are kept beside the models: a run that was ended goes on where it was, and
 judges only what the present compiler has not (--again: all; --accept-older: nothing that any compiler found right).
---order takes the models in a random order, --seconds begins none after so many. --write puts the table of all verdicts there are into the page zoo.md of docs/.
+--order takes the models in a random order, --seconds begins none after so many. --write puts the table of all verdicts there are into the page zoo.md of docs/,
+which keeps what it says of other models.
 The exit status is 5 where a result is wrong.
 
 A result is right where it differs from ONNX Runtime's by at most TOLERANCE of the greatest value of that output; for
@@ -35,6 +36,7 @@ QUANTISED = 3 / 128
 # Exports that run ahead of the model that is judged.
 AHEAD = 6
 OTHER = {"script": "dynamo", "dynamo": "script"}
+OLDER = " (older)"
 HEADER = """# The zoo
 
 Networks with random weights, run by `./dev zoo`, which writes this page: architectures of torchvision {torchvision}, timm {timm},
@@ -130,50 +132,72 @@ def derived(model, root, make=True):
             yield Model(model.name, model.form, kind, folder, tolerance)
 
 
-def row(model, verdict, made_by):
-    ratio = f"{verdict.peer_ms / verdict.ours_ms:.2f}" if verdict.ours_ms else "–"
-    cells = [
+def cells(model, verdict, made_by):
+    """A row of the table."""
+    return [
         model.name,
         model.form,
         model.origin,
-        verdict.operators,
-        verdict.kind + ("" if verdict.made_by == made_by or verdict.kind == "no model" else " (older)"),
-        f"{verdict.error:.1e}" if verdict.kind == "right" or verdict.problem == "differs" else verdict.problem.replace("|", "\\|"),
+        str(verdict.operators),
+        verdict.kind + ("" if verdict.made_by == made_by or verdict.kind == "no model" else OLDER),
+        f"{verdict.error:.1e}" if verdict.kind == "right" or verdict.problem == "differs" else " ".join(verdict.problem.replace("|", "/").split()),
         f"{verdict.compile_ms / 1e3:.1f}",
         f"{verdict.ours_ms:.2f}",
         f"{verdict.peer_ms:.2f}",
-        ratio,
+        f"{verdict.peer_ms / verdict.ours_ms:.2f}" if verdict.ours_ms else "–",
     ]
-    return "| " + " | ".join(map(str, cells)) + " |"
 
 
-def summary(results, made_by):
-    models = [(model, verdict) for model, verdict in results if verdict.kind != "no model"]
-    right = [(model, verdict) for model, verdict in models if verdict.kind == "right"]
+def line(row):
+    return "| " + " | ".join(row) + " |"
+
+
+def summary(rows):
+    models = [row for row in rows if row[4] != "no model"]
+    kinds = [row[4].removesuffix(OLDER) for row in models]
     lines = [
-        f"{len(models)} models of {len({model.name for model, _ in models})} architectures: {len(right)} right, "
-        f"{sum(verdict.kind == 'refused' for _, verdict in models)} refused, {sum(verdict.kind == 'wrong' for _, verdict in models)} wrong; "
-        f"{len(results) - len(models)} that an exporter or ONNX Runtime refuses do not count."
+        f"{len(models)} models of {len({row[0] for row in models})} architectures: {kinds.count('right')} right, "
+        f"{kinds.count('refused')} refused, {kinds.count('wrong')} wrong; "
+        f"{len(rows) - len(models)} that an exporter or ONNX Runtime refuses do not count."
     ]
-    older = sum(verdict.made_by != made_by for _, verdict in models)
+    older = sum(row[4].endswith(OLDER) for row in models)
     if older:
         lines.append(f"{older} were judged with an earlier build of the compiler (*older*).")
-    timed = [verdict for _, verdict in right if verdict.ours_ms]
+    timed = [row for row, kind in zip(models, kinds) if kind == "right" and row[9] != "–"]
     if timed:
-        ratios = [verdict.peer_ms / verdict.ours_ms for verdict in timed]
-        compiled = sorted(verdict.compile_ms for verdict in timed)
+        ratios = [float(row[9]) for row in timed]
+        compiled = sorted(float(row[6]) for row in timed)
         lines.append(
             f"ONNX Runtime's time over ours: geometric mean {np.exp(np.mean(np.log(ratios))):.2f}, least {min(ratios):.2f}. "
-            f"Compiling takes {compiled[len(compiled) // 2] / 1e3:.1f} s in the median, {compiled[len(compiled) * 9 // 10] / 1e3:.1f} s at the ninth decile."
+            f"Compiling takes {compiled[len(compiled) // 2]:.1f} s in the median, {compiled[len(compiled) * 9 // 10]:.1f} s at the ninth decile."
         )
     return "\n".join(lines)
 
 
+def rows_of_page(page):
+    """What the page says already: of models judged on other machines, too."""
+    for text in page.read_text().splitlines() if page.exists() else ():
+        row = [cell.strip() for cell in text.strip("|").split("|")]
+        if len(row) == 10 and "/" in row[0]:
+            if row[4] != "no model":
+                row[4] = row[4].removesuffix(OLDER) + OLDER
+            yield row
+
+
 def write(entries, root, made_by):
-    """The page, of all verdicts that are kept."""
+    """The page: all verdicts that are kept, and of other models those that it has."""
+    page = ROOT / "docs" / "zoo.md"
+    rows = {tuple(row[:3]): row for row in rows_of_page(page)}
+    exports = {(name, form) for name, form, *_ in entries}
+    rows = {key: row for key, row in rows.items() if key[:2] in exports}
     models = [model for first in already_exported(entries, root) for model in (first, *derived(first, root, make=False))]
-    results = [(model, verdict) for model in models if (verdict := kept(model)) is not None]
-    missing = len(entries) - sum(model.origin in OTHER for model, _ in results)
+    for model in models:
+        if (verdict := kept(model)) is not None:
+            row = cells(model, verdict, made_by)
+            if model.origin in OTHER:
+                rows.pop((model.name, model.form, OTHER[model.origin]), None)
+            rows[tuple(row[:3])] = row
+    missing = len(exports - {key[:2] for key in rows if key[2] in OTHER})
     versions = {
         name: importlib.metadata.version(name) for name in ("torch", "torchvision", "timm", "transformers", "diffusers", "onnxruntime")
     }
@@ -182,11 +206,11 @@ def write(entries, root, made_by):
         "| network | form | made by | operators | verdict | error, or why not | compile s | ms | ONNX Runtime ms | ratio |",
         "| --- | --- | --- | --: | --- | --- | --: | --: | --: | --: |",
     ]
-    table += [row(model, verdict, made_by) for model, verdict in sorted(results, key=lambda item: order[item[1].kind])]
-    text = HEADER.format(threads=THREADS, **versions) + summary(results, made_by)
+    table += map(line, sorted(rows.values(), key=lambda row: (order[row[4].removesuffix(OLDER)], *row[:3])))
+    text = HEADER.format(threads=THREADS, **versions) + summary(rows.values())
     if missing:
         text += f"\n{missing} of the {len(entries)} exports were not run yet."
-    (ROOT / "docs" / "zoo.md").write_text(text + "\n\n" + "\n".join(table) + "\n")
+    page.write_text(text + "\n\n" + "\n".join(table) + "\n")
 
 
 def main():
@@ -216,12 +240,12 @@ def main():
                 verdict = judge(model, arguments.binary, arguments.backend)
                 verdict.made_by = made_by
                 keep(model, verdict)
-            results.append((model, verdict))
-            print(row(model, verdict, made_by), flush=True)
-    print(summary(results, made_by))
+            results.append(cells(model, verdict, made_by))
+            print(line(results[-1]), flush=True)
+    print(summary(results))
     if arguments.write:
         write(entries, arguments.models, made_by)
-    sys.exit(5 if any(verdict.kind == "wrong" for _, verdict in results) else 0)
+    sys.exit(5 if any(row[4] == "wrong" for row in results) else 0)
 
 
 if __name__ == "__main__":

@@ -3,8 +3,10 @@
 #include <algorithm>
 #include <numeric>
 
+#include "deuteron/frontend/onnx/conv.h"
 #include "deuteron/frontend/onnx/converters.h"
 #include "deuteron/frontend/onnx/shape_rules.h"
+#include "deuteron/frontend/onnx/window.h"
 #include "deuteron/relax/op/binary.h"
 #include "deuteron/relax/op/datatype.h"
 #include "deuteron/relax/op/index.h"
@@ -76,13 +78,17 @@ Results ConvertFusedGemm(const NodeContext& node) {
   return {Activated(node, product, node.Str("activation", ""), parameters)};
 }
 
-Results ConvertFusedConv(const NodeContext& node) {
-  Expr result = ConvertConv(node)[0]->expr;
+Expr WithSumAndActivation(const NodeContext& node, const Expr& convolution) {
+  Expr result = convolution;
   if (node.Has(3)) {
     const std::vector<Expr> operands = BroadcastOperands(node, {result, node.X(3)});
     result = node.Emit(relax::Add(operands[0], operands[1]));
   }
-  return {Activated(node, result, node.Str("activation", ""), node.Floats("activation_params"))};
+  return Activated(node, result, node.Str("activation", ""), node.Floats("activation_params"));
+}
+
+Results ConvertFusedConv(const NodeContext& node) {
+  return {WithSumAndActivation(node, Convolution(node, WithKernel(node, node.X(1))))};
 }
 
 namespace {

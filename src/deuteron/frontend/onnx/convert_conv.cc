@@ -1,3 +1,5 @@
+#include "deuteron/frontend/onnx/conv.h"
+
 #include <algorithm>
 
 #include "deuteron/frontend/onnx/converters.h"
@@ -23,16 +25,17 @@ Expr AddChannelBias(const NodeContext& node, const Expr& result, const Expr& bia
 
 }  // namespace
 
-Results ConvertConv(const NodeContext& node) {
+Expr Convolution(const NodeContext& node, const Expr& weight) {
   const Expr x = node.X(0);
-  const Expr weight = WithKernel(node, node.X(1));
   const Window window = ReadWindow(node, x, KernelOf(node, weight));
   const relax::nn::ConvOptions options{
       .strides = window.strides, .padding = window.pads, .dilation = window.dilations, .groups = node.Int("group", 1)};
   const auto conv = window.axes() == 1 ? relax::nn::Conv1D : window.axes() == 2 ? relax::nn::Conv2D : relax::nn::Conv3D;
   const Expr result = node.Emit(conv(x, weight, options));
-  return {node.Has(2) ? AddChannelBias(node, result, node.X(2)) : result};
+  return node.Has(2) ? AddChannelBias(node, result, node.X(2)) : result;
 }
+
+Results ConvertConv(const NodeContext& node) { return {Convolution(node, WithKernel(node, node.X(1)))}; }
 
 Results ConvertConvTranspose(const NodeContext& node) {
   const Expr x = node.X(0);

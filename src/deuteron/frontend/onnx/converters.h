@@ -192,6 +192,12 @@ DEUTERON_CONVERTER(MultiHeadAttention);
 DEUTERON_CONVERTER(GroupQueryAttention);
 DEUTERON_CONVERTER(ContribRotaryEmbedding);
 
+// contrib_nchwc.cc
+DEUTERON_CONVERTER(NchwcConv);
+DEUTERON_CONVERTER(NchwcUpsample);
+DEUTERON_CONVERTER(ReorderInput);
+DEUTERON_CONVERTER(ReorderOutput);
+
 // contrib_quantize.cc
 DEUTERON_CONVERTER(QLinearAdd);
 DEUTERON_CONVERTER(QLinearMul);

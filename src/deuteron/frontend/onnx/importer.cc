@@ -7,6 +7,7 @@
 #include "deuteron/frontend/onnx/early.h"
 #include "deuteron/frontend/onnx/evaluate.h"
 #include "deuteron/frontend/onnx/graph_check.h"
+#include "deuteron/frontend/onnx/nchwc.h"
 #include "deuteron/frontend/onnx/op_table.h"
 #include "deuteron/relax/op/datatype.h"
 #include "deuteron/relax/op/manipulate.h"
@@ -151,6 +152,11 @@ Symbolic Importer::SymbolicOf(const Value& value) {
     if (value->symbolic != nullptr) value->expr = relax::Constant(TensorFromSymbolic(*value->symbolic));
   }
   return value->symbolic;
+}
+
+int64_t Importer::nchwc_block() {
+  if (nchwc_block_ == 0) nchwc_block_ = NchwcBlock(*model_);
+  return nchwc_block_;
 }
 
 Type Importer::TypeOf(const Value& value) {

@@ -52,6 +52,8 @@ class Importer {
 
   /// For converters.
   relax::BlockBuilder& builder() { return builder_; }
+  /// Channels of a block in com.microsoft.nchwc (nchwc.h).
+  int64_t nchwc_block();
   relax::Expr ExprOf(const Value& value, const Span& span);
   Symbolic SymbolicOf(const Value& value);
   /// Type of a value without forcing it into an expression; null if not known.
@@ -108,6 +110,8 @@ class Importer {
   /// Elements of inputs, and their names.
   std::deque<ValueInfoProto> elements_;
   std::deque<std::string> element_names_;
+  /// 0 until asked for.
+  int64_t nchwc_block_ = 0;
   int call_depth_ = 0;
   int64_t inlined_nodes_ = 0;
 };

@@ -259,6 +259,14 @@ constexpr OpRow kRows[] = {
     {"com.microsoft", "SkipSimplifiedLayerNormalization", 1, ConvertSkipSimplifiedLayerNormalization},
     {"com.microsoft", "TransposeMatMul", 1, ConvertFusedMatMul},
     {"com.microsoft", "Trilu", 1, ConvertTrilu},
+    {"com.microsoft.nchwc", "AveragePool", 1, ConvertAveragePool},
+    {"com.microsoft.nchwc", "Conv", 1, ConvertNchwcConv},
+    {"com.microsoft.nchwc", "GlobalAveragePool", 1, ConvertGlobalPool},
+    {"com.microsoft.nchwc", "GlobalMaxPool", 1, ConvertGlobalPool},
+    {"com.microsoft.nchwc", "MaxPool", 1, ConvertMaxPool},
+    {"com.microsoft.nchwc", "ReorderInput", 1, ConvertReorderInput},
+    {"com.microsoft.nchwc", "ReorderOutput", 1, ConvertReorderOutput},
+    {"com.microsoft.nchwc", "Upsample", 1, ConvertNchwcUpsample},
 };
 
 }  // namespace
