@@ -183,6 +183,26 @@ TEST(Codegen, GroupedConvolutionsByRule) {
   }
 }
 
+/// Channels in blocks are the vectors where the image is too small for rows of pixels.
+TEST(Codegen, SmallImagesByRule) {
+  for (const int64_t size : {1, 2, 3}) {
+    const te::Tensor x = te::Placeholder({I64(1), I64(24), I64(size), I64(size)}, kFloat, "x");
+    const te::Tensor w = te::Placeholder({I64(3), I64(24), I64(16)}, kFloat, "w");
+    const tir::IterVar rc = te::ReduceAxis(I64(24));
+    const te::Tensor y = te::Compute(
+        {I64(1), I64(48), I64(size), I64(size)},
+        [&](const Array<Var>& i) {
+          return te::Sum(
+              x({i[0], rc->var, i[2], i[3]}) * w({FloorDiv(i[1], I64(16)), rc->var, FloorMod(i[1], I64(16))}), {rc});
+        },
+        "conv");
+    const tir::PrimFunc func = te::CreatePrimFunc({x, w, Relu(y)});
+    const tir::ScheduledFunc scheduled = tir::ApplyScheduleRules(func, Target::Host());
+    EXPECT_EQ(scheduled.rule, "contraction");
+    CheckAgainst(scheduled.func, func, 1e-5);
+  }
+}
+
 /// An integer product times a factor that is itself computed, from scalars: the factor is no obstacle to tiles.
 TEST(Codegen, ComputedScalarsInAnEpilogueByRule) {
   const DataType integer = DataType::Int(32);

@@ -162,11 +162,27 @@ class BlockFuser {
   }
 
   OpPatternKind EdgeKind(OpPatternKind kind, const TensorTypeNode* from, const TensorTypeNode* to) const {
-    if (!settings_.options.relay_rules) return kind;
+    if (!settings_.options.relay_rules) {
+      return !settings_.compat && ChangesExtents(kind, from, to) ? OpPatternKind::kInjective : kind;
+    }
     if (kind == OpPatternKind::kTuple) return OpPatternKind::kInjective;
     const bool same_shape = kind == OpPatternKind::kBroadcast && from && to && from->has_shape() && to->has_shape() &&
                             ExprEqual(*from->shape, *to->shape);
     return same_shape ? OpPatternKind::kElemWise : kind;
+  }
+
+  /// Whether an elementwise kernel has more or fewer elements along an axis than it reads there: it pads behind them,
+  /// or leaves some out. What follows a complex operator is computed a tile at a time, so that each has its elements.
+  static bool ChangesExtents(OpPatternKind kind, const TensorTypeNode* from, const TensorTypeNode* to) {
+    if (kind != OpPatternKind::kElemWise || !from || !to || !from->has_shape() || !to->has_shape()) return false;
+    const Array<PrimExpr> in = *from->shape;
+    const Array<PrimExpr> out = *to->shape;
+    if (in.size() != out.size()) return false;
+    for (size_t axis = 0; axis < in.size(); ++axis) {
+      const auto at = static_cast<int64_t>(axis);
+      if (!ExprEqual(in[at], out[at]) && AsConstInt(in[at]) != 1) return true;
+    }
+    return false;
   }
 
   void NoteSymbols(const Type& type) {
