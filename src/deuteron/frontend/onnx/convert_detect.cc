@@ -48,22 +48,27 @@ BoxSides SidesOf(const NodeContext& node, const Expr& boxes) {
           bound(relax::Add(a, width))};
 }
 
-/// Whether two boxes of a batch overlap by more than the threshold (input 3; 0 if it is left out): (b, n, n).
-Expr Overlaps(const NodeContext& node, const BoxSides& sides, const Array<PrimExpr>& shape) {
+/// Whether boxes overlap one of each class by more than the threshold (input 3; 0 if it is left out): (b, classes, n).
+/// `best` is the index of that one, (b, classes, 1).
+Expr Overlapping(const NodeContext& node, const BoxSides& sides, const Expr& best, const Array<PrimExpr>& shape) {
   const DataType dtype = node.DType(sides.top);
-  const Array<PrimExpr> as_row = {shape[0], I64(1), shape[1]};
-  const Array<PrimExpr> as_column = {shape[0], shape[1], I64(1)};
-  const auto row = [&](const Expr& x) { return node.Reshaped(x, as_row); };
-  const auto column = [&](const Expr& x) { return node.Reshaped(x, as_column); };
-  const Expr zero = node.Scalar(dtype, 0);
-  const auto common = [&](const Expr& low, const Expr& high) {
-    const Expr extent = relax::Subtract(relax::Minimum(row(high), column(high)), relax::Maximum(row(low), column(low)));
-    return relax::Maximum(extent, zero);
+  const Expr of_class = node.Reshaped(best, {shape[0], shape[1]});
+  const auto all = [&](const Expr& side) { return node.Reshaped(side, {shape[0], I64(1), shape[2]}); };
+  const auto one = [&](const Expr& side) {
+    return node.Reshaped(node.Emit(relax::GatherElements(side, of_class, 1)), {shape[0], shape[1], I64(1)});
   };
-  const Expr both = node.Emit(relax::Multiply(common(sides.top, sides.bottom), common(sides.left, sides.right)));
-  const Expr area =
-      node.Emit(relax::Multiply(relax::Subtract(sides.bottom, sides.top), relax::Subtract(sides.right, sides.left)));
-  const Expr either = relax::Subtract(relax::Add(row(area), column(area)), both);
+  const BoxSides others{all(sides.top), all(sides.left), all(sides.bottom), all(sides.right)};
+  const BoxSides chosen{one(sides.top), one(sides.left), one(sides.bottom), one(sides.right)};
+  const auto area = [&](const BoxSides& of) -> Expr {
+    return node.Emit(relax::Multiply(relax::Subtract(of.bottom, of.top), relax::Subtract(of.right, of.left)));
+  };
+  const Expr zero = node.Scalar(dtype, 0);
+  const auto common = [&](const Expr& low, const Expr& high, const Expr& other_low, const Expr& other_high) {
+    return relax::Maximum(relax::Subtract(relax::Minimum(high, other_high), relax::Maximum(low, other_low)), zero);
+  };
+  const Expr both = node.Emit(relax::Multiply(common(others.top, others.bottom, chosen.top, chosen.bottom),
+                                              common(others.left, others.right, chosen.left, chosen.right)));
+  const Expr either = relax::Subtract(relax::Add(area(others), area(chosen)), both);
   const Expr threshold = node.Has(3) ? node.CastTo(node.Reshaped(node.X(3), {}), dtype) : zero;
   return node.Emit(relax::Greater(both, relax::Multiply(threshold, either)));
 }
@@ -80,7 +85,7 @@ Results ConvertNonMaxSuppression(const NodeContext& node) {
   const PrimExpr most = node.Has(2) ? Max(node.Dim(2, "the number of boxes of a class"), I64(0)) : I64(0);
   const PrimExpr limit = node.Simplify(Min(most, count));
   if (IsZero(limit)) return {node.Emit(relax::Zeros({I64(0), I64(3)}, kBoxIndex))};
-  const Expr overlaps = Overlaps(node, SidesOf(node, boxes), {batches, count});
+  const BoxSides sides = SidesOf(node, boxes);
   const Expr given = node.X(1);
   const DataType dtype = node.DType(given);
   const Expr lowest = node.Scalar(dtype, -std::numeric_limits<double>::infinity());
@@ -92,8 +97,7 @@ Results ConvertNonMaxSuppression(const NodeContext& node) {
     return {best, node.Emit(relax::Greater(relax::Max(scores, std::vector<int64_t>{2}, /*keepdims=*/true), threshold))};
   };
   const auto remove = [&](const Expr& scores, const Expr& best) -> Expr {
-    const Expr rows = node.Emit(relax::BroadcastTo(best, shape));
-    const Expr overlapping = relax::GatherElements(overlaps, rows, 1);
+    const Expr overlapping = Overlapping(node, sides, best, shape);
     return node.Emit(relax::Where(relax::LogicalOr(overlapping, relax::Equal(positions, best)), lowest, scores));
   };
   Expr box;
