@@ -10,10 +10,12 @@ PrimFunc LowerPrimFunc(PrimFunc func, const Target& target) {
   func = SimplifyLoops(std::move(func));
   func = CompactBuffers(std::move(func), target);
   func = PartitionLoops(std::move(func));
+  func = FillLanes(std::move(func));
   func = FlattenBuffers(std::move(func));
   func = SimplifyLoops(std::move(func));
   func = VectorizeLoops(std::move(func), target);
-  return SimplifyLoops(std::move(func), /*lower_divisions=*/true);
+  func = SimplifyLoops(std::move(func), /*lower_divisions=*/true);
+  return HoistDivisions(std::move(func));
 }
 
 IRModule LowerModule(IRModule module, const Target& target) {

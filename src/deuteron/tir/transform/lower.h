@@ -30,6 +30,9 @@ PrimFunc CompactBuffers(PrimFunc func, const Target& target);
 /// last few run without it.
 PrimFunc PartitionLoops(PrimFunc func);
 
+/// Sums up what a vector has behind the end of a row too, where an accumulator has room for it, rather than to mask each step.
+PrimFunc FillLanes(PrimFunc func);
+
 /// Gives every buffer one dimension, row major, compact. Buffers of parameters keep their shapes in
 /// buffer_map; their accesses go to flat views of the same data.
 PrimFunc FlattenBuffers(PrimFunc func);
@@ -43,6 +46,9 @@ PrimFunc VectorizeLoops(PrimFunc func, const Target& target);
 /// branches and loops decided at compile time. `lower_divisions` (the last time, as the prover knows
 /// more of floor division) replaces floor division by truncating division where nothing is negative.
 PrimFunc SimplifyLoops(PrimFunc func, bool lower_divisions = false);
+
+/// Moves divisions by what only the run knows to the beginning of the loop whose variable they use.
+PrimFunc HoistDivisions(PrimFunc func);
 
 /// All of them.
 PrimFunc LowerPrimFunc(PrimFunc func, const Target& target);

@@ -1,0 +1,134 @@
+/// The last vector of a row whose length the run tells has lanes that do not exist, and a condition on them in every step of
+/// a sum. A masked store to an accumulator cannot stay in a register, and the load of the next step waits for it. Here such
+/// lanes are summed up as well, of zeros: nothing reads them, since what reads the accumulator has the condition too.
+#include <unordered_map>
+
+#include "deuteron/tir/analysis/conjunction.h"
+#include "deuteron/tir/functor.h"
+#include "deuteron/tir/transform/lower.h"
+
+namespace deuteron::tir {
+namespace {
+
+bool UsesLoop(const PrimExpr& expr, const Var& var) {
+  return UsesVar(expr, [&](const VarNode* used) { return used == var.get(); });
+}
+
+/// A value to which lanes that do not exist contribute zeros.
+class LaneGuard : public ExprMutator {
+ public:
+  LaneGuard(const BufferStoreNode* sum, const PrimExpr& condition, const Var& lane)
+      : sum_(*sum), condition_(condition), lane_(lane) {}
+
+  /// Whether the sum itself was among the loads.
+  bool has_sum = false;
+  /// Whether something else was loaded, or is not defined for all operands.
+  bool has_loads = false;
+  bool is_total = true;
+
+ protected:
+  PrimExpr VisitBufferLoad_(const BufferLoadNode* op) override {
+    const auto load = GetRef<PrimExpr>(op);
+    if (op->buffer.same_as(sum_.buffer) && ExprEqual(op->indices, sum_.indices)) {
+      has_sum = true;
+      return load;
+    }
+    has_loads = true;
+    if (!UsesLoop(load, lane_)) return load;
+    return deuteron::IfThenElse(condition_, load, MakeConst(op->dtype, 0));
+  }
+  PrimExpr VisitBinary_(const BinaryNode* op) override {
+    const bool divides = op->kind == ExprKind::kDiv || op->kind == ExprKind::kMod || op->kind == ExprKind::kFloorDiv ||
+                         op->kind == ExprKind::kFloorMod;
+    is_total = is_total && (!divides || op->dtype.is_float());
+    return ExprMutator::VisitBinary_(op);
+  }
+  PrimExpr VisitCall_(const CallNode* op) override {
+    static const Op if_then_else = Op::Get("tir.if_then_else");
+    is_total = is_total && op->op.same_as(if_then_else);
+    return ExprMutator::VisitCall_(op);
+  }
+  PrimExpr VisitLet_(const LetNode* op) override {
+    is_total = false;
+    return ExprMutator::VisitLet_(op);
+  }
+
+ private:
+  const BufferStoreNode& sum_;
+  const PrimExpr& condition_;
+  const Var& lane_;
+};
+
+class LaneFiller : public StmtExprMutator {
+ protected:
+  Stmt VisitAllocBuffer_(const AllocBufferNode* op) override {
+    depth_of_[op->buffer.get()] = loops_.size();
+    return StmtExprMutator::VisitAllocBuffer_(op);
+  }
+  Stmt VisitFor_(const ForNode* op) override {
+    loops_.push_back(op);
+    Stmt result = StmtExprMutator::VisitFor_(op);
+    loops_.pop_back();
+    return result;
+  }
+  Stmt VisitIfThenElse_(const IfThenElseNode* op) override {
+    const auto* store = op->then_case.as<BufferStoreNode>();
+    if (store == nullptr || op->else_case.defined() || !depth_of_.count(store->buffer.get())) {
+      return StmtExprMutator::VisitIfThenElse_(op);
+    }
+    PrimExpr value = store->value;
+    std::vector<PrimExpr> left;
+    for (const PrimExpr& part : Conjuncts(op->condition)) {
+      const PrimExpr filled = Filled(store, part, value);
+      if (filled.defined()) {
+        value = filled;
+      } else {
+        left.push_back(part);
+      }
+    }
+    if (value.same_as(store->value) && !left.empty()) return GetRef<Stmt>(op);
+    Stmt sum = BufferStore(store->buffer, value, store->indices, store->span);
+    return left.empty() ? sum : IfThenElse(Conjunction(left), sum, Stmt(), op->span);
+  }
+
+ private:
+  /// The vectorised loop inside of the allocation of `store`'s buffer whose variable alone says which of its elements
+  /// `condition` is about, and that all lie in it; null if there is none.
+  const ForNode* LanesOf(const BufferStoreNode* store, const PrimExpr& condition) const {
+    const ForNode* lanes = nullptr;
+    for (size_t i = depth_of_.at(store->buffer.get()); i < loops_.size(); ++i) {
+      if (!UsesLoop(condition, loops_[i]->loop_var)) continue;
+      if (lanes != nullptr) return nullptr;
+      lanes = loops_[i];
+    }
+    if (lanes == nullptr || lanes->loop_kind != ForKind::kVectorized || !IsZero(lanes->min)) return nullptr;
+    const auto extent = AsConstInt(lanes->extent);
+    const auto size = AsConstInt(store->buffer->shape.back());
+    const bool fits = extent && size && *extent <= *size && store->indices.back().same_as(lanes->loop_var);
+    return fits ? lanes : nullptr;
+  }
+
+  /// What to store without `condition`; null if that cannot be: where the store does not set a sum to a constant, or add
+  /// to it.
+  PrimExpr Filled(const BufferStoreNode* store, const PrimExpr& condition, const PrimExpr& value) const {
+    const ForNode* lanes = LanesOf(store, condition);
+    if (lanes == nullptr) return PrimExpr();
+    LaneGuard guard(store, condition, lanes->loop_var);
+    PrimExpr result = guard.VisitExpr(value);
+    return guard.is_total && guard.has_sum == guard.has_loads ? result : PrimExpr();
+  }
+
+  std::vector<const ForNode*> loops_;
+  /// Loops around the allocation of each buffer.
+  std::unordered_map<const Object*, size_t> depth_of_;
+};
+
+}  // namespace
+
+PrimFunc FillLanes(PrimFunc func) {
+  Stmt body = LaneFiller().VisitStmt(func->body);
+  CopyOnWrite(&func)->body = std::move(body);
+  return func;
+}
+
+}  // namespace deuteron::tir
