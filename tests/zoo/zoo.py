@@ -11,8 +11,8 @@ which keeps what it says of other models.
 The exit status is 5 where a result is wrong.
 
 A result is right where it differs from ONNX Runtime's by at most TOLERANCE of the greatest value of that output; for
-float16 and quantised models by what one rounding step more or less may make: FLOAT16 and QUANTISED. It is unsteady where
-ONNX Runtime's own results differ by more than that, and half as much as ours do, with and without its optimisations.
+float16 and quantised models by what one rounding step more or less may make: FLOAT16 and QUANTISED. ONNX Runtime
+without its optimisations is asked where results differ: see second_opinion in judge.py.
 """
 
 import argparse
@@ -237,7 +237,7 @@ def main():
     for first in exported(wanted, arguments.models, arguments.seconds):
         for model in (first, *(() if arguments.no_variants else derived(first, arguments.models))):
             verdict = kept(model)
-            is_current = verdict is not None and (verdict.made_by == made_by or (arguments.accept_older and verdict.kind == "right"))
+            is_current = verdict is not None and verdict.kind != "wrong" and (verdict.made_by == made_by or (arguments.accept_older and verdict.kind == "right"))
             if arguments.again or not is_current:
                 verdict = judge(model, arguments.binary, arguments.backend)
                 verdict.made_by = made_by
