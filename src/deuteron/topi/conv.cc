@@ -86,6 +86,29 @@ ConvReduction ReductionOf(const LayoutAxes& data, const LayoutAxes& kernel, cons
   return reduction;
 }
 
+/// Floats of 16 bits in the accumulator's, once each: to widen a scalar takes as long as to multiply by it. Pixels are
+/// scalars where channels make up the vectors; the weights of pointwise convolutions are where pixels do, those of long
+/// rows.
+te::Tensor Widened(const te::Tensor& x, DataType accumulator) {
+  if (!accumulator.is_float() || x.dtype() == accumulator) return x;
+  return te::Compute(
+      x.shape(), [&](const Array<tir::Var>& at) { return CastTo(accumulator, x(Indices(at))); }, "widened");
+}
+
+/// Whether the window is, or may be, more than one element.
+bool HasWindow(const te::Tensor& weight, const LayoutAxes& kernel_axes, const std::string& letters) {
+  return std::any_of(letters.begin(), letters.end(),
+                     [&](char letter) { return AsConstInt(LengthAlong(weight.shape(), kernel_axes, letter)) != 1; });
+}
+
+/// Whether so many pixels share the weights that to widen them first takes no time to speak of.
+bool IsLarge(const Array<PrimExpr>& image) {
+  constexpr int64_t kMany = 400;
+  int64_t pixels = 1;
+  for (const PrimExpr& extent : image) pixels *= AsConstInt(extent).value_or(1);
+  return pixels >= kMany;
+}
+
 }  // namespace
 
 te::Tensor Conv(const te::Tensor& data, const te::Tensor& weight, const ConvSpec& spec,
@@ -96,7 +119,11 @@ te::Tensor Conv(const te::Tensor& data, const te::Tensor& weight, const ConvSpec
   const LayoutAxes kernel_axes = ParseAxes(spec.kernel_layout);
   const LayoutAxes out_axes = ParseAxes(spec.out_layout);
   arith::Analyzer analyzer;
-  const te::Tensor padded = PadSpatial(data, data_axes, spec.padding_before, spec.padding_after, "pad_temp");
+  const DataType accumulator = AccumulatorType(spec.out_dtype);
+  const te::Tensor padded =
+      PadSpatial(Widened(data, accumulator), data_axes, spec.padding_before, spec.padding_after, "pad_temp");
+  const bool has_scalar_weights = spec.groups == 1 && !HasWindow(weight, kernel_axes, letters) && IsLarge(out_spatial);
+  const te::Tensor kernel = has_scalar_weights ? Widened(weight, accumulator) : weight;
   const PrimExpr out_channels = LengthAlong(weight.shape(), kernel_axes, 'O');
   const PrimExpr in_per_group = LengthAlong(weight.shape(), kernel_axes, 'I');
   const ConvReduction reduction = ReductionOf(data_axes, kernel_axes, weight.shape(), letters, spec.groups, &analyzer);
@@ -116,7 +143,6 @@ te::Tensor Conv(const te::Tensor& data, const te::Tensor& weight, const ConvSpec
   }
   const std::string name =
       std::string(spec.groups > 1 ? "group_conv" : "conv") + std::to_string(rank) + "d_" + Lower(spec.data_layout);
-  const DataType accumulator = AccumulatorType(spec.out_dtype);
   const te::Tensor sum = te::Compute(
       shape,
       [&](const Array<tir::Var>& vars) {
@@ -138,7 +164,7 @@ te::Tensor Conv(const te::Tensor& data, const te::Tensor& weight, const ConvSpec
           return letter == 'I' ? reduction.channel : PrimExpr(reduction.window[letters.find(letter)]->var);
         };
         return te::Sum(CastTo(accumulator, padded(IndicesIn(data_axes, data_at, &analyzer))) *
-                           CastTo(accumulator, weight(IndicesIn(kernel_axes, kernel_at, &analyzer))),
+                           CastTo(accumulator, kernel(IndicesIn(kernel_axes, kernel_at, &analyzer))),
                        reduction.axes);
       },
       name, {}, AxisNamesOf(out_axes, letters));

@@ -54,8 +54,8 @@ class Importer {
 
   /// For converters.
   relax::BlockBuilder& builder() { return builder_; }
-  /// A symbol for a dimension that is a long expression, the same wherever it occurs in a scope. Who asks for it binds it by
-  /// a match_cast.
+  /// A symbol for a dimension that is a long expression, the same wherever it occurs in a scope. Who asks for it binds
+  /// it by a match_cast.
   tir::Var NameOfDim(const PrimExpr& dim);
   /// Channels of a block in com.microsoft.nchwc (nchwc.h).
   int64_t nchwc_block();

@@ -1,6 +1,7 @@
-/// The last vector of a row whose length the run tells has lanes that do not exist, and a condition on them in every step of
-/// a sum. A masked store to an accumulator cannot stay in a register, and the load of the next step waits for it. Here such
-/// lanes are summed up as well, of zeros: nothing reads them, since what reads the accumulator has the condition too.
+/// The last vector of a row whose length the run tells has lanes that do not exist, and a condition on them in every
+/// step of a sum. A masked store to an accumulator cannot stay in a register, and the load of the next step waits for
+/// it. Here such lanes are summed up as well, of zeros: nothing reads them, since what reads the accumulator has the
+/// condition too.
 #include <unordered_map>
 
 #include "deuteron/tir/analysis/conjunction.h"
@@ -108,8 +109,8 @@ class LaneFiller : public StmtExprMutator {
     return fits ? lanes : nullptr;
   }
 
-  /// What to store without `condition`; null if that cannot be: where the store does not set a sum to a constant, or add
-  /// to it.
+  /// What to store without `condition`; null if that cannot be: where the store does not set a sum to a constant, or
+  /// add to it.
   PrimExpr Filled(const BufferStoreNode* store, const PrimExpr& condition, const PrimExpr& value) const {
     const ForNode* lanes = LanesOf(store, condition);
     if (lanes == nullptr) return PrimExpr();

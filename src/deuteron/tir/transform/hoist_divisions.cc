@@ -1,7 +1,7 @@
-/// Axes that are one loop are told apart again by divisions: `i % n` is the column of element i of rows of n. Where n is
-/// known by the run alone each takes as long as dozens of multiply-adds, and no compiler moves one out of a loop or a branch,
-/// since division by zero traps. Here each is done once, at the beginning of the body of the innermost loop whose variable
-/// it uses.
+/// Axes that are one loop are told apart again by divisions: `i % n` is the column of element i of rows of n. Where n
+/// is known by the run alone each takes as long as dozens of multiply-adds, and no compiler moves one out of a loop or
+/// a branch, since division by zero traps. Here each is done once, at the beginning of the body of the innermost loop
+/// whose variable it uses.
 #include <algorithm>
 #include <unordered_map>
 #include <unordered_set>

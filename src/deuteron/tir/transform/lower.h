@@ -30,7 +30,8 @@ PrimFunc CompactBuffers(PrimFunc func, const Target& target);
 /// last few run without it.
 PrimFunc PartitionLoops(PrimFunc func);
 
-/// Sums up what a vector has behind the end of a row too, where an accumulator has room for it, rather than to mask each step.
+/// Sums up what a vector has behind the end of a row too, where an accumulator has room for it, rather than to mask
+/// each step.
 PrimFunc FillLanes(PrimFunc func);
 
 /// Gives every buffer one dimension, row major, compact. Buffers of parameters keep their shapes in
