@@ -1,0 +1,113 @@
+/// Kernels whose extents the run tells: what lowering does about them, and that the results are right.
+#include "deuteron/codegen/llvm/kernel_test_util.h"
+#include "deuteron/te/tensor.h"
+#include "deuteron/tir/functor.h"
+#include "deuteron/tir/schedule/rules/rules.h"
+
+namespace deuteron::codegen {
+namespace {
+
+const DataType kFloat = DataType::Float(32);
+using tir::Var;
+
+/// Divisions by what is no constant, inside of `levels` loops or more.
+int64_t InnerDivisions(const tir::PrimFunc& func, int levels) {
+  class Counter : public tir::StmtExprVisitor {
+   public:
+    explicit Counter(int levels) : levels_(levels) {}
+    int64_t count = 0;
+
+   protected:
+    void VisitFor_(const tir::ForNode* op) override {
+      ++depth_;
+      StmtExprVisitor::VisitFor_(op);
+      --depth_;
+    }
+    void VisitBinary_(const tir::BinaryNode* op) override {
+      const bool divides = op->kind == ExprKind::kDiv || op->kind == ExprKind::kMod ||
+                           op->kind == ExprKind::kFloorDiv || op->kind == ExprKind::kFloorMod;
+      count += divides && depth_ >= levels_ && !AsConstInt(op->b);
+      StmtExprVisitor::VisitBinary_(op);
+    }
+
+   private:
+    int levels_;
+    int depth_ = 0;
+  };
+  Counter counter(levels);
+  counter.VisitStmt(func->body);
+  return counter.count;
+}
+
+/// Masked stores in the code for a function.
+int64_t MaskedStores(const tir::PrimFunc& func, const Target& target) {
+  IRModule module = IRModule::Empty();
+  module.AddUnique("kernel", tir::LowerPrimFunc(func, target));
+  const std::string code = EmitLlvmIr(module, target, {});
+  const std::string call = "call void @llvm.masked.store";
+  int64_t count = 0;
+  for (size_t at = code.find(call); at != std::string::npos; at = code.find(call, at + 1)) ++count;
+  return count;
+}
+
+/// A convolution with its activation, of an image whose height and width are symbols, in windows of `window` by
+/// `window`.
+tir::PrimFunc SymbolicConv(const Var& height, const Var& width, int64_t window, bool depthwise) {
+  const te::Tensor x = te::Placeholder({I64(1), I64(32), height + (window - 1), width + (window - 1)}, kFloat, "x");
+  const te::Tensor w = te::Placeholder({I64(32), I64(depthwise ? 1 : 32), I64(window), I64(window)}, kFloat, "w");
+  const tir::IterVar rc = te::ReduceAxis(I64(depthwise ? 1 : 32)), ry = te::ReduceAxis(I64(window)),
+                     rx = te::ReduceAxis(I64(window));
+  const te::Tensor y = te::Compute(
+      {I64(1), I64(32), height, width},
+      [&](const Array<Var>& i) {
+        const PrimExpr channel = depthwise ? PrimExpr(i[1]) : PrimExpr(rc->var);
+        return te::Sum(x({i[0], channel, i[2] + ry->var, i[3] + rx->var}) * w({i[1], rc->var, ry->var, rx->var}),
+                       {rc, ry, rx});
+      },
+      "conv");
+  const te::Tensor relu = te::Compute(
+      y.shape(),
+      [&](const Array<Var>& i) {
+        return Max(y({i[0], i[1], i[2], i[3]}), MakeConst(kFloat, 0.0));
+      },
+      "relu");
+  return te::CreatePrimFunc({x, w, relu});
+}
+
+TEST(SymbolicCodegen, DivisionsLeaveTheInnerLoops) {
+  const Var height("height"), width("width");
+  const tir::PrimFunc func = SymbolicConv(height, width, 1, /*depthwise=*/false);
+  const tir::ScheduledFunc scheduled = tir::ApplyScheduleRules(func, Target::Host());
+  // One loop for all pieces of work, in it those of a tile.
+  EXPECT_EQ(InnerDivisions(tir::LowerPrimFunc(scheduled.func, Target::Host()), 2), 0);
+  for (const auto& [rows, columns] : {std::pair{10, 14}, std::pair{1, 1}, std::pair{3, 33}, std::pair{0, 5}}) {
+    CheckAgainst(scheduled.func, func, 1e-5, {{height, I64(rows)}, {width, I64(columns)}});
+  }
+}
+
+TEST(SymbolicCodegen, LanesBehindARowAreSummedUpWithoutMasks) {
+  const Var height("height"), width("width");
+  const tir::PrimFunc func = SymbolicConv(height, width, 3, /*depthwise=*/true);
+  const tir::ScheduledFunc scheduled = tir::ApplyScheduleRules(func, Target::Host());
+  // That of the result.
+  EXPECT_EQ(MaskedStores(scheduled.func, Target::Parse("llvm -mcpu=x86-64-v4")), 1);
+  for (const auto& [rows, columns] : {std::pair{10, 14}, std::pair{1, 1}, std::pair{5, 33}, std::pair{4, 64}}) {
+    CheckAgainst(scheduled.func, func, 1e-5, {{height, I64(rows)}, {width, I64(columns)}});
+  }
+}
+
+/// A division that a condition keeps from a divisor of zero stays harmless where it is done before the condition is
+/// asked.
+TEST(SymbolicCodegen, DivisorsOfZero) {
+  const Var n("n"), m("m");
+  const te::Tensor a = te::Placeholder({n}, kFloat, "A");
+  const te::Tensor shape_of = te::Placeholder({m}, kFloat, "M");
+  const te::Tensor b = te::Compute(
+      {n}, [&](const Array<Var>& i) { return IfThenElse(m > 0, CastTo(kFloat, FloorMod(i[0], m)), a({i[0]})); }, "B");
+  const tir::PrimFunc func = te::CreatePrimFunc({a, shape_of, b});
+  const tir::ScheduledFunc scheduled = tir::ApplyScheduleRules(func, Target::Host());
+  for (const int64_t divisor : {0, 1, 7}) CheckAgainst(scheduled.func, func, 0, {{n, I64(20)}, {m, I64(divisor)}});
+}
+
+}  // namespace
+}  // namespace deuteron::codegen
