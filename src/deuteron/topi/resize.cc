@@ -4,9 +4,11 @@
 #include "deuteron/topi/resize.h"
 
 #include <algorithm>
+#include <map>
 #include <numeric>
 
 #include "deuteron/arith/analyzer.h"
+#include "deuteron/tir/block_annotations.h"
 #include "deuteron/topi/elementwise.h"
 #include "deuteron/topi/sample_coordinates.h"
 
@@ -168,6 +170,41 @@ std::vector<Tap> TapsOf(const Coordinate& coordinate, const ResizeSpec& spec, ar
   return taps;
 }
 
+/// The taps of each position of an axis, in tables, where they are quotients by extents that the run tells.
+struct TapTables {
+  std::vector<te::Tensor> indices;
+  std::vector<te::Tensor> weights;
+
+  std::vector<Tap> At(const PrimExpr& position) const {
+    std::vector<Tap> taps;
+    for (size_t i = 0; i < indices.size(); ++i) {
+      taps.push_back({indices[i]({position}), i < weights.size() ? weights[i]({position}) : PrimExpr()});
+    }
+    return taps;
+  }
+};
+
+TapTables TablesOf(const PrimExpr& source, const PrimExpr& result, const ResizeSpec& spec) {
+  const auto taps_at = [&](const tir::Var& position) {
+    arith::Analyzer analyzer;
+    analyzer.Bind(position, tir::Range::FromMinExtent(I64(0), result));
+    return TapsOf(Coordinate(position, source, result, spec, 0.0, 1.0), spec, &analyzer);
+  };
+  const auto table = [&](const std::function<PrimExpr(const Tap&)>& part, size_t tap, const std::string& name) {
+    return te::Compute({result}, [&](const Array<tir::Var>& at) { return part(taps_at(at[0])[tap]); }, name,
+                       {{tir::kComputedOnce, true}});
+  };
+  TapTables tables;
+  const std::vector<Tap> some = taps_at(tir::Var("position"));
+  for (size_t tap = 0; tap < some.size(); ++tap) {
+    tables.indices.push_back(table([](const Tap& of) { return of.index; }, tap, "tap_index"));
+    if (some[tap].weight.defined()) {
+      tables.weights.push_back(table([](const Tap& of) { return of.weight; }, tap, "tap_weight"));
+    }
+  }
+  return tables;
+}
+
 /// The weighted sum over the taps of axes `next`, …; inner axes first.
 PrimExpr Interpolate(const te::Tensor& x, const std::vector<size_t>& axes, const std::vector<std::vector<Tap>>& taps,
                      size_t next, const Array<PrimExpr>& indices) {
@@ -183,10 +220,24 @@ PrimExpr Interpolate(const te::Tensor& x, const std::vector<size_t>& axes, const
   return sum;
 }
 
+/// Whether every position of an axis is its own.
+bool KeepsLength(const te::Tensor& x, size_t axis, const Array<PrimExpr>& shape, const ResizeSpec& spec) {
+  return spec.coordinate_mode != "tf_crop_and_resize" && spec.coordinate_mode != "tf_half_pixel_for_nn" &&
+         ExprEqual(shape[axis], x.shape()[axis]);
+}
+
 }  // namespace
 
 te::Tensor Resize(const te::Tensor& x, const std::vector<size_t>& axes, const Array<PrimExpr>& shape,
                   const ResizeSpec& spec) {
+  const bool is_crop = spec.coordinate_mode == "tf_crop_and_resize";
+  std::map<size_t, TapTables> tables;
+  for (const size_t axis : axes) {
+    const bool is_known = AsConstInt(shape[axis]) && AsConstInt(x.shape()[axis]);
+    if (!is_crop && !is_known && !KeepsLength(x, axis, shape, spec)) {
+      tables.emplace(axis, TablesOf(x.shape()[axis], shape[axis], spec));
+    }
+  }
   return te::Compute(
       shape,
       [&](const Array<tir::Var>& vars) {
@@ -201,13 +252,14 @@ te::Tensor Resize(const te::Tensor& x, const std::vector<size_t>& axes, const Ar
           const size_t axis = axes[i];
           const double begin = spec.roi.size() == 2 * axes.size() ? spec.roi[i] : 0.0;
           const double end = spec.roi.size() == 2 * axes.size() ? spec.roi[axes.size() + i] : 1.0;
-          const bool is_crop = spec.coordinate_mode == "tf_crop_and_resize";
-          if (!is_crop && spec.coordinate_mode != "tf_half_pixel_for_nn" && ExprEqual(shape[axis], x.shape()[axis])) {
-            continue;  // the axis keeps its length: every position is its own
+          if (KeepsLength(x, axis, shape, spec)) continue;
+          resampled.push_back(axis);
+          if (const auto known = tables.find(axis); known != tables.end()) {
+            taps.push_back(known->second.At(vars[axis]));
+            continue;
           }
           const Coordinate coordinate(vars[axis], x.shape()[axis], shape[axis], spec, begin, end);
           taps.push_back(TapsOf(coordinate, spec, &analyzer));
-          resampled.push_back(axis);
           if (const PrimExpr outside = coordinate.IsOutside(); outside.defined()) {
             is_outside = is_outside.defined() ? is_outside || outside : outside;
           }

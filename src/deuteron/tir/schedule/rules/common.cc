@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "deuteron/tir/analysis/side_by_side.h"
+#include "deuteron/tir/block_annotations.h"
 #include "deuteron/tir/functor.h"
 
 namespace deuteron::tir {
@@ -83,6 +84,7 @@ std::vector<Block> LastFirst(const Schedule& schedule) {
 }
 
 bool MayInline(const Schedule& schedule, const Block& block) {
+  if (schedule.Get(block)->annotations.count(kComputedOnce) != 0) return false;
   return !WritesParameter(schedule, block) && schedule.CanInline(block) && StaysSmall(schedule, block);
 }
 
