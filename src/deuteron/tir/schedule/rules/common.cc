@@ -264,6 +264,22 @@ void VectorizeInner(Schedule* schedule, const Block& block, size_t first, int64_
   schedule->Vectorize(schedule->Split(axis, std::vector<int64_t>{-1, lanes})[1]);
 }
 
+namespace {
+
+/// How many of the loops threads share: all, unless the first ones, of constant extents, are pieces enough and an inner one
+/// is not: to tell the axes of one loop apart takes divisions by the inner ones' extents.
+size_t CountSharedLoops(const Schedule& schedule, const std::vector<Loop>& loops, const Target& target) {
+  int64_t pieces = 1;
+  for (size_t i = 0; i < loops.size(); ++i) {
+    const auto extent = schedule.ConstExtent(loops[i]);
+    if (!extent) return pieces >= CostModel(target.machine).EnoughPieces() ? i : loops.size();
+    pieces *= *extent;
+  }
+  return loops.size();
+}
+
+}  // namespace
+
 Loop ScheduleSpatialReduction(Schedule* schedule, const Block& block, const Block& epilogue, const Target& target,
                               std::optional<size_t> num_parallel) {
   const IterSplit iters = SplitIters(schedule->Get(block));
@@ -298,7 +314,7 @@ Loop ScheduleSpatialReduction(Schedule* schedule, const Block& block, const Bloc
   const Block last_stage = epilogue.empty() ? schedule->CacheWrite(block, "local") : epilogue;
   schedule->ReverseComputeAt(last_stage, spatial.back());
   const Block init = schedule->DecomposeReduction(block, reduce.front());
-  if (num_parallel) spatial.resize(*num_parallel);
+  spatial.resize(num_parallel ? *num_parallel : CountSharedLoops(*schedule, spatial, target));
   const Loop parallel = FuseAll(schedule, spatial);
   schedule->Parallel(parallel);
   // Every block under the tile runs its innermost spatial loop as a vector.
