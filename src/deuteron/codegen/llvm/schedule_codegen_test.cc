@@ -1,6 +1,7 @@
 /// Scheduled functions, compiled, against the interpreter on the unscheduled ones.
 #include "deuteron/codegen/llvm/kernel_test_util.h"
 #include "deuteron/te/tensor.h"
+#include "deuteron/tir/functor.h"
 #include "deuteron/tir/schedule/rules/rules.h"
 #include "deuteron/tir/schedule/schedule.h"
 
@@ -223,6 +224,31 @@ TEST(Codegen, ComputedScalarsInAnEpilogueByRule) {
   const tir::ScheduledFunc scheduled = tir::ApplyScheduleRules(func, Target::Host());
   EXPECT_EQ(scheduled.rule, "contraction");
   CheckAgainst(scheduled.func, func, 1e-6);
+}
+
+/// What reads a product elsewhere than it is written runs after it; the product is cut into tiles all the same.
+TEST(Codegen, ProductsAmongOtherBlocksByRule) {
+  const te::Tensor a = te::Placeholder({I64(33), I64(40)}, kFloat, "A");
+  const te::Tensor b = te::Placeholder({I64(40), I64(64)}, kFloat, "B");
+  const te::Tensor c = te::Placeholder({I64(64), I64(32)}, kFloat, "D");
+  const te::Tensor product = Matmul(a, b);
+  const te::Tensor padded = te::Compute(
+      {I64(34), I64(64)},
+      [&](const Array<Var>& i) {
+        return IfThenElse(i[0] > 0, product({i[0] - 1, i[1]}), MakeConst(kFloat, 0.0));
+      },
+      "padded");
+  const tir::PrimFunc func = te::CreatePrimFunc({a, b, c, Matmul(padded, c, "E")});
+  const tir::ScheduledFunc scheduled = tir::ApplyScheduleRules(func, Target::Host());
+  EXPECT_EQ(scheduled.rule, "each-block");
+  int64_t accumulators = 0;
+  tir::PostOrderVisit(scheduled.func->body, [&](const ObjectRef& node) {
+    const auto* block = node.as<tir::SBlockNode>();
+    if (block == nullptr) return;
+    for (const tir::Buffer& buffer : block->alloc_buffers) accumulators += buffer->scope == "local";
+  });
+  EXPECT_EQ(accumulators, 2);
+  CheckAgainst(scheduled.func, func, 1e-5);
 }
 
 TEST(Codegen, EpilogueAtTheTile) {

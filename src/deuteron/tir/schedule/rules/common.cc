@@ -266,8 +266,8 @@ void VectorizeInner(Schedule* schedule, const Block& block, size_t first, int64_
 
 namespace {
 
-/// How many of the loops threads share: all, unless the first ones, of constant extents, are pieces enough and an inner one
-/// is not: to tell the axes of one loop apart takes divisions by the inner ones' extents.
+/// How many of the loops threads share: all, unless the first ones, of constant extents, are pieces enough and an inner
+/// one is not: to tell the axes of one loop apart takes divisions by the inner ones' extents.
 size_t CountSharedLoops(const Schedule& schedule, const std::vector<Loop>& loops, const Target& target) {
   int64_t pieces = 1;
   for (size_t i = 0; i < loops.size(); ++i) {

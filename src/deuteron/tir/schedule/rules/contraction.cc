@@ -350,15 +350,29 @@ bool TryContraction(Schedule* schedule, const Target& target, ContractionPlan pl
   if (moves_data) LayPanels(schedule, target, &plan);
   if (!PlanContraction(*schedule, target, &plan)) return false;
   if (!moves_data) plan.depth_block = plan.copied_for = 0;
-  for (const Block& block : schedule->GetBlocks()) {
-    if (block != plan.anchor && block != plan.epilogue && block != plan.panels)
-      ScheduleSpatial(schedule, block, target);
-  }
   Tile(schedule, plan);
   return true;
 }
 
+/// The same, the first way that succeeds.
+bool ScheduleTiles(Schedule* schedule, const Target& target, const ContractionPlan& plan) {
+  Schedule attempt = *schedule;
+  try {
+    if (!TryContraction(&attempt, target, plan, /*moves_data=*/true)) return false;
+    *schedule = attempt;
+    return true;
+  } catch (const ffi::Error& error) {
+    // An epilogue that reads more of the sum than its own element cannot follow its parts, for one.
+    if (!IsScheduleError(error)) throw;
+  }
+  return TryContraction(schedule, target, plan, /*moves_data=*/false);
+}
+
 }  // namespace
+
+bool ScheduleContractionAlone(Schedule* schedule, const Block& block, const Target& target) {
+  return ScheduleTiles(schedule, target, {.anchor = block});
+}
 
 bool ScheduleContraction(Schedule* schedule, const Target& target) {
   ContractionPlan plan;
@@ -381,16 +395,10 @@ bool ScheduleContraction(Schedule* schedule, const Target& target) {
     plan.epilogue = SoleInjectiveConsumer(*schedule, plan.anchor);
     if (plan.epilogue.empty()) return false;
   }
-  Schedule attempt = *schedule;
-  try {
-    if (!TryContraction(&attempt, target, plan, /*moves_data=*/true)) return false;
-    *schedule = attempt;
-    return true;
-  } catch (const ffi::Error& error) {
-    // An epilogue that reads more of the sum than its own element cannot follow its parts, for one.
-    if (!IsScheduleError(error)) throw;
+  for (const Block& block : schedule->GetBlocks()) {
+    if (block != plan.anchor && block != plan.epilogue) ScheduleSpatial(schedule, block, target);
   }
-  return TryContraction(schedule, target, plan, /*moves_data=*/false);
+  return ScheduleTiles(schedule, target, plan);
 }
 
 }  // namespace deuteron::tir

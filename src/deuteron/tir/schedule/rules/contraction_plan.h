@@ -49,6 +49,9 @@ struct ContractionPlan {
 /// Whether every index is an iterator, or a constant.
 bool IsPlain(const BufferLoad& load);
 
+/// Cuts a product into tiles, whatever its result is for: what reads it runs after all of it. False if it has none.
+bool ScheduleContractionAlone(Schedule* schedule, const Block& block, const Target& target);
+
 /// Chooses tile and axes of `plan->anchor`, a product; false if it has none.
 bool PlanContraction(const Schedule& schedule, const Target& target, ContractionPlan* plan);
 

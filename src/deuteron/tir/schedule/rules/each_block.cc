@@ -1,6 +1,6 @@
 /// \file
 /// The rule that always applies to blocks in plain loops: each block by itself.
-#include "deuteron/tir/schedule/rules/common.h"
+#include "deuteron/tir/schedule/rules/contraction_plan.h"
 
 namespace deuteron::tir {
 namespace {
@@ -26,7 +26,7 @@ bool ScheduleEachBlock(Schedule* schedule, const Target& target) {
       const BlockClass kind = ClassifyBlock(schedule->Get(block)).kind;
       if (kind == BlockClass::kInjective) {
         ScheduleSpatial(schedule, block, target);
-      } else {
+      } else if (kind != BlockClass::kMatmul || !ScheduleContractionAlone(schedule, block, target)) {
         ParallelOuter(schedule, block);
       }
     } catch (const ffi::Error& error) {
