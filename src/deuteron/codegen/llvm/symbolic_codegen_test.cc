@@ -96,6 +96,29 @@ TEST(SymbolicCodegen, LanesBehindARowAreSummedUpWithoutMasks) {
   }
 }
 
+/// Of a batch whose size the run tells there may be one image: tiles have pixels of it, not one of each of many.
+TEST(SymbolicCodegen, TilesOfOneImage) {
+  const Var n("n");
+  const te::Tensor x = te::Placeholder({n, I64(24), I64(7), I64(7)}, kFloat, "x");
+  const te::Tensor w = te::Placeholder({I64(3), I64(24), I64(16)}, kFloat, "w");
+  const tir::IterVar rc = te::ReduceAxis(I64(24));
+  const te::Tensor y = te::Compute(
+      {n, I64(48), I64(7), I64(7)},
+      [&](const Array<Var>& i) {
+        return te::Sum(x({i[0], rc->var, i[2], i[3]}) * w({FloorDiv(i[1], I64(16)), rc->var, FloorMod(i[1], I64(16))}),
+                       {rc});
+      },
+      "conv");
+  const tir::PrimFunc func = te::CreatePrimFunc({x, w, y});
+  const tir::ScheduledFunc scheduled = tir::ApplyScheduleRules(func, Target::Host());
+  EXPECT_EQ(scheduled.rule, "contraction");
+  tir::PostOrderVisit(scheduled.func->body, [&](const ObjectRef& node) {
+    const auto* realize = node.as<tir::SBlockRealizeNode>();
+    if (realize != nullptr) EXPECT_TRUE(IsConstInt(realize->predicate, 1)) << realize->block->name_hint;
+  });
+  for (const int64_t images : {1, 3}) CheckAgainst(scheduled.func, func, 1e-5, {{n, I64(images)}});
+}
+
 /// A division that a condition keeps from a divisor of zero stays harmless where it is done before the condition is
 /// asked.
 TEST(SymbolicCodegen, DivisorsOfZero) {
