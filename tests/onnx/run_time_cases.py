@@ -102,7 +102,20 @@ def operands():
     yield case("NonMaxSuppression", [f(1, 40, 4, low=0, high=1), f(1, 2, 40, low=0, high=1), np.array(30, I), np.array(0.3, F), np.array(0.2, F)])
 
 
+def halves():
+    """Half an image, computed in two ways that only the analyser knows to be one."""
+    for height in (7, 6, 1):
+        yield graph("HalfSizes", [f(1, 2, height)],
+                    """g (float[1, 2, H] x) => (float y)
+            <int64[1] one = {1}, int64[1] two = {2}, int64[1] at = {2}, int64[2] rest = {1, 2}>
+            { half = MaxPool<kernel_shape: ints = [3], strides: ints = [2], pads: ints = [1, 1]>(x)
+              s = Shape(x) h = Gather(s, at) less = Sub(h, one) quotient = Div(less, two) size = Add(quotient, one)
+              shape = Concat<axis: int = 0>(rest, size) ones = ConstantOfShape<value: tensor = float[1] {2.0}>(shape)
+              z = Mul(half, ones) y = Add(z, half) }""")
+
+
 def cases():
     yield from recurrent()
     yield from control_flow()
     yield from operands()
+    yield from halves()

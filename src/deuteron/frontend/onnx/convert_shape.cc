@@ -143,7 +143,7 @@ Results ConvertConcat(const NodeContext& node) {
   const std::vector<Expr> parts = node.AllInputs();
   const int64_t axis = node.Axis(node.RequiredInt("axis"), node.Rank(parts[0]));
   if (parts.size() == 1) return {parts[0]};
-  return {node.WithShortDim(node.Emit(relax::Concat(Array<Expr>(parts.begin(), parts.end()), axis)), axis)};
+  return {node.Emit(relax::Concat(Array<Expr>(parts.begin(), parts.end()), axis))};
 }
 
 namespace {

@@ -9,7 +9,6 @@
 #include "deuteron/frontend/onnx/graph_check.h"
 #include "deuteron/frontend/onnx/nchwc.h"
 #include "deuteron/frontend/onnx/op_table.h"
-#include "deuteron/ir/expr_functor.h"
 #include "deuteron/relax/op/datatype.h"
 #include "deuteron/relax/op/manipulate.h"
 #include "deuteron/relax/op/shape.h"
@@ -153,17 +152,6 @@ Symbolic Importer::SymbolicOf(const Value& value) {
     if (value->symbolic != nullptr) value->expr = relax::Constant(TensorFromSymbolic(*value->symbolic));
   }
   return value->symbolic;
-}
-
-tir::Var Importer::NameOfDim(const PrimExpr& dim) {
-  for (const Scope* scope = scope_; scope != nullptr; scope = scope->parent) {
-    for (const auto& [named, name] : scope->named_dims) {
-      if (ExprEqual(named, dim)) return name;
-    }
-  }
-  const tir::Var name(String("length"));
-  scope_->named_dims.emplace_back(dim, name);
-  return name;
 }
 
 int64_t Importer::nchwc_block() {

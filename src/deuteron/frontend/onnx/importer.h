@@ -24,8 +24,6 @@ struct Scope {
   bool is_function = false;
   std::unordered_map<std::string_view, Value> values;
   std::unordered_map<std::string, int64_t> opsets;
-  /// Long dimensions, and the symbols that stand for them (Importer::NameOfDim).
-  std::vector<std::pair<PrimExpr, tir::Var>> named_dims;
 
   /// Null if undefined. A function has its own copy of a value from outside: what makes an expression of it there is
   /// not seen here.
@@ -54,9 +52,6 @@ class Importer {
 
   /// For converters.
   relax::BlockBuilder& builder() { return builder_; }
-  /// A symbol for a dimension that is a long expression, the same wherever it occurs in a scope. Who asks for it binds
-  /// it by a match_cast.
-  tir::Var NameOfDim(const PrimExpr& dim);
   /// Channels of a block in com.microsoft.nchwc (nchwc.h).
   int64_t nchwc_block();
   relax::Expr ExprOf(const Value& value, const Span& span);

@@ -301,16 +301,6 @@ relax::Expr NodeContext::WithShape(const relax::Expr& tensor, const Array<PrimEx
   return builder().EmitMatchCast(tensor, TensorType(shape, DType(tensor)), "", span_);
 }
 
-relax::Expr NodeContext::WithShortDim(const relax::Expr& tensor, int64_t axis) const {
-  constexpr int64_t kLong = 32;
-  Array<PrimExpr> shape = Shape(tensor);
-  int64_t parts = 0;
-  PostOrderVisit(shape[axis], [&](const PrimExpr&) { ++parts; });
-  if (parts < kLong) return tensor;
-  shape.Set(axis, importer_->NameOfDim(shape[axis]));
-  return builder().EmitMatchCast(tensor, TensorType(shape, DType(tensor)), "", span_);
-}
-
 bool NodeContext::HasShape(const relax::Expr& tensor, const Array<PrimExpr>& shape) const {
   const auto* type = TensorTypeOf(*this, tensor);
   bool same = type->has_shape() && type->shape->size() == shape.size();

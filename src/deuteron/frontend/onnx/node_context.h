@@ -169,9 +169,6 @@ class NodeContext {
   relax::Expr Reshaped(const relax::Expr& expr, const Array<PrimExpr>& shape) const;
   relax::Expr CastTo(const relax::Expr& expr, DataType dtype) const;
   PrimExpr Simplify(const PrimExpr& expr) const;
-  /// A tensor whose dimension `axis`, if that is a long expression, is a symbol of its own from here on: what is
-  /// computed with it would carry the expression along, into the loops of every kernel.
-  relax::Expr WithShortDim(const relax::Expr& tensor, int64_t axis) const;
   PrimExpr Product(const Array<PrimExpr>& dims, int64_t begin, int64_t end) const;
 
  private:

@@ -46,6 +46,24 @@ PrimExpr ProductOf(const std::vector<PrimExpr>& factors, int64_t literal) {
   return product;
 }
 
+/// Of two dimensions that follow from one symbol, and are equal unless that is 0, the one that is less then; else null.
+/// (n - 1) / 2 + 1 that rounds towards 0, and (n + 1) / 2 that rounds down, are such: the sizes of half an image.
+PrimExpr LessWhereEmpty(const PrimExpr& a, const PrimExpr& b) {
+  const std::vector<tir::Var> symbols = FreeVars(a);
+  if (symbols.size() != 1 || FreeVars(b).size() != 1 || !FreeVars(b)[0].same_as(symbols[0])) return PrimExpr();
+  arith::Analyzer analyzer;
+  const tir::Var rest(symbols[0]->name_hint, symbols[0].dtype());
+  analyzer.MarkNonNegative(rest);
+  const auto with = [&](const PrimExpr& dim, const PrimExpr& value) {
+    return analyzer.Simplify(Substitute(dim, ExprVarMap{{symbols[0], value}}));
+  };
+  if (!analyzer.CanProveEqual(with(a, rest + 1), with(b, rest + 1))) return PrimExpr();
+  const auto empty_a = AsConstInt(with(a, MakeConst(rest.dtype(), 0)));
+  const auto empty_b = AsConstInt(with(b, MakeConst(rest.dtype(), 0)));
+  if (!empty_a || !empty_b) return PrimExpr();
+  return *empty_a < *empty_b ? a : b;
+}
+
 /// What two dimensions are broadcast to: of a number other than 1 and a symbolic dimension, which has to be that number
 /// or 1, the number; of two symbolic ones that may differ that which is not 1. Null where both are numbers and differ.
 PrimExpr JointDim(const NodeContext& node, const PrimExpr& a, const PrimExpr& b) {
@@ -54,7 +72,9 @@ PrimExpr JointDim(const NodeContext& node, const PrimExpr& a, const PrimExpr& b)
   const bool a_is_number = AsConstInt(a).has_value();
   const bool b_is_number = AsConstInt(b).has_value();
   if (a_is_number != b_is_number) return a_is_number ? a : b;
-  return a_is_number ? PrimExpr() : SelectExpr(Equal(b, I64(1)), a, b);
+  if (a_is_number) return PrimExpr();
+  const PrimExpr known = LessWhereEmpty(a, b);
+  return known.defined() ? known : SelectExpr(Equal(b, I64(1)), a, b);
 }
 
 }  // namespace
