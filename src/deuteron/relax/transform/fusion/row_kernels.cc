@@ -14,6 +14,7 @@
 #include "deuteron/relax/transform/fusion/symbolic_matcher.h"
 #include "deuteron/relax/type_analysis.h"
 #include "deuteron/tir/analysis/block_analysis.h"
+#include "deuteron/tir/block_annotations.h"
 
 namespace deuteron::relax::fusion {
 
@@ -85,6 +86,8 @@ const RowAnalyzer::Kernel& RowAnalyzer::LookAt(const GlobalVar& callee) {
     kernel->graph = std::move(graph);
     for (const tir::SBlockRealize& realize : tir::AnalyzeScope(tir::RootBlock(kernel->func)->body).blocks) {
       kernel->flops += tir::OpsPerInstance(realize->block) * tir::NumInstances(realize->block);
+      // Such an element is not to be computed by each stage of a row that reads it.
+      if (realize->block->annotations.count(tir::kOpPattern) != 0) kernel->why_not = "has elements that are too dear";
     }
     for (const tir::Buffer& buffer : tir::ParamBuffers(kernel->func)) {
       for (const PrimExpr& dim : buffer->shape) kernel->is_symbolic |= !AsConstInt(dim).has_value();
