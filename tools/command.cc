@@ -38,8 +38,9 @@ void PrintReproduction(const CLI::App& app, const transform::PassFailure& failur
 
 int Fail(const CLI::App& app, const tvm::ffi::Error& error) {
   const int status = ExitStatus(error.kind());
-  std::fprintf(stderr, "deuteron: %s%s\n", status == 1 ? "internal error: " : "", std::string(error.message()).c_str());
-  if (status != 1) return status;
+  const bool is_ours = status == 1 && !IsForMemory(error.kind());
+  std::fprintf(stderr, "deuteron: %s%s\n", is_ours ? "internal error: " : "", std::string(error.message()).c_str());
+  if (!is_ours) return status;
   std::fprintf(stderr, "%s", std::string(error.backtrace()).c_str());
   if (const auto failure = transform::PassFailure::Of(error); failure.defined()) PrintReproduction(app, failure);
   return status;

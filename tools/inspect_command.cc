@@ -13,6 +13,7 @@ struct InspectOptions {
   std::string model;
   std::vector<std::string> shapes;
   std::vector<std::string> custom;
+  std::vector<std::string> limits;
 };
 
 void PrintValues(const char* title, const std::vector<onnx::ModelSummary::Value>& values) {
@@ -65,6 +66,7 @@ size_t PrintProblems(const std::vector<onnx::Problem>& problems, bool malformed,
 }
 
 void Inspect(const InspectOptions& options) {
+  const LimitScope limits(ParseLimits(options.limits));
   PrintSummary(onnx::Inspect(options.model));
   const std::vector<onnx::Problem> problems = onnx::FindProblems(
       options.model, {.shapes = ParseShapes(options.shapes), .custom = ReadCustomFiles(options.custom).modules});
@@ -86,6 +88,7 @@ void AddInspectCommand(CLI::App& app) {
   verb->add_option("--shape", options->shapes, "NAME=1,3,224,224: dimensions of a symbolic input")
       ->allow_extra_args(false);
   verb->add_option("--custom", options->custom, kCustomHelp)->allow_extra_args(false);
+  AddLimitOption(verb, &options->limits);
   verb->callback([options] { Inspect(*options); });
 }
 

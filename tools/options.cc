@@ -103,6 +103,20 @@ CLI::Validator NotNegative() {
       "NUMBER");
 }
 
+void AddLimitOption(CLI::App* verb, std::vector<std::string>* limits) {
+  verb->add_option("--limit", *limits, "NAME=VALUE: what the model may ask for, nodes=1000, run_bytes=4Gi, …")
+      ->allow_extra_args(false);
+}
+
+Limits ParseLimits(const std::vector<std::string>& limits) {
+  Limits parsed;
+  for (const std::string& pair : limits) {
+    const auto [name, value] = SplitPair(pair, "--limit", "NAME=VALUE");
+    SetLimit(name, value, &parsed);
+  }
+  return parsed;
+}
+
 void AddModelOptions(CLI::App* verb, ModelOptions* options, ModelKinds kinds) {
   options->verb = verb;
   options->takes_compiled = kinds == ModelKinds::kSourceOrCompiled;
@@ -126,6 +140,7 @@ void AddModelOptions(CLI::App* verb, ModelOptions* options, ModelKinds kinds) {
       ->allow_extra_args(false);
   verb->add_option("--custom", options->custom, kCustomHelp)->allow_extra_args(false);
   verb->add_option("--config", options->config, "KEY=VALUE of a pass")->allow_extra_args(false);
+  AddLimitOption(verb, &options->limits);
   verb->add_option("--disable-pass", options->compile.disabled_passes, "leave a pass out")->allow_extra_args(false);
   verb->add_option("--require-pass", options->compile.required_passes, "run a pass whatever its level")
       ->allow_extra_args(false);
@@ -177,7 +192,10 @@ IRModule LoadModule(const ModelOptions& options) {
   if (options.model.ends_with(".py") && !shapes.empty()) ThrowStatesItsShapes(options.model);
   return WithLibraries(
       ReadModule(options.model,
-                 {.shapes = shapes, .all_values = options.all_values, .custom = std::move(custom.modules)}),
+                 {.shapes = shapes,
+                  .all_values = options.all_values,
+                  .custom = std::move(custom.modules),
+                  .limits = ParseLimits(options.limits)}),
       custom.libraries);
 }
 
@@ -207,6 +225,7 @@ CompileOptions ToCompileOptions(const ModelOptions& options) {
     auto [key, value] = SplitPair(pair, "--config", "KEY=VALUE");
     compile.config[key] = value;
   }
+  compile.limits = ParseLimits(options.limits);
   compile.warn = [](const std::string& message) { std::fprintf(stderr, "warning: %s\n", message.c_str()); };
   return compile;
 }
@@ -238,6 +257,7 @@ Executable LoadExecutable(const ModelOptions& options, double* compile_ms) {
   };
   if (options.takes_compiled && IsCompiled(options)) {
     Executable executable = Executable::Load(options.model, options.compile.threads, options.verify_weights);
+    executable.LimitRun(ParseLimits(options.limits).run_bytes);
     if (compile_ms != nullptr) *compile_ms = elapsed();
     return executable;
   }
@@ -245,6 +265,8 @@ Executable LoadExecutable(const ModelOptions& options, double* compile_ms) {
   compile.progress = MakeProgress(options.progress);
   const PassInstruments instruments(options, [](const IRModule& module) { return script::Print(module); });
   instruments.AddTo(&compile);
+  // Reading and compiling together.
+  const LimitScope limits(compile.limits);
   Executable executable = Compile(LoadModule(options), compile);
   if (compile.progress) compile.progress("", 0, 0);
   if (compile_ms != nullptr) *compile_ms = elapsed();

@@ -21,6 +21,7 @@ struct ModelOptions {
   std::vector<std::string> shapes;
   std::vector<std::string> custom;
   std::vector<std::string> config;
+  std::vector<std::string> limits;
   std::vector<std::string> print_before;
   std::vector<std::string> print_after;
   bool print_before_all = false;
@@ -37,6 +38,11 @@ struct ModelOptions {
   /// Of an artefact: whether its weights are compared with their checksum before it runs.
   bool verify_weights = false;
 };
+
+/// Adds --limit to a verb.
+void AddLimitOption(CLI::App* verb, std::vector<std::string>* limits);
+/// The limits of --limit, "NAME=VALUE" each.
+Limits ParseLimits(const std::vector<std::string>& limits);
 
 /// Of --custom.
 inline constexpr const char* kCustomHelp = "FILE.py, FILE.so: operators of your own";

@@ -175,18 +175,21 @@ def _dims(shapes: Mapping[str, Sequence[int] | int] | None) -> dict[str, tvm_ffi
     return named
 
 
-def read(model: Model, shapes: Mapping[str, Sequence[int] | int] | None = None) -> IRModule:
-    """The module of a model. `shapes` are dimensions of inputs by name, or a symbolic dimension by its own."""
+def read(
+    model: Model, shapes: Mapping[str, Sequence[int] | int] | None = None, limits: Mapping[str, int] | None = None
+) -> IRModule:
+    """The module of a model. `shapes` are dimensions of inputs by name, or a symbolic dimension by its own; `limits` those of
+    docs/limits.md."""
     if isinstance(model, IRModule):
         if shapes:
             raise UsageError("shapes are for .onnx models; a module states its own")
         return model
     if isinstance(model, (str, os.PathLike)):
-        return _read_module(os.fspath(model), _dims(shapes))
+        return _read_module(os.fspath(model), _dims(shapes), dict(limits or {}))
     if hasattr(model, "SerializeToString"):
         model = model.SerializeToString()
     if isinstance(model, (bytes, bytearray, memoryview)):
-        return _parse_onnx(bytes(model), _dims(shapes))
+        return _parse_onnx(bytes(model), _dims(shapes), dict(limits or {}))
     raise UsageError(f"a model is a path, bytes, an onnx.ModelProto or an IRModule, not {type(model).__name__}")
 
 
@@ -201,6 +204,7 @@ def compile(  # noqa: A001
     fuse: bool = True,
     shapes: Mapping[str, Sequence[int] | int] | None = None,
     config: Mapping[str, Any] | None = None,
+    limits: Mapping[str, int] | None = None,
     disabled_passes: Sequence[str] = (),
     required_passes: Sequence[str] = (),
     progress: Callable[[str], Any] | None = None,
@@ -215,6 +219,8 @@ def compile(  # noqa: A001
     opt_level: 0 (no fusion) to 3.
     shapes: dimensions of inputs by name, where the model leaves them open.
     config: of passes, by key.
+    limits: what the model may ask for, by name (docs/limits.md): {"nodes": 1000, "run_bytes": 1 << 30}; UnsupportedError where it
+        asks for more.
     progress: called with each stage before it begins. What it raises ends the compilation, as Ctrl-C does between stages.
 
     Other Python threads run meanwhile. Raises ModelError for a model that is malformed, UnsupportedError for what is not
@@ -223,15 +229,16 @@ def compile(  # noqa: A001
     if precision != "f32":
         raise UnsupportedError(f'precision "{precision}"; "f32" is implemented. Tensors keep the dtypes that the model gives them')
     options = compile_options(
-        target=target, threads=threads, backend=backend, opt_level=opt_level, fuse=fuse, config=config,
+        target=target, threads=threads, backend=backend, opt_level=opt_level, fuse=fuse, config=config, limits=limits,
         disabled_passes=disabled_passes, required_passes=required_passes, progress=progress,
     )  # fmt: skip
-    return _compile(read(model, shapes), options)
+    return _compile(read(model, shapes, limits), options)
 
 
 def compile_options(**options: Any) -> dict[str, Any]:
     """Options of a compilation as the library takes them."""
     config = options.pop("config", None) or {}
+    options["limits"] = dict(options.pop("limits", None) or {})
     if options.get("progress") is not None:
         options["progress"] = _library.callback(options["progress"])
 

@@ -25,7 +25,7 @@ extern "C" {
 #endif
 
 /*! Grows by one when something is added; nothing is taken away or changed within a major version of the library. */
-#define DEUTERON_C_API_VERSION 1
+#define DEUTERON_C_API_VERSION 2
 
 /*! Whose fault it is, as the command's exit status. */
 typedef enum DeuteronStatus {
@@ -101,9 +101,11 @@ typedef struct DeuteronInstanceOptions {
   size_t struct_size;
   /*! Of parallel loops; 0: as many as this process may use. */
   int32_t threads;
+  /*! The most memory of a run beside the weights (run_bytes in docs/limits.md); 0: as it is unless given. */
+  int64_t run_bytes;
 } DeuteronInstanceOptions;
 #define DEUTERON_INSTANCE_OPTIONS_INIT \
-  { sizeof(DeuteronInstanceOptions), 0 }
+  { sizeof(DeuteronInstanceOptions), 0, 0 }
 
 /*! `options` may be null. */
 DeuteronStatus DeuteronCreateInstance(const DeuteronModel* model, const DeuteronInstanceOptions* options,
@@ -179,9 +181,12 @@ typedef struct DeuteronCompileOptions {
   /*! May be null. */
   DeuteronProgress progress;
   void* progress_user;
+  /*! What docs/limits.md has; "run_bytes", "4Gi". May be null if there are none. */
+  const DeuteronSetting* limits;
+  size_t num_limits;
 } DeuteronCompileOptions;
 #define DEUTERON_COMPILE_OPTIONS_INIT \
-  { sizeof(DeuteronCompileOptions), "native", 0, 2, "auto", NULL, 0, NULL, 0, NULL, NULL }
+  { sizeof(DeuteronCompileOptions), "native", 0, 2, "auto", NULL, 0, NULL, 0, NULL, NULL, NULL, 0 }
 
 /*! Compiles an .onnx file, or a .py module of the textual IR. `options` may be null. */
 DeuteronStatus DeuteronCompileFile(const char* path, const DeuteronCompileOptions* options, DeuteronModel** model);

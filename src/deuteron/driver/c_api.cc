@@ -25,6 +25,9 @@ CompileOptions ToCompileOptions(const DeuteronCompileOptions& options) {
   compile.opt_level = options.opt_level;
   compile.backend = options.backend;
   for (size_t i = 0; i < options.num_config; ++i) compile.config[options.config[i].key] = options.config[i].value;
+  for (size_t i = 0; i < options.num_limits; ++i) {
+    SetLimit(options.limits[i].key, options.limits[i].value, &compile.limits);
+  }
   if (options.progress != nullptr) {
     compile.progress = [options](const std::string& what, int, int) {
       if (options.progress(options.progress_user, what.c_str()) == 0) return;
@@ -47,7 +50,9 @@ DeuteronStatus CompileForC(const DeuteronCompileOptions* given, DeuteronModel** 
                            const std::function<IRModule(const DimsByName&)>& read) {
   return runtime::GuardC([&] {
     const auto options = runtime::KnownFields<DeuteronCompileOptions>(given, DEUTERON_COMPILE_OPTIONS_INIT);
-    const Executable executable = Compile(read(ToShapes(options)), ToCompileOptions(options));
+    const CompileOptions compile = ToCompileOptions(options);
+    const LimitScope limits(compile.limits);
+    const Executable executable = Compile(read(ToShapes(options)), compile);
     auto made = std::make_unique<DeuteronModel>(executable.runtime());
     made->save = [executable](const std::string& path) { executable.Save(path); };
     *model = made.release();

@@ -55,6 +55,7 @@ class Compilation {
   IRModule Run(const char* pipeline, const char* what, IRModule module);
 
   const CompileOptions& options_;
+  LimitScope limit_scope_;
   Target target_;
   TargetScope target_scope_;
   transform::PassContext::Scope scope_;

@@ -5,6 +5,7 @@
 
 #include "deuteron/codegen/llvm/compile.h"
 #include "deuteron/codegen/vm/artifact.h"
+#include "deuteron/driver/check_limits.h"
 #include "deuteron/driver/compilation.h"
 #include "deuteron/driver/custom_libraries.h"
 #include "deuteron/driver/executable_impl.h"
@@ -36,7 +37,7 @@ ffi::Error WithStagesAfter(const ffi::Error& error, std::string_view stage, cons
 /// An internal error of code generation, with what reproduces it; other errors as they are.
 ffi::Error AsFailureOfCodeGeneration(const ffi::Error& error, const IRModule& module,
                                      const transform::PassContext& context) {
-  if (ExitStatus(error.kind()) != 1) return error;
+  if (ExitStatus(error.kind()) != 1 || IsForMemory(error.kind())) return error;
   auto failure = make_object<transform::PassFailureNode>();
   failure->module = module;
   failure->passes = {"GenerateCode"};
@@ -76,6 +77,7 @@ transform::PassContext MakeContext(const CompileOptions& options) {
 
 Compilation::Compilation(const CompileOptions& options)
     : options_(options),
+      limit_scope_(options.limits),
       target_(Target::Parse(options.target, options.threads)),
       target_scope_(target_),
       scope_(MakeContext(options)) {}
@@ -90,16 +92,21 @@ IRModule Compilation::Run(const char* pipeline, const char* what, IRModule modul
   }
 }
 
-IRModule Compilation::Import(IRModule module) { return Run("import", "optimising the graph", std::move(module)); }
+IRModule Compilation::Import(IRModule module) {
+  CheckGraph(module);
+  return Run("import", "optimising the graph", std::move(module));
+}
 
 IRModule Compilation::ToKernels(IRModule imported) {
   IRModule module = Run("library", "asking for library kernels", std::move(imported));
   module = Run("fuse", "fusing operators", std::move(module));
+  CheckKernels(module);
   return Run("schedule", "scheduling kernels", std::move(module));
 }
 
 GeneratedCode Compilation::Generate(IRModule kernels) {
   const IRModule module = Run("memory", "planning memory", std::move(kernels));
+  CheckPlan(module);
   if (options_.progress) options_.progress("generating code", 0, 1);
   GeneratedCode code;
   try {
@@ -121,7 +128,10 @@ Executable Compilation::ToCode(IRModule kernels, CompileCache* cache, const std:
   GeneratedCode code = Generate(std::move(kernels));
   if (cache != nullptr && why_not.empty()) {
     auto cached = cache->Store(key, options_.threads, [&](const std::string& path) { WriteCode(path, code); });
-    if (cached) return *std::move(cached);
+    if (cached) {
+      cached->LimitRun(options_.limits.run_bytes);
+      return *std::move(cached);
+    }
   }
   std::shared_ptr<const codegen::CompiledKernels> kernels_here;
   if (why_not.empty()) {
@@ -134,6 +144,7 @@ Executable Compilation::ToCode(IRModule kernels, CompileCache* cache, const std:
   if (!why_not.empty()) {
     executable.impl_->why_not_here = "the model was compiled for a machine " + why_not + ": save it and run it there";
   }
+  executable.LimitRun(options_.limits.run_bytes);
   executable.impl_->decisions = code.decisions;
   executable.impl_->code.push_back(std::move(code));
   return executable;
@@ -174,7 +185,10 @@ Executable Compile(IRModule module, const CompileOptions& options) {
   }
   CompileCache cache(options.cache, options.cache_bytes, options.warn);
   const std::string key = CacheKey(module, options, walk.target());
-  if (auto found = cache.Find(key, options.threads)) return *std::move(found);
+  if (auto found = cache.Find(key, options.threads)) {
+    found->LimitRun(options.limits.run_bytes);
+    return *std::move(found);
+  }
   return walk.ToCode(walk.ToKernels(walk.Import(std::move(module))), &cache, key);
 }
 

@@ -11,6 +11,7 @@
 
 #include "deuteron/ir/module.h"
 #include "deuteron/ir/transform/pass.h"
+#include "deuteron/support/limits.h"
 
 namespace deuteron {
 
@@ -44,6 +45,8 @@ struct CompileOptions {
   std::vector<std::string> disabled_passes;
   std::vector<std::string> required_passes;
   std::vector<std::shared_ptr<transform::PassInstrument>> instruments;
+  /// What the module may ask for, of compiling and of a run (docs/limits.md): an UnsupportedError where it is more.
+  Limits limits;
   /// A folder of what was compiled before, which is looked at first and added to (docs/cache.md), such as
   /// DefaultCacheFolder(); empty: none. Compilations that instruments watch pass it over.
   std::string cache;
@@ -89,6 +92,9 @@ class Executable {
   std::string backend() const;
   /// Threads that Run uses.
   int threads() const;
+  /// The most bytes that a run may take beside the weights (Limits::run_bytes): an UnsupportedError where it would take
+  /// more. That of what was compiled is that of its options. Not while it runs.
+  void LimitRun(int64_t bytes);
   /// Bytes of activations of the last run, and of constants.
   int64_t activation_bytes() const;
   int64_t weight_bytes() const;

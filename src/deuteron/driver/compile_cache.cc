@@ -88,6 +88,8 @@ std::string CacheKey(const IRModule& module, const CompileOptions& options, cons
   key.Add(static_cast<int64_t>(options.fuse));
   key.Add(options.backend);
   for (const auto& [name, value] : options.config) key.Add({name, value});
+  // What they refuse is not taken from here.
+  for (const LimitRow& limit : AllLimits()) key.Add(options.limits.*limit.field);
   key.Add(options.disabled_passes);
   key.Add(options.required_passes);
   // Only of libraries that may be asked: to see whether one is there takes to load it.

@@ -94,6 +94,11 @@ int Executable::threads() const {
   impl_->idle.push_back(std::move(instance));
   return threads;
 }
+void Executable::LimitRun(int64_t bytes) {
+  const std::lock_guard lock(impl_->mutex);
+  impl_->run_bytes = bytes;
+  impl_->idle.clear();
+}
 int64_t Executable::activation_bytes() const { return impl_->activation_bytes; }
 int64_t Executable::weight_bytes() const { return impl_->executable->weights_bytes(); }
 const transform::DecisionLog& Executable::decisions() const {

@@ -23,6 +23,7 @@ void WriteCode(const std::string& path, const GeneratedCode& code);
 struct Executable::Impl {
   std::shared_ptr<const runtime::Executable> executable;
   int threads = 0;
+  int64_t run_bytes = Limits().run_bytes;
   std::vector<TensorInfo> inputs;
   std::vector<TensorInfo> outputs;
   int64_t num_kernels = 0;
@@ -49,7 +50,7 @@ struct Executable::Impl {
         return instance;
       }
     }
-    return std::make_unique<runtime::Instance>(executable, runtime::InstanceOptions{.threads = threads});
+    return std::make_unique<runtime::Instance>(executable, runtime::InstanceOptions{.threads = threads, .run_bytes = run_bytes});
   }
   void Release(std::unique_ptr<runtime::Instance> instance) {
     std::lock_guard lock(mutex);

@@ -19,12 +19,13 @@ String PrintForPeople(const ObjectRef& node) {
 TVM_FFI_STATIC_INIT_BLOCK() {
   ffi::reflection::GlobalDef()
       .def("deuteron.python.read_module",
-           [](const String& path, const Map<String, ffi::Shape>& shapes) {
-             return ReadModule(path, {.shapes = ToShapes(shapes)});
+           [](const String& path, const Map<String, ffi::Shape>& shapes, const Map<String, int64_t>& limits) {
+             return ReadModule(path, {.shapes = ToShapes(shapes), .limits = ToLimits(limits)});
            })
       .def("deuteron.python.parse_onnx",
-           [](const ffi::Bytes& bytes, const Map<String, ffi::Shape>& shapes) {
-             return onnx::Parse({bytes.data(), bytes.size()}, {.shapes = ToShapes(shapes)});
+           [](const ffi::Bytes& bytes, const Map<String, ffi::Shape>& shapes, const Map<String, int64_t>& limits) {
+             return onnx::Parse({bytes.data(), bytes.size()},
+                                {.shapes = ToShapes(shapes), .limits = ToLimits(limits)});
            })
       .def("deuteron.python.parse_script",
            [](const String& text, const String& name) { return script::ParseModule(std::string(text), name); })

@@ -14,6 +14,12 @@ Shapes ToShapes(const Map<String, ffi::Shape>& shapes) {
   return named;
 }
 
+Limits ToLimits(const Map<String, int64_t>& values) {
+  Limits limits;
+  for (const auto& [name, value] : values) SetLimit(name, value, &limits);
+  return limits;
+}
+
 CompileOptions ToCompileOptions(const Map<String, ffi::Any>& options) {
   CompileOptions compile;
   ffi::Optional<ffi::Function> progress;
@@ -35,6 +41,8 @@ CompileOptions ToCompileOptions(const Map<String, ffi::Any>& options) {
       compile.backend = value.cast<String>();
     } else if (key == "config") {
       for (const auto& [name, setting] : value.cast<Map<String, String>>()) compile.config[name] = setting;
+    } else if (key == "limits") {
+      compile.limits = ToLimits(value.cast<Map<String, int64_t>>());
     } else if (key == "disabled_passes") {
       compile.disabled_passes = names(value);
     } else if (key == "required_passes") {

@@ -16,6 +16,9 @@ using Shapes = std::map<std::string, std::vector<int64_t>>;
 /// Dimensions of inputs by name.
 Shapes ToShapes(const Map<String, ffi::Shape>& shapes);
 
+/// Limits by name; those that are not named are what they are unless given. A UsageError for another name.
+Limits ToLimits(const Map<String, int64_t>& values);
+
 /// The fields of CompileOptions by their names ("disabled_passes": a list of names, "progress": a function of a stage
 /// or none). A UsageError for another name. A signal that waits for Python ends a compilation between two stages.
 CompileOptions ToCompileOptions(const Map<String, ffi::Any>& options);

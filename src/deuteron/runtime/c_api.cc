@@ -147,7 +147,10 @@ DeuteronStatus DeuteronCreateInstance(const DeuteronModel* model, const Deuteron
   return rt::GuardC([&] {
     const auto known = rt::KnownFields<DeuteronInstanceOptions>(options, DEUTERON_INSTANCE_OPTIONS_INIT);
     if (known.threads < 0) DEUTERON_THROW(UsageError) << "threads: " << known.threads << "; 0 is as many as there are";
-    *instance = new DeuteronInstance{rt::Instance(model->executable, {.threads = known.threads})};
+    if (known.run_bytes < 0) DEUTERON_THROW(UsageError) << "run_bytes: " << known.run_bytes;
+    rt::InstanceOptions given{.threads = known.threads};
+    if (known.run_bytes > 0) given.run_bytes = known.run_bytes;
+    *instance = new DeuteronInstance{rt::Instance(model->executable, given)};
   });
 }
 

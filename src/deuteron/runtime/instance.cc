@@ -37,7 +37,8 @@ void Flatten(const Any& value, std::vector<Tensor>* tensors) {
 }  // namespace
 
 struct Instance::Impl {
-  Impl(std::shared_ptr<const Executable> executable, int threads) : machine(std::move(executable), threads) {}
+  Impl(std::shared_ptr<const Executable> executable, const InstanceOptions& options)
+      : machine(std::move(executable), options.threads, options.run_bytes) {}
 
   std::vector<Tensor> Run(size_t function, std::span<const Tensor> inputs, std::span<const Tensor> outputs) {
     ComputeScope scope;
@@ -54,7 +55,7 @@ struct Instance::Impl {
 };
 
 Instance::Instance(std::shared_ptr<const Executable> executable, InstanceOptions options)
-    : impl_(std::make_unique<Impl>(std::move(executable), options.threads)) {}
+    : impl_(std::make_unique<Impl>(std::move(executable), options)) {}
 Instance::~Instance() = default;
 Instance::Instance(Instance&&) noexcept = default;
 Instance& Instance::operator=(Instance&&) noexcept = default;

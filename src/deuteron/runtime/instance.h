@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "deuteron/runtime/executable.h"
+#include "deuteron/support/limits.h"
 
 namespace deuteron::runtime {
 
@@ -21,6 +22,8 @@ using NamedTensors = std::vector<std::pair<std::string, Tensor>>;
 struct InstanceOptions {
   /// Threads of parallel loops; 0 = UsableThreads().
   int threads = 0;
+  /// The most memory of a run beside the weights: an UnsupportedError where it would take more.
+  int64_t run_bytes = Limits().run_bytes;
 };
 
 /// One call of a kernel, as the profiler sees it.

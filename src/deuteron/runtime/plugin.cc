@@ -26,7 +26,13 @@ thread_local int call_threads = 0;
 thread_local std::vector<int64_t>* call_kernels = nullptr;
 
 int HostThreads() { return TeamThreads(call_threads > 0 ? call_threads : UsableThreads()); }
-void* HostBeginTeam(int count, void (*body)(void*, int), void* closure) { return new Team(count, body, closure); }
+void* HostBeginTeam(int count, void (*body)(void*, int), void* closure) {
+  try {
+    return new Team(count, body, closure);
+  } catch (const std::exception&) {
+    return nullptr;
+  }
+}
 void HostEndTeam(void* team) { delete static_cast<Team*>(team); }
 int HostParallelFor(int64_t extent, int64_t grain, int (*body)(void*, int64_t, int64_t), void* closure) {
   return ParallelFor(call_threads > 0 ? call_threads : UsableThreads(), extent, grain, body, closure);

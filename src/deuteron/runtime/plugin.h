@@ -31,7 +31,8 @@ struct DeuteronHost {
   /// How many threads the call that is running in this thread should use; at least 1.
   int (*threads)(void);
   /// Starts `body(closure, i)` for i in [1, count) in threads of the pool, all of them at once: bodies may
-  /// wait for each other. The caller does the work of index 0 itself and then calls end_team.
+  /// wait for each other. The caller does the work of index 0 itself and then calls end_team. Null where there are no
+  /// threads for it.
   void* (*begin_team)(int count, void (*body)(void* closure, int index), void* closure);
   /// Returns when all have returned.
   void (*end_team)(void* team);

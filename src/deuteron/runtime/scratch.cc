@@ -36,7 +36,7 @@ Cache& ThreadCache() {
 
 void* AllocateScratch(const DeuteronContext* context, int64_t bytes) {
   const auto exhausted = [&]() -> void* {
-    context->set_error(context, ("out of memory: " + std::to_string(bytes) + " bytes").c_str());
+    context->set_error(context, (std::string(kOutOfMemory) + std::to_string(bytes) + " bytes").c_str());
     return nullptr;
   };
   if (bytes < 0 || bytes > INT64_MAX / 2) return exhausted();

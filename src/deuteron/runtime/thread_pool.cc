@@ -14,10 +14,14 @@
 #include <array>
 #include <atomic>
 #include <chrono>
+#include <exception>
 #include <memory>
 #include <mutex>
+#include <new>
 #include <thread>
 #include <vector>
+
+#include "deuteron/support/error.h"
 
 namespace deuteron::runtime {
 namespace {
@@ -92,6 +96,12 @@ class alignas(64) Worker {
   /// not woken yet.
   bool Retract(uint32_t post) { return state_.compare_exchange_strong(post, kIdle, std::memory_order_relaxed); }
 
+  /// Gives a claim up.
+  void Release() {
+    state_.store(kIdle, std::memory_order_release);
+    if (was_asleep_) Wake();
+  }
+
   /// Returns what Retract needs. Posts are numbered: the next one may be another host's.
   uint32_t Post(Loop* loop, int self) {
     loop_ = loop;
@@ -99,7 +109,7 @@ class alignas(64) Worker {
     const bool wake = was_asleep_;
     const uint32_t post = kWork + (++posts_ << kStateBits);
     state_.store(post, std::memory_order_release);
-    if (wake) syscall(SYS_futex, &state_, FUTEX_WAKE_PRIVATE, 1, nullptr, nullptr, 0);
+    if (wake) Wake();
     return post;
   }
 
@@ -107,6 +117,8 @@ class alignas(64) Worker {
   enum State : uint32_t { kIdle, kAsleep, kClaimed, kWork, kBusy };
   /// Above them, in kWork only: the number of the post.
   static constexpr int kStateBits = 3;
+
+  void Wake() { syscall(SYS_futex, &state_, FUTEX_WAKE_PRIVATE, 1, nullptr, nullptr, 0); }
 
   bool Begin() {
     uint32_t post = state_.load(std::memory_order_relaxed);
@@ -161,17 +173,17 @@ class Pool {
 
   int Run(int threads, int64_t extent, int64_t pieces, LoopBody body, void* closure) {
     EnsureWorkers(threads - 1);
+    threads = static_cast<int>(std::min<int64_t>({threads, pieces, num_workers_.load(std::memory_order_acquire) + 1}));
+    std::array<Loop::Counter, 16> few;
+    // Nothing is thrown here: the code that calls may be generated.
+    std::unique_ptr<Loop::Counter[]> many;
+    if (threads > static_cast<int>(few.size())) many.reset(new (std::nothrow) Loop::Counter[threads]);
+    if (many == nullptr) threads = std::min(threads, static_cast<int>(few.size()));
     std::array<Worker*, kMaxThreads> claimed;
-    const int count = ClaimWorkers(static_cast<int>(std::min<int64_t>(threads, pieces)) - 1, claimed.data());
+    const int count = ClaimWorkers(threads - 1, claimed.data());
     if (count == 0) return RunAlone(extent, pieces, body, closure);
     const int participants = count + 1;
-    std::array<Loop::Counter, 16> few;
-    std::unique_ptr<Loop::Counter[]> many;
-    Loop loop{body, closure, extent, pieces, participants, few.data()};
-    if (participants > static_cast<int>(few.size())) {
-      many = std::make_unique<Loop::Counter[]>(participants);
-      loop.counters = many.get();
-    }
+    Loop loop{body, closure, extent, pieces, participants, many == nullptr ? few.data() : many.get()};
     for (int p = 0; p < participants; ++p) {
       loop.counters[p].next.store(pieces * p / participants, std::memory_order_relaxed);
       loop.counters[p].end = pieces * (p + 1) / participants;
@@ -183,14 +195,20 @@ class Pool {
     return loop.result.load(std::memory_order_relaxed);
   }
 
-  /// Posts pieces 1 … of `loop` (one a thread) to claimed workers; how many it got.
-  int Post(Loop* loop, int wanted, Worker** claimed, uint32_t* posts) {
+  /// Workers for a team, as far as they are free; how many it got.
+  int ClaimForTeam(int wanted, Worker** claimed) {
     EnsureWorkers(wanted);
-    const int count = ClaimWorkers(wanted, claimed);
+    return ClaimWorkers(wanted, claimed);
+  }
+  void Release(int count, Worker** claimed) {
+    for (int i = 0; i < count; ++i) claimed[i]->Release();
+    busy_.fetch_sub(count, std::memory_order_relaxed);
+  }
+  /// Posts pieces 1 … of `loop` (one a thread) to them.
+  static void Post(Loop* loop, int count, Worker** claimed, uint32_t* posts) {
     loop->participants = count + 1;
     loop->running.store(count, std::memory_order_relaxed);
     for (int i = 0; i < count; ++i) posts[i] = claimed[i]->Post(loop, i + 1);
-    return count;
   }
 
   /// Takes back what no worker has begun, does it, and waits for the rest.
@@ -211,11 +229,12 @@ class Pool {
   }
 
   /// Workers that a host thread may claim of `wanted`, its share of those that there are.
-  int Share(int wanted) const {
-    const int workers = std::max(num_workers_.load(std::memory_order_acquire), wanted);
+  int Share(int wanted) {
+    EnsureWorkers(wanted);
+    const int workers = num_workers_.load(std::memory_order_acquire);
     const int hosts = std::max(computing.load(std::memory_order_relaxed), 1);
     const int free = workers + 1 - hosts;
-    return std::clamp((free + hosts - 1) / hosts, 0, wanted);
+    return std::clamp((free + hosts - 1) / hosts, 0, std::min(wanted, workers));
   }
 
   /// The same pieces, one after another.
@@ -230,11 +249,18 @@ class Pool {
   }
 
  private:
-  void EnsureWorkers(int count) {
+  /// As many as there can be: where the system gives no more threads, what there is computes all.
+  void EnsureWorkers(int count) noexcept {
+    count = std::min(count, most_workers_.load(std::memory_order_relaxed));
     if (count <= num_workers_.load(std::memory_order_acquire)) return;
     std::lock_guard<std::mutex> lock(growth_);
     for (int i = num_workers_.load(std::memory_order_relaxed); i < count; ++i) {
-      workers_[i] = new Worker();
+      try {
+        workers_[i] = new Worker();
+      } catch (const std::exception&) {
+        most_workers_.store(i, std::memory_order_relaxed);
+        return;
+      }
       num_workers_.store(i + 1, std::memory_order_release);
     }
   }
@@ -256,6 +282,7 @@ class Pool {
 
   std::mutex growth_;
   std::atomic<int> num_workers_{0};
+  std::atomic<int> most_workers_{kMaxThreads};
   std::atomic<int> busy_{0};
   std::array<Worker*, kMaxThreads> workers_{};
 };
@@ -305,13 +332,31 @@ struct Team::Impl {
       loop.counters[i].next.store(i, std::memory_order_relaxed);
       loop.counters[i].end = i + 1;
     }
+    if (!outer_in_loop && count > 1) workers = Pool::Get().ClaimForTeam(count - 1, claimed.data());
+    MakeThreads(count);
     in_loop = true;
-    if (!outer_in_loop && count > 1) workers = Pool::Get().Post(&loop, count - 1, claimed.data(), posts.data());
-    for (int i = workers + 1; i < count; ++i) {
-      threads.emplace_back([this, i] {
-        in_loop = true;
-        this->body(this->closure, i);
-      });
+    gate.store(kOpen, std::memory_order_release);
+    gate.notify_all();
+    Pool::Post(&loop, workers, claimed.data(), posts.data());
+  }
+  /// For what no worker is there to do. They wait: nobody begins before all are there.
+  void MakeThreads(int count) {
+    try {
+      threads.reserve(static_cast<size_t>(count - 1 - workers));
+      for (int i = workers + 1; i < count; ++i) {
+        threads.emplace_back([this, i] {
+          gate.wait(kShut, std::memory_order_acquire);
+          if (gate.load(std::memory_order_acquire) == kGivenUp) return;
+          in_loop = true;
+          this->body(this->closure, i);
+        });
+      }
+    } catch (const std::exception& error) {
+      gate.store(kGivenUp, std::memory_order_release);
+      gate.notify_all();
+      for (std::thread& thread : threads) thread.join();
+      Pool::Get().Release(workers, claimed.data());
+      DEUTERON_THROW(MemoryError) << "the system gives no thread to work with: " << error.what();
     }
   }
   ~Impl() {
@@ -331,6 +376,8 @@ struct Team::Impl {
   std::array<Worker*, kMaxThreads> claimed;
   std::array<uint32_t, kMaxThreads> posts;
   int workers = 0;
+  enum Gate : int { kShut, kOpen, kGivenUp };
+  std::atomic<int> gate{kShut};
   std::vector<std::thread> threads;
 };
 

@@ -25,7 +25,8 @@ int UsableThreads();
 int ParallelFor(int threads, int64_t extent, int64_t grain, LoopBody body, void* closure);
 
 /// Threads that run at once and may wait for each other, as the parallel regions of libraries need. Workers of the pool
-/// are used as far as they are free, threads made for the occasion beyond that.
+/// are used as far as they are free, threads made for the occasion beyond that; a MemoryError, before any has begun,
+/// where the system gives none.
 class Team {
  public:
   /// Starts `body(closure, i)` for i in [1, count); the work of index 0 is the caller's, before the team is destroyed.

@@ -12,6 +12,7 @@
 #include "deuteron/runtime/thread_pool.h"
 #include "deuteron/support/element.h"
 #include "deuteron/support/error.h"
+#include "deuteron/support/limits.h"
 
 namespace deuteron::runtime {
 namespace {
@@ -84,10 +85,11 @@ class Machine::FrameLease {
   std::unique_ptr<Frame> frame_;
 };
 
-Machine::Machine(std::shared_ptr<const Executable> executable, int threads)
+Machine::Machine(std::shared_ptr<const Executable> executable, int threads, int64_t run_bytes)
     : executable_(std::move(executable)),
       program_(executable_->program()),
       threads_(threads > 0 ? threads : UsableThreads()),
+      run_bytes_(run_bytes),
       free_frames_(program_.functions.size()),
       packed_(program_.strings.size()) {
   context_.parallel_for = &ContextParallelFor;
@@ -297,6 +299,7 @@ void Machine::RunKernel(Frame* frame, const uint32_t* words) {
     message.swap(error_);
   }
   // What a kernel itself says is about the elements that it was given.
+  if (message.starts_with(kOutOfMemory)) DEUTERON_THROW(MemoryError) << message;
   if (!message.empty()) {
     DEUTERON_THROW(UsageError) << message << " in kernel " << kernel.symbol << SourceOf(*frame->function, words);
   }
@@ -313,10 +316,13 @@ void Machine::Enter(Frame* frame) {
     FreeAligned(frame->arena);
     arena_bytes_ -= frame->arena_bytes;
     frame->arena_bytes = 0;
-    frame->arena = bytes < 0 ? nullptr : AllocAligned(bytes);
+    frame->arena = nullptr;
+    const double all = static_cast<double>(arena_bytes_) + static_cast<double>(bytes);
+    CheckLimit(&Limits::run_bytes, all, "the intermediates of " + function.name, run_bytes_);
+    if (bytes >= 0) frame->arena = AllocAligned(bytes);
     if (frame->arena == nullptr) {
-      DEUTERON_THROW(UsageError) << "out of memory: " << function.name << " needs " << bytes
-                                 << " bytes for intermediates";
+      DEUTERON_THROW(MemoryError) << "out of memory: " << function.name << " needs " << bytes
+                                  << " bytes for intermediates";
     }
     frame->arena_bytes = bytes;
     arena_bytes_ += bytes;
@@ -355,6 +361,12 @@ Tensor Machine::Alloc(Frame* frame, const TypeSpec& type, uint32_t output, std::
                       given.dtype.lanes == type.dtype.lanes && given.byte_offset == 0;
     // Others get a copy at the end, or the error that says what is wrong with them.
     if (fits && IsKernelReady(given)) return outputs[output - 1];
+  }
+  double bytes = ElementBytes(type.dtype);
+  for (const int64_t dim : dims) bytes *= static_cast<double>(dim);
+  if (bytes + static_cast<double>(arena_bytes_) > static_cast<double>(run_bytes_)) {
+    CheckLimit(&Limits::run_bytes, bytes + static_cast<double>(arena_bytes_),
+               "intermediates and a result of " + frame->function->name, run_bytes_);
   }
   return AllocTensor(dims, type.dtype);
 }

@@ -11,6 +11,7 @@
 #include <mutex>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "deuteron/runtime/instance.h"
@@ -48,7 +49,8 @@ void Arith(const uint32_t* words, Frame* frame);
 /// Runs functions of one executable. One thread at a time.
 class Machine {
  public:
-  Machine(std::shared_ptr<const Executable> executable, int threads);
+  /// `run_bytes`: the most that arenas and results may take together.
+  Machine(std::shared_ptr<const Executable> executable, int threads, int64_t run_bytes);
 
   /// `outputs`: the caller's tensors for the results of this call (not of functions that it calls); may be empty.
   Any Call(size_t function, std::span<const Any> arguments, std::span<const Tensor> outputs);
@@ -81,6 +83,7 @@ class Machine {
   std::shared_ptr<const Executable> executable_;
   const Program& program_;
   int threads_;
+  int64_t run_bytes_;
   DeuteronContext context_{};
   std::vector<std::vector<std::unique_ptr<Frame>>> free_frames_;
   /// External functions by string, found at their first call.
@@ -94,6 +97,8 @@ class Machine {
 };
 
 /// Scratch memory of kernels: a few blocks are kept for each thread, since kernels ask for the same again and again.
+/// How its message begins where there is no memory.
+inline constexpr std::string_view kOutOfMemory = "out of memory: ";
 void* AllocateScratch(const DeuteronContext* context, int64_t bytes);
 void ReleaseScratch(const DeuteronContext* context, void* memory);
 

@@ -10,4 +10,6 @@ int ExitStatus(std::string_view error_kind) {
   return 1;
 }
 
+bool IsForMemory(std::string_view error_kind) { return error_kind == "MemoryError"; }
+
 }  // namespace deuteron

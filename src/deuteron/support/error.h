@@ -19,8 +19,11 @@ namespace deuteron {
 ///  - ModelError:       a model or text that is missing, malformed or inconsistent        (3)
 ///  - UnsupportedError: valid, but outside of what is implemented                         (4)
 ///  - MismatchError:    results differ                                                    (5)
+///  - MemoryError:      the machine has no memory left, or no threads                     (1)
 /// Everything else, InternalError included, is 1.
 int ExitStatus(std::string_view error_kind);
+/// Whether it is a MemoryError: of status 1, and yet nothing of ours.
+bool IsForMemory(std::string_view error_kind);
 
 }  // namespace deuteron
 

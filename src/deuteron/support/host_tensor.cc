@@ -10,7 +10,7 @@ namespace {
 struct AlignedAllocator {
   void AllocData(DLTensor* tensor, int64_t bytes) {
     tensor->data = AllocAligned(bytes);
-    if (tensor->data == nullptr) DEUTERON_THROW(UsageError) << "out of memory: a tensor of " << bytes << " bytes";
+    if (tensor->data == nullptr) DEUTERON_THROW(MemoryError) << "out of memory: a tensor of " << bytes << " bytes";
   }
   void FreeData(DLTensor* tensor) { FreeAligned(tensor->data); }
 };

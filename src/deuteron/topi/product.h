@@ -3,28 +3,26 @@
 #pragma once
 
 #include <algorithm>
+#include <cmath>
 #include <optional>
 #include <vector>
 
 #include "deuteron/ir/expr_functor.h"
 #include "deuteron/ir/prim_ops.h"
+#include "deuteron/support/limits.h"
 
 namespace deuteron::topi {
 
-/// No tensor has more elements, and no axis is longer: sums of a few extents do not overflow, and a product of more is
-/// an error.
-inline constexpr int64_t kMostElements = int64_t{1} << 40;
-
-/// A constant times symbolic factors.
+/// The elements of a tensor: a constant times symbolic factors. An UnsupportedError where the constant is more than a
+/// tensor may have (support/limits.h): sums of a few extents do not overflow.
 struct Product {
   int64_t constant = 1;
   std::vector<PrimExpr> factors;
 
   void Multiply(const PrimExpr& dim) {
     if (const auto value = AsConstInt(dim)) {
-      if (__builtin_mul_overflow(constant, *value, &constant) || constant > kMostElements) {
-        DEUTERON_THROW(ModelError) << "a tensor of more than " << kMostElements << " elements";
-      }
+      CheckLimit(&Limits::elements, std::abs(static_cast<double>(constant) * static_cast<double>(*value)), "a tensor");
+      constant *= *value;
     } else if (const auto* product = dim.as<tir::MulNode>()) {
       Multiply(product->a);
       Multiply(product->b);

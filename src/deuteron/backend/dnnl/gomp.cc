@@ -44,6 +44,7 @@ void Begin(void (*body)(void*), void* data, unsigned wanted) {
   region->outer = current;
   region->outer_index = thread_index;
   if (count > 1) region->team = host.load(std::memory_order_relaxed)->begin_team(count, &RunInTeam, region);
+  if (region->team == nullptr) region->count = 1;
   current = region;
   thread_index = 0;
 }

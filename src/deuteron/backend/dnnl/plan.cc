@@ -68,7 +68,7 @@ class PreparedPlan : public JsonRuntime::Plan {
     if (arena_bytes_ > 0) {
       frame->arena.reset(static_cast<char*>(std::aligned_alloc(kAlignment, arena_bytes_)));
       if (frame->arena == nullptr)
-        DEUTERON_THROW(UsageError) << "out of memory: oneDNN needs " << arena_bytes_ << " bytes";
+        DEUTERON_THROW(MemoryError) << "out of memory: oneDNN needs " << arena_bytes_ << " bytes";
     }
     for (const PlanBuilder::Step& step : steps_) {
       auto& arguments = frame->arguments.emplace_back();

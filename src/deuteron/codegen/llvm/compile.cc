@@ -2,12 +2,14 @@
 
 #include <algorithm>
 #include <exception>
+#include <system_error>
 #include <thread>
 #include <unordered_map>
 
 #include "deuteron/codegen/llvm/emitter.h"
 #include "deuteron/codegen/llvm/machine.h"
 #include "deuteron/runtime/thread_pool.h"
+#include "deuteron/support/limits.h"
 #include "deuteron/tir/functor.h"
 
 namespace deuteron::codegen {
@@ -74,6 +76,7 @@ std::string CompileGroup(const std::vector<const Kernel*>& kernels, const Target
   module.setDataLayout(machine->createDataLayout());
   KernelEmitter emitter(&module, target);
   for (const Kernel* kernel : kernels) {
+    CheckBudget(kernel->names.front());
     llvm::Function* function = emitter.Emit(kernel->func, prefix + kernel->names.front());
     for (size_t i = 1; i < kernel->names.size(); ++i) {
       llvm::GlobalAlias::create(prefix + kernel->names[i], function);
@@ -110,16 +113,25 @@ std::vector<std::string> CompileGroups(const IRModule& lowered, const Target& ta
   const auto groups = Partition(kernels, threads);
   std::vector<std::string> results(groups.size());
   std::vector<std::exception_ptr> errors(groups.size());
+  const LimitScope::Shared limits;
   const auto compile = [&](size_t i) {
     try {
+      const LimitScope scope(limits);
       results[i] = CompileGroup(groups[i], target, options, prefix, product);
     } catch (...) {
       errors[i] = std::current_exception();
     }
   };
   std::vector<std::thread> workers;
-  for (size_t i = 1; i < groups.size(); ++i) workers.emplace_back(compile, i);
+  workers.reserve(groups.size());
+  // Where the system gives no more threads, this one does the rest.
+  size_t begun = 1;
+  try {
+    for (; begun < groups.size(); ++begun) workers.emplace_back(compile, begun);
+  } catch (const std::system_error&) {
+  }
   compile(0);
+  for (; begun < groups.size(); ++begun) compile(begun);
   for (std::thread& worker : workers) worker.join();
   for (const std::exception_ptr& error : errors) {
     if (error) std::rethrow_exception(error);

@@ -4,11 +4,13 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "deuteron/ir/module.h"
+#include "deuteron/support/limits.h"
 
 namespace deuteron::onnx {
 
@@ -27,6 +29,8 @@ struct ImportOptions {
   /// Modules whose functions implement operators (attribute "onnx_operator", docs/custom-operators.md): such that are
   /// not known, and in place of such that are.
   std::vector<IRModule> custom;
+  /// Of reading; those of the scope (support/limits.h) where none are given.
+  std::optional<Limits> limits;
 };
 
 /// The model in `path` as a module of one Relax function, "main": one dataflow block, one tensor parameter a
@@ -44,8 +48,8 @@ struct ImportOptions {
 /// Throws
 ///  - ModelError: a file that is missing or malformed, names undefined or defined twice, cycles, missing
 ///    outputs, wrong attributes, data that does not fit its shape, external data outside of the folder;
-///  - UnsupportedError: operators (all of them, at once), operator sets outside of 1 to 25, dtypes, and uses of
-///    operators that are valid but not implemented;
+///  - UnsupportedError: operators (all of them, at once), operator sets outside of 1 to 25, dtypes, uses of
+///    operators that are valid but not implemented, and what is more than the limits allow;
 ///  - UsageError: `options.shapes` that do not fit the model.
 IRModule Load(const std::string& path, const ImportOptions& options = {});
 

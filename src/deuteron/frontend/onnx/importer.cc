@@ -14,15 +14,10 @@
 #include "deuteron/relax/op/shape.h"
 #include "deuteron/relax/type_analysis.h"
 #include "deuteron/support/host_tensor.h"
-#include "deuteron/topi/product.h"
+#include "deuteron/support/limits.h"
 
 namespace deuteron::onnx {
 namespace {
-
-/// Functions of the model call each other at most this deep.
-constexpr int kMaxCallDepth = 64;
-/// Nodes that functions may expand to, so that a few that call each other cannot fill the memory.
-constexpr int64_t kMaxInlinedNodes = 2'000'000;
 
 [[noreturn]] void RethrowAt(const std::string& label, const ffi::Error& error) {
   throw ffi::Error(error.kind(), label + ": " + std::string(error.message()), std::string(error.backtrace()));
@@ -32,20 +27,27 @@ std::string FunctionKey(std::string_view domain, std::string_view name) {
   return std::string(IsOnnxDomain(domain) ? "" : domain) + "::" + std::string(name);
 }
 
-/// What a node makes can be a tensor.
+/// What a node makes can be a tensor, of the size that is allowed.
 void CheckSizes(const Results& results) {
   for (const Value& result : results) {
-    if (!result.defined() || !result->expr.defined()) continue;
-    const auto* type = result->expr.ty().as<TensorTypeNode>();
-    if (type == nullptr || !type->has_shape()) continue;
-    topi::Product::Of(*type->shape);
-    for (const PrimExpr& dim : *type->shape) {
-      if (AsConstInt(dim).value_or(0) < 0) DEUTERON_THROW(ModelError) << "a dimension of " << *AsConstInt(dim);
-    }
+    if (result.defined() && result->expr.defined()) CheckSize(result->expr.ty(), "its result");
   }
 }
 
 }  // namespace
+
+void CheckSize(const Type& type, std::string_view what) {
+  const auto* tensor = type.as<TensorTypeNode>();
+  if (tensor == nullptr || !tensor->has_shape()) return;
+  double elements = 1;
+  for (const PrimExpr& dim : *tensor->shape) {
+    const int64_t extent = AsConstInt(dim).value_or(1);
+    if (extent < 0) DEUTERON_THROW(ModelError) << what << ": a dimension of " << extent;
+    CheckLimit(&Limits::extent, static_cast<double>(extent), what);
+    elements *= static_cast<double>(std::max<int64_t>(extent, 1));
+  }
+  CheckLimit(&Limits::elements, elements, what);
+}
 
 const Value* Scope::Find(std::string_view name) {
   const auto it = values.find(name);
@@ -210,6 +212,8 @@ void Importer::ImportNodes(const std::vector<const NodeProto*>& nodes, Scope* sc
 }
 
 void Importer::ImportNode(const NodeProto& node, Scope* scope) {
+  CheckLimit(&Limits::nodes, static_cast<double>(++imported_nodes_), "what the graphs of the model expand to");
+  CheckBudget("reading the model");
   std::vector<Value> inputs;
   inputs.reserve(node.inputs.size());
   for (const std::string_view name : node.inputs) {
@@ -266,13 +270,7 @@ void Importer::ImportNode(const NodeProto& node, Scope* scope) {
 }
 
 Results Importer::CallFunction(const FunctionProto& function, const NodeProto& node, std::vector<Value> inputs) {
-  if (++call_depth_ > kMaxCallDepth) {
-    DEUTERON_THROW(ModelError) << "functions of the model call each other more than " << kMaxCallDepth << " deep";
-  }
-  inlined_nodes_ += static_cast<int64_t>(function.nodes.size()) + 1;
-  if (inlined_nodes_ > kMaxInlinedNodes) {
-    DEUTERON_THROW(ModelError) << "the functions of the model expand to more than " << kMaxInlinedNodes << " nodes";
-  }
+  CheckLimit(&Limits::nesting, ++call_depth_, "functions of the model that call each other");
   // Attributes of the body that refer to attributes of the call take their values.
   std::vector<NodeProto> body = function.nodes;
   for (NodeProto& inner : body) {
@@ -485,10 +483,12 @@ IRModule Importer::Run() {
 }
 
 IRModule Load(const std::string& path, const ImportOptions& options) {
+  const LimitScope scope(options.limits.value_or(CurrentLimits()));
   return Importer(ReadModel(MappedFile::Open(path, "the model")), options).Run();
 }
 
 IRModule Parse(std::string_view bytes, const ImportOptions& options) {
+  const LimitScope scope(options.limits.value_or(CurrentLimits()));
   return Importer(ReadModel(MappedFile::Copy(bytes, "the model in memory")), options).Run();
 }
 

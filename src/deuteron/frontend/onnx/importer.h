@@ -41,6 +41,10 @@ std::string Identifier(std::string_view name, const char* otherwise);
 /// The name of an element of a sequence that is an input or output of the graph: "NAME[0]".
 std::string ElementName(const std::string& name, size_t index);
 
+/// An UnsupportedError if a tensor of that type is larger than the limits allow (support/limits.h), a ModelError if an
+/// extent is negative. `what`: the tensor, for messages.
+void CheckSize(const Type& type, std::string_view what);
+
 /// Converts one model.
 class Importer {
  public:
@@ -113,7 +117,7 @@ class Importer {
   /// 0 until asked for.
   int64_t nchwc_block_ = 0;
   int call_depth_ = 0;
-  int64_t inlined_nodes_ = 0;
+  int64_t imported_nodes_ = 0;
 };
 
 }  // namespace deuteron::onnx

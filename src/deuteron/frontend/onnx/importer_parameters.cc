@@ -6,7 +6,6 @@
 
 #include "deuteron/frontend/onnx/importer.h"
 #include "deuteron/relax/type_analysis.h"
-#include "deuteron/support/host_tensor.h"
 
 namespace deuteron::onnx {
 
@@ -126,17 +125,10 @@ relax::Var Importer::InputParameter(const ValueInfoProto& input) {
     type = TensorType(dims, dtype);
   } else if (input.has_shape) {
     Array<PrimExpr> dims;
-    std::vector<int64_t> numbers;
-    for (size_t axis = 0; axis < input.dims.size(); ++axis) {
-      dims.push_back(Dimension(input.dims[axis], name, axis));
-      numbers.push_back(AsConstInt(dims.back()).value_or(1));
-    }
-    if (CheckedByteSize(numbers, dtype) < 0) {
-      DEUTERON_THROW(ModelError) << "input '" << name << "': the product of its dimensions " << relax::Describe(dims)
-                                 << " overflows";
-    }
+    for (size_t axis = 0; axis < input.dims.size(); ++axis) dims.push_back(Dimension(input.dims[axis], name, axis));
     type = TensorType(dims, dtype);
   }
+  CheckSize(type, "input '" + name + "'");
   return relax::Var(String(builder_.UniqueName(Identifier(name, "x"))), type, Span(String(name)));
 }
 

@@ -111,6 +111,7 @@ void Importer::CheckOperators() {
 }
 
 std::vector<Problem> FindProblems(const std::string& path, const ImportOptions& options) {
+  const LimitScope scope(options.limits.value_or(CurrentLimits()));
   return Importer(ReadModel(MappedFile::Open(path, "the model")), options).Survey();
 }
 

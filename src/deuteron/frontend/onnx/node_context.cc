@@ -1,6 +1,7 @@
 #include "deuteron/frontend/onnx/node_context.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstring>
 
 #include "deuteron/frontend/onnx/importer.h"
@@ -11,7 +12,7 @@
 #include "deuteron/relax/op/shape.h"
 #include "deuteron/relax/type_analysis.h"
 #include "deuteron/support/host_tensor.h"
-#include "deuteron/topi/product.h"
+#include "deuteron/support/limits.h"
 
 namespace deuteron::onnx {
 namespace {
@@ -250,9 +251,9 @@ Array<PrimExpr> NodeContext::Sizes(size_t index, const char* what) const {
   const Array<PrimExpr> sizes = Dims(index, what);
   for (const PrimExpr& size : sizes) {
     const auto number = AsConstInt(size);
-    if (!number || (*number <= topi::kMostElements && *number >= -topi::kMostElements)) continue;
-    Fail(std::string(what) + ": " + std::to_string(*number) + " is more than the " +
-         std::to_string(topi::kMostElements) + " elements that a tensor may have");
+    if (number) {
+      CheckLimit(&Limits::extent, std::abs(static_cast<double>(*number)), what + (": " + std::to_string(*number)));
+    }
   }
   return sizes;
 }

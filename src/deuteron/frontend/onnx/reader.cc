@@ -4,17 +4,16 @@
 #include <cstring>
 #include <protozero/pbf_reader.hpp>
 
+#include "deuteron/frontend/onnx/graph_check.h"
 #include "deuteron/frontend/onnx/model.h"
 #include "deuteron/support/error.h"
+#include "deuteron/support/limits.h"
 
 namespace deuteron::onnx {
 namespace {
 
 using protozero::pbf_reader;
 using protozero::pbf_wire_type;
-
-/// Graphs nest in attributes of nodes; deeper than this is no honest model.
-constexpr int kMaxDepth = 32;
 
 constexpr uint32_t Varint(uint32_t field) { return protozero::tag_and_type(field, pbf_wire_type::varint); }
 constexpr uint32_t Bytes(uint32_t field) { return protozero::tag_and_type(field, pbf_wire_type::length_delimited); }
@@ -128,7 +127,7 @@ void ReadTensorType(pbf_reader reader, ValueInfoProto* info) {
 
 /// A type; of sequences and optionals, the element that they hold in the end.
 void ReadType(pbf_reader type, int depth, ValueInfoProto* info) {
-  if (depth > kMaxDepth) DEUTERON_THROW(ModelError) << "types nest more than " << kMaxDepth << " deep";
+  CheckLimit(&Limits::nesting, depth, "types that hold each other");
   const auto read_element = [&](ValueInfoProto::Holder holder) {
     info->holders.push_back(holder);
     pbf_reader held = type.get_message();
@@ -182,7 +181,12 @@ ValueInfoProto ReadValueInfo(pbf_reader reader) {
   return info;
 }
 
-GraphProto ReadGraph(pbf_reader reader, int depth);
+/// Nodes read so far, of all graphs.
+struct NodeCount {
+  int64_t count = 0;
+};
+
+GraphProto ReadGraph(pbf_reader reader, int depth, NodeCount* nodes);
 
 /// Models of IR version 1 lack attribute types.
 AttributeType GuessType(const AttributeProto& attribute, bool has_f, bool has_i, bool has_s) {
@@ -197,7 +201,8 @@ AttributeType GuessType(const AttributeProto& attribute, bool has_f, bool has_i,
   return AttributeType::kUndefined;
 }
 
-AttributeProto ReadAttribute(pbf_reader reader, int depth) {
+/// `node`: what has it.
+AttributeProto ReadAttribute(pbf_reader reader, int depth, const NodeProto& node, NodeCount* nodes) {
   AttributeProto attribute;
   bool has_f = false;
   bool has_i = false;
@@ -223,7 +228,8 @@ AttributeProto ReadAttribute(pbf_reader reader, int depth) {
         attribute.t = std::make_shared<TensorProto>(ReadTensor(View(reader)));
         break;
       case Bytes(6):
-        attribute.g = std::make_shared<GraphProto>(ReadGraph(reader.get_message(), depth + 1));
+        if (depth >= CurrentLimits().nesting) CheckLimit(&Limits::nesting, depth + 1, NodeLabel(node) + " holds a graph");
+        attribute.g = std::make_shared<GraphProto>(ReadGraph(reader.get_message(), depth + 1, nodes));
         break;
       case Fixed32(7):
         attribute.floats.push_back(reader.get_float());
@@ -254,8 +260,9 @@ AttributeProto ReadAttribute(pbf_reader reader, int depth) {
   return attribute;
 }
 
-NodeProto ReadNode(pbf_reader reader, int depth) {
+NodeProto ReadNode(pbf_reader reader, int depth, NodeCount* nodes) {
   NodeProto node;
+  CheckLimit(&Limits::nodes, static_cast<double>(++nodes->count), "the graphs of the model");
   while (reader.next()) {
     switch (reader.tag_and_type()) {
       case Bytes(1):
@@ -271,7 +278,7 @@ NodeProto ReadNode(pbf_reader reader, int depth) {
         node.op_type = View(reader);
         break;
       case Bytes(5):
-        node.attributes.push_back(ReadAttribute(reader.get_message(), depth));
+        node.attributes.push_back(ReadAttribute(reader.get_message(), depth, node, nodes));
         break;
       case Bytes(7):
         node.domain = View(reader);
@@ -296,15 +303,12 @@ std::string_view SparseName(pbf_reader reader) {
   return name;
 }
 
-GraphProto ReadGraph(pbf_reader reader, int depth) {
-  if (depth > kMaxDepth) {
-    DEUTERON_THROW(ModelError) << "graphs nest more than " << kMaxDepth << " deep";
-  }
+GraphProto ReadGraph(pbf_reader reader, int depth, NodeCount* nodes) {
   GraphProto graph;
   while (reader.next()) {
     switch (reader.tag_and_type()) {
       case Bytes(1):
-        graph.nodes.push_back(ReadNode(reader.get_message(), depth));
+        graph.nodes.push_back(ReadNode(reader.get_message(), depth, nodes));
         break;
       case Bytes(2):
         graph.name = View(reader);
@@ -348,7 +352,7 @@ OpsetImport ReadOpset(pbf_reader reader) {
   return opset;
 }
 
-FunctionProto ReadFunction(pbf_reader reader) {
+FunctionProto ReadFunction(pbf_reader reader, NodeCount* nodes) {
   FunctionProto function;
   while (reader.next()) {
     switch (reader.tag_and_type()) {
@@ -362,7 +366,7 @@ FunctionProto ReadFunction(pbf_reader reader) {
         function.outputs.push_back(View(reader));
         break;
       case Bytes(7):
-        function.nodes.push_back(ReadNode(reader.get_message(), 0));
+        function.nodes.push_back(ReadNode(reader.get_message(), 0, nodes));
         break;
       case Bytes(9):
         function.opsets.push_back(ReadOpset(reader.get_message()));
@@ -371,7 +375,7 @@ FunctionProto ReadFunction(pbf_reader reader) {
         function.domain = View(reader);
         break;
       case Bytes(11):
-        function.attribute_defaults.push_back(ReadAttribute(reader.get_message(), 0));
+        function.attribute_defaults.push_back(ReadAttribute(reader.get_message(), 0, NodeProto(), nodes));
         break;
       case Bytes(13):
         function.overload = View(reader);
@@ -384,6 +388,7 @@ FunctionProto ReadFunction(pbf_reader reader) {
 }
 
 void ReadFields(pbf_reader reader, ModelProto* model, bool* has_graph) {
+  NodeCount nodes;
   while (reader.next()) {
     switch (reader.tag_and_type()) {
       case Varint(1):
@@ -396,14 +401,14 @@ void ReadFields(pbf_reader reader, ModelProto* model, bool* has_graph) {
         model->producer_version = View(reader);
         break;
       case Bytes(7):
-        model->graph = ReadGraph(reader.get_message(), 0);
+        model->graph = ReadGraph(reader.get_message(), 0, &nodes);
         *has_graph = true;
         break;
       case Bytes(8):
         model->opsets.push_back(ReadOpset(reader.get_message()));
         break;
       case Bytes(25):
-        model->functions.push_back(ReadFunction(reader.get_message()));
+        model->functions.push_back(ReadFunction(reader.get_message(), &nodes));
         break;
       default:
         reader.skip();
@@ -419,6 +424,7 @@ std::shared_ptr<const ModelProto> ReadModel(std::shared_ptr<const MappedFile> fi
   const std::string& path = model->file->path();
   const std::string_view bytes = model->file->bytes();
   if (bytes.empty()) DEUTERON_THROW(ModelError) << "'" << path << "' is not an ONNX model: the file is empty";
+  CheckLimit(&Limits::model_bytes, static_cast<double>(bytes.size()), "'" + path + "'");
   bool has_graph = false;
   try {
     ReadFields(Message(bytes), model.get(), &has_graph);

@@ -1,11 +1,13 @@
 #include "deuteron/frontend/onnx/tensor.h"
 
+#include <algorithm>
 #include <charconv>
 #include <cstring>
 #include <filesystem>
 #include <protozero/pbf_reader.hpp>
 
 #include "deuteron/support/host_tensor.h"
+#include "deuteron/support/limits.h"
 
 namespace deuteron::onnx {
 namespace {
@@ -162,16 +164,17 @@ DataType ToDataType(int32_t element_type, const std::string& where) {
 
 Tensor TensorDecoder::Decode(const TensorProto& tensor, const std::string& where) {
   const DataType dtype = ToDataType(tensor.data_type, where);
-  const int64_t size = CheckedByteSize(tensor.dims, dtype);
-  if (size < 0) {
-    for (const int64_t dim : tensor.dims) {
-      if (dim < 0) {
-        DEUTERON_THROW(ModelError) << where << ": its shape " << FormatDims(tensor.dims) << " has a negative dimension";
-      }
+  double elements = 1;
+  for (const int64_t dim : tensor.dims) {
+    if (dim < 0) {
+      DEUTERON_THROW(ModelError) << where << ": its shape " << FormatDims(tensor.dims) << " has a negative dimension";
     }
-    DEUTERON_THROW(ModelError) << where << ": the product of its dimensions " << FormatDims(tensor.dims)
-                               << " overflows";
+    CheckLimit(&Limits::extent, static_cast<double>(dim), where);
+    elements *= static_cast<double>(std::max<int64_t>(dim, 1));
+    // A tensor without elements may not hide an overflow: strides multiply the other extents.
+    CheckLimit(&Limits::elements, elements, where);
   }
+  const int64_t size = CheckedByteSize(tensor.dims, dtype);
   if (!tensor.is_external && !tensor.has_raw) {
     try {
       return DecodeTyped(tensor, dtype, size, where);
@@ -246,6 +249,11 @@ std::shared_ptr<const MappedFile> TensorDecoder::OpenExternal(const std::string&
                                << "' lies outside of the model's folder, where nothing is read";
   }
   file = MappedFile::Open(target.string(), "external data of " + where + ",");
+  double mapped = static_cast<double>(model_->file->bytes().size());
+  for (const auto& [name, external] : external_files_) {
+    if (external != nullptr) mapped += static_cast<double>(external->bytes().size());
+  }
+  CheckLimit(&Limits::model_bytes, mapped, "the model with '" + location + "', the external data of " + where);
   return file;
 }
 

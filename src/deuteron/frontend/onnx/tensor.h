@@ -24,8 +24,9 @@ class TensorDecoder {
   explicit TensorDecoder(std::shared_ptr<const ModelProto> model) : model_(std::move(model)) {}
 
   /// The tensor, over the mapped file where its data lies there aligned to 64 bytes, else a copy. A
-  /// ModelError if a dimension is negative or their product overflows, if the data is shorter or longer than
-  /// the shape, or if external data is missing or lies outside of the model's folder (also through a link).
+  /// ModelError if a dimension is negative, if the data is shorter or longer than the shape, or if external data is
+  /// missing or lies outside of the model's folder (also through a link); an UnsupportedError if it is larger than the
+  /// limits allow.
   Tensor Decode(const TensorProto& tensor, const std::string& where);
 
  private:

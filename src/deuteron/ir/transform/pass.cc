@@ -7,6 +7,9 @@
 #include <exception>
 #include <stdexcept>
 
+#include "deuteron/support/error.h"
+#include "deuteron/support/limits.h"
+
 namespace deuteron::transform {
 namespace {
 
@@ -66,10 +69,11 @@ IRModule Pass::operator()(IRModule module, const PassContext& context) const {
     return WithFailure(error, MakeFailure(is_lost ? given : module, info, context));
   };
   try {
+    CheckBudget(info.name);
     run();
     return module;
   } catch (const ffi::Error& error) {
-    if (ExitStatus(error.kind()) != 1) throw;
+    if (ExitStatus(error.kind()) != 1 || IsForMemory(error.kind())) throw;
     throw fail(error);
   } catch (const std::logic_error& error) {
     throw fail(ffi::Error("InternalError", error.what(), ""));

@@ -1,6 +1,7 @@
 /// \file
 /// Operators that copy elements together and apart: concat, stack, split, tile, repeat, flip, meshgrid.
 #include <algorithm>
+#include <functional>
 
 #include "deuteron/relax/op/extent_demands.h"
 #include "deuteron/relax/op/manipulate.h"
@@ -80,13 +81,38 @@ Type InferConcat(const Call& call, const BlockBuilder& builder) {
   return TensorType(shape, common.dtype, common.device);
 }
 
+/// Operands that one kernel joins: its code grows with them, and the time to make it faster than that. More are joined
+/// in stages.
+constexpr size_t kMostJoined = 64;
+
+/// `parts` as at most kMostJoined parts: neighbours made one by `join`, as often as it takes.
+Array<Expr> JoinedInStages(BlockBuilder& builder, Array<Expr> parts,
+                           const std::function<Expr(const Array<Expr>&)>& join) {
+  while (parts.size() > kMostJoined) {
+    Array<Expr> joined;
+    for (size_t begin = 0; begin < parts.size(); begin += kMostJoined) {
+      const size_t end = std::min(begin + kMostJoined, parts.size());
+      const Array<Expr> group(parts.begin() + static_cast<std::ptrdiff_t>(begin),
+                              parts.begin() + static_cast<std::ptrdiff_t>(end));
+      joined.push_back(group.size() == 1 ? group[0] : Expr(builder.Emit(join(group))));
+    }
+    parts = std::move(joined);
+  }
+  return parts;
+}
+
+Expr CallConcat(BlockBuilder& builder, const Array<Expr>& parts, size_t axis) {
+  return builder.CallTE("concatenate", parts, [&](const Array<te::Tensor>& args) {
+    return Array<te::Tensor>{topi::Concat(args, axis)};
+  });
+}
+
 Expr LegalizeConcat(BlockBuilder& builder, const Call& call) {
   if (!ShapesKnown(call)) return call;
   const auto* attrs = AttrsOf<ConcatAttrsNode>(call);
-  return builder.CallTE("concatenate", TupleFields(builder, call->args[0]), [&](const Array<te::Tensor>& args) {
-    return Array<te::Tensor>{
-        topi::Concat(args, AxisArg(call, attrs->axis.has_value() ? *attrs->axis : 0, args[0].ndim()))};
-  });
+  const size_t axis = AxisArg(call, attrs->axis.has_value() ? *attrs->axis : 0, Downcast<TensorType>(call.ty())->ndim);
+  const auto join = [&](const Array<Expr>& parts) { return CallConcat(builder, parts, axis); };
+  return join(JoinedInStages(builder, TupleFields(builder, call->args[0]), join));
 }
 
 Type InferStack(const Call& call, const BlockBuilder& builder) {
@@ -106,10 +132,22 @@ Type InferStack(const Call& call, const BlockBuilder& builder) {
 Expr LegalizeStack(BlockBuilder& builder, const Call& call) {
   if (!ShapesKnown(call)) return call;
   const auto* attrs = AttrsOf<StackAttrsNode>(call);
-  return builder.CallTE("stack", TupleFields(builder, call->args[0]), [&](const Array<te::Tensor>& args) {
-    const int64_t axis = attrs->axis.has_value() ? *attrs->axis : 0;
-    return Array<te::Tensor>{topi::Stack(args, AxisArg(call, axis, args[0].ndim() + 1))};
-  });
+  const size_t axis = AxisArg(call, attrs->axis.has_value() ? *attrs->axis : 0, Downcast<TensorType>(call.ty())->ndim);
+  const auto stack = [&](const Array<Expr>& parts) {
+    return builder.CallTE("stack", parts, [&](const Array<te::Tensor>& args) {
+      return Array<te::Tensor>{topi::Stack(args, axis)};
+    });
+  };
+  Array<Expr> parts = TupleFields(builder, call->args[0]);
+  if (parts.size() <= kMostJoined) return stack(parts);
+  Array<Expr> stacks;
+  for (size_t begin = 0; begin < parts.size(); begin += kMostJoined) {
+    const size_t end = std::min(begin + kMostJoined, parts.size());
+    stacks.push_back(builder.Emit(stack(Array<Expr>(parts.begin() + static_cast<std::ptrdiff_t>(begin),
+                                                    parts.begin() + static_cast<std::ptrdiff_t>(end)))));
+  }
+  const auto join = [&](const Array<Expr>& rows) { return CallConcat(builder, rows, axis); };
+  return join(JoinedInStages(builder, std::move(stacks), join));
 }
 
 /// Where the pieces of a split begin, and how long they are.
