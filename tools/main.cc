@@ -3,8 +3,6 @@
 #include <fcntl.h>
 #include <unistd.h>
 
-#include <new>
-
 #include "deuteron/support/stack.h"
 #include "tools/commands.h"
 
@@ -17,17 +15,6 @@ void KeepStandardStreams() {
     if (::fcntl(stream, F_GETFD) == -1) ::open("/dev/null", stream == STDIN_FILENO ? O_WRONLY : O_RDONLY);
   }
 }
-
-/// Ends the process with a message where no memory is left, also before main: allocators abort without a word else.
-void EndForLackOfMemory() {
-  constexpr char kMessage[] = "deuteron: out of memory\n";
-  if (::write(STDERR_FILENO, kMessage, sizeof kMessage - 1) < 0) ::_exit(1);
-  ::_exit(1);
-}
-
-void InstallNewHandler() { std::set_new_handler(&EndForLackOfMemory); }
-/// Shared libraries are initialised after this.
-[[gnu::section(".preinit_array"), gnu::used]] void (*const install_new_handler)() = &InstallNewHandler;
 
 }  // namespace
 

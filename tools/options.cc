@@ -190,13 +190,11 @@ IRModule LoadModule(const ModelOptions& options) {
   const auto shapes = ParseShapes(options.shapes);
   CustomFiles custom = ReadCustomFiles(options.custom);
   if (options.model.ends_with(".py") && !shapes.empty()) ThrowStatesItsShapes(options.model);
-  return WithLibraries(
-      ReadModule(options.model,
-                 {.shapes = shapes,
-                  .all_values = options.all_values,
-                  .custom = std::move(custom.modules),
-                  .limits = ParseLimits(options.limits)}),
-      custom.libraries);
+  return WithLibraries(ReadModule(options.model, {.shapes = shapes,
+                                                  .all_values = options.all_values,
+                                                  .custom = std::move(custom.modules),
+                                                  .limits = ParseLimits(options.limits)}),
+                       custom.libraries);
 }
 
 CustomFiles ReadCustomFiles(const std::vector<std::string>& files) {

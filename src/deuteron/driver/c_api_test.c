@@ -212,6 +212,21 @@ int main(int argc, char** argv) {
   EXPECT(calls == 1);
   if (model == NULL) return 1;
   EXPECT(DeuteronSave(model, artefact) == DEUTERON_OK);
+  {
+    const DeuteronSetting limits[] = {{"run_bytes", "4Gi"}, {"nodes", "0"}};
+    DeuteronCompileOptions limited = options;
+    DeuteronModel* none = NULL;
+    limited.struct_size = sizeof(limited);
+    limited.progress = NULL;
+    limited.limits = limits;
+    limited.num_limits = 1;
+    EXPECT(DeuteronCompileFile(path, &limited, &none) == DEUTERON_OK);
+    DeuteronFreeModel(none);
+    none = NULL;
+    limited.num_limits = 2;
+    EXPECT(DeuteronCompileFile(path, &limited, &none) == DEUTERON_UNSUPPORTED_ERROR && none == NULL);
+    EXPECT(strstr(DeuteronLastError(), "nodes=0") != NULL);
+  }
   DeuteronFreeModel(model);
 
   EXPECT(DeuteronLoad(artefact, NULL, &loaded) == DEUTERON_OK);

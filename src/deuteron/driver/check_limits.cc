@@ -162,13 +162,6 @@ void CheckKernels(const IRModule& module) {
 
 void CheckPlan(const IRModule& module) {
   Sum bytes;
-  for (const auto& [var, func] : module->functions) {
-    const auto function = As<relax::Function>(func);
-    if (!function.defined() || var->name_hint != "main") continue;
-    for (const relax::Var& param : function->params) {
-      bytes.Add(Bytes(param.ty()), [&] { return "input '" + std::string(param->name_hint) + "'"; });
-    }
-  }
   ForEachBinding(module, [&](const relax::Binding& binding) {
     const auto* call = relax::BoundValue(binding).as<relax::CallNode>();
     const auto* op = call == nullptr ? nullptr : call->op.as<OpNode>();

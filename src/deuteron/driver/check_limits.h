@@ -16,7 +16,7 @@ int64_t CountBindings(const IRModule& module);
 void CheckGraph(const IRModule& module);
 /// Of kernels that are not scheduled yet: the arithmetic of all their loops.
 void CheckKernels(const IRModule& module);
-/// Of a module with planned memory: inputs, results and storages of all its functions.
+/// Of a module with planned memory: storages and results of all its functions.
 void CheckPlan(const IRModule& module);
 
 }  // namespace deuteron

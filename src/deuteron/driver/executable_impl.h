@@ -50,7 +50,8 @@ struct Executable::Impl {
         return instance;
       }
     }
-    return std::make_unique<runtime::Instance>(executable, runtime::InstanceOptions{.threads = threads, .run_bytes = run_bytes});
+    return std::make_unique<runtime::Instance>(executable,
+                                               runtime::InstanceOptions{.threads = threads, .run_bytes = run_bytes});
   }
   void Release(std::unique_ptr<runtime::Instance> instance) {
     std::lock_guard lock(mutex);

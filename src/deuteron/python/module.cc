@@ -24,8 +24,7 @@ TVM_FFI_STATIC_INIT_BLOCK() {
            })
       .def("deuteron.python.parse_onnx",
            [](const ffi::Bytes& bytes, const Map<String, ffi::Shape>& shapes, const Map<String, int64_t>& limits) {
-             return onnx::Parse({bytes.data(), bytes.size()},
-                                {.shapes = ToShapes(shapes), .limits = ToLimits(limits)});
+             return onnx::Parse({bytes.data(), bytes.size()}, {.shapes = ToShapes(shapes), .limits = ToLimits(limits)});
            })
       .def("deuteron.python.parse_script",
            [](const String& text, const String& name) { return script::ParseModule(std::string(text), name); })

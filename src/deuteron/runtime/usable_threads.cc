@@ -5,10 +5,10 @@
 
 #include <algorithm>
 #include <fstream>
-#include <sstream>
 #include <string>
 
 #include "deuteron/runtime/thread_pool.h"
+#include "deuteron/support/cgroup.h"
 
 namespace deuteron::runtime {
 namespace {
@@ -40,27 +40,8 @@ double QuotaOf(const std::string& directory) {
 }
 
 double CgroupQuota() {
-  std::ifstream groups("/proc/self/cgroup");
   double quota = 1e9;
-  for (std::string line; std::getline(groups, line);) {
-    // "0::/path" (v2) or "3:cpu,cpuacct:/path" (v1)
-    const size_t first = line.find(':');
-    const size_t second = first == std::string::npos ? first : line.find(':', first + 1);
-    if (second == std::string::npos) continue;
-    const std::string controllers = line.substr(first + 1, second - first - 1);
-    std::string root = "/sys/fs/cgroup";
-    if (!controllers.empty()) {
-      if (("," + controllers + ",").find(",cpu,") == std::string::npos) continue;
-      root += "/" + controllers;
-    }
-    std::string path = line.substr(second + 1);
-    while (true) {
-      quota = std::min(quota, QuotaOf(root + path));
-      const size_t slash = path.rfind('/');
-      if (slash == std::string::npos || path.empty()) break;
-      path.resize(slash);
-    }
-  }
+  ForEachCgroup("cpu", [&](const std::string& folder) { quota = std::min(quota, QuotaOf(folder)); });
   return quota;
 }
 

@@ -13,6 +13,7 @@
 #include <mutex>
 #include <unordered_map>
 
+#include "deuteron/support/cgroup.h"
 #include "deuteron/support/host_tensor.h"
 
 namespace deuteron {
@@ -26,6 +27,10 @@ int64_t PhysicalMemory() {
   static const int64_t bytes = int64_t{sysconf(_SC_PHYS_PAGES)} * sysconf(_SC_PAGESIZE);
   return bytes;
 }
+
+/// From here on the control group is asked before. Beyond what it may have, memory is granted as well, and the process
+/// ended when it uses it.
+constexpr int64_t kWorthAsking = int64_t{16} << 20;
 
 /// Most that is kept without being used.
 constexpr int64_t kMostKept = int64_t{256} << 20;
@@ -49,6 +54,7 @@ class LargeBlocks {
       free_.erase(found);
       return memory;
     }
+    if (size >= kWorthAsking && size > MemoryLeftInCgroup()) return nullptr;
     void* memory = std::aligned_alloc(kHugePage, size);
     if (memory == nullptr) return nullptr;
     madvise(memory, size, MADV_HUGEPAGE);

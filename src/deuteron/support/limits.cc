@@ -23,7 +23,7 @@ constexpr LimitRow kRows[] = {
 };
 
 /// The memory is asked of the system, which takes longer than to look at a clock.
-constexpr auto kBetweenMeasurements = std::chrono::milliseconds(20);
+constexpr auto kBetweenMeasurements = std::chrono::milliseconds(2);
 
 thread_local LimitScope* innermost = nullptr;
 

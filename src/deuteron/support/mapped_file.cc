@@ -24,6 +24,7 @@ struct Descriptor {
 
 /// `error` is taken by value: what is done to throw sets errno anew.
 [[noreturn]] void ThrowBecause(const char* action, std::string_view what, const std::string& path, int error) {
+  if (error == ENOMEM) DEUTERON_THROW(MemoryError) << "out of memory: " << action << what << " '" << path << "'";
   DEUTERON_THROW(ModelError) << action << what << " '" << path << "': " << std::strerror(error);
 }
 

@@ -143,14 +143,25 @@ size_t CompileThreads(const Target& target, const CodegenOptions& options) {
   return static_cast<size_t>(std::max<int64_t>(1, options.threads > 0 ? options.threads : runtime::UsableThreads()));
 }
 
+[[noreturn]] void Fail(llvm::Error error) {
+  bool is_for_memory = false;
+  error = llvm::handleErrors(std::move(error), [&](std::unique_ptr<llvm::ErrorInfoBase> info) {
+    is_for_memory |= info->convertToErrorCode() == std::errc::not_enough_memory;
+    return llvm::Error(std::move(info));
+  });
+  const std::string message = llvm::toString(std::move(error));
+  if (is_for_memory) DEUTERON_THROW(MemoryError) << "out of memory: " << message;
+  DEUTERON_THROW(InternalError) << "LLVM: " << message;
+}
+
 template <typename T>
 T Must(llvm::Expected<T> value) {
   if (value) return std::move(*value);
-  TVM_FFI_THROW(InternalError) << "LLVM: " << llvm::toString(value.takeError());
+  Fail(value.takeError());
 }
 
 void Must(llvm::Error error) {
-  if (error) TVM_FFI_THROW(InternalError) << "LLVM: " << llvm::toString(std::move(error));
+  if (error) Fail(std::move(error));
 }
 
 }  // namespace

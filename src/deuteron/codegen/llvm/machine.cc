@@ -1,5 +1,8 @@
 #include "deuteron/codegen/llvm/machine.h"
 
+#include <cstdlib>
+#include <limits>
+#include <memory>
 #include <mutex>
 
 namespace deuteron::codegen {
@@ -8,6 +11,11 @@ namespace {
 void InitializeLlvmOnce() {
   static std::once_flag once;
   std::call_once(once, [] {
+    // LLVM would end the process: what the program does without memory is asked for instead.
+    llvm::install_bad_alloc_error_handler([](void*, const char*, bool) {
+      *std::allocator<char>().allocate(std::numeric_limits<ptrdiff_t>::max()) = 0;
+      std::abort();
+    });
     // By name, not all that LLVM was built with: each is a few MiB of the library (cmake/DeuteronTargets.cmake).
     LLVMInitializeX86TargetInfo();
     LLVMInitializeX86Target();

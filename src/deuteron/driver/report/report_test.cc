@@ -10,6 +10,7 @@
 #include <cstring>
 #include <filesystem>
 #include <fstream>
+#include <limits>
 #include <sstream>
 
 #include "deuteron/driver/pass_registry.h"
@@ -20,6 +21,7 @@
 #include "deuteron/driver/report/record_kernels.h"
 #include "deuteron/driver/report/write.h"
 #include "deuteron/script/parser.h"
+#include "deuteron/support/limits.h"
 
 namespace deuteron::report {
 namespace {
@@ -247,9 +249,9 @@ std::string ReasonTable(std::initializer_list<transform::ReasonKind> kinds) {
   return table;
 }
 
-/// Replaces what stands between `<!-- reasons: NAME -->` and the next `<!-- end -->`.
+/// Replaces what stands between `<!-- table: NAME -->` and the next `<!-- end -->`.
 void ReplaceTable(const std::string& name, const std::string& table, std::string* page) {
-  const std::string mark = "<!-- reasons: " + name + " -->\n";
+  const std::string mark = "<!-- table: " + name + " -->\n";
   const size_t mark_at = page->find(mark);
   ASSERT_NE(mark_at, std::string::npos) << "docs/explain.md has no table of " << name;
   const size_t begin = mark_at + mark.size();
@@ -269,6 +271,26 @@ TEST(Reasons, AreThoseOfThePage) {
   ReplaceTable("other passes", ReasonTable({kDone, kRefused}), &page);
   if (update) std::ofstream(path, std::ios::binary) << page;
   EXPECT_TRUE(update || page == before) << "run ./dev update: reasons.def says\n" << page;
+}
+
+TEST(Limits, AreThoseOfThePage) {
+  const std::filesystem::path path = DEUTERON_SOURCE_DIR "/docs/limits.md";
+  const std::string before = ReadFile(path);
+  std::string table = "\n| limit | unless given | at most | |\n| --- | --- | --- | --- |\n";
+  const auto number = [](int64_t value) {
+    if (value == std::numeric_limits<int64_t>::max()) return std::string("2⁶³ − 1");
+    if (value == int64_t{1} << 40) return std::string("1Ti");
+    if (value % 1'000'000'000'000 == 0) return std::to_string(value / 1'000'000'000'000) + "T";
+    return std::to_string(value);
+  };
+  for (const LimitRow& row : AllLimits()) {
+    table += "| `" + std::string(row.name) + "` | " + number(row.standard) + " | " + number(row.most) + " | " +
+             row.sentence + " |\n";
+  }
+  std::string page = before;
+  ReplaceTable("limits", table + "\n", &page);
+  if (update) std::ofstream(path, std::ios::binary) << page;
+  EXPECT_TRUE(update || page == before) << "run ./dev update: limits.def says\n" << page;
 }
 
 TEST(Reasons, AreThoseOfTheSchema) {

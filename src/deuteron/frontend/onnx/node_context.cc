@@ -252,7 +252,7 @@ Array<PrimExpr> NodeContext::Sizes(size_t index, const char* what) const {
   for (const PrimExpr& size : sizes) {
     const auto number = AsConstInt(size);
     if (number) {
-      CheckLimit(&Limits::extent, std::abs(static_cast<double>(*number)), what + (": " + std::to_string(*number)));
+      CheckLimit(&Limits::extent, std::abs(static_cast<double>(*number)), what + (" of " + std::to_string(*number)));
     }
   }
   return sizes;

@@ -228,7 +228,8 @@ AttributeProto ReadAttribute(pbf_reader reader, int depth, const NodeProto& node
         attribute.t = std::make_shared<TensorProto>(ReadTensor(View(reader)));
         break;
       case Bytes(6):
-        if (depth >= CurrentLimits().nesting) CheckLimit(&Limits::nesting, depth + 1, NodeLabel(node) + " holds a graph");
+        if (depth >= CurrentLimits().nesting)
+          CheckLimit(&Limits::nesting, depth + 1, NodeLabel(node) + " holds a graph");
         attribute.g = std::make_shared<GraphProto>(ReadGraph(reader.get_message(), depth + 1, nodes));
         break;
       case Fixed32(7):

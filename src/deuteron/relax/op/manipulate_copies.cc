@@ -102,9 +102,8 @@ Array<Expr> JoinedInStages(BlockBuilder& builder, Array<Expr> parts,
 }
 
 Expr CallConcat(BlockBuilder& builder, const Array<Expr>& parts, size_t axis) {
-  return builder.CallTE("concatenate", parts, [&](const Array<te::Tensor>& args) {
-    return Array<te::Tensor>{topi::Concat(args, axis)};
-  });
+  return builder.CallTE("concatenate", parts,
+                        [&](const Array<te::Tensor>& args) { return Array<te::Tensor>{topi::Concat(args, axis)}; });
 }
 
 Expr LegalizeConcat(BlockBuilder& builder, const Call& call) {
@@ -134,9 +133,8 @@ Expr LegalizeStack(BlockBuilder& builder, const Call& call) {
   const auto* attrs = AttrsOf<StackAttrsNode>(call);
   const size_t axis = AxisArg(call, attrs->axis.has_value() ? *attrs->axis : 0, Downcast<TensorType>(call.ty())->ndim);
   const auto stack = [&](const Array<Expr>& parts) {
-    return builder.CallTE("stack", parts, [&](const Array<te::Tensor>& args) {
-      return Array<te::Tensor>{topi::Stack(args, axis)};
-    });
+    return builder.CallTE("stack", parts,
+                          [&](const Array<te::Tensor>& args) { return Array<te::Tensor>{topi::Stack(args, axis)}; });
   };
   Array<Expr> parts = TupleFields(builder, call->args[0]);
   if (parts.size() <= kMostJoined) return stack(parts);

@@ -7,8 +7,8 @@
 /// Results replace the uses of the variable; the binding stays until DeadCodeElimination.
 ///
 /// What it must not do: fold calls with side effects, or of kernels that take symbols; materialise large tensors out of
-/// nothing (operators without a tensor input over relax.FoldConstant.max_creation_elements); fold `skip_ops` (weights
-/// that a library takes quantised, until it has taken them).
+/// nothing (operators without a tensor input over relax.FoldConstant.max_creation_elements), or of little; fold
+/// `skip_ops` (weights that a library takes quantised, until it has taken them).
 ///
 /// Place: once on operators, and again after AnnotateTIROpPattern on kernels. `evaluator` may decline.
 #include <algorithm>
@@ -53,6 +53,11 @@ std::optional<std::vector<OutputSpec>> SpecsOf(const Type& type) {
   }
   return specs;
 }
+
+/// A constant may have that many elements, or be that much larger than what it is computed of (filters that are
+/// transformed are).
+constexpr double kMostMade = 1 << 24;
+constexpr double kMostGrowth = 16;
 
 class Folder {
  public:
@@ -152,7 +157,7 @@ class Folder {
     }
     const auto specs = SpecsOf(view.out_ty);
     const auto kernel = As<tir::PrimFunc>(module.Lookup(view.func));
-    if (!specs || !kernel.defined()) return Expr();
+    if (!specs || !kernel.defined() || IsOutOfNothing(inputs, *specs)) return Expr();
     const auto results = evaluator_(kernel, inputs, *specs);
     if (results.empty()) return Expr();
     DEUTERON_CHECK(results.size() == specs->size())
@@ -161,6 +166,18 @@ class Folder {
     Array<Expr> fields;
     for (const Tensor& result : results) fields.push_back(Constant(result));
     return Tuple(std::move(fields), call->span);
+  }
+
+  /// Whether large results would be made of little.
+  static bool IsOutOfNothing(const std::vector<Tensor>& inputs, const std::vector<OutputSpec>& results) {
+    double given = 0, made = 0;
+    for (const Tensor& input : inputs) given += static_cast<double>(input.numel());
+    for (const OutputSpec& result : results) {
+      double elements = 1;
+      for (const int64_t extent : result.shape) elements *= static_cast<double>(extent);
+      made += elements;
+    }
+    return made > kMostMade && made > kMostGrowth * given;
   }
 
   /// Operators that take nothing but the shape of their first argument.
