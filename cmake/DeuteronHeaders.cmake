@@ -13,6 +13,7 @@ set(DEUTERON_PUBLIC_HEADERS
   runtime/tensor.h
   runtime/thread_pool.h
   support/error.h
+  support/limits.h
   support/npy.h
   target/target.h
   # Modules, and their text.
@@ -141,6 +142,7 @@ set(DEUTERON_NEEDED_HEADERS
   runtime/kernel.h
   runtime/program.h
   support/host_tensor.h
+  support/limits.def
   support/pointer_map.h
   support/safetensors.h
   target/machine.h

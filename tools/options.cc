@@ -291,7 +291,8 @@ void TakeSequencesApart(std::vector<std::string>* files, std::vector<std::string
       for (const int64_t dim : ReadNpy(element.string(), DataType::UInt(8)).shape()) {
         dims += (dims.empty() ? "" : ",") + std::to_string(dim);
       }
-      shapes->push_back(element_name + "=" + dims);
+      shapes->push_back(element_name);
+      shapes->back().append("=").append(dims);
     }
     shapes->push_back(name + "=" + std::to_string(count));
   }

@@ -24,6 +24,18 @@ def test_kinds_of_models(model, path, x):
         assert np.array_equal(y, reference(x))
 
 
+def test_limits(model, path, x):
+    for given in (path, model, deuteron.read(path)):
+        [y] = deuteron.compile(given, limits={"nodes": 100, "run_bytes": 80})(x)
+        assert np.array_equal(y, reference(x))
+        with pytest.raises(deuteron.UnsupportedError, match="limit run_bytes=79"):
+            deuteron.compile(given, limits={"run_bytes": 79})(x)
+    with pytest.raises(deuteron.UnsupportedError, match="limit nodes=0"):
+        deuteron.compile(path, limits={"nodes": 0})
+    with pytest.raises(deuteron.UsageError, match='no limit "node"; did you mean "nodes"'):
+        deuteron.compile(path, limits={"node": 1})
+
+
 def test_inputs_and_outputs(exe):
     assert exe.inputs == [deuteron.TensorInfo("x", "float32", ("n", 3))]
     assert exe.outputs == [deuteron.TensorInfo("y", "float32", ("n", 4))]

@@ -364,7 +364,11 @@ void Check(const Json& schema, const Json& value, const std::string& at) {
     }
   }
   if (value.is_array() && schema.contains("items")) {
-    for (size_t i = 0; i < value.size(); ++i) Check(schema["items"], value[i], at + "[" + std::to_string(i) + "]");
+    for (size_t i = 0; i < value.size(); ++i) {
+      std::string element = at;
+      element.append("[").append(std::to_string(i)).append("]");
+      Check(schema["items"], value[i], element);
+    }
   }
 }
 

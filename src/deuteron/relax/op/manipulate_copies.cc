@@ -229,7 +229,7 @@ Expr LegalizeSplit(BlockBuilder& builder, const Call& call) {
   if (!ShapesKnown(call)) return call;
   const auto* attrs = AttrsOf<SplitAttrsNode>(call);
   const char* name = attrs->indices_or_sections.as<int64_t>() ? "T_split_sections" : "T_split";
-  const Call result = builder.CallTE("split", call->args, [&](const Array<te::Tensor>& args) {
+  Call result = builder.CallTE("split", call->args, [&](const Array<te::Tensor>& args) {
     const size_t axis = AxisArg(call, attrs->axis, args[0].ndim());
     const Pieces pieces = PiecesOf(call, args[0].shape()[axis], &builder.analyzer());
     return topi::Split(args[0], pieces.begins, pieces.extents, axis, name);
@@ -374,7 +374,7 @@ Type InferMeshgrid(const Call& call, const BlockBuilder&) {
 Expr LegalizeMeshgrid(BlockBuilder& builder, const Call& call) {
   if (!ShapesKnown(call)) return call;
   const Array<Expr> fields = TupleFields(builder, call->args[0]);
-  const Call result = builder.CallTE(
+  Call result = builder.CallTE(
       "meshgrid", fields, [&](const Array<te::Tensor>& args) { return topi::Meshgrid(args, ExchangesFirstTwo(call)); });
   if (fields.size() == 1) return Tuple({builder.Emit(result)});
   return result;
