@@ -1,8 +1,14 @@
 /// \file
 /// The command `deuteron`.
 #include <fcntl.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
+#include <cstdint>
+#include <limits>
+
+#include "deuteron/runtime/thread_pool.h"
+#include "deuteron/support/cgroup.h"
 #include "deuteron/support/stack.h"
 #include "tools/commands.h"
 
@@ -16,10 +22,24 @@ void KeepStandardStreams() {
   }
 }
 
+/// Lets allocations fail where the control group of the process has no memory left: it would be ended by a signal else.
+/// Stacks are counted whole, though little of them is used.
+void KeepToCgroup() {
+  const int64_t left = deuteron::MemoryLeftInCgroup();
+  rlimit limit{};
+  if (left == std::numeric_limits<int64_t>::max() || getrlimit(RLIMIT_DATA, &limit) != 0) return;
+  const auto stacks = static_cast<rlim_t>(deuteron::runtime::UsableThreads()) * (rlim_t{16} << 20);
+  const rlim_t wanted = static_cast<rlim_t>(left) + stacks;
+  if (wanted >= limit.rlim_cur) return;
+  limit.rlim_cur = wanted;
+  setrlimit(RLIMIT_DATA, &limit);
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
   KeepStandardStreams();
+  KeepToCgroup();
   // Kernels of long chains are expressions of some thousand levels.
   deuteron::RaiseMainStackLimit(size_t{120} << 20);
   return deuteron::tools::RunCommand(argc, argv);
