@@ -74,16 +74,15 @@ def main():
 
         def check(what, limit, enter):
             nonlocal failures
-            for backend in ("none", "auto"):
-                for threads in ("1", "8"):
-                    result = subprocess.run([str(arguments.binary), "run", str(path), "--backend", backend, "--threads", threads], capture_output=True, text=True,
-                                            timeout=600, errors="replace", env={**os.environ, "DEUTERON_CACHE": "off"}, preexec_fn=enter)
-                    refused = result.returncode in (1, LOADER) and any(word in result.stderr for word in WORDS) and "internal" not in result.stderr
-                    failures += not (result.returncode == 0 or refused)
-                    if result.returncode == 0:
-                        done.add(what)
-                    last = " ".join(result.stderr.strip().splitlines()[-1:])
-                    print(f"{'ok' if result.returncode == 0 or refused else 'FAILED':8}{limit / 1e6:6.0f} MB of {what}, {backend}, {threads} threads: {result.returncode} {last}")
+            for backend, threads in (("none", "8"), ("auto", "1")):
+                result = subprocess.run([str(arguments.binary), "run", str(path), "--backend", backend, "--threads", threads], capture_output=True, text=True,
+                                        timeout=600, errors="replace", env={**os.environ, "DEUTERON_CACHE": "off"}, preexec_fn=enter)
+                refused = result.returncode in (1, LOADER) and any(word in result.stderr for word in WORDS) and "internal" not in result.stderr
+                failures += not (result.returncode == 0 or refused)
+                if result.returncode == 0:
+                    done.add(what)
+                last = " ".join(result.stderr.strip().splitlines()[-1:])
+                print(f"{'ok' if result.returncode == 0 or refused else 'FAILED':8}{limit / 1e6:6.0f} MB of {what}, {backend}, {threads} threads: {result.returncode} {last}")
 
         limits = [60e6]
         while limits[-1] < arguments.to:

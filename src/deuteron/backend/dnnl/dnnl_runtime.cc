@@ -72,6 +72,9 @@ class DnnlRuntime : public JsonRuntime {
     try {
       return AddKernel(plan, node, inputs);
     } catch (const ::dnnl::error& error) {
+      if (error.status == dnnl_out_of_memory) {
+        DEUTERON_THROW(MemoryError) << "out of memory: oneDNN makes no " << node.name << " of " << symbol();
+      }
       DEUTERON_THROW(UnsupportedError) << symbol() << ": oneDNN refuses " << node.name << ": " << error.what();
     }
   }
