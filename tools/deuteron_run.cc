@@ -12,6 +12,7 @@
 #include "deuteron/runtime/executable.h"
 #include "deuteron/runtime/instance.h"
 #include "deuteron/support/error.h"
+#include "deuteron/support/limits.h"
 #include "deuteron/support/npy.h"
 #include "tools/file_name.h"
 
@@ -19,18 +20,20 @@ namespace deuteron {
 namespace {
 
 constexpr const char* kUsage =
-    "usage: deuteron-run MODEL.so [--input NAME=FILE.npy]... [--output-dir DIR] [--threads N]\n"
+    "usage: deuteron-run MODEL.so [--input NAME=FILE.npy]... [--output-dir DIR] [--threads N] [--limit run_bytes=N]\n"
     "\n"
     "  Runs a model that `deuteron compile` has compiled for this machine, and prints what its outputs are.\n"
     "  --input NAME=FILE.npy  an input; all of them are needed\n"
     "  --output-dir DIR       write each output to DIR/<name>.npy\n"
-    "  --threads N            of parallel loops (default: all that this process may use)\n";
+    "  --threads N            of parallel loops (default: all that this process may use)\n"
+    "  --limit run_bytes=N    the most memory of the run beside weights and inputs, such as 4Gi\n";
 
 struct Options {
   std::string model;
   std::map<std::string, std::string> inputs;
   std::string output_dir;
   int threads = 0;
+  Limits limits;
 };
 
 Options Parse(int argc, char** argv) {
@@ -45,7 +48,7 @@ Options Parse(int argc, char** argv) {
     // --flag VALUE and --flag=VALUE.
     const size_t equal = argument.find('=');
     const std::string flag(argument.substr(0, equal));
-    if (flag != "--input" && flag != "--output-dir" && flag != "--threads") {
+    if (flag != "--input" && flag != "--output-dir" && flag != "--threads" && flag != "--limit") {
       DEUTERON_THROW(UsageError) << "unknown flag " << flag;
     }
     if (equal == std::string_view::npos && i + 1 == argc) DEUTERON_THROW(UsageError) << flag << " takes a value";
@@ -58,9 +61,14 @@ Options Parse(int argc, char** argv) {
     } else {
       const size_t split = value.find('=');
       if (split == std::string::npos || split == 0) {
-        DEUTERON_THROW(UsageError) << "--input takes NAME=FILE.npy, not \"" << value << "\"";
+        DEUTERON_THROW(UsageError) << flag << " takes " << (flag == "--input" ? "NAME=FILE.npy" : "NAME=VALUE")
+                                   << ", not \"" << value << "\"";
       }
       const std::string name = value.substr(0, split);
+      if (flag == "--limit") {
+        SetLimit(name, value.substr(split + 1), &options.limits);
+        continue;
+      }
       if (!options.inputs.emplace(name, value.substr(split + 1)).second) {
         DEUTERON_THROW(UsageError) << "--input " << name << " is given twice";
       }
@@ -74,7 +82,7 @@ void Run(const Options& options) {
   const auto executable = runtime::Executable::Load(options.model);
   runtime::NamedTensors inputs;
   for (const auto& [name, path] : options.inputs) inputs.emplace_back(name, ReadNpy(path));
-  runtime::Instance instance(executable, {.threads = options.threads});
+  runtime::Instance instance(executable, {.threads = options.threads, .run_bytes = options.limits.run_bytes});
   if (!options.output_dir.empty()) {
     std::error_code error;
     std::filesystem::create_directories(options.output_dir, error);

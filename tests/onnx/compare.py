@@ -112,11 +112,12 @@ def main():
     parser.add_argument("--symbolic", action="store_true", help="a symbolic batch dimension, run at 1, 2 and 7")
     parser.add_argument("--binary", default=ROOT / "build" / "release" / "bin" / "deuteron")
     parser.add_argument("--backend", default="none", help="none (generated code alone) or a library")
+    parser.add_argument("--config", action="append", default=[], help="of passes, KEY=VALUE")
     parser.add_argument("--keep", help="folder for models and results (default: a temporary one)")
     arguments = parser.parse_args()
     names = arguments.names or [*([] if arguments.only_light else make.NETWORKS),
                                 *(light.NAMES if arguments.light or arguments.only_light else [])]
-    command = [str(arguments.binary), "run", "--backend", arguments.backend]
+    command = [str(arguments.binary), "run", "--backend", arguments.backend, *(f"--config={pair}" for pair in arguments.config)]
     failures = 0
     with tempfile.TemporaryDirectory() as temporary:
         root = pathlib.Path(arguments.keep or temporary)

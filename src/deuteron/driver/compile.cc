@@ -111,8 +111,8 @@ GeneratedCode Compilation::Generate(IRModule kernels) {
   GeneratedCode code;
   try {
     code.compiled = codegen::CompileProgram(module);
-    code.objects =
-        std::make_shared<const std::vector<std::string>>(codegen::EmitObjects(LowerKernels(target_)(module), target_));
+    code.objects = std::make_shared<const std::vector<std::string>>(codegen::EmitObjects(
+        LowerKernels(target_)(module), target_, {.check_bounds = scope_.context().GetBool("check_bounds")}));
   } catch (const ffi::Error& error) {
     throw AsFailureOfCodeGeneration(error, module, scope_.context());
   }

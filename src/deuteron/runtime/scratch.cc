@@ -5,6 +5,7 @@
 #include <string>
 #include <utility>
 
+#include "deuteron/runtime/kernel_errors.h"
 #include "deuteron/runtime/vm.h"
 
 namespace deuteron::runtime {

@@ -7,6 +7,7 @@
 
 #include "deuteron/runtime/closure.h"
 #include "deuteron/runtime/instruction.h"
+#include "deuteron/runtime/kernel_errors.h"
 #include "deuteron/runtime/loop.h"
 #include "deuteron/runtime/plugin.h"
 #include "deuteron/runtime/thread_pool.h"
@@ -299,6 +300,9 @@ void Machine::RunKernel(Frame* frame, const uint32_t* words) {
     message.swap(error_);
   }
   // What a kernel itself says is about the elements that it was given.
+  if (message.starts_with(kOutOfBounds)) {
+    DEUTERON_THROW(InternalError) << message << " in kernel " << kernel.symbol << SourceOf(*frame->function, words);
+  }
   if (message.starts_with(kOutOfMemory)) DEUTERON_THROW(MemoryError) << message;
   if (!message.empty()) {
     DEUTERON_THROW(UsageError) << message << " in kernel " << kernel.symbol << SourceOf(*frame->function, words);

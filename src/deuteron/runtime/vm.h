@@ -11,7 +11,6 @@
 #include <mutex>
 #include <span>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "deuteron/runtime/instance.h"
@@ -97,8 +96,6 @@ class Machine {
 };
 
 /// Scratch memory of kernels: a few blocks are kept for each thread, since kernels ask for the same again and again.
-/// How its message begins where there is no memory.
-inline constexpr std::string_view kOutOfMemory = "out of memory: ";
 void* AllocateScratch(const DeuteronContext* context, int64_t bytes);
 void ReleaseScratch(const DeuteronContext* context, void* memory);
 

@@ -7,6 +7,9 @@
 namespace deuteron {
 namespace {
 
+/// What version 1 writes where there is no limit is more than that.
+constexpr int64_t kNone = int64_t{1} << 60;
+
 /// The number in a file; nothing of "max".
 bool ReadNumber(const std::string& path, int64_t* number) { return static_cast<bool>(std::ifstream(path) >> *number); }
 
@@ -52,7 +55,7 @@ int64_t MemoryLeftInCgroup() {
     const bool is_v2 = ReadNumber(folder + "/memory.max", &limit) && ReadNumber(folder + "/memory.current", &used);
     const bool is_v1 = !is_v2 && ReadNumber(folder + "/memory.limit_in_bytes", &limit) &&
                        ReadNumber(folder + "/memory.usage_in_bytes", &used);
-    if (!is_v2 && !is_v1) return;
+    if ((!is_v2 && !is_v1) || limit > kNone) return;
     const int64_t dropped = StatOf(folder + "/memory.stat", {"total_inactive_file", "inactive_file"});
     left = std::min(left, std::max<int64_t>(limit - used + dropped, 0));
   });

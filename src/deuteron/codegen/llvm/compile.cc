@@ -74,7 +74,7 @@ std::string CompileGroup(const std::vector<const Kernel*>& kernels, const Target
   const std::unique_ptr<llvm::TargetMachine> machine = MakeMachine(target, options);
   module.setTargetTriple(machine->getTargetTriple().str());
   module.setDataLayout(machine->createDataLayout());
-  KernelEmitter emitter(&module, target);
+  KernelEmitter emitter(&module, target, options);
   for (const Kernel* kernel : kernels) {
     CheckBudget(kernel->names.front());
     llvm::Function* function = emitter.Emit(kernel->func, prefix + kernel->names.front());

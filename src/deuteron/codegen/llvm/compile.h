@@ -19,6 +19,8 @@ struct CodegenOptions {
   int threads = 0;
   /// Verify LLVM's IR before it is optimised (tests do).
   bool verify = false;
+  /// Every access of a kernel is compared with its buffer; one that lies outside ends the kernel with an error.
+  bool check_bounds = false;
 };
 
 /// Machine code in this process; owns it.

@@ -32,9 +32,11 @@ class BufferCollector : public tir::StmtExprVisitor {
   std::unordered_set<const tir::VarNode*> seen_;
 };
 
-/// Variables and data variables of buffers that occur in a statement, each once, in order of occurrence.
+/// Variables and data variables of buffers that occur in a statement, each once, in order of occurrence; with those
+/// that the extents of the buffers consist of, if `with_extents`.
 class UseCollector : public tir::StmtExprVisitor {
  public:
+  explicit UseCollector(bool with_extents) : with_extents_(with_extents) {}
   std::vector<const tir::VarNode*> used;
 
  protected:
@@ -42,15 +44,22 @@ class UseCollector : public tir::StmtExprVisitor {
     if (seen_.insert(op).second) used.push_back(op);
   }
   void VisitBufferStore_(const tir::BufferStoreNode* op) override {
-    VisitVar_(op->buffer->data.get());
+    Visit(op->buffer);
     StmtExprVisitor::VisitBufferStore_(op);
   }
   void VisitBufferLoad_(const tir::BufferLoadNode* op) override {
-    VisitVar_(op->buffer->data.get());
+    Visit(op->buffer);
     StmtExprVisitor::VisitBufferLoad_(op);
   }
 
  private:
+  void Visit(const tir::Buffer& buffer) {
+    VisitVar_(buffer->data.get());
+    if (!with_extents_) return;
+    for (const PrimExpr& extent : buffer->shape) VisitExpr(extent);
+  }
+
+  bool with_extents_;
   std::unordered_set<const tir::VarNode*> seen_;
 };
 
@@ -63,8 +72,9 @@ void SetFunctionAttributes(llvm::Function* function, const Target& target) {
 
 }  // namespace
 
-KernelEmitter::KernelEmitter(llvm::Module* module, const Target& target)
+KernelEmitter::KernelEmitter(llvm::Module* module, const Target& target, const CodegenOptions& options)
     : target_(target),
+      options_(options),
       costs_(target.machine),
       module_(module),
       llvm_(module->getContext()),
@@ -251,7 +261,7 @@ llvm::Function* KernelEmitter::OutlineParallelBody(const tir::ForNode* op, llvm:
 }
 
 void KernelEmitter::EmitParallelFor(const tir::ForNode* op) {
-  UseCollector uses;
+  UseCollector uses(options_.check_bounds);
   uses.VisitStmt(op->body);
   uses.VisitExpr(op->min);
   std::vector<const tir::VarNode*> captured;

@@ -182,6 +182,7 @@ llvm::Value* KernelEmitter::EmitLoad(const tir::BufferLoadNode* op) {
   const llvm::Align align(static_cast<uint64_t>(element.bytes()));
   PrimExpr index = FlatIndexOf(buffer, op->indices);
   const int64_t lanes = index.dtype().lanes();
+  CheckBounds(buffer, index);
   if (const auto* splat = index.as<tir::BroadcastNode>()) {
     llvm::Value* address = ElementAddress(buffer, EmitIndex(splat->value));
     auto* load = Annotate(builder_.CreateAlignedLoad(MemoryType(element), address, align), buffer);
@@ -221,6 +222,7 @@ void KernelEmitter::EmitStore(const tir::BufferStoreNode* op) {
   const int64_t lanes = index.dtype().lanes();
   llvm::Value* value = ToMemory(Splat(EmitExpr(op->value), lanes), element);
   if (transposed_.buffer == buffer->data.get()) transposed_ = {};
+  CheckBounds(buffer, index);
   if (lanes == 1) {
     DEUTERON_CHECK(!value->getType()->isVectorTy())
         << "kernel " << symbol_ << ": a vector is stored to one element of " << buffer->name;

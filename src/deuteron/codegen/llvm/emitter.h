@@ -18,6 +18,7 @@
 #include <unordered_set>
 #include <vector>
 
+#include "deuteron/codegen/llvm/compile.h"
 #include "deuteron/codegen/llvm/llvm.h"
 #include "deuteron/target/target.h"
 #include "deuteron/tir/analysis/cost.h"
@@ -27,7 +28,7 @@ namespace deuteron::codegen {
 
 class KernelEmitter {
  public:
-  KernelEmitter(llvm::Module* module, const Target& target);
+  KernelEmitter(llvm::Module* module, const Target& target, const CodegenOptions& options);
 
   /// Adds the kernel of `func` to the module under `symbol`.
   llvm::Function* Emit(const tir::PrimFunc& func, const std::string& symbol);
@@ -40,6 +41,8 @@ class KernelEmitter {
     llvm::Function* function = nullptr;
     llvm::Value* context = nullptr;
     llvm::Instruction* alloca_point = nullptr;
+    /// Of CheckBounds, where what it says is put together; null if there is none.
+    llvm::Value* message = nullptr;
     llvm::BasicBlock* exit = nullptr;
     llvm::PHINode* result = nullptr;
     /// Slots that hold scratch memory to release at the exit; null where there is none.
@@ -74,6 +77,11 @@ class KernelEmitter {
   void EmitWhile(const tir::WhileNode* op);
   void EmitAssert(const tir::AssertStmtNode* op);
   void EmitSeq(const tir::SeqStmtNode* op);
+
+  // emit_bounds.cc
+  /// Leaves the kernel with an error if the element at `index`, or one of those whose lanes are on, lies outside; does
+  /// nothing unless it is asked for.
+  void CheckBounds(const tir::Buffer& buffer, const PrimExpr& index);
 
   // emit_memory.cc
   void EmitAlloc(const tir::Buffer& buffer);
@@ -152,6 +160,7 @@ class KernelEmitter {
   llvm::Value* Unary(llvm::Intrinsic::ID id, llvm::Value* value) { return builder_.CreateUnaryIntrinsic(id, value); }
 
   const Target& target_;
+  const CodegenOptions options_;
   const tir::CostModel costs_;
   llvm::Module* module_;
   llvm::LLVMContext& llvm_;

@@ -80,11 +80,14 @@ inline double ElementOf(const Tensor& tensor, int64_t i) {
   return type.is_uint() ? static_cast<double>(static_cast<uint64_t>(value)) : static_cast<double>(value);
 }
 
+inline size_t BytesOf(const Tensor& tensor) {
+  return static_cast<size_t>(tensor.numel() * DataType(tensor.dtype()).bytes());
+}
+
 inline Tensor CopyTensor(const Tensor& tensor) {
   std::vector<int64_t> shape(tensor.shape().begin(), tensor.shape().end());
   Tensor copy = EmptyHostTensor(shape, tensor.dtype());
-  std::memcpy(copy.data_ptr(), tensor.data_ptr(),
-              static_cast<size_t>(tensor.numel() * DataType(tensor.dtype()).bytes()));
+  std::memcpy(copy.data_ptr(), tensor.data_ptr(), BytesOf(tensor));
   return copy;
 }
 
@@ -138,15 +141,16 @@ inline tir::PrimFunc Pointwise(const std::vector<DataType>& inputs, int64_t coun
   return tir::PrimFunc::FromBuffers(buffers, {}, body, DictAttrs(Map<String, Any>{{"tirx.noalias", true}}));
 }
 
-/// Lowers, compiles and runs `func`, and compares every parameter with what `reference` interpreted gives. `dims`
-/// are the values of symbolic dimensions and scalar parameters.
+/// Lowers, compiles and runs `func`, without and with accesses checked, and compares every parameter with what
+/// `reference` interpreted gives. `dims` are the values of symbolic dimensions and scalar parameters.
 inline void CheckAgainst(const tir::PrimFunc& func, const tir::PrimFunc& reference, double tolerance = 0,
                          const ExprVarMap& dims = {}, const Target& target = Target::Host()) {
   std::mt19937 random(7);
   const std::vector<Tensor> expected = RandomArguments(reference, dims, &random);
-  std::vector<Tensor> got;
+  std::vector<Tensor> given, got;
   std::vector<void*> data;
   for (const Tensor& tensor : expected) {
+    given.push_back(CopyTensor(tensor));
     got.push_back(CopyTensor(tensor));
     data.push_back(got.back().data_ptr());
   }
@@ -159,13 +163,17 @@ inline void CheckAgainst(const tir::PrimFunc& func, const tir::PrimFunc& referen
   interpreter::RunPrimFunc(reference, expected, parameters);
   IRModule module = IRModule::Empty();
   module.AddUnique("kernel", tir::LowerPrimFunc(func, target));
-  const CompiledKernels kernels = CompileInMemory(module, target, {.verify = true});
-  TestContext context;
-  const int code = kernels.Lookup("kernel")(context.get(), data.data(), scalars.data());
-  EXPECT_EQ(code, 0) << context.error;
-  EXPECT_EQ(context.live, 0) << "scratch memory was not released";
-  for (size_t i = 0; i < got.size(); ++i) {
-    ExpectClose(got[i], expected[i], tolerance, "parameter " + std::to_string(i));
+  for (const bool checked : {false, true}) {
+    for (size_t i = 0; i < got.size(); ++i) std::memcpy(data[i], given[i].data_ptr(), BytesOf(given[i]));
+    const CompiledKernels kernels = CompileInMemory(module, target, {.verify = true, .check_bounds = checked});
+    TestContext context;
+    const int code = kernels.Lookup("kernel")(context.get(), data.data(), scalars.data());
+    EXPECT_EQ(code, 0) << context.error;
+    EXPECT_EQ(context.live, 0) << "scratch memory was not released";
+    for (size_t i = 0; i < got.size(); ++i) {
+      ExpectClose(got[i], expected[i], tolerance,
+                  "parameter " + std::to_string(i) + (checked ? ", with accesses checked" : ""));
+    }
   }
 }
 inline void Check(const tir::PrimFunc& func, double tolerance = 0, const ExprVarMap& dims = {},
