@@ -102,6 +102,14 @@ def roi_align(g):
            spatial_scale=g.choice((1.0, 0.5)), mode=mode, **more)
 
 
+def max_roi_pool(g):
+    x = g.array("float32", [*fixed(g, 2), g.extent(4), *fixed(g, g.choice((7, 16)), g.choice((8, 13)))], constant=False)
+    boxes = g.choice((1, 3, 8))
+    corner = g.data("float32", (boxes, 2), -4, 12)
+    rois = g.given([np.concatenate([g.data("int64", (boxes, 1), 0, 1).astype("float32"), corner, corner + g.data("float32", (boxes, 2), -1, 9)], 1)] * g.worlds)
+    g.node("MaxRoiPool", [x, rois], length=16, pooled_shape=[g.choice((1, 3, 7)), g.choice((1, 2, 7))], spatial_scale=g.choice((1.0, 0.5)))
+
+
 def col2im(g):
     kernel, block = [g.choice((1, 2, 3)) for _ in range(2)], [g.choice((5, 7, 8)) for _ in range(2)]
     places = int(np.prod([b - k + 1 for b, k in zip(block, kernel)]))
@@ -116,4 +124,4 @@ def affine_grid(g):
 
 
 OPS = {**{op: pool(op) for op in ("MaxPool", "AveragePool", "LpPool")}, **{op: global_pool(op) for op in ("GlobalAveragePool", "GlobalMaxPool", "GlobalLpPool")},
-       "MaxUnpool": max_unpool, "Resize": resize, "Upsample": upsample, "GridSample": grid_sample, "RoiAlign": roi_align, "Col2Im": col2im, "AffineGrid": affine_grid}
+       "MaxUnpool": max_unpool, "Resize": resize, "Upsample": upsample, "GridSample": grid_sample, "RoiAlign": roi_align, "MaxRoiPool": max_roi_pool, "Col2Im": col2im, "AffineGrid": affine_grid}

@@ -155,6 +155,7 @@ OPERATORS.update({
     "image.affine_grid": ([tensor(1, 2, 3)], lambda x: R.image.affine_grid(x, (8, 8))),
     "image.grid_sample": ([tensor(1, 3, 8, 8), tensor(1, 2, 4, 4)], lambda x, g: R.image.grid_sample(x, g)),
     "roi_align": ([tensor(1, 3, 8, 8), tensor(2, 5)], lambda x, r: R.vision.roi_align(x, r, (3, 3), 0.5) if hasattr(R, "vision") else R.roi_align(x, r, (3, 3), 0.5)),
+    "roi_pool": ([tensor(1, 3, 8, 8), tensor(2, 5)], lambda x, r: R.vision.roi_pool(x, r, (3, 3), 0.5)),
 })
 
 

@@ -67,6 +67,10 @@ def control_flow():
                         else_branch = b () => (float[q, w] r) { one = Constant <value: tensor = int64[1] {1}> () two = Constant <value: tensor = int64[1] {3}> ()
                             r = Slice (x, one, two, one) }>
             y = Sqrt (z) }""")
+        # Of different ranks: what follows is computed with either.
+        yield graph("IfOfDifferentRanks", [np.array(choice), f(3, 4)], """g (bool c, float[N, 4] x) => (float y, int64[m] s) {
+            z = If (c) <then_branch = a () => (float r) { r = ReduceMax <keepdims: int = 0> (x) }, else_branch = b () => (float[p] r) { r = ReduceMax <axes: ints = [1], keepdims: int = 0> (x) }>
+            e = Exp (z) s = Shape (e) t = Transpose <perm: ints = [1, 0]> (x) y = Mul (t, e) }""")
         # What the branch that is not taken would do is an error.
         yield graph("IfThatGuards", [np.array(choice), f(3, 4), np.array([1 if choice else 9], I)], """g (bool c, float[3, 4] x, int64[1] k) => (float y) {
             y = If (c) <then_branch = a () => (float[1, 4] r) { r = Gather (x, k) }, else_branch = b () => (float[1, 4] r) {
@@ -97,6 +101,12 @@ def operands():
             yield case("Resize", [f(1, 2, 5, 6), None, np.array([1, 1, 1.7, 0.6], F)], opset=18, mode=mode, coordinate_transformation_mode=coordinates)
             yield case("Resize", [f(1, 2, 5, 6), None, None, np.array([1, 2, 3, 9], I)], opset=18, mode=mode, coordinate_transformation_mode=coordinates)
     yield case("Resize", [f(1, 1, 5, 8), None, np.array([1, 1, 0.4, 0.3], F)], opset=18, mode="linear", antialias=1)
+    regions = np.array([[0, 1, 1, 8, 12], [1, -5, -7, 4, 5], [1, 40, 40, 50, 60], [0, 1, 3, 5, 7], [1, 6, 6, 2, 2]], F)
+    for size in ((2, 2), (1, 4)):
+        for given in (regions, Const(regions, F)):
+            yield case("MaxRoiPool", [f(2, 3, 7, 5), given], opset=1, pooled_shape=size, spatial_scale=0.5)
+    yield Case("MaxRoiPool", [np.arange(16, dtype=F).reshape(1, 1, 4, 4), regions[:1] // 4], 22, attributes={"pooled_shape": (2, 2)},
+               expected=[np.array([[[[5, 6], [13, 14]]]], F)])
     for length in (5, 8):
         yield case("DFT", [f(2, 8, 3, 1), np.array(length, I), np.array(1, I)], opset=20)
     yield case("NonMaxSuppression", [f(1, 40, 4, low=0, high=1), f(1, 2, 40, low=0, high=1), np.array(30, I), np.array(0.3, F), np.array(0.2, F)])

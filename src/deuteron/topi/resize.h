@@ -60,6 +60,9 @@ struct ROIAlignSpec {
 te::Tensor ROIAlign(const te::Tensor& data, const te::Tensor& rois, const Array<PrimExpr>& shape,
                     const ROIAlignSpec& spec);
 
+/// The greatest element of each bin of regions `rois` of `data` (n, c, h, w), as relax::vision::ROIPool says.
+te::Tensor ROIPool(const te::Tensor& data, const te::Tensor& rois, const Array<PrimExpr>& shape, double spatial_scale);
+
 /// theta (n, 2, 3) → the x and y, in [-1, 1], that it maps the pixels of `shape` (n, 2, h, w) to.
 te::Tensor AffineGrid(const te::Tensor& theta, const Array<PrimExpr>& shape, bool align_corners);
 

@@ -16,7 +16,10 @@ Results ConvertIf(const NodeContext& node) {
   if (const auto condition = node.ConstFloat(0)) {
     return importer->ImportGraph(node.GraphAttr(*condition != 0 ? "then_branch" : "else_branch"), {});
   }
-  return EmitBranches(node, node.Reshaped(node.X(0), {}), node.GraphAttr("then_branch"), node.GraphAttr("else_branch"));
+  const auto branch = [&](const char* name) {
+    return [&, name] { return importer->ImportGraph(node.GraphAttr(name), {}); };
+  };
+  return EmitBranches(node, node.Reshaped(node.X(0), {}), branch("then_branch"), branch("else_branch"));
 }
 
 namespace {

@@ -234,6 +234,18 @@ Results ConvertAffineGrid(const NodeContext& node) {
   return {node.Reshaped(node.Emit(relax::PermuteDims(moved, {0, 2, 1})), shape)};
 }
 
+namespace {
+
+/// The images of the batch of input 0 that regions lie in, as a column (count, 1) of the regions' dtype. Those that
+/// the batch does not have are found when the model runs; negative ones count from the end.
+Expr ImagesOfRegions(const NodeContext& node, const Expr& checked, DataType dtype) {
+  const Array<PrimExpr> column = {node.Shape(checked)[0], I64(1)};
+  const Expr images = node.CastTo(node.Reshaped(checked, column), DataType::Int(64));
+  return node.CastTo(node.Emit(relax::FloorMod(images, relax::PrimValue(node.Shape(0)[0]))), dtype);
+}
+
+}  // namespace
+
 Results ConvertRoiAlign(const NodeContext& node) {
   Expr rois = node.X(1);
   const DataType dtype = node.DType(rois);
@@ -247,12 +259,27 @@ Results ConvertRoiAlign(const NodeContext& node) {
   const double scale = node.Float("spatial_scale", 1.0);
   const bool half = mode == "half_pixel";
   if (half) rois = node.Emit(relax::Subtract(rois, node.Scalar(dtype, 0.5 / scale)));
-  const Array<PrimExpr> count = {node.Shape(rois)[0], I64(1)};
-  const Expr batch = node.CastTo(node.Reshaped(node.Indices(2, {node.Shape(0)[0]}), count), dtype);
+  const Expr batch = ImagesOfRegions(node, node.Indices(2, {node.Shape(0)[0]}), dtype);
   const Expr regions = node.Emit(relax::Concat(Array<Expr>{batch, rois}, 1));
   const std::vector<int64_t> size = {node.Int("output_height", 1), node.Int("output_width", 1)};
   return {node.Emit(relax::vision::ROIAlign(node.X(0), regions, size, scale, node.Int("sampling_ratio", 0), half,
                                             "NCHW", of == "max" ? "max_term" : "avg"))};
+}
+
+Results ConvertMaxRoiPool(const NodeContext& node) {
+  Expr rois = node.X(1);
+  if (node.Rank(rois) != 2)
+    node.Fail("its regions must be (count, 5) and are of rank " + std::to_string(node.Rank(rois)));
+  rois = node.WithSizes(rois, 1, {5}, "the regions");
+  const DataType dtype = node.DType(rois);
+  const Expr given = node.Emit(relax::StridedSlice(rois, {1}, {I64(0)}, {I64(1)}, {I64(1)}));
+  const Expr checked = node.Checked(node.CastTo(given, DataType::Int(64)), {node.Shape(0)[0]});
+  const Expr images = ImagesOfRegions(node, checked, dtype);
+  const Expr corners = node.Emit(relax::StridedSlice(rois, {1}, {I64(1)}, {I64(5)}, {I64(1)}));
+  const Expr regions = node.CastTo(node.Emit(relax::Concat(Array<Expr>{images, corners}, 1)), node.DType(0));
+  const auto size = node.Ints("pooled_shape").value_or(std::vector<int64_t>{});
+  if (size.size() != 2) node.Fail("attribute 'pooled_shape' must be a height and a width");
+  return {node.Emit(relax::vision::ROIPool(node.X(0), regions, size, node.Float("spatial_scale", 1.0)))};
 }
 
 Results ConvertCenterCropPad(const NodeContext& node) {

@@ -7,6 +7,7 @@
 #include "deuteron/frontend/onnx/early.h"
 #include "deuteron/frontend/onnx/evaluate.h"
 #include "deuteron/frontend/onnx/graph_check.h"
+#include "deuteron/frontend/onnx/loop.h"
 #include "deuteron/frontend/onnx/nchwc.h"
 #include "deuteron/frontend/onnx/op_table.h"
 #include "deuteron/relax/op/datatype.h"
@@ -229,36 +230,7 @@ void Importer::ImportNode(const NodeProto& node, Scope* scope) {
   } else if (const FunctionProto* function = FindFunction(node)) {
     results = CallFunction(*function, node, std::move(inputs));
   } else {
-    const int64_t version = scope->Opset(node.domain);
-    const OpRow* row = FindOp(node.domain, node.op_type, version);
-    // A survey knows already.
-    if (row == nullptr && problems_ != nullptr) throw NeedsUnknown();
-    DEUTERON_CHECK(row != nullptr) << "operator " << node.op_type << " was not checked";
-    const Span span{String(NodeSpanName(node))};
-    const bool is_early = IsOnnxDomain(node.domain) && version < kFirstOpsetOfConverters;
-    NodeWithInputs early;
-    if (is_early) early = AsOfOpset7(NodeContext(this, node, version, inputs, span), inputs);
-    const NodeContext context = is_early ? NodeContext(this, early.node, kFirstOpsetOfConverters, early.inputs, span)
-                                         : NodeContext(this, node, version, inputs, span);
-    const std::vector<Symbolic> known = EvaluateKnown(context);
-    // Known integers need no code; of known but symbolic floats and booleans the code is made as well.
-    const bool complete = !known.empty() && std::all_of(known.begin(), known.end(), [](const Symbolic& symbolic) {
-      return symbolic->IsConstant() || (symbolic->dtype.is_integer() && !symbolic->dtype.is_bool());
-    });
-    if (!complete) results = row->convert(context);
-    CheckSizes(results);
-    MarkConstant(node, inputs, &results);
-    for (size_t i = 0; i < known.size(); ++i) {
-      if (complete) {
-        results.emplace_back(known[i]);
-      } else if (i < results.size()) {
-        Value both(results[i]->expr);
-        both->is_constant = results[i]->is_constant;
-        both->symbolic = known[i];
-        both->symbolic_known = true;
-        results[i] = both;
-      }
-    }
+    results = Convert(node, scope, inputs);
   }
   for (size_t i = 0; i < node.outputs.size(); ++i) {
     if (node.outputs[i].empty()) continue;
@@ -267,6 +239,44 @@ void Importer::ImportNode(const NodeProto& node, Scope* scope) {
     }
     scope->values[node.outputs[i]] = results[i];
   }
+}
+
+Results Importer::Convert(const NodeProto& node, Scope* scope, const std::vector<Value>& inputs) {
+  const int64_t version = scope->Opset(node.domain);
+  const OpRow* row = FindOp(node.domain, node.op_type, version);
+  // A survey knows already.
+  if (row == nullptr && problems_ != nullptr) throw NeedsUnknown();
+  DEUTERON_CHECK(row != nullptr) << "operator " << node.op_type << " was not checked";
+  const Span span{String(NodeSpanName(node))};
+  const NodeContext written(this, node, version, inputs, span);
+  const auto of_rank = [&](const std::vector<Value>& given) { return Convert(node, scope, given); };
+  if (auto by_rank = ConvertByRank(written, inputs, of_rank)) return *std::move(by_rank);
+  const bool is_early = IsOnnxDomain(node.domain) && version < kFirstOpsetOfConverters;
+  NodeWithInputs early;
+  if (is_early) early = AsOfOpset7(written, inputs);
+  const NodeContext context =
+      is_early ? NodeContext(this, early.node, kFirstOpsetOfConverters, early.inputs, span) : written;
+  const std::vector<Symbolic> known = EvaluateKnown(context);
+  // Known integers need no code; of known but symbolic floats and booleans the code is made as well.
+  const bool complete = !known.empty() && std::all_of(known.begin(), known.end(), [](const Symbolic& symbolic) {
+    return symbolic->IsConstant() || (symbolic->dtype.is_integer() && !symbolic->dtype.is_bool());
+  });
+  Results results;
+  if (!complete) results = row->convert(context);
+  CheckSizes(results);
+  MarkConstant(node, inputs, &results);
+  for (size_t i = 0; i < known.size(); ++i) {
+    if (complete) {
+      results.emplace_back(known[i]);
+    } else if (i < results.size()) {
+      Value both(results[i]->expr);
+      both->is_constant = results[i]->is_constant;
+      both->symbolic = known[i];
+      both->symbolic_known = true;
+      results[i] = both;
+    }
+  }
+  return results;
 }
 
 Results Importer::CallFunction(const FunctionProto& function, const NodeProto& node, std::vector<Value> inputs) {

@@ -90,6 +90,8 @@ class Importer {
   void BindInitializers(const GraphProto& graph, Scope* scope);
   void ImportNodes(const std::vector<const NodeProto*>& nodes, Scope* scope);
   void ImportNode(const NodeProto& node, Scope* scope);
+  /// A node of an operator of the table.
+  Results Convert(const NodeProto& node, Scope* scope, const std::vector<Value>& inputs);
   Results CallFunction(const FunctionProto& function, const NodeProto& node, std::vector<Value> inputs);
   /// The values of nodes in `order`, for ImportOptions::all_values.
   std::vector<ValueInfoProto> AllValues(const std::vector<const NodeProto*>& order);

@@ -257,13 +257,13 @@ Results EmitLoop(const NodeContext& node, const PrimExpr& trips, const Value& co
   return results;
 }
 
-Results EmitBranches(const NodeContext& node, const Expr& condition, const GraphProto& then_graph,
-                     const GraphProto& else_graph) {
+Results EmitBranches(const NodeContext& node, const Expr& condition, const std::function<Results()>& then_graph,
+                     const std::function<Results()>& else_graph) {
   Importer* importer = node.importer();
-  const auto import = [&](const GraphProto& graph, Results* outputs, const Results* other = nullptr,
+  const auto import = [&](const std::function<Results()>& graph, Results* outputs, const Results* other = nullptr,
                           const relax::SeqExpr* branch = nullptr) {
     return importer->Sequence([&] {
-      *outputs = importer->ImportGraph(graph, {});
+      *outputs = graph();
       if (other != nullptr) {
         *outputs = WithRowsWhereLengthsDiffer(node, *outputs, *other,
                                               [&](const Type& type) { return Importer::TypeOutside(*branch, type); });
@@ -304,8 +304,35 @@ Results EmitBranches(const NodeContext& node, const Expr& condition, const Graph
   Results values;
   for (size_t i = 0; i < fields->fields.size(); ++i) {
     values.push_back(WithDims(node, node.Field(results, static_cast<int64_t>(i))));
+    const auto* tensor = fields->fields[i].as<TensorTypeNode>();
+    const auto& of_then = then_type.as<TupleTypeNode>()->fields[i];
+    const auto& of_else = else_type.as<TupleTypeNode>()->fields[i];
+    const auto has_rank = [](const Type& one) { return one.as<TensorTypeNode>()->ndim != kUnknownNDim; };
+    if (tensor->ndim != kUnknownNDim || !has_rank(of_then) || !has_rank(of_else)) continue;
+    values.back()->by_branch = std::make_shared<const Value::ByBranch>(Value::ByBranch{condition, of_then, of_else});
   }
   return PutTogether(then_outputs, values);
+}
+
+std::optional<Results> ConvertByRank(const NodeContext& node, const std::vector<Value>& inputs,
+                                     const std::function<Results(const std::vector<Value>& inputs)>& convert) {
+  const auto has_branches = [](const Value& input) { return input.defined() && input->by_branch != nullptr; };
+  const auto first = std::find_if(inputs.begin(), inputs.end(), has_branches);
+  if (first == inputs.end()) return std::nullopt;
+  const Expr condition = (*first)->by_branch->condition;
+  const auto taken = [&](bool is_then) {
+    return [&, is_then] {
+      Results given;
+      for (const Value& input : inputs) {
+        given.push_back(input.defined() ? input.Copy() : input);
+        if (!has_branches(input) || !input->by_branch->condition.same_as(condition)) continue;
+        const Type type = is_then ? input->by_branch->then_type : input->by_branch->else_type;
+        given.back() = WithDims(node, node.builder().EmitMatchCast(input->expr, type));
+      }
+      return convert(given);
+    };
+  };
+  return EmitBranches(node, condition, taken(true), taken(false));
 }
 
 }  // namespace deuteron::onnx

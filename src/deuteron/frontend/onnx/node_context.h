@@ -21,6 +21,11 @@ class Importer;
 /// value that it holds.
 class Value {
  public:
+  /// Tensors of different ranks that branches give: what either is.
+  struct ByBranch {
+    relax::Expr condition;
+    Type then_type, else_type;
+  };
   struct State {
     /// Null until asked for.
     relax::Expr expr;
@@ -37,6 +42,8 @@ class Value {
     bool is_none = false;
     /// Of a survey: nothing is known of it, for what makes it is not supported.
     bool is_unknown = false;
+    /// Of an expression of unknown rank that a branch gives; else null.
+    std::shared_ptr<const ByBranch> by_branch;
   };
   Value() = default;
   Value(relax::Expr expr);                                       // NOLINT(google-explicit-constructor)

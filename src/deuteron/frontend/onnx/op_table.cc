@@ -107,6 +107,7 @@ constexpr OpRow kRows[] = {
     {"", "MatMulInteger", 10, ConvertMatMulInteger},
     {"", "Max", 7, ConvertVariadic},
     {"", "MaxPool", 7, ConvertMaxPool},
+    {"", "MaxRoiPool", 1, ConvertMaxRoiPool},
     {"", "MaxUnpool", 9, ConvertMaxUnpool},
     {"", "Mean", 7, ConvertVariadic},
     {"", "MeanVarianceNormalization", 9, ConvertMeanVarianceNormalization},

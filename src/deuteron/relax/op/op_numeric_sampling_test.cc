@@ -285,5 +285,41 @@ TEST(Vision, AlignsRegions) {
   }
 }
 
+/// The greatest element of a bin, by its definition.
+double GreatestOfBin(const Dense& data, const Dense& rois, const Index& i, const Shape& pooled, double scale) {
+  Shape begin(2);
+  Shape end(2);
+  for (const int64_t axis : {0, 1}) {
+    const auto corner = [&](int64_t field) { return static_cast<int64_t>(std::round(rois.at({i[0], field}) * scale)); };
+    const int64_t first = corner(axis == 0 ? 2 : 1);
+    const int64_t length = std::max<int64_t>(corner(axis == 0 ? 4 : 3) - first + 1, 1);
+    const auto inside = [&](double place) {
+      return std::min(std::max<int64_t>(static_cast<int64_t>(place) + first, 0), data.shape[axis + 2]);
+    };
+    const double size = static_cast<double>(length) / static_cast<double>(pooled[axis]);
+    begin[axis] = inside(std::floor(static_cast<double>(i[axis + 2]) * size));
+    end[axis] = inside(std::ceil(static_cast<double>(i[axis + 2] + 1) * size));
+  }
+  if (begin[0] >= end[0] || begin[1] >= end[1]) return 0;
+  double greatest = -kInf;
+  for (int64_t y = begin[0]; y < end[0]; ++y) {
+    for (int64_t x = begin[1]; x < end[1]; ++x) {
+      greatest = std::max(greatest, data.at({static_cast<int64_t>(rois.at({i[0], 0})), i[1], y, x}));
+    }
+  }
+  return greatest;
+}
+
+TEST(Vision, PoolsRegions) {
+  const Dense data = Dense::Random({2, 3, 7, 5});
+  // Within, partly and wholly outside, a corner in the middle of two elements, one that ends before it begins.
+  const Dense rois({5, 5}, kFloat, {0, 1, 1, 8, 12, 1, -5, -7, 4, 5, 1, 40, 40, 50, 60, 0, 1, 3, 5, 7, 1, 6, 6, 2, 2});
+  for (const Shape& pooled : {Shape{2, 2}, Shape{1, 4}}) {
+    Check({data, rois}, [&](const auto& v) { return vision::ROIPool(v[0], v[1], pooled, 0.5); },
+          Fill({5, 3, pooled[0], pooled[1]}, [&](const Index& i) { return GreatestOfBin(data, rois, i, pooled, 0.5); }),
+          {{0, 0, "n"}, {0, 2, "h"}, {1, 0, "r"}});
+  }
+}
+
 }  // namespace
 }  // namespace deuteron::interpreter

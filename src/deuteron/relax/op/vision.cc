@@ -15,15 +15,10 @@ std::optional<topi::ROIAlignMode> ModeOf(const ROIAlignAttrsNode* attrs) {
   return std::nullopt;
 }
 
-Type InferROIAlign(const Call& call, const BlockBuilder&) {
+/// What regions become bins of `pooled_size` of.
+Type InferRegions(const Call& call, const Array<int64_t>& pooled_size, const std::string& layout) {
   CheckArity(call, 2, 2);
-  const auto* attrs = AttrsOf<ROIAlignAttrsNode>(call);
-  const std::string layout(attrs->layout);
-  if (layout != "NCHW" && layout != "NHWC") ThrowOpError(call, "its layout must be NCHW or NHWC and is " + layout);
-  if (!ModeOf(attrs)) {
-    ThrowOpError(call, "its mode must be avg, max or max_term and is \"" + std::string(attrs->mode) + "\"");
-  }
-  const std::vector<int64_t> pooled = Expanded(attrs->pooled_size, 2);
+  const std::vector<int64_t> pooled = Expanded(pooled_size, 2);
   if (pooled[0] < 1 || pooled[1] < 1) ThrowOpError(call, "its pooled_size must be positive");
   CheckRank(call, 0, 4);
   CheckRank(call, 1, 2);
@@ -37,6 +32,31 @@ Type InferROIAlign(const Call& call, const BlockBuilder&) {
   const PrimExpr count = (*rois->shape)[0];
   if (layout == "NCHW") return WithShape(data, {count, (*data->shape)[1], I64(pooled[0]), I64(pooled[1])});
   return WithShape(data, {count, I64(pooled[0]), I64(pooled[1]), (*data->shape)[3]});
+}
+
+Type InferROIAlign(const Call& call, const BlockBuilder&) {
+  const auto* attrs = AttrsOf<ROIAlignAttrsNode>(call);
+  const std::string layout(attrs->layout);
+  if (layout != "NCHW" && layout != "NHWC") ThrowOpError(call, "its layout must be NCHW or NHWC and is " + layout);
+  if (!ModeOf(attrs)) {
+    ThrowOpError(call, "its mode must be avg, max or max_term and is \"" + std::string(attrs->mode) + "\"");
+  }
+  return InferRegions(call, attrs->pooled_size, layout);
+}
+
+Type InferROIPool(const Call& call, const BlockBuilder&) {
+  const auto* attrs = AttrsOf<ROIPoolAttrsNode>(call);
+  const std::string layout(attrs->layout);
+  if (layout != "NCHW") ThrowOpError(call, "its layout must be NCHW and is " + layout);
+  return InferRegions(call, attrs->pooled_size, layout);
+}
+
+Expr LegalizeROIPool(BlockBuilder& builder, const Call& call) {
+  if (!ShapesKnown(call)) return call;
+  const double scale = AttrsOf<ROIPoolAttrsNode>(call)->spatial_scale;
+  return builder.CallTE("roi_pool", call->args, [&](const Array<te::Tensor>& args) {
+    return Array<te::Tensor>{topi::ROIPool(args[0], args[1], ResultShape(call), scale)};
+  });
 }
 
 Expr LegalizeROIAlign(BlockBuilder& builder, const Call& call) {
@@ -56,7 +76,8 @@ Expr LegalizeROIAlign(BlockBuilder& builder, const Call& call) {
 }  // namespace
 
 std::vector<OpInfo> VisionOps() {
-  return {{"vision.roi_align", {"data", "rois"}, "deuteron.relax.ROIAlignAttrs", InferROIAlign, LegalizeROIAlign}};
+  return {{"vision.roi_align", {"data", "rois"}, "deuteron.relax.ROIAlignAttrs", InferROIAlign, LegalizeROIAlign},
+          {"vision.roi_pool", {"data", "rois"}, "deuteron.relax.ROIPoolAttrs", InferROIPool, LegalizeROIPool}};
 }
 
 Expr vision::ROIAlign(Expr data, Expr rois, std::vector<int64_t> pooled_size, double spatial_scale,
@@ -71,6 +92,13 @@ Expr vision::ROIAlign(Expr data, Expr rois, std::vector<int64_t> pooled_size, do
   return MakeCall("vision.roi_align", {std::move(data), std::move(rois)}, Attrs(attrs));
 }
 
+Expr vision::ROIPool(Expr data, Expr rois, std::vector<int64_t> pooled_size, double spatial_scale) {
+  auto attrs = make_object<ROIPoolAttrsNode>();
+  attrs->pooled_size = ToArray(pooled_size);
+  attrs->spatial_scale = spatial_scale;
+  return MakeCall("vision.roi_pool", {std::move(data), std::move(rois)}, Attrs(attrs));
+}
+
 void ROIAlignAttrsNode::RegisterReflection() {
   refl::ObjectDef<ROIAlignAttrsNode>()
       .def_ro("pooled_size", &ROIAlignAttrsNode::pooled_size)
@@ -80,6 +108,15 @@ void ROIAlignAttrsNode::RegisterReflection() {
       .def_ro("layout", &ROIAlignAttrsNode::layout)
       .def_ro("mode", &ROIAlignAttrsNode::mode);
 }
-TVM_FFI_STATIC_INIT_BLOCK() { ROIAlignAttrsNode::RegisterReflection(); }
+void ROIPoolAttrsNode::RegisterReflection() {
+  refl::ObjectDef<ROIPoolAttrsNode>()
+      .def_ro("pooled_size", &ROIPoolAttrsNode::pooled_size)
+      .def_ro("spatial_scale", &ROIPoolAttrsNode::spatial_scale)
+      .def_ro("layout", &ROIPoolAttrsNode::layout);
+}
+TVM_FFI_STATIC_INIT_BLOCK() {
+  ROIAlignAttrsNode::RegisterReflection();
+  ROIPoolAttrsNode::RegisterReflection();
+}
 
 }  // namespace deuteron::relax

@@ -28,6 +28,17 @@ class ROIAlignAttrsNode : public AttrsNode {
 };
 DEUTERON_ATTRS_REF(ROIAlignAttrs)
 
+class ROIPoolAttrsNode : public AttrsNode {
+ public:
+  /// Height and width of the result.
+  Array<int64_t> pooled_size = kEmpty;
+  /// Of the coordinates of regions to those of the data.
+  double spatial_scale = 1.0;
+  String layout = "NCHW";
+  DEUTERON_NODE("deuteron.relax.ROIPoolAttrs", ROIPoolAttrsNode, AttrsNode);
+};
+DEUTERON_ATTRS_REF(ROIPoolAttrs)
+
 /// Rows of the table.
 std::vector<OpInfo> VisionOps();
 
@@ -37,6 +48,10 @@ namespace vision {
 /// from data (n, c, h, w) (or NHWC) to (count, c, pooled height, pooled width) (or channels last).
 Expr ROIAlign(Expr data, Expr rois, std::vector<int64_t> pooled_size, double spatial_scale, int64_t sample_ratio = -1,
               bool aligned = false, std::string layout = "NCHW", std::string mode = "avg");
+
+/// The greatest element of each bin of regions `rois` (count, 5), as above, whose corners are rounded to elements
+/// (halves away from zero), of data (n, c, h, w): (count, c, pooled height, pooled width). 0 where a bin has none.
+Expr ROIPool(Expr data, Expr rois, std::vector<int64_t> pooled_size, double spatial_scale);
 
 }  // namespace vision
 }  // namespace deuteron::relax
