@@ -124,8 +124,40 @@ def halves():
               z = Mul(half, ones) y = Add(z, half) }""")
 
 
+def symbolic_windows():
+    """Over images whose sizes are symbols: padding, indices and scales that follow from them."""
+    def one(name, inputs, node, outputs="float[a, b, c, d] y", opset=18):
+        return graph(name, [f(1, 4, 7, 10), *inputs], f"""g (float[N, 4, H, W] x{''.join(f', float{list(value.shape)} w{n}' for n, value in enumerate(inputs))}) => ({outputs}) {{
+            {node} }}""", opset)
+    for side in ("SAME_UPPER", "SAME_LOWER"):
+        pads = f'auto_pad: string = "{side}", strides: ints = [2, 3]'
+        yield one("Conv", [f(3, 4, 3, 2)], f"y = Conv <{pads}> (x, w0)")
+        yield one("MaxPool", [], f"y = MaxPool <{pads}, kernel_shape: ints = [3, 4]> (x)")
+        for counts in (0, 1):
+            yield one("AveragePool", [], f"y = AveragePool <{pads}, kernel_shape: ints = [3, 4], count_include_pad: int = {counts}> (x)")
+    for order in (0, 1):
+        yield one("MaxPool", [], f"y, z = MaxPool <pads: ints = [1, 0, 1, 1], kernel_shape: ints = [3, 2], strides: ints = [2, 1], dilations: ints = [1, 2], storage_order: int = {order}> (x)",
+                  "float[a, b, c, d] y, int64[e, f, g, h] z")
+    for policy in ("not_larger", "not_smaller"):
+        yield one("Resize", [], f"""s = Constant <value: tensor = int64[2] {{6, 6}}> ()
+            y = Resize <mode: string = "nearest", axes: ints = [2, 3], keep_aspect_ratio_policy: string = "{policy}"> (x, , , s)""")
+    yield graph("DequantizeLinear", [i(3, 10, high=100).astype(np.uint8), f(3, 4, low=0.1)], """g (uint8[N, M] x, float[N, K] s) => (float[N, M] y) {
+        y = DequantizeLinear <axis: int = 1, block_size: int = 3> (x, s) }""", 21)
+    yield graph("Col2Im", [f(2, 12, 15)], """g (float[N, C, L] x) => (float[a, b, c, d] y) {
+        i = Constant <value: tensor = int64[2] {6, 5}> () k = Constant <value: tensor = int64[2] {2, 3}> () y = Col2Im (x, i, k) }""", 18)
+
+
+def parts():
+    for sizes in ([2, 3, 1], [6, 0, 0]):
+        yield graph("SplitToSequence", [f(2, 6), np.array(sizes, I)], """g (float[N, M] x, int64[3] k) => (float[a, b] y, float[c, d] z, int64 n) {
+            s = SplitToSequence <axis: int = 1> (x, k) i = Constant <value: tensor = int64 {0}> () a = SequenceAt (s, i) y = Neg (a)
+            z = ConcatFromSequence <axis: int = 1> (s) n = SequenceLength (s) }""")
+
+
 def cases():
     yield from recurrent()
     yield from control_flow()
     yield from operands()
     yield from halves()
+    yield from symbolic_windows()
+    yield from parts()

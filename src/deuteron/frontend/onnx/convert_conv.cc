@@ -26,8 +26,8 @@ Expr AddChannelBias(const NodeContext& node, const Expr& result, const Expr& bia
 }  // namespace
 
 Expr Convolution(const NodeContext& node, const Expr& weight) {
-  const Expr x = node.X(0);
-  const Window window = ReadWindow(node, x, KernelOf(node, weight));
+  const Expr zero = node.Scalar(node.DType(0), 0);
+  const auto [x, window, is_padded] = ReadWindowOver(node, node.X(0), KernelOf(node, weight), zero);
   const relax::nn::ConvOptions options{
       .strides = window.strides, .padding = window.pads, .dilation = window.dilations, .groups = node.Int("group", 1)};
   const auto conv = window.axes() == 1 ? relax::nn::Conv1D : window.axes() == 2 ? relax::nn::Conv2D : relax::nn::Conv3D;

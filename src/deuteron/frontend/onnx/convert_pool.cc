@@ -19,14 +19,16 @@ using relax::nn::PoolOptions;
 
 namespace {
 
-PoolOptions ReadPool(const NodeContext& node, const Expr& x) {
-  const Window window = ReadWindow(node, x, {});
+PoolOptions PoolOf(const NodeContext& node, const Window& window) {
   return {.pool_size = window.kernel,
           .strides = window.strides,
           .dilation = window.dilations,
           .padding = window.pads,
           .ceil_mode = node.Int("ceil_mode", 0) != 0};
 }
+
+/// The least value of a dtype, as a constant.
+Expr Lowest(DataType dtype) { return relax::Constant(TensorFromSymbolic({dtype, {}, {MinValue(dtype)}})); }
 
 Expr AveragePool(const Expr& x, const PoolOptions& options) {
   const auto pool = options.pool_size.size() == 1   ? relax::nn::AvgPool1D
@@ -56,17 +58,29 @@ Expr Root(const NodeContext& node, const Expr& x, DataType dtype, double p) {
 }  // namespace
 
 Expr GreatestOfWindows(const NodeContext& node, const Expr& x) {
-  const PoolOptions options = ReadPool(node, x);
+  const WindowOver over = ReadWindowOver(node, x, {}, Lowest(node.DType(x)));
+  const PoolOptions options = PoolOf(node, over.window);
   const auto pool = options.pool_size.size() == 1   ? relax::nn::MaxPool1D
                     : options.pool_size.size() == 2 ? relax::nn::MaxPool2D
                                                     : relax::nn::MaxPool3D;
-  return node.Emit(pool(x, options));
+  return node.Emit(pool(over.x, options));
 }
 
 Expr AverageOfWindows(const NodeContext& node, const Expr& x) {
-  PoolOptions options = ReadPool(node, x);
-  options.count_include_pad = node.Int("count_include_pad", 0) != 0;
-  return node.Emit(AveragePool(x, options));
+  const Expr zero = node.Scalar(node.DType(x), 0);
+  const WindowOver over = ReadWindowOver(node, x, {}, zero);
+  PoolOptions options = PoolOf(node, over.window);
+  const bool counts_padding = node.Int("count_include_pad", 0) != 0;
+  options.count_include_pad = counts_padding;
+  const Expr mean = node.Emit(AveragePool(over.x, options));
+  if (!over.is_padded || counts_padding) return mean;
+  // By the share of each window that is not padding.
+  Array<PrimExpr> plane = node.Shape(x);
+  plane.Set(0, I64(1));
+  plane.Set(1, I64(1));
+  const Expr ones = node.Emit(relax::Full(plane, node.Scalar(node.DType(x), 1), node.DType(x)));
+  const Expr share = node.Emit(AveragePool(ReadWindowOver(node, ones, {}, zero).x, options));
+  return node.Emit(relax::Divide(mean, share));
 }
 
 namespace {
@@ -92,51 +106,102 @@ std::vector<int64_t> WindowPositions(const Window& window, const std::vector<int
   return positions;
 }
 
+/// Positions of windows: in the plane and, as storage_order says, as they are counted.
+struct Positions {
+  Expr place;
+  Expr counted;
+};
+
+/// Of planes and windows whose sizes are numbers: constants.
+Positions ConstantPositions(const NodeContext& node, const Window& window, const std::vector<int64_t>& plane,
+                            const std::vector<int64_t>& windows, int64_t size) {
+  std::vector<int64_t> positions = WindowPositions(window, plane, windows, size);
+  const Expr place = node.ConstantInts(positions);
+  if (node.Int("storage_order", 0) == 0) return {place, place};
+  // Counted along columns first.
+  for (int64_t& position : positions) {
+    int64_t rest = position;
+    int64_t turned = 0;
+    int64_t stride = size;
+    for (size_t axis = plane.size(); axis-- > 0;) {
+      stride /= plane[axis];
+      turned += rest % plane[axis] * stride;
+      rest /= plane[axis];
+    }
+    if (position < size) position = turned;
+  }
+  return {place, node.ConstantInts(positions)};
+}
+
+/// Of others: computed by axis.
+Positions ComputedPositions(const NodeContext& node, const Window& window, const Array<PrimExpr>& plane,
+                            const Array<PrimExpr>& windows, const PrimExpr& size) {
+  const DataType index = DataType::Int(64);
+  const auto axes = static_cast<int64_t>(plane.size());
+  Array<PrimExpr> grid = windows;
+  for (const int64_t extent : window.kernel) grid.push_back(I64(extent));
+  const auto along = [&](int64_t axis, int64_t step) {
+    Array<PrimExpr> column(2 * axes, I64(1));
+    column.Set(axis, grid[axis]);
+    const Expr count = node.Emit(relax::Arange(I64(0), grid[axis], I64(1), index));
+    return relax::Multiply(node.Reshaped(count, column), node.Scalar(index, static_cast<double>(step)));
+  };
+  const auto number = [&](const PrimExpr& value) { return Expr(relax::PrimValue(node.Simplify(value))); };
+  Expr outside = node.Scalar(DataType::Bool(), 0);
+  Expr place = node.Scalar(index, 0);
+  Expr turned = node.Scalar(index, 0);
+  PrimExpr stride = I64(1);
+  for (int64_t i = 0; i < axes; ++i) {
+    const Expr seen = relax::Add(along(i, window.strides[i]), along(axes + i, window.dilations[i]));
+    const Expr at = node.Emit(relax::Subtract(seen, number(I64(window.pads[i]))));
+    const Expr is_out =
+        relax::LogicalOr(relax::Less(at, node.Scalar(index, 0)), relax::GreaterEqual(at, number(plane[i])));
+    outside = node.Emit(relax::LogicalOr(outside, is_out));
+    place = node.Emit(relax::Add(relax::Multiply(place, number(plane[i])), at));
+    turned = node.Emit(relax::Add(turned, relax::Multiply(at, number(stride))));
+    stride = stride * plane[i];
+  }
+  const PrimExpr all = node.Product(grid, 0, 2 * axes);
+  const auto flat = [&](const Expr& position) {
+    return node.Reshaped(node.Emit(relax::Where(outside, node.ScalarOf(index, size), position)), {all});
+  };
+  const Expr in_plane = flat(place);
+  return {in_plane, node.Int("storage_order", 0) == 0 ? in_plane : flat(turned)};
+}
+
 /// The index in the whole tensor of the first greatest element of each window.
 Expr GreatestPositions(const NodeContext& node, const Expr& x, const Array<PrimExpr>& result) {
   const Window window = ReadWindow(node, x, {});
   const Array<PrimExpr> shape = node.Shape(x);
-  const auto dims = AsConstInts(shape);
-  const auto out = AsConstInts(result);
-  if (!dims || !out) node.Unsupported("the output Indices of a symbolic shape");
-  const std::vector<int64_t> plane(dims->begin() + 2, dims->end());
-  const std::vector<int64_t> windows(out->begin() + 2, out->end());
-  const int64_t size = ElementCount(plane);
-  const int64_t count = ElementCount(windows);
+  const auto rank = static_cast<int64_t>(shape.size());
+  const Array<PrimExpr> plane(shape.begin() + 2, shape.end());
+  const Array<PrimExpr> windows(result.begin() + 2, result.end());
+  const PrimExpr size = node.Product(shape, 2, rank);
+  const PrimExpr count = node.Product(result, 2, rank);
+  const PrimExpr planes = node.Product(shape, 0, 2);
   const int64_t elements = ElementCount(window.kernel);
+  const auto plane_numbers = AsConstInts(plane);
+  const auto window_numbers = AsConstInts(windows);
   constexpr int64_t kMost = int64_t{1} << 24;
-  if (size < 0 || count < 0 || elements < 1 || count > kMost / elements) node.Unsupported("the output Indices here");
-  std::vector<int64_t> positions = WindowPositions(window, plane, windows, size);
-  const int64_t planes = (*dims)[0] * (*dims)[1];
-  const Expr flat = node.Reshaped(x, {I64(planes), I64(size)});
-  const Expr lowest = node.Emit(
-      relax::Full({I64(planes), I64(1)},
-                  relax::Constant(TensorFromSymbolic({node.DType(x), {}, {MinValue(node.DType(x))}})), node.DType(x)));
+  if (elements < 1 || elements > kMost) node.Unsupported("the output Indices of windows of this size");
+  const bool is_constant = plane_numbers && window_numbers && ElementCount(*plane_numbers) >= 0 &&
+                           ElementCount(*window_numbers) >= 0 && ElementCount(*window_numbers) <= kMost / elements;
+  const Positions positions =
+      is_constant ? ConstantPositions(node, window, *plane_numbers, *window_numbers, ElementCount(*plane_numbers))
+                  : ComputedPositions(node, window, plane, windows, size);
+  const Expr flat = node.Reshaped(x, {planes, size});
+  const Expr lowest = node.Emit(relax::Full({planes, I64(1)}, Lowest(node.DType(x)), node.DType(x)));
   const Expr padded = node.Emit(relax::Concat(Array<Expr>{flat, lowest}, 1));
-  const Expr taken = node.Emit(relax::Take(padded, node.ConstantInts(positions), 1));
-  const Expr by_window = node.Reshaped(taken, {I64(planes), I64(count), I64(elements)});
+  const Expr taken = node.Emit(relax::Take(padded, positions.place, 1));
+  const Expr by_window = node.Reshaped(taken, {planes, count, I64(elements)});
   const Expr which = node.Emit(relax::Argmax(by_window, 2));
-  if (node.Int("storage_order", 0) != 0) {
-    // Counted along columns first.
-    for (int64_t& position : positions) {
-      int64_t rest = position;
-      int64_t turned = 0;
-      int64_t stride = size;
-      for (size_t axis = plane.size(); axis-- > 0;) {
-        stride /= plane[axis];
-        turned += rest % plane[axis] * stride;
-        rest /= plane[axis];
-      }
-      if (position < size) position = turned;
-    }
-  }
-  const DataType index = DataType::Int(64);
-  const auto counted = [&](int64_t until, int64_t step, const Array<PrimExpr>& as) {
-    return node.Reshaped(node.Emit(relax::Arange(I64(0), I64(until * step), I64(step), index)), as);
+  const auto counted = [&](const PrimExpr& until, const PrimExpr& step, const Array<PrimExpr>& as) {
+    const Expr count = node.Emit(relax::Arange(I64(0), until, I64(1), DataType::Int(64)));
+    return node.Reshaped(node.Emit(relax::Multiply(count, relax::PrimValue(step))), as);
   };
-  const Expr within = node.Emit(relax::Add(which, counted(count, elements, {I64(1), I64(count)})));
-  const Expr position = node.Emit(relax::Take(node.ConstantInts(positions), within, 0));
-  return node.Reshaped(node.Emit(relax::Add(position, counted(planes, size, {I64(planes), I64(1)}))), result);
+  const Expr within = node.Emit(relax::Add(which, counted(count, I64(elements), {I64(1), count})));
+  const Expr position = node.Emit(relax::Take(positions.counted, within, 0));
+  return node.Reshaped(node.Emit(relax::Add(position, counted(planes, size, {planes, I64(1)}))), result);
 }
 
 }  // namespace
@@ -152,14 +217,15 @@ Results ConvertAveragePool(const NodeContext& node) { return {AverageOfWindows(n
 
 Results ConvertLpPool(const NodeContext& node) {
   const Expr x = node.X(0);
-  PoolOptions options = ReadPool(node, x);
+  const WindowOver over = ReadWindowOver(node, x, {}, node.Scalar(node.DType(x), 0));
+  PoolOptions options = PoolOf(node, over.window);
   if (options.ceil_mode) node.Unsupported("ceil_mode");
   options.count_include_pad = true;
   const auto p = static_cast<double>(node.Int("p", 2));
   double count = 1;
   for (const int64_t size : options.pool_size) count *= static_cast<double>(size);
   const DataType dtype = node.DType(x);
-  const Expr mean = node.Emit(AveragePool(node.Emit(AbsPower(node, x, p)), options));
+  const Expr mean = node.Emit(AveragePool(node.Emit(AbsPower(node, over.x, p)), options));
   const Expr sum = node.Emit(relax::Multiply(mean, node.Scalar(dtype, count)));
   return {p == 1.0 ? sum : Expr(node.Emit(Root(node, sum, dtype, p)))};
 }

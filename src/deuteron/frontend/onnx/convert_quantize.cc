@@ -50,7 +50,9 @@ Expr ByElement(const NodeContext& node, size_t input, const Expr& x, DataType dt
   if (block < 1) node.Fail("a block_size of " + std::to_string(block));
   const Expr wide = node.Emit(relax::Repeat(node.CastTo(node.X(input), dtype), block, at));
   if (node.analyzer().CanProveEqual(node.Shape(wide)[at], length)) return wide;
-  return node.Emit(relax::StridedSlice(wide, {at}, {I64(0)}, {length}, {I64(1)}));
+  // Where the last block is of symbolic length, that there is one for each element is checked when the model runs.
+  const Expr cut = node.Emit(relax::StridedSlice(wide, {at}, {I64(0)}, {length}, {I64(1)}));
+  return node.WithShape(cut, node.Shape(x));
 }
 
 /// An element type that attribute `name` gives, or `otherwise`.
@@ -123,9 +125,10 @@ Results ConvertQLinearMatMul(const NodeContext& node) {
 namespace {
 
 /// The convolution of integers of which zero points have been taken.
-Expr IntegerConv(const NodeContext& node, const Expr& x, const Expr& given) {
+Expr IntegerConv(const NodeContext& node, const Expr& data, const Expr& given) {
   const Expr weight = WithKernel(node, given);
-  const Window window = ReadWindow(node, x, KernelOf(node, weight));
+  const Expr zero = node.Scalar(node.DType(data), 0);
+  const auto [x, window, is_padded] = ReadWindowOver(node, data, KernelOf(node, weight), zero);
   const relax::nn::ConvOptions options{
       .strides = window.strides, .padding = window.pads, .dilation = window.dilations, .groups = node.Int("group", 1)};
   const auto conv = window.axes() == 1 ? relax::nn::Conv1D : window.axes() == 2 ? relax::nn::Conv2D : relax::nn::Conv3D;

@@ -260,7 +260,14 @@ bool HasKnownScales(const NodeContext& node) {
     }
     return given.has_value();
   }
-  return node.Str("keep_aspect_ratio_policy", "stretch") == "stretch" || node.ConstInts(3).has_value();
+  if (node.Str("keep_aspect_ratio_policy", "stretch") == "stretch") return true;
+  // The scale of all follows from the lengths of the resized axes.
+  const Array<PrimExpr> shape = node.Shape(0);
+  std::vector<int64_t> axes(shape.size());
+  std::iota(axes.begin(), axes.end(), 0);
+  if (const auto given = node.Ints("axes")) axes = node.Axes(*given, static_cast<int64_t>(shape.size()));
+  return node.ConstInts(3).has_value() &&
+         std::all_of(axes.begin(), axes.end(), [&](int64_t axis) { return AsConstInt(shape[axis]).has_value(); });
 }
 
 /// Whether relax's resize2d means the same: an image, and scales that are exactly the ratio of the sizes.

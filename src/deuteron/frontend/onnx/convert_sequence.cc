@@ -141,6 +141,15 @@ Results ConvertSplitToSequence(const NodeContext& node) {
   if (by_one && !AsConstInt(node.Shape(0)[axis])) {
     return {RowsAlong(node, node.X(0), axis, !node.Has(1) && node.Int("keepdims", 1) == 0)};
   }
+  if (node.Has(1) && !node.ConstInts(1)) {
+    const auto shape = node.KnownShape(1);
+    if (shape && shape->size() == 1 && AsConstInt((*shape)[0])) {
+      return {Value::Sequence(SplitBySymbols(node, node.X(0), axis))};
+    }
+    node.Unsupported(
+        "the number of its parts is a value of the run, and they are not of one size; give their sizes as a vector of "
+        "constant length");
+  }
   const std::vector<int64_t> sizes = SizesOfParts(node, axis);
   // The parts make up the whole, which is checked at run time where its length is a symbol.
   Array<PrimExpr> shape = node.Shape(0);

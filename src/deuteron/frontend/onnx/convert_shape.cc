@@ -146,9 +146,6 @@ Results ConvertConcat(const NodeContext& node) {
   return {node.Emit(relax::Concat(Array<Expr>(parts.begin(), parts.end()), axis))};
 }
 
-namespace {
-
-/// Parts whose sizes (input 1) are symbolic.
 Results SplitBySymbols(const NodeContext& node, const Expr& x, int64_t axis) {
   const Array<PrimExpr> sizes = node.Dims(1, "the sizes of the parts");
   Array<PrimExpr> whole = node.Shape(x);
@@ -165,8 +162,6 @@ Results SplitBySymbols(const NodeContext& node, const Expr& x, int64_t axis) {
   }
   return parts;
 }
-
-}  // namespace
 
 Results ConvertSplit(const NodeContext& node) {
   const Expr x = node.X(0);

@@ -86,7 +86,10 @@ Results ConvertCol2Im(const NodeContext& node) {
   if (image_dims.size() != block_dims.size()) node.Fail("its blocks do not fit the image");
   const auto image_numbers = AsConstInts(image_dims);
   const auto block_numbers = AsConstInts(block_dims);
-  if (!image_numbers || !block_numbers) return {Col2ImAtRunTime(node, image_dims, block_dims)};
+  const Array<PrimExpr> shape = node.Shape(0);
+  if (!image_numbers || !block_numbers || (shape.size() == 3 && !AsConstInt(shape[1]))) {
+    return {Col2ImAtRunTime(node, image_dims, block_dims)};
+  }
   const std::vector<int64_t>& image = *image_numbers;
   const std::vector<int64_t>& block = *block_numbers;
   const size_t axes = image.size();
@@ -111,7 +114,6 @@ Results ConvertCol2Im(const NodeContext& node) {
     options.output_padding.push_back(room % options.strides[i]);
   }
   const Expr x = node.X(0);
-  const Array<PrimExpr> shape = node.Shape(x);
   const int64_t columns = node.StaticDim(x, 1, "the number of channels");
   if (shape.size() != 3 || elements < 1 || columns % elements != 0) node.Fail("its blocks do not fit the image");
   // The transposed convolution whose kernel k puts channel k where it belongs in the block.

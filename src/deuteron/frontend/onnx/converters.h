@@ -85,6 +85,8 @@ DEUTERON_CONVERTER(Squeeze);
 DEUTERON_CONVERTER(Unsqueeze);
 DEUTERON_CONVERTER(Concat);
 DEUTERON_CONVERTER(Split);
+/// Parts of `x` along `axis` whose sizes, input 1, are symbolic or values of the run.
+Results SplitBySymbols(const NodeContext& node, const relax::Expr& x, int64_t axis);
 DEUTERON_CONVERTER(Expand);
 DEUTERON_CONVERTER(Tile);
 DEUTERON_CONVERTER(DepthToSpace);

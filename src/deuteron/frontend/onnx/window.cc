@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "deuteron/frontend/onnx/converters.h"
+
 namespace deuteron::onnx {
 namespace {
 
@@ -21,9 +23,14 @@ std::vector<int64_t> AxisValues(const NodeContext& node, const char* name, size_
   return values;
 }
 
+bool IsSame(const std::string& auto_pad) { return auto_pad == "SAME_UPPER" || auto_pad == "SAME_LOWER"; }
+
+/// From the first to the last element that a window sees.
+int64_t Extent(const Window& window, size_t axis) { return (window.kernel[axis] - 1) * window.dilations[axis] + 1; }
+
 /// Total padding of an axis so that the output is the input divided by the stride, rounded up.
 int64_t SamePadding(const NodeContext& node, const relax::Expr& x, size_t axis, const Window& window) {
-  const int64_t extent = (window.kernel[axis] - 1) * window.dilations[axis] + 1;
+  const int64_t extent = Extent(window, axis);
   const int64_t stride = window.strides[axis];
   if (stride == 1) return extent - 1;
   const int64_t size = node.StaticDim(x, static_cast<int64_t>(axis) + 2, "a spatial axis under auto_pad");
@@ -31,23 +38,8 @@ int64_t SamePadding(const NodeContext& node, const relax::Expr& x, size_t axis, 
   return std::max<int64_t>(0, (outputs - 1) * stride + extent - size);
 }
 
-}  // namespace
-
-relax::Expr WithKernel(const NodeContext& node, const relax::Expr& weight) {
-  const auto kernel = node.Ints("kernel_shape");
-  if (!kernel || static_cast<int64_t>(kernel->size()) + 2 != node.Rank(weight)) return weight;
-  return node.WithSizes(weight, 2, *kernel, "weights with a kernel_shape");
-}
-
-std::vector<int64_t> KernelOf(const NodeContext& node, const relax::Expr& weight) {
-  std::vector<int64_t> kernel;
-  for (int64_t axis = 2; axis < node.Rank(weight); ++axis) {
-    kernel.push_back(node.StaticDim(weight, axis, "a kernel's size"));
-  }
-  return kernel;
-}
-
-Window ReadWindow(const NodeContext& node, const relax::Expr& x, std::vector<int64_t> kernel) {
+/// Without what auto_pad adds.
+Window ReadAttributes(const NodeContext& node, const relax::Expr& x, std::vector<int64_t> kernel) {
   const int64_t rank = node.Rank(x);
   if (rank < 3)
     node.Fail("its input must have a batch, a channel and spatial axes and is of rank " + std::to_string(rank));
@@ -69,8 +61,31 @@ Window ReadWindow(const NodeContext& node, const relax::Expr& x, std::vector<int
   const std::string auto_pad = node.Str("auto_pad", "NOTSET");
   if (auto_pad == "NOTSET" || auto_pad.empty()) return window;
   window.pads.assign(2 * axes, 0);
-  if (auto_pad == "VALID") return window;
-  if (auto_pad != "SAME_UPPER" && auto_pad != "SAME_LOWER") node.Fail("auto_pad '" + auto_pad + "' is unknown");
+  if (auto_pad != "VALID" && !IsSame(auto_pad)) node.Fail("auto_pad '" + auto_pad + "' is unknown");
+  return window;
+}
+
+}  // namespace
+
+relax::Expr WithKernel(const NodeContext& node, const relax::Expr& weight) {
+  const auto kernel = node.Ints("kernel_shape");
+  if (!kernel || static_cast<int64_t>(kernel->size()) + 2 != node.Rank(weight)) return weight;
+  return node.WithSizes(weight, 2, *kernel, "weights with a kernel_shape");
+}
+
+std::vector<int64_t> KernelOf(const NodeContext& node, const relax::Expr& weight) {
+  std::vector<int64_t> kernel;
+  for (int64_t axis = 2; axis < node.Rank(weight); ++axis) {
+    kernel.push_back(node.StaticDim(weight, axis, "a kernel's size"));
+  }
+  return kernel;
+}
+
+Window ReadWindow(const NodeContext& node, const relax::Expr& x, std::vector<int64_t> kernel) {
+  Window window = ReadAttributes(node, x, std::move(kernel));
+  const std::string auto_pad = node.Str("auto_pad", "NOTSET");
+  if (!IsSame(auto_pad)) return window;
+  const size_t axes = window.axes();
   for (size_t axis = 0; axis < axes; ++axis) {
     const int64_t total = SamePadding(node, x, axis, window);
     const int64_t small = total / 2;
@@ -78,6 +93,31 @@ Window ReadWindow(const NodeContext& node, const relax::Expr& x, std::vector<int
     window.pads[axes + axis] = total - window.pads[axis];
   }
   return window;
+}
+
+WindowOver ReadWindowOver(const NodeContext& node, const relax::Expr& x, std::vector<int64_t> kernel,
+                          const relax::Expr& fill) {
+  const std::string auto_pad = node.Str("auto_pad", "NOTSET");
+  Window window = ReadAttributes(node, x, kernel);
+  const Array<PrimExpr> shape = node.Shape(x);
+  bool is_symbolic = false;
+  for (size_t axis = 0; axis < window.axes(); ++axis) {
+    is_symbolic |= window.strides[axis] != 1 && !AsConstInt(shape[static_cast<int64_t>(axis) + 2]);
+  }
+  if (!IsSame(auto_pad) || !is_symbolic) return {x, ReadWindow(node, x, std::move(kernel))};
+  WindowOver over{x, std::move(window), /*is_padded=*/true};
+  for (size_t axis = 0; axis < over.window.axes(); ++axis) {
+    const auto at = static_cast<int64_t>(axis) + 2;
+    const PrimExpr stride = I64(over.window.strides[axis]);
+    const PrimExpr outputs = FloorDiv(shape[at] + stride - 1, stride);
+    const PrimExpr total =
+        node.Simplify(Max((outputs - 1) * stride + I64(Extent(over.window, axis)) - shape[at], I64(0)));
+    const PrimExpr small = node.Simplify(FloorDiv(total, I64(2)));
+    const PrimExpr large = node.Simplify(total - small);
+    const bool is_upper = auto_pad == "SAME_UPPER";
+    over.x = FillAxis(node, over.x, at, is_upper ? small : large, is_upper ? large : small, fill);
+  }
+  return over;
 }
 
 }  // namespace deuteron::onnx

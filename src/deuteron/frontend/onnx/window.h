@@ -30,6 +30,18 @@ std::vector<int64_t> KernelOf(const NodeContext& node, const relax::Expr& weight
 /// auto_pad is resolved against the shape of `x`. ModelErrors for attributes that do not fit.
 Window ReadWindow(const NodeContext& node, const relax::Expr& x, std::vector<int64_t> kernel);
 
+/// A window over `x`, or over `x` longer by what auto_pad adds.
+struct WindowOver {
+  relax::Expr x;
+  Window window;
+  /// `x` is longer.
+  bool is_padded = false;
+};
+/// The same, where auto_pad may depend on symbolic lengths: elements of value `fill` (a scalar of the dtype of `x`) are
+/// added to `x` then, and the window adds none.
+WindowOver ReadWindowOver(const NodeContext& node, const relax::Expr& x, std::vector<int64_t> kernel,
+                          const relax::Expr& fill);
+
 /// MaxPool and AveragePool of `x` as the node's attributes say.
 relax::Expr GreatestOfWindows(const NodeContext& node, const relax::Expr& x);
 relax::Expr AverageOfWindows(const NodeContext& node, const relax::Expr& x);
