@@ -115,7 +115,7 @@ TEST_F(Csource, NamesTheRunSideThatIsMissing) {
   EXPECT_EQ(LibraryRequests(script::ParseModule(kModule, "test"), "absent").all().size(), 1u);
   const std::string error = ErrorOf([] { Compile(script::ParseModule(kModule, "test"), {.backend = "absent"}); });
   EXPECT_EQ(
-      error.rfind("UnsupportedError: function fused_relax_exp_absent is for the back end \"absent\", which cannot "
+      error.rfind("UnsupportedError: function fused_relax_exp1_absent is for the back end \"absent\", which cannot "
                   "run here: libdeuteron_absent.so is not installed",
                   0),
       0u)
@@ -136,7 +136,7 @@ TEST_F(Csource, NamesTheBackEndWhoseGeneratorFails) {
   };
   backend::RegisterBackend(failing);
   const std::string error = ErrorOf([] { Compile(script::ParseModule(kModule, "test"), {.backend = "failing"}); });
-  EXPECT_NE(error.find("function fused_relax_exp_failing: the generator of \"failing\" failed: out of ideas"),
+  EXPECT_NE(error.find("function fused_relax_exp1_failing: the generator of \"failing\" failed: out of ideas"),
             std::string::npos)
       << error;
 }

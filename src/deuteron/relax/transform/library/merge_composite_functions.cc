@@ -4,7 +4,8 @@
 /// Purpose: a library that gets a chain of operators as a whole may keep intermediate values in its own layouts and
 /// buffers. Every call of a Composite function becomes part of a group; a call joins the groups of its arguments that
 /// belong to the same library. Each group becomes a function with the attributes Codegen and global_symbol, in which
-/// the Composite functions are local ones; structurally equal groups share one.
+/// the Composite functions are local ones, each defined before the first call of it; structurally equal groups share
+/// one.
 ///
 /// What it must not do: make a cycle. A call does not join the group of an argument if another argument depends on that
 /// group through anything outside of it. Dependencies are followed through all groups, however far (a search
@@ -180,7 +181,8 @@ std::string ShortName(const GroupFunction& group, bool compat) {
 /// Makes the Codegen functions of a module.
 class CodegenFunctions {
  public:
-  CodegenFunctions(const IRModule& module, bool compat) : module_(module), compat_(compat), names_(module) {}
+  CodegenFunctions(const IRModule& module, bool compat)
+      : module_(module), compat_(compat), group_names_(module), names_(module) {}
 
   GlobalVar Get(const GroupFunction& group, const std::string& library) {
     const Function plain = group.Build({{"Codegen", String(library)}});
@@ -188,7 +190,8 @@ class CodegenFunctions {
     for (const auto& [var, existing] : candidates) {
       if (StructurallyEqual(existing, plain)) return var;
     }
-    const std::string name = names_.Unique(ShortName(group, compat_) + "_" + library);
+    // Groups are told apart by a number before the library's name.
+    const std::string name = names_.Unique(group_names_.Unique(ShortName(group, compat_)) + "_" + library);
     GlobalVar var(name, plain->ty);
     candidates.emplace_back(var, plain);
     added_.emplace_back(var, WithAttr(LocaliseComposites(plain), "global_symbol", String(name)));
@@ -201,10 +204,17 @@ class CodegenFunctions {
   Function LocaliseComposites(const Function& function) {
     VarReplacer replacer;
     Array<Binding> bindings;
+    std::unordered_map<const Object*, Var> locals;
     for (const BindingBlock& block : function->body->blocks) {
       for (const Binding& binding : block->bindings) {
         Expr value = replacer.Replace(BoundValue(binding));
-        if (const auto* call = value.as<CallNode>()) value = CallLocally(call, &bindings);
+        if (const auto* call = value.as<CallNode>()) {
+          Var& local = locals[call->op.get()];
+          if (!local.defined()) local = DefineLocally(Downcast<GlobalVar>(call->op), &bindings);
+          Call replaced(local, call->args, call->attrs, call->ty_args, call->span);
+          replaced->ty = call->ty;
+          value = replaced;
+        }
         Var var = binding->var;
         if (var->kind == RelaxKind::kDataflowVar) {
           var = Var(var->name_hint, var->ty, var->span);
@@ -218,10 +228,11 @@ class CodegenFunctions {
     return WithoutAttr(WithBody(function, std::move(body)), "Primitive");
   }
 
-  Expr CallLocally(const CallNode* call, Array<Binding>* bindings) {
-    const auto callee = Downcast<GlobalVar>(call->op);
+  /// Binds a copy of a Composite function, once for all calls of it.
+  Var DefineLocally(const GlobalVar& callee, Array<Binding>* bindings) {
     const auto composite = Downcast<Function>(module_.Lookup(callee));
     FunctionCopier copier;
+    for (const Var& param : composite->params) copier.RenewSymbols(param->ty);
     Array<Var> params;
     for (const Var& param : composite->params) params.push_back(copier.Renew(param));
     SeqExpr body = copier.Copy(composite->body);
@@ -229,13 +240,12 @@ class CodegenFunctions {
                    DictAttrs::Without(composite->attrs, "Primitive"), composite->span);
     Var var(callee->name_hint, local->ty);
     bindings->push_back(VarBinding(var, local));
-    Call replaced(var, call->args, call->attrs, call->ty_args, call->span);
-    replaced->ty = call->ty;
-    return replaced;
+    return var;
   }
 
   const IRModule& module_;
   const bool compat_;
+  FunctionNames group_names_;
   FunctionNames names_;
   std::unordered_map<uint64_t, std::vector<std::pair<GlobalVar, Function>>> by_structure_;
   std::vector<std::pair<GlobalVar, Function>> added_;
@@ -342,10 +352,15 @@ class Merger : public SeqRewriter {
     }
     const DataflowVar results("lv", call->ty);
     emitted->push_back(VarBinding(results, call, last->span));
-    for (size_t i = 0; i < outputs.size(); ++i) {
-      TupleGetItem item(results, static_cast<int64_t>(i));
-      item->ty = outputs[i].ty();
-      emitted->push_back(VarBinding(outputs[i], item, last->span));
+    // In the order in which they are computed.
+    std::unordered_map<const Object*, int64_t> index;
+    for (size_t i = 0; i < outputs.size(); ++i) index.emplace(outputs[i].get(), static_cast<int64_t>(i));
+    for (const Binding& binding : group->bindings()) {
+      const auto output = index.find(binding->var.get());
+      if (output == index.end()) continue;
+      TupleGetItem item(results, output->second);
+      item->ty = binding->var.ty();
+      emitted->push_back(VarBinding(binding->var, item, last->span));
     }
   }
 
