@@ -24,27 +24,29 @@ class CallSites : public SeqRewriter {
     const auto it = call == nullptr ? signatures_.end() : signatures_.find(call->op.get());
     if (it == signatures_.end()) return SeqRewriter::RewriteBinding(binding, out);
     Array<Expr> args;
-    for (const Expr& arg : it->second.arguments(call->args)) {
-      args.push_back(IsLeaf(arg) ? arg : BindArgument(arg, is_dataflow_, out));
-    }
+    bound_.clear();
+    for (const Expr& arg : it->second.arguments(call->args)) args.push_back(IsLeaf(arg) ? arg : BindArgument(arg, out));
     const Call rewritten(call->op, std::move(args), call->attrs, call->ty_args, call->span);
     rewritten->ty = call->ty;
     out->push_back(WithValue(binding, rewritten));
   }
 
  private:
-  static Var BindArgument(const Expr& arg, bool is_dataflow, Bindings* bindings) {
+  /// What several arguments of a call are fields of is bound once.
+  Var BindArgument(const Expr& arg, Bindings* bindings) {
+    if (const auto known = bound_.find(arg); known != bound_.end()) return known->second;
+    Expr value = arg;
     const auto* item = arg.as<TupleGetItemNode>();
-    if (item != nullptr && !IsLeaf(item->tuple)) {
-      const Var tuple = BindArgument(item->tuple, is_dataflow, bindings);
-      return BindArgument(TupleGetItem(tuple, item->index), is_dataflow, bindings);
-    }
-    const Var var = is_dataflow ? Var(DataflowVar("lv", arg.ty())) : Var("gv", arg.ty());
-    bindings->push_back(VarBinding(var, arg));
+    if (item != nullptr && !IsLeaf(item->tuple)) value = TupleGetItem(BindArgument(item->tuple, bindings), item->index);
+    const Var var = is_dataflow_ ? Var(DataflowVar("lv", arg.ty())) : Var("gv", arg.ty());
+    bindings->push_back(VarBinding(var, value));
+    bound_.emplace(arg, var);
     return var;
   }
 
   const std::unordered_map<const Object*, NewSignature>& signatures_;
+  /// Of the arguments of one call.
+  std::unordered_map<Expr, Var, ffi::ObjectPtrHash, ffi::ObjectPtrEqual> bound_;
   bool is_dataflow_ = false;
 };
 

@@ -36,8 +36,8 @@ struct CannotMerge {
 /// Puts a kernel's body into its caller: buffers, symbolic variables, and names of blocks; what it defines is renewed.
 class BodyAdapter : public tir::DefRenewer {
  public:
-  BodyAdapter(const tir::VarMap& symbols, bool first_region_only, FunctionNames* block_names, arith::Analyzer* analyzer)
-      : symbols_(symbols), first_region_only_(first_region_only), block_names_(block_names), analyzer_(analyzer) {}
+  BodyAdapter(const tir::VarMap& symbols, bool as_written, FunctionNames* block_names, arith::Analyzer* analyzer)
+      : symbols_(symbols), as_written_(as_written), block_names_(block_names), analyzer_(analyzer) {}
 
   void MapBuffer(const Buffer& from, const Buffer& to) { buffer_remap_[from] = to; }
   Buffer Define(const Buffer& buffer) { return VisitBufferDef(buffer); }
@@ -47,13 +47,33 @@ class BodyAdapter : public tir::DefRenewer {
     auto it = symbols_.find(GetRef<tir::Var>(op));
     return it == symbols_.end() ? DefRenewer::VisitVar_(op) : it->second;
   }
+  // TVM does not evaluate what the numbers of the caller make constant.
+  PrimExpr VisitCast_(const tir::CastNode* op) override {
+    if (!as_written_) return DefRenewer::VisitCast_(op);
+    PrimExpr value = VisitExpr(op->value);
+    return value.same_as(op->value) ? GetRef<PrimExpr>(op) : tir::Cast(op->dtype, std::move(value));
+  }
+  PrimExpr VisitBinary_(const tir::BinaryNode* op) override {
+    if (!as_written_) return DefRenewer::VisitBinary_(op);
+    PrimExpr a = VisitExpr(op->a);
+    PrimExpr b = VisitExpr(op->b);
+    if (a.same_as(op->a) && b.same_as(op->b)) return GetRef<PrimExpr>(op);
+    return MakeBinary(op->kind, std::move(a), std::move(b));
+  }
+  PrimExpr VisitSelect_(const tir::SelectNode* op) override {
+    if (!as_written_) return DefRenewer::VisitSelect_(op);
+    PrimExpr condition = VisitExpr(op->condition);
+    PrimExpr true_value = VisitExpr(op->true_value);
+    PrimExpr false_value = VisitExpr(op->false_value);
+    return tir::Select(std::move(condition), std::move(true_value), std::move(false_value));
+  }
   tir::Stmt VisitSBlock_(const tir::SBlockNode* op) override {
     auto block = Downcast<SBlock>(DefRenewer::VisitSBlock_(op));
     const Array<BufferRegion> reads = MergeRegions(block->reads);
     const Array<BufferRegion> writes = MergeRegions(block->writes);
     const std::string name = block_names_->Unique(std::string(op->name_hint));
     // TVM's annotations go on naming the buffers of the kernel that there was.
-    if (first_region_only_ && !block->annotations.same_as(op->annotations)) {
+    if (as_written_ && !block->annotations.same_as(op->annotations)) {
       CopyOnWrite(&block)->annotations = RenewBuffers(op->annotations);
     }
     if (reads.same_as(block->reads) && writes.same_as(block->writes) && name == block->name_hint) return block;
@@ -89,7 +109,7 @@ class BodyAdapter : public tir::DefRenewer {
       auto [it, inserted] = index.try_emplace(region->buffer.get(), static_cast<int64_t>(merged.size()));
       if (inserted) {
         merged.push_back(region);
-      } else if (!first_region_only_) {
+      } else if (!as_written_) {
         merged.Set(it->second, Union(merged[it->second], region));
       }
     }
@@ -115,7 +135,8 @@ class BodyAdapter : public tir::DefRenewer {
   }
 
   const tir::VarMap& symbols_;
-  const bool first_region_only_;
+  /// As TVM's, where it takes what kernels say.
+  const bool as_written_;
   FunctionNames* block_names_;
   arith::Analyzer* analyzer_;
 };
@@ -150,6 +171,12 @@ class Merger {
           Fail("the shape parameter " + std::string(param->name_hint) + " is not made of variables");
         scalars_.push_back(Downcast<tir::Var>(value));
       }
+      return;
+    }
+    if (const auto* prim = param.ty().as<PrimTypeNode>()) {
+      const tir::Var scalar(buffer_names_.Unique(param->name_hint), prim->dtype);
+      own_scalars_.emplace(param.get(), scalar);
+      params_.push_back(scalar);
       return;
     }
     std::vector<Buffer> buffers;
@@ -309,6 +336,8 @@ class Merger {
   /// The tensors given to a kernel, and the parameters left for its results.
   struct Arguments {
     std::vector<Buffer> tensors;
+    /// The tensor that each argument is; null for scalars.
+    std::vector<Buffer> by_index;
     std::vector<Buffer> results;
   };
 
@@ -320,12 +349,19 @@ class Merger {
     Arguments arguments;
     std::vector<PrimExpr> scalars;
     for (const Expr& field : view.args->fields) {
+      const auto own = own_scalars_.find(field.get());
       if (const auto* scalar = field.as<PrimValueNode>()) {
         scalars.push_back(scalar->value);
+      } else if (own != own_scalars_.end()) {
+        scalars.emplace_back(own->second);
       } else {
         const auto buffers = BuffersOf(field);
         arguments.tensors.insert(arguments.tensors.end(), buffers.begin(), buffers.end());
+        arguments.by_index.resize(arguments.by_index.size() + 1);
+        if (buffers.size() == 1) arguments.by_index.back() = buffers[0];
+        continue;
       }
+      arguments.by_index.emplace_back();
     }
     if (view.tir_vars.defined()) {
       scalars.insert(scalars.end(), view.tir_vars->values.begin(), view.tir_vars->values.end());
@@ -376,7 +412,8 @@ class Merger {
     for (size_t i = 0; i < types.size(); ++i) {
       const int64_t index = inplace ? inplace->inplace_indices[static_cast<int64_t>(i)] : -1;
       if (index >= 0) {
-        outputs.push_back(arguments.tensors.at(static_cast<size_t>(index)));
+        outputs.push_back(arguments.by_index.at(static_cast<size_t>(index)));
+        if (!outputs.back().defined()) Fail("a result of " + std::string(view.func->name_hint) + " is no tensor's");
         written_.insert(outputs.back().get());
         continue;
       }
@@ -403,12 +440,12 @@ class Merger {
     MergedKernel merged;
     std::unordered_set<const Object*> results;
     bool any_inplace = false;
-    std::vector<Buffer> params = params_;
+    std::vector<Buffer> outputs;
     for (const Buffer& buffer : BuffersOf(function_->body->body)) {
       if (!results.insert(buffer.get()).second) Fail("one value is returned twice");
       auto it = param_index_.find(buffer.get());
       if (it == param_index_.end()) {
-        params.push_back(buffer);
+        outputs.push_back(buffer);
         merged.inplace_indices.push_back(-1);
         continue;
       }
@@ -428,18 +465,30 @@ class Merger {
                       std::move(allocs));
     Map<String, Any> attrs{{"tirx.noalias", true}};
     if (has_s_tir_) attrs.Set("s_tir", true);
-    merged.func = PrimFunc::FromBuffers(Array<Buffer>(params.begin(), params.end()),
-                                        Array<tir::Var>(scalars_.begin(), scalars_.end()),
-                                        tir::SBlockRealize(kEmpty, True(), root), DictAttrs(std::move(attrs)));
-    if (options_.scalars_before_results && !scalars_.empty()) {
-      auto& order = const_cast<tir::PrimFuncNode*>(merged.func.get())->params;
-      std::vector<tir::Var> vars(order.begin(), order.end());
-      std::rotate(vars.begin() + static_cast<int64_t>(params_.size()),
-                  vars.begin() + static_cast<int64_t>(params.size()), vars.end());
-      order = Array<tir::Var>(vars.begin(), vars.end());
-    }
+    merged.func = WithParams(outputs, tir::SBlockRealize(kEmpty, True(), root), DictAttrs(std::move(attrs)));
     merged.func->span = function_->span;
     return merged;
+  }
+
+  /// The kernel: parameters as the function has them, results, and the scalars of its shapes.
+  PrimFunc WithParams(const std::vector<Buffer>& outputs, tir::Stmt body, DictAttrs attrs) const {
+    Array<Buffer> buffers;
+    for (const ObjectRef& param : params_) {
+      if (const auto buffer = As<Buffer>(param); buffer.defined()) buffers.push_back(buffer);
+    }
+    for (const Buffer& buffer : outputs) buffers.push_back(buffer);
+    PrimFunc func = PrimFunc::FromBuffers(buffers, kEmpty, std::move(body), std::move(attrs));
+    std::vector<tir::Var> vars;
+    auto handle = func->params.begin();
+    for (const ObjectRef& param : params_) {
+      const auto scalar = As<tir::Var>(param);
+      vars.push_back(scalar.defined() ? scalar : *handle++);
+    }
+    if (options_.scalars_before_results) vars.insert(vars.end(), scalars_.begin(), scalars_.end());
+    vars.insert(vars.end(), handle, func->params.end());
+    if (!options_.scalars_before_results) vars.insert(vars.end(), scalars_.begin(), scalars_.end());
+    const_cast<tir::PrimFuncNode*>(func.get())->params = Array<tir::Var>(vars.begin(), vars.end());
+    return func;
   }
 
   [[noreturn]] static void Fail(std::string why) { throw CannotMerge{std::move(why)}; }
@@ -454,8 +503,12 @@ class Merger {
 
   /// The tensors that make up the value of a variable, tuples flattened.
   std::unordered_map<const Object*, std::vector<Buffer>> values_;
-  std::vector<Buffer> params_;
+  /// Buffers, and variables of scalars.
+  std::vector<ObjectRef> params_;
   std::unordered_map<const Object*, int64_t> param_index_;
+  /// Of parameters that are scalars.
+  std::unordered_map<const Object*, tir::Var> own_scalars_;
+  /// Of parameters that are shapes.
   std::vector<tir::Var> scalars_;
   std::vector<Buffer> alloc_buffers_;
   /// Places in alloc_buffers_ whose shapes are still in the kernel's own symbols.

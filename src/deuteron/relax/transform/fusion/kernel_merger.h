@@ -15,8 +15,8 @@ struct MergedKernel {
   /// Null if the function cannot be merged; `why` says what stands against it.
   tir::PrimFunc func;
   std::string why;
-  /// For each result, the parameter of the Primitive function (counting tensors only) whose memory it takes,
-  /// or -1; empty if all are -1.
+  /// For each result, the parameter of the Primitive function (shapes not counted) whose memory it takes, or -1; empty
+  /// if all are -1.
   Array<int64_t> inplace_indices;
 };
 
@@ -24,7 +24,7 @@ struct MergedKernel {
 struct MergeOptions {
   /// A block that reads one buffer twice keeps the first region instead of the union.
   bool first_region_only = false;
-  /// Scalar parameters stand before the results, not after them.
+  /// The scalars of shape parameters stand before the results, not after them.
   bool scalars_before_results = false;
   /// A call in place is believed that nothing else needs what it overwrites.
   bool trust_inplace = false;
