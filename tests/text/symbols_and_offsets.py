@@ -6,7 +6,7 @@ class Module:
     def add(a: T.handle, b: T.handle):
         m, n = T.int32(), T.int32()
         offset = T.int32()
-        A = T.match_buffer(a, (m, n), "float32", offset_factor=4)
+        A = T.match_buffer(a, (m, n), "float32", elem_offset=T.int64(0), offset_factor=4)
         B = T.match_buffer(b, (m, n), "float32", elem_offset=offset)
         for i, j in T.grid(m, n):
             with T.sblock("add"):

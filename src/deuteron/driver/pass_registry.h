@@ -71,8 +71,8 @@ transform::Pass MakePass(const std::string& name);
 void CheckPassName(const std::string& name);
 
 /// The calls in a text like `FuseOps(fuse_opt_level=2),FuseTIR`. Arguments are `name=value` with `true`/`false`, `none`
-/// (the default), numbers, strings (quotes optional), `[a, b]` and `{k: v}`, each name once. A UsageError shows what is
-/// wrong where.
+/// (the default, also of arguments that only TVM's pass of that name has), numbers, strings (quotes optional), `[a, b]`
+/// and `{k: v}`, each name once. A UsageError shows what is wrong where.
 std::vector<PassCall> ParsePassCalls(std::string_view text);
 /// The text that ParsePassCalls reads as these.
 std::string PassText(std::span<const PassCall> calls);

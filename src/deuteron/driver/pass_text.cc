@@ -25,8 +25,10 @@ std::vector<std::string_view> PassNames() {
   return names;
 }
 
-/// What is wrong with the argument `name` of a pass; empty if it takes one of that name.
-std::string NoSuchArgument(const PassEntry& entry, const std::string& name) {
+/// What is wrong with the argument `name` of a pass; empty if it takes one of that name, or if the value is none: that
+/// is the default of whatever TVM's pass of that name takes.
+std::string NoSuchArgument(const PassEntry& entry, const std::string& name, const json& value) {
+  if (value.is_null()) return "";
   const std::vector<std::string_view> names(entry.parameters.begin(), entry.parameters.end());
   if (std::find(names.begin(), names.end(), name) != names.end()) return "";
   std::string all;
@@ -105,7 +107,7 @@ transform::Pass MakeCalled(const PassCall& call) {
   const PassEntry* entry = FindPass(call.name);
   if (entry == nullptr) DEUTERON_THROW(UsageError) << NoSuchPass(call.name, PassNames());
   for (const auto& [name, value] : call.arguments) {
-    const std::string problem = NoSuchArgument(*entry, name);
+    const std::string problem = NoSuchArgument(*entry, name, value);
     if (!problem.empty()) DEUTERON_THROW(UsageError) << problem;
   }
   transform::Pass pass = entry->make(PassArguments(call.name, call.arguments));
@@ -170,10 +172,11 @@ class PassListParser {
         SkipBlanks();
         const size_t key_at = at_;
         const std::string key = Word();
-        if (const std::string problem = NoSuchArgument(*entry, key); !problem.empty()) FailAt(key_at, problem);
         if (call.arguments.count(key)) FailAt(key_at, "argument " + key + " is given twice");
         Expect('=');
-        call.arguments[key] = Value(0);
+        const json value = Value(0);
+        if (const std::string problem = NoSuchArgument(*entry, key, value); !problem.empty()) FailAt(key_at, problem);
+        call.arguments[key] = value;
         if (!Accept(',')) {
           Expect(')');
           break;

@@ -64,7 +64,8 @@ void Parser::CheckBufferArguments(const Syntax& call) {
     // A variable for where the buffer begins, which nothing may use: it begins at its pointer.
     if (key == "elem_offset" && value->Is(SyntaxKind::kName)) continue;
     const bool is_default = value->Is(SyntaxKind::kNone) || (value->Is(SyntaxKind::kInt) && value->int_value == 0) ||
-                            (value->IsSequence() && value->items.empty());
+                            (value->IsSequence() && value->items.empty()) ||
+                            (key == "elem_offset" && value->Is(SyntaxKind::kCall) && IsZero(Prim(*value)));
     if (key == "elem_offset" || key == "axis_separators") {
       if (!is_default)
         Unsupported(*value, Quote(key) + " is not supported: a buffer begins at its pointer, leave it out");

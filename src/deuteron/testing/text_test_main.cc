@@ -102,6 +102,10 @@ TEST(PassRegistry, SaysWhatIsWrong) {
             std::string::npos);
   EXPECT_NE(ErrorOf("FuseOps(fuse_level=2)").find("\"fuse_level\"; did you mean \"fuse_opt_level\"?; it takes "),
             std::string::npos);
+  // None is the default of what only TVM's pass takes, too.
+  EXPECT_EQ(
+      MakePasses(ParsePassCalls("LegalizeOps(customize_legalize_map=none,skip_ops=None),FuseOps(depth=none)")).size(),
+      2U);
   EXPECT_EQ(ErrorOf("FuseOps(fuse_opt_level=x)"), "FuseOps: argument fuse_opt_level is an integer, not \"x\"");
   EXPECT_NE(ErrorOf("FuseOps(fuse_opt_level=2").find("expected `)`"), std::string::npos);
 }
