@@ -21,6 +21,13 @@ import compare  # noqa: E402
 import variants  # noqa: E402
 
 SECONDS = 300
+# Networks of which the peer is known to be the one that errs: by how much results may differ then, and why.
+PEER_ERRS = {
+    "torchvision/maskrcnn_resnet50_fpn": (
+        2e-2,
+        "ONNX Runtime's first Resize works out positions in float32: 2.8e-5 of the greatest value off float64's, ours 1.8e-7",
+    ),
+}
 THREADS = 2
 KEPT = "verdict.json"
 
@@ -150,11 +157,14 @@ def second_opinion(model, verdict, binary, artefact, feeds, references, folder):
     all but equal, which any rounding puts into another order, and small steps of quantisation that grow from layer to layer."""
     _, _, plain = opened(model.folder / "model.onnx", model.folder, optimised=False)
     own = greatest_difference(plain, references)
-    if own <= model.tolerance:
+    if own <= model.tolerance and model.name not in PEER_ERRS:
         return verdict
     errors = [worst_error(binary, artefact, feed, reference, folder) for feed, reference in zip(feeds, plain)]
     if all(not isinstance(error, str) and error <= model.tolerance for error in errors):
         return dataclasses.replace(verdict, kind="right", problem="", error=max(errors))
+    bound, reason = PEER_ERRS.get(model.name, (0.0, ""))
+    if verdict.error <= bound:
+        return dataclasses.replace(verdict, kind="unsteady", problem=reason)
     if verdict.error > 2 * own:
         return verdict
     problem = f"differs by {verdict.error:.1e}; ONNX Runtime from itself, without its optimisations, by {own:.1e}"
