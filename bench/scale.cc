@@ -133,8 +133,8 @@ void Row(const ScaleFamily& family, int64_t operators) {
 }
 
 void Table(int64_t limit, const std::string& only) {
-  std::printf("%-10s %9s %8s %7s %9s %9s %9s %9s %9s %9s %8s %8s %7s\n", "us/op", "operators", "left", "build", "canonical",
-              "legalize", "annotate", "FuseOps", "beyond", "FuseTIR", "lowering", "total", "KiB/op");
+  std::printf("%-10s %9s %8s %7s %9s %9s %9s %9s %9s %9s %8s %8s %7s\n", "us/op", "operators", "left", "build",
+              "canonical", "legalize", "annotate", "FuseOps", "beyond", "FuseTIR", "lowering", "total", "KiB/op");
   for (const ScaleFamily& family : ScaleFamilies()) {
     if (!only.empty() && only != family.name) continue;
     // A shape is a few more digits of text: a tenth is enough to see.
