@@ -154,7 +154,15 @@ def parts():
             z = ConcatFromSequence <axis: int = 1> (s) n = SequenceLength (s) }""")
 
 
+def beside():
+    """What no kernel can be merged with, whose length the run tells, beside what reads the same value."""
+    yield graph("SliceBesideReduction", [f(1), np.array([0], I), np.array([1], I)],
+                """g (float[1] x, int64[1] begin, int64[1] end) => (float[N] y, float[1] z) <int64[1] last = {-1}, int64[1] first = {0}>
+            { y = Slice(x, begin, end, last) z = ReduceLogSumExp(x, first) }""", opset=18)
+
+
 def cases():
+    yield from beside()
     yield from recurrent()
     yield from control_flow()
     yield from operands()

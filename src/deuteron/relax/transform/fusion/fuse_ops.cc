@@ -42,6 +42,7 @@ using fusion::ForwardGraph;
 using fusion::FusedFunctions;
 using fusion::GroupEmitter;
 using fusion::GroupFunction;
+using fusion::HasKnownShape;
 using fusion::Partition;
 using fusion::Reason;
 using tir::OpPatternKind;
@@ -53,15 +54,6 @@ struct Settings {
   int64_t max_arguments = 0;
   bool compat = false;
 };
-
-/// Whether the type has a shape whose extents are known before the value is computed.
-bool HasKnownShape(const Type& type) {
-  if (const auto* tensor = type.as<TensorTypeNode>()) return tensor->has_shape();
-  if (const auto* tuple = type.as<TupleTypeNode>()) {
-    return std::all_of(tuple->fields.begin(), tuple->fields.end(), HasKnownShape);
-  }
-  return true;
-}
 
 /// Fuses the dataflow blocks of one function.
 class BlockFuser {

@@ -7,6 +7,15 @@
 #include "deuteron/relax/type_analysis.h"
 
 namespace deuteron::relax::fusion {
+
+bool HasKnownShape(const Type& type) {
+  if (const auto* tensor = type.as<TensorTypeNode>()) return tensor->has_shape();
+  if (const auto* tuple = type.as<TupleTypeNode>()) {
+    return std::all_of(tuple->fields.begin(), tuple->fields.end(), HasKnownShape);
+  }
+  return true;
+}
+
 namespace {
 
 std::string CalleeName(const CallNode* call) {

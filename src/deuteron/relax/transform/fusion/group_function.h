@@ -10,6 +10,10 @@
 
 namespace deuteron::relax::fusion {
 
+/// Whether a value of the type has a shape whose extents are known before it is computed: else it is no result of a
+/// group.
+bool HasKnownShape(const Type& type);
+
 /// Collects a group's bindings, in order, and then its outputs; derives its parameters, its name and a key
 /// under which structurally equal groups meet without their functions being built.
 ///

@@ -81,7 +81,7 @@ void MergeGraph::AddNode(uint32_t node) {
   const Expr& value = BoundValue(bindings_[node]);
   members_[node].assign(1, node);
   node_of_.emplace(bindings_[node]->var.get(), node);
-  summaries_[node] = analyzer_->Summarize(value);
+  if (HasKnownShape(bindings_[node]->var.ty())) summaries_[node] = analyzer_->Summarize(value);
   VisitLeaves(value, [&](const Expr& leaf) {
     if (!IsVar(leaf) && leaf->kind != RelaxKind::kConstant) return;
     auto& inputs = inputs_[node];
