@@ -23,6 +23,9 @@ constexpr double kPointPart = 0.9;
 constexpr double kProductPart = 0.82;
 /// Of the same, what depthwise convolutions reach, its own and those of generated code: sums of a few products.
 constexpr double kDepthwisePart = 0.5;
+/// Cycles of a multiply-add where the library has no kernel of vectors: several results of each channel, as measured
+/// (0.2 GFLOP/s).
+constexpr double kScalarCycles = 25;
 /// Of what a plain copy moves in a second, what its copies between layouts do.
 constexpr double kReorderPart = 0.5;
 /// Cycles to enter one of its primitives: arguments by name, its own dispatch.
@@ -116,7 +119,10 @@ class Estimator {
     const double vectors = pixels * static_cast<double>(RoundUp(result_[1], lanes_) / lanes_);
     const double rows = pixels * static_cast<double>(result_[1]) / static_cast<double>(result_.back());
     const auto of_row = static_cast<double>(RoundUp(result_.back(), lanes_) / lanes_);
-    return {.library = vectors * taps * TapsInside(DimsOf(kernel_.inputs[1]->ty)) / pipes / kDepthwisePart,
+    const double inside = taps * TapsInside(DimsOf(kernel_.inputs[1]->ty));
+    const bool has_several_results = kernel_.attrs.at("groups").get<int64_t>() != result_[1];
+    const double scalars = pixels * static_cast<double>(result_[1]) * inside * kScalarCycles;
+    return {.library = has_several_results ? scalars : vectors * inside / pipes / kDepthwisePart,
             .generated = rows * of_row * taps / pipes / kDepthwisePart / PartOfRows()};
   }
 
