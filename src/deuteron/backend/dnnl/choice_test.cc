@@ -38,6 +38,13 @@ TEST(Choice, OfOneKernelIsTheLesserEstimate) {
             (Verdicts{{"dnnl.conv2d", "library-faster"}}));
 }
 
+/// Of several results of each channel the library computes one by one.
+TEST(Choice, OfSeveralResultsOfAChannelIsGeneratedCode) {
+  EXPECT_EQ(VerdictsOf(MakeModule("x: " + F32("1, 48, 64, 64") + ", w: " + F32("96, 1, 7, 7"),
+                                  {"gv = R.nn.conv2d(x, w, padding=[3, 3, 3, 3], strides=[2, 2], groups=48)"})),
+            (Verdicts{{"dnnl.conv2d", "generated-faster"}}));
+}
+
 TEST(Choice, OfNarrowFloatsIsTheLibraryThatMultipliesThem) {
   EXPECT_EQ(VerdictsOf(MakeModule("x: " + Typed("256, 1024", "bfloat16") + ", w: " + Typed("1024, 1024", "bfloat16"),
                                   {"gv = R.matmul(x, w)"})),
