@@ -77,7 +77,7 @@ class Coordinate {
     if (real_.defined()) return NearestOfReal(rounding);
     if (rounding == "floor") return FloorIndex();
     if (rounding == "ceil") return FloorQuotient(position_, scale_, offset_ + divisor_ - 1, divisor_);
-    const PrimExpr up = FloorQuotient(position_, scale_ * 2, offset_ * 2 + divisor_, divisor_ * 2);
+    PrimExpr up = FloorQuotient(position_, scale_ * 2, offset_ * 2 + divisor_, divisor_ * 2);
     if (rounding == "round_prefer_ceil" || !HasTies()) return up;
     if (rounding == "round_prefer_floor") {
       return FloorQuotient(position_, scale_ * 2, offset_ * 2 + divisor_ - 1, divisor_ * 2);

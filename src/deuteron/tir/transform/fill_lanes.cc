@@ -29,7 +29,7 @@ class LaneGuard : public ExprMutator {
 
  protected:
   PrimExpr VisitBufferLoad_(const BufferLoadNode* op) override {
-    const auto load = GetRef<PrimExpr>(op);
+    auto load = GetRef<PrimExpr>(op);
     if (op->buffer.same_as(sum_.buffer) && ExprEqual(op->indices, sum_.indices)) {
       has_sum = true;
       return load;

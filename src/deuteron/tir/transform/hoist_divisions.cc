@@ -80,7 +80,7 @@ class DivisionHoister : public StmtExprMutator {
     for (const auto& [var, value] : scopes_[scope].divisions) {
       if (ExprEqual(value, division)) return var;
     }
-    const Var var("part", op->dtype);
+    Var var("part", op->dtype);
     scope_of_[var.get()] = scope;
     scopes_[scope].divisions.emplace_back(var, division);
     return var;
