@@ -5,6 +5,7 @@
 #include <limits>
 #include <utility>
 
+#include "deuteron/ir/expr_kind.h"
 #include "deuteron/ir/scalar_format.h"
 #include "deuteron/support/element.h"
 
@@ -63,9 +64,7 @@ PrimExpr FoldInts(ExprKind kind, DataType dtype, int64_t a, int64_t b) {
   const auto ua = static_cast<uint64_t>(a);
   const auto ub = static_cast<uint64_t>(b);
   const bool is_unsigned = dtype.is_uint();
-  const bool divides =
-      kind == ExprKind::kDiv || kind == ExprKind::kMod || kind == ExprKind::kFloorDiv || kind == ExprKind::kFloorMod;
-  if (divides && (b == 0 || (a == std::numeric_limits<int64_t>::min() && b == -1))) return PrimExpr();
+  if (IsDivision(kind) && (b == 0 || (a == std::numeric_limits<int64_t>::min() && b == -1))) return PrimExpr();
   const auto make = [&](int64_t value) -> PrimExpr { return tir::IntImm(dtype, value); };
   const auto truth = [](bool value) -> PrimExpr { return value ? True() : False(); };
   const bool less = is_unsigned ? ua < ub : a < b;

@@ -1,5 +1,6 @@
 /// Kernels whose extents the run tells: what lowering does about them, and that the results are right.
 #include "deuteron/codegen/llvm/kernel_test_util.h"
+#include "deuteron/ir/expr_kind.h"
 #include "deuteron/te/tensor.h"
 #include "deuteron/tir/functor.h"
 #include "deuteron/tir/schedule/rules/rules.h"
@@ -24,9 +25,7 @@ int64_t InnerDivisions(const tir::PrimFunc& func, int levels) {
       --depth_;
     }
     void VisitBinary_(const tir::BinaryNode* op) override {
-      const bool divides = op->kind == ExprKind::kDiv || op->kind == ExprKind::kMod ||
-                           op->kind == ExprKind::kFloorDiv || op->kind == ExprKind::kFloorMod;
-      count += divides && depth_ >= levels_ && !AsConstInt(op->b);
+      count += IsDivision(op->kind) && depth_ >= levels_ && !AsConstInt(op->b);
       StmtExprVisitor::VisitBinary_(op);
     }
 

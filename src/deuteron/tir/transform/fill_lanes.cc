@@ -4,6 +4,7 @@
 /// condition too.
 #include <unordered_map>
 
+#include "deuteron/ir/expr_kind.h"
 #include "deuteron/tir/analysis/conjunction.h"
 #include "deuteron/tir/functor.h"
 #include "deuteron/tir/transform/lower.h"
@@ -39,9 +40,7 @@ class LaneGuard : public ExprMutator {
     return deuteron::IfThenElse(condition_, load, MakeConst(op->dtype, 0));
   }
   PrimExpr VisitBinary_(const BinaryNode* op) override {
-    const bool divides = op->kind == ExprKind::kDiv || op->kind == ExprKind::kMod || op->kind == ExprKind::kFloorDiv ||
-                         op->kind == ExprKind::kFloorMod;
-    is_total = is_total && (!divides || op->dtype.is_float());
+    is_total = is_total && (!IsDivision(op->kind) || op->dtype.is_float());
     return ExprMutator::VisitBinary_(op);
   }
   PrimExpr VisitCall_(const CallNode* op) override {

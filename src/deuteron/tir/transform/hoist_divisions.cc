@@ -7,6 +7,7 @@
 #include <unordered_set>
 #include <vector>
 
+#include "deuteron/ir/expr_kind.h"
 #include "deuteron/tir/functor.h"
 #include "deuteron/tir/transform/lower.h"
 
@@ -40,21 +41,12 @@ class DivisionHoister : public StmtExprMutator {
   }
   PrimExpr VisitBinary_(const BinaryNode* op) override {
     PrimExpr result = StmtExprMutator::VisitBinary_(op);
-    switch (op->kind) {
-      case ExprKind::kDiv:
-      case ExprKind::kMod:
-      case ExprKind::kFloorDiv:
-      case ExprKind::kFloorMod:
-        return Hoisted(result);
-      default:
-        return result;
-    }
+    return IsDivision(op->kind) ? Hoisted(result) : result;
   }
 
  private:
-  struct Scope {
-    std::vector<std::pair<Var, PrimExpr>> divisions;
-  };
+  /// What is to be computed at the beginning of a scope.
+  using Divisions = std::vector<std::pair<Var, PrimExpr>>;
 
   /// A division, or the variable that it has become.
   PrimExpr Hoisted(const PrimExpr& division) {
@@ -71,25 +63,23 @@ class DivisionHoister : public StmtExprMutator {
       // Of what else an index is made of.
       const bool is_plain = node->kind == ExprKind::kIntImm || node->kind == ExprKind::kAdd ||
                             node->kind == ExprKind::kSub || node->kind == ExprKind::kMul ||
-                            node->kind == ExprKind::kMin || node->kind == ExprKind::kMax ||
-                            node->kind == ExprKind::kDiv || node->kind == ExprKind::kMod ||
-                            node->kind == ExprKind::kFloorDiv || node->kind == ExprKind::kFloorMod;
+                            node->kind == ExprKind::kMin || node->kind == ExprKind::kMax || IsDivision(node->kind);
       may_move = may_move && is_plain;
     });
     if (!may_move) return division;
-    for (const auto& [var, value] : scopes_[scope].divisions) {
+    for (const auto& [var, value] : scopes_[scope]) {
       if (ExprEqual(value, division)) return var;
     }
     Var var("part", op->dtype);
     scope_of_[var.get()] = scope;
-    scopes_[scope].divisions.emplace_back(var, division);
+    scopes_[scope].emplace_back(var, division);
     return var;
   }
 
   /// The body of the innermost scope, behind the divisions that belong there. A branch may have kept one from a divisor
   /// of zero.
   Stmt Close(Stmt body) {
-    const std::vector<std::pair<Var, PrimExpr>> divisions = std::move(scopes_.back().divisions);
+    const Divisions divisions = std::move(scopes_.back());
     scopes_.pop_back();
     if (divisions.empty()) return body;
     Array<Stmt> parts;
@@ -103,7 +93,7 @@ class DivisionHoister : public StmtExprMutator {
     return SeqStmt::Flatten(parts);
   }
 
-  std::vector<Scope> scopes_;
+  std::vector<Divisions> scopes_;
   std::unordered_map<const Object*, size_t> scope_of_;
   std::unordered_set<const Object*> is_bound_inside_;
 };
