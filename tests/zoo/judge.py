@@ -155,16 +155,16 @@ def second_opinion(model, verdict, binary, artefact, feeds, references, folder):
     """The verdict on results that differ. ONNX Runtime without its optimisations computes the model as it is written: who agrees
     with that is right. Where it differs from itself no less, nobody can be told to be wrong: random weights make scores that are
     all but equal, which any rounding puts into another order, and small steps of quantisation that grow from layer to layer."""
+    bound, reason = PEER_ERRS.get(model.name, (0.0, ""))
+    if verdict.error <= bound:
+        return dataclasses.replace(verdict, kind="unsteady", problem=reason)
     _, _, plain = opened(model.folder / "model.onnx", model.folder, optimised=False)
     own = greatest_difference(plain, references)
-    if own <= model.tolerance and model.name not in PEER_ERRS:
+    if own <= model.tolerance:
         return verdict
     errors = [worst_error(binary, artefact, feed, reference, folder) for feed, reference in zip(feeds, plain)]
     if all(not isinstance(error, str) and error <= model.tolerance for error in errors):
         return dataclasses.replace(verdict, kind="right", problem="", error=max(errors))
-    bound, reason = PEER_ERRS.get(model.name, (0.0, ""))
-    if verdict.error <= bound:
-        return dataclasses.replace(verdict, kind="unsteady", problem=reason)
     if verdict.error > 2 * own:
         return verdict
     problem = f"differs by {verdict.error:.1e}; ONNX Runtime from itself, without its optimisations, by {own:.1e}"

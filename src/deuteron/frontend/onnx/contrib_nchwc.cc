@@ -26,12 +26,6 @@ namespace {
 constexpr int64_t kNarrow = 8;
 constexpr int64_t kWide = 16;
 
-const AttributeProto* FindAttribute(const NodeProto& node, std::string_view name) {
-  const auto it = std::find_if(node.attributes.begin(), node.attributes.end(),
-                               [&](const AttributeProto& attribute) { return attribute.name == name; });
-  return it == node.attributes.end() ? nullptr : &*it;
-}
-
 /// The block that the channels of a graph's convolutions show; 0 if both fit.
 int64_t BlockOfGraph(const GraphProto& graph) {
   std::unordered_map<std::string_view, const TensorProto*> weights;

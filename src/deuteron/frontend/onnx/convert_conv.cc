@@ -25,13 +25,17 @@ Expr AddChannelBias(const NodeContext& node, const Expr& result, const Expr& bia
 
 }  // namespace
 
-Expr Convolution(const NodeContext& node, const Expr& weight) {
-  const Expr zero = node.Scalar(node.DType(0), 0);
-  const auto [x, window, is_padded] = ReadWindowOver(node, node.X(0), KernelOf(node, weight), zero);
+Expr Convolved(const NodeContext& node, const Expr& data, const Expr& weight) {
+  const Expr zero = node.Scalar(node.DType(data), 0);
+  const auto [x, window, is_padded] = ReadWindowOver(node, data, KernelOf(node, weight), zero);
   const relax::nn::ConvOptions options{
       .strides = window.strides, .padding = window.pads, .dilation = window.dilations, .groups = node.Int("group", 1)};
   const auto conv = window.axes() == 1 ? relax::nn::Conv1D : window.axes() == 2 ? relax::nn::Conv2D : relax::nn::Conv3D;
-  const Expr result = node.Emit(conv(x, weight, options));
+  return node.Emit(conv(x, weight, options));
+}
+
+Expr Convolution(const NodeContext& node, const Expr& weight) {
+  const Expr result = Convolved(node, node.X(0), weight);
   return node.Has(2) ? AddChannelBias(node, result, node.X(2)) : result;
 }
 

@@ -1,5 +1,6 @@
 #include <algorithm>
 
+#include "deuteron/frontend/onnx/conv.h"
 #include "deuteron/frontend/onnx/converters.h"
 #include "deuteron/frontend/onnx/narrow.h"
 #include "deuteron/frontend/onnx/quantized.h"
@@ -11,7 +12,6 @@
 #include "deuteron/relax/op/index.h"
 #include "deuteron/relax/op/linear_algebra.h"
 #include "deuteron/relax/op/manipulate.h"
-#include "deuteron/relax/op/nn.h"
 #include "deuteron/relax/op/qdq.h"
 #include "deuteron/relax/op/statistical.h"
 #include "deuteron/relax/op/unary.h"
@@ -124,17 +124,6 @@ Results ConvertQLinearMatMul(const NodeContext& node) {
 
 namespace {
 
-/// The convolution of integers of which zero points have been taken.
-Expr IntegerConv(const NodeContext& node, const Expr& data, const Expr& given) {
-  const Expr weight = WithKernel(node, given);
-  const Expr zero = node.Scalar(node.DType(data), 0);
-  const auto [x, window, is_padded] = ReadWindowOver(node, data, KernelOf(node, weight), zero);
-  const relax::nn::ConvOptions options{
-      .strides = window.strides, .padding = window.pads, .dilation = window.dilations, .groups = node.Int("group", 1)};
-  const auto conv = window.axes() == 1 ? relax::nn::Conv1D : window.axes() == 2 ? relax::nn::Conv2D : relax::nn::Conv3D;
-  return node.Emit(conv(x, weight, options));
-}
-
 Expr ZeroPoint(const NodeContext& node, size_t input, int64_t axis, int64_t rank) {
   return node.Has(input) ? Along(node, node.X(input), axis, rank) : Expr();
 }
@@ -145,14 +134,14 @@ Results ConvertConvInteger(const NodeContext& node) {
   const int64_t rank = node.Rank(0);
   const Expr x = Centred(node, node.X(0), ZeroPoint(node, 2, 1, rank));
   const Expr weight = Centred(node, node.X(1), ZeroPoint(node, 3, 0, rank));
-  return {IntegerConv(node, x, weight)};
+  return {Convolved(node, x, WithKernel(node, weight))};
 }
 
 Results ConvertQLinearConv(const NodeContext& node) {
   const int64_t rank = node.Rank(0);
   const Expr x = Centred(node, node.X(0), ZeroPoint(node, 2, 1, rank));
   const Expr weight = Centred(node, node.X(3), ZeroPoint(node, 5, 0, rank));
-  Expr sum = IntegerConv(node, x, weight);
+  Expr sum = Convolved(node, x, WithKernel(node, weight));
   if (node.Has(8)) sum = node.Emit(relax::Add(sum, Along(node, node.X(8), 1, rank)));
   const auto scale = [&](size_t input, int64_t axis) {
     return node.CastTo(Along(node, node.X(input), axis, rank), kFloat);

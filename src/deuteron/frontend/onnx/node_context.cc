@@ -323,12 +323,14 @@ relax::Expr NodeContext::WithSizes(const relax::Expr& tensor, int64_t axis, cons
   return WithShape(tensor, shape);
 }
 
-const AttributeProto* NodeContext::FindAttr(std::string_view name) const {
-  for (const AttributeProto& attribute : node_.attributes) {
+const AttributeProto* FindAttribute(const NodeProto& node, std::string_view name) {
+  for (const AttributeProto& attribute : node.attributes) {
     if (attribute.name == name) return &attribute;
   }
   return nullptr;
 }
+
+const AttributeProto* NodeContext::FindAttr(std::string_view name) const { return FindAttribute(node_, name); }
 
 const AttributeProto* NodeContext::TypedAttr(std::string_view name, AttributeType type, const char* type_name) const {
   const AttributeProto* attribute = FindAttr(name);

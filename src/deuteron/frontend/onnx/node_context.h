@@ -63,6 +63,9 @@ class Value {
   std::shared_ptr<State> state_;
 };
 
+/// Null if the node has none of that name.
+const AttributeProto* FindAttribute(const NodeProto& node, std::string_view name);
+
 /// One node: its inputs, attributes, operator set, and the block that its calls are emitted into.
 class NodeContext {
  public:

@@ -49,8 +49,8 @@ PrimExpr ProductOf(const std::vector<PrimExpr>& factors, int64_t literal) {
 /// Of two dimensions that follow from one symbol, and are equal unless that is 0, the one that is less then; else null.
 /// (n - 1) / 2 + 1 that rounds towards 0, and (n + 1) / 2 that rounds down, are such: the sizes of half an image.
 PrimExpr LessWhereEmpty(const PrimExpr& a, const PrimExpr& b) {
-  const std::vector<tir::Var> symbols = FreeVars(a);
-  if (symbols.size() != 1 || FreeVars(b).size() != 1 || !FreeVars(b)[0].same_as(symbols[0])) return PrimExpr();
+  const std::vector<tir::Var> symbols = FreeVars(a), others = FreeVars(b);
+  if (symbols.size() != 1 || others.size() != 1 || !others[0].same_as(symbols[0])) return PrimExpr();
   arith::Analyzer analyzer;
   const tir::Var rest(symbols[0]->name_hint, symbols[0].dtype());
   analyzer.MarkNonNegative(rest);
