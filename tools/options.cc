@@ -136,6 +136,9 @@ void AddModelOptions(CLI::App* verb, ModelOptions* options, ModelKinds kinds) {
             return std::string();
           },
           "auto|none|LIBRARY"));
+  verb->add_option("--precision", options->compile.precision,
+                   "f32, or what products of float32 may round their operands to: bf16, f16")
+      ->check(CLI::IsMember({"f32", "bf16", "f16"}));
   verb->add_option("--shape", options->shapes, "NAME=1,3,224,224: dimensions of a symbolic input")
       ->allow_extra_args(false);
   verb->add_option("--custom", options->custom, kCustomHelp)->allow_extra_args(false);
@@ -158,8 +161,8 @@ void AddModelOptions(CLI::App* verb, ModelOptions* options, ModelKinds kinds) {
 
 bool IsCompiled(const ModelOptions& options) {
   if (!options.model.ends_with(".so")) return false;
-  for (const char* flag : {"--target", "--opt-level", "--no-fuse", "--backend", "--config", "--disable-pass",
-                           "--require-pass", "--print-before", "--print-after", "--print-before-all",
+  for (const char* flag : {"--target", "--opt-level", "--no-fuse", "--backend", "--precision", "--config",
+                           "--disable-pass", "--require-pass", "--print-before", "--print-after", "--print-before-all",
                            "--print-after-all", "--time-passes", "--verify-each", "--bisect-limit", "--custom"}) {
     if (options.verb->count(flag) == 0) continue;
     DEUTERON_THROW(UsageError) << flag << " is for compiling, and " << options.model

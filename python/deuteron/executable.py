@@ -215,7 +215,8 @@ def compile(  # noqa: A001
         another machine than this can be saved, not run.
     threads: of parallel loops; 0: as many as this process may use.
     backend: "none": generated code does all; a library ("dnnl"): it does what it can; "auto": the better of both, by estimates.
-    precision: of products; "f32" alone is implemented, others raise UnsupportedError.
+    precision: "f32", or what products and convolutions of float32 may round their operands to: "bf16", "f16". Sums are of float32,
+        and inputs, outputs and what is between kernels keep their dtypes.
     opt_level: 0 (no fusion) to 3.
     shapes: dimensions of inputs by name, where the model leaves them open.
     config: of passes, by key.
@@ -226,10 +227,8 @@ def compile(  # noqa: A001
     Other Python threads run meanwhile. Raises ModelError for a model that is malformed, UnsupportedError for what is not
     implemented, UsageError for wrong options.
     """
-    if precision != "f32":
-        raise UnsupportedError(f'precision "{precision}"; "f32" is implemented. Tensors keep the dtypes that the model gives them')
     options = compile_options(
-        target=target, threads=threads, backend=backend, opt_level=opt_level, fuse=fuse, config=config, limits=limits,
+        target=target, threads=threads, backend=backend, precision=precision, opt_level=opt_level, fuse=fuse, config=config, limits=limits,
         disabled_passes=disabled_passes, required_passes=required_passes, progress=progress,
     )  # fmt: skip
     return _compile(read(model, shapes, limits), options)

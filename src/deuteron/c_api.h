@@ -184,9 +184,11 @@ typedef struct DeuteronCompileOptions {
   /*! What docs/limits.md has; "run_bytes", "4Gi". May be null if there are none. */
   const DeuteronSetting* limits;
   size_t num_limits;
+  /*! What products of float32 may round their operands to: "f32", "bf16", "f16". May be null: "f32". */
+  const char* precision;
 } DeuteronCompileOptions;
 #define DEUTERON_COMPILE_OPTIONS_INIT \
-  { sizeof(DeuteronCompileOptions), "native", 0, 2, "auto", NULL, 0, NULL, 0, NULL, NULL, NULL, 0 }
+  { sizeof(DeuteronCompileOptions), "native", 0, 2, "auto", NULL, 0, NULL, 0, NULL, NULL, NULL, 0, NULL }
 
 /*! Compiles an .onnx file, or a .py module of the textual IR. `options` may be null. */
 DeuteronStatus DeuteronCompileFile(const char* path, const DeuteronCompileOptions* options, DeuteronModel** model);

@@ -24,6 +24,7 @@ CompileOptions ToCompileOptions(const DeuteronCompileOptions& options) {
   compile.threads = options.threads;
   compile.opt_level = options.opt_level;
   compile.backend = options.backend;
+  if (options.precision != nullptr) compile.precision = options.precision;
   for (size_t i = 0; i < options.num_config; ++i) compile.config[options.config[i].key] = options.config[i].value;
   for (size_t i = 0; i < options.num_limits; ++i) {
     SetLimit(options.limits[i].key, options.limits[i].value, &compile.limits);

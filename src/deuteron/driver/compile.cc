@@ -12,6 +12,7 @@
 #include "deuteron/driver/kernel_passes.h"
 #include "deuteron/driver/pass_registry.h"
 #include "deuteron/driver/pipeline.h"
+#include "deuteron/ir/transform/precision.h"
 #include "deuteron/runtime/executable.h"
 #include "deuteron/target/cpu_table.h"
 
@@ -66,6 +67,8 @@ transform::PassContext MakeContext(const CompileOptions& options) {
   const bool foreign = ArchitectureOf(Target::Parse(SplitTargets(options.target)[0]).triple) != ArchitectureOf("");
   const bool no_library = options.backend == "auto" && (!options.fuses() || foreign);
   context.SetConfig("relax.PartitionFor.backend", String(no_library ? "none" : options.backend));
+  transform::ParsePrecision(options.precision);  // a wrong name is told before anything runs
+  if (options.precision != "f32") context.SetConfig("precision", String(options.precision));
   if (!options.fuses()) {
     context.SetConfig("relax.FuseOps.fuse_opt_level", int64_t{0});
     const std::vector<std::string>& merging = MergingPasses();

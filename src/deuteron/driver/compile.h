@@ -37,6 +37,9 @@ struct CompileOptions {
   /// "none": generated code does all; the name of a library (backend/backends.h): it does what it can; "auto": of each
   /// kernel the better of them by estimates, and without fusion generated code.
   std::string backend = "auto";
+  /// What products and convolutions of float32 may round their operands to: "f32" (not at all), "bf16" or "f16". Sums
+  /// are of float32, and what is stored keeps the model's types; constants may be held in the narrower type.
+  std::string precision = "f32";
   /// Configuration keys of passes ("tvm_compat", …), as text.
   std::map<std::string, std::string> config;
   /// Shared objects with functions that the module calls by name (docs/custom-operators.md): they become part of the

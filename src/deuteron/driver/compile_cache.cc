@@ -87,6 +87,7 @@ std::string CacheKey(const IRModule& module, const CompileOptions& options, cons
   key.Add(options.opt_level);
   key.Add(static_cast<int64_t>(options.fuse));
   key.Add(options.backend);
+  key.Add(options.precision);
   for (const auto& [name, value] : options.config) key.Add({name, value});
   // What they refuse is not taken from here.
   for (const LimitRow& limit : AllLimits()) key.Add(options.limits.*limit.field);

@@ -39,6 +39,8 @@ CompileOptions ToCompileOptions(const Map<String, ffi::Any>& options) {
       compile.fuse = value.cast<bool>();
     } else if (key == "backend") {
       compile.backend = value.cast<String>();
+    } else if (key == "precision") {
+      compile.precision = value.cast<String>();
     } else if (key == "config") {
       for (const auto& [name, setting] : value.cast<Map<String, String>>()) compile.config[name] = setting;
     } else if (key == "limits") {

@@ -27,6 +27,32 @@ double NearestPower(double value) {
   return std::ldexp(1.0, fraction < 0.75 ? exponent - 1 : exponent);
 }
 
+uint16_t NarrowToBrain(float value) {
+  const auto bits = std::bit_cast<uint32_t>(value);
+  if (std::isnan(value)) return static_cast<uint16_t>(bits >> 16 | 0x40);
+  return static_cast<uint16_t>((bits + 0x7fff + (bits >> 16 & 1)) >> 16);
+}
+
+uint16_t NarrowToHalf(float value) {
+  const auto bits = std::bit_cast<uint32_t>(value);
+  const auto sign = static_cast<uint16_t>(bits >> 16 & 0x8000);
+  uint32_t magnitude = bits & 0x7fffffff;
+  constexpr uint32_t kInfinity = 0x7f800000, kTooLarge = 143U << 23, kLeastNormal = 113U << 23;  // 2^16, 2^-14
+  uint32_t code = 0;
+  if (magnitude > kInfinity) {
+    code = 0x7e00;
+  } else if (magnitude >= kTooLarge) {
+    code = 0x7c00;
+  } else if (magnitude < kLeastNormal) {
+    // The last place of numbers from 0.5 on is the least number of the format: the sum is rounded to it.
+    code = std::bit_cast<uint32_t>(std::bit_cast<float>(magnitude) + 0.5F) - std::bit_cast<uint32_t>(0.5F);
+  } else {
+    magnitude += 0xfff + (magnitude >> 13 & 1);
+    code = (magnitude - (112U << 23)) >> 13;
+  }
+  return static_cast<uint16_t>(code | sign);
+}
+
 }  // namespace
 
 double FloatFormat::Round(double value) const {
@@ -148,6 +174,14 @@ void StoreFloat(void* data, DLDataType dtype, double value) {
   } else {
     const auto code = static_cast<uint16_t>(FindFloatFormat(dtype)->Encode(value));
     std::memcpy(data, &code, static_cast<size_t>(ElementBytes(dtype)));
+  }
+}
+
+void NarrowFloats(const float* from, int64_t count, DLDataType dtype, uint16_t* to) {
+  if (dtype.code == kDLBfloat) {
+    for (int64_t i = 0; i < count; ++i) to[i] = NarrowToBrain(from[i]);
+  } else {
+    for (int64_t i = 0; i < count; ++i) to[i] = NarrowToHalf(from[i]);
   }
 }
 

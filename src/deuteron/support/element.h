@@ -81,6 +81,8 @@ constexpr int64_t ElementBytes(DLDataType dtype) { return int64_t{(dtype.bits + 
 double LoadFloat(const void* data, DLDataType dtype);
 /// `value` has been rounded to the dtype.
 void StoreFloat(void* data, DLDataType dtype, double value);
+/// Rounds float32 numbers to float16 or bfloat16, ties to even; what is too large becomes infinity.
+void NarrowFloats(const float* from, int64_t count, DLDataType dtype, uint16_t* to);
 /// The integer or bool at `data`, of one lane; one of 64 bits without sign in two's complement.
 int64_t LoadInteger(const void* data, DLDataType dtype);
 /// The lowest bits of `value`, as many as the dtype has.

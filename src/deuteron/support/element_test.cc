@@ -5,6 +5,7 @@
 #include <cmath>
 #include <cstring>
 #include <limits>
+#include <vector>
 
 namespace deuteron {
 namespace {
@@ -34,6 +35,32 @@ const std::pair<int, int> kFormats[] = {
     {kDLFloat6_e3m2fn, 6},
     {kDLFloat4_e2m1fn, 4},
 };
+
+TEST(FloatFormatTest, ArraysAreNarrowedAsSingleNumbersAre) {
+  for (const int dtype : {kDLFloat, kDLBfloat}) {
+    const FloatFormat* format = FindFloatFormat(Type(dtype, 16));
+    std::vector<float> numbers = {0.0F, -0.0F, 65504.0F, 65519.99F, 65520.0F, 1e-8F, 3e-8F, 1e38F, -3.4e38F};
+    for (uint32_t code = 0; code < 1U << 16; ++code) {
+      // Each number of the format, what lies halfway to the next, and the neighbours of both.
+      const double here = format->Decode(code), next = format->Decode(code + 1);
+      if (std::isnan(here) || !std::isfinite(next)) continue;
+      for (const auto value : {static_cast<float>(here), static_cast<float>((here + next) / 2)}) {
+        numbers.insert(numbers.end(), {std::nextafter(value, -INFINITY), value, std::nextafter(value, INFINITY)});
+      }
+    }
+    std::vector<uint16_t> narrow(numbers.size());
+    NarrowFloats(numbers.data(), static_cast<int64_t>(numbers.size()), Type(dtype, 16), narrow.data());
+    for (size_t i = 0; i < numbers.size(); ++i) {
+      ASSERT_EQ(narrow[i], Code(dtype, 16, static_cast<double>(numbers[i]))) << numbers[i];
+    }
+    const float special[] = {INFINITY, -INFINITY, NAN};
+    uint16_t codes[3];
+    NarrowFloats(special, 3, Type(dtype, 16), codes);
+    EXPECT_EQ(format->Decode(codes[0]), kInf);
+    EXPECT_EQ(format->Decode(codes[1]), -kInf);
+    EXPECT_TRUE(std::isnan(format->Decode(codes[2])));
+  }
+}
 
 TEST(FloatFormatTest, EveryCodeIsItsNumbers) {
   for (const auto& [code, bits] : kFormats) {

@@ -11,10 +11,12 @@ namespace {
 using Verdicts = std::multimap<std::string, std::string>;
 
 /// Composite → reason, of each kernel that oneDNN could compute.
-Verdicts VerdictsOf(const IRModule& module, bool quantized = false, const std::string& target = "llvm -mcpu=znver4") {
+Verdicts VerdictsOf(const IRModule& module, bool quantized = false, const std::string& target = "llvm -mcpu=znver4",
+                    const std::string& precision = "f32") {
   const TargetScope scope(Target::Parse(target, 2));
   transform::PassContext context;
   context.SetConfig("relax.PartitionFor.backend", String("auto"));
+  context.SetConfig("precision", String(precision));
   const transform::PassContext::Scope context_scope(context);
   backend::PartitionFor("", quantized)(module);
   Verdicts verdicts;
@@ -49,6 +51,17 @@ TEST(Choice, OfNarrowFloatsIsTheLibraryThatMultipliesThem) {
   EXPECT_EQ(VerdictsOf(MakeModule("x: " + Typed("256, 1024", "bfloat16") + ", w: " + Typed("1024, 1024", "bfloat16"),
                                   {"gv = R.matmul(x, w)"})),
             (Verdicts{{"dnnl.matmul", "library-faster"}}));
+}
+
+/// A product of float32 may be rounded to what the CPU multiplies faster: only if the user says so.
+TEST(Choice, OfRoundedFloatsIsTheLibraryThatMultipliesThem) {
+  const IRModule module = MakeModule("x: " + F32("256, 1024") + ", w: " + F32("1024, 1024"), {"gv = R.matmul(x, w)"});
+  const std::string amx = "llvm -mcpu=sapphirerapids";
+  EXPECT_EQ(VerdictsOf(module, false, amx, "bf16"), (Verdicts{{"dnnl.matmul", "library-faster"}}));
+  EXPECT_EQ(VerdictsOf(module, false, amx), VerdictsOf(module, false, amx, "f32"));
+  // One without such products has nothing to gain.
+  EXPECT_EQ(VerdictsOf(module, false, "llvm -mcpu=x86-64-v3", "bf16"),
+            VerdictsOf(module, false, "llvm -mcpu=x86-64-v3"));
 }
 
 TEST(Choice, CountsWhatLiesBetween) {

@@ -9,10 +9,12 @@
 #include "deuteron/backend/dnnl/quantized.h"
 #include "deuteron/backend/pattern_checks.h"
 #include "deuteron/ir/expr_functor.h"
+#include "deuteron/ir/transform/precision.h"
 #include "deuteron/relax/op/linear_algebra.h"
 #include "deuteron/relax/op/nn_attrs.h"
 #include "deuteron/relax/op/op_common.h"
 #include "deuteron/relax/rewrite/pass_utils.h"
+#include "deuteron/target/target.h"
 
 namespace deuteron::backend::dnnl {
 namespace {
@@ -92,6 +94,7 @@ class Describer {
     const auto a = operands_.find(call->args[0].get()), b = operands_.find(call->args[1].get());
     if (a == operands_.end() && b == operands_.end() && !is_integer_) {
       kernel_ = KernelOf(op, call->args);
+      if (const char* precision = NarrowProducts(call)) kernel_.attrs["precision"] = precision;
       return;
     }
     kernel_.attrs["op"] = op;
@@ -115,6 +118,16 @@ class Describer {
       kernel_.inputs = {left.data, right.data};
       Quantization("weights", right.scale, ZeroPointOfInt8(right));
     }
+  }
+
+  /// What oneDNN is to round float32 operands to ("bf16", "f16"): what the user allows, where the CPU multiplies it
+  /// faster. Null: nothing.
+  static const char* NarrowProducts(const Call& call) {
+    const DataType precision = transform::ProductPrecision(transform::PassContext::Current());
+    const Target target = Target::Current();
+    const bool is_faster = target.machine.OpsPerCycle(precision) > target.machine.OpsPerCycle(DataType::Float(32));
+    if (DTypeOf(call->args[0]) != DataType::Float(32) || precision == DataType::Float(32) || !is_faster) return nullptr;
+    return precision.is_bfloat16() ? "bf16" : "f16";
   }
 
   /// oneDNN's right operands are int8: the run side takes 128 from uint8 ones, and from their zero point it is taken

@@ -9,6 +9,7 @@
 #include <limits>
 #include <optional>
 
+#include "deuteron/ir/transform/precision.h"
 #include "deuteron/relax/analysis/kernel_cost.h"
 #include "deuteron/target/target.h"
 #include "deuteron/tir/analysis/cost.h"
@@ -149,7 +150,13 @@ class Estimator {
     return part;
   }
 
-  double OpsPerCycle() const { return costs_.machine().OpsPerCycle(kernel_.inputs[0]->ty.as<TensorTypeNode>()->dtype); }
+  /// Of the library, in the type that it multiplies.
+  double OpsPerCycle() const {
+    const DataType dtype = kernel_.attrs.contains("precision")
+                               ? transform::ParsePrecision(kernel_.attrs.at("precision"))
+                               : kernel_.inputs[0]->ty.as<TensorTypeNode>()->dtype;
+    return costs_.machine().OpsPerCycle(dtype);
+  }
 
   const JsonKernel& kernel_;
   const std::vector<int64_t> result_;

@@ -95,6 +95,9 @@ class Attributes {
       sources_.emplace_back(DNNL_ARG_ATTR_MULTIPLE_POST_OP(ops.len() - 1) | DNNL_ARG_SRC_1, source);
     }
     attr_.set_post_ops(ops);
+    const std::string precision = node.attrs.value("precision", "f32");
+    if (precision == "bf16") attr_.set_fpmath_mode(::dnnl::fpmath_mode::bf16);
+    if (precision == "f16") attr_.set_fpmath_mode(::dnnl::fpmath_mode::f16);
     attr_.set_scratchpad_mode(::dnnl::scratchpad_mode::user);
     for (const auto& each : node.attrs.value("quantization", nlohmann::json::array())) {
       const Value& parameter = inputs.at(next++);

@@ -79,6 +79,8 @@ std::vector<ConfigKey>& MutableConfigKeys() {
        "most arguments of one fused function, results included; 0 = no limit"},
       {"relax.FoldConstant.max_creation_elements", ConfigKey::kInt, 1024, "",
        "operators without tensor inputs (full, arange, ...) of more elements are not folded"},
+      {"precision", ConfigKey::kString, 0, "f32",
+       "f32, bf16 or f16: what products and convolutions of float32 may round their operands to (--precision)"},
       {"check_bounds", ConfigKey::kBool, 0, "",
        "every access of generated code is compared with its buffer: one that lies outside is an error of the run"},
       {"relax.PartitionFor.backend", ConfigKey::kString, 0, "none",

@@ -22,6 +22,8 @@ constexpr double kCopiedPart = 5.0 / 8;
 constexpr double kPanelPart = 1.0 / 2;
 /// Lanes of masked loads, stores and tails, in whole ones.
 constexpr double kMaskedPart = 4.0 / 5;
+/// To widen 16-bit floats: a load that spreads them, and a shift (an instruction of two parts for half floats).
+constexpr double kWideningInstructions = 2;
 /// Strided loads of so many vectors, with as many shuffles, take as long as a gather of one.
 constexpr int64_t kMostShuffledStride = 4;
 /// Code of a few pointwise operations on a vector with their loads and the store: sixteen instructions.
@@ -299,6 +301,8 @@ int64_t CostModel::PanelVectors(int64_t columns) const {
 double CostModel::CyclesOfCopy(int64_t bytes) const {
   return 2 * static_cast<double>(bytes) / (machine_.l2.load_bytes_per_cycle * kCopiedPart);
 }
+
+double CostModel::CyclesToWiden() const { return kWideningInstructions / static_cast<double>(machine_.vector_pipes); }
 
 double CostModel::MaskedPart() const { return kMaskedPart; }
 

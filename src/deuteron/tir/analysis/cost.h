@@ -96,6 +96,8 @@ class CostModel {
   double Overlapped(double one, double other) const;
   /// Cycles to copy so many bytes within the second level.
   double CyclesOfCopy(int64_t bytes) const;
+  /// Cycles to make a vector of float32 of 16-bit floats that were loaded.
+  double CyclesToWiden() const;
   /// Lanes of a vector that may be masked count as so many of another.
   double MaskedPart() const;
   /// Steps between the elements of a vector up to which whole vectors are loaded and shuffled in less time than its

@@ -22,6 +22,7 @@
 #include "deuteron/relax/rewrite/pass_utils.h"
 #include "deuteron/relax/rewrite/seq_rewriter.h"
 #include "deuteron/relax/transform/layout/passes.h"
+#include "deuteron/relax/transform/layout/weight_precision.h"
 #include "deuteron/runtime/tensor.h"
 #include "deuteron/target/target.h"
 #include "deuteron/tir/analysis/cost.h"
@@ -125,7 +126,23 @@ bool IsWorth(const ChannelBlocks& blocks, int64_t channels, double most_padding)
   return static_cast<double>(blocks.channels() - channels) <= most_padding * static_cast<double>(blocks.channels());
 }
 
+/// Elements of a tensor's type, but for its dimension `without`; nothing if some are symbolic.
+std::optional<double> ElementsWithout(const Type& type, size_t without) {
+  const auto* tensor = type.as<TensorTypeNode>();
+  if (tensor == nullptr || !tensor->has_shape()) return std::nullopt;
+  double elements = 1;
+  for (size_t i = 0; i < tensor->shape->size(); ++i) {
+    const auto extent = AsConstInt((*tensor->shape)[static_cast<int64_t>(i)]);
+    if (!extent) return std::nullopt;
+    if (i != without) elements *= static_cast<double>(*extent);
+  }
+  return elements;
+}
+
 class Packer : public SeqRewriter {
+ public:
+  explicit Packer(WeightPrecision* precision) : precision_(precision) {}
+
  protected:
   void RewriteBinding(const Binding& binding, Bindings* out) override {
     const Call packed = Pack(BoundValue(binding));
@@ -157,18 +174,22 @@ class Packer : public SeqRewriter {
     ChannelBlocks blocks = BlocksOf(channels);
     // Channels that make no blocks of whole vectors stay together.
     if (!IsWorth(blocks, channels, kMostPadding)) blocks = {channels, 1};
+    // Each weight meets every pixel of its channel.
+    const size_t channel_axis =
+        std::string(attrs->out_layout.empty() ? attrs->data_layout : attrs->out_layout).find('C');
+    const Constant held = precision_->Hold(weight, ElementsWithout(call.ty(), channel_axis));
     auto packed_attrs = make_object<ConvPackAttrsNode>();
     packed_attrs->strides = attrs->strides;
     packed_attrs->padding = attrs->padding;
     packed_attrs->dilation = attrs->dilation;
     packed_attrs->data_layout = attrs->data_layout;
     packed_attrs->out_layout = attrs->out_layout;
-    packed_attrs->out_dtype = attrs->out_dtype;
+    packed_attrs->out_dtype = held.same_as(weight) ? attrs->out_dtype : call.ty().as<TensorTypeNode>()->dtype;
     const std::string window = layout.substr(2);
     packed_attrs->kernel_layout =
         blocks.count == 1 ? "I" + window + "O" : "OI" + window + std::to_string(blocks.length) + "o";
     packed_attrs->channels = channels;
-    const Constant packed = Once(weight, "OI", [&] { return PackConv(weight, blocks); });
+    const Constant packed = Once(held, "OI", [&] { return PackConv(held, blocks); });
     static const Op conv_pack = Op::Get("relax.nn.conv_pack");
     return Call(conv_pack, {call->args[0], packed}, Attrs(std::move(packed_attrs)), call->ty_args, call->span);
   }
@@ -181,11 +202,13 @@ class Packer : public SeqRewriter {
     // One block of (k, n) is packed already.
     if (blocks.channels() == columns && blocks.count == 1 && !columns_first) return Call();
     if (!IsWorth(blocks, columns, kMostPaddingOfProduct)) return Call();
+    const auto* result = call.ty().as<TensorTypeNode>();
+    const Constant held = precision_->Hold(weight, ElementsWithout(call.ty(), static_cast<size_t>(result->ndim - 1)));
     const Constant packed =
-        Once(weight, columns_first ? "NK" : "KN", [&] { return PackMatrix(weight, columns_first, blocks); });
+        Once(held, columns_first ? "NK" : "KN", [&] { return PackMatrix(held, columns_first, blocks); });
     auto attrs = make_object<DensePackAttrsNode>();
     attrs->columns = columns;
-    attrs->out_dtype = call->attrs.as<MatmulAttrsNode>()->out_dtype;
+    attrs->out_dtype = held.same_as(weight) ? call->attrs.as<MatmulAttrsNode>()->out_dtype : result->dtype;
     static const Op dense_pack = Op::Get("relax.nn.dense_pack");
     return Call(dense_pack, {call->args[0], packed}, Attrs(std::move(attrs)), call->ty_args, call->span);
   }
@@ -198,6 +221,7 @@ class Packer : public SeqRewriter {
     return it->second;
   }
 
+  WeightPrecision* precision_;
   std::map<std::pair<const Object*, std::string>, Constant> packed_;
 };
 
@@ -205,9 +229,10 @@ class Packer : public SeqRewriter {
 
 transform::Pass PackWeights() {
   return transform::ModulePass({.name = "PackWeights", .opt_level = 1},
-                               [](IRModule module, const transform::PassContext&) {
-                                 return UpdateFunctions(std::move(module), [](const GlobalVar&, Function function) {
-                                   return Packer().RewriteBody(std::move(function));
+                               [](IRModule module, const transform::PassContext& context) {
+                                 WeightPrecision precision(module, context);
+                                 return UpdateFunctions(std::move(module), [&](const GlobalVar&, Function function) {
+                                   return Packer(&precision).RewriteBody(std::move(function));
                                  });
                                });
 }

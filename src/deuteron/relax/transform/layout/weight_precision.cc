@@ -1,0 +1,84 @@
+#include "deuteron/relax/transform/layout/weight_precision.h"
+
+#include <algorithm>
+#include <cmath>
+#include <set>
+
+#include "deuteron/ir/transform/precision.h"
+#include "deuteron/relax/functor.h"
+#include "deuteron/runtime/tensor.h"
+#include "deuteron/support/element.h"
+#include "deuteron/target/cpu_table.h"
+#include "deuteron/target/target.h"
+#include "deuteron/tir/analysis/cost.h"
+
+namespace deuteron::relax {
+namespace {
+
+/// Bytes of all constants, each counted once.
+double ConstantBytes(const IRModule& module) {
+  std::set<const Object*> seen;
+  double bytes = 0;
+  for (const auto& [var, function] : module->functions) {
+    const auto* graph = function.as<FunctionNode>();
+    if (graph == nullptr) continue;
+    PostOrderVisit(GetRef<Function>(graph), [&](const Expr& expr) {
+      const auto* constant = expr.as<ConstantNode>();
+      if (constant == nullptr || !seen.insert(constant).second) return;
+      bytes += static_cast<double>(constant->data.numel() * ElementBytes(constant->data.dtype()));
+    });
+  }
+  return bytes;
+}
+
+const float* Floats(const Constant& weight) {
+  return reinterpret_cast<const float*>(static_cast<const char*>(weight->data.data_ptr()) + weight->data.byte_offset());
+}
+
+/// Whether the type has a number near each of the weight's.
+bool Holds(const Constant& weight, DataType dtype) {
+  const double greatest = FindFloatFormat(dtype)->Decode(FindFloatFormat(dtype)->greatest());
+  const float* begin = Floats(weight);
+  return std::all_of(begin, begin + weight->data.numel(),
+                     [&](float value) { return !(std::fabs(static_cast<double>(value)) > greatest); });
+}
+
+}  // namespace
+
+WeightPrecision::WeightPrecision(const IRModule& module, const transform::PassContext& context)
+    : dtype_(transform::ProductPrecision(context)) {
+  if (dtype_ == DataType::Float(32)) return;
+  const Target target = Target::Current();
+  // Half floats are widened by an instruction; where there is none, by a dozen.
+  const bool is_x86 = ArchitectureOf(target.triple) == Architecture::kX86;
+  const bool is_slow = dtype_ == DataType::Float(16) && is_x86 && !target.HasFeature("f16c");
+  if (is_slow) dtype_ = DataType::Float(32);
+  bytes_ = ConstantBytes(module);
+}
+
+bool WeightPrecision::Pays(double elements, double rows) const {
+  const tir::CostModel costs(Target::Current().machine);
+  const int64_t lanes = costs.machine().Lanes(32);
+  const int64_t vectors = costs.PanelVectors(static_cast<int64_t>(elements));
+  const int64_t tile_rows = costs.BestTileRows(std::nullopt, costs.MostRows(vectors), vectors).rows;
+  const double widened = std::ceil(rows / static_cast<double>(tile_rows)) * elements / static_cast<double>(lanes);
+  // A run reads all weights, so that they come from where all of them have room.
+  const double saved_bytes = elements * (sizeof(float) - dtype_.bytes());
+  return costs.SecondsOfCycles(widened * costs.CyclesToWiden()) < costs.SecondsToMove(bytes_) * saved_bytes / bytes_;
+}
+
+Constant WeightPrecision::Hold(const Constant& weight, std::optional<double> rows) {
+  if (dtype_ == DataType::Float(32) || DataType(weight->data.dtype()) != DataType::Float(32)) return weight;
+  const int64_t elements = weight->data.numel();
+  if (elements == 0 || (rows && !Pays(static_cast<double>(elements), *rows)) || !Holds(weight, dtype_)) return weight;
+  auto [it, inserted] = narrow_.try_emplace(weight.get(), weight);
+  if (inserted) {
+    const auto shape = weight->data.shape();
+    Tensor narrow = runtime::AllocTensor({shape.begin(), shape.end()}, dtype_);
+    NarrowFloats(Floats(weight), elements, dtype_, static_cast<uint16_t*>(narrow.data_ptr()));
+    it->second = Constant(std::move(narrow), weight->span);
+  }
+  return it->second;
+}
+
+}  // namespace deuteron::relax
