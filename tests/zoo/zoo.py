@@ -1,12 +1,12 @@
 """Networks as exporters, quantisers and optimisers write them, compared with ONNX Runtime.
 
     python tests/zoo/zoo.py [PATTERN] [--models DIR] [--binary PATH] [--backend NAME] [--no-variants] [--order SEED] [--seconds S]
-                            [--again] [--accept-older] [--write]
+                            [--again] [--accept-older] [--missing] [--write]
 
 Exports what is missing below DIR (default: build/zoo/models), compiles each model once, runs the artefact on three sets of
 inputs, and times both, alternately. Verdicts are kept beside the models: a run that was ended goes on where it was, and
 judges only what the present compiler has not (--again: all; --accept-older: nothing that any compiler found right).
---order takes the models in a random order, --seconds begins none after so many. --write puts the table of all verdicts there are into the page zoo.md of docs/,
+--order takes the models in a random order, --missing only those that the page has no row of, --seconds begins none after so many. --write puts the table of all verdicts there are into the page zoo.md of docs/,
 which keeps what it says of other models.
 The exit status is 5 where a result is wrong.
 
@@ -31,6 +31,7 @@ from folders import folder_name
 from judge import ROOT, THREADS, Model, identity, judge, keep, kept
 
 HERE = ROOT / "tests" / "zoo"
+PAGE = ROOT / "docs" / "zoo.md"
 FLOAT16 = 2e-2
 # Three of 256 steps of the greatest value, as tests/onnx/quantized.py.
 QUANTISED = 3 / 128
@@ -188,8 +189,7 @@ def rows_of_page(page):
 
 def write(entries, root, made_by):
     """The page: all verdicts that are kept, and of other models those that it has."""
-    page = ROOT / "docs" / "zoo.md"
-    rows = {tuple(row[:3]): row for row in rows_of_page(page)}
+    rows = {tuple(row[:3]): row for row in rows_of_page(PAGE)}
     exports = {(name, form) for name, form, *_ in entries}
     rows = {key: row for key, row in rows.items() if key[:2] in exports}
     models = [model for first in already_exported(entries, root) for model in (first, *derived(first, root, make=False))]
@@ -212,7 +212,7 @@ def write(entries, root, made_by):
     text = HEADER.format(threads=THREADS, **versions) + summary(rows.values())
     if missing:
         text += f"\n{missing} of the {len(entries)} exports were not run yet."
-    page.write_text(text + "\n\n" + "\n".join(table) + "\n")
+    PAGE.write_text(text + "\n\n" + "\n".join(table) + "\n")
 
 
 def main():
@@ -226,11 +226,15 @@ def main():
     parser.add_argument("--seconds", type=float, default=float("inf"))
     parser.add_argument("--again", action="store_true")
     parser.add_argument("--accept-older", action="store_true")
+    parser.add_argument("--missing", action="store_true")
     parser.add_argument("--write", action="store_true")
     arguments = parser.parse_args()
     made_by = identity(arguments.binary.resolve(), arguments.backend)
     entries = listed(arguments.models)
     wanted = [entry for entry in entries if re.search(arguments.pattern, entry[0])]
+    if arguments.missing:
+        there = {(row[0], row[1]) for row in rows_of_page(PAGE) if row[2] in OTHER}
+        wanted = [entry for entry in wanted if entry[:2] not in there]
     if arguments.order is not None:
         random.Random(arguments.order).shuffle(wanted)
     results = []

@@ -18,6 +18,8 @@ class VarReplacer {
   void Set(const Var& var, Expr value) { values_[var.get()] = std::move(value); }
   /// Mentions of a function become mentions of another.
   void Set(const GlobalVar& var, GlobalVar other) { values_[var.get()] = std::move(other); }
+  /// `var` stays what it is from now on.
+  void Forget(const Var& var) { values_.erase(var.get()); }
   void SetSymbol(const tir::Var& var, PrimExpr value) { symbols_[var] = std::move(value); }
   bool Has(const tir::Var& symbol) const { return symbols_.count(symbol) != 0; }
   bool empty() const { return values_.empty() && symbols_.empty(); }

@@ -4,7 +4,7 @@
 /// Purpose: weights that are transposed, scaled or reshaped before use cost nothing at run time. Calls of
 /// kernels whose arguments are all constants are evaluated, anywhere; in dataflow blocks also operators
 /// that legalise to exactly one kernel, shape_to_tensor of a known shape and tensor_to_shape of a constant.
-/// Results replace the uses of the variable; the binding stays until DeadCodeElimination.
+/// Results replace the uses of the variable, and what is not used any more is let go at once.
 ///
 /// What it must not do: fold calls with side effects, or of kernels that take symbols; materialise large tensors out of
 /// nothing (operators without a tensor input over relax.FoldConstant.max_creation_elements), or of little; fold
@@ -17,6 +17,7 @@
 
 #include "deuteron/relax/analysis/purity.h"
 #include "deuteron/relax/call_tir.h"
+#include "deuteron/relax/functor.h"
 #include "deuteron/relax/legalize_cache.h"
 #include "deuteron/relax/rewrite/operator_names.h"
 #include "deuteron/relax/rewrite/pass_utils.h"
@@ -68,19 +69,62 @@ class Folder {
         max_creation_(context.GetInt("relax.FoldConstant.max_creation_elements")),
         skip_ops_(skip_ops) {}
 
-  Function Fold(const Function& function) { return WithBody(function, Visit(function->body)); }
+  Function Fold(const Function& function) {
+    CountUses(function->body);
+    return WithBody(function, Visit(function->body));
+  }
 
  private:
   SeqExpr Visit(const SeqExpr& seq) {
     Array<BindingBlock> blocks = seq->blocks.Map([this](const BindingBlock& block) {
       const bool is_dataflow = block->IsInstance<DataflowBlockNode>();
-      Array<Binding> bindings =
-          block->bindings.Map([&](const Binding& binding) { return Visit(binding, is_dataflow); });
-      return bindings.same_as(block->bindings) ? block : WithBindings(block, std::move(bindings));
+      Array<Binding> bindings;
+      bool changed = false;
+      for (const Binding& binding : block->bindings) {
+        const Binding visited = Visit(binding, is_dataflow);
+        ForgetLastUses(binding);
+        // Its constant stands where it was used, and nothing holds it longer than that.
+        const bool is_done = !visited.same_as(binding) && visited->var->kind == RelaxKind::kDataflowVar &&
+                             BoundValue(visited)->kind == RelaxKind::kConstant;
+        changed |= is_done || !visited.same_as(binding);
+        if (!is_done) bindings.push_back(visited);
+      }
+      return changed ? WithBindings(block, std::move(bindings)) : block;
     });
     const Expr body = replacer_.Replace(seq->body);
     if (blocks.same_as(seq->blocks) && body.same_as(seq->body)) return seq;
     return SeqExpr(std::move(blocks), body, seq->span);
+  }
+
+  /// The variables that a binding itself uses, those in branches apart.
+  static void VisitUses(const Binding& binding, const std::function<void(const Expr&)>& visit) {
+    const Expr& value = BoundValue(binding);
+    const auto* branch = value.as<IfNode>();
+    PostOrderVisit(branch != nullptr ? branch->cond : value, [&](const Expr& expr) {
+      if (IsVar(expr)) visit(expr);
+    });
+  }
+
+  void CountUses(const SeqExpr& seq) {
+    for (const BindingBlock& block : seq->blocks) {
+      for (const Binding& binding : block->bindings) {
+        VisitUses(binding, [this](const Expr& var) { ++uses_[var.get()]; });
+        const auto* branch = BoundValue(binding).as<IfNode>();
+        if (branch == nullptr) continue;
+        CountUses(branch->true_branch);
+        CountUses(branch->false_branch);
+      }
+    }
+    PostOrderVisit(seq->body, [this](const Expr& expr) { ++uses_[expr.get()]; });
+  }
+
+  /// Lets go of what no later binding uses: large constants are computed of large constants.
+  void ForgetLastUses(const Binding& binding) {
+    VisitUses(binding, [this](const Expr& var) {
+      if (--uses_[var.get()] != 0) return;
+      replacer_.Forget(Downcast<Var>(var));
+      tuples_.erase(var.get());
+    });
   }
 
   Binding Visit(const Binding& original, bool is_dataflow) {
@@ -249,6 +293,8 @@ class Folder {
   const int64_t max_creation_;
   const std::unordered_set<std::string>& skip_ops_;
   VarReplacer replacer_;
+  /// Bindings not yet visited that use a variable; results of functions and branches count as well.
+  std::unordered_map<const Object*, int64_t> uses_;
   std::unordered_map<const Object*, Tuple> tuples_;
   std::unordered_map<const Object*, Expr> shapes_;
   BlockBuilder scratch_;
