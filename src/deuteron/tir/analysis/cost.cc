@@ -26,8 +26,10 @@ constexpr double kMaskedPart = 4.0 / 5;
 constexpr double kWideningInstructions = 2;
 /// Strided loads of so many vectors, with as many shuffles, take as long as a gather of one.
 constexpr int64_t kMostShuffledStride = 4;
-/// Code of a few pointwise operations on a vector with their loads and the store: sixteen instructions.
-constexpr int64_t kBytesOfCopy = 128;
+/// Code of an instruction on vectors; and how many a few pointwise operations on one are, with their loads and the
+/// store.
+constexpr double kBytesOfInstruction = 8;
+constexpr double kLeastInstructions = 16;
 /// Pieces for each thread, so that none waits long for one that is late.
 constexpr int64_t kPiecesPerThread = 4;
 /// Of what is done at the same time, the part of the time of each that shows.
@@ -308,7 +310,10 @@ double CostModel::MaskedPart() const { return kMaskedPart; }
 
 int64_t CostModel::MostShuffledStride() const { return kMostShuffledStride; }
 
-int64_t CostModel::MostCopies() const { return machine_.code_bytes / 2 / kBytesOfCopy; }
+int64_t CostModel::MostCopies(double ops) const {
+  const double bytes = kBytesOfInstruction * std::max(ops, kLeastInstructions);
+  return static_cast<int64_t>(static_cast<double>(machine_.code_bytes) / 2 / bytes);
+}
 
 int64_t CostModel::StackBufferBytes() const { return machine_.stack_bytes / 4; }
 

@@ -103,9 +103,9 @@ class CostModel {
   /// Steps between the elements of a vector up to which whole vectors are loaded and shuffled in less time than its
   /// elements are gathered.
   int64_t MostShuffledStride() const;
-  /// How many copies of a few pointwise operations on a vector may follow each other in a loop that is to run from the
+  /// How many copies of `ops` pointwise operations on a vector may follow each other in a loop that is to run from the
   /// first cache of instructions.
-  int64_t MostCopies() const;
+  int64_t MostCopies(double ops) const;
   /// The most that one buffer may take of a kernel's part of the stack.
   int64_t StackBufferBytes() const;
   /// Accumulators that are needed for an addition to begin as often as its operand is loaded.

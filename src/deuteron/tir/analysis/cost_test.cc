@@ -93,8 +93,9 @@ TEST(CostModel, KnowsWhatSuitsATile) {
   EXPECT_EQ(costs.PanelVectors(48), 3);
   EXPECT_EQ(costs.PanelVectors(1000), 3);
   EXPECT_EQ(costs.PanelVectors(10), 1);
-  EXPECT_EQ(CostsOf("").MostCopies(), 128);
-  EXPECT_EQ(CostsOf("-code-bytes=64K").MostCopies(), 256);
+  EXPECT_EQ(CostsOf("").MostCopies(4), 128);
+  EXPECT_EQ(CostsOf("").MostCopies(160), 12);
+  EXPECT_EQ(CostsOf("-code-bytes=64K").MostCopies(4), 256);
   EXPECT_EQ(CostsOf("").StackBufferBytes(), 64 << 10);
   EXPECT_EQ(CostsOf("-stack-bytes=64K").StackBufferBytes(), 16 << 10);
 }

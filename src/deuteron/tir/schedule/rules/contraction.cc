@@ -244,9 +244,12 @@ void InitTile(Schedule* schedule, const Block& sum, const Nest& nest) {
 /// A tile whose accumulators hold the whole sum, followed by what runs on it.
 void SumWhole(Schedule* schedule, const ContractionPlan& plan, const Nest& nest) {
   const Loop tile = nest.TileLoop();
-  // The epilogue reads contiguous accumulators as they are.
+  // The epilogue reads contiguous accumulators as they are, unless it is so long that its copies, one for each vector,
+  // would not run from the cache of instructions: then it is a loop over a copy of the tile.
+  const bool is_long = !plan.epilogue.empty() && plan.num_rows * plan.num_vectors > plan.most_copies;
   std::vector<Block> stages;
-  if (plan.epilogue.empty() || !plan.contiguous_output) stages.push_back(schedule->CacheWrite(plan.anchor, "local"));
+  if (plan.epilogue.empty() || !plan.contiguous_output || is_long)
+    stages.push_back(schedule->CacheWrite(plan.anchor, "local"));
   if (!plan.epilogue.empty()) stages.push_back(plan.epilogue);
   if (stages[0] == plan.epilogue) schedule->SetScope(schedule->WriteBuffer(plan.anchor), "local");
   if (!plan.contiguous_output) {
@@ -261,6 +264,13 @@ void SumWhole(Schedule* schedule, const ContractionPlan& plan, const Nest& nest)
   // Transposed: the rows are contiguous in the output. Unrolled, the loads of neighbouring channels are known to be
   // such.
   const std::vector<Loop> inner = LoopsUnder(*schedule, plan.epilogue, tile);
+  if (plan.contiguous_output) {
+    const auto vector = VectorLoop(*schedule, inner, plan);
+    if (vector) {
+      schedule->Vectorize(schedule->Split(inner[*vector], std::vector<int64_t>{plan.num_vectors, plan.lanes})[1]);
+    }
+    return;
+  }
   const auto extent = inner.empty() ? std::nullopt : schedule->ConstExtent(inner.back());
   if (!extent || *extent <= 1 || *extent > 2 * plan.lanes) return;
   schedule->Vectorize(inner.back());

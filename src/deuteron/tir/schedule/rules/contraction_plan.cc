@@ -389,7 +389,8 @@ bool PlanContraction(const Schedule& schedule, const Target& target, Contraction
   }
   CutDepth(block, roles, target, plan);
   plan->pieces = target.machine.threads;
-  plan->most_copies = CostModel(target.machine).MostCopies();
+  const double ops = plan->epilogue.empty() ? 0 : OpsPerInstance(schedule.Get(plan->epilogue));
+  plan->most_copies = CostModel(target.machine).MostCopies(ops);
   return true;
 }
 
