@@ -6,7 +6,10 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <cstdint>
 #include <cstring>
+#include <map>
+#include <mutex>
 #include <utility>
 
 #include "deuteron/support/error.h"
@@ -28,7 +31,43 @@ struct Descriptor {
   DEUTERON_THROW(ModelError) << action << what << " '" << path << "': " << std::strerror(error);
 }
 
+/// Files that are mapped, by where they begin.
+class Mappings {
+ public:
+  static Mappings& Get() {
+    static auto* mappings = new Mappings();
+    return *mappings;
+  }
+  void Add(const char* begin, size_t size) {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    sizes_[reinterpret_cast<uintptr_t>(begin)] = size;
+  }
+  void Remove(const char* begin) {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    sizes_.erase(reinterpret_cast<uintptr_t>(begin));
+  }
+  void LetGo(uintptr_t begin, size_t bytes) {
+    const auto page = static_cast<uintptr_t>(::sysconf(_SC_PAGESIZE));
+    const uintptr_t first = (begin + page - 1) / page * page, last = (begin + bytes) / page * page;
+    const std::lock_guard<std::mutex> lock(mutex_);
+    auto mapping = sizes_.upper_bound(begin);
+    if (first >= last || mapping == sizes_.begin()) return;
+    --mapping;
+    if (begin + bytes <= mapping->first + mapping->second) {
+      ::madvise(reinterpret_cast<void*>(first), last - first, MADV_DONTNEED);
+    }
+  }
+
+ private:
+  std::mutex mutex_;
+  std::map<uintptr_t, size_t> sizes_;
+};
+
 }  // namespace
+
+void MappedFile::LetGo(const void* data, size_t bytes) {
+  Mappings::Get().LetGo(reinterpret_cast<uintptr_t>(data), bytes);
+}
 
 std::shared_ptr<const MappedFile> MappedFile::Open(const std::string& path, std::string_view what) {
   // O_NONBLOCK: opening a pipe must not wait for a writer.
@@ -48,6 +87,7 @@ std::shared_ptr<const MappedFile> MappedFile::Open(const std::string& path, std:
     void* mapping = ::mmap(nullptr, size, PROT_READ, MAP_PRIVATE, descriptor.fd, 0);
     if (mapping == MAP_FAILED) ThrowBecause("cannot map ", what, path, errno);
     data = static_cast<const char*>(mapping);
+    Mappings::Get().Add(data, size);
   }
   return std::shared_ptr<const MappedFile>(new MappedFile(path, data, size));
 }
@@ -61,7 +101,9 @@ std::shared_ptr<const MappedFile> MappedFile::Copy(std::string_view bytes, std::
 }
 
 MappedFile::~MappedFile() {
-  if (size_ > 0) ::munmap(const_cast<char*>(data_), size_);
+  if (size_ == 0) return;
+  Mappings::Get().Remove(data_);
+  ::munmap(const_cast<char*>(data_), size_);
 }
 
 }  // namespace deuteron

@@ -24,6 +24,10 @@ class MappedFile {
   std::string_view bytes() const { return {data_, size_}; }
   const std::string& path() const { return path_; }
 
+  /// What is done with for now: if all of it lies in a file that is mapped, its whole pages leave memory, and are read
+  /// anew should somebody ask. Other memory is left alone.
+  static void LetGo(const void* data, size_t bytes);
+
  private:
   MappedFile(std::string path, const char* data, size_t size) : path_(std::move(path)), data_(data), size_(size) {}
   std::string path_;

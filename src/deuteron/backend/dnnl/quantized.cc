@@ -1,6 +1,7 @@
 #include "deuteron/backend/dnnl/quantized.h"
 
 #include <algorithm>
+#include <cstring>
 #include <vector>
 
 #include "deuteron/backend/dnnl/composite.h"
@@ -20,8 +21,12 @@ const TensorTypeNode* TensorOf(const Expr& expr) { return expr->ty.as<TensorType
 /// Calls `take(i, value)` on the elements of a compact constant of type T.
 template <typename T, typename Take>
 void ForEachOf(const Tensor& tensor, const Take& take) {
-  const auto* data = reinterpret_cast<const T*>(static_cast<const char*>(tensor.data_ptr()) + tensor.byte_offset());
-  for (int64_t i = 0; i < tensor.numel(); ++i) take(i, static_cast<double>(data[i]));
+  const char* data = static_cast<const char*>(tensor.data_ptr()) + tensor.byte_offset();
+  for (int64_t i = 0; i < tensor.numel(); ++i) {
+    T element;
+    std::memcpy(&element, data + i * static_cast<int64_t>(sizeof(T)), sizeof(T));  // it may lie anywhere
+    take(i, static_cast<double>(element));
+  }
 }
 
 /// The same whatever its dtype; false if `expr` is no constant, or of a dtype that no operand has.

@@ -122,6 +122,51 @@ TEST(Codegen, TransposedTiles) {
 }
 
 /// Accumulators of a window in vectors of which the last is partial; some of what is read is padding.
+/// The squares of x^T, rows of x being `columns` long; x is an image of lines of `line` pixels, if that is not 0.
+tir::PrimFunc Transposition(const PrimExpr& rows, const PrimExpr& columns, int64_t line = 0) {
+  const te::Tensor x = te::Placeholder(
+      line == 0 ? Array<PrimExpr>{rows, columns} : Array<PrimExpr>{rows, FloorDiv(columns, I64(line)), I64(line)},
+      kFloat, "x");
+  const te::Tensor y = te::Compute(
+      {columns, rows},
+      [&](const Array<Var>& i) {
+        const PrimExpr element =
+            line == 0 ? x({i[1], i[0]}) : x({i[1], FloorDiv(i[0], I64(line)), FloorMod(i[0], I64(line))});
+        return element * element;
+      },
+      "y");
+  return te::CreatePrimFunc({x, y});
+}
+
+bool HasLocalTile(const tir::PrimFunc& func) {
+  const Array<tir::Buffer> buffers = tir::RootBlock(func)->alloc_buffers;
+  return std::any_of(buffers.begin(), buffers.end(), [](const tir::Buffer& each) { return each->scope == "local"; });
+}
+
+/// Where one of two axes is divided by tiles: the other's last tile is partial. Where neither is, there are none.
+TEST(Codegen, TranspositionsByRule) {
+  for (const char* cpu : {"x86-64-v3", "x86-64-v4"}) {
+    const Target target = Target::Parse(std::string("llvm -mcpu=") + cpu);
+    const auto check = [&](const tir::PrimFunc& func, bool in_tiles, const ExprVarMap& symbols = {}) {
+      const tir::ScheduledFunc scheduled = tir::ApplyScheduleRules(func, target);
+      EXPECT_EQ(HasLocalTile(scheduled.func), in_tiles);
+      CheckAgainst(scheduled.func, func, 1e-6, symbols);
+    };
+    for (const auto& [rows, columns] : {std::pair{32, 48}, std::pair{16, 197}, std::pair{53, 64}, std::pair{80, 16}}) {
+      check(Transposition(I64(rows), I64(columns)), true);
+    }
+    check(Transposition(I64(48), I64(9 * 32), 32), true);
+    check(Transposition(I64(53), I64(197)), false);
+    check(Transposition(I64(3), I64(64)), false);
+    if (target.machine.vector_bits > 256) continue;
+    const Var n("n");
+    for (const int64_t extent : {1, 37}) {
+      check(Transposition(n, I64(64)), true, {{n, I64(extent)}});
+      check(Transposition(I64(64), n), true, {{n, I64(extent)}});
+    }
+  }
+}
+
 TEST(Codegen, WindowsWithTails) {
   for (const auto& [width, stride] : {std::pair{9, 1}, std::pair{30, 1}, std::pair{30, 2}, std::pair{65, 3}}) {
     const te::Tensor a = te::Placeholder({I64(3), I64(width)}, kFloat, "A");

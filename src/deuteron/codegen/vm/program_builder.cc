@@ -2,6 +2,8 @@
 
 #include <utility>
 
+#include "deuteron/support/mapped_file.h"
+
 namespace deuteron::codegen {
 namespace {
 
@@ -54,6 +56,7 @@ uint32_t ProgramBuilder::Constant(const Tensor& tensor) {
   const DLTensor& data = *tensor.GetDLTensorPtr();
   const bool ready = runtime::IsKernelReady(data) && data.byte_offset == 0;
   const Tensor compact = ready ? tensor : runtime::CopyCompact(data);
+  if (!ready) MappedFile::LetGo(data.data, static_cast<size_t>(runtime::TensorBytes(tensor.shape(), data.dtype)));
   runtime::ConstantSpec spec;
   spec.dtype = data.dtype;
   spec.shape.assign(data.shape, data.shape + data.ndim);

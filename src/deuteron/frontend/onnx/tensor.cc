@@ -12,6 +12,9 @@
 namespace deuteron::onnx {
 namespace {
 
+/// From so many bytes on, weights are not copied.
+constexpr size_t kLargeWeight = 16 << 10;
+
 namespace fs = std::filesystem;
 using protozero::pbf_wire_type;
 
@@ -196,8 +199,11 @@ Tensor TensorDecoder::Decode(const TensorProto& tensor, const std::string& where
 Tensor TensorDecoder::DecodeRaw(const std::vector<int64_t>& shape, DataType dtype, std::string_view bytes,
                                 const std::shared_ptr<const MappedFile>& file, const std::string& where) {
   const bool aligned = reinterpret_cast<uintptr_t>(bytes.data()) % kTensorAlignment == 0;
-  // A boolean byte other than 0 and 1 must not reach kernels; booleans are few and always copied.
-  if (aligned && !bytes.empty() && !dtype.is_bool()) return BorrowedHostTensor(shape, dtype, bytes.data(), file);
+  // A boolean byte other than 0 and 1 must not reach kernels; booleans are few and always copied. Large weights are
+  // laid out for kernels later, and stay where they lie until then, wherever that is.
+  if ((aligned || bytes.size() >= kLargeWeight) && !bytes.empty() && !dtype.is_bool()) {
+    return BorrowedHostTensor(shape, dtype, bytes.data(), file);
+  }
   Tensor copy = EmptyHostTensor(shape, dtype);
   auto* data = static_cast<char*>(copy.data_ptr());
   if (!bytes.empty()) std::memcpy(data, bytes.data(), bytes.size());

@@ -5,6 +5,7 @@
 #include "deuteron/relax/analysis/purity.h"
 #include "deuteron/relax/rewrite/pass_utils.h"
 #include "deuteron/relax/rewrite/seq_rewriter.h"
+#include "deuteron/relax/rewrite/var_replacer.h"
 #include "deuteron/support/pointer_map.h"
 
 namespace deuteron::relax {

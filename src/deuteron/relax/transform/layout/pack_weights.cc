@@ -19,6 +19,7 @@
 
 #include "deuteron/relax/op/linear_algebra.h"
 #include "deuteron/relax/op/nn_attrs.h"
+#include "deuteron/relax/rewrite/constant_data.h"
 #include "deuteron/relax/rewrite/pass_utils.h"
 #include "deuteron/relax/rewrite/seq_rewriter.h"
 #include "deuteron/relax/transform/layout/passes.h"
@@ -217,7 +218,10 @@ class Packer : public SeqRewriter {
   template <typename Make>
   Constant Once(const Constant& weight, const char* layout, const Make& make) {
     auto [it, inserted] = packed_.try_emplace({weight.get(), layout});
-    if (inserted) it->second = make();
+    if (inserted) {
+      it->second = make();
+      LetGoOfData(weight);
+    }
     return it->second;
   }
 

@@ -6,6 +6,7 @@
 
 #include "deuteron/ir/transform/precision.h"
 #include "deuteron/relax/functor.h"
+#include "deuteron/relax/rewrite/constant_data.h"
 #include "deuteron/runtime/tensor.h"
 #include "deuteron/support/element.h"
 #include "deuteron/target/cpu_table.h"
@@ -35,11 +36,10 @@ const float* Floats(const Constant& weight) {
   return reinterpret_cast<const float*>(static_cast<const char*>(weight->data.data_ptr()) + weight->data.byte_offset());
 }
 
-/// Whether the type has a number near each of the weight's.
-bool Holds(const Constant& weight, DataType dtype) {
+/// Whether the type has a number near each of these.
+bool Holds(const float* numbers, int64_t count, DataType dtype) {
   const double greatest = FindFloatFormat(dtype)->Decode(FindFloatFormat(dtype)->greatest());
-  const float* begin = Floats(weight);
-  return std::all_of(begin, begin + weight->data.numel(),
+  return std::all_of(numbers, numbers + count,
                      [&](float value) { return !(std::fabs(static_cast<double>(value)) > greatest); });
 }
 
@@ -70,13 +70,17 @@ bool WeightPrecision::Pays(double elements, double rows) const {
 Constant WeightPrecision::Hold(const Constant& weight, std::optional<double> rows) {
   if (dtype_ == DataType::Float(32) || DataType(weight->data.dtype()) != DataType::Float(32)) return weight;
   const int64_t elements = weight->data.numel();
-  if (elements == 0 || (rows && !Pays(static_cast<double>(elements), *rows)) || !Holds(weight, dtype_)) return weight;
+  if (elements == 0 || (rows && !Pays(static_cast<double>(elements), *rows))) return weight;
   auto [it, inserted] = narrow_.try_emplace(weight.get(), weight);
-  if (inserted) {
+  if (!inserted) return it->second;
+  const Tensor wide = CompactData(weight);
+  const auto* numbers = static_cast<const float*>(wide.data_ptr());
+  if (Holds(numbers, elements, dtype_)) {
     const auto shape = weight->data.shape();
     Tensor narrow = runtime::AllocTensor({shape.begin(), shape.end()}, dtype_);
-    NarrowFloats(Floats(weight), elements, dtype_, static_cast<uint16_t*>(narrow.data_ptr()));
+    NarrowFloats(numbers, elements, dtype_, static_cast<uint16_t*>(narrow.data_ptr()));
     it->second = Constant(std::move(narrow), weight->span);
+    LetGoOfData(weight);
   }
   return it->second;
 }

@@ -17,6 +17,7 @@
 #include "deuteron/relax/op/nn.h"
 #include "deuteron/relax/op/nn_layout.h"
 #include "deuteron/relax/op/op_common.h"
+#include "deuteron/relax/rewrite/constant_data.h"
 #include "deuteron/relax/rewrite/emitting_rewriter.h"
 #include "deuteron/relax/rewrite/pass_utils.h"
 #include "deuteron/relax/transform/operators/passes.h"
@@ -74,9 +75,10 @@ class WinogradConverter : public EmittingRewriter {
     const auto shape = weights->data.shape();
     Tensor transformed = runtime::AllocTensor({topi::kWinogradTile, topi::kWinogradTile, shape[0], shape[1]},
                                               DataType(weights->data.dtype()));
-    const auto* from = reinterpret_cast<const float*>(static_cast<const char*>(weights->data.data_ptr()) +
-                                                      weights->data.byte_offset());
-    topi::WinogradWeights(from, shape[0] * shape[1], static_cast<float*>(transformed.data_ptr()));
+    const Tensor data = CompactData(weights);
+    topi::WinogradWeights(static_cast<const float*>(data.data_ptr()), shape[0] * shape[1],
+                          static_cast<float*>(transformed.data_ptr()));
+    LetGoOfData(weights);
     return Constant(std::move(transformed), weights->span);
   }
 };

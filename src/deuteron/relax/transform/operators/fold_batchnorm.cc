@@ -14,6 +14,7 @@
 #include <unordered_map>
 
 #include "deuteron/relax/op/binary.h"
+#include "deuteron/relax/rewrite/constant_data.h"
 #include "deuteron/relax/rewrite/pass_utils.h"
 #include "deuteron/relax/rewrite/remove_all_unused.h"
 #include "deuteron/relax/transform/cleanup/tuple_simplify.h"
@@ -29,10 +30,6 @@ bool IsWideFloat(const Tensor& tensor) {
   return dtype == DataType::Float(32) || dtype == DataType::Float(64);
 }
 
-Tensor Compact(const Tensor& tensor) {
-  return runtime::IsKernelReady(*tensor.GetDLTensorPtr()) ? tensor : runtime::CopyCompact(*tensor.GetDLTensorPtr());
-}
-
 /// Rows of `inner` elements times the factors in turn, rounded once. One pass: these are all weights of a network.
 template <typename T>
 void ScaleRows(const Tensor& data, const std::vector<double>& scale, size_t inner, Tensor* scaled) {
@@ -46,8 +43,8 @@ void ScaleRows(const Tensor& data, const std::vector<double>& scale, size_t inne
 }
 
 /// A constant of float32 or float64, scaled likewise.
-Constant Scaled(const Tensor& tensor, const std::vector<double>& scale, size_t inner) {
-  const Tensor data = Compact(tensor);
+Constant Scaled(const Constant& constant, const std::vector<double>& scale, size_t inner) {
+  const Tensor data = CompactData(constant);
   const DataType dtype(data.dtype());
   const std::vector<int64_t> shape(data.shape().begin(), data.shape().end());
   Tensor scaled = runtime::AllocTensor(shape, dtype);
@@ -56,6 +53,7 @@ Constant Scaled(const Tensor& tensor, const std::vector<double>& scale, size_t i
   } else {
     ScaleRows<double>(data, scale, inner, &scaled);
   }
+  LetGoOfData(constant);
   return Constant(std::move(scaled));
 }
 
@@ -63,7 +61,7 @@ Constant Scaled(const Tensor& tensor, const std::vector<double>& scale, size_t i
 std::optional<std::vector<double>> Values(const Expr& expr) {
   const auto* constant = expr.as<ConstantNode>();
   if (constant == nullptr || !IsWideFloat(constant->data)) return std::nullopt;
-  const Tensor data = Compact(constant->data);
+  const Tensor data = CompactData(GetRef<Constant>(constant));
   std::vector<double> values(static_cast<size_t>(data.numel()));
   const DataType dtype(data.dtype());
   if (dtype == DataType::Float(32)) {
@@ -197,7 +195,8 @@ class BatchnormFolder {
 
     std::vector<int64_t> bias_shape(static_cast<size_t>(rank), 1);
     bias_shape[static_cast<size_t>(axis)] = static_cast<int64_t>(channels);
-    const Call folded(conv->op, {conv->args[0], Scaled(data, scale, inner)}, conv->attrs, conv->ty_args, conv->span);
+    const Call folded(conv->op, {conv->args[0], Scaled(GetRef<Constant>(weights), scale, inner)}, conv->attrs,
+                      conv->ty_args, conv->span);
     const Var result = builder_.Emit(folded, "", conv->span);
     const Var biased = builder_.Emit(Add(result, MakeConstant(bias, bias_shape, type->dtype)), "", norm.span);
     return Tuple({biased, norm.mean, norm.variance}, norm.span);

@@ -19,6 +19,7 @@
 #include "deuteron/relax/call_tir.h"
 #include "deuteron/relax/functor.h"
 #include "deuteron/relax/legalize_cache.h"
+#include "deuteron/relax/rewrite/constant_data.h"
 #include "deuteron/relax/rewrite/operator_names.h"
 #include "deuteron/relax/rewrite/pass_utils.h"
 #include "deuteron/relax/rewrite/remove_all_unused.h"
@@ -195,15 +196,14 @@ class Folder {
     for (const Expr& arg : view.args->fields) {
       const auto* constant = arg.as<ConstantNode>();
       if (constant == nullptr) return Expr();
-      inputs.push_back(runtime::IsKernelReady(*constant->data.GetDLTensorPtr())
-                           ? constant->data
-                           : runtime::CopyCompact(*constant->data.GetDLTensorPtr()));
+      inputs.push_back(CompactData(GetRef<Constant>(constant)));
     }
     const auto specs = SpecsOf(view.out_ty);
     const auto kernel = As<tir::PrimFunc>(module.Lookup(view.func));
     if (!specs || !kernel.defined() || IsOutOfNothing(inputs, *specs)) return Expr();
     const auto results = evaluator_(kernel, inputs, *specs);
     if (results.empty()) return Expr();
+    for (const Expr& arg : view.args->fields) LetGoOfData(Downcast<Constant>(arg));
     DEUTERON_CHECK(results.size() == specs->size())
         << "the evaluator returned " << results.size() << " results for " << specs->size();
     if (!view.out_ty->IsInstance<TupleTypeNode>()) return Constant(results[0], call->span);

@@ -216,7 +216,7 @@ bool UsedAsValue(const SBlock& block, const IterVar& iter) {
 
 void ScheduleSpatial(Schedule* schedule, const Block& block, const Target& target) {
   std::vector<Loop> loops = schedule->GetLoops(block);
-  if (loops.empty()) return;
+  if (loops.empty() || ScheduleTransposition(schedule, block, target)) return;
   const SBlock body = schedule->Get(block);
   const int64_t lanes = Lanes(target);
 

@@ -63,6 +63,10 @@ bool AreContiguous(const SBlock& block, const IterVar& a, const IterVar& b);
 /// that every access runs through contiguously become one, the last of them is the vector's.
 void ScheduleSpatial(Schedule* schedule, const Block& block, const Target& target);
 
+/// The same in tiles that are transposed, where the block reads elements of 32 bits along another axis than it writes
+/// them; false if it does not, or axes are too short.
+bool ScheduleTransposition(Schedule* schedule, const Block& block, const Target& target);
+
 /// What inlining stages, last first, makes several blocks compute each for itself.
 class Recomputation {
  public:

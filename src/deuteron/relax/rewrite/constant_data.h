@@ -1,0 +1,15 @@
+/// \file
+/// The data of constants, for passes that compute with it. Large weights lie where the model's file has them: mapped,
+/// at any address.
+#pragma once
+
+#include "deuteron/relax/expr.h"
+
+namespace deuteron::relax {
+
+/// The constant's elements one after the other, aligned as kernels want them: its own data, or a copy.
+Tensor CompactData(const Constant& constant);
+/// Says that something computed of the constant has taken its place: what of it lies in a mapped file leaves memory.
+void LetGoOfData(const Constant& constant);
+
+}  // namespace deuteron::relax

@@ -1,0 +1,158 @@
+/// \file
+/// Elementwise work on a tensor that is read along another axis than its result is written: tiles that are transposed
+/// in registers.
+///
+/// Element by element, each read or each write would touch a line of its own, and use a fraction of it before another
+/// takes its place. A tile is a line of the one axis by a line of the other: its rows are copied to lie together, whole
+/// lines as they are stored, and read from there as columns, which code generation makes a transposition of vectors
+/// (codegen/llvm/emit_transpose.cc). One axis that no tile divides may stand in the innermost loop, whose last tile is
+/// split off.
+#include <algorithm>
+
+#include "deuteron/tir/schedule/rules/common.h"
+
+namespace deuteron::tir {
+namespace {
+
+/// An axis of the tile, with its share of it.
+struct TileAxis {
+  size_t iter = 0;
+  int64_t length = 0;
+  bool divides = true;
+};
+
+/// The read of a block that runs along another axis than its result.
+struct Transposed {
+  size_t read = 0;
+  /// Along which the result is contiguous, and the operand.
+  size_t result_axis = 0;
+  size_t operand_axis = 0;
+};
+
+/// Whether iterator i is loop i, for all of them, or that has but one iteration.
+bool HasLoopForEach(const Schedule& schedule, const Block& name) {
+  const SBlockRealize realize = schedule.GetRealize(name);
+  const std::vector<Loop> loops = schedule.GetLoops(name);
+  if (loops.size() != realize->iter_values.size()) return false;
+  for (size_t i = 0; i < loops.size(); ++i) {
+    const bool is_unit = IsZero(realize->iter_values[i]) && schedule.ConstExtent(loops[i]) == 1;
+    if (!is_unit && !realize->iter_values[i].same_as(loops[i])) return false;
+  }
+  return true;
+}
+
+/// The iterator that an index is.
+std::optional<size_t> IterOf(const SBlock& block, const PrimExpr& index) {
+  for (size_t i = 0; i < block->iter_vars.size(); ++i) {
+    if (index.same_as(block->iter_vars[i]->var)) return i;
+  }
+  return std::nullopt;
+}
+
+/// The element of 32 bits that a block reads along another axis; nothing if there is none, or several.
+std::optional<Transposed> FindTransposed(const SBlock& block) {
+  const auto* store = block->body.as<BufferStoreNode>();
+  if (store == nullptr || store->indices.empty()) return std::nullopt;
+  const auto result_axis = IterOf(block, store->indices.back());
+  if (!result_axis) return std::nullopt;
+  const VarNode* along = block->iter_vars[*result_axis]->var.get();
+  std::optional<Transposed> found;
+  const BufferLoadNode* first = nullptr;
+  bool is_one = true;
+  PostOrderVisit(store->value, [&](const ObjectRef& node) {
+    const auto* load = node.as<BufferLoadNode>();
+    if (load == nullptr || load->indices.empty() || load->buffer->dtype.bytes() != 4) return;
+    const auto operand_axis = IterOf(block, load->indices.back());
+    const bool is_across = std::any_of(load->indices.begin(), load->indices.end(), [&](const PrimExpr& index) {
+      return UsesVar(index, [&](const VarNode* var) { return var == along; });
+    });
+    if (!operand_axis || *operand_axis == *result_axis || !is_across) return;
+    // The same element may be read several times.
+    is_one &= first == nullptr || (load->buffer.same_as(first->buffer) && ExprEqual(load->indices, first->indices));
+    first = load;
+    for (size_t i = 0; i < block->reads.size(); ++i) {
+      if (block->reads[static_cast<int64_t>(i)]->buffer.same_as(load->buffer)) {
+        found = Transposed{i, *result_axis, *operand_axis};
+      }
+    }
+  });
+  return is_one ? found : std::nullopt;
+}
+
+/// A tile's share of an axis: a line, or at least a vector; 0 if it is too short for that.
+TileAxis ShareOf(const SBlock& block, size_t iter, int64_t line, int64_t lanes) {
+  const auto extent = AsConstInt(block->iter_vars[iter]->dom->extent);
+  if (!extent) return {iter, line, false};
+  for (const int64_t length : {line, lanes}) {
+    if (*extent % length == 0) return {iter, length, true};
+  }
+  return {iter, *extent >= line ? line : 0, false};
+}
+
+void Apply(Schedule* schedule, const Block& name, const Transposed& transposed, const TileAxis& result,
+           const TileAxis& operand, const Target& target) {
+  const int64_t lanes = Lanes(target);
+  const Block copy = schedule->CacheRead(name, transposed.read, "local");
+  const std::vector<Loop> loops = schedule->GetLoops(name);
+  const auto along = schedule->Split(loops[result.iter], std::vector<int64_t>{-1, result.length / lanes, lanes});
+  const auto across = schedule->Split(loops[operand.iter], std::vector<int64_t>{-1, operand.length});
+  std::vector<Loop> outer;
+  for (size_t i = 0; i < loops.size(); ++i) {
+    if (i != result.iter && i != operand.iter) outer.push_back(loops[i]);
+  }
+  // Threads share what divides; results are written one after the other where there is a choice.
+  const bool result_is_inner = operand.divides;
+  outer.push_back(result_is_inner ? across[0] : along[0]);
+  const Loop tiles = result_is_inner ? along[0] : across[0];
+  std::vector<Loop> order = outer;
+  order.insert(order.end(), {tiles, across[1], along[1], along[2]});
+  schedule->Reorder(order);
+  schedule->ComputeAt(copy, tiles);
+  schedule->Unroll(across[1]);
+  schedule->Unroll(along[1]);
+  schedule->Vectorize(along[2]);
+  std::vector<Loop> rows = schedule->GetLoops(copy);
+  rows.erase(rows.begin(), std::find(rows.begin(), rows.end(), tiles) + 1);
+  if (rows.size() != 2) DEUTERON_SCHEDULE_ERROR << "the tile is no matrix";
+  const auto parts = schedule->Split(rows[1], std::vector<int64_t>{operand.length / lanes, lanes});
+  schedule->Unroll(rows[0]);
+  schedule->Unroll(parts[0]);
+  schedule->Vectorize(parts[1]);
+  int64_t pieces = 1;
+  for (const Loop& loop : outer) pieces *= schedule->ConstExtent(loop).value_or(kUnknownExtent);
+  const bool all_divide = result.divides && operand.divides;
+  if (all_divide && pieces < CostModel(target.machine).EnoughPieces()) outer.push_back(tiles);
+  schedule->Parallel(FuseAll(schedule, outer));
+}
+
+}  // namespace
+
+bool ScheduleTransposition(Schedule* schedule, const Block& name, const Target& target) {
+  if (!HasPlainLoops(*schedule, name)) return false;
+  const int64_t lanes = Lanes(target);
+  const int64_t line = std::max<int64_t>(target.machine.line_bytes / 4, lanes);
+  Schedule attempt = *schedule;
+  // Rows and columns of an image that are one axis of the result.
+  SplitByQuotient(&attempt, name, [](size_t, int64_t) { return true; });
+  if (!HasLoopForEach(attempt, name)) return false;
+  const SBlock block = attempt.Get(name);
+  const auto transposed = FindTransposed(block);
+  if (!transposed) return false;
+  const int64_t most = CostModel(target.machine).MostCopies(OpsPerInstance(block));
+  TileAxis result = ShareOf(block, transposed->result_axis, line, lanes);
+  TileAxis operand = ShareOf(block, transposed->operand_axis, line, lanes);
+  if (result.length == 0 || operand.length == 0 || (!result.divides && !operand.divides)) return false;
+  // Copies of what is computed, one for each vector.
+  if (result.length / lanes * operand.length > most) result.length = operand.length = lanes;
+  if (operand.length > most) return false;
+  try {
+    Apply(&attempt, name, *transposed, result, operand, target);
+  } catch (const ffi::Error& error) {
+    if (!IsScheduleError(error)) throw;
+    return false;
+  }
+  *schedule = attempt;
+  return true;
+}
+
+}  // namespace deuteron::tir
