@@ -86,15 +86,6 @@ ConvReduction ReductionOf(const LayoutAxes& data, const LayoutAxes& kernel, cons
   return reduction;
 }
 
-/// Floats of 16 bits in the accumulator's, once each: to widen a scalar takes as long as to multiply by it. Pixels are
-/// scalars where channels make up the vectors; the weights of pointwise convolutions are where pixels do, those of long
-/// rows.
-te::Tensor Widened(const te::Tensor& x, DataType accumulator) {
-  if (!accumulator.is_float() || x.dtype() == accumulator) return x;
-  return te::Compute(
-      x.shape(), [&](const Array<tir::Var>& at) { return CastTo(accumulator, x(Indices(at))); }, "widened");
-}
-
 /// Whether the window is, or may be, more than one element.
 bool HasWindow(const te::Tensor& weight, const LayoutAxes& kernel_axes, const std::string& letters) {
   return std::any_of(letters.begin(), letters.end(),
@@ -120,6 +111,8 @@ te::Tensor Conv(const te::Tensor& data, const te::Tensor& weight, const ConvSpec
   const LayoutAxes out_axes = ParseAxes(spec.out_layout);
   arith::Analyzer analyzer;
   const DataType accumulator = AccumulatorType(spec.out_dtype);
+  // Pixels are scalars where channels make up the vectors; the weights of pointwise convolutions are where pixels do,
+  // those of long rows.
   const te::Tensor padded =
       PadSpatial(Widened(data, accumulator), data_axes, spec.padding_before, spec.padding_after, "pad_temp");
   const bool has_scalar_weights = spec.groups == 1 && !HasWindow(weight, kernel_axes, letters) && IsLarge(out_spatial);

@@ -89,6 +89,12 @@ DataType AccumulatorType(DataType dtype) {
   return dtype.is_float() && dtype.bits() < 32 ? DataType::Float(32, dtype.lanes()) : dtype;
 }
 
+te::Tensor Widened(const te::Tensor& x, DataType accumulator) {
+  if (!accumulator.is_float() || x.dtype() == accumulator) return x;
+  return Map(
+      x, [&](PrimExpr value) { return CastTo(accumulator, std::move(value)); }, "widened", AxisNames::kAx);
+}
+
 te::Tensor CastBack(const te::Tensor& x, DataType dtype) {
   if (x.dtype() == dtype) return x;
   return Map(

@@ -43,6 +43,9 @@ te::Tensor ConstLike(const te::Tensor& like, double value);
 
 /// float32 for 16-bit floats, else the type itself: in which sums and transcendental functions are computed.
 DataType AccumulatorType(DataType dtype);
+/// Floats of 16 bits in the accumulator's type, once each, for a product in which they are scalars: to widen one takes
+/// as long as to multiply by it. Other tensors as they are.
+te::Tensor Widened(const te::Tensor& x, DataType accumulator);
 /// What an accumulator holds, in the dtype of the result.
 te::Tensor CastBack(const te::Tensor& x, DataType dtype);
 

@@ -29,13 +29,14 @@ Array<PrimExpr> BatchIndices(const Array<PrimExpr>& operand, const Array<PrimExp
 
 /// Data (..., k) times a weight whose element at output column and k is `element`, before it is cast to the result's
 /// type.
-te::Tensor Layer(const te::Tensor& data, const PrimExpr& columns, const PrimExpr& depth,
+te::Tensor Layer(const te::Tensor& given, const PrimExpr& columns, const PrimExpr& depth,
                  const std::function<PrimExpr(const tir::Var& column, const tir::Var& k)>& element, DataType out_dtype,
                  const char* name) {
+  const DataType accumulator = AccumulatorType(out_dtype);
+  const te::Tensor data = Widened(given, accumulator);
   Array<PrimExpr> shape(data.shape().begin(), data.shape().end() - 1);
   shape.push_back(columns);
   const tir::IterVar k = te::ReduceAxis(depth, "k");
-  const DataType accumulator = AccumulatorType(out_dtype);
   return te::Compute(
       shape,
       [&](const Array<tir::Var>& vars) {

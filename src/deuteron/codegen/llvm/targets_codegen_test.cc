@@ -1,5 +1,6 @@
 /// Code for CPUs without this one's instructions: run where it can be, else read.
 #include "deuteron/codegen/llvm/kernel_test_util.h"
+#include "deuteron/tir/functor.h"
 
 namespace deuteron::codegen {
 namespace {
@@ -56,6 +57,32 @@ TEST(OlderCpus, ConvertFloat16WithoutInstructions) {
     EXPECT_FALSE(Has(Assembly(widen, text), "extendhf"));
     EXPECT_FALSE(Has(Assembly(narrow, text), "truncsf"));
   }
+}
+
+/// Casts to float16 in what is generated for a CPU.
+int64_t Roundings(const tir::PrimFunc& func, const char* cpu) {
+  int64_t count = 0;
+  tir::PostOrderVisit(tir::LowerPrimFunc(func, Target::Parse(cpu))->body, [&](const ObjectRef& node) {
+    const auto* cast = node.as<tir::CastNode>();
+    if (cast != nullptr && cast->dtype.is_float() && cast->dtype.bits() == 16) ++count;
+  });
+  return count;
+}
+
+/// Where the CPU has no arithmetic of half floats, an expression of them is rounded once, and each cast of its own.
+TEST(HalfFloats, AreRoundedWhereTheyAreStored) {
+  const DataType single = DataType::Float(32), half = DataType::Float(16);
+  const auto chain = Pointwise({half, half}, 64, [](const auto& in) {
+    const PrimExpr product = CallIntrin("exp", {in[0]}) * in[1];
+    return SelectExpr(product < in[0], product, in[0] + product) / (in[1] * in[1]);
+  });
+  EXPECT_EQ(Roundings(chain, "llvm -mcpu=x86-64-v3"), 1);
+  EXPECT_EQ(Roundings(chain, "llvm -mcpu=sapphirerapids"), 0);
+  Check(chain, 2e-3, {}, Target::Parse("llvm -mcpu=x86-64-v3"));
+  const auto cast =
+      Pointwise({half, single}, 64, [&](const auto& in) { return CastTo(single, in[0] * in[0]) * in[1]; });
+  EXPECT_EQ(Roundings(cast, "llvm -mcpu=x86-64-v3"), 1);
+  Check(cast, 1e-6, {}, Target::Parse("llvm -mcpu=x86-64-v3"));
 }
 
 TEST(OlderCpus, ComputeWithoutFusedMultiplyAdds) {

@@ -7,6 +7,7 @@ namespace deuteron::tir {
 PrimFunc LowerPrimFunc(PrimFunc func, const Target& target) {
   func = PlaceBuffers(std::move(func));
   func = LowerBlocks(std::move(func));
+  func = WidenFloats(std::move(func), target);
   func = SimplifyLoops(std::move(func));
   func = CompactBuffers(std::move(func), target);
   func = PartitionLoops(std::move(func));
