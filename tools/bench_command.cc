@@ -38,6 +38,23 @@ std::vector<double> Measure(const Executable& executable, const std::vector<Tens
   return times;
 }
 
+/// Of the function "main", what its tensors of known sizes were given, and the most that lives at once of them: no plan
+/// needs less.
+struct PlannedMemory {
+  int64_t arena_bytes = 0;
+  int64_t live_bytes = 0;
+};
+
+PlannedMemory PlannedMemoryOf(const Executable& executable) {
+  PlannedMemory planned;
+  for (const transform::Decision& decision : executable.decisions()) {
+    if (decision.reason != transform::Reason::kMemoryPlanned || decision.function != "main") continue;
+    planned.arena_bytes += decision.Get("arena_bytes");
+    planned.live_bytes += decision.Get("live_bytes");
+  }
+  return planned;
+}
+
 void Bench(BenchOptions options) {
   TakeSequencesApart(&options.inputs, &options.model.shapes);
   double compile_ms = 0;
@@ -54,12 +71,16 @@ void Bench(BenchOptions options) {
   const double activation_mib = static_cast<double>(executable.activation_bytes()) / kMiB;
   const double weights_mib = static_cast<double>(executable.weight_bytes()) / kMiB;
   const std::string backend = executable.backend();
+  const PlannedMemory planned = PlannedMemoryOf(executable);
+  const double arena_mib = static_cast<double>(planned.arena_bytes) / kMiB;
+  const double live_mib = static_cast<double>(planned.live_bytes) / kMiB;
   if (options.json) {
     const nlohmann::ordered_json report = {
         {"model", options.model.model},     {"threads", executable.threads()}, {"backend", backend},
         {"compile_ms", compile_ms},         {"median_ms", quantile(0.5)},      {"min_ms", times.front()},
         {"p99_ms", quantile(0.99)},         {"iterations", times.size()},      {"kernels", executable.num_kernels()},
-        {"activation_mib", activation_mib}, {"weights_mib", weights_mib},      {"peak_rss_mib", PeakRssMiB()}};
+        {"activation_mib", activation_mib}, {"arena_mib", arena_mib},          {"live_mib", live_mib},
+        {"weights_mib", weights_mib},       {"peak_rss_mib", PeakRssMiB()}};
     std::printf("%s\n", report.dump().c_str());
     return;
   }
@@ -71,6 +92,7 @@ void Bench(BenchOptions options) {
               quantile(0.99), times.size());
   std::printf("kernels          %lld\n", static_cast<long long>(executable.num_kernels()));
   std::printf("activations      %.1f MiB\n", activation_mib);
+  if (planned.arena_bytes > 0) std::printf("arena            %.1f MiB, largest live set %.1f\n", arena_mib, live_mib);
   std::printf("weights          %.1f MiB\n", weights_mib);
   std::printf("peak memory      %.1f MiB\n", PeakRssMiB());
 }

@@ -103,7 +103,8 @@ struct Group {
 
 class Planner {
  public:
-  Planner(const IRModule& module, const Function& function) : function_(function), analysis_(module, function) {}
+  Planner(const IRModule& module, const Function& function, String name, transform::DecisionLog* decisions)
+      : function_(function), analysis_(module, function), name_(std::move(name)), decisions_(decisions) {}
 
   Function Plan() {
     for (const Var& param : function_->params) CollectSymbols(param->ty, &symbols_);
@@ -151,6 +152,13 @@ class Planner {
 
   void Place(Group* group, Array<Binding>* storages) {
     const MemoryPlan plan = PlanMemory(group->lifetimes);
+    // Of symbolic sizes only the run knows how many bytes they are.
+    if (!group->unit.defined()) {
+      decisions_->Add({.pass = "StaticPlanBlockMemory",
+                       .function = name_,
+                       .reason = transform::Reason::kMemoryPlanned,
+                       .figures = {{"arena_bytes", plan.total}, {"live_bytes", LargestLiveSet(group->lifetimes)}}});
+    }
     const auto scaled = [group](int64_t count) {
       return group->unit.defined() && count != 0 ? I64(count) * group->unit : I64(count);
     };
@@ -196,6 +204,8 @@ class Planner {
 
   Function function_;
   MemoryAnalysis analysis_;
+  const String name_;
+  transform::DecisionLog* decisions_;
   arith::Analyzer analyzer_;
   VarSet symbols_;
   std::vector<Group> groups_;
@@ -206,12 +216,13 @@ class Planner {
 }  // namespace
 
 Pass StaticPlanBlockMemory() {
-  return transform::ModulePass({.name = "StaticPlanBlockMemory"}, [](IRModule module, const transform::PassContext&) {
-    const IRModule& functions = module;
-    return UpdateAllFunctions(module, [&functions](const GlobalVar&, const Function& function) {
-      return Planner(functions, function).Plan();
-    });
-  });
+  return transform::ModulePass(
+      {.name = "StaticPlanBlockMemory"}, [](IRModule module, const transform::PassContext& context) {
+        const IRModule& functions = module;
+        return UpdateAllFunctions(module, [&](const GlobalVar& name, const Function& function) {
+          return Planner(functions, function, name->name_hint, context.decisions.get()).Plan();
+        });
+      });
 }
 
 }  // namespace deuteron::relax
