@@ -28,6 +28,7 @@ std::vector<Pipeline> MakePipelines() {
                          {"SinkDequantize"},
                          {"FoldConstant", {{"skip_ops", {"relax.dequantize"}}}}};
   const Passes library = {{"PartitionFor", {{"quantized", true}}},
+                          {"IntegerProducts"},
                           {"FoldConstant"},
                           {"DeadCodeElimination"},
                           {"PartitionFor"},
@@ -36,6 +37,7 @@ std::vector<Pipeline> MakePipelines() {
   const Passes fuse = {{"CombineMatmulsOfOneWeight"},
                        {"ConvToWinograd"},
                        {"PackWeights"},
+                       {"DeadCodeElimination"},
                        {"LegalizeOps"},
                        {"AnnotateTIROpPattern"},
                        {"FoldConstant"},

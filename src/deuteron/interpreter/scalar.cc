@@ -151,6 +151,11 @@ Scalar BitNot(DataType dtype, const Scalar* args) {
   if (dtype.is_bool()) return Scalar::Int(args[0].i == 0);
   return Scalar::Int(WrapToWidth(dtype, ~args[0].i));
 }
+Scalar DotPairs(DataType dtype, const Scalar* args) {
+  const auto half = [](int64_t pair, int n) -> int64_t { return static_cast<int16_t>(pair >> n); };
+  const int64_t low = half(args[0].i, 0) * half(args[1].i, 0), high = half(args[0].i, 16) * half(args[1].i, 16);
+  return Scalar::Int(WrapToWidth(dtype, low + high));
+}
 /// Shifts by the width or more give 0 (or the sign, to the right).
 Scalar ShiftLeft(DataType dtype, const Scalar* args) {
   const int64_t n = args[1].i;
@@ -259,6 +264,7 @@ Intrinsic FindIntrinsic(std::string_view name) {
       {"tir.bitwise_not", BitNot},
       {"tir.shift_left", ShiftLeft},
       {"tir.shift_right", ShiftRight},
+      {"tir.dot_i16x2", DotPairs},
       {"tir.fma", Fma},
       {"tir.likely", Likely},
   };

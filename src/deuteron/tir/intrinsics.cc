@@ -62,6 +62,8 @@ constexpr Intrinsic kTable[] = {
     {"tir.bitwise_not", IntrinKind::kIntegerUnary, 1, true, true},
     IntegerBinary("tir.shift_left"),
     IntegerBinary("tir.shift_right"),  // arithmetic for signed types
+    // Of int32 that are pairs of int16: the sum of the products of the low halves and of the high halves, modulo 2^32.
+    IntegerBinary("tir.dot_i16x2"),
     // Evaluates only the branch taken, so that a condition guards loads.
     {"tir.if_then_else", IntrinKind::kControl, 3, true, false},
     {"tir.likely", IntrinKind::kControl, 1, true, true},

@@ -156,9 +156,9 @@ te::Tensor Conv(const te::Tensor& data, const te::Tensor& weight, const ConvSpec
           if (letter == 'O') return PositionAlong(at, out_axes, 'C');
           return letter == 'I' ? reduction.channel : PrimExpr(reduction.window[letters.find(letter)]->var);
         };
-        return te::Sum(CastTo(accumulator, padded(IndicesIn(data_axes, data_at, &analyzer))) *
-                           CastTo(accumulator, kernel(IndicesIn(kernel_axes, kernel_at, &analyzer))),
-                       reduction.axes);
+        const PrimExpr a = CastTo(accumulator, padded(IndicesIn(data_axes, data_at, &analyzer)));
+        const PrimExpr b = CastTo(accumulator, kernel(IndicesIn(kernel_axes, kernel_at, &analyzer)));
+        return te::Sum(spec.pairs ? CallIntrin("dot_i16x2", {a, b}) : a * b, reduction.axes);
       },
       name, {}, AxisNamesOf(out_axes, letters));
   if (spec.out_channels == 0) return CastBack(sum, spec.out_dtype);

@@ -31,6 +31,8 @@ struct ConvSpec {
   int64_t groups = 1;
   /// Output channels, if the kernel has more (its last ones are zeros); 0: as the kernel.
   int64_t out_channels = 0;
+  /// Elements are pairs of channels (PackI16x2).
+  bool pairs = false;
   /// One letter an axis: N, C and the last of D, H, W; kernels O, I and the same. Of convolutions that are not
   /// transposed, C, O and I may be in blocks (blocked_layout.h) that divide the channels.
   std::string data_layout;
@@ -90,7 +92,11 @@ te::Tensor Matmul(const te::Tensor& a, const te::Tensor& b, DataType out_dtype);
 /// Data (..., k) times weight (n, k) transposed: (..., n).
 te::Tensor Dense(const te::Tensor& data, const te::Tensor& weight, DataType out_dtype);
 /// The same with a weight of shape (ceil(columns / block), k, block): blocks of output columns one after the other.
-te::Tensor DensePack(const te::Tensor& data, const te::Tensor& weight, int64_t columns, DataType out_dtype);
+/// `pairs`: elements of both are pairs of int16 (PackI16x2).
+te::Tensor DensePack(const te::Tensor& data, const te::Tensor& weight, int64_t columns, bool pairs, DataType out_dtype);
+/// Neighbouring elements along `axis` less `zero_point`, a scalar, as pairs of int16 in int32, the first in the low
+/// half; 0 beyond the last.
+te::Tensor PackI16x2(const te::Tensor& data, const te::Tensor& zero_point, size_t axis);
 /// Terms are letters, one an axis; the output's too.
 te::Tensor Einsum(const Array<te::Tensor>& operands, const std::vector<std::string>& terms, const std::string& output);
 

@@ -152,6 +152,7 @@ llvm::Value* KernelEmitter::EmitCall(const tir::CallNode* op) {
       if (name == "bitwise_or") return builder_.CreateOr(args[0], args[1]);
       if (name == "bitwise_xor") return builder_.CreateXor(args[0], args[1]);
       if (name == "shift_left") return builder_.CreateShl(args[0], args[1]);
+      if (name == "dot_i16x2") return VectorMath(&builder_, target_).DotOfPairs(args[0], args[1]);
       return type.is_int() ? builder_.CreateAShr(args[0], args[1]) : builder_.CreateLShr(args[0], args[1]);
     default:
       break;

@@ -41,6 +41,7 @@ bool IsDouble(Value* x) { return x->getType()->getScalarType()->isDoubleTy(); }
 VectorMath::VectorMath(llvm::IRBuilder<>* builder, const Target& target)
     : b_(*builder),
       avx512_(target.HasFeature("avx512f") && target.machine.vector_bits >= 512),
+      pair_lanes_(avx512_ && target.HasFeature("avx512bw") ? 16 : target.HasFeature("avx2") ? 8 : 0),
       fused_(target.HasFeature("fma") || target.HasFeature("neon")),
       float_(builder),
       double_(builder),
@@ -67,6 +68,18 @@ Value* VectorMath::Pow(Value* x, Value* y) {
   if (IsDouble(x)) return double_.Pow(x, y);
   if (!avx512_) return float_.Pow(x, y);
   return InPieces(x, y, Avx512Math::kLanes, [this](Value* a, Value* b) { return wide_.Pow(a, b); });
+}
+
+Value* VectorMath::DotOfPairs(Value* x, Value* y) {
+  if (pair_lanes_ == 0 || !x->getType()->isVectorTy()) {
+    const auto half = [&](Value* pair, bool high) { return b_.CreateAShr(high ? pair : b_.CreateShl(pair, 16), 16); };
+    return b_.CreateAdd(b_.CreateMul(half(x, false), half(y, false)), b_.CreateMul(half(x, true), half(y, true)));
+  }
+  return InPieces(x, y, pair_lanes_, [this](Value* a, Value* b) {
+    llvm::Type* pairs = llvm::FixedVectorType::get(b_.getInt16Ty(), 2 * pair_lanes_);
+    const auto id = pair_lanes_ == 16 ? llvm::Intrinsic::x86_avx512_pmaddw_d_512 : llvm::Intrinsic::x86_avx2_pmadd_wd;
+    return b_.CreateIntrinsic(id, {}, {b_.CreateBitCast(a, pairs), b_.CreateBitCast(b, pairs)});
+  });
 }
 
 Value* VectorMath::InPieces(Value* x, Value* y, unsigned lanes, const std::function<Value*(Value*, Value*)>& compute) {

@@ -28,6 +28,8 @@ class VectorMath {
   bool HasPow(llvm::Value* x) const;
   /// Every special case as C has it.
   llvm::Value* Pow(llvm::Value* x, llvm::Value* y);
+  /// The intrinsic dot_i16x2.
+  llvm::Value* DotOfPairs(llvm::Value* x, llvm::Value* y);
 
  private:
   /// `compute` of pieces of so many lanes, joined again.
@@ -37,6 +39,8 @@ class VectorMath {
   llvm::IRBuilder<>& b_;
   /// Whether 512 bits may be computed with at once.
   bool avx512_;
+  /// Lanes of the widest instruction that adds products of pairs; 0: there is none.
+  unsigned pair_lanes_;
   bool fused_;
   FloatMath float_;
   DoubleMath double_;

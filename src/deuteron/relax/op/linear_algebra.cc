@@ -119,9 +119,9 @@ Expr LegalizeDense(BlockBuilder& builder, const Call& call) {
 }
 
 Expr LegalizeDensePack(BlockBuilder& builder, const Call& call) {
-  const int64_t columns = AttrsOf<DensePackAttrsNode>(call)->columns;
+  const auto* attrs = AttrsOf<DensePackAttrsNode>(call);
   return LegalizeProduct(builder, call, "dense_pack", [&](const Tensor& data, const Tensor& weight, DataType dtype) {
-    return topi::DensePack(data, weight, columns, dtype);
+    return topi::DensePack(data, weight, attrs->columns, attrs->pairs, dtype);
   });
 }
 

@@ -22,6 +22,8 @@ class DensePackAttrsNode : public AttrsNode {
  public:
   /// Of the result.
   int64_t columns = 0;
+  /// Elements of both operands are pairs of int16 (pack_i16x2).
+  bool pairs = false;
   /// Null: as the operands.
   Optional<DataType> out_dtype;
   DEUTERON_NODE("deuteron.relax.DensePackAttrs", DensePackAttrsNode, AttrsNode);

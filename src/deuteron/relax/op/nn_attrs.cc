@@ -72,7 +72,9 @@ void ConvAttrsNode::RegisterReflection() {
       .def_ro("out_dtype", &ConvAttrsNode::out_dtype);
 }
 void ConvPackAttrsNode::RegisterReflection() {
-  refl::ObjectDef<ConvPackAttrsNode>().def_ro("channels", &ConvPackAttrsNode::channels);
+  refl::ObjectDef<ConvPackAttrsNode>()
+      .def_ro("channels", &ConvPackAttrsNode::channels)
+      .def_ro("pairs", &ConvPackAttrsNode::pairs);
 }
 void WinogradInputAttrsNode::RegisterReflection() {
   refl::ObjectDef<WinogradInputAttrsNode>()
@@ -187,6 +189,7 @@ void MatmulAttrsNode::RegisterReflection() {
 void DensePackAttrsNode::RegisterReflection() {
   refl::ObjectDef<DensePackAttrsNode>()
       .def_ro("columns", &DensePackAttrsNode::columns)
+      .def_ro("pairs", &DensePackAttrsNode::pairs)
       .def_ro("out_dtype", &DensePackAttrsNode::out_dtype);
 }
 void EinsumAttrsNode::RegisterReflection() {

@@ -159,7 +159,10 @@ Expr LegalizeConv(BlockBuilder& builder, const Call& call) {
   if (!ShapesKnown(call)) return call;
   const size_t rank = ConvRank(call);
   topi::ConvSpec spec = SpecOf(call, AttrsOf<ConvAttrsNode>(call), rank);
-  if (const auto* packed = call->attrs.as<ConvPackAttrsNode>()) spec.out_channels = packed->channels;
+  if (const auto* packed = call->attrs.as<ConvPackAttrsNode>()) {
+    spec.out_channels = packed->channels;
+    spec.pairs = packed->pairs;
+  }
   return builder.CallTE("conv" + std::to_string(rank) + "d", call->args, [&](const Array<Tensor>& args) {
     return Array<Tensor>{topi::Conv(args[0], args[1], spec, ResultSpatial(call, spec.out_layout, rank))};
   });

@@ -3,6 +3,7 @@
 #include "deuteron/relax/op/extent_demands.h"
 #include "deuteron/relax/op/op_shape.h"
 #include "deuteron/topi/elementwise.h"
+#include "deuteron/topi/nn.h"
 
 namespace deuteron::relax {
 namespace {
@@ -76,6 +77,29 @@ Expr LegalizeDequantize(BlockBuilder& builder, const Call& call) {
   });
 }
 
+Type InferPackI16x2(const Call& call, const BlockBuilder& builder) {
+  CheckArity(call, 2, 2);
+  const TensorTypeNode* data = TensorArg(call, 0);
+  const TensorTypeNode* zero_point = TensorArg(call, 1);
+  if (!data->dtype.is_integer() || !zero_point->dtype.is_integer() || zero_point->ndim != 0) {
+    ThrowOpError(call, "takes integers, and a scalar integer as their zero point; got " + Describe(call->args[0].ty()) +
+                           " and " + Describe(call->args[1].ty()));
+  }
+  const DataType dtype = DataType::Int(32);
+  if (!data->has_shape()) return TensorType::WithNDim(data->ndim, dtype, data->vdevice);
+  const size_t axis = AxisArg(call, AttrsOf<PackI16x2AttrsNode>(call)->axis, data->ndim);
+  Array<PrimExpr> shape = *data->shape;
+  const PrimExpr extent = shape[static_cast<int64_t>(axis)];
+  shape.Set(static_cast<int64_t>(axis), builder.analyzer().Simplify(FloorDiv(extent + 1, 2)));
+  return TensorType(std::move(shape), dtype, data->vdevice);
+}
+
+Expr LegalizePackI16x2(BlockBuilder& builder, const Call& call) {
+  return CallKernel(builder, call, "pack_i16x2", call->args, [&](const Array<te::Tensor>& args) {
+    return topi::PackI16x2(args[0], args[1], AxisArg(call, AttrsOf<PackI16x2AttrsNode>(call)->axis, args[0].ndim()));
+  });
+}
+
 Expr MakeQuantize(const char* name, Expr data, Expr scale, Expr zero_point, int64_t axis, DataType out_dtype) {
   auto attrs = make_object<QuantizeAttrsNode>();
   attrs->out_dtype = out_dtype;
@@ -90,6 +114,7 @@ std::vector<OpInfo> QdqOps() {
   return {
       {"quantize", {"data", "scale", "zero_point"}, kAttrs, InferQuantize, LegalizeQuantize},
       {"dequantize", {"data", "scale", "zero_point"}, kAttrs, InferQuantize, LegalizeDequantize},
+      {"pack_i16x2", {"data", "zero_point"}, "deuteron.relax.PackI16x2Attrs", InferPackI16x2, LegalizePackI16x2},
   };
 }
 
@@ -100,11 +125,23 @@ Expr Dequantize(Expr data, Expr scale, Expr zero_point, int64_t axis, DataType o
   return MakeQuantize("dequantize", std::move(data), std::move(scale), std::move(zero_point), axis, out_dtype);
 }
 
+Expr PackI16x2(Expr data, Expr zero_point, int64_t axis) {
+  auto attrs = make_object<PackI16x2AttrsNode>();
+  attrs->axis = axis;
+  return MakeCall("pack_i16x2", {std::move(data), std::move(zero_point)}, Attrs(attrs));
+}
+
 void QuantizeAttrsNode::RegisterReflection() {
   refl::ObjectDef<QuantizeAttrsNode>()
       .def_ro("out_dtype", &QuantizeAttrsNode::out_dtype)
       .def_ro("axis", &QuantizeAttrsNode::axis);
 }
-TVM_FFI_STATIC_INIT_BLOCK() { QuantizeAttrsNode::RegisterReflection(); }
+void PackI16x2AttrsNode::RegisterReflection() {
+  refl::ObjectDef<PackI16x2AttrsNode>().def_ro("axis", &PackI16x2AttrsNode::axis);
+}
+TVM_FFI_STATIC_INIT_BLOCK() {
+  QuantizeAttrsNode::RegisterReflection();
+  PackI16x2AttrsNode::RegisterReflection();
+}
 
 }  // namespace deuteron::relax

@@ -4,6 +4,7 @@
 #include <unordered_set>
 
 #include "deuteron/arith/analyzer.h"
+#include "deuteron/tir/analysis/factors.h"
 #include "deuteron/tir/functor.h"
 
 namespace deuteron::tir {
@@ -167,12 +168,11 @@ bool AreSplitDistinct(const SBlock& block, const Array<PrimExpr>& indices) {
 
 std::optional<MatmulRoles> FindMatmulRoles(const SBlock& block, const ReductionUpdate& update) {
   if (update.combiner != ExprKind::kAdd) return std::nullopt;
-  const PrimExpr product = StripCasts(update.source);
-  if (product->kind != ExprKind::kMul) return std::nullopt;
-  const auto* mul = static_cast<const MulNode*>(product.get());
+  const auto factors = FindFactors(StripCasts(update.source));
+  if (!factors) return std::nullopt;
   MatmulRoles roles;
-  roles.lhs = StripCasts(mul->a);
-  roles.rhs = StripCasts(mul->b);
+  roles.lhs = StripCasts(factors->lhs);
+  roles.rhs = StripCasts(factors->rhs);
   roles.lhs_load = As<BufferLoad>(roles.lhs);
   roles.rhs_load = As<BufferLoad>(roles.rhs);
   const auto vars_of = [](const PrimExpr& expr) {

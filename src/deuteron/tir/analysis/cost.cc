@@ -42,7 +42,10 @@ int64_t OpsOfNode(const PrimExprNode* node) {
   if (IsBinary(node->kind) || node->kind == ExprKind::kSelect) return 1;
   if (node->kind != ExprKind::kCall) return 0;
   static const Op if_then_else = Op::Get("tir.if_then_else");
-  return static_cast<const CallNode*>(node)->op.same_as(if_then_else) ? 1 : kOpsOfFunction;
+  static const Op dot = Op::Get("tir.dot_i16x2");
+  const Op& op = static_cast<const CallNode*>(node)->op;
+  if (op.same_as(dot)) return 3;
+  return op.same_as(if_then_else) ? 1 : kOpsOfFunction;
 }
 
 /// Visits the nodes outside of indices and conditions of guards, which are index arithmetic too.

@@ -19,6 +19,7 @@
 #include <unordered_set>
 
 #include "deuteron/tir/block_annotations.h"
+#include "deuteron/tir/analysis/factors.h"
 #include "deuteron/tir/functor.h"
 
 namespace deuteron::tir {
@@ -91,11 +92,11 @@ bool IsMultiplyAccumulate(const Stmt& body) {
   const PrimExpr left = WithoutCasts(add->a);
   const PrimExpr right = WithoutCasts(add->b);
   const auto* accumulator = left.as<BufferLoadNode>();
-  const auto* product = right.as<MulNode>();
-  if (accumulator == nullptr || product == nullptr) return false;
+  const auto product = FindFactors(right);
+  if (accumulator == nullptr || !product) return false;
   if (!accumulator->buffer.same_as(store->buffer) || !SameIndices(accumulator->indices, store->indices)) return false;
-  const PrimExpr a = WithoutCasts(product->a);
-  const PrimExpr b = WithoutCasts(product->b);
+  const PrimExpr a = WithoutCasts(product->lhs);
+  const PrimExpr b = WithoutCasts(product->rhs);
   const auto* a_load = a.as<BufferLoadNode>();
   const auto* b_load = b.as<BufferLoadNode>();
   return a_load != nullptr && b_load != nullptr && IsReused(store, a_load) && IsReused(store, b_load);

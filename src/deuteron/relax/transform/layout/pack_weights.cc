@@ -9,19 +9,26 @@
 /// OIHW64o for the operator conv_pack, (n / 64, k, 64) for dense_pack. What a tile reads is then one run of memory.
 /// Zeros fill the last block, so that tiles have whole vectors only.
 ///
+/// Products of bytes are summed in 32 bits. Where the target adds two products of int16 in one instruction, both operands
+/// become pairs of neighbours of what is summed over (pack_i16x2), the weights here, the activations when they are
+/// computed; there are half as many steps then, and no sum saturates.
+///
 /// It must not touch weights that are computed at run time (the move would be paid at every run), grouped
-/// convolutions (their channels are read group by group), integers (their products have kernels of their own), or
-/// activations (their layout is decided by ConvertLayout alone). It stands after the passes that change weights
+/// convolutions (their channels are read group by group), other integers, or the layout of activations (ConvertLayout
+/// decides it). It stands after the passes that change weights
 /// (FoldBatchnormToConv2D, FoldConstant) and those that look for products, and before LegalizeOps.
 #include <algorithm>
 #include <cstring>
 #include <map>
+#include <tuple>
 
 #include "deuteron/relax/op/linear_algebra.h"
 #include "deuteron/relax/op/nn_attrs.h"
+#include "deuteron/relax/op/qdq.h"
 #include "deuteron/relax/rewrite/constant_data.h"
+#include "deuteron/relax/rewrite/emitting_rewriter.h"
 #include "deuteron/relax/rewrite/pass_utils.h"
-#include "deuteron/relax/rewrite/seq_rewriter.h"
+#include "deuteron/relax/transform/layout/pair_integers.h"
 #include "deuteron/relax/transform/layout/passes.h"
 #include "deuteron/relax/transform/layout/weight_precision.h"
 #include "deuteron/runtime/tensor.h"
@@ -140,13 +147,21 @@ std::optional<double> ElementsWithout(const Type& type, size_t without) {
   return elements;
 }
 
-class Packer : public SeqRewriter {
+class Packer : public EmittingRewriter {
  public:
   explicit Packer(WeightPrecision* precision) : precision_(precision) {}
 
  protected:
+  BindingBlock RewriteBlock(const BindingBlock& block) override {
+    paired_.clear();
+    BindingBlock result = EmittingRewriter::RewriteBlock(block);
+    paired_.clear();
+    return result;
+  }
+
   void RewriteBinding(const Binding& binding, Bindings* out) override {
-    const Call packed = Pack(BoundValue(binding));
+    operands_.Bind(binding->var, BoundValue(binding));
+    const Call packed = Pack(BoundValue(binding), out);
     if (!packed.defined()) return SeqRewriter::RewriteBinding(binding, out);
     packed->ty = BoundValue(binding).ty();
     out->push_back(WithValue(binding, packed));
@@ -154,18 +169,41 @@ class Packer : public SeqRewriter {
 
  private:
   /// Null where it stays as it is.
-  Call Pack(const Expr& value) {
+  Call Pack(const Expr& value, Bindings* out) {
     static const Op matmul = Op::Get("relax.matmul");
     static const Op dense = Op::Get("relax.nn.dense");
     const auto* call = value.as<CallNode>();
     const auto* weight = call != nullptr && call->args.size() == 2 ? call->args[1].as<ConstantNode>() : nullptr;
     if (weight == nullptr) return Call();
-    if (call->attrs.as<ConvAttrsNode>() != nullptr) return Convolution(GetRef<Call>(call), GetRef<Constant>(weight));
+    if (call->attrs.as<ConvAttrsNode>() != nullptr) 
+      return Convolution(GetRef<Call>(call), GetRef<Constant>(weight), out);
     const bool is_product = call->op.same_as(matmul) || call->op.same_as(dense);
-    return is_product ? Product(GetRef<Call>(call), GetRef<Constant>(weight), call->op.same_as(dense)) : Call();
+    return is_product ? Product(GetRef<Call>(call), GetRef<Constant>(weight), call->op.same_as(dense), out) : Call();
   }
 
-  Call Convolution(const Call& call, const Constant& weight) {
+  /// Operands as pairs of int16.
+  struct Pairs {
+    CentredBytes data;
+    Constant weight;
+  };
+  /// Nothing if the operands may have elements beyond int16, or the target does not multiply such pairs.
+  std::optional<Pairs> FindPairs(const Call& call, const Constant& weight, size_t axis) {
+    if (!Target::Current().HasFeature("avx2")) return std::nullopt;
+    const auto data = operands_.Find(call->args[0]);
+    if (!data) return std::nullopt;
+    const Constant pairs = Once(weight, axis == 0 ? "pairs 0" : "pairs 1", [&] { return PairsAlong(weight, axis); });
+    if (!pairs.defined()) return std::nullopt;
+    return Pairs{*data, pairs};
+  }
+
+  /// The data of `pairs`, in pairs along `axis`: once for all products of a block that read it.
+  Expr EmitData(const Pairs& pairs, int64_t axis, const Span& span, Bindings* out) {
+    Expr& data = paired_[{pairs.data.data.get(), pairs.data.zero_point.get(), axis}];
+    if (!data.defined()) data = Emit(PackI16x2(pairs.data.data, pairs.data.zero_point, axis), span, out);
+    return data;
+  }
+
+  Call Convolution(const Call& call, const Constant& weight, Bindings* out) {
     const auto* attrs = call->attrs.as<ConvAttrsNode>();
     const std::string layout = attrs == nullptr ? "" : std::string(attrs->kernel_layout);
     if (layout.substr(0, 2) != "OI" || layout.size() != weight->data.shape().size() || attrs->groups != 1)
@@ -178,13 +216,18 @@ class Packer : public SeqRewriter {
     // Each weight meets every pixel of its channel.
     const size_t channel_axis =
         std::string(attrs->out_layout.empty() ? attrs->data_layout : attrs->out_layout).find('C');
-    const Constant held = precision_->Hold(weight, ElementsWithout(call.ty(), channel_axis));
+    const size_t data_channels = std::string(attrs->data_layout).find('C');
+    const bool has_data_blocks = std::string(attrs->data_layout).find('c') != std::string::npos;
+    const auto pairs = has_data_blocks ? std::nullopt : FindPairs(call, weight, 1);
+    const Constant held =
+        pairs ? pairs->weight : precision_->Hold(weight, ElementsWithout(call.ty(), channel_axis));
     auto packed_attrs = make_object<ConvPackAttrsNode>();
     packed_attrs->strides = attrs->strides;
     packed_attrs->padding = attrs->padding;
     packed_attrs->dilation = attrs->dilation;
     packed_attrs->data_layout = attrs->data_layout;
     packed_attrs->out_layout = attrs->out_layout;
+    packed_attrs->pairs = pairs.has_value();
     packed_attrs->out_dtype = held.same_as(weight) ? attrs->out_dtype : call.ty().as<TensorTypeNode>()->dtype;
     const std::string window = layout.substr(2);
     packed_attrs->kernel_layout =
@@ -192,26 +235,34 @@ class Packer : public SeqRewriter {
     packed_attrs->channels = channels;
     const Constant packed = Once(held, "OI", [&] { return PackConv(held, blocks); });
     static const Op conv_pack = Op::Get("relax.nn.conv_pack");
-    return Call(conv_pack, {call->args[0], packed}, Attrs(std::move(packed_attrs)), call->ty_args, call->span);
+    const Expr data =
+        pairs ? EmitData(*pairs, static_cast<int64_t>(data_channels), call->span, out) : Expr(call->args[0]);
+    return Call(conv_pack, {data, packed}, Attrs(std::move(packed_attrs)), call->ty_args, call->span);
   }
 
-  Call Product(const Call& call, const Constant& weight, bool columns_first) {
-    if (weight->data.shape().size() != 2 || !DataType(weight->data.dtype()).is_float()) return Call();
+  Call Product(const Call& call, const Constant& weight, bool columns_first, Bindings* out) {
+    if (weight->data.shape().size() != 2) return Call();
+    const auto pairs = FindPairs(call, weight, columns_first ? 1 : 0);
+    if (!pairs && !DataType(weight->data.dtype()).is_float()) return Call();
     const int64_t columns = weight->data.shape()[columns_first ? 0 : 1];
     if (columns == 0) return Call();
     const ChannelBlocks blocks = BlocksOf(columns);
     // One block of (k, n) is packed already.
-    if (blocks.channels() == columns && blocks.count == 1 && !columns_first) return Call();
+    if (blocks.channels() == columns && blocks.count == 1 && !columns_first && !pairs) return Call();
     if (!IsWorth(blocks, columns, kMostPaddingOfProduct)) return Call();
     const auto* result = call.ty().as<TensorTypeNode>();
-    const Constant held = precision_->Hold(weight, ElementsWithout(call.ty(), static_cast<size_t>(result->ndim - 1)));
+    const Constant held =
+        pairs ? pairs->weight
+              : precision_->Hold(weight, ElementsWithout(call.ty(), static_cast<size_t>(result->ndim - 1)));
     const Constant packed =
         Once(held, columns_first ? "NK" : "KN", [&] { return PackMatrix(held, columns_first, blocks); });
     auto attrs = make_object<DensePackAttrsNode>();
     attrs->columns = columns;
+    attrs->pairs = pairs.has_value();
     attrs->out_dtype = held.same_as(weight) ? call->attrs.as<MatmulAttrsNode>()->out_dtype : result->dtype;
     static const Op dense_pack = Op::Get("relax.nn.dense_pack");
-    return Call(dense_pack, {call->args[0], packed}, Attrs(std::move(attrs)), call->ty_args, call->span);
+    const Expr data = pairs ? EmitData(*pairs, -1, call->span, out) : Expr(call->args[0]);
+    return Call(dense_pack, {data, packed}, Attrs(std::move(attrs)), call->ty_args, call->span);
   }
 
   /// One weight may feed several operators.
@@ -225,6 +276,8 @@ class Packer : public SeqRewriter {
     return it->second;
   }
 
+  ByteOperands operands_;
+  std::map<std::tuple<const Object*, const Object*, int64_t>, Expr> paired_;
   WeightPrecision* precision_;
   std::map<std::pair<const Object*, std::string>, Constant> packed_;
 };
@@ -235,8 +288,8 @@ transform::Pass PackWeights() {
   return transform::ModulePass({.name = "PackWeights", .opt_level = 1},
                                [](IRModule module, const transform::PassContext& context) {
                                  WeightPrecision precision(module, context);
-                                 return UpdateFunctions(std::move(module), [&](const GlobalVar&, Function function) {
-                                   return Packer(&precision).RewriteBody(std::move(function));
+                                 return UpdateFunctions(std::move(module), [&](const GlobalVar&, const Function& function) {
+                                   return Packer(&precision).Run(function);
                                  });
                                });
 }

@@ -31,6 +31,8 @@ Pass FoldBatchnormToConv2D();
 /// Evaluates what depends on constants only. `evaluator` computes kernels on tensors. Operators in `skip_ops`
 /// ("relax.dequantize") stay.
 Pass FoldConstant(ConstantEvaluator evaluator, std::vector<std::string> skip_ops = {});
+/// Products of dequantised bytes with dequantised constant weights become products of integers.
+Pass IntegerProducts();
 /// Moves what rearranges or selects elements before their dequantisation, and drops a quantisation that undoes it.
 Pass SinkDequantize();
 

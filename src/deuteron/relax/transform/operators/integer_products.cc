@@ -1,0 +1,202 @@
+/// \file
+/// IntegerProducts: products of dequantised bytes with dequantised constant weights become products of integers.
+///
+///     a = dequantize(x, s, z)             a = astype(x, int32) - z
+///     w = dequantize(W, t, 0)        →    b = conv2d(a, W in int32)
+///     b = conv2d(a, w)                    c = astype(b, float32) * (s · t)
+///
+/// The sum is exact then, and rounded once; b was rounded at each step. Where the target multiplies pairs of int16
+/// (PackWeights), it takes half as many instructions, and activations pass through memory as bytes.
+///
+/// It must not touch weights or scales that are computed at run time, activations whose scale is not a scalar, weights
+/// whose scale does not run along the output channels, grouped convolutions (their int32 sums are no faster than those
+/// of floats), or sums that may exceed int32.
+///
+/// Place: on operators, of those that no library has taken, while constants are still quantised; dead code and
+/// constants are left to the passes after it.
+#include <cmath>
+#include <limits>
+#include <unordered_map>
+
+#include "deuteron/relax/op/binary.h"
+#include "deuteron/relax/op/datatype.h"
+#include "deuteron/relax/op/linear_algebra.h"
+#include "deuteron/relax/op/nn_attrs.h"
+#include "deuteron/relax/op/op_common.h"
+#include "deuteron/relax/op/qdq.h"
+#include "deuteron/relax/rewrite/emitting_rewriter.h"
+#include "deuteron/relax/rewrite/pass_utils.h"
+#include "deuteron/relax/transform/operators/passes.h"
+#include "deuteron/runtime/tensor.h"
+#include "deuteron/target/target.h"
+
+namespace deuteron::relax {
+namespace {
+
+template <typename T>
+const T* Elements(const ConstantNode* constant) {
+  return reinterpret_cast<const T*>(static_cast<const char*>(constant->data.data_ptr()) + constant->data.byte_offset());
+}
+
+bool IsOf(const Expr& expr, DataType dtype) {
+  const auto* type = expr.ty().as<TensorTypeNode>();
+  return type != nullptr && type->dtype == dtype;
+}
+bool IsByte(const Expr& expr) { return IsOf(expr, DataType::Int(8)) || IsOf(expr, DataType::UInt(8)); }
+
+/// A constant of bytes, widened.
+std::optional<std::vector<int32_t>> Bytes(const Expr& expr) {
+  const auto* constant = expr.as<ConstantNode>();
+  if (constant == nullptr || !IsByte(expr)) return std::nullopt;
+  std::vector<int32_t> values(static_cast<size_t>(constant->data.numel()));
+  for (size_t i = 0; i < values.size(); ++i) {
+    values[i] = IsOf(expr, DataType::Int(8)) ? Elements<int8_t>(constant)[i] : Elements<uint8_t>(constant)[i];
+  }
+  return values;
+}
+
+/// A constant of float32.
+std::optional<std::vector<float>> Floats(const Expr& expr) {
+  const auto* constant = expr.as<ConstantNode>();
+  if (constant == nullptr || !IsOf(expr, DataType::Float(32))) return std::nullopt;
+  const auto* values = Elements<float>(constant);
+  return std::vector<float>(values, values + constant->data.numel());
+}
+
+/// Integers and scales of a weight.
+struct Weight {
+  Constant integers;
+  /// One, or one for each output channel.
+  std::vector<float> scales;
+};
+
+class ProductConverter : public EmittingRewriter {
+ private:
+  void RewriteBinding(const Binding& binding, Bindings* out) override {
+    static const Op dequantize = Op::Get("relax.dequantize");
+    const auto* call = BoundValue(binding).as<CallNode>();
+    if (call != nullptr && call->op.same_as(dequantize) && IsByte(call->args[0])) dequantized_[binding->var.get()] = call;
+    if (call == nullptr || call->args.size() != 2 || !Convert(binding, call, out))
+      SeqRewriter::RewriteBinding(binding, out);
+  }
+
+  /// The axis of the output channels in the weight of a product that may be converted, and how many dimensions of the
+  /// result follow them.
+  struct Channels {
+    size_t axis;
+    size_t following;
+  };
+  static std::optional<Channels> ChannelsOf(const CallNode* call) {
+    static const Op matmul = Op::Get("relax.matmul");
+    static const Op dense = Op::Get("relax.nn.dense");
+    const auto* weight = call->args[1].ty().as<TensorTypeNode>();
+    if (call->op.same_as(matmul) || call->op.same_as(dense)) {
+      if (weight == nullptr || weight->ndim != 2) return std::nullopt;
+      return Channels{call->op.same_as(matmul) ? size_t{1} : size_t{0}, 0};
+    }
+    const auto* conv = call->attrs.as<Conv2DAttrsNode>();
+    if (conv == nullptr || conv->groups != 1 || conv->data_layout != "NCHW" || conv->kernel_layout != "OIHW" ||
+        (!conv->out_layout.empty() && conv->out_layout != "NCHW"))
+      return std::nullopt;
+    return Channels{0, 2};
+  }
+
+  const CallNode* Dequantised(const Expr& expr) const {
+    const auto known = dequantized_.find(expr.get());
+    return known == dequantized_.end() ? nullptr : known->second;
+  }
+
+  /// False if the call is not of the kind.
+  bool Convert(const Binding& binding, const CallNode* call, Bindings* out) {
+    const CallNode* data = Dequantised(call->args[0]);
+    const CallNode* weight = Dequantised(call->args[1]);
+    if (data == nullptr || weight == nullptr || !IsOf(binding->var, DataType::Float(32))) return false;
+    const auto channels = ChannelsOf(call);
+    if (!channels) return false;
+    const auto scale = Floats(data->args[1]);
+    const auto zero_point = Bytes(data->args[2]);
+    if (!scale || scale->size() != 1 || !zero_point || zero_point->size() != 1) return false;
+    const auto centred = Centred(weight, channels->axis);
+    if (!centred) return false;
+
+    const Var wide = Emit(Astype(data->args[0], DataType::Int(32)), call->span, out);
+    const Constant zero = Constant::Scalar(DataType::Int(32), int64_t{(*zero_point)[0]});
+    const Var shifted = Emit(Subtract(wide, zero), call->span, out);
+    const Var product = Emit(IntegerProduct(call, shifted, centred->integers), call->span, out);
+    const Var real = Emit(Astype(product, DataType::Float(32)), call->span, out);
+    Expr value = builder_.Normalize(Multiply(real, Factor(*centred, (*scale)[0], channels->following)));
+    value->span = call->span;
+    out->push_back(VarBinding(binding->var, value, binding->span));
+    return true;
+  }
+
+  /// The same product of int32.
+  static Call IntegerProduct(const CallNode* call, const Expr& data, const Expr& weight) {
+    Attrs attrs = call->attrs;
+    if (const auto* conv = attrs.as<Conv2DAttrsNode>()) {
+      auto of_integers = make_object<Conv2DAttrsNode>(*conv);
+      of_integers->out_dtype = std::nullopt;
+      attrs = Attrs(std::move(of_integers));
+    } else {
+      attrs = Attrs(make_object<MatmulAttrsNode>());
+    }
+    return Call(call->op, {data, weight}, attrs, {}, call->span);
+  }
+
+  /// Scales that multiply the sums.
+  static Constant Factor(const Weight& weight, float data_scale, size_t following) {
+    std::vector<int64_t> shape;
+    if (weight.scales.size() != 1) {
+      shape.assign(1 + following, 1);
+      shape[0] = static_cast<int64_t>(weight.scales.size());
+    }
+    Tensor factor = runtime::AllocTensor(shape, DataType::Float(32));
+    for (size_t i = 0; i < weight.scales.size(); ++i) {
+      static_cast<float*>(factor.data_ptr())[i] = data_scale * weight.scales[i];
+    }
+    return Constant(std::move(factor));
+  }
+
+  /// W - zero point; nothing if it is not constant, by anything but output channels, or sums may exceed int32.
+  static std::optional<Weight> Centred(const CallNode* weight, size_t channel_axis) {
+    const auto integers = Bytes(weight->args[0]);
+    const auto scales = Floats(weight->args[1]);
+    const auto zeros = Bytes(weight->args[2]);
+    if (!integers || !scales || !zeros || integers->empty()) return std::nullopt;
+    const auto shape = weight->args[0].as<ConstantNode>()->data.shape();
+    const int64_t axis = weight->attrs.as<QuantizeAttrsNode>()->axis;
+    const auto rank = static_cast<int64_t>(shape.size());
+    const bool by_channel = (axis < 0 ? axis + rank : axis) == static_cast<int64_t>(channel_axis);
+    if ((scales->size() != 1 || zeros->size() != 1) && !by_channel) return std::nullopt;
+    int64_t inner = 1;
+    for (size_t i = channel_axis + 1; i < shape.size(); ++i) inner *= shape[i];
+    const int64_t channels = shape[channel_axis];
+
+    Tensor centred = runtime::AllocTensor(std::vector<int64_t>(shape.begin(), shape.end()), DataType::Int(32));
+    auto* out = static_cast<int32_t*>(centred.data_ptr());
+    int64_t greatest = 0;
+    for (size_t i = 0; i < integers->size(); ++i) {
+      const auto channel = static_cast<size_t>(static_cast<int64_t>(i) / inner % channels);
+      out[i] = (*integers)[i] - (*zeros)[zeros->size() == 1 ? 0 : channel];
+      greatest = std::max<int64_t>(greatest, std::abs(out[i]));
+    }
+    const int64_t depth = static_cast<int64_t>(integers->size()) / channels;
+    constexpr int64_t kGreatestDatum = 255;
+    if (depth * greatest * kGreatestDatum > std::numeric_limits<int32_t>::max()) return std::nullopt;
+    return Weight{Constant(std::move(centred), weight->span), *scales};
+  }
+
+  std::unordered_map<const Object*, const CallNode*> dequantized_;
+};
+
+}  // namespace
+
+Pass IntegerProducts() {
+  return transform::ModulePass({.name = "IntegerProducts"}, [](IRModule module, const transform::PassContext&) {
+    if (!Target::Current().HasFeature("avx2")) return module;
+    return UpdateFunctions(std::move(module),
+                           [](const GlobalVar&, const Function& function) { return ProductConverter().Run(function); });
+  });
+}
+
+}  // namespace deuteron::relax
