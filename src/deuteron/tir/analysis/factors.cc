@@ -12,4 +12,9 @@ std::optional<Factors> FindFactors(const PrimExpr& expr) {
   return Factors{call->args[0], call->args[1]};
 }
 
+Machine MachineOfPairs(Machine machine) {
+  --machine.vector_registers;
+  return machine;
+}
+
 }  // namespace deuteron::tir

@@ -34,6 +34,7 @@
 #include "deuteron/runtime/tensor.h"
 #include "deuteron/target/target.h"
 #include "deuteron/tir/analysis/cost.h"
+#include "deuteron/tir/analysis/factors.h"
 
 namespace deuteron::relax {
 namespace {
@@ -45,8 +46,9 @@ struct ChannelBlocks {
   int64_t channels() const { return length * count; }
 };
 
-ChannelBlocks BlocksOf(int64_t channels) {
-  const tir::CostModel costs(Target::Current().machine);
+ChannelBlocks BlocksOf(int64_t channels, bool pairs) {
+  const Machine& machine = Target::Current().machine;
+  const tir::CostModel costs(pairs ? tir::MachineOfPairs(machine) : machine);
   const int64_t length = costs.PanelVectors(channels) * costs.machine().Lanes(32);
   return {length, (channels + length - 1) / length};
 }
@@ -210,15 +212,15 @@ class Packer : public EmittingRewriter {
       return Call();
     const int64_t channels = weight->data.shape()[0];
     if (channels == 0 || std::string(attrs->out_layout).find('c') != std::string::npos) return Call();
-    ChannelBlocks blocks = BlocksOf(channels);
-    // Channels that make no blocks of whole vectors stay together.
-    if (!IsWorth(blocks, channels, kMostPadding)) blocks = {channels, 1};
     // Each weight meets every pixel of its channel.
     const size_t channel_axis =
         std::string(attrs->out_layout.empty() ? attrs->data_layout : attrs->out_layout).find('C');
     const size_t data_channels = std::string(attrs->data_layout).find('C');
     const bool has_data_blocks = std::string(attrs->data_layout).find('c') != std::string::npos;
     const auto pairs = has_data_blocks ? std::nullopt : FindPairs(call, weight, 1);
+    ChannelBlocks blocks = BlocksOf(channels, pairs.has_value());
+    // Channels that make no blocks of whole vectors stay together.
+    if (!IsWorth(blocks, channels, kMostPadding)) blocks = {channels, 1};
     const Constant held =
         pairs ? pairs->weight : precision_->Hold(weight, ElementsWithout(call.ty(), channel_axis));
     auto packed_attrs = make_object<ConvPackAttrsNode>();
@@ -246,7 +248,7 @@ class Packer : public EmittingRewriter {
     if (!pairs && !DataType(weight->data.dtype()).is_float()) return Call();
     const int64_t columns = weight->data.shape()[columns_first ? 0 : 1];
     if (columns == 0) return Call();
-    const ChannelBlocks blocks = BlocksOf(columns);
+    const ChannelBlocks blocks = BlocksOf(columns, pairs.has_value());
     // One block of (k, n) is packed already.
     if (blocks.channels() == columns && blocks.count == 1 && !columns_first && !pairs) return Call();
     if (!IsWorth(blocks, columns, kMostPaddingOfProduct)) return Call();

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "deuteron/tir/analysis/factors.h"
 #include "deuteron/tir/block_annotations.h"
 #include "deuteron/tir/functor.h"
 
@@ -371,7 +372,7 @@ bool IsPlain(const BufferLoad& load) {
                      [](const PrimExpr& index) { return index->kind == ExprKind::kVar || AsConstInt(index); });
 }
 
-bool PlanContraction(const Schedule& schedule, const Target& target, ContractionPlan* plan) {
+bool PlanContraction(const Schedule& schedule, const Target& any_target, ContractionPlan* plan) {
   const SBlock block = schedule.Get(plan->anchor);
   // Nothing is computed, or sums of nothing.
   for (const tir::IterVar& axis : block->iter_vars) {
@@ -380,6 +381,8 @@ bool PlanContraction(const Schedule& schedule, const Target& target, Contraction
   const MatmulRoles roles = *ClassifyBlock(block).matmul;
   const auto written = GetReductionUpdate(block);
   if (!written) return false;
+  Target target = any_target;
+  if (written->source->kind == ExprKind::kCall) target.machine = MachineOfPairs(target.machine);
   const bool whole = PlanWholeVectors(block, roles, written->indices, target, plan);
   if (!whole || !plan->contiguous_output || plan->lanes != Lanes(target)) {
     ContractionPlan pixels{.anchor = plan->anchor, .epilogue = plan->epilogue, .panels = plan->panels};
