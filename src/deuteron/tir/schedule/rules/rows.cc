@@ -399,8 +399,21 @@ class RowScheduler {
   void SplitReduction(const Block& block) {
     const std::vector<Loop> loops = schedule_.GetLoops(block);
     const size_t first = loops.size() - SplitIters(schedule_.Get(block)).reduce.size();
-    const size_t inner = FirstOfVector(schedule_, block, first, lanes_);
+    const size_t inner = std::max(FirstOfVector(schedule_, block, first, lanes_), FirstOfKnownLength(loops));
     reductions_.Split(block, FuseAll(&schedule_, {loops.begin() + static_cast<int64_t>(inner), loops.end()}));
+  }
+
+  /// The position of the first of the loops at the end that fill a vector and need no division by a length that the run
+  /// tells: of one loop made of them all, each lane would find its place by such.
+  size_t FirstOfKnownLength(const std::vector<Loop>& loops) const {
+    size_t first = loops.size() - 1;
+    int64_t extent = schedule_.ConstExtent(loops[first]).value_or(lanes_);
+    for (; first > 0; --first) {
+      const auto outer = schedule_.ConstExtent(loops[first - 1]);
+      if (!outer && extent >= lanes_) break;
+      extent = outer && extent < lanes_ ? extent * *outer : lanes_;
+    }
+    return first;
   }
 
   /// Loops around every block: over rows, and over those of a tile.
