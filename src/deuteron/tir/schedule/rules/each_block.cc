@@ -1,6 +1,10 @@
 /// \file
 /// The rule that always applies to blocks in plain loops: each block by itself.
+#include <algorithm>
+
+#include "deuteron/tir/functor.h"
 #include "deuteron/tir/schedule/rules/contraction_plan.h"
+#include "deuteron/tir/schedule/rules/lane_reduction.h"
 
 namespace deuteron::tir {
 namespace {
@@ -16,6 +20,44 @@ void ParallelOuter(Schedule* schedule, const Block& block) {
   if (!outer.empty()) schedule->Parallel(FuseAll(schedule, outer));
 }
 
+/// Whether `iter` is the last index of all that is read along it.
+bool IsLastIndex(const SBlock& block, const IterVar& iter) {
+  bool is_last = true;
+  PostOrderVisit(block->body, [&](const ObjectRef& node) {
+    const auto* load = node.as<BufferLoadNode>();
+    if (load == nullptr) return;
+    for (size_t i = 0; i < load->indices.size(); ++i) {
+      const PrimExpr& index = load->indices[static_cast<int64_t>(i)];
+      const bool uses = UsesVar(index, [&](const VarNode* var) { return var == iter->var.get(); });
+      if (uses && !(i + 1 == load->indices.size() && index.same_as(iter->var))) is_last = false;
+    }
+  });
+  return is_last;
+}
+
+/// A reduction to one number, in as many partial results as a few vectors have lanes; false if it is none, or not along
+/// a contiguous axis. What lies around a length that the run tells stays a loop: made one with it, each lane would
+/// divide by that length to find its place.
+bool ReduceInVectors(Schedule* schedule, const Block& block, const Target& target) {
+  const SBlock body = schedule->Get(block);
+  const auto is_reduced = [](const IterVar& iter) { return iter->type == IterVarType::kReduce; };
+  const std::vector<Loop> loops = schedule->GetLoops(block);
+  if (loops.empty() || !std::all_of(body->iter_vars.begin(), body->iter_vars.end(), is_reduced)) return false;
+  size_t first = loops.size() - 1;
+  if (!IsLastIndex(body, body->iter_vars[first])) return false;
+  const int64_t lanes = Lanes(target);
+  int64_t extent = schedule->ConstExtent(loops[first]).value_or(lanes);
+  for (; first > 0 && AreContiguous(body, body->iter_vars[first - 1], body->iter_vars[first]); --first) {
+    const auto outer = schedule->ConstExtent(loops[first - 1]);
+    if (!outer && extent >= lanes) break;
+    extent = outer && extent < lanes ? extent * *outer : lanes;
+  }
+  LaneReductions reductions(schedule, target);
+  reductions.Split(block, FuseAll(schedule, {loops.begin() + static_cast<int64_t>(first), loops.end()}));
+  reductions.Vectorize(0);
+  return true;
+}
+
 }  // namespace
 
 bool ScheduleEachBlock(Schedule* schedule, const Target& target) {
@@ -26,7 +68,9 @@ bool ScheduleEachBlock(Schedule* schedule, const Target& target) {
       const BlockClass kind = ClassifyBlock(schedule->Get(block)).kind;
       if (kind == BlockClass::kInjective) {
         ScheduleSpatial(schedule, block, target);
-      } else if (kind != BlockClass::kMatmul || !ScheduleContractionAlone(schedule, block, target)) {
+      } else if (kind == BlockClass::kMatmul ? !ScheduleContractionAlone(schedule, block, target)
+                                             : kind != BlockClass::kReduction ||
+                                                   !ReduceInVectors(schedule, block, target)) {
         ParallelOuter(schedule, block);
       }
     } catch (const ffi::Error& error) {
