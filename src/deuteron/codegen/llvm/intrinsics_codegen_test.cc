@@ -272,7 +272,7 @@ TEST(CodegenOps, BinaryOperations) {
 
 TEST(CodegenOps, IntegersAndPredicates) {
   const DataType i32 = DataType::Int(32);
-  for (const char* name : {"bitwise_and", "bitwise_or", "bitwise_xor"}) {
+  for (const char* name : {"bitwise_and", "bitwise_or", "bitwise_xor", "dot_i16x2"}) {
     SCOPED_TRACE(name);
     Check(Pointwise({i32, i32}, 20, [&](const auto& x) { return CallIntrin(name, {x[0], x[1]}); }));
   }

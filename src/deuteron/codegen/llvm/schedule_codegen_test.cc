@@ -296,6 +296,34 @@ TEST(Codegen, ProductsAmongOtherBlocksByRule) {
   CheckAgainst(scheduled.func, func, 1e-5);
 }
 
+TEST(Codegen, PairsByRule) {
+  const DataType type = DataType::Int(32);
+  for (const auto& [rows, depth, columns] : {std::tuple{7, 5, 48}, std::tuple{64, 700, 16}, std::tuple{1, 33, 100}}) {
+    const te::Tensor x = te::Placeholder({I64(rows), I64(depth)}, type, "x");
+    const te::Tensor w = te::Placeholder({I64(depth), I64(columns)}, type, "w");
+    const tir::IterVar k = te::ReduceAxis(I64(depth));
+    const te::Tensor y = te::Compute(
+        {I64(rows), I64(columns)},
+        [&](const Array<Var>& i) {
+          return te::Sum(CallIntrin("dot_i16x2", {x({i[0], k->var}), w({k->var, i[1]})}), {k});
+        },
+        "y");
+    const tir::PrimFunc func = te::CreatePrimFunc({x, w, y});
+    const tir::ScheduledFunc scheduled = tir::ApplyScheduleRules(func, Target::Host());
+    EXPECT_EQ(scheduled.rule, "contraction");
+    CheckAgainst(scheduled.func, func);
+    for (const auto& [cpu, instruction] : {std::pair{"x86-64-v2", ""}, std::pair{"x86-64-v3", "@llvm.x86.avx2.pmadd.wd"},
+                                           std::pair{"x86-64-v4", "@llvm.x86.avx512.pmaddw.d.512"}}) {
+      const Target target = Target::Parse(std::string("llvm -mcpu=") + cpu);
+      IRModule module = IRModule::Empty();
+      module.AddUnique("kernel", tir::LowerPrimFunc(tir::ApplyScheduleRules(func, target).func, target));
+      const std::string code = EmitLlvmIr(module, target, {});
+      if (*instruction != 0) EXPECT_NE(code.find(instruction), std::string::npos) << cpu;
+      if (*instruction == 0) EXPECT_EQ(code.find("pmadd"), std::string::npos) << cpu;
+    }
+  }
+}
+
 TEST(Codegen, EpilogueAtTheTile) {
   const te::Tensor a = te::Placeholder({I64(16), I64(8)}, kFloat, "A");
   const te::Tensor b = te::Placeholder({I64(8), I64(48)}, kFloat, "B");

@@ -84,6 +84,24 @@ TEST(SymbolicCodegen, DivisionsLeaveTheInnerLoops) {
   }
 }
 
+TEST(SymbolicCodegen, ReductionsOverAllAxes) {
+  const Var batch("batch"), length("length");
+  for (const int64_t width : {256, 100, 3}) {
+    SCOPED_TRACE(width);
+    const te::Tensor x = te::Placeholder({batch, length, I64(width)}, kFloat, "x");
+    const tir::IterVar k0 = te::ReduceAxis(batch), k1 = te::ReduceAxis(length), k2 = te::ReduceAxis(I64(width));
+    const te::Tensor y = te::Compute(
+        {}, [&](const Array<Var>&) { return te::MaxReduce(x({k0->var, k1->var, k2->var}), {k0, k1, k2}); }, "greatest");
+    const tir::PrimFunc func = te::CreatePrimFunc({x, y});
+    const tir::ScheduledFunc scheduled = tir::ApplyScheduleRules(func, Target::Host());
+    EXPECT_EQ(scheduled.rule, "rows");
+    if (width >= 16) EXPECT_EQ(InnerDivisions(tir::LowerPrimFunc(scheduled.func, Target::Host()), 1), 0);
+    for (const auto& [images, rows] : {std::pair{2, 5}, std::pair{1, 1}, std::pair{3, 0}}) {
+      CheckAgainst(scheduled.func, func, 0, {{batch, I64(images)}, {length, I64(rows)}});
+    }
+  }
+}
+
 TEST(SymbolicCodegen, LanesBehindARowAreSummedUpWithoutMasks) {
   const Var height("height"), width("width");
   const tir::PrimFunc func = SymbolicConv(height, width, 3, /*depthwise=*/true);

@@ -3,6 +3,7 @@
 #include "deuteron/relax/op/create.h"
 #include "deuteron/relax/op/datatype.h"
 #include "deuteron/relax/op/image.h"
+#include "deuteron/relax/op/linear_algebra.h"
 #include "deuteron/relax/op/op_numeric_test_util.h"
 #include "deuteron/relax/op/qdq.h"
 #include "deuteron/relax/op/search.h"
@@ -189,6 +190,24 @@ TEST(Qdq, RoundsAndClamps) {
   Check({Dense({2, 3}, kInt, {1, 2, 3, 4, 5, 6}), scale},
         [](const auto& v) { return Dequantize(v[0], v[1], Constant::Scalar(kInt, int64_t{1}), 1); },
         {Dense({2, 3}, kFloat, {0, 2, 1, 3, 8, 2.5})}, {{0, 0, "n"}});
+}
+
+TEST(Qdq, PairsOfInt16) {
+  constexpr int64_t kHigh = int64_t{1} << 16;
+  const Dense x({1, 5}, DataType::UInt(8), {1, 2, 255, 0, 7});
+  Check({x}, [](const auto& v) { return PackI16x2(v[0], Constant::Scalar(DataType::UInt(8), int64_t{2})); },
+        {Dense({1, 3}, DataType::Int(32), {0xffff, 253 - 2 * kHigh, 5})}, {{0, 0, "n"}});
+  // (1 · 3 + 2 · -4, -5 · 3 + 6 · -4)
+  const Dense rows({2, 1}, DataType::Int(32), {1 + 2 * kHigh, 0xfffb + 6 * kHigh});
+  const Dense weight({1, 1, 2}, DataType::Int(32), {3 - 4 * kHigh, 0});
+  Check({rows, weight},
+        [](const auto& v) {
+          auto attrs = make_object<DensePackAttrsNode>();
+          attrs->columns = 1;
+          attrs->pairs = true;
+          return Call(Op::Get("relax.nn.dense_pack"), {v[0], v[1]}, Attrs(std::move(attrs)));
+        },
+        {Dense({2, 1}, DataType::Int(32), {-5, -39})}, {{0, 0, "n"}});
 }
 
 /// The coordinate in the source, as the ONNX standard defines it.
