@@ -169,7 +169,8 @@ std::vector<PassEntry>& Table() {
        {},
        [](Args) { return relax::ConvToWinograd(); }},
       {"IntegerProducts",
-       "makes products of dequantised bytes with constant weights products of integers where the target is faster at it",
+       "makes products of dequantised bytes with constant weights products of integers where the target is faster at "
+       "it",
        {},
        [](Args) { return relax::IntegerProducts(); }},
       {"SinkDequantize",

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "deuteron/arith/analyzer.h"
 #include "deuteron/topi/elementwise.h"
 
 namespace deuteron::topi {
@@ -130,36 +131,40 @@ te::Tensor Variance(const te::Tensor& x, const std::vector<size_t>& axes, bool k
 
 te::Tensor ArgReduce(const te::Tensor& x, const std::vector<size_t>& axes, bool keepdims, bool greatest) {
   const ReducedAxes reduced(x, axes, keepdims);
-  const DataType index_type = DataType::Int(64);
-  const tir::Var lhs_index("lhs_0", index_type);
-  const tir::Var lhs_value("lhs_1", x.dtype());
-  const tir::Var rhs_index("rhs_0", index_type);
-  const tir::Var rhs_value("rhs_1", x.dtype());
-  // The identity has the greatest index, so that any element wins against it, even one as extreme.
-  const PrimExpr left = lhs_value;
-  const PrimExpr is_better = greatest ? left > rhs_value : left < rhs_value;
-  const PrimExpr is_first = Equal(left, rhs_value) && (PrimExpr(lhs_index) < rhs_index);
-  const tir::CommReducer reducer(
-      {lhs_index, lhs_value}, {rhs_index, rhs_value},
-      {SelectExpr(is_better || is_first, lhs_index, rhs_index), SelectExpr(is_better, lhs_value, rhs_value)},
-      {MaxValue(index_type), greatest ? Lowest(x.dtype()) : Highest(x.dtype())});
   const std::string name = std::string(x->op->name) + "_red";
   if (reduced.iterators.empty()) {
     return te::Compute(
         reduced.shape, [](const Array<tir::Var>&) { return I64(0); }, name);
   }
-  const Array<te::Tensor> pair = te::ComputeMany(
+  const DataType dtype = x.dtype().is_bool() ? DataType::UInt(8) : AccumulatorType(x.dtype());
+  const auto at = [&](const ReducedAxes& axes_of, const Array<tir::Var>& vars) {
+    return CastTo(dtype, x(axes_of.SourceIndices(vars)));
+  };
+  const te::Tensor extreme = te::Compute(
       reduced.shape,
+      [&](const Array<tir::Var>& vars) { return ExtremeOf(at(reduced, vars), reduced.iterators, greatest); },
+      name + "_extreme", {}, reduced.Names());
+  // Vectors have twice as many lanes of int32.
+  const auto count = AsConstInt(arith::Analyzer().Simplify(reduced.count));
+  const DataType index_type =
+      count && *count <= std::numeric_limits<int32_t>::max() ? DataType::Int(32) : DataType::Int(64);
+  const ReducedAxes again(x, axes, keepdims);
+  const te::Tensor first = te::Compute(
+      again.shape,
       [&](const Array<tir::Var>& vars) {
-        PrimExpr position = I64(0);
-        for (const tir::IterVar& axis : reduced.iterators) position = position * axis->dom->extent + axis->var;
-        const Array<PrimExpr> sources = {position, x(reduced.SourceIndices(vars))};
-        return Array<PrimExpr>{tir::Reduce(reducer, sources, reduced.iterators, 0),
-                               tir::Reduce(reducer, sources, reduced.iterators, 1)};
+        PrimExpr position = MakeConst(index_type, 0);
+        for (const tir::IterVar& axis : again.iterators) {
+          position = position * CastTo(index_type, axis->dom->extent) + CastTo(index_type, axis->var);
+        }
+        const PrimExpr value = at(again, vars);
+        PrimExpr is_extreme = Equal(value, extreme(Array<PrimExpr>(vars.begin(), vars.end())));
+        // The greatest and the least of numbers with a NaN among them are NaN.
+        if (dtype.is_float()) is_extreme = is_extreme || CallIntrin("isnan", DataType::Bool(), {value});
+        return te::MinReduce(SelectExpr(is_extreme, position, MaxValue(index_type)), again.iterators);
       },
-      name + "_temp", {}, reduced.Names());
+      name + "_first", {}, again.Names());
   return Map(
-      pair[0], [](PrimExpr index) { return index; }, name, AxisNames::kAx);
+      first, [](PrimExpr index) { return CastTo(DataType::Int(64), index); }, name, AxisNames::kAx);
 }
 
 te::Tensor Materialized(const te::Tensor& x) {

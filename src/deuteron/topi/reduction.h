@@ -15,7 +15,8 @@ te::Tensor Reduce(const te::Tensor& x, const std::vector<size_t>& axes, bool kee
 te::Tensor Mean(const te::Tensor& x, const std::vector<size_t>& axes, bool keepdims);
 /// Of the population, in two passes.
 te::Tensor Variance(const te::Tensor& x, const std::vector<size_t>& axes, bool keepdims);
-/// The position (in row-major order, if over several axes) of the first greatest, or least, element.
+/// The position (in row-major order, if over several axes) of the first greatest, or least, element; of the first
+/// NaN, if there are such.
 te::Tensor ArgReduce(const te::Tensor& x, const std::vector<size_t>& axes, bool keepdims, bool greatest);
 
 /// A tensor that an extern op may read: a scalar is copied to a buffer.

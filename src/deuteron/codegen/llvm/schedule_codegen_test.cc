@@ -312,8 +312,9 @@ TEST(Codegen, PairsByRule) {
     const tir::ScheduledFunc scheduled = tir::ApplyScheduleRules(func, Target::Host());
     EXPECT_EQ(scheduled.rule, "contraction");
     CheckAgainst(scheduled.func, func);
-    for (const auto& [cpu, instruction] : {std::pair{"x86-64-v2", ""}, std::pair{"x86-64-v3", "@llvm.x86.avx2.pmadd.wd"},
-                                           std::pair{"x86-64-v4", "@llvm.x86.avx512.pmaddw.d.512"}}) {
+    for (const auto& [cpu, instruction] :
+         {std::pair{"x86-64-v2", ""}, std::pair{"x86-64-v3", "@llvm.x86.avx2.pmadd.wd"},
+          std::pair{"x86-64-v4", "@llvm.x86.avx512.pmaddw.d.512"}}) {
       const Target target = Target::Parse(std::string("llvm -mcpu=") + cpu);
       IRModule module = IRModule::Empty();
       module.AddUnique("kernel", tir::LowerPrimFunc(tir::ApplyScheduleRules(func, target).func, target));

@@ -91,7 +91,11 @@ TEST(SymbolicCodegen, ReductionsOverAllAxes) {
     const te::Tensor x = te::Placeholder({batch, length, I64(width)}, kFloat, "x");
     const tir::IterVar k0 = te::ReduceAxis(batch), k1 = te::ReduceAxis(length), k2 = te::ReduceAxis(I64(width));
     const te::Tensor y = te::Compute(
-        {}, [&](const Array<Var>&) { return te::MaxReduce(x({k0->var, k1->var, k2->var}), {k0, k1, k2}); }, "greatest");
+        {},
+        [&](const Array<Var>&) {
+          return te::MaxReduce(x({k0->var, k1->var, k2->var}), {k0, k1, k2});
+        },
+        "greatest");
     const tir::PrimFunc func = te::CreatePrimFunc({x, y});
     const tir::ScheduledFunc scheduled = tir::ApplyScheduleRules(func, Target::Host());
     EXPECT_EQ(scheduled.rule, "rows");

@@ -41,7 +41,9 @@ bool IsDouble(Value* x) { return x->getType()->getScalarType()->isDoubleTy(); }
 VectorMath::VectorMath(llvm::IRBuilder<>* builder, const Target& target)
     : b_(*builder),
       avx512_(target.HasFeature("avx512f") && target.machine.vector_bits >= 512),
-      pair_lanes_(avx512_ && target.HasFeature("avx512bw") ? 16 : target.HasFeature("avx2") ? 8 : 0),
+      pair_lanes_(avx512_ && target.HasFeature("avx512bw") ? 16
+                  : target.HasFeature("avx2")              ? 8
+                                                           : 0),
       fused_(target.HasFeature("fma") || target.HasFeature("neon")),
       float_(builder),
       double_(builder),

@@ -17,8 +17,8 @@ struct Factors {
 /// Nothing if `expr` is neither.
 std::optional<Factors> FindFactors(const PrimExpr& expr);
 
-/// The machine that tiles of dot products of pairs find: the sum of a pair is added to the others by an instruction of its
-/// own, and takes a register until then.
+/// The machine that tiles of dot products of pairs find: the sum of a pair is added to the others by an instruction of
+/// its own, and takes a register until then.
 Machine MachineOfPairs(Machine machine);
 
 }  // namespace deuteron::tir

@@ -18,8 +18,8 @@
 #include <optional>
 #include <unordered_set>
 
-#include "deuteron/tir/block_annotations.h"
 #include "deuteron/tir/analysis/factors.h"
+#include "deuteron/tir/block_annotations.h"
 #include "deuteron/tir/functor.h"
 
 namespace deuteron::tir {

@@ -9,9 +9,9 @@
 /// OIHW64o for the operator conv_pack, (n / 64, k, 64) for dense_pack. What a tile reads is then one run of memory.
 /// Zeros fill the last block, so that tiles have whole vectors only.
 ///
-/// Products of bytes are summed in 32 bits. Where the target adds two products of int16 in one instruction, both operands
-/// become pairs of neighbours of what is summed over (pack_i16x2), the weights here, the activations when they are
-/// computed; there are half as many steps then, and no sum saturates.
+/// Products of bytes are summed in 32 bits. Where the target adds two products of int16 in one instruction, both
+/// operands become pairs of neighbours of what is summed over (pack_i16x2), the weights here, the activations when they
+/// are computed; there are half as many steps then, and no sum saturates.
 ///
 /// It must not touch weights that are computed at run time (the move would be paid at every run), grouped
 /// convolutions (their channels are read group by group), other integers, or the layout of activations (ConvertLayout
@@ -177,7 +177,7 @@ class Packer : public EmittingRewriter {
     const auto* call = value.as<CallNode>();
     const auto* weight = call != nullptr && call->args.size() == 2 ? call->args[1].as<ConstantNode>() : nullptr;
     if (weight == nullptr) return Call();
-    if (call->attrs.as<ConvAttrsNode>() != nullptr) 
+    if (call->attrs.as<ConvAttrsNode>() != nullptr)
       return Convolution(GetRef<Call>(call), GetRef<Constant>(weight), out);
     const bool is_product = call->op.same_as(matmul) || call->op.same_as(dense);
     return is_product ? Product(GetRef<Call>(call), GetRef<Constant>(weight), call->op.same_as(dense), out) : Call();
@@ -221,8 +221,7 @@ class Packer : public EmittingRewriter {
     ChannelBlocks blocks = BlocksOf(channels, pairs.has_value());
     // Channels that make no blocks of whole vectors stay together.
     if (!IsWorth(blocks, channels, kMostPadding)) blocks = {channels, 1};
-    const Constant held =
-        pairs ? pairs->weight : precision_->Hold(weight, ElementsWithout(call.ty(), channel_axis));
+    const Constant held = pairs ? pairs->weight : precision_->Hold(weight, ElementsWithout(call.ty(), channel_axis));
     auto packed_attrs = make_object<ConvPackAttrsNode>();
     packed_attrs->strides = attrs->strides;
     packed_attrs->padding = attrs->padding;
@@ -287,13 +286,13 @@ class Packer : public EmittingRewriter {
 }  // namespace
 
 transform::Pass PackWeights() {
-  return transform::ModulePass({.name = "PackWeights", .opt_level = 1},
-                               [](IRModule module, const transform::PassContext& context) {
-                                 WeightPrecision precision(module, context);
-                                 return UpdateFunctions(std::move(module), [&](const GlobalVar&, const Function& function) {
-                                   return Packer(&precision).Run(function);
-                                 });
-                               });
+  return transform::ModulePass(
+      {.name = "PackWeights", .opt_level = 1}, [](IRModule module, const transform::PassContext& context) {
+        WeightPrecision precision(module, context);
+        return UpdateFunctions(std::move(module), [&](const GlobalVar&, const Function& function) {
+          return Packer(&precision).Run(function);
+        });
+      });
 }
 
 }  // namespace deuteron::relax

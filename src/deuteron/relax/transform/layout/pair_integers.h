@@ -32,8 +32,8 @@ class ByteOperands {
   std::unordered_map<const Object*, CentredBytes> centred_;
 };
 
-/// Neighbours along `axis` of an integer constant in pairs, as pack_i16x2 makes them; null where an element does not fit
-/// int16.
+/// Neighbours along `axis` of an integer constant in pairs, as pack_i16x2 makes them; null where an element does not
+/// fit int16.
 Constant PairsAlong(const Constant& weight, size_t axis);
 
 }  // namespace deuteron::relax

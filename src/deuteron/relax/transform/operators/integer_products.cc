@@ -75,7 +75,8 @@ class ProductConverter : public EmittingRewriter {
   void RewriteBinding(const Binding& binding, Bindings* out) override {
     static const Op dequantize = Op::Get("relax.dequantize");
     const auto* call = BoundValue(binding).as<CallNode>();
-    if (call != nullptr && call->op.same_as(dequantize) && IsByte(call->args[0])) dequantized_[binding->var.get()] = call;
+    if (call != nullptr && call->op.same_as(dequantize) && IsByte(call->args[0]))
+      dequantized_[binding->var.get()] = call;
     if (call == nullptr || call->args.size() != 2 || !Convert(binding, call, out))
       SeqRewriter::RewriteBinding(binding, out);
   }

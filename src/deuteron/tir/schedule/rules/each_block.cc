@@ -68,9 +68,9 @@ bool ScheduleEachBlock(Schedule* schedule, const Target& target) {
       const BlockClass kind = ClassifyBlock(schedule->Get(block)).kind;
       if (kind == BlockClass::kInjective) {
         ScheduleSpatial(schedule, block, target);
-      } else if (kind == BlockClass::kMatmul ? !ScheduleContractionAlone(schedule, block, target)
-                                             : kind != BlockClass::kReduction ||
-                                                   !ReduceInVectors(schedule, block, target)) {
+      } else if (kind == BlockClass::kMatmul
+                     ? !ScheduleContractionAlone(schedule, block, target)
+                     : kind != BlockClass::kReduction || !ReduceInVectors(schedule, block, target)) {
         ParallelOuter(schedule, block);
       }
     } catch (const ffi::Error& error) {
