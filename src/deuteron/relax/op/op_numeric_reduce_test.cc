@@ -97,6 +97,8 @@ TEST(Search, FindsAndChooses) {
   Check({x}, [](const auto& v) { return Argmin(v[0], 1, true); }, {Dense({2, 1}, kInt, {0, 2})}, {{0, 1, "m"}});
   Check({x}, [](const auto& v) { return Argmin(v[0]); }, {Dense({}, kInt, {5})});
   Check({Dense({2}, kFloat, {-kInf, -kInf})}, [](const auto& v) { return Argmax(v[0]); }, {Dense({}, kInt, {0})});
+  const double nan = std::numeric_limits<double>::quiet_NaN();
+  Check({Dense({4}, kFloat, {1, nan, 3, nan})}, [](const auto& v) { return Argmin(v[0]); }, {Dense({}, kInt, {1})});
   const Dense mask({3}, DataType::Bool(), {1, 0, 1});
   Check({mask, x, Dense({}, kFloat, {9})}, [](const auto& v) { return Where(v[0], v[1], v[2]); },
         {Fill({2, 3}, [&](const Index& i) { return i[1] == 1 ? 9 : x.at(i); })}, {{1, 0, "n"}});
