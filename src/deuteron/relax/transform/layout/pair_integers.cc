@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "deuteron/relax/op/op_common.h"
+#include "deuteron/relax/rewrite/constant_data.h"
 #include "deuteron/runtime/tensor.h"
 
 namespace deuteron::relax {
@@ -20,17 +21,12 @@ bool IsScalar(const Expr& expr) {
   return type != nullptr && type->ndim == 0;
 }
 
-template <typename T>
-const T* Elements(const Constant& constant) {
-  return reinterpret_cast<const T*>(static_cast<const char*>(constant->data.data_ptr()) + constant->data.byte_offset());
-}
-
 /// The element of a constant of int32 that has one, if it is within a byte, signed or not.
 std::optional<int64_t> SmallScalar(const Expr& expr) {
   const auto* constant = expr.as<ConstantNode>();
   if (constant == nullptr || constant->data.numel() != 1 || DataType(constant->data.dtype()) != DataType::Int(32))
     return std::nullopt;
-  const int32_t value = *Elements<int32_t>(GetRef<Constant>(constant));
+  const int32_t value = *static_cast<const int32_t*>(CompactData(GetRef<Constant>(constant)).data_ptr());
   if (value < std::numeric_limits<int8_t>::min() || value > std::numeric_limits<uint8_t>::max()) return std::nullopt;
   return value;
 }
@@ -76,7 +72,8 @@ std::optional<CentredBytes> ByteOperands::Find(const Expr& operand) const {
 Constant PairsAlong(const Constant& weight, size_t axis) {
   const DataType dtype(weight->data.dtype());
   if (dtype != DataType::Int(32)) return Constant();
-  const auto* in = Elements<int32_t>(weight);
+  const Tensor data = CompactData(weight);
+  const auto* in = static_cast<const int32_t*>(data.data_ptr());
   const auto fits = [](int32_t value) { return value == static_cast<int16_t>(value); };
   if (!std::all_of(in, in + weight->data.numel(), fits)) return Constant();
   const auto shape = weight->data.shape();

@@ -24,6 +24,7 @@
 #include "deuteron/relax/op/nn_attrs.h"
 #include "deuteron/relax/op/op_common.h"
 #include "deuteron/relax/op/qdq.h"
+#include "deuteron/relax/rewrite/constant_data.h"
 #include "deuteron/relax/rewrite/emitting_rewriter.h"
 #include "deuteron/relax/rewrite/pass_utils.h"
 #include "deuteron/relax/transform/operators/passes.h"
@@ -32,11 +33,6 @@
 
 namespace deuteron::relax {
 namespace {
-
-template <typename T>
-const T* Elements(const ConstantNode* constant) {
-  return reinterpret_cast<const T*>(static_cast<const char*>(constant->data.data_ptr()) + constant->data.byte_offset());
-}
 
 bool IsOf(const Expr& expr, DataType dtype) {
   const auto* type = expr.ty().as<TensorTypeNode>();
@@ -48,9 +44,11 @@ bool IsByte(const Expr& expr) { return IsOf(expr, DataType::Int(8)) || IsOf(expr
 std::optional<std::vector<int32_t>> Bytes(const Expr& expr) {
   const auto* constant = expr.as<ConstantNode>();
   if (constant == nullptr || !IsByte(expr)) return std::nullopt;
-  std::vector<int32_t> values(static_cast<size_t>(constant->data.numel()));
+  const Tensor data = CompactData(GetRef<Constant>(constant));
+  std::vector<int32_t> values(static_cast<size_t>(data.numel()));
   for (size_t i = 0; i < values.size(); ++i) {
-    values[i] = IsOf(expr, DataType::Int(8)) ? Elements<int8_t>(constant)[i] : Elements<uint8_t>(constant)[i];
+    values[i] = IsOf(expr, DataType::Int(8)) ? static_cast<const int8_t*>(data.data_ptr())[i]
+                                             : static_cast<const uint8_t*>(data.data_ptr())[i];
   }
   return values;
 }
@@ -59,8 +57,9 @@ std::optional<std::vector<int32_t>> Bytes(const Expr& expr) {
 std::optional<std::vector<float>> Floats(const Expr& expr) {
   const auto* constant = expr.as<ConstantNode>();
   if (constant == nullptr || !IsOf(expr, DataType::Float(32))) return std::nullopt;
-  const auto* values = Elements<float>(constant);
-  return std::vector<float>(values, values + constant->data.numel());
+  const Tensor data = CompactData(GetRef<Constant>(constant));
+  const auto* values = static_cast<const float*>(data.data_ptr());
+  return std::vector<float>(values, values + data.numel());
 }
 
 /// Integers and scales of a weight.
