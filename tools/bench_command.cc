@@ -5,6 +5,7 @@
 #include <cstdio>
 #include <nlohmann/json.hpp>
 
+#include "deuteron/ir/transform/decision_log.h"
 #include "tools/commands.h"
 #include "tools/options.h"
 
@@ -47,7 +48,7 @@ struct PlannedMemory {
 
 PlannedMemory PlannedMemoryOf(const Executable& executable) {
   PlannedMemory planned;
-  for (const transform::Decision& decision : executable.decisions()) {
+  for (const transform::Decision& decision : executable.decisions().decisions()) {
     if (decision.reason != transform::Reason::kMemoryPlanned || decision.function != "main") continue;
     planned.arena_bytes += decision.Get("arena_bytes");
     planned.live_bytes += decision.Get("live_bytes");
