@@ -25,7 +25,7 @@ extern "C" {
 #endif
 
 /*! Grows by one when something is added; nothing is taken away or changed within a major version of the library. */
-#define DEUTERON_C_API_VERSION 2
+#define DEUTERON_C_API_VERSION 3
 
 /*! Whose fault it is, as the command's exit status. */
 typedef enum DeuteronStatus {

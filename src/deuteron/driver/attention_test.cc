@@ -58,6 +58,7 @@ const std::vector<Case>& Cases() {
       {"odd", {{"q", "3, 19, 7"}, {"k", "3, 7, 45"}, {"v", "3, 45, 11"}}, {kScores, kSoftmax, kOutput}},
       {"one_head", {{"q", "90, 8"}, {"k", "8, 50"}, {"v", "50, 9"}}, {kScores, kSoftmax, kOutput}},
       {"long", {{"q", "20, 16"}, {"k", "16, 1300"}, {"v", "1300, 16"}}, {kScores, kSoftmax, kOutput}},
+      {"no_keys", {{"q", "2, 30, 16"}, {"k", "2, 16, 0"}, {"v", "2, 0, 16"}}, {kScores, kSoftmax, kOutput}},
       {"symbolic",
        {{"q", "\"b\", \"n\", 8"}, {"k", "\"b\", 8, \"m\""}, {"v", "\"b\", \"m\", 10"}},
        {kScores, kSoftmax, kOutput}},

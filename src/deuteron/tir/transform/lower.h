@@ -22,8 +22,8 @@ PrimFunc PlaceBuffers(PrimFunc func);
 /// is the same thing, and behind a test of the reduction iterators elsewhere.
 PrimFunc LowerBlocks(PrimFunc func);
 
-/// Computes expressions of float16 and bfloat16 in float32, from their loads to where they are stored, if the target has
-/// no arithmetic of these.
+/// Computes expressions of float16 and bfloat16 in float32, from their loads to where they are stored, if the target
+/// has no arithmetic of these.
 PrimFunc WidenFloats(PrimFunc func, const Target& target);
 
 /// Shrinks each allocated buffer to the box that is accessed where it is allocated; rows of tiles in registers are

@@ -213,6 +213,9 @@ class AttentionScheduler {
       const PrimExpr zero = MakeConst(sum_->dtype, 0);
       value = SelectExpr(sum > zero, value, zero);
     }
+    // Of no keys, the sum of no products.
+    if (AsConstInt(plan_.keys).value_or(0) < 1)
+      value = SelectExpr(plan_.keys > I64(0), value, MakeConst(sum_->dtype, 0));
     value = CastTo(whole->dtype, value);
     const auto iter = [](const PrimExpr& extent, const Var& var) {
       return IterVar(Range::FromMinExtent(I64(0), extent), var, IterVarType::kSpatial);
