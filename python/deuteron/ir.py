@@ -54,6 +54,19 @@ class IRModule(tvm_ffi.Object):
         """The names of its functions."""
         return list(self.functions)
 
+    def functions_items(self) -> list[tuple[Any, Any]]:
+        """(name, function) of each, in order of name."""
+        return sorted(self.functions.items(), key=lambda item: item[0].name_hint)
+
+    @staticmethod
+    def from_expr(function: Any) -> IRModule:
+        """A module whose function `main` is `function`."""
+        from .relax.block_builder import BlockBuilder
+
+        builder = BlockBuilder()
+        builder.add_func(function.with_attr("global_symbol", "main"), "main")
+        return builder.get()
+
     def with_function(self, var: Any, function: Any) -> IRModule:
         """A module in which `var` is `function`."""
         return _library.function("with_function")(self, var, function)

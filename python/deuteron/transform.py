@@ -8,11 +8,13 @@ Every pass of the library is a function here by its name, with the parameters th
 from __future__ import annotations
 
 import inspect
+import threading
 from typing import Any, Callable, Sequence
 
 import tvm_ffi
 
 from . import _library
+from .instrument import PassInfo
 from .ir import IRModule
 
 _named_pass = _library.function("named_pass")
@@ -29,6 +31,11 @@ class Pass(tvm_ffi.Object):
     def name(self) -> str:
         """As instruments and contexts know it."""
         return _library.function("pass_name")(self)
+
+    @property
+    def info(self) -> PassInfo:
+        """Its name, and the least optimisation level of a context in which a Sequential runs it."""
+        return PassInfo(self.name, _library.function("pass_opt_level")(self))
 
     def __call__(self, module: IRModule) -> IRModule:
         return _run_pass(self, module)
@@ -54,6 +61,7 @@ def pipeline(name: str) -> Pass:
 
 def _decorator(kind: str, body: Any, opt_level: int, name: str | None, required: Sequence[str]) -> Any:
     make = _library.function(kind)
+    taken = 1 if kind == "module_pass" else 2
 
     def decorate(body: Any) -> Any:
         if inspect.isclass(body):
@@ -61,16 +69,26 @@ def _decorator(kind: str, body: Any, opt_level: int, name: str | None, required:
 
             def construct(*arguments: Any, **named: Any) -> Pass:
                 instance = body(*arguments, **named)
-                return make(_library.callback(getattr(instance, method)), name or body.__name__, opt_level, list(required))
+                return make(_callback(getattr(instance, method), taken), name or body.__name__, opt_level, list(required))
 
             return construct
-        return make(_library.callback(body), name or body.__name__, opt_level, list(required))
+        return make(_callback(body, taken), name or body.__name__, opt_level, list(required))
 
     return decorate if body is None else decorate(body)
 
 
+def _callback(body: Any, taken: int) -> Any:
+    """`body` as the library calls it, with `taken` arguments; one that takes one more is given the context."""
+    kinds = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
+    parameters = [each for each in inspect.signature(body).parameters.values() if each.kind in kinds]
+    if len(parameters) <= taken:
+        return _library.callback(body)
+    return _library.callback(lambda *arguments: body(*arguments, PassContext.current()))
+
+
 def module_pass(body: Any = None, *, opt_level: int = 0, name: str | None = None, required: Sequence[str] = ()) -> Any:
-    """A pass from a function `module -> module`, or from a class with `transform_module(self, module)`."""
+    """A pass from a function `module -> module`, or from a class with `transform_module(self, module)`. All three kinds take
+    the PassContext as one argument more if they have one."""
     return _decorator("module_pass", body, opt_level, name, required)
 
 
@@ -110,10 +128,25 @@ class PassContext:
         names = ("enter_pass_ctx", "exit_pass_ctx", "should_run", "run_before_pass", "run_after_pass")
         methods = [{name: _library.callback(getattr(each, name)) for name in names if hasattr(each, name)} for each in self.instruments]
         _enter_context(self.opt_level, self.config, self.required_pass, self.disabled_pass, methods)
+        _entered.contexts.append(self)
         return self
 
     def __exit__(self, *_: Any) -> None:
+        _entered.contexts.pop()
         _exit_context()
+
+    @staticmethod
+    def current() -> PassContext:
+        """The innermost that is entered in this thread; one with the defaults if there is none."""
+        return _entered.contexts[-1] if _entered.contexts else PassContext()
+
+
+class _Entered(threading.local):
+    def __init__(self) -> None:
+        self.contexts: list[PassContext] = []
+
+
+_entered = _Entered()
 
 
 def _factory(name: str, description: str, parameters: Sequence[str]) -> Callable[..., Pass]:

@@ -4,6 +4,7 @@
 #include <tvm/ffi/function.h>
 #include <tvm/ffi/optional.h>
 
+#include "deuteron/ir/prim_ops.h"
 #include "deuteron/support/error.h"
 
 namespace deuteron::python {
@@ -12,6 +13,15 @@ Shapes ToShapes(const Map<String, ffi::Shape>& shapes) {
   Shapes named;
   for (const auto& [name, dims] : shapes) named[name].assign(dims.begin(), dims.end());
   return named;
+}
+
+Array<PrimExpr> ToDimensions(const Array<ffi::Any>& shape) {
+  return shape.Map([](const ffi::Any& dim) -> PrimExpr {
+    if (const auto number = dim.as<int64_t>()) return I64(*number);
+    if (const auto expr = dim.as<PrimExpr>()) return *expr;
+    DEUTERON_THROW(UsageError)
+        << "a dimension is a number or a scalar expression (relax.symbolic(name) makes one), not " << dim.GetTypeKey();
+  });
 }
 
 Limits ToLimits(const Map<String, int64_t>& values) {

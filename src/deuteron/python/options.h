@@ -16,6 +16,9 @@ using Shapes = std::map<std::string, std::vector<int64_t>>;
 /// Dimensions of inputs by name.
 Shapes ToShapes(const Map<String, ffi::Shape>& shapes);
 
+/// Dimensions that are numbers or scalar expressions. A UsageError for anything else.
+Array<PrimExpr> ToDimensions(const Array<ffi::Any>& shape);
+
 /// Limits by name; those that are not named are what they are unless given. A UsageError for another name.
 Limits ToLimits(const Map<String, int64_t>& values);
 

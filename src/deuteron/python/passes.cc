@@ -152,6 +152,7 @@ TVM_FFI_STATIC_INIT_BLOCK() {
       .def("deuteron.python.dataflowblock_pass", PassOverBlocks)
       .def("deuteron.python.sequential", ListOfPasses)
       .def("deuteron.python.pass_name", [](const Pass& pass) { return String(pass->info.name); })
+      .def("deuteron.python.pass_opt_level", [](const Pass& pass) { return pass->info.opt_level; })
       .def("deuteron.python.run_pass", [](const Pass& pass, const IRModule& module) { return pass(module); })
       .def("deuteron.python.enter_context", EnterContext)
       .def("deuteron.python.exit_context", ExitContext);

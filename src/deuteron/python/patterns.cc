@@ -5,7 +5,7 @@
 #include <utility>
 #include <vector>
 
-#include "deuteron/ir/prim_ops.h"
+#include "deuteron/python/options.h"
 #include "deuteron/relax/dpl/matcher.h"
 #include "deuteron/relax/dpl/pattern.h"
 #include "deuteron/relax/dpl/registry.h"
@@ -133,14 +133,7 @@ void RegisterConstructors() {
       .def("deuteron.python.dpl.has_dtype",
            [](const DFPattern& pattern, const String& dtype) { return pattern.HasDtype(std::string(dtype)); })
       .def("deuteron.python.dpl.has_shape",
-           [](const DFPattern& pattern, const Array<ffi::Any>& shape) {
-             Array<PrimExpr> dims;
-             for (const ffi::Any& dim : shape) {
-               const auto number = dim.as<int64_t>();
-               dims.push_back(number.has_value() ? I64(*number) : dim.cast<PrimExpr>());
-             }
-             return pattern.HasShape(dims);
-           })
+           [](const DFPattern& pattern, const Array<ffi::Any>& shape) { return pattern.HasShape(ToDimensions(shape)); })
       .def("deuteron.python.dpl.has_type",
            [](const DFPattern& pattern, const Type& type) { return pattern.HasType(type); })
       .def("deuteron.python.dpl.item", [](const DFPattern& pattern, int64_t index) { return pattern[index]; })

@@ -14,14 +14,13 @@
 #include "deuteron/relax/block_builder.h"
 #include "deuteron/relax/op_info.h"
 #include "deuteron/script/cursor.h"
+#include "deuteron/script/op_attrs.h"
 #include "deuteron/script/parser.h"
 #include "deuteron/script/scopes.h"
 #include "deuteron/tir/functor.h"
 #include "deuteron/tir/intrinsics.h"
 
 namespace deuteron::script {
-
-inline std::string_view NameOf(const TVMFFIFieldInfo* field) { return {field->name.data, field->name.size}; }
 
 using tir::IterVar;
 using tir::IterVarType;
@@ -75,18 +74,6 @@ struct BindingsInProgress {
   std::vector<relax::Binding> bindings;
   /// Names that a dataflow block gives to what follows it.
   TextMap<bool> outputs;
-};
-
-/// An operator of the graph level with the fields of its attributes.
-struct KnownOp {
-  const relax::OpInfo* info = nullptr;
-  Op op;
-  /// Null if it has no attributes.
-  const TVMFFITypeInfo* attrs_type = nullptr;
-  /// In the order in which Python's function takes them.
-  std::vector<const TVMFFIFieldInfo*> fields;
-  /// What Python's function takes for attributes that are not given, where it is not what the class begins with.
-  std::vector<std::pair<const TVMFFIFieldInfo*, Any>> defaults;
 };
 
 class Parser {
@@ -299,15 +286,8 @@ class Parser {
 
   // parse_attrs.cc
   const KnownOp& FindOp(const Syntax& node, std::string_view name);
-  /// Attributes of `op` to be filled; null if it has none.
-  ObjectPtr<Object> DefaultAttrs(const KnownOp& op) const;
   /// False if the attribute keeps its default.
   bool SetAttr(Object* attrs, const TVMFFIFieldInfo* field, const Syntax& node, std::string_view op);
-  /// Fills in what Python's function has defaults for.
-  void CompleteArguments(std::string_view op, std::vector<relax::Expr>* arguments) const;
-  /// int64 if all bounds are integers, else float32.
-  static void SetArangeDType(const std::vector<relax::Expr>& bounds, const KnownOp& op, Object* attrs);
-  void CompleteAttrs(Object* attrs, const KnownOp& op, bool has_out_layout);
 
   const SourceText& source_;
   Cursor tokens_;
