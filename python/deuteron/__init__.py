@@ -6,7 +6,7 @@
 """
 
 from ._library import VERSION as __version__
-from . import instrument, ir, relax, script, transform
+from . import instrument, ir, quantize, relax, script, transform
 from .errors import DeuteronError, MismatchError, ModelError, UnsupportedError, UsageError
 from .executable import Executable, TensorInfo, compile, load, read
 from .ir import IRModule
@@ -26,6 +26,6 @@ from .session import (
 __all__ = [
     "DeuteronError", "Executable", "ExecutionMode", "GraphOptimizationLevel", "IOBinding", "IRModule", "InferenceSession",
     "MismatchError", "ModelError", "OrtValue", "RunOptions", "SessionOptions", "TensorInfo", "UnsupportedError", "UsageError",
-    "__version__", "bisect", "compile", "explain", "get_available_providers", "get_device", "instrument", "ir", "load", "profile", "read", "relax",
+    "__version__", "bisect", "compile", "explain", "get_available_providers", "get_device", "instrument", "ir", "load", "profile", "quantize", "read", "relax",
     "script", "transform", "verify",
 ]  # fmt: skip

@@ -9,7 +9,7 @@ PAGE = pathlib.Path(__file__).resolve().parents[2] / "docs" / "python.md"
 def test_samples(path, monkeypatch):
     monkeypatch.chdir(path.parent)
     blocks = re.findall(r"^```py\n(.*?)^```$", PAGE.read_text(), re.M | re.S)
-    assert len(blocks) == 9
+    assert len(blocks) == 10
     # A file: a class whose source is read needs one.
     program = path.parent / "page.py"
     program.write_text("\n".join(blocks))
