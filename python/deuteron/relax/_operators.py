@@ -47,12 +47,6 @@ def register_alter_op_layout(op_name: str, alter: Callable[..., Any] | None = No
     return register if alter is None else register(alter)
 
 
-def attrs_of(call: Call) -> dict[str, Any]:
-    """The attributes of a call by name, as the operator's function takes them."""
-    _, attributes = _OPERATORS[call.op.name.removeprefix("relax.")]
-    return {name: getattr(call.attrs, name) for name in attributes}
-
-
 class _Group:
     """Operators of one family, "nn"."""
 

@@ -11,7 +11,7 @@ from . import _operators
 globals().update(_operators.functions())
 
 # Those that take types.
-from ._operators import attrs_of, call_dps_packed, call_tir, register_alter_op_layout  # noqa: E402, F401
+from ._operators import call_dps_packed, call_tir, register_alter_op_layout  # noqa: E402, F401
 
 
 def __getattr__(name):  # type: ignore[no-untyped-def]
