@@ -9,12 +9,11 @@ if(DEUTERON_WARNINGS_AS_ERRORS)
 endif()
 target_link_libraries(deuteron_options INTERFACE tvm_ffi::header)
 
-# deuteron_layer(NAME SOURCES ... [ALONE ...] [DEPENDS ...] [LIBRARIES ...] [COLD]). Presets for users compile several sources as
+# deuteron_layer(NAME SOURCES ... [ALONE ...] [DEPENDS ...] [LIBRARIES ...]). Presets for users compile several sources as
 # one (DEUTERON_UNITY), so that names in anonymous namespaces are distinct within a layer; ALONE lists sources that cannot take
-# part. Sixteen at once instead of eight take a fifth less time: they share instances of templates. COLD layers run once for an
-# operator or a command, not in the loops of passes: -O1 builds them a quarter faster.
+# part. Sixteen at once instead of eight take a fifth less time: they share instances of templates.
 function(deuteron_layer name)
-  cmake_parse_arguments(ARG "COLD" "" "SOURCES;ALONE;DEPENDS;LIBRARIES" ${ARGN})
+  cmake_parse_arguments(ARG "" "" "SOURCES;ALONE;DEPENDS;LIBRARIES" ${ARGN})
   set(layers ${name})
   set(libraries ${ARG_LIBRARIES})
   foreach(dependency ${ARG_DEPENDS})
@@ -31,9 +30,6 @@ function(deuteron_layer name)
     if(DEUTERON_UNITY)
       # Types of one source that are local to it: the warning takes the source for a header.
       target_compile_options(dt_${name} PRIVATE -Wno-subobject-linkage)
-    endif()
-    if(ARG_COLD)
-      target_compile_options(dt_${name} PRIVATE $<$<CONFIG:Release>:-O1>)
     endif()
     if(ARG_ALONE)
       set_source_files_properties(${ARG_ALONE} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)

@@ -153,6 +153,24 @@ def check_references():
                     yield f"{name}:{number}: {target or name} has no heading #{anchor}"
 
 
+def check_tests_of_promises():
+    """Tests that docs/security.md names are there."""
+    sources = "".join((ROOT / name).read_text() for name in repository_files() if name.name.endswith("_test.cc"))
+    listed = "".join((ROOT / name).read_text() for name in repository_files() if name.name == "CMakeLists.txt")
+    tests = {f"{suite}.{test}" for suite, test in re.findall(r"^TEST(?:_F|_P)?\((\w+), (\w+)\)", sources, flags=re.M)}
+    suites = {test.split(".")[0] for test in tests}
+    programs = {"replay_" + name for name in re.findall(r"deuteron_fuzz\((\w+)", listed)}
+    programs |= set(re.findall(r"(?:deuteron_test|deuteron_python_test)\((\w+)", listed))
+    for number, line in enumerate((ROOT / "docs" / "security.md").read_text().splitlines(), 1):
+        cells = [cell.strip() for cell in line.strip("|").split("|")]
+        if not line.startswith("| ") or cells[-1] in ("test", "---"):
+            continue
+        for name in re.findall(r"`([^`]+)`", cells[-1]) or ["(none)"]:
+            known = name[:-2] in suites if name.endswith(".*") else name in tests or name in programs
+            if not known:
+                yield f"docs/security.md:{number}: there is no test {name}"
+
+
 def check_format(files):
     if not files:
         return
@@ -189,7 +207,8 @@ def main():
     if arguments.fix and files:
         run("clang-format", "-i", *map(str, files))
     # These cost nothing: always of everything.
-    problems = [*check_layering(all_files()), *check_length(all_files()), *check_references(), *check_format(files)]
+    problems = [*check_layering(all_files()), *check_length(all_files()), *check_references(), *check_tests_of_promises(),
+                *check_format(files)]
     if not arguments.no_tidy:
         problems += check_tidy(files)
     for problem in dict.fromkeys(problems):

@@ -139,6 +139,8 @@ void AddModelOptions(CLI::App* verb, ModelOptions* options, ModelKinds kinds) {
   verb->add_option("--precision", options->compile.precision,
                    "f32, or what products of float32 may round their operands to: bf16, f16")
       ->check(CLI::IsMember({"f32", "bf16", "f16"}));
+  verb->add_option("--tune", options->tune_seconds, "SECONDS to measure schedules in; the fastest are kept")
+      ->check(Positive());
   verb->add_option("--shape", options->shapes, "NAME=1,3,224,224: dimensions of a symbolic input")
       ->allow_extra_args(false);
   verb->add_option("--custom", options->custom, kCustomHelp)->allow_extra_args(false);
@@ -161,7 +163,7 @@ void AddModelOptions(CLI::App* verb, ModelOptions* options, ModelKinds kinds) {
 
 bool IsCompiled(const ModelOptions& options) {
   if (!options.model.ends_with(".so")) return false;
-  for (const char* flag : {"--target", "--opt-level", "--no-fuse", "--backend", "--precision", "--config",
+  for (const char* flag : {"--target", "--opt-level", "--no-fuse", "--backend", "--precision", "--tune", "--config",
                            "--disable-pass", "--require-pass", "--print-before", "--print-after", "--print-before-all",
                            "--print-after-all", "--time-passes", "--verify-each", "--bisect-limit", "--custom"}) {
     if (options.verb->count(flag) == 0) continue;
@@ -222,6 +224,10 @@ void ThrowStatesItsShapes(const std::string& model) {
 CompileOptions ToCompileOptions(const ModelOptions& options) {
   CompileOptions compile = options.compile;
   compile.fuse = !options.no_fuse;
+  if (options.tune_seconds != 0) {
+    compile.config["tune_seconds"] = std::to_string(options.tune_seconds);
+    compile.config["tune_folder"] = options.tune_folder;
+  }
   for (const std::string& pair : options.config) {
     auto [key, value] = SplitPair(pair, "--config", "KEY=VALUE");
     compile.config[key] = value;

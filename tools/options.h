@@ -22,6 +22,9 @@ struct ModelOptions {
   std::vector<std::string> custom;
   std::vector<std::string> config;
   std::vector<std::string> limits;
+  int64_t tune_seconds = 0;
+  /// Where what was measured is kept; empty: nowhere.
+  std::string tune_folder = DefaultCacheFolder();
   std::vector<std::string> print_before;
   std::vector<std::string> print_after;
   bool print_before_all = false;

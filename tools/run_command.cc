@@ -73,6 +73,7 @@ bool IsResult(const onnx::ModelSummary& model, const std::string& name) {
 void Run(RunOptions options) {
   TakeSequencesApart(&options.inputs, &options.model.shapes);
   if (options.cache != "off") options.model.compile.cache = options.cache;
+  options.model.tune_folder = options.model.compile.cache;
   const bool dumps = !options.dump_dir.empty();
   std::optional<onnx::ModelSummary> model;
   if (dumps) {

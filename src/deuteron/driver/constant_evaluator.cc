@@ -4,10 +4,10 @@
 #include <unordered_map>
 
 #include "deuteron/codegen/llvm/compile.h"
+#include "deuteron/driver/host_context.h"
 #include "deuteron/interpreter/interpreter.h"
 #include "deuteron/runtime/tensor.h"
 #include "deuteron/runtime/thread_pool.h"
-#include "deuteron/support/aligned_memory.h"
 #include "deuteron/tir/analysis/block_analysis.h"
 #include "deuteron/tir/analysis/cost.h"
 #include "deuteron/tir/schedule/rules/rules.h"
@@ -27,26 +27,6 @@ double Instances(const tir::PrimFunc& kernel) {
   }
   return total;
 }
-
-/// A context for kernels outside of an executable.
-struct HostContext {
-  DeuteronContext context{};
-  int threads = runtime::UsableThreads();
-  std::string error;
-
-  HostContext() {
-    context.runtime = this;
-    context.parallel_for = [](const DeuteronContext* self, int64_t extent, int64_t grain,
-                              int (*body)(void*, int64_t, int64_t), void* closure) {
-      return runtime::ParallelFor(static_cast<HostContext*>(self->runtime)->threads, extent, grain, body, closure);
-    };
-    context.set_error = [](const DeuteronContext* self, const char* message) {
-      static_cast<HostContext*>(self->runtime)->error = message;
-    };
-    context.allocate = [](const DeuteronContext*, int64_t bytes) { return AllocAligned(bytes); };
-    context.release = [](const DeuteronContext*, void* memory) { FreeAligned(memory); };
-  }
-};
 
 class Evaluator {
  public:
@@ -73,16 +53,14 @@ class Evaluator {
       module.Update(GlobalVar("kernel"), tir::LowerPrimFunc(tir::ApplyScheduleRules(kernel, target).func, target));
       code = std::make_shared<codegen::CompiledKernels>(codegen::CompileInMemory(module, target));
     }
-    HostContext host;
-    std::vector<void*> data;
+    HostContext host(runtime::UsableThreads());
     std::vector<Tensor> aligned;
     for (const Tensor& tensor : *tensors) {
       aligned.push_back(
           runtime::IsKernelReady(*tensor.GetDLTensorPtr()) ? tensor : runtime::CopyCompact(*tensor.GetDLTensorPtr()));
-      data.push_back(aligned.back().data_ptr());
     }
-    if (code->Lookup("kernel")(&host.context, data.data(), nullptr) != 0) {
-      DEUTERON_THROW(ModelError) << "a constant cannot be computed: " << host.error;
+    if (!host.Run(code->Lookup("kernel"), aligned)) {
+      DEUTERON_THROW(ModelError) << "a constant cannot be computed: " << host.error();
     }
   }
 

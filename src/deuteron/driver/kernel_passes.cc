@@ -16,24 +16,26 @@ namespace deuteron {
 using transform::Pass;
 
 Pass ScheduleForCPU(const Target& target) {
-  return transform::ModulePass({.name = "ScheduleForCPU", .opt_level = 0},
-                               [target](IRModule module, const transform::PassContext& context) {
-                                 RecordKernels(module, context.decisions.get());
-                                 std::vector<std::pair<GlobalVar, tir::PrimFunc>> scheduled;
-                                 for (const auto& [var, func] : module->functions) {
-                                   const auto kernel = As<tir::PrimFunc>(func);
-                                   if (!kernel.defined() || tir::ReturnedValue(kernel).defined()) continue;
-                                   tir::ScheduledFunc result = tir::ApplyScheduleRules(kernel, target);
-                                   context.decisions->Add({.pass = "ScheduleForCPU",
-                                                           .function = std::string(var->name_hint),
-                                                           .subject = std::string(var->name_hint),
-                                                           .object = result.rule,
-                                                           .reason = transform::Reason::kScheduleRule});
-                                   scheduled.emplace_back(var, std::move(result.func));
-                                 }
-                                 for (auto& [var, func] : scheduled) module.Update(var, func);
-                                 return module;
-                               });
+  return transform::ModulePass(
+      {.name = "ScheduleForCPU", .opt_level = 0}, [target](IRModule module, const transform::PassContext& context) {
+        RecordKernels(module, context.decisions.get());
+        std::vector<std::pair<GlobalVar, tir::PrimFunc>> scheduled;
+        for (const auto& [var, func] : module->functions) {
+          const auto kernel = As<tir::PrimFunc>(func);
+          if (!kernel.defined() || tir::ReturnedValue(kernel).defined()) continue;
+          const auto tuned = kernel->GetAttr<String>(kScheduleTarget);
+          tir::ScheduledFunc result = tir::ApplyScheduleRules(tir::PrimFunc(WithoutAttr(kernel, kScheduleTarget)),
+                                                              tuned ? Target::Parse(std::string(*tuned)) : target);
+          context.decisions->Add({.pass = "ScheduleForCPU",
+                                  .function = std::string(var->name_hint),
+                                  .subject = std::string(var->name_hint),
+                                  .object = result.rule,
+                                  .reason = transform::Reason::kScheduleRule});
+          scheduled.emplace_back(var, std::move(result.func));
+        }
+        for (auto& [var, func] : scheduled) module.Update(var, func);
+        return module;
+      });
 }
 
 Pass LowerKernels(const Target& target) {

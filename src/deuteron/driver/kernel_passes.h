@@ -9,6 +9,9 @@
 
 namespace deuteron {
 
+/// Attribute of a loop-level function: the text of the target that it is scheduled for, where that is another one.
+inline constexpr const char* kScheduleTarget = "schedule_target";
+
 /// Schedules every loop-level function for `target` (tir/schedule/rules); what was chosen goes into the decision log.
 transform::Pass ScheduleForCPU(const Target& target);
 

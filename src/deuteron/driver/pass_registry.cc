@@ -11,6 +11,7 @@
 #include "deuteron/driver/annotation_text.h"
 #include "deuteron/driver/constant_evaluator.h"
 #include "deuteron/driver/kernel_passes.h"
+#include "deuteron/driver/tune_schedules.h"
 #include "deuteron/relax/dpl/fusion_pattern.h"
 #include "deuteron/relax/dpl/pattern_text.h"
 #include "deuteron/relax/dpl/registry.h"
@@ -298,6 +299,10 @@ std::vector<PassEntry>& Table() {
        "lays constant weights of convolutions and matrix products out for the kernels that read them",
        {},
        [](Args) { return relax::PackWeights(); }},
+      {"TuneSchedules",
+       "measures schedules of the kernels that take the most time, where seconds are given for that",
+       {},
+       [](Args) { return TuneSchedules(Target::Current()); }},
       {"ScheduleForCPU",
        "schedules every loop-level function for the current target",
        {},

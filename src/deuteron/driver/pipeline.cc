@@ -49,7 +49,7 @@ std::vector<Pipeline> MakePipelines() {
                        {"RecomputeProducers"},
                        {"FuseTIR"},
                        {"DeadCodeElimination"}};
-  const Passes schedule = {{"ScheduleForCPU"}};
+  const Passes schedule = {{"TuneSchedules"}, {"ScheduleForCPU"}};
   const Passes memory = {{"RemovePurityChecking"}, {"CallTIRRewrite"}, {"StaticPlanBlockMemory"}, {"KillAfterLastUse"}};
   return {
       {"import", "tidies an imported graph, and evaluates what is constant in it", import},

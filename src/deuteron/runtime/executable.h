@@ -43,7 +43,8 @@ struct LoadOptions {
 class Executable {
  public:
   /// Maps a `model.so`. A ModelError that says what is wrong if it is missing, truncated, damaged, no artefact or of
-  /// another version, and an UnsupportedError if this CPU lacks a feature that it was built for or a plugin is missing.
+  /// another version, and an UnsupportedError if this CPU lacks a feature that it was built for, a plugin is missing,
+  /// or the file belongs neither to this user nor to root (nor to one of $DEUTERON_TRUSTED_OWNERS, user ids).
   static std::shared_ptr<const Executable> Load(const std::string& path, const LoadOptions& options = {});
 
   /// The parts in memory. `kernels` and `weights` by the order of the program's tables; `keep_alive` holds whatever

@@ -13,10 +13,21 @@
 #include "deuteron/runtime/artifact.h"
 #include "deuteron/runtime/artifact_set.h"
 #include "deuteron/runtime/plugin.h"
+#include "deuteron/support/environment.h"
 #include "deuteron/support/error.h"
 
 namespace deuteron::runtime {
 namespace {
+
+/// User ids with commas between whose artefacts are run besides one's own and root's.
+constexpr const char* kTrustedOwners = "DEUTERON_TRUSTED_OWNERS";
+
+/// Whether code of that owner may run in this process.
+bool IsTrusted(uid_t owner) {
+  if (owner == geteuid() || owner == 0) return true;
+  const std::string trusted = "," + EnvironmentVariable(kTrustedOwners) + ",";
+  return trusted.find("," + std::to_string(owner) + ",") != std::string::npos;
+}
 
 /// A whole file, read-only. Pages are read when first touched.
 class MappedFile {
@@ -28,6 +39,13 @@ class MappedFile {
     if (fstat(file, &status) != 0 || !S_ISREG(status.st_mode)) {
       close(file);
       DEUTERON_THROW(ModelError) << path << ": not a file";
+    }
+    if (!IsTrusted(status.st_uid)) {
+      close(file);
+      const std::string owner = std::to_string(status.st_uid);
+      DEUTERON_THROW(UnsupportedError) << path << " belongs to user " << owner << ", and would run as code of user "
+                                       << geteuid() << ": give it to that user, or trust its owner by "
+                                       << kTrustedOwners << "=" << owner;
     }
     size_ = static_cast<size_t>(status.st_size);
     if (size_ > 0) {

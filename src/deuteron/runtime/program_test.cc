@@ -1,6 +1,7 @@
 #include "deuteron/runtime/program.h"
 
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <filesystem>
 #include <fstream>
@@ -379,6 +380,21 @@ TEST_F(ArtifactTest, RefusesACpuThatLacksAFeature) {
                 [](size_t) -> const void* { return nullptr; });
   const std::string message = ErrorOf([&] { Executable::Load(path_); }, "UnsupportedError");
   EXPECT_NE(message.find("warp-drive"), std::string::npos) << message;
+}
+
+TEST_F(ArtifactTest, RefusesCodeOfAnotherUser) {
+  const std::string path = Write(bytes_);
+  if (chown(path.c_str(), 12345, static_cast<gid_t>(-1)) != 0) GTEST_SKIP() << "only root gives files away";
+  const std::string message = ErrorOf([&] { Executable::Load(path); }, "UnsupportedError");
+  EXPECT_NE(message.find("belongs to user 12345"), std::string::npos) << message;
+  EXPECT_NE(message.find("DEUTERON_TRUSTED_OWNERS=12345"), std::string::npos) << message;
+  for (const char* others : {"", "1234", "123456", "1,2"}) {
+    setenv("DEUTERON_TRUSTED_OWNERS", others, 1);
+    ErrorOf([&] { Executable::Load(path); }, "UnsupportedError");
+  }
+  setenv("DEUTERON_TRUSTED_OWNERS", "1,12345", 1);
+  EXPECT_NE(Executable::Load(path), nullptr);
+  unsetenv("DEUTERON_TRUSTED_OWNERS");
 }
 
 TEST_F(ArtifactTest, NamesAMissingPlugin) {

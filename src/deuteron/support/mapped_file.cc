@@ -1,13 +1,17 @@
 #include "deuteron/support/mapped_file.h"
 
 #include <fcntl.h>
+#include <linux/openat2.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdint>
 #include <cstring>
+#include <filesystem>
 #include <map>
 #include <mutex>
 #include <utility>
@@ -29,6 +33,33 @@ struct Descriptor {
 [[noreturn]] void ThrowBecause(const char* action, std::string_view what, const std::string& path, int error) {
   if (error == ENOMEM) DEUTERON_THROW(MemoryError) << "out of memory: " << action << what << " '" << path << "'";
   DEUTERON_THROW(ModelError) << action << what << " '" << path << "': " << std::strerror(error);
+}
+
+struct stat StatusOf(int descriptor, std::string_view what, const std::string& path) {
+  struct stat status {};
+  if (::fstat(descriptor, &status) != 0) ThrowBecause("cannot read ", what, path, errno);
+  return status;
+}
+
+/// What the kernel of the system refuses to follow out of a folder; for one that cannot say, paths are compared after
+/// links and
+/// ".." are resolved.
+int OpenBelow(int folder, const std::string& folder_path, const std::string& relative) {
+  open_how how{};
+  how.flags = O_RDONLY | O_CLOEXEC | O_NONBLOCK;
+  how.resolve = RESOLVE_BENEATH | RESOLVE_NO_MAGICLINKS;
+  const auto opened = static_cast<int>(::syscall(SYS_openat2, folder, relative.c_str(), &how, sizeof(how)));
+  if (opened >= 0 || (errno != ENOSYS && errno != EPERM)) return opened;
+  namespace fs = std::filesystem;
+  std::error_code error;
+  const fs::path root = fs::canonical(folder_path, error);
+  const fs::path target = error ? fs::path() : fs::weakly_canonical(root / relative, error);
+  const auto [end, _] = std::mismatch(root.begin(), root.end(), target.begin(), target.end());
+  if (error || end != root.end() || fs::path(relative).is_absolute()) {
+    errno = EXDEV;
+    return -1;
+  }
+  return ::open(target.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 }
 
 /// Files that are mapped, by where they begin.
@@ -73,8 +104,29 @@ std::shared_ptr<const MappedFile> MappedFile::Open(const std::string& path, std:
   // O_NONBLOCK: opening a pipe must not wait for a writer.
   const Descriptor descriptor{::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK)};
   if (descriptor.fd < 0) ThrowBecause("cannot open ", what, path, errno);
-  struct stat status {};
-  if (::fstat(descriptor.fd, &status) != 0) ThrowBecause("cannot read ", what, path, errno);
+  return Map(descriptor.fd, path, what);
+}
+
+std::shared_ptr<const MappedFile> MappedFile::OpenBeneath(const std::string& folder, const std::string& relative,
+                                                          std::string_view what) {
+  const Descriptor root{::open(folder.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC)};
+  if (root.fd < 0) ThrowBecause("cannot open the folder of ", what, folder, errno);
+  const bool is_plain = !relative.empty() && relative.find('\0') == std::string::npos;
+  const Descriptor descriptor{is_plain ? OpenBelow(root.fd, folder, relative) : -1};
+  const std::string path = folder + "/" + relative;
+  if (!is_plain || (descriptor.fd < 0 && errno == EXDEV)) {
+    DEUTERON_THROW(ModelError) << what << " '" << relative << "' lies outside of the folder, where nothing is read";
+  }
+  if (descriptor.fd < 0) ThrowBecause("cannot open ", what, path, errno);
+  const struct stat status = StatusOf(descriptor.fd, what, path);
+  if (status.st_nlink > 1 && status.st_uid != ::geteuid() && status.st_uid != StatusOf(root.fd, what, folder).st_uid) {
+    DEUTERON_THROW(ModelError) << what << " '" << relative << "' is a hard link to a file of another owner: copy it";
+  }
+  return Map(descriptor.fd, path, what);
+}
+
+std::shared_ptr<const MappedFile> MappedFile::Map(int descriptor, const std::string& path, std::string_view what) {
+  const struct stat status = StatusOf(descriptor, what, path);
   if (S_ISDIR(status.st_mode)) {
     DEUTERON_THROW(ModelError) << "cannot read " << what << " '" << path << "': it is a directory";
   }
@@ -84,7 +136,7 @@ std::shared_ptr<const MappedFile> MappedFile::Open(const std::string& path, std:
   const auto size = static_cast<size_t>(status.st_size);
   const char* data = "";
   if (size > 0) {
-    void* mapping = ::mmap(nullptr, size, PROT_READ, MAP_PRIVATE, descriptor.fd, 0);
+    void* mapping = ::mmap(nullptr, size, PROT_READ, MAP_PRIVATE, descriptor, 0);
     if (mapping == MAP_FAILED) ThrowBecause("cannot map ", what, path, errno);
     data = static_cast<const char*>(mapping);
     Mappings::Get().Add(data, size);

@@ -15,6 +15,11 @@ class MappedFile {
   /// A ModelError if `path` is missing, unreadable, or no regular file. `what` says in messages what it is
   /// ("the model", "external data").
   static std::shared_ptr<const MappedFile> Open(const std::string& path, std::string_view what);
+  /// The same of the file `relative` of a folder. A ModelError, too, if the way there leads out of it (by "..", a link,
+  /// an absolute path), whoever changes it meanwhile, or if it is a hard link to a file whose owner is neither this
+  /// process's nor the folder's.
+  static std::shared_ptr<const MappedFile> OpenBeneath(const std::string& folder, const std::string& relative,
+                                                       std::string_view what);
   /// A copy of bytes in memory, as a file that `path` names in messages.
   static std::shared_ptr<const MappedFile> Copy(std::string_view bytes, std::string path);
   ~MappedFile();
@@ -29,6 +34,7 @@ class MappedFile {
   static void LetGo(const void* data, size_t bytes);
 
  private:
+  static std::shared_ptr<const MappedFile> Map(int descriptor, const std::string& path, std::string_view what);
   MappedFile(std::string path, const char* data, size_t size) : path_(std::move(path)), data_(data), size_(size) {}
   std::string path_;
   const char* data_;

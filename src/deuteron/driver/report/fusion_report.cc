@@ -105,8 +105,10 @@ class Joiner {
     } else if (decision.reason == Reason::kScheduleRule) {
       rules_[std::string(decision.subject)] = std::string(decision.object);
       return;
-    } else if (decision.reason == Reason::kLibrary || decision.reason == Reason::kMemoryPlanned) {
-      // Which operators a library takes is in its kernels; memory is planned later than what is explained.
+    } else if (decision.reason == Reason::kLibrary || decision.reason == Reason::kMemoryPlanned ||
+               decision.reason == Reason::kTuned) {
+      // Which operators a library takes is in its kernels; what is measured or planned comes later than what is
+      // explained.
       return;
     } else if (decision.reason == Reason::kNotMerged) {
       not_merged_[std::string(decision.subject)] = &decision;

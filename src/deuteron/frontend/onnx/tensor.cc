@@ -15,7 +15,6 @@ namespace {
 /// From so many bytes on, weights are not copied.
 constexpr size_t kLargeWeight = 16 << 10;
 
-namespace fs = std::filesystem;
 using protozero::pbf_wire_type;
 
 /// Elements of a tensor's typed data, converted to T. `field` is packed or repeated.
@@ -242,19 +241,8 @@ std::string_view TensorDecoder::ExternalBytes(const TensorProto& tensor, int64_t
 std::shared_ptr<const MappedFile> TensorDecoder::OpenExternal(const std::string& location, const std::string& where) {
   auto& file = external_files_[location];
   if (file != nullptr) return file;
-  const fs::path relative(location);
-  std::error_code error;
-  fs::path folder = fs::path(model_->file->path()).parent_path();
-  if (folder.empty()) folder = ".";
-  folder = fs::canonical(folder, error);
-  const fs::path target = error ? fs::path() : fs::weakly_canonical(folder / relative, error);
-  // Compared after links and ".." are resolved, so that neither leads outside.
-  const auto [end, _] = std::mismatch(folder.begin(), folder.end(), target.begin(), target.end());
-  if (error || relative.is_absolute() || location.find('\0') != std::string::npos || end != folder.end()) {
-    DEUTERON_THROW(ModelError) << where << ": its external data '" << location
-                               << "' lies outside of the model's folder, where nothing is read";
-  }
-  file = MappedFile::Open(target.string(), "external data of " + where + ",");
+  const std::string folder = std::filesystem::path(model_->file->path()).parent_path().string();
+  file = MappedFile::OpenBeneath(folder.empty() ? "." : folder, location, where + ": its external data");
   double mapped = static_cast<double>(model_->file->bytes().size());
   for (const auto& [name, external] : external_files_) {
     if (external != nullptr) mapped += static_cast<double>(external->bytes().size());

@@ -32,10 +32,6 @@ double ConstantBytes(const IRModule& module) {
   return bytes;
 }
 
-const float* Floats(const Constant& weight) {
-  return reinterpret_cast<const float*>(static_cast<const char*>(weight->data.data_ptr()) + weight->data.byte_offset());
-}
-
 /// Whether the type has a number near each of these.
 bool Holds(const float* numbers, int64_t count, DataType dtype) {
   const double greatest = FindFloatFormat(dtype)->Decode(FindFloatFormat(dtype)->greatest());
