@@ -74,7 +74,7 @@ transform::PassContext MakeContext(const CompileOptions& options) {
     const std::vector<std::string>& merging = MergingPasses();
     context.disabled_pass.insert(context.disabled_pass.end(), merging.begin(), merging.end());
   }
-  context.SetConfig("tune_folder", String(options.cache));
+  if (options.config.count("tune_seconds") != 0) context.SetConfig("tune_folder", String(options.cache));
   for (const auto& [key, value] : options.config) context.SetConfig(key, String(value));
   return context;
 }

@@ -29,7 +29,7 @@ class Beneath : public testing::Test {
   std::string Read(const std::string& relative) const {
     try {
       return std::string(MappedFile::OpenBeneath(Folder(), relative, "the data")->bytes());
-    } catch (const ffi::Error& error) {
+    } catch (const tvm::ffi::Error& error) {
       return error.kind() + ": " + error.message();
     }
   }
