@@ -5,6 +5,8 @@ set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 readonly ROOT=$PWD/build/bare
 
+leave() { awk -v root="$ROOT/" 'index($2, root) == 1 { print $2 }' /proc/mounts | tac | xargs -r umount; }
+leave  # what an interrupted run left
 rm -rf --one-file-system "$ROOT"
 mkdir -p "$(dirname "$ROOT")"
 mmdebstrap --quiet --variant=minbase --include=ca-certificates,git,procps bookworm "$ROOT"
@@ -16,7 +18,7 @@ cp -r /etc/apt/sources.list* /etc/apt/apt.conf.d "$ROOT/etc/apt/"
 git clone --quiet "$PWD" "$ROOT/root/deuteron"
 mount --bind /proc "$ROOT/proc"
 mount --bind /dev "$ROOT/dev"
-trap 'umount "$ROOT/proc" "$ROOT/dev"' EXIT
+trap leave EXIT
 for verb in "${@:-demo test}"; do
   for step in $verb; do
     start=$SECONDS
