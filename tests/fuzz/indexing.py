@@ -79,7 +79,7 @@ def one_hot(g):
 
 
 def non_zero(g):
-    x = g.pick(("bool", "int64", "float32"), (1, 4), lambda v: v.arrays[0].size < 4096)
+    x = g.pick(("bool", "int64", "float32"), (1, 4), lambda v: v.arrays[0].size < 4096 and not any(v.errors))
     at = g.node("NonZero", [x], exact=True)
     if g.chance(0.6):
         g.node("GatherND", [any_like(g, x), g.node("Transpose", [at], exact=True, perm=[1, 0])], exact=True)

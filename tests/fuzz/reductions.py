@@ -138,6 +138,8 @@ def mean_variance(g):
 def by_hand(g):
     """Layer norm, softmax or RMS norm as exporters write them out."""
     x = floats(g)
+    if any(a.size == 0 for a in x.arrays):
+        raise Rejected("ONNX Runtime keeps the axes of reductions of nothing")
     if g.opset >= 18:
         last, keep = g.const([-1]), {"keepdims": 1}
         mean = lambda v, op="ReduceMean": g.node(op, [v, last], steer=(1,), length=length_of(v, [-1]), exact=op == "ReduceMax", **keep)  # noqa: E731

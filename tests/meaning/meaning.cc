@@ -159,12 +159,12 @@ std::string Check(uint64_t seed, bool compile, const std::string& dump) {
     if (!compile) return "";
     stage = "compiled code";
     before = module;
-    const std::string problem = Compare(expected, RunCompiled(module, graph.arguments, options), graph.tolerances);
-    if (problem.empty()) return "";
-    if (!dump.empty()) {
+    if (!dump.empty()) {  // first, since compiled code may end the process
       std::ofstream(dump + "/before.py") << script::Print(graph.module);
       std::ofstream(dump + "/after.py") << script::Print(module);
     }
+    const std::string problem = Compare(expected, RunCompiled(module, graph.arguments, options), graph.tolerances);
+    if (problem.empty()) return "";
     return "compiled code: " + problem + "\n  " + setting.Describe();
   } catch (const ffi::Error& error) {
     if (!dump.empty() && before.defined()) std::ofstream(dump + "/before.py") << script::Print(before);

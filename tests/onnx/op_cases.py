@@ -264,6 +264,7 @@ def cases():
     yield case("DequantizeLinear", [i(3, 4, high=200).astype(np.uint8), Const(0.02, F), Const(3, np.uint8)])
     yield case("MatMulInteger", [i(3, 4, high=200).astype(np.uint8), i(4, 5, high=100).astype(np.uint8), Const(7, np.uint8), Const(3, np.uint8)])
     yield case("DynamicQuantizeLinear", [f(3, 4)], outputs=3)
+    yield case("DynamicQuantizeLinear", [np.zeros((3, 4), np.float32)], outputs=3)
     u, b = i(2, 4, 7, 6, high=200).astype(np.uint8), i(3, 4, 3, 3, low=-90, high=90).astype(np.int8)
     scales = Const((0.01, 0.02, 0.03), F)
     yield case("QuantizeLinear", [f(2, 3, 4), scales, Const((1, -2, 3), np.int8)], axis=1)

@@ -235,6 +235,17 @@ TEST(Dnnl, WhatStandsBetweenConvolutions) {
         "gv = R.concat((q, n, k), axis=1)"});
 }
 
+/// One value a channel in operators on images of one pixel, of several images.
+TEST(Dnnl, ChainsOnImagesOfOnePixel) {
+  for (const std::string images : {"2", "\"n\""}) {
+    const IRModule module = MakeModule(
+        "x: " + T(images + ", 10, 1") + ", w: " + T("6, 5, 1") + ", s: " + T("1, 6, 1") + ", t: " + T("6, 1"),
+        {"a = R.nn.conv1d(x, w, groups=2)", "b = R.subtract(a, s)", "c = R.multiply(b, t)", "d = R.add(c, a)",
+         "e = R.multiply(d, s)", "gv = (e, a)"});
+    ExpectAgrees(module, 0, {1, 3});
+  }
+}
+
 /// Inputs that contradict each other where no type shows it.
 TEST(Dnnl, DimensionsThatDoNotAgreeAreRefused) {
   struct Case {

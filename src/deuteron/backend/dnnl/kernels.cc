@@ -329,10 +329,25 @@ Value AddConcat(PlanBuilder* plan, const JsonNode& node, std::vector<Value> inpu
   return dst;
 }
 
+Value AddBinary(PlanBuilder* plan, const JsonNode& node, const std::vector<Value>& inputs);
+
+/// A binary operator on images of one pixel each as one on a matrix of images by channels: the library's kernel takes
+/// post-operations of one value a channel for others there (v3.2).
+Value AddBinaryOfPixels(PlanBuilder* plan, const JsonNode& node, std::vector<Value> inputs, const Dims& dims) {
+  for (Value& input : inputs) {
+    const Dims aligned = Aligned(input.desc.get_dims(), dims);
+    input = plan->AsLayout(input, PlainDesc(input.desc.get_dims(), input.desc.get_data_type()));
+    input = Reshape(plan, input, {aligned[0], aligned[1]});
+  }
+  return Reshape(plan, AddBinary(plan, node, inputs), dims);
+}
+
 Value AddBinary(PlanBuilder* plan, const JsonNode& node, const std::vector<Value>& inputs) {
   Value src = inputs.at(0);
   const Dims dims = src.desc.get_dims();
   if (IsEmpty(dims)) return Empty(plan, node, dims);
+  const bool is_pixels = dims.size() > 2 && std::all_of(dims.begin() + 2, dims.end(), [](int64_t d) { return d == 1; });
+  if (is_pixels) return AddBinaryOfPixels(plan, node, inputs, dims);
   Value other = Reshape(plan, inputs.at(1), Aligned(inputs[1].desc.get_dims(), dims));
   const bool full = other.desc.get_dims() == dims;
   if (!full) other = plan->AsLayout(other, PlainDesc(other.desc.get_dims(), other.desc.get_data_type()));

@@ -43,6 +43,7 @@ llvm::Value* KernelEmitter::EmitTransposedLoad(const tir::Buffer& buffer, const 
   const auto* first = llvm::dyn_cast<llvm::ConstantInt>(EmitIndex(ramp->base));
   if (first == nullptr) return nullptr;
   const int64_t column = first->getSExtValue();
+  if (column < 0) return nullptr;  // behind a condition that is false
   TransposedTile wanted{builder_.GetInsertBlock(), buffer->data.get(), stride, lanes_on, column - column % lanes, {}};
   if (!transposed_.IsSameTile(wanted)) {
     llvm::Type* type = MemoryType(buffer->dtype.with_lanes(static_cast<int>(lanes)));

@@ -121,7 +121,6 @@ TEST(Codegen, TransposedTiles) {
   }
 }
 
-/// Accumulators of a window in vectors of which the last is partial; some of what is read is padding.
 /// The squares of x^T, rows of x being `columns` long; x is an image of lines of `line` pixels, if that is not 0.
 tir::PrimFunc Transposition(const PrimExpr& rows, const PrimExpr& columns, int64_t line = 0) {
   const te::Tensor x = te::Placeholder(
@@ -167,6 +166,33 @@ TEST(Codegen, TranspositionsByRule) {
   }
 }
 
+/// What is read transposed at two places is two tiles, and read as it lies.
+TEST(Codegen, NoTransposedTileOfTwoPlaces) {
+  const Target target = Target::Parse("llvm -mcpu=x86-64-v3");
+  const te::Tensor x = te::Placeholder({I64(37), I64(8)}, kFloat, "x");
+  const te::Tensor y = te::Compute(
+      {I64(16), I64(37)},
+      [&](const Array<Var>& i) {
+        return IfThenElse(i[0] >= 8, x({i[1], i[0] - 8}), x({i[1], i[0]}));
+      },
+      "y");
+  const tir::PrimFunc func = te::CreatePrimFunc({x, y});
+  const tir::ScheduledFunc scheduled = tir::ApplyScheduleRules(func, target);
+  EXPECT_FALSE(HasLocalTile(scheduled.func));
+  CheckAgainst(scheduled.func, func, 0);
+  // A schedule that copies both to one tile is right all the same.
+  Schedule s(func);
+  const auto copy = s.CacheRead("y", 0, "local");
+  s.Vectorize(s.GetLoops(copy)[1]);
+  const auto lines = s.Split(s.GetLoops("y")[1], std::vector<int64_t>{-1, 8});
+  s.Reorder({lines[0], s.GetLoops("y")[0], lines[1]});
+  s.ComputeAt(copy, s.GetLoops("y")[0]);
+  s.Unroll(s.GetLoops("y")[1]);
+  s.Vectorize(s.GetLoops("y")[2]);
+  CheckAgainst(s.func(), func, 0);
+}
+
+/// Accumulators of a window in vectors of which the last is partial; some of what is read is padding.
 TEST(Codegen, WindowsWithTails) {
   for (const auto& [width, stride] : {std::pair{9, 1}, std::pair{30, 1}, std::pair{30, 2}, std::pair{65, 3}}) {
     const te::Tensor a = te::Placeholder({I64(3), I64(width)}, kFloat, "A");

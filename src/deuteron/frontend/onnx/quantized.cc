@@ -4,6 +4,7 @@
 #include "deuteron/relax/op/datatype.h"
 #include "deuteron/relax/op/linear_algebra.h"
 #include "deuteron/relax/op/qdq.h"
+#include "deuteron/relax/op/search.h"
 #include "deuteron/relax/op/statistical.h"
 
 namespace deuteron::onnx {
@@ -58,7 +59,10 @@ DynamicallyQuantized QuantizeDynamically(const NodeContext& node, const Expr& x)
   const Expr zero = node.Scalar(real, 0);
   const Expr greatest = node.Emit(relax::Maximum(relax::Max(x), zero));
   const Expr least = node.Emit(relax::Minimum(relax::Min(x), zero));
-  const Expr scale = node.Emit(relax::Divide(relax::Subtract(greatest, least), node.Scalar(real, 255)));
+  const Expr range = node.Emit(relax::Subtract(greatest, least));
+  // Of nothing but zeros, or of nothing at all, ONNX Runtime takes 1.
+  const Expr scale = node.Emit(
+      relax::Where(relax::Equal(range, zero), node.Scalar(real, 1), relax::Divide(range, node.Scalar(real, 255))));
   const Expr zero_point =
       Saturate(node, node.Emit(relax::Divide(relax::Subtract(zero, least), scale)), Expr(), DataType::UInt(8));
   return {Saturate(node, node.Emit(relax::Divide(x, scale)), zero_point, DataType::UInt(8)), scale, zero_point};

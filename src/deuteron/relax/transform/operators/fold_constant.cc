@@ -85,7 +85,8 @@ class Folder {
         const Binding visited = Visit(binding, is_dataflow);
         ForgetLastUses(binding);
         // Its constant stands where it was used, and nothing holds it longer than that.
-        const bool is_done = !visited.same_as(binding) && visited->var->kind == RelaxKind::kDataflowVar &&
+        const bool is_done = !visited.same_as(binding) && visited->IsInstance<VarBindingNode>() &&
+                             visited->var->kind == RelaxKind::kDataflowVar &&
                              BoundValue(visited)->kind == RelaxKind::kConstant;
         changed |= is_done || !visited.same_as(binding);
         if (!is_done) bindings.push_back(visited);

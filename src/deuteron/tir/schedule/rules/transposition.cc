@@ -56,27 +56,31 @@ std::optional<Transposed> FindTransposed(const SBlock& block) {
   const auto result_axis = IterOf(block, store->indices.back());
   if (!result_axis) return std::nullopt;
   const VarNode* along = block->iter_vars[*result_axis]->var.get();
-  std::optional<Transposed> found;
-  const BufferLoadNode* first = nullptr;
-  bool is_one = true;
-  PostOrderVisit(store->value, [&](const ObjectRef& node) {
-    const auto* load = node.as<BufferLoadNode>();
-    if (load == nullptr || load->indices.empty() || load->buffer->dtype.bytes() != 4) return;
+  const auto is_transposed = [&](const BufferLoadNode* load) {
+    if (load->indices.empty() || load->buffer->dtype.bytes() != 4) return false;
     const auto operand_axis = IterOf(block, load->indices.back());
-    const bool is_across = std::any_of(load->indices.begin(), load->indices.end(), [&](const PrimExpr& index) {
-      return UsesVar(index, [&](const VarNode* var) { return var == along; });
-    });
-    if (!operand_axis || *operand_axis == *result_axis || !is_across) return;
-    // The same element may be read several times.
-    is_one &= first == nullptr || (load->buffer.same_as(first->buffer) && ExprEqual(load->indices, first->indices));
-    first = load;
-    for (size_t i = 0; i < block->reads.size(); ++i) {
-      if (block->reads[static_cast<int64_t>(i)]->buffer.same_as(load->buffer)) {
-        found = Transposed{i, *result_axis, *operand_axis};
-      }
-    }
+    return operand_axis && *operand_axis != *result_axis &&
+           std::any_of(load->indices.begin(), load->indices.end(), [&](const PrimExpr& index) {
+             return UsesVar(index, [&](const VarNode* var) { return var == along; });
+           });
+  };
+  std::vector<const BufferLoadNode*> loads;
+  PostOrderVisit(store->value, [&](const ObjectRef& node) {
+    if (const auto* load = node.as<BufferLoadNode>()) loads.push_back(load);
   });
-  return is_one ? found : std::nullopt;
+  const auto found = std::find_if(loads.begin(), loads.end(), is_transposed);
+  if (found == loads.end()) return std::nullopt;
+  const BufferLoadNode* first = *found;
+  // The same element may be read several times; another of the same tensor would lie in another tile.
+  const bool is_one = std::all_of(loads.begin(), loads.end(), [&](const BufferLoadNode* load) {
+    if (!load->buffer.same_as(first->buffer)) return !is_transposed(load);
+    return ExprEqual(load->indices, first->indices);
+  });
+  const auto read = std::find_if(block->reads.begin(), block->reads.end(),
+                                 [&](const BufferRegion& region) { return region->buffer.same_as(first->buffer); });
+  if (!is_one || read == block->reads.end()) return std::nullopt;
+  return Transposed{static_cast<size_t>(read - block->reads.begin()), *result_axis,
+                    *IterOf(block, first->indices.back())};
 }
 
 /// A tile's share of an axis: a line, or at least a vector; 0 if it is too short for that.
