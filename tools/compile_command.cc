@@ -1,4 +1,5 @@
 #include <cstdio>
+#include <filesystem>
 
 #include "deuteron/driver/report/record_kernels.h"
 #include "deuteron/support/write_file.h"
@@ -11,6 +12,8 @@ namespace {
 struct CompileCommandOptions {
   ModelOptions model;
   std::string output;
+  bool no_weights = false;
+  std::string weights_file;
 };
 
 }  // namespace
@@ -20,12 +23,19 @@ void AddCompileCommand(CLI::App& app) {
   CLI::App* verb = app.add_subcommand("compile", "Write an artefact that libdeuteron_runtime runs");
   AddModelOptions(verb, &options->model);
   verb->add_option("-o,--output", options->output, "the artefact, model.so")->required();
+  verb->add_flag("--no-weights", options->no_weights,
+                 "leave the weights in a file beside the artefact, model.safetensors, which others may share");
+  verb->add_option("--weights", options->weights_file, "FILE.safetensors of --no-weights");
   verb->callback([options] {
     CheckFolderOf(options->output);
+    if (options->no_weights && options->weights_file.empty()) {
+      options->weights_file = std::filesystem::path(options->output).replace_extension("safetensors").string();
+    }
+    if (!options->weights_file.empty()) CheckFolderOf(options->weights_file);
     // The artefact explains itself.
     options->model.compile.instruments.push_back(MakeKernelTextInstrument());
     double compile_ms = 0;
-    LoadExecutable(options->model, &compile_ms).Save(options->output);
+    LoadExecutable(options->model, &compile_ms).Save(options->output, options->weights_file);
     std::fprintf(stderr, "compiled %s to %s in %.0f ms\n", options->model.model.c_str(), options->output.c_str(),
                  compile_ms);
   });

@@ -263,7 +263,8 @@ Executable LoadExecutable(const ModelOptions& options, double* compile_ms) {
     return std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - begin).count();
   };
   if (options.takes_compiled && IsCompiled(options)) {
-    Executable executable = Executable::Load(options.model, options.compile.threads, options.verify_weights);
+    Executable executable =
+        Executable::Load(options.model, options.compile.threads, options.verify_weights, options.weights_file);
     executable.LimitRun(ParseLimits(options.limits).run_bytes);
     if (compile_ms != nullptr) *compile_ms = elapsed();
     return executable;

@@ -40,6 +40,8 @@ struct ModelOptions {
   bool all_values = false;
   /// Of an artefact: whether its weights are compared with their checksum before it runs.
   bool verify_weights = false;
+  /// Of an artefact without weights: where they are, if not where it says.
+  std::string weights_file;
 };
 
 /// Adds --limit to a verb.

@@ -122,6 +122,8 @@ void AddRunCommand(CLI::App& app) {
   verb->add_option("--cache", options->cache, "DIR of what was compiled before, or off (default: the user's)");
   verb->add_flag("--verify", options->model.verify_weights,
                  "compare the weights of a compiled MODEL with their checksum");
+  verb->add_option("--weights", options->model.weights_file,
+                   "FILE.safetensors of the weights of a compiled MODEL that was saved without them");
   verb->callback([options] { Run(*options); });
 }
 

@@ -124,9 +124,13 @@ class Executable(tvm_ffi.Object):
         """`run` in another thread; its future. Arrays must not change until it is done."""
         return _threads().submit(self.run, *inputs, out=out)
 
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """Writes an artefact that `load`, the command and libdeuteron_runtime run; of what was loaded, a copy of its file."""
-        _library.function("save")(self, os.fspath(path))
+    def save(self, path: str | os.PathLike[str], *, weights: str | os.PathLike[str] = "") -> None:
+        """Writes an artefact that `load`, the command and libdeuteron_runtime run; of what was loaded, a copy of its file.
+
+        weights: a `.safetensors` file that its weights are added to, which other artefacts may share; the artefact finds it by
+        the way from its own folder. Raises UsageError if a file cannot be written.
+        """
+        _library.function("save")(self, os.fspath(path), os.fspath(weights))
 
     def _figures(self) -> Mapping[str, Any]:
         return _library.function("figures")(self)
@@ -248,10 +252,12 @@ def compile_options(**options: Any) -> dict[str, Any]:
     return {key: list(value) if isinstance(value, tuple) else value for key, value in options.items()}
 
 
-def load(path: str | os.PathLike[str], *, threads: int = 0, verify_weights: bool = False) -> Executable:
+def load(path: str | os.PathLike[str], *, threads: int = 0, verify_weights: bool = False,
+         weights: str | os.PathLike[str] = "") -> Executable:
     """Maps an artefact of `Executable.save` or `deuteron compile`.
 
-    verify_weights: reads all weights to compare their checksum; else a damaged weight is not noticed. Raises ModelError if the
-    file is missing, damaged or no artefact, UnsupportedError if this CPU lacks what it was compiled for.
+    verify_weights: reads all weights to compare their checksum; else a damaged weight is not noticed. weights: the file of the
+    weights of an artefact that was saved without them, if not where it was then. Raises ModelError if a file is missing, damaged,
+    no artefact or has the weights of another, UnsupportedError if this CPU lacks what it was compiled for.
     """
-    return _load(os.fspath(path), threads, verify_weights)
+    return _load(os.fspath(path), threads, verify_weights, os.fspath(weights))

@@ -1,4 +1,5 @@
 import concurrent.futures
+import os
 import signal
 import subprocess
 import sys
@@ -166,6 +167,15 @@ def test_saved_and_loaded(exe, x, tmp_path):
     assert np.array_equal(deuteron.load(tmp_path / "again.so")(x)[0], reference(x))
     with pytest.raises(deuteron.ModelError, match="none.so"):
         deuteron.load(tmp_path / "none.so")
+
+
+def test_saved_without_weights(exe, x, tmp_path):
+    exe.save(tmp_path / "model.so", weights=tmp_path / "weights.safetensors")
+    assert np.array_equal(deuteron.load(tmp_path / "model.so", verify_weights=True)(x)[0], reference(x))
+    os.rename(tmp_path / "weights.safetensors", tmp_path / "moved.safetensors")
+    with pytest.raises(deuteron.ModelError, match="weights.safetensors, which does not exist"):
+        deuteron.load(tmp_path / "model.so")
+    assert np.array_equal(deuteron.load(tmp_path / "model.so", weights=tmp_path / "moved.safetensors")(x)[0], reference(x))
 
 
 def test_threads_run_one_executable(exe):

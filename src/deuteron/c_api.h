@@ -25,7 +25,7 @@ extern "C" {
 #endif
 
 /*! Grows by one when something is added; nothing is taken away or changed within a major version of the library. */
-#define DEUTERON_C_API_VERSION 3
+#define DEUTERON_C_API_VERSION 4
 
 /*! Whose fault it is, as the command's exit status. */
 typedef enum DeuteronStatus {
@@ -61,9 +61,11 @@ typedef struct DeuteronLoadOptions {
   size_t struct_size;
   /*! Not 0: all weights are read to compare their checksum; else a damaged weight is not noticed. */
   int32_t verify_weights;
+  /*! The file of the weights of an artefact that was saved without them; null: where it says that they are. Since 4. */
+  const char* weights_file;
 } DeuteronLoadOptions;
 #define DEUTERON_LOAD_OPTIONS_INIT \
-  { sizeof(DeuteronLoadOptions), 0 }
+  { sizeof(DeuteronLoadOptions), 0, 0 }
 
 /*! Maps an artefact of DeuteronSave or `deuteron compile`. `options` may be null. */
 DeuteronStatus DeuteronLoad(const char* path, const DeuteronLoadOptions* options, DeuteronModel** model);

@@ -106,11 +106,15 @@ class Executable {
   /// What the runtime runs.
   const std::shared_ptr<const runtime::Executable>& runtime() const;
 
-  /// Writes an artefact for libdeuteron_runtime.
-  void Save(const std::string& path) const;
+  /// Writes an artefact for libdeuteron_runtime. If `weights_file` is named, its weights are added to that file
+  /// (.safetensors), which other artefacts may share, and which it finds by the way from its own folder. A UsageError
+  /// if a file cannot be written, or this was loaded, and its weights lie in a file already.
+  void Save(const std::string& path, const std::string& weights_file = "") const;
   /// Reads an artefact. A ModelError if it is damaged, an UnsupportedError if this CPU lacks what it was built for. Its
-  /// weights are read as they are used: whether they are damaged too is looked at with `verify_weights`.
-  static Executable Load(const std::string& path, int threads = 0, bool verify_weights = false);
+  /// weights are read as they are used: whether they are damaged too is looked at with `verify_weights`. If it was
+  /// saved without them they are those of `weights_file`, or of the file that it names.
+  static Executable Load(const std::string& path, int threads = 0, bool verify_weights = false,
+                         const std::string& weights_file = "");
 
   struct Impl;
 

@@ -2,11 +2,13 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <functional>
 
 #include "deuteron/codegen/llvm/link.h"
 #include "deuteron/codegen/vm/artifact.h"
 #include "deuteron/driver/executable_impl.h"
 #include "deuteron/driver/report/decision_json.h"
+#include "deuteron/runtime/artifact.h"
 #include "deuteron/runtime/artifact_set.h"
 #include "deuteron/support/write_file.h"
 
@@ -111,24 +113,28 @@ const transform::DecisionLog& Executable::decisions() const {
 }
 const std::shared_ptr<const runtime::Executable>& Executable::runtime() const { return impl_->executable; }
 
-void WriteCode(const std::string& path, const GeneratedCode& code) {
+void WriteCode(const std::string& path, const GeneratedCode& code, const std::string& weights_file) {
   runtime::Manifest manifest = code.manifest;
   manifest.notes = DecisionsToJson(*code.decisions);
-  codegen::WriteModel(path, codegen::LinkSharedObject(*code.objects), code.compiled, manifest);
+  codegen::WriteModel(path, codegen::LinkSharedObject(*code.objects), code.compiled, std::move(manifest), weights_file);
 }
 
-void Executable::Save(const std::string& path) const {
-  if (impl_->file != nullptr) return WriteFile(path, impl_->file->bytes());
-  if (impl_->code.size() == 1) return WriteCode(path, impl_->code.front());
-  // A temporary artefact for each target, beside the one that they become.
+namespace {
+
+/// What writes an artefact for each target to the file that it is given.
+using MemberWriter = std::function<void(const std::string& path)>;
+
+/// One artefact, or several by way of files beside the one that they become.
+void WriteMembers(const std::string& path, const std::vector<MemberWriter>& writers) {
+  if (writers.size() == 1) return writers.front()(path);
   std::vector<std::string> members;
   const auto remove = [&members] {
     for (const std::string& member : members) std::remove(member.c_str());
   };
   try {
-    for (const GeneratedCode& code : impl_->code) {
+    for (const MemberWriter& write : writers) {
       members.push_back(path + "." + std::to_string(getpid()) + "-" + std::to_string(members.size()) + ".part");
-      WriteCode(members.back(), code);
+      write(members.back());
     }
     runtime::JoinArtifacts(path, members);
   } catch (...) {
@@ -138,8 +144,43 @@ void Executable::Save(const std::string& path) const {
   remove();
 }
 
-Executable Executable::Load(const std::string& path, int threads, bool verify_weights) {
-  Executable executable(runtime::Executable::Load(path, {.verify_weights = verify_weights}), threads);
+/// Writes what was read from a file without its weights.
+void WriteWithoutWeights(const std::string& path, std::string_view bytes, const MappedFile& file,
+                         const std::string& weights_file) {
+  runtime::ArtifactParts parts = runtime::ReadArtifact(bytes, file.path());
+  if (!parts.manifest.weights_file.empty()) {
+    DEUTERON_THROW(UsageError) << file.path() << " has its weights in " << parts.manifest.weights_file
+                               << " already: copy both, or compile the model again";
+  }
+  const auto weight = [&](size_t i) { return parts.weights.data() + parts.program.constants[i].offset; };
+  runtime::WriteArtifact(path, parts.elf, parts.program, std::move(parts.manifest), weight, weights_file);
+}
+
+}  // namespace
+
+void Executable::Save(const std::string& path, const std::string& weights_file) const {
+  const std::shared_ptr<const MappedFile>& file = impl_->file;
+  if (file != nullptr && weights_file.empty()) return WriteFile(path, file->bytes());
+  std::vector<MemberWriter> writers;
+  const auto add = [&](std::string_view bytes) {
+    writers.push_back([&, bytes](const std::string& to) { WriteWithoutWeights(to, bytes, *file, weights_file); });
+  };
+  if (file == nullptr) {
+    for (const GeneratedCode& code : impl_->code) {
+      writers.push_back([&](const std::string& to) { WriteCode(to, code, weights_file); });
+    }
+  } else if (const auto members = runtime::ReadArtifactSet(file->bytes(), file->path())) {
+    for (const runtime::ArtifactMember& member : *members) add(file->bytes().substr(member.offset, member.bytes));
+  } else {
+    add(file->bytes());
+  }
+  WriteMembers(path, writers);
+}
+
+Executable Executable::Load(const std::string& path, int threads, bool verify_weights,
+                            const std::string& weights_file) {
+  const runtime::LoadOptions options{.verify_weights = verify_weights, .weights_file = weights_file};
+  Executable executable(runtime::Executable::Load(path, options), threads);
   executable.impl_->file = MappedFile::Open(path, "the compiled model");
   return executable;
 }

@@ -18,7 +18,7 @@
 namespace deuteron {
 
 /// Links the code and writes it as an artefact, with what was decided among its notes.
-void WriteCode(const std::string& path, const GeneratedCode& code);
+void WriteCode(const std::string& path, const GeneratedCode& code, const std::string& weights_file = "");
 
 struct Executable::Impl {
   std::shared_ptr<const runtime::Executable> executable;

@@ -69,15 +69,16 @@ TVM_FFI_STATIC_INIT_BLOCK() {
   ffi::reflection::GlobalDef()
       .def("deuteron.python.compile", CompileModule)
       .def("deuteron.python.load",
-           [](const String& path, int threads, bool verify_weights) {
-             return ExecutableRef(deuteron::Executable::Load(path, threads, verify_weights));
+           [](const String& path, int threads, bool verify_weights, const String& weights) {
+             return ExecutableRef(deuteron::Executable::Load(path, threads, verify_weights, weights));
            })
       .def("deuteron.python.inputs", [](const ExecutableRef& exe) { return Describe(exe->value.inputs()); })
       .def("deuteron.python.outputs", [](const ExecutableRef& exe) { return Describe(exe->value.outputs()); })
       .def("deuteron.python.figures", Figures)
       .def("deuteron.python.run", Run)
       .def("deuteron.python.run_into", RunInto)
-      .def("deuteron.python.save", [](const ExecutableRef& exe, const String& path) { exe->value.Save(path); })
+      .def("deuteron.python.save",
+           [](const ExecutableRef& exe, const String& path, const String& weights) { exe->value.Save(path, weights); })
       .def("deuteron.python.view", View)
       .def("deuteron.python.reinterpret", Reinterpret);
 }

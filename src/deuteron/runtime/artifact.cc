@@ -6,13 +6,18 @@
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
+#include <filesystem>
 #include <memory>
 #include <nlohmann/json.hpp>
 
+#include "deuteron/runtime/shared_weights.h"
 #include "deuteron/support/error.h"
 #include "deuteron/support/write_file.h"
 
 namespace deuteron::runtime {
+
+namespace fs = std::filesystem;
+
 namespace {
 
 constexpr uint64_t kPrime1 = 0x9e3779b185ebca87;
@@ -103,10 +108,9 @@ uint64_t Checksum::Value() const {
 }
 
 std::string ManifestToJson(const Manifest& manifest) {
-  const nlohmann::json json = {{"cpu_features", manifest.cpu_features},
-                               {"target", manifest.target},
-                               {"plugins", manifest.plugins},
-                               {"notes", manifest.notes}};
+  const nlohmann::json json = {{"cpu_features", manifest.cpu_features}, {"target", manifest.target},
+                               {"plugins", manifest.plugins},           {"notes", manifest.notes},
+                               {"weights_file", manifest.weights_file}, {"weight_names", manifest.weight_names}};
   return json.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
 }
 
@@ -118,14 +122,22 @@ Manifest ManifestFromJson(std::string_view text) {
     json.at("target").get_to(manifest.target);
     json.at("plugins").get_to(manifest.plugins);
     json.at("notes").get_to(manifest.notes);
+    json.at("weights_file").get_to(manifest.weights_file);
+    json.at("weight_names").get_to(manifest.weight_names);
     return manifest;
   } catch (const nlohmann::json::exception& error) {
     DEUTERON_THROW(ModelError) << "damaged manifest: " << error.what();
   }
 }
 
-void WriteArtifact(const std::string& path, std::string_view elf, const Program& program, const Manifest& manifest,
-                   const std::function<const void*(size_t)>& weight) {
+void WriteArtifact(const std::string& path, std::string_view elf, const Program& program, Manifest manifest,
+                   const std::function<const void*(size_t)>& weight, const std::string& weights_file) {
+  const bool has_weights = weights_file.empty();
+  if (!has_weights) {
+    const fs::path folder = fs::absolute(path).parent_path();
+    manifest.weight_names = AddSharedWeights(weights_file, program, weight);
+    manifest.weights_file = fs::absolute(weights_file).lexically_relative(folder).string();
+  }
   const std::string bytes = Serialize(program);
   const std::string json = ManifestToJson(manifest);
   ArtifactTrailer trailer{};
@@ -138,7 +150,7 @@ void WriteArtifact(const std::string& path, std::string_view elf, const Program&
   trailer.manifest_offset = trailer.program_offset + bytes.size();
   trailer.manifest_bytes = json.size();
   trailer.weights_offset = RoundUp(trailer.manifest_offset + json.size(), kPageBytes);
-  trailer.weights_bytes = program.weights_bytes;
+  trailer.weights_bytes = has_weights ? program.weights_bytes : 0;
 
   File file(path);
   file.Write(elf.data(), elf.size());
@@ -148,7 +160,7 @@ void WriteArtifact(const std::string& path, std::string_view elf, const Program&
   Checksum weights;
   static constexpr char kZeros[kAlignment] = {};
   uint64_t written = 0;
-  for (size_t i = 0; i < program.constants.size(); ++i) {
+  for (size_t i = 0; has_weights && i < program.constants.size(); ++i) {
     const ConstantSpec& constant = program.constants[i];
     DEUTERON_CHECK(constant.offset >= written) << "constants are not in order of their offsets";
     for (; written < constant.offset;) {
@@ -162,8 +174,8 @@ void WriteArtifact(const std::string& path, std::string_view elf, const Program&
     weights.Add(weight(i), size);
     written += size;
   }
-  DEUTERON_CHECK(written == program.weights_bytes)
-      << "weights of " << written << " bytes, the program says " << program.weights_bytes;
+  DEUTERON_CHECK(written == trailer.weights_bytes)
+      << "weights of " << written << " bytes, the program says " << trailer.weights_bytes;
   trailer.weights_checksum = weights.Value();
   Checksum all;
   all.Add(elf.data(), elf.size());
@@ -173,6 +185,76 @@ void WriteArtifact(const std::string& path, std::string_view elf, const Program&
   trailer.checksum = all.Value();
   file.Write(&trailer, sizeof(trailer));
   file.Close();
+}
+
+namespace {
+
+/// Reads the trailer of a file and compares what it says with the bytes.
+class TrailerReader {
+ public:
+  TrailerReader(std::string_view bytes, const std::string& path) : bytes_(bytes), path_(path) {}
+
+  ArtifactTrailer Read() {
+    if (bytes_.size() < sizeof(trailer_)) NotAnArtifact();
+    std::memcpy(&trailer_, bytes_.data() + bytes_.size() - sizeof(trailer_), sizeof(trailer_));
+    if (std::memcmp(trailer_.magic, kArtifactMagic.data(), sizeof(trailer_.magic)) != 0) NotAnArtifact();
+    if (trailer_.version != kArtifactVersion || trailer_.program_version != kProgramVersion) {
+      DEUTERON_THROW(ModelError) << path_ << " was compiled for version " << trailer_.version << "."
+                                 << trailer_.program_version << " of the runtime, this is version " << kArtifactVersion
+                                 << "." << kProgramVersion << ": compile the model again";
+    }
+    const uint64_t end = bytes_.size() - sizeof(trailer_);
+    const auto within = [end](uint64_t offset, uint64_t bytes) { return offset <= end && bytes <= end - offset; };
+    if (!within(0, trailer_.elf_bytes) || trailer_.program_offset != trailer_.elf_bytes ||
+        !within(trailer_.program_offset, trailer_.program_bytes) ||
+        trailer_.manifest_offset != trailer_.program_offset + trailer_.program_bytes ||
+        !within(trailer_.manifest_offset, trailer_.manifest_bytes) ||
+        trailer_.weights_offset < trailer_.manifest_offset + trailer_.manifest_bytes ||
+        trailer_.weights_offset % kPageBytes != 0 || !within(trailer_.weights_offset, trailer_.weights_bytes) ||
+        trailer_.weights_offset + trailer_.weights_bytes != end) {
+      Damaged("its parts do not fit");
+    }
+    Checksum all;
+    all.Add(bytes_.data(), trailer_.manifest_offset + trailer_.manifest_bytes);
+    all.Add(&trailer_, offsetof(ArtifactTrailer, checksum));
+    if (all.Value() != trailer_.checksum) Damaged("the checksum differs");
+    return trailer_;
+  }
+
+  [[noreturn]] void Damaged(const std::string& why) const {
+    DEUTERON_THROW(ModelError) << path_ << " is damaged or truncated: " << why;
+  }
+
+ private:
+  [[noreturn]] void NotAnArtifact() const {
+    const bool elf = bytes_.substr(0, 4) ==
+                     "\x7f"
+                     "ELF";
+    DEUTERON_THROW(ModelError) << path_ << " is no compiled model"
+                               << (elf ? ": it is a shared object, but truncated, stripped or of another program" : "");
+  }
+
+  std::string_view bytes_;
+  const std::string& path_;
+  ArtifactTrailer trailer_{};
+};
+
+}  // namespace
+
+ArtifactParts ReadArtifact(std::string_view bytes, const std::string& path) {
+  TrailerReader reader(bytes, path);
+  const ArtifactTrailer trailer = reader.Read();
+  ArtifactParts parts;
+  parts.elf = bytes.substr(0, trailer.elf_bytes);
+  parts.manifest = ManifestFromJson(bytes.substr(trailer.manifest_offset, trailer.manifest_bytes));
+  parts.program = Deserialize(std::string(bytes.substr(trailer.program_offset, trailer.program_bytes)));
+  // Before pointers are made of its offsets.
+  Verify(parts.program);
+  parts.weights = bytes.substr(trailer.weights_offset, trailer.weights_bytes);
+  parts.weights_checksum = trailer.weights_checksum;
+  const uint64_t expected = parts.manifest.weights_file.empty() ? parts.program.weights_bytes : 0;
+  if (trailer.weights_bytes != expected) reader.Damaged("the program is of other weights");
+  return parts;
 }
 
 }  // namespace deuteron::runtime

@@ -8,6 +8,9 @@
 /// so that a truncated or damaged file is refused before any of it is used, and a checksum of the weights, compared
 /// on demand. Weights are mapped read-only and read from disk when first touched. `strip` would cut the tail off: the
 /// file is then refused by name.
+///
+/// An artefact without weights (its manifest names a file of them, see shared_weights.h) ends with an empty part of
+/// them.
 #pragma once
 
 #include <array>
@@ -22,7 +25,7 @@
 namespace deuteron::runtime {
 
 inline constexpr std::string_view kArtifactMagic = "DEUTERON";
-inline constexpr uint32_t kArtifactVersion = 1;
+inline constexpr uint32_t kArtifactVersion = 2;
 inline constexpr uint64_t kPageBytes = 4096;
 
 struct ArtifactTrailer {
@@ -52,10 +55,26 @@ class Checksum {
   size_t num_pending_ = 0;
 };
 
-/// Writes an artefact: `elf` are the bytes of the linked shared object, `weight(i)` the data of constant i. Written to
-/// a temporary file beside `path` and renamed. A UsageError if it cannot be written.
-void WriteArtifact(const std::string& path, std::string_view elf, const Program& program, const Manifest& manifest,
-                   const std::function<const void*(size_t)>& weight);
+/// Writes an artefact: `elf` are the bytes of the linked shared object, `weight(i)` the data of constant i, which is
+/// added to `weights_file` instead if one is named. Written to a temporary file beside `path` and renamed. A UsageError
+/// if a file cannot be written.
+void WriteArtifact(const std::string& path, std::string_view elf, const Program& program, Manifest manifest,
+                   const std::function<const void*(size_t)>& weight, const std::string& weights_file = "");
+
+/// What an artefact consists of.
+struct ArtifactParts {
+  std::string_view elf;
+  /// Verified: offsets of its constants lie within the weights, unless those lie elsewhere.
+  Program program;
+  Manifest manifest;
+  std::string_view weights;
+  uint64_t weights_checksum = 0;
+};
+
+/// The parts of an artefact (of one, not of a set of them), which point into `bytes`, the file `path` or a part of it.
+/// The checksum of all but the weights is compared. A ModelError that says why it is damaged, no artefact, or of
+/// another version.
+ArtifactParts ReadArtifact(std::string_view bytes, const std::string& path);
 
 std::string ManifestToJson(const Manifest& manifest);
 /// A ModelError if it is none.

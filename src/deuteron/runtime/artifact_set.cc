@@ -78,14 +78,10 @@ void JoinArtifacts(const std::string& path, const std::vector<std::string>& memb
   for (const std::string& member : members) {
     files.push_back(MappedFile::Open(member, "the compiled model"));
     const std::string_view bytes = files.back()->bytes();
-    ArtifactTrailer trailer{};
-    DEUTERON_CHECK(bytes.size() >= sizeof(trailer)) << member << " is no artefact";
-    std::memcpy(&trailer, bytes.data() + bytes.size() - sizeof(trailer), sizeof(trailer));
-    const Manifest manifest = ManifestFromJson(bytes.substr(trailer.manifest_offset, trailer.manifest_bytes));
     index.push_back({{"offset", at},
                      {"bytes", bytes.size()},
                      {"architecture", ArchitectureOfElf(bytes)},
-                     {"cpu_features", manifest.cpu_features}});
+                     {"cpu_features", ReadArtifact(bytes, member).manifest.cpu_features}});
     add(bytes);
     add({kZeros, (kPageBytes - at % kPageBytes) % kPageBytes});
   }

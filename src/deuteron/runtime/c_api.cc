@@ -122,8 +122,9 @@ int32_t DeuteronCApiVersion(void) { return DEUTERON_C_API_VERSION; }
 DeuteronStatus DeuteronLoad(const char* path, const DeuteronLoadOptions* options, DeuteronModel** model) {
   return rt::GuardC([&] {
     const auto known = rt::KnownFields<DeuteronLoadOptions>(options, DEUTERON_LOAD_OPTIONS_INIT);
-    auto made =
-        std::make_unique<DeuteronModel>(rt::Executable::Load(path, {.verify_weights = known.verify_weights != 0}));
+    const rt::LoadOptions load{.verify_weights = known.verify_weights != 0,
+                               .weights_file = known.weights_file == nullptr ? "" : known.weights_file};
+    auto made = std::make_unique<DeuteronModel>(rt::Executable::Load(path, load));
     made->save = [file = deuteron::MappedFile::Open(path, "the compiled model")](const std::string& copy) {
       deuteron::WriteFile(copy, file->bytes());
     };

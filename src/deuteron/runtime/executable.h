@@ -33,18 +33,25 @@ struct Manifest {
   std::vector<std::string> plugins;
   /// Free text of the compiler (JSON): the decision log, figures of kernels. Empty if none.
   std::string notes;
+  /// Where weights are that the artefact itself lacks (shared_weights.h): the file, from the artefact's folder, and the
+  /// name of each constant. Empty if the artefact has its weights.
+  std::string weights_file = {};
+  std::vector<std::string> weight_names = {};
 };
 
 struct LoadOptions {
   /// Reads all weights to compare their checksum; else a damaged weight is not noticed.
   bool verify_weights = false;
+  /// The file of the weights of an artefact that lacks them; empty: where it says that they are.
+  std::string weights_file = {};
 };
 
 class Executable {
  public:
   /// Maps a `model.so`. A ModelError that says what is wrong if it is missing, truncated, damaged, no artefact or of
-  /// another version, and an UnsupportedError if this CPU lacks a feature that it was built for, a plugin is missing,
-  /// or the file belongs neither to this user nor to root (nor to one of $DEUTERON_TRUSTED_OWNERS, user ids).
+  /// another version, or its weights are, if they lie in a file of their own; an UnsupportedError if this CPU lacks a
+  /// feature that it was built for, a plugin is missing, or the file belongs neither to this user nor to root (nor to
+  /// one of $DEUTERON_TRUSTED_OWNERS, user ids).
   static std::shared_ptr<const Executable> Load(const std::string& path, const LoadOptions& options = {});
 
   /// The parts in memory. `kernels` and `weights` by the order of the program's tables; `keep_alive` holds whatever

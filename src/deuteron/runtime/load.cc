@@ -8,11 +8,13 @@
 
 #include <cerrno>
 #include <cstring>
+#include <filesystem>
 #include <utility>
 
 #include "deuteron/runtime/artifact.h"
 #include "deuteron/runtime/artifact_set.h"
 #include "deuteron/runtime/plugin.h"
+#include "deuteron/runtime/shared_weights.h"
 #include "deuteron/support/environment.h"
 #include "deuteron/support/error.h"
 
@@ -79,18 +81,12 @@ class Loader {
       const ArtifactMember& member = ChooseArtifact(*members, path_);
       bytes_ = bytes_.substr(member.offset, member.bytes);
     }
-    ReadTrailer();
-    CompareChecksums();
+    artifact_ = ReadArtifact(bytes_, path_);
+    CheckMachine();
     Executable::Parts parts;
-    parts.manifest = ManifestFromJson({bytes_.data() + trailer_.manifest_offset, trailer_.manifest_bytes});
-    CheckMachine(parts.manifest);
-    parts.program = Deserialize({bytes_.data() + trailer_.program_offset, trailer_.program_bytes});
-    // Before pointers are made of its offsets.
-    Verify(parts.program);
-    if (parts.program.weights_bytes != trailer_.weights_bytes) Damaged("the program is of other weights");
-    for (const ConstantSpec& constant : parts.program.constants) {
-      parts.weights.push_back(bytes_.data() + trailer_.weights_offset + constant.offset);
-    }
+    parts.program = std::move(artifact_.program);
+    parts.manifest = std::move(artifact_.manifest);
+    FindWeights(&parts);
     CheckPlugins(parts.manifest);
     LoadKernels(&parts);
     parts.keep_alive.push_back(file_);
@@ -98,58 +94,38 @@ class Loader {
   }
 
  private:
-  [[noreturn]] void Damaged(const std::string& why) const {
-    DEUTERON_THROW(ModelError) << path_ << " is damaged or truncated: " << why;
-  }
-
-  void ReadTrailer() {
-    if (bytes_.size() < sizeof(trailer_)) NotAnArtifact();
-    std::memcpy(&trailer_, bytes_.data() + bytes_.size() - sizeof(trailer_), sizeof(trailer_));
-    if (std::memcmp(trailer_.magic, kArtifactMagic.data(), sizeof(trailer_.magic)) != 0) NotAnArtifact();
-    if (trailer_.version != kArtifactVersion || trailer_.program_version != kProgramVersion) {
-      DEUTERON_THROW(ModelError) << path_ << " was compiled for version " << trailer_.version << "."
-                                 << trailer_.program_version << " of the runtime, this is version " << kArtifactVersion
-                                 << "." << kProgramVersion << ": compile the model again";
-    }
-    const uint64_t end = bytes_.size() - sizeof(trailer_);
-    const auto within = [end](uint64_t offset, uint64_t bytes) { return offset <= end && bytes <= end - offset; };
-    if (!within(0, trailer_.elf_bytes) || trailer_.program_offset != trailer_.elf_bytes ||
-        !within(trailer_.program_offset, trailer_.program_bytes) ||
-        trailer_.manifest_offset != trailer_.program_offset + trailer_.program_bytes ||
-        !within(trailer_.manifest_offset, trailer_.manifest_bytes) ||
-        trailer_.weights_offset < trailer_.manifest_offset + trailer_.manifest_bytes ||
-        trailer_.weights_offset % kPageBytes != 0 || !within(trailer_.weights_offset, trailer_.weights_bytes) ||
-        trailer_.weights_offset + trailer_.weights_bytes != end) {
-      Damaged("its parts do not fit");
-    }
-  }
-
-  [[noreturn]] void NotAnArtifact() const {
-    const bool elf = bytes_.size() >= 4 && std::memcmp(bytes_.data(),
-                                                       "\x7f"
-                                                       "ELF",
-                                                       4) == 0;
-    DEUTERON_THROW(ModelError) << path_ << " is no compiled model"
-                               << (elf ? ": it is a shared object, but truncated, stripped or of another program" : "");
-  }
-
-  void CompareChecksums() const {
-    Checksum all;
-    all.Add(bytes_.data(), trailer_.manifest_offset + trailer_.manifest_bytes);
-    all.Add(&trailer_, offsetof(ArtifactTrailer, checksum));
-    if (all.Value() != trailer_.checksum) Damaged("the checksum differs");
-    if (!options_.verify_weights) return;
-    Checksum weights;
-    weights.Add(bytes_.data() + trailer_.weights_offset, trailer_.weights_bytes);
-    if (weights.Value() != trailer_.weights_checksum) Damaged("the checksum of its weights differs");
-  }
-
-  void CheckMachine(const Manifest& manifest) const {
-    const std::string lacks =
-        WhatMachineLacks(ArchitectureOfElf(bytes_.substr(0, trailer_.elf_bytes)), manifest.cpu_features);
+  void CheckMachine() const {
+    const std::string lacks = WhatMachineLacks(ArchitectureOfElf(artifact_.elf), artifact_.manifest.cpu_features);
     if (lacks.empty()) return;
     DEUTERON_THROW(UnsupportedError) << path_ << " was compiled for " << lacks
                                      << "; compile it with --target for this processor";
+  }
+
+  void FindWeights(Executable::Parts* parts) const {
+    const std::string& beside = parts->manifest.weights_file;
+    if (!beside.empty()) {
+      namespace fs = std::filesystem;
+      const fs::path there =
+          options_.weights_file.empty() ? fs::path(path_).parent_path() / beside : fs::path(options_.weights_file);
+      if (!fs::exists(there)) {
+        DEUTERON_THROW(ModelError) << path_ << " has its weights in " << there.string()
+                                   << ", which does not exist: put them there, or say where they are (--weights, "
+                                      "LoadOptions::weights_file)";
+      }
+      parts->weights = ReadSharedWeights(there.string(), parts->program, parts->manifest.weight_names,
+                                         options_.verify_weights, &parts->keep_alive);
+      return;
+    }
+    if (options_.verify_weights) {
+      Checksum weights;
+      weights.Add(artifact_.weights.data(), artifact_.weights.size());
+      if (weights.Value() != artifact_.weights_checksum) {
+        DEUTERON_THROW(ModelError) << path_ << " is damaged or truncated: the checksum of its weights differs";
+      }
+    }
+    for (const ConstantSpec& constant : parts->program.constants) {
+      parts->weights.push_back(artifact_.weights.data() + constant.offset);
+    }
   }
 
   void* Open(const char* name, const std::string& what) const {
@@ -169,8 +145,8 @@ class Loader {
   std::shared_ptr<void> OpenPart() const {
     const int file = memfd_create("deuteron-kernels", MFD_CLOEXEC);
     const std::shared_ptr<const void> closing(nullptr, [file](const void*) { close(file); });
-    for (uint64_t written = 0; written < trailer_.elf_bytes;) {
-      const ssize_t now = write(file, bytes_.data() + written, trailer_.elf_bytes - written);
+    for (uint64_t written = 0; written < artifact_.elf.size();) {
+      const ssize_t now = write(file, artifact_.elf.data() + written, artifact_.elf.size() - written);
       if (now < 0) {
         DEUTERON_THROW(UnsupportedError) << path_ << ": its kernels cannot be loaded: " << std::strerror(errno);
       }
@@ -194,7 +170,9 @@ class Loader {
     parts->keep_alive.push_back(library);
     for (const KernelSpec& kernel : parts->program.kernels) {
       void* address = dlsym(library.get(), kernel.symbol.c_str());
-      if (address == nullptr) Damaged("kernel " + kernel.symbol + " is missing");
+      if (address == nullptr) {
+        DEUTERON_THROW(ModelError) << path_ << " is damaged: kernel " << kernel.symbol << " is missing";
+      }
       parts->kernels.push_back(reinterpret_cast<DeuteronKernel>(address));
     }
   }
@@ -204,7 +182,7 @@ class Loader {
   std::shared_ptr<MappedFile> file_;
   /// Of the file what is loaded: all, or one artefact of a set.
   std::string_view bytes_;
-  ArtifactTrailer trailer_{};
+  ArtifactParts artifact_;
 };
 
 }  // namespace

@@ -374,6 +374,55 @@ TEST_F(ArtifactTest, RefusesEveryTruncationAndEveryFlippedByte) {
   }
 }
 
+TEST_F(ArtifactTest, SharesAFileOfWeights) {
+  const auto in = [&](const char* name) { return (directory_ / name).string(); };
+  const auto second = [&](const std::string& path, const LoadOptions& options = {.verify_weights = true}) {
+    const auto out = Instance(Executable::Load(path, options)).Run("main", {Sequence({1, 2})});
+    return static_cast<float*>(out.at(0).data_ptr())[1];
+  };
+  const auto write = [&](const std::string& path, const float* weights) {
+    const ArtifactParts parts = ReadArtifact(bytes_, path_);
+    WriteArtifact(
+        path, "", parts.program, parts.manifest, [=](size_t) { return weights; }, in("all.safetensors"));
+  };
+  const float ours[] = {10, 20}, others[] = {30, 40};
+  write(in("a.so"), ours);
+  const auto alone = std::filesystem::file_size(in("all.safetensors"));
+  write(in("again.so"), ours);
+  EXPECT_EQ(std::filesystem::file_size(in("all.safetensors")), alone);
+  const auto still_mapped = Executable::Load(in("a.so"));
+  write(in("b.so"), others);
+  EXPECT_LT(std::filesystem::file_size(in("a.so")), bytes_.size());
+  EXPECT_EQ(second(in("a.so")), 20);
+  EXPECT_EQ(second(in("again.so")), 20);
+  EXPECT_EQ(second(in("b.so")), 40);
+  EXPECT_EQ(static_cast<float*>(Instance(still_mapped).Run("main", {Sequence({1, 2})}).at(0).data_ptr())[1], 20);
+
+  // Elsewhere, missing, of another model, damaged.
+  std::filesystem::rename(in("all.safetensors"), in("moved.safetensors"));
+  std::string message = ErrorOf([&] { Executable::Load(in("a.so")); }, "ModelError");
+  EXPECT_NE(message.find("a.so has its weights in " + in("all.safetensors") + ", which does not exist"),
+            std::string::npos)
+      << message;
+  EXPECT_EQ(second(in("a.so"), {.weights_file = in("moved.safetensors")}), 20);
+  const float neither[] = {1, 2};
+  write(in("c.so"), neither);
+  message = ErrorOf([&] { Executable::Load(in("a.so")); }, "ModelError");
+  EXPECT_NE(message.find("has no tensor \"float32_2_"), std::string::npos) << message;
+  std::ifstream file(in("moved.safetensors"), std::ios::binary);
+  std::string damaged(std::istreambuf_iterator<char>(file), {});
+  damaged[damaged.size() - 1] ^= 1;
+  const LoadOptions verified{.verify_weights = true, .weights_file = Write(damaged)};
+  for (const char* path : {"a.so", "b.so"}) {
+    try {
+      second(in(path), verified);
+    } catch (const tvm::ffi::Error& error) {
+      message = error.message();
+    }
+  }
+  EXPECT_NE(message.find("is damaged: the checksum of tensor \"float32_2_"), std::string::npos) << message;
+}
+
 TEST_F(ArtifactTest, RefusesACpuThatLacksAFeature) {
   Program program;
   WriteArtifact(path_, "", program, {.cpu_features = {"warp-drive"}, .target = "", .plugins = {}, .notes = ""},

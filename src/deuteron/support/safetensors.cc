@@ -212,17 +212,24 @@ NamedTensors ParseSafeTensors(std::string_view bytes, const std::string& path,
   return tensors;
 }
 
+bool SafeTensorsKnow(DLDataType dtype) { return FindName(dtype).has_value(); }
+
 NamedTensors ReadSafeTensors(const std::string& path) {
   const auto file = MappedFile::Open(path, "the weights");
   return ParseSafeTensors(file->bytes(), path, file);
 }
 
 void WriteSafeTensors(const std::string& path, const NamedTensors& tensors) {
-  // Data of wide elements first, so that each is aligned behind the others.
+  // Whole lines first, then data of wide elements, so that each is aligned behind the others.
+  const auto is_partial = [](const Tensor& tensor) {
+    return CheckedByteSize(ShapeOf(tensor), tensor.dtype()) % 64 != 0;
+  };
   std::vector<const std::pair<std::string, Tensor>*> order;
   for (const auto& item : tensors) order.push_back(&item);
-  std::stable_sort(order.begin(), order.end(),
-                   [](const auto* a, const auto* b) { return a->second.dtype().bits > b->second.dtype().bits; });
+  std::stable_sort(order.begin(), order.end(), [&](const auto* a, const auto* b) {
+    const bool partial_a = is_partial(a->second), partial_b = is_partial(b->second);
+    return partial_a != partial_b ? partial_b : a->second.dtype().bits > b->second.dtype().bits;
+  });
   nlohmann::ordered_json header = nlohmann::ordered_json::object();
   uint64_t at = 0;
   for (const auto* item : order) {

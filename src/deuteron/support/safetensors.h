@@ -13,6 +13,9 @@
 
 namespace deuteron {
 
+/// Whether the format has a name for the dtype.
+bool SafeTensorsKnow(DLDataType dtype);
+
 /// Tensors by name, in the order of their data.
 using NamedTensors = std::vector<std::pair<std::string, tvm::ffi::Tensor>>;
 
@@ -26,7 +29,8 @@ NamedTensors ParseSafeTensors(std::string_view bytes, const std::string& path,
 /// The tensors of the file `path`, which is mapped. Errors as above, and a ModelError if it cannot be read.
 NamedTensors ReadSafeTensors(const std::string& path);
 
-/// Writes contiguous tensors of host memory, of distinct names; each begins at a multiple of its element. A file that
+/// Writes contiguous tensors of host memory, of distinct names; each begins at a multiple of its element, those of
+/// whole lines of 64 bytes at a multiple of that. A file that
 /// is there is replaced in one step: tensors that are mapped from it stay valid. A UsageError if the file cannot be
 /// written, an UnsupportedError for a dtype that the format lacks.
 void WriteSafeTensors(const std::string& path, const NamedTensors& tensors);

@@ -133,9 +133,9 @@ std::shared_ptr<const runtime::Executable> BuildExecutable(
 }
 
 void WriteModel(const std::string& path, std::string_view elf, const CompiledProgram& compiled,
-                const runtime::Manifest& manifest) {
-  runtime::WriteArtifact(path, elf, compiled.program, manifest,
-                         [&compiled](size_t i) -> const void* { return compiled.constants[i].data_ptr(); });
+                const runtime::Manifest& manifest, const std::string& weights_file) {
+  const auto weight = [&compiled](size_t i) -> const void* { return compiled.constants[i].data_ptr(); };
+  runtime::WriteArtifact(path, elf, compiled.program, manifest, weight, weights_file);
 }
 
 }  // namespace deuteron::codegen
