@@ -313,7 +313,7 @@ class Graph:
             error = 0.0
             if array.dtype.kind == "f":
                 unit = ROUNDOFF[str(array.dtype)]
-                error = (1 if exact else 3) * difference + (0 if exact else (8 + length**0.5) * unit * max(spread(array), scale))
+                error = (1 if exact else 3) * difference + (0 if exact else (8 + length**0.5) * unit * max(spread(array), scale) + 16 * float(np.finfo(array.dtype).smallest_subnormal))
                 if error > (0.1 if unit > 1e-4 else 0.005) * max(spread(array), largest):
                     raise Rejected("ill-conditioned")
             results.append((array, error))

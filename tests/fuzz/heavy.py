@@ -243,7 +243,7 @@ def contrib_attention(g):
 
 def det(g):
     n = g.choice((1, 2, 3, 5))
-    g.node("Det", [g.array("float32", [*g.extents(g.integer(0, 2), 16), *fixed(g, n, n)])], length=n)
+    g.node("Det", [g.array("float32", [*g.extents(g.integer(0, 2), 16), *fixed(g, n, n)])], length=n, scale=1.0)  # beside terms of that size it may vanish
 
 
 OPS = {"MatMul": matmul, "Gemm": gemm, "FusedMatMul": fused_matmul, "Einsum": einsum, "Conv": conv, "ConvTranspose": lambda g: conv(g, True), "Attention": attention,
