@@ -1,0 +1,118 @@
+"""`./dev mutate [NUMBER...]`: do the tests notice faults?
+
+All faults of faults.py go into a copy of the last commit, in build/mutate/tree, each behind a test of the environment variable DEUTERON_FAULT. With
+each in turn (or those named) the tests run, quick ones first, until one fails. What each was caught by is written to faults.md."""
+
+import argparse
+import os
+import pathlib
+import re
+import subprocess
+import sys
+import time
+
+from faults import FAULTS
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
+TREE = ROOT / "build" / "mutate" / "tree"
+BUILD = TREE / "build" / "release"
+TABLE = pathlib.Path(__file__).parent / "faults.md"
+SWITCH = """#pragma once
+#include <cstdlib>
+/// Whether the fault of that number is on.
+inline bool DeuteronFault(int number) {
+  static const char* text = std::getenv("DEUTERON_FAULT");
+  static const int on = text == nullptr ? 0 : std::atoi(text);
+  return on == number;
+}
+"""
+# No kernel is compiled and run in them, or nothing that faults are in.
+BESIDE = "headers_test|sources_test|install_test|cutlass|cuda_libraries|maths|tidy|format"
+SLOW = ("verify_networks|onnx_operators|onnx_node_cases|onnx_light|fusion_parity_test|fuzz_networks|onnx_symbolic_batch|interop_test|explain_test|codegen_test"
+        "|onnx_checked_bounds|onnx_limits|scale_test|little_memory|meaning|attention_test|onnx_quantized|bisect_test|onnx_networks|graph_pass_numeric_test")
+# In which order; each of these stops at the first test that fails.
+LADDER = [["-R", "^text_test$"], ["-E", f"{BESIDE}|{SLOW}"], ["-R", SLOW, "-E", BESIDE]]
+SECONDS = 900
+
+
+def make_tree():
+    if TREE.exists():
+        subprocess.run(["git", "-C", TREE, "fetch", "--quiet", ROOT, "HEAD"], check=True)
+        subprocess.run(["git", "-C", TREE, "reset", "--quiet", "--hard", "FETCH_HEAD"], check=True)
+    else:
+        TREE.parent.mkdir(parents=True, exist_ok=True)
+        subprocess.run(["git", "clone", "--quiet", ROOT, TREE], check=True)
+        (TREE / ".venv").symlink_to(ROOT / ".venv")
+    (TREE / "src" / "deuteron_fault.h").write_text(SWITCH)
+    texts = {}
+    for number, (area, what, file, old, new) in enumerate(FAULTS, 1):
+        text = texts.setdefault(file, (TREE / file).read_text())
+        if (TREE / file).read_text().count(old) != 1:
+            sys.exit(f"fault {number}, {what}: {file} has its text {text.count(old)} times")
+        # Where several change one line, the earlier ones left it as it is without them.
+        texts[file] = apply(text, old, re.sub(r"\bFAULT\b", f"DeuteronFault({number})", new), number)
+    for file, text in texts.items():
+        (TREE / file).write_text('#include "deuteron_fault.h"\n' + text)
+
+
+def apply(text, old, new, number):
+    if old in text:
+        return text.replace(old, new)
+    sys.exit(f"fault {number} changes what another one has changed")
+
+
+def build():
+    environment = {**os.environ, "CCACHE_BASEDIR": str(TREE), "CCACHE_NOHASHDIR": "1"}
+    subprocess.run(["cmake", "--preset", "release"], cwd=TREE, env=environment, check=True, stdout=subprocess.DEVNULL)
+    subprocess.run(["ninja", "-C", BUILD, "--quiet"], env=environment, check=True)
+
+
+def catcher(number):
+    """The test that fails with a fault; None if all pass."""
+    environment = {**os.environ, "DEUTERON_FAULT": str(number), "DEUTERON_CACHE": "off"}
+    for step in LADDER:
+        command = ["ctest", "--test-dir", str(BUILD), "--stop-on-failure", "--timeout", str(SECONDS), "-j", str(os.cpu_count()), *step]
+        ran = subprocess.run(command, env=environment, capture_output=True, text=True)
+        if ran.returncode != 0:
+            failed = re.findall(r"Test +#\d+: (\S+) .*\*\*\*(\S+)", ran.stdout)
+            return failed[0][0] if failed else f"({ran.stdout.strip().splitlines()[-1]})"
+    return None
+
+
+def rows():
+    """What the table says of each fault."""
+    if not TABLE.exists():
+        return {}
+    return {cells[1].strip(): cells[2].strip() for cells in (line.strip("| \n").split("|") for line in TABLE.open()) if len(cells) == 3}
+
+
+def write_table(caught):
+    known = [(area, what, caught[what]) for area, what, *_ in FAULTS if what in caught]
+    survivors = [what for _, what, by in known if by == "nothing"]
+    text = "# Faults and what notices them\n\nWritten by `./dev mutate` (`faults.py` has the code of each).\n\n"
+    text += f"{len(known) - len(survivors)} of {len(known)} are noticed.\n\n| area | fault | first noticed by |\n| --- | --- | --- |\n"
+    text += "".join(f"| {area} | {what} | {by} |\n" for area, what, by in known)
+    TABLE.write_text(text)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("numbers", nargs="*", type=int, help="of faults, from 1 (default: all)")
+    named = parser.parse_args().numbers
+    numbers = named or range(1, len(FAULTS) + 1)
+    make_tree()
+    build()
+    if not named and (failing := catcher(0)) is not None:
+        sys.exit(f"{failing} fails without any fault")
+    caught = rows()
+    for number in numbers:
+        area, what, *_ = FAULTS[number - 1]
+        begin = time.time()
+        caught[what] = catcher(number) or "nothing"
+        write_table(caught)
+        print(f"{number:3} {area}: {what}: {caught[what]} ({time.time() - begin:.0f} s)", flush=True)
+    return 5 if "nothing" in caught.values() else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
