@@ -73,6 +73,33 @@ class File {
 
 uint64_t RoundUp(uint64_t value, uint64_t to) { return (value + to - 1) / to * to; }
 
+/// What is read at every load, as JSON on one line; after it the notes as they are.
+std::string ManifestToText(const Manifest& manifest) {
+  const nlohmann::json json = {{"cpu_features", manifest.cpu_features},
+                               {"target", manifest.target},
+                               {"plugins", manifest.plugins},
+                               {"weights_file", manifest.weights_file},
+                               {"weight_names", manifest.weight_names}};
+  return json.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace) + "\n" + manifest.notes;
+}
+
+Manifest ManifestFromText(std::string_view text) {
+  const size_t end = std::min(text.find('\n'), text.size());
+  try {
+    const nlohmann::json json = nlohmann::json::parse(text.substr(0, end));
+    Manifest manifest;
+    json.at("cpu_features").get_to(manifest.cpu_features);
+    json.at("target").get_to(manifest.target);
+    json.at("plugins").get_to(manifest.plugins);
+    json.at("weights_file").get_to(manifest.weights_file);
+    json.at("weight_names").get_to(manifest.weight_names);
+    manifest.notes = text.substr(std::min(end + 1, text.size()));
+    return manifest;
+  } catch (const nlohmann::json::exception& error) {
+    DEUTERON_THROW(ModelError) << "damaged manifest: " << error.what();
+  }
+}
+
 }  // namespace
 
 void Checksum::Add(const void* data, size_t bytes) {
@@ -107,29 +134,6 @@ uint64_t Checksum::Value() const {
   return Avalanche(value);
 }
 
-std::string ManifestToJson(const Manifest& manifest) {
-  const nlohmann::json json = {{"cpu_features", manifest.cpu_features}, {"target", manifest.target},
-                               {"plugins", manifest.plugins},           {"notes", manifest.notes},
-                               {"weights_file", manifest.weights_file}, {"weight_names", manifest.weight_names}};
-  return json.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
-}
-
-Manifest ManifestFromJson(std::string_view text) {
-  try {
-    const nlohmann::json json = nlohmann::json::parse(text);
-    Manifest manifest;
-    json.at("cpu_features").get_to(manifest.cpu_features);
-    json.at("target").get_to(manifest.target);
-    json.at("plugins").get_to(manifest.plugins);
-    json.at("notes").get_to(manifest.notes);
-    json.at("weights_file").get_to(manifest.weights_file);
-    json.at("weight_names").get_to(manifest.weight_names);
-    return manifest;
-  } catch (const nlohmann::json::exception& error) {
-    DEUTERON_THROW(ModelError) << "damaged manifest: " << error.what();
-  }
-}
-
 void WriteArtifact(const std::string& path, std::string_view elf, const Program& program, Manifest manifest,
                    const std::function<const void*(size_t)>& weight, const std::string& weights_file) {
   const bool has_weights = weights_file.empty();
@@ -139,7 +143,7 @@ void WriteArtifact(const std::string& path, std::string_view elf, const Program&
     manifest.weights_file = fs::absolute(weights_file).lexically_relative(folder).string();
   }
   const std::string bytes = Serialize(program);
-  const std::string json = ManifestToJson(manifest);
+  const std::string text = ManifestToText(manifest);
   ArtifactTrailer trailer{};
   std::memcpy(trailer.magic, kArtifactMagic.data(), sizeof(trailer.magic));
   trailer.version = kArtifactVersion;
@@ -148,14 +152,14 @@ void WriteArtifact(const std::string& path, std::string_view elf, const Program&
   trailer.program_offset = elf.size();
   trailer.program_bytes = bytes.size();
   trailer.manifest_offset = trailer.program_offset + bytes.size();
-  trailer.manifest_bytes = json.size();
-  trailer.weights_offset = RoundUp(trailer.manifest_offset + json.size(), kPageBytes);
+  trailer.manifest_bytes = text.size();
+  trailer.weights_offset = RoundUp(trailer.manifest_offset + text.size(), kPageBytes);
   trailer.weights_bytes = has_weights ? program.weights_bytes : 0;
 
   File file(path);
   file.Write(elf.data(), elf.size());
   file.Write(bytes.data(), bytes.size());
-  file.Write(json.data(), json.size());
+  file.Write(text.data(), text.size());
   file.PadTo(trailer.weights_offset);
   Checksum weights;
   static constexpr char kZeros[kAlignment] = {};
@@ -180,7 +184,7 @@ void WriteArtifact(const std::string& path, std::string_view elf, const Program&
   Checksum all;
   all.Add(elf.data(), elf.size());
   all.Add(bytes.data(), bytes.size());
-  all.Add(json.data(), json.size());
+  all.Add(text.data(), text.size());
   all.Add(&trailer, offsetof(ArtifactTrailer, checksum));
   trailer.checksum = all.Value();
   file.Write(&trailer, sizeof(trailer));
@@ -246,7 +250,7 @@ ArtifactParts ReadArtifact(std::string_view bytes, const std::string& path) {
   const ArtifactTrailer trailer = reader.Read();
   ArtifactParts parts;
   parts.elf = bytes.substr(0, trailer.elf_bytes);
-  parts.manifest = ManifestFromJson(bytes.substr(trailer.manifest_offset, trailer.manifest_bytes));
+  parts.manifest = ManifestFromText(bytes.substr(trailer.manifest_offset, trailer.manifest_bytes));
   parts.program = Deserialize(std::string(bytes.substr(trailer.program_offset, trailer.program_bytes)));
   // Before pointers are made of its offsets.
   Verify(parts.program);

@@ -2,7 +2,7 @@
 /// The layout of `model.so`: a shared object that holds the kernels, and after it, page by page, what the
 /// runtime maps itself:
 ///
-///     ELF image │ program (byte code) │ manifest (JSON) │ pad to 4096 │ weights │ trailer
+///     ELF image │ program (byte code) │ manifest (JSON, notes) │ pad to 4096 │ weights │ trailer
 ///
 /// The trailer (fixed size, at the very end) says where each part lies and carries a checksum of all but the weights,
 /// so that a truncated or damaged file is refused before any of it is used, and a checksum of the weights, compared
@@ -25,7 +25,7 @@
 namespace deuteron::runtime {
 
 inline constexpr std::string_view kArtifactMagic = "DEUTERON";
-inline constexpr uint32_t kArtifactVersion = 2;
+inline constexpr uint32_t kArtifactVersion = 3;
 inline constexpr uint64_t kPageBytes = 4096;
 
 struct ArtifactTrailer {
@@ -75,9 +75,5 @@ struct ArtifactParts {
 /// The checksum of all but the weights is compared. A ModelError that says why it is damaged, no artefact, or of
 /// another version.
 ArtifactParts ReadArtifact(std::string_view bytes, const std::string& path);
-
-std::string ManifestToJson(const Manifest& manifest);
-/// A ModelError if it is none.
-Manifest ManifestFromJson(std::string_view json);
 
 }  // namespace deuteron::runtime

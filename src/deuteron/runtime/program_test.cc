@@ -330,7 +330,8 @@ class ArtifactTest : public testing::Test {
               Word(Opcode::kReturn, 1), 2};
     static const float weights[] = {10, 20};
     path_ = (directory_ / "model.so").string();
-    WriteArtifact(path_, "", program, {.cpu_features = {}, .target = "t", .plugins = {}, .notes = "{}"},
+    WriteArtifact(path_, "", program,
+                  {.cpu_features = {}, .target = "t", .plugins = {}, .notes = "{\n\"a\": \"\\n\"}\n"},
                   [](size_t) -> const void* { return weights; });
     std::ifstream file(path_, std::ios::binary);
     bytes_.assign(std::istreambuf_iterator<char>(file), {});
@@ -351,6 +352,7 @@ class ArtifactTest : public testing::Test {
 TEST_F(ArtifactTest, LoadsAndRuns) {
   const auto executable = Executable::Load(path_, {.verify_weights = true});
   EXPECT_EQ(executable->manifest().target, "t");
+  EXPECT_EQ(executable->manifest().notes, "{\n\"a\": \"\\n\"}\n");
   const auto out = Instance(executable).Run("main", {Sequence({1, 2})});
   ASSERT_EQ(out.size(), 1u);
   EXPECT_EQ(static_cast<float*>(out[0].data_ptr())[1], 20);
