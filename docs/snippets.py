@@ -1,7 +1,7 @@
 """Takes the snippets out of the pages.
 
     snippets.py cpp PAGE.md OUT.cc     the C++ of a page as one file: blocks "cpp" as they are, blocks "cpp body" as tests
-    snippets.py same PAGE.md FILE      every block "c" or "cpp" of the page stands in the file, word for word
+    snippets.py same PAGE.md FILE...   every block "c" or "cpp" of the page stands in one of the files, word for word
     snippets.py console COMMAND        runs what stands after "$ " in blocks "console" and compares what it prints
 """
 
@@ -47,11 +47,12 @@ def write_cpp(page, out):
     out.write_text('#include "docs/prelude.h"\n\nnamespace {\n\n' + body + "\n}  // namespace\n")
 
 
-def check_same(page, file):
-    text = file.read_text()
-    missing = [begin for kind, begin, block in blocks(page) if kind in ("c", "cpp") and block not in text]
+def check_same(page, files):
+    texts = [file.read_text() for file in files]
+    missing = [begin for kind, begin, block in blocks(page)
+               if kind in ("c", "cpp") and not any(block in text for text in texts)]
     for begin in missing:
-        print(f"{page}:{begin}: this block does not stand in {file}")
+        print(f"{page}:{begin}: this block does not stand in {' or '.join(map(str, files))}")
     sys.exit(1 if missing else 0)
 
 
@@ -76,6 +77,6 @@ if __name__ == "__main__":
     if sys.argv[1] == "cpp":
         write_cpp(pathlib.Path(sys.argv[2]), pathlib.Path(sys.argv[3]))
     elif sys.argv[1] == "same":
-        check_same(pathlib.Path(sys.argv[2]), pathlib.Path(sys.argv[3]))
+        check_same(pathlib.Path(sys.argv[2]), [pathlib.Path(file) for file in sys.argv[3:]])
     else:
         check_console(sys.argv[2])

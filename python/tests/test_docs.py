@@ -1,15 +1,18 @@
-"""The samples of docs/python.md, in order, as one program."""
+"""The samples of the pages, in order, each page's as one program."""
 
 import pathlib
 import re
 
-PAGE = pathlib.Path(__file__).resolve().parents[2] / "docs" / "python.md"
+import pytest
+
+DOCS = pathlib.Path(__file__).resolve().parents[2] / "docs"
 
 
-def test_samples(path, monkeypatch):
+@pytest.mark.parametrize("page, count", [("python.md", 10), ("getting-started.md", 3)])
+def test_samples(path, monkeypatch, page, count):
     monkeypatch.chdir(path.parent)
-    blocks = re.findall(r"^```py\n(.*?)^```$", PAGE.read_text(), re.M | re.S)
-    assert len(blocks) == 10
+    blocks = re.findall(r"^```py\n(.*?)^```$", (DOCS / page).read_text(), re.M | re.S)
+    assert len(blocks) == count
     # A file: a class whose source is read needs one.
     program = path.parent / "page.py"
     program.write_text("\n".join(blocks))
