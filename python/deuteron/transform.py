@@ -157,6 +157,9 @@ def _factory(name: str, description: str, parameters: Sequence[str]) -> Callable
 
     make.__name__ = make.__qualname__ = name
     make.__doc__ = description
+    kind = inspect.Parameter
+    named_parameters = [kind(each, kind.POSITIONAL_OR_KEYWORD, default=..., annotation=Any) for each in parameters]
+    make.__signature__ = inspect.Signature(named_parameters, return_annotation=Pass)  # type: ignore[attr-defined]
     return make
 
 
