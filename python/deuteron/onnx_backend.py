@@ -82,9 +82,12 @@ class DeuteronBackend(Backend):
 
     @classmethod
     def is_compatible(cls, model: onnx.ModelProto, device: str = "CPU", **kwargs: Any) -> bool:
-        """Whether the model can be imported."""
+        """Whether the model can be imported. Of one with sequences or optionals as inputs, whose lengths are known
+        when it is run, it is taken to be so."""
         from .executable import read
 
+        if any(value.type.WhichOneof("value") != "tensor_type" for value in model.graph.input):
+            return True
         try:
             read(model)
         except UnsupportedError:
