@@ -32,7 +32,7 @@ void ReadProgram(const std::string& bytes) {
   }
 }
 
-/// The checksum made right, so that what lies behind it is reached.
+/// Checksum and versions made right, so that what lies behind them is reached.
 std::string WithChecksum(std::string bytes) {
   ArtifactTrailer trailer;
   if (bytes.size() < sizeof(trailer)) return bytes;
@@ -40,6 +40,8 @@ std::string WithChecksum(std::string bytes) {
   std::memcpy(&trailer, end, sizeof(trailer));
   const uint64_t checked = trailer.manifest_offset + trailer.manifest_bytes;
   if (checked < trailer.manifest_offset || checked > bytes.size()) return bytes;
+  trailer.version = kArtifactVersion;
+  trailer.program_version = kProgramVersion;
   Checksum all;
   all.Add(bytes.data(), checked);
   all.Add(&trailer, offsetof(ArtifactTrailer, checksum));
@@ -54,7 +56,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   if (size == 0) return 0;
   const std::string bytes(reinterpret_cast<const char*>(data) + 1, size - 1);
   AcceptsOrRefuses([&] {
-    switch (data[0] % 4) {
+    switch (data[0] % 3) {
       case 0:
         return ReadProgram(bytes);
       case 1: {
@@ -63,11 +65,8 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
         if (parts.elf.size() + parts.weights.size() > whole.size()) std::abort();
         return;
       }
-      case 2:
-        if (const auto members = ReadArtifactSet(bytes, "fuzz")) ChooseArtifact(*members, "fuzz");
-        return;
       default:
-        ManifestToJson(ManifestFromJson(bytes));
+        if (const auto members = ReadArtifactSet(bytes, "fuzz")) ChooseArtifact(*members, "fuzz");
     }
   });
   return 0;

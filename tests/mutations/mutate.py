@@ -30,9 +30,19 @@ inline bool DeuteronFault(int number) {
 BESIDE = "headers_test|sources_test|install_test|cutlass|cuda_libraries|maths|tidy|format"
 SLOW = ("verify_networks|onnx_operators|onnx_node_cases|onnx_light|fusion_parity_test|fuzz_networks|onnx_symbolic_batch|interop_test|explain_test|codegen_test"
         "|onnx_checked_bounds|onnx_limits|scale_test|little_memory|meaning|attention_test|onnx_quantized|bisect_test|onnx_networks|graph_pass_numeric_test")
-# In which order; each of these stops at the first test that fails.
-LADDER = [["-R", "^text_test$"], ["-E", f"{BESIDE}|{SLOW}"], ["-R", SLOW, "-E", BESIDE]]
-SECONDS = 900
+# Tests of a fault's own area.
+OWN = {
+    "fusion": "fusion_test|pass_numeric|row_plan|row_kernels|meaning",
+    "scheduling": "schedule_test|codegen_test|row_kernels|meaning",
+    "planning": "memory_planner|vm_codegen|function_pass|graph_pass|op_numeric|meaning",
+    "import": "onnx_import|onnx_operators|onnx_node_cases",
+    "code generation": "codegen_test|op_numeric|meaning",
+}
+
+
+def ladder(area):
+    """Which tests in which order, and how many seconds each has: a fault may hang. Each step ends at the first test that fails."""
+    return [(30, ["-R", "^text_test$"]), (300, ["-R", OWN.get(area, "^$"), "-E", "cutlass|cuda"]), (120, ["-E", f"{BESIDE}|{SLOW}"]), (900, ["-R", SLOW, "-E", BESIDE])]
 
 
 def make_tree():
@@ -70,8 +80,8 @@ def build():
 def catcher(number):
     """The test that fails with a fault; None if all pass."""
     environment = {**os.environ, "DEUTERON_FAULT": str(number), "DEUTERON_CACHE": "off"}
-    for step in LADDER:
-        command = ["ctest", "--test-dir", str(BUILD), "--stop-on-failure", "--timeout", str(SECONDS), "-j", str(os.cpu_count()), *step]
+    for seconds, step in ladder(FAULTS[number - 1][0] if number else ""):
+        command = ["ctest", "--test-dir", str(BUILD), "--stop-on-failure", "--no-tests=ignore", "--timeout", str(seconds), "-j", str(os.cpu_count()), *step]
         ran = subprocess.run(command, env=environment, capture_output=True, text=True)
         if ran.returncode != 0:
             failed = re.findall(r"Test +#\d+: (\S+) .*\*\*\*(\S+)", ran.stdout)
