@@ -164,15 +164,20 @@ void KernelEmitter::MakeAliasScopes(const tir::PrimFunc& func) {
   collector.VisitStmt(func->body);
   llvm::MDBuilder metadata(llvm_);
   llvm::MDNode* domain = metadata.createAnonymousAliasScopeDomain(symbol_);
+  // Every scope lists all others: buffers of which there are more share the last.
+  constexpr size_t kMostScopes = 64;
   std::vector<llvm::Metadata*> scopes;
-  for (size_t i = 0; i < collector.data.size(); ++i) {
+  for (size_t i = 0; i < std::min(collector.data.size(), kMostScopes); ++i) {
     scopes.push_back(metadata.createAnonymousAliasScope(domain, std::string(collector.data[i]->name_hint)));
   }
+  std::vector<AliasScope> nodes;
   for (size_t i = 0; i < scopes.size(); ++i) {
     std::vector<llvm::Metadata*> others = scopes;
     others.erase(others.begin() + static_cast<std::ptrdiff_t>(i));
-    alias_scopes_[collector.data[i]] = {llvm::MDNode::get(llvm_, scopes[i]),
-                                        others.empty() ? nullptr : llvm::MDNode::get(llvm_, others)};
+    nodes.push_back({llvm::MDNode::get(llvm_, scopes[i]), others.empty() ? nullptr : llvm::MDNode::get(llvm_, others)});
+  }
+  for (size_t i = 0; i < collector.data.size(); ++i) {
+    alias_scopes_[collector.data[i]] = nodes[std::min(i, nodes.size() - 1)];
   }
 }
 
