@@ -37,6 +37,18 @@ def recurrent():
                    activations=["HardSigmoid", "Softsign"])
 
 
+def ranges_of_sizes():
+    """Positions on a grid, as detectors write them: sizes of the run as floats, steps and beginnings with fractions."""
+    for n in (1, 7):
+        for first, step in (("0.0", "1.0"), ("0.5", "1.0"), ("2.0", "-1.0"), ("0.0", "0.25")):
+            yield graph("Range to a size", [f(n, 2)], f"""g (float[N,2] x) => (float y) {{ s = Shape <start: int = 0, end: int = 1> (x)  c = Cast <to: int = 1> (s)
+                axis = Constant <value_ints = [0]> ()  last = Squeeze (c, axis)  first = Constant <value = float {{{first}}}> ()
+                step = Constant <value = float {{{step}}}> ()  y = Range (first, last, step) }}""")
+        yield graph("Range to half a size", [f(n, 2)], """g (float[N,2] x) => (float y) { s = Shape <start: int = 0, end: int = 1> (x)  c = Cast <to: int = 1> (s)
+            axis = Constant <value_ints = [0]> ()  all = Squeeze (c, axis)  half = Constant <value = float {0.5}> ()  last = Mul (all, half)
+            first = Constant <value = float {0.0}> ()  step = Constant <value = float {1.0}> ()  y = Range (first, last, step) }""")
+
+
 def control_flow():
     for steps in [-2, 0, 1, 7, 300]:
         yield graph("LoopOfRunTimeTrips", [np.array(steps, I), f(4)], """g (int64 n, float[4] x) => (float y, float s) {
@@ -164,6 +176,7 @@ def beside():
 def cases():
     yield from beside()
     yield from recurrent()
+    yield from ranges_of_sizes()
     yield from control_flow()
     yield from operands()
     yield from halves()

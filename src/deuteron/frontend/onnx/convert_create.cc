@@ -65,6 +65,17 @@ Expr RangeAtRunTime(const NodeContext& node, DataType dtype) {
   return node.Emit(relax::Add(start, relax::Multiply(positions, delta)));
 }
 
+/// The integer that a bound is, in whatever dtype: a number without a fraction, a size that was cast. Null if neither.
+PrimExpr IntegerOf(const PrimExpr& bound) {
+  const DataType wide = DataType::Int(64);
+  if (bound.dtype().is_integer()) return CastTo(wide, bound);
+  if (const auto* cast = bound.as<tir::CastNode>()) return IntegerOf(cast->value);
+  const auto* number = bound.as<tir::FloatImmNode>();
+  const bool is_whole =
+      number != nullptr && std::fabs(number->value) < 0x1p53 && std::trunc(number->value) == number->value;
+  return is_whole ? I64(static_cast<int64_t>(number->value)) : PrimExpr();
+}
+
 }  // namespace
 
 Results ConvertRange(const NodeContext& node) {
@@ -85,11 +96,14 @@ Results ConvertRange(const NodeContext& node) {
   const PrimExpr limit = bound(1);
   const PrimExpr delta = bound(2);
   if (const auto step = node.ConstFloat(2); step && *step == 0.0) node.Fail("a step of 0");
-  if (dtype.is_float() || (AsConstInt(start) && AsConstInt(limit) && AsConstInt(delta))) {
+  const auto is_number = [](const PrimExpr& it) { return it.as<tir::FloatImmNode>() != nullptr || AsConstInt(it); };
+  if (is_number(start) && is_number(limit) && is_number(delta)) {
     return {node.Emit(relax::Arange(start, limit, delta, dtype))};
   }
-  const DataType wide = DataType::Int(64);
-  return {node.Emit(relax::Arange(CastTo(wide, start), CastTo(wide, limit), CastTo(wide, delta), dtype))};
+  const PrimExpr first = IntegerOf(start), last = IntegerOf(limit), step = IntegerOf(delta);
+  if (!first.defined() || !last.defined() || !step.defined()) return {RangeAtRunTime(node, dtype)};
+  // Integers as floats are exact where they are no longer than tensors are.
+  return {node.CastTo(node.Emit(relax::Arange(first, last, step, DataType::Int(64))), dtype)};
 }
 
 Results ConvertEyeLike(const NodeContext& node) {
