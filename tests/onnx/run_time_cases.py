@@ -173,7 +173,16 @@ def beside():
             { y = Slice(x, begin, end, last) z = ReduceLogSumExp(x, first) }""", opset=18)
 
 
+def twice():
+    """Two slices of one type, each of a length of its own."""
+    bounds = [np.array([n], I) for n in (1, 3, 2, -1)]
+    yield graph("SlicesOfOneType", [f(1, 2, 2), *bounds, f(1, 2, 2)],
+                """g (float[1,2,2] a, int64[1] b, int64[1] c, int64[1] d, int64[1] e, float[1,2,2] x) => (float[A,B,C] y, float[D,E,F] z) <int64[1] last = {2}>
+            { y = Slice(x, b, c, last) z = Slice(a, d, e, last) }""")
+
+
 def cases():
+    yield from twice()
     yield from beside()
     yield from recurrent()
     yield from ranges_of_sizes()

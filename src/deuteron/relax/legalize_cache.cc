@@ -1,11 +1,14 @@
 #include "deuteron/relax/legalize_cache.h"
 
+#include <algorithm>
 #include <cstring>
 #include <unordered_map>
+#include <unordered_set>
 #include <vector>
 
 #include "deuteron/relax/call_tir.h"
 #include "deuteron/relax/op_info.h"
+#include "deuteron/relax/type_analysis.h"
 
 namespace deuteron::relax {
 namespace {
@@ -99,6 +102,19 @@ size_t HashCall(const Call& call, const std::vector<Expr>& leaves) {
   return hash;
 }
 
+/// Whether the results have symbolic extents that the call does not know: bindings beside it define those, of this one
+/// call alone.
+bool DefinesSymbols(const Call& legalized, const Call& call, const std::vector<Expr>& leaves) {
+  std::unordered_set<const tir::VarNode*> known;
+  const auto know = [&known](const Type& type) {
+    for (const tir::Var& var : SymbolicVars(type)) known.insert(var.get());
+  };
+  know(call.ty());
+  for (const Expr& leaf : leaves) know(leaf.ty());
+  const std::vector<tir::Var> used = SymbolicVars(ViewCallTIR(legalized).out_ty);
+  return std::any_of(used.begin(), used.end(), [&](const tir::Var& var) { return known.count(var.get()) == 0; });
+}
+
 }  // namespace
 
 struct LegalizeCache::Impl {
@@ -126,7 +142,7 @@ Expr LegalizeCache::Run(BlockBuilder& builder, const Call& call, Legalize legali
   }
 
   Expr legalized = legalize(builder, call);
-  if (!IsCallTIR(legalized)) return legalized;
+  if (!IsCallTIR(legalized) || DefinesSymbols(Downcast<Call>(legalized), call, leaves)) return legalized;
   LegalizedCall entry{call, leaves, Downcast<Call>(legalized), {}};
   size_t next = 0;  // arguments keep their order: an argument that occurs twice is told apart by it
   for (const Expr& arg : ViewCallTIR(entry.legalized).args->fields) {
