@@ -100,7 +100,8 @@ def write_table(caught):
     known = [(area, what, caught[what]) for area, what, *_ in FAULTS if what in caught]
     survivors = [what for _, what, by in known if by == "nothing"]
     text = "# Faults and what notices them\n\nWritten by `./dev mutate` (`faults.py` has the code of each).\n\n"
-    text += f"{len(known) - len(survivors)} of {len(known)} are noticed.\n\n| area | fault | first noticed by |\n| --- | --- | --- |\n"
+    left = len(FAULTS) - len(known)
+    text += f"{len(known) - len(survivors)} of {len(known)} are noticed{f'; {left} have not been run through all tests' if left else ''}.\n\n| area | fault | first noticed by |\n| --- | --- | --- |\n"
     text += "".join(f"| {area} | {what} | {by} |\n" for area, what, by in known)
     TABLE.write_text(text)
 
