@@ -66,6 +66,21 @@ def cases():
     yield "ConstantOfShape", {"s": ints(2**40, 2**40)}, {}, UNSUPPORTED, ["run_bytes"]
 
 
+# For signals of any channels or of four, as the run says.
+BRANCHES = """<ir_version: 8, opset_import: ["" : 17]> g (float[1, 3, N] x, bool c) => (float[] y) {
+    y = If (c) <then_branch = a () => (float[] r) { r = Neg (x) },
+                else_branch = b () => (float[] r) { w = Constant <value: tensor = float[1, 4, 1] {1, 2, 3, 4}> () [narrow] r = Conv (x, w) }> }"""
+
+
+def run(binary, folder, model, inputs):
+    onnx.save(model, folder / "model.onnx")
+    arguments = [str(binary), "run", str(folder / "model.onnx"), "--backend", "none"]
+    for name, value in inputs.items():
+        np.save(folder / f"{name}.npy", value)
+        arguments += ["--input", f"{name}={folder / name}.npy"]
+    return subprocess.run(arguments, capture_output=True, text=True, timeout=300)
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--binary", default=ROOT / "build" / "release" / "bin" / "deuteron")
@@ -82,16 +97,16 @@ def main():
                      for name, value in inputs.items()]
             results = [helper.make_empty_tensor_value_info(name) for name in node.output]
             graph = helper.make_graph([node], "g", given, results, constants)
-            onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 18)]), folder / "model.onnx")
-            arguments = [str(binary), "run", str(folder / "model.onnx"), "--backend", "none"]
-            for name, value in inputs.items():
-                np.save(folder / f"{name}.npy", value)
-                arguments += ["--input", f"{name}={folder / name}.npy"]
-            result = subprocess.run(arguments, capture_output=True, text=True, timeout=300)
+            result = run(binary, folder, helper.make_model(graph, opset_imports=[helper.make_opsetid("", 18)]), inputs)
             missing = [word for word in words if word not in result.stderr]
             if result.returncode != status or missing:
                 failures += 1
                 print(f"FAILED {op} {words}: status {result.returncode}, {result.stdout}{result.stderr}")
+        for taken, status, word in ((True, 0, ""), (False, MODEL, "'narrow'")):
+            result = run(binary, folder, onnx.parser.parse_model(BRANCHES), {"x": np.ones((1, 3, 8), np.float32), "c": np.array(taken)})
+            if result.returncode != status or word not in result.stderr:
+                failures += 1
+                print(f"FAILED the branch {taken}: status {result.returncode}, {result.stdout}{result.stderr}")
     print(f"{failures} failures")
     return 5 if failures else 0
 

@@ -100,7 +100,7 @@ def products():
         for indices in (i(3, high=10), i(2, 3, high=10, low=-10)):
             yield contrib("GatherBlockQuantized", [table, indices, scales], bits=bits, block_size=16)
             yield contrib("GatherBlockQuantized", [table, indices, scales, zeros], bits=bits, block_size=16)
-    for order in (2, 3):
+    for order in (2, 3, 9):
         yield contrib("Inverse", [f(2, order, order) + 3 * np.eye(order, dtype=F)])
     for upper in (0, 1):
         yield contrib("Trilu", [f(2, 4, 5), Const(1, I)], upper=upper)

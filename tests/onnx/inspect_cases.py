@@ -26,11 +26,11 @@ CASES = [
           [behind] b = Relu(a)
           [third] y = com.acme.Foo(b)
           [spline] w = Resize<mode = "spline">(t, , , ends)
-          [det] u = Det(z)
+          [dft] u = DFT(z)
           [shape] v = Shape<start: int = 0, end: int = 1>(t)
           ends = Constant<value_ints: ints = [4, 6]>() }""", 3,
      ["com.acme.Foo: version 1 of domain com.acme has no such operator", "at 'first', 'third'", "com.acme.Bar", "at 'second'", "at 'spline'",
-      "mode 'spline' is unknown", "at 'det'", "the order of the matrix must be a number and is N", "its number, by --shape",
+      "mode 'spline' is unknown", "at 'dft'", "the number of parts must be a number and is N", "its number, by --shape",
       "--custom", "not supported", "not as ONNX says"],
      ["'behind'", "'shape'"]),
     ("in a body", HEADER + """ g (float[2, 3] x, bool c) => (float[2, 3] y)
@@ -39,6 +39,15 @@ CASES = [
     ("in a loop that runs at run time", HEADER + """ g (float[2, 3] x, int64 n, bool c) => (float[2, 3] y)
         { y = Loop(n, c, x) <body = b (int64 i, bool d, float[2, 3] s) => (bool e, float[2, 3] r) { e = Identity(d) [inner] o = com.acme.Foo(s) r = Add(o, x) }> }""",
      4, ["at 'inner'", "for 1 reasons"], ["not as ONNX says"]),
+    ("a branch that contradicts its inputs", HEADER + """ g (float[1, 3, 8] x, bool c) => (float[] y)
+        { y = If(c) <then_branch = t () => (float[] p) { p = Neg(x) }, else_branch = e () => (float[] q) { w = Constant <value: tensor = float[1, 4, 1] {1, 2, 3, 4}> () [never] q = Conv(x, w) }> }""",
+     0, [], ["'never'"]),
+    ("a rank that a branch decides about", HEADER + """ g (float[2, M, 4] x) => (float[] y)
+        { one = Constant <value: tensor = int64[1] {1}> () two = Constant <value: tensor = int64 {2}> () m = Shape <start: int = 1, end: int = 2> (x) c = Equal (m, one)
+          s = If (c) <then_branch = a () => (float[2, 4] r) { r = Squeeze (x, one) }, else_branch = b () => (float[2, M, 4] r) { r = Identity (x) }>
+          k = Shape (s) n = Size (k) d = Equal (n, two)
+          t = If (d) <then_branch = e () => (float[] r) { r = Unsqueeze (s, one) }, else_branch = g () => (float[] r) { r = Identity (s) }>
+          y = Softmax <axis: int = 1> (t) }""", 0, [], ["not supported"]),
     ("texts", HEADER + " g (string[2] x, float[2] z) => (float[2] y) { y = Relu(z) [join] t = StringConcat(x, x) }", 4,
      ["'x'", "at 'join'", "it computes on texts", "for 2 reasons"], ["not as ONNX says"]),
     ("a newer operator set", '<ir_version: 8, opset_import: ["" : 99]> g (float[2, 3] x) => (float[2, 3] y) { y = Relu(x) }', 4,

@@ -143,6 +143,13 @@ def cases():
     yield case("AveragePool", [f(2, 3, 9, 8)], kernel_shape=[3, 3], pads=[1, 1, 1, 1], count_include_pad=1)
     yield case("MaxPool", [f(2, 3, 9, 8)], kernel_shape=[2, 2], dilations=[2, 2])
     yield case("LpPool", [f(2, 3, 9, 8)], kernel_shape=[2, 2], p=2)
+    for pads in ([0, 0, 0, 0], [1, 1, 0, 1]):
+        for strides in ([2, 3], [3, 2]):
+            yield case("LpPool", [f(2, 3, 9, 8)], opset=18, kernel_shape=[3, 3], strides=strides, pads=pads, ceil_mode=1, p=3)
+    for shape in ((0, 0), (1, 1), (2, 4, 4), (3, 5, 5), (2, 2, 17, 17)):
+        yield case("Det", [f(*shape)])
+    yield case("Det", [np.array([[0, 2, 0, 0, 0], [1, 0, 0, 0, 0], [0, 0, 0, 0, 3], [0, 0, 4, 0, 0], [0, 0, 0, 5, 0]], F)])
+    yield case("Det", [np.tile(np.arange(6, dtype=F), (6, 1))])
     for op in ["GlobalAveragePool", "GlobalMaxPool"]:
         yield case(op, [f(2, 3, 5, 6)])
     yield case("BatchNormalization", [f(2, 3, 4, 5), f(3), f(3, seed=1), f(3, seed=2), f(3, low=0.5)])

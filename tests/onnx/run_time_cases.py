@@ -83,10 +83,32 @@ def control_flow():
         yield graph("IfOfDifferentRanks", [np.array(choice), f(3, 4)], """g (bool c, float[N, 4] x) => (float y, int64[m] s) {
             z = If (c) <then_branch = a () => (float r) { r = ReduceMax <keepdims: int = 0> (x) }, else_branch = b () => (float[p] r) { r = ReduceMax <axes: ints = [1], keepdims: int = 0> (x) }>
             e = Exp (z) s = Shape (e) t = Transpose <perm: ints = [1, 0]> (x) y = Mul (t, e) }""")
+        # What follows asks for the rank.
+        yield graph("IfOfDifferentRanksThatAreAskedFor", [f(2, 1 if choice else 3, 4), f(4, 5)], """g (float[2, M, 4] x, float[4, 5] w) => (float y, float z) {
+            one = Constant <value: tensor = int64[1] {1}> () two = Constant <value: tensor = int64 {2}> ()
+            m = Shape <start: int = 1, end: int = 2> (x) c = Equal (m, one)
+            s = If (c) <then_branch = a () => (float[2, 4] r) { r = Squeeze (x, one) }, else_branch = b () => (float[2, M, 4] r) { r = Identity (x) }>
+            k = Shape (s) n = Size (k) d = Equal (n, two)
+            t = If (d) <then_branch = e () => (float[] r) { r = Unsqueeze (s, one) }, else_branch = g () => (float[] r) { r = Identity (s) }>
+            u = Softmax <axis: int = 1> (t) y = MatMul (u, w) z = Neg (x) }""")
+        # One branch is for images of another size.
+        yield graph("IfOfWhichOneContradictsItsInputs", [np.array(True), f(1, 3, 8)], """g (bool c, float[1, 3, 8] x) => (float y) {
+            z = If (c) <then_branch = a () => (float r) { r = Softmax (x) }, else_branch = b () => (float r) {
+                w = Constant <value: tensor = float[1, 4, 1] {1, 2, 3, 4}> () r = Conv (x, w) }>
+            y = Exp (z) }""")
         # What the branch that is not taken would do is an error.
         yield graph("IfThatGuards", [np.array(choice), f(3, 4), np.array([1 if choice else 9], I)], """g (bool c, float[3, 4] x, int64[1] k) => (float y) {
             y = If (c) <then_branch = a () => (float[1, 4] r) { r = Gather (x, k) }, else_branch = b () => (float[1, 4] r) {
                 zero = Constant <value: tensor = int64[1] {0}> () s = Gather (x, zero) r = Neg (s) }> }""")
+    yield graph("SqueezeOfNothing", [np.ones((1, 3, 5, 0), F)], """g (float[1, N, 5, 0] x) => (float y) {
+        a = Constant <value: tensor = int64[1] {0}> () y = Squeeze (x, a) }""")
+    for order in (0, 1, 6, 40):
+        yield graph("DetOfAnyOrder", [f(3, order, order)], "g (float[B, N, N] x) => (float[B] y) { y = Det (x) }")
+        if order > 0:
+            yield graph("InverseOfAnyOrder", [f(3, order, order)], "g (float[B, N, M] x) => (float[B, N, N] y) { y = com.microsoft.Inverse (x) }")
+    for attributes in ('auto_pad = "SAME_UPPER", strides = [2, 3]', 'auto_pad = "SAME_LOWER", strides = [3, 2]', 'output_shape = [9, 20], strides = [2, 2]'):
+        yield graph("ConvTransposeOfAnySize", [f(1, 4, 5, 6), f(4, 3, 3, 3), f(3)], f"""g (float[N, 4, H, W] x, float[4, 3, 3, 3] w, float[3] b) => (float y) {{
+            y = ConvTranspose <{attributes}> (x, w, b) }}""")
     for length in (2, 50):
         yield graph("ScanOfAnyLength", [f(3), f(2, length, 3)], """g (float[3] s, float[2, L, 3] x) => (float f, float y) {
             f, y = Scan <num_scan_inputs: int = 1, scan_input_axes: ints = [1], scan_input_directions: ints = [1], scan_output_axes: ints = [1],

@@ -156,6 +156,9 @@ void Assert(PackedArgs args, Any* result) {
   *result = tvm::ffi::Array<Any>();
 }
 
+/// What stands for results that cannot be computed.
+void Fail(const tvm::ffi::String& message) { DEUTERON_THROW(ModelError) << message; }
+
 tvm::ffi::Shape ShapeOf(const Tensor& tensor) { return tvm::ffi::Shape(tensor.shape()); }
 
 }  // namespace
@@ -166,6 +169,7 @@ TVM_FFI_STATIC_INIT_BLOCK() {
       .def("deuteron.vm.view", View)
       .def_packed("deuteron.vm.print", Print)
       .def_packed("deuteron.vm.assert", Assert)
+      .def("deuteron.vm.fail", Fail)
       .def("deuteron.vm.shape_to_tensor", ShapeToTensor)
       .def("deuteron.vm.tensor_to_shape", TensorToShape)
       .def("deuteron.vm.check_indices", CheckIndices)

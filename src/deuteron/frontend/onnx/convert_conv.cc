@@ -41,29 +41,58 @@ Expr Convolution(const NodeContext& node, const Expr& weight) {
 
 Results ConvertConv(const NodeContext& node) { return {Convolution(node, WithKernel(node, node.X(1)))}; }
 
+namespace {
+
+/// What is left of an axis of a result that was computed whole: `more` zeros are added to it, `size` elements taken.
+struct Crop {
+  int64_t axis;
+  PrimExpr begin, size, more;
+};
+
+Expr Cropped(const NodeContext& node, Expr x, const std::vector<Crop>& crops) {
+  for (const Crop& crop : crops) {
+    x = FillAxis(node, x, crop.axis, I64(0), crop.more, node.Scalar(node.DType(x), 0));
+    const PrimExpr end = node.Simplify(crop.begin + crop.size);
+    x = node.Emit(relax::StridedSlice(x, {crop.axis}, {crop.begin}, {end}, {I64(1)}, /*assume_inbound=*/true));
+  }
+  return x;
+}
+
+}  // namespace
+
 Results ConvertConvTranspose(const NodeContext& node) {
   const Expr x = node.X(0);
   const Expr weight = WithKernel(node, node.X(1));
   const std::string auto_pad = node.Str("auto_pad", "NOTSET");
-  Window window = ReadWindow(node, x, KernelOf(node, weight));
+  Window window = ReadWindowUnpadded(node, x, KernelOf(node, weight));
   const size_t axes = window.axes();
   auto output_padding = node.Ints("output_padding").value_or(std::vector<int64_t>(axes, 0));
   if (output_padding.size() != axes) node.Fail("attribute 'output_padding' does not fit its input");
   const auto output_shape = node.Ints("output_shape");
   const bool same = auto_pad == "SAME_UPPER" || auto_pad == "SAME_LOWER";
   if (output_shape && output_shape->size() < axes) node.Fail("attribute 'output_shape' does not fit its input");
+  std::vector<Crop> crops;
   for (size_t axis = 0; axis < axes && (output_shape || same); ++axis) {
     // The padding follows from the size of the output.
-    const int64_t size = node.StaticDim(x, static_cast<int64_t>(axis) + 2, "a spatial axis");
-    const int64_t stride = window.strides[axis];
-    const int64_t wanted = output_shape ? (*output_shape)[output_shape->size() - axes + axis] : size * stride;
-    const int64_t full = stride * (size - 1) + (window.kernel[axis] - 1) * window.dilations[axis] + 1;
-    const int64_t total = full + output_padding[axis] - wanted;
-    if (total < 0) output_padding[axis] -= total;
-    const int64_t padding = std::max<int64_t>(0, total);
-    const int64_t begin = auto_pad == "SAME_UPPER" ? padding / 2 : padding - padding / 2;
-    window.pads[axis] = begin;
-    window.pads[axes + axis] = padding - begin;
+    const auto at = static_cast<int64_t>(axis) + 2;
+    const PrimExpr size = node.Shape(x)[at];
+    const PrimExpr stride = I64(window.strides[axis]);
+    const PrimExpr wanted = output_shape ? I64((*output_shape)[output_shape->size() - axes + axis]) : size * stride;
+    const PrimExpr full = stride * (size - 1) + I64((window.kernel[axis] - 1) * window.dilations[axis] + 1);
+    const PrimExpr total = node.Simplify(full + I64(output_padding[axis]) - wanted);
+    const PrimExpr padding = node.Simplify(Max(total, I64(0)));
+    const PrimExpr half = node.Simplify(FloorDiv(padding, I64(2)));
+    const PrimExpr begin = auto_pad == "SAME_UPPER" ? half : node.Simplify(padding - half);
+    if (const auto known = AsConstInt(total)) {
+      output_padding[axis] += std::max<int64_t>(0, -*known);
+      window.pads[axis] = *AsConstInt(begin);
+      window.pads[axes + axis] = *AsConstInt(padding) - window.pads[axis];
+      continue;
+    }
+    const PrimExpr more = node.Simplify(Max(-total, I64(0)) + I64(output_padding[axis]));
+    crops.push_back({at, begin, node.Simplify(wanted), more});
+    output_padding[axis] = 0;
+    window.pads[axis] = window.pads[axes + axis] = 0;
   }
   const relax::nn::ConvTransposeOptions options{.strides = window.strides,
                                                 .padding = window.pads,
@@ -73,7 +102,7 @@ Results ConvertConvTranspose(const NodeContext& node) {
   const auto conv = axes == 1   ? relax::nn::Conv1DTranspose
                     : axes == 2 ? relax::nn::Conv2DTranspose
                                 : relax::nn::Conv3DTranspose;
-  const Expr result = node.Emit(conv(x, weight, options));
+  const Expr result = Cropped(node, node.Emit(conv(x, weight, options)), crops);
   return {node.Has(2) ? AddChannelBias(node, result, node.X(2)) : result};
 }
 

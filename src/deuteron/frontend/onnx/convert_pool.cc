@@ -217,16 +217,29 @@ Results ConvertAveragePool(const NodeContext& node) { return {AverageOfWindows(n
 
 Results ConvertLpPool(const NodeContext& node) {
   const Expr x = node.X(0);
-  const WindowOver over = ReadWindowOver(node, x, {}, node.Scalar(node.DType(x), 0));
+  const Expr zero = node.Scalar(node.DType(x), 0);
+  WindowOver over = ReadWindowOver(node, x, {}, zero);
   PoolOptions options = PoolOf(node, over.window);
-  if (options.ceil_mode) node.Unsupported("ceil_mode");
   options.count_include_pad = true;
+  const auto axes = static_cast<int64_t>(options.pool_size.size());
+  Array<PrimExpr> result_shape;
+  if (options.ceil_mode) {
+    // Windows that reach over the end see zeros there.
+    result_shape = node.Shape(node.Emit(AveragePool(over.x, options)));
+    for (int64_t axis = 0; axis < axes; ++axis) {
+      over.x = FillAxis(node, over.x, axis + 2, I64(0), I64(options.strides[axis] - 1), zero);
+    }
+    options.ceil_mode = false;
+  }
   const auto p = static_cast<double>(node.Int("p", 2));
   double count = 1;
   for (const int64_t size : options.pool_size) count *= static_cast<double>(size);
   const DataType dtype = node.DType(x);
   const Expr mean = node.Emit(AveragePool(node.Emit(AbsPower(node, over.x, p)), options));
-  const Expr sum = node.Emit(relax::Multiply(mean, node.Scalar(dtype, count)));
+  Expr sum = node.Emit(relax::Multiply(mean, node.Scalar(dtype, count)));
+  for (int64_t axis = 2; axis < static_cast<int64_t>(result_shape.size()); ++axis) {
+    sum = node.Emit(relax::StridedSlice(sum, {axis}, {I64(0)}, {result_shape[axis]}));
+  }
   return {p == 1.0 ? sum : Expr(node.Emit(Root(node, sum, dtype, p)))};
 }
 

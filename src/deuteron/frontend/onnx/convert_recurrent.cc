@@ -131,7 +131,7 @@ class Recurrence {
 
   /// A state (batch, hidden): input `input`, or zeros.
   Expr InitialState(size_t input, int64_t direction) const {
-    if (node_.Has(input)) return OfDirection(input, direction);
+    if (node_.Has(input)) return node_.WithShape(OfDirection(input, direction), {batch_, I64(hidden_)});
     return node_.Emit(relax::Zeros({batch_, I64(hidden_)}, dtype_));
   }
 

@@ -318,6 +318,9 @@ Results ConvertResize(const NodeContext& node) {
   const Array<PrimExpr> shape = node.Shape(x);
   if (!HasKnownScales(node)) return {ResizeAtRunTime(node)};
   const ResizeSpec spec = ReadSpec(node, shape);
+  if (std::any_of(spec.sizes.begin(), spec.sizes.end(), [](const PrimExpr& size) { return IsZero(size); })) {
+    return {node.Emit(relax::Zeros(spec.sizes, node.DType(x)))};
+  }
   if (FitsResize2D(node, spec, shape)) {
     const relax::image::ResizeOptions options{
         .layout = "NCHW",

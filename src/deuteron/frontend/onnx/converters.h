@@ -167,6 +167,8 @@ DEUTERON_CONVERTER(MaxRoiPool);
 DEUTERON_CONVERTER(CenterCropPad);
 DEUTERON_CONVERTER(ReverseSequence);
 DEUTERON_CONVERTER(TensorScatter);
+
+// convert_linear_algebra.cc
 DEUTERON_CONVERTER(Det);
 DEUTERON_CONVERTER(Inverse);
 

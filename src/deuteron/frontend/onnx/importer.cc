@@ -20,10 +20,6 @@
 namespace deuteron::onnx {
 namespace {
 
-[[noreturn]] void RethrowAt(const std::string& label, const ffi::Error& error) {
-  throw ffi::Error(error.kind(), label + ": " + std::string(error.message()), std::string(error.backtrace()));
-}
-
 std::string FunctionKey(std::string_view domain, std::string_view name) {
   return std::string(IsOnnxDomain(domain) ? "" : domain) + "::" + std::string(name);
 }
@@ -193,25 +189,6 @@ void MarkConstant(const NodeProto& node, const std::vector<Value>& inputs, Resul
 
 }  // namespace
 
-void Importer::ImportNodes(const std::vector<const NodeProto*>& nodes, Scope* scope) {
-  Scope* const outer = scope_;
-  scope_ = scope;
-  for (const NodeProto* node : nodes) {
-    if (problems_ != nullptr) {
-      if (!Attempt(NodeSpanName(*node), OperatorName(*node), [&] { ImportNode(*node, scope); })) {
-        BindUnknown(*node, scope);
-      }
-      continue;
-    }
-    try {
-      ImportNode(*node, scope);
-    } catch (const ffi::Error& error) {
-      RethrowAt(NodeLabel(*node), error);
-    }
-  }
-  scope_ = outer;
-}
-
 void Importer::ImportNode(const NodeProto& node, Scope* scope) {
   CheckLimit(&Limits::nodes, static_cast<double>(++imported_nodes_), "what the graphs of the model expand to");
   CheckBudget("reading the model");
@@ -310,87 +287,10 @@ Results Importer::CallFunction(const FunctionProto& function, const NodeProto& n
     scope.values[function.inputs[i]] = i < inputs.size() ? inputs[i] : Value();
   }
   const auto order = OrderNodes(body, function.inputs, function.outputs, [](std::string_view) { return false; });
-  ImportNodes(order, &scope);
+  ImportNodes(order, function.outputs, &scope);
   Results results;
   for (const std::string_view output : function.outputs) results.push_back(scope.values[output]);
   --call_depth_;
-  return results;
-}
-
-relax::SeqExpr Importer::Sequence(const std::function<std::vector<Value>()>& body) {
-  Scope scope;
-  scope.parent = scope_;
-  scope.is_function = true;
-  Scope* const outer = std::exchange(scope_, &scope);
-  // What is emitted here is not in the block around it.
-  builder_.BeginBindingBlock();
-  builder_.BeginDataflowBlock();
-  Array<relax::Expr> outputs;
-  relax::BindingBlock block;
-  const auto close = [&] {
-    block = builder_.EndBlock();
-    builder_.EndBlock();
-    scope_ = outer;
-  };
-  try {
-    for (const Value& value : body()) outputs.push_back(builder_.EmitOutput(ExprOf(value, Span())));
-  } catch (...) {
-    close();
-    throw;
-  }
-  close();
-  const relax::Tuple result(outputs);
-  result->ty = TupleType(outputs.Map([](const relax::Expr& output) { return output.ty(); }));
-  relax::SeqExpr sequence({block}, result);
-  sequence->ty = result.ty();
-  return sequence;
-}
-
-relax::Function Importer::LocalFunction(const Array<relax::Var>& params,
-                                        const std::function<std::vector<Value>()>& body) {
-  builder_.BeginScope(params);
-  try {
-    const relax::SeqExpr sequence = Sequence(body);
-    builder_.EndScope();
-    return relax::Function(params, sequence, TypeOutside(sequence));
-  } catch (...) {
-    builder_.EndScope();
-    throw;
-  }
-}
-
-Type Importer::TypeOutside(const relax::SeqExpr& sequence, const Type& type) {
-  std::unordered_set<const Object*> inner;
-  for (const relax::BindingBlock& block : sequence->blocks) {
-    for (const relax::Binding& binding : block->bindings) {
-      const auto* match = binding.as<relax::MatchCastNode>();
-      if (match == nullptr) continue;
-      for (const tir::Var& symbol : relax::DefinedSymbolicVars(match->ty)) inner.insert(symbol.get());
-    }
-  }
-  return relax::EraseToWellDefined(type, [&](const tir::Var& symbol) { return inner.count(symbol.get()) == 0; });
-}
-
-std::vector<Value> Importer::ImportGraph(const GraphProto& graph, const std::vector<Value>& inputs) {
-  Scope scope;
-  scope.parent = scope_;
-  BindInitializers(graph, &scope);
-  std::vector<std::string_view> given;
-  for (const auto& [name, value] : scope.values) given.push_back(name);
-  if (graph.inputs.size() != inputs.size()) {
-    DEUTERON_THROW(ModelError) << "a subgraph of " << graph.inputs.size() << " inputs is given " << inputs.size();
-  }
-  for (size_t i = 0; i < inputs.size(); ++i) {
-    given.push_back(graph.inputs[i].name);
-    scope.values[graph.inputs[i].name] = inputs[i];
-  }
-  std::vector<std::string_view> outputs;
-  for (const ValueInfoProto& output : graph.outputs) outputs.push_back(output.name);
-  const auto order =
-      OrderNodes(graph.nodes, given, outputs, [&](std::string_view name) { return scope_->Find(name) != nullptr; });
-  ImportNodes(order, &scope);
-  std::vector<Value> results;
-  for (const std::string_view output : outputs) results.push_back(*scope.Find(output));
   return results;
 }
 
@@ -476,7 +376,7 @@ IRModule Importer::Run() {
       [&] {
         Array<relax::Expr> outputs;
         builder_.Dataflow([&] {
-          ImportNodes(order, &root_);
+          ImportNodes(order, output_names, &root_);
           for (const ValueInfoProto& output : options_.all_values ? AllValues(order) : graph.outputs) {
             const std::string name(output.name);
             Attempt(name, "",

@@ -5,6 +5,8 @@
 #include <deque>
 #include <functional>
 #include <memory>
+#include <optional>
+#include <span>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -67,6 +69,8 @@ class Importer {
   std::vector<Value> ImportGraph(const GraphProto& graph, const std::vector<Value>& inputs);
   /// What `body` emits, as a sequence of its own that ends with the tuple of the values that it returns.
   relax::SeqExpr Sequence(const std::function<std::vector<Value>()>& body);
+  /// Converts a graph that the run may not need: why it cannot be computed, where its nodes contradict their inputs.
+  std::optional<std::string> WhyImpossible(const std::function<void()>& branch);
   /// The type of a sequence without symbols that only it defines.
   static Type TypeOutside(const relax::SeqExpr& sequence) { return TypeOutside(sequence, sequence.ty()); }
   /// `type` without them.
@@ -88,7 +92,16 @@ class Importer {
   void BindShapeOverrides(const std::vector<const ValueInfoProto*>& inputs);
   void BindOverride(const ValueInfoProto& input, const std::vector<int64_t>& dims);
   void BindInitializers(const GraphProto& graph, Scope* scope);
-  void ImportNodes(const std::vector<const NodeProto*>& nodes, Scope* scope);
+  /// Binds the outputs of nodes, each after those that it uses; of `outputs` all that one of them computes. Where a
+  /// branch decides about a rank and a node cannot go on with either, what follows the branch is imported for each.
+  void ImportNodes(std::span<const NodeProto* const> nodes, const std::vector<std::string_view>& outputs, Scope* scope);
+  /// Imports a node; in a survey, whether that was possible.
+  bool Try(const NodeProto& node, Scope* scope);
+  /// The first of nodes whose outputs are of either of two ranks; their number if none is.
+  static size_t FirstOfEitherRank(std::span<const NodeProto* const> nodes, Scope* scope);
+  /// Of nodes behind the first, whose outputs are of either of two ranks, for each of both.
+  void ImportByRank(std::span<const NodeProto* const> nodes, const std::vector<std::string_view>& outputs,
+                    Scope* scope);
   void ImportNode(const NodeProto& node, Scope* scope);
   /// A node of an operator of the table.
   Results Convert(const NodeProto& node, Scope* scope, const std::vector<Value>& inputs);

@@ -257,6 +257,23 @@ Results EmitLoop(const NodeContext& node, const PrimExpr& trips, const Value& co
   return results;
 }
 
+namespace {
+
+/// A branch that the run cannot take, for `reason`: an error, of the types of the other one.
+relax::SeqExpr Impossible(const NodeContext& node, const std::string& reason, const relax::SeqExpr& other) {
+  const Array<Expr> message = {relax::StringImm("a branch that cannot be computed was taken: " + reason)};
+  const Type type = Importer::TypeOutside(other);
+  return node.importer()->Sequence([&] {
+    Results results;
+    for (const Type& field : type.as<TupleTypeNode>()->fields) {
+      results.emplace_back(node.Emit(relax::CallPurePacked(relax::ExternFunc("deuteron.vm.fail"), message, {field})));
+    }
+    return results;
+  });
+}
+
+}  // namespace
+
 Results EmitBranches(const NodeContext& node, const Expr& condition, const std::function<Results()>& then_graph,
                      const std::function<Results()>& else_graph) {
   Importer* importer = node.importer();
@@ -272,8 +289,16 @@ Results EmitBranches(const NodeContext& node, const Expr& condition, const std::
     });
   };
   Results then_outputs, else_outputs;
-  relax::SeqExpr then_branch = import(then_graph, &then_outputs);
-  relax::SeqExpr else_branch = import(else_graph, &else_outputs);
+  relax::SeqExpr then_branch, else_branch;
+  const auto no_then = importer->WhyImpossible([&] { then_branch = import(then_graph, &then_outputs); });
+  if (no_then) {
+    else_branch = import(else_graph, &else_outputs);
+    then_branch = Impossible(node, *no_then, else_branch);
+    then_outputs = else_outputs;
+  } else if (const auto no_else = importer->WhyImpossible([&] { else_branch = import(else_graph, &else_outputs); })) {
+    else_branch = Impossible(node, *no_else, then_branch);
+    else_outputs = then_outputs;
+  }
   if (!AreAlike(then_outputs, else_outputs)) {
     // Again, with sequences of different lengths as rows.
     const Results of_then = then_outputs, of_else = else_outputs;

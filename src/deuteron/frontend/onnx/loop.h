@@ -26,12 +26,13 @@ Results EmitLoop(const NodeContext& node, const PrimExpr& trips, const Value& co
                  const std::function<LoopStep(const PrimExpr& step, const Results& states)>& body);
 
 /// The results of one of two graphs, as `condition` (a scalar) says when the model runs. Where their shapes differ, the
-/// results have symbolic dimensions; where their ranks differ, they are of unknown rank and know their branches.
+/// results have symbolic dimensions; where their ranks differ, they are of unknown rank and know their branches. A
+/// graph that contradicts its inputs, as one for inputs of another size does, is an error of the run that takes it.
 Results EmitBranches(const NodeContext& node, const relax::Expr& condition, const std::function<Results()>& then_graph,
                      const std::function<Results()>& else_graph);
 
-/// A node some of whose inputs' ranks depend on a branch that was taken: `convert` with either rank, in branches of
-/// their own. Nothing where no input's rank does.
+/// What `convert` makes of inputs whose ranks depend on a branch that was taken: in branches of their own, of either
+/// rank. Nothing where no input's rank does.
 std::optional<Results> ConvertByRank(const NodeContext& node, const std::vector<Value>& inputs,
                                      const std::function<Results(const std::vector<Value>& inputs)>& convert);
 

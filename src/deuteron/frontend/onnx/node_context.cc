@@ -473,7 +473,7 @@ relax::Expr NodeContext::Reshaped(const relax::Expr& expr, const Array<PrimExpr>
     }
   }
   // Of nothing, nothing: a 0 in R.reshape would be the dimension that stands there in `expr`.
-  const bool is_empty = dims && ElementCount(*dims) == 0 && type->shape.has_value();
+  const bool is_empty = type->shape.has_value() && IsZero(Product(shape, 0, static_cast<int64_t>(shape.size())));
   if (is_empty && IsZero(Product(*type->shape, 0, type->ndim))) return Emit(relax::Zeros(shape, type->dtype));
   return Emit(relax::Reshape(expr, shape));
 }

@@ -196,7 +196,7 @@ constexpr OpRow kRows[] = {
     {"", "Tanh", 7, ConvertUnary},
     {"", "TensorScatter", 24, ConvertTensorScatter},
     {"", "TfIdfVectorizer", 9, ConvertTfIdfVectorizer},
-    {"", "ThresholdedRelu", 10, ConvertThresholdedRelu},
+    {"", "ThresholdedRelu", 1, ConvertThresholdedRelu},
     {"", "Tile", 7, ConvertTile},
     {"", "TopK", 7, ConvertTopK},
     {"", "Transpose", 7, ConvertTranspose},

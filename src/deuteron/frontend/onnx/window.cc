@@ -38,8 +38,23 @@ int64_t SamePadding(const NodeContext& node, const relax::Expr& x, size_t axis, 
   return std::max<int64_t>(0, (outputs - 1) * stride + extent - size);
 }
 
-/// Without what auto_pad adds.
-Window ReadAttributes(const NodeContext& node, const relax::Expr& x, std::vector<int64_t> kernel) {
+}  // namespace
+
+relax::Expr WithKernel(const NodeContext& node, const relax::Expr& weight) {
+  const auto kernel = node.Ints("kernel_shape");
+  if (!kernel || static_cast<int64_t>(kernel->size()) + 2 != node.Rank(weight)) return weight;
+  return node.WithSizes(weight, 2, *kernel, "weights with a kernel_shape");
+}
+
+std::vector<int64_t> KernelOf(const NodeContext& node, const relax::Expr& weight) {
+  std::vector<int64_t> kernel;
+  for (int64_t axis = 2; axis < node.Rank(weight); ++axis) {
+    kernel.push_back(node.StaticDim(weight, axis, "a kernel's size"));
+  }
+  return kernel;
+}
+
+Window ReadWindowUnpadded(const NodeContext& node, const relax::Expr& x, std::vector<int64_t> kernel) {
   const int64_t rank = node.Rank(x);
   if (rank < 3)
     node.Fail("its input must have a batch, a channel and spatial axes and is of rank " + std::to_string(rank));
@@ -65,24 +80,8 @@ Window ReadAttributes(const NodeContext& node, const relax::Expr& x, std::vector
   return window;
 }
 
-}  // namespace
-
-relax::Expr WithKernel(const NodeContext& node, const relax::Expr& weight) {
-  const auto kernel = node.Ints("kernel_shape");
-  if (!kernel || static_cast<int64_t>(kernel->size()) + 2 != node.Rank(weight)) return weight;
-  return node.WithSizes(weight, 2, *kernel, "weights with a kernel_shape");
-}
-
-std::vector<int64_t> KernelOf(const NodeContext& node, const relax::Expr& weight) {
-  std::vector<int64_t> kernel;
-  for (int64_t axis = 2; axis < node.Rank(weight); ++axis) {
-    kernel.push_back(node.StaticDim(weight, axis, "a kernel's size"));
-  }
-  return kernel;
-}
-
 Window ReadWindow(const NodeContext& node, const relax::Expr& x, std::vector<int64_t> kernel) {
-  Window window = ReadAttributes(node, x, std::move(kernel));
+  Window window = ReadWindowUnpadded(node, x, std::move(kernel));
   const std::string auto_pad = node.Str("auto_pad", "NOTSET");
   if (!IsSame(auto_pad)) return window;
   const size_t axes = window.axes();
@@ -98,7 +97,7 @@ Window ReadWindow(const NodeContext& node, const relax::Expr& x, std::vector<int
 WindowOver ReadWindowOver(const NodeContext& node, const relax::Expr& x, std::vector<int64_t> kernel,
                           const relax::Expr& fill) {
   const std::string auto_pad = node.Str("auto_pad", "NOTSET");
-  Window window = ReadAttributes(node, x, kernel);
+  Window window = ReadWindowUnpadded(node, x, kernel);
   const Array<PrimExpr> shape = node.Shape(x);
   bool is_symbolic = false;
   for (size_t axis = 0; axis < window.axes(); ++axis) {

@@ -30,6 +30,9 @@ std::vector<int64_t> KernelOf(const NodeContext& node, const relax::Expr& weight
 /// auto_pad is resolved against the shape of `x`. ModelErrors for attributes that do not fit.
 Window ReadWindow(const NodeContext& node, const relax::Expr& x, std::vector<int64_t> kernel);
 
+/// The same without what auto_pad adds.
+Window ReadWindowUnpadded(const NodeContext& node, const relax::Expr& x, std::vector<int64_t> kernel);
+
 /// A window over `x`, or over `x` longer by what auto_pad adds.
 struct WindowOver {
   relax::Expr x;

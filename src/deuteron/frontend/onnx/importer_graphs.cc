@@ -1,0 +1,209 @@
+/// \file
+/// Graphs of nodes: in the order of their nodes, in sequences and functions of their own, and by the branch that was
+/// taken.
+#include <algorithm>
+#include <unordered_set>
+#include <utility>
+
+#include "deuteron/frontend/onnx/graph_check.h"
+#include "deuteron/frontend/onnx/importer.h"
+#include "deuteron/frontend/onnx/loop.h"
+#include "deuteron/relax/type_analysis.h"
+
+namespace deuteron::onnx {
+namespace {
+
+[[noreturn]] void RethrowAt(const std::string& label, const ffi::Error& error) {
+  throw ffi::Error(error.kind(), label + ": " + std::string(error.message()), std::string(error.backtrace()));
+}
+
+}  // namespace
+
+bool Importer::Try(const NodeProto& node, Scope* scope) {
+  if (problems_ != nullptr) {
+    return Attempt(NodeSpanName(node), OperatorName(node), [&] { ImportNode(node, scope); });
+  }
+  try {
+    ImportNode(node, scope);
+  } catch (const ffi::Error& error) {
+    RethrowAt(NodeLabel(node), error);
+  }
+  return true;
+}
+
+void Importer::ImportNodes(std::span<const NodeProto* const> nodes, const std::vector<std::string_view>& outputs,
+                           Scope* scope) {
+  Scope* const outer = std::exchange(scope_, scope);
+  const int depth = call_depth_;
+  for (size_t i = 0; i < nodes.size(); ++i) {
+    const size_t known_problems = problems_ == nullptr ? 0 : problems_->size();
+    const size_t from = FirstOfEitherRank(nodes.first(i), scope);
+    bool succeeded = false;
+    try {
+      succeeded = Try(*nodes[i], scope);
+    } catch (const ffi::Error& error) {
+      if (from == i || (error.kind() != "UnsupportedError" && error.kind() != "ModelError")) throw;
+    }
+    if (succeeded) continue;
+    if (from == i) {
+      BindUnknown(*nodes[i], scope);
+      continue;
+    }
+    // What was known of either rank was too little.
+    if (problems_ != nullptr)
+      problems_->erase(problems_->begin() + static_cast<std::ptrdiff_t>(known_problems), problems_->end());
+    scope_ = scope;
+    call_depth_ = depth;
+    ImportByRank(nodes.subspan(from), outputs, scope);
+    break;
+  }
+  scope_ = outer;
+}
+
+size_t Importer::FirstOfEitherRank(std::span<const NodeProto* const> nodes, Scope* scope) {
+  const auto is_either = [&](std::string_view name) {
+    const auto it = scope->values.find(name);
+    return it != scope->values.end() && it->second.defined() && it->second->by_branch != nullptr;
+  };
+  const auto first = std::find_if(nodes.begin(), nodes.end(), [&](const NodeProto* node) {
+    return std::any_of(node->outputs.begin(), node->outputs.end(), is_either);
+  });
+  return static_cast<size_t>(first - nodes.begin());
+}
+
+void Importer::ImportByRank(std::span<const NodeProto* const> nodes, const std::vector<std::string_view>& outputs,
+                            Scope* scope) {
+  const NodeProto& first = *nodes.front();
+  const auto rest = nodes.subspan(1);
+  const NodeContext node(this, first, scope->Opset(first.domain), {}, Span(String(NodeSpanName(first))));
+  std::vector<std::string_view> wanted;
+  for (const NodeProto* one : rest) {
+    for (const std::string_view name : one->outputs) {
+      if (name.empty()) continue;
+      scope->values.erase(name);
+      if (std::find(outputs.begin(), outputs.end(), name) != outputs.end()) wanted.push_back(name);
+    }
+  }
+  Results either;
+  for (const std::string_view name : first.outputs) either.push_back(name.empty() ? Value() : scope->values[name]);
+  const Results results = *ConvertByRank(node, either, [&](const Results& of_rank) {
+    Scope inner;
+    inner.parent = scope_;
+    for (size_t i = 0; i < of_rank.size(); ++i) {
+      if (of_rank[i].defined()) inner.values[first.outputs[i]] = of_rank[i];
+    }
+    ImportNodes(rest, wanted, &inner);
+    Results computed;
+    for (const std::string_view name : wanted) computed.push_back(*inner.Find(name));
+    return computed;
+  });
+  for (size_t i = 0; i < wanted.size(); ++i) scope->values[wanted[i]] = results[i];
+}
+
+std::optional<std::string> Importer::WhyImpossible(const std::function<void()>& branch) {
+  Scope* const scope = scope_;
+  const int depth = call_depth_;
+  const size_t known_problems = problems_ == nullptr ? 0 : problems_->size();
+  const auto found = [&]() -> std::optional<std::string> {
+    if (problems_ == nullptr) return std::nullopt;
+    const auto begin = problems_->begin() + static_cast<std::ptrdiff_t>(known_problems);
+    const auto malformed = std::find_if(begin, problems_->end(), [](const Problem& one) { return one.is_malformed; });
+    if (malformed == problems_->end()) return std::nullopt;
+    std::string reason = malformed->node + ": " + malformed->reason;
+    problems_->erase(begin, problems_->end());
+    return reason;
+  };
+  std::optional<std::string> reason;
+  try {
+    branch();
+    return found();
+  } catch (const NeedsUnknown&) {
+    reason = found();
+    if (!reason) throw;
+  } catch (const ffi::Error& error) {
+    if (error.kind() != "ModelError") throw;
+    reason = std::string(error.message());
+  }
+  scope_ = scope;
+  call_depth_ = depth;
+  return reason;
+}
+
+relax::SeqExpr Importer::Sequence(const std::function<std::vector<Value>()>& body) {
+  Scope scope;
+  scope.parent = scope_;
+  scope.is_function = true;
+  Scope* const outer = std::exchange(scope_, &scope);
+  // What is emitted here is not in the block around it.
+  builder_.BeginBindingBlock();
+  builder_.BeginDataflowBlock();
+  Array<relax::Expr> outputs;
+  relax::BindingBlock block;
+  const auto close = [&] {
+    block = builder_.EndBlock();
+    builder_.EndBlock();
+    scope_ = outer;
+  };
+  try {
+    for (const Value& value : body()) outputs.push_back(builder_.EmitOutput(ExprOf(value, Span())));
+  } catch (...) {
+    close();
+    throw;
+  }
+  close();
+  const relax::Tuple result(outputs);
+  result->ty = TupleType(outputs.Map([](const relax::Expr& output) { return output.ty(); }));
+  relax::SeqExpr sequence({block}, result);
+  sequence->ty = result.ty();
+  return sequence;
+}
+
+relax::Function Importer::LocalFunction(const Array<relax::Var>& params,
+                                        const std::function<std::vector<Value>()>& body) {
+  builder_.BeginScope(params);
+  try {
+    const relax::SeqExpr sequence = Sequence(body);
+    builder_.EndScope();
+    return relax::Function(params, sequence, TypeOutside(sequence));
+  } catch (...) {
+    builder_.EndScope();
+    throw;
+  }
+}
+
+Type Importer::TypeOutside(const relax::SeqExpr& sequence, const Type& type) {
+  std::unordered_set<const Object*> inner;
+  for (const relax::BindingBlock& block : sequence->blocks) {
+    for (const relax::Binding& binding : block->bindings) {
+      const auto* match = binding.as<relax::MatchCastNode>();
+      if (match == nullptr) continue;
+      for (const tir::Var& symbol : relax::DefinedSymbolicVars(match->ty)) inner.insert(symbol.get());
+    }
+  }
+  return relax::EraseToWellDefined(type, [&](const tir::Var& symbol) { return inner.count(symbol.get()) == 0; });
+}
+
+std::vector<Value> Importer::ImportGraph(const GraphProto& graph, const std::vector<Value>& inputs) {
+  Scope scope;
+  scope.parent = scope_;
+  BindInitializers(graph, &scope);
+  std::vector<std::string_view> given;
+  for (const auto& [name, value] : scope.values) given.push_back(name);
+  if (graph.inputs.size() != inputs.size()) {
+    DEUTERON_THROW(ModelError) << "a subgraph of " << graph.inputs.size() << " inputs is given " << inputs.size();
+  }
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    given.push_back(graph.inputs[i].name);
+    scope.values[graph.inputs[i].name] = inputs[i];
+  }
+  std::vector<std::string_view> outputs;
+  for (const ValueInfoProto& output : graph.outputs) outputs.push_back(output.name);
+  const auto order =
+      OrderNodes(graph.nodes, given, outputs, [&](std::string_view name) { return scope_->Find(name) != nullptr; });
+  ImportNodes(order, outputs, &scope);
+  std::vector<Value> results;
+  for (const std::string_view output : outputs) results.push_back(*scope.Find(output));
+  return results;
+}
+
+}  // namespace deuteron::onnx
