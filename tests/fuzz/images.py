@@ -63,18 +63,20 @@ def resize(g):
         attributes["exclude_outside"] = g.integer(0, 1)
     if g.opset >= 18 and mode != "nearest" and g.chance(0.2):
         attributes["antialias"] = 1
+    # Places in an image are rounded in single precision, by both.
+    scale = max(max(a.shape[2:]) / 8 * np.abs(a).max(initial=0.0) for a in x.arrays) if mode != "nearest" else 0.0
     if g.opset < 11:
         if g.opset < 10 or attributes["coordinate_transformation_mode"] != "asymmetric" or mode == "cubic":
             raise Rejected("as of 10")
         scales = g.const([1, 1, *[g.choice((1, 2, 3)) for _ in range(rank)]], "float32")
-        g.node("Resize", [x, scales], steer=(1,), length=8, mode=mode)
+        g.node("Resize", [x, scales], steer=(1,), length=8, scale=scale, mode=mode)
         return
     if x.fixed() and g.chance(0.4):
         target = g.const([x.shape[0], x.shape[1], *[g.choice((1, 2, 5, 8, 16, 17, 31)) for _ in range(rank)]])
-        g.node("Resize", [x, None, None, target], steer=(2, 3), length=8, **attributes)
+        g.node("Resize", [x, None, None, target], steer=(2, 3), length=8, scale=scale, **attributes)
         return
     scales = g.const([1, 1, *[g.choice((1.0, 2.0, 2.0, 3.0, 0.5, 1.5, 0.6, 2.5)) for _ in range(rank)]], "float32")
-    g.node("Resize", [x, None, scales], steer=(2,), length=8, **attributes)
+    g.node("Resize", [x, None, scales], steer=(2,), length=8, scale=scale, **attributes)
 
 
 def upsample(g):

@@ -73,6 +73,9 @@ def flatten(g):
 def squeeze(g):
     x = any_value(g, (1, 6), where=lambda v: any(set(e) == {1} for e in v.extents()))
     ones = [i for i, e in enumerate(x.extents()) if set(e) == {1}]
+    if g.chance(0.2):
+        g.node("Squeeze", [x], exact=True)
+        return
     with_list(g, "Squeeze", [x], "axes", [a for a in ones if g.chance(0.7)] or ones[:1], 13, exact=True)
 
 

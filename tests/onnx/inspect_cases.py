@@ -42,6 +42,8 @@ CASES = [
     ("a branch that contradicts its inputs", HEADER + """ g (float[1, 3, 8] x, bool c) => (float[] y)
         { y = If(c) <then_branch = t () => (float[] p) { p = Neg(x) }, else_branch = e () => (float[] q) { w = Constant <value: tensor = float[1, 4, 1] {1, 2, 3, 4}> () [never] q = Conv(x, w) }> }""",
      0, [], ["'never'"]),
+    ("axes of length 1 that only the run knows", HEADER + " g (float[N, M, K, L] x) => (float[] y) { [which] y = Squeeze(x) }", 4,
+     ["at 'which'", "more than 3 lengths that may be 1", "--shape"], []),
     ("a rank that a branch decides about", HEADER + """ g (float[2, M, 4] x) => (float[] y)
         { one = Constant <value: tensor = int64[1] {1}> () two = Constant <value: tensor = int64 {2}> () m = Shape <start: int = 1, end: int = 2> (x) c = Equal (m, one)
           s = If (c) <then_branch = a () => (float[2, 4] r) { r = Squeeze (x, one) }, else_branch = b () => (float[2, M, 4] r) { r = Identity (x) }>

@@ -100,6 +100,13 @@ def control_flow():
         yield graph("IfThatGuards", [np.array(choice), f(3, 4), np.array([1 if choice else 9], I)], """g (bool c, float[3, 4] x, int64[1] k) => (float y) {
             y = If (c) <then_branch = a () => (float[1, 4] r) { r = Gather (x, k) }, else_branch = b () => (float[1, 4] r) {
                 zero = Constant <value: tensor = int64[1] {0}> () s = Gather (x, zero) r = Neg (s) }> }""")
+    # Which axes are of length 1 only the run tells.
+    for n, m in ((1, 4), (3, 4), (1, 1), (3, 1)):
+        yield graph("SqueezeOfAnyLength", [f(n, 1, m)], """g (float[N, 1, M] x) => (float[] y, float[] z) {
+            s = Squeeze (x) e = Exp (s) k = Constant <value: tensor = float[1] {2}> () y = Mul (e, k) z = Neg (x) }""")
+    # A matrix follows: the first axis is there to stay.
+    yield graph("SqueezeBeforeGemm", [f(2, 5, 1, 1), f(5, 3)], """g (float[N, 5, 1, 1] x, float[5, 3] w) => (float[N, 3] y) {
+        s = Squeeze (x) y = Gemm (s, w) }""")
     yield graph("SqueezeOfNothing", [np.ones((1, 3, 5, 0), F)], """g (float[1, N, 5, 0] x) => (float y) {
         a = Constant <value: tensor = int64[1] {0}> () y = Squeeze (x, a) }""")
     for order in (0, 1, 6, 40):

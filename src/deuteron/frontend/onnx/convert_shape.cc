@@ -95,7 +95,7 @@ Results ConvertSqueeze(const NodeContext& node) {
     axes = node.Axes(*given, rank);
   } else {
     for (int64_t i = 0; i < rank; ++i) {
-      if (IsOne(shape[i])) axes.push_back(i);
+      if (node.importer()->IsOneHere(shape[i])) axes.push_back(i);
     }
   }
   for (const int64_t axis : axes) {

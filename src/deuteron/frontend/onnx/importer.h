@@ -9,6 +9,7 @@
 #include <span>
 #include <string>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "deuteron/frontend/onnx/custom.h"
@@ -36,6 +37,11 @@ struct Scope {
 
 /// Thrown in a survey by what needs a value of which nothing is known.
 struct NeedsUnknown {};
+
+/// Thrown where the rank of a result depends on whether a length that the run knows is 1.
+struct NeedsLength {
+  PrimExpr length;
+};
 
 /// `name` as an identifier of the text; `otherwise` if nothing of it is left.
 std::string Identifier(std::string_view name, const char* otherwise);
@@ -71,6 +77,8 @@ class Importer {
   relax::SeqExpr Sequence(const std::function<std::vector<Value>()>& body);
   /// Converts a graph that the run may not need: why it cannot be computed, where its nodes contradict their inputs.
   std::optional<std::string> WhyImpossible(const std::function<void()>& branch);
+  /// Whether a length is 1; where that is not known, what uses it is imported for both.
+  bool IsOneHere(const PrimExpr& length);
   /// The type of a sequence without symbols that only it defines.
   static Type TypeOutside(const relax::SeqExpr& sequence) { return TypeOutside(sequence, sequence.ty()); }
   /// `type` without them.
@@ -102,6 +110,16 @@ class Importer {
   /// Of nodes behind the first, whose outputs are of either of two ranks, for each of both.
   void ImportByRank(std::span<const NodeProto* const> nodes, const std::vector<std::string_view>& outputs,
                     Scope* scope);
+  /// Imports nodes for a length of 1 and for any other, where the first of them needs to know.
+  void ImportByLength(std::span<const NodeProto* const> nodes, const std::vector<std::string_view>& outputs,
+                      const PrimExpr& length, Scope* scope);
+  /// What nodes make of `values`, in a scope of their own.
+  Results ImportIn(std::span<const NodeProto* const> nodes, const std::vector<std::string_view>& outputs,
+                   std::unordered_map<std::string_view, Value> values);
+  /// Forgets what nodes have computed; which of `outputs` that is.
+  static std::vector<std::string_view> Unbind(std::span<const NodeProto* const> nodes,
+                                              const std::vector<std::string_view>& outputs, Scope* scope);
+  NodeContext ContextOf(const NodeProto& node, Scope* scope);
   void ImportNode(const NodeProto& node, Scope* scope);
   /// A node of an operator of the table.
   Results Convert(const NodeProto& node, Scope* scope, const std::vector<Value>& inputs);
@@ -129,6 +147,8 @@ class Importer {
   /// Elements of inputs, and their names.
   std::deque<ValueInfoProto> elements_;
   std::deque<std::string> element_names_;
+  /// Lengths that are 1, or are not, in the branch that is being imported.
+  std::vector<std::pair<PrimExpr, bool>> lengths_;
   /// 0 until asked for.
   int64_t nchwc_block_ = 0;
   int call_depth_ = 0;

@@ -2,16 +2,21 @@
 /// Graphs of nodes: in the order of their nodes, in sequences and functions of their own, and by the branch that was
 /// taken.
 #include <algorithm>
+#include <exception>
 #include <unordered_set>
 #include <utility>
 
 #include "deuteron/frontend/onnx/graph_check.h"
 #include "deuteron/frontend/onnx/importer.h"
 #include "deuteron/frontend/onnx/loop.h"
+#include "deuteron/relax/op/binary.h"
 #include "deuteron/relax/type_analysis.h"
 
 namespace deuteron::onnx {
 namespace {
+
+/// What follows is imported for each of both answers.
+constexpr size_t kMostLengths = 3;
 
 [[noreturn]] void RethrowAt(const std::string& label, const ffi::Error& error) {
   throw ffi::Error(error.kind(), label + ": " + std::string(error.message()), std::string(error.backtrace()));
@@ -37,24 +42,39 @@ void Importer::ImportNodes(std::span<const NodeProto* const> nodes, const std::v
   const int depth = call_depth_;
   for (size_t i = 0; i < nodes.size(); ++i) {
     const size_t known_problems = problems_ == nullptr ? 0 : problems_->size();
-    const size_t from = FirstOfEitherRank(nodes.first(i), scope);
     bool succeeded = false;
+    std::optional<PrimExpr> length;
+    std::exception_ptr failure;
     try {
       succeeded = Try(*nodes[i], scope);
+    } catch (const NeedsLength& needed) {
+      length = needed.length;
     } catch (const ffi::Error& error) {
-      if (from == i || (error.kind() != "UnsupportedError" && error.kind() != "ModelError")) throw;
+      if (error.kind() != "UnsupportedError" && error.kind() != "ModelError") throw;
+      failure = std::current_exception();
     }
     if (succeeded) continue;
-    if (from == i) {
+    const size_t from = length ? i : FirstOfEitherRank(nodes.first(i), scope);
+    if (!length && from == i) {
+      if (failure != nullptr) std::rethrow_exception(failure);
       BindUnknown(*nodes[i], scope);
       continue;
     }
     // What was known of either rank was too little.
-    if (problems_ != nullptr)
+    if (problems_ != nullptr) {
       problems_->erase(problems_->begin() + static_cast<std::ptrdiff_t>(known_problems), problems_->end());
+    }
     scope_ = scope;
     call_depth_ = depth;
-    ImportByRank(nodes.subspan(from), outputs, scope);
+    const auto rest = nodes.subspan(from);
+    const bool is_done = Attempt(NodeSpanName(*rest.front()), OperatorName(*rest.front()), [&] {
+      if (length) {
+        ImportByLength(rest, outputs, *length, scope);
+      } else {
+        ImportByRank(rest, outputs, scope);
+      }
+    });
+    for (size_t k = 0; k < rest.size() && !is_done; ++k) BindUnknown(*rest[k], scope);
     break;
   }
   scope_ = outer;
@@ -71,33 +91,92 @@ size_t Importer::FirstOfEitherRank(std::span<const NodeProto* const> nodes, Scop
   return static_cast<size_t>(first - nodes.begin());
 }
 
+NodeContext Importer::ContextOf(const NodeProto& node, Scope* scope) {
+  return {this, node, scope->Opset(node.domain), {}, Span(String(NodeSpanName(node)))};
+}
+
+Results Importer::ImportIn(std::span<const NodeProto* const> nodes, const std::vector<std::string_view>& outputs,
+                           std::unordered_map<std::string_view, Value> values) {
+  Scope inner;
+  inner.parent = scope_;
+  inner.values = std::move(values);
+  ImportNodes(nodes, outputs, &inner);
+  Results computed;
+  for (const std::string_view name : outputs) computed.push_back(*inner.Find(name));
+  return computed;
+}
+
+std::vector<std::string_view> Importer::Unbind(std::span<const NodeProto* const> nodes,
+                                               const std::vector<std::string_view>& outputs, Scope* scope) {
+  std::vector<std::string_view> unbound;
+  for (const NodeProto* node : nodes) {
+    for (const std::string_view name : node->outputs) {
+      if (name.empty()) continue;
+      scope->values.erase(name);
+      if (std::find(outputs.begin(), outputs.end(), name) != outputs.end()) unbound.push_back(name);
+    }
+  }
+  return unbound;
+}
+
 void Importer::ImportByRank(std::span<const NodeProto* const> nodes, const std::vector<std::string_view>& outputs,
                             Scope* scope) {
   const NodeProto& first = *nodes.front();
   const auto rest = nodes.subspan(1);
-  const NodeContext node(this, first, scope->Opset(first.domain), {}, Span(String(NodeSpanName(first))));
-  std::vector<std::string_view> wanted;
-  for (const NodeProto* one : rest) {
-    for (const std::string_view name : one->outputs) {
-      if (name.empty()) continue;
-      scope->values.erase(name);
-      if (std::find(outputs.begin(), outputs.end(), name) != outputs.end()) wanted.push_back(name);
-    }
-  }
+  const auto wanted = Unbind(rest, outputs, scope);
   Results either;
   for (const std::string_view name : first.outputs) either.push_back(name.empty() ? Value() : scope->values[name]);
-  const Results results = *ConvertByRank(node, either, [&](const Results& of_rank) {
-    Scope inner;
-    inner.parent = scope_;
+  const Results results = *ConvertByRank(ContextOf(first, scope), either, [&](const Results& of_rank) {
+    std::unordered_map<std::string_view, Value> values;
     for (size_t i = 0; i < of_rank.size(); ++i) {
-      if (of_rank[i].defined()) inner.values[first.outputs[i]] = of_rank[i];
+      if (of_rank[i].defined()) values[first.outputs[i]] = of_rank[i];
     }
-    ImportNodes(rest, wanted, &inner);
-    Results computed;
-    for (const std::string_view name : wanted) computed.push_back(*inner.Find(name));
-    return computed;
+    return ImportIn(rest, wanted, std::move(values));
   });
   for (size_t i = 0; i < wanted.size(); ++i) scope->values[wanted[i]] = results[i];
+}
+
+void Importer::ImportByLength(std::span<const NodeProto* const> nodes, const std::vector<std::string_view>& outputs,
+                              const PrimExpr& length, Scope* scope) {
+  const NodeContext node = ContextOf(*nodes.front(), scope);
+  const auto wanted = Unbind(nodes, outputs, scope);
+  const auto import = [&](bool is_one) {
+    return [&, is_one] {
+      lengths_.emplace_back(length, is_one);
+      const size_t depth = lengths_.size();
+      try {
+        Results results = ImportIn(nodes, wanted, {});
+        lengths_.resize(depth - 1);
+        return results;
+      } catch (...) {
+        lengths_.resize(depth - 1);
+        throw;
+      }
+    };
+  };
+  // Where what follows takes no such rank, the axis is there to stay.
+  const bool is_possible = !WhyImpossible([&] { Sequence(import(true)); });
+  Results results;
+  if (is_possible) {
+    const relax::Expr one = node.Emit(relax::Equal(node.Scalar(DataType::Int(64), 1), relax::PrimValue(length)));
+    results = EmitBranches(node, one, import(true), import(false));
+  } else {
+    results = import(false)();
+  }
+  for (size_t i = 0; i < wanted.size(); ++i) scope->values[wanted[i]] = results[i];
+}
+
+bool Importer::IsOneHere(const PrimExpr& length) {
+  if (AsConstInt(length)) return IsOne(length);
+  for (const auto& [known, is_one] : lengths_) {
+    if (builder_.analyzer().CanProveEqual(known, length)) return is_one;
+  }
+  if (builder_.analyzer().CanProve(length > I64(1))) return false;
+  if (lengths_.size() >= kMostLengths) {
+    DEUTERON_THROW(UnsupportedError) << "its rank depends on more than " << kMostLengths
+                                     << " lengths that may be 1 when the model runs; fix some with --shape";
+  }
+  throw NeedsLength{length};
 }
 
 std::optional<std::string> Importer::WhyImpossible(const std::function<void()>& branch) {
