@@ -40,6 +40,8 @@ TEST(Dnnl, Convolutions) {
            Case{"1, 12, 10, 12", "18, 4, 3, 3", "padding=[1, 1, 1, 1], groups=3"},
            Case{"1, 5, 14, 14", "7, 5, 3, 3", "padding=[2, 2, 2, 2], dilation=[2, 2]"},
            Case{"1, 16, 8, 8", "16, 16, 5, 3", "padding=[2, 1], dilation=[1, 3], strides=[2, 1]"},
+           Case{"2, 16, 50, 1", "24, 16, 5, 1", "padding=[2, 0], strides=[2, 1]"},
+           Case{"1, 16, 33, 1", "8, 8, 3, 1", "padding=[1, 0, 2, 0], dilation=[2, 1], groups=2"},
        }) {
     SCOPED_TRACE(std::string(c.x) + " by " + c.w);
     ExpectAgrees(
@@ -63,6 +65,11 @@ TEST(Dnnl, ChainsOfPostOperations) {
   };
   chain({"gv = R.add(a, b)"});
   chain({"gv = R.nn.relu(a)"});
+  // A column of pixels.
+  ExpectAgrees(MakeModule("x: " + T("2, 8, 40, 1") + ", w: " + T("16, 8, 3, 1") + ", b: " + T("1, 16, 1, 1") +
+                              ", r: " + T("2, 16, 40, 1") + ", v: " + T("8, 16, 5, 1"),
+                          {"a = R.nn.conv2d(x, w, padding=[1, 0])", "c = R.add(a, b)", "d = R.add(c, r)",
+                           "e = R.nn.relu(d)", "gv = R.nn.conv2d(e, v, strides=[3, 1])"}));
   chain({"c = R.add(b, a)", "gv = R.nn.relu(c)"});
   chain({"c = R.add(a, b)", "d = R.add(c, r)", "gv = R.nn.relu(d)"});
   chain({"c = R.add(r, a)", "d = R.multiply(c, s)", "gv = R.nn.silu(d)"});

@@ -155,11 +155,22 @@ void CheckEqual(const JsonNode& node, const char* what, int64_t expected, int64_
   }
 }
 
+/// `value` with its last two axes exchanged: the same elements, seen otherwise.
+Value OnItsSide(Value value) {
+  std::vector<int> order(value.desc.get_ndims());
+  std::iota(order.begin(), order.end(), 0);
+  std::swap(order[order.size() - 2], order.back());
+  value.desc = value.desc.permute_axes(order);
+  return value;
+}
+
+void SwapLast(Dims* dims) { std::swap((*dims)[dims->size() - 2], dims->back()); }
+
 Value AddConvolution(PlanBuilder* plan, const JsonNode& node, const std::vector<Value>& inputs) {
   Value src = inputs.at(0), weights = inputs.at(1);
   Dims in = src.desc.get_dims();
   Dims kernel = weights.desc.get_dims();
-  const Dims strides = DimsOf(node.attrs, "strides"), dilation = DimsOf(node.attrs, "dilation");
+  Dims strides = DimsOf(node.attrs, "strides"), dilation = DimsOf(node.attrs, "dilation");
   Dims padding = DimsOf(node.attrs, "padding");
   CheckEqual(node, "channels", kernel[1] * node.attrs.at("groups").get<int64_t>(), in[1]);
   const size_t rank = in.size() - 2;
@@ -185,6 +196,13 @@ Value AddConvolution(PlanBuilder* plan, const JsonNode& node, const std::vector<
     kernel.insert(kernel.begin(), groups);
     weights = Reshape(plan, weights, kernel);
   }
+  // Of a column of pixels the library computes one at a time, of a row several.
+  const bool is_column = rank == 2 && in[3] == 1 && kernel.back() == 1 && out[3] == 1 && in[2] > 1;
+  if (is_column) {
+    src = OnItsSide(src);
+    weights = OnItsSide(weights);
+    for (Dims* dims : {&in, &kernel, &out, &strides, &dilates, &before, &after}) SwapLast(dims);
+  }
   const bool has_bias = node.attrs.at("bias");
   // By output channel, which are those of all groups.
   const Attributes posts(plan, node, inputs, has_bias ? 3 : 2, out, kernel.size() > in.size() ? 3 : 1);
@@ -202,7 +220,7 @@ Value AddConvolution(PlanBuilder* plan, const JsonNode& node, const std::vector<
   const Value dst = plan->Buffer(primitive.dst_desc());
   arguments.emplace_back(DNNL_ARG_DST, dst);
   plan->Add(::dnnl::convolution_forward(primitive), primitive.scratchpad_desc(), std::move(arguments));
-  return dst;
+  return is_column ? OnItsSide(dst) : dst;
 }
 
 /// uint8 less 128, as int8: what right operands of products have to be.

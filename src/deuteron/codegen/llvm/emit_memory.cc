@@ -1,6 +1,7 @@
 /// \file
 /// Buffers: allocation, loads and stores.
 #include <algorithm>
+#include <numeric>
 
 #include "deuteron/arith/analyzer.h"
 #include "deuteron/codegen/llvm/emitter.h"
@@ -244,14 +245,65 @@ void KernelEmitter::EmitStore(const tir::BufferStoreNode* op) {
       Annotate(builder_.CreateAlignedStore(value, address, align), buffer);
       return;
     }
-    llvm::Instruction* store = mask_ == nullptr
-                                   ? static_cast<llvm::Instruction*>(builder_.CreateAlignedStore(value, address, align))
-                                   : builder_.CreateMaskedStore(value, address, align, mask_);
-    Annotate(store, buffer);
+    if (mask_ != nullptr) return EmitMaskedStore(value, address, buffer);
+    Annotate(builder_.CreateAlignedStore(value, address, align), buffer);
     return;
   }
   llvm::Value* addresses = ElementAddress(buffer, EmitIndex(index));
   Annotate(builder_.CreateMaskedScatter(value, addresses, align, FullMask(lanes)), buffer);
+}
+
+void KernelEmitter::EmitMaskedStore(llvm::Value* value, llvm::Value* address, const tir::Buffer& buffer) {
+  const llvm::Align align(static_cast<uint64_t>(buffer->dtype.bytes()));
+  auto* type = llvm::cast<llvm::FixedVectorType>(value->getType());
+  const unsigned lanes = type->getNumElements();
+  if (first_lanes_ == nullptr || llvm::isa<llvm::Constant>(mask_) || target_.HasFeature("avx512f") || lanes < 2 ||
+      (lanes & (lanes - 1)) != 0) {
+    Annotate(builder_.CreateMaskedStore(value, address, align, mask_), buffer);
+    return;
+  }
+  // Where masked stores are slow (some take as long as sixteen others) or none: pieces of half as many lanes each.
+  const auto block = [&](const char* name) { return llvm::BasicBlock::Create(llvm_, name, frame_->function); };
+  llvm::BasicBlock *whole = block("whole"), *piecewise = block("piecewise"), *join = block("stored");
+  llvm::Value* all = llvm::ConstantInt::get(first_lanes_->getType(), lanes);
+  builder_.CreateCondBr(builder_.CreateICmpSGE(first_lanes_, all), whole, piecewise);
+  builder_.SetInsertPoint(whole);
+  Annotate(builder_.CreateAlignedStore(value, address, align), buffer);
+  builder_.CreateBr(join);
+  builder_.SetInsertPoint(piecewise);
+  for (unsigned piece = lanes / 2; piece > 0; piece /= 2) {
+    llvm::BasicBlock *store = block("piece"), *next = piece == 1 ? join : block("next");
+    llvm::BasicBlock* before = builder_.GetInsertBlock();
+    llvm::Value* bit = builder_.CreateAnd(first_lanes_, llvm::ConstantInt::get(first_lanes_->getType(), piece));
+    builder_.CreateCondBr(builder_.CreateIsNotNull(bit), store, next);
+    builder_.SetInsertPoint(store);
+    std::vector<int> low(piece), high(piece);
+    std::iota(low.begin(), low.end(), 0);
+    std::iota(high.begin(), high.end(), static_cast<int>(piece));
+    // A piece that is left of twice as many lanes as it has.
+    llvm::Value* part = builder_.CreateShuffleVector(value, low);
+    if (piece == 1) part = builder_.CreateExtractElement(value, uint64_t{0});
+    Annotate(builder_.CreateAlignedStore(part, address, align), buffer);
+    if (piece == 1) {
+      builder_.CreateBr(next);
+      builder_.SetInsertPoint(next);
+      break;
+    }
+    llvm::Value* rest = builder_.CreateShuffleVector(value, high);
+    llvm::Value* behind = builder_.CreateConstGEP1_64(type->getElementType(), address, piece);
+    builder_.CreateBr(next);
+    builder_.SetInsertPoint(next);
+    llvm::PHINode* left = builder_.CreatePHI(rest->getType(), 2);
+    llvm::PHINode* place = builder_.CreatePHI(address->getType(), 2);
+    left->addIncoming(rest, store);
+    place->addIncoming(behind, store);
+    // What was not stored is among the first lanes.
+    llvm::IRBuilder<> at(before->getTerminator());
+    left->addIncoming(at.CreateShuffleVector(value, low), before);
+    place->addIncoming(address, before);
+    value = left;
+    address = place;
+  }
 }
 
 void KernelEmitter::EmitAlloc(const tir::Buffer& buffer) {
@@ -273,8 +325,11 @@ void KernelEmitter::EmitAlloc(const tir::Buffer& buffer) {
     values_[buffer->data.get()] = slot;
     return;
   }
-  // Scratch memory of the context. It stays for later iterations where its size is constant; the frame's
-  // exit releases it.
+  // Scratch memory of the context. It stays for later iterations where its size is the same in all; the frame's exit
+  // releases it.
+  const auto vars = FreeVars(count);
+  const bool is_fixed =
+      std::all_of(vars.begin(), vars.end(), [&](const tir::Var& var) { return symbols_.count(var.get()) != 0; });
   llvm::Type* pointer = builder_.getPtrTy();
   llvm::AllocaInst* slot = entry.CreateAlloca(pointer, nullptr, std::string(buffer->name) + ".scratch");
   entry.CreateStore(llvm::ConstantPointerNull::get(builder_.getPtrTy()), slot);
@@ -284,7 +339,7 @@ void KernelEmitter::EmitAlloc(const tir::Buffer& buffer) {
   llvm::Value* old = builder_.CreateLoad(pointer, slot);
   auto* allocate = llvm::BasicBlock::Create(llvm_, "allocate", function);
   auto* ready = llvm::BasicBlock::Create(llvm_, "allocated", function);
-  if (constant) {
+  if (is_fixed) {
     builder_.CreateCondBr(builder_.CreateIsNull(old), allocate, ready);
     builder_.SetInsertPoint(allocate);
   } else {

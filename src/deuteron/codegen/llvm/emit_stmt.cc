@@ -150,6 +150,27 @@ void KernelEmitter::EmitSerialLoop(const tir::Var& var, llvm::Value* begin, llvm
   builder_.SetInsertPoint(after);
 }
 
+namespace {
+
+/// How many of the first lanes a condition on neighbours holds for, `i + lane < n` or `<=`, where it holds for any;
+/// null if it is no such.
+PrimExpr FirstLanes(const PrimExpr& condition) {
+  if (condition->kind == ExprKind::kAnd) {
+    const auto* both = static_cast<const tir::BinaryNode*>(condition.get());
+    if (both->a->kind == ExprKind::kBroadcast) return FirstLanes(both->b);
+    return both->b->kind == ExprKind::kBroadcast ? FirstLanes(both->a) : PrimExpr();
+  }
+  if (condition->kind != ExprKind::kLT && condition->kind != ExprKind::kLE) return PrimExpr();
+  const auto* less = static_cast<const tir::BinaryNode*>(condition.get());
+  const auto* lanes = less->a.as<tir::RampNode>();
+  const auto* limit = less->b.as<tir::BroadcastNode>();
+  if (lanes == nullptr || limit == nullptr || !IsOne(lanes->stride)) return PrimExpr();
+  const PrimExpr count = limit->value - lanes->base;
+  return condition->kind == ExprKind::kLT ? count : count + MakeConst(count.dtype(), 1);
+}
+
+}  // namespace
+
 void KernelEmitter::EmitIf(const tir::IfThenElseNode* op) {
   llvm::Value* condition = EmitExpr(op->condition);
   if (const auto* constant = llvm::dyn_cast<llvm::ConstantInt>(condition)) {
@@ -158,12 +179,15 @@ void KernelEmitter::EmitIf(const tir::IfThenElseNode* op) {
     return;
   }
   llvm::Value* saved = mask_;
+  llvm::Value* const saved_lanes = first_lanes_;
   const bool vector = condition->getType()->isVectorTy();
-  const auto branch = [&](llvm::Value* taken, const tir::Stmt& stmt) {
+  const auto branch = [&](llvm::Value* taken, const tir::Stmt& stmt, const PrimExpr& first_lanes = PrimExpr()) {
     if (vector && llvm::isa<llvm::Constant>(taken) && (saved == nullptr || llvm::isa<llvm::Constant>(saved))) {
       mask_ = saved == nullptr ? taken : builder_.CreateAnd(saved, taken);
+      first_lanes_ = nullptr;
       if (!llvm::cast<llvm::Constant>(mask_)->isNullValue()) EmitStmt(stmt);
       mask_ = saved;
+      first_lanes_ = saved_lanes;
       return;
     }
     auto* then_block = llvm::BasicBlock::Create(llvm_, "if", frame_->function);
@@ -171,13 +195,15 @@ void KernelEmitter::EmitIf(const tir::IfThenElseNode* op) {
     if (vector) mask_ = saved == nullptr ? taken : builder_.CreateAnd(saved, taken);
     builder_.CreateCondBr(vector ? builder_.CreateOrReduce(mask_) : taken, then_block, join);
     builder_.SetInsertPoint(then_block);
+    if (vector) first_lanes_ = saved == nullptr && first_lanes.defined() ? EmitIndex(first_lanes) : nullptr;
     EmitStmt(stmt);
+    first_lanes_ = saved_lanes;
     builder_.CreateBr(join);
     builder_.SetInsertPoint(join);
     mask_ = saved;
   };
   if (vector || !op->else_case.defined()) {
-    branch(condition, op->then_case);
+    branch(condition, op->then_case, FirstLanes(op->condition));
     if (op->else_case.defined()) branch(builder_.CreateNot(condition), op->else_case);
     return;
   }

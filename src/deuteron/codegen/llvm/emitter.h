@@ -86,6 +86,8 @@ class KernelEmitter {
   // emit_memory.cc
   void EmitAlloc(const tir::Buffer& buffer);
   void EmitStore(const tir::BufferStoreNode* op);
+  /// Stores the lanes that `mask_` has on side by side, at `address`.
+  void EmitMaskedStore(llvm::Value* value, llvm::Value* address, const tir::Buffer& buffer);
   llvm::Value* EmitLoad(const tir::BufferLoadNode* op);
   /// Lanes `stride` elements apart, from vectors that are read whole and shuffled. Reads nothing beyond the first and
   /// the last lane, under a mask only what its lanes want.
@@ -188,7 +190,11 @@ class KernelEmitter {
   } transposed_;
   /// Lanes that are on; null = all.
   llvm::Value* mask_ = nullptr;
+  /// How many these are, where they are the first ones and at least one; null: not known.
+  llvm::Value* first_lanes_ = nullptr;
   bool index_math_ = false;
+  /// Those that arguments bind, in their shapes and as numbers: what is computed of them alone stays the same in a run.
+  std::unordered_set<const tir::VarNode*> symbols_;
   /// Variables whose values come out of buffers.
   std::unordered_set<const tir::VarNode*> data_vars_;
   /// Copies that the unrolled loops around make.

@@ -94,12 +94,6 @@ void InlineRowStages(Schedule* schedule, const Target& target, const std::functi
 /// Makes one axis of the loops of a block from position `first` on, and vectorises it.
 void VectorizeInner(Schedule* schedule, const Block& block, size_t first, int64_t lanes);
 
-/// A reduction into a buffer whose last axis is vectorised: parallel over the outer axes, accumulators of one vector
-/// in registers, `epilogue` (the injective block that consumes the result; may be empty) run on each vector. Returns
-/// the parallel loop: that of the first `num_parallel` outer axes, or of all.
-Loop ScheduleSpatialReduction(Schedule* schedule, const Block& block, const Block& epilogue, const Target& target,
-                              std::optional<size_t> num_parallel = std::nullopt);
-
 /// Elements from one to the next along a dimension, if that is known.
 std::optional<int64_t> ConstStride(const Buffer& buffer, size_t dim);
 

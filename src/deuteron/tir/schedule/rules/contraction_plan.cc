@@ -277,8 +277,8 @@ void ChooseTile(const SBlock& block, const MatmulRoles& roles, const BufferLoad&
 /// Chooses a tile whose vectors divide their axis; false if there is none.
 bool PlanWholeVectors(const SBlock& block, const MatmulRoles& roles, const Array<PrimExpr>& output,
                       const Target& target, ContractionPlan* plan) {
-  // B runs along its own free axis: the second operand if both do, unless the result runs along that of the first and
-  // the second was not laid out in blocks on purpose.
+  // B runs along its own free axis: the second operand if both do, unless the result runs along that of the first,
+  // whole vectors of it, and the second was not laid out in blocks on purpose.
   std::vector<size_t> row_axes;
   const auto lhs_last = LastIndexIter(block, roles.lhs_load->indices);
   const auto rhs_last = LastIndexIter(block, roles.rhs_load->indices);
@@ -286,8 +286,11 @@ bool PlanWholeVectors(const SBlock& block, const MatmulRoles& roles, const Array
   std::optional<int64_t> channels;  // that are contiguous
   const bool may_be_lhs = lhs_last && Contains(roles.m, lhs_last->iter);
   const bool has_blocks = rhs_last && rhs_last->block;
-  const bool is_lhs = may_be_lhs && !has_blocks && output_last && output_last->iter == lhs_last->iter;
-  const bool vector_is_rhs = !is_lhs && rhs_last && Contains(roles.n, rhs_last->iter);
+  const auto extent_of = [&](size_t position) { return AsConstInt(block->iter_vars[position]->dom->extent); };
+  const bool rhs_runs = rhs_last && Contains(roles.n, rhs_last->iter);
+  const bool is_lhs = may_be_lhs && !has_blocks && output_last && output_last->iter == lhs_last->iter &&
+                      (!rhs_runs || WidestLanes(extent_of(lhs_last->iter).value_or(1), Lanes(target)) > 0);
+  const bool vector_is_rhs = !is_lhs && rhs_runs;
   if (vector_is_rhs) {
     plan->vector = rhs_last->iter;
     channels = rhs_last->block;
@@ -299,7 +302,6 @@ bool PlanWholeVectors(const SBlock& block, const MatmulRoles& roles, const Array
   } else {
     return false;
   }
-  const auto extent_of = [&](size_t position) { return AsConstInt(block->iter_vars[position]->dom->extent); };
   const auto vector_extent = extent_of(plan->vector);
   if (!vector_extent) return false;
   plan->vector_extent = *vector_extent;

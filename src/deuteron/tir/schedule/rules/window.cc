@@ -5,6 +5,8 @@
 /// What a window slides over (a padded image) is computed a plane at a time, into the cache of the thread that then
 /// slides over it, where there are planes enough for the threads and they are small enough for the cache.
 #include <algorithm>
+#include <limits>
+#include <set>
 
 #include "deuteron/tir/functor.h"
 #include "deuteron/tir/schedule/rules/common.h"
@@ -12,8 +14,8 @@
 namespace deuteron::tir {
 namespace {
 
-/// How many of the block's first spatial axes, all of constant extents, are plain indices of `operand` and no other
-/// axis shares an index with them: each of their values has a plane of the operand of its own.
+/// How many of the block's first spatial axes are plain indices of `operand` and no other axis shares an index with
+/// them: each of their values has a plane of the operand of its own.
 size_t CountPlaneAxes(const SBlock& block, const Buffer& operand) {
   const ExprVarMap unit = UnitReductions(block);
   Array<PrimExpr> indices;
@@ -28,7 +30,7 @@ size_t CountPlaneAxes(const SBlock& block, const Buffer& operand) {
   for (const IterVar& iter : block->iter_vars) {
     const bool plain =
         std::any_of(indices.begin(), indices.end(), [&](const PrimExpr& index) { return index.same_as(iter->var); });
-    if (!plain || iter->type != IterVarType::kSpatial || !AsConstInt(iter->dom->extent)) break;
+    if (!plain || iter->type != IterVarType::kSpatial) break;
     ++count;
   }
   return count;
@@ -39,16 +41,178 @@ std::optional<size_t> PlaneAxes(const Schedule& schedule, const Block& anchor, c
                                 const Target& target) {
   const SBlock block = schedule.Get(anchor);
   const Buffer buffer = schedule.WriteBuffer(operand);
-  const auto shape = AsConstInts(buffer->shape);
   const size_t axes = CountPlaneAxes(block, buffer);
-  if (!shape || axes == 0 || axes + 1 >= SplitIters(block).spatial.size()) return std::nullopt;
-  int64_t planes = 1;
-  for (size_t i = 0; i < axes; ++i) planes *= *AsConstInt(block->iter_vars[i]->dom->extent);
-  int64_t bytes = buffer->dtype.bytes();
-  for (int64_t extent : *shape) bytes *= extent;
+  if (axes == 0 || axes + 1 >= SplitIters(block).spatial.size()) return std::nullopt;
+  int64_t sure_planes = 1;
+  auto bytes_of_plane = static_cast<double>(buffer->dtype.bytes());
+  for (const PrimExpr& extent : buffer->shape) bytes_of_plane *= static_cast<double>(AssumedExtent(extent));
+  for (size_t i = 0; i < axes; ++i) {
+    const PrimExpr& extent = block->iter_vars[i]->dom->extent;
+    sure_planes *= AsConstInt(extent).value_or(1);
+    bytes_of_plane /= static_cast<double>(AssumedExtent(extent));
+  }
   const CostModel costs(target.machine);
-  if (planes < costs.EnoughPieces() || bytes / planes > costs.PlaneBytes()) return std::nullopt;
+  if (sure_planes < costs.EnoughPieces() || bytes_of_plane > static_cast<double>(costs.PlaneBytes())) {
+    return std::nullopt;
+  }
   return axes;
+}
+
+/// How many of the loops threads share: all, unless the first ones are pieces enough, whatever the run makes of
+/// symbolic ones, and an inner one is symbolic: to tell the axes of one loop apart takes divisions by the inner ones'
+/// extents.
+size_t CountSharedLoops(const Schedule& schedule, const std::vector<Loop>& loops, const Target& target) {
+  const auto is_symbolic = [&](const Loop& loop) { return !schedule.ConstExtent(loop); };
+  const auto last_symbolic =
+      static_cast<size_t>(std::find_if(loops.rbegin(), loops.rend(), is_symbolic).base() - loops.begin());
+  int64_t pieces = 1;
+  for (size_t i = 0; i + 1 < last_symbolic; ++i) {
+    pieces *= schedule.ConstExtent(loops[i]).value_or(1);
+    if (pieces >= CostModel(target.machine).EnoughPieces()) return i + 1;
+  }
+  return loops.size();
+}
+
+/// How a window slides along an axis of the output: its elements, the steps from one to the next and from a window to
+/// the next, in elements of the input.
+struct Slide {
+  int64_t window;
+  int64_t dilation;
+  int64_t stride;
+  /// Whether there is another operand, the window's weights.
+  bool has_weights;
+};
+
+/// How a window slides along an axis of the output; nothing if it does not.
+std::optional<Slide> SlideAlong(const SBlock& block, const IterVar& y) {
+  arith::Analyzer analyzer;
+  std::optional<Slide> slide;
+  size_t operands = 0;
+  const auto update = GetReductionUpdate(block);
+  if (!update) return std::nullopt;
+  PostOrderVisit(update->source, [&](const ObjectRef& node) {
+    const auto* load = node.as<BufferLoadNode>();
+    if (load == nullptr) return;
+    ++operands;
+    for (const PrimExpr& index : load->indices) {
+      const auto step_of = [&](const IterVar& axis) {
+        const PrimExpr next = Substitute(index, ExprVarMap{{axis->var, axis->var + MakeConst(axis->var.dtype(), 1)}});
+        return AsConstInt(analyzer.Simplify(next - index)).value_or(0);
+      };
+      const int64_t stride = step_of(y);
+      if (stride <= 0) continue;
+      for (const IterVar& axis : block->iter_vars) {
+        if (axis->type != IterVarType::kReduce) continue;
+        const auto extent = AsConstInt(axis->dom->extent);
+        const int64_t dilation = step_of(axis);
+        if (extent && *extent > 1 && dilation > 0) slide = {*extent, dilation, stride, false};
+      }
+    }
+  });
+  if (slide) slide->has_weights = operands > 1;
+  return slide;
+}
+
+/// Rows of more than so many vectors' multiply-adds do not run from the first cache of instructions.
+constexpr int64_t kMostUnrolled = 200;
+constexpr int64_t kMostUnrolledTaps = 25;
+
+/// How many rows of pixels a tile has, whose windows share rows of the input and weights: so that it loads the least
+/// for a result. `taps`: elements of a window.
+int64_t RowsOfTile(const SBlock& block, const IterVar& y, int64_t taps, const Target& target) {
+  const auto slide = SlideAlong(block, y);
+  const auto extent = AsConstInt(y->dom->extent);
+  if (!slide || taps == 0 || extent == 0) return 1;
+  const auto columns = static_cast<double>(taps) / static_cast<double>(slide->window);
+  // Of rows whose number the run tells, the last tile may lack some.
+  int64_t most = std::min(CostModel(target.machine).Accumulators() / 2, extent.value_or(taps > 9 ? 4 : 2));
+  most = std::min(most, kMostUnrolled / taps);
+  int64_t best = 1;
+  double least = std::numeric_limits<double>::infinity();
+  for (int64_t rows = 1; rows <= most; ++rows) {
+    std::set<int64_t> read;
+    for (int64_t row = 0; row < rows; ++row) {
+      for (int64_t tap = 0; tap < slide->window; ++tap) read.insert(row * slide->stride + tap * slide->dilation);
+    }
+    double loads = columns * static_cast<double>(read.size()) + (slide->has_weights ? static_cast<double>(taps) : 0);
+    loads /= static_cast<double>(rows);
+    if (extent) loads *= static_cast<double>((*extent + rows - 1) / rows * rows) / static_cast<double>(*extent);
+    if (loads >= least) continue;
+    least = loads;
+    best = rows;
+  }
+  return best;
+}
+
+/// A reduction into a buffer whose last axis is vectorised: parallel over the outer axes, accumulators of a vector in
+/// registers, or of a tile of several rows, `epilogue` (the injective block that consumes the result; may be empty) run
+/// on each tile. Returns the parallel loop: that of the first `num_parallel` outer axes, or of all.
+Loop ScheduleSpatialReduction(Schedule* schedule, const Block& block, const Block& epilogue, const Target& target,
+                              std::optional<size_t> num_parallel) {
+  const SBlock before = schedule->Get(block);
+  const IterSplit iters = SplitIters(before);
+  std::vector<Loop> loops = schedule->GetLoops(block);
+  const auto pick = [&](const std::vector<size_t>& positions) {
+    std::vector<Loop> picked;
+    for (size_t position : positions) picked.push_back(loops[position]);
+    return picked;
+  };
+  std::vector<Loop> spatial = pick(iters.spatial);
+  const std::vector<Loop> reduce = pick(iters.reduce);
+  if (spatial.empty() || reduce.empty()) DEUTERON_SCHEDULE_ERROR << "no axis to vectorise or to reduce";
+  int64_t taps = 1;
+  for (const Loop& loop : reduce) taps *= schedule->ConstExtent(loop).value_or(kUnknownExtent);
+
+  const int64_t lanes = Lanes(target);
+  Loop vector = spatial.back();
+  spatial.pop_back();
+  // The rows of a tile, around its vectors.
+  std::vector<Loop> tile;
+  if (!spatial.empty() && (!num_parallel || *num_parallel < spatial.size())) {
+    const IterVar& y = before->iter_vars[iters.spatial[iters.spatial.size() - 2]];
+    const int64_t rows = RowsOfTile(before, y, taps, target);
+    if (rows > 1) {
+      const auto split = schedule->Split(spatial.back(), std::vector<int64_t>{-1, rows});
+      spatial.back() = split[0];
+      tile.push_back(split[1]);
+    }
+  }
+  const auto extent = schedule->ConstExtent(vector);
+  if (!extent || *extent > lanes) {
+    const auto split = schedule->Split(vector, std::vector<int64_t>{-1, lanes});
+    spatial.push_back(split[0]);
+    vector = split[1];
+  } else if (spatial.empty()) {
+    spatial.push_back(schedule->Split(vector, std::vector<int64_t>{1, *extent})[0]);
+    vector = schedule->GetLoops(block)[1];
+  }
+  tile.push_back(vector);
+  std::vector<Loop> order = spatial;
+  order.insert(order.end(), reduce.begin(), reduce.end());
+  order.insert(order.end(), tile.begin(), tile.end());
+  schedule->Reorder(order);
+
+  // What comes after the reduction at the tile: the epilogue, or a copy of the accumulators to the output.
+  const Block last_stage = epilogue.empty() ? schedule->CacheWrite(block, "local") : epilogue;
+  schedule->ReverseComputeAt(last_stage, spatial.back());
+  const Block init = schedule->DecomposeReduction(block, reduce.front());
+  spatial.resize(num_parallel ? *num_parallel : CountSharedLoops(*schedule, spatial, target));
+  const Loop parallel = FuseAll(schedule, spatial);
+  schedule->Parallel(parallel);
+  // Every block under the tile runs its innermost spatial loop as a vector, the rows unrolled around it.
+  for (const Block& member : {init, block, last_stage}) {
+    const std::vector<Loop> member_loops = schedule->GetLoops(member);
+    if (member_loops.size() < 2) continue;
+    const Loop last = member_loops.back();
+    const auto last_extent = schedule->ConstExtent(last);
+    if (last_extent && *last_extent > 1 && *last_extent <= 4 * lanes) schedule->Vectorize(last);
+    if (tile.size() > 1) schedule->Unroll(member_loops[member_loops.size() - 2]);
+  }
+  // Small windows are unrolled.
+  if (taps <= kMostUnrolledTaps || tile.size() > 1) {
+    for (const Loop& loop : reduce) schedule->Unroll(loop);
+  }
+  return parallel;
 }
 
 }  // namespace
