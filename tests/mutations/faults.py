@@ -92,7 +92,7 @@ FAULTS = [
     ("planning", "the origin of an item of a tuple is the tuple's first", MEMORY + "memory_analysis.cc",
      "return index < tuple->fields.size() ? tuple->fields[index] : tuple;", "return index < tuple->fields.size() ? tuple->fields[FAULT ? 0 : index] : tuple;"),
 
-    ("import", "groups of a transposed convolution are ignored", ONNX + "convert_conv.cc",
+    ("import", "groups of a deformable convolution are ignored", ONNX + "convert_conv.cc",
      "const int64_t groups = node.Int(\"group\", 1);", "const int64_t groups = FAULT ? 1 : node.Int(\"group\", 1);"),
     ("import", "averages count their padding", ONNX + "convert_pool.cc",
      "if (!over.is_padded || counts_padding) return mean;", "if (FAULT || !over.is_padded || counts_padding) return mean;"),

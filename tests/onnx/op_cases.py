@@ -133,6 +133,7 @@ def cases():
                        {"strides": [2, 2], "output_shape": [12, 12]}, {"auto_pad": "SAME_UPPER", "strides": [2, 2]}]:
         yield case("ConvTranspose", [f(1, 4, 5, 5), f(4, 3, 3, 3), f(3)], **attributes)
     yield case("ConvTranspose", [f(1, 4, 5, 5), f(4, 2, 3, 3)], group=2)
+    yield case("DeformConv", [f(2, 4, 6, 5), f(6, 2, 3, 3), f(2, 36, 4, 3), f(6)], opset=19, group=2, offset_group=2)
     for op in ["MaxPool", "AveragePool"]:
         for attributes in [{"kernel_shape": [2, 2]}, {"kernel_shape": [3, 3], "strides": [2, 2], "pads": [1, 1, 1, 1]},
                            {"kernel_shape": [3, 2], "strides": [2, 1], "pads": [0, 1, 1, 0]}, {"kernel_shape": [3, 3], "strides": [2, 2], "ceil_mode": 1},

@@ -9,7 +9,8 @@ HostContext::HostContext(int threads) : threads_(threads) {
   context_.runtime = this;
   context_.parallel_for = [](const DeuteronContext* self, int64_t extent, int64_t grain,
                              int (*body)(void*, int64_t, int64_t), void* closure) {
-    return runtime::ParallelFor(static_cast<HostContext*>(self->runtime)->threads_, extent, grain, body, closure);
+    auto* host = static_cast<HostContext*>(self->runtime);
+    return runtime::ParallelForOrStatus(host->threads_, extent, grain, body, closure, &host->error_);
   };
   context_.set_error = [](const DeuteronContext* self, const char* message) {
     static_cast<HostContext*>(self->runtime)->error_ = message;

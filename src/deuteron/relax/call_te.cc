@@ -1,9 +1,12 @@
 /// \file
 /// Functions of the module under construction: sharing of structurally equal ones, and call_tir of
 /// PrimFuncs made from tensor expressions.
+#include <unordered_set>
+
 #include "deuteron/relax/block_builder_impl.h"
 #include "deuteron/relax/call_tir.h"
 #include "deuteron/relax/op_info.h"
+#include "deuteron/relax/type_analysis.h"
 #include "deuteron/support/element.h"
 #include "deuteron/tir/functor.h"
 

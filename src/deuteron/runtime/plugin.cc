@@ -35,7 +35,8 @@ void* HostBeginTeam(int count, void (*body)(void*, int), void* closure) {
 }
 void HostEndTeam(void* team) { delete static_cast<Team*>(team); }
 int HostParallelFor(int64_t extent, int64_t grain, int (*body)(void*, int64_t, int64_t), void* closure) {
-  return ParallelFor(call_threads > 0 ? call_threads : UsableThreads(), extent, grain, body, closure);
+  std::string thrown;
+  return ParallelForOrStatus(call_threads > 0 ? call_threads : UsableThreads(), extent, grain, body, closure, &thrown);
 }
 int HostIsProfiled() { return call_kernels != nullptr; }
 void HostRecordKernel(uint32_t index, int64_t nanoseconds) {

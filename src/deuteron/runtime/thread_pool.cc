@@ -6,6 +6,7 @@
 #include "deuteron/runtime/thread_pool.h"
 
 #include <linux/futex.h>
+#include <pthread.h>
 #include <sched.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -14,6 +15,7 @@
 #include <array>
 #include <atomic>
 #include <chrono>
+#include <cstddef>
 #include <exception>
 #include <memory>
 #include <mutex>
@@ -43,6 +45,17 @@ void Pause() {
 /// True in a thread that is inside of a loop.
 thread_local bool in_loop = false;
 
+class InLoop {
+ public:
+  InLoop() : outer_(in_loop) { in_loop = true; }
+  ~InLoop() { in_loop = outer_; }
+  InLoop(const InLoop&) = delete;
+  InLoop& operator=(const InLoop&) = delete;
+
+ private:
+  bool outer_;
+};
+
 /// One call of ParallelFor. Each participant has a run of pieces of its own, taken in order, so that a thread finds in
 /// its cache what it wrote in the loop before; who is done helps the others.
 struct Loop {
@@ -58,24 +71,36 @@ struct Loop {
   Counter* counters;
   std::atomic<int> result{0};
   std::atomic<int> running{0};
+  /// Of the piece that set `result`, if it threw.
+  std::exception_ptr thrown;
 
   int64_t Bound(int64_t piece) const { return static_cast<int64_t>(static_cast<__int128>(extent) * piece / pieces); }
 
   void Participate(int self) {
-    in_loop = true;
+    const InLoop scope;
     for (int k = 0; k < participants; ++k) {
       Counter& counter = counters[(self + k) % participants];
       while (result.load(std::memory_order_relaxed) == 0) {
         const int64_t piece = counter.next.fetch_add(1, std::memory_order_relaxed);
         if (piece >= counter.end) break;
-        const int status = body(closure, Bound(piece), Bound(piece + 1));
-        if (status != 0) {
-          int none = 0;
-          result.compare_exchange_strong(none, status, std::memory_order_relaxed);
+        std::exception_ptr exception;
+        const int status = RunPiece(piece, &exception);
+        int none = 0;
+        if (status != 0 && result.compare_exchange_strong(none, status, std::memory_order_relaxed)) {
+          thrown = std::move(exception);
         }
       }
     }
-    in_loop = false;
+  }
+
+  /// An exception waits for the caller: others may still be at work, on what lies on the caller's stack.
+  int RunPiece(int64_t piece, std::exception_ptr* exception) const {
+    try {
+      return body(closure, Bound(piece), Bound(piece + 1));
+    } catch (...) {
+      *exception = std::current_exception();
+      return 1;
+    }
   }
 };
 
@@ -161,11 +186,18 @@ class alignas(64) Worker {
   std::thread thread_;
 };
 
-/// All workers; never destroyed, since they may outlive every static object.
+/// All workers; never destroyed, since they may outlive every static object. A forked process makes its own.
 class Pool {
  public:
   static Pool& Get() {
-    static Pool* pool = new Pool();
+    alignas(Pool) static std::byte storage[sizeof(Pool)];
+    static Pool* pool = [] {
+      auto* made = new (storage) Pool();
+      // A forked process has the thread that forked and no other: what the workers of its parent were at is not its
+      // own.
+      pthread_atfork(nullptr, nullptr, [] { new (storage) Pool(); });
+      return made;
+    }();
     return *pool;
   }
 
@@ -192,6 +224,7 @@ class Pool {
     std::array<uint32_t, kMaxThreads> posts;
     for (int i = 0; i < count; ++i) posts[i] = claimed[i]->Post(&loop, i + 1);
     Join(&loop, count, claimed.data(), posts.data());
+    if (loop.thrown != nullptr) std::rethrow_exception(loop.thrown);
     return loop.result.load(std::memory_order_relaxed);
   }
 
@@ -239,12 +272,10 @@ class Pool {
 
   /// The same pieces, one after another.
   static int RunAlone(int64_t extent, int64_t pieces, LoopBody body, void* closure) {
-    Loop loop{body, closure, extent, pieces, 1, nullptr};
-    const bool nested = in_loop;
-    in_loop = true;
+    const Loop loop{body, closure, extent, pieces, 1, nullptr};
+    const InLoop scope;
     int status = 0;
     for (int64_t i = 0; i < pieces && status == 0; ++i) status = body(closure, loop.Bound(i), loop.Bound(i + 1));
-    in_loop = nested;
     return status;
   }
 
@@ -302,6 +333,18 @@ int ParallelFor(int threads, int64_t extent, int64_t grain, LoopBody body, void*
     return replaced(backend_user.load(std::memory_order_relaxed), threads, extent, grain, body, closure);
   }
   return Pool::Get().Run(threads, extent, pieces, body, closure);
+}
+
+int ParallelForOrStatus(int threads, int64_t extent, int64_t grain, LoopBody body, void* closure,
+                        std::string* thrown) noexcept {
+  try {
+    return ParallelFor(threads, extent, grain, body, closure);
+  } catch (const std::exception& error) {
+    *thrown = error.what();
+  } catch (...) {
+    *thrown = "an exception that is none of the standard's";
+  }
+  return 1;
 }
 
 void SetParallelBackend(ParallelBackend replacement, void* user) {

@@ -9,6 +9,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <string>
 
 namespace deuteron::runtime {
 
@@ -20,9 +21,12 @@ int UsableThreads();
 
 /// Runs `body` over [0, extent) in pieces of at least `grain` (but the last) by up to `threads` threads, the
 /// caller among them. Returns after all pieces have run; once a piece has failed, those not yet begun are
-/// left out and its result is returned. A fork-join costs about a microsecond while workers are awake (they are for
+/// left out and its result is returned, or what it threw is thrown. A fork-join costs about a microsecond while workers are awake (they are for
 /// some tens of microseconds after each loop).
 int ParallelFor(int threads, int64_t extent, int64_t grain, LoopBody body, void* closure);
+/// The same for callers that no exception may pass, such as generated code: 1 in its place, and what it says in `*thrown`.
+int ParallelForOrStatus(int threads, int64_t extent, int64_t grain, LoopBody body, void* closure,
+                        std::string* thrown) noexcept;
 
 /// Threads that run at once and may wait for each other, as the parallel regions of libraries need. Workers of the pool
 /// are used as far as they are free, threads made for the occasion beyond that; a MemoryError, before any has begun,
@@ -44,7 +48,7 @@ class Team {
 /// compute at the same time do not get into each other's way.
 int TeamThreads(int threads);
 
-/// An embedder's own threads in place of the pool: same contract as ParallelFor.
+/// An embedder's own threads in place of the pool: same contract as ParallelFor. One that throws has no piece at work.
 using ParallelBackend = int (*)(void* user, int threads, int64_t extent, int64_t grain, LoopBody body, void* closure);
 /// Replaces the pool in the whole process; null brings it back. Not while a loop runs.
 void SetParallelBackend(ParallelBackend backend, void* user);

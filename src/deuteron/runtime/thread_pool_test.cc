@@ -1,10 +1,13 @@
 #include "deuteron/runtime/thread_pool.h"
 
 #include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <atomic>
 #include <mutex>
 #include <set>
+#include <stdexcept>
 #include <thread>
 #include <vector>
 
@@ -55,6 +58,43 @@ TEST(ParallelFor, PiecesDoNotDependOnWhoRunsThem) {
 TEST(ParallelFor, ReturnsTheResultOfAPieceThatFails) {
   const auto body = [](void*, int64_t begin, int64_t end) { return begin <= 500 && 500 < end ? 42 : 0; };
   for (int i = 0; i < 100; ++i) ASSERT_EQ(ParallelFor(3, 1000, 1, body, nullptr), 42);
+}
+
+TEST(ParallelFor, ThrowsWhatAPieceThrowsWhenNoneIsAtWork) {
+  struct AtWork {
+    std::atomic<int> count{0};
+    std::thread::id host = std::this_thread::get_id();
+    std::atomic<bool> foreign{false};
+    static int Body(void* closure, int64_t begin, int64_t) {
+      struct Here {
+        std::atomic<int>* count;
+        explicit Here(std::atomic<int>* count) : count(count) { count->fetch_add(1); }
+        ~Here() { count->fetch_sub(1); }
+      };
+      auto* self = static_cast<AtWork*>(closure);
+      const Here here(&self->count);
+      if (std::this_thread::get_id() != self->host) self->foreign = true;
+      std::this_thread::sleep_for(std::chrono::microseconds(50));
+      if (begin >= 500) throw std::runtime_error("a piece threw");
+      return 0;
+    }
+  } at_work;
+  for (int i = 0; i < 50; ++i) {
+    try {
+      ParallelFor(3, 1000, 1, &AtWork::Body, &at_work);
+      FAIL() << "nothing was thrown";
+    } catch (const std::runtime_error& error) {
+      ASSERT_STREQ(error.what(), "a piece threw");
+    }
+    ASSERT_EQ(at_work.count.load(), 0);
+  }
+  EXPECT_TRUE(at_work.foreign.load());
+  std::string thrown;
+  EXPECT_EQ(ParallelForOrStatus(3, 1000, 1, &AtWork::Body, &at_work, &thrown), 1);
+  EXPECT_EQ(thrown, "a piece threw");
+  Visits visits(1000);
+  EXPECT_EQ(ParallelFor(3, 1000, 1, &Visits::Body, &visits), 0);
+  for (const auto& count : visits.count) ASSERT_EQ(count.load(), 1);
 }
 
 TEST(ParallelFor, RunsALoopWithinALoopInTheSameThread) {
@@ -122,34 +162,58 @@ TEST(ParallelFor, CanBeReplaced) {
   EXPECT_EQ(visits.pieces.size(), 1u);
 }
 
-/// All members of a team wait until all have come: they run at once, also when several host threads want the same
-/// workers.
+/// All members of a team wait until all have come: they run at once.
+struct Meeting {
+  int count;
+  std::atomic<int> arrived{0};
+  std::atomic<int> sum{0};
+  void Arrive(int index) {
+    arrived.fetch_add(1);
+    while (arrived.load() < count) std::this_thread::yield();
+    sum.fetch_add(index + 1);
+  }
+  /// Whether each has come once.
+  static bool Hold(int count) {
+    Meeting meeting{count};
+    {
+      Team team(
+          count, [](void* closure, int index) { static_cast<Meeting*>(closure)->Arrive(index); }, &meeting);
+      meeting.Arrive(0);
+    }
+    return meeting.sum.load() == count * (count + 1) / 2;
+  }
+};
+
+/// Also when several host threads want the same workers.
 TEST(Team, RunsAtOnce) {
   const auto meet = [] {
     for (int round = 0; round < 200; ++round) {
-      for (const int count : {1, 2, 3, 6}) {
-        struct Meeting {
-          int count;
-          std::atomic<int> arrived{0};
-          std::atomic<int> sum{0};
-          void Arrive(int index) {
-            arrived.fetch_add(1);
-            while (arrived.load() < count) std::this_thread::yield();
-            sum.fetch_add(index + 1);
-          }
-        } meeting{count};
-        {
-          Team team(
-              count, [](void* closure, int index) { static_cast<Meeting*>(closure)->Arrive(index); }, &meeting);
-          meeting.Arrive(0);
-        }
-        ASSERT_EQ(meeting.sum.load(), count * (count + 1) / 2);
-      }
+      for (const int count : {1, 2, 3, 6}) ASSERT_TRUE(Meeting::Hold(count));
     }
   };
   std::thread other(meet);
   meet();
   other.join();
+}
+
+TEST(Team, RunsAtOnceInAForkedProcess) {
+#if defined(__SANITIZE_THREAD__)
+  GTEST_SKIP() << "ThreadSanitizer ends forked processes that start threads";
+#endif
+  ASSERT_TRUE(Meeting::Hold(4));
+  const pid_t child = fork();
+  if (child == 0) {
+    alarm(60);
+    const bool met = Meeting::Hold(4);
+    Visits visits(1000);
+    const int status = ParallelFor(4, 1000, 1, &Visits::Body, &visits);
+    bool all = true;
+    for (const auto& count : visits.count) all &= count.load() == 1;
+    _exit(met && all && status == 0 ? 0 : 1);
+  }
+  int status = 0;
+  ASSERT_EQ(waitpid(child, &status, 0), child);
+  EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0) << status;
 }
 
 TEST(Team, SharesThePoolBetweenHosts) {

@@ -109,7 +109,11 @@ Machine::Machine(std::shared_ptr<const Executable> executable, int threads, int6
 
 int Machine::ContextParallelFor(const DeuteronContext* context, int64_t extent, int64_t grain,
                                 int (*body)(void*, int64_t, int64_t), void* closure) {
-  return ParallelFor(static_cast<const Machine*>(context->runtime)->threads_, extent, grain, body, closure);
+  std::string thrown;
+  const int threads = static_cast<const Machine*>(context->runtime)->threads_;
+  const int status = ParallelForOrStatus(threads, extent, grain, body, closure, &thrown);
+  if (!thrown.empty()) ContextSetError(context, ("the threads of a loop threw: " + thrown).c_str());
+  return status;
 }
 
 void Machine::ContextSetError(const DeuteronContext* context, const char* message) {
