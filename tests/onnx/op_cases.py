@@ -347,6 +347,9 @@ def cases():
     yield graph("UniqueMatMul", [i(9)], """g (int64[9] x) => (float[n,2] y, int64[m] j) {
         u, j, v, k = Unique(x) c = Cast<to: int = 1>(u) ax = Constant<value: tensor = int64[1] {1}>() r = Unsqueeze(c, ax)
         w = Constant<value: tensor = float[1,2] {1.5, -2.0}>() p = MatMul(r, w) y = Relu(p) }""")
+    yield graph("FractionsOfShapes", [f(7, 3)], """g (float[n,3] x) => (float[m] y) {
+        s = Shape<start: int = 0, end: int = 1>(x) h = Cast<to: int = 1>(s) half = Constant<value: tensor = float[1] {0.5}>()
+        less = Constant<value: tensor = float[1] {0.75}>() a = Mul(h, half) b = Sub(a, less) c = Floor(b) d = Cast<to: int = 7>(c) y = ConstantOfShape(d) }""")
     yield graph("SliceSoftmax", [f(2, 7, 4), np.array([5], I)], """g (float[2,n,4] x, int64[1] len) => (float[2,m,4] y) {
         z = Constant<value: tensor = int64[1] {0}>() ax = Constant<value: tensor = int64[1] {1}>() s = Slice(x, z, len, ax)
         e = Softmax(s) r = ReduceMean<axes: ints = [2], keepdims: int = 1>(e) y = Sub(s, r) }""")

@@ -8,6 +8,7 @@
 #include <filesystem>
 #include <map>
 #include <numeric>
+#include <set>
 
 #include "deuteron/codegen/vm/artifact.h"
 #include "deuteron/relax/call_tir.h"
@@ -257,6 +258,60 @@ TEST_F(CompileTest, MatchCastBindsSymbolsAndChecks) {
   } catch (const tvm::ffi::Error& error) {
     EXPECT_NE(std::string(error.message()).find("match_cast of 'twin'"), std::string::npos) << error.message();
   }
+}
+
+/// Of a size that a match_cast tells, each branch computes what it needs: the other one has not run.
+TEST_F(CompileTest, BranchesComputeSizesByThemselves) {
+  const GlobalVar add_scalar = Kernel("add_scalar", AddScalar, 2, true);
+  const tir::Var n("n");
+  const Type type = TensorOf({I64(2)});
+  const Var x("x", type), y("y", TensorType::WithNDim(1, kF32)), cond("cond", TensorOf({}, DataType::Bool()));
+  bindings_.push_back(relax::MatchCast(Var("cast", TensorOf({n})), y, TensorOf({n})));
+  Array<Binding> outer = bindings_;
+  const auto branch = [&](int64_t less) {
+    bindings_ = {};
+    const Expr sizes = relax::ShapeExpr({n * 10 - less});
+    const Var first = CallKernel(add_scalar, {x}, type, relax::ShapeExpr({n * 10}));
+    return TakeSeq(CallKernel(add_scalar, {first}, type, sizes), type);
+  };
+  const SeqExpr yes = branch(1), no = branch(2);
+  bindings_ = outer;
+  const Var chosen = Emit("r", relax::If(cond, yes, no), type);
+  Function("main", {x, y, cond}, chosen, type);
+  const auto executable = Build();
+  const Tensor flag = runtime::AllocTensor(std::vector<int64_t>{}, DataType::Bool());
+  for (const bool value : {true, false}) {
+    *static_cast<bool*>(flag.data_ptr()) = value;
+    const float sum = value ? 59 : 58;
+    const auto out = Instance(executable).Run("main", {Sequence({2}), Sequence({3}), flag});
+    EXPECT_EQ(Values(out[0]), (std::vector<float>{sum, sum + 1}));
+  }
+}
+
+/// Values of sizes that only the run tells have memory of their own, which is given back after the last use: of five in
+/// a row no more than two live at once. What is given back is had again.
+TEST_F(CompileTest, MemoryOfUnknownSizesIsReleasedEarly) {
+  static std::vector<const void*> results;
+  results.clear();
+  const GlobalVar twice = Kernel(
+      "twice",
+      [](const DeuteronContext* context, void** data, const int64_t* scalars) {
+        results.push_back(data[1]);
+        return Twice(context, data, scalars);
+      },
+      2);
+  const tir::Var n("n");
+  const Type type = TensorOf({n});
+  const Var x("x", TensorType::WithNDim(1, kF32)), cast("cast", type);
+  bindings_.push_back(relax::MatchCast(cast, x, type));
+  Var last = cast;
+  for (int i = 0; i < 6; ++i) last = CallKernel(twice, {last}, type);
+  Function("main", {x}, last, type);
+  module_ = relax::LowerAllocTensor()(relax::CallTIRRewrite()(relax::RemovePurityChecking()(module_)));
+  module_ = relax::KillAfterLastUse()(module_);
+  Instance(Build()).Run("main", {Sequence({1 << 20})});
+  ASSERT_EQ(results.size(), 6U);
+  EXPECT_LE(std::set<const void*>(results.begin(), results.end() - 1).size(), 2U);
 }
 
 TEST_F(CompileTest, ExternalFunctionsAndShapes) {

@@ -120,6 +120,23 @@ TEST(ScheduleComputeAt, IncompleteReductionIsRefused) {
   EXPECT_SCHEDULE_ERROR(s.ReverseComputeAt("bias_add", loops[1]), "not complete");
 }
 
+/// One loop over three iterators of a reduction, taken apart unevenly: its sum starts at the first value only in order.
+TEST(ScheduleLoops, ReductionsStartFirst) {
+  const PrimFunc func = Conv(2, 3, 4, 9, 3, 1, 1);
+  Schedule s(func);
+  const auto loops = s.GetLoops("conv");
+  const auto parts = s.Split(s.Fuse({loops[4], loops[5], loops[6]}), std::vector<int64_t>{-1, 4});
+  EXPECT_SCHEDULE_ERROR(s.Reorder({parts[1], parts[0]}), "would not start its reduction");
+  s.Reorder({parts[0], loops[3], parts[1]});
+  ExpectSame(func, s.func());
+}
+
+TEST(ScheduleInline, BlocksUnderAConditionAreRefused) {
+  Schedule s(Matmul(I64(13), 10, 9, true));
+  s.Split(s.GetLoops("bias_add")[0], std::vector<int64_t>{-1, 4});
+  EXPECT_SCHEDULE_ERROR(s.ComputeInline("bias_add"), "runs under a condition");
+}
+
 TEST(ScheduleComputeAt, ProducersAtTileWithHalo) {
   for (const auto& [stride, pad, kernel] : {std::tuple{1, 1, 3}, {2, 1, 3}, {2, 3, 7}, {1, 0, 1}, {2, 0, 1}}) {
     const PrimFunc func = Conv(2, 3, 4, 9, kernel, stride, pad);

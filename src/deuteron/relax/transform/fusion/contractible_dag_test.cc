@@ -5,6 +5,8 @@
 #include <random>
 #include <set>
 
+#include "deuteron/relax/transform/fusion/group_order.h"
+
 namespace deuteron::relax::fusion {
 namespace {
 
@@ -29,6 +31,15 @@ TEST(ContractibleDag, GivesUpFarAway) {
   ContractibleDag dag(count);
   for (uint32_t i = 1; i + 1 < count; ++i) dag.AddEdge(0, i);
   EXPECT_EQ(dag.Merge(0, count - 1), Answer::kTooFar);
+}
+
+/// 1 uses 0 and comes after the contracted {0, 3}, which needs 2: then 1 and 2 are apart for good.
+TEST(GroupOrder, WhatUsesASetComesAfterAllOfIt) {
+  GroupOrder order(4);
+  order.AddEdge(0, 1);
+  order.AddEdge(2, 3);
+  EXPECT_EQ(order.Contract({0, 3}), GroupOrder::kNone);
+  EXPECT_EQ(order.Contract({1, 2}), 3U);
 }
 
 /// Whether merging makes a cycle, found without any order.
