@@ -32,6 +32,11 @@ def captures(g, x):
     return [g.like(x, both_ways=False) for _ in range(g.integer(0, 2))]
 
 
+def greatest(*values):
+    """Of what a body reads: what it computes in between is of that size, whatever it ends with."""
+    return max((float(np.abs(a.astype(float)).max(initial=0.0)) for v in values for a in v.arrays if a.dtype.kind == "f"), default=0.0)
+
+
 def scalar(g, dtype, values):
     return g.given([np.asarray(value, dtype) for value in values], "constant" if len(set(values)) == 1 and g.chance(0.3) else "input")
 
@@ -43,7 +48,7 @@ def if_(g):
         nodes, last = chain(g, x.name, x.dtype, captured, g.integer(1, 3))
         branches.append(subgraph(name, nodes, [], [(last, x.dtype)]))
     condition = scalar(g, "bool", [g.chance(0.5) for _ in range(g.worlds)])
-    g.node("If", [condition], bodies=[x, *captured], length=4, then_branch=branches[0], else_branch=branches[1])
+    g.node("If", [condition], bodies=[x, *captured], length=4, scale=greatest(x, *captured), then_branch=branches[0], else_branch=branches[1])
 
 
 def loop(g):
@@ -68,7 +73,7 @@ def loop(g):
     body = subgraph("body", nodes, [(i, "int64", 0), (again, "bool", 0), (carried, x.dtype)], results)
     # Of no steps ONNX Runtime knows neither the rank nor the extents of a scanned output.
     count = scalar(g, "int64", [g.choice((1, 2, 3, 5) if scanned else (0, 1, 2, 3, 5)) for _ in range(g.worlds)])
-    g.node("Loop", [count, None if g.chance(0.5) else g.const(True, "bool"), x], outputs=2 if scanned else 1, bodies=captured, length=12, body=body)
+    g.node("Loop", [count, None if g.chance(0.5) else g.const(True, "bool"), x], outputs=2 if scanned else 1, bodies=captured, length=12, scale=greatest(x, *captured), body=body)
 
 
 def scan(g):

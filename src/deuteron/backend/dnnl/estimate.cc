@@ -23,7 +23,9 @@ constexpr double kWindowPart = 0.95;
 constexpr double kPointPart = 0.9;
 constexpr double kProductPart = 0.82;
 /// Of the same, what depthwise convolutions reach, its own and those of generated code: sums of a few products.
-constexpr double kDepthwisePart = 0.5;
+constexpr double kDepthwisePart = 0.4, kGeneratedDepthwisePart = 0.6;
+/// Times as long as others take those of generated code whose windows lie two apart: vectors are put together of two.
+constexpr double kStridedWindows = 2;
 /// Cycles of a multiply-add where the library has no kernel of vectors: several results of each channel, as measured
 /// (0.2 GFLOP/s).
 constexpr double kScalarCycles = 25;
@@ -123,8 +125,9 @@ class Estimator {
     const double inside = taps * TapsInside(DimsOf(kernel_.inputs[1]->ty));
     const bool has_several_results = kernel_.attrs.at("groups").get<int64_t>() != result_[1];
     const double scalars = pixels * static_cast<double>(result_[1]) * inside * kScalarCycles;
+    const double strided = kernel_.attrs.at("strides").back().get<int64_t>() == 1 ? 1 : kStridedWindows;
     return {.library = has_several_results ? scalars : vectors * inside / pipes / kDepthwisePart,
-            .generated = rows * of_row * taps / pipes / kDepthwisePart / PartOfRows()};
+            .generated = strided * rows * of_row * taps / pipes / kGeneratedDepthwisePart / PartOfRows()};
   }
 
   /// Of whole vectors along the last axis of the result, what masked ones are worth.

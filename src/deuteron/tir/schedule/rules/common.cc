@@ -128,10 +128,30 @@ void InlineRowStages(Schedule* schedule, const Target& target, const std::functi
   }
 }
 
+namespace {
+
+/// What is computed for an element is not computed again for each of many elements that read it.
+constexpr double kLeastOpsOfStage = 8, kLeastReadersOfStage = 8;
+
+/// Whether a block computes much for elements that each are read by many: a gate of a channel by all of its pixels.
+bool IsStageOfItsOwn(const Schedule& schedule, const Block& block) {
+  const auto elements = [&](const Block& of) {
+    return AssumedProduct(schedule.WriteBuffer(of)->shape, kUnknownExtent);
+  };
+  if (OpsPerInstance(schedule.Get(block)) < kLeastOpsOfStage) return false;
+  const std::vector<Block> consumers = schedule.GetConsumers(block);
+  return std::any_of(consumers.begin(), consumers.end(), [&](const Block& consumer) {
+    return elements(consumer) >= kLeastReadersOfStage * elements(block);
+  });
+}
+
+}  // namespace
+
 void InlineAllButOperands(Schedule* schedule, const Block& anchor) {
   const std::vector<Block> operands = schedule->GetProducers(anchor);
   InlineInjective(schedule, [&](const Block& block) {
-    return block != anchor && std::find(operands.begin(), operands.end(), block) == operands.end();
+    return block != anchor && std::find(operands.begin(), operands.end(), block) == operands.end() &&
+           !IsStageOfItsOwn(*schedule, block);
   });
 }
 
