@@ -133,8 +133,8 @@ DeuteronStatus DeuteronRunToDLPack(DeuteronInstance* instance, const DLTensor* c
 /*! One piece of a loop; not 0: it failed. */
 typedef int (*DeuteronLoopBody)(void* closure, int64_t begin, int64_t end);
 /*! Runs `body` over [0, extent) in pieces of at least `grain` by up to `threads` threads, the caller among them, and
- * returns when all are done: 0, or the result of one that failed. An exception out of it, once no piece is at work, is an
- * error of the run. */
+ * returns when all are done: 0, or the result of one that failed. An exception out of it, once no piece is at work, is
+ * an error of the run. */
 typedef int (*DeuteronParallelFor)(void* user, int threads, int64_t extent, int64_t grain, DeuteronLoopBody body,
                                    void* closure);
 /*! Replaces the library's threads in the whole process; null brings them back. Not while a model runs. */

@@ -21,10 +21,11 @@ int UsableThreads();
 
 /// Runs `body` over [0, extent) in pieces of at least `grain` (but the last) by up to `threads` threads, the
 /// caller among them. Returns after all pieces have run; once a piece has failed, those not yet begun are
-/// left out and its result is returned, or what it threw is thrown. A fork-join costs about a microsecond while workers are awake (they are for
-/// some tens of microseconds after each loop).
+/// left out and its result is returned, or what it threw is thrown. A fork-join costs about a microsecond while workers
+/// are awake (they are for some tens of microseconds after each loop).
 int ParallelFor(int threads, int64_t extent, int64_t grain, LoopBody body, void* closure);
-/// The same for callers that no exception may pass, such as generated code: 1 in its place, and what it says in `*thrown`.
+/// The same for callers that no exception may pass, such as generated code: 1 in its place, and what it says in
+/// `*thrown`.
 int ParallelForOrStatus(int threads, int64_t extent, int64_t grain, LoopBody body, void* closure,
                         std::string* thrown) noexcept;
 
