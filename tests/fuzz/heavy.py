@@ -243,7 +243,10 @@ def contrib_attention(g):
 
 def det(g):
     n = g.choice((1, 2, 3, 5))
-    g.node("Det", [g.array("float32", [*g.extents(g.integer(0, 2), 16), *fixed(g, n, n)])], length=n, scale=1.0)  # beside terms of that size it may vanish
+    x = g.array("float32", [*g.extents(g.integer(0, 2), 16), *fixed(g, n, n)])
+    # Beside terms of that size it may vanish; none is greater than the product of the rows' lengths (Hadamard).
+    most = max(float(np.linalg.norm(a, axis=-1).prod(-1).max(initial=1.0)) for a in x.arrays)
+    g.node("Det", [x], length=n, scale=max(1.0, most / n**2))
 
 
 OPS = {"MatMul": matmul, "Gemm": gemm, "FusedMatMul": fused_matmul, "Einsum": einsum, "Conv": conv, "ConvTranspose": lambda g: conv(g, True), "Attention": attention,
