@@ -58,6 +58,8 @@ def reshape(g):
 def reshape_by_shape(g, x):
     if x.rank < 2:
         raise Rejected("of one axis")
+    if any(0 in a.shape for a in x.arrays):
+        raise Rejected("a length of 0 is a dimension to copy, for ONNX Runtime")
     shape = g.node("Shape", [x])
     at = g.integer(0, x.rank - 2)
     head = [g.node("Gather", [shape, g.const([i])]) for i in range(at)]
