@@ -114,6 +114,14 @@ bool ReducesLastAxis(const SBlock& block, const PrimExpr& source) {
   return found && !window;
 }
 
+/// Whether a product is of a matrix, summed along its last dimension, and one column: sums of rows.
+bool IsOfAColumn(const SBlock& block, const BlockInfo& info) {
+  if (info.kind != BlockClass::kMatmul || !info.matmul || !info.matmul->lhs_load.defined()) return false;
+  const MatmulRoles& roles = *info.matmul;
+  const auto is_unit = [&](size_t axis) { return IsOne(block->iter_vars[axis]->dom->extent); };
+  return std::all_of(roles.n.begin(), roles.n.end(), is_unit) && ReducesLastAxis(block, roles.lhs_load);
+}
+
 class GraphBuilder {
  public:
   explicit GraphBuilder(RowGraph* graph) : graph_(*graph) {}
@@ -147,7 +155,8 @@ class GraphBuilder {
   const char* AddBlock(const SBlock& block) {
     const BlockInfo info = ClassifyBlock(block);
     if (info.kind == BlockClass::kOpaque) return "holds a block that is neither injective nor a reduction";
-    if (info.kind == BlockClass::kMatmul) return "holds a matrix product or convolution";
+    const bool is_of_a_column = IsOfAColumn(block, info);
+    if (info.kind == BlockClass::kMatmul && !is_of_a_column) return "holds a matrix product or convolution";
     RowGraph::Block added;
     position_.clear();
     for (const IterVar& iter : block->iter_vars) {
@@ -162,7 +171,7 @@ class GraphBuilder {
       if (const auto* load = node.as<BufferLoadNode>()) plain &= Note(load->buffer, load->indices, false, &added);
       if (const auto* store = node.as<BufferStoreNode>()) plain &= Note(store->buffer, store->indices, true, &added);
     });
-    if (info.kind == BlockClass::kReduction) {
+    if (info.kind == BlockClass::kReduction || is_of_a_column) {
       const auto update = GetReductionUpdate(block);
       if (!update) return "holds a reduction of several values at once";
       added.reduces = true;

@@ -128,6 +128,7 @@ void LayPanels(Schedule* schedule, const Target& target, ContractionPlan* plan) 
   if (rows < kFewestRowsOfPanels) return;
   const PrimExpr& extent = block->iter_vars[*vector]->dom->extent;
   const auto columns = AsConstInt(extent);
+  if (columns == 1) return;  // sums of rows
   const bool along = b->indices.back().same_as(block->iter_vars[*vector]->var);
   int64_t row_bytes = AssumedExtent(b->buffer->shape.back()) * b->buffer->dtype.bytes();
   for (size_t dim = 0; dim < b->indices.size(); ++dim) {
