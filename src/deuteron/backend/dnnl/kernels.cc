@@ -448,9 +448,8 @@ Value AddSoftmax(PlanBuilder* plan, const JsonNode& node, const std::vector<Valu
   if (IsEmpty(src.desc.get_dims())) return Empty(plan, node, src.desc.get_dims());
   ::dnnl::primitive_attr attr;
   attr.set_scratchpad_mode(::dnnl::scratchpad_mode::user);
-  const auto how = node.attrs.value("log", false) ? algorithm::softmax_log : algorithm::softmax_accurate;
-  const ::dnnl::softmax_forward::primitive_desc primitive(Engine(), kInference, how, src.desc, src.desc,
-                                                          node.attrs.at("axis"), attr);
+  const ::dnnl::softmax_forward::primitive_desc primitive(Engine(), kInference, algorithm::softmax_accurate, src.desc,
+                                                          src.desc, node.attrs.at("axis"), attr);
   const Value dst = plan->Buffer(primitive.dst_desc());
   plan->Add(::dnnl::softmax_forward(primitive), primitive.scratchpad_desc(),
             {{DNNL_ARG_SRC, src}, {DNNL_ARG_DST, dst}});

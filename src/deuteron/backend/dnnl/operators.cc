@@ -98,11 +98,10 @@ JsonKernel Mean(const Call& call, const Dims& result) {
   return kernel;
 }
 
-JsonKernel Softmax(const Call& call, bool log, const Dims& result) {
+JsonKernel Softmax(const Call& call, const Dims& result) {
   const int64_t axis = static_cast<const relax::SoftmaxAttrsNode*>(call->attrs.get())->axis;
   JsonKernel kernel = KernelOf("softmax", call->args);
   kernel.attrs["axis"] = axis < 0 ? axis + static_cast<int64_t>(result.size()) : axis;
-  kernel.attrs["log"] = log;
   return kernel;
 }
 
@@ -135,7 +134,7 @@ std::optional<JsonKernel> DescribeOperator(const Call& call, const Dims& result)
   if (op.rfind("nn.max_pool", 0) == 0 || op.rfind("nn.avg_pool", 0) == 0) return Pool(call, op.substr(3, 3), result);
   if (op.rfind("nn.adaptive_avg_pool", 0) == 0) return GlobalPool(call, result);
   if (op == "mean") return Mean(call, result);
-  if (op == "nn.softmax" || op == "nn.log_softmax") return Softmax(call, op == "nn.log_softmax", result);
+  if (op == "nn.softmax") return Softmax(call, result);
   if (op == "nn.layer_norm") return LayerNorm(call, result);
   if (op == "concat") return Concat(call, result);
   return std::nullopt;

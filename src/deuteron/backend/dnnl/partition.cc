@@ -60,7 +60,6 @@ const char* AnchorName(const std::string& op) {
       {"nn.layer_norm", "dnnl.layer_norm"},
       {"nn.adaptive_avg_pool3d", "dnnl.global_avg_pool"},
       {"mean", "dnnl.global_avg_pool"},
-      {"nn.log_softmax", "dnnl.log_softmax"},
       {"concat", "dnnl.concat"},
       {"add", "dnnl.binary"},
       {"multiply", "dnnl.binary"},
