@@ -109,6 +109,7 @@ def cases():
             yield case("CumSum", [f(3, 5), Const(1, I)], exclusive=exclusive, reverse=reverse)
     yield case("TopK", [f(3, 8), ints(3)], outputs=2, axis=1)
     yield case("TopK", [f(3, 8), ints(2)], outputs=2, axis=0, largest=0)
+    yield case("TopK", [f(3, 8), ints(0)], outputs=2, axis=0)
     for a, b in [((3, 4), (4, 5)), ((2, 3, 4), (4, 5)), ((2, 3, 4), (2, 4, 5)), ((1, 2, 3, 4), (5, 1, 4, 2)), ((4,), (4, 3)), ((3, 4), (4,))]:
         yield case("MatMul", [f(*a), f(*b)])
     yield case("Gemm", [f(3, 4), f(4, 5), f(5)], alpha=0.5, beta=2.0)

@@ -146,7 +146,12 @@ Results ConvertTopK(const NodeContext& node) {
     }
     k = *number;
   }
-  if (k < 1) node.Unsupported("k = " + std::to_string(k));
+  if (k < 0) node.Fail("k = " + std::to_string(k));
+  if (k == 0) {
+    Array<PrimExpr> none = node.Shape(x);
+    none.Set(axis, I64(0));
+    return {node.Emit(relax::Zeros(none, node.DType(x))), node.Emit(relax::Zeros(none, DataType::Int(64)))};
+  }
   if (const auto length = AsConstInt(node.Shape(x)[axis]); length && k > *length) {
     node.Fail("k = " + std::to_string(k) + " of an axis of length " + std::to_string(*length));
   }
