@@ -71,10 +71,19 @@ def start(command, **options):
     return subprocess.Popen(list(map(str, command)), stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, **options)
 
 
+def wait(process):
+    """A process that hangs is ended, and fails the test."""
+    try:
+        return process.communicate(timeout=SECONDS)[1]
+    except subprocess.TimeoutExpired:
+        process.kill()
+        raise
+
+
 def said(command, status):
     """What a command says that ends with that status."""
     process = start(command)
-    text = process.communicate(timeout=SECONDS)[1]
+    text = wait(process)
     assert process.returncode == status, f"status {process.returncode}, expected {status}: {text}"
     return text
 
@@ -91,13 +100,13 @@ def killed_while_it_writes(case):
             begin = time.monotonic()
             process = start(commands[what])
             if turn < 3:
-                process.wait()
+                wait(process)
                 ended[what] = time.monotonic() - begin
             else:
                 # Files are written in the last part.
                 time.sleep(ended[what] * chance.uniform(0.3, 1.05))
                 process.kill()
-                process.wait()
+                wait(process)
             case.check_outputs(out)
             if (out / "m.so").exists():
                 said(case.run(out / "again", model=out / "m.so"), 0)
@@ -193,15 +202,25 @@ def forks(case):
 
         other = threading.Thread(target=run)
         other.start()
-        for _ in range(6):
-            child = os.fork()
-            if child == 0:
-                signal.alarm(SECONDS)
-                os._exit(0 if all(np.array_equal(model(case.x)[0], case.y) for _ in range(3)) else 1)
-            status = os.waitpid(child, 0)[1]
-            assert status == 0, f"a child ended with {status}"
-        stop.set()
-        other.join()
+        try:
+            for _ in range(6):
+                status = os.waitpid(fork_to_compute(model, case), 0)[1]
+                assert status == 0, f"a child ended with {status}"
+        finally:
+            stop.set()
+            other.join()
+
+
+def fork_to_compute(model, case):
+    child = os.fork()
+    if child != 0:
+        return child
+    status = 1
+    try:
+        signal.alarm(SECONDS)
+        status = 0 if all(np.array_equal(model(case.x)[0], case.y) for _ in range(3)) else 2
+    finally:
+        os._exit(status)
 
 
 def main():

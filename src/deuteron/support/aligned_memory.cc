@@ -14,6 +14,7 @@
 #include <unordered_map>
 
 #include "deuteron/support/cgroup.h"
+#include "deuteron/support/fork.h"
 #include "deuteron/support/host_tensor.h"
 
 namespace deuteron {
@@ -78,6 +79,8 @@ class LargeBlocks {
   }
 
  private:
+  LargeBlocks() { HoldAcrossFork(&mutex_); }
+
   std::mutex mutex_;
   std::unordered_map<void*, int64_t> live_;
   std::multimap<int64_t, void*> free_;

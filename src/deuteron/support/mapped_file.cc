@@ -17,6 +17,7 @@
 #include <utility>
 
 #include "deuteron/support/error.h"
+#include "deuteron/support/fork.h"
 
 namespace deuteron {
 namespace {
@@ -90,6 +91,8 @@ class Mappings {
   }
 
  private:
+  Mappings() { HoldAcrossFork(&mutex_); }
+
   std::mutex mutex_;
   std::map<uintptr_t, size_t> sizes_;
 };

@@ -46,7 +46,7 @@ class Module:
 
 @I.ir_module
 class Module:
-    I.module_attrs({"external_mods": [{"code": "{\"arg_nodes\":[0,1],\"heads\":[[3,0,0]],\"node_row_ptr\":[0,1,2,3,4],\"nodes\":[{\"attrs\":{\"dtype\":[\"float32\"],\"shape\":[[4,4]]},\"name\":\"x\",\"op\":\"input\"},{\"attrs\":{\"dtype\":[\"float32\"],\"shape\":[[4,4]]},\"name\":\"w\",\"op\":\"input\"},{\"attrs\":{\"bias\":false,\"dtype\":[\"float32\"],\"op\":\"matmul\",\"shape\":[[4,4]],\"transposed\":false},\"inputs\":[[0,0,0],[1,0,0]],\"name\":\"dnnl.matmul\",\"op\":\"kernel\"},{\"attrs\":{\"axis\":1,\"dtype\":[\"float32\"],\"log\":false,\"op\":\"softmax\",\"shape\":[[4,4]]},\"inputs\":[[2,0,0]],\"name\":\"dnnl.softmax\",\"op\":\"kernel\"}]}", "constants": [], "plugin": "dnnl", "symbol": "fused_mm_relu_dnnl"}]})
+    I.module_attrs({"external_mods": [{"code": "{\"arg_nodes\":[0,1],\"heads\":[[3,0,0]],\"node_row_ptr\":[0,1,2,3,4],\"nodes\":[{\"attrs\":{\"dtype\":[\"float32\"],\"shape\":[[4,4]]},\"name\":\"x\",\"op\":\"input\"},{\"attrs\":{\"dtype\":[\"float32\"],\"shape\":[[4,4]]},\"name\":\"w\",\"op\":\"input\"},{\"attrs\":{\"bias\":false,\"dtype\":[\"float32\"],\"op\":\"matmul\",\"shape\":[[4,4]],\"transposed\":false},\"inputs\":[[0,0,0],[1,0,0]],\"name\":\"dnnl.matmul\",\"op\":\"kernel\"},{\"attrs\":{\"axis\":1,\"dtype\":[\"float32\"],\"op\":\"softmax\",\"shape\":[[4,4]]},\"inputs\":[[2,0,0]],\"name\":\"dnnl.softmax\",\"op\":\"kernel\"}]}", "constants": [], "plugin": "dnnl", "symbol": "fused_mm_relu_dnnl"}]})
     @R.function
     def main(x: R.Tensor((4, 4), dtype="float32"), w: R.Tensor((4, 4), dtype="float32")) -> R.Tensor((4, 4), dtype="float32"):
         with R.dataflow():
