@@ -1,11 +1,12 @@
 """Figures beside peers, measured alternately in one run: what `./dev bench` prints and BENCHMARKS.md records.
 
-    python bench/bench.py [fusion] [kernels] [networks] [libraries] [products] [convolutions] [fusion-table] [patterns] [script] [scale]
+    python bench/bench.py [fusion] [kernels] [networks] [libraries] [exported] [products] [convolutions] [fusion-table] [patterns] [script] [scale]
 
-Times are medians of rounds in which the candidates take turns; what counts are the ratios, never a time.
+Without a name all but `exported`, which wants the zoo's environment. Times are medians of rounds in which the candidates take turns; what counts are the ratios, never a time.
 """
 
 import json
+import os
 import pathlib
 import statistics
 import subprocess
@@ -236,11 +237,13 @@ def bench_openvino(model):
     return statistics.median(times)
 
 
-def bench_libraries():
-    """Generated code, oneDNN, and what `auto` makes of it, each compiled once, then run in turn."""
-    print(f"{'network (full size, batch 1)':30}{'none':>9}{'dnnl':>9}{'auto':>9}{'chosen':>8}{'ONNX RT':>9}{'OpenVINO':>9}{'auto/best':>10}{'auto/ORT':>9}")
-    for name in ["resnet50", "mobilenetv2", "bert", "vit", "densenet121", "inceptionv1"]:
-        model = full_size(name)
+def bench_libraries(models=None):
+    """Generated code, oneDNN, and what `auto` makes of it, each compiled once, then run in turn with the peers."""
+    models = models or {name: full_size(name) for name in ["resnet50", "mobilenetv2", "bert", "vit", "densenet121", "inceptionv1"]}
+    titles = ["none", "dnnl", "auto", "chosen", "ONNX RT", "OpenVINO", "auto/best", "dnnl/none", "peer/auto"]
+    print(f"{'network (full size, batch 1)':26}" + "".join(f"{title:>10}" for title in titles))
+    over_peers, over_library = [], []
+    for name, model in models.items():
         artefacts = {}
         for backend in ["none", "dnnl", "auto"]:
             artefacts[backend] = WORK / f"{name}-{backend}.so"
@@ -248,11 +251,27 @@ def bench_libraries():
             subprocess.run(list(map(str, command)), check=True, capture_output=True)
         chosen = bench(artefacts["auto"])["backend"]
         candidates = [lambda _, path=path: bench(path)["median_ms"] for path in artefacts.values()]
+        os.sync()  # what was written shall not be on its way to the disk meanwhile
         columns = turns(model, *candidates, bench_onnxruntime, bench_openvino, rounds=LIBRARY_ROUNDS)
-        none, dnnl, auto, peer, _ = columns
+        for path in artefacts.values():
+            path.unlink()
+        none, dnnl, auto, *peers = columns
         best = min(none, dnnl, key=statistics.median)
-        print(f"{name:30}" + "".join(f"{statistics.median(column):>9.2f}" for column in columns[:3]) + f"{chosen:>8}"
-              + "".join(f"{statistics.median(column):>9.2f}" for column in columns[3:]) + f"{ratio(auto, best):>10.2f}{ratio(auto, peer):>9.2f}")
+        peer = min(peers, key=statistics.median)
+        over_peers.append(ratio(peer, auto))
+        over_library.append(ratio(dnnl, none))
+        cells = [f"{statistics.median(column):.2f}" for column in columns]
+        cells = [*cells[:3], chosen, *cells[3:], f"{ratio(auto, best):.2f}", f"{over_library[-1]:.2f}", f"{over_peers[-1]:.2f}"]
+        print(f"{name:26}" + "".join(f"{cell:>10}" for cell in cells), flush=True)
+    for title, ratios in [("generated code over oneDNN", over_library), ("auto over the best peer", over_peers)]:
+        print(f"{title}: geometric mean {statistics.geometric_mean(ratios):.2f}, worst {min(ratios):.2f}")
+
+
+def bench_exported():
+    """Those that torch exports, in the environment of the zoo (`./dev zoo` makes it), and two of our own."""
+    folder = WORK / "exported"
+    subprocess.run([ROOT / "build/zoo/venv/bin/python", ROOT / "bench/export.py", folder], check=True, capture_output=True)
+    bench_libraries({path.stem: path for path in sorted(folder.glob("*.onnx"))} | {name: full_size(name) for name in ["unet", "decoder"]})
 
 
 def library_ratio(model, seconds=0.1):
@@ -369,8 +388,9 @@ def main():
     parts = {"fusion": bench_fusion, "kernels": bench_kernels, "networks": bench_networks, "libraries": bench_libraries,
              "products": bench_products, "convolutions": bench_convolutions,
              "fusion-table": bench_fusion_table, "patterns": bench_patterns, "script": bench_script, "scale": bench_scale}
+    others = {"exported": bench_exported}
     for name in sys.argv[1:] or parts:
-        parts[name]()
+        (parts | others)[name]()
         print()
 
 

@@ -169,6 +169,10 @@ std::vector<PassEntry>& Table() {
        "makes convolutions of constant 3 x 3 windows products of transformed tiles where that saves time",
        {},
        [](Args) { return relax::ConvToWinograd(); }},
+      {"DropUnreadPixels",
+       "makes pointwise convolutions with strides ones without, of the pixels that they read",
+       {},
+       [](Args) { return relax::DropUnreadPixels(); }},
       {"IntegerProducts",
        "makes products of dequantised bytes with constant weights products of integers where the target is faster at "
        "it",

@@ -35,6 +35,7 @@ std::vector<Pipeline> MakePipelines() {
                           {"MergeCompositeFunctions"},
                           {"RunCodegen"}};
   const Passes fuse = {{"CombineMatmulsOfOneWeight"},
+                       {"DropUnreadPixels"},
                        {"ConvToWinograd"},
                        {"PackWeights"},
                        {"DeadCodeElimination"},

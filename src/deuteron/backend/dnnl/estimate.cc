@@ -29,8 +29,9 @@ constexpr double kStridedWindows = 2;
 /// Cycles of a multiply-add where the library has no kernel of vectors: several results of each channel, as measured
 /// (0.2 GFLOP/s).
 constexpr double kScalarCycles = 25;
-/// Of what a plain copy moves in a second, what its copies between layouts do.
-constexpr double kReorderPart = 0.5;
+/// Of what a plain copy moves in a second, what copies between layouts do: half of what a thread reads has been written
+/// by others, and so it is in the kernel that follows.
+constexpr double kReorderPart = 0.2;
 /// Cycles to enter one of its primitives: arguments by name, its own dispatch.
 constexpr double kCyclesOfCall = 5000;
 
@@ -73,15 +74,17 @@ class Estimator {
     Cycles cycles;
     const double sums = pixels * depth * static_cast<double>(groups * RoundUp(channels, lanes_));
     cycles.library = 2 * sums * TapsInside(weight) / OpsPerCycle() / (taps > 1 ? kWindowPart : kPointPart);
-    // Vectors of channels, or of pixels.
+    // Vectors of channels, or of pixels: those of a line, or of an image where windows are of one pixel.
+    std::vector<int64_t> lines(result_.begin() + 2, result_.end());
+    if (taps == 1) lines = {static_cast<int64_t>(Product(result_, 2, result_.size()))};
     double by_channels = std::numeric_limits<double>::infinity();
-    for (size_t axis = 2; axis < result_.size(); ++axis) {
-      const double cycles_of_line = costs_.CyclesOfProduct(result_[axis], depth, channels);
-      by_channels = std::min(by_channels, cycles_of_line * pixels / static_cast<double>(result_[axis]));
+    for (const int64_t line : lines) {
+      const double cycles_of_line = costs_.CyclesOfProduct(line, depth, channels);
+      by_channels = std::min(by_channels, cycles_of_line * pixels / static_cast<double>(line));
     }
     by_channels += costs_.CyclesOfTransposition(pixels * static_cast<double>(channels));
-    const double by_pixels = costs_.CyclesOfProduct(channels, depth, result_.back()) * pixels /
-                             static_cast<double>(result_.back()) / PartOfRows();
+    const double by_pixels = costs_.CyclesOfProduct(channels, depth, lines.back()) * pixels /
+                             static_cast<double>(lines.back()) / PartOfRows(lines.back());
     cycles.generated = static_cast<double>(groups) * std::min(by_channels, by_pixels);
     if (const auto tiled = OfTransformedTiles(weight)) cycles.generated = *tiled;
     return cycles;
@@ -127,11 +130,11 @@ class Estimator {
     const double scalars = pixels * static_cast<double>(result_[1]) * inside * kScalarCycles;
     const double strided = kernel_.attrs.at("strides").back().get<int64_t>() == 1 ? 1 : kStridedWindows;
     return {.library = has_several_results ? scalars : vectors * inside / pipes / kDepthwisePart,
-            .generated = strided * rows * of_row * taps / pipes / kGeneratedDepthwisePart / PartOfRows()};
+            .generated = strided * rows * of_row * taps / pipes / kGeneratedDepthwisePart / PartOfRows(result_.back())};
   }
 
-  /// Of whole vectors along the last axis of the result, what masked ones are worth.
-  double PartOfRows() const { return result_.back() % lanes_ == 0 ? 1 : costs_.MaskedPart(); }
+  /// Of whole vectors, what those of a line are worth, of which the last is masked.
+  double PartOfRows(int64_t length) const { return length % lanes_ == 0 ? 1 : costs_.MaskedPart(); }
 
   /// The part of a window's taps that fall into the image.
   double TapsInside(const std::vector<int64_t>& weight) const {

@@ -40,11 +40,8 @@ class PreparedPlan : public JsonRuntime::Plan {
     const bool is_profiled = host_->is_profiled() != 0;
     Clock::time_point begin;
     for (size_t i = 0; i < steps_.size(); ++i) {
-      const auto& arguments = frame->arguments[i];
       if (is_profiled) begin = Clock::now();
-      ::dnnl::error::wrap_c_api(dnnl_primitive_execute(steps_[i].primitive.get(), frame->stream.get(),
-                                                       static_cast<int>(arguments.size()), arguments.data()),
-                                "a primitive cannot be executed");
+      Execute(steps_[i], frame->stream, frame->arguments[i]);
       if (is_profiled) {
         const auto time = std::chrono::duration_cast<std::chrono::nanoseconds>(Clock::now() - begin);
         host_->record_kernel(steps_[i].kernel, time.count());
@@ -55,6 +52,19 @@ class PreparedPlan : public JsonRuntime::Plan {
   }
 
  private:
+  void Execute(const PlanBuilder::Step& step, const ::dnnl::stream& stream,
+               const std::vector<dnnl_exec_arg_t>& arguments) const {
+    if (step.transposition) {
+      void *from = nullptr, *to = nullptr;
+      dnnl_memory_get_data_handle(arguments[0].memory, &from);
+      dnnl_memory_get_data_handle(arguments[1].memory, &to);
+      return step.transposition->Run(static_cast<const float*>(from), static_cast<float*>(to), host_);
+    }
+    ::dnnl::error::wrap_c_api(dnnl_primitive_execute(step.primitive.get(), stream.get(),
+                                                     static_cast<int>(arguments.size()), arguments.data()),
+                              "a primitive cannot be executed");
+  }
+
   std::unique_ptr<Frame> Acquire() const {
     {
       const std::lock_guard lock(mutex_);
@@ -173,10 +183,7 @@ Value PlanBuilder::AsLayout(const Value& value, const memory::desc& desc) {
     if (value.place != Value::kMemory && source == value.desc && copy.desc == desc) return copy;
   }
   const Value copy = Buffer(desc);
-  ::dnnl::primitive_attr attr;
-  attr.set_scratchpad_mode(::dnnl::scratchpad_mode::user);
-  const ::dnnl::reorder::primitive_desc reorder(Engine(), value.desc, Engine(), desc, attr);
-  Add(::dnnl::reorder(reorder), reorder.scratchpad_desc(), {{DNNL_ARG_FROM, value}, {DNNL_ARG_TO, copy}});
+  Copy(value, copy);
   copies.emplace_back(value.desc, copy);
   return copy;
 }
@@ -184,14 +191,29 @@ Value PlanBuilder::AsLayout(const Value& value, const memory::desc& desc) {
 void PlanBuilder::Add(const ::dnnl::primitive& primitive, const memory::desc& scratchpad,
                       std::vector<std::pair<int, Value>> arguments) {
   if (scratchpad.get_size() > 0) arguments.emplace_back(DNNL_ARG_SCRATCHPAD, Buffer(scratchpad));
-  const int step = static_cast<int>(steps_.size());
-  for (const auto& [id, value] : arguments) {
+  Append({.primitive = primitive, .arguments = std::move(arguments), .kernel = kernel_});
+}
+
+void PlanBuilder::Copy(const Value& from, const Value& to) {
+  std::vector<std::pair<int, Value>> arguments = {{DNNL_ARG_FROM, from}, {DNNL_ARG_TO, to}};
+  if (const auto transposition = AsTransposition(from.desc, to.desc)) {
+    return Append({.arguments = std::move(arguments), .transposition = transposition, .kernel = kernel_});
+  }
+  ::dnnl::primitive_attr attr;
+  attr.set_scratchpad_mode(::dnnl::scratchpad_mode::user);
+  const ::dnnl::reorder::primitive_desc reorder(Engine(), from.desc, Engine(), to.desc, attr);
+  Add(::dnnl::reorder(reorder), reorder.scratchpad_desc(), std::move(arguments));
+}
+
+void PlanBuilder::Append(Step step) {
+  const int at = static_cast<int>(steps_.size());
+  for (const auto& [id, value] : step.arguments) {
     if (value.place != Value::kBuffer) continue;
     BufferInfo& buffer = buffers_[value.index];
-    if (buffer.first < 0) buffer.first = step;
-    buffer.last = step;
+    if (buffer.first < 0) buffer.first = at;
+    buffer.last = at;
   }
-  steps_.push_back({primitive, std::move(arguments), kernel_});
+  steps_.push_back(std::move(step));
 }
 
 void PlanBuilder::Output(uint32_t index, const Value& value, const memory::desc& plain) {
@@ -219,10 +241,7 @@ void PlanBuilder::Output(uint32_t index, const Value& value, const memory::desc&
     source.index = moved_.at(value.index);
   }
   source.desc = value.desc.get_dims() == plain.get_dims() ? value.desc : value.desc.reshape(plain.get_dims());
-  ::dnnl::primitive_attr attr;
-  attr.set_scratchpad_mode(::dnnl::scratchpad_mode::user);
-  const ::dnnl::reorder::primitive_desc reorder(Engine(), source.desc, Engine(), plain, attr);
-  Add(::dnnl::reorder(reorder), reorder.scratchpad_desc(), {{DNNL_ARG_FROM, source}, {DNNL_ARG_TO, output}});
+  Copy(source, output);
 }
 
 /// Offsets such that buffers whose lives overlap do not: the largest first, each at the lowest place that is free.

@@ -10,6 +10,7 @@
 #include <span>
 #include <vector>
 
+#include "deuteron/backend/dnnl/channels.h"
 #include "deuteron/backend/json/json_runtime.h"
 
 namespace deuteron::backend::dnnl {
@@ -77,7 +78,10 @@ class PlanBuilder {
 
   struct Step {
     ::dnnl::primitive primitive;
+    /// By DNNL_ARG_….
     std::vector<std::pair<int, Value>> arguments;
+    /// Instead of the primitive, from the first argument to the second.
+    std::optional<Transposition> transposition;
     /// The kernel that it is for.
     uint32_t kernel;
   };
@@ -90,6 +94,9 @@ class PlanBuilder {
 
  private:
   size_t PlaceBuffers();
+  /// Appends what copies `from` to `to`, each laid out as it says.
+  void Copy(const Value& from, const Value& to);
+  void Append(Step step);
 
   PackedConstants* constants_;
   int threads_;

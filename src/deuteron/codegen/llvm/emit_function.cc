@@ -208,14 +208,7 @@ llvm::Function* KernelEmitter::Emit(const tir::PrimFunc& func, const std::string
   data_vars_.clear();
   mask_ = nullptr;
   symbols_.clear();
-  for (const tir::Var& param : func->params) {
-    if (param.dtype().is_int()) symbols_.insert(param.get());
-  }
-  for (const tir::Buffer& buffer : tir::ParamBuffers(func)) {
-    for (const PrimExpr& extent : buffer->shape) {
-      for (const tir::Var& var : FreeVars(extent)) symbols_.insert(var.get());
-    }
-  }
+  for (const tir::Var& scalar : tir::KernelScalars(func)) symbols_.insert(scalar.get());
   llvm::Type* pointer = builder_.getPtrTy();
   auto* type = llvm::FunctionType::get(builder_.getInt32Ty(), {pointer, pointer, pointer}, false);
   auto* function = llvm::Function::Create(type, llvm::GlobalValue::ExternalLinkage, symbol, module_);

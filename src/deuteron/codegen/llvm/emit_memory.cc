@@ -272,38 +272,31 @@ void KernelEmitter::EmitMaskedStore(llvm::Value* value, llvm::Value* address, co
   builder_.CreateBr(join);
   builder_.SetInsertPoint(piecewise);
   for (unsigned piece = lanes / 2; piece > 0; piece /= 2) {
-    llvm::BasicBlock *store = block("piece"), *next = piece == 1 ? join : block("next");
-    llvm::BasicBlock* before = builder_.GetInsertBlock();
-    llvm::Value* bit = builder_.CreateAnd(first_lanes_, llvm::ConstantInt::get(first_lanes_->getType(), piece));
-    builder_.CreateCondBr(builder_.CreateIsNotNull(bit), store, next);
-    builder_.SetInsertPoint(store);
+    // What is left are the first of twice as many lanes as this piece has.
     std::vector<int> low(piece), high(piece);
     std::iota(low.begin(), low.end(), 0);
     std::iota(high.begin(), high.end(), static_cast<int>(piece));
-    // A piece that is left of twice as many lanes as it has.
-    llvm::Value* part = builder_.CreateShuffleVector(value, low);
-    if (piece == 1) part = builder_.CreateExtractElement(value, uint64_t{0});
-    Annotate(builder_.CreateAlignedStore(part, address, align), buffer);
-    if (piece == 1) {
-      builder_.CreateBr(next);
-      builder_.SetInsertPoint(next);
-      break;
-    }
+    llvm::Value* first = builder_.CreateShuffleVector(value, low);
     llvm::Value* rest = builder_.CreateShuffleVector(value, high);
     llvm::Value* behind = builder_.CreateConstGEP1_64(type->getElementType(), address, piece);
+    llvm::BasicBlock *before = builder_.GetInsertBlock(), *store = block("piece"), *next = block("next");
+    llvm::Value* bit = builder_.CreateAnd(first_lanes_, llvm::ConstantInt::get(first_lanes_->getType(), piece));
+    builder_.CreateCondBr(builder_.CreateIsNotNull(bit), store, next);
+    builder_.SetInsertPoint(store);
+    Annotate(builder_.CreateAlignedStore(first, address, align), buffer);
     builder_.CreateBr(next);
     builder_.SetInsertPoint(next);
-    llvm::PHINode* left = builder_.CreatePHI(rest->getType(), 2);
-    llvm::PHINode* place = builder_.CreatePHI(address->getType(), 2);
-    left->addIncoming(rest, store);
-    place->addIncoming(behind, store);
-    // What was not stored is among the first lanes.
-    llvm::IRBuilder<> at(before->getTerminator());
-    left->addIncoming(at.CreateShuffleVector(value, low), before);
-    place->addIncoming(address, before);
-    value = left;
-    address = place;
+    const auto either = [&](llvm::Value* stored, llvm::Value* not_stored) {
+      llvm::PHINode* phi = builder_.CreatePHI(stored->getType(), 2);
+      phi->addIncoming(stored, store);
+      phi->addIncoming(not_stored, before);
+      return phi;
+    };
+    value = either(rest, first);
+    address = either(behind, address);
   }
+  builder_.CreateBr(join);
+  builder_.SetInsertPoint(join);
 }
 
 void KernelEmitter::EmitAlloc(const tir::Buffer& buffer) {

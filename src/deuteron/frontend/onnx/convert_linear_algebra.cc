@@ -1,11 +1,9 @@
 #include <algorithm>
 
 #include "deuteron/frontend/onnx/converters.h"
-#include "deuteron/frontend/onnx/importer.h"
 #include "deuteron/frontend/onnx/loop.h"
 #include "deuteron/relax/op/binary.h"
 #include "deuteron/relax/op/create.h"
-#include "deuteron/relax/op/datatype.h"
 #include "deuteron/relax/op/index.h"
 #include "deuteron/relax/op/manipulate.h"
 #include "deuteron/relax/op/search.h"

@@ -70,8 +70,9 @@ TEST(GraphPassNumbers, CombineParallelMatmul) { EXPECT_GE(CheckTextTests("Combin
 
 /// A convolution of constant random 3 × 3 weights: `attributes` besides them.
 IRModule ConvOfConstant(const std::string& data, int64_t out_channels, int64_t in_channels,
-                        const std::string& attributes) {
-  const std::string shape = std::to_string(out_channels) + ", " + std::to_string(in_channels) + ", 3, 3";
+                        const std::string& attributes, int64_t window = 3) {
+  const std::string shape = std::to_string(out_channels) + ", " + std::to_string(in_channels) + ", " +
+                            std::to_string(window) + ", " + std::to_string(window);
   const IRModule module =
       script::ParseModule("@I.ir_module\nclass Module:\n    @R.function\n    def main(x: R.Tensor((" + data +
                               "), \"float32\"), w: R.Tensor((" + shape +
@@ -122,6 +123,29 @@ TEST(ConvToWinograd, LeavesWhatWouldNotGain) {
         // The transforms take longer than is saved.
         ConvOfConstant("1, 8, 32, 32", 8, 8, "")}) {
     EXPECT_FALSE(Mentions(relax::ConvToWinograd()(module), "winograd"));
+  }
+}
+
+TEST(DropUnreadPixels, GivesWhatTheConvolutionGives) {
+  const CompileOptions options{.target = "llvm -mcpu=x86-64-v3 -threads=2", .backend = "none"};
+  CompileOptions strided = options;
+  strided.disabled_passes = {"DropUnreadPixels"};
+  const std::pair<const char*, const char*> cases[] = {{"1, 24, 15, 14", ", strides=[2, 2]"},
+                                                       {"3, 24, 7, 9", ", strides=[3, 2]"},
+                                                       {"\"n\", 24, 8, 8", ", strides=[1, 2]"}};
+  for (const auto& [data, attributes] : cases) {
+    SCOPED_TRACE(data);
+    const IRModule module = ConvOfConstant(data, 40, 24, attributes, /*window=*/1);
+    EXPECT_TRUE(Mentions(relax::DropUnreadPixels()(module), "strided_slice"));
+    const std::vector<Tensor> arguments = TensorsOf(RandomArguments(module, 7, 3));
+    const std::vector<Tensor> expected = Compile(module, strided).Run(arguments);
+    EXPECT_EQ(CompareResults(expected, Compile(module, options).Run(arguments), 1e-6).problem, "");
+  }
+  for (const IRModule& module : {ConvOfConstant("1, 24, 8, 8", 40, 24, "", 1),
+                                 ConvOfConstant("1, 24, 8, 8", 40, 24, ", strides=[2, 2], padding=[1, 1, 0, 0]", 1),
+                                 ConvOfConstant("1, 24, \"h\", 8", 40, 24, ", strides=[2, 2]", 1),
+                                 ConvOfConstant("1, 24, 8, 8", 40, 24, ", strides=[2, 2]")}) {
+    EXPECT_FALSE(Mentions(relax::DropUnreadPixels()(module), "strided_slice"));
   }
 }
 

@@ -26,6 +26,8 @@ Pass DecomposeOpsForInference(std::string func_name = "");
 Pass ConvTransposeToConv();
 /// Convolutions of constant 3 × 3 windows become products of transformed tiles where that saves time.
 Pass ConvToWinograd();
+/// Pointwise convolutions with strides become ones without, of the pixels that they read.
+Pass DropUnreadPixels();
 /// Folds an inference batch_norm into the constant weights of the convolution before it.
 Pass FoldBatchnormToConv2D();
 /// Evaluates what depends on constants only. `evaluator` computes kernels on tensors. Operators in `skip_ops`

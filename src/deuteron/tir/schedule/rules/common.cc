@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "deuteron/arith/analyzer.h"
 #include "deuteron/tir/analysis/side_by_side.h"
 #include "deuteron/tir/block_annotations.h"
 #include "deuteron/tir/functor.h"
@@ -36,6 +37,12 @@ ExprVarMap UnitReductions(const SBlock& block) {
     if (IsOne(iter->dom->extent) && iter->type == IterVarType::kReduce) unit[iter->var] = iter->dom->min;
   }
   return unit;
+}
+
+std::optional<int64_t> StepAlong(const PrimExpr& index, const IterVar& iter) {
+  arith::Analyzer analyzer;
+  const PrimExpr next = Substitute(index, ExprVarMap{{iter->var, iter->var + MakeConst(iter->var.dtype(), 1)}});
+  return AsConstInt(analyzer.Simplify(next - index));
 }
 
 bool WritesParameter(const Schedule& schedule, const Block& block) {

@@ -30,6 +30,9 @@ bool IsReduction(const Schedule& schedule, const Block& block);
 /// The values of the reduction iterators that have but one: a window of one element.
 ExprVarMap UnitReductions(const SBlock& block);
 
+/// By how much an index grows from one value of the iterator to the next; nothing where that is not constant.
+std::optional<int64_t> StepAlong(const PrimExpr& index, const IterVar& iter);
+
 /// Whether the block writes a parameter (or a buffer that is read outside): it cannot be inlined.
 bool WritesParameter(const Schedule& schedule, const Block& block);
 

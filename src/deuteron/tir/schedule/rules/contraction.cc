@@ -21,6 +21,7 @@
 
 #include "deuteron/tir/functor.h"
 #include "deuteron/tir/schedule/rules/contraction_plan.h"
+#include "deuteron/tir/schedule/rules/merged_pixels.h"
 
 namespace deuteron::tir {
 namespace {
@@ -379,15 +380,9 @@ bool ScheduleTiles(Schedule* schedule, const Target& target, const ContractionPl
   return TryContraction(schedule, target, plan, /*moves_data=*/false);
 }
 
-}  // namespace
-
-bool ScheduleContractionAlone(Schedule* schedule, const Block& block, const Target& target) {
-  return ScheduleTiles(schedule, target, {.anchor = block});
-}
-
-bool ScheduleContraction(Schedule* schedule, const Target& target) {
+/// Schedules a function of one product, what makes its operands and what reads its result.
+bool ScheduleSole(Schedule* schedule, const Target& target) {
   ContractionPlan plan;
-  InlineInjective(schedule, [&](const Block& block) { return IsCopy(*schedule, block); });
   for (const Block& block : schedule->GetBlocks()) {
     if (!HasPlainLoops(*schedule, block)) return false;
     BlockInfo info = ClassifyBlock(schedule->Get(block));
@@ -410,6 +405,24 @@ bool ScheduleContraction(Schedule* schedule, const Target& target) {
     if (block != plan.anchor && block != plan.epilogue) ScheduleSpatial(schedule, block, target);
   }
   return ScheduleTiles(schedule, target, plan);
+}
+
+}  // namespace
+
+bool ScheduleContractionAlone(Schedule* schedule, const Block& block, const Target& target) {
+  return ScheduleTiles(schedule, target, {.anchor = block});
+}
+
+bool ScheduleContraction(Schedule* schedule, const Target& target) {
+  InlineInjective(schedule, [&](const Block& block) { return IsCopy(*schedule, block); });
+  if (const auto merged = MergePixels(schedule->func())) {
+    Schedule attempt(merged->func);
+    if (ScheduleSole(&attempt, target)) {
+      *schedule = Schedule(merged->WithOriginalParameters(attempt.func()));
+      return true;
+    }
+  }
+  return ScheduleSole(schedule, target);
 }
 
 }  // namespace deuteron::tir

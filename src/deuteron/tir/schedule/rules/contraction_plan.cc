@@ -58,10 +58,7 @@ constexpr int64_t kDepth = 512;
 /// The stride at which `load` runs through the image as output axis `x` does, wherever the reduction stands; nothing if
 /// it is none of a few elements at most.
 std::optional<int64_t> StrideAlong(const BufferLoad& load, const IterVar& x) {
-  arith::Analyzer analyzer;
-  const PrimExpr& index = load->indices.back();
-  const PrimExpr next = Substitute(index, ExprVarMap{{x->var, x->var + MakeConst(x->var.dtype(), 1)}});
-  const auto stride = AsConstInt(analyzer.Simplify(next - index));
+  const auto stride = StepAlong(load->indices.back(), x);
   return stride && *stride > 0 && *stride <= 2 ? stride : std::nullopt;
 }
 
@@ -140,21 +137,26 @@ double MeanLanes(const ContractionPlan& plan) {
   return static_cast<double>(plan.vector_extent) / static_cast<double>(vectors);
 }
 
-/// The pages that the reduction of a pointwise convolution steps through: a plane of the image for each channel.
-int64_t PagesOfStep(const SBlock& block, const MatmulRoles& roles, const BufferLoad& image, const Target& target) {
-  int64_t pages = 1;
-  for (const size_t axis : roles.k) pages *= AssumedExtent(block->iter_vars[axis]->dom->extent);
-  int64_t plane_bytes = image->buffer->dtype.bytes();
+/// What lies between two steps of a pointwise convolution's sum: the plane of a channel.
+int64_t PlaneBytes(const SBlock& block, const MatmulRoles& roles, const BufferLoad& image) {
+  int64_t bytes = image->buffer->dtype.bytes();
   for (size_t dim = image->indices.size(); dim-- > 0;) {
     const auto at = static_cast<int64_t>(dim);
     const bool is_channel = std::any_of(roles.k.begin(), roles.k.end(), [&](size_t axis) {
       return image->indices[at].same_as(block->iter_vars[axis]->var);
     });
     if (is_channel) break;
-    plane_bytes *= AssumedExtent(image->buffer->shape[at]);
+    bytes *= AssumedExtent(image->buffer->shape[at]);
   }
-  if (plane_bytes >= target.machine.page_bytes) return pages;
-  return (pages * plane_bytes + target.machine.page_bytes - 1) / target.machine.page_bytes;
+  return bytes;
+}
+
+/// The pages that the reduction of a pointwise convolution steps through.
+int64_t PagesOfStep(const SBlock& block, const MatmulRoles& roles, int64_t plane_bytes, const Target& target) {
+  int64_t planes = 1;
+  for (const size_t axis : roles.k) planes *= AssumedExtent(block->iter_vars[axis]->dom->extent);
+  if (plane_bytes >= target.machine.page_bytes) return planes;
+  return (planes * plane_bytes + target.machine.page_bytes - 1) / target.machine.page_bytes;
 }
 
 /// Whether pixels make better vectors than those of `whole`, which divide their axis.
@@ -164,11 +166,14 @@ bool PixelsPay(const SBlock& block, const MatmulRoles& roles, const ContractionP
     return false;
   if (CostModel(target.machine).MaskedPart() * MeanLanes(pixels) > static_cast<double>(whole.lanes)) return true;
   if (whole.contiguous_output) return false;
-  // Else those of a pointwise convolution in long rows.
+  // Else those of a pointwise convolution in long rows, whose vectors do not lie across lines of the cache: of planes
+  // that are no whole number of vectors half of them would.
   const IterVar& x = block->iter_vars[pixels.vector];
   const BufferLoad& image = Contains(roles.m, pixels.vector) ? roles.lhs_load : roles.rhs_load;
-  return IsPointwise(block, image, x) && pixels.vector_extent >= kPayingRowVectors * Lanes(target) &&
-         PagesOfStep(block, roles, image, target) <= target.machine.near_pages;
+  if (!IsPointwise(block, image, x) || pixels.vector_extent < kPayingRowVectors * Lanes(target)) return false;
+  const int64_t plane_bytes = PlaneBytes(block, roles, image);
+  return plane_bytes % (target.machine.vector_bits / 8) == 0 &&
+         PagesOfStep(block, roles, plane_bytes, target) <= target.machine.near_pages;
 }
 
 /// The most rows of A that a tile may read side by side, each a stream of scalars: rows that are a multiple of the

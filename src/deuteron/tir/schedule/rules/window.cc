@@ -85,7 +85,6 @@ struct Slide {
 
 /// How a window slides along an axis of the output; nothing if it does not.
 std::optional<Slide> SlideAlong(const SBlock& block, const IterVar& y) {
-  arith::Analyzer analyzer;
   std::optional<Slide> slide;
   size_t operands = 0;
   const auto update = GetReductionUpdate(block);
@@ -95,16 +94,12 @@ std::optional<Slide> SlideAlong(const SBlock& block, const IterVar& y) {
     if (load == nullptr) return;
     ++operands;
     for (const PrimExpr& index : load->indices) {
-      const auto step_of = [&](const IterVar& axis) {
-        const PrimExpr next = Substitute(index, ExprVarMap{{axis->var, axis->var + MakeConst(axis->var.dtype(), 1)}});
-        return AsConstInt(analyzer.Simplify(next - index)).value_or(0);
-      };
-      const int64_t stride = step_of(y);
+      const int64_t stride = StepAlong(index, y).value_or(0);
       if (stride <= 0) continue;
       for (const IterVar& axis : block->iter_vars) {
         if (axis->type != IterVarType::kReduce) continue;
         const auto extent = AsConstInt(axis->dom->extent);
-        const int64_t dilation = step_of(axis);
+        const int64_t dilation = StepAlong(index, axis).value_or(0);
         if (extent && *extent > 1 && dilation > 0) slide = {*extent, dilation, stride, false};
       }
     }
