@@ -31,11 +31,12 @@ size_t KernelChoice::AddKernel(double library_seconds, double generated_seconds)
   const size_t kernel = AddNode();
   AddEdge(kLibrary, kernel, Picoseconds(generated_seconds));
   AddEdge(kernel, kGenerated, Picoseconds(library_seconds));
-  kernels_.push_back(kernel);
+  kernels_.push_back({library_seconds, generated_seconds});
   return kernel;
 }
 
 void KernelChoice::AddValue(size_t producer, std::span<const size_t> consumers, double seconds) {
+  values_.push_back({producer, {consumers.begin(), consumers.end()}, seconds});
   const size_t leaves = AddNode(), enters = AddNode();
   AddEdge(producer, leaves, Picoseconds(seconds));
   AddEdge(enters, producer, Picoseconds(seconds));
@@ -98,8 +99,19 @@ std::vector<bool> KernelChoice::Choose() {
     }
   }
   std::vector<bool> library;
-  for (const size_t kernel : kernels_) library.push_back(levels[kernel] >= 0);
+  for (size_t i = 0; i < kernels_.size(); ++i) library.push_back(levels[kFirstKernel + i] >= 0);
   return library;
+}
+
+double KernelChoice::SecondsOf(const std::vector<bool>& choice) const {
+  double seconds = 0;
+  for (size_t i = 0; i < kernels_.size(); ++i) seconds += choice[i] ? kernels_[i].library : kernels_[i].generated;
+  for (const Value& value : values_) {
+    const bool is_library = IsLibrary(choice, value.producer);
+    const auto differs = [&](size_t consumer) { return IsLibrary(choice, consumer) != is_library; };
+    if (std::any_of(value.consumers.begin(), value.consumers.end(), differs)) seconds += value.seconds;
+  }
+  return seconds;
 }
 
 }  // namespace deuteron::backend

@@ -19,18 +19,27 @@ class KernelChoice {
   /// What is the library's, or generated, in any case.
   static constexpr size_t kLibrary = 0;
   static constexpr size_t kGenerated = 1;
+  static constexpr size_t kFirstKernel = 2;
 
   KernelChoice() : edges_of_(2) {}
 
-  /// A kernel with the seconds that it takes on either side; its number.
+  /// A kernel with the seconds that it takes on either side; its number: they are counted from kFirstKernel.
   size_t AddKernel(double library_seconds, double generated_seconds);
-  /// A value that costs so many seconds, once, unless its producer and all consumers are on one side.
+  /// A value that costs so many seconds, once, unless its producer and all consumers are on one side. All kernels come
+  /// before the first value.
   void AddValue(size_t producer, std::span<const size_t> consumers, double seconds);
   /// `kernel` may be the library's only if `producer` is.
   void Require(size_t kernel, size_t producer);
 
   /// For each kernel in order, whether the library computes it; generated code does where that makes no difference.
   std::vector<bool> Choose();
+
+  /// Whether a choice (a value for each kernel) has that kernel, or end, computed by the library.
+  static bool IsLibrary(const std::vector<bool>& choice, size_t kernel) {
+    return kernel == kLibrary || (kernel != kGenerated && choice[kernel - kFirstKernel]);
+  }
+  /// What a choice takes.
+  double SecondsOf(const std::vector<bool>& choice) const;
 
  private:
   struct Edge {
@@ -46,7 +55,16 @@ class KernelChoice {
   /// An edge and, at the next place, its reverse.
   std::vector<Edge> edges_;
   std::vector<std::vector<size_t>> edges_of_;
-  std::vector<size_t> kernels_;
+  struct Kernel {
+    double library, generated;
+  };
+  std::vector<Kernel> kernels_;
+  struct Value {
+    size_t producer;
+    std::vector<size_t> consumers;
+    double seconds;
+  };
+  std::vector<Value> values_;
 };
 
 }  // namespace deuteron::backend

@@ -98,6 +98,7 @@ TEST(KernelChoice, IsTheLeastOfAllChoices) {
     int least = std::numeric_limits<int>::max();
     for (uint32_t all = 0; all < (1U << count); ++all) least = std::min(least, problem.Cost(all));
     ASSERT_EQ(problem.Cost(chosen), least) << "round " << round;
+    ASSERT_NEAR(choice.SecondsOf(library), least * 1e-6, 1e-12) << "round " << round;
   }
 }
 

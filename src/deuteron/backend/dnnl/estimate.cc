@@ -29,9 +29,12 @@ constexpr double kStridedWindows = 2;
 /// Cycles of a multiply-add where the library has no kernel of vectors: several results of each channel, as measured
 /// (0.2 GFLOP/s).
 constexpr double kScalarCycles = 25;
-/// Of what a plain copy moves in a second, what copies between layouts do: half of what a thread reads has been written
-/// by others, and so it is in the kernel that follows.
-constexpr double kReorderPart = 0.2;
+/// Of what a core gets from memory in a second, what a change of layout moves, counting the kernel that follows: most
+/// of what a thread reads other cores have written, and their lines come one by one.
+constexpr double kReorderPart = 0.25;
+/// The same of what a convolution of generated code reads of other cores' results: it shares out channels, all of which
+/// the next one reads, where the library shares out pixels.
+constexpr double kExchangedPart = 0.5;
 /// Cycles to enter one of its primitives: arguments by name, its own dispatch.
 constexpr double kCyclesOfCall = 5000;
 
@@ -53,6 +56,8 @@ int64_t RoundUp(int64_t value, int64_t unit) { return (value + unit - 1) / unit 
 struct Cycles {
   double library = 0;
   double generated = 0;
+  /// Numbers that generated code makes of one of the data, for other cores to read.
+  double exchanged = 0;
 };
 
 class Estimator {
@@ -71,7 +76,7 @@ class Estimator {
     if (weight[1] == 1 && groups > 1) return OfDepthwise(pixels, taps);
     const double depth = taps * static_cast<double>(weight[1]);
     const int64_t channels = weight[0] / groups;
-    Cycles cycles;
+    Cycles cycles{.exchanged = 1};
     const double sums = pixels * depth * static_cast<double>(groups * RoundUp(channels, lanes_));
     cycles.library = 2 * sums * TapsInside(weight) / OpsPerCycle() / (taps > 1 ? kWindowPart : kPointPart);
     // Vectors of channels, or of pixels: those of a line, or of an image where windows are of one pixel.
@@ -86,7 +91,10 @@ class Estimator {
     const double by_pixels = costs_.CyclesOfProduct(channels, depth, lines.back()) * pixels /
                              static_cast<double>(lines.back()) / PartOfRows(lines.back());
     cycles.generated = static_cast<double>(groups) * std::min(by_channels, by_pixels);
-    if (const auto tiled = OfTransformedTiles(weight)) cycles.generated = *tiled;
+    if (const auto tiled = OfTransformedTiles(weight)) {
+      cycles.generated = *tiled;
+      cycles.exchanged = 4;  // 16 of a tile of 4
+    }
     return cycles;
   }
 
@@ -116,7 +124,9 @@ class Estimator {
                                                            .height = result_[2],
                                                            .width = result_[3]});
     if (!plan) return std::nullopt;
-    return static_cast<double>(result_[0]) * plan->cycles;
+    // Of every tile of weights 16 numbers are read, of which few are used again soon.
+    const double bytes = 16 * Product(weight, 0, 2) * sizeof(float);
+    return static_cast<double>(result_[0]) * plan->cycles + costs_.SecondsToMove(bytes) / costs_.SecondsOfCycles(1);
   }
 
   /// A load and a multiply-add for each tap: the library's vectors are of channels, those of generated code of pixels.
@@ -130,7 +140,8 @@ class Estimator {
     const double scalars = pixels * static_cast<double>(result_[1]) * inside * kScalarCycles;
     const double strided = kernel_.attrs.at("strides").back().get<int64_t>() == 1 ? 1 : kStridedWindows;
     return {.library = has_several_results ? scalars : vectors * inside / pipes / kDepthwisePart,
-            .generated = strided * rows * of_row * taps / pipes / kGeneratedDepthwisePart / PartOfRows(result_.back())};
+            .generated = strided * rows * of_row * taps / pipes / kGeneratedDepthwisePart / PartOfRows(result_.back()),
+            .exchanged = 1};
   }
 
   /// Of whole vectors, what those of a line are worth, of which the last is masked.
@@ -170,6 +181,18 @@ class Estimator {
   const int64_t lanes_;
 };
 
+double CoresAtWork(const Machine& machine) { return static_cast<double>(std::min(machine.threads, machine.cores)); }
+
+double SecondsFromMemory(double bytes) {
+  const Machine& machine = Target::Current().machine;
+  return bytes / (std::min(machine.core_gbps * CoresAtWork(machine), machine.memory_gbps) * 1e9);
+}
+
+/// To get what other cores have in their caches of so many bytes.
+double SecondsToExchange(double bytes) {
+  return SecondsFromMemory((1 - 1 / CoresAtWork(Target::Current().machine)) * bytes) / kExchangedPart;
+}
+
 }  // namespace
 
 KernelEstimate EstimateKernel(const JsonKernel& kernel, const Type& result) {
@@ -190,14 +213,15 @@ KernelEstimate EstimateKernel(const JsonKernel& kernel, const Type& result) {
   }
   return {.library = costs.Overlapped(costs.SecondsOfCycles(cycles.library), moving) +
                      kCyclesOfCall / (costs.machine().ghz * 1e9),
-          .generated = costs.Overlapped(costs.SecondsOfCycles(cycles.generated), moving_floats),
+          .generated = costs.Overlapped(costs.SecondsOfCycles(cycles.generated), moving_floats) +
+                       SecondsToExchange(cycles.exchanged * relax::AssumedBytes(kernel.inputs[0]->ty)),
           .keeps_layout = is_convolution || op == "concat" || op == "binary" || op.find("pool") != std::string::npos,
           .is_product = is_product};
 }
 
 double EstimateReorder(const Type& type) {
-  const double hertz = Target::Current().machine.ghz * 1e9;
-  return EstimateRoundTrip(type) / kReorderPart + kCyclesOfCall / hertz;
+  return SecondsFromMemory(2 * relax::AssumedBytes(type)) / kReorderPart +
+         kCyclesOfCall / (Target::Current().machine.ghz * 1e9);
 }
 
 double EstimateRoundTrip(const Type& type) {

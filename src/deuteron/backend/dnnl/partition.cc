@@ -236,7 +236,12 @@ class BlockChains {
       for (const size_t member : chain.members) kernel_of[member] = kernel;
     }
     AddValues(estimates, kernel_of, &choice);
-    const std::vector<bool> is_library = choice.Choose();
+    std::vector<bool> is_library = choice.Choose();
+    const std::vector<bool> all(is_library.size(), true);
+    const auto seconds = [&](const std::vector<bool>& chosen) {
+      return choice.SecondsOf(chosen) + SecondsBetweenFunctions(chosen, kernel_of);
+    };
+    if (seconds(all) <= seconds(is_library)) is_library = all;
     size_t index = 0;
     for (auto it = chains_.begin(); it != chains_.end(); ++index) {
       RecordChoice(it->second, estimates[index], is_library[index]);
@@ -247,6 +252,29 @@ class BlockChains {
       for (const size_t member : it->second.members) taken_[member] = false;
       it = chains_.erase(it);
     }
+  }
+
+  /// What a cut does not see of a choice: images that go from one function of the library to another, between which
+  /// generated code depends on the first, change their layout twice.
+  double SecondsBetweenFunctions(const std::vector<bool>& is_library, const std::vector<size_t>& kernel_of) const {
+    const auto is_in_library = [&](size_t binding) { return KernelChoice::IsLibrary(is_library, kernel_of[binding]); };
+    double seconds = 0;
+    // Functions of the library one after the other on the longest way to a binding.
+    std::vector<int64_t> functions(bindings_.size(), 0);
+    for (size_t i = 0; i < bindings_.size(); ++i) {
+      std::set<size_t> sources;
+      CollectSources(i, &sources);
+      for (const size_t source : sources) {
+        const bool begins = is_in_library(i) && !is_in_library(source);
+        functions[i] = std::max(functions[i], functions[source] + (begins ? 1 : 0));
+      }
+      if (!is_in_library(i)) continue;
+      for (const size_t source : sources) {
+        if (functions[source] == functions[i] || !is_in_library(source)) continue;
+        seconds += 2 * EstimateReorder(bindings_[source]->var.ty());
+      }
+    }
+    return seconds;
   }
 
   /// What values cost that one side computes and the other uses: images change their layout, and what would be fused

@@ -81,6 +81,8 @@ std::optional<int64_t> BlockOfRows(const Schedule& schedule, const ContractionPl
   // A single panel passes by all rows once.
   const bool is_single = plan.vector_extent <= plan.num_vectors * plan.lanes;
   if (plan.a_bytes > plan.a_budget && !is_single) most = std::min(most, *extent * plan.a_budget / plan.a_bytes);
+  if (plan.shares_rows && plan.row_parts == 1 && rows.size() > 1)
+    most = std::min(most, std::max<int64_t>(*extent / plan.pieces, 1));
   if (plan.RowsAreSerial()) {
     int64_t pieces = plan.vector_extent / (plan.num_vectors * plan.lanes) / std::max<int64_t>(plan.copied_for, 1);
     for (const Loop& loop : outer) pieces *= schedule.ConstExtent(loop).value_or(kUnknownExtent);
@@ -196,7 +198,13 @@ Nest CutLoops(Schedule* schedule, const ContractionPlan& plan) {
     } else if (block->iter_vars[i]->type == IterVarType::kReduce) {
       nest.reduce.push_back(loops[i]);
     } else if (plan.row == i) {
-      const auto split = schedule->Split(loops[i], std::vector<int64_t>{-1, plan.num_rows});
+      Loop row = loops[i];
+      if (plan.row_parts > 1) {
+        const auto parts = schedule->Split(row, std::vector<int64_t>{plan.row_parts, -1});
+        nest.outer.push_back(parts[0]);
+        row = parts[1];
+      }
+      const auto split = schedule->Split(row, std::vector<int64_t>{-1, plan.num_rows});
       row_outer = split[0];
       nest.tile.push_back(split[1]);
     } else if (plan.line == i && plan.num_lines > 1) {

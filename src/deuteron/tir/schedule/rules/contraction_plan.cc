@@ -216,6 +216,24 @@ int64_t SharersOfCopy(const SBlock& block, size_t row, int64_t columns, const Co
   return LargestDivisor(panels, std::max<int64_t>(panels * others / pieces, 1));
 }
 
+/// A part of the rows has so many that the partial tile at its end does not count.
+constexpr int64_t kFewestRowsOfPart = 24;
+
+/// Parts of the row axis for threads to share out, of equal length; 1 where other rows serve for that.
+int64_t PartsOfRows(const SBlock& block, const std::vector<size_t>& row_axes, size_t row, const ContractionPlan& plan,
+                    const Target& target) {
+  const auto extent = AsConstInt(block->iter_vars[row]->dom->extent);
+  if (!plan.shares_rows || !extent) return 1;
+  int64_t others = 1;
+  for (const size_t axis : row_axes) others *= axis == row ? 1 : AssumedExtent(block->iter_vars[axis]->dom->extent);
+  const int64_t threads = target.machine.threads;
+  if (others >= threads) return 1;
+  for (int64_t parts = threads; parts <= *extent / kFewestRowsOfPart; ++parts) {
+    if (*extent % parts == 0) return parts;
+  }
+  return 1;
+}
+
 /// A copy of A must make a tile's steps this much faster, so as not to be made for what the model cannot tell.
 constexpr double kLeastGainOfCopy = 1.1;
 
@@ -244,7 +262,8 @@ void ChooseTile(const SBlock& block, const MatmulRoles& roles, const BufferLoad&
     plan->row = row;
     plan->num_rows = choice.rows;
     plan->num_vectors = vectors;
-    plan->rows_divide = !row || extent_of(*row).value_or(1) % choice.rows == 0;
+    plan->row_parts = row ? PartsOfRows(block, row_axes, *row, *plan, target) : 1;
+    plan->rows_divide = !row || extent_of(*row).value_or(1) / plan->row_parts % choice.rows == 0;
     plan->copied_for = copied_for;
   };
   // A partial tile at the end of one group's channels would reach into the next group's: there rows divide.
@@ -253,7 +272,11 @@ void ChooseTile(const SBlock& block, const MatmulRoles& roles, const BufferLoad&
     const bool is_plain = std::any_of(output.begin(), output.end(), [&](const PrimExpr& index) {
       return index.same_as(block->iter_vars[axis]->var);
     });
-    if (is_plain) return costs.BestTileRows(extent_of(axis), most, vectors);
+    if (is_plain) {
+      auto extent = extent_of(axis);
+      if (extent) *extent /= PartsOfRows(block, row_axes, axis, *plan, target);
+      return costs.BestTileRows(extent, most, vectors);
+    }
     const int64_t rows = LargestDivisor(extent_of(axis).value_or(1), most);
     return {rows, costs.CyclesOfTileStep(rows, vectors) / static_cast<double>(rows * vectors)};
   };
@@ -277,6 +300,16 @@ void ChooseTile(const SBlock& block, const MatmulRoles& roles, const BufferLoad&
     }
     if (channels) break;
   }
+}
+
+/// Of an operand, what one product of a batch reads; 0 where that is not known.
+int64_t BytesOfProduct(const SBlock& block, const MatmulRoles& roles, const BufferLoad& operand) {
+  const auto shape = AsConstInts(operand->buffer->shape);
+  if (!shape) return 0;
+  int64_t bytes = operand->buffer->dtype.bytes();
+  for (const int64_t extent : *shape) bytes *= extent;
+  for (const size_t axis : roles.batch) bytes /= AsConstInt(block->iter_vars[axis]->dom->extent).value_or(1);
+  return bytes;
 }
 
 /// Chooses a tile whose vectors divide their axis; false if there is none.
@@ -314,13 +347,11 @@ bool PlanWholeVectors(const SBlock& block, const MatmulRoles& roles, const Array
   plan->lanes = WidestLanes(channels.value_or(*vector_extent), Lanes(target));
   if (plan->lanes == 0) return false;
   const BufferLoad& a = vector_is_rhs ? roles.lhs_load : roles.rhs_load;
+  const BufferLoad& b = vector_is_rhs ? roles.rhs_load : roles.lhs_load;
+  plan->a_bytes = BytesOfProduct(block, roles, a);
+  plan->a_budget = CostModel(target.machine).BesidePanelBytes();
+  plan->shares_rows = target.machine.threads > 1 && BytesOfProduct(block, roles, b) <= plan->a_bytes;
   ChooseTile(block, roles, a, row_axes, channels, target, plan);
-  if (const auto shape = AsConstInts(a->buffer->shape)) {
-    plan->a_bytes = a->buffer->dtype.bytes();
-    for (const int64_t extent : *shape) plan->a_bytes *= extent;
-    for (const size_t axis : roles.batch) plan->a_bytes /= AsConstInt(block->iter_vars[axis]->dom->extent).value_or(1);
-    plan->a_budget = CostModel(target.machine).BesidePanelBytes();
-  }
   for (size_t dim = 0; dim < output.size(); ++dim) {
     const VarNode* vector = block->iter_vars[plan->vector]->var.get();
     if (UsesVar(output[dim], [&](const VarNode* var) { return var == vector; })) plan->vector_dim = dim;

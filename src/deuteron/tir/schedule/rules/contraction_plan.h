@@ -30,7 +30,12 @@ struct ContractionPlan {
   /// Bytes of A in one product of a batch, and how many of them may stay in the second cache; 0 where not known.
   int64_t a_bytes = 0;
   int64_t a_budget = 0;
-  /// Whether `num_rows` divides the row axis: else its last tile is partial.
+  /// Whether threads rather share out rows than panels: B, which each reads whole then, is smaller than A, of which each
+  /// reads its own part.
+  bool shares_rows = false;
+  /// Parts of the row axis that are cut into tiles each by itself, for threads to share out.
+  int64_t row_parts = 1;
+  /// Whether `num_rows` divides a part of the row axis: else its last tile is partial.
   bool rows_divide = true;
   /// An axis that is summed over a part at a time, and the length of a part; 0: all of it at once.
   size_t depth = 0;

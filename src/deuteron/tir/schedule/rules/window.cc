@@ -113,10 +113,10 @@ constexpr int64_t kMostUnrolled = 200;
 constexpr int64_t kMostUnrolledTaps = 25;
 
 /// How many rows of pixels a tile has, whose windows share rows of the input and weights: so that it loads the least
-/// for a result. `taps`: elements of a window.
-int64_t RowsOfTile(const SBlock& block, const IterVar& y, int64_t taps, const Target& target) {
+/// for a result. `extent`: rows that are cut into tiles; `taps`: elements of a window.
+int64_t RowsOfTile(const SBlock& block, const IterVar& y, std::optional<int64_t> extent, int64_t taps,
+                   const Target& target) {
   const auto slide = SlideAlong(block, y);
-  const auto extent = AsConstInt(y->dom->extent);
   if (!slide || taps == 0 || extent == 0) return 1;
   const auto columns = static_cast<double>(taps) / static_cast<double>(slide->window);
   // Of rows whose number the run tells, the last tile may lack some.
@@ -139,6 +139,23 @@ int64_t RowsOfTile(const SBlock& block, const IterVar& y, int64_t taps, const Ta
   return best;
 }
 
+/// A thread's part of a plane is so long at least: beyond its end it has elements fetched that another thread has
+/// written.
+constexpr int64_t kLeastPartOfPlane = 16 << 10;
+
+/// Whether threads rather share out the rows of an image than its channels, as products do before and after it
+/// (`ContractionPlan::shares_rows`): where planes are so large, a thread finds in its cache most of what it reads.
+bool SharesRows(const Schedule& schedule, const std::vector<Loop>& spatial, const Target& target) {
+  const int64_t threads = target.machine.threads;
+  if (spatial.size() < 4 || threads < 2) return false;
+  const auto height = schedule.ConstExtent(spatial[spatial.size() - 2]);
+  const auto width = schedule.ConstExtent(spatial.back());
+  int64_t images = 1;
+  for (size_t i = 0; i + 3 < spatial.size(); ++i) images *= schedule.ConstExtent(spatial[i]).value_or(kUnknownExtent);
+  return height && width && images < threads && *height % threads == 0 &&
+         *height / threads * *width * static_cast<int64_t>(sizeof(float)) >= kLeastPartOfPlane;
+}
+
 /// A reduction into a buffer whose last axis is vectorised: parallel over the outer axes, accumulators of a vector in
 /// registers, or of a tile of several rows, `epilogue` (the injective block that consumes the result; may be empty) run
 /// on each tile. Returns the parallel loop: that of the first `num_parallel` outer axes, or of all.
@@ -159,13 +176,19 @@ Loop ScheduleSpatialReduction(Schedule* schedule, const Block& block, const Bloc
   for (const Loop& loop : reduce) taps *= schedule->ConstExtent(loop).value_or(kUnknownExtent);
 
   const int64_t lanes = Lanes(target);
+  std::optional<Loop> shared_rows;
+  if (SharesRows(*schedule, spatial, target)) {
+    const auto split = schedule->Split(spatial[spatial.size() - 2], std::vector<int64_t>{target.machine.threads, -1});
+    shared_rows = split[0];
+    spatial[spatial.size() - 2] = split[1];
+  }
   Loop vector = spatial.back();
   spatial.pop_back();
   // The rows of a tile, around its vectors.
   std::vector<Loop> tile;
   if (!spatial.empty() && (!num_parallel || *num_parallel < spatial.size())) {
     const IterVar& y = before->iter_vars[iters.spatial[iters.spatial.size() - 2]];
-    const int64_t rows = RowsOfTile(before, y, taps, target);
+    const int64_t rows = RowsOfTile(before, y, schedule->ConstExtent(spatial.back()), taps, target);
     if (rows > 1) {
       const auto split = schedule->Split(spatial.back(), std::vector<int64_t>{-1, rows});
       spatial.back() = split[0];
@@ -182,6 +205,10 @@ Loop ScheduleSpatialReduction(Schedule* schedule, const Block& block, const Bloc
     vector = schedule->GetLoops(block)[1];
   }
   tile.push_back(vector);
+  if (shared_rows) {
+    spatial.insert(spatial.begin(), *shared_rows);
+    if (num_parallel) ++*num_parallel;
+  }
   std::vector<Loop> order = spatial;
   order.insert(order.end(), reduce.begin(), reduce.end());
   order.insert(order.end(), tile.begin(), tile.end());
