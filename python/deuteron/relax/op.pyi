@@ -288,8 +288,8 @@ class nn:
     def conv3d_transpose(data: Any, weight: Any, strides: Any = ..., padding: Any = ..., output_padding: Any = ..., dilation: Any = ..., groups: Any = ..., data_layout: Any = ..., kernel_layout: Any = ..., out_layout: Any = ..., out_dtype: Any = ...) -> Call:
         """relax.nn.conv3d_transpose(data, weight). Attributes: strides, padding, output_padding, dilation, groups, data_layout, kernel_layout, out_layout, out_dtype. A UsageError for others."""
     @staticmethod
-    def conv_pack(data: Any, weight: Any, strides: Any = ..., padding: Any = ..., dilation: Any = ..., groups: Any = ..., data_layout: Any = ..., kernel_layout: Any = ..., out_layout: Any = ..., out_dtype: Any = ..., channels: Any = ..., pairs: Any = ...) -> Call:
-        """relax.nn.conv_pack(data, weight). Attributes: strides, padding, dilation, groups, data_layout, kernel_layout, out_layout, out_dtype, channels, pairs. A UsageError for others."""
+    def conv_pack(data: Any, weight: Any, strides: Any = ..., padding: Any = ..., dilation: Any = ..., groups: Any = ..., data_layout: Any = ..., kernel_layout: Any = ..., out_layout: Any = ..., out_dtype: Any = ..., channels: Any = ..., packing: Any = ...) -> Call:
+        """relax.nn.conv_pack(data, weight). Attributes: strides, padding, dilation, groups, data_layout, kernel_layout, out_layout, out_dtype, channels, packing. A UsageError for others."""
     @staticmethod
     def cross_entropy_with_logits(predictions: Any, labels: Any) -> Call:
         """relax.nn.cross_entropy_with_logits(predictions, labels). Attributes: none. A UsageError for others."""
@@ -297,8 +297,8 @@ class nn:
     def dense(data: Any, weight: Any, out_dtype: Any = ...) -> Call:
         """relax.nn.dense(data, weight). Attributes: out_dtype. A UsageError for others."""
     @staticmethod
-    def dense_pack(data: Any, weight: Any, columns: Any = ..., pairs: Any = ..., out_dtype: Any = ...) -> Call:
-        """relax.nn.dense_pack(data, weight). Attributes: columns, pairs, out_dtype. A UsageError for others."""
+    def dense_pack(data: Any, weight: Any, columns: Any = ..., packing: Any = ..., out_dtype: Any = ...) -> Call:
+        """relax.nn.dense_pack(data, weight). Attributes: columns, packing, out_dtype. A UsageError for others."""
     @staticmethod
     def dropout(data: Any, rate: Any = ...) -> Call:
         """relax.nn.dropout(data). Attributes: rate. A UsageError for others."""
@@ -385,8 +385,12 @@ def ones_like(x: Any, dtype: Any = ...) -> Call:
     """relax.ones_like(x). Attributes: dtype. A UsageError for others."""
 def outer(x1: Any, x2: Any) -> Call:
     """relax.outer(x1, x2). Attributes: none. A UsageError for others."""
+def pack_bf16x2(data: Any, axis: Any = ...) -> Call:
+    """relax.pack_bf16x2(data). Attributes: axis. A UsageError for others."""
 def pack_i16x2(data: Any, zero_point: Any, axis: Any = ...) -> Call:
     """relax.pack_i16x2(data, zero_point). Attributes: axis. A UsageError for others."""
+def pack_u8x4(data: Any, axis: Any = ...) -> Call:
+    """relax.pack_u8x4(data). Attributes: axis. A UsageError for others."""
 def permute_dims(x: Any, axes: Any = ...) -> Call:
     """relax.permute_dims(x). Attributes: axes. A UsageError for others."""
 def power(x1: Any, x2: Any) -> Call:

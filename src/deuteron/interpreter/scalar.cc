@@ -1,5 +1,6 @@
 #include "deuteron/interpreter/scalar.h"
 
+#include <bit>
 #include <cmath>
 #include <limits>
 #include <unordered_map>
@@ -156,6 +157,19 @@ Scalar DotPairs(DataType dtype, const Scalar* args) {
   const int64_t low = half(args[0].i, 0) * half(args[1].i, 0), high = half(args[0].i, 16) * half(args[1].i, 16);
   return Scalar::Int(WrapToWidth(dtype, low + high));
 }
+Scalar DotBytes(DataType dtype, const Scalar* args) {
+  int64_t sum = 0;
+  for (int shift = 0; shift < 32; shift += 8) {
+    sum += int64_t{static_cast<uint8_t>(args[0].i >> shift)} * static_cast<int8_t>(args[1].i >> shift);
+  }
+  return Scalar::Int(WrapToWidth(dtype, sum));
+}
+Scalar DotFloats(DataType, const Scalar* args) {
+  const auto half = [](int64_t pair, int n) {
+    return std::bit_cast<float>(static_cast<uint32_t>(static_cast<uint16_t>(pair >> n)) << 16);
+  };
+  return Scalar::Float(half(args[0].i, 16) * half(args[1].i, 16) + half(args[0].i, 0) * half(args[1].i, 0));
+}
 /// Shifts by the width or more give 0 (or the sign, to the right).
 Scalar ShiftLeft(DataType dtype, const Scalar* args) {
   const int64_t n = args[1].i;
@@ -265,6 +279,8 @@ Intrinsic FindIntrinsic(std::string_view name) {
       {"tir.shift_left", ShiftLeft},
       {"tir.shift_right", ShiftRight},
       {"tir.dot_i16x2", DotPairs},
+      {"tir.dot_u8i8x4", DotBytes},
+      {"tir.dot_bf16x2", DotFloats},
       {"tir.fma", Fma},
       {"tir.likely", Likely},
   };

@@ -64,6 +64,11 @@ constexpr Intrinsic kTable[] = {
     IntegerBinary("tir.shift_right"),  // arithmetic for signed types
     // Of int32 that are pairs of int16: the sum of the products of the low halves and of the high halves, modulo 2^32.
     IntegerBinary("tir.dot_i16x2"),
+    // Of int32 that are four uint8, and four int8: the sum of the four products, modulo 2^32.
+    IntegerBinary("tir.dot_u8i8x4"),
+    // Of int32 that are pairs of bfloat16: the sum of both products, in float32. The order of the additions, of those
+    // to what it is added to as well, is not defined, and denormal numbers may count as zeros.
+    {"tir.dot_bf16x2", IntrinKind::kFloatDot, 2, true, true},
     // Evaluates only the branch taken, so that a condition guards loads.
     {"tir.if_then_else", IntrinKind::kControl, 3, true, false},
     {"tir.likely", IntrinKind::kControl, 1, true, true},

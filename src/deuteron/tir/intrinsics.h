@@ -19,6 +19,7 @@ enum class IntrinKind : uint8_t {
   kPredicate,     ///< float → bool
   kIntegerUnary,
   kIntegerBinary,
+  kFloatDot,     ///< two int32 that hold floats → float32
   kAnyUnary,     ///< abs: integers and floats
   kControl,      ///< if_then_else, likely
   kConstant,     ///< of the call's type, no arguments

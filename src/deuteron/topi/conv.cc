@@ -113,9 +113,10 @@ te::Tensor Conv(const te::Tensor& data, const te::Tensor& weight, const ConvSpec
   const DataType accumulator = AccumulatorType(spec.out_dtype);
   // Pixels are scalars where channels make up the vectors; the weights of pointwise convolutions are where pixels do,
   // those of long rows.
-  const te::Tensor padded =
-      PadSpatial(Widened(data, accumulator), data_axes, spec.padding_before, spec.padding_after, "pad_temp");
-  const bool has_scalar_weights = spec.groups == 1 && !HasWindow(weight, kernel_axes, letters) && IsLarge(out_spatial);
+  const te::Tensor wide = spec.packing.empty() ? Widened(data, accumulator) : data;
+  const te::Tensor padded = PadSpatial(wide, data_axes, spec.padding_before, spec.padding_after, "pad_temp");
+  const bool has_scalar_weights =
+      spec.packing.empty() && spec.groups == 1 && !HasWindow(weight, kernel_axes, letters) && IsLarge(out_spatial);
   const te::Tensor kernel = has_scalar_weights ? Widened(weight, accumulator) : weight;
   const PrimExpr out_channels = LengthAlong(weight.shape(), kernel_axes, 'O');
   const PrimExpr in_per_group = LengthAlong(weight.shape(), kernel_axes, 'I');
@@ -156,9 +157,9 @@ te::Tensor Conv(const te::Tensor& data, const te::Tensor& weight, const ConvSpec
           if (letter == 'O') return PositionAlong(at, out_axes, 'C');
           return letter == 'I' ? reduction.channel : PrimExpr(reduction.window[letters.find(letter)]->var);
         };
-        const PrimExpr a = CastTo(accumulator, padded(IndicesIn(data_axes, data_at, &analyzer)));
-        const PrimExpr b = CastTo(accumulator, kernel(IndicesIn(kernel_axes, kernel_at, &analyzer)));
-        return te::Sum(spec.pairs ? CallIntrin("dot_i16x2", {a, b}) : a * b, reduction.axes);
+        const PrimExpr a = padded(IndicesIn(data_axes, data_at, &analyzer));
+        const PrimExpr b = kernel(IndicesIn(kernel_axes, kernel_at, &analyzer));
+        return te::Sum(PackedProduct(spec.packing, a, b, accumulator), reduction.axes);
       },
       name, {}, AxisNamesOf(out_axes, letters));
   if (spec.out_channels == 0) return CastBack(sum, spec.out_dtype);

@@ -32,9 +32,9 @@ Array<PrimExpr> BatchIndices(const Array<PrimExpr>& operand, const Array<PrimExp
 /// type.
 te::Tensor Layer(const te::Tensor& given, const PrimExpr& columns, const PrimExpr& depth,
                  const std::function<PrimExpr(const tir::Var& column, const tir::Var& k)>& element, DataType out_dtype,
-                 const char* name, bool pairs = false) {
+                 const char* name, const Packing& packing = "") {
   const DataType accumulator = AccumulatorType(out_dtype);
-  const te::Tensor data = Widened(given, accumulator);
+  const te::Tensor data = packing.empty() ? Widened(given, accumulator) : given;
   Array<PrimExpr> shape(data.shape().begin(), data.shape().end() - 1);
   shape.push_back(columns);
   const tir::IterVar k = te::ReduceAxis(depth, "k");
@@ -43,9 +43,8 @@ te::Tensor Layer(const te::Tensor& given, const PrimExpr& columns, const PrimExp
       [&](const Array<tir::Var>& vars) {
         Array<PrimExpr> index(vars.begin(), vars.end() - 1);
         index.push_back(k->var);
-        const PrimExpr a = CastTo(accumulator, data(index));
-        const PrimExpr b = CastTo(accumulator, element(vars[vars.size() - 1], k->var));
-        return te::Sum(pairs ? CallIntrin("dot_i16x2", {a, b}) : a * b, {k});
+        const PrimExpr weight = element(vars[vars.size() - 1], k->var);
+        return te::Sum(PackedProduct(packing, data(index), weight, accumulator), {k});
       },
       name);
 }
@@ -88,7 +87,7 @@ te::Tensor Dense(const te::Tensor& data, const te::Tensor& weight, DataType out_
   return CastBack(product, out_dtype);
 }
 
-te::Tensor DensePack(const te::Tensor& data, const te::Tensor& weight, int64_t columns, bool pairs,
+te::Tensor DensePack(const te::Tensor& data, const te::Tensor& weight, int64_t columns, const Packing& packing,
                      DataType out_dtype) {
   const PrimExpr block = weight.shape()[2];
   const te::Tensor product = Layer(
@@ -96,32 +95,8 @@ te::Tensor DensePack(const te::Tensor& data, const te::Tensor& weight, int64_t c
       [&](const tir::Var& column, const tir::Var& k) {
         return weight({FloorDiv(column, block), k, FloorMod(column, block)});
       },
-      out_dtype, "dense_pack", pairs);
+      out_dtype, "dense_pack", packing);
   return CastBack(Leading(product, product.ndim() - 1, I64(columns)), out_dtype);
-}
-
-te::Tensor PackI16x2(const te::Tensor& data, const te::Tensor& zero_point, size_t axis) {
-  const DataType dtype = DataType::Int(32);
-  const PrimExpr extent = data.shape()[axis];
-  Array<PrimExpr> shape = data.shape();
-  shape.Set(static_cast<int64_t>(axis), FloorDiv(extent + 1, 2));
-  const bool is_even = IsZero(arith::Analyzer().Simplify(FloorMod(extent, 2)));
-  return te::Compute(
-      shape,
-      [&](const Array<tir::Var>& vars) {
-        Array<PrimExpr> index(vars.begin(), vars.end());
-        const auto centred = [&](const PrimExpr& at) {
-          index.Set(static_cast<int64_t>(axis), at);
-          return CastTo(dtype, data(index)) - CastTo(dtype, zero_point({}));
-        };
-        const PrimExpr first = vars[axis] * 2, second = vars[axis] * 2 + 1;
-        const PrimExpr low = centred(first), high = centred(second);
-        const PrimExpr zero = MakeConst(dtype, 0), bits = MakeConst(dtype, 16), mask = MakeConst(dtype, 0xffff);
-        return CallIntrin("bitwise_or",
-                          {CallIntrin("bitwise_and", {low, mask}),
-                           CallIntrin("shift_left", {is_even ? high : IfThenElse(second < extent, high, zero), bits})});
-      },
-      "pairs");
 }
 
 te::Tensor Einsum(const Array<te::Tensor>& operands, const std::vector<std::string>& terms, const std::string& output) {

@@ -20,6 +20,12 @@ te::Tensor PadEdge(const te::Tensor& x, const std::vector<int64_t>& before, cons
 /// The tensor repeats.
 te::Tensor PadCircular(const te::Tensor& x, const std::vector<int64_t>& before, const std::vector<int64_t>& after);
 
+/// How neighbours of what is summed over share an element of 32 bits (int32), which one instruction multiplies by
+/// another and adds up. "": each is an element of its own; "i16x2": two int16, the first in the low half; "u8i8x4":
+/// four uint8 of data, the first in the lowest byte, and four int8 of weights; "bf16x2": two bfloat16. What is missing
+/// at the end is 0. Products are those of the intrinsics tir.dot_….
+using Packing = std::string;
+
 /// Spatial parameters of a convolution, one value an axis; `padding_*` likewise.
 struct ConvSpec {
   std::vector<int64_t> strides;
@@ -31,8 +37,8 @@ struct ConvSpec {
   int64_t groups = 1;
   /// Output channels, if the kernel has more (its last ones are zeros); 0: as the kernel.
   int64_t out_channels = 0;
-  /// Elements are pairs of channels (PackI16x2).
-  bool pairs = false;
+  /// How channels share an element.
+  Packing packing;
   /// One letter an axis: N, C and the last of D, H, W; kernels O, I and the same. Of convolutions that are not
   /// transposed, C, O and I may be in blocks (blocked_layout.h) that divide the channels.
   std::string data_layout;
@@ -92,11 +98,16 @@ te::Tensor Matmul(const te::Tensor& a, const te::Tensor& b, DataType out_dtype);
 /// Data (..., k) times weight (n, k) transposed: (..., n).
 te::Tensor Dense(const te::Tensor& data, const te::Tensor& weight, DataType out_dtype);
 /// The same with a weight of shape (ceil(columns / block), k, block): blocks of output columns one after the other.
-/// `pairs`: elements of both are pairs of int16 (PackI16x2).
-te::Tensor DensePack(const te::Tensor& data, const te::Tensor& weight, int64_t columns, bool pairs, DataType out_dtype);
-/// Neighbouring elements along `axis` less `zero_point`, a scalar, as pairs of int16 in int32, the first in the low
-/// half; 0 beyond the last.
+te::Tensor DensePack(const te::Tensor& data, const te::Tensor& weight, int64_t columns, const Packing& packing,
+                     DataType out_dtype);
+/// Neighbouring elements along `axis` less `zero_point`, a scalar, in the packing i16x2.
 te::Tensor PackI16x2(const te::Tensor& data, const te::Tensor& zero_point, size_t axis);
+/// Neighbouring bytes along `axis` in the packing u8i8x4; of int8, what is 128 more.
+te::Tensor PackU8x4(const te::Tensor& data, size_t axis);
+/// Neighbouring floats along `axis`, rounded, in the packing bf16x2.
+te::Tensor PackBf16x2(const te::Tensor& data, size_t axis);
+/// Of an element of packed operands: their product, or the sum of the products of what they hold, in `accumulator`.
+PrimExpr PackedProduct(const Packing& packing, const PrimExpr& data, const PrimExpr& weight, DataType accumulator);
 /// Terms are letters, one an axis; the output's too.
 te::Tensor Einsum(const Array<te::Tensor>& operands, const std::vector<std::string>& terms, const std::string& output);
 

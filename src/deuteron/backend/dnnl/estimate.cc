@@ -13,6 +13,7 @@
 #include "deuteron/relax/analysis/kernel_cost.h"
 #include "deuteron/target/target.h"
 #include "deuteron/tir/analysis/cost.h"
+#include "deuteron/tir/analysis/factors.h"
 #include "deuteron/tir/analysis/winograd_plan.h"
 
 namespace deuteron::backend::dnnl {
@@ -35,6 +36,8 @@ constexpr double kReorderPart = 0.25;
 /// The same of what a convolution of generated code reads of other cores' results: it shares out channels, all of which
 /// the next one reads, where the library shares out pixels.
 constexpr double kExchangedPart = 0.5;
+/// Cycles to round two vectors of float32 to one of pairs of bfloat16, and to store it.
+constexpr double kCyclesOfRounding = 10;
 /// Cycles to enter one of its primitives: arguments by name, its own dispatch.
 constexpr double kCyclesOfCall = 5000;
 
@@ -74,10 +77,10 @@ class Estimator {
     const double pixels = Product(result_, 2, result_.size()) * static_cast<double>(result_[0]);
     const double taps = Product(weight, 2, weight.size());
     if (weight[1] == 1 && groups > 1) return OfDepthwise(pixels, taps);
-    const double depth = taps * static_cast<double>(weight[1]);
+    const double sum_length = taps * static_cast<double>(weight[1]), depth = sum_length / ProductsAtOnce();
     const int64_t channels = weight[0] / groups;
     Cycles cycles{.exchanged = 1};
-    const double sums = pixels * depth * static_cast<double>(groups * RoundUp(channels, lanes_));
+    const double sums = pixels * sum_length * static_cast<double>(groups * RoundUp(channels, lanes_));
     cycles.library = 2 * sums * TapsInside(weight) / OpsPerCycle() / (taps > 1 ? kWindowPart : kPointPart);
     // Vectors of channels, or of pixels: those of a line, or of an image where windows are of one pixel.
     std::vector<int64_t> lines(result_.begin() + 2, result_.end());
@@ -90,7 +93,7 @@ class Estimator {
     by_channels += costs_.CyclesOfTransposition(pixels * static_cast<double>(channels));
     const double by_pixels = costs_.CyclesOfProduct(channels, depth, lines.back()) * pixels /
                              static_cast<double>(lines.back()) / PartOfRows(lines.back());
-    cycles.generated = static_cast<double>(groups) * std::min(by_channels, by_pixels);
+    cycles.generated = static_cast<double>(groups) * std::min(by_channels, by_pixels) + CyclesToPack();
     if (const auto tiled = OfTransformedTiles(weight)) {
       cycles.generated = *tiled;
       cycles.exchanged = 4;  // 16 of a tile of 4
@@ -104,8 +107,10 @@ class Estimator {
     const double batch = Product(result_, 0, rank - 2);
     const auto depth = static_cast<double>(left.back());
     const double sums = batch * static_cast<double>(result_[rank - 2] * RoundUp(result_[rank - 1], lanes_)) * depth;
-    return {.library = 2 * sums / OpsPerCycle() / kProductPart,
-            .generated = batch * costs_.CyclesOfProduct(result_[rank - 2], depth, result_[rank - 1])};
+    return {
+        .library = 2 * sums / OpsPerCycle() / kProductPart,
+        .generated = batch * costs_.CyclesOfProduct(result_[rank - 2], depth / ProductsAtOnce(), result_[rank - 1]) +
+                     CyclesToPack()};
   }
 
  private:
@@ -113,7 +118,7 @@ class Estimator {
   /// will.
   std::optional<double> OfTransformedTiles(const std::vector<int64_t>& weight) const {
     const relax::Expr& kernel = kernel_.inputs[1];
-    if (weight.size() != 4 || kernel->kind != RelaxKind::kConstant ||
+    if (ProductsAtOnce() != 1 || weight.size() != 4 || kernel->kind != RelaxKind::kConstant ||
         kernel.ty().as<TensorTypeNode>()->dtype != DataType::Float(32)) {
       return std::nullopt;
     }
@@ -167,12 +172,28 @@ class Estimator {
     return part;
   }
 
-  /// Of the library, in the type that it multiplies.
+  /// What the operands are rounded to, where that is allowed.
+  DataType Precision() const {
+    return kernel_.attrs.contains("precision") ? transform::ParsePrecision(kernel_.attrs.at("precision"))
+                                               : kernel_.inputs[0]->ty.as<TensorTypeNode>()->dtype;
+  }
+
+  /// Of the library, in the type that it multiplies: it rounds what is float32 for tiles (AMX) only.
   double OpsPerCycle() const {
-    const DataType dtype = kernel_.attrs.contains("precision")
-                               ? transform::ParsePrecision(kernel_.attrs.at("precision"))
-                               : kernel_.inputs[0]->ty.as<TensorTypeNode>()->dtype;
-    return costs_.machine().OpsPerCycle(dtype);
+    const bool is_rounded = kernel_.attrs.contains("precision");
+    const bool has_tiles = Target::Current().HasFeature(Precision().is_bfloat16() ? "amx-bf16" : "amx-fp16");
+    return costs_.machine().OpsPerCycle(is_rounded && !has_tiles ? DataType::Float(32) : Precision());
+  }
+
+  /// Products that an instruction of generated code does in a lane (PackWeights).
+  int ProductsAtOnce() const {
+    const bool is_constant = kernel_.inputs[1]->kind == RelaxKind::kConstant;
+    return is_constant && Precision().is_bfloat16() && tir::MultipliesBfloat16(Target::Current()) ? 2 : 1;
+  }
+  double CyclesToPack() const {
+    const std::vector<int64_t> data = DimsOf(kernel_.inputs[0]->ty);
+    return ProductsAtOnce() == 1 ? 0
+                                 : Product(data, 0, data.size()) / static_cast<double>(2 * lanes_) * kCyclesOfRounding;
   }
 
   const JsonKernel& kernel_;

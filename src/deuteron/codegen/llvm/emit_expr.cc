@@ -4,6 +4,7 @@
 #include "deuteron/ir/expr_functor.h"
 #include "deuteron/ir/prim_ops.h"
 #include "deuteron/support/element.h"
+#include "deuteron/tir/analysis/factors.h"
 #include "deuteron/tir/intrinsics.h"
 
 namespace deuteron::codegen {
@@ -148,6 +149,9 @@ llvm::Value* KernelEmitter::EmitBinary(const tir::BinaryNode* op) {
   const DataType operand = op->a.dtype().element();
   const auto lanes = std::max(op->a.dtype().lanes(), op->b.dtype().lanes());
   llvm::Value* a = Splat(EmitExpr(op->a), lanes);
+  if (const auto* dot = op->b.as<tir::CallNode>(); op->kind == ExprKind::kAdd && dot != nullptr) {
+    if (tir::ProductsOfDot(dot->op) != 0) return EmitDot(a, dot, lanes);
+  }
   llvm::Value* b = Splat(EmitExpr(op->b), lanes);
   if (IsComparison(op->kind)) return EmitCompare(op->kind, operand, a, b);
   if (operand.is_float()) {

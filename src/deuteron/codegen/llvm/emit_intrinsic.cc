@@ -3,8 +3,10 @@
 #include <cmath>
 
 #include "deuteron/codegen/llvm/emitter.h"
+#include "deuteron/codegen/llvm/vector_dot.h"
 #include "deuteron/codegen/llvm/vector_math.h"
 #include "deuteron/ir/prim_ops.h"
+#include "deuteron/tir/analysis/factors.h"
 #include "deuteron/tir/intrinsics.h"
 
 namespace deuteron::codegen {
@@ -113,6 +115,13 @@ llvm::Value* KernelEmitter::EmitExternCall(const tir::CallNode* op) {
       module_->getOrInsertFunction(std::string(name->value), llvm::FunctionType::get(result, types, false)), args);
 }
 
+llvm::Value* KernelEmitter::EmitDot(llvm::Value* sum, const tir::CallNode* dot, int64_t lanes) {
+  llvm::Value* x = Splat(EmitExpr(dot->args[0]), lanes);
+  llvm::Value* y = Splat(EmitExpr(dot->args[1]), lanes);
+  const std::string_view name(dot->op->name.data(), dot->op->name.size());
+  return VectorDot(&builder_, target_).Emit(name.substr(4), sum, x, y);
+}
+
 llvm::Value* KernelEmitter::EmitCall(const tir::CallNode* op) {
   const tir::Intrinsic* info = tir::FindIntrinsicInfo(op->op);
   if (info == nullptr) {
@@ -125,6 +134,7 @@ llvm::Value* KernelEmitter::EmitCall(const tir::CallNode* op) {
   const int lanes = op->dtype.lanes();
   if (name == "if_then_else") return EmitConditional(op->dtype, op->args[0], op->args[1], op->args[2]);
   if (name == "likely") return EmitExpr(op->args[0]);
+  if (tir::ProductsOfDot(op->op) != 0) return EmitDot(nullptr, op, lanes);
   if (name == "pow" && type.is_float()) return EmitPow(op);
   if (info->kind == tir::IntrinKind::kExternCall) return EmitExternCall(op);
   if (info->kind == tir::IntrinKind::kConstant) {
@@ -152,7 +162,6 @@ llvm::Value* KernelEmitter::EmitCall(const tir::CallNode* op) {
       if (name == "bitwise_or") return builder_.CreateOr(args[0], args[1]);
       if (name == "bitwise_xor") return builder_.CreateXor(args[0], args[1]);
       if (name == "shift_left") return builder_.CreateShl(args[0], args[1]);
-      if (name == "dot_i16x2") return VectorMath(&builder_, target_).DotOfPairs(args[0], args[1]);
       return type.is_int() ? builder_.CreateAShr(args[0], args[1]) : builder_.CreateLShr(args[0], args[1]);
     default:
       break;

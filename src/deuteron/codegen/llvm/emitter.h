@@ -156,6 +156,8 @@ class KernelEmitter {
   llvm::Value* EmitCall(const tir::CallNode* op);
   llvm::Value* EmitFloatIntrinsic(const std::string& name, DataType type, std::vector<llvm::Value*> args);
   llvm::Value* EmitPow(const tir::CallNode* op);
+  /// sum + dot, a call of one of the intrinsics of that name; `sum` may be null: 0.
+  llvm::Value* EmitDot(llvm::Value* sum, const tir::CallNode* dot, int64_t lanes);
   llvm::Value* EmitExternCall(const tir::CallNode* op);
   /// Calls a function of C's libm for each lane.
   llvm::Value* CallLibm(const std::string& name, const std::vector<llvm::Value*>& args);

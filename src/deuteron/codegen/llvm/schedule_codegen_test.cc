@@ -322,32 +322,78 @@ TEST(Codegen, ProductsAmongOtherBlocksByRule) {
   CheckAgainst(scheduled.func, func, 1e-5);
 }
 
-TEST(Codegen, PairsByRule) {
+/// x · w, whose elements hold several numbers each that the intrinsic multiplies.
+tir::PrimFunc PackedMatmul(const te::Tensor& x, const te::Tensor& w, const char* intrinsic, DataType result,
+                           const Array<te::Tensor>& arguments) {
+  const tir::IterVar k = te::ReduceAxis(x.shape()[1]);
+  const te::Tensor y = te::Compute(
+      {x.shape()[0], w.shape()[1]},
+      [&](const Array<Var>& i) {
+        return te::Sum(CallIntrin(intrinsic, result, {x({i[0], k->var}), w({k->var, i[1]})}), {k});
+      },
+      "y");
+  Array<te::Tensor> all = arguments;
+  all.push_back(y);
+  return te::CreatePrimFunc(all);
+}
+
+/// What the schedule by rule becomes on that CPU has the instruction, or no other such as it.
+void ExpectInstruction(const tir::PrimFunc& func, const std::string& cpu, const std::string& instruction,
+                       const std::string& other) {
+  const Target target = Target::Parse("llvm -mcpu=" + cpu);
+  IRModule module = IRModule::Empty();
+  module.AddUnique("kernel", tir::LowerPrimFunc(tir::ApplyScheduleRules(func, target).func, target));
+  const std::string code = EmitLlvmIr(module, target, {});
+  const bool is_found = code.find(instruction.empty() ? other : instruction) != std::string::npos;
+  EXPECT_EQ(is_found, !instruction.empty()) << cpu;
+}
+
+TEST(Codegen, PackedIntegersByRule) {
   const DataType type = DataType::Int(32);
   for (const auto& [rows, depth, columns] : {std::tuple{7, 5, 48}, std::tuple{64, 700, 16}, std::tuple{1, 33, 100}}) {
     const te::Tensor x = te::Placeholder({I64(rows), I64(depth)}, type, "x");
     const te::Tensor w = te::Placeholder({I64(depth), I64(columns)}, type, "w");
-    const tir::IterVar k = te::ReduceAxis(I64(depth));
-    const te::Tensor y = te::Compute(
-        {I64(rows), I64(columns)},
+    for (const char* intrinsic : {"dot_i16x2", "dot_u8i8x4"}) {
+      const tir::PrimFunc func = PackedMatmul(x, w, intrinsic, type, {x, w});
+      const tir::ScheduledFunc scheduled = tir::ApplyScheduleRules(func, Target::Host());
+      EXPECT_EQ(scheduled.rule, "contraction");
+      CheckAgainst(scheduled.func, func);
+    }
+    const tir::PrimFunc pairs = PackedMatmul(x, w, "dot_i16x2", type, {x, w});
+    ExpectInstruction(pairs, "x86-64-v2", "", "pmadd");
+    ExpectInstruction(pairs, "x86-64-v3", "@llvm.x86.avx2.pmadd.wd", "");
+    ExpectInstruction(pairs, "x86-64-v4", "@llvm.x86.avx512.pmaddw.d.512", "");
+    const tir::PrimFunc bytes = PackedMatmul(x, w, "dot_u8i8x4", type, {x, w});
+    ExpectInstruction(bytes, "x86-64-v4", "", "vpdpbusd");
+    ExpectInstruction(bytes, "x86-64-v3 -mattr=+avxvnni", "@llvm.x86.avx512.vpdpbusd.256", "");
+    ExpectInstruction(bytes, "x86-64-v4 -mattr=+avx512vnni", "@llvm.x86.avx512.vpdpbusd.512", "");
+  }
+}
+
+TEST(Codegen, PackedFloatsByRule) {
+  // Both halves of an element are the first one of a float.
+  const auto doubled = [](const te::Tensor& floats) {
+    return te::Compute(
+        floats.shape(),
         [&](const Array<Var>& i) {
-          return te::Sum(CallIntrin("dot_i16x2", {x({i[0], k->var}), w({k->var, i[1]})}), {k});
+          const DataType type = DataType::Int(32);
+          const PrimExpr bits = CallIntrin("reinterpret", type, {floats({i[0], i[1]})});
+          const PrimExpr low = CallIntrin(
+              "bitwise_and", {CallIntrin("shift_right", {bits, MakeConst(type, 16)}), MakeConst(type, 0xffff)});
+          return CallIntrin("bitwise_or", {low, CallIntrin("shift_left", {low, MakeConst(type, 16)})});
         },
-        "y");
-    const tir::PrimFunc func = te::CreatePrimFunc({x, w, y});
+        "doubled");
+  };
+  for (const auto& [rows, depth, columns] : {std::tuple{7, 5, 48}, std::tuple{64, 300, 16}, std::tuple{1, 33, 100}}) {
+    const te::Tensor x = te::Placeholder({I64(rows), I64(depth)}, kFloat, "x");
+    const te::Tensor w = te::Placeholder({I64(depth), I64(columns)}, kFloat, "w");
+    const tir::PrimFunc func = PackedMatmul(doubled(x), doubled(w), "dot_bf16x2", kFloat, {x, w});
     const tir::ScheduledFunc scheduled = tir::ApplyScheduleRules(func, Target::Host());
     EXPECT_EQ(scheduled.rule, "contraction");
-    CheckAgainst(scheduled.func, func);
-    for (const auto& [cpu, instruction] :
-         {std::pair{"x86-64-v2", ""}, std::pair{"x86-64-v3", "@llvm.x86.avx2.pmadd.wd"},
-          std::pair{"x86-64-v4", "@llvm.x86.avx512.pmaddw.d.512"}}) {
-      const Target target = Target::Parse(std::string("llvm -mcpu=") + cpu);
-      IRModule module = IRModule::Empty();
-      module.AddUnique("kernel", tir::LowerPrimFunc(tir::ApplyScheduleRules(func, target).func, target));
-      const std::string code = EmitLlvmIr(module, target, {});
-      if (*instruction != 0) EXPECT_NE(code.find(instruction), std::string::npos) << cpu;
-      if (*instruction == 0) EXPECT_EQ(code.find("pmadd"), std::string::npos) << cpu;
-    }
+    CheckAgainst(scheduled.func, func, 1e-5);
+    ExpectInstruction(func, "x86-64-v4", "", "dpbf16ps");
+    ExpectInstruction(func, "x86-64-v4 -mattr=+avx512bf16", "@llvm.x86.avx512bf16.dpbf16ps.512", "");
+    ExpectInstruction(func, "x86-64-v4 -mattr=+avx512bf16 -vector-bits=256", "@llvm.x86.avx512bf16.dpbf16ps.256", "");
   }
 }
 

@@ -28,19 +28,11 @@ class VectorMath {
   bool HasPow(llvm::Value* x) const;
   /// Every special case as C has it.
   llvm::Value* Pow(llvm::Value* x, llvm::Value* y);
-  /// The intrinsic dot_i16x2.
-  llvm::Value* DotOfPairs(llvm::Value* x, llvm::Value* y);
 
  private:
-  /// `compute` of pieces of so many lanes, joined again.
-  llvm::Value* InPieces(llvm::Value* x, llvm::Value* y, unsigned lanes,
-                        const std::function<llvm::Value*(llvm::Value*, llvm::Value*)>& compute);
-
   llvm::IRBuilder<>& b_;
   /// Whether 512 bits may be computed with at once.
   bool avx512_;
-  /// Lanes of the widest instruction that adds products of pairs; 0: there is none.
-  unsigned pair_lanes_;
   bool fused_;
   FloatMath float_;
   DoubleMath double_;

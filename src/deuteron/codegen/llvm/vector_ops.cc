@@ -1,5 +1,8 @@
 #include "deuteron/codegen/llvm/vector_ops.h"
 
+#include <algorithm>
+#include <numeric>
+
 namespace deuteron::codegen {
 
 using llvm::Value;
@@ -40,6 +43,42 @@ Value* VectorOps::AtMost(Value* x, double high) {
 
 Value* VectorOps::AtLeast(Value* x, double low) {
   return b_.CreateSelect(b_.CreateFCmpOGT(Constant(x, low), x), Constant(x, low), x);
+}
+
+Value* InPieces(llvm::IRBuilder<>* builder, const std::vector<Value*>& vectors, unsigned lanes,
+                const std::function<Value*(const std::vector<Value*>&)>& compute) {
+  llvm::IRBuilder<>& b = *builder;
+  const auto of_all = [&](const auto& change) {
+    std::vector<Value*> changed;
+    for (Value* vector : vectors) changed.push_back(change(vector));
+    return changed;
+  };
+  const auto* type = llvm::dyn_cast<llvm::FixedVectorType>(vectors[0]->getType());
+  if (type == nullptr) {
+    const auto widen = [&](Value* scalar) {
+      Value* vector = llvm::PoisonValue::get(llvm::FixedVectorType::get(scalar->getType(), lanes));
+      return b.CreateInsertElement(vector, scalar, uint64_t{0});
+    };
+    return b.CreateExtractElement(compute(of_all(widen)), uint64_t{0});
+  }
+  const unsigned count = type->getNumElements();
+  if (count == lanes) return compute(vectors);
+  Value* result = nullptr;
+  for (unsigned begin = 0; begin < count; begin += lanes) {
+    const unsigned end = std::min(begin + lanes, count);
+    std::vector<int> take(lanes, llvm::PoisonMaskElem);
+    std::iota(take.begin(), take.begin() + (end - begin), static_cast<int>(begin));
+    Value* piece = compute(of_all([&](Value* vector) { return b.CreateShuffleVector(vector, take); }));
+    // As wide as the result, at its place.
+    std::vector<int> place(count, llvm::PoisonMaskElem);
+    std::iota(place.begin() + begin, place.begin() + end, 0);
+    piece = b.CreateShuffleVector(piece, place);
+    std::vector<int> join(count);
+    std::iota(join.begin(), join.end(), 0);
+    std::iota(join.begin() + begin, join.begin() + end, static_cast<int>(count + begin));
+    result = result == nullptr ? piece : b.CreateShuffleVector(result, piece, join);
+  }
+  return result;
 }
 
 }  // namespace deuteron::codegen

@@ -2,7 +2,9 @@
 /// What elementary functions are made of: operations on float32 or float64 vectors (and scalars).
 #pragma once
 
+#include <functional>
 #include <span>
+#include <vector>
 
 #include "deuteron/codegen/llvm/llvm.h"
 
@@ -35,5 +37,10 @@ class VectorOps {
 
   llvm::IRBuilder<>& b_;
 };
+
+/// `compute` of pieces of so many lanes of vectors of one length, or of scalars, joined again: a vector of as many
+/// lanes.
+llvm::Value* InPieces(llvm::IRBuilder<>* builder, const std::vector<llvm::Value*>& vectors, unsigned lanes,
+                      const std::function<llvm::Value*(const std::vector<llvm::Value*>&)>& compute);
 
 }  // namespace deuteron::codegen

@@ -8,7 +8,7 @@ class Module:
     @R.function
     def main(x: R.Tensor((24, 6), "int32"), w: R.Tensor((2, 6, 16), "int32")):
         with R.dataflow():
-            a = R.nn.dense_pack(x, w, columns=32, pairs=True, out_dtype="int32")
+            a = R.nn.dense_pack(x, w, columns=32, packing="i16x2", out_dtype="int32")
             R.output(a)
         return a
 # ----- expected

@@ -6,6 +6,7 @@
 
 #include "deuteron/relax/op/extent_demands.h"
 #include "deuteron/relax/op/op_common.h"
+#include "deuteron/relax/op/qdq.h"
 #include "deuteron/topi/nn.h"
 
 namespace deuteron::relax {
@@ -104,8 +105,11 @@ Type InferDense(const Call& call, const BlockBuilder& builder) {
 }
 
 Type InferDensePack(const Call& call, const BlockBuilder& builder) {
-  const int64_t columns = AttrsOf<DensePackAttrsNode>(call)->columns;
-  return InferLayer(call, builder, ProductDType<DensePackAttrsNode>(call), 3, [&](const Array<PrimExpr>& weight) {
+  const auto* attrs = AttrsOf<DensePackAttrsNode>(call);
+  const int64_t columns = attrs->columns;
+  const DataType dtype = ProductDType<DensePackAttrsNode>(call);
+  CheckPacking(call, std::string(attrs->packing), dtype);
+  return InferLayer(call, builder, dtype, 3, [&](const Array<PrimExpr>& weight) {
     const auto blocks = AsConstInt(weight[0]), block = AsConstInt(weight[2]);
     if (blocks && block && (*blocks * *block < columns || columns < 1)) {
       ThrowOperands(call, "the weight has no " + std::to_string(columns) + " columns");
@@ -121,7 +125,7 @@ Expr LegalizeDense(BlockBuilder& builder, const Call& call) {
 Expr LegalizeDensePack(BlockBuilder& builder, const Call& call) {
   const auto* attrs = AttrsOf<DensePackAttrsNode>(call);
   return LegalizeProduct(builder, call, "dense_pack", [&](const Tensor& data, const Tensor& weight, DataType dtype) {
-    return topi::DensePack(data, weight, attrs->columns, attrs->pairs, dtype);
+    return topi::DensePack(data, weight, attrs->columns, std::string(attrs->packing), dtype);
   });
 }
 

@@ -22,8 +22,8 @@ class DensePackAttrsNode : public AttrsNode {
  public:
   /// Of the result.
   int64_t columns = 0;
-  /// Elements of both operands are pairs of int16 (pack_i16x2).
-  bool pairs = false;
+  /// How neighbours share an element of both operands (topi::Packing).
+  String packing;
   /// Null: as the operands.
   Optional<DataType> out_dtype;
   DEUTERON_NODE("deuteron.relax.DensePackAttrs", DensePackAttrsNode, AttrsNode);

@@ -74,7 +74,7 @@ void ConvAttrsNode::RegisterReflection() {
 void ConvPackAttrsNode::RegisterReflection() {
   refl::ObjectDef<ConvPackAttrsNode>()
       .def_ro("channels", &ConvPackAttrsNode::channels)
-      .def_ro("pairs", &ConvPackAttrsNode::pairs);
+      .def_ro("packing", &ConvPackAttrsNode::packing);
 }
 void WinogradInputAttrsNode::RegisterReflection() {
   refl::ObjectDef<WinogradInputAttrsNode>()
@@ -189,7 +189,7 @@ void MatmulAttrsNode::RegisterReflection() {
 void DensePackAttrsNode::RegisterReflection() {
   refl::ObjectDef<DensePackAttrsNode>()
       .def_ro("columns", &DensePackAttrsNode::columns)
-      .def_ro("pairs", &DensePackAttrsNode::pairs)
+      .def_ro("packing", &DensePackAttrsNode::packing)
       .def_ro("out_dtype", &DensePackAttrsNode::out_dtype);
 }
 void EinsumAttrsNode::RegisterReflection() {

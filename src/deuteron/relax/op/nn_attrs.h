@@ -111,8 +111,8 @@ class ConvPackAttrsNode : public ConvAttrsNode {
  public:
   /// Output channels of the result.
   int64_t channels = 0;
-  /// Elements of both operands are pairs of channels (pack_i16x2).
-  bool pairs = false;
+  /// How channels share an element of both operands (topi::Packing).
+  String packing;
   static void RegisterReflection();
   DEUTERON_BASE_NODE("deuteron.relax.ConvPackAttrs", ConvPackAttrsNode, ConvAttrsNode);
 };

@@ -1,6 +1,7 @@
 #include "deuteron/relax/op/extent_demands.h"
 #include "deuteron/relax/op/nn.h"
 #include "deuteron/relax/op/nn_layout.h"
+#include "deuteron/relax/op/qdq.h"
 #include "deuteron/topi/blocked_layout.h"
 #include "deuteron/topi/nn.h"
 
@@ -104,6 +105,9 @@ Type InferConv(const Call& call, const BlockBuilder& builder) {
   const auto* attrs = AttrsOf<ConvAttrsNode>(call);
   const size_t rank = ConvRank(call);
   const DataType dtype = CheckConv(call, attrs, rank, /*blocks=*/true);
+  if (const auto* packed = call->attrs.as<ConvPackAttrsNode>()) {
+    CheckPacking(call, std::string(packed->packing), dtype);
+  }
   const auto data = ShapeOf(TensorArg(call, 0));
   const auto kernel = ShapeOf(TensorArg(call, 1));
   const VDevice device = CommonVDevice(call);
@@ -161,7 +165,7 @@ Expr LegalizeConv(BlockBuilder& builder, const Call& call) {
   topi::ConvSpec spec = SpecOf(call, AttrsOf<ConvAttrsNode>(call), rank);
   if (const auto* packed = call->attrs.as<ConvPackAttrsNode>()) {
     spec.out_channels = packed->channels;
-    spec.pairs = packed->pairs;
+    spec.packing = std::string(packed->packing);
   }
   return builder.CallTE("conv" + std::to_string(rank) + "d", call->args, [&](const Array<Tensor>& args) {
     return Array<Tensor>{topi::Conv(args[0], args[1], spec, ResultSpatial(call, spec.out_layout, rank))};

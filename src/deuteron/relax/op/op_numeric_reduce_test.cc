@@ -206,10 +206,49 @@ TEST(Qdq, PairsOfInt16) {
         [](const auto& v) {
           auto attrs = make_object<DensePackAttrsNode>();
           attrs->columns = 1;
-          attrs->pairs = true;
+          attrs->packing = "i16x2";
           return Call(Op::Get("relax.nn.dense_pack"), {v[0], v[1]}, Attrs(std::move(attrs)));
         },
         {Dense({2, 1}, DataType::Int(32), {-5, -39})}, {{0, 0, "n"}});
+}
+
+Expr PackedDense(const Expr& data, const Expr& weight, const char* packing, DataType result) {
+  auto attrs = make_object<DensePackAttrsNode>();
+  attrs->columns = 1;
+  attrs->packing = packing;
+  attrs->out_dtype = result;
+  return Call(Op::Get("relax.nn.dense_pack"), {data, weight}, Attrs(std::move(attrs)));
+}
+
+TEST(Qdq, FoursOfBytes) {
+  const auto four = [](int64_t a, int64_t b, int64_t c, int64_t d) {
+    return static_cast<int32_t>(static_cast<uint32_t>((a & 255) | (b & 255) << 8 | (c & 255) << 16 | (d & 255) << 24));
+  };
+  const auto pack = [](const auto& v) { return PackU8x4(v[0]); };
+  Check({Dense({1, 5}, DataType::UInt(8), {1, 2, 255, 0, 7})}, pack,
+        {Dense({1, 2}, DataType::Int(32), {four(1, 2, 255, 0), four(7, 0, 0, 0)})}, {{0, 0, "n"}});
+  Check({Dense({1, 5}, DataType::Int(8), {-128, 127, 0, 0, -1})}, pack,
+        {Dense({1, 2}, DataType::Int(32), {four(0, 255, 128, 128), four(127, 0, 0, 0)})}, {{0, 0, "n"}});
+  // 200 · -1 + 3 · 127 + 255 · -128 + 1 · 2
+  Check({Dense({1, 1}, DataType::Int(32), {static_cast<double>(four(200, 3, 255, 1))}),
+         Dense({1, 1, 1}, DataType::Int(32), {static_cast<double>(four(-1, 127, -128, 2))})},
+        [](const auto& v) { return PackedDense(v[0], v[1], "u8i8x4", DataType::Int(32)); },
+        {Dense({1, 1}, DataType::Int(32), {-200 + 381 - 32640 + 2})}, {{0, 0, "n"}});
+}
+
+TEST(Qdq, PairsOfBfloat16) {
+  constexpr int64_t kOne = 0x3f80, kMinusTwo = 0xc000, kHalf = 0x3f00;
+  const auto pair = [](int64_t low, int64_t high) {
+    return static_cast<double>(static_cast<int32_t>(static_cast<uint32_t>(low | high << 16)));
+  };
+  // The last is halfway between 1 and the next bfloat16, whose code is odd.
+  Check({Dense({1, 3}, kFloat, {1, -2, 1 + 1.0 / 256})}, [](const auto& v) { return PackBf16x2(v[0]); },
+        {Dense({1, 2}, DataType::Int(32), {pair(kOne, kMinusTwo), pair(kOne, 0)})}, {{0, 0, "n"}});
+  // 1 · -2 + -2 · 0.5
+  Check({Dense({1, 1}, DataType::Int(32), {pair(kOne, kMinusTwo)}),
+         Dense({1, 1, 1}, DataType::Int(32), {pair(kMinusTwo, kHalf)})},
+        [](const auto& v) { return PackedDense(v[0], v[1], "bf16x2", kFloat); }, {Dense({1, 1}, kFloat, {-3})},
+        {{0, 0, "n"}});
 }
 
 /// The coordinate in the source, as the ONNX standard defines it.

@@ -77,6 +77,18 @@ Expr LegalizeDequantize(BlockBuilder& builder, const Call& call) {
   });
 }
 
+/// int32, `count` elements along the axis in each.
+Type PackedType(const Call& call, const BlockBuilder& builder, int64_t count) {
+  const TensorTypeNode* data = TensorArg(call, 0);
+  const DataType dtype = DataType::Int(32);
+  if (!data->has_shape()) return TensorType::WithNDim(data->ndim, dtype, data->vdevice);
+  const size_t axis = AxisArg(call, AttrsOf<PackNeighboursAttrsNode>(call)->axis, data->ndim);
+  Array<PrimExpr> shape = *data->shape;
+  const PrimExpr extent = shape[static_cast<int64_t>(axis)];
+  shape.Set(static_cast<int64_t>(axis), builder.analyzer().Simplify(FloorDiv(extent + (count - 1), count)));
+  return TensorType(std::move(shape), dtype, data->vdevice);
+}
+
 Type InferPackI16x2(const Call& call, const BlockBuilder& builder) {
   CheckArity(call, 2, 2);
   const TensorTypeNode* data = TensorArg(call, 0);
@@ -85,18 +97,42 @@ Type InferPackI16x2(const Call& call, const BlockBuilder& builder) {
     ThrowOpError(call, "takes integers, and a scalar integer as their zero point; got " + Describe(call->args[0].ty()) +
                            " and " + Describe(call->args[1].ty()));
   }
-  const DataType dtype = DataType::Int(32);
-  if (!data->has_shape()) return TensorType::WithNDim(data->ndim, dtype, data->vdevice);
-  const size_t axis = AxisArg(call, AttrsOf<PackI16x2AttrsNode>(call)->axis, data->ndim);
-  Array<PrimExpr> shape = *data->shape;
-  const PrimExpr extent = shape[static_cast<int64_t>(axis)];
-  shape.Set(static_cast<int64_t>(axis), builder.analyzer().Simplify(FloorDiv(extent + 1, 2)));
-  return TensorType(std::move(shape), dtype, data->vdevice);
+  return PackedType(call, builder, 2);
+}
+
+Type InferPackU8x4(const Call& call, const BlockBuilder& builder) {
+  CheckArity(call, 1, 1);
+  const DataType dtype = TensorArg(call, 0)->dtype;
+  if (!dtype.is_integer() || dtype.bits() != 8) {
+    ThrowOpError(call, "takes uint8 or int8; got " + Describe(call->args[0].ty()));
+  }
+  return PackedType(call, builder, 4);
+}
+
+Type InferPackBf16x2(const Call& call, const BlockBuilder& builder) {
+  CheckArity(call, 1, 1);
+  if (!TensorArg(call, 0)->dtype.is_float()) {
+    ThrowOpError(call, "takes floats; got " + Describe(call->args[0].ty()));
+  }
+  return PackedType(call, builder, 2);
+}
+
+size_t PackedAxis(const Call& call, const te::Tensor& data) {
+  return AxisArg(call, AttrsOf<PackNeighboursAttrsNode>(call)->axis, data.ndim());
 }
 
 Expr LegalizePackI16x2(BlockBuilder& builder, const Call& call) {
   return CallKernel(builder, call, "pack_i16x2", call->args, [&](const Array<te::Tensor>& args) {
-    return topi::PackI16x2(args[0], args[1], AxisArg(call, AttrsOf<PackI16x2AttrsNode>(call)->axis, args[0].ndim()));
+    return topi::PackI16x2(args[0], args[1], PackedAxis(call, args[0]));
+  });
+}
+Expr LegalizePackU8x4(BlockBuilder& builder, const Call& call) {
+  return CallKernel(builder, call, "pack_u8x4", call->args,
+                    [&](const Array<te::Tensor>& args) { return topi::PackU8x4(args[0], PackedAxis(call, args[0])); });
+}
+Expr LegalizePackBf16x2(BlockBuilder& builder, const Call& call) {
+  return CallKernel(builder, call, "pack_bf16x2", call->args, [&](const Array<te::Tensor>& args) {
+    return topi::PackBf16x2(args[0], PackedAxis(call, args[0]));
   });
 }
 
@@ -107,14 +143,38 @@ Expr MakeQuantize(const char* name, Expr data, Expr scale, Expr zero_point, int6
   return MakeCall(name, {std::move(data), std::move(scale), std::move(zero_point)}, Attrs(attrs));
 }
 
+Attrs PackAlong(int64_t axis) {
+  auto attrs = make_object<PackNeighboursAttrsNode>();
+  attrs->axis = axis;
+  return Attrs(std::move(attrs));
+}
+
 }  // namespace
+
+void CheckPacking(const Call& call, const std::string& packing, DataType result) {
+  if (packing.empty()) return;
+  const bool of_floats = packing == "bf16x2";
+  if (packing != "i16x2" && packing != "u8i8x4" && !of_floats) {
+    ThrowOpError(call, "its packing is none of \"\", \"i16x2\", \"u8i8x4\" and \"bf16x2\", but \"" + packing + "\"");
+  }
+  const DataType held = DataType::Int(32);
+  const bool are_held = TensorArg(call, 0)->dtype == held && TensorArg(call, 1)->dtype == held;
+  if (!are_held || (of_floats ? !result.is_float() : result != held)) {
+    ThrowOpError(call, "operands in the packing \"" + packing + "\" are int32, and the result " +
+                           (of_floats ? "of floats" : "int32") + "; got " + Describe(call->args[0].ty()) + ", " +
+                           Describe(call->args[1].ty()) + " and " + result.ToString() + " (out_dtype)");
+  }
+}
 
 std::vector<OpInfo> QdqOps() {
   constexpr const char* kAttrs = "deuteron.relax.QuantizeAttrs";
+  constexpr const char* kPackAttrs = "deuteron.relax.PackNeighboursAttrs";
   return {
       {"quantize", {"data", "scale", "zero_point"}, kAttrs, InferQuantize, LegalizeQuantize},
       {"dequantize", {"data", "scale", "zero_point"}, kAttrs, InferQuantize, LegalizeDequantize},
-      {"pack_i16x2", {"data", "zero_point"}, "deuteron.relax.PackI16x2Attrs", InferPackI16x2, LegalizePackI16x2},
+      {"pack_i16x2", {"data", "zero_point"}, kPackAttrs, InferPackI16x2, LegalizePackI16x2},
+      {"pack_u8x4", {"data"}, kPackAttrs, InferPackU8x4, LegalizePackU8x4},
+      {"pack_bf16x2", {"data"}, kPackAttrs, InferPackBf16x2, LegalizePackBf16x2},
   };
 }
 
@@ -126,22 +186,22 @@ Expr Dequantize(Expr data, Expr scale, Expr zero_point, int64_t axis, DataType o
 }
 
 Expr PackI16x2(Expr data, Expr zero_point, int64_t axis) {
-  auto attrs = make_object<PackI16x2AttrsNode>();
-  attrs->axis = axis;
-  return MakeCall("pack_i16x2", {std::move(data), std::move(zero_point)}, Attrs(attrs));
+  return MakeCall("pack_i16x2", {std::move(data), std::move(zero_point)}, PackAlong(axis));
 }
+Expr PackU8x4(Expr data, int64_t axis) { return MakeCall("pack_u8x4", {std::move(data)}, PackAlong(axis)); }
+Expr PackBf16x2(Expr data, int64_t axis) { return MakeCall("pack_bf16x2", {std::move(data)}, PackAlong(axis)); }
 
 void QuantizeAttrsNode::RegisterReflection() {
   refl::ObjectDef<QuantizeAttrsNode>()
       .def_ro("out_dtype", &QuantizeAttrsNode::out_dtype)
       .def_ro("axis", &QuantizeAttrsNode::axis);
 }
-void PackI16x2AttrsNode::RegisterReflection() {
-  refl::ObjectDef<PackI16x2AttrsNode>().def_ro("axis", &PackI16x2AttrsNode::axis);
+void PackNeighboursAttrsNode::RegisterReflection() {
+  refl::ObjectDef<PackNeighboursAttrsNode>().def_ro("axis", &PackNeighboursAttrsNode::axis);
 }
 TVM_FFI_STATIC_INIT_BLOCK() {
   QuantizeAttrsNode::RegisterReflection();
-  PackI16x2AttrsNode::RegisterReflection();
+  PackNeighboursAttrsNode::RegisterReflection();
 }
 
 }  // namespace deuteron::relax

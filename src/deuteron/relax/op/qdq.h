@@ -2,6 +2,7 @@
 /// Affine quantisation.
 #pragma once
 
+#include <string>
 #include <vector>
 
 #include "deuteron/ir/attrs.h"
@@ -20,15 +21,19 @@ class QuantizeAttrsNode : public AttrsNode {
 };
 DEUTERON_ATTRS_REF(QuantizeAttrs)
 
-class PackI16x2AttrsNode : public AttrsNode {
+/// pack_i16x2, pack_u8x4 and pack_bf16x2.
+class PackNeighboursAttrsNode : public AttrsNode {
  public:
   int64_t axis = -1;
-  DEUTERON_NODE("deuteron.relax.PackI16x2Attrs", PackI16x2AttrsNode, AttrsNode);
+  DEUTERON_NODE("deuteron.relax.PackNeighboursAttrs", PackNeighboursAttrsNode, AttrsNode);
 };
-DEUTERON_ATTRS_REF(PackI16x2Attrs)
+DEUTERON_ATTRS_REF(PackNeighboursAttrs)
 
 /// Rows of the table.
 std::vector<OpInfo> QdqOps();
+
+/// Throws unless `packing` is one (topi::Packing) of the types of the operands of `call` and of `result`.
+void CheckPacking(const Call& call, const std::string& packing, DataType result);
 
 /// clamp(round(data / scale) + zero_point); scale and zero_point are scalars or vectors along `axis`. Floats of 8 bits
 /// and fewer are clamped and not rounded to integers, wider ones neither.
@@ -38,5 +43,10 @@ Expr Dequantize(Expr data, Expr scale, Expr zero_point, int64_t axis = -1, DataT
 /// Integers less a zero point (a scalar), modulo 2^16, in pairs: int32 whose low half is the first of two neighbours
 /// along `axis`, and whose high half is the second, or 0 where there is none. Operands of dense_pack and conv_pack.
 Expr PackI16x2(Expr data, Expr zero_point, int64_t axis = -1);
+/// uint8, or int8 plus 128, four neighbours along `axis` in an int32 whose lowest byte is the first; 0 beyond the last.
+Expr PackU8x4(Expr data, int64_t axis = -1);
+/// Floats rounded to bfloat16, pairs of neighbours along `axis` in an int32 whose low half is the first; 0 beyond the
+/// last.
+Expr PackBf16x2(Expr data, int64_t axis = -1);
 
 }  // namespace deuteron::relax

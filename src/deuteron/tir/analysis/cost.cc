@@ -7,6 +7,7 @@
 #include "deuteron/arith/analyzer.h"
 #include "deuteron/ir/prim_ops.h"
 #include "deuteron/tir/analysis/block_analysis.h"
+#include "deuteron/tir/analysis/factors.h"
 #include "deuteron/tir/functor.h"
 
 namespace deuteron::tir {
@@ -42,9 +43,8 @@ int64_t OpsOfNode(const PrimExprNode* node) {
   if (IsBinary(node->kind) || node->kind == ExprKind::kSelect) return 1;
   if (node->kind != ExprKind::kCall) return 0;
   static const Op if_then_else = Op::Get("tir.if_then_else");
-  static const Op dot = Op::Get("tir.dot_i16x2");
   const Op& op = static_cast<const CallNode*>(node)->op;
-  if (op.same_as(dot)) return 3;
+  if (const int64_t products = ProductsOfDot(op); products > 0) return 2 * products - 1;
   return op.same_as(if_then_else) ? 1 : kOpsOfFunction;
 }
 

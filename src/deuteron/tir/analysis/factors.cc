@@ -6,10 +6,23 @@ namespace deuteron::tir {
 
 std::optional<Factors> FindFactors(const PrimExpr& expr) {
   if (const auto* product = expr.as<MulNode>()) return Factors{product->a, product->b};
-  static const Op dot = Op::Get("tir.dot_i16x2");
   const auto* call = expr.as<CallNode>();
-  if (call == nullptr || !call->op.same_as(dot)) return std::nullopt;
+  if (call == nullptr || ProductsOfDot(call->op) == 0) return std::nullopt;
   return Factors{call->args[0], call->args[1]};
+}
+
+int64_t ProductsOfDot(const Op& op) {
+  static const Op integers = Op::Get("tir.dot_i16x2"), bytes = Op::Get("tir.dot_u8i8x4");
+  static const Op floats = Op::Get("tir.dot_bf16x2");
+  if (op.same_as(bytes)) return 4;
+  return op.same_as(integers) || op.same_as(floats) ? 2 : 0;
+}
+
+bool MultipliesBytes(const Target& target) {
+  return target.HasFeature("avxvnni") || (target.HasFeature("avx512vnni") && target.HasFeature("avx512vl"));
+}
+bool MultipliesBfloat16(const Target& target) {
+  return target.HasFeature("avx512bf16") && target.HasFeature("avx512vl");
 }
 
 Machine MachineOfPairs(Machine machine) {

@@ -418,6 +418,8 @@ class DefinitionVerifier : public StmtExprVisitor {
       case IntrinKind::kIntegerUnary:
       case IntrinKind::kIntegerBinary:
         return all([](DataType dtype) { return !dtype.is_float() && !dtype.is_handle(); }, "integer");
+      case IntrinKind::kFloatDot:
+        return all([](DataType dtype) { return dtype.element() == DataType::Int(32); }, "int32");
       case IntrinKind::kControl:
         if (op->args.size() == 3) CheckChoice(op, op->args[0], op->args[1], op->args[2]);
         return;

@@ -2,6 +2,7 @@
 /// Compute-at and reverse compute-at: one iteration of a loop computes what it needs, or uses what it made.
 #include <algorithm>
 
+#include "deuteron/tir/analysis/conjunction.h"
 #include "deuteron/tir/schedule/state.h"
 
 namespace deuteron::tir {
@@ -14,6 +15,8 @@ namespace {
 struct Side {
   PrimExpr min;
   PrimExpr max;
+  /// What the condition of the block leaves of it, less than `max` in some iterations; null: all.
+  PrimExpr limit;
 };
 using Box = std::vector<Side>;
 
@@ -21,6 +24,37 @@ arith::DomainMap DomainsOf(const std::vector<For>& loops) {
   arith::DomainMap domains;
   for (const For& loop : loops) domains[loop->loop_var] = Range::FromMinExtent(loop->min, loop->extent);
   return domains;
+}
+
+/// The greatest value of `index` for which `condition` holds, if it is a < b and `index` is the sum of a and others;
+/// null if not.
+PrimExpr LimitOf(const PrimExpr& index, const PrimExpr& condition, arith::Analyzer* analyzer) {
+  if (condition->kind != ExprKind::kLT) return PrimExpr();
+  const auto* less = static_cast<const BinaryNode*>(condition.get());
+  const PrimExpr limit =
+      analyzer->Simplify(index - CastTo(index.dtype(), less->a) + CastTo(index.dtype(), less->b) - 1);
+  const auto bounded = FreeVars(less->a);
+  const bool uses_bounded = UsesVar(limit, [&](const VarNode* var) {
+    return std::any_of(bounded.begin(), bounded.end(), [&](const Var& each) { return each.get() == var; });
+  });
+  return uses_bounded ? PrimExpr() : limit;
+}
+
+/// The conditions of a block that say more than that its iterators are within their domains.
+std::vector<PrimExpr> ConditionsWithin(const SBlockRealize& realize, arith::Analyzer* analyzer) {
+  std::vector<PrimExpr> conditions;
+  if (IsOne(realize->predicate)) return conditions;
+  std::vector<PrimExpr> domains;
+  for (size_t i = 0; i < realize->iter_values.size(); ++i) {
+    const Range& dom = realize->block->iter_vars[i]->dom;
+    domains.push_back(realize->iter_values[i] < dom->min + dom->extent);
+    domains.push_back(realize->iter_values[i] >= dom->min);
+  }
+  const auto assumed = analyzer->Assume(Conjunction(domains));
+  for (const PrimExpr& each : Conjuncts(realize->predicate)) {
+    if (!analyzer->CanProve(each)) conditions.push_back(each);
+  }
+  return conditions;
 }
 
 /// The box of `buffer` in `regions` of one block, over all values of the loops between `root` and the block.
@@ -36,13 +70,19 @@ Box RegionUnder(const Stmt& root, const SBlockRealize& realize, const BufferRegi
   for (size_t i = 0; i < realize->iter_values.size(); ++i) {
     values[realize->block->iter_vars[i]->var] = realize->iter_values[i];
   }
+  const std::vector<PrimExpr> conditions = ConditionsWithin(realize, analyzer);
   Box box;
   for (const Range& range : region->region) {
     const PrimExpr first = Substitute(range->min, values);
     const PrimExpr last = Substitute(range->min + range->extent - 1, values);
     const arith::SymbolicInterval low = EvalInterval(first, domains, analyzer);
     const arith::SymbolicInterval high = EvalInterval(last, domains, analyzer);
-    box.push_back({low.min, high.max});
+    Side side{low.min, high.max, PrimExpr()};
+    for (const PrimExpr& condition : conditions) {
+      const PrimExpr limit = LimitOf(last, condition, analyzer);
+      if (limit.defined()) side.limit = side.limit.defined() ? Min(side.limit, limit) : limit;
+    }
+    box.push_back(std::move(side));
   }
   return box;
 }
@@ -57,6 +97,8 @@ void UniteWith(Box* box, const Box& other, arith::Analyzer* analyzer) {
     const Side& more = other[d];
     side.min = side.min.defined() && more.min.defined() ? analyzer->Simplify(Min(side.min, more.min)) : PrimExpr();
     side.max = side.max.defined() && more.max.defined() ? analyzer->Simplify(Max(side.max, more.max)) : PrimExpr();
+    side.limit =
+        side.limit.defined() && more.limit.defined() ? analyzer->Simplify(Max(side.limit, more.limit)) : PrimExpr();
   }
 }
 
@@ -75,8 +117,15 @@ class NestBuilder {
     for (const IterVar& iter : block_->iter_vars) {
       PrimExpr min = iter->dom->min;
       PrimExpr extent = iter->dom->extent;
+      PrimExpr end = min + extent;
       bool masked = false;
-      if (auto it = sides.find(iter->var.get()); it != sides.end()) masked = Narrow(it->second, &min, &extent);
+      if (auto it = sides.find(iter->var.get()); it != sides.end()) {
+        masked = Narrow(it->second, &min, &extent);
+        if (masked && exactly_ && it->second.limit.defined()) {
+          const PrimExpr limit = analyzer_->Simplify(it->second.limit + 1);
+          end = analyzer_->CanProve(limit <= end) ? limit : Min(limit, end);
+        }
+      }
       PrimExpr value = min;
       if (!IsOne(extent)) {
         Var var("ax" + std::to_string(loops.size()), iter->var.dtype());
@@ -86,7 +135,6 @@ class NestBuilder {
       }
       value = analyzer_->Simplify(value);
       if (masked) {
-        const PrimExpr end = iter->dom->min + iter->dom->extent;
         if (!analyzer_->CanProve(value < end)) conditions.push_back(analyzer_->Simplify(value < end));
         if (!analyzer_->CanProve(value >= iter->dom->min)) {
           conditions.push_back(analyzer_->Simplify(value >= iter->dom->min));
@@ -193,13 +241,7 @@ void CheckMovable(const PrimFunc& func, const Path& path, const Var& loop, const
     arith::Analyzer analyzer;
     BindShapes(func, &analyzer);
     BindLoops(LoopsOf(path), &analyzer);
-    std::vector<arith::Analyzer::Constraint> in_domain;
-    for (size_t i = 0; i < realize->iter_values.size(); ++i) {
-      const Range& dom = realize->block->iter_vars[i]->dom;
-      in_domain.push_back(analyzer.Assume(realize->iter_values[i] < dom->min + dom->extent));
-      in_domain.push_back(analyzer.Assume(realize->iter_values[i] >= dom->min));
-    }
-    if (!analyzer.CanProve(realize->predicate)) {
+    if (!ConditionsWithin(realize, &analyzer).empty()) {
       DEUTERON_SCHEDULE_ERROR << what << " of block " << realize->block->name_hint << ", which runs under a condition";
     }
   }
@@ -358,6 +400,8 @@ void Schedule::ReverseComputeAt(const Block& name, const Loop& loop_var) {
           DEUTERON_SCHEDULE_ERROR << "reverse_compute_at: the operands of block " << name << " are produced in "
                                   << "different parts under loop " << loop_var->name_hint;
         }
+        PrimExpr& limit = it->second.limit;
+        if (!inserted && box[d].limit.defined()) limit = limit.defined() ? Min(limit, box[d].limit) : box[d].limit;
         continue;
       }
       const bool whole = box[d].min.defined() && box[d].max.defined() && analyzer.CanProve(box[d].min <= 0) &&

@@ -8,6 +8,7 @@
 #include "deuteron/interpreter/schedule_test_util.h"
 #include "deuteron/tir/analysis/block_analysis.h"
 #include "deuteron/tir/analysis/cost.h"
+#include "deuteron/tir/schedule/rules/rules.h"
 
 namespace deuteron::tir {
 namespace {
@@ -58,6 +59,52 @@ TEST(ScheduleInline, PadGuardsStayLazy) {
   Schedule s(func);
   s.ComputeInline("pad");
   ExpectSame(func, s.func());
+}
+
+/// The last tile of each part of the rows is partial: what reads it has none of the next part's rows.
+TEST(ScheduleComputeAt, EpilogueAtPartialTileOfPart) {
+  const PrimFunc func = Matmul(I64(64), 16, 9, true);
+  Schedule s(func);
+  s.ComputeInline("bias_add");
+  const auto loops = s.GetLoops("matmul");
+  const auto parts = s.Split(loops[0], std::vector<int64_t>{2, -1});
+  const auto i = s.Split(parts[1], std::vector<int64_t>{-1, 14});
+  s.Reorder({parts[0], i[0], loops[2], i[1], loops[1]});
+  s.ReverseComputeAt("relu", i[0]);
+  s.SetScope(s.WriteBuffer("matmul"), "local");
+  s.Parallel(parts[0]);
+  ExpectSame(func, s.func());
+}
+
+/// Schedules for processors that this one is not, which the interpreter runs.
+TEST(ScheduleRules, PointwiseConvolutionsOnAnyCpu) {
+  for (const char* cpu : {"x86-64-v2", "x86-64-v3", "x86-64-v4", "cortex-a72"}) {
+    const std::string triple = std::string(cpu) == "cortex-a72" ? "llvm -mtriple=aarch64-linux-gnu" : "llvm";
+    for (const int threads : {1, 2, 3}) {
+      const Target target = Target::Parse(triple + " -mcpu=" + cpu + " -threads=" + std::to_string(threads));
+      for (const auto& [channels, filters, side] :
+           {std::tuple{4, 64, 8}, std::tuple{2, 128, 14}, std::tuple{20, 96, 7}, std::tuple{3, 50, 9}}) {
+        SCOPED_TRACE(target.ToString() + " " + std::to_string(filters) + " " + std::to_string(side));
+        const te::Tensor x = te::Placeholder({I64(1), I64(channels), I64(side), I64(side)}, kFloat, "x");
+        const te::Tensor w = te::Placeholder({I64(channels), I64(filters)}, kFloat, "w");
+        const IterVar rc = te::ReduceAxis(I64(channels), "rc");
+        const te::Tensor conv = te::Compute(
+            {I64(1), I64(filters), I64(side), I64(side)},
+            [&](const Array<Var>& i) {
+              return te::Sum(x({i[0], rc->var, i[2], i[3]}) * w({rc->var, i[1]}), {rc});
+            },
+            "conv");
+        const te::Tensor relu = te::Compute(
+            conv.shape(),
+            [&](const Array<Var>& i) {
+              return Max(conv({i[0], i[1], i[2], i[3]}), MakeConst(kFloat, 0.0));
+            },
+            "relu");
+        const PrimFunc func = te::CreatePrimFunc({x, w, relu});
+        ExpectSame(func, ApplyScheduleRules(func, target).func, 1e-5);
+      }
+    }
+  }
 }
 
 TEST(ScheduleComputeAt, EpilogueAtTile) {

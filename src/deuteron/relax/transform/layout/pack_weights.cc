@@ -9,9 +9,13 @@
 /// OIHW64o for the operator conv_pack, (n / 64, k, 64) for dense_pack. What a tile reads is then one run of memory.
 /// Zeros fill the last block, so that tiles have whole vectors only.
 ///
-/// Products of bytes are summed in 32 bits. Where the target adds two products of int16 in one instruction, both
-/// operands become pairs of neighbours of what is summed over (pack_i16x2), the weights here, the activations when they
-/// are computed; there are half as many steps then, and no sum saturates.
+/// Where the target adds up several products in one instruction, neighbours of what is summed over share an element of
+/// 32 bits (topi::Packing), those of the weights here, those of activations when they are computed; there are half as
+/// many steps then, or a quarter:
+///  - of bytes in int32, less a zero point: pairs of int16, or fours of bytes where the weights fit int8. Then it is
+///    bytes that are multiplied, and the zero point times the sum of a channel's weights is subtracted from the sums,
+///    Σ (a - z) w = Σ a w - z Σ w; where windows reach beyond the image, it is enlarged by elements z;
+///  - of bfloat16, and of float32 where the precision that is asked for is that: pairs of bfloat16.
 ///
 /// It must not touch weights that are computed at run time (the move would be paid at every run), grouped
 /// convolutions (their channels are read group by group), other integers, or the layout of activations (ConvertLayout
@@ -22,13 +26,17 @@
 #include <map>
 #include <tuple>
 
+#include "deuteron/ir/transform/precision.h"
+#include "deuteron/relax/op/binary.h"
+#include "deuteron/relax/op/datatype.h"
 #include "deuteron/relax/op/linear_algebra.h"
+#include "deuteron/relax/op/nn.h"
 #include "deuteron/relax/op/nn_attrs.h"
 #include "deuteron/relax/op/qdq.h"
 #include "deuteron/relax/rewrite/constant_data.h"
 #include "deuteron/relax/rewrite/emitting_rewriter.h"
 #include "deuteron/relax/rewrite/pass_utils.h"
-#include "deuteron/relax/transform/layout/pair_integers.h"
+#include "deuteron/relax/transform/layout/packed_operands.h"
 #include "deuteron/relax/transform/layout/passes.h"
 #include "deuteron/relax/transform/layout/weight_precision.h"
 #include "deuteron/runtime/tensor.h"
@@ -46,9 +54,9 @@ struct ChannelBlocks {
   int64_t channels() const { return length * count; }
 };
 
-ChannelBlocks BlocksOf(int64_t channels, bool pairs) {
+ChannelBlocks BlocksOf(int64_t channels, const topi::Packing& packing) {
   const Machine& machine = Target::Current().machine;
-  const tir::CostModel costs(pairs ? tir::MachineOfPairs(machine) : machine);
+  const tir::CostModel costs(packing == "i16x2" ? tir::MachineOfPairs(machine) : machine);
   const int64_t length = costs.PanelVectors(channels) * costs.machine().Lanes(32);
   return {length, (channels + length - 1) / length};
 }
@@ -149,15 +157,19 @@ std::optional<double> ElementsWithout(const Type& type, size_t without) {
   return elements;
 }
 
+/// A vector of floats that is rounded and packed takes as long as multiply-adds with so many columns.
+constexpr int64_t kLeastColumnsOfRounding = 32;
+
 class Packer : public EmittingRewriter {
  public:
-  explicit Packer(WeightPrecision* precision) : precision_(precision) {}
+  Packer(WeightPrecision* precision, DataType product_precision)
+      : precision_(precision), product_precision_(product_precision) {}
 
  protected:
   BindingBlock RewriteBlock(const BindingBlock& block) override {
-    paired_.clear();
+    packed_data_.clear();
     BindingBlock result = EmittingRewriter::RewriteBlock(block);
-    paired_.clear();
+    packed_data_.clear();
     return result;
   }
 
@@ -170,6 +182,19 @@ class Packer : public EmittingRewriter {
   }
 
  private:
+  /// A product with a constant weight: what it is for the operands' packing.
+  struct Layer {
+    const Call& call;
+    const Constant& weight;
+    /// Of the weight, what is summed over first and the output channels; of the data, what is summed over.
+    size_t depth_axis, channel_axis;
+    int64_t data_axis;
+    /// Of a result of how many dimensions the output channels are that one.
+    size_t result_rank, result_axis;
+    /// Elements around the data, a pair a dimension; empty: none.
+    std::vector<int64_t> pad_width;
+  };
+
   /// Null where it stays as it is.
   Call Pack(const Expr& value, Bindings* out) {
     static const Op matmul = Op::Get("relax.matmul");
@@ -183,26 +208,101 @@ class Packer : public EmittingRewriter {
     return is_product ? Product(GetRef<Call>(call), GetRef<Constant>(weight), call->op.same_as(dense), out) : Call();
   }
 
-  /// Operands as pairs of int16.
-  struct Pairs {
-    CentredBytes data;
+  /// Both operands where several elements share one.
+  struct Operands {
+    topi::Packing packing;
+    Expr data;
     Constant weight;
+    /// Of bytes: what is to be subtracted from the sums; null: nothing.
+    Expr correction;
+    bool is_padded = false;
   };
-  /// Nothing if the operands may have elements beyond int16, or the target does not multiply such pairs.
-  std::optional<Pairs> FindPairs(const Call& call, const Constant& weight, size_t axis) {
-    if (!Target::Current().HasFeature("avx2")) return std::nullopt;
-    const auto data = operands_.Find(call->args[0]);
-    if (!data) return std::nullopt;
-    const Constant pairs = Once(weight, axis == 0 ? "pairs 0" : "pairs 1", [&] { return PairsAlong(weight, axis); });
-    if (!pairs.defined()) return std::nullopt;
-    return Pairs{*data, pairs};
+
+  /// Nothing if the operands may have elements beyond those of a packing, or the target does not multiply such.
+  std::optional<Operands> FindOperands(const Layer& layer, Bindings* out) {
+    if (const auto data = operands_.Find(layer.call->args[0])) {
+      if (auto bytes = FindBytes(layer, *data, out)) return bytes;
+      if (!Target::Current().HasFeature("avx2") || !Fits(layer.weight, DataType::Int(16))) return std::nullopt;
+      const Expr pairs = Shared({data->data, data->zero_point}, layer.data_axis, "i16x2", [&] {
+        return Emit(PackI16x2(data->data, data->zero_point, layer.data_axis), layer.call->span, out);
+      });
+      return Operands{"i16x2", pairs, PackedWeight(layer, "i16x2"), Expr()};
+    }
+    return FindFloats(layer, out);
   }
 
-  /// The data of `pairs`, in pairs along `axis`: once for all products of a block that read it.
-  Expr EmitData(const Pairs& pairs, int64_t axis, const Span& span, Bindings* out) {
-    Expr& data = paired_[{pairs.data.data.get(), pairs.data.zero_point.get(), axis}];
-    if (!data.defined()) data = Emit(PackI16x2(pairs.data.data, pairs.data.zero_point, axis), span, out);
-    return data;
+  std::optional<Operands> FindBytes(const Layer& layer, const CentredBytes& data, Bindings* out) {
+    const bool is_multiplied = tir::MultipliesBytes(Target::Current()) && IsByte(data.data);
+    if (!is_multiplied || !Fits(layer.weight, DataType::Int(8))) return std::nullopt;
+    const DataType dtype = data.data.ty().as<TensorTypeNode>()->dtype;
+    const int64_t shift = dtype.is_int() ? 128 : 0;  // pack_u8x4's
+    const auto zero = ConstantScalar(data.zero_point);
+    const bool is_padded = !layer.pad_width.empty() && zero != -shift;
+    // An element that stands for nothing has to be a byte, too.
+    const bool has_element = zero && *zero + shift >= 0 && *zero + shift <= 255;
+    if (is_padded && !has_element) return std::nullopt;
+    const Span& span = layer.call->span;
+    const Expr packed = Shared({data.data, is_padded ? data.zero_point : Expr()}, layer.data_axis, "u8i8x4", [&] {
+      Expr bytes = data.data;
+      if (is_padded) bytes = Emit(nn::Pad(bytes, layer.pad_width, static_cast<double>(*zero)), span, out);
+      return Emit(PackU8x4(bytes, layer.data_axis), span, out);
+    });
+    Operands operands{"u8i8x4", packed, PackedWeight(layer, "u8i8x4"), Expr(), is_padded};
+    if (zero == -shift) return operands;
+    // z Σ w of each output channel, shaped so that it lies along the result's.
+    const std::vector<int32_t> sums = SumsBut(layer.weight, layer.channel_axis);
+    std::vector<int64_t> shape(layer.result_rank - layer.result_axis, 1);
+    shape[0] = static_cast<int64_t>(sums.size());
+    Tensor products = runtime::AllocTensor(shape, DataType::Int(32));
+    const auto factor = static_cast<uint32_t>(zero ? *zero + shift : 1);
+    for (size_t i = 0; i < sums.size(); ++i) {
+      static_cast<uint32_t*>(products.data_ptr())[i] = factor * static_cast<uint32_t>(sums[i]);
+    }
+    operands.correction = Constant(std::move(products), span);
+    if (zero) return operands;
+    Expr given = Emit(Astype(data.zero_point, DataType::Int(32)), span, out);
+    if (shift != 0) given = Emit(Add(given, Constant::Scalar(DataType::Int(32), shift)), span, out);
+    operands.correction = Emit(Multiply(operands.correction, given), span, out);
+    return operands;
+  }
+
+  std::optional<Operands> FindFloats(const Layer& layer, Bindings* out) {
+    if (!tir::MultipliesBfloat16(Target::Current())) return std::nullopt;
+    const DataType data = layer.call->args[0].ty().as<TensorTypeNode>()->dtype, weight(layer.weight->data.dtype());
+    const bool is_rounded = product_precision_.is_bfloat16() && weight == DataType::Float(32);
+    if (data != weight || !(weight.is_bfloat16() || is_rounded)) return std::nullopt;
+    const auto shape = layer.weight->data.shape();
+    int64_t columns = layer.weight->data.numel() / std::max<int64_t>(shape[layer.depth_axis], 1);
+    if (columns < kLeastColumnsOfRounding) return std::nullopt;
+    const Expr pairs = Shared({layer.call->args[0], Expr()}, layer.data_axis, "bf16x2", [&] {
+      return Emit(PackBf16x2(layer.call->args[0], layer.data_axis), layer.call->span, out);
+    });
+    return Operands{"bf16x2", pairs, PackedWeight(layer, "bf16x2"), Expr()};
+  }
+
+  Constant PackedWeight(const Layer& layer, const topi::Packing& packing) {
+    return Once(layer.weight, packing + std::to_string(layer.depth_axis),
+                [&] { return PackWeight(layer.weight, layer.depth_axis, packing); });
+  }
+
+  /// Data that is packed once for all products of a block that read it.
+  template <typename Make>
+  Expr Shared(const std::pair<Expr, Expr>& data, int64_t axis, const char* packing, const Make& make) {
+    Expr& packed = packed_data_[{data.first.get(), data.second.get(), axis, packing}];
+    if (!packed.defined()) packed = make();
+    return packed;
+  }
+
+  /// The call of `op` with packed operands, less what is to be subtracted.
+  Call Finish(const Op& op, const Call& call, const std::optional<Operands>& operands, const Constant& packed,
+              Attrs attrs, Bindings* out) {
+    const Expr data = operands ? operands->data : Expr(call->args[0]);
+    const Call product(op, {data, packed}, std::move(attrs), call->ty_args, call->span);
+    if (!operands || !operands->correction.defined()) return product;
+    const Var sums = Emit(product, call->span, out);
+    Expr rest = Subtract(sums, operands->correction);
+    rest->span = call->span;
+    return Downcast<Call>(rest);
   }
 
   Call Convolution(const Call& call, const Constant& weight, Bindings* out) {
@@ -213,22 +313,28 @@ class Packer : public EmittingRewriter {
     const int64_t channels = weight->data.shape()[0];
     if (channels == 0 || std::string(attrs->out_layout).find('c') != std::string::npos) return Call();
     // Each weight meets every pixel of its channel.
-    const size_t channel_axis =
-        std::string(attrs->out_layout.empty() ? attrs->data_layout : attrs->out_layout).find('C');
-    const size_t data_channels = std::string(attrs->data_layout).find('C');
-    const bool has_data_blocks = std::string(attrs->data_layout).find('c') != std::string::npos;
-    const auto pairs = has_data_blocks ? std::nullopt : FindPairs(call, weight, 1);
-    ChannelBlocks blocks = BlocksOf(channels, pairs.has_value());
+    const std::string out_layout(attrs->out_layout.empty() ? attrs->data_layout : attrs->out_layout);
+    const size_t channel_axis = out_layout.find('C');
+    const std::string data_layout(attrs->data_layout);
+    std::optional<Operands> operands;
+    if (data_layout.find('c') == std::string::npos) {
+      operands = FindOperands({call, weight, 1, 0, static_cast<int64_t>(data_layout.find('C')), out_layout.size(),
+                               channel_axis, PadWidth(attrs, data_layout)},
+                              out);
+    }
+    ChannelBlocks blocks = BlocksOf(channels, operands ? operands->packing : "");
     // Channels that make no blocks of whole vectors stay together.
     if (!IsWorth(blocks, channels, kMostPadding)) blocks = {channels, 1};
-    const Constant held = pairs ? pairs->weight : precision_->Hold(weight, ElementsWithout(call.ty(), channel_axis));
+    const Constant held =
+        operands ? operands->weight : precision_->Hold(weight, ElementsWithout(call.ty(), channel_axis));
     auto packed_attrs = make_object<ConvPackAttrsNode>();
     packed_attrs->strides = attrs->strides;
     packed_attrs->padding = attrs->padding;
+    if (operands && operands->is_padded) packed_attrs->padding = Array<int64_t>(attrs->padding.size(), 0);
     packed_attrs->dilation = attrs->dilation;
     packed_attrs->data_layout = attrs->data_layout;
     packed_attrs->out_layout = attrs->out_layout;
-    packed_attrs->pairs = pairs.has_value();
+    packed_attrs->packing = operands ? operands->packing : "";
     packed_attrs->out_dtype = held.same_as(weight) ? attrs->out_dtype : call.ty().as<TensorTypeNode>()->dtype;
     const std::string window = layout.substr(2);
     packed_attrs->kernel_layout =
@@ -236,39 +342,52 @@ class Packer : public EmittingRewriter {
     packed_attrs->channels = channels;
     const Constant packed = Once(held, "OI", [&] { return PackConv(held, blocks); });
     static const Op conv_pack = Op::Get("relax.nn.conv_pack");
-    const Expr data =
-        pairs ? EmitData(*pairs, static_cast<int64_t>(data_channels), call->span, out) : Expr(call->args[0]);
-    return Call(conv_pack, {data, packed}, Attrs(std::move(packed_attrs)), call->ty_args, call->span);
+    return Finish(conv_pack, call, operands, packed, Attrs(std::move(packed_attrs)), out);
+  }
+
+  /// nn.pad's argument for what a convolution adds around its data; empty: nothing.
+  static std::vector<int64_t> PadWidth(const ConvAttrsNode* attrs, const std::string& data_layout) {
+    const size_t rank = data_layout.size() - 2;
+    const std::vector<int64_t> padding = ExpandedPadding(attrs->padding, rank);
+    if (std::all_of(padding.begin(), padding.end(), [](int64_t width) { return width == 0; })) return {};
+    std::vector<int64_t> widths;
+    size_t axis = 0;
+    for (const char letter : data_layout) {
+      const bool is_spatial = letter != 'N' && letter != 'C';
+      widths.push_back(is_spatial ? padding[axis] : 0);
+      widths.push_back(is_spatial ? padding[rank + axis] : 0);
+      axis += is_spatial;
+    }
+    return widths;
   }
 
   Call Product(const Call& call, const Constant& weight, bool columns_first, Bindings* out) {
     if (weight->data.shape().size() != 2) return Call();
-    const auto pairs = FindPairs(call, weight, columns_first ? 1 : 0);
-    if (!pairs && !DataType(weight->data.dtype()).is_float()) return Call();
     const int64_t columns = weight->data.shape()[columns_first ? 0 : 1];
-    if (columns == 0) return Call();
-    const ChannelBlocks blocks = BlocksOf(columns, pairs.has_value());
-    // One block of (k, n) is packed already.
-    if (blocks.channels() == columns && blocks.count == 1 && !columns_first && !pairs) return Call();
-    if (!IsWorth(blocks, columns, kMostPaddingOfProduct)) return Call();
     const auto* result = call.ty().as<TensorTypeNode>();
-    const Constant held =
-        pairs ? pairs->weight
-              : precision_->Hold(weight, ElementsWithout(call.ty(), static_cast<size_t>(result->ndim - 1)));
+    if (columns == 0 || result->ndim < 1) return Call();
+    if (!IsWorth(BlocksOf(columns, ""), columns, kMostPaddingOfProduct)) return Call();
+    const auto rank = static_cast<size_t>(result->ndim);
+    const auto operands = FindOperands(
+        {call, weight, columns_first ? size_t{1} : 0, columns_first ? size_t{0} : 1, -1, rank, rank - 1, {}}, out);
+    if (!operands && !DataType(weight->data.dtype()).is_float()) return Call();
+    const ChannelBlocks blocks = BlocksOf(columns, operands ? operands->packing : "");
+    // One block of (k, n) is packed already.
+    if (blocks.channels() == columns && blocks.count == 1 && !columns_first && !operands) return Call();
+    const Constant held = operands ? operands->weight : precision_->Hold(weight, ElementsWithout(call.ty(), rank - 1));
     const Constant packed =
         Once(held, columns_first ? "NK" : "KN", [&] { return PackMatrix(held, columns_first, blocks); });
     auto attrs = make_object<DensePackAttrsNode>();
     attrs->columns = columns;
-    attrs->pairs = pairs.has_value();
+    attrs->packing = operands ? operands->packing : "";
     attrs->out_dtype = held.same_as(weight) ? call->attrs.as<MatmulAttrsNode>()->out_dtype : result->dtype;
     static const Op dense_pack = Op::Get("relax.nn.dense_pack");
-    const Expr data = pairs ? EmitData(*pairs, -1, call->span, out) : Expr(call->args[0]);
-    return Call(dense_pack, {data, packed}, Attrs(std::move(attrs)), call->ty_args, call->span);
+    return Finish(dense_pack, call, operands, packed, Attrs(std::move(attrs)), out);
   }
 
   /// One weight may feed several operators.
   template <typename Make>
-  Constant Once(const Constant& weight, const char* layout, const Make& make) {
+  Constant Once(const Constant& weight, const std::string& layout, const Make& make) {
     auto [it, inserted] = packed_.try_emplace({weight.get(), layout});
     if (inserted) {
       it->second = make();
@@ -278,8 +397,10 @@ class Packer : public EmittingRewriter {
   }
 
   ByteOperands operands_;
-  std::map<std::tuple<const Object*, const Object*, int64_t>, Expr> paired_;
+  /// By data, zero point, axis and packing.
+  std::map<std::tuple<const Object*, const Object*, int64_t, std::string>, Expr> packed_data_;
   WeightPrecision* precision_;
+  DataType product_precision_;
   std::map<std::pair<const Object*, std::string>, Constant> packed_;
 };
 
@@ -290,7 +411,7 @@ transform::Pass PackWeights() {
       {.name = "PackWeights", .opt_level = 1}, [](IRModule module, const transform::PassContext& context) {
         WeightPrecision precision(module, context);
         return UpdateFunctions(std::move(module), [&](const GlobalVar&, const Function& function) {
-          return Packer(&precision).Run(function);
+          return Packer(&precision, transform::ProductPrecision(context)).Run(function);
         });
       });
 }

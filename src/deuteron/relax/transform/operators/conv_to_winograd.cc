@@ -11,9 +11,11 @@
 ///
 /// It must not touch windows that are computed at run time, strides, dilation or groups, types other than float32,
 /// images of symbolic size (the batch may be symbolic), or convolutions for which the cost model sees no gain: the
-/// transforms take as long for few channels as for many, and weights that are 16/9 as large are read from memory.
+/// transforms take as long for few channels as for many, and weights that are 16/9 as large are read from memory. Where
+/// the precision that is asked for is bfloat16, and the target multiplies pairs of these (PackWeights), there is none.
 ///
 /// Place: on operators, of those that no library has taken, before weights are packed.
+#include "deuteron/ir/transform/precision.h"
 #include "deuteron/relax/op/nn.h"
 #include "deuteron/relax/op/nn_layout.h"
 #include "deuteron/relax/op/op_common.h"
@@ -23,6 +25,7 @@
 #include "deuteron/relax/transform/operators/passes.h"
 #include "deuteron/runtime/tensor.h"
 #include "deuteron/target/target.h"
+#include "deuteron/tir/analysis/factors.h"
 #include "deuteron/tir/analysis/winograd_plan.h"
 #include "deuteron/topi/winograd.h"
 
@@ -86,7 +89,9 @@ class WinogradConverter : public EmittingRewriter {
 }  // namespace
 
 Pass ConvToWinograd() {
-  return transform::ModulePass({.name = "ConvToWinograd"}, [](IRModule module, const transform::PassContext&) {
+  return transform::ModulePass({.name = "ConvToWinograd"}, [](IRModule module, const transform::PassContext& context) {
+    const bool may_round = transform::ProductPrecision(context).is_bfloat16();
+    if (may_round && tir::MultipliesBfloat16(Target::Current())) return module;
     return UpdateFunctions(std::move(module),
                            [](const GlobalVar&, Function function) { return WinogradConverter().Run(function); });
   });

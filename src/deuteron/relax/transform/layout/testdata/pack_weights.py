@@ -30,12 +30,12 @@ class Module:
     @R.function
     def main(x: R.Tensor((2, 3), dtype="float32"), h: R.Tensor((2, 1), dtype="float16"), i: R.Tensor((2, 3), dtype="int32")) -> R.Tuple(R.Tensor((2, 128), dtype="float32"), R.Tensor((2, 96), dtype="float32"), R.Tensor((2, 80), dtype="float16"), R.Tensor((2, 64), dtype="float32"), R.Tensor((2, 64), dtype="float32"), R.Tensor((2, 40), dtype="float32"), R.Tensor((2, 3), dtype="float32"), R.Tensor((2, 128), dtype="int32")):
         with R.dataflow():
-            a: R.Tensor((2, 128), dtype="float32") = R.nn.dense_pack(x, metadata["ir.GenericConst"][0], columns=128, pairs=False, out_dtype=None)
-            b: R.Tensor((2, 96), dtype="float32") = R.nn.dense_pack(x, metadata["ir.GenericConst"][1], columns=96, pairs=False, out_dtype=None)
-            c: R.Tensor((2, 80), dtype="float16") = R.nn.dense_pack(h, metadata["ir.GenericConst"][2], columns=80, pairs=False, out_dtype=None)
-            d: R.Tensor((2, 64), dtype="float32") = R.nn.dense_pack(x, metadata["ir.GenericConst"][3], columns=64, pairs=False, out_dtype=None)
-            e: R.Tensor((2, 64), dtype="float32") = R.nn.dense_pack(x, metadata["ir.GenericConst"][4], columns=64, pairs=False, out_dtype=None)
-            f: R.Tensor((2, 40), dtype="float32") = R.nn.dense_pack(x, metadata["ir.GenericConst"][5], columns=40, pairs=False, out_dtype=None)
+            a: R.Tensor((2, 128), dtype="float32") = R.nn.dense_pack(x, metadata["ir.GenericConst"][0], columns=128, packing="", out_dtype=None)
+            b: R.Tensor((2, 96), dtype="float32") = R.nn.dense_pack(x, metadata["ir.GenericConst"][1], columns=96, packing="", out_dtype=None)
+            c: R.Tensor((2, 80), dtype="float16") = R.nn.dense_pack(h, metadata["ir.GenericConst"][2], columns=80, packing="", out_dtype=None)
+            d: R.Tensor((2, 64), dtype="float32") = R.nn.dense_pack(x, metadata["ir.GenericConst"][3], columns=64, packing="", out_dtype=None)
+            e: R.Tensor((2, 64), dtype="float32") = R.nn.dense_pack(x, metadata["ir.GenericConst"][4], columns=64, packing="", out_dtype=None)
+            f: R.Tensor((2, 40), dtype="float32") = R.nn.dense_pack(x, metadata["ir.GenericConst"][5], columns=40, packing="", out_dtype=None)
             g: R.Tensor((2, 3), dtype="float32") = R.matmul(x, metadata["ir.GenericConst"][6], out_dtype=None)
             j: R.Tensor((2, 128), dtype="int32") = R.matmul(i, metadata["ir.GenericConst"][7], out_dtype=None)
             gv: R.Tuple(R.Tensor((2, 128), dtype="float32"), R.Tensor((2, 96), dtype="float32"), R.Tensor((2, 80), dtype="float16"), R.Tensor((2, 64), dtype="float32"), R.Tensor((2, 64), dtype="float32"), R.Tensor((2, 40), dtype="float32"), R.Tensor((2, 3), dtype="float32"), R.Tensor((2, 128), dtype="int32")) = a, b, c, d, e, f, g, j

@@ -38,13 +38,13 @@ class Module:
             v: R.Tensor((), dtype="int32") = R.astype(z, dtype="int32")
             u: R.Tensor((2, 3), dtype="int32") = R.subtract(w, v)
             lv: R.Tensor((2, 2), dtype="int32") = R.pack_i16x2(x, z, axis=-1)
-            a: R.Tensor((2, 8), dtype="int32") = R.nn.dense_pack(lv, metadata["ir.GenericConst"][0], columns=8, pairs=True, out_dtype="int32")
-            b: R.Tensor((2, 8), dtype="int32") = R.nn.dense_pack(lv, metadata["ir.GenericConst"][1], columns=8, pairs=True, out_dtype="int32")
+            a: R.Tensor((2, 8), dtype="int32") = R.nn.dense_pack(lv, metadata["ir.GenericConst"][0], columns=8, packing="i16x2", out_dtype="int32")
+            b: R.Tensor((2, 8), dtype="int32") = R.nn.dense_pack(lv, metadata["ir.GenericConst"][1], columns=8, packing="i16x2", out_dtype="int32")
             c: R.Tensor((2, 8), dtype="int32") = R.matmul(u, metadata["ir.GenericConst"][2], out_dtype=None)
             d: R.Tensor((2, 8), dtype="int32") = R.matmul(i, metadata["ir.GenericConst"][3], out_dtype=None)
             e: R.Tensor((2, 1), dtype="int32") = R.matmul(u, metadata["ir.GenericConst"][4], out_dtype=None)
             lv1: R.Tensor((1, 2, 4, 4), dtype="int32") = R.pack_i16x2(y, R.const(4, "int32"), axis=1)
-            f: R.Tensor((1, 8, 6, 6), dtype="int32") = R.nn.conv_pack(lv1, metadata["ir.GenericConst"][5], strides=[1, 1], padding=[1, 1, 1, 1], dilation=[1, 1], groups=1, data_layout="NCHW", kernel_layout="IHWO", out_layout="NCHW", out_dtype="int32", channels=8, pairs=True)
+            f: R.Tensor((1, 8, 6, 6), dtype="int32") = R.nn.conv_pack(lv1, metadata["ir.GenericConst"][5], strides=[1, 1], padding=[1, 1, 1, 1], dilation=[1, 1], groups=1, data_layout="NCHW", kernel_layout="IHWO", out_layout="NCHW", out_dtype="int32", channels=8, packing="i16x2")
             gv: R.Tuple(R.Tensor((2, 8), dtype="int32"), R.Tensor((2, 8), dtype="int32"), R.Tensor((2, 8), dtype="int32"), R.Tensor((2, 8), dtype="int32"), R.Tensor((2, 1), dtype="int32"), R.Tensor((1, 8, 6, 6), dtype="int32")) = a, b, c, d, e, f
             R.output(gv)
         return gv

@@ -30,10 +30,10 @@ class Module:
     @R.function
     def main(x: R.Tensor((m, 2), dtype="float32"), y: R.Tensor((5000, 2), dtype="float32"), h: R.Tensor((1, 2), dtype="float16"), i: R.Tensor((1, 2, n, n), dtype="float32")) -> R.Tuple(R.Tensor((m, 48), dtype="float32"), R.Tensor((5000, 48), dtype="float32"), R.Tensor((1, 48), dtype="float16"), R.Tensor((1, 16, n, n), dtype="float32"), R.Tensor((m, 2), dtype="float32")):
         with R.dataflow():
-            a: R.Tensor((m, 48), dtype="float32") = R.nn.dense_pack(x, metadata["ir.GenericConst"][0], columns=48, pairs=False, out_dtype="float32")
-            b: R.Tensor((5000, 48), dtype="float32") = R.nn.dense_pack(y, metadata["ir.GenericConst"][1], columns=48, pairs=False, out_dtype=None)
-            c: R.Tensor((1, 48), dtype="float16") = R.nn.dense_pack(h, metadata["ir.GenericConst"][2], columns=48, pairs=False, out_dtype=None)
-            d: R.Tensor((1, 16, n, n), dtype="float32") = R.nn.conv_pack(i, metadata["ir.GenericConst"][3], strides=[1, 1], padding=[0, 0, 0, 0], dilation=[1, 1], groups=1, data_layout="NCHW", kernel_layout="IHWO", out_layout="NCHW", out_dtype="float32", channels=16, pairs=False)
+            a: R.Tensor((m, 48), dtype="float32") = R.nn.dense_pack(x, metadata["ir.GenericConst"][0], columns=48, packing="", out_dtype="float32")
+            b: R.Tensor((5000, 48), dtype="float32") = R.nn.dense_pack(y, metadata["ir.GenericConst"][1], columns=48, packing="", out_dtype=None)
+            c: R.Tensor((1, 48), dtype="float16") = R.nn.dense_pack(h, metadata["ir.GenericConst"][2], columns=48, packing="", out_dtype=None)
+            d: R.Tensor((1, 16, n, n), dtype="float32") = R.nn.conv_pack(i, metadata["ir.GenericConst"][3], strides=[1, 1], padding=[0, 0, 0, 0], dilation=[1, 1], groups=1, data_layout="NCHW", kernel_layout="IHWO", out_layout="NCHW", out_dtype="float32", channels=16, packing="")
             e: R.Tensor((m, 2), dtype="float32") = R.add(x, metadata["ir.GenericConst"][4])
             gv: R.Tuple(R.Tensor((m, 48), dtype="float32"), R.Tensor((5000, 48), dtype="float32"), R.Tensor((1, 48), dtype="float16"), R.Tensor((1, 16, n, n), dtype="float32"), R.Tensor((m, 2), dtype="float32")) = a, b, c, d, e
             R.output(gv)

@@ -1,11 +1,13 @@
 /// \file
-/// Operands of integer products as pairs of int16, which CPUs multiply and add in one instruction.
+/// Operands of products in the packings (topi::Packing) that CPUs multiply and add up in one instruction.
 #pragma once
 
 #include <optional>
 #include <unordered_map>
+#include <vector>
 
 #include "deuteron/relax/expr.h"
+#include "deuteron/topi/nn.h"
 
 namespace deuteron::relax {
 
@@ -32,8 +34,14 @@ class ByteOperands {
   std::unordered_map<const Object*, CentredBytes> centred_;
 };
 
-/// Neighbours along `axis` of an integer constant in pairs, as pack_i16x2 makes them; null where an element does not
-/// fit int16.
-Constant PairsAlong(const Constant& weight, size_t axis);
+/// Whether all elements of a constant of int32 are within that type.
+bool Fits(const Constant& integers, DataType dtype);
+/// Neighbours along `axis` of a weight in that packing: of int32 that fit int16 or int8, or of float32 or bfloat16.
+Constant PackWeight(const Constant& weight, size_t axis, const topi::Packing& packing);
+/// Of a weight of int32, the sums over all axes but `axis`, modulo 2^32.
+std::vector<int32_t> SumsBut(const Constant& weight, size_t axis);
+/// The element of a constant of int32 that has one; nothing if it is no such.
+std::optional<int64_t> ConstantScalar(const Expr& expr);
+bool IsByte(const Expr& expr);
 
 }  // namespace deuteron::relax

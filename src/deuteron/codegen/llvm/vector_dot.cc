@@ -1,0 +1,81 @@
+#include "deuteron/codegen/llvm/vector_dot.h"
+
+namespace deuteron::codegen {
+
+using llvm::Value;
+using Pieces = std::vector<Value*>;
+
+unsigned VectorDot::LanesWith(const char* wide, const char* narrow) const {
+  if (target_.machine.vector_bits >= 512 && target_.HasFeature("avx512f") && target_.HasFeature(wide)) return 16;
+  const bool is_short = target_.HasFeature(wide) && target_.HasFeature("avx512vl");
+  return is_short || target_.HasFeature(narrow) ? 8 : 0;
+}
+
+Value* VectorDot::Emit(std::string_view name, Value* sum, Value* x, Value* y) {
+  if (name == "dot_i16x2") {
+    Value* dot = OfIntegers(x, y);
+    return sum == nullptr ? dot : b_.CreateAdd(sum, dot);
+  }
+  const bool is_float = name == "dot_bf16x2";
+  if (sum == nullptr) {
+    llvm::Type* type = is_float ? b_.getFloatTy() : b_.getInt32Ty();
+    if (const auto* vector = llvm::dyn_cast<llvm::FixedVectorType>(x->getType())) {
+      type = llvm::FixedVectorType::get(type, vector->getNumElements());
+    }
+    sum = llvm::Constant::getNullValue(type);
+  }
+  return is_float ? OfFloats(sum, x, y) : OfBytes(sum, x, y);
+}
+
+Value* VectorDot::OfIntegers(Value* x, Value* y) {
+  const unsigned lanes = LanesWith("avx512bw", "avx2");
+  if (lanes == 0 || !x->getType()->isVectorTy()) {
+    const auto half = [&](Value* pair, bool high) { return b_.CreateAShr(high ? pair : b_.CreateShl(pair, 16), 16); };
+    return b_.CreateAdd(b_.CreateMul(half(x, false), half(y, false)), b_.CreateMul(half(x, true), half(y, true)));
+  }
+  return InPieces(&b_, {x, y}, lanes, [&](const Pieces& piece) {
+    llvm::Type* pairs = llvm::FixedVectorType::get(b_.getInt16Ty(), 2 * lanes);
+    const auto id = lanes == 16 ? llvm::Intrinsic::x86_avx512_pmaddw_d_512 : llvm::Intrinsic::x86_avx2_pmadd_wd;
+    return b_.CreateIntrinsic(id, {}, {b_.CreateBitCast(piece[0], pairs), b_.CreateBitCast(piece[1], pairs)});
+  });
+}
+
+Value* VectorDot::OfBytes(Value* sum, Value* x, Value* y) {
+  const unsigned lanes = LanesWith("avx512vnni", "avxvnni");
+  if (lanes == 0 || !x->getType()->isVectorTy()) {
+    for (uint64_t shift = 0; shift < 32; shift += 8) {
+      Value* a = b_.CreateAnd(b_.CreateLShr(x, shift), 0xff);
+      Value* b = b_.CreateAShr(b_.CreateShl(y, 24 - shift), 24);
+      sum = b_.CreateAdd(sum, b_.CreateMul(a, b));
+    }
+    return sum;
+  }
+  return InPieces(&b_, {sum, x, y}, lanes, [&](const Pieces& piece) {
+    const auto id = lanes == 16 ? llvm::Intrinsic::x86_avx512_vpdpbusd_512 : llvm::Intrinsic::x86_avx512_vpdpbusd_256;
+    return b_.CreateIntrinsic(id, {}, piece);
+  });
+}
+
+Value* VectorDot::OfFloats(Value* sum, Value* x, Value* y) {
+  const unsigned lanes = LanesWith("avx512bf16", "avx512bf16");
+  if (lanes == 0 || !x->getType()->isVectorTy() || !target_.HasFeature("avx512vl")) {
+    llvm::Type* type = sum->getType();
+    const auto half = [&](Value* pair, bool high) {
+      return b_.CreateBitCast(high ? b_.CreateAnd(pair, 0xffff0000) : b_.CreateShl(pair, 16), type);
+    };
+    const auto add = [&](bool high) {
+      sum = b_.CreateIntrinsic(llvm::Intrinsic::fmuladd, {type}, {half(x, high), half(y, high), sum});
+    };
+    add(true);
+    add(false);
+    return sum;
+  }
+  return InPieces(&b_, {sum, x, y}, lanes, [&](const Pieces& piece) {
+    llvm::Type* pairs = llvm::FixedVectorType::get(llvm::Type::getBFloatTy(b_.getContext()), 2 * lanes);
+    const auto id =
+        lanes == 16 ? llvm::Intrinsic::x86_avx512bf16_dpbf16ps_512 : llvm::Intrinsic::x86_avx512bf16_dpbf16ps_256;
+    return b_.CreateIntrinsic(id, {}, {piece[0], b_.CreateBitCast(piece[1], pairs), b_.CreateBitCast(piece[2], pairs)});
+  });
+}
+
+}  // namespace deuteron::codegen

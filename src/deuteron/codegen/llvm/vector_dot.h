@@ -1,0 +1,32 @@
+/// \file
+/// The intrinsics that add up products of what 32-bit elements hold (tir/intrinsics.cc: dot_i16x2, dot_u8i8x4,
+/// dot_bf16x2) as LLVM IR for a target.
+#pragma once
+
+#include <string_view>
+
+#include "deuteron/codegen/llvm/vector_ops.h"
+#include "deuteron/target/target.h"
+
+namespace deuteron::codegen {
+
+class VectorDot {
+ public:
+  VectorDot(llvm::IRBuilder<>* builder, const Target& target) : b_(*builder), target_(target) {}
+
+  /// sum + dot(x, y), for the intrinsic of that name: one instruction where the target has it. `sum` may be null: 0.
+  llvm::Value* Emit(std::string_view name, llvm::Value* sum, llvm::Value* x, llvm::Value* y);
+
+ private:
+  /// Lanes of the widest vectors that may be computed with at once, where the target has the one feature for 512 bits,
+  /// and the other, or that one, for 256; 0: it has neither.
+  unsigned LanesWith(const char* wide, const char* narrow) const;
+  llvm::Value* OfIntegers(llvm::Value* x, llvm::Value* y);
+  llvm::Value* OfBytes(llvm::Value* sum, llvm::Value* x, llvm::Value* y);
+  llvm::Value* OfFloats(llvm::Value* sum, llvm::Value* x, llvm::Value* y);
+
+  llvm::IRBuilder<>& b_;
+  const Target& target_;
+};
+
+}  // namespace deuteron::codegen

@@ -1,0 +1,137 @@
+#include "deuteron/relax/transform/layout/packed_operands.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <limits>
+#include <span>
+
+#include "deuteron/relax/op/op_common.h"
+#include "deuteron/relax/rewrite/constant_data.h"
+#include "deuteron/runtime/tensor.h"
+#include "deuteron/support/element.h"
+
+namespace deuteron::relax {
+namespace {
+
+bool IsScalar(const Expr& expr) {
+  const auto* type = expr.ty().as<TensorTypeNode>();
+  return type != nullptr && type->ndim == 0;
+}
+
+/// The elements of a constant of int32, compact.
+std::span<const int32_t> Integers(const Tensor& compact) {
+  return {static_cast<const int32_t*>(compact.data_ptr()), static_cast<size_t>(compact.numel())};
+}
+
+}  // namespace
+
+bool IsByte(const Expr& expr) {
+  const auto* type = expr.ty().as<TensorTypeNode>();
+  return type != nullptr && type->dtype.is_integer() && type->dtype.bits() == 8;
+}
+
+std::optional<int64_t> ConstantScalar(const Expr& expr) {
+  const auto* constant = expr.as<ConstantNode>();
+  if (constant == nullptr || constant->data.numel() != 1 || DataType(constant->data.dtype()) != DataType::Int(32))
+    return std::nullopt;
+  return *static_cast<const int32_t*>(CompactData(GetRef<Constant>(constant)).data_ptr());
+}
+
+Expr ByteOperands::Bytes(const Expr& expr) const {
+  const auto known = widened_.find(expr.get());
+  return known == widened_.end() ? Expr() : known->second;
+}
+
+void ByteOperands::Bind(const Var& var, const Expr& value) {
+  static const Op astype = Op::Get("relax.astype");
+  static const Op subtract = Op::Get("relax.subtract");
+  const auto* call = value.as<CallNode>();
+  const auto* type = value.ty().as<TensorTypeNode>();
+  if (call == nullptr || type == nullptr || type->dtype != DataType::Int(32)) return;
+  if (call->op.same_as(astype) && IsByte(call->args[0])) {
+    widened_[var.get()] = call->args[0];
+    centred_[var.get()] = {call->args[0], Constant::Scalar(DataType::Int(32), int64_t{0})};
+  } else if (call->op.same_as(subtract)) {
+    const Expr data = Bytes(call->args[0]), zero_point = Bytes(call->args[1]);
+    if (!data.defined()) return;
+    const auto constant = ConstantScalar(call->args[1]);
+    if (constant) {
+      // Within a byte, signed or not.
+      if (*constant < std::numeric_limits<int8_t>::min() || *constant > std::numeric_limits<uint8_t>::max()) return;
+      centred_[var.get()] = {data, Constant::Scalar(DataType::Int(32), *constant)};
+    } else if (zero_point.defined()) {
+      if (IsScalar(zero_point)) {
+        centred_[var.get()] = {data, zero_point};
+      } else {
+        centred_[var.get()] = {var, Constant::Scalar(DataType::Int(32), int64_t{0})};
+      }
+    }
+  }
+}
+
+std::optional<CentredBytes> ByteOperands::Find(const Expr& operand) const {
+  const auto known = centred_.find(operand.get());
+  if (known == centred_.end()) return std::nullopt;
+  return known->second;
+}
+
+bool Fits(const Constant& integers, DataType dtype) {
+  if (DataType(integers->data.dtype()) != DataType::Int(32)) return false;
+  const Tensor data = CompactData(integers);
+  const auto values = Integers(data);
+  const int64_t least = *AsConstInt(MinValue(dtype)), greatest = *AsConstInt(MaxValue(dtype));
+  return std::all_of(values.begin(), values.end(), [&](int64_t value) { return value >= least && value <= greatest; });
+}
+
+Constant PackWeight(const Constant& weight, size_t axis, const topi::Packing& packing) {
+  const int64_t count = packing == "u8i8x4" ? 4 : 2;
+  const int bits = static_cast<int>(32 / count);
+  Tensor data = CompactData(weight);
+  const bool is_wide_float = packing == "bf16x2" && DataType(data.dtype()) == DataType::Float(32);
+  const auto shape = weight->data.shape();
+  if (is_wide_float) {
+    Tensor narrow = runtime::AllocTensor({shape.begin(), shape.end()}, DataType::BFloat16());
+    NarrowFloats(static_cast<const float*>(data.data_ptr()), data.numel(), DataType::BFloat16(),
+                 static_cast<uint16_t*>(narrow.data_ptr()));
+    data = narrow;
+  }
+  const auto bits_at = [&](int64_t i) -> uint32_t {
+    if (packing == "bf16x2") return static_cast<const uint16_t*>(data.data_ptr())[i];
+    return static_cast<const uint32_t*>(data.data_ptr())[i] & ((1U << bits) - 1);
+  };
+  std::vector<int64_t> packed_shape(shape.begin(), shape.end());
+  int64_t outer = 1, inner = 1;
+  for (size_t i = 0; i < shape.size(); ++i) {
+    if (i < axis) outer *= shape[i];
+    if (i > axis) inner *= shape[i];
+  }
+  const int64_t extent = shape[axis], groups = (extent + count - 1) / count;
+  packed_shape[axis] = groups;
+  Tensor packed = runtime::AllocTensor(packed_shape, DataType::Int(32));
+  auto* out = static_cast<uint32_t*>(packed.data_ptr());
+  for (int64_t row = 0; row < outer * groups; ++row) {
+    const int64_t first = row % groups * count, here = std::min(count, extent - first);
+    const int64_t base = (row / groups * extent + first) * inner;
+    for (int64_t i = 0; i < inner; ++i) {
+      uint32_t element = 0;
+      for (int64_t n = 0; n < here; ++n) element |= bits_at(base + n * inner + i) << (n * bits);
+      out[row * inner + i] = element;
+    }
+  }
+  return Constant(std::move(packed), weight->span);
+}
+
+std::vector<int32_t> SumsBut(const Constant& weight, size_t axis) {
+  const Tensor data = CompactData(weight);
+  const auto values = Integers(data);
+  const auto shape = weight->data.shape();
+  int64_t inner = 1;
+  for (size_t i = axis + 1; i < shape.size(); ++i) inner *= shape[i];
+  std::vector<uint32_t> sums(static_cast<size_t>(shape[axis]), 0);
+  for (size_t i = 0; i < values.size(); ++i) {
+    sums[static_cast<size_t>(static_cast<int64_t>(i) / inner % shape[axis])] += static_cast<uint32_t>(values[i]);
+  }
+  return {sums.begin(), sums.end()};
+}
+
+}  // namespace deuteron::relax
