@@ -36,9 +36,17 @@ size_t CountPlaneAxes(const SBlock& block, const Buffer& operand) {
   return count;
 }
 
-/// The axes whose iterations each get a plane of the operand, if that pays.
-std::optional<size_t> PlaneAxes(const Schedule& schedule, const Block& anchor, const Block& operand,
-                                const Target& target) {
+/// A block's first spatial axes whose iterations each get a plane of the operand.
+struct Planes {
+  size_t axes;
+  /// Whether a plane lies on a thread's stack, with rows of whole vectors: to rows that are next to each other a
+  /// masked store would be a load, too, of what the store before it has written in part.
+  bool are_local;
+};
+
+/// Nothing unless that pays.
+std::optional<Planes> FindPlanes(const Schedule& schedule, const Block& anchor, const Block& operand,
+                                 const Target& target) {
   const SBlock block = schedule.Get(anchor);
   const Buffer buffer = schedule.WriteBuffer(operand);
   const size_t axes = CountPlaneAxes(block, buffer);
@@ -55,7 +63,8 @@ std::optional<size_t> PlaneAxes(const Schedule& schedule, const Block& anchor, c
   if (sure_planes < costs.EnoughPieces() || bytes_of_plane > static_cast<double>(costs.PlaneBytes())) {
     return std::nullopt;
   }
-  return axes;
+  const bool is_known = AsConstInts(buffer->shape).has_value();
+  return Planes{axes, is_known && 2 * bytes_of_plane <= static_cast<double>(costs.StackBufferBytes())};
 }
 
 /// How many of the loops threads share: all, unless the first ones are pieces enough, whatever the run makes of
@@ -217,6 +226,8 @@ Loop ScheduleSpatialReduction(Schedule* schedule, const Block& block, const Bloc
   // What comes after the reduction at the tile: the epilogue, or a copy of the accumulators to the output.
   const Block last_stage = epilogue.empty() ? schedule->CacheWrite(block, "local") : epilogue;
   schedule->ReverseComputeAt(last_stage, spatial.back());
+  // Registers hold the accumulators: rows that are no whole vectors do not share any (CompactBuffers).
+  schedule->SetScope(schedule->WriteBuffer(block), "local");
   const Block init = schedule->DecomposeReduction(block, reduce.front());
   spatial.resize(num_parallel ? *num_parallel : CountSharedLoops(*schedule, spatial, target));
   const Loop parallel = FuseAll(schedule, spatial);
@@ -257,17 +268,19 @@ bool ScheduleWindow(Schedule* schedule, const Target& target) {
     if (epilogue.empty()) return false;
   }
   const std::vector<Block> operands = schedule->GetProducers(anchor);
-  std::optional<size_t> planes;
+  std::optional<Planes> planes;
   if (operands.size() == 1 && schedule->GetConsumers(operands[0]).size() == 1) {
-    planes = PlaneAxes(*schedule, anchor, operands[0], target);
+    planes = FindPlanes(*schedule, anchor, operands[0], target);
   }
   for (const Block& block : schedule->GetBlocks()) {
     const bool moves = planes && block == operands[0];
     if (block != anchor && block != epilogue && !moves) ScheduleSpatial(schedule, block, target);
   }
-  const Loop parallel = ScheduleSpatialReduction(schedule, anchor, epilogue, target, planes);
+  const Loop parallel =
+      ScheduleSpatialReduction(schedule, anchor, epilogue, target, planes ? std::optional(planes->axes) : std::nullopt);
   if (planes) {
     schedule->ComputeAt(operands[0], parallel);
+    if (planes->are_local) schedule->SetScope(schedule->WriteBuffer(operands[0]), "local");
     const std::vector<Loop> loops = schedule->GetLoops(operands[0]);
     VectorizeInner(schedule, operands[0], loops.size() - 1, Lanes(target));
   }
