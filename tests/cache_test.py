@@ -99,11 +99,12 @@ def damaged(case):
     whole = case.entry().read_bytes()
     weights = whole.rindex(b"\0" * 64, 0, len(whole) - 40_000)
     places = [0, 100, len(whole) // 8, weights + 4096, len(whole) - 30_000, len(whole) - 89, len(whole) - 88, len(whole) - 76, len(whole) - 1]
+    # Between the parts lie zeros that mean nothing: how many depends on the code for this processor.
+    places = [next(i for i in range(at, len(whole)) if whole[i] != 0) for at in places]
     pieces = [whole[:at] + bytes([whole[at] ^ 0x10]) + whole[at + 1 :] for at in places]
     pieces += [b"", b"nothing", whole[:1000], whole[:-1], whole + b"\0", whole[4096:]]
     for piece in pieces:
         case.entry().write_bytes(piece)
-        # Between the parts lie zeros that mean nothing.
         said = case.result()
         assert np.array_equal(said[0], case.expected) and len(said[1]) == 1, said[1]
         assert case.entry().read_bytes()[-88:-60] == whole[-88:-60], "not replaced"
