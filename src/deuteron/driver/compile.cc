@@ -114,7 +114,8 @@ GeneratedCode Compilation::Generate(IRModule kernels) {
   if (options_.progress) options_.progress("generating code", 0, 1);
   GeneratedCode code;
   try {
-    code.compiled = codegen::CompileProgram(module);
+    const bool is_for_here = target_.cpu == Target::Host().cpu && target_.WhyNotHere().empty();
+    code.compiled = codegen::CompileProgram(module, is_for_here ? static_cast<int>(target_.machine.threads) : 0);
     code.objects = std::make_shared<const std::vector<std::string>>(codegen::EmitObjects(
         LowerKernels(target_)(module), target_, {.check_bounds = scope_.context().GetBool("check_bounds")}));
   } catch (const ffi::Error& error) {

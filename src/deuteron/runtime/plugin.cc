@@ -59,11 +59,13 @@ std::vector<std::string> PluginFolders() {
 
 struct Plugin {
   TVMFFISafeCallType create = nullptr;
+  /// May be null.
+  TVMFFISafeCallType pack = nullptr;
   std::string problem;
 };
 
 Plugin Open(const std::string& name) {
-  if (name.empty() || name.find('/') != std::string::npos) return {nullptr, "'" + name + "' is no name of a plugin"};
+  if (name.empty() || name.find('/') != std::string::npos) return {.problem = "'" + name + "' is no name of a plugin"};
   const std::string file = "libdeuteron_" + name + ".so";
   void* library = nullptr;
   std::string problem;
@@ -79,12 +81,12 @@ Plugin Open(const std::string& name) {
     if (library == nullptr)
       problem = file + " is not installed: it lies neither beside the runtime library nor in the library path";
   }
-  if (library == nullptr) return {nullptr, problem};
+  if (library == nullptr) return {.problem = problem};
   auto* create = reinterpret_cast<TVMFFISafeCallType>(dlsym(library, "__tvm_ffi_deuteron_create"));
   if (create == nullptr)
-    return {nullptr, file + " is no plugin of this runtime: it lacks the function deuteron_create"};
+    return {.problem = file + " is no plugin of this runtime: it lacks the function deuteron_create"};
   // Never closed: its functions may outlive every executable.
-  return {create, ""};
+  return {create, reinterpret_cast<TVMFFISafeCallType>(dlsym(library, "__tvm_ffi_deuteron_pack")), ""};
 }
 
 const Plugin& FindPlugin(const std::string& name) {
@@ -144,6 +146,14 @@ Function LoadSharedObject(const ExternalSpec& external, std::vector<Tensor> cons
   });
 }
 
+Any CallPlugin(TVMFFISafeCallType function, const ExternalSpec& external, std::span<const Tensor> constants) {
+  tvm::ffi::Array<tvm::ffi::String> names;
+  for (const std::string& name : external.constant_names) names.push_back(name);
+  const tvm::ffi::Array<Tensor> tensors(constants.begin(), constants.end());
+  return Function::InvokeExternC(nullptr, function, const_cast<void*>(static_cast<const void*>(&kHost)),
+                                 tvm::ffi::String(external.symbol), tvm::ffi::Bytes(external.code), names, tensors);
+}
+
 }  // namespace
 
 CallThreads::CallThreads(int threads) : before_(call_threads) { call_threads = threads; }
@@ -153,18 +163,24 @@ CallProfile::~CallProfile() { call_kernels = before_; }
 
 std::string PluginProblem(const std::string& name) { return name == kSharedObject ? "" : FindPlugin(name).problem; }
 
+PackedExternal PackExternal(const ExternalSpec& external, std::span<const Tensor> constants, int threads) {
+  const TVMFFISafeCallType pack = external.plugin == kSharedObject ? nullptr : FindPlugin(external.plugin).pack;
+  if (pack == nullptr) return {external.code, {constants.begin(), constants.end()}};
+  const CallThreads scope(threads);
+  const auto packed = CallPlugin(pack, external, constants).cast<tvm::ffi::Array<Any>>();
+  const auto code = packed[0].cast<tvm::ffi::Bytes>();
+  const auto tensors = packed[1].cast<tvm::ffi::Array<Tensor>>();
+  DEUTERON_CHECK(tensors.size() == constants.size()) << external.plugin << " packs other constants than it is given";
+  return {{code.data(), code.size()}, {tensors.begin(), tensors.end()}};
+}
+
 Function LoadExternal(const ExternalSpec& external, std::span<const Tensor> constants) {
   if (external.plugin == kSharedObject) return LoadSharedObject(external, {constants.begin(), constants.end()});
   const Plugin& plugin = FindPlugin(external.plugin);
   if (plugin.create == nullptr) {
     DEUTERON_THROW(UnsupportedError) << "the model needs the plugin '" << external.plugin << "': " << plugin.problem;
   }
-  tvm::ffi::Array<tvm::ffi::String> names;
-  for (const std::string& name : external.constant_names) names.push_back(name);
-  const tvm::ffi::Array<Tensor> tensors(constants.begin(), constants.end());
-  return Function::InvokeExternC(nullptr, plugin.create, const_cast<void*>(static_cast<const void*>(&kHost)),
-                                 tvm::ffi::String(external.symbol), tvm::ffi::Bytes(external.code), names, tensors)
-      .cast<Function>();
+  return CallPlugin(plugin.create, external, constants).cast<Function>();
 }
 
 }  // namespace deuteron::runtime

@@ -10,6 +10,14 @@
 /// which returns a function of tensors, the results last (destination-passing style). The constants live as long as
 /// the function; it is called by several threads at once. A plugin `NAME` that is compiled into the runtime needs no
 /// library: `shared_object`, whose code is a shared object with one C function (kernel_function.h).
+///
+/// It may export a second one of the same arguments, `__tvm_ffi_deuteron_pack`, which the compiler calls for the
+/// machine it runs on:
+///
+///     Array<Any> pack(void* host, String symbol, Bytes code, Array<String> constant_names, Array<Tensor> constants)
+///
+/// It gives the code and the constants (Bytes, Array<Tensor>) that an executable should hold instead: constants lie as
+/// the library reads them then, once and not twice, and loading moves none. What it gives must do on any machine.
 #pragma once
 
 #include <tvm/ffi/function.h>
@@ -55,6 +63,14 @@ using tvm::ffi::Tensor;
 /// Why plugin `name` cannot be used: its file is missing, or what it needs is; empty if it can. The first call loads
 /// it.
 std::string PluginProblem(const std::string& name);
+
+/// The code and the constants of `external` as its plugin wants to find them when it is loaded on this machine, for
+/// calls with `threads` threads; as they are if it does not care, or is missing.
+struct PackedExternal {
+  std::string code;
+  std::vector<Tensor> constants;
+};
+PackedExternal PackExternal(const ExternalSpec& external, std::span<const Tensor> constants, int threads);
 
 /// The callable function of `external`; `constants` in its order. An UnsupportedError that names the plugin if it is
 /// missing.

@@ -3,7 +3,12 @@
 #include <tvm/ffi/container/array.h>
 #include <tvm/ffi/string.h>
 
+#include <algorithm>
+#include <cstdlib>
+#include <cstring>
+
 #include "deuteron/backend/dnnl/gomp.h"
+#include "deuteron/backend/dnnl/held_layout.h"
 #include "deuteron/backend/dnnl/kernels.h"
 #include "deuteron/support/error.h"
 
@@ -15,12 +20,48 @@ std::vector<int64_t> AtLeast1D(const std::vector<int64_t>& dims) {
   return dims.empty() ? std::vector<int64_t>{1} : dims;
 }
 
+/// Memory of a tensor, aligned as primitives like it.
+struct AlignedAlloc {
+  void AllocData(DLTensor* tensor) {
+    constexpr size_t kAlignment = 64;
+    const auto bytes = static_cast<size_t>(tensor->shape[0]);
+    tensor->data = std::aligned_alloc(kAlignment, (bytes + kAlignment) / kAlignment * kAlignment);
+    if (tensor->data == nullptr) DEUTERON_THROW(MemoryError) << "out of memory: " << bytes << " bytes for constants";
+  }
+  void FreeData(DLTensor* tensor) { std::free(tensor->data); }
+};
+
 class DnnlRuntime : public JsonRuntime {
  public:
   DnnlRuntime(std::string symbol, JsonGraph graph, std::map<std::string, Tensor> constants, const DeuteronHost* host)
-      : JsonRuntime(std::move(symbol), std::move(graph), std::move(constants), host), packed_(host) {}
+      : JsonRuntime(std::move(symbol), std::move(graph), std::move(constants), host) {
+    for (const uint32_t index : this->graph().constants) {
+      const nlohmann::json& attrs = this->graph().nodes[index].attrs;
+      if (!attrs.contains("held")) continue;
+      const auto bytes = static_cast<size_t>(constant(index).numel() * constant(index).dtype().bits / 8);
+      packed_.Hold(DataOf(index), HeldLayoutFromJson(attrs.at("held"), bytes));
+    }
+  }
+
+  /// The constant of a node as the plans made so far want it, and the attribute that says so; null if they want it as
+  /// it is.
+  std::pair<Tensor, nlohmann::json> Packed(uint32_t index) {
+    const auto layouts = packed_.SoleLayout(DataOf(index));
+    nlohmann::json held = layouts ? HeldLayoutToJson(*layouts) : nullptr;
+    if (held.is_null()) return {constant(index), nullptr};
+    const size_t bytes = layouts->to.get_size();
+    const Tensor tensor = Tensor::FromNDAlloc(AlignedAlloc(), tvm::ffi::Shape({static_cast<int64_t>(bytes)}),
+                                              DLDataType{kDLUInt, 8, 1}, DLDevice{kDLCPU, 0});
+    std::memcpy(tensor.data_ptr(), packed_.Get(DataOf(index), layouts->from, layouts->to).get_data_handle(), bytes);
+    return {tensor, std::move(held)};
+  }
 
  private:
+  const char* DataOf(uint32_t index) const {
+    const Tensor& tensor = constant(index);
+    return static_cast<const char*>(tensor.data_ptr()) + tensor.byte_offset();
+  }
+
   std::shared_ptr<const Plan> Prepare(const Shapes& shapes, int threads) override {
     const RegionThreads scope(host(), threads);
     PlanBuilder plan(&packed_, threads);
@@ -31,10 +72,9 @@ class DnnlRuntime : public JsonRuntime {
           plan.Input(static_cast<uint32_t>(i), PlainDesc(AtLeast1D(shapes[i]), DataTypeOf(node.dtypes[0])))};
     }
     for (const uint32_t index : graph().constants) {
-      const Tensor& tensor = constant(index);
-      const std::vector<int64_t> dims(tensor.shape().begin(), tensor.shape().end());
-      const auto desc = PlainDesc(AtLeast1D(dims), DataTypeOf(graph().nodes[index].dtypes[0]));
-      values[index] = {plan.Constant(static_cast<const char*>(tensor.data_ptr()) + tensor.byte_offset(), desc)};
+      const JsonNode& node = graph().nodes[index];
+      const auto desc = PlainDesc(AtLeast1D(node.shapes[0]), DataTypeOf(node.dtypes[0]));
+      values[index] = {plan.Constant(DataOf(index), desc)};
     }
     uint32_t kernel = 0;
     for (uint32_t i = 0; i < graph().nodes.size(); ++i) {
@@ -82,21 +122,51 @@ class DnnlRuntime : public JsonRuntime {
   PackedConstants packed_;
 };
 
-tvm::ffi::Function Create(void* host, const tvm::ffi::String& symbol, const tvm::ffi::Bytes& code,
-                          const tvm::ffi::Array<tvm::ffi::String>& names, const tvm::ffi::Array<Tensor>& constants) {
+using tvm::ffi::Any;
+using tvm::ffi::Array;
+using tvm::ffi::Bytes;
+using tvm::ffi::String;
+
+std::shared_ptr<DnnlRuntime> Prepare(void* host, const String& symbol, const Bytes& code, const Array<String>& names,
+                                     const Array<Tensor>& constants) {
   const auto* services = static_cast<const DeuteronHost*>(host);
   if (services->version != kDeuteronHostVersion) {
     DEUTERON_THROW(UnsupportedError) << "the plugin dnnl is of another version than the runtime";
   }
   std::map<std::string, Tensor> by_name;
   for (size_t i = 0; i < names.size(); ++i) by_name.emplace(std::string(names[i]), constants[i]);
-  const auto runtime = std::make_shared<DnnlRuntime>(std::string(symbol), ParseJsonGraph({code.data(), code.size()}),
-                                                     std::move(by_name), services);
+  auto runtime = std::make_shared<DnnlRuntime>(std::string(symbol), ParseJsonGraph({code.data(), code.size()}),
+                                               std::move(by_name), services);
   runtime->PrepareStatic();
-  return AsFunction(runtime);
+  return runtime;
+}
+
+tvm::ffi::Function Create(void* host, const String& symbol, const Bytes& code, const Array<String>& names,
+                          const Array<Tensor>& constants) {
+  return AsFunction(Prepare(host, symbol, code, names, constants));
+}
+
+/// Constants in the layouts that the primitives of the plan for this machine want.
+Array<Any> Pack(void* host, const String& symbol, const Bytes& code, const Array<String>& names,
+                const Array<Tensor>& constants) {
+  const auto runtime = Prepare(host, symbol, code, names, constants);
+  auto json = nlohmann::json::parse(std::string_view(code.data(), code.size()));
+  Array<Tensor> packed = constants;
+  for (size_t index = 0; index < json["nodes"].size(); ++index) {
+    nlohmann::json& node = json["nodes"][index];
+    if (node["op"] != "const") continue;
+    auto [tensor, held] = runtime->Packed(static_cast<uint32_t>(index));
+    if (held.is_null()) continue;
+    node["attrs"]["held"] = std::move(held);
+    const String name(node["name"].get<std::string>());
+    packed.Set(std::find(names.begin(), names.end(), name) - names.begin(), tensor);
+  }
+  const std::string text = json.dump();
+  return {Bytes(text), packed};
 }
 
 }  // namespace
 }  // namespace deuteron::backend::dnnl
 
 TVM_FFI_DLL_EXPORT_TYPED_FUNC(deuteron_create, deuteron::backend::dnnl::Create)
+TVM_FFI_DLL_EXPORT_TYPED_FUNC(deuteron_pack, deuteron::backend::dnnl::Pack)

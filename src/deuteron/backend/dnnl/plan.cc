@@ -136,17 +136,55 @@ memory::data_type DataTypeOf(const std::string& dtype) {
   DEUTERON_THROW(UnsupportedError) << "oneDNN has no dtype " << dtype;
 }
 
+namespace {
+
+void Reorder(memory from, memory to) {
+  ::dnnl::stream stream(Engine());
+  ::dnnl::reorder(from, to).execute(stream, from, to);
+  stream.wait();
+}
+
+}  // namespace
+
 memory PackedConstants::Get(const void* data, const memory::desc& from, const memory::desc& to) {
   for (const Packed& packed : packed_) {
     if (packed.data == data && packed.from == from && packed.object.get_desc() == to) return packed.object;
   }
+  const auto held = held_.find(data);
+  if (held != held_.end() && held->second.layouts.from == from && held->second.layouts.to == to) {
+    packed_.push_back({data, from, memory(to, Engine(), const_cast<void*>(data))});
+    return packed_.back().object;
+  }
   memory packed(to, Engine());
-  memory source(from, Engine(), const_cast<void*>(data));
-  ::dnnl::stream stream(Engine());
-  ::dnnl::reorder(source, packed).execute(stream, source, packed);
-  stream.wait();
+  Reorder(memory(from, Engine(), const_cast<void*>(PlainOrHeld(data))), packed);
   packed_.push_back({data, from, packed});
   return packed;
+}
+
+const void* PackedConstants::Plain(const void* data) {
+  used_plainly_.insert(data);
+  return PlainOrHeld(data);
+}
+
+const void* PackedConstants::PlainOrHeld(const void* data) {
+  const auto it = held_.find(data);
+  if (it == held_.end()) return data;
+  auto& [layouts, plain] = it->second;
+  if (!plain) {
+    plain = memory(layouts.from, Engine());
+    Reorder(memory(layouts.to, Engine(), const_cast<void*>(data)), *plain);
+  }
+  return plain->get_data_handle();
+}
+
+std::optional<PackedConstants::Layouts> PackedConstants::SoleLayout(const void* data) const {
+  std::optional<Layouts> sole;
+  for (const Packed& packed : packed_) {
+    if (packed.data != data) continue;
+    if (sole) return std::nullopt;
+    sole = {packed.from, packed.object.get_desc()};
+  }
+  return used_plainly_.count(data) != 0 ? std::nullopt : sole;
 }
 
 Value PlanBuilder::Input(uint32_t index, const memory::desc& desc) {
@@ -207,7 +245,8 @@ void PlanBuilder::Copy(const Value& from, const Value& to) {
 
 void PlanBuilder::Append(Step step) {
   const int at = static_cast<int>(steps_.size());
-  for (const auto& [id, value] : step.arguments) {
+  for (auto& [id, value] : step.arguments) {
+    if (value.place == Value::kConstant) value.data = constants_->Plain(value.data);
     if (value.place != Value::kBuffer) continue;
     BufferInfo& buffer = buffers_[value.index];
     if (buffer.first < 0) buffer.first = at;

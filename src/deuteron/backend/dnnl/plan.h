@@ -7,6 +7,7 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <set>
 #include <span>
 #include <vector>
 
@@ -24,21 +25,40 @@ bool IsEmpty(const memory::dims& dims);
 memory::desc PlainDesc(const std::vector<int64_t>& dims, memory::data_type type);
 memory::data_type DataTypeOf(const std::string& dtype);
 
-/// Constants in the layouts that primitives asked for, shared by all plans of a function.
+/// Constants in the layouts that primitives asked for, shared by all plans of a function. A constant is known by where
+/// the executable holds it.
 class PackedConstants {
  public:
-  explicit PackedConstants(const DeuteronHost* host) : host_(host) {}
-  /// `data`, described by `from`, as `to`.
+  /// What plans made of a constant: what they saw in it, and how they wanted that to lie.
+  struct Layouts {
+    memory::desc from, to;
+  };
+
+  /// Says that the executable holds the constant at `data` in the layout `to` already.
+  void Hold(const void* data, const Layouts& layouts) { held_.insert_or_assign(data, Held{layouts, {}}); }
+  /// The constant, described by `from`, as `to`.
   memory Get(const void* data, const memory::desc& from, const memory::desc& to);
+  /// The constant, described plainly.
+  const void* Plain(const void* data);
+  /// The one layout in which all plans so far want a constant; nothing if they differ or want it plainly.
+  std::optional<Layouts> SoleLayout(const void* data) const;
 
  private:
-  const DeuteronHost* host_;
+  struct Held {
+    Layouts layouts;
+    /// As it was before, where some plan wants that.
+    std::optional<memory> plain;
+  };
   struct Packed {
     const void* data;
     memory::desc from;
     memory object;
   };
+  const void* PlainOrHeld(const void* data);
+
+  std::map<const void*, Held> held_;
   std::vector<Packed> packed_;
+  std::set<const void*> used_plainly_;
 };
 
 /// A tensor while a plan is built: where it will be and how it is laid out.

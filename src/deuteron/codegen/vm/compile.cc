@@ -9,6 +9,7 @@
 #include "deuteron/relax/transform/library/library_codegen.h"
 #include "deuteron/relax/transform/memory/passes.h"
 #include "deuteron/runtime/artifact.h"
+#include "deuteron/runtime/plugin.h"
 
 namespace deuteron::codegen {
 namespace {
@@ -31,7 +32,7 @@ bool HasDestinationPassingCalls(const relax::SeqExpr& seq) {
 }
 
 /// The functions of libraries, their constants among those of the program.
-std::vector<runtime::ExternalSpec> Externals(const IRModule& module, ProgramBuilder* builder) {
+std::vector<runtime::ExternalSpec> Externals(const IRModule& module, int pack_for_threads, ProgramBuilder* builder) {
   const auto constants = relax::ExternalConstants(module);
   std::vector<runtime::ExternalSpec> externals;
   for (const relax::ExternalFunction& function : relax::ExternalFunctions(module)) {
@@ -39,13 +40,20 @@ std::vector<runtime::ExternalSpec> Externals(const IRModule& module, ProgramBuil
     external.symbol = function.symbol;
     external.plugin = function.plugin;
     external.code = function.code;
+    std::vector<Tensor> tensors;
     for (const std::string& name : function.constants) {
       const auto it = constants.find(name);
       if (it == constants.end())
         DEUTERON_THROW(ModelError) << function.symbol << ": its constant " << name << " is missing";
       external.constant_names.push_back(name);
-      external.constants.push_back(builder->Constant(it->second));
+      tensors.push_back(it->second);
     }
+    if (pack_for_threads != 0) {
+      runtime::PackedExternal packed = runtime::PackExternal(external, tensors, pack_for_threads);
+      external.code = std::move(packed.code);
+      tensors = std::move(packed.constants);
+    }
+    for (const Tensor& tensor : tensors) external.constants.push_back(builder->Constant(tensor));
   }
   return externals;
 }
@@ -88,7 +96,7 @@ std::string KernelSymbol(const std::string& name) {
   return symbol;
 }
 
-CompiledProgram CompileProgram(const IRModule& input) {
+CompiledProgram CompileProgram(const IRModule& input, int pack_for_threads) {
   IRModule module = input;
   bool has_symbols = false;
   bool rewrite = false;
@@ -107,7 +115,7 @@ CompiledProgram CompileProgram(const IRModule& input) {
     const bool is_private = has_symbols && !function->GetAttr<String>("global_symbol").has_value();
     builder.SetFunction(FunctionCompiler(module, &builder).Compile(name, function, is_private));
   }
-  std::vector<runtime::ExternalSpec> externals = Externals(module, &builder);
+  std::vector<runtime::ExternalSpec> externals = Externals(module, pack_for_threads, &builder);
   CompiledProgram compiled = builder.Take();
   compiled.program.externals = std::move(externals);
   return compiled;

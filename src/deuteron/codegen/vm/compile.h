@@ -23,7 +23,10 @@ struct CompiledProgram {
 /// been. PrimFuncs become kernels named by `KernelSymbol`. Functions with the attribute "global_symbol" (or all, if
 /// none has it) are public. Function attributes "input_names" and "output_names" (arrays of strings) give the names
 /// that the user knows. An UnsupportedError names the binding that cannot be translated.
-CompiledProgram CompileProgram(const IRModule& module);
+///
+/// `pack_for_threads`: if not 0, the program is for this machine and calls with so many threads: plugins may lay the
+/// constants of their functions out for that.
+CompiledProgram CompileProgram(const IRModule& module, int pack_for_threads = 0);
 
 /// The plugins that a program needs beside the runtime library.
 std::vector<std::string> PluginsOf(const runtime::Program& program);

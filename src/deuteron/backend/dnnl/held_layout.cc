@@ -1,0 +1,66 @@
+#include "deuteron/backend/dnnl/held_layout.h"
+
+#include <dnnl_debug.h>
+
+#include "deuteron/support/error.h"
+
+namespace deuteron::backend::dnnl {
+namespace {
+
+/// A format of these dimensions; null if it is for others.
+memory::desc DescOf(const memory::dims& dims, memory::data_type type, int tag) {
+  return {dims, type, static_cast<memory::format_tag>(tag), /*allow_empty=*/true};
+}
+
+std::string NameOf(memory::data_type type) { return dnnl_dt2str(memory::convert_to_c(type)); }
+std::string NameOf(int tag) { return dnnl_fmt_tag2str(static_cast<dnnl_format_tag_t>(tag)); }
+
+/// The one of that name among oneDNN's types, or its formats, from the first to before the last.
+template <typename Name>
+int Find(int first, int last, const std::string& name, const Name& name_of) {
+  for (int i = first; i < last; ++i) {
+    if (name_of(i) == name) return i;
+  }
+  DEUTERON_THROW(ModelError) << "the model holds constants as \"" << name
+                             << "\", which this oneDNN does not know; compile it with this version of Deuteron";
+}
+
+memory::data_type TypeOf(const std::string& name) {
+  return static_cast<memory::data_type>(
+      Find(dnnl_f16, dnnl_data_type_max, name, [](int type) { return NameOf(static_cast<memory::data_type>(type)); }));
+}
+
+}  // namespace
+
+nlohmann::json HeldLayoutToJson(const PackedConstants::Layouts& layouts) {
+  const memory::desc &from = layouts.from, &to = layouts.to;
+  const bool is_strided = from.get_format_kind() == memory::format_kind::blocked && from.get_inner_nblks() == 0;
+  if (!is_strided || to.get_format_kind() != memory::format_kind::blocked) return nullptr;
+  for (int tag = dnnl_format_tag_any + 1; tag < dnnl_format_tag_last; ++tag) {
+    const memory::desc named = DescOf(to.get_dims(), to.get_data_type(), tag);
+    if (!named || named != to) continue;
+    return {{"dims", from.get_dims()},
+            {"strides", from.get_strides()},
+            {"dtype", NameOf(from.get_data_type())},
+            {"held_dtype", NameOf(to.get_data_type())},
+            {"layout", NameOf(tag)}};
+  }
+  return nullptr;
+}
+
+PackedConstants::Layouts HeldLayoutFromJson(const nlohmann::json& json, size_t bytes) {
+  const auto dims = json.at("dims").get<memory::dims>(), strides = json.at("strides").get<memory::dims>();
+  const std::string layout = json.at("layout");
+  if (dims.size() != strides.size() || dims.size() > DNNL_MAX_NDIMS) {
+    DEUTERON_THROW(ModelError) << "a constant of " << dims.size() << " dimensions and " << strides.size() << " strides";
+  }
+  const int tag = Find(dnnl_format_tag_any + 1, dnnl_format_tag_last, layout, [](int i) { return NameOf(i); });
+  const memory::desc from(dims, TypeOf(json.at("dtype")), strides);
+  const memory::desc to = DescOf(dims, TypeOf(json.at("held_dtype")), tag);
+  if (!to || to.get_size() > bytes) {
+    DEUTERON_THROW(ModelError) << "a constant of " << bytes << " bytes is no tensor in the layout " << layout;
+  }
+  return {from, to};
+}
+
+}  // namespace deuteron::backend::dnnl
