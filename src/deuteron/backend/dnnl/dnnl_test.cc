@@ -55,6 +55,43 @@ TEST(Dnnl, Convolutions) {
       MakeModule("x: " + T("1, 3, 6, 7, 8") + ", w: " + T("4, 3, 2, 3, 3"), {"gv = R.nn.conv3d(x, w, padding=1)"}));
 }
 
+/// A convolution of a constant window, as RunCodegen writes it.
+constexpr const char* kConvolution = R"({"nodes": [
+  {"op": "input", "name": "x", "attrs": {"shape": [[1, 32, 8, 8]], "dtype": ["float32"]}},
+  {"op": "const", "name": "w", "attrs": {"shape": [[32, 32, 3, 3]], "dtype": ["float32"]}},
+  {"op": "kernel", "name": "dnnl.conv2d", "inputs": [[0, 0, 0], [1, 0, 0]], "attrs": {
+    "op": "convolution", "strides": [1, 1], "padding": [1, 1, 1, 1], "dilation": [1, 1], "groups": 1, "bias": false,
+    "shape": [[1, 32, 8, 8]], "dtype": ["float32"]}}],
+  "arg_nodes": [0, 1], "heads": [[2, 0, 0]], "node_row_ptr": [0, 1, 2, 3]})";
+
+TEST(Dnnl, ConstantsAreHeldAsTheyAreRead) {
+  const DataType f32 = DataType::Float(32);
+  std::mt19937_64 random(1);
+  const Tensor x = RandomTensor({1, 32, 8, 8}, f32, &random), weight = RandomTensor({32, 32, 3, 3}, f32, &random);
+  const auto run = [&](const std::string& code, const Tensor& constant) {
+    const tvm::ffi::Function function = runtime::LoadExternal({"conv", "dnnl", code, {"w"}, {}}, {{constant}});
+    const Tensor y = runtime::AllocTensor({1, 32, 8, 8}, f32);
+    function(x, y);
+    const auto* data = static_cast<const float*>(y.data_ptr());
+    return std::vector<float>(data, data + y.numel());
+  };
+  const std::vector<float> expected = run(kConvolution, weight);
+  const runtime::PackedExternal packed =
+      runtime::PackExternal({"conv", "dnnl", kConvolution, {"w"}, {}}, {{weight}}, 1);
+  EXPECT_NE(packed.code.find("\"held\""), std::string::npos);
+  EXPECT_EQ(run(packed.code, packed.constants[0]), expected);
+  // Another library, or another number of threads, may want another layout than the one that is held.
+  const auto held_as = [&](const std::string& layout) {
+    const std::string key = "\"layout\":\"";
+    const size_t begin = packed.code.find(key) + key.size();
+    std::string code = packed.code;
+    return code.replace(begin, code.find('"', begin) - begin, layout);
+  };
+  EXPECT_EQ(run(held_as("abcd"), weight), expected);
+  EXPECT_THROW(run(held_as("zyx"), weight), tvm::ffi::Error);
+  EXPECT_THROW(run(packed.code, RandomTensor({32, 32, 3}, f32, &random)), tvm::ffi::Error);
+}
+
 TEST(Dnnl, ChainsOfPostOperations) {
   const std::string params = "x: " + T("2, 8, 10, 10") + ", w: " + T("16, 8, 3, 3") + ", b: " + T("1, 16, 1, 1") +
                              ", s: " + T("16, 1, 1") + ", r: " + T("2, 16, 10, 10");
