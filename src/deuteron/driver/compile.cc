@@ -15,6 +15,7 @@
 #include "deuteron/ir/transform/precision.h"
 #include "deuteron/runtime/executable.h"
 #include "deuteron/target/cpu_table.h"
+#include "deuteron/tir/analysis/matrix_unit.h"
 
 namespace deuteron {
 namespace {
@@ -116,12 +117,13 @@ GeneratedCode Compilation::Generate(IRModule kernels) {
   try {
     const bool is_for_here = target_.cpu == Target::Host().cpu && target_.WhyNotHere().empty();
     code.compiled = codegen::CompileProgram(module, is_for_here ? static_cast<int>(target_.machine.threads) : 0);
-    code.objects = std::make_shared<const std::vector<std::string>>(codegen::EmitObjects(
-        LowerKernels(target_)(module), target_, {.check_bounds = scope_.context().GetBool("check_bounds")}));
+    const IRModule lowered = LowerKernels(target_)(module);
+    code.manifest.cpu_features = target_.RequiredFeatures(tir::UsesMatrixUnit(lowered));
+    code.objects = std::make_shared<const std::vector<std::string>>(
+        codegen::EmitObjects(lowered, target_, {.check_bounds = scope_.context().GetBool("check_bounds")}));
   } catch (const ffi::Error& error) {
     throw AsFailureOfCodeGeneration(error, module, scope_.context());
   }
-  code.manifest.cpu_features = target_.RequiredFeatures();
   code.manifest.target = target_.ToString();
   code.manifest.plugins = codegen::PluginsOf(code.compiled.program);
   code.decisions = scope_.context().decisions;

@@ -36,6 +36,7 @@ std::vector<Pipeline> MakePipelines() {
                           {"RunCodegen"}};
   const Passes fuse = {{"CombineMatmulsOfOneWeight"},
                        {"DropUnreadPixels"},
+                       {"ChannelsLast"},
                        {"ConvToWinograd"},
                        {"PackWeights"},
                        {"DeadCodeElimination"},

@@ -2,6 +2,9 @@
 
 #if defined(__aarch64__)
 #include <sys/auxv.h>
+#else
+#include <sys/syscall.h>
+#include <unistd.h>
 #endif
 
 #include <algorithm>
@@ -64,6 +67,13 @@ std::string FeatureOfFlag(const std::string& flag) {
   return it == renamed.end() ? flag : it->second;
 }
 
+/// The registers of a matrix unit are the process's only if it asks for them (Linux,
+/// Documentation/arch/x86/xstate.rst).
+bool MayUseMatrixUnit() {
+  constexpr long kRequestPermission = 0x1023, kTileData = 18;
+  return syscall(SYS_arch_prctl, kRequestPermission, kTileData) == 0;
+}
+
 std::vector<std::string> ReadFeatures() {
   std::vector<std::string> features;
   std::ifstream cpuinfo("/proc/cpuinfo");
@@ -73,6 +83,9 @@ std::vector<std::string> ReadFeatures() {
     for (std::string flag; flags >> flag;) features.push_back(FeatureOfFlag(flag));
     break;
   }
+  const auto is_of_matrix_unit = [](const std::string& feature) { return feature.starts_with("amx-"); };
+  if (std::any_of(features.begin(), features.end(), is_of_matrix_unit) && !MayUseMatrixUnit())
+    std::erase_if(features, is_of_matrix_unit);
   std::sort(features.begin(), features.end());
   features.erase(std::unique(features.begin(), features.end()), features.end());
   return features;

@@ -92,9 +92,9 @@ std::vector<std::string> Target::AbsentFeatures() const {
   return absent;
 }
 
-std::vector<std::string> Target::RequiredFeatures() const {
-  // Tiles of products are for libraries, which ask the CPU themselves.
+std::vector<std::string> Target::RequiredFeatures(bool uses_matrix_unit) const {
   std::vector<std::string> required = features;
+  if (uses_matrix_unit) return required;
   std::erase_if(required, [](const std::string& feature) { return feature.starts_with("amx-"); });
   return required;
 }
@@ -180,7 +180,7 @@ std::string Target::WhyNotHere() const {
     return "of " + std::string(NameOf(architecture)) + ", and this one is of " +
            std::string(NameOf(ArchitectureOf("")));
   }
-  const std::vector<std::string> missing = runtime::MissingCpuFeatures(RequiredFeatures());
+  const std::vector<std::string> missing = runtime::MissingCpuFeatures(RequiredFeatures(/*uses_matrix_unit=*/true));
   std::string list;
   for (const std::string& feature : missing) list += (list.empty() ? "" : ", ") + feature;
   return list.empty() ? "" : "with " + list + ", which this one lacks";

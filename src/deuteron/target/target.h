@@ -42,8 +42,9 @@ struct Target {
   bool HasFeature(std::string_view feature) const;
   /// The known features that it lacks.
   std::vector<std::string> AbsentFeatures() const;
-  /// Those that the code generated for it may use: a machine without one of them cannot run that.
-  std::vector<std::string> RequiredFeatures() const;
+  /// Those that the code generated for it may use: a machine without one of them cannot run that. Those of the matrix
+  /// unit are only for code that `uses_matrix_unit`; libraries ask the CPU themselves.
+  std::vector<std::string> RequiredFeatures(bool uses_matrix_unit) const;
 
   /// This machine.
   static Target Host();

@@ -1,7 +1,10 @@
 /// \file
 /// Who computes a kernel with `--backend auto`, for machines that are named.
+#include <cstring>
 #include <map>
 
+#include "deuteron/relax/transform/passes.h"
+#include "deuteron/runtime/tensor.h"
 #include "deuteron/target/target.h"
 #include "deuteron/testing/library_test_util.h"
 
@@ -62,6 +65,16 @@ TEST(Choice, OfRoundedFloatsIsTheLibraryThatMultipliesThem) {
   // One without such products has nothing to gain.
   EXPECT_EQ(VerdictsOf(module, false, "llvm -mcpu=x86-64-v3", "bf16"),
             VerdictsOf(module, false, "llvm -mcpu=x86-64-v3"));
+}
+
+/// Of constant weights generated code makes tiles as well, and changes no layouts.
+TEST(Choice, OfConstantsForAMatrixUnitIsGeneratedCode) {
+  const IRModule module =
+      MakeModule("x: " + F32("1, 64, 56, 56") + ", w: " + F32("64, 64, 3, 3"), {"gv = R.nn.conv2d(x, w)"});
+  const Tensor weight = runtime::AllocTensor({64, 64, 3, 3}, DataType::Float(32));
+  std::memset(weight.data_ptr(), 0, static_cast<size_t>(weight.numel()) * sizeof(float));
+  EXPECT_EQ(VerdictsOf(relax::BindParams("main", {{"w", weight}})(module), false, "llvm -mcpu=sapphirerapids", "bf16"),
+            (Verdicts{{"dnnl.conv2d", "generated-faster"}}));
 }
 
 TEST(Choice, CountsWhatLiesBetween) {

@@ -14,6 +14,7 @@
 #include "deuteron/target/target.h"
 #include "deuteron/tir/analysis/cost.h"
 #include "deuteron/tir/analysis/factors.h"
+#include "deuteron/tir/analysis/matrix_unit.h"
 #include "deuteron/tir/analysis/winograd_plan.h"
 
 namespace deuteron::backend::dnnl {
@@ -25,6 +26,9 @@ constexpr double kPointPart = 0.9;
 constexpr double kProductPart = 0.82;
 /// Of the same, what depthwise convolutions reach, its own and those of generated code: sums of a few products.
 constexpr double kDepthwisePart = 0.4, kGeneratedDepthwisePart = 0.6;
+/// Of the peak of a matrix unit (AMX), what both reach: tiles wait for the second cache, and what is not multiplied, as
+/// rounding and storing, takes more of the time. The library's convolutions change layouts besides.
+constexpr double kGeneratedUnitPart = 0.4, kUnitProductPart = 0.3, kUnitConvolutionPart = 0.15;
 /// Times as long as others take those of generated code whose windows lie two apart: vectors are put together of two.
 constexpr double kStridedWindows = 2;
 /// Cycles of a multiply-add where the library has no kernel of vectors: several results of each channel, as measured
@@ -81,7 +85,12 @@ class Estimator {
     const int64_t channels = weight[0] / groups;
     Cycles cycles{.exchanged = 1};
     const double sums = pixels * sum_length * static_cast<double>(groups * RoundUp(channels, lanes_));
-    cycles.library = 2 * sums * TapsInside(weight) / OpsPerCycle() / (taps > 1 ? kWindowPart : kPointPart);
+    const double part = HasTiles() ? kUnitConvolutionPart : taps > 1 ? kWindowPart : kPointPart;
+    cycles.library = 2 * sums * TapsInside(weight) / OpsPerCycle() / part;
+    if (groups == 1 && IsForUnit(weight[1])) {
+      cycles.generated = 2 * sums / UnitOpsPerCycle() + CyclesToPack();
+      return cycles;
+    }
     // Vectors of channels, or of pixels: those of a line, or of an image where windows are of one pixel.
     std::vector<int64_t> lines(result_.begin() + 2, result_.end());
     if (taps == 1) lines = {static_cast<int64_t>(Product(result_, 2, result_.size()))};
@@ -107,8 +116,10 @@ class Estimator {
     const double batch = Product(result_, 0, rank - 2);
     const auto depth = static_cast<double>(left.back());
     const double sums = batch * static_cast<double>(result_[rank - 2] * RoundUp(result_[rank - 1], lanes_)) * depth;
+    const double library = 2 * sums / OpsPerCycle() / (HasTiles() ? kUnitProductPart : kProductPart);
+    if (IsForUnit(left.back())) return {.library = library, .generated = 2 * sums / UnitOpsPerCycle() + CyclesToPack()};
     return {
-        .library = 2 * sums / OpsPerCycle() / kProductPart,
+        .library = library,
         .generated = batch * costs_.CyclesOfProduct(result_[rank - 2], depth / ProductsAtOnce(), result_[rank - 1]) +
                      CyclesToPack()};
   }
@@ -178,12 +189,24 @@ class Estimator {
                                                : kernel_.inputs[0]->ty.as<TensorTypeNode>()->dtype;
   }
 
+  /// Whether the library multiplies by tiles what is rounded, or of 16 bits.
+  bool HasTiles() const {
+    if (Precision().bits() != 16) return false;
+    return Target::Current().HasFeature(Precision().is_bfloat16() ? "amx-bf16" : "amx-fp16");
+  }
+
   /// Of the library, in the type that it multiplies: it rounds what is float32 for tiles (AMX) only.
   double OpsPerCycle() const {
     const bool is_rounded = kernel_.attrs.contains("precision");
-    const bool has_tiles = Target::Current().HasFeature(Precision().is_bfloat16() ? "amx-bf16" : "amx-fp16");
-    return costs_.machine().OpsPerCycle(is_rounded && !has_tiles ? DataType::Float(32) : Precision());
+    return costs_.machine().OpsPerCycle(is_rounded && !HasTiles() ? DataType::Float(32) : Precision());
   }
+
+  /// Whether generated code computes sums over so many channels by a matrix unit (PackWeights).
+  bool IsForUnit(int64_t channels) const {
+    const auto unit = tir::FindMatrixUnit(Target::Current(), Op::Get("tir.dot_bf16x2"));
+    return ProductsAtOnce() == 2 && unit && channels >= unit->columns;
+  }
+  double UnitOpsPerCycle() const { return kGeneratedUnitPart * costs_.machine().OpsPerCycle(DataType::BFloat16()); }
 
   /// Products that an instruction of generated code does in a lane (PackWeights).
   int ProductsAtOnce() const {

@@ -108,6 +108,7 @@ void KernelEmitter::EndFrame() {
   builder_.CreateBr(frame_->exit);
   frame_->exit->moveAfter(builder_.GetInsertBlock());
   builder_.SetInsertPoint(frame_->exit);
+  if (frame_->tile_shapes) builder_.CreateIntrinsic(llvm::Intrinsic::x86_tilerelease, {}, {});
   llvm::Type* pointer = builder_.getPtrTy();
   for (llvm::Value* slot : frame_->scratch_slots) {
     llvm::Value* memory = builder_.CreateLoad(pointer, slot);

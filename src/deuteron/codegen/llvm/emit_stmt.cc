@@ -104,6 +104,7 @@ void KernelEmitter::EmitFor(const tir::ForNode* op) {
   DEUTERON_CHECK(op->loop_kind != tir::ForKind::kThreadBinding)
       << "kernel " << symbol_ << ": loop " << op->loop_var->name_hint << " is bound to " << op->thread_tag
       << ", which a CPU does not have";
+  if (EmitMatrixTile(op)) return;
   if (IsOne(op->extent)) {
     values_[op->loop_var.get()] = EmitExpr(op->min);
     return EmitStmt(op->body);

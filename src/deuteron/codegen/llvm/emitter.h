@@ -13,6 +13,9 @@
 /// `half`, bfloat16 and floats of fewer bits are the integers of their codes: all these are computed in float32.
 #pragma once
 
+#include <array>
+#include <functional>
+#include <optional>
 #include <string>
 #include <unordered_map>
 #include <unordered_set>
@@ -53,6 +56,8 @@ class KernelEmitter {
     /// Data variables of the buffers that lie on this frame's stack.
     std::unordered_set<const tir::VarNode*> stack_buffers;
     bool parallel_body = false;
+    /// What shapes the registers of a matrix unit have in all of this frame but where others are set; nothing: none.
+    std::optional<std::array<uint8_t, 64>> tile_shapes;
   };
   void BeginFrame(FrameState* frame, llvm::Function* function, llvm::Value* context);
   void EndFrame();
@@ -77,6 +82,15 @@ class KernelEmitter {
   void EmitWhile(const tir::WhileNode* op);
   void EmitAssert(const tir::AssertStmtNode* op);
   void EmitSeq(const tir::SeqStmtNode* op);
+
+  // emit_matrix_tile.cc
+  /// The nest of loops as products of tiles; false if it is no such, or the target has no unit for it.
+  bool EmitMatrixTile(const tir::ForNode* op);
+  void SetTileShapes(const std::array<uint8_t, 64>& shapes, llvm::IRBuilder<>* builder);
+  /// The same where only the run tells how many rows there are, returned, of which the registers of row tile i hold at
+  /// most so many each.
+  llvm::Value* SetTileShapesOfRows(const std::array<uint8_t, 64>& shapes, const PrimExpr& num_rows, int64_t row_tiles,
+                                   int64_t most, const std::function<std::vector<int64_t>(int64_t)>& registers_of);
 
   // emit_bounds.cc
   /// Leaves the kernel with an error if the element at `index`, or one of those whose lanes are on, lies outside; does

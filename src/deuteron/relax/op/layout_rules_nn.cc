@@ -4,6 +4,7 @@
 #include "deuteron/relax/op/image.h"
 #include "deuteron/relax/op/layout_rules.h"
 #include "deuteron/relax/op/nn_attrs.h"
+#include "deuteron/relax/op/qdq.h"
 
 namespace deuteron::relax {
 namespace {
@@ -258,6 +259,8 @@ std::vector<LayoutRow> NNLayouts() {
   rows.push_back({"nn.softmax", AlongAxis<SoftmaxAttrsNode, &SoftmaxAttrsNode::axis>});
   rows.push_back({"nn.log_softmax", AlongAxis<SoftmaxAttrsNode, &SoftmaxAttrsNode::axis>});
   rows.push_back({"nn.prelu", AlongAxis<PReluAttrsNode, &PReluAttrsNode::axis>});
+  rows.push_back({"quantize", AlongAxis<QuantizeAttrsNode, &QuantizeAttrsNode::axis>});
+  rows.push_back({"dequantize", AlongAxis<QuantizeAttrsNode, &QuantizeAttrsNode::axis>});
   rows.push_back({"nn.batch_norm", BatchNorm});
   rows.push_back({"nn.layer_norm", NormOverAxes<LayerNormAttrsNode>});
   rows.push_back({"nn.rms_norm", NormOverAxes<RMSNormAttrsNode>});

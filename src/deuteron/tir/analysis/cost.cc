@@ -213,6 +213,8 @@ int64_t CostModel::PanelBytes() const { return machine_.l2.Share() * 6 / 10; }
 
 int64_t CostModel::BesidePanelBytes() const { return machine_.l2.Share() * 4 / 10; }
 
+int64_t CostModel::PartialPanelBytes() const { return machine_.l1.Share() / 2; }
+
 int64_t CostModel::PlaneBytes() const { return machine_.l2.Share() / 4; }
 
 int64_t CostModel::StretchBytes() const { return machine_.l1.Share() / 8; }

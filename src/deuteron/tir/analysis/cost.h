@@ -52,6 +52,9 @@ class CostModel {
   /// what of the other may stay beside it.
   int64_t PanelBytes() const;
   int64_t BesidePanelBytes() const;
+  /// What of the first level a part of such a panel may take that stays while rows of the other operand pass by, or
+  /// what they have summed up.
+  int64_t PartialPanelBytes() const;
   /// What a plane may take that a thread computes to slide a window over it.
   int64_t PlaneBytes() const;
   /// What a stretch of one tensor may take, if a few such are to fit the first level.

@@ -43,6 +43,7 @@
 #include "deuteron/target/target.h"
 #include "deuteron/tir/analysis/cost.h"
 #include "deuteron/tir/analysis/factors.h"
+#include "deuteron/tir/analysis/matrix_unit.h"
 
 namespace deuteron::relax {
 namespace {
@@ -55,6 +56,13 @@ struct ChannelBlocks {
 };
 
 ChannelBlocks BlocksOf(int64_t channels, const topi::Packing& packing) {
+  if (!packing.empty()) {
+    const auto unit = tir::FindMatrixUnit(Target::Current(), Op::Get("tir.dot_" + packing));
+    if (unit) {
+      const int64_t length = tir::PanelColumns(*unit, channels);
+      return {length, (channels + length - 1) / length};
+    }
+  }
   const Machine& machine = Target::Current().machine;
   const tir::CostModel costs(packing == "i16x2" ? tir::MachineOfPairs(machine) : machine);
   const int64_t length = costs.PanelVectors(channels) * costs.machine().Lanes(32);
@@ -175,6 +183,7 @@ class Packer : public EmittingRewriter {
 
   void RewriteBinding(const Binding& binding, Bindings* out) override {
     operands_.Bind(binding->var, BoundValue(binding));
+    FollowMove(binding, out);
     const Call packed = Pack(BoundValue(binding), out);
     if (!packed.defined()) return SeqRewriter::RewriteBinding(binding, out);
     packed->ty = BoundValue(binding).ty();
@@ -194,6 +203,21 @@ class Packer : public EmittingRewriter {
     /// Elements around the data, a pair a dimension; empty: none.
     std::vector<int64_t> pad_width;
   };
+
+  /// Moves bytes as what is centred of them is moved.
+  void FollowMove(const Binding& binding, Bindings* out) {
+    static const Op moves[] = {Op::Get("relax.permute_dims"), Op::Get("relax.strided_slice"), Op::Get("relax.reshape"),
+                               Op::Get("relax.expand_dims"), Op::Get("relax.squeeze")};
+    const auto* call = BoundValue(binding).as<CallNode>();
+    const auto is_op = [&](const Op& op) { return call->op.same_as(op); };
+    if (call == nullptr || std::none_of(std::begin(moves), std::end(moves), is_op)) return;
+    const auto centred = operands_.Find(call->args[0]);
+    if (!centred) return;
+    Array<Expr> args = call->args;
+    args.Set(0, centred->data);
+    operands_.Bind(binding->var,
+                   {Emit(Call(call->op, args, call->attrs, {}, call->span), call->span, out), centred->zero_point});
+  }
 
   /// Null where it stays as it is.
   Call Pack(const Expr& value, Bindings* out) {
@@ -274,6 +298,9 @@ class Packer : public EmittingRewriter {
     const auto shape = layer.weight->data.shape();
     int64_t columns = layer.weight->data.numel() / std::max<int64_t>(shape[layer.depth_axis], 1);
     if (columns < kLeastColumnsOfRounding) return std::nullopt;
+    // Where there is a matrix unit, the vectors' products of pairs are no faster than those of float32.
+    const auto unit = tir::FindMatrixUnit(Target::Current(), Op::Get("tir.dot_bf16x2"));
+    if (unit && shape[layer.depth_axis] < unit->columns) return std::nullopt;
     const Expr pairs = Shared({layer.call->args[0], Expr()}, layer.data_axis, "bf16x2", [&] {
       return Emit(PackBf16x2(layer.call->args[0], layer.data_axis), layer.call->span, out);
     });

@@ -23,6 +23,8 @@ class ByteOperands {
  public:
   /// Takes note of what `var` is bound to.
   void Bind(const Var& var, const Expr& value);
+  /// Says that `var` is what is centred of these bytes.
+  void Bind(const Var& var, CentredBytes bytes) { centred_[var.get()] = std::move(bytes); }
   /// Nothing if `operand` is not known to be within that range.
   std::optional<CentredBytes> Find(const Expr& operand) const;
 

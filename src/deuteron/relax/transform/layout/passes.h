@@ -42,6 +42,9 @@ Pass AlterOpLayout(std::vector<OpLayoutChoice> choices = {}, std::optional<Targe
 /// Adds a choice for all later AlterOpLayout. A UsageError for an operator that takes no layouts.
 void RegisterAlterOpLayout(OpLayoutChoice choice);
 
+/// Computes convolutions in NHWC where a matrix unit of the target multiplies their channels.
+Pass ChannelsLast();
+
 /// Lays constant weights of convolutions and matrix products out for the kernels that read them.
 Pass PackWeights();
 

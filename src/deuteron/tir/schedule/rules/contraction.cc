@@ -21,6 +21,7 @@
 
 #include "deuteron/tir/functor.h"
 #include "deuteron/tir/schedule/rules/contraction_plan.h"
+#include "deuteron/tir/schedule/rules/matrix_unit.h"
 #include "deuteron/tir/schedule/rules/merged_pixels.h"
 
 namespace deuteron::tir {
@@ -374,9 +375,18 @@ bool TryContraction(Schedule* schedule, const Target& target, ContractionPlan pl
   return true;
 }
 
-/// The same, the first way that succeeds.
+/// The same, the first way that succeeds: for a matrix unit if there is one.
 bool ScheduleTiles(Schedule* schedule, const Target& target, const ContractionPlan& plan) {
   Schedule attempt = *schedule;
+  try {
+    if (ScheduleMatrixTiles(&attempt, target, plan.anchor, plan.epilogue)) {
+      *schedule = attempt;
+      return true;
+    }
+  } catch (const ffi::Error& error) {
+    if (!IsScheduleError(error)) throw;
+  }
+  attempt = *schedule;
   try {
     if (!TryContraction(&attempt, target, plan, /*moves_data=*/true)) return false;
     *schedule = attempt;
@@ -423,7 +433,9 @@ bool ScheduleContractionAlone(Schedule* schedule, const Block& block, const Targ
 
 bool ScheduleContraction(Schedule* schedule, const Target& target) {
   InlineInjective(schedule, [&](const Block& block) { return IsCopy(*schedule, block); });
-  if (const auto merged = MergePixels(schedule->func())) {
+  for (const int64_t inner : {0, 1}) {  // channels before pixels, and behind them
+    const auto merged = MergePixels(schedule->func(), inner);
+    if (!merged) continue;
     Schedule attempt(merged->func);
     if (ScheduleSole(&attempt, target)) {
       *schedule = Schedule(merged->WithOriginalParameters(attempt.func()));

@@ -17,15 +17,16 @@ struct Pixels {
   int64_t height = 0, width = 0;
 };
 
-/// What a block does with buffers whose last indices are iterators of its own, and with these iterators besides.
+/// What a block does with buffers whose indices before the last `inner` are iterators of its own, and with these
+/// iterators besides.
 class AccessCheck : public StmtExprVisitor {
  public:
-  explicit AccessCheck(const SBlock& block) : block_(block) {
+  AccessCheck(const SBlock& block, int64_t inner) : block_(block), inner_(inner) {
     if (block->init.defined()) VisitStmt(block->init);
     VisitStmt(block->body);
   }
 
-  /// The iterators that are the last indices of some access; null if none are.
+  /// The iterators that are such indices of some access; null if none are.
   Var y, x;
   std::unordered_set<const Object*> images, others;
   /// Whether the accesses agree about them, and nothing else uses them.
@@ -42,11 +43,14 @@ class AccessCheck : public StmtExprVisitor {
  private:
   void VisitAccess(const Buffer& buffer, const Array<PrimExpr>& indices) {
     const auto rank = static_cast<int64_t>(indices.size());
-    const bool is_image = rank >= 3 && IsWhole(buffer, indices, rank - 2) && IsWhole(buffer, indices, rank - 1);
+    const int64_t at = rank - inner_ - 2;
+    const bool is_image = at > 0 && IsWhole(buffer, indices, at) && IsWhole(buffer, indices, at + 1);
     (is_image ? images : others).insert(buffer.get());
-    for (int64_t dim = 0; dim < (is_image ? rank - 2 : rank); ++dim) VisitExpr(indices[dim]);
+    for (int64_t dim = 0; dim < rank; ++dim) {
+      if (!is_image || (dim != at && dim != at + 1)) VisitExpr(indices[dim]);
+    }
     if (!is_image) return;
-    const Var own_y = Downcast<Var>(indices[rank - 2]), own_x = Downcast<Var>(indices[rank - 1]);
+    const Var own_y = Downcast<Var>(indices[at]), own_x = Downcast<Var>(indices[at + 1]);
     if (!y.defined()) {
       y = own_y;
       x = own_x;
@@ -66,6 +70,7 @@ class AccessCheck : public StmtExprVisitor {
   }
 
   const SBlock block_;
+  const int64_t inner_;
   bool agrees_ = true;
   std::unordered_set<const Object*> used_;
 };
@@ -91,8 +96,9 @@ std::optional<Pixels> PixelsOf(const Schedule& schedule, const std::string& name
 
 class Merger : public StmtExprMutator {
  public:
-  Merger(const std::unordered_map<const Object*, Pixels>& pixels_of, const std::unordered_set<const Object*>& images)
-      : pixels_of_(pixels_of), images_(images) {
+  Merger(const std::unordered_map<const Object*, Pixels>& pixels_of, const std::unordered_set<const Object*>& images,
+         int64_t inner)
+      : pixels_of_(pixels_of), images_(images), inner_(inner) {
     for (const auto& [block, pixels] : pixels_of) {
       const DataType dtype = pixels.loop_y.dtype();
       loops_.emplace(pixels.loop_y.get(), Var(pixels.loop_y->name_hint + "_" + pixels.loop_x->name_hint, dtype));
@@ -103,10 +109,13 @@ class Merger : public StmtExprMutator {
   Buffer VisitBufferDef(const Buffer& buffer) override {
     if (images_.count(buffer.get()) == 0) return buffer;
     Array<PrimExpr> shape;
-    const auto rank = static_cast<int64_t>(buffer->shape.size());
-    for (int64_t dim = 0; dim < rank - 2; ++dim) shape.push_back(buffer->shape[dim]);
-    shape.push_back(MakeConst(buffer->shape[rank - 1].dtype(),
-                              *AsConstInt(buffer->shape[rank - 2]) * *AsConstInt(buffer->shape[rank - 1])));
+    const int64_t rank = std::ssize(buffer->shape), at = rank - inner_ - 2;
+    for (int64_t dim = 0; dim < rank; ++dim) {
+      if (dim == at) continue;
+      const PrimExpr& extent = buffer->shape[dim];
+      const int64_t lines = dim == at + 1 ? *AsConstInt(buffer->shape[at]) : 1;
+      shape.push_back(lines == 1 ? extent : MakeConst(extent.dtype(), lines * *AsConstInt(extent)));
+    }
     const Buffer merged(buffer->name, buffer->dtype, shape, buffer->scope);
     buffer_remap_[buffer] = merged;
     return merged;
@@ -152,28 +161,37 @@ class Merger : public StmtExprMutator {
   BufferRegion VisitRegion(const BufferRegion& region) override {
     if (images_.count(region->buffer.get()) == 0) return region;
     Array<Range> ranges;
-    const auto rank = static_cast<int64_t>(region->region.size());
-    for (int64_t dim = 0; dim < rank - 2; ++dim) ranges.push_back(region->region[dim]);
+    const int64_t rank = std::ssize(region->region), at = rank - inner_ - 2;
     const Buffer merged = VisitBufferUse(region->buffer);
-    const auto iter = iters_.find(region->region[rank - 2]->min.get());
-    const DataType dtype = merged->shape.back().dtype();
-    ranges.push_back(iter == iters_.end() ? Range::FromMinExtent(MakeConst(dtype, 0), merged->shape.back())
-                                          : Range::FromMinExtent(iter->second, MakeConst(dtype, 1)));
+    const auto iter = iters_.find(region->region[at]->min.get());
+    const PrimExpr& pixels = merged->shape[at];
+    for (int64_t dim = 0; dim < rank; ++dim) {
+      if (dim == at) continue;
+      if (dim != at + 1) {
+        ranges.push_back(region->region[dim]);
+        continue;
+      }
+      const PrimExpr zero = MakeConst(pixels.dtype(), 0), one = MakeConst(pixels.dtype(), 1);
+      ranges.push_back(iter == iters_.end() ? Range::FromMinExtent(zero, pixels)
+                                            : Range::FromMinExtent(iter->second, one));
+    }
     return BufferRegion(merged, ranges);
   }
 
  private:
   Array<PrimExpr> Merge(const Array<PrimExpr>& indices) {
     Array<PrimExpr> merged;
-    const auto rank = static_cast<int64_t>(indices.size());
-    for (int64_t dim = 0; dim < rank - 2; ++dim) merged.push_back(VisitExpr(indices[dim]));
-    merged.push_back(iters_.at(indices[rank - 2].get()));
+    const int64_t rank = std::ssize(indices), at = rank - inner_ - 2;
+    for (int64_t dim = 0; dim < rank; ++dim) {
+      if (dim != at) merged.push_back(dim == at + 1 ? iters_.at(indices[at].get()) : VisitExpr(indices[dim]));
+    }
     return merged;
   }
 
   /// By block.
   const std::unordered_map<const Object*, Pixels>& pixels_of_;
   const std::unordered_set<const Object*>& images_;
+  const int64_t inner_;
   /// What runs over pixels, by what ran over lines.
   std::unordered_map<const Object*, Var> loops_, iters_;
 };
@@ -181,7 +199,8 @@ class Merger : public StmtExprMutator {
 /// Puts buffers of lines and columns in the place of those of pixels.
 class Unmerger : public StmtExprMutator {
  public:
-  explicit Unmerger(const std::unordered_map<const Object*, Buffer>& originals) : originals_(originals) {}
+  Unmerger(const std::unordered_map<const Object*, Buffer>& originals, int64_t inner)
+      : originals_(originals), inner_(inner) {}
 
  protected:
   PrimExpr VisitBufferLoad_(const BufferLoadNode* op) override {
@@ -198,43 +217,53 @@ class Unmerger : public StmtExprMutator {
     const auto original = originals_.find(region->buffer.get());
     if (original == originals_.end()) return region;
     const Buffer& buffer = original->second;
-    Array<Range> ranges = region->region;
-    const Range pixels = ranges.back();
-    ranges.pop_back();
-    const auto rank = static_cast<int64_t>(buffer->shape.size());
-    if (IsOne(pixels->extent)) {
-      const PrimExpr& width = buffer->shape[rank - 1];
-      ranges.push_back(Range::FromMinExtent(FloorDiv(pixels->min, width), pixels->extent));
-      ranges.push_back(Range::FromMinExtent(FloorMod(pixels->min, width), pixels->extent));
-    } else {
-      for (const int64_t dim : {rank - 2, rank - 1}) {
-        ranges.push_back(Range::FromMinExtent(MakeConst(buffer->shape[dim].dtype(), 0), buffer->shape[dim]));
+    const int64_t at = std::ssize(buffer->shape) - inner_ - 2;
+    Array<Range> ranges;
+    for (int64_t dim = 0; dim < std::ssize(region->region); ++dim) {
+      const Range& range = region->region[dim];
+      if (dim != at) {
+        ranges.push_back(range);
+      } else if (IsOne(range->extent)) {
+        const PrimExpr& width = buffer->shape[at + 1];
+        ranges.push_back(Range::FromMinExtent(FloorDiv(range->min, width), range->extent));
+        ranges.push_back(Range::FromMinExtent(FloorMod(range->min, width), range->extent));
+      } else {
+        for (const int64_t whole : {at, at + 1}) {
+          ranges.push_back(Range::FromMinExtent(MakeConst(buffer->shape[whole].dtype(), 0), buffer->shape[whole]));
+        }
       }
     }
     return BufferRegion(buffer, ranges);
   }
 
  private:
-  Array<PrimExpr> Unmerge(const Buffer& original, Array<PrimExpr> indices) {
-    indices = VisitExprs(indices);
-    const PrimExpr pixel = indices.back();
-    indices.pop_back();
-    indices.push_back(FloorDiv(pixel, original->shape.back()));
-    indices.push_back(FloorMod(pixel, original->shape.back()));
+  Array<PrimExpr> Unmerge(const Buffer& original, const Array<PrimExpr>& merged) {
+    const int64_t at = std::ssize(original->shape) - inner_ - 2;
+    Array<PrimExpr> indices;
+    for (int64_t dim = 0; dim < std::ssize(merged); ++dim) {
+      const PrimExpr index = VisitExpr(merged[dim]);
+      if (dim == at) {
+        indices.push_back(FloorDiv(index, original->shape[at + 1]));
+        indices.push_back(FloorMod(index, original->shape[at + 1]));
+      } else {
+        indices.push_back(index);
+      }
+    }
     return indices;
   }
 
   const std::unordered_map<const Object*, Buffer>& originals_;
+  const int64_t inner_;
 };
 
 }  // namespace
 
-std::optional<MergedPixels> MergePixels(const PrimFunc& func) {
+std::optional<MergedPixels> MergePixels(const PrimFunc& func, int64_t inner) {
   const Schedule schedule(func);
   std::unordered_map<const Object*, Pixels> pixels_of;
   std::unordered_set<const Object*> images, others;
   for (const std::string& name : schedule.GetBlocks()) {
-    const AccessCheck check(schedule.Get(name));
+    const AccessCheck check(schedule.Get(name), inner);
     images.insert(check.images.begin(), check.images.end());
     others.insert(check.others.begin(), check.others.end());
     if (!check.y.defined()) continue;
@@ -245,8 +274,8 @@ std::optional<MergedPixels> MergePixels(const PrimFunc& func) {
   const bool is_either =
       std::any_of(images.begin(), images.end(), [&](const Object* b) { return others.count(b) != 0; });
   if (images.empty() || is_either) return std::nullopt;
-  Merger merger(pixels_of, images);
-  MergedPixels merged{.func = func, .original = func};
+  Merger merger(pixels_of, images, inner);
+  MergedPixels merged{.func = func, .original = func, .inner = inner};
   Map<Var, Buffer> buffers;
   for (const auto& [param, buffer] : func->buffer_map) buffers.Set(param, merger.VisitBufferDef(buffer));
   Stmt body = merger.VisitStmt(func->body);
@@ -263,7 +292,7 @@ PrimFunc MergedPixels::WithOriginalParameters(const PrimFunc& made) const {
     if (!before.same_as(buffer)) originals.emplace(buffer.get(), before);
   }
   PrimFunc result = made;
-  Stmt body = Unmerger(originals).VisitStmt(made->body);
+  Stmt body = Unmerger(originals, inner).VisitStmt(made->body);
   auto* node = CopyOnWrite(&result);
   node->buffer_map = original->buffer_map;
   node->body = body;

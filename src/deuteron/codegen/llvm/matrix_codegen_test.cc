@@ -1,0 +1,191 @@
+/// Products of tiles for a matrix unit: what the schedule says, interpreted; what this CPU makes of its own schedule;
+/// and, read, what one with such a unit does.
+#include "deuteron/codegen/llvm/kernel_test_util.h"
+#include "deuteron/te/tensor.h"
+#include "deuteron/tir/analysis/matrix_unit.h"
+#include "deuteron/tir/schedule/rules/rules.h"
+
+namespace deuteron::codegen {
+namespace {
+
+using tir::Var;
+
+const DataType kPacked = DataType::Int(32);
+const char* const kCpu = "llvm -mcpu=sapphirerapids";
+
+/// Elements whose two halves are the upper half of a float.
+te::Tensor Doubled(const te::Tensor& floats) {
+  return te::Compute(
+      floats.shape(),
+      [&](const Array<Var>& i) {
+        const PrimExpr bits = CallIntrin("reinterpret", kPacked, {floats(Array<PrimExpr>(i.begin(), i.end()))});
+        const PrimExpr low = CallIntrin(
+            "bitwise_and", {CallIntrin("shift_right", {bits, MakeConst(kPacked, 16)}), MakeConst(kPacked, 0xffff)});
+        return CallIntrin("bitwise_or", {low, CallIntrin("shift_left", {low, MakeConst(kPacked, 16)})});
+      },
+      "doubled");
+}
+
+/// Operands of one of the packings: the parameters, and what is multiplied.
+struct Operands {
+  bool is_float;
+  Array<te::Tensor> parameters;
+  te::Tensor x, w;
+
+  Operands(bool floats, const Array<PrimExpr>& x_shape, const Array<PrimExpr>& w_shape) : is_float(floats) {
+    const DataType type = floats ? DataType::Float(32) : kPacked;
+    x = te::Placeholder(x_shape, type, "x");
+    w = te::Placeholder(w_shape, type, "w");
+    parameters = {x, w};
+    if (floats) {
+      x = Doubled(x);
+      w = Doubled(w);
+    }
+  }
+  PrimExpr Dot(const PrimExpr& a, const PrimExpr& b) const {
+    return is_float ? CallIntrin("dot_bf16x2", DataType::Float(32), {a, b}) : CallIntrin("dot_u8i8x4", kPacked, {a, b});
+  }
+  /// The function, with something done to each result.
+  tir::PrimFunc Function(const te::Tensor& sums) const {
+    const te::Tensor positive = te::Compute(
+        sums.shape(),
+        [&](const Array<Var>& i) {
+          const PrimExpr sum = sums(Array<PrimExpr>(i.begin(), i.end()));
+          return Max(sum, MakeConst(sum.dtype(), 0)) + MakeConst(sum.dtype(), 1);
+        },
+        "positive");
+    Array<te::Tensor> all = parameters;
+    all.push_back(positive);
+    return te::CreatePrimFunc(all);
+  }
+};
+
+/// x · w, w in panels of `panel` columns.
+tir::PrimFunc Product(bool floats, const PrimExpr& rows, int64_t depth, int64_t columns, int64_t panel) {
+  const Operands operands(floats, {rows, I64(depth)}, {I64(columns / panel), I64(depth), I64(panel)});
+  const tir::IterVar k = te::ReduceAxis(I64(depth), "k");
+  return operands.Function(te::Compute(
+      {rows, I64(columns)},
+      [&](const Array<Var>& i) {
+        const PrimExpr weight = operands.w({FloorDiv(i[1], I64(panel)), k->var, FloorMod(i[1], I64(panel))});
+        return te::Sum(operands.Dot(operands.x({i[0], k->var}), weight), {k});
+      },
+      "sums"));
+}
+
+/// A convolution of an image with the channels last, with a window, a stride.
+tir::PrimFunc Convolution(bool floats, int64_t side, int64_t depth, int64_t columns, int64_t panel, int64_t window,
+                          int64_t stride) {
+  const int64_t out = (side - window) / stride + 1;
+  const Operands operands(floats, {I64(1), I64(side), I64(side), I64(depth)},
+                          {I64(columns / panel), I64(depth), I64(window), I64(window), I64(panel)});
+  const tir::IterVar rc = te::ReduceAxis(I64(depth), "rc"), ry = te::ReduceAxis(I64(window), "ry"),
+                     rx = te::ReduceAxis(I64(window), "rx");
+  return operands.Function(te::Compute(
+      {I64(1), I64(out), I64(out), I64(columns)},
+      [&](const Array<Var>& i) {
+        const PrimExpr weight =
+            operands.w({FloorDiv(i[3], I64(panel)), rc->var, ry->var, rx->var, FloorMod(i[3], I64(panel))});
+        // As legalisation simplifies it.
+        const auto at = [&](const Var& pixel, const tir::IterVar& tap) {
+          return window == 1 ? PrimExpr(pixel) : pixel * stride + tap->var;
+        };
+        const PrimExpr data = operands.x({i[0], at(i[1], ry), at(i[2], rx), rc->var});
+        return te::Sum(operands.Dot(data, weight), {rc, ry, rx});
+      },
+      "sums"));
+}
+
+bool IsForUnit(const tir::PrimFunc& func) {
+  IRModule module = IRModule::Empty();
+  module.AddUnique("kernel", func);
+  return tir::UsesMatrixUnit(module);
+}
+
+int64_t CountOf(const std::string& text, const std::string& part) {
+  int64_t count = 0;
+  for (size_t at = text.find(part); at != std::string::npos; at = text.find(part, at + 1)) ++count;
+  return count;
+}
+
+/// The schedule for a CPU with the unit computes the same, as does what this CPU runs; `tiles` are the products of
+/// tiles in the code for the former, of all its parts together.
+void ExpectTiles(const tir::PrimFunc& func, bool floats, int64_t tiles, const ExprVarMap& dims = {}) {
+  const double tolerance = floats ? 1e-5 : 0;
+  const Target target = Target::Parse(kCpu);
+  const tir::PrimFunc scheduled = tir::ApplyScheduleRules(func, target).func;
+  EXPECT_EQ(IsForUnit(scheduled), tiles > 0);
+  std::mt19937 random(3);
+  const std::vector<Tensor> expected = RandomArguments(func, dims, &random);
+  std::vector<Tensor> got;
+  for (const Tensor& tensor : expected) got.push_back(CopyTensor(tensor));
+  std::vector<int64_t> parameters;
+  for (const Var& param : func->params) {
+    if (!func->buffer_map.count(param)) parameters.push_back(AsConstInt(dims.at(param)).value());
+  }
+  interpreter::RunPrimFunc(func, expected, parameters);
+  interpreter::RunPrimFunc(scheduled, got, parameters);
+  ExpectClose(got.back(), expected.back(), tolerance, "interpreted");
+  CheckAgainst(tir::ApplyScheduleRules(func, Target::Host()).func, func, tolerance, dims);
+  IRModule module = IRModule::Empty();
+  module.AddUnique("kernel", tir::LowerPrimFunc(scheduled, target));
+  const std::string code = EmitLlvmIr(module, target, {.opt_level = 0});
+  EXPECT_EQ(CountOf(code, floats ? "call void @llvm.x86.tdpbf16ps" : "call void @llvm.x86.tdpbusd"), tiles);
+}
+
+TEST(MatrixUnit, MultipliesTilesOfProducts) {
+  struct Case {
+    int64_t rows, depth, columns, panel;
+    /// Of whole tiles two by two, and of what is left.
+    int64_t tiles;
+  };
+  // Whole tiles; a long sum in parts; 49 = 25 + 24; rows of one register; a prime; a sum in steps of 12; narrow panels.
+  const Case cases[] = {{64, 16, 64, 32, 4}, {64, 1024, 32, 32, 4}, {49, 32, 32, 32, 8},
+                        {7, 16, 64, 32, 2},  {37, 16, 32, 32, 8},   {32, 12, 32, 32, 4},
+                        {48, 16, 48, 16, 2}, {32, 16, 80, 80, 2},   {197, 64, 32, 32, 8}};
+  for (const Case& each : cases) {
+    for (const bool floats : {false, true}) {
+      SCOPED_TRACE(std::to_string(each.rows) + "x" + std::to_string(each.depth) + "x" + std::to_string(each.columns) +
+                   " in " + std::to_string(each.panel) + (floats ? " of floats" : " of bytes"));
+      ExpectTiles(Product(floats, I64(each.rows), each.depth, each.columns, each.panel), floats, each.tiles);
+    }
+  }
+}
+
+/// Sums of a few products, of few rows, of lengths without a divisor are left to vectors.
+TEST(MatrixUnit, IsNotForEverything) {
+  ExpectTiles(Product(false, I64(64), 5, 32, 32), false, 0);
+  ExpectTiles(Product(false, I64(64), 37, 32, 32), false, 0);
+  ExpectTiles(Product(false, I64(2), 64, 32, 32), false, 0);
+}
+
+TEST(MatrixUnit, TakesRowsThatOnlyTheRunTells) {
+  const Var n("n", DataType::Int(64));
+  for (const bool floats : {false, true}) {
+    const tir::PrimFunc func = Product(floats, n, 32, 64, 32);
+    for (const int64_t rows : {1, 15, 16, 17, 31, 32, 33, 100}) {
+      SCOPED_TRACE(rows);
+      ExpectTiles(func, floats, 8, {{n, I64(rows)}});
+    }
+  }
+}
+
+TEST(MatrixUnit, MultipliesTilesOfConvolutions) {
+  struct Case {
+    int64_t side, depth, columns, panel, window, stride, tiles;
+  };
+  // Pixels of one window become one axis; lines; lines of 7; a stride; a sum in parts, of lines in blocks.
+  const Case cases[] = {{8, 16, 32, 32, 1, 1, 4}, {7, 16, 32, 32, 1, 1, 8},  {18, 16, 32, 32, 3, 1, 2},
+                        {9, 32, 64, 32, 3, 1, 2}, {11, 16, 32, 32, 3, 2, 2}, {9, 64, 32, 32, 3, 1, 2}};
+  for (const Case& each : cases) {
+    for (const bool floats : {false, true}) {
+      SCOPED_TRACE(std::to_string(each.side) + " pixels, " + std::to_string(each.depth) + " by " +
+                   std::to_string(each.window) + (floats ? " of floats" : " of bytes"));
+      ExpectTiles(Convolution(floats, each.side, each.depth, each.columns, each.panel, each.window, each.stride),
+                  floats, each.tiles);
+    }
+  }
+}
+
+}  // namespace
+}  // namespace deuteron::codegen

@@ -1,0 +1,132 @@
+#include "deuteron/tir/analysis/matrix_unit.h"
+
+#include <algorithm>
+
+#include "deuteron/arith/analyzer.h"
+#include "deuteron/ir/op.h"
+#include "deuteron/tir/analysis/factors.h"
+#include "deuteron/tir/functor.h"
+
+namespace deuteron::tir {
+namespace {
+
+/// By how much the only index of an access grows from one value of a loop's variable to the next, wherever the others
+/// stand; nothing where that is not constant.
+std::optional<int64_t> StepAlong(const Array<PrimExpr>& indices, const ForNode* loop) {
+  if (indices.size() != 1) return std::nullopt;
+  const Var& var = loop->loop_var;
+  const PrimExpr next = Substitute(indices[0], ExprVarMap{{var, var + MakeConst(var.dtype(), 1)}});
+  return AsConstInt(arith::Analyzer().Simplify(next - indices[0]));
+}
+
+/// How many of the first iterations of a loop a condition holds for, `i + a < n`; null if it is no such.
+PrimExpr FirstIterations(const PrimExpr& condition, const ForNode* loop) {
+  const auto* less = condition.as<LTNode>();
+  if (less == nullptr || StepAlong({less->a}, loop) != 1 || StepAlong({less->b}, loop) != 0) return PrimExpr();
+  const Var& var = loop->loop_var;
+  const PrimExpr first = Substitute(less->a, ExprVarMap{{var, MakeConst(var.dtype(), 0)}});
+  return arith::Analyzer().Simplify(Min(loop->extent, less->b - first));
+}
+
+bool IsSerial(const ForNode* loop) {
+  return loop != nullptr && loop->loop_kind == ForKind::kSerial && IsZero(loop->min) && AsConstInt(loop->extent);
+}
+
+}  // namespace
+
+std::optional<MatrixUnit> FindMatrixUnit(const Target& target, const Op& dot) {
+  static const Op bytes = Op::Get("tir.dot_u8i8x4"), floats = Op::Get("tir.dot_bf16x2");
+  const char* feature = dot.same_as(bytes) ? "amx-int8" : dot.same_as(floats) ? "amx-bf16" : nullptr;
+  if (feature == nullptr || !target.HasFeature(feature) || !target.HasFeature("amx-tile")) return std::nullopt;
+  return MatrixUnit();
+}
+
+int64_t PanelColumns(const MatrixUnit& unit, int64_t columns) {
+  constexpr int64_t kMostPadding = 8;  // one in so many
+  const int64_t registers = (columns + unit.columns - 1) / unit.columns;
+  const bool is_padded = registers % 2 != 0;
+  return is_padded && registers < kMostPadding ? unit.columns : 2 * unit.columns;
+}
+
+std::optional<MatrixTile> FindMatrixTile(const ForNode* loop) {
+  const auto mark = loop->annotations.find(kMatrixTile);
+  if (mark == loop->annotations.end()) return std::nullopt;
+  MatrixTile tile;
+  const ForNode* inner = loop;
+  const auto descend = [&inner]() { inner = inner->body.as<ForNode>(); };
+  for (auto count = (*mark).second.cast<int64_t>(); count > 0; --count, descend()) {
+    if (!IsSerial(inner)) return std::nullopt;
+    tile.depth.push_back(inner);
+  }
+  if (!IsSerial(inner)) return std::nullopt;
+  tile.row = inner;
+  tile.num_rows = inner->extent;
+  // The condition may stand around the columns or in them.
+  Stmt body = inner->body;
+  const auto open_condition = [&] {
+    const auto* condition = body.as<IfThenElseNode>();
+    if (condition == nullptr || condition->else_case.defined()) return true;
+    tile.num_rows = FirstIterations(condition->condition, tile.row);
+    body = condition->then_case;
+    return tile.num_rows.defined();
+  };
+  if (!open_condition()) return std::nullopt;
+  tile.column = body.as<ForNode>();
+  if (!IsSerial(tile.column)) return std::nullopt;
+  body = tile.column->body;
+  if (!open_condition()) return std::nullopt;
+  tile.store = body.as<BufferStoreNode>();
+  const auto* sum = tile.store == nullptr ? nullptr : tile.store->value.as<AddNode>();
+  const auto* c = sum == nullptr ? nullptr : sum->a.as<BufferLoadNode>();
+  tile.dot = c == nullptr ? nullptr : sum->b.as<CallNode>();
+  if (tile.dot == nullptr || ProductsOfDot(tile.dot->op) == 0) return std::nullopt;
+  tile.a = tile.dot->args[0].as<BufferLoadNode>();
+  tile.b = tile.dot->args[1].as<BufferLoadNode>();
+  if (tile.a == nullptr || tile.b == nullptr || !c->buffer.same_as(tile.store->buffer) ||
+      !StructuralEqual()(c->indices, tile.store->indices)) {
+    return std::nullopt;
+  }
+  const auto step = [](const Array<PrimExpr>& indices, const ForNode* along, std::optional<int64_t> wanted,
+                       int64_t* found) {
+    const auto step = StepAlong(indices, along);
+    if (step && found != nullptr) *found = *step;
+    return step && (!wanted || step == wanted);
+  };
+  for (const ForNode* depth : tile.depth) {
+    if (!step(c->indices, depth, 0, nullptr)) return std::nullopt;
+  }
+  const ForNode* depth = tile.depth.back();
+  const bool fits = step(c->indices, tile.row, {}, &tile.c_stride) && step(c->indices, tile.column, 1, nullptr) &&
+                    step(tile.a->indices, tile.row, {}, &tile.a_stride) && step(tile.a->indices, depth, 1, nullptr) &&
+                    step(tile.a->indices, tile.column, 0, nullptr) &&
+                    step(tile.b->indices, depth, {}, &tile.b_stride) &&
+                    step(tile.b->indices, tile.column, 1, nullptr) && step(tile.b->indices, tile.row, 0, nullptr);
+  return fits ? std::optional(tile) : std::nullopt;
+}
+
+namespace {
+
+class MarkFinder : public StmtExprVisitor {
+ public:
+  bool found = false;
+
+ protected:
+  void VisitFor_(const ForNode* op) override {
+    found = found || op->annotations.count(kMatrixTile) != 0;
+    if (!found) VisitStmt(op->body);
+  }
+};
+
+}  // namespace
+
+bool UsesMatrixUnit(const IRModule& module) {
+  return std::any_of(module->functions.begin(), module->functions.end(), [](const auto& entry) {
+    const auto* func = entry.second.template as<PrimFuncNode>();
+    if (func == nullptr) return false;
+    MarkFinder finder;
+    finder.VisitStmt(func->body);
+    return finder.found;
+  });
+}
+
+}  // namespace deuteron::tir

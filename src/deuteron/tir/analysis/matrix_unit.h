@@ -1,0 +1,57 @@
+/// \file
+/// Matrix units (AMX): instructions that multiply tiles of 32-bit elements, each of which holds several numbers
+/// (`dot_bf16x2`, `dot_u8i8x4`): C[i, j] += Σ_k dot(A[i, k], B[k, j]), the rows of each operand contiguous.
+///
+/// Loops for them stay what they are in loop-level IR, so that whoever reads or interprets it need not know of tiles:
+/// those of the sum, of which the first is marked, around one of rows and one of columns. Where a target has no such
+/// unit they are run as they stand.
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "deuteron/ir/module.h"
+#include "deuteron/target/target.h"
+#include "deuteron/tir/function.h"
+
+namespace deuteron::tir {
+
+/// Its registers, each of `rows` rows of so many columns of 32 bits.
+struct MatrixUnit {
+  int64_t tiles = 8;
+  int64_t rows = 16;
+  int64_t columns = 16;
+};
+/// The unit that computes sums of this intrinsic; nothing where the target has none.
+std::optional<MatrixUnit> FindMatrixUnit(const Target& target, const Op& dot);
+
+/// Columns of the panels that a constant operand B of so many columns is laid out in for the unit: two registers, or
+/// one where padding would make too many of them.
+int64_t PanelColumns(const MatrixUnit& unit, int64_t columns);
+
+/// Marks the outermost loop of the sum, its value how many loops that has.
+inline constexpr const char* kMatrixTile = "matrix_tile";
+
+/// The loops of a marked nest and its one statement, C = C + dot(A, B), buffers having one dimension; for the first
+/// rows alone where a condition around it says so.
+struct MatrixTile {
+  /// Of the sum, outermost first; along the last one the rows of A are contiguous.
+  std::vector<const ForNode*> depth;
+  const ForNode* row = nullptr;
+  const ForNode* column = nullptr;
+  /// How many rows that are, at most the extent of `row`; an expression of variables around the nest.
+  PrimExpr num_rows;
+  const BufferStoreNode* store = nullptr;
+  const CallNode* dot = nullptr;
+  const BufferLoadNode* a = nullptr;
+  const BufferLoadNode* b = nullptr;
+  /// Elements from one row of C, of A and of B to the next.
+  int64_t c_stride = 0, a_stride = 0, b_stride = 0;
+};
+/// Nothing if the loop is not marked, or what it holds is not of that form with known extents.
+std::optional<MatrixTile> FindMatrixTile(const ForNode* loop);
+
+/// Whether a function of the module has such loops.
+bool UsesMatrixUnit(const IRModule& module);
+
+}  // namespace deuteron::tir

@@ -1,0 +1,202 @@
+/// \file
+/// Products of elements that a matrix unit multiplies (AMX; tir/analysis/matrix_unit.h): pairs of bfloat16, fours of
+/// bytes.
+///
+/// The rows of A, contiguous along what is summed over, are tokens or pixels; B is a panel of constant weights, its
+/// rows contiguous along output channels (PackWeights). A tile of C has two registers of rows by two of columns, so
+/// that each register of an operand that is loaded serves two products.
+///
+/// The unit multiplies as fast as one of its operands comes from the second cache, not both: the sum is cut into parts
+/// of which B's panel stays in the first cache while a block of rows passes by. What a block of rows has summed up so
+/// far is kept beside it, and the epilogue runs on it there.
+#include "deuteron/tir/schedule/rules/matrix_unit.h"
+
+#include <algorithm>
+#include <functional>
+
+#include "deuteron/tir/analysis/factors.h"
+#include "deuteron/tir/analysis/matrix_unit.h"
+
+namespace deuteron::tir {
+namespace {
+
+/// Of fewer rows the products of vectors are as fast: the weights are read once either way.
+constexpr int64_t kFewestRowsOfUnit = 4;
+/// A step of fewer elements leaves more than half of the unit idle.
+constexpr int64_t kFewestOfStep = 8;
+/// Registers of rows, and of columns, in a tile.
+constexpr int64_t kTilesASide = 2;
+
+struct UnitPlan {
+  size_t row = 0, column = 0, depth = 0;
+  int64_t num_rows = 0, num_columns = 0;
+  bool rows_divide = true;
+  /// Tiles of rows in a block, and of how many lines of pixels, along an axis of their own.
+  int64_t block_tiles = 1;
+  std::optional<size_t> line;
+  int64_t block_lines = 1;
+  /// Of what of the sum B's panel fits the first cache, along the axis `depth`; 0: of all.
+  int64_t part_depth = 0;
+};
+
+/// The axis of `axes` along which the last index grows by one, in blocks of which length if in blocks.
+struct Contiguous {
+  size_t axis = 0;
+  int64_t block = 0;
+};
+std::optional<Contiguous> ContiguousAxis(const SBlock& block, const std::vector<size_t>& axes, const BufferLoad& load) {
+  PrimExpr last = load->indices.back();
+  int64_t length = 0;
+  if (last->kind == ExprKind::kFloorMod) {
+    const auto* rest = static_cast<const BinaryNode*>(last.get());
+    length = AsConstInt(rest->b).value_or(0);
+    if (length == 0) return std::nullopt;
+    last = rest->a;
+  }
+  for (const size_t axis : axes) {
+    const IterVar& iter = block->iter_vars[axis];
+    const auto extent = AsConstInt(iter->dom->extent);
+    if (extent && last.same_as(iter->var)) return Contiguous{axis, length == 0 ? *extent : length};
+  }
+  return std::nullopt;
+}
+
+/// The greatest number of columns that are whole registers, at most `most`, and divide a block; all of a small block.
+int64_t ColumnsOfTile(int64_t block, int64_t most, const MatrixUnit& unit) {
+  if (block <= unit.columns) return block;
+  for (int64_t columns = most; columns > 0; columns -= unit.columns) {
+    if (block % columns == 0) return columns;
+  }
+  return 0;
+}
+
+/// Rows of a tile: as many as divide their axis without many more tiles, else about the same number in each.
+int64_t RowsOfTile(std::optional<int64_t> rows, int64_t most) {
+  if (!rows) return most;
+  const int64_t divisor = LargestDivisor(*rows, most);
+  if (divisor > most * 3 / 4) return divisor;
+  const int64_t tiles = (*rows + most - 1) / most;
+  return (*rows + tiles - 1) / tiles;
+}
+
+/// Cuts the sum into parts of which B's panel fits the first cache, and rows, and lines of them, into blocks.
+void CutPanel(const SBlock& block, const MatmulRoles& roles, const MatrixUnit& unit, const Target& target,
+              UnitPlan* plan) {
+  const CostModel costs(target.machine);
+  const auto extent_of = [&](size_t axis) { return AssumedExtent(block->iter_vars[axis]->dom->extent); };
+  const int64_t share = costs.PartialPanelBytes(), row_bytes = plan->num_columns * 4;
+  int64_t steps = 1;
+  for (const size_t axis : roles.k) steps *= extent_of(axis);
+  if (steps * row_bytes <= share) return;
+  const int64_t depth = extent_of(plan->depth);
+  const int64_t step = LargestDivisor(depth, unit.columns);
+  plan->part_depth = step * LargestDivisor(depth / step, share / (row_bytes * step * (steps / depth)));
+  if (!plan->rows_divide) return;  // then a block has all rows
+  const int64_t tiles = extent_of(plan->row) / plan->num_rows;
+  int64_t pieces = tiles * extent_of(plan->column) / plan->num_columns;
+  for (size_t i = 0; i < block->iter_vars.size(); ++i) {
+    const bool is_outer = block->iter_vars[i]->type == IterVarType::kSpatial && i != plan->row && i != plan->column;
+    if (is_outer) pieces *= extent_of(i);
+  }
+  const int64_t most = std::min(share / (plan->num_rows * row_bytes), pieces / costs.EnoughPieces());
+  plan->block_tiles = LargestDivisor(tiles, std::max<int64_t>(most, 1));
+  if (plan->block_tiles != tiles || roles.m.size() < 2) return;
+  plan->line = roles.m[roles.m.size() - 2];
+  const auto lines = AsConstInt(block->iter_vars[*plan->line]->dom->extent);
+  plan->block_lines = lines ? LargestDivisor(*lines, std::max<int64_t>(most / tiles, 1)) : 1;
+}
+
+std::optional<UnitPlan> PlanUnit(const SBlock& block, const Target& target) {
+  const auto written = GetReductionUpdate(block);
+  const auto* dot = written ? written->source.as<CallNode>() : nullptr;
+  const auto unit = dot == nullptr ? std::nullopt : FindMatrixUnit(target, dot->op);
+  if (!unit) return std::nullopt;
+  const BlockInfo info = ClassifyBlock(block);
+  if (info.kind != BlockClass::kMatmul) return std::nullopt;
+  const MatmulRoles& roles = *info.matmul;
+  const auto depth = ContiguousAxis(block, roles.k, roles.lhs_load);
+  const auto column = ContiguousAxis(block, roles.n, roles.rhs_load);
+  if (!depth || !column || roles.m.empty()) return std::nullopt;
+  const IterVar& k = block->iter_vars[depth->axis];
+  if (depth->block != *AsConstInt(k->dom->extent) || LargestDivisor(depth->block, unit->columns) < kFewestOfStep)
+    return std::nullopt;
+  if (!written->indices.back().same_as(block->iter_vars[column->axis]->var)) return std::nullopt;
+  UnitPlan plan{.row = roles.m.back(), .column = column->axis, .depth = depth->axis};
+  const auto known_rows = AsConstInt(block->iter_vars[plan.row]->dom->extent);
+  if (known_rows && *known_rows < kFewestRowsOfUnit) return std::nullopt;
+  plan.num_columns = ColumnsOfTile(column->block, kTilesASide * unit->columns, *unit);
+  if (plan.num_columns == 0) return std::nullopt;
+  plan.num_rows = RowsOfTile(known_rows, kTilesASide * unit->rows);
+  plan.rows_divide = known_rows && *known_rows % plan.num_rows == 0;
+  CutPanel(block, roles, *unit, target, &plan);
+  return plan;
+}
+
+/// Makes vectors of the innermost loop of a block that fills or reads a tile.
+void VectorizeColumns(Schedule* schedule, const Block& block, const Target& target) {
+  const Loop inner = schedule->GetLoops(block).back();
+  const int64_t extent = schedule->ConstExtent(inner).value_or(1);
+  if (extent < Lanes(target)) return schedule->Vectorize(inner);
+  schedule->Vectorize(schedule->Split(inner, std::vector<int64_t>{-1, Lanes(target)}).back());
+}
+
+}  // namespace
+
+bool ScheduleMatrixTiles(Schedule* schedule, const Target& target, const Block& anchor, const Block& epilogue) {
+  const SBlock block = schedule->Get(anchor);
+  const auto plan = PlanUnit(block, target);
+  if (!plan) return false;
+  const std::vector<Loop> loops = schedule->GetLoops(anchor);
+  std::vector<Loop> outer, reduce;
+  std::optional<Loop> line;
+  for (size_t i = 0; i < loops.size(); ++i) {
+    if (i == plan->row || i == plan->column || i == plan->depth) continue;
+    if (i == plan->line && plan->block_lines > 1) {
+      const auto split = schedule->Split(loops[i], std::vector<int64_t>{-1, plan->block_lines});
+      outer.push_back(split[0]);
+      line = split[1];
+      continue;
+    }
+    (block->iter_vars[i]->type == IterVarType::kReduce ? reduce : outer).push_back(loops[i]);
+  }
+  // Loops of one iteration stand around the others: they will be none.
+  const auto is_long = [&](const Loop& loop) { return schedule->ConstExtent(loop) != 1; };
+  std::stable_partition(reduce.begin(), reduce.end(), std::not_fn(is_long));
+  std::optional<Loop> part;
+  if (plan->part_depth != 0) {
+    const auto split = schedule->Split(loops[plan->depth], std::vector<int64_t>{-1, plan->part_depth});
+    part = split[0];
+    reduce.push_back(split[1]);
+  } else {
+    reduce.push_back(loops[plan->depth]);
+  }
+  const auto columns = schedule->Split(loops[plan->column], std::vector<int64_t>{-1, plan->num_columns});
+  auto rows = schedule->Split(loops[plan->row], std::vector<int64_t>{-1, plan->num_rows});
+  outer.push_back(columns[0]);
+  if (plan->rows_divide) {
+    const auto blocks = schedule->Split(rows[0], std::vector<int64_t>{-1, plan->block_tiles});
+    outer.push_back(blocks[0]);
+    rows[0] = blocks[1];
+  }
+  std::vector<Loop> order = outer;
+  if (part) order.push_back(*part);
+  if (line) order.push_back(*line);
+  order.push_back(rows[0]);
+  order.insert(order.end(), reduce.begin(), reduce.end());
+  order.push_back(rows[1]);
+  order.push_back(columns[1]);
+  schedule->Reorder(order);
+
+  const Block stage = epilogue.empty() ? schedule->CacheWrite(anchor, "local") : epilogue;
+  if (!epilogue.empty()) schedule->SetScope(schedule->WriteBuffer(anchor), "local");
+  schedule->ReverseComputeAt(stage, part ? outer.back() : rows[0]);
+  const Block init = schedule->DecomposeReduction(anchor, part.value_or(reduce.front()));
+  VectorizeColumns(schedule, init, target);
+  VectorizeColumns(schedule, stage, target);
+  const auto first = std::find_if(reduce.begin(), reduce.end(), is_long);
+  schedule->Annotate(*first, kMatrixTile, static_cast<int64_t>(reduce.end() - first));
+  schedule->Parallel(FuseAll(schedule, outer));
+  return true;
+}
+
+}  // namespace deuteron::tir
