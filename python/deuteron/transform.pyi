@@ -91,6 +91,8 @@ def CallTIRRewrite() -> Pass:
     """makes the outputs of calls of kernels explicit"""
 def CanonicalizeBindings() -> Pass:
     """removes trivial bindings: copies, projections of known tuples, casts that check nothing"""
+def ChannelsLast() -> Pass:
+    """computes convolutions in NHWC where a matrix unit multiplies their channels"""
 def CheckExtents() -> Pass:
     """has dimensions compared at run time that operators demand to be equal and types do not show to be"""
 def CombineMatmulsOfOneWeight() -> Pass:

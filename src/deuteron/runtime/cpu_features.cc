@@ -67,8 +67,7 @@ std::string FeatureOfFlag(const std::string& flag) {
   return it == renamed.end() ? flag : it->second;
 }
 
-/// The registers of a matrix unit are the process's only if it asks for them (Linux,
-/// Documentation/arch/x86/xstate.rst).
+/// The registers of a matrix unit are the process's only if it asks for them, once, before its threads use them.
 bool MayUseMatrixUnit() {
   constexpr long kRequestPermission = 0x1023, kTileData = 18;
   return syscall(SYS_arch_prctl, kRequestPermission, kTileData) == 0;

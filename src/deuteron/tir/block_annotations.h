@@ -1,5 +1,5 @@
 /// \file
-/// What whoever writes a block may ask of fusion and of its schedule.
+/// What whoever writes a block may ask of fusion and of its schedule, and a schedule of the code for a loop.
 #pragma once
 
 #include <cstdint>
@@ -18,5 +18,9 @@ inline constexpr const char* kSumSteps = "sum_steps";
 /// Of a block (true): its elements are read often and dear, as quotients by extents that the run tells are; schedules
 /// do not compute them where they are read.
 inline constexpr const char* kComputedOnce = "computed_once";
+
+/// Of a loop: what it loads is asked for so many iterations (int64) before, as far as it lies a constant distance of
+/// more than a line of the cache from one to the next.
+inline constexpr const char* kPrefetchSteps = "prefetch_steps";
 
 }  // namespace deuteron::tir

@@ -177,6 +177,37 @@ llvm::Value* KernelEmitter::EmitSpannedLoad(const tir::Buffer& buffer, const Pri
   return FromMemory(builder_.CreateShuffleVector(Annotate(whole, buffer), taken), element);
 }
 
+void KernelEmitter::EmitPrefetch(const tir::Buffer& buffer, const PrimExpr& index, llvm::Value* address) {
+  if (prefetch_loop_ == nullptr || frame_->stack_buffers.count(buffer->data.get()) != 0) return;
+  arith::Analyzer analyzer;
+  const auto step_along = [&](const tir::Var& var) {
+    const PrimExpr next = Substitute(index, ExprVarMap{{var, var + MakeConst(var.dtype(), 1)}});
+    return AsConstInt(analyzer.Simplify(next - index));
+  };
+  // Copies of the body that unrolled loops make load the same line again, at a constant distance.
+  const int64_t line_bytes = costs_.machine().line_bytes;
+  int64_t offset = 0;
+  std::vector<const void*> key = {index.get()};
+  for (const tir::Var& var : FreeVars(index)) {
+    const auto* constant = llvm::dyn_cast<llvm::ConstantInt>(values_.at(var.get()));
+    const auto step = constant == nullptr ? std::nullopt : step_along(var);
+    if (step) {
+      offset += *step * constant->getSExtValue() * buffer->dtype.bytes();
+    } else {
+      key.push_back(values_.at(var.get()));
+    }
+  }
+  if (!prefetched_.emplace(std::move(key), offset / line_bytes).second) return;
+  // What follows line after line comes by itself.
+  const auto step = step_along(GetRef<tir::Var>(prefetch_loop_));
+  if (!step || std::abs(*step) * buffer->dtype.bytes() < line_bytes) return;
+  const auto bytes = static_cast<uint64_t>(*step * prefetch_steps_ * buffer->dtype.bytes());
+  llvm::Value* ahead = builder_.CreateGEP(builder_.getInt8Ty(), address, builder_.getInt64(bytes));
+  constexpr uint32_t kRead = 0, kKeep = 3, kData = 1;
+  builder_.CreateIntrinsic(llvm::Intrinsic::prefetch, {builder_.getPtrTy()},
+                           {ahead, builder_.getInt32(kRead), builder_.getInt32(kKeep), builder_.getInt32(kData)});
+}
+
 llvm::Value* KernelEmitter::EmitLoad(const tir::BufferLoadNode* op) {
   const tir::Buffer& buffer = op->buffer;
   const DataType element = buffer->dtype;
@@ -186,17 +217,20 @@ llvm::Value* KernelEmitter::EmitLoad(const tir::BufferLoadNode* op) {
   CheckBounds(buffer, index);
   if (const auto* splat = index.as<tir::BroadcastNode>()) {
     llvm::Value* address = ElementAddress(buffer, EmitIndex(splat->value));
+    EmitPrefetch(buffer, splat->value, address);
     auto* load = Annotate(builder_.CreateAlignedLoad(MemoryType(element), address, align), buffer);
     return Splat(FromMemory(load, element), lanes);
   }
   if (lanes == 1) {
     llvm::Value* address = ElementAddress(buffer, EmitIndex(index));
+    EmitPrefetch(buffer, index, address);
     return FromMemory(Annotate(builder_.CreateAlignedLoad(MemoryType(element), address, align), buffer), element);
   }
   llvm::Type* type = MemoryType(element.with_lanes(static_cast<int>(lanes)));
   const std::optional<int64_t> stride = RampStride(index);
   if (stride == 1) {
     llvm::Value* address = ElementAddress(buffer, EmitIndex(index.as<tir::RampNode>()->base));
+    EmitPrefetch(buffer, index.as<tir::RampNode>()->base, address);
     llvm::Instruction* load =
         mask_ == nullptr || MayAccessWhole(buffer, lanes)
             ? static_cast<llvm::Instruction*>(builder_.CreateAlignedLoad(type, address, align))

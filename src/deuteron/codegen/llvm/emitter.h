@@ -16,6 +16,7 @@
 #include <array>
 #include <functional>
 #include <optional>
+#include <set>
 #include <string>
 #include <unordered_map>
 #include <unordered_set>
@@ -76,6 +77,8 @@ class KernelEmitter {
   // emit_stmt.cc
   void EmitStmt(const tir::Stmt& stmt);
   void EmitFor(const tir::ForNode* op);
+  /// Asks for what is loaded some steps further on, in loops that are marked for it (kPrefetchSteps).
+  void EmitPrefetch(const tir::Buffer& buffer, const PrimExpr& index, llvm::Value* address);
   void EmitSerialLoop(const tir::Var& var, llvm::Value* begin, llvm::Value* end, const tir::ForNode* op,
                       bool not_empty);
   void EmitIf(const tir::IfThenElseNode* op);
@@ -204,6 +207,11 @@ class KernelEmitter {
              begin == other.begin && !columns.empty();
     }
   } transposed_;
+  /// The innermost loop that is marked for prefetching, and of how many steps; null: none.
+  const tir::VarNode* prefetch_loop_ = nullptr;
+  int64_t prefetch_steps_ = 0;
+  /// What it has asked for already: the index with the values of its variables, and the line that constants lead to.
+  std::set<std::pair<std::vector<const void*>, int64_t>> prefetched_;
   /// Lanes that are on; null = all.
   llvm::Value* mask_ = nullptr;
   /// How many these are, where they are the first ones and at least one; null: not known.

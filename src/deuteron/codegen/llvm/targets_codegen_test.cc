@@ -1,6 +1,8 @@
 /// Code for CPUs without this one's instructions: run where it can be, else read.
 #include "deuteron/codegen/llvm/kernel_test_util.h"
+#include "deuteron/te/tensor.h"
 #include "deuteron/tir/functor.h"
+#include "deuteron/tir/schedule/rules/rules.h"
 
 namespace deuteron::codegen {
 namespace {
@@ -83,6 +85,26 @@ TEST(HalfFloats, AreRoundedWhereTheyAreStored) {
       Pointwise({half, single}, 64, [&](const auto& in) { return CastTo(single, in[0] * in[0]) * in[1]; });
   EXPECT_EQ(Roundings(cast, "llvm -mcpu=x86-64-v3"), 1);
   Check(cast, 1e-6, {}, Target::Parse("llvm -mcpu=x86-64-v3"));
+}
+
+/// What a tile reads of a panel is asked for some steps before, once for all of its rows.
+TEST(Prefetch, IsOfEachVectorOfAPanel) {
+  const DataType single = DataType::Float(32);
+  const te::Tensor x = te::Placeholder({I64(16), I64(512)}, single, "x");
+  const te::Tensor w = te::Placeholder({I64(512), I64(48)}, single, "w");
+  const tir::IterVar k = te::ReduceAxis(I64(512), "k");
+  const te::Tensor y = te::Compute(
+      {I64(16), I64(48)},
+      [&](const Array<tir::Var>& i) {
+        return te::Sum(x({i[0], k->var}) * w({k->var, i[1]}), {k});
+      },
+      "y");
+  const char* const cpu = "llvm -mcpu=x86-64-v4 -threads=1";
+  const auto func = tir::ApplyScheduleRules(te::CreatePrimFunc({x, w, y}), Target::Parse(cpu)).func;
+  const std::string code = Assembly(func, cpu);
+  int64_t count = 0;
+  for (size_t at = code.find("prefetcht0"); at != std::string::npos; at = code.find("prefetcht0", at + 1)) ++count;
+  EXPECT_EQ(count, 3);
 }
 
 TEST(OlderCpus, ComputeWithoutFusedMultiplyAdds) {

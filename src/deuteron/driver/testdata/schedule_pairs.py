@@ -35,7 +35,7 @@ class Module:
                             T.reads()
                             T.writes(dense_pack_local[v_i0, v_i1])
                             dense_pack_local[v_i0, v_i1] = 0
-            for k in T.serial(T.int64(6), annotations={"pragma_no_unroll": 1}):
+            for k in T.serial(T.int64(6), annotations={"pragma_no_unroll": 1, "prefetch_steps": 40}):
                 for i0_1 in T.unroll(T.int64(6)):
                     for i1_1 in T.unroll(T.int64(2)):
                         for i1_2 in T.vectorized(T.int64(8)):

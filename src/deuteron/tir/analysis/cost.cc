@@ -244,6 +244,11 @@ double CostModel::CyclesOfTileStep(int64_t rows, int64_t vectors) const {
   return std::max({sums, loads, panel, least}) + kHiddenPart * (sums + loads + panel);
 }
 
+int64_t CostModel::StepsOfLatency(int64_t rows, int64_t vectors) const {
+  constexpr double kSecondsOfLatency = 1e-7;
+  return static_cast<int64_t>(std::ceil(kSecondsOfLatency * machine_.ghz * 1e9 / CyclesOfTileStep(rows, vectors)));
+}
+
 CostModel::TileRows CostModel::BestTileRows(std::optional<int64_t> extent, int64_t most, int64_t vectors) const {
   TileRows best;
   const int64_t longest = std::max<int64_t>(std::min(most, extent.value_or(most)), 1);

@@ -75,6 +75,8 @@ class CostModel {
   /// Cycles that a step of a register tile takes: it loads `vectors` vectors from the second level, broadcasts `rows`
   /// scalars and does rows × vectors multiply-adds.
   double CyclesOfTileStep(int64_t rows, int64_t vectors) const;
+  /// How many such steps pass while a line comes from memory.
+  int64_t StepsOfLatency(int64_t rows, int64_t vectors) const;
   /// Rows of a tile, and the cycles that a step of all tiles along an axis takes for each vector of each row.
   struct TileRows {
     int64_t rows = 1;

@@ -19,6 +19,7 @@
 /// Matrix Multiplication", TOMS 2008.
 #include <algorithm>
 
+#include "deuteron/tir/block_annotations.h"
 #include "deuteron/tir/functor.h"
 #include "deuteron/tir/schedule/rules/contraction_plan.h"
 #include "deuteron/tir/schedule/rules/matrix_unit.h"
@@ -353,6 +354,11 @@ void Tile(Schedule* schedule, const ContractionPlan& plan) {
   schedule->Vectorize(nest.tile.back());
   // Steps that follow each other share scalars of A, for which there are no registers.
   for (const Loop& loop : nest.reduce) schedule->Annotate(loop, "pragma_no_unroll", 1);
+  // Windows load the same lines for several of their taps: of a sum over one axis what comes next is asked for.
+  std::vector<Loop> steps = nest.reduce;
+  std::erase_if(steps, [&](const Loop& loop) { return schedule->ConstExtent(loop) == 1; });
+  if (!steps.empty() && (steps.size() == 1 || nest.panels))
+    schedule->Annotate(steps.back(), kPrefetchSteps, plan.prefetch_steps);
   std::vector<Loop> parallel = nest.outer;
   if (!plan.panels.empty()) {
     schedule->ComputeAt(plan.panels, nest.part.value_or(nest.PanelLoop()));

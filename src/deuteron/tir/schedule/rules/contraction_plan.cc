@@ -4,6 +4,7 @@
 #include "deuteron/tir/schedule/rules/contraction_plan.h"
 
 #include <algorithm>
+#include <limits>
 
 #include "deuteron/tir/analysis/factors.h"
 #include "deuteron/tir/block_annotations.h"
@@ -118,13 +119,20 @@ bool PlanPixels(const SBlock& block, const MatmulRoles& roles, const Array<PrimE
   const int64_t fewest = CostModel(target.machine).LeastAccumulators();
   plan->vector = x->iter;
   plan->vector_extent = *extent;
-  plan->num_vectors = 1;
-  const auto computed = [&](int64_t most) { return (vectors + most - 1) / most * most; };
-  for (int64_t count = 2; count <= std::min(vectors, budget / fewest); ++count) {
-    if (computed(count) <= computed(plan->num_vectors)) plan->num_vectors = count;
-  }
   plan->row = channels[0];
-  plan->num_rows = LargestDivisor(*num_channels, budget / plan->num_vectors);
+  // As many channels as divide their number: each vector that is loaded serves them all.
+  const CostModel costs(target.machine);
+  double least = std::numeric_limits<double>::infinity();
+  for (int64_t count = 1; count <= std::min(vectors, budget / fewest); ++count) {
+    const int64_t rows = LargestDivisor(*num_channels, budget / count);
+    const int64_t computed = (vectors + count - 1) / count * count;
+    const double cycles =
+        static_cast<double>(computed) * costs.CyclesOfTileStep(rows, count) / static_cast<double>(rows * count);
+    if (cycles > least) continue;
+    least = cycles;
+    plan->num_vectors = count;
+    plan->num_rows = rows;
+  }
   plan->vector_dim = output.size() - 1;
   plan->contiguous_output = true;
   AddLines(block, image_is_lhs ? roles.m : roles.n, *num_channels, target, plan);
@@ -177,8 +185,8 @@ bool PixelsPay(const SBlock& block, const MatmulRoles& roles, const ContractionP
 }
 
 /// The most rows of A that a tile may read side by side, each a stream of scalars: rows that are a multiple of the
-/// first cache's ways apart share its sets, and drive each other out where there are more than half of the ways, the
-/// rest of which hold B.
+/// first cache's ways apart share its sets, and drive each other out where there are more than two thirds of the ways.
+/// The rest is enough for B, of which a line falls into such a set in some ten steps.
 int64_t MostStreams(const BufferLoad& a, const IterVar& row, const Target& target) {
   for (size_t dim = 0; dim < a->indices.size(); ++dim) {
     if (!a->indices[static_cast<int64_t>(dim)].same_as(row->var)) continue;
@@ -186,7 +194,7 @@ int64_t MostStreams(const BufferLoad& a, const IterVar& row, const Target& targe
     if (!stride) return INT64_MAX;
     const Cache& cache = target.machine.l1;
     const int64_t places = CostModel(target.machine).Places(cache, *stride * a->buffer->dtype.bytes());
-    return std::max<int64_t>(places * cache.ways / 2, 1);
+    return std::max<int64_t>(places * cache.ways * 2 / 3, 1);
   }
   return INT64_MAX;
 }
@@ -350,7 +358,7 @@ bool PlanWholeVectors(const SBlock& block, const MatmulRoles& roles, const Array
   const BufferLoad& b = vector_is_rhs ? roles.rhs_load : roles.lhs_load;
   plan->a_bytes = BytesOfProduct(block, roles, a);
   plan->a_budget = CostModel(target.machine).BesidePanelBytes();
-  plan->shares_rows = target.machine.threads > 1 && BytesOfProduct(block, roles, b) <= plan->a_bytes;
+  plan->shares_rows = target.machine.threads > 1 && BytesOfProduct(block, roles, b) <= 2 * plan->a_bytes;
   ChooseTile(block, roles, a, row_axes, channels, target, plan);
   for (size_t dim = 0; dim < output.size(); ++dim) {
     const VarNode* vector = block->iter_vars[plan->vector]->var.get();
@@ -429,6 +437,7 @@ bool PlanContraction(const Schedule& schedule, const Target& any_target, Contrac
     if (is_image && (!whole || PixelsPay(block, roles, *plan, pixels, target))) *plan = pixels;
   }
   CutDepth(block, roles, target, plan);
+  plan->prefetch_steps = CostModel(target.machine).StepsOfLatency(plan->num_rows, plan->num_vectors * plan->num_lines);
   plan->pieces = target.machine.threads;
   const double ops = plan->epilogue.empty() ? 0 : OpsPerInstance(schedule.Get(plan->epilogue));
   plan->most_copies = CostModel(target.machine).MostCopies(ops);

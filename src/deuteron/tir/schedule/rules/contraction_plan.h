@@ -30,8 +30,9 @@ struct ContractionPlan {
   /// Bytes of A in one product of a batch, and how many of them may stay in the second cache; 0 where not known.
   int64_t a_bytes = 0;
   int64_t a_budget = 0;
-  /// Whether threads rather share out rows than panels: B, which each reads whole then, is smaller than A, of which
-  /// each reads its own part.
+  /// Whether threads rather share out rows than panels: B, which each reads whole then, is not much larger than A, of
+  /// which each reads its own part. B comes from a cache that all share; of A much lies in those of other cores, from
+  /// which it comes at about half the rate.
   bool shares_rows = false;
   /// Parts of the row axis that are cut into tiles each by itself, for threads to share out.
   int64_t row_parts = 1;
@@ -42,6 +43,8 @@ struct ContractionPlan {
   int64_t depth_block = 0;
   /// Panels that share a copy of A's rows, laid out for the tiles; 0: A is read where it lies.
   int64_t copied_for = 0;
+  /// How many steps of the sum before vectors of B are loaded they are asked for.
+  int64_t prefetch_steps = 0;
   /// Pieces of work that threads should find where they do not share rows.
   int64_t pieces = 1;
   /// Up to so many copies of the epilogue are unrolled.
