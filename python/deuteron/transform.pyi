@@ -99,6 +99,8 @@ def CombineMatmulsOfOneWeight() -> Pass:
     """products of several inputs with one weight become one product"""
 def CombineParallelMatmul() -> Pass:
     """combines products of the same left operand into one"""
+def ComputeMasks() -> Pass:
+    """computes masks that depend on nothing but indices where they are read"""
 def ComputePrimValue() -> Pass:
     """computes scalar expressions in functions that are called instead"""
 def ConvToWinograd() -> Pass:

@@ -34,13 +34,21 @@ namespace deuteron::meaning {
 namespace {
 
 /// Passes whose results are computed in the same order as before.
-constexpr std::string_view kExactPasses[] = {"CanonicalizeBindings", "ConvertToDataflow",
-                                             "DeadCodeElimination",  "AnnotateTIROpPattern",
-                                             "SeparateOutputs",      "FuseOps",
-                                             "FuseReductions",       "FuseSiblings",
-                                             "RecomputeProducers",   "FuseTIR",
-                                             "CallTIRRewrite",       "StaticPlanBlockMemory",
-                                             "KillAfterLastUse",     "RemovePurityChecking"};
+constexpr std::string_view kExactPasses[] = {"CanonicalizeBindings",
+                                             "ConvertToDataflow",
+                                             "DeadCodeElimination",
+                                             "AnnotateTIROpPattern",
+                                             "ComputeMasks",
+                                             "SeparateOutputs",
+                                             "FuseOps",
+                                             "FuseReductions",
+                                             "FuseSiblings",
+                                             "RecomputeProducers",
+                                             "FuseTIR",
+                                             "CallTIRRewrite",
+                                             "StaticPlanBlockMemory",
+                                             "KillAfterLastUse",
+                                             "RemovePurityChecking"};
 
 /// What a graph is compiled with.
 struct Setting {

@@ -43,6 +43,7 @@ std::vector<Pipeline> MakePipelines() {
                        {"LegalizeOps"},
                        {"AnnotateTIROpPattern"},
                        {"FoldConstant"},
+                       {"ComputeMasks"},
                        {"SeparateOutputs"},
                        {"FuseOps"},
                        {"FuseReductions"},

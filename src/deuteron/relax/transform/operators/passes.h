@@ -19,6 +19,8 @@ using transform::Pass;
 /// Has dimensions compared at run time that operators demand to be equal and types do not show to be.
 Pass CheckExtents();
 
+/// Masks that depend on nothing but indices are computed where they are read.
+Pass ComputeMasks();
 /// Writes batch_norm, dropout and other composite operators out in simpler ones, as inference computes them.
 /// `func_name`: only in that function.
 Pass DecomposeOpsForInference(std::string func_name = "");
