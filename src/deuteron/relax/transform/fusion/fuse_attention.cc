@@ -7,9 +7,8 @@
 ///
 /// When: a product takes the result of a row kernel with a softmax, which takes that of another product, elementwise
 /// work and copies between them included; all of these values have no other user. With them go the copies that feed the
-/// products (heads split off and transposed), if their matrices fit the cache, and what follows: if the rule takes all
-/// that. The schedule rule itself is asked, of the kernel that they would be. The limits on operators and arguments of
-/// a kernel hold.
+/// products (heads split off, transposed, repeated) and what follows: if the rule takes all that. The schedule rule
+/// itself is asked, of the kernel that they would be. The limits on operators and arguments of a kernel hold.
 ///
 /// What it must not do: compute anything twice; take in products that feed the operands; change what tvm_compat
 /// promises.
@@ -83,18 +82,6 @@ class AttentionFuser {
     return IsRowByRow(node) && !graph_.summary(node)->has_reduction && graph_.summary(node)->flops == 0;
   }
 
-  /// Whether a matrix of the result stays in the cache while tile after tile reads it. One that does not is better
-  /// copied: what lies side by side is fetched ahead.
-  bool FitsCache(uint32_t node) const {
-    const auto* tensor = graph_.binding(node)->var.ty().as<TensorTypeNode>();
-    if (!tensor->has_shape() || tensor->shape->size() < 2) return true;
-    const Array<PrimExpr>& shape = *tensor->shape;
-    const auto columns = static_cast<int64_t>(shape.size()) - 1;
-    const int64_t bytes =
-        tir::AssumedExtent(shape[columns - 1]) * tir::AssumedExtent(shape[columns]) * tensor->dtype.bytes();
-    return bytes <= Target::Current().machine.l2.Share() / 2;
-  }
-
   /// The calls from the product that makes the scores to that which takes their softmax; empty if there are none.
   Calls FindChain(uint32_t output) const {
     for (const MergeGraph::Input& input : graph_.inputs(output)) {
@@ -126,7 +113,7 @@ class AttentionFuser {
     for (const uint32_t product : products) {
       for (const MergeGraph::Input& input : graph_.inputs(product)) {
         if (input.producer != UINT32_MAX && IsCopy(input.producer) && HasOneUser(input.producer) &&
-            FitsCache(input.producer) && std::find(chain.begin(), chain.end(), input.producer) == chain.end())
+            std::find(chain.begin(), chain.end(), input.producer) == chain.end())
           chain.push_back(input.producer);
       }
     }

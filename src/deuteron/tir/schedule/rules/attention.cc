@@ -1,21 +1,26 @@
 /// \file
-/// Attention whose scores never reach memory: a tile of query rows at a time, its scores, their softmax and the product
-/// with the values follow each other while the scores are in the cache of the second level. Threads share tiles.
+/// Attention whose scores never reach memory: a tile of query rows at a time, and of it a block of keys at a time, its
+/// scores, their softmax and the product with the values follow each other while the scores are in the cache. Threads
+/// share tiles.
 ///
-/// The stages of a tile are functions of their own, on views of the operands, which the other rules schedule as they
-/// would any product or softmax; what comes out stands in the loop over tiles:
+/// The stages of a block are functions of their own, on views of the operands, which the other rules schedule as they
+/// would any product or softmax; what comes out stands in the loops over tiles and blocks:
 ///
-///     scores:  masked[t, r] = f(Σ_d queries[r, d] · keys[t, d])
-///     softmax: e[t, r] = exp(masked[t, r] - max_t masked[t, r]),  sum[r] = Σ_t e[t, r]
-///     output:  g((Σ_t e[t, r] · values[t, c]) / sum[r])
+///     scores:  masked[t, r] = f(Σ_d queries[d, r] · keys[t, d])
+///     softmax: m'[r] = max(m[r], max_t masked[t, r]),  e[t, r] = exp(masked[t, r] - m'[r])
+///              k[r] = exp(m[r] - m'[r]),  s[r] = s[r] · k[r] + Σ_t e[t, r],  m[r] = m'[r]
+///     product: p[c, r] = p[c, r] · k[r] + Σ_t e[t, r] · values[t, c]
 ///
-/// A weight that is NaN may count as 0 (exporters guard rows that are masked as a whole): the result of its row is then
-/// 0.
+/// and, behind the last block, g(p[c, r] / s[r]). m begins with the lowest number, s and p with 0. Of a block that is
+/// masked as a whole by -inf the exponentials are 0; by a number, they are corrected to what they weigh beside others.
+/// If all keys are one block, nothing is corrected. A weight that is NaN may count as 0 (exporters guard rows that are
+/// masked as a whole): the result of its row is then 0.
 ///
-/// The scores lie with the rows side by side: vectors run along them, so that keys and values are read as they lie, and
-/// neither the maximum nor the sum is one of lanes. The division by the sum comes last, once a column instead of once a
-/// key. After M. Rabe, C. Staats, "Self-attention Does Not Need O(n²) Memory", 2021, without its cut of the keys: a row
-/// of scores is whole.
+/// All of a tile lies with the rows side by side: vectors run along them, so that keys and values are read as they lie,
+/// any number of columns fills the vectors, and neither maximum nor sum is one of lanes. The division by the sum comes
+/// last, once a column instead of once a key. After M. Milakov, N. Gimelshein, "Online normalizer calculation for
+/// softmax", 2018; M. Rabe, C. Staats, "Self-attention Does Not Need O(n²) Memory", 2021; T. Dao et al.,
+/// "FlashAttention", 2022.
 #include <algorithm>
 
 #include "deuteron/arith/analyzer.h"
@@ -26,12 +31,6 @@
 namespace deuteron::tir {
 namespace {
 
-/// Vectors of rows that a product's tile and a softmax take at a time, at least: with fewer the additions of a sum wait
-/// for each other.
-constexpr int64_t kVectorsOfRows = 2;
-/// For a number of keys that is not known: tiles must not be too high for long texts.
-constexpr int64_t kUnknownKeys = 8 * kUnknownExtent;
-
 class AttentionScheduler {
  public:
   AttentionScheduler(Schedule* schedule, const Target& target, AttentionPlan plan)
@@ -41,123 +40,324 @@ class AttentionScheduler {
 
   /// Null, or why not.
   const char* Run() {
-    if (const char* why = ChooseTile()) return why;
+    const char* why = nullptr;
+    tile_ = ChooseAttentionTile(schedule_, plan_, costs_, &why);
+    if (why != nullptr) return why;
     AddBuffers();
     Array<Stmt> stages;
-    for (const auto make : {&AttentionScheduler::Queries, &AttentionScheduler::Scores, &AttentionScheduler::Softmax,
-                            &AttentionScheduler::Output}) {
-      Stmt stage;
-      if (const char* why = (this->*make)(&stage)) return why;
-      if (stage.defined()) stages.push_back(stage);
-    }
+    if ((why = Queries(&stages)) != nullptr || (why = Blocks(&stages)) != nullptr || (why = Result(&stages)) != nullptr)
+      return why;
     PutTogether(SeqStmt::Flatten(stages));
     return nullptr;
   }
 
  private:
-  /// The scores of a tile stay in the cache; there is a tile for each thread; rows fill vectors.
-  const char* ChooseTile() {
-    const auto rows = AsConstInt(plan_.rows);
-    const int64_t lanes = Lanes(thread_);
-    if (rows && *rows < lanes) return "it has too few rows for a vector";
-    const int64_t step = rows && *rows <= lanes ? lanes : kVectorsOfRows * lanes;
-    const int64_t keys = AsConstInt(plan_.keys).value_or(kUnknownKeys);
-    double most = costs_.RowBytes() / static_cast<double>(keys * ExponentBytes());
-    const double all = static_cast<double>(AssumedExtent(plan_.rows)) *
-                       AssumedProduct(Array<PrimExpr>(plan_.batch.begin(), plan_.batch.end()));
-    most = std::min(most, all / static_cast<double>(costs_.EnoughPieces()));
-    // Of the heights that fit, the one with the least work in vain.
-    tile_.height = step;
-    const auto computed = [&](int64_t height) { return (rows.value_or(0) + height - 1) / height * height; };
-    for (int64_t height = 2 * step; height <= static_cast<int64_t>(most); height += step) {
-      if (computed(height) <= computed(tile_.height)) tile_.height = height;
-      if (rows && height >= *rows) break;
-    }
-    if (rows && (*rows % tile_.height == 0 || *rows < tile_.height)) {
-      tile_.rows = I64(std::min(*rows, tile_.height));
-    } else {
-      tile_.rows = Var("rows", DataType::Int(64));
-    }
-    for (size_t i = 0; i < plan_.batch.size(); ++i) {
-      tile_.batch.push_back(Var("b" + std::to_string(i), DataType::Int(64)));
-    }
-    return nullptr;
-  }
-
-  int64_t ExponentBytes() const { return schedule_.WriteBuffer(plan_.exponent)->dtype.bytes(); }
+  static constexpr int kRow = AttentionAxis::kRow, kKey = AttentionAxis::kKey, kColumn = AttentionAxis::kColumn;
 
   void AddBuffers() {
-    const DataType dtype = schedule_.WriteBuffer(plan_.exponent)->dtype;
+    const DataType dtype = WriteBuffer(plan_.exponent)->dtype;
     const PrimExpr height = I64(tile_.height);
-    masked_ = Buffer("scores", Masked()->dtype, {plan_.keys, height});
-    exponent_ = Buffer("exponentials", dtype, {plan_.keys, height});
-    sum_ = Buffer("sum", schedule_.WriteBuffer(plan_.sum)->dtype, {height});
+    const PrimExpr keys = tile_.HasBlocks() ? I64(tile_.block) : plan_.keys;
+    queries_ = Buffer("queries", plan_.queries->buffer->dtype, {ExtentOf(plan_.scores, AttentionAxis::kDepth), height});
+    masked_ = Buffer("scores", Masked()->dtype, {keys, height});
+    exponent_ = Buffer("exponentials", dtype, {keys, height});
+    sum_ = Buffer("sum", WriteBuffer(plan_.sum)->dtype, {height});
+    products_ = Buffer("products", WriteBuffer(plan_.output)->dtype, {ExtentOf(plan_.output, kColumn), height});
+    for (const Buffer& buffer : {queries_, masked_, sum_, products_}) allocated_.push_back(buffer);
+    if (!tile_.HasBlocks()) return;
+    maximum_ = Buffer("maximum", WriteBuffer(plan_.maximum)->dtype, {height});
+    correction_ = Buffer("correction", sum_->dtype, {height});
+    allocated_.push_back(maximum_);
+    allocated_.push_back(correction_);
   }
 
-  Buffer Masked() const { return schedule_.WriteBuffer(plan_.masked.empty() ? plan_.scores : plan_.masked); }
-
-  /// Where the last tile has fewer rows than the others, the queries of a tile are copied: there are as many then.
-  const char* Queries(Stmt* stmt) {
-    if (tile_.IsFull()) return nullptr;
-    const PrimExpr depth = ExtentOf(plan_.scores, AttentionAxis::kDepth);
-    queries_ = Buffer("queries", plan_.queries->buffer->dtype, {Filled(), depth});
-    AttentionStage stage(schedule_, plan_, tile_, Filled(), !tile_.IsFull());
-    if (const char* why = stage.AddCopy(plan_.scores, plan_.queries, queries_)) return why;
-    *stmt = stage.Scheduled(thread_, {}, {queries_}, &allocated_);
-    allocated_.push_back(queries_);
-    return nullptr;
-  }
-
-  /// How many values of an axis a block runs over.
-  PrimExpr ExtentOf(const Block& name, int axis) const {
-    const AttentionAxes& axes = plan_.iters.at(name);
-    return schedule_.Get(name)->iter_vars[std::find(axes.begin(), axes.end(), axis) - axes.begin()]->dom->extent;
-  }
+  Buffer WriteBuffer(const Block& block) const { return schedule_.WriteBuffer(block); }
+  Buffer Masked() const { return WriteBuffer(plan_.masked.empty() ? plan_.scores : plan_.masked); }
+  PrimExpr ExtentOf(const Block& name, int axis) const { return plan_.ExtentOf(schedule_, name, axis); }
   /// As many rows as a full tile has.
   PrimExpr Filled() const { return I64(tile_.height); }
 
-  const char* Scores(Stmt* stmt) {
-    const int row = AttentionAxis::kRow, key = AttentionAxis::kKey;
-    AttentionStage stage(schedule_, plan_, tile_, Filled(), !tile_.IsFull());
-    stage.Keep(Masked(), masked_, {key, row});
-    if (!plan_.masked.empty()) {
-      const Buffer scores = schedule_.WriteBuffer(plan_.scores);
-      const Buffer part("products", scores->dtype, masked_->shape);
-      stage.Keep(scores, part, {key, row});
-      stage.Allocate(part);
+  AttentionStage StageOf(const PrimExpr& rows, const PrimExpr& keys = I64(0), bool reads_beyond = false) const {
+    return {schedule_, plan_, tile_, {rows, keys, reads_beyond}};
+  }
+  Stmt Scheduled(const AttentionStage& stage, const Array<Buffer>& inputs, const Array<Buffer>& outputs) {
+    return stage.Scheduled(thread_, inputs, outputs, &allocated_);
+  }
+
+  /// The code of full tiles, of which `make` is told, and that of the last one, which may have fewer rows.
+  const char* ByFullness(const std::function<const char*(bool is_full, Stmt*)>& make, Array<Stmt>* stages) const {
+    Stmt full, last;
+    const bool is_known = AsConstInt(tile_.rows).has_value();
+    if (tile_.IsFull() || !is_known) {
+      if (const char* why = make(true, &full)) return why;
     }
-    Array<Buffer> inputs;
-    if (queries_.defined()) {
-      stage.ReadCopy(plan_.queries, queries_);
-      inputs.push_back(queries_);
+    if (!tile_.IsFull()) {
+      if (const char* why = make(false, &last)) return why;
     }
-    if (const char* why = stage.Add(plan_.scores, {key, row, AttentionAxis::kDepth})) return why;
-    if (!plan_.masked.empty()) {
-      if (const char* why = stage.Add(plan_.masked, {key, row})) return why;
-    }
-    *stmt = stage.Scheduled(thread_, inputs, {masked_}, &allocated_);
+    stages->push_back(tile_.IsFull() ? full : is_known ? last : IfThenElse(tile_.rows >= Filled(), full, last));
     return nullptr;
   }
 
-  const char* Softmax(Stmt* stmt) {
-    const int row = AttentionAxis::kRow, key = AttentionAxis::kKey;
-    AttentionStage stage(schedule_, plan_, tile_, Filled(), !tile_.IsFull());
-    const Buffer maximum = schedule_.WriteBuffer(plan_.maximum);
-    const Buffer part("maximum", maximum->dtype, sum_->shape);
-    stage.Keep(Masked(), masked_, {key, row});
-    stage.Keep(maximum, part, {row});
-    stage.Allocate(part);
-    stage.Keep(schedule_.WriteBuffer(plan_.exponent), exponent_, {key, row});
-    stage.Keep(schedule_.WriteBuffer(plan_.sum), sum_, {row});
-    if (const char* why = stage.Add(plan_.maximum, {row, key})) return why;
-    if (const char* why = stage.Add(plan_.exponent, {key, row})) return why;
-    if (const char* why = stage.Add(plan_.sum, {row, key})) return why;
-    *stmt = stage.Scheduled(thread_, {masked_}, {exponent_, sum_}, &allocated_);
-    if (masked_->dtype == exponent_->dtype && IsInStep(*stmt, masked_, exponent_)) {
-      *stmt = schedule::ReplaceBuffer(*stmt, exponent_, masked_);
-      exponent_ = masked_;
+  /// The queries of a tile, with the rows side by side, as many as a full tile has.
+  const char* Queries(Array<Stmt>* stages) {
+    const PrimExpr depth = ExtentOf(plan_.scores, AttentionAxis::kDepth);
+    return ByFullness(
+        [&](bool is_full, Stmt* stmt) {
+          Array<Stmt> own;
+          const char* why =
+              BringRows(plan_.scores, plan_.queries, {AttentionAxis::kDepth, depth}, is_full, queries_, &own);
+          if (why == nullptr) *stmt = SeqStmt::Flatten(own);
+          return why;
+        },
+        stages);
+  }
+
+  struct Axis {
+    int axis;
+    PrimExpr extent;
+  };
+  /// Copies what a block reads along an axis, row by row, to `copy`, where the rows lie side by side. Of elements that
+  /// are transposed in registers, and rows that are all there, in one step.
+  const char* BringRows(const Block& name, const BufferLoad& load, const Axis& along, bool is_full, const Buffer& copy,
+                        Array<Stmt>* stages) {
+    const PrimExpr keys = along.axis == kKey ? along.extent : I64(0);
+    AttentionStage stage = StageOf(Filled(), keys, !is_full);
+    if (is_full && load->dtype == copy->dtype && copy->dtype.bytes() == 4) {
+      if (const char* why = stage.AddCopy(name, load, copy, {along.axis, kRow})) return why;
+      stages->push_back(Scheduled(stage, {}, {copy}));
+      return nullptr;
+    }
+    const PrimExpr room = along.axis == kKey && tile_.HasBlocks() ? I64(tile_.block) : along.extent;
+    const Buffer whole("rows", copy->dtype, {Filled(), room});
+    const Buffer rows("rows", copy->dtype, {Filled(), along.extent});
+    allocated_.push_back(whole);
+    if (const char* why = stage.AddCopy(name, load, rows, {kRow, along.axis})) return why;
+    AttentionStage transposition = StageOf(Filled(), keys);
+    transposition.AddValues(std::string(copy->name), copy, {along.extent, Filled()}, [&](const Array<Var>& i) {
+      return BufferLoad(rows, {i[1], i[0]});
+    });
+    for (const Stmt& stmt : {Scheduled(stage, {}, {rows}), Scheduled(transposition, {rows}, {copy})}) {
+      stages->push_back(schedule::ReplaceBuffer(stmt, rows, whole));
     }
     return nullptr;
+  }
+
+  /// What `masked` reads along the keys for each row: it is brought into the order of the scores.
+  std::vector<BufferLoad> MasksOfPairs() const {
+    const SBlock block = schedule_.Get(plan_.masked);
+    const AttentionAxes& axes = plan_.iters.at(plan_.masked);
+    const auto counts = [&](const PrimExpr& index, int axis) {
+      return UsesVar(index, [&](const VarNode* var) {
+        for (size_t i = 0; i < axes.size(); ++i) {
+          if (axes[i] == axis && block->iter_vars[static_cast<int64_t>(i)]->var.get() == var) return true;
+        }
+        return false;
+      });
+    };
+    const Buffer scores = WriteBuffer(plan_.scores);
+    std::vector<BufferLoad> loads;
+    PostOrderVisit(block->body, [&](const ObjectRef& node) {
+      const auto* load = node.as<BufferLoadNode>();
+      if (load == nullptr || load->buffer.same_as(scores) || load->indices.empty() || load->dtype.bytes() > 4) return;
+      const Array<PrimExpr>& indices = load->indices;
+      const bool has_row =
+          std::any_of(indices.begin(), indices.end(), [&](const PrimExpr& index) { return counts(index, kRow); });
+      const bool is_known = std::any_of(loads.begin(), loads.end(), [&](const BufferLoad& other) {
+        return other->buffer.same_as(load->buffer) && ExprEqual(other->indices, indices);
+      });
+      if (has_row && !is_known && indices.back()->kind == ExprKind::kVar && counts(indices.back(), kKey))
+        loads.push_back(GetRef<BufferLoad>(load));
+    });
+    return loads;
+  }
+
+  /// Elements of 32 bits, which are transposed in registers.
+  static DataType Widened(DataType dtype) {
+    if (dtype.bytes() == 4) return dtype;
+    return dtype.is_float() || dtype.is_bfloat16() ? DataType::Float(32) : DataType::Int(32);
+  }
+
+  /// All keys, or a loop over blocks of them and those that are left.
+  const char* Blocks(Array<Stmt>* stages) {
+    if (!tile_.HasBlocks()) return OneBlock(plan_.keys, stages);
+    Begin(stages);
+    Array<Stmt> full;
+    const PrimExpr length = I64(tile_.block);
+    if (const char* why = OneBlock(length, &full)) return why;
+    arith::Analyzer analyzer;
+    const PrimExpr visible = plan_.VisibleKeys(schedule_, tile_.first_row + I64(tile_.height - 1));
+    const PrimExpr count = analyzer.Simplify(FloorDiv(visible, length));
+    const PrimExpr left = analyzer.Simplify(FloorMod(visible, length));
+    const Var block("block", DataType::Int(64));
+    const Stmt body = Substitute(SeqStmt::Flatten(full), {{tile_.first_key, PrimExpr(block) * length}});
+    stages->push_back(For(block, I64(0), count, ForKind::kSerial, body));
+    if (IsZero(left)) return nullptr;
+    const bool is_known = AsConstInt(left).has_value();
+    const Var keys("keys", DataType::Int(64));
+    Array<Stmt> last;
+    if (const char* why = OneBlock(is_known ? left : keys, &last)) return why;
+    const Stmt rest = Substitute(SeqStmt::Flatten(last), {{tile_.first_key, count * length}, {keys, left}});
+    stages->push_back(is_known ? rest : IfThenElse(left > I64(0), rest, Stmt()));
+    return nullptr;
+  }
+
+  /// The stages see buffers of as many keys as they have, in the place of those of a whole block.
+  const char* OneBlock(const PrimExpr& keys, Array<Stmt>* stages) {
+    const Buffer masked = masked_, exponent = exponent_;
+    const auto part = [&](const Buffer& whole) { return Buffer(whole->name, whole->dtype, {keys, whole->shape[1]}); };
+    masked_ = part(masked);
+    exponent_ = part(exponent);
+    Array<Stmt> own;
+    for (const auto make : {&AttentionScheduler::Scores, &AttentionScheduler::Softmax, &AttentionScheduler::Product}) {
+      if (const char* why = (this->*make)(keys, &own)) return why;
+    }
+    Stmt stmt = schedule::ReplaceBuffer(SeqStmt::Flatten(own), masked_, masked);
+    if (weights_.same_as(exponent_)) {
+      stmt = schedule::ReplaceBuffer(stmt, exponent_, exponent);
+      const auto is_known = [&](const Buffer& buffer) { return buffer.same_as(exponent); };
+      if (std::none_of(allocated_.begin(), allocated_.end(), is_known)) allocated_.push_back(exponent);
+    }
+    for (const Buffer& mask : masks_) {
+      const Buffer whole(mask->name, mask->dtype, masked->shape);
+      stmt = schedule::ReplaceBuffer(stmt, mask, whole);
+      allocated_.push_back(whole);
+    }
+    masks_.clear();
+    masked_ = masked;
+    exponent_ = exponent;
+    stages->push_back(stmt);
+    return nullptr;
+  }
+
+  void Begin(Array<Stmt>* stages) {
+    AttentionStage stage = StageOf(Filled());
+    const auto fill = [&](const Buffer& buffer, const PrimExpr& value) {
+      stage.AddValues(std::string(buffer->name), buffer, buffer->shape, [&](const Array<Var>&) { return value; });
+    };
+    fill(maximum_, MinValue(maximum_->dtype));
+    fill(sum_, MakeConst(sum_->dtype, 0));
+    fill(products_, MakeConst(products_->dtype, 0));
+    stages->push_back(Scheduled(stage, {}, {maximum_, sum_, products_}));
+  }
+
+  const char* Scores(const PrimExpr& keys, Array<Stmt>* stages) {
+    AttentionStage stage = StageOf(Filled(), keys, !tile_.IsFull());
+    stage.Keep(Masked(), masked_, {kKey, kRow});
+    if (!plan_.masked.empty()) {
+      const Buffer scores = WriteBuffer(plan_.scores);
+      const Buffer part("products", scores->dtype, masked_->shape);
+      stage.Keep(scores, part, {kKey, kRow});
+      stage.Allocate(part);
+    }
+    stage.ReadCopy(plan_.queries, queries_, {AttentionAxis::kDepth, kRow});
+    Array<Buffer> inputs{queries_};
+    if (const char* why = stage.Add(plan_.scores, {kKey, kRow, AttentionAxis::kDepth})) return why;
+    if (!plan_.masked.empty()) {
+      for (const BufferLoad& load : MasksOfPairs()) {
+        const Buffer mask("mask", Widened(load->dtype), masked_->shape);
+        if (const char* why = BringRows(plan_.masked, load, {kKey, keys}, tile_.IsFull(), mask, stages)) return why;
+        stage.ReadCopy(load, mask, {kKey, kRow});
+        inputs.push_back(mask);
+        masks_.push_back(mask);
+      }
+      if (const char* why = stage.Add(plan_.masked, {kKey, kRow})) return why;
+    }
+    stages->push_back(Scheduled(stage, inputs, {masked_}));
+    return nullptr;
+  }
+
+  const char* Softmax(const PrimExpr& keys, Array<Stmt>* stages) {
+    AttentionStage stage = StageOf(Filled(), keys, !tile_.IsFull());
+    const Buffer maximum = WriteBuffer(plan_.maximum), sum = WriteBuffer(plan_.sum);
+    const Array<PrimExpr> rows{Filled()};
+    const auto local = [&](const char* name, const Buffer& like) {
+      const Buffer buffer(name, like->dtype, rows);
+      stage.Allocate(buffer);
+      return buffer;
+    };
+    const Buffer part = local("maximum", maximum);
+    stage.Keep(Masked(), masked_, {kKey, kRow});
+    stage.Keep(maximum, part, {kRow});
+    stage.Keep(WriteBuffer(plan_.exponent), exponent_, {kKey, kRow});
+    stage.Keep(sum, sum_, {kRow});
+    if (const char* why = stage.Add(plan_.maximum, {kRow, kKey})) return why;
+    Array<Buffer> inputs{masked_}, outputs{exponent_};
+    Buffer next_maximum, next_sum;
+    if (tile_.HasBlocks()) {
+      const Buffer shift = local("shift", maximum), block_sum = local("block_sum", sum);
+      next_maximum = Buffer("next_maximum", maximum_->dtype, rows);
+      next_sum = Buffer("next_sum", sum_->dtype, rows);
+      inputs = {masked_, maximum_, sum_};
+      outputs = {exponent_, correction_, next_sum, next_maximum};
+      stage.AddValues("shift", shift, rows,
+                      [&](const Array<Var>& r) { return Max(BufferLoad(maximum_, {r[0]}), BufferLoad(part, {r[0]})); });
+      stage.AddValues("correction", correction_, rows, [&](const Array<Var>& r) {
+        static const Op exp = Op::Get("tir.exp");
+        const DataType dtype = correction_->dtype;
+        return PrimExpr(
+            Call(dtype, exp, {CastTo(dtype, BufferLoad(maximum_, {r[0]})) - CastTo(dtype, BufferLoad(shift, {r[0]}))}));
+      });
+      stage.Keep(maximum, shift, {kRow});
+      stage.Keep(sum, block_sum, {kRow});
+      if (const char* why = stage.Add(plan_.exponent, {kKey, kRow})) return why;
+      if (const char* why = stage.Add(plan_.sum, {kRow, kKey})) return why;
+      stage.AddValues("next_sum", next_sum, rows, [&](const Array<Var>& r) {
+        return BufferLoad(sum_, {r[0]}) * BufferLoad(correction_, {r[0]}) + BufferLoad(block_sum, {r[0]});
+      });
+      stage.AddValues("next_maximum", next_maximum, rows,
+                      [&](const Array<Var>& r) { return BufferLoad(shift, {r[0]}); });
+    } else {
+      outputs.push_back(sum_);
+      if (const char* why = stage.Add(plan_.exponent, {kKey, kRow})) return why;
+      if (const char* why = stage.Add(plan_.sum, {kRow, kKey})) return why;
+    }
+    Stmt stmt = Scheduled(stage, inputs, outputs);
+    weights_ = exponent_;
+    if (masked_->dtype == exponent_->dtype && IsInStep(stmt, masked_, exponent_)) {
+      stmt = schedule::ReplaceBuffer(stmt, exponent_, masked_);
+      weights_ = masked_;
+    }
+    if (tile_.HasBlocks()) {
+      stmt = Updated(stmt, maximum_, next_maximum);
+      stmt = Updated(stmt, sum_, next_sum);
+    }
+    stages->push_back(stmt);
+    return nullptr;
+  }
+
+  const char* Product(const PrimExpr& keys, Array<Stmt>* stages) {
+    AttentionStage stage = StageOf(Filled(), keys);
+    const Buffer whole = WriteBuffer(plan_.output);
+    // The weights are not divided by their sum yet.
+    stage.Keep(WriteBuffer(plan_.weights), weights_, {kKey, kRow});
+    const AttentionAxes order{kColumn, kRow, kKey};
+    if (!tile_.HasBlocks()) {
+      stage.Keep(whole, products_, {kColumn, kRow});
+      if (const char* why = stage.Add(plan_.output, order)) return why;
+      stages->push_back(Scheduled(stage, {weights_}, {products_}));
+      return nullptr;
+    }
+    const Buffer part("products", whole->dtype, products_->shape);
+    const Buffer next("next_products", whole->dtype, products_->shape);
+    stage.Keep(whole, part, {kColumn, kRow});
+    stage.Allocate(part);
+    if (const char* why = stage.Add(plan_.output, order)) return why;
+    stage.AddValues("next_products", next, products_->shape, [&](const Array<Var>& i) {
+      return BufferLoad(products_, {i[0], i[1]}) * CastTo(whole->dtype, BufferLoad(correction_, {i[1]})) +
+             BufferLoad(part, {i[0], i[1]});
+    });
+    stages->push_back(Updated(Scheduled(stage, {weights_, products_, correction_}, {next}), products_, next));
+    return nullptr;
+  }
+
+  /// The statement, with what it makes of `old` in the place of that.
+  Stmt Updated(const Stmt& stmt, const Buffer& old, const Buffer& next) {
+    if (IsInStep(stmt, old, next)) return schedule::ReplaceBuffer(stmt, next, old);
+    allocated_.push_back(next);
+    AttentionStage copy = StageOf(Filled());
+    copy.AddValues(std::string(old->name), old, old->shape,
+                   [&](const Array<Var>& vars) { return BufferLoad(next, Array<PrimExpr>(vars.begin(), vars.end())); });
+    return SeqStmt::Flatten(Array<Stmt>{stmt, Scheduled(copy, {next}, {old})});
   }
 
   /// Whether what is stored in `to` is computed from the same element of `from`, which nothing reads later.
@@ -180,67 +380,47 @@ class AttentionScheduler {
     return in_step;
   }
 
-  /// Full tiles have a number of rows that is known; the last one may have fewer.
-  const char* Output(Stmt* stmt) {
-    Stmt last;
-    if (const char* why = Output(tile_.rows, &last)) return why;
-    *stmt = last;
-    if (AsConstInt(tile_.rows)) return nullptr;
-    if (const char* why = Output(Filled(), stmt)) return why;
-    *stmt = tir::IfThenElse(tile_.rows >= Filled(), *stmt, last);
+  /// The products, divided, at the rows that there are.
+  const char* Result(Array<Stmt>* stages) {
+    return ByFullness([&](bool is_full, Stmt* stmt) { return Result(is_full, stmt); }, stages);
+  }
+
+  /// Of a tile with fewer rows all are divided first: how many there are is known then.
+  const char* Result(bool is_full, Stmt* stmt) {
+    const Buffer whole = WriteBuffer(plan_.output);
+    const PrimExpr width = ExtentOf(plan_.output, kColumn);
+    const PrimExpr rows = is_full ? Filled() : tile_.rows;
+    const Buffer quotients("quotients", whole->dtype, {Filled(), width});
+    AttentionStage division = StageOf(Filled());
+    AttentionStage stage = StageOf(rows);
+    (is_full ? stage : division).AddValues("quotients", quotients, {Filled(), width}, [&](const Array<Var>& i) {
+      return Quotient(BufferLoad(products_, {i[1], i[0]}), BufferLoad(sum_, {i[0]}));
+    });
+    stage.Keep(whole, quotients, {kRow, kColumn});
+    if (plan_.epilogue.empty()) {
+      stage.AddResult(whole, quotients);
+    } else if (const char* why = stage.Add(plan_.epilogue, {kRow, kColumn})) {
+      return why;
+    }
+    if (is_full) {
+      stage.Allocate(quotients);
+      *stmt = Scheduled(stage, {products_, sum_}, {});
+      return nullptr;
+    }
+    allocated_.push_back(quotients);
+    const Stmt divided = Scheduled(division, {products_, sum_}, {quotients});
+    *stmt = SeqStmt::Flatten(Array<Stmt>{divided, Scheduled(stage, {quotients}, {})});
     return nullptr;
   }
 
-  const char* Output(const PrimExpr& rows, Stmt* stmt) {
-    const int row = AttentionAxis::kRow, key = AttentionAxis::kKey, column = AttentionAxis::kColumn;
-    AttentionStage stage(schedule_, plan_, tile_, rows);
-    const PrimExpr width = ExtentOf(plan_.output, column);
-    const Buffer whole = schedule_.WriteBuffer(plan_.output);
-    const Buffer products("products", whole->dtype, {rows, width});
-    // The weights are not divided by their sum yet.
-    stage.Keep(schedule_.WriteBuffer(plan_.weights), exponent_, {key, row});
-    stage.Keep(whole, products, {row, column});
-    stage.Allocate(products);
-    if (const char* why = stage.Add(plan_.output, {row, column, key})) return why;
-    const bool is_last = plan_.epilogue.empty();
-    const Buffer quotients("quotients", whole->dtype, products->shape);
-    if (!is_last) stage.Allocate(quotients);
-    const Var r("r", DataType::Int(64)), c("c", DataType::Int(64));
-    const PrimExpr sum = BufferLoad(sum_, {r});
-    PrimExpr value = CastTo(sum_->dtype, BufferLoad(products, {r, c})) / sum;
-    if (plan_.is_guarded) {
-      // Its weights are NaN where the sum of a row is, or 0: no exponential is greater than 1.
-      const PrimExpr zero = MakeConst(sum_->dtype, 0);
-      value = SelectExpr(sum > zero, value, zero);
-    }
+  PrimExpr Quotient(const PrimExpr& product, const PrimExpr& sum) const {
+    const PrimExpr zero = MakeConst(sum->dtype, 0);
+    PrimExpr value = CastTo(sum->dtype, product) / sum;
+    // Its weights are NaN where the sum of a row is, or 0: no exponential is greater than 1.
+    if (plan_.is_guarded) value = SelectExpr(sum > zero, value, zero);
     // Of no keys, the sum of no products.
-    if (AsConstInt(plan_.keys).value_or(0) < 1)
-      value = SelectExpr(plan_.keys > I64(0), value, MakeConst(sum_->dtype, 0));
-    value = CastTo(whole->dtype, value);
-    const auto iter = [](const PrimExpr& extent, const Var& var) {
-      return IterVar(Range::FromMinExtent(I64(0), extent), var, IterVarType::kSpatial);
-    };
-    if (!is_last) {
-      stage.AddBlock(
-          SBlock({iter(rows, r), iter(width, c)}, {}, {}, "quotients", BufferStore(quotients, value, {r, c})));
-      stage.Keep(whole, quotients, {row, column});
-      if (const char* why = stage.Add(plan_.epilogue, {row, column})) return why;
-    } else {
-      Array<PrimExpr> indices, offset, shape;
-      const PrimExpr zero = I64(0), one = I64(1);
-      for (const int axis : plan_.buffers.at(whole.get())) {
-        indices.push_back(axis == row ? PrimExpr(r) : axis == column ? PrimExpr(c) : zero);
-        shape.push_back(axis == row ? rows : axis == column ? width : one);
-        offset.push_back(axis == row ? PrimExpr(tile_.first_row) : zero);
-        if (axis >= AttentionAxis::kBatch)
-          offset.Set(static_cast<int64_t>(offset.size()) - 1,
-                     tile_.batch[static_cast<size_t>(axis - AttentionAxis::kBatch)]);
-      }
-      stage.AddBlock(SBlock({iter(rows, r), iter(width, c)}, {}, {}, "quotients",
-                            BufferStore(stage.ViewOf(whole, offset, shape), value, indices)));
-    }
-    *stmt = stage.Scheduled(thread_, {exponent_, sum_}, {}, &allocated_);
-    return nullptr;
+    if (AsConstInt(plan_.keys).value_or(0) < 1) value = SelectExpr(plan_.keys > I64(0), value, zero);
+    return CastTo(product->dtype, value);
   }
 
   /// The loops over the batch and tiles, and in them a block of all stages.
@@ -257,10 +437,8 @@ class AttentionScheduler {
     }
     iters.push_back(IterVar(Range::FromMinExtent(I64(0), arith::Analyzer().Simplify(CeilDiv(plan_.rows, height))), tile,
                             IterVarType::kSpatial));
-    Array<Buffer> buffers{masked_, sum_};
-    if (!exponent_.same_as(masked_)) buffers.push_back(exponent_);
-    for (const Buffer& buffer : allocated_) buffers.push_back(buffer);
-    SBlock block = WithDetectedRegions(SBlock(iters, {}, {}, "attention", Substitute(stages, values), Stmt(), buffers));
+    SBlock block =
+        WithDetectedRegions(SBlock(iters, {}, {}, "attention", Substitute(stages, values), Stmt(), allocated_));
     const auto of_others = [&](const Array<BufferRegion>& regions) {
       Array<BufferRegion> others;
       for (const BufferRegion& region : regions) {
@@ -288,12 +466,18 @@ class AttentionScheduler {
   Target thread_;
   AttentionPlan plan_;
   AttentionTile tile_;
-  /// Of a tile: by key and row, and by row.
+  /// Of a tile: by depth and row; by key and row; by column and row; by row.
+  Buffer queries_;
   Buffer masked_;
   Buffer exponent_;
+  Buffer products_;
   Buffer sum_;
-  /// By row and depth, where they are copied.
-  Buffer queries_;
+  Buffer maximum_;
+  Buffer correction_;
+  /// Of the block of keys at hand, as the scores lie.
+  std::vector<Buffer> masks_;
+  /// The exponentials, where the softmax left them.
+  Buffer weights_;
   Array<Buffer> allocated_;
 };
 

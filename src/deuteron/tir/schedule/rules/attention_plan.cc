@@ -301,6 +301,12 @@ class AttentionPlanner {
 
 }  // namespace
 
+PrimExpr AttentionPlan::ExtentOf(const Schedule& schedule, const Block& name, int axis) const {
+  const AttentionAxes& axes = iters.at(name);
+  const auto position = std::find(axes.begin(), axes.end(), axis);
+  return position == axes.end() ? I64(1) : schedule.Get(name)->iter_vars[position - axes.begin()]->dom->extent;
+}
+
 AttentionPlan PlanAttention(Schedule* schedule) { return AttentionPlanner(schedule).Run(); }
 
 }  // namespace deuteron::tir

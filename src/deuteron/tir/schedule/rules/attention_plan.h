@@ -60,6 +60,12 @@ struct AttentionPlan {
   PrimExpr keys;
   /// The operand of the scores that has the rows.
   BufferLoad queries;
+
+  /// How many values of an axis a block runs over.
+  PrimExpr ExtentOf(const Schedule& schedule, const Block& name, int axis) const;
+  /// How many keys, from the first on, rows up to `last_row` see: the others of them weigh nothing. `keys` itself where
+  /// that is not shown to be fewer (attention_causal.cc).
+  PrimExpr VisibleKeys(const Schedule& schedule, const PrimExpr& last_row) const;
 };
 
 /// Recognises an attention. Inlines into `schedule` what is elementwise or a copy: of the function as it then stands

@@ -35,14 +35,16 @@ AttentionStage::Values AttentionStage::BindIterators(const Block& name, const At
       if (axes[i] != axis) continue;
       const IterVar& iter = block->iter_vars[static_cast<int64_t>(i)];
       const Var var(iter->var->name_hint, iter->var.dtype());
-      const bool is_row = axis == AttentionAxis::kRow;
-      values.iters.push_back(
-          IterVar(Range::FromMinExtent(iter->dom->min, is_row ? rows_ : iter->dom->extent), var, iter->type));
+      const bool is_row = axis == AttentionAxis::kRow, is_key = axis == AttentionAxis::kKey;
+      const PrimExpr& extent = is_row ? part_.rows : is_key ? part_.keys : iter->dom->extent;
+      values.iters.push_back(IterVar(Range::FromMinExtent(iter->dom->min, extent), var, iter->type));
       values.inner[iter->var] = var;
-      values.all[iter->var] = is_row ? tile_.first_row + PrimExpr(var) : PrimExpr(var);
+      values.all[iter->var] = var;
+      if (is_row) values.all[iter->var] = tile_.first_row + PrimExpr(var);
+      if (is_key && tile_.HasBlocks()) values.all[iter->var] = tile_.first_key + PrimExpr(var);
       values.zero[var] = I64(0);
       values.of_axis.emplace(axis, var);
-      if (is_row && reads_beyond_) {
+      if (is_row && part_.reads_beyond) {
         values.clamped = iter->var.get();
         values.all[iter->var] = Min(values.all[iter->var], plan_.rows - I64(1));
       }
@@ -70,9 +72,13 @@ class AttentionStage::Mutator : public StmtExprMutator {
     return it == values_.all.end() ? PrimExpr(GetRef<Var>(op)) : it->second;
   }
   PrimExpr VisitBufferLoad_(const BufferLoadNode* op) override {
-    if (op == stage_.copied_.get())
-      return BufferLoad(stage_.copy_,
-                        {values_.of_axis.at(AttentionAxis::kRow), values_.of_axis.at(AttentionAxis::kDepth)});
+    for (const Copy& copied : stage_.copies_) {
+      if (!copied.load->buffer.same_as(op->buffer) || !ExprEqual(copied.load->indices, op->indices)) continue;
+      Array<PrimExpr> at;
+      for (const int axis : copied.axes) at.push_back(values_.of_axis.at(axis));
+      const PrimExpr value = BufferLoad(copied.copy, at);
+      return op->dtype.is_bool() ? NotEqual(value, MakeConst(value->dtype, 0)) : CastTo(op->dtype, value);
+    }
     auto [buffer, indices] = Place(op->buffer, op->indices);
     return BufferLoad(buffer, indices);
   }
@@ -127,10 +133,11 @@ class AttentionStage::Mutator : public StmtExprMutator {
 /// Puts the tensors in the place of their views, and threads' loops in that of the tile.
 class AttentionStage::Placer : public StmtExprMutator {
  public:
-  Placer(const std::vector<View>& views, const AttentionTile& tile) : tile_(tile) {
+  Placer(const std::vector<View>& views, const AttentionTile& tile, const AttentionPart& part)
+      : tile_(tile), part_(part) {
     for (const View& view : views) views_[view.part.get()] = &view;
   }
-  /// A buffer of the stage, with room for `height` rows.
+  /// A buffer of the stage, with room for as many rows and keys as a tile may have.
   Buffer Place(const Buffer& buffer) {
     const Buffer whole = WithRoom(buffer);
     if (!whole.same_as(buffer)) buffer_remap_[buffer] = whole;
@@ -168,11 +175,12 @@ class AttentionStage::Placer : public StmtExprMutator {
 
  private:
   Buffer WithRoom(const Buffer& buffer) const {
-    const auto rows = As<Var>(tile_.rows);
-    if (!rows.defined()) return buffer;
-    const Array<PrimExpr> shape = buffer->shape.Map([&](const PrimExpr& dim) {
-      return arith::Analyzer().Simplify(Substitute(dim, {{rows, I64(tile_.height)}}));
-    });
+    VarMap most;
+    if (const auto rows = As<Var>(part_.rows); rows.defined()) most[rows] = I64(tile_.height);
+    if (const auto keys = As<Var>(part_.keys); keys.defined() && tile_.HasBlocks()) most[keys] = I64(tile_.block);
+    if (most.empty()) return buffer;
+    const Array<PrimExpr> shape =
+        buffer->shape.Map([&](const PrimExpr& dim) { return arith::Analyzer().Simplify(Substitute(dim, most)); });
     return Buffer(buffer->name, buffer->dtype, shape, buffer->scope, buffer->strides);
   }
   static Array<PrimExpr> Shifted(const Array<PrimExpr>& indices, const View& view) {
@@ -184,6 +192,7 @@ class AttentionStage::Placer : public StmtExprMutator {
     return shifted;
   }
   const AttentionTile& tile_;
+  const AttentionPart& part_;
   std::unordered_map<const Object*, const View*> views_;
 };
 
@@ -199,20 +208,58 @@ const char* AttentionStage::Add(const Block& name, const AttentionAxes& order) {
   return nullptr;
 }
 
-const char* AttentionStage::AddCopy(const Block& product, const BufferLoad& operand, const Buffer& copy) {
-  const Values values = BindIterators(product, {AttentionAxis::kRow, AttentionAxis::kDepth});
+const char* AttentionStage::AddCopy(const Block& name, const BufferLoad& load, const Buffer& copy,
+                                    const AttentionAxes& axes) {
+  const Values values = BindIterators(name, axes);
   Mutator mutator(this, values);
-  const PrimExpr value = mutator.VisitExpr(operand);
+  const PrimExpr value = mutator.VisitExpr(load);
   if (mutator.failed()) return kViews;
-  const auto spatial = [](const IterVar& iter) { return IterVar(iter->dom, iter->var, IterVarType::kSpatial); };
-  AddBlock(SBlock({spatial(values.iters[0]), spatial(values.iters[1])}, {}, {}, std::string(copy->name),
-                  BufferStore(copy, value, {values.iters[0]->var, values.iters[1]->var})));
+  Array<IterVar> iters;
+  Array<PrimExpr> at;
+  for (const IterVar& iter : values.iters) {
+    iters.push_back(IterVar(iter->dom, iter->var, IterVarType::kSpatial));
+    at.push_back(iter->var);
+  }
+  AddBlock(SBlock(iters, {}, {}, std::string(copy->name), BufferStore(copy, CastTo(copy->dtype, value), at)));
   return nullptr;
 }
 
-void AttentionStage::ReadCopy(const BufferLoad& operand, const Buffer& copy) {
-  copied_ = operand;
-  copy_ = copy;
+void AttentionStage::ReadCopy(const BufferLoad& load, const Buffer& copy, AttentionAxes axes) {
+  copies_.push_back({load, copy, std::move(axes)});
+}
+
+void AttentionStage::AddResult(const Buffer& whole, const Buffer& part) {
+  const PrimExpr zero = I64(0), one = I64(1);
+  const PrimExpr width = part->shape[1];
+  const Var row("r", DataType::Int(64)), column("c", DataType::Int(64));
+  Array<PrimExpr> indices, offset, shape;
+  for (const int axis : plan_.buffers.at(whole.get())) {
+    const bool is_row = axis == AttentionAxis::kRow, is_column = axis == AttentionAxis::kColumn;
+    indices.push_back(is_row ? PrimExpr(row) : is_column ? PrimExpr(column) : zero);
+    shape.push_back(is_row ? part_.rows : is_column ? width : one);
+    const bool is_batch = axis >= AttentionAxis::kBatch;
+    offset.push_back(is_row     ? PrimExpr(tile_.first_row)
+                     : is_batch ? PrimExpr(tile_.batch[static_cast<size_t>(axis - AttentionAxis::kBatch)])
+                                : zero);
+  }
+  const auto iter = [](const PrimExpr& extent, const Var& var) {
+    return IterVar(Range::FromMinExtent(I64(0), extent), var, IterVarType::kSpatial);
+  };
+  AddBlock(SBlock({iter(part_.rows, row), iter(width, column)}, {}, {}, std::string(whole->name),
+                  BufferStore(ViewOf(whole, offset, shape), BufferLoad(part, {row, column}), indices)));
+}
+
+void AttentionStage::AddValues(const std::string& name, const Buffer& to, const Array<PrimExpr>& extents,
+                               const std::function<PrimExpr(const Array<Var>&)>& value) {
+  static constexpr const char* kNames[] = {"i", "j"};
+  Array<Var> vars;
+  Array<IterVar> iters;
+  for (size_t i = 0; i < extents.size(); ++i) {
+    vars.push_back(Var(kNames[i], DataType::Int(64)));
+    iters.push_back(
+        IterVar(Range::FromMinExtent(I64(0), extents[static_cast<int64_t>(i)]), vars.back(), IterVarType::kSpatial));
+  }
+  AddBlock(SBlock(iters, {}, {}, name, BufferStore(to, value(vars), Array<PrimExpr>(vars.begin(), vars.end()))));
 }
 
 void AttentionStage::AddBlock(SBlock block) {
@@ -259,11 +306,15 @@ Stmt AttentionStage::Scheduled(const Target& target, const Array<Buffer>& inputs
   Array<Var> scalars;
   for (const Var& var : tile_.batch) scalars.push_back(var);
   scalars.push_back(tile_.first_row);
-  if (const auto rows = As<Var>(rows_); rows.defined()) scalars.push_back(rows);
+  if (const auto rows = As<Var>(part_.rows); rows.defined()) scalars.push_back(rows);
+  if (tile_.HasBlocks()) {
+    scalars.push_back(tile_.first_key);
+    if (const auto keys = As<Var>(part_.keys); keys.defined()) scalars.push_back(keys);
+  }
   const SBlock root({}, {}, {}, "root", SeqStmt::Flatten(nests_), Stmt(), allocated_);
   const PrimFunc func = PrimFunc::FromBuffers(params, scalars, SBlockRealize({}, True(), root), DictAttrs());
   const SBlock scheduled = RootBlock(ApplyScheduleRules(func, target).func);
-  Placer placer(views_, tile_);
+  Placer placer(views_, tile_, part_);
   for (const Buffer& buffer : scheduled->alloc_buffers) allocated->push_back(placer.Place(buffer));
   return placer.VisitStmt(scheduled->body);
 }

@@ -1,0 +1,170 @@
+/// \file
+/// How many rows a tile of an attention has, and into blocks of how many keys they see their scores cut: of all that
+/// have work for every thread, those that take the least cycles for an element of the scores.
+///
+/// A high tile reads keys and values seldom; one whose scores are in the first cache reads and writes those quickly;
+/// each block of keys corrects the sums of those before it. If all keys are one block nothing is corrected.
+#include <algorithm>
+#include <cmath>
+
+#include "deuteron/tir/schedule/rules/attention_stage.h"
+
+namespace deuteron::tir {
+namespace {
+
+/// For a number of keys that is not known: blocks suit long texts. And of rows: tiles suit short ones too.
+constexpr int64_t kUnknownKeys = 8 * kUnknownExtent;
+constexpr int64_t kUnknownRows = 2 * kUnknownExtent;
+/// Blocks of keys are no shorter than this, and multiples of it: loops over keys take so many at a time.
+constexpr int64_t kKeysOfStep = 32;
+/// Of fewer rows than a vector has lanes, so many times as much is computed as is needed: keys and values that come
+/// from memory take that long to load.
+constexpr int64_t kMostInVain = 4;
+/// Of a block of scores: written by the product; read for the maximum, for the exponentials and by the second product;
+/// the exponentials written.
+constexpr double kPassesOverScores = 5;
+/// What the stages of a block cost but for their work: loops begin and end.
+constexpr double kCyclesOfBlock = 500;
+
+class TileChooser {
+ public:
+  TileChooser(const Schedule& schedule, const AttentionPlan& plan, const CostModel& costs)
+      : costs_(costs),
+        machine_(costs.machine()),
+        known_rows_(AsConstInt(plan.rows)),
+        known_keys_(AsConstInt(plan.keys)),
+        rows_(known_rows_.value_or(kUnknownRows)),
+        keys_(std::max<int64_t>(known_keys_.value_or(kUnknownKeys), 1)),
+        depth_(AssumedExtent(plan.ExtentOf(schedule, plan.scores, AttentionAxis::kDepth))),
+        columns_(AssumedExtent(plan.ExtentOf(schedule, plan.output, AttentionAxis::kColumn))),
+        batch_(AssumedProduct(Array<PrimExpr>(plan.batch.begin(), plan.batch.end()))),
+        bytes_(schedule.WriteBuffer(plan.exponent)->dtype.bytes()),
+        is_causal_(!plan.VisibleKeys(schedule, I64(0)).same_as(plan.keys)) {}
+
+  /// Rows of a tile, keys of a block; no keys if all are one.
+  struct Choice {
+    int64_t height = 0;
+    int64_t block = 0;
+    double cycles = 0;
+  };
+
+  Choice Run() const {
+    const int64_t step = machine_.Lanes(32);
+    // Enough tiles for all threads, but of two vectors at least: of one, the additions of a sum wait for each other.
+    const double pieces = static_cast<double>(rows_) * batch_ / static_cast<double>(costs_.EnoughPieces());
+    const double in_cache = costs_.RowBytes() / static_cast<double>(bytes_ * (depth_ + columns_));
+    const double most = std::max(std::min(pieces, in_cache), static_cast<double>(2 * step));
+    Choice best;
+    for (int64_t height = step; height < rows_ + step && static_cast<double>(height) <= most; height += step) {
+      Consider(height, &best);
+    }
+    if (best.height == 0) Consider(step, &best);
+    return best;
+  }
+
+ private:
+  void Consider(int64_t height, Choice* best) const {
+    const double products = static_cast<double>(depth_) * CyclesOfStep(height, keys_) +
+                            static_cast<double>(columns_) * CyclesOfStep(height, columns_);
+    const auto consider = [&](int64_t block) {
+      const double cycles = Cycles(products, height, block == 0 ? keys_ : block, block != 0);
+      if (best->height == 0 || cycles < best->cycles) *best = {height, block, cycles};
+    };
+    if (known_keys_) consider(0);
+    if (is_causal_) {
+      // What the last row of a tile sees ends with a block: what is left of one takes longer than its part.
+      for (int64_t block = std::max(height, kKeysOfStep); block >= kKeysOfStep;
+           block = block % 2 == 0 ? block / 2 : 0) {
+        if (block < keys_ || !known_keys_) consider(block);
+      }
+      return;
+    }
+    // As many blocks as there are, of equal length: the last one may be a little shorter.
+    for (int64_t most = kKeysOfStep; most < keys_; most += std::max(kKeysOfStep, most / 4)) {
+      const int64_t blocks = (keys_ + most - 1) / most;
+      const int64_t even = (keys_ + blocks - 1) / blocks;
+      consider(keys_ % blocks == 0 ? even : (even + kKeysOfStep - 1) / kKeysOfStep * kKeysOfStep);
+    }
+    if (best->height == 0) consider(kKeysOfStep);
+  }
+
+  /// For an element of the scores.
+  double Cycles(double products, int64_t height, int64_t block, bool is_corrected) const {
+    // The last tile computes as many rows as the others; of a length that is not known, half of them in vain.
+    const auto tiles = static_cast<double>((rows_ + height - 1) / height) + (known_rows_ ? 0 : 0.5);
+    const double filled = static_cast<double>(rows_) / tiles;
+    const double waste = static_cast<double>(height) / filled;
+    const double scores_bytes = static_cast<double>(bytes_ * height * block);
+    const double passes = kPassesOverScores * static_cast<double>(bytes_) * CyclesPerByte(scores_bytes);
+    const double step_bytes = static_cast<double>(bytes_ * (depth_ + columns_));
+    const double operands = step_bytes * CyclesPerByte(step_bytes * static_cast<double>(keys_)) / filled;
+    // Two operands of all of a tile's rows that a block reads, and one that it corrects.
+    const double beside = static_cast<double>(bytes_ * height * (depth_ + columns_));
+    const double correction = is_corrected ? 2 * static_cast<double>(columns_ * bytes_) * CyclesPerByte(beside) +
+                                                 kCyclesOfBlock / static_cast<double>(height)
+                                           : 0;
+    const double cycles = waste * (products + passes + correction / static_cast<double>(block)) + operands;
+    // Of keys that no row of a tile sees only blocks are left out.
+    const auto computed = static_cast<double>(rows_ + height) / static_cast<double>(2 * rows_);
+    return is_causal_ && is_corrected ? cycles * std::min(computed, 1.0) : cycles;
+  }
+
+  /// To load a byte of so many that are gone through again and again.
+  double CyclesPerByte(double bytes) const {
+    const auto of_vectors = static_cast<double>(machine_.load_pipes * machine_.vector_bits) / 8;
+    if (bytes <= static_cast<double>(machine_.l1.Share()) / 2) return 1 / of_vectors;
+    const auto cores = static_cast<double>(std::min(machine_.threads, machine_.cores));
+    return costs_.SecondsToMove(bytes) * machine_.ghz * 1e9 * cores / bytes;
+  }
+
+  /// Of a product's step: for an element of its result, `rows` for each vector of the tile.
+  double CyclesOfStep(int64_t height, int64_t rows) const {
+    const int64_t lanes = machine_.Lanes(32);
+    const int64_t all = std::max<int64_t>(height / lanes, 1);
+    double least = 0;
+    for (int64_t vectors = 1; vectors <= std::min<int64_t>(all, costs_.Accumulators()); ++vectors) {
+      if (all % vectors != 0) continue;
+      const int64_t most = std::max<int64_t>(costs_.MostRows(vectors), 1);
+      const double cycles = costs_.BestTileRows(rows, most, vectors).cycles;
+      if (least == 0 || cycles < least) least = cycles;
+    }
+    return least / static_cast<double>(lanes);
+  }
+
+  const CostModel& costs_;
+  const Machine& machine_;
+  const std::optional<int64_t> known_rows_;
+  const std::optional<int64_t> known_keys_;
+  const int64_t rows_;
+  const int64_t keys_;
+  const int64_t depth_;
+  const int64_t columns_;
+  const double batch_;
+  const int64_t bytes_;
+  const bool is_causal_;
+};
+
+}  // namespace
+
+AttentionTile ChooseAttentionTile(const Schedule& schedule, const AttentionPlan& plan, const CostModel& costs,
+                                  const char** why_not) {
+  AttentionTile tile;
+  const auto rows = AsConstInt(plan.rows);
+  const bool are_few = rows && *rows < costs.machine().Lanes(32) / kMostInVain;
+  *why_not = are_few ? "it has too few rows for a vector" : nullptr;
+  if (*why_not != nullptr) return tile;
+  const TileChooser::Choice choice = TileChooser(schedule, plan, costs).Run();
+  tile.height = choice.height;
+  tile.block = choice.block;
+  if (rows && (*rows % tile.height == 0 || *rows < tile.height)) {
+    tile.rows = I64(std::min(*rows, tile.height));
+  } else {
+    tile.rows = Var("rows", DataType::Int(64));
+  }
+  for (size_t i = 0; i < plan.batch.size(); ++i) {
+    tile.batch.push_back(Var("b" + std::to_string(i), DataType::Int(64)));
+  }
+  return tile;
+}
+
+}  // namespace deuteron::tir
