@@ -14,6 +14,16 @@ def length_of(x, axes):
     return max([1, *(int(np.prod([a.shape[axis] for axis in axes])) for a in x.arrays)])
 
 
+def in_any_order(array, axes):
+    """Whether products of any of the elements are within what the dtype has: who multiplies in another order gets the same."""
+    if array.dtype.kind != "f":
+        return True
+    info, size = np.finfo(array.dtype), np.abs(array.astype(np.float64))
+    size[size == 0] = 1
+    largest, least = (np.log2(bound(size, 1)).sum(axis=axes) for bound in (np.maximum, np.minimum))
+    return bool(np.all(largest < info.maxexp - 1) and np.all(least > info.minexp + 1))
+
+
 def full(v):
     """Of nothing at all, ONNX Runtime gives another shape, or 0 for a mean."""
     return all(a.size for a in v.arrays)
@@ -39,9 +49,13 @@ def reduce(op):
         one_sign = op in ("ReduceL1", "ReduceL2", "ReduceSumSquare", "ReduceLogSumExp")
         exact = op in ("ReduceMax", "ReduceMin")
         if g.chance(0.15):
+            if op == "ReduceProd" and not all(in_any_order(a, None) for a in x.arrays):
+                raise Rejected("a part of the product is not finite, or 0")
             g.node(op, [x], length=summed(length_of(x, range(x.rank)), one_sign), exact=exact, keepdims=keep)
             return
         axes = axes_of(g, x)
+        if op == "ReduceProd" and not all(in_any_order(a, tuple(axes)) for a in x.arrays):
+            raise Rejected("a part of the product is not finite, or 0")
         with_list(g, op, [x], "axes", axes, 13 if op == "ReduceSum" else 18, length=summed(length_of(x, axes), one_sign), exact=exact, keepdims=keep)
     return add
 

@@ -50,6 +50,13 @@ CASES = [
           k = Shape (s) n = Size (k) d = Equal (n, two)
           t = If (d) <then_branch = e () => (float[] r) { r = Unsqueeze (s, one) }, else_branch = g () => (float[] r) { r = Identity (s) }>
           y = Softmax <axis: int = 1> (t) }""", 0, [], ["not supported"]),
+    ("a rank that a branch decides about and a graph asks for", HEADER + """ g (float[2, M, 4] x, bool which) => (float[] y)
+        { one = Constant <value: tensor = int64[1] {1}> () two = Constant <value: tensor = int64 {2}> () m = Shape <start: int = 1, end: int = 2> (x) c = Equal (m, one)
+          s = If (c) <then_branch = a () => (float[2, 4] r) { r = Squeeze (x, one) }, else_branch = b () => (float[2, M, 4] r) { r = Identity (x) }>
+          y = If (which) <then_branch = h () => (float[] p) {
+                k = Shape (s) n = Size (k) d = Equal (n, two)
+                q = If (d) <then_branch = e () => (float[] r) { r = Unsqueeze (s, one) }, else_branch = g () => (float[] r) { r = Identity (s) }>
+                p = Unsqueeze (q, one) }, else_branch = j () => (float[] p) { p = Unsqueeze (x, one) }> }""", 0, [], ["not supported"]),
     ("texts", HEADER + " g (string[2] x, float[2] z) => (float[2] y) { y = Relu(z) [join] t = StringConcat(x, x) }", 4,
      ["'x'", "at 'join'", "it computes on texts", "for 2 reasons"], ["not as ONNX says"]),
     ("a newer operator set", '<ir_version: 8, opset_import: ["" : 99]> g (float[2, 3] x) => (float[2, 3] y) { y = Relu(x) }', 4,

@@ -91,6 +91,24 @@ def control_flow():
             k = Shape (s) n = Size (k) d = Equal (n, two)
             t = If (d) <then_branch = e () => (float[] r) { r = Unsqueeze (s, one) }, else_branch = g () => (float[] r) { r = Identity (s) }>
             u = Softmax <axis: int = 1> (t) y = MatMul (u, w) z = Neg (x) }""")
+        # The same, where what follows takes any rank; and within a graph.
+        yield graph("IfOfDifferentRanksAndOneOfOneRank", [f(2, 1 if choice else 3, 4)], """g (float[2, M, 4] x) => (float y, float z) {
+            one = Constant <value: tensor = int64[1] {1}> () two = Constant <value: tensor = int64 {2}> ()
+            m = Shape <start: int = 1, end: int = 2> (x) c = Equal (m, one)
+            s = If (c) <then_branch = a () => (float[2, 4] r) { r = Squeeze (x, one) }, else_branch = b () => (float[2, M, 4] r) { r = Identity (x) }>
+            k = Shape (s) n = Size (k) d = Equal (n, two)
+            y = If (d) <then_branch = e () => (float[] r) { r = Unsqueeze (s, one) }, else_branch = g () => (float[] r) { r = Identity (s) }>
+            z = Exp (y) }""")
+        yield graph("RankThatAGraphAsksFor", [f(2, 1 if choice else 3, 4), np.array(choice)], """g (float[2, M, 4] x, bool which) => (float y) {
+            one = Constant <value: tensor = int64[1] {1}> () two = Constant <value: tensor = int64 {2}> ()
+            m = Shape <start: int = 1, end: int = 2> (x) c = Equal (m, one)
+            s = If (c) <then_branch = a () => (float[2, 4] r) { r = Squeeze (x, one) }, else_branch = b () => (float[2, M, 4] r) { r = Identity (x) }>
+            t = If (which) <then_branch = h () => (float[] p) {
+                    k = Shape (s) n = Size (k) d = Equal (n, two)
+                    q = If (d) <then_branch = e () => (float[] r) { r = Unsqueeze (s, one) }, else_branch = g () => (float[] r) { r = Identity (s) }>
+                    v = Unsqueeze (q, one) p = ReduceSum <keepdims: int = 0> (v, one) },
+                else_branch = j () => (float[] p) { p = Neg (x) }>
+            y = Softmax <axis: int = 1> (t) }""")
         # One branch is for images of another size.
         yield graph("IfOfWhichOneContradictsItsInputs", [np.array(True), f(1, 3, 8)], """g (bool c, float[1, 3, 8] x) => (float y) {
             z = If (c) <then_branch = a () => (float r) { r = Softmax (x) }, else_branch = b () => (float r) {

@@ -3,6 +3,7 @@
 /// themselves. Compiled code computes what the interpreter does.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <string>
 
@@ -83,6 +84,46 @@ TEST(FunctionValues, FunctionsThatCallThemselves) {
         z = loop(R.const(0, "int32"), x)
         return z
 )");
+}
+
+/// A symbol that both branches bind is another one in each; one that a branch only uses comes from around the function.
+TEST(FunctionValues, BranchesBindSymbolsOfTheirOwn) {
+  const IRModule module = Parse(R"(
+    @R.function
+    def main(x: R.Tensor(dtype="float32"), k: R.Tensor(("m",), "float32"), c: R.Tensor((), "bool")):
+        n = T.int64()
+        m = T.int64()
+        @R.function
+        def inner() -> R.Tuple(R.Tensor(dtype="float32", ndim=2), R.Tensor(dtype="float32", ndim=1)):
+            if c:
+                a = R.match_cast(x, R.Tensor((n, 3), "float32"))
+                u = R.exp(a)
+                v = R.broadcast_to(R.const(1.0, "float32"), R.shape([m]))
+                r: R.Tuple(R.Tensor(dtype="float32", ndim=2), R.Tensor(dtype="float32", ndim=1)) = (u, v)
+            else:
+                b = R.match_cast(x, R.Tensor((2, n, 4), "float32"))
+                w = R.sum(b, axis=[0])
+                d = R.match_cast(w, R.Tensor((m, 4), "float32"))
+                e = R.sum(d, axis=[1])
+                r: R.Tuple(R.Tensor(dtype="float32", ndim=2), R.Tensor(dtype="float32", ndim=1)) = (w, e)
+            return r
+
+        y = inner()
+        return y
+)");
+  const Executable executable = Compile(module, {});
+  for (const bool choice : {true, false}) {
+    for (const int64_t n : {1, 5}) {
+      Tensor x = choice ? runtime::AllocTensor({n, 3}, DataType::Float(32))
+                        : runtime::AllocTensor({2, n, 4}, DataType::Float(32));
+      std::fill_n(static_cast<float*>(x.data_ptr()), x.numel(), 0.5F);
+      const Tensor k = runtime::AllocTensor({n}, DataType::Float(32));
+      std::fill_n(static_cast<float*>(k.data_ptr()), n, 0.5F);
+      const Tensor c = runtime::AllocTensor({}, DataType::Bool());
+      *static_cast<bool*>(c.data_ptr()) = choice;
+      EXPECT_EQ(CompareResults(Interpret(module, {x, k, c}), executable.Run({x, k, c}), 1e-5).problem, "");
+    }
+  }
 }
 
 /// What a closure holds is not overwritten by what the function that made it, or its caller, computes later.

@@ -97,8 +97,8 @@ struct SymbolScan {
       }
       case RelaxKind::kIf: {
         const auto* branch = static_cast<const IfNode*>(expr.get());
-        Sequence(branch->true_branch);
-        Sequence(branch->false_branch);
+        Branch(branch->true_branch);
+        Branch(branch->false_branch);
         break;
       }
       case RelaxKind::kSeqExpr:
@@ -109,6 +109,14 @@ struct SymbolScan {
         break;
       default:
         Leaf(expr);
+    }
+  }
+  /// What a branch defines is defined in it alone.
+  void Branch(const SeqExpr& seq) {
+    SymbolScan own;
+    own.Sequence(seq);
+    for (const tir::Var& var : own.used) {
+      if (own.defined.count(var.get()) == 0) Use({var});
     }
   }
   void Sequence(const SeqExpr& seq) {

@@ -168,7 +168,7 @@ void FunctionCompiler::CompileIf(const relax::Var& var, const relax::IfNode* bra
   const size_t false_jump = code_.size();
   const auto compile = [&](const relax::SeqExpr& body) {
     const size_t undo = undo_.size();
-    const size_t mark = cells_->Mark();
+    const ShapeCells::State mark = cells_->Mark();
     ++branch_depth_;
     CompileSeq(body);
     const uint32_t object = ObjectOf(body->body);

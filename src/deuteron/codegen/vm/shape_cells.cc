@@ -64,7 +64,10 @@ uint32_t ShapeCells::Constant(int64_t value) {
   return it->second;
 }
 
-void ShapeCells::Define(const tir::Var& var, uint32_t cell, bool at_entry) { symbols_[var.get()] = {cell, at_entry}; }
+void ShapeCells::Define(const tir::Var& var, uint32_t cell, bool at_entry) {
+  const bool is_new = symbols_.insert_or_assign(var.get(), std::pair(cell, at_entry)).second;
+  if (is_new && !at_entry) local_symbols_.push_back(var.get());
+}
 
 std::optional<uint32_t> ShapeCells::Lookup(const tir::Var& var) const {
   const auto it = symbols_.find(var.get());
@@ -116,8 +119,9 @@ uint32_t ShapeCells::Get(const PrimExpr& expr, std::vector<uint32_t>* here) {
   return cell;
 }
 
-void ShapeCells::Rollback(size_t mark) {
-  for (; local_.size() > mark; local_.pop_back()) {
+void ShapeCells::Rollback(const State& mark) {
+  for (; local_symbols_.size() > mark.defined; local_symbols_.pop_back()) symbols_.erase(local_symbols_.back());
+  for (; local_.size() > mark.computed; local_.pop_back()) {
     std::vector<Known>& known = computed_[local_.back()];
     for (size_t i = known.size(); i-- > 0;) {
       if (!known[i].local) continue;

@@ -31,9 +31,12 @@ class ShapeCells {
   /// it is not integer arithmetic, a ModelError if a variable is not defined.
   uint32_t Get(const PrimExpr& expr, std::vector<uint32_t>* here);
 
-  /// Forgets what has been computed outside of the prologue since the mark: that code may not have run.
-  size_t Mark() const { return local_.size(); }
-  void Rollback(size_t mark);
+  /// Forgets what has been computed and defined outside of the prologue since the mark: that code may not have run.
+  struct State {
+    size_t computed, defined;
+  };
+  State Mark() const { return {local_.size(), local_symbols_.size()}; }
+  void Rollback(const State& mark);
 
  private:
   uint32_t Compute(const PrimExpr& expr, std::vector<uint32_t>* here);
@@ -50,6 +53,7 @@ class ShapeCells {
   std::unordered_map<const Object*, std::pair<uint32_t, bool>> symbols_;
   std::unordered_map<size_t, std::vector<Known>> computed_;
   std::vector<size_t> local_;
+  std::vector<const Object*> local_symbols_;
 };
 
 /// Appends an instruction.

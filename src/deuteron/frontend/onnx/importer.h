@@ -105,6 +105,8 @@ class Importer {
   void ImportNodes(std::span<const NodeProto* const> nodes, const std::vector<std::string_view>& outputs, Scope* scope);
   /// Imports a node; in a survey, whether that was possible.
   bool Try(const NodeProto& node, Scope* scope);
+  /// Whether nothing is known of the rank of one of its outputs.
+  static bool HasResultOfNoRank(const NodeProto& node, Scope* scope);
   /// The first of nodes whose outputs are of either of two ranks; their number if none is.
   static size_t FirstOfEitherRank(std::span<const NodeProto* const> nodes, Scope* scope);
   /// Of nodes behind the first, whose outputs are of either of two ranks, for each of both.

@@ -53,9 +53,12 @@ void Importer::ImportNodes(std::span<const NodeProto* const> nodes, const std::v
       if (error.kind() != "UnsupportedError" && error.kind() != "ModelError") throw;
       failure = std::current_exception();
     }
-    if (succeeded) continue;
+    // A node may succeed with results of which too little is known, or, in a survey, with problems within its graphs.
+    const bool has_problems = problems_ != nullptr && problems_->size() > known_problems;
+    if (succeeded && !has_problems && !HasResultOfNoRank(*nodes[i], scope)) continue;
     const size_t from = length ? i : FirstOfEitherRank(nodes.first(i), scope);
     if (!length && from == i) {
+      if (succeeded) continue;
       if (failure != nullptr) std::rethrow_exception(failure);
       BindUnknown(*nodes[i], scope);
       continue;
@@ -78,6 +81,17 @@ void Importer::ImportNodes(std::span<const NodeProto* const> nodes, const std::v
     break;
   }
   scope_ = outer;
+}
+
+bool Importer::HasResultOfNoRank(const NodeProto& node, Scope* scope) {
+  return std::any_of(node.outputs.begin(), node.outputs.end(), [&](std::string_view name) {
+    const auto it = scope->values.find(name);
+    if (it == scope->values.end() || !it->second.defined()) return false;
+    const Value& value = it->second;
+    if (value->by_branch != nullptr || value->is_rows || !value->expr.defined()) return false;
+    const auto* tensor = value->expr.ty().as<TensorTypeNode>();
+    return tensor != nullptr && tensor->ndim == kUnknownNDim;
+  });
 }
 
 size_t Importer::FirstOfEitherRank(std::span<const NodeProto* const> nodes, Scope* scope) {
