@@ -155,6 +155,20 @@ def operands():
     yield case("Unsqueeze", [f(2, 3), np.array([3, -4], I)])
     yield case("Slice", [x, np.array([-1, 0], I), np.array([-9, 3], I), np.array([2, 1], I), np.array([-2, 1], I)])
     yield case("Pad", [f(2, 3), np.array([1, 2, 0, 1], I), np.array(0.5, F), np.array([1, 0], I)], opset=18)
+    # Of as many axes as the run tells.
+    for count in (1, 2, 3):
+        begins, ends, axes, steps = (np.array(v[:count], I) for v in ([-1, 0, 1], [-9, 3, 4], [2, 0, 1], [-2, 1, 2]))
+        yield graph("SliceOfAnyNumberOfAxes", [x, begins, ends, axes, steps], """g (float[N,M,L] x, int64[K] b, int64[K] e, int64[K] a, int64[K] s) => (float y, float z, float w) {
+            y = Slice (x, b, e, a, s) z = Slice (x, b, e, a) w = Slice (x, b, e) }""")
+    for count in (0, 1, 2):
+        yield graph("ReduceOverAnyNumberOfAxes", [x, np.array([-1, 0][:count], I)], """g (float[N,M,L] x, int64[K] a) => (float y, float z, float w) {
+            y = ReduceSum (x, a) z = ReduceMax (x, a) w = ReduceL2 <noop_with_empty_axes: int = 1> (x, a) }""", 18)
+    # Negative ones cut off.
+    for mode in ("constant", "reflect", "edge", "wrap"):
+        for pads in ([0, -1, 2, 0], [1, 1, -1, -2], [-1, 2, 0, 1]):
+            yield case("Pad", [f(3, 4), np.array(pads, I)], opset=19, mode=mode)
+    # A place that is a whole number, and is not if its terms are added in another order.
+    yield case("Resize", [f(3, 3), None, np.array([0.5, 1.5], F)], opset=19, mode="nearest", nearest_mode="floor", coordinate_transformation_mode="half_pixel_symmetric")
     for mode in ("nearest", "linear", "cubic"):
         for coordinates in ("half_pixel", "align_corners", "asymmetric", "pytorch_half_pixel"):
             yield case("Resize", [f(1, 2, 5, 6), None, np.array([1, 1, 1.7, 0.6], F)], opset=18, mode=mode, coordinate_transformation_mode=coordinates)

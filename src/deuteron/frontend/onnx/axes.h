@@ -1,5 +1,5 @@
 /// \file
-/// Axes that only the run knows: how many they are is constant, which ones is not.
+/// Axes that only the run knows, and of which it may tell even the number.
 #pragma once
 
 #include "deuteron/frontend/onnx/node_context.h"
@@ -12,17 +12,21 @@ namespace deuteron::onnx {
 class RunTimeAxes {
  public:
   /// `axes`, a scalar or a vector of integers, of a tensor of rank `rank`; negative ones count from the end. The run
-  /// fails where one is out of range or given twice. An UnsupportedError if their number is not constant.
+  /// fails where one is out of range or given twice.
   RunTimeAxes(const NodeContext& node, relax::Expr axes, int64_t rank);
 
   int64_t rank() const { return rank_; }
-  int64_t count() const { return count_; }
+  /// How many they are; an UnsupportedError if that is not constant.
+  int64_t count() const;
+  PrimExpr extent() const { return extent_; }
   /// count() numbers of the last axes.
   std::vector<int64_t> Last() const;
   /// Vectors of int64: the other axes, in order; for each axis, where MovedLast puts it.
   relax::Expr Others() const;
   relax::Expr Places() const;
 
+  /// The dimensions of `x` with these axes last.
+  relax::Expr ExtentsMovedLast(const relax::Expr& x) const;
   /// `x` with these axes last, in the order in which they are given.
   relax::Expr MovedLast(const relax::Expr& x) const;
   /// The inverse.
@@ -31,12 +35,12 @@ class RunTimeAxes {
   relax::Expr Spread(const relax::Expr& values, const relax::Expr& otherwise) const;
 
  private:
-  relax::Expr Part(int64_t begin, int64_t end) const;
+  relax::Expr Part(const PrimExpr& begin, const PrimExpr& end) const;
   relax::Expr Permuted(const relax::Expr& x, const relax::Expr& order) const;
 
   const NodeContext& node_;
   int64_t rank_;
-  int64_t count_;
+  PrimExpr extent_;
   /// The order in which these axes are last, then its inverse.
   relax::Expr orders_;
 };

@@ -31,11 +31,16 @@ Expr NonZeroOf(const NodeContext& node, const Expr& x) {
 class SlicedAxes {
  public:
   SlicedAxes(const NodeContext& node, const Expr& x) : node_(node), rank_(node.Rank(x)) {
-    count_ = node.StaticDim(node.X(1), 0, "the length of starts");
     if (node.AxesAtRunTime(3, 0)) {
       at_run_time_.emplace(node, node.X(3), rank_);
       return;
     }
+    if (!node.Has(3) && !AsConstInt(node.Shape(node.X(1))[0])) {
+      // The first ones, however many.
+      is_any_number_ = true;
+      return;
+    }
+    count_ = node.StaticDim(node.X(1), 0, "the length of starts");
     if (const auto given = node.Has(3) ? node.ConstInts(3) : std::nullopt) {
       axes_ = node.Axes(*given, rank_);
     } else {
@@ -45,7 +50,7 @@ class SlicedAxes {
   }
 
   bool IsSliced(int64_t axis) const {
-    return at_run_time_ || std::find(axes_.begin(), axes_.end(), axis) != axes_.end();
+    return at_run_time_ || is_any_number_ || std::find(axes_.begin(), axes_.end(), axis) != axes_.end();
   }
 
   /// An input with one value for each of these axes; `otherwise` for the others.
@@ -53,6 +58,11 @@ class SlicedAxes {
     const Expr given = node_.CastTo(node_.X(input), DataType::Int(64));
     if (at_run_time_) {
       return at_run_time_->Spread(given, node_.ConstantInts(std::vector<int64_t>(rank_, otherwise)));
+    }
+    if (is_any_number_) {
+      const Expr rest = node_.ConstantInts(std::vector<int64_t>(static_cast<size_t>(rank_), otherwise));
+      const Expr all = node_.Emit(relax::Concat({given, rest}, 0));
+      return node_.Emit(relax::StridedSlice(all, {0}, {I64(0)}, {I64(rank_)}, {I64(1)}));
     }
     const Expr padded = node_.Emit(relax::Concat({given, node_.ConstantInts({otherwise})}, 0));
     std::vector<int64_t> from(rank_, count_);
@@ -65,6 +75,7 @@ class SlicedAxes {
   int64_t rank_;
   int64_t count_ = 0;
   std::vector<int64_t> axes_;
+  bool is_any_number_ = false;
   std::optional<RunTimeAxes> at_run_time_;
 };
 

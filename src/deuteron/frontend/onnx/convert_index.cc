@@ -66,6 +66,7 @@ Results ConvertSlice(const NodeContext& node) {
     if (node.Has(4)) steps = node.RequireInts(4, "steps");
   }
   const bool at_run_time = node.opset() >= 10 && (node.Known(1) == nullptr || node.Known(2) == nullptr);
+  if (at_run_time && axes.empty() && !AsConstInt(node.Shape(node.X(1))[0])) return {SliceAtRunTime(node)};
   if (!at_run_time && node.opset() >= 10) {
     starts = node.Dims(1, "starts");
     ends = node.Dims(2, "ends");

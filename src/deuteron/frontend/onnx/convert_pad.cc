@@ -14,16 +14,43 @@ using relax::Expr;
 
 namespace {
 
-/// Begins of all axes, then their ends: from the attribute or the inputs of the node's version.
-std::vector<PrimExpr> ReadPads(const NodeContext& node, int64_t rank) {
-  std::vector<PrimExpr> given;
+/// Begins of all axes, then their ends: what is added, and what is cut off.
+struct Pads {
+  std::vector<PrimExpr> added, cut;
+};
+
+Pads KnownPads(const NodeContext& node, const std::vector<PrimExpr>& pads) {
+  Pads result;
+  for (const PrimExpr& pad : pads) {
+    result.added.push_back(node.Simplify(Max(pad, I64(0))));
+    result.cut.push_back(node.Simplify(Max(0 - pad, I64(0))));
+  }
+  return result;
+}
+
+/// Numbers of the run. What is bound to one is taken for a size, so that those below 0 are bound by themselves.
+Pads PadsOfRun(const NodeContext& node, const Expr& pads) {
+  const Expr none = node.Scalar(DataType::Int(64), 0);
+  const Expr added = node.Emit(relax::Maximum(pads, none));
+  const Expr cut = node.Emit(relax::Maximum(node.Emit(relax::Subtract(none, pads)), none));
+  const Array<PrimExpr> all = node.BoundDims(node.Emit(relax::Concat({added, cut}, 0)), "the pads");
+  const auto half = all.begin() + static_cast<std::ptrdiff_t>(all.size() / 2);
+  return {{all.begin(), half}, {half, all.end()}};
+}
+
+/// From the attribute or the inputs of the node's version.
+Pads ReadPads(const NodeContext& node, int64_t rank) {
+  const auto check = [&](size_t count) {
+    if (static_cast<int64_t>(count) == 2 * rank) return;
+    node.Fail("the pads do not fit a tensor of rank " + std::to_string(rank));
+  };
   if (node.opset() < 11) {
     const auto pads = node.Ints("pads");
     if (!pads) node.Fail("attribute 'pads' is missing");
+    std::vector<PrimExpr> given;
     for (const int64_t pad : *pads) given.push_back(I64(pad));
-  } else if (!node.AxesAtRunTime(3, 18)) {
-    const Array<PrimExpr> pads = node.Sizes(1, "the pads");
-    given.assign(pads.begin(), pads.end());
+    check(given.size());
+    return KnownPads(node, given);
   }
   if (node.AxesAtRunTime(3, 18)) {
     const RunTimeAxes axes(node, node.X(3), rank);
@@ -33,24 +60,30 @@ std::vector<PrimExpr> ReadPads(const NodeContext& node, int64_t rank) {
       const int64_t count = axes.count();
       return axes.Spread(node.Emit(relax::StridedSlice(pads, {0}, {I64(from)}, {I64(from + count)}, {I64(1)})), none);
     };
-    const Expr all = node.Emit(relax::Concat({part(0), part(axes.count())}, 0));
-    const Array<PrimExpr> full = node.BoundDims(all, "the pads");
-    return {full.begin(), full.end()};
+    return PadsOfRun(node, node.Emit(relax::Concat({part(0), part(axes.count())}, 0)));
   }
-  if (node.opset() >= 18 && node.Has(3)) {
-    const std::vector<int64_t> axes = node.Axes(node.RequireInts(3, "axes"), rank);
-    if (given.size() != 2 * axes.size()) node.Fail("the pads do not fit the axes");
+  Pads pads;
+  if (node.Known(1) == nullptr) {
+    pads = PadsOfRun(node, node.CastTo(node.X(1), DataType::Int(64)));
+  } else {
+    const Array<PrimExpr> given = node.Sizes(1, "the pads");
+    pads = KnownPads(node, {given.begin(), given.end()});
+  }
+  if (node.opset() < 18 || !node.Has(3)) {
+    check(pads.added.size());
+    return pads;
+  }
+  const std::vector<int64_t> axes = node.Axes(node.RequireInts(3, "axes"), rank);
+  if (pads.added.size() != 2 * axes.size()) node.Fail("the pads do not fit the axes");
+  const auto spread = [&](const std::vector<PrimExpr>& some) {
     std::vector<PrimExpr> full(static_cast<size_t>(2 * rank), I64(0));
     for (size_t i = 0; i < axes.size(); ++i) {
-      full[axes[i]] = given[i];
-      full[rank + axes[i]] = given[axes.size() + i];
+      full[axes[i]] = some[i];
+      full[rank + axes[i]] = some[axes.size() + i];
     }
     return full;
-  }
-  if (static_cast<int64_t>(given.size()) != 2 * rank) {
-    node.Fail("the pads do not fit a tensor of rank " + std::to_string(rank));
-  }
-  return given;
+  };
+  return {spread(pads.added), spread(pads.cut)};
 }
 
 }  // namespace
@@ -98,29 +131,26 @@ Results ConvertPad(const NodeContext& node) {
   Expr x = node.X(0);
   const int64_t rank = node.Rank(x);
   const DataType dtype = node.DType(x);
-  const std::vector<PrimExpr> pads = ReadPads(node, rank);
+  const Pads pads = ReadPads(node, rank);
   std::optional<double> value = node.Float("value", 0.0);
   if (node.Has(2)) value = node.ConstFloat(2);
   const std::string mode = node.Str("mode", "constant");
   if (mode != "constant" && mode != "reflect" && mode != "edge" && mode != "wrap")
     node.Fail("mode '" + mode + "' is unknown");
-  // Negative pads cut off.
   const Array<PrimExpr> shape = node.Shape(x);
   std::vector<int64_t> cut;
   Array<PrimExpr> begin;
   Array<PrimExpr> end;
   std::vector<PrimExpr> width;
   for (int64_t axis = 0; axis < rank; ++axis) {
-    const PrimExpr& before = pads[axis];
-    const PrimExpr& after = pads[rank + axis];
-    width.push_back(node.Simplify(Max(before, I64(0))));
-    width.push_back(node.Simplify(Max(after, I64(0))));
-    const bool keeps =
-        node.analyzer().CanProveGreaterEqual(before, 0) && node.analyzer().CanProveGreaterEqual(after, 0);
-    if (keeps) continue;
+    width.push_back(pads.added[axis]);
+    width.push_back(pads.added[rank + axis]);
+    const PrimExpr& before = pads.cut[axis];
+    const PrimExpr& after = pads.cut[rank + axis];
+    if (IsZero(before) && IsZero(after)) continue;
     cut.push_back(axis);
-    begin.push_back(node.Simplify(Max(0 - before, I64(0))));
-    end.push_back(node.Simplify(shape[axis] + Min(after, I64(0))));
+    begin.push_back(before);
+    end.push_back(node.Simplify(shape[axis] - after));
   }
   if (!cut.empty()) x = node.Emit(relax::StridedSlice(x, cut, begin, end));
   if (std::all_of(width.begin(), width.end(), [](const PrimExpr& w) { return IsZero(w); })) return {x};

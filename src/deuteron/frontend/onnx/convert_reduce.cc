@@ -1,4 +1,5 @@
 #include <functional>
+#include <numeric>
 
 #include "deuteron/frontend/onnx/axes.h"
 #include "deuteron/frontend/onnx/converters.h"
@@ -52,6 +53,34 @@ bool IsComputedInFloats(std::string_view op) {
   return op == "ReduceL2" || op == "ReduceLogSum" || op == "ReduceLogSumExp";
 }
 
+/// A reduction over as many axes as the run tells: those that stay, and those that do not, as one axis each.
+Expr ReduceOverAnyNumber(const NodeContext& node, std::string_view op, const Expr& x) {
+  const int64_t rank = node.Rank(x);
+  Expr given = node.CastTo(node.X(1), DataType::Int(64));
+  if (node.Int("noop_with_empty_axes", 0) == 0) {
+    // None are all.
+    const PrimExpr count = node.Shape(given)[0];
+    std::vector<int64_t> all(static_cast<size_t>(rank));
+    std::iota(all.begin(), all.end(), 0);
+    const Expr either = node.Emit(relax::Concat({given, node.ConstantInts(all)}, 0));
+    const PrimExpr end = node.Simplify(count + Max(1 - count, I64(0)) * I64(rank));
+    given = node.Emit(relax::StridedSlice(either, {0}, {I64(0)}, {end}, {I64(1)}));
+  }
+  const RunTimeAxes axes(node, given, rank);
+  const Expr extents = axes.ExtentsMovedLast(x);
+  const PrimExpr middle = node.Simplify(I64(rank) - axes.extent());
+  const auto product = [&](const PrimExpr& begin, const PrimExpr& end) {
+    const Expr part = node.Emit(relax::StridedSlice(extents, {0}, {begin}, {end}, {I64(1)}));
+    return Expr(node.Emit(relax::Prod(part, std::vector<int64_t>{0}, /*keepdims=*/true)));
+  };
+  const Expr both = node.Emit(relax::Concat({product(I64(0), middle), product(middle, I64(rank))}, 0));
+  const Expr matrix = node.Reshaped(axes.MovedLast(x), node.BoundDims(both, "the elements that are reduced"));
+  Expr result = ReduceOf(node, op, matrix, std::vector<int64_t>{1}, /*keepdims=*/false);
+  if (result.as<relax::VarNode>() == nullptr) result = node.Emit(result);
+  const Expr ones = node.Emit(relax::Full({axes.extent()}, node.Scalar(DataType::Int(64), 1), DataType::Int(64)));
+  return node.Reshaped(result, node.BoundDims(axes.Spread(ones, ShapeVector(node, x)), "the shape of the result"));
+}
+
 }  // namespace
 
 Results ConvertReduce(const NodeContext& node) {
@@ -65,6 +94,7 @@ Results ConvertReduce(const NodeContext& node) {
   const int64_t since = op == "ReduceSum" ? 13 : 18;
   const bool keepdims = node.Int("keepdims", 1) != 0;
   if (node.AxesAtRunTime(1, since)) {
+    if (keepdims && !AsConstInt(node.Shape(node.X(1))[0])) return {rounded(ReduceOverAnyNumber(node, op, x))};
     const RunTimeAxes axes(node, node.X(1), rank);
     Expr result = ReduceOf(node, op, axes.MovedLast(x), axes.Last(), /*keepdims=*/false);
     if (result.as<relax::VarNode>() == nullptr) result = node.Emit(result);

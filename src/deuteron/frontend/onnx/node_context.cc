@@ -268,7 +268,7 @@ PrimExpr NodeContext::Dim(size_t index, const char* what) const {
 Array<PrimExpr> NodeContext::BoundDims(const relax::Expr& vector, const char* what) const {
   const auto shape = Shape(vector);
   const auto count = shape.size() == 1 ? AsConstInt(shape[0]) : std::nullopt;
-  if (!count) Unsupported(std::string(what) + " has no constant length");
+  if (!count) Unsupported(std::string(what) + " has no constant length; fix it with --shape");
   const relax::Var as_shape = Emit(relax::TensorToShape(vector));
   Array<PrimExpr> dims;
   for (int64_t i = 0; i < *count; ++i) {

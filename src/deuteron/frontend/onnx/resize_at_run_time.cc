@@ -125,7 +125,8 @@ class RunTimeResize {
     if (coordinates_ == "half_pixel_symmetric") {
       const Expr adjusted = relax::Divide(out, relax::Multiply(scale, in));
       const Expr offset = relax::Multiply(relax::Multiply(in, Real(0.5)), relax::Subtract(Real(1), adjusted));
-      return Emit(relax::Add(offset, half_pixel));
+      // In the order of the specification's reference: places that are whole numbers stay so.
+      return Emit(relax::Subtract(relax::Add(offset, centre), Real(0.5)));
     }
     node_.Fail("coordinate_transformation_mode '" + coordinates_ + "' is unknown");
   }
