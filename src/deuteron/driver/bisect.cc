@@ -29,7 +29,7 @@ class Bisector {
     const Target target = Target::Parse(compile().target, compile().threads);
     const TargetScope target_scope(target);
     const transform::PassContext::Scope scope(MakeContext(options_.verify.compile));
-    through_ = LeastPrecisions(module);
+    through_ = LeastPrecisions(module, compile().precision);
     arguments_ = MakeArguments(module);
     oracle_ = Oracle(module, compile(), options_.verify.symbolic_extent, options_.verify.most_interpreted);
     Tell(DescribeOracle(oracle_.interprets()));
@@ -101,7 +101,7 @@ class Bisector {
   bool PassFails(const Pass& pass, const IRModule& module) const {
     const Arguments arguments = MakeArguments(module);
     const std::vector<Tensor> expected = oracle_.Run(module, arguments);
-    return !Compare("", LeastPrecisions(module), expected, [&] {
+    return !Compare("", LeastPrecisions(module, compile().precision), expected, [&] {
               const IRModule after = pass(module);
               relax::CheckWellFormed(after);
               return oracle_.Run(after, arguments);
@@ -111,7 +111,9 @@ class Bisector {
   bool CodeFails(const IRModule& module) const {
     const Arguments arguments = MakeArguments(module);
     const std::vector<Tensor> expected = oracle_.Run(module, arguments);
-    return !Compare("", LeastPrecisions(module), expected, [&] { return Compiled(module, arguments); }).problem.empty();
+    return !Compare("", LeastPrecisions(module, compile().precision), expected, [&] {
+              return Compiled(module, arguments);
+            }).problem.empty();
   }
 
   /// Names the value and reduces the module. `given`: to the step that fails. `pass`: that step; null if it is code
@@ -192,7 +194,7 @@ class Bisector {
       const IRModule exposed = SliceMain(module, some);
       const Arguments arguments = ArgumentsOf(module, exposed);
       const std::vector<Tensor> values = is_code ? Compiled(exposed, arguments) : oracle_.Run(exposed, arguments);
-      const std::vector<DataType> through = LeastPrecisions(exposed);
+      const std::vector<DataType> through = LeastPrecisions(exposed, compile().precision);
       for (size_t i = 0; i < some.size(); ++i) {
         const auto& expected = right.at(std::string(some[i]->name_hint));
         const Difference difference = CompareResults({expected}, {values[i]}, options_.verify.tolerance, {through[i]});

@@ -408,5 +408,25 @@ class Module:
                                                             DataType::Float(64), DataType::Float(16)}));
 }
 
+TEST(Equivalence, ProductsAreAsPreciseAsTheirOperandsMayBeRounded) {
+  const IRModule module = script::ParseModule(R"(
+@I.ir_module
+class Module:
+    @R.function
+    def main(x: R.Tensor((8, 8), "float32"), y: R.Tensor((8, 8), "float64")):
+        with R.dataflow():
+            a = R.matmul(x, x)
+            b = R.exp(a)
+            c = R.exp(x)
+            d = R.matmul(y, y)
+            gv = (b, c, d)
+            R.output(gv)
+        return gv
+)");
+  const DataType narrow = DataType::BFloat16(), single = DataType::Float(32);
+  EXPECT_EQ(LeastPrecisions(module, "bf16"), (std::vector<DataType>{narrow, single, DataType::Float(64)}));
+  EXPECT_EQ(LeastPrecisions(module, "f32"), (std::vector<DataType>{single, single, DataType::Float(64)}));
+}
+
 }  // namespace
 }  // namespace deuteron

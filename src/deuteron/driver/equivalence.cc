@@ -15,9 +15,11 @@
 #include "deuteron/interpreter/interpreter.h"
 #include "deuteron/interpreter/scalar.h"
 #include "deuteron/ir/expr_functor.h"
+#include "deuteron/ir/transform/precision.h"
 #include "deuteron/relax/analysis/kernel_cost.h"
 #include "deuteron/relax/expr.h"
 #include "deuteron/relax/functor.h"
+#include "deuteron/relax/op/nn_attrs.h"
 #include "deuteron/relax/rewrite/pass_utils.h"
 #include "deuteron/relax/transform/passes.h"
 #include "deuteron/runtime/instance.h"
@@ -218,6 +220,7 @@ Oracle::Oracle(const IRModule& imported, const CompileOptions& options, int64_t 
   if (const std::string why = Target::Parse(options.target, options.threads).WhyNotHere(); !why.empty()) {
     DEUTERON_THROW(UnsupportedError) << "results of code for a machine " << why << " cannot be computed here";
   }
+  options_.precision = "f32";
 }
 
 std::vector<Tensor> Oracle::Run(const IRModule& module, const Arguments& arguments) const {
@@ -233,7 +236,20 @@ double ToleranceOf(DataType dtype, double tolerance) {
   return tolerance * (dtype.is_bfloat16() ? 1000 : 200);
 }
 
-std::vector<DataType> LeastPrecisions(const IRModule& module) {
+namespace {
+
+bool IsProduct(const relax::Expr& value) {
+  static const Op matmul = Op::Get("relax.matmul"), dense = Op::Get("relax.nn.dense");
+  const auto* call = value.as<relax::CallNode>();
+  return call != nullptr &&
+         (call->op.same_as(matmul) || call->op.same_as(dense) || call->attrs.as<relax::ConvAttrsNode>() != nullptr ||
+          call->attrs.as<relax::ConvTransposeAttrsNode>() != nullptr);
+}
+
+}  // namespace
+
+std::vector<DataType> LeastPrecisions(const IRModule& module, const std::string& products) {
+  const DataType precision = transform::ParsePrecision(products);
   std::unordered_map<const Object*, DataType> least;
   std::unordered_map<const Object*, relax::Expr> tuples;
   const auto main = Downcast<relax::Function>(module.Lookup("main"));
@@ -249,7 +265,10 @@ std::vector<DataType> LeastPrecisions(const IRModule& module) {
   };
   for (const relax::Binding& binding : MainBindings(module)) {
     const relax::Expr& value = relax::BoundValue(binding);
-    least[binding->var.get()] = LessPrecise(of(value), LeastPreciseOf(binding->var->ty));
+    DataType& of_value = least[binding->var.get()];
+    of_value = LessPrecise(of(value), LeastPreciseOf(binding->var->ty));
+    if (LeastPreciseOf(binding->var->ty) == DataType::Float(32) && IsProduct(value))
+      of_value = LessPrecise(of_value, precision);
     if (value.as<relax::TupleNode>() != nullptr) tuples.insert_or_assign(binding->var.get(), value);
   }
   relax::Expr result = main->body->body;

@@ -58,8 +58,9 @@ struct Difference {
 };
 
 /// For each result of "main" the float type of least precision among the values that it is computed from, void if there
-/// is none. A float32 result of a network that computes in float16 is no more precise than that.
-std::vector<DataType> LeastPrecisions(const IRModule& module);
+/// is none. A float32 result of a network that computes in float16 is no more precise than that, nor is one of products
+/// of float32 whose operands may be rounded to `products` (CompileOptions::precision).
+std::vector<DataType> LeastPrecisions(const IRModule& module, const std::string& products = "f32");
 
 /// Integers and booleans must be equal, floats within `tolerance` for float32, and for other dtypes as much more or
 /// less as their precision is, or that of what they are computed from (`through`, LeastPrecisions) if that is less.

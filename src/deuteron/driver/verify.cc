@@ -36,7 +36,7 @@ std::vector<VerifiedStage> Verify(IRModule module, const VerifyOptions& options)
   tell(DescribeOracle(oracle.interprets()));
   const std::vector<Tensor> expected = oracle.Run(module, arguments);
   const IRModule imported = module;
-  const std::vector<DataType> through = LeastPrecisions(imported);
+  const std::vector<DataType> through = LeastPrecisions(imported, options.compile.precision);
   const Target target = Target::Parse(options.compile.target, options.compile.threads);
   const TargetScope target_scope(target);
   const transform::PassContext::Scope scope(MakeContext(options.compile));
