@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "deuteron/arith/analyzer.h"
 #include "deuteron/tir/functor.h"
 
 namespace deuteron::tir {
@@ -168,7 +169,13 @@ class AttentionPlanner {
                        TakeReads(plan_.exponent, MaskedBuffer()) && NameIters(plan_.maximum) &&
                        TakeReads(plan_.maximum, MaskedBuffer()) &&
                        TakeReads(plan_.sum, schedule_.WriteBuffer(plan_.exponent)) && NameScores() && NameEpilogue();
-    return known ? nullptr : kOtherAxes;
+    if (!known) return kOtherAxes;
+    // One more key that has no value, a sink, is a part of the softmax alone.
+    for (const Block& name : {plan_.scores, plan_.maximum, plan_.exponent, plan_.sum, plan_.weights}) {
+      if (!arith::Analyzer().CanProveEqual(plan_.ExtentOf(schedule_, name, AttentionAxis::kKey), plan_.keys))
+        return "its softmax has other keys than its products";
+    }
+    return nullptr;
   }
 
   Buffer MaskedBuffer() const { return schedule_.WriteBuffer(plan_.masked.empty() ? plan_.scores : plan_.masked); }
