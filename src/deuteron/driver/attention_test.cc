@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "deuteron/driver/equivalence.h"
 #include "deuteron/driver/pass_registry.h"
 #include "deuteron/driver/verify.h"
 #include "deuteron/ir/transform/pass.h"
@@ -119,6 +120,17 @@ const std::vector<Case>& Cases() {
   return *cases;
 }
 
+/// Through the passes up to the schedule, for the current target.
+IRModule Scheduled(const Case& test) {
+  IRModule module = script::ParseModule(TextOf(test));
+  for (const transform::Pass& pass :
+       ParsePasses("LegalizeOps,AnnotateTIROpPattern,FoldConstant,ComputeMasks,FuseOps,FuseReductions,FuseAttention,"
+                   "FuseSiblings,FuseTIR,DeadCodeElimination,ScheduleForCPU")) {
+    module = pass(std::move(module));
+  }
+  return module;
+}
+
 using Parameters = std::tuple<Case, const char*>;
 class Attention : public testing::TestWithParam<Parameters> {};
 
@@ -127,12 +139,7 @@ TEST_P(Attention, IsScheduledAsPromised) {
   transform::PassContext context;
   transform::PassContext::Scope scope(context);
   const TargetScope target_scope(Target::Parse(target));
-  IRModule module = script::ParseModule(TextOf(test));
-  for (const transform::Pass& pass :
-       ParsePasses("LegalizeOps,AnnotateTIROpPattern,FoldConstant,ComputeMasks,FuseOps,FuseReductions,FuseAttention,"
-                   "FuseSiblings,FuseTIR,DeadCodeElimination,ScheduleForCPU")) {
-    module = pass(std::move(module));
-  }
+  Scheduled(test);
   std::vector<std::string> rules;
   for (const transform::Decision& decision : context.decisions->decisions()) {
     if (decision.pass == "ScheduleForCPU") rules.emplace_back(decision.object);
@@ -152,6 +159,22 @@ TEST_P(Attention, ComputesWhatTheOperatorsDo) {
       EXPECT_EQ(stage.problem, "") << stage.name << ", symbols " << extent;
     }
     if (!is_symbolic) break;
+  }
+}
+
+/// Schedules for CPUs of other vectors, interpreted.
+TEST(AttentionOnAnyCpu, ComputesWhatTheOperatorsDo) {
+  for (const char* target : {"llvm -mcpu=x86-64-v4 -threads=3 -l1-bytes=8192 -l2-bytes=65536",
+                             "llvm -mtriple=aarch64-linux-gnu -mcpu=cortex-a72 -threads=2 -l2-bytes=32768"}) {
+    for (const Case& test : Cases()) {
+      const std::string name = test.name;
+      if (name != "odd" && name != "heads" && name != "causal" && name != "causal_symbolic") continue;
+      SCOPED_TRACE(name + " for " + target);
+      const TargetScope target_scope(Target::Parse(target));
+      const IRModule module = script::ParseModule(TextOf(test));
+      const Arguments arguments = RandomArguments(module, 5, 23);
+      EXPECT_EQ(CompareResults(Interpret(module, arguments), Interpret(Scheduled(test), arguments), 1e-4).problem, "");
+    }
   }
 }
 

@@ -12,6 +12,9 @@
 namespace deuteron::tir {
 namespace {
 
+/// Vectors of rows that a product's tile and a softmax take at a time, at least: with fewer, the additions of a sum
+/// wait for each other, and a product reads as many scalars as it has multiply-adds.
+constexpr int64_t kVectorsOfRows = 2;
 /// For a number of keys that is not known: blocks suit long texts. And of rows: tiles suit short ones too.
 constexpr int64_t kUnknownKeys = 8 * kUnknownExtent;
 constexpr int64_t kUnknownRows = 2 * kUnknownExtent;
@@ -49,11 +52,12 @@ class TileChooser {
   };
 
   Choice Run() const {
-    const int64_t step = machine_.Lanes(32);
-    // Enough tiles for all threads, but of two vectors at least: of one, the additions of a sum wait for each other.
+    const int64_t lanes = machine_.Lanes(32);
+    const int64_t step = known_rows_ && *known_rows_ <= lanes ? lanes : kVectorsOfRows * lanes;
+    // Enough tiles for all threads.
     const double pieces = static_cast<double>(rows_) * batch_ / static_cast<double>(costs_.EnoughPieces());
     const double in_cache = costs_.RowBytes() / static_cast<double>(bytes_ * (depth_ + columns_));
-    const double most = std::max(std::min(pieces, in_cache), static_cast<double>(2 * step));
+    const double most = std::max(std::min(pieces, in_cache), static_cast<double>(step));
     Choice best;
     for (int64_t height = step; height < rows_ + step && static_cast<double>(height) <= most; height += step) {
       Consider(height, &best);
