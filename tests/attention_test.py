@@ -95,6 +95,20 @@ FORMS = [
 ]
 
 
+def decode(heads, shared, size, keys):
+    """One query a head, keys and values from a cache."""
+    b = Builder(0, opset=17)
+    q = b.input("q", [1, heads, 1, size])
+    k, v = (repeated(b, b.input(name, [1, shared, keys, size]), shared, heads // shared, keys, size) for name in ("k", "v"))
+    scores = b.op("Mul", b.op("MatMul", q, b.op("Transpose", k, perm=[0, 1, 3, 2])), b.scalar(1 / math.sqrt(size)))
+    y = b.op("MatMul", b.op("Softmax", mask_of_keys(b, scores, 1, keys), axis=-1), v)
+    b.output(y, "y", [1, heads, 1, size])
+    return f"decode_{heads}x{size}_{keys}_{shared}", b.model("attention"), 1
+
+
+FORMS += [decode(8, 2, 64, 300), decode(16, 2, 32, 1100)]
+
+
 def inputs_of(session, length):
     random = np.random.default_rng(1)
     inputs = {}

@@ -141,6 +141,8 @@ def FuseTIR() -> Pass:
     """merges the loop-level functions of each Primitive function into one"""
 def GenerateCode() -> Pass:
     """generates code for the current target and drops it: to reproduce errors of code generation"""
+def HeadsToRows() -> Pass:
+    """makes heads of one query that share keys rows of one head"""
 def InlinePrivateFunctions() -> Pass:
     """puts the bodies of private functions in place of their calls"""
 def IntegerProducts() -> Pass:

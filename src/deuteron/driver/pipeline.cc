@@ -26,6 +26,7 @@ std::vector<Pipeline> MakePipelines() {
                          {"DecomposeOpsForInference"},
                          {"ConvTransposeToConv"},
                          {"SinkDequantize"},
+                         {"HeadsToRows"},
                          {"FoldConstant", {{"skip_ops", {"relax.dequantize"}}}}};
   const Passes library = {{"PartitionFor", {{"quantized", true}}},
                           {"IntegerProducts"},
