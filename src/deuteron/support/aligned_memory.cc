@@ -20,6 +20,7 @@
 namespace deuteron {
 namespace {
 
+constexpr int64_t kPage = 4096;
 constexpr int64_t kHugePage = int64_t{2} << 20;
 constexpr int64_t kLarge = kHugePage / 2;
 /// Of the machine. A request for more is granted by systems that promise more than they have, and ends the process when
@@ -44,7 +45,7 @@ class LargeBlocks {
   }
 
   void* Alloc(int64_t bytes) {
-    const int64_t size = (bytes + kHugePage - 1) / kHugePage * kHugePage;
+    const int64_t size = (bytes + kPage - 1) / kPage * kPage;
     std::lock_guard<std::mutex> lock(mutex_);
     // Not one that is much larger: it would be missing for a request of its size.
     const auto found = free_.lower_bound(size);
@@ -56,10 +57,8 @@ class LargeBlocks {
       return memory;
     }
     if (size >= kWorthAsking && size > MemoryLeftInCgroup()) return nullptr;
-    void* memory = std::aligned_alloc(kHugePage, size);
-    if (memory == nullptr) return nullptr;
-    madvise(memory, size, MADV_HUGEPAGE);
-    live_[memory] = size;
+    void* memory = Map(size);
+    if (memory != nullptr) live_[memory] = size;
     return memory;
   }
 
@@ -70,16 +69,49 @@ class LargeBlocks {
     free_.emplace(found->second, memory);
     kept_ += found->second;
     live_.erase(found);
-    for (; kept_ > kMostKept; free_.erase(std::prev(free_.end()))) {
-      const auto largest = std::prev(free_.end());
-      kept_ -= largest->first;
-      std::free(largest->second);
-    }
+    KeepAtMost(kMostKept);
     return true;
+  }
+
+  void Trim() {
+    std::lock_guard<std::mutex> lock(mutex_);
+    KeepAtMost(0);
+  }
+
+  int64_t kept() {
+    std::lock_guard<std::mutex> lock(mutex_);
+    return kept_;
   }
 
  private:
   LargeBlocks() { HoldAcrossFork(&mutex_); }
+
+  /// From the system and back to it at once: an allocator would keep what is freed for a while, and for as long as
+  /// nothing else is allocated. No more is asked for than is needed: what is left of a huge page would be resident,
+  /// too.
+  static void* Map(int64_t size) {
+    const int64_t alignment = size < kHugePage ? kPage : kHugePage;
+    const int64_t mapped = size + alignment - kPage;
+    void* begin = mmap(nullptr, mapped, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (begin == MAP_FAILED) return nullptr;
+    // Where a huge page begins is not for the system to choose: what is too much on both sides goes back.
+    char* const from = static_cast<char*>(begin);
+    char* const memory = from + (alignment - reinterpret_cast<uintptr_t>(from) % alignment) % alignment;
+    char* const end = from + mapped;
+    if (memory > from) munmap(from, memory - from);
+    if (memory + size < end) munmap(memory + size, end - (memory + size));
+    if (size >= kHugePage) madvise(memory, size, MADV_HUGEPAGE);
+    return memory;
+  }
+
+  /// The largest go first.
+  void KeepAtMost(int64_t most) {
+    for (; kept_ > most; free_.erase(std::prev(free_.end()))) {
+      const auto largest = std::prev(free_.end());
+      kept_ -= largest->first;
+      munmap(largest->second, largest->first);
+    }
+  }
 
   std::mutex mutex_;
   std::unordered_map<void*, int64_t> live_;
@@ -115,9 +147,12 @@ void FreeAligned(void* memory) {
     if (memory != nullptr) hooks.release(hooks.user, memory);
     return;
   }
-  const bool may_be_large = memory != nullptr && reinterpret_cast<uintptr_t>(memory) % kHugePage == 0;
+  const bool may_be_large = memory != nullptr && reinterpret_cast<uintptr_t>(memory) % kPage == 0;
   if (may_be_large && LargeBlocks::Get().Free(memory)) return;
   std::free(memory);
 }
+
+void TrimAligned() { LargeBlocks::Get().Trim(); }
+int64_t KeptAligned() { return LargeBlocks::Get().kept(); }
 
 }  // namespace deuteron

@@ -12,6 +12,10 @@ namespace deuteron {
 /// as when it is more than the machine has.
 void* AllocAligned(int64_t bytes);
 void FreeAligned(void* memory);
+/// Gives back what is kept: to be called after work whose blocks nobody will ask for again, such as compiling.
+void TrimAligned();
+/// The bytes that are kept.
+int64_t KeptAligned();
 
 /// An embedder's own memory in place of this: `allocate` gives `bytes` aligned to `alignment`, or null.
 struct MemoryHooks {

@@ -1,6 +1,7 @@
 #include "deuteron/support/aligned_memory.h"
 
 #include <gtest/gtest.h>
+#include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -13,6 +14,44 @@ namespace {
 
 /// Large enough to be recycled.
 constexpr int64_t kBytes = int64_t{4} << 20;
+
+constexpr int64_t kPage = 4096;
+
+/// Of the pages of a block, how many are mapped.
+int64_t MappedPages(const void* memory, int64_t bytes) {
+  int64_t count = 0;
+  for (int64_t at = 0; at < bytes; at += kPage) {
+    unsigned char resident = 0;
+    if (mincore(const_cast<char*>(static_cast<const char*>(memory)) + at, kPage, &resident) == 0) ++count;
+  }
+  return count;
+}
+
+TEST(AlignedMemory, IsKeptUntilItIsGivenBack) {
+  TrimAligned();
+  void* const memory = AllocAligned(kBytes);
+  EXPECT_EQ(MappedPages(memory, kBytes), kBytes / kPage);
+  EXPECT_EQ(KeptAligned(), 0);
+  FreeAligned(memory);
+  EXPECT_EQ(KeptAligned(), kBytes);
+  EXPECT_EQ(AllocAligned(kBytes), memory);
+  FreeAligned(memory);
+  TrimAligned();
+  EXPECT_EQ(KeptAligned(), 0);
+  EXPECT_EQ(MappedPages(memory, kBytes), 0);
+}
+
+/// What is half used of a huge page would be resident as a whole.
+TEST(AlignedMemory, IsNoMoreThanWasAskedFor) {
+  for (const int64_t bytes : {(int64_t{1} << 20) + 1, (int64_t{2} << 20) + kPage, (int64_t{9} << 20) + 3 * kPage}) {
+    TrimAligned();
+    void* const memory = AllocAligned(bytes);
+    FreeAligned(memory);
+    EXPECT_EQ(KeptAligned(), (bytes + kPage - 1) / kPage * kPage);
+    if (bytes >= int64_t{2} << 20) EXPECT_EQ(reinterpret_cast<uintptr_t>(memory) % (int64_t{2} << 20), 0U);
+  }
+  TrimAligned();
+}
 
 TEST(AlignedMemory, IsGivenInProcessesForkedWhileAnotherThreadIsGivenSome) {
 #if defined(__SANITIZE_THREAD__)

@@ -4,8 +4,6 @@
 #include <tvm/ffi/string.h>
 
 #include <algorithm>
-#include <cstdlib>
-#include <cstring>
 
 #include "deuteron/backend/dnnl/gomp.h"
 #include "deuteron/backend/dnnl/held_layout.h"
@@ -20,15 +18,11 @@ std::vector<int64_t> AtLeast1D(const std::vector<int64_t>& dims) {
   return dims.empty() ? std::vector<int64_t>{1} : dims;
 }
 
-/// Memory of a tensor, aligned as primitives like it.
-struct AlignedAlloc {
-  void AllocData(DLTensor* tensor) {
-    constexpr size_t kAlignment = 64;
-    const auto bytes = static_cast<size_t>(tensor->shape[0]);
-    tensor->data = std::aligned_alloc(kAlignment, (bytes + kAlignment) / kAlignment * kAlignment);
-    if (tensor->data == nullptr) DEUTERON_THROW(MemoryError) << "out of memory: " << bytes << " bytes for constants";
-  }
-  void FreeData(DLTensor* tensor) { std::free(tensor->data); }
+/// A tensor over the memory of a packed constant, which it keeps.
+struct PackedMemory {
+  ::dnnl::memory memory;
+  void AllocData(DLTensor* tensor) { tensor->data = memory.get_data_handle(); }
+  void FreeData(DLTensor*) {}
 };
 
 class DnnlRuntime : public JsonRuntime {
@@ -50,9 +44,9 @@ class DnnlRuntime : public JsonRuntime {
     nlohmann::json held = layouts ? HeldLayoutToJson(*layouts) : nullptr;
     if (held.is_null()) return {constant(index), nullptr};
     const size_t bytes = layouts->to.get_size();
-    const Tensor tensor = Tensor::FromNDAlloc(AlignedAlloc(), tvm::ffi::Shape({static_cast<int64_t>(bytes)}),
-                                              DLDataType{kDLUInt, 8, 1}, DLDevice{kDLCPU, 0});
-    std::memcpy(tensor.data_ptr(), packed_.Get(DataOf(index), layouts->from, layouts->to).get_data_handle(), bytes);
+    const Tensor tensor = Tensor::FromNDAlloc(PackedMemory{packed_.Get(DataOf(index), layouts->from, layouts->to)},
+                                              tvm::ffi::Shape({static_cast<int64_t>(bytes)}), DLDataType{kDLUInt, 8, 1},
+                                              DLDevice{kDLCPU, 0});
     return {tensor, std::move(held)};
   }
 
