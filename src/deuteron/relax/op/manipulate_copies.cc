@@ -81,8 +81,8 @@ Type InferConcat(const Call& call, const BlockBuilder& builder) {
   return TensorType(shape, common.dtype, common.device);
 }
 
-/// Operands that one kernel joins: its code grows with them, and the time to make it faster than that. More are joined
-/// in stages.
+/// Operands that one kernel joins, or results that it splits into: its code grows with them, and the time to make it
+/// faster than that. More are joined in stages, and split off by several kernels.
 constexpr size_t kMostJoined = 64;
 
 /// `parts` as at most kMostJoined parts: neighbours made one by `join`, as often as it takes.
@@ -229,14 +229,33 @@ Expr LegalizeSplit(BlockBuilder& builder, const Call& call) {
   if (!ShapesKnown(call)) return call;
   const auto* attrs = AttrsOf<SplitAttrsNode>(call);
   const char* name = attrs->indices_or_sections.as<int64_t>() ? "T_split_sections" : "T_split";
-  Call result = builder.CallTE("split", call->args, [&](const Array<te::Tensor>& args) {
-    const size_t axis = AxisArg(call, attrs->axis, args[0].ndim());
-    const Pieces pieces = PiecesOf(call, args[0].shape()[axis], &builder.analyzer());
-    return topi::Split(args[0], pieces.begins, pieces.extents, axis, name);
-  });
+  const size_t count = Downcast<TupleType>(call.ty())->fields.size();
+  Pieces pieces;
+  const auto split = [&](size_t begin, size_t end) {
+    return builder.CallTE("split", call->args, [&](const Array<te::Tensor>& args) {
+      const size_t axis = AxisArg(call, attrs->axis, args[0].ndim());
+      const PrimExpr extent = args[0].shape()[axis];
+      // Of a symbolic extent each kernel has its own variables.
+      if (pieces.begins.empty() || !AsConstInt(extent)) pieces = PiecesOf(call, extent, &builder.analyzer());
+      const auto some = [&](const std::vector<PrimExpr>& all) {
+        return std::vector<PrimExpr>(all.begin() + static_cast<std::ptrdiff_t>(begin),
+                                     all.begin() + static_cast<std::ptrdiff_t>(end));
+      };
+      return topi::Split(args[0], some(pieces.begins), some(pieces.extents), axis, name);
+    });
+  };
+  if (count > 1 && count <= kMostJoined) return split(0, count);
   // One piece is a tuple all the same.
-  if (Downcast<TupleType>(call.ty())->fields.size() == 1) return Tuple({builder.Emit(result)});
-  return result;
+  Array<Expr> fields;
+  for (size_t begin = 0; begin < count; begin += kMostJoined) {
+    const size_t end = std::min(begin + kMostJoined, count);
+    const Var some = builder.Emit(split(begin, end));
+    if (end - begin == 1) fields.push_back(some);
+    for (size_t i = 0; end - begin > 1 && i < end - begin; ++i) {
+      fields.push_back(builder.Emit(TupleGetItem(some, static_cast<int64_t>(i))));
+    }
+  }
+  return Tuple(std::move(fields));
 }
 
 Type InferTile(const Call& call, const BlockBuilder& builder) {

@@ -167,6 +167,32 @@ TEST(Manipulate, JoinsAndSplits) {
          Fill({2, 3}, [](const Index& i) { return Dense::Shuffled({3}).values[i[1]]; })});
 }
 
+/// Of many results each kernel has some: the time to compile one grows faster than their number.
+TEST(Manipulate, SplitsIntoManyBySeveralKernels) {
+  constexpr int64_t kPieces = 129;
+  const Dense x = Dense::Shuffled({2, kPieces}, 4);
+  std::vector<Dense> pieces;
+  for (int64_t at = 0; at < kPieces; ++at) {
+    pieces.push_back(Fill({2, 1}, [&](const Index& i) { return x.at({i[0], at}); }));
+  }
+  const auto split = [](const auto& v) { return SplitSections(v[0], kPieces, 1); };
+  Check({x}, split, pieces, {{0, 0, "n"}});
+  Check({x}, split, pieces, {{0, 1, "n"}});
+  relax::BlockBuilder builder;
+  const Var param("x", TensorType(Array<PrimExpr>{I64(2), I64(kPieces)}, kFloat));
+  builder.BuildFunction("main", {param}, [&] {
+    const auto call = Downcast<relax::Call>(builder.Normalize(split(std::vector<Var>{param})));
+    builder.EmitFuncOutput(builder.Emit(relax::FindOpInfo(Downcast<Op>(call->op))->legalize(builder, call)));
+  });
+  const IRModule module = builder.Finalize();
+  size_t most = 0;
+  for (const auto& [var, func] : module->functions) {
+    if (const auto kernel = As<tir::PrimFunc>(func); kernel.defined()) most = std::max(most, kernel->params.size());
+  }
+  EXPECT_GT(most, 2U);
+  EXPECT_LE(most, 65U);
+}
+
 TEST(Manipulate, TransformsLayouts) {
   const Dense x = Dense::Shuffled({2, 6, 3});
   const tir::Var i("i");
