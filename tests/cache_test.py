@@ -111,6 +111,32 @@ def damaged(case):
         case.check(0)
 
 
+def notes_of_files(case):
+    """The second run after the model was left alone reads a note instead of it; a damaged one counts for nothing."""
+    time.sleep(2.1)
+    case.check(0)
+    [note] = case.cache.glob("*.files")
+    whole = note.read_bytes()
+    for piece in [whole[:at] + bytes([whole[at] ^ 1]) + whole[at + 1 :] for at in range(0, len(whole), 40)] + [b"", whole[:-30], b"{}\n"]:
+        note.write_bytes(piece)
+        case.check(0)
+        assert note.read_bytes() == whole, "not replaced"
+    save_model(case.model, scale=0.5)
+    case.expected = case.result("off")[0]
+    case.check(0)
+    # Of an entry that is damaged, it is the model that is read.
+    time.sleep(2.1)
+    case.check(0)
+    for entry in case.cache.glob("*.so"):
+        entry.write_bytes(entry.read_bytes()[:-1])
+    case.check(1)
+    case.check(0)
+    for entry in case.cache.glob("*.so"):
+        entry.unlink()
+    case.check(0)
+    assert len(list(case.cache.glob("*.files"))) == 1
+
+
 def cannot_be_written(case):
     blocked = case.folder / "file"
     blocked.write_text("")
@@ -162,7 +188,7 @@ def processes_share_it(case):
 
 
 def main():
-    tests = [used_again, options_are_part_of_the_key, damaged, cannot_be_written, read_only, stale_parts_are_removed, processes_share_it]
+    tests = [used_again, options_are_part_of_the_key, damaged, notes_of_files, cannot_be_written, read_only, stale_parts_are_removed, processes_share_it]
     for test in tests:
         with tempfile.TemporaryDirectory() as folder:
             test(Case(folder))

@@ -186,19 +186,30 @@ std::string ReadText(const std::string& path) {
   return text;
 }
 
-IRModule LoadModule(const ModelOptions& options) {
+namespace {
+
+void CheckIsSource(const ModelOptions& options) {
   if (options.model.ends_with(".so")) {
     DEUTERON_THROW(UsageError) << options.model << " is a compiled model; " << options.verb->get_name()
                                << " takes the .onnx model or .py module that it was compiled from (run, bench, "
                                   "profile and explain take compiled ones)";
   }
-  const auto shapes = ParseShapes(options.shapes);
+  if (options.model.ends_with(".py") && !options.shapes.empty()) ThrowStatesItsShapes(options.model);
+}
+
+onnx::ImportOptions ToImportOptions(const ModelOptions& options, std::vector<IRModule> custom) {
+  return {.shapes = ParseShapes(options.shapes),
+          .all_values = options.all_values,
+          .custom = std::move(custom),
+          .limits = ParseLimits(options.limits)};
+}
+
+}  // namespace
+
+IRModule LoadModule(const ModelOptions& options) {
+  CheckIsSource(options);
   CustomFiles custom = ReadCustomFiles(options.custom);
-  if (options.model.ends_with(".py") && !shapes.empty()) ThrowStatesItsShapes(options.model);
-  return WithLibraries(ReadModule(options.model, {.shapes = shapes,
-                                                  .all_values = options.all_values,
-                                                  .custom = std::move(custom.modules),
-                                                  .limits = ParseLimits(options.limits)}),
+  return WithLibraries(ReadModule(options.model, ToImportOptions(options, std::move(custom.modules))),
                        custom.libraries);
 }
 
@@ -275,7 +286,10 @@ Executable LoadExecutable(const ModelOptions& options, double* compile_ms) {
   instruments.AddTo(&compile);
   // Reading and compiling together.
   const LimitScope limits(compile.limits);
-  Executable executable = Compile(LoadModule(options), compile);
+  CheckIsSource(options);
+  CustomFiles custom = ReadCustomFiles(options.custom);
+  compile.libraries = std::move(custom.libraries);
+  Executable executable = CompileFile(options.model, ToImportOptions(options, std::move(custom.modules)), compile);
   if (compile.progress) compile.progress("", 0, 0);
   if (compile_ms != nullptr) *compile_ms = elapsed();
   instruments.Report();

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <optional>
 
 #include "deuteron/codegen/llvm/compile.h"
 #include "deuteron/codegen/vm/artifact.h"
@@ -12,8 +13,11 @@
 #include "deuteron/driver/kernel_passes.h"
 #include "deuteron/driver/pass_registry.h"
 #include "deuteron/driver/pipeline.h"
+#include "deuteron/driver/read_module.h"
 #include "deuteron/ir/transform/precision.h"
 #include "deuteron/runtime/executable.h"
+#include "deuteron/support/aligned_memory.h"
+#include "deuteron/support/mapped_file.h"
 #include "deuteron/target/cpu_table.h"
 #include "deuteron/tir/analysis/matrix_unit.h"
 
@@ -48,6 +52,11 @@ ffi::Error AsFailureOfCodeGeneration(const ffi::Error& error, const IRModule& mo
   return ffi::Error(error.kind(), error.message(), error.backtrace(), error.cause_chain(),
                     transform::PassFailure(std::move(failure)));
 }
+
+/// Memory of constants on their way to their places: a run asks for other sizes.
+struct GiveBackMemory {
+  ~GiveBackMemory() { TrimAligned(); }
+};
 
 /// Stands for kernels that this machine cannot run.
 int KernelOfAnotherMachine(const DeuteronContext* context, void**, const int64_t*) {
@@ -181,22 +190,61 @@ Executable Compilation::OfSeveral(const IRModule& module, const CompileOptions& 
   return best;
 }
 
+namespace {
+
+/// Whether what is compiled is looked for in a cache, and kept there.
+bool UsesCache(const CompileOptions& options) {
+  return !options.cache.empty() && options.instruments.empty() && SplitTargets(options.target).size() == 1;
+}
+
+/// Compiles for one target. Sets `key` to that of the entry, if there is a cache.
+Executable CompileWith(CompileCache* cache, IRModule module, const CompileOptions& options, std::string* key) {
+  const GiveBackMemory at_the_end;
+  Compilation walk(options);
+  module = WithLibraries(std::move(module), options.libraries);
+  if (cache == nullptr) return walk.ToCode(walk.ToKernels(walk.Import(std::move(module))));
+  *key = CacheKey(module, options, walk.target());
+  if (auto found = cache->Find(*key, options.threads)) {
+    found->LimitRun(options.limits.run_bytes);
+    return *std::move(found);
+  }
+  return walk.ToCode(walk.ToKernels(walk.Import(std::move(module))), cache, *key);
+}
+
+}  // namespace
+
 Executable Compile(IRModule module, const CompileOptions& options) {
   if (const std::vector<std::string> targets = SplitTargets(options.target); targets.size() > 1) {
     return Compilation::OfSeveral(module, options, targets);
   }
-  Compilation walk(options);
-  module = WithLibraries(std::move(module), options.libraries);
-  if (options.cache.empty() || !options.instruments.empty()) {
-    return walk.ToCode(walk.ToKernels(walk.Import(std::move(module))));
+  if (!UsesCache(options)) return CompileWith(nullptr, std::move(module), options, nullptr);
+  CompileCache cache(options.cache, options.cache_bytes, options.warn);
+  std::string key;
+  return CompileWith(&cache, std::move(module), options, &key);
+}
+
+Executable CompileFile(const std::string& path, const onnx::ImportOptions& import, const CompileOptions& options) {
+  // What is said in other files than the model's is not looked after.
+  if (!UsesCache(options) || !options.libraries.empty() || !import.custom.empty()) {
+    return Compile(ReadModule(path, import), options);
   }
   CompileCache cache(options.cache, options.cache_bytes, options.warn);
-  const std::string key = CacheKey(module, options, walk.target());
-  if (auto found = cache.Find(key, options.threads)) {
-    found->LimitRun(options.limits.run_bytes);
-    return *std::move(found);
+  const std::string name = FilesKey(path, import, options, Target::Parse(options.target, options.threads));
+  if (const std::string known = cache.KeyOfFiles(name); !known.empty()) {
+    if (auto found = cache.Find(known, options.threads)) {
+      found->LimitRun(options.limits.run_bytes);
+      return *std::move(found);
+    }
   }
-  return walk.ToCode(walk.ToKernels(walk.Import(std::move(module))), &cache, key);
+  std::optional<MappedFileLog> log(std::in_place);
+  IRModule module = ReadModule(path, import);
+  const std::vector<FileState> files = log->files();
+  const bool settled = log->settled();
+  log.reset();
+  std::string key;
+  Executable executable = CompileWith(&cache, std::move(module), options, &key);
+  if (settled) cache.RememberFiles(name, files, key);
+  return executable;
 }
 
 }  // namespace deuteron

@@ -15,6 +15,10 @@
 
 namespace deuteron {
 
+namespace onnx {
+struct ImportOptions;
+}
+
 namespace runtime {
 class Executable;
 class Instance;
@@ -129,6 +133,10 @@ std::string DefaultCacheFolder();
 
 /// Compiles function "main" of `module` and all it calls.
 Executable Compile(IRModule module, const CompileOptions& options = {});
+
+/// The same of what ReadModule reads from `path`. Where the cache knows what was compiled from files that have not
+/// changed since, they are not read.
+Executable CompileFile(const std::string& path, const onnx::ImportOptions& import, const CompileOptions& options = {});
 
 /// The context that `options` describe: what depends on how a module is compiled is decided there, for pipelines are
 /// the same for all (pipeline.h). Without fusion, passes that merge operators are disabled and FuseOps is at level 0;

@@ -9,14 +9,17 @@
 #include <atomic>
 #include <chrono>
 #include <filesystem>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <optional>
 #include <tuple>
-#include <vector>
 
 #include "deuteron/backend/backends.h"
 #include "deuteron/runtime/artifact.h"
 #include "deuteron/script/printer.h"
 #include "deuteron/support/environment.h"
 #include "deuteron/support/safetensors.h"
+#include "deuteron/support/write_file.h"
 
 namespace deuteron {
 namespace {
@@ -24,6 +27,8 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr const char* kSuffix = ".so";
+/// Of notes of the files that an entry was made from.
+constexpr const char* kFilesSuffix = ".files";
 /// Of a file that is being written.
 constexpr const char* kPartSuffix = ".part";
 /// What is still a part after that time was left by a process that was killed.
@@ -64,22 +69,10 @@ class KeyText {
   std::string text_;
 };
 
-}  // namespace
-
-std::string DefaultCacheFolder() {
-  if (const std::string folder = EnvironmentVariable("DEUTERON_CACHE"); !folder.empty())
-    return folder == "off" ? "" : folder;
-  // A relative path there is to be ignored (XDG Base Directory Specification).
-  const std::string cache = EnvironmentVariable("XDG_CACHE_HOME"), home = EnvironmentVariable("HOME");
-  if (fs::path(cache).is_absolute()) return cache + "/deuteron";
-  return home.empty() ? "" : home + "/.cache/deuteron";
-}
-
-std::string CacheKey(const IRModule& module, const CompileOptions& options, const Target& target) {
-  NamedTensors tensors;
+/// What compiling depends on beside the module.
+KeyText OptionsText(const CompileOptions& options, const Target& target) {
   KeyText key;
   key.Add(IdentityOfBuild());
-  key.Add(script::Print(module, {.weights = &tensors}));
   key.Add(target.ToString());
   key.Add(std::vector<std::string>(target.features.begin(), target.features.end()));
   key.Add(target.machine.threads);
@@ -99,14 +92,80 @@ std::string CacheKey(const IRModule& module, const CompileOptions& options, cons
         options.backend == "auto" ? backend.partition_paying != nullptr : options.backend == backend.name;
     if (is_asked) key.Add({backend.name, backend.codegen.missing()});
   }
-  runtime::Checksum text, weights;
-  text.Add(key.text().data(), key.text().size());
+  return key;
+}
+
+std::string ChecksumOf(std::string_view text) {
+  runtime::Checksum checksum;
+  checksum.Add(text.data(), text.size());
+  return Hex(checksum.Value());
+}
+
+/// A line a file, below the key and above a checksum of both.
+std::string FilesText(const std::vector<FileState>& files, const std::string& key) {
+  nlohmann::json lines = nlohmann::json::array();
+  for (const FileState& file : files) {
+    lines.push_back({file.path, file.device, file.inode, file.size, file.modified, file.changed});
+  }
+  const std::string text = nlohmann::json{{"key", key}, {"files", lines}}.dump();
+  return text + "\n" + ChecksumOf(text) + "\n";
+}
+
+/// A note, or nothing if there is none or it is damaged.
+std::optional<nlohmann::json> ReadFilesNote(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  std::string text, checksum;
+  if (!std::getline(file, text) || !std::getline(file, checksum) || ChecksumOf(text) != checksum) return std::nullopt;
+  nlohmann::json note = nlohmann::json::parse(text, nullptr, /*allow_exceptions=*/false);
+  return note.is_discarded() ? std::nullopt : std::optional(std::move(note));
+}
+
+/// A name beside `path` that no other writer has, of this process or of another.
+std::string PartOf(const std::string& path) {
+  static std::atomic<int64_t> count{0};
+  return path + "." + std::to_string(getpid()) + "-" + std::to_string(count++) + kPartSuffix;
+}
+
+}  // namespace
+
+std::string DefaultCacheFolder() {
+  if (const std::string folder = EnvironmentVariable("DEUTERON_CACHE"); !folder.empty())
+    return folder == "off" ? "" : folder;
+  // A relative path there is to be ignored (XDG Base Directory Specification).
+  const std::string cache = EnvironmentVariable("XDG_CACHE_HOME"), home = EnvironmentVariable("HOME");
+  if (fs::path(cache).is_absolute()) return cache + "/deuteron";
+  return home.empty() ? "" : home + "/.cache/deuteron";
+}
+
+std::string CacheKey(const IRModule& module, const CompileOptions& options, const Target& target) {
+  NamedTensors tensors;
+  KeyText key = OptionsText(options, target);
+  key.Add(script::Print(module, {.weights = &tensors}));
+  runtime::Checksum weights;
   for (const auto& [name, tensor] : tensors) {
     const auto bytes =
         static_cast<size_t>(runtime::TensorBytes({tensor.shape().begin(), tensor.shape().end()}, tensor.dtype()));
     weights.Add(static_cast<const char*>(tensor.data_ptr()) + tensor.byte_offset(), bytes);
   }
-  return Hex(text.Value()) + Hex(weights.Value());
+  return ChecksumOf(key.text()) + Hex(weights.Value());
+}
+
+std::string FilesKey(const std::string& path, const onnx::ImportOptions& import, const CompileOptions& options,
+                     const Target& target) {
+  KeyText key = OptionsText(options, target);
+  // Messages and notes have the path as it was given; what it means depends on the working folder.
+  std::error_code error;
+  key.Add({path, fs::absolute(path, error).string()});
+  for (const auto& [name, dims] : import.shapes) {
+    key.Add(name);
+    key.Add(static_cast<int64_t>(dims.size()));
+    for (const int64_t dim : dims) key.Add(dim);
+  }
+  key.Add(static_cast<int64_t>(import.params_as_inputs));
+  key.Add(static_cast<int64_t>(import.all_values));
+  key.Add(static_cast<int64_t>(import.limits.has_value()));
+  for (const LimitRow& limit : AllLimits()) key.Add(import.limits.value_or(CurrentLimits()).*limit.field);
+  return ChecksumOf(key.text());
 }
 
 std::string CompileCache::PathOf(const std::string& key) const { return folder_ + "/" + key + kSuffix; }
@@ -133,8 +192,7 @@ std::optional<Executable> CompileCache::Find(const std::string& key, int threads
 
 std::optional<Executable> CompileCache::Store(const std::string& key, int threads,
                                               const std::function<void(const std::string& path)>& write) {
-  static std::atomic<int64_t> count{0};
-  const std::string part = PathOf(key) + "." + std::to_string(getpid()) + "-" + std::to_string(count++) + kPartSuffix;
+  const std::string part = PartOf(PathOf(key));
   std::error_code error;
   try {
     fs::create_directories(folder_, error);
@@ -155,6 +213,29 @@ std::optional<Executable> CompileCache::Store(const std::string& key, int thread
   return std::nullopt;
 }
 
+std::string CompileCache::KeyOfFiles(const std::string& name) const {
+  const std::optional<nlohmann::json> note = ReadFilesNote(folder_ + "/" + name + kFilesSuffix);
+  if (!note) return "";
+  for (const nlohmann::json& line : note->at("files")) {
+    const FileState then = {line.at(0), line.at(1), line.at(2), line.at(3), line.at(4), line.at(5)};
+    if (FileState::Of(then.path) != then) return "";
+  }
+  return note->at("key");
+}
+
+void CompileCache::RememberFiles(const std::string& name, const std::vector<FileState>& files, const std::string& key) {
+  std::error_code error;
+  if (!fs::exists(PathOf(key), error)) return;
+  const std::string path = folder_ + "/" + name + kFilesSuffix, part = PartOf(path);
+  try {
+    WriteFile(part, FilesText(files, key));
+    fs::rename(part, path, error);
+  } catch (const ffi::Error&) {
+    // Of a folder that is read only, say: the files are read the next time.
+  }
+  fs::remove(part, error);
+}
+
 void CompileCache::RemoveOldest(const std::string& newest) {
   std::vector<std::tuple<fs::file_time_type, std::string, int64_t>> entries;
   int64_t total = 0;
@@ -166,6 +247,9 @@ void CompileCache::RemoveOldest(const std::string& newest) {
     if (error) continue;
     if (path.extension() == kPartSuffix && fs::file_time_type::clock::now() - used > kLongestWrite) {
       fs::remove(path, error);
+    } else if (path.extension() == kFilesSuffix) {
+      const auto note = ReadFilesNote(path.string());
+      if (!note || !fs::exists(PathOf(note->at("key")), error)) fs::remove(path, error);
     } else if (path.extension() == kSuffix) {
       total += bytes;
       if (path != newest) entries.emplace_back(used, path.string(), bytes);

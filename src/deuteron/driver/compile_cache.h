@@ -5,8 +5,11 @@
 #include <functional>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "deuteron/driver/compile.h"
+#include "deuteron/frontend/onnx/import.h"
+#include "deuteron/support/mapped_file.h"
 #include "deuteron/target/target.h"
 
 namespace deuteron {
@@ -16,8 +19,13 @@ namespace deuteron {
 /// this build of Deuteron.
 std::string CacheKey(const IRModule& module, const CompileOptions& options, const Target& target);
 
-/// A folder of artefacts KEY.so. Processes share it: an entry has its name once it is whole, and is never changed.
-/// Where the folder cannot be used it holds nothing; what is wrong with it is told once.
+/// A name for what compiling the module in the file `path` gives, as long as no file changes that it is read from.
+std::string FilesKey(const std::string& path, const onnx::ImportOptions& import, const CompileOptions& options,
+                     const Target& target);
+
+/// A folder of artefacts KEY.so, and of notes NAME.files of what they were made from. Processes share it: an entry has
+/// its name once it is whole, and is never changed. Where the folder cannot be used it holds nothing; what is wrong
+/// with it is told once.
 class CompileCache {
  public:
   CompileCache(std::string folder, int64_t most_bytes, std::function<void(const std::string&)> warn)
@@ -31,6 +39,11 @@ class CompileCache {
   /// could not be written or takes more than the cache may alone.
   std::optional<Executable> Store(const std::string& key, int threads,
                                   const std::function<void(const std::string& path)>& write);
+
+  /// The key of what was made from files that are as they were then; empty if there is none, or one has changed.
+  std::string KeyOfFiles(const std::string& name) const;
+  /// Notes that for KeyOfFiles, if there is an entry of that key.
+  void RememberFiles(const std::string& name, const std::vector<FileState>& files, const std::string& key);
 
  private:
   std::string PathOf(const std::string& key) const;

@@ -1,7 +1,16 @@
 #include "deuteron/driver/compile_cache.h"
 
-#include <filesystem>
+#include <fcntl.h>
+#include <sys/stat.h>
 
+#include <algorithm>
+#include <chrono>
+#include <filesystem>
+#include <thread>
+
+#include "deuteron/script/printer.h"
+#include "deuteron/support/aligned_memory.h"
+#include "deuteron/support/write_file.h"
 #include "deuteron/testing/library_test_util.h"
 
 namespace deuteron {
@@ -63,9 +72,57 @@ TEST_F(Cache, RemovesWhatWasUsedTheLongestAgo) {
   EXPECT_TRUE(std::filesystem::exists(folder_ / oldest));
 }
 
+/// Compiling reads the model's file only if it is not as it was.
+TEST_F(Cache, ReadsNoFilesThatHaveNotChanged) {
+  const std::string path = testing::TempDir() + "deuteron_compile_cache_test.py";
+  const auto write = [&](const char* addend) {
+    const IRModule module = MakeModule(R"(x: R.Tensor((4, 8), "float32"))",
+                                       {std::string("gv = R.add(x, R.const(") + addend + ", \"float32\"))"});
+    const std::string text = script::Print(module);
+    WriteFile(path, text);
+    return module;
+  };
+  /// Whether the file was read.
+  const auto compile = [&](const IRModule& module, const CompileOptions& options) {
+    const MappedFileLog log;
+    const Executable executable = CompileFile(path, {}, options);
+    ExpectSameAsInterpreter(module, executable, {1}, 1e-6);
+    return std::any_of(log.files().begin(), log.files().end(), [&](const auto& file) { return file.path == path; });
+  };
+  IRModule module = write("1.0");
+  const FileState before = FileState::Of(path);
+  // A change within the same tick of the clock could not be seen.
+  EXPECT_TRUE(compile(module, Options()));
+  EXPECT_TRUE(compile(module, Options()));
+  std::this_thread::sleep_for(std::chrono::milliseconds(2100));
+  EXPECT_TRUE(compile(module, Options()));
+  EXPECT_FALSE(compile(module, Options()));
+  CompileOptions other = Options();
+  other.opt_level = 1;
+  EXPECT_TRUE(compile(module, other));
+  // Of the same size and, as far as anybody may set that, the same time.
+  module = write("2.0");
+  const timespec time = {before.modified / 1'000'000'000, before.modified % 1'000'000'000};
+  const timespec times[] = {time, time};
+  ASSERT_EQ(utimensat(AT_FDCWD, path.c_str(), times, 0), 0);
+  EXPECT_EQ(FileState::Of(path).size, before.size);
+  EXPECT_EQ(FileState::Of(path).modified, before.modified);
+  EXPECT_TRUE(compile(module, Options()));
+  std::filesystem::remove(path);
+  EXPECT_ANY_THROW(CompileFile(path, {}, Options()));
+}
+
 TEST_F(Cache, HoldsNothingThatIsLargerThanAll) {
   Compile(Sum("4, 8"), Options(100));
   EXPECT_EQ(Entries(), std::vector<std::string>());
+}
+
+/// What was freed meanwhile is of no use to a run.
+TEST(Compile, KeepsNoMemory) {
+  FreeAligned(AllocAligned(int64_t{4} << 20));
+  EXPECT_GT(KeptAligned(), 0);
+  Compile(MakeModule("x: " + Typed("4, 8", "float32"), {"gv = R.exp(x)"}), {.threads = 1});
+  EXPECT_EQ(KeptAligned(), 0);
 }
 
 TEST_F(Cache, IsPassedOverWhereNotAskedFor) {

@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <chrono>
 #include <cstdint>
 #include <cstring>
 #include <filesystem>
@@ -41,6 +42,20 @@ struct stat StatusOf(int descriptor, std::string_view what, const std::string& p
   if (::fstat(descriptor, &status) != 0) ThrowBecause("cannot read ", what, path, errno);
   return status;
 }
+
+FileState StateOf(const struct stat& status, const std::string& path) {
+  const auto nanoseconds = [](const timespec& time) {
+    return int64_t{time.tv_sec} * 1'000'000'000 + int64_t{time.tv_nsec};
+  };
+  return {path,
+          status.st_dev,
+          status.st_ino,
+          static_cast<uint64_t>(status.st_size),
+          nanoseconds(status.st_mtim),
+          nanoseconds(status.st_ctim)};
+}
+
+thread_local MappedFileLog* log_of_thread = nullptr;
 
 /// What the kernel of the system refuses to follow out of a folder; for one that cannot say, paths are compared after
 /// links and
@@ -99,6 +114,14 @@ class Mappings {
 
 }  // namespace
 
+FileState FileState::Of(const std::string& path) {
+  struct stat status {};
+  return ::stat(path.c_str(), &status) == 0 ? StateOf(status, path) : FileState{.path = path};
+}
+
+MappedFileLog::MappedFileLog() : outer_(log_of_thread) { log_of_thread = this; }
+MappedFileLog::~MappedFileLog() { log_of_thread = outer_; }
+
 void MappedFile::LetGo(const void* data, size_t bytes) {
   Mappings::Get().LetGo(reinterpret_cast<uintptr_t>(data), bytes);
 }
@@ -135,6 +158,12 @@ std::shared_ptr<const MappedFile> MappedFile::Map(int descriptor, const std::str
   }
   if (!S_ISREG(status.st_mode)) {
     DEUTERON_THROW(ModelError) << "cannot read " << what << " '" << path << "': it is no regular file";
+  }
+  for (MappedFileLog* log = log_of_thread; log != nullptr; log = log->outer_) {
+    const FileState& state = log->files_.emplace_back(StateOf(status, path));
+    using std::chrono::system_clock;
+    const auto last = std::chrono::nanoseconds(std::max(state.modified, state.changed));
+    log->settled_ &= system_clock::now().time_since_epoch() - last >= std::chrono::seconds(2);
   }
   const auto size = static_cast<size_t>(status.st_size);
   const char* data = "";

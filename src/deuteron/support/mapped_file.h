@@ -2,11 +2,46 @@
 /// A file mapped into memory, read only.
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace deuteron {
+
+/// A file as it was at some time: which it is, its size, when it and what the system keeps of it were last changed
+/// (nanoseconds since 1970). Whoever writes to it afterwards changes that, but for one who does so within the same tick
+/// of the clock.
+struct FileState {
+  std::string path;
+  uint64_t device = 0, inode = 0, size = 0;
+  int64_t modified = 0, changed = 0;
+
+  bool operator==(const FileState&) const = default;
+  /// That of `path` now; of no size and time if there is none.
+  static FileState Of(const std::string& path);
+};
+
+/// Notes which files this thread maps while it lives, as they are when they are opened.
+class MappedFileLog {
+ public:
+  MappedFileLog();
+  ~MappedFileLog();
+  MappedFileLog(const MappedFileLog&) = delete;
+  MappedFileLog& operator=(const MappedFileLog&) = delete;
+
+  const std::vector<FileState>& files() const { return files_; }
+  /// Whether none of them had been changed in the two seconds before it was opened: what differs from then on has
+  /// another state, whatever the clock of its file system counts in.
+  bool settled() const { return settled_; }
+
+ private:
+  friend class MappedFile;
+  MappedFileLog* const outer_;
+  std::vector<FileState> files_;
+  bool settled_ = true;
+};
 
 /// The bytes of a regular file while the object lives. Another process that shortens the file meanwhile
 /// raises SIGBUS in readers, as for every mapping.
