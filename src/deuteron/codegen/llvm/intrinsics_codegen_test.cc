@@ -129,6 +129,26 @@ const DataType kNarrowTypes[] = {
 
 /// Every code of each type becomes the number that it stands for; and numbers around every one of them, in the middle
 /// between two, too large, and not finite become the codes that the interpreter has for them, bit for bit.
+/// Exactly: 1 less such a value is multiplied by what is large (GELU).
+TEST(CodegenOps, FunctionsThatTendTo1ReachIt) {
+  const float infinity = std::numeric_limits<float>::infinity();
+  const std::vector<float> points = {9.1f,  12.0f,  18.0f,  30.0f,  60.0f,  217.0f,  1e5f,  infinity,
+                                     -9.1f, -12.0f, -18.0f, -30.0f, -60.0f, -217.0f, -1e5f, -infinity};
+  const auto count = static_cast<int64_t>(points.size());
+  for (const char* name : {"tanh", "erf"}) {
+    CompiledKernels kernels;
+    const DeuteronKernel kernel = Compile(
+        &kernels, Pointwise({DataType::Float(32)}, count, [&](const auto& x) { return CallIntrin(name, {x[0]}); }));
+    const Tensor in = EmptyHostTensor({count}, DataType::Float(32)), out = CopyTensor(in);
+    std::memcpy(in.data_ptr(), points.data(), points.size() * sizeof(float));
+    void* data[] = {in.data_ptr(), out.data_ptr()};
+    TestContext context;
+    ASSERT_EQ(kernel(context.get(), data, nullptr), 0);
+    for (size_t i = 0; i < points.size(); ++i)
+      EXPECT_EQ(static_cast<const float*>(out.data_ptr())[i], std::copysign(1.0f, points[i])) << name << points[i];
+  }
+}
+
 TEST(CodegenOps, NarrowTypes) {
   for (const DataType type : kNarrowTypes) {
     SCOPED_TRACE(type.ToString());

@@ -89,6 +89,13 @@ def log_points(log, count, rounded, candidates):
     return [inverse, value]
 
 
+def saturated(table):
+    """With 1 in the middle of the last piece, within a rounding error of which the function is there: so it is 1 from that
+    piece's end on."""
+    table[0][-1] = mp.mpf(1)
+    return table
+
+
 def pow_points():
     """1 / c of so few bits that c's quotient with a mantissa less 1 is a float32; log2 c in two parts, of which the first
     adds to an exponent without rounding."""
@@ -123,7 +130,7 @@ def main():
     pi, log2 = mp.pi, mp.log(2)
     half_log2 = log2 / 2 * (1 + mp.mpf(2) ** -12)
     f32 = [
-        ("tanh on [0, 9.04), x = 147/512 j + t", "kTanh", pieces(mp.tanh, 147 / 512, 32, 5)),
+        ("tanh on [0, 9.04), x = 147/512 j + t", "kTanh", saturated(pieces(mp.tanh, 147 / 512, 32, 5))),
         ("erf on [0, 3.94), x = j/8 + t", "kErf", pieces(mp.erf, 1 / 8, 32, 4)),
         ("(e^r - 1 - r) / r^2, |r| <= ln 2 / 2", "kExp",
          fit(lambda r: (mp.expm1(r) - r) / (r * r), -half_log2, half_log2, 5)),
