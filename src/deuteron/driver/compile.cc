@@ -127,7 +127,8 @@ GeneratedCode Compilation::Generate(IRModule kernels) {
     const bool is_for_here = target_.cpu == Target::Host().cpu && target_.WhyNotHere().empty();
     code.compiled = codegen::CompileProgram(module, is_for_here ? static_cast<int>(target_.machine.threads) : 0);
     const IRModule lowered = LowerKernels(target_)(module);
-    code.manifest.cpu_features = target_.RequiredFeatures(tir::UsesMatrixUnit(lowered));
+    code.manifest.cpu_features =
+        target_.RequiredFeatures(target_.HasFeature("amx-tile") && tir::UsesMatrixUnit(lowered));
     code.objects = std::make_shared<const std::vector<std::string>>(
         codegen::EmitObjects(lowered, target_, {.check_bounds = scope_.context().GetBool("check_bounds")}));
   } catch (const ffi::Error& error) {

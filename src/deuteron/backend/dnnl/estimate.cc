@@ -203,8 +203,8 @@ class Estimator {
 
   /// Whether generated code computes sums over so many channels by a matrix unit (PackWeights).
   bool IsForUnit(int64_t channels) const {
-    const auto unit = tir::FindMatrixUnit(Target::Current(), Op::Get("tir.dot_bf16x2"));
-    return ProductsAtOnce() == 2 && unit && channels >= unit->columns;
+    const Op dot = Op::Get("tir.dot_bf16x2");
+    return ProductsAtOnce() == 2 && tir::FindMatrixUnit(Target::Current(), dot) && tir::FillsStep(dot, channels);
   }
   double UnitOpsPerCycle() const { return kGeneratedUnitPart * costs_.machine().OpsPerCycle(DataType::BFloat16()); }
 

@@ -44,13 +44,6 @@ class Shapes {
   std::array<uint8_t, 64> bytes_{};
 };
 
-/// The greatest number of steps' elements that divides the sum.
-int64_t DepthOfStep(int64_t depth, int64_t most) {
-  int64_t step = std::min(depth, most);
-  while (depth % step != 0) --step;
-  return step;
-}
-
 }  // namespace
 
 void KernelEmitter::SetTileShapes(const std::array<uint8_t, 64>& shapes, llvm::IRBuilder<>* builder) {
@@ -103,7 +96,7 @@ bool KernelEmitter::EmitMatrixTile(const tir::ForNode* op) {
   const Registers registers{parts(rows, unit->rows), parts(columns, unit->columns), unit->tiles};
   if (registers.Turning() < 1) return false;
   const tir::ForNode* innermost = tile.depth.back();
-  const int64_t depth = DepthOfStep(*AsConstInt(innermost->extent), unit->columns);
+  const int64_t depth = tir::DepthOfStep(*unit, *AsConstInt(innermost->extent));
 
   Shapes shapes;
   const auto rows_of = [&](int64_t i) { return std::min(unit->rows, rows - i * unit->rows); };

@@ -6,6 +6,7 @@
 #include "deuteron/arith/analyzer.h"
 #include "deuteron/codegen/llvm/emitter.h"
 #include "deuteron/ir/prim_ops.h"
+#include "deuteron/tir/analysis/index_eval.h"
 
 namespace deuteron::codegen {
 namespace {
@@ -179,18 +180,13 @@ llvm::Value* KernelEmitter::EmitSpannedLoad(const tir::Buffer& buffer, const Pri
 
 void KernelEmitter::EmitPrefetch(const tir::Buffer& buffer, const PrimExpr& index, llvm::Value* address) {
   if (prefetch_loop_ == nullptr || frame_->stack_buffers.count(buffer->data.get()) != 0) return;
-  arith::Analyzer analyzer;
-  const auto step_along = [&](const tir::Var& var) {
-    const PrimExpr next = Substitute(index, ExprVarMap{{var, var + MakeConst(var.dtype(), 1)}});
-    return AsConstInt(analyzer.Simplify(next - index));
-  };
   // Copies of the body that unrolled loops make load the same line again, at a constant distance.
   const int64_t line_bytes = costs_.machine().line_bytes;
   int64_t offset = 0;
   std::vector<const void*> key = {index.get()};
   for (const tir::Var& var : FreeVars(index)) {
     const auto* constant = llvm::dyn_cast<llvm::ConstantInt>(values_.at(var.get()));
-    const auto step = constant == nullptr ? std::nullopt : step_along(var);
+    const auto step = constant == nullptr ? std::nullopt : tir::StepAlong(index, var);
     if (step) {
       offset += *step * constant->getSExtValue() * buffer->dtype.bytes();
     } else {
@@ -199,7 +195,7 @@ void KernelEmitter::EmitPrefetch(const tir::Buffer& buffer, const PrimExpr& inde
   }
   if (!prefetched_.emplace(std::move(key), offset / line_bytes).second) return;
   // What follows line after line comes by itself.
-  const auto step = step_along(GetRef<tir::Var>(prefetch_loop_));
+  const auto step = tir::StepAlong(index, GetRef<tir::Var>(prefetch_loop_));
   if (!step || std::abs(*step) * buffer->dtype.bytes() < line_bytes) return;
   const auto bytes = static_cast<uint64_t>(*step * prefetch_steps_ * buffer->dtype.bytes());
   llvm::Value* ahead = builder_.CreateGEP(builder_.getInt8Ty(), address, builder_.getInt64(bytes));

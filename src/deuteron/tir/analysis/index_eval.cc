@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "deuteron/arith/analyzer.h"
+#include "deuteron/ir/expr_functor.h"
 #include "deuteron/ir/prim_ops.h"
 #include "deuteron/ir/scalar_format.h"
 
@@ -301,6 +303,11 @@ std::optional<Interval> IntervalEvaluator::EvalBinary(const BinaryNode* op) {
     default:
       return std::nullopt;
   }
+}
+
+std::optional<int64_t> StepAlong(const PrimExpr& index, const Var& var) {
+  const PrimExpr next = Substitute(index, ExprVarMap{{var, var + MakeConst(var.dtype(), 1)}});
+  return AsConstInt(arith::Analyzer().Simplify(next - index));
 }
 
 }  // namespace deuteron::tir

@@ -30,6 +30,10 @@ class IndexEvaluator {
   int64_t lane_ = 0;
 };
 
+/// By how much an index grows from one value of a variable to the next, wherever the others stand; nothing where that
+/// is not constant.
+std::optional<int64_t> StepAlong(const PrimExpr& index, const Var& var);
+
 /// Inclusive bounds.
 struct Interval {
   int64_t min = 0;

@@ -5,24 +5,17 @@
 #include "deuteron/arith/analyzer.h"
 #include "deuteron/ir/op.h"
 #include "deuteron/tir/analysis/factors.h"
+#include "deuteron/tir/analysis/index_eval.h"
 #include "deuteron/tir/functor.h"
 
 namespace deuteron::tir {
 namespace {
 
-/// By how much the only index of an access grows from one value of a loop's variable to the next, wherever the others
-/// stand; nothing where that is not constant.
-std::optional<int64_t> StepAlong(const Array<PrimExpr>& indices, const ForNode* loop) {
-  if (indices.size() != 1) return std::nullopt;
-  const Var& var = loop->loop_var;
-  const PrimExpr next = Substitute(indices[0], ExprVarMap{{var, var + MakeConst(var.dtype(), 1)}});
-  return AsConstInt(arith::Analyzer().Simplify(next - indices[0]));
-}
-
 /// How many of the first iterations of a loop a condition holds for, `i + a < n`; null if it is no such.
 PrimExpr FirstIterations(const PrimExpr& condition, const ForNode* loop) {
   const auto* less = condition.as<LTNode>();
-  if (less == nullptr || StepAlong({less->a}, loop) != 1 || StepAlong({less->b}, loop) != 0) return PrimExpr();
+  if (less == nullptr || StepAlong(less->a, loop->loop_var) != 1 || StepAlong(less->b, loop->loop_var) != 0)
+    return PrimExpr();
   const Var& var = loop->loop_var;
   const PrimExpr first = Substitute(less->a, ExprVarMap{{var, MakeConst(var.dtype(), 0)}});
   return arith::Analyzer().Simplify(Min(loop->extent, less->b - first));
@@ -39,6 +32,14 @@ std::optional<MatrixUnit> FindMatrixUnit(const Target& target, const Op& dot) {
   const char* feature = dot.same_as(bytes) ? "amx-int8" : dot.same_as(floats) ? "amx-bf16" : nullptr;
   if (feature == nullptr || !target.HasFeature(feature) || !target.HasFeature("amx-tile")) return std::nullopt;
   return MatrixUnit();
+}
+
+bool FillsStep(const Op& dot, int64_t numbers) { return numbers >= ProductsOfDot(dot) * kFewestOfStep; }
+
+int64_t DepthOfStep(const MatrixUnit& unit, int64_t depth) {
+  int64_t step = std::min(depth, unit.columns);
+  while (depth % step != 0) --step;
+  return step;
 }
 
 int64_t PanelColumns(const MatrixUnit& unit, int64_t columns) {
@@ -88,7 +89,7 @@ std::optional<MatrixTile> FindMatrixTile(const ForNode* loop) {
   }
   const auto step = [](const Array<PrimExpr>& indices, const ForNode* along, std::optional<int64_t> wanted,
                        int64_t* found) {
-    const auto step = StepAlong(indices, along);
+    const auto step = indices.size() == 1 ? StepAlong(indices[0], along->loop_var) : std::nullopt;
     if (step && found != nullptr) *found = *step;
     return step && (!wanted || step == wanted);
   };

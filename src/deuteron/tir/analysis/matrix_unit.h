@@ -25,6 +25,13 @@ struct MatrixUnit {
 /// The unit that computes sums of this intrinsic; nothing where the target has none.
 std::optional<MatrixUnit> FindMatrixUnit(const Target& target, const Op& dot);
 
+/// A step of fewer elements leaves more than half of the unit idle.
+inline constexpr int64_t kFewestOfStep = 8;
+/// Whether a sum over so many numbers (channels) has so many elements.
+bool FillsStep(const Op& dot, int64_t numbers);
+/// Elements of a sum of `depth` that a step multiplies: as many as a row of A has, or as divide the sum.
+int64_t DepthOfStep(const MatrixUnit& unit, int64_t depth);
+
 /// Columns of the panels that a constant operand B of so many columns is laid out in for the unit: two registers, or
 /// one where padding would make too many of them.
 int64_t PanelColumns(const MatrixUnit& unit, int64_t columns);

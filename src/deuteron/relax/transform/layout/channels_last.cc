@@ -25,15 +25,12 @@
 namespace deuteron::relax {
 namespace {
 
-/// Fewer channels than that leave more than half of a step of the unit idle.
-constexpr int64_t kFewestPairs = 8;
-
 class Chooser {
  public:
   explicit Chooser(DataType precision)
       : rounds_(precision.is_bfloat16()),
-        has_floats_(tir::FindMatrixUnit(Target::Current(), Op::Get("tir.dot_bf16x2")).has_value()),
-        has_bytes_(tir::FindMatrixUnit(Target::Current(), Op::Get("tir.dot_u8i8x4")).has_value()) {}
+        has_floats_(tir::FindMatrixUnit(Target::Current(), floats_).has_value()),
+        has_bytes_(tir::FindMatrixUnit(Target::Current(), bytes_).has_value()) {}
 
   /// Whether a graph gains.
   bool IsWorth(const IRModule& module) const {
@@ -74,12 +71,13 @@ class Chooser {
     const DataType dtype(kernel->data.dtype());
     const bool is_float = has_floats_ && (dtype.is_bfloat16() || (rounds_ && dtype == DataType::Float(32)));
     const bool is_byte = has_bytes_ && dtype == DataType::Int(32);
-    return attrs->groups == 1 && shape[1] >= (is_byte ? 4 : 2) * kFewestPairs && (is_float || is_byte);
+    return attrs->groups == 1 && (is_float || is_byte) && tir::FillsStep(is_byte ? bytes_ : floats_, shape[1]);
   }
   static bool IsDepthwise(const ConvAttrsNode* attrs, const ConstantNode* kernel) {
     return attrs->groups > 1 && attrs->groups == kernel->data.shape()[0] && kernel->data.shape()[1] == 1;
   }
 
+  const Op floats_ = Op::Get("tir.dot_bf16x2"), bytes_ = Op::Get("tir.dot_u8i8x4");
   bool rounds_, has_floats_, has_bytes_;
 };
 

@@ -299,8 +299,9 @@ class Packer : public EmittingRewriter {
     int64_t columns = layer.weight->data.numel() / std::max<int64_t>(shape[layer.depth_axis], 1);
     if (columns < kLeastColumnsOfRounding) return std::nullopt;
     // Where there is a matrix unit, the vectors' products of pairs are no faster than those of float32.
-    const auto unit = tir::FindMatrixUnit(Target::Current(), Op::Get("tir.dot_bf16x2"));
-    if (unit && shape[layer.depth_axis] < unit->columns) return std::nullopt;
+    const Op dot = Op::Get("tir.dot_bf16x2");
+    if (tir::FindMatrixUnit(Target::Current(), dot) && !tir::FillsStep(dot, shape[layer.depth_axis]))
+      return std::nullopt;
     const Expr pairs = Shared({layer.call->args[0], Expr()}, layer.data_axis, "bf16x2", [&] {
       return Emit(PackBf16x2(layer.call->args[0], layer.data_axis), layer.call->span, out);
     });

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "deuteron/arith/analyzer.h"
+#include "deuteron/tir/analysis/index_eval.h"
 #include "deuteron/tir/analysis/side_by_side.h"
 #include "deuteron/tir/block_annotations.h"
 #include "deuteron/tir/functor.h"
@@ -39,11 +39,7 @@ ExprVarMap UnitReductions(const SBlock& block) {
   return unit;
 }
 
-std::optional<int64_t> StepAlong(const PrimExpr& index, const IterVar& iter) {
-  arith::Analyzer analyzer;
-  const PrimExpr next = Substitute(index, ExprVarMap{{iter->var, iter->var + MakeConst(iter->var.dtype(), 1)}});
-  return AsConstInt(analyzer.Simplify(next - index));
-}
+std::optional<int64_t> StepAlong(const PrimExpr& index, const IterVar& iter) { return StepAlong(index, iter->var); }
 
 bool WritesParameter(const Schedule& schedule, const Block& block) {
   const auto& writes = schedule.Get(block)->writes;

@@ -18,6 +18,8 @@
 /// weights are laid out at compile time (PackWeights). After K. Goto, R. van de Geijn, "Anatomy of High-Performance
 /// Matrix Multiplication", TOMS 2008.
 #include <algorithm>
+#include <functional>
+#include <optional>
 
 #include "deuteron/tir/block_annotations.h"
 #include "deuteron/tir/functor.h"
@@ -381,27 +383,28 @@ bool TryContraction(Schedule* schedule, const Target& target, ContractionPlan pl
   return true;
 }
 
-/// The same, the first way that succeeds: for a matrix unit if there is one.
-bool ScheduleTiles(Schedule* schedule, const Target& target, const ContractionPlan& plan) {
+/// What `way` says of the schedule; nothing, and nothing changed, where a precondition of a primitive does not hold.
+std::optional<bool> Attempt(Schedule* schedule, const std::function<bool(Schedule*)>& way) {
   Schedule attempt = *schedule;
   try {
-    if (ScheduleMatrixTiles(&attempt, target, plan.anchor, plan.epilogue)) {
-      *schedule = attempt;
-      return true;
-    }
-  } catch (const ffi::Error& error) {
-    if (!IsScheduleError(error)) throw;
-  }
-  attempt = *schedule;
-  try {
-    if (!TryContraction(&attempt, target, plan, /*moves_data=*/true)) return false;
+    if (!way(&attempt)) return false;
     *schedule = attempt;
     return true;
   } catch (const ffi::Error& error) {
-    // An epilogue that reads more of the sum than its own element cannot follow its parts, for one.
     if (!IsScheduleError(error)) throw;
   }
-  return TryContraction(schedule, target, plan, /*moves_data=*/false);
+  return std::nullopt;
+}
+
+/// The same, the first way that succeeds: for a matrix unit if there is one.
+bool ScheduleTiles(Schedule* schedule, const Target& target, const ContractionPlan& plan) {
+  const auto for_unit = Attempt(
+      schedule, [&](Schedule* attempt) { return ScheduleMatrixTiles(attempt, target, plan.anchor, plan.epilogue); });
+  if (for_unit.value_or(false)) return true;
+  // An epilogue that reads more of the sum than its own element cannot follow its parts, for one.
+  const auto in_parts =
+      Attempt(schedule, [&](Schedule* attempt) { return TryContraction(attempt, target, plan, /*moves_data=*/true); });
+  return in_parts ? *in_parts : TryContraction(schedule, target, plan, /*moves_data=*/false);
 }
 
 /// Schedules a function of one product, what makes its operands and what reads its result.

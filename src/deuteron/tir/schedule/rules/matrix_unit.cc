@@ -22,8 +22,6 @@ namespace {
 
 /// Of fewer rows the products of vectors are as fast: the weights are read once either way.
 constexpr int64_t kFewestRowsOfUnit = 4;
-/// A step of fewer elements leaves more than half of the unit idle.
-constexpr int64_t kFewestOfStep = 8;
 /// Registers of rows, and of columns, in a tile.
 constexpr int64_t kTilesASide = 2;
 
@@ -89,7 +87,7 @@ void CutPanel(const SBlock& block, const MatmulRoles& roles, const MatrixUnit& u
   for (const size_t axis : roles.k) steps *= extent_of(axis);
   if (steps * row_bytes <= share) return;
   const int64_t depth = extent_of(plan->depth);
-  const int64_t step = LargestDivisor(depth, unit.columns);
+  const int64_t step = DepthOfStep(unit, depth);
   plan->part_depth = step * LargestDivisor(depth / step, share / (row_bytes * step * (steps / depth)));
   if (!plan->rows_divide) return;  // then a block has all rows
   const int64_t tiles = extent_of(plan->row) / plan->num_rows;
@@ -118,7 +116,7 @@ std::optional<UnitPlan> PlanUnit(const SBlock& block, const Target& target) {
   const auto column = ContiguousAxis(block, roles.n, roles.rhs_load);
   if (!depth || !column || roles.m.empty()) return std::nullopt;
   const IterVar& k = block->iter_vars[depth->axis];
-  if (depth->block != *AsConstInt(k->dom->extent) || LargestDivisor(depth->block, unit->columns) < kFewestOfStep)
+  if (depth->block != *AsConstInt(k->dom->extent) || DepthOfStep(*unit, depth->block) < kFewestOfStep)
     return std::nullopt;
   if (!written->indices.back().same_as(block->iter_vars[column->axis]->var)) return std::nullopt;
   UnitPlan plan{.row = roles.m.back(), .column = column->axis, .depth = depth->axis};
