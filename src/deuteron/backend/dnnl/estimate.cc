@@ -6,16 +6,13 @@
 #include "deuteron/backend/dnnl/estimate.h"
 
 #include <algorithm>
-#include <limits>
-#include <optional>
 
 #include "deuteron/ir/transform/precision.h"
 #include "deuteron/relax/analysis/kernel_cost.h"
 #include "deuteron/target/target.h"
-#include "deuteron/tir/analysis/cost.h"
+#include "deuteron/tir/analysis/conv_cost.h"
 #include "deuteron/tir/analysis/factors.h"
 #include "deuteron/tir/analysis/matrix_unit.h"
-#include "deuteron/tir/analysis/winograd_plan.h"
 
 namespace deuteron::backend::dnnl {
 namespace {
@@ -24,13 +21,11 @@ namespace {
 constexpr double kWindowPart = 0.95;
 constexpr double kPointPart = 0.9;
 constexpr double kProductPart = 0.82;
-/// Of the same, what depthwise convolutions reach, its own and those of generated code: sums of a few products.
-constexpr double kDepthwisePart = 0.4, kGeneratedDepthwisePart = 0.6;
+/// Of the same, what depthwise convolutions reach: sums of a few products.
+constexpr double kDepthwisePart = 0.4;
 /// Of the peak of a matrix unit (AMX), what both reach: tiles wait for the second cache, and what is not multiplied, as
 /// rounding and storing, takes more of the time. The library's convolutions change layouts besides.
 constexpr double kGeneratedUnitPart = 0.4, kUnitProductPart = 0.3, kUnitConvolutionPart = 0.15;
-/// Times as long as others take those of generated code whose windows lie two apart: vectors are put together of two.
-constexpr double kStridedWindows = 2;
 /// Cycles of a multiply-add where the library has no kernel of vectors: several results of each channel, as measured
 /// (0.2 GFLOP/s).
 constexpr double kScalarCycles = 25;
@@ -80,8 +75,8 @@ class Estimator {
     const auto groups = kernel_.attrs.at("groups").get<int64_t>();
     const double pixels = Product(result_, 2, result_.size()) * static_cast<double>(result_[0]);
     const double taps = Product(weight, 2, weight.size());
-    if (weight[1] == 1 && groups > 1) return OfDepthwise(pixels, taps);
-    const double sum_length = taps * static_cast<double>(weight[1]), depth = sum_length / ProductsAtOnce();
+    if (weight[1] == 1 && groups > 1) return OfDepthwise(weight, pixels, taps);
+    const double sum_length = taps * static_cast<double>(weight[1]);
     const int64_t channels = weight[0] / groups;
     Cycles cycles{.exchanged = 1};
     const double sums = pixels * sum_length * static_cast<double>(groups * RoundUp(channels, lanes_));
@@ -91,22 +86,9 @@ class Estimator {
       cycles.generated = 2 * sums / UnitOpsPerCycle() + CyclesToPack();
       return cycles;
     }
-    // Vectors of channels, or of pixels: those of a line, or of an image where windows are of one pixel.
-    std::vector<int64_t> lines(result_.begin() + 2, result_.end());
-    if (taps == 1) lines = {static_cast<int64_t>(Product(result_, 2, result_.size()))};
-    double by_channels = std::numeric_limits<double>::infinity();
-    for (const int64_t line : lines) {
-      const double cycles_of_line = costs_.CyclesOfProduct(line, depth, channels);
-      by_channels = std::min(by_channels, cycles_of_line * pixels / static_cast<double>(line));
-    }
-    by_channels += costs_.CyclesOfTransposition(pixels * static_cast<double>(channels));
-    const double by_pixels = costs_.CyclesOfProduct(channels, depth, lines.back()) * pixels /
-                             static_cast<double>(lines.back()) / PartOfRows(lines.back());
-    cycles.generated = static_cast<double>(groups) * std::min(by_channels, by_pixels) + CyclesToPack();
-    if (const auto tiled = OfTransformedTiles(weight)) {
-      cycles.generated = *tiled;
-      cycles.exchanged = 4;  // 16 of a tile of 4
-    }
+    const tir::ConvWork work = Work(weight);
+    cycles.generated = CyclesOfGenerated(work) + CyclesToPack();
+    if (tir::TransformedTiles(costs_, work)) cycles.exchanged = 4;  // 16 of a tile of 4
     return cycles;
   }
 
@@ -125,43 +107,36 @@ class Estimator {
   }
 
  private:
-  /// Of generated code that computes the convolution by products of transformed tiles (the pass ConvToWinograd), if it
-  /// will.
-  std::optional<double> OfTransformedTiles(const std::vector<int64_t>& weight) const {
+  tir::ConvWork Work(const std::vector<int64_t>& weight) const {
     const relax::Expr& kernel = kernel_.inputs[1];
-    if (ProductsAtOnce() != 1 || weight.size() != 4 || kernel->kind != RelaxKind::kConstant ||
-        kernel.ty().as<TensorTypeNode>()->dtype != DataType::Float(32)) {
-      return std::nullopt;
-    }
-    const auto plan = tir::PlanWinograd(costs_.machine(), {.weights = weight,
-                                                           .strides = kernel_.attrs.at("strides"),
-                                                           .dilation = kernel_.attrs.at("dilation"),
-                                                           .groups = kernel_.attrs.at("groups"),
-                                                           .height = result_[2],
-                                                           .width = result_[3]});
-    if (!plan) return std::nullopt;
-    // Of every tile of weights 16 numbers are read, of which few are used again soon.
-    const double bytes = 16 * Product(weight, 0, 2) * sizeof(float);
-    return static_cast<double>(result_[0]) * plan->cycles + costs_.SecondsToMove(bytes) / costs_.SecondsOfCycles(1);
+    const bool is_constant = kernel->kind == RelaxKind::kConstant;
+    return {.images = result_[0],
+            .result = {result_.begin() + 2, result_.end()},
+            .weights = weight,
+            .strides = kernel_.attrs.at("strides"),
+            .dilation = kernel_.attrs.at("dilation"),
+            .groups = kernel_.attrs.at("groups"),
+            .products_at_once = ProductsAtOnce(),
+            .may_transform = is_constant && kernel.ty().as<TensorTypeNode>()->dtype == DataType::Float(32)};
   }
 
-  /// A load and a multiply-add for each tap: the library's vectors are of channels, those of generated code of pixels.
-  Cycles OfDepthwise(double pixels, double taps) const {
+  /// In the better layout: all of a network are assumed to have one.
+  double CyclesOfGenerated(const tir::ConvWork& work) const {
+    return std::min(CyclesOfConvolution(costs_, work, tir::ImageLayout::kChannelsFirst),
+                    CyclesOfConvolution(costs_, work, tir::ImageLayout::kChannelsLast));
+  }
+
+  /// A load and a multiply-add for each tap.
+  Cycles OfDepthwise(const std::vector<int64_t>& weight, double pixels, double taps) const {
     const auto pipes = static_cast<double>(std::min(costs_.machine().vector_pipes, costs_.machine().load_pipes));
     const double vectors = pixels * static_cast<double>(RoundUp(result_[1], lanes_) / lanes_);
-    const double rows = pixels * static_cast<double>(result_[1]) / static_cast<double>(result_.back());
-    const auto of_row = static_cast<double>(RoundUp(result_.back(), lanes_) / lanes_);
-    const double inside = taps * TapsInside(DimsOf(kernel_.inputs[1]->ty));
+    const double inside = taps * TapsInside(weight);
     const bool has_several_results = kernel_.attrs.at("groups").get<int64_t>() != result_[1];
     const double scalars = pixels * static_cast<double>(result_[1]) * inside * kScalarCycles;
-    const double strided = kernel_.attrs.at("strides").back().get<int64_t>() == 1 ? 1 : kStridedWindows;
     return {.library = has_several_results ? scalars : vectors * inside / pipes / kDepthwisePart,
-            .generated = strided * rows * of_row * taps / pipes / kGeneratedDepthwisePart / PartOfRows(result_.back()),
+            .generated = CyclesOfGenerated(Work(weight)),
             .exchanged = 1};
   }
-
-  /// Of whole vectors, what those of a line are worth, of which the last is masked.
-  double PartOfRows(int64_t length) const { return length % lanes_ == 0 ? 1 : costs_.MaskedPart(); }
 
   /// The part of a window's taps that fall into the image.
   double TapsInside(const std::vector<int64_t>& weight) const {

@@ -10,6 +10,7 @@ PrimFunc LowerPrimFunc(PrimFunc func, const Target& target) {
   func = WidenFloats(std::move(func), target);
   func = SimplifyLoops(std::move(func));
   func = CompactBuffers(std::move(func), target);
+  func = SkipPadding(std::move(func));
   func = PartitionLoops(std::move(func));
   func = FillLanes(std::move(func));
   func = FlattenBuffers(std::move(func));

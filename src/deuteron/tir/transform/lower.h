@@ -30,6 +30,9 @@ PrimFunc WidenFloats(PrimFunc func, const Target& target);
 /// whole vectors of the target.
 PrimFunc CompactBuffers(PrimFunc func, const Target& target);
 
+/// Leaves steps of sums and maxima out which only add padding, where all lanes of a vector do.
+PrimFunc SkipPadding(PrimFunc func);
+
 /// Splits loops where a condition of a tail (`i * 16 + v < n`) begins to fail, so that all iterations but the
 /// last few run without it.
 PrimFunc PartitionLoops(PrimFunc func);

@@ -1,14 +1,19 @@
 /// \file
-/// ChannelsLast: computes convolutions in NHWC where a matrix unit multiplies their channels.
+/// ChannelsLast: computes convolutions in NHWC where a network as a whole gains.
 ///
-/// Purpose: the unit (AMX) reads rows that are contiguous along what is summed over: the channels of a pixel. In NCHW
-/// those are a plane apart, and each convolution would exchange rows and columns of its image before and after. So all
-/// convolutions of many channels that PackWeights will pack for the unit get the channels last, and with them the
-/// depthwise ones, whose vectors may as well be of channels; what stands between is computed in that layout
-/// (layout_converter.h).
+/// Purpose: with channels last a vector holds channels of one pixel. They are aligned and divide into whole vectors
+/// more often than the pixels of a line do, windows and strides run over whole vectors, each pixel of a 1 × 1
+/// convolution is a row of a matrix product, and padding concerns all lanes of a vector or none. A matrix unit (AMX)
+/// reads rows that are contiguous along what is summed over: the channels. So convolutions of constant weights get the
+/// channels last; what stands between is computed in that layout (layout_converter.h).
 ///
-/// What it must not do: change other convolutions, whose kernels are made for the layout that they have, or a graph in
-/// which more convolutions are depthwise than for the unit.
+/// The graph is converted as a whole, and stays as it is unless its convolutions and transpositions are estimated to
+/// take less time then (tir/analysis/conv_cost.h): grouped convolutions and what does not follow a layout keep theirs,
+/// and each tensor between is transposed. Images that come from outside with fewer channels than a vector has lanes are
+/// read as they lie, since their elements are the scalars of a tile.
+///
+/// What it must not do: change convolutions whose layout the model or a library has chosen, or whose weights are
+/// computed.
 ///
 /// Place: of the operators that no library has taken, before ConvToWinograd and PackWeights.
 #include <algorithm>
@@ -17,67 +22,178 @@
 #include "deuteron/relax/functor.h"
 #include "deuteron/relax/op/layout_rules.h"
 #include "deuteron/relax/op/nn_attrs.h"
+#include "deuteron/relax/op/op_common.h"
 #include "deuteron/relax/transform/layout/layout_converter.h"
 #include "deuteron/relax/transform/layout/passes.h"
 #include "deuteron/target/target.h"
+#include "deuteron/tir/analysis/conv_cost.h"
+#include "deuteron/tir/analysis/factors.h"
 #include "deuteron/tir/analysis/matrix_unit.h"
 
 namespace deuteron::relax {
 namespace {
 
+using tir::ImageLayout;
+
+/// The network must gain this much, so as not to be changed for what the model cannot tell.
+constexpr double kLeastGain = 1.03;
+/// Times as long as the shuffles of a transposition in registers takes one of a whole tensor.
+constexpr double kShufflesOfTransposition = 4;
+/// Of what a matrix unit could multiply, what convolutions reach.
+constexpr double kUnitPart = 0.4;
+
+double Elements(const Type& type) {
+  const auto* tensor = type.as<TensorTypeNode>();
+  return tensor == nullptr || !tensor->has_shape() ? 0 : tir::AssumedProduct(*tensor->shape);
+}
+
 class Chooser {
  public:
   explicit Chooser(DataType precision)
-      : rounds_(precision.is_bfloat16()),
+      : costs_(Target::Current().machine),
+        rounds_(precision.is_bfloat16()),
         has_floats_(tir::FindMatrixUnit(Target::Current(), floats_).has_value()),
         has_bytes_(tir::FindMatrixUnit(Target::Current(), bytes_).has_value()) {}
 
-  /// Whether a graph gains.
-  bool IsWorth(const IRModule& module) const {
-    if (!has_floats_ && !has_bytes_) return false;
-    int64_t for_unit = 0, depthwise = 0;
-    for (const auto& [var, func] : module->functions) {
-      const auto function = As<Function>(func);
-      if (!function.defined()) continue;
-      PostOrderVisit(function, [&](const Expr& expr) {
-        const auto* call = expr.as<CallNode>();
-        const auto* attrs = call == nullptr ? nullptr : call->attrs.as<ConvAttrsNode>();
-        const auto* kernel = attrs == nullptr ? nullptr : call->args[1].as<ConstantNode>();
-        if (kernel == nullptr) return;
-        for_unit += IsForUnit(attrs, kernel);
-        depthwise += IsDepthwise(attrs, kernel);
-      });
-    }
-    return for_unit > 0 && for_unit >= depthwise;
+  /// Whether there is anything to convert.
+  bool Finds(const IRModule& module) const {
+    bool found = false;
+    VisitCalls(module, [&](const Call& call) { found = found || IsConverted(call); });
+    return found;
   }
 
   LayoutChoice operator()(const Call& call) const {
     const auto* attrs = call->attrs.as<ConvAttrsNode>();
     if (attrs == nullptr) return {};
-    const auto* kernel = call->args[1].as<ConstantNode>();
-    std::string data(attrs->data_layout), window(attrs->kernel_layout);
-    const bool is_plain =
-        data.substr(0, 2) == "NC" && window.substr(0, 2) == "OI" && data.substr(2) == window.substr(2);
-    if (kernel == nullptr || !is_plain || !(IsForUnit(attrs, kernel) || IsDepthwise(attrs, kernel)))
-      return {LayoutsOf(call->attrs), Attrs()};
-    data = "N" + data.substr(2) + "C";
-    return {{data, window, data}, Attrs()};
+    if (!IsConverted(call)) return {LayoutsOf(call->attrs), Attrs()};
+    const std::string first(attrs->data_layout), window(attrs->kernel_layout);
+    const std::string last = "N" + first.substr(2) + "C";
+    const auto shape = call->args[1].as<ConstantNode>()->data.shape();
+    // The window's elements of all channels side by side.
+    if (IsDepthwise(attrs, shape)) return {{last, window.substr(2) + "OI", last}, Attrs()};
+    const bool is_from_outside = call->args[0]->kind == RelaxKind::kVar;
+    const bool is_narrow = shape[1] < costs_.machine().Lanes(32);
+    return {{is_from_outside && is_narrow ? first : last, window, last}, Attrs()};
+  }
+
+  /// Cycles of a core for the convolutions and transpositions of a module.
+  double CyclesOf(const IRModule& module) const {
+    static const Op permute = Op::Get("relax.permute_dims");
+    double cycles = 0;
+    VisitCalls(module, [&](const Call& call) {
+      const bool moves = call->op.same_as(permute) && call->args[0]->kind != RelaxKind::kConstant;
+      if (moves) cycles += CyclesToTranspose(Elements(call.ty()));
+      const auto* attrs = call->attrs.as<ConvAttrsNode>();
+      const auto work = attrs == nullptr ? std::nullopt : Work(call, attrs);
+      if (!work) return;
+      const std::string out(attrs->out_layout.empty() ? attrs->data_layout : attrs->out_layout);
+      cycles += Cycles(call, *work, out.back() == 'C' ? ImageLayout::kChannelsLast : ImageLayout::kChannelsFirst);
+    });
+    return cycles;
   }
 
  private:
+  template <typename Visit>
+  static void VisitCalls(const IRModule& module, const Visit& visit) {
+    for (const auto& [var, func] : module->functions) {
+      const auto function = As<Function>(func);
+      if (!function.defined()) continue;
+      PostOrderVisit(function, [&](const Expr& expr) {
+        if (const auto call = As<Call>(expr); call.defined()) visit(call);
+      });
+    }
+  }
+
+  /// Loads and stores go to as many lines of the cache as there are elements in a vector.
+  double CyclesToTranspose(double elements) const {
+    const double moved = 2 * costs_.SecondsToMove(sizeof(float) * elements) / costs_.SecondsOfCycles(1);
+    return kShufflesOfTransposition * costs_.CyclesOfTransposition(elements) + moved;
+  }
+
+  /// Nothing where shapes are not known, or the layouts are others than those of this pass.
+  std::optional<tir::ConvWork> Work(const Call& call, const ConvAttrsNode* attrs) const {
+    const auto* result = call.ty().as<TensorTypeNode>();
+    const auto* kernel = call->args[1].ty().as<TensorTypeNode>();
+    const std::string window(attrs->kernel_layout);
+    const std::string out(attrs->out_layout.empty() ? attrs->data_layout : attrs->out_layout);
+    if (result == nullptr || !result->has_shape() || !kernel->has_shape() || window.size() != out.size() ||
+        kernel->shape->size() != window.size()) {
+      return std::nullopt;
+    }
+    const std::string letters = out.back() == 'C' ? out.substr(1, out.size() - 2) : out.substr(2);
+    const auto along = [&](const Array<PrimExpr>& shape, const std::string& layout, char letter) {
+      return tir::AssumedExtent(shape[static_cast<int64_t>(layout.find(letter))]);
+    };
+    tir::ConvWork work{.images = along(*result->shape, out, 'N'),
+                       .weights = {along(*kernel->shape, window, 'O'), along(*kernel->shape, window, 'I')},
+                       .strides = Expanded(attrs->strides, letters.size()),
+                       .dilation = Expanded(attrs->dilation, letters.size()),
+                       .groups = attrs->groups,
+                       .products_at_once = ProductsAtOnce(call)};
+    for (const char letter : letters) {
+      work.result.push_back(along(*result->shape, out, letter));
+      work.weights.push_back(along(*kernel->shape, window, letter));
+    }
+    work.may_transform = call->args[1]->kind == RelaxKind::kConstant && kernel->dtype == DataType::Float(32) &&
+                         result->dtype == DataType::Float(32);
+    return work;
+  }
+
+  double Cycles(const Call& call, const tir::ConvWork& work, ImageLayout layout) const {
+    if (layout == ImageLayout::kChannelsFirst || !IsForUnit(call)) return CyclesOfConvolution(costs_, work, layout);
+    double sums = Elements(call.ty());
+    for (size_t i = 1; i < work.weights.size(); ++i) sums *= static_cast<double>(work.weights[i]);
+    const DataType operands = DTypeOf(call->args[1]) == DataType::Int(32) ? DataType::Int(8) : DataType::BFloat16();
+    return 2 * sums / (kUnitPart * costs_.machine().OpsPerCycle(operands));
+  }
+
+  /// Whether the convolution gets the channels last: of constant weights, in the layout of ONNX, dense or depthwise,
+  /// and not so narrow that it rather has its image transposed.
+  bool IsConverted(const Call& call) const {
+    const auto* attrs = call->attrs.as<ConvAttrsNode>();
+    if (attrs == nullptr || call->args[1]->kind != RelaxKind::kConstant) return false;
+    const std::string data(attrs->data_layout), window(attrs->kernel_layout);
+    const std::string out(attrs->out_layout.empty() ? attrs->data_layout : attrs->out_layout);
+    const bool is_plain =
+        data.substr(0, 2) == "NC" && window.substr(0, 2) == "OI" && data.substr(2) == window.substr(2) && out == data;
+    if (!is_plain) return false;
+    const auto work = Work(call, attrs);
+    if (!work) return false;
+    if (IsForUnit(call)) return true;
+    // Integers have kernels for the unit only.
+    if (!DTypeOf(call->args[1]).is_float() || !(work->groups == 1 || work->IsDepthwise())) return false;
+    if (work->IsDepthwise() && work->groups != work->weights[0]) return false;
+    const double transposed = Elements(call->args[0].ty()) + Elements(call.ty());
+    return Cycles(call, *work, ImageLayout::kChannelsLast) <=
+           Cycles(call, *work, ImageLayout::kChannelsFirst) + CyclesToTranspose(transposed);
+  }
+
+  static DataType DTypeOf(const Expr& tensor) { return tensor.ty().as<TensorTypeNode>()->dtype; }
+
+  int64_t ProductsAtOnce(const Call& call) const {
+    const DataType dtype = DTypeOf(call->args[1]);
+    const bool rounds = dtype.is_bfloat16() || (rounds_ && dtype == DataType::Float(32));
+    return rounds && tir::MultipliesBfloat16(Target::Current()) ? 2 : 1;
+  }
+
   /// Whether the unit multiplies the channels of the convolution.
-  bool IsForUnit(const ConvAttrsNode* attrs, const ConstantNode* kernel) const {
-    const auto shape = kernel->data.shape();
+  bool IsForUnit(const Call& call) const {
+    const auto* attrs = call->attrs.as<ConvAttrsNode>();
+    const auto* kernel = call->args[1].as<ConstantNode>();
+    if (kernel == nullptr || attrs->groups != 1) return false;
     const DataType dtype(kernel->data.dtype());
     const bool is_float = has_floats_ && (dtype.is_bfloat16() || (rounds_ && dtype == DataType::Float(32)));
     const bool is_byte = has_bytes_ && dtype == DataType::Int(32);
-    return attrs->groups == 1 && (is_float || is_byte) && tir::FillsStep(is_byte ? bytes_ : floats_, shape[1]);
+    const auto channels = static_cast<int64_t>(std::string(attrs->kernel_layout).find('I'));
+    return (is_float || is_byte) && tir::FillsStep(is_byte ? bytes_ : floats_, kernel->data.shape()[channels]);
   }
-  static bool IsDepthwise(const ConvAttrsNode* attrs, const ConstantNode* kernel) {
-    return attrs->groups > 1 && attrs->groups == kernel->data.shape()[0] && kernel->data.shape()[1] == 1;
+  template <typename Shape>
+  static bool IsDepthwise(const ConvAttrsNode* attrs, const Shape& window) {
+    return attrs->groups > 1 && attrs->groups == window[0] && window[1] == 1;
   }
 
   const Op floats_ = Op::Get("tir.dot_bf16x2"), bytes_ = Op::Get("tir.dot_u8i8x4");
+  const tir::CostModel costs_;
   bool rounds_, has_floats_, has_bytes_;
 };
 
@@ -86,8 +202,13 @@ class Chooser {
 Pass ChannelsLast() {
   return transform::ModulePass({.name = "ChannelsLast"}, [](IRModule module, const transform::PassContext& context) {
     const Chooser chooser(transform::ProductPrecision(context));
-    if (!chooser.IsWorth(module)) return module;
-    return ConvertLayouts(std::move(module), chooser, "ChannelsLast", context);
+    if (!chooser.Finds(module)) return module;
+    transform::PassContext attempt = context;
+    attempt.decisions = std::make_shared<transform::DecisionLog>();
+    IRModule converted = ConvertLayouts(module, chooser, "ChannelsLast", attempt);
+    if (kLeastGain * chooser.CyclesOf(converted) >= chooser.CyclesOf(module)) return module;
+    for (const transform::Decision& decision : attempt.decisions->decisions()) context.decisions->Add(decision);
+    return converted;
   });
 }
 

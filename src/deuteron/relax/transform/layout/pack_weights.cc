@@ -81,13 +81,17 @@ void FillRow(char* row, int64_t here, int64_t length, int64_t bytes) {
   if (here < length) std::memset(row + here * bytes, 0, static_cast<size_t>((length - here) * bytes));
 }
 
-/// out[o / length, r, o % length] = in[o, r] for elements of `bytes` bytes; `rest` elements an output channel.
-void MoveRowsLast(const char* in, char* out, int64_t channels, int64_t length, int64_t rest, int64_t bytes) {
+/// out[o / length, w, i, o % length] = in[o, i, w] for elements of `bytes` bytes: `rest` an output channel, `window` of
+/// them one after the other.
+void MoveRowsLast(const char* in, char* out, int64_t channels, int64_t length, int64_t rest, int64_t window,
+                  int64_t bytes) {
+  const int64_t depth = rest / std::max<int64_t>(window, 1);
   for (int64_t o0 = 0; o0 < channels; o0 += length) {
     const int64_t here = std::min(length, channels - o0);
     for (int64_t r0 = 0; r0 < rest; r0 += kTile) {
       for (int64_t r = r0; r < std::min(r0 + kTile, rest); ++r) {
-        char* row = out + (o0 * rest + r * length) * bytes;
+        const int64_t at = r % window * depth + r / window;
+        char* row = out + (o0 * rest + at * length) * bytes;
         const char* from = in + (o0 * rest + r) * bytes;
         if (bytes == sizeof(float)) {  // a length that is known makes these a load and a store
           for (int64_t o = 0; o < here; ++o) std::memcpy(row + o * 4, from + o * rest * 4, 4);
@@ -114,16 +118,21 @@ void SplitColumns(const char* in, char* out, int64_t rows, int64_t columns, int6
   }
 }
 
-/// A kernel OI… as OI…o, or as I…O where one block has all channels.
-Constant PackConv(const Constant& weight, const ChannelBlocks& blocks) {
+/// A kernel OI… as OI…o, or as I…O where one block has all channels; with `window_first` as O…Io or …IO.
+Constant PackConv(const Constant& weight, const ChannelBlocks& blocks, bool window_first) {
   const auto shape = weight->data.shape();
   std::vector<int64_t> packed_shape(shape.begin() + 1, shape.end());
+  int64_t window = 1;
+  if (window_first) {
+    for (size_t i = 2; i < shape.size(); ++i) window *= shape[i];
+    std::rotate(packed_shape.begin(), packed_shape.begin() + 1, packed_shape.end());
+  }
   packed_shape.push_back(blocks.length);
   if (blocks.count != 1) packed_shape.insert(packed_shape.begin(), blocks.count);
   const DataType dtype(weight->data.dtype());
   Tensor packed = runtime::AllocTensor(packed_shape, dtype);
   MoveRowsLast(Data(weight), static_cast<char*>(packed.data_ptr()), shape[0], blocks.length,
-               weight->data.numel() / std::max<int64_t>(shape[0], 1), dtype.bytes());
+               weight->data.numel() / std::max<int64_t>(shape[0], 1), window, dtype.bytes());
   return Constant(std::move(packed), weight->span);
 }
 
@@ -135,7 +144,7 @@ Constant PackMatrix(const Constant& weight, bool columns_first, const ChannelBlo
   Tensor packed = runtime::AllocTensor({blocks.count, depth, blocks.length}, dtype);
   auto* out = static_cast<char*>(packed.data_ptr());
   if (columns_first) {
-    MoveRowsLast(Data(weight), out, columns, blocks.length, depth, dtype.bytes());
+    MoveRowsLast(Data(weight), out, columns, blocks.length, depth, /*window=*/1, dtype.bytes());
   } else {
     SplitColumns(Data(weight), out, depth, columns, blocks.length, dtype.bytes());
   }
@@ -364,11 +373,13 @@ class Packer : public EmittingRewriter {
     packed_attrs->out_layout = attrs->out_layout;
     packed_attrs->packing = operands ? operands->packing : "";
     packed_attrs->out_dtype = held.same_as(weight) ? attrs->out_dtype : call.ty().as<TensorTypeNode>()->dtype;
+    // What is summed over lies in the order in which the data has it.
     const std::string window = layout.substr(2);
-    packed_attrs->kernel_layout =
-        blocks.count == 1 ? "I" + window + "O" : "OI" + window + std::to_string(blocks.length) + "o";
+    const bool window_first = data_layout.find('C') > 1;
+    const std::string depth = window_first ? window + "I" : "I" + window;
+    packed_attrs->kernel_layout = blocks.count == 1 ? depth + "O" : "O" + depth + std::to_string(blocks.length) + "o";
     packed_attrs->channels = channels;
-    const Constant packed = Once(held, "OI", [&] { return PackConv(held, blocks); });
+    const Constant packed = Once(held, "O" + depth, [&] { return PackConv(held, blocks, window_first); });
     static const Op conv_pack = Op::Get("relax.nn.conv_pack");
     return Finish(conv_pack, call, operands, packed, Attrs(std::move(packed_attrs)), out);
   }

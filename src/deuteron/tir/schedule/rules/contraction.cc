@@ -75,27 +75,45 @@ void MoveDimensionLast(Schedule* schedule, const Buffer& buffer, size_t dim) {
   schedule->TransformLayout(buffer, layout);
 }
 
-/// How many iterations of the outermost row loop make a block: they use as much of A as fits its share of the cache
-/// and, if threads share blocks only, leave a block for each of them. Nothing if all rows are one block.
-std::optional<int64_t> BlockOfRows(const Schedule& schedule, const ContractionPlan& plan,
-                                   const std::vector<Loop>& outer, const std::vector<Loop>& rows) {
-  const auto extent = rows.empty() ? std::nullopt : schedule.ConstExtent(rows.front());
-  if (!extent) return std::nullopt;
-  int64_t most = *extent;
+/// Where a block of rows begins: the loops of rows before `loop` are outside of it, and of that loop `length`
+/// iterations within, or all.
+struct RowBlock {
+  size_t loop = 0;
+  std::optional<int64_t> length;
+};
+
+/// The block that uses as much of A as fits its share of the cache and, if threads share blocks only, leaves one for
+/// each of them.
+RowBlock BlockOfRows(const Schedule& schedule, const ContractionPlan& plan, const std::vector<Loop>& outer,
+                     const std::vector<Loop>& rows) {
+  RowBlock block;
+  int64_t bytes = plan.a_bytes, outside = 1;
   // A single panel passes by all rows once.
   const bool is_single = plan.vector_extent <= plan.num_vectors * plan.lanes;
-  if (plan.a_bytes > plan.a_budget && !is_single) most = std::min(most, *extent * plan.a_budget / plan.a_bytes);
+  const int64_t budget = is_single ? INT64_MAX : plan.a_budget;
+  for (; block.loop + 1 < rows.size(); ++block.loop) {
+    const auto extent = schedule.ConstExtent(rows[block.loop]);
+    if (extent && *extent != 1 && bytes / *extent <= budget) break;
+    if (!extent) return {};
+    bytes /= *extent;
+    outside *= *extent;
+  }
+  const auto extent = rows.empty() ? std::nullopt : schedule.ConstExtent(rows[block.loop]);
+  if (!extent) return {};
+  int64_t most = *extent;
+  if (bytes > budget) most = std::min(most, *extent * budget / bytes);
   if (plan.shares_rows && plan.row_parts == 1 && rows.size() > 1)
-    most = std::min(most, std::max<int64_t>(*extent / plan.pieces, 1));
+    most = std::min(most, std::max<int64_t>(*extent * outside / plan.pieces, 1));
   if (plan.RowsAreSerial()) {
-    int64_t pieces = plan.vector_extent / (plan.num_vectors * plan.lanes) / std::max<int64_t>(plan.copied_for, 1);
+    int64_t pieces = outside * plan.vector_extent / (plan.num_vectors * plan.lanes);
+    pieces /= std::max<int64_t>(plan.copied_for, 1);
     for (const Loop& loop : outer) pieces *= schedule.ConstExtent(loop).value_or(kUnknownExtent);
     if (pieces < plan.pieces) most = std::min(most, std::max<int64_t>(*extent * pieces / plan.pieces, 1));
   } else if (rows.size() == 1 && !plan.rows_divide) {
-    return std::nullopt;  // the partial tile is the last of all
+    return block;  // the partial tile is the last of all
   }
-  const int64_t block = LargestDivisor(*extent, most);
-  if (block == *extent || (block == 1 && !plan.RowsAreSerial())) return std::nullopt;
+  const int64_t length = LargestDivisor(*extent, most);
+  if (length != *extent && (length != 1 || plan.RowsAreSerial())) block.length = length;
   return block;
 }
 
@@ -215,16 +233,20 @@ Nest CutLoops(Schedule* schedule, const ContractionPlan& plan) {
       const auto split = schedule->Split(loops[i], std::vector<int64_t>{-1, plan.num_lines});
       nest.outer.push_back(split[0]);
       nest.tile.push_back(split[1]);
-    } else if (i < plan.vector) {
-      nest.outer.push_back(loops[i]);
-    } else {
+    } else if (i > plan.vector || std::count(plan.inner_rows.begin(), plan.inner_rows.end(), i) > 0) {
       nest.rows.push_back(loops[i]);
+    } else {
+      nest.outer.push_back(loops[i]);
     }
   }
   if (row_outer) nest.rows.push_back(*row_outer);
   // B's panel stays in the cache while the rows pass by; of more rows than fit beside it, a block at a time.
-  if (const auto block_rows = BlockOfRows(*schedule, plan, nest.outer, nest.rows)) {
-    const auto split = schedule->Split(nest.rows.front(), std::vector<int64_t>{-1, *block_rows});
+  const RowBlock block_of_rows = BlockOfRows(*schedule, plan, nest.outer, nest.rows);
+  const auto first = nest.rows.begin() + static_cast<int64_t>(block_of_rows.loop);
+  nest.outer.insert(nest.outer.end(), nest.rows.begin(), first);
+  nest.rows.erase(nest.rows.begin(), first);
+  if (block_of_rows.length) {
+    const auto split = schedule->Split(nest.rows.front(), std::vector<int64_t>{-1, *block_of_rows.length});
     nest.outer.push_back(split[0]);
     nest.rows.front() = split[1];
   }
@@ -359,7 +381,7 @@ void Tile(Schedule* schedule, const ContractionPlan& plan) {
   // Windows load the same lines for several of their taps: of a sum over one axis what comes next is asked for.
   std::vector<Loop> steps = nest.reduce;
   std::erase_if(steps, [&](const Loop& loop) { return schedule->ConstExtent(loop) == 1; });
-  if (!steps.empty() && (steps.size() == 1 || nest.panels))
+  if (!steps.empty() && (steps.size() == 1 || nest.panels || plan.has_whole_vectors))
     schedule->Annotate(steps.back(), kPrefetchSteps, plan.prefetch_steps);
   std::vector<Loop> parallel = nest.outer;
   if (!plan.panels.empty()) {

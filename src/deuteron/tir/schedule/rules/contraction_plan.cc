@@ -358,6 +358,7 @@ bool PlanWholeVectors(const SBlock& block, const MatmulRoles& roles, const Array
   const BufferLoad& b = vector_is_rhs ? roles.rhs_load : roles.lhs_load;
   plan->a_bytes = BytesOfProduct(block, roles, a);
   plan->a_budget = CostModel(target.machine).BesidePanelBytes();
+  plan->has_whole_vectors = true;
   plan->shares_rows = target.machine.threads > 1 && BytesOfProduct(block, roles, b) <= 2 * plan->a_bytes;
   ChooseTile(block, roles, a, row_axes, channels, target, plan);
   for (size_t dim = 0; dim < output.size(); ++dim) {
@@ -365,6 +366,13 @@ bool PlanWholeVectors(const SBlock& block, const MatmulRoles& roles, const Array
     if (UsesVar(output[dim], [&](const VarNode* var) { return var == vector; })) plan->vector_dim = dim;
   }
   plan->contiguous_output = output_last && output_last->iter == plan->vector;
+  if (BytesOfProduct(block, roles, b) > CostModel(target.machine).PanelBytes()) {
+    for (const size_t axis : row_axes) {
+      if (axis < plan->vector && axis != plan->row) plan->inner_rows.push_back(axis);
+    }
+  } else if (plan->contiguous_output) {
+    plan->a_budget = CostModel(target.machine).PartialPanelBytes();
+  }
   return true;
 }
 

@@ -20,6 +20,7 @@ struct ContractionPlan {
   /// Dimension of the output that the vector axis is; the last if the output is contiguous along it.
   size_t vector_dim = 0;
   bool contiguous_output = false;
+  bool has_whole_vectors = false;
   int64_t vector_extent = 1;
   int64_t lanes = 1;
   int64_t num_vectors = 1;
@@ -27,6 +28,8 @@ struct ContractionPlan {
   /// An axis of which a tile has some values besides, each with vectors of its own: lines of pixels.
   std::optional<size_t> line;
   int64_t num_lines = 1;
+  /// Axes of rows before that of vectors that pass by one panel of B, which then is read from memory once.
+  std::vector<size_t> inner_rows;
   /// Bytes of A in one product of a batch, and how many of them may stay in the second cache; 0 where not known.
   int64_t a_bytes = 0;
   int64_t a_budget = 0;

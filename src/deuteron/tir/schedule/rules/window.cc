@@ -117,6 +117,16 @@ std::optional<Slide> SlideAlong(const SBlock& block, const IterVar& y) {
   return slide;
 }
 
+/// Whether windows slide along other axes than that of the vectors: images whose channels are last.
+bool SlidesAcross(const SBlock& block) {
+  const std::vector<size_t> spatial = SplitIters(block).spatial;
+  if (spatial.size() < 2 || SlideAlong(block, block->iter_vars[spatial.back()])) return false;
+  return SlideAlong(block, block->iter_vars[spatial[spatial.size() - 2]]).has_value();
+}
+
+/// What pads an image has so many operations at most: comparisons of two axes, and the choice.
+constexpr double kMostOpsOfPadding = 1;
+
 /// Rows of more than so many vectors' multiply-adds do not run from the first cache of instructions.
 constexpr int64_t kMostUnrolled = 200;
 constexpr int64_t kMostUnrolledTaps = 25;
@@ -185,8 +195,12 @@ Loop ScheduleSpatialReduction(Schedule* schedule, const Block& block, const Bloc
   for (const Loop& loop : reduce) taps *= schedule->ConstExtent(loop).value_or(kUnknownExtent);
 
   const int64_t lanes = Lanes(target);
+  // Lines of a window are steps, each of which padding leaves out at once; its columns are unrolled.
+  const bool is_across = SlidesAcross(before);
+  const bool has_lines = is_across && reduce.size() > 1 && schedule->ConstExtent(reduce.front()).value_or(0) > 1;
+  const int64_t unrolled = has_lines ? taps / *schedule->ConstExtent(reduce.front()) : taps;
   std::optional<Loop> shared_rows;
-  if (SharesRows(*schedule, spatial, target)) {
+  if (!is_across && SharesRows(*schedule, spatial, target)) {
     const auto split = schedule->Split(spatial[spatial.size() - 2], std::vector<int64_t>{target.machine.threads, -1});
     shared_rows = split[0];
     spatial[spatial.size() - 2] = split[1];
@@ -197,12 +211,18 @@ Loop ScheduleSpatialReduction(Schedule* schedule, const Block& block, const Bloc
   std::vector<Loop> tile;
   if (!spatial.empty() && (!num_parallel || *num_parallel < spatial.size())) {
     const IterVar& y = before->iter_vars[iters.spatial[iters.spatial.size() - 2]];
-    const int64_t rows = RowsOfTile(before, y, schedule->ConstExtent(spatial.back()), taps, target);
+    const int64_t rows = RowsOfTile(before, y, schedule->ConstExtent(spatial.back()), unrolled, target);
     if (rows > 1) {
       const auto split = schedule->Split(spatial.back(), std::vector<int64_t>{-1, rows});
       spatial.back() = split[0];
       tile.push_back(split[1]);
     }
+  }
+  // The tiles at both ends of a line meet padding: they are split off from a loop of its own.
+  if (is_across && !num_parallel && tile.size() == 1 && schedule->ConstExtent(spatial.back()) != 1) {
+    int64_t pieces = 1;
+    for (size_t i = 0; i + 1 < spatial.size(); ++i) pieces *= schedule->ConstExtent(spatial[i]).value_or(1);
+    if (pieces >= CostModel(target.machine).EnoughPieces()) num_parallel = spatial.size() - 1;
   }
   const auto extent = schedule->ConstExtent(vector);
   if (!extent || *extent > lanes) {
@@ -242,8 +262,12 @@ Loop ScheduleSpatialReduction(Schedule* schedule, const Block& block, const Bloc
     if (tile.size() > 1) schedule->Unroll(member_loops[member_loops.size() - 2]);
   }
   // Small windows are unrolled.
-  if (taps <= kMostUnrolledTaps || tile.size() > 1) {
-    for (const Loop& loop : reduce) schedule->Unroll(loop);
+  for (const Loop& loop : reduce) {
+    if (has_lines && loop.same_as(reduce.front())) {
+      schedule->Annotate(loop, "pragma_no_unroll", 1);
+    } else if (unrolled <= kMostUnrolledTaps || tile.size() > 1) {
+      schedule->Unroll(loop);
+    }
   }
   return parallel;
 }
@@ -266,6 +290,13 @@ bool ScheduleWindow(Schedule* schedule, const Target& target) {
   if (!WritesParameter(*schedule, anchor)) {
     epilogue = SoleInjectiveConsumer(*schedule, anchor);
     if (epilogue.empty()) return false;
+  }
+  const bool is_across = SlidesAcross(schedule->Get(anchor));
+  if (is_across) {
+    InlineInjective(schedule, [&](const Block& block) {
+      return block != anchor && OpsPerInstance(schedule->Get(block)) <= kMostOpsOfPadding &&
+             schedule->GetConsumers(block) == std::vector{anchor};
+    });
   }
   const std::vector<Block> operands = schedule->GetProducers(anchor);
   std::optional<Planes> planes;

@@ -1,18 +1,18 @@
 # run: FoldConstant,ChannelsLast
 # target: llvm -mcpu=sapphirerapids
 # config: precision=bf16
-# Convolutions of many channels and depthwise ones, and what stands between: not those of few channels, nor of groups, nor of weights
-# that the run computes.
+# Convolutions, dense and depthwise, and what stands between: not those of groups, nor of weights that the run computes. What comes
+# from outside is read as it lies where it has few channels.
 @I.ir_module
 class Module:
     @R.function
-    def main(x: R.Tensor((1, 3, 8, 8), "float32"), w: R.Tensor((16, 16, 1, 1), "float32")):
+    def main(x: R.Tensor((1, 3, 28, 28), "float32"), w: R.Tensor((16, 16, 1, 1), "float32")):
         with R.dataflow():
             a = R.nn.conv2d(x, R.ones((16, 3, 3, 3), "float32"), padding=[1, 1, 1, 1])
             b = R.nn.conv2d(a, R.ones((32, 16, 1, 1), "float32"))
             c = R.nn.relu(R.add(b, R.ones((32, 1, 1), "float32")))
             d = R.nn.conv2d(c, R.ones((32, 1, 3, 3), "float32"), padding=[1, 1, 1, 1], groups=32)
-            e = R.nn.conv2d(d, R.ones((16, 32, 1, 1), "float32"))
+            e = R.nn.conv2d(d, R.ones((16, 32, 1, 1), "float32"), strides=[4, 4])
             f = R.nn.conv2d(e, R.ones((16, 8, 1, 1), "float32"), groups=2)
             gv = R.nn.conv2d(f, w)
             R.output(gv)
@@ -27,19 +27,19 @@ class Module:
 @I.ir_module
 class Module:
     @R.function
-    def main(x: R.Tensor((1, 3, 8, 8), dtype="float32"), w: R.Tensor((16, 16, 1, 1), dtype="float32")) -> R.Tensor((1, 16, 8, 8), dtype="float32"):
+    def main(x: R.Tensor((1, 3, 28, 28), dtype="float32"), w: R.Tensor((16, 16, 1, 1), dtype="float32")) -> R.Tensor((1, 16, 7, 7), dtype="float32"):
         with R.dataflow():
-            a: R.Tensor((1, 16, 8, 8), dtype="float32") = R.nn.conv2d(x, metadata["ir.GenericConst"][0], strides=[1, 1], padding=[1, 1, 1, 1], dilation=[1, 1], groups=1, data_layout="NCHW", kernel_layout="OIHW", out_layout="NCHW", out_dtype=None)
-            lv: R.Tensor((1, 8, 8, 16), dtype="float32") = R.permute_dims(a, axes=[0, 2, 3, 1])
-            b: R.Tensor((1, 8, 8, 32), dtype="float32") = R.nn.conv2d(lv, metadata["ir.GenericConst"][1], strides=[1, 1], padding=[0, 0, 0, 0], dilation=[1, 1], groups=1, data_layout="NHWC", kernel_layout="OIHW", out_layout="NHWC", out_dtype=None)
-            lv1: R.Tensor((1, 1, 32), dtype="float32") = R.permute_dims(metadata["ir.GenericConst"][2], axes=[1, 2, 0])
-            lv3: R.Tensor((1, 8, 8, 32), dtype="float32") = R.add(b, lv1)
-            c: R.Tensor((1, 8, 8, 32), dtype="float32") = R.nn.relu(lv3)
-            d: R.Tensor((1, 8, 8, 32), dtype="float32") = R.nn.conv2d(c, metadata["ir.GenericConst"][3], strides=[1, 1], padding=[1, 1, 1, 1], dilation=[1, 1], groups=32, data_layout="NHWC", kernel_layout="OIHW", out_layout="NHWC", out_dtype=None)
-            e: R.Tensor((1, 8, 8, 16), dtype="float32") = R.nn.conv2d(d, metadata["ir.GenericConst"][4], strides=[1, 1], padding=[0, 0, 0, 0], dilation=[1, 1], groups=1, data_layout="NHWC", kernel_layout="OIHW", out_layout="NHWC", out_dtype=None)
-            lv2: R.Tensor((1, 16, 8, 8), dtype="float32") = R.permute_dims(e, axes=[0, 3, 1, 2])
-            f: R.Tensor((1, 16, 8, 8), dtype="float32") = R.nn.conv2d(lv2, metadata["ir.GenericConst"][5], strides=[1, 1], padding=[0, 0, 0, 0], dilation=[1, 1], groups=2, data_layout="NCHW", kernel_layout="OIHW", out_layout="NCHW", out_dtype=None)
-            gv: R.Tensor((1, 16, 8, 8), dtype="float32") = R.nn.conv2d(f, w, strides=[1, 1], padding=[0, 0, 0, 0], dilation=[1, 1], groups=1, data_layout="NCHW", kernel_layout="OIHW", out_layout="NCHW", out_dtype=None)
+            a: R.Tensor((1, 28, 28, 16), dtype="float32") = R.nn.conv2d(x, metadata["ir.GenericConst"][0], strides=[1, 1], padding=[1, 1, 1, 1], dilation=[1, 1], groups=1, data_layout="NCHW", kernel_layout="OIHW", out_layout="NHWC", out_dtype=None)
+            b: R.Tensor((1, 28, 28, 32), dtype="float32") = R.nn.conv2d(a, metadata["ir.GenericConst"][1], strides=[1, 1], padding=[0, 0, 0, 0], dilation=[1, 1], groups=1, data_layout="NHWC", kernel_layout="OIHW", out_layout="NHWC", out_dtype=None)
+            lv: R.Tensor((1, 1, 32), dtype="float32") = R.permute_dims(metadata["ir.GenericConst"][2], axes=[1, 2, 0])
+            lv3: R.Tensor((1, 28, 28, 32), dtype="float32") = R.add(b, lv)
+            c: R.Tensor((1, 28, 28, 32), dtype="float32") = R.nn.relu(lv3)
+            lv1: R.Tensor((3, 3, 32, 1), dtype="float32") = R.permute_dims(metadata["ir.GenericConst"][3], axes=[2, 3, 0, 1])
+            d: R.Tensor((1, 28, 28, 32), dtype="float32") = R.nn.conv2d(c, lv1, strides=[1, 1], padding=[1, 1, 1, 1], dilation=[1, 1], groups=32, data_layout="NHWC", kernel_layout="HWOI", out_layout="NHWC", out_dtype=None)
+            e: R.Tensor((1, 7, 7, 16), dtype="float32") = R.nn.conv2d(d, metadata["ir.GenericConst"][4], strides=[4, 4], padding=[0, 0, 0, 0], dilation=[1, 1], groups=1, data_layout="NHWC", kernel_layout="OIHW", out_layout="NHWC", out_dtype=None)
+            lv2: R.Tensor((1, 16, 7, 7), dtype="float32") = R.permute_dims(e, axes=[0, 3, 1, 2])
+            f: R.Tensor((1, 16, 7, 7), dtype="float32") = R.nn.conv2d(lv2, metadata["ir.GenericConst"][5], strides=[1, 1], padding=[0, 0, 0, 0], dilation=[1, 1], groups=2, data_layout="NCHW", kernel_layout="OIHW", out_layout="NCHW", out_dtype=None)
+            gv: R.Tensor((1, 16, 7, 7), dtype="float32") = R.nn.conv2d(f, w, strides=[1, 1], padding=[0, 0, 0, 0], dilation=[1, 1], groups=1, data_layout="NCHW", kernel_layout="OIHW", out_layout="NCHW", out_dtype=None)
             R.output(gv)
         return gv
 

@@ -1,0 +1,81 @@
+#include "deuteron/tir/analysis/conv_cost.h"
+
+#include <algorithm>
+#include <limits>
+#include <numeric>
+
+namespace deuteron::tir {
+namespace {
+
+/// Of the peak of arithmetic, what depthwise convolutions reach: sums of a few products. In vectors of pixels most
+/// loads lie across lines of the cache, and padding is masked or copied.
+constexpr double kDepthwisePart = 0.65, kPartInPixels = 0.4;
+/// Times as long as others take windows that lie two apart in vectors of pixels, which are put together of two.
+constexpr double kStridedWindows = 2;
+
+int64_t Vectors(int64_t elements, int64_t lanes) { return (elements + lanes - 1) / lanes; }
+
+double Product(const std::vector<int64_t>& dims, size_t begin) {
+  return std::accumulate(dims.begin() + static_cast<int64_t>(begin), dims.end(), 1.0,
+                         [](double product, int64_t dim) { return product * static_cast<double>(dim); });
+}
+
+/// Of whole vectors, what those of a line are worth, of which the last is masked.
+double PartOfRows(const CostModel& costs, int64_t length) {
+  return length % costs.machine().Lanes(32) == 0 ? 1 : costs.MaskedPart();
+}
+
+/// A load and a multiply-add for each tap.
+double OfDepthwise(const CostModel& costs, const ConvWork& work, ImageLayout layout) {
+  const int64_t lanes = costs.machine().Lanes(32), line = work.result.back();
+  const auto pipes = static_cast<double>(std::min(costs.machine().vector_pipes, costs.machine().load_pipes));
+  const double taps = Product(work.weights, 2);
+  const double pixels = static_cast<double>(work.images) * Product(work.result, 0);
+  const auto channels = static_cast<double>(work.weights[0]);
+  if (layout == ImageLayout::kChannelsLast)
+    return pixels * static_cast<double>(Vectors(work.weights[0], lanes)) * taps / pipes / kDepthwisePart;
+  const double vectors = pixels / static_cast<double>(line) * channels * static_cast<double>(Vectors(line, lanes));
+  const double strided = work.strides.back() == 1 ? 1 : kStridedWindows;
+  return strided * vectors * taps / pipes / kPartInPixels / PartOfRows(costs, line);
+}
+
+}  // namespace
+
+std::optional<WinogradPlan> TransformedTiles(const CostModel& costs, const ConvWork& work) {
+  if (!work.may_transform || work.products_at_once != 1 || work.result.size() != 2) return std::nullopt;
+  return PlanWinograd(costs.machine(), {.weights = work.weights,
+                                        .strides = work.strides,
+                                        .dilation = work.dilation,
+                                        .groups = work.groups,
+                                        .height = work.result[0],
+                                        .width = work.result[1]});
+}
+
+double CyclesOfConvolution(const CostModel& costs, const ConvWork& work, ImageLayout layout) {
+  if (work.IsDepthwise()) return OfDepthwise(costs, work, layout);
+  const double taps = Product(work.weights, 2);
+  const double depth = taps * static_cast<double>(work.weights[1]) / static_cast<double>(work.products_at_once);
+  const double pixels = static_cast<double>(work.images) * Product(work.result, 0);
+  const int64_t channels = work.weights[0] / work.groups;
+  // Rows of a product by vectors of channels: the pixels of a line, or of an image where windows are of one pixel.
+  std::vector<int64_t> lines = work.result;
+  if (taps == 1) lines = {static_cast<int64_t>(Product(work.result, 0))};
+  double by_channels = std::numeric_limits<double>::infinity();
+  for (const int64_t line : lines) {
+    const double of_line = costs.CyclesOfProduct(line, depth, channels);
+    by_channels = std::min(by_channels, of_line * pixels / static_cast<double>(line));
+  }
+  if (layout == ImageLayout::kChannelsLast && work.groups == 1) return by_channels;
+  if (const auto plan = TransformedTiles(costs, work)) {
+    // Of every tile of weights 16 numbers are read, of which few are used again soon.
+    const auto weights = static_cast<double>(16 * work.weights[0] * work.weights[1]) * sizeof(float);
+    return static_cast<double>(work.images) * plan->cycles + costs.SecondsToMove(weights) / costs.SecondsOfCycles(1);
+  }
+  by_channels += costs.CyclesOfTransposition(pixels * static_cast<double>(channels));
+  const int64_t line = lines.back();
+  const double by_pixels =
+      costs.CyclesOfProduct(channels, depth, line) * pixels / static_cast<double>(line) / PartOfRows(costs, line);
+  return static_cast<double>(work.groups) * std::min(by_channels, by_pixels);
+}
+
+}  // namespace deuteron::tir

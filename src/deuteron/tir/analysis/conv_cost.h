@@ -1,0 +1,39 @@
+/// \file
+/// How long a convolution takes generated code on a machine, in either layout of its image: what the choice of layouts
+/// and that of a library ask.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "deuteron/tir/analysis/cost.h"
+#include "deuteron/tir/analysis/winograd_plan.h"
+
+namespace deuteron::tir {
+
+/// A convolution in any number of spatial axes.
+struct ConvWork {
+  /// Images, and the spatial extents of the result.
+  int64_t images = 1;
+  std::vector<int64_t> result;
+  /// Output channels, input channels of a group, the window.
+  std::vector<int64_t> weights;
+  std::vector<int64_t> strides;
+  std::vector<int64_t> dilation;
+  int64_t groups = 1;
+  /// Products of neighbours along the channels that one instruction sums up in a lane.
+  int64_t products_at_once = 1;
+  /// Whether products of transformed tiles may stand for it (ConvToWinograd): float32 and constant weights.
+  bool may_transform = false;
+
+  bool IsDepthwise() const { return groups > 1 && weights[1] == 1; }
+};
+
+enum class ImageLayout { kChannelsFirst, kChannelsLast };
+
+/// Cycles of one core. The sums of grouped convolutions are assumed to be those of channels first in both.
+double CyclesOfConvolution(const CostModel& costs, const ConvWork& work, ImageLayout layout);
+/// The plan of transformed tiles by which it is computed in channels first, if that is less.
+std::optional<WinogradPlan> TransformedTiles(const CostModel& costs, const ConvWork& work);
+
+}  // namespace deuteron::tir

@@ -1,0 +1,130 @@
+/// A window that reaches beyond an image reads zeros there: a sum over it has `if_then_else(inside, image, 0) * weight`
+/// in each step. Where all lanes of a vector are inside or outside together, such steps are left out instead, as those
+/// of a maximum are whose padding is the least number: the condition moves to the statement, and out of each loop whose
+/// variable it does not use. What a padding's zero would do to a weight that is infinite or NaN, it does not do then.
+#include <algorithm>
+#include <cmath>
+#include <optional>
+
+#include "deuteron/ir/expr_kind.h"
+#include "deuteron/ir/prim_ops.h"
+#include "deuteron/tir/analysis/conjunction.h"
+#include "deuteron/tir/functor.h"
+#include "deuteron/tir/transform/lower.h"
+
+namespace deuteron::tir {
+namespace {
+
+/// Whether it is that, or the infinity beyond.
+bool IsExtreme(const PrimExpr& expr, const PrimExpr& extreme) {
+  const auto* value = expr.as<FloatImmNode>();
+  return StructuralEqual()(expr, extreme) ||
+         (value != nullptr && std::isinf(value->value) &&
+          std::signbit(value->value) == std::signbit(extreme.as<FloatImmNode>()->value));
+}
+
+/// Whether adding `expr`, or taking the greater or the less of it, changes nothing.
+bool IsIdentity(const PrimExpr& expr, ExprKind kind) {
+  const DataType dtype = expr.dtype();
+  switch (kind) {
+    case ExprKind::kAdd:
+      return StructuralEqual()(expr, MakeConst(dtype, 0));
+    case ExprKind::kMax:
+      return IsExtreme(expr, MinValue(dtype));
+    case ExprKind::kMin:
+      return IsExtreme(expr, MaxValue(dtype));
+    default:
+      return false;
+  }
+}
+
+/// What an accumulator takes in, behind a condition.
+struct Guarded {
+  PrimExpr condition;
+  PrimExpr value;
+};
+
+class PaddingSkipper : public StmtExprMutator {
+ protected:
+  Stmt VisitBufferStore_(const BufferStoreNode* op) override {
+    const ExprKind kind = op->value->kind;
+    if (kind != ExprKind::kAdd && kind != ExprKind::kMax && kind != ExprKind::kMin) return GetRef<Stmt>(op);
+    const auto* sum = static_cast<const BinaryNode*>(op->value.get());
+    const auto* load = sum->a.as<BufferLoadNode>();
+    if (load == nullptr || !load->buffer.same_as(op->buffer) || !ExprEqual(load->indices, op->indices))
+      return GetRef<Stmt>(op);
+    const auto guarded = Unguard(sum->b, kind);
+    if (!guarded) return GetRef<Stmt>(op);
+    std::vector<PrimExpr> uniform, others;
+    for (const PrimExpr& part : Conjuncts(guarded->condition)) {
+      const bool differs = UsesVar(
+          part, [&](const VarNode* var) { return std::find(lanes_.begin(), lanes_.end(), var) != lanes_.end(); });
+      (differs ? others : uniform).push_back(part);
+    }
+    // What holds of some lanes only is left to a mask.
+    if (uniform.empty() || !others.empty()) return GetRef<Stmt>(op);
+    PrimExpr value = MakeBinary(kind, sum->a, guarded->value);
+    return IfThenElse(Conjunction(uniform), BufferStore(op->buffer, std::move(value), op->indices, op->span));
+  }
+
+  Stmt VisitFor_(const ForNode* op) override {
+    const bool is_vector = op->loop_kind == ForKind::kVectorized;
+    if (is_vector) lanes_.push_back(op->loop_var.get());
+    const Stmt body = VisitStmt(op->body);
+    if (is_vector) lanes_.pop_back();
+    if (body.same_as(op->body)) return GetRef<Stmt>(op);
+    const auto loop = [&](Stmt inner) {
+      return For(op->loop_var, op->min, op->extent, op->loop_kind, std::move(inner), op->thread_tag, op->annotations,
+                 op->span);
+    };
+    const auto* branch = body.as<IfThenElseNode>();
+    const bool may_move = op->loop_kind != ForKind::kParallel && op->loop_kind != ForKind::kThreadBinding;
+    if (branch == nullptr || branch->else_case.defined() || !may_move) return loop(body);
+    std::vector<PrimExpr> outside, inside;
+    for (const PrimExpr& part : Conjuncts(branch->condition)) {
+      const bool uses = UsesVar(part, [&](const VarNode* var) { return var == op->loop_var.get(); });
+      (uses ? inside : outside).push_back(part);
+    }
+    if (outside.empty()) return loop(body);
+    Stmt rest = branch->then_case;
+    if (!inside.empty()) rest = IfThenElse(Conjunction(inside), rest);
+    return IfThenElse(Conjunction(outside), loop(rest));
+  }
+
+ private:
+  /// A value that changes nothing but where a condition holds; nothing if it is none.
+  static std::optional<Guarded> Unguard(const PrimExpr& value, ExprKind kind) {
+    static const Op if_then_else = Op::Get("tir.if_then_else");
+    if (value->kind == ExprKind::kCall) {
+      const auto* call = static_cast<const CallNode*>(value.get());
+      if (!call->op.same_as(if_then_else) || !IsIdentity(call->args[2], kind)) return std::nullopt;
+      return Guarded{call->args[0], call->args[1]};
+    }
+    if (value->kind == ExprKind::kCast && kind == ExprKind::kAdd) {
+      auto guarded = Unguard(static_cast<const CastNode*>(value.get())->value, kind);
+      if (guarded) guarded->value = CastTo(value.dtype(), guarded->value);
+      return guarded;
+    }
+    if (value->kind != ExprKind::kMul || kind != ExprKind::kAdd) return std::nullopt;
+    const auto* product = static_cast<const BinaryNode*>(value.get());
+    if (auto guarded = Unguard(product->a, kind)) {
+      guarded->value = guarded->value * product->b;
+      return guarded;
+    }
+    auto guarded = Unguard(product->b, kind);
+    if (guarded) guarded->value = product->a * guarded->value;
+    return guarded;
+  }
+
+  std::vector<const VarNode*> lanes_;
+};
+
+}  // namespace
+
+PrimFunc SkipPadding(PrimFunc func) {
+  Stmt body = PaddingSkipper().VisitStmt(func->body);
+  CopyOnWrite(&func)->body = std::move(body);
+  return func;
+}
+
+}  // namespace deuteron::tir
