@@ -1,5 +1,7 @@
 #include "deuteron/tir/analysis/winograd_plan.h"
 
+#include "deuteron/tir/analysis/cost.h"
+
 namespace deuteron::tir {
 namespace {
 
@@ -39,7 +41,14 @@ std::optional<WinogradPlan> PlanWinograd(const Machine& machine, const PlaneConv
   const double transforms = 16 * tiles * static_cast<double>(conv.weights[0] + conv.weights[1]) * kCyclesOfVector /
                             static_cast<double>(lanes);
   const double more_weights = (16 - 9) * products * sizeof(float) / machine.CopiedBytesPerCycle();
-  plan.cycles = 2 * 16 * products * tiles / machine.ops.f32 + transforms + more_weights;
+  // Transformed tiles go to memory and back, those of the image and of the result.
+  const CostModel costs(machine);
+  double moved = 0;
+  for (const int64_t channels : {conv.weights[0], conv.weights[1]}) {
+    const double bytes = 16 * tiles * static_cast<double>(channels) * sizeof(float);
+    moved += 2 * costs.SecondsToMove(bytes) / costs.SecondsOfCycles(1);
+  }
+  plan.cycles = 2 * 16 * products * tiles / machine.ops.f32 + transforms + more_weights + moved;
   if (kLeastGain * plan.cycles >= direct) return std::nullopt;
   return plan;
 }
