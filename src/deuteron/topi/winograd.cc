@@ -32,22 +32,32 @@ PrimExpr CombineOutput(const PrimExpr& a, const std::function<PrimExpr(int64_t)>
 
 }  // namespace
 
-te::Tensor WinogradInput(const te::Tensor& data, const std::vector<int64_t>& before, const WinogradGrid& grid) {
+te::Tensor WinogradInput(const te::Tensor& data, const std::vector<int64_t>& before, const WinogradGrid& grid,
+                         bool channels_last) {
   const Array<PrimExpr>& shape = data->shape;
+  const int64_t down = channels_last ? 1 : 2, across = down + 1, channel = channels_last ? 3 : 1;
   constexpr int64_t kOverlap = kWinogradTile - kWinogradStep;
-  const te::Tensor image = ComputeAx(
-      {shape[0], shape[1], I64(grid.down * kWinogradStep + kOverlap), I64(grid.across * kWinogradStep + kOverlap)},
-      "pad", [&](const Array<tir::Var>& i) {
-        const PrimExpr y = i[2] - before[0], x = i[3] - before[1];
-        const PrimExpr inside = y >= 0 && y < shape[2] && x >= 0 && x < shape[3];
-        return IfThenElse(inside, data({i[0], i[1], y, x}), MakeConst(data->dtype, int64_t{0}));
-      });
+  Array<PrimExpr> padded = shape;
+  padded.Set(down, I64(grid.down * kWinogradStep + kOverlap));
+  padded.Set(across, I64(grid.across * kWinogradStep + kOverlap));
+  const te::Tensor image = ComputeAx(padded, "pad", [&](const Array<tir::Var>& i) {
+    const PrimExpr y = i[down] - before[0], x = i[across] - before[1];
+    const PrimExpr inside = y >= 0 && y < shape[down] && x >= 0 && x < shape[across];
+    Array<PrimExpr> at(i.begin(), i.end());
+    at.Set(down, y);
+    at.Set(across, x);
+    return IfThenElse(inside, data(at), MakeConst(data->dtype, int64_t{0}));
+  });
   const auto element = [&](const Array<tir::Var>& i, int64_t row, int64_t column) {
-    return image({i[2], i[3], FloorDiv(i[4], grid.across) * kWinogradStep + row,
-                  FloorMod(i[4], grid.across) * kWinogradStep + column});
+    const PrimExpr tile_down = channels_last ? PrimExpr(i[3]) : FloorDiv(i[4], grid.across);
+    const PrimExpr tile_across = channels_last ? PrimExpr(i[4]) : FloorMod(i[4], grid.across);
+    const PrimExpr y = tile_down * kWinogradStep + row, x = tile_across * kWinogradStep + column;
+    return channels_last ? image({i[2], y, x, i[5]}) : image({i[2], i[3], y, x});
   };
   const PrimExpr side = I64(kWinogradTile);
-  return te::Compute({side, side, shape[0], shape[1], I64(grid.down * grid.across)},
+  Array<PrimExpr> result = {side, side, shape[0], shape[channel], I64(grid.down * grid.across)};
+  if (channels_last) result = {side, side, shape[0], I64(grid.down), I64(grid.across), shape[channel]};
+  return te::Compute(result,
                      [&](const Array<tir::Var>& i) {
                        return CombineInput(i[1], [&](int64_t column) {
                          return CombineInput(i[0], [&](int64_t row) { return element(i, row, column); });
@@ -58,23 +68,41 @@ te::Tensor WinogradInput(const te::Tensor& data, const std::vector<int64_t>& bef
 
 te::Tensor WinogradProduct(const te::Tensor& weights, const te::Tensor& tiles) {
   const Array<PrimExpr>& shape = tiles->shape;
-  const tir::IterVar c = te::ReduceAxis(shape[3], "c");
+  if (shape.size() == 5) {
+    const tir::IterVar c = te::ReduceAxis(shape[3], "c");
+    return te::Compute(
+        {shape[0], shape[1], shape[2], weights->shape[2], shape[4]},
+        [&](const Array<tir::Var>& i) {
+          return te::Sum(weights({i[0], i[1], i[3], c->var}) * tiles({i[0], i[1], i[2], c->var, i[4]}), {c});
+        },
+        "winograd_product", {{tir::kSumSteps, kStepsOfSum}});
+  }
+  const tir::IterVar c = te::ReduceAxis(shape[5], "c");
+  const PrimExpr& length = weights->shape[4];
   return te::Compute(
-      {shape[0], shape[1], shape[2], weights->shape[2], shape[4]},
+      {shape[0], shape[1], shape[2], shape[3], shape[4], weights->shape[2] * length},
       [&](const Array<tir::Var>& i) {
-        return te::Sum(weights({i[0], i[1], i[3], c->var}) * tiles({i[0], i[1], i[2], c->var, i[4]}), {c});
+        const PrimExpr tile = tiles({i[0], i[1], i[2], i[3], i[4], c->var});
+        return te::Sum(tile * weights({i[0], i[1], FloorDiv(i[5], length), c->var, FloorMod(i[5], length)}), {c});
       },
       "winograd_product", {{tir::kSumSteps, kStepsOfSum}});
 }
 
 te::Tensor WinogradOutput(const te::Tensor& products, const Array<PrimExpr>& out_spatial, const WinogradGrid& grid) {
-  return te::Compute({products->shape[2], products->shape[3], out_spatial[0], out_spatial[1]},
+  const Array<PrimExpr>& shape = products->shape;
+  const bool channels_last = shape.size() == 6;
+  const int64_t down = channels_last ? 1 : 2, across = down + 1;
+  Array<PrimExpr> result = {shape[2], shape[3], out_spatial[0], out_spatial[1]};
+  if (channels_last) result = {shape[2], out_spatial[0], out_spatial[1], shape[5]};
+  return te::Compute(result,
                      [&](const Array<tir::Var>& i) {
-                       const PrimExpr tile =
-                           FloorDiv(i[2], kWinogradStep) * grid.across + FloorDiv(i[3], kWinogradStep);
-                       return CombineOutput(FloorMod(i[3], kWinogradStep), [&](int64_t column) {
-                         return CombineOutput(FloorMod(i[2], kWinogradStep), [&](int64_t row) {
-                           return products({I64(row), I64(column), i[0], i[1], tile});
+                       const PrimExpr tile_down = FloorDiv(i[down], kWinogradStep);
+                       const PrimExpr tile_across = FloorDiv(i[across], kWinogradStep);
+                       return CombineOutput(FloorMod(i[across], kWinogradStep), [&](int64_t column) {
+                         return CombineOutput(FloorMod(i[down], kWinogradStep), [&](int64_t row) {
+                           if (channels_last)
+                             return products({I64(row), I64(column), i[0], tile_down, tile_across, i[3]});
+                           return products({I64(row), I64(column), i[0], i[1], tile_down * grid.across + tile_across});
                          });
                        });
                      },

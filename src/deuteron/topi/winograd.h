@@ -21,16 +21,20 @@ struct WinogradGrid {
   int64_t across;
 };
 
-/// B' d B of each tile d of an image (n, c, h, w), as (4, 4, n, c, tiles). `before`: rows and columns of zeros above
-/// and left of the image; beyond it are zeros, too.
-te::Tensor WinogradInput(const te::Tensor& data, const std::vector<int64_t>& before, const WinogradGrid& grid);
-/// The products of transformed weights (4, 4, k, c) and tiles (4, 4, n, c, tiles), as (4, 4, n, k, tiles). The
-/// transform of the result adds what was rounded in nine of them, so that they are summed in shorter parts than others.
+/// B' d B of each tile d of an image (n, c, h, w), as (4, 4, n, c, tiles); of one (n, h, w, c) with `channels_last`, as
+/// (4, 4, n, down, across, c). `before`: rows and columns of zeros above and left of the image; beyond it are zeros,
+/// too.
+te::Tensor WinogradInput(const te::Tensor& data, const std::vector<int64_t>& before, const WinogradGrid& grid,
+                         bool channels_last);
+/// The products of transformed weights (4, 4, k, c) and tiles (4, 4, n, c, tiles), as (4, 4, n, k, tiles); of weights
+/// (4, 4, k / l, c, l) and tiles (4, 4, n, down, across, c) as (4, 4, n, down, across, k). The transform of the result
+/// adds what was rounded in nine of them, so that they are summed in shorter parts than others.
 te::Tensor WinogradProduct(const te::Tensor& weights, const te::Tensor& tiles);
-/// A' m A of each tile m of the products (4, 4, n, k, tiles), as an image (n, k, h, w) of `out_spatial`.
+/// A' m A of each tile m of the products (4, 4, n, k, tiles), as an image (n, k, h, w) of `out_spatial`; of products
+/// (4, 4, n, down, across, k) as an image (n, h, w, k).
 te::Tensor WinogradOutput(const te::Tensor& products, const Array<PrimExpr>& out_spatial, const WinogradGrid& grid);
 
-/// G g G' of 3 × 3 weights (o, i, 3, 3), as (4, 4, o, i).
+/// G g G' of 3 × 3 weights (k, c, 3, 3), as (4, 4, k, c).
 void WinogradWeights(const float* weights, int64_t channels, float* transformed);
 
 }  // namespace deuteron::topi

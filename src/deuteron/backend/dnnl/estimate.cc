@@ -88,7 +88,8 @@ class Estimator {
     }
     const tir::ConvWork work = Work(weight);
     cycles.generated = CyclesOfGenerated(work) + CyclesToPack();
-    if (tir::TransformedTiles(costs_, work)) cycles.exchanged = 4;  // 16 of a tile of 4
+    if (tir::TransformedTiles(costs_, work, tir::ImageLayout::kChannelsLast))
+      cycles.exchanged = 4;  // 16 of a tile of 4
     return cycles;
   }
 

@@ -79,7 +79,8 @@ void ConvPackAttrsNode::RegisterReflection() {
 void WinogradInputAttrsNode::RegisterReflection() {
   refl::ObjectDef<WinogradInputAttrsNode>()
       .def_ro("padding", &WinogradInputAttrsNode::padding)
-      .def_ro("tiles", &WinogradInputAttrsNode::tiles);
+      .def_ro("tiles", &WinogradInputAttrsNode::tiles)
+      .def_ro("layout", &WinogradInputAttrsNode::layout);
 }
 void WinogradOutputAttrsNode::RegisterReflection() {
   refl::ObjectDef<WinogradOutputAttrsNode>()

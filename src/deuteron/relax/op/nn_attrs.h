@@ -127,6 +127,8 @@ class WinogradInputAttrsNode : public AttrsNode {
   Array<int64_t> padding;
   /// Tiles down and across, at least those of the result; what they have too many are tiles of zeros.
   Array<int64_t> tiles;
+  /// Of the image: NCHW or NHWC.
+  String layout = "NCHW";
   DEUTERON_NODE("deuteron.relax.WinogradInputAttrs", WinogradInputAttrsNode, AttrsNode);
 };
 DEUTERON_ATTRS_REF(WinogradInputAttrs)

@@ -101,8 +101,12 @@ TEST(ConvToWinograd, GivesWhatTheConvolutionGives) {
   const std::pair<const char*, const char*> cases[] = {
       {"1, 80, 23, 31", ", padding=[1, 1, 1, 1]"},
       {"\"n\", 80, 16, 16", ", padding=[1, 1, 1, 1]"},
-      {"2, 80, 19, 27", ", padding=[1, 0, 0, 2]"},
+      {"2, 80, 17, 30", ", padding=[1, 0, 0, 2]"},
       {"1, 80, 34, 33", ""},
+      {"1, 23, 31, 80", ", padding=[1, 1, 1, 1], data_layout=\"NHWC\""},
+      {"\"n\", 16, 16, 80", ", padding=[1, 1, 1, 1], data_layout=\"NHWC\""},
+      {"2, 19, 27, 80", ", padding=[1, 0, 0, 2], data_layout=\"NHWC\""},
+      {"1, 34, 33, 80", ", data_layout=\"NHWC\""},
   };
   for (const auto& [data, attributes] : cases) {
     SCOPED_TRACE(data);
@@ -121,7 +125,9 @@ TEST(ConvToWinograd, LeavesWhatWouldNotGain) {
         ConvOfConstant("1, 64, 8, 8", 64, 64, ", dilation=[2, 2]"), ConvOfConstant("1, 64, 8, 8", 64, 32, ", groups=2"),
         ConvOfConstant("1, 64, \"h\", 8", 64, 64, ""),
         // The transforms take longer than is saved.
-        ConvOfConstant("1, 8, 32, 32", 8, 8, "")}) {
+        ConvOfConstant("1, 8, 32, 32", 8, 8, ""),
+        // No whole vectors of channels.
+        ConvOfConstant("1, 32, 32, 83", 96, 83, ", data_layout=\"NHWC\"")}) {
     EXPECT_FALSE(Mentions(relax::ConvToWinograd()(module), "winograd"));
   }
 }

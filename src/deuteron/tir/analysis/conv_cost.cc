@@ -44,14 +44,15 @@ double OfDepthwise(const CostModel& costs, const ConvWork& work, ImageLayout lay
 
 }  // namespace
 
-std::optional<WinogradPlan> TransformedTiles(const CostModel& costs, const ConvWork& work) {
+std::optional<WinogradPlan> TransformedTiles(const CostModel& costs, const ConvWork& work, ImageLayout layout) {
   if (!work.may_transform || work.products_at_once != 1 || work.result.size() != 2) return std::nullopt;
   return PlanWinograd(costs.machine(), {.weights = work.weights,
                                         .strides = work.strides,
                                         .dilation = work.dilation,
                                         .groups = work.groups,
                                         .height = work.result[0],
-                                        .width = work.result[1]});
+                                        .width = work.result[1],
+                                        .channels_last = layout == ImageLayout::kChannelsLast});
 }
 
 double CyclesOfConvolution(const CostModel& costs, const ConvWork& work, ImageLayout layout) {
@@ -68,12 +69,12 @@ double CyclesOfConvolution(const CostModel& costs, const ConvWork& work, ImageLa
     const double of_line = costs.CyclesOfProduct(line, depth, channels);
     by_channels = std::min(by_channels, of_line * pixels / static_cast<double>(line));
   }
-  if (layout == ImageLayout::kChannelsLast && work.groups == 1) return by_channels;
-  if (const auto plan = TransformedTiles(costs, work)) {
+  if (const auto plan = TransformedTiles(costs, work, layout)) {
     // Of every tile of weights 16 numbers are read, of which few are used again soon.
     const auto weights = static_cast<double>(16 * work.weights[0] * work.weights[1]) * sizeof(float);
     return static_cast<double>(work.images) * plan->cycles + costs.SecondsToMove(weights) / costs.SecondsOfCycles(1);
   }
+  if (layout == ImageLayout::kChannelsLast && work.groups == 1) return by_channels;
   by_channels += costs.CyclesOfTransposition(pixels * static_cast<double>(channels));
   const int64_t line = lines.back();
   const double by_pixels =

@@ -33,7 +33,7 @@ enum class ImageLayout { kChannelsFirst, kChannelsLast };
 
 /// Cycles of one core. The sums of grouped convolutions are assumed to be those of channels first in both.
 double CyclesOfConvolution(const CostModel& costs, const ConvWork& work, ImageLayout layout);
-/// The plan of transformed tiles by which it is computed in channels first, if that is less.
-std::optional<WinogradPlan> TransformedTiles(const CostModel& costs, const ConvWork& work);
+/// The plan of transformed tiles by which it is computed, if that is less.
+std::optional<WinogradPlan> TransformedTiles(const CostModel& costs, const ConvWork& work, ImageLayout layout);
 
 }  // namespace deuteron::tir

@@ -20,11 +20,13 @@ struct PlaneConv {
   /// Of the result.
   int64_t height = 0;
   int64_t width = 0;
+  /// Whether the image has its channels last, and the products vectors of channels.
+  bool channels_last = false;
 };
 
 struct WinogradPlan {
-  /// Tiles of 2 × 2 elements of the result: those of the image, with so many more that the columns of the products are
-  /// whole vectors, whose number divides well into those of a register tile.
+  /// Tiles of 2 × 2 elements of the result: those of the image; of one with channels first with so many more that the
+  /// columns of the products are whole vectors, whose number divides well into those of a register tile.
   int64_t tiles_down = 0;
   int64_t tiles_across = 0;
   /// Of a core, for one image.

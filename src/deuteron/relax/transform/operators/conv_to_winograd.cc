@@ -1,8 +1,8 @@
 /// \file
 /// ConvToWinograd: a convolution of constant 3 × 3 windows becomes sixteen products of transformed tiles.
 ///
-///     y = conv2d(x, w)   →   v = nn.winograd_input(x)          (4, 4, n, c, tiles)
-///                            m = matmul(u, v)                  u: w transformed, a constant (4, 4, 1, k, c)
+///     y = conv2d(x, w)   →   v = nn.winograd_input(x)          (4, 4, n, c, tiles), or (4, 4, n, down, across, c)
+///                            m = nn.winograd_product(u, v)     u: w transformed, a constant (4, 4, k, c), or in panels
 ///                            y = nn.winograd_output(m)
 ///
 /// A tile of 2 × 2 elements of the result takes 16 multiplications for each channel instead of 36 (topi/winograd.h).
@@ -14,7 +14,7 @@
 /// transforms take as long for few channels as for many, and weights that are 16/9 as large are read from memory. Where
 /// the precision that is asked for is bfloat16, and the target multiplies pairs of these (PackWeights), there is none.
 ///
-/// Place: on operators, of those that no library has taken, before weights are packed.
+/// Place: on operators, of those that no library has taken, when layouts are chosen, before weights are packed.
 #include "deuteron/ir/transform/precision.h"
 #include "deuteron/relax/op/nn.h"
 #include "deuteron/relax/op/nn_layout.h"
@@ -25,6 +25,7 @@
 #include "deuteron/relax/transform/operators/passes.h"
 #include "deuteron/runtime/tensor.h"
 #include "deuteron/target/target.h"
+#include "deuteron/tir/analysis/cost.h"
 #include "deuteron/tir/analysis/factors.h"
 #include "deuteron/tir/analysis/winograd_plan.h"
 #include "deuteron/topi/winograd.h"
@@ -47,27 +48,32 @@ class WinogradConverter : public EmittingRewriter {
     const auto* weights = call->args[1].as<ConstantNode>();
     const auto* result = binding->var.ty().as<TensorTypeNode>();
     if (weights == nullptr || result == nullptr || !result->has_shape()) return false;
-    const bool is_plain = attrs->data_layout == "NCHW" && attrs->kernel_layout == "OIHW" &&
-                          (attrs->out_layout.empty() || attrs->out_layout == "NCHW");
+    const std::string layout(attrs->data_layout);
+    const bool is_last = layout == "NHWC";
+    const bool is_plain = (is_last || layout == "NCHW") && attrs->kernel_layout == "OIHW" &&
+                          (attrs->out_layout.empty() || attrs->out_layout == layout);
     const auto window = weights->data.shape();
     const DataType dtype(weights->data.dtype());
-    const auto height = AsConstInt((*result->shape)[2]), width = AsConstInt((*result->shape)[3]);
+    const int64_t first = is_last ? 1 : 2;
+    const auto height = AsConstInt((*result->shape)[first]), width = AsConstInt((*result->shape)[first + 1]);
     if (!is_plain || dtype != DataType::Float(32) || result->dtype != dtype || !height || !width) return false;
     const auto plan = tir::PlanWinograd(Target::Current().machine, {.weights = {window.begin(), window.end()},
                                                                     .strides = Expanded(attrs->strides, 2),
                                                                     .dilation = Expanded(attrs->dilation, 2),
                                                                     .groups = attrs->groups,
                                                                     .height = *height,
-                                                                    .width = *width});
+                                                                    .width = *width,
+                                                                    .channels_last = is_last});
     if (!plan) return false;
     const std::vector<int64_t> tiles = {plan->tiles_down, plan->tiles_across};
     const Padding padding = SplitPadding(attrs->padding, 2);
-    const Var transformed =
-        Emit(nn::WinogradInput(call->args[0],
-                               {padding.before[0], padding.before[1], padding.after[0], padding.after[1]}, tiles),
-             call->span, out);
-    const Var products =
-        Emit(nn::WinogradProduct(Transformed(GetRef<Constant>(weights)), transformed), call->span, out);
+    const Var transformed = Emit(
+        nn::WinogradInput(call->args[0], {padding.before[0], padding.before[1], padding.after[0], padding.after[1]},
+                          tiles, layout),
+        call->span, out);
+    Constant kernel = Transformed(GetRef<Constant>(weights));
+    if (is_last) kernel = InPanels(kernel);
+    const Var products = Emit(nn::WinogradProduct(kernel, transformed), call->span, out);
     Expr value = builder_.Normalize(nn::WinogradOutput(products, {*height, *width}, tiles));
     value->span = call->span;
     out->push_back(VarBinding(binding->var, value, binding->span));
@@ -83,6 +89,26 @@ class WinogradConverter : public EmittingRewriter {
                           static_cast<float*>(transformed.data_ptr()));
     LetGoOfData(weights);
     return Constant(std::move(transformed), weights->span);
+  }
+
+  /// (4, 4, k, c) as (4, 4, k / l, c, l): what a tile of registers reads is one run of memory.
+  static Constant InPanels(const Constant& weights) {
+    const auto shape = weights->data.shape();
+    const int64_t planes = shape[0] * shape[1], k = shape[2], c = shape[3];
+    const tir::CostModel costs(Target::Current().machine);
+    const int64_t lanes = costs.machine().Lanes(32);
+    int64_t vectors = costs.PanelVectors(k);
+    while (k % (vectors * lanes) != 0) --vectors;
+    const int64_t length = vectors * lanes;
+    Tensor panels = runtime::AllocTensor({shape[0], shape[1], k / length, c, length}, DataType::Float(32));
+    const auto* from = static_cast<const float*>(weights->data.data_ptr());
+    auto* to = static_cast<float*>(panels.data_ptr());
+    for (int64_t block = 0; block < planes * k / length; ++block) {
+      for (int64_t i = 0; i < c; ++i) {
+        for (int64_t o = 0; o < length; ++o) *to++ = from[(block * length + o) * c + i];
+      }
+    }
+    return Constant(std::move(panels), weights->span);
   }
 };
 

@@ -57,7 +57,14 @@ bool ScheduleSelected(Schedule* schedule, const Target& target) {
     const auto* call = stored ? stored->value.as<CallNode>() : nullptr;
     return call != nullptr && call->op.same_as(if_then_else);
   };
-  InlineInjective(schedule, [&](const Block& block) { return !is_window(block); });
+  // Padding that all lanes have or none is left where it is read.
+  const auto pads_lanes = [&](const Block& block) {
+    const SBlock padding = schedule->Get(block);
+    const auto* call = GetStoredValue(padding->body)->value.as<CallNode>();
+    const VarNode* lane = padding->iter_vars.back()->var.get();
+    return UsesVar(call->args[0], [&](const VarNode* var) { return var == lane; });
+  };
+  InlineInjective(schedule, [&](const Block& block) { return !is_window(block) || !pads_lanes(block); });
   const std::vector<Block> blocks = schedule->GetBlocks();
   if (blocks.size() > 2) return false;
   const bool has_window = blocks.size() == 2;
@@ -105,6 +112,11 @@ bool ScheduleSelected(Schedule* schedule, const Target& target) {
     VectorizeInner(schedule, blocks[0], inner.size() - 1, lanes);
     schedule->Parallel(parallel);
   } else {
+    // Of several axes the last is a line, whose tiles at the ends may meet padding: they are split off from a loop of
+    // its own.
+    int64_t pieces = 1;
+    for (size_t i = 0; i + 1 < outer.size(); ++i) pieces *= schedule->ConstExtent(outer[i]).value_or(1);
+    if (pieces >= CostModel(target.machine).EnoughPieces()) outer.pop_back();
     schedule->Parallel(FuseAll(schedule, outer));
   }
   return true;
