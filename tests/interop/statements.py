@@ -16,6 +16,7 @@ PURE = [
     "{new} = R.call_tir_inplace(cls.inplace, ({x}, {y}), inplace_indices=[0], out_ty=R.Tensor((4, 16), dtype=\"float32\"))",
     "{new}t = R.call_tir(cls.two, ({x},), out_ty=[R.Tensor((4, 16), dtype=\"float32\"), R.Tensor((4,), dtype=\"float32\")])\n{new} = {new}t[0]",
     "{new}t = R.call_tir_inplace(cls.inplace_two, ({x}, {y}), inplace_indices=[0, -1], out_ty=[R.Tensor((4, 16), dtype=\"float32\"), R.Tensor((4, 16), dtype=\"float32\")])\n{new} = {new}t[1]",
+    "{new} = R.call_tir(cls.viewed, ({x}, {y}), out_ty=R.Tensor((4, 16), dtype=\"float32\"))",
     "{new} = R.call_tir(cls.scaled, ({x}, n), out_ty=R.Tensor((4, 16), dtype=\"float32\"))",
     "{new} = R.call_dps_packed(\"interop.dps\", ({x}, {y}), out_ty=R.Tensor((4, 16), dtype=\"float32\"))",
     "{new} = R.call_pure_packed(\"interop.packed\", {x}, R.str(\"a \\\"b\\\" \\\\ c\"), R.dtype(\"float16\"), 3, ty_args=(R.Tensor((4, 16), dtype=\"float32\"),))",
@@ -97,6 +98,22 @@ KERNELS = '''
             with T.sblock("C"):
                 vi, vj = T.axis.remap("SS", [i, j])
                 C[vi, vj] = A[vi, vj] * T.Cast("float32", k)
+    @T.prim_func(private=True, s_tir=True)
+    def viewed(a: T.handle, b: T.handle, c: T.handle):
+        offset = T.int64()
+        A = T.match_buffer(a, (T.int64(4), T.int64(16)), "float32", elem_offset=offset, offset_factor=4)
+        B = T.match_buffer(b, (T.int64(4), T.int64(16)), "float32", offset_factor=1)
+        C = T.match_buffer(c, (T.int64(4), T.int64(16)), "float32")
+        D = T.decl_buffer((T.int64(4), T.int64(8)), "float32", data=C.data, strides=(T.int64(16), T.int64(1)), elem_offset=T.int64(8))
+        E = T.decl_buffer((T.int64(4), T.int64(8)), "float32", data=C.data, strides=(T.int64(16), T.int64(1)))
+        for i, j in T.grid(T.int64(4), T.int64(8)):
+            with T.sblock("left"):
+                vi, vj = T.axis.remap("SS", [i, j])
+                E[vi, vj] = A[vi, vj + T.int64(8)] + B[vi, vj]
+        for i, j in T.grid(T.int64(4), T.int64(8)):
+            with T.sblock("right"):
+                vi, vj = T.axis.remap("SS", [i, j])
+                D[vi, vj] = A[vi, vj] * B[vi, vj + T.int64(8)]
 '''
 
 HELPER = '''

@@ -8,7 +8,8 @@ class Module:
 
     @T.prim_func(private=True)
     def b(h: T.handle):
-        A = T.match_buffer(h, (T.int64(4),), "float32", elem_offset=T.int64(8))
+        A = T.match_buffer(h, (T.int64(4),), "float32", elem_offset=1.5)
+        B = T.alloc_buffer((T.int64(4),), elem_offset=8)
         A[0] = T.float32(0)
 
     @T.prim_func(private=True)
@@ -29,18 +30,21 @@ class Module:
 # ModelError: fail_buffers.py:6:71: error: expected a number of elements of which offsets are multiples, from 0 on
 #             A = T.match_buffer(h, (T.int64(4),), "float32", offset_factor=-1)
 #                                                                           ^
-# fail_buffers.py:11:69: error: `elem_offset` is not supported: a buffer begins at its pointer, leave it out
-#             A = T.match_buffer(h, (T.int64(4),), "float32", elem_offset=T.int64(8))
+# fail_buffers.py:11:69: error: expected a dimension, an integer
+#             A = T.match_buffer(h, (T.int64(4),), "float32", elem_offset=1.5)
 #                                                                         ^
-# fail_buffers.py:15:55: error: a buffer has shape, dtype, data, strides and scope, not `space`
+# fail_buffers.py:12:13: error: what is allocated begins at its pointer, leave `elem_offset` out
+#             B = T.alloc_buffer((T.int64(4),), elem_offset=8)
+#                 ^
+# fail_buffers.py:16:55: error: a buffer has shape, dtype, data, strides and scope, not `space`
 #         def c(A: T.Buffer((T.int64(4),), "float32", space="global")):
 #                                                           ^
-# fail_buffers.py:19:61: error: buffers of type "auto_broadcast" are not supported
+# fail_buffers.py:20:61: error: buffers of type "auto_broadcast" are not supported
 #         def d(A: T.Buffer((T.int64(4),), "float32", buffer_type="auto_broadcast")):
 #                                                                 ^
-# fail_buffers.py:25:58: error: `A` is a buffer; an element of it is `A[…]`
+# fail_buffers.py:26:58: error: `A` is a buffer; an element of it is `A[…]`
 #             B = T.decl_buffer((T.int64(4),), "float32", data=A)
 #                                                              ^
-# fail_buffers.py:26:13: error: expected A.view(extent, …); T.decl_buffer says dtype and scope
+# fail_buffers.py:27:13: error: expected A.view(extent, …); T.decl_buffer says dtype and scope
 #             C = A.view(T.int64(4), dtype="float16")
 #                 ^

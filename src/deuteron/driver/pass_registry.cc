@@ -19,6 +19,8 @@
 #include "deuteron/relax/transform/passes.h"
 #include "deuteron/support/npy.h"
 #include "deuteron/support/safetensors.h"
+#include "deuteron/tir/transform/prim_func_pass.h"
+#include "deuteron/tir/transform/views.h"
 
 namespace deuteron {
 namespace {
@@ -315,6 +317,15 @@ std::vector<PassEntry>& Table() {
        "lays constant weights of convolutions and matrix products out for the kernels that read them",
        {},
        [](Args) { return relax::PackWeights(); }},
+      {"ResolveViews",
+       "has loop-level functions access buffers themselves, not views of their data",
+       {},
+       [](Args) {
+         return tir::PrimFuncPass({.name = "ResolveViews", .opt_level = 0},
+                                  [](tir::PrimFunc func, const IRModule&, const transform::PassContext&) {
+                                    return tir::ResolveViews(std::move(func));
+                                  });
+       }},
       {"TuneSchedules",
        "measures schedules of the kernels that take the most time, where seconds are given for that",
        {},

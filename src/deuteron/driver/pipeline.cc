@@ -16,7 +16,8 @@ Passes Concat(std::initializer_list<const Passes*> lists) {
 std::vector<Pipeline> MakePipelines() {
   // What a module hands to a library itself stays with it: MergeCompositeFunctions and RunCodegen come first, too.
   // Quantised constants stay as they are until a library was asked for operators on them.
-  const Passes import = {{"MergeCompositeFunctions"},
+  const Passes import = {{"ResolveViews"},
+                         {"MergeCompositeFunctions"},
                          {"RunCodegen"},
                          {"LambdaLift"},
                          {"CanonicalizeBindings"},

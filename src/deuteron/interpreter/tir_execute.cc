@@ -15,6 +15,12 @@ struct BufferState {
   /// Memory and, an element each, whether it was written; empty for parameters.
   std::unique_ptr<char[]> memory;
   std::vector<bool> written;
+  /// Of a view; else null.
+  const ViewCode* view = nullptr;
+  /// Where a view begins in the data of its owner, in bytes.
+  int64_t begin = 0;
+
+  int64_t ElementBytes() const { return static_cast<int64_t>(code->dtype.lanes()) * code->dtype.element().bytes(); }
 };
 
 class Executor {
@@ -24,7 +30,9 @@ class Executor {
         vars_(program.num_vars),
         vectors_(program.num_vars),
         buffers_(program.num_buffers),
-        steps_left_(options.max_steps) {}
+        steps_left_(options.max_steps) {
+    for (const ViewCode& view : program.views) buffers_[view.buffer.slot].view = &view;
+  }
 
   void Run(const std::vector<Tensor>& tensors, const std::vector<int64_t>& scalars) {
     if (tensors.size() != program_.param_buffers.size() || scalars.size() != program_.scalar_params.size()) {
@@ -103,9 +111,39 @@ class Executor {
     state.written.assign(elements, false);
   }
 
+  /// The buffer in a slot; a view as it is now.
+  BufferState& StateOf(int slot) {
+    BufferState& state = buffers_[slot];
+    if (state.view == nullptr) {
+      if (state.code == nullptr) DEUTERON_THROW(ModelError) << "a buffer is used before it is allocated";
+      return state;
+    }
+    const BufferState& owner = StateOf(state.view->owner);
+    const BufferCode& code = state.view->buffer;
+    Shape(code, &state);
+    state.begin = code.offset.empty() ? 0 : Eval(code.offset[0], 0).i * state.ElementBytes();
+    if (state.begin < 0 || state.begin + state.size * state.ElementBytes() > owner.size * owner.ElementBytes()) {
+      DEUTERON_THROW(ModelError) << "buffer " << code.name << " reaches beyond the data of " << owner.code->name
+                                 << " in " << program_.name;
+    }
+    state.data = static_cast<char*>(owner.data) + state.begin;
+    return state;
+  }
+
+  /// Calls `visit` with the bits that say whether the bytes of an element were written; of arguments there are none.
+  template <typename Visit>
+  void VisitWritten(const BufferState& state, int64_t offset, const Visit& visit) {
+    BufferState& owner = state.view == nullptr ? buffers_[state.code->slot] : buffers_[state.view->owner];
+    if (owner.written.empty()) return;
+    if (state.view == nullptr) return visit(&owner.written, offset);
+    const int64_t bytes = owner.code->dtype.element().bytes();
+    const int64_t first = state.begin + offset * state.code->dtype.element().bytes();
+    const int64_t last = first + state.code->dtype.element().bytes() - 1;
+    for (int64_t i = first / bytes; i <= last / bytes; ++i) visit(&owner.written, i);
+  }
+
   /// Position of an element in its buffer, bounds checked.
   int64_t Offset(const BufferState& state, const ExprCode* indices, int lane) {
-    if (state.code == nullptr) DEUTERON_THROW(ModelError) << "a buffer is used before it is allocated";
     int64_t offset = 0;
     for (size_t axis = 0; axis < state.shape.size(); ++axis) {
       const int64_t index = Eval(indices[axis], indices[axis].lanes > 1 ? lane : 0).i;
@@ -119,12 +157,13 @@ class Executor {
   }
 
   Scalar EvalLoad(const ExprCode& code, int lane) {
-    const BufferState& state = buffers_[code.slot];
+    const BufferState& state = StateOf(code.slot);
     const int64_t offset = Offset(state, code.children.data(), lane);
-    if (!state.written.empty() && !state.written[offset]) {
+    VisitWritten(state, offset, [&](const std::vector<bool>* written, int64_t bit) {
+      if ((*written)[bit]) return;
       DEUTERON_THROW(ModelError) << "element " << offset << " of buffer " << state.code->name
                                  << " is read before it is written in " << program_.name;
-    }
+    });
     return LoadScalar(state.data, code.dtype, offset);
   }
 
@@ -229,11 +268,11 @@ class Executor {
   }
 
   void Store(const StmtCode& code) {
-    BufferState& state = buffers_[code.slot];
+    BufferState& state = StateOf(code.slot);
     const ExprCode& value = code.exprs[0];
     const auto put = [&](int64_t offset, Scalar scalar) {
       StoreScalar(state.data, value.dtype, offset, scalar);
-      if (!state.written.empty()) state.written[offset] = true;
+      VisitWritten(state, offset, [](std::vector<bool>* written, int64_t bit) { (*written)[bit] = true; });
     };
     if (value.lanes == 1) {
       const Scalar scalar = Eval(value, 0);

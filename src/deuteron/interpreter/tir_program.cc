@@ -5,6 +5,7 @@
 #include "deuteron/ir/scalar_format.h"
 #include "deuteron/tir/intrinsics.h"
 #include "deuteron/tir/transform/block_inits.h"
+#include "deuteron/tir/transform/views.h"
 
 namespace deuteron::interpreter {
 namespace {
@@ -13,8 +14,10 @@ using namespace tir;  // NOLINT(build/namespaces): the nodes of this level
 
 class Preparer {
  public:
-  std::shared_ptr<const TirProgram> Run(const PrimFunc& func) {
+  std::shared_ptr<const TirProgram> Run(const PrimFunc& given) {
+    const PrimFunc func = BindParameterOffsets(given);
     auto program = std::make_shared<TirProgram>();
+    program_ = program.get();
     program->name = func->GetAttr<String>("global_symbol").value_or("prim_func");
     for (const Var& param : func->params) {
       auto it = func->buffer_map.find(param);
@@ -40,11 +43,25 @@ class Preparer {
  private:
   int VarSlot(const Var& var) { return vars_.try_emplace(var, static_cast<int>(vars_.size())).first->second; }
   int BufferSlot(const Buffer& buffer) {
-    return buffers_.try_emplace(buffer, static_cast<int>(buffers_.size())).first->second;
+    const auto [it, inserted] = buffers_.try_emplace(buffer, static_cast<int>(buffers_.size()));
+    const int slot = it->second;
+    const auto owner = inserted ? owners_.find(buffer->data.get()) : owners_.end();
+    if (owner != owners_.end()) program_->views.push_back({CodeOf(buffer, slot), owner->second});
+    return slot;
   }
   BufferCode Define(const Buffer& buffer) {
-    return {std::string(buffer->name), buffer->dtype, Compile(buffer->shape), Compile(buffer->strides),
-            BufferSlot(buffer)};
+    const int slot = BufferSlot(buffer);
+    owners_[buffer->data.get()] = slot;
+    return CodeOf(buffer, slot);
+  }
+  BufferCode CodeOf(const Buffer& buffer, int slot) {
+    const bool begins_behind = buffer->elem_offset.defined();
+    return {std::string(buffer->name),
+            buffer->dtype,
+            Compile(buffer->shape),
+            Compile(buffer->strides),
+            Compile(begins_behind ? Array<PrimExpr>{buffer->elem_offset} : Array<PrimExpr>()),
+            slot};
   }
   std::vector<ExprCode> Compile(const Array<PrimExpr>& exprs) {
     std::vector<ExprCode> code;
@@ -242,6 +259,9 @@ class Preparer {
 
   std::unordered_map<Var, int, ObjectPtrHash, ObjectPtrEqual> vars_;
   std::unordered_map<Buffer, int, ObjectPtrHash, ObjectPtrEqual> buffers_;
+  /// Slots of buffers by the data that they own.
+  std::unordered_map<const Object*, int> owners_;
+  TirProgram* program_ = nullptr;
 };
 
 }  // namespace

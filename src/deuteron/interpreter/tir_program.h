@@ -41,7 +41,16 @@ struct BufferCode {
   std::vector<ExprCode> shape;
   /// Empty: compact.
   std::vector<ExprCode> strides;
+  /// Of a view: where it begins in the buffer whose data it is; empty: with it.
+  std::vector<ExprCode> offset;
   int slot;
+};
+
+/// A buffer of another one's data.
+struct ViewCode {
+  BufferCode buffer;
+  /// Slot of the other one.
+  int owner;
 };
 
 struct StmtCode {
@@ -62,6 +71,7 @@ struct StmtCode {
 struct TirProgram {
   std::string name;
   std::vector<BufferCode> param_buffers;
+  std::vector<ViewCode> views;
   std::vector<int> scalar_params;
   /// Slot of each symbolic dimension that is a plain variable: [parameter][axis], -1 if the dimension is another
   /// expression.

@@ -191,12 +191,15 @@ IterVar::IterVar(Range dom, Var var, IterVarType type) {
   data_ = std::move(node);
 }
 
-Buffer::Buffer(String name, DataType dtype, Array<PrimExpr> shape, String scope, Array<PrimExpr> strides) {
+Buffer::Buffer(String name, DataType dtype, Array<PrimExpr> shape, String scope, Array<PrimExpr> strides,
+               PrimExpr elem_offset, int64_t offset_factor) {
   auto node = make_object<BufferNode>();
   node->data = Var(name, DataType::Handle());
   node->dtype = dtype;
   node->shape = std::move(shape);
   node->strides = std::move(strides);
+  node->elem_offset = std::move(elem_offset);
+  node->offset_factor = offset_factor;
   node->name = std::move(name);
   node->scope = std::move(scope);
   data_ = std::move(node);

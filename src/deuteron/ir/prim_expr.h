@@ -344,6 +344,11 @@ class BufferNode : public Object {
   Array<PrimExpr> shape = kEmpty;
   /// Stride of each dimension in elements; empty = compact, row major.
   Array<PrimExpr> strides = kEmpty;
+  /// Where its first element lies, in elements behind `data`; null = there. A parameter's is what the caller's tensor
+  /// says: a variable alone is bound to it, anything else must be equal to it.
+  PrimExpr elem_offset;
+  /// A promise: elem_offset is a multiple of it.
+  int64_t offset_factor = 1;
   String name;
   /// "global" (the arena or an argument), "local" (registers or the stack of one thread).
   String scope;
@@ -352,7 +357,10 @@ class BufferNode : public Object {
 };
 class Buffer : public ObjectRef {
  public:
-  Buffer(String name, DataType dtype, Array<PrimExpr> shape, String scope = "global", Array<PrimExpr> strides = kEmpty);
+  Buffer(String name, DataType dtype, Array<PrimExpr> shape, String scope = "global", Array<PrimExpr> strides = kEmpty,
+         PrimExpr elem_offset = PrimExpr(), int64_t offset_factor = 1);
+  /// Whether its elements lie from `data` on, one behind the other.
+  bool IsCompact() const { return get()->strides.empty() && !get()->elem_offset.defined(); }
   DEUTERON_REF(Buffer, ObjectRef, BufferNode);
 };
 

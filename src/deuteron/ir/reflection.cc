@@ -140,6 +140,8 @@ void BufferNode::RegisterReflection() {
       .def_ro("dtype", &BufferNode::dtype)
       .def_ro("shape", &BufferNode::shape, Def())
       .def_ro("strides", &BufferNode::strides, Def())
+      .def_ro("elem_offset", &BufferNode::elem_offset, Def())
+      .def_ro("offset_factor", &BufferNode::offset_factor)
       .def_ro("name", &BufferNode::name, Ignore())
       .def_ro("scope", &BufferNode::scope);
 }

@@ -18,6 +18,26 @@ PrimExpr ExtentOf(const PrimExpr& start, const PrimExpr& stop, arith::Analyzer* 
   return analyzer->Simplify(stop - start);
 }
 
+/// The stride of each dimension, in elements.
+Array<PrimExpr> StridesOf(const tir::Buffer& buffer) {
+  if (!buffer->strides.empty()) return buffer->strides;
+  std::vector<PrimExpr> steps(buffer->shape.size());
+  for (size_t i = steps.size(); i-- > 0;) {
+    steps[i] = i + 1 == steps.size() ? MakeConst(buffer->shape[i].dtype(), 1) : steps[i + 1] * buffer->shape[i + 1];
+  }
+  return Array<PrimExpr>(steps.begin(), steps.end());
+}
+
+/// Where a region begins, in elements from the data of its buffer on.
+PrimExpr BeginOf(const tir::BufferRegion& region) {
+  const Array<PrimExpr> steps = StridesOf(region->buffer);
+  const DataType dtype = steps.empty() ? DataType::Int(32) : steps[0].dtype();
+  PrimExpr begin = region->buffer->elem_offset.defined() ? CastTo(dtype, region->buffer->elem_offset)
+                                                         : PrimExpr(MakeConst(dtype, 0));
+  for (size_t i = 0; i < steps.size(); ++i) begin = begin + CastTo(dtype, region->region[i]->min) * steps[i];
+  return begin;
+}
+
 }  // namespace
 
 Range Parser::RangeOf(const Syntax& begin_node, const Syntax& end_node) {
@@ -26,7 +46,7 @@ Range Parser::RangeOf(const Syntax& begin_node, const Syntax& end_node) {
                  [&, b = begin, e = end] { return Range::FromMinExtent(b, ExtentOf(b, e, &builder_->analyzer())); });
 }
 
-tir::Buffer Parser::BufferOf(const Syntax& call, std::string_view name, size_t first) {
+tir::Buffer Parser::BufferOf(const Syntax& call, std::string_view name, size_t first, bool is_given) {
   const auto argument = [&](size_t index, const char* key) -> const Syntax* {
     if (const Syntax* value = call.Find(key)) return value;
     return first + index < call.items.size() ? call.items[first + index] : nullptr;
@@ -45,7 +65,18 @@ tir::Buffer Parser::BufferOf(const Syntax& call, std::string_view name, size_t f
   if (!strides.empty() && strides.size() != dims.size()) Fail(call, "a buffer has a stride for each dimension");
   std::string where = scope == nullptr ? "global" : StringOf(*scope, "a scope");
   if (where.empty()) where = "global";
-  tir::Buffer buffer = Located(call.at, [&] { return tir::Buffer(ToString(name), element, dims, where, strides); });
+  const Syntax* offset = call.Find("elem_offset");
+  const Syntax* factor = call.Find("offset_factor");
+  PrimExpr begin;
+  if (offset != nullptr && !offset->Is(SyntaxKind::kNone)) {
+    begin = Dimension(*offset);
+    if (IsZero(begin)) begin = PrimExpr();
+  } else if (is_given && factor != nullptr && factor->int_value != 0) {
+    begin = tir::Var(ToString(std::string(name) + "_elem_offset"), dims.empty() ? default_int_ : dims[0].dtype());
+  }
+  const int64_t multiple = factor == nullptr ? 1 : std::max<int64_t>(1, factor->int_value);
+  tir::Buffer buffer =
+      Located(call.at, [&] { return tir::Buffer(ToString(name), element, dims, where, strides, begin, multiple); });
   const Syntax* data = call.Find("data");
   if (data == nullptr || data->Is(SyntaxKind::kNone)) return buffer;
   const PrimExpr pointer = Prim(*data);
@@ -61,14 +92,11 @@ void Parser::CheckBufferArguments(const Syntax& call) {
     // Promises that nothing relies on, and what an allocation is annotated with.
     if (key == "align" || key == "annotations" || key == "layout") continue;
     if (key == "offset_factor" && value->Is(SyntaxKind::kInt) && value->int_value >= 0) continue;
-    // A variable for where the buffer begins, which nothing may use: it begins at its pointer.
-    if (key == "elem_offset" && value->Is(SyntaxKind::kName)) continue;
+    if (key == "elem_offset") continue;
     const bool is_default = value->Is(SyntaxKind::kNone) || (value->Is(SyntaxKind::kInt) && value->int_value == 0) ||
-                            (value->IsSequence() && value->items.empty()) ||
-                            (key == "elem_offset" && value->Is(SyntaxKind::kCall) && IsZero(Prim(*value)));
-    if (key == "elem_offset" || key == "axis_separators") {
-      if (!is_default)
-        Unsupported(*value, Quote(key) + " is not supported: a buffer begins at its pointer, leave it out");
+                            (value->IsSequence() && value->items.empty());
+    if (key == "axis_separators") {
+      if (!is_default) Unsupported(*value, "`axis_separators` are not supported: leave them out");
     } else if (key == "offset_factor") {
       if (!is_default) Fail(*value, "expected a number of elements of which offsets are multiples, from 0 on");
     } else if (key == "buffer_type") {
@@ -87,7 +115,7 @@ tir::Buffer Parser::ViewOf(const Syntax& call, std::string_view name) {
   for (const Syntax* item : call.items) {
     for (const PrimExpr& dim : Dimensions(*item)) dims.push_back(dim);
   }
-  tir::Buffer view(ToString(name), base->dtype, dims, base->scope);
+  tir::Buffer view(ToString(name), base->dtype, dims, base->scope, Array<PrimExpr>(), base->elem_offset);
   CopyOnWrite(&view)->data = base->data;
   return view;
 }
@@ -158,13 +186,13 @@ void Parser::MatchBuffer(const Syntax& target, const Syntax& call) {
   if (var != nullptr && header_ != nullptr) {
     if (blocks_.size() > 1) Fail(call, "a parameter is matched to a buffer outside of the blocks");
     const Temporarily signature(&in_signature_, true);
-    const tir::Buffer buffer = BufferOf(call, target.text, 1);
+    const tir::Buffer buffer = BufferOf(call, target.text, 1, /*is_given=*/true);
     header_->buffer_map.Set(GetRef<tir::Var>(var), buffer);
     return scopes_.Define(target.text, buffer);
   }
   // In a block: another name for a region, which is resolved here.
   const tir::BufferRegion region = Region(source);
-  const tir::Buffer buffer = BufferOf(call, target.text, 1);
+  const tir::Buffer buffer = BufferOf(call, target.text, 1, /*is_given=*/true);
   const size_t rank = buffer->shape.size();
   if (rank > region->region.size()) Fail(call, "the buffer has more dimensions than the region that it is matched to");
   for (size_t i = 0; i < region->region.size(); ++i) {
@@ -180,6 +208,33 @@ void Parser::MatchBuffer(const Syntax& target, const Syntax& call) {
   matched_.emplace(buffer.get(), region);
   matched_buffers_.push_back(buffer);
   scopes_.Define(target.text, buffer);
+  MatchPlace(call, buffer, region);
+}
+
+void Parser::MatchPlace(const Syntax& call, const tir::Buffer& buffer, const tir::BufferRegion& region) {
+  const auto match = [&](const Syntax& node, const PrimExpr& given, const PrimExpr& is, const std::string& what) {
+    if (node.Is(SyntaxKind::kName) && given->kind == ExprKind::kVar) {
+      scopes_.Define(node.text, CastTo(given.dtype(), is));
+    } else if (!builder_->analyzer().CanProveEqual(CastTo(is.dtype(), given), is)) {
+      Fail(node, "the buffer and the region that it is matched to differ in " + what);
+    }
+  };
+  if (const Syntax* strides = call.Find("strides"); strides != nullptr && !buffer->strides.empty()) {
+    const Array<PrimExpr> steps = StridesOf(region->buffer);
+    const size_t skipped = steps.size() - buffer->strides.size();
+    for (size_t i = 0; i < buffer->strides.size() && strides->IsSequence(); ++i) {
+      match(*strides->items[i], buffer->strides[i], steps[i + skipped], "stride " + std::to_string(i));
+    }
+  }
+  const Syntax* offset = call.Find("elem_offset");
+  if (offset != nullptr && buffer->elem_offset.defined()) {
+    match(*offset, buffer->elem_offset, BeginOf(region), "where they begin");
+  }
+}
+
+PrimExpr Parser::OffsetOf(const tir::Buffer& buffer) {
+  if (const auto it = matched_.find(buffer.get()); it != matched_.end()) return BeginOf(it->second);
+  return buffer->elem_offset.defined() ? buffer->elem_offset : MakeConst(default_int_, 0);
 }
 
 BlockInProgress& Parser::OpenBlock(const Syntax& node) {

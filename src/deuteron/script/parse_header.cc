@@ -1,5 +1,7 @@
 /// \file
 /// Reads the first lines of functions: decorators, parameters, result types.
+#include <algorithm>
+
 #include "deuteron/script/parser_impl.h"
 
 namespace deuteron::script {
@@ -20,19 +22,44 @@ std::vector<const Syntax*> Parser::Decorators() {
   return decorators;
 }
 
+namespace {
+
+std::string_view Trimmed(std::string_view text) {
+  const size_t begin = text.find_first_not_of(" \t()");
+  const size_t end = text.find_last_not_of(" \t()");
+  return begin == std::string_view::npos ? std::string_view() : text.substr(begin, end + 1 - begin);
+}
+
+/// What commas separate in `text`, without spaces and parentheses around it.
+std::vector<std::string_view> Split(std::string_view text) {
+  std::vector<std::string_view> parts;
+  for (size_t begin = 0; begin <= text.size();) {
+    const size_t end = std::min(text.find(',', begin), text.size());
+    parts.push_back(Trimmed(text.substr(begin, end - begin)));
+    begin = end + 1;
+  }
+  return parts;
+}
+
+}  // namespace
+
 void Parser::FindDeclarations() {
-  // `m = T.int32()` at the beginning of the body.
+  // `m = T.int32()` and `m, n = T.int32(), T.int64()` at the beginning of the body.
   declared_.Clear();
   for (size_t i = tokens_.line() + 1; tokens_.HasLine(i); ++i) {
     const Line& line = tokens_.LineAt(i);
     const std::string_view text = source_.text().substr(line.begin, line.end - line.begin);
     if (text.starts_with("T.func_attr(")) continue;
-    const size_t equals = text.find(" = T.");
-    const size_t call = text.find("()");
-    if (equals == std::string_view::npos || call == std::string_view::npos || call < equals + 5) return;
-    const auto dtype = DtypeName(text.substr(equals + 5, call - equals - 5));
-    if (!dtype) return;
-    declared_[text.substr(0, equals)] = *dtype;
+    const size_t equals = text.find('=');
+    if (equals == std::string_view::npos) return;
+    const std::vector<std::string_view> names = Split(text.substr(0, equals));
+    const std::vector<std::string_view> values = Split(text.substr(equals + 1, text.find('#', equals) - equals - 1));
+    if (names.size() != values.size()) return;
+    for (size_t k = 0; k < names.size(); ++k) {
+      const auto dtype = values[k].starts_with("T.") ? DtypeName(values[k].substr(2)) : std::nullopt;
+      if (!dtype) return;
+      declared_[names[k]] = *dtype;
+    }
   }
 }
 
@@ -54,7 +81,7 @@ void Parser::PrimParams(const std::vector<std::pair<std::string_view, const Synt
   }
   for (size_t i = 0; i < params.size(); ++i) {
     if (!vars[i].defined()) {
-      const tir::Buffer buffer = BufferOf(*params[i].second, params[i].first, 0);
+      const tir::Buffer buffer = BufferOf(*params[i].second, params[i].first, 0, /*is_given=*/true);
       vars[i] = tir::Var(String("var_" + std::string(params[i].first)), DataType::Handle());
       header->buffer_map.Set(vars[i], buffer);
       define(params[i].first, buffer);

@@ -244,6 +244,7 @@ PrimExpr Parser::Prim(const Syntax& node) {
     }
     case SyntaxKind::kAttribute:
       if (node.text == "data") return FindBuffer(*node.base)->data;
+      if (node.text == "elem_offset") return OffsetOf(FindBuffer(*node.base));
       Fail(node, (node.dotted.empty() ? "this" : Quote(node.dotted)) + " is no scalar");
     default:
       Fail(node, "expected a scalar expression");

@@ -346,6 +346,7 @@ bool Parser::TirDeclaration(const Syntax& target, const Syntax& call, std::strin
   if (is_block_alloc || name == "alloc_buffer" || name == "decl_buffer" || name == "alloc_local" ||
       name == "alloc_shared") {
     tir::Buffer buffer = BufferOf(call, target.text, 0);
+    if (buffer->elem_offset.defined()) Fail(call, "what is allocated begins at its pointer, leave `elem_offset` out");
     if (name == "alloc_local") CopyOnWrite(&buffer)->scope = "local";
     if (name == "alloc_shared") CopyOnWrite(&buffer)->scope = "shared";
     scopes_.Define(target.text, buffer);

@@ -210,7 +210,12 @@ class Parser {
   Array<tir::BufferRegion> Regions(const Syntax& call);
   tir::BufferRegion Region(const Syntax& node);
   void MatchBuffer(const Syntax& target, const Syntax& call);
-  tir::Buffer BufferOf(const Syntax& call, std::string_view name, size_t first_argument);
+  /// Binds variables for the strides and the offset of a buffer to what they are of its region, or compares them.
+  void MatchPlace(const Syntax& call, const tir::Buffer& buffer, const tir::BufferRegion& region);
+  /// `buffer.elem_offset`.
+  PrimExpr OffsetOf(const tir::Buffer& buffer);
+  /// `is_given`: a caller or a region says where it begins, a variable if nothing else is written.
+  tir::Buffer BufferOf(const Syntax& call, std::string_view name, size_t first_argument, bool is_given = false);
   /// Complains of what buffers here cannot be.
   void CheckBufferArguments(const Syntax& call);
   /// A.view(extent, …): the data of A in another shape.

@@ -1,5 +1,6 @@
 /// \file
 /// Prints buffers: their names, declarations, and regions.
+#include <algorithm>
 #include <unordered_set>
 
 #include "deuteron/script/printer_impl.h"
@@ -91,14 +92,28 @@ void Printer::BufferArguments(const Buffer& buffer, bool default_dtype, const ti
     Put(", strides=");
     Dims(buffer->strides);
   }
+  // A variable that nothing has named is where the argument begins; the text has no other word for it.
+  const auto* offset = data == nullptr ? buffer->elem_offset.as<tir::VarNode>() : nullptr;
+  const bool is_implied = offset != nullptr && names_.Find(offset) == nullptr;
+  if (is_implied) {
+    names_.DefineAs(offset, *names_.Find(buffer.get()) + ".elem_offset");
+  } else if (buffer->elem_offset.defined() || buffer->offset_factor != 1) {
+    Put(", elem_offset=");
+    Dim(buffer->elem_offset.defined() ? buffer->elem_offset : MakeConst(DataType::Int(32), 0));
+  }
   if (View(buffer->scope) != "global" && !View(buffer->scope).empty()) {
     Put(", scope=");
     Quoted(View(buffer->scope));
+  }
+  if (buffer->offset_factor != 1 || is_implied) {
+    Put(", offset_factor=");
+    PutInt(buffer->offset_factor);
   }
 }
 
 void Printer::CollectViews(const tir::PrimFunc& func) {
   views_.clear();
+  waiting_views_.clear();
   UndeclaredBuffers buffers(func);
   std::unordered_set<const Object*> owners;
   for (const tir::Var& param : func->params) {
@@ -123,14 +138,35 @@ void Printer::CollectViews(const tir::PrimFunc& func) {
 void Printer::DeclareViews(const tir::Var& data) {
   const auto views = views_.find(data.get());
   if (views == views_.end()) return;
-  for (const Buffer& buffer : views->second) {
-    Line();
-    Put(DefineBuffer(buffer));
-    Put(" = T.decl_buffer(");
-    BufferArguments(buffer, /*default_dtype=*/true, data.get());
-    Put(')');
+  for (const Buffer& view : views->second) {
+    if (CanDeclare(view)) {
+      DeclareView(view);
+    } else {
+      waiting_views_.push_back(view);
+    }
   }
   views_.erase(views);
+}
+
+void Printer::DeclareWaitingViews() {
+  // They go on waiting: the scope that defines their variables may come again.
+  for (const Buffer& view : waiting_views_) {
+    if (names_.Find(view.get()) == nullptr && CanDeclare(view)) DeclareView(view);
+  }
+}
+
+void Printer::DeclareView(const Buffer& view) {
+  Line();
+  Put(DefineBuffer(view));
+  Put(" = T.decl_buffer(");
+  BufferArguments(view, /*default_dtype=*/true, view->data.get());
+  Put(')');
+}
+
+bool Printer::CanDeclare(const Buffer& view) const {
+  if (!view->elem_offset.defined()) return true;
+  const std::vector<tir::Var> vars = FreeVars(view->elem_offset);
+  return std::all_of(vars.begin(), vars.end(), [&](const tir::Var& var) { return names_.Find(var.get()) != nullptr; });
 }
 
 void Printer::DeclareForeignBuffer(const Buffer& buffer) {

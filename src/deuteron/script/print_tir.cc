@@ -130,6 +130,7 @@ std::string Printer::BodySymbols() const {
 void Printer::Body(const Stmt& stmt) {
   indent_ += 4;
   names_.Push();
+  DeclareWaitingViews();
   PrintStmt(stmt);
   names_.Pop();
   indent_ -= 4;
@@ -169,7 +170,8 @@ void Printer::PrintStmt(const Stmt& stmt) {
       Put(": T.let[T.");
       PutDtype(bind->var->dtype);
       Put("] = ");
-      return Put(value);
+      Put(value);
+      return DeclareWaitingViews();
     }
     case StmtKind::kAssert: {
       const auto* op = static_cast<const tir::AssertStmtNode*>(stmt.get());
@@ -424,6 +426,7 @@ void Printer::BlockSignature(const tir::SBlockRealizeNode* realize) {
     text_.insert(target, names_.Define(iter->var.get(), View(iter->var->name_hint)));
     ++i;
   }
+  DeclareWaitingViews();
   if (!IsOne(realize->predicate)) {
     Line();
     Put("T.where(");

@@ -123,6 +123,11 @@ class Printer {
   /// the parameters here, others behind the allocation.
   void CollectViews(const tir::PrimFunc& func);
   void DeclareViews(const tir::Var& data);
+  /// Those that waited for variables of theirs to be defined.
+  void DeclareWaitingViews();
+  void DeclareView(const tir::Buffer& view);
+  /// Whether all that its declaration names is defined.
+  bool CanDeclare(const tir::Buffer& view) const;
   void DeclareForeignBuffer(const tir::Buffer& buffer);
   void Body(const tir::Stmt& stmt);
   void PrintFor(const tir::ForNode* loop);
@@ -184,6 +189,7 @@ class Printer {
   std::unordered_set<const Object*> later_params_;
   /// Undeclared buffers of the open kernel by the pointers to their data.
   std::unordered_map<const Object*, std::vector<tir::Buffer>> views_;
+  std::vector<tir::Buffer> waiting_views_;
   /// Symbols that the body of the open function defines.
   std::vector<std::pair<std::string, DataType>> body_symbols_;
   bool uses_cls_ = false;

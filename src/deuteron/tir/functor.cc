@@ -218,14 +218,35 @@ Stmt StmtExprMutator::VisitSBlockRealize_(const SBlockRealizeNode* op) {
 Buffer StmtExprMutator::VisitBufferDef(const Buffer& buffer) {
   Array<PrimExpr> shape = VisitExprs(buffer->shape);
   Array<PrimExpr> strides = VisitExprs(buffer->strides);
-  if (shape.same_as(buffer->shape) && strides.same_as(buffer->strides)) return buffer;
-  Buffer renewed(buffer->name, buffer->dtype, std::move(shape), buffer->scope, std::move(strides));
-  buffer_remap_[buffer] = renewed;
+  PrimExpr offset = buffer->elem_offset.defined() ? VisitExpr(buffer->elem_offset) : PrimExpr();
+  if (shape.same_as(buffer->shape) && strides.same_as(buffer->strides) && offset.same_as(buffer->elem_offset)) {
+    return buffer;
+  }
+  Buffer renewed(buffer->name, buffer->dtype, std::move(shape), buffer->scope, std::move(strides), std::move(offset),
+                 buffer->offset_factor);
+  MapBuffer(buffer, renewed);
   return renewed;
 }
+void StmtExprMutator::MapBuffer(const Buffer& from, const Buffer& to) {
+  buffer_remap_[from] = to;
+  if (!from->data.same_as(to->data)) data_remap_[from->data.get()] = to->data;
+}
 Buffer StmtExprMutator::VisitBufferUse(const Buffer& buffer) {
-  auto it = buffer_remap_.find(buffer);
-  return it == buffer_remap_.end() ? buffer : it->second;
+  if (const auto it = buffer_remap_.find(buffer); it != buffer_remap_.end()) return it->second;
+  const auto mapped = data_remap_.find(buffer->data.get());
+  if (mapped == data_remap_.end() && !buffer->elem_offset.defined()) return buffer;
+  const Var data = mapped == data_remap_.end() ? buffer->data : mapped->second;
+  const PrimExpr offset = buffer->elem_offset.defined() ? VisitExpr(buffer->elem_offset) : PrimExpr();
+  if (data.same_as(buffer->data) && offset.same_as(buffer->elem_offset)) return buffer;
+  std::vector<Buffer>& known = views_[buffer.get()];
+  for (const Buffer& view : known) {
+    if (view->data.same_as(data) && (!offset.defined() || ExprEqual(view->elem_offset, offset))) return view;
+  }
+  Buffer view(buffer->name, buffer->dtype, VisitExprs(buffer->shape), buffer->scope, VisitExprs(buffer->strides),
+              offset, buffer->offset_factor);
+  CopyOnWrite(&view)->data = data;
+  known.push_back(view);
+  return view;
 }
 PrimExpr StmtExprMutator::VisitBufferLoad_(const BufferLoadNode* op) {
   Array<PrimExpr> indices = VisitExprs(op->indices);

@@ -7,6 +7,7 @@
 #pragma once
 
 #include <unordered_map>
+#include <vector>
 
 #include "deuteron/ir/expr_functor.h"
 #include "deuteron/tir/function.h"
@@ -59,12 +60,21 @@ class StmtExprMutator : public ExprMutator {
   virtual Stmt VisitSBlockRealize_(const SBlockRealizeNode* op);
   virtual BufferRegion VisitRegion(const BufferRegion& region);
 
-  /// A buffer with its shape and strides rewritten; remembered for its uses.
+  /// A buffer with its shape, strides and offset rewritten; remembered for its uses.
   virtual Buffer VisitBufferDef(const Buffer& buffer);
   PrimExpr VisitBufferLoad_(const BufferLoadNode* op) override;
+  /// What uses of `buffer` become: what it was mapped to; of a view of data that was mapped, a view of what that is
+  /// now.
   virtual Buffer VisitBufferUse(const Buffer& buffer);
+  /// Makes uses of `from`, and of its views, those of `to`.
+  void MapBuffer(const Buffer& from, const Buffer& to);
 
   std::unordered_map<Buffer, Buffer, ObjectPtrHash, ObjectPtrEqual> buffer_remap_;
+
+ private:
+  std::unordered_map<const Object*, Var> data_remap_;
+  /// Views as they have become, by what they were: their offsets may be different ones in turn.
+  std::unordered_map<const Object*, std::vector<Buffer>> views_;
 };
 
 using VarMap = std::unordered_map<Var, PrimExpr, ObjectPtrHash, ObjectPtrEqual>;

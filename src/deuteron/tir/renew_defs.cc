@@ -6,9 +6,14 @@ PrimFunc DefRenewer::Renew(const PrimFunc& func) {
   // Symbolic dimensions are defined by the shapes of the parameters.
   for (const Var& param : func->params) {
     if (auto it = func->buffer_map.find(param); it != func->buffer_map.end()) {
-      for (const PrimExpr& extent : (*it).second->shape) {
-        for (const Var& var : FreeVars(extent)) RenewVar(var);
+      const Buffer& buffer = (*it).second;
+      for (const auto& exprs : {buffer->shape, buffer->strides}) {
+        for (const PrimExpr& expr : exprs) {
+          for (const Var& var : FreeVars(expr)) RenewVar(var);
+        }
       }
+      if (!buffer->elem_offset.defined()) continue;
+      for (const Var& var : FreeVars(buffer->elem_offset)) RenewVar(var);
     }
   }
   Array<Var> params = func->params.Map([this](const Var& param) { return RenewVar(param); });
@@ -100,8 +105,10 @@ BufferRegion DefRenewer::VisitRegion(const BufferRegion& region) {
 }
 
 Buffer DefRenewer::VisitBufferDef(const Buffer& buffer) {
-  Buffer renewed(buffer->name, buffer->dtype, VisitExprs(buffer->shape), buffer->scope, VisitExprs(buffer->strides));
-  buffer_remap_[buffer] = renewed;
+  const PrimExpr offset = buffer->elem_offset.defined() ? VisitExpr(buffer->elem_offset) : PrimExpr();
+  Buffer renewed(buffer->name, buffer->dtype, VisitExprs(buffer->shape), buffer->scope, VisitExprs(buffer->strides),
+                 offset, buffer->offset_factor);
+  MapBuffer(buffer, renewed);
   return renewed;
 }
 

@@ -19,6 +19,7 @@
 #include <unordered_set>
 
 #include "deuteron/tir/analysis/factors.h"
+#include "deuteron/tir/analysis/views.h"
 #include "deuteron/tir/block_annotations.h"
 #include "deuteron/tir/functor.h"
 
@@ -222,6 +223,7 @@ const char* ToString(OpPatternKind kind) {
 }
 
 OpPatternKind AnalyzeOpPattern(const PrimFunc& func) {
+  if (HasViews(func)) return OpPatternKind::kOpaque;
   Classifier classifier(func);
   classifier.VisitStmt(func->body);
   return classifier.kind();

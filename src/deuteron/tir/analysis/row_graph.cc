@@ -71,7 +71,7 @@ PrimExpr FlatIndex(const Buffer& buffer, const Array<PrimExpr>& indices) {
 /// Whether a pointwise block copies one whole buffer to another in order of memory, whatever their shapes.
 bool CopiesInOrder(const SBlock& block, const StoredValue& stored) {
   const auto* load = stored.value.as<BufferLoadNode>();
-  if (load == nullptr || !load->buffer->strides.empty() || !stored.buffer->strides.empty()) return false;
+  if (load == nullptr || !load->buffer.IsCompact() || !stored.buffer.IsCompact()) return false;
   PrimExpr from = I64(1);
   PrimExpr to = I64(1);
   for (const PrimExpr& dim : load->buffer->shape) from = from * dim;

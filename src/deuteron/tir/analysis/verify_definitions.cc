@@ -262,6 +262,7 @@ class DefinitionVerifier : public StmtExprVisitor {
           if (dim->kind == ExprKind::kVar) Show(dim.get());
         }
       }
+      if (buffer->elem_offset.defined() && buffer->elem_offset->kind == ExprKind::kVar) Show(buffer->elem_offset.get());
     }
     for (const auto& [param, buffer] : func->buffer_map) {
       if (!handles.count(param.get()))
@@ -277,6 +278,7 @@ class DefinitionVerifier : public StmtExprVisitor {
         }
       }
       CheckShape(buffer);
+      CheckOffset(buffer);
     }
   }
 
@@ -307,10 +309,14 @@ class DefinitionVerifier : public StmtExprVisitor {
     for (const PrimExpr& extent : buffer->shape) VisitExpr(extent);
     for (const PrimExpr& stride : buffer->strides) VisitExpr(stride);
     CheckShape(buffer);
+    if (buffer->elem_offset.defined()) {
+      Report("buffer " + Name(buffer) + " is allocated and begins at " + ExprText(buffer->elem_offset));
+    }
     if (ever_.count(buffer->data.get())) Report("buffer " + Name(buffer) + " is allocated twice");
     Show(buffer->data.get());
   }
   void CheckVisible(const Buffer& buffer) {
+    CheckOffset(buffer);
     if (visible_.count(buffer->data.get())) return;
     Report("buffer " + Name(buffer) +
            (ever_.count(buffer->data.get()) ? " is used outside of its scope"
@@ -332,6 +338,14 @@ class DefinitionVerifier : public StmtExprVisitor {
       Report("buffer " + Name(buffer) + " has " + std::to_string(buffer->shape.size()) + " dimensions and " +
              std::to_string(buffer->strides.size()) + " strides");
     }
+  }
+
+  void CheckOffset(const Buffer& buffer) {
+    if (!buffer->elem_offset.defined()) return;
+    VisitExpr(buffer->elem_offset);
+    const DataType dtype = buffer->elem_offset.dtype();
+    if (IsIndexType(dtype) && dtype.is_scalar()) return;
+    Report("buffer " + Name(buffer) + " begins at " + Typed(buffer->elem_offset) + ", which is no integer");
   }
 
   void VisitAccess(const Buffer& buffer, const Array<PrimExpr>& indices, const char* verb) {

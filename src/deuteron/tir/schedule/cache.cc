@@ -99,7 +99,8 @@ void Schedule::SetScope(const Buffer& buffer, const String& scope) {
   if (!IsAllocated(func_, buffer)) {
     DEUTERON_SCHEDULE_ERROR << "set_scope: " << buffer->name << " is no intermediate buffer";
   }
-  const Buffer scoped(buffer->name, buffer->dtype, buffer->shape, scope, buffer->strides);
+  const Buffer scoped(buffer->name, buffer->dtype, buffer->shape, scope, buffer->strides, buffer->elem_offset,
+                      buffer->offset_factor);
   func_ = WithScopeBody(func_, ReplaceBuffer(ScopeBody(func_), buffer, scoped));
   func_ = AddBuffer(RemoveBuffer(func_, buffer), scoped);
 }

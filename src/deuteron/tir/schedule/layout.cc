@@ -267,7 +267,7 @@ Buffer Schedule::FuseDims(const Buffer& buffer, size_t first, size_t count) {
   if (!IsAllocated(func_, buffer)) {
     DEUTERON_SCHEDULE_ERROR << "fuse_dims: buffer " << buffer->name << " is no intermediate one";
   }
-  if (count < 2 || first + count > buffer->shape.size() || !buffer->strides.empty()) return buffer;
+  if (count < 2 || first + count > buffer->shape.size() || !buffer.IsCompact()) return buffer;
   arith::Analyzer analyzer;
   BindShapes(func_, &analyzer);
   const auto map = [&](const Array<PrimExpr>& dims, const auto& fuse) {

@@ -54,7 +54,7 @@ class PartChecker {
 
   bool FlatIndexInPart(const Buffer& buffer, const Array<PrimExpr>& indices, const ExprVarMap& values,
                        const std::vector<For>& inner) {
-    if (!buffer->strides.empty()) return false;
+    if (!buffer.IsCompact()) return false;
     PrimExpr row = I64(0);
     PrimExpr rows = I64(1);
     for (const For& loop : chain_) {

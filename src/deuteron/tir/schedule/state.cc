@@ -102,7 +102,7 @@ Stmt ReplaceChild(const Stmt& parent, const Stmt& old, const Stmt& replacement) 
 
 class BufferReplacer : public StmtExprMutator {
  public:
-  BufferReplacer(const Buffer& from, const Buffer& to) { buffer_remap_[from] = to; }
+  BufferReplacer(const Buffer& from, const Buffer& to) { MapBuffer(from, to); }
 };
 
 class AccessRewriter : public StmtExprMutator {

@@ -24,6 +24,8 @@ class BoxFinder : public StmtExprVisitor {
  public:
   explicit BoxFinder(arith::Analyzer* analyzer) : analyzer_(*analyzer) {}
   std::unordered_map<const BufferNode*, Box> boxes;
+  /// Buffers that views access too, by their data: those keep their layout.
+  std::unordered_set<const Object*> viewed;
 
  protected:
   void VisitFor_(const ForNode* op) override {
@@ -55,7 +57,10 @@ class BoxFinder : public StmtExprVisitor {
  private:
   void Touch(const Buffer& buffer, const Array<PrimExpr>& indices) {
     const auto depth = depth_.find(buffer.get());
-    if (depth == depth_.end()) return;
+    if (depth == depth_.end()) {
+      viewed.insert(buffer->data.get());
+      return;
+    }
     Box& box = boxes[buffer.get()];
     const bool first = !box.touched;
     if (first) {
@@ -136,7 +141,7 @@ class BufferCompactor : public StmtExprMutator {
  protected:
   Stmt VisitAllocBuffer_(const AllocBufferNode* op) override {
     const auto it = boxes_.find(op->buffer.get());
-    if (it == boxes_.end() || !op->buffer->strides.empty()) return GetRef<Stmt>(op);
+    if (it == boxes_.end() || !op->buffer.IsCompact()) return GetRef<Stmt>(op);
     Layout layout;
     Array<PrimExpr> shape;
     bool changed = false;
@@ -248,6 +253,7 @@ PrimFunc CompactBuffers(PrimFunc func, const Target& target) {
   }
   BoxFinder finder(&analyzer);
   finder.VisitStmt(func->body);
+  std::erase_if(finder.boxes, [&](const auto& box) { return finder.viewed.count(box.first->data.get()) != 0; });
   if (finder.boxes.empty()) return func;
   Stmt body = BufferCompactor(finder.boxes, target.machine.Lanes(32), &analyzer).VisitStmt(func->body);
   CopyOnWrite(&func)->body = std::move(body);

@@ -28,6 +28,7 @@ PrimExpr FlatIndex(const Buffer& buffer, const Array<PrimExpr>& indices) {
     }
     if (buffer->strides.empty()) stride = stride * ToIndexType(buffer->shape[i]);
   }
+  if (buffer->elem_offset.defined()) index = ToIndexType(buffer->elem_offset) + index;
   if (!vector.defined()) return index;
   if (const auto* ramp = vector.as<RampNode>()) return Ramp(index + ramp->base, ramp->stride, ramp->lanes);
   return vector + index;
@@ -57,6 +58,7 @@ class Flattener : public StmtExprMutator {
         size = size + (ToIndexType(buffer->shape[i]) - 1) * ToIndexType(buffer->strides[i]);
       }
     }
+    if (buffer->elem_offset.defined()) size = ToIndexType(buffer->elem_offset) + size;
     Buffer flat(buffer->name, buffer->dtype, {size}, buffer->scope);
     CopyOnWrite(&flat)->data = buffer->data;
     flat_.emplace(buffer.get(), flat);

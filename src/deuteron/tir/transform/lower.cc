@@ -2,9 +2,12 @@
 
 #include <vector>
 
+#include "deuteron/tir/transform/views.h"
+
 namespace deuteron::tir {
 
 PrimFunc LowerPrimFunc(PrimFunc func, const Target& target) {
+  func = ResolveViews(std::move(func));
   func = PlaceBuffers(std::move(func));
   func = LowerBlocks(std::move(func));
   func = WidenFloats(std::move(func), target);

@@ -11,7 +11,9 @@ namespace {
 
 /// Loops and blocks from the outermost to the innermost.
 using Path = std::vector<const StmtNode*>;
-using BufferKey = const BufferNode*;
+/// The data: its uses by views are uses of the buffer.
+using BufferKey = const VarNode*;
+BufferKey KeyOf(const Buffer& buffer) { return buffer->data.get(); }
 
 /// Where each allocated buffer is used: the longest common prefix of the paths of its uses.
 class UseFinder : public StmtExprVisitor {
@@ -41,7 +43,7 @@ class UseFinder : public StmtExprVisitor {
   }
   void VisitSBlock_(const SBlockNode* op) override {
     path_.push_back(op);
-    for (const Buffer& buffer : op->alloc_buffers) places[buffer.get()].allocated = path_;
+    for (const Buffer& buffer : op->alloc_buffers) places[KeyOf(buffer)].allocated = path_;
     if (op->init.defined()) VisitStmt(op->init);
     VisitStmt(op->body);
     path_.pop_back();
@@ -74,7 +76,7 @@ class UseFinder : public StmtExprVisitor {
   }
 
   void Use(const Buffer& buffer, size_t depth) {
-    const auto it = places.find(buffer.get());
+    const auto it = places.find(KeyOf(buffer));
     if (it == places.end()) return;
     Place& place = it->second;
     if (!place.used) {
@@ -158,7 +160,7 @@ PrimFunc PlaceBuffers(PrimFunc func) {
   finder.VisitStmt(func->body);
   std::unordered_map<const StmtNode*, std::vector<Buffer>> sites;
   for (const Buffer& buffer : allocs.buffers) {
-    if (const StmtNode* site = SiteOf(finder.places.at(buffer.get()))) sites[site].push_back(buffer);
+    if (const StmtNode* site = SiteOf(finder.places.at(KeyOf(buffer)))) sites[site].push_back(buffer);
   }
   Stmt body = Placer(std::move(sites)).VisitStmt(func->body);
   CopyOnWrite(&func)->body = std::move(body);

@@ -18,6 +18,7 @@
 #include "deuteron/relax/rewrite/pass_utils.h"
 #include "deuteron/relax/transform/fusion/symbolic_matcher.h"
 #include "deuteron/tir/renew_defs.h"
+#include "deuteron/tir/transform/views.h"
 
 namespace deuteron::relax::fusion {
 namespace {
@@ -39,7 +40,7 @@ class BodyAdapter : public tir::DefRenewer {
   BodyAdapter(const tir::VarMap& symbols, bool as_written, FunctionNames* block_names, arith::Analyzer* analyzer)
       : symbols_(symbols), as_written_(as_written), block_names_(block_names), analyzer_(analyzer) {}
 
-  void MapBuffer(const Buffer& from, const Buffer& to) { buffer_remap_[from] = to; }
+  using StmtExprMutator::MapBuffer;
   Buffer Define(const Buffer& buffer) { return VisitBufferDef(buffer); }
 
  protected:
@@ -93,7 +94,8 @@ class BodyAdapter : public tir::DefRenewer {
       annotations.Set(key, list->Map([](const ObjectRef& item) -> ObjectRef {
         const auto buffer = As<Buffer>(item);
         if (!buffer.defined()) return item;
-        return Buffer(buffer->name, buffer->dtype, buffer->shape, buffer->scope, buffer->strides);
+        return Buffer(buffer->name, buffer->dtype, buffer->shape, buffer->scope, buffer->strides, buffer->elem_offset,
+                      buffer->offset_factor);
       }));
     }
     return annotations;
@@ -307,7 +309,8 @@ class Merger {
     if (!original.defined()) Fail(std::string(view.func->name_hint) + " is not a kernel");
     if (!tir::HasRootBlock(original)) Fail("the body of " + std::string(view.func->name_hint) + " is no root block");
     // Symbols of two calls, or of the caller, must not meet in what is to be solved.
-    const PrimFunc kernel = IsStatic(original) ? original : tir::RenewDefs(original);
+    const PrimFunc placed = tir::BindParameterOffsets(original);
+    const PrimFunc kernel = IsStatic(placed) ? placed : tir::RenewDefs(placed);
     const SBlock root = tir::RootBlock(kernel);
     SymbolicMatcher matcher;
     std::vector<std::pair<Buffer, Buffer>> mapped;

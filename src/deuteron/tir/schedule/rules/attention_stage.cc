@@ -140,7 +140,7 @@ class AttentionStage::Placer : public StmtExprMutator {
   /// A buffer of the stage, with room for as many rows and keys as a tile may have.
   Buffer Place(const Buffer& buffer) {
     const Buffer whole = WithRoom(buffer);
-    if (!whole.same_as(buffer)) buffer_remap_[buffer] = whole;
+    if (!whole.same_as(buffer)) MapBuffer(buffer, whole);
     return whole;
   }
 
@@ -181,7 +181,8 @@ class AttentionStage::Placer : public StmtExprMutator {
     if (most.empty()) return buffer;
     const Array<PrimExpr> shape =
         buffer->shape.Map([&](const PrimExpr& dim) { return arith::Analyzer().Simplify(Substitute(dim, most)); });
-    return Buffer(buffer->name, buffer->dtype, shape, buffer->scope, buffer->strides);
+    return Buffer(buffer->name, buffer->dtype, shape, buffer->scope, buffer->strides, buffer->elem_offset,
+                  buffer->offset_factor);
   }
   static Array<PrimExpr> Shifted(const Array<PrimExpr>& indices, const View& view) {
     Array<PrimExpr> shifted;
@@ -280,7 +281,8 @@ Buffer AttentionStage::ViewOf(const Buffer& whole, const Array<PrimExpr>& offset
     for (size_t dim = steps.size(); dim-- > 1;) steps[dim - 1] = steps[dim] * whole->shape[static_cast<int64_t>(dim)];
     strides = Array<PrimExpr>(steps.begin(), steps.end());
   }
-  views_.push_back({whole, Buffer(whole->name, whole->dtype, shape, whole->scope, strides), offset});
+  views_.push_back(
+      {whole, Buffer(whole->name, whole->dtype, shape, whole->scope, strides, whole->elem_offset), offset});
   return views_.back().part;
 }
 

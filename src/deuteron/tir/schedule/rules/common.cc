@@ -198,7 +198,7 @@ bool AreContiguous(const SBlock& block, const IterVar& a, const IterVar& b) {
     for (size_t i = 0; i < indices.size(); ++i) {
       if (indices[i].same_as(a->var)) {
         const bool next = i + 1 < indices.size() && indices[i + 1].same_as(b->var) &&
-                          ExprEqual(buffer->shape[i + 1], b->dom->extent) && buffer->strides.empty();
+                          ExprEqual(buffer->shape[i + 1], b->dom->extent) && buffer.IsCompact();
         if (!next) contiguous = false;
         ++i;  // b is accounted for
       } else if (uses(indices[i], a) || uses(indices[i], b)) {

@@ -117,7 +117,7 @@ class Merger : public StmtExprMutator {
       shape.push_back(lines == 1 ? extent : MakeConst(extent.dtype(), lines * *AsConstInt(extent)));
     }
     const Buffer merged(buffer->name, buffer->dtype, shape, buffer->scope);
-    buffer_remap_[buffer] = merged;
+    MapBuffer(buffer, merged);
     return merged;
   }
 

@@ -1,5 +1,6 @@
 #include "deuteron/tir/schedule/rules/rules.h"
 
+#include "deuteron/tir/analysis/views.h"
 #include "deuteron/tir/schedule/rules/common.h"
 
 namespace deuteron::tir {
@@ -33,7 +34,7 @@ PrimFunc WithoutScalars(const PrimFunc& func) {
 }  // namespace
 
 ScheduledFunc ApplyScheduleRules(const PrimFunc& func, const Target& target) {
-  if (!HasRootBlock(func)) return {func, "none"};
+  if (!HasRootBlock(func) || HasViews(func)) return {func, "none"};
   const PrimFunc inlined = WithoutScalars(func);
   for (const ScheduleRule& rule : ScheduleRules()) {
     // A rule that finds a precondition of a primitive violated gives way to the next.
