@@ -3,6 +3,7 @@
 import dataclasses
 import math
 
+import ml_dtypes
 import numpy as np
 import onnx.parser
 from case import F, I, Case, Const, case, contrib, f, graph, i
@@ -18,6 +19,12 @@ def half(x):
     return x.astype(H)
 
 
+def unpacked(numbers, bits):
+    """Those of the last axis, several in a byte."""
+    parts = np.stack([(numbers >> (bits * part)) & ((1 << bits) - 1) for part in range(8 // bits)], -1)
+    return parts.reshape(*numbers.shape[:-1], -1).astype(F)
+
+
 def norms():
     for convert in (lambda x: x, half):
         x, skip, row, columns = convert(f(2, 3, 8)), convert(f(2, 3, 8, seed=1)), convert(f(3, 8)), [convert(f(8, seed=n)) for n in range(3)]
@@ -28,6 +35,7 @@ def norms():
             yield contrib("SkipSimplifiedLayerNormalization", [x, skip, columns[0]], outputs, epsilon=1e-6)
             yield contrib("SkipSimplifiedLayerNormalization", [x, skip, columns[0], columns[1]], outputs)
         yield contrib("SkipLayerNormalization", [x, row, columns[0], columns[1]])
+        yield contrib("SkipSimplifiedLayerNormalization", [x, skip, columns[0]], ["y", "mean", "inverse", "s"])
         yield contrib("QuickGelu", [x])
         yield contrib("QuickGelu", [x], alpha=1.0)
         yield contrib("FastGelu", [x])
@@ -81,6 +89,9 @@ def products():
         yield contrib("FusedGemm", [f(3, 4), f(4, 5), f(5)], activation=activation, alpha=0.5, **extra)
         parameters = {"activation_params": [0.2]} if extra else {}
         yield contrib("FusedConv", [f(1, 4, 6, 6), f(5, 4, 3, 3), f(5)], activation=activation, pads=[1, 1, 1, 1], **parameters)
+    for activation, parameters in [("Elu", [0.7]), ("HardSigmoid", [0.3, 0.4]), ("Softplus", []), ("Softsign", []), ("ThresholdedRelu", [0.5]), ("ScaledTanh", [0.5, 0.3])]:
+        named = dict(zip(("activation_alpha", "activation_beta"), parameters))
+        yield contrib("FusedGemm", [f(3, 4), f(4, 5), f(5)], activation=activation, alpha=1.0, **named)
     yield contrib("FusedConv", [f(1, 4, 6, 6), f(5, 4, 3, 3), f(5), f(1, 5, 4, 4)], activation="Relu", kernel_shape=[3, 3])
     yield contrib("FusedConv", [f(1, 4, 6, 6), f(5, 4, 1, 1)], activation="Clip", activation_params=[-1.0, 2.0])
     yield contrib("FusedConv", [f(1, 4, 6, 6), f(5, 4, 1, 1)], activation="HardSigmoid", activation_params=[0.2, 0.4])
@@ -92,6 +103,13 @@ def products():
         yield contrib("MatMulNBits", [f(2, 3, k), weight, scales], **attributes)
         yield contrib("MatMulNBits", [f(3, k), weight, scales, zeros], **attributes)
         yield contrib("MatMulNBits", [f(3, k), weight, scales, zeros, None, Const(f(n))], **attributes)
+        # Rows of the weights in another order than their blocks; by definition, for ONNX Runtime leaves out zero points in bytes then.
+        order = np.random.default_rng(k).permutation(np.arange(k) // block).astype(np.int32)
+        numbers, centres = unpacked(weight.value, bits).reshape(n, -1)[:, :k], unpacked(zeros.value, bits)[:, order]
+        for given, centre in [(None, 2.0 ** (bits - 1)), (zeros, centres)]:
+            one = contrib("MatMulNBits", [f(3, k), weight, scales, given, Const(order), Const(f(n))], **attributes)
+            one.expected = [(f(3, k) @ ((numbers - centre) * scales.value[:, order]).T + f(n)).astype(F)]
+            yield one
     flat = [Const(bytes_of(6, 2, 16)), Const(f(12, low=0.01, high=0.1)), Const(bytes_of(6))]
     yield contrib("MatMulNBits", [f(3, 64), *flat], K=64, N=6, block_size=32)
     for bits in (4, 8):
@@ -100,8 +118,15 @@ def products():
         for indices in (i(3, high=10), i(2, 3, high=10, low=-10)):
             yield contrib("GatherBlockQuantized", [table, indices, scales], bits=bits, block_size=16)
             yield contrib("GatherBlockQuantized", [table, indices, scales, zeros], bits=bits, block_size=16)
+    # Blocks along the axis that is gathered.
+    columns = Const(bytes_of(32, 10, high=8, dtype=np.int8).astype(ml_dtypes.int4))
+    scales, zeros = Const(f(2, 10, low=0.01, high=0.1)), Const(bytes_of(2, 10, high=8, dtype=np.int8).astype(ml_dtypes.int4))
+    for indices in (i(3, high=32), i(2, 3, high=32, low=-32)):
+        yield contrib("GatherBlockQuantized", [columns, indices, scales], block_size=16, quantize_axis=0, gather_axis=0)
+        yield contrib("GatherBlockQuantized", [columns, indices, scales, zeros], block_size=16, quantize_axis=0, gather_axis=0)
     for order in (2, 3, 9):
         yield contrib("Inverse", [f(2, order, order) + 3 * np.eye(order, dtype=F)])
+        yield contrib("Inverse", [half(f(2, order, order) + 3 * np.eye(order, dtype=F))])
     for upper in (0, 1):
         yield contrib("Trilu", [f(2, 4, 5), Const(1, I)], upper=upper)
 
@@ -133,7 +158,26 @@ def attention():
     yield contrib("MultiHeadAttention", [*own, None, None, None, *past], 3, num_heads=heads)
     yield contrib("MultiHeadAttention", [*own, None, None, None, *past], 3, num_heads=heads, unidirectional=1)
     yield contrib("MultiHeadAttention", [q, f(b, heads, 7, d), f(b, heads, 7, d, seed=1)], num_heads=heads)
+    # Lengths, and where packed sequences begin.
+    yield contrib("MultiHeadAttention", [q, k, v, None, np.array([7, 4, 0, 5, 5, 0, 7, 4], np.int32)], num_heads=heads)
+    yield graph("MultiHeadAttentionWithScores", [q, k, v, padding], """g (float[B, S, 32] q, float[B, T, 32] k, float[B, T, 32] v, int32[B, T] m) => (float[B, S, 32] y, float[B, 4, S, T] z) {
+        y, , , z = com.microsoft.MultiHeadAttention<num_heads: int = 4>(q, k, v, , m) }""")
+    # Caches with room for more, written in place; beams that go on from others.
+    cache, bias, indirection = [f(b, heads, 9, d, seed=n) for n in range(2)], f(3 * width), i(1, 2, 9, high=2).astype(np.int32)
+    for length, before in [(1, 4), (1, 8), (3, 0), (3, 5)]:
+        new, past = [f(b, length, width, seed=n) for n in range(3)], np.array([before], np.int32)
+        seen = np.ones((b, before + length), np.int32)
+        seen[1, 0] = 0
+        yield contrib("MultiHeadAttention", [*new, None, None, None, *cache, past], 3, num_heads=heads)
+        yield contrib("MultiHeadAttention", [*new, bias, seen, f(b, heads, length, before + length), *cache, past], 3, num_heads=heads, unidirectional=1)
+        if length == 1:
+            yield contrib("DecoderMaskedMultiHeadAttention", [*new, seen, None, *cache, past, None, None, bias], 3, num_heads=heads, past_present_share_buffer=1)
+            yield contrib("DecoderMaskedMultiHeadAttention", [*new, None, None, *cache, past, np.array([2], np.int32), indirection], 3, num_heads=heads,
+                          past_present_share_buffer=1)
+    yield contrib("DecoderMaskedMultiHeadAttention", [f(b, 1, width), f(b, heads, 7, d), f(b, heads, 7, d, seed=1)], num_heads=heads)
     cosine, sine = f(16, d // 2, low=-1, high=1), f(16, d // 2, low=-1, high=1, seed=1)
+    # ONNX Runtime makes nothing of these attributes.
+    yield contrib("RotaryEmbedding", [f(b, s, width), i(b, s, high=16), cosine, sine], scale=0.5, is_packed_batching=1)
     for interleaved in (0, 1):
         yield contrib("RotaryEmbedding", [f(b, s, width), np.array([3], I), cosine, sine], interleaved=interleaved)
         yield contrib("RotaryEmbedding", [f(b, heads, s, d), i(b, s, high=16), cosine, sine], interleaved=interleaved)
@@ -162,6 +206,12 @@ def grouped():
         yield contrib("GroupQueryAttention", [q, k, v, *cache, *counts], 3, local_window_size=3, **base)
         yield contrib("GroupQueryAttention", [q, k, v, *cache, *counts], 3, smooth_softmax=1, **base)
         yield contrib("GroupQueryAttention", [q, k, v, *cache, *counts, None, None, None, f(b, 1, s, total)], 3, **base)
+        yield contrib("GroupQueryAttention", [q, k, v, *cache, *counts], 3, causal=0, **base)
+        for output in (1, 2):
+            yield contrib("GroupQueryAttention", [q, k, v, *cache, *counts], 4, qk_output=output, softcap=2.0, local_window_size=3, **base)
+    # A prompt of rows that are filled up to one length.
+    q, k, v = f(2, 4, heads * d), f(2, 4, groups * d, seed=1), f(2, 4, groups * d, seed=2)
+    yield contrib("GroupQueryAttention", [q, k, v, None, None, np.array([3, 1], np.int32), Const(4, np.int32)], 1, num_heads=heads, kv_num_heads=groups, causal=0)
 
 
 def quantised():
@@ -190,6 +240,23 @@ def quantised():
     for mask in (None, np.array([[1, 1, 1, 0], [1, 1, 1, 1]], np.int32)):
         yield contrib("QAttention", [bytes_of(2, 4, 6), projection, Const(f(3 * width)), Const(0.02, F), Const(0.01, F), mask, Const(120, np.uint8),
                                      Const(0, np.int8)], num_heads=heads)
+
+
+def broadcast():
+    """Operands of which only the run tells that they fit."""
+    x, scale, zero = bytes_of(2, 5, 8), "float t = {0.02}", "uint8 z = {120}"
+    for op in ("QLinearAdd", "QLinearMul"):
+        yield graph(op, [x, bytes_of(1, 5, 8)], f"g (uint8[B, S, 8] x, uint8[1, 5, 8] w) => (uint8 y) <{scale}, {zero}> {{ y = com.microsoft.{op}(x, t, z, w, t, z, t, z) }}")
+    a, w, bias = bytes_of(3, 8), bytes_of(8, 5, low=-64, high=63, dtype=np.int8), f(5)
+    steps = f(5, low=0.01, high=0.03)
+    yield graph("MatMulIntegerToFloat", [a, w, steps, bias], f"""g (uint8[M, 8] a, int8[8, N] w, float[5] s, float[5] b) => (float y) <{scale}, {zero}>
+        {{ y = com.microsoft.MatMulIntegerToFloat(a, w, t, s, z, , b) }}""")
+    yield graph("DynamicQuantizeMatMul", [f(3, 8), w, steps, bias], """g (float[M, 8] a, int8[8, N] w, float[5] s, float[5] b) => (float y)
+        { y = com.microsoft.DynamicQuantizeMatMul(a, w, s, , b) }""")
+    for addend in (bytes_of(5, high=900, dtype=np.int32), bytes_of(3, 5, high=900, dtype=np.int32), bytes_of(3, 1, high=900, dtype=np.int32)):
+        yield contrib("QGemm", [a, Const(0.02, F), Const(120, np.uint8), Const(w), Const(steps), Const(np.zeros(5, np.int8)), Const(addend)])
+        yield graph("QGemm", [a, w, addend], f"""g (uint8[M, 8] a, int8[8, N] w, int32{list(addend.shape)} c) => (float y) <{scale}, {zero}, int8 n = {{0}}>
+            {{ y = com.microsoft.QGemm(a, t, z, w, t, n, c) }}""")
 
 
 def fused():
@@ -225,5 +292,5 @@ def fused():
 
 
 def cases():
-    for family in (norms, for_gpus, products, attention, grouped, quantised, fused):
+    for family in (norms, for_gpus, products, attention, grouped, quantised, broadcast, fused):
         yield from family()

@@ -32,6 +32,10 @@ def recurrent():
             rest = [Const(value) for value in (scales[0], zeros[0], scales[1], zeros[1])]
             yield Case("DynamicQuantizeLSTM", [f(25, 2, 4), *constants, None, None, None, None, *rest], 1, 3,
                        {"hidden_size": 5, "direction": direction}, "com.microsoft", tolerance=1e-2)
+    # Values of activations stand in the order of those that have some.
+    weights = [Const(f(2, 20, 4), F), Const(f(2, 20, 5), F), Const(f(2, 40), F)]
+    yield case("LSTM", [f(7, 2, 4), *weights], outputs=3, hidden_size=5, direction="bidirectional", activation_alpha=[0.4, 0.3, 0.2], activation_beta=[0.3, 0.6],
+               activations=["Sigmoid", "Affine", "Tanh", "HardSigmoid", "Softsign", "LeakyRelu"])
     for before in (0, 1):
         yield case("GRU", [f(30, 2, 4), Const(f(1, 15, 4), F), Const(f(1, 15, 5), F), Const(f(1, 30), F)], outputs=2, hidden_size=5, linear_before_reset=before,
                    activations=["HardSigmoid", "Softsign"])

@@ -6,6 +6,7 @@
 
 #include "deuteron/relax/op/binary.h"
 #include "deuteron/relax/op/create.h"
+#include "deuteron/relax/op/gather.h"
 #include "deuteron/relax/op/index.h"
 #include "deuteron/relax/op/linear_algebra.h"
 #include "deuteron/relax/op/manipulate.h"
@@ -31,6 +32,53 @@ Expr MergeHeads(const NodeContext& node, const Expr& x) {
   const Array<PrimExpr> shape = node.Shape(x);
   const Expr swapped = node.Emit(relax::PermuteDims(x, {0, 2, 1, 3}));
   return node.Reshaped(swapped, {shape[0], shape[2], node.Simplify(shape[1] * shape[3])});
+}
+
+Expr Columns(const NodeContext& node, const Expr& x, int64_t begin, int64_t end) {
+  return node.Emit(relax::StridedSlice(x, {node.Rank(x) - 1}, {I64(begin)}, {I64(end)}, {I64(1)}));
+}
+
+Expr Positions(const NodeContext& node, const PrimExpr& count) {
+  return node.Emit(relax::Arange(I64(0), count, I64(1), kPosition));
+}
+
+Expr BiasOf(const NodeContext& node, const Expr& visible, double otherwise, DataType dtype) {
+  return node.Emit(relax::Where(visible, node.Scalar(dtype, 0), node.Scalar(dtype, otherwise)));
+}
+
+Expr ForKeys(const NodeContext& node, const Expr& bias, const PrimExpr& keys) {
+  Array<PrimExpr> shape = node.Shape(bias);
+  if (node.analyzer().CanProveEqual(shape[3], keys)) return bias;
+  shape.Set(3, node.Simplify(keys - shape[3]));
+  const Expr rest = node.Emit(relax::Zeros(shape, node.DType(bias)));
+  shape.Set(3, keys);
+  return node.WithShape(node.Emit(relax::Concat(Array<Expr>{bias, rest}, 3)), shape);
+}
+
+Expr WithRows(const NodeContext& node, const Expr& cache, const Expr& x, const Expr& past, bool clears) {
+  const DataType dtype = node.DType(x);
+  const Array<PrimExpr> all = node.Shape(cache);
+  const PrimExpr capacity = all[2];
+  const Expr row = node.Reshaped(Positions(node, capacity), {I64(1), capacity});
+  const Expr from = node.Emit(relax::Subtract(row, past));
+  const Expr zero = node.Scalar(kPosition, 0);
+  const Expr last = node.ScalarOf(kPosition, node.Simplify(node.Shape(x)[2] - 1));
+  const Expr inside = node.Emit(relax::Minimum(relax::Maximum(from, zero), last));
+  const Array<PrimExpr> column = {node.Shape(past)[0], I64(1), capacity, I64(1)};
+  const Expr index = node.Reshaped(node.CastTo(inside, DataType::Int(64)), column);
+  const Expr rows = node.Emit(relax::GatherElements(x, node.Emit(relax::BroadcastTo(index, all)), 2));
+  const Expr is_new = node.Emit(relax::LogicalAnd(relax::GreaterEqual(from, zero), relax::LessEqual(from, last)));
+  Expr old = cache;
+  if (clears) {
+    const Expr is_old = node.Reshaped(node.Emit(relax::Less(from, zero)), column);
+    old = node.Emit(relax::Where(is_old, cache, node.Scalar(dtype, 0)));
+  }
+  return node.Emit(relax::Where(node.Reshaped(is_new, column), rows, old));
+}
+
+Expr AnglesAt(const NodeContext& node, size_t input, const Expr& positions) {
+  const Expr table = node.X(input);
+  return node.Emit(relax::Take(table, node.Checked(positions, {node.Shape(table)[0]}), 0, "wrap"));
 }
 
 Expr CausalBias(const NodeContext& node, const PrimExpr& queries, const PrimExpr& keys, const PrimExpr& offset,

@@ -14,9 +14,29 @@ relax::Expr SplitHeads(const NodeContext& node, const relax::Expr& x, int64_t he
 /// (b, heads, s, d) → (b, s, heads * d)
 relax::Expr MergeHeads(const NodeContext& node, const relax::Expr& x);
 
+/// Columns [begin, end) of the last axis.
+relax::Expr Columns(const NodeContext& node, const relax::Expr& x, int64_t begin, int64_t end);
+
+/// What positions of queries and keys are counted in.
+inline const DataType kPosition = DataType::Int(32);
+/// 0, 1, … below `count`.
+relax::Expr Positions(const NodeContext& node, const PrimExpr& count);
+/// 0 where `visible`, `otherwise` elsewhere.
+relax::Expr BiasOf(const NodeContext& node, const relax::Expr& visible, double otherwise, DataType dtype);
+/// The bias of scores, for the first of `keys` keys, as one for all of them.
+relax::Expr ForKeys(const NodeContext& node, const relax::Expr& bias, const PrimExpr& keys);
+
+/// `cache` (b, heads, capacity, d) with `x` (b, heads, s, d) behind the first `past` of each row, (b or 1, 1); what
+/// lies behind that is 0 if it `clears`.
+relax::Expr WithRows(const NodeContext& node, const relax::Expr& cache, const relax::Expr& x, const relax::Expr& past,
+                     bool clears);
+
 /// 0 where a query may look, -inf where not: key j of query i if j <= i + offset.
 relax::Expr CausalBias(const NodeContext& node, const PrimExpr& queries, const PrimExpr& keys, const PrimExpr& offset,
                        DataType dtype);
+
+/// Rows of input `input`, cosines or sines, at `positions` (b, s).
+relax::Expr AnglesAt(const NodeContext& node, size_t input, const relax::Expr& positions);
 
 /// `x` (b, heads, s, d), its first `rotary` columns (all if 0) turned by the angles whose cosines and sines are given,
 /// each (b or 1, s, rotary / 2): halves of the columns, or neighbours, are pairs.

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <numeric>
 
+#include "deuteron/frontend/onnx/activation.h"
 #include "deuteron/frontend/onnx/conv.h"
 #include "deuteron/frontend/onnx/converters.h"
 #include "deuteron/frontend/onnx/shape_rules.h"
@@ -33,28 +34,18 @@ Expr TransposedOperand(const NodeContext& node, const Expr& x, bool batch, bool 
 }
 
 /// The activation of a fused operator, its parameters in the order of the operator that it stands for.
-Expr Activated(const NodeContext& node, const Expr& x, const std::string& name, const std::vector<double>& parameters) {
-  const DataType dtype = node.DType(x);
-  const auto parameter = [&](size_t index, double otherwise) {
-    return node.Scalar(dtype, index < parameters.size() ? parameters[index] : otherwise);
-  };
+Expr WithActivation(const NodeContext& node, const Expr& x, const std::string& name,
+                    const std::vector<double>& parameters) {
   if (name.empty()) return x;
-  if (name == "Relu") return node.Emit(relax::nn::Relu(x));
-  if (name == "Tanh") return node.Emit(relax::Tanh(x));
-  if (name == "Sigmoid") return node.Emit(relax::Sigmoid(x));
-  if (name == "LeakyRelu") return node.Emit(relax::nn::LeakyRelu(x, parameters.empty() ? 0.01 : parameters[0]));
-  if (name == "Softplus") return node.Emit(relax::nn::Softplus(x));
   if (name == "Clip" && parameters.size() == 2) {
-    return node.Emit(relax::Minimum(relax::Maximum(x, parameter(0, 0)), parameter(1, 0)));
+    const DataType dtype = node.DType(x);
+    const Expr above = relax::Maximum(x, node.Scalar(dtype, parameters[0]));
+    return node.Emit(relax::Minimum(above, node.Scalar(dtype, parameters[1])));
   }
-  if (name == "HardSigmoid" || name == "HardSwish") {
-    const bool swish = name == "HardSwish";
-    const Expr line = relax::Add(relax::Multiply(x, swish ? node.Scalar(dtype, 1.0 / 6) : parameter(0, 0.2)),
-                                 swish ? node.Scalar(dtype, 0.5) : parameter(1, 0.5));
-    const Expr hard = relax::Minimum(relax::Maximum(line, node.Scalar(dtype, 0)), node.Scalar(dtype, 1));
-    return node.Emit(swish ? relax::Multiply(x, hard) : hard);
-  }
-  node.Unsupported("the activation '" + name + "'");
+  const auto parameter = [&](size_t i) {
+    return i < parameters.size() ? std::optional<double>(parameters[i]) : std::nullopt;
+  };
+  return Activated(node, x, name, parameter(0), parameter(1));
 }
 
 }  // namespace
@@ -75,7 +66,7 @@ Results ConvertFusedGemm(const NodeContext& node) {
   for (const char* name : {"activation_alpha", "activation_beta", "activation_gamma"}) {
     if (node.HasAttr(name)) parameters.push_back(node.Float(name, 0));
   }
-  return {Activated(node, product, node.Str("activation", ""), parameters)};
+  return {WithActivation(node, product, node.Str("activation", ""), parameters)};
 }
 
 Expr WithSumAndActivation(const NodeContext& node, const Expr& convolution) {
@@ -84,7 +75,7 @@ Expr WithSumAndActivation(const NodeContext& node, const Expr& convolution) {
     const std::vector<Expr> operands = BroadcastOperands(node, {result, node.X(3)});
     result = node.Emit(relax::Add(operands[0], operands[1]));
   }
-  return Activated(node, result, node.Str("activation", ""), node.Floats("activation_params"));
+  return WithActivation(node, result, node.Str("activation", ""), node.Floats("activation_params"));
 }
 
 Results ConvertFusedConv(const NodeContext& node) {
@@ -122,7 +113,6 @@ Expr Shortened(const NodeContext& node, const Expr& x, const PrimExpr& length) {
 }  // namespace
 
 Results ConvertMatMulNBits(const NodeContext& node) {
-  if (node.Has(4)) node.Unsupported("g_idx");
   if (node.Int("weight_prepacked", 0) != 0) node.Unsupported("weights laid out for another device");
   const int64_t k = node.RequiredInt("K");
   const int64_t n = node.RequiredInt("N");
@@ -131,9 +121,18 @@ Results ConvertMatMulNBits(const NodeContext& node) {
   if (k < 1 || n < 1 || block < 1 || k > INT64_MAX - block) node.Fail("K, N and block_size must be positive");
   const int64_t blocks = (k + block - 1) / block;
   const DataType dtype = node.DType(0);
-  const auto by_block = [&](const Expr& x) { return node.Reshaped(x, {I64(n), I64(blocks), I64(1)}); };
+  // The block of each row of the weights, if they are not in order.
+  const Expr order = node.Has(4) ? node.Indices(4, {I64(blocks)}) : Expr();
+  const auto by_row = [&](const Expr& x) {
+    return Shortened(node, node.Reshaped(x, {I64(n), I64(blocks * block)}), I64(k));
+  };
+  const auto by_block = [&](const Expr& x) -> Expr {
+    if (order.defined()) return node.Emit(relax::Take(node.Reshaped(x, {I64(n), I64(blocks)}), order, 1));
+    return node.Reshaped(x, {I64(n), I64(blocks), I64(1)});
+  };
   const Expr packed = node.Reshaped(node.X(1), {I64(n), I64(blocks), node.Simplify(FloorDiv(I64(block) * bits, 8))});
-  const Expr numbers = node.CastTo(Unpacked(node, packed, bits), dtype);
+  Expr numbers = node.CastTo(Unpacked(node, packed, bits), dtype);
+  if (order.defined()) numbers = by_row(numbers);
   Expr zero = node.Scalar(dtype, static_cast<double>(int64_t{1} << (bits - 1)));
   if (node.Has(3)) {
     zero = node.X(3);
@@ -145,9 +144,9 @@ Results ConvertMatMulNBits(const NodeContext& node) {
   }
   const Expr centred = relax::Subtract(numbers, zero);
   const Expr weight = node.Emit(relax::Multiply(centred, by_block(node.X(2))));
-  const Expr rows = Shortened(node, node.Reshaped(weight, {I64(n), I64(blocks * block)}), I64(k));
+  const Expr rows = order.defined() ? weight : by_row(weight);
   const Expr product = node.Emit(relax::Matmul(node.X(0), node.Emit(relax::PermuteDims(rows, {1, 0}))));
-  return {node.Has(5) ? Expr(node.Emit(relax::Add(product, node.X(5)))) : product};
+  return {node.Has(5) ? SumOf(node, product, node.X(5)) : product};
 }
 
 Results ConvertGatherBlockQuantized(const NodeContext& node) {
@@ -156,7 +155,7 @@ Results ConvertGatherBlockQuantized(const NodeContext& node) {
   const int64_t block = node.Int("block_size", 128);
   const int64_t axis = node.Axis(node.Int("quantize_axis", 1), rank);
   const int64_t gather = node.Axis(node.Int("gather_axis", 0), rank);
-  if (axis == gather) node.Unsupported("blocks along the axis that is gathered");
+  if (gather == rank - 1 && bits < 8) node.Unsupported("gathering along the axis whose numbers share bytes");
   if (block < 1) node.Fail("block_size must be positive");
   const Expr data = node.X(0);
   const Expr indices = IndicesFromBeginning(node, 1, node.Shape(data)[gather]);
@@ -171,9 +170,21 @@ Results ConvertGatherBlockQuantized(const NodeContext& node) {
     if (node.analyzer().CanProveEqual(node.Shape(wide)[at], length)) return wide;
     return node.Emit(relax::StridedSlice(wide, {at}, {I64(0)}, {length}, {I64(1)}));
   };
-  const Expr scales = taken(2);
   Expr zero =
       node.Scalar(dtype, node.DType(0) == DataType::UInt(8) ? static_cast<double>(int64_t{1} << (bits - 1)) : 0);
+  if (axis == gather) {
+    // Each has the scale of the block that it comes from.
+    const Expr blocks =
+        node.Emit(relax::FloorDivide(indices, node.Scalar(node.DType(indices), static_cast<double>(block))));
+    const auto of_block = [&](const Expr& x) -> Expr { return node.Emit(relax::Take(x, blocks, gather)); };
+    if (node.Has(3)) {
+      const Expr unpacked =
+          Shortened(node, Unpacked(node, node.X(3), bits), node.Shape(numbers)[node.Rank(numbers) - 1]);
+      zero = of_block(node.CastTo(unpacked, dtype));
+    }
+    return {node.Emit(relax::Multiply(relax::Subtract(numbers, zero), of_block(node.X(2))))};
+  }
+  const Expr scales = taken(2);
   if (node.Has(3)) {
     const Expr unpacked = Unpacked(node, taken(3), bits);
     zero = spread(node.CastTo(Shortened(node, unpacked, node.Shape(scales)[node.Rank(scales) - 1]), dtype));

@@ -19,12 +19,6 @@ namespace {
 
 constexpr double kContribEpsilon = 1e-12;
 
-/// x + y, where y may be broadcast.
-Expr Sum(const NodeContext& node, const Expr& x, const Expr& y) {
-  const std::vector<Expr> operands = BroadcastOperands(node, {x, y});
-  return node.Emit(relax::Add(operands[0], operands[1]));
-}
-
 /// The layer norm over the last axis; `beta` may be null.
 Expr NormOfRows(const NodeContext& node, const Expr& x, const Expr& gamma, const Expr& beta, double epsilon) {
   const int64_t last = node.Rank(x) - 1;
@@ -32,8 +26,7 @@ Expr NormOfRows(const NodeContext& node, const Expr& x, const Expr& gamma, const
   return node.Emit(relax::nn::LayerNorm(x, gamma, centre, {last}, epsilon, beta.defined()));
 }
 
-/// (mean, 1 / standard deviation) over the last axis in float32; of a simplified norm, whose mean counts as 0, the
-/// second.
+/// (mean, 1 / standard deviation) over the last axis in float32; the mean of a simplified norm counts as 0.
 Results RowStatistics(const NodeContext& node, const Expr& x, double epsilon, bool simplified) {
   const DataType wide = DataType::Float(32);
   const Expr value = node.CastTo(x, wide);
@@ -41,14 +34,14 @@ Results RowStatistics(const NodeContext& node, const Expr& x, double epsilon, bo
   const Expr spread = simplified ? relax::Mean(relax::Multiply(value, value), last, /*keepdims=*/true)
                                  : relax::Variance(value, last, /*keepdims=*/true);
   const Expr inverse = node.Emit(relax::Rsqrt(relax::Add(node.Emit(spread), node.Scalar(wide, epsilon))));
-  if (simplified) return {Value(), inverse};
+  if (simplified) return {node.Emit(relax::ZerosLike(inverse)), inverse};
   return {node.Emit(relax::Mean(value, last, /*keepdims=*/true)), inverse};
 }
 
 /// Outputs of SkipLayerNormalization and its simplified form: the norm, statistics, the sum that is normalised.
 Results SkipNorm(const NodeContext& node, size_t bias, bool simplified) {
-  Expr sum = Sum(node, node.X(0), node.X(1));
-  if (node.Has(bias)) sum = Sum(node, sum, node.X(bias));
+  Expr sum = SumOf(node, node.X(0), node.X(1));
+  if (node.Has(bias)) sum = SumOf(node, sum, node.X(bias));
   const double epsilon = node.Float("epsilon", kContribEpsilon);
   const Expr y = simplified ? Expr(node.Emit(relax::nn::RMSNorm(sum, node.X(2), {node.Rank(sum) - 1}, epsilon)))
                             : NormOfRows(node, sum, node.X(2), node.Has(3) ? node.X(3) : Expr(), epsilon);
@@ -73,12 +66,12 @@ Results ConvertEmbedLayerNormalization(const NodeContext& node) {
   if (shape.size() != 2) node.Fail("input_ids must be of rank 2");
   Expr sum = rows(2, 0);
   if (node.Has(8)) {
-    sum = Sum(node, sum, rows(3, 8));
+    sum = SumOf(node, sum, rows(3, 8));
   } else {
     const Expr positions = node.Emit(relax::StridedSlice(node.X(3), {0}, {I64(0)}, {shape[1]}, {I64(1)}));
-    sum = Sum(node, sum, node.WithShape(positions, {shape[1], node.Shape(3)[1]}));
+    sum = SumOf(node, sum, node.WithShape(positions, {shape[1], node.Shape(3)[1]}));
   }
-  if (node.Has(1) && node.Has(4)) sum = Sum(node, sum, rows(4, 1));
+  if (node.Has(1) && node.Has(4)) sum = SumOf(node, sum, rows(4, 1));
   const Expr y = NormOfRows(node, sum, node.X(5), node.X(6), node.Float("epsilon", kContribEpsilon));
   const DataType index = DataType::Int(32);
   Value counts;
@@ -101,8 +94,8 @@ Results ConvertContribGroupNorm(const NodeContext& node) {
     Expr other = node.X(3);
     const Array<PrimExpr> dims = node.Shape(other);
     if (dims.size() == 2) other = node.Reshaped(other, {dims[0], I64(1), I64(1), dims[1]});
-    x = Sum(node, x, other);
-    if (node.Has(4)) x = Sum(node, x, node.X(4));
+    x = SumOf(node, x, other);
+    if (node.Has(4)) x = SumOf(node, x, node.X(4));
   }
   const Expr sum = x;
   if (last) x = node.Emit(relax::PermuteDims(x, {0, 3, 1, 2}));
@@ -116,12 +109,12 @@ Results ConvertContribGroupNorm(const NodeContext& node) {
 }
 
 Results ConvertBiasGelu(const NodeContext& node) {
-  return {node.Emit(relax::nn::Gelu(Sum(node, node.X(0), node.X(1))))};
+  return {node.Emit(relax::nn::Gelu(SumOf(node, node.X(0), node.X(1))))};
 }
 
 Results ConvertFastGelu(const NodeContext& node) {
   const Expr x = node.X(0);
-  return {node.Emit(relax::nn::GeluTanh(node.Has(1) ? Sum(node, x, node.X(1)) : x))};
+  return {node.Emit(relax::nn::GeluTanh(node.Has(1) ? SumOf(node, x, node.X(1)) : x))};
 }
 
 Results ConvertQuickGelu(const NodeContext& node) {
@@ -131,11 +124,11 @@ Results ConvertQuickGelu(const NodeContext& node) {
 }
 
 Results ConvertBiasSplitGelu(const NodeContext& node) {
-  const Expr sum = Sum(node, node.X(0), node.X(1));
+  const Expr sum = SumOf(node, node.X(0), node.X(1));
   const relax::Var halves = node.Emit(relax::SplitSections(sum, 2, node.Rank(sum) - 1));
   return {node.Emit(relax::Multiply(node.Field(halves, 0), relax::nn::Gelu(node.Field(halves, 1))))};
 }
 
-Results ConvertBiasAdd(const NodeContext& node) { return {Sum(node, Sum(node, node.X(0), node.X(1)), node.X(2))}; }
+Results ConvertBiasAdd(const NodeContext& node) { return {SumOf(node, SumOf(node, node.X(0), node.X(1)), node.X(2))}; }
 
 }  // namespace deuteron::onnx

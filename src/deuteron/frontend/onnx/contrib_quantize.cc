@@ -5,6 +5,7 @@
 
 #include "deuteron/frontend/onnx/converters.h"
 #include "deuteron/frontend/onnx/quantized.h"
+#include "deuteron/frontend/onnx/shape_rules.h"
 #include "deuteron/frontend/onnx/window.h"
 #include "deuteron/relax/op/binary.h"
 #include "deuteron/relax/op/datatype.h"
@@ -27,11 +28,11 @@ const DataType kReal = DataType::Float(32);
 }  // namespace
 
 Results ConvertQLinearAdd(const NodeContext& node) {
-  return Quantized(node, node.Emit(relax::Add(Dequantized(node, 0), Dequantized(node, 3))), 6, node.DType(0));
+  return Quantized(node, SumOf(node, Dequantized(node, 0), Dequantized(node, 3)), 6, node.DType(0));
 }
 
 Results ConvertQLinearMul(const NodeContext& node) {
-  return Quantized(node, node.Emit(relax::Multiply(Dequantized(node, 0), Dequantized(node, 3))), 6, node.DType(0));
+  return Quantized(node, ProductOf(node, Dequantized(node, 0), Dequantized(node, 3)), 6, node.DType(0));
 }
 
 Results ConvertQLinearGlobalAveragePool(const NodeContext& node) {
@@ -111,17 +112,17 @@ Results ConvertNhwcMaxPool(const NodeContext& node) {
 }
 
 Results ConvertMatMulIntegerToFloat(const NodeContext& node) {
-  const Expr scale = node.Emit(relax::Multiply(MatrixParameter(node, 2, true), MatrixParameter(node, 3, false)));
+  const Expr scale = ProductOf(node, MatrixParameter(node, 2, true), MatrixParameter(node, 3, false));
   const Expr product = IntegerProduct(node, node.X(0), node.X(1), MatrixParameter(node, 4, true),
                                       MatrixParameter(node, 5, false), scale);
-  return {node.Has(6) ? Expr(node.Emit(relax::Add(product, node.X(6)))) : product};
+  return {node.Has(6) ? SumOf(node, product, node.X(6)) : product};
 }
 
 Results ConvertDynamicQuantizeMatMul(const NodeContext& node) {
   const DynamicallyQuantized a = QuantizeDynamically(node, node.X(0));
   const Expr scale = node.Emit(relax::Multiply(a.scale, MatrixParameter(node, 2, false)));
   const Expr product = IntegerProduct(node, a.numbers, node.X(1), a.zero_point, MatrixParameter(node, 3, false), scale);
-  return {node.Has(4) ? Expr(node.Emit(relax::Add(product, node.X(4)))) : product};
+  return {node.Has(4) ? SumOf(node, product, node.X(4)) : product};
 }
 
 Results ConvertQGemm(const NodeContext& node) {
@@ -134,10 +135,8 @@ Results ConvertQGemm(const NodeContext& node) {
   if (node.Has(6)) {
     // int32, of the scale that the sums of products have.
     const auto scale = [&](size_t input) { return node.CastTo(Parameter(node, node.X(input)), kReal); };
-    const Expr c = node.X(6);
     const Expr of_sums = node.Emit(relax::Multiply(scale(1), scale(4)));
-    result = node.Emit(relax::Add(result, relax::Dequantize(c, of_sums, node.Scalar(DataType::Int(32), 0),
-                                                            std::max<int64_t>(node.Rank(c), 1) - 1, kReal)));
+    result = SumOf(node, result, ProductOf(node, node.CastTo(node.X(6), kReal), of_sums));
   }
   if (const double alpha = node.Float("alpha", 1); alpha != 1)
     result = node.Emit(relax::Multiply(result, node.Scalar(kReal, alpha)));

@@ -1,3 +1,4 @@
+#include "deuteron/frontend/onnx/activation.h"
 #include "deuteron/frontend/onnx/converters.h"
 #include "deuteron/frontend/onnx/shape_rules.h"
 #include "deuteron/relax/op/binary.h"
@@ -21,18 +22,17 @@ struct Build {
   DataType dtype = node.DType(x);
 
   Expr Const(double value) const { return node.Scalar(dtype, value); }
-  Expr Positive(const Expr& value) const { return relax::Greater(value, Const(0)); }
   Expr Done(const Expr& value) const { return node.Emit(value); }
-  /// exp(min(x, 0)) - 1: no overflow where the other branch is taken.
-  Expr ExpM1OfNegative(const Expr& value) const {
-    return relax::Subtract(relax::Exp(relax::Minimum(value, Const(0))), Const(1));
-  }
 };
 
 }  // namespace
 
-Results ConvertLeakyRelu(const NodeContext& node) {
-  return {node.Emit(relax::nn::LeakyRelu(node.X(0), node.Float("alpha", 0.01)))};
+Results ConvertNamedActivation(const NodeContext& node) {
+  const auto parameter = [&](const char* name) {
+    return node.HasAttr(name) ? std::optional<double>(node.Float(name, 0)) : std::nullopt;
+  };
+  const std::string name(node.node().op_type);
+  return {Activated(node, node.X(0), name, parameter("alpha"), parameter(name == "Selu" ? "gamma" : "beta"))};
 }
 
 Results ConvertPRelu(const NodeContext& node) {
@@ -41,41 +41,6 @@ Results ConvertPRelu(const NodeContext& node) {
   const std::vector<Expr> operands = BroadcastOperands(node, {b.x, node.X(1)});
   const Expr& x = operands[0];
   return {b.Done(relax::Where(relax::Less(x, b.Const(0)), relax::Multiply(x, operands[1]), x))};
-}
-
-Results ConvertHardSigmoid(const NodeContext& node) {
-  const Build b{node};
-  const Expr line =
-      relax::Add(relax::Multiply(b.x, b.Const(node.Float("alpha", 0.2))), b.Const(node.Float("beta", 0.5)));
-  return {b.Done(relax::Minimum(relax::Maximum(line, b.Const(0)), b.Const(1)))};
-}
-
-Results ConvertHardSwish(const NodeContext& node) {
-  const Build b{node};
-  const Expr line = relax::Add(relax::Multiply(b.x, b.Const(1.0 / 6.0)), b.Const(0.5));
-  return {b.Done(relax::Multiply(b.x, relax::Minimum(relax::Maximum(line, b.Const(0)), b.Const(1))))};
-}
-
-Results ConvertElu(const NodeContext& node) {
-  const Build b{node};
-  const Expr below = relax::Multiply(b.Const(node.Float("alpha", 1.0)), b.ExpM1OfNegative(b.x));
-  return {b.Done(relax::Where(b.Positive(b.x), b.x, below))};
-}
-
-Results ConvertSelu(const NodeContext& node) {
-  const Build b{node};
-  const double alpha = node.Float("alpha", 1.67326319217681884765625);
-  const double gamma = node.Float("gamma", 1.05070102214813232421875);
-  const Expr below = relax::Multiply(b.Const(alpha * gamma), b.ExpM1OfNegative(b.x));
-  return {b.Done(relax::Where(b.Positive(b.x), relax::Multiply(b.Const(gamma), b.x), below))};
-}
-
-Results ConvertCelu(const NodeContext& node) {
-  const Build b{node};
-  const double alpha = node.Float("alpha", 1.0);
-  const Expr scaled = relax::Multiply(b.x, b.Const(1.0 / alpha));
-  const Expr below = relax::Multiply(b.Const(alpha), b.ExpM1OfNegative(scaled));
-  return {b.Done(relax::Where(b.Positive(b.x), b.x, below))};
 }
 
 Results ConvertGelu(const NodeContext& node) {
@@ -95,19 +60,6 @@ Results ConvertSwish(const NodeContext& node) {
   const double alpha = node.Float("alpha", 1.0);
   if (alpha == 1.0) return {b.Done(relax::nn::Silu(b.x))};
   return {b.Done(relax::Multiply(b.x, relax::Sigmoid(relax::Multiply(b.x, b.Const(alpha)))))};
-}
-
-Results ConvertSoftplus(const NodeContext& node) { return {node.Emit(relax::nn::Softplus(node.X(0)))}; }
-
-Results ConvertSoftsign(const NodeContext& node) {
-  const Build b{node};
-  return {b.Done(relax::Divide(b.x, relax::Add(relax::Abs(b.x), b.Const(1))))};
-}
-
-Results ConvertThresholdedRelu(const NodeContext& node) {
-  const Build b{node};
-  const Expr above = relax::Greater(b.x, b.Const(node.Float("alpha", 1.0)));
-  return {b.Done(relax::Where(above, b.x, b.Const(0)))};
 }
 
 Results ConvertShrink(const NodeContext& node) {

@@ -52,6 +52,7 @@ constexpr int64_t kMostByCofactors = 4;
 
 /// Input 0, whose last two axes are square matrices.
 struct Matrices {
+  /// At least in float32.
   Expr x;
   Array<PrimExpr> shape;
   int64_t rank;
@@ -74,6 +75,7 @@ Matrices ReadMatrices(const NodeContext& node) {
     shape.Set(axis, order);
   }
   const bool is_small = known && *known >= 1 && *known <= kMostByCofactors;
+  if (node.DType(x).bits() < 32) x = node.CastTo(x, DataType::Float(32));
   return {node.WithShape(x, shape), shape, rank, order, is_small ? known : std::nullopt};
 }
 
@@ -170,19 +172,20 @@ Expr InverseByElimination(const NodeContext& node, const Matrices& matrices) {
 
 Results ConvertDet(const NodeContext& node) {
   const Matrices matrices = ReadMatrices(node);
-  if (!matrices.small_order) return {DeterminantByElimination(node, matrices)};
+  if (!matrices.small_order) return {node.CastTo(DeterminantByElimination(node, matrices), node.DType(0))};
   const std::vector<int64_t> all = Without(*matrices.small_order, -1);
-  return {Determinant(node, matrices.x, all, all)};
+  return {node.CastTo(Determinant(node, matrices.x, all, all), node.DType(0))};
 }
 
-Results ConvertInverse(const NodeContext& node) {
-  const Matrices matrices = ReadMatrices(node);
-  if (!matrices.small_order) return {InverseByElimination(node, matrices)};
+namespace {
+
+Expr Inverse(const NodeContext& node, const Matrices& matrices) {
+  if (!matrices.small_order) return InverseByElimination(node, matrices);
   const int64_t order = *matrices.small_order;
   const Expr& x = matrices.x;
   const Array<PrimExpr>& shape = matrices.shape;
   const int64_t rank = matrices.rank;
-  if (order == 1) return {node.Emit(relax::Divide(node.Scalar(node.DType(x), 1), x))};
+  if (order == 1) return node.Emit(relax::Divide(node.Scalar(node.DType(x), 1), x));
   // Cofactors, transposed, by the determinant.
   Array<Expr> cofactors;
   for (int64_t i = 0; i < order; ++i) {
@@ -196,7 +199,13 @@ Results ConvertInverse(const NodeContext& node) {
   Array<PrimExpr> scalar = shape;
   scalar.Set(rank - 1, I64(1));
   scalar.Set(rank - 2, I64(1));
-  return {node.Emit(relax::Divide(adjugate, node.Reshaped(Determinant(node, x, all, all), scalar)))};
+  return node.Emit(relax::Divide(adjugate, node.Reshaped(Determinant(node, x, all, all), scalar)));
+}
+
+}  // namespace
+
+Results ConvertInverse(const NodeContext& node) {
+  return {node.CastTo(Inverse(node, ReadMatrices(node)), node.DType(0))};
 }
 
 }  // namespace deuteron::onnx

@@ -2,8 +2,10 @@
 /// step slices its rows from it. Short sequences of static length are unrolled; others are loops of the IR.
 #include <algorithm>
 #include <functional>
+#include <optional>
 #include <tuple>
 
+#include "deuteron/frontend/onnx/activation.h"
 #include "deuteron/frontend/onnx/converters.h"
 #include "deuteron/frontend/onnx/loop.h"
 #include "deuteron/frontend/onnx/quantized.h"
@@ -29,36 +31,6 @@ constexpr int64_t kMostUnrolledSteps = 16;
 
 /// An activation with its parameters.
 using Activation = std::function<Expr(const Expr&)>;
-
-Activation MakeActivation(const NodeContext& node, DataType dtype, std::string name, double alpha, double beta) {
-  std::transform(name.begin(), name.end(), name.begin(), [](unsigned char c) { return std::tolower(c); });
-  const auto constant = [&node, dtype](double value) { return node.Scalar(dtype, value); };
-  if (name == "sigmoid") return [](const Expr& x) { return relax::Sigmoid(x); };
-  if (name == "tanh") return [](const Expr& x) { return relax::Tanh(x); };
-  if (name == "relu") return [](const Expr& x) { return relax::nn::Relu(x); };
-  if (name == "softsign") {
-    return [=](const Expr& x) { return relax::Divide(x, relax::Add(relax::Abs(x), constant(1))); };
-  }
-  if (name == "softplus") return [](const Expr& x) { return relax::nn::Softplus(x); };
-  if (name == "affine") {
-    return [=](const Expr& x) { return relax::Add(relax::Multiply(x, constant(alpha)), constant(beta)); };
-  }
-  if (name == "leakyrelu") return [=](const Expr& x) { return relax::nn::LeakyRelu(x, alpha); };
-  if (name == "hardsigmoid") {
-    return [=](const Expr& x) {
-      const Expr line = relax::Add(relax::Multiply(x, constant(alpha)), constant(beta));
-      return relax::Minimum(relax::Maximum(line, constant(0)), constant(1));
-    };
-  }
-  if (name == "elu") {
-    return [=](const Expr& x) {
-      const Expr below =
-          relax::Multiply(constant(alpha), relax::Subtract(relax::Exp(relax::Minimum(x, constant(0))), constant(1)));
-      return relax::Where(relax::Greater(x, constant(0)), x, below);
-    };
-  }
-  node.Unsupported("activation '" + name + "'");
-}
 
 /// What the three have in common: sizes, weights and states by direction.
 class Recurrence {
@@ -172,14 +144,23 @@ class Recurrence {
 
   Activation Act(int64_t direction, size_t index) const {
     const auto names = node_.Strs("activations");
+    const auto name_of = [&](size_t at) { return at < names.size() ? names[at] : defaults_[at % defaults_.size()]; };
     const size_t at = static_cast<size_t>(direction) * defaults_.size() + index;
-    const std::string name = names.empty() ? defaults_[index] : at < names.size() ? names[at] : defaults_[index];
-    const auto alphas = node_.Floats("activation_alpha");
-    const auto betas = node_.Floats("activation_beta");
-    const double alpha = name == "HardSigmoid" ? 0.2 : name == "Elu" || name == "Affine" ? 1.0 : 0.01;
-    const double beta = name == "HardSigmoid" ? 0.5 : 0.0;
-    return MakeActivation(node_, dtype_, name, at < alphas.size() ? alphas[at] : alpha,
-                          at < betas.size() ? betas[at] : beta);
+    // Values stand in the order of the activations that have parameters.
+    size_t alphas = 0, betas = 0;
+    for (size_t before = 0; before < at; ++before) {
+      const int64_t count = NumParameters(name_of(before));
+      alphas += count > 0 ? 1 : 0;
+      betas += count > 1 ? 1 : 0;
+    }
+    const auto parameter = [&](const char* attribute, size_t place) {
+      const std::vector<double> values = node_.Floats(attribute);
+      return place < values.size() ? std::optional<double>(values[place]) : std::nullopt;
+    };
+    return [this, name = name_of(at), first = parameter("activation_alpha", alphas),
+            second = parameter("activation_beta", betas)](const Expr& x) {
+      return Activated(node_, x.as<relax::VarNode>() != nullptr ? x : Expr(node_.Emit(x)), name, first, second);
+    };
   }
 
   /// The attribute clip bounds what goes into activations.
@@ -352,13 +333,12 @@ Results ConvertLSTM(const NodeContext& node) {
       in = node.Emit(relax::Add(in, peephole(0, cell)));
       forget = node.Emit(relax::Add(forget, peephole(2, cell)));
     }
-    in = node.Emit(f(rnn.Clipped(in)));
-    forget = coupled ? Expr(node.Emit(relax::Subtract(node.Scalar(rnn.dtype(), 1), in)))
-                     : Expr(node.Emit(f(rnn.Clipped(forget))));
-    const Expr candidate = node.Emit(g(rnn.Clipped(rnn.Gate(gates, 3))));
+    in = f(rnn.Clipped(in));
+    forget = coupled ? Expr(node.Emit(relax::Subtract(node.Scalar(rnn.dtype(), 1), in))) : Expr(f(rnn.Clipped(forget)));
+    const Expr candidate = g(rnn.Clipped(rnn.Gate(gates, 3)));
     const Expr next = node.Emit(relax::Add(relax::Multiply(forget, cell), relax::Multiply(in, candidate)));
     if (peepholes.defined()) out = node.Emit(relax::Add(out, peephole(1, next)));
-    out = node.Emit(f(rnn.Clipped(out)));
+    out = f(rnn.Clipped(out));
     return {node.Emit(relax::Multiply(out, h(next))), next};
   };
   const auto initial = [&](int64_t direction) {
@@ -393,7 +373,7 @@ Results ConvertGRU(const NodeContext& node) {
     };
     // Gates: update, reset, hidden.
     const Expr two = biased(node.Emit(relax::Matmul(h, part(recurrent, 0, 2))), 0, 2);
-    const Expr gates = node.Emit(f(rnn.Clipped(relax::Add(part(x, 0, 2), two))));
+    const Expr gates = f(rnn.Clipped(relax::Add(part(x, 0, 2), two)));
     const Expr update = rnn.Gate(gates, 0);
     const Expr reset = rnn.Gate(gates, 1);
     Expr from_state;
@@ -404,7 +384,7 @@ Results ConvertGRU(const NodeContext& node) {
       const Expr masked = node.Emit(relax::Multiply(reset, h));
       from_state = biased(node.Emit(relax::Matmul(masked, part(recurrent, 2, 3))), 2, 3);
     }
-    const Expr candidate = node.Emit(g(rnn.Clipped(relax::Add(part(x, 2, 3), from_state))));
+    const Expr candidate = g(rnn.Clipped(relax::Add(part(x, 2, 3), from_state)));
     const Expr keep = relax::Subtract(node.Scalar(rnn.dtype(), 1), update);
     return {node.Emit(relax::Add(relax::Multiply(keep, candidate), relax::Multiply(update, h)))};
   };
@@ -423,7 +403,7 @@ Results ConvertRNN(const NodeContext& node) {
   };
   const auto step = [&](int64_t direction, const Expr& x, const std::vector<Expr>& states) -> std::vector<Expr> {
     const Expr product = node.Emit(relax::Matmul(states[0], recurrent));
-    return {node.Emit(rnn.Act(direction, 0)(rnn.Clipped(relax::Add(x, product))))};
+    return {rnn.Act(direction, 0)(rnn.Clipped(relax::Add(x, product)))};
   };
   const auto initial = [&](int64_t direction) { return std::vector<Expr>{rnn.InitialState(5, direction)}; };
   return rnn.Run({inputs, prepare, initial, step});

@@ -1,5 +1,6 @@
 #include "deuteron/frontend/onnx/quantized.h"
 
+#include "deuteron/frontend/onnx/shape_rules.h"
 #include "deuteron/relax/op/binary.h"
 #include "deuteron/relax/op/datatype.h"
 #include "deuteron/relax/op/linear_algebra.h"
@@ -43,7 +44,8 @@ Expr Saturate(const NodeContext& node, const Expr& value, const Expr& zero_point
 Expr Centred(const NodeContext& node, const Expr& x, const Expr& zero_point) {
   Expr wide = node.CastTo(x, DataType::Int(32));
   if (!zero_point.defined()) return wide;
-  return node.Emit(relax::Subtract(wide, node.CastTo(zero_point, DataType::Int(32))));
+  const std::vector<Expr> operands = BroadcastOperands(node, {wide, node.CastTo(zero_point, DataType::Int(32))});
+  return node.Emit(relax::Subtract(operands[0], operands[1]));
 }
 
 Expr MatrixParameter(const NodeContext& node, size_t input, bool by_row) {
@@ -86,7 +88,7 @@ Results Quantized(const NodeContext& node, const Expr& value, size_t first, Data
 Expr IntegerProduct(const NodeContext& node, const Expr& a, const Expr& b, const Expr& a_zero, const Expr& b_zero,
                     const Expr& scale) {
   const Expr product = node.Emit(relax::Matmul(Centred(node, a, a_zero), Centred(node, b, b_zero)));
-  return node.Emit(relax::Multiply(node.CastTo(product, node.DType(scale)), scale));
+  return ProductOf(node, node.CastTo(product, node.DType(scale)), scale);
 }
 
 }  // namespace deuteron::onnx

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <numeric>
 
+#include "deuteron/relax/op/binary.h"
 #include "deuteron/relax/op/manipulate.h"
 #include "deuteron/relax/type_analysis.h"
 
@@ -190,6 +191,16 @@ std::vector<relax::Expr> BroadcastOperands(const NodeContext& node, std::vector<
     operands[n] = node.Emit(relax::BroadcastTo(operands[n], stretched));
   }
   return operands;
+}
+
+relax::Expr SumOf(const NodeContext& node, const relax::Expr& a, const relax::Expr& b) {
+  const std::vector<relax::Expr> operands = BroadcastOperands(node, {a, b});
+  return node.Emit(relax::Add(operands[0], operands[1]));
+}
+
+relax::Expr ProductOf(const NodeContext& node, const relax::Expr& a, const relax::Expr& b) {
+  const std::vector<relax::Expr> operands = BroadcastOperands(node, {a, b});
+  return node.Emit(relax::Multiply(operands[0], operands[1]));
 }
 
 }  // namespace deuteron::onnx

@@ -23,4 +23,8 @@ Array<PrimExpr> BroadcastDims(const NodeContext& node, const Array<PrimExpr>& a,
 /// The last `kept` axes of each are not broadcast: those of matrices.
 std::vector<relax::Expr> BroadcastOperands(const NodeContext& node, std::vector<relax::Expr> operands, size_t kept = 0);
 
+/// a + b and a · b of such operands.
+relax::Expr SumOf(const NodeContext& node, const relax::Expr& a, const relax::Expr& b);
+relax::Expr ProductOf(const NodeContext& node, const relax::Expr& a, const relax::Expr& b);
+
 }  // namespace deuteron::onnx
