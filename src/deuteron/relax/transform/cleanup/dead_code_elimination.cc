@@ -4,7 +4,8 @@
 /// Purpose: passes may leave unused bindings and functions behind; this one removes bindings of pure values
 /// that nothing uses, and functions that neither public ones nor `entry_functions` reach.
 ///
-/// What it must not do: remove a call with a side effect, a match_cast (it is a check), or a public function.
+/// What it must not do: remove a call with a side effect, a match_cast (it is a check), a public or an external
+/// function.
 ///
 /// Place: after passes that replace code (FuseTIR, FoldConstant, RunCodegen). One sweep from the last binding
 /// to the first suffices, since uses follow definitions.
@@ -22,7 +23,9 @@ IRModule RemoveUnusedFunctions(IRModule module, const std::vector<std::string>& 
   std::vector<GlobalVar> work;
   for (const std::string& name : entries) work.push_back(module.GetGlobalVar(name));
   for (const auto& [var, func] : module->functions) {
-    if (func->GetAttr<String>("global_symbol").has_value()) work.push_back(var);
+    // What an external function is for, the module does not say.
+    const bool is_external = func.as<ExternFuncNode>() != nullptr;
+    if (is_external || func->GetAttr<String>("global_symbol").has_value()) work.push_back(var);
   }
   std::unordered_set<const Object*> reached;
   while (!work.empty()) {
