@@ -32,6 +32,11 @@ def recurrent():
             rest = [Const(value) for value in (scales[0], zeros[0], scales[1], zeros[1])]
             yield Case("DynamicQuantizeLSTM", [f(25, 2, 4), *constants, None, None, None, None, *rest], 1, 3,
                        {"hidden_size": 5, "direction": direction}, "com.microsoft", tolerance=1e-2)
+    # A sequence of no steps.
+    for op, gates, states in [("LSTM", 4, 2), ("GRU", 3, 1), ("RNN", 1, 1)]:
+        for steps in (3, 20):
+            weights = [Const(f(1, gates * 5, 4), F), Const(f(1, gates * 5, 5), F), Const(f(1, 2 * gates * 5), F)]
+            yield case(op, [f(steps, 3, 4), *weights, np.array([steps, 0, 2], np.int32), *[f(1, 3, 5, seed=n) for n in range(states)]], outputs=states + 1, hidden_size=5)
     # Values of activations stand in the order of those that have some.
     weights = [Const(f(2, 20, 4), F), Const(f(2, 20, 5), F), Const(f(2, 40), F)]
     yield case("LSTM", [f(7, 2, 4), *weights], outputs=3, hidden_size=5, direction="bidirectional", activation_alpha=[0.4, 0.3, 0.2], activation_beta=[0.3, 0.6],
@@ -224,6 +229,16 @@ def symbolic_windows():
         i = Constant <value: tensor = int64[2] {6, 5}> () k = Constant <value: tensor = int64[2] {2, 3}> () y = Col2Im (x, i, k) }""", 18)
 
 
+def caches():
+    """Attention to what a cache holds, which TensorScatter writes into: queries are the last of its keys."""
+    q, k, v = f(2, 4, 3, 8), f(2, 2, 6, 8, seed=1), f(2, 2, 6, 8, seed=2)
+    for counts in ([6, 4], [6, 2], [3, 1]):
+        for mask in (None, f(3, 6)):
+            yield case("Attention", [q, k, v, mask, None, None, np.array(counts, I)], 24, ["y", "", "", "z"], is_causal=1, qk_matmul_output_mode=3)
+        yield graph("AttentionToCache", [q[:, :, :1], k, v, np.array(counts, I)], """g (float[B, 4, S, 8] q, float[B, 2, T, 8] k, float[B, 2, T, 8] v, int64[B] n) => (float y) {
+            y = Attention <is_causal: int = 1> (q, k, v, , , , n) }""", 24)
+
+
 def parts():
     for sizes in ([2, 3, 1], [6, 0, 0]):
         yield graph("SplitToSequence", [f(2, 6), np.array(sizes, I)], """g (float[N, M] x, int64[3] k) => (float[a, b] y, float[c, d] z, int64 n) {
@@ -256,3 +271,4 @@ def cases():
     yield from halves()
     yield from symbolic_windows()
     yield from parts()
+    yield from caches()

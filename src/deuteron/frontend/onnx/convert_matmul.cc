@@ -133,6 +133,15 @@ Expr AttentionMask(const NodeContext& node, const PrimExpr& keys, DataType dtype
   return node.Emit(relax::Concat(Array<Expr>{mask, node.Emit(relax::Full(shape, lowest, dtype))}, last));
 }
 
+/// Where queries stand among the keys that are no padding, (b, 1, queries, 1).
+Expr LastPositions(const NodeContext& node, const PrimExpr& queries) {
+  const Expr counts = node.CastTo(node.X(6), kPosition);
+  const Expr before = node.Emit(relax::Subtract(counts, node.ScalarOf(kPosition, queries)));
+  const Expr column = node.Reshaped(before, {node.Shape(counts)[0], I64(1), I64(1), I64(1)});
+  const Expr rows = node.Reshaped(Positions(node, queries), {I64(1), I64(1), queries, I64(1)});
+  return node.Emit(relax::Add(column, rows));
+}
+
 /// -inf for keys from the length on that input 6 gives each row.
 Expr PaddingMask(const NodeContext& node, const PrimExpr& keys, DataType dtype) {
   const DataType index = node.DType(6);
@@ -168,10 +177,25 @@ Results ConvertAttention(const NodeContext& node) {
   const PrimExpr keys = node.Shape(spec.key)[2];
   if (node.Has(3)) spec.biases.push_back(AttentionMask(node, keys, dtype));
   if (node.Has(6)) spec.biases.push_back(PaddingMask(node, keys, dtype));
-  if (node.Int("is_causal", 0) != 0) {
-    spec.biases.push_back(CausalBias(node, node.Shape(spec.query)[2], keys, past, dtype));
+  const bool is_causal = node.Int("is_causal", 0) != 0;
+  const PrimExpr queries = node.Shape(spec.query)[2];
+  // Queries are the last of as many positions as there are keys that are no padding.
+  const Expr positions = is_causal && node.Has(6) ? LastPositions(node, queries) : Expr();
+  if (positions.defined()) {
+    const Expr key = node.Reshaped(Positions(node, keys), {I64(1), I64(1), I64(1), keys});
+    spec.biases.push_back(
+        BiasOf(node, node.Emit(relax::LessEqual(key, positions)), -std::numeric_limits<double>::infinity(), dtype));
+  } else if (is_causal) {
+    spec.biases.push_back(CausalBias(node, queries, keys, past, dtype));
   }
-  const AttentionResult result = Attend(node, spec);
+  AttentionResult result = Attend(node, spec);
+  if (positions.defined()) {
+    // A query before the first key sees none.
+    const Expr sees = node.Emit(relax::GreaterEqual(positions, node.Scalar(kPosition, 0)));
+    for (Expr* part : {&result.y, &result.weights}) {
+      *part = node.Emit(relax::Where(sees, *part, node.Scalar(dtype, 0)));
+    }
+  }
   const int64_t mode = node.Int("qk_matmul_output_mode", 0);
   if (mode < 0 || mode > 3) node.Fail("qk_matmul_output_mode " + std::to_string(mode) + " is unknown");
   const Expr stages[] = {result.products, result.biased, result.capped, result.weights};

@@ -240,10 +240,19 @@ class Recurrence {
     return {after, result};
   }
 
+  /// The states before the first step; those of sequences that have none are 0, as ONNX Runtime has it.
+  States Initial(const Cell& cell, int64_t direction) const {
+    States states = cell.initial(direction);
+    if (!lengths_.defined()) return states;
+    const Expr has_steps = node_.Emit(relax::Greater(lengths_, node_.Scalar(DataType::Int(64), 0)));
+    for (Expr& state : states) state = node_.Emit(relax::Where(has_steps, state, node_.Scalar(dtype_, 0)));
+    return states;
+  }
+
   Result Unrolled(const Cell& cell, int64_t direction, const Expr& products) const {
     const int64_t steps = *AsConstInt(steps_);
     cell.prepare(direction);
-    States states = cell.initial(direction);
+    States states = Initial(cell, direction);
     std::vector<Expr> outputs(static_cast<size_t>(steps));
     for (int64_t i = 0; i < steps; ++i) {
       const int64_t at = reversed_[direction] ? steps - 1 - i : i;
@@ -257,7 +266,7 @@ class Recurrence {
     const bool is_constant = node_.X(2).as<relax::ConstantNode>() != nullptr;
     if (!is_constant) cell.prepare(direction);
     Results initial;
-    for (const Expr& state : cell.initial(direction)) initial.emplace_back(state);
+    for (const Expr& state : Initial(cell, direction)) initial.emplace_back(state);
     const auto run = [&](const PrimExpr& number, const Results& before) {
       if (is_constant) cell.prepare(direction);
       // Bounds that hold show that it is inside.
