@@ -104,16 +104,16 @@ KERNELS = '''
         A = T.match_buffer(a, (T.int64(4), T.int64(16)), "float32", elem_offset=offset, offset_factor=4)
         B = T.match_buffer(b, (T.int64(4), T.int64(16)), "float32", offset_factor=1)
         C = T.match_buffer(c, (T.int64(4), T.int64(16)), "float32")
-        D = T.decl_buffer((T.int64(4), T.int64(8)), "float32", data=C.data, strides=(T.int64(16), T.int64(1)), elem_offset=T.int64(8))
-        E = T.decl_buffer((T.int64(4), T.int64(8)), "float32", data=C.data, strides=(T.int64(16), T.int64(1)))
+        D = T.decl_buffer((T.int64(4), T.int64(8)), "float32", data=C.data, strides=(T.int64(16), T.int64(1)))
+        E = T.decl_buffer((T.int64(4), T.int64(8)), "float32", data=C.data, strides=(T.int64(16), T.int64(1)), elem_offset=T.int64(8))
         for i, j in T.grid(T.int64(4), T.int64(8)):
             with T.sblock("left"):
                 vi, vj = T.axis.remap("SS", [i, j])
-                E[vi, vj] = A[vi, vj + T.int64(8)] + B[vi, vj]
+                D[vi, vj] = A[vi, vj + T.int64(8)] + B[vi, vj]
         for i, j in T.grid(T.int64(4), T.int64(8)):
             with T.sblock("right"):
                 vi, vj = T.axis.remap("SS", [i, j])
-                D[vi, vj] = A[vi, vj] * B[vi, vj + T.int64(8)]
+                E[vi, vj] = A[vi, vj] * B[vi, vj + T.int64(8)]
 '''
 
 HELPER = '''
