@@ -20,13 +20,17 @@
 namespace deuteron {
 namespace {
 
-constexpr int64_t kPage = 4096;
+/// What the system maps at least: 4 KiB, and 16 or 64 on some ARM boards.
+int64_t PageBytes() {
+  static const int64_t bytes = sysconf(_SC_PAGESIZE);
+  return bytes;
+}
 constexpr int64_t kHugePage = int64_t{2} << 20;
 constexpr int64_t kLarge = kHugePage / 2;
 /// Of the machine. A request for more is granted by systems that promise more than they have, and ends the process when
 /// it is used.
 int64_t PhysicalMemory() {
-  static const int64_t bytes = int64_t{sysconf(_SC_PHYS_PAGES)} * sysconf(_SC_PAGESIZE);
+  static const int64_t bytes = int64_t{sysconf(_SC_PHYS_PAGES)} * PageBytes();
   return bytes;
 }
 
@@ -45,7 +49,7 @@ class LargeBlocks {
   }
 
   void* Alloc(int64_t bytes) {
-    const int64_t size = (bytes + kPage - 1) / kPage * kPage;
+    const int64_t size = (bytes + PageBytes() - 1) / PageBytes() * PageBytes();
     std::lock_guard<std::mutex> lock(mutex_);
     // Not one that is much larger: it would be missing for a request of its size.
     const auto found = free_.lower_bound(size);
@@ -90,8 +94,8 @@ class LargeBlocks {
   /// nothing else is allocated. No more is asked for than is needed: what is left of a huge page would be resident,
   /// too.
   static void* Map(int64_t size) {
-    const int64_t alignment = size < kHugePage ? kPage : kHugePage;
-    const int64_t mapped = size + alignment - kPage;
+    const int64_t alignment = size < kHugePage ? PageBytes() : kHugePage;
+    const int64_t mapped = size + alignment - PageBytes();
     void* begin = mmap(nullptr, mapped, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (begin == MAP_FAILED) return nullptr;
     // Where a huge page begins is not for the system to choose: what is too much on both sides goes back.
@@ -147,7 +151,7 @@ void FreeAligned(void* memory) {
     if (memory != nullptr) hooks.release(hooks.user, memory);
     return;
   }
-  const bool may_be_large = memory != nullptr && reinterpret_cast<uintptr_t>(memory) % kPage == 0;
+  const bool may_be_large = memory != nullptr && reinterpret_cast<uintptr_t>(memory) % PageBytes() == 0;
   if (may_be_large && LargeBlocks::Get().Free(memory)) return;
   std::free(memory);
 }
