@@ -25,7 +25,7 @@ extern "C" {
 #endif
 
 /*! Grows by one when something is added; nothing is taken away or changed within a major version of the library. */
-#define DEUTERON_C_API_VERSION 4
+#define DEUTERON_C_API_VERSION 5
 
 /*! Whose fault it is, as the command's exit status. */
 typedef enum DeuteronStatus {
@@ -189,9 +189,12 @@ typedef struct DeuteronCompileOptions {
   size_t num_limits;
   /*! What products of float32 may round their operands to: "f32", "bf16", "f16". May be null: "f32". */
   const char* precision;
+  /*! A folder of what was compiled before, which is looked at first and added to (docs/cache.md); "default": the
+   * user's. May be null: none. Since 5. */
+  const char* cache;
 } DeuteronCompileOptions;
 #define DEUTERON_COMPILE_OPTIONS_INIT \
-  { sizeof(DeuteronCompileOptions), "native", 0, 2, "auto", NULL, 0, NULL, 0, NULL, NULL, NULL, 0, NULL }
+  { sizeof(DeuteronCompileOptions), "native", 0, 2, "auto", NULL, 0, NULL, 0, NULL, NULL, NULL, 0, NULL, NULL }
 
 /*! Compiles an .onnx file, or a .py module of the textual IR. `options` may be null. */
 DeuteronStatus DeuteronCompileFile(const char* path, const DeuteronCompileOptions* options, DeuteronModel** model);

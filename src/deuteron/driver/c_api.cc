@@ -25,6 +25,10 @@ CompileOptions ToCompileOptions(const DeuteronCompileOptions& options) {
   compile.opt_level = options.opt_level;
   compile.backend = options.backend;
   if (options.precision != nullptr) compile.precision = options.precision;
+  if (options.cache != nullptr) {
+    const std::string folder = options.cache;
+    compile.cache = folder == "default" ? DefaultCacheFolder() : folder;
+  }
   for (size_t i = 0; i < options.num_config; ++i) compile.config[options.config[i].key] = options.config[i].value;
   for (size_t i = 0; i < options.num_limits; ++i) {
     SetLimit(options.limits[i].key, options.limits[i].value, &compile.limits);
@@ -48,12 +52,12 @@ DimsByName ToShapes(const DeuteronCompileOptions& options) {
 }
 
 DeuteronStatus CompileForC(const DeuteronCompileOptions* given, DeuteronModel** model,
-                           const std::function<IRModule(const DimsByName&)>& read) {
+                           const std::function<Executable(const DimsByName&, const CompileOptions&)>& from) {
   return runtime::GuardC([&] {
     const auto options = runtime::KnownFields<DeuteronCompileOptions>(given, DEUTERON_COMPILE_OPTIONS_INIT);
     const CompileOptions compile = ToCompileOptions(options);
     const LimitScope limits(compile.limits);
-    const Executable executable = Compile(read(ToShapes(options)), compile);
+    const Executable executable = from(ToShapes(options), compile);
     auto made = std::make_unique<DeuteronModel>(executable.runtime());
     made->save = [executable](const std::string& path) { executable.Save(path); };
     *model = made.release();
@@ -66,14 +70,16 @@ DeuteronStatus CompileForC(const DeuteronCompileOptions* given, DeuteronModel** 
 extern "C" {
 
 DeuteronStatus DeuteronCompileFile(const char* path, const DeuteronCompileOptions* options, DeuteronModel** model) {
-  return deuteron::CompileForC(options, model,
-                               [&](const auto& shapes) { return deuteron::ReadModule(path, {.shapes = shapes}); });
+  return deuteron::CompileForC(options, model, [&](const auto& shapes, const auto& compile) {
+    return deuteron::CompileFile(path, {.shapes = shapes}, compile);
+  });
 }
 
 DeuteronStatus DeuteronCompileBytes(const void* data, size_t bytes, const DeuteronCompileOptions* options,
                                     DeuteronModel** model) {
-  return deuteron::CompileForC(options, model, [&](const auto& shapes) {
-    return deuteron::onnx::Parse({static_cast<const char*>(data), bytes}, {.shapes = shapes});
+  return deuteron::CompileForC(options, model, [&](const auto& shapes, const auto& compile) {
+    return deuteron::Compile(deuteron::onnx::Parse({static_cast<const char*>(data), bytes}, {.shapes = shapes}),
+                             compile);
   });
 }
 

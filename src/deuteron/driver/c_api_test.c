@@ -176,8 +176,38 @@ static void release(void* user, void* memory) {
   free(aligned - aligned[-1]);
 }
 
+static int count_stages(void* user, const char* what) {
+  *(int*)user += strstr(what, "code") != NULL;
+  return 0;
+}
+
+/* What was compiled before is taken from the folder: no code is generated. */
+static void check_cache(const char* path, const char* folder) {
+  DeuteronCompileOptions options = DEUTERON_COMPILE_OPTIONS_INIT;
+  int stages[3] = {0, 0, 0}, turn;
+  char clear[600];
+  snprintf(clear, sizeof(clear), "rm -rf '%s'", folder);
+  EXPECT(system(clear) == 0);
+  options.cache = folder;
+  options.progress = count_stages;
+  for (turn = 0; turn < 3; ++turn) {
+    DeuteronModel* model = NULL;
+    DeuteronInstance* instance = NULL;
+    options.progress_user = &stages[turn];
+    if (turn == 2) options.cache = NULL;
+    EXPECT(DeuteronCompileFile(path, &options, &model) == DEUTERON_OK);
+    if (model == NULL) return;
+    EXPECT(DeuteronCreateInstance(model, NULL, &instance) == DEUTERON_OK);
+    check_run(instance, 4, 0);
+    DeuteronFreeInstance(instance);
+    DeuteronFreeModel(model);
+  }
+  EXPECT(stages[0] > 0 && stages[1] == 0 && stages[2] > 0);
+  EXPECT(system(clear) == 0);
+}
+
 int main(int argc, char** argv) {
-  char path[512], artefact[512], copy[512];
+  char path[512], artefact[512], copy[512], cache[512];
   DeuteronModel *model = NULL, *loaded = NULL, *reloaded = NULL;
   DeuteronInstance *instance = NULL, *again = NULL;
   DeuteronTensorInfo info = DEUTERON_TENSOR_INFO_INIT;
@@ -192,6 +222,7 @@ int main(int argc, char** argv) {
   snprintf(path, sizeof(path), "%s/c_api_test.py", argv[1]);
   snprintf(artefact, sizeof(artefact), "%s/c_api_test.so", argv[1]);
   snprintf(copy, sizeof(copy), "%s/c_api_test_copy.so", argv[1]);
+  snprintf(cache, sizeof(cache), "%s/c_api_test_cache", argv[1]);
   file = fopen(path, "w");
   if (file == NULL) return 2;
   fputs(kModule, file);
@@ -228,6 +259,7 @@ int main(int argc, char** argv) {
     EXPECT(strstr(DeuteronLastError(), "nodes=0") != NULL);
   }
   DeuteronFreeModel(model);
+  check_cache(path, cache);
 
   EXPECT(DeuteronLoad(artefact, NULL, &loaded) == DEUTERON_OK);
   if (loaded == NULL) return 1;
