@@ -6,7 +6,7 @@
 """
 
 from ._library import VERSION as __version__
-from . import instrument, ir, quantize, relax, script, transform
+from . import instrument, ir, quantize, relax, script, te, tir, topi, transform
 from .errors import DeuteronError, MismatchError, ModelError, UnsupportedError, UsageError
 from .executable import Executable, TensorInfo, compile, load, read
 from .ir import IRModule
@@ -19,13 +19,18 @@ from .session import (
     OrtValue,
     RunOptions,
     SessionOptions,
+    get_all_providers,
     get_available_providers,
     get_device,
+    get_version_string,
+    set_default_logger_severity,
+    set_default_logger_verbosity,
+    set_seed,
 )
 
 __all__ = [
     "DeuteronError", "Executable", "ExecutionMode", "GraphOptimizationLevel", "IOBinding", "IRModule", "InferenceSession",
     "MismatchError", "ModelError", "OrtValue", "RunOptions", "SessionOptions", "TensorInfo", "UnsupportedError", "UsageError",
-    "__version__", "bisect", "compile", "explain", "get_available_providers", "get_device", "instrument", "ir", "load", "profile", "quantize", "read", "relax",
-    "script", "transform", "verify",
+    "__version__", "bisect", "compile", "explain", "get_all_providers", "get_available_providers", "get_device", "get_version_string", "instrument", "ir", "load", "profile", "quantize", "read", "relax",
+    "script", "set_default_logger_severity", "set_default_logger_verbosity", "set_seed", "te", "tir", "topi", "transform", "verify",
 ]  # fmt: skip

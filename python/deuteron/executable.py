@@ -6,15 +6,18 @@ import concurrent.futures
 import dataclasses
 import os
 import threading
+import warnings
 from typing import Any, Callable, Mapping, Sequence, Union
 
 import tvm_ffi
 
 from . import _arrays, _library
-from .errors import UnsupportedError, UsageError
+from .errors import UsageError
+from .instrument import methods_of
 from .ir import IRModule
 
 _compile = _library.calling("compile")
+_compile_file = _library.calling("compile_file")
 _load = _library.function("load")
 _run = _library.function("run")
 _run_into = _library.function("run_into")
@@ -41,7 +44,8 @@ _pool_lock = threading.Lock()
 _pool: concurrent.futures.ThreadPoolExecutor | None = None
 
 
-def _threads() -> concurrent.futures.ThreadPoolExecutor:
+def threads() -> concurrent.futures.ThreadPoolExecutor:
+    """The threads of runs that nobody waits for."""
     global _pool
     with _pool_lock:
         if _pool is None:
@@ -122,7 +126,7 @@ class Executable(tvm_ffi.Object):
 
     def run_async(self, *inputs: Any, out: Mapping[str, Any] | Sequence[Any] | None = None) -> concurrent.futures.Future[list[Any]]:
         """`run` in another thread; its future. Arrays must not change until it is done."""
-        return _threads().submit(self.run, *inputs, out=out)
+        return threads().submit(self.run, *inputs, out=out)
 
     def save(self, path: str | os.PathLike[str], *, weights: str | os.PathLike[str] = "") -> None:
         """Writes an artefact that `load`, the command and libdeuteron_runtime run; of what was loaded, a copy of its file.
@@ -179,21 +183,41 @@ def _dims(shapes: Mapping[str, Sequence[int] | int] | None) -> dict[str, tvm_ffi
     return named
 
 
+Custom = Sequence[Union[str, "os.PathLike[str]", IRModule]]
+"""Operators of the user's own (docs/custom-operators.md): modules, or paths of them (.py) and of shared objects (.so)."""
+
+
+def _custom_modules(custom: Custom) -> list[IRModule]:
+    paths = [each for each in custom if not isinstance(each, IRModule)]
+    wrong = [path for path in paths if not os.fspath(path).endswith((".py", ".so"))]
+    if wrong:
+        raise UsageError(f"custom takes modules, their files (.py) and shared objects (.so), not {os.fspath(wrong[0])}")
+    sources = [path for path in paths if os.fspath(path).endswith(".py")]
+    return [*(each for each in custom if isinstance(each, IRModule)), *(read(path) for path in sources)]
+
+
+def _custom_libraries(custom: Custom) -> list[str]:
+    return [os.fspath(each) for each in custom if not isinstance(each, IRModule) and os.fspath(each).endswith(".so")]
+
+
 def read(
-    model: Model, shapes: Mapping[str, Sequence[int] | int] | None = None, limits: Mapping[str, int] | None = None
+    model: Model,
+    shapes: Mapping[str, Sequence[int] | int] | None = None,
+    limits: Mapping[str, int] | None = None,
+    custom: Custom = (),
 ) -> IRModule:
     """The module of a model. `shapes` are dimensions of inputs by name, or a symbolic dimension by its own; `limits` those of
-    docs/limits.md."""
+    docs/limits.md; `custom` operators of one's own."""
     if isinstance(model, IRModule):
         if shapes:
             raise UsageError("shapes are for .onnx models; a module states its own")
         return model
     if isinstance(model, (str, os.PathLike)):
-        return _read_module(os.fspath(model), _dims(shapes), dict(limits or {}))
+        return _read_module(os.fspath(model), _dims(shapes), dict(limits or {}), _custom_modules(custom))
     if hasattr(model, "SerializeToString"):
         model = model.SerializeToString()
     if isinstance(model, (bytes, bytearray, memoryview)):
-        return _parse_onnx(bytes(model), _dims(shapes), dict(limits or {}))
+        return _parse_onnx(bytes(model), _dims(shapes), dict(limits or {}), _custom_modules(custom))
     raise UsageError(f"a model is a path, bytes, an onnx.ModelProto or an IRModule, not {type(model).__name__}")
 
 
@@ -209,8 +233,11 @@ def compile(  # noqa: A001
     shapes: Mapping[str, Sequence[int] | int] | None = None,
     config: Mapping[str, Any] | None = None,
     limits: Mapping[str, int] | None = None,
+    custom: Custom = (),
+    cache: bool | str | os.PathLike[str] = False,
     disabled_passes: Sequence[str] = (),
     required_passes: Sequence[str] = (),
+    instruments: Sequence[Any] = (),
     progress: Callable[[str], Any] | None = None,
 ) -> Executable:
     """Compiles a model.
@@ -226,6 +253,10 @@ def compile(  # noqa: A001
     config: of passes, by key.
     limits: what the model may ask for, by name (docs/limits.md): {"nodes": 1000, "run_bytes": 1 << 30}; UnsupportedError where it
         asks for more.
+    custom: operators of one's own (docs/custom-operators.md): modules, their files (.py), shared objects (.so).
+    cache: a folder of what was compiled before, which is looked at first and added to (docs/cache.md); True: the user's. What
+        cannot be read or written there is a warning.
+    instruments: called around every pass, as `transform.PassContext` has them.
     progress: called with each stage before it begins. What it raises ends the compilation, as Ctrl-C does between stages.
 
     Other Python threads run meanwhile. Raises ModelError for a model that is malformed, UnsupportedError for what is not
@@ -233,15 +264,23 @@ def compile(  # noqa: A001
     """
     options = compile_options(
         target=target, threads=threads, backend=backend, precision=precision, opt_level=opt_level, fuse=fuse, config=config, limits=limits,
-        disabled_passes=disabled_passes, required_passes=required_passes, progress=progress,
+        disabled_passes=disabled_passes, required_passes=required_passes, instruments=instruments, progress=progress,
+        cache=cache, custom=custom,
     )  # fmt: skip
-    return _compile(read(model, shapes, limits), options)
+    if isinstance(model, (str, os.PathLike)):
+        return _compile_file(os.fspath(model), _dims(shapes), dict(limits or {}), _custom_modules(custom), options)
+    return _compile(read(model, shapes, limits, custom), options)
 
 
 def compile_options(**options: Any) -> dict[str, Any]:
     """Options of a compilation as the library takes them."""
     config = options.pop("config", None) or {}
     options["limits"] = dict(options.pop("limits", None) or {})
+    options["libraries"] = _custom_libraries(options.pop("custom", ()))
+    cache = options.pop("cache", False)
+    options["cache"] = cache if isinstance(cache, bool) else os.fspath(cache)
+    options["warn"] = _library.callback(lambda message: warnings.warn(message, RuntimeWarning, stacklevel=2))
+    options["instruments"] = methods_of(options.pop("instruments", ()))
     if options.get("progress") is not None:
         options["progress"] = _library.callback(options["progress"])
 

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import dataclasses
-from typing import Any
+from typing import Any, Sequence
+
+from . import _library
 
 
 @dataclasses.dataclass(frozen=True)
@@ -12,6 +14,14 @@ class PassInfo:
 
     name: str
     opt_level: int
+
+
+_METHODS = ("enter_pass_ctx", "exit_pass_ctx", "should_run", "run_before_pass", "run_after_pass")
+
+
+def methods_of(instruments: Sequence[Any]) -> list[dict[str, Any]]:
+    """The methods of instruments, as the library calls them."""
+    return [{name: _library.callback(getattr(each, name)) for name in _METHODS if hasattr(each, name)} for each in instruments]
 
 
 def pass_instrument(cls: type) -> type:

@@ -73,7 +73,7 @@ def explain(model: Model | Executable, *, shapes: Mapping[str, Sequence[int] | i
     if isinstance(model, Executable) or name.endswith(".so"):
         forms = _library.function("explain_executable")(_as_executable(model, options), _dims(shapes), name)
     else:
-        forms = _library.calling("explain_module")(read(model, shapes, options.get("limits")), compile_options(**options), name)
+        forms = _library.calling("explain_module")(read(model, shapes, options.get("limits"), options.get("custom", ())), compile_options(**options), name)
     return Report(json.loads(forms["json"]), forms["text"], forms["html"])
 
 
@@ -116,7 +116,7 @@ def verify(
     model: Model, *, seed: int = 0, tolerance: float = 1e-4, shapes: Mapping[str, Sequence[int] | int] | None = None, **options: Any
 ) -> Verification:
     """Checks every pass and the compiled code against the interpreter on random inputs; stops at the first that differs."""
-    data = json.loads(_library.calling("verify_module")(read(model, shapes, options.get("limits")), compile_options(**options), seed, tolerance))
+    data = json.loads(_library.calling("verify_module")(read(model, shapes, options.get("limits"), options.get("custom", ())), compile_options(**options), seed, tolerance))
     return Verification(data, _stage_lines(data["stages"]))
 
 
@@ -133,7 +133,7 @@ def bisect(
     model: Model, *, seed: int = 0, tolerance: float = 1e-4, shapes: Mapping[str, Sequence[int] | int] | None = None, **options: Any
 ) -> Bisection:
     """The first pass whose result differs, the kernel in which it does, and a reduced module that shows it."""
-    forms, reduced = _library.calling("bisect_module")(read(model, shapes, options.get("limits")), compile_options(**options), seed, tolerance)
+    forms, reduced = _library.calling("bisect_module")(read(model, shapes, options.get("limits"), options.get("custom", ())), compile_options(**options), seed, tolerance)
     data = json.loads(forms)
     text = _stage_lines(data["stages"])
     text += f"\nfirst stage that differs: {data['culprit']}\n" if data["culprit"] else "no pass changes the result\n"

@@ -10,17 +10,23 @@ from __future__ import annotations
 import enum
 import mmap
 import os
-from typing import Any, Iterator, Mapping, Sequence
+from typing import Any, Callable, Iterator, Mapping, NoReturn, Sequence
 
 import numpy as np
 import tvm_ffi
 
 from . import _arrays, _library
-from .errors import UsageError
-from .executable import Executable, TensorInfo, compile, load
+from .errors import UnsupportedError, UsageError
+from .executable import Executable, TensorInfo, compile, load, threads
 
 _TYPES = {
     "float32": "float", "float64": "double", "float16": "float16", "bfloat16": "bfloat16", "bool": "bool",
+}  # fmt: skip
+
+# onnx.TensorProto.DataType
+_NUMBERS = {
+    "float32": 1, "uint8": 2, "int8": 3, "uint16": 4, "int16": 5, "int32": 6, "int64": 7, "bool": 9, "float16": 10, "float64": 11,
+    "uint32": 12, "uint64": 13, "bfloat16": 16, "float8_e4m3fn": 17, "float8_e4m3fnuz": 18, "float8_e5m2": 19, "float8_e5m2fnuz": 20,
 }  # fmt: skip
 
 
@@ -56,6 +62,7 @@ class SessionOptions:
         self.enable_cpu_mem_arena = True
         self.enable_mem_pattern = True
         self.enable_mem_reuse = True
+        self.use_deterministic_compute = False
         self.optimized_model_filepath = ""
         self.profile_file_prefix = ""
         self._entries: dict[str, str] = {}
@@ -73,6 +80,10 @@ class SessionOptions:
         """What was added under `key`."""
         return self._entries[key]
 
+    def register_custom_ops_library(self, path: str) -> NoReturn:
+        """An UnsupportedError: operators of one's own are functions of the textual IR or of a C library (docs/custom-operators.md)."""
+        raise UnsupportedError(f"{path}: libraries of ONNX Runtime's custom operators; docs/custom-operators.md says how to add one here")
+
 
 class RunOptions:
     """Accepted, not heeded."""
@@ -82,6 +93,16 @@ class RunOptions:
         self.log_verbosity_level = 0
         self.logid = ""
         self.terminate = False
+        self.only_execute_path_to_fetches = False
+        self._entries: dict[str, str] = {}
+
+    def add_run_config_entry(self, key: str, value: str) -> None:
+        """Kept, not heeded."""
+        self._entries[key] = value
+
+    def get_run_config_entry(self, key: str) -> str:
+        """What was added under `key`."""
+        return self._entries[key]
 
 
 class NodeArg:
@@ -128,7 +149,7 @@ class ModelMetadata:
 
     def __init__(self, data: memoryview) -> None:
         self.producer_name = self.domain = self.description = self.graph_name = self.graph_description = ""
-        self.version = 0
+        self.version = 2**63 - 1  # if it says none
         self.custom_metadata_map: dict[str, str] = {}
         names = {2: "producer_name", 4: "domain", 6: "description"}
         for number, value in _fields(data):
@@ -170,9 +191,21 @@ class OrtValue:
         """Its dimensions."""
         return list(self._tensor.shape)
 
-    def element_type(self) -> str:
-        """Its dtype's name."""
-        return str(self._tensor.dtype)
+    def element_type(self) -> int:
+        """Its dtype as a number of onnx.TensorProto."""
+        return _NUMBERS[str(self._tensor.dtype)]
+
+    def tensor_size_in_bytes(self) -> int:
+        """Bytes of its elements."""
+        return self.numpy().nbytes
+
+    def update_inplace(self, array: np.ndarray) -> None:
+        """Copies elements into its memory."""
+        np.copyto(_arrays.to_numpy(self._tensor), array, casting="no")
+
+    def has_value(self) -> bool:
+        """True."""
+        return True
 
     def data_type(self) -> str:
         """ "tensor(float)" """
@@ -190,6 +223,17 @@ class OrtValue:
     def is_tensor(self) -> bool:
         """True."""
         return True
+
+    def is_sparse_tensor(self) -> bool:
+        """False."""
+        return False
+
+    is_tensor_sequence = is_sparse_tensor
+
+    @staticmethod
+    def from_dlpack(data: Any) -> OrtValue:
+        """Over the memory of anything with DLPack."""
+        return OrtValue(tvm_ffi.from_dlpack(data), data)
 
     def __dlpack__(self, **arguments: Any) -> Any:
         return self._tensor.__dlpack__(**arguments)
@@ -282,7 +326,7 @@ class IOBinding:
 class InferenceSession:
     """A compiled model. `path_or_bytes` is an .onnx file, its bytes, or an artefact of `Executable.save`.
 
-    `run` may be called from several threads at once.
+    `run` may be called from several threads at once. Of `kwargs`, `cache` is heeded, as `compile` takes it.
     """
 
     def __init__(
@@ -304,6 +348,7 @@ class InferenceSession:
                 threads=options.intra_op_num_threads,
                 fuse=options.graph_optimization_level != GraphOptimizationLevel.ORT_DISABLE_ALL,
                 shapes=options._dimensions,
+                cache=kwargs.get("cache", False),
             )
 
     def _output(self, results: Mapping[str, Any], name: str) -> Any:
@@ -325,6 +370,25 @@ class InferenceSession:
             return [_arrays.to_numpy(output) for output in outputs]
         results = dict(zip((info.name for info in self.executable.outputs), outputs))
         return [_arrays.to_numpy(self._output(results, name)) for name in output_names]
+
+    def run_async(
+        self,
+        output_names: Sequence[str] | None,
+        input_feed: Mapping[str, Any],
+        callback: Callable[[list[np.ndarray], Any, str], Any],
+        user_data: Any,
+        run_options: RunOptions | None = None,
+    ) -> None:
+        """`run` in another thread, which calls `callback(results, user_data, error)`: `error` is "" or a message."""
+
+        def run() -> None:
+            try:
+                results, error = self.run(output_names, input_feed), ""
+            except Exception as raised:
+                results, error = [], str(raised)
+            callback(results, user_data, error)
+
+        threads().submit(run)
 
     def run_with_ort_values(
         self, output_names: Sequence[str] | None, input_dict_ort_values: Mapping[str, OrtValue], run_options: RunOptions | None = None
@@ -365,6 +429,15 @@ class InferenceSession:
                 self._metadata = ModelMetadata(memoryview(b""))
         return self._metadata
 
+    def end_profiling(self) -> NoReturn:
+        """An UnsupportedError that says what does instead."""
+        raise UnsupportedError("sessions keep no profile; deuteron.profile(session.executable, inputs).write_trace(FILE) writes one")
+
+    def disable_fallback(self) -> None:
+        """There is none."""
+
+    enable_fallback = disable_fallback
+
     def get_session_options(self) -> SessionOptions:
         """As they were given."""
         return self._options
@@ -386,6 +459,26 @@ def get_available_providers() -> list[str]:
     return ["DeuteronExecutionProvider"]
 
 
+get_all_providers = get_available_providers
+
+
 def get_device() -> str:
     """ "CPU" """
     return "CPU"
+
+
+def get_version_string() -> str:
+    """That of this library."""
+    return _library.VERSION
+
+
+def set_default_logger_severity(severity: int) -> None:
+    """Accepted: nothing is logged."""
+
+
+def set_default_logger_verbosity(verbosity: int) -> None:
+    """Accepted: nothing is logged."""
+
+
+def set_seed(seed: int) -> None:
+    """Accepted: random operators take their seeds from the model."""

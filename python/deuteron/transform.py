@@ -14,7 +14,7 @@ from typing import Any, Callable, Sequence
 import tvm_ffi
 
 from . import _library
-from .instrument import PassInfo
+from .instrument import PassInfo, methods_of
 from .ir import IRModule
 
 _named_pass = _library.function("named_pass")
@@ -125,9 +125,7 @@ class PassContext:
         self.config = dict(config or {})
 
     def __enter__(self) -> PassContext:
-        names = ("enter_pass_ctx", "exit_pass_ctx", "should_run", "run_before_pass", "run_after_pass")
-        methods = [{name: _library.callback(getattr(each, name)) for name in names if hasattr(each, name)} for each in self.instruments]
-        _enter_context(self.opt_level, self.config, self.required_pass, self.disabled_pass, methods)
+        _enter_context(self.opt_level, self.config, self.required_pass, self.disabled_pass, methods_of(self.instruments))
         _entered.contexts.append(self)
         return self
 

@@ -5,7 +5,7 @@ import threading
 from typing import Any, Callable, Sequence
 import tvm_ffi
 from . import _library
-from .instrument import PassInfo
+from .instrument import PassInfo, methods_of
 from .ir import IRModule
 
 @tvm_ffi.register_object('deuteron.transform.Pass', init=False)

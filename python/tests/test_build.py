@@ -139,8 +139,6 @@ def test_wrong_nesting_leaves_the_builder_whole():
         with builder.function("main", [x]):
             with builder.dataflow(), builder.dataflow():
                 pass
-    with pytest.raises(deuteron.UnsupportedError, match="call_tir"):
-        builder.emit_te(None)
     with builder.function("main", [x]):
         with builder.dataflow():
             lv = builder.emit(op.exp(x))
@@ -208,3 +206,19 @@ class Module:
 def test_a_mutator_that_changes_nothing():
     function = Module["main"]
     assert PyExprMutator().visit_expr(function).same_as(function)
+
+
+def test_instruments_of_a_compilation(path):
+    @deuteron.instrument.pass_instrument
+    class Names:
+        def run_before_pass(self, module, info):
+            seen.append(info.name)
+            if info.name == stop:
+                raise KeyError(stop)
+
+    seen, stop = [], ""
+    deuteron.compile(path, backend="none", instruments=[Names()])
+    assert seen.index("LegalizeOps") < seen.index("FuseOps") < seen.index("FuseTIR")
+    stop = "FuseOps"
+    with pytest.raises(KeyError, match="FuseOps"):
+        deuteron.compile(path, instruments=[Names()])

@@ -8,7 +8,7 @@ import pytest
 DOCS = pathlib.Path(__file__).resolve().parents[2] / "docs"
 
 
-@pytest.mark.parametrize("page, count", [("python.md", 12), ("getting-started.md", 3)])
+@pytest.mark.parametrize("page, count", [("python.md", 13), ("getting-started.md", 3)])
 def test_samples(path, monkeypatch, page, count):
     monkeypatch.chdir(path.parent)
     blocks = re.findall(r"^```py\n(.*?)^```$", (DOCS / page).read_text(), re.M | re.S)

@@ -1,4 +1,5 @@
 import pathlib
+import re
 import subprocess
 import sys
 
@@ -11,5 +12,7 @@ EXAMPLES = sorted((pathlib.Path(__file__).resolve().parents[1] / "examples").glo
 def test_example(example):
     """Each checks its own result, and ends without an error, its callbacks gone before Python."""
     result = subprocess.run([sys.executable, example], capture_output=True, text=True, check=False)
-    assert result.returncode == 0 and result.stderr == "", result.stderr
+    # The pass PrintIR writes modules there.
+    unexpected = re.sub(r"(?ms)^# from typing.*?^\]\}\n", "", result.stderr)
+    assert result.returncode == 0 and unexpected == "", unexpected
     assert "@I.ir_module" in result.stdout

@@ -7,8 +7,10 @@ import textwrap
 import threading
 
 import numpy as np
+import onnx
 import pytest
 import tvm_ffi
+from onnx import TensorProto, helper
 
 import deuteron
 from conftest import reference
@@ -223,6 +225,67 @@ def test_other_threads_run_meanwhile(exe):
         stop.set()
         thread.join()
     assert during >= 5
+
+
+def test_cache(path, model, x, tmp_path):
+    """Of paths, models and sessions: what was compiled before generates no code."""
+
+    def stages(given, **options):
+        seen = []
+        [y] = deuteron.compile(given, progress=seen.append, **options)(x)
+        assert np.array_equal(y, reference(x))
+        return seen
+
+    folder = tmp_path / "cache"
+    assert "generating code" in stages(path, cache=folder)
+    for given in (path, model, model.SerializeToString(), deuteron.read(path)):
+        assert "generating code" not in stages(given, cache=str(folder))
+        assert "generating code" in stages(given)
+    entries = sorted(folder.glob("*.so"))
+    session = deuteron.InferenceSession(str(path), cache=folder)
+    assert np.array_equal(session.run(None, {"x": x})[0], reference(x)) and sorted(folder.glob("*.so")) == entries
+    unwritable = tmp_path / "file"
+    unwritable.write_text("")
+    with pytest.warns(RuntimeWarning, match="file"):
+        stages(path, cache=unwritable)
+
+
+def test_the_users_cache(path, tmp_path):
+    program = f"import deuteron; deuteron.compile({str(path)!r}, cache=True)"
+    subprocess.run([sys.executable, "-c", program], check=True, env={**os.environ, "DEUTERON_CACHE": str(tmp_path / "mine")})
+    assert list((tmp_path / "mine").glob("*.so"))
+
+
+def test_custom_operators(tmp_path):
+    text = """
+@I.ir_module
+class Mine:
+    @R.function
+    def lift(x: R.Tensor(("n",), "float32")) -> R.Tensor(("n",), "float32"):
+        R.func_attr({"onnx_operator": "mine::Lift"})
+        n = T.int64()
+        with R.dataflow():
+            y: R.Tensor((n,), "float32") = R.add(x, R.const(2.0, "float32"))
+            R.output(y)
+        return y
+"""
+    (tmp_path / "mine.py").write_text(text)
+    node = helper.make_node("Lift", ["x"], ["y"], domain="mine")
+    sides = [helper.make_tensor_value_info(name, TensorProto.FLOAT, [3]) for name in "xy"]
+    made = helper.make_model(
+        helper.make_graph([node], "g", sides[:1], sides[1:]), opset_imports=[helper.make_opsetid("mine", 1), helper.make_opsetid("", 17)]
+    )
+    with pytest.raises(deuteron.UnsupportedError, match="Lift"):
+        deuteron.compile(made)
+    onnx.save(made, tmp_path / "model.onnx")
+    for given in (made, tmp_path / "model.onnx"):
+        for custom in (tmp_path / "mine.py", deuteron.script.parse(text)):
+            assert np.array_equal(deuteron.compile(given, custom=[custom])(np.zeros(3, np.float32))[0], [2, 2, 2])
+        assert deuteron.explain(given, custom=[tmp_path / "mine.py"]).operators == 1
+    with pytest.raises(deuteron.UsageError, match="not mine.txt"):
+        deuteron.compile(made, custom=["mine.txt"])
+    with pytest.raises(deuteron.UsageError, match="none.so"):
+        deuteron.compile(made, custom=[tmp_path / "mine.py", "none.so"])
 
 
 def test_progress_ends_a_compilation(model):

@@ -1,3 +1,5 @@
+import queue
+
 import numpy as np
 import pytest
 
@@ -65,3 +67,59 @@ def test_artefact(path, x, tmp_path):
     ort.compile(path).save(tmp_path / "model.so")
     session = ort.InferenceSession(tmp_path / "model.so")
     assert np.array_equal(session.run(None, {"x": x})[0], reference(x))
+
+
+def test_async(session, x):
+    done = queue.Queue()
+    session.run_async(["y"], {"x": x}, lambda *result: done.put(result), "mine")
+    results, data, error = done.get(timeout=60)
+    assert np.array_equal(results[0], reference(x)) and data == "mine" and error == ""
+    session.run_async(None, {"q": x}, lambda *result: done.put(result), None)
+    results, data, error = done.get(timeout=60)
+    assert results == [] and 'no input "q"' in error
+
+
+def script_of_a_user(module, model, x):
+    """What scripts for ONNX Runtime do; what comes of it, but for the names of providers."""
+    module.set_default_logger_severity(3)
+    module.set_seed(1)
+    options = module.SessionOptions()
+    options.graph_optimization_level = module.GraphOptimizationLevel.ORT_ENABLE_ALL
+    options.execution_mode = module.ExecutionMode.ORT_SEQUENTIAL
+    options.enable_cpu_mem_arena = False
+    options.add_session_config_entry("session.intra_op.allow_spinning", "0")
+    run_options = module.RunOptions()
+    run_options.add_run_config_entry("disable_synchronize_execution_providers", "1")
+    assert set(module.get_available_providers()) <= set(module.get_all_providers()) and module.get_device() and module.__version__
+    session = module.InferenceSession(model, options, providers=[("CPUExecutionProvider", {})], disabled_optimizers=None)
+    session.disable_fallback()
+    assert session.get_session_options().get_session_config_entry("session.intra_op.allow_spinning") == "0"
+    value = module.OrtValue.ortvalue_from_shape_and_type(list(x.shape), np.float32)
+    value.update_inplace(x)
+    bound = session.io_binding()
+    bound.bind_ortvalue_input("x", value)
+    bound.bind_output("y")
+    session.run_with_iobinding(bound, run_options)
+    [ort_value] = session.run_with_ort_values(["y"], {"x": module.OrtValue.ortvalue_from_numpy(x)}, run_options)
+    return [
+        session.run([each.name for each in session.get_outputs()], {"x": x}, run_options)[0].tolist(),
+        bound.copy_outputs_to_cpu()[0].tolist(),
+        bound.get_outputs()[0].numpy().tolist(),
+        ort_value.numpy().tolist(),
+        [value.element_type(), value.data_type(), value.shape(), value.device_name(), value.tensor_size_in_bytes()],
+        [value.is_tensor(), value.has_value(), value.is_sparse_tensor(), value.is_tensor_sequence()],
+        [len(session.get_overridable_initializers()), session.get_modelmeta().version, session.get_modelmeta().graph_description],
+    ]
+
+
+def test_a_script_of_a_user(model, x):
+    onnxruntime = pytest.importorskip("onnxruntime")
+    given = model.SerializeToString()
+    assert script_of_a_user(ort, given, x) == script_of_a_user(onnxruntime, given, x)
+
+
+def test_what_is_not_there(session):
+    with pytest.raises(ort.UnsupportedError, match="deuteron.profile"):
+        session.end_profiling()
+    with pytest.raises(ort.UnsupportedError, match="custom-operators.md"):
+        ort.SessionOptions().register_custom_ops_library("ops.so")

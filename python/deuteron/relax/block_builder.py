@@ -12,10 +12,12 @@
 from __future__ import annotations
 
 import contextlib
-from typing import Any, Iterator, Mapping, NoReturn, Sequence
+from typing import Any, Callable, Iterator, Mapping, Sequence
+
+import tvm_ffi
 
 from .. import _library
-from ..errors import UnsupportedError, UsageError
+from ..errors import UsageError
 from ..ir import Expr, IRModule
 from .expr import Binding, BindingBlock, Call, DataflowBlock, Function, GlobalVar, SeqExpr, Tuple, TupleGetItem, Type, Var, as_expr
 
@@ -111,10 +113,39 @@ class BlockBuilder:
             raise UsageError("a second emit_func_output")
         self._output = _call("leaf", self._builder, as_expr(output))
 
-    def emit_te(self, *_: Any, **__: Any) -> NoReturn:
-        """Not there: tensor expressions are C++ only. A kernel of your own is a T.prim_func (`deuteron.script`), called by
-        `op.call_tir`."""
-        raise UnsupportedError("emit_te: tensor expressions are C++ only; write a T.prim_func and call it by relax.op.call_tir")
+    def call_te(self, func: Callable[..., Any], *args: Any, primfunc_name_hint: str | None = None, **kwargs: Any) -> Call:
+        """A call of the kernel that `func` computes: a function of tensors of `deuteron.te`, such as those of `deuteron.topi`. Each
+        argument that is a tensor of the graph, also in lists, is one of `te` to it; others are given as they are. The kernel is added
+        to the module under `primfunc_name_hint` or the function's name."""
+        leaves: list[Expr] = []
+
+        def collect(value: Any) -> None:
+            if isinstance(value, Expr):
+                leaves.append(value)
+            elif isinstance(value, (list, tuple)):
+                for item in value:
+                    collect(item)
+
+        collect([*args, *kwargs.values()])
+
+        def computed(tensors: Sequence[Any]) -> list[Any]:
+            waiting = iter(tensors)
+
+            def given(value: Any) -> Any:
+                if isinstance(value, Expr):
+                    return next(waiting)
+                return type(value)(map(given, value)) if isinstance(value, (list, tuple)) else value
+
+            positional = [given(value) for value in args]
+            result = func(*positional, **{name: given(value) for name, value in kwargs.items()})
+            return list(result) if isinstance(result, (list, tuple, tvm_ffi.Array)) else [result]
+
+        name = primfunc_name_hint or getattr(func, "__name__", "te").strip("<>")
+        return _library.calling("builder.call_te")(self._builder, name, leaves, _library.callback(computed))
+
+    def emit_te(self, func: Callable[..., Any], *args: Any, primfunc_name_hint: str | None = None, **kwargs: Any) -> Var:
+        """`call_te`, bound to a new variable."""
+        return self.emit(self.call_te(func, *args, primfunc_name_hint=primfunc_name_hint, **kwargs))
 
     def normalize(self, expr: Expr) -> Expr:
         """`expr` typed and with its calls in calls bound."""

@@ -16,6 +16,7 @@ import tvm_ffi
 from .. import _library
 from ..errors import UsageError
 from ..ir import Expr
+from ..tir import PrimExpr
 
 
 def _new(name: str, *arguments: Any) -> Any:
@@ -46,8 +47,8 @@ class Type(tvm_ffi.Object):
 class TensorType(_Node, Type):
     """A tensor: its shape, or its rank alone (`ndim`), or neither; its dtype, "void" if unknown."""
 
-    def __init__(self, shape: Sequence[Any] | None = None, dtype: str = "float32", ndim: int = -1) -> None:
-        self._construct(None if shape is None else list(shape), dtype, ndim)
+    def __init__(self, shape: Sequence[Any] | None = None, dtype: Any = "float32", ndim: int = -1) -> None:
+        self._construct(None if shape is None else list(shape), str(dtype), ndim)
 
 
 @tvm_ffi.register_object("deuteron.ShapeType", init=False)
@@ -136,8 +137,8 @@ class TupleGetItem(_Node, Expr):
 class Call(_Node, Expr):
     """`op` (an operator, variable, function's name or external function) of `args`. `op.NAME` makes calls of operators."""
 
-    def __init__(self, op: Expr, args: Sequence[Any], attrs: Any = None, ty_args: Sequence[Type] = ()) -> None:
-        self._construct(op, [as_expr(arg) for arg in args], attrs, list(ty_args))
+    def __init__(self, op: Expr, args: Sequence[Any], attrs: Any = None, ty_args: Sequence[Type] | None = None) -> None:
+        self._construct(op, [as_expr(arg) for arg in args], attrs, list(ty_args or ()))
 
 
 @tvm_ffi.register_object("deuteron.relax.ShapeExpr", init=False)
@@ -178,6 +179,11 @@ class Op(_Node, Expr):
 
     def __init__(self, name: str) -> None:
         self._construct(name.removeprefix("relax."))
+
+    @staticmethod
+    def get(name: str) -> Op:
+        """The same as `Op(name)`."""
+        return Op(name)
 
 
 @tvm_ffi.register_object("deuteron.GlobalVar", init=False)
@@ -314,4 +320,4 @@ def as_expr(value: Any) -> Expr:
 
 
 def _is_scalar(value: Any) -> bool:
-    return isinstance(value, tvm_ffi.Object) and not isinstance(value, Expr) and hasattr(value, "dtype") and not isinstance(value, Type)
+    return isinstance(value, PrimExpr)

@@ -179,9 +179,9 @@ class PyExprMutator(_Dispatch):
         """Any block: by its kind."""
         return self._dispatch_block(block)
 
-    def lookup_binding(self, var: Var) -> Expr | None:
-        """What is bound to a variable; None if it is not known."""
-        return self.builder_.lookup_binding(var)
+    def lookup_binding(self, var: Expr) -> Expr | None:
+        """What is bound to a variable; None if it is not known, as of a parameter, or if `var` is none (a constant)."""
+        return self.builder_.lookup_binding(var) if isinstance(var, Var) else None
 
     def set_var_remap(self, var: Var, value: Expr) -> None:
         """Later uses of `var` become `value`."""

@@ -44,6 +44,21 @@ relax::Function MakeFunction(const Array<relax::Var>& params, const relax::SeqEx
   return relax::Function(params, body, ret, is_pure, attrs.empty() ? DictAttrs() : DictAttrs(attrs));
 }
 
+/// A call of the kernel that `compute` says, of the tensors that `args` are.
+relax::Call CallTE(const Builder& self, const String& name, const Array<Expr>& args, const ffi::Function& compute) {
+  const Array<Expr> leaves = args.Map([&](const Expr& arg) { return ToLeaf(self, arg); });
+  for (const Expr& leaf : leaves) {
+    const auto* type = leaf.ty().as<TensorTypeNode>();
+    if (type == nullptr || !type->has_shape()) {
+      DEUTERON_THROW(UsageError) << "an argument of a kernel is a tensor of known shape, not "
+                                 << relax::Describe(leaf.ty());
+    }
+  }
+  return self->builder.CallTE(std::string(name), leaves, [&](const Array<te::Tensor>& tensors) {
+    return compute(tensors).cast<Array<te::Tensor>>();
+  });
+}
+
 TVM_FFI_STATIC_INIT_BLOCK() {
   ffi::reflection::ObjectDef<BuilderNode>();
   ffi::reflection::GlobalDef()
@@ -83,6 +98,7 @@ TVM_FFI_STATIC_INIT_BLOCK() {
            })
       .def("deuteron.python.builder.unique_name",
            [](const Builder& self, const String& hint) { return String(self->builder.UniqueName(std::string(hint))); })
+      .def("deuteron.python.builder.call_te", CallTE)
       .def("deuteron.python.builder.function", MakeFunction)
       .def("deuteron.python.builder.add_function",
            [](const Builder& self, const BaseFunc& func, const String& name) {

@@ -29,6 +29,15 @@ ExecutableRef CompileModule(IRModule module, const Map<String, ffi::Any>& option
   return ExecutableRef(Compile(std::move(module), ToCompileOptions(options)));
 }
 
+/// Of a path: what the cache knows is not read.
+ExecutableRef CompileAtPath(const String& path, const Map<String, ffi::Shape>& shapes,
+                            const Map<String, int64_t>& limits, const Array<IRModule>& custom,
+                            const Map<String, ffi::Any>& options) {
+  const CompileOptions compile = ToCompileOptions(options);
+  const LimitScope scope(compile.limits);
+  return ExecutableRef(CompileFile(path, ToImportOptions(shapes, limits, custom), compile));
+}
+
 Array<Tensor> Run(const ExecutableRef& executable, const Array<Tensor>& inputs) {
   const std::vector<Tensor> outputs = executable->value.Run(ToVector(inputs));
   return {outputs.begin(), outputs.end()};
@@ -68,6 +77,7 @@ TVM_FFI_STATIC_INIT_BLOCK() {
   ffi::reflection::ObjectDef<ExecutableNode>();
   ffi::reflection::GlobalDef()
       .def("deuteron.python.compile", CompileModule)
+      .def("deuteron.python.compile_file", CompileAtPath)
       .def("deuteron.python.load",
            [](const String& path, int threads, bool verify_weights, const String& weights) {
              return ExecutableRef(deuteron::Executable::Load(path, threads, verify_weights, weights));

@@ -5,6 +5,7 @@
 #include "deuteron/frontend/onnx/import.h"
 #include "deuteron/python/options.h"
 #include "deuteron/relax/analysis/well_formed.h"
+#include "deuteron/relax/rewrite/remove_all_unused.h"
 #include "deuteron/script/parser.h"
 #include "deuteron/script/printer.h"
 
@@ -19,12 +20,12 @@ String PrintForPeople(const ObjectRef& node) {
 TVM_FFI_STATIC_INIT_BLOCK() {
   ffi::reflection::GlobalDef()
       .def("deuteron.python.read_module",
-           [](const String& path, const Map<String, ffi::Shape>& shapes, const Map<String, int64_t>& limits) {
-             return ReadModule(path, {.shapes = ToShapes(shapes), .limits = ToLimits(limits)});
-           })
+           [](const String& path, const Map<String, ffi::Shape>& shapes, const Map<String, int64_t>& limits,
+              const Array<IRModule>& custom) { return ReadModule(path, ToImportOptions(shapes, limits, custom)); })
       .def("deuteron.python.parse_onnx",
-           [](const ffi::Bytes& bytes, const Map<String, ffi::Shape>& shapes, const Map<String, int64_t>& limits) {
-             return onnx::Parse({bytes.data(), bytes.size()}, {.shapes = ToShapes(shapes), .limits = ToLimits(limits)});
+           [](const ffi::Bytes& bytes, const Map<String, ffi::Shape>& shapes, const Map<String, int64_t>& limits,
+              const Array<IRModule>& custom) {
+             return onnx::Parse({bytes.data(), bytes.size()}, ToImportOptions(shapes, limits, custom));
            })
       .def("deuteron.python.parse_script",
            [](const String& text, const String& name) { return script::ParseModule(std::string(text), name); })
@@ -37,6 +38,8 @@ TVM_FFI_STATIC_INIT_BLOCK() {
              return String(FirstMismatch(a, b, map_free_vars));
            })
       .def("deuteron.python.check_well_formed", [](const IRModule& module) { relax::CheckWellFormed(module); })
+      .def("deuteron.python.remove_all_unused",
+           [](const relax::Function& function) { return relax::RemoveAllUnused(function); })
       .def("deuteron.python.lookup",
            [](const IRModule& module, const String& name) {
              return module.Lookup(module.GetGlobalVar(std::string(name)));

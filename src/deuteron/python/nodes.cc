@@ -30,8 +30,6 @@ relax::Constant CopiedConstant(const Tensor& tensor) {
   return relax::Constant(std::move(copy));
 }
 
-DataType ToDataType(const String& text) { return DataType(std::string_view(text.data(), text.size())); }
-
 Type MakeTensorType(const Optional<Array<ffi::Any>>& shape, const String& dtype, int64_t ndim) {
   if (shape.has_value()) return TensorType(ToDimensions(*shape), ToDataType(dtype));
   return TensorType::WithNDim(ndim, ToDataType(dtype));

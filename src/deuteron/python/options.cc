@@ -15,6 +15,8 @@ Shapes ToShapes(const Map<String, ffi::Shape>& shapes) {
   return named;
 }
 
+DataType ToDataType(const String& text) { return DataType(std::string_view(text.data(), text.size())); }
+
 Array<PrimExpr> ToDimensions(const Array<ffi::Any>& shape) {
   return shape.Map([](const ffi::Any& dim) -> PrimExpr {
     if (const auto number = dim.as<int64_t>()) return I64(*number);
@@ -28,6 +30,11 @@ Limits ToLimits(const Map<String, int64_t>& values) {
   Limits limits;
   for (const auto& [name, value] : values) SetLimit(name, value, &limits);
   return limits;
+}
+
+onnx::ImportOptions ToImportOptions(const Map<String, ffi::Shape>& shapes, const Map<String, int64_t>& limits,
+                                    const Array<IRModule>& custom) {
+  return {.shapes = ToShapes(shapes), .custom = {custom.begin(), custom.end()}, .limits = ToLimits(limits)};
 }
 
 CompileOptions ToCompileOptions(const Map<String, ffi::Any>& options) {
@@ -59,6 +66,17 @@ CompileOptions ToCompileOptions(const Map<String, ffi::Any>& options) {
       compile.disabled_passes = names(value);
     } else if (key == "required_passes") {
       compile.required_passes = names(value);
+    } else if (key == "libraries") {
+      compile.libraries = names(value);
+    } else if (key == "instruments") {
+      for (const auto& methods : value.cast<Array<Map<String, ffi::Function>>>()) {
+        compile.instruments.push_back(MakeInstrument(methods));
+      }
+    } else if (key == "cache") {
+      const auto folder = value.as<String>();
+      compile.cache = folder.has_value() ? std::string(*folder) : value.cast<bool>() ? DefaultCacheFolder() : "";
+    } else if (key == "warn") {
+      compile.warn = [warn = value.cast<ffi::Function>()](const std::string& message) { warn(message); };
     } else if (key == "progress") {
       progress = value.cast<ffi::Optional<ffi::Function>>();
     } else {

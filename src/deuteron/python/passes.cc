@@ -9,6 +9,7 @@
 #include "deuteron/driver/pass_registry.h"
 #include "deuteron/driver/pipeline.h"
 #include "deuteron/ir/transform/pass.h"
+#include "deuteron/python/options.h"
 #include "deuteron/relax/rewrite/function_pass.h"
 #include "deuteron/support/error.h"
 
@@ -19,7 +20,6 @@ using transform::Pass;
 using transform::PassContext;
 using transform::PassInfo;
 
-/// An instrument whose methods are Python's: those of `methods` that are there.
 class CallingInstrument : public transform::PassInstrument {
  public:
   explicit CallingInstrument(Map<String, ffi::Function> methods) : methods_(std::move(methods)) {}
@@ -59,7 +59,7 @@ void EnterContext(int opt_level, const Map<String, ffi::Any>& config, const Arra
   context.required_pass.assign(required.begin(), required.end());
   context.disabled_pass.assign(disabled.begin(), disabled.end());
   for (const auto& methods : instruments) {
-    context.instruments.push_back(std::make_shared<CallingInstrument>(methods));
+    context.instruments.push_back(MakeInstrument(methods));
   }
   EnteredContexts().push_back(std::make_unique<PassContext::Scope>(std::move(context)));
 }
@@ -159,4 +159,9 @@ TVM_FFI_STATIC_INIT_BLOCK() {
 }
 
 }  // namespace
+
+std::shared_ptr<transform::PassInstrument> MakeInstrument(Map<String, ffi::Function> methods) {
+  return std::make_shared<CallingInstrument>(std::move(methods));
+}
+
 }  // namespace deuteron::python

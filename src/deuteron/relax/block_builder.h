@@ -101,6 +101,11 @@ class BlockBuilder {
     return EmitTE(name, Array<Expr>{first, rest...}, SpreadTensors<1 + sizeof...(Exprs)>(compute));
   }
 
+  /// What the operator of `call` computes, as its legalisation says: `vars`, which are arguments of the call, stand for
+  /// `tensors` of their types. A ModelError if the call's types are wrong, an UnsupportedError of an operator that is
+  /// no computation of tensors.
+  static Array<te::Tensor> ComputationOf(const Call& call, const Array<Var>& vars, const Array<te::Tensor>& tensors);
+
   /// Adds a function to the module under `name` or `name1`, …; structurally equal functions are shared.
   GlobalVar AddFunction(const BaseFunc& func, const std::string& name);
   void UpdateFunction(const GlobalVar& var, const BaseFunc& func);

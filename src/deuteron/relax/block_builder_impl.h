@@ -2,6 +2,7 @@
 /// The state of a BlockBuilder. Private to block_builder.cc, normalizer.cc and call_te.cc.
 #pragma once
 
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -63,6 +64,16 @@ struct BlockBuilder::Impl {
   bool functions_indexed = false;
   std::unordered_multimap<uint64_t, GlobalVar> functions_by_hash;
   std::unordered_map<const Object*, uint64_t> hash_of;
+
+  /// While an operator is asked for what it computes (ComputationOf): the tensors that variables stand for, and what
+  /// was computed of them by calls that CallTE returned.
+  struct Computation {
+    PointerMap<te::Tensor> tensors;
+    PointerMap<Array<te::Tensor>> computed;
+  };
+  std::unique_ptr<Computation> computation;
+  /// The tensor that a variable stands for while a computation is asked for; else null.
+  te::Tensor TensorOf(const Expr& expr) const;
 
   void DefineSymbols(const Type& type);
   BlockFrame& Frame();

@@ -29,7 +29,12 @@ struct TEArguments {
   Array<te::Tensor> placeholders;
   Array<Expr> passed;
 
-  void Add(const Expr& arg) {
+  /// `tensor_of`: the tensor that a variable stands for, which becomes no buffer; null of others.
+  void Add(const Expr& arg, const std::function<te::Tensor(const Expr&)>& tensor_of) {
+    if (te::Tensor tensor = tensor_of(arg); tensor.defined()) {
+      tensors.push_back(std::move(tensor));
+      return;
+    }
     switch (arg->kind) {
       case RelaxKind::kShapeExpr:
       case RelaxKind::kStringImm:
@@ -39,7 +44,7 @@ struct TEArguments {
         tensors.push_back(te::ScalarTensor(static_cast<const PrimValueNode*>(arg.get())->value));
         return;
       case RelaxKind::kTuple:
-        for (const Expr& field : static_cast<const TupleNode*>(arg.get())->fields) Add(field);
+        for (const Expr& field : static_cast<const TupleNode*>(arg.get())->fields) Add(field, tensor_of);
         return;
       case RelaxKind::kConstant:
         if (PrimExpr literal = ScalarLiteral(static_cast<const ConstantNode*>(arg.get())); literal.defined()) {
@@ -75,6 +80,13 @@ te::Tensor AsOutput(const te::Tensor& tensor, const Array<te::Tensor>& seen) {
   if (is_fresh) return tensor;
   return te::Compute(tensor.shape(),
                      [&](const Array<tir::Var>& axes) { return tensor(Array<PrimExpr>(axes.begin(), axes.end())); });
+}
+
+/// Of a value that holds these: a tensor, or a tuple of several.
+Type TypeOf(const Array<te::Tensor>& tensors, const VDevice& device) {
+  Array<Type> types;
+  for (const te::Tensor& tensor : tensors) types.push_back(TensorType(tensor.shape(), tensor.dtype(), device));
+  return types.size() == 1 ? types[0] : Type(TupleType(types));
 }
 
 /// Symbolic variables that the tensors use and no buffer's shape defines, in order of use; `any` tells
@@ -120,9 +132,14 @@ Array<tir::Var> UndefinedVars(const Array<te::Tensor>& buffers, const Array<te::
 Call BlockBuilder::CallTE(const std::string& name, const Array<Expr>& args,
                           const std::function<Array<te::Tensor>(const Array<te::Tensor>&)>& compute) {
   TEArguments arguments;
-  for (const Expr& arg : args) arguments.Add(arg);
+  for (const Expr& arg : args) arguments.Add(arg, [this](const Expr& each) { return impl_->TensorOf(each); });
   Array<te::Tensor> outputs;
   for (const te::Tensor& tensor : compute(arguments.tensors)) outputs.push_back(AsOutput(tensor, outputs));
+  if (impl_->computation != nullptr) {
+    Call call = CallTIR(GlobalVar(String(name)), Tuple(arguments.passed), TypeOf(outputs, VDevice()), Expr());
+    impl_->computation->computed[call.get()] = outputs;
+    return call;
+  }
   Array<te::Tensor> buffers = arguments.placeholders;
   for (const te::Tensor& output : outputs) buffers.push_back(output);
 
@@ -135,12 +152,34 @@ Call BlockBuilder::CallTE(const std::string& name, const Array<Expr>& args,
   for (const Expr& arg : arguments.passed) {
     if (!device.defined()) device = arg.ty().as<TensorTypeNode>()->vdevice;
   }
-  Array<Type> types;
-  for (const te::Tensor& output : outputs) types.push_back(TensorType(output.shape(), output.dtype(), device));
-  const Type out_ty = types.size() == 1 ? types[0] : Type(TupleType(types));
+  const Type out_ty = TypeOf(outputs, device);
   Expr tir_vars;
   if (!scalars.empty()) tir_vars = ShapeExpr(Array<PrimExpr>(scalars.begin(), scalars.end()));
   return CallTIR(AddFunction(func, name), Tuple(arguments.passed), out_ty, tir_vars);
+}
+
+te::Tensor BlockBuilder::Impl::TensorOf(const Expr& expr) const {
+  if (computation == nullptr) return te::Tensor();
+  if (const te::Tensor* given = computation->tensors.Find(expr.get())) return *given;
+  const Expr* bound = bindings.Find(expr.get());
+  const auto* computed = bound == nullptr ? nullptr : computation->computed.Find(bound->get());
+  return computed != nullptr && computed->size() == 1 ? (*computed)[0] : te::Tensor();
+}
+
+Array<te::Tensor> BlockBuilder::ComputationOf(const Call& call, const Array<Var>& vars,
+                                              const Array<te::Tensor>& tensors) {
+  BlockBuilder builder;
+  builder.impl_->computation = std::make_unique<Impl::Computation>();
+  builder.BeginScope(vars);
+  builder.BeginDataflowBlock();
+  for (size_t i = 0; i < vars.size(); ++i) builder.impl_->computation->tensors[vars[i].get()] = tensors[i];
+  const Call typed = Downcast<Call>(builder.Normalize(call));
+  const auto* op = typed->op.as<OpNode>();
+  const OpInfo* info = op == nullptr ? nullptr : FindOpInfo(GetRef<Op>(op));
+  const Expr value = info == nullptr || info->legalize == nullptr ? Expr(typed) : info->legalize(builder, typed);
+  const Array<te::Tensor>* computed = builder.impl_->computation->computed.Find(value.get());
+  if (computed == nullptr) DEUTERON_THROW(UnsupportedError) << OpName(typed) << " is no computation of tensors";
+  return *computed;
 }
 
 Var BlockBuilder::EmitTE(const std::string& name, const Array<Expr>& args,
