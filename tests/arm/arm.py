@@ -5,7 +5,7 @@
 The networks are those of tests/networks and the light ones of the onnx package. Each is compiled for every CPU, run by
 deuteron-run (for ARM that of the preset aarch64, under qemu with no more of an instruction set than that CPU has), and
 compared with `deuteron run` of the same inputs: |difference| <= 1e-4 x max |reference|, since sums are added in another
-order. What is meant for a CPU is refused by one that lacks its features. Ends with status 1 if anything differs.
+order; of networks of bytes three steps of 128. What is meant for a CPU is refused by one that lacks its features. Ends with status 1 if anything differs.
 """
 
 import argparse
@@ -20,16 +20,22 @@ import numpy as np
 import onnx
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
-sys.path.insert(0, str(ROOT / "tests/networks"))
+sys.path[:0] = [str(ROOT / "tests/networks"), str(ROOT / "tests/onnx")]
 import light  # noqa: E402
 import make  # noqa: E402
+import quantized  # noqa: E402
 
 TOLERANCE = 1e-4
+# Networks of bytes, as tests/onnx/quantized.py makes and judges them: network, format, activations, scales by channel.
+QUANTISED = {
+    "mobilenetv2-qdq": ("mobilenetv2", "QDQ", "QInt8", True),
+    "resnet50-qdq": ("resnet50", "QDQ", "QUInt8", True),
+}
 # What qemu calls the CPU that stands for one of ours: none has more than that.
 EMULATED = {cpu: cpu for cpu in ("cortex-a53", "cortex-a72", "cortex-a76", "neoverse-n1")}
 # Levels that this machine has, too.
 NATIVE = ("x86-64", "x86-64-v2", "x86-64-v3")
-NETWORKS = ["mobilenetv2", "bert", "decoder", *light.NAMES]
+NETWORKS = ["mobilenetv2", "bert", "decoder", *QUANTISED, *light.NAMES]
 
 
 def runner(cpu):
@@ -74,7 +80,11 @@ def difference(folder, reference):
 
 def check_network(name, arguments, work):
     model, wrong = work / f"{name}.onnx", 0
-    run(sys.executable, ROOT / "tests/networks/make.py", "--size", arguments.size, name, model)
+    tolerance = quantized.TOLERANCE if name in QUANTISED else TOLERANCE
+    if name in QUANTISED:
+        model = quantized.quantize(*QUANTISED[name], work)
+    else:
+        run(sys.executable, ROOT / "tests/networks/make.py", "--size", arguments.size, name, model)
     flags = random_inputs(model, work)
     run(arguments.command, "run", model, "--backend", "none", "--cache", "off", *flags, "--output-dir", work / "here")
     for cpu in arguments.cpu:
@@ -87,8 +97,8 @@ def check_network(name, arguments, work):
         except (RuntimeError, AssertionError) as error:
             print(error)
             far = np.inf
-        wrong += not far <= TOLERANCE
-        verdict = "" if far <= TOLERANCE else "   WRONG"
+        wrong += not far <= tolerance
+        verdict = "" if far <= tolerance else "   WRONG"
         print(f"{name:32} {cpu:14} {far:10.1e} {time.monotonic() - begin:8.1f} s{verdict}", flush=True)
     return wrong
 
@@ -128,7 +138,7 @@ def main():
     with tempfile.TemporaryDirectory(prefix="deuteron-arm-") as folder:
         print(f"{'network':32} {'CPU':14} {'difference':>10} {'run':>10}")
         for name in arguments.names or NETWORKS:
-            assert name in make.NETWORKS or name in light.NAMES, f"unknown network {name}"
+            assert name in make.NETWORKS or name in light.NAMES or name in QUANTISED, f"unknown network {name}"
             (pathlib.Path(folder) / name).mkdir()
             wrong += check_network(name, arguments, pathlib.Path(folder) / name)
         if not arguments.names:

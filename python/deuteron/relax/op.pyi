@@ -389,6 +389,8 @@ def pack_bf16x2(data: Any, axis: Any = ...) -> Call:
     """relax.pack_bf16x2(data). Attributes: axis. A UsageError for others."""
 def pack_i16x2(data: Any, zero_point: Any, axis: Any = ...) -> Call:
     """relax.pack_i16x2(data, zero_point). Attributes: axis. A UsageError for others."""
+def pack_i8x4(data: Any, axis: Any = ...) -> Call:
+    """relax.pack_i8x4(data). Attributes: axis. A UsageError for others."""
 def pack_u8x4(data: Any, axis: Any = ...) -> Call:
     """relax.pack_u8x4(data). Attributes: axis. A UsageError for others."""
 def permute_dims(x: Any, axes: Any = ...) -> Call:

@@ -157,10 +157,11 @@ Scalar DotPairs(DataType dtype, const Scalar* args) {
   const int64_t low = half(args[0].i, 0) * half(args[1].i, 0), high = half(args[0].i, 16) * half(args[1].i, 16);
   return Scalar::Int(WrapToWidth(dtype, low + high));
 }
+template <typename Byte>
 Scalar DotBytes(DataType dtype, const Scalar* args) {
   int64_t sum = 0;
   for (int shift = 0; shift < 32; shift += 8) {
-    sum += int64_t{static_cast<uint8_t>(args[0].i >> shift)} * static_cast<int8_t>(args[1].i >> shift);
+    sum += int64_t{static_cast<Byte>(args[0].i >> shift)} * static_cast<int8_t>(args[1].i >> shift);
   }
   return Scalar::Int(WrapToWidth(dtype, sum));
 }
@@ -279,7 +280,8 @@ Intrinsic FindIntrinsic(std::string_view name) {
       {"tir.shift_left", ShiftLeft},
       {"tir.shift_right", ShiftRight},
       {"tir.dot_i16x2", DotPairs},
-      {"tir.dot_u8i8x4", DotBytes},
+      {"tir.dot_u8i8x4", DotBytes<uint8_t>},
+      {"tir.dot_i8x4", DotBytes<int8_t>},
       {"tir.dot_bf16x2", DotFloats},
       {"tir.fma", Fma},
       {"tir.likely", Likely},

@@ -66,6 +66,8 @@ constexpr Intrinsic kTable[] = {
     IntegerBinary("tir.dot_i16x2"),
     // Of int32 that are four uint8, and four int8: the sum of the four products, modulo 2^32.
     IntegerBinary("tir.dot_u8i8x4"),
+    // The same of four int8 and four int8.
+    IntegerBinary("tir.dot_i8x4"),
     // Of int32 that are pairs of bfloat16: the sum of both products, in float32. The order of the additions, of those
     // to what it is added to as well, is not defined, and denormal numbers may count as zeros.
     {"tir.dot_bf16x2", IntrinKind::kFloatDot, 2, true, true},

@@ -22,7 +22,8 @@ te::Tensor PadCircular(const te::Tensor& x, const std::vector<int64_t>& before, 
 
 /// How neighbours of what is summed over share an element of 32 bits (int32), which one instruction multiplies by
 /// another and adds up. "": each is an element of its own; "i16x2": two int16, the first in the low half; "u8i8x4":
-/// four uint8 of data, the first in the lowest byte, and four int8 of weights; "bf16x2": two bfloat16. What is missing
+/// four uint8 of data, the first in the lowest byte, and four int8 of weights; "i8x4": four int8 of both; "bf16x2": two
+/// bfloat16. What is missing
 /// at the end is 0. Products are those of the intrinsics tir.dot_….
 using Packing = std::string;
 
@@ -104,6 +105,8 @@ te::Tensor DensePack(const te::Tensor& data, const te::Tensor& weight, int64_t c
 te::Tensor PackI16x2(const te::Tensor& data, const te::Tensor& zero_point, size_t axis);
 /// Neighbouring bytes along `axis` in the packing u8i8x4; of int8, what is 128 more.
 te::Tensor PackU8x4(const te::Tensor& data, size_t axis);
+/// The same in the packing i8x4; of uint8, what is 128 less.
+te::Tensor PackI8x4(const te::Tensor& data, size_t axis);
 /// Neighbouring floats along `axis`, rounded, in the packing bf16x2.
 te::Tensor PackBf16x2(const te::Tensor& data, size_t axis);
 /// Of an element of packed operands: their product, or the sum of the products of what they hold, in `accumulator`.

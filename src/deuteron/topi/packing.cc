@@ -48,6 +48,14 @@ te::Tensor PackU8x4(const te::Tensor& data, size_t axis) {
   });
 }
 
+te::Tensor PackI8x4(const te::Tensor& data, size_t axis) {
+  return PackNeighbours(data, axis, 4, "bytes", [&](const PrimExpr& element) {
+    // Of a byte, 128 less is another value of the highest bit.
+    const PrimExpr wide = CallIntrin("bitwise_and", {CastTo(kPacked, element), MakeConst(kPacked, 0xff)});
+    return data.dtype().is_int() ? wide : CallIntrin("bitwise_xor", {wide, MakeConst(kPacked, 128)});
+  });
+}
+
 te::Tensor PackBf16x2(const te::Tensor& data, size_t axis) {
   return PackNeighbours(data, axis, 2, "pairs", [](const PrimExpr& element) {
     const PrimExpr code = CallIntrin("reinterpret", DataType::UInt(16), {CastTo(DataType::BFloat16(), element)});

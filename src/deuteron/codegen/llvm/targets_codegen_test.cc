@@ -132,6 +132,12 @@ TEST(AArch64, HasInstructionsOfItsOwn) {
       Pointwise({single}, 64, [](const auto& in) { return CastTo(DataType::Int(32), CallIntrin("round", {in[0]})); });
   EXPECT_TRUE(Has(Assembly(quantised, "cortex-a72"), "fcvtzs\tv") ||
               Has(Assembly(quantised, "cortex-a72"), "fcvtns\tv"));
+  const DataType bytes = DataType::Int(32);
+  const auto products = Pointwise({bytes, bytes, bytes}, 64, [](const auto& in) {
+    return in[2] + CallIntrin("dot_i8x4", {in[0], in[1]});
+  });
+  EXPECT_TRUE(Has(Assembly(products, "neoverse-n1"), "sdot\tv"));
+  EXPECT_FALSE(Has(Assembly(products, "cortex-a72"), "sdot"));
   // float16 where the CPU computes in it, else by float32.
   const auto sum = Pointwise({half, half}, 64, [](const auto& in) { return in[0] + in[1]; });
   EXPECT_TRUE(Has(Assembly(sum, "neoverse-n1"), ".8h"));

@@ -24,7 +24,7 @@ Value* VectorDot::Emit(std::string_view name, Value* sum, Value* x, Value* y) {
     }
     sum = llvm::Constant::getNullValue(type);
   }
-  return is_float ? OfFloats(sum, x, y) : OfBytes(sum, x, y);
+  return is_float ? OfFloats(sum, x, y) : OfBytes(sum, x, y, name == "dot_i8x4");
 }
 
 Value* VectorDot::OfIntegers(Value* x, Value* y) {
@@ -40,17 +40,25 @@ Value* VectorDot::OfIntegers(Value* x, Value* y) {
   });
 }
 
-Value* VectorDot::OfBytes(Value* sum, Value* x, Value* y) {
-  const unsigned lanes = LanesWith("avx512vnni", "avxvnni");
+Value* VectorDot::OfBytes(Value* sum, Value* x, Value* y, bool is_signed) {
+  unsigned lanes = LanesWith("avx512vnni", "avxvnni");
+  if (is_signed) lanes = target_.HasFeature("dotprod") ? 4 : 0;
   if (lanes == 0 || !x->getType()->isVectorTy()) {
+    const auto of_sign = [&](Value* bytes, uint64_t shift) {
+      return b_.CreateAShr(b_.CreateShl(bytes, 24 - shift), 24);
+    };
     for (uint64_t shift = 0; shift < 32; shift += 8) {
-      Value* a = b_.CreateAnd(b_.CreateLShr(x, shift), 0xff);
-      Value* b = b_.CreateAShr(b_.CreateShl(y, 24 - shift), 24);
-      sum = b_.CreateAdd(sum, b_.CreateMul(a, b));
+      Value* a = is_signed ? of_sign(x, shift) : b_.CreateAnd(b_.CreateLShr(x, shift), 0xff);
+      sum = b_.CreateAdd(sum, b_.CreateMul(a, of_sign(y, shift)));
     }
     return sum;
   }
   return InPieces(&b_, {sum, x, y}, lanes, [&](const Pieces& piece) {
+    if (is_signed) {
+      llvm::Type* bytes = llvm::FixedVectorType::get(b_.getInt8Ty(), 4 * lanes);
+      return b_.CreateIntrinsic(llvm::Intrinsic::aarch64_neon_sdot, {piece[0]->getType(), bytes},
+                                {piece[0], b_.CreateBitCast(piece[1], bytes), b_.CreateBitCast(piece[2], bytes)});
+    }
     const auto id = lanes == 16 ? llvm::Intrinsic::x86_avx512_vpdpbusd_512 : llvm::Intrinsic::x86_avx512_vpdpbusd_256;
     return b_.CreateIntrinsic(id, {}, piece);
   });

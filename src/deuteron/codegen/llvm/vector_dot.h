@@ -1,6 +1,6 @@
 /// \file
 /// The intrinsics that add up products of what 32-bit elements hold (tir/intrinsics.cc: dot_i16x2, dot_u8i8x4,
-/// dot_bf16x2) as LLVM IR for a target.
+/// dot_i8x4, dot_bf16x2) as LLVM IR for a target.
 #pragma once
 
 #include <string_view>
@@ -22,7 +22,8 @@ class VectorDot {
   /// and the other, or that one, for 256; 0: it has neither.
   unsigned LanesWith(const char* wide, const char* narrow) const;
   llvm::Value* OfIntegers(llvm::Value* x, llvm::Value* y);
-  llvm::Value* OfBytes(llvm::Value* sum, llvm::Value* x, llvm::Value* y);
+  /// `is_signed`: the bytes of x are int8.
+  llvm::Value* OfBytes(llvm::Value* sum, llvm::Value* x, llvm::Value* y, bool is_signed);
   llvm::Value* OfFloats(llvm::Value* sum, llvm::Value* x, llvm::Value* y);
 
   llvm::IRBuilder<>& b_;

@@ -229,6 +229,16 @@ TEST(Qdq, FoursOfBytes) {
         {Dense({1, 2}, DataType::Int(32), {four(1, 2, 255, 0), four(7, 0, 0, 0)})}, {{0, 0, "n"}});
   Check({Dense({1, 5}, DataType::Int(8), {-128, 127, 0, 0, -1})}, pack,
         {Dense({1, 2}, DataType::Int(32), {four(0, 255, 128, 128), four(127, 0, 0, 0)})}, {{0, 0, "n"}});
+  const auto pack_signed = [](const auto& v) { return PackI8x4(v[0]); };
+  Check({Dense({1, 5}, DataType::UInt(8), {1, 2, 255, 128, 7})}, pack_signed,
+        {Dense({1, 2}, DataType::Int(32), {four(-127, -126, 127, 0), four(-121, 0, 0, 0)})}, {{0, 0, "n"}});
+  Check({Dense({1, 5}, DataType::Int(8), {-128, 127, 0, 3, -1})}, pack_signed,
+        {Dense({1, 2}, DataType::Int(32), {four(-128, 127, 0, 3), four(-1, 0, 0, 0)})}, {{0, 0, "n"}});
+  // -56 · -1 + 3 · 127 + -1 · -128 + 1 · 2
+  Check({Dense({1, 1}, DataType::Int(32), {static_cast<double>(four(-56, 3, -1, 1))}),
+         Dense({1, 1, 1}, DataType::Int(32), {static_cast<double>(four(-1, 127, -128, 2))})},
+        [](const auto& v) { return PackedDense(v[0], v[1], "i8x4", DataType::Int(32)); },
+        {Dense({1, 1}, DataType::Int(32), {56 + 381 + 128 + 2})}, {{0, 0, "n"}});
   // 200 · -1 + 3 · 127 + 255 · -128 + 1 · 2
   Check({Dense({1, 1}, DataType::Int(32), {static_cast<double>(four(200, 3, 255, 1))}),
          Dense({1, 1, 1}, DataType::Int(32), {static_cast<double>(four(-1, 127, -128, 2))})},

@@ -100,7 +100,7 @@ Type InferPackI16x2(const Call& call, const BlockBuilder& builder) {
   return PackedType(call, builder, 2);
 }
 
-Type InferPackU8x4(const Call& call, const BlockBuilder& builder) {
+Type InferPackBytes(const Call& call, const BlockBuilder& builder) {
   CheckArity(call, 1, 1);
   const DataType dtype = TensorArg(call, 0)->dtype;
   if (!dtype.is_integer() || dtype.bits() != 8) {
@@ -130,6 +130,10 @@ Expr LegalizePackU8x4(BlockBuilder& builder, const Call& call) {
   return CallKernel(builder, call, "pack_u8x4", call->args,
                     [&](const Array<te::Tensor>& args) { return topi::PackU8x4(args[0], PackedAxis(call, args[0])); });
 }
+Expr LegalizePackI8x4(BlockBuilder& builder, const Call& call) {
+  return CallKernel(builder, call, "pack_i8x4", call->args,
+                    [&](const Array<te::Tensor>& args) { return topi::PackI8x4(args[0], PackedAxis(call, args[0])); });
+}
 Expr LegalizePackBf16x2(BlockBuilder& builder, const Call& call) {
   return CallKernel(builder, call, "pack_bf16x2", call->args, [&](const Array<te::Tensor>& args) {
     return topi::PackBf16x2(args[0], PackedAxis(call, args[0]));
@@ -154,8 +158,9 @@ Attrs PackAlong(int64_t axis) {
 void CheckPacking(const Call& call, const std::string& packing, DataType result) {
   if (packing.empty()) return;
   const bool of_floats = packing == "bf16x2";
-  if (packing != "i16x2" && packing != "u8i8x4" && !of_floats) {
-    ThrowOpError(call, "its packing is none of \"\", \"i16x2\", \"u8i8x4\" and \"bf16x2\", but \"" + packing + "\"");
+  if (packing != "i16x2" && packing != "u8i8x4" && packing != "i8x4" && !of_floats) {
+    ThrowOpError(
+        call, "its packing is none of \"\", \"i16x2\", \"u8i8x4\", \"i8x4\" and \"bf16x2\", but \"" + packing + "\"");
   }
   const DataType held = DataType::Int(32);
   const bool are_held = TensorArg(call, 0)->dtype == held && TensorArg(call, 1)->dtype == held;
@@ -173,7 +178,8 @@ std::vector<OpInfo> QdqOps() {
       {"quantize", {"data", "scale", "zero_point"}, kAttrs, InferQuantize, LegalizeQuantize},
       {"dequantize", {"data", "scale", "zero_point"}, kAttrs, InferQuantize, LegalizeDequantize},
       {"pack_i16x2", {"data", "zero_point"}, kPackAttrs, InferPackI16x2, LegalizePackI16x2},
-      {"pack_u8x4", {"data"}, kPackAttrs, InferPackU8x4, LegalizePackU8x4},
+      {"pack_u8x4", {"data"}, kPackAttrs, InferPackBytes, LegalizePackU8x4},
+      {"pack_i8x4", {"data"}, kPackAttrs, InferPackBytes, LegalizePackI8x4},
       {"pack_bf16x2", {"data"}, kPackAttrs, InferPackBf16x2, LegalizePackBf16x2},
   };
 }
@@ -189,6 +195,7 @@ Expr PackI16x2(Expr data, Expr zero_point, int64_t axis) {
   return MakeCall("pack_i16x2", {std::move(data), std::move(zero_point)}, PackAlong(axis));
 }
 Expr PackU8x4(Expr data, int64_t axis) { return MakeCall("pack_u8x4", {std::move(data)}, PackAlong(axis)); }
+Expr PackI8x4(Expr data, int64_t axis) { return MakeCall("pack_i8x4", {std::move(data)}, PackAlong(axis)); }
 Expr PackBf16x2(Expr data, int64_t axis) { return MakeCall("pack_bf16x2", {std::move(data)}, PackAlong(axis)); }
 
 void QuantizeAttrsNode::RegisterReflection() {

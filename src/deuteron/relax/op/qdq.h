@@ -21,7 +21,7 @@ class QuantizeAttrsNode : public AttrsNode {
 };
 DEUTERON_ATTRS_REF(QuantizeAttrs)
 
-/// pack_i16x2, pack_u8x4 and pack_bf16x2.
+/// pack_i16x2, pack_u8x4, pack_i8x4 and pack_bf16x2.
 class PackNeighboursAttrsNode : public AttrsNode {
  public:
   int64_t axis = -1;
@@ -45,6 +45,8 @@ Expr Dequantize(Expr data, Expr scale, Expr zero_point, int64_t axis = -1, DataT
 Expr PackI16x2(Expr data, Expr zero_point, int64_t axis = -1);
 /// uint8, or int8 plus 128, four neighbours along `axis` in an int32 whose lowest byte is the first; 0 beyond the last.
 Expr PackU8x4(Expr data, int64_t axis = -1);
+/// int8, or uint8 less 128, likewise.
+Expr PackI8x4(Expr data, int64_t axis = -1);
 /// Floats rounded to bfloat16, pairs of neighbours along `axis` in an int32 whose low half is the first; 0 beyond the
 /// last.
 Expr PackBf16x2(Expr data, int64_t axis = -1);

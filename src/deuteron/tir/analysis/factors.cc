@@ -13,14 +13,15 @@ std::optional<Factors> FindFactors(const PrimExpr& expr) {
 
 int64_t ProductsOfDot(const Op& op) {
   static const Op integers = Op::Get("tir.dot_i16x2"), bytes = Op::Get("tir.dot_u8i8x4");
-  static const Op floats = Op::Get("tir.dot_bf16x2");
-  if (op.same_as(bytes)) return 4;
+  static const Op signed_bytes = Op::Get("tir.dot_i8x4"), floats = Op::Get("tir.dot_bf16x2");
+  if (op.same_as(bytes) || op.same_as(signed_bytes)) return 4;
   return op.same_as(integers) || op.same_as(floats) ? 2 : 0;
 }
 
 bool MultipliesBytes(const Target& target) {
   return target.HasFeature("avxvnni") || (target.HasFeature("avx512vnni") && target.HasFeature("avx512vl"));
 }
+bool MultipliesSignedBytes(const Target& target) { return target.HasFeature("dotprod"); }
 bool MultipliesBfloat16(const Target& target) {
   return target.HasFeature("avx512bf16") && target.HasFeature("avx512vl");
 }

@@ -10,7 +10,7 @@
 
 namespace deuteron::tir {
 
-/// The operands of a product, or of a dot product of what their elements hold (`dot_i16x2`, `dot_u8i8x4`,
+/// The operands of a product, or of a dot product of what their elements hold (`dot_i16x2`, `dot_u8i8x4`, `dot_i8x4`,
 /// `dot_bf16x2`).
 struct Factors {
   PrimExpr lhs;
@@ -21,9 +21,10 @@ std::optional<Factors> FindFactors(const PrimExpr& expr);
 
 /// How many products the intrinsic adds up; 0 if it is no dot product.
 int64_t ProductsOfDot(const Op& op);
-/// Whether the target adds four products of bytes to a sum (dot_u8i8x4), or two of bfloat16 (dot_bf16x2), in one
-/// instruction.
+/// Whether the target adds four products of bytes to a sum (dot_u8i8x4, dot_i8x4), or two of bfloat16 (dot_bf16x2), in
+/// one instruction.
 bool MultipliesBytes(const Target& target);
+bool MultipliesSignedBytes(const Target& target);
 bool MultipliesBfloat16(const Target& target);
 /// The machine that tiles of dot products of pairs find: the sum of a pair is added to the others by an instruction of
 /// its own, and takes a register until then.

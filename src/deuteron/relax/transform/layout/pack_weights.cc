@@ -265,22 +265,26 @@ class Packer : public EmittingRewriter {
   }
 
   std::optional<Operands> FindBytes(const Layer& layer, const CentredBytes& data, Bindings* out) {
-    const bool is_multiplied = tir::MultipliesBytes(Target::Current()) && IsByte(data.data);
+    const bool is_signed = tir::MultipliesSignedBytes(Target::Current());
+    const bool is_multiplied = (is_signed || tir::MultipliesBytes(Target::Current())) && IsByte(data.data);
     if (!is_multiplied || !Fits(layer.weight, DataType::Int(8))) return std::nullopt;
+    const char* const packing = is_signed ? "i8x4" : "u8i8x4";
     const DataType dtype = data.data.ty().as<TensorTypeNode>()->dtype;
-    const int64_t shift = dtype.is_int() ? 128 : 0;  // pack_u8x4's
+    // pack_i8x4's of uint8, pack_u8x4's of int8
+    const int64_t shift = is_signed == dtype.is_int() ? 0 : is_signed ? -128 : 128;
     const auto zero = ConstantScalar(data.zero_point);
     const bool is_padded = !layer.pad_width.empty() && zero != -shift;
     // An element that stands for nothing has to be a byte, too.
-    const bool has_element = zero && *zero + shift >= 0 && *zero + shift <= 255;
+    const int64_t least = is_signed ? -128 : 0;
+    const bool has_element = zero && *zero + shift >= least && *zero + shift <= least + 255;
     if (is_padded && !has_element) return std::nullopt;
     const Span& span = layer.call->span;
-    const Expr packed = Shared({data.data, is_padded ? data.zero_point : Expr()}, layer.data_axis, "u8i8x4", [&] {
+    const Expr packed = Shared({data.data, is_padded ? data.zero_point : Expr()}, layer.data_axis, packing, [&] {
       Expr bytes = data.data;
       if (is_padded) bytes = Emit(nn::Pad(bytes, layer.pad_width, static_cast<double>(*zero)), span, out);
-      return Emit(PackU8x4(bytes, layer.data_axis), span, out);
+      return Emit(is_signed ? PackI8x4(bytes, layer.data_axis) : PackU8x4(bytes, layer.data_axis), span, out);
     });
-    Operands operands{"u8i8x4", packed, PackedWeight(layer, "u8i8x4"), Expr(), is_padded};
+    Operands operands{packing, packed, PackedWeight(layer, packing), Expr(), is_padded};
     if (zero == -shift) return operands;
     // z Σ w of each output channel, shaped so that it lies along the result's.
     const std::vector<int32_t> sums = SumsBut(layer.weight, layer.channel_axis);

@@ -84,7 +84,7 @@ bool Fits(const Constant& integers, DataType dtype) {
 }
 
 Constant PackWeight(const Constant& weight, size_t axis, const topi::Packing& packing) {
-  const int64_t count = packing == "u8i8x4" ? 4 : 2;
+  const int64_t count = packing.ends_with("x4") ? 4 : 2;
   const int bits = static_cast<int>(32 / count);
   Tensor data = CompactData(weight);
   const bool is_wide_float = packing == "bf16x2" && DataType(data.dtype()) == DataType::Float(32);
