@@ -56,6 +56,10 @@ class InLoop {
   bool outer_;
 };
 
+std::atomic<PieceObserver*> piece_observer{nullptr};
+
+int64_t Nanoseconds() { return std::chrono::nanoseconds(std::chrono::steady_clock::now().time_since_epoch()).count(); }
+
 /// One call of ParallelFor. Each participant has a run of pieces of its own, taken in order, so that a thread finds in
 /// its cache what it wrote in the loop before; who is done helps the others.
 struct Loop {
@@ -96,7 +100,12 @@ struct Loop {
   /// An exception waits for the caller: others may still be at work, on what lies on the caller's stack.
   int RunPiece(int64_t piece, std::exception_ptr* exception) const {
     try {
-      return body(closure, Bound(piece), Bound(piece + 1));
+      PieceObserver* const observer = piece_observer.load(std::memory_order_acquire);
+      if (observer == nullptr) return body(closure, Bound(piece), Bound(piece + 1));
+      const int64_t begin = Nanoseconds();
+      const int status = body(closure, Bound(piece), Bound(piece + 1));
+      observer->OnPiece(begin, Nanoseconds());
+      return status;
     } catch (...) {
       *exception = std::current_exception();
       return 1;
@@ -351,6 +360,8 @@ void SetParallelBackend(ParallelBackend replacement, void* user) {
   backend_user.store(user, std::memory_order_relaxed);
   backend.store(replacement, std::memory_order_release);
 }
+
+void SetPieceObserver(PieceObserver* observer) { piece_observer.store(observer, std::memory_order_release); }
 
 int TeamThreads(int threads) {
   threads = std::clamp(threads, 1, kMaxThreads);

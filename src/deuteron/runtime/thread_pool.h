@@ -54,6 +54,16 @@ using ParallelBackend = int (*)(void* user, int threads, int64_t extent, int64_t
 /// Replaces the pool in the whole process; null brings it back. Not while a loop runs.
 void SetParallelBackend(ParallelBackend backend, void* user);
 
+/// Told what the pool's threads do.
+class PieceObserver {
+ public:
+  virtual ~PieceObserver() = default;
+  /// In the thread that ran a piece of a loop, after it; the steady clock's nanoseconds.
+  virtual void OnPiece(int64_t begin_ns, int64_t end_ns) = 0;
+};
+/// Of all loops of the process that the pool runs from now on; null: nobody. Not while a loop runs.
+void SetPieceObserver(PieceObserver* observer);
+
 /// While it lives, its thread counts as one that computes: the workers that others may claim are fewer by it.
 class ComputeScope {
  public:

@@ -1,16 +1,20 @@
 #include "deuteron/driver/report/profile.h"
 
 #include <algorithm>
+#include <atomic>
 #include <chrono>
 #include <deque>
 #include <map>
+#include <mutex>
 #include <numeric>
+#include <thread>
 #include <tuple>
 #include <unordered_map>
 
 #include "deuteron/codegen/vm/compile.h"
 #include "deuteron/driver/report/explain.h"
 #include "deuteron/runtime/instance.h"
+#include "deuteron/runtime/thread_pool.h"
 
 namespace deuteron::report {
 namespace {
@@ -73,9 +77,21 @@ struct Samples {
   size_t index = 0;
 };
 
-/// The calls of the first runs, as they come.
-class Tracer {
+/// The calls of the first runs, as they come, and what other threads did meanwhile.
+class Tracer : public runtime::PieceObserver {
  public:
+  Tracer() : caller_(std::this_thread::get_id()) { runtime::SetPieceObserver(this); }
+  ~Tracer() override { runtime::SetPieceObserver(nullptr); }
+  Tracer(const Tracer&) = delete;
+  Tracer& operator=(const Tracer&) = delete;
+
+  void OnPiece(int64_t begin_ns, int64_t end_ns) override {
+    if (!open_.load(std::memory_order_relaxed) || std::this_thread::get_id() == caller_) return;
+    const std::lock_guard<std::mutex> lock(mutex_);
+    const auto number = static_cast<int>(threads_.size()) + 1;
+    const int thread = threads_.emplace(std::this_thread::get_id(), number).first->second;
+    runs_.back().pieces.push_back({thread, begin_ns - origin_, end_ns - begin_ns});
+  }
   void BeginRun() {
     if (static_cast<int64_t>(runs_.size()) == kTracedRuns) return;
     if (runs_.empty()) origin_ = Now();
@@ -107,8 +123,12 @@ class Tracer {
   static int64_t Now() {
     return std::chrono::duration_cast<std::chrono::nanoseconds>(Clock::now().time_since_epoch()).count();
   }
-  bool open_ = false;
+  const std::thread::id caller_;
+  std::atomic<bool> open_{false};
   int64_t origin_ = 0;
+  /// Of the pieces.
+  std::mutex mutex_;
+  std::map<std::thread::id, int> threads_;
   std::vector<TracedRun> runs_;
   std::vector<std::vector<const Samples*>> samples_;
 };

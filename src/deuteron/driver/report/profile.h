@@ -41,11 +41,18 @@ struct TracedCall {
   int64_t begin_ns = 0;
   int64_t duration_ns = 0;
 };
+/// A part of a parallel loop, on another thread than the caller's: 1, 2, …
+struct TracedPiece {
+  int thread = 0;
+  int64_t begin_ns = 0;
+  int64_t duration_ns = 0;
+};
 struct TracedRun {
   int64_t begin_ns = 0;
   int64_t duration_ns = 0;
   /// In order of time.
   std::vector<TracedCall> calls;
+  std::vector<TracedPiece> pieces;
 };
 
 struct ProfileResult {
@@ -66,7 +73,8 @@ ProfileResult Profile(const Executable& executable, const std::vector<Tensor>& i
 std::string WriteProfileText(const ProfileResult& profile, const std::string& model);
 nlohmann::ordered_json WriteProfileJson(const ProfileResult& profile, const std::string& model);
 /// The traced runs in the Trace Event Format, which Perfetto and Chrome (about:tracing) show: microseconds, runs with
-/// their kernels, each with its places, bytes, GB/s and GFLOP/s. Kernels are on the thread that calls them.
+/// their kernels, each with its places, bytes, GB/s and GFLOP/s, on the thread that calls them, and on other threads
+/// the parts of their loops that these ran. (What threads of a library do is not known.)
 nlohmann::ordered_json WriteTrace(const ProfileResult& profile, const std::string& model);
 
 }  // namespace deuteron::report

@@ -414,6 +414,44 @@ TEST(Schema, ExplainAndProfile) {
   EXPECT_EQ(calls["kernel"], calls["run"] * executable.num_kernels());
 }
 
+TEST(Trace, OtherThreadsHaveTheirPartsOfAKernel) {
+  const char* const text = R"(@I.ir_module
+class Module:
+    @R.function
+    def main(x: R.Tensor((1024, 4096), "float32")) -> R.Tensor((1024, 4096), "float32"):
+        with R.dataflow():
+            y = R.tanh(x)
+            R.output(y)
+        return y
+)";
+  const Executable executable = Compile(script::ParseModule(text, "module.py"), {.threads = 2, .backend = "none"});
+  std::mt19937_64 random(0);
+  const std::vector<Tensor> inputs{RandomTensor({1024, 4096}, DataType::Float(32), &random)};
+  // Whether a worker is awake in time is not for the pool to say.
+  int64_t parts = 0;
+  for (int turn = 0; turn < 50 && parts == 0; ++turn) {
+    std::map<double, double> runs;
+    std::map<int, std::string> names;
+    const Json events = WriteTrace(Profile(executable, inputs, 0.01), "m")["traceEvents"];
+    for (const Json& event : events) {
+      if (event["name"] == "thread_name") names[event["tid"]] = event["args"]["name"];
+      if (event["ph"] == "M") continue;
+      const double begin = event["ts"], end = begin + event["dur"].get<double>();
+      if (event["cat"] == "run") runs[begin] = end;
+      if (event["cat"] != "part") {
+        EXPECT_EQ(names[event["tid"]], "caller");
+        continue;
+      }
+      ++parts;
+      EXPECT_EQ(names[event["tid"]], "worker 1");
+      EXPECT_EQ(event["args"]["nodes"].size(), 1U);
+      const auto run = std::prev(runs.upper_bound(begin));
+      EXPECT_LE(end, run->second + 1e-3);
+    }
+  }
+  EXPECT_GT(parts, 0);
+}
+
 }  // namespace
 }  // namespace deuteron::report
 

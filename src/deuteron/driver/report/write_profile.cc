@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <cstdio>
+#include <iterator>
 #include <numeric>
 
 #include "deuteron/driver/report/profile.h"
@@ -78,17 +79,27 @@ nlohmann::ordered_json WriteProfileJson(const ProfileResult& profile, const std:
 
 nlohmann::ordered_json WriteTrace(const ProfileResult& profile, const std::string& model) {
   using Json = nlohmann::ordered_json;
-  const auto event = [](const std::string& name, const char* category, int64_t begin_ns, int64_t duration_ns) {
+  const auto event = [](const std::string& name, const char* category, int64_t begin_ns, int64_t duration_ns,
+                        int thread = 0) {
     return Json{{"name", name},
                 {"cat", category},
                 {"ph", "X"},
                 {"pid", 1},
-                {"tid", 1},
+                {"tid", 1 + thread},
                 {"ts", static_cast<double>(begin_ns) / 1e3},
                 {"dur", static_cast<double>(duration_ns) / 1e3}};
   };
   Json events = Json::array();
   events.push_back({{"name", "process_name"}, {"ph", "M"}, {"pid", 1}, {"args", {{"name", model}}}});
+  int threads = 0;
+  for (const TracedRun& traced : profile.trace) {
+    for (const TracedPiece& piece : traced.pieces) threads = std::max(threads, piece.thread);
+  }
+  for (int thread = 0; thread <= threads; ++thread) {
+    const std::string name = thread == 0 ? "caller" : "worker " + std::to_string(thread);
+    events.push_back(
+        {{"name", "thread_name"}, {"ph", "M"}, {"pid", 1}, {"tid", 1 + thread}, {"args", {{"name", name}}}});
+  }
   for (size_t run = 0; run < profile.trace.size(); ++run) {
     const TracedRun& traced = profile.trace[run];
     events.push_back(event("run " + std::to_string(run), "run", traced.begin_ns, traced.duration_ns));
@@ -106,6 +117,16 @@ nlohmann::ordered_json WriteTrace(const ProfileResult& profile, const std::strin
         shown["args"]["gbps"] = rate(kernel.bytes);
         shown["args"]["gflops"] = rate(kernel.flops);
       }
+      events.push_back(std::move(shown));
+    }
+    for (const TracedPiece& piece : traced.pieces) {
+      const auto after =
+          std::upper_bound(traced.calls.begin(), traced.calls.end(), piece.begin_ns,
+                           [](int64_t begin_ns, const TracedCall& call) { return begin_ns < call.begin_ns; });
+      if (after == traced.calls.begin()) continue;
+      const ProfiledKernel& kernel = profile.kernels[std::prev(after)->kernel];
+      Json shown = event(kernel.name, "part", piece.begin_ns, piece.duration_ns, piece.thread);
+      shown["args"] = {{"nodes", kernel.places}};
       events.push_back(std::move(shown));
     }
   }
