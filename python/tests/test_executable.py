@@ -92,6 +92,45 @@ class Module:
     assert same.ctypes.data == address and given.ctypes.data % 64 == 0 and (result == 4).all()
 
 
+def aligned(array):
+    """The same elements at an address that is a multiple of 64."""
+    memory = np.empty(array.nbytes + 64, np.uint8)
+    begin = -memory.ctypes.data % 64
+    result = memory[begin : begin + array.nbytes].view(array.dtype).reshape(array.shape)
+    result[...] = array
+    return result
+
+
+@pytest.mark.parametrize("library", ["numpy", "torch"])
+def test_kernels_see_the_callers_memory(library):
+    """A function that is called within a run is given the addresses of the caller's arrays, in and out."""
+
+    @tvm_ffi.register_global_func("tests.addresses", override=True)
+    def addresses(x, out):
+        seen.append((x.data_ptr(), out.data_ptr()))
+        np.from_dlpack(out)[:] = np.from_dlpack(x)
+
+    seen = []
+    exe = deuteron.compile(deuteron.script.parse("""
+@I.ir_module
+class Module:
+    @R.function
+    def main(x: R.Tensor((64, 64), "float32")) -> R.Tensor((64, 64), "float32"):
+        y = R.call_dps_packed("tests.addresses", (x,), out_ty=R.Tensor((64, 64), "float32"))
+        return y
+"""))
+    given, result = aligned(np.ones((64, 64), np.float32)), aligned(np.zeros((64, 64), np.float32))
+    address = lambda array: array.ctypes.data  # noqa: E731
+    if library == "torch":
+        torch = pytest.importorskip("torch")
+        given, result = torch.from_numpy(given), torch.from_numpy(result)
+        address = lambda tensor: tensor.data_ptr()  # noqa: E731
+    [same] = exe.run(given, out=[result])
+    assert same is result and seen.pop() == (address(given), address(result)) and (same == 1).all()
+    [fresh] = exe.run(given)
+    assert seen.pop() == (address(given), address(fresh)) and type(fresh) is type(given)
+
+
 def test_bfloat16():
     ml_dtypes = pytest.importorskip("ml_dtypes")
     module = deuteron.script.parse("""
@@ -314,6 +353,46 @@ def test_interrupt_ends_a_compilation(path):
     """)
     assert signal.getsignal(signal.SIGINT) is not None
     assert subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True).stdout == "ended\n"
+
+
+def test_interrupt_ends_the_generation_of_code():
+    """Which is one stage, and long: seconds of it are not waited for."""
+    lines = "".join(f"            y{i} = R.nn.softmax(R.tanh(R.sum(x, axis=[{i % 3}])), axis=-1)\n" for i in range(3))
+    lines += "".join(f"            z{i} = R.nn.softmax(R.multiply(x, R.const({i}.5, 'float32')), axis={i % 3})\n" for i in range(24))
+    names = ", ".join([f"y{i}" for i in range(3)] + [f"z{i}" for i in range(24)])
+    module = f"""@I.ir_module
+class Module:
+    @R.function
+    def main(x: R.Tensor((8, 24, 40), "float32")):
+        with R.dataflow():
+{lines}            out = ({names})
+            R.output(out)
+        return out
+"""
+    program = textwrap.dedent("""
+        import os, signal, sys, threading, time, deuteron
+
+        module = deuteron.script.parse(sys.stdin.read())
+        begins = []
+
+        def compile(interrupt):
+            def progress(stage):
+                if stage == "generating code":
+                    begins.append(time.monotonic())
+                    if interrupt:
+                        threading.Timer(0.1, os.kill, (os.getpid(), signal.SIGINT)).start()
+            deuteron.compile(module, backend="none", threads=1, progress=progress)
+
+        compile(False)
+        whole = time.monotonic() - begins[-1]
+        try:
+            compile(True)
+        except KeyboardInterrupt:
+            print(whole, time.monotonic() - begins[-1])
+    """)
+    result = subprocess.run([sys.executable, "-c", program], input=module, capture_output=True, text=True, check=True)
+    whole, ended = map(float, result.stdout.split())
+    assert whole > 0.5 and ended < whole / 2, result.stdout
 
 
 def test_one_copy_of_tvm_ffi():

@@ -91,7 +91,7 @@ transform::PassContext MakeContext(const CompileOptions& options) {
 
 Compilation::Compilation(const CompileOptions& options)
     : options_(options),
-      limit_scope_(options.limits),
+      limit_scope_(options.limits, options.poll),
       target_(Target::Parse(options.target, options.threads)),
       target_scope_(target_),
       scope_(MakeContext(options)) {}

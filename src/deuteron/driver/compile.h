@@ -63,6 +63,9 @@ struct CompileOptions {
   std::function<void(const std::string& message)> warn;
   /// Called as compilation proceeds: stage, done, total. May be empty.
   std::function<void(const std::string&, int, int)> progress;
+  /// Called often, a hundred times a second at most, by the thread that compiles; what it throws ends the compilation,
+  /// soon: nothing that takes long is waited for but a pass of the graph, or one of LLVM's over a kernel. May be empty.
+  std::function<void()> poll;
 };
 
 /// An input or output of a function: its name in the model, its dtype, its dimensions (-1 where symbolic, then

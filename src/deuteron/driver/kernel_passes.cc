@@ -7,6 +7,7 @@
 #include "deuteron/driver/report/record_kernels.h"
 #include "deuteron/ir/transform/instruments.h"
 #include "deuteron/script/printer.h"
+#include "deuteron/support/limits.h"
 #include "deuteron/tir/analysis/kernel_signature.h"
 #include "deuteron/tir/schedule/rules/rules.h"
 #include "deuteron/tir/transform/lower.h"
@@ -23,6 +24,7 @@ Pass ScheduleForCPU(const Target& target) {
         for (const auto& [var, func] : module->functions) {
           const auto kernel = As<tir::PrimFunc>(func);
           if (!kernel.defined() || tir::ReturnedValue(kernel).defined()) continue;
+          CheckBudget(std::string_view(var->name_hint.data(), var->name_hint.size()));
           const auto tuned = kernel->GetAttr<String>(kScheduleTarget);
           tir::ScheduledFunc result = tir::ApplyScheduleRules(tir::PrimFunc(WithoutAttr(kernel, kScheduleTarget)),
                                                               tuned ? Target::Parse(std::string(*tuned)) : target);
@@ -46,6 +48,7 @@ Pass LowerKernels(const Target& target) {
                                    const auto kernel = As<tir::PrimFunc>(func);
                                    // Functions of scalars become byte code.
                                    if (!kernel.defined() || tir::ReturnedValue(kernel).defined()) continue;
+                                   CheckBudget(std::string_view(var->name_hint.data(), var->name_hint.size()));
                                    kernels.Update(GlobalVar(String(codegen::KernelSymbol(std::string(var->name_hint)))),
                                                   tir::LowerPrimFunc(kernel, target));
                                  }

@@ -83,6 +83,7 @@ CompileOptions ToCompileOptions(const Map<String, ffi::Any>& options) {
       DEUTERON_THROW(UsageError) << "there is no option \"" << key << "\" of a compilation";
     }
   }
+  compile.poll = CheckSignals;
   compile.progress = [progress](const std::string& stage, int, int) {
     CheckSignals();
     if (progress.has_value()) (*progress)(stage);

@@ -32,7 +32,7 @@ onnx::ImportOptions ToImportOptions(const Map<String, ffi::Shape>& shapes, const
 
 /// The fields of CompileOptions by their names ("disabled_passes": a list of names, "progress": a function of a stage
 /// or none, "warn": of a message, "instruments": those of MakeInstrument, "cache": a folder, or true for the user's). A
-/// UsageError for another name. A signal that waits for Python ends a compilation between two stages.
+/// UsageError for another name. A signal that waits for Python ends a compilation.
 CompileOptions ToCompileOptions(const Map<String, ffi::Any>& options);
 
 /// An instrument whose methods are Python's: those of `methods` that are there, by their names in transform.py.

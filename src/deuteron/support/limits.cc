@@ -24,6 +24,7 @@ constexpr LimitRow kRows[] = {
 
 /// The memory is asked of the system, which takes longer than to look at a clock.
 constexpr auto kBetweenMeasurements = std::chrono::milliseconds(2);
+constexpr auto kBetweenPolls = std::chrono::milliseconds(10);
 
 thread_local LimitScope* innermost = nullptr;
 
@@ -104,7 +105,12 @@ LimitScope::Shared::Shared() {
   if (innermost != nullptr) *this = innermost->state_;
 }
 
-LimitScope::LimitScope(const Limits& limits) : outer_(innermost), measured_(Clock::now()) {
+LimitScope::LimitScope(const Limits& limits, std::function<void()> poll)
+    : outer_(innermost), measured_(Clock::now()), polled_(measured_) {
+  if (poll) {
+    state_.poll_ = std::move(poll);
+    state_.poller_ = std::this_thread::get_id();
+  }
   if (!state_.is_scope_) {
     state_.is_scope_ = true;
     state_.begin_ = measured_;
@@ -114,7 +120,8 @@ LimitScope::LimitScope(const Limits& limits) : outer_(innermost), measured_(Cloc
   innermost = this;
 }
 
-LimitScope::LimitScope(const Shared& shared) : outer_(innermost), state_(shared), measured_(Clock::now()) {
+LimitScope::LimitScope(const Shared& shared)
+    : outer_(innermost), state_(shared), measured_(Clock::now()), polled_(measured_) {
   innermost = this;
 }
 
@@ -143,6 +150,11 @@ void CheckBudget(std::string_view place) {
   LimitScope* scope = innermost;
   if (scope == nullptr || !scope->state_.is_scope_) return;
   const auto now = Clock::now();
+  if (scope->state_.poll_ && now - scope->polled_ >= kBetweenPolls &&
+      scope->state_.poller_ == std::this_thread::get_id()) {
+    scope->polled_ = now;
+    scope->state_.poll_();
+  }
   CheckLimit(&Limits::compile_seconds, std::chrono::duration<double>(now - scope->state_.begin_).count(), place);
   if (now - scope->measured_ < kBetweenMeasurements) return;
   scope->measured_ = now;

@@ -7,9 +7,11 @@
 
 #include <chrono>
 #include <cstdint>
+#include <functional>
 #include <span>
 #include <string>
 #include <string_view>
+#include <thread>
 
 namespace deuteron {
 
@@ -45,8 +47,10 @@ void SetLimit(const std::string& name, const std::string& value, Limits* limits)
 /// The limits of this thread while it lives.
 class LimitScope {
  public:
-  /// Time and memory are counted from here, or from where the scope around it began.
-  explicit LimitScope(const Limits& limits);
+  /// Time and memory are counted from here, or from where the scope around it began. `poll` is called by CheckBudget in
+  /// this thread, not more often than a hundred times a second; what it throws ends what is under way. Empty: that of
+  /// the scope around it.
+  explicit LimitScope(const Limits& limits, std::function<void()> poll = {});
   ~LimitScope();
   LimitScope(const LimitScope&) = delete;
   LimitScope& operator=(const LimitScope&) = delete;
@@ -65,6 +69,8 @@ class LimitScope {
     std::chrono::steady_clock::time_point begin_;
     int64_t bytes_at_begin_ = 0;
     bool is_scope_ = false;
+    std::function<void()> poll_;
+    std::thread::id poller_;
   };
   explicit LimitScope(const Shared& shared);
 
@@ -74,7 +80,7 @@ class LimitScope {
 
   const LimitScope* outer_;
   Shared state_;
-  std::chrono::steady_clock::time_point measured_;
+  std::chrono::steady_clock::time_point measured_, polled_;
 };
 
 const Limits& CurrentLimits();
@@ -84,8 +90,8 @@ const Limits& CurrentLimits();
 void CheckLimit(int64_t Limits::*limit, double amount, std::string_view what);
 /// The same against a value that is kept elsewhere.
 void CheckLimit(int64_t Limits::*limit, double amount, std::string_view what, int64_t value);
-/// The same of the time and the memory that the scope has taken until now; `place` is what is under way. Cheap enough
-/// for what is done a thousand times a second.
+/// The same of the time and the memory that the scope has taken until now, after its poll; `place` is what is under
+/// way. Cheap enough for what is done a thousand times a second.
 void CheckBudget(std::string_view place);
 
 }  // namespace deuteron

@@ -81,6 +81,25 @@ TEST(Limits, TimeCountsFromTheOutermostScope) {
             std::string::npos);
 }
 
+TEST(Limits, WhatIsUnderWayIsEndedByAPoll) {
+  const auto ended = [] { DEUTERON_THROW(UsageError) << "ended"; };
+  const LimitScope outer(Limits{}, ended);
+  CheckBudget("a pass");
+  std::this_thread::sleep_for(std::chrono::milliseconds(11));
+  const LimitScope::Shared shared;
+  std::thread([&] {
+    // Only the thread whose it is polls.
+    const LimitScope given(shared);
+    std::this_thread::sleep_for(std::chrono::milliseconds(11));
+    CheckBudget("a pass");
+  }).join();
+  EXPECT_EQ(ErrorOf([] { CheckBudget("a pass"); }), "UsageError: ended");
+  CheckBudget("a pass");
+  const LimitScope inner(Limits{});
+  std::this_thread::sleep_for(std::chrono::milliseconds(11));
+  EXPECT_EQ(ErrorOf([] { CheckBudget("a pass"); }), "UsageError: ended");
+}
+
 TEST(Limits, MemoryCountsFromTheScope) {
   const LimitScope scope(Limits{.compile_bytes = 16 << 20});
   CheckBudget("a pass");

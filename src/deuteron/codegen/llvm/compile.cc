@@ -1,6 +1,7 @@
 #include "deuteron/codegen/llvm/compile.h"
 
 #include <algorithm>
+#include <atomic>
 #include <exception>
 #include <system_error>
 #include <thread>
@@ -66,9 +67,41 @@ struct HintsAreHints : llvm::DiagnosticHandler {
   }
 };
 
+/// Asked by LLVM before each of its passes that may be left out: once the budget is used up, or another thread has
+/// failed, nothing more is worth the time.
+class BudgetGate : public llvm::OptPassGate {
+ public:
+  explicit BudgetGate(std::atomic<bool>* failed) : failed_(failed) {}
+  bool isEnabled() const override { return true; }
+  bool shouldRunPass(const llvm::StringRef pass, llvm::StringRef) override {
+    if (error_ || failed_->load(std::memory_order_relaxed)) return false;
+    // No exception goes through LLVM.
+    try {
+      CheckBudget({pass.data(), pass.size()});
+      return true;
+    } catch (...) {
+      error_ = std::current_exception();
+      failed_->store(true);
+      return false;
+    }
+  }
+  /// Throws what was thrown; whether a result is still wanted.
+  bool Goes() const {
+    if (error_) std::rethrow_exception(error_);
+    return !failed_->load();
+  }
+
+ private:
+  std::atomic<bool>* failed_;
+  std::exception_ptr error_;
+};
+
+/// Nothing if another thread failed meanwhile.
 std::string CompileGroup(const std::vector<const Kernel*>& kernels, const Target& target, const CodegenOptions& options,
-                         const std::string& prefix, Product product) {
+                         const std::string& prefix, Product product, std::atomic<bool>* failed) {
+  BudgetGate gate(failed);
   llvm::LLVMContext context;
+  context.setOptPassGate(gate);
   context.setDiagnosticHandler(std::make_unique<HintsAreHints>());
   llvm::Module module("deuteron", context);
   const std::unique_ptr<llvm::TargetMachine> machine = MakeMachine(target, options);
@@ -95,15 +128,17 @@ std::string CompileGroup(const std::vector<const Kernel*>& kernels, const Target
     DEUTERON_CHECK(!llvm::verifyModule(module, &stream)) << "invalid LLVM IR: " << message;
   }
   Optimize(&module, machine.get(), options);
+  if (!gate.Goes()) return {};
   if (product == Product::kOptimizedIr) {
     std::string text;
     llvm::raw_string_ostream stream(text);
     module.print(stream, nullptr);
     return text;
   }
-  return EmitFile(
-      &module, machine.get(),
-      product == Product::kObject ? llvm::CodeGenFileType::ObjectFile : llvm::CodeGenFileType::AssemblyFile);
+  std::string code =
+      EmitFile(&module, machine.get(),
+               product == Product::kObject ? llvm::CodeGenFileType::ObjectFile : llvm::CodeGenFileType::AssemblyFile);
+  return gate.Goes() ? code : std::string();
 }
 
 /// Compiles the groups at once; the first exception of any is thrown again.
@@ -113,13 +148,15 @@ std::vector<std::string> CompileGroups(const IRModule& lowered, const Target& ta
   const auto groups = Partition(kernels, threads);
   std::vector<std::string> results(groups.size());
   std::vector<std::exception_ptr> errors(groups.size());
+  std::atomic<bool> failed{false};
   const LimitScope::Shared limits;
   const auto compile = [&](size_t i) {
     try {
       const LimitScope scope(limits);
-      results[i] = CompileGroup(groups[i], target, options, prefix, product);
+      results[i] = CompileGroup(groups[i], target, options, prefix, product, &failed);
     } catch (...) {
       errors[i] = std::current_exception();
+      failed.store(true);
     }
   };
   std::vector<std::thread> workers;

@@ -60,7 +60,12 @@ void Optimize(llvm::Module* module, llvm::TargetMachine* machine, const CodegenO
   tuning.LoopInterleaving = true;
   // Tiles come vectorised from TIR; packing scalars again would only undo their shape.
   tuning.SLPVectorization = false;
-  llvm::PassBuilder builder(machine, tuning);
+  llvm::PassInstrumentationCallbacks callbacks;
+  callbacks.registerShouldRunOptionalPassCallback([&](const llvm::StringRef pass, const llvm::Any&) {
+    llvm::OptPassGate& gate = module->getContext().getOptPassGate();
+    return !gate.isEnabled() || gate.shouldRunPass(pass, "");
+  });
+  llvm::PassBuilder builder(machine, tuning, std::nullopt, &callbacks);
   llvm::LoopAnalysisManager loops;
   llvm::FunctionAnalysisManager functions;
   llvm::CGSCCAnalysisManager components;

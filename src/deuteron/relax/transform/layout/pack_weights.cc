@@ -40,6 +40,7 @@
 #include "deuteron/relax/transform/layout/passes.h"
 #include "deuteron/relax/transform/layout/weight_precision.h"
 #include "deuteron/runtime/tensor.h"
+#include "deuteron/support/limits.h"
 #include "deuteron/target/target.h"
 #include "deuteron/tir/analysis/cost.h"
 #include "deuteron/tir/analysis/factors.h"
@@ -433,6 +434,7 @@ class Packer : public EmittingRewriter {
   Constant Once(const Constant& weight, const std::string& layout, const Make& make) {
     auto [it, inserted] = packed_.try_emplace({weight.get(), layout});
     if (inserted) {
+      CheckBudget("PackWeights");
       it->second = make();
       LetGoOfData(weight);
     }

@@ -26,6 +26,7 @@
 #include "deuteron/relax/rewrite/var_replacer.h"
 #include "deuteron/relax/transform/operators/passes.h"
 #include "deuteron/runtime/tensor.h"
+#include "deuteron/support/limits.h"
 
 namespace deuteron::relax {
 namespace {
@@ -202,6 +203,7 @@ class Folder {
     const auto specs = SpecsOf(view.out_ty);
     const auto kernel = As<tir::PrimFunc>(module.Lookup(view.func));
     if (!specs || !kernel.defined() || IsOutOfNothing(inputs, *specs)) return Expr();
+    CheckBudget("FoldConstant");
     const auto results = evaluator_(kernel, inputs, *specs);
     if (results.empty()) return Expr();
     for (const Expr& arg : view.args->fields) LetGoOfData(Downcast<Constant>(arg));
