@@ -358,8 +358,8 @@ def test_interrupt_ends_a_compilation(path):
 def test_interrupt_ends_the_generation_of_code():
     """Which is one stage, and long: seconds of it are not waited for."""
     lines = "".join(f"            y{i} = R.nn.softmax(R.tanh(R.sum(x, axis=[{i % 3}])), axis=-1)\n" for i in range(3))
-    lines += "".join(f"            z{i} = R.nn.softmax(R.multiply(x, R.const({i}.5, 'float32')), axis={i % 3})\n" for i in range(24))
-    names = ", ".join([f"y{i}" for i in range(3)] + [f"z{i}" for i in range(24)])
+    lines += "".join(f"            z{i} = R.nn.softmax(R.multiply(x, R.const({i}.5, 'float32')), axis={i % 3})\n" for i in range(60))
+    names = ", ".join([f"y{i}" for i in range(3)] + [f"z{i}" for i in range(60)])
     module = f"""@I.ir_module
 class Module:
     @R.function
@@ -392,7 +392,7 @@ class Module:
     """)
     result = subprocess.run([sys.executable, "-c", program], input=module, capture_output=True, text=True, check=True)
     whole, ended = map(float, result.stdout.split())
-    assert whole > 0.5 and ended < whole / 2, result.stdout
+    assert ended < whole / 2, result.stdout
 
 
 def test_one_copy_of_tvm_ffi():

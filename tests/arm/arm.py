@@ -9,6 +9,7 @@ order; of networks of bytes three steps of 128. What is meant for a CPU is refus
 """
 
 import argparse
+import logging
 import pathlib
 import shlex
 import subprocess
@@ -134,6 +135,8 @@ def main():
     parser.add_argument("--command", default=ROOT / "build/release/bin/deuteron")
     arguments = parser.parse_args()
     arguments.cpu = arguments.cpu or ["cortex-a72", "neoverse-n1", "x86-64-v2", "x86-64-v3"]
+    # The quantiser's advice.
+    logging.disable(logging.WARNING)
     wrong = 0
     with tempfile.TemporaryDirectory(prefix="deuteron-arm-") as folder:
         print(f"{'network':32} {'CPU':14} {'difference':>10} {'run':>10}")
