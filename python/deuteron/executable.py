@@ -136,6 +136,13 @@ class Executable(tvm_ffi.Object):
         """
         _library.function("save")(self, os.fspath(path), os.fspath(weights))
 
+    def source(self) -> tuple[str | os.PathLike[str] | IRModule, dict[str, Any]]:
+        """The path or the module that it was compiled from, and the arguments of `compile`. A UsageError of what was compiled from
+        bytes or a message, or loaded."""
+        if "_source" not in self.__dict__:
+            raise UsageError("the executable was loaded, or compiled from bytes: give the model itself, its path or its module")
+        return self.__dict__["_source"]
+
     def _figures(self) -> Mapping[str, Any]:
         return _library.function("figures")(self)
 
@@ -268,8 +275,17 @@ def compile(  # noqa: A001
         cache=cache, custom=custom,
     )  # fmt: skip
     if isinstance(model, (str, os.PathLike)):
-        return _compile_file(os.fspath(model), _dims(shapes), dict(limits or {}), _custom_modules(custom), options)
-    return _compile(read(model, shapes, limits, custom), options)
+        made = _compile_file(os.fspath(model), _dims(shapes), dict(limits or {}), _custom_modules(custom), options)
+    else:
+        made = _compile(read(model, shapes, limits, custom), options)
+    if isinstance(model, (str, os.PathLike, IRModule)):
+        # Bytes and messages are not held: they may be large.
+        named = dict(
+            shapes=shapes, limits=limits, custom=custom, target=target, threads=threads, backend=backend, precision=precision,
+            opt_level=opt_level, fuse=fuse, config=config, disabled_passes=disabled_passes, required_passes=required_passes,
+        )  # fmt: skip
+        made.__dict__["_source"] = (model, named)
+    return made
 
 
 def compile_options(**options: Any) -> dict[str, Any]:

@@ -112,11 +112,22 @@ class Verification(Report):
         return not self.stages[-1]["problem"]
 
 
+def _model_of(model: Any, shapes: Any, options: dict[str, Any]) -> tuple[IRModule, dict[str, Any]]:
+    """The module of a model, or of what an executable was compiled from, with its options where others are not given."""
+    if isinstance(model, Executable):
+        model, given = model.source()
+        options = {**given, **options}
+        shapes = shapes or options.pop("shapes")
+    options.pop("shapes", None)
+    return read(model, shapes, options.get("limits"), options.get("custom", ())), compile_options(**options)
+
+
 def verify(
-    model: Model, *, seed: int = 0, tolerance: float = 1e-4, shapes: Mapping[str, Sequence[int] | int] | None = None, **options: Any
+    model: Model | Executable, *, seed: int = 0, tolerance: float = 1e-4, shapes: Mapping[str, Sequence[int] | int] | None = None, **options: Any
 ) -> Verification:
-    """Checks every pass and the compiled code against the interpreter on random inputs; stops at the first that differs."""
-    data = json.loads(_library.calling("verify_module")(read(model, shapes, options.get("limits"), options.get("custom", ())), compile_options(**options), seed, tolerance))
+    """Checks every pass and the compiled code against the interpreter on random inputs; stops at the first that differs. Of an
+    executable, the model is compiled once more as it was then; a UsageError if it was loaded, or compiled from bytes."""
+    data = json.loads(_library.calling("verify_module")(*_model_of(model, shapes, options), seed, tolerance))
     return Verification(data, _stage_lines(data["stages"]))
 
 
@@ -130,10 +141,11 @@ class Bisection(Report):
 
 
 def bisect(
-    model: Model, *, seed: int = 0, tolerance: float = 1e-4, shapes: Mapping[str, Sequence[int] | int] | None = None, **options: Any
+    model: Model | Executable, *, seed: int = 0, tolerance: float = 1e-4, shapes: Mapping[str, Sequence[int] | int] | None = None, **options: Any
 ) -> Bisection:
-    """The first pass whose result differs, the kernel in which it does, and a reduced module that shows it."""
-    forms, reduced = _library.calling("bisect_module")(read(model, shapes, options.get("limits"), options.get("custom", ())), compile_options(**options), seed, tolerance)
+    """The first pass whose result differs, the kernel in which it does, and a reduced module that shows it. Executables as in
+    `verify`."""
+    forms, reduced = _library.calling("bisect_module")(*_model_of(model, shapes, options), seed, tolerance)
     data = json.loads(forms)
     text = _stage_lines(data["stages"])
     text += f"\nfirst stage that differs: {data['culprit']}\n" if data["culprit"] else "no pass changes the result\n"

@@ -144,3 +144,16 @@ def test_reports(path):
     assert verified.stages[-1]["error"] <= 1e-6
     bisection = deuteron.bisect(path)
     assert bisection.culprit == "" and bisection.reduced is None
+
+
+def test_reports_of_executables(path, tmp_path):
+    exe = deuteron.compile(path, shapes={"n": 5}, backend="none", disabled_passes=["FuseTIR"])
+    verified, bisection = deuteron.verify(exe), deuteron.bisect(exe, seed=1)
+    assert verified.ok and bisection.culprit == "" and verified._repr_html_().startswith("<pre>")
+    assert all(stage["name"] != "FuseTIR" for stage in verified.stages)
+    assert any(stage["name"] == "FuseTIR" for stage in deuteron.verify(exe, disabled_passes=[]).stages)
+    assert deuteron.verify(deuteron.compile(deuteron.read(path))).ok
+    exe.save(tmp_path / "model.so")
+    for other in (deuteron.load(tmp_path / "model.so"), deuteron.compile(path.read_bytes())):
+        with pytest.raises(deuteron.UsageError, match="loaded, or compiled from bytes"):
+            deuteron.verify(other)
