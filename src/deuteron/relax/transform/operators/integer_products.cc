@@ -6,7 +6,8 @@
 ///     b = conv2d(a, w)                    c = astype(b, float32) * (s · t)
 ///
 /// The sum is exact then, and rounded once; b was rounded at each step. Where the target multiplies pairs of int16
-/// (PackWeights), it takes half as many instructions, and activations pass through memory as bytes.
+/// (PackWeights), it takes half as many instructions, where it multiplies bytes, a quarter, and activations pass
+/// through memory as bytes. A target that does the second only is given weights that are bytes less their zero points.
 ///
 /// It must not touch weights or scales that are computed at run time, activations whose scale is not a scalar, weights
 /// whose scale does not run along the output channels, grouped convolutions (their int32 sums are no faster than those
@@ -30,6 +31,7 @@
 #include "deuteron/relax/transform/operators/passes.h"
 #include "deuteron/runtime/tensor.h"
 #include "deuteron/target/target.h"
+#include "deuteron/tir/analysis/factors.h"
 
 namespace deuteron::relax {
 namespace {
@@ -183,6 +185,8 @@ class ProductConverter : public EmittingRewriter {
     const int64_t depth = static_cast<int64_t>(integers->size()) / channels;
     constexpr int64_t kGreatestDatum = 255;
     if (depth * greatest * kGreatestDatum > std::numeric_limits<int32_t>::max()) return std::nullopt;
+    constexpr int64_t kGreatestByte = 127;
+    if (!Target::Current().HasFeature("avx2") && greatest > kGreatestByte) return std::nullopt;
     return Weight{Constant(std::move(centred), weight->span), *scales};
   }
 
@@ -193,7 +197,8 @@ class ProductConverter : public EmittingRewriter {
 
 Pass IntegerProducts() {
   return transform::ModulePass({.name = "IntegerProducts"}, [](IRModule module, const transform::PassContext&) {
-    if (!Target::Current().HasFeature("avx2")) return module;
+    const Target& target = Target::Current();
+    if (!target.HasFeature("avx2") && !tir::MultipliesSignedBytes(target)) return module;
     return UpdateFunctions(std::move(module),
                            [](const GlobalVar&, const Function& function) { return ProductConverter().Run(function); });
   });
