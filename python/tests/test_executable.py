@@ -399,3 +399,22 @@ def test_one_copy_of_tvm_ffi():
     with open("/proc/self/maps") as maps:
         files = {line.split()[-1] for line in maps if "/libtvm_ffi.so" in line}
     assert len(files) == 1, files
+
+
+def test_many_models_share_one_pool(path, tmp_path):
+    """Each is a file of its own; what they are loaded and run with besides is there once."""
+
+    def run(count):
+        return textwrap.dedent(f"""
+            import os, numpy as np, deuteron
+            loaded = [deuteron.load({str(tmp_path)!r} + f"/{{i}}.so") for i in range({count})]
+            for exe in loaded:
+                exe(np.ones((4096, 3), np.float32))
+            print(len(os.listdir("/proc/self/task")), len({{id(exe) for exe in loaded}}))
+        """)
+
+    exe = deuteron.compile(path, threads=2)
+    for i in range(12):
+        exe.save(tmp_path / f"{i}.so")
+    one, many = (subprocess.run([sys.executable, "-c", run(count)], capture_output=True, text=True, check=True).stdout.split() for count in (1, 12))
+    assert many[1] == "12" and one[0] == many[0]

@@ -1,6 +1,13 @@
 import json
+import os
 import pathlib
 import re
+import shutil
+import subprocess
+
+import pytest
+
+from deuteron import _library
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 
@@ -14,3 +21,14 @@ def test_the_wheel_is_built_as_the_preset_is():
     defined = dict(re.findall(r'^(\w+) = "(.*)"$', section, re.MULTILINE))
     assert f'cmake.build-type = "{release.pop("CMAKE_BUILD_TYPE")}"' in project
     assert {name: defined.get(name) for name in release} == release
+
+
+def test_the_library_is_no_larger_than_promised(tmp_path):
+    """70 MiB in the wheel, stripped: auditwheel, which gives dependencies other names, adds 3.1."""
+    library = _library.FOLDER / "libdeuteron.so"
+    cache = _library.FOLDER.parent / "CMakeCache.txt"
+    released = cache.exists() and re.search(r"^DEUTERON_STATIC_LLVM:\w+=ON$", cache.read_text(), re.MULTILINE)
+    if shutil.which("strip") is None or not released:
+        pytest.skip("not the library as it is released")
+    subprocess.run(["strip", "-o", tmp_path / "stripped.so", library], check=True)
+    assert os.path.getsize(tmp_path / "stripped.so") <= (70 - 3.1) * 2**20
