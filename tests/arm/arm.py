@@ -5,7 +5,7 @@
 The networks are those of tests/networks and the light ones of the onnx package. Each is compiled for every CPU, run by
 deuteron-run (for ARM that of the preset aarch64, under qemu with no more of an instruction set than that CPU has), and
 compared with `deuteron run` of the same inputs: |difference| <= 1e-4 x max |reference|, since sums are added in another
-order; of networks of bytes three steps of 128. What is meant for a CPU is refused by one that lacks its features. Ends with status 1 if anything differs.
+order; of networks of bytes three steps of 128. One runs with larger pages, too. What is meant for a CPU is refused by one that lacks its features. Ends with status 1 if anything differs.
 """
 
 import argparse
@@ -127,6 +127,22 @@ def check_refusals(arguments, work):
     return wrong
 
 
+def check_page_sizes(arguments, work):
+    """Boards have pages of 4, 16 and 64 KiB."""
+    model, wrong = work / "pages.onnx", 0
+    run(sys.executable, ROOT / "tests/networks/make.py", "--size", "small", "mobilenetv2", model)
+    flags = random_inputs(model, work)
+    run(arguments.command, "run", model, "--backend", "none", "--cache", "off", *flags, "--output-dir", work / "here")
+    run(arguments.command, "compile", model, "--target", "cortex-a72", "-o", work / "pages.so")
+    for page in (4, 16, 64):
+        emulator, *rest = runner("cortex-a72")
+        run(emulator, "-p", page << 10, *rest, work / "pages.so", *flags, "--output-dir", work / "there")
+        far = difference(work / "there", work / "here")
+        wrong += not far <= TOLERANCE
+        print(f"{f'pages of {page} KiB':32} {'cortex-a72':14} {far:10.1e}{'' if far <= TOLERANCE else '   WRONG'}", flush=True)
+    return wrong
+
+
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("names", nargs="*")
@@ -146,6 +162,7 @@ def main():
             wrong += check_network(name, arguments, pathlib.Path(folder) / name)
         if not arguments.names:
             wrong += check_refusals(arguments, pathlib.Path(folder))
+            wrong += check_page_sizes(arguments, pathlib.Path(folder))
     print(f"{wrong} wrong")
     sys.exit(1 if wrong else 0)
 
