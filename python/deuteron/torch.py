@@ -1,7 +1,7 @@
 """PyTorch's modules, exported programs and `torch.compile`, by way of `torch.onnx.export`.
 
     exe = deuteron.torch.compile(module, (x,))
-    faster = torch.compile(module, backend="deuteron", dynamic=False)  # after `import deuteron.torch`
+    faster = torch.compile(module, backend="deuteron")  # after `import deuteron.torch`
 
 Needs the packages torch and onnxscript. Tensors go in and out without copies where they are contiguous and in the CPU's memory.
 """
@@ -52,18 +52,33 @@ def compile(
 
 
 def backend(graph: Any, example_inputs: Sequence[Any]) -> Callable[..., Any]:
-    """The backend "deuteron" of `torch.compile`: compiles each graph for the shapes of its inputs. Inference on the CPU only: an
-    UnsupportedError for a graph whose inputs need gradients or whose shapes are not known."""
+    """The backend "deuteron" of `torch.compile`: compiles each graph for the shapes of its inputs, one whose shapes vary for each that
+    it meets. Inference on the CPU only: an UnsupportedError for a graph whose inputs need gradients."""
     torch = _torch()
-    tensors = [each for each in example_inputs if isinstance(each, torch.Tensor)]
-    if torch.is_grad_enabled() and any(each.requires_grad for each in tensors):
+    is_tensor = [isinstance(each, torch.Tensor) for each in example_inputs]
+    if torch.is_grad_enabled() and any(each.requires_grad for each, tensor in zip(example_inputs, is_tensor) if tensor):
         raise UnsupportedError("the backend deuteron computes no gradients: call the module under torch.no_grad()")
-    if len(tensors) < len(example_inputs):
-        raise UnsupportedError("the backend deuteron compiles for known shapes: torch.compile(..., dynamic=False)")
-    exe = compile(graph, example_inputs)
+    compiled: dict[Any, Executable] = {}
+    if all(is_tensor):
+        compiled[None] = compile(graph, example_inputs)
+
+    class Fixed(torch.nn.Module):  # type: ignore[misc, name-defined]
+        """The graph with its numbers, which are sizes, as constants."""
+
+        def __init__(self, given: Sequence[Any]) -> None:
+            super().__init__()
+            self.graph, self.given = graph, [None if tensor else each for each, tensor in zip(given, is_tensor)]
+
+        def forward(self, *tensors: Any) -> Any:
+            waiting = iter(tensors)
+            return self.graph(*(next(waiting) if each is None else each for each in self.given))
 
     def call(*inputs: Any) -> tuple[Any, ...]:
-        return tuple(exe.run(*(each.detach() for each in inputs)))
+        tensors = [each.detach() for each, tensor in zip(inputs, is_tensor) if tensor]
+        key = None if all(is_tensor) else tuple(tuple(each.shape) for each in tensors)
+        if key not in compiled:
+            compiled[key] = compile(Fixed(inputs), tensors)
+        return tuple(compiled[key].run(*tensors))
 
     return call
 

@@ -59,3 +59,13 @@ def test_backend(network):
         for size in (2, 4):
             x = torch.randn(size, 3, 6, 6)
             close(compiled(x), network(x))
+
+
+def test_backend_of_varying_shapes(network):
+    """After the second shape torch asks for one graph of all."""
+    torch._dynamo.reset()
+    compiled = torch.compile(network, backend="deuteron")
+    with torch.no_grad():
+        for size in (2, 4, 7, 3, 7):
+            x = torch.randn(size, 3, 6, 6)
+            close(compiled(x), network(x))
