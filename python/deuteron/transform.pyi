@@ -177,6 +177,8 @@ def RemoveUnusedOutputs() -> Pass:
     """removes fields of private functions' results that nothing uses"""
 def RemoveUnusedParameters() -> Pass:
     """removes parameters of private functions that nothing uses"""
+def ResolveViews() -> Pass:
+    """has loop-level functions access buffers themselves, not views of their data"""
 def RewriteAttention(use_flash_mqa: Any = ...) -> Pass:
     """makes attention that is written out calls of nn.attention"""
 def RunCodegen(target_options: Any = ..., entry_functions: Any = ...) -> Pass:
