@@ -23,9 +23,8 @@ constexpr double kPointPart = 0.9;
 constexpr double kProductPart = 0.82;
 /// Of the same, what depthwise convolutions reach: sums of a few products.
 constexpr double kDepthwisePart = 0.4;
-/// Of the peak of a matrix unit (AMX), what both reach: tiles wait for the second cache, and what is not multiplied, as
-/// rounding and storing, takes more of the time. The library's convolutions change layouts besides.
-constexpr double kGeneratedUnitPart = 0.4, kUnitProductPart = 0.3, kUnitConvolutionPart = 0.15;
+/// Of the peak of a matrix unit (AMX), what the library reaches. Its convolutions change layouts besides.
+constexpr double kUnitProductPart = 0.3, kUnitConvolutionPart = 0.15;
 /// Cycles of a multiply-add where the library has no kernel of vectors: several results of each channel, as measured
 /// (0.2 GFLOP/s).
 constexpr double kScalarCycles = 25;
@@ -75,7 +74,8 @@ class Estimator {
     const auto groups = kernel_.attrs.at("groups").get<int64_t>();
     const double pixels = Product(result_, 2, result_.size()) * static_cast<double>(result_[0]);
     const double taps = Product(weight, 2, weight.size());
-    if (weight[1] == 1 && groups > 1) return OfDepthwise(weight, pixels, taps);
+    const tir::ConvWork work = Work(weight);
+    if (work.IsDepthwise()) return OfDepthwise(work, pixels, taps);
     const double sum_length = taps * static_cast<double>(weight[1]);
     const int64_t channels = weight[0] / groups;
     Cycles cycles{.exchanged = 1};
@@ -86,7 +86,6 @@ class Estimator {
       cycles.generated = 2 * sums / UnitOpsPerCycle() + CyclesToPack();
       return cycles;
     }
-    const tir::ConvWork work = Work(weight);
     cycles.generated = CyclesOfGenerated(work) + CyclesToPack();
     if (tir::TransformedTiles(costs_, work, tir::ImageLayout::kChannelsLast))
       cycles.exchanged = 4;  // 16 of a tile of 4
@@ -128,14 +127,14 @@ class Estimator {
   }
 
   /// A load and a multiply-add for each tap.
-  Cycles OfDepthwise(const std::vector<int64_t>& weight, double pixels, double taps) const {
+  Cycles OfDepthwise(const tir::ConvWork& work, double pixels, double taps) const {
     const auto pipes = static_cast<double>(std::min(costs_.machine().vector_pipes, costs_.machine().load_pipes));
     const double vectors = pixels * static_cast<double>(RoundUp(result_[1], lanes_) / lanes_);
-    const double inside = taps * TapsInside(weight);
-    const bool has_several_results = kernel_.attrs.at("groups").get<int64_t>() != result_[1];
+    const double inside = taps * TapsInside(work.weights);
+    const bool has_several_results = work.groups != result_[1];
     const double scalars = pixels * static_cast<double>(result_[1]) * inside * kScalarCycles;
     return {.library = has_several_results ? scalars : vectors * inside / pipes / kDepthwisePart,
-            .generated = CyclesOfGenerated(Work(weight)),
+            .generated = CyclesOfGenerated(work),
             .exchanged = 1};
   }
 
@@ -182,7 +181,7 @@ class Estimator {
     const Op dot = Op::Get("tir.dot_bf16x2");
     return ProductsAtOnce() == 2 && tir::FindMatrixUnit(Target::Current(), dot) && tir::FillsStep(dot, channels);
   }
-  double UnitOpsPerCycle() const { return kGeneratedUnitPart * costs_.machine().OpsPerCycle(DataType::BFloat16()); }
+  double UnitOpsPerCycle() const { return tir::UnitOpsPerCycle(costs_.machine(), DataType::BFloat16()); }
 
   /// Products that an instruction of generated code does in a lane (PackWeights).
   int ProductsAtOnce() const {

@@ -42,6 +42,11 @@ int64_t DepthOfStep(const MatrixUnit& unit, int64_t depth) {
   return step;
 }
 
+double UnitOpsPerCycle(const Machine& machine, DataType operands) {
+  constexpr double kPart = 0.4;
+  return kPart * machine.OpsPerCycle(operands);
+}
+
 int64_t PanelColumns(const MatrixUnit& unit, int64_t columns) {
   constexpr int64_t kMostPadding = 8;  // one in so many
   const int64_t registers = (columns + unit.columns - 1) / unit.columns;

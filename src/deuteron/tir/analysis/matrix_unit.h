@@ -32,6 +32,10 @@ bool FillsStep(const Op& dot, int64_t numbers);
 /// Elements of a sum of `depth` that a step multiplies: as many as a row of A has, or as divide the sum.
 int64_t DepthOfStep(const MatrixUnit& unit, int64_t depth);
 
+/// Operations in a cycle that tiles of generated code reach on a machine with a unit for operands of that
+/// type: they wait for the second cache, and what is not multiplied, as rounding and storing, takes more of the time.
+double UnitOpsPerCycle(const Machine& machine, DataType operands);
+
 /// Columns of the panels that a constant operand B of so many columns is laid out in for the unit: two registers, or
 /// one where padding would make too many of them.
 int64_t PanelColumns(const MatrixUnit& unit, int64_t columns);

@@ -55,16 +55,13 @@ class PaddingSkipper : public StmtExprMutator {
       return GetRef<Stmt>(op);
     const auto guarded = Unguard(sum->b, kind);
     if (!guarded) return GetRef<Stmt>(op);
-    std::vector<PrimExpr> uniform, others;
-    for (const PrimExpr& part : Conjuncts(guarded->condition)) {
-      const bool differs = UsesVar(
-          part, [&](const VarNode* var) { return std::find(lanes_.begin(), lanes_.end(), var) != lanes_.end(); });
-      (differs ? others : uniform).push_back(part);
-    }
+    const bool differs = UsesVar(guarded->condition, [&](const VarNode* var) {
+      return std::find(lanes_.begin(), lanes_.end(), var) != lanes_.end();
+    });
     // What holds of some lanes only is left to a mask.
-    if (uniform.empty() || !others.empty()) return GetRef<Stmt>(op);
+    if (differs) return GetRef<Stmt>(op);
     PrimExpr value = MakeBinary(kind, sum->a, guarded->value);
-    return IfThenElse(Conjunction(uniform), BufferStore(op->buffer, std::move(value), op->indices, op->span));
+    return IfThenElse(guarded->condition, BufferStore(op->buffer, std::move(value), op->indices, op->span));
   }
 
   Stmt VisitFor_(const ForNode* op) override {

@@ -39,8 +39,6 @@ using tir::ImageLayout;
 constexpr double kLeastGain = 1.03;
 /// Times as long as the shuffles of a transposition in registers takes one of a whole tensor.
 constexpr double kShufflesOfTransposition = 4;
-/// Of what a matrix unit could multiply, what convolutions reach.
-constexpr double kUnitPart = 0.4;
 
 double Elements(const Type& type) {
   const auto* tensor = type.as<TensorTypeNode>();
@@ -68,11 +66,11 @@ class Chooser {
     if (!IsConverted(call)) return {LayoutsOf(call->attrs), Attrs()};
     const std::string first(attrs->data_layout), window(attrs->kernel_layout);
     const std::string last = "N" + first.substr(2) + "C";
-    const auto shape = call->args[1].as<ConstantNode>()->data.shape();
+    const tir::ConvWork work = *Work(call, attrs);
     // The window's elements of all channels side by side.
-    if (IsDepthwise(attrs, shape)) return {{last, window.substr(2) + "OI", last}, Attrs()};
+    if (work.IsDepthwise()) return {{last, window.substr(2) + "OI", last}, Attrs()};
     const bool is_from_outside = call->args[0]->kind == RelaxKind::kVar;
-    const bool is_narrow = shape[1] < costs_.machine().Lanes(32);
+    const bool is_narrow = work.weights[1] < costs_.machine().Lanes(32);
     return {{is_from_outside && is_narrow ? first : last, window, last}, Attrs()};
   }
 
@@ -86,8 +84,8 @@ class Chooser {
       const auto* attrs = call->attrs.as<ConvAttrsNode>();
       const auto work = attrs == nullptr ? std::nullopt : Work(call, attrs);
       if (!work) return;
-      const std::string out(attrs->out_layout.empty() ? attrs->data_layout : attrs->out_layout);
-      cycles += Cycles(call, *work, out.back() == 'C' ? ImageLayout::kChannelsLast : ImageLayout::kChannelsFirst);
+      const bool is_last = LayoutsOf(call->attrs)[2].back() == 'C';
+      cycles += Cycles(call, *work, is_last ? ImageLayout::kChannelsLast : ImageLayout::kChannelsFirst);
     });
     return cycles;
   }
@@ -114,8 +112,8 @@ class Chooser {
   std::optional<tir::ConvWork> Work(const Call& call, const ConvAttrsNode* attrs) const {
     const auto* result = call.ty().as<TensorTypeNode>();
     const auto* kernel = call->args[1].ty().as<TensorTypeNode>();
-    const std::string window(attrs->kernel_layout);
-    const std::string out(attrs->out_layout.empty() ? attrs->data_layout : attrs->out_layout);
+    const std::vector<std::string> layouts = LayoutsOf(call->attrs);
+    const std::string &window = layouts[1], &out = layouts[2];
     if (result == nullptr || !result->has_shape() || !kernel->has_shape() || window.size() != out.size() ||
         kernel->shape->size() != window.size()) {
       return std::nullopt;
@@ -144,7 +142,7 @@ class Chooser {
     double sums = Elements(call.ty());
     for (size_t i = 1; i < work.weights.size(); ++i) sums *= static_cast<double>(work.weights[i]);
     const DataType operands = DTypeOf(call->args[1]) == DataType::Int(32) ? DataType::Int(8) : DataType::BFloat16();
-    return 2 * sums / (kUnitPart * costs_.machine().OpsPerCycle(operands));
+    return 2 * sums / tir::UnitOpsPerCycle(costs_.machine(), operands);
   }
 
   /// Whether the convolution gets the channels last: of constant weights, in the layout of ONNX, dense or depthwise,
@@ -152,8 +150,8 @@ class Chooser {
   bool IsConverted(const Call& call) const {
     const auto* attrs = call->attrs.as<ConvAttrsNode>();
     if (attrs == nullptr || call->args[1]->kind != RelaxKind::kConstant) return false;
-    const std::string data(attrs->data_layout), window(attrs->kernel_layout);
-    const std::string out(attrs->out_layout.empty() ? attrs->data_layout : attrs->out_layout);
+    const std::vector<std::string> layouts = LayoutsOf(call->attrs);
+    const std::string &data = layouts[0], &window = layouts[1], &out = layouts[2];
     const bool is_plain =
         data.substr(0, 2) == "NC" && window.substr(0, 2) == "OI" && data.substr(2) == window.substr(2) && out == data;
     if (!is_plain) return false;
@@ -170,10 +168,13 @@ class Chooser {
 
   static DataType DTypeOf(const Expr& tensor) { return tensor.ty().as<TensorTypeNode>()->dtype; }
 
+  /// Whether weights of that type are multiplied as bfloat16.
+  bool IsMultipliedAsBfloat16(DataType weights) const {
+    return weights.is_bfloat16() || (rounds_ && weights == DataType::Float(32));
+  }
+
   int64_t ProductsAtOnce(const Call& call) const {
-    const DataType dtype = DTypeOf(call->args[1]);
-    const bool rounds = dtype.is_bfloat16() || (rounds_ && dtype == DataType::Float(32));
-    return rounds && tir::MultipliesBfloat16(Target::Current()) ? 2 : 1;
+    return IsMultipliedAsBfloat16(DTypeOf(call->args[1])) && tir::MultipliesBfloat16(Target::Current()) ? 2 : 1;
   }
 
   /// Whether the unit multiplies the channels of the convolution.
@@ -182,14 +183,10 @@ class Chooser {
     const auto* kernel = call->args[1].as<ConstantNode>();
     if (kernel == nullptr || attrs->groups != 1) return false;
     const DataType dtype(kernel->data.dtype());
-    const bool is_float = has_floats_ && (dtype.is_bfloat16() || (rounds_ && dtype == DataType::Float(32)));
+    const bool is_float = has_floats_ && IsMultipliedAsBfloat16(dtype);
     const bool is_byte = has_bytes_ && dtype == DataType::Int(32);
     const auto channels = static_cast<int64_t>(std::string(attrs->kernel_layout).find('I'));
     return (is_float || is_byte) && tir::FillsStep(is_byte ? bytes_ : floats_, kernel->data.shape()[channels]);
-  }
-  template <typename Shape>
-  static bool IsDepthwise(const ConvAttrsNode* attrs, const Shape& window) {
-    return attrs->groups > 1 && attrs->groups == window[0] && window[1] == 1;
   }
 
   const Op floats_ = Op::Get("tir.dot_bf16x2"), bytes_ = Op::Get("tir.dot_u8i8x4");

@@ -19,6 +19,7 @@
 #include "deuteron/relax/op/nn.h"
 #include "deuteron/relax/op/nn_layout.h"
 #include "deuteron/relax/op/op_common.h"
+#include "deuteron/relax/rewrite/channel_panels.h"
 #include "deuteron/relax/rewrite/constant_data.h"
 #include "deuteron/relax/rewrite/emitting_rewriter.h"
 #include "deuteron/relax/rewrite/pass_utils.h"
@@ -101,12 +102,11 @@ class WinogradConverter : public EmittingRewriter {
     while (k % (vectors * lanes) != 0) --vectors;
     const int64_t length = vectors * lanes;
     Tensor panels = runtime::AllocTensor({shape[0], shape[1], k / length, c, length}, DataType::Float(32));
-    const auto* from = static_cast<const float*>(weights->data.data_ptr());
-    auto* to = static_cast<float*>(panels.data_ptr());
-    for (int64_t block = 0; block < planes * k / length; ++block) {
-      for (int64_t i = 0; i < c; ++i) {
-        for (int64_t o = 0; o < length; ++o) *to++ = from[(block * length + o) * c + i];
-      }
+    const auto* from = static_cast<const char*>(weights->data.data_ptr());
+    auto* to = static_cast<char*>(panels.data_ptr());
+    const int64_t plane_bytes = k * c * static_cast<int64_t>(sizeof(float));
+    for (int64_t plane = 0; plane < planes; ++plane) {
+      MoveRowsLast(from + plane * plane_bytes, to + plane * plane_bytes, k, length, c, /*window=*/1, sizeof(float));
     }
     return Constant(std::move(panels), weights->span);
   }

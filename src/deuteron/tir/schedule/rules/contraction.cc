@@ -233,7 +233,7 @@ Nest CutLoops(Schedule* schedule, const ContractionPlan& plan) {
       const auto split = schedule->Split(loops[i], std::vector<int64_t>{-1, plan.num_lines});
       nest.outer.push_back(split[0]);
       nest.tile.push_back(split[1]);
-    } else if (i > plan.vector || std::count(plan.inner_rows.begin(), plan.inner_rows.end(), i) > 0) {
+    } else if (i > plan.vector || Contains(plan.inner_rows, i)) {
       nest.rows.push_back(loops[i]);
     } else {
       nest.outer.push_back(loops[i]);
@@ -352,7 +352,7 @@ void SumParts(Schedule* schedule, const ContractionPlan& plan, const Nest& nest)
 void CopyRows(Schedule* schedule, const ContractionPlan& plan, Nest* nest) {
   const SBlock block = schedule->Get(plan.anchor);
   const MatmulRoles roles = *ClassifyBlock(block).matmul;
-  const bool rows_are_lhs = std::find(roles.m.begin(), roles.m.end(), *plan.row) != roles.m.end();
+  const bool rows_are_lhs = Contains(roles.m, *plan.row);
   const Buffer a = (rows_are_lhs ? roles.lhs_load : roles.rhs_load)->buffer;
   const Block copy = CopyOperand(schedule, plan.anchor, a);
   const auto depth = static_cast<int64_t>(a->shape.size()) - 1;

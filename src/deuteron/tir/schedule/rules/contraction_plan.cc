@@ -35,10 +35,6 @@ std::optional<LastIndex> LastIndexIter(const SBlock& block, const Array<PrimExpr
   return std::nullopt;
 }
 
-bool Contains(const std::vector<size_t>& positions, size_t position) {
-  return std::find(positions.begin(), positions.end(), position) != positions.end();
-}
-
 /// The shortest vectors that are made, and the shortest rows of pixels.
 constexpr int64_t kFewestLanes = 4;
 
@@ -420,6 +416,10 @@ void CutDepth(const SBlock& block, const MatmulRoles& roles, const Target& targe
 }
 
 }  // namespace
+
+bool Contains(const std::vector<size_t>& positions, size_t position) {
+  return std::find(positions.begin(), positions.end(), position) != positions.end();
+}
 
 bool IsPlain(const BufferLoad& load) {
   return std::all_of(load->indices.begin(), load->indices.end(),

@@ -20,6 +20,7 @@ struct ContractionPlan {
   /// Dimension of the output that the vector axis is; the last if the output is contiguous along it.
   size_t vector_dim = 0;
   bool contiguous_output = false;
+  /// Whether the vectors are those of B and divide its axis, rather than the pixels of a line.
   bool has_whole_vectors = false;
   int64_t vector_extent = 1;
   int64_t lanes = 1;
@@ -57,6 +58,7 @@ struct ContractionPlan {
   bool RowsAreSerial() const { return depth_block != 0 || copied_for != 0 || !panels.empty(); }
 };
 
+bool Contains(const std::vector<size_t>& positions, size_t position);
 /// Whether every index is an iterator, or a constant.
 bool IsPlain(const BufferLoad& load);
 

@@ -50,21 +50,17 @@ bool ScheduleSelected(Schedule* schedule, const Target& target) {
       return false;
   }
   const Block result = schedule->GetBlocks().back();
-  // What is read by many elements is computed once.
+  // What is read by many elements is computed once, but padding that all lanes have or none.
   const auto is_window = [&](const Block& block) {
-    const auto stored = GetStoredValue(schedule->Get(block)->body);
+    const SBlock padding = schedule->Get(block);
+    const auto stored = GetStoredValue(padding->body);
     static const Op if_then_else = Op::Get("tir.if_then_else");
     const auto* call = stored ? stored->value.as<CallNode>() : nullptr;
-    return call != nullptr && call->op.same_as(if_then_else);
-  };
-  // Padding that all lanes have or none is left where it is read.
-  const auto pads_lanes = [&](const Block& block) {
-    const SBlock padding = schedule->Get(block);
-    const auto* call = GetStoredValue(padding->body)->value.as<CallNode>();
+    if (call == nullptr || !call->op.same_as(if_then_else) || padding->iter_vars.empty()) return false;
     const VarNode* lane = padding->iter_vars.back()->var.get();
     return UsesVar(call->args[0], [&](const VarNode* var) { return var == lane; });
   };
-  InlineInjective(schedule, [&](const Block& block) { return !is_window(block) || !pads_lanes(block); });
+  InlineInjective(schedule, [&](const Block& block) { return !is_window(block); });
   const std::vector<Block> blocks = schedule->GetBlocks();
   if (blocks.size() > 2) return false;
   const bool has_window = blocks.size() == 2;

@@ -1,0 +1,16 @@
+/// \file
+/// Constant weights in panels of output channels: what a tile of registers reads of them is one run of memory.
+#pragma once
+
+#include <cstdint>
+
+namespace deuteron::relax {
+
+/// out[o / length, w, i, o % length] = in[o, i, w] for elements of `bytes` bytes: `rest` an output channel, `window` of
+/// them one after the other. Zeros stand for the channels that the last panel has beyond those there are.
+void MoveRowsLast(const char* in, char* out, int64_t channels, int64_t length, int64_t rest, int64_t window,
+                  int64_t bytes);
+/// out[c / length, r, c % length] = in[r, c], with such zeros.
+void SplitColumns(const char* in, char* out, int64_t rows, int64_t columns, int64_t length, int64_t bytes);
+
+}  // namespace deuteron::relax
