@@ -85,6 +85,11 @@ const std::vector<Case>& Cases() {
        {kScores, kSoftmax, kOutput}},
       {"heads", {{"x", "2, 21, 30"}, {"y", "2, 33, 30"}, {"z", "2, 33, 36"}, {"mask", "2, 1, 1, 33"}}, kHeads},
       {"mask_of_pairs", {{"x", "2, 21, 30"}, {"y", "2, 33, 30"}, {"z", "2, 33, 36"}, {"mask", "3, 21, 33"}}, kHeads},
+      // Windows of two images, of which each has a mask for all heads.
+      {"mask_of_windows",
+       {{"q", "8, 3, 21, 10"}, {"k", "8, 3, 10, 21"}, {"v", "8, 3, 21, 10"}, {"mask", "1, 4, 1, 21, 21"}},
+       {"s0 = R.matmul(q, k)", "s1 = R.reshape(s0, R.shape([2, 4, 3, 21, 21]))", "s2 = R.add(s1, mask)",
+        "s = R.reshape(s2, R.shape([8, 3, 21, 21]))", kSoftmax, kOutput}},
       {"written_out",
        {{"q", "2, 30, 16"}, {"k", "2, 16, 40"}, {"v", "2, 40, 16"}},
        {kScores, "m = R.max(s, axis=[-1], keepdims=True)", "d = R.subtract(s, m)", "e = R.exp(d)",
@@ -242,6 +247,29 @@ TEST(AttentionInBlocks, KeysThatNoRowSeesAreNotRead) {
   const std::vector<float> output = Output(test, kSmallCaches, {Numbers({2, 70, 16}, 1), Numbers({2, 16, 70}, 2), v});
   EXPECT_TRUE(std::isfinite(output[0]));
   EXPECT_TRUE(std::isnan(output[69 * 24]));
+}
+
+/// A key that is masked by -100 would weigh 4e-44: products with such numbers take processors a hundred times as long.
+TEST(SoftmaxOfMasks, HasNoDenormalWeights) {
+  const Tensor scores = Numbers({40, 64}, 1), values = Numbers({64, 16}, 2);
+  auto* score = static_cast<float*>(scores.data_ptr());
+  for (int64_t row = 0; row < 40; ++row) score[row * 64 + row] = -100;
+  const std::vector<float> weights =
+      Output({"softmax", {{"s", "40, 64"}}, {"gv = R.nn.softmax(s, axis=-1)"}}, kSmallCaches, {scores});
+  for (int64_t row = 0; row < 40; ++row) EXPECT_EQ(weights[row * 64 + row], 0) << row;
+
+  // As an attention, whose scores are those of one key that is 1: only the value that is masked is not 0.
+  const Tensor q = Numbers({40, 1}, 3), k = Numbers({1, 700}, 4), v = Numbers({700, 8}, 5);
+  for (int64_t row = 0; row < 40; ++row) static_cast<float*>(q.data_ptr())[row] = 1;
+  for (int64_t key = 0; key < 700; ++key) {
+    const bool is_masked = key % 300 == 299;
+    static_cast<float*>(k.data_ptr())[key] = is_masked ? -100 : 0;
+    for (int64_t c = 0; c < 8; ++c) static_cast<float*>(v.data_ptr())[key * 8 + c] = is_masked ? 1e38F : 0;
+  }
+  const Case attention{"masked", {{"q", "40, 1"}, {"k", "1, 700"}, {"v", "700, 8"}}, {kScores, kSoftmax, kOutput}};
+  for (const char* target : {"llvm -mcpu=x86-64-v3 -threads=2", kSmallCaches}) {
+    for (const float value : Output(attention, target, {q, k, v})) EXPECT_EQ(value, 0);
+  }
 }
 
 /// With the second cache as it is and so small that tiles are as low as can be.

@@ -31,8 +31,8 @@ constexpr double kScalarCycles = 25;
 /// Of what a core gets from memory in a second, what a change of layout moves, counting the kernel that follows: most
 /// of what a thread reads other cores have written, and their lines come one by one.
 constexpr double kReorderPart = 0.25;
-/// The same of what a convolution of generated code reads of other cores' results: it shares out channels, all of which
-/// the next one reads, where the library shares out pixels.
+/// The same of what a convolution of generated code reads of other cores' results, where it shares out channels, all of
+/// which the next one reads.
 constexpr double kExchangedPart = 0.5;
 /// Cycles to round two vectors of float32 to one of pairs of bfloat16, and to store it.
 constexpr double kCyclesOfRounding = 10;
@@ -78,7 +78,7 @@ class Estimator {
     if (work.IsDepthwise()) return OfDepthwise(work, pixels, taps);
     const double sum_length = taps * static_cast<double>(weight[1]);
     const int64_t channels = weight[0] / groups;
-    Cycles cycles{.exchanged = 1};
+    Cycles cycles{.exchanged = SharesPixels() ? 0.0 : 1.0};
     const double sums = pixels * sum_length * static_cast<double>(groups * RoundUp(channels, lanes_));
     const double part = HasTiles() ? kUnitConvolutionPart : taps > 1 ? kWindowPart : kPointPart;
     cycles.library = 2 * sums * TapsInside(weight) / OpsPerCycle() / part;
@@ -134,8 +134,13 @@ class Estimator {
     const bool has_several_results = work.groups != result_[1];
     const double scalars = pixels * static_cast<double>(result_[1]) * inside * kScalarCycles;
     return {.library = has_several_results ? scalars : vectors * inside / pipes / kDepthwisePart,
-            .generated = CyclesOfGenerated(work),
-            .exchanged = 1};
+            .generated = CyclesOfGenerated(work)};
+  }
+
+  /// Whether threads of generated code share out pixels, as the library's do, rather than channels.
+  bool SharesPixels() const {
+    return tir::ThreadsShareRows(relax::AssumedBytes(kernel_.inputs[0]->ty) / static_cast<double>(result_[0]),
+                                 relax::AssumedBytes(kernel_.inputs[1]->ty));
   }
 
   /// The part of a window's taps that fall into the image.

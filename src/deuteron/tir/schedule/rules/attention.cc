@@ -26,6 +26,7 @@
 #include "deuteron/arith/analyzer.h"
 #include "deuteron/tir/functor.h"
 #include "deuteron/tir/schedule/rules/attention_stage.h"
+#include "deuteron/tir/schedule/rules/softmax.h"
 #include "deuteron/tir/schedule/state.h"
 
 namespace deuteron::tir {
@@ -294,7 +295,7 @@ class AttentionScheduler {
       stage.AddValues("correction", correction_, rows, [&](const Array<Var>& r) {
         static const Op exp = Op::Get("tir.exp");
         const DataType dtype = correction_->dtype;
-        return PrimExpr(
+        return WithoutDenormals(
             Call(dtype, exp, {CastTo(dtype, BufferLoad(maximum_, {r[0]})) - CastTo(dtype, BufferLoad(shift, {r[0]}))}));
       });
       stage.Keep(maximum, shift, {kRow});

@@ -4,6 +4,7 @@
 
 #include "deuteron/arith/analyzer.h"
 #include "deuteron/tir/functor.h"
+#include "deuteron/tir/schedule/rules/softmax.h"
 
 namespace deuteron::tir {
 namespace {
@@ -14,6 +15,12 @@ constexpr const char* kOtherAxes = "its stages are not along the same rows and k
 /// The expression without casts.
 PrimExpr Uncast(PrimExpr value) {
   while (const auto* cast = value.as<CastNode>()) value = cast->value;
+  return value;
+}
+
+/// The expression with the values of what it binds.
+PrimExpr WithoutLets(PrimExpr value) {
+  while (const auto* let = value.as<LetNode>()) value = Substitute(let->body, {{let->var, let->value}});
   return value;
 }
 
@@ -34,7 +41,7 @@ class AttentionPlanner {
     for (const Block& block : schedule_.GetBlocks()) {
       if (!HasPlainLoops(schedule_, block)) return "its loops are not those of its blocks";
     }
-    InlineInjective(&schedule_, [&](const Block& block) { return IsCopy(schedule_, block); });
+    InlineInjective(&schedule_, [&](const Block& block) { return IsCopy(schedule_, block) && !CopiesComputed(block); });
     for (const Block& block : schedule_.GetBlocks()) {
       if (const char* why = FindRole(block)) return why;
     }
@@ -61,6 +68,16 @@ class AttentionPlanner {
     return FindEpilogue();
   }
 
+  /// Whether a copy is of what was computed element by element: that is computed where the copy is, in the copy's shape
+  /// (scores that are masked as those of several windows).
+  bool CopiesComputed(const Block& copy) const {
+    for (const Block& block : schedule_.GetProducers(copy)) {
+      if (ClassifyBlock(schedule_.Get(block)).kind != BlockClass::kInjective) continue;
+      if (!IsCopy(schedule_, block) || CopiesComputed(block)) return true;
+    }
+    return false;
+  }
+
   const char* FindRole(const Block& name) {
     const SBlock block = schedule_.Get(name);
     const BlockClass kind = ClassifyBlock(block).kind;
@@ -82,16 +99,16 @@ class AttentionPlanner {
   bool IsSoftmax() {
     const auto exponential = GetStoredValue(schedule_.Get(plan_.exponent)->body);
     static const Op exp = Op::Get("tir.exp");
-    const auto* call = exponential ? exponential->value.as<CallNode>() : nullptr;
+    if (!exponential) return false;
+    const PrimExpr denormal = WithDenormals(WithoutLets(exponential->value));
+    const auto* call = denormal.as<CallNode>();
     const auto* shifted = call != nullptr && call->op.same_as(exp) ? Uncast(call->args[0]).as<SubNode>() : nullptr;
     if (shifted == nullptr || !Reads(shifted->a, MaskedBuffer()) ||
         !Reads(shifted->b, schedule_.WriteBuffer(plan_.maximum)))
       return false;
     const auto weight = GetStoredValue(schedule_.Get(plan_.weights)->body);
     if (!weight) return false;
-    PrimExpr value = weight->value;
-    while (const auto* let = value.as<LetNode>()) value = Substitute(let->body, {{let->var, let->value}});
-    value = Uncast(value);
+    PrimExpr value = Uncast(WithoutLets(weight->value));
     if (const auto* choice = value.as<SelectNode>()) {
       static const Op isnan = Op::Get("tir.isnan");
       const auto* test = choice->condition.as<CallNode>();

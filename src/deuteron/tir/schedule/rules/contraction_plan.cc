@@ -355,7 +355,9 @@ bool PlanWholeVectors(const SBlock& block, const MatmulRoles& roles, const Array
   plan->a_bytes = BytesOfProduct(block, roles, a);
   plan->a_budget = CostModel(target.machine).BesidePanelBytes();
   plan->has_whole_vectors = true;
-  plan->shares_rows = target.machine.threads > 1 && BytesOfProduct(block, roles, b) <= 2 * plan->a_bytes;
+  plan->shares_rows =
+      target.machine.threads > 1 &&
+      ThreadsShareRows(static_cast<double>(plan->a_bytes), static_cast<double>(BytesOfProduct(block, roles, b)));
   ChooseTile(block, roles, a, row_axes, channels, target, plan);
   for (size_t dim = 0; dim < output.size(); ++dim) {
     const VarNode* vector = block->iter_vars[plan->vector]->var.get();

@@ -34,9 +34,7 @@ struct ContractionPlan {
   /// Bytes of A in one product of a batch, and how many of them may stay in the second cache; 0 where not known.
   int64_t a_bytes = 0;
   int64_t a_budget = 0;
-  /// Whether threads rather share out rows than panels: B, which each reads whole then, is not much larger than A, of
-  /// which each reads its own part. B comes from a cache that all share; of A much lies in those of other cores, from
-  /// which it comes at about half the rate.
+  /// Whether threads rather share out rows than panels.
   bool shares_rows = false;
   /// Parts of the row axis that are cut into tiles each by itself, for threads to share out.
   int64_t row_parts = 1;
