@@ -22,5 +22,8 @@ inline constexpr const char* kComputedOnce = "computed_once";
 /// Of a loop: what it loads is asked for so many iterations (int64) before, as far as it lies a constant distance of
 /// more than a line of the cache from one to the next.
 inline constexpr const char* kPrefetchSteps = "prefetch_steps";
+/// Of a loop (1): what its iterations run through, each the same again in a loop marked so, is followed in memory by
+/// what is run through next. That is asked for meanwhile, a part of it in each iteration.
+inline constexpr const char* kPrefetchNext = "prefetch_next";
 
 }  // namespace deuteron::tir

@@ -178,32 +178,6 @@ llvm::Value* KernelEmitter::EmitSpannedLoad(const tir::Buffer& buffer, const Pri
   return FromMemory(builder_.CreateShuffleVector(Annotate(whole, buffer), taken), element);
 }
 
-void KernelEmitter::EmitPrefetch(const tir::Buffer& buffer, const PrimExpr& index, llvm::Value* address) {
-  if (prefetch_loop_ == nullptr || frame_->stack_buffers.count(buffer->data.get()) != 0) return;
-  // Copies of the body that unrolled loops make load the same line again, at a constant distance.
-  const int64_t line_bytes = costs_.machine().line_bytes;
-  int64_t offset = 0;
-  std::vector<const void*> key = {index.get()};
-  for (const tir::Var& var : FreeVars(index)) {
-    const auto* constant = llvm::dyn_cast<llvm::ConstantInt>(values_.at(var.get()));
-    const auto step = constant == nullptr ? std::nullopt : tir::StepAlong(index, var);
-    if (step) {
-      offset += *step * constant->getSExtValue() * buffer->dtype.bytes();
-    } else {
-      key.push_back(values_.at(var.get()));
-    }
-  }
-  if (!prefetched_.emplace(std::move(key), offset / line_bytes).second) return;
-  // What follows line after line comes by itself.
-  const auto step = tir::StepAlong(index, GetRef<tir::Var>(prefetch_loop_));
-  if (!step || std::abs(*step) * buffer->dtype.bytes() < line_bytes) return;
-  const auto bytes = static_cast<uint64_t>(*step * prefetch_steps_ * buffer->dtype.bytes());
-  llvm::Value* ahead = builder_.CreateGEP(builder_.getInt8Ty(), address, builder_.getInt64(bytes));
-  constexpr uint32_t kRead = 0, kKeep = 3, kData = 1;
-  builder_.CreateIntrinsic(llvm::Intrinsic::prefetch, {builder_.getPtrTy()},
-                           {ahead, builder_.getInt32(kRead), builder_.getInt32(kKeep), builder_.getInt32(kData)});
-}
-
 llvm::Value* KernelEmitter::EmitLoad(const tir::BufferLoadNode* op) {
   const tir::Buffer& buffer = op->buffer;
   const DataType element = buffer->dtype;

@@ -144,17 +144,7 @@ void KernelEmitter::EmitSerialLoop(const tir::Var& var, llvm::Value* begin, llvm
   llvm::PHINode* phi = builder_.CreatePHI(begin->getType(), 2, name);
   phi->addIncoming(begin, before);
   values_[var.get()] = phi;
-  const auto prefetched = IntAnnotation(op, tir::kPrefetchSteps);
-  const tir::VarNode* const outer_loop = prefetch_loop_;
-  const int64_t outer_steps = prefetch_steps_;
-  if (prefetched) {
-    prefetch_loop_ = var.get();
-    prefetch_steps_ = *prefetched;
-    prefetched_.clear();
-  }
-  EmitStmt(op->body);
-  prefetch_loop_ = outer_loop;
-  prefetch_steps_ = outer_steps;
+  EmitInPrefetchedLoop(op, var, builder_.CreateSub(phi, begin), [&] { EmitStmt(op->body); });
   llvm::Value* next = builder_.CreateAdd(phi, llvm::ConstantInt::get(phi->getType(), 1), "", false, true);
   phi->addIncoming(next, builder_.GetInsertBlock());
   llvm::BranchInst* back = builder_.CreateCondBr(builder_.CreateICmpSLT(next, end), body, after);

@@ -77,14 +77,22 @@ class KernelEmitter {
   // emit_stmt.cc
   void EmitStmt(const tir::Stmt& stmt);
   void EmitFor(const tir::ForNode* op);
-  /// Asks for what is loaded some steps further on, in loops that are marked for it (kPrefetchSteps).
-  void EmitPrefetch(const tir::Buffer& buffer, const PrimExpr& index, llvm::Value* address);
   void EmitSerialLoop(const tir::Var& var, llvm::Value* begin, llvm::Value* end, const tir::ForNode* op,
                       bool not_empty);
   void EmitIf(const tir::IfThenElseNode* op);
   void EmitWhile(const tir::WhileNode* op);
   void EmitAssert(const tir::AssertStmtNode* op);
   void EmitSeq(const tir::SeqStmtNode* op);
+
+  // emit_prefetch.cc
+  /// Emits the body of a loop, of whose marks for prefetching loads within are told.
+  void EmitInPrefetchedLoop(const tir::ForNode* op, const tir::Var& var, llvm::Value* position,
+                            const std::function<void()>& emit_body);
+  /// Asks for what is loaded some steps further on, in loops that are marked for it (kPrefetchSteps), and for what lies
+  /// behind it (kPrefetchNext).
+  void EmitPrefetch(const tir::Buffer& buffer, const PrimExpr& index, llvm::Value* address);
+  void EmitPrefetchOf(llvm::Value* address, llvm::Value* offset, uint32_t locality);
+  void EmitPrefetchOfNext(const PrimExpr& index, llvm::Value* address, int64_t step, int64_t step_bytes);
 
   // emit_matrix_tile.cc
   /// The nest of loops as products of tiles; false if it is no such, or the target has no unit for it.
@@ -207,11 +215,22 @@ class KernelEmitter {
              begin == other.begin && !columns.empty();
     }
   } transposed_;
-  /// The innermost loop that is marked for prefetching, and of how many steps; null: none.
-  const tir::VarNode* prefetch_loop_ = nullptr;
-  int64_t prefetch_steps_ = 0;
-  /// What it has asked for already: the index with the values of its variables, and the line that constants lead to.
-  std::set<std::pair<std::vector<const void*>, int64_t>> prefetched_;
+  struct Prefetch {
+    /// The innermost loop that is marked kPrefetchSteps, and of how many steps; null: none.
+    tir::Var loop;
+    int64_t steps = 0;
+    /// The loops from one marked kPrefetchNext to the innermost, and how far each is.
+    struct Pass {
+      tir::Var var;
+      PrimExpr extent;
+      llvm::Value* position;
+    };
+    std::vector<Pass> passes;
+    /// What `loop` has asked for already: the index with the values of its variables, and the line that constants lead
+    /// to; and whether for what is next.
+    std::set<std::pair<std::vector<const void*>, int64_t>> asked;
+    bool asked_for_next = false;
+  } prefetch_;
   /// Lanes that are on; null = all.
   llvm::Value* mask_ = nullptr;
   /// How many these are, where they are the first ones and at least one; null: not known.

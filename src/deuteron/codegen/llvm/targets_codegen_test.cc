@@ -87,24 +87,39 @@ TEST(HalfFloats, AreRoundedWhereTheyAreStored) {
   Check(cast, 1e-6, {}, Target::Parse("llvm -mcpu=x86-64-v3"));
 }
 
-/// What a tile reads of a panel is asked for some steps before, once for all of its rows.
-TEST(Prefetch, IsOfEachVectorOfAPanel) {
+/// A product of so many rows and columns, over 512 steps.
+tir::PrimFunc ProductOf(int64_t rows, int64_t columns, const char* cpu) {
   const DataType single = DataType::Float(32);
-  const te::Tensor x = te::Placeholder({I64(16), I64(512)}, single, "x");
-  const te::Tensor w = te::Placeholder({I64(512), I64(48)}, single, "w");
+  const te::Tensor x = te::Placeholder({I64(rows), I64(512)}, single, "x");
+  const te::Tensor w = te::Placeholder({I64(columns / 48), I64(512), I64(48)}, single, "w");
   const tir::IterVar k = te::ReduceAxis(I64(512), "k");
   const te::Tensor y = te::Compute(
-      {I64(16), I64(48)},
+      {I64(rows), I64(columns)},
       [&](const Array<tir::Var>& i) {
-        return te::Sum(x({i[0], k->var}) * w({k->var, i[1]}), {k});
+        return te::Sum(x({i[0], k->var}) * w({FloorDiv(i[1], I64(48)), k->var, FloorMod(i[1], I64(48))}), {k});
       },
       "y");
-  const char* const cpu = "llvm -mcpu=x86-64-v4 -threads=1";
-  const auto func = tir::ApplyScheduleRules(te::CreatePrimFunc({x, w, y}), Target::Parse(cpu)).func;
-  const std::string code = Assembly(func, cpu);
+  return tir::ApplyScheduleRules(te::CreatePrimFunc({x, w, y}), Target::Parse(cpu)).func;
+}
+
+int64_t CountOf(const std::string& text, const std::string& code) {
   int64_t count = 0;
-  for (size_t at = code.find("prefetcht0"); at != std::string::npos; at = code.find("prefetcht0", at + 1)) ++count;
-  EXPECT_EQ(count, 3);
+  for (size_t at = code.find(text); at != std::string::npos; at = code.find(text, at + 1)) ++count;
+  return count;
+}
+
+/// What a tile reads of a panel is asked for some steps before, once for all of its rows; and of the panel behind it a
+/// part by each tile.
+TEST(Prefetch, IsOfEachVectorOfAPanel) {
+  const char* const cpu = "llvm -mcpu=x86-64-v4 -threads=1";
+  const std::string one = Assembly(ProductOf(16, 48, cpu), cpu);
+  EXPECT_EQ(CountOf("prefetcht0", one), 3);
+  EXPECT_EQ(CountOf("prefetcht1", one), 0);
+  const tir::PrimFunc several = ProductOf(24, 480, cpu);
+  EXPECT_EQ(CountOf("prefetcht0", Assembly(several, cpu)), 3);
+  EXPECT_GE(CountOf("prefetcht1", Assembly(several, cpu)), 1);
+  // The last tile is partial.
+  Check(ProductOf(67, 480, cpu), 1e-5, {}, Target::Parse(cpu));
 }
 
 TEST(OlderCpus, ComputeWithoutFusedMultiplyAdds) {

@@ -366,6 +366,16 @@ void CopyRows(Schedule* schedule, const ContractionPlan& plan, Nest* nest) {
   nest->reduce = split;
 }
 
+/// Whether the next panel is asked for while the rows pass by one: there are several, for each thread some.
+bool AsksForPanels(const Schedule& schedule, const ContractionPlan& plan, const Nest& nest) {
+  if (nest.rows.empty() || !plan.has_whole_vectors || !plan.panels.empty()) return false;
+  if (plan.vector_extent <= plan.num_vectors * plan.lanes) return false;
+  if (plan.RowsAreSerial()) return true;
+  int64_t pieces = 1;
+  for (const Loop& loop : nest.outer) pieces *= schedule.ConstExtent(loop).value_or(kUnknownExtent);
+  return pieces >= plan.enough_pieces;
+}
+
 void Tile(Schedule* schedule, const ContractionPlan& plan) {
   Nest nest = CutLoops(schedule, plan);
   if (nest.panels) CopyRows(schedule, plan, &nest);
@@ -388,7 +398,9 @@ void Tile(Schedule* schedule, const ContractionPlan& plan) {
     schedule->ComputeAt(plan.panels, nest.part.value_or(nest.PanelLoop()));
     schedule->Vectorize(schedule->GetLoops(plan.panels).back());
   }
-  if (!plan.RowsAreSerial()) {
+  const bool asks_for_panels = AsksForPanels(*schedule, plan, nest);
+  if (asks_for_panels) schedule->Annotate(nest.rows.front(), kPrefetchNext, 1);
+  if (!plan.RowsAreSerial() && !asks_for_panels) {
     parallel.insert(parallel.end(), nest.rows.begin(), nest.rows.end());
     // A partial tile is split off from a loop of its own, so that loop stays out of the parallel one.
     if (!plan.rows_divide && parallel.size() > 1) parallel.pop_back();

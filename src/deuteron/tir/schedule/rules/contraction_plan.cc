@@ -449,6 +449,7 @@ bool PlanContraction(const Schedule& schedule, const Target& any_target, Contrac
   CutDepth(block, roles, target, plan);
   plan->prefetch_steps = CostModel(target.machine).StepsOfLatency(plan->num_rows, plan->num_vectors * plan->num_lines);
   plan->pieces = target.machine.threads;
+  plan->enough_pieces = CostModel(target.machine).EnoughPieces();
   const double ops = plan->epilogue.empty() ? 0 : OpsPerInstance(schedule.Get(plan->epilogue));
   plan->most_copies = CostModel(target.machine).MostCopies(ops);
   return true;

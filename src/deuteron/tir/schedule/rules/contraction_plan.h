@@ -49,6 +49,8 @@ struct ContractionPlan {
   int64_t prefetch_steps = 0;
   /// Pieces of work that threads should find where they do not share rows.
   int64_t pieces = 1;
+  /// So many that none waits long for the last one.
+  int64_t enough_pieces = 1;
   /// Up to so many copies of the epilogue are unrolled.
   int64_t most_copies = 1;
 
