@@ -30,9 +30,9 @@ double NumInstances(const SBlock& block);
 /// Operations of all blocks of a function with a root block.
 double AssumedOps(const PrimFunc& func);
 
-/// Whether threads rather share out the rows of a product than its columns: the weights, which each reads whole then, are
-/// not much larger than the data, of which each reads its own part. Weights come from a cache that all share; of the
-/// data much lies in those of other cores, from which it comes at about half the rate.
+/// Whether threads rather share out the rows of a product than its columns: the weights, which each reads whole then,
+/// are not much larger than the data, of which each reads its own part. Weights come from a cache that all share; of
+/// the data much lies in those of other cores, from which it comes at about half the rate.
 inline bool ThreadsShareRows(double data_bytes, double weight_bytes) { return weight_bytes <= 2 * data_bytes; }
 
 /// What time work takes on a machine, and how much of what its caches have room for. The units are cycles of one core
