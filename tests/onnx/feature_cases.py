@@ -110,6 +110,9 @@ def random_cases():
 
 
 def cases():
+    heads = [f(1, 2, 5, 8), f(1, 2, 8, 5), f(1, 2, 5, 8)]
+    yield graph("a softmax of one element between products", heads, "g (float[1, 2, 5, 8] q, float[1, 2, 8, 5] k, float[1, 2, 5, 8] v) => (float y) "
+                "{ s = MatMul (q, k)  p = Softmax <axis = 0> (s)  y = MatMul (p, v) }")
     yield from random_cases()
     yield from narrow_cases()
     yield narrow_network()

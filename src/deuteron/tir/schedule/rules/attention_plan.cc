@@ -187,12 +187,24 @@ class AttentionPlanner {
                        TakeReads(plan_.maximum, MaskedBuffer()) &&
                        TakeReads(plan_.sum, schedule_.WriteBuffer(plan_.exponent)) && NameScores() && NameEpilogue();
     if (!known) return kOtherAxes;
+    // A softmax along an axis of one element would leave the keys as they are.
+    if (!ReducesKeys(plan_.maximum) || !ReducesKeys(plan_.sum)) return "its softmax is not along the keys";
     // One more key that has no value, a sink, is a part of the softmax alone.
     for (const Block& name : {plan_.scores, plan_.maximum, plan_.exponent, plan_.sum, plan_.weights}) {
       if (!arith::Analyzer().CanProveEqual(plan_.ExtentOf(schedule_, name, AttentionAxis::kKey), plan_.keys))
         return "its softmax has other keys than its products";
     }
     return nullptr;
+  }
+
+  bool ReducesKeys(const Block& name) const {
+    const SBlock block = schedule_.Get(name);
+    const AttentionAxes& axes = plan_.iters.at(name);
+    for (size_t i = 0; i < axes.size(); ++i) {
+      const bool reduces = block->iter_vars[static_cast<int64_t>(i)]->type == IterVarType::kReduce;
+      if (axes[i] == AttentionAxis::kKey && !reduces) return false;
+    }
+    return true;
   }
 
   Buffer MaskedBuffer() const { return schedule_.WriteBuffer(plan_.masked.empty() ? plan_.scores : plan_.masked); }
