@@ -11,7 +11,7 @@ import tempfile
 
 import numpy as np
 import onnx
-from onnx import TensorProto, helper, numpy_helper
+from onnx import AttributeProto, TensorProto, helper, numpy_helper
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 FLOAT = TensorProto.FLOAT
@@ -74,6 +74,47 @@ def one_node(op, *integers, rank=1, **attributes):
     names = ["" if values is None else f"c{i}" for i, values in enumerate(integers)]
     constants = [numpy_helper.from_array(np.array(values, np.int64), f"c{i}") for i, values in enumerate(integers) if values is not None]
     return model([node(op, ["x", *names], ["y"], "/it", **attributes)], constants, [value("x", (2,) * rank)], [helper.make_empty_tensor_value_info("y")])
+
+
+def trees(feature, targets, columns=3):
+    """One tree of a node that asks for a feature, and two leaves."""
+    attributes = {"nodes_treeids": [0, 0, 0], "nodes_nodeids": [0, 1, 2], "nodes_featureids": [feature, 0, 0], "nodes_modes": ["BRANCH_LEQ", "LEAF", "LEAF"],
+                  "nodes_values": [0.5, 0.0, 0.0], "nodes_truenodeids": [1, 0, 0], "nodes_falsenodeids": [2, 0, 0], "target_treeids": [0, 0],
+                  "target_nodeids": [1, 2], "target_ids": [0, 0], "target_weights": [1.0, 2.0]}
+    forest = helper.make_node("TreeEnsembleRegressor", ["x"], ["y"], name="/it", domain="ai.onnx.ml", n_targets=targets, **attributes)
+    result = model([forest], inputs=[value("x", (2, columns))], outputs=[helper.make_empty_tensor_value_info("y")])
+    result.opset_import.append(helper.make_opsetid("ai.onnx.ml", 3))
+    return result
+
+
+def damaged_trees(folder):
+    for feature in (-1, 3, 2**31, 2**63 - 1):
+        yield f"a tree of feature {feature}", trees(feature, 1), [], MODEL, ["/it", f"no feature {feature}"]
+    for targets in (0, -1):
+        yield f"trees of {targets} targets", trees(0, targets), [], MODEL, ["/it", f"n_targets is {targets}"]
+    for targets in (2**31, 2**61 + 1):
+        yield f"trees of {targets} targets", trees(0, targets), [], UNSUPPORTED, ["/it", "targets"]
+    yield "a tree of a symbolic number of features", trees(4, 1, "n"), ["--input", f"x={folder / 'x.npy'}"], USAGE, ["/it", "4"]
+
+
+def unlike_their_signature():
+    """Nodes that are no nodes of their operator, at the operator set of the model."""
+    yield "an attribute of nobody", model([node("Relu", ["x"], ["y"], "/it", perm=[1, 0])]), [], MODEL, ["/it", "no attribute 'perm'"]
+    yield "an attribute of an earlier version", model([node("ReduceMean", ["x"], ["y"], "/it", axes=[1])], opset=18), [], MODEL, ["/it", "'axes'", "18"]
+    yield "an attribute of a later version", model([node("Softmax", ["x"], ["y"], "/it", stash=1)]), [], MODEL, ["/it", "'stash'"]
+    yield "too many inputs", model([node("Add", ["x", "x", "x"], ["y"], "/it")]), [], MODEL, ["/it", "3 inputs", "2 at most"]
+    yield "too many outputs", model([node("Relu", ["x"], ["y", "z"], "/it")]), [], MODEL, ["/it", "2 outputs", "1 at most"]
+    halves = numpy_helper.from_array(np.ones((2, 3), np.float16), "w")
+    yield "operands of two dtypes", model([node("Add", ["x", "w"], ["y"], "/it")], [halves]), [], MODEL, ["/it", "float32", "float16", "one dtype"]
+    yield "an operand of floats", model([node("Gather", ["x", "x"], ["y"], "/it")]), [], MODEL, ["/it", "input 1", "integers"]
+    shape = numpy_helper.from_array(np.array([3, 2], np.int32), "s")
+    yield "a shape of int32", model([node("Reshape", ["x", "s"], ["y"], "/it")], [shape]), [], MODEL, ["/it", "input 1", "int64"]
+    yield "a flag of 2", model([node("ReduceMean", ["x"], ["y"], "/it", keepdims=2)]), [], MODEL, ["/it", "keepdims", "0 or 1"]
+    turned = node("Transpose", ["x"], ["y"], "/it")
+    turned.attribute.append(AttributeProto(name="perm", type=AttributeProto.INTS))
+    yield "an empty permutation", model([turned]), [], MODEL, ["/it", "perm"]
+    yield "uneven parts", model([node("Split", ["x"], ["y", "z"], "/it", axis=1)], outputs=[value("y"), value("z")]), [], MODEL, ["/it", "3", "2 parts"]
+    yield "parts without a number", model([node("Split", ["x"], ["y"], "/it", axis=1)], opset=18), [], MODEL, ["/it", "num_outputs"]
 
 
 def enormous(folder):
@@ -163,6 +204,8 @@ def cases(folder):
     yield from enormous(folder)
     yield "missing operand", model([node("Add", ["x"], ["y"], "/add")]), [], MODEL, ["/add"]
     yield "unknown element type", add(tensor("w", [2, 3], bytes(24), dtype=77)), [], MODEL, ["77"]
+    yield from unlike_their_signature()
+    yield from damaged_trees(folder)
     yield "graphs too deep", deep_graphs(50), [], UNSUPPORTED, ["nesting"]
 
 

@@ -74,7 +74,7 @@ AttentionResult AttendWithMask(const NodeContext& node, AttentionSpec spec, cons
   if (node.Float("scale", 0) != 0) spec.scale = node.Float("scale", 0);
   if (node.Has(mask)) spec.biases.push_back(MaskBias(node, mask, queries[0], queries[2], keys, dtype));
   if (node.Has(bias)) spec.biases.push_back(node.X(bias));
-  if (node.Int("unidirectional", 0) != 0) spec.biases.push_back(CausalBias(node, queries[2], keys, past, dtype));
+  if (node.Flag("unidirectional", false)) spec.biases.push_back(CausalBias(node, queries[2], keys, past, dtype));
   return Attend(node, spec);
 }
 
@@ -85,8 +85,8 @@ Expr AfterPast(const NodeContext& node, const Expr& past, const Expr& x) {
 
 /// Attention of the projected (b, s, 3 * hidden); the past is input `past`, (2, b, heads, p, d).
 Results AttendProjected(const NodeContext& node, const Expr& projected, size_t mask, size_t past, size_t bias) {
-  if (node.Int("past_present_share_buffer", 0) != 0) node.Unsupported("past_present_share_buffer");
-  if (node.Int("do_rotary", 0) != 0) node.Unsupported("do_rotary");
+  if (node.Flag("past_present_share_buffer", false)) node.Unsupported("past_present_share_buffer");
+  if (node.Flag("do_rotary", false)) node.Unsupported("do_rotary");
   const int64_t heads = node.RequiredInt("num_heads");
   const int64_t width = node.StaticDim(projected, 2, "the size of the projections");
   const std::vector<int64_t> sizes =
@@ -225,7 +225,7 @@ Results AttendInCaches(const NodeContext& node, AttentionSpec spec, const HeadIn
     spec.biases.push_back(ForKeys(node, MaskBias(node, at.mask, queries[0], queries[2], capacity, dtype), capacity));
   }
   if (node.Has(at.attention_bias)) spec.biases.push_back(ForKeys(node, node.X(at.attention_bias), capacity));
-  const bool causal = node.Int("unidirectional", 0) != 0;
+  const bool causal = node.Flag("unidirectional", false);
   const PrimExpr rows = causal ? queries[2] : I64(1);
   // The last key that a query sees.
   const Expr last = causal ? relax::Add(node.Reshaped(Positions(node, rows), {rows, I64(1)}), past)
@@ -282,7 +282,7 @@ Results ConvertContribRotaryEmbedding(const NodeContext& node) {
     const Expr row = node.CastTo(Positions(node, shape[2]), node.DType(positions));
     positions = node.Reshaped(node.Emit(relax::Add(row, positions)), {I64(1), shape[2]});
   }
-  const bool interleaved = node.Int("interleaved", 0) != 0;
+  const bool interleaved = node.Flag("interleaved", false);
   const Expr y = Rotate(node, x, AnglesAt(node, 2, positions), AnglesAt(node, 3, positions), rotary, interleaved);
   return {merged ? MergeHeads(node, y) : y};
 }

@@ -27,7 +27,7 @@ class GroupedAttention {
     for (const char* type : {"k_quant_type", "v_quant_type"}) {
       if (node.Str(type, "NONE") != "NONE") node.Unsupported("a quantised cache");
     }
-    if (node.Int("sliding_window_cache", 0) != 0) node.Unsupported("sliding_window_cache");
+    if (node.Flag("sliding_window_cache", false)) node.Unsupported("sliding_window_cache");
     if (heads_ < 1 || kv_heads_ < 1) node.Fail("the numbers of heads must be positive");
     ReadProjections();
     batch_ = node.Shape(query_)[0];
@@ -44,7 +44,7 @@ class GroupedAttention {
     const Array<PrimExpr> row = {I64(1), length_};
     const Expr positions = node_.Emit(relax::Add(past_, node_.Reshaped(Positions(node_, length_), row)));
     Normalise();
-    if (node_.Int("do_rotary", 0) != 0) Turn(positions);
+    if (node_.Flag("do_rotary", false)) Turn(positions);
     const PrimExpr total = node_.Dim(6, "total_sequence_length");
     const PrimExpr capacity = node_.Has(3) ? node_.Simplify(Max(node_.Shape(3)[2], total)) : total;
     key_ = Written(key_, 3, capacity);
@@ -111,7 +111,7 @@ class GroupedAttention {
     const Expr cosines = AnglesAt(node_, 7, at);
     const Expr sines = AnglesAt(node_, 8, at);
     const int64_t rotary = 2 * node_.StaticDim(node_.X(7), 1, "the size of a head");
-    const bool interleaved = node_.Int("rotary_interleaved", 0) != 0;
+    const bool interleaved = node_.Flag("rotary_interleaved", false);
     query_ = Rotate(node_, query_, cosines, sines, rotary, interleaved);
     key_ = Rotate(node_, key_, cosines, sines, rotary, interleaved);
   }
@@ -136,7 +136,7 @@ class GroupedAttention {
   Expr Visibility(const Expr& positions, const PrimExpr& capacity) {
     const Expr key = node_.Reshaped(Positions(node_, capacity), {I64(1), I64(1), capacity});
     const Expr query = node_.Reshaped(positions, {batch_, length_, I64(1)});
-    const bool causal = node_.Int("causal", 1) != 0;
+    const bool causal = node_.Flag("causal", true);
     const Expr end = node_.Reshaped(total_, {batch_, I64(1), I64(1)});
     Expr visible = causal ? relax::LessEqual(key, query) : relax::Less(key, end);
     if (const int64_t window = node_.Int("local_window_size", -1); window > 0) {

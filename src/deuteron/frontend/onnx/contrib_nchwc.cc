@@ -101,7 +101,7 @@ Results ConvertNchwcConv(const NodeContext& node) {
 Results ConvertReorderInput(const NodeContext& node) {
   Expr x = node.X(0);
   if (node.Rank(x) != 4) node.Fail("its input must be of rank 4");
-  if (node.Int("channels_last", 0) != 0) x = node.Emit(relax::PermuteDims(x, {0, 3, 1, 2}));
+  if (node.Flag("channels_last", false)) x = node.Emit(relax::PermuteDims(x, {0, 3, 1, 2}));
   const int64_t channels = node.StaticDim(x, 1, "its channels");
   const int64_t block = node.importer()->nchwc_block();
   const int64_t missing = (block - channels % block) % block;
@@ -118,7 +118,7 @@ Results ConvertReorderOutput(const NodeContext& node) {
     node.Fail("attribute 'channels' is " + std::to_string(channels) + ", and its input has " + std::to_string(filled));
   }
   if (channels < filled) x = node.Emit(relax::StridedSlice(x, {1}, {I64(0)}, {I64(channels)}, {I64(1)}));
-  if (node.Int("channels_last", 0) != 0) x = node.Emit(relax::PermuteDims(x, {0, 2, 3, 1}));
+  if (node.Flag("channels_last", false)) x = node.Emit(relax::PermuteDims(x, {0, 2, 3, 1}));
   return {x};
 }
 

@@ -87,7 +87,7 @@ Results ConvertEmbedLayerNormalization(const NodeContext& node) {
 
 Results ConvertContribGroupNorm(const NodeContext& node) {
   const bool skip = node.node().op_type == "SkipGroupNorm";
-  const bool last = node.Int("channels_last", 1) != 0;
+  const bool last = node.Flag("channels_last", true);
   Expr x = node.X(0);
   if (node.Rank(x) != 4) node.Fail("its input must be of rank 4");
   if (skip) {

@@ -37,7 +37,7 @@ Results ConvertQLinearMul(const NodeContext& node) {
 
 Results ConvertQLinearGlobalAveragePool(const NodeContext& node) {
   const int64_t rank = node.Rank(0);
-  const int64_t first = node.Int("channels_last", 0) != 0 ? 1 : 2;
+  const int64_t first = node.Flag("channels_last", false) ? 1 : 2;
   std::vector<int64_t> axes;
   for (int64_t axis = first; axis < rank - (first == 1 ? 1 : 0); ++axis) axes.push_back(axis);
   return Quantized(node, node.Emit(relax::Mean(Dequantized(node, 0), axes, /*keepdims=*/true)), 3, node.DType(0));
@@ -103,7 +103,7 @@ Expr ChannelsSecond(const NodeContext& node, const Expr& x, const std::function<
 Results ConvertQLinearAveragePool(const NodeContext& node) {
   const Expr x = Dequantized(node, 0);
   const auto pool = [&](const Expr& data) { return AverageOfWindows(node, data); };
-  const Expr mean = node.Int("channels_last", 0) != 0 ? ChannelsSecond(node, x, pool) : pool(x);
+  const Expr mean = node.Flag("channels_last", false) ? ChannelsSecond(node, x, pool) : pool(x);
   return Quantized(node, mean, 3, node.DType(0));
 }
 

@@ -116,7 +116,7 @@ Results ConvertEyeLike(const NodeContext& node) {
 
 Results ConvertTrilu(const NodeContext& node) {
   const Expr x = node.X(0);
-  const bool upper = node.Int("upper", 1) != 0;
+  const bool upper = node.Flag("upper", true);
   PrimExpr k = I64(0);
   if (node.Has(1)) {
     const Symbolic known = node.Known(1);

@@ -98,7 +98,7 @@ Results ConvertUnique(const NodeContext& node) {
   const PrimExpr length = flat ? node.Product(shape, 0, rank) : shape[*axis];
   const PrimExpr count = NewDim(node, "count");
   // Index, inverse and counts are cheap beside the sort.
-  const relax::Var all = node.Emit(relax::Unique(x, node.Int("sorted", 1) != 0, true, true, true, axis));
+  const relax::Var all = node.Emit(relax::Unique(x, node.Flag("sorted", true), true, true, true, axis));
   if (flat) {
     shape = {count};
   } else {

@@ -35,7 +35,7 @@ BoxSides SidesOf(const NodeContext& node, const Expr& boxes) {
   };
   const Expr a = column(0), b = column(1), c = column(2), d = column(3);
   const auto bound = [&](const Expr& x) -> Expr { return node.Emit(x); };
-  if (node.Int("center_point_box", 0) == 0) {
+  if (!node.Flag("center_point_box", false)) {
     // Two corners, whichever they are.
     return {bound(relax::Minimum(a, c)), bound(relax::Minimum(b, d)), bound(relax::Maximum(a, c)),
             bound(relax::Maximum(b, d))};

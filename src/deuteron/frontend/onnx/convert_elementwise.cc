@@ -98,7 +98,7 @@ Results ConvertVariadic(const NodeContext& node) {
 Results ConvertMod(const NodeContext& node) {
   const auto [a, b] = TwoOperands(node);
   // fmod has the sign of the dividend.
-  if (node.Int("fmod", 0) != 0) return {node.Emit(relax::Mod(a, b))};
+  if (node.Flag("fmod", false)) return {node.Emit(relax::Mod(a, b))};
   if (node.DType(a).is_float()) node.Fail("of floats needs fmod=1");
   return {node.Emit(relax::FloorMod(a, b))};
 }
@@ -142,8 +142,8 @@ Results ConvertReciprocal(const NodeContext& node) {
 
 Results ConvertIsInf(const NodeContext& node) {
   const Expr x = node.X(0);
-  const bool positive = node.Int("detect_positive", 1) != 0;
-  const bool negative = node.Int("detect_negative", 1) != 0;
+  const bool positive = node.Flag("detect_positive", true);
+  const bool negative = node.Flag("detect_negative", true);
   const DataType dtype = node.DType(x);
   if (positive && negative) return {node.Emit(relax::IsInf(x))};
   const double infinity = std::numeric_limits<double>::infinity();

@@ -177,7 +177,7 @@ Results ConvertAttention(const NodeContext& node) {
   const PrimExpr keys = node.Shape(spec.key)[2];
   if (node.Has(3)) spec.biases.push_back(AttentionMask(node, keys, dtype));
   if (node.Has(6)) spec.biases.push_back(PaddingMask(node, keys, dtype));
-  const bool is_causal = node.Int("is_causal", 0) != 0;
+  const bool is_causal = node.Flag("is_causal", false);
   const PrimExpr queries = node.Shape(spec.query)[2];
   // Queries are the last of as many positions as there are keys that are no padding.
   const Expr positions = is_causal && node.Has(6) ? LastPositions(node, queries) : Expr();
@@ -211,7 +211,7 @@ Results ConvertRotaryEmbedding(const NodeContext& node) {
     return node.Emit(relax::Take(cache, node.Indices(3, {node.Shape(cache)[0]}), 0, "wrap"));
   };
   const Expr rotated =
-      Rotate(node, x, angles(1), angles(2), node.Int("rotary_embedding_dim", 0), node.Int("interleaved", 0) != 0);
+      Rotate(node, x, angles(1), angles(2), node.Int("rotary_embedding_dim", 0), node.Flag("interleaved", false));
   return {merged ? MergeHeads(node, rotated) : rotated};
 }
 

@@ -36,12 +36,12 @@ Expr Broadcast(const NodeContext& node, const Expr& x, const Array<PrimExpr>& sh
 
 Results ConvertBatchNormalization(const NodeContext& node) {
   const Expr x = node.X(0);
-  const bool training = node.Int("training_mode", 0) != 0;
+  const bool training = node.Flag("training_mode", false);
   for (size_t output = 1; output < node.NumOutputs(); ++output) {
     if (node.Wants(output) && !training) node.Unsupported("outputs of training mode");
   }
   const DataType dtype = node.DType(x);
-  if (node.Int("spatial", 1) == 0 && node.opset() < 9) {
+  if (!node.Flag("spatial", true) && node.opset() < 9) {
     // A mean, a variance, … of its own for each element.
     const auto of_element = [&](size_t input) { return node.CastTo(node.X(input), dtype); };
     const Expr centred = relax::Subtract(x, of_element(3));

@@ -24,7 +24,7 @@ PoolOptions PoolOf(const NodeContext& node, const Window& window) {
           .strides = window.strides,
           .dilation = window.dilations,
           .padding = window.pads,
-          .ceil_mode = node.Int("ceil_mode", 0) != 0};
+          .ceil_mode = node.Flag("ceil_mode", false)};
 }
 
 /// The least value of a dtype, as a constant.
@@ -70,7 +70,7 @@ Expr AverageOfWindows(const NodeContext& node, const Expr& x) {
   const Expr zero = node.Scalar(node.DType(x), 0);
   const WindowOver over = ReadWindowOver(node, x, {}, zero);
   PoolOptions options = PoolOf(node, over.window);
-  const bool counts_padding = node.Int("count_include_pad", 0) != 0;
+  const bool counts_padding = node.Flag("count_include_pad", false);
   options.count_include_pad = counts_padding;
   const Expr mean = node.Emit(AveragePool(over.x, options));
   if (!over.is_padded || counts_padding) return mean;
@@ -117,7 +117,7 @@ Positions ConstantPositions(const NodeContext& node, const Window& window, const
                             const std::vector<int64_t>& windows, int64_t size) {
   std::vector<int64_t> positions = WindowPositions(window, plane, windows, size);
   const Expr place = node.ConstantInts(positions);
-  if (node.Int("storage_order", 0) == 0) return {place, place};
+  if (!node.Flag("storage_order", false)) return {place, place};
   // Counted along columns first.
   for (int64_t& position : positions) {
     int64_t rest = position;
@@ -166,7 +166,7 @@ Positions ComputedPositions(const NodeContext& node, const Window& window, const
     return node.Reshaped(node.Emit(relax::Where(outside, node.ScalarOf(index, size), position)), {all});
   };
   const Expr in_plane = flat(place);
-  return {in_plane, node.Int("storage_order", 0) == 0 ? in_plane : flat(turned)};
+  return {in_plane, !node.Flag("storage_order", false) ? in_plane : flat(turned)};
 }
 
 /// The index in the whole tensor of the first greatest element of each window.

@@ -37,7 +37,7 @@ class Recurrence {
  public:
   Recurrence(const NodeContext& node, int64_t gates, std::vector<std::string> default_activations)
       : node_(node), gates_(gates), defaults_(std::move(default_activations)) {
-    batch_first_ = node.Int("layout", 0) != 0;
+    batch_first_ = node.Flag("layout", false);
     x_ = node.X(0);
     if (node.Rank(x_) != 3) node.Fail("its input must have three axes");
     if (batch_first_) x_ = node.Emit(relax::PermuteDims(x_, {1, 0, 2}));
@@ -313,7 +313,7 @@ class Recurrence {
 
 Results ConvertLSTM(const NodeContext& node) {
   const Recurrence rnn(node, 4, {"Sigmoid", "Tanh", "Tanh"});
-  const bool coupled = node.Int("input_forget", 0) != 0;
+  const bool coupled = node.Flag("input_forget", false);
   Expr recurrent;
   Expr peepholes;
   const auto prepare = [&](int64_t direction) {
@@ -358,7 +358,7 @@ Results ConvertLSTM(const NodeContext& node) {
 
 Results ConvertGRU(const NodeContext& node) {
   const Recurrence rnn(node, 3, {"Sigmoid", "Tanh"});
-  const bool before_reset = node.Int("linear_before_reset", 0) != 0;
+  const bool before_reset = node.Flag("linear_before_reset", false);
   Expr recurrent;
   Expr state_bias;
   const int64_t hidden = rnn.hidden();

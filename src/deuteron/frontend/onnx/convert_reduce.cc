@@ -57,7 +57,7 @@ bool IsComputedInFloats(std::string_view op) {
 Expr ReduceOverAnyNumber(const NodeContext& node, std::string_view op, const Expr& x) {
   const int64_t rank = node.Rank(x);
   Expr given = node.CastTo(node.X(1), DataType::Int(64));
-  if (node.Int("noop_with_empty_axes", 0) == 0) {
+  if (!node.Flag("noop_with_empty_axes", false)) {
     // None are all.
     const PrimExpr count = node.Shape(given)[0];
     std::vector<int64_t> all(static_cast<size_t>(rank));
@@ -92,7 +92,7 @@ Results ConvertReduce(const NodeContext& node) {
   const auto rounded = [&](const Expr& result) { return through_floats ? node.CastTo(result, dtype) : result; };
   const int64_t rank = node.Rank(x);
   const int64_t since = op == "ReduceSum" ? 13 : 18;
-  const bool keepdims = node.Int("keepdims", 1) != 0;
+  const bool keepdims = node.Flag("keepdims", true);
   if (node.AxesAtRunTime(1, since)) {
     if (keepdims && !AsConstInt(node.Shape(node.X(1))[0])) return {rounded(ReduceOverAnyNumber(node, op, x))};
     const RunTimeAxes axes(node, node.X(1), rank);
@@ -107,7 +107,7 @@ Results ConvertReduce(const NodeContext& node) {
   }
   auto axes = node.AxesArgument(1, since);
   if (!axes || axes->empty()) {
-    if (node.Int("noop_with_empty_axes", 0) != 0) {
+    if (node.Flag("noop_with_empty_axes", false)) {
       // No axes are reduced; what is applied to each element remains.
       if (op == "ReduceL1" || op == "ReduceL2") return {rounded(node.Emit(relax::Abs(x)))};
       if (op == "ReduceSumSquare") return {node.Emit(relax::Multiply(x, x))};
@@ -125,9 +125,9 @@ Results ConvertReduce(const NodeContext& node) {
 Results ConvertArgReduce(const NodeContext& node) {
   const Expr x = node.X(0);
   const int64_t axis = node.Axis(node.Int("axis", 0), node.Rank(x));
-  const bool keepdims = node.Int("keepdims", 1) != 0;
+  const bool keepdims = node.Flag("keepdims", true);
   const auto find = node.node().op_type == "ArgMax" ? relax::Argmax : relax::Argmin;
-  if (node.Int("select_last_index", 0) == 0) return {node.Emit(find(x, axis, keepdims))};
+  if (!node.Flag("select_last_index", false)) return {node.Emit(find(x, axis, keepdims))};
   // The last of equals is the first from behind.
   const Expr index = node.Emit(find(relax::Flip(x, axis), axis, keepdims));
   const PrimExpr last = node.Simplify(node.Shape(x)[axis] - 1);
@@ -135,10 +135,10 @@ Results ConvertArgReduce(const NodeContext& node) {
 }
 
 Results ConvertCumSum(const NodeContext& node) {
-  const bool reverse = node.Int("reverse", 0) != 0;
+  const bool reverse = node.Flag("reverse", false);
   const auto sum_along = [&](Expr x, int64_t axis) {
     if (reverse) x = node.Emit(relax::Flip(x, axis));
-    const Expr sum = node.Emit(relax::Cumsum(x, axis, DataType::Void(), node.Int("exclusive", 0) != 0));
+    const Expr sum = node.Emit(relax::Cumsum(x, axis, DataType::Void(), node.Flag("exclusive", false)));
     return reverse ? Expr(node.Emit(relax::Flip(sum, axis))) : sum;
   };
   const Expr x = node.X(0);
@@ -156,7 +156,7 @@ Results ConvertCumSum(const NodeContext& node) {
 Results ConvertTopK(const NodeContext& node) {
   const Expr x = node.X(0);
   const int64_t axis = node.Axis(node.Int("axis", -1), node.Rank(x));
-  const bool largest = node.Int("largest", 1) != 0;
+  const bool largest = node.Flag("largest", true);
   int64_t k = 0;
   if (node.opset() < 10) {
     k = node.RequiredInt("k");

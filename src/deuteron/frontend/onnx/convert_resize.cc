@@ -78,8 +78,8 @@ ResizeSpec ReadSpec(const NodeContext& node, const Array<PrimExpr>& shape) {
   spec.coordinates = early ? "asymmetric" : node.Str("coordinate_transformation_mode", "half_pixel");
   spec.nearest = early ? "floor" : node.Str("nearest_mode", "round_prefer_floor");
   spec.cubic_a = node.Float("cubic_coeff_a", -0.75);
-  spec.exclude_outside = node.Int("exclude_outside", 0) != 0;
-  spec.antialias = node.Int("antialias", 0) != 0;
+  spec.exclude_outside = node.Flag("exclude_outside", false);
+  spec.antialias = node.Flag("antialias", false);
   if (spec.mode != "nearest" && spec.mode != "linear" && spec.mode != "cubic")
     node.Fail("mode '" + spec.mode + "' is unknown");
 
@@ -355,7 +355,7 @@ Results ConvertGridSample(const NodeContext& node) {
   const Expr grid = rank == 4 ? node.Emit(relax::PermuteDims(node.X(1), {0, 3, 1, 2}))
                               : node.Emit(relax::PermuteDims(node.X(1), {0, 4, 1, 2, 3}));
   return {node.Emit(relax::image::GridSample(x, grid, mode, rank == 4 ? "NCHW" : "NCDHW",
-                                             node.Str("padding_mode", "zeros"), node.Int("align_corners", 0) != 0))};
+                                             node.Str("padding_mode", "zeros"), node.Flag("align_corners", false)))};
 }
 
 }  // namespace deuteron::onnx

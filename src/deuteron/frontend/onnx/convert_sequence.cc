@@ -98,14 +98,14 @@ Results ConvertSequenceErase(const NodeContext& node) {
 Results ConvertConcatFromSequence(const NodeContext& node) {
   if (node.In(0)->is_rows) {
     const auto rank = static_cast<int64_t>(node.Shape(node.In(0)->expr).size()) - 1;
-    const bool is_new = node.Int("new_axis", 0) != 0;
+    const bool is_new = node.Flag("new_axis", false);
     return {JoinedRows(node, node.In(0), node.Axis(node.RequiredInt("axis"), is_new ? rank + 1 : rank), is_new)};
   }
   const std::vector<Value>& elements = node.Elements(0);
   if (elements.empty()) node.Fail("a sequence without elements is joined");
   const Array<Expr> tensors = TensorsOf(node, elements);
   const int64_t rank = node.Rank(tensors[0]);
-  if (node.Int("new_axis", 0) != 0) {
+  if (node.Flag("new_axis", false)) {
     return {node.Emit(relax::Stack(tensors, node.Axis(node.RequiredInt("axis"), rank + 1)))};
   }
   const int64_t axis = node.Axis(node.RequiredInt("axis"), rank);
@@ -139,7 +139,7 @@ Results ConvertSplitToSequence(const NodeContext& node) {
   const int64_t axis = node.Axis(node.Int("axis", 0), node.Rank(0));
   const bool by_one = !node.Has(1) || (node.ConstInts(1) == std::vector<int64_t>{1} && node.Shape(1).empty());
   if (by_one && !AsConstInt(node.Shape(0)[axis])) {
-    return {RowsAlong(node, node.X(0), axis, !node.Has(1) && node.Int("keepdims", 1) == 0)};
+    return {RowsAlong(node, node.X(0), axis, !node.Has(1) && !node.Flag("keepdims", true))};
   }
   if (node.Has(1) && !node.ConstInts(1)) {
     const auto shape = node.KnownShape(1);
@@ -155,7 +155,7 @@ Results ConvertSplitToSequence(const NodeContext& node) {
   Array<PrimExpr> shape = node.Shape(0);
   shape.Set(axis, I64(std::accumulate(sizes.begin(), sizes.end(), int64_t{0})));
   const Expr x = node.WithShape(node.X(0), shape);
-  const bool squeezed = !node.Has(1) && node.Int("keepdims", 1) == 0;
+  const bool squeezed = !node.Has(1) && !node.Flag("keepdims", true);
   std::vector<Value> parts;
   int64_t begin = 0;
   for (const int64_t size : sizes) {

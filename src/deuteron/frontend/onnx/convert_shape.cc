@@ -46,7 +46,7 @@ Array<PrimExpr> ResolveAtRunTime(const NodeContext& node, const Array<PrimExpr>&
 Results ConvertReshape(const NodeContext& node) {
   const Expr x = node.X(0);
   const Array<PrimExpr> source = node.Shape(x);
-  const bool keep_zero = node.Int("allowzero", 0) != 0;
+  const bool keep_zero = node.Flag("allowzero", false);
   if (node.Known(1) != nullptr) {
     return {node.Reshaped(x, ResolveReshape(node, source, node.Sizes(1, "the shape"), keep_zero))};
   }
@@ -70,7 +70,7 @@ Results ConvertTranspose(const NodeContext& node) {
   const int64_t rank = node.Rank(x);
   std::vector<int64_t> perm(static_cast<size_t>(rank));
   std::iota(perm.rbegin(), perm.rend(), 0);
-  if (const auto given = node.Ints("perm"); given && !(given->empty() && rank > 0)) perm = *given;
+  if (const auto given = node.Ints("perm"); given) perm = *given;
   std::vector<int64_t> sorted = perm;
   std::sort(sorted.begin(), sorted.end());
   for (size_t i = 0; i < sorted.size(); ++i) {
@@ -175,11 +175,15 @@ Results ConvertSplit(const NodeContext& node) {
   }
   const auto parts = static_cast<int64_t>(sizes ? sizes->size() : node.NumOutputs());
   if (parts == 0) node.Fail("it has no outputs");
-  if (node.opset() >= 18 && !sizes && node.Int("num_outputs", parts) != parts) {
+  if (node.opset() >= 18 && !sizes && node.RequiredInt("num_outputs") != parts) {
     node.Fail("num_outputs differs from the number of its outputs");
   }
   if (parts == 1) return {x};
   const auto length = AsConstInt(node.Shape(x)[axis]);
+  if (node.opset() < 18 && !sizes && length && *length % parts != 0) {
+    node.Fail("an axis of " + std::to_string(*length) + " elements in " + std::to_string(parts) +
+              " parts of one length");
+  }
   Expr call;
   if (!sizes && (!length || *length % parts == 0)) {
     call = relax::SplitSections(x, parts, axis);

@@ -143,11 +143,11 @@ Results ConvertDFT(const NodeContext& node) {
   };
   const Expr real = moved(0);
   const PrimExpr given = node.Shape(real)[last];
-  Fourier spec{.length = node.Has(1) ? node.Dim(1, "the length") : given, .inverse = node.Int("inverse", 0) != 0};
+  Fourier spec{.length = node.Has(1) ? node.Dim(1, "the length") : given, .inverse = node.Flag("inverse", false)};
   if (const auto number = AsConstInt(spec.length); number && *number < 1) {
     node.Fail("a length of " + std::to_string(*number));
   }
-  spec.bins = node.Int("onesided", 0) != 0 ? node.Simplify(FloorDiv(spec.length, I64(2)) + 1) : spec.length;
+  spec.bins = node.Flag("onesided", false) ? node.Simplify(FloorDiv(spec.length, I64(2)) + 1) : spec.length;
   const auto fitted = [&](Expr data) {
     const PrimExpr kept = node.Simplify(Min(given, spec.length));
     if (!node.analyzer().CanProveEqual(kept, given)) {
@@ -196,14 +196,14 @@ Results ConvertSTFT(const NodeContext& node) {
     const Expr cut = node.Emit(relax::Take(signal, positions, 1));
     return window.defined() ? Expr(node.Emit(relax::Multiply(cut, window))) : cut;
   };
-  const PrimExpr bins = node.Int("onesided", 1) != 0 ? node.Simplify(FloorDiv(length, I64(2)) + 1) : length;
+  const PrimExpr bins = node.Flag("onesided", true) ? node.Simplify(FloorDiv(length, I64(2)) + 1) : length;
   const Fourier spec{.length = length, .bins = bins};
   return {Complex(node, Transform(node, part(0), is_complex ? part(1) : Expr(), spec))};
 }
 
 Results ConvertWindow(const NodeContext& node) {
   const std::string_view op = node.node().op_type;
-  const bool periodic = node.Int("periodic", 1) != 0;
+  const bool periodic = node.Flag("periodic", true);
   const auto type = static_cast<int32_t>(node.Int("output_datatype", 1));
   const DataType dtype = ToDataType(type, "the window");
   const PrimExpr size = node.Dim(0, "the size");

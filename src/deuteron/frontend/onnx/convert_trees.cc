@@ -37,6 +37,9 @@ struct TreeNode {
   int64_t if_false = 0;
 };
 
+/// Of all leaves for all targets, for which there is a table.
+constexpr double kMostWeights = 1 << 28;
+
 struct Forest {
   DataType dtype;
   std::vector<TreeNode> nodes;
@@ -102,7 +105,7 @@ void CheckIndex(const NodeContext& node, int64_t index, size_t count, const char
 class ForestWalk {
  public:
   ForestWalk(const NodeContext& node, const Forest& forest)
-      : node_(node), forest_(forest), x_(node.CastTo(node.X(0), forest.dtype)) {}
+      : node_(node), forest_(forest), x_(node.CastTo(node.X(0), forest.dtype)), features_(Features()) {}
 
   /// Indices of the leaves that rows reach, (rows, trees).
   Expr Leaves() {
@@ -118,6 +121,18 @@ class ForestWalk {
   }
 
  private:
+  /// The feature of each node, one that there is: a ModelError, or an error of the run where that tells how many.
+  Expr Features() {
+    if (node_.Rank(x_) != 2) node_.Fail("its input is no matrix of rows and features");
+    const PrimExpr count = node_.Shape(x_)[1];
+    std::vector<int64_t> features(forest_.nodes.size() + forest_.leaves.size(), 0);
+    for (size_t i = 0; i < forest_.nodes.size(); ++i) {
+      features[i] = forest_.nodes[i].feature;
+      CheckIndex(node_, features[i], static_cast<size_t>(AsConstInt(count).value_or(INT64_MAX)), "feature");
+    }
+    const Expr table = node_.ConstantInts(features);
+    return AsConstInt(count) ? table : node_.Checked(table, {count});
+  }
   Expr Table(const std::vector<double>& values, DataType dtype, const Expr& at) {
     const Expr table = dtype.is_float() ? node_.ConstantFloats(values, {static_cast<int64_t>(values.size())}, dtype)
                                         : node_.ConstantInts({values.begin(), values.end()}, dtype);
@@ -140,9 +155,7 @@ class ForestWalk {
   }
   /// What the nodes that places are at ask, answered for the rows.
   Expr Asks(const Expr& at) {
-    const Expr features =
-        Table(OfNodes([](const TreeNode& tree_node) { return tree_node.feature; }), DataType::Int(64), at);
-    const Expr x = node_.Emit(relax::GatherElements(x_, features, 1));
+    const Expr x = node_.Emit(relax::GatherElements(x_, node_.Emit(relax::Take(features_, at)), 1));
     const Expr split = Table(OfNodes([](const TreeNode& tree_node) { return tree_node.split; }), forest_.dtype, at);
     const auto branches = OfNodes([](const TreeNode& tree_node) { return static_cast<int>(tree_node.branch); },
                                   forest_.nodes.empty() ? 0 : static_cast<double>(forest_.nodes[0].branch));
@@ -185,6 +198,7 @@ class ForestWalk {
   const NodeContext& node_;
   const Forest& forest_;
   Expr x_;
+  Expr features_;
 };
 
 /// The scores of rows, (rows, targets): the leaves that they reach, put together over the trees.
@@ -193,6 +207,8 @@ Expr Scores(const NodeContext& node, const Forest& forest, const std::string& ag
   if (!extreme && aggregate != "SUM" && aggregate != "AVERAGE") node.Fail("an aggregate_function '" + aggregate + "'");
   const double infinity = std::numeric_limits<double>::infinity();
   const double nothing = !extreme ? 0 : aggregate == "MIN" ? infinity : -infinity;
+  const double count = static_cast<double>(forest.leaves.size()) * static_cast<double>(forest.targets);
+  if (count > kMostWeights) node.Unsupported("weights of that many leaves for that many targets");
   std::vector<double> weights(forest.leaves.size() * static_cast<size_t>(forest.targets), nothing);
   for (size_t leaf = 0; leaf < forest.leaves.size(); ++leaf) {
     for (const auto& [target, weight] : forest.leaves[leaf]) {
@@ -284,6 +300,7 @@ Forest ReadOldForest(const NodeContext& node, const std::string& votes, int64_t 
   static const std::map<std::string, Branch> kModes = {
       {"BRANCH_LEQ", Branch::kLessEqual}, {"BRANCH_LT", Branch::kLess},  {"BRANCH_GTE", Branch::kGreaterEqual},
       {"BRANCH_GT", Branch::kGreater},    {"BRANCH_EQ", Branch::kEqual}, {"BRANCH_NEQ", Branch::kNotEqual}};
+  if (targets < 1) node.Fail("n_targets is " + std::to_string(targets));
   Forest forest;
   forest.targets = targets;
   forest.dtype = node.TensorAttr("nodes_values_as_tensor") ? DataType::Float(64) : DataType::Float(32);

@@ -199,7 +199,7 @@ Results ConvertAffineGrid(const NodeContext& node) {
   if (!numbers && (dims.size() == 4 || dims.size() == 5)) {
     const Expr theta = node.X(0);
     const Array<PrimExpr> space(dims.begin() + 2, dims.end());
-    const Expr columns = GridColumns(node, space, node.Int("align_corners", 0) != 0, node.DType(theta));
+    const Expr columns = GridColumns(node, space, node.Flag("align_corners", false), node.DType(theta));
     Array<PrimExpr> shape = {node.Shape(theta)[0]};
     shape.insert(shape.end(), space.begin(), space.end());
     shape.push_back(I64(static_cast<int64_t>(space.size())));
@@ -208,12 +208,15 @@ Results ConvertAffineGrid(const NodeContext& node) {
   }
   const std::vector<int64_t> size = numbers.value_or(std::vector<int64_t>{});
   if (size.size() != 4 && size.size() != 5) node.Fail("the size must have 4 or 5 elements");
+  for (const int64_t extent : size) {
+    if (extent < 0) node.Fail("the size has an element of " + std::to_string(extent));
+  }
   const std::vector<int64_t> space(size.begin() + 2, size.end());
   const auto axes = static_cast<int64_t>(space.size());
   const int64_t points = ElementCount(space);
   constexpr int64_t kMost = int64_t{1} << 26;
   if (points < 0 || points > kMost) node.Unsupported("a grid of this size");
-  const bool corners = node.Int("align_corners", 0) != 0;
+  const bool corners = node.Flag("align_corners", false);
   // A column of x, y, … and 1 for each point; x counts along the last axis.
   std::vector<double> columns(static_cast<size_t>((axes + 1) * points), 1.0);
   for (int64_t point = 0; point < points; ++point) {

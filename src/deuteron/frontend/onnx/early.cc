@@ -37,7 +37,7 @@ struct Change {
 /// The axes of the second operand are those of the first from attribute `axis` on, its last ones if that is left out.
 void Broadcast(const Change& change) {
   const NodeContext& from = change.from;
-  if (from.Int("broadcast", 0) == 0 || !from.HasAttr("axis")) return;
+  if (!from.Flag("broadcast", false) || !from.HasAttr("axis")) return;
   const int64_t rank = from.Rank(0);
   const int64_t own = from.Rank(1);
   const int64_t axis = from.Int("axis", 0);

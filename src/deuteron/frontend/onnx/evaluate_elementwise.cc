@@ -61,7 +61,7 @@ PrimExpr Divide(const NodeContext& node, const PrimExpr& a, const PrimExpr& b) {
 }
 
 PrimExpr Modulo(const NodeContext& node, const PrimExpr& a, const PrimExpr& b) {
-  const bool truncates = node.Int("fmod", 0) != 0;
+  const bool truncates = node.Flag("fmod", false);
   if (a.dtype().is_float() ? !truncates : IsZero(b)) return PrimExpr();
   return Apply(node, truncates ? ExprKind::kMod : ExprKind::kFloorMod, a, b);
 }

@@ -17,7 +17,7 @@ std::optional<std::vector<int64_t>> RearrangedShape(const NodeContext& node, con
     Array<PrimExpr> source;
     for (const int64_t dim : shape) source.push_back(I64(dim));
     const Array<PrimExpr> wanted(in[1]->values.begin(), in[1]->values.end());
-    return AsConstInts(ResolveReshape(node, source, wanted, node.Int("allowzero", 0) != 0));
+    return AsConstInts(ResolveReshape(node, source, wanted, node.Flag("allowzero", false)));
   }
   if (op == "Flatten") {
     const int64_t axis =

@@ -14,9 +14,9 @@ Known EvaluateReduce(const NodeContext& node, const Known& in) {
   auto axes = LiteralAxes(node, in, 1, op == "ReduceSum" ? 13 : 18, &known);
   if (!known) return {};
   const bool all = !axes || axes->empty();
-  if (all && node.Int("noop_with_empty_axes", 0) != 0) return {in[0]};
+  if (all && node.Flag("noop_with_empty_axes", false)) return {in[0]};
   axes = all ? std::vector<int64_t>() : node.Axes(*axes, x.rank());
-  const bool keepdims = node.Int("keepdims", 1) != 0;
+  const bool keepdims = node.Flag("keepdims", true);
   std::vector<int64_t> kept = x.shape;
   std::vector<int64_t> shape;
   for (int64_t axis = 0; axis < x.rank(); ++axis) {
@@ -51,8 +51,8 @@ Known EvaluateCumSum(const NodeContext& node, const Known& in) {
   const auto given = LiteralInts(in[1]);
   if (x.dtype.is_float() || x.rank() == 0 || !given || given->size() != 1) return {};
   const int64_t axis = node.Axis((*given)[0], x.rank());
-  const bool exclusive = node.Int("exclusive", 0) != 0;
-  const bool reverse = node.Int("reverse", 0) != 0;
+  const bool exclusive = node.Flag("exclusive", false);
+  const bool reverse = node.Flag("reverse", false);
   const int64_t length = x.shape[axis];
   const int64_t stride = RowMajorStrides(x.shape)[axis];
   std::vector<PrimExpr> values = x.values;

@@ -10,6 +10,7 @@
 #include "deuteron/frontend/onnx/loop.h"
 #include "deuteron/frontend/onnx/nchwc.h"
 #include "deuteron/frontend/onnx/op_table.h"
+#include "deuteron/frontend/onnx/signatures.h"
 #include "deuteron/relax/op/datatype.h"
 #include "deuteron/relax/op/manipulate.h"
 #include "deuteron/relax/op/shape.h"
@@ -207,6 +208,7 @@ void Importer::ImportNode(const NodeProto& node, Scope* scope) {
   } else if (const FunctionProto* function = FindFunction(node)) {
     results = CallFunction(*function, node, std::move(inputs));
   } else {
+    CheckSignature(node, scope->Opset(node.domain), inputs);
     results = Convert(node, scope, inputs);
   }
   for (size_t i = 0; i < node.outputs.size(); ++i) {
@@ -311,13 +313,7 @@ void Importer::EmitOutput(const ValueInfoProto& output, const Value& value, cons
   const relax::Expr expr = ExprOf(value, span);
   const auto* type = expr.ty().as<TensorTypeNode>();
   if (type == nullptr) DEUTERON_THROW(UnsupportedError) << "output '" << name << "' is no tensor";
-  if (output.is_tensor && output.elem_type != 0) {
-    const DataType declared = ToDataType(output.elem_type, "output '" + name + "'");
-    if (declared != type->dtype) {
-      DEUTERON_THROW(ModelError) << "output '" << name << "' is declared as " << declared << " and computed as "
-                                 << type->dtype;
-    }
-  }
+  CheckDeclared(output, expr);
   outputs->push_back(builder_.EmitOutput(expr, Identifier(name, "y"), span));
   names->push_back(String(name));
 }

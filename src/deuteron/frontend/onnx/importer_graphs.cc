@@ -9,6 +9,7 @@
 #include "deuteron/frontend/onnx/graph_check.h"
 #include "deuteron/frontend/onnx/importer.h"
 #include "deuteron/frontend/onnx/loop.h"
+#include "deuteron/frontend/onnx/signatures.h"
 #include "deuteron/relax/op/binary.h"
 #include "deuteron/relax/type_analysis.h"
 
@@ -295,7 +296,10 @@ std::vector<Value> Importer::ImportGraph(const GraphProto& graph, const std::vec
       OrderNodes(graph.nodes, given, outputs, [&](std::string_view name) { return scope_->Find(name) != nullptr; });
   ImportNodes(order, outputs, &scope);
   std::vector<Value> results;
-  for (const std::string_view output : outputs) results.push_back(*scope.Find(output));
+  for (const ValueInfoProto& output : graph.outputs) {
+    results.push_back(*scope.Find(output.name));
+    CheckDeclared(output, results.back());
+  }
   return results;
 }
 

@@ -20,6 +20,9 @@ void CheckOpset(const Scope& scope) {
     DEUTERON_THROW(UnsupportedError) << "the model uses operator set " << version << " of ONNX; supported are "
                                      << kFirstOpset << " to " << kLastOpset;
   }
+  if (const int64_t contrib = scope.Opset("com.microsoft"); contrib > 1) {
+    DEUTERON_THROW(UnsupportedError) << "the model uses operator set " << contrib << " of com.microsoft; there is 1";
+  }
 }
 
 }  // namespace

@@ -33,7 +33,7 @@ Expr RoundedByScale(const NodeContext& node, const Expr& x, const std::string& m
 }  // namespace
 
 Narrowing NarrowingOf(const NodeContext& node) {
-  Narrowing narrowing{.saturate = node.Int("saturate", 1) != 0, .round_mode = node.Str("round_mode", "up")};
+  Narrowing narrowing{.saturate = node.Flag("saturate", true), .round_mode = node.Str("round_mode", "up")};
   if (narrowing.round_mode != "up" && narrowing.round_mode != "down" && narrowing.round_mode != "nearest") {
     node.Fail("a round_mode '" + narrowing.round_mode + "', which is none of up, down and nearest");
   }

@@ -345,6 +345,14 @@ int64_t NodeContext::Int(std::string_view name, int64_t otherwise) const {
   return attribute == nullptr ? otherwise : attribute->i;
 }
 
+bool NodeContext::Flag(std::string_view name, bool otherwise) const {
+  const int64_t value = Int(name, otherwise ? 1 : 0);
+  if (value != 0 && value != 1) {
+    Fail("attribute '" + std::string(name) + "' is " + std::to_string(value) + "; it must be 0 or 1");
+  }
+  return value == 1;
+}
+
 int64_t NodeContext::RequiredInt(std::string_view name) const {
   if (!HasAttr(name)) Fail("attribute '" + std::string(name) + "' is missing");
   return Int(name, 0);

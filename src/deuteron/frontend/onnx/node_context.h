@@ -132,6 +132,8 @@ class NodeContext {
   /// Attributes. ModelErrors where the attribute is of another type, or required and not there.
   bool HasAttr(std::string_view name) const { return FindAttr(name) != nullptr; }
   int64_t Int(std::string_view name, int64_t otherwise) const;
+  /// An integer that is 0 or 1; a ModelError where it is another.
+  bool Flag(std::string_view name, bool otherwise) const;
   int64_t RequiredInt(std::string_view name) const;
   double Float(std::string_view name, double otherwise) const;
   std::string Str(std::string_view name, const std::string& otherwise) const;

@@ -32,7 +32,7 @@ class RunTimeResize {
     if (mode_ == "bilinear") mode_ = "linear";
     coordinates_ = early ? "asymmetric" : node.Str("coordinate_transformation_mode", "half_pixel");
     nearest_ = early ? "floor" : node.Str("nearest_mode", "round_prefer_floor");
-    antialias_ = node.Int("antialias", 0) != 0;
+    antialias_ = node.Flag("antialias", false);
     axes_.resize(static_cast<size_t>(node.Rank(x_)));
     std::iota(axes_.begin(), axes_.end(), 0);
     if (const auto given = node.Ints("axes")) axes_ = node.Axes(*given, node.Rank(x_));
@@ -190,7 +190,7 @@ class RunTimeResize {
     Expr distance = relax::Abs(relax::Subtract(ToReal(column), node_.Reshaped(places, {I64(1), sizes_[i]})));
     if (antialias_) distance = relax::Multiply(distance, narrow);
     Expr weights = Emit(Weight(Emit(distance)));
-    const bool exclude_outside = node_.Int("exclude_outside", 0) != 0;
+    const bool exclude_outside = node_.Flag("exclude_outside", false);
     if (exclude_outside) {
       const Expr is_outside = relax::LogicalOr(relax::Less(column, node_.Scalar(kPosition, 0)),
                                                relax::GreaterEqual(column, relax::PrimValue(node_.Simplify(length))));

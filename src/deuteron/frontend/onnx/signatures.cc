@@ -1,0 +1,151 @@
+#include "deuteron/frontend/onnx/signatures.h"
+
+#include <algorithm>
+#include <iterator>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "deuteron/frontend/onnx/op_table.h"
+#include "deuteron/frontend/onnx/tensor.h"
+#include "deuteron/support/error.h"
+
+namespace deuteron::onnx {
+namespace {
+
+/// A row of signatures.def, whose head says what they mean.
+struct Signature {
+  std::string_view op_type;
+  int64_t since;
+  int64_t most_operands, most_results;
+  std::string_view operands;
+  std::string_view attributes;
+};
+
+constexpr Signature kSignatures[] = {
+#define DEUTERON_SIGNATURE(name, since, operands, results, kinds, attributes) \
+  {#name, since, operands, results, kinds, attributes},
+#include "deuteron/frontend/onnx/signatures.def"
+#undef DEUTERON_SIGNATURE
+};
+
+/// The row that holds at a version; null if there is none.
+const Signature* FindSignature(std::string_view op_type, int64_t version) {
+  static const auto* index = [] {
+    auto* map = new std::map<std::pair<std::string_view, int64_t>, const Signature*>();
+    for (const Signature& signature : kSignatures)
+      map->emplace(std::pair(signature.op_type, signature.since), &signature);
+    return map;
+  }();
+  const auto after = index->upper_bound(std::pair(op_type, version));
+  if (after == index->begin()) return nullptr;
+  const Signature* found = std::prev(after)->second;
+  return found->op_type == op_type ? found : nullptr;
+}
+
+/// Whether one of the words of a text is this one.
+bool HasWord(std::string_view text, std::string_view word) {
+  while (!text.empty()) {
+    const size_t end = text.find(' ');
+    if (text.substr(0, end) == word) return true;
+    text = end == std::string_view::npos ? std::string_view() : text.substr(end + 1);
+  }
+  return false;
+}
+
+bool IsOfKind(DataType dtype, char kind) {
+  switch (kind) {
+    case 'i':
+      return dtype.is_integer() && !dtype.is_bool();
+    case 'l':
+      return dtype == DataType::Int(64);
+    case 'f':
+      return !dtype.is_integer();
+    case 'b':
+      return dtype.is_bool();
+    default:
+      return true;
+  }
+}
+
+const char* NameOfKind(char kind) {
+  switch (kind) {
+    case 'i':
+      return "integers";
+    case 'l':
+      return "int64";
+    case 'f':
+      return "floats";
+    default:
+      return "booleans";
+  }
+}
+
+void CheckDTypes(const Signature& signature, const std::vector<Value>& inputs) {
+  if (signature.operands.empty()) return;
+  /// The first operand of each letter.
+  std::map<char, size_t> first;
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    const auto dtype = DTypeOf(inputs[i]);
+    if (!dtype) continue;
+    const size_t at = std::min(2 * i, signature.operands.size() - 2);
+    const char letter = signature.operands[at], kind = signature.operands[at + 1];
+    if (!IsOfKind(*dtype, kind)) {
+      DEUTERON_THROW(ModelError) << "input " << i << " is " << *dtype << ", and has to be of " << NameOfKind(kind);
+    }
+    if (letter == '-') continue;
+    const size_t other = first.emplace(letter, i).first->second;
+    if (*DTypeOf(inputs[other]) != *dtype) {
+      DEUTERON_THROW(ModelError) << "input " << other << " is " << *DTypeOf(inputs[other]) << " and input " << i
+                                 << " is " << *dtype << "; they have to be of one dtype";
+    }
+  }
+}
+
+}  // namespace
+
+std::optional<DataType> DTypeOf(const Value& value) {
+  if (!value.defined() || value->elements || value->is_rows || value->is_none || value->is_unknown) return std::nullopt;
+  if (value->expr.defined()) {
+    const Type type = value->expr.ty();
+    const auto* tensor = type.defined() ? type.as<TensorTypeNode>() : nullptr;
+    if (tensor == nullptr || tensor->dtype.is_void()) return std::nullopt;
+    return tensor->dtype;
+  }
+  if (value->symbolic != nullptr) return value->symbolic->dtype;
+  if (value->initializer == nullptr) return std::nullopt;
+  return ToDataType(value->initializer->data_type, "initializer '" + std::string(value->initializer->name) + "'");
+}
+
+void CheckSignature(const NodeProto& node, int64_t version, const std::vector<Value>& inputs) {
+  if (!IsOnnxDomain(node.domain)) return;
+  const Signature* signature = FindSignature(node.op_type, version);
+  if (signature == nullptr) return;
+  const auto check_count = [](size_t count, int64_t most, const char* what) {
+    if (most < 0 || count <= static_cast<size_t>(most)) return;
+    DEUTERON_THROW(ModelError) << "it has " << count << " " << what << ", and the operator " << most << " at most";
+  };
+  check_count(node.inputs.size(), signature->most_operands, "inputs");
+  check_count(node.outputs.size(), signature->most_results, "outputs");
+  for (const AttributeProto& attribute : node.attributes) {
+    if (!HasWord(signature->attributes, attribute.name)) {
+      DEUTERON_THROW(ModelError) << "the operator has no attribute '" << attribute.name << "' in operator set "
+                                 << version;
+    }
+  }
+  if (version >= kFirstOpsetOfConverters) CheckDTypes(*signature, inputs);
+}
+
+void CheckDeclared(const ValueInfoProto& output, const Value& value) {
+  if (!output.is_tensor || output.elem_type == 0) return;
+  const std::string what = "output '" + std::string(output.name) + "'";
+  const DataType declared = ToDataType(output.elem_type, what);
+  const auto computed = DTypeOf(value);
+  if (computed && *computed != declared) {
+    DEUTERON_THROW(ModelError) << what << " is declared as " << declared << " and computed as " << *computed;
+  }
+}
+
+}  // namespace deuteron::onnx

@@ -1,0 +1,92 @@
+"""What ONNX says of the operands, results and attributes of its own operators: the rows of signatures.def.
+
+    python tests/onnx/signatures.py [--write]
+
+Without --write, whether the file is what the onnx package says of the operator sets that are imported; the exit status is 5 where it is not.
+"""
+
+import argparse
+import collections
+import pathlib
+import sys
+
+import onnx
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
+FILE = ROOT / "src" / "deuteron" / "frontend" / "onnx" / "signatures.def"
+FIRST_OPSET, LAST_OPSET = 7, 25
+"""The first whose dtypes are asked for: before it, files are laxer than its text."""
+MANY = 2**31 - 1
+Schema = onnx.defs.OpSchema
+HEAD = """// Operands, results and attributes of ONNX's own operators: rows of one stand in ascending order of the operator set from which they hold,
+// DEUTERON_SIGNATURE(name, since, most operands, most results, operands, attributes); -1: as many as one likes.
+//
+// Two characters an operand, of all operator sets from 7 on: operands of one letter are of one dtype (-: of any), and i is one of integers, l of int64, f of floats,
+// b of booleans (*: in some version there are others). The last stands for all further ones.
+//
+// Written by tests/onnx/signatures.py.
+
+"""
+
+
+def kind(schema, operand):
+    """Of the dtypes that an operand may have; "" where it may be no tensor."""
+    types = next((constraint.allowed_type_strs for constraint in schema.type_constraints if constraint.type_param_str == operand.type_str), [operand.type_str])
+    if not all(t.startswith("tensor(") for t in types):
+        return ""
+    names = {t[len("tensor(") : -1] for t in types}
+    for letter, allowed in (("b", {"bool"}), ("l", {"int64"}), ("i", {n for n in names if "int" in n}), ("f", {n for n in names if "float" in n or n == "double"})):
+        if names <= allowed:
+            return letter
+    return "*"
+
+
+def operands(schemas):
+    """Two characters for each; no more than all versions that have them agree on."""
+    count = max(len(schema.inputs) for schema in schemas)
+    having = [[schema for schema in schemas if index < len(schema.inputs)] for index in range(count)]
+    kinds = []
+    for index, some in enumerate(having):
+        found = {kind(schema, schema.inputs[index]) for schema in some}
+        kinds.append(found.pop() if len(found) == 1 and "" not in found else "*")
+    letters = ["-"] * count
+    for index in range(count):
+        same = [other for other in range(count) if all(schema.inputs[other].type_str == schema.inputs[index].type_str for schema in having[max(index, other)])]
+        variadic = all(len(schema.inputs) > index and schema.inputs[index].option == Schema.FormalParameterOption.Variadic and schema.inputs[index].is_homogeneous
+                       for schema in having[index])
+        if letters[index] == "-" and (len(same) > 1 or variadic) and all("(" not in s.inputs[index].type_str for s in having[index]):
+            for other in same:
+                letters[other] = chr(ord("a") + index)
+    return "".join(letter + kind for letter, kind in zip(letters, kinds))
+
+
+def rows():
+    versions = collections.defaultdict(list)
+    for schema in onnx.defs.get_all_schemas_with_history():
+        if schema.domain == "" and schema.since_version <= LAST_OPSET:
+            versions[schema.name].append(schema)
+    for name, schemas in sorted(versions.items()):
+        first = max((schema.since_version for schema in schemas if schema.since_version <= FIRST_OPSET), default=0)
+        kinds = operands([schema for schema in schemas if schema.since_version >= first])
+        last = ""
+        for schema in sorted(schemas, key=lambda schema: schema.since_version):
+            inputs, outputs = (-1 if number == MANY else number for number in (schema.max_input, schema.max_output))
+            row = f'{inputs}, {outputs}, "{kinds}", "{" ".join(sorted(schema.attributes))}")\n'
+            if row != last:
+                yield f"DEUTERON_SIGNATURE({name}, {schema.since_version}, {row}"
+            last = row
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--write", action="store_true")
+    text = HEAD + "".join(rows())
+    if parser.parse_args().write:
+        FILE.write_text(text)
+    elif FILE.read_text() != text:
+        print(f"{FILE} is not what the onnx package {onnx.__version__} says: tests/onnx/signatures.py --write")
+        sys.exit(5)
+
+
+if __name__ == "__main__":
+    main()
