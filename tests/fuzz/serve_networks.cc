@@ -3,10 +3,11 @@
 /// A request is a line "MODE BACKEND THREADS FOLDER TARGET": MODE "interpret" (the imported graph by the interpreter),
 /// "fused" or "unfused" (compiled). FOLDER holds model.onnx and folders 0, 1, …: inputs 0.npy, 1.npy, … of one run
 /// each, all by one executable. The answer is a line: "ok", or "error" and kind and message of what was thrown. Outputs
-/// are left beside the inputs: out_0.npy, ….
+/// are left beside the inputs: out_0.npy, …. Arguments are limits of every request, NAME=VALUE.
 #include <cctype>
 #include <filesystem>
 #include <iostream>
+#include <span>
 #include <sstream>
 #include <string>
 #include <vector>
@@ -14,6 +15,7 @@
 #include "deuteron/driver/compile.h"
 #include "deuteron/frontend/onnx/import.h"
 #include "deuteron/interpreter/interpreter.h"
+#include "deuteron/support/limits.h"
 #include "deuteron/support/npy.h"
 
 namespace deuteron {
@@ -37,15 +39,17 @@ std::vector<Tensor> Interpret(const IRModule& module, const std::vector<Tensor>&
   return outputs;
 }
 
-void Answer(const std::string& request) {
+void Answer(const std::string& request, const Limits& limits) {
   std::istringstream words(request);
   std::string mode;
   std::string folder;
   CompileOptions options;
+  options.limits = limits;
+  const LimitScope scope(limits);
   words >> mode >> options.backend >> options.threads >> folder;
   std::getline(words >> std::ws, options.target);
   options.fuse = mode == "fused";
-  const IRModule module = onnx::Load(folder + "/model.onnx");
+  const IRModule module = onnx::Load(folder + "/model.onnx", {.limits = limits});
   Executable executable;
   if (mode != "interpret") executable = Compile(module, options);
   for (int world = 0; fs::exists(fs::path(folder) / std::to_string(world)); ++world) {
@@ -58,6 +62,15 @@ void Answer(const std::string& request) {
   }
 }
 
+Limits ParseLimits(std::span<char*> arguments) {
+  Limits limits;
+  for (const std::string argument : arguments) {
+    const size_t equals = argument.find('=');
+    SetLimit(argument.substr(0, equals), equals == std::string::npos ? "" : argument.substr(equals + 1), &limits);
+  }
+  return limits;
+}
+
 std::string OneLine(std::string text) {
   for (char& c : text) {
     if (std::iscntrl(static_cast<unsigned char>(c)) != 0) c = ' ';
@@ -68,12 +81,13 @@ std::string OneLine(std::string text) {
 }  // namespace
 }  // namespace deuteron
 
-int main() {
+int main(int argc, char** argv) {
+  const deuteron::Limits limits = deuteron::ParseLimits(std::span(argv, argc).subspan(1));
   std::string request;
   while (std::getline(std::cin, request)) {
     std::string answer = "ok";
     try {
-      deuteron::Answer(request);
+      deuteron::Answer(request, limits);
     } catch (const tvm::ffi::Error& error) {
       answer = "error " + std::string(error.kind()) + ": " + std::string(error.message());
     } catch (const std::exception& error) {

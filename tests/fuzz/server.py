@@ -18,12 +18,14 @@ def limit_memory():
 
 
 class Server:
-    def __init__(self, binary, seconds):
-        self.binary, self.seconds, self.process = binary, seconds, None
+    """`command`: a program that answers every line of its input by a line, perhaps with arguments."""
+
+    def __init__(self, command, seconds):
+        self.command, self.seconds, self.process = command if isinstance(command, list) else [command], seconds, None
 
     def start(self):
         self.log = tempfile.TemporaryFile()
-        self.process = subprocess.Popen([str(self.binary)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=self.log, preexec_fn=limit_memory)
+        self.process = subprocess.Popen(list(map(str, self.command)), stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=self.log, preexec_fn=limit_memory)
 
     def stop(self):
         if self.process is not None:

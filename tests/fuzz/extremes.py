@@ -1,0 +1,121 @@
+"""Extreme integers in every integer attribute and operand of every operator that the onnx package has cases of.
+
+    python tests/fuzz/extremes.py [PATTERN] [--cases N] [--binary PATH] [--keep DIR]
+
+Of each attribute, and each operand of integers (as a constant, then as an input of the run), N cases (2) are run with each of the integers of
+mutate_model.py in the place of its first and of its last element. What is found is judged and kept as mutations.py's.
+"""
+
+import argparse
+import collections
+import itertools
+import pathlib
+import re
+import sys
+import tempfile
+
+import numpy as np
+import onnx
+from attack import BINARY, ROOT, Attack
+from mutate_model import EXTREMES
+from onnx import AttributeProto, numpy_helper
+
+sys.path.insert(0, str(ROOT / "tests" / "onnx"))
+import node_cases  # noqa: E402
+
+
+def read(folder):
+    """A case's model and inputs, or None where one is no tensor of numbers."""
+    model = onnx.load(folder / "model.onnx")
+    initialised = {tensor.name for tensor in model.graph.initializer}
+    infos = [info for info in model.graph.input if info.name not in initialised]
+    if any(info.type.WhichOneof("value") != "tensor_type" for info in infos):
+        return None
+    inputs = [node_cases.load(folder / "test_data_set_0" / f"input_{index}.pb", "tensor_type") for index in range(len(infos))]
+    return (model, inputs) if all(array.dtype.kind in "fiub" for array in inputs) else None
+
+
+def with_attribute(model, node_index, name, place, value):
+    changed = onnx.ModelProto()
+    changed.CopyFrom(model)
+    attribute = next(a for a in changed.graph.node[node_index].attribute if a.name == name)
+    if attribute.type == AttributeProto.INT:
+        attribute.i = value
+    else:
+        attribute.ints[place] = value
+    return changed
+
+
+def as_constant(model, index, array):
+    """The input is an initializer."""
+    changed = onnx.ModelProto()
+    changed.CopyFrom(model)
+    info = changed.graph.input[index]
+    changed.graph.initializer.append(numpy_helper.from_array(array, info.name))
+    changed.graph.input.remove(info)
+    return changed
+
+
+def slots(model, inputs):
+    """What can be changed: a key that cases of one operator share, and from place and value to model and inputs."""
+    for node_index, node in enumerate(model.graph.node):
+        for attribute in node.attribute:
+            count = {AttributeProto.INT: 1, AttributeProto.INTS: len(attribute.ints)}.get(attribute.type, 0)
+            if count:
+                def change(place, value, node_index=node_index, name=attribute.name):
+                    return with_attribute(model, node_index, name, place, value), inputs
+
+                yield (node.op_type, attribute.name), count, EXTREMES, change
+    names = [info.name for info in model.graph.input]
+    for node in model.graph.node:
+        for index, name in enumerate(node.input):
+            if name not in names or names.index(name) >= len(inputs):
+                continue
+            which = names.index(name)
+            array = inputs[which]
+            if array.dtype.kind not in "iu" or array.size == 0:
+                continue
+            bounds = np.iinfo(array.dtype)
+            values = sorted({min(max(value, bounds.min), bounds.max) for value in EXTREMES})
+            for constant in (True, False):
+                def change(place, value, which=which, array=array, constant=constant):
+                    now = array.copy()
+                    now.reshape(-1)[place] = value
+                    if constant:
+                        return as_constant(model, which, now), [a for i, a in enumerate(inputs) if i != which]
+                    return model, [now if i == which else a for i, a in enumerate(inputs)]
+
+                yield (node.op_type, f"operand {index}, {'constant' if constant else 'of the run'}"), array.size, values, change
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("pattern", nargs="?", default="", help="of the names of cases")
+    parser.add_argument("--cases", type=int, default=2, help="for each attribute and operand of an operator")
+    parser.add_argument("--binary", type=pathlib.Path, default=BINARY)
+    parser.add_argument("--keep", type=pathlib.Path, default=ROOT / "build" / "fuzz" / "findings", help="folder for what is found")
+    arguments = parser.parse_args()
+    seen = collections.Counter()
+    with tempfile.TemporaryDirectory(dir="/dev/shm" if pathlib.Path("/dev/shm").is_dir() else None) as scratch:
+        attack = Attack("extremes", arguments.binary, scratch, arguments.keep)
+        for folder in sorted(path for path in node_cases.CASES.iterdir() if re.search(arguments.pattern, path.name)):
+            # Operators written out by others have been tried by themselves.
+            case = None if folder.name.endswith("_expanded") or "_expanded_" in folder.name else read(folder)
+            if case is None:
+                continue
+            for key, size, values, change in slots(*case):
+                seen[key] += 1
+                if seen[key] > arguments.cases:
+                    continue
+                for place, value in itertools.product(sorted({0, size - 1}), values):
+                    model, inputs = change(place, value)
+                    label = f"{folder.name.removeprefix('test_')}-{key[1]}-{place}-{value}".replace(" ", "_")
+                    attack.count(label, f"{folder.name}: {key[0]}, {key[1]}, element {place} is {value}", model.SerializeToString(), inputs)
+        attack.close()
+        print(f"{len(seen)} attributes and operands of {len({op for op, _ in seen})} operators")
+        faults = attack.report()
+    sys.exit(5 if faults else 0)
+
+
+if __name__ == "__main__":
+    main()
