@@ -114,6 +114,20 @@ def unlike_their_signature():
     turned.attribute.append(AttributeProto(name="perm", type=AttributeProto.INTS))
     yield "an empty permutation", model([turned]), [], MODEL, ["/it", "perm"]
     yield "uneven parts", model([node("Split", ["x"], ["y", "z"], "/it", axis=1)], outputs=[value("y"), value("z")]), [], MODEL, ["/it", "3", "2 parts"]
+    deformed = [value("x", (1, 1, 3, 3)), value("w", (1, 1, 2, 2)), value("o", (1, 8, 4, 4))]
+    yield "offsets of another size", model([node("DeformConv", ["x", "w", "o"], ["y"], "/it")], inputs=deformed, opset=19), [], MODEL, ["/it", "offsets is 4, not 2"]
+    ints = [value("x", (1, 9, 4)), value("a", (2,), TensorProto.INT64), value("b", (2,), TensorProto.INT64)]
+    yield "steps of 0 over an image of the run", model([node("Col2Im", ["x", "a", "b"], ["y"], "/it", strides=[0, 2])], inputs=ints, opset=18), [], MODEL, ["/it", "strides"]
+    caches = [value("x", (2, 3, 5)), value("u", (2, 3)), value("i", (2,), TensorProto.INT64)]
+    yield "an update of another rank", model([node("TensorScatter", ["x", "u", "i"], ["y"], "/it")], inputs=caches, opset=24), [], MODEL, ["/it", "rank"]
+    yield "a dtype of more than 32 bits", model([node("Cast", ["x"], ["y"], "/it", to=2**32 + 1)]), [], MODEL, ["/it", str(2**32 + 1)]
+    images = [value("x", (1, 1, 3, 3)), value("w", (1, 1, 2, 2)), value("b", ())]
+    yield "a bias without an axis", model([node("Conv", ["x", "w", "b"], ["y"], "/it")], inputs=images), [], MODEL, ["/it", "bias", "rank 0"]
+    branch = helper.make_graph([node("Relu", ["x"], ["r"], "/inner", perm=[1])], "b", [], [value("r")])
+    other = helper.make_graph([node("Relu", ["x"], ["s"])], "b", [], [value("s")])
+    always = numpy_helper.from_array(np.array(True), "c")
+    yield ("a branch that is never taken", model([node("If", ["c"], ["y"], "/it", then_branch=other, else_branch=branch)], [always]), [], MODEL,
+           ["/inner", "no attribute 'perm'"])
     yield "parts without a number", model([node("Split", ["x"], ["y"], "/it", axis=1)], opset=18), [], MODEL, ["/it", "num_outputs"]
 
 

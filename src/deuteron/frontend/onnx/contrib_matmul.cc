@@ -51,7 +51,7 @@ Expr WithActivation(const NodeContext& node, const Expr& x, const std::string& n
 }  // namespace
 
 Results ConvertFusedMatMul(const NodeContext& node) {
-  const auto flag = [&](const char* name) { return node.Int(name, 0) != 0; };
+  const auto flag = [&](const char* name) { return node.Flag(name, false); };
   const Expr a = TransposedOperand(node, node.X(0), flag("transBatchA"), flag("transA"));
   const Expr b = TransposedOperand(node, node.X(1), flag("transBatchB"), flag("transB"));
   const Expr product = node.Emit(relax::Matmul(a, b));

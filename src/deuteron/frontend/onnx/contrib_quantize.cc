@@ -127,9 +127,9 @@ Results ConvertDynamicQuantizeMatMul(const NodeContext& node) {
 
 Results ConvertQGemm(const NodeContext& node) {
   if (node.Rank(0) != 2 || node.Rank(3) != 2) node.Fail("A and B must be matrices");
-  const bool transposed = node.Int("transB", 0) != 0;
+  const bool transposed = node.Flag("transB", false);
   Expr a = Dequantized(node, 0), b = Dequantized(node, 3, transposed ? 0 : 1);
-  if (node.Int("transA", 0) != 0) a = node.Emit(relax::PermuteDims(a, {1, 0}));
+  if (node.Flag("transA", false)) a = node.Emit(relax::PermuteDims(a, {1, 0}));
   if (transposed) b = node.Emit(relax::PermuteDims(b, {1, 0}));
   Expr result = node.Emit(relax::Matmul(a, b));
   if (node.Has(6)) {

@@ -18,6 +18,7 @@ namespace {
 
 /// A vector over the channels of a result of `rank`.
 Expr AddChannelBias(const NodeContext& node, const Expr& result, const Expr& bias) {
+  if (node.Rank(bias) != 1) node.Fail("its bias is of rank " + std::to_string(node.Rank(bias)) + ", not 1");
   Array<PrimExpr> shape = {I64(1), node.Shape(bias)[0]};
   for (int64_t axis = 2; axis < node.Rank(result); ++axis) shape.push_back(I64(1));
   return node.Emit(relax::Add(result, node.Reshaped(bias, shape)));
@@ -112,6 +113,20 @@ Results ConvertDeformConv(const NodeContext& node) {
   const Expr weight = WithKernel(node, node.X(1));
   const Window window = ReadWindow(node, x, KernelOf(node, weight));
   const size_t axes = window.axes();
+  // There is an offset for every tap of every place of the result.
+  Array<PrimExpr> offsets = node.Shape(2);
+  if (offsets.size() != axes + 2) node.Fail("its offsets are of another rank than its input");
+  for (size_t i = 0; i < axes; ++i) {
+    const auto axis = static_cast<int64_t>(i) + 2;
+    const int64_t added = window.pads[i] + window.pads[axes + i] - (window.kernel[i] - 1) * window.dilations[i] - 1;
+    const PrimExpr places = node.Simplify(FloorDiv(node.Shape(x)[axis] + added, I64(window.strides[i])) + 1);
+    const auto wanted = AsConstInt(places), given = AsConstInt(offsets[axis]);
+    if (wanted && given && *wanted != *given) {
+      node.Fail("axis " + std::to_string(axis) + " of its offsets is " + std::to_string(*given) + ", not " +
+                std::to_string(*wanted));
+    }
+    offsets.Set(axis, places);
+  }
   const int64_t groups = node.Int("group", 1);
   const relax::image::DeformedColumnsOptions options{
       .kernel = window.kernel,
@@ -120,7 +135,7 @@ Results ConvertDeformConv(const NodeContext& node) {
       .dilation = window.dilations,
       .offset_groups = node.Int("offset_group", 1)};
   const Expr mask = node.Has(4) ? node.X(4) : Expr();
-  const Expr columns = node.Emit(relax::image::DeformedColumns(x, node.X(2), mask, options));
+  const Expr columns = node.Emit(relax::image::DeformedColumns(x, node.WithShape(node.X(2), offsets), mask, options));
   const Array<PrimExpr> shape = node.Shape(columns);
   const PrimExpr group = I64(groups);
   const PrimExpr taps = node.Simplify(FloorDiv(shape[1] * shape[2], group));

@@ -110,7 +110,7 @@ Results ConvertEyeLike(const NodeContext& node) {
   const auto shape = node.KnownShape(0);
   if (!shape || shape->size() != 2) node.Fail("its input must be a matrix");
   DataType dtype = node.KnownDType(0);
-  if (node.HasAttr("dtype")) dtype = ToDataType(static_cast<int32_t>(node.RequiredInt("dtype")), "the result");
+  if (node.HasAttr("dtype")) dtype = ToDataType(node.RequiredInt("dtype"), "the result");
   return {node.Emit(relax::Eye((*shape)[0], (*shape)[1], I64(node.Int("k", 0)), dtype))};
 }
 

@@ -171,7 +171,7 @@ Results ConvertClip(const NodeContext& node) {
 }
 
 Results ConvertCast(const NodeContext& node) {
-  const DataType to = ToDataType(static_cast<int32_t>(node.RequiredInt("to")), "the target of the cast");
+  const DataType to = ToDataType(node.RequiredInt("to"), "the target of the cast");
   return {Converted(node, node.X(0), to, NarrowingOf(node))};
 }
 

@@ -35,8 +35,8 @@ Results ConvertGemm(const NodeContext& node) {
   const DataType dtype = node.DType(a);
   const double alpha = node.Float("alpha", 1.0);
   const double beta = node.Float("beta", 1.0);
-  if (node.Int("transA", 0) != 0) a = node.Emit(relax::PermuteDims(a, {1, 0}));
-  if (node.Int("transB", 0) != 0) b = node.Emit(relax::PermuteDims(b, {1, 0}));
+  if (node.Flag("transA", false)) a = node.Emit(relax::PermuteDims(a, {1, 0}));
+  if (node.Flag("transB", false)) b = node.Emit(relax::PermuteDims(b, {1, 0}));
   Expr result = node.Emit(relax::Matmul(a, b));
   if (alpha != 1.0) result = node.Emit(relax::Multiply(result, node.Scalar(dtype, alpha)));
   if (!node.Has(2) || beta == 0.0) return {result};
@@ -172,7 +172,7 @@ Results ConvertAttention(const NodeContext& node) {
   spec.softcap = node.Float("softcap", 0.0);
   spec.cap_after_biases = true;
   if (node.HasAttr("softmax_precision")) {
-    spec.softmax_dtype = ToDataType(static_cast<int32_t>(node.RequiredInt("softmax_precision")), "softmax_precision");
+    spec.softmax_dtype = ToDataType(node.RequiredInt("softmax_precision"), "softmax_precision");
   }
   const PrimExpr keys = node.Shape(spec.key)[2];
   if (node.Has(3)) spec.biases.push_back(AttentionMask(node, keys, dtype));

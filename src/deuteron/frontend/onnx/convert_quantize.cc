@@ -57,7 +57,7 @@ Expr ByElement(const NodeContext& node, size_t input, const Expr& x, DataType dt
 
 /// An element type that attribute `name` gives, or `otherwise`.
 DataType TypeAttribute(const NodeContext& node, const char* name, DataType otherwise) {
-  const auto type = static_cast<int32_t>(node.Int(name, 0));
+  const int64_t type = node.Int(name, 0);
   return type == 0 ? otherwise : ToDataType(type, name);
 }
 

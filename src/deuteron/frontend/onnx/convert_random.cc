@@ -79,7 +79,7 @@ class RandomStream {
 DataType RealOf(DataType dtype) { return dtype.bits() == 64 ? dtype : DataType::Float(32); }
 
 DataType DTypeAttribute(const NodeContext& node, DataType otherwise) {
-  const auto type = static_cast<int32_t>(node.Int("dtype", 0));
+  const int64_t type = node.Int("dtype", 0);
   return type == 0 ? otherwise : ToDataType(type, "the result");
 }
 

@@ -204,7 +204,7 @@ Results ConvertSTFT(const NodeContext& node) {
 Results ConvertWindow(const NodeContext& node) {
   const std::string_view op = node.node().op_type;
   const bool periodic = node.Flag("periodic", true);
-  const auto type = static_cast<int32_t>(node.Int("output_datatype", 1));
+  const int64_t type = node.Int("output_datatype", 1);
   const DataType dtype = ToDataType(type, "the window");
   const PrimExpr size = node.Dim(0, "the size");
   if (op == "HannWindow") return {node.Emit(relax::HammingWindow(size, periodic, 0.5, 0.5, dtype))};
@@ -249,7 +249,7 @@ Results ConvertMelWeightMatrix(const NodeContext& node) {
       matrix[j * mels + i] = static_cast<double>(high - j) / static_cast<double>(high - centre);
     }
   }
-  const DataType dtype = ToDataType(static_cast<int32_t>(node.Int("output_datatype", 1)), "the filter bank");
+  const DataType dtype = ToDataType(node.Int("output_datatype", 1), "the filter bank");
   return {node.ConstantFloats(matrix, {bins, mels}, dtype)};
 }
 

@@ -26,14 +26,9 @@ namespace {
 /// Col2Im of an image or blocks whose sizes only the run knows: each column is added where it belongs.
 Expr Col2ImAtRunTime(const NodeContext& node, const Array<PrimExpr>& image, const Array<PrimExpr>& block) {
   const auto axes = static_cast<int64_t>(image.size());
-  const auto values = [&](const char* name, int64_t count, int64_t otherwise) {
-    const auto given = node.Ints(name).value_or(std::vector<int64_t>(static_cast<size_t>(count), otherwise));
-    if (static_cast<int64_t>(given.size()) != count) node.Fail("attribute '" + std::string(name) + "' does not fit");
-    return given;
-  };
-  const auto strides = values("strides", axes, 1);
-  const auto dilations = values("dilations", axes, 1);
-  const auto pads = values("pads", 2 * axes, 0);
+  const auto strides = AxisValues(node, "strides", image.size(), 1, 1);
+  const auto dilations = AxisValues(node, "dilations", image.size(), 1, 1);
+  const auto pads = AxisValues(node, "pads", 2 * image.size(), 0, 0);
   const DataType index = DataType::Int(64);
   // Where in the padded image an element of a block, at a place of the block, lies: axis by axis.
   Array<PrimExpr> padded;
@@ -94,21 +89,15 @@ Results ConvertCol2Im(const NodeContext& node) {
   const std::vector<int64_t>& block = *block_numbers;
   const size_t axes = image.size();
   if (axes < 1 || axes > 3 || block.size() != axes) node.Unsupported("images of " + std::to_string(axes) + " axes");
-  const auto values = [&](const char* name, size_t count, int64_t otherwise) {
-    const auto given = node.Ints(name).value_or(std::vector<int64_t>(count, otherwise));
-    if (given.size() != count) node.Fail("attribute '" + std::string(name) + "' does not fit the image");
-    return given;
-  };
-  relax::nn::ConvTransposeOptions options{.strides = values("strides", axes, 1),
-                                          .padding = values("pads", 2 * axes, 0),
-                                          .dilation = values("dilations", axes, 1)};
+  relax::nn::ConvTransposeOptions options{.strides = AxisValues(node, "strides", axes, 1, 1),
+                                          .padding = AxisValues(node, "pads", 2 * axes, 0, 0),
+                                          .dilation = AxisValues(node, "dilations", axes, 1, 1)};
   int64_t elements = 1;
   std::vector<int64_t> windows;
   for (size_t i = 0; i < axes; ++i) {
     const int64_t room =
         image[i] + options.padding[i] + options.padding[axes + i] - options.dilation[i] * (block[i] - 1) - 1;
-    if (block[i] < 1 || block[i] > (1 << 20) || options.strides[i] < 1 || room < 0)
-      node.Fail("its blocks do not fit the image");
+    if (block[i] < 1 || block[i] > (1 << 20) || room < 0) node.Fail("its blocks do not fit the image");
     elements *= block[i];
     windows.push_back(room / options.strides[i] + 1);
     options.output_padding.push_back(room % options.strides[i]);
@@ -327,10 +316,14 @@ Results ConvertReverseSequence(const NodeContext& node) {
 
 Results ConvertTensorScatter(const NodeContext& node) {
   const Expr cache = node.X(0);
-  const Expr update = node.X(1);
   const Array<PrimExpr> shape = node.Shape(cache);
   const auto rank = static_cast<int64_t>(shape.size());
   const int64_t axis = node.Axis(node.Int("axis", -2), rank);
+  if (node.Rank(1) != rank) node.Fail("the update is of another rank than the cache");
+  // But for its length it is as large as the cache.
+  Array<PrimExpr> update_shape = shape;
+  update_shape.Set(axis, node.Shape(1)[axis]);
+  const Expr update = node.WithShape(node.X(1), update_shape);
   if (axis == 0) node.Fail("the axis is that of the batch");
   const std::string mode = node.Str("mode", "linear");
   if (mode != "linear" && mode != "circular") node.Fail("mode '" + mode + "' is unknown");

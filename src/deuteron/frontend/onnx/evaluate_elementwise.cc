@@ -218,7 +218,7 @@ Known CastElements(const Symbolic& source, DataType to) {
 }  // namespace
 
 Known EvaluateCast(const NodeContext& node, const Known& in) {
-  return CastElements(in[0], ToDataType(static_cast<int32_t>(node.RequiredInt("to")), "the target of the cast"));
+  return CastElements(in[0], ToDataType(node.RequiredInt("to"), "the target of the cast"));
 }
 
 Known EvaluateCastLike(const NodeContext& /*node*/, const Known& in) { return CastElements(in[0], in[1]->dtype); }

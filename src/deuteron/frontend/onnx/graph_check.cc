@@ -55,6 +55,10 @@ std::string DescribeCycle(const std::vector<NodeProto>& nodes, const std::vector
 
 }  // namespace
 
+void RethrowAt(const std::string& label, const tvm::ffi::Error& error) {
+  throw tvm::ffi::Error(error.kind(), label + ": " + std::string(error.message()), std::string(error.backtrace()));
+}
+
 std::string NodeLabel(const NodeProto& node) {
   const std::string type(node.op_type);
   if (!node.name.empty()) return "node '" + std::string(node.name) + "' (" + type + ")";

@@ -2,6 +2,8 @@
 /// What must hold of a graph before its nodes are converted.
 #pragma once
 
+#include <tvm/ffi/error.h>
+
 #include <functional>
 #include <string>
 #include <vector>
@@ -17,6 +19,9 @@ std::string NodeSpanName(const NodeProto& node);
 
 /// The node's operator, "Conv", "com.acme.Foo".
 std::string OperatorName(const NodeProto& node);
+
+/// Throws the error again, with the place (a node's label) before its message.
+[[noreturn]] void RethrowAt(const std::string& label, const tvm::ffi::Error& error);
 
 /// The names that a graph takes from the scopes around it, each once.
 std::vector<std::string_view> CapturedNames(const GraphProto& graph);

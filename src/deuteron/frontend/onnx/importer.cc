@@ -208,7 +208,7 @@ void Importer::ImportNode(const NodeProto& node, Scope* scope) {
   } else if (const FunctionProto* function = FindFunction(node)) {
     results = CallFunction(*function, node, std::move(inputs));
   } else {
-    CheckSignature(node, scope->Opset(node.domain), inputs);
+    CheckDTypes(node, scope->Opset(node.domain), inputs);
     results = Convert(node, scope, inputs);
   }
   for (size_t i = 0; i < node.outputs.size(); ++i) {

@@ -88,6 +88,8 @@ class Importer {
 
  private:
   void CheckOperators();
+  /// CheckSignature, of a node that is named where it fails.
+  void CheckForm(const NodeProto& node, int64_t version);
   /// Runs a part of the work; in a survey its errors are problems of `node`, and it may fail.
   bool Attempt(const std::string& node, const std::string& op, const std::function<void()>& work);
   /// The outputs of a node that is not supported, as the model describes them.

@@ -19,10 +19,6 @@ namespace {
 /// What follows is imported for each of both answers.
 constexpr size_t kMostLengths = 3;
 
-[[noreturn]] void RethrowAt(const std::string& label, const ffi::Error& error) {
-  throw ffi::Error(error.kind(), label + ": " + std::string(error.message()), std::string(error.backtrace()));
-}
-
 }  // namespace
 
 bool Importer::Try(const NodeProto& node, Scope* scope) {

@@ -8,6 +8,7 @@
 #include "deuteron/frontend/onnx/graph_check.h"
 #include "deuteron/frontend/onnx/importer.h"
 #include "deuteron/frontend/onnx/op_table.h"
+#include "deuteron/frontend/onnx/signatures.h"
 
 namespace deuteron::onnx {
 namespace {
@@ -65,6 +66,18 @@ void Importer::BindUnknown(const NodeProto& node, Scope* scope) {
   }
 }
 
+void Importer::CheckForm(const NodeProto& node, int64_t version) {
+  if (problems_ != nullptr) {
+    Attempt(NodeSpanName(node), OperatorName(node), [&] { CheckSignature(node, version); });
+    return;
+  }
+  try {
+    CheckSignature(node, version);
+  } catch (const ffi::Error& error) {
+    RethrowAt(NodeLabel(node), error);
+  }
+}
+
 void Importer::CheckOperators() {
   // Operator and version → the nodes that use it.
   std::map<std::string, std::vector<std::string>> unknown;
@@ -86,7 +99,10 @@ void Importer::CheckOperators() {
       }
       if (custom_.Has(node) || FindFunction(node) != nullptr) continue;
       const int64_t version = scope->Opset(node.domain);
-      if (FindOp(node.domain, node.op_type, version) != nullptr) continue;
+      if (FindOp(node.domain, node.op_type, version) != nullptr) {
+        CheckForm(node, version);
+        continue;
+      }
       const std::string domain = IsOnnxDomain(node.domain) ? "ai.onnx" : std::string(node.domain);
       const std::string_view reason = WhyRefused(node.domain, node.op_type);
       if (problems_ != nullptr) {

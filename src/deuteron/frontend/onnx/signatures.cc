@@ -83,7 +83,7 @@ const char* NameOfKind(char kind) {
   }
 }
 
-void CheckDTypes(const Signature& signature, const std::vector<Value>& inputs) {
+void CheckOperands(const Signature& signature, const std::vector<Value>& inputs) {
   if (signature.operands.empty()) return;
   /// The first operand of each letter.
   std::map<char, size_t> first;
@@ -119,9 +119,8 @@ std::optional<DataType> DTypeOf(const Value& value) {
   return ToDataType(value->initializer->data_type, "initializer '" + std::string(value->initializer->name) + "'");
 }
 
-void CheckSignature(const NodeProto& node, int64_t version, const std::vector<Value>& inputs) {
-  if (!IsOnnxDomain(node.domain)) return;
-  const Signature* signature = FindSignature(node.op_type, version);
+void CheckSignature(const NodeProto& node, int64_t version) {
+  const Signature* signature = IsOnnxDomain(node.domain) ? FindSignature(node.op_type, version) : nullptr;
   if (signature == nullptr) return;
   const auto check_count = [](size_t count, int64_t most, const char* what) {
     if (most < 0 || count <= static_cast<size_t>(most)) return;
@@ -135,7 +134,11 @@ void CheckSignature(const NodeProto& node, int64_t version, const std::vector<Va
                                  << version;
     }
   }
-  if (version >= kFirstOpsetOfConverters) CheckDTypes(*signature, inputs);
+}
+
+void CheckDTypes(const NodeProto& node, int64_t version, const std::vector<Value>& inputs) {
+  if (!IsOnnxDomain(node.domain) || version < kFirstOpsetOfConverters) return;
+  if (const Signature* signature = FindSignature(node.op_type, version)) CheckOperands(*signature, inputs);
 }
 
 void CheckDeclared(const ValueInfoProto& output, const Value& value) {

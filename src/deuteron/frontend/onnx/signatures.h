@@ -11,10 +11,11 @@
 namespace deuteron::onnx {
 
 /// A ModelError if a node of ONNX's own domain, at this version of it, has more operands or results than its operator,
-/// an attribute that it has not, or, from operator set 7 on, operands of dtypes that it does not take together.
-/// `inputs` are its operands. Of versions before the operator was ONNX's own, nothing is asked: optimisers write some
-/// of theirs into that domain.
-void CheckSignature(const NodeProto& node, int64_t version, const std::vector<Value>& inputs);
+/// or an attribute that it has not. Of versions before the operator was ONNX's own, nothing is asked: optimisers write
+/// some of theirs into that domain.
+void CheckSignature(const NodeProto& node, int64_t version);
+/// The same if its operands, `inputs`, are of dtypes that it does not take together, from operator set 7 on.
+void CheckDTypes(const NodeProto& node, int64_t version, const std::vector<Value>& inputs);
 
 /// Of a tensor, without a look at its elements; nothing for other values.
 std::optional<DataType> DTypeOf(const Value& value);

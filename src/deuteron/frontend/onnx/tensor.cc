@@ -137,7 +137,7 @@ int64_t ParseCount(std::string_view text, const char* key, const std::string& wh
 
 }  // namespace
 
-std::string ElementTypeName(int32_t element_type) {
+std::string ElementTypeName(int64_t element_type) {
   static constexpr const char* kNames[] = {
       "undefined", "float32",    "uint8",         "int8",           "uint16",          "int16",       "int32",
       "int64",     "string",     "bool",          "float16",        "float64",         "uint32",      "uint64",
@@ -149,7 +149,7 @@ std::string ElementTypeName(int32_t element_type) {
   return kNames[element_type];
 }
 
-DataType ToDataType(int32_t element_type, const std::string& where) {
+DataType ToDataType(int64_t element_type, const std::string& where) {
   if (element_type <= 0 || element_type > static_cast<int32_t>(ElementType::kInt2)) {
     DEUTERON_THROW(ModelError) << where << " is of element type " << element_type << ", which ONNX does not define";
   }

@@ -12,11 +12,11 @@
 namespace deuteron::onnx {
 
 /// "float32", "float8_e4m3fn", … as numpy and ml_dtypes name ONNX's element types, for messages.
-std::string ElementTypeName(int32_t element_type);
+std::string ElementTypeName(int64_t element_type);
 
 /// The dtype of an element type. `where` names the value in messages. A ModelError for a number that ONNX
 /// does not define, an UnsupportedError for strings and complex numbers.
-DataType ToDataType(int32_t element_type, const std::string& where);
+DataType ToDataType(int64_t element_type, const std::string& where);
 
 /// Makes tensors of the tensors of one model; maps its external files, each once.
 class TensorDecoder {

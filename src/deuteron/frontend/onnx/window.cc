@@ -7,22 +7,6 @@
 namespace deuteron::onnx {
 namespace {
 
-std::vector<int64_t> AxisValues(const NodeContext& node, const char* name, size_t count, int64_t otherwise,
-                                int64_t least) {
-  auto values = node.Ints(name).value_or(std::vector<int64_t>(count, otherwise));
-  if (values.empty()) values.assign(count, otherwise);
-  if (values.size() != count) {
-    node.Fail("attribute '" + std::string(name) + "' has " + std::to_string(values.size()) + " values, not " +
-              std::to_string(count));
-  }
-  for (const int64_t value : values) {
-    if (value < least || value > kLargestWindow) {
-      node.Fail("attribute '" + std::string(name) + "' has the value " + std::to_string(value));
-    }
-  }
-  return values;
-}
-
 bool IsSame(const std::string& auto_pad) { return auto_pad == "SAME_UPPER" || auto_pad == "SAME_LOWER"; }
 
 /// From the first to the last element that a window sees.
@@ -39,6 +23,22 @@ int64_t SamePadding(const NodeContext& node, const relax::Expr& x, size_t axis, 
 }
 
 }  // namespace
+
+std::vector<int64_t> AxisValues(const NodeContext& node, const char* name, size_t count, int64_t otherwise,
+                                int64_t least) {
+  auto values = node.Ints(name).value_or(std::vector<int64_t>(count, otherwise));
+  if (values.empty()) values.assign(count, otherwise);
+  if (values.size() != count) {
+    node.Fail("attribute '" + std::string(name) + "' has " + std::to_string(values.size()) + " values, not " +
+              std::to_string(count));
+  }
+  for (const int64_t value : values) {
+    if (value < least || value > kLargestWindow) {
+      node.Fail("attribute '" + std::string(name) + "' has the value " + std::to_string(value));
+    }
+  }
+  return values;
+}
 
 relax::Expr WithKernel(const NodeContext& node, const relax::Expr& weight) {
   const auto kernel = node.Ints("kernel_shape");

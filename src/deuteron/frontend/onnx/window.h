@@ -20,6 +20,11 @@ struct Window {
   size_t axes() const { return kernel.size(); }
 };
 
+/// An attribute that has one value for each of `count` axes; a ModelError for values below `least`, or that no window
+/// has.
+std::vector<int64_t> AxisValues(const NodeContext& node, const char* name, size_t count, int64_t otherwise,
+                                int64_t least);
+
 /// The weights of a convolution, whose last axes are the kernel: as attribute kernel_shape says where their type does
 /// not.
 relax::Expr WithKernel(const NodeContext& node, const relax::Expr& weight);
