@@ -30,6 +30,8 @@ class Verdict:
     text: str
 
     def signature(self):
+        if self.kind in ("crash", "hang"):
+            return self.kind
         return f"{self.kind}: {re.sub(r'[0-9]+', 'N', re.sub(r'[^ ]*/[^ ]*|[(][^)]*[)]', '…', self.text))[:110]}"
 
 
@@ -102,11 +104,11 @@ class Attack:
             return Verdict("nonsense", f"ONNX Runtime: {said.rpartition('failed:')[2][:160]}; the checker: {' '.join(str(error).split())[:200]}")
         return Verdict("alone", said)
 
-    def count(self, label, what, data, inputs, tolerance=1e-3):
-        """Judges, counts, and keeps what is a fault, the first of each kind."""
+    def count(self, label, what, data, inputs, group="", tolerance=1e-3):
+        """Judges, counts, and keeps what is a fault, the first of each kind in a group."""
         verdict = self.judge(data, inputs, tolerance)
         self.counts[verdict.kind] += 1
-        signature = verdict.signature()
+        signature = verdict.signature() + (f" ({group})" if group and verdict.kind in FAULTS else "")
         self.signatures[signature] += 1
         if verdict.kind in FAULTS and self.signatures[signature] == 1:
             folder = self.keep / f"{self.name}-{label}"

@@ -110,7 +110,7 @@ def main():
                 for place, value in itertools.product(sorted({0, size - 1}), values):
                     model, inputs = change(place, value)
                     label = f"{folder.name.removeprefix('test_')}-{key[1]}-{place}-{value}".replace(" ", "_")
-                    attack.count(label, f"{folder.name}: {key[0]}, {key[1]}, element {place} is {value}", model.SerializeToString(), inputs)
+                    attack.count(label, f"{folder.name}: {key[0]}, {key[1]}, element {place} is {value}", model.SerializeToString(), inputs, ", ".join(key))
         attack.close()
         print(f"{len(seen)} attributes and operands of {len({op for op, _ in seen})} operators")
         faults = attack.report()

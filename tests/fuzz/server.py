@@ -1,5 +1,6 @@
 """The process that runs networks (serve_networks.cc): started where there is none, ended where it hangs."""
 
+import contextlib
 import resource
 import select
 import shutil
@@ -31,7 +32,8 @@ class Server:
         if self.process is not None:
             self.process.kill()
             self.process.wait()
-            self.process.stdin.close()
+            with contextlib.suppress(BrokenPipeError):  # it may have ended before it read the last request
+                self.process.stdin.close()
             self.process.stdout.close()
             self.log.close()
             self.process = None

@@ -128,6 +128,13 @@ def unlike_their_signature():
     always = numpy_helper.from_array(np.array(True), "c")
     yield ("a branch that is never taken", model([node("If", ["c"], ["y"], "/it", then_branch=other, else_branch=branch)], [always]), [], MODEL,
            ["/inner", "no attribute 'perm'"])
+    quantised = [numpy_helper.from_array(np.ones((2, 2), np.uint8), "a"), numpy_helper.from_array(np.float32(1), "s"), numpy_helper.from_array(np.uint8(0), "z")]
+    yield ("an operand in the middle left out", model([node("QLinearMatMul", ["a", "s", "z", "a", "", "z", "s", "z"], ["y"], "/it")], quantised), [], MODEL,
+           ["/it", "input 4 is missing"])
+    for steps in (-1, 4, 2**31):
+        turned = node("ReverseSequence", ["x", "l"], ["y"], "/it", time_axis=1, batch_axis=0)
+        yield f"a sequence of {steps} steps", model([turned], [numpy_helper.from_array(np.array([1, steps]), "l")]), [], MODEL, ["/it", f"{steps} steps"]
+    yield "parts of 0 and of what is left", model([node("Reshape", ["x", "s"], ["y"], "/it", allowzero=1)], [numpy_helper.from_array(np.array([0, -1]), "s")]), [], MODEL, ["/it", "-1"]
     yield "parts without a number", model([node("Split", ["x"], ["y"], "/it", axis=1)], opset=18), [], MODEL, ["/it", "num_outputs"]
 
 

@@ -113,6 +113,8 @@ def cases():
     heads = [f(1, 2, 5, 8), f(1, 2, 8, 5), f(1, 2, 5, 8)]
     yield graph("a softmax of one element between products", heads, "g (float[1, 2, 5, 8] q, float[1, 2, 8, 5] k, float[1, 2, 5, 8] v) => (float y) "
                 "{ s = MatMul (q, k)  p = Softmax <axis = 0> (s)  y = MatMul (p, v) }")
+    yield graph("constants of long shapes without elements", [f(2)], "g (float[2] x) => (float y, float[2] z) { e = Constant <value = float[0, 3] {}> ()  "
+                "s = Constant <value_ints = [2147483647, 4, 0]> ()  r = Reshape <allowzero = 1> (e, s)  y = Abs (r)  z = Abs (x) }")
     yield from random_cases()
     yield from narrow_cases()
     yield narrow_network()

@@ -19,10 +19,11 @@ FIRST_OPSET, LAST_OPSET = 7, 25
 MANY = 2**31 - 1
 Schema = onnx.defs.OpSchema
 HEAD = """// Operands, results and attributes of ONNX's own operators: rows of one stand in ascending order of the operator set from which they hold,
-// DEUTERON_SIGNATURE(name, since, most operands, most results, operands, attributes); -1: as many as one likes.
+// DEUTERON_SIGNATURE(name, since, required, most operands, most results, operands, attributes); -1: as many as one likes.
 //
-// Two characters an operand, of all operator sets from 7 on: operands of one letter are of one dtype (-: of any), and i is one of integers, l of int64, f of floats,
-// b of booleans (*: in some version there are others). The last stands for all further ones.
+// Required: r an operand that is, o one that may be left out. Operands, two characters each, of all operator sets from 7 on: those of one
+// letter are of one dtype (-: of any), and i is one of integers, l of int64, f of floats, b of booleans (*: in some version there are
+// others); the last stands for all further ones.
 //
 // Written by tests/onnx/signatures.py.
 
@@ -70,8 +71,9 @@ def rows():
         kinds = operands([schema for schema in schemas if schema.since_version >= first])
         last = ""
         for schema in sorted(schemas, key=lambda schema: schema.since_version):
+            required = "".join("r" if operand.option == Schema.FormalParameterOption.Single else "o" for operand in schema.inputs)
             inputs, outputs = (-1 if number == MANY else number for number in (schema.max_input, schema.max_output))
-            row = f'{inputs}, {outputs}, "{kinds}", "{" ".join(sorted(schema.attributes))}")\n'
+            row = f'"{required}", {inputs}, {outputs}, "{kinds}", "{" ".join(sorted(schema.attributes))}")\n'
             if row != last:
                 yield f"DEUTERON_SIGNATURE({name}, {schema.since_version}, {row}"
             last = row

@@ -263,11 +263,13 @@ Results ConvertTfIdfVectorizer(const NodeContext& node) {
     weights.push_back(0);
     counts = node.Emit(relax::Multiply(counts, FloatVector(node, weights)));
   }
+  constexpr int64_t kMostIndex = int64_t{1} << 26;
   // Where each result comes from; from the 0 behind the counts where no n-gram has its index.
   std::vector<int64_t> sources;
   for (int64_t i = 0; i < total; ++i) {
     const int64_t index = (*indices)[static_cast<size_t>(i)];
     if (index < 0) node.Fail("a negative index of an n-gram");
+    if (index > kMostIndex) node.Unsupported("an index of an n-gram of " + std::to_string(index));
     if (index >= static_cast<int64_t>(sources.size())) sources.resize(static_cast<size_t>(index) + 1, total);
     if (sources[static_cast<size_t>(index)] != total) node.Unsupported("two n-grams of one index");
     sources[static_cast<size_t>(index)] = i;

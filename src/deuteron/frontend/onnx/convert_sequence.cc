@@ -128,7 +128,7 @@ std::vector<int64_t> SizesOfParts(const NodeContext& node, int64_t axis) {
   // One size for all parts but the last.
   const int64_t size = sizes.at(0), whole = length();
   if (size == 0) node.Fail("parts of length 0");
-  sizes.assign(static_cast<size_t>((whole + size - 1) / size), size);
+  sizes.assign(static_cast<size_t>(whole / size + (whole % size != 0 ? 1 : 0)), size);
   if (whole % size != 0) sizes.back() = whole % size;
   return sizes;
 }

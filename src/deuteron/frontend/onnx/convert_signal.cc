@@ -171,7 +171,9 @@ Results ConvertDFT(const NodeContext& node) {
 Results ConvertSTFT(const NodeContext& node) {
   const Expr x = node.X(0);
   const bool is_complex = node.Rank(x) == 3 && node.StaticDim(x, 2, "the number of parts") == 2;
-  const PrimExpr step = node.Dim(1, "the step of frames");
+  // A step beyond the signal leaves one frame, and does not overflow where it is cut to it.
+  const PrimExpr given_step = node.Dim(1, "the step of frames");
+  const PrimExpr step = AsConstInt(given_step) ? given_step : Min(given_step, node.Shape(x)[1]);
   const PrimExpr length = node.Has(3) ? node.Dim(3, "the length of frames") : node.Shape(2)[0];
   const auto is_small = [](const PrimExpr& value) { return AsConstInt(value).value_or(1) < 1; };
   if (is_small(step) || is_small(length)) node.Fail("the step and the length of frames must be positive");
@@ -190,7 +192,8 @@ Results ConvertSTFT(const NodeContext& node) {
       node.Reshaped(node.Emit(relax::Multiply(relax::Arange(I64(0), frames, I64(1), index), relax::PrimValue(step))),
                     {frames, I64(1)});
   const Expr within = node.Emit(relax::Arange(I64(0), length, I64(1), index));
-  const Expr positions = node.Emit(relax::Add(starts, within));
+  Expr positions = node.Emit(relax::Add(starts, within));
+  if (!AsConstInt(step) || !AsConstInt(length)) positions = node.Checked(positions, {node.Shape(x)[1]});
   const auto part = [&](int64_t number) {
     const Expr signal = node.Rank(x) == 3 ? ComplexPart(node, x, number) : x;
     const Expr cut = node.Emit(relax::Take(signal, positions, 1));

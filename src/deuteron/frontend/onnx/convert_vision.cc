@@ -311,7 +311,16 @@ Results ConvertReverseSequence(const NodeContext& node) {
   const int64_t time = node.Int("time_axis", 0);
   const int64_t batch = node.Int("batch_axis", 1);
   if ((time != 0 && time != 1) || batch != 1 - time) node.Fail("time_axis and batch_axis must be 0 and 1");
-  return {node.Emit(relax::ReverseSequence(node.X(0), node.X(1), time, batch))};
+  const PrimExpr steps = node.Simplify(node.Shape(0)[time]);
+  const auto known = node.ConstInts(1);
+  for (const int64_t length : known.value_or(std::vector<int64_t>())) {
+    if (length < 0 || length > AsConstInt(steps).value_or(INT64_MAX)) {
+      node.Fail("a sequence of " + std::to_string(length) + " steps along an axis that has others");
+    }
+  }
+  const bool is_checked = known && AsConstInt(steps);
+  const Expr lengths = is_checked ? node.X(1) : node.Checked(node.X(1), {node.Simplify(steps + 1)});
+  return {node.Emit(relax::ReverseSequence(node.X(0), lengths, time, batch))};
 }
 
 Results ConvertTensorScatter(const NodeContext& node) {

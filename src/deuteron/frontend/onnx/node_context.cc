@@ -150,6 +150,7 @@ std::vector<relax::Expr> NodeContext::AllInputs() const {
 
 namespace {
 const TensorTypeNode* TensorTypeOf(const NodeContext& node, const relax::Expr& expr) {
+  if (!expr.defined()) node.Fail("one of its inputs is missing");
   const auto* type = expr.ty().as<TensorTypeNode>();
   if (type == nullptr) node.Fail("a tensor is expected, not " + relax::Describe(expr.ty()));
   return type;

@@ -111,6 +111,7 @@ Array<PrimExpr> ResolveReshape(const NodeContext& node, const Array<PrimExpr>& s
   std::vector<PrimExpr> dims;
   std::vector<PrimExpr> known;
   int64_t inferred = -1;
+  bool is_empty = false;
   for (size_t i = 0; i < target.size(); ++i) {
     const auto value = AsConstInt(target[i]);
     if (value && *value == -1) {
@@ -128,10 +129,12 @@ Array<PrimExpr> ResolveReshape(const NodeContext& node, const Array<PrimExpr>& s
       }
       dim = source[i];
     }
+    is_empty = is_empty || (value && *value == 0 && keep_zero);
     dims.push_back(dim);
     known.push_back(dim);
   }
   const std::vector<PrimExpr> all(source.begin(), source.end());
+  if (inferred >= 0 && is_empty) node.Fail("the shape " + relax::Describe(target) + " has both 0 and -1");
   if (inferred >= 0) {
     dims[inferred] = DivideProducts(node, all, known);
     known.push_back(dims[inferred]);

@@ -19,14 +19,15 @@ namespace {
 struct Signature {
   std::string_view op_type;
   int64_t since;
+  std::string_view required;
   int64_t most_operands, most_results;
   std::string_view operands;
   std::string_view attributes;
 };
 
 constexpr Signature kSignatures[] = {
-#define DEUTERON_SIGNATURE(name, since, operands, results, kinds, attributes) \
-  {#name, since, operands, results, kinds, attributes},
+#define DEUTERON_SIGNATURE(name, since, required, operands, results, kinds, attributes) \
+  {#name, since, required, operands, results, kinds, attributes},
 #include "deuteron/frontend/onnx/signatures.def"
 #undef DEUTERON_SIGNATURE
 };
@@ -122,6 +123,11 @@ std::optional<DataType> DTypeOf(const Value& value) {
 void CheckSignature(const NodeProto& node, int64_t version) {
   const Signature* signature = IsOnnxDomain(node.domain) ? FindSignature(node.op_type, version) : nullptr;
   if (signature == nullptr) return;
+  for (size_t i = 0; i < signature->required.size(); ++i) {
+    if (signature->required[i] == 'r' && (i >= node.inputs.size() || node.inputs[i].empty())) {
+      DEUTERON_THROW(ModelError) << "input " << i << " is missing";
+    }
+  }
   const auto check_count = [](size_t count, int64_t most, const char* what) {
     if (most < 0 || count <= static_cast<size_t>(most)) return;
     DEUTERON_THROW(ModelError) << "it has " << count << " " << what << ", and the operator " << most << " at most";

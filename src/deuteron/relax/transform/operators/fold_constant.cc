@@ -204,7 +204,8 @@ class Folder {
     const auto kernel = As<tir::PrimFunc>(module.Lookup(view.func));
     if (!specs || !kernel.defined() || IsOutOfNothing(inputs, *specs)) return Expr();
     CheckBudget("FoldConstant");
-    const auto results = evaluator_(kernel, inputs, *specs);
+    // Of results without elements, loops around an empty one may be as long as they like.
+    const auto results = HaveElements(*specs) ? evaluator_(kernel, inputs, *specs) : Empty(*specs);
     if (results.empty()) return Expr();
     for (const Expr& arg : view.args->fields) LetGoOfData(Downcast<Constant>(arg));
     DEUTERON_CHECK(results.size() == specs->size())
@@ -213,6 +214,17 @@ class Folder {
     Array<Expr> fields;
     for (const Tensor& result : results) fields.push_back(Constant(result));
     return Tuple(std::move(fields), call->span);
+  }
+
+  static bool HaveElements(const std::vector<OutputSpec>& results) {
+    return std::any_of(results.begin(), results.end(), [](const OutputSpec& result) {
+      return std::find(result.shape.begin(), result.shape.end(), 0) == result.shape.end();
+    });
+  }
+  static std::vector<Tensor> Empty(const std::vector<OutputSpec>& results) {
+    std::vector<Tensor> tensors;
+    for (const OutputSpec& result : results) tensors.push_back(runtime::AllocTensor(result.shape, result.dtype));
+    return tensors;
   }
 
   /// Whether large results would be made of little.
