@@ -312,7 +312,8 @@ void TakeSequencesApart(std::vector<std::string>* files, std::vector<std::string
       taken.push_back(element_name + "=" + element.string());
       // Of a dtype without a name the extents are read all the same.
       std::string dims;
-      for (const int64_t dim : ReadNpy(element.string(), DataType::UInt(8)).shape()) {
+      const Tensor tensor = ReadNpy(element.string(), DataType::UInt(8));
+      for (const int64_t dim : tensor.shape()) {
         dims += (dims.empty() ? "" : ",") + std::to_string(dim);
       }
       shapes->push_back(element_name);

@@ -135,6 +135,9 @@ def unlike_their_signature():
         turned = node("ReverseSequence", ["x", "l"], ["y"], "/it", time_axis=1, batch_axis=0)
         yield f"a sequence of {steps} steps", model([turned], [numpy_helper.from_array(np.array([1, steps]), "l")]), [], MODEL, ["/it", f"{steps} steps"]
     yield "parts of 0 and of what is left", model([node("Reshape", ["x", "s"], ["y"], "/it", allowzero=1)], [numpy_helper.from_array(np.array([0, -1]), "s")]), [], MODEL, ["/it", "-1"]
+    body = helper.make_graph([node("Relu", ["e"], ["r"])], "b", [value("e", (3,))], [value("r", (3,))])
+    for scanned in (0, 2, -(2**63)):
+        yield f"a scan of {scanned} inputs", model([node("Scan", ["x"], ["y"], "/it", body=body, num_scan_inputs=scanned)]), [], MODEL, ["/it", str(scanned)]
     yield "parts without a number", model([node("Split", ["x"], ["y"], "/it", axis=1)], opset=18), [], MODEL, ["/it", "num_outputs"]
 
 

@@ -196,8 +196,11 @@ Results ConvertScan(const NodeContext& node) {
   const bool by_row = node.opset() < 9;
   const size_t first = by_row ? 1 : 0;
   const int64_t scanned = node.RequiredInt("num_scan_inputs");
-  const int64_t states = static_cast<int64_t>(node.NumInputs() - first) - scanned;
-  if (scanned < 1 || states < 0 || static_cast<int64_t>(body.outputs.size()) < states) {
+  const int64_t given = static_cast<int64_t>(node.NumInputs()) - static_cast<int64_t>(first);
+  if (scanned < 1 || scanned > given)
+    node.Fail("it scans " + std::to_string(scanned) + " inputs of " + std::to_string(given));
+  const int64_t states = given - scanned;
+  if (static_cast<int64_t>(body.outputs.size()) < states) {
     node.Fail("its body does not take and give its values");
   }
   const auto sequences = static_cast<size_t>(scanned);
