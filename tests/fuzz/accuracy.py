@@ -70,7 +70,7 @@ def main():
     options.add_argument("--binary", type=pathlib.Path, default=ROOT / "build" / "release" / "bin" / "serve_networks")
     options.add_argument("--worst", type=float, default=float("inf"))
     arguments = options.parse_args()
-    server, failed = Server(arguments.binary, 300), False
+    server, failed = Server(arguments.binary), False
     print(f"{'kernel':24}{'length':>10}{'ours':>10}{'dnnl':>10}{'ONNX Runtime':>14}")
     with tempfile.TemporaryDirectory() as scratch:
         for name, shapes, text, exact, most in kernels():

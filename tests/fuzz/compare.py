@@ -16,8 +16,8 @@ INTERPRETABLE = 3e6
 
 
 class Comparison:
-    def __init__(self, binary, seconds, scratch, keep, command):
-        self.server, self.scratch, self.keep, self.command = Server(binary, seconds), scratch, keep, command
+    def __init__(self, binary, scratch, keep, command):
+        self.server, self.scratch, self.keep, self.command = Server(binary), scratch, keep, command
         self.reduced = collections.Counter()
 
     def seed(self, seed, small):

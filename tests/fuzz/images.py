@@ -71,11 +71,15 @@ def resize(g):
         scales = g.const([1, 1, *[g.choice((1, 2, 3)) for _ in range(rank)]], "float32")
         g.node("Resize", [x, scales], steer=(1,), length=8, scale=scale, mode=mode)
         return
-    if x.fixed() and g.chance(0.4):
+    nearest_by_rounding = mode == "nearest" and attributes["coordinate_transformation_mode"] == "half_pixel_symmetric"
+    if x.fixed() and not nearest_by_rounding and g.chance(0.4):
         target = g.const([x.shape[0], x.shape[1], *[g.choice((1, 2, 5, 8, 16, 17, 31)) for _ in range(rank)]])
         g.node("Resize", [x, None, None, target], steer=(2, 3), length=8, scale=scale, **attributes)
         return
-    scales = g.const([1, 1, *[g.choice((1.0, 2.0, 2.0, 3.0, 0.5, 1.5, 0.6, 2.5)) for _ in range(rank)]], "float32")
+    factors = [g.choice((1.0, 2.0, 2.0, 3.0, 0.5, 1.5, 0.6, 2.5)) for _ in range(rank)]
+    if nearest_by_rounding and any(factor % 1 for factor in factors):
+        raise Rejected("which element is nearest depends on rounding")
+    scales = g.const([1, 1, *factors], "float32")
     g.node("Resize", [x, None, scales], steer=(2,), length=8, scale=scale, **attributes)
 
 

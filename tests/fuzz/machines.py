@@ -15,7 +15,6 @@ import time
 
 from draw import draw
 from judge import disagreement, judge
-from networks import LIMITS
 from server import Server, write
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
@@ -58,7 +57,7 @@ def main():
     parser.add_argument("--small", action="store_true", help="few nodes, small extents")
     parser.add_argument("--binary", type=pathlib.Path, default=ROOT / "build" / "release" / "bin" / "serve_networks")
     arguments = parser.parse_args()
-    server = Server(arguments.binary, LIMITS[arguments.small])
+    server = Server(arguments.binary)
     end = time.time() + arguments.seconds
     networks = failures = outputs = 0
     with tempfile.TemporaryDirectory() as scratch:

@@ -1,16 +1,23 @@
 """The process that runs networks (serve_networks.cc): started where there is none, ended where it hangs."""
 
 import contextlib
+import os
+import pathlib
 import resource
 import select
 import shutil
 import subprocess
 import tempfile
+import time
 
 import numpy as np
 import onnx
 
 MEMORY = 8 << 30
+# A process hangs that has worked this long for one answer, in seconds of its processors' time: a machine that is busy with
+# something else makes nothing hang. One that waits for itself works no more: for that the clock counts.
+WORK = 120
+WAIT = 900
 
 
 def limit_memory():
@@ -18,11 +25,18 @@ def limit_memory():
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
 
 
-class Server:
-    """`command`: a program that answers every line of its input by a line, perhaps with arguments."""
+def worked(process):
+    """Seconds of processor time that a process has used, all its threads."""
+    fields = pathlib.Path(f"/proc/{process.pid}/stat").read_text().rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
-    def __init__(self, command, seconds):
-        self.command, self.seconds, self.process = command if isinstance(command, list) else [command], seconds, None
+
+class Server:
+    """`command`: a program that answers every line of its input by a line, perhaps with arguments; `work`: what it may
+    work for one answer."""
+
+    def __init__(self, command, work=WORK):
+        self.command, self.work, self.process = command if isinstance(command, list) else [command], work, None
 
     def start(self):
         self.log = tempfile.TemporaryFile()
@@ -47,9 +61,12 @@ class Server:
             self.process.stdin.flush()
         except BrokenPipeError:
             pass
-        if not select.select([self.process.stdout], [], [], self.seconds)[0]:
-            self.stop()
-            return f"hang: no answer in {self.seconds} s"
+        began, before = time.monotonic(), worked(self.process)
+        while not select.select([self.process.stdout], [], [], 1)[0]:
+            waited, work = time.monotonic() - began, worked(self.process) - before
+            if work > self.work or waited > WAIT:
+                self.stop()
+                return f"hang: no answer in {waited:.0f} s, of which it worked {work:.0f}"
         answer = self.process.stdout.readline().decode(errors="replace").strip()
         if answer:
             return answer
