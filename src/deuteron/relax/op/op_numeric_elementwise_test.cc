@@ -71,6 +71,9 @@ TEST(UnaryOps, ComputeActivations) {
       3);
   CheckUnary([](Expr x) { return nn::Softplus(x, 2.0, 3.0); },
              [](double x) { return 2 * x > 3 ? x : std::log1p(std::exp(2 * x)) / 2; }, -3, 3);
+  // Where the exponential is lost beside 1.
+  CheckUnary([](Expr x) { return Multiply(nn::Softplus(x), Constant::Scalar(kFloat, 1e9)); },
+             [](double x) { return 1e9 * std::log1p(std::exp(x)); }, -24, -16);
 }
 
 void CheckBinary(Expr (*op)(Expr, Expr), double (*fn)(double, double), double low = -3, double high = 3) {
