@@ -375,4 +375,26 @@ ScopeInfo AnalyzeScope(const Stmt& scope_body) {
   return std::move(collector.info);
 }
 
+bool ShapesDefineSymbols(const Array<Buffer>& params, const Array<Buffer>& buffers, const Stmt& stmt) {
+  const auto symbols = [](const Array<Buffer>& of) {
+    std::unordered_set<const Object*> found;
+    for (const Buffer& buffer : of) {
+      for (const PrimExpr& dim : buffer->shape) {
+        if (dim->kind == ExprKind::kVar) found.insert(dim.get());
+      }
+    }
+    return found;
+  };
+  std::unordered_set<const Object*> lost = symbols(buffers);
+  for (const Object* symbol : symbols(params)) lost.erase(symbol);
+  if (lost.empty()) return true;
+  bool uses_lost = false;
+  const auto look = [&](const ObjectRef& node) { uses_lost |= lost.count(node.get()) != 0; };
+  PostOrderVisit(stmt, look);
+  for (const Buffer& param : params) {
+    for (const PrimExpr& dim : param->shape) PostOrderVisit(dim, look);
+  }
+  return !uses_lost;
+}
+
 }  // namespace deuteron::tir

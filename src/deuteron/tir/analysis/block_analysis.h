@@ -82,4 +82,8 @@ struct ScopeInfo {
 };
 ScopeInfo AnalyzeScope(const Stmt& scope_body);
 
+/// Whether `stmt` and the shapes of `params`, which may use the symbols that are dimensions of `buffers`, use those of
+/// `params` alone: a kernel that loses a parameter loses the symbols that only this one's shape tells.
+bool ShapesDefineSymbols(const Array<Buffer>& params, const Array<Buffer>& buffers, const Stmt& stmt);
+
 }  // namespace deuteron::tir

@@ -74,14 +74,19 @@ class KernelSeparator {
       if (position < num_inputs || position == buffers.size()) return {};
       nest_of[position - num_inputs] = nest;
     }
+    std::vector<Array<tir::Buffer>> params_of;
+    for (size_t i = 0; i < num_results; ++i) {
+      Array<tir::Buffer>& params =
+          params_of.emplace_back(buffers.begin(), buffers.begin() + static_cast<int64_t>(num_inputs));
+      params.push_back(buffers[static_cast<int64_t>(num_inputs + i)]);
+      // A part may begin where another ends, which only that one's shape tells.
+      if (!nest_of[i].defined() || !tir::ShapesDefineSymbols(params, buffers, nest_of[i])) return {};
+    }
     std::vector<GlobalVar> result;
     for (size_t i = 0; i < num_results; ++i) {
-      if (!nest_of[i].defined()) return {};
-      Array<tir::Buffer> params(buffers.begin(), buffers.begin() + static_cast<int64_t>(num_inputs));
-      params.push_back(buffers[static_cast<int64_t>(num_inputs + i)]);
       const tir::SBlock body(kEmpty, kEmpty, kEmpty, "root", nest_of[i]);
-      tir::PrimFunc kernel =
-          tir::RenewDefs(tir::PrimFunc::FromBuffers(params, {}, tir::SBlockRealize(kEmpty, True(), body), func->attrs));
+      tir::PrimFunc kernel = tir::RenewDefs(
+          tir::PrimFunc::FromBuffers(params_of[i], {}, tir::SBlockRealize(kEmpty, True(), body), func->attrs));
       Map<String, Any> attrs = kernel->attrs->dict;
       // A part of a tensor at the same indices looks elementwise, but has another shape.
       attrs.Set("op_pattern", static_cast<int64_t>(tir::OpPatternKind::kInjective));

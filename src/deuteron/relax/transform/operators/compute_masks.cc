@@ -247,6 +247,7 @@ class MaskComputer {
       inlined.emplace(buffer.get(), std::move(*value));
     }
     const tir::Stmt body = ValueInliner(inlined).VisitStmt(tir::RootBlock(func)->body);
+    if (!tir::ShapesDefineSymbols(params, buffers, body)) return {};
     const tir::SBlock root(kEmpty, kEmpty, kEmpty, "root", body);
     tir::PrimFunc kernel =
         tir::PrimFunc::FromBuffers(params, {}, tir::SBlockRealize(kEmpty, True(), root), func->attrs);
