@@ -55,6 +55,14 @@ const std::vector<const char*> kHeads = {"q0 = R.reshape(x, R.shape([2, 21, 3, 1
                                          "t = R.permute_dims(o, axes=[0, 2, 1, 3])",
                                          "gv = R.reshape(t, R.shape([2, 21, 36]))"};
 
+/// The heads' result, and a part of it.
+std::vector<const char*> PartOfHeads(const char* part) {
+  std::vector<const char*> lines = kHeads;
+  lines.back() = "r = R.reshape(t, R.shape([2, 21, 36]))";
+  lines.push_back(part);
+  return lines;
+}
+
 /// A triangle that is added, one that is chosen by.
 const std::vector<const char*> kCausal = {
     "s0 = R.matmul(q, k)",
@@ -84,6 +92,9 @@ const std::vector<Case>& Cases() {
        {{"q", "\"b\", \"n\", 8"}, {"k", "\"b\", 8, \"m\""}, {"v", "\"b\", \"m\", 10"}},
        {kScores, kSoftmax, kOutput}},
       {"heads", {{"x", "2, 21, 30"}, {"y", "2, 33, 30"}, {"z", "2, 33, 36"}, {"mask", "2, 1, 1, 33"}}, kHeads},
+      {"first_rows",
+       {{"x", "2, 21, 30"}, {"y", "2, 33, 30"}, {"z", "2, 33, 36"}, {"mask", "2, 1, 1, 33"}},
+       PartOfHeads("gv = R.strided_slice(r, axes=[1], begin=[0], end=[17])")},
       {"mask_of_pairs", {{"x", "2, 21, 30"}, {"y", "2, 33, 30"}, {"z", "2, 33, 36"}, {"mask", "3, 21, 33"}}, kHeads},
       // Windows of two images, of which each has a mask for all heads.
       {"mask_of_windows",
@@ -164,6 +175,24 @@ TEST_P(Attention, ComputesWhatTheOperatorsDo) {
       EXPECT_EQ(stage.problem, "") << stage.name << ", symbols " << extent;
     }
     if (!is_symbolic) break;
+  }
+}
+
+/// Heads, columns and batches that a slice leaves out.
+TEST(AttentionInPart, ComputesWhatTheOperatorsDo) {
+  for (const char* part : {"gv = R.strided_slice(r, axes=[2], begin=[0], end=[24])",
+                           "gv = R.strided_slice(r, axes=[2], begin=[0], end=[10])",
+                           "gv = R.strided_slice(r, axes=[0, 1], begin=[0, 0], end=[1, 17])",
+                           "gv = R.strided_slice(r, axes=[1], begin=[4], end=[21])",
+                           "gv = R.strided_slice(r, axes=[1], begin=[0], end=[21], strides=[2])"}) {
+    SCOPED_TRACE(part);
+    const Case test{"part",
+                    {{"x", "2, 21, 30"}, {"y", "2, 33, 30"}, {"z", "2, 33, 36"}, {"mask", "2, 1, 1, 33"}},
+                    PartOfHeads(part)};
+    const TargetScope target_scope(Target::Parse("llvm -mcpu=x86-64-v3 -threads=2"));
+    const IRModule module = script::ParseModule(TextOf(test));
+    const Arguments arguments = RandomArguments(module, 5, 23);
+    EXPECT_EQ(CompareResults(Interpret(module, arguments), Interpret(Scheduled(test), arguments), 1e-4).problem, "");
   }
 }
 

@@ -306,7 +306,8 @@ class AttentionPlanner {
     return plan_.queries.defined();
   }
 
-  /// It reads the sum at its own iterators, and writes where it likes.
+  /// It reads the sum at its own iterators, and writes where it likes. Rows that it does not read, which a slice leaves
+  /// out, are not computed; it reads all else.
   bool NameEpilogue() {
     if (plan_.epilogue.empty()) return true;
     const SBlock block = schedule_.Get(plan_.epilogue);
@@ -326,6 +327,15 @@ class AttentionPlanner {
     for (size_t i = 0; i < axes.size(); ++i) {
       const bool is_one = IsOne(block->iter_vars[static_cast<int64_t>(i)]->dom->extent);
       if (is_one != (axes[i] == AttentionAxis::kUnit)) return false;
+    }
+    for (size_t i = 0; i < axes.size(); ++i) {
+      const PrimExpr& extent = block->iter_vars[static_cast<int64_t>(i)]->dom->extent;
+      if (axes[i] == AttentionAxis::kRow) {
+        plan_.rows = extent;
+      } else if (axes[i] != AttentionAxis::kUnit &&
+                 !arith::Analyzer().CanProveEqual(extent, plan_.ExtentOf(schedule_, plan_.output, axes[i]))) {
+        return false;
+      }
     }
     plan_.iters.emplace(plan_.epilogue, std::move(axes));
     return TakeReads(plan_.epilogue, sum);
