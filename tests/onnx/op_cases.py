@@ -198,6 +198,9 @@ def cases():
         yield case("Pad", [f(3, 4, 5), ints(0, 1, 2, 0, 2, 1)], mode=mode)
         yield case("Pad", [f(3, 4)], opset=10, mode=mode, pads=[1, 0, 0, 2])
     yield case("Pad", [f(3, 4), ints(0, -1, 1, 0), Const(1.5, F)])
+    # What is cut off at one end reaches into what is added at the other.
+    yield case("Pad", [f(3, 2), ints(1, -3, 0, 4), Const(1.5, F)])
+    yield case("Pad", [f(3, 0), ints(0, 2, 0, -1)])
     for mode in ["DCR", "CRD"]:
         yield case("DepthToSpace", [f(1, 8, 2, 3)], blocksize=2, mode=mode)
     yield case("SpaceToDepth", [f(1, 2, 4, 6)], blocksize=2)

@@ -164,6 +164,7 @@ def operands():
     yield case("Unsqueeze", [f(2, 3), np.array([3, -4], I)])
     yield case("Slice", [x, np.array([-1, 0], I), np.array([-9, 3], I), np.array([2, 1], I), np.array([-2, 1], I)])
     yield case("Pad", [f(2, 3), np.array([1, 2, 0, 1], I), np.array(0.5, F), np.array([1, 0], I)], opset=18)
+    yield case("Pad", [f(2, 3), np.array([1, -4, 0, 3], I), np.array(0.5, F)])
     # Of as many axes as the run tells.
     for count in (1, 2, 3):
         begins, ends, axes, steps = (np.array(v[:count], I) for v in ([-1, 0, 1], [-9, 3, 4], [2, 0, 1], [-2, 1, 2]))

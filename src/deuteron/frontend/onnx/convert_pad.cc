@@ -125,6 +125,36 @@ Expr RepeatAxis(const NodeContext& node, const Expr& x, int64_t axis, const Prim
   return node.Emit(relax::Take(x, node.Emit(from), axis));
 }
 
+/// What pads below 0 cut off.
+Expr CutOff(const NodeContext& node, const Expr& x, const std::vector<PrimExpr>& cut) {
+  const Array<PrimExpr> shape = node.Shape(x);
+  std::vector<int64_t> axes;
+  Array<PrimExpr> begin;
+  Array<PrimExpr> end;
+  for (size_t axis = 0; axis < shape.size(); ++axis) {
+    const PrimExpr& before = cut[axis];
+    const PrimExpr& after = cut[shape.size() + axis];
+    if (IsZero(before) && IsZero(after)) continue;
+    axes.push_back(static_cast<int64_t>(axis));
+    begin.push_back(before);
+    end.push_back(node.Simplify(shape[static_cast<int64_t>(axis)] - after));
+  }
+  return axes.empty() ? x : Expr(node.Emit(relax::StridedSlice(x, axes, begin, end)));
+}
+
+/// Whether all that is cut off is known to be there.
+bool IsWithin(const Array<PrimExpr>& shape, const std::vector<PrimExpr>& cut) {
+  for (size_t axis = 0; axis < shape.size(); ++axis) {
+    const PrimExpr& before = cut[axis];
+    const PrimExpr& after = cut[shape.size() + axis];
+    if (IsZero(before) && IsZero(after)) continue;
+    const auto length = AsConstInt(shape[static_cast<int64_t>(axis)]);
+    const auto first = AsConstInt(before), last = AsConstInt(after);
+    if (!length || !first || !last || *first + *last > *length) return false;
+  }
+  return true;
+}
+
 }  // namespace
 
 Results ConvertPad(const NodeContext& node) {
@@ -137,26 +167,19 @@ Results ConvertPad(const NodeContext& node) {
   const std::string mode = node.Str("mode", "constant");
   if (mode != "constant" && mode != "reflect" && mode != "edge" && mode != "wrap")
     node.Fail("mode '" + mode + "' is unknown");
-  const Array<PrimExpr> shape = node.Shape(x);
-  std::vector<int64_t> cut;
-  Array<PrimExpr> begin;
-  Array<PrimExpr> end;
   std::vector<PrimExpr> width;
   for (int64_t axis = 0; axis < rank; ++axis) {
     width.push_back(pads.added[axis]);
     width.push_back(pads.added[rank + axis]);
-    const PrimExpr& before = pads.cut[axis];
-    const PrimExpr& after = pads.cut[rank + axis];
-    if (IsZero(before) && IsZero(after)) continue;
-    cut.push_back(axis);
-    begin.push_back(before);
-    end.push_back(node.Simplify(shape[axis] - after));
   }
-  if (!cut.empty()) x = node.Emit(relax::StridedSlice(x, cut, begin, end));
-  if (std::all_of(width.begin(), width.end(), [](const PrimExpr& w) { return IsZero(w); })) return {x};
+  // More may be cut off at one end than there is, if as much is added at the other.
+  const bool cut_last = mode == "constant" && !IsWithin(node.Shape(x), pads.cut);
+  if (!cut_last) x = CutOff(node, x, pads.cut);
+  const auto done = [&](const Expr& padded) { return Results{cut_last ? CutOff(node, padded, pads.cut) : padded}; };
+  if (std::all_of(width.begin(), width.end(), [](const PrimExpr& w) { return IsZero(w); })) return done(x);
   const auto numbers = AsConstInts(Array<PrimExpr>(width.begin(), width.end()));
   if (numbers && value) {
-    return {node.Emit(relax::nn::Pad(x, *numbers, *value, mode == "wrap" ? "circular" : mode))};
+    return done(node.Emit(relax::nn::Pad(x, *numbers, *value, mode == "wrap" ? "circular" : mode)));
   }
   const Expr fill = value ? node.Scalar(dtype, *value) : node.Reshaped(node.X(2), {});
   for (int64_t axis = 0; axis < rank; ++axis) {
@@ -166,7 +189,7 @@ Results ConvertPad(const NodeContext& node) {
     x = mode == "constant" ? FillAxis(node, x, axis, before, after, fill)
                            : RepeatAxis(node, x, axis, before, after, mode);
   }
-  return {x};
+  return done(x);
 }
 
 }  // namespace deuteron::onnx
