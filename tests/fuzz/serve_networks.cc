@@ -1,9 +1,10 @@
 /// One long-living process that runs ONNX models for the differential fuzzer (networks.py).
 ///
 /// A request is a line "MODE BACKEND THREADS FOLDER TARGET": MODE "interpret" (the imported graph by the interpreter),
-/// "fused" or "unfused" (compiled). FOLDER holds model.onnx and folders 0, 1, …: inputs 0.npy, 1.npy, … of one run
-/// each, all by one executable. The answer is a line: "ok", or "error" and kind and message of what was thrown. Outputs
-/// are left beside the inputs: out_0.npy, …. Arguments are limits of every request, NAME=VALUE.
+/// "fused" or "unfused" (compiled), or "checked" (fused, every access compared with its buffer). FOLDER holds
+/// model.onnx and folders 0, 1, …: inputs 0.npy, 1.npy, … of one run each, all by one executable. The answer is a line:
+/// "ok", or "error" and kind and message of what was thrown. Outputs are left beside the inputs: out_0.npy, ….
+/// Arguments are limits of every request, NAME=VALUE.
 #include <cctype>
 #include <filesystem>
 #include <iostream>
@@ -48,7 +49,8 @@ void Answer(const std::string& request, const Limits& limits) {
   const LimitScope scope(limits);
   words >> mode >> options.backend >> options.threads >> folder;
   std::getline(words >> std::ws, options.target);
-  options.fuse = mode == "fused";
+  options.fuse = mode != "unfused";
+  if (mode == "checked") options.config["check_bounds"] = "true";
   const IRModule module = onnx::Load(folder + "/model.onnx", {.limits = limits});
   Executable executable;
   if (mode != "interpret") executable = Compile(module, options);
