@@ -25,7 +25,7 @@ extern "C" {
 #endif
 
 /*! Grows by one when something is added; nothing is taken away or changed within a major version of the library. */
-#define DEUTERON_C_API_VERSION 5
+#define DEUTERON_C_API_VERSION 6
 
 /*! Whose fault it is, as the command's exit status. */
 typedef enum DeuteronStatus {
@@ -203,6 +203,20 @@ DeuteronStatus DeuteronCompileBytes(const void* data, size_t bytes, const Deuter
                                     DeuteronModel** model);
 /*! Writes an artefact for DeuteronLoad; of a model that was itself loaded, what its file held. */
 DeuteronStatus DeuteronSave(const DeuteronModel* model, const char* path);
+
+typedef struct DeuteronSaveOptions {
+  size_t struct_size;
+  /*! A .safetensors file that the weights are added to instead, and that other artefacts may share: the artefact finds
+   * it by the way from its own folder, or is told where it is (DeuteronLoadOptions). May be null: the artefact has its
+   * weights. */
+  const char* weights_file;
+} DeuteronSaveOptions;
+#define DEUTERON_SAVE_OPTIONS_INIT \
+  { sizeof(DeuteronSaveOptions), NULL }
+
+/*! DeuteronSave as `options` say, which may be null. A model that was loaded without its weights keeps them where they
+ * are: to name a file is a DEUTERON_USAGE_ERROR. Since 6. */
+DeuteronStatus DeuteronSaveAs(const DeuteronModel* model, const char* path, const DeuteronSaveOptions* options);
 
 #ifdef __cplusplus
 }

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "deuteron/driver/compile.h"
+#include "deuteron/driver/executable_impl.h"
 #include "deuteron/driver/read_module.h"
 #include "deuteron/frontend/onnx/import.h"
 #include "deuteron/runtime/c_handles.h"
@@ -59,7 +60,9 @@ DeuteronStatus CompileForC(const DeuteronCompileOptions* given, DeuteronModel** 
     const LimitScope limits(compile.limits);
     const Executable executable = from(ToShapes(options), compile);
     auto made = std::make_unique<DeuteronModel>(executable.runtime());
-    made->save = [executable](const std::string& path) { executable.Save(path); };
+    made->save = [executable](const std::string& path, const std::string& weights_file) {
+      executable.Save(path, weights_file);
+    };
     *model = made.release();
   });
 }
@@ -84,7 +87,16 @@ DeuteronStatus DeuteronCompileBytes(const void* data, size_t bytes, const Deuter
 }
 
 DeuteronStatus DeuteronSave(const DeuteronModel* model, const char* path) {
-  return deuteron::runtime::GuardC([&] { model->save(path); });
+  return DeuteronSaveAs(model, path, nullptr);
+}
+
+DeuteronStatus DeuteronSaveAs(const DeuteronModel* model, const char* path, const DeuteronSaveOptions* options) {
+  return deuteron::runtime::GuardC([&] {
+    const auto known = deuteron::runtime::KnownFields<DeuteronSaveOptions>(options, DEUTERON_SAVE_OPTIONS_INIT);
+    const std::string weights_file = known.weights_file == nullptr ? "" : known.weights_file;
+    if (model->file != nullptr) return deuteron::SaveFile(*model->file, path, weights_file);
+    model->save(path, weights_file);
+  });
 }
 
 }  // extern "C"

@@ -139,6 +139,108 @@ static void check_what_is_refused(const DeuteronModel* model, DeuteronInstance* 
   EXPECT(none == NULL);
 }
 
+/* y = x · c, where c is part of the model. */
+static const char* const kModuleWithWeights =
+    "@I.ir_module\n"
+    "class Module:\n"
+    "    @R.function\n"
+    "    def main(x: R.Tensor((2, 3), \"float32\")) -> R.Tensor((2, 64), \"float32\"):\n"
+    "        with R.dataflow():\n"
+    "            c: R.Tensor((192,), \"float32\") = R.arange(0, 192, 1, dtype=\"float32\")\n"
+    "            w: R.Tensor((3, 64), \"float32\") = R.reshape(c, (3, 64))\n"
+    "            y: R.Tensor((2, 64), \"float32\") = R.matmul(x, w)\n"
+    "            R.output(y)\n"
+    "        return y\n";
+
+static void write_text(const char* path, const char* text) {
+  FILE* file = fopen(path, "w");
+  EXPECT(file != NULL);
+  if (file == NULL) return;
+  fputs(text, file);
+  fclose(file);
+}
+
+static long size_of(const char* path) {
+  long size = -1;
+  FILE* file = fopen(path, "rb");
+  if (file == NULL) return size;
+  if (fseek(file, 0, SEEK_END) == 0) size = ftell(file);
+  fclose(file);
+  return size;
+}
+
+/* Ones times 0, 1, 2, …: a column's sum. */
+static void check_sums(const DeuteronModel* model) {
+  DeuteronInstance* instance = NULL;
+  float x[6] = {1, 1, 1, 1, 1, 1}, y[2 * kColumns];
+  int64_t x_shape[2] = {2, 3}, y_shape[2] = {2, kColumns};
+  DLTensor tensors[2];
+  const DLTensor* inputs[1];
+  DLTensor* outputs[1];
+  int i, right = 1;
+  tensors[0] = view(x, 2, x_shape, NULL);
+  tensors[1] = view(y, 2, y_shape, NULL);
+  inputs[0] = &tensors[0];
+  outputs[0] = &tensors[1];
+  EXPECT(DeuteronCreateInstance(model, NULL, &instance) == DEUTERON_OK);
+  if (instance == NULL) return;
+  EXPECT(DeuteronRun(instance, inputs, 1, outputs, 1) == DEUTERON_OK);
+  for (i = 0; i < 2 * kColumns; ++i) right = right && y[i] == (float)(3 * (i % kColumns) + 3 * kColumns);
+  EXPECT(right);
+  DeuteronFreeInstance(instance);
+}
+
+/* Two artefacts, one from what was compiled and one from what was loaded, share one file of weights. */
+static void check_weights_apart(const char* folder) {
+  char source[512], whole[512], first[512], second[512], weights_path[512], moved[512];
+  DeuteronModel *model = NULL, *loaded = NULL, *apart = NULL;
+  DeuteronSaveOptions save = DEUTERON_SAVE_OPTIONS_INIT;
+  DeuteronLoadOptions load = DEUTERON_LOAD_OPTIONS_INIT;
+  long bytes;
+  snprintf(source, sizeof(source), "%s/c_api_weights.py", folder);
+  snprintf(whole, sizeof(whole), "%s/c_api_whole.so", folder);
+  snprintf(first, sizeof(first), "%s/c_api_first.so", folder);
+  snprintf(second, sizeof(second), "%s/c_api_second.so", folder);
+  snprintf(weights_path, sizeof(weights_path), "%s/c_api.safetensors", folder);
+  snprintf(moved, sizeof(moved), "%s/c_api_moved.safetensors", folder);
+  remove(weights_path);
+  write_text(source, kModuleWithWeights);
+  EXPECT(DeuteronCompileFile(source, NULL, &model) == DEUTERON_OK);
+  if (model == NULL) return;
+  EXPECT(DeuteronSaveAs(model, whole, NULL) == DEUTERON_OK);
+  EXPECT(size_of(weights_path) == -1);
+  save.weights_file = weights_path;
+  EXPECT(DeuteronSaveAs(model, first, &save) == DEUTERON_OK);
+  bytes = size_of(weights_path);
+  EXPECT(bytes > 192 * (long)sizeof(float) && size_of(first) < size_of(whole));
+  EXPECT(DeuteronLoad(whole, NULL, &loaded) == DEUTERON_OK);
+  if (loaded == NULL) return;
+  EXPECT(DeuteronSaveAs(loaded, second, &save) == DEUTERON_OK);
+  EXPECT(size_of(weights_path) == bytes);
+  EXPECT(DeuteronLoad(second, NULL, &apart) == DEUTERON_OK);
+  if (apart == NULL) return;
+  check_sums(apart);
+  REFUSED(DeuteronSaveAs(apart, whole, &save), DEUTERON_USAGE_ERROR, "has its weights in c_api.safetensors already");
+  /* An older caller's options have no room for a file. */
+  save.struct_size = sizeof(save.struct_size);
+  EXPECT(DeuteronSaveAs(loaded, whole, &save) == DEUTERON_OK);
+  DeuteronFreeModel(apart);
+  apart = NULL;
+  EXPECT(rename(weights_path, moved) == 0);
+  REFUSED(DeuteronLoad(first, NULL, &apart), DEUTERON_MODEL_ERROR, "c_api.safetensors");
+  load.weights_file = moved;
+  EXPECT(DeuteronLoad(first, &load, &apart) == DEUTERON_OK);
+  if (apart != NULL) check_sums(apart);
+  DeuteronFreeModel(apart);
+  DeuteronFreeModel(loaded);
+  DeuteronFreeModel(model);
+  remove(source);
+  remove(whole);
+  remove(first);
+  remove(second);
+  remove(moved);
+}
+
 static int cancel(void* user, const char* what) {
   ++*(int*)user;
   (void)what;
@@ -215,7 +317,6 @@ int main(int argc, char** argv) {
   DeuteronCompileOptions options = DEUTERON_COMPILE_OPTIONS_INIT;
   pthread_t hosts[2];
   void* result;
-  FILE* file;
   int calls = 0, i;
   if (argc != 2) return 2;
   for (i = 0; i < 3 * kColumns; ++i) weights[i] = (float)(i * 5 % 13 - 6);
@@ -223,10 +324,7 @@ int main(int argc, char** argv) {
   snprintf(artefact, sizeof(artefact), "%s/c_api_test.so", argv[1]);
   snprintf(copy, sizeof(copy), "%s/c_api_test_copy.so", argv[1]);
   snprintf(cache, sizeof(cache), "%s/c_api_test_cache", argv[1]);
-  file = fopen(path, "w");
-  if (file == NULL) return 2;
-  fputs(kModule, file);
-  fclose(file);
+  write_text(path, kModule);
 
   EXPECT(strcmp(DeuteronLastError(), "") == 0);
   EXPECT(DeuteronCApiVersion() == DEUTERON_C_API_VERSION);
@@ -260,6 +358,7 @@ int main(int argc, char** argv) {
   }
   DeuteronFreeModel(model);
   check_cache(path, cache);
+  check_weights_apart(argv[1]);
 
   EXPECT(DeuteronLoad(artefact, NULL, &loaded) == DEUTERON_OK);
   if (loaded == NULL) return 1;

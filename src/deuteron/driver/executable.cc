@@ -158,21 +158,25 @@ void WriteWithoutWeights(const std::string& path, std::string_view bytes, const 
 
 }  // namespace
 
-void Executable::Save(const std::string& path, const std::string& weights_file) const {
-  const std::shared_ptr<const MappedFile>& file = impl_->file;
-  if (file != nullptr && weights_file.empty()) return WriteFile(path, file->bytes());
+void SaveFile(const MappedFile& file, const std::string& path, const std::string& weights_file) {
+  if (weights_file.empty()) return WriteFile(path, file.bytes());
   std::vector<MemberWriter> writers;
   const auto add = [&](std::string_view bytes) {
-    writers.push_back([&, bytes](const std::string& to) { WriteWithoutWeights(to, bytes, *file, weights_file); });
+    writers.push_back([&, bytes](const std::string& to) { WriteWithoutWeights(to, bytes, file, weights_file); });
   };
-  if (file == nullptr) {
-    for (const GeneratedCode& code : impl_->code) {
-      writers.push_back([&](const std::string& to) { WriteCode(to, code, weights_file); });
-    }
-  } else if (const auto members = runtime::ReadArtifactSet(file->bytes(), file->path())) {
-    for (const runtime::ArtifactMember& member : *members) add(file->bytes().substr(member.offset, member.bytes));
+  if (const auto members = runtime::ReadArtifactSet(file.bytes(), file.path())) {
+    for (const runtime::ArtifactMember& member : *members) add(file.bytes().substr(member.offset, member.bytes));
   } else {
-    add(file->bytes());
+    add(file.bytes());
+  }
+  WriteMembers(path, writers);
+}
+
+void Executable::Save(const std::string& path, const std::string& weights_file) const {
+  if (impl_->file != nullptr) return SaveFile(*impl_->file, path, weights_file);
+  std::vector<MemberWriter> writers;
+  for (const GeneratedCode& code : impl_->code) {
+    writers.push_back([&](const std::string& to) { WriteCode(to, code, weights_file); });
   }
   WriteMembers(path, writers);
 }

@@ -20,6 +20,9 @@ namespace deuteron {
 /// Links the code and writes it as an artefact, with what was decided among its notes.
 void WriteCode(const std::string& path, const GeneratedCode& code, const std::string& weights_file = "");
 
+/// Writes an artefact that was read anew, its weights to `weights_file` if that is named (Executable::Save).
+void SaveFile(const MappedFile& file, const std::string& path, const std::string& weights_file);
+
 struct Executable::Impl {
   std::shared_ptr<const runtime::Executable> executable;
   int threads = 0;

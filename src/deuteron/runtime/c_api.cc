@@ -125,9 +125,7 @@ DeuteronStatus DeuteronLoad(const char* path, const DeuteronLoadOptions* options
     const rt::LoadOptions load{.verify_weights = known.verify_weights != 0,
                                .weights_file = known.weights_file == nullptr ? "" : known.weights_file};
     auto made = std::make_unique<DeuteronModel>(rt::Executable::Load(path, load));
-    made->save = [file = deuteron::MappedFile::Open(path, "the compiled model")](const std::string& copy) {
-      deuteron::WriteFile(copy, file->bytes());
-    };
+    made->file = deuteron::MappedFile::Open(path, "the compiled model");
     *model = made.release();
   });
 }

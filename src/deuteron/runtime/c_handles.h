@@ -11,6 +11,7 @@
 
 #include "deuteron/c_api.h"
 #include "deuteron/runtime/executable.h"
+#include "deuteron/support/mapped_file.h"
 
 struct DeuteronModel {
   explicit DeuteronModel(std::shared_ptr<const deuteron::runtime::Executable> runnable);
@@ -23,8 +24,10 @@ struct DeuteronModel {
   std::shared_ptr<const deuteron::runtime::Executable> executable;
   std::vector<Value> inputs;
   std::vector<Value> outputs;
-  /// Writes an artefact; of a model that was loaded, its file.
-  std::function<void(const std::string& path)> save;
+  /// Of a model that was loaded its file, else what writes an artefact, its weights to a file of their own if that is
+  /// named.
+  std::shared_ptr<const deuteron::MappedFile> file;
+  std::function<void(const std::string& path, const std::string& weights_file)> save;
 };
 
 namespace deuteron::runtime {
