@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#include "deuteron/runtime/plugin.h"
 #include "deuteron/support/error.h"
 
 namespace deuteron::runtime {
@@ -34,26 +33,13 @@ void Flatten(const Program& program, const FunctionSpec& function, uint32_t type
 
 }  // namespace
 
-Executable::Executable(Parts parts) : parts_(std::move(parts)) {
+Executable::Executable(Parts parts) : parts_(std::move(parts)), externals_(parts_.program, parts_.weights) {
   Verify(parts_.program);
   DEUTERON_CHECK(parts_.kernels.size() == parts_.program.kernels.size()) << "kernels unlike the program's";
   DEUTERON_CHECK(parts_.weights.size() == parts_.program.constants.size()) << "weights unlike the program's";
   for (size_t i = 0; i < parts_.kernels.size(); ++i) {
     DEUTERON_CHECK(parts_.kernels[i] != nullptr) << "kernel " << parts_.program.kernels[i].symbol << " is missing";
   }
-  for (const ExternalSpec& external : parts_.program.externals) {
-    std::vector<Tensor> constants;
-    for (const uint32_t index : external.constants) {
-      const ConstantSpec& constant = parts_.program.constants[index];
-      constants.push_back(ViewTensor(const_cast<void*>(parts_.weights[index]), constant.shape, constant.dtype));
-    }
-    externals_.emplace(external.symbol, LoadExternal(external, constants));
-  }
-}
-
-const tvm::ffi::Function* Executable::FindExternal(const std::string& symbol) const {
-  const auto it = externals_.find(symbol);
-  return it == externals_.end() ? nullptr : &it->second;
 }
 
 std::vector<std::string> Executable::FunctionNames() const {

@@ -10,13 +10,13 @@
 
 #include <tvm/ffi/function.h>
 
-#include <map>
 #include <memory>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
+#include "deuteron/runtime/external_functions.h"
 #include "deuteron/runtime/kernel.h"
 #include "deuteron/runtime/program.h"
 #include "deuteron/runtime/tensor.h"
@@ -93,13 +93,12 @@ class Executable {
   int64_t weights_bytes() const { return static_cast<int64_t>(parts_.program.weights_bytes); }
   DeuteronKernel kernel(size_t index) const { return parts_.kernels[index]; }
   const void* weight(size_t index) const { return parts_.weights[index]; }
-  /// The function of a library by its symbol; null if there is none.
-  const tvm::ffi::Function* FindExternal(const std::string& symbol) const;
+  const ExternalFunctions& externals() const { return externals_; }
 
  private:
   Parts parts_;
   /// Destroyed before what they point into.
-  std::map<std::string, tvm::ffi::Function> externals_;
+  ExternalFunctions externals_;
 };
 
 }  // namespace deuteron::runtime

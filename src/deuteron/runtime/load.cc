@@ -158,7 +158,7 @@ class Loader {
 
   void CheckPlugins(const Manifest& manifest) const {
     for (const std::string& plugin : manifest.plugins) {
-      const std::string problem = PluginProblem(plugin);
+      const std::string problem = PluginAbsence(plugin);
       if (problem.empty()) continue;
       DEUTERON_THROW(UnsupportedError) << path_ << ": the plugin '" << plugin << "' cannot be loaded: " << problem;
     }

@@ -61,20 +61,31 @@ struct Plugin {
   TVMFFISafeCallType create = nullptr;
   /// May be null.
   TVMFFISafeCallType pack = nullptr;
+  /// May be null.
+  TVMFFISafeCallType version = nullptr;
   std::string problem;
 };
 
+bool IsPluginName(const std::string& name) { return !name.empty() && name.find('/') == std::string::npos; }
+std::string FileOf(const std::string& name) { return "libdeuteron_" + name + ".so"; }
+
+/// The path of a plugin in one of those folders; empty if it is in none.
+std::string FindFile(const std::string& name) {
+  for (const std::string& folder : PluginFolders()) {
+    std::string path = folder + "/" + FileOf(name);
+    if (access(path.c_str(), F_OK) == 0) return path;
+  }
+  return "";
+}
+
 Plugin Open(const std::string& name) {
-  if (name.empty() || name.find('/') != std::string::npos) return {.problem = "'" + name + "' is no name of a plugin"};
-  const std::string file = "libdeuteron_" + name + ".so";
+  if (!IsPluginName(name)) return {.problem = "'" + name + "' is no name of a plugin"};
+  const std::string file = FileOf(name);
   void* library = nullptr;
   std::string problem;
-  for (const std::string& folder : PluginFolders()) {
-    const std::string path = folder + "/" + file;
-    if (access(path.c_str(), F_OK) != 0) continue;
+  if (const std::string path = FindFile(name); !path.empty()) {
     library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
     if (library == nullptr) problem = dlerror();
-    break;
   }
   if (library == nullptr && problem.empty()) {
     library = dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL);
@@ -86,7 +97,8 @@ Plugin Open(const std::string& name) {
   if (create == nullptr)
     return {.problem = file + " is no plugin of this runtime: it lacks the function deuteron_create"};
   // Never closed: its functions may outlive every executable.
-  return {create, reinterpret_cast<TVMFFISafeCallType>(dlsym(library, "__tvm_ffi_deuteron_pack")), ""};
+  const auto find = [library](const char* name) { return reinterpret_cast<TVMFFISafeCallType>(dlsym(library, name)); };
+  return {create, find("__tvm_ffi_deuteron_pack"), find("__tvm_ffi_deuteron_version"), ""};
 }
 
 const Plugin& FindPlugin(const std::string& name) {
@@ -162,6 +174,15 @@ CallProfile::CallProfile(std::vector<int64_t>* kernels) : before_(call_kernels) 
 CallProfile::~CallProfile() { call_kernels = before_; }
 
 std::string PluginProblem(const std::string& name) { return name == kSharedObject ? "" : FindPlugin(name).problem; }
+
+std::string PluginAbsence(const std::string& name) {
+  return IsPluginName(name) && !FindFile(name).empty() ? "" : PluginProblem(name);
+}
+
+std::string PluginVersion(const std::string& name) {
+  const TVMFFISafeCallType version = FindPlugin(name).version;
+  return version == nullptr ? "" : Function::InvokeExternC(nullptr, version).cast<std::string>();
+}
 
 PackedExternal PackExternal(const ExternalSpec& external, std::span<const Tensor> constants, int threads) {
   const TVMFFISafeCallType pack = external.plugin == kSharedObject ? nullptr : FindPlugin(external.plugin).pack;

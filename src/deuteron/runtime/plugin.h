@@ -18,6 +18,8 @@
 ///
 /// It gives the code and the constants (Bytes, Array<Tensor>) that an executable should hold instead: constants lie as
 /// the library reads them then, once and not twice, and loading moves none. What it gives must do on any machine.
+///
+/// And a third one, `__tvm_ffi_deuteron_version`, for people: `String version()`.
 #pragma once
 
 #include <tvm/ffi/function.h>
@@ -63,6 +65,13 @@ using tvm::ffi::Tensor;
 /// Why plugin `name` cannot be used: its file is missing, or what it needs is; empty if it can. The first call loads
 /// it.
 std::string PluginProblem(const std::string& name);
+
+/// The same as far as can be told at once: the file is looked for, and not loaded where it lies beside the runtime.
+std::string PluginAbsence(const std::string& name);
+
+/// What the plugin `name` calls its library and the version of it that is there, "oneDNN 3.2.0"; empty if it does not
+/// say so, or cannot be used.
+std::string PluginVersion(const std::string& name);
 
 /// The code and the constants of `external` as its plugin wants to find them when it is loaded on this machine, for
 /// calls with `threads` threads; as they are if it does not care, or is missing.

@@ -380,10 +380,11 @@ Tensor Machine::Alloc(Frame* frame, const TypeSpec& type, uint32_t output, std::
 }
 
 Any Machine::CallPacked(Frame* frame, const uint32_t* words) {
+  const CallThreads scope(threads_);
   tvm::ffi::Function& function = packed_[words[2]];
   if (function == nullptr) {
     const std::string& name = program_.strings[words[2]];
-    const tvm::ffi::Function* external = executable_->FindExternal(name);
+    const tvm::ffi::Function* external = executable_->externals().Find(name);
     const auto found = external != nullptr ? *external : tvm::ffi::Function::GetGlobal(name);
     if (!found.has_value()) {
       DEUTERON_THROW(UnsupportedError) << "the model calls the external function '" << name
@@ -394,7 +395,6 @@ Any Machine::CallPacked(Frame* frame, const uint32_t* words) {
   std::vector<tvm::ffi::AnyView> arguments;
   for (uint32_t i = 3; i < LengthOf(words[0]); ++i) arguments.emplace_back(frame->objects[words[i]]);
   Any result;
-  const CallThreads scope(threads_);
   function.CallPacked(arguments.data(), static_cast<int32_t>(arguments.size()), &result);
   return result;
 }

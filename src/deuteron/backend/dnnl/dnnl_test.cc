@@ -92,6 +92,21 @@ TEST(Dnnl, ConstantsAreHeldAsTheyAreRead) {
   EXPECT_THROW(run(packed.code, RandomTensor({32, 32, 3}, f32, &random)), tvm::ffi::Error);
 }
 
+TEST(Dnnl, FunctionsAreMadeWhenTheyAreCalled) {
+  std::mt19937_64 random(1);
+  const Tensor weight = RandomTensor({32, 32, 3, 3}, DataType::Float(32), &random);
+  runtime::Program program;
+  program.constants.push_back({.shape = {32, 32, 3, 3}});
+  program.externals = {{"damaged", "dnnl", "no graph", {"w"}, {0}}, {"whole", "dnnl", kConvolution, {"w"}, {0}}};
+  const std::vector<const void*> weights = {weight.data_ptr()};
+  const runtime::ExternalFunctions functions(program, weights);
+  EXPECT_EQ(functions.Find("another"), nullptr);
+  const tvm::ffi::Function* whole = functions.Find("whole");
+  ASSERT_NE(whole, nullptr);
+  EXPECT_EQ(functions.Find("whole"), whole);
+  for (int turn = 0; turn < 2; ++turn) EXPECT_THROW(functions.Find("damaged"), tvm::ffi::Error);
+}
+
 TEST(Dnnl, ChainsOfPostOperations) {
   const std::string params = "x: " + T("2, 8, 10, 10") + ", w: " + T("16, 8, 3, 3") + ", b: " + T("1, 16, 1, 1") +
                              ", s: " + T("16, 1, 1") + ", r: " + T("2, 16, 10, 10");

@@ -12,12 +12,13 @@ memory::desc DescOf(const memory::dims& dims, memory::data_type type, int tag) {
   return {dims, type, static_cast<memory::format_tag>(tag), /*allow_empty=*/true};
 }
 
-std::string NameOf(memory::data_type type) { return dnnl_dt2str(memory::convert_to_c(type)); }
-std::string NameOf(int tag) { return dnnl_fmt_tag2str(static_cast<dnnl_format_tag_t>(tag)); }
+const char* NameOfType(int type) { return dnnl_dt2str(static_cast<dnnl_data_type_t>(type)); }
+const char* NameOfFormat(int tag) { return dnnl_fmt_tag2str(static_cast<dnnl_format_tag_t>(tag)); }
 
-/// The one of that name among oneDNN's types, or its formats, from the first to before the last.
-template <typename Name>
-int Find(int first, int last, const std::string& name, const Name& name_of) {
+/// The one of that name among oneDNN's types, or its formats, from the first to before the last: `guess`, if it is
+/// that.
+int Find(int first, int last, const std::string& name, const char* (*name_of)(int), int guess) {
+  if (guess >= first && guess < last && name_of(guess) == name) return guess;
   for (int i = first; i < last; ++i) {
     if (name_of(i) == name) return i;
   }
@@ -26,8 +27,7 @@ int Find(int first, int last, const std::string& name, const Name& name_of) {
 }
 
 memory::data_type TypeOf(const std::string& name) {
-  return static_cast<memory::data_type>(
-      Find(dnnl_f16, dnnl_data_type_max, name, [](int type) { return NameOf(static_cast<memory::data_type>(type)); }));
+  return static_cast<memory::data_type>(Find(dnnl_f16, dnnl_data_type_max, name, &NameOfType, dnnl_f32));
 }
 
 }  // namespace
@@ -41,9 +41,10 @@ nlohmann::json HeldLayoutToJson(const PackedConstants::Layouts& layouts) {
     if (!named || named != to) continue;
     return {{"dims", from.get_dims()},
             {"strides", from.get_strides()},
-            {"dtype", NameOf(from.get_data_type())},
-            {"held_dtype", NameOf(to.get_data_type())},
-            {"layout", NameOf(tag)}};
+            {"dtype", NameOfType(memory::convert_to_c(from.get_data_type()))},
+            {"held_dtype", NameOfType(memory::convert_to_c(to.get_data_type()))},
+            {"layout", NameOfFormat(tag)},
+            {"layout_number", tag}};
   }
   return nullptr;
 }
@@ -54,7 +55,8 @@ PackedConstants::Layouts HeldLayoutFromJson(const nlohmann::json& json, size_t b
   if (dims.size() != strides.size() || dims.size() > DNNL_MAX_NDIMS) {
     DEUTERON_THROW(ModelError) << "a constant of " << dims.size() << " dimensions and " << strides.size() << " strides";
   }
-  const int tag = Find(dnnl_format_tag_any + 1, dnnl_format_tag_last, layout, [](int i) { return NameOf(i); });
+  const int tag =
+      Find(dnnl_format_tag_any + 1, dnnl_format_tag_last, layout, &NameOfFormat, json.value("layout_number", 0));
   const memory::desc from(dims, TypeOf(json.at("dtype")), strides);
   const memory::desc to = DescOf(dims, TypeOf(json.at("held_dtype")), tag);
   if (!to || to.get_size() > bytes) {

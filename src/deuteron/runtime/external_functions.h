@@ -1,0 +1,39 @@
+/// \file
+/// The functions of kernel libraries that a program calls.
+#pragma once
+
+#include <tvm/ffi/function.h>
+
+#include <map>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "deuteron/runtime/program.h"
+
+namespace deuteron::runtime {
+
+/// Each is made when it is first called: a library may take longer to generate its kernels than loading a model may
+/// take.
+class ExternalFunctions {
+ public:
+  /// `weights` by the program's constants; both outlive this.
+  ExternalFunctions(const Program& program, const std::vector<const void*>& weights);
+  /// Null if the program has none of that symbol. What its library refuses is thrown, by every call. To be called with
+  /// the CallThreads of the run.
+  const tvm::ffi::Function* Find(const std::string& symbol) const;
+
+ private:
+  struct Entry {
+    const ExternalSpec* spec;
+    std::once_flag made;
+    tvm::ffi::Function function;
+  };
+  void Make(Entry* entry) const;
+
+  const Program& program_;
+  const std::vector<const void*>& weights_;
+  mutable std::map<std::string, Entry> entries_;
+};
+
+}  // namespace deuteron::runtime
