@@ -64,6 +64,14 @@ void CheckVerb(const CLI::App& app, int argc, const char* const* argv) {
 int RunVerb(int argc, const char* const* argv) {
   CLI::App app{"Deuteron: an operator-fusion tensor compiler", "deuteron"};
   app.require_subcommand(1);
+  // CLI11's own flag for it would flush, and lose why that failed.
+  app.add_flag_callback(
+      "--version",
+      [] {
+        WriteOutput(VersionText());
+        throw CLI::Success();
+      },
+      "Print versions, this CPU and the libraries that are here, and exit");
   AddRunCommand(app);
   AddBenchCommand(app);
   AddCompileCommand(app);

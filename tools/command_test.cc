@@ -8,7 +8,11 @@
 #include <fstream>
 #include <map>
 
+#include "deuteron/backend/backends.h"
+#include "deuteron/c_api.h"
 #include "deuteron/driver/pass_registry.h"
+#include "deuteron/runtime/plugin.h"
+#include "deuteron/target/host.h"
 #include "tools/command_fixture.h"
 #include "tools/commands.h"
 
@@ -43,6 +47,7 @@ TEST_F(Command, OutputThatCannotBeWrittenIsAnError) {
   std::ofstream(folder_ / "large.py") << large;
   const std::string large_model = (folder_ / "large.py").string();
   const std::vector<std::vector<std::string>> runs = {{"--help"},
+                                                      {"--version"},
                                                       {"opt", "--help"},
                                                       {"opt", "--list-passes"},
                                                       {"opt", "--list-pipelines"},
@@ -66,6 +71,22 @@ TEST_F(Command, OutputThatCannotBeWrittenIsAnError) {
   }
   // An error of the verb's own goes first.
   EXPECT_EQ(WithOutputTo("/dev/full", O_WRONLY, {"opt", (folder_ / "missing.py").string()}).status, 3);
+}
+
+TEST_F(Command, SaysItsVersion) {
+  const Outcome outcome = Deuteron({"--version"});
+  EXPECT_EQ(outcome.status, 0);
+  EXPECT_EQ(outcome.err, "");
+  EXPECT_EQ(outcome.out.rfind("deuteron " + std::string(DeuteronVersion()) + "\ncode: LLVM 19.", 0), 0) << outcome.out;
+  EXPECT_CONTAINS(outcome.out, "\nthis CPU: " + HostCpu());
+  for (const backend::Backend& backend : backend::AllBackends()) {
+    EXPECT_CONTAINS(outcome.out, "\n  " + backend.name + " ");
+  }
+  if (runtime::PluginProblem("dnnl").empty()) {
+    EXPECT_CONTAINS(outcome.out, "\n  dnnl     oneDNN 3.");
+  } else {
+    EXPECT_CONTAINS(outcome.out, "\n  dnnl     not here: " + runtime::PluginProblem("dnnl"));
+  }
 }
 
 TEST_F(Command, SaysWhyAFileCannotBeWritten) {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <CLI/CLI.hpp>
+#include <string>
 #include <string_view>
 
 namespace deuteron::tools {
@@ -18,6 +19,9 @@ void AddBisectCommand(CLI::App& app);
 void AddPartitionCommand(CLI::App& app);
 void AddInspectCommand(CLI::App& app);
 void AddDiffCommand(CLI::App& app);
+
+/// What --version prints: the versions of Deuteron and LLVM, this CPU, and what libraries are here.
+std::string VersionText();
 
 /// In a folder of `run --dump-intermediates`: JSON, an array of {"name", "file"} in the order of computation.
 inline constexpr const char* kOrderFile = "order.json";

@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "deuteron/c_api.h"
 #include "deuteron/runtime/executable.h"
 #include "deuteron/runtime/instance.h"
 #include "deuteron/support/error.h"
@@ -21,6 +22,7 @@ namespace {
 
 constexpr const char* kUsage =
     "usage: deuteron-run MODEL.so [--input NAME=FILE.npy]... [--output-dir DIR] [--threads N] [--limit run_bytes=N]\n"
+    "       deuteron-run --version\n"
     "\n"
     "  Runs a model that `deuteron compile` has compiled for this machine, and prints what its outputs are.\n"
     "  --input NAME=FILE.npy  an input; all of them are needed\n"
@@ -103,6 +105,10 @@ void Run(const Options& options) {
 }  // namespace deuteron
 
 int main(int argc, char** argv) {
+  if (argc > 1 && std::string_view(argv[1]) == "--version") {
+    std::printf("deuteron-run %s\n", DeuteronVersion());
+    return std::fflush(stdout) == 0 ? 0 : 2;
+  }
   if (argc < 2 || std::string_view(argv[1]) == "--help") {
     std::fputs(deuteron::kUsage, argc < 2 ? stderr : stdout);
     return argc < 2 ? 2 : 0;

@@ -23,6 +23,8 @@ struct Backend {
   std::function<transform::Pass()> partition_quantized;
   /// Either of them, taking only what pays by estimates. Null: "auto" passes the library over.
   std::function<transform::Pass(bool quantized)> partition_paying;
+  /// The library that is here, "oneDNN 3.2.0"; empty if it is missing. May be null.
+  std::function<std::string()> version;
 };
 
 /// All back ends: those of the library, then registered ones.

@@ -159,8 +159,15 @@ Array<Any> Pack(void* host, const String& symbol, const Bytes& code, const Array
   return {Bytes(text), packed};
 }
 
+String Version() {
+  const dnnl_version_t& version = *dnnl_version();
+  return "oneDNN " + std::to_string(version.major) + "." + std::to_string(version.minor) + "." +
+         std::to_string(version.patch);
+}
+
 }  // namespace
 }  // namespace deuteron::backend::dnnl
 
 TVM_FFI_DLL_EXPORT_TYPED_FUNC(deuteron_create, deuteron::backend::dnnl::Create)
 TVM_FFI_DLL_EXPORT_TYPED_FUNC(deuteron_pack, deuteron::backend::dnnl::Pack)
+TVM_FFI_DLL_EXPORT_TYPED_FUNC(deuteron_version, deuteron::backend::dnnl::Version)

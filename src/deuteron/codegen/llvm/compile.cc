@@ -252,6 +252,8 @@ std::string EmitObject(const IRModule& lowered, const Target& target, const Code
   return CompileGroups(lowered, target, options, symbol_prefix, Product::kObject, 1).at(0);
 }
 
+std::string LlvmVersion() { return LLVM_VERSION_STRING; }
+
 std::string EmitLlvmIr(const IRModule& lowered, const Target& target, const CodegenOptions& options) {
   return CompileGroups(lowered, target, options, "", Product::kOptimizedIr, 1).at(0);
 }

@@ -56,6 +56,9 @@ std::vector<std::string> EmitObjects(const IRModule& lowered, const Target& targ
 std::string EmitObject(const IRModule& lowered, const Target& target, const CodegenOptions& options = {},
                        const std::string& symbol_prefix = "");
 
+/// Of LLVM, "19.1.7".
+std::string LlvmVersion();
+
 /// For readers and tests.
 std::string EmitLlvmIr(const IRModule& lowered, const Target& target, const CodegenOptions& options = {});
 std::string EmitAssembly(const IRModule& lowered, const Target& target, const CodegenOptions& options = {});
