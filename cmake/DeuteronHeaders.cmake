@@ -8,6 +8,7 @@ set(DEUTERON_PUBLIC_HEADERS
   driver/compile.h
   frontend/onnx/import.h
   runtime/executable.h
+  runtime/external_functions.h
   runtime/instance.h
   runtime/plugin.h
   runtime/tensor.h

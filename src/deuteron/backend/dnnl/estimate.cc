@@ -6,6 +6,7 @@
 #include "deuteron/backend/dnnl/estimate.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "deuteron/ir/transform/precision.h"
 #include "deuteron/relax/analysis/kernel_cost.h"
@@ -18,8 +19,8 @@ namespace deuteron::backend::dnnl {
 namespace {
 
 /// Of the peak of arithmetic, what oneDNN's kernels reach: convolutions with a window, those of one pixel, products.
-constexpr double kWindowPart = 0.95;
-constexpr double kPointPart = 0.9;
+constexpr double kWindowPart = 0.92;
+constexpr double kPointPart = 0.85;
 constexpr double kProductPart = 0.82;
 /// Of the same, what depthwise convolutions reach: sums of a few products.
 constexpr double kDepthwisePart = 0.4;
@@ -36,6 +37,9 @@ constexpr double kReorderPart = 0.25;
 constexpr double kExchangedPart = 0.5;
 /// Cycles to round two vectors of float32 to one of pairs of bfloat16, and to store it.
 constexpr double kCyclesOfRounding = 10;
+/// What the library must be faster by: estimates err by as much, and it has to be opened, and to generate code of its
+/// own, before its first result.
+constexpr double kLeastGain = 1.1;
 /// Cycles to enter one of its primitives: arguments by name, its own dispatch.
 constexpr double kCyclesOfCall = 5000;
 
@@ -87,23 +91,23 @@ class Estimator {
       return cycles;
     }
     cycles.generated = CyclesOfGenerated(work) + CyclesToPack();
-    if (tir::TransformedTiles(costs_, work, tir::ImageLayout::kChannelsLast))
-      cycles.exchanged = 4;  // 16 of a tile of 4
     return cycles;
   }
 
   Cycles OfProduct() const {
     const std::vector<int64_t> left = DimsOf(kernel_.inputs[0]->ty);
     const size_t rank = result_.size();
-    const double batch = Product(result_, 0, rank - 2);
+    // By one matrix all rows are those of one product.
+    double batch = Product(result_, 0, rank - 2);
+    int64_t rows = result_[rank - 2];
+    if (DimsOf(kernel_.inputs[1]->ty).size() == 2) rows *= static_cast<int64_t>(std::exchange(batch, 1));
     const auto depth = static_cast<double>(left.back());
-    const double sums = batch * static_cast<double>(result_[rank - 2] * RoundUp(result_[rank - 1], lanes_)) * depth;
+    const double sums = batch * static_cast<double>(rows * RoundUp(result_[rank - 1], lanes_)) * depth;
     const double library = 2 * sums / OpsPerCycle() / (HasTiles() ? kUnitProductPart : kProductPart);
     if (IsForUnit(left.back())) return {.library = library, .generated = 2 * sums / UnitOpsPerCycle() + CyclesToPack()};
-    return {
-        .library = library,
-        .generated = batch * costs_.CyclesOfProduct(result_[rank - 2], depth / ProductsAtOnce(), result_[rank - 1]) +
-                     CyclesToPack()};
+    return {.library = library,
+            .generated =
+                batch * costs_.CyclesOfProduct(rows, depth / ProductsAtOnce(), result_[rank - 1]) + CyclesToPack()};
   }
 
  private:
@@ -235,8 +239,9 @@ KernelEstimate EstimateKernel(const JsonKernel& kernel, const Type& result) {
     const bool is_weight = input->kind == RelaxKind::kConstant && input.ty().as<TensorTypeNode>()->dtype.bits() == 8;
     moving_floats += is_weight ? static_cast<double>(sizeof(float)) * seconds : seconds;
   }
-  return {.library = costs.Overlapped(costs.SecondsOfCycles(cycles.library), moving) +
-                     kCyclesOfCall / (costs.machine().ghz * 1e9),
+  const double library =
+      costs.Overlapped(costs.SecondsOfCycles(cycles.library), moving) + kCyclesOfCall / (costs.machine().ghz * 1e9);
+  return {.library = (is_product || is_convolution ? kLeastGain : 1) * library,
           .generated = costs.Overlapped(costs.SecondsOfCycles(cycles.generated), moving_floats) +
                        SecondsToExchange(cycles.exchanged * relax::AssumedBytes(kernel.inputs[0]->ty)),
           .keeps_layout = is_convolution || op == "concat" || op == "binary" || op.find("pool") != std::string::npos,

@@ -72,7 +72,8 @@ double CyclesOfConvolution(const CostModel& costs, const ConvWork& work, ImageLa
   if (const auto plan = TransformedTiles(costs, work, layout)) {
     // Of every tile of weights 16 numbers are read, of which few are used again soon.
     const auto weights = static_cast<double>(16 * work.weights[0] * work.weights[1]) * sizeof(float);
-    return static_cast<double>(work.images) * plan->cycles + costs.SecondsToMove(weights) / costs.SecondsOfCycles(1);
+    const double computing = costs.SecondsOfCycles(static_cast<double>(work.images) * plan->cycles);
+    return costs.Overlapped(computing, costs.SecondsToMove(weights)) / costs.SecondsOfCycles(1);
   }
   if (layout == ImageLayout::kChannelsLast && work.groups == 1) return by_channels;
   by_channels += costs.CyclesOfTransposition(pixels * static_cast<double>(channels));
