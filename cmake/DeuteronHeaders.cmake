@@ -8,7 +8,6 @@ set(DEUTERON_PUBLIC_HEADERS
   driver/compile.h
   frontend/onnx/import.h
   runtime/executable.h
-  runtime/external_functions.h
   runtime/instance.h
   runtime/plugin.h
   runtime/tensor.h
@@ -140,6 +139,7 @@ set(DEUTERON_NEEDED_HEADERS
   relax/transform/operators/constant_evaluator.h
   relax/transform/operators/passes.h
   relax/transform/user/passes.h
+  runtime/external_functions.h
   runtime/kernel.h
   runtime/program.h
   support/host_tensor.h
