@@ -172,6 +172,7 @@ bool KernelEmitter::EmitMatrixTile(const tir::ForNode* op) {
   };
 
   move_c(llvm::Intrinsic::x86_tileloadd64);
+  const std::vector<Prefetch::Pass> outer_passes = prefetch_.passes;
   // The loops of the sum, the innermost one by steps.
   std::vector<llvm::PHINode*> counters;
   std::vector<llvm::BasicBlock*> heads;
@@ -186,7 +187,11 @@ bool KernelEmitter::EmitMatrixTile(const tir::ForNode* op) {
     values_[loop->loop_var.get()] = counter;
     counters.push_back(counter);
     heads.push_back(head);
+    if (!prefetch_.passes.empty()) prefetch_.passes.push_back({loop->loop_var, loop->extent, counter});
   }
+  EmitPrefetchOfNext(tile.b->buffer, Substitute(tile.b->indices[0], origin),
+                     address(tile.b->buffer, tile.b->indices, 0), depth);
+  prefetch_.passes = outer_passes;
   const int64_t stay = registers.Staying();
   for (int64_t i = 0; i < stay; ++i) registers.rows_stay() ? load_a(i) : load_b(i);
   for (int64_t j = 0; j < turns; ++j) {

@@ -51,7 +51,9 @@ void KernelEmitter::EmitPrefetch(const tir::Buffer& buffer, const PrimExpr& inde
   if (!step || std::abs(*step) * buffer->dtype.bytes() < line_bytes) return;
   const int64_t step_bytes = *step * buffer->dtype.bytes();
   EmitPrefetchOf(address, builder_.getInt64(static_cast<uint64_t>(step_bytes * prefetch_.steps)), kIntoFirst);
-  if (step_bytes > 0 && !prefetch_.asked_for_next) EmitPrefetchOfNext(index, address, *step, step_bytes);
+  if (*step > 0 && !prefetch_.asked_for_next) {
+    prefetch_.asked_for_next = EmitPrefetchOfNext(buffer, index, address, /*count=*/1);
+  }
 }
 
 void KernelEmitter::EmitPrefetchOf(llvm::Value* address, llvm::Value* offset, uint32_t locality) {
@@ -61,7 +63,12 @@ void KernelEmitter::EmitPrefetchOf(llvm::Value* address, llvm::Value* offset, ui
                            {ahead, builder_.getInt32(kRead), builder_.getInt32(locality), builder_.getInt32(kData)});
 }
 
-void KernelEmitter::EmitPrefetchOfNext(const PrimExpr& index, llvm::Value* address, int64_t step, int64_t step_bytes) {
+bool KernelEmitter::EmitPrefetchOfNext(const tir::Buffer& buffer, const PrimExpr& index, llvm::Value* address,
+                                       int64_t count) {
+  if (prefetch_.passes.empty()) return false;
+  const int64_t step = tir::StepAlong(index, prefetch_.passes.back().var).value_or(0);
+  if (step <= 0) return false;
+  const int64_t step_bytes = step * buffer->dtype.bytes();
   // Of the loops around, those that run through what is passed by, a run of `steps` steps; and the other ones.
   int64_t steps = 1;
   llvm::Value* at = builder_.getInt64(0);
@@ -70,20 +77,19 @@ void KernelEmitter::EmitPrefetchOfNext(const PrimExpr& index, llvm::Value* addre
   for (auto loop = prefetch_.passes.rbegin(); loop != prefetch_.passes.rend(); ++loop) {
     llvm::Value* position = builder_.CreateSExtOrTrunc(loop->position, builder_.getInt64Ty());
     const auto own_step = tir::StepAlong(index, loop->var);
-    if (!own_step) return;
+    if (!own_step) return false;
     if (*own_step == 0) {
       pass = builder_.CreateAdd(pass, builder_.CreateMul(position, passes));
       passes = builder_.CreateMul(passes, EmitCast(DataType::Int(64), loop->extent.dtype(), EmitExpr(loop->extent)));
       continue;
     }
     const auto extent = AsConstInt(loop->extent);
-    if (!extent || *own_step != step * steps) return;
+    if (!extent || *own_step != step * steps) return false;
     at = builder_.CreateAdd(at, builder_.CreateMul(position, builder_.getInt64(static_cast<uint64_t>(steps))));
     steps *= *extent;
   }
   const auto* known = llvm::dyn_cast<llvm::ConstantInt>(passes);
-  if (known != nullptr && known->isOne()) return;
-  prefetch_.asked_for_next = true;
+  if (known != nullptr && known->isOne()) return false;
   const auto number = [&](int64_t value) { return builder_.getInt64(static_cast<uint64_t>(value)); };
   // Each step asks for its part of as many bytes behind as it reads itself.
   llvm::Value* part =
@@ -93,10 +99,11 @@ void KernelEmitter::EmitPrefetchOfNext(const PrimExpr& index, llvm::Value* addre
   llvm::Value* offset = builder_.CreateAdd(begin, first);
   const int64_t line_bytes = costs_.machine().line_bytes;
   const auto* bytes = llvm::dyn_cast<llvm::ConstantInt>(part);
-  const int64_t lines = bytes == nullptr ? 1 : (bytes->getSExtValue() + line_bytes - 1) / line_bytes;
+  const int64_t lines = bytes == nullptr ? 1 : (count * bytes->getSExtValue() + line_bytes - 1) / line_bytes;
   for (int64_t line = 0; line < lines; ++line) {
     EmitPrefetchOf(address, builder_.CreateAdd(offset, number(line * line_bytes)), kIntoSecond);
   }
+  return true;
 }
 
 }  // namespace deuteron::codegen

@@ -92,7 +92,9 @@ class KernelEmitter {
   /// behind it (kPrefetchNext).
   void EmitPrefetch(const tir::Buffer& buffer, const PrimExpr& index, llvm::Value* address);
   void EmitPrefetchOf(llvm::Value* address, llvm::Value* offset, uint32_t locality);
-  void EmitPrefetchOfNext(const PrimExpr& index, llvm::Value* address, int64_t step, int64_t step_bytes);
+  /// Of what lies behind that which the marked loops run through (kPrefetchNext): the part of `count` iterations of the
+  /// innermost one, which loads at `address`. False if nothing is to be asked for.
+  bool EmitPrefetchOfNext(const tir::Buffer& buffer, const PrimExpr& index, llvm::Value* address, int64_t count);
 
   // emit_matrix_tile.cc
   /// The nest of loops as products of tiles; false if it is no such, or the target has no unit for it.

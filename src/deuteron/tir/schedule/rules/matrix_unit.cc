@@ -193,6 +193,7 @@ bool ScheduleMatrixTiles(Schedule* schedule, const Target& target, const Block& 
   VectorizeColumns(schedule, stage, target);
   const auto first = std::find_if(reduce.begin(), reduce.end(), is_long);
   schedule->Annotate(*first, kMatrixTile, static_cast<int64_t>(reduce.end() - first));
+  schedule->Annotate(line.value_or(rows[0]), kPrefetchNext, 1);
   schedule->Parallel(FuseAll(schedule, outer));
   return true;
 }
