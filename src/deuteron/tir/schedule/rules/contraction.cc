@@ -15,7 +15,8 @@
 /// A long sum is cut into parts: the panel of B that a part reads stays in the cache while all rows pass by, the sums
 /// of the parts are added up where the result lies, and the epilogue runs on a panel of results. Rows of A that compete
 /// for the same places of the first cache are copied to lie side by side, once for several panels of B. Constant
-/// weights are laid out at compile time (PackWeights). After K. Goto, R. van de Geijn, "Anatomy of High-Performance
+/// weights are laid out at compile time (PackWeights), and while the rows pass by one panel of them the next comes from
+/// memory (kPrefetchNext). After K. Goto, R. van de Geijn, "Anatomy of High-Performance
 /// Matrix Multiplication", TOMS 2008.
 #include <algorithm>
 #include <functional>
