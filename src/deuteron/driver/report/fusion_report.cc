@@ -124,6 +124,8 @@ class Joiner {
                                RemedyOf(decision.reason, [&](std::string_view word) {
                                  return word == "detail" ? std::string(decision.message) : FigureText(decision, word);
                                })});
+    if (InfoOf(decision.reason).kind != transform::ReasonKind::kChosen) return;
+    for (const auto& [name, value] : decision.figures) report_.remarks.back().figures.emplace_back(name, value);
   }
 
   static std::string GroupKey(const std::string& function, int64_t group) {

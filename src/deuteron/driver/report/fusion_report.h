@@ -8,6 +8,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "deuteron/driver/report/size_expr.h"
@@ -77,6 +78,8 @@ struct Remark {
   std::string sentence;
   /// What would make another verdict of it, if it is a refusal.
   std::string change;
+  /// What was estimated of a choice, if it is one: nanoseconds by name.
+  std::vector<std::pair<std::string, int64_t>> figures = {};
 };
 
 struct FusionReport {

@@ -83,6 +83,7 @@ Json WriteJson(const FusionReport& report, const std::string& model) {
                                {"reason", CodeOf(remark.reason)},
                                {"message", remark.sentence}});
     if (!remark.change.empty()) json["remarks"].back()["change"] = remark.change;
+    for (const auto& [name, value] : remark.figures) json["remarks"].back()["figures"][name] = value;
   }
   return json;
 }
