@@ -16,13 +16,15 @@ constexpr uint32_t kIntoFirst = 3, kIntoSecond = 2;
 
 void KernelEmitter::EmitInPrefetchedLoop(const tir::ForNode* op, const tir::Var& var, llvm::Value* position,
                                          const std::function<void()>& emit_body) {
-  const auto marks = [&](const char* key) { return op->annotations.defined() && op->annotations.count(key) != 0; };
+  const auto steps = IntAnnotation(op, tir::kPrefetchSteps);
+  const bool begins = IntAnnotation(op, tir::kPrefetchNext).has_value();
+  if (!steps && !begins && prefetch_.passes.empty()) return emit_body();
   const Prefetch outer = prefetch_;
-  if (marks(tir::kPrefetchNext)) prefetch_.passes.clear();
-  if (marks(tir::kPrefetchNext) || !prefetch_.passes.empty()) prefetch_.passes.push_back({var, op->extent, position});
-  if (marks(tir::kPrefetchSteps)) {
+  if (begins) prefetch_.passes.clear();
+  if (begins || !prefetch_.passes.empty()) prefetch_.passes.push_back({var, op->extent, position});
+  if (steps) {
     prefetch_.loop = var;
-    prefetch_.steps = op->annotations.at(tir::kPrefetchSteps).cast<int64_t>();
+    prefetch_.steps = *steps;
     prefetch_.asked.clear();
     prefetch_.asked_for_next = false;
   }

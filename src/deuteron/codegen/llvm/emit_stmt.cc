@@ -21,15 +21,6 @@ bool HasVectors(const tir::Stmt& stmt) {
   return found;
 }
 
-std::optional<int64_t> IntAnnotation(const tir::ForNode* op, const char* key) {
-  if (op->annotations.empty()) return std::nullopt;
-  const auto it = op->annotations.find(key);
-  if (it == op->annotations.end()) return std::nullopt;
-  if (const auto value = (*it).second.try_cast<int64_t>()) return *value;
-  if (const auto value = (*it).second.try_cast<PrimExpr>()) return AsConstInt(*value);
-  return std::nullopt;
-}
-
 llvm::MDNode* LoopMetadata(llvm::LLVMContext& context, const tir::ForNode* op) {
   std::vector<llvm::Metadata*> operands = {nullptr};
   const auto flag = [&](const char* name) {
@@ -57,6 +48,15 @@ llvm::MDNode* LoopMetadata(llvm::LLVMContext& context, const tir::ForNode* op) {
 }
 
 }  // namespace
+
+std::optional<int64_t> IntAnnotation(const tir::ForNode* op, const char* key) {
+  if (op->annotations.empty()) return std::nullopt;
+  const auto it = op->annotations.find(key);
+  if (it == op->annotations.end()) return std::nullopt;
+  if (const auto value = (*it).second.try_cast<int64_t>()) return *value;
+  if (const auto value = (*it).second.try_cast<PrimExpr>()) return AsConstInt(*value);
+  return std::nullopt;
+}
 
 void KernelEmitter::EmitStmt(const tir::Stmt& stmt) {
   switch (stmt->kind) {

@@ -30,6 +30,9 @@
 
 namespace deuteron::codegen {
 
+/// The number that a loop is annotated with; nothing if it is not.
+std::optional<int64_t> IntAnnotation(const tir::ForNode* op, const char* key);
+
 class KernelEmitter {
  public:
   KernelEmitter(llvm::Module* module, const Target& target, const CodegenOptions& options);

@@ -126,11 +126,6 @@ class RegionBuilder {
   arith::Analyzer analyzer_;
 };
 
-PrimExpr StripCasts(PrimExpr expr) {
-  while (expr->kind == ExprKind::kCast) expr = PrimExpr(static_cast<const CastNode*>(expr.get())->value);
-  return expr;
-}
-
 /// Whether all indices are variables, each another one.
 bool ArePlainDistinct(const Array<PrimExpr>& indices) {
   std::unordered_set<const Object*> seen;
@@ -168,11 +163,11 @@ bool AreSplitDistinct(const SBlock& block, const Array<PrimExpr>& indices) {
 
 std::optional<MatmulRoles> FindMatmulRoles(const SBlock& block, const ReductionUpdate& update) {
   if (update.combiner != ExprKind::kAdd) return std::nullopt;
-  const auto factors = FindFactors(StripCasts(update.source));
+  const auto factors = FindFactors(WithoutCasts(update.source));
   if (!factors) return std::nullopt;
   MatmulRoles roles;
-  roles.lhs = StripCasts(factors->lhs);
-  roles.rhs = StripCasts(factors->rhs);
+  roles.lhs = WithoutCasts(factors->lhs);
+  roles.rhs = WithoutCasts(factors->rhs);
   roles.lhs_load = As<BufferLoad>(roles.lhs);
   roles.rhs_load = As<BufferLoad>(roles.rhs);
   const auto vars_of = [](const PrimExpr& expr) {
@@ -368,6 +363,13 @@ BlockInfo ClassifyBlock(const SBlock& block) {
   }
   return info;
 }
+
+PrimExpr WithoutCasts(PrimExpr expr) {
+  while (const auto* cast = expr.as<CastNode>()) expr = cast->value;
+  return expr;
+}
+
+BufferLoad AsLoad(const PrimExpr& expr) { return As<BufferLoad>(WithoutCasts(expr)); }
 
 ScopeInfo AnalyzeScope(const Stmt& scope_body) {
   ScopeCollector collector;

@@ -73,6 +73,10 @@ struct ReductionUpdate {
 };
 std::optional<ReductionUpdate> GetReductionUpdate(const SBlock& block);
 
+PrimExpr WithoutCasts(PrimExpr expr);
+/// The load that an expression is but for casts; null if it is none.
+BufferLoad AsLoad(const PrimExpr& expr);
+
 /// The blocks of a scope (usually the root block) in order of execution.
 struct ScopeInfo {
   std::vector<SBlockRealize> blocks;

@@ -18,6 +18,7 @@
 #include <optional>
 #include <unordered_set>
 
+#include "deuteron/tir/analysis/block_analysis.h"
 #include "deuteron/tir/analysis/factors.h"
 #include "deuteron/tir/analysis/views.h"
 #include "deuteron/tir/block_annotations.h"
@@ -76,11 +77,6 @@ bool IsReused(const BufferStoreNode* store, const BufferLoadNode* load) {
     deuteron::PostOrderVisit(index, [&](const PrimExpr& node) { vars.erase(node.get()); });
   }
   return !vars.empty();
-}
-
-PrimExpr WithoutCasts(PrimExpr expr) {
-  while (const auto* cast = expr.as<CastNode>()) expr = cast->value;
-  return expr;
 }
 
 /// C[i] = C[i] + A[..] * B[..] with both operands reused: a matmul or convolution.

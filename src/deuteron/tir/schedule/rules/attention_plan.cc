@@ -12,19 +12,11 @@ namespace {
 constexpr const char* kNoSoftmax = "what is between its products is no softmax";
 constexpr const char* kOtherAxes = "its stages are not along the same rows and keys";
 
-/// The expression without casts.
-PrimExpr Uncast(PrimExpr value) {
-  while (const auto* cast = value.as<CastNode>()) value = cast->value;
-  return value;
-}
-
 /// The expression with the values of what it binds.
 PrimExpr WithoutLets(PrimExpr value) {
   while (const auto* let = value.as<LetNode>()) value = Substitute(let->body, {{let->var, let->value}});
   return value;
 }
-
-BufferLoad AsLoad(const PrimExpr& value) { return As<BufferLoad>(Uncast(value)); }
 
 class AttentionPlanner {
  public:
@@ -97,18 +89,19 @@ class AttentionPlanner {
 
   /// Whether the blocks between the products compute one, for rows without a NaN perhaps.
   bool IsSoftmax() {
-    const auto exponential = GetStoredValue(schedule_.Get(plan_.exponent)->body);
+    const auto stored = GetStoredValue(schedule_.Get(plan_.exponent)->body);
     static const Op exp = Op::Get("tir.exp");
-    if (!exponential) return false;
-    const PrimExpr denormal = WithDenormals(WithoutLets(exponential->value));
-    const auto* call = denormal.as<CallNode>();
-    const auto* shifted = call != nullptr && call->op.same_as(exp) ? Uncast(call->args[0]).as<SubNode>() : nullptr;
+    if (!stored) return false;
+    const PrimExpr exponential = WithDenormals(WithoutLets(stored->value));
+    const auto* call = exponential.as<CallNode>();
+    const auto* shifted =
+        call != nullptr && call->op.same_as(exp) ? WithoutCasts(call->args[0]).as<SubNode>() : nullptr;
     if (shifted == nullptr || !Reads(shifted->a, MaskedBuffer()) ||
         !Reads(shifted->b, schedule_.WriteBuffer(plan_.maximum)))
       return false;
     const auto weight = GetStoredValue(schedule_.Get(plan_.weights)->body);
     if (!weight) return false;
-    PrimExpr value = Uncast(WithoutLets(weight->value));
+    PrimExpr value = WithoutCasts(WithoutLets(weight->value));
     if (const auto* choice = value.as<SelectNode>()) {
       static const Op isnan = Op::Get("tir.isnan");
       const auto* test = choice->condition.as<CallNode>();
@@ -117,7 +110,7 @@ class AttentionPlanner {
           !ExprEqual(test->args[0], choice->false_value))
         return false;
       plan_.is_guarded = true;
-      value = Uncast(choice->false_value);
+      value = WithoutCasts(choice->false_value);
     }
     const auto* quotient = value.as<DivNode>();
     return quotient != nullptr && Reads(quotient->a, schedule_.WriteBuffer(plan_.exponent)) &&

@@ -15,13 +15,6 @@ namespace {
 
 using Iters = std::unordered_set<const Object*>;
 
-PrimExpr Uncast(PrimExpr value) {
-  while (const auto* cast = value.as<CastNode>()) value = cast->value;
-  return value;
-}
-
-BufferLoad AsLoad(const PrimExpr& value) { return As<BufferLoad>(Uncast(value)); }
-
 /// The call that a value is but for casts, if it is an exponential of a difference of two loads.
 struct Exponential {
   PrimExpr call;
@@ -30,10 +23,10 @@ struct Exponential {
 };
 std::optional<Exponential> FindExponential(const PrimExpr& value) {
   static const Op exp = Op::Get("tir.exp");
-  const PrimExpr inner = Uncast(value);
+  const PrimExpr inner = WithoutCasts(value);
   const auto* call = inner.as<CallNode>();
   if (call == nullptr || !call->op.same_as(exp)) return std::nullopt;
-  const PrimExpr shifted = Uncast(call->args[0]);
+  const PrimExpr shifted = WithoutCasts(call->args[0]);
   const auto* difference = shifted.as<SubNode>();
   if (difference == nullptr) return std::nullopt;
   const BufferLoad element = AsLoad(difference->a), maximum = AsLoad(difference->b);
@@ -41,18 +34,16 @@ std::optional<Exponential> FindExponential(const PrimExpr& value) {
   return Exponential{inner, element, maximum};
 }
 
+/// Writes other expressions in the place of some.
 class Replacer : public StmtExprMutator {
  public:
-  Replacer(const PrimExpr& old, const PrimExpr& value) : old_(old), value_(value) {}
+  std::unordered_map<const Object*, PrimExpr> values;
 
  protected:
   PrimExpr VisitExpr(const PrimExpr& expr) override {
-    return expr.same_as(old_) ? value_ : StmtExprMutator::VisitExpr(expr);
+    const auto value = values.find(expr.get());
+    return value == values.end() ? StmtExprMutator::VisitExpr(expr) : value->second;
   }
-
- private:
-  const PrimExpr& old_;
-  const PrimExpr& value_;
 };
 
 class Softmax {
@@ -203,16 +194,14 @@ PrimExpr WithDenormals(const PrimExpr& value) {
 PrimFunc WithoutDenormalWeights(const PrimFunc& func) {
   const ScopeInfo scope = AnalyzeScope(RootBlock(func)->body);
   const Softmax softmax(func, scope);
-  Stmt body = func->body;
+  Replacer replacer;
   for (const SBlockRealize& realize : scope.blocks) {
     const auto exponential = softmax.ExponentialOf(realize->block);
-    if (!exponential) continue;
-    const PrimExpr value = WithoutDenormals(exponential->call);
-    body = Replacer(exponential->call, value).VisitStmt(body);
+    if (exponential) replacer.values.emplace(exponential->call.get(), WithoutDenormals(exponential->call));
   }
-  if (body.same_as(func->body)) return func;
+  if (replacer.values.empty()) return func;
   PrimFunc result = func;
-  CopyOnWrite(&result)->body = body;
+  CopyOnWrite(&result)->body = replacer.VisitStmt(func->body);
   return result;
 }
 
