@@ -73,7 +73,7 @@ class Attack:
         (self.scratch / "model.onnx").write_bytes(data)
         for index, array in enumerate(inputs):
             np.save(place / f"{index}.npy", array)
-        answer = self.server.ask("{mode} {backend} {threads} {folder} {target}".format(**CONFIG, folder=self.scratch))
+        answer = self.server.answer(CONFIG, self.scratch)
         for prefix in ("crash", "hang"):
             if answer.startswith(prefix):
                 return Verdict(prefix, answer)

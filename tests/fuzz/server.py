@@ -76,11 +76,15 @@ class Server:
         self.stop()
         return f"crash: status {status}: {' '.join(lines[-3:])[-300:]}"
 
+    def answer(self, config, folder):
+        """What serve_networks says of the model in a folder."""
+        return self.ask("{mode} {backend} {threads} {folder} {target}".format(**config, folder=folder))
+
     def run(self, config, model, inputs, folder):
         """Outputs in each world, or the answer."""
         for old in folder.glob("*/out_*.npy"):
             old.unlink()
-        answer = self.ask("{mode} {backend} {threads} {folder} {target}".format(**config, folder=folder))
+        answer = self.answer(config, folder)
         if answer != "ok":
             return answer
         return [[load(folder / str(world) / f"out_{index}.npy") for index in range(len(model.graph.output))] for world in range(len(inputs))]
