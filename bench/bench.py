@@ -1,6 +1,6 @@
 """Figures beside peers, measured alternately in one run: what `./dev bench` prints and BENCHMARKS.md records.
 
-    python bench/bench.py [fusion] [kernels] [networks] [libraries] [exported] [products] [convolutions] [fusion-table] [patterns] [script] [scale]
+    python bench/bench.py [fusion] [kernels] [networks] [libraries] [small] [exported] [products] [convolutions] [fusion-table] [patterns] [script] [scale]
 
 Without a name all but `exported`, which wants the zoo's environment. Times are medians of rounds in which the candidates take turns; what counts are the ratios, never a time.
 """
@@ -11,17 +11,15 @@ import pathlib
 import statistics
 import subprocess
 import sys
-import time
 
-import numpy as np
 import onnx
-import onnxruntime
-from onnx import TensorProto, helper, numpy_helper
+from networks import Builder, chain, conv_blocks, lstm, matmul, row_chain
+from onnx import helper
+from peers import THREADS, bench_onnxruntime, bench_openvino, bench_xla
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 BIN = ROOT / "build" / "release" / "bin"
 WORK = ROOT / "build" / "bench"
-THREADS = 2
 ROUNDS = 3
 LIBRARY_ROUNDS = 7  # ratios of a few hundredths are what that table is about
 
@@ -29,113 +27,6 @@ LIBRARY_ROUNDS = 7  # ratios of a few hundredths are what that table is about
 def bench(model, *flags, seconds=0.5):
     command = [BIN / "deuteron", "bench", model, "--seconds", seconds, "--json", "--threads", THREADS, *flags]
     return json.loads(subprocess.run(list(map(str, command)), check=True, capture_output=True, text=True).stdout)
-
-
-def bench_onnxruntime(model, seconds=0.5):
-    options = onnxruntime.SessionOptions()
-    options.intra_op_num_threads = THREADS
-    session = onnxruntime.InferenceSession(str(model), options, providers=["CPUExecutionProvider"])
-    random = np.random.default_rng(0)
-    feed = {}
-    for value in session.get_inputs():
-        shape = [d if isinstance(d, int) else 1 for d in value.shape]
-        if value.type == "tensor(int64)":
-            feed[value.name] = random.integers(0, 100, shape)
-        else:
-            feed[value.name] = random.standard_normal(shape).astype(np.float32)
-    session.run(None, feed)
-    times = []
-    end = time.perf_counter() + seconds
-    while len(times) < 3 or time.perf_counter() < end:
-        begin = time.perf_counter()
-        session.run(None, feed)
-        times.append((time.perf_counter() - begin) * 1e3)
-    return statistics.median(times)
-
-
-class Builder:
-    """A graph of float32 nodes with seeded weights."""
-
-    def __init__(self, seed=0):
-        self.random = np.random.default_rng(seed)
-        self.nodes, self.weights = [], []
-
-    def weight(self, *shape, scale=None):
-        name = f"w{len(self.weights)}"
-        fan_in = max(1, int(np.prod(shape[1:])))
-        data = self.random.standard_normal(shape) * (scale or (2 / fan_in) ** 0.5)
-        self.weights.append(numpy_helper.from_array(data.astype(np.float32), name))
-        return name
-
-    def node(self, op, *inputs, **attributes):
-        output = f"{op}_{len(self.nodes)}"
-        self.nodes.append(helper.make_node(op, list(inputs), [output], name=output, **attributes))
-        return output
-
-    def save(self, path, inputs, output, shape):
-        graph = helper.make_graph(
-            self.nodes,
-            "bench",
-            [helper.make_tensor_value_info(n, TensorProto.FLOAT, s) for n, s in inputs],
-            [helper.make_tensor_value_info(output, TensorProto.FLOAT, shape)],
-            self.weights,
-        )
-        model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=9)
-        onnx.checker.check_model(model)
-        onnx.save(model, path)
-        return path
-
-
-def conv_block(path, channels, size, kernel, groups, bn=True):
-    b = Builder()
-    pad = kernel // 2
-    w = b.weight(channels, channels // groups, kernel, kernel)
-    y = b.node("Conv", "x", w, group=groups, pads=[pad] * 4, kernel_shape=[kernel] * 2)
-    if bn:
-        # Not folded into the weights: scale and shift stand after the convolution, as unfused operators would run.
-        y = b.node("Mul", y, b.weight(1, channels, 1, 1, scale=1.0))
-        y = b.node("Add", y, b.weight(1, channels, 1, 1, scale=1.0))
-        y = b.node("Relu", y)
-    return b.save(path, [("x", [1, channels, size, size])], y, [1, channels, size, size])
-
-
-def lstm(path, hidden=128, steps=16):
-    b = Builder()
-    wx, wh, bias = b.weight(hidden, 4 * hidden), b.weight(hidden, 4 * hidden), b.weight(4 * hidden, scale=0.1)
-    h, c = "h0", "c0"
-    for step in range(steps):
-        gates = b.node("Add", b.node("Add", b.node("MatMul", f"x{step}", wx), b.node("MatMul", h, wh)), bias)
-        split = [f"gate{step}_{i}" for i in range(4)]
-        b.nodes.append(helper.make_node("Split", [gates], split, name=f"split{step}", axis=1))
-        i, f, o = (b.node("Sigmoid", s) for s in split[:3])
-        g = b.node("Tanh", split[3])
-        c = b.node("Add", b.node("Mul", f, c), b.node("Mul", i, g))
-        h = b.node("Mul", o, b.node("Tanh", c))
-    inputs = [("h0", [1, hidden]), ("c0", [1, hidden])] + [(f"x{s}", [1, hidden]) for s in range(steps)]
-    return b.save(path, inputs, h, [1, hidden])
-
-
-def chain(path, rows=1024, columns=4096, length=20):
-    b = Builder()
-    y = "x"
-    for i in range(length):
-        op = i % 5
-        if op == 0:
-            y = b.node("Add", y, b.weight(columns, scale=1.0))
-        elif op == 1:
-            y = b.node("Mul", y, b.weight(rows, 1, scale=1.0))
-        elif op == 2:
-            y = b.node("Relu", y)
-        elif op == 3:
-            y = b.node("Sub", y, b.weight(columns, scale=1.0))
-        else:
-            y = b.node("Abs", y)
-    return b.save(path, [("x", [rows, columns])], y, [rows, columns])
-
-
-def matmul(path, m, k, n):
-    b = Builder()
-    return b.save(path, [("x", [m, k])], b.node("MatMul", "x", b.weight(k, n)), [m, n])
 
 
 def turns(model, *candidates, rounds=ROUNDS):
@@ -163,10 +54,10 @@ def unfused(model):
 
 def bench_fusion():
     cases = [
-        ("depthwise conv+bn+relu 512x14x14 3x3", conv_block(WORK / "dw.onnx", 512, 14, 3, 512), 1.5),
+        ("depthwise conv+bn+relu 512x14x14 3x3", conv_blocks(WORK / "dw.onnx", 512, 14, 3, 512), 1.5),
         ("LSTM cell, hidden 128, 16 steps", lstm(WORK / "lstm.onnx"), 1.5),
         ("20 elementwise/broadcast ops 1024x4096", chain(WORK / "chain.onnx"), 3.0),
-        ("conv+bn+relu 128x28x28 1x1", conv_block(WORK / "conv1x1.onnx", 128, 28, 1, 1), 1.1),
+        ("conv+bn+relu 128x28x28 1x1", conv_blocks(WORK / "conv1x1.onnx", 128, 28, 1, 1), 1.1),
     ]
     print(f"{'what fusion is worth':42}{'fused':>9}{'unfused':>9}{'ratio':>7}{'wanted':>7}{'ONNX RT':>9}{'ratio':>7}")
     for name, model, wanted in cases:
@@ -181,7 +72,7 @@ def measure_peak():
 def bench_kernels():
     cases = []
     for channels, size in [(64, 56), (128, 28), (256, 14), (512, 7)]:
-        model = conv_block(WORK / f"conv3x3_{channels}.onnx", channels, size, 3, 1, bn=False)
+        model = conv_blocks(WORK / f"conv3x3_{channels}.onnx", channels, size, 3, 1, bn=False)
         cases.append((f"conv 3x3 {channels}x{size}x{size}", model, 2 * 9 * channels**2 * size**2))
     for m, k, n in [(128, 768, 768), (128, 768, 3072), (128, 3072, 768)]:
         cases.append((f"matmul {m}x{k}x{n}", matmul(WORK / f"matmul_{k}_{n}.onnx", m, k, n), 2 * m * k * n))
@@ -215,35 +106,24 @@ def full_size(name):
     return model
 
 
-def bench_openvino(model):
-    import openvino  # bench/requirements.txt
-
-    # As precise as the others: where the processor has bfloat16, OpenVINO would take that.
-    properties = {"INFERENCE_NUM_THREADS": THREADS, "PERFORMANCE_HINT": "LATENCY", "INFERENCE_PRECISION_HINT": "f32"}
-    compiled = openvino.Core().compile_model(str(model), "CPU", properties)
-    request = compiled.create_infer_request()
-    random = np.random.default_rng(0)
-    feed = {}
-    for value in compiled.inputs:
-        integer = value.element_type.get_type_name().startswith("i")
-        feed[value.any_name] = random.integers(0, 100, value.shape) if integer else random.standard_normal(value.shape).astype(np.float32)
-    request.infer(feed)
-    times = []
-    end = time.perf_counter() + 0.5
-    while len(times) < 3 or time.perf_counter() < end:
-        begin = time.perf_counter()
-        request.infer(feed)
-        times.append((time.perf_counter() - begin) * 1e3)
-    return statistics.median(times)
+def small_networks():
+    return {
+        "elementwise chain": chain(WORK / "chain_tanh.onnx", last="Tanh"),
+        "row chain": row_chain(WORK / "row_chain.onnx"),
+        "8 x conv 1x1": conv_blocks(WORK / "conv1x1_8.onnx", 128, 28, 1, 1, count=8),
+        "8 x depthwise": conv_blocks(WORK / "dw_8.onnx", 512, 14, 3, 512, count=8),
+        "lstm cell": lstm(WORK / "lstm.onnx"),
+    }
 
 
-def bench_libraries(models=None):
-    """Generated code, oneDNN, and what `auto` makes of it, each compiled once, then run in turn with the peers."""
-    models = models or {name: full_size(name) for name in ["resnet50", "mobilenetv2", "bert", "vit", "densenet121", "inceptionv1"]}
-    titles = ["none", "dnnl", "auto", "chosen", "ONNX RT", "OpenVINO", "auto/best", "dnnl/none", "peer/auto"]
+def bench_libraries(models=None, small=None):
+    """Generated code, oneDNN, and what `auto` makes of it, each compiled once, then run in turn with the peers; XLA beside `small` networks."""
+    models = {name: full_size(name) for name in ["resnet50", "mobilenetv2", "bert", "vit", "densenet121", "inceptionv1"]} if models is None else models
+    small = small or {}
+    titles = ["none", "dnnl", "auto", "chosen", "ONNX RT", "OpenVINO", "XLA", "auto/best", "dnnl/none", "peer/auto"]
     print(f"{'network (full size, batch 1)':26}" + "".join(f"{title:>10}" for title in titles))
     over_peers, over_library = [], []
-    for name, model in models.items():
+    for name, model in (models | small).items():
         artefacts = {}
         for backend in ["none", "dnnl", "auto"]:
             artefacts[backend] = WORK / f"{name}-{backend}.so"
@@ -251,8 +131,9 @@ def bench_libraries(models=None):
             subprocess.run(list(map(str, command)), check=True, capture_output=True)
         chosen = bench(artefacts["auto"])["backend"]
         candidates = [lambda _, path=path: bench(path)["median_ms"] for path in artefacts.values()]
+        libraries = [bench_onnxruntime, bench_openvino] + [bench_xla] * (name in small)
         os.sync()  # what was written shall not be on its way to the disk meanwhile
-        columns = turns(model, *candidates, bench_onnxruntime, bench_openvino, rounds=LIBRARY_ROUNDS)
+        columns = turns(model, *candidates, *libraries, rounds=LIBRARY_ROUNDS)
         for path in artefacts.values():
             path.unlink()
         none, dnnl, auto, *peers = columns
@@ -260,18 +141,23 @@ def bench_libraries(models=None):
         peer = min(peers, key=statistics.median)
         over_peers.append(ratio(peer, auto))
         over_library.append(ratio(dnnl, none))
-        cells = [f"{statistics.median(column):.2f}" for column in columns]
+        cells = [f"{statistics.median(column):.{2 if name in models else 3}f}" for column in columns] + ["-"] * (name in models)
         cells = [*cells[:3], chosen, *cells[3:], f"{ratio(auto, best):.2f}", f"{over_library[-1]:.2f}", f"{over_peers[-1]:.2f}"]
         print(f"{name:26}" + "".join(f"{cell:>10}" for cell in cells), flush=True)
     for title, ratios in [("generated code over oneDNN", over_library), ("auto over the best peer", over_peers)]:
         print(f"{title}: geometric mean {statistics.geometric_mean(ratios):.2f}, worst {min(ratios):.2f}")
 
 
+def bench_small():
+    bench_libraries({}, small_networks())
+
+
 def bench_exported():
-    """Those that torch exports, in the environment of the zoo (`./dev zoo` makes it), and two of our own."""
+    """Those that torch exports, in the environment of the zoo (`./dev zoo` makes it), two of our own, and the small ones: twenty."""
     folder = WORK / "exported"
     subprocess.run([ROOT / "build/zoo/venv/bin/python", ROOT / "bench/export.py", folder], check=True, capture_output=True)
-    bench_libraries({path.stem: path for path in sorted(folder.glob("*.onnx"))} | {name: full_size(name) for name in ["unet", "decoder"]})
+    exported = {path.stem: path for path in sorted(folder.glob("*.onnx"))}
+    bench_libraries(exported | {name: full_size(name) for name in ["unet", "decoder"]}, small_networks())
 
 
 def library_ratio(model, seconds=0.1):
@@ -385,7 +271,7 @@ def bench_fusion_table():
 
 def main():
     WORK.mkdir(parents=True, exist_ok=True)
-    parts = {"fusion": bench_fusion, "kernels": bench_kernels, "networks": bench_networks, "libraries": bench_libraries,
+    parts = {"fusion": bench_fusion, "kernels": bench_kernels, "networks": bench_networks, "libraries": bench_libraries, "small": bench_small,
              "products": bench_products, "convolutions": bench_convolutions,
              "fusion-table": bench_fusion_table, "patterns": bench_patterns, "script": bench_script, "scale": bench_scale}
     others = {"exported": bench_exported}

@@ -19,6 +19,10 @@ inline constexpr const char* kSumSteps = "sum_steps";
 /// do not compute them where they are read.
 inline constexpr const char* kComputedOnce = "computed_once";
 
+/// Of a block (true) that multiplies transformed tiles of images (topi/winograd.h): what transforms them before and
+/// after is computed with it, a few tiles at a time.
+inline constexpr const char* kTransformedTiles = "transformed_tiles";
+
 /// Of a loop: what it loads is asked for so many iterations (int64) before, as far as it lies a constant distance of
 /// more than a line of the cache from one to the next.
 inline constexpr const char* kPrefetchSteps = "prefetch_steps";

@@ -85,7 +85,7 @@ te::Tensor WinogradProduct(const te::Tensor& weights, const te::Tensor& tiles) {
         const PrimExpr tile = tiles({i[0], i[1], i[2], i[3], i[4], c->var});
         return te::Sum(tile * weights({i[0], i[1], FloorDiv(i[5], length), c->var, FloorMod(i[5], length)}), {c});
       },
-      "winograd_product", {{tir::kSumSteps, kStepsOfSum}});
+      "winograd_product", {{tir::kSumSteps, kStepsOfSum}, {tir::kTransformedTiles, int64_t{1}}});
 }
 
 te::Tensor WinogradOutput(const te::Tensor& products, const Array<PrimExpr>& out_spatial, const WinogradGrid& grid) {
@@ -107,6 +107,14 @@ te::Tensor WinogradOutput(const te::Tensor& products, const Array<PrimExpr>& out
                        });
                      },
                      "winograd_output", {{tir::kOpPattern, tir::kAcceptsElementwise}});
+}
+
+te::Tensor WinogradConv2D(const te::Tensor& data, const te::Tensor& weights, const std::vector<int64_t>& before,
+                          const std::vector<int64_t>& out_spatial) {
+  const auto tiles = [](int64_t extent) { return (extent + kWinogradStep - 1) / kWinogradStep; };
+  const WinogradGrid grid{tiles(out_spatial[0]), tiles(out_spatial[1])};
+  const te::Tensor transformed = WinogradInput(data, before, grid, /*channels_last=*/true);
+  return WinogradOutput(WinogradProduct(weights, transformed), {I64(out_spatial[0]), I64(out_spatial[1])}, grid);
 }
 
 void WinogradWeights(const float* weights, int64_t channels, float* transformed) {

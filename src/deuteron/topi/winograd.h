@@ -34,6 +34,11 @@ te::Tensor WinogradProduct(const te::Tensor& weights, const te::Tensor& tiles);
 /// (4, 4, n, down, across, k) as an image (n, h, w, k).
 te::Tensor WinogradOutput(const te::Tensor& products, const Array<PrimExpr>& out_spatial, const WinogradGrid& grid);
 
+/// The convolution of an image (n, h, w, c) by transformed weights (4, 4, k / l, c, l), as an image (n, h, w, k) of
+/// `out_spatial`: the three above, in one function.
+te::Tensor WinogradConv2D(const te::Tensor& data, const te::Tensor& weights, const std::vector<int64_t>& before,
+                          const std::vector<int64_t>& out_spatial);
+
 /// G g G' of 3 × 3 weights (k, c, 3, 3), as (4, 4, k, c).
 void WinogradWeights(const float* weights, int64_t channels, float* transformed);
 

@@ -58,11 +58,12 @@ Expr Conv3DTranspose(Expr data, Expr weight, const ConvTransposeOptions& options
 
 /// The two sides of a convolution of 3 × 3 windows with stride 1 as products of transformed tiles (topi/winograd.h):
 /// (n, c, h, w) as (4, 4, n, c, tiles); these times weights (4, 4, k, c); and (4, 4, n, k, tiles) as an image of
-/// `size`. With the layout NHWC: (n, h, w, c) as (4, 4, n, down, across, c); these times weights (4, 4, k / l, c, l).
-/// `padding`: above, left, below, right; `tiles`: down and across, at least half the result's rows and columns.
-Expr WinogradInput(Expr data, std::vector<int64_t> padding, std::vector<int64_t> tiles, std::string layout = "NCHW");
+/// `size`. `padding`: above, left, below, right; `tiles`: down and across, at least half the result's rows and columns.
+Expr WinogradInput(Expr data, std::vector<int64_t> padding, std::vector<int64_t> tiles);
 Expr WinogradProduct(Expr weights, Expr tiles);
 Expr WinogradOutput(Expr products, std::vector<int64_t> size, std::vector<int64_t> tiles);
+/// The same in one, of an image (n, h, w, c) by weights in panels, (4, 4, k / l, c, l): an image (n, h, w, k).
+Expr WinogradConv2D(Expr data, Expr weights, std::vector<int64_t> padding);
 
 /// Of a pool; empty as for convolutions (an empty pool_size is 1).
 struct PoolOptions {

@@ -79,13 +79,15 @@ void ConvPackAttrsNode::RegisterReflection() {
 void WinogradInputAttrsNode::RegisterReflection() {
   refl::ObjectDef<WinogradInputAttrsNode>()
       .def_ro("padding", &WinogradInputAttrsNode::padding)
-      .def_ro("tiles", &WinogradInputAttrsNode::tiles)
-      .def_ro("layout", &WinogradInputAttrsNode::layout);
+      .def_ro("tiles", &WinogradInputAttrsNode::tiles);
 }
 void WinogradOutputAttrsNode::RegisterReflection() {
   refl::ObjectDef<WinogradOutputAttrsNode>()
       .def_ro("size", &WinogradOutputAttrsNode::size)
       .def_ro("tiles", &WinogradOutputAttrsNode::tiles);
+}
+void WinogradConv2DAttrsNode::RegisterReflection() {
+  refl::ObjectDef<WinogradConv2DAttrsNode>().def_ro("padding", &WinogradConv2DAttrsNode::padding);
 }
 void ConvTransposeAttrsNode::RegisterReflection() {
   refl::ObjectDef<ConvTransposeAttrsNode>()
@@ -205,6 +207,7 @@ TVM_FFI_STATIC_INIT_BLOCK() {
   ConvPackAttrsNode::RegisterReflection();
   WinogradInputAttrsNode::RegisterReflection();
   WinogradOutputAttrsNode::RegisterReflection();
+  WinogradConv2DAttrsNode::RegisterReflection();
   ConvTransposeAttrsNode::RegisterReflection();
   Conv1DTransposeAttrsNode::RegisterReflection();
   Conv2DTransposeAttrsNode::RegisterReflection();

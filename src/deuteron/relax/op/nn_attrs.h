@@ -127,8 +127,6 @@ class WinogradInputAttrsNode : public AttrsNode {
   Array<int64_t> padding;
   /// Tiles down and across, at least those of the result; what they have too many are tiles of zeros.
   Array<int64_t> tiles;
-  /// Of the image: NCHW or NHWC.
-  String layout = "NCHW";
   DEUTERON_NODE("deuteron.relax.WinogradInputAttrs", WinogradInputAttrsNode, AttrsNode);
 };
 DEUTERON_ATTRS_REF(WinogradInputAttrs)
@@ -141,6 +139,13 @@ class WinogradOutputAttrsNode : public AttrsNode {
   DEUTERON_NODE("deuteron.relax.WinogradOutputAttrs", WinogradOutputAttrsNode, AttrsNode);
 };
 DEUTERON_ATTRS_REF(WinogradOutputAttrs)
+class WinogradConv2DAttrsNode : public AttrsNode {
+ public:
+  /// Zeros above, left, below and right of the image.
+  Array<int64_t> padding;
+  DEUTERON_NODE("deuteron.relax.WinogradConv2DAttrs", WinogradConv2DAttrsNode, AttrsNode);
+};
+DEUTERON_ATTRS_REF(WinogradConv2DAttrs)
 
 class LeakyReluAttrsNode : public AttrsNode {
  public:

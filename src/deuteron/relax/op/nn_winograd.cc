@@ -22,10 +22,15 @@ topi::WinogradGrid GridOf(const Call& call, const Array<int64_t>& tiles, const A
   return {tiles[0], tiles[1]};
 }
 
-bool IsChannelsLast(const Call& call) {
-  const auto* attrs = AttrsOf<WinogradInputAttrsNode>(call);
-  if (attrs->layout != "NCHW" && attrs->layout != "NHWC") ThrowOpError(call, "has the layout NCHW or NHWC");
-  return attrs->layout == "NHWC";
+/// The rows and columns of the result of an image (…, h, w, …), `first` of its dimensions being h.
+Array<PrimExpr> ResultExtents(const Array<PrimExpr>& shape, int64_t first, const Array<int64_t>& padding,
+                              const BlockBuilder& builder) {
+  Array<PrimExpr> extents;
+  for (const int64_t axis : {0, 1}) {
+    extents.push_back(
+        builder.analyzer().Simplify(shape[first + axis] + padding[axis] + padding[2 + axis] - (kWindow - 1)));
+  }
+  return extents;
 }
 
 Type InferWinogradInput(const Call& call, const BlockBuilder& builder) {
@@ -34,20 +39,11 @@ Type InferWinogradInput(const Call& call, const BlockBuilder& builder) {
   const TensorTypeNode* data = TensorArg(call, 0);
   const auto shape = ShapeOf(data);
   const auto* attrs = AttrsOf<WinogradInputAttrsNode>(call);
-  const bool is_last = IsChannelsLast(call);
-  if (!shape) return TensorType::WithNDim(is_last ? 6 : 5, data->dtype, data->vdevice);
+  if (!shape) return TensorType::WithNDim(5, data->dtype, data->vdevice);
   if (attrs->padding.size() != 4) ThrowOpError(call, "needs a padding of four numbers");
-  Array<PrimExpr> spatial;
-  for (const int64_t axis : {0, 1}) {
-    const PrimExpr& extent = (*shape)[(is_last ? 1 : 2) + axis];
-    spatial.push_back(
-        builder.analyzer().Simplify(extent + attrs->padding[axis] + attrs->padding[2 + axis] - (kWindow - 1)));
-  }
-  const topi::WinogradGrid grid = GridOf(call, attrs->tiles, spatial);
+  const topi::WinogradGrid grid = GridOf(call, attrs->tiles, ResultExtents(*shape, 2, attrs->padding, builder));
   const PrimExpr side = I64(topi::kWinogradTile);
-  Array<PrimExpr> result = {side, side, (*shape)[0], (*shape)[1], I64(grid.down * grid.across)};
-  if (is_last) result = {side, side, (*shape)[0], I64(grid.down), I64(grid.across), (*shape)[3]};
-  return TensorType(result, data->dtype, data->vdevice);
+  return TensorType({side, side, (*shape)[0], (*shape)[1], I64(grid.down * grid.across)}, data->dtype, data->vdevice);
 }
 
 Expr LegalizeWinogradInput(BlockBuilder& builder, const Call& call) {
@@ -56,29 +52,29 @@ Expr LegalizeWinogradInput(BlockBuilder& builder, const Call& call) {
   const Padding padding = SplitPadding(attrs->padding, 2);
   return builder.CallTE("winograd_input", call->args, [&](const Array<Tensor>& args) {
     return Array<Tensor>{
-        topi::WinogradInput(args[0], padding.before, {attrs->tiles[0], attrs->tiles[1]}, IsChannelsLast(call))};
+        topi::WinogradInput(args[0], padding.before, {attrs->tiles[0], attrs->tiles[1]}, /*channels_last=*/false)};
   });
+}
+
+/// Of the weights and of the image, which are the arguments in either order.
+void CheckChannels(const Call& call, const PrimExpr& of_weights, const PrimExpr& of_image,
+                   const BlockBuilder& builder) {
+  if (!builder.analyzer().CanProve(deuteron::NotEqual(of_weights, of_image))) return;
+  ThrowOpError(call,
+               "the channels of " + Describe(call->args[0].ty()) + " are not those of " + Describe(call->args[1].ty()));
 }
 
 Type InferWinogradProduct(const Call& call, const BlockBuilder& builder) {
   CheckArity(call, 2, 2);
   const TensorTypeNode* tiles = TensorArg(call, 1);
-  const bool is_last = tiles->ndim == 6;
-  CheckRank(call, 0, is_last ? 5 : 4);
-  CheckRank(call, 1, is_last ? 6 : 5);
+  CheckRank(call, 0, 4);
+  CheckRank(call, 1, 5);
   const DataType dtype = CommonDType(call, 0, 1);
   const auto weights_shape = ShapeOf(TensorArg(call, 0)), shape = ShapeOf(tiles);
-  if (!weights_shape || !shape) return TensorType::WithNDim(tiles->ndim, dtype, tiles->vdevice);
-  if (builder.analyzer().CanProve(deuteron::NotEqual((*weights_shape)[3], (*shape)[is_last ? 5 : 3]))) {
-    ThrowOpError(
-        call, "the channels of " + Describe(call->args[0].ty()) + " are not those of " + Describe(call->args[1].ty()));
-  }
+  if (!weights_shape || !shape) return TensorType::WithNDim(5, dtype, tiles->vdevice);
+  CheckChannels(call, (*weights_shape)[3], (*shape)[3], builder);
   Array<PrimExpr> result = *shape;
-  if (is_last) {
-    result.Set(5, builder.analyzer().Simplify((*weights_shape)[2] * (*weights_shape)[4]));
-  } else {
-    result.Set(3, (*weights_shape)[2]);
-  }
+  result.Set(3, (*weights_shape)[2]);
   return TensorType(result, dtype, tiles->vdevice);
 }
 
@@ -92,22 +88,18 @@ Expr LegalizeWinogradProduct(BlockBuilder& builder, const Call& call) {
 Type InferWinogradOutput(const Call& call, const BlockBuilder& builder) {
   CheckArity(call, 1, 1);
   const TensorTypeNode* products = TensorArg(call, 0);
-  const bool is_last = products->ndim == 6;
-  CheckRank(call, 0, is_last ? 6 : 5);
+  CheckRank(call, 0, 5);
   const auto* attrs = AttrsOf<WinogradOutputAttrsNode>(call);
   if (attrs->size.size() != 2) ThrowOpError(call, "needs a size of two numbers");
   const Array<PrimExpr> spatial = {I64(attrs->size[0]), I64(attrs->size[1])};
   const topi::WinogradGrid grid = GridOf(call, attrs->tiles, spatial);
   const auto shape = ShapeOf(products);
   if (!shape) return TensorType::WithNDim(4, products->dtype, products->vdevice);
-  const PrimExpr tiles = is_last ? (*shape)[3] * (*shape)[4] : (*shape)[4];
-  if (builder.analyzer().CanProve(deuteron::NotEqual(tiles, I64(grid.down * grid.across)))) {
+  if (builder.analyzer().CanProve(deuteron::NotEqual((*shape)[4], I64(grid.down * grid.across)))) {
     ThrowOpError(call, Describe(call->args[0].ty()) + " is not of " + std::to_string(grid.down) + " by " +
                            std::to_string(grid.across) + " tiles");
   }
-  Array<PrimExpr> result = {(*shape)[2], (*shape)[3], spatial[0], spatial[1]};
-  if (is_last) result = {(*shape)[2], spatial[0], spatial[1], (*shape)[5]};
-  return TensorType(result, products->dtype, products->vdevice);
+  return TensorType({(*shape)[2], (*shape)[3], spatial[0], spatial[1]}, products->dtype, products->vdevice);
 }
 
 Expr LegalizeWinogradOutput(BlockBuilder& builder, const Call& call) {
@@ -116,6 +108,34 @@ Expr LegalizeWinogradOutput(BlockBuilder& builder, const Call& call) {
   return builder.CallTE("winograd_output", call->args, [&](const Array<Tensor>& args) {
     return Array<Tensor>{
         topi::WinogradOutput(args[0], {I64(attrs->size[0]), I64(attrs->size[1])}, {attrs->tiles[0], attrs->tiles[1]})};
+  });
+}
+
+Type InferWinogradConv2D(const Call& call, const BlockBuilder& builder) {
+  CheckArity(call, 2, 2);
+  CheckRank(call, 0, 4);
+  CheckRank(call, 1, 5);
+  const TensorTypeNode* data = TensorArg(call, 0);
+  const DataType dtype = CommonDType(call, 0, 1);
+  const auto shape = ShapeOf(data), weights = ShapeOf(TensorArg(call, 1));
+  const auto* attrs = AttrsOf<WinogradConv2DAttrsNode>(call);
+  if (attrs->padding.size() != 4) ThrowOpError(call, "needs a padding of four numbers");
+  if (!shape || !weights) return TensorType::WithNDim(4, dtype, data->vdevice);
+  CheckChannels(call, (*weights)[3], (*shape)[3], builder);
+  const Array<PrimExpr> spatial = ResultExtents(*shape, 1, attrs->padding, builder);
+  const PrimExpr channels = builder.analyzer().Simplify((*weights)[2] * (*weights)[4]);
+  return TensorType({(*shape)[0], spatial[0], spatial[1], channels}, dtype, data->vdevice);
+}
+
+/// Images of symbolic size have no number of tiles.
+Expr LegalizeWinogradConv2D(BlockBuilder& builder, const Call& call) {
+  const auto* result = call.ty().as<TensorTypeNode>();
+  if (!ShapesKnown(call) || result == nullptr || !result->has_shape()) return call;
+  const auto height = AsConstInt((*result->shape)[1]), width = AsConstInt((*result->shape)[2]);
+  if (!height || !width) return call;
+  const Padding padding = SplitPadding(AttrsOf<WinogradConv2DAttrsNode>(call)->padding, 2);
+  return builder.CallTE("winograd_conv2d", call->args, [&](const Array<Tensor>& args) {
+    return Array<Tensor>{topi::WinogradConv2D(args[0], args[1], padding.before, {*height, *width})};
   });
 }
 
@@ -130,16 +150,20 @@ std::vector<OpInfo> NNWinogradOps() {
        "deuteron.relax.WinogradOutputAttrs",
        InferWinogradOutput,
        LegalizeWinogradOutput},
+      {"nn.winograd_conv2d",
+       {"data", "weights"},
+       "deuteron.relax.WinogradConv2DAttrs",
+       InferWinogradConv2D,
+       LegalizeWinogradConv2D},
   };
 }
 
 namespace nn {
 
-Expr WinogradInput(Expr data, std::vector<int64_t> padding, std::vector<int64_t> tiles, std::string layout) {
+Expr WinogradInput(Expr data, std::vector<int64_t> padding, std::vector<int64_t> tiles) {
   auto attrs = make_object<WinogradInputAttrsNode>();
   attrs->padding = Array<int64_t>(padding.begin(), padding.end());
   attrs->tiles = Array<int64_t>(tiles.begin(), tiles.end());
-  attrs->layout = layout;
   return MakeCall("nn.winograd_input", {std::move(data)}, WinogradInputAttrs(std::move(attrs)));
 }
 
@@ -152,6 +176,12 @@ Expr WinogradOutput(Expr products, std::vector<int64_t> size, std::vector<int64_
   attrs->size = Array<int64_t>(size.begin(), size.end());
   attrs->tiles = Array<int64_t>(tiles.begin(), tiles.end());
   return MakeCall("nn.winograd_output", {std::move(products)}, WinogradOutputAttrs(std::move(attrs)));
+}
+
+Expr WinogradConv2D(Expr data, Expr weights, std::vector<int64_t> padding) {
+  auto attrs = make_object<WinogradConv2DAttrsNode>();
+  attrs->padding = Array<int64_t>(padding.begin(), padding.end());
+  return MakeCall("nn.winograd_conv2d", {std::move(data), std::move(weights)}, WinogradConv2DAttrs(std::move(attrs)));
 }
 
 }  // namespace nn

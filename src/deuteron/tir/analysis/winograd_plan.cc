@@ -1,6 +1,10 @@
 #include "deuteron/tir/analysis/winograd_plan.h"
 
-#include "deuteron/tir/analysis/cost.h"
+#include <algorithm>
+#include <functional>
+#include <map>
+#include <numeric>
+#include <set>
 
 namespace deuteron::tir {
 namespace {
@@ -10,6 +14,8 @@ constexpr double kCostOfOddVectors = 1.25;
 /// For each vector of elements of transformed tiles: loads, additions and the store in a transform, the load in a
 /// product.
 constexpr double kCyclesOfVector = 8;
+/// The same of a block of tiles that stays in the cache: of one that is transformed, and of the result's.
+constexpr double kCyclesOfTransformed = 4, kCyclesOfResult = 3;
 /// It must save so much that it does in spite of what the model cannot tell.
 constexpr double kLeastGain = 1.15;
 
@@ -30,7 +36,92 @@ void FillVectors(int64_t lanes, WinogradPlan* plan) {
   }
 }
 
+double Elements(const std::vector<int64_t>& shape) {
+  return static_cast<double>(std::accumulate(shape.begin(), shape.end(), int64_t{1}, std::multiplies<>()));
+}
+
+/// Where transformed tiles, those of the image and of the result, go to memory and back, one way of which is hidden.
+double CyclesByWholeTensors(const CostModel& costs, const PlaneConv& conv, const WinogradPlan& plan) {
+  const auto tiles = static_cast<double>(16 * plan.tiles_down * plan.tiles_across);
+  double cycles = 2 * tiles * static_cast<double>(conv.weights[0] * conv.weights[1]) / costs.machine().ops.f32;
+  for (const int64_t channels : {conv.weights[0], conv.weights[1]}) {
+    const double elements = tiles * static_cast<double>(channels);
+    cycles += elements * kCyclesOfVector / static_cast<double>(costs.machine().Lanes(32));
+    cycles += costs.SecondsToMove(elements * sizeof(float)) / costs.SecondsOfCycles(1);
+  }
+  return cycles;
+}
+
+/// The lengths of equal parts of an axis: as many as divide it into another number of parts.
+std::set<int64_t> LengthsOfParts(int64_t extent) {
+  std::set<int64_t> lengths;
+  for (int64_t parts = 1; parts <= extent; ++parts) lengths.insert((extent + parts - 1) / parts);
+  return lengths;
+}
+
 }  // namespace
+
+int64_t WinogradPanel(const CostModel& costs, int64_t results) {
+  const int64_t lanes = costs.machine().Lanes(32);
+  int64_t vectors = costs.PanelVectors(results);
+  while (vectors > 1 && results % (vectors * lanes) != 0) --vectors;
+  return vectors * lanes;
+}
+
+std::optional<WinogradBlock> ChooseWinogradBlock(const CostModel& costs, const WinogradTiles& tiles) {
+  constexpr int64_t kPlanes = 16;
+  const int64_t lanes = costs.machine().Lanes(32);
+  const int64_t bytes_of_tile = kPlanes * static_cast<int64_t>(sizeof(float)) * (tiles.channels + tiles.panel);
+  const int64_t most = costs.PanelBytes() / bytes_of_tile;
+  const int64_t panels = tiles.results / tiles.panel;
+  const double bytes_of_panel = static_cast<double>(kPlanes * tiles.channels * tiles.panel) * sizeof(float);
+  // Of the products of so many tiles with a panel.
+  std::map<int64_t, double> products;
+  const auto of_products = [&](int64_t count) {
+    const auto [found, is_new] = products.try_emplace(count);
+    if (is_new) {
+      const int64_t vectors = (tiles.panel + lanes - 1) / lanes;
+      const double step = costs.BestTileRows(count, costs.MostRows(vectors), vectors).cycles;
+      found->second = kPlanes * static_cast<double>(tiles.channels * count * vectors) * step;
+    }
+    return found->second;
+  };
+  // Weights stay where they are small, and come from wherever they are for each block else.
+  const double all_weights = bytes_of_panel * static_cast<double>(panels);
+  const double moving = all_weights <= static_cast<double>(costs.BesidePanelBytes())
+                            ? 0
+                            : costs.SecondsToMove(all_weights) / costs.SecondsOfCycles(1) / static_cast<double>(panels);
+  const auto of_block = [&](int64_t count, int64_t groups) {
+    const double vectors = static_cast<double>(kPlanes * count) / static_cast<double>(lanes);
+    const double transform = vectors * static_cast<double>(tiles.channels) * kCyclesOfTransformed;
+    const double finish = vectors * static_cast<double>(tiles.panel) * kCyclesOfResult;
+    const double of_panel = costs.Overlapped(of_products(count), moving) + finish;
+    return transform + of_panel * static_cast<double>(panels) / static_cast<double>(groups);
+  };
+  const int64_t threads = std::max<int64_t>(costs.machine().threads, 1);
+  std::optional<WinogradBlock> best;
+  for (const int64_t down : LengthsOfParts(tiles.down)) {
+    for (const int64_t across : LengthsOfParts(tiles.across)) {
+      if (down * across > most) break;
+      const int64_t rows = (tiles.down + down - 1) / down, columns = (tiles.across + across - 1) / across;
+      const int64_t last_row = tiles.down - (rows - 1) * down, last_column = tiles.across - (columns - 1) * across;
+      for (int64_t groups = 1; groups <= std::min(panels, threads); ++groups) {
+        if (panels % groups != 0) continue;
+        const auto full_rows = static_cast<double>(rows - 1), full_columns = static_cast<double>(columns - 1);
+        const double of_image = full_rows * full_columns * of_block(down * across, groups) +
+                                full_rows * of_block(down * last_column, groups) +
+                                full_columns * of_block(last_row * across, groups) +
+                                of_block(last_row * last_column, groups);
+        const int64_t pieces = tiles.images * rows * columns * groups;
+        const int64_t turns = (pieces + threads - 1) / threads;
+        const double idle = static_cast<double>(turns * threads) / static_cast<double>(pieces);
+        const double cycles = of_image * static_cast<double>(tiles.images * groups) * idle;
+        if (!best || cycles < best->cycles) best = WinogradBlock{down, across, groups, cycles};
+      }
+    }
+  }
+  return best;
+}
 
 std::optional<WinogradPlan> PlanWinograd(const Machine& machine, const PlaneConv& conv) {
   const std::vector<int64_t> ones = {1, 1};
@@ -41,29 +132,24 @@ std::optional<WinogradPlan> PlanWinograd(const Machine& machine, const PlaneConv
   const CostModel costs(machine);
   const int64_t lanes = machine.Lanes(32);
   const bool has_whole_vectors = conv.weights[0] % lanes == 0 && conv.weights[1] % lanes == 0;
-  if (conv.channels_last && !has_whole_vectors) return std::nullopt;
-  const int64_t down = (conv.height + 1) / 2, across = (conv.width + 1) / 2;
-  WinogradPlan plan{.tiles_down = down, .tiles_across = across};
-  if (!conv.channels_last) FillVectors(lanes, &plan);
-  const auto products = static_cast<double>(conv.weights[0] * conv.weights[1]);
-  const auto tiles = static_cast<double>(plan.tiles_down * plan.tiles_across);
-  const double depth = static_cast<double>(conv.weights[1]);
-  double direct = 2 * 9 * products * static_cast<double>(conv.height * conv.width) / machine.ops.f32;
-  plan.cycles = 2 * 16 * products * tiles / machine.ops.f32;
+  WinogradPlan plan{.tiles_down = (conv.height + 1) / 2, .tiles_across = (conv.width + 1) / 2};
+  const double more_weights = (16 - 9) * Elements(conv.weights) / 9 * sizeof(float) / machine.CopiedBytesPerCycle();
+  double direct = 0;
   if (conv.channels_last) {
-    direct = static_cast<double>(conv.height) * costs.CyclesOfProduct(conv.width, 9 * depth, conv.weights[0]);
-    plan.cycles = static_cast<double>(down) * costs.CyclesOfProduct(across, 16 * depth, conv.weights[0]);
+    const auto depth = static_cast<double>(9 * conv.weights[1]);
+    direct = static_cast<double>(conv.height) * costs.CyclesOfProduct(conv.width, depth, conv.weights[0]);
+    const auto block = ChooseWinogradBlock(costs, {.down = plan.tiles_down,
+                                                   .across = plan.tiles_across,
+                                                   .channels = conv.weights[1],
+                                                   .results = conv.weights[0],
+                                                   .panel = WinogradPanel(costs, conv.weights[0])});
+    if (!has_whole_vectors || !block) return std::nullopt;
+    plan.cycles = block->cycles + more_weights;
+  } else {
+    FillVectors(lanes, &plan);
+    direct = 2 * Elements(conv.weights) * static_cast<double>(conv.height * conv.width) / machine.ops.f32;
+    plan.cycles = CyclesByWholeTensors(costs, conv, plan) + more_weights;
   }
-  const double transforms = 16 * tiles * static_cast<double>(conv.weights[0] + conv.weights[1]) * kCyclesOfVector /
-                            static_cast<double>(lanes);
-  const double more_weights = (16 - 9) * products * sizeof(float) / machine.CopiedBytesPerCycle();
-  // Transformed tiles, those of the image and of the result, go to memory and back, one way of which is hidden.
-  double moved = 0;
-  for (const int64_t channels : {conv.weights[0], conv.weights[1]}) {
-    const double bytes = 16 * tiles * static_cast<double>(channels) * sizeof(float);
-    moved += costs.SecondsToMove(bytes) / costs.SecondsOfCycles(1);
-  }
-  plan.cycles += transforms + more_weights + moved;
   if (kLeastGain * plan.cycles >= direct) return std::nullopt;
   return plan;
 }

@@ -6,7 +6,7 @@
 #include <optional>
 #include <vector>
 
-#include "deuteron/target/machine.h"
+#include "deuteron/tir/analysis/cost.h"
 
 namespace deuteron::tir {
 
@@ -36,5 +36,36 @@ struct WinogradPlan {
 /// Nothing for other windows than 3 × 3, strides, dilation and groups, and where the direct sum takes no longer: the
 /// transforms take as long for few channels as for many, and weights that are 16/9 as large are read from memory.
 std::optional<WinogradPlan> PlanWinograd(const Machine& machine, const PlaneConv& conv);
+
+/// Channels of a panel of transformed weights for so many results, which a register tile reads side by side: they
+/// divide these, which are whole vectors.
+int64_t WinogradPanel(const CostModel& costs, int64_t results);
+
+/// Images with their channels last, in tiles.
+struct WinogradTiles {
+  int64_t images = 1;
+  /// Of one image.
+  int64_t down = 0;
+  int64_t across = 0;
+  /// Channels of the image and of the result, and those of a panel.
+  int64_t channels = 0;
+  int64_t results = 0;
+  int64_t panel = 0;
+};
+
+/// What a thread computes at a time.
+struct WinogradBlock {
+  /// Tiles of the block; the last ones may have fewer.
+  int64_t down = 0;
+  int64_t across = 0;
+  /// The panels of weights are in so many groups, which divide them; a block is transformed for each anew.
+  int64_t groups = 1;
+  /// Of a core, for all images.
+  double cycles = 0;
+};
+
+/// The block with the least work on that machine, of those whose transformed tiles stay in the cache of the second
+/// level; nothing if not even one tile does.
+std::optional<WinogradBlock> ChooseWinogradBlock(const CostModel& costs, const WinogradTiles& tiles);
 
 }  // namespace deuteron::tir

@@ -1,9 +1,12 @@
 /// \file
 /// ConvToWinograd: a convolution of constant 3 × 3 windows becomes sixteen products of transformed tiles.
 ///
-///     y = conv2d(x, w)   →   v = nn.winograd_input(x)          (4, 4, n, c, tiles), or (4, 4, n, down, across, c)
-///                            m = nn.winograd_product(u, v)     u: w transformed, a constant (4, 4, k, c), or in panels
+///     y = conv2d(x, w)   →   v = nn.winograd_input(x)          (4, 4, n, c, tiles)
+///                            m = nn.winograd_product(u, v)     u: w transformed, a constant (4, 4, k, c)
 ///                            y = nn.winograd_output(m)
+///
+/// or, where channels are last, one operator, y = nn.winograd_conv2d(x, u), whose kernel keeps transformed tiles in the
+/// cache (tir/schedule/rules/winograd.cc).
 ///
 /// A tile of 2 × 2 elements of the result takes 16 multiplications for each channel instead of 36 (topi/winograd.h).
 /// Each sum is over the channels alone; the transforms add what is of the same size, so that results are about as
@@ -26,7 +29,6 @@
 #include "deuteron/relax/transform/operators/passes.h"
 #include "deuteron/runtime/tensor.h"
 #include "deuteron/target/target.h"
-#include "deuteron/tir/analysis/cost.h"
 #include "deuteron/tir/analysis/factors.h"
 #include "deuteron/tir/analysis/winograd_plan.h"
 #include "deuteron/topi/winograd.h"
@@ -67,15 +69,17 @@ class WinogradConverter : public EmittingRewriter {
                                                                     .channels_last = is_last});
     if (!plan) return false;
     const std::vector<int64_t> tiles = {plan->tiles_down, plan->tiles_across};
-    const Padding padding = SplitPadding(attrs->padding, 2);
-    const Var transformed = Emit(
-        nn::WinogradInput(call->args[0], {padding.before[0], padding.before[1], padding.after[0], padding.after[1]},
-                          tiles, layout),
-        call->span, out);
-    Constant kernel = Transformed(GetRef<Constant>(weights));
-    if (is_last) kernel = InPanels(kernel);
-    const Var products = Emit(nn::WinogradProduct(kernel, transformed), call->span, out);
-    Expr value = builder_.Normalize(nn::WinogradOutput(products, {*height, *width}, tiles));
+    const Padding of_sides = SplitPadding(attrs->padding, 2);
+    const std::vector<int64_t> padding = {of_sides.before[0], of_sides.before[1], of_sides.after[0], of_sides.after[1]};
+    const Constant kernel = Transformed(GetRef<Constant>(weights));
+    Expr value;
+    if (is_last) {
+      value = builder_.Normalize(nn::WinogradConv2D(call->args[0], InPanels(kernel), padding));
+    } else {
+      const Var transformed = Emit(nn::WinogradInput(call->args[0], padding, tiles), call->span, out);
+      const Var products = Emit(nn::WinogradProduct(kernel, transformed), call->span, out);
+      value = builder_.Normalize(nn::WinogradOutput(products, {*height, *width}, tiles));
+    }
     value->span = call->span;
     out->push_back(VarBinding(binding->var, value, binding->span));
     return true;
@@ -96,11 +100,7 @@ class WinogradConverter : public EmittingRewriter {
   static Constant InPanels(const Constant& weights) {
     const auto shape = weights->data.shape();
     const int64_t planes = shape[0] * shape[1], k = shape[2], c = shape[3];
-    const tir::CostModel costs(Target::Current().machine);
-    const int64_t lanes = costs.machine().Lanes(32);
-    int64_t vectors = costs.PanelVectors(k);
-    while (k % (vectors * lanes) != 0) --vectors;
-    const int64_t length = vectors * lanes;
+    const int64_t length = tir::WinogradPanel(tir::CostModel(Target::Current().machine), k);
     Tensor panels = runtime::AllocTensor({shape[0], shape[1], k / length, c, length}, DataType::Float(32));
     const auto* from = static_cast<const char*>(weights->data.data_ptr());
     auto* to = static_cast<char*>(panels.data_ptr());

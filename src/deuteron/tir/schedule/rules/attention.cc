@@ -438,27 +438,7 @@ class AttentionScheduler {
     }
     iters.push_back(IterVar(Range::FromMinExtent(I64(0), arith::Analyzer().Simplify(CeilDiv(plan_.rows, height))), tile,
                             IterVarType::kSpatial));
-    SBlock block =
-        WithDetectedRegions(SBlock(iters, {}, {}, "attention", Substitute(stages, values), Stmt(), allocated_));
-    const auto of_others = [&](const Array<BufferRegion>& regions) {
-      Array<BufferRegion> others;
-      for (const BufferRegion& region : regions) {
-        if (schedule_.IsParameter(region->buffer)) others.push_back(region);
-      }
-      return others;
-    };
-    const Array<BufferRegion> reads = of_others(block->reads), writes = of_others(block->writes);
-    CopyOnWrite(&block)->reads = reads;
-    CopyOnWrite(&block)->writes = writes;
-    const Stmt nest = schedule::MakeNest(block, /*unit_loops=*/true);
-    PrimFunc func = schedule_.func();
-    SBlock root = RootBlock(func);
-    auto* node = CopyOnWrite(&root);
-    node->alloc_buffers = {};
-    node->body = nest;
-    CopyOnWrite(&func)->body = SBlockRealize({}, True(), root);
-    schedule_ = Schedule(func);
-    schedule_.Parallel(FuseAll(&schedule_, schedule_.GetLoops("attention")));
+    PutTiles(&schedule_, "attention", iters, Substitute(stages, values), allocated_);
   }
 
   Schedule& schedule_;

@@ -115,6 +115,7 @@ Block SoleInjectiveConsumer(const Schedule& schedule, const Block& block);
 bool ScheduleSelected(Schedule* schedule, const Target& target);
 bool ScheduleElementwise(Schedule* schedule, const Target& target);
 bool ScheduleAttention(Schedule* schedule, const Target& target);
+bool ScheduleWinograd(Schedule* schedule, const Target& target);
 bool ScheduleContraction(Schedule* schedule, const Target& target);
 bool ScheduleRows(Schedule* schedule, const Target& target);
 bool ScheduleWindow(Schedule* schedule, const Target& target);

@@ -13,6 +13,8 @@ const std::vector<ScheduleRule>& ScheduleRules() {
       {"elementwise", "injective functions: everything inlined into the outputs", ScheduleElementwise},
       {"attention", "two products with a softmax between: tiles of rows whose scores stay in the cache",
        ScheduleAttention},
+      {"winograd", "convolutions by products of transformed tiles: blocks of tiles that stay in the cache",
+       ScheduleWinograd},
       {"contraction", "matrix products and convolutions: register tiles, epilogue at the tile", ScheduleContraction},
       {"rows", "reductions along any axes: all stages of a row, or of a vector of neighbouring rows, together",
        ScheduleRows},
