@@ -29,5 +29,9 @@ inline constexpr const char* kPrefetchSteps = "prefetch_steps";
 /// Of a loop (1): what its iterations run through, each the same again in a loop marked so, is followed in memory by
 /// what is run through next. That is asked for meanwhile, a part of it in each iteration.
 inline constexpr const char* kPrefetchNext = "prefetch_next";
+/// Of a loop (1): what an iteration reads of an operand lies behind what the one before read, and is as long. The loop
+/// in it that is marked kPrefetchSteps asks for what the next iteration reads, a part in each step, where it reads
+/// neighbouring elements itself: of short rows that follow each other no run is long enough to be seen by the CPU.
+inline constexpr const char* kPrefetchRows = "prefetch_rows";
 
 }  // namespace deuteron::tir

@@ -18,15 +18,20 @@ void KernelEmitter::EmitInPrefetchedLoop(const tir::ForNode* op, const tir::Var&
                                          const std::function<void()>& emit_body) {
   const auto steps = IntAnnotation(op, tir::kPrefetchSteps);
   const bool begins = IntAnnotation(op, tir::kPrefetchNext).has_value();
-  if (!steps && !begins && prefetch_.passes.empty()) return emit_body();
+  const bool has_rows = IntAnnotation(op, tir::kPrefetchRows).has_value();
+  if (!steps && !begins && !has_rows && prefetch_.passes.empty()) return emit_body();
   const Prefetch outer = prefetch_;
+  if (has_rows) prefetch_.rows = var;
   if (begins) prefetch_.passes.clear();
   if (begins || !prefetch_.passes.empty()) prefetch_.passes.push_back({var, op->extent, position});
   if (steps) {
     prefetch_.loop = var;
+    prefetch_.position = position;
+    prefetch_.extent = AsConstInt(op->extent);
     prefetch_.steps = *steps;
     prefetch_.asked.clear();
     prefetch_.asked_for_next = false;
+    prefetch_.asked_for_rows = false;
   }
   emit_body();
   prefetch_ = outer;
@@ -48,9 +53,11 @@ void KernelEmitter::EmitPrefetch(const tir::Buffer& buffer, const PrimExpr& inde
     }
   }
   if (!prefetch_.asked.emplace(std::move(key), offset / line_bytes).second) return;
-  // What follows line after line comes by itself.
   const auto step = tir::StepAlong(index, prefetch_.loop);
-  if (!step || std::abs(*step) * buffer->dtype.bytes() < line_bytes) return;
+  if (!step) return;
+  if (*step == 1 && !prefetch_.asked_for_rows) prefetch_.asked_for_rows = EmitPrefetchOfRows(buffer, index, address);
+  // What follows line after line comes by itself.
+  if (std::abs(*step) * buffer->dtype.bytes() < line_bytes) return;
   const int64_t step_bytes = *step * buffer->dtype.bytes();
   EmitPrefetchOf(address, builder_.getInt64(static_cast<uint64_t>(step_bytes * prefetch_.steps)), kIntoFirst);
   if (*step > 0 && !prefetch_.asked_for_next) {
@@ -63,6 +70,23 @@ void KernelEmitter::EmitPrefetchOf(llvm::Value* address, llvm::Value* offset, ui
   llvm::Value* ahead = builder_.CreateGEP(builder_.getInt8Ty(), address, offset);
   builder_.CreateIntrinsic(llvm::Intrinsic::prefetch, {builder_.getPtrTy()},
                            {ahead, builder_.getInt32(kRead), builder_.getInt32(locality), builder_.getInt32(kData)});
+}
+
+bool KernelEmitter::EmitPrefetchOfRows(const tir::Buffer& buffer, const PrimExpr& index, llvm::Value* address) {
+  if (!prefetch_.rows.defined() || !prefetch_.extent) return false;
+  const int64_t bytes = buffer->dtype.bytes();
+  const int64_t next = tir::StepAlong(index, prefetch_.rows).value_or(0) * bytes;
+  const int64_t line_bytes = costs_.machine().line_bytes;
+  // An iteration reads whole rows, which follow each other.
+  if (next < line_bytes || next % (*prefetch_.extent * bytes) != 0) return false;
+  const int64_t part = next / *prefetch_.extent;
+  const auto number = [&](int64_t value) { return builder_.getInt64(static_cast<uint64_t>(value)); };
+  llvm::Value* position = builder_.CreateSExtOrTrunc(prefetch_.position, builder_.getInt64Ty());
+  llvm::Value* offset = builder_.CreateAdd(builder_.CreateMul(position, number(part - bytes)), number(next));
+  for (int64_t line = 0; line < part; line += line_bytes) {
+    EmitPrefetchOf(address, builder_.CreateAdd(offset, number(line)), kIntoSecond);
+  }
+  return true;
 }
 
 bool KernelEmitter::EmitPrefetchOfNext(const tir::Buffer& buffer, const PrimExpr& index, llvm::Value* address,

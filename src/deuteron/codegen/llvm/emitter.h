@@ -99,6 +99,10 @@ class KernelEmitter {
   /// innermost one, which loads at `address`. False if nothing is to be asked for.
   bool EmitPrefetchOfNext(const tir::Buffer& buffer, const PrimExpr& index, llvm::Value* address, int64_t count);
 
+  /// Of the rows that the next iteration of the loop marked kPrefetchRows reads: a part, where this one's are read at
+  /// `address`. False if nothing is to be asked for.
+  bool EmitPrefetchOfRows(const tir::Buffer& buffer, const PrimExpr& index, llvm::Value* address);
+
   // emit_matrix_tile.cc
   /// The nest of loops as products of tiles; false if it is no such, or the target has no unit for it.
   bool EmitMatrixTile(const tir::ForNode* op);
@@ -224,6 +228,10 @@ class KernelEmitter {
     /// The innermost loop that is marked kPrefetchSteps, and of how many steps; null: none.
     tir::Var loop;
     int64_t steps = 0;
+    llvm::Value* position = nullptr;
+    std::optional<int64_t> extent;
+    /// The innermost loop that is marked kPrefetchRows; null: none.
+    tir::Var rows;
     /// The loops from one marked kPrefetchNext to the innermost, and how far each is.
     struct Pass {
       tir::Var var;
@@ -232,9 +240,10 @@ class KernelEmitter {
     };
     std::vector<Pass> passes;
     /// What `loop` has asked for already: the index with the values of its variables, and the line that constants lead
-    /// to; and whether for what is next.
+    /// to; and whether for what is next, and for the next rows.
     std::set<std::pair<std::vector<const void*>, int64_t>> asked;
     bool asked_for_next = false;
+    bool asked_for_rows = false;
   } prefetch_;
   /// Lanes that are on; null = all.
   llvm::Value* mask_ = nullptr;

@@ -137,6 +137,20 @@ tir::PrimFunc Transposition(const PrimExpr& rows, const PrimExpr& columns, int64
   return te::CreatePrimFunc({x, y});
 }
 
+/// Images of 7 × 6 pixels with their 48 channels moved behind these, or before them, where a bias of channels is added.
+tir::PrimFunc MovedChannels(bool to_last) {
+  const Array<PrimExpr> first = {I64(2), I64(48), I64(7), I64(6)}, last = {I64(2), I64(7), I64(6), I64(48)};
+  const te::Tensor x = te::Placeholder(to_last ? first : last, kFloat, "x");
+  const te::Tensor bias = te::Placeholder({I64(48)}, kFloat, "bias");
+  const te::Tensor y = te::Compute(
+      to_last ? last : first,
+      [&](const Array<Var>& i) {
+        return to_last ? x({i[0], i[3], i[1], i[2]}) + bias({i[3]}) : x({i[0], i[2], i[3], i[1]}) + bias({i[1]});
+      },
+      "y");
+  return te::CreatePrimFunc({x, bias, y});
+}
+
 bool HasLocalTile(const tir::PrimFunc& func) {
   const Array<tir::Buffer> buffers = tir::RootBlock(func)->alloc_buffers;
   return std::any_of(buffers.begin(), buffers.end(), [](const tir::Buffer& each) { return each->scope == "local"; });
@@ -155,6 +169,8 @@ TEST(Codegen, TranspositionsByRule) {
       check(Transposition(I64(rows), I64(columns)), true);
     }
     check(Transposition(I64(48), I64(9 * 32), 32), true);
+    // Lines too short for a tile, of images that are long enough.
+    for (const bool to_last : {true, false}) check(MovedChannels(to_last), true);
     check(Transposition(I64(53), I64(197)), false);
     check(Transposition(I64(3), I64(64)), false);
     if (target.machine.vector_bits > 256) continue;

@@ -108,13 +108,14 @@ int64_t CountOf(const std::string& text, const std::string& code) {
   return count;
 }
 
-/// What a tile reads of a panel is asked for some steps before, once for all of its rows; and of the panel behind it a
-/// part by each tile.
+/// What a tile reads of a panel is asked for some steps before, once for all of its rows; of the panel behind it a part
+/// by each tile; and the rows of the tile behind it, a part in each step.
 TEST(Prefetch, IsOfEachVectorOfAPanel) {
   const char* const cpu = "llvm -mcpu=x86-64-v4 -threads=1";
-  const std::string one = Assembly(ProductOf(16, 48, cpu), cpu);
+  const std::string one = Assembly(ProductOf(8, 48, cpu), cpu);
   EXPECT_EQ(CountOf("prefetcht0", one), 3);
   EXPECT_EQ(CountOf("prefetcht1", one), 0);
+  EXPECT_GE(CountOf("prefetcht1", Assembly(ProductOf(67, 48, cpu), cpu)), 1);
   const tir::PrimFunc several = ProductOf(24, 480, cpu);
   EXPECT_EQ(CountOf("prefetcht0", Assembly(several, cpu)), 3);
   EXPECT_GE(CountOf("prefetcht1", Assembly(several, cpu)), 1);

@@ -395,6 +395,7 @@ void Tile(Schedule* schedule, const ContractionPlan& plan) {
   if (!steps.empty() && (steps.size() == 1 || nest.panels || plan.has_whole_vectors))
     schedule->Annotate(steps.back(), kPrefetchSteps, plan.prefetch_steps);
   std::vector<Loop> parallel = nest.outer;
+  std::optional<Loop> tiles = nest.rows.empty() ? std::nullopt : std::optional(nest.rows.back());
   if (!plan.panels.empty()) {
     schedule->ComputeAt(plan.panels, nest.part.value_or(nest.PanelLoop()));
     schedule->Vectorize(schedule->GetLoops(plan.panels).back());
@@ -404,8 +405,11 @@ void Tile(Schedule* schedule, const ContractionPlan& plan) {
   if (!plan.RowsAreSerial() && !asks_for_panels) {
     parallel.insert(parallel.end(), nest.rows.begin(), nest.rows.end());
     // A partial tile is split off from a loop of its own, so that loop stays out of the parallel one.
-    if (!plan.rows_divide && parallel.size() > 1) parallel.pop_back();
+    const bool ends_early = !plan.rows_divide && parallel.size() > 1;
+    if (ends_early) parallel.pop_back();
+    if (!ends_early) tiles.reset();
   }
+  if (tiles && steps.size() == 1) schedule->Annotate(*tiles, kPrefetchRows, 1);
   schedule->Parallel(FuseAll(schedule, parallel));
 }
 
@@ -478,7 +482,7 @@ bool ScheduleContractionAlone(Schedule* schedule, const Block& block, const Targ
 bool ScheduleContraction(Schedule* schedule, const Target& target) {
   InlineInjective(schedule, [&](const Block& block) { return IsCopy(*schedule, block); });
   for (const int64_t inner : {0, 1}) {  // channels before pixels, and behind them
-    const auto merged = MergePixels(schedule->func(), inner);
+    const auto merged = MergePixels(schedule->func(), LinesBefore(inner));
     if (!merged) continue;
     Schedule attempt(merged->func);
     if (ScheduleSole(&attempt, target)) {

@@ -17,11 +17,11 @@ struct Pixels {
   int64_t height = 0, width = 0;
 };
 
-/// What a block does with buffers whose indices before the last `inner` are iterators of its own, and with these
-/// iterators besides.
+/// What a block does with buffers whose indices of lines and columns are iterators of its own, and with these iterators
+/// besides.
 class AccessCheck : public StmtExprVisitor {
  public:
-  AccessCheck(const SBlock& block, int64_t inner) : block_(block), inner_(inner) {
+  AccessCheck(const SBlock& block, const DimOfLines& dim_of_lines) : block_(block), dim_of_lines_(dim_of_lines) {
     if (block->init.defined()) VisitStmt(block->init);
     VisitStmt(block->body);
   }
@@ -43,8 +43,9 @@ class AccessCheck : public StmtExprVisitor {
  private:
   void VisitAccess(const Buffer& buffer, const Array<PrimExpr>& indices) {
     const auto rank = static_cast<int64_t>(indices.size());
-    const int64_t at = rank - inner_ - 2;
-    const bool is_image = at > 0 && IsWhole(buffer, indices, at) && IsWhole(buffer, indices, at + 1);
+    const auto lines = dim_of_lines_(buffer);
+    const int64_t at = lines.value_or(0);
+    const bool is_image = lines && IsWhole(buffer, indices, at) && IsWhole(buffer, indices, at + 1);
     (is_image ? images : others).insert(buffer.get());
     for (int64_t dim = 0; dim < rank; ++dim) {
       if (!is_image || (dim != at && dim != at + 1)) VisitExpr(indices[dim]);
@@ -70,7 +71,7 @@ class AccessCheck : public StmtExprVisitor {
   }
 
   const SBlock block_;
-  const int64_t inner_;
+  const DimOfLines& dim_of_lines_;
   bool agrees_ = true;
   std::unordered_set<const Object*> used_;
 };
@@ -97,8 +98,8 @@ std::optional<Pixels> PixelsOf(const Schedule& schedule, const std::string& name
 class Merger : public StmtExprMutator {
  public:
   Merger(const std::unordered_map<const Object*, Pixels>& pixels_of, const std::unordered_set<const Object*>& images,
-         int64_t inner)
-      : pixels_of_(pixels_of), images_(images), inner_(inner) {
+         const DimOfLines& dim_of_lines)
+      : pixels_of_(pixels_of), images_(images), dim_of_lines_(dim_of_lines) {
     for (const auto& [block, pixels] : pixels_of) {
       const DataType dtype = pixels.loop_y.dtype();
       loops_.emplace(pixels.loop_y.get(), Var(pixels.loop_y->name_hint + "_" + pixels.loop_x->name_hint, dtype));
@@ -109,7 +110,7 @@ class Merger : public StmtExprMutator {
   Buffer VisitBufferDef(const Buffer& buffer) override {
     if (images_.count(buffer.get()) == 0) return buffer;
     Array<PrimExpr> shape;
-    const int64_t rank = std::ssize(buffer->shape), at = rank - inner_ - 2;
+    const int64_t rank = std::ssize(buffer->shape), at = *dim_of_lines_(buffer);
     for (int64_t dim = 0; dim < rank; ++dim) {
       if (dim == at) continue;
       const PrimExpr& extent = buffer->shape[dim];
@@ -152,16 +153,16 @@ class Merger : public StmtExprMutator {
   }
   PrimExpr VisitBufferLoad_(const BufferLoadNode* op) override {
     if (images_.count(op->buffer.get()) == 0) return StmtExprMutator::VisitBufferLoad_(op);
-    return BufferLoad(VisitBufferUse(op->buffer), Merge(op->indices));
+    return BufferLoad(VisitBufferUse(op->buffer), Merge(op->buffer, op->indices));
   }
   Stmt VisitBufferStore_(const BufferStoreNode* op) override {
     if (images_.count(op->buffer.get()) == 0) return StmtExprMutator::VisitBufferStore_(op);
-    return BufferStore(VisitBufferUse(op->buffer), VisitExpr(op->value), Merge(op->indices), op->span);
+    return BufferStore(VisitBufferUse(op->buffer), VisitExpr(op->value), Merge(op->buffer, op->indices), op->span);
   }
   BufferRegion VisitRegion(const BufferRegion& region) override {
     if (images_.count(region->buffer.get()) == 0) return region;
     Array<Range> ranges;
-    const int64_t rank = std::ssize(region->region), at = rank - inner_ - 2;
+    const int64_t rank = std::ssize(region->region), at = *dim_of_lines_(region->buffer);
     const Buffer merged = VisitBufferUse(region->buffer);
     const auto iter = iters_.find(region->region[at]->min.get());
     const PrimExpr& pixels = merged->shape[at];
@@ -179,9 +180,9 @@ class Merger : public StmtExprMutator {
   }
 
  private:
-  Array<PrimExpr> Merge(const Array<PrimExpr>& indices) {
+  Array<PrimExpr> Merge(const Buffer& buffer, const Array<PrimExpr>& indices) {
     Array<PrimExpr> merged;
-    const int64_t rank = std::ssize(indices), at = rank - inner_ - 2;
+    const int64_t rank = std::ssize(indices), at = *dim_of_lines_(buffer);
     for (int64_t dim = 0; dim < rank; ++dim) {
       if (dim != at) merged.push_back(dim == at + 1 ? iters_.at(indices[at].get()) : VisitExpr(indices[dim]));
     }
@@ -191,7 +192,7 @@ class Merger : public StmtExprMutator {
   /// By block.
   const std::unordered_map<const Object*, Pixels>& pixels_of_;
   const std::unordered_set<const Object*>& images_;
-  const int64_t inner_;
+  const DimOfLines& dim_of_lines_;
   /// What runs over pixels, by what ran over lines.
   std::unordered_map<const Object*, Var> loops_, iters_;
 };
@@ -199,8 +200,8 @@ class Merger : public StmtExprMutator {
 /// Puts buffers of lines and columns in the place of those of pixels.
 class Unmerger : public StmtExprMutator {
  public:
-  Unmerger(const std::unordered_map<const Object*, Buffer>& originals, int64_t inner)
-      : originals_(originals), inner_(inner) {}
+  Unmerger(const std::unordered_map<const Object*, Buffer>& originals, const DimOfLines& dim_of_lines)
+      : originals_(originals), dim_of_lines_(dim_of_lines) {}
 
  protected:
   PrimExpr VisitBufferLoad_(const BufferLoadNode* op) override {
@@ -217,7 +218,7 @@ class Unmerger : public StmtExprMutator {
     const auto original = originals_.find(region->buffer.get());
     if (original == originals_.end()) return region;
     const Buffer& buffer = original->second;
-    const int64_t at = std::ssize(buffer->shape) - inner_ - 2;
+    const int64_t at = *dim_of_lines_(buffer);
     Array<Range> ranges;
     for (int64_t dim = 0; dim < std::ssize(region->region); ++dim) {
       const Range& range = region->region[dim];
@@ -238,7 +239,7 @@ class Unmerger : public StmtExprMutator {
 
  private:
   Array<PrimExpr> Unmerge(const Buffer& original, const Array<PrimExpr>& merged) {
-    const int64_t at = std::ssize(original->shape) - inner_ - 2;
+    const int64_t at = *dim_of_lines_(original);
     Array<PrimExpr> indices;
     for (int64_t dim = 0; dim < std::ssize(merged); ++dim) {
       const PrimExpr index = VisitExpr(merged[dim]);
@@ -253,17 +254,24 @@ class Unmerger : public StmtExprMutator {
   }
 
   const std::unordered_map<const Object*, Buffer>& originals_;
-  const int64_t inner_;
+  const DimOfLines& dim_of_lines_;
 };
 
 }  // namespace
 
-std::optional<MergedPixels> MergePixels(const PrimFunc& func, int64_t inner) {
+DimOfLines LinesBefore(int64_t inner) {
+  return [inner](const Buffer& buffer) -> std::optional<int64_t> {
+    const int64_t at = std::ssize(buffer->shape) - inner - 2;
+    return at > 0 ? std::optional(at) : std::nullopt;
+  };
+}
+
+std::optional<MergedPixels> MergePixels(const PrimFunc& func, const DimOfLines& dim_of_lines) {
   const Schedule schedule(func);
   std::unordered_map<const Object*, Pixels> pixels_of;
   std::unordered_set<const Object*> images, others;
   for (const std::string& name : schedule.GetBlocks()) {
-    const AccessCheck check(schedule.Get(name), inner);
+    const AccessCheck check(schedule.Get(name), dim_of_lines);
     images.insert(check.images.begin(), check.images.end());
     others.insert(check.others.begin(), check.others.end());
     if (!check.y.defined()) continue;
@@ -274,8 +282,8 @@ std::optional<MergedPixels> MergePixels(const PrimFunc& func, int64_t inner) {
   const bool is_either =
       std::any_of(images.begin(), images.end(), [&](const Object* b) { return others.count(b) != 0; });
   if (images.empty() || is_either) return std::nullopt;
-  Merger merger(pixels_of, images, inner);
-  MergedPixels merged{.func = func, .original = func, .inner = inner};
+  Merger merger(pixels_of, images, dim_of_lines);
+  MergedPixels merged{.func = func, .original = func, .dim_of_lines = dim_of_lines};
   Map<Var, Buffer> buffers;
   for (const auto& [param, buffer] : func->buffer_map) buffers.Set(param, merger.VisitBufferDef(buffer));
   Stmt body = merger.VisitStmt(func->body);
@@ -292,7 +300,7 @@ PrimFunc MergedPixels::WithOriginalParameters(const PrimFunc& made) const {
     if (!before.same_as(buffer)) originals.emplace(buffer.get(), before);
   }
   PrimFunc result = made;
-  Stmt body = Unmerger(originals, inner).VisitStmt(made->body);
+  Stmt body = Unmerger(originals, dim_of_lines).VisitStmt(made->body);
   auto* node = CopyOnWrite(&result);
   node->buffer_map = original->buffer_map;
   node->body = body;

@@ -9,7 +9,9 @@
 /// split off.
 #include <algorithm>
 
+#include "deuteron/tir/functor.h"
 #include "deuteron/tir/schedule/rules/common.h"
+#include "deuteron/tir/schedule/rules/merged_pixels.h"
 
 namespace deuteron::tir {
 namespace {
@@ -131,7 +133,9 @@ void Apply(Schedule* schedule, const Block& name, const Transposed& transposed, 
 
 }  // namespace
 
-bool ScheduleTransposition(Schedule* schedule, const Block& name, const Target& target) {
+namespace {
+
+bool ScheduleAsItIs(Schedule* schedule, const Block& name, const Target& target) {
   if (!HasPlainLoops(*schedule, name)) return false;
   const int64_t lanes = Lanes(target);
   const int64_t line = std::max<int64_t>(target.machine.line_bytes / 4, lanes);
@@ -157,6 +161,56 @@ bool ScheduleTransposition(Schedule* schedule, const Block& name, const Target& 
   }
   *schedule = attempt;
   return true;
+}
+
+/// Where the lines of images are that a block reads with their channels before and writes with them behind, or the
+/// other way; null if it does not.
+DimOfLines LinesOfMovedChannels(const SBlock& block) {
+  const auto* store = block->body.as<BufferStoreNode>();
+  if (store == nullptr) return nullptr;
+  std::unordered_map<const Object*, int64_t> lines;
+  const auto look = [&](const Buffer& buffer, const Array<PrimExpr>& indices, const PrimExpr& y, const PrimExpr& x) {
+    for (int64_t dim = 0; dim + 1 < std::ssize(indices); ++dim) {
+      if (indices[dim].same_as(y) && indices[dim + 1].same_as(x)) lines[buffer.get()] = dim;
+    }
+  };
+  // Of the neighbours in the result, those that are neighbours in an operand, at another place.
+  for (int64_t dim = 0; dim + 1 < std::ssize(store->indices); ++dim) {
+    const PrimExpr &y = store->indices[dim], &x = store->indices[dim + 1];
+    if (!IterOf(block, y) || !IterOf(block, x)) continue;
+    lines.clear();
+    bool moves = false;
+    PostOrderVisit(store->value, [&](const ObjectRef& node) {
+      const auto* load = node.as<BufferLoadNode>();
+      if (load == nullptr) return;
+      look(load->buffer, load->indices, y, x);
+      const auto found = lines.find(load->buffer.get());
+      moves |= found != lines.end() && found->second != dim;
+    });
+    if (!moves) continue;
+    look(store->buffer, store->indices, y, x);
+    return [lines](const Buffer& buffer) -> std::optional<int64_t> {
+      const auto found = lines.find(buffer.get());
+      return found == lines.end() ? std::nullopt : std::optional(found->second);
+    };
+  }
+  return nullptr;
+}
+
+}  // namespace
+
+bool ScheduleTransposition(Schedule* schedule, const Block& name, const Target& target) {
+  // Lines and columns of an image are one axis, where each alone may be too short for a tile.
+  const DimOfLines lines = schedule->GetBlocks().size() == 1 ? LinesOfMovedChannels(schedule->Get(name)) : DimOfLines();
+  const auto merged = lines == nullptr ? std::nullopt : MergePixels(schedule->func(), lines);
+  if (merged) {
+    Schedule attempt(merged->func);
+    if (ScheduleAsItIs(&attempt, name, target)) {
+      *schedule = Schedule(merged->WithOriginalParameters(attempt.func()));
+      return true;
+    }
+  }
+  return ScheduleAsItIs(schedule, name, target);
 }
 
 }  // namespace deuteron::tir
