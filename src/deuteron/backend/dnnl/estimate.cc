@@ -232,15 +232,21 @@ KernelEstimate EstimateKernel(const JsonKernel& kernel, const Type& result) {
   if (is_product) cycles = Estimator(kernel, result).OfProduct();
   double moving = costs.SecondsToMove(relax::AssumedBytes(result));
   double moving_floats = moving;
+  // Constants that outgrow the second cache come from memory, each once a run. Generated code asks for them while it
+  // computes (kPrefetchNext), the library waits.
+  double waiting = 0;
   for (const relax::Expr& input : kernel.inputs) {
     const double seconds = costs.SecondsToMove(relax::AssumedBytes(input->ty));
     moving += seconds;
     // Generated code multiplies the floats that bytes stand for; constants are held as these.
     const bool is_weight = input->kind == RelaxKind::kConstant && input.ty().as<TensorTypeNode>()->dtype.bits() == 8;
+    const double bytes = relax::AssumedBytes(input->ty);
+    const bool is_large = bytes > static_cast<double>(costs.machine().l2.Share());
+    if (input->kind == RelaxKind::kConstant && is_large) waiting += SecondsFromMemory(bytes);
     moving_floats += is_weight ? static_cast<double>(sizeof(float)) * seconds : seconds;
   }
-  const double library =
-      costs.Overlapped(costs.SecondsOfCycles(cycles.library), moving) + kCyclesOfCall / (costs.machine().ghz * 1e9);
+  const double library = costs.Overlapped(costs.SecondsOfCycles(cycles.library), moving) + waiting +
+                         kCyclesOfCall / (costs.machine().ghz * 1e9);
   return {.library = (is_product || is_convolution ? kLeastGain : 1) * library,
           .generated = costs.Overlapped(costs.SecondsOfCycles(cycles.generated), moving_floats) +
                        SecondsToExchange(cycles.exchanged * relax::AssumedBytes(kernel.inputs[0]->ty)),

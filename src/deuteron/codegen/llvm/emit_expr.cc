@@ -1,6 +1,7 @@
 /// \file
 /// Scalar and vector expressions. The semantics are those of ir/prim_expr.h.
 #include "deuteron/codegen/llvm/emitter.h"
+#include "deuteron/codegen/llvm/vector_math.h"
 #include "deuteron/ir/expr_functor.h"
 #include "deuteron/ir/prim_ops.h"
 #include "deuteron/support/element.h"
@@ -279,7 +280,7 @@ llvm::Value* KernelEmitter::EmitFloat(ExprKind kind, llvm::Value* a, llvm::Value
     case ExprKind::kMul:
       return builder_.CreateFMul(a, b);
     case ExprKind::kDiv:
-      return builder_.CreateFDiv(a, b);
+      return VectorMath(&builder_, target_).Quotient(a, b);
     case ExprKind::kMod:
       return CallLibm("fmod", {a, b});
     case ExprKind::kFloorDiv:

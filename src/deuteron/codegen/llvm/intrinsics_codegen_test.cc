@@ -5,8 +5,10 @@
 #include <limits>
 
 #include "deuteron/codegen/llvm/kernel_test_util.h"
+#include "deuteron/te/tensor.h"
 #include "deuteron/tir/functor.h"
 #include "deuteron/tir/intrinsics.h"
+#include "deuteron/tir/schedule/rules/rules.h"
 
 namespace deuteron::codegen {
 namespace {
@@ -288,6 +290,46 @@ TEST(CodegenOps, BinaryOperations) {
   }
   Check(Pointwise({DataType::Float(32), DataType::Float(32)}, 21, [](const auto& x) { return tir::Div(x[0], x[1]); }),
         1e-7);
+}
+
+/// Of rows by a number for each, which is multiplied by the reciprocal where that is faster: as IEEE 754 rounds.
+TEST(CodegenOps, QuotientsByOneNumber) {
+  const float infinity = std::numeric_limits<float>::infinity();
+  std::vector<float> divisors = {3.0f,    -7.0f,    1.41421354f, 0.1f, 1e-30f, -1e30f,        3e38f, 1.2e-38f,   1e-40f,
+                                 -1e-44f, infinity, -infinity,   0.0f, -0.0f,  std::nanf(""), 1.0f,  16777215.0f};
+  std::mt19937 random(5);
+  std::normal_distribution<float> normal;
+  while (divisors.size() < 100)
+    divisors.push_back(normal(random) * std::exp2(static_cast<float>(divisors.size() % 60)));
+  std::vector<float> points = TestPoints();
+  points.resize(3008, 1.0f);
+  const auto rows = static_cast<int64_t>(divisors.size()), columns = static_cast<int64_t>(points.size());
+  const DataType single = DataType::Float(32);
+  const te::Tensor x = te::Placeholder({I64(columns)}, single, "x"), d = te::Placeholder({I64(rows)}, single, "d");
+  const te::Tensor y = te::Compute(
+      {I64(rows), I64(columns)}, [&](const Array<Var>& i) { return tir::Div(x({i[1]}), d({i[0]})); }, "y");
+  CompiledKernels kernels;
+  const DeuteronKernel kernel =
+      Compile(&kernels, tir::ApplyScheduleRules(te::CreatePrimFunc({x, d, y}), Target::Host()).func);
+  const Tensor of_x = EmptyHostTensor({columns}, single), of_d = EmptyHostTensor({rows}, single);
+  const Tensor of_y = EmptyHostTensor({rows, columns}, single);
+  std::memcpy(of_x.data_ptr(), points.data(), points.size() * sizeof(float));
+  std::memcpy(of_d.data_ptr(), divisors.data(), divisors.size() * sizeof(float));
+  void* data[] = {of_x.data_ptr(), of_d.data_ptr(), of_y.data_ptr()};
+  const auto* out = static_cast<const float*>(of_y.data_ptr());
+  TestContext context;
+  ASSERT_EQ(kernel(context.get(), data, nullptr), 0);
+  for (int64_t i = 0; i < rows * columns; ++i) {
+    const float a = points[i % columns], b = divisors[i / columns], expected = a / b;
+    const bool both_nan = std::isnan(expected) && std::isnan(out[i]);
+    // A denormal result is rounded twice; of a denormal number the reciprocal's product is rounded as coarsely.
+    constexpr float kLeastNormal = 1.17549435e-38f, kLeast = 1.4e-45f;
+    const float of_number = std::fabs(a) < kLeastNormal ? 2 * kLeast / std::fabs(b) : 0;
+    const float slack = std::max(of_number, std::fabs(expected) < kLeastNormal ? kLeast : 0);
+    ASSERT_TRUE(both_nan || out[i] == expected || std::fabs(out[i] - expected) <= slack)
+        << a << " / " << b << " = " << expected << ", not " << out[i];
+    ASSERT_TRUE(both_nan || std::signbit(out[i]) == std::signbit(expected)) << a << " / " << b;
+  }
 }
 
 TEST(CodegenOps, IntegersAndPredicates) {

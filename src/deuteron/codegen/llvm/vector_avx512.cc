@@ -1,6 +1,7 @@
 #include "deuteron/codegen/llvm/vector_avx512.h"
 
 #include <array>
+#include <cmath>
 #include <vector>
 
 #include "deuteron/codegen/llvm/vector_tables.h"
@@ -33,6 +34,62 @@ Value* Avx512Math::Lookup(const double (&table)[32], Value* index) {
 Value* Avx512Math::Scale(Value* mantissa, Value* exponent) {
   return b_.CreateIntrinsic(llvm::Intrinsic::x86_avx512_mask_scalef_ps_512, {},
                             {mantissa, exponent, mantissa, b_.getInt16(-1), b_.getInt32(kCurrentRounding)});
+}
+
+Value* Avx512Math::Exponent(Value* x) {
+  return b_.CreateIntrinsic(llvm::Intrinsic::x86_avx512_mask_getexp_ps_512, {},
+                            {x, x, b_.getInt16(-1), b_.getInt32(kCurrentRounding)});
+}
+
+Value* Avx512Math::Mantissa(Value* x, int interval_and_sign) {
+  return b_.CreateIntrinsic(llvm::Intrinsic::x86_avx512_mask_getmant_ps_512, {},
+                            {x, b_.getInt32(interval_and_sign), x, b_.getInt16(-1), b_.getInt32(kCurrentRounding)});
+}
+
+/// x / m times a power of two, m in [1, 2): neither the reciprocal of m nor a product with it overflows. The product of
+/// an infinite x is right as it is, and so are those by the reciprocals of 0, infinity and NaN: they have no remainder.
+/// After P. Markstein, "Computation of elementary functions on the IBM RISC System/6000 processor", 1990.
+Value* Avx512Math::Quotient(Value* x, Value* divisor) {
+  Value *mantissa = nullptr, *exponent = nullptr, *inverse = nullptr;
+  const auto* constant = llvm::dyn_cast<llvm::ConstantFP>(divisor);
+  if (constant != nullptr && constant->getValueAPF().isFiniteNonZero()) {
+    int power = 0;
+    const float m = 2 * std::frexp(constant->getValueAPF().convertToFloat(), &power);
+    mantissa = Constant(x, m);
+    exponent = Constant(x, power - 1);
+    inverse = Constant(x, 1 / m);
+  } else {
+    constexpr int kFromOne = 0;  // in [1, 2), the sign kept
+    Value* all = b_.CreateVectorSplat(kLanes, divisor);
+    const auto first = [&](Value* vector) { return b_.CreateExtractElement(vector, uint64_t{0}); };
+    const auto number = [&](double value) { return llvm::ConstantFP::get(b_.getFloatTy(), value); };
+    // The exponents of 0, infinity and NaN are none.
+    Value* power = first(Exponent(all));
+    Value* has_mantissa = b_.CreateFCmpOLT(b_.CreateUnaryIntrinsic(llvm::Intrinsic::fabs, power), number(1000));
+    Value* m = b_.CreateSelect(has_mantissa, first(Mantissa(all, kFromOne)), number(std::nan("")));
+    exponent = b_.CreateVectorSplat(kLanes, b_.CreateSelect(has_mantissa, power, number(0)));
+    mantissa = b_.CreateVectorSplat(kLanes, m);
+    inverse = b_.CreateVectorSplat(kLanes, b_.CreateFDiv(number(1), b_.CreateSelect(has_mantissa, m, divisor)));
+  }
+  Value* quotient = b_.CreateFMul(x, inverse);
+  // Of magnitudes, so that a quotient of 0 keeps its sign: what it is too much is +0 then, and -0 what is added for
+  // that.
+  const auto* known = llvm::dyn_cast<llvm::Constant>(mantissa);
+  Value* negated = b_.CreateFNeg(x);
+  if (known != nullptr && llvm::cast<llvm::ConstantFP>(known->getSplatValue())->isNegative()) {
+    negated = x;
+  } else if (known == nullptr) {
+    Value* sign = b_.CreateAnd(b_.CreateNot(Bits(mantissa)), Int(x, 0x80000000));
+    negated = b_.CreateBitCast(b_.CreateXor(Bits(x), sign), x->getType());
+  }
+  Value* magnitude = Abs(mantissa);
+  Value* correction = b_.CreateFNeg(Abs(inverse));
+  Value* excess = Fma(quotient, magnitude, negated);
+  Value* has_excess = b_.CreateFCmpORD(excess, excess);
+  quotient = b_.CreateSelect(has_excess, Fma(excess, correction, quotient), quotient);
+  excess = Fma(quotient, magnitude, negated);
+  quotient = b_.CreateSelect(has_excess, Fma(excess, correction, quotient), quotient);
+  return Scale(quotient, b_.CreateFNeg(exponent));
 }
 
 /// exp(x) = 2^n exp(r), n = round(x / ln 2), r = x - n ln 2 with ln 2 in two parts.
@@ -94,18 +151,12 @@ Value* Avx512Math::Erf(Value* x) { return OddPieces(x, kErf, 0.125, 3.93); }
 
 template <size_t kRows>
 Avx512Math::Logarithm Avx512Math::Decompose(Value* x, const double (&table)[kRows][32], Sign sign) {
-  const auto exponent = [&](Value* value) {
-    return b_.CreateIntrinsic(llvm::Intrinsic::x86_avx512_mask_getexp_ps_512, {},
-                              {value, value, b_.getInt16(-1), b_.getInt32(kCurrentRounding)});
-  };
   constexpr int kAroundOne = 3;                                      // in [3/4, 3/2)
   const int of_negative = sign == Sign::kIgnored ? 1 << 2 : 2 << 2;  // its magnitude, or NaN
-  Value* mantissa =
-      b_.CreateIntrinsic(llvm::Intrinsic::x86_avx512_mask_getmant_ps_512, {},
-                         {x, b_.getInt32(kAroundOne | of_negative), x, b_.getInt16(-1), b_.getInt32(kCurrentRounding)});
+  Value* mantissa = Mantissa(x, kAroundOne | of_negative);
   Value* index = b_.CreateLShr(Bits(mantissa), Int(x, 18));
   Value* r = Fma(mantissa, Lookup(table[0], index), Constant(x, -1.0));
-  return {b_.CreateFSub(exponent(x), exponent(mantissa)), r, Lookup(table[1], index), index};
+  return {b_.CreateFSub(Exponent(x), Exponent(mantissa)), r, Lookup(table[1], index), index};
 }
 
 /// The parts of ln 2 are both positive, so that infinite exponents do not cancel.

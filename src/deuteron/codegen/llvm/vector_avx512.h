@@ -28,6 +28,9 @@ class Avx512Math : private VectorOps {
   llvm::Value* Cos(llvm::Value* x);
   llvm::Value* Rsqrt(llvm::Value* x);
   llvm::Value* Pow(llvm::Value* x, llvm::Value* y);
+  /// x / divisor, that being the same for all lanes, a scalar: multiplied by its reciprocal, which a loop computes
+  /// once, and corrected by what remains. As IEEE 754 rounds, but where x or the result is denormal.
+  llvm::Value* Quotient(llvm::Value* x, llvm::Value* divisor);
 
   static constexpr int kLanes = 16;
   static constexpr double kTurnLimit = 131072;
@@ -44,6 +47,10 @@ class Avx512Math : private VectorOps {
   llvm::Value* Lookup(const double (&table)[32], llvm::Value* index);
   /// mantissa * 2^exponent, rounded once.
   llvm::Value* Scale(llvm::Value* mantissa, llvm::Value* exponent);
+  /// The exponent of x as a number; its mantissa, in the interval and with the sign that the instruction knows by
+  /// number.
+  llvm::Value* Exponent(llvm::Value* x);
+  llvm::Value* Mantissa(llvm::Value* x, int interval_and_sign);
   /// An odd function of x by a polynomial around each multiple of `step`; beyond `limit` its value there.
   template <size_t kTerms>
   llvm::Value* OddPieces(llvm::Value* x, const double (&table)[kTerms][32], double step, double limit);

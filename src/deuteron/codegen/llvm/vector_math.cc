@@ -70,4 +70,13 @@ Value* VectorMath::Pow(Value* x, Value* y) {
                   [this](const std::vector<Value*>& piece) { return wide_.Pow(piece[0], piece[1]); });
 }
 
+Value* VectorMath::Quotient(Value* x, Value* y) {
+  const auto* type = llvm::dyn_cast<llvm::FixedVectorType>(x->getType());
+  Value* divisor = type == nullptr ? nullptr : llvm::getSplatValue(y);
+  const bool is_wide = type != nullptr && type->getNumElements() >= Avx512Math::kLanes;
+  if (!avx512_ || !is_wide || divisor == nullptr || !divisor->getType()->isFloatTy()) return b_.CreateFDiv(x, y);
+  return InPieces(&b_, {x}, Avx512Math::kLanes,
+                  [&](const std::vector<Value*>& piece) { return wide_.Quotient(piece[0], divisor); });
+}
+
 }  // namespace deuteron::codegen

@@ -15,6 +15,8 @@ namespace {
 
 /// Operations of a function such as exp: so many multiply-adds and shuffles its approximation has, more or less.
 constexpr int64_t kOpsOfFunction = 10;
+/// Of a division of floats, as many as could be done in its time.
+constexpr int64_t kOpsOfDivision = 8;
 /// Of the additions and products that a machine could begin, what a chain of pointwise operations reaches.
 constexpr double kPointwisePart = 5.0 / 8;
 /// Of what loads alone reach from a cache, what loads and stores together do.
@@ -40,6 +42,7 @@ constexpr double kForkJoinsOfSerial = 2.5;
 
 /// Operations of a node itself, for each of its lanes.
 int64_t OpsOfNode(const PrimExprNode* node) {
+  if (node->kind == ExprKind::kDiv && node->dtype.is_float()) return kOpsOfDivision;
   if (IsBinary(node->kind) || node->kind == ExprKind::kSelect) return 1;
   if (node->kind != ExprKind::kCall) return 0;
   static const Op if_then_else = Op::Get("tir.if_then_else");

@@ -3,7 +3,7 @@
 /// parallel loops and the choice of a library ask here, each about the target that is compiled for.
 ///
 /// Work is counted in operations: an addition, a product, a comparison, a choice is one (a multiply-add two), a
-/// function as exp ten. Loads, stores and the arithmetic of indices are not operations.
+/// division of floats eight, a function as exp ten. Loads, stores and the arithmetic of indices are not operations.
 #pragma once
 
 #include <functional>
