@@ -49,8 +49,10 @@ Expr LegalizeQuantize(BlockBuilder& builder, const Call& call) {
     return te::Compute(
         args[0].shape(),
         [&](const Array<tir::Var>& vars) {
-          const PrimExpr scaled =
-              CastTo(real, args[0](topi::Indices(vars))) / CastTo(real, ParameterAt(args[1], vars, axis));
+          PrimExpr scaled = CastTo(real, args[0](topi::Indices(vars)));
+          const PrimExpr scale = ParameterAt(args[1], vars, axis);
+          const auto* known = scale.as<tir::FloatImmNode>();
+          if (known == nullptr || known->value != 1) scaled = scaled / CastTo(real, scale);
           const PrimExpr number = dtype.is_float() ? scaled : CallIntrin("round", {scaled});
           const PrimExpr shifted = number + CastTo(real, ParameterAt(args[2], vars, axis));
           if (dtype.is_float() && dtype.bits() > 8) return CastTo(dtype, shifted);
