@@ -4,20 +4,22 @@
 ///
 ///     b = multiply(a, m)                  (a: sums of integer products)
 ///     q = quantize(b, s, z)               t = multiply(a, m / s)
-///     d = dequantize(q, s, z)        →    q = quantize(t, 1, z)
-///     e = subtract(d, mean)               r = multiply(astype(q), s · gamma / deviation / u)
-///     f = divide(e, deviation)            w = add(r, ((-z · s - mean) / deviation · gamma + beta) / u)
+///     d = dequantize(q, s, z)        →    c = clip(round(t), least - z, greatest - z)
+///     e = subtract(d, mean)               r = multiply(c, s · gamma / deviation / u)
+///     f = divide(e, deviation)            w = add(r, (beta - mean / deviation · gamma) / u)
 ///     g = multiply(f, gamma)              p = quantize(w, 1, y)
 ///     h = add(g, beta)
 ///     p = quantize(h, u, y)
 ///
 /// Purpose: an epilogue of a product of bytes would take longer than the product: a division takes as long as a dozen
 /// multiplications, and an exporter leaves several (by scales, by deviations of a batch norm). Sums of several values,
-/// as residuals are, are folded likewise: each is scaled once.
+/// as residuals are, are folded likewise: each is scaled once. Integers that nothing but a dequantisation reads stay
+/// floats, less their zero point.
 ///
 /// What it may change: factors are multiplied and rounded once instead of one by one, as runtimes that have one
-/// operator for both do. Values differ by a few parts in 2^24 before they are rounded to integers. A quantisation that
-/// nothing scales before keeps its division, which is exact in the halves between two integers.
+/// operator for both do. Values differ by a few parts in 2^24 before they are rounded to integers; NaN stays NaN up to
+/// the last quantisation. A quantisation that nothing scales before keeps its division, which is exact in the halves
+/// between two integers.
 ///
 /// What it must not do: fold what is broadcast to more elements, or factors that the run tells.
 ///
@@ -30,10 +32,12 @@
 #include <optional>
 #include <unordered_map>
 
+#include "deuteron/relax/functor.h"
 #include "deuteron/relax/op/binary.h"
 #include "deuteron/relax/op/datatype.h"
 #include "deuteron/relax/op/op_common.h"
 #include "deuteron/relax/op/qdq.h"
+#include "deuteron/relax/op/unary.h"
 #include "deuteron/relax/rewrite/constant_data.h"
 #include "deuteron/relax/rewrite/emitting_rewriter.h"
 #include "deuteron/relax/rewrite/pass_utils.h"
@@ -100,7 +104,8 @@ std::optional<Numbers> Combined(const Numbers& a, const Numbers& b, const Combin
 /// Σ factor · value + shift
 struct Affine {
   struct Term {
-    /// A value of float32, or bytes that stand for their numbers.
+    /// A value of float32, or bytes that stand for their numbers: less their zero point where that is one of
+    /// `numbers_`.
     Expr value;
     Numbers factor;
   };
@@ -135,12 +140,25 @@ DataType DTypeOf(const Expr& expr) {
 }
 
 class RequantizationFolder : public EmittingRewriter {
+ public:
+  explicit RequantizationFolder(const Function& function) {
+    PostOrderVisit(function, [this](const Expr& expr) {
+      const auto* call = expr.as<CallNode>();
+      const auto note = [this](const Expr& leaf) { ++uses_[leaf.get()]; };
+      if (call != nullptr) {
+        for (const Expr& arg : call->args) VisitLeaves(arg, note);
+      } else if (expr->kind == RelaxKind::kTuple) {
+        VisitLeaves(expr, note);
+      }
+    });
+  }
+
  private:
   void RewriteBinding(const Binding& binding, Bindings* out) override {
     const auto* call = BoundValue(binding).as<CallNode>();
     if (call != nullptr && builder_.InDataflowBlock()) {
       if (auto affine = AffineOf(binding->var, call)) affine_.emplace(binding->var.get(), *std::move(affine));
-      const Expr folded = Folded(call, out);
+      const Expr folded = Folded(binding->var, call, out);
       if (folded.defined()) return out->push_back(WithValue(binding, folded));
     }
     SeqRewriter::RewriteBinding(binding, out);
@@ -178,12 +196,13 @@ class RequantizationFolder : public EmittingRewriter {
     return Sum(Of(a), Of(b), call->op.same_as(add) ? 1 : -1);
   }
 
-  static std::optional<Affine> Dequantized(const CallNode* call) {
+  std::optional<Affine> Dequantized(const CallNode* call) const {
     const Expr& data = call->args[0];
     const auto scale = NumbersOf(call->args[1]), zero = NumbersOf(call->args[2]);
     const bool is_byte = DTypeOf(data).is_integer() && DTypeOf(data).bits() == 8;
     if (!is_byte || !scale || !zero || scale->values.size() != 1 || zero->values.size() != 1) return std::nullopt;
-    return Affine{{{data, {{}, scale->values}}}, {{}, {-zero->values[0] * scale->values[0]}}};
+    const double shift = numbers_.count(data.get()) != 0 ? 0 : -zero->values[0] * scale->values[0];
+    return Affine{{{data, {{}, scale->values}}}, {{}, {shift}}};
   }
 
   template <typename Combine>
@@ -204,7 +223,7 @@ class RequantizationFolder : public EmittingRewriter {
   }
 
   /// A quantisation of something scaled, as one by 1; null if the call is none, or nothing is saved.
-  Expr Folded(const CallNode* call, Bindings* out) {
+  Expr Folded(const Var& var, const CallNode* call, Bindings* out) {
     static const Op quantize = Op::Get("relax.quantize");
     if (!call->op.same_as(quantize)) return Expr();
     const auto known = affine_.find(call->args[0].get());
@@ -217,17 +236,38 @@ class RequantizationFolder : public EmittingRewriter {
     }
     Expr sum;
     for (const Affine::Term& term : affine->terms) {
-      const bool is_byte = DTypeOf(term.value) != DataType::Float(32);
-      Expr value = is_byte ? Emit(Astype(term.value, DataType::Float(32)), call->span, out) : term.value;
+      Expr value = FloatOf(term.value, call->span, out);
       if (!term.factor.Are(1)) value = Emit(Multiply(value, ConstantOf(term.factor)), call->span, out);
       sum = sum.defined() ? Emit(Add(sum, value), call->span, out) : value;
     }
     if (!affine->shift.Are(0)) sum = Emit(Add(sum, ConstantOf(affine->shift)), call->span, out);
     const auto* attrs = call->attrs.as<QuantizeAttrsNode>();
+    if (const auto zero = NumbersOf(call->args[2]);
+        zero && zero->values.size() == 1 && uses_[var.get()] == 1 && var->kind == RelaxKind::kDataflowVar) {
+      numbers_.emplace(var.get(), Rounded{sum, zero->values[0], attrs->out_dtype});
+    }
     const Constant one = Constant::Scalar(DataType::Float(32), 1.0);
     Expr value = builder_.Normalize(Quantize(sum, one, call->args[2], attrs->axis, attrs->out_dtype));
     value->span = call->span;
     return value;
+  }
+
+  /// What a quantisation by 1 rounds, and its zero point.
+  struct Rounded {
+    Expr value;
+    double zero;
+    DataType dtype;
+  };
+
+  /// The numbers that bytes stand for, of float32; other values as they are.
+  Expr FloatOf(const Expr& value, const Span& span, Bindings* out) {
+    if (DTypeOf(value) == DataType::Float(32)) return value;
+    const auto known = numbers_.find(value.get());
+    if (known == numbers_.end()) return Emit(Astype(value, DataType::Float(32)), span, out);
+    const Rounded& rounded = known->second;
+    const double least = rounded.dtype.is_int() ? -128 : 0;
+    const Var number = Emit(Round(rounded.value), span, out);
+    return Emit(Clip(number, least - rounded.zero, least + 255 - rounded.zero), span, out);
   }
 
   /// Whether float32 has them about as exactly as others.
@@ -247,6 +287,9 @@ class RequantizationFolder : public EmittingRewriter {
   }
 
   std::unordered_map<const Object*, Affine> affine_;
+  std::unordered_map<const Object*, int64_t> uses_;
+  /// Of bytes that are used once, by a dequantisation if by one at all.
+  std::unordered_map<const Object*, Rounded> numbers_;
 };
 
 }  // namespace
@@ -254,7 +297,7 @@ class RequantizationFolder : public EmittingRewriter {
 Pass FoldRequantization() {
   return transform::ModulePass({.name = "FoldRequantization"}, [](IRModule module, const transform::PassContext&) {
     return UpdateFunctions(std::move(module), [](const GlobalVar&, const Function& function) {
-      return RequantizationFolder().Run(function);
+      return RequantizationFolder(function).Run(function);
     });
   });
 }

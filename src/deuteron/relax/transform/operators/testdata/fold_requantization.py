@@ -31,22 +31,22 @@ class Module:
         with R.dataflow():
             lv: R.Tensor((1, 2, 3, 3), dtype="float32") = R.astype(x, dtype="float32")
             lv_1: R.Tensor((1, 2, 3, 3), dtype="float32") = R.multiply(lv, metadata["ir.GenericConst"][0])
-            b: R.Tensor((1, 2, 3, 3), dtype="uint8") = R.quantize(lv_1, R.const(1.0, "float32"), R.const(7, "uint8"), out_dtype="uint8", axis=0)
-            lv1: R.Tensor((1, 2, 3, 3), dtype="float32") = R.astype(b, dtype="float32")
-            lv2: R.Tensor((1, 2, 3, 3), dtype="float32") = R.multiply(lv1, metadata["ir.GenericConst"][1])
-            lv3: R.Tensor((1, 2, 3, 3), dtype="float32") = R.add(lv2, metadata["ir.GenericConst"][2])
-            f: R.Tensor((1, 2, 3, 3), dtype="uint8") = R.quantize(lv3, R.const(1.0, "float32"), R.const(0, "uint8"), out_dtype="uint8", axis=0)
-            lv4: R.Tensor((1, 2, 3, 3), dtype="float32") = R.astype(f, dtype="float32")
-            lv5: R.Tensor((1, 2, 3, 3), dtype="float32") = R.astype(r, dtype="float32")
-            lv6: R.Tensor((1, 2, 3, 3), dtype="float32") = R.multiply(lv5, R.const(-0.25, "float32"))
-            lv7: R.Tensor((1, 2, 3, 3), dtype="float32") = R.add(lv4, lv6)
-            lv8: R.Tensor((1, 2, 3, 3), dtype="float32") = R.add(lv7, R.const(-0.75, "float32"))
-            gv: R.Tensor((1, 2, 3, 3), dtype="int8") = R.quantize(lv8, R.const(1.0, "float32"), R.const(1, "int8"), out_dtype="int8", axis=0)
+            lv1: R.Tensor((1, 2, 3, 3), dtype="float32") = R.round(lv_1)
+            lv2: R.Tensor((1, 2, 3, 3), dtype="float32") = R.clip(lv1, T.float32(-7.0), T.float32(248.0))
+            lv3: R.Tensor((1, 2, 3, 3), dtype="float32") = R.multiply(lv2, metadata["ir.GenericConst"][1])
+            lv4: R.Tensor((1, 2, 3, 3), dtype="float32") = R.add(lv3, metadata["ir.GenericConst"][2])
+            lv5: R.Tensor((1, 2, 3, 3), dtype="float32") = R.round(lv4)
+            lv6: R.Tensor((1, 2, 3, 3), dtype="float32") = R.clip(lv5, T.float32(0.0), T.float32(255.0))
+            lv7: R.Tensor((1, 2, 3, 3), dtype="float32") = R.astype(r, dtype="float32")
+            lv8: R.Tensor((1, 2, 3, 3), dtype="float32") = R.multiply(lv7, R.const(-0.25, "float32"))
+            lv9: R.Tensor((1, 2, 3, 3), dtype="float32") = R.add(lv6, lv8)
+            lv10: R.Tensor((1, 2, 3, 3), dtype="float32") = R.add(lv9, R.const(-0.75, "float32"))
+            gv: R.Tensor((1, 2, 3, 3), dtype="int8") = R.quantize(lv10, R.const(1.0, "float32"), R.const(1, "int8"), out_dtype="int8", axis=0)
             R.output(gv)
         return gv
 
 metadata = {"ir.GenericConst": [
     {"dtype": "float32", "shape": [2, 1, 1], "data": "AAAAQAAAAEE="},
     {"dtype": "float32", "shape": [2, 1, 1], "data": "AAAAQAAAwD4="},
-    {"dtype": "float32", "shape": [2, 1, 1], "data": "AACAwQAAnMA="},
+    {"dtype": "float32", "shape": [2, 1, 1], "data": "AAAAwAAAEMA="},
 ]}
