@@ -127,6 +127,8 @@ def FoldBatchnormToConv2D() -> Pass:
     """folds an inference batch_norm into the weights of the convolution before it"""
 def FoldConstant(skip_ops: Any = ...) -> Pass:
     """evaluates what depends on constants only"""
+def FoldRequantization() -> Pass:
+    """makes what scales and shifts values before a quantisation one multiplication and one addition"""
 def FuseAttention() -> Pass:
     """merges two products with a softmax between them"""
 def FuseOps(fuse_opt_level: Any = ..., wrap_single: Any = ..., relay_rules: Any = ...) -> Pass:

@@ -58,6 +58,13 @@ std::vector<Case> Cases() {
       {"depthwise_dilated",
        "1, 12, 6, 16",
        {Numbers("w", "3, 3, 16, 1", 144), Depthwise("16", "padding=[2, 2, 2, 2], dilation=[2, 2]")}},
+      {"depthwise_of_bytes",
+       "1, 9, 15, 32",
+       {Numbers("w", "3, 3, 32, 1", 288),
+        "q = R.quantize(x, R.const(0.125, \"float32\"), R.const(0, \"uint8\"), "
+        "out_dtype=\"uint8\", axis=0)",
+        "gv = R.nn.conv2d(q, w, padding=[1, 1, 1, 1], groups=32, data_layout=\"NHWC\", kernel_layout=\"HWOI\", "
+        "out_layout=\"NHWC\", out_dtype=\"float32\")"}},
       {"max_pool",
        "2, 9, 7, 20",
        {"gv = R.nn.max_pool2d(x, pool_size=[3, 3], strides=[2, 2], padding=[1, 1, 1, 1], layout=\"NHWC\")"}},

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <cstring>
 #include <fstream>
 #include <map>
 #include <set>
@@ -193,6 +194,24 @@ TEST(EveryOperator, AViewThatDoesNotFitIsAnError) {
   };
   EXPECT_EQ(run(6).at(0).size(0), 4);
   EXPECT_THROW(run(5), tvm::ffi::Error);
+}
+
+TEST(EveryOperator, AViewOfAllBytesIsTheTensor) {
+  // Also where it is a result itself, and the tensor another.
+  const IRModule module = Parse("x: R.Tensor((\"n\", 8), \"uint8\")",
+                                "        a = R.add(x, R.const(1, \"uint8\"))\n"
+                                "        v = R.memory.view(a, R.shape([n, 2]), R.dtype(\"int32\"), R.tuple())\n"
+                                "        b = R.multiply(v, R.const(3, \"int32\"))\n"
+                                "        return (v, b, a)\n");
+  const Executable compiled = Compile(module, Plain());
+  Tensor x = runtime::AllocTensor({5, 8}, DataType::UInt(8));
+  for (int i = 0; i < 40; ++i) static_cast<uint8_t*>(x.data_ptr())[i] = static_cast<uint8_t>(6 * i);
+  const std::vector<Tensor> got = compiled.Run(std::vector<Tensor>{x}), wanted = Interpret(module, {x});
+  ASSERT_EQ(got.size(), 3U);
+  for (size_t i = 0; i < 3; ++i) {
+    ASSERT_EQ(got[i].numel(), wanted[i].numel());
+    EXPECT_EQ(0, std::memcmp(got[i].data_ptr(), wanted[i].data_ptr(), 40));
+  }
 }
 
 }  // namespace

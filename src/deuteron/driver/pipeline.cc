@@ -37,6 +37,7 @@ std::vector<Pipeline> MakePipelines() {
                           {"MergeCompositeFunctions"},
                           {"RunCodegen"}};
   const Passes fuse = {{"CombineMatmulsOfOneWeight"},
+                       {"FoldRequantization"},
                        {"DropUnreadPixels"},
                        {"ChannelsLast"},
                        {"ConvToWinograd"},

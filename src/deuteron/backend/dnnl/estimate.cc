@@ -63,6 +63,8 @@ struct Cycles {
   double generated = 0;
   /// Numbers that generated code makes of one of the data, for other cores to read.
   double exchanged = 0;
+  /// Whether generated code multiplies bytes, not the floats that they stand for.
+  bool keeps_bytes = false;
 };
 
 class Estimator {
@@ -88,6 +90,7 @@ class Estimator {
     cycles.library = 2 * sums * TapsInside(weight) / OpsPerCycle() / part;
     if (groups == 1 && IsForUnit(weight[1])) {
       cycles.generated = 2 * sums / UnitOpsPerCycle() + CyclesToPack();
+      cycles.keeps_bytes = MultipliesBytes();
       return cycles;
     }
     cycles.generated = CyclesOfGenerated(work) + CyclesToPack();
@@ -104,7 +107,11 @@ class Estimator {
     const auto depth = static_cast<double>(left.back());
     const double sums = batch * static_cast<double>(rows * RoundUp(result_[rank - 1], lanes_)) * depth;
     const double library = 2 * sums / OpsPerCycle() / (HasTiles() ? kUnitProductPart : kProductPart);
-    if (IsForUnit(left.back())) return {.library = library, .generated = 2 * sums / UnitOpsPerCycle() + CyclesToPack()};
+    if (IsForUnit(left.back())) {
+      return {.library = library,
+              .generated = 2 * sums / UnitOpsPerCycle() + CyclesToPack(),
+              .keeps_bytes = MultipliesBytes()};
+    }
     return {.library = library,
             .generated =
                 batch * costs_.CyclesOfProduct(rows, depth / ProductsAtOnce(), result_[rank - 1]) + CyclesToPack()};
@@ -173,8 +180,11 @@ class Estimator {
                                                : kernel_.inputs[0]->ty.as<TensorTypeNode>()->dtype;
   }
 
-  /// Whether the library multiplies by tiles what is rounded, or of 16 bits.
+  bool MultipliesBytes() const { return Precision().is_integer() && Precision().bits() == 8; }
+
+  /// Whether the library multiplies by tiles what is rounded, or of 16 or 8 bits.
   bool HasTiles() const {
+    if (MultipliesBytes()) return Target::Current().HasFeature("amx-int8");
     if (Precision().bits() != 16) return false;
     return Target::Current().HasFeature(Precision().is_bfloat16() ? "amx-bf16" : "amx-fp16");
   }
@@ -187,10 +197,12 @@ class Estimator {
 
   /// Whether generated code computes sums over so many channels by a matrix unit (PackWeights).
   bool IsForUnit(int64_t channels) const {
-    const Op dot = Op::Get("tir.dot_bf16x2");
-    return ProductsAtOnce() == 2 && tir::FindMatrixUnit(Target::Current(), dot) && tir::FillsStep(dot, channels);
+    const bool is_constant = kernel_.inputs[1]->kind == RelaxKind::kConstant;
+    if (!(MultipliesBytes() ? is_constant : ProductsAtOnce() == 2)) return false;
+    const Op dot = Op::Get(MultipliesBytes() ? "tir.dot_u8i8x4" : "tir.dot_bf16x2");
+    return tir::FindMatrixUnit(Target::Current(), dot) && tir::FillsStep(dot, channels);
   }
-  double UnitOpsPerCycle() const { return tir::UnitOpsPerCycle(costs_.machine(), DataType::BFloat16()); }
+  double UnitOpsPerCycle() const { return tir::UnitOpsPerCycle(costs_.machine(), Precision()); }
 
   /// Products that an instruction of generated code does in a lane (PackWeights).
   int ProductsAtOnce() const {
@@ -238,12 +250,12 @@ KernelEstimate EstimateKernel(const JsonKernel& kernel, const Type& result) {
   for (const relax::Expr& input : kernel.inputs) {
     const double seconds = costs.SecondsToMove(relax::AssumedBytes(input->ty));
     moving += seconds;
-    // Generated code multiplies the floats that bytes stand for; constants are held as these.
+    // Constants are held as what is multiplied.
     const bool is_weight = input->kind == RelaxKind::kConstant && input.ty().as<TensorTypeNode>()->dtype.bits() == 8;
     const double bytes = relax::AssumedBytes(input->ty);
     const bool is_large = bytes > static_cast<double>(costs.machine().l2.Share());
     if (input->kind == RelaxKind::kConstant && is_large) waiting += SecondsFromMemory(bytes);
-    moving_floats += is_weight ? static_cast<double>(sizeof(float)) * seconds : seconds;
+    moving_floats += is_weight && !cycles.keeps_bytes ? static_cast<double>(sizeof(float)) * seconds : seconds;
   }
   const double library = costs.Overlapped(costs.SecondsOfCycles(cycles.library), moving) + waiting +
                          kCyclesOfCall / (costs.machine().ghz * 1e9);

@@ -65,7 +65,9 @@ llvm::Value* KernelEmitter::EmitExpr(const PrimExpr& expr) {
       return builder_.CreateGlobalString(std::string(static_cast<const tir::StringImmNode*>(expr.get())->value));
     case ExprKind::kCast: {
       const auto* op = static_cast<const tir::CastNode*>(expr.get());
-      return EmitCast(op->dtype, op->value.dtype(), EmitExpr(op->value));
+      llvm::Value* value = EmitExpr(op->value);
+      return IsClampedTo(op->dtype, op->value) ? EmitCastOfClamped(op->dtype, value)
+                                               : EmitCast(op->dtype, op->value.dtype(), value);
     }
     case ExprKind::kAdd:
     case ExprKind::kSub:

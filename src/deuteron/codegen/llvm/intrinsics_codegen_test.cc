@@ -234,15 +234,16 @@ TEST(CodegenOps, CastsBetweenAllTypes) {
 
 /// Towards 0, NaN to 0, what is beyond the type to its end.
 template <typename T>
-void CheckSaturation(DataType dtype) {
+void CheckSaturation(
+    DataType dtype, const std::function<PrimExpr(const PrimExpr&)>& before = [](const PrimExpr& x) { return x; }) {
   SCOPED_TRACE(dtype.ToString());
   const std::vector<float> points = {1e20f,         -1e20f,         std::nanf(""), 200.7f,  -200.7f,  127.9f, -128.9f,
                                      3e9f,          -3e9f,          0.9f,          -0.9f,   255.9f,   256.0f, 32767.5f,
                                      2147483648.0f, -2147483648.0f, 9.3e18f,       1.9e19f, 65535.9f, -1.0f};
   const auto count = static_cast<int64_t>(points.size());
   CompiledKernels kernels;
-  const DeuteronKernel kernel =
-      Compile(&kernels, Pointwise({DataType::Float(32)}, count, [&](const auto& x) { return tir::Cast(dtype, x[0]); }));
+  const DeuteronKernel kernel = Compile(
+      &kernels, Pointwise({DataType::Float(32)}, count, [&](const auto& x) { return tir::Cast(dtype, before(x[0])); }));
   alignas(64) float in[32];
   alignas(64) T out[32];
   std::copy(points.begin(), points.end(), in);
@@ -266,6 +267,19 @@ TEST(CodegenOps, SaturatingCasts) {
   CheckSaturation<int32_t>(DataType::Int(32));
   CheckSaturation<uint32_t>(DataType::UInt(32));
   CheckSaturation<int64_t>(DataType::Int(64));
+}
+
+/// What has been brought into the type's range, or nearly, as quantisations do.
+TEST(CodegenOps, SaturatingCastsOfClamped) {
+  const auto between = [](double least, double greatest) {
+    return [=](const PrimExpr& x) { return Max(Min(x, MakeConst(x.dtype(), greatest)), MakeConst(x.dtype(), least)); };
+  };
+  CheckSaturation<int8_t>(DataType::Int(8), between(-128, 127));
+  CheckSaturation<uint8_t>(DataType::UInt(8), between(0, 255));
+  CheckSaturation<uint16_t>(DataType::UInt(16), between(0, 65535));
+  CheckSaturation<int8_t>(DataType::Int(8), between(-128, 200));
+  CheckSaturation<uint8_t>(DataType::UInt(8), between(-1, 255));
+  CheckSaturation<int8_t>(DataType::Int(8), [](const PrimExpr& x) { return Max(x, MakeConst(x.dtype(), -128.0)); });
 }
 
 TEST(CodegenOps, BinaryOperations) {

@@ -56,6 +56,13 @@ void FunctionCompiler::CompileCall(const relax::Var& var, const relax::CallNode*
     Set(var, std::move(value));
     return MatchResult(var, operands[0]);
   }
+  if (const Expr viewed = relax::ViewedTensor(GetRef<relax::Call>(call)); viewed.defined()) {
+    Value value;
+    value.slot = SlotOf(viewed);
+    value.type = var->ty;
+    value.borrowed = true;
+    return Set(var, std::move(value));
+  }
   if (const auto* external = call->op.as<relax::ExternFuncNode>()) {
     return CompilePacked(var, std::string(external->global_symbol), call->args);
   }

@@ -48,9 +48,11 @@ Type InferArgument(const Call& call, const BlockBuilder&) {
 /// What only says something to passes is its argument.
 Expr LegalizeToArgument(BlockBuilder&, const Call& call) { return call->args[0]; }
 
-/// The runtime makes the view.
+constexpr const char* kView = "deuteron.vm.view";
+
+/// Where it is not the whole tensor, the runtime makes the view.
 Expr LegalizeView(BlockBuilder&, const Call& call) {
-  return CallPurePacked(ExternFunc("deuteron.vm.view"), call->args, {call.ty()});
+  return CallPurePacked(ExternFunc(kView), call->args, {call.ty()});
 }
 
 /// An argument that says nothing: an empty tuple, or a null value.
@@ -82,6 +84,18 @@ Type InferView(const Call& call, const BlockBuilder&) {
 }
 
 Expr Device() { return PrimValue::Int64(0); }
+
+/// Whether both have the same bytes whatever their symbolic dimensions: all but the last ones are the same.
+bool HaveSameBytes(const TensorTypeNode* a, const TensorTypeNode* b) {
+  if (!a->has_shape() || !b->has_shape() || a->ndim != b->ndim || a->ndim < 1) return false;
+  for (int64_t i = 0; i + 1 < a->ndim; ++i) {
+    if (!ExprEqual((*a->shape)[i], (*b->shape)[i])) return false;
+  }
+  const auto last = AsConstInt((*a->shape)[a->ndim - 1]), other = AsConstInt((*b->shape)[b->ndim - 1]);
+  // As many bits: elements may be smaller than a byte.
+  return last && other && *last * a->dtype.bits() == *other * b->dtype.bits() && a->dtype.bits() % 8 == 0 &&
+         b->dtype.bits() % 8 == 0;
+}
 
 }  // namespace
 
@@ -144,6 +158,24 @@ Call AllocStorage(const PrimExpr& bytes, DataType dtype) {
 Call MemoryAllocTensor(const Expr& storage, const PrimExpr& offset, const TensorType& type) {
   return MakeCall("memory.alloc_tensor",
                   {storage, PrimValue(offset), ShapeExpr(type->shape.value()), DataTypeImm(type->dtype), Device()});
+}
+
+Call MemoryView(const Expr& x, Array<PrimExpr> shape, DataType dtype) {
+  return MakeCall("memory.view", {x, ShapeExpr(std::move(shape)), DataTypeImm(dtype), Tuple(Array<Expr>())});
+}
+
+Expr ViewedTensor(const Call& call) {
+  static const Op packed = Op::Get("relax.call_pure_packed");
+  const bool is_pure = call->op.same_as(packed);
+  const auto* external = (is_pure ? call->args[0] : call->op).as<ExternFuncNode>();
+  const int64_t first = is_pure ? 1 : 0;
+  if (external == nullptr || external->global_symbol != kView || call->args.size() != static_cast<size_t>(first) + 4)
+    return Expr();
+  const Expr& x = call->args[first];
+  const auto* from = x.ty().as<TensorTypeNode>();
+  const auto* to = call.ty().as<TensorTypeNode>();
+  const bool is_whole = IsAbsent(call->args[first + 3]) && from != nullptr && to != nullptr && HaveSameBytes(from, to);
+  return is_whole ? x : Expr();
 }
 
 Call KillTensor(const Expr& tensor) { return MakeCall("memory.kill_tensor", {tensor}); }

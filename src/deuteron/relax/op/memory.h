@@ -37,6 +37,11 @@ Call KillObject(const Expr& object);
 /// Which of the calls above `expr` is; kNone for other expressions.
 enum class MemoryCall : uint8_t { kNone, kBuiltinAlloc, kAllocStorage, kAllocTensor, kKill };
 MemoryCall MemoryCallOf(const Expr& expr);
+/// R.memory.view(x, shape, dtype) of as many bytes as `x` has.
+Call MemoryView(const Expr& x, Array<PrimExpr> shape, DataType dtype);
+/// The tensor of which a call, as it is legalised, is all the bytes in the order in which they lie: it need not be
+/// made. Null if the call is no such view.
+Expr ViewedTensor(const Call& call);
 /// The type of the tensor that an alloc_tensor of either kind makes.
 TensorType AllocatedType(const Call& call);
 

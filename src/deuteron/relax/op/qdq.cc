@@ -49,10 +49,14 @@ Expr LegalizeQuantize(BlockBuilder& builder, const Call& call) {
     return te::Compute(
         args[0].shape(),
         [&](const Array<tir::Var>& vars) {
-          const PrimExpr scaled =
-              CastTo(real, args[0](topi::Indices(vars))) / CastTo(real, ParameterAt(args[1], vars, axis));
+          PrimExpr scaled = CastTo(real, args[0](topi::Indices(vars)));
+          const PrimExpr scale = ParameterAt(args[1], vars, axis);
+          const auto* known = scale.as<tir::FloatImmNode>();
+          if (known == nullptr || known->value != 1) scaled = scaled / CastTo(real, scale);
           const PrimExpr number = dtype.is_float() ? scaled : CallIntrin("round", {scaled});
-          const PrimExpr shifted = number + CastTo(real, ParameterAt(args[2], vars, axis));
+          const PrimExpr zero = ParameterAt(args[2], vars, axis);
+          // Integers have no zero less than 0.
+          const PrimExpr shifted = !dtype.is_float() && IsZero(zero) ? number : number + CastTo(real, zero);
           if (dtype.is_float() && dtype.bits() > 8) return CastTo(dtype, shifted);
           return CastTo(dtype, Max(Min(shifted, CastTo(real, MaxValue(dtype))), CastTo(real, MinValue(dtype))));
         },

@@ -25,8 +25,8 @@ struct MatrixUnit {
 /// The unit that computes sums of this intrinsic; nothing where the target has none.
 std::optional<MatrixUnit> FindMatrixUnit(const Target& target, const Op& dot);
 
-/// A step of fewer elements leaves more than half of the unit idle.
-inline constexpr int64_t kFewestOfStep = 8;
+/// A step takes as long whatever it multiplies: with fewer elements, vectors are as fast.
+inline constexpr int64_t kFewestOfStep = 4;
 /// Whether a sum over so many numbers (channels) has so many elements.
 bool FillsStep(const Op& dot, int64_t numbers);
 /// Elements of a sum of `depth` that a step multiplies: as many as a row of A has, or as divide the sum.

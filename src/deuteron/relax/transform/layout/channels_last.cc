@@ -69,9 +69,9 @@ class Chooser {
     const tir::ConvWork work = *Work(call, attrs);
     // The window's elements of all channels side by side.
     if (work.IsDepthwise()) return {{last, window.substr(2) + "OI", last}, Attrs()};
-    const bool is_from_outside = call->args[0]->kind == RelaxKind::kVar;
-    const bool is_narrow = work.weights[1] < costs_.machine().Lanes(32);
-    return {{is_from_outside && is_narrow ? first : last, window, last}, Attrs()};
+    // Bytes from outside have been quantised before.
+    const bool may_be_outside = call->args[0]->kind == RelaxKind::kVar || IsInteger(call);
+    return {{may_be_outside && IsNarrow(work) ? first : last, window, last}, Attrs()};
   }
 
   /// Cycles of a core for the convolutions and transpositions of a module.
@@ -158,14 +158,18 @@ class Chooser {
     const auto work = Work(call, attrs);
     if (!work) return false;
     if (IsForUnit(call)) return true;
-    // Integers have kernels for the unit only.
-    if (!DTypeOf(call->args[1]).is_float() || !(work->groups == 1 || work->IsDepthwise())) return false;
+    // Wide images of integers have kernels for the unit only.
+    if (IsInteger(call) && !(has_bytes_ && IsNarrow(*work))) return false;
+    if (!(work->groups == 1 || work->IsDepthwise())) return false;
     if (work->IsDepthwise() && work->groups != work->weights[0]) return false;
     const double transposed = Elements(call->args[0].ty()) + Elements(call.ty());
     return Cycles(call, *work, ImageLayout::kChannelsLast) <=
            Cycles(call, *work, ImageLayout::kChannelsFirst) + CyclesToTranspose(transposed);
   }
 
+  /// Whether an image has fewer channels than a vector has lanes.
+  bool IsNarrow(const tir::ConvWork& work) const { return work.weights[1] < costs_.machine().Lanes(32); }
+  static bool IsInteger(const Call& call) { return !DTypeOf(call->args[1]).is_float(); }
   static DataType DTypeOf(const Expr& tensor) { return tensor.ty().as<TensorTypeNode>()->dtype; }
 
   /// Whether weights of that type are multiplied as bfloat16.

@@ -29,6 +29,7 @@
 #include "deuteron/relax/op/binary.h"
 #include "deuteron/relax/op/datatype.h"
 #include "deuteron/relax/op/linear_algebra.h"
+#include "deuteron/relax/op/memory.h"
 #include "deuteron/relax/op/nn.h"
 #include "deuteron/relax/op/nn_attrs.h"
 #include "deuteron/relax/op/qdq.h"
@@ -238,6 +239,8 @@ class Packer : public EmittingRewriter {
     const Expr packed = Shared({data.data, is_padded ? data.zero_point : Expr()}, layer.data_axis, packing, [&] {
       Expr bytes = data.data;
       if (is_padded) bytes = Emit(nn::Pad(bytes, layer.pad_width, static_cast<double>(*zero)), span, out);
+      if (const Expr viewed = shift == 0 ? AsFours(bytes, layer.data_axis) : Expr(); viewed.defined())
+        return Emit(viewed, span, out);
       return Emit(is_signed ? PackI8x4(bytes, layer.data_axis) : PackU8x4(bytes, layer.data_axis), span, out);
     });
     Operands operands{packing, packed, PackedWeight(layer, packing), Expr(), is_padded};
@@ -257,6 +260,17 @@ class Packer : public EmittingRewriter {
     if (shift != 0) given = Emit(Add(given, Constant::Scalar(DataType::Int(32), shift)), span, out);
     operands.correction = Emit(Multiply(operands.correction, given), span, out);
     return operands;
+  }
+
+  /// Bytes of which fours lie beside each other along the axis, seen as these; null if others do.
+  static Expr AsFours(const Expr& bytes, int64_t axis) {
+    const auto* type = bytes.ty().as<TensorTypeNode>();
+    if (type == nullptr || !type->has_shape() || (axis != -1 && axis + 1 != type->ndim)) return Expr();
+    const auto extent = AsConstInt((*type->shape)[type->ndim - 1]);
+    if (!extent || *extent % 4 != 0) return Expr();
+    Array<PrimExpr> shape = *type->shape;
+    shape.Set(type->ndim - 1, I64(*extent / 4));
+    return MemoryView(bytes, std::move(shape), DataType::Int(32));
   }
 
   std::optional<Operands> FindFloats(const Layer& layer, Bindings* out) {

@@ -113,6 +113,11 @@ void MemoryAnalysis::VisitBinding(const Var& var, const Expr& value, bool in_bra
     origins_[var.get()] = std::move(origins);
     return;
   }
+  if (const Expr viewed = ViewedTensor(GetRef<Call>(call)); viewed.defined()) {
+    Touch(viewed);
+    origins_[var.get()] = Of(viewed);
+    return;
+  }
   if (IsDestinationPassing(call) || call->op.as<OpNode>() != nullptr) {
     // Graph-level operators that are left (shape_of and its like) read; call_pure_packed may return what it is given,
     // and a closure keeps it.

@@ -9,9 +9,10 @@
 /// (PackWeights), it takes half as many instructions, where it multiplies bytes, a quarter, and activations pass
 /// through memory as bytes. A target that does the second only is given weights that are bytes less their zero points.
 ///
+/// The integers of grouped convolutions are float32: their sums are no faster in int32, and as exact while below 2^24.
+///
 /// It must not touch weights or scales that are computed at run time, activations whose scale is not a scalar, weights
-/// whose scale does not run along the output channels, grouped convolutions (their int32 sums are no faster than those
-/// of floats), or sums that may exceed int32.
+/// whose scale does not run along the output channels, or sums that may exceed what is exact.
 ///
 /// Place: on operators, of those that no library has taken, while constants are still quantised; dead code and
 /// constants are left to the passes after it.
@@ -82,11 +83,12 @@ class ProductConverter : public EmittingRewriter {
       SeqRewriter::RewriteBinding(binding, out);
   }
 
-  /// The axis of the output channels in the weight of a product that may be converted, and how many dimensions of the
-  /// result follow them.
+  /// The axis of the output channels in the weight of a product that may be converted, how many dimensions of the
+  /// result follow them, and what the integers are held in.
   struct Channels {
     size_t axis;
     size_t following;
+    DataType dtype = DataType::Int(32);
   };
   static std::optional<Channels> ChannelsOf(const CallNode* call) {
     static const Op matmul = Op::Get("relax.matmul");
@@ -97,10 +99,10 @@ class ProductConverter : public EmittingRewriter {
       return Channels{call->op.same_as(matmul) ? size_t{1} : size_t{0}, 0};
     }
     const auto* conv = call->attrs.as<Conv2DAttrsNode>();
-    if (conv == nullptr || conv->groups != 1 || conv->data_layout != "NCHW" || conv->kernel_layout != "OIHW" ||
+    if (conv == nullptr || conv->data_layout != "NCHW" || conv->kernel_layout != "OIHW" ||
         (!conv->out_layout.empty() && conv->out_layout != "NCHW"))
       return std::nullopt;
-    return Channels{0, 2};
+    return Channels{0, 2, conv->groups == 1 ? DataType::Int(32) : DataType::Float(32)};
   }
 
   const CallNode* Dequantised(const Expr& expr) const {
@@ -118,26 +120,36 @@ class ProductConverter : public EmittingRewriter {
     const auto scale = Floats(data->args[1]);
     const auto zero_point = Bytes(data->args[2]);
     if (!scale || scale->size() != 1 || !zero_point || zero_point->size() != 1) return false;
-    const auto centred = Centred(weight, channels->axis);
+    const auto centred = Centred(weight, *channels);
     if (!centred) return false;
 
-    const Var wide = Emit(Astype(data->args[0], DataType::Int(32)), call->span, out);
-    const Constant zero = Constant::Scalar(DataType::Int(32), int64_t{(*zero_point)[0]});
-    const Var shifted = Emit(Subtract(wide, zero), call->span, out);
+    const Expr shifted = Shifted(data->args[0], (*zero_point)[0], channels->dtype, call->span, out);
     const Var product = Emit(IntegerProduct(call, shifted, centred->integers), call->span, out);
-    const Var real = Emit(Astype(product, DataType::Float(32)), call->span, out);
+    const bool is_real = channels->dtype.is_float();
+    const Var real = is_real ? product : Emit(Astype(product, DataType::Float(32)), call->span, out);
     Expr value = builder_.Normalize(Multiply(real, Factor(*centred, (*scale)[0], channels->following)));
     value->span = call->span;
     out->push_back(VarBinding(binding->var, value, binding->span));
     return true;
   }
 
-  /// The same product of int32.
+  /// Bytes less their zero point, of a type that has those numbers. A kernel in floats widens what it reads; another
+  /// that took the zero point off before would write four bytes for one.
+  Expr Shifted(const Expr& bytes, int32_t zero_point, DataType dtype, const Span& span, Bindings* out) {
+    if (dtype.is_float() && zero_point == 0) return bytes;
+    const Constant zero = dtype.is_float() ? Constant::Scalar(dtype, static_cast<double>(zero_point))
+                                           : Constant::Scalar(dtype, int64_t{zero_point});
+    return Emit(Subtract(Emit(Astype(bytes, dtype), span, out), zero), span, out);
+  }
+
+  /// The same product of integers.
   static Call IntegerProduct(const CallNode* call, const Expr& data, const Expr& weight) {
     Attrs attrs = call->attrs;
     if (const auto* conv = attrs.as<Conv2DAttrsNode>()) {
       auto of_integers = make_object<Conv2DAttrsNode>(*conv);
       of_integers->out_dtype = std::nullopt;
+      const DataType held = weight.ty().as<TensorTypeNode>()->dtype;
+      if (data.ty().as<TensorTypeNode>()->dtype != held) of_integers->out_dtype = held;
       attrs = Attrs(std::move(of_integers));
     } else {
       attrs = Attrs(make_object<MatmulAttrsNode>());
@@ -159,8 +171,9 @@ class ProductConverter : public EmittingRewriter {
     return Constant(std::move(factor));
   }
 
-  /// W - zero point; nothing if it is not constant, by anything but output channels, or sums may exceed int32.
-  static std::optional<Weight> Centred(const CallNode* weight, size_t channel_axis) {
+  /// W - zero point; nothing if it is not constant, by anything but output channels, or sums may not be exact.
+  static std::optional<Weight> Centred(const CallNode* weight, const Channels& axes) {
+    const size_t channel_axis = axes.axis;
     const auto integers = Bytes(weight->args[0]);
     const auto scales = Floats(weight->args[1]);
     const auto zeros = Bytes(weight->args[2]);
@@ -174,17 +187,23 @@ class ProductConverter : public EmittingRewriter {
     for (size_t i = channel_axis + 1; i < shape.size(); ++i) inner *= shape[i];
     const int64_t channels = shape[channel_axis];
 
-    Tensor centred = runtime::AllocTensor(std::vector<int64_t>(shape.begin(), shape.end()), DataType::Int(32));
-    auto* out = static_cast<int32_t*>(centred.data_ptr());
+    Tensor centred = runtime::AllocTensor(std::vector<int64_t>(shape.begin(), shape.end()), axes.dtype);
     int64_t greatest = 0;
     for (size_t i = 0; i < integers->size(); ++i) {
       const auto channel = static_cast<size_t>(static_cast<int64_t>(i) / inner % channels);
-      out[i] = (*integers)[i] - (*zeros)[zeros->size() == 1 ? 0 : channel];
-      greatest = std::max<int64_t>(greatest, std::abs(out[i]));
+      const int32_t integer = (*integers)[i] - (*zeros)[zeros->size() == 1 ? 0 : channel];
+      if (axes.dtype.is_float()) {
+        static_cast<float*>(centred.data_ptr())[i] = static_cast<float>(integer);
+      } else {
+        static_cast<int32_t*>(centred.data_ptr())[i] = integer;
+      }
+      greatest = std::max<int64_t>(greatest, std::abs(integer));
     }
     const int64_t depth = static_cast<int64_t>(integers->size()) / channels;
     constexpr int64_t kGreatestDatum = 255;
-    if (depth * greatest * kGreatestDatum > std::numeric_limits<int32_t>::max()) return std::nullopt;
+    const int64_t most =
+        axes.dtype.is_float() ? int64_t{1} << std::numeric_limits<float>::digits : std::numeric_limits<int32_t>::max();
+    if (depth * greatest * kGreatestDatum > most) return std::nullopt;
     constexpr int64_t kGreatestByte = 127;
     if (!Target::Current().HasFeature("avx2") && greatest > kGreatestByte) return std::nullopt;
     return Weight{Constant(std::move(centred), weight->span), *scales};

@@ -35,6 +35,8 @@ Pass FoldBatchnormToConv2D();
 /// Evaluates what depends on constants only. `evaluator` computes kernels on tensors. Operators in `skip_ops`
 /// ("relax.dequantize") stay.
 Pass FoldConstant(ConstantEvaluator evaluator, std::vector<std::string> skip_ops = {});
+/// What scales and shifts values before a quantisation becomes one multiplication and one addition.
+Pass FoldRequantization();
 /// Heads of one query that share keys become rows of one head, which are read once.
 Pass HeadsToRows();
 /// Products of dequantised bytes with dequantised constant weights become products of integers.
