@@ -73,6 +73,38 @@ tir::PrimFunc SymbolicConv(const Var& height, const Var& width, int64_t window, 
   return te::CreatePrimFunc({x, w, relu});
 }
 
+/// The iterations that threads share, each symbol being 1.
+int64_t LeastPieces(const tir::PrimFunc& func) {
+  int64_t pieces = 1;
+  tir::PostOrderVisit(func->body, [&](const ObjectRef& node) {
+    const auto* loop = node.as<tir::ForNode>();
+    if (loop == nullptr || loop->loop_kind != tir::ForKind::kParallel) return;
+    ExprVarMap ones;
+    for (const Var& symbol : FreeVars(loop->extent)) ones[symbol] = I64(1);
+    pieces *= *AsConstInt(arith::Analyzer().Simplify(Substitute(loop->extent, ones)));
+  });
+  return pieces;
+}
+
+/// A batch of unknown size may be of one image: threads share its pixels.
+TEST(SymbolicCodegen, ABatchOfOneHasWorkForAllThreads) {
+  const Target target = Target::Parse("llvm -mcpu=x86-64-v4 -threads=4");
+  const Var batch("batch", DataType::Int(64));
+  const te::Tensor x = te::Placeholder({batch, I64(28), I64(28), I64(64)}, kFloat, "x");
+  const te::Tensor w = te::Placeholder({I64(64), I64(32)}, kFloat, "w");
+  const tir::IterVar c = te::ReduceAxis(I64(64));
+  const te::Tensor y = te::Compute(
+      {batch, I64(28), I64(28), I64(32)},
+      [&](const Array<Var>& i) {
+        return te::Sum(x({i[0], i[1], i[2], c->var}) * w({c->var, i[3]}), {c});
+      },
+      "y");
+  const tir::PrimFunc func = te::CreatePrimFunc({x, w, y});
+  const tir::PrimFunc scheduled = tir::ApplyScheduleRules(func, target).func;
+  EXPECT_GE(LeastPieces(scheduled), 4);
+  for (const int64_t images : {1, 3}) CheckAgainst(scheduled, func, 1e-5, {{batch, I64(images)}});
+}
+
 TEST(SymbolicCodegen, DivisionsLeaveTheInnerLoops) {
   const Var height("height"), width("width");
   const tir::PrimFunc func = SymbolicConv(height, width, 1, /*depthwise=*/false);

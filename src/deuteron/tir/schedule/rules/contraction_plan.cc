@@ -228,8 +228,11 @@ int64_t PartsOfRows(const SBlock& block, const std::vector<size_t>& row_axes, si
                     const Target& target) {
   const auto extent = AsConstInt(block->iter_vars[row]->dom->extent);
   if (!plan.shares_rows || !extent) return 1;
+  // A batch whose size the run tells may be of one.
   int64_t others = 1;
-  for (const size_t axis : row_axes) others *= axis == row ? 1 : AssumedExtent(block->iter_vars[axis]->dom->extent);
+  for (const size_t axis : row_axes) {
+    others *= axis == row ? 1 : AsConstInt(block->iter_vars[axis]->dom->extent).value_or(1);
+  }
   const int64_t threads = target.machine.threads;
   if (others >= threads) return 1;
   for (int64_t parts = threads; parts <= *extent / kFewestRowsOfPart; ++parts) {
@@ -316,6 +319,11 @@ int64_t BytesOfProduct(const SBlock& block, const MatmulRoles& roles, const Buff
   return bytes;
 }
 
+/// Of an operand, at least so many bytes: dimensions that the run tells may be of one element.
+double LeastBytes(const BufferLoad& operand) {
+  return AssumedProduct(operand->buffer->shape, /*unknown=*/1) * operand->buffer->dtype.bytes();
+}
+
 /// Chooses a tile whose vectors divide their axis; false if there is none.
 bool PlanWholeVectors(const SBlock& block, const MatmulRoles& roles, const Array<PrimExpr>& output,
                       const Target& target, ContractionPlan* plan) {
@@ -355,9 +363,10 @@ bool PlanWholeVectors(const SBlock& block, const MatmulRoles& roles, const Array
   plan->a_bytes = BytesOfProduct(block, roles, a);
   plan->a_budget = CostModel(target.machine).BesidePanelBytes();
   plan->has_whole_vectors = true;
-  plan->shares_rows =
-      target.machine.threads > 1 &&
-      ThreadsShareRows(static_cast<double>(plan->a_bytes), static_cast<double>(BytesOfProduct(block, roles, b)));
+  const bool is_known = plan->a_bytes != 0;
+  const double a_bytes = is_known ? static_cast<double>(plan->a_bytes) : LeastBytes(a);
+  const double b_bytes = is_known ? static_cast<double>(BytesOfProduct(block, roles, b)) : LeastBytes(b);
+  plan->shares_rows = target.machine.threads > 1 && ThreadsShareRows(a_bytes, b_bytes);
   ChooseTile(block, roles, a, row_axes, channels, target, plan);
   for (size_t dim = 0; dim < output.size(); ++dim) {
     const VarNode* vector = block->iter_vars[plan->vector]->var.get();

@@ -115,7 +115,8 @@ class WinogradScheduler {
     if (length_ == 0 || *results % length_ != 0) return false;
     images_ = shape[2];
     const CostModel costs(machine_);
-    const WinogradTiles tiles{.images = AssumedExtent(images_),
+    // A batch whose size the run tells may be of one.
+    const WinogradTiles tiles{.images = AsConstInt(images_).value_or(1),
                               .down = *AsConstInt(shape[3]),
                               .across = *AsConstInt(shape[4]),
                               .channels = *channels,
