@@ -377,9 +377,17 @@ bool AsksForPanels(const Schedule& schedule, const ContractionPlan& plan, const 
   return pieces >= plan.enough_pieces;
 }
 
-void Tile(Schedule* schedule, const ContractionPlan& plan) {
+void Tile(Schedule* schedule, const ContractionPlan& plan, const Target& target) {
   Nest nest = CutLoops(schedule, plan);
-  if (nest.panels) CopyRows(schedule, plan, &nest);
+  if (nest.panels) {
+    CopyRows(schedule, plan, &nest);
+    if (!plan.widened.empty()) schedule->ComputeInline(plan.widened);
+  } else if (plan.widens_by_tile) {
+    schedule->ComputeAt(plan.widened, nest.TileLoop());
+    VectorizeInner(schedule, plan.widened, schedule->GetLoops(plan.widened).size() - 1, Lanes(target));
+  } else if (!plan.widened.empty()) {
+    ScheduleSpatial(schedule, plan.widened, target);
+  }
   if (nest.part) {
     SumParts(schedule, plan, nest);
   } else {
@@ -409,7 +417,7 @@ void Tile(Schedule* schedule, const ContractionPlan& plan) {
     if (ends_early) parallel.pop_back();
     if (!ends_early) tiles.reset();
   }
-  if (tiles && steps.size() == 1) schedule->Annotate(*tiles, kPrefetchRows, 1);
+  if (tiles && steps.size() == 1 && !plan.widens_by_tile) schedule->Annotate(*tiles, kPrefetchRows, 1);
   schedule->Parallel(FuseAll(schedule, parallel));
 }
 
@@ -418,7 +426,7 @@ bool TryContraction(Schedule* schedule, const Target& target, ContractionPlan pl
   if (moves_data) LayPanels(schedule, target, &plan);
   if (!PlanContraction(*schedule, target, &plan)) return false;
   if (!moves_data) plan.depth_block = plan.copied_for = 0;
-  Tile(schedule, plan);
+  Tile(schedule, plan, target);
   return true;
 }
 
@@ -446,6 +454,15 @@ bool ScheduleTiles(Schedule* schedule, const Target& target, const ContractionPl
   return in_parts ? *in_parts : TryContraction(schedule, target, plan, /*moves_data=*/false);
 }
 
+/// Whether a block only brings each element of a tensor to float32, for a product alone.
+bool WidensAlone(const Schedule& schedule, const Block& block, const Block& product) {
+  const auto* store = schedule.Get(block)->body.as<BufferStoreNode>();
+  const auto* cast = store == nullptr ? nullptr : store->value.as<CastNode>();
+  const auto* load = cast == nullptr ? nullptr : cast->value.as<BufferLoadNode>();
+  return load != nullptr && cast->dtype == DataType::Float(32) && ExprEqual(load->indices, store->indices) &&
+         schedule.GetConsumers(block) == std::vector{product};
+}
+
 /// Schedules a function of one product, what makes its operands and what reads its result.
 bool ScheduleSole(Schedule* schedule, const Target& target) {
   ContractionPlan plan;
@@ -467,8 +484,13 @@ bool ScheduleSole(Schedule* schedule, const Target& target) {
     plan.epilogue = SoleInjectiveConsumer(*schedule, plan.anchor);
     if (plan.epilogue.empty()) return false;
   }
+  const std::vector<Block> operands = schedule->GetProducers(plan.anchor);
+  const auto widened = std::find_if(operands.begin(), operands.end(),
+                                    [&](const Block& block) { return WidensAlone(*schedule, block, plan.anchor); });
+  if (widened != operands.end()) plan.widened = *widened;
   for (const Block& block : schedule->GetBlocks()) {
-    if (block != plan.anchor && block != plan.epilogue) ScheduleSpatial(schedule, block, target);
+    const bool is_tiled = block == plan.anchor || block == plan.epilogue || block == plan.widened;
+    if (!is_tiled) ScheduleSpatial(schedule, block, target);
   }
   return ScheduleTiles(schedule, target, plan);
 }

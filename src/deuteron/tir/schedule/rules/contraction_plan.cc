@@ -426,6 +426,18 @@ void CutDepth(const SBlock& block, const MatmulRoles& roles, const Target& targe
   plan->depth_block = length * unit;
 }
 
+/// Whether to widen the rows of A again for each panel of B is less than to store all of them and load them again.
+bool WidensByTile(const SBlock& block, const MatmulRoles& roles, const Target& target, const ContractionPlan& plan) {
+  if (plan.widened.empty() || plan.depth_block != 0 || plan.copied_for != 0 || !plan.row) return false;
+  const auto is_long = [&](size_t axis) { return AsConstInt(block->iter_vars[axis]->dom->extent) != 1; };
+  if (!plan.has_whole_vectors || std::count_if(roles.k.begin(), roles.k.end(), is_long) != 1) return false;
+  const CostModel costs(target.machine);
+  const auto again = static_cast<double>(plan.vector_extent / (plan.num_vectors * plan.lanes) - 1);
+  const auto bytes = static_cast<double>(plan.a_bytes);
+  const double widening = again * bytes * 8 / static_cast<double>(target.machine.vector_bits) * costs.CyclesToWiden();
+  return bytes != 0 && costs.SecondsOfCycles(widening) <= costs.SecondsToMove(2 * bytes);
+}
+
 }  // namespace
 
 bool Contains(const std::vector<size_t>& positions, size_t position) {
@@ -450,12 +462,14 @@ bool PlanContraction(const Schedule& schedule, const Target& any_target, Contrac
   if (written->source->kind == ExprKind::kCall) target.machine = MachineOfPairs(target.machine);
   const bool whole = PlanWholeVectors(block, roles, written->indices, target, plan);
   if (!whole || !plan->contiguous_output || plan->lanes != Lanes(target)) {
-    ContractionPlan pixels{.anchor = plan->anchor, .epilogue = plan->epilogue, .panels = plan->panels};
+    ContractionPlan pixels{
+        .anchor = plan->anchor, .epilogue = plan->epilogue, .panels = plan->panels, .widened = plan->widened};
     const bool is_image = PlanPixels(block, roles, written->indices, target, &pixels);
     if (!whole && !is_image) return false;
     if (is_image && (!whole || PixelsPay(block, roles, *plan, pixels, target))) *plan = pixels;
   }
   CutDepth(block, roles, target, plan);
+  plan->widens_by_tile = WidensByTile(block, roles, target, *plan);
   plan->prefetch_steps = CostModel(target.machine).StepsOfLatency(plan->num_rows, plan->num_vectors * plan->num_lines);
   plan->pieces = target.machine.threads;
   plan->enough_pieces = CostModel(target.machine).EnoughPieces();

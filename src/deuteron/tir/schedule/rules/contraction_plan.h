@@ -14,6 +14,10 @@ struct ContractionPlan {
   Block epilogue;
   /// The block that lays B out in panels, where it does not lie so.
   Block panels;
+  /// The block that brings A to float32, where it is narrower; and whether each tile does so with the rows that it
+  /// reads, again for each panel of B, rather than once, through memory.
+  Block widened;
+  bool widens_by_tile = false;
   /// Positions among the anchor's iterators.
   size_t vector = 0;
   std::optional<size_t> row;
