@@ -146,6 +146,9 @@ TEST_F(Command, WrongValuesAreRefused) {
     EXPECT_EQ(shape.err, "deuteron: --shape applies to .onnx models; " + model_ + " states its shapes\n");
   }
   EXPECT_CONTAINS(Deuteron({"run", model_, "--threads", "0"}).err, "--threads: takes a number from 1, not \"0\"\n");
+  for (const char* seconds : {"inf", "1e400", "nan", "-1"}) {
+    EXPECT_CONTAINS(Deuteron({"bench", model_, "--seconds", seconds}).err, "--seconds: takes a number from 0, not");
+  }
 }
 
 /// The words of the command after "this shows it again", without "deuteron".

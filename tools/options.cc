@@ -4,6 +4,7 @@
 
 #include <cerrno>
 #include <chrono>
+#include <cmath>
 #include <cstdio>
 #include <cstring>
 #include <filesystem>
@@ -97,8 +98,9 @@ CLI::Validator NotNegative() {
   return CLI::Validator(
       [](const std::string& text) {
         double number = 0;
-        return CLI::detail::lexical_cast(text, number) && number >= 0 ? ""
-                                                                      : "takes a number from 0, not \"" + text + "\"";
+        return CLI::detail::lexical_cast(text, number) && number >= 0 && std::isfinite(number)
+                   ? ""
+                   : "takes a number from 0, not \"" + text + "\"";
       },
       "NUMBER");
 }

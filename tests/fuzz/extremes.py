@@ -1,9 +1,10 @@
 """Extreme integers in every integer attribute and operand of every operator that the onnx package has cases of.
 
-    python tests/fuzz/extremes.py [PATTERN] [--cases N] [--binary PATH] [--keep DIR]
+    python tests/fuzz/extremes.py [PATTERN] [--floats] [--cases N] [--binary PATH] [--keep DIR]
 
 Of each attribute, and each operand of integers (as a constant, then as an input of the run), N cases (2) are run with each of the integers of
-mutate_model.py in the place of its first and of its last element. What is found is judged and kept as mutations.py's.
+mutate_model.py in the place of its first and of its last element. What is found is judged and kept as mutations.py's. With --floats it is attributes
+and short operands of floats, of FLOATS: what others make of infinities and the like is not asked.
 """
 
 import argparse
@@ -24,6 +25,11 @@ sys.path.insert(0, str(ROOT / "tests" / "onnx"))
 import node_cases  # noqa: E402
 
 
+FLOATS = (0.0, -1.0, 0.5, 1e-38, 1e9, 1e30, -1e30, float("inf"), float("nan"))
+# Of an operand of floats that says how, not what.
+SHORT = 8
+
+
 def read(folder):
     """A case's model and inputs, or None where one is no tensor of numbers."""
     model = onnx.load(folder / "model.onnx")
@@ -41,6 +47,10 @@ def with_attribute(model, node_index, name, place, value):
     attribute = next(a for a in changed.graph.node[node_index].attribute if a.name == name)
     if attribute.type == AttributeProto.INT:
         attribute.i = value
+    elif attribute.type == AttributeProto.FLOAT:
+        attribute.f = value
+    elif attribute.type == AttributeProto.FLOATS:
+        attribute.floats[place] = value
     else:
         attribute.ints[place] = value
     return changed
@@ -53,11 +63,36 @@ def as_constant(model, index, array):
     info = changed.graph.input[index]
     changed.graph.initializer.append(numpy_helper.from_array(array, info.name))
     changed.graph.input.remove(info)
+    # Before, an initializer had to be an input as well.
+    changed.ir_version = max(changed.ir_version, 4)
     return changed
 
 
-def slots(model, inputs):
+def float_slots(model, inputs):
     """What can be changed: a key that cases of one operator share, and from place and value to model and inputs."""
+    for node_index, node in enumerate(model.graph.node):
+        for attribute in node.attribute:
+            count = {AttributeProto.FLOAT: 1, AttributeProto.FLOATS: len(attribute.floats)}.get(attribute.type, 0)
+            if count:
+                def change(place, value, node_index=node_index, name=attribute.name):
+                    return with_attribute(model, node_index, name, place, value), inputs
+
+                yield (node.op_type, attribute.name), count, FLOATS, change
+    names = [info.name for info in model.graph.input]
+    for node in model.graph.node:
+        for index, name in enumerate(node.input):
+            array = inputs[names.index(name)] if name in names and names.index(name) < len(inputs) else np.zeros(0)
+            if array.dtype.kind == "f" and 0 < array.size <= SHORT:
+                def change(place, value, which=names.index(name), array=array):
+                    now = array.copy()
+                    now.reshape(-1)[place] = value
+                    return as_constant(model, which, now), [a for i, a in enumerate(inputs) if i != which]
+
+                yield (node.op_type, f"operand {index}"), array.size, FLOATS, change
+
+
+def slots(model, inputs):
+    """The same of integers."""
     for node_index, node in enumerate(model.graph.node):
         for attribute in node.attribute:
             count = {AttributeProto.INT: 1, AttributeProto.INTS: len(attribute.ints)}.get(attribute.type, 0)
@@ -91,19 +126,20 @@ def slots(model, inputs):
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("pattern", nargs="?", default="", help="of the names of cases")
+    parser.add_argument("--floats", action="store_true", help="instead of integers; signals, hangs and internal errors alone are faults")
     parser.add_argument("--cases", type=int, default=2, help="for each attribute and operand of an operator")
     parser.add_argument("--binary", type=pathlib.Path, default=BINARY)
     parser.add_argument("--keep", type=pathlib.Path, default=ROOT / "build" / "fuzz" / "findings", help="folder for what is found")
     arguments = parser.parse_args()
     seen = collections.Counter()
     with tempfile.TemporaryDirectory(dir="/dev/shm" if pathlib.Path("/dev/shm").is_dir() else None) as scratch:
-        attack = Attack("extremes", arguments.binary, scratch, arguments.keep)
+        attack = Attack("extremes", arguments.binary, scratch, arguments.keep, compares=not arguments.floats)
         for folder in sorted(path for path in node_cases.CASES.iterdir() if re.search(arguments.pattern, path.name)):
             # Operators written out by others have been tried by themselves.
             case = None if folder.name.endswith("_expanded") or "_expanded_" in folder.name else read(folder)
             if case is None:
                 continue
-            for key, size, values, change in slots(*case):
+            for key, size, values, change in (float_slots if arguments.floats else slots)(*case):
                 seen[key] += 1
                 if seen[key] > arguments.cases:
                     continue

@@ -25,6 +25,12 @@ def limit_memory():
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
 
 
+def is_sanitized(program):
+    """Whether a program is built with a sanitizer, which maps more addresses than may be data: what it really takes is limited by itself."""
+    path = pathlib.Path(program)
+    return path.is_file() and any(mark in path.read_bytes() for mark in (b"__asan_init", b"__tsan_init", b"__ubsan_"))
+
+
 def worked(process):
     """Seconds of processor time that a process has used, all its threads."""
     fields = pathlib.Path(f"/proc/{process.pid}/stat").read_text().rpartition(")")[2].split()
@@ -37,10 +43,16 @@ class Server:
 
     def __init__(self, command, work=WORK):
         self.command, self.work, self.process = command if isinstance(command, list) else [command], work, None
+        self.is_sanitized = is_sanitized(self.command[0])
 
     def start(self):
         self.log = tempfile.TemporaryFile()
-        self.process = subprocess.Popen(list(map(str, self.command)), stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=self.log, preexec_fn=limit_memory)
+        environment, limit = dict(os.environ), limit_memory
+        if self.is_sanitized:
+            limit = None
+            for name in ("ASAN_OPTIONS", "TSAN_OPTIONS"):
+                environment[name] = f"hard_rss_limit_mb={MEMORY >> 20}:{environment.get(name, '')}"
+        self.process = subprocess.Popen(list(map(str, self.command)), stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=self.log, env=environment, preexec_fn=limit)
 
     def stop(self):
         if self.process is not None:

@@ -44,6 +44,7 @@ def cases():
     yield "Compress", {"x": X, "c": np.array([1, 0, 1, 1, 1], bool)}, {"axis": 0}, USAGE, ["index 4", "length 4"]
     yield "Reshape", {"x": X, "s": ints(5, 3)}, {}, MODEL, ["15", "12"]
     yield "Reshape", {"x": X, "s": ints(-1, 5)}, {}, MODEL, ["10", "12"]
+    yield "Reshape", {"x": X[:0], "s": ints(-1, 3, 0)}, {"allowzero": 1}, USAGE, ["negative", "-1"]
     yield "Expand", {"x": X, "s": ints(5, 3)}, {}, MODEL, ["5", "4"]
     yield "Tile", {"x": X, "r": ints(2, -1)}, {}, USAGE, ["negative", "-3"]
     yield "Gather", {"x": X, "i": Const(5)}, {}, MODEL, ["expected 1", "got 0"]
@@ -59,6 +60,19 @@ def cases():
         for fmod in (0, 1):
             yield "Mod", {"x": x, "z": zero}, {"fmod": fmod}, USAGE, ["division of an integer by zero", "/the/node"]
     yield "Div", {"x": ints(1, 2), "z": Const(0)}, {}, USAGE, ["division of an integer by zero", "/the/node"]
+    for op in ("NegativeLogLikelihoodLoss", "SoftmaxCrossEntropyLoss"):
+        yield op, {"x": X, "t": ints(0, 1, 3, 2)}, {}, USAGE, ["index 3", "length 3"]
+        yield op, {"x": X, "t": ints(0, 7, -4, 2)}, {"ignore_index": 7}, USAGE, ["index -4", "length 3"]
+    for place in (-1, 4):
+        yield "MaxUnpool", {"x": X[None, None, :1, :1], "i": ints(place)[None, None, None]}, {"kernel_shape": [2, 2]}, USAGE, [f"index {place}", "length 4"]
+    for shape in ((1, 1, 3, 1), (2, 1, 2, 2)):
+        yield "MaxUnpool", {"x": X[None, None, :1, :1], "i": ints(0)[None, None, None], "s": ints(*shape)}, {"kernel_shape": [2, 2]}, USAGE, ["/the/node", "index"]
+    for length in (-1, 5):
+        yield "ReverseSequence", {"x": X, "s": ints(length, 2, 3)}, {}, USAGE, [f"index {length}", "length 5"]
+    yield "Range", {"a": ints(3)[0], "b": ints(3)[0], "c": ints(0)[0]}, {}, USAGE, ["negative", "-1"]
+    weights = {"x": np.ones((2, 3, 1), np.float32), "w": np.ones((1, 1, 1), np.float32), "r": np.ones((1, 1, 1), np.float32), "b": np.ones((1, 2), np.float32)}
+    for length in (-1, 3):
+        yield "RNN", {**weights, "s": np.array([2, length, 2], np.int32)}, {"hidden_size": 1}, USAGE, [f"index {length}", "length 3"]
     for limit in (np.inf, np.nan):
         bounds = {name: np.array(bound, np.float32) for name, bound in (("a", 0), ("b", limit), ("c", 1))}
         yield "Range", bounds, {}, UNSUPPORTED, ["run_bytes"]
@@ -70,6 +84,10 @@ def cases():
 BRANCHES = """<ir_version: 8, opset_import: ["" : 17]> g (float[1, 3, N] x, bool c) => (float[] y) {
     y = If (c) <then_branch = a () => (float[] r) { r = Neg (x) },
                 else_branch = b () => (float[] r) { w = Constant <value: tensor = float[1, 4, 1] {1, 2, 3, 4}> () [narrow] r = Conv (x, w) }> }"""
+
+# Of as many elements both, as the run says.
+PAIRS = """<ir_version: 8, opset_import: ["" : 17]> g (float[N, 3] x, float[M, 3] w) => (float[] y) {
+    y = Scan <num_scan_inputs = 2, body = b (float[3] p, float[3] q) => (float[3] r) { r = Add (p, q) }> (x, w) }"""
 
 
 def run(binary, folder, model, inputs):
@@ -107,6 +125,11 @@ def main():
             if result.returncode != status or word not in result.stderr:
                 failures += 1
                 print(f"FAILED the branch {taken}: status {result.returncode}, {result.stdout}{result.stderr}")
+        for rows, status, word in ((4, 0, ""), (2, MODEL, "= 4, got 2"), (5, MODEL, "= 4, got 5")):
+            result = run(binary, folder, onnx.parser.parse_model(PAIRS), {"x": X, "w": np.ones((rows, 3), np.float32)})
+            if result.returncode != status or word not in result.stderr:
+                failures += 1
+                print(f"FAILED pairs of {rows}: status {result.returncode}, {result.stdout}{result.stderr}")
     print(f"{failures} failures")
     return 5 if failures else 0
 

@@ -100,14 +100,52 @@ def damaged_trees(folder):
 def unlike_their_signature():
     """Nodes that are no nodes of their operator, at the operator set of the model."""
     yield "an attribute of nobody", model([node("Relu", ["x"], ["y"], "/it", perm=[1, 0])]), [], MODEL, ["/it", "no attribute 'perm'"]
+    lengths = [numpy_helper.from_array(np.ones(shape, np.float32), name) for name, shape in (("w", (1, 4, 3)), ("r", (1, 4, 4)), ("b", (1, 8)))]
+    for length in (-1, 3):
+        yield f"a sequence of {length}", model([node("RNN", ["x", "w", "r", "b", "s"], ["y"], "/it", hidden_size=4)], [*lengths, numpy_helper.from_array(np.array([2, length], np.int32), "s")],
+                                               [value("x", (2, 2, 3))]), [], MODEL, ["/it", "longer than 2"]
+    scales = [numpy_helper.from_array(np.ones((2, 2), np.float32), "s")]
+    yield "blocks of another size", model([node("QuantizeLinear", ["x", "s"], ["y"], "/it", axis=1, block_size=7)], scales, opset=21), [], MODEL, ["/it", "2 blocks of 7"]
+    yield "grids of another batch", model([node("AffineGrid", ["x", "s"], ["y"], "/it")], [numpy_helper.from_array(np.array([3, 1, 4, 4]), "s")], [value("x", (2, 2, 3))], opset=20), [
+    ], MODEL, ["/it", "3 images by 2"]
+    yield "no result", model([node("Relu", ["x"], [""], "/it"), node("Neg", ["x"], ["y"])]), [], MODEL, ["/it", "output 0 is missing"]
+    rows = [numpy_helper.from_array(np.zeros((4, 16), np.uint8), "d"), numpy_helper.from_array(np.ones((2, 2), np.float32), "s"), numpy_helper.from_array(np.array([3]), "i")]
+    blocked = model([node("GatherBlockQuantized", ["d", "i", "s"], ["z"], "/it", domain="com.microsoft", block_size=16, bits=4), node("Add", ["x", "z"], ["y"])], rows)
+    blocked.opset_import.append(helper.make_opsetid("com.microsoft", 1))
+    yield "scales of fewer rows", blocked, [], MODEL, ["/it", "input 2 is of another length"]
+    yield "no kernel_shape", model([node("LpPool", ["x"], ["y"], "/it")], inputs=[value("x", (1, 1, 4, 4))]), [], MODEL, ["/it", "'kernel_shape' is missing"]
     yield "an attribute of an earlier version", model([node("ReduceMean", ["x"], ["y"], "/it", axes=[1])], opset=18), [], MODEL, ["/it", "'axes'", "18"]
     yield "an attribute of a later version", model([node("Softmax", ["x"], ["y"], "/it", stash=1)]), [], MODEL, ["/it", "'stash'"]
     yield "too many inputs", model([node("Add", ["x", "x", "x"], ["y"], "/it")]), [], MODEL, ["/it", "3 inputs", "2 at most"]
     yield "too many outputs", model([node("Relu", ["x"], ["y", "z"], "/it")]), [], MODEL, ["/it", "2 outputs", "1 at most"]
     halves = numpy_helper.from_array(np.ones((2, 3), np.float16), "w")
     yield "operands of two dtypes", model([node("Add", ["x", "w"], ["y"], "/it")], [halves]), [], MODEL, ["/it", "float32", "float16", "one dtype"]
-    yield "an operand of floats", model([node("Gather", ["x", "x"], ["y"], "/it")]), [], MODEL, ["/it", "input 1", "integers"]
+    yield "an operand of floats", model([node("Gather", ["x", "x"], ["y"], "/it")]), [], MODEL, ["/it", "input 1", "int32 or int64"]
     shape = numpy_helper.from_array(np.array([3, 2], np.int32), "s")
+    places = helper.make_tensor("s", TensorProto.UINT64, (1,), [0])
+    yield "indices of uint64", model([node("Gather", ["x", "s"], ["y"], "/it")], [places]), [], MODEL, ["/it", "input 1", "int32 or int64"]
+    ratios = helper.make_tensor("r", FLOAT, (2,), [0.5, 0.5])
+    yield "two ratios of a dropout", model([node("Dropout", ["x", "r"], ["y"], "/it")], [ratios]), [], MODEL, ["/it", "input 1", "scalar"]
+    shifted = node("Transpose", ["x"], ["y"], "/it", perm=[1, 0])
+    shifted.attribute[0].type = AttributeProto.FLOATS
+    yield "an attribute of two types", model([shifted]), [], MODEL, ["/it", "'perm'", "another type"]
+    body = helper.make_graph([node("Add", ["a", "b"], ["c"])], "b", [value("a", (3,)), value("b", (3,))], [value("c", (3,))])
+    yield "sequences of two lengths", model([node("Scan", ["x", "w"], ["y"], "/it", body=body, num_scan_inputs=2)], [numpy_helper.from_array(np.ones((5, 3), np.float32), "w")]), [
+    ], MODEL, ["/it", "2 elements", "5 of another"]
+    signal = [value("x", (1, 64, 1)), value("w", (5,))]
+    whole = [numpy_helper.from_array(np.array(number), name) for name, number in (("s", 4), ("l", 8))]
+    yield "a window of another length", model([node("STFT", ["x", "s", "w", "l"], ["y"], "/it")], whole, signal, opset=17), [], MODEL, ["/it", "window of 5", "frames of 8"]
+    for hertz in (-600.0, 3e38, np.inf, np.nan):
+        numbers = [numpy_helper.from_array(np.array(number, dtype), name)
+                   for name, number, dtype in (("m", 8, np.int64), ("l", 256, np.int64), ("r", 8000, np.int64), ("a", hertz, np.float32), ("b", hertz, np.float32))]
+        yield f"a filter bank from {hertz} Hz", model([node("MelWeightMatrix", ["m", "l", "r", "a", "b"], ["y"], "/it")], numbers, outputs=[
+            helper.make_empty_tensor_value_info("y")]), [], MODEL, ["/it", "no filter bank"]
+    far = [numpy_helper.from_array(np.array([0, 0, 1, 1e20], np.float32), "r"), numpy_helper.from_array(np.array([1, 1e-20], np.float32), "s")]
+    for mode in ("nearest", "linear"):
+        yield f"a region far away, {mode}", model([node("Resize", ["x", "r", "s"], ["y"], "/it", mode=mode, coordinate_transformation_mode="tf_crop_and_resize")], far), [
+        ], MODEL, ["/it", "its region lies at"]
+    yield "averages of 10^20 elements", model([node("Resize", ["x", "r", "s"], ["y"], "/it", mode="linear", antialias=1, coordinate_transformation_mode="tf_crop_and_resize")],
+                                              far, opset=18), [], UNSUPPORTED, ["/it", "averages"]
     yield "a shape of int32", model([node("Reshape", ["x", "s"], ["y"], "/it")], [shape]), [], MODEL, ["/it", "input 1", "int64"]
     yield "a flag of 2", model([node("ReduceMean", ["x"], ["y"], "/it", keepdims=2)]), [], MODEL, ["/it", "keepdims", "0 or 1"]
     turned = node("Transpose", ["x"], ["y"], "/it")
@@ -128,6 +166,10 @@ def unlike_their_signature():
     always = numpy_helper.from_array(np.array(True), "c")
     yield ("a branch that is never taken", model([node("If", ["c"], ["y"], "/it", then_branch=other, else_branch=branch)], [always]), [], MODEL,
            ["/inner", "no attribute 'perm'"])
+    roots = helper.make_graph([node("Sqrt", ["k"], ["r"], "/inner")], "b", [], [value("r")])
+    yield ("a dtype in a branch that is never taken", model([node("If", ["c"], ["y"], "/it", then_branch=other, else_branch=roots)], [always, numpy_helper.from_array(np.array([4]), "k")]), [
+    ], MODEL, ["/inner", "input 0 is int64", "floats"])
+    yield "floats that are dequantised", model([node("DequantizeLinear", ["x", "s"], ["y"], "/it")], [numpy_helper.from_array(np.float32(1), "s")]), [], MODEL, ["/it", "quantised"]
     quantised = [numpy_helper.from_array(np.ones((2, 2), np.uint8), "a"), numpy_helper.from_array(np.float32(1), "s"), numpy_helper.from_array(np.uint8(0), "z")]
     yield ("an operand in the middle left out", model([node("QLinearMatMul", ["a", "s", "z", "a", "", "z", "s", "z"], ["y"], "/it")], quantised), [], MODEL,
            ["/it", "input 4 is missing"])

@@ -1,12 +1,14 @@
 """Elements below a byte, sequences, optionals, samples of volumes and the operators of ai.onnx.ml on numbers."""
 
+import dataclasses
+
 import ml_dtypes
 import numpy as np
 import onnx
 import onnx.numpy_helper
 import onnx.parser
 
-from case import F, I, Case, Const, case, f, graph, i
+from case import F, I, Case, Const, case, f, graph, i, ints
 
 
 def ml(op, inputs, opset=3, outputs=1, **attributes):
@@ -136,6 +138,8 @@ def cases():
     yield ml("Imputer", [np.array([[1, np.nan, 3], [np.nan, 5, 6]], F)], imputed_value_floats=[10.0, 20.0, 30.0], replaced_value_float=float("nan"))
     yield ml("Imputer", [np.array([[1, -1, 3], [-1, 5, 6]], I)], imputed_value_int64s=[7], replaced_value_int64=-1)
     yield ml("ArrayFeatureExtractor", [f(3, 4), np.array([[2, 0]], I)])
+    for places in (ints(-2, 0), np.array([-2, 0], I)):
+        yield dataclasses.replace(ml("ArrayFeatureExtractor", [f(3, 4), places]), expected=[f(3, 4)[:, [-2, 0]]])
     yield ml("LabelEncoder", [i(2, 3)], keys_int64s=[3, 1, 4], values_int64s=[30, 10, 40], default_int64=-5)
     yield ml("LabelEncoder", [i(7)], keys_int64s=[3, 1, 4], values_floats=[0.5, 1.5, 2.5], default_float=9.0)
     yield ml("LabelEncoder", [np.array([1.0, np.nan, 2.5], F)], 4, keys_floats=[2.5, float("nan"), 1.0], values_int64s=[1, 2, 3])

@@ -97,6 +97,13 @@ def bombs():
     yield "10,000 Ifs in each other", nested_ifs(10_000), ["nesting"]
     for size in (2**31 - 1, 2**61 + 1, 2**63 - 1):
         yield f"LRN over {size}", model([node("LRN", ["x"], ["y"], "/it", size=size)], [], [value("x", (1, 4, 8, 8))], ANY), []
+    regions = [constant("r", [[0, 0, 3, 3]], np.float32), constant("b", [0])]
+    for ratio in (2**20, 2**62):
+        yield f"RoiAlign of {ratio} samples a side", model([node("RoiAlign", ["x", "r", "b"], ["y"], "/it", sampling_ratio=ratio, output_height=32, output_width=32)],
+                                                           regions, [value("x", (1, 32, 4, 4))], ANY), ["/it", "operations"]
+        pixels = constant("x", np.ones((1, 32, 4, 4)), np.float32)
+        yield f"the same of constants, {ratio}", model([node("RoiAlign", ["x", "r", "b"], ["a"], "/it", sampling_ratio=ratio, output_height=32, output_width=32),
+                                                        node("Mul", ["a", "z"], ["y"])], [pixels, *regions], [value("z", (1,))], ANY), ["/it", "operations"]
     yield "30 Ifs in each other", nested_ifs(30), []
     yield "100,000 tensors joined", model([node("Concat", ["x"] * 100_000, ["y"], "/it", axis=0)], outputs=ANY), []
     yield "100,000 tensors added", model([node("Sum", ["x"] * 100_000, ["y"], "/it")], outputs=ANY), []

@@ -175,6 +175,7 @@ def cases():
         for target in [(4, 6), (0, -1), (2, 0, -1), (-1, 2, 0), (0, 0, 2, -1), (24,), (-1,)]:
             yield case("Reshape", [f(2, 3, 4), np.array(target, I)])
         yield case("Reshape", [f(2, 0, 4), np.array([4, 0, 7], I)], allowzero=1)
+        yield case("Reshape", [f(2, 0, 4), np.array([2**40, 4, 0], I)], allowzero=1)
         yield case("Reshape", [f(2, 3, 4) if len(shape) < 4 else f(2, 2, 6, 1), ints(*shape)] if shape != (2, 2, 0, 3) else [f(2, 2, 2, 3), ints(2, 2, 0, 3)])
     for shape, axis in [((0,), -1), ((1, 3, 2, 0), -3), ((2, 0, 3), 1), ((0, 4), 0)]:
         yield case("Flatten", [f(*shape)], axis=axis)
@@ -216,6 +217,11 @@ def cases():
                                       ([-9], [-9223372036854775807], [1], [-1])]:
         rest = [] if axes is None else [ints(*axes), ints(*steps)]
         yield case("Slice", [f(4, 7), np.array(starts, I), np.array(ends, I), *rest])
+    # Steps longer than any axis.
+    for start, end, step in [(0, 3, big), (2, 4, 2**40), (3, 0, -big), (3, -9, -(2**32))]:
+        yield case("Slice", [f(4, 7), ints(start), ints(end), ints(0), ints(step)])
+        yield case("Slice", [f(4, 7), np.array([start], I), np.array([end], I), ints(0), ints(step)])
+        yield case("Slice", [f(4, 7), np.array([start], I), np.array([end], I), np.array([0], I), np.array([step], I)])
     # A vector, which its indices and the result's length are as long as.
     yield case("Slice", [f(1), np.array([0], I), np.array([1], I), ints(-1), ints(-1)])
     yield case("Slice", [f(1), np.array([0], I), np.array([1], I), ints(0), ints(1)])

@@ -5,8 +5,9 @@
 /// Each directory holds model.onnx, 0.npy, 1.npy, … (its inputs in order), and shapes.txt where sequences have lengths
 /// to be given; out_0.npy, … are written, or error.txt ("kind: message"). MODE: "interpret" (the imported graph by the
 /// interpreter), "import" (no run), "compile" (the whole pipeline), with options after it: "compile:no-fuse:dnnl" does
-/// not fuse, and uses that back end (none: generated code alone). What is compiled leaves kernels.txt: how many calls
-/// there are of generated kernels, of kernels of libraries, and of functions of the runtime.
+/// not fuse, and uses that back end (none: generated code alone), "checked" compares every access with its buffer. What
+/// is compiled leaves kernels.txt: how many calls there are of generated kernels, of kernels of libraries, and of
+/// functions of the runtime.
 #include <algorithm>
 #include <cstdlib>
 #include <filesystem>
@@ -74,6 +75,8 @@ CompileOptions OptionsOf(const std::string& mode) {
   while (std::getline(words, word, ':')) {
     if (word == "no-fuse") {
       options.fuse = false;
+    } else if (word == "checked") {
+      options.config["check_bounds"] = "true";
     } else if (word != "fuse") {
       options.backend = word;
     }

@@ -21,9 +21,10 @@ Schema = onnx.defs.OpSchema
 HEAD = """// Operands, results and attributes of ONNX's own operators: rows of one stand in ascending order of the operator set from which they hold,
 // DEUTERON_SIGNATURE(name, since, required, most operands, most results, operands, attributes); -1: as many as one likes.
 //
-// Required: r an operand that is, o one that may be left out. Operands, two characters each, of all operator sets from 7 on: those of one
-// letter are of one dtype (-: of any), and i is one of integers, l of int64, f of floats, b of booleans (*: in some version there are
-// others); the last stands for all further ones.
+// Required: r an operand that is, o one that may be left out, and behind the colon so for results. Operands, two characters each, of all operator sets from 7 on: those of one
+// letter are of one dtype (-: of any), and i is one of integers, l of int64, n of int32 or int64, f of floats, b of booleans (*: in some version there are
+// others); the last stands for all further ones. Attributes with a ! have no default (that operands
+// may be written over, files do not say).
 //
 // Written by tests/onnx/signatures.py.
 
@@ -36,7 +37,7 @@ def kind(schema, operand):
     if not all(t.startswith("tensor(") for t in types):
         return ""
     names = {t[len("tensor(") : -1] for t in types}
-    for letter, allowed in (("b", {"bool"}), ("l", {"int64"}), ("i", {n for n in names if "int" in n}), ("f", {n for n in names if "float" in n or n == "double"})):
+    for letter, allowed in (("b", {"bool"}), ("l", {"int64"}), ("n", {"int32", "int64"}), ("i", {n for n in names if "int" in n}), ("f", {n for n in names if "float" in n or n == "double"})):
         if names <= allowed:
             return letter
     return "*"
@@ -72,8 +73,10 @@ def rows():
         last = ""
         for schema in sorted(schemas, key=lambda schema: schema.since_version):
             required = "".join("r" if operand.option == Schema.FormalParameterOption.Single else "o" for operand in schema.inputs)
+            required += ":" + "".join("r" if result.option == Schema.FormalParameterOption.Single else "o" for result in schema.outputs)
             inputs, outputs = (-1 if number == MANY else number for number in (schema.max_input, schema.max_output))
-            row = f'"{required}", {inputs}, {outputs}, "{kinds}", "{" ".join(sorted(schema.attributes))}")\n'
+            attributes = " ".join(name + "!" * (attribute.required and name != "consumed_inputs") for name, attribute in sorted(schema.attributes.items()))
+            row = f'"{required}", {inputs}, {outputs}, "{kinds}", "{attributes}")\n'
             if row != last:
                 yield f"DEUTERON_SIGNATURE({name}, {schema.since_version}, {row}"
             last = row

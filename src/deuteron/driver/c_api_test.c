@@ -132,6 +132,13 @@ static void check_what_is_refused(const DeuteronModel* model, DeuteronInstance* 
   w.data = NULL;
   REFUSED(DeuteronRun(instance, inputs, 2, outputs, 1), DEUTERON_USAGE_ERROR, "has no data");
   w.data = data;
+  w.ndim = -1;
+  REFUSED(DeuteronRun(instance, inputs, 2, outputs, 1), DEUTERON_USAGE_ERROR, "input 1 has no shape");
+  w.ndim = 2;
+  w.shape = NULL;
+  REFUSED(DeuteronRun(instance, inputs, 2, outputs, 1), DEUTERON_USAGE_ERROR, "input 1 has no shape");
+  w.shape = wrong;
+  REFUSED(DeuteronRun(instance, NULL, 2, outputs, 1), DEUTERON_USAGE_ERROR, "inputs are a null pointer");
   w.device.device_type = kDLCUDA;
   REFUSED(DeuteronRun(instance, inputs, 2, outputs, 1), DEUTERON_USAGE_ERROR, "memory of the CPU");
   options.target = "nonsense";

@@ -11,7 +11,6 @@
 #include "deuteron/relax/call_tir.h"
 #include "deuteron/relax/rewrite/pass_utils.h"
 #include "deuteron/support/limits.h"
-#include "deuteron/tir/analysis/block_analysis.h"
 #include "deuteron/tir/analysis/cost.h"
 
 namespace deuteron {
@@ -44,12 +43,6 @@ void ForEachBinding(const IRModule& module, const VisitBinding& visit) {
       }
     }
   }
-}
-
-/// As the user's model calls it.
-std::string NameOf(const relax::Binding& binding) {
-  const Span& span = relax::SpanOf(binding);
-  return "'" + std::string(span.defined() ? span->source : binding->var->name_hint) + "'";
 }
 
 void ForEachTensor(const Type& type, const std::function<void(const TensorTypeNode&)>& visit) {
@@ -105,20 +98,6 @@ class Sum {
   std::string name_;
 };
 
-/// Arithmetic of one call of a kernel, and what it moves without any.
-double OpsOf(const tir::PrimFunc& func) {
-  if (!tir::HasRootBlock(func)) return 0;
-  double ops = 0;
-  for (const tir::SBlockRealize& realize : tir::AnalyzeScope(tir::RootBlock(func)->body).blocks) {
-    double instances = std::max(tir::OpsPerInstance(realize->block), 1.0);
-    for (const tir::IterVar& iter : realize->block->iter_vars) {
-      instances *= static_cast<double>(AsConstInt(iter->dom->extent).value_or(kOnce));
-    }
-    ops += instances;
-  }
-  return ops;
-}
-
 }  // namespace
 
 int64_t CountBindings(const IRModule& module) {
@@ -137,7 +116,7 @@ void CheckGraph(const IRModule& module) {
   }
   Sum ops;
   ForEachBinding(module, [&](const relax::Binding& binding) {
-    const auto name = [&] { return NameOf(binding); };
+    const auto name = [&] { return relax::NameOf(binding); };
     const Type& type = binding->var.ty();
     CheckExtents(type, name);
     const auto* call = relax::BoundValue(binding).as<relax::CallNode>();
@@ -155,7 +134,7 @@ void CheckKernels(const IRModule& module) {
     const relax::Expr& value = relax::BoundValue(binding);
     if (!relax::IsAnyCallTIR(value)) return;
     const auto function = As<tir::PrimFunc>(module.Lookup(relax::ViewCallTIR(Downcast<relax::Call>(value)).func));
-    if (function.defined()) ops.Add(OpsOf(function), [&] { return NameOf(binding); });
+    if (function.defined()) ops.Add(tir::KnownWork(function), [&] { return relax::NameOf(binding); });
   });
   ops.Check(&Limits::operations);
 }
@@ -167,7 +146,7 @@ void CheckPlan(const IRModule& module) {
     const auto* op = call == nullptr ? nullptr : call->op.as<OpNode>();
     if (op == nullptr) return;
     if (op->name == "relax.builtin.alloc_tensor") {
-      bytes.Add(Bytes(binding->var.ty()), [&] { return NameOf(binding); });
+      bytes.Add(Bytes(binding->var.ty()), [&] { return relax::NameOf(binding); });
     } else if (op->name == "relax.memory.alloc_storage") {
       const auto* shape = call->args[0].as<relax::ShapeExprNode>();
       if (shape == nullptr) return;

@@ -149,7 +149,10 @@ Expr Normalizer::IfValue(const If& branch) {
   if (!is_bool) {
     DEUTERON_THROW(ModelError) << "the condition of an if must be a scalar boolean and is " << Describe(cond.ty());
   }
-  If normal(cond, Branch(branch->true_branch), Branch(branch->false_branch), branch->span);
+  // Fresh names are given out as branches are read.
+  const SeqExpr true_branch = Branch(branch->true_branch);
+  const SeqExpr false_branch = Branch(branch->false_branch);
+  If normal(cond, true_branch, false_branch, branch->span);
   normal->ty = UnifyTypes(normal->true_branch.ty(), normal->false_branch.ty(), &builder_->analyzer());
   return normal;
 }

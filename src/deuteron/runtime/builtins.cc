@@ -56,28 +56,30 @@ tvm::ffi::Shape TensorToShape(const Tensor& tensor) {
   return tvm::ffi::Shape(dims);
 }
 
-/// Throws unless every element, number i counted along the last axis, is in [-extents[i], extents[i]); one extent is
-/// that of all. `what` begins the message.
+/// Throws unless every element, number i counted along the last axis, is in [0, extents[i]), or in [-extents[i],
+/// extents[i]) where negative ones count from the end; one extent is that of all. `what` begins the message.
 template <typename T>
-void CheckElements(const T* indices, int64_t count, tvm::ffi::ShapeView extents, const std::string& what) {
+void CheckElements(const T* indices, int64_t count, tvm::ffi::ShapeView extents, bool from_end,
+                   const std::string& what) {
   const auto period = static_cast<int64_t>(extents.size());
   for (int64_t i = 0; i < count; ++i) {
     const int64_t extent = extents[static_cast<size_t>(period == 1 ? 0 : i % period)];
-    if (indices[i] < -extent || indices[i] >= extent) {
+    if (indices[i] < (from_end ? -extent : 0) || indices[i] >= extent) {
       DEUTERON_THROW(UsageError) << what << ": index " << static_cast<int64_t>(indices[i])
                                  << " is outside of an axis of length " << extent;
     }
   }
 }
 
-Tensor CheckIndices(const Tensor& indices, const tvm::ffi::Shape& extents, const tvm::ffi::String& what) {
+Tensor CheckIndices(const Tensor& indices, const tvm::ffi::Shape& extents, bool from_end,
+                    const tvm::ffi::String& what) {
   const Tensor compact = indices.IsContiguous() ? indices : CopyCompact(*indices.GetDLTensorPtr());
   const char* data = static_cast<const char*>(compact.data_ptr()) + compact.byte_offset();
   const bool is_int = indices.dtype().code == kDLInt;
   if (is_int && indices.dtype().bits == 64) {
-    CheckElements(reinterpret_cast<const int64_t*>(data), compact.numel(), extents, std::string(what));
+    CheckElements(reinterpret_cast<const int64_t*>(data), compact.numel(), extents, from_end, std::string(what));
   } else if (is_int && indices.dtype().bits == 32) {
-    CheckElements(reinterpret_cast<const int32_t*>(data), compact.numel(), extents, std::string(what));
+    CheckElements(reinterpret_cast<const int32_t*>(data), compact.numel(), extents, from_end, std::string(what));
   } else {
     DEUTERON_THROW(ModelError) << what << ": indices must be of int32 or int64, not "
                                << DescribeTensor(*indices.GetDLTensorPtr());
@@ -172,7 +174,14 @@ TVM_FFI_STATIC_INIT_BLOCK() {
       .def("deuteron.vm.fail", Fail)
       .def("deuteron.vm.shape_to_tensor", ShapeToTensor)
       .def("deuteron.vm.tensor_to_shape", TensorToShape)
-      .def("deuteron.vm.check_indices", CheckIndices)
+      .def("deuteron.vm.check_indices",
+           [](const Tensor& indices, const tvm::ffi::Shape& extents, const tvm::ffi::String& what) {
+             return CheckIndices(indices, extents, /*from_end=*/true, what);
+           })
+      .def("deuteron.vm.check_positions",
+           [](const Tensor& indices, const tvm::ffi::Shape& extents, const tvm::ffi::String& what) {
+             return CheckIndices(indices, extents, /*from_end=*/false, what);
+           })
       .def("deuteron.vm.move_axes", MoveAxes)
       .def("deuteron.vm.shape_of", ShapeOf);
 }

@@ -60,12 +60,16 @@ DeuteronStatus GetInfo(const std::vector<DeuteronModel::Value>& values, const ch
 /// Tensors over what the caller's point to.
 std::vector<Tensor> Views(const DLTensor* const* tensors, size_t count, const char* what) {
   std::vector<Tensor> views;
+  if (tensors == nullptr && count > 0) DEUTERON_THROW(UsageError) << "the " << what << "s are a null pointer";
   for (size_t i = 0; i < count; ++i) {
     if (tensors[i] == nullptr) DEUTERON_THROW(UsageError) << what << " " << i << " is a null pointer";
     const DLTensor& tensor = *tensors[i];
     if (tensor.device.device_type != kDLCPU) {
       DEUTERON_THROW(UsageError) << what << " " << i << " is not in the memory of the CPU (device type "
                                  << static_cast<int>(tensor.device.device_type) << ")";
+    }
+    if (tensor.ndim < 0 || (tensor.ndim > 0 && tensor.shape == nullptr)) {
+      DEUTERON_THROW(UsageError) << what << " " << i << " has no shape (of rank " << tensor.ndim << ")";
     }
     const std::span<const int64_t> shape(tensor.shape, tensor.ndim);
     if (TensorBytes(shape, tensor.dtype) > 0 && tensor.data == nullptr) {

@@ -38,6 +38,27 @@ BinAxis BinOf(const PrimExpr& first, const PrimExpr& last, const PrimExpr& bin, 
           spec.sample_ratio > 0 ? I64(spec.sample_ratio) : ToIndex("ceil", length)};
 }
 
+/// Samples of an axis of a bin, and whether there are others, which lie outside of the image.
+struct SampleRange {
+  PrimExpr first;
+  PrimExpr count;
+  PrimExpr is_part;
+};
+
+/// Those that may lie in an image of `extent` pixels: where their number follows from the region, it may be as large as
+/// any number. Two more at both ends, for what rounding does to their places.
+SampleRange SamplesInside(const BinAxis& axis, const PrimExpr& count, const PrimExpr& extent) {
+  const auto sample_at = [&](const PrimExpr& place) {
+    return (place - axis.begin) * Real(count) / axis.length - Real(0.5);
+  };
+  const PrimExpr one = sample_at(Real(-1.0));
+  const PrimExpr other = sample_at(Real(extent));
+  const auto within = [&](const PrimExpr& sample) { return Min(Max(sample, Real(0.0)), Real(count)); };
+  const PrimExpr first = Max(ToIndex("floor", within(Min(one, other))) - 2, I64(0));
+  const PrimExpr end = Min(ToIndex("ceil", within(Max(one, other))), count - 2) + 2;
+  return {first, end - first, first > 0 || end < count};
+}
+
 }  // namespace
 
 te::Tensor ROIAlign(const te::Tensor& data, const te::Tensor& rois, const Array<PrimExpr>& shape,
@@ -85,17 +106,25 @@ te::Tensor ROIAlign(const te::Tensor& data, const te::Tensor& rois, const Array<
     const PrimExpr sample = IfThenElse(outside, Real(0.0), joined(upper * (Real(1.0) - ty), lower * ty));
     const Array<PrimExpr> target = Indices(at);
     const PrimExpr so_far = BufferLoad(outputs[1], target);
-    const PrimExpr count = Real(PrimExpr(row_count) * column_count);
+    const PrimExpr count = Real(PrimExpr(row_count)) * Real(PrimExpr(column_count));
     const Stmt step = tir::SeqStmt::Flatten(
         {Bind(y, coordinate(rows, i, row_count)), Bind(x, coordinate(columns, j, column_count)),
          Bind(top, ToIndex("floor", inside(y, height))), Bind(left, ToIndex("floor", inside(x, width))),
          BufferStore(outputs[1], is_average ? so_far + sample / count : Max(so_far, sample), target)});
-    const Stmt loops =
-        For(i, I64(0), row_count, ForKind::kSerial, For(j, I64(0), column_count, ForKind::kSerial, step));
-    // A bin without samples is 0 in ONNX.
+    // Of a number that the model gives the work is known before (CheckKernels).
+    const auto range = [&](const BinAxis& axis, const Var& count, const PrimExpr& extent) {
+      return spec.sample_ratio > 0 ? SampleRange{I64(0), axis.samples, False()} : SamplesInside(axis, count, extent);
+    };
+    const SampleRange inside_rows = range(rows, row_count, height);
+    const SampleRange inside_columns = range(columns, column_count, width);
+    const Stmt loops = For(i, inside_rows.first, inside_rows.count, ForKind::kSerial,
+                           For(j, inside_columns.first, inside_columns.count, ForKind::kSerial, step));
+    // A sample outside is 0, and so is a bin without samples in ONNX.
+    const PrimExpr any = row_count > 0 && column_count > 0;
+    const PrimExpr any_outside = any && (inside_rows.is_part || inside_columns.is_part);
     const PrimExpr start = is_average ? Real(0.0)
-                           : is_term  ? IfThenElse(row_count > 0 && column_count > 0, MinValue(kReal), Real(0.0))
-                                      : MinValue(kReal);
+                           : is_term  ? IfThenElse(any && !any_outside, MinValue(kReal), Real(0.0))
+                                      : IfThenElse(any_outside, Real(0.0), MinValue(kReal));
     return te::ExternBlock{
         tir::SeqStmt::Flatten({Bind(row_count, rows.samples), Bind(column_count, columns.samples),
                                BufferStore(outputs[1], start, target), loops,

@@ -1,5 +1,7 @@
 /// \file
 /// Statements, all but parallel loops.
+#include <unordered_set>
+
 #include "deuteron/codegen/llvm/emitter.h"
 #include "deuteron/ir/prim_ops.h"
 #include "deuteron/tir/block_annotations.h"
@@ -46,6 +48,62 @@ llvm::MDNode* LoopMetadata(llvm::LLVMContext& context, const tir::ForNode* op) {
   loop->replaceOperandWith(0, loop);
   return loop;
 }
+
+/// When a statement does anything, as a condition on what is known before it; null if it always may. Loops around one
+/// that runs no times do nothing.
+class Activity {
+ public:
+  PrimExpr Of(const tir::Stmt& stmt) {
+    switch (stmt->kind) {
+      case tir::StmtKind::kFor:
+        return OfLoop(static_cast<const tir::ForNode*>(stmt.get()));
+      case tir::StmtKind::kSeq: {
+        PrimExpr any = False();
+        for (const tir::Stmt& part : static_cast<const tir::SeqStmtNode*>(stmt.get())->seq) {
+          const PrimExpr does = Of(part);
+          if (!does.defined()) return does;
+          any = IsConstInt(any, 0) ? does : any || does;
+        }
+        return any;
+      }
+      case tir::StmtKind::kBind:
+        inner_.insert(static_cast<const tir::BindNode*>(stmt.get())->var.get());
+        return False();
+      case tir::StmtKind::kAllocBuffer:
+        return False();
+      case tir::StmtKind::kAttr:
+        return Of(static_cast<const tir::AttrStmtNode*>(stmt.get())->body);
+      case tir::StmtKind::kAssert:
+      case tir::StmtKind::kBufferStore:
+      case tir::StmtKind::kEvaluate:
+      case tir::StmtKind::kIfThenElse:
+      case tir::StmtKind::kWhile:
+      case tir::StmtKind::kSBlock:
+      case tir::StmtKind::kSBlockRealize:
+        return PrimExpr();
+    }
+    DEUTERON_UNREACHABLE();
+  }
+
+ private:
+  PrimExpr OfLoop(const tir::ForNode* op) {
+    inner_.insert(op->loop_var.get());
+    PrimExpr body = Of(op->body);
+    if (AsConstInt(op->extent) || !IsKnown(op->extent)) return body;
+    PrimExpr runs = op->extent > 0;
+    return body.defined() ? runs && body : runs;
+  }
+  bool IsKnown(const PrimExpr& extent) const {
+    bool known = true;
+    deuteron::PostOrderVisit(extent, [&](const PrimExpr& node) {
+      known &= node->kind != ExprKind::kBufferLoad && inner_.count(node.as<tir::VarNode>()) == 0;
+    });
+    return known;
+  }
+
+  /// What is bound in the statement.
+  std::unordered_set<const tir::VarNode*> inner_;
+};
 
 }  // namespace
 
@@ -99,6 +157,19 @@ void KernelEmitter::EmitSeq(const tir::SeqStmtNode* op) {
 }
 
 void KernelEmitter::EmitFor(const tir::ForNode* op) {
+  // Of a tensor without elements an axis may be as long as any number.
+  const PrimExpr runs = AsConstInt(op->extent) ? PrimExpr() : Activity().Of(op->body);
+  if (!runs.defined()) return EmitLoop(op);
+  auto* loop = llvm::BasicBlock::Create(llvm_, "some", frame_->function);
+  auto* after = llvm::BasicBlock::Create(llvm_, "none", frame_->function);
+  builder_.CreateCondBr(EmitExpr(runs), loop, after);
+  builder_.SetInsertPoint(loop);
+  EmitLoop(op);
+  builder_.CreateBr(after);
+  builder_.SetInsertPoint(after);
+}
+
+void KernelEmitter::EmitLoop(const tir::ForNode* op) {
   if (op->loop_kind == tir::ForKind::kParallel && !frame_->parallel_body && mask_ == nullptr && !IsOne(op->extent)) {
     return EmitParallelFor(op);
   }

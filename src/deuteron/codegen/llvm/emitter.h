@@ -80,6 +80,7 @@ class KernelEmitter {
   // emit_stmt.cc
   void EmitStmt(const tir::Stmt& stmt);
   void EmitFor(const tir::ForNode* op);
+  void EmitLoop(const tir::ForNode* op);
   void EmitSerialLoop(const tir::Var& var, llvm::Value* begin, llvm::Value* end, const tir::ForNode* op,
                       bool not_empty);
   void EmitIf(const tir::IfThenElseNode* op);

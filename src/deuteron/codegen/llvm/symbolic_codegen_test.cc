@@ -191,5 +191,43 @@ TEST(SymbolicCodegen, DivisorsOfZero) {
   for (const int64_t divisor : {0, 1, 7}) CheckAgainst(scheduled.func, func, 0, {{n, I64(20)}, {m, I64(divisor)}});
 }
 
+/// Where a tensor has no elements for one of its axes, another may be as long as any number: loops over it end at once.
+TEST(SymbolicCodegen, LoopsAroundAnEmptyOne) {
+  const Var n("n"), m("m"), k("k");
+  const te::Tensor x = te::Placeholder({n, m, k}, kFloat, "x");
+  const te::Tensor copy = te::Compute(
+      {n, m, k},
+      [&](const Array<Var>& i) {
+        return x({i[0], i[1], i[2]}) + x({i[0], i[1], i[2]});
+      },
+      "twice");
+  const tir::IterVar r0 = te::ReduceAxis(n), r1 = te::ReduceAxis(m);
+  const te::Tensor sum = te::Compute(
+      {k},
+      [&](const Array<Var>& i) {
+        return te::Sum(x({r0->var, r1->var, i[0]}), {r0, r1});
+      },
+      "sum");
+  constexpr int64_t kLong = int64_t{1} << 50;
+  for (const te::Tensor& y : {copy, sum}) {
+    const tir::PrimFunc func = te::CreatePrimFunc({x, y});
+    IRModule module = IRModule::Empty();
+    module.AddUnique("kernel", tir::LowerPrimFunc(tir::ApplyScheduleRules(func, Target::Host()).func, Target::Host()));
+    const CompiledKernels compiled = CompileInMemory(module, Target::Host());
+    for (const auto& [first, second, last] :
+         {std::tuple{kLong, int64_t{0}, int64_t{5}}, {int64_t{0}, kLong, int64_t{5}}}) {
+      TestContext context;
+      std::vector<float> out(5, 7.0F);
+      std::vector<void*> data = {out.data(), out.data()};
+      std::vector<int64_t> scalars;
+      for (const tir::Var& var : tir::KernelScalars(func)) {
+        scalars.push_back(var.same_as(n) ? first : var.same_as(m) ? second : last);
+      }
+      ASSERT_EQ(compiled.Lookup("kernel")(context.get(), data.data(), scalars.data()), 0);
+      EXPECT_EQ(out, std::vector<float>(5, y.same_as(sum) ? 0.0F : 7.0F));
+    }
+  }
+}
+
 }  // namespace
 }  // namespace deuteron::codegen

@@ -78,7 +78,7 @@ Expr WithRows(const NodeContext& node, const Expr& cache, const Expr& x, const E
 
 Expr AnglesAt(const NodeContext& node, size_t input, const Expr& positions) {
   const Expr table = node.X(input);
-  return node.Emit(relax::Take(table, node.Checked(positions, {node.Shape(table)[0]}), 0, "wrap"));
+  return node.Emit(relax::Take(table, node.CheckedPositions(positions, {node.Shape(table)[0]}), 0));
 }
 
 Expr CausalBias(const NodeContext& node, const PrimExpr& queries, const PrimExpr& keys, const PrimExpr& offset,

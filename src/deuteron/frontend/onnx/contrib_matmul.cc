@@ -122,7 +122,7 @@ Results ConvertMatMulNBits(const NodeContext& node) {
   const int64_t blocks = (k + block - 1) / block;
   const DataType dtype = node.DType(0);
   // The block of each row of the weights, if they are not in order.
-  const Expr order = node.Has(4) ? node.Indices(4, {I64(blocks)}) : Expr();
+  const Expr order = node.Has(4) ? IndicesFromBeginning(node, 4, I64(blocks)) : Expr();
   const auto by_row = [&](const Expr& x) {
     return Shortened(node, node.Reshaped(x, {I64(n), I64(blocks * block)}), I64(k));
   };
@@ -160,6 +160,17 @@ Results ConvertGatherBlockQuantized(const NodeContext& node) {
   const Expr data = node.X(0);
   const Expr indices = IndicesFromBeginning(node, 1, node.Shape(data)[gather]);
   const DataType dtype = node.DType(2);
+  // What is taken of scales and zero points lies in them.
+  const PrimExpr all = node.Shape(data)[gather];
+  const PrimExpr scaled = axis == gather ? node.Simplify(FloorDiv(all + (block - 1), I64(block))) : all;
+  for (const size_t input : {size_t{2}, size_t{3}}) {
+    if (!node.Has(input)) continue;
+    if (node.Rank(input) != rank) node.Fail("input " + std::to_string(input) + " is not of the rank of the data");
+    if (!node.analyzer().CanProveEqual(node.Shape(input)[gather], scaled)) {
+      node.Fail("input " + std::to_string(input) + " is of another length than the data along axis " +
+                std::to_string(gather));
+    }
+  }
   // Rows are taken first, so that few are unpacked.
   const auto taken = [&](size_t input) -> Expr { return node.Emit(relax::Take(node.X(input), indices, gather)); };
   const Expr numbers = node.CastTo(Unpacked(node, taken(0), bits), dtype);

@@ -14,6 +14,7 @@ using relax::Expr;
 Results ConvertIf(const NodeContext& node) {
   Importer* importer = node.importer();
   if (const auto condition = node.ConstFloat(0)) {
+    importer->CheckNeverRun(node.GraphAttr(*condition != 0 ? "else_branch" : "then_branch"));
     return importer->ImportGraph(node.GraphAttr(*condition != 0 ? "then_branch" : "else_branch"), {});
   }
   const auto branch = [&](const char* name) {
@@ -124,6 +125,16 @@ Results Scanned(const NodeContext& node, ScanSpec spec) {
   }
   Importer* importer = node.importer();
   const PrimExpr length = node.Shape(spec.sequences[0])[spec.axes[0]];
+  for (size_t i = 1; i < spec.sequences.size(); ++i) {
+    Array<PrimExpr> shape = node.Shape(spec.sequences[i]);
+    const PrimExpr own = shape[spec.axes[i]];
+    if (AsConstInt(own) && AsConstInt(length) && *AsConstInt(own) != *AsConstInt(length)) {
+      node.Fail("it scans " + std::to_string(*AsConstInt(length)) + " elements of one input and " +
+                std::to_string(*AsConstInt(own)) + " of another");
+    }
+    shape.Set(spec.axes[i], length);
+    spec.sequences[i] = node.WithShape(spec.sequences[i], shape);
+  }
   const auto run = [&](const PrimExpr& number, const Results& before) {
     std::vector<Value> inputs = before;
     for (size_t i = 0; i < spec.sequences.size(); ++i) {

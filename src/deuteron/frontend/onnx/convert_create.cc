@@ -59,7 +59,10 @@ Expr RangeAtRunTime(const NodeContext& node, DataType dtype) {
   const Expr infinity = node.Scalar(wide, std::numeric_limits<double>::infinity());
   const Expr count =
       node.Emit(relax::Maximum(relax::Where(relax::IsNan(bound), infinity, bound), node.Scalar(wide, 0)));
-  const Expr as_vector = node.Reshaped(node.CastTo(count, DataType::Int(64)), {I64(1)});
+  // Steps of 0 lead nowhere: a negative length, which the run refuses.
+  const Expr no_steps = relax::Equal(node.CastTo(delta, wide), node.Scalar(wide, 0));
+  const Expr length_of = relax::Where(no_steps, node.Scalar(wide, -1), count);
+  const Expr as_vector = node.Reshaped(node.CastTo(node.Emit(length_of), DataType::Int(64)), {I64(1)});
   const PrimExpr length = node.BoundDims(as_vector, "the length of the range")[0];
   const Expr positions = node.CastTo(node.Emit(relax::Arange(I64(0), length, I64(1), DataType::Int(64))), dtype);
   return node.Emit(relax::Add(start, relax::Multiply(positions, delta)));

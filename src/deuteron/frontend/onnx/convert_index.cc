@@ -10,6 +10,7 @@
 #include "deuteron/relax/op/manipulate.h"
 #include "deuteron/relax/op/search.h"
 #include "deuteron/relax/type_analysis.h"
+#include "deuteron/support/limits.h"
 
 namespace deuteron::onnx {
 
@@ -226,8 +227,9 @@ Results ConvertOneHot(const NodeContext& node) {
   const int64_t axis = node.Axis(node.Int("axis", -1), rank);
   if (!depth || !values) return OneHotAtRunTime(node, indices, axis);
   if (values->size() != 2) node.Fail("the values must be two");
+  if (!(*depth >= 1)) node.Fail("a depth of " + std::to_string(*depth));
+  CheckLimit(&Limits::extent, *depth, "the depth");
   const auto count = static_cast<int64_t>(*depth);
-  if (count < 1) node.Fail("a depth of " + std::to_string(count));
   const Expr zero = relax::Constant::Scalar(node.DType(indices), int64_t{0});
   const Expr bound = relax::Constant::Scalar(node.DType(indices), count);
   if (!node.DType(indices).is_uint()) {

@@ -95,7 +95,7 @@ Results ConvertArrayFeatureExtractor(const NodeContext& node) {
   const int64_t last = node.Rank(x) - 1;
   const Expr indices = node.Indices(1, {node.Shape(x)[last]});
   const Expr list = node.Reshaped(indices, {node.Product(node.Shape(indices), 0, node.Rank(indices))});
-  return {node.Emit(relax::Take(x, list, last))};
+  return {node.Emit(relax::Take(x, list, last, "wrap"))};
 }
 
 Results ConvertScaler(const NodeContext& node) {

@@ -48,6 +48,11 @@ Expr ByElement(const NodeContext& node, size_t input, const Expr& x, DataType dt
     block = (*extent + *blocks - 1) / *blocks;
   }
   if (block < 1) node.Fail("a block_size of " + std::to_string(block));
+  const auto blocks = AsConstInt(node.Shape(input)[at]), extent = AsConstInt(length);
+  if (blocks && extent && *extent > 0 && (*extent - 1) / block + 1 != *blocks) {
+    node.Fail(std::to_string(*blocks) + " blocks of " + std::to_string(block) + " along an axis of " +
+              std::to_string(*extent));
+  }
   const Expr wide = node.Emit(relax::Repeat(node.CastTo(node.X(input), dtype), block, at));
   if (node.analyzer().CanProveEqual(node.Shape(wide)[at], length)) return wide;
   // Where the last block is of symbolic length, that there is one for each element is checked when the model runs.
@@ -89,6 +94,8 @@ Results ConvertQuantizeLinear(const NodeContext& node) {
 
 Results ConvertDequantizeLinear(const NodeContext& node) {
   const Expr x = node.X(0);
+  const DataType from = node.DType(x);
+  if (from.is_float() && from.bits() >= 16) node.Fail("its input is of floats, and has to be quantised");
   const DataType to = TypeAttribute(node, "output_dtype", node.KnownDType(1));
   if (HasBlocks(node)) {
     Expr value = node.CastTo(x, kFloat);

@@ -125,6 +125,9 @@ Results ConvertBernoulli(const NodeContext& node) {
 /// What inference leaves as it is; in training each element is dropped with probability `ratio`, and the others make up
 /// for them.
 Results ConvertDropout(const NodeContext& node) {
+  for (const size_t input : {size_t{1}, size_t{2}}) {
+    if (node.Has(input) && node.Rank(input) != 0) node.Fail("input " + std::to_string(input) + " must be a scalar");
+  }
   bool training = false;
   double ratio = 0.5;
   if (node.Has(2)) {

@@ -217,7 +217,13 @@ class Recurrence {
     const auto steps = AsConstInt(steps_);
     const auto whole = [&](int64_t length) { return steps && length == *steps; };
     if (known && std::all_of(known->begin(), known->end(), whole)) return;
-    lengths_ = node_.Reshaped(node_.CastTo(node_.X(4), DataType::Int(64)), {batch_, I64(1)});
+    const auto fits = [&](int64_t length) { return length >= 0 && steps && length <= *steps; };
+    Expr lengths = node_.CastTo(node_.X(4), DataType::Int(64));
+    if (!known || !std::all_of(known->begin(), known->end(), fits)) {
+      if (known && steps) node_.Fail("a sequence is shorter than none, or longer than " + std::to_string(*steps));
+      lengths = node_.CheckedPositions(lengths, {node_.Simplify(steps_ + 1)});
+    }
+    lengths_ = node_.Reshaped(lengths, {batch_, I64(1)});
   }
 
   bool IsShort() const {

@@ -10,6 +10,7 @@
 #include "deuteron/relax/op/manipulate.h"
 #include "deuteron/relax/op/search.h"
 #include "deuteron/relax/type_analysis.h"
+#include "deuteron/support/limits.h"
 
 namespace deuteron::onnx {
 
@@ -46,6 +47,13 @@ void ReadRegion(const NodeContext& node, const std::vector<int64_t>& axes, size_
   }
 }
 
+/// A length that was computed.
+int64_t LengthOf(const NodeContext& node, double length) {
+  if (!(length >= 0)) node.Fail("a length of " + std::to_string(length));
+  CheckLimit(&Limits::extent, length, "the length of a resized axis");
+  return static_cast<int64_t>(length);
+}
+
 /// One scale for all axes, so that no axis is larger, or smaller, than its size.
 void KeepRatio(const NodeContext& node, const Array<PrimExpr>& shape, const std::vector<int64_t>& axes,
                ResizeSpec* spec) {
@@ -63,7 +71,7 @@ void KeepRatio(const NodeContext& node, const Array<PrimExpr>& shape, const std:
   }
   for (const int64_t axis : axes) {
     const auto length = static_cast<double>(*AsConstInt(shape[axis]));
-    spec->sizes[axis] = I64(static_cast<int64_t>(std::floor(*scale * length + 0.5)));
+    spec->sizes[axis] = I64(LengthOf(node, std::floor(*scale * length + 0.5)));
     spec->scales[axis] = *scale;
   }
 }
@@ -110,7 +118,7 @@ ResizeSpec ReadSpec(const NodeContext& node, const Array<PrimExpr>& shape) {
       if (const auto number = AsConstInt(length)) {
         const double share = spec.begin.empty() ? 1.0 : spec.end[axes[i]] - spec.begin[axes[i]];
         const float size = static_cast<float>(*number) * static_cast<float>(share) * static_cast<float>(scale);
-        spec.sizes[axes[i]] = I64(static_cast<int64_t>(std::floor(size)));
+        spec.sizes[axes[i]] = I64(LengthOf(node, std::floor(size)));
       } else {
         const PrimExpr size =
             FloorToInteger(CastTo(DataType::Float(64), length) * MakeConst(DataType::Float(64), scale));
@@ -130,6 +138,10 @@ ResizeSpec ReadSpec(const NodeContext& node, const Array<PrimExpr>& shape) {
   KeepRatio(node, shape, axes, &spec);
   return spec;
 }
+
+/// Weights that are computed while compiling, and places in an axis.
+constexpr int64_t kMostWeights = int64_t{1} << 26;
+constexpr double kFarthest = 0x1p52;
 
 /// One axis that is resized.
 struct ResizedAxis {
@@ -166,6 +178,13 @@ double Coordinate(const NodeContext& node, const ResizeSpec& spec, const Resized
   node.Fail("coordinate_transformation_mode '" + mode + "' is unknown");
 }
 
+/// The same; beyond what can be an axis there is no place.
+double PlaceInside(const NodeContext& node, const ResizeSpec& spec, const ResizedAxis& along, int64_t x) {
+  const double at = Coordinate(node, spec, along, x);
+  if (!(std::abs(at) < kFarthest)) node.Fail("its region lies at " + std::to_string(at));
+  return at;
+}
+
 int64_t Nearest(const ResizeSpec& spec, double at) {
   if (spec.nearest == "floor") return static_cast<int64_t>(std::floor(at));
   if (spec.nearest == "ceil") return static_cast<int64_t>(std::ceil(at));
@@ -189,8 +208,9 @@ std::vector<double> Weights(const NodeContext& node, const ResizeSpec& spec, con
   // Elements of the input are as far apart as those of the output where they are averaged.
   const double narrow = spec.antialias ? std::min(along.scale, 1.0) : 1.0;
   const double reach = (linear ? 1.0 : 2.0) / narrow;
+  if (!(reach * static_cast<double>(out) <= kMostWeights)) node.Unsupported("averages of so many elements");
   for (int64_t x = 0; x < out; ++x) {
-    const double at = Coordinate(node, spec, along, x);
+    const double at = PlaceInside(node, spec, along, x);
     const auto first = static_cast<int64_t>(std::ceil(at - reach));
     const auto last = static_cast<int64_t>(std::floor(at + reach));
     std::vector<double> weights;
@@ -217,15 +237,14 @@ Expr ResizeAxis(const NodeContext& node, const ResizeSpec& spec, const Expr& x, 
   const auto size = AsConstInt(spec.sizes[axis]);
   if (!size) node.Unsupported("a size that is not a number here");
   const int64_t out = *size;
-  constexpr int64_t kMost = int64_t{1} << 26;
-  if (in < 1 || out < 1 || out > kMost / in)
+  if (in < 1 || out < 1 || out > kMostWeights / in)
     node.Unsupported("resizing an axis from " + std::to_string(in) + " to " + std::to_string(out));
   const double scale = spec.scales[axis] != 0 ? spec.scales[axis] : static_cast<double>(out) / static_cast<double>(in);
   const ResizedAxis along{axis, in, out, scale};
   if (spec.mode == "nearest") {
     std::vector<int64_t> indices;
     for (int64_t i = 0; i < out; ++i) {
-      indices.push_back(std::clamp<int64_t>(Nearest(spec, Coordinate(node, spec, along, i)), 0, in - 1));
+      indices.push_back(std::clamp<int64_t>(Nearest(spec, PlaceInside(node, spec, along, i)), 0, in - 1));
     }
     return node.Emit(relax::Take(x, node.ConstantInts(indices), axis));
   }

@@ -37,7 +37,9 @@ Array<PrimExpr> ResolveAtRunTime(const NodeContext& node, const Array<PrimExpr>&
   }
   const Expr others = relax::Prod(relax::Where(has(-1), scalar(1), target), std::nullopt, true);
   const Expr elements = vector_of({node.Product(source, 0, static_cast<int64_t>(source.size()))});
-  const Expr rest = relax::FloorDivide(elements, relax::Maximum(others, scalar(1)));
+  Expr rest = relax::FloorDivide(elements, relax::Maximum(others, scalar(1)));
+  // Beside a length of 0 ONNX has none to be inferred: as it stands, the run refuses it.
+  if (keep_zero) rest = relax::Where(relax::Equal(others, scalar(0)), scalar(-1), rest);
   return node.BoundDims(node.Emit(relax::Where(has(-1), rest, target)), "the shape");
 }
 

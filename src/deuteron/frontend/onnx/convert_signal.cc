@@ -177,13 +177,12 @@ Results ConvertSTFT(const NodeContext& node) {
   const PrimExpr length = node.Has(3) ? node.Dim(3, "the length of frames") : node.Shape(2)[0];
   const auto is_small = [](const PrimExpr& value) { return AsConstInt(value).value_or(1) < 1; };
   if (is_small(step) || is_small(length)) node.Fail("the step and the length of frames must be positive");
-  // A window shorter than the frame stands in its middle.
   Expr window = node.Has(2) ? node.X(2) : Expr();
   if (window.defined()) {
-    const PrimExpr rest = node.Simplify(length - node.Shape(window)[0]);
-    if (AsConstInt(rest).value_or(0) < 0) node.Fail("the window is longer than the frame");
-    const PrimExpr before = node.Simplify(FloorDiv(rest, I64(2)));
-    window = FillAxis(node, window, 0, before, node.Simplify(rest - before), node.Scalar(node.DType(window), 0));
+    const auto own = AsConstInt(node.Shape(window)[0]), wanted = AsConstInt(length);
+    if (own && wanted && *own != *wanted) {
+      node.Fail("a window of " + std::to_string(*own) + " and frames of " + std::to_string(*wanted));
+    }
     window = node.WithShape(window, {length});
   }
   const PrimExpr frames = node.Simplify(FloorDiv(node.Shape(x)[1] - length, Max(step, I64(1))) + 1);
@@ -219,6 +218,10 @@ Results ConvertWindow(const NodeContext& node) {
   return {node.Emit(relax::Add(waves, node.Scalar(dtype, 0.42 - 0.08)))};
 }
 
+/// Elements of one, which is computed while compiling.
+constexpr int64_t kMostOfFilterBank = 1 << 24;
+constexpr double kMostHertz = 1e9;
+
 Results ConvertMelWeightMatrix(const NodeContext& node) {
   double values[5] = {};
   for (size_t i = 0; i < 5; ++i) {
@@ -226,13 +229,15 @@ Results ConvertMelWeightMatrix(const NodeContext& node) {
     if (!value) node.Unsupported("a filter bank whose parameters are computed at run time");
     values[i] = *value;
   }
-  const auto mels = static_cast<int64_t>(values[0]);
-  const auto length = static_cast<int64_t>(values[1]);
-  if (mels < 1 || length < 1 || mels > (1 << 20) || length > (1 << 20) || values[2] < 1 || values[3] < -700 ||
-      values[4] < values[3]) {
+  const auto in = [](double value, double low, double high) { return value >= low && value <= high; };
+  if (!in(values[0], 1, kMostOfFilterBank) || !in(values[1], 1, kMostOfFilterBank) || !in(values[2], 1, kMostHertz) ||
+      !in(values[3], 0, kMostHertz) || !in(values[4], values[3], kMostHertz)) {
     node.Fail("its parameters make no filter bank");
   }
+  const auto mels = static_cast<int64_t>(values[0]);
+  const auto length = static_cast<int64_t>(values[1]);
   const int64_t bins = length / 2 + 1;
+  if (bins * mels > kMostOfFilterBank) node.Unsupported("a filter bank of this size");
   const auto mel = [](double hertz) { return 2595 * std::log10(1 + hertz / 700); };
   const double step = (mel(values[4]) - mel(values[3])) / static_cast<double>(mels + 2);
   std::vector<int64_t> edges;

@@ -5,6 +5,7 @@
 #include <numeric>
 
 #include "deuteron/frontend/onnx/converters.h"
+#include "deuteron/frontend/onnx/importer.h"
 #include "deuteron/frontend/onnx/window.h"
 #include "deuteron/relax/op/binary.h"
 #include "deuteron/relax/op/create.h"
@@ -16,6 +17,7 @@
 #include "deuteron/relax/op/nn.h"
 #include "deuteron/relax/op/search.h"
 #include "deuteron/relax/op/vision.h"
+#include "deuteron/support/limits.h"
 
 namespace deuteron::onnx {
 
@@ -120,6 +122,35 @@ Results ConvertCol2Im(const NodeContext& node) {
   return {node.Emit(conv(node.Reshaped(x, plane), node.ConstantFloats(kernel, kernel_shape, node.DType(x)), options))};
 }
 
+namespace {
+
+/// How much longer than `shape`, of an image, the shape that input `index` gives is along each axis: along the first
+/// two it is not.
+Array<PrimExpr> MoreThan(const NodeContext& node, size_t index, const Array<PrimExpr>& shape) {
+  const auto rank = static_cast<int64_t>(shape.size());
+  if (node.StaticDim(node.X(index), 0, "the length of the shape") != rank) {
+    node.Fail("the shape of the result does not fit the image");
+  }
+  if (node.Known(index) == nullptr) {
+    Array<PrimExpr> room(shape.size(), I64(CurrentLimits().extent));
+    for (const int64_t axis : {0, 1}) room.Set(axis, I64(1));
+    const Expr wanted = node.CastTo(node.X(index), DataType::Int(64));
+    const Expr own = node.importer()->ExprOf(Value(SymbolicVector(shape)), Span());
+    return node.BoundDims(node.CheckedPositions(node.Emit(relax::Subtract(wanted, own)), room), "what is added");
+  }
+  const Array<PrimExpr> wanted = node.Dims(index, "the shape of the result");
+  Array<PrimExpr> more;
+  for (int64_t axis = 0; axis < rank; ++axis) {
+    more.push_back(node.Simplify(wanted[axis] - shape[axis]));
+    const auto number = AsConstInt(more.back());
+    if (!number) node.Unsupported("a shape that is known beside an image whose shape is not");
+    if (*number < 0 || (axis < 2 && *number > 0)) node.Fail("the shape of the result does not fit what is unpooled");
+  }
+  return more;
+}
+
+}  // namespace
+
 Results ConvertMaxUnpool(const NodeContext& node) {
   const Expr x = node.X(0);
   const Window window = ReadWindow(node, x, {});
@@ -133,22 +164,17 @@ Results ConvertMaxUnpool(const NodeContext& node) {
   const auto rank = static_cast<int64_t>(shape.size());
   const PrimExpr all = node.Product(inferred, 0, rank);
   const PrimExpr count = node.Product(shape, 0, rank);
-  const Expr indices = node.Checked(node.Reshaped(node.X(1), {count}), {all});
+  const Expr indices = node.CheckedPositions(node.Reshaped(node.X(1), {count}), {all});
   const Expr empty = node.Emit(relax::Zeros({all}, node.DType(x)));
   const Expr flat = node.Emit(relax::ScatterElements(empty, indices, node.Reshaped(x, {count}), 0));
   const Expr image = node.Reshaped(flat, inferred);
   if (!node.Has(2)) return {image};
-  const Array<PrimExpr> wanted = node.Dims(2, "the shape of the result");
-  if (static_cast<int64_t>(wanted.size()) != rank) node.Fail("the shape of the result does not fit the image");
+  const Array<PrimExpr> more = MoreThan(node, 2, inferred);
   Expr result = image;
-  for (int64_t axis = 0; axis < rank; ++axis) {
-    const PrimExpr more = node.Simplify(wanted[axis] - inferred[axis]);
-    if (const auto number = AsConstInt(more); number && *number < 0) {
-      node.Fail("the shape of the result is smaller than what is unpooled");
-    }
-    result = FillAxis(node, result, axis, I64(0), more, node.Scalar(node.DType(x), 0));
+  for (int64_t axis = 2; axis < rank; ++axis) {
+    result = FillAxis(node, result, axis, I64(0), more[axis], node.Scalar(node.DType(x), 0));
   }
-  return {node.WithShape(result, wanted)};
+  return {result};
 }
 
 namespace {
@@ -184,9 +210,15 @@ Expr GridColumns(const NodeContext& node, const Array<PrimExpr>& space, bool cor
 
 Results ConvertAffineGrid(const NodeContext& node) {
   const Array<PrimExpr> dims = node.Dims(1, "the size of the image");
+  Array<PrimExpr> matrices = node.Shape(0);
+  if (dims.empty() || matrices.empty()) node.Fail("it has no images");
+  if (const auto images = AsConstInt(dims[0]), own = AsConstInt(matrices[0]); images && own && *images != *own) {
+    node.Fail(std::to_string(*images) + " images by " + std::to_string(*own) + " matrices");
+  }
+  matrices.Set(0, dims[0]);
+  const Expr theta = node.WithShape(node.X(0), matrices);
   const auto numbers = AsConstInts(dims);
   if (!numbers && (dims.size() == 4 || dims.size() == 5)) {
-    const Expr theta = node.X(0);
     const Array<PrimExpr> space(dims.begin() + 2, dims.end());
     const Expr columns = GridColumns(node, space, node.Flag("align_corners", false), node.DType(theta));
     Array<PrimExpr> shape = {node.Shape(theta)[0]};
@@ -219,7 +251,6 @@ Results ConvertAffineGrid(const NodeContext& node) {
                                                                   : 2 * at / (length - 1) - 1;
     }
   }
-  const Expr theta = node.X(0);
   const DataType dtype = node.DType(theta);
   const Expr moved = node.Emit(relax::Matmul(theta, node.ConstantFloats(columns, {axes + 1, points}, dtype)));
   Array<PrimExpr> shape = {node.Shape(theta)[0]};
@@ -319,7 +350,7 @@ Results ConvertReverseSequence(const NodeContext& node) {
     }
   }
   const bool is_checked = known && AsConstInt(steps);
-  const Expr lengths = is_checked ? node.X(1) : node.Checked(node.X(1), {node.Simplify(steps + 1)});
+  const Expr lengths = is_checked ? node.X(1) : node.CheckedPositions(node.X(1), {node.Simplify(steps + 1)});
   return {node.Emit(relax::ReverseSequence(node.X(0), lengths, time, batch))};
 }
 
@@ -347,6 +378,7 @@ Results ConvertTensorScatter(const NodeContext& node) {
   const auto number = [&](const PrimExpr& dim) { return relax::Expr(relax::PrimValue(dim)); };
   if (mode == "circular") from = node.Emit(relax::FloorMod(from, number(shape[axis])));
   const PrimExpr length = node.Shape(update)[axis];
+  if (IsZero(length)) return {cache};
   const Expr is_new =
       node.Emit(relax::LogicalAnd(relax::GreaterEqual(from, node.Scalar(dtype, 0)), relax::Less(from, number(length))));
   const Expr inside = relax::Minimum(relax::Maximum(from, node.Scalar(dtype, 0)), number(node.Simplify(length - 1)));

@@ -73,6 +73,9 @@ class Importer {
   Tensor Decode(const TensorProto& tensor, const std::string& where) { return decoder_.Decode(tensor, where); }
   /// Converts a subgraph in the current scope, its inputs bound to `inputs`; its outputs.
   std::vector<Value> ImportGraph(const GraphProto& graph, const std::vector<Value>& inputs);
+  /// A ModelError if nodes of a subgraph that is never run take values from outside of it whose dtypes they do not
+  /// take.
+  void CheckNeverRun(const GraphProto& graph);
   /// What `body` emits, as a sequence of its own that ends with the tuple of the values that it returns.
   relax::SeqExpr Sequence(const std::function<std::vector<Value>()>& body);
   /// Converts a graph that the run may not need: why it cannot be computed, where its nodes contradict their inputs.

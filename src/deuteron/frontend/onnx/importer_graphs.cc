@@ -299,4 +299,26 @@ std::vector<Value> Importer::ImportGraph(const GraphProto& graph, const std::vec
   return results;
 }
 
+void Importer::CheckNeverRun(const GraphProto& graph) {
+  Scope scope;
+  scope.parent = scope_;
+  BindInitializers(graph, &scope);
+  // Of what is computed within nothing is known.
+  for (const NodeProto& node : graph.nodes) {
+    for (const std::string_view name : node.outputs) scope.values[name] = Value();
+  }
+  for (const NodeProto& node : graph.nodes) {
+    std::vector<Value> inputs;
+    for (const std::string_view name : node.inputs) {
+      const Value* value = name.empty() ? nullptr : scope.Find(name);
+      inputs.push_back(value == nullptr ? Value() : *value);
+    }
+    try {
+      CheckDTypes(node, scope.Opset(node.domain), inputs);
+    } catch (const tvm::ffi::Error& error) {
+      RethrowAt(NodeLabel(node), error);
+    }
+  }
+}
+
 }  // namespace deuteron::onnx

@@ -292,8 +292,17 @@ relax::Expr NodeContext::Indices(size_t index, const Array<PrimExpr>& extents) c
 }
 
 relax::Expr NodeContext::Checked(const relax::Expr& indices, const Array<PrimExpr>& extents) const {
+  return CheckedBy("deuteron.vm.check_indices", indices, extents);
+}
+
+relax::Expr NodeContext::CheckedPositions(const relax::Expr& positions, const Array<PrimExpr>& extents) const {
+  return CheckedBy("deuteron.vm.check_positions", positions, extents);
+}
+
+relax::Expr NodeContext::CheckedBy(const char* check, const relax::Expr& indices,
+                                   const Array<PrimExpr>& extents) const {
   const std::string place = span_.defined() ? std::string(span_->source) : std::string(node_.op_type);
-  return Emit(relax::CallPurePacked(relax::ExternFunc("deuteron.vm.check_indices"),
+  return Emit(relax::CallPurePacked(relax::ExternFunc(check),
                                     {indices, relax::ShapeExpr(extents), relax::StringImm("indices of " + place)},
                                     {indices.ty()}));
 }

@@ -169,6 +169,8 @@ class NodeContext {
   /// many as the last axis has. A ModelError if a constant is outside; what is computed is checked at run time.
   relax::Expr Indices(size_t index, const Array<PrimExpr>& extents) const;
   relax::Expr Checked(const relax::Expr& indices, const Array<PrimExpr>& extents) const;
+  /// The same of positions, of which none is negative.
+  relax::Expr CheckedPositions(const relax::Expr& positions, const Array<PrimExpr>& extents) const;
   /// A tensor that has to have this shape, which is checked at run time unless its type shows it.
   relax::Expr WithShape(const relax::Expr& tensor, const Array<PrimExpr>& shape) const;
   /// Whether the type of a tensor shows that this is its shape.
@@ -184,6 +186,7 @@ class NodeContext {
   PrimExpr Product(const Array<PrimExpr>& dims, int64_t begin, int64_t end) const;
 
  private:
+  relax::Expr CheckedBy(const char* check, const relax::Expr& indices, const Array<PrimExpr>& extents) const;
   const AttributeProto* FindAttr(std::string_view name) const;
   const AttributeProto* TypedAttr(std::string_view name, AttributeType type, const char* type_name) const;
 

@@ -257,7 +257,12 @@ AttributeProto ReadAttribute(pbf_reader reader, int depth, const NodeProto& node
         reader.skip();
     }
   }
-  if (attribute.type == AttributeType::kUndefined) attribute.type = GuessType(attribute, has_f, has_i, has_s);
+  const AttributeType held = GuessType(attribute, has_f, has_i, has_s);
+  if (attribute.type == AttributeType::kUndefined) attribute.type = held;
+  if (held != AttributeType::kUndefined && held != attribute.type) {
+    DEUTERON_THROW(ModelError) << NodeLabel(node) << ": attribute '" << attribute.name
+                               << "' holds a value of another type than it says";
+  }
   return attribute;
 }
 

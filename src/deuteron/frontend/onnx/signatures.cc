@@ -46,14 +46,37 @@ const Signature* FindSignature(std::string_view op_type, int64_t version) {
   return found->op_type == op_type ? found : nullptr;
 }
 
-/// Whether one of the words of a text is this one.
-bool HasWord(std::string_view text, std::string_view word) {
-  while (!text.empty()) {
-    const size_t end = text.find(' ');
-    if (text.substr(0, end) == word) return true;
-    text = end == std::string_view::npos ? std::string_view() : text.substr(end + 1);
+/// Takes the first word off a text.
+std::string_view NextWord(std::string_view* text) {
+  const size_t end = text->find(' ');
+  const std::string_view word = text->substr(0, end);
+  *text = end == std::string_view::npos ? std::string_view() : text->substr(end + 1);
+  return word;
+}
+
+void CheckAttributes(const NodeProto& node, const Signature& signature, int64_t version) {
+  size_t known = 0;
+  for (std::string_view left = signature.attributes; !left.empty();) {
+    std::string_view name = NextWord(&left);
+    const bool required = name.back() == '!';
+    if (required) name.remove_suffix(1);
+    const auto given = std::count_if(node.attributes.begin(), node.attributes.end(),
+                                     [&](const AttributeProto& attribute) { return attribute.name == name; });
+    if (required && given == 0) DEUTERON_THROW(ModelError) << "attribute '" << name << "' is missing";
+    known += given;
   }
-  return false;
+  if (known == node.attributes.size()) return;
+  for (const AttributeProto& attribute : node.attributes) {
+    bool found = false;
+    for (std::string_view left = signature.attributes; !left.empty();) {
+      const std::string_view name = NextWord(&left);
+      found |= name.substr(0, name.find('!')) == attribute.name;
+    }
+    if (!found) {
+      DEUTERON_THROW(ModelError) << "the operator has no attribute '" << attribute.name << "' in operator set "
+                                 << version;
+    }
+  }
 }
 
 bool IsOfKind(DataType dtype, char kind) {
@@ -62,6 +85,8 @@ bool IsOfKind(DataType dtype, char kind) {
       return dtype.is_integer() && !dtype.is_bool();
     case 'l':
       return dtype == DataType::Int(64);
+    case 'n':
+      return dtype == DataType::Int(64) || dtype == DataType::Int(32);
     case 'f':
       return !dtype.is_integer();
     case 'b':
@@ -77,6 +102,8 @@ const char* NameOfKind(char kind) {
       return "integers";
     case 'l':
       return "int64";
+    case 'n':
+      return "int32 or int64";
     case 'f':
       return "floats";
     default:
@@ -123,23 +150,23 @@ std::optional<DataType> DTypeOf(const Value& value) {
 void CheckSignature(const NodeProto& node, int64_t version) {
   const Signature* signature = IsOnnxDomain(node.domain) ? FindSignature(node.op_type, version) : nullptr;
   if (signature == nullptr) return;
-  for (size_t i = 0; i < signature->required.size(); ++i) {
-    if (signature->required[i] == 'r' && (i >= node.inputs.size() || node.inputs[i].empty())) {
-      DEUTERON_THROW(ModelError) << "input " << i << " is missing";
+  const auto check_given = [](std::string_view required, const std::vector<std::string_view>& names, const char* what) {
+    for (size_t i = 0; i < required.size(); ++i) {
+      if (required[i] == 'r' && (i >= names.size() || names[i].empty())) {
+        DEUTERON_THROW(ModelError) << what << " " << i << " is missing";
+      }
     }
-  }
+  };
+  const size_t colon = signature->required.find(':');
+  check_given(signature->required.substr(0, colon), node.inputs, "input");
+  check_given(signature->required.substr(colon + 1), node.outputs, "output");
   const auto check_count = [](size_t count, int64_t most, const char* what) {
     if (most < 0 || count <= static_cast<size_t>(most)) return;
     DEUTERON_THROW(ModelError) << "it has " << count << " " << what << ", and the operator " << most << " at most";
   };
   check_count(node.inputs.size(), signature->most_operands, "inputs");
   check_count(node.outputs.size(), signature->most_results, "outputs");
-  for (const AttributeProto& attribute : node.attributes) {
-    if (!HasWord(signature->attributes, attribute.name)) {
-      DEUTERON_THROW(ModelError) << "the operator has no attribute '" << attribute.name << "' in operator set "
-                                 << version;
-    }
-  }
+  CheckAttributes(node, *signature, version);
 }
 
 void CheckDTypes(const NodeProto& node, int64_t version, const std::vector<Value>& inputs) {

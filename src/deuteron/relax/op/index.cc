@@ -1,5 +1,7 @@
 #include "deuteron/relax/op/index.h"
 
+#include <algorithm>
+#include <cstdlib>
 #include <limits>
 
 #include "deuteron/relax/op/op_shape.h"
@@ -68,6 +70,9 @@ struct AxisSlice {
   PrimExpr extent;
 };
 
+/// Steps beyond the longest axis take its first element, and are as long as that.
+constexpr int64_t kMostStride = int64_t{1} << 40;
+
 /// `position` counted from the end if negative, and clamped to [low, high].
 PrimExpr Clamped(const PrimExpr& position, const PrimExpr& extent, const PrimExpr& low, const PrimExpr& high,
                  arith::Analyzer* analyzer) {
@@ -91,7 +96,7 @@ AxisSlice SliceAxis(const Call& call, const PrimExpr& begin, const PrimExpr& end
   }
   if (*step == 0) ThrowOpError(call, "a stride is 0");
   AxisSlice slice;
-  slice.stride = *step;
+  slice.stride = std::clamp(*step, -kMostStride, kMostStride);
   PrimExpr last = end;
   slice.begin = begin;
   if (!assume_inbound) {
@@ -101,7 +106,7 @@ AxisSlice SliceAxis(const Call& call, const PrimExpr& begin, const PrimExpr& end
     last = Clamped(end, extent, low, high, analyzer);
   }
   const PrimExpr distance = *step > 0 ? last - slice.begin : slice.begin - last;
-  const int64_t size = *step > 0 ? *step : -*step;
+  const int64_t size = std::abs(slice.stride);
   slice.extent = FloorDiv(distance + (size - 1), I64(size));
   if (!assume_inbound) slice.extent = Max(slice.extent, I64(0));
   slice.extent = analyzer->Simplify(slice.extent);
@@ -216,7 +221,7 @@ Expr LegalizeDynamicStridedSlice(BlockBuilder& builder, const Call& call) {
           for (size_t i = 0; i < shape.size(); ++i) {
             extent = SelectExpr(deuteron::Equal(vars[0], static_cast<int64_t>(i)), shape[i], extent);
           }
-          const PrimExpr stride = args[3]({vars[0]});
+          const PrimExpr stride = deuteron::Min(deuteron::Max(args[3]({vars[0]}), I64(-kMostStride)), I64(kMostStride));
           const PrimExpr begin = ClampedData(args[1]({vars[0]}), stride, extent);
           const PrimExpr end = ClampedData(args[2]({vars[0]}), stride, extent);
           const PrimExpr forward = FloorDiv(end - begin + stride - 1, stride);

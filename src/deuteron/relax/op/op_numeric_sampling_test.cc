@@ -285,6 +285,23 @@ TEST(Vision, AlignsRegions) {
   }
 }
 
+/// A region may be much larger than the image, of which then few samples are: the others are not gone through.
+TEST(Vision, AlignsRegionsBeyondAllImages) {
+  const Dense data = Dense::Random({1, 1, 3, 4});
+  const auto make = [](const std::string& mode) -> Make {
+    return [mode](const auto& v) { return vision::ROIAlign(v[0], v[1], {1, 1}, 1, -1, true, "NCHW", mode); };
+  };
+  for (const std::string mode : {"avg", "max", "max_term"}) {
+    const Dense rois({1, 5}, kFloat, {0, -200, -200, 200, 200});
+    const double expected = BinValue(data, rois, {0, 0, 0, 0}, {1, 1}, 1, -1, true, mode);
+    Check({data, rois}, make(mode), Dense({1, 1, 1, 1}, kFloat, {expected}), {}, 1e-4);
+  }
+  for (const double reach : {1e9, 1e30}) {
+    const Dense rois({1, 5}, kFloat, {0, -reach, -reach, reach, reach});
+    EXPECT_NEAR(RunModule({data, rois}, make("avg"), {}, true)[0].values[0], 0, 1e-9) << reach;
+  }
+}
+
 /// The greatest element of a bin, by its definition.
 double GreatestOfBin(const Dense& data, const Dense& rois, const Index& i, const Shape& pooled, double scale) {
   Shape begin(2);

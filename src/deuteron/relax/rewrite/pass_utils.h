@@ -26,6 +26,11 @@ const Expr& BoundValue(const Binding& binding);
 inline const Span& SpanOf(const Binding& binding) {
   return binding->span.defined() ? binding->span : BoundValue(binding)->span;
 }
+/// The binding as messages call it: the node of the user's model, or the variable.
+inline std::string NameOf(const Binding& binding) {
+  const Span& span = SpanOf(binding);
+  return "'" + std::string(span.defined() ? span->source : binding->var->name_hint) + "'";
+}
 /// Calls `visit` on every variable, constant and other leaf in `expr` (a binding's value), in order. Does not
 /// enter functions or branches.
 template <typename Visit>

@@ -1,5 +1,6 @@
 #include "deuteron/tir/analysis/cost.h"
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <numeric>
@@ -195,6 +196,19 @@ double AssumedOps(const PrimFunc& func) {
     ops += OpsPerInstance(realize->block) * NumInstances(realize->block);
   }
   return ops;
+}
+
+double KnownWork(const PrimFunc& func) {
+  if (!HasRootBlock(func)) return 0;
+  double work = 0;
+  for (const SBlockRealize& realize : AnalyzeScope(RootBlock(func)->body).blocks) {
+    double instances = std::max(OpsPerInstance(realize->block), 1.0);
+    for (const IterVar& iter : realize->block->iter_vars) {
+      instances *= static_cast<double>(AsConstInt(iter->dom->extent).value_or(1));
+    }
+    work += instances;
+  }
+  return work;
 }
 
 double CostModel::FlopsPerByte(double tensor_bytes) const {

@@ -29,6 +29,9 @@ double OpsPerInstance(const SBlock& block);
 double NumInstances(const SBlock& block);
 /// Operations of all blocks of a function with a root block.
 double AssumedOps(const PrimFunc& func);
+/// Operations of one call of a kernel, and the elements that it moves without any; extents that are not known count
+/// once.
+double KnownWork(const PrimFunc& func);
 
 /// Whether threads rather share out the rows of a product than its columns: the weights, which each reads whole then,
 /// are not much larger than the data, of which each reads its own part. Weights come from a cache that all share; of

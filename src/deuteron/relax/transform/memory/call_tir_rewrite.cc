@@ -68,8 +68,9 @@ class Rewriter {
     }
     const auto* bound = binding.as<VarBindingNode>();
     if (const auto* branch = bound->value.as<IfNode>()) {
-      If rewritten(replacer_.Replace(branch->cond), RewriteSeq(branch->true_branch), RewriteSeq(branch->false_branch),
-                   branch->span);
+      const SeqExpr true_branch = RewriteSeq(branch->true_branch);
+      const SeqExpr false_branch = RewriteSeq(branch->false_branch);
+      If rewritten(replacer_.Replace(branch->cond), true_branch, false_branch, branch->span);
       rewritten->ty = branch->ty;
       out->push_back(VarBinding(Define(bound->var), rewritten, bound->span));
       return;

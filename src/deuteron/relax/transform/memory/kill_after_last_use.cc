@@ -77,8 +77,9 @@ class AliasRemover {
       const auto output = bound_as_.find(binding->var.get());
       return output == bound_as_.end() ? replaced : Rebind(replaced, output->second, BoundValue(replaced));
     }
-    If rewritten(replacer_.Replace(branch->cond), Remove(branch->true_branch), Remove(branch->false_branch),
-                 branch->span);
+    const SeqExpr true_branch = Remove(branch->true_branch);
+    const SeqExpr false_branch = Remove(branch->false_branch);
+    If rewritten(replacer_.Replace(branch->cond), true_branch, false_branch, branch->span);
     rewritten->ty = branch->ty;
     return VarBinding(bound->var, rewritten, bound->span);
   }

@@ -195,7 +195,9 @@ class Planner {
       return VarBinding(bound->var, it->second, bound->span);
     }
     if (const auto* branch = bound->value.as<IfNode>()) {
-      If rewritten(branch->cond, RewriteSeq(branch->true_branch), RewriteSeq(branch->false_branch), branch->span);
+      const SeqExpr true_branch = RewriteSeq(branch->true_branch);
+      const SeqExpr false_branch = RewriteSeq(branch->false_branch);
+      If rewritten(branch->cond, true_branch, false_branch, branch->span);
       rewritten->ty = branch->ty;
       return VarBinding(bound->var, rewritten, bound->span);
     }

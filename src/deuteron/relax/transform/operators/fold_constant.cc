@@ -27,6 +27,7 @@
 #include "deuteron/relax/transform/operators/passes.h"
 #include "deuteron/runtime/tensor.h"
 #include "deuteron/support/limits.h"
+#include "deuteron/tir/analysis/cost.h"
 
 namespace deuteron::relax {
 namespace {
@@ -146,6 +147,7 @@ class Folder {
     Binding binding = replacer_.Replace(original);
     if (!binding->IsInstance<VarBindingNode>()) return binding;
     binding = WithKnownShapes(binding);
+    binding_ = binding;
     const Expr folded = FoldValue(BoundValue(binding), is_dataflow);
     if (folded.defined()) binding = VarBinding(binding->var, folded, binding->span);
     Remember(binding);
@@ -204,6 +206,9 @@ class Folder {
     const auto kernel = As<tir::PrimFunc>(module.Lookup(view.func));
     if (!specs || !kernel.defined() || IsOutOfNothing(inputs, *specs)) return Expr();
     CheckBudget("FoldConstant");
+    if (const double work = tir::KnownWork(kernel); work > static_cast<double>(CurrentLimits().operations)) {
+      CheckLimit(&Limits::operations, work, "the constant " + NameOf(binding_));
+    }
     // Of results without elements, loops around an empty one may be as long as they like.
     const auto results = HaveElements(*specs) ? evaluator_(kernel, inputs, *specs) : Empty(*specs);
     if (results.empty()) return Expr();
@@ -308,6 +313,8 @@ class Folder {
   const int64_t max_creation_;
   const std::unordered_set<std::string>& skip_ops_;
   VarReplacer replacer_;
+  /// The one that is visited.
+  Binding binding_{nullptr};
   /// Bindings not yet visited that use a variable; results of functions and branches count as well.
   std::unordered_map<const Object*, int64_t> uses_;
   std::unordered_map<const Object*, Tuple> tuples_;

@@ -33,7 +33,9 @@ class Lowering {
     const auto* bound = binding.as<VarBindingNode>();
     const auto* branch = bound == nullptr ? nullptr : bound->value.as<IfNode>();
     if (branch != nullptr) {
-      If lowered(branch->cond, Lower(branch->true_branch), Lower(branch->false_branch), branch->span);
+      const SeqExpr true_branch = Lower(branch->true_branch);
+      const SeqExpr false_branch = Lower(branch->false_branch);
+      If lowered(branch->cond, true_branch, false_branch, branch->span);
       lowered->ty = branch->ty;
       out->push_back(VarBinding(bound->var, lowered, bound->span));
       return;

@@ -156,10 +156,16 @@ class AttentionScheduler {
       });
     };
     const Buffer scores = WriteBuffer(plan_.scores);
+    arith::Analyzer analyzer;
+    for (const IterVar& iter : block->iter_vars) analyzer.Bind(iter->var, iter->dom);
     std::vector<BufferLoad> loads;
     PostOrderVisit(block->body, [&](const ObjectRef& node) {
       const auto* load = node.as<BufferLoadNode>();
       if (load == nullptr || load->buffer.same_as(scores) || load->indices.empty() || load->dtype.bytes() > 4) return;
+      // A condition may keep it from pairs for which there is nothing (a mask that is padded).
+      for (int64_t i = 0; i < static_cast<int64_t>(load->indices.size()); ++i) {
+        if (!analyzer.CanProve(load->indices[i] >= 0 && load->indices[i] < load->buffer->shape[i])) return;
+      }
       const Array<PrimExpr>& indices = load->indices;
       const bool has_row =
           std::any_of(indices.begin(), indices.end(), [&](const PrimExpr& index) { return counts(index, kRow); });

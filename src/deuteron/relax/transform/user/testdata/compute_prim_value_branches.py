@@ -48,9 +48,9 @@ class Module:
         b: T.int64 = n
         gv: T.bool = cls.compute_symbolic_expr1(n)
         if gv:
-            gv2: T.int64 = cls.compute_symbolic_expr2(n)
-            c: T.int64 = gv2
-        else:
-            gv1: T.int64 = cls.compute_symbolic_expr3(n)
+            gv1: T.int64 = cls.compute_symbolic_expr2(n)
             c: T.int64 = gv1
+        else:
+            gv2: T.int64 = cls.compute_symbolic_expr3(n)
+            c: T.int64 = gv2
         return c
