@@ -363,8 +363,11 @@ class nn:
     def softplus(data: Any, beta: Any = ..., threshold: Any = ...) -> Call:
         """relax.nn.softplus(data). Attributes: beta, threshold. A UsageError for others."""
     @staticmethod
-    def winograd_input(data: Any, padding: Any = ..., tiles: Any = ..., layout: Any = ...) -> Call:
-        """relax.nn.winograd_input(data). Attributes: padding, tiles, layout. A UsageError for others."""
+    def winograd_conv2d(data: Any, weights: Any, padding: Any = ...) -> Call:
+        """relax.nn.winograd_conv2d(data, weights). Attributes: padding. A UsageError for others."""
+    @staticmethod
+    def winograd_input(data: Any, padding: Any = ..., tiles: Any = ...) -> Call:
+        """relax.nn.winograd_input(data). Attributes: padding, tiles. A UsageError for others."""
     @staticmethod
     def winograd_output(products: Any, size: Any = ..., tiles: Any = ...) -> Call:
         """relax.nn.winograd_output(products). Attributes: size, tiles. A UsageError for others."""
