@@ -80,10 +80,10 @@ te::Tensor WinogradProduct(const te::Tensor& weights, const te::Tensor& tiles) {
   const tir::IterVar c = te::ReduceAxis(shape[5], "c");
   const PrimExpr& length = weights->shape[4];
   return te::Compute(
-      {shape[0], shape[1], shape[2], shape[3], shape[4], weights->shape[2] * length},
+      {shape[0], shape[1], shape[2], shape[3], shape[4], weights->shape[0] * length},
       [&](const Array<tir::Var>& i) {
         const PrimExpr tile = tiles({i[0], i[1], i[2], i[3], i[4], c->var});
-        return te::Sum(tile * weights({i[0], i[1], FloorDiv(i[5], length), c->var, FloorMod(i[5], length)}), {c});
+        return te::Sum(tile * weights({FloorDiv(i[5], length), i[0], i[1], c->var, FloorMod(i[5], length)}), {c});
       },
       "winograd_product", {{tir::kSumSteps, kStepsOfSum}, {tir::kTransformedTiles, int64_t{1}}});
 }

@@ -27,14 +27,14 @@ struct WinogradGrid {
 te::Tensor WinogradInput(const te::Tensor& data, const std::vector<int64_t>& before, const WinogradGrid& grid,
                          bool channels_last);
 /// The products of transformed weights (4, 4, k, c) and tiles (4, 4, n, c, tiles), as (4, 4, n, k, tiles); of weights
-/// (4, 4, k / l, c, l) and tiles (4, 4, n, down, across, c) as (4, 4, n, down, across, k). The transform of the result
+/// (k / l, 4, 4, c, l) and tiles (4, 4, n, down, across, c) as (4, 4, n, down, across, k). The transform of the result
 /// adds what was rounded in nine of them, so that they are summed in shorter parts than others.
 te::Tensor WinogradProduct(const te::Tensor& weights, const te::Tensor& tiles);
 /// A' m A of each tile m of the products (4, 4, n, k, tiles), as an image (n, k, h, w) of `out_spatial`; of products
 /// (4, 4, n, down, across, k) as an image (n, h, w, k).
 te::Tensor WinogradOutput(const te::Tensor& products, const Array<PrimExpr>& out_spatial, const WinogradGrid& grid);
 
-/// The convolution of an image (n, h, w, c) by transformed weights (4, 4, k / l, c, l), as an image (n, h, w, k) of
+/// The convolution of an image (n, h, w, c) by transformed weights (k / l, 4, 4, c, l), as an image (n, h, w, k) of
 /// `out_spatial`: the three above, in one function.
 te::Tensor WinogradConv2D(const te::Tensor& data, const te::Tensor& weights, const std::vector<int64_t>& before,
                           const std::vector<int64_t>& out_spatial);

@@ -123,7 +123,7 @@ Type InferWinogradConv2D(const Call& call, const BlockBuilder& builder) {
   if (!shape || !weights) return TensorType::WithNDim(4, dtype, data->vdevice);
   CheckChannels(call, (*weights)[3], (*shape)[3], builder);
   const Array<PrimExpr> spatial = ResultExtents(*shape, 1, attrs->padding, builder);
-  const PrimExpr channels = builder.analyzer().Simplify((*weights)[2] * (*weights)[4]);
+  const PrimExpr channels = builder.analyzer().Simplify((*weights)[0] * (*weights)[4]);
   return TensorType({(*shape)[0], spatial[0], spatial[1], channels}, dtype, data->vdevice);
 }
 

@@ -96,17 +96,20 @@ class WinogradConverter : public EmittingRewriter {
     return Constant(std::move(transformed), weights->span);
   }
 
-  /// (4, 4, k, c) as (4, 4, k / l, c, l): what a tile of registers reads is one run of memory.
+  /// (4, 4, k, c) as (k / l, 4, 4, c, l): what a tile of registers reads, and what it reads next, is one run of memory.
   static Constant InPanels(const Constant& weights) {
     const auto shape = weights->data.shape();
     const int64_t planes = shape[0] * shape[1], k = shape[2], c = shape[3];
     const int64_t length = tir::WinogradPanel(tir::CostModel(Target::Current().machine), k);
-    Tensor panels = runtime::AllocTensor({shape[0], shape[1], k / length, c, length}, DataType::Float(32));
+    Tensor panels = runtime::AllocTensor({k / length, shape[0], shape[1], c, length}, DataType::Float(32));
     const auto* from = static_cast<const char*>(weights->data.data_ptr());
     auto* to = static_cast<char*>(panels.data_ptr());
-    const int64_t plane_bytes = k * c * static_cast<int64_t>(sizeof(float));
+    const int64_t bytes = length * c * static_cast<int64_t>(sizeof(float));
     for (int64_t plane = 0; plane < planes; ++plane) {
-      MoveRowsLast(from + plane * plane_bytes, to + plane * plane_bytes, k, length, c, /*window=*/1, sizeof(float));
+      for (int64_t panel = 0; panel < k / length; ++panel) {
+        MoveRowsLast(from + (plane * (k / length) + panel) * bytes, to + (panel * planes + plane) * bytes, length,
+                     length, c, /*window=*/1, sizeof(float));
+      }
     }
     return Constant(std::move(panels), weights->span);
   }
