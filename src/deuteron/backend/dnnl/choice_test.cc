@@ -78,19 +78,23 @@ TEST(Choice, OfConstantsForAMatrixUnitIsGeneratedCode) {
 }
 
 /// So of bytes, which stay bytes from one product to the next.
+/// Few channels are those of an input, whose bytes vectors multiply.
 TEST(Choice, OfBytesForAMatrixUnitIsGeneratedCode) {
-  const IRModule module = MakeModule(
-      "x: " + Typed("1, 64, 56, 56", "uint8") + ", w: " + Typed("64, 64, 3, 3", "int8"),
-      {"a = R.dequantize(x, R.const(0.5, \"float32\"), R.const(3, \"uint8\"), axis=0, out_dtype=\"float32\")",
-       "v = R.dequantize(w, R.const(0.25, \"float32\"), R.const(0, \"int8\"), axis=0, out_dtype=\"float32\")",
-       "c = R.nn.conv2d(a, v)",
-       "gv = R.quantize(c, R.const(0.5, \"float32\"), R.const(0, \"uint8\"), axis=0, out_dtype=\"uint8\")"});
-  const Tensor weight = runtime::AllocTensor({64, 64, 3, 3}, DataType::Int(8));
-  std::memset(weight.data_ptr(), 1, static_cast<size_t>(weight.numel()));
-  const IRModule bound = relax::BindParams("main", {{"w", weight}})(module);
-  const auto reason = [&](const char* target) { return VerdictsOf(bound, true, target).begin()->second; };
-  EXPECT_EQ(reason("llvm -mcpu=sapphirerapids"), "generated-faster");
-  EXPECT_EQ(reason("llvm -mcpu=znver4"), "library-faster");
+  for (const int64_t channels : {3, 64}) {
+    const std::string c = std::to_string(channels);
+    const IRModule module = MakeModule(
+        "x: " + Typed("1, " + c + ", 56, 56", "uint8") + ", w: " + Typed("64, " + c + ", 3, 3", "int8"),
+        {"a = R.dequantize(x, R.const(0.5, \"float32\"), R.const(3, \"uint8\"), axis=0, out_dtype=\"float32\")",
+         "v = R.dequantize(w, R.const(0.25, \"float32\"), R.const(0, \"int8\"), axis=0, out_dtype=\"float32\")",
+         "c = R.nn.conv2d(a, v)",
+         "gv = R.quantize(c, R.const(0.5, \"float32\"), R.const(0, \"uint8\"), axis=0, out_dtype=\"uint8\")"});
+    const Tensor weight = runtime::AllocTensor({64, channels, 3, 3}, DataType::Int(8));
+    std::memset(weight.data_ptr(), 1, static_cast<size_t>(weight.numel()));
+    const IRModule bound = relax::BindParams("main", {{"w", weight}})(module);
+    const auto reason = [&](const char* target) { return VerdictsOf(bound, true, target).begin()->second; };
+    EXPECT_EQ(reason("llvm -mcpu=sapphirerapids"), "generated-faster");
+    EXPECT_EQ(reason("llvm -mcpu=znver4"), "library-faster");
+  }
 }
 
 TEST(Choice, CountsWhatLiesBetween) {

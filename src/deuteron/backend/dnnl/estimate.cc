@@ -207,11 +207,18 @@ class Estimator {
   /// Products that an instruction of generated code does in a lane (PackWeights).
   int ProductsAtOnce() const {
     const bool is_constant = kernel_.inputs[1]->kind == RelaxKind::kConstant;
+    // Of bytes only images with fewer channels than a vector has lanes are computed by vectors (ChannelsLast).
+    if (MultipliesBytes()) return is_constant && IsNarrowImage() && tir::MultipliesBytes(Target::Current()) ? 4 : 1;
     return is_constant && Precision().is_bfloat16() && tir::MultipliesBfloat16(Target::Current()) ? 2 : 1;
+  }
+  bool IsNarrowImage() const {
+    const bool has_unit = tir::FindMatrixUnit(Target::Current(), Op::Get("tir.dot_u8i8x4")).has_value();
+    return has_unit && result_.size() > 2 && DimsOf(kernel_.inputs[1]->ty)[1] < lanes_ &&
+           kernel_.attrs.at("groups") == 1;
   }
   double CyclesToPack() const {
     const std::vector<int64_t> data = DimsOf(kernel_.inputs[0]->ty);
-    return ProductsAtOnce() == 1 ? 0
+    return ProductsAtOnce() != 2 ? 0
                                  : Product(data, 0, data.size()) / static_cast<double>(2 * lanes_) * kCyclesOfRounding;
   }
 

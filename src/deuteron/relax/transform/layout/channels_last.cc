@@ -10,19 +10,21 @@
 /// The graph is converted as a whole, and stays as it is unless its convolutions and transpositions are estimated to
 /// take less time then (tir/analysis/conv_cost.h): grouped convolutions and what does not follow a layout keep theirs,
 /// and each tensor between is transposed. Images that come from outside with fewer channels than a vector has lanes are
-/// read as they lie, since their elements are the scalars of a tile.
+/// read as they lie, whatever they are converted to first, since their elements are the scalars of a tile.
 ///
 /// What it must not do: change convolutions whose layout the model or a library has chosen, or whose weights are
 /// computed.
 ///
 /// Place: of the operators that no library has taken, before ConvToWinograd and PackWeights.
 #include <algorithm>
+#include <unordered_set>
 
 #include "deuteron/ir/transform/precision.h"
 #include "deuteron/relax/functor.h"
 #include "deuteron/relax/op/layout_rules.h"
 #include "deuteron/relax/op/nn_attrs.h"
 #include "deuteron/relax/op/op_common.h"
+#include "deuteron/relax/rewrite/pass_utils.h"
 #include "deuteron/relax/transform/layout/layout_converter.h"
 #include "deuteron/relax/transform/layout/passes.h"
 #include "deuteron/target/target.h"
@@ -47,11 +49,16 @@ double Elements(const Type& type) {
 
 class Chooser {
  public:
-  explicit Chooser(DataType precision)
+  Chooser(const IRModule& module, DataType precision)
       : costs_(Target::Current().machine),
         rounds_(precision.is_bfloat16()),
         has_floats_(tir::FindMatrixUnit(Target::Current(), floats_).has_value()),
-        has_bytes_(tir::FindMatrixUnit(Target::Current(), bytes_).has_value()) {}
+        has_bytes_(tir::FindMatrixUnit(Target::Current(), bytes_).has_value()) {
+    for (const auto& [var, func] : module->functions) {
+      const auto function = As<Function>(func);
+      if (function.defined()) FollowInputs(function);
+    }
+  }
 
   /// Whether there is anything to convert.
   bool Finds(const IRModule& module) const {
@@ -69,9 +76,7 @@ class Chooser {
     const tir::ConvWork work = *Work(call, attrs);
     // The window's elements of all channels side by side.
     if (work.IsDepthwise()) return {{last, window.substr(2) + "OI", last}, Attrs()};
-    // Bytes from outside have been quantised before.
-    const bool may_be_outside = call->args[0]->kind == RelaxKind::kVar || IsInteger(call);
-    return {{may_be_outside && IsNarrow(work) ? first : last, window, last}, Attrs()};
+    return {{IsFromOutside(call->args[0]) && IsNarrow(work) ? first : last, window, last}, Attrs()};
   }
 
   /// Cycles of a core for the convolutions and transpositions of a module.
@@ -91,6 +96,22 @@ class Chooser {
   }
 
  private:
+  /// Finds what is an input of the function but for its type and scale.
+  void FollowInputs(const Function& function) {
+    static const Op ops[] = {Op::Get("relax.astype"), Op::Get("relax.quantize"), Op::Get("relax.dequantize"),
+                             Op::Get("relax.add"),    Op::Get("relax.subtract"), Op::Get("relax.multiply"),
+                             Op::Get("relax.divide")};
+    for (const BindingBlock& block : function->body->blocks) {
+      for (const Binding& binding : block->bindings) {
+        const auto* call = BoundValue(binding).as<CallNode>();
+        const auto is_op = [&](const Op& op) { return call->op.same_as(op); };
+        const auto is_plain = [&](const Expr& arg) { return arg->kind == RelaxKind::kConstant || IsFromOutside(arg); };
+        if (call == nullptr || std::none_of(std::begin(ops), std::end(ops), is_op)) continue;
+        if (std::all_of(call->args.begin(), call->args.end(), is_plain)) from_outside_.insert(binding->var.get());
+      }
+    }
+  }
+
   template <typename Visit>
   static void VisitCalls(const IRModule& module, const Visit& visit) {
     for (const auto& [var, func] : module->functions) {
@@ -159,7 +180,8 @@ class Chooser {
     if (!work) return false;
     if (IsForUnit(call)) return true;
     // Wide images of integers have kernels for the unit only.
-    if (IsInteger(call) && !(has_bytes_ && IsNarrow(*work))) return false;
+    const bool is_input = IsFromOutside(call->args[0]) && IsNarrow(*work);
+    if (IsInteger(call) && !(has_bytes_ && is_input)) return false;
     if (!(work->groups == 1 || work->IsDepthwise())) return false;
     if (work->IsDepthwise() && work->groups != work->weights[0]) return false;
     const double transposed = Elements(call->args[0].ty()) + Elements(call.ty());
@@ -167,6 +189,9 @@ class Chooser {
            Cycles(call, *work, ImageLayout::kChannelsFirst) + CyclesToTranspose(transposed);
   }
 
+  bool IsFromOutside(const Expr& image) const {
+    return image->kind == RelaxKind::kVar || from_outside_.count(image.get()) != 0;
+  }
   /// Whether an image has fewer channels than a vector has lanes.
   bool IsNarrow(const tir::ConvWork& work) const { return work.weights[1] < costs_.machine().Lanes(32); }
   static bool IsInteger(const Call& call) { return !DTypeOf(call->args[1]).is_float(); }
@@ -196,13 +221,14 @@ class Chooser {
   const Op floats_ = Op::Get("tir.dot_bf16x2"), bytes_ = Op::Get("tir.dot_u8i8x4");
   const tir::CostModel costs_;
   bool rounds_, has_floats_, has_bytes_;
+  std::unordered_set<const Object*> from_outside_;
 };
 
 }  // namespace
 
 Pass ChannelsLast() {
   return transform::ModulePass({.name = "ChannelsLast"}, [](IRModule module, const transform::PassContext& context) {
-    const Chooser chooser(transform::ProductPrecision(context));
+    const Chooser chooser(module, transform::ProductPrecision(context));
     if (!chooser.Finds(module)) return module;
     transform::PassContext attempt = context;
     attempt.decisions = std::make_shared<transform::DecisionLog>();

@@ -18,6 +18,7 @@
 /// constants are left to the passes after it.
 #include <cmath>
 #include <limits>
+#include <type_traits>
 #include <unordered_map>
 
 #include "deuteron/relax/op/binary.h"
@@ -48,12 +49,13 @@ std::optional<std::vector<int32_t>> Bytes(const Expr& expr) {
   const auto* constant = expr.as<ConstantNode>();
   if (constant == nullptr || !IsByte(expr)) return std::nullopt;
   const Tensor data = CompactData(GetRef<Constant>(constant));
-  std::vector<int32_t> values(static_cast<size_t>(data.numel()));
-  for (size_t i = 0; i < values.size(); ++i) {
-    values[i] = IsOf(expr, DataType::Int(8)) ? static_cast<const int8_t*>(data.data_ptr())[i]
-                                             : static_cast<const uint8_t*>(data.data_ptr())[i];
+  const int64_t count = data.numel();
+  if (IsOf(expr, DataType::Int(8))) {
+    const auto* bytes = static_cast<const int8_t*>(data.data_ptr());
+    return std::vector<int32_t>(bytes, bytes + count);
   }
-  return values;
+  const auto* bytes = static_cast<const uint8_t*>(data.data_ptr());
+  return std::vector<int32_t>(bytes, bytes + count);
 }
 
 /// A constant of float32.
@@ -188,23 +190,26 @@ class ProductConverter : public EmittingRewriter {
     const int64_t channels = shape[channel_axis];
 
     Tensor centred = runtime::AllocTensor(std::vector<int64_t>(shape.begin(), shape.end()), axes.dtype);
-    int64_t greatest = 0;
-    for (size_t i = 0; i < integers->size(); ++i) {
-      const auto channel = static_cast<size_t>(static_cast<int64_t>(i) / inner % channels);
-      const int32_t integer = (*integers)[i] - (*zeros)[zeros->size() == 1 ? 0 : channel];
-      if (axes.dtype.is_float()) {
-        static_cast<float*>(centred.data_ptr())[i] = static_cast<float>(integer);
-      } else {
-        static_cast<int32_t*>(centred.data_ptr())[i] = integer;
+    const auto rows = static_cast<int64_t>(integers->size()) / inner;
+    int32_t greatest = 0;
+    const auto fill = [&](auto* out) {
+      for (int64_t row = 0; row < rows; ++row) {
+        const int32_t zero = (*zeros)[zeros->size() == 1 ? 0 : static_cast<size_t>(row % channels)];
+        for (int64_t i = row * inner; i < (row + 1) * inner; ++i) {
+          const int32_t integer = (*integers)[static_cast<size_t>(i)] - zero;
+          out[i] = static_cast<std::remove_reference_t<decltype(*out)>>(integer);
+          greatest = std::max(greatest, std::abs(integer));
+        }
       }
-      greatest = std::max<int64_t>(greatest, std::abs(integer));
-    }
+    };
+    axes.dtype.is_float() ? fill(static_cast<float*>(centred.data_ptr()))
+                          : fill(static_cast<int32_t*>(centred.data_ptr()));
     const int64_t depth = static_cast<int64_t>(integers->size()) / channels;
     constexpr int64_t kGreatestDatum = 255;
     const int64_t most =
         axes.dtype.is_float() ? int64_t{1} << std::numeric_limits<float>::digits : std::numeric_limits<int32_t>::max();
-    if (depth * greatest * kGreatestDatum > most) return std::nullopt;
-    constexpr int64_t kGreatestByte = 127;
+    if (depth * int64_t{greatest} * kGreatestDatum > most) return std::nullopt;
+    constexpr int32_t kGreatestByte = 127;
     if (!Target::Current().HasFeature("avx2") && greatest > kGreatestByte) return std::nullopt;
     return Weight{Constant(std::move(centred), weight->span), *scales};
   }

@@ -430,12 +430,14 @@ void CutDepth(const SBlock& block, const MatmulRoles& roles, const Target& targe
 bool WidensByTile(const SBlock& block, const MatmulRoles& roles, const Target& target, const ContractionPlan& plan) {
   if (plan.widened.empty() || plan.depth_block != 0 || plan.copied_for != 0 || !plan.row) return false;
   const auto is_long = [&](size_t axis) { return AsConstInt(block->iter_vars[axis]->dom->extent) != 1; };
-  if (!plan.has_whole_vectors || std::count_if(roles.k.begin(), roles.k.end(), is_long) != 1) return false;
+  if (!plan.has_whole_vectors || !Contains(roles.n, plan.vector) ||
+      std::count_if(roles.k.begin(), roles.k.end(), is_long) != 1)
+    return false;
+  // Of a vector: widened within the first cache; stored for all threads and loaded again.
   const CostModel costs(target.machine);
+  const double copying = costs.CyclesOfCopy(target.machine.vector_bits / 8);
   const auto again = static_cast<double>(plan.vector_extent / (plan.num_vectors * plan.lanes) - 1);
-  const auto bytes = static_cast<double>(plan.a_bytes);
-  const double widening = again * bytes * 8 / static_cast<double>(target.machine.vector_bits) * costs.CyclesToWiden();
-  return bytes != 0 && costs.SecondsOfCycles(widening) <= costs.SecondsToMove(2 * bytes);
+  return again * (costs.CyclesToWiden() + copying / 2) <= 2 * copying;
 }
 
 }  // namespace
