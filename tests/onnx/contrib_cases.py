@@ -110,6 +110,8 @@ def products():
             one = contrib("MatMulNBits", [f(3, k), weight, scales, given, Const(order), Const(f(n))], **attributes)
             one.expected = [(f(3, k) @ ((numbers - centre) * scales.value[:, order]).T + f(n)).astype(F)]
             yield one
+            # Counted from the last block.
+            yield dataclasses.replace(one, inputs=[*one.inputs[:4], Const(order - blocks), one.inputs[5]])
     flat = [Const(bytes_of(6, 2, 16)), Const(f(12, low=0.01, high=0.1)), Const(bytes_of(6))]
     yield contrib("MatMulNBits", [f(3, 64), *flat], K=64, N=6, block_size=32)
     for bits in (4, 8):

@@ -22,6 +22,7 @@
 /// softmax", 2018; M. Rabe, C. Staats, "Self-attention Does Not Need O(n²) Memory", 2021; T. Dao et al.,
 /// "FlashAttention", 2022.
 #include <algorithm>
+#include <unordered_set>
 
 #include "deuteron/arith/analyzer.h"
 #include "deuteron/tir/functor.h"
@@ -143,6 +144,22 @@ class AttentionScheduler {
     return nullptr;
   }
 
+  /// What is read under a condition only.
+  static std::unordered_set<const Object*> GuardedLoads(const SBlock& block) {
+    static const Op if_then_else = Op::Get("tir.if_then_else");
+    std::unordered_set<const Object*> loads;
+    PostOrderVisit(block->body, [&](const ObjectRef& node) {
+      const auto* call = node.as<CallNode>();
+      if (call == nullptr || !call->op.same_as(if_then_else)) return;
+      for (const int64_t branch : {1, 2}) {
+        deuteron::PostOrderVisit(call->args[branch], [&](const PrimExpr& expr) {
+          if (expr->kind == ExprKind::kBufferLoad) loads.insert(expr.get());
+        });
+      }
+    });
+    return loads;
+  }
+
   /// What `masked` reads along the keys for each row: it is brought into the order of the scores.
   std::vector<BufferLoad> MasksOfPairs() const {
     const SBlock block = schedule_.Get(plan_.masked);
@@ -158,12 +175,13 @@ class AttentionScheduler {
     const Buffer scores = WriteBuffer(plan_.scores);
     arith::Analyzer analyzer;
     for (const IterVar& iter : block->iter_vars) analyzer.Bind(iter->var, iter->dom);
+    const auto guarded = GuardedLoads(block);
     std::vector<BufferLoad> loads;
     PostOrderVisit(block->body, [&](const ObjectRef& node) {
       const auto* load = node.as<BufferLoadNode>();
       if (load == nullptr || load->buffer.same_as(scores) || load->indices.empty() || load->dtype.bytes() > 4) return;
       // A condition may keep it from pairs for which there is nothing (a mask that is padded).
-      for (int64_t i = 0; i < static_cast<int64_t>(load->indices.size()); ++i) {
+      for (int64_t i = 0; guarded.count(load) != 0 && i < static_cast<int64_t>(load->indices.size()); ++i) {
         if (!analyzer.CanProve(load->indices[i] >= 0 && load->indices[i] < load->buffer->shape[i])) return;
       }
       const Array<PrimExpr>& indices = load->indices;
