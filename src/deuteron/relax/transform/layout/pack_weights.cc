@@ -16,6 +16,7 @@
 ///    bytes that are multiplied, and the zero point times the sum of a channel's weights is subtracted from the sums,
 ///    Σ (a - z) w = Σ a w - z Σ w; where windows reach beyond the image, it is enlarged by elements z;
 ///  - of bfloat16, and of float32 where the precision that is asked for is that: pairs of bfloat16.
+/// Activations whose neighbours lie beside each other are those elements already: nothing is moved.
 ///
 /// It must not touch weights that are computed at run time (the move would be paid at every run), grouped
 /// convolutions (their channels are read group by group), other integers, or the layout of activations (ConvertLayout
@@ -239,7 +240,7 @@ class Packer : public EmittingRewriter {
     const Expr packed = Shared({data.data, is_padded ? data.zero_point : Expr()}, layer.data_axis, packing, [&] {
       Expr bytes = data.data;
       if (is_padded) bytes = Emit(nn::Pad(bytes, layer.pad_width, static_cast<double>(*zero)), span, out);
-      if (const Expr viewed = shift == 0 ? AsFours(bytes, layer.data_axis) : Expr(); viewed.defined())
+      if (const Expr viewed = shift == 0 ? AsWords(bytes, layer.data_axis) : Expr(); viewed.defined())
         return Emit(viewed, span, out);
       return Emit(is_signed ? PackI8x4(bytes, layer.data_axis) : PackU8x4(bytes, layer.data_axis), span, out);
     });
@@ -262,15 +263,16 @@ class Packer : public EmittingRewriter {
     return operands;
   }
 
-  /// Bytes of which fours lie beside each other along the axis, seen as these; null if others do.
-  static Expr AsFours(const Expr& bytes, int64_t axis) {
-    const auto* type = bytes.ty().as<TensorTypeNode>();
+  /// Bytes or bfloat16 of which fours or pairs lie beside each other along the axis, seen as these; null if others do.
+  static Expr AsWords(const Expr& data, int64_t axis) {
+    const auto* type = data.ty().as<TensorTypeNode>();
     if (type == nullptr || !type->has_shape() || (axis != -1 && axis + 1 != type->ndim)) return Expr();
     const auto extent = AsConstInt((*type->shape)[type->ndim - 1]);
-    if (!extent || *extent % 4 != 0) return Expr();
+    const int64_t count = DataType::Int(32).bits() / type->dtype.bits();
+    if (!extent || *extent % count != 0) return Expr();
     Array<PrimExpr> shape = *type->shape;
-    shape.Set(type->ndim - 1, I64(*extent / 4));
-    return MemoryView(bytes, std::move(shape), DataType::Int(32));
+    shape.Set(type->ndim - 1, I64(*extent / count));
+    return MemoryView(data, std::move(shape), DataType::Int(32));
   }
 
   std::optional<Operands> FindFloats(const Layer& layer, Bindings* out) {
@@ -286,7 +288,13 @@ class Packer : public EmittingRewriter {
     if (tir::FindMatrixUnit(Target::Current(), dot) && !tir::FillsStep(dot, shape[layer.depth_axis]))
       return std::nullopt;
     const Expr pairs = Shared({layer.call->args[0], Expr()}, layer.data_axis, "bf16x2", [&] {
-      return Emit(PackBf16x2(layer.call->args[0], layer.data_axis), layer.call->span, out);
+      // What computes the data rounds it, too.
+      const Expr& wide = layer.call->args[0];
+      const Expr narrow = builder_.Normalize(Astype(wide, DataType::BFloat16()));
+      if (!AsWords(narrow, layer.data_axis).defined())
+        return Emit(PackBf16x2(wide, layer.data_axis), layer.call->span, out);
+      const Expr rounded = data.is_bfloat16() ? wide : Emit(narrow, layer.call->span, out);
+      return Emit(AsWords(rounded, layer.data_axis), layer.call->span, out);
     });
     return Operands{"bf16x2", pairs, PackedWeight(layer, "bf16x2"), Expr()};
   }
