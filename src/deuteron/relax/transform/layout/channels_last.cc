@@ -180,8 +180,7 @@ class Chooser {
     if (!work) return false;
     if (IsForUnit(call)) return true;
     // Wide images of integers have kernels for the unit only.
-    const bool is_input = IsFromOutside(call->args[0]) && IsNarrow(*work);
-    if (IsInteger(call) && !(has_bytes_ && is_input)) return false;
+    if (IsInteger(call) && !(has_bytes_ && IsNarrow(*work))) return false;
     if (!(work->groups == 1 || work->IsDepthwise())) return false;
     if (work->IsDepthwise() && work->groups != work->weights[0]) return false;
     const double transposed = Elements(call->args[0].ty()) + Elements(call.ty());
