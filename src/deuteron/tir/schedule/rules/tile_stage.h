@@ -1,5 +1,5 @@
 /// \file
-/// One stage of a kernel that is computed tile by tile (attention.cc, transformed_tiles.cc): a function of its own on
+/// One stage of a kernel that is computed tile by tile (attention.cc, winograd.cc): a function of its own on
 /// views of the tensors, which the other rules schedule as they would any function, then code within the loop over
 /// tiles.
 #pragma once
