@@ -209,8 +209,10 @@ class RequantizationFolder : public EmittingRewriter {
     const auto scale = NumbersOf(call->args[1]), zero = NumbersOf(call->args[2]);
     const bool is_byte = DTypeOf(data).is_integer() && DTypeOf(data).bits() == 8;
     if (!is_byte || !scale || !zero || scale->values.size() != 1 || zero->values.size() != 1) return std::nullopt;
-    const double shift = numbers_.count(data.get()) != 0 ? 0 : -zero->values[0] * scale->values[0];
-    return Affine{{{data, {{}, scale->values}}}, {{}, {shift}}};
+    // The numbers are without the zero point that the bytes were given.
+    const auto known = numbers_.find(data.get());
+    const double rest = (known == numbers_.end() ? 0 : known->second.zero) - zero->values[0];
+    return Affine{{{data, {{}, scale->values}}}, {{}, {rest * scale->values[0]}}};
   }
 
   template <typename Combine>
@@ -253,7 +255,10 @@ class RequantizationFolder : public EmittingRewriter {
     if (!scale || scale->values.size() != 1) return Expr();
     Expr value;
     if (is_back) {
-      if (numbers_.count(call->args[0].get()) == 0 || DTypeOf(var) != DataType::Float(32)) return Expr();
+      const auto known = numbers_.find(call->args[0].get());
+      const auto zero = NumbersOf(call->args[2]);
+      if (known == numbers_.end() || DTypeOf(var) != DataType::Float(32)) return Expr();
+      if (!zero || zero->values.size() != 1 || zero->values[0] != known->second.zero) return Expr();
       value = builder_.Normalize(Multiply(FloatOf(call->args[0], call->span, out), call->args[1]));
     } else {
       const auto zero = NumbersOf(call->args[2]);
