@@ -31,6 +31,7 @@
 #include <limits>
 #include <optional>
 #include <unordered_map>
+#include <unordered_set>
 
 #include "deuteron/relax/functor.h"
 #include "deuteron/relax/op/binary.h"
@@ -108,6 +109,8 @@ struct Affine {
     /// `numbers_`.
     Expr value;
     Numbers factor;
+    /// What the value is multiplied with besides; null: nothing.
+    Expr other;
   };
   std::vector<Term> terms;
   Numbers shift;
@@ -146,6 +149,8 @@ class RequantizationFolder : public EmittingRewriter {
       const auto* call = expr.as<CallNode>();
       const auto note = [this](const Expr& leaf) { ++uses_[leaf.get()]; };
       if (call != nullptr) {
+        static const Op dequantize = Op::Get("relax.dequantize");
+        if (call->op.same_as(dequantize)) dequantized_.insert(call->args[0].get());
         for (const Expr& arg : call->args) VisitLeaves(arg, note);
       } else if (expr->kind == RelaxKind::kTuple) {
         VisitLeaves(expr, note);
@@ -158,7 +163,8 @@ class RequantizationFolder : public EmittingRewriter {
     const auto* call = BoundValue(binding).as<CallNode>();
     if (call != nullptr && builder_.InDataflowBlock()) {
       if (auto affine = AffineOf(binding->var, call)) affine_.emplace(binding->var.get(), *std::move(affine));
-      const Expr folded = Folded(binding->var, call, out);
+      Expr folded = Folded(binding->var, call, out);
+      if (!folded.defined()) folded = InFloats(binding->var, call, out);
       if (folded.defined()) return out->push_back(WithValue(binding, folded));
     }
     SeqRewriter::RewriteBinding(binding, out);
@@ -192,7 +198,9 @@ class RequantizationFolder : public EmittingRewriter {
       if (call->op.same_as(add)) return Shifted(Of(b), *left, std::plus<>());
       return std::nullopt;
     }
-    if (!is_sum || !HaveSameShape(a, var) || !HaveSameShape(b, var)) return std::nullopt;
+    if (!HaveSameShape(a, var) || !HaveSameShape(b, var)) return std::nullopt;
+    if (call->op.same_as(multiply)) return Product(a, b);
+    if (!is_sum) return std::nullopt;
     return Sum(Of(a), Of(b), call->op.same_as(add) ? 1 : -1);
   }
 
@@ -201,8 +209,10 @@ class RequantizationFolder : public EmittingRewriter {
     const auto scale = NumbersOf(call->args[1]), zero = NumbersOf(call->args[2]);
     const bool is_byte = DTypeOf(data).is_integer() && DTypeOf(data).bits() == 8;
     if (!is_byte || !scale || !zero || scale->values.size() != 1 || zero->values.size() != 1) return std::nullopt;
-    const double shift = numbers_.count(data.get()) != 0 ? 0 : -zero->values[0] * scale->values[0];
-    return Affine{{{data, {{}, scale->values}}}, {{}, {shift}}};
+    // The numbers are without the zero point that the bytes were given.
+    const auto known = numbers_.find(data.get());
+    const double rest = (known == numbers_.end() ? 0 : known->second.zero) - zero->values[0];
+    return Affine{{{data, {{}, scale->values}}}, {{}, {rest * scale->values[0]}}};
   }
 
   template <typename Combine>
@@ -222,6 +232,58 @@ class RequantizationFolder : public EmittingRewriter {
     return Shifted(std::move(a), b.shift, [=](double x, double y) { return x + sign * y; });
   }
 
+  /// Of two values that are scaled and no more, as x · sigmoid(x) is.
+  std::optional<Affine> Product(const Expr& a, const Expr& b) const {
+    const auto left = affine_.find(a.get()), right = affine_.find(b.get());
+    if (left == affine_.end() || right == affine_.end()) return std::nullopt;
+    const Affine &x = left->second, &y = right->second;
+    for (const Affine* each : {&x, &y}) {
+      if (each->terms.size() != 1 || each->terms[0].other.defined() || !each->shift.Are(0)) return std::nullopt;
+    }
+    const auto factor = Combined(x.terms[0].factor, y.terms[0].factor, std::multiplies<>());
+    if (!factor) return std::nullopt;
+    return Affine{{{x.terms[0].value, *factor, y.terms[0].value}}, {}};
+  }
+
+  /// A quantisation, or a dequantisation that alone reads the integers of one, of values that stay floats; null if the
+  /// call is none. It computes the same.
+  Expr InFloats(const Var& var, const CallNode* call, Bindings* out) {
+    static const Op quantize = Op::Get("relax.quantize"), dequantize = Op::Get("relax.dequantize");
+    const bool is_back = call->op.same_as(dequantize);
+    if (!is_back && !call->op.same_as(quantize)) return Expr();
+    const auto scale = NumbersOf(call->args[1]);
+    if (!scale || scale->values.size() != 1) return Expr();
+    Expr value;
+    if (is_back) {
+      const auto known = numbers_.find(call->args[0].get());
+      const auto zero = NumbersOf(call->args[2]);
+      if (known == numbers_.end() || DTypeOf(var) != DataType::Float(32)) return Expr();
+      if (!zero || zero->values.size() != 1 || zero->values[0] != known->second.zero) return Expr();
+      value = builder_.Normalize(Multiply(FloatOf(call->args[0], call->span, out), call->args[1]));
+    } else {
+      const auto zero = NumbersOf(call->args[2]);
+      if (DTypeOf(call->args[0]) != DataType::Float(32) || !MayStayFloats(var, zero)) return Expr();
+      const Expr scaled = Emit(Divide(call->args[0], call->args[1]), call->span, out);
+      value = QuantizedByOne(var, call, scaled, zero);
+    }
+    value->span = call->span;
+    return value;
+  }
+
+  bool MayStayFloats(const Var& var, const std::optional<Numbers>& zero) const {
+    const auto uses = uses_.find(var.get());
+    return zero && zero->values.size() == 1 && uses != uses_.end() && uses->second == 1 &&
+           dequantized_.count(var.get()) != 0 && var->kind == RelaxKind::kDataflowVar && DTypeOf(var).is_integer() &&
+           DTypeOf(var).bits() == 8;
+  }
+
+  Expr QuantizedByOne(const Var& var, const CallNode* call, const Expr& scaled, const std::optional<Numbers>& zero) {
+    const auto* attrs = call->attrs.as<QuantizeAttrsNode>();
+    if (MayStayFloats(var, zero)) numbers_.emplace(var.get(), Rounded{scaled, zero->values[0], attrs->out_dtype});
+    const Constant one = Constant::Scalar(DataType::Float(32), 1.0);
+    return builder_.Normalize(Quantize(scaled, one, call->args[2], attrs->axis, attrs->out_dtype));
+  }
+
   /// A quantisation of something scaled, as one by 1; null if the call is none, or nothing is saved.
   Expr Folded(const Var& var, const CallNode* call, Bindings* out) {
     static const Op quantize = Op::Get("relax.quantize");
@@ -233,21 +295,17 @@ class RequantizationFolder : public EmittingRewriter {
     if (!affine || !AreOrdinary(affine->shift)) return Expr();
     for (const Affine::Term& term : affine->terms) {
       if (!AreOrdinary(term.factor) || !HaveSameShape(term.value, call->args[0])) return Expr();
+      if (term.other.defined() && !HaveSameShape(term.other, call->args[0])) return Expr();
     }
     Expr sum;
     for (const Affine::Term& term : affine->terms) {
       Expr value = FloatOf(term.value, call->span, out);
+      if (term.other.defined()) value = Emit(Multiply(value, FloatOf(term.other, call->span, out)), call->span, out);
       if (!term.factor.Are(1)) value = Emit(Multiply(value, ConstantOf(term.factor)), call->span, out);
       sum = sum.defined() ? Emit(Add(sum, value), call->span, out) : value;
     }
     if (!affine->shift.Are(0)) sum = Emit(Add(sum, ConstantOf(affine->shift)), call->span, out);
-    const auto* attrs = call->attrs.as<QuantizeAttrsNode>();
-    if (const auto zero = NumbersOf(call->args[2]);
-        zero && zero->values.size() == 1 && uses_[var.get()] == 1 && var->kind == RelaxKind::kDataflowVar) {
-      numbers_.emplace(var.get(), Rounded{sum, zero->values[0], attrs->out_dtype});
-    }
-    const Constant one = Constant::Scalar(DataType::Float(32), 1.0);
-    Expr value = builder_.Normalize(Quantize(sum, one, call->args[2], attrs->axis, attrs->out_dtype));
+    Expr value = QuantizedByOne(var, call, sum, NumbersOf(call->args[2]));
     value->span = call->span;
     return value;
   }
@@ -257,6 +315,8 @@ class RequantizationFolder : public EmittingRewriter {
     Expr value;
     double zero;
     DataType dtype;
+    /// The integers less the zero point, once they have been computed.
+    Expr number;
   };
 
   /// The numbers that bytes stand for, of float32; other values as they are.
@@ -264,10 +324,12 @@ class RequantizationFolder : public EmittingRewriter {
     if (DTypeOf(value) == DataType::Float(32)) return value;
     const auto known = numbers_.find(value.get());
     if (known == numbers_.end()) return Emit(Astype(value, DataType::Float(32)), span, out);
-    const Rounded& rounded = known->second;
+    Rounded& rounded = known->second;
+    if (rounded.number.defined()) return rounded.number;
     const double least = rounded.dtype.is_int() ? -128 : 0;
     const Var number = Emit(Round(rounded.value), span, out);
-    return Emit(Clip(number, least - rounded.zero, least + 255 - rounded.zero), span, out);
+    rounded.number = Emit(Clip(number, least - rounded.zero, least + 255 - rounded.zero), span, out);
+    return rounded.number;
   }
 
   /// Whether float32 has them about as exactly as others.
@@ -288,7 +350,8 @@ class RequantizationFolder : public EmittingRewriter {
 
   std::unordered_map<const Object*, Affine> affine_;
   std::unordered_map<const Object*, int64_t> uses_;
-  /// Of bytes that are used once, by a dequantisation if by one at all.
+  std::unordered_set<const Object*> dequantized_;
+  /// Of bytes that only a dequantisation uses.
   std::unordered_map<const Object*, Rounded> numbers_;
 };
 
