@@ -123,6 +123,8 @@ def unlike_their_signature():
     yield "an operand of floats", model([node("Gather", ["x", "x"], ["y"], "/it")]), [], MODEL, ["/it", "input 1", "int32 or int64"]
     shape = numpy_helper.from_array(np.array([3, 2], np.int32), "s")
     places = helper.make_tensor("s", TensorProto.UINT64, (1,), [0])
+    yield "a magnitude of booleans", model([node("Abs", ["b"], ["z"], "/it"), node("Relu", ["x"], ["y"])], [numpy_helper.from_array(np.array([True]), "b")]), [], MODEL, [
+        "/it", "input 0 is bool", "numbers"]
     yield "indices of uint64", model([node("Gather", ["x", "s"], ["y"], "/it")], [places]), [], MODEL, ["/it", "input 1", "int32 or int64"]
     ratios = helper.make_tensor("r", FLOAT, (2,), [0.5, 0.5])
     yield "two ratios of a dropout", model([node("Dropout", ["x", "r"], ["y"], "/it")], [ratios]), [], MODEL, ["/it", "input 1", "scalar"]

@@ -22,7 +22,7 @@ HEAD = """// Operands, results and attributes of ONNX's own operators: rows of o
 // DEUTERON_SIGNATURE(name, since, required, most operands, most results, operands, attributes); -1: as many as one likes.
 //
 // Required: r an operand that is, o one that may be left out, and behind the colon so for results. Operands, two characters each, of all operator sets from 7 on: those of one
-// letter are of one dtype (-: of any), and i is one of integers, l of int64, n of int32 or int64, f of floats, b of booleans (*: in some version there are
+// letter are of one dtype (-: of any), and i is one of integers, l of int64, n of int32 or int64, f of floats, b of booleans, r of any numbers (*: in some version there are
 // others); the last stands for all further ones. Attributes with a ! have no default (that operands
 // may be written over, files do not say).
 //
@@ -40,7 +40,7 @@ def kind(schema, operand):
     for letter, allowed in (("b", {"bool"}), ("l", {"int64"}), ("n", {"int32", "int64"}), ("i", {n for n in names if "int" in n}), ("f", {n for n in names if "float" in n or n == "double"})):
         if names <= allowed:
             return letter
-    return "*"
+    return "*" if names & {"bool", "string"} else "r"
 
 
 def operands(schemas):
@@ -50,7 +50,7 @@ def operands(schemas):
     kinds = []
     for index, some in enumerate(having):
         found = {kind(schema, schema.inputs[index]) for schema in some}
-        kinds.append(found.pop() if len(found) == 1 and "" not in found else "*")
+        kinds.append(found.pop() if len(found) == 1 and "" not in found else "r" if found <= set("lnifr") else "*")
     letters = ["-"] * count
     for index in range(count):
         same = [other for other in range(count) if all(schema.inputs[other].type_str == schema.inputs[index].type_str for schema in having[max(index, other)])]

@@ -91,6 +91,8 @@ bool IsOfKind(DataType dtype, char kind) {
       return !dtype.is_integer();
     case 'b':
       return dtype.is_bool();
+    case 'r':
+      return !dtype.is_bool();
     default:
       return true;
   }
@@ -106,6 +108,8 @@ const char* NameOfKind(char kind) {
       return "int32 or int64";
     case 'f':
       return "floats";
+    case 'r':
+      return "numbers";
     default:
       return "booleans";
   }
