@@ -184,6 +184,14 @@ def operands():
             yield case("Resize", [f(1, 2, 5, 6), None, np.array([1, 1, 1.7, 0.6], F)], opset=18, mode=mode, coordinate_transformation_mode=coordinates)
             yield case("Resize", [f(1, 2, 5, 6), None, None, np.array([1, 2, 3, 9], I)], opset=18, mode=mode, coordinate_transformation_mode=coordinates)
     yield case("Resize", [f(1, 1, 5, 8), None, np.array([1, 1, 0.4, 0.3], F)], opset=18, mode="linear", antialias=1)
+    # Weights are no integers where what they weigh is.
+    for scales in ([1, 2, 1.5, 1], [1, 1, 2, 1.5]):
+        for given in (np.array(scales, F), Const(scales, F)):
+            for low, high, dtype in ((0, 256, np.uint8), (-128, 128, np.int8), (-1000, 1000, np.int32)):
+                x = i(1, 5, 6, 2, low=low, high=high).astype(dtype)
+                yield Case("Resize", [x, None, given], 19, attributes={"mode": "linear"}, steps=1)
+                if dtype != np.int8:  # ONNX Runtime gives none below 0
+                    yield Case("Resize", [x, None, given], 19, attributes={"mode": "linear", "antialias": 1}, steps=1)
     regions = np.array([[0, 1, 1, 8, 12], [1, -5, -7, 4, 5], [1, 40, 40, 50, 60], [0, 1, 3, 5, 7], [1, 6, 6, 2, 2]], F)
     for size in ((2, 2), (1, 4)):
         for given in (regions, Const(regions, F)):

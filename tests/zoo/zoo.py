@@ -46,8 +46,8 @@ transformers {transformers}, diffusers {diffusers}, torchaudio and torch.nn, exp
 *script*: the one by TorchScript), with fixed sizes or with axes that differ between three runs of one artefact (*dynamic*); and forms
 that ONNX Runtime's quantisers and optimisers make of some of them. Each is compiled once, run on three sets of inputs and compared with ONNX
 Runtime {onnxruntime}: greatest difference as a share of the greatest value (*unsteady*: ONNX Runtime's own results, with and without its
-optimisations or of inputs a rounding error apart, differ as much). Times are medians of a few alternating rounds on {threads} threads, of a
-machine that is not quiet: they show where to look.
+optimisations or of inputs a rounding error apart, differ as much). Compiling is measured in seconds of processor time (in *older* rows, of the
+clock); times of runs are medians of a few alternating rounds on {threads} threads, of a machine that is not quiet: they show where to look.
 
 """
 

@@ -9,6 +9,7 @@
 #include "deuteron/relax/op/linear_algebra.h"
 #include "deuteron/relax/op/manipulate.h"
 #include "deuteron/relax/op/search.h"
+#include "deuteron/relax/op/unary.h"
 #include "deuteron/relax/type_analysis.h"
 #include "deuteron/support/limits.h"
 
@@ -330,15 +331,12 @@ Expr Extrapolated(const NodeContext& node, const ResizeSpec& spec, const Array<P
   return y;
 }
 
-}  // namespace
-
-Results ConvertResize(const NodeContext& node) {
-  Expr x = node.X(0);
+Expr Resized(const NodeContext& node, Expr x) {
   const Array<PrimExpr> shape = node.Shape(x);
-  if (!HasKnownScales(node)) return {ResizeAtRunTime(node)};
+  if (!HasKnownScales(node)) return ResizeAtRunTime(node, x);
   const ResizeSpec spec = ReadSpec(node, shape);
   if (std::any_of(spec.sizes.begin(), spec.sizes.end(), [](const PrimExpr& size) { return IsZero(size); })) {
-    return {node.Emit(relax::Zeros(spec.sizes, node.DType(x)))};
+    return node.Emit(relax::Zeros(spec.sizes, node.DType(x)));
   }
   if (FitsResize2D(node, spec, shape)) {
     const relax::image::ResizeOptions options{
@@ -349,19 +347,37 @@ Results ConvertResize(const NodeContext& node) {
         .cubic_alpha = spec.cubic_a,
         .cubic_exclude = spec.exclude_outside ? 1 : 0,
     };
-    return {node.Emit(relax::image::Resize2D(x, {spec.sizes[2], spec.sizes[3]}, options))};
+    return node.Emit(relax::image::Resize2D(x, {spec.sizes[2], spec.sizes[3]}, options));
   }
   for (size_t axis = 0; axis < shape.size(); ++axis) {
     const bool is_symbolic = !AsConstInt(shape[axis]) || !AsConstInt(spec.sizes[axis]);
     const bool changes = spec.scales[axis] != 1.0 || !node.analyzer().CanProveEqual(shape[axis], spec.sizes[axis]);
-    if (is_symbolic && (changes || !spec.begin.empty())) return {ResizeAtRunTime(node)};
+    if (is_symbolic && (changes || !spec.begin.empty())) return ResizeAtRunTime(node, x);
   }
   for (int64_t axis = 0; axis < static_cast<int64_t>(shape.size()); ++axis) {
     const bool whole = spec.begin.empty() || (spec.begin[axis] == 0 && spec.end[axis] == 1);
     if (whole && spec.scales[axis] == 1.0 && node.analyzer().CanProveEqual(shape[axis], spec.sizes[axis])) continue;
     x = ResizeAxis(node, spec, x, axis);
   }
-  return {spec.begin.empty() ? x : Extrapolated(node, spec, shape, x)};
+  return spec.begin.empty() ? x : Extrapolated(node, spec, shape, x);
+}
+
+}  // namespace
+
+Results ConvertResize(const NodeContext& node) {
+  const Expr x = node.X(0);
+  const DataType dtype = node.DType(x);
+  if (!dtype.is_integer() || node.Str("mode", "nearest") == "nearest") return {Resized(node, x)};
+  // Weights are no integers. The standard leaves open how what they give is rounded: as ONNX Runtime does it, to the
+  // nearest of means, towards zero else.
+  Expr y = Resized(node, node.CastTo(x, DataType::Float(32)));
+  if (node.Flag("antialias", false)) y = node.Emit(relax::Round(y));
+  // Weights of cubic overshoot.
+  const bool is_wide = dtype.bits() >= 32;
+  const double least = dtype.is_uint() ? 0 : -std::ldexp(1.0, dtype.bits() - 1);
+  const double most = std::ldexp(1.0, dtype.is_uint() ? dtype.bits() : dtype.bits() - 1);
+  y = node.Emit(relax::Clip(y, least, is_wide ? std::nextafter(static_cast<float>(most), 0.0F) : most - 1));
+  return {node.CastTo(y, dtype)};
 }
 
 Results ConvertGridSample(const NodeContext& node) {

@@ -26,7 +26,7 @@ const DataType kPosition = DataType::Int(64);
 /// The resizing of one tensor. Coordinates are computed in float32, as the specification's reference does.
 class RunTimeResize {
  public:
-  explicit RunTimeResize(const NodeContext& node) : node_(node), x_(node.X(0)) {
+  RunTimeResize(const NodeContext& node, Expr x) : node_(node), x_(std::move(x)) {
     const bool early = node.node().op_type == "Upsample" || node.opset() == 10;
     mode_ = node.Str("mode", "nearest");
     if (mode_ == "bilinear") mode_ = "linear";
@@ -244,6 +244,6 @@ class RunTimeResize {
 
 }  // namespace
 
-Expr ResizeAtRunTime(const NodeContext& node) { return RunTimeResize(node).Run(); }
+Expr ResizeAtRunTime(const NodeContext& node, const Expr& x) { return RunTimeResize(node, x).Run(); }
 
 }  // namespace deuteron::onnx

@@ -6,8 +6,8 @@
 
 namespace deuteron::onnx {
 
-/// Resize or Upsample of any form whose scales, sizes or region are values of the run, or whose axes are symbolic: each
-/// axis by indices or by a matrix of weights that are computed when the model runs.
-relax::Expr ResizeAtRunTime(const NodeContext& node);
+/// Resize or Upsample of `x`, in any form, whose scales, sizes or region are values of the run, or whose axes are
+/// symbolic: each axis by indices or by a matrix of weights that are computed when the model runs.
+relax::Expr ResizeAtRunTime(const NodeContext& node, const relax::Expr& x);
 
 }  // namespace deuteron::onnx
