@@ -95,6 +95,13 @@ function(deuteron_link_layers target)
   target_link_libraries(${target} PRIVATE deuteron_options ${libraries} tvm_ffi::shared Threads::Threads $<TARGET_NAME_IF_EXISTS:fmt::fmt>)
 endfunction()
 
+# deuteron_needs_runtime_stamp(TARGET): makes a program or library that uses the runtime library by its C++ headers refuse one of others.
+function(deuteron_needs_runtime_stamp target)
+  target_sources(${target} PRIVATE "${PROJECT_SOURCE_DIR}/src/deuteron/runtime/needs_stamp.cc")
+  target_include_directories(${target} PRIVATE "${DEUTERON_STAMP_FOLDER}")
+  add_dependencies(${target} deuteron_runtime_stamp)
+endfunction()
+
 # deuteron_fast_malloc(PROGRAM): replaces malloc in it, and in all that it loads. The IR is many small nodes: on a graph of a million
 # operators glibc's malloc takes half of the time of a pass. Never for a library, where that is for the embedder to say.
 function(deuteron_fast_malloc program)

@@ -87,6 +87,12 @@ TEST_F(Command, SaysItsVersion) {
   } else {
     EXPECT_CONTAINS(outcome.out, "\n  dnnl     not here: " + runtime::PluginProblem("dnnl"));
   }
+  // What opens here compiles for GPUs anywhere.
+  if (runtime::PluginProblem("cublas").empty()) {
+    EXPECT_CONTAINS(outcome.out, "\n  cublas   cuBLASLt ");
+    const bool has_gpu = std::filesystem::exists("/dev/nvidia0");
+    EXPECT_EQ(outcome.out.find("no GPU to run on here") == std::string::npos, has_gpu) << outcome.out;
+  }
 }
 
 TEST_F(Command, SaysWhyAFileCannotBeWritten) {

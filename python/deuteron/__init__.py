@@ -12,25 +12,37 @@ from .executable import Executable, TensorInfo, compile, load, read
 from .ir import IRModule
 from .reports import bisect, explain, profile, verify
 from .session import (
-    ExecutionMode,
-    GraphOptimizationLevel,
     InferenceSession,
     IOBinding,
-    OrtValue,
-    RunOptions,
-    SessionOptions,
+    SessionIOBinding,
+    disable_telemetry_events,
+    enable_telemetry_events,
     get_all_providers,
     get_available_providers,
+    get_build_info,
     get_device,
     get_version_string,
+    preload_dlls,
     set_default_logger_severity,
     set_default_logger_verbosity,
     set_seed,
 )
+from .session_types import (
+    ExecutionMode,
+    GraphOptimizationLevel,
+    ModelMetadata,
+    NodeArg,
+    OrtDevice,
+    OrtValue,
+    RunOptions,
+    SessionOptions,
+)
+from . import capi
 
 __all__ = [
     "DeuteronError", "Executable", "ExecutionMode", "GraphOptimizationLevel", "IOBinding", "IRModule", "InferenceSession",
-    "MismatchError", "ModelError", "OrtValue", "RunOptions", "SessionOptions", "TensorInfo", "UnsupportedError", "UsageError",
-    "__version__", "bisect", "compile", "explain", "get_all_providers", "get_available_providers", "get_device", "get_version_string", "instrument", "ir", "load", "profile", "quantize", "read", "relax",
+    "MismatchError", "ModelError", "ModelMetadata", "NodeArg", "OrtDevice", "OrtValue", "RunOptions", "SessionIOBinding", "SessionOptions", "TensorInfo", "UnsupportedError", "UsageError",
+    "__version__", "bisect", "capi", "compile", "disable_telemetry_events", "enable_telemetry_events", "explain",
+    "get_all_providers", "get_available_providers", "get_build_info", "get_device", "get_version_string", "instrument", "ir", "load", "preload_dlls", "profile", "quantize", "read", "relax",
     "script", "set_default_logger_severity", "set_default_logger_verbosity", "set_seed", "te", "tir", "topi", "transform", "verify",
 ]  # fmt: skip

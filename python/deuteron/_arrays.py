@@ -34,8 +34,8 @@ def _is_torch(value: Any) -> bool:
 
 
 def _from_numpy(array: np.ndarray) -> Any:
-    if array.dtype.kind in "OUSmM" or array.dtype.type is np.void:
-        raise UsageError(f"a tensor of {array.dtype}; tensors hold numbers")
+    if array.dtype.kind in "OUSTmMc" or array.dtype.type is np.void:
+        raise UsageError(f"a tensor of {array.dtype}; tensors hold real numbers and truth values")
     if not array.dtype.isnative:
         array = array.astype(array.dtype.newbyteorder("="))
     if array.dtype.isbuiltin == 1 and array.flags.writeable:
@@ -49,12 +49,15 @@ def _from_numpy(array: np.ndarray) -> Any:
 def to_tensor(value: Any, dtype: str) -> Any:
     """What the binding takes for a tensor over the memory of `value`, which has to live as long: an array of numpy or torch,
     anything with DLPack, or numbers, which become of `dtype`."""
+    if value is None:
+        raise UsageError(f"None is no tensor of {dtype}")
     if isinstance(value, tvm_ffi.Tensor):
         return value
     if isinstance(value, np.ndarray):
         return _from_numpy(value)
     if _is_torch(value):
-        return tvm_ffi.from_dlpack(value.detach())
+        # A view whose elements are those of its memory negated is not what its memory holds.
+        return tvm_ffi.from_dlpack(value.detach().resolve_neg())
     if hasattr(value, "__dlpack__") and not isinstance(value, np.generic):
         return tvm_ffi.from_dlpack(value)
     return _from_numpy(np.asarray(value, dtype=numpy_dtype(dtype)))

@@ -13,7 +13,19 @@ from typing import Any, Callable
 import tvm_ffi
 
 FOLDER = pathlib.Path(os.environ.get("DEUTERON_LIBRARY_FOLDER", pathlib.Path(__file__).resolve().parent / "lib"))
-LIBRARY = ctypes.CDLL(str(FOLDER / "libdeuteron.so"))
+
+
+def _open() -> ctypes.CDLL:
+    try:
+        return ctypes.CDLL(str(FOLDER / "libdeuteron.so"))
+    except OSError as error:
+        if "libdeuteron_runtime_is_of_another_build" not in str(error):
+            raise
+        text = f"libdeuteron.so and the libdeuteron_runtime.so that it finds are of different builds: install both of one ({error})"
+        raise ImportError(text) from None
+
+
+LIBRARY = _open()
 LIBRARY.DeuteronVersion.restype = ctypes.c_char_p
 
 VERSION: str = LIBRARY.DeuteronVersion().decode()

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import asyncio
 import concurrent.futures
 import dataclasses
+import operator
 import os
+import sys
 import threading
 import warnings
-from typing import Any, Callable, Mapping, Sequence, Union
+from typing import Any, Callable, Generator, Mapping, NoReturn, Sequence, Union
 
+import numpy as np
 import tvm_ffi
 
 from . import _arrays, _library
@@ -40,17 +44,46 @@ class TensorInfo:
     """Dimensions; the name of those that may be any."""
 
 
+class RunFuture(concurrent.futures.Future):  # type: ignore[type-arg]
+    """What a run in another thread gives, for threads (`result()`) and for coroutines (`await`)."""
+
+    def __await__(self) -> Generator[Any, None, list[Any]]:
+        return asyncio.wrap_future(self).__await__()
+
+
 _pool_lock = threading.Lock()
 _pool: concurrent.futures.ThreadPoolExecutor | None = None
 
 
-def threads() -> concurrent.futures.ThreadPoolExecutor:
-    """The threads of runs that nobody waits for."""
+def _without_pool() -> None:
+    """A process that was forked has none of the threads of its parent."""
+    global _pool, _pool_lock
+    _pool, _pool_lock = None, threading.Lock()
+
+
+os.register_at_fork(after_in_child=_without_pool)
+
+
+def in_another_thread(work: Callable[[], Any]) -> RunFuture:
+    """Its result, when it is there."""
     global _pool
+    future = RunFuture()
+
+    def run() -> None:
+        if not future.set_running_or_notify_cancel():
+            return
+        try:
+            result = work()
+        except BaseException as error:
+            future.set_exception(error)
+        else:
+            future.set_result(result)
+
     with _pool_lock:
         if _pool is None:
             _pool = concurrent.futures.ThreadPoolExecutor(thread_name_prefix="deuteron")
-        return _pool
+        _pool.submit(run)
+    return future
 
 
 @tvm_ffi.register_object("deuteron.Executable", init=False)
@@ -58,6 +91,18 @@ class Executable(tvm_ffi.Object):
     """A compiled model. Any number of threads may run it at once."""
 
     __slots__ = ("__dict__",)
+
+    def __init__(self) -> None:
+        raise TypeError("executables come from deuteron.compile and deuteron.load")
+
+    def __copy__(self) -> Executable:
+        return self
+
+    def __deepcopy__(self, memo: Any) -> Executable:
+        return self
+
+    def __reduce__(self) -> NoReturn:
+        raise TypeError("an executable cannot be pickled: save it to a file, and load that in the other process")
 
     def _infos(self, which: str) -> list[TensorInfo]:
         cache = self.__dict__
@@ -95,7 +140,8 @@ class Executable(tvm_ffi.Object):
                     raise UsageError(f'{which[:-1]} "{info.name}" is missing; the model\'s {which} are {known()}')
             return [named[info.name] for info in infos]
         if len(given) != len(infos):
-            raise UsageError(f"the model has {len(infos)} {which} ({known()}), given {len(given)}")
+            count = f"{len(infos)} {which if len(infos) != 1 else which[:-1]}"
+            raise UsageError(f"the model has {count} ({known()}), given {len(given)}")
         return list(given)
 
     def run(self, *inputs: Any, out: Mapping[str, Any] | Sequence[Any] | None = None) -> list[Any]:
@@ -115,18 +161,22 @@ class Executable(tvm_ffi.Object):
         tensors = [_arrays.to_tensor(value, info.dtype) for value, info in zip(values, infos)]
         if out is None:
             return _arrays.like(values, _run(self, tensors))
+        if hasattr(out, "__dlpack__"):
+            raise UsageError("out is a list of arrays, or a dictionary by name, also for one output")
         results = self._ordered((out,) if isinstance(out, Mapping) else tuple(out), "outputs")
         for result, info in zip(results, self._infos("outputs")):
             if getattr(getattr(result, "flags", None), "writeable", True) is False or not hasattr(result, "__dlpack__"):
                 raise UsageError(f'the array for output "{info.name}" cannot be written to')
+            if isinstance(result, np.ndarray) and not result.dtype.isnative:
+                raise UsageError(f'the array for output "{info.name}" is of {result.dtype.str}, whose bytes are in another order than here')
         _run_into(self, tensors, [_arrays.to_tensor(result, info.dtype) for result, info in zip(results, self._infos("outputs"))])
         return results
 
     __call__ = run
 
-    def run_async(self, *inputs: Any, out: Mapping[str, Any] | Sequence[Any] | None = None) -> concurrent.futures.Future[list[Any]]:
-        """`run` in another thread; its future. Arrays must not change until it is done."""
-        return threads().submit(self.run, *inputs, out=out)
+    def run_async(self, *inputs: Any, out: Mapping[str, Any] | Sequence[Any] | None = None) -> RunFuture:
+        """`run` in another thread; its future, which coroutines may await. Arrays must not change until it is done."""
+        return in_another_thread(lambda: self.run(*inputs, out=out))
 
     def save(self, path: str | os.PathLike[str], *, weights: str | os.PathLike[str] = "") -> None:
         """Writes an artefact that `load`, the command and libdeuteron_runtime run; of what was loaded, a copy of its file.
@@ -134,7 +184,7 @@ class Executable(tvm_ffi.Object):
         weights: a `.safetensors` file that its weights are added to, which other artefacts may share; the artefact finds it by
         the way from its own folder. Raises UsageError if a file cannot be written.
         """
-        _library.function("save")(self, os.fspath(path), os.fspath(weights))
+        _library.function("save")(self, os.fsdecode(path), os.fsdecode(weights))
 
     def source(self) -> tuple[str | os.PathLike[str] | IRModule, dict[str, Any]]:
         """The path or the module that it was compiled from, and the arguments of `compile`. A UsageError of what was compiled from
@@ -186,7 +236,10 @@ class Executable(tvm_ffi.Object):
 def _dims(shapes: Mapping[str, Sequence[int] | int] | None) -> dict[str, tvm_ffi.Shape]:
     named = {}
     for name, dims in (shapes or {}).items():
-        named[name] = tvm_ffi.Shape([dims] if isinstance(dims, int) else [int(dim) for dim in dims])
+        try:
+            named[name] = tvm_ffi.Shape([operator.index(dims)] if hasattr(dims, "__index__") else [operator.index(dim) for dim in dims])
+        except TypeError:
+            raise UsageError(f"the shape of {name} is not of numbers: {dims!r}") from None
     return named
 
 
@@ -220,7 +273,7 @@ def read(
             raise UsageError("shapes are for .onnx models; a module states its own")
         return model
     if isinstance(model, (str, os.PathLike)):
-        return _read_module(os.fspath(model), _dims(shapes), dict(limits or {}), _custom_modules(custom))
+        return _read_module(os.fsdecode(model), _dims(shapes), dict(limits or {}), _custom_modules(custom))
     if hasattr(model, "SerializeToString"):
         model = model.SerializeToString()
     if isinstance(model, (bytes, bytearray, memoryview)):
@@ -275,7 +328,7 @@ def compile(  # noqa: A001
         cache=cache, custom=custom,
     )  # fmt: skip
     if isinstance(model, (str, os.PathLike)):
-        made = _compile_file(os.fspath(model), _dims(shapes), dict(limits or {}), _custom_modules(custom), options)
+        made = _compile_file(os.fsdecode(model), _dims(shapes), dict(limits or {}), _custom_modules(custom), options)
     else:
         made = _compile(read(model, shapes, limits, custom), options)
     if isinstance(model, (str, os.PathLike, IRModule)):
@@ -288,14 +341,25 @@ def compile(  # noqa: A001
     return made
 
 
+def _warn(message: str) -> None:
+    """A warning that names the line of the user's program."""
+    depth, frame = 1, sys._getframe()
+    while frame is not None and os.path.dirname(frame.f_code.co_filename) == os.path.dirname(__file__):
+        depth, frame = depth + 1, frame.f_back
+    warnings.warn(message, RuntimeWarning, stacklevel=depth)
+
+
 def compile_options(**options: Any) -> dict[str, Any]:
     """Options of a compilation as the library takes them."""
+    for key in ("disabled_passes", "required_passes"):
+        if isinstance(options.get(key), str):
+            raise UsageError(f"{key} is a list of names, not {options[key]!r}")
     config = options.pop("config", None) or {}
     options["limits"] = dict(options.pop("limits", None) or {})
     options["libraries"] = _custom_libraries(options.pop("custom", ()))
     cache = options.pop("cache", False)
     options["cache"] = cache if isinstance(cache, bool) else os.fspath(cache)
-    options["warn"] = _library.callback(lambda message: warnings.warn(message, RuntimeWarning, stacklevel=2))
+    options["warn"] = _library.callback(_warn)
     options["instruments"] = methods_of(options.pop("instruments", ()))
     if options.get("progress") is not None:
         options["progress"] = _library.callback(options["progress"])
@@ -315,4 +379,4 @@ def load(path: str | os.PathLike[str], *, threads: int = 0, verify_weights: bool
     weights of an artefact that was saved without them, if not where it was then. Raises ModelError if a file is missing, damaged,
     no artefact or has the weights of another, UnsupportedError if this CPU lacks what it was compiled for.
     """
-    return _load(os.fspath(path), threads, verify_weights, os.fspath(weights))
+    return _load(os.fsdecode(path), threads, verify_weights, os.fsdecode(weights))

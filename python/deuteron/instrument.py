@@ -6,6 +6,7 @@ import dataclasses
 from typing import Any, Sequence
 
 from . import _library
+from .errors import UsageError
 
 
 @dataclasses.dataclass(frozen=True)
@@ -21,6 +22,9 @@ _METHODS = ("enter_pass_ctx", "exit_pass_ctx", "should_run", "run_before_pass", 
 
 def methods_of(instruments: Sequence[Any]) -> list[dict[str, Any]]:
     """The methods of instruments, as the library calls them."""
+    for each in instruments:
+        if not any(hasattr(each, name) for name in _METHODS):
+            raise UsageError(f"an instrument has one of the methods {', '.join(_METHODS)}; {each!r} has none")
     return [{name: _library.callback(getattr(each, name)) for name in _METHODS if hasattr(each, name)} for each in instruments]
 
 

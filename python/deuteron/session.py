@@ -7,245 +7,31 @@ What has no meaning here is accepted and not heeded: providers, log levels, exec
 
 from __future__ import annotations
 
-import enum
+import json
 import mmap
 import os
-from typing import Any, Callable, Iterator, Mapping, NoReturn, Sequence
+import re
+import sys
+import threading
+import time
+from typing import Any, Callable, Mapping, Sequence
 
 import numpy as np
 import tvm_ffi
 
 from . import _arrays, _library
-from .errors import UnsupportedError, UsageError
-from .executable import Executable, TensorInfo, compile, load, threads
-
-_TYPES = {
-    "float32": "float", "float64": "double", "float16": "float16", "bfloat16": "bfloat16", "bool": "bool",
-}  # fmt: skip
-
-# onnx.TensorProto.DataType
-_NUMBERS = {
-    "float32": 1, "uint8": 2, "int8": 3, "uint16": 4, "int16": 5, "int32": 6, "int64": 7, "bool": 9, "float16": 10, "float64": 11,
-    "uint32": 12, "uint64": 13, "bfloat16": 16, "float8_e4m3fn": 17, "float8_e4m3fnuz": 18, "float8_e5m2": 19, "float8_e5m2fnuz": 20,
-}  # fmt: skip
-
-
-class GraphOptimizationLevel(enum.IntEnum):
-    """ORT_DISABLE_ALL compiles without fusion; all others are the same."""
-
-    ORT_DISABLE_ALL = 0
-    ORT_ENABLE_BASIC = 1
-    ORT_ENABLE_EXTENDED = 2
-    ORT_ENABLE_LAYOUT = 3
-    ORT_ENABLE_ALL = 99
-
-
-class ExecutionMode(enum.IntEnum):
-    """Not heeded: kernels run one after another, each on all threads."""
-
-    ORT_SEQUENTIAL = 0
-    ORT_PARALLEL = 1
-
-
-class SessionOptions:
-    """Heeded are intra_op_num_threads, graph_optimization_level, and overrides of free dimensions by name."""
-
-    def __init__(self) -> None:
-        self.intra_op_num_threads = 0
-        self.inter_op_num_threads = 0
-        self.graph_optimization_level = GraphOptimizationLevel.ORT_ENABLE_ALL
-        self.execution_mode = ExecutionMode.ORT_SEQUENTIAL
-        self.log_severity_level = 2
-        self.log_verbosity_level = 0
-        self.logid = ""
-        self.enable_profiling = False
-        self.enable_cpu_mem_arena = True
-        self.enable_mem_pattern = True
-        self.enable_mem_reuse = True
-        self.use_deterministic_compute = False
-        self.optimized_model_filepath = ""
-        self.profile_file_prefix = ""
-        self._entries: dict[str, str] = {}
-        self._dimensions: dict[str, int] = {}
-
-    def add_free_dimension_override_by_name(self, name: str, value: int) -> None:
-        """A symbolic dimension of that name is `value`."""
-        self._dimensions[name] = value
-
-    def add_session_config_entry(self, key: str, value: str) -> None:
-        """Kept, not heeded."""
-        self._entries[key] = value
-
-    def get_session_config_entry(self, key: str) -> str:
-        """What was added under `key`."""
-        return self._entries[key]
-
-    def register_custom_ops_library(self, path: str) -> NoReturn:
-        """An UnsupportedError: operators of one's own are functions of the textual IR or of a C library (docs/custom-operators.md)."""
-        raise UnsupportedError(f"{path}: libraries of ONNX Runtime's custom operators; docs/custom-operators.md says how to add one here")
-
-
-class RunOptions:
-    """Accepted, not heeded."""
-
-    def __init__(self) -> None:
-        self.log_severity_level = 2
-        self.log_verbosity_level = 0
-        self.logid = ""
-        self.terminate = False
-        self.only_execute_path_to_fetches = False
-        self._entries: dict[str, str] = {}
-
-    def add_run_config_entry(self, key: str, value: str) -> None:
-        """Kept, not heeded."""
-        self._entries[key] = value
-
-    def get_run_config_entry(self, key: str) -> str:
-        """What was added under `key`."""
-        return self._entries[key]
-
-
-class NodeArg:
-    """An input or output: its name, shape (names of open dimensions) and type ("tensor(float)")."""
-
-    def __init__(self, info: TensorInfo) -> None:
-        self.name, self.shape = info.name, list(info.shape)
-        self.type = f"tensor({_TYPES.get(info.dtype, info.dtype)})"
-
-    def __repr__(self) -> str:
-        return f"NodeArg(name={self.name!r}, type={self.type!r}, shape={self.shape})"
-
-
-def _fields(data: memoryview) -> Iterator[tuple[int, Any]]:
-    """(number, value) of the fields of a protobuf message: integers, or bytes not looked into."""
-    position = 0
-
-    def varint() -> int:
-        nonlocal position
-        value = shift = 0
-        while True:
-            byte = data[position]
-            position += 1
-            value |= (byte & 0x7F) << shift
-            shift += 7
-            if byte < 0x80:
-                return value
-
-    while position < len(data):
-        key = varint()
-        kind = key & 7
-        if kind == 0:
-            yield key >> 3, varint()
-        elif kind == 2:
-            size = varint()
-            yield key >> 3, data[position : position + size]
-            position += size
-        else:
-            position += 8 if kind == 1 else 4
-
-
-class ModelMetadata:
-    """What a model says of itself."""
-
-    def __init__(self, data: memoryview) -> None:
-        self.producer_name = self.domain = self.description = self.graph_name = self.graph_description = ""
-        self.version = 2**63 - 1  # if it says none
-        self.custom_metadata_map: dict[str, str] = {}
-        names = {2: "producer_name", 4: "domain", 6: "description"}
-        for number, value in _fields(data):
-            if number in names:
-                setattr(self, names[number], str(value, "utf-8"))
-            elif number == 5:
-                self.version = value
-            elif number == 7:
-                for part, text in _fields(value):
-                    if part in (2, 10):
-                        setattr(self, "graph_name" if part == 2 else "graph_description", str(text, "utf-8"))
-            elif number == 14:
-                pair = {part: str(text, "utf-8") for part, text in _fields(value)}
-                self.custom_metadata_map[pair.get(1, "")] = pair.get(2, "")
-
-
-class OrtValue:
-    """A tensor on the CPU."""
-
-    def __init__(self, tensor: tvm_ffi.Tensor, owner: Any = None) -> None:
-        self._tensor, self._owner = tensor, owner
-
-    @staticmethod
-    def ortvalue_from_numpy(array: np.ndarray, device_type: str = "cpu", device_id: int = 0) -> OrtValue:
-        """Over the memory of `array`."""
-        _check_device(device_type)
-        return OrtValue(_arrays.as_tensor(array), array)
-
-    @staticmethod
-    def ortvalue_from_shape_and_type(shape: Sequence[int], element_type: Any, device_type: str = "cpu", device_id: int = 0) -> OrtValue:
-        """New, its contents undefined."""
-        return OrtValue.ortvalue_from_numpy(np.empty(shape, element_type), device_type, device_id)
-
-    def numpy(self) -> np.ndarray:
-        """Its memory as numpy's array."""
-        return self._owner if isinstance(self._owner, np.ndarray) else _arrays.to_numpy(self._tensor)
-
-    def shape(self) -> list[int]:
-        """Its dimensions."""
-        return list(self._tensor.shape)
-
-    def element_type(self) -> int:
-        """Its dtype as a number of onnx.TensorProto."""
-        return _NUMBERS[str(self._tensor.dtype)]
-
-    def tensor_size_in_bytes(self) -> int:
-        """Bytes of its elements."""
-        return self.numpy().nbytes
-
-    def update_inplace(self, array: np.ndarray) -> None:
-        """Copies elements into its memory."""
-        np.copyto(_arrays.to_numpy(self._tensor), array, casting="no")
-
-    def has_value(self) -> bool:
-        """True."""
-        return True
-
-    def data_type(self) -> str:
-        """ "tensor(float)" """
-        name = str(self._tensor.dtype)
-        return f"tensor({_TYPES.get(name, name)})"
-
-    def data_ptr(self) -> int:
-        """Address of its first element."""
-        return self._tensor.data_ptr()
-
-    def device_name(self) -> str:
-        """ "cpu" """
-        return "cpu"
-
-    def is_tensor(self) -> bool:
-        """True."""
-        return True
-
-    def is_sparse_tensor(self) -> bool:
-        """False."""
-        return False
-
-    is_tensor_sequence = is_sparse_tensor
-
-    @staticmethod
-    def from_dlpack(data: Any) -> OrtValue:
-        """Over the memory of anything with DLPack."""
-        return OrtValue(tvm_ffi.from_dlpack(data), data)
-
-    def __dlpack__(self, **arguments: Any) -> Any:
-        return self._tensor.__dlpack__(**arguments)
-
-    def __dlpack_device__(self) -> Any:
-        return self._tensor.__dlpack_device__()
-
-
-def _check_device(device_type: str) -> None:
-    if device_type not in ("cpu", "cuda_pinned"):
-        raise UsageError(f'memory of the device "{device_type}"; inputs and outputs are on the CPU')
-
+from .errors import UsageError
+from .executable import Executable, TensorInfo, compile, in_another_thread, load
+from .session_types import (
+    GraphOptimizationLevel,
+    ModelMetadata,
+    NodeArg,
+    OrtValue,
+    RunOptions,
+    SessionOptions,
+    check_device,
+    element_dtype,
+)
 
 class IOBinding:
     """Inputs and outputs bound to memory, for `InferenceSession.run_with_iobinding`."""
@@ -257,8 +43,8 @@ class IOBinding:
         self._results: list[OrtValue] = []
 
     def _memory(self, device_type: str, element_type: Any, shape: Sequence[int], address: int) -> tvm_ffi.Tensor:
-        _check_device(device_type)
-        return _library.function("view")(address, tvm_ffi.Shape(shape), tvm_ffi.Shape([]), np.dtype(element_type).name)
+        check_device(device_type)
+        return _library.function("view")(address, tvm_ffi.Shape(shape), tvm_ffi.Shape([]), element_dtype(element_type).name)
 
     def bind_cpu_input(self, name: str, array: Any) -> None:
         """An array of numpy."""
@@ -277,7 +63,7 @@ class IOBinding:
         shape: Sequence[int] | None = None, buffer_ptr: int | None = None,
     ) -> None:  # fmt: skip
         """Memory of the caller's, or, without an address, memory that each run makes."""
-        _check_device(device_type)
+        check_device(device_type)
         bound = buffer_ptr is not None and shape is not None
         self._outputs[name] = self._memory(device_type, element_type, shape or (), buffer_ptr or 0) if bound else None
 
@@ -311,7 +97,14 @@ class IOBinding:
         infos = executable.inputs
         values = executable._ordered((self._inputs,), "inputs")
         tensors = [_arrays.to_tensor(value, info.dtype) for value, info in zip(values, infos)]
-        results = dict(zip((info.name for info in executable.outputs), _library.function("run")(executable, tensors)))
+        if len(self._outputs) == len(executable.outputs) and all(bound is not None for bound in self._outputs.values()):
+            values = executable._ordered((self._outputs,), "outputs")
+            bound_tensors = [value._tensor if isinstance(value, OrtValue) else value for value in values]
+            self._session._measured(tensors, lambda: _library.function("run_into")(executable, tensors, bound_tensors))
+            self._results = [value if isinstance(value, OrtValue) else OrtValue(value) for value in self._outputs.values()]
+            return
+        ran = self._session._measured(tensors, lambda: _library.function("run")(executable, tensors))
+        results = dict(zip((info.name for info in executable.outputs), ran))
         self._results = []
         for name, bound in self._outputs.items():
             result = self._session._output(results, name)
@@ -321,6 +114,42 @@ class IOBinding:
             value = bound if isinstance(bound, OrtValue) else OrtValue(bound)
             np.copyto(_arrays.to_numpy(value._tensor), _arrays.to_numpy(result), casting="no")
             self._results.append(value)
+
+
+class _Profile:
+    """The runs of a session, for a trace."""
+
+    def __init__(self) -> None:
+        self.start = time.perf_counter_ns()
+        self._lock = threading.Lock()
+        self._runs: list[dict[str, Any]] = []
+        self._shapes: list[tuple[tuple[int, ...], str]] | None = None
+
+    def measure(self, inputs: Sequence[Any], run: Callable[[], Any]) -> Any:
+        begin = time.perf_counter_ns()
+        result = run()
+        duration = time.perf_counter_ns() - begin
+        event = {
+            "cat": "Session", "name": "model_run", "ph": "X", "pid": os.getpid(), "tid": threading.get_native_id(),
+            "ts": (begin - self.start) / 1e3, "dur": duration / 1e3, "args": {},
+        }  # fmt: skip
+        with self._lock:
+            self._runs.append(event)
+            self._shapes = [(tuple(each.shape), str(each.dtype)) for each in inputs]
+        return result
+
+    def events(self, executable: Executable) -> list[dict[str, Any]]:
+        if self._shapes is None:
+            return []
+        after = (time.perf_counter_ns() - self.start) / 1e3
+        inputs = [_arrays.as_tensor(np.zeros(shape, _arrays.numpy_dtype(dtype))) for shape, dtype in self._shapes]
+        forms = _library.function("profile_executable")(executable, inputs, 0.0, "model")
+        kernels = json.loads(forms["trace"])["traceEvents"]
+        for event in kernels:
+            event["pid"] = os.getpid() + 1
+            if "ts" in event:
+                event["ts"] += after
+        return self._runs + kernels
 
 
 class InferenceSession:
@@ -340,7 +169,11 @@ class InferenceSession:
         options = sess_options or SessionOptions()
         self._options, self._model = options, path_or_bytes
         self._metadata: ModelMetadata | None = None
-        if isinstance(path_or_bytes, (str, os.PathLike)) and os.fspath(path_or_bytes).endswith(".so"):
+        self._profile = _Profile() if options.enable_profiling else None
+        self._profiling_start = self._profile.start if self._profile is not None else 0
+        if not isinstance(path_or_bytes, (str, os.PathLike, bytes, bytearray, memoryview)):
+            raise TypeError(f"a session is of a path or of bytes, not of {type(path_or_bytes).__name__}")
+        if isinstance(path_or_bytes, (str, os.PathLike)) and os.fsdecode(path_or_bytes).endswith(".so"):
             self.executable: Executable = load(path_or_bytes, threads=options.intra_op_num_threads)
         else:
             self.executable = compile(
@@ -365,7 +198,7 @@ class InferenceSession:
         feed = {name: value for name, value in input_feed.items() if value is not None}
         values = self.executable._ordered((feed,), "inputs")
         tensors = [_arrays.to_tensor(value, info.dtype) for value, info in zip(values, infos)]
-        outputs = _library.function("run")(self.executable, tensors)
+        outputs = self._measured(tensors, lambda: _library.function("run")(self.executable, tensors))
         if not output_names:
             return [_arrays.to_numpy(output) for output in outputs]
         results = dict(zip((info.name for info in self.executable.outputs), outputs))
@@ -386,9 +219,13 @@ class InferenceSession:
                 results, error = self.run(output_names, input_feed), ""
             except Exception as raised:
                 results, error = [], str(raised)
-            callback(results, user_data, error)
+            try:
+                callback(results, user_data, error)
+            except Exception:
+                # Nobody waits for it.
+                threading.excepthook(threading.ExceptHookArgs([*sys.exc_info(), threading.current_thread()]))
 
-        threads().submit(run)
+        in_another_thread(run)
 
     def run_with_ort_values(
         self, output_names: Sequence[str] | None, input_dict_ort_values: Mapping[str, OrtValue], run_options: RunOptions | None = None
@@ -404,13 +241,18 @@ class InferenceSession:
         """Runs on what is bound, into what is bound."""
         iobinding._run()
 
+    def _described(self, infos: Sequence[TensorInfo]) -> list[NodeArg]:
+        # The importer names dimensions that the model leaves without a name.
+        own = {re.sub(r"\W", "_", f"{info.name}_d{axis}") for info in self.executable.inputs for axis in range(len(info.shape))}
+        return [NodeArg(info, own) for info in infos]
+
     def get_inputs(self) -> list[NodeArg]:
         """In the model's order."""
-        return [NodeArg(info) for info in self.executable.inputs]
+        return self._described(self.executable.inputs)
 
     def get_outputs(self) -> list[NodeArg]:
         """In the model's order."""
-        return [NodeArg(info) for info in self.executable.outputs]
+        return self._described(self.executable.outputs)
 
     def get_overridable_initializers(self) -> list[NodeArg]:
         """None: initialisers are constants."""
@@ -421,7 +263,7 @@ class InferenceSession:
         if self._metadata is None:
             if isinstance(self._model, (bytes, bytearray, memoryview)):
                 self._metadata = ModelMetadata(memoryview(self._model))
-            elif os.fspath(self._model).endswith(".onnx"):
+            elif os.fsdecode(self._model).endswith(".onnx"):
                 with open(self._model, "rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as mapped:
                     with memoryview(mapped) as data:
                         self._metadata = ModelMetadata(data)
@@ -429,9 +271,24 @@ class InferenceSession:
                 self._metadata = ModelMetadata(memoryview(b""))
         return self._metadata
 
-    def end_profiling(self) -> NoReturn:
-        """An UnsupportedError that says what does instead."""
-        raise UnsupportedError("sessions keep no profile; deuteron.profile(session.executable, inputs).write_trace(FILE) writes one")
+    def _measured(self, inputs: Sequence[Any], run: Callable[[], Any]) -> Any:
+        profile = self._profile
+        return run() if profile is None else profile.measure(inputs, run)
+
+    def end_profiling(self) -> str:
+        """Ends what SessionOptions.enable_profiling began. The path of a trace with the runs, and one more, of the last inputs'
+        shapes, kernel by kernel; "" if nothing was begun."""
+        profile, self._profile = self._profile, None
+        if profile is None:
+            return ""
+        path = f"{self._options.profile_file_prefix}_{time.strftime('%Y-%m-%d_%H-%M-%S')}.json"
+        with open(path, "w", encoding="utf-8") as file:
+            json.dump(profile.events(self.executable), file)
+        return path
+
+    def get_profiling_start_time_ns(self) -> int:
+        """Of time.perf_counter_ns(), when the session was made; 0 if it keeps no profile."""
+        return self._profiling_start
 
     def disable_fallback(self) -> None:
         """There is none."""
@@ -443,7 +300,7 @@ class InferenceSession:
         return self._options
 
     def get_providers(self) -> list[str]:
-        """That of this library."""
+        """Those of get_available_providers."""
         return get_available_providers()
 
     def get_provider_options(self) -> dict[str, dict[str, str]]:
@@ -454,9 +311,12 @@ class InferenceSession:
         """Accepted, not heeded."""
 
 
+SessionIOBinding = IOBinding
+
+
 def get_available_providers() -> list[str]:
-    """One: generated code, and the libraries that pay."""
-    return ["DeuteronExecutionProvider"]
+    """Generated code, and the libraries that pay; and the name by which scripts ask for the CPU."""
+    return ["DeuteronExecutionProvider", "CPUExecutionProvider"]
 
 
 get_all_providers = get_available_providers
@@ -470,6 +330,22 @@ def get_device() -> str:
 def get_version_string() -> str:
     """That of this library."""
     return _library.VERSION
+
+
+def get_build_info() -> str:
+    """Of what it is."""
+    return f"Deuteron {_library.VERSION}"
+
+
+def disable_telemetry_events() -> None:
+    """There are none."""
+
+
+enable_telemetry_events = disable_telemetry_events
+
+
+def preload_dlls(*arguments: Any, **named: Any) -> None:
+    """There are none to load."""
 
 
 def set_default_logger_severity(severity: int) -> None:

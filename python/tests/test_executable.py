@@ -161,6 +161,10 @@ def test_out(exe, x):
     frozen.flags.writeable = False
     with pytest.raises(deuteron.UsageError, match="cannot be written"):
         exe.run(x, out=[frozen])
+    with pytest.raises(deuteron.UsageError, match="bytes are in another order"):
+        exe.run(x, out=[np.empty((5, 4), np.dtype(np.float32).newbyteorder())])
+    with pytest.raises(deuteron.UsageError, match="out is a list"):
+        exe.run(x, out=np.empty((5, 4), np.float32))
 
 
 @pytest.mark.parametrize(
@@ -168,9 +172,11 @@ def test_out(exe, x):
     [
         (({"z": 1},), 'the model has no input "z"; its inputs are "x"'),
         (({},), 'input "x" is missing; the model\'s inputs are "x"'),
-        ((1, 2), 'the model has 1 inputs ("x"), given 2'),
+        ((1, 2), 'the model has 1 input ("x"), given 2'),
         ((np.zeros((5, 3), np.int32),), "input 'x' of main: expected dtype float32, got int32[5, 3]"),
-        ((np.array(["text"]),), "a tensor of <U4; tensors hold numbers"),
+        ((np.array(["text"]),), "a tensor of <U4; tensors hold real numbers"),
+        ((np.zeros((5, 3), np.complex64),), "a tensor of complex64; tensors hold real numbers"),
+        ((None,), "None is no tensor of float32"),
     ],
 )
 def test_inputs_that_are_refused(exe, arguments, message):

@@ -4,6 +4,7 @@ import pathlib
 import re
 import shutil
 import subprocess
+import sys
 
 import pytest
 
@@ -32,3 +33,13 @@ def test_the_library_is_no_larger_than_promised(tmp_path):
         pytest.skip("not the library as it is released")
     subprocess.run(["strip", "-o", tmp_path / "stripped.so", library], check=True)
     assert os.path.getsize(tmp_path / "stripped.so") <= (70 - 3.1) * 2**20
+
+
+def test_a_runtime_of_another_build_is_refused(tmp_path):
+    """Not met with a crash: its name for itself is another."""
+    runtime = (_library.FOLDER / "libdeuteron_runtime.so").read_bytes()
+    [name] = set(re.findall(rb"libdeuteron_runtime_is_of_another_build_[0-9a-f]{12}", runtime))
+    (tmp_path / "libdeuteron_runtime.so").write_bytes(runtime.replace(name, name[:-12] + b"0" * 12))
+    environment = {**os.environ, "LD_LIBRARY_PATH": str(tmp_path)}
+    ran = subprocess.run([sys.executable, "-c", "import deuteron"], env=environment, capture_output=True, text=True)
+    assert ran.returncode == 1 and "ImportError" in ran.stderr and "of different builds" in ran.stderr, ran.stderr

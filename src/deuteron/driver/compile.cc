@@ -58,6 +58,16 @@ struct GiveBackMemory {
   ~GiveBackMemory() { TrimAligned(); }
 };
 
+/// A UsageError for what would have no effect, or another than was meant.
+void CheckOptions(const CompileOptions& options) {
+  if (options.opt_level < 0 || options.opt_level > 3) {
+    DEUTERON_THROW(UsageError) << "there is no opt_level " << options.opt_level << "; it is 0 (no fusion) to 3";
+  }
+  CheckThreads(options.threads);
+  for (const std::string& name : options.disabled_passes) CheckPassName(name);
+  for (const std::string& name : options.required_passes) CheckPassName(name);
+}
+
 /// Stands for kernels that this machine cannot run.
 int KernelOfAnotherMachine(const DeuteronContext* context, void**, const int64_t*) {
   context->set_error(context, "the model was compiled for another machine: save it and run it there");
@@ -67,6 +77,7 @@ int KernelOfAnotherMachine(const DeuteronContext* context, void**, const int64_t
 }  // namespace
 
 transform::PassContext MakeContext(const CompileOptions& options) {
+  CheckOptions(options);
   transform::PassContext context;
   context.opt_level = options.opt_level;
   context.disabled_pass = options.disabled_passes;

@@ -38,6 +38,7 @@ Executable::Executable() = default;
 
 Executable::Executable(std::shared_ptr<const runtime::Executable> executable, int threads)
     : impl_(std::make_shared<Impl>()) {
+  CheckThreads(threads);
   impl_->inputs = Describe(executable->Inputs("main"));
   impl_->outputs = Describe(executable->Outputs("main"));
   impl_->num_kernels = CountKernels(executable->program(), executable->FindFunction("main"));

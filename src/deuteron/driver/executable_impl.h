@@ -23,6 +23,11 @@ void WriteCode(const std::string& path, const GeneratedCode& code, const std::st
 /// Writes an artefact that was read anew, its weights to `weights_file` if that is named (Executable::Save).
 void SaveFile(const MappedFile& file, const std::string& path, const std::string& weights_file);
 
+/// A UsageError if there cannot be so many threads.
+inline void CheckThreads(int threads) {
+  if (threads < 0) DEUTERON_THROW(UsageError) << "threads: " << threads << "; 0 is as many as there are";
+}
+
 struct Executable::Impl {
   std::shared_ptr<const runtime::Executable> executable;
   int threads = 0;

@@ -9,6 +9,8 @@
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
+#include <map>
+#include <mutex>
 #include <utility>
 
 #include "deuteron/runtime/artifact.h"
@@ -31,6 +33,13 @@ bool IsTrusted(uid_t owner) {
   return trusted.find("," + std::to_string(owner) + ",") != std::string::npos;
 }
 
+/// Which file a path leads to.
+struct FileIdentity {
+  dev_t device = 0;
+  ino_t number = 0;
+  bool operator==(const FileIdentity&) const = default;
+};
+
 /// A whole file, read-only. Pages are read when first touched.
 class MappedFile {
  public:
@@ -49,6 +58,7 @@ class MappedFile {
                                        << geteuid() << ": give it to that user, or trust its owner by "
                                        << kTrustedOwners << "=" << owner;
     }
+    identity_ = {status.st_dev, status.st_ino};
     size_ = static_cast<size_t>(status.st_size);
     if (size_ > 0) {
       void* mapped = mmap(nullptr, size_, PROT_READ, MAP_PRIVATE, file, 0);
@@ -64,10 +74,47 @@ class MappedFile {
   MappedFile& operator=(const MappedFile&) = delete;
   const char* data() const { return data_; }
   size_t size() const { return size_; }
+  const FileIdentity& identity() const { return identity_; }
 
  private:
   const char* data_ = nullptr;
   size_t size_ = 0;
+  FileIdentity identity_;
+};
+
+/// Names under which files are open as libraries. To the dynamic linker a library of the same name as one that is open
+/// is that one, though another file has taken its place since (a model that was compiled anew): each gets names of its
+/// own.
+class OpenNames {
+ public:
+  static OpenNames& Get() {
+    static auto* names = new OpenNames();
+    return *names;
+  }
+  /// A name of `path`, which holds that file; to be given back when it is closed.
+  std::string Take(const std::string& path, const FileIdentity& file) {
+    const std::lock_guard lock(mutex_);
+    const size_t slash = path.rfind('/');
+    // One without a slash would be searched for in the library path.
+    const std::string folder = slash == std::string::npos ? "./" : path.substr(0, slash + 1);
+    const std::string base = slash == std::string::npos ? path : path.substr(slash + 1);
+    for (std::string name = folder + base, dots = "./";; name = folder + dots + base, dots += "./") {
+      const auto [it, added] = open_.try_emplace(name, file, 0);
+      if (!(it->second.first == file)) continue;
+      ++it->second.second;
+      return name;
+    }
+  }
+  void GiveBack(const std::string& name) {
+    const std::lock_guard lock(mutex_);
+    const auto it = open_.find(name);
+    if (--it->second.second == 0) open_.erase(it);
+  }
+
+ private:
+  std::mutex mutex_;
+  /// The file of each name, and how often it is open.
+  std::map<std::string, std::pair<FileIdentity, int>> open_;
 };
 
 class Loader {
@@ -135,9 +182,15 @@ class Loader {
   }
 
   std::shared_ptr<void> OpenFile() const {
-    // A name without a slash would be searched for in the library path.
-    const std::string name = path_.find('/') == std::string::npos ? "./" + path_ : path_;
-    return {Open(name.c_str(), "its kernels cannot be loaded"), &dlclose};
+    const std::string name = OpenNames::Get().Take(path_, file_->identity());
+    const std::shared_ptr<void> taken(nullptr, [name](const void*) { OpenNames::Get().GiveBack(name); });
+    const std::shared_ptr<void> library(Open(name.c_str(), "its kernels cannot be loaded"),
+                                        [taken](void* opened) { dlclose(opened); });
+    struct stat status {};
+    if (stat(name.c_str(), &status) != 0 || FileIdentity{status.st_dev, status.st_ino} != file_->identity()) {
+      DEUTERON_THROW(ModelError) << path_ << " was replaced while it was loaded; load it again";
+    }
+    return library;
   }
 
   /// The dynamic linker opens whole files only: one in memory, which stays open, for a library of the same name as one

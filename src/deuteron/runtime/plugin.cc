@@ -12,6 +12,7 @@
 
 #include "deuteron/runtime/kernel_function.h"
 #include "deuteron/runtime/thread_pool.h"
+#include "deuteron/support/aligned_memory.h"
 #include "deuteron/support/error.h"
 
 namespace deuteron::runtime {
@@ -44,8 +45,8 @@ void HostRecordKernel(uint32_t index, int64_t nanoseconds) {
   if (call_kernels->size() <= index) call_kernels->resize(index + 1, 0);
   (*call_kernels)[index] += nanoseconds;
 }
-constexpr DeuteronHost kHost = {kDeuteronHostVersion, &HostThreads,    &HostBeginTeam,   &HostEndTeam,
-                                &HostParallelFor,     &HostIsProfiled, &HostRecordKernel};
+constexpr DeuteronHost kHost = {kDeuteronHostVersion, &HostThreads,      &HostBeginTeam, &HostEndTeam, &HostParallelFor,
+                                &HostIsProfiled,      &HostRecordKernel, &AllocAligned,  &FreeAligned};
 
 /// Folders in which plugins lie: that of the library (or program) which holds the runtime, and the `lib` beside it.
 std::vector<std::string> PluginFolders() {

@@ -33,7 +33,7 @@
 
 extern "C" {
 
-inline constexpr uint32_t kDeuteronHostVersion = 2;
+inline constexpr uint32_t kDeuteronHostVersion = 3;
 
 /// What the runtime does for plugins.
 struct DeuteronHost {
@@ -54,6 +54,9 @@ struct DeuteronHost {
   /// Of a call that is measured: `nanoseconds` more went into its kernel `index`, counted from 0 in the order in which
   /// the function was given its kernels.
   void (*record_kernel)(uint32_t index, int64_t nanoseconds);
+  /// Memory as tensors have it, aligned to 64 bytes (an embedder's, where it has hooks); null where there is none.
+  void* (*allocate)(int64_t bytes);
+  void (*release)(void* memory);
 };
 
 }  // extern "C"

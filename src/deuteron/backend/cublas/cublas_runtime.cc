@@ -1,9 +1,11 @@
 /// \file
 /// The plugin `cublas`: runs graphs of matrix products with cuBLASLt.
+#include <cublasLt.h>
 #include <tvm/ffi/container/array.h>
 #include <tvm/ffi/string.h>
 
 #include "deuteron/backend/cublas/product.h"
+#include "deuteron/backend/cuda/device.h"
 
 namespace deuteron::backend::cublas {
 namespace {
@@ -13,7 +15,13 @@ tvm::ffi::Function Create(void* host, const tvm::ffi::String& symbol, const tvm:
   return cuda::CreateCudaFunction("cublas", host, symbol, code, names, constants, MakeProduct);
 }
 
+tvm::ffi::String Version() {
+  const size_t number = cublasLtGetVersion();
+  return cuda::VersionHere("cuBLASLt " + std::to_string(number / 10000) + "." + std::to_string(number / 100 % 100));
+}
+
 }  // namespace
 }  // namespace deuteron::backend::cublas
 
 TVM_FFI_DLL_EXPORT_TYPED_FUNC(deuteron_create, deuteron::backend::cublas::Create)
+TVM_FFI_DLL_EXPORT_TYPED_FUNC(deuteron_version, deuteron::backend::cublas::Version)

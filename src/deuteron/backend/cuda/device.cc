@@ -41,14 +41,25 @@ void Check(cudaError_t status, const char* what) {
                                    << cudaGetErrorString(status) << ")";
 }
 
-void RequireDevice(const std::string& library) {
+std::string DeviceProblem() {
   int count = 0;
   const cudaError_t status = cudaGetDeviceCount(&count);
-  if (status == cudaSuccess && count > 0) return;
+  if (status == cudaSuccess && count > 0) return "";
   (void)cudaGetLastError();
-  DEUTERON_THROW(UnsupportedError) << "the back end " << library << " needs a CUDA device, and there is none: "
-                                   << (status == cudaSuccess ? "no device is visible" : cudaGetErrorString(status))
+  return status == cudaSuccess ? "no device is visible" : cudaGetErrorString(status);
+}
+
+void RequireDevice(const std::string& library) {
+  const std::string problem = DeviceProblem();
+  if (problem.empty()) return;
+  DEUTERON_THROW(UnsupportedError) << "the back end " << library
+                                   << " needs a CUDA device, and there is none: " << problem
                                    << "; run the model on a machine with one, or compile with --backend none";
+}
+
+std::string VersionHere(const std::string& library) {
+  const std::string problem = DeviceProblem();
+  return problem.empty() ? library : library + ", to compile with; no GPU to run on here: " + problem;
 }
 
 size_t BytesOf(const DLTensor& tensor) {

@@ -22,6 +22,8 @@ namespace deuteron::backend::cuda {
 void Check(cudaError_t status, const char* what);
 /// An UnsupportedError that says why no device can be used, if none can. `library` is who asks.
 void RequireDevice(const std::string& library);
+/// `library`, by name and version, and whether there is a device for it here. For people.
+std::string VersionHere(const std::string& library);
 
 /// Bytes on the device from the stream-ordered pool, given back in the stream's order.
 class Buffer {

@@ -1,8 +1,10 @@
 /// \file
 /// The plugin `cudnn`: runs graphs of convolutions and attention with cuDNN.
+#include <cudnn.h>
 #include <tvm/ffi/container/array.h>
 #include <tvm/ffi/string.h>
 
+#include "deuteron/backend/cuda/device.h"
 #include "deuteron/backend/cudnn/kernels.h"
 
 namespace deuteron::backend::cudnn {
@@ -13,7 +15,13 @@ tvm::ffi::Function Create(void* host, const tvm::ffi::String& symbol, const tvm:
   return cuda::CreateCudaFunction("cudnn", host, symbol, code, names, constants, MakeKernel);
 }
 
+tvm::ffi::String Version() {
+  const size_t number = cudnnGetVersion();
+  return cuda::VersionHere("cuDNN " + std::to_string(number / 10000) + "." + std::to_string(number / 100 % 100));
+}
+
 }  // namespace
 }  // namespace deuteron::backend::cudnn
 
 TVM_FFI_DLL_EXPORT_TYPED_FUNC(deuteron_create, deuteron::backend::cudnn::Create)
+TVM_FFI_DLL_EXPORT_TYPED_FUNC(deuteron_version, deuteron::backend::cudnn::Version)

@@ -70,10 +70,11 @@ class DnnlRuntime : public JsonRuntime {
       const auto desc = PlainDesc(AtLeast1D(node.shapes[0]), DataTypeOf(node.dtypes[0]));
       values[index] = {plan.Constant(DataOf(index), desc)};
     }
-    uint32_t kernel = 0;
+    std::vector<const JsonNode*> kernels;
     for (uint32_t i = 0; i < graph().nodes.size(); ++i) {
       if (graph().nodes[i].kind != JsonNode::kKernel) continue;
-      plan.BeginKernel(kernel++);
+      plan.BeginKernel(static_cast<uint32_t>(kernels.size()));
+      kernels.push_back(&graph().nodes[i]);
       values[i] = {Add(&plan, graph().nodes[i], values)};
     }
     for (uint32_t i = 0; i < graph().heads.size(); ++i) {
@@ -81,7 +82,11 @@ class DnnlRuntime : public JsonRuntime {
       const Value& value = values[head.node][head.output];
       plan.Output(i, value, PlainDesc(value.desc.get_dims(), value.desc.get_data_type()));
     }
-    return std::make_shared<Scoped>(plan.Finish(host()), host(), threads);
+    try {
+      return std::make_shared<Scoped>(plan.Finish(host()), host(), threads);
+    } catch (const PlanBuilder::Refused& refused) {
+      ThrowRefused(refused, *kernels[refused.kernel]);
+    }
   }
 
   /// Executes a plan with the threads that it was made for.
@@ -106,11 +111,15 @@ class DnnlRuntime : public JsonRuntime {
     try {
       return AddKernel(plan, node, inputs);
     } catch (const ::dnnl::error& error) {
-      if (error.status == dnnl_out_of_memory) {
-        DEUTERON_THROW(MemoryError) << "out of memory: oneDNN makes no " << node.name << " of " << symbol();
-      }
-      DEUTERON_THROW(UnsupportedError) << symbol() << ": oneDNN refuses " << node.name << ": " << error.what();
+      ThrowRefused(error, node);
     }
+  }
+
+  [[noreturn]] void ThrowRefused(const ::dnnl::error& error, const JsonNode& node) const {
+    if (error.status == dnnl_out_of_memory) {
+      DEUTERON_THROW(MemoryError) << "out of memory: oneDNN makes no " << node.name << " of " << symbol();
+    }
+    DEUTERON_THROW(UnsupportedError) << symbol() << ": oneDNN refuses " << node.name << ": " << error.what();
   }
 
   PackedConstants packed_;

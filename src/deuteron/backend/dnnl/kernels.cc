@@ -219,7 +219,7 @@ Value AddConvolution(PlanBuilder* plan, const JsonNode& node, const std::vector<
   posts.AddTo(primitive, &arguments);
   const Value dst = plan->Buffer(primitive.dst_desc());
   arguments.emplace_back(DNNL_ARG_DST, dst);
-  plan->Add(::dnnl::convolution_forward(primitive), primitive.scratchpad_desc(), std::move(arguments));
+  plan->Add(primitive, std::move(arguments));
   return is_column ? OnItsSide(dst) : dst;
 }
 
@@ -232,11 +232,10 @@ Value SignedBytes(PlanBuilder* plan, const Value& value) {
   attr.set_scratchpad_mode(::dnnl::scratchpad_mode::user);
   attr.set_zero_points_mask(DNNL_ARG_FROM, 0);
   const ::dnnl::reorder::primitive_desc reorder(Engine(), value.desc, Engine(), bytes.desc, attr);
-  plan->Add(
-      ::dnnl::reorder(reorder), reorder.scratchpad_desc(),
-      {{DNNL_ARG_FROM, value},
-       {DNNL_ARG_TO, bytes},
-       {DNNL_ARG_ATTR_ZERO_POINTS | DNNL_ARG_FROM, plan->Constant(&kMiddle, PlainDesc({1}, memory::data_type::s32))}});
+  plan->Add(reorder, {{DNNL_ARG_FROM, value},
+                      {DNNL_ARG_TO, bytes},
+                      {DNNL_ARG_ATTR_ZERO_POINTS | DNNL_ARG_FROM,
+                       plan->Constant(&kMiddle, PlainDesc({1}, memory::data_type::s32))}});
   return bytes;
 }
 
@@ -309,7 +308,7 @@ Value AddMatmul(PlanBuilder* plan, const JsonNode& node, const std::vector<Value
   posts.AddTo(primitive, &arguments);
   Value dst = plan->Buffer(primitive.dst_desc());
   arguments.emplace_back(DNNL_ARG_DST, dst);
-  plan->Add(::dnnl::matmul(primitive), primitive.scratchpad_desc(), std::move(arguments));
+  plan->Add(primitive, std::move(arguments));
   dst.desc = dst.desc.reshape(result);
   return dst;
 }
@@ -343,7 +342,7 @@ Value AddConcat(PlanBuilder* plan, const JsonNode& node, std::vector<Value> inpu
     arguments.emplace_back(DNNL_ARG_MULTIPLE_SRC + static_cast<int>(i), inputs[i]);
   const Value dst = plan->Buffer(primitive.dst_desc());
   arguments.emplace_back(DNNL_ARG_DST, dst);
-  plan->Add(::dnnl::concat(primitive), primitive.scratchpad_desc(), std::move(arguments));
+  plan->Add(primitive, std::move(arguments));
   return dst;
 }
 
@@ -385,7 +384,7 @@ Value AddBinary(PlanBuilder* plan, const JsonNode& node, const std::vector<Value
   posts.AddTo(primitive, &arguments);
   const Value dst = plan->Buffer(primitive.dst_desc());
   arguments.emplace_back(DNNL_ARG_DST, dst);
-  plan->Add(::dnnl::binary(primitive), primitive.scratchpad_desc(), std::move(arguments));
+  plan->Add(primitive, std::move(arguments));
   return dst;
 }
 
@@ -438,8 +437,7 @@ Value AddPooling(PlanBuilder* plan, const JsonNode& node, const std::vector<Valu
                                                           Any(out, src.desc.get_data_type()), strides, window, dilates,
                                                           before, after, attr);
   const Value dst = plan->Buffer(primitive.dst_desc());
-  plan->Add(::dnnl::pooling_forward(primitive), primitive.scratchpad_desc(),
-            {{DNNL_ARG_SRC, src}, {DNNL_ARG_DST, dst}});
+  plan->Add(primitive, {{DNNL_ARG_SRC, src}, {DNNL_ARG_DST, dst}});
   return dst;
 }
 
@@ -451,8 +449,7 @@ Value AddSoftmax(PlanBuilder* plan, const JsonNode& node, const std::vector<Valu
   const ::dnnl::softmax_forward::primitive_desc primitive(Engine(), kInference, algorithm::softmax_accurate, src.desc,
                                                           src.desc, node.attrs.at("axis"), attr);
   const Value dst = plan->Buffer(primitive.dst_desc());
-  plan->Add(::dnnl::softmax_forward(primitive), primitive.scratchpad_desc(),
-            {{DNNL_ARG_SRC, src}, {DNNL_ARG_DST, dst}});
+  plan->Add(primitive, {{DNNL_ARG_SRC, src}, {DNNL_ARG_DST, dst}});
   return dst;
 }
 
@@ -473,11 +470,10 @@ Value AddLayerNorm(PlanBuilder* plan, const JsonNode& node, const std::vector<Va
       Engine(), kInference, src.desc, src.desc, node.attrs.at("epsilon").get<float>(), flags, attr);
   Value dst = plan->Buffer(primitive.dst_desc());
   const memory::desc row = PlainDesc({columns}, memory::data_type::f32);
-  plan->Add(::dnnl::layer_normalization_forward(primitive), primitive.scratchpad_desc(),
-            {{DNNL_ARG_SRC, src},
-             {DNNL_ARG_SCALE, plan->AsLayout(Reshape(plan, inputs.at(1), {columns}), row)},
-             {DNNL_ARG_SHIFT, plan->AsLayout(Reshape(plan, inputs.at(2), {columns}), row)},
-             {DNNL_ARG_DST, dst}});
+  plan->Add(primitive, {{DNNL_ARG_SRC, src},
+                        {DNNL_ARG_SCALE, plan->AsLayout(Reshape(plan, inputs.at(1), {columns}), row)},
+                        {DNNL_ARG_SHIFT, plan->AsLayout(Reshape(plan, inputs.at(2), {columns}), row)},
+                        {DNNL_ARG_DST, dst}});
   dst.desc = dst.desc.reshape(dims);
   return dst;
 }

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <chrono>
-#include <cstdlib>
 
 #include "deuteron/backend/dnnl/gomp.h"
 #include "deuteron/support/error.h"
@@ -12,13 +11,14 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
+/// As DeuteronHost::allocate has it.
 constexpr size_t kAlignment = 64;
 size_t RoundUp(size_t bytes) { return (bytes + kAlignment - 1) / kAlignment * kAlignment; }
 
 /// What one call in flight needs: memory, and the primitives' arguments in it.
 struct Frame {
   ::dnnl::stream stream{Engine()};
-  std::unique_ptr<char, decltype(&std::free)> arena{nullptr, &std::free};
+  std::unique_ptr<char, void (*)(void*)> arena;
   std::vector<std::vector<dnnl_exec_arg_t>> arguments;
   /// Keeps what `arguments` refers to.
   std::vector<memory> memories;
@@ -74,9 +74,9 @@ class PreparedPlan : public JsonRuntime::Plan {
         return frame;
       }
     }
-    auto frame = std::make_unique<Frame>();
+    auto frame = std::make_unique<Frame>(Frame{.arena = {nullptr, host_->release}});
     if (arena_bytes_ > 0) {
-      frame->arena.reset(static_cast<char*>(std::aligned_alloc(kAlignment, arena_bytes_)));
+      frame->arena.reset(static_cast<char*>(host_->allocate(static_cast<int64_t>(arena_bytes_))));
       if (frame->arena == nullptr)
         DEUTERON_THROW(MemoryError) << "out of memory: oneDNN needs " << arena_bytes_ << " bytes";
     }
@@ -226,10 +226,10 @@ Value PlanBuilder::AsLayout(const Value& value, const memory::desc& desc) {
   return copy;
 }
 
-void PlanBuilder::Add(const ::dnnl::primitive& primitive, const memory::desc& scratchpad,
-                      std::vector<std::pair<int, Value>> arguments) {
+void PlanBuilder::Add(const ::dnnl::primitive_desc_base& description, std::vector<std::pair<int, Value>> arguments) {
+  const memory::desc scratchpad = description.scratchpad_desc();
   if (scratchpad.get_size() > 0) arguments.emplace_back(DNNL_ARG_SCRATCHPAD, Buffer(scratchpad));
-  Append({.primitive = primitive, .arguments = std::move(arguments), .kernel = kernel_});
+  Append({.description = description, .arguments = std::move(arguments), .kernel = kernel_});
 }
 
 void PlanBuilder::Copy(const Value& from, const Value& to) {
@@ -240,7 +240,7 @@ void PlanBuilder::Copy(const Value& from, const Value& to) {
   ::dnnl::primitive_attr attr;
   attr.set_scratchpad_mode(::dnnl::scratchpad_mode::user);
   const ::dnnl::reorder::primitive_desc reorder(Engine(), from.desc, Engine(), to.desc, attr);
-  Add(::dnnl::reorder(reorder), reorder.scratchpad_desc(), std::move(arguments));
+  Add(reorder, std::move(arguments));
 }
 
 void PlanBuilder::Append(Step step) {
@@ -311,7 +311,39 @@ size_t PlanBuilder::PlaceBuffers() {
   return total;
 }
 
+/// oneDNN generates the code of a primitive as it is made, which takes as long as running it: all threads do it.
+void PlanBuilder::MakePrimitives(const DeuteronHost* host) {
+  struct Work {
+    std::vector<Step>* steps;
+    const DeuteronHost* host;
+    int threads;
+    std::mutex mutex;
+    std::optional<Refused> refused;
+  } work{&steps_, host, threads_, {}, {}};
+  const auto make = [](void* closure, int64_t begin, int64_t end) {
+    auto* work = static_cast<Work*>(closure);
+    // A primitive is for as many threads as the one that makes it has.
+    const RegionThreads scope(work->host, work->threads);
+    for (int64_t i = begin; i < end; ++i) {
+      Step& step = (*work->steps)[i];
+      if (step.transposition) continue;
+      try {
+        step.primitive = ::dnnl::primitive(step.description.get());
+      } catch (const ::dnnl::error& error) {
+        const std::lock_guard lock(work->mutex);
+        work->refused.emplace(error, step.kernel);
+        return 1;
+      }
+    }
+    return 0;
+  };
+  const int status = host->parallel_for(static_cast<int64_t>(steps_.size()), 1, make, &work);
+  if (work.refused) throw Refused(*work.refused);
+  if (status != 0) DEUTERON_THROW(MemoryError) << "out of memory: oneDNN makes no primitives";
+}
+
 std::shared_ptr<const JsonRuntime::Plan> PlanBuilder::Finish(const DeuteronHost* host) {
+  MakePrimitives(host);
   const size_t bytes = PlaceBuffers();
   return std::make_shared<PreparedPlan>(std::move(steps_), std::move(buffers_), bytes, host);
 }

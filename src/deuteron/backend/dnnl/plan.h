@@ -86,23 +86,30 @@ class PlanBuilder {
   Value AsLayout(const Value& value, const memory::desc& desc);
   /// A new buffer.
   Value Buffer(const memory::desc& desc);
-  /// Appends a primitive; its scratchpad is added. `arguments` by DNNL_ARG_….
-  void Add(const ::dnnl::primitive& primitive, const memory::desc& scratchpad,
-           std::vector<std::pair<int, Value>> arguments);
+  /// Appends a primitive, which Finish makes; its scratchpad is added. `arguments` by DNNL_ARG_….
+  void Add(const ::dnnl::primitive_desc_base& description, std::vector<std::pair<int, Value>> arguments);
   /// What is added from now on is part of the graph's kernel `index`.
   void BeginKernel(uint32_t index) { kernel_ = index; }
   /// `value` is result `index` of the graph.
   void Output(uint32_t index, const Value& value, const memory::desc& plain);
 
+  /// Throws Refused.
   std::shared_ptr<const JsonRuntime::Plan> Finish(const DeuteronHost* host);
 
+  /// What oneDNN says of a primitive that it does not make.
+  struct Refused : ::dnnl::error {
+    Refused(const ::dnnl::error& error, uint32_t kernel) : ::dnnl::error(error), kernel(kernel) {}
+    /// The one that it is for.
+    uint32_t kernel;
+  };
   struct Step {
+    ::dnnl::primitive_desc_base description;
     ::dnnl::primitive primitive;
     /// By DNNL_ARG_….
     std::vector<std::pair<int, Value>> arguments;
     /// Instead of the primitive, from the first argument to the second.
     std::optional<Transposition> transposition;
-    /// The kernel that it is for.
+    /// The one that it is for.
     uint32_t kernel;
   };
   struct BufferInfo {
@@ -114,6 +121,7 @@ class PlanBuilder {
 
  private:
   size_t PlaceBuffers();
+  void MakePrimitives(const DeuteronHost* host);
   /// Appends what copies `from` to `to`, each laid out as it says.
   void Copy(const Value& from, const Value& to);
   void Append(Step step);

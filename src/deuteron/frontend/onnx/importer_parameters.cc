@@ -80,7 +80,8 @@ void Importer::BindShapeOverrides(const std::vector<const ValueInfoProto*>& inpu
                                  [&name = name](const ValueInfoProto* input) { return input->name == name; });
     if (it != inputs.end()) {
       BindOverride(**it, dims);
-    } else if (symbols.count(name) != 0 && dims.size() == 1 && dims[0] >= 0) {
+    } else if (symbols.count(name) != 0 && dims.size() == 1) {
+      if (dims[0] < 0) DEUTERON_THROW(UsageError) << "dimension " << name << " cannot be " << dims[0];
       fixed_dims_[name] = dims[0];
     } else {
       std::string known;

@@ -1,0 +1,3 @@
+"""Where scripts for ONNX Runtime look for its exceptions."""
+
+from . import onnxruntime_pybind11_state
