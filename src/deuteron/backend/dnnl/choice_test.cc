@@ -97,6 +97,19 @@ TEST(Choice, OfBytesForAMatrixUnitIsGeneratedCode) {
   }
 }
 
+/// Products of bytes, a batch of them by a weight with few rows.
+TEST(Choice, OfBytesOfABatchHasEstimates) {
+  const IRModule module = MakeModule(
+      "x: " + Typed("2, 3, 8", "uint8") + ", w: " + Typed("8, 5", "int8"),
+      {"a = R.dequantize(x, R.const(0.5, \"float32\"), R.const(3, \"uint8\"), axis=0, out_dtype=\"float32\")",
+       "v = R.dequantize(w, R.const(0.25, \"float32\"), R.const(0, \"int8\"), axis=0, out_dtype=\"float32\")",
+       "gv = R.matmul(a, v)"});
+  const Tensor weight = runtime::AllocTensor({8, 5}, DataType::Int(8));
+  std::memset(weight.data_ptr(), 1, static_cast<size_t>(weight.numel()));
+  const IRModule bound = relax::BindParams("main", {{"w", weight}})(module);
+  EXPECT_EQ(VerdictsOf(bound, true, "llvm -mcpu=sapphirerapids").size(), 1u);
+}
+
 TEST(Choice, CountsWhatLiesBetween) {
   const std::string params = "x: " + F32("1, 64, 14, 14") + ", w: " + F32("64, 64, 1, 1");
   std::vector<std::string> alone, together;

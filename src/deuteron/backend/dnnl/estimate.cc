@@ -214,7 +214,7 @@ class Estimator {
   bool IsNarrowImage() const {
     const bool has_unit = tir::FindMatrixUnit(Target::Current(), Op::Get("tir.dot_u8i8x4")).has_value();
     return has_unit && result_.size() > 2 && DimsOf(kernel_.inputs[1]->ty)[1] < lanes_ &&
-           kernel_.attrs.at("groups") == 1;
+           kernel_.attrs.value("groups", 0) == 1;  // of a convolution
   }
   double CyclesToPack() const {
     const std::vector<int64_t> data = DimsOf(kernel_.inputs[0]->ty);
