@@ -36,7 +36,7 @@ def compile(
 
     example_inputs: tensors that the module is traced with, in the order of its parameters; a program has its own. dynamic_shapes: as
     `torch.export.export` takes them. options: those of `deuteron.compile`. A UsageError of a module without inputs; what torch cannot
-    export it raises itself.
+    export it raises itself. An UnsupportedError of a module that changes an input or a buffer in place: an executable changes none.
     """
     torch = _torch()
     if not isinstance(model, torch.export.ExportedProgram) and example_inputs is None:
@@ -47,13 +47,16 @@ def compile(
     arguments = tuple(example_inputs or ())
     with torch.no_grad():
         program = torch.onnx.export(model, arguments, dynamo=True, verbose=False, dynamic_shapes=dynamic_shapes)
+    signature = program.exported_program.graph_signature
+    if changed := [*signature.user_inputs_to_mutate.values(), *signature.buffers_to_mutate.values()]:
+        raise UnsupportedError(f"{', '.join(changed)} would be changed in place, which an executable does not do: return the new value")
     program.save(buffer)
     return executable.compile(buffer.getvalue(), **options)
 
 
 def backend(graph: Any, example_inputs: Sequence[Any]) -> Callable[..., Any]:
     """The backend "deuteron" of `torch.compile`: compiles each graph for the shapes of its inputs, one whose shapes vary for each that
-    it meets. Inference on the CPU only: an UnsupportedError for a graph whose inputs need gradients."""
+    it meets. Inference on the CPU only: an UnsupportedError for a graph whose inputs need gradients, or that changes one in place."""
     torch = _torch()
     is_tensor = [isinstance(each, torch.Tensor) for each in example_inputs]
     if torch.is_grad_enabled() and any(each.requires_grad for each, tensor in zip(example_inputs, is_tensor) if tensor):

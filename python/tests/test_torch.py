@@ -69,3 +69,24 @@ def test_backend_of_varying_shapes(network):
         for size in (2, 4, 7, 3, 7):
             x = torch.randn(size, 3, 6, 6)
             close(compiled(x), network(x))
+
+
+def test_changes_in_place(network):
+    """Of what the module has made itself they are computed; of an input they are refused, since nobody would see them."""
+
+    class Own(torch.nn.Module):
+        def forward(self, a):
+            b = a + 1
+            b.mul_(3)
+            return b
+
+    class Input(torch.nn.Module):
+        def forward(self, a):
+            a.add_(1)
+            return a * 2
+
+    given = torch.ones(3)
+    [result] = deuteron.torch.compile(Own(), (given,)).run(given)
+    assert torch.equal(result, torch.full((3,), 6.0))
+    with pytest.raises(deuteron.UnsupportedError, match="changed in place"):
+        deuteron.torch.compile(Input(), (given,))
