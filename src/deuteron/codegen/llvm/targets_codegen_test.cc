@@ -123,6 +123,22 @@ TEST(Prefetch, IsOfEachVectorOfAPanel) {
   Check(ProductOf(67, 480, cpu), 1e-5, {}, Target::Parse(cpu));
 }
 
+/// What lies as planes, of which a step reads a piece each, has no panel behind it.
+TEST(Prefetch, IsOfRunsOfMemory) {
+  const char* const cpu = "llvm -mcpu=x86-64-v4 -threads=1";
+  const te::Tensor x = te::Placeholder({I64(32), I64(12544)}, DataType::Float(32), "x");
+  const te::Tensor w = te::Placeholder({I64(16), I64(32)}, DataType::Float(32), "w");
+  const tir::IterVar k = te::ReduceAxis(I64(32), "k");
+  const te::Tensor y = te::Compute(
+      {I64(16), I64(12544)},
+      [&](const Array<tir::Var>& i) {
+        return te::Sum(w({i[0], k->var}) * x({k->var, i[1]}), {k});
+      },
+      "y");
+  const tir::PrimFunc func = tir::ApplyScheduleRules(te::CreatePrimFunc({x, w, y}), Target::Parse(cpu)).func;
+  EXPECT_LE(CountOf("prefetcht1", Assembly(func, cpu)), 2);  // rows of w
+}
+
 TEST(OlderCpus, ComputeWithoutFusedMultiplyAdds) {
   for (const char* text : kOlder) {
     SCOPED_TRACE(text);

@@ -370,7 +370,7 @@ void CopyRows(Schedule* schedule, const ContractionPlan& plan, Nest* nest) {
 /// Whether the next panel is asked for while the rows pass by one: there are several, for each thread some, or one for
 /// each of the products of transformed tiles.
 bool AsksForPanels(const Schedule& schedule, const ContractionPlan& plan, const Nest& nest) {
-  if (nest.rows.empty() || !plan.has_whole_vectors || !plan.panels.empty()) return false;
+  if (nest.rows.empty() || !plan.panel_is_run || !plan.panels.empty()) return false;
   if (schedule.Get(plan.anchor)->annotations.count(kTransformedTiles) != 0) return true;
   if (plan.vector_extent <= plan.num_vectors * plan.lanes) return false;
   if (plan.RowsAreSerial()) return true;

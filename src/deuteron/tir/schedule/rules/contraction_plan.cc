@@ -368,6 +368,16 @@ bool PlanWholeVectors(const SBlock& block, const MatmulRoles& roles, const Array
   const double b_bytes = is_known ? static_cast<double>(BytesOfProduct(block, roles, b)) : LeastBytes(b);
   plan->shares_rows = target.machine.threads > 1 && ThreadsShareRows(a_bytes, b_bytes);
   ChooseTile(block, roles, a, row_axes, channels, target, plan);
+  const auto is_loop = [&](size_t axis) { return extent_of(axis) != 1; };
+  if (const auto last = std::find_if(roles.k.rbegin(), roles.k.rend(), is_loop); last != roles.k.rend()) {
+    const IterVar& step = block->iter_vars[*last];
+    int64_t elements = 0;
+    for (size_t dim = 0; dim < b->indices.size(); ++dim) {
+      const int64_t along = StepAlong(b->indices[static_cast<int64_t>(dim)], step).value_or(0);
+      if (along != 0) elements += along * ConstStride(b->buffer, dim).value_or(0);
+    }
+    plan->panel_is_run = elements == plan->num_vectors * plan->lanes;
+  }
   for (size_t dim = 0; dim < output.size(); ++dim) {
     const VarNode* vector = block->iter_vars[plan->vector]->var.get();
     if (UsesVar(output[dim], [&](const VarNode* var) { return var == vector; })) plan->vector_dim = dim;

@@ -26,6 +26,8 @@ struct ContractionPlan {
   bool contiguous_output = false;
   /// Whether the vectors are those of B and divide its axis, rather than the pixels of a line.
   bool has_whole_vectors = false;
+  /// Whether what a tile's steps read of B is one run of memory.
+  bool panel_is_run = false;
   int64_t vector_extent = 1;
   int64_t lanes = 1;
   int64_t num_vectors = 1;
