@@ -419,7 +419,8 @@ void Tile(Schedule* schedule, const ContractionPlan& plan, const Target& target)
     if (ends_early) parallel.pop_back();
     if (!ends_early) tiles.reset();
   }
-  if (tiles && steps.size() == 1 && !plan.widens_by_tile) schedule->Annotate(*tiles, kPrefetchRows, 1);
+  // Of a part of each row the next one does not follow.
+  if (tiles && steps.size() == 1 && !nest.part && !plan.widens_by_tile) schedule->Annotate(*tiles, kPrefetchRows, 1);
   schedule->Parallel(FuseAll(schedule, parallel));
 }
 
