@@ -68,16 +68,23 @@ def as_constant(model, index, array):
     return changed
 
 
-def float_slots(model, inputs):
-    """What can be changed: a key that cases of one operator share, and from place and value to model and inputs."""
+def attribute_slots(model, inputs, lengths, values):
+    """Attributes that can be changed: `lengths` gives how many numbers of the kind an attribute has, by its type."""
     for node_index, node in enumerate(model.graph.node):
         for attribute in node.attribute:
-            count = {AttributeProto.FLOAT: 1, AttributeProto.FLOATS: len(attribute.floats)}.get(attribute.type, 0)
+            count = lengths(attribute).get(attribute.type, 0)
             if count:
                 def change(place, value, node_index=node_index, name=attribute.name):
                     return with_attribute(model, node_index, name, place, value), inputs
 
-                yield (node.op_type, attribute.name), count, FLOATS, change
+                yield (node.op_type, attribute.name), count, values, change
+
+
+def float_slots(model, inputs):
+    """What can be changed: a key that cases of one operator share, and from place and value to model and inputs."""
+    yield from attribute_slots(
+        model, inputs, lambda attribute: {AttributeProto.FLOAT: 1, AttributeProto.FLOATS: len(attribute.floats)}, FLOATS
+    )
     names = [info.name for info in model.graph.input]
     for node in model.graph.node:
         for index, name in enumerate(node.input):
@@ -93,14 +100,9 @@ def float_slots(model, inputs):
 
 def slots(model, inputs):
     """The same of integers."""
-    for node_index, node in enumerate(model.graph.node):
-        for attribute in node.attribute:
-            count = {AttributeProto.INT: 1, AttributeProto.INTS: len(attribute.ints)}.get(attribute.type, 0)
-            if count:
-                def change(place, value, node_index=node_index, name=attribute.name):
-                    return with_attribute(model, node_index, name, place, value), inputs
-
-                yield (node.op_type, attribute.name), count, EXTREMES, change
+    yield from attribute_slots(
+        model, inputs, lambda attribute: {AttributeProto.INT: 1, AttributeProto.INTS: len(attribute.ints)}, EXTREMES
+    )
     names = [info.name for info in model.graph.input]
     for node in model.graph.node:
         for index, name in enumerate(node.input):

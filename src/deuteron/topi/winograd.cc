@@ -1,7 +1,5 @@
 #include "deuteron/topi/winograd.h"
 
-#include <functional>
-
 #include "deuteron/tir/block_annotations.h"
 #include "deuteron/topi/elementwise.h"
 
@@ -117,7 +115,8 @@ te::Tensor WinogradConv2D(const te::Tensor& data, const te::Tensor& weights, con
   return WinogradOutput(WinogradProduct(weights, transformed), {I64(out_spatial[0]), I64(out_spatial[1])}, grid);
 }
 
-void WinogradWeights(const float* weights, int64_t channels, float* transformed) {
+void WinogradWeights(const float* weights, int64_t channels, int64_t plane,
+                     const std::function<int64_t(int64_t)>& position, float* transformed) {
   // G: g0, (g0 + g1 + g2) / 2, (g0 - g1 + g2) / 2, g2. In float64: what is rounded once costs nothing at run time.
   const auto combine = [](int64_t u, double g0, double g1, double g2) {
     if (u == 0) return g0;
@@ -125,12 +124,12 @@ void WinogradWeights(const float* weights, int64_t channels, float* transformed)
   };
   for (int64_t channel = 0; channel < channels; ++channel) {
     const float* g = weights + channel * 9;
+    float* to = transformed + position(channel);
     for (int64_t u = 0; u < kWinogradTile; ++u) {
       double row[3];
       for (int64_t j = 0; j < 3; ++j) row[j] = combine(u, g[j], g[3 + j], g[6 + j]);
       for (int64_t v = 0; v < kWinogradTile; ++v) {
-        transformed[(u * kWinogradTile + v) * channels + channel] =
-            static_cast<float>(combine(v, row[0], row[1], row[2]));
+        to[(u * kWinogradTile + v) * plane] = static_cast<float>(combine(v, row[0], row[1], row[2]));
       }
     }
   }

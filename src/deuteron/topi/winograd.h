@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <vector>
 
 #include "deuteron/te/tensor.h"
@@ -39,7 +40,9 @@ te::Tensor WinogradOutput(const te::Tensor& products, const Array<PrimExpr>& out
 te::Tensor WinogradConv2D(const te::Tensor& data, const te::Tensor& weights, const std::vector<int64_t>& before,
                           const std::vector<int64_t>& out_spatial);
 
-/// G g G' of 3 × 3 weights (k, c, 3, 3), as (4, 4, k, c).
-void WinogradWeights(const float* weights, int64_t channels, float* transformed);
+/// G g G' of 3 × 3 weights, of so many pairs of channels: the 16 numbers of the i-th pair, `plane` from one to the
+/// next, the first at `position(i)`.
+void WinogradWeights(const float* weights, int64_t channels, int64_t plane,
+                     const std::function<int64_t(int64_t)>& position, float* transformed);
 
 }  // namespace deuteron::topi

@@ -15,10 +15,7 @@ tvm::ffi::Function Create(void* host, const tvm::ffi::String& symbol, const tvm:
   return cuda::CreateCudaFunction("cublas", host, symbol, code, names, constants, MakeProduct);
 }
 
-tvm::ffi::String Version() {
-  const size_t number = cublasLtGetVersion();
-  return cuda::VersionHere("cuBLASLt " + std::to_string(number / 10000) + "." + std::to_string(number / 100 % 100));
-}
+tvm::ffi::String Version() { return cuda::VersionHere("cuBLASLt", cublasLtGetVersion()); }
 
 }  // namespace
 }  // namespace deuteron::backend::cublas

@@ -57,9 +57,10 @@ void RequireDevice(const std::string& library) {
                                    << "; run the model on a machine with one, or compile with --backend none";
 }
 
-std::string VersionHere(const std::string& library) {
+std::string VersionHere(const std::string& library, size_t version) {
+  const std::string name = library + " " + std::to_string(version / 10000) + "." + std::to_string(version / 100 % 100);
   const std::string problem = DeviceProblem();
-  return problem.empty() ? library : library + ", to compile with; no GPU to run on here: " + problem;
+  return problem.empty() ? name : name + ", to compile with; no GPU to run on here: " + problem;
 }
 
 size_t BytesOf(const DLTensor& tensor) {

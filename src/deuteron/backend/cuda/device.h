@@ -22,8 +22,9 @@ namespace deuteron::backend::cuda {
 void Check(cudaError_t status, const char* what);
 /// An UnsupportedError that says why no device can be used, if none can. `library` is who asks.
 void RequireDevice(const std::string& library);
-/// `library`, by name and version, and whether there is a device for it here. For people.
-std::string VersionHere(const std::string& library);
+/// A library of NVIDIA's by its name and what it says its version is, and whether there is a device for it here. For
+/// people.
+std::string VersionHere(const std::string& library, size_t version);
 
 /// Bytes on the device from the stream-ordered pool, given back in the stream's order.
 class Buffer {

@@ -15,10 +15,7 @@ tvm::ffi::Function Create(void* host, const tvm::ffi::String& symbol, const tvm:
   return cuda::CreateCudaFunction("cudnn", host, symbol, code, names, constants, MakeKernel);
 }
 
-tvm::ffi::String Version() {
-  const size_t number = cudnnGetVersion();
-  return cuda::VersionHere("cuDNN " + std::to_string(number / 10000) + "." + std::to_string(number / 100 % 100));
-}
+tvm::ffi::String Version() { return cuda::VersionHere("cuDNN", cudnnGetVersion()); }
 
 }  // namespace
 }  // namespace deuteron::backend::cudnn

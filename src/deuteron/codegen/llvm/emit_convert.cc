@@ -105,8 +105,8 @@ bool KernelEmitter::IsClampedTo(DataType to, const PrimExpr& value) const {
     const auto* imm = (splat == nullptr ? expr : splat->value).as<tir::FloatImmNode>();
     return imm == nullptr ? std::nullopt : std::optional(imm->value);
   };
-  const double least = to.is_int() ? -std::exp2(to.bits() - 1) : 0;
-  const double greatest = std::exp2(to.is_int() ? to.bits() - 1 : to.bits()) - 1;
+  const auto least = static_cast<double>(*AsConstInt(MinValue(to)));
+  const auto greatest = static_cast<double>(*AsConstInt(MaxValue(to)));
   bool has_least = false, has_greatest = false;
   PrimExpr expr = value;
   while (expr->kind == ExprKind::kMax || expr->kind == ExprKind::kMin) {

@@ -51,6 +51,8 @@ Value* Avx512Math::Mantissa(Value* x, int interval_and_sign) {
 /// After P. Markstein, "Computation of elementary functions on the IBM RISC System/6000 processor", 1990.
 Value* Avx512Math::Quotient(Value* x, Value* divisor) {
   Value *mantissa = nullptr, *exponent = nullptr, *inverse = nullptr;
+  // -x, or x where the divisor is negative.
+  Value* negated = nullptr;
   const auto* constant = llvm::dyn_cast<llvm::ConstantFP>(divisor);
   if (constant != nullptr && constant->getValueAPF().isFiniteNonZero()) {
     int power = 0;
@@ -58,6 +60,7 @@ Value* Avx512Math::Quotient(Value* x, Value* divisor) {
     mantissa = Constant(x, m);
     exponent = Constant(x, power - 1);
     inverse = Constant(x, 1 / m);
+    negated = m < 0 ? x : b_.CreateFNeg(x);
   } else {
     constexpr int kFromOne = 0;  // in [1, 2), the sign kept
     Value* all = b_.CreateVectorSplat(kLanes, divisor);
@@ -70,18 +73,12 @@ Value* Avx512Math::Quotient(Value* x, Value* divisor) {
     exponent = b_.CreateVectorSplat(kLanes, b_.CreateSelect(has_mantissa, power, number(0)));
     mantissa = b_.CreateVectorSplat(kLanes, m);
     inverse = b_.CreateVectorSplat(kLanes, b_.CreateFDiv(number(1), b_.CreateSelect(has_mantissa, m, divisor)));
+    Value* sign = b_.CreateAnd(b_.CreateNot(Bits(mantissa)), Int(x, 0x80000000));
+    negated = b_.CreateBitCast(b_.CreateXor(Bits(x), sign), x->getType());
   }
   Value* quotient = b_.CreateFMul(x, inverse);
   // Of magnitudes, so that a quotient of 0 keeps its sign: what it is too much is +0 then, and -0 what is added for
   // that.
-  const auto* known = llvm::dyn_cast<llvm::Constant>(mantissa);
-  Value* negated = b_.CreateFNeg(x);
-  if (known != nullptr && llvm::cast<llvm::ConstantFP>(known->getSplatValue())->isNegative()) {
-    negated = x;
-  } else if (known == nullptr) {
-    Value* sign = b_.CreateAnd(b_.CreateNot(Bits(mantissa)), Int(x, 0x80000000));
-    negated = b_.CreateBitCast(b_.CreateXor(Bits(x), sign), x->getType());
-  }
   Value* magnitude = Abs(mantissa);
   Value* correction = b_.CreateFNeg(Abs(inverse));
   Value* excess = Fma(quotient, magnitude, negated);

@@ -184,9 +184,10 @@ double OpsPerInstance(const SBlock& block) {
   return counter.ops;
 }
 
-double NumInstances(const SBlock& block) {
+double NumInstances(const SBlock& block, int64_t unknown) {
   double count = 1;
-  for (const IterVar& iter : block->iter_vars) count *= static_cast<double>(AssumedExtent(iter->dom->extent));
+  for (const IterVar& iter : block->iter_vars)
+    count *= static_cast<double>(AsConstInt(iter->dom->extent).value_or(unknown));
   return count;
 }
 
@@ -202,11 +203,7 @@ double KnownWork(const PrimFunc& func) {
   if (!HasRootBlock(func)) return 0;
   double work = 0;
   for (const SBlockRealize& realize : AnalyzeScope(RootBlock(func)->body).blocks) {
-    double instances = std::max(OpsPerInstance(realize->block), 1.0);
-    for (const IterVar& iter : realize->block->iter_vars) {
-      instances *= static_cast<double>(AsConstInt(iter->dom->extent).value_or(1));
-    }
-    work += instances;
+    work += std::max(OpsPerInstance(realize->block), 1.0) * NumInstances(realize->block, /*unknown=*/1);
   }
   return work;
 }

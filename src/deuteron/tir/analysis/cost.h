@@ -25,8 +25,8 @@ double AssumedProduct(const Array<PrimExpr>& extents, int64_t unknown = kUnknown
 
 /// Operations of one instance of the block.
 double OpsPerInstance(const SBlock& block);
-/// Instances of a block, extents that are not known assumed.
-double NumInstances(const SBlock& block);
+/// Instances of a block, extents that are not known assumed, or as long as `unknown`.
+double NumInstances(const SBlock& block, int64_t unknown = kUnknownExtent);
 /// Operations of all blocks of a function with a root block.
 double AssumedOps(const PrimFunc& func);
 /// Operations of one call of a kernel, and the elements that it moves without any; extents that are not known count

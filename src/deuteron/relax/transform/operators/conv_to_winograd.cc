@@ -22,7 +22,6 @@
 #include "deuteron/relax/op/nn.h"
 #include "deuteron/relax/op/nn_layout.h"
 #include "deuteron/relax/op/op_common.h"
-#include "deuteron/relax/rewrite/channel_panels.h"
 #include "deuteron/relax/rewrite/constant_data.h"
 #include "deuteron/relax/rewrite/emitting_rewriter.h"
 #include "deuteron/relax/rewrite/pass_utils.h"
@@ -71,13 +70,13 @@ class WinogradConverter : public EmittingRewriter {
     const std::vector<int64_t> tiles = {plan->tiles_down, plan->tiles_across};
     const Padding of_sides = SplitPadding(attrs->padding, 2);
     const std::vector<int64_t> padding = {of_sides.before[0], of_sides.before[1], of_sides.after[0], of_sides.after[1]};
-    const Constant kernel = Transformed(GetRef<Constant>(weights));
+    const auto kernel = GetRef<Constant>(weights);
     Expr value;
     if (is_last) {
       value = builder_.Normalize(nn::WinogradConv2D(call->args[0], InPanels(kernel), padding));
     } else {
       const Var transformed = Emit(nn::WinogradInput(call->args[0], padding, tiles), call->span, out);
-      const Var products = Emit(nn::WinogradProduct(kernel, transformed), call->span, out);
+      const Var products = Emit(nn::WinogradProduct(Transformed(kernel), transformed), call->span, out);
       value = builder_.Normalize(nn::WinogradOutput(products, {*height, *width}, tiles));
     }
     value->span = call->span;
@@ -85,33 +84,35 @@ class WinogradConverter : public EmittingRewriter {
     return true;
   }
 
+  /// (k, c, 3, 3) as (4, 4, k, c).
   static Constant Transformed(const Constant& weights) {
     const auto shape = weights->data.shape();
-    Tensor transformed = runtime::AllocTensor({topi::kWinogradTile, topi::kWinogradTile, shape[0], shape[1]},
-                                              DataType(weights->data.dtype()));
+    constexpr int64_t kSide = topi::kWinogradTile;
+    return Transformed(weights, {kSide, kSide, shape[0], shape[1]}, shape[0] * shape[1],
+                       [](int64_t pair) { return pair; });
+  }
+
+  /// (k, c, 3, 3) as (k / l, 4, 4, c, l): what a tile of registers reads, and what it reads next, is one run of memory.
+  static Constant InPanels(const Constant& weights) {
+    const auto shape = weights->data.shape();
+    constexpr int64_t kSide = topi::kWinogradTile;
+    const int64_t k = shape[0], c = shape[1];
+    const int64_t length = tir::WinogradPanel(tir::CostModel(Target::Current().machine), k);
+    return Transformed(weights, {k / length, kSide, kSide, c, length}, c * length, [=](int64_t pair) {
+      const int64_t result = pair / c, panel = result / length;
+      return (panel * kSide * kSide * c + pair % c) * length + result % length;
+    });
+  }
+
+  static Constant Transformed(const Constant& weights, const ffi::Shape& shape, int64_t plane,
+                              const std::function<int64_t(int64_t)>& position) {
+    const auto channels = weights->data.shape();
+    Tensor transformed = runtime::AllocTensor(shape, DataType(weights->data.dtype()));
     const Tensor data = CompactData(weights);
-    topi::WinogradWeights(static_cast<const float*>(data.data_ptr()), shape[0] * shape[1],
+    topi::WinogradWeights(static_cast<const float*>(data.data_ptr()), channels[0] * channels[1], plane, position,
                           static_cast<float*>(transformed.data_ptr()));
     LetGoOfData(weights);
     return Constant(std::move(transformed), weights->span);
-  }
-
-  /// (4, 4, k, c) as (k / l, 4, 4, c, l): what a tile of registers reads, and what it reads next, is one run of memory.
-  static Constant InPanels(const Constant& weights) {
-    const auto shape = weights->data.shape();
-    const int64_t planes = shape[0] * shape[1], k = shape[2], c = shape[3];
-    const int64_t length = tir::WinogradPanel(tir::CostModel(Target::Current().machine), k);
-    Tensor panels = runtime::AllocTensor({k / length, shape[0], shape[1], c, length}, DataType::Float(32));
-    const auto* from = static_cast<const char*>(weights->data.data_ptr());
-    auto* to = static_cast<char*>(panels.data_ptr());
-    const int64_t bytes = length * c * static_cast<int64_t>(sizeof(float));
-    for (int64_t plane = 0; plane < planes; ++plane) {
-      for (int64_t panel = 0; panel < k / length; ++panel) {
-        MoveRowsLast(from + (plane * (k / length) + panel) * bytes, to + (panel * planes + plane) * bytes, length,
-                     length, c, /*window=*/1, sizeof(float));
-      }
-    }
-    return Constant(std::move(panels), weights->span);
   }
 };
 

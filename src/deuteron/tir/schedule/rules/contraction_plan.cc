@@ -309,19 +309,18 @@ void ChooseTile(const SBlock& block, const MatmulRoles& roles, const BufferLoad&
   }
 }
 
-/// Of an operand, what one product of a batch reads; 0 where that is not known.
-int64_t BytesOfProduct(const SBlock& block, const MatmulRoles& roles, const BufferLoad& operand) {
-  const auto shape = AsConstInts(operand->buffer->shape);
-  if (!shape) return 0;
+/// Of an operand, at least so many bytes that one product of a batch reads: dimensions that the run tells may be of one
+/// element.
+int64_t LeastBytesOfProduct(const SBlock& block, const MatmulRoles& roles, const BufferLoad& operand) {
   int64_t bytes = operand->buffer->dtype.bytes();
-  for (const int64_t extent : *shape) bytes *= extent;
+  for (const PrimExpr& extent : operand->buffer->shape) bytes *= AsConstInt(extent).value_or(1);
   for (const size_t axis : roles.batch) bytes /= AsConstInt(block->iter_vars[axis]->dom->extent).value_or(1);
   return bytes;
 }
 
-/// Of an operand, at least so many bytes: dimensions that the run tells may be of one element.
-double LeastBytes(const BufferLoad& operand) {
-  return AssumedProduct(operand->buffer->shape, /*unknown=*/1) * operand->buffer->dtype.bytes();
+/// The same; 0 where that is not known.
+int64_t BytesOfProduct(const SBlock& block, const MatmulRoles& roles, const BufferLoad& operand) {
+  return AsConstInts(operand->buffer->shape) ? LeastBytesOfProduct(block, roles, operand) : 0;
 }
 
 /// Chooses a tile whose vectors divide their axis; false if there is none.
@@ -363,10 +362,9 @@ bool PlanWholeVectors(const SBlock& block, const MatmulRoles& roles, const Array
   plan->a_bytes = BytesOfProduct(block, roles, a);
   plan->a_budget = CostModel(target.machine).BesidePanelBytes();
   plan->has_whole_vectors = true;
-  const bool is_known = plan->a_bytes != 0;
-  const double a_bytes = is_known ? static_cast<double>(plan->a_bytes) : LeastBytes(a);
-  const double b_bytes = is_known ? static_cast<double>(BytesOfProduct(block, roles, b)) : LeastBytes(b);
-  plan->shares_rows = target.machine.threads > 1 && ThreadsShareRows(a_bytes, b_bytes);
+  plan->shares_rows =
+      target.machine.threads > 1 && ThreadsShareRows(static_cast<double>(LeastBytesOfProduct(block, roles, a)),
+                                                     static_cast<double>(LeastBytesOfProduct(block, roles, b)));
   ChooseTile(block, roles, a, row_axes, channels, target, plan);
   const auto is_loop = [&](size_t axis) { return extent_of(axis) != 1; };
   if (const auto last = std::find_if(roles.k.rbegin(), roles.k.rend(), is_loop); last != roles.k.rend()) {

@@ -131,10 +131,6 @@ void Apply(Schedule* schedule, const Block& name, const Transposed& transposed, 
   schedule->Parallel(FuseAll(schedule, outer));
 }
 
-}  // namespace
-
-namespace {
-
 bool ScheduleAsItIs(Schedule* schedule, const Block& name, const Target& target) {
   if (!HasPlainLoops(*schedule, name)) return false;
   const int64_t lanes = Lanes(target);
