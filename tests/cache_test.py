@@ -168,12 +168,17 @@ def stale_parts_are_removed(case):
 
 
 def processes_share_it(case):
-    """Some at once, on an empty folder; then some of which every other is killed at some time."""
-    with tempfile.TemporaryDirectory(dir=case.folder) as out:
-        several = [subprocess.Popen(list(map(str, case.command(case.cache, pathlib.Path(out) / str(i)))), stderr=subprocess.PIPE, text=True) for i in range(4)]
-        for i, process in enumerate(several):
-            assert process.communicate()[1] == "" and process.returncode == 0
-            assert np.array_equal(np.load(pathlib.Path(out) / str(i) / "z.npy"), case.expected)
+    """Some at once, on an empty folder, where each loads what another replaces; then some of which every other is
+    killed at some time."""
+    for _ in range(20):
+        for path in case.cache.glob("*"):
+            path.unlink()
+        with tempfile.TemporaryDirectory(dir=case.folder) as out:
+            outs = [pathlib.Path(out) / str(i) for i in range(4)]
+            several = [subprocess.Popen(list(map(str, case.command(case.cache, out))), stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True) for out in outs]
+            for out, process in zip(outs, several):
+                assert (process.communicate()[1], process.returncode) == ("", 0)
+                assert np.array_equal(np.load(out / "z.npy"), case.expected)
     chance = random.Random(0)
     for _ in range(6):
         for path in case.cache.iterdir():

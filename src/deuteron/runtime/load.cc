@@ -175,21 +175,26 @@ class Loader {
     }
   }
 
-  void* Open(const char* name, const std::string& what) const {
-    void* library = dlopen(name, RTLD_NOW | RTLD_LOCAL);
-    if (library == nullptr) DEUTERON_THROW(UnsupportedError) << path_ << ": " << what << ": " << dlerror();
-    return library;
+  static std::shared_ptr<void> Open(const std::string& name, std::shared_ptr<const void> while_open) {
+    void* library = dlopen(name.c_str(), RTLD_NOW | RTLD_LOCAL);
+    if (library == nullptr) return nullptr;
+    return {library, [while_open = std::move(while_open)](void* opened) { dlclose(opened); }};
   }
 
+  [[noreturn]] void RefuseKernels(const std::string& why) const {
+    DEUTERON_THROW(UnsupportedError) << path_ << ": its kernels cannot be loaded: " << why;
+  }
+
+  /// By its name, so that debuggers and profilers find it there; nothing if another file has that name by now (a model
+  /// that is compiled anew meanwhile).
   std::shared_ptr<void> OpenFile() const {
     const std::string name = OpenNames::Get().Take(path_, file_->identity());
-    const std::shared_ptr<void> taken(nullptr, [name](const void*) { OpenNames::Get().GiveBack(name); });
-    const std::shared_ptr<void> library(Open(name.c_str(), "its kernels cannot be loaded"),
-                                        [taken](void* opened) { dlclose(opened); });
+    std::shared_ptr<void> library = Open(name, {nullptr, [name](const void*) { OpenNames::Get().GiveBack(name); }});
+    const std::string error = library == nullptr ? dlerror() : "";
     struct stat status {};
-    if (stat(name.c_str(), &status) != 0 || FileIdentity{status.st_dev, status.st_ino} != file_->identity()) {
-      DEUTERON_THROW(ModelError) << path_ << " was replaced while it was loaded; load it again";
-    }
+    if (stat(name.c_str(), &status) != 0 || FileIdentity{status.st_dev, status.st_ino} != file_->identity())
+      return nullptr;
+    if (library == nullptr) RefuseKernels(error);
     return library;
   }
 
@@ -197,16 +202,15 @@ class Loader {
   /// that is open is taken to be that.
   std::shared_ptr<void> OpenPart() const {
     const int file = memfd_create("deuteron-kernels", MFD_CLOEXEC);
-    const std::shared_ptr<const void> closing(nullptr, [file](const void*) { close(file); });
+    std::shared_ptr<const void> closing(nullptr, [file](const void*) { close(file); });
     for (uint64_t written = 0; written < artifact_.elf.size();) {
       const ssize_t now = write(file, artifact_.elf.data() + written, artifact_.elf.size() - written);
-      if (now < 0) {
-        DEUTERON_THROW(UnsupportedError) << path_ << ": its kernels cannot be loaded: " << std::strerror(errno);
-      }
+      if (now < 0) RefuseKernels(std::strerror(errno));
       written += static_cast<uint64_t>(now);
     }
-    void* library = Open(("/proc/self/fd/" + std::to_string(file)).c_str(), "its kernels cannot be loaded");
-    return {library, [closing](void* opened) { dlclose(opened); }};
+    std::shared_ptr<void> library = Open("/proc/self/fd/" + std::to_string(file), std::move(closing));
+    if (library == nullptr) RefuseKernels(dlerror());
+    return library;
   }
 
   void CheckPlugins(const Manifest& manifest) const {
@@ -219,7 +223,9 @@ class Loader {
 
   void LoadKernels(Executable::Parts* parts) const {
     if (parts->program.kernels.empty()) return;
-    const std::shared_ptr<void> library = bytes_.data() == file_->data() ? OpenFile() : OpenPart();
+    const bool is_file = bytes_.data() == file_->data();
+    std::shared_ptr<void> library = is_file ? OpenFile() : nullptr;
+    if (library == nullptr) library = OpenPart();
     parts->keep_alive.push_back(library);
     for (const KernelSpec& kernel : parts->program.kernels) {
       void* address = dlsym(library.get(), kernel.symbol.c_str());
