@@ -7,9 +7,9 @@
 namespace deuteron::tir {
 namespace {
 
-/// Of the peak of arithmetic, what depthwise convolutions reach: sums of a few products. In vectors of pixels most
-/// loads lie across lines of the cache, and padding is masked or copied.
-constexpr double kDepthwisePart = 0.65, kPartInPixels = 0.4;
+/// Of the peak of arithmetic, what depthwise convolutions reach in vectors of pixels: sums of a few products, of which
+/// most loads lie across lines of the cache, and padding is masked or copied.
+constexpr double kPartInPixels = 0.4;
 /// Of what products reach, what dense convolutions do with channels first: results are transposed at the tile, or
 /// vectors of pixels lie across lines of the cache.
 constexpr double kPartOfChannelsFirst = 0.93;
@@ -28,18 +28,35 @@ double PartOfRows(const CostModel& costs, int64_t length) {
   return length % costs.machine().Lanes(32) == 0 ? 1 : costs.MaskedPart();
 }
 
-/// A load and a multiply-add for each tap.
+/// Of the rows of a line's windows those that lie in the part of the image that another thread computed, where threads
+/// share out rows.
+double OfExchangedRows(const CostModel& costs, const ConvWork& work, ImageLayout layout) {
+  if (work.result.size() != 2) return 0;
+  const int64_t threads = costs.machine().threads, height = work.result[0], width = work.result[1];
+  const bool shares = layout == ImageLayout::kChannelsLast ? work.images < threads
+                                                           : costs.ThreadsSharePlanes(work.images, height, width);
+  if (!shares) return 0;
+  const int64_t rows = (work.weights[2] - 1) * work.dilation[0] * std::min(threads - 1, height - 1);
+  const auto row = static_cast<double>(work.strides[1] * width * work.weights[0]) * sizeof(float);
+  return costs.CyclesOfExchange(static_cast<double>(rows) * row);
+}
+
+/// A load and a multiply-add for each tap; with channels last, whole vectors that come from the second level and go
+/// there.
 double OfDepthwise(const CostModel& costs, const ConvWork& work, ImageLayout layout) {
   const int64_t lanes = costs.machine().Lanes(32), line = work.result.back();
   const auto pipes = static_cast<double>(std::min(costs.machine().vector_pipes, costs.machine().load_pipes));
   const double taps = Product(work.weights, 2);
   const double pixels = static_cast<double>(work.images) * Product(work.result, 0);
   const auto channels = static_cast<double>(work.weights[0]);
-  if (layout == ImageLayout::kChannelsLast)
-    return pixels * static_cast<double>(Vectors(work.weights[0], lanes)) * taps / pipes / kDepthwisePart;
+  const double exchanged = OfExchangedRows(costs, work, layout);
+  if (layout == ImageLayout::kChannelsLast) {
+    const double moved = costs.CyclesOfCopy(lanes * static_cast<int64_t>(sizeof(float)));
+    return pixels * static_cast<double>(Vectors(work.weights[0], lanes)) * (taps / pipes + moved) + exchanged;
+  }
   const double vectors = pixels / static_cast<double>(line) * channels * static_cast<double>(Vectors(line, lanes));
   const double strided = work.strides.back() == 1 ? 1 : kStridedWindows;
-  return strided * vectors * taps / pipes / kPartInPixels / PartOfRows(costs, line);
+  return strided * vectors * taps / pipes / kPartInPixels / PartOfRows(costs, line) + exchanged;
 }
 
 }  // namespace

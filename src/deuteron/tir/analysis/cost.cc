@@ -34,6 +34,12 @@ constexpr int64_t kMostShuffledStride = 4;
 /// store.
 constexpr double kBytesOfInstruction = 8;
 constexpr double kLeastInstructions = 16;
+/// A thread's part of a plane is so long at least: beyond its end it has elements fetched that another thread has
+/// written.
+constexpr int64_t kLeastPartOfPlane = 16 << 10;
+/// Of the rate at which a core copies memory, that at which it gets a few lines that another core wrote, and that at
+/// which the other one may write them again: there are too few for anything to be fetched ahead.
+constexpr double kExchangedPart = 1.0 / 3;
 /// Pieces for each thread, so that none waits long for one that is late.
 constexpr int64_t kPiecesPerThread = 4;
 /// Of what is done at the same time, the part of the time of each that shows.
@@ -326,6 +332,16 @@ int64_t CostModel::PanelVectors(int64_t columns) const {
 
 double CostModel::CyclesOfCopy(int64_t bytes) const {
   return 2 * static_cast<double>(bytes) / (machine_.l2.load_bytes_per_cycle * kCopiedPart);
+}
+
+bool CostModel::ThreadsSharePlanes(int64_t images, int64_t height, int64_t width) const {
+  const int64_t threads = machine_.threads;
+  return threads > 1 && images < threads && height % threads == 0 &&
+         height / threads * width * static_cast<int64_t>(sizeof(float)) >= kLeastPartOfPlane;
+}
+
+double CostModel::CyclesOfExchange(double bytes) const {
+  return bytes / (machine_.core_gbps / machine_.ghz * kExchangedPart);
 }
 
 double CostModel::CyclesToWiden() const { return kWideningInstructions / static_cast<double>(machine_.vector_pipes); }

@@ -107,6 +107,11 @@ class CostModel {
   double SecondsToMove(double tensor_bytes) const;
   /// What two things take that are done at the same time.
   double Overlapped(double one, double other) const;
+  /// Whether threads rather share out the rows of an image's planes than the planes, as products do before and after:
+  /// where planes are so large, a thread finds in its cache most of what it reads.
+  bool ThreadsSharePlanes(int64_t images, int64_t height, int64_t width) const;
+  /// Cycles of a core to get so many bytes that another one wrote last, between which and its own it reads no others.
+  double CyclesOfExchange(double bytes) const;
   /// Cycles to copy so many bytes within the second level.
   double CyclesOfCopy(int64_t bytes) const;
   /// Cycles to make a vector of float32 of 16-bit floats that were loaded.

@@ -158,21 +158,14 @@ int64_t RowsOfTile(const SBlock& block, const IterVar& y, std::optional<int64_t>
   return best;
 }
 
-/// A thread's part of a plane is so long at least: beyond its end it has elements fetched that another thread has
-/// written.
-constexpr int64_t kLeastPartOfPlane = 16 << 10;
-
-/// Whether threads rather share out the rows of an image than its channels, as products do before and after it
-/// (`ContractionPlan::shares_rows`): where planes are so large, a thread finds in its cache most of what it reads.
+/// Whether threads share out the rows of planes.
 bool SharesRows(const Schedule& schedule, const std::vector<Loop>& spatial, const Target& target) {
-  const int64_t threads = target.machine.threads;
-  if (spatial.size() < 4 || threads < 2) return false;
+  if (spatial.size() < 4) return false;
   const auto height = schedule.ConstExtent(spatial[spatial.size() - 2]);
   const auto width = schedule.ConstExtent(spatial.back());
   int64_t images = 1;
   for (size_t i = 0; i + 3 < spatial.size(); ++i) images *= schedule.ConstExtent(spatial[i]).value_or(kUnknownExtent);
-  return height && width && images < threads && *height % threads == 0 &&
-         *height / threads * *width * static_cast<int64_t>(sizeof(float)) >= kLeastPartOfPlane;
+  return height && width && CostModel(target.machine).ThreadsSharePlanes(images, *height, *width);
 }
 
 /// A reduction into a buffer whose last axis is vectorised: parallel over the outer axes, accumulators of a vector in
