@@ -10,6 +10,7 @@
 #include "deuteron/driver/pass_registry.h"
 #include "deuteron/ir/transform/pass.h"
 #include "deuteron/script/parser.h"
+#include "deuteron/script/printer.h"
 
 namespace deuteron {
 namespace {
@@ -71,6 +72,28 @@ TEST_P(RowKernels, AreScheduledAsPromised) {
   EXPECT_FALSE(merged.empty());
   EXPECT_EQ(rules.size(), 1U) << "not all became one kernel";
   for (const auto& [kernel, rule] : rules) EXPECT_EQ(rule, "rows") << kernel;
+}
+
+/// A GELU that a norm reads three times is kept for the row, and not the function within, which nothing but it reads.
+TEST(RowStages, KeepWhatStandsForADearProducer) {
+  transform::PassContext context;
+  transform::PassContext::Scope scope(context);
+  IRModule module = script::ParseModule(TextOf({R"(lv = R.erf(x)
+lv1 = R.add(lv, x)
+lv2 = R.multiply(lv1, x)
+gv = R.nn.softmax(lv2, axis=1)
+)",
+                                                "64, 256", ""}));
+  for (const transform::Pass& pass :
+       ParsePasses("LegalizeOps,AnnotateTIROpPattern,FuseOps,FuseReductions,FuseTIR,ScheduleForCPU")) {
+    module = pass(std::move(module));
+  }
+  const std::string text = script::Print(module);
+  const size_t function = text.find("T.erf(");
+  ASSERT_NE(function, std::string::npos);
+  EXPECT_EQ(text.find("T.erf(", function + 1), std::string::npos) << "computed again";
+  const std::string line = text.substr(function, text.find('\n', function) - function);
+  EXPECT_NE(line.find(") *"), std::string::npos) << "what is kept is not the product: " << line;
 }
 
 INSTANTIATE_TEST_SUITE_P(Axes, RowKernels,

@@ -119,10 +119,19 @@ void Recomputation::InlineIfCheap(const Block& block) {
   schedule_->ComputeInline(block);
 }
 
+bool Recomputation::StandsForProducer(const Block& block) const {
+  if (schedule_->GetConsumers(block).size() < 2) return false;
+  const std::vector<Block> producers = schedule_->GetProducers(block);
+  return std::any_of(producers.begin(), producers.end(), [&](const Block& producer) {
+    return MayInline(*schedule_, producer) && consumers_.at(producer).size() == 1 &&
+           OpsPerInstance(schedule_->Get(producer)) + Of(block) > cheap_ops_;
+  });
+}
+
 void InlineRowStages(Schedule* schedule, const Target& target, const std::function<bool(const Block&)>& is_one_a_row) {
   Recomputation recomputation(schedule, target);
   for (const Block& block : LastFirst(*schedule)) {
-    if (!MayInline(*schedule, block)) continue;
+    if (!MayInline(*schedule, block) || recomputation.StandsForProducer(block)) continue;
     const auto consumers = schedule->GetConsumers(block);
     const bool all_per_row = std::all_of(consumers.begin(), consumers.end(), [&](const Block& consumer) {
       return !IsReduction(*schedule, consumer) && is_one_a_row(consumer);

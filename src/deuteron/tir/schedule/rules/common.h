@@ -76,6 +76,9 @@ class Recomputation {
   Recomputation(Schedule* schedule, const Target& target);
   /// Inlines a stage that one block reads, or of which those that read it repeat few operations an element.
   void InlineIfCheap(const Block& block);
+  /// Whether to keep a block that several read, though it is cheap, spares keeping what nobody but it reads: which is
+  /// too dear to be computed by each of them.
+  bool StandsForProducer(const Block& block) const;
 
  private:
   /// Operations an element that each block that reads the stage would repeat: the stage's and those of the stages
