@@ -28,6 +28,31 @@ double PartOfRows(const CostModel& costs, int64_t length) {
   return length % costs.machine().Lanes(32) == 0 ? 1 : costs.MaskedPart();
 }
 
+double PlaneBytes(const ConvWork& work) {
+  auto bytes = static_cast<double>(sizeof(float));
+  for (size_t i = 0; i < work.result.size(); ++i) bytes *= static_cast<double>(work.result[i] * work.strides[i]);
+  return bytes;
+}
+
+/// Whether the planes of a sum over channels lie on more pages than a loop may step through: vectors of pixels are out
+/// of the question then.
+bool StepsThroughManyPages(const CostModel& costs, const ConvWork& work) {
+  const auto page = static_cast<double>(costs.machine().page_bytes);
+  const double pages = static_cast<double>(work.weights[1]) * std::min(PlaneBytes(work) / page, 1.0);
+  return pages > static_cast<double>(costs.machine().near_pages);
+}
+
+/// What panels of weights lose where they pass by pixels of channels first, each a line of the cache in every plane:
+/// planes that drive each other's lines out of the second level are read anew for each panel.
+double OfCompetingPlanes(const CostModel& costs, const ConvWork& work) {
+  const double plane = PlaneBytes(work);
+  if (!costs.Conflict(static_cast<int64_t>(plane), work.weights[1])) return 0;
+  const int64_t channels = work.weights[0] / work.groups;
+  const int64_t panels = Vectors(channels, costs.PanelVectors(channels) * costs.machine().Lanes(32));
+  const double image = static_cast<double>(work.images * work.weights[1]) * plane;
+  return static_cast<double>(panels) * costs.SecondsToMove(image) / costs.SecondsOfCycles(1);
+}
+
 /// Of the rows of a line's windows those that lie in the part of the image that another thread computed, where threads
 /// share out rows.
 double OfExchangedRows(const CostModel& costs, const ConvWork& work, ImageLayout layout) {
@@ -94,9 +119,11 @@ double CyclesOfConvolution(const CostModel& costs, const ConvWork& work, ImageLa
   }
   if (layout == ImageLayout::kChannelsLast && work.groups == 1) return by_channels;
   by_channels += costs.CyclesOfTransposition(pixels * static_cast<double>(channels));
+  by_channels += OfCompetingPlanes(costs, work);
   const int64_t line = lines.back();
-  const double by_pixels =
+  double by_pixels =
       costs.CyclesOfProduct(channels, depth, line) * pixels / static_cast<double>(line) / PartOfRows(costs, line);
+  if (taps == 1 && StepsThroughManyPages(costs, work)) by_pixels = std::numeric_limits<double>::infinity();
   return static_cast<double>(work.groups) * std::min(by_channels, by_pixels) / kPartOfChannelsFirst;
 }
 

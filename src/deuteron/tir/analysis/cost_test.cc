@@ -5,6 +5,7 @@
 #include "deuteron/arith/analyzer.h"
 #include "deuteron/ir/prim_ops.h"
 #include "deuteron/target/target.h"
+#include "deuteron/tir/analysis/conv_cost.h"
 
 namespace deuteron::tir {
 namespace {
@@ -122,6 +123,36 @@ TEST(CostModel, PiecesTakeAsLongAsAForkJoin) {
   EXPECT_EQ(GrainOf(CostsOf(""), Rows(Min(I64(100), outer), identity)), 27);
   EXPECT_EQ(GrainOf(CostsOf(""), Rows(outer, identity)), (8100 + 3 * kUnknownExtent - 1) / (3 * kUnknownExtent));
   EXPECT_EQ(GrainOf(CostsOf(""), Rows(I64(100), identity, {{String("grain"), int64_t{5}}})), 5);
+}
+
+TEST(CyclesOfConvolution, ChargeRowsThatThreadsExchange) {
+  const auto cycles = [](const std::string& options, int64_t images, ImageLayout layout) {
+    const ConvWork work{.images = images,
+                        .result = {14, 14},
+                        .weights = {512, 1, 3, 3},
+                        .strides = {1, 1},
+                        .dilation = {1, 1},
+                        .groups = 512};
+    return CyclesOfConvolution(CostsOf(options), work, layout);
+  };
+  const double alone = cycles("-threads=1", 1, ImageLayout::kChannelsLast);
+  const double exchanged = cycles("-threads=2", 1, ImageLayout::kChannelsLast) - alone;
+  EXPECT_GT(exchanged, 0);
+  EXPECT_DOUBLE_EQ(cycles("-threads=4", 1, ImageLayout::kChannelsLast), alone + 3 * exchanged);
+  EXPECT_DOUBLE_EQ(cycles("-threads=2", 2, ImageLayout::kChannelsLast), 2 * alone) << "a thread has an image";
+  EXPECT_DOUBLE_EQ(cycles("-threads=2", 1, ImageLayout::kChannelsFirst),
+                   cycles("-threads=1", 1, ImageLayout::kChannelsFirst))
+      << "a thread has planes, which are small";
+}
+
+TEST(CyclesOfConvolution, ChargePlanesThatCompeteForPlaces) {
+  const auto of_pixel = [](int64_t side, ImageLayout layout) {
+    const ConvWork work{.result = {side, side}, .weights = {512, 1024, 1, 1}, .strides = {1, 1}, .dilation = {1, 1}};
+    return CyclesOfConvolution(CostsOf(""), work, layout) / static_cast<double>(side * side);
+  };
+  // Planes of 4 KiB, and of some more.
+  EXPECT_GT(of_pixel(32, ImageLayout::kChannelsFirst), 1.3 * of_pixel(33, ImageLayout::kChannelsFirst));
+  EXPECT_LT(of_pixel(32, ImageLayout::kChannelsLast), 1.1 * of_pixel(33, ImageLayout::kChannelsLast));
 }
 
 }  // namespace

@@ -40,7 +40,7 @@ using tir::ImageLayout;
 /// The network must gain this much, so as not to be changed for what the model cannot tell.
 constexpr double kLeastGain = 1.03;
 /// Times as long as the shuffles of a transposition in registers takes one of a whole tensor.
-constexpr double kShufflesOfTransposition = 4;
+constexpr double kShufflesOfTransposition = 2;
 
 double Elements(const Type& type) {
   const auto* tensor = type.as<TensorTypeNode>();
@@ -125,8 +125,9 @@ class Chooser {
 
   /// Loads and stores go to as many lines of the cache as there are elements in a vector.
   double CyclesToTranspose(double elements) const {
-    const double moved = 2 * costs_.SecondsToMove(sizeof(float) * elements) / costs_.SecondsOfCycles(1);
-    return kShufflesOfTransposition * costs_.CyclesOfTransposition(elements) + moved;
+    const double shuffles = costs_.SecondsOfCycles(kShufflesOfTransposition * costs_.CyclesOfTransposition(elements));
+    const double moving = 2 * costs_.SecondsToMove(sizeof(float) * elements);
+    return costs_.Overlapped(shuffles, moving) / costs_.SecondsOfCycles(1);
   }
 
   /// Nothing where shapes are not known, or the layouts are others than those of this pass.
