@@ -141,6 +141,8 @@ def FuseSiblings() -> Pass:
     """merges kernels that read the same tensor in the same order"""
 def FuseTIR() -> Pass:
     """merges the loop-level functions of each Primitive function into one"""
+def FuseWindows() -> Pass:
+    """merges a product and the windows that slide over its result"""
 def GenerateCode() -> Pass:
     """generates code for the current target and drops it: to reproduce errors of code generation"""
 def HeadsToRows() -> Pass:

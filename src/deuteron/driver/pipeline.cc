@@ -52,6 +52,7 @@ std::vector<Pipeline> MakePipelines() {
                        {"FuseOps"},
                        {"FuseReductions"},
                        {"FuseAttention"},
+                       {"FuseWindows"},
                        {"FuseSiblings"},
                        {"RecomputeProducers"},
                        {"FuseTIR"},
@@ -95,7 +96,7 @@ transform::Sequential MakePipeline(std::string_view name) {
 
 const std::vector<std::string>& MergingPasses() {
   static const auto* passes = new std::vector<std::string>{
-      "CombineMatmulsOfOneWeight", "SeparateOutputs", "FuseReductions", "FuseAttention", "FuseSiblings",
+      "CombineMatmulsOfOneWeight", "SeparateOutputs", "FuseReductions", "FuseAttention", "FuseWindows", "FuseSiblings",
       "RecomputeProducers"};
   return *passes;
 }

@@ -344,6 +344,8 @@ double CostModel::CyclesOfExchange(double bytes) const {
   return bytes / (machine_.core_gbps / machine_.ghz * kExchangedPart);
 }
 
+double CostModel::CyclesOfPointwise(double ops) const { return ops / PointwiseOpsPerCycle(machine_); }
+
 double CostModel::CyclesToWiden() const { return kWideningInstructions / static_cast<double>(machine_.vector_pipes); }
 
 double CostModel::MaskedPart() const { return kMaskedPart; }

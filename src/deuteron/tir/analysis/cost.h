@@ -114,6 +114,8 @@ class CostModel {
   double CyclesOfExchange(double bytes) const;
   /// Cycles to copy so many bytes within the second level.
   double CyclesOfCopy(int64_t bytes) const;
+  /// Cycles of a core for so many pointwise operations.
+  double CyclesOfPointwise(double ops) const;
   /// Cycles to make a vector of float32 of 16-bit floats that were loaded.
   double CyclesToWiden() const;
   /// Lanes of a vector that may be masked count as so many of another.

@@ -29,6 +29,8 @@ Pass FuseOps(FuseOpsOptions options = {});
 Pass FuseReductions();
 /// Merges two products with a softmax between them, and what only moves their operands and their result.
 Pass FuseAttention();
+/// Merges a product and the windows of single channels that slide over its result.
+Pass FuseWindows();
 /// Merges kernels that read the same tensor in the same order into one with several results.
 Pass FuseSiblings();
 /// Merges the kernels of each Primitive function into one: ExpandTupleArguments, RemoveUnusedParameters, the

@@ -15,6 +15,8 @@ const std::vector<ScheduleRule>& ScheduleRules() {
        ScheduleAttention},
       {"winograd", "convolutions by products of transformed tiles: blocks of tiles that stay in the cache",
        ScheduleWinograd},
+      {"product-window", "windows over a product: tiles of rows whose product stays in the cache",
+       ScheduleProductWindow},
       {"contraction", "matrix products and convolutions: register tiles, epilogue at the tile", ScheduleContraction},
       {"rows", "reductions along any axes: all stages of a row, or of a vector of neighbouring rows, together",
        ScheduleRows},

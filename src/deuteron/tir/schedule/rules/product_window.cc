@@ -1,0 +1,360 @@
+/// \file
+/// Windows that slide over the result of a product, each channel by itself, in images with their channels last: a
+/// pointwise convolution that widens an image, and the depthwise one behind it. Some rows of the second at a time, for
+/// which those of the first are computed that its windows see, and stay in the cache.
+///
+///     for a tile of rows of the result:                               threads share these
+///       wide = f(product) of the rows that the windows of the tile see
+///       result = g(windows over wide)
+///
+/// The wide image is the largest tensor of such a network; as a whole it would go through memory twice. Rows that the
+/// windows of two tiles see are computed twice. The stages are functions of their own on parts of the tensors
+/// (tile_stage.h).
+#include "deuteron/tir/schedule/rules/product_window.h"
+
+#include <algorithm>
+#include <limits>
+
+#include "deuteron/arith/analyzer.h"
+#include "deuteron/tir/schedule/rules/common.h"
+#include "deuteron/tir/schedule/rules/tile_stage.h"
+#include "deuteron/tir/schedule/state.h"
+
+namespace deuteron::tir {
+namespace {
+
+/// Dimensions of an image (n, h, w, c) that a part of it has.
+const std::vector<int64_t> kDimsOfPart = {1, 2, 3};
+/// The kernel must take this much less time than two, so as not to be made for what the model cannot tell.
+constexpr double kLeastGain = 1.05;
+/// Of the time that the wide image takes through memory, what shows beside the arithmetic of two kernels.
+constexpr double kShownPart = 0.5;
+
+constexpr const char* kNoWindow = "it is no window of one channel over the rows of a product";
+constexpr const char* kUnknown = "the image's height, width or channels are not known";
+constexpr const char* kNoGain = "the image between them stays in the cache as it is, or its rows do not fit there";
+
+class ProductWindowScheduler {
+ public:
+  ProductWindowScheduler(Schedule* schedule, const Target& target)
+      : schedule_(*schedule), thread_(target), costs_(target.machine) {
+    thread_.machine.threads = 1;
+  }
+
+  /// Null, or why not. `must_pay`: only if two kernels would take longer.
+  const char* Run(bool must_pay) {
+    if (!FindBlocks()) return kNoWindow;
+    if (const char* why = FindExtents()) return why;
+    if (!ChooseTile(must_pay)) return kNoGain;
+    Stmt stages;
+    if (const char* why = Tile(&stages)) return why;
+    const auto iter = [](const PrimExpr& extent, const Var& var) {
+      return IterVar(Range::FromMinExtent(I64(0), extent), var, IterVarType::kSpatial);
+    };
+    PutTiles(&schedule_, "rows_of_windows",
+             {iter(images_, image_), iter(I64(tiles_), tile_), iter(I64(groups_), group_)}, stages, allocated_);
+    return nullptr;
+  }
+
+ private:
+  /// What pads an image by a constant.
+  bool IsPadding(const Block& block) const {
+    static const Op if_then_else = Op::Get("tir.if_then_else");
+    const auto stored = GetStoredValue(schedule_.Get(block)->body);
+    const auto* call = stored ? stored->value.as<CallNode>() : nullptr;
+    return call != nullptr && call->op.same_as(if_then_else) && call->args[1]->kind == ExprKind::kBufferLoad &&
+           call->args[2]->kind == ExprKind::kFloatImm;
+  }
+
+  bool FindBlocks() {
+    InlineInjective(&schedule_, [&](const Block& block) { return IsCopy(schedule_, block); });
+    for (const Block& block : schedule_.GetBlocks()) {
+      if (!HasPlainLoops(schedule_, block)) return false;
+      const BlockClass kind = ClassifyBlock(schedule_.Get(block)).kind;
+      if (kind == BlockClass::kInjective) continue;
+      Block& found = kind == BlockClass::kMatmul ? product_ : window_;
+      if (kind == BlockClass::kOpaque || !found.empty()) return false;
+      found = block;
+    }
+    if (product_.empty() || window_.empty()) return false;
+    std::optional<Block> last = SoleProducer(window_);
+    while (last && *last != product_ && IsPadding(*last)) last = SoleProducer(*last);
+    if (!last) return false;
+    const Block wide = *last;
+    InlineInjective(&schedule_, [&](const Block& block) { return block != wide; });
+    const std::vector<Block> blocks = schedule_.GetBlocks();
+    const auto window = std::find(blocks.begin(), blocks.end(), window_);
+    first_stage_.assign(blocks.begin(), window);
+    second_stage_.assign(window, blocks.end());
+    if (first_stage_.size() > 2 || first_stage_.front() != product_ || first_stage_.back() != wide) return false;
+    if (second_stage_.size() > 2 || !WritesParameter(schedule_, second_stage_.back())) return false;
+    wide_ = schedule_.WriteBuffer(wide);
+    return wide_->shape.size() == 4 && schedule_.GetConsumers(wide) == std::vector{window_} &&
+           (wide == product_ || schedule_.GetConsumers(product_) == std::vector{wide});
+  }
+
+  std::optional<Block> SoleProducer(const Block& block) const {
+    const std::vector<Block> producers = schedule_.GetProducers(block);
+    return producers.size() == 1 ? std::optional(producers[0]) : std::nullopt;
+  }
+
+  /// What a block stores to, at plain iterators.
+  static std::optional<Array<PrimExpr>> StoredIndices(const SBlock& block) {
+    if (const auto update = GetReductionUpdate(block)) return update->indices;
+    if (const auto stored = GetStoredValue(block->body)) return stored->indices;
+    return std::nullopt;
+  }
+
+  /// The iterators of a block by dimension of what it writes, whole ones of an image; none where it has one value.
+  std::optional<std::vector<IterVar>> AxesOf(const Block& name) const {
+    const SBlock block = schedule_.Get(name);
+    const auto indices = StoredIndices(block);
+    const Buffer buffer = schedule_.WriteBuffer(name);
+    if (!indices || indices->size() != 4) return std::nullopt;
+    std::vector<IterVar> axes(4);
+    for (size_t dim = 0; dim < 4; ++dim) {
+      const auto at = static_cast<int64_t>(dim);
+      for (const IterVar& iter : block->iter_vars) {
+        if ((*indices)[at].same_as(iter->var)) axes[dim] = iter;
+      }
+      const bool is_whole = axes[dim].defined() && ExprEqual(axes[dim]->dom->extent, buffer->shape[at]);
+      if (!is_whole && !IsOne(buffer->shape[at])) return std::nullopt;
+    }
+    if (!axes[1].defined()) return std::nullopt;
+    return axes;
+  }
+
+  const char* FindExtents() {
+    const SBlock window = schedule_.Get(window_);
+    const auto axes = AxesOf(window_);
+    if (!axes) return kNoWindow;
+    const Buffer result = schedule_.WriteBuffer(window_);
+    const auto wide = AsConstInts({wide_->shape[1], wide_->shape[2], wide_->shape[3]});
+    const auto own = AsConstInts({result->shape[1], result->shape[2], result->shape[3]});
+    if (!wide || !own) return kUnknown;
+    height_ = (*wide)[0], width_ = (*wide)[1], channels_ = (*wide)[2];
+    rows_ = (*own)[0], columns_ = (*own)[1];
+    images_ = wide_->shape[0];
+    if ((*own)[2] != channels_ || !ExprEqual(images_, result->shape[0])) return kNoWindow;
+    for (const std::vector<Block>* stage : {&first_stage_, &second_stage_}) {
+      for (const Block& block : *stage) {
+        const Buffer buffer = schedule_.WriteBuffer(block);
+        const Buffer& image = stage == &first_stage_ ? wide_ : result;
+        if (!AxesOf(block) || !ExprEqual(buffer->shape, image->shape)) return kNoWindow;
+      }
+    }
+    // The rows that a window sees: stride × y + Σ dilation × r − padding.
+    BufferLoad load;
+    size_t loads = 0;
+    PostOrderVisit(window->body, [&](const ObjectRef& node) {
+      const auto* read = node.as<BufferLoadNode>();
+      if (read == nullptr || !read->buffer.same_as(wide_)) return;
+      load = GetRef<BufferLoad>(read);
+      ++loads;
+    });
+    if (loads != 1) return kNoWindow;
+    ExprVarMap zero;
+    for (const IterVar& iter : window->iter_vars) zero[iter->var] = I64(0);
+    const auto begin = AsConstInt(arith::Analyzer().Simplify(Substitute(load->indices[1], zero)));
+    if (!begin) return kNoWindow;
+    begin_ = *begin;
+    for (const IterVar& iter : window->iter_vars) {
+      const auto step = StepAlong(load->indices[1], iter);
+      if (!step || *step < 0) return kNoWindow;
+      if (iter.same_as((*axes)[1])) {
+        stride_ = *step;
+      } else if (iter->type == IterVarType::kReduce) {
+        const auto extent = AsConstInt(iter->dom->extent);
+        if (!extent) return kUnknown;
+        span_ += *step * (*extent - 1);
+        taps_ *= *extent;
+      } else if (*step != 0) {
+        return kNoWindow;
+      }
+    }
+    if (stride_ < 1 || begin_ > 0) return kNoWindow;
+    const MatmulRoles roles = *ClassifyBlock(schedule_.Get(product_)).matmul;
+    unit_ = UnitOfChannels(roles);
+    for (const size_t axis : roles.k) {
+      depth_ *= static_cast<double>(AssumedExtent(schedule_.Get(product_)->iter_vars[axis]->dom->extent));
+    }
+    return nullptr;
+  }
+
+  /// Weights that were laid out in blocks of channels are read by quotient and remainder of a channel.
+  int64_t UnitOfChannels(const MatmulRoles& roles) const {
+    int64_t unit = Lanes(thread_);
+    for (const BufferLoad& load : {roles.lhs_load, roles.rhs_load}) {
+      if (!load.defined()) continue;  // guarded, an image that is padded
+      for (const PrimExpr& index : load->indices) {
+        PostOrderVisit(index, [&](const PrimExpr& node) {
+          if (node->kind != ExprKind::kFloorMod) return;
+          unit = std::max(unit, AsConstInt(static_cast<const BinaryNode*>(node.get())->b).value_or(channels_));
+        });
+      }
+    }
+    return channels_ % unit == 0 ? unit : channels_;
+  }
+
+  /// How many rows of the image between a tile of so many rows sees. At the ends of the image it sees fewer, and is
+  /// given rows beside.
+  int64_t Seen(int64_t rows) const { return std::min(stride_ * (rows - 1) + span_ + 1, height_); }
+
+  /// Cycles for a row of so many channels of the image between, and of the result.
+  double CyclesOfSeen(int64_t channels) const {
+    double ops = 0;
+    for (size_t i = 1; i < first_stage_.size(); ++i) ops += OpsPerInstance(schedule_.Get(first_stage_[i]));
+    return costs_.CyclesOfProduct(width_, depth_, channels) +
+           costs_.CyclesOfPointwise(ops * static_cast<double>(width_ * channels));
+  }
+  double CyclesOfRow(int64_t channels) const {
+    const auto vectors = static_cast<double>(columns_ * ((channels + Lanes(thread_) - 1) / Lanes(thread_)));
+    return vectors * (static_cast<double>(taps_) / static_cast<double>(costs_.machine().vector_pipes) +
+                      costs_.CyclesOfCopy(costs_.machine().vector_bits / 8));
+  }
+  /// Of all images, as two kernels. Of the image between each thread has a part in its cache, if that is small enough.
+  double CyclesApart(int64_t images) const {
+    const auto bytes = static_cast<double>(images * height_ * width_ * channels_ * wide_->dtype.bytes());
+    const double of_part = bytes / static_cast<double>(costs_.machine().threads);
+    const double moving =
+        costs_.CyclesOfPointwise(bytes * (costs_.FlopsPerByte(of_part) - costs_.FlopsPerCachedByte()));
+    return static_cast<double>(images) * (static_cast<double>(height_) * CyclesOfSeen(channels_) +
+                                          static_cast<double>(rows_) * CyclesOfRow(channels_)) +
+           2 * kShownPart * moving;
+  }
+
+  /// The tile that makes least work.
+  bool ChooseTile(bool must_pay) {
+    const int64_t threads = costs_.machine().threads;
+    // A batch whose size the run tells may be of one.
+    const int64_t images = AsConstInt(images_).value_or(1);
+    double least = must_pay ? CyclesApart(images) / static_cast<double>(threads) / kLeastGain
+                            : std::numeric_limits<double>::infinity();
+    for (int64_t groups = 1; groups <= channels_ / unit_; ++groups) {
+      if (channels_ / unit_ % groups != 0) continue;
+      const int64_t channels = channels_ / groups;
+      const double of_seen = CyclesOfSeen(channels), of_row = CyclesOfRow(channels);
+      for (int64_t length = 1; length <= rows_; ++length) {
+        if (rows_ % length != 0) continue;
+        const int64_t tiles = rows_ / length, seen = Seen(length);
+        if (length > 1 && seen * width_ * channels * wide_->dtype.bytes() > costs_.BesidePanelBytes()) break;
+        const auto rounds = static_cast<double>((images * tiles * groups + threads - 1) / threads);
+        const double cycles = rounds * (static_cast<double>(seen) * of_seen + static_cast<double>(length) * of_row);
+        if (cycles >= least) continue;
+        least = cycles;
+        length_ = length;
+        tiles_ = tiles;
+        groups_ = groups;
+      }
+    }
+    return length_ != 0;
+  }
+
+  Buffer PartOf(const Buffer& whole, int64_t rows) const {
+    return Buffer(whole->name, whole->dtype, {I64(rows), whole->shape[2], I64(channels_ / groups_)});
+  }
+
+  const char* Tile(Stmt* stmt) {
+    const PrimExpr first = PrimExpr(tile_) * I64(length_);
+    const int64_t seen = Seen(length_);
+    const PrimExpr first_seen = Max(Min(first * I64(stride_) + I64(begin_), I64(height_ - seen)), I64(0));
+    part_ = PartOf(wide_, seen);
+    allocated_ = {part_};
+    TileStage widening;
+    if (const char* why = AddBlocks(first_stage_, first_seen, seen, part_, nullptr, &widening)) return why;
+    const Stmt widen = Scheduled(widening, {}, {part_});
+    TileStage sliding;
+    if (const char* why = AddBlocks(second_stage_, first, length_, Buffer(), &first_seen, &sliding)) return why;
+    *stmt = SeqStmt::Flatten(Array<Stmt>{widen, Scheduled(sliding, {part_}, {})});
+    return nullptr;
+  }
+
+  /// Adds the blocks of a stage for `count` rows from `first` on. The last of them writes to `to`, or to the tensor
+  /// that it writes; of the image between, row `first_seen` is the first of the part that is read.
+  const char* AddBlocks(const std::vector<Block>& blocks, const PrimExpr& first, int64_t count, const Buffer& to,
+                        const PrimExpr* first_seen, TileStage* stage) {
+    for (const Block& name : blocks) {
+      const SBlock block = schedule_.Get(name);
+      const std::vector<IterVar> axes = *AxesOf(name);
+      TileValues values;
+      for (const IterVar& iter : block->iter_vars) {
+        if (iter.same_as(axes[0])) {
+          values.Fix(iter, image_);
+        } else if (iter.same_as(axes[1])) {
+          values.Bind(iter, I64(count), first);
+        } else if (iter.same_as(axes[3])) {
+          values.Bind(iter, I64(channels_ / groups_), PrimExpr(group_) * I64(channels_ / groups_));
+        } else {
+          values.Bind(iter, iter->dom->extent, I64(0));
+        }
+      }
+      const Buffer written = schedule_.WriteBuffer(name);
+      if (name != blocks.back()) {
+        const Buffer between = PartOf(written, count);
+        stage->Keep(written, between, kDimsOfPart);
+        stage->Allocate(between);
+      } else if (to.defined()) {
+        stage->Keep(written, to, kDimsOfPart);
+      }
+      const auto seen = [&](const BufferLoadNode* load) -> std::optional<PrimExpr> {
+        if (first_seen == nullptr || !load->buffer.same_as(wide_)) return std::nullopt;
+        Array<PrimExpr> indices;
+        for (const int64_t dim : kDimsOfPart) {
+          const PrimExpr index = Substitute(load->indices[dim], values.all);
+          const PrimExpr begin = dim == 1   ? *first_seen
+                                 : dim == 3 ? PrimExpr(group_) * I64(channels_ / groups_)
+                                            : I64(0);
+          indices.push_back(arith::Analyzer().Simplify(index - begin));
+        }
+        return BufferLoad(part_, indices);
+      };
+      if (const char* why = stage->Add(block, values, seen)) return why;
+    }
+    return nullptr;
+  }
+
+  Stmt Scheduled(const TileStage& stage, const Array<Buffer>& inputs, const Array<Buffer>& outputs) {
+    return stage.Scheduled(thread_, inputs, outputs, {image_, tile_, group_}, {}, &allocated_);
+  }
+
+  Schedule& schedule_;
+  /// A tile is one thread's.
+  Target thread_;
+  const CostModel costs_;
+  Block product_, window_;
+  /// The product and what is computed of it; the window and what is computed of that.
+  std::vector<Block> first_stage_, second_stage_;
+  /// The image between them, and the part of it that a tile sees.
+  Buffer wide_, part_;
+  PrimExpr images_;
+  int64_t height_ = 0, width_ = 0, channels_ = 0;
+  /// Of the result.
+  int64_t rows_ = 0, columns_ = 0;
+  /// Along the rows: the first that the first window would see, steps between windows, and how much further the last
+  /// row of one lies than its first.
+  int64_t begin_ = 0, stride_ = 0, span_ = 0;
+  int64_t taps_ = 1;
+  double depth_ = 1;
+  /// Channels that are not cut: a block of the weights, or a vector.
+  int64_t unit_ = 1;
+  /// Rows of the result that a tile has, how many tiles there are, and groups of channels.
+  int64_t length_ = 0, tiles_ = 0, groups_ = 1;
+  Array<Buffer> allocated_;
+  const Var image_{"image", DataType::Int(64)}, tile_{"tile", DataType::Int(64)}, group_{"group", DataType::Int(64)};
+};
+
+}  // namespace
+
+bool ScheduleProductWindow(Schedule* schedule, const Target& target) {
+  Schedule attempt = *schedule;
+  if (ProductWindowScheduler(&attempt, target).Run(/*must_pay=*/false) != nullptr) return false;
+  *schedule = attempt;
+  return true;
+}
+
+const char* WhyNoProductWindow(const PrimFunc& func, const Target& target) {
+  Schedule schedule(func);
+  return ProductWindowScheduler(&schedule, target).Run(/*must_pay=*/true);
+}
+
+}  // namespace deuteron::tir
