@@ -142,12 +142,10 @@ def unlike_their_signature():
                    for name, number, dtype in (("m", 8, np.int64), ("l", 256, np.int64), ("r", 8000, np.int64), ("a", hertz, np.float32), ("b", hertz, np.float32))]
         yield f"a filter bank from {hertz} Hz", model([node("MelWeightMatrix", ["m", "l", "r", "a", "b"], ["y"], "/it")], numbers, outputs=[
             helper.make_empty_tensor_value_info("y")]), [], MODEL, ["/it", "no filter bank"]
-    far = [numpy_helper.from_array(np.array([0, 0, 1, 1e20], np.float32), "r"), numpy_helper.from_array(np.array([1, 1e-20], np.float32), "s")]
+    far = [numpy_helper.from_array(np.array([0, 0, 1, 1e20], np.float32), "r"), numpy_helper.from_array(np.array([1, 1], np.float32), "s")]
     for mode in ("nearest", "linear"):
         yield f"a region far away, {mode}", model([node("Resize", ["x", "r", "s"], ["y"], "/it", mode=mode, coordinate_transformation_mode="tf_crop_and_resize")], far), [
         ], MODEL, ["/it", "its region lies at"]
-    yield "averages of 10^20 elements", model([node("Resize", ["x", "r", "s"], ["y"], "/it", mode="linear", antialias=1, coordinate_transformation_mode="tf_crop_and_resize")],
-                                              far, opset=18), [], UNSUPPORTED, ["/it", "averages"]
     yield "a shape of int32", model([node("Reshape", ["x", "s"], ["y"], "/it")], [shape]), [], MODEL, ["/it", "input 1", "int64"]
     yield "a flag of 2", model([node("ReduceMean", ["x"], ["y"], "/it", keepdims=2)]), [], MODEL, ["/it", "keepdims", "0 or 1"]
     turned = node("Transpose", ["x"], ["y"], "/it")

@@ -81,7 +81,8 @@ class LoopBuilder {
                                       : initial_[i]);
     }
     for (; field < static_cast<int64_t>(results.size()); ++field) {
-      values.push_back(WithDims(node_, node_.Field(loop, field)));
+      const Type row = Outside(given[field + (is_conditional_ ? 1 : 0)]);
+      values.push_back(WithRowsOf(WithDims(node_, node_.Field(loop, field)), row));
     }
     return values;
   }
@@ -198,6 +199,15 @@ class LoopBuilder {
     Array<PrimExpr> shape = {trips};
     for (const PrimExpr& dim : tensor->shape.value()) shape.push_back(dim);
     return TensorType(shape, tensor->dtype);
+  }
+
+  /// Rows that are known to be of type `row`. Of no rows a loop that its steps end does not tell what each would be.
+  Value WithRowsOf(const Value& rows, const Type& row) const {
+    const auto* tensor = row.as<TensorTypeNode>();
+    if (!is_conditional_ || !tensor->has_shape()) return rows;
+    Array<PrimExpr> shape = {node_.Shape(rows->expr)[0]};
+    for (const PrimExpr& dim : tensor->shape.value()) shape.push_back(dim);
+    return node_.Reshaped(rows->expr, shape);
   }
 
   const NodeContext& node_;

@@ -238,18 +238,24 @@ std::optional<double> NodeContext::ConstFloat(size_t index) const {
   return values->front();
 }
 
-Array<PrimExpr> NodeContext::Dims(size_t index, const char* what) const {
+Expr NodeContext::Vector(size_t index, int64_t count) const {
+  const Expr x = X(index);
+  const Array<PrimExpr> shape = Shape(x);
+  return shape.size() == 1 && !AsConstInt(shape[0]) ? WithShape(x, {I64(count)}) : x;
+}
+
+Array<PrimExpr> NodeContext::Dims(size_t index, const char* what, std::optional<int64_t> count) const {
   if (const Symbolic known = Known(index)) {
     if (known->rank() > 1 || !known->dtype.is_integer()) Fail(std::string(what) + " must be a vector of integers");
     Array<PrimExpr> dims;
     for (const PrimExpr& value : known->values) dims.push_back(deuteron::CastTo(DataType::Int(64), value));
     return dims;
   }
-  return BoundDims(CastTo(X(index), DataType::Int(64)), what);
+  return BoundDims(CastTo(count ? Vector(index, *count) : X(index), DataType::Int(64)), what);
 }
 
-Array<PrimExpr> NodeContext::Sizes(size_t index, const char* what) const {
-  const Array<PrimExpr> sizes = Dims(index, what);
+Array<PrimExpr> NodeContext::Sizes(size_t index, const char* what, std::optional<int64_t> count) const {
+  const Array<PrimExpr> sizes = Dims(index, what, count);
   for (const PrimExpr& size : sizes) {
     const auto number = AsConstInt(size);
     if (number) {
@@ -492,7 +498,12 @@ relax::Expr NodeContext::Reshaped(const relax::Expr& expr, const Array<PrimExpr>
   }
   // Of nothing, nothing: a 0 in R.reshape would be the dimension that stands there in `expr`.
   const bool is_empty = type->shape.has_value() && IsZero(Product(shape, 0, static_cast<int64_t>(shape.size())));
-  if (is_empty && IsZero(Product(*type->shape, 0, type->ndim))) return Emit(relax::Zeros(shape, type->dtype));
+  if (is_empty) {
+    // Whether there is nothing may be left to the run.
+    const PrimExpr elements = Product(*type->shape, 0, type->ndim);
+    if (!IsZero(elements)) WithShape(Emit(relax::Reshape(expr, {elements})), {I64(0)});
+    return Emit(relax::Zeros(shape, type->dtype));
+  }
   return Emit(relax::Reshape(expr, shape));
 }
 

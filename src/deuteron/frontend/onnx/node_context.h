@@ -119,11 +119,14 @@ class NodeContext {
   std::vector<int64_t> RequireInts(size_t index, const char* what) const;
   std::optional<double> ConstFloat(size_t index) const;
   std::optional<std::vector<double>> ConstFloats(size_t index) const;
-  /// An integer vector as a shape: its known elements, else symbolic dimensions that are bound at run time.
-  Array<PrimExpr> Dims(size_t index, const char* what) const;
+  /// An input that is a vector of `count` elements, which its type may not say.
+  relax::Expr Vector(size_t index, int64_t count) const;
+  /// An integer vector as a shape: its known elements, else symbolic dimensions that are bound at run time. `count`:
+  /// how many there must be, where the node says so and the vector's type may not.
+  Array<PrimExpr> Dims(size_t index, const char* what, std::optional<int64_t> count = std::nullopt) const;
   /// The same of what a tensor is made as long as, or longer by: a ModelError where no tensor is that long. Sums of
   /// them do not overflow.
-  Array<PrimExpr> Sizes(size_t index, const char* what) const;
+  Array<PrimExpr> Sizes(size_t index, const char* what, std::optional<int64_t> count = std::nullopt) const;
   /// An integer as a dimension: input `index`, of one element, known or bound at run time.
   PrimExpr Dim(size_t index, const char* what) const;
   /// Symbolic dimensions for the elements of a vector of int64, which is of constant length; none is negative.
