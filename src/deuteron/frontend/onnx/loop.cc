@@ -226,7 +226,7 @@ class LoopBuilder {
 /// The states before the first step; sequences whose length a step changes as rows.
 Results StatesOf(const NodeContext& node, const Results& initial, const LoopBuilder::Body& body) {
   const bool has_sequences = std::any_of(initial.begin(), initial.end(), [](const Value& state) {
-    return state.defined() && state->elements && !state->is_none;
+    return state.defined() && (state->elements || state->is_rows) && !state->is_none;
   });
   if (!has_sequences) return initial;
   // What one step makes of them is converted to learn the types of their elements, and not used.

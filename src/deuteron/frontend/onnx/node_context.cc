@@ -82,6 +82,11 @@ Value Value::Copy() const {
 Results Flattened(const Results& values) {
   Results flat;
   for (const Value& value : values) {
+    if (value.defined() && value->extents.defined()) {
+      flat.emplace_back(value->expr);
+      flat.emplace_back(value->extents);
+      continue;
+    }
     if (!value.defined() || !value->elements) {
       flat.push_back(value);
       continue;
@@ -96,9 +101,14 @@ Results PutTogether(const Results& like, std::span<const Value> flat) {
   Results values;
   for (const Value& value : like) {
     if (!value.defined() || !value->elements) {
+      const bool is_ragged = value.defined() && value->extents.defined();
       values.push_back(flat[0]);
-      flat = flat.subspan(1);
       if (value.defined() && value->is_rows) values.back()->is_rows = true;
+      if (is_ragged) {
+        values.back()->extents = flat[1]->expr;
+        values.back()->row_rank = value->row_rank;
+      }
+      flat = flat.subspan(is_ragged ? 2 : 1);
       continue;
     }
     const size_t count = Flattened(*value->elements).size();
@@ -113,7 +123,10 @@ bool AreAlike(const Results& a, const Results& b) {
   return std::equal(a.begin(), a.end(), b.begin(), b.end(), [](const Value& left, const Value& right) {
     const bool is_sequence = left.defined() && left->elements;
     if (is_sequence != (right.defined() && right->elements)) return false;
-    if (left.defined() && right.defined() && left->is_rows != right->is_rows) return false;
+    if (left.defined() && right.defined() &&
+        (left->is_rows != right->is_rows || left->extents.defined() != right->extents.defined())) {
+      return false;
+    }
     return !is_sequence || (left->is_none == right->is_none && AreAlike(*left->elements, *right->elements));
   });
 }

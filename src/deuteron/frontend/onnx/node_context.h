@@ -38,6 +38,10 @@ class Value {
     std::optional<std::vector<Value>> elements;
     /// A sequence of tensors of one type whose length the run tells: `expr` is the elements on a new first axis.
     bool is_rows = false;
+    /// Of such whose elements are of different shapes (sequence_ragged.h) those shapes, a row for each, and their rank;
+    /// else null.
+    relax::Expr extents;
+    int64_t row_rank = 0;
     /// An optional that holds nothing.
     bool is_none = false;
     /// Of a survey: nothing is known of it, for what makes it is not supported.
@@ -203,11 +207,12 @@ class NodeContext {
 /// Converts a node to calls; one value an output.
 using Results = std::vector<Value>;
 
-/// The tensors among values and in sequences among them, in order.
+/// The tensors among values and in sequences among them, in order; of those of different shapes these come second.
 Results Flattened(const Results& values);
 /// Values like `like`, of the tensors that `Flattened` gives of them.
 Results PutTogether(const Results& like, std::span<const Value> flat);
-/// Whether sequences stand at the same places and are of the same lengths.
+/// Whether sequences stand at the same places, and are of the same lengths, or of lengths and shapes that the run
+/// tells.
 bool AreAlike(const Results& a, const Results& b);
 
 using Converter = Results (*)(const NodeContext& node);
