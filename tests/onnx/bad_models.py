@@ -206,6 +206,21 @@ def enormous(folder):
     yield ("an array of negative shape", model([node("Relu", ["x"], ["y"])]), ["--input", f"x={folder / 'negative.npy'}"], USAGE, ["negative.npy", "-2"])
 
 
+def of_unknown_rank():
+    """What only the run could tell the rank of: the node, and what to do."""
+    def parsed(text):
+        return onnx.parser.parse_model(f'<ir_version: 8, opset_import: ["" : 17]> {text}')
+    yield "a loop that changes a rank", parsed("""g (int64 n, float[2,3] x) => (float y) { t = Constant <value: tensor = bool {1}> () at = Constant <value: tensor = int64[1] {0}> ()
+        y = Loop (n, t, x) <body = b (int64 i, bool c, float a) => (bool d, float z) { d = Identity (c) z = Unsqueeze (a, at) }> }"""), [], UNSUPPORTED, [
+        "Loop", "'y'", "(2, 3)", "(1, 2, 3)", "Reshape"]
+    yield "a shape of any length", parsed("g (float[N] x, int64[K] s) => (float y) { y = Reshape (x, s) }"), [], UNSUPPORTED, ["Reshape", "'y'", "K", "--shape"]
+    yield "an expansion to any rank", parsed("g (float[N] x, int64[K] s) => (float y) { y = Expand (x, s) }"), [], UNSUPPORTED, ["Expand", "'y'", "--shape"]
+    yield "a sequence of two ranks", parsed("""g (float[N] x, float[N,M] z, int64 i) => (float y) {
+        s = SequenceConstruct (x, z) y = SequenceAt (s, i) }"""), [], UNSUPPORTED, ["SequenceAt", "'y'", "rank", "Reshape"]
+    yield "a sequence of any length as a result", parsed("""g (float[N] x, int64[K] k) => (seq(float[M]) y) {
+        y = SplitToSequence (x, k) }"""), [], UNSUPPORTED, ["'y'", "ConcatFromSequence"]
+
+
 def cases(folder):
     """(name, model or bytes or path, flags, exit status, words of the message)"""
     good = model([node("Relu", ["x"], ["y"], "/relu")])
@@ -271,6 +286,7 @@ def cases(folder):
     yield "missing operand", model([node("Add", ["x"], ["y"], "/add")]), [], MODEL, ["/add"]
     yield "unknown element type", add(tensor("w", [2, 3], bytes(24), dtype=77)), [], MODEL, ["77"]
     yield from unlike_their_signature()
+    yield from of_unknown_rank()
     yield from damaged_trees(folder)
     yield "graphs too deep", deep_graphs(50), [], UNSUPPORTED, ["nesting"]
 
