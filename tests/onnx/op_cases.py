@@ -26,6 +26,7 @@ import early_cases  # noqa: E402
 import feature_cases  # noqa: E402
 import nchwc_cases  # noqa: E402
 import run_time_cases  # noqa: E402
+import sequence_cases  # noqa: E402
 from case import F, I, Case, Const, case, f, graph, i, ints  # noqa: E402
 from compare import difference  # noqa: E402
 
@@ -166,8 +167,9 @@ def cases():
     # Wider than all channels.
     for size in (15, 16, 2**61 + 1, 2**63 - 1):
         yield case("LRN", [f(2, 7, 4, 4)], size=size, alpha=0.5)
-    # The default of epsilon is a float: in double precision 1e-5 is another number.
+    # Defaults of attributes are floats: in double precision 1e-5 is another number.
     yield dataclasses.replace(case("LayerNormalization", [f(2, 3, 8).astype(np.float64) * 1e-2, Const(np.ones(8))]), tolerance=1e-12)
+    yield dataclasses.replace(case("HardSigmoid", [f(3, 8).astype(np.float64)], 18), tolerance=1e-12)
     yield dataclasses.replace(case("BatchNormalization", [f(2, 3).astype(np.float64), *[f(3, low=0.01, high=0.02).astype(np.float64) for _ in range(4)]]), tolerance=1e-12)
     yield case("LpNormalization", [f(3, 4)], p=2)
     yield case("MeanVarianceNormalization", [f(2, 3, 4, 5)])
@@ -434,7 +436,7 @@ def main():
         pending.clear()
 
     with tempfile.TemporaryDirectory() as temporary:
-        for index, one in enumerate([*cases(), *contrib_cases.cases(), *feature_cases.cases(), *nchwc_cases.cases(), *early_cases.cases(), *run_time_cases.cases()]):
+        for index, one in enumerate([*cases(), *contrib_cases.cases(), *feature_cases.cases(), *nchwc_cases.cases(), *early_cases.cases(), *run_time_cases.cases(), *sequence_cases.cases()]):
             if not re.search(arguments.pattern, one.op):
                 continue
             text = describe(index, one)

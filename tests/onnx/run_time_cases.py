@@ -200,7 +200,52 @@ def operands():
                expected=[np.array([[[[5, 6], [13, 14]]]], F)])
     for length in (5, 8):
         yield case("DFT", [f(2, 8, 3, 1), np.array(length, I), np.array(1, I)], opset=20)
-    yield case("NonMaxSuppression", [f(1, 40, 4, low=0, high=1), f(1, 2, 40, low=0, high=1), np.array(30, I), np.array(0.3, F), np.array(0.2, F)])
+    for most in (30, 0):
+        yield case("NonMaxSuppression", [f(1, 40, 4, low=0, high=1), f(1, 2, 40, low=0, high=1), np.array(most, I), np.array(0.3, F), np.array(0.2, F)])
+    for boxes in (0, 3):
+        yield graph("NonMaxSuppressionOfAnyBoxes", [f(1, boxes, 4, low=0, high=1), f(1, 2, boxes, low=0, high=1)], """g (float[A,B,4] x, float[A,C,B] s) => (int64[N,3] y) {
+            k = Constant <value: tensor = int64 {100}> () y = NonMaxSuppression (x, s, k) }""")
+    # Of an image's region, of which the scales know nothing.
+    region = [0, 0, 0.1, 0.2, 1, 1, 0.7, 1.3]
+    for mode in ("nearest", "linear", "cubic"):
+        crop = {"mode": mode, "coordinate_transformation_mode": "tf_crop_and_resize", "extrapolation_value": 2.5}
+        for given in (Const(region, F), np.array(region, F)):
+            yield case("Resize", [f(1, 2, 5, 6), given, Const([1, 1, 1.5, 0.7], F)], opset=18, **crop)
+            yield case("Resize", [f(1, 2, 5, 6), given, None, Const([1, 2, 4, 7], I)], opset=18, **crop)
+    # A place at an edge, which in single precision lies beyond it.
+    edge = Const([0, 0, 0, 0.15, 1, 1, 1, 1], F)
+    yield case("Resize", [f(1, 1, 2, 3), edge, None, Const([1, 1, 2, 4], I)], opset=18, mode="linear", coordinate_transformation_mode="tf_crop_and_resize", extrapolation_value=9.0)
+    for rows, columns in ((0, 3), (3, 0), (0, 0)):
+        yield graph("ReshapeOfNothing", [np.zeros((rows, columns), F)], """g (float[A,B] x) => (float y) {
+            s = Constant <value: tensor = int64[2] {0, 3}> () y = Reshape <allowzero: int = 1> (x, s) }""", 21)
+    for filters, length, rate, low, high in ((8, 64, 16000, 0, 8000), (3, 16, 8192, 0, 4096), (40, 400, 16000, 20, 7600)):
+        numbers = [np.array(filters, I), np.array(length, I), np.array(rate, I), np.array(low, F), np.array(high, F)]
+        yield case("MelWeightMatrix", numbers)
+        yield case("MelWeightMatrix", [*[Const(value) for value in numbers[:4]], numbers[4]])
+
+
+def operands_of_any_length():
+    """Vectors whose types do not say how many elements they have, of which their nodes do."""
+    def one(name, inputs, node, more="", opset=18):
+        return graph(name, [f(2, 3, 4), *inputs], f"g (float[A,B,C] x, int64[K] v{more}) => (float y) {{ {node} }}", opset)
+    pads, some = np.array([0, 1, 1, 1, 0, 1], I), np.array([-1, 2], I)
+    for mode in ("constant", "reflect"):
+        yield one("Pad", [pads], f'y = Pad <mode: string = "{mode}"> (x, v)')
+    fill = "c = Constant <value: tensor = float {2}> ()"
+    yield one("Pad", [some], f"{fill} a = Constant <value: tensor = int64[1] {{1}}> () y = Pad (x, v, c, a)")
+    yield one("Pad", [some, np.array([1], I)], f"{fill} y = Pad (x, v, c, a)", ", int64[1] a")
+    for count in (0, 3):
+        yield one("Tile", [np.array([2, 1, count], I)], "y = Tile (x, v)")
+    yield one("Split", [np.array([1, 2], I)], "z, y = Split <axis: int = 1> (x, v)")
+    yield one("CenterCropPad", [np.array([5, 2, 1], I)], "y = CenterCropPad (x, v)")
+    yield one("CenterCropPad", [np.array([5, 2], I)], "y = CenterCropPad <axes: ints = [1, -1]> (x, v)")
+    yield graph("AffineGrid", [f(2, 2, 3), np.array([2, 3, 4, 5], I)], "g (float[N,2,3] x, int64[K] v) => (float y) { y = AffineGrid (x, v) }", 20)
+    yield graph("AffineGrid", [f(2, 3, 4), np.array([2, 3, 4, 5, 6], I)], "g (float[N,3,4] x, int64[K] v) => (float y) { y = AffineGrid <align_corners: int = 1> (x, v) }", 20)
+    yield graph("Col2Im", [f(2, 8, 9), np.array([4, 4], I)], """g (float[N,C,L] x, int64[K] v) => (float y) {
+        b = Constant <value: tensor = int64[2] {2, 2}> () y = Col2Im (x, v, b) }""", 18)
+    yield graph("MaxUnpool", [f(1, 1, 2, 2), np.array([[[[0, 3], [8, 15]]]], I), np.array([1, 1, 4, 4], I)], """g (float[N,C,H,W] x, int64[N,C,H,W] i, int64[K] v) => (float y) {
+        y = MaxUnpool <kernel_shape: ints = [2, 2], strides: ints = [2, 2]> (x, i, v) }""")
+    yield graph("Resize", [f(1, 2, 4, 5), np.array([1, 1, 2, 1.5], F)], "g (float[A,B,C,D] x, float[K] v) => (float y) { y = Resize (x, , v) }", 18)
 
 
 def halves():
@@ -277,6 +322,7 @@ def cases():
     yield from ranges_of_sizes()
     yield from control_flow()
     yield from operands()
+    yield from operands_of_any_length()
     yield from halves()
     yield from symbolic_windows()
     yield from parts()

@@ -57,15 +57,16 @@ Expr Activated(const NodeContext& node, const Expr& x, std::string name, std::op
   const std::string given = name;
   name = InSmallLetters(std::move(name));
   const Builder b{node, x};
+  // Defaults are floats, as what a node gives is: in double precision 0.2 is another number.
   if (name == "relu") return b.Done(relax::nn::Relu(x));
   if (name == "tanh") return b.Done(relax::Tanh(x));
   if (name == "sigmoid") return b.Done(relax::Sigmoid(x));
   if (name == "softplus") return b.Done(relax::nn::Softplus(x));
   if (name == "gelu") return b.Done(relax::nn::Gelu(x));
-  if (name == "leakyrelu") return b.Done(relax::nn::LeakyRelu(x, first.value_or(0.01)));
+  if (name == "leakyrelu") return b.Done(relax::nn::LeakyRelu(x, first.value_or(0.01F)));
   if (name == "softsign") return b.Done(relax::Divide(x, relax::Add(relax::Abs(x), b.Const(1))));
   if (name == "affine") return b.Done(b.Line(first.value_or(1), second.value_or(0)));
-  if (name == "hardsigmoid") return b.Done(b.HardLine(first.value_or(0.2), second.value_or(0.5)));
+  if (name == "hardsigmoid") return b.Done(b.HardLine(first.value_or(0.2F), second.value_or(0.5)));
   if (name == "hardswish") return b.Done(relax::Multiply(x, b.HardLine(1.0 / 6.0, 0.5)));
   if (name == "thresholdedrelu") {
     return b.Done(relax::Where(relax::Greater(x, b.Const(first.value_or(1))), x, b.Const(0)));

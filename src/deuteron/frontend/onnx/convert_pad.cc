@@ -54,7 +54,7 @@ Pads ReadPads(const NodeContext& node, int64_t rank) {
   }
   if (node.AxesAtRunTime(3, 18)) {
     const RunTimeAxes axes(node, node.X(3), rank);
-    const Expr pads = node.CastTo(node.X(1), DataType::Int(64));
+    const Expr pads = node.CastTo(node.Vector(1, 2 * axes.count()), DataType::Int(64));
     const Expr none = node.ConstantInts(std::vector<int64_t>(static_cast<size_t>(rank), 0));
     const auto part = [&](int64_t from) {
       const int64_t count = axes.count();
@@ -62,24 +62,26 @@ Pads ReadPads(const NodeContext& node, int64_t rank) {
     };
     return PadsOfRun(node, node.Emit(relax::Concat({part(0), part(axes.count())}, 0)));
   }
+  const bool has_axes = node.opset() >= 18 && node.Has(3);
+  const auto given_axes = has_axes ? node.Axes(node.RequireInts(3, "axes"), rank) : std::vector<int64_t>{};
   Pads pads;
   if (node.Known(1) == nullptr) {
-    pads = PadsOfRun(node, node.CastTo(node.X(1), DataType::Int(64)));
+    const int64_t count = has_axes ? static_cast<int64_t>(given_axes.size()) : rank;
+    pads = PadsOfRun(node, node.CastTo(node.Vector(1, 2 * count), DataType::Int(64)));
   } else {
     const Array<PrimExpr> given = node.Sizes(1, "the pads");
     pads = KnownPads(node, {given.begin(), given.end()});
   }
-  if (node.opset() < 18 || !node.Has(3)) {
+  if (!has_axes) {
     check(pads.added.size());
     return pads;
   }
-  const std::vector<int64_t> axes = node.Axes(node.RequireInts(3, "axes"), rank);
-  if (pads.added.size() != 2 * axes.size()) node.Fail("the pads do not fit the axes");
+  if (pads.added.size() != 2 * given_axes.size()) node.Fail("the pads do not fit the axes");
   const auto spread = [&](const std::vector<PrimExpr>& some) {
     std::vector<PrimExpr> full(static_cast<size_t>(2 * rank), I64(0));
-    for (size_t i = 0; i < axes.size(); ++i) {
-      full[axes[i]] = some[i];
-      full[rank + axes[i]] = some[axes.size() + i];
+    for (size_t i = 0; i < given_axes.size(); ++i) {
+      full[given_axes[i]] = some[i];
+      full[rank + given_axes[i]] = some[given_axes.size() + i];
     }
     return full;
   };

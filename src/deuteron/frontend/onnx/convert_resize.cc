@@ -117,8 +117,9 @@ ResizeSpec ReadSpec(const NodeContext& node, const Array<PrimExpr>& shape) {
       const PrimExpr& length = shape[axes[i]];
       spec.scales[axes[i]] = scale;
       if (const auto number = AsConstInt(length)) {
-        const double share = spec.begin.empty() ? 1.0 : spec.end[axes[i]] - spec.begin[axes[i]];
-        const float size = static_cast<float>(*number) * static_cast<float>(share) * static_cast<float>(scale);
+        // Of a region the share does not count, whatever the operator's text says: the standard's reference and ONNX
+        // Runtime take the scales for those of the whole.
+        const float size = static_cast<float>(*number) * static_cast<float>(scale);
         spec.sizes[axes[i]] = I64(LengthOf(node, std::floor(size)));
       } else {
         const PrimExpr size =
@@ -130,7 +131,7 @@ ResizeSpec ReadSpec(const NodeContext& node, const Array<PrimExpr>& shape) {
     return spec;
   }
   if (early || !node.Has(3)) node.Fail("it has neither scales nor sizes");
-  const Array<PrimExpr> sizes = node.Sizes(3, "the sizes");
+  const Array<PrimExpr> sizes = node.Sizes(3, "the sizes", static_cast<int64_t>(axes.size()));
   if (sizes.size() != axes.size()) node.Fail("the sizes do not fit the axes");
   for (size_t i = 0; i < axes.size(); ++i) {
     spec.sizes[axes[i]] = sizes[i];
@@ -166,10 +167,11 @@ double Coordinate(const NodeContext& node, const ResizeSpec& spec, const Resized
     return out == 1 ? 0.0F : position * static_cast<float>(in - 1) / static_cast<float>(out - 1);
   }
   if (mode == "tf_crop_and_resize") {
-    const auto last = static_cast<double>(in - 1);
-    if (out == 1) return 0.5 * (spec.begin[axis] + spec.end[axis]) * last;
-    const double step = (spec.end[axis] - spec.begin[axis]) * last / static_cast<double>(out - 1);
-    return spec.begin[axis] * last + static_cast<double>(x) * step;
+    const auto last = static_cast<float>(in - 1);
+    const auto begin = static_cast<float>(spec.begin[axis]);
+    const auto end = static_cast<float>(spec.end[axis]);
+    if (out == 1) return 0.5F * (begin + end) * last;
+    return begin * last + position * (end - begin) * last / static_cast<float>(out - 1);
   }
   if (mode == "half_pixel_symmetric") {
     const float adjusted = static_cast<float>(out) / (ratio * static_cast<float>(in));

@@ -6,9 +6,14 @@
 #include "deuteron/frontend/onnx/converters.h"
 #include "deuteron/frontend/onnx/importer.h"
 #include "deuteron/frontend/onnx/loop.h"
+#include "deuteron/frontend/onnx/sequence_ragged.h"
 #include "deuteron/frontend/onnx/sequence_rows.h"
+#include "deuteron/relax/op/binary.h"
+#include "deuteron/relax/op/create.h"
 #include "deuteron/relax/op/index.h"
 #include "deuteron/relax/op/manipulate.h"
+#include "deuteron/relax/op/search.h"
+#include "deuteron/relax/op/shape.h"
 #include "deuteron/relax/type_analysis.h"
 
 namespace deuteron::onnx {
@@ -68,7 +73,7 @@ Results ConvertSequenceAt(const NodeContext& node) {
 Results ConvertSequenceInsert(const NodeContext& node) {
   const bool is_placed = node.Has(2) && !node.ConstInts(2);
   if (node.In(0)->is_rows || is_placed) {
-    return {WithRow(node, AsRows(node, node.In(0), RowType(node, {node.X(1).ty()})), node.In(1), 2)};
+    return {WithRow(node, node.In(0), node.In(1), 2)};
   }
   std::vector<Value> elements = node.Elements(0);
   const auto count = static_cast<int64_t>(elements.size());
@@ -97,7 +102,7 @@ Results ConvertSequenceErase(const NodeContext& node) {
 
 Results ConvertConcatFromSequence(const NodeContext& node) {
   if (node.In(0)->is_rows) {
-    const auto rank = static_cast<int64_t>(node.Shape(node.In(0)->expr).size()) - 1;
+    const int64_t rank = RowRank(node, node.In(0));
     const bool is_new = node.Flag("new_axis", false);
     return {JoinedRows(node, node.In(0), node.Axis(node.RequiredInt("axis"), is_new ? rank + 1 : rank), is_new)};
   }
@@ -133,6 +138,23 @@ std::vector<int64_t> SizesOfParts(const NodeContext& node, int64_t axis) {
   return sizes;
 }
 
+/// Lengths of parts that are a vector of the run: none is negative, or longer than the axis.
+Expr LengthsOfRun(const NodeContext& node, int64_t axis) {
+  const Expr given = node.CastTo(node.X(1), DataType::Int(64));
+  return node.CheckedPositions(given, {node.Simplify(node.Shape(0)[axis] + 1)});
+}
+
+/// Lengths of parts of one size, the last of which may be shorter: the size, or the axis, is a value of the run.
+Expr EqualLengths(const NodeContext& node, int64_t axis) {
+  const PrimExpr length = node.Shape(0)[axis];
+  const PrimExpr size = node.Simplify(Max(node.Dim(1, "the size of the parts"), I64(1)));
+  const PrimExpr count = node.Simplify(FloorDiv(length + size - 1, size));
+  const Expr begins =
+      node.Emit(relax::Multiply(relax::Arange(I64(0), count, I64(1), DataType::Int(64)), relax::PrimValue(size)));
+  const Expr left = node.Emit(relax::Subtract(relax::PrimValue(length), begins));
+  return node.Emit(relax::Minimum(left, relax::PrimValue(size)));
+}
+
 }  // namespace
 
 Results ConvertSplitToSequence(const NodeContext& node) {
@@ -141,14 +163,17 @@ Results ConvertSplitToSequence(const NodeContext& node) {
   if (by_one && !AsConstInt(node.Shape(0)[axis])) {
     return {RowsAlong(node, node.X(0), axis, !node.Has(1) && !node.Flag("keepdims", true))};
   }
-  if (node.Has(1) && !node.ConstInts(1)) {
+  if (node.Has(1)) {
     const auto shape = node.KnownShape(1);
-    if (shape && shape->size() == 1 && AsConstInt((*shape)[0])) {
+    const bool is_known = node.ConstInts(1).has_value();
+    if (!is_known && shape && shape->size() == 1 && AsConstInt((*shape)[0])) {
       return {Value::Sequence(SplitBySymbols(node, node.X(0), axis))};
     }
-    node.Unsupported(
-        "the number of its parts is a value of the run, and they are not of one size; give their sizes as a vector of "
-        "constant length");
+    // How many parts there are is a value of the run.
+    const bool is_one_size = shape && shape->empty();
+    if (!is_known || (is_one_size && !AsConstInt(node.Shape(0)[axis]))) {
+      return {RaggedParts(node, node.X(0), axis, is_one_size ? EqualLengths(node, axis) : LengthsOfRun(node, axis))};
+    }
   }
   const std::vector<int64_t> sizes = SizesOfParts(node, axis);
   // The parts make up the whole, which is checked at run time where its length is a symbol.
@@ -172,25 +197,64 @@ namespace {
 Results MapRows(const NodeContext& node, const GraphProto& body) {
   const PrimExpr count = RowCount(node, node.In(0));
   Results given;
+  const auto of_count = [&](const Expr& x) {
+    Array<PrimExpr> shape = node.Shape(x);
+    shape.Set(0, count);
+    return node.WithShape(x, shape);
+  };
   for (size_t i = 0; i < node.NumInputs(); ++i) {
     const Value& input = node.In(i);
-    given.push_back(input->elements ? AsRows(node, input) : input);
-    if (!given.back()->is_rows) continue;
-    Array<PrimExpr> shape = node.Shape(given.back()->expr);
-    shape.Set(0, count);
-    given.back() = Value::Rows(node.WithShape(given.back()->expr, shape));
+    given.push_back(input->elements ? AsRows(node, input) : input.Copy());
+    Value& rows = given.back();
+    if (!rows->is_rows) continue;
+    if (rows->extents.defined()) {
+      rows->extents = of_count(rows->extents);
+    } else {
+      rows->expr = of_count(rows->expr);
+    }
   }
-  Results sequences = EmitLoop(node, count, Value(), {}, [&](const PrimExpr& step, const Results&) {
+  const auto map = [&](const PrimExpr& step) {
     std::vector<Value> inputs;
     for (const Value& value : given) inputs.push_back(value->is_rows ? Value(RowAt(node, value, step)) : value.Copy());
-    const Results outputs = node.importer()->ImportGraph(body, inputs);
+    Results outputs = node.importer()->ImportGraph(body, inputs);
     if (outputs.size() != node.NumOutputs()) node.Fail("its body does not have as many outputs as it has");
     for (const Value& output : outputs) {
       if (output->elements || output->is_rows) node.Unsupported("a sequence of sequences");
     }
-    return LoopStep{Value(), {}, outputs};
+    return outputs;
+  };
+  // What one step gives is converted to learn which outputs are of one shape, and not used: others are carried on.
+  const tir::Var number(String("map_step"));
+  Results results;
+  const relax::SeqExpr trial = node.importer()->Sequence([&] { return results = map(number); });
+  std::vector<bool> is_carried;
+  Results carried;
+  for (const Value& output : results) {
+    const Type type = node.importer()->ExprOf(output, Span()).ty();
+    const TensorType row =
+        RowType(node, {relax::EraseToWellDefined(Importer::TypeOutside(trial, type),
+                                                 [&](const tir::Var& symbol) { return !symbol.same_as(number); })});
+    is_carried.push_back(!row->has_shape());
+    if (is_carried.back()) carried.push_back(AsRagged(node, Value::Sequence({}), row));
+  }
+  const Results all = EmitLoop(node, count, Value(), carried, [&](const PrimExpr& step, const Results& states) {
+    LoopStep made;
+    const Results outputs = map(step);
+    for (size_t i = 0; i < outputs.size(); ++i) {
+      if (!is_carried[i]) {
+        made.outputs.push_back(outputs[i]);
+        continue;
+      }
+      const Value& before = states[made.states.size()];
+      const Expr end =
+          node.Reshaped(node.Emit(relax::ShapeToTensor(relax::ShapeExpr({RaggedCount(node, before)}))), {});
+      made.states.push_back(WithRagged(node, before, node.importer()->ExprOf(outputs[i], Span()), end));
+    }
+    return made;
   });
-  for (Value& sequence : sequences) sequence = Value::Rows(sequence->expr);
+  Results sequences;
+  size_t state = 0, output = carried.size();
+  for (const bool carries : is_carried) sequences.push_back(carries ? all[state++] : Value::Rows(all[output++]->expr));
   return sequences;
 }
 

@@ -148,8 +148,8 @@ Results ConvertConcat(const NodeContext& node) {
   return {node.Emit(relax::Concat(Array<Expr>(parts.begin(), parts.end()), axis))};
 }
 
-Results SplitBySymbols(const NodeContext& node, const Expr& x, int64_t axis) {
-  const Array<PrimExpr> sizes = node.Dims(1, "the sizes of the parts");
+Results SplitBySymbols(const NodeContext& node, const Expr& x, int64_t axis, std::optional<int64_t> count) {
+  const Array<PrimExpr> sizes = node.Dims(1, "the sizes of the parts", count);
   Array<PrimExpr> whole = node.Shape(x);
   whole.Set(axis, node.Simplify(std::accumulate(sizes.begin(), sizes.end(), I64(0))));
   const Expr data = node.WithShape(x, whole);
@@ -168,7 +168,9 @@ Results SplitBySymbols(const NodeContext& node, const Expr& x, int64_t axis) {
 Results ConvertSplit(const NodeContext& node) {
   const Expr x = node.X(0);
   const int64_t axis = node.Axis(node.Int("axis", 0), node.Rank(x));
-  if (node.opset() >= 13 && node.Has(1) && !node.ConstInts(1)) return SplitBySymbols(node, x, axis);
+  if (node.opset() >= 13 && node.Has(1) && !node.ConstInts(1)) {
+    return SplitBySymbols(node, x, axis, static_cast<int64_t>(node.NumOutputs()));
+  }
   std::optional<std::vector<int64_t>> sizes;
   if (node.opset() < 13) {
     sizes = node.Ints("split");
@@ -238,8 +240,8 @@ Results ConvertExpand(const NodeContext& node) {
 
 Results ConvertTile(const NodeContext& node) {
   const Expr x = node.X(0);
-  const Array<PrimExpr> repeats = node.Sizes(1, "the repeats");
   const Array<PrimExpr> shape = node.Shape(x);
+  const Array<PrimExpr> repeats = node.Sizes(1, "the repeats", static_cast<int64_t>(shape.size()));
   if (repeats.size() != shape.size()) node.Fail("the repeats do not fit the rank of the input");
   for (size_t i = 0; i < shape.size(); ++i) {
     if (AsConstInt(repeats[i]).value_or(0) < 0) node.Fail("a negative number of repeats");

@@ -222,11 +222,62 @@ Results ConvertWindow(const NodeContext& node) {
 constexpr int64_t kMostOfFilterBank = 1 << 24;
 constexpr double kMostHertz = 1e9;
 
+namespace {
+
+/// A filter bank whose parameters are values of the run, in double precision as known ones are.
+Expr RunTimeFilterBank(const NodeContext& node) {
+  const DataType real = DataType::Float(64);
+  const PrimExpr mels = node.Dim(0, "the number of filters");
+  const PrimExpr length = node.Dim(1, "the length of the transform");
+  const PrimExpr bins = node.Simplify(FloorDiv(length, I64(2)) + 1);
+  const auto scalar = [&](double value) { return node.Scalar(real, value); };
+  const auto given = [&](size_t index) -> Expr { return node.CastTo(node.Reshaped(node.X(index), {}), real); };
+  const auto numbers = [&](const PrimExpr& first, const PrimExpr& end) -> Expr {
+    return node.CastTo(node.Emit(relax::Arange(first, end, I64(1), DataType::Int(64))), real);
+  };
+  const auto count = [&](const PrimExpr& extent) { return numbers(I64(0), extent); };
+  const auto number = [&](const PrimExpr& value) { return numbers(value, node.Simplify(value + 1)); };
+  const double log_of_ten = std::log(10.0);
+  const auto mel = [&](const Expr& hertz) -> Expr {
+    const Expr share = relax::Add(scalar(1), relax::Divide(hertz, scalar(700)));
+    return node.Emit(relax::Multiply(relax::Log(share), scalar(2595 / log_of_ten)));
+  };
+  const Expr lowest = mel(given(3));
+  const Expr all = number(node.Simplify(mels + 2));
+  const Expr step = node.Emit(relax::Divide(relax::Subtract(mel(given(4)), lowest), all));
+  const Expr mel_points = node.Emit(relax::Add(relax::Multiply(count(node.Simplify(mels + 2)), step), lowest));
+  const Expr power = relax::Exp(relax::Multiply(mel_points, scalar(log_of_ten / 2595)));
+  const Expr hertz = node.Emit(relax::Multiply(relax::Subtract(power, scalar(1)), scalar(700)));
+  const Expr points = number(node.Simplify(length + 1));
+  const Expr edges = node.Emit(relax::Floor(relax::Divide(relax::Multiply(hertz, points), given(2))));
+  const auto from = [&](int64_t first) -> Expr {
+    return node.Emit(relax::StridedSlice(edges, {0}, {I64(first)}, {node.Simplify(mels + first)}, {I64(1)}));
+  };
+  const Expr low = from(0);
+  const Expr centre = from(1);
+  const Expr high = from(2);
+  const Expr bin = node.Reshaped(count(bins), {bins, I64(1)});
+  // What is divided by 0 is not taken.
+  const auto share = [&](const Expr& begin, const Expr& end, const Expr& whole) -> Expr {
+    return node.Emit(relax::Divide(relax::Subtract(end, begin), relax::Maximum(whole, scalar(1))));
+  };
+  const auto both = [&](const Expr& a, const Expr& b) -> Expr { return node.Emit(relax::LogicalAnd(a, b)); };
+  const Expr rising = share(low, bin, relax::Subtract(centre, low));
+  const Expr falling = share(bin, high, relax::Subtract(high, centre));
+  const Expr is_rising = both(relax::GreaterEqual(bin, low), relax::Less(bin, centre));
+  const Expr is_falling = both(relax::GreaterEqual(bin, centre), relax::Less(bin, high));
+  const Expr peak = relax::Where(relax::Equal(bin, centre), scalar(1), scalar(0));
+  return node.Emit(relax::Where(is_falling, falling, relax::Where(is_rising, rising, peak)));
+}
+
+}  // namespace
+
 Results ConvertMelWeightMatrix(const NodeContext& node) {
+  const DataType dtype = ToDataType(node.Int("output_datatype", 1), "the filter bank");
   double values[5] = {};
   for (size_t i = 0; i < 5; ++i) {
     const auto value = node.ConstFloat(i);
-    if (!value) node.Unsupported("a filter bank whose parameters are computed at run time");
+    if (!value) return {node.CastTo(RunTimeFilterBank(node), dtype)};
     values[i] = *value;
   }
   const auto in = [](double value, double low, double high) { return value >= low && value <= high; };
@@ -257,7 +308,6 @@ Results ConvertMelWeightMatrix(const NodeContext& node) {
       matrix[j * mels + i] = static_cast<double>(high - j) / static_cast<double>(high - centre);
     }
   }
-  const DataType dtype = ToDataType(node.Int("output_datatype", 1), "the filter bank");
   return {node.ConstantFloats(matrix, {bins, mels}, dtype)};
 }
 

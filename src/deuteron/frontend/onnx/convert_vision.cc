@@ -78,8 +78,13 @@ Expr Col2ImAtRunTime(const NodeContext& node, const Array<PrimExpr>& image, cons
 }  // namespace
 
 Results ConvertCol2Im(const NodeContext& node) {
-  const Array<PrimExpr> image_dims = node.Dims(1, "the shape of the image");
-  const Array<PrimExpr> block_dims = node.Dims(2, "the shape of a block");
+  // Of as many axes as each other, whichever says how many.
+  const auto axes_of = [&](size_t input) -> std::optional<int64_t> {
+    const auto shape = node.KnownShape(input);
+    return shape && shape->size() == 1 ? AsConstInt((*shape)[0]) : std::nullopt;
+  };
+  const Array<PrimExpr> image_dims = node.Dims(1, "the shape of the image", axes_of(2));
+  const Array<PrimExpr> block_dims = node.Dims(2, "the shape of a block", axes_of(1));
   if (image_dims.size() != block_dims.size()) node.Fail("its blocks do not fit the image");
   const auto image_numbers = AsConstInts(image_dims);
   const auto block_numbers = AsConstInts(block_dims);
@@ -128,13 +133,13 @@ namespace {
 /// two it is not.
 Array<PrimExpr> MoreThan(const NodeContext& node, size_t index, const Array<PrimExpr>& shape) {
   const auto rank = static_cast<int64_t>(shape.size());
-  if (node.StaticDim(node.X(index), 0, "the length of the shape") != rank) {
+  if (node.StaticDim(node.Vector(index, rank), 0, "the length of the shape") != rank) {
     node.Fail("the shape of the result does not fit the image");
   }
   if (node.Known(index) == nullptr) {
     Array<PrimExpr> room(shape.size(), I64(CurrentLimits().extent));
     for (const int64_t axis : {0, 1}) room.Set(axis, I64(1));
-    const Expr wanted = node.CastTo(node.X(index), DataType::Int(64));
+    const Expr wanted = node.CastTo(node.Vector(index, rank), DataType::Int(64));
     const Expr own = node.importer()->ExprOf(Value(SymbolicVector(shape)), Span());
     return node.BoundDims(node.CheckedPositions(node.Emit(relax::Subtract(wanted, own)), room), "what is added");
   }
@@ -209,8 +214,11 @@ Expr GridColumns(const NodeContext& node, const Array<PrimExpr>& space, bool cor
 }  // namespace
 
 Results ConvertAffineGrid(const NodeContext& node) {
-  const Array<PrimExpr> dims = node.Dims(1, "the size of the image");
   Array<PrimExpr> matrices = node.Shape(0);
+  // A matrix has a row for each axis of space.
+  const auto rows = matrices.size() == 3 ? AsConstInt(matrices[1]) : std::nullopt;
+  const auto count = rows ? std::optional<int64_t>(*rows + 2) : std::nullopt;
+  const Array<PrimExpr> dims = node.Dims(1, "the size of the image", count);
   if (dims.empty() || matrices.empty()) node.Fail("it has no images");
   if (const auto images = AsConstInt(dims[0]), own = AsConstInt(matrices[0]); images && own && *images != *own) {
     node.Fail(std::to_string(*images) + " images by " + std::to_string(*own) + " matrices");
@@ -310,10 +318,10 @@ Results ConvertMaxRoiPool(const NodeContext& node) {
 Results ConvertCenterCropPad(const NodeContext& node) {
   Expr x = node.X(0);
   const int64_t rank = node.Rank(x);
-  const Array<PrimExpr> wanted = node.Dims(1, "the shape");
   std::vector<int64_t> axes(static_cast<size_t>(rank));
   std::iota(axes.begin(), axes.end(), 0);
   if (const auto given = node.Ints("axes")) axes = node.Axes(*given, rank);
+  const Array<PrimExpr> wanted = node.Dims(1, "the shape", static_cast<int64_t>(axes.size()));
   if (wanted.size() != axes.size()) node.Fail("the shape does not fit the axes");
   Array<PrimExpr> begin;
   Array<PrimExpr> end;

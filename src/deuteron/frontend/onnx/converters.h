@@ -77,8 +77,10 @@ DEUTERON_CONVERTER(Squeeze);
 DEUTERON_CONVERTER(Unsqueeze);
 DEUTERON_CONVERTER(Concat);
 DEUTERON_CONVERTER(Split);
-/// Parts of `x` along `axis` whose sizes, input 1, are symbolic or values of the run.
-Results SplitBySymbols(const NodeContext& node, const relax::Expr& x, int64_t axis);
+/// Parts of `x` along `axis` whose sizes, input 1, are symbolic or values of the run; `count` of them, where the node
+/// says how many.
+Results SplitBySymbols(const NodeContext& node, const relax::Expr& x, int64_t axis,
+                       std::optional<int64_t> count = std::nullopt);
 DEUTERON_CONVERTER(Expand);
 DEUTERON_CONVERTER(Tile);
 DEUTERON_CONVERTER(DepthToSpace);

@@ -47,15 +47,16 @@ class LoopBuilder {
     for (const Value& state : initial) {
       const Expr expr = node.importer()->ExprOf(state, Span());
       states_.push_back(expr);
-      types_.push_back(Widened(TensorType::WithNDim(kUnknownNDim, node.DType(expr)), expr.ty(), /*first=*/true));
+      types_.push_back(
+          Widened(TensorType::WithNDim(kUnknownNDim, node.DType(expr)), expr.ty(), DimsOf(expr.ty()), /*first=*/true));
     }
     is_carried_.assign(initial.size(), true);
   }
 
   Results Emit(const PrimExpr& trips, const Value& condition) {
     is_conditional_ = condition.defined();
-    relax::Function step = Step();
-    while (!Settle(step)) step = Step();
+    relax::Function step = CheckedStep();
+    while (!Settle(step)) step = CheckedStep();
     const relax::Var function = node_.builder().Emit(step, NameOf(node_, "_step"));
     Array<Expr> states;
     Array<Type> results;
@@ -81,14 +82,36 @@ class LoopBuilder {
                                       : initial_[i]);
     }
     for (; field < static_cast<int64_t>(results.size()); ++field) {
-      values.push_back(WithDims(node_, node_.Field(loop, field)));
+      const Type row = Outside(given[field + (is_conditional_ ? 1 : 0)]);
+      values.push_back(WithRowsOf(WithDims(node_, node_.Field(loop, field)), row));
     }
     return values;
   }
 
  private:
-  /// The type of a state that is `type` before a step and `next` after it. Of a first value all dimensions are taken.
-  Type Widened(const Type& type, const Type& next, bool first = false) {
+  using Dims = std::vector<Optional<PrimExpr>>;
+
+  /// The dimensions of a type, null where it has none.
+  static Dims DimsOf(const Type& type) {
+    const auto* tensor = type.as<TensorTypeNode>();
+    if (tensor == nullptr || !tensor->has_shape()) return {};
+    return {tensor->shape.value().begin(), tensor->shape.value().end()};
+  }
+
+  /// The dimensions of a state after `step`, null those that only the step knows.
+  Dims DimsAfter(const relax::Function& step, const Value& state) const {
+    Dims dims = DimsOf(state->expr.ty());
+    const auto body = Downcast<relax::SeqExpr>(step->body);
+    for (Optional<PrimExpr>& dim : dims) {
+      const Type outside = Importer::TypeOutside(body, ShapeType({dim.value()}));
+      if (!outside.as<ShapeTypeNode>()->values.has_value()) dim = std::nullopt;
+    }
+    return dims;
+  }
+
+  /// The type of a state that is `type` before a step and `next` after it, with the dimensions `then_dims` as far as
+  /// they are known. Of a first value all dimensions are taken.
+  Type Widened(const Type& type, const Type& next, const Dims& then_dims, bool first = false) {
     const auto* before = type.as<TensorTypeNode>();
     const auto* after = next.as<TensorTypeNode>();
     if (after == nullptr || before->dtype != after->dtype) {
@@ -96,11 +119,14 @@ class LoopBuilder {
                  relax::Describe(next) + " after it");
     }
     if (after->ndim == kUnknownNDim || (!first && before->ndim != after->ndim)) {
+      if (!first && before->ndim != kUnknownNDim) {
+        changes_rank_ = relax::Describe(type) + " before a step and " + relax::Describe(next) + " after it";
+      }
       return TensorType::WithNDim(kUnknownNDim, before->dtype);
     }
     Array<PrimExpr> dims;
     for (int64_t axis = 0; axis < after->ndim; ++axis) {
-      const PrimExpr then = after->has_shape() ? after->shape.value()[axis] : PrimExpr();
+      const PrimExpr then = then_dims.empty() ? PrimExpr() : then_dims[axis].value_or(PrimExpr());
       const PrimExpr now = first ? then : before->shape.value()[axis];
       const bool holds = now.defined() &&
                          (own_.count(now.get()) != 0 || (then.defined() && node_.analyzer().CanProveEqual(now, then)));
@@ -113,6 +139,21 @@ class LoopBuilder {
       dims.push_back(symbol);
     }
     return TensorType(dims, before->dtype);
+  }
+
+  /// Step; where it needs the rank of a state that has none, the error says which one that is.
+  relax::Function CheckedStep() {
+    if (changes_rank_.empty()) return Step();
+    try {
+      return Step();
+    } catch (const tvm::ffi::Error& error) {
+      if (error.kind() != "UnsupportedError") throw;
+      node_.Unsupported(
+          "a value that its steps carry on is " + changes_rank_ +
+          ", so that its rank is not known; bring it to one rank by Reshape, or give the loop a constant, "
+          "small number of steps (" +
+          std::string(error.message()) + ")");
+    }
   }
 
   /// Converts a step on states of the types as they are now.
@@ -166,7 +207,7 @@ class LoopBuilder {
         ++field;
         continue;
       }
-      const Type type = Widened(types_[i], given[field++]);
+      const Type type = Widened(types_[i], given[field++], DimsAfter(step, step_.states[i]));
       settled = settled && relax::TypesIdentical(type, types_[i]);
       types_[i] = type;
     }
@@ -200,6 +241,15 @@ class LoopBuilder {
     return TensorType(shape, tensor->dtype);
   }
 
+  /// Rows that are known to be of type `row`. Of no rows a loop that its steps end does not tell what each would be.
+  Value WithRowsOf(const Value& rows, const Type& row) const {
+    const auto* tensor = row.as<TensorTypeNode>();
+    if (!is_conditional_ || !tensor->has_shape()) return rows;
+    Array<PrimExpr> shape = {node_.Shape(rows->expr)[0]};
+    for (const PrimExpr& dim : tensor->shape.value()) shape.push_back(dim);
+    return node_.Reshaped(rows->expr, shape);
+  }
+
   const NodeContext& node_;
   const Results& initial_;
   const Body& body_;
@@ -210,13 +260,15 @@ class LoopBuilder {
   std::vector<relax::Var> params_;
   LoopStep step_;
   bool is_conditional_ = false;
+  /// A state of which steps change the rank: its types; else empty.
+  std::string changes_rank_;
   std::unordered_set<const Object*> own_;
 };
 
 /// The states before the first step; sequences whose length a step changes as rows.
 Results StatesOf(const NodeContext& node, const Results& initial, const LoopBuilder::Body& body) {
   const bool has_sequences = std::any_of(initial.begin(), initial.end(), [](const Value& state) {
-    return state.defined() && state->elements && !state->is_none;
+    return state.defined() && (state->elements || state->is_rows) && !state->is_none;
   });
   if (!has_sequences) return initial;
   // What one step makes of them is converted to learn the types of their elements, and not used.

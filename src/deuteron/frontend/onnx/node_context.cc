@@ -82,6 +82,11 @@ Value Value::Copy() const {
 Results Flattened(const Results& values) {
   Results flat;
   for (const Value& value : values) {
+    if (value.defined() && value->extents.defined()) {
+      flat.emplace_back(value->expr);
+      flat.emplace_back(value->extents);
+      continue;
+    }
     if (!value.defined() || !value->elements) {
       flat.push_back(value);
       continue;
@@ -96,9 +101,14 @@ Results PutTogether(const Results& like, std::span<const Value> flat) {
   Results values;
   for (const Value& value : like) {
     if (!value.defined() || !value->elements) {
+      const bool is_ragged = value.defined() && value->extents.defined();
       values.push_back(flat[0]);
-      flat = flat.subspan(1);
       if (value.defined() && value->is_rows) values.back()->is_rows = true;
+      if (is_ragged) {
+        values.back()->extents = flat[1]->expr;
+        values.back()->row_rank = value->row_rank;
+      }
+      flat = flat.subspan(is_ragged ? 2 : 1);
       continue;
     }
     const size_t count = Flattened(*value->elements).size();
@@ -113,7 +123,10 @@ bool AreAlike(const Results& a, const Results& b) {
   return std::equal(a.begin(), a.end(), b.begin(), b.end(), [](const Value& left, const Value& right) {
     const bool is_sequence = left.defined() && left->elements;
     if (is_sequence != (right.defined() && right->elements)) return false;
-    if (left.defined() && right.defined() && left->is_rows != right->is_rows) return false;
+    if (left.defined() && right.defined() &&
+        (left->is_rows != right->is_rows || left->extents.defined() != right->extents.defined())) {
+      return false;
+    }
     return !is_sequence || (left->is_none == right->is_none && AreAlike(*left->elements, *right->elements));
   });
 }
@@ -238,18 +251,24 @@ std::optional<double> NodeContext::ConstFloat(size_t index) const {
   return values->front();
 }
 
-Array<PrimExpr> NodeContext::Dims(size_t index, const char* what) const {
+Expr NodeContext::Vector(size_t index, int64_t count) const {
+  const Expr x = X(index);
+  const Array<PrimExpr> shape = Shape(x);
+  return shape.size() == 1 && !AsConstInt(shape[0]) ? WithShape(x, {I64(count)}) : x;
+}
+
+Array<PrimExpr> NodeContext::Dims(size_t index, const char* what, std::optional<int64_t> count) const {
   if (const Symbolic known = Known(index)) {
     if (known->rank() > 1 || !known->dtype.is_integer()) Fail(std::string(what) + " must be a vector of integers");
     Array<PrimExpr> dims;
     for (const PrimExpr& value : known->values) dims.push_back(deuteron::CastTo(DataType::Int(64), value));
     return dims;
   }
-  return BoundDims(CastTo(X(index), DataType::Int(64)), what);
+  return BoundDims(CastTo(count ? Vector(index, *count) : X(index), DataType::Int(64)), what);
 }
 
-Array<PrimExpr> NodeContext::Sizes(size_t index, const char* what) const {
-  const Array<PrimExpr> sizes = Dims(index, what);
+Array<PrimExpr> NodeContext::Sizes(size_t index, const char* what, std::optional<int64_t> count) const {
+  const Array<PrimExpr> sizes = Dims(index, what, count);
   for (const PrimExpr& size : sizes) {
     const auto number = AsConstInt(size);
     if (number) {
@@ -492,7 +511,12 @@ relax::Expr NodeContext::Reshaped(const relax::Expr& expr, const Array<PrimExpr>
   }
   // Of nothing, nothing: a 0 in R.reshape would be the dimension that stands there in `expr`.
   const bool is_empty = type->shape.has_value() && IsZero(Product(shape, 0, static_cast<int64_t>(shape.size())));
-  if (is_empty && IsZero(Product(*type->shape, 0, type->ndim))) return Emit(relax::Zeros(shape, type->dtype));
+  if (is_empty) {
+    // Whether there is nothing may be left to the run.
+    const PrimExpr elements = Product(*type->shape, 0, type->ndim);
+    if (!IsZero(elements)) WithShape(Emit(relax::Reshape(expr, {elements})), {I64(0)});
+    return Emit(relax::Zeros(shape, type->dtype));
+  }
   return Emit(relax::Reshape(expr, shape));
 }
 

@@ -38,6 +38,10 @@ class Value {
     std::optional<std::vector<Value>> elements;
     /// A sequence of tensors of one type whose length the run tells: `expr` is the elements on a new first axis.
     bool is_rows = false;
+    /// Of such whose elements are of different shapes (sequence_ragged.h) those shapes, a row for each, and their rank;
+    /// else null.
+    relax::Expr extents;
+    int64_t row_rank = 0;
     /// An optional that holds nothing.
     bool is_none = false;
     /// Of a survey: nothing is known of it, for what makes it is not supported.
@@ -119,11 +123,14 @@ class NodeContext {
   std::vector<int64_t> RequireInts(size_t index, const char* what) const;
   std::optional<double> ConstFloat(size_t index) const;
   std::optional<std::vector<double>> ConstFloats(size_t index) const;
-  /// An integer vector as a shape: its known elements, else symbolic dimensions that are bound at run time.
-  Array<PrimExpr> Dims(size_t index, const char* what) const;
+  /// An input that is a vector of `count` elements, which its type may not say.
+  relax::Expr Vector(size_t index, int64_t count) const;
+  /// An integer vector as a shape: its known elements, else symbolic dimensions that are bound at run time. `count`:
+  /// how many there must be, where the node says so and the vector's type may not.
+  Array<PrimExpr> Dims(size_t index, const char* what, std::optional<int64_t> count = std::nullopt) const;
   /// The same of what a tensor is made as long as, or longer by: a ModelError where no tensor is that long. Sums of
   /// them do not overflow.
-  Array<PrimExpr> Sizes(size_t index, const char* what) const;
+  Array<PrimExpr> Sizes(size_t index, const char* what, std::optional<int64_t> count = std::nullopt) const;
   /// An integer as a dimension: input `index`, of one element, known or bound at run time.
   PrimExpr Dim(size_t index, const char* what) const;
   /// Symbolic dimensions for the elements of a vector of int64, which is of constant length; none is negative.
@@ -200,11 +207,12 @@ class NodeContext {
 /// Converts a node to calls; one value an output.
 using Results = std::vector<Value>;
 
-/// The tensors among values and in sequences among them, in order.
+/// The tensors among values and in sequences among them, in order; of those of different shapes these come second.
 Results Flattened(const Results& values);
 /// Values like `like`, of the tensors that `Flattened` gives of them.
 Results PutTogether(const Results& like, std::span<const Value> flat);
-/// Whether sequences stand at the same places and are of the same lengths.
+/// Whether sequences stand at the same places, and are of the same lengths, or of lengths and shapes that the run
+/// tells.
 bool AreAlike(const Results& a, const Results& b);
 
 using Converter = Results (*)(const NodeContext& node);

@@ -72,8 +72,8 @@ class RunTimeResize {
     Expr sizes;
     if (has_scales_) {
       scales_ = node_.WithShape(ToReal(node_.X(scales_input)), {I64(count)});
-      const Expr whole = begin_.defined() ? Emit(relax::Multiply(lengths_, relax::Subtract(end_, begin_))) : lengths_;
-      sizes = Emit(relax::Floor(relax::Multiply(whole, scales_)));
+      // Those of the whole input where there is a region, as the standard's reference has it.
+      sizes = Emit(relax::Floor(relax::Multiply(lengths_, scales_)));
     } else {
       if (scales_input == 1 || !node_.Has(3)) node_.Fail("it has neither scales nor sizes");
       sizes = node_.WithShape(ToReal(node_.X(3)), {I64(count)});
@@ -119,8 +119,8 @@ class RunTimeResize {
       const Expr begin = Element(begin_, i);
       const Expr end = Element(end_, i);
       const Expr middle = relax::Multiply(relax::Multiply(relax::Add(begin, end), Real(0.5)), last);
-      const Expr step = relax::Divide(relax::Multiply(relax::Subtract(end, begin), last), steps);
-      return Emit(relax::Where(is_one, middle, relax::Add(relax::Multiply(begin, last), relax::Multiply(x, step))));
+      const Expr beyond = relax::Divide(relax::Multiply(relax::Multiply(x, relax::Subtract(end, begin)), last), steps);
+      return Emit(relax::Where(is_one, middle, relax::Add(relax::Multiply(begin, last), beyond)));
     }
     if (coordinates_ == "half_pixel_symmetric") {
       const Expr adjusted = relax::Divide(out, relax::Multiply(scale, in));

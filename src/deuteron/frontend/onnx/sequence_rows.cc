@@ -3,6 +3,7 @@
 #include <numeric>
 
 #include "deuteron/frontend/onnx/importer.h"
+#include "deuteron/frontend/onnx/sequence_ragged.h"
 #include "deuteron/relax/op/binary.h"
 #include "deuteron/relax/op/create.h"
 #include "deuteron/relax/op/index.h"
@@ -48,27 +49,42 @@ Array<PrimExpr> RowShape(const NodeContext& node, const Value& rows) {
 }  // namespace
 
 TensorType RowType(const NodeContext& node, const std::vector<Type>& types) {
+  if (types.empty()) node.Unsupported("a sequence whose length the run tells, of elements of which nothing is known");
+  const auto* first = types[0].as<TensorTypeNode>();
+  bool is_one = true;
   for (const Type& type : types) {
     const auto* tensor = type.as<TensorTypeNode>();
-    if (tensor == nullptr || !tensor->has_shape() || !relax::TypesEqual(type, types[0], &node.analyzer())) {
-      node.Unsupported("a sequence whose length the run tells, of elements that are not of one shape: " +
-                       relax::Describe(types[0]) + " and " + relax::Describe(type));
+    const bool fits = first != nullptr && tensor != nullptr && tensor->ndim == first->ndim &&
+                      tensor->ndim != kUnknownNDim && tensor->dtype == first->dtype;
+    if (!fits) {
+      node.Unsupported(
+          "a sequence whose length the run tells, of elements that are not of one rank and dtype (bring them to "
+          "one by Reshape or Cast): " +
+          relax::Describe(types[0]) + " and " + relax::Describe(type));
     }
+    is_one = is_one && tensor->has_shape() && relax::TypesEqual(type, types[0], &node.analyzer());
   }
-  if (types.empty()) node.Unsupported("a sequence whose length the run tells, of elements of which nothing is known");
-  const auto* row = types[0].as<TensorTypeNode>();
-  return TensorType(row->shape.value(), row->dtype);
+  return is_one ? TensorType(first->shape.value(), first->dtype) : TensorType::WithNDim(first->ndim, first->dtype);
+}
+
+std::vector<Type> ElementTypes(const NodeContext& node, const Value& sequence) {
+  if (sequence->extents.defined()) {
+    return {TensorType::WithNDim(RowRank(node, sequence), node.DType(sequence->expr))};
+  }
+  if (sequence->is_rows) return {TensorType(RowShape(node, sequence), node.DType(sequence->expr))};
+  std::vector<Type> types;
+  for (const Value& element : *sequence->elements) {
+    types.push_back(node.importer()->ExprOf(element, Span()).ty());
+  }
+  return types;
 }
 
 Value AsRows(const NodeContext& node, const Value& sequence, const TensorType& row) {
+  if (!row->has_shape()) return AsRagged(node, sequence, row);
   if (sequence->is_rows) return sequence;
   Array<PrimExpr> shape = row->shape.value();
   Array<Expr> tensors;
-  for (const Value& element : *sequence->elements) {
-    const Expr tensor = node.importer()->ExprOf(element, Span());
-    RowType(node, {tensor.ty(), row});
-    tensors.push_back(tensor);
-  }
+  for (const Value& element : *sequence->elements) tensors.push_back(node.importer()->ExprOf(element, Span()));
   if (!tensors.empty()) return Value::Rows(node.Emit(relax::Stack(tensors, 0)));
   shape.insert(shape.begin(), I64(0));
   return Value::Rows(node.Emit(relax::Zeros(shape, row->dtype)));
@@ -77,39 +93,54 @@ Value AsRows(const NodeContext& node, const Value& sequence, const TensorType& r
 Value AsRows(const NodeContext& node, const Value& sequence) {
   if (sequence->is_rows) return sequence;
   if (sequence->elements->empty()) node.Fail("a position in a sequence without elements");
-  return AsRows(node, sequence, RowType(node, {node.importer()->ExprOf(sequence->elements->front(), Span()).ty()}));
+  return AsRows(node, sequence, RowType(node, ElementTypes(node, sequence)));
 }
 
-PrimExpr RowCount(const NodeContext& node, const Value& rows) { return node.Shape(rows->expr)[0]; }
+PrimExpr RowCount(const NodeContext& node, const Value& rows) {
+  return rows->extents.defined() ? RaggedCount(node, rows) : node.Shape(rows->expr)[0];
+}
+
+int64_t RowRank(const NodeContext& node, const Value& rows) {
+  return rows->extents.defined() ? rows->row_rank : node.Rank(rows->expr) - 1;
+}
 
 Expr RowAt(const NodeContext& node, const Value& rows, const PrimExpr& at) {
+  if (rows->extents.defined()) return RaggedAt(node, rows, ScalarOf(node, at));
   const Expr row =
       node.Emit(relax::StridedSlice(rows->expr, {0}, {at}, {node.Simplify(at + 1)}, {I64(1)}, /*assume_inbound=*/true));
   return node.Reshaped(row, RowShape(node, rows));
 }
 
 Expr RowAtInput(const NodeContext& node, const Value& rows, size_t index) {
-  return node.Emit(relax::Take(rows->expr, Place(node, index, RowCount(node, rows)), 0));
+  const Expr place = Place(node, index, RowCount(node, rows));
+  return rows->extents.defined() ? RaggedAt(node, rows, place) : Expr(node.Emit(relax::Take(rows->expr, place, 0)));
 }
 
-Value WithRow(const NodeContext& node, const Value& rows, const Value& x, size_t index) {
-  const Expr tensor = node.importer()->ExprOf(x, Span());
-  const Array<PrimExpr> shape = RowShape(node, rows);
-  if (node.DType(tensor) != node.DType(rows->expr) || node.Shape(tensor).size() != shape.size()) {
-    node.Unsupported("an element " + relax::Describe(tensor.ty()) + " in a sequence whose length the run tells, of " +
-                     relax::Describe(TensorType(shape, node.DType(rows->expr))));
-  }
-  const Expr row = node.Emit(relax::ExpandDims(node.WithShape(tensor, shape), {0}));
-  const Expr all = node.Emit(relax::Concat(Array<Expr>{rows->expr, row}, 0));
-  if (!node.Has(index)) return Value::Rows(all);
-  // Positions are from -count to count.
-  const PrimExpr count = RowCount(node, rows);
+namespace {
+
+/// Input `index`, a position from -`count` to `count`, as a scalar from 0 on.
+Expr PlaceBetween(const NodeContext& node, size_t index, const PrimExpr& count) {
   const PrimExpr after = node.Simplify(count + 1);
   const Expr given = node.CastTo(node.Reshaped(node.X(index), {}), DataType::Int(64));
   const Expr opposite = node.Emit(relax::Subtract(Number(node, 0), node.Checked(given, {after})));
   const Expr checked = node.Emit(relax::Subtract(Number(node, 0), node.Checked(opposite, {after})));
-  const Expr at = FromBeginning(node, checked, count);
-  const Expr i = Counted(node, after);
+  return FromBeginning(node, checked, count);
+}
+
+}  // namespace
+
+Value WithRow(const NodeContext& node, const Value& sequence, const Value& x, size_t index) {
+  const Expr tensor = node.importer()->ExprOf(x, Span());
+  std::vector<Type> types = ElementTypes(node, sequence);
+  types.push_back(tensor.ty());
+  const Value rows = AsRows(node, sequence, RowType(node, types));
+  const PrimExpr count = RowCount(node, rows);
+  const Expr at = node.Has(index) ? PlaceBetween(node, index, count) : ScalarOf(node, count);
+  if (rows->extents.defined()) return WithRagged(node, rows, tensor, at);
+  const Expr row = node.Emit(relax::ExpandDims(node.WithShape(tensor, RowShape(node, rows)), {0}));
+  const Expr all = node.Emit(relax::Concat(Array<Expr>{rows->expr, row}, 0));
+  if (!node.Has(index)) return Value::Rows(all);
+  const Expr i = Counted(node, node.Simplify(count + 1));
   const Expr moved =
       node.Emit(relax::Where(relax::Equal(i, at), ScalarOf(node, count), relax::Subtract(i, Number(node, 1))));
   const Expr order = node.Emit(relax::Where(relax::Less(i, at), i, moved));
@@ -119,6 +150,10 @@ Value WithRow(const NodeContext& node, const Value& rows, const Value& x, size_t
 Value WithoutRow(const NodeContext& node, const Value& rows, size_t index) {
   const PrimExpr count = RowCount(node, rows);
   const PrimExpr fewer = node.Simplify(count - 1);
+  if (rows->extents.defined()) {
+    const Expr last = node.Checked(Number(node, -1), {count});
+    return WithoutRagged(node, rows, node.Has(index) ? Place(node, index, count) : FromBeginning(node, last, count));
+  }
   if (!node.Has(index)) {
     return Value::Rows(node.Emit(relax::StridedSlice(rows->expr, {0}, {I64(0)}, {fewer}, {I64(1)})));
   }
@@ -129,6 +164,7 @@ Value WithoutRow(const NodeContext& node, const Value& rows, size_t index) {
 }
 
 Expr JoinedRows(const NodeContext& node, const Value& rows, int64_t axis, bool is_new) {
+  if (rows->extents.defined()) return JoinedRagged(node, rows, axis, is_new);
   const Array<PrimExpr> shape = node.Shape(rows->expr);
   std::vector<int64_t> order(shape.size());
   std::iota(order.begin(), order.end(), 0);
@@ -162,11 +198,7 @@ std::vector<Value> WithRowsWhereLengthsDiffer(const NodeContext& node, const std
     if (!is_sequence(first[i]) || !is_sequence(then[i]) || AreAlike({first[i]}, {then[i]})) continue;
     std::vector<Type> rows;
     for (const Value& sequence : {first[i], then[i]}) {
-      if (sequence->is_rows) rows.push_back(outside(TensorType(RowShape(node, sequence), node.DType(sequence->expr))));
-      if (!sequence->elements) continue;
-      for (const Value& element : *sequence->elements) {
-        rows.push_back(outside(node.importer()->ExprOf(element, Span()).ty()));
-      }
+      for (const Type& type : ElementTypes(node, sequence)) rows.push_back(outside(type));
     }
     values[i] = AsRows(node, first[i], RowType(node, rows));
   }

@@ -1,6 +1,6 @@
 /// \file
-/// Sequences of tensors of one type whose length only the run tells: `rows`, their elements on a new first axis
-/// (Value::Rows). Positions are checked when the model runs.
+/// Sequences whose length only the run tells: `rows`, their elements on a new first axis (Value::Rows) where they are
+/// of one shape, else one after another (sequence_ragged.h). Positions are checked when the model runs.
 #pragma once
 
 #include <functional>
@@ -10,15 +10,19 @@
 
 namespace deuteron::onnx {
 
-/// The type that all of `types` are, an UnsupportedError where they differ or have no shape.
+/// The type that all of `types` are, without a shape where they are not of one; an UnsupportedError where they are of
+/// different dtypes or ranks.
 TensorType RowType(const NodeContext& node, const std::vector<Type>& types);
-/// A sequence as rows of type `row`; rows as they are.
+/// The types of the elements of a sequence.
+std::vector<Type> ElementTypes(const NodeContext& node, const Value& sequence);
+/// A sequence as rows of type `row`.
 Value AsRows(const NodeContext& node, const Value& sequence, const TensorType& row);
 /// A sequence with elements as rows of their type; rows as they are.
 Value AsRows(const NodeContext& node, const Value& sequence);
 
-/// How many there are.
+/// How many there are, and of which rank each is.
 PrimExpr RowCount(const NodeContext& node, const Value& rows);
+int64_t RowRank(const NodeContext& node, const Value& rows);
 /// Row `at`, from 0 on, which is not checked.
 relax::Expr RowAt(const NodeContext& node, const Value& rows, const PrimExpr& at);
 /// The row at the position that input `index` says.
