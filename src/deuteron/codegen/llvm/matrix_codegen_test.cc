@@ -3,6 +3,7 @@
 #include "deuteron/codegen/llvm/kernel_test_util.h"
 #include "deuteron/te/tensor.h"
 #include "deuteron/tir/analysis/matrix_unit.h"
+#include "deuteron/tir/functor.h"
 #include "deuteron/tir/schedule/rules/rules.h"
 
 namespace deuteron::codegen {
@@ -160,6 +161,31 @@ TEST(MatrixUnit, IsNotForEverything) {
 }
 
 TEST(MatrixUnit, TakesShortSteps) { ExpectTiles(Product(false, I64(64), 5, 32, 32), false, 4); }
+
+/// The extents of the loops around the scheduled function's epilogue, innermost first, to the parallel one.
+std::vector<int64_t> PiecesAndRuns(const tir::PrimFunc& func, const std::string& options) {
+  const Target target = Target::Parse(kCpu + (" " + options));
+  std::vector<int64_t> extents, inner;
+  tir::PostOrderVisit(tir::ApplyScheduleRules(func, target).func->body, [&](const ObjectRef& node) {
+    if (const auto* block = node.as<tir::SBlockNode>(); block != nullptr && block->name_hint == "positive")
+      inner.clear();
+    const auto* loop = node.as<tir::ForNode>();
+    if (loop == nullptr) return;
+    inner.push_back(AsConstInt(loop->extent).value());
+    if (loop->loop_kind == tir::ForKind::kParallel) extents = inner;
+  });
+  return extents;
+}
+
+/// Whole rows of C are written where the panels fit the second cache, as many of them as leave the threads enough
+/// pieces.
+TEST(MatrixUnit, WritesRowsOfSeveralPanels) {
+  const tir::PrimFunc func = Product(true, I64(256), 16, 64, 32);
+  // 8 tiles of rows; vectors of 16 columns, 4 of them.
+  EXPECT_EQ(PiecesAndRuns(func, "-threads=2"), (std::vector<int64_t>{16, 4, 32, 1, 8}));
+  ExpectTiles(func, true, 4);
+  ExpectTiles(Product(false, I64(256), 16, 64, 32), false, 4);
+}
 
 TEST(MatrixUnit, TakesRowsThatOnlyTheRunTells) {
   const Var n("n", DataType::Int(64));

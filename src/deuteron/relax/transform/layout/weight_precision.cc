@@ -39,35 +39,62 @@ bool Holds(const float* numbers, int64_t count, DataType dtype) {
                      [&](float value) { return !(std::fabs(static_cast<double>(value)) > greatest); });
 }
 
+/// Tiles of rows, each of which widens every weight of that many.
+double TilesOfRows(double elements, double rows) {
+  const tir::CostModel costs(Target::Current().machine);
+  const int64_t vectors = costs.PanelVectors(static_cast<int64_t>(elements));
+  const int64_t tile_rows = costs.BestTileRows(std::nullopt, costs.MostRows(vectors), vectors).rows;
+  return std::ceil(rows / static_cast<double>(tile_rows));
+}
+
 }  // namespace
 
 WeightPrecision::WeightPrecision(const IRModule& module, const transform::PassContext& context)
-    : dtype_(transform::ProductPrecision(context)) {
+    : dtype_(transform::ProductPrecision(context)), bytes_(ConstantBytes(module)) {
   if (dtype_ == DataType::Float(32)) return;
   const Target target = Target::Current();
   // Half floats are widened by an instruction; where there is none, by a dozen.
   const bool is_x86 = ArchitectureOf(target.triple) == Architecture::kX86;
   const bool is_slow = dtype_ == DataType::Float(16) && is_x86 && !target.HasFeature("f16c");
   if (is_slow) dtype_ = DataType::Float(32);
-  bytes_ = ConstantBytes(module);
 }
 
-bool WeightPrecision::Pays(double elements, double rows) const {
+bool WeightPrecision::Pays(DataType narrow, double elements, double rows) const {
   const tir::CostModel costs(Target::Current().machine);
-  const int64_t lanes = costs.machine().Lanes(32);
-  const int64_t vectors = costs.PanelVectors(static_cast<int64_t>(elements));
-  const int64_t tile_rows = costs.BestTileRows(std::nullopt, costs.MostRows(vectors), vectors).rows;
-  const double widened = std::ceil(rows / static_cast<double>(tile_rows)) * elements / static_cast<double>(lanes);
+  const double widened = TilesOfRows(elements, rows) * elements / static_cast<double>(costs.machine().Lanes(32));
   // A run reads all weights, so that they come from where all of them have room.
-  const double saved_bytes = elements * (sizeof(float) - dtype_.bytes());
+  const double saved_bytes = elements * (sizeof(float) - narrow.bytes());
   return costs.SecondsOfCycles(widened * costs.CyclesToWiden()) < costs.SecondsToMove(bytes_) * saved_bytes / bytes_;
 }
 
-Constant WeightPrecision::Hold(const Constant& weight, std::optional<double> rows) {
-  if (dtype_ == DataType::Float(32) || DataType(weight->data.dtype()) != DataType::Float(32)) return weight;
+Constant WeightPrecision::Widened(const Constant& weight, double rows) {
+  const DataType narrow(weight->data.dtype());
   const int64_t elements = weight->data.numel();
-  if (elements == 0 || (rows && !Pays(static_cast<double>(elements), *rows))) return weight;
-  auto [it, inserted] = narrow_.try_emplace(weight.get(), weight);
+  const int64_t wide_bytes = elements * static_cast<int64_t>(sizeof(float));
+  if (wide_bytes > tir::CostModel(Target::Current().machine).PanelBytes()) return weight;
+  const auto count = static_cast<double>(elements);
+  if (TilesOfRows(count, rows) <= 1 || Pays(narrow, count, rows)) return weight;
+  auto [it, inserted] = held_.try_emplace(weight.get(), weight);
+  if (!inserted) return it->second;
+  const Tensor given = CompactData(weight);
+  const auto shape = weight->data.shape();
+  Tensor wide = runtime::AllocTensor({shape.begin(), shape.end()}, DataType::Float(32));
+  const auto* from = static_cast<const uint8_t*>(given.data_ptr());
+  auto* to = static_cast<float*>(wide.data_ptr());
+  for (int64_t i = 0; i < elements; ++i) to[i] = static_cast<float>(LoadFloat(from + i * narrow.bytes(), narrow));
+  it->second = Constant(std::move(wide), weight->span);
+  LetGoOfData(weight);
+  return it->second;
+}
+
+Constant WeightPrecision::Hold(const Constant& weight, std::optional<double> rows) {
+  const DataType given(weight->data.dtype());
+  const int64_t elements = weight->data.numel();
+  if (elements == 0) return weight;
+  if (rows && (given == DataType::Float(16) || given.is_bfloat16())) return Widened(weight, *rows);
+  if (dtype_ == DataType::Float(32) || given != DataType::Float(32)) return weight;
+  if (rows && !Pays(dtype_, static_cast<double>(elements), *rows)) return weight;
+  auto [it, inserted] = held_.try_emplace(weight.get(), weight);
   if (!inserted) return it->second;
   const Tensor wide = CompactData(weight);
   const auto* numbers = static_cast<const float*>(wide.data_ptr());

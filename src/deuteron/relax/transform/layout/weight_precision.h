@@ -12,9 +12,12 @@
 
 namespace deuteron::relax {
 
-/// Rounds weights of float32 to the narrower type that is allowed where less time is saved by reading half as many
+/// Rounds weights of float32 to the narrower type that is allowed where more time is saved by reading half as many
 /// bytes than is spent on widening them in registers. That is where each is multiplied with few rows: a weight is
 /// widened once for every tile of rows. The CPU's own products of narrow types are left to libraries.
+///
+/// Weights that are narrow in the model are widened here where that is the other way round, and they fit the second
+/// cache still: larger ones would cost memory that the model means to save.
 class WeightPrecision {
  public:
   /// Of the weights of `module`, all of which a run reads.
@@ -25,11 +28,14 @@ class WeightPrecision {
   Constant Hold(const Constant& weight, std::optional<double> rows);
 
  private:
-  bool Pays(double elements, double rows) const;
+  /// Whether a weight of the narrow type saves time.
+  bool Pays(DataType narrow, double elements, double rows) const;
+  Constant Widened(const Constant& weight, double rows);
 
   DataType dtype_;
-  double bytes_ = 0;
-  std::map<const Object*, Constant> narrow_;
+  double bytes_;
+  /// By the constant that the module has.
+  std::map<const Object*, Constant> held_;
 };
 
 }  // namespace deuteron::relax

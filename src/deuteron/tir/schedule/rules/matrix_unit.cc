@@ -9,6 +9,9 @@
 /// The unit multiplies as fast as one of its operands comes from the second cache, not both: the sum is cut into parts
 /// of which B's panel stays in the first cache while a block of rows passes by. What a block of rows has summed up so
 /// far is kept beside it, and the epilogue runs on it there.
+///
+/// Where a panel fits whole, rows pass by several panels before the epilogue runs on what these have summed up: it
+/// reads and writes long runs of a row of C, where a panel alone would touch a line or two of every row.
 #include "deuteron/tir/schedule/rules/matrix_unit.h"
 
 #include <algorithm>
@@ -35,6 +38,9 @@ struct UnitPlan {
   int64_t block_lines = 1;
   /// Of what of the sum B's panel fits the first cache, along the axis `depth`; 0: of all.
   int64_t part_depth = 0;
+  /// Panels of B that a tile of rows passes by before the epilogue runs.
+  int64_t panels = 1;
+  bool threads_keep_rows = false;
 };
 
 /// The axis of `axes` along which the last index grows by one, in blocks of which length if in blocks.
@@ -104,6 +110,33 @@ void CutPanel(const SBlock& block, const MatmulRoles& roles, const MatrixUnit& u
   plan->block_lines = lines ? LargestDivisor(*lines, std::max<int64_t>(most / tiles, 1)) : 1;
 }
 
+/// Takes as many panels together as fit the second cache with the rows' sums and leave the threads enough pieces.
+void GroupPanels(const SBlock& block, const MatmulRoles& roles, const Target& target, UnitPlan* plan) {
+  const CostModel costs(target.machine);
+  int64_t depth = 1, pieces = 1;
+  for (const size_t axis : roles.k) depth *= AssumedExtent(block->iter_vars[axis]->dom->extent);
+  for (const IterVar& iter : block->iter_vars) {
+    if (iter->type == IterVarType::kSpatial) pieces *= AssumedExtent(iter->dom->extent);
+  }
+  pieces /= plan->num_rows * plan->num_columns;
+  const int64_t bytes = (depth + plan->num_rows) * plan->num_columns * 4;
+  const int64_t most = std::min(costs.BesidePanelBytes() / bytes, pieces / costs.EnoughPieces());
+  const int64_t panels = AssumedExtent(block->iter_vars[plan->column]->dom->extent) / plan->num_columns;
+  plan->panels = LargestDivisor(panels, std::max<int64_t>(most, 1));
+}
+
+/// Whether threads are to keep rows, not columns: each reads all of the other operand, which should be the smaller
+/// one, and B again for each block of rows.
+bool ThreadsKeepRows(const MatmulRoles& roles, const Target& target) {
+  const auto bytes = [](const Buffer& buffer) {
+    int64_t result = buffer->dtype.bytes();
+    for (const PrimExpr& extent : buffer->shape) result *= AssumedExtent(extent);
+    return result;
+  };
+  const int64_t b_bytes = bytes(roles.rhs_load->buffer);
+  return b_bytes <= bytes(roles.lhs_load->buffer) && b_bytes <= CostModel(target.machine).PanelBytes();
+}
+
 std::optional<UnitPlan> PlanUnit(const SBlock& block, const Target& target) {
   const auto written = GetReductionUpdate(block);
   const auto* dot = written ? written->source.as<CallNode>() : nullptr;
@@ -127,6 +160,8 @@ std::optional<UnitPlan> PlanUnit(const SBlock& block, const Target& target) {
   plan.num_rows = RowsOfTile(known_rows, kTilesASide * unit->rows);
   plan.rows_divide = known_rows && *known_rows % plan.num_rows == 0;
   CutPanel(block, roles, *unit, target, &plan);
+  if (plan.part_depth == 0 && plan.rows_divide) GroupPanels(block, roles, target, &plan);
+  plan.threads_keep_rows = ThreadsKeepRows(roles, target);
   return plan;
 }
 
@@ -168,21 +203,22 @@ bool ScheduleMatrixTiles(Schedule* schedule, const Target& target, const Block& 
   } else {
     reduce.push_back(loops[plan->depth]);
   }
-  const auto columns = schedule->Split(loops[plan->column], std::vector<int64_t>{-1, plan->num_columns});
+  const auto columns = schedule->Split(loops[plan->column], std::vector<int64_t>{-1, plan->panels, plan->num_columns});
   auto rows = schedule->Split(loops[plan->row], std::vector<int64_t>{-1, plan->num_rows});
   outer.push_back(columns[0]);
   if (plan->rows_divide) {
     const auto blocks = schedule->Split(rows[0], std::vector<int64_t>{-1, plan->block_tiles});
-    outer.push_back(blocks[0]);
+    outer.insert(plan->threads_keep_rows ? outer.end() - 1 : outer.end(), blocks[0]);
     rows[0] = blocks[1];
   }
   std::vector<Loop> order = outer;
   if (part) order.push_back(*part);
   if (line) order.push_back(*line);
   order.push_back(rows[0]);
+  order.push_back(columns[1]);
   order.insert(order.end(), reduce.begin(), reduce.end());
   order.push_back(rows[1]);
-  order.push_back(columns[1]);
+  order.push_back(columns[2]);
   schedule->Reorder(order);
 
   const Block stage = epilogue.empty() ? schedule->CacheWrite(anchor, "local") : epilogue;
