@@ -7,6 +7,7 @@ import os
 import pathlib
 import random
 import resource
+import shutil
 import signal
 import subprocess
 import sys
@@ -167,6 +168,35 @@ def stale_parts_are_removed(case):
     assert not old.exists() and new.exists()
 
 
+def others_make_room(case):
+    """Entries and the whole folder come and go while processes look for them, load and write them: of that nobody says anything."""
+    case.check(0)
+    entry, copy = case.entry(), case.folder / "copy.so"
+    shutil.copy(entry, copy)
+    chance = random.Random(0)
+
+    def entry_comes_and_goes():
+        entry.unlink(missing_ok=True)
+        time.sleep(chance.uniform(0, 0.002))
+        shutil.copy(copy, copy.with_suffix(".new"))
+        copy.with_suffix(".new").replace(entry)
+
+    def folder_goes():
+        shutil.rmtree(case.cache, ignore_errors=True)
+
+    for change in [entry_comes_and_goes, folder_goes]:
+        with tempfile.TemporaryDirectory(dir=case.folder) as temporary:
+            for turn in range(20):
+                out = pathlib.Path(temporary) / str(turn)
+                process = subprocess.Popen(list(map(str, case.command(case.cache, out))), stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+                while process.poll() is None:
+                    change()
+                    time.sleep(chance.uniform(0, 0.002))
+                said = process.stderr.read()
+                assert (said, process.returncode) == ("", 0), said
+                assert np.array_equal(np.load(out / "z.npy"), case.expected)
+
+
 def processes_share_it(case):
     """Some at once, on an empty folder, where each loads what another replaces; then some of which every other is
     killed at some time."""
@@ -193,7 +223,7 @@ def processes_share_it(case):
 
 
 def main():
-    tests = [used_again, options_are_part_of_the_key, damaged, notes_of_files, cannot_be_written, read_only, stale_parts_are_removed, processes_share_it]
+    tests = [used_again, options_are_part_of_the_key, damaged, notes_of_files, cannot_be_written, read_only, stale_parts_are_removed, others_make_room, processes_share_it]
     for test in tests:
         with tempfile.TemporaryDirectory() as folder:
             test(Case(folder))

@@ -191,6 +191,9 @@ def enormous(folder):
         yield f"a shape of {size}", one_node("Expand", [size, size]), [], UNSUPPORTED, ["/it", str(size)]
         for mode in ("nearest", "linear"):
             yield f"resized to {size}, {mode}", one_node("Resize", None, None, [1, 1, size, 2], rank=4, mode=mode), [], UNSUPPORTED, ["/it", "sizes", str(size)]
+    for size in (3, 2**31, 2**32, 2**63 - 1):
+        for op in ("DepthToSpace", "SpaceToDepth"):
+            yield f"blocks of {size}, {op}", one_node(op, rank=4, blocksize=size), [], MODEL, ["/it", "blocksize"]
     yield "a product that overflows", one_node("Tile", [2**40, 2**40], rank=2), [], UNSUPPORTED, ["/it", "elements"]
     yield "a tensor of too many elements", one_node("Expand", [2**30, 2**30, 2]), [], UNSUPPORTED, ["/it", "elements"]
     yield "repeats of another rank", one_node("Tile", [2], rank=2), [], MODEL, ["/it", "rank"]

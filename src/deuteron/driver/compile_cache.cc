@@ -6,7 +6,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <atomic>
 #include <chrono>
 #include <filesystem>
 #include <fstream>
@@ -29,8 +28,6 @@ namespace fs = std::filesystem;
 constexpr const char* kSuffix = ".so";
 /// Of notes of the files that an entry was made from.
 constexpr const char* kFilesSuffix = ".files";
-/// Of a file that is being written.
-constexpr const char* kPartSuffix = ".part";
 /// What is still a part after that time was left by a process that was killed.
 constexpr auto kLongestWrite = std::chrono::hours(1);
 
@@ -111,20 +108,50 @@ std::string FilesText(const std::vector<FileState>& files, const std::string& ke
   return text + "\n" + ChecksumOf(text) + "\n";
 }
 
-/// A note, or nothing if there is none or it is damaged.
-std::optional<nlohmann::json> ReadFilesNote(const std::string& path) {
+struct FilesNote {
+  std::string key;
+  std::vector<FileState> files;
+};
+
+/// A note, or nothing if there is none, it is damaged, or of a build that writes others.
+std::optional<FilesNote> ReadFilesNote(const std::string& path) {
   std::ifstream file(path, std::ios::binary);
   std::string text, checksum;
   if (!std::getline(file, text) || !std::getline(file, checksum) || ChecksumOf(text) != checksum) return std::nullopt;
-  nlohmann::json note = nlohmann::json::parse(text, nullptr, /*allow_exceptions=*/false);
-  return note.is_discarded() ? std::nullopt : std::optional(std::move(note));
+  try {
+    const nlohmann::json json = nlohmann::json::parse(text);
+    FilesNote note{.key = json.at("key"), .files = {}};
+    for (const nlohmann::json& line : json.at("files")) {
+      note.files.push_back({line.at(0), line.at(1), line.at(2), line.at(3), line.at(4), line.at(5)});
+    }
+    return note;
+  } catch (const nlohmann::json::exception&) {
+    return std::nullopt;
+  }
 }
 
-/// A name beside `path` that no other writer has, of this process or of another.
-std::string PartOf(const std::string& path) {
-  static std::atomic<int64_t> count{0};
-  return path + "." + std::to_string(getpid()) + "-" + std::to_string(count++) + kPartSuffix;
-}
+/// The file or folder that a path leads to when this is made. Held, so that the system gives its number to no other.
+class Held {
+ public:
+  explicit Held(const std::string& path) : path_(path), file_(open(path.c_str(), O_PATH | O_CLOEXEC)) {}
+  ~Held() {
+    if (file_ >= 0) close(file_);
+  }
+  Held(const Held&) = delete;
+  Held& operator=(const Held&) = delete;
+  bool exists() const { return file_ >= 0; }
+  /// Whether it was there, and the path leads elsewhere or nowhere by now.
+  bool IsGone() const {
+    struct stat held {
+    }, now{};
+    if (!exists() || fstat(file_, &held) != 0) return false;
+    return stat(path_.c_str(), &now) != 0 || now.st_dev != held.st_dev || now.st_ino != held.st_ino;
+  }
+
+ private:
+  const std::string path_;
+  const int file_;
+};
 
 }  // namespace
 
@@ -177,12 +204,15 @@ void CompileCache::Warn(const std::string& what) {
 
 std::optional<Executable> CompileCache::Find(const std::string& key, int threads) {
   const std::string path = PathOf(key);
-  if (access(path.c_str(), F_OK) != 0) return std::nullopt;
+  const Held entry(path);
+  if (!entry.exists()) return std::nullopt;
   try {
     Executable executable = Executable::Load(path, threads, /*verify_weights=*/true);
     utimensat(AT_FDCWD, path.c_str(), nullptr, 0);  // its last use; of a folder that is read only, nobody needs it
     return executable;
   } catch (const ffi::Error& error) {
+    // By another process, which made room, or found it damaged as well.
+    if (entry.IsGone()) return std::nullopt;
     Warn("an entry is not used, and the model compiled again: " + error.message());
     std::error_code ignored;
     fs::remove(path, ignored);
@@ -192,41 +222,54 @@ std::optional<Executable> CompileCache::Find(const std::string& key, int threads
 
 std::optional<Executable> CompileCache::Store(const std::string& key, int threads,
                                               const std::function<void(const std::string& path)>& write) {
-  const std::string part = PartOf(PathOf(key));
+  const std::string path = PathOf(key), part = UnfinishedName(path);
   std::error_code error;
+  fs::create_directories(folder_, error);
+  const Held folder(folder_);
+  if (!error && !folder.exists()) return std::nullopt;
+  const auto give_up = [&](const std::string& why) {
+    // Who removes the folder wants no entries.
+    if (!folder.IsGone()) Warn("it is left as it is: " + why);
+    fs::remove(part, error);
+    return std::nullopt;
+  };
   try {
-    fs::create_directories(folder_, error);
     write(part);
     if (static_cast<int64_t>(fs::file_size(part)) > most_bytes_) {
       fs::remove(part, error);
       return std::nullopt;
     }
-    fs::rename(part, PathOf(key));
-    RemoveOldest(PathOf(key));
-    return Executable::Load(PathOf(key), threads);
+    fs::rename(part, path);
+    RemoveOldest(path);
   } catch (const ffi::Error& failure) {
-    Warn("it is left as it is: " + failure.message());
+    return give_up(failure.message());
   } catch (const fs::filesystem_error& failure) {
-    Warn(std::string("it is left as it is: ") + failure.what());
+    return give_up(failure.what());
   }
-  fs::remove(part, error);
-  return std::nullopt;
+  const Held entry(path);
+  // Another process may make room at once.
+  if (!entry.exists()) return std::nullopt;
+  try {
+    return Executable::Load(path, threads);
+  } catch (const ffi::Error& failure) {
+    if (entry.IsGone()) return std::nullopt;
+    return give_up(failure.message());
+  }
 }
 
 std::string CompileCache::KeyOfFiles(const std::string& name) const {
-  const std::optional<nlohmann::json> note = ReadFilesNote(folder_ + "/" + name + kFilesSuffix);
+  const std::optional<FilesNote> note = ReadFilesNote(folder_ + "/" + name + kFilesSuffix);
   if (!note) return "";
-  for (const nlohmann::json& line : note->at("files")) {
-    const FileState then = {line.at(0), line.at(1), line.at(2), line.at(3), line.at(4), line.at(5)};
+  for (const FileState& then : note->files) {
     if (FileState::Of(then.path) != then) return "";
   }
-  return note->at("key");
+  return note->key;
 }
 
 void CompileCache::RememberFiles(const std::string& name, const std::vector<FileState>& files, const std::string& key) {
   std::error_code error;
   if (!fs::exists(PathOf(key), error)) return;
-  const std::string path = folder_ + "/" + name + kFilesSuffix, part = PartOf(path);
+  const std::string path = folder_ + "/" + name + kFilesSuffix, part = UnfinishedName(path);
   try {
     WriteFile(part, FilesText(files, key));
     fs::rename(part, path, error);
@@ -245,11 +288,11 @@ void CompileCache::RemoveOldest(const std::string& newest) {
     const fs::file_time_type used = fs::last_write_time(path, error);
     const auto bytes = static_cast<int64_t>(error ? 0 : fs::file_size(path, error));
     if (error) continue;
-    if (path.extension() == kPartSuffix && fs::file_time_type::clock::now() - used > kLongestWrite) {
+    if (path.extension() == kUnfinishedSuffix && fs::file_time_type::clock::now() - used > kLongestWrite) {
       fs::remove(path, error);
     } else if (path.extension() == kFilesSuffix) {
       const auto note = ReadFilesNote(path.string());
-      if (!note || !fs::exists(PathOf(note->at("key")), error)) fs::remove(path, error);
+      if (!note || !fs::exists(PathOf(note->key), error)) fs::remove(path, error);
     } else if (path.extension() == kSuffix) {
       total += bytes;
       if (path != newest) entries.emplace_back(used, path.string(), bytes);

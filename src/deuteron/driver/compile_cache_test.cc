@@ -5,9 +5,11 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cstdio>
 #include <filesystem>
 #include <thread>
 
+#include "deuteron/runtime/artifact.h"
 #include "deuteron/script/printer.h"
 #include "deuteron/support/aligned_memory.h"
 #include "deuteron/support/write_file.h"
@@ -110,6 +112,20 @@ TEST_F(Cache, ReadsNoFilesThatHaveNotChanged) {
   EXPECT_TRUE(compile(module, Options()));
   std::filesystem::remove(path);
   EXPECT_ANY_THROW(CompileFile(path, {}, Options()));
+}
+
+/// A note of another build has other content under a checksum that holds.
+TEST_F(Cache, RemovesNotesThatItCannotRead) {
+  std::filesystem::create_directories(folder_);
+  const std::string text = R"({"files": 1})";
+  runtime::Checksum checksum;
+  checksum.Add(text.data(), text.size());
+  char hex[17];
+  std::snprintf(hex, sizeof(hex), "%016llx", static_cast<unsigned long long>(checksum.Value()));
+  WriteFile((folder_ / "0.files").string(), text + "\n" + hex + "\n");
+  EXPECT_EQ(CompileCache(folder_.string(), 1, nullptr).KeyOfFiles("0"), "");
+  Compile(Sum("4, 8"), Options());
+  EXPECT_EQ(Entries().size(), 1U);
 }
 
 TEST_F(Cache, HoldsNothingThatIsLargerThanAll) {

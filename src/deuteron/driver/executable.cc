@@ -1,5 +1,3 @@
-#include <unistd.h>
-
 #include <algorithm>
 #include <cstdio>
 #include <functional>
@@ -134,7 +132,7 @@ void WriteMembers(const std::string& path, const std::vector<MemberWriter>& writ
   };
   try {
     for (const MemberWriter& write : writers) {
-      members.push_back(path + "." + std::to_string(getpid()) + "-" + std::to_string(members.size()) + ".part");
+      members.push_back(UnfinishedName(path));
       write(members.back());
     }
     runtime::JoinArtifacts(path, members);

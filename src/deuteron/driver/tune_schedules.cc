@@ -1,7 +1,5 @@
 #include "deuteron/driver/tune_schedules.h"
 
-#include <unistd.h>
-
 #include <algorithm>
 #include <chrono>
 #include <filesystem>
@@ -20,6 +18,7 @@
 #include "deuteron/ir/prim_ops.h"
 #include "deuteron/runtime/artifact.h"
 #include "deuteron/script/printer.h"
+#include "deuteron/support/write_file.h"
 #include "deuteron/tir/analysis/cost.h"
 #include "deuteron/tir/analysis/kernel_signature.h"
 #include "deuteron/tir/schedule/rules/rules.h"
@@ -179,7 +178,7 @@ class Tuner {
     if (path.empty()) return;
     std::error_code ignored;
     fs::create_directories(fs::path(path).parent_path(), ignored);
-    const std::string part = path + "." + std::to_string(getpid()) + ".part";
+    const std::string part = UnfinishedName(path);
     std::ofstream file(part);
     file << target << "\n";
     file.close();

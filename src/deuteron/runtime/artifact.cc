@@ -1,7 +1,5 @@
 #include "deuteron/runtime/artifact.h"
 
-#include <unistd.h>
-
 #include <algorithm>
 #include <cerrno>
 #include <cstdio>
@@ -37,9 +35,7 @@ uint64_t Avalanche(uint64_t value) {
 class File {
  public:
   explicit File(const std::string& path)
-      : path_(path),
-        temporary_(path + "." + std::to_string(getpid()) + ".tmp"),
-        file_(std::fopen(temporary_.c_str(), "wb"), &std::fclose) {
+      : path_(path), temporary_(UnfinishedName(path)), file_(std::fopen(temporary_.c_str(), "wb"), &std::fclose) {
     if (file_ == nullptr) Fail();
   }
   ~File() {

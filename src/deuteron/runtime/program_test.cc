@@ -1,17 +1,22 @@
 #include "deuteron/runtime/program.h"
 
 #include <gtest/gtest.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
+#include <csignal>
 #include <filesystem>
 #include <fstream>
 #include <random>
+#include <thread>
+#include <vector>
 
 #include "deuteron/runtime/artifact.h"
 #include "deuteron/runtime/instance.h"
 #include "deuteron/runtime/instruction.h"
 #include "deuteron/support/aligned_memory.h"
 #include "deuteron/support/error.h"
+#include "deuteron/support/write_file.h"
 
 namespace deuteron::runtime {
 namespace {
@@ -468,6 +473,37 @@ TEST_F(ArtifactTest, NamesWhatCannotBeWritten) {
   EXPECT_EQ(error_of(folder + "/folder.so"), "cannot write " + folder + "/folder.so: Is a directory");
   // Nothing half written is left.
   EXPECT_EQ(std::distance(std::filesystem::directory_iterator(directory_), {}), 2);
+}
+
+TEST_F(ArtifactTest, IsWrittenByThreadsAtOnce) {
+  const std::string path = (directory_ / "at_once.so").string();
+  std::vector<std::thread> threads;
+  for (int i = 0; i < 4; ++i) {
+    threads.emplace_back([&path] {
+      const auto write = [&] { WriteArtifact(path, "", Program(), {}, [](size_t) -> const void* { return nullptr; }); };
+      for (int turn = 0; turn < 50; ++turn) EXPECT_NO_THROW(write());
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_NO_THROW(Executable::Load(path));
+}
+
+/// By which name it is found and removed (docs/cache.md).
+TEST_F(ArtifactTest, APartIsWhatAKilledWriterLeaves) {
+  const auto write_more_than_may_be = [&] {
+    const rlimit limit = {1000, 1000};
+    setrlimit(RLIMIT_FSIZE, &limit);
+    signal(SIGXFSZ, SIG_DFL);
+    WriteArtifact((directory_ / "new.so").string(), std::string(1 << 20, 'x'), Program(), {}, {});
+  };
+  EXPECT_EXIT(write_more_than_may_be(), testing::KilledBySignal(SIGXFSZ), "");
+  int parts = 0;
+  for (const auto& entry : std::filesystem::directory_iterator(directory_)) {
+    if (entry.path() == path_) continue;
+    EXPECT_EQ(entry.path().extension(), kUnfinishedSuffix);
+    ++parts;
+  }
+  EXPECT_EQ(parts, 1);
 }
 
 TEST(Load, SaysWhatIsNoModel) {

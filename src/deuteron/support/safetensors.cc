@@ -246,7 +246,7 @@ void WriteSafeTensors(const std::string& path, const NamedTensors& tensors) {
   // The data begins at a multiple of 64 bytes.
   text.append((64 - (8 + text.size()) % 64) % 64, ' ');
   // Under another name first: the file may be the one that these tensors are mapped from.
-  const std::string unfinished = path + ".part";
+  const std::string unfinished = UnfinishedName(path);
   std::ofstream out(unfinished, std::ios::binary);
   for (size_t i = 0; i < 8; ++i) out.put(static_cast<char>(text.size() >> (8 * i) & 0xff));
   out << text;

@@ -4,6 +4,7 @@
 
 #include <cstring>
 #include <filesystem>
+#include <thread>
 
 #include "deuteron/support/error.h"
 #include "deuteron/support/host_tensor.h"
@@ -79,6 +80,19 @@ TEST(SafeTensors, RoundTripsEveryDtype) {
         std::memcmp(other.data_ptr(), tensor.data_ptr(), static_cast<size_t>(CheckedByteSize(shape, tensor.dtype()))),
         0);
   }
+}
+
+TEST(SafeTensors, AreWrittenByThreadsAtOnce) {
+  const std::string path = TempPath("at_once.safetensors");
+  const NamedTensors tensors = {{"x", EmptyHostTensor({100, 100}, {kDLFloat, 32, 1})}};
+  std::vector<std::thread> threads;
+  for (int i = 0; i < 4; ++i) {
+    threads.emplace_back([&] {
+      for (int turn = 0; turn < 50; ++turn) EXPECT_NO_THROW(WriteSafeTensors(path, tensors));
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_EQ(ReadSafeTensors(path).size(), 1U);
 }
 
 TEST(SafeTensors, ReadsWhatIsNotAligned) {

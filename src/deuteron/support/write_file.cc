@@ -1,11 +1,10 @@
 #include "deuteron/support/write_file.h"
 
-#include <unistd.h>
-
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
 #include <filesystem>
+#include <random>
 
 #include "deuteron/support/error.h"
 
@@ -21,6 +20,14 @@ void CheckFolderOf(const std::string& path) {
 void ThrowNotWritten(const std::string& path, int error) {
   if (error == ENOENT) CheckFolderOf(path);
   DEUTERON_THROW(UsageError) << "cannot write " << path << ": " << std::strerror(error);
+}
+
+std::string UnfinishedName(const std::string& path) {
+  // Not the process's number: two containers that share a folder each have a process of that number.
+  std::random_device random;
+  char name[24];
+  std::snprintf(name, sizeof(name), ".%08x%08x%s", random(), random(), kUnfinishedSuffix);
+  return path + name;
 }
 
 namespace {
@@ -55,7 +62,7 @@ void WriteFile(const std::string& path, std::span<const std::string_view> parts)
     return;
   }
   const std::string target = fs::is_symlink(path, ignored) ? fs::canonical(path, ignored).string() : path;
-  const std::string unfinished = target + ".unfinished-" + std::to_string(::getpid());
+  const std::string unfinished = UnfinishedName(target);
   int error = WriteParts(unfinished, parts);
   if (error == 0 && std::rename(unfinished.c_str(), target.c_str()) != 0) error = errno;
   if (error == 0) return;

@@ -14,6 +14,12 @@ namespace deuteron {
 /// That error if the folder that `path` lies in does not exist: for what takes long to make, before it is made.
 void CheckFolderOf(const std::string& path);
 
+/// What names of files end with that are being written, or that a killed process left.
+inline constexpr const char* kUnfinishedSuffix = ".part";
+/// A name beside `path` for what takes its place when it is whole: of no other thread's, process's or container's
+/// writer.
+std::string UnfinishedName(const std::string& path);
+
 /// Writes `bytes` to the file `path`, in place of what it held. A UsageError that says why if it cannot be opened or
 /// takes less than all of them. The file has its name once it is whole: until then, and where it cannot be written,
 /// what had that name stays.

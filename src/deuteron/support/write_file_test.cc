@@ -4,6 +4,8 @@
 
 #include <fstream>
 #include <sstream>
+#include <thread>
+#include <vector>
 
 #include "deuteron/support/error.h"
 
@@ -26,6 +28,22 @@ TEST(WriteFile, ReplacesWhatIsThere) {
   std::ostringstream text;
   text << std::ifstream(path, std::ios::binary).rdbuf();
   EXPECT_EQ(text.str(), std::string("a\0b", 3));
+}
+
+/// Several threads of a process, as several processes: each writes a file of its own until it is whole.
+TEST(WriteFile, TakesWhatThreadsWriteAtOnce) {
+  const std::string path = testing::TempDir() + "/deuteron_write_file_at_once";
+  constexpr size_t kBytes = 100'000;
+  std::vector<std::thread> threads;
+  for (const char letter : {'a', 'b', 'c', 'd'}) {
+    threads.emplace_back([&path, letter] {
+      for (int turn = 0; turn < 50; ++turn) EXPECT_EQ(ErrorOf(path, std::string(kBytes, letter)), "");
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  std::ostringstream text;
+  text << std::ifstream(path, std::ios::binary).rdbuf();
+  EXPECT_EQ(text.str(), std::string(kBytes, text.str().at(0)));
 }
 
 TEST(WriteFile, SaysWhyItCannot) {

@@ -16,6 +16,7 @@
 #include "deuteron/runtime/artifact.h"
 #include "deuteron/support/environment.h"
 #include "deuteron/support/error.h"
+#include "deuteron/support/write_file.h"
 
 extern char** environ;
 
@@ -206,7 +207,7 @@ std::string CompileSource(const SourceUnit& unit, const SourceCompiler& options)
     // Whoever comes second writes the same.
     std::error_code failed;
     fs::create_directories(cache, failed);
-    const fs::path partial = cached.string() + "." + std::to_string(getpid());
+    const fs::path partial = UnfinishedName(cached.string());
     if (!failed && WriteFile(partial, bytes)) fs::rename(partial, cached, failed);
   }
   return bytes;

@@ -262,11 +262,26 @@ Results ConvertTile(const NodeContext& node) {
   return {node.Reshaped(node.Emit(relax::BroadcastTo(node.Reshaped(x, column), wide)), result)};
 }
 
+/// The blocksize of a node whose input has that shape; its square is a number, too.
+int64_t BlockSize(const NodeContext& node, const Array<PrimExpr>& shape) {
+  const int64_t block = node.RequiredInt("blocksize");
+  if (shape.size() != 4 || block < 1) node.Fail("it needs an input of rank 4 and a positive blocksize");
+  if (block > INT64_MAX / block) node.Fail("no input has blocks of its blocksize " + std::to_string(block));
+  return block;
+}
+
+/// Throws if an extent is known to be no whole number of blocks.
+void CheckBlocks(const NodeContext& node, const PrimExpr& extent, int64_t block) {
+  const auto known = AsConstInt(extent);
+  if (!known || *known % block == 0) return;
+  node.Fail(std::to_string(*known) + " is no multiple of " + std::to_string(block) + ", as its blocksize asks for");
+}
+
 Results ConvertDepthToSpace(const NodeContext& node) {
   const Expr x = node.X(0);
-  const int64_t block = node.RequiredInt("blocksize");
   const Array<PrimExpr> s = node.Shape(x);
-  if (s.size() != 4 || block < 1) node.Fail("it needs an input of rank 4 and a positive blocksize");
+  const int64_t block = BlockSize(node, s);
+  CheckBlocks(node, s[1], block * block);
   const bool crd = node.Str("mode", "DCR") == "CRD";
   const PrimExpr depth = node.Simplify(FloorDiv(s[1], block * block));
   const PrimExpr b = I64(block);
@@ -280,9 +295,9 @@ Results ConvertDepthToSpace(const NodeContext& node) {
 
 Results ConvertSpaceToDepth(const NodeContext& node) {
   const Expr x = node.X(0);
-  const int64_t block = node.RequiredInt("blocksize");
   const Array<PrimExpr> s = node.Shape(x);
-  if (s.size() != 4 || block < 1) node.Fail("it needs an input of rank 4 and a positive blocksize");
+  const int64_t block = BlockSize(node, s);
+  for (const int64_t axis : {2, 3}) CheckBlocks(node, s[axis], block);
   const PrimExpr height = node.Simplify(FloorDiv(s[2], block));
   const PrimExpr width = node.Simplify(FloorDiv(s[3], block));
   const Expr split = node.Reshaped(x, {s[0], s[1], height, I64(block), width, I64(block)});

@@ -43,6 +43,28 @@ TEST(ScheduleLoops, PreconditionsAreChecked) {
   ExpectSame(func, s.func());
 }
 
+/// b is made of pairs of a: of those of its own, or of elements that other iterations make.
+TEST(ScheduleMerge, IterationsKeepToTheirParts) {
+  for (const bool own : {true, false}) {
+    const te::Tensor x = te::Placeholder({I64(8)}, kFloat, "x");
+    const te::Tensor a = te::Compute(
+        {I64(8)}, [&](const Array<Var>& i) { return x({i[0]}) * x({i[0]}); }, "a");
+    const te::Tensor b = te::Compute(
+        {I64(4)}, [&](const Array<Var>& i) { return own ? a({i[0] * 2}) + a({i[0] * 2 + 1}) : a({i[0]}); }, "b");
+    const PrimFunc func = te::CreatePrimFunc({x, b});
+    Schedule s(func);
+    const std::vector<Var> pairs = {s.Split(s.GetLoops("a")[0], std::vector<int64_t>{4, 2})[0]};
+    const std::vector<std::vector<Var>> chains = {pairs, s.GetLoops("b")};
+    if (own) {
+      s.MergeLoops(chains);
+      EXPECT_EQ(s.GetLoops("b").size(), 1U);
+    } else {
+      EXPECT_SCHEDULE_ERROR(s.MergeLoops(chains), "does not keep to its part of buffer a");
+    }
+    ExpectSame(func, s.func());
+  }
+}
+
 TEST(ScheduleInline, ChainBecomesOneBlockAndBindsValuesOnce) {
   const PrimFunc func = Chain(Var("n"), 6, 12);
   Schedule s(func);
