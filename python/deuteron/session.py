@@ -45,6 +45,10 @@ def _check_run(output_names: Sequence[str] | None, options: RunOptions | None) -
         raise DeuteronError("the run is ended before it begins: RunOptions.terminate is set")
 
 
+_run = _library.taking_long("run")
+_run_into = _library.taking_long("run_into")
+
+
 class IOBinding:
     """Inputs and outputs bound to memory, for `InferenceSession.run_with_iobinding`."""
 
@@ -127,10 +131,10 @@ class IOBinding:
         if len(self._outputs) == len(executable.outputs) and all(bound is not None for bound in self._outputs.values()):
             values = executable._ordered((self._outputs,), "outputs")
             bound_tensors = [value._tensor if isinstance(value, OrtValue) else value for value in values]
-            self._session._measured(tensors, lambda: _library.function("run_into")(executable, tensors, bound_tensors))
+            self._session._measured(tensors, lambda: _run_into(executable, tensors, bound_tensors))
             self._results = [value if isinstance(value, OrtValue) else OrtValue(value) for value in self._outputs.values()]
             return
-        ran = self._session._measured(tensors, lambda: _library.function("run")(executable, tensors))
+        ran = self._session._measured(tensors, lambda: _run(executable, tensors))
         results = dict(zip((info.name for info in executable.outputs), ran))
         self._results = []
         for name, bound in self._outputs.items():
@@ -241,7 +245,7 @@ class InferenceSession:
         feed = {name: value for name, value in input_feed.items() if value is not None}
         values = self.executable._ordered((feed,), "inputs")
         tensors = [_arrays.to_tensor(value, info.dtype) for value, info in zip(values, infos)]
-        outputs = self._measured(tensors, lambda: _library.function("run")(self.executable, tensors))
+        outputs = self._measured(tensors, lambda: _run(self.executable, tensors))
         results = self._results(outputs)
         return [self._output(results, name) for name in output_names or results]
 
