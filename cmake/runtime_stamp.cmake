@@ -1,4 +1,5 @@
 # Writes HEADER, which names the symbol by which a runtime library is known: that of these headers (FOLDERS, below SOURCE).
+cmake_minimum_required(VERSION 3.25)
 set(text "")
 foreach(folder ${FOLDERS})
   file(GLOB headers "${SOURCE}/${folder}/*.h")

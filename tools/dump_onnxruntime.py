@@ -5,10 +5,10 @@
 Needs onnx, onnxruntime and numpy. Sequences and optionals are left out.
 """
 
+import argparse
 import json
 import pathlib
 import re
-import sys
 
 import numpy as np
 import onnx
@@ -16,8 +16,16 @@ import onnxruntime
 
 
 def main():
-    path, folder, *inputs = sys.argv[1:]
-    model = onnx.load(path)
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("model", metavar="MODEL.onnx")
+    parser.add_argument("folder", metavar="DIR")
+    parser.add_argument("inputs", metavar="NAME=INPUT.npy", nargs="*")
+    parser.add_argument("--input", metavar="NAME=INPUT.npy", action="append", default=[], help="the same, as `deuteron run` has it")
+    arguments = parser.parse_args()
+    inputs = [*arguments.inputs, *arguments.input]
+    if wrong := [each for each in inputs if "=" not in each]:
+        parser.error(f"an input is NAME=INPUT.npy, not {wrong[0]}")
+    folder, model = arguments.folder, onnx.load(arguments.model)
     names = list(dict.fromkeys(name for node in model.graph.node for name in node.output if name))
     del model.graph.output[:]
     model.graph.output.extend(onnx.ValueInfoProto(name=name) for name in names)

@@ -29,20 +29,25 @@ from .session import (
 )
 from .session_types import (
     ExecutionMode,
+    ExecutionOrder,
     GraphOptimizationLevel,
     ModelMetadata,
     NodeArg,
+    OrtAllocatorType,
     OrtDevice,
+    OrtMemoryInfo,
+    OrtMemType,
     OrtValue,
     RunOptions,
     SessionOptions,
+    create_and_register_allocator,
 )
 from . import capi
 
 __all__ = [
-    "DeuteronError", "Executable", "ExecutionMode", "GraphOptimizationLevel", "IOBinding", "IRModule", "InferenceSession",
-    "MismatchError", "ModelError", "ModelMetadata", "NodeArg", "OrtDevice", "OrtValue", "RunOptions", "SessionIOBinding", "SessionOptions", "TensorInfo", "UnsupportedError", "UsageError",
-    "__version__", "bisect", "capi", "compile", "disable_telemetry_events", "enable_telemetry_events", "explain",
+    "DeuteronError", "Executable", "ExecutionMode", "ExecutionOrder", "GraphOptimizationLevel", "IOBinding", "IRModule", "InferenceSession",
+    "MismatchError", "ModelError", "ModelMetadata", "NodeArg", "OrtAllocatorType", "OrtDevice", "OrtMemType", "OrtMemoryInfo", "OrtValue", "RunOptions", "SessionIOBinding", "SessionOptions", "TensorInfo", "UnsupportedError", "UsageError",
+    "__version__", "bisect", "capi", "compile", "create_and_register_allocator", "disable_telemetry_events", "enable_telemetry_events", "explain",
     "get_all_providers", "get_available_providers", "get_build_info", "get_device", "get_version_string", "instrument", "ir", "load", "preload_dlls", "profile", "quantize", "read", "relax",
     "script", "set_default_logger_severity", "set_default_logger_verbosity", "set_seed", "te", "tir", "topi", "transform", "verify",
 ]  # fmt: skip

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import atexit
 import ctypes
 import functools
 import os
 import pathlib
 import threading
+import time
 from typing import Any, Callable
 
 # First: the process has one libtvm_ffi, that of the package apache-tvm-ffi.
@@ -36,6 +38,53 @@ def function(name: str) -> Any:
     return tvm_ffi.get_global_func("deuteron.python." + name)
 
 
+# One element for each call of a function that takes long.
+_calls: list[None] = []
+_leaving = False
+_PATIENCE_S = 10.0
+
+
+def taking_long(name: str) -> Callable[..., Any]:
+    """A function of the library, during which other threads run. The process ends after it: a daemon thread that came back to an
+    interpreter that is gone would be unwound through frames of C++, which ends the process by a signal."""
+    wrapped = function(name)
+
+    def call(*arguments: Any) -> Any:
+        _calls.append(None)
+        try:
+            if not (_leaving and threading.current_thread().daemon):
+                return wrapped(*arguments)
+        finally:
+            _calls.pop()
+            if _leaving:
+                _stay()
+
+    return call
+
+
+def _stay() -> None:
+    """For a thread that the process does not wait for, until it ends."""
+    while threading.current_thread().daemon:
+        time.sleep(3600)
+
+
+def _leave() -> None:
+    global _leaving
+    _leaving = True
+    end = time.monotonic() + _PATIENCE_S
+    while _calls and time.monotonic() < end:
+        time.sleep(0.001)
+
+
+def _without_calls() -> None:
+    """A process that was forked has none of the threads of its parent."""
+    _calls.clear()
+
+
+atexit.register(_leave)
+os.register_at_fork(after_in_child=_without_calls)
+
+
 class _Raised(threading.local):
     """What a function of Python's raised that the library called in this thread."""
 
@@ -61,8 +110,8 @@ def callback(body: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def calling(name: str) -> Callable[..., Any]:
-    """A function of the library that calls functions of Python's."""
-    wrapped = function(name)
+    """A function of the library that takes long and calls functions of Python's."""
+    wrapped = taking_long(name)
 
     def call(*arguments: Any) -> Any:
         _raised.error = None

@@ -22,9 +22,9 @@ from .ir import IRModule
 
 _compile = _library.calling("compile")
 _compile_file = _library.calling("compile_file")
-_load = _library.function("load")
-_run = _library.function("run")
-_run_into = _library.function("run_into")
+_load = _library.taking_long("load")
+_run = _library.taking_long("run")
+_run_into = _library.taking_long("run_into")
 _read_module = _library.function("read_module")
 _parse_onnx = _library.function("parse_onnx")
 

@@ -4,7 +4,7 @@ integer arithmetic, and which every ONNX runtime reads.
     smaller = deuteron.quantize.static("model.onnx", [{"x": batch} for batch in batches])
     exe = deuteron.compile(smaller)
 
-Needs the package onnx. Weights are initialisers of float32; products of two activations and other operators stay as they are.
+Needs the package onnx. Weights are constants of float32; products of two activations and other operators stay as they are.
 Integers are after "Quantization and Training of Neural Networks for Efficient Integer-Arithmetic-Only Inference" (Jacob et al., 2018):
 activations are uint8 with a zero point, weights are symmetric int8, one scale an output channel.
 """
@@ -12,6 +12,7 @@ activations are uint8 with a zero point, weights are symmetric int8, one scale a
 from __future__ import annotations
 
 import os
+import warnings
 from typing import TYPE_CHECKING, Any, Iterable, Mapping
 
 import numpy as np
@@ -172,6 +173,26 @@ def _without_tails(low: float, high: float, counts: np.ndarray, share: float) ->
     return float(edges[np.searchsorted(below, share, "right")]), float(edges[np.searchsorted(below, 1 - share) + 1])
 
 
+def _constants(graph: onnx.GraphProto) -> dict[str, np.ndarray]:
+    """Tensors of float32 that are the same in each run: initialisers, Constant nodes, and what Identity and Transpose make of them,
+    as exporters write weights that are shared or lie otherwise."""
+    onnx = _onnx()
+    tensors = {each.name: each for each in graph.initializer}
+    values = {name: onnx.numpy_helper.to_array(each) for name, each in tensors.items() if each.data_type == onnx.TensorProto.FLOAT}
+    for node in graph.node:
+        if node.domain not in ("", "ai.onnx"):
+            continue
+        attributes = {each.name: each for each in node.attribute}
+        if node.op_type == "Constant" and "value" in attributes and attributes["value"].t.data_type == onnx.TensorProto.FLOAT:
+            values[node.output[0]] = onnx.numpy_helper.to_array(attributes["value"].t)
+        elif node.op_type == "Identity" and node.input[0] in values:
+            values[node.output[0]] = values[node.input[0]]
+        elif node.op_type == "Transpose" and node.input[0] in values:
+            order = attributes["perm"].ints if "perm" in attributes else None
+            values[node.output[0]] = np.transpose(values[node.input[0]], order)
+    return values
+
+
 class _Rewriter:
     """A copy of a model whose nodes get quantised inputs."""
 
@@ -181,11 +202,7 @@ class _Rewriter:
         [version] = [each.version for each in self.model.opset_import if each.domain in ("", "ai.onnx")]
         if version < opset:
             self.model = onnx.version_converter.convert_version(self.model, opset)
-        self.weights = {
-            each.name: onnx.numpy_helper.to_array(each)
-            for each in self.model.graph.initializer
-            if each.data_type == onnx.TensorProto.FLOAT
-        }
+        self.weights = _constants(self.model.graph)
         self._made: dict[Any, Any] = {}
         self._before: dict[str, list[Any]] = {}
         self._first: list[Any] = []
@@ -194,8 +211,12 @@ class _Rewriter:
     def quantisable(self) -> list[onnx.NodeProto]:
         """Nodes of the operators with a constant weight that has an output channel."""
         nodes = [node for node in self.model.graph.node if node.op_type in _OPERATORS and node.domain in ("", "ai.onnx")]
-        return [node for node in nodes if node.input[1] in self.weights and self.weights[node.input[1]].ndim >= 2
-                and node.input[0] not in self.weights]  # fmt: skip
+        found = [node for node in nodes if node.input[1] in self.weights and self.weights[node.input[1]].ndim >= 2
+                 and node.input[0] not in self.weights]  # fmt: skip
+        if not found:
+            message = "the model has no convolution or product with a constant weight of float32: nothing is quantised"
+            warnings.warn(message, RuntimeWarning, stacklevel=3)
+        return found
 
     def _name(self, hint: str) -> str:
         name, number = hint, 0
@@ -291,9 +312,15 @@ class _Rewriter:
         nodes = [*self._first, *(each for name, made in self._before.items() if name not in produced for each in made)]
         for node in list(graph.node):
             nodes += [node, *(each for name in node.output for each in self._before.get(name, []))]
+        used = {each.name for each in graph.output}
+        needed = []
+        for node in reversed(nodes):
+            # Others gave weights that are integers now.
+            if not used.isdisjoint(node.output):
+                needed.append(node)
+                used.update(_names_used(node))
         del graph.node[:]
-        graph.node.extend(nodes)
-        used = {name for node in nodes for name in _names_used(node)} | {each.name for each in graph.output}
+        graph.node.extend(reversed(needed))
         kept = [each for each in graph.initializer if each.name in used]
         del graph.initializer[:]
         graph.initializer.extend(kept)

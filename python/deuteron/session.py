@@ -20,7 +20,7 @@ import numpy as np
 import tvm_ffi
 
 from . import _arrays, _library
-from .errors import UsageError
+from .errors import DeuteronError, UsageError
 from .executable import Executable, TensorInfo, compile, in_another_thread, load
 from .session_types import (
     GraphOptimizationLevel,
@@ -32,6 +32,22 @@ from .session_types import (
     check_device,
     element_dtype,
 )
+
+def _elements(name: str, values: Mapping[str, Any]) -> list[Any]:
+    """Of a sequence, which are named name[0], name[1], …"""
+    return [value for part, value in values.items() if part.startswith(name + "[")]
+
+
+def _check_run(output_names: Sequence[str] | None, options: RunOptions | None) -> None:
+    if isinstance(output_names, str):
+        raise TypeError(f"output_names is a list of names, not {output_names!r}")
+    if options is not None and options.terminate:
+        raise DeuteronError("the run is ended before it begins: RunOptions.terminate is set")
+
+
+_run = _library.taking_long("run")
+_run_into = _library.taking_long("run_into")
+
 
 class IOBinding:
     """Inputs and outputs bound to memory, for `InferenceSession.run_with_iobinding`."""
@@ -46,16 +62,25 @@ class IOBinding:
         check_device(device_type)
         return _library.function("view")(address, tvm_ffi.Shape(shape), tvm_ffi.Shape([]), element_dtype(element_type).name)
 
+    def _check(self, name: str, which: str) -> None:
+        infos = getattr(self._session.executable, which)
+        if all(info.name != name for info in infos):
+            known = ", ".join(f'"{info.name}"' for info in infos)
+            raise UsageError(f'the model has no {which[:-1]} "{name}"; its {which} are {known}')
+
     def bind_cpu_input(self, name: str, array: Any) -> None:
         """An array of numpy."""
+        self._check(name, "inputs")
         self._inputs[name] = array
 
     def bind_input(self, name: str, device_type: str, device_id: int, element_type: Any, shape: Sequence[int], buffer_ptr: int) -> None:
         """Memory of the caller's, row major."""
+        self._check(name, "inputs")
         self._inputs[name] = self._memory(device_type, element_type, shape, buffer_ptr)
 
     def bind_ortvalue_input(self, name: str, value: OrtValue) -> None:
         """An OrtValue."""
+        self._check(name, "inputs")
         self._inputs[name] = value
 
     def bind_output(
@@ -64,11 +89,13 @@ class IOBinding:
     ) -> None:  # fmt: skip
         """Memory of the caller's, or, without an address, memory that each run makes."""
         check_device(device_type)
+        self._check(name, "outputs")
         bound = buffer_ptr is not None and shape is not None
         self._outputs[name] = self._memory(device_type, element_type, shape or (), buffer_ptr or 0) if bound else None
 
     def bind_ortvalue_output(self, name: str, value: OrtValue) -> None:
         """An OrtValue."""
+        self._check(name, "outputs")
         self._outputs[name] = value
 
     def clear_binding_inputs(self) -> None:
@@ -88,11 +115,15 @@ class IOBinding:
         """Of the last run, in the order in which they were bound."""
         return list(self._results)
 
+    get_outputs_as_ortvaluevector = get_outputs
+
     def copy_outputs_to_cpu(self) -> list[np.ndarray]:
         """Of the last run, as copies."""
         return [value.numpy().copy() for value in self._results]
 
     def _run(self) -> None:
+        if not self._outputs:
+            raise UsageError("no output is bound")
         executable = self._session.executable
         infos = executable.inputs
         values = executable._ordered((self._inputs,), "inputs")
@@ -100,10 +131,10 @@ class IOBinding:
         if len(self._outputs) == len(executable.outputs) and all(bound is not None for bound in self._outputs.values()):
             values = executable._ordered((self._outputs,), "outputs")
             bound_tensors = [value._tensor if isinstance(value, OrtValue) else value for value in values]
-            self._session._measured(tensors, lambda: _library.function("run_into")(executable, tensors, bound_tensors))
+            self._session._measured(tensors, lambda: _run_into(executable, tensors, bound_tensors))
             self._results = [value if isinstance(value, OrtValue) else OrtValue(value) for value in self._outputs.values()]
             return
-        ran = self._session._measured(tensors, lambda: _library.function("run")(executable, tensors))
+        ran = self._session._measured(tensors, lambda: _run(executable, tensors))
         results = dict(zip((info.name for info in executable.outputs), ran))
         self._results = []
         for name, bound in self._outputs.items():
@@ -169,6 +200,7 @@ class InferenceSession:
         options = sess_options or SessionOptions()
         self._options, self._model = options, path_or_bytes
         self._metadata: ModelMetadata | None = None
+        self._sequences: list[tuple[str, bool]] | None = None
         self._profile = _Profile() if options.enable_profiling else None
         self._profiling_start = self._profile.start if self._profile is not None else 0
         if not isinstance(path_or_bytes, (str, os.PathLike, bytes, bytearray, memoryview)):
@@ -184,6 +216,20 @@ class InferenceSession:
                 cache=kwargs.get("cache", False),
             )
 
+    def _declared(self) -> list[tuple[str, bool]]:
+        """Outputs by name, and whether they are sequences, if one is. (Of an artefact, the elements of a sequence are outputs.)"""
+        if self._sequences is None:
+            infos = self.executable.outputs
+            taken_apart = not infos or any(info.name.endswith("]") for info in infos)
+            outputs = self.get_modelmeta()._outputs if taken_apart else []
+            self._sequences = outputs if any(is_sequence for _, is_sequence in outputs) else []
+        return self._sequences
+
+    def _results(self, tensors: Sequence[Any]) -> dict[str, Any]:
+        """Outputs by name, as arrays of numpy; a sequence is a list."""
+        results = {info.name: _arrays.to_numpy(tensor) for info, tensor in zip(self.executable.outputs, tensors)}
+        return {name: _elements(name, results) if is_sequence else results.get(name) for name, is_sequence in self._declared()} or results
+
     def _output(self, results: Mapping[str, Any], name: str) -> Any:
         if name not in results:
             known = ", ".join(f'"{each}"' for each in results)
@@ -193,16 +239,15 @@ class InferenceSession:
     def run(
         self, output_names: Sequence[str] | None, input_feed: Mapping[str, Any], run_options: RunOptions | None = None
     ) -> list[np.ndarray]:
-        """The outputs of those names, or all, for inputs by name, as arrays of numpy."""
+        """The outputs of those names, or all, for inputs by name, as arrays of numpy; sequences as lists of them."""
+        _check_run(output_names, run_options)
         infos = self.executable.inputs
         feed = {name: value for name, value in input_feed.items() if value is not None}
         values = self.executable._ordered((feed,), "inputs")
         tensors = [_arrays.to_tensor(value, info.dtype) for value, info in zip(values, infos)]
-        outputs = self._measured(tensors, lambda: _library.function("run")(self.executable, tensors))
-        if not output_names:
-            return [_arrays.to_numpy(output) for output in outputs]
-        results = dict(zip((info.name for info in self.executable.outputs), outputs))
-        return [_arrays.to_numpy(self._output(results, name)) for name in output_names]
+        outputs = self._measured(tensors, lambda: _run(self.executable, tensors))
+        results = self._results(outputs)
+        return [self._output(results, name) for name in output_names or results]
 
     def run_async(
         self,
@@ -216,7 +261,7 @@ class InferenceSession:
 
         def run() -> None:
             try:
-                results, error = self.run(output_names, input_feed), ""
+                results, error = self.run(output_names, input_feed, run_options), ""
             except Exception as raised:
                 results, error = [], str(raised)
             try:
@@ -231,7 +276,7 @@ class InferenceSession:
         self, output_names: Sequence[str] | None, input_dict_ort_values: Mapping[str, OrtValue], run_options: RunOptions | None = None
     ) -> list[OrtValue]:
         """`run` with OrtValues."""
-        return [OrtValue.ortvalue_from_numpy(array) for array in self.run(output_names, input_dict_ort_values)]
+        return [OrtValue.ortvalue_from_numpy(array) for array in self.run(output_names, input_dict_ort_values, run_options)]
 
     def io_binding(self) -> IOBinding:
         """For `run_with_iobinding`."""
@@ -239,6 +284,7 @@ class InferenceSession:
 
     def run_with_iobinding(self, iobinding: IOBinding, run_options: RunOptions | None = None) -> None:
         """Runs on what is bound, into what is bound."""
+        _check_run(None, run_options)
         iobinding._run()
 
     def _described(self, infos: Sequence[TensorInfo]) -> list[NodeArg]:
@@ -252,7 +298,13 @@ class InferenceSession:
 
     def get_outputs(self) -> list[NodeArg]:
         """In the model's order."""
-        return self._described(self.executable.outputs)
+        described = self._described(self.executable.outputs)
+        by_name = {each.name: each for each in described}
+        return [
+            NodeArg.of_sequence(name, _elements(name, by_name)) if is_sequence else by_name[name]
+            for name, is_sequence in self._declared()
+            if is_sequence or name in by_name
+        ] or described
 
     def get_overridable_initializers(self) -> list[NodeArg]:
         """None: initialisers are constants."""

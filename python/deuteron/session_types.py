@@ -36,6 +36,12 @@ def element_dtype(element_type: Any) -> np.dtype:
     raise UsageError(f"tensors have no element type {element_type}; it is numpy's, or a number of onnx.TensorProto")
 
 
+def _entry(entries: Mapping[str, str], key: str) -> str:
+    if key not in entries:
+        raise RuntimeError(f'no configuration entry was added under the key "{key}"')
+    return entries[key]
+
+
 class GraphOptimizationLevel(enum.IntEnum):
     """ORT_DISABLE_ALL compiles without fusion; all others are the same."""
 
@@ -53,15 +59,59 @@ class ExecutionMode(enum.IntEnum):
     ORT_PARALLEL = 1
 
 
+class ExecutionOrder(enum.IntEnum):
+    """Not heeded."""
+
+    DEFAULT = 0
+    PRIORITY_BASED = 1
+    MEMORY_EFFICIENT = 2
+
+
+class OrtAllocatorType(enum.IntEnum):
+    """Not heeded: memory is the library's, or the caller's."""
+
+    INVALID = -1
+    ORT_DEVICE_ALLOCATOR = 0
+    ORT_ARENA_ALLOCATOR = 1
+
+
+class OrtMemType(enum.IntEnum):
+    """Not heeded."""
+
+    CPU_INPUT = -2
+    CPU_OUTPUT = -1
+    CPU = -1
+    DEFAULT = 0
+
+
+class OrtMemoryInfo:
+    """Accepted, not heeded."""
+
+    def __init__(self, name: str, allocator_type: OrtAllocatorType, device_id: int, memory_type: OrtMemType) -> None:
+        pass
+
+
+def create_and_register_allocator(memory_info: OrtMemoryInfo, arena: Any = None) -> None:
+    """Accepted: there are no arenas to share."""
+
+
 class SessionOptions:
     """Heeded are intra_op_num_threads, graph_optimization_level, overrides of free dimensions by name, enable_profiling and
-    profile_file_prefix."""
+    profile_file_prefix. What is no option cannot be set."""
+
+    __slots__ = (
+        "intra_op_num_threads", "inter_op_num_threads", "graph_optimization_level", "execution_mode", "execution_order",
+        "log_severity_level", "log_verbosity_level", "logid", "enable_profiling", "enable_cpu_mem_arena", "enable_mem_pattern",
+        "enable_mem_reuse", "use_deterministic_compute", "optimized_model_filepath", "profile_file_prefix",
+        "use_per_session_threads", "_entries", "_dimensions",
+    )  # fmt: skip
 
     def __init__(self) -> None:
         self.intra_op_num_threads = 0
         self.inter_op_num_threads = 0
         self.graph_optimization_level = GraphOptimizationLevel.ORT_ENABLE_ALL
         self.execution_mode = ExecutionMode.ORT_SEQUENTIAL
+        self.execution_order = ExecutionOrder.DEFAULT
         self.log_severity_level = 2
         self.log_verbosity_level = 0
         self.logid = ""
@@ -85,8 +135,25 @@ class SessionOptions:
         self._entries[key] = value
 
     def get_session_config_entry(self, key: str) -> str:
-        """What was added under `key`."""
-        return self._entries[key]
+        """What was added under `key`; a RuntimeError if nothing was."""
+        return _entry(self._entries, key)
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        if name in ("intra_op_num_threads", "inter_op_num_threads") and not isinstance(value, (int, np.integer)):
+            raise TypeError(f"{name} is a number, not {value!r}")
+        object.__setattr__(self, name, value)
+
+    def add_initializer(self, name: str, value: Any) -> NoReturn:
+        """An UnsupportedError: weights are the model's, and laid out anew as it is compiled."""
+        raise UnsupportedError(f'the initialiser "{name}": weights are the model\'s; write them into it before it is compiled')
+
+    def add_external_initializers(self, names: Sequence[str], values: Sequence[Any]) -> NoReturn:
+        """As add_initializer."""
+        self.add_initializer(", ".join(names), values)
+
+    def add_free_dimension_override_by_denotation(self, denotation: str, value: int) -> NoReturn:
+        """An UnsupportedError: dimensions are known by their names."""
+        raise UnsupportedError(f'dimensions denoted by "{denotation}": give them by name (add_free_dimension_override_by_name)')
 
     def add_provider(self, provider: str, provider_options: Mapping[str, Any] | None = None) -> None:
         """Accepted, not heeded."""
@@ -101,7 +168,11 @@ class SessionOptions:
 
 
 class RunOptions:
-    """Accepted, not heeded."""
+    """Heeded is `terminate`: runs that begin while it is set are refused."""
+
+    __slots__ = (
+        "log_severity_level", "log_verbosity_level", "logid", "terminate", "only_execute_path_to_fetches", "training_mode", "_entries",
+    )  # fmt: skip
 
     def __init__(self) -> None:
         self.log_severity_level = 2
@@ -109,6 +180,7 @@ class RunOptions:
         self.logid = ""
         self.terminate = False
         self.only_execute_path_to_fetches = False
+        self.training_mode = False
         self._entries: dict[str, str] = {}
 
     def add_run_config_entry(self, key: str, value: str) -> None:
@@ -116,8 +188,8 @@ class RunOptions:
         self._entries[key] = value
 
     def get_run_config_entry(self, key: str) -> str:
-        """What was added under `key`."""
-        return self._entries[key]
+        """What was added under `key`; a RuntimeError if nothing was."""
+        return _entry(self._entries, key)
 
 
 class NodeArg:
@@ -126,6 +198,13 @@ class NodeArg:
     def __init__(self, info: TensorInfo, unnamed: Container[str] = ()) -> None:
         self.name, self.shape = info.name, [None if size in unnamed else size for size in info.shape]
         self.type = f"tensor({_TYPES.get(info.dtype, info.dtype)})"
+
+    @staticmethod
+    def of_sequence(name: str, elements: Sequence[NodeArg]) -> NodeArg:
+        """A sequence of such."""
+        made = NodeArg(TensorInfo(name, "float32", ()))
+        made.type = f"seq({elements[0].type if elements else made.type})"
+        return made
 
     def __repr__(self) -> str:
         return f"NodeArg(name={self.name!r}, type={self.type!r}, shape={self.shape})"
@@ -166,6 +245,7 @@ class ModelMetadata:
         self.producer_name = self.domain = self.description = self.graph_name = self.graph_description = ""
         self.version = 2**63 - 1  # if it says none
         self.custom_metadata_map: dict[str, str] = {}
+        self._outputs: list[tuple[str, bool]] = []  # of the graph: names, and whether it is a sequence
         names = {2: "producer_name", 4: "domain", 6: "description"}
         for number, value in _fields(data):
             if number in names:
@@ -176,6 +256,10 @@ class ModelMetadata:
                 for part, text in _fields(value):
                     if part in (2, 10):
                         setattr(self, "graph_name" if part == 2 else "graph_description", str(text, "utf-8"))
+                    elif part == 12:
+                        output = dict(_fields(text))
+                        is_sequence = any(kind == 4 for kind, _ in _fields(output.get(2, memoryview(b""))))
+                        self._outputs.append((str(output.get(1, b""), "utf-8"), is_sequence))
             elif number == 14:
                 pair = {part: str(text, "utf-8") for part, text in _fields(value)}
                 self.custom_metadata_map[pair.get(1, "")] = pair.get(2, "")

@@ -4,6 +4,8 @@ import asyncio
 import copy
 import os
 import pickle
+import subprocess
+import sys
 import time
 import warnings
 
@@ -119,3 +121,26 @@ def test_warnings_name_the_line_of_the_program(path, tmp_path):
         warnings.simplefilter("always")
         deuteron.compile(path, cache=path)
     assert [os.path.basename(each.filename) for each in seen] == ["test_lifetimes.py"]
+
+
+@pytest.mark.parametrize("work", ["exe(x)", "deuteron.compile(model)"])
+def test_the_process_ends_while_a_daemon_thread_works(model, tmp_path, work):
+    """By itself, not by a signal: the thread is not unwound through the library."""
+    (tmp_path / "model.onnx").write_bytes(model.SerializeToString())
+    program = f"""
+import threading, time
+import numpy as np
+import deuteron
+model = {str(tmp_path / "model.onnx")!r}
+exe, x = deuteron.compile(model), np.ones((64, 3), np.float32)
+def loop():
+    while True:
+        {work}
+threading.Thread(target=loop, daemon=True).start()
+time.sleep(0.2)
+"""
+    for _ in range(3):
+        start = time.monotonic()
+        assert subprocess.run([sys.executable, "-c", program], capture_output=True, timeout=60).returncode == 0
+        # Nobody waits for calls that will not be made.
+        assert time.monotonic() - start < 30

@@ -126,3 +126,47 @@ def test_integers_that_are_known():
 def test_what_is_wrong(network, call, text):
     with pytest.raises(deuteron.UsageError, match=text):
         call(network)
+
+
+@pytest.mark.parametrize("how", [lambda model: quantize.static(model, batches(8)), quantize.dynamic, quantize.weight_only])
+def test_weights_that_nodes_give(network, how):
+    """Exporters write weights as Constant nodes, shared ones as Identity, those that lie otherwise as Transpose."""
+    model = onnx.ModelProto()
+    model.CopyFrom(network)
+    graph, given = model.graph, []
+    for weight in list(graph.initializer):
+        value = numpy_helper.to_array(weight)
+        hidden = weight.name + "_hidden"
+        if weight.name == "w1":
+            given.append(helper.make_node("Constant", [], ["w1"], value=numpy_helper.from_array(value)))
+        elif weight.name == "w2":
+            given.append(helper.make_node("Identity", [hidden], ["w2"]))
+        elif value.ndim == 2:
+            given.append(helper.make_node("Transpose", [hidden], [weight.name], perm=[1, 0]))
+            value = np.ascontiguousarray(value.T)
+        else:
+            continue
+        graph.initializer.remove(weight)
+        if weight.name != "w1":
+            graph.initializer.append(numpy_helper.from_array(value, hidden))
+    nodes = [*given, *graph.node]
+    del graph.node[:]
+    graph.node.extend(nodes)
+    onnx.checker.check_model(model)
+    quantised = how(model)
+    kinds = [node.op_type for node in quantised.graph.node]
+    assert kinds.count("DequantizeLinear") >= 2 and "Transpose" not in kinds
+    floats = [each.name for each in quantised.graph.initializer if each.data_type == TensorProto.FLOAT and len(each.dims) == 2]
+    assert all("scale" in name for name in floats)
+    feeds = batches(1)[0]
+    # As the network whose weights are initialisers.
+    assert steps(quantised, feeds, onnxruntime_result(network, feeds)) <= 2.2
+
+
+def test_nothing_to_quantise():
+    graph = helper.make_graph(
+        [helper.make_node("Relu", ["x"], ["y"])], "g",
+        [helper.make_tensor_value_info("x", TensorProto.FLOAT, [3])], [helper.make_tensor_value_info("y", TensorProto.FLOAT, [3])],
+    )  # fmt: skip
+    with pytest.warns(RuntimeWarning, match="nothing is quantised"):
+        quantize.dynamic(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=9))

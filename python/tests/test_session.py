@@ -145,3 +145,54 @@ def test_what_is_not_there(session):
     assert session.end_profiling() == ""
     with pytest.raises(ort.UnsupportedError, match="custom-operators.md"):
         ort.SessionOptions().register_custom_ops_library("ops.so")
+
+
+def test_sequences_are_lists():
+    onnxruntime = pytest.importorskip("onnxruntime")
+    helper, kind = onnx.helper, onnx.TensorProto.FLOAT
+    nodes = [helper.make_node("SequenceConstruct", ["x", "x"], ["s"]), helper.make_node("Neg", ["x"], ["y"])]
+    outputs = [helper.make_tensor_sequence_value_info("s", kind, None), helper.make_tensor_value_info("y", kind, ["n"])]
+    graph = helper.make_graph(nodes, "g", [helper.make_tensor_value_info("x", kind, ["n"])], outputs)
+    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=9).SerializeToString()
+    x = np.arange(3, dtype=np.float32)
+    mine, theirs = (library.InferenceSession(model, providers=["CPUExecutionProvider"]) for library in (ort, onnxruntime))
+    assert [(each.name, each.type) for each in mine.get_outputs()] == [(each.name, each.type) for each in theirs.get_outputs()]
+    for names in (None, ["y", "s"]):
+        for result, expected in zip(mine.run(names, {"x": x}), theirs.run(names, {"x": x}), strict=True):
+            assert type(result) is type(expected) and np.array_equal(result, expected)
+
+
+def test_a_dimension_of_two_inputs():
+    """It has its own name wherever it is."""
+    helper, kind = onnx.helper, onnx.TensorProto.FLOAT
+    inputs = [helper.make_tensor_value_info(name, kind, ["n", 2]) for name in ("a", "b")]
+    graph = helper.make_graph([helper.make_node("Add", ["a", "b"], ["y"])], "g", inputs, [helper.make_tensor_value_info("y", kind, ["n", 2])])
+    session = ort.InferenceSession(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=9).SerializeToString())
+    assert [each.shape for each in session.get_inputs() + session.get_outputs()] == [["n", 2]] * 3
+    with pytest.raises(ort.UsageError, match="n of input 'a' = 3"):
+        session.run(None, {"a": np.zeros((3, 2), np.float32), "b": np.zeros((4, 2), np.float32)})
+
+
+def test_what_is_wrong_is_said(session, x):
+    options, run_options = ort.SessionOptions(), ort.RunOptions()
+    with pytest.raises(AttributeError):
+        options.intra_op_numthreads = 1
+    with pytest.raises(TypeError, match="intra_op_num_threads is a number"):
+        options.intra_op_num_threads = "2"
+    with pytest.raises(RuntimeError, match="no configuration entry"):
+        options.get_session_config_entry("session.nothing")
+    with pytest.raises(ort.UnsupportedError, match='initialiser "w"'):
+        options.add_initializer("w", None)
+    with pytest.raises(TypeError, match="list of names"):
+        session.run("y", {"x": x})
+    binding = session.io_binding()
+    with pytest.raises(ort.UsageError, match='no input "nothing"'):
+        binding.bind_cpu_input("nothing", x)
+    with pytest.raises(ort.UsageError, match='no output "nothing"'):
+        binding.bind_output("nothing")
+    binding.bind_cpu_input("x", x)
+    with pytest.raises(ort.UsageError, match="no output is bound"):
+        session.run_with_iobinding(binding)
+    run_options.terminate = True
+    with pytest.raises(ort.DeuteronError, match="terminate"):
+        session.run(None, {"x": x}, run_options)

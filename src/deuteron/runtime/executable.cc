@@ -26,7 +26,9 @@ void Flatten(const Program& program, const FunctionSpec& function, uint32_t type
                                        [&dim](const auto& each) { return each.cell == dim.cell; });
     const bool known = dim.kind == DimSpec::kCheck && constant != function.cell_constants.end();
     info.shape.push_back(known ? constant->value : -1);
-    info.dims.push_back(dim.kind == DimSpec::kAny ? "?" : program.strings[dim.text]);
+    // Where another input gives its value, the text says which, for messages.
+    const std::string& text = program.strings[dim.text];
+    info.dims.push_back(dim.kind == DimSpec::kAny ? "?" : text.substr(0, text.find(" of input '")));
   }
   infos->push_back(std::move(info));
 }
