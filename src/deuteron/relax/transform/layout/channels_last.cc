@@ -163,7 +163,7 @@ class Chooser {
     if (layout == ImageLayout::kChannelsFirst || !IsForUnit(call)) return CyclesOfConvolution(costs_, work, layout);
     double sums = Elements(call.ty());
     for (size_t i = 1; i < work.weights.size(); ++i) sums *= static_cast<double>(work.weights[i]);
-    const DataType operands = DTypeOf(call->args[1]) == DataType::Int(32) ? DataType::Int(8) : DataType::BFloat16();
+    const DataType operands = DTypeOf(call->args[1]).is_int() ? DataType::Int(8) : DataType::BFloat16();
     return 2 * sums / tir::UnitOpsPerCycle(costs_.machine(), operands);
   }
 
@@ -213,7 +213,7 @@ class Chooser {
     if (kernel == nullptr || attrs->groups != 1) return false;
     const DataType dtype(kernel->data.dtype());
     const bool is_float = has_floats_ && IsMultipliedAsBfloat16(dtype);
-    const bool is_byte = has_bytes_ && dtype == DataType::Int(32);
+    const bool is_byte = has_bytes_ && dtype.is_int();
     const auto channels = static_cast<int64_t>(std::string(attrs->kernel_layout).find('I'));
     return (is_float || is_byte) && tir::FillsStep(is_byte ? bytes_ : floats_, kernel->data.shape()[channels]);
   }

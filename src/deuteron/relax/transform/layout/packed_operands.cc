@@ -18,9 +18,13 @@ bool IsScalar(const Expr& expr) {
   return type != nullptr && type->ndim == 0;
 }
 
-/// The elements of a constant of int32, compact.
-std::span<const int32_t> Integers(const Tensor& compact) {
-  return {static_cast<const int32_t*>(compact.data_ptr()), static_cast<size_t>(compact.numel())};
+/// What `use` makes of the elements of compact int32 or bytes with sign; each is widened where it is used.
+template <typename Use>
+auto WithIntegers(const Tensor& compact, const Use& use) {
+  const auto count = static_cast<size_t>(compact.numel());
+  return DataType(compact.dtype()) == DataType::Int(8)
+             ? use(std::span(static_cast<const int8_t*>(compact.data_ptr()), count))
+             : use(std::span(static_cast<const int32_t*>(compact.data_ptr()), count));
 }
 
 }  // namespace
@@ -76,11 +80,14 @@ std::optional<CentredBytes> ByteOperands::Find(const Expr& operand) const {
 }
 
 bool Fits(const Constant& integers, DataType dtype) {
-  if (DataType(integers->data.dtype()) != DataType::Int(32)) return false;
-  const Tensor data = CompactData(integers);
-  const auto values = Integers(data);
+  const DataType held(integers->data.dtype());
+  if (held == DataType::Int(8)) return true;
+  if (held != DataType::Int(32)) return false;
   const int64_t least = *AsConstInt(MinValue(dtype)), greatest = *AsConstInt(MaxValue(dtype));
-  return std::all_of(values.begin(), values.end(), [&](int64_t value) { return value >= least && value <= greatest; });
+  return WithIntegers(CompactData(integers), [&](const auto& values) {
+    return std::all_of(values.begin(), values.end(),
+                       [&](int64_t value) { return value >= least && value <= greatest; });
+  });
 }
 
 Constant PackWeight(const Constant& weight, size_t axis, const topi::Packing& packing) {
@@ -95,10 +102,6 @@ Constant PackWeight(const Constant& weight, size_t axis, const topi::Packing& pa
                  static_cast<uint16_t*>(narrow.data_ptr()));
     data = narrow;
   }
-  const auto bits_at = [&](int64_t i) -> uint32_t {
-    if (packing == "bf16x2") return static_cast<const uint16_t*>(data.data_ptr())[i];
-    return static_cast<const uint32_t*>(data.data_ptr())[i] & ((1U << bits) - 1);
-  };
   std::vector<int64_t> packed_shape(shape.begin(), shape.end());
   int64_t outer = 1, inner = 1;
   for (size_t i = 0; i < shape.size(); ++i) {
@@ -109,28 +112,45 @@ Constant PackWeight(const Constant& weight, size_t axis, const topi::Packing& pa
   packed_shape[axis] = groups;
   Tensor packed = runtime::AllocTensor(packed_shape, DataType::Int(32));
   auto* out = static_cast<uint32_t*>(packed.data_ptr());
-  for (int64_t row = 0; row < outer * groups; ++row) {
-    const int64_t first = row % groups * count, here = std::min(count, extent - first);
-    const int64_t base = (row / groups * extent + first) * inner;
-    for (int64_t i = 0; i < inner; ++i) {
-      uint32_t element = 0;
-      for (int64_t n = 0; n < here; ++n) element |= bits_at(base + n * inner + i) << (n * bits);
-      out[row * inner + i] = element;
+  // Of narrower integers the bits beyond are those of the sign.
+  const auto pack = [&](const auto& values) {
+    for (int64_t row = 0; row < outer * groups; ++row) {
+      const int64_t first = row % groups * count, here = std::min(count, extent - first);
+      const auto* from = values.data() + (row / groups * extent + first) * inner;
+      for (int64_t i = 0; i < inner; ++i) {
+        uint32_t element = 0;
+        for (int64_t n = 0; n < here; ++n) {
+          element |= (static_cast<uint32_t>(from[n * inner + i]) & ((1U << bits) - 1)) << (n * bits);
+        }
+        out[row * inner + i] = element;
+      }
     }
+  };
+  if (packing == "bf16x2") {
+    pack(std::span(static_cast<const uint16_t*>(data.data_ptr()), static_cast<size_t>(data.numel())));
+  } else {
+    WithIntegers(data, pack);
   }
   return Constant(std::move(packed), weight->span);
 }
 
 std::vector<int32_t> SumsBut(const Constant& weight, size_t axis) {
-  const Tensor data = CompactData(weight);
-  const auto values = Integers(data);
   const auto shape = weight->data.shape();
   int64_t inner = 1;
   for (size_t i = axis + 1; i < shape.size(); ++i) inner *= shape[i];
-  std::vector<uint32_t> sums(static_cast<size_t>(shape[axis]), 0);
-  for (size_t i = 0; i < values.size(); ++i) {
-    sums[static_cast<size_t>(static_cast<int64_t>(i) / inner % shape[axis])] += static_cast<uint32_t>(values[i]);
-  }
+  const int64_t channels = shape[axis];
+  std::vector<uint32_t> sums(static_cast<size_t>(channels), 0);
+  WithIntegers(CompactData(weight), [&](const auto& values) {
+    const auto count = static_cast<int64_t>(values.size());
+    for (int64_t first = 0; first < count; first += channels * inner) {
+      const auto* from = values.data() + first;
+      for (int64_t channel = 0; channel < channels; ++channel) {
+        uint32_t sum = 0;
+        for (int64_t i = 0; i < inner; ++i) sum += static_cast<uint32_t>(*from++);
+        sums[static_cast<size_t>(channel)] += sum;
+      }
+    }
+  });
   return {sums.begin(), sums.end()};
 }
 

@@ -2,7 +2,7 @@
 /// IntegerProducts: products of dequantised bytes with dequantised constant weights become products of integers.
 ///
 ///     a = dequantize(x, s, z)             a = astype(x, int32) - z
-///     w = dequantize(W, t, 0)        →    b = conv2d(a, W in int32)
+///     w = dequantize(W, t, 0)        →    b = conv2d(a, W, out_dtype=int32)
 ///     b = conv2d(a, w)                    c = astype(b, float32) * (s · t)
 ///
 /// The sum is exact then, and rounded once; b was rounded at each step. Where the target multiplies pairs of int16
@@ -67,7 +67,7 @@ std::optional<std::vector<float>> Floats(const Expr& expr) {
   return std::vector<float>(values, values + data.numel());
 }
 
-/// Integers and scales of a weight.
+/// Integers, bytes where these suffice, and scales of a weight.
 struct Weight {
   Constant integers;
   /// One, or one for each output channel.
@@ -86,7 +86,7 @@ class ProductConverter : public EmittingRewriter {
   }
 
   /// The axis of the output channels in the weight of a product that may be converted, how many dimensions of the
-  /// result follow them, and what the integers are held in.
+  /// result follow them, and in what the integers are multiplied.
   struct Channels {
     size_t axis;
     size_t following;
@@ -126,7 +126,7 @@ class ProductConverter : public EmittingRewriter {
     if (!centred) return false;
 
     const Expr shifted = Shifted(data->args[0], (*zero_point)[0], channels->dtype, call->span, out);
-    const Var product = Emit(IntegerProduct(call, shifted, centred->integers), call->span, out);
+    const Var product = Emit(IntegerProduct(call, shifted, centred->integers, channels->dtype), call->span, out);
     const bool is_real = channels->dtype.is_float();
     const Var real = is_real ? product : Emit(Astype(product, DataType::Float(32)), call->span, out);
     Expr value = builder_.Normalize(Multiply(real, Factor(*centred, (*scale)[0], channels->following)));
@@ -144,17 +144,19 @@ class ProductConverter : public EmittingRewriter {
     return Emit(Subtract(Emit(Astype(bytes, dtype), span, out), zero), span, out);
   }
 
-  /// The same product of integers.
-  static Call IntegerProduct(const CallNode* call, const Expr& data, const Expr& weight) {
+  /// The same product of integers, with a result of `dtype`.
+  static Call IntegerProduct(const CallNode* call, const Expr& data, const Expr& weight, DataType dtype) {
     Attrs attrs = call->attrs;
+    const bool says_result = !IsOf(data, dtype) || !IsOf(weight, dtype);
+    const auto result = says_result ? Optional<DataType>(dtype) : Optional<DataType>(std::nullopt);
     if (const auto* conv = attrs.as<Conv2DAttrsNode>()) {
       auto of_integers = make_object<Conv2DAttrsNode>(*conv);
-      of_integers->out_dtype = std::nullopt;
-      const DataType held = weight.ty().as<TensorTypeNode>()->dtype;
-      if (data.ty().as<TensorTypeNode>()->dtype != held) of_integers->out_dtype = held;
+      of_integers->out_dtype = result;
       attrs = Attrs(std::move(of_integers));
     } else {
-      attrs = Attrs(make_object<MatmulAttrsNode>());
+      auto of_integers = make_object<MatmulAttrsNode>();
+      of_integers->out_dtype = result;
+      attrs = Attrs(std::move(of_integers));
     }
     return Call(call->op, {data, weight}, attrs, {}, call->span);
   }
@@ -175,42 +177,70 @@ class ProductConverter : public EmittingRewriter {
 
   /// W - zero point; nothing if it is not constant, by anything but output channels, or sums may not be exact.
   static std::optional<Weight> Centred(const CallNode* weight, const Channels& axes) {
-    const size_t channel_axis = axes.axis;
-    const auto integers = Bytes(weight->args[0]);
+    const auto* bytes = weight->args[0].as<ConstantNode>();
+    if (bytes == nullptr || !IsByte(weight->args[0])) return std::nullopt;
+    const Tensor data = CompactData(GetRef<Constant>(bytes));
+    return IsOf(weight->args[0], DataType::Int(8))
+               ? CentredOf(weight, static_cast<const int8_t*>(data.data_ptr()), data.numel(), axes)
+               : CentredOf(weight, static_cast<const uint8_t*>(data.data_ptr()), data.numel(), axes);
+  }
+
+  template <typename Byte>
+  static std::optional<Weight> CentredOf(const CallNode* weight, const Byte* integers, int64_t count,
+                                         const Channels& axes) {
     const auto scales = Floats(weight->args[1]);
     const auto zeros = Bytes(weight->args[2]);
-    if (!integers || !scales || !zeros || integers->empty()) return std::nullopt;
+    if (!scales || !zeros || count == 0) return std::nullopt;
     const auto shape = weight->args[0].as<ConstantNode>()->data.shape();
     const int64_t axis = weight->attrs.as<QuantizeAttrsNode>()->axis;
     const auto rank = static_cast<int64_t>(shape.size());
-    const bool by_channel = (axis < 0 ? axis + rank : axis) == static_cast<int64_t>(channel_axis);
+    const bool by_channel = (axis < 0 ? axis + rank : axis) == static_cast<int64_t>(axes.axis);
     if ((scales->size() != 1 || zeros->size() != 1) && !by_channel) return std::nullopt;
     int64_t inner = 1;
-    for (size_t i = channel_axis + 1; i < shape.size(); ++i) inner *= shape[i];
-    const int64_t channels = shape[channel_axis];
-
-    Tensor centred = runtime::AllocTensor(std::vector<int64_t>(shape.begin(), shape.end()), axes.dtype);
-    const auto rows = static_cast<int64_t>(integers->size()) / inner;
-    int32_t greatest = 0;
-    const auto fill = [&](auto* out) {
-      for (int64_t row = 0; row < rows; ++row) {
-        const int32_t zero = (*zeros)[zeros->size() == 1 ? 0 : static_cast<size_t>(row % channels)];
-        for (int64_t i = row * inner; i < (row + 1) * inner; ++i) {
-          const int32_t integer = (*integers)[static_cast<size_t>(i)] - zero;
-          out[i] = static_cast<std::remove_reference_t<decltype(*out)>>(integer);
-          greatest = std::max(greatest, std::abs(integer));
+    for (size_t i = axes.axis + 1; i < shape.size(); ++i) inner *= shape[i];
+    const int64_t channels = shape[axes.axis];
+    std::vector<int32_t> zero_of(static_cast<size_t>(channels), (*zeros)[0]);
+    if (zeros->size() != 1) zero_of = *zeros;
+    // By elements that lie beside each other, of one channel or each of the next one.
+    const auto visit = [&](const auto& use) {
+      const int64_t run = inner == 1 ? channels : inner;
+      for (int64_t row = 0; row < count / run; ++row) {
+        const int32_t* zero = &zero_of[inner == 1 ? 0 : static_cast<size_t>(row % channels)];
+        if (inner == 1) {
+          for (int64_t i = 0; i < run; ++i) use(row * run + i, zero[i]);
+        } else {
+          for (int64_t i = 0; i < run; ++i) use(row * run + i, *zero);
         }
       }
     };
-    axes.dtype.is_float() ? fill(static_cast<float*>(centred.data_ptr()))
-                          : fill(static_cast<int32_t*>(centred.data_ptr()));
-    const int64_t depth = static_cast<int64_t>(integers->size()) / channels;
+    int32_t least = 0, greatest = 0;
+    visit([&](int64_t i, int32_t zero) {
+      least = std::min(least, integers[i] - zero);
+      greatest = std::max(greatest, integers[i] - zero);
+    });
+    const int32_t magnitude = std::max(greatest, -least);
     constexpr int64_t kGreatestDatum = 255;
     const int64_t most =
         axes.dtype.is_float() ? int64_t{1} << std::numeric_limits<float>::digits : std::numeric_limits<int32_t>::max();
-    if (depth * int64_t{greatest} * kGreatestDatum > most) return std::nullopt;
+    if (count / channels * int64_t{magnitude} * kGreatestDatum > most) return std::nullopt;
     constexpr int32_t kGreatestByte = 127;
-    if (!Target::Current().HasFeature("avx2") && greatest > kGreatestByte) return std::nullopt;
+    if (!Target::Current().HasFeature("avx2") && magnitude > kGreatestByte) return std::nullopt;
+
+    const bool are_bytes = !axes.dtype.is_float() && least >= -kGreatestByte - 1 && greatest <= kGreatestByte;
+    Tensor centred = runtime::AllocTensor(std::vector<int64_t>(shape.begin(), shape.end()),
+                                          are_bytes ? DataType::Int(8) : axes.dtype);
+    const auto fill = [&](auto* out) {
+      visit([&](int64_t i, int32_t zero) {
+        out[i] = static_cast<std::remove_reference_t<decltype(*out)>>(integers[i] - zero);
+      });
+    };
+    if (are_bytes) {
+      fill(static_cast<int8_t*>(centred.data_ptr()));
+    } else if (axes.dtype.is_float()) {
+      fill(static_cast<float*>(centred.data_ptr()));
+    } else {
+      fill(static_cast<int32_t*>(centred.data_ptr()));
+    }
     return Weight{Constant(std::move(centred), weight->span), *scales};
   }
 

@@ -7,7 +7,8 @@
 ///
 /// Purpose: exporters put a pair of dequantize and quantize around every operator of a quantised network. Those around
 /// reshape, permute_dims, concat, max_pool and their like do nothing but move four bytes an element for one; and a
-/// weight behind a transposition is not seen as quantised by libraries that multiply integers.
+/// weight behind a transposition is not seen as quantised by libraries that multiply integers. A table of which a run
+/// takes some rows would be folded to four times its bytes.
 ///
 /// When it is exact: a quantisation by the same scale and zero point gives back the integers it began with, as long as
 /// the scale is no extreme number (|q - z| < 2^17, two roundings of one part in 2^24). The greatest of several elements
@@ -124,10 +125,19 @@ class Sinker : public EmittingRewriter {
   /// What `call` is if it comes first: with its data a call on integers.
   std::optional<Dequantized> Moved(const Call& call, const std::string& op) const {
     if (op == "concat") return MovedConcat(call);
-    static const std::unordered_map<std::string, bool> kMoves = {
-        {"permute_dims", true},   {"reshape", true},         {"expand_dims", true},    {"squeeze", true},
-        {"flatten", true},        {"strided_slice", true},   {"nn.max_pool1d", false}, {"nn.max_pool2d", false},
-        {"nn.max_pool3d", false}, {"nn.batch_flatten", true}};
+    // Where an index is none a number is taken that integers lack.
+    if (op == "take" && static_cast<const TakeAttrsNode*>(call->attrs.get())->mode == "nan") return std::nullopt;
+    static const std::unordered_map<std::string, bool> kMoves = {{"permute_dims", true},
+                                                                 {"reshape", true},
+                                                                 {"expand_dims", true},
+                                                                 {"squeeze", true},
+                                                                 {"flatten", true},
+                                                                 {"strided_slice", true},
+                                                                 {"nn.max_pool1d", false},
+                                                                 {"nn.max_pool2d", false},
+                                                                 {"nn.max_pool3d", false},
+                                                                 {"nn.batch_flatten", true},
+                                                                 {"take", true}};
     const auto known = kMoves.find(op);
     if (known == kMoves.end()) return std::nullopt;
     const auto it = dequantized_.find(call->args[0].get());
@@ -179,7 +189,8 @@ class Sinker : public EmittingRewriter {
       }
       return std::nullopt;
     }
-    if (OpName(call) == "strided_slice" || !before->has_shape() || after == nullptr || !after->has_shape())
+    const std::string op = OpName(call);
+    if (op == "strided_slice" || op == "take" || !before->has_shape() || after == nullptr || !after->has_shape())
       return std::nullopt;
     const auto old_shape = AsConstInts(*before->shape), new_shape = AsConstInts(*after->shape);
     if (!old_shape || !new_shape) return std::nullopt;

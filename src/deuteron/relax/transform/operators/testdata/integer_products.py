@@ -38,7 +38,7 @@ class Module:
         with R.dataflow():
             lv: R.Tensor((1, 2, 4, 4), dtype="int32") = R.astype(x, dtype="int32")
             lv1: R.Tensor((1, 2, 4, 4), dtype="int32") = R.subtract(lv, R.const(3, "int32"))
-            lv2: R.Tensor((1, 2, 4, 4), dtype="int32") = R.nn.conv2d(lv1, metadata["ir.GenericConst"][0], strides=[1, 1], padding=[0, 0, 0, 0], dilation=[1, 1], groups=1, data_layout="NCHW", kernel_layout="OIHW", out_layout="NCHW", out_dtype=None)
+            lv2: R.Tensor((1, 2, 4, 4), dtype="int32") = R.nn.conv2d(lv1, metadata["ir.GenericConst"][0], strides=[1, 1], padding=[0, 0, 0, 0], dilation=[1, 1], groups=1, data_layout="NCHW", kernel_layout="OIHW", out_layout="NCHW", out_dtype="int32")
             lv3: R.Tensor((1, 2, 4, 4), dtype="float32") = R.astype(lv2, dtype="float32")
             c: R.Tensor((1, 2, 4, 4), dtype="float32") = R.multiply(lv3, metadata["ir.GenericConst"][1])
             lv4: R.Tensor((1, 2, 4, 4), dtype="float32") = R.astype(x, dtype="float32")
@@ -51,7 +51,7 @@ class Module:
             w: R.Tensor((2, 2), dtype="float32") = R.dequantize(metadata["ir.GenericConst"][4], R.const(0.25, "float32"), R.const(0, "int8"), out_dtype="float32", axis=0)
             lv8: R.Tensor((2, 2), dtype="int32") = R.astype(y, dtype="int32")
             lv9: R.Tensor((2, 2), dtype="int32") = R.subtract(lv8, R.const(0, "int32"))
-            lv10: R.Tensor((2, 2), dtype="int32") = R.matmul(lv9, metadata["ir.GenericConst"][5], out_dtype=None)
+            lv10: R.Tensor((2, 2), dtype="int32") = R.matmul(lv9, metadata["ir.GenericConst"][5], out_dtype="int32")
             lv11: R.Tensor((2, 2), dtype="float32") = R.astype(lv10, dtype="float32")
             e: R.Tensor((2, 2), dtype="float32") = R.multiply(lv11, R.const(0.125, "float32"))
             u: R.Tensor((2, 2), dtype="float32") = R.dequantize(metadata["ir.GenericConst"][6], metadata["ir.GenericConst"][7], metadata["ir.GenericConst"][8], out_dtype="float32", axis=0)
@@ -63,12 +63,12 @@ class Module:
         return gv
 
 metadata = {"ir.GenericConst": [
-    {"dtype": "int32", "shape": [2, 2, 1, 1], "data": "AQAAAP7///8CAAAAAwAAAA=="},
+    {"dtype": "int8", "shape": [2, 2, 1, 1], "data": "Af4CAw=="},
     {"dtype": "float32", "shape": [2, 1, 1], "data": "AAAAPgAAgD8="},
     {"dtype": "float32", "shape": [2, 1, 1, 1], "data": "AACAPwAAAMA="},
     {"dtype": "float32", "shape": [2, 1, 1, 1], "data": "AACAPwAAAMA="},
     {"dtype": "int8", "shape": [2, 2], "data": "Af4DBA=="},
-    {"dtype": "int32", "shape": [2, 2], "data": "AQAAAP7///8DAAAABAAAAA=="},
+    {"dtype": "int8", "shape": [2, 2], "data": "Af4DBA=="},
     {"dtype": "int8", "shape": [2, 2], "data": "Af4DBA=="},
     {"dtype": "float32", "shape": [2], "data": "AACAPgAAAEA="},
     {"dtype": "int8", "shape": [2], "data": "AAE="},

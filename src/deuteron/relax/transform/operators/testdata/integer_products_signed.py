@@ -29,7 +29,7 @@ class Module:
             a: R.Tensor((2, 2), dtype="float32") = R.dequantize(x, R.const(0.5, "float32"), R.const(3, "uint8"), out_dtype="float32", axis=0)
             lv: R.Tensor((2, 2), dtype="int32") = R.astype(x, dtype="int32")
             lv1: R.Tensor((2, 2), dtype="int32") = R.subtract(lv, R.const(3, "int32"))
-            lv2: R.Tensor((2, 2), dtype="int32") = R.matmul(lv1, metadata["ir.GenericConst"][0], out_dtype=None)
+            lv2: R.Tensor((2, 2), dtype="int32") = R.matmul(lv1, metadata["ir.GenericConst"][0], out_dtype="int32")
             lv3: R.Tensor((2, 2), dtype="float32") = R.astype(lv2, dtype="float32")
             b: R.Tensor((2, 2), dtype="float32") = R.multiply(lv3, R.const(0.125, "float32"))
             v: R.Tensor((2, 2), dtype="float32") = R.dequantize(metadata["ir.GenericConst"][1], R.const(0.25, "float32"), R.const(-125, "int8"), out_dtype="float32", axis=0)
@@ -39,6 +39,6 @@ class Module:
         return gv
 
 metadata = {"ir.GenericConst": [
-    {"dtype": "int32", "shape": [2, 2], "data": "AQAAAP7///8DAAAABAAAAA=="},
+    {"dtype": "int8", "shape": [2, 2], "data": "Af4DBA=="},
     {"dtype": "int8", "shape": [2, 2], "data": "Af4DBA=="},
 ]}
