@@ -125,6 +125,9 @@ def unlike_their_signature():
     places = helper.make_tensor("s", TensorProto.UINT64, (1,), [0])
     yield "a magnitude of booleans", model([node("Abs", ["b"], ["z"], "/it"), node("Relu", ["x"], ["y"])], [numpy_helper.from_array(np.array([True]), "b")]), [], MODEL, [
         "/it", "input 0 is bool", "numbers"]
+    for op in ("IsInf", "IsNaN"):
+        yield f"{op} of booleans", model([node(op, ["b"], ["z"], "/it"), node("Relu", ["x"], ["y"])], [numpy_helper.from_array(np.array([True]), "b")], opset=20), [], MODEL, [
+            "/it", "input 0 is bool", "floats"]
     yield "indices of uint64", model([node("Gather", ["x", "s"], ["y"], "/it")], [places]), [], MODEL, ["/it", "input 1", "int32 or int64"]
     ratios = helper.make_tensor("r", FLOAT, (2,), [0.5, 0.5])
     yield "two ratios of a dropout", model([node("Dropout", ["x", "r"], ["y"], "/it")], [ratios]), [], MODEL, ["/it", "input 1", "scalar"]
@@ -137,6 +140,8 @@ def unlike_their_signature():
     signal = [value("x", (1, 64, 1)), value("w", (5,))]
     whole = [numpy_helper.from_array(np.array(number), name) for name, number in (("s", 4), ("l", 8))]
     yield "a window of another length", model([node("STFT", ["x", "s", "w", "l"], ["y"], "/it")], whole, signal, opset=17), [], MODEL, ["/it", "window of 5", "frames of 8"]
+    listed = [numpy_helper.from_array(np.array(number), name) for name, number in (("s", 4), ("l", [5]))]
+    yield "a list of lengths", model([node("STFT", ["x", "s", "w", "l"], ["y"], "/it")], listed, signal, opset=17), [], MODEL, ["/it", "scalars"]
     for hertz in (-600.0, 3e38, np.inf, np.nan):
         numbers = [numpy_helper.from_array(np.array(number, dtype), name)
                    for name, number, dtype in (("m", 8, np.int64), ("l", 256, np.int64), ("r", 8000, np.int64), ("a", hertz, np.float32), ("b", hertz, np.float32))]

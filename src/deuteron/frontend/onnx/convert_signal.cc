@@ -171,6 +171,10 @@ Results ConvertDFT(const NodeContext& node) {
 Results ConvertSTFT(const NodeContext& node) {
   const Expr x = node.X(0);
   const bool is_complex = node.Rank(x) == 3 && node.StaticDim(x, 2, "the number of parts") == 2;
+  for (const size_t number : {1, 3}) {
+    if (node.Has(number) && node.Rank(node.X(number)) != 0)
+      node.Fail("the step and the length of frames must be scalars");
+  }
   // A step beyond the signal leaves one frame, and does not overflow where it is cut to it.
   const PrimExpr given_step = node.Dim(1, "the step of frames");
   const PrimExpr step = AsConstInt(given_step) ? given_step : Min(given_step, node.Shape(x)[1]);

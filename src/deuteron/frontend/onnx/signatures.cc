@@ -88,7 +88,7 @@ bool IsOfKind(DataType dtype, char kind) {
     case 'n':
       return dtype == DataType::Int(64) || dtype == DataType::Int(32);
     case 'f':
-      return !dtype.is_integer();
+      return !dtype.is_integer() && !dtype.is_bool();
     case 'b':
       return dtype.is_bool();
     case 'r':
