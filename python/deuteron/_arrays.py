@@ -71,16 +71,19 @@ def as_tensor(array: np.ndarray) -> tvm_ffi.Tensor:
 
 def to_numpy(tensor: tvm_ffi.Tensor) -> np.ndarray:
     """The memory of `tensor` as numpy's array."""
-    name = str(tensor.dtype)
-    dtype = numpy_dtype(name)
-    if dtype.isbuiltin == 1:
+    try:
         return np.from_dlpack(tensor)
+    except (BufferError, RuntimeError):
+        # Of a dtype that numpy does not know.
+        dtype = numpy_dtype(str(tensor.dtype))
     return np.from_dlpack(_reinterpret(tensor, f"uint{8 * dtype.itemsize}")).view(dtype)
 
 
 def like(values: Sequence[Any], tensors: Sequence[tvm_ffi.Tensor]) -> list[Any]:
     """`tensors` as the kind of array that `values` are: torch's if one of them is, tensors with DLPack if all are such,
     else numpy's."""
+    if all(type(value) is np.ndarray for value in values):
+        return [to_numpy(tensor) for tensor in tensors]
     if any(_is_torch(value) for value in values):
         torch = sys.modules["torch"]
         return [torch.from_dlpack(tensor) for tensor in tensors]

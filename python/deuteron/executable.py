@@ -126,6 +126,8 @@ class Executable(tvm_ffi.Object):
     def _ordered(self, given: tuple[Any, ...], which: str) -> list[Any]:
         """The arrays given, by name or in order, in order."""
         infos = self._infos(which)
+        if len(given) == len(infos) and type(given[0] if given else None) is np.ndarray:
+            return list(given)
 
         def known() -> str:
             return ", ".join(f'"{info.name}"' for info in infos)

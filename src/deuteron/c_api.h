@@ -67,7 +67,8 @@ typedef struct DeuteronLoadOptions {
 #define DEUTERON_LOAD_OPTIONS_INIT \
   { sizeof(DeuteronLoadOptions), 0, 0 }
 
-/*! Maps an artefact of DeuteronSave or `deuteron compile`. `options` may be null. */
+/*! Maps an artefact of DeuteronSave or `deuteron compile`. `options` may be null. `*model` is null if it fails: here
+ * and in all functions below a pointer that may not be null, and is, is a DEUTERON_USAGE_ERROR, no crash. */
 DeuteronStatus DeuteronLoad(const char* path, const DeuteronLoadOptions* options, DeuteronModel** model);
 /*! Instances of it, and tensors that they gave, may live on. `model` may be null. */
 void DeuteronFreeModel(DeuteronModel* model);

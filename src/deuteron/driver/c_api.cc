@@ -55,6 +55,8 @@ DimsByName ToShapes(const DeuteronCompileOptions& options) {
 DeuteronStatus CompileForC(const DeuteronCompileOptions* given, DeuteronModel** model,
                            const std::function<Executable(const DimsByName&, const CompileOptions&)>& from) {
   return runtime::GuardC([&] {
+    runtime::CheckGiven(model, "place for the model");
+    *model = nullptr;
     const auto options = runtime::KnownFields<DeuteronCompileOptions>(given, DEUTERON_COMPILE_OPTIONS_INIT);
     const CompileOptions compile = ToCompileOptions(options);
     const LimitScope limits(compile.limits);
@@ -74,6 +76,7 @@ extern "C" {
 
 DeuteronStatus DeuteronCompileFile(const char* path, const DeuteronCompileOptions* options, DeuteronModel** model) {
   return deuteron::CompileForC(options, model, [&](const auto& shapes, const auto& compile) {
+    deuteron::runtime::CheckGiven(path, "path");
     return deuteron::CompileFile(path, {.shapes = shapes}, compile);
   });
 }
@@ -81,6 +84,7 @@ DeuteronStatus DeuteronCompileFile(const char* path, const DeuteronCompileOption
 DeuteronStatus DeuteronCompileBytes(const void* data, size_t bytes, const DeuteronCompileOptions* options,
                                     DeuteronModel** model) {
   return deuteron::CompileForC(options, model, [&](const auto& shapes, const auto& compile) {
+    if (bytes > 0) deuteron::runtime::CheckGiven(data, "model in memory");
     return deuteron::Compile(deuteron::onnx::Parse({static_cast<const char*>(data), bytes}, {.shapes = shapes}),
                              compile);
   });
@@ -92,6 +96,8 @@ DeuteronStatus DeuteronSave(const DeuteronModel* model, const char* path) {
 
 DeuteronStatus DeuteronSaveAs(const DeuteronModel* model, const char* path, const DeuteronSaveOptions* options) {
   return deuteron::runtime::GuardC([&] {
+    deuteron::runtime::CheckGiven(model, "model");
+    deuteron::runtime::CheckGiven(path, "path");
     const auto known = deuteron::runtime::KnownFields<DeuteronSaveOptions>(options, DEUTERON_SAVE_OPTIONS_INIT);
     const std::string weights_file = known.weights_file == nullptr ? "" : known.weights_file;
     if (model->file != nullptr) return deuteron::SaveFile(*model->file, path, weights_file);

@@ -147,6 +147,43 @@ static void check_what_is_refused(const DeuteronModel* model, DeuteronInstance* 
 }
 
 /* y = x · c, where c is part of the model. */
+/* What callers leave out who do not look at what failed before. */
+static void check_null_pointers(const DeuteronModel* model, DeuteronInstance* instance, const char* path) {
+  DeuteronModel* none = (DeuteronModel*)model;
+  DeuteronInstance* no_instance = instance;
+  DeuteronTensorInfo info = DEUTERON_TENSOR_INFO_INIT;
+  DeuteronInstanceOptions unset;
+  float x[3] = {1, 2, 3};
+  int64_t x_shape[2] = {1, 3}, w_shape[2] = {3, kColumns};
+  DLTensor tensors[2];
+  const DLTensor* inputs[2];
+  memset(&unset, 0, sizeof(unset));
+  tensors[0] = view(x, 2, x_shape, NULL);
+  tensors[1] = view(weights, 2, w_shape, NULL);
+  inputs[0] = &tensors[0];
+  inputs[1] = &tensors[1];
+  REFUSED(DeuteronLoad(path, NULL, NULL), DEUTERON_USAGE_ERROR, "place for the model is a null pointer");
+  REFUSED(DeuteronLoad(NULL, NULL, &none), DEUTERON_USAGE_ERROR, "path is a null pointer");
+  EXPECT(none == NULL);
+  REFUSED(DeuteronCompileFile(path, NULL, NULL), DEUTERON_USAGE_ERROR, "place for the model is a null pointer");
+  REFUSED(DeuteronCompileFile(NULL, NULL, &none), DEUTERON_USAGE_ERROR, "path is a null pointer");
+  REFUSED(DeuteronCompileBytes(NULL, 8, NULL, &none), DEUTERON_USAGE_ERROR, "model in memory is a null pointer");
+  REFUSED(DeuteronSave(NULL, path), DEUTERON_USAGE_ERROR, "model is a null pointer");
+  REFUSED(DeuteronSave(model, NULL), DEUTERON_USAGE_ERROR, "path is a null pointer");
+  EXPECT(DeuteronNumInputs(NULL) == 0 && DeuteronNumOutputs(NULL) == 0);
+  REFUSED(DeuteronGetInput(NULL, 0, &info), DEUTERON_USAGE_ERROR, "model is a null pointer");
+  REFUSED(DeuteronGetOutput(model, 0, NULL), DEUTERON_USAGE_ERROR, "DeuteronTensorInfo is a null pointer");
+  info.struct_size = 0;
+  REFUSED(DeuteronGetInput(model, 0, &info), DEUTERON_USAGE_ERROR, "struct_size is 0");
+  REFUSED(DeuteronCreateInstance(model, &unset, &no_instance), DEUTERON_USAGE_ERROR, "struct_size is 0");
+  EXPECT(no_instance == NULL);
+  REFUSED(DeuteronCreateInstance(NULL, NULL, &no_instance), DEUTERON_USAGE_ERROR, "model is a null pointer");
+  REFUSED(DeuteronCreateInstance(model, NULL, NULL), DEUTERON_USAGE_ERROR, "place for the instance");
+  REFUSED(DeuteronRun(NULL, inputs, 2, NULL, 0), DEUTERON_USAGE_ERROR, "instance is a null pointer");
+  REFUSED(DeuteronRunToDLPack(instance, inputs, 2, NULL, 1), DEUTERON_USAGE_ERROR, "array for the outputs");
+  REFUSED(DeuteronSetAllocator(NULL, NULL, NULL), DEUTERON_USAGE_ERROR, "allocated already");
+}
+
 static const char* const kModuleWithWeights =
     "@I.ir_module\n"
     "class Module:\n"
@@ -394,6 +431,7 @@ int main(int argc, char** argv) {
   check_run(instance, 5, 1);
   REFUSED(DeuteronSetAllocator(allocate, release, NULL), DEUTERON_USAGE_ERROR, "allocated already");
   check_what_is_refused(loaded, instance);
+  check_null_pointers(loaded, instance, artefact);
   check_run(instance, 4, 0);
 
   for (i = 0; i < 2; ++i) pthread_create(&hosts[i], NULL, run_often, loaded);

@@ -44,9 +44,13 @@ std::vector<DeuteronModel::Value> ShownValues(std::vector<Executable::TensorInfo
   return values;
 }
 
-DeuteronStatus GetInfo(const std::vector<DeuteronModel::Value>& values, const char* what, size_t index,
-                       DeuteronTensorInfo* info) {
+DeuteronStatus GetInfo(const DeuteronModel* model, std::vector<DeuteronModel::Value> DeuteronModel::*of,
+                       const char* what, size_t index, DeuteronTensorInfo* info) {
   return GuardC([&] {
+    CheckGiven(model, "model");
+    CheckGiven(info, "DeuteronTensorInfo");
+    CheckStructSize(info->struct_size);
+    const std::vector<DeuteronModel::Value>& values = model->*of;
     if (index >= values.size()) {
       DEUTERON_THROW(UsageError) << "there is no " << what << " " << index << "; the model has " << values.size();
     }
@@ -88,11 +92,22 @@ void CheckCount(size_t given, size_t wanted, const char* what) {
 }
 
 std::vector<Tensor> InputViews(const DeuteronInstance* instance, const DLTensor* const* inputs, size_t num_inputs) {
+  CheckGiven(instance, "instance");
   CheckCount(num_inputs, instance->instance.executable().InputNames("main").size(), "inputs");
   return Views(inputs, num_inputs, "input");
 }
 
 }  // namespace
+
+void CheckGiven(const void* pointer, const char* what) {
+  if (pointer == nullptr) DEUTERON_THROW(UsageError) << "the " << what << " is a null pointer";
+}
+
+void CheckStructSize(size_t size) {
+  if (size < sizeof(size_t)) {
+    DEUTERON_THROW(UsageError) << "struct_size is " << size << ": begin with the struct's initialiser, DEUTERON_…_INIT";
+  }
+}
 
 DeuteronStatus GuardC(const std::function<void()>& body) noexcept {
   try {
@@ -125,6 +140,9 @@ int32_t DeuteronCApiVersion(void) { return DEUTERON_C_API_VERSION; }
 
 DeuteronStatus DeuteronLoad(const char* path, const DeuteronLoadOptions* options, DeuteronModel** model) {
   return rt::GuardC([&] {
+    rt::CheckGiven(model, "place for the model");
+    *model = nullptr;
+    rt::CheckGiven(path, "path");
     const auto known = rt::KnownFields<DeuteronLoadOptions>(options, DEUTERON_LOAD_OPTIONS_INIT);
     const rt::LoadOptions load{.verify_weights = known.verify_weights != 0,
                                .weights_file = known.weights_file == nullptr ? "" : known.weights_file};
@@ -136,18 +154,21 @@ DeuteronStatus DeuteronLoad(const char* path, const DeuteronLoadOptions* options
 
 void DeuteronFreeModel(DeuteronModel* model) { delete model; }
 
-size_t DeuteronNumInputs(const DeuteronModel* model) { return model->inputs.size(); }
-size_t DeuteronNumOutputs(const DeuteronModel* model) { return model->outputs.size(); }
+size_t DeuteronNumInputs(const DeuteronModel* model) { return model == nullptr ? 0 : model->inputs.size(); }
+size_t DeuteronNumOutputs(const DeuteronModel* model) { return model == nullptr ? 0 : model->outputs.size(); }
 DeuteronStatus DeuteronGetInput(const DeuteronModel* model, size_t index, DeuteronTensorInfo* info) {
-  return rt::GetInfo(model->inputs, "input", index, info);
+  return rt::GetInfo(model, &DeuteronModel::inputs, "input", index, info);
 }
 DeuteronStatus DeuteronGetOutput(const DeuteronModel* model, size_t index, DeuteronTensorInfo* info) {
-  return rt::GetInfo(model->outputs, "output", index, info);
+  return rt::GetInfo(model, &DeuteronModel::outputs, "output", index, info);
 }
 
 DeuteronStatus DeuteronCreateInstance(const DeuteronModel* model, const DeuteronInstanceOptions* options,
                                       DeuteronInstance** instance) {
   return rt::GuardC([&] {
+    rt::CheckGiven(instance, "place for the instance");
+    *instance = nullptr;
+    rt::CheckGiven(model, "model");
     const auto known = rt::KnownFields<DeuteronInstanceOptions>(options, DEUTERON_INSTANCE_OPTIONS_INIT);
     if (known.threads < 0) DEUTERON_THROW(UsageError) << "threads: " << known.threads << "; 0 is as many as there are";
     if (known.run_bytes < 0) DEUTERON_THROW(UsageError) << "run_bytes: " << known.run_bytes;
@@ -172,6 +193,7 @@ DeuteronStatus DeuteronRunToDLPack(DeuteronInstance* instance, const DLTensor* c
   return rt::GuardC([&] {
     const std::vector<deuteron::Tensor> given = rt::InputViews(instance, inputs, num_inputs);
     rt::CheckCount(num_outputs, instance->instance.executable().OutputNames("main").size(), "outputs");
+    if (num_outputs > 0) rt::CheckGiven(outputs, "array for the outputs");
     const std::vector<deuteron::Tensor> results = instance->instance.Run("main", given);
     for (size_t i = 0; i < num_outputs; ++i) outputs[i] = results[i].ToDLPackVersioned();
   });
@@ -183,6 +205,9 @@ void DeuteronSetParallelFor(DeuteronParallelFor parallel_for, void* user) {
 
 DeuteronStatus DeuteronSetAllocator(DeuteronAllocate allocate, DeuteronRelease release, void* user) {
   return rt::GuardC([&] {
+    if ((allocate == nullptr) != (release == nullptr)) {
+      DEUTERON_THROW(UsageError) << "memory is had and given back by functions of one kind: both, or none of them";
+    }
     if (!deuteron::SetMemoryHooks({allocate, release, user})) {
       DEUTERON_THROW(UsageError) << "memory has been allocated already; DeuteronSetAllocator comes before everything "
                                     "that makes tensors";

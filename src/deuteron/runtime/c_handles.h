@@ -38,10 +38,18 @@ inline constexpr const char* kCancelled = "Cancelled";
 /// Runs `body`; whatever it throws becomes a status, and its message the thread's last error.
 DeuteronStatus GuardC(const std::function<void()>& body) noexcept;
 
+/// Throws a UsageError that names what the caller left out.
+void CheckGiven(const void* pointer, const char* what);
+
+/// Throws a UsageError for a struct that says nothing of its size: its initialiser was forgotten.
+void CheckStructSize(size_t size);
+
 /// What a caller of perhaps another version has set of `options` (may be null), the rest by default.
 template <typename Options>
 Options KnownFields(const Options* options, Options defaults) {
-  if (options != nullptr) std::memcpy(&defaults, options, std::min(options->struct_size, sizeof(Options)));
+  if (options == nullptr) return defaults;
+  CheckStructSize(options->struct_size);
+  std::memcpy(&defaults, options, std::min(options->struct_size, sizeof(Options)));
   return defaults;
 }
 
