@@ -152,7 +152,8 @@ def cells(model, verdict, made_by):
 
 
 def line(row):
-    return "| " + " | ".join(row) + " |"
+    """Files that messages name are those of the repository, wherever it lies."""
+    return "| " + " | ".join(row).replace(f"{ROOT}/", "") + " |"
 
 
 def summary(rows):

@@ -254,25 +254,32 @@ class ProductWindowScheduler {
     return Buffer(whole->name, whole->dtype, {I64(rows), whole->shape[2], I64(channels_ / groups_)});
   }
 
+  /// The part has room for rows that the windows of the first tile and the last would see beyond the image, so that row
+  /// `y` of a tile and row `r` of its window have one place in every tile.
   const char* Tile(Stmt* stmt) {
     const PrimExpr first = PrimExpr(tile_) * I64(length_);
+    const PrimExpr first_seen = first * I64(stride_) + I64(begin_);
     const int64_t seen = Seen(length_);
-    const PrimExpr first_seen = Max(Min(first * I64(stride_) + I64(begin_), I64(height_ - seen)), I64(0));
-    part_ = PartOf(wide_, seen);
+    const int64_t beyond = std::max<int64_t>(stride_ * (rows_ - 1) + begin_ + span_ + 1 - height_, 0);
+    const PrimExpr computed = Max(Min(first_seen, I64(height_ - seen)), I64(0));
+    part_ = PartOf(wide_, stride_ * (length_ - 1) + span_ + 1 - begin_ + beyond);
     allocated_ = {part_};
+    const PrimExpr origin = arith::Analyzer().Simplify(first_seen - I64(beyond));
     TileStage widening;
-    if (const char* why = AddBlocks(first_stage_, first_seen, seen, part_, nullptr, &widening)) return why;
-    const Stmt widen = Scheduled(widening, {}, {part_});
+    widening.Keep(wide_, widening.ViewOf(part_, {computed - origin, I64(0), I64(0)}, PartOf(wide_, seen)->shape),
+                  kDimsOfPart);
+    if (const char* why = AddBlocks(first_stage_, computed, seen, nullptr, &widening)) return why;
+    const Stmt widen = Scheduled(widening, {});
     TileStage sliding;
-    if (const char* why = AddBlocks(second_stage_, first, length_, Buffer(), &first_seen, &sliding)) return why;
-    *stmt = SeqStmt::Flatten(Array<Stmt>{widen, Scheduled(sliding, {part_}, {})});
+    if (const char* why = AddBlocks(second_stage_, first, length_, &origin, &sliding)) return why;
+    *stmt = SeqStmt::Flatten(Array<Stmt>{widen, Scheduled(sliding, {part_})});
     return nullptr;
   }
 
-  /// Adds the blocks of a stage for `count` rows from `first` on. The last of them writes to `to`, or to the tensor
-  /// that it writes; of the image between, row `first_seen` is the first of the part that is read.
-  const char* AddBlocks(const std::vector<Block>& blocks, const PrimExpr& first, int64_t count, const Buffer& to,
-                        const PrimExpr* first_seen, TileStage* stage) {
+  /// Adds the blocks of a stage for `count` rows from `first` on. Of the image between, the part that is read begins
+  /// with row `origin`.
+  const char* AddBlocks(const std::vector<Block>& blocks, const PrimExpr& first, int64_t count, const PrimExpr* origin,
+                        TileStage* stage) {
     for (const Block& name : blocks) {
       const SBlock block = schedule_.Get(name);
       const std::vector<IterVar> axes = *AxesOf(name);
@@ -293,17 +300,13 @@ class ProductWindowScheduler {
         const Buffer between = PartOf(written, count);
         stage->Keep(written, between, kDimsOfPart);
         stage->Allocate(between);
-      } else if (to.defined()) {
-        stage->Keep(written, to, kDimsOfPart);
       }
       const auto seen = [&](const BufferLoadNode* load) -> std::optional<PrimExpr> {
-        if (first_seen == nullptr || !load->buffer.same_as(wide_)) return std::nullopt;
+        if (origin == nullptr || !load->buffer.same_as(wide_)) return std::nullopt;
         Array<PrimExpr> indices;
         for (const int64_t dim : kDimsOfPart) {
           const PrimExpr index = Substitute(load->indices[dim], values.all);
-          const PrimExpr begin = dim == 1   ? *first_seen
-                                 : dim == 3 ? PrimExpr(group_) * I64(channels_ / groups_)
-                                            : I64(0);
+          const PrimExpr begin = dim == 1 ? *origin : dim == 3 ? PrimExpr(group_) * I64(channels_ / groups_) : I64(0);
           indices.push_back(arith::Analyzer().Simplify(index - begin));
         }
         return BufferLoad(part_, indices);
@@ -313,8 +316,8 @@ class ProductWindowScheduler {
     return nullptr;
   }
 
-  Stmt Scheduled(const TileStage& stage, const Array<Buffer>& inputs, const Array<Buffer>& outputs) {
-    return stage.Scheduled(thread_, inputs, outputs, {image_, tile_, group_}, {}, &allocated_);
+  Stmt Scheduled(const TileStage& stage, const Array<Buffer>& inputs) {
+    return stage.Scheduled(thread_, inputs, {}, {image_, tile_, group_}, {}, &allocated_);
   }
 
   Schedule& schedule_;
