@@ -31,6 +31,7 @@ constexpr double kLeastGain = 1.05;
 constexpr double kShownPart = 0.5;
 
 constexpr const char* kNoWindow = "it is no window of one channel over the rows of a product";
+constexpr const char* kNotLast = "the channels are not the last axis of the images";
 constexpr const char* kUnknown = "the image's height, width or channels are not known";
 constexpr const char* kNoGain = "the image between them stays in the cache as it is, or its rows do not fit there";
 
@@ -161,6 +162,8 @@ class ProductWindowScheduler {
     for (const IterVar& iter : window->iter_vars) {
       const auto step = StepAlong(load->indices[1], iter);
       if (!step || *step < 0) return kNoWindow;
+      const bool is_of_window = iter->type == IterVarType::kReduce && !IsOne(iter->dom->extent);
+      if (is_of_window && StepAlong(load->indices[3], iter).value_or(1) != 0) return kNotLast;
       if (iter.same_as((*axes)[1])) {
         stride_ = *step;
       } else if (iter->type == IterVarType::kReduce) {
