@@ -9,6 +9,7 @@ import os
 import pathlib
 import threading
 import time
+import weakref
 from typing import Any, Callable
 
 # First: the process has one libtvm_ffi, that of the package apache-tvm-ffi.
@@ -38,10 +39,21 @@ def function(name: str) -> Any:
     return tvm_ffi.get_global_func("deuteron.python." + name)
 
 
+class _Caller(threading.local):
+    """A thread that has called the library."""
+
+    is_known = False
+
+
 # One element for each call of a function that takes long.
 _calls: list[None] = []
+_caller = _Caller()
+# Of daemon threads those that may be between two calls.
+_daemons: weakref.WeakSet[threading.Thread] = weakref.WeakSet()
 _leaving = False
+# How long the end of the process waits for calls, and for threads between two to come to the next.
 _PATIENCE_S = 10.0
+_PATIENCE_BETWEEN_S = 0.25
 
 
 def taking_long(name: str) -> Callable[..., Any]:
@@ -50,6 +62,10 @@ def taking_long(name: str) -> Callable[..., Any]:
     wrapped = function(name)
 
     def call(*arguments: Any) -> Any:
+        if not _caller.is_known:
+            _caller.is_known = True
+            if threading.current_thread().daemon:
+                _daemons.add(threading.current_thread())
         _calls.append(None)
         try:
             if not (_leaving and threading.current_thread().daemon):
@@ -64,6 +80,7 @@ def taking_long(name: str) -> Callable[..., Any]:
 
 def _stay() -> None:
     """For a thread that the process does not wait for, until it ends."""
+    _daemons.discard(threading.current_thread())
     while threading.current_thread().daemon:
         time.sleep(3600)
 
@@ -71,14 +88,19 @@ def _stay() -> None:
 def _leave() -> None:
     global _leaving
     _leaving = True
-    end = time.monotonic() + _PATIENCE_S
-    while _calls and time.monotonic() < end:
+    begin = time.monotonic()
+    while _calls and time.monotonic() < begin + _PATIENCE_S:
+        time.sleep(0.001)
+    # What follows a call, results that are made and dropped, is unwound no better.
+    begin = time.monotonic()
+    while any(thread.is_alive() for thread in list(_daemons)) and time.monotonic() < begin + _PATIENCE_BETWEEN_S:
         time.sleep(0.001)
 
 
 def _without_calls() -> None:
     """A process that was forked has none of the threads of its parent."""
     _calls.clear()
+    _daemons.clear()
 
 
 atexit.register(_leave)
