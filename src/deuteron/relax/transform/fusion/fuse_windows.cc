@@ -58,11 +58,17 @@ class WindowFuser {
   }
 
  private:
-  /// A kernel or function of one tensor, not row by row, that was not merged yet.
+  /// A kernel or function of one image, of a size that is known, not row by row, that was not merged yet.
   bool IsWindowOrProduct(uint32_t node) const {
     const fusion::RowSummary* summary = graph_.summary(node);
-    return summary != nullptr && summary->why_not != nullptr && graph_.members(graph_.Find(node)).size() == 1 &&
-           graph_.binding(node)->var.ty().as<TensorTypeNode>();
+    if (summary == nullptr || summary->why_not == nullptr || graph_.members(graph_.Find(node)).size() != 1)
+      return false;
+    const auto* image = graph_.binding(node)->var.ty().as<TensorTypeNode>();
+    if (image == nullptr || !image->has_shape() || image->shape->size() != 4) return false;
+    for (int64_t dim = 1; dim < 4; ++dim) {
+      if (!AsConstInt((*image->shape)[dim])) return false;
+    }
+    return true;
   }
 
   bool TryPair(uint32_t from, uint32_t to) {
