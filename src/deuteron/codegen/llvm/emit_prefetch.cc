@@ -80,6 +80,8 @@ bool KernelEmitter::EmitPrefetchOfRows(const tir::Buffer& buffer, const PrimExpr
   // An iteration reads whole rows, which follow each other.
   if (next < line_bytes || next % (*prefetch_.extent * bytes) != 0) return false;
   const int64_t part = next / *prefetch_.extent;
+  // A tile has no more rows than there are registers: else rows lie between that are not this loop's.
+  if (part > costs_.machine().vector_registers * bytes) return false;
   const auto number = [&](int64_t value) { return builder_.getInt64(static_cast<uint64_t>(value)); };
   llvm::Value* position = builder_.CreateSExtOrTrunc(prefetch_.position, builder_.getInt64Ty());
   llvm::Value* offset = builder_.CreateAdd(builder_.CreateMul(position, number(part - bytes)), number(next));

@@ -139,6 +139,22 @@ TEST(Prefetch, IsOfRunsOfMemory) {
   EXPECT_LE(CountOf("prefetcht1", Assembly(func, cpu)), 2);  // rows of w
 }
 
+/// Rows of a tile between which other rows lie do not follow each other: not all of those are asked for.
+TEST(Prefetch, IsOfRowsThatFollowEachOther) {
+  const char* const cpu = "llvm -mcpu=x86-64-v4 -threads=1";
+  const te::Tensor x = te::Placeholder({I64(16), I64(49), I64(192)}, DataType::Float(32), "x");
+  const te::Tensor w = te::Placeholder({I64(12), I64(192), I64(48)}, DataType::Float(32), "w");
+  const tir::IterVar k = te::ReduceAxis(I64(192), "k");
+  const te::Tensor y = te::Compute(
+      {I64(16), I64(49), I64(576)},
+      [&](const Array<tir::Var>& i) {
+        return te::Sum(x({i[0], i[1], k->var}) * w({FloorDiv(i[2], I64(48)), k->var, FloorMod(i[2], I64(48))}), {k});
+      },
+      "y");
+  const tir::PrimFunc func = tir::ApplyScheduleRules(te::CreatePrimFunc({x, w, y}), Target::Parse(cpu)).func;
+  EXPECT_LE(CountOf("prefetcht1", Assembly(func, cpu)), 10);  // of the panel behind
+}
+
 TEST(OlderCpus, ComputeWithoutFusedMultiplyAdds) {
   for (const char* text : kOlder) {
     SCOPED_TRACE(text);
