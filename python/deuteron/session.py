@@ -21,7 +21,7 @@ import tvm_ffi
 
 from . import _arrays, _library
 from .errors import DeuteronError, UsageError
-from .executable import Executable, TensorInfo, compile, in_another_thread, load
+from .executable import Executable, TensorInfo, _run, _run_into, compile, in_another_thread, load
 from .session_types import (
     GraphOptimizationLevel,
     ModelMetadata,
@@ -43,10 +43,6 @@ def _check_run(output_names: Sequence[str] | None, options: RunOptions | None) -
         raise TypeError(f"output_names is a list of names, not {output_names!r}")
     if options is not None and options.terminate:
         raise DeuteronError("the run is ended before it begins: RunOptions.terminate is set")
-
-
-_run = _library.taking_long("run")
-_run_into = _library.taking_long("run_into")
 
 
 class IOBinding:

@@ -457,11 +457,8 @@ class AttentionScheduler {
     if (const auto rows = As<Var>(tile_.rows); rows.defined())
       values[rows] = Min(height, plan_.rows - PrimExpr(tile) * height);
     Array<IterVar> iters;
-    for (size_t i = 0; i < plan_.batch.size(); ++i) {
-      iters.push_back(IterVar(Range::FromMinExtent(I64(0), plan_.batch[i]), tile_.batch[i], IterVarType::kSpatial));
-    }
-    iters.push_back(IterVar(Range::FromMinExtent(I64(0), arith::Analyzer().Simplify(CeilDiv(plan_.rows, height))), tile,
-                            IterVarType::kSpatial));
+    for (size_t i = 0; i < plan_.batch.size(); ++i) iters.push_back(TileIter(plan_.batch[i], tile_.batch[i]));
+    iters.push_back(TileIter(arith::Analyzer().Simplify(CeilDiv(plan_.rows, height)), tile));
     PutTiles(&schedule_, "attention", iters, Substitute(stages, values), allocated_);
   }
 

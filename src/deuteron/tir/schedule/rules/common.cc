@@ -39,6 +39,17 @@ ExprVarMap UnitReductions(const SBlock& block) {
   return unit;
 }
 
+std::vector<IterVar> ItersByIndex(const SBlock& block, const Array<PrimExpr>& indices) {
+  std::vector<IterVar> iters;
+  for (const PrimExpr& index : indices) {
+    iters.emplace_back();
+    for (const IterVar& iter : block->iter_vars) {
+      if (index.same_as(iter->var)) iters.back() = iter;
+    }
+  }
+  return iters;
+}
+
 std::optional<int64_t> StepAlong(const PrimExpr& index, const IterVar& iter) { return StepAlong(index, iter->var); }
 
 bool WritesParameter(const Schedule& schedule, const Block& block) {

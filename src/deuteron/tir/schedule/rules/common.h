@@ -30,6 +30,9 @@ bool IsReduction(const Schedule& schedule, const Block& block);
 /// The values of the reduction iterators that have but one: a window of one element.
 ExprVarMap UnitReductions(const SBlock& block);
 
+/// The iterators of a block by index, of those that are plain ones; no iterator of another.
+std::vector<IterVar> ItersByIndex(const SBlock& block, const Array<PrimExpr>& indices);
+
 /// By how much an index grows from one value of the iterator to the next; nothing where that is not constant.
 std::optional<int64_t> StepAlong(const PrimExpr& index, const IterVar& iter);
 

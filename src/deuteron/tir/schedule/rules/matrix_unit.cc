@@ -128,13 +128,10 @@ void GroupPanels(const SBlock& block, const MatmulRoles& roles, const Target& ta
 /// Whether threads are to keep rows, not columns: each reads all of the other operand, which should be the smaller
 /// one, and B again for each block of rows.
 bool ThreadsKeepRows(const MatmulRoles& roles, const Target& target) {
-  const auto bytes = [](const Buffer& buffer) {
-    int64_t result = buffer->dtype.bytes();
-    for (const PrimExpr& extent : buffer->shape) result *= AssumedExtent(extent);
-    return result;
-  };
-  const int64_t b_bytes = bytes(roles.rhs_load->buffer);
-  return b_bytes <= bytes(roles.lhs_load->buffer) && b_bytes <= CostModel(target.machine).PanelBytes();
+  const auto bytes = [](const Buffer& buffer) { return AssumedProduct(buffer->shape) * buffer->dtype.bytes(); };
+  const double b_bytes = bytes(roles.rhs_load->buffer);
+  return b_bytes <= bytes(roles.lhs_load->buffer) &&
+         b_bytes <= static_cast<double>(CostModel(target.machine).PanelBytes());
 }
 
 std::optional<UnitPlan> PlanUnit(const SBlock& block, const Target& target) {

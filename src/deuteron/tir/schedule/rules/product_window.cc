@@ -49,11 +49,9 @@ class ProductWindowScheduler {
     if (!ChooseTile(must_pay)) return kNoGain;
     Stmt stages;
     if (const char* why = Tile(&stages)) return why;
-    const auto iter = [](const PrimExpr& extent, const Var& var) {
-      return IterVar(Range::FromMinExtent(I64(0), extent), var, IterVarType::kSpatial);
-    };
     PutTiles(&schedule_, "rows_of_windows",
-             {iter(images_, image_), iter(I64(tiles_), tile_), iter(I64(groups_), group_)}, stages, allocated_);
+             {TileIter(images_, image_), TileIter(I64(tiles_), tile_), TileIter(I64(groups_), group_)}, stages,
+             allocated_);
     return nullptr;
   }
 
@@ -68,7 +66,6 @@ class ProductWindowScheduler {
   }
 
   bool FindBlocks() {
-    InlineInjective(&schedule_, [&](const Block& block) { return IsCopy(schedule_, block); });
     for (const Block& block : schedule_.GetBlocks()) {
       if (!HasPlainLoops(schedule_, block)) return false;
       const BlockClass kind = ClassifyBlock(schedule_.Get(block)).kind;
@@ -78,6 +75,7 @@ class ProductWindowScheduler {
       found = block;
     }
     if (product_.empty() || window_.empty()) return false;
+    InlineInjective(&schedule_, [&](const Block& block) { return IsCopy(schedule_, block); });
     std::optional<Block> last = SoleProducer(window_);
     while (last && *last != product_ && IsPadding(*last)) last = SoleProducer(*last);
     if (!last) return false;
@@ -112,12 +110,9 @@ class ProductWindowScheduler {
     const auto indices = StoredIndices(block);
     const Buffer buffer = schedule_.WriteBuffer(name);
     if (!indices || indices->size() != 4) return std::nullopt;
-    std::vector<IterVar> axes(4);
+    std::vector<IterVar> axes = ItersByIndex(block, *indices);
     for (size_t dim = 0; dim < 4; ++dim) {
       const auto at = static_cast<int64_t>(dim);
-      for (const IterVar& iter : block->iter_vars) {
-        if ((*indices)[at].same_as(iter->var)) axes[dim] = iter;
-      }
       const bool is_whole = axes[dim].defined() && ExprEqual(axes[dim]->dom->extent, buffer->shape[at]);
       if (!is_whole && !IsOne(buffer->shape[at])) return std::nullopt;
     }
@@ -199,9 +194,10 @@ class ProductWindowScheduler {
     return channels_ % unit == 0 ? unit : channels_;
   }
 
-  /// How many rows of the image between a tile of so many rows sees. At the ends of the image it sees fewer, and is
-  /// given rows beside.
-  int64_t Seen(int64_t rows) const { return std::min(stride_ * (rows - 1) + span_ + 1, height_); }
+  /// Rows from the first to the last that the windows of so many rows of the result would see in an endless image.
+  int64_t Reach(int64_t rows) const { return stride_ * (rows - 1) + span_ + 1; }
+  /// Of those how many a tile has. At the ends of the image it sees fewer, and is given rows beside.
+  int64_t Seen(int64_t rows) const { return std::min(Reach(rows), height_); }
 
   /// Cycles for a row of so many channels of the image between, and of the result.
   double CyclesOfSeen(int64_t channels) const {
@@ -263,9 +259,9 @@ class ProductWindowScheduler {
     const PrimExpr first = PrimExpr(tile_) * I64(length_);
     const PrimExpr first_seen = first * I64(stride_) + I64(begin_);
     const int64_t seen = Seen(length_);
-    const int64_t beyond = std::max<int64_t>(stride_ * (rows_ - 1) + begin_ + span_ + 1 - height_, 0);
+    const int64_t beyond = std::max<int64_t>(begin_ + Reach(rows_) - height_, 0);
     const PrimExpr computed = Max(Min(first_seen, I64(height_ - seen)), I64(0));
-    part_ = PartOf(wide_, stride_ * (length_ - 1) + span_ + 1 - begin_ + beyond);
+    part_ = PartOf(wide_, Reach(length_) - begin_ + beyond);
     allocated_ = {part_};
     const PrimExpr origin = arith::Analyzer().Simplify(first_seen - I64(beyond));
     TileStage widening;

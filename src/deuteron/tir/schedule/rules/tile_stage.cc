@@ -253,6 +253,10 @@ Stmt TileStage::Scheduled(const Target& target, const Array<Buffer>& inputs, con
   return placer.VisitStmt(scheduled->body);
 }
 
+IterVar TileIter(const PrimExpr& extent, const Var& var) {
+  return IterVar(Range::FromMinExtent(I64(0), extent), var, IterVarType::kSpatial);
+}
+
 void PutTiles(Schedule* schedule, const std::string& name, const Array<IterVar>& tiles, const Stmt& stages,
               const Array<Buffer>& allocated) {
   SBlock block = WithDetectedRegions(SBlock(tiles, {}, {}, name, stages, Stmt(), allocated));

@@ -86,6 +86,8 @@ class TileStage {
   std::vector<View> views_;
 };
 
+/// An iterator of tiles: so many.
+IterVar TileIter(const PrimExpr& extent, const Var& var);
 /// Makes of a function the loops over tiles, which threads share, and in them a block of all stages.
 void PutTiles(Schedule* schedule, const std::string& name, const Array<IterVar>& tiles, const Stmt& stages,
               const Array<Buffer>& allocated);

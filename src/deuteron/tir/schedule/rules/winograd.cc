@@ -86,13 +86,9 @@ class WinogradScheduler {
   std::optional<std::vector<IterVar>> AxesOf(const SBlock& block) const {
     const auto stored = GetStoredValue(block->body);
     if (!stored || stored->indices.size() != 4) return std::nullopt;
-    std::vector<IterVar> axes(4);
-    for (const IterVar& iter : block->iter_vars) {
-      const auto at = std::find_if(stored->indices.begin(), stored->indices.end(),
-                                   [&](const PrimExpr& index) { return index.same_as(iter->var); });
-      if (at == stored->indices.end()) return std::nullopt;
-      axes[static_cast<size_t>(at - stored->indices.begin())] = iter;
-    }
+    std::vector<IterVar> axes = ItersByIndex(block, stored->indices);
+    const auto stored_at = std::count_if(axes.begin(), axes.end(), [](const IterVar& axis) { return axis.defined(); });
+    if (stored_at != static_cast<int64_t>(block->iter_vars.size())) return std::nullopt;
     for (size_t dim = 1; dim < 4; ++dim) {
       if (!axes[dim].defined() || !ExprEqual(axes[dim]->dom->extent, stored->buffer->shape[dim])) return std::nullopt;
     }
@@ -232,12 +228,9 @@ class WinogradScheduler {
 
   /// The loops over images, blocks and groups of panels.
   void PutTogether(const Stmt& stages) {
-    const auto iter = [](const PrimExpr& extent, const Var& var) {
-      return IterVar(Range::FromMinExtent(I64(0), extent), var, IterVarType::kSpatial);
-    };
     PutTiles(&schedule_, "winograd",
-             {iter(images_, image_), iter(I64(down_.count), block_row_), iter(I64(across_.count), block_column_),
-              iter(I64(block_.groups), group_)},
+             {TileIter(images_, image_), TileIter(I64(down_.count), block_row_),
+              TileIter(I64(across_.count), block_column_), TileIter(I64(block_.groups), group_)},
              stages, allocated_);
   }
 

@@ -1,0 +1,82 @@
+#include "deuteron/relax/transform/fusion/rule_fuser.h"
+
+#include "deuteron/relax/rewrite/pass_utils.h"
+#include "deuteron/relax/transform/fusion/kernel_merger.h"
+
+namespace deuteron::relax::fusion {
+
+using transform::Reason;
+
+RuleFuser::RuleFuser(const AskedRule& rule, const BindingBlock& block, const IRModule& module, RowAnalyzer* analyzer,
+                     RuleVerdicts* verdicts, const transform::PassContext& context, String function)
+    : rule_(rule),
+      module_(module),
+      graph_(block, analyzer),
+      verdicts_(*verdicts),
+      log_(context.decisions.get()),
+      function_(std::move(function)),
+      max_depth_(context.GetInt("relax.FuseOps.max_depth")),
+      max_arguments_(context.GetInt("relax.FuseOps.max_function_args")) {}
+
+bool RuleFuser::IsLone(uint32_t node) const {
+  return graph_.members(graph_.Find(node)).size() == 1 && graph_.binding(node)->var.ty().as<TensorTypeNode>();
+}
+
+bool RuleFuser::HasOneUser(uint32_t node) const {
+  return graph_.users(node).size() == 1 && graph_.binding(node)->var->kind == RelaxKind::kDataflowVar;
+}
+
+RuleFuser::Verdict RuleFuser::WhyNot(const Calls& calls) {
+  int64_t kernels = 0;
+  for (const uint32_t call : calls) kernels += graph_.summary(call)->kernels;
+  if (kernels > max_depth_) return {Reason::kDepthLimit, "", {{"limit", max_depth_}, {"needed", kernels}}};
+  const GroupFunction group = graph_.Compose(calls);
+  const auto arguments = static_cast<int64_t>(group.arguments().size() + group.outputs().size());
+  if (max_arguments_ > 0 && arguments > max_arguments_)
+    return {Reason::kArgumentLimit, "", {{"limit", max_arguments_}, {"needed", arguments}}};
+  if (group.outputs().size() != 1) return {rule_.refusal, "a value within it is used elsewhere"};
+  const auto [it, inserted] = verdicts_.try_emplace(group.key());
+  if (inserted) {
+    const MergedKernel kernel = MergeKernels(module_, GlobalVar(rule_.kernel), group.Build(), {});
+    const char* why = kernel.func.defined() ? rule_.why_not(kernel.func, Target::Current()) : kernel.why.c_str();
+    if (why != nullptr) it->second = why;
+  }
+  if (it->second.empty()) return {};
+  return {rule_.refusal, it->second};
+}
+
+void RuleFuser::Merge(const Calls& calls) {
+  for (size_t i = 0; i + 1 < calls.size(); ++i) {
+    const uint32_t user = graph_.users(calls[i])[0];
+    uint32_t root = 0;
+    if (graph_.Merge(calls[i], user, &root) == ContractibleDag::Answer::kMerged) {
+      fused_.emplace_back(calls[i], user);
+    } else {
+      Record(calls[i], user, Reason::kTooFarApart, "");
+    }
+  }
+}
+
+void RuleFuser::Record(uint32_t from, uint32_t to, Reason reason, const String& message,
+                       const std::vector<transform::Figure>& figures) const {
+  const Binding& producer = graph_.binding(from);
+  const Binding& consumer = graph_.binding(to);
+  log_->Add({.pass = rule_.pass,
+             .function = function_,
+             .subject = producer->var->name_hint,
+             .object = consumer->var->name_hint,
+             .reason = reason,
+             .message = message,
+             .figures = figures,
+             .subject_span = SpanOf(producer),
+             .object_span = SpanOf(consumer)});
+}
+
+BindingBlock RuleFuser::Emit(FusedFunctions* functions) {
+  BindingBlock block;
+  if (!fused_.empty()) block = graph_.Emit(functions);
+  for (const auto& [from, to] : fused_) Record(from, to, Reason::kFused, graph_.NameOf(to));
+  return block;
+}
+
+}  // namespace deuteron::relax::fusion

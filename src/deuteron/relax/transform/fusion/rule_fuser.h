@@ -1,0 +1,87 @@
+/// \file
+/// What passes share that make one kernel of calls for one rule of the schedule (FuseAttention, FuseWindows): the rule
+/// is asked of the kernel that the calls would be, before they are merged.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "deuteron/ir/transform/tvm_compat.h"
+#include "deuteron/relax/transform/fusion/merge_graph.h"
+#include "deuteron/target/target.h"
+#include "deuteron/tir/function.h"
+
+namespace deuteron::relax::fusion {
+
+/// Who asks, and whom.
+struct AskedRule {
+  const char* pass;
+  /// A name for the kernel that is asked about.
+  const char* kernel;
+  /// Of what the rule does not take.
+  transform::Reason refusal;
+  /// Null if the rule takes a function; else why not.
+  const char* (*why_not)(const tir::PrimFunc& func, const Target& target);
+};
+
+/// Calls, in order.
+using Calls = std::vector<uint32_t>;
+/// By key of a group: why the rule does not take it; empty if it does.
+using RuleVerdicts = std::map<std::string, std::string>;
+
+class RuleFuser {
+ public:
+  RuleFuser(const AskedRule& rule, const BindingBlock& block, const IRModule& module, RowAnalyzer* analyzer,
+            RuleVerdicts* verdicts, const transform::PassContext& context, String function);
+
+ protected:
+  /// Whether a kernel or function of one tensor was not merged yet.
+  bool IsLone(uint32_t node) const;
+  bool HasOneUser(uint32_t node) const;
+
+  /// What stands against a kernel.
+  struct Verdict {
+    std::optional<transform::Reason> reason = {};
+    std::string message = {};
+    std::vector<transform::Figure> figures = {};
+  };
+  /// No reason if the kernel that the calls would be is within the limits and the rule takes it.
+  Verdict WhyNot(const Calls& calls);
+  /// Merges along the edges between the calls, where nothing else uses what is between, so that there is no way around.
+  void Merge(const Calls& calls);
+  /// A verdict on an edge, for the decision log.
+  void Record(uint32_t from, uint32_t to, transform::Reason reason, const String& message,
+              const std::vector<transform::Figure>& figures = {}) const;
+  /// The block with what was merged; null if nothing was.
+  BindingBlock Emit(FusedFunctions* functions);
+
+  MergeGraph& graph() { return graph_; }
+  const MergeGraph& graph() const { return graph_; }
+
+ private:
+  const AskedRule rule_;
+  const IRModule& module_;
+  MergeGraph graph_;
+  RuleVerdicts& verdicts_;
+  transform::DecisionLog* log_;
+  const String function_;
+  const int64_t max_depth_;
+  const int64_t max_arguments_;
+  std::vector<std::pair<uint32_t, uint32_t>> fused_;
+};
+
+/// The pass: a Fuser for each dataflow block.
+template <typename Fuser>
+IRModule FuseByRule(const IRModule& module, const transform::PassContext& context) {
+  if (!transform::MergesBeyondFuseOps(context)) return module;
+  RowAnalyzer analyzer(module);
+  RuleVerdicts verdicts;
+  return MergeInBlocks(module, [&](const BindingBlock& block, const String& name, FusedFunctions* functions) {
+    return Fuser(block, module, &analyzer, &verdicts, context, name).Run(functions);
+  });
+}
+
+}  // namespace deuteron::relax::fusion
