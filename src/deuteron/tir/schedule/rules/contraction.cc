@@ -83,6 +83,15 @@ struct RowBlock {
   std::optional<int64_t> length;
 };
 
+/// A length of parts, at most `most`: one that divides the extent if it makes few parts more than are needed, else the
+/// last part is shorter.
+int64_t EvenLength(int64_t extent, int64_t most) {
+  const int64_t divisor = LargestDivisor(extent, most);
+  if (2 * divisor >= most) return divisor;
+  const int64_t parts = (extent + most - 1) / most;
+  return (extent + parts - 1) / parts;
+}
+
 /// The block that uses as much of A as fits its share of the cache and, if threads share blocks only, leaves one for
 /// each of them.
 RowBlock BlockOfRows(const Schedule& schedule, const ContractionPlan& plan, const std::vector<Loop>& outer,
@@ -113,7 +122,7 @@ RowBlock BlockOfRows(const Schedule& schedule, const ContractionPlan& plan, cons
   } else if (rows.size() == 1 && !plan.rows_divide) {
     return block;  // the partial tile is the last of all
   }
-  const int64_t length = LargestDivisor(*extent, most);
+  const int64_t length = EvenLength(*extent, most);
   if (length != *extent && (length != 1 || plan.RowsAreSerial())) block.length = length;
   return block;
 }

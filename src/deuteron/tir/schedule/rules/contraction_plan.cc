@@ -323,6 +323,21 @@ int64_t BytesOfProduct(const SBlock& block, const MatmulRoles& roles, const Buff
   return AsConstInts(operand->buffer->shape) ? LeastBytesOfProduct(block, roles, operand) : 0;
 }
 
+/// All rows must take this much less time to pass by each panel than blocks of them, which is what is rather done.
+constexpr double kLeastGainOfAllRows = 2;
+
+/// Whether all rows of A, from a cache further out, pass by each panel of B sooner than blocks that stay beside a panel
+/// do, each of which reads all of B.
+bool AllRowsPass(int64_t a_bytes, int64_t b_bytes, const ContractionPlan& plan, const Target& target) {
+  if (plan.copied_for != 0) return false;
+  const CostModel costs(target.machine);
+  const auto times = [](int64_t whole, int64_t part) { return static_cast<double>((whole + part - 1) / part); };
+  const double panels = times(plan.vector_extent, plan.num_vectors * plan.lanes);
+  const double blocks = times(a_bytes, plan.a_budget);
+  return kLeastGainOfAllRows * panels * costs.SecondsToMove(static_cast<double>(a_bytes)) <
+         blocks * costs.SecondsToMove(static_cast<double>(b_bytes));
+}
+
 /// Chooses a tile whose vectors divide their axis; false if there is none.
 bool PlanWholeVectors(const SBlock& block, const MatmulRoles& roles, const Array<PrimExpr>& output,
                       const Target& target, ContractionPlan* plan) {
@@ -388,6 +403,7 @@ bool PlanWholeVectors(const SBlock& block, const MatmulRoles& roles, const Array
   } else if (plan->contiguous_output) {
     plan->a_budget = CostModel(target.machine).PartialPanelBytes();
   }
+  if (AllRowsPass(plan->a_bytes, BytesOfProduct(block, roles, b), *plan, target)) plan->a_budget = plan->a_bytes;
   return true;
 }
 
