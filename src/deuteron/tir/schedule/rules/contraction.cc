@@ -77,10 +77,11 @@ void MoveDimensionLast(Schedule* schedule, const Buffer& buffer, size_t dim) {
 }
 
 /// Where a block of rows begins: the loops of rows before `loop` are outside of it, and of that loop `length`
-/// iterations within, or all.
+/// iterations within, or all. Each panel passes by a block, or all blocks pass by a panel.
 struct RowBlock {
   size_t loop = 0;
   std::optional<int64_t> length;
+  bool is_within_panel = false;
 };
 
 /// A length of parts, at most `most`: one that divides the extent if it makes few parts more than are needed, else the
@@ -92,7 +93,25 @@ int64_t EvenLength(int64_t extent, int64_t most) {
   return (extent + parts - 1) / parts;
 }
 
-/// The block that uses as much of A as fits its share of the cache and, if threads share blocks only, leaves one for
+/// The time until the last thread is done must be this much shorter for shorter blocks to be made.
+constexpr double kLeastGainOfBalance = 1.05;
+
+/// A length of blocks, at most `length`, of which threads have about as many each, where each of `pieces` panels passes
+/// by all of them: of five panels two threads would take two and three.
+int64_t BalancedLength(int64_t extent, int64_t length, int64_t pieces, int64_t threads) {
+  const auto up = [](int64_t whole, int64_t part) { return (whole + part - 1) / part; };
+  const auto rows_of_last = [&](int64_t rows) {
+    return static_cast<double>(up(pieces * up(extent, rows), threads) * rows);
+  };
+  int64_t best = length;
+  for (int64_t blocks = up(extent, length) + 1; blocks <= std::min(extent, threads * up(extent, length)); ++blocks) {
+    const int64_t rows = up(extent, blocks);
+    if (rows_of_last(rows) * kLeastGainOfBalance < rows_of_last(best)) best = rows;
+  }
+  return best;
+}
+
+/// The block that uses as much of A as fits its share of the cache and, if threads share blocks only, leaves work for
 /// each of them.
 RowBlock BlockOfRows(const Schedule& schedule, const ContractionPlan& plan, const std::vector<Loop>& outer,
                      const std::vector<Loop>& rows) {
@@ -110,20 +129,21 @@ RowBlock BlockOfRows(const Schedule& schedule, const ContractionPlan& plan, cons
   }
   const auto extent = rows.empty() ? std::nullopt : schedule.ConstExtent(rows[block.loop]);
   if (!extent) return {};
+  // The partial tile is the last of all, in a loop of its own.
+  const bool is_tile_loop = rows.size() == 1 && !plan.rows_divide;
   int64_t most = *extent;
-  if (bytes > budget) most = std::min(most, *extent * budget / bytes);
+  if (bytes > budget && (plan.RowsAreSerial() || !is_tile_loop)) most = std::min(most, *extent * budget / bytes);
   if (plan.shares_rows && plan.row_parts == 1 && rows.size() > 1)
     most = std::min(most, std::max<int64_t>(*extent * outside / plan.pieces, 1));
-  if (plan.RowsAreSerial()) {
+  int64_t length = EvenLength(*extent, most);
+  if (plan.RowsAreSerial() || is_tile_loop) {
     int64_t pieces = outside * plan.vector_extent / (plan.num_vectors * plan.lanes);
     pieces /= std::max<int64_t>(plan.copied_for, 1);
     for (const Loop& loop : outer) pieces *= schedule.ConstExtent(loop).value_or(kUnknownExtent);
-    if (pieces < plan.pieces) most = std::min(most, std::max<int64_t>(*extent * pieces / plan.pieces, 1));
-  } else if (rows.size() == 1 && !plan.rows_divide) {
-    return block;  // the partial tile is the last of all
+    block.is_within_panel = length == *extent && plan.copied_for == 0;
+    length = BalancedLength(*extent, length, pieces, plan.pieces);
   }
-  const int64_t length = EvenLength(*extent, most);
-  if (length != *extent && (length != 1 || plan.RowsAreSerial())) block.length = length;
+  if (length != *extent && (length != 1 || plan.RowsAreSerial() || is_tile_loop)) block.length = length;
   return block;
 }
 
@@ -255,11 +275,13 @@ Nest CutLoops(Schedule* schedule, const ContractionPlan& plan) {
   const auto first = nest.rows.begin() + static_cast<int64_t>(block_of_rows.loop);
   nest.outer.insert(nest.outer.end(), nest.rows.begin(), first);
   nest.rows.erase(nest.rows.begin(), first);
+  std::optional<Loop> blocks;
   if (block_of_rows.length) {
     const auto split = schedule->Split(nest.rows.front(), std::vector<int64_t>{-1, *block_of_rows.length});
-    nest.outer.push_back(split[0]);
+    blocks = split[0];
     nest.rows.front() = split[1];
   }
+  if (blocks && !block_of_rows.is_within_panel) nest.outer.push_back(*blocks);
   if (plan.copied_for != 0) {
     const auto split = schedule->Split(vector[0], std::vector<int64_t>{-1, plan.copied_for});
     nest.outer.push_back(split[0]);
@@ -267,6 +289,7 @@ Nest CutLoops(Schedule* schedule, const ContractionPlan& plan) {
   } else {
     nest.outer.push_back(vector[0]);
   }
+  if (blocks && block_of_rows.is_within_panel) nest.outer.push_back(*blocks);
   nest.tile.push_back(vector[1]);
   nest.tile.push_back(vector[2]);
   std::vector<Loop> order = nest.outer;
