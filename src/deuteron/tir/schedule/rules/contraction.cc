@@ -27,6 +27,7 @@
 #include "deuteron/tir/schedule/rules/contraction_plan.h"
 #include "deuteron/tir/schedule/rules/matrix_unit.h"
 #include "deuteron/tir/schedule/rules/merged_pixels.h"
+#include "deuteron/tir/schedule/rules/row_blocks.h"
 
 namespace deuteron::tir {
 namespace {
@@ -74,77 +75,6 @@ void MoveDimensionLast(Schedule* schedule, const Buffer& buffer, size_t dim) {
   }
   layout.push_back(LayoutDim::Whole(static_cast<int64_t>(dim)));
   schedule->TransformLayout(buffer, layout);
-}
-
-/// Where a block of rows begins: the loops of rows before `loop` are outside of it, and of that loop `length`
-/// iterations within, or all. Each panel passes by a block, or all blocks pass by a panel.
-struct RowBlock {
-  size_t loop = 0;
-  std::optional<int64_t> length;
-  bool is_within_panel = false;
-};
-
-/// A length of parts, at most `most`: one that divides the extent if it makes few parts more than are needed, else the
-/// last part is shorter.
-int64_t EvenLength(int64_t extent, int64_t most) {
-  const int64_t divisor = LargestDivisor(extent, most);
-  if (2 * divisor >= most) return divisor;
-  const int64_t parts = (extent + most - 1) / most;
-  return (extent + parts - 1) / parts;
-}
-
-/// The time until the last thread is done must be this much shorter for shorter blocks to be made.
-constexpr double kLeastGainOfBalance = 1.05;
-
-/// A length of blocks, at most `length`, of which threads have about as many each, where each of `pieces` panels passes
-/// by all of them: of five panels two threads would take two and three.
-int64_t BalancedLength(int64_t extent, int64_t length, int64_t pieces, int64_t threads) {
-  const auto up = [](int64_t whole, int64_t part) { return (whole + part - 1) / part; };
-  const auto rows_of_last = [&](int64_t rows) {
-    return static_cast<double>(up(pieces * up(extent, rows), threads) * rows);
-  };
-  int64_t best = length;
-  for (int64_t blocks = up(extent, length) + 1; blocks <= std::min(extent, threads * up(extent, length)); ++blocks) {
-    const int64_t rows = up(extent, blocks);
-    if (rows_of_last(rows) * kLeastGainOfBalance < rows_of_last(best)) best = rows;
-  }
-  return best;
-}
-
-/// The block that uses as much of A as fits its share of the cache and, if threads share blocks only, leaves work for
-/// each of them.
-RowBlock BlockOfRows(const Schedule& schedule, const ContractionPlan& plan, const std::vector<Loop>& outer,
-                     const std::vector<Loop>& rows) {
-  RowBlock block;
-  int64_t bytes = plan.a_bytes, outside = 1;
-  // A single panel passes by all rows once.
-  const bool is_single = plan.vector_extent <= plan.num_vectors * plan.lanes;
-  const int64_t budget = is_single ? INT64_MAX : plan.a_budget;
-  for (; block.loop + 1 < rows.size(); ++block.loop) {
-    const auto extent = schedule.ConstExtent(rows[block.loop]);
-    if (extent && *extent != 1 && bytes / *extent <= budget) break;
-    if (!extent) return {};
-    bytes /= *extent;
-    outside *= *extent;
-  }
-  const auto extent = rows.empty() ? std::nullopt : schedule.ConstExtent(rows[block.loop]);
-  if (!extent) return {};
-  // The partial tile is the last of all, in a loop of its own.
-  const bool is_tile_loop = rows.size() == 1 && !plan.rows_divide;
-  int64_t most = *extent;
-  if (bytes > budget && (plan.RowsAreSerial() || !is_tile_loop)) most = std::min(most, *extent * budget / bytes);
-  if (plan.shares_rows && plan.row_parts == 1 && rows.size() > 1)
-    most = std::min(most, std::max<int64_t>(*extent * outside / plan.pieces, 1));
-  int64_t length = EvenLength(*extent, most);
-  if (plan.RowsAreSerial() || is_tile_loop) {
-    int64_t pieces = outside * plan.vector_extent / (plan.num_vectors * plan.lanes);
-    pieces /= std::max<int64_t>(plan.copied_for, 1);
-    for (const Loop& loop : outer) pieces *= schedule.ConstExtent(loop).value_or(kUnknownExtent);
-    block.is_within_panel = length == *extent && plan.copied_for == 0;
-    length = BalancedLength(*extent, length, pieces, plan.pieces);
-  }
-  if (length != *extent && (length != 1 || plan.RowsAreSerial() || is_tile_loop)) block.length = length;
-  return block;
 }
 
 /// The block that copies an operand of `block`, which then reads the copy.

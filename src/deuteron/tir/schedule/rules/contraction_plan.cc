@@ -426,13 +426,15 @@ void CutDepth(const SBlock& block, const MatmulRoles& roles, const Target& targe
     }
     if (bytes > static_cast<double>(CostModel(target.machine).PlaneBytes())) return;
   }
+  size_t first = 0;
+  while (first + 1 < roles.k.size() && IsOne(block->iter_vars[roles.k[first]]->dom->extent)) ++first;
   int64_t inner = 1;  // steps for each value of the first axis
-  for (size_t i = 1; i < roles.k.size(); ++i) {
+  for (size_t i = first + 1; i < roles.k.size(); ++i) {
     const auto extent = AsConstInt(block->iter_vars[roles.k[i]]->dom->extent);
     if (!extent) return;
     inner *= *extent;
   }
-  const auto extent = AsConstInt(block->iter_vars[roles.k[0]]->dom->extent);
+  const auto extent = AsConstInt(block->iter_vars[roles.k[first]]->dom->extent);
   const int64_t depth = StepsOfPart(block);
   if (!extent || *extent * inner <= (depth < kDepth ? depth : 2 * kDepth)) return;
   // A copy of A is cut between vectors.
@@ -446,7 +448,7 @@ void CutDepth(const SBlock& block, const MatmulRoles& roles, const Target& targe
     length = units / more;
     break;
   }
-  plan->depth = roles.k[0];
+  plan->depth = roles.k[first];
   plan->depth_block = length * unit;
 }
 
