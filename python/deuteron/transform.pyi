@@ -135,6 +135,8 @@ def FuseOps(fuse_opt_level: Any = ..., wrap_single: Any = ..., relay_rules: Any 
     """groups calls of loop-level functions into Primitive functions"""
 def FuseOpsByPattern(patterns: Any = ..., bind_constants: Any = ..., annotate_codegen: Any = ..., entry_functions: Any = ...) -> Pass:
     """makes what patterns match functions of their own, for libraries"""
+def FuseProducts() -> Pass:
+    """merges two products of which the second sums over the columns of the first"""
 def FuseReductions() -> Pass:
     """merges the kernels of chains of reductions along the same rows"""
 def FuseSiblings() -> Pass:

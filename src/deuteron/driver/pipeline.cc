@@ -53,6 +53,7 @@ std::vector<Pipeline> MakePipelines() {
                        {"FuseReductions"},
                        {"FuseAttention"},
                        {"FuseWindows"},
+                       {"FuseProducts"},
                        {"FuseSiblings"},
                        {"RecomputeProducers"},
                        {"FuseTIR"},
@@ -95,9 +96,14 @@ transform::Sequential MakePipeline(std::string_view name) {
 }
 
 const std::vector<std::string>& MergingPasses() {
-  static const auto* passes = new std::vector<std::string>{
-      "CombineMatmulsOfOneWeight", "SeparateOutputs", "FuseReductions", "FuseAttention", "FuseWindows", "FuseSiblings",
-      "RecomputeProducers"};
+  static const auto* passes = new std::vector<std::string>{"CombineMatmulsOfOneWeight",
+                                                           "SeparateOutputs",
+                                                           "FuseReductions",
+                                                           "FuseAttention",
+                                                           "FuseWindows",
+                                                           "FuseProducts",
+                                                           "FuseSiblings",
+                                                           "RecomputeProducers"};
   return *passes;
 }
 

@@ -27,15 +27,13 @@ class WindowFuser : public fusion::RuleFuser {
   template <typename... Arguments>
   explicit WindowFuser(Arguments&&... arguments)
       : RuleFuser({"FuseWindows", "window", Reason::kNoProductWindow, tir::WhyNoProductWindow},
-                  std::forward<Arguments>(arguments)...),
-        kept_bytes_(static_cast<double>(Target::Current().machine.threads * Target::Current().machine.l2.Share()) / 2) {
-  }
+                  std::forward<Arguments>(arguments)...) {}
 
   /// Null if nothing changes.
   BindingBlock Run(fusion::FusedFunctions* functions) {
     for (uint32_t node = 0; node < graph().size(); ++node) {
       for (const MergeGraph::Input& input : graph().inputs(node)) {
-        if (IsWindowOrProduct(node) && input.producer != UINT32_MAX && input.bytes > kept_bytes_ &&
+        if (IsWindowOrProduct(node) && input.producer != UINT32_MAX && input.bytes > KeptBytes() &&
             IsWindowOrProduct(input.producer) && HasOneUser(input.producer)) {
           TryPair(input.producer, node);
         }
@@ -47,8 +45,7 @@ class WindowFuser : public fusion::RuleFuser {
  private:
   /// A kernel or function of one image, of a size that is known, not row by row, that was not merged yet.
   bool IsWindowOrProduct(uint32_t node) const {
-    const fusion::RowSummary* summary = graph().summary(node);
-    if (summary == nullptr || summary->why_not == nullptr || !IsLone(node)) return false;
+    if (!IsLoneProduct(node)) return false;
     const auto* image = graph().binding(node)->var.ty().as<TensorTypeNode>();
     if (!image->has_shape() || image->shape->size() != 4) return false;
     for (int64_t dim = 1; dim < 4; ++dim) {
@@ -56,14 +53,6 @@ class WindowFuser : public fusion::RuleFuser {
     }
     return true;
   }
-
-  void TryPair(uint32_t from, uint32_t to) {
-    const Verdict verdict = WhyNot({from, to});
-    if (!verdict.reason) return Merge({from, to});
-    Record(from, to, *verdict.reason, verdict.message, verdict.figures);
-  }
-
-  const double kept_bytes_;
 };
 
 }  // namespace

@@ -31,6 +31,8 @@ Pass FuseReductions();
 Pass FuseAttention();
 /// Merges a product and the windows of single channels that slide over its result.
 Pass FuseWindows();
+/// Merges two products of which the second sums over the columns of the first.
+Pass FuseProducts();
 /// Merges kernels that read the same tensor in the same order into one with several results.
 Pass FuseSiblings();
 /// Merges the kernels of each Primitive function into one: ExpandTupleArguments, RemoveUnusedParameters, the

@@ -26,6 +26,16 @@ bool RuleFuser::HasOneUser(uint32_t node) const {
   return graph_.users(node).size() == 1 && graph_.binding(node)->var->kind == RelaxKind::kDataflowVar;
 }
 
+bool RuleFuser::IsLoneProduct(uint32_t node) const {
+  const RowSummary* summary = graph_.summary(node);
+  return summary != nullptr && summary->why_not != nullptr && IsLone(node);
+}
+
+double RuleFuser::KeptBytes() {
+  const Machine& machine = Target::Current().machine;
+  return static_cast<double>(machine.threads * machine.l2.Share()) / 2;
+}
+
 RuleFuser::Verdict RuleFuser::WhyNot(const Calls& calls) {
   int64_t kernels = 0;
   for (const uint32_t call : calls) kernels += graph_.summary(call)->kernels;
@@ -55,6 +65,12 @@ void RuleFuser::Merge(const Calls& calls) {
       Record(calls[i], user, Reason::kTooFarApart, "");
     }
   }
+}
+
+void RuleFuser::TryPair(uint32_t from, uint32_t to) {
+  const Verdict verdict = WhyNot({from, to});
+  if (!verdict.reason) return Merge({from, to});
+  Record(from, to, *verdict.reason, verdict.message, verdict.figures);
 }
 
 void RuleFuser::Record(uint32_t from, uint32_t to, Reason reason, const String& message,

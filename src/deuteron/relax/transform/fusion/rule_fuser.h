@@ -1,6 +1,6 @@
 /// \file
-/// What passes share that make one kernel of calls for one rule of the schedule (FuseAttention, FuseWindows): the rule
-/// is asked of the kernel that the calls would be, before they are merged.
+/// What passes share that make one kernel of calls for one rule of the schedule (FuseAttention, FuseWindows,
+/// FuseProducts): the rule is asked of the kernel that the calls would be, before they are merged.
 #pragma once
 
 #include <map>
@@ -42,6 +42,11 @@ class RuleFuser {
   bool IsLone(uint32_t node) const;
   bool HasOneUser(uint32_t node) const;
 
+  /// The same, and that is not computed row by row: a product, or windows.
+  bool IsLoneProduct(uint32_t node) const;
+  /// Bytes of a tensor that stay in the caches of the threads from one kernel to the next.
+  static double KeptBytes();
+
   /// What stands against a kernel.
   struct Verdict {
     std::optional<transform::Reason> reason = {};
@@ -52,6 +57,8 @@ class RuleFuser {
   Verdict WhyNot(const Calls& calls);
   /// Merges along the edges between the calls, where nothing else uses what is between, so that there is no way around.
   void Merge(const Calls& calls);
+  /// Merges a call and the one that has its result, or records why not.
+  void TryPair(uint32_t from, uint32_t to);
   /// A verdict on an edge, for the decision log.
   void Record(uint32_t from, uint32_t to, transform::Reason reason, const String& message,
               const std::vector<transform::Figure>& figures = {}) const;

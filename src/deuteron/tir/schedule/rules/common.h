@@ -122,6 +122,7 @@ bool ScheduleSelected(Schedule* schedule, const Target& target);
 bool ScheduleElementwise(Schedule* schedule, const Target& target);
 bool ScheduleAttention(Schedule* schedule, const Target& target);
 bool ScheduleWinograd(Schedule* schedule, const Target& target);
+bool ScheduleProductPair(Schedule* schedule, const Target& target);
 bool ScheduleProductWindow(Schedule* schedule, const Target& target);
 bool ScheduleContraction(Schedule* schedule, const Target& target);
 bool ScheduleRows(Schedule* schedule, const Target& target);

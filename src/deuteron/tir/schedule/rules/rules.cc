@@ -17,6 +17,8 @@ const std::vector<ScheduleRule>& ScheduleRules() {
        ScheduleWinograd},
       {"product-window", "windows over a product: tiles of rows whose product stays in the cache",
        ScheduleProductWindow},
+      {"product-pair", "a product of a product: tiles of rows whose first result stays in the cache",
+       ScheduleProductPair},
       {"contraction", "matrix products and convolutions: register tiles, epilogue at the tile", ScheduleContraction},
       {"rows", "reductions along any axes: all stages of a row, or of a vector of neighbouring rows, together",
        ScheduleRows},
