@@ -93,6 +93,11 @@ llvm::Value* KernelEmitter::EmitExpr(const PrimExpr& expr) {
     case ExprKind::kSelect: {
       const auto* op = static_cast<const tir::SelectNode*>(expr.get());
       llvm::Value* condition = EmitExpr(op->condition);
+      // In a copy of an unrolled loop it may be known: what is not chosen is not computed.
+      if (const auto* known = llvm::dyn_cast<llvm::Constant>(condition)) {
+        if (known->isAllOnesValue()) return Splat(EmitExpr(op->true_value), op->dtype.lanes());
+        if (known->isNullValue()) return Splat(EmitExpr(op->false_value), op->dtype.lanes());
+      }
       llvm::Value* then_value = Splat(EmitExpr(op->true_value), op->dtype.lanes());
       llvm::Value* else_value = Splat(EmitExpr(op->false_value), op->dtype.lanes());
       return builder_.CreateSelect(condition, then_value, else_value);
@@ -138,17 +143,8 @@ llvm::Value* KernelEmitter::EmitExpr(const PrimExpr& expr) {
   TVM_FFI_THROW(InternalError) << "kernel " << symbol_ << ": a tensor expression was not lowered";
 }
 
-llvm::Value* KernelEmitter::EmitIndex(const PrimExpr& expr) {
-  const bool saved = index_math_;
-  index_math_ = true;
-  llvm::Value* value = EmitExpr(expr);
-  index_math_ = saved;
-  llvm::Type* i64 = WithLanesOf(builder_.getInt64Ty(), value);
-  if (value->getType() == i64) return value;
-  return expr.dtype().is_int() ? builder_.CreateSExt(value, i64) : builder_.CreateZExt(value, i64);
-}
-
 llvm::Value* KernelEmitter::EmitBinary(const tir::BinaryNode* op) {
+  if (index_math_ && IsIndexSum(op)) return EmitIndexSum(op);
   const DataType operand = op->a.dtype().element();
   const auto lanes = std::max(op->a.dtype().lanes(), op->b.dtype().lanes());
   llvm::Value* a = Splat(EmitExpr(op->a), lanes);

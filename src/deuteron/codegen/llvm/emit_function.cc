@@ -234,7 +234,7 @@ llvm::Function* KernelEmitter::OutlineParallelBody(const tir::ForNode* op, llvm:
                                           symbol_ + "_parallel_" + std::to_string(outlined_++), module_);
   function->addParamAttr(0, llvm::Attribute::NoAlias);
   function->addParamAttr(0, llvm::Attribute::ReadOnly);
-  const llvm::IRBuilder<>::InsertPoint saved_point = builder_.saveIP();
+  const llvm::IRBuilderBase::InsertPoint saved_point = builder_.saveIP();
   FrameState* saved_frame = frame_;
   auto saved_values = std::move(values_);
   values_.clear();

@@ -46,7 +46,7 @@ class Shapes {
 
 }  // namespace
 
-void KernelEmitter::SetTileShapes(const std::array<uint8_t, 64>& shapes, llvm::IRBuilder<>* builder) {
+void KernelEmitter::SetTileShapes(const std::array<uint8_t, 64>& shapes, llvm::IRBuilderBase* builder) {
   auto* data = llvm::ConstantDataArray::get(llvm_, llvm::ArrayRef<uint8_t>(shapes));
   auto* global =
       new llvm::GlobalVariable(*module_, data->getType(), true, llvm::GlobalValue::PrivateLinkage, data, "tile.shapes");

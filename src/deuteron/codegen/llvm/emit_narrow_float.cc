@@ -20,7 +20,7 @@ constexpr uint32_t PowerBits(int exponent) { return static_cast<uint32_t>(expone
 /// Codes of one format, and float32, both as integers of 32 bits.
 class NarrowFloat {
  public:
-  NarrowFloat(const FloatFormat& format, llvm::IRBuilder<>* builder, llvm::Type* i32, llvm::Type* f32)
+  NarrowFloat(const FloatFormat& format, llvm::IRBuilderBase* builder, llvm::Type* i32, llvm::Type* f32)
       : format_(format), builder_(*builder), i32_(i32), f32_(f32) {}
 
   llvm::Value* Decode(llvm::Value* code) {
@@ -110,7 +110,7 @@ class NarrowFloat {
   llvm::Value* Is(llvm::Value* code, uint32_t value) { return builder_.CreateICmpEQ(code, Int(value)); }
 
   const FloatFormat& format_;
-  llvm::IRBuilder<>& builder_;
+  llvm::IRBuilderBase& builder_;
   llvm::Type* i32_;
   llvm::Type* f32_;
 };

@@ -10,7 +10,7 @@ namespace deuteron::codegen {
 namespace {
 
 /// Vector i gets lane i of each. Stage d exchanges, between vectors d apart, the lanes d apart.
-void Transpose(llvm::IRBuilder<>* builder, std::vector<llvm::Value*>* vectors) {
+void Transpose(llvm::IRBuilderBase* builder, std::vector<llvm::Value*>* vectors) {
   const size_t count = vectors->size();
   for (size_t distance = 1; distance < count; distance *= 2) {
     std::vector<int> low(count);

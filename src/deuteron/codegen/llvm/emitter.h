@@ -24,6 +24,7 @@
 
 #include "deuteron/codegen/llvm/compile.h"
 #include "deuteron/codegen/llvm/llvm.h"
+#include "deuteron/codegen/llvm/sharing_builder.h"
 #include "deuteron/target/target.h"
 #include "deuteron/tir/analysis/cost.h"
 #include "deuteron/tir/function.h"
@@ -107,7 +108,7 @@ class KernelEmitter {
   // emit_matrix_tile.cc
   /// The nest of loops as products of tiles; false if it is no such, or the target has no unit for it.
   bool EmitMatrixTile(const tir::ForNode* op);
-  void SetTileShapes(const std::array<uint8_t, 64>& shapes, llvm::IRBuilder<>* builder);
+  void SetTileShapes(const std::array<uint8_t, 64>& shapes, llvm::IRBuilderBase* builder);
   /// The same where only the run tells how many rows there are, returned, of which the registers of row tile i hold at
   /// most so many each.
   llvm::Value* SetTileShapesOfRows(const std::array<uint8_t, 64>& shapes, const PrimExpr& num_rows, int64_t row_tiles,
@@ -145,10 +146,22 @@ class KernelEmitter {
   llvm::Value* FromMemory(llvm::Value* value, DataType type);
   llvm::Value* FullMask(int64_t lanes);
 
-  // emit_expr.cc
-  llvm::Value* EmitExpr(const PrimExpr& expr);
+  // emit_index.cc
   /// An index: int64, scalar or vector, computed without overflow.
   llvm::Value* EmitIndex(const PrimExpr& expr);
+  /// `rest`, null if it is 0, plus a constant.
+  struct IndexSum {
+    llvm::Value* rest = nullptr;
+    int64_t constant = 0;
+  };
+  /// Whether an index is a sum, difference or product.
+  static bool IsIndexSum(const PrimExprNode* expr);
+  llvm::Value* EmitIndexSum(const tir::BinaryNode* op);
+  IndexSum IndexSumOf(const tir::BinaryNode* op);
+  IndexSum IndexSumOf(const PrimExpr& expr);
+
+  // emit_expr.cc
+  llvm::Value* EmitExpr(const PrimExpr& expr);
   llvm::Value* EmitConst(DataType type, const PrimExprNode* expr);
   /// Whether the value of `expr` comes out of a buffer.
   bool IsData(const PrimExpr& expr) const;
@@ -206,7 +219,7 @@ class KernelEmitter {
   const tir::CostModel costs_;
   llvm::Module* module_;
   llvm::LLVMContext& llvm_;
-  llvm::IRBuilder<> builder_;
+  SharingBuilder builder_;
   FrameState* frame_ = nullptr;
   /// Values of variables; pointers of buffers, by their data variables.
   std::unordered_map<const tir::VarNode*, llvm::Value*> values_;

@@ -12,7 +12,7 @@ namespace deuteron::codegen {
 
 class VectorDot {
  public:
-  VectorDot(llvm::IRBuilder<>* builder, const Target& target) : b_(*builder), target_(target) {}
+  VectorDot(llvm::IRBuilderBase* builder, const Target& target) : b_(*builder), target_(target) {}
 
   /// sum + dot(x, y), for the intrinsic of that name: one instruction where the target has it. `sum` may be null: 0.
   llvm::Value* Emit(std::string_view name, llvm::Value* sum, llvm::Value* x, llvm::Value* y);
@@ -26,7 +26,7 @@ class VectorDot {
   llvm::Value* OfBytes(llvm::Value* sum, llvm::Value* x, llvm::Value* y, bool is_signed);
   llvm::Value* OfFloats(llvm::Value* sum, llvm::Value* x, llvm::Value* y);
 
-  llvm::IRBuilder<>& b_;
+  llvm::IRBuilderBase& b_;
   const Target& target_;
 };
 

@@ -37,7 +37,7 @@ bool IsDouble(Value* x) { return x->getType()->getScalarType()->isDoubleTy(); }
 
 }  // namespace
 
-VectorMath::VectorMath(llvm::IRBuilder<>* builder, const Target& target)
+VectorMath::VectorMath(llvm::IRBuilderBase* builder, const Target& target)
     : b_(*builder),
       avx512_(target.HasFeature("avx512f") && target.machine.vector_bits >= 512),
       fused_(target.HasFeature("fma") || target.HasFeature("neon")),

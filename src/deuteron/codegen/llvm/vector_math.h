@@ -17,7 +17,7 @@ namespace deuteron::codegen {
 
 class VectorMath {
  public:
-  VectorMath(llvm::IRBuilder<>* builder, const Target& target);
+  VectorMath(llvm::IRBuilderBase* builder, const Target& target);
 
   using Unary = std::function<llvm::Value*(llvm::Value*)>;
   /// The function of that name ("exp") of a float32 or float64; null if it is not one of these. Sine and cosine are
@@ -32,7 +32,7 @@ class VectorMath {
   llvm::Value* Quotient(llvm::Value* x, llvm::Value* y);
 
  private:
-  llvm::IRBuilder<>& b_;
+  llvm::IRBuilderBase& b_;
   /// Whether 512 bits may be computed with at once.
   bool avx512_;
   bool fused_;

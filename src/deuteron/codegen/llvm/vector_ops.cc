@@ -45,9 +45,9 @@ Value* VectorOps::AtLeast(Value* x, double low) {
   return b_.CreateSelect(b_.CreateFCmpOGT(Constant(x, low), x), Constant(x, low), x);
 }
 
-Value* InPieces(llvm::IRBuilder<>* builder, const std::vector<Value*>& vectors, unsigned lanes,
+Value* InPieces(llvm::IRBuilderBase* builder, const std::vector<Value*>& vectors, unsigned lanes,
                 const std::function<Value*(const std::vector<Value*>&)>& compute) {
-  llvm::IRBuilder<>& b = *builder;
+  llvm::IRBuilderBase& b = *builder;
   const auto of_all = [&](const auto& change) {
     std::vector<Value*> changed;
     for (Value* vector : vectors) changed.push_back(change(vector));

@@ -12,7 +12,7 @@ namespace deuteron::codegen {
 
 class VectorOps {
  public:
-  explicit VectorOps(llvm::IRBuilder<>* builder) : b_(*builder) {}
+  explicit VectorOps(llvm::IRBuilderBase* builder) : b_(*builder) {}
 
  protected:
   /// `element` with as many lanes as `like`.
@@ -35,12 +35,12 @@ class VectorOps {
   /// x^y, given |x|^y, and 1 where |x| is 1 or y is 0.
   llvm::Value* PowOfSigned(llvm::Value* x, llvm::Value* y, llvm::Value* magnitude);
 
-  llvm::IRBuilder<>& b_;
+  llvm::IRBuilderBase& b_;
 };
 
 /// `compute` of pieces of so many lanes of vectors of one length, or of scalars, joined again: a vector of as many
 /// lanes.
-llvm::Value* InPieces(llvm::IRBuilder<>* builder, const std::vector<llvm::Value*>& vectors, unsigned lanes,
+llvm::Value* InPieces(llvm::IRBuilderBase* builder, const std::vector<llvm::Value*>& vectors, unsigned lanes,
                       const std::function<llvm::Value*(const std::vector<llvm::Value*>&)>& compute);
 
 }  // namespace deuteron::codegen
