@@ -424,3 +424,24 @@ def test_many_models_share_one_pool(path, tmp_path):
         exe.save(tmp_path / f"{i}.so")
     one, many = (subprocess.run([sys.executable, "-c", run(count)], capture_output=True, text=True, check=True).stdout.split() for count in (1, 12))
     assert many[1] == "12" and one[0] == many[0]
+
+
+def test_the_library_of_a_loaded_model_is_opened_meanwhile(path, x, tmp_path):
+    """Whoever runs it finds it there; a process that is forked in that moment can use it, too."""
+    deuteron.compile(path, backend="dnnl").save(tmp_path / "model.so")
+    program = textwrap.dedent(f"""
+        import os, time, numpy as np, deuteron
+        x = np.arange(-7, 8, dtype=np.float32).reshape(5, 3)
+        exe = deuteron.load({str(tmp_path)!r} + "/model.so")
+        if (child := os.fork()) == 0:
+            os._exit(0 if exe(x)[0].shape == (5, 4) else 1)
+        def is_open():
+            with open("/proc/self/maps") as maps:
+                return "/libdnnl.so" in maps.read()
+        until = time.monotonic() + 60
+        while not is_open() and time.monotonic() < until:
+            time.sleep(0.01)
+        print(is_open(), os.waitpid(child, 0)[1], exe(x)[0].sum())
+    """)
+    ran = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True, timeout=120)
+    assert ran.stdout.split() == ["True", "0", str(np.float32(reference(x).sum()))], ran.stdout
