@@ -167,6 +167,14 @@ def test_out(exe, x):
         exe.run(x, out=np.empty((5, 4), np.float32))
 
 
+def test_out_may_overlap_an_input(exe, x):
+    memory = np.zeros(27, np.float32)
+    memory[5:20] = x.ravel()
+    given, result = memory[5:20].reshape(5, 3), memory[:20].reshape(5, 4)
+    exe.run(given, out=[result])
+    assert np.array_equal(result, reference(x)) and not memory[20:].any()
+
+
 @pytest.mark.parametrize(
     "arguments, message",
     [
@@ -174,9 +182,11 @@ def test_out(exe, x):
         (({},), 'input "x" is missing; the model\'s inputs are "x"'),
         ((1, 2), 'the model has 1 input ("x"), given 2'),
         ((np.zeros((5, 3), np.int32),), "input 'x' of main: expected dtype float32, got int32[5, 3]"),
-        ((np.array(["text"]),), "a tensor of <U4; tensors hold real numbers"),
-        ((np.zeros((5, 3), np.complex64),), "a tensor of complex64; tensors hold real numbers"),
-        ((None,), "None is no tensor of float32"),
+        ((np.array(["text"]),), 'input "x": a tensor of <U4; tensors hold real numbers'),
+        ((np.zeros((5, 3), np.complex64),), 'input "x": a tensor of complex64; tensors hold real numbers'),
+        ((None,), 'input "x": None is no tensor of float32'),
+        (("text",), 'input "x": could not convert string to float'),
+        ((object(),), 'input "x": float() argument'),
     ],
 )
 def test_inputs_that_are_refused(exe, arguments, message):
