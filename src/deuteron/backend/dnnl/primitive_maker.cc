@@ -1,6 +1,7 @@
 #include "deuteron/backend/dnnl/primitive_maker.h"
 
 #include <algorithm>
+#include <exception>
 
 #include "deuteron/backend/dnnl/gomp.h"
 #include "deuteron/support/error.h"
@@ -80,8 +81,14 @@ void PrimitiveMaker::HelpUntilClosed() {
 void PrimitiveMaker::BeginTeam() {
   const int count = std::min(threads_, kMostThreads);
   if (count < 2) return;
-  team_ = host_->begin_team(
-      count, [](void* self, int) { static_cast<PrimitiveMaker*>(self)->HelpUntilClosed(); }, this);
+  const auto help = [](void* self, int) {
+    try {
+      static_cast<PrimitiveMaker*>(self)->HelpUntilClosed();
+    } catch (const std::exception&) {
+      // Without memory. What it leaves is made, or refused, in the end.
+    }
+  };
+  team_ = host_->begin_team(count, help, this);
 }
 
 void PrimitiveMaker::EndTeam() {
