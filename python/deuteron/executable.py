@@ -146,6 +146,20 @@ class Executable(tvm_ffi.Object):
             raise UsageError(f"the model has {count} ({known()}), given {len(given)}")
         return list(given)
 
+    def _tensors(self, values: Sequence[Any]) -> list[Any]:
+        """Inputs in order as tensors. A UsageError that names the one that is none."""
+        infos = self._infos("inputs")
+        try:
+            return [_arrays.to_tensor(value, info.dtype) for value, info in zip(values, infos)]
+        except Exception:
+            for value, info in zip(values, infos):
+                try:
+                    _arrays.to_tensor(value, info.dtype)
+                except Exception as error:
+                    reason = str(error).partition("\n")[0]
+                    raise UsageError(f'input "{info.name}": {reason}') from error
+            raise
+
     def run(self, *inputs: Any, out: Mapping[str, Any] | Sequence[Any] | None = None) -> list[Any]:
         """Runs the model once.
 
@@ -154,13 +168,12 @@ class Executable(tvm_ffi.Object):
 
         Returns the outputs in the model's order, a list also when it is one, of the kind that the inputs are (torch's if one
         of them is). With `out`, arrays by name or in order of the results' shapes and dtypes, the results are written there
-        and those arrays returned.
+        and those arrays returned; one may be, or overlap, an input, which is read before.
 
         Raises UsageError where a name, a shape or a dtype is not the model's: it says which were expected.
         """
-        infos = self._infos("inputs")
         values = self._ordered(inputs, "inputs")
-        tensors = [_arrays.to_tensor(value, info.dtype) for value, info in zip(values, infos)]
+        tensors = self._tensors(values)
         if out is None:
             return _arrays.like(values, _run(self, tensors))
         if hasattr(out, "__dlpack__"):
@@ -235,13 +248,35 @@ class Executable(tvm_ffi.Object):
         return f"deuteron.Executable(({text(self._infos('inputs'))}) -> ({text(self._infos('outputs'))}))"
 
 
+def _mapping(value: Any, what: str) -> dict[Any, Any]:
+    if value is not None and not isinstance(value, Mapping):
+        raise UsageError(f"{what} are a dictionary by name, not {value!r}")
+    return dict(value or {})
+
+
 def _dims(shapes: Mapping[str, Sequence[int] | int] | None) -> dict[str, tvm_ffi.Shape]:
     named = {}
-    for name, dims in (shapes or {}).items():
+    for name, dims in _mapping(shapes, "shapes").items():
         try:
-            named[name] = tvm_ffi.Shape([operator.index(dims)] if hasattr(dims, "__index__") else [operator.index(dim) for dim in dims])
+            single = hasattr(dims, "__index__") and not getattr(dims, "ndim", 0)
+            named[name] = tvm_ffi.Shape([operator.index(dims)] if single else [operator.index(dim) for dim in dims])
         except TypeError:
             raise UsageError(f"the shape of {name} is not of numbers: {dims!r}") from None
+    return named
+
+
+_UNITS = {"": 1, "K": 10**3, "M": 10**6, "G": 10**9, "T": 10**12, "Ki": 2**10, "Mi": 2**20, "Gi": 2**30, "Ti": 2**40}
+
+
+def _limits(limits: Mapping[str, int | str] | None) -> dict[str, int]:
+    named = {}
+    for name, value in _mapping(limits, "limits").items():
+        text = str(value)
+        digits = text.rstrip("KMGTi")
+        try:
+            named[name] = int(digits) * _UNITS[text[len(digits) :]]
+        except (ValueError, KeyError):
+            raise UsageError(f"the limit {name} is a number such as 1000, 20M or 4Gi, not {value!r}") from None
     return named
 
 
@@ -265,21 +300,21 @@ def _custom_libraries(custom: Custom) -> list[str]:
 def read(
     model: Model,
     shapes: Mapping[str, Sequence[int] | int] | None = None,
-    limits: Mapping[str, int] | None = None,
+    limits: Mapping[str, int | str] | None = None,
     custom: Custom = (),
 ) -> IRModule:
     """The module of a model. `shapes` are dimensions of inputs by name, or a symbolic dimension by its own; `limits` those of
-    docs/limits.md; `custom` operators of one's own."""
+    docs/limits.md; `custom` operators of one's own. External data of bytes and messages is looked for in the working folder."""
     if isinstance(model, IRModule):
         if shapes:
             raise UsageError("shapes are for .onnx models; a module states its own")
         return model
     if isinstance(model, (str, os.PathLike)):
-        return _read_module(os.fsdecode(model), _dims(shapes), dict(limits or {}), _custom_modules(custom))
+        return _read_module(os.fsdecode(model), _dims(shapes), _limits(limits), _custom_modules(custom))
     if hasattr(model, "SerializeToString"):
         model = model.SerializeToString()
     if isinstance(model, (bytes, bytearray, memoryview)):
-        return _parse_onnx(bytes(model), _dims(shapes), dict(limits or {}), _custom_modules(custom))
+        return _parse_onnx(bytes(model), _dims(shapes), _limits(limits), _custom_modules(custom))
     raise UsageError(f"a model is a path, bytes, an onnx.ModelProto or an IRModule, not {type(model).__name__}")
 
 
@@ -294,7 +329,7 @@ def compile(  # noqa: A001
     fuse: bool = True,
     shapes: Mapping[str, Sequence[int] | int] | None = None,
     config: Mapping[str, Any] | None = None,
-    limits: Mapping[str, int] | None = None,
+    limits: Mapping[str, int | str] | None = None,
     custom: Custom = (),
     cache: bool | str | os.PathLike[str] = False,
     disabled_passes: Sequence[str] = (),
@@ -313,8 +348,8 @@ def compile(  # noqa: A001
     opt_level: 0 (no fusion) to 3.
     shapes: dimensions of inputs by name, where the model leaves them open.
     config: of passes, by key.
-    limits: what the model may ask for, by name (docs/limits.md): {"nodes": 1000, "run_bytes": 1 << 30}; UnsupportedError where it
-        asks for more.
+    limits: what the model may ask for, by name (docs/limits.md): {"nodes": 1000, "run_bytes": "1Gi"}; UnsupportedError where it asks
+        for more.
     custom: operators of one's own (docs/custom-operators.md): modules, their files (.py), shared objects (.so).
     cache: a folder of what was compiled before, which is looked at first and added to (docs/cache.md); True: the user's. What
         cannot be read or written there is a warning.
@@ -324,13 +359,14 @@ def compile(  # noqa: A001
     Other Python threads run meanwhile. Raises ModelError for a model that is malformed, UnsupportedError for what is not
     implemented, UsageError for wrong options.
     """
+    custom = custom or ()
     options = compile_options(
         target=target, threads=threads, backend=backend, precision=precision, opt_level=opt_level, fuse=fuse, config=config, limits=limits,
         disabled_passes=disabled_passes, required_passes=required_passes, instruments=instruments, progress=progress,
         cache=cache, custom=custom,
     )  # fmt: skip
     if isinstance(model, (str, os.PathLike)):
-        made = _compile_file(os.fsdecode(model), _dims(shapes), dict(limits or {}), _custom_modules(custom), options)
+        made = _compile_file(os.fsdecode(model), _dims(shapes), _limits(limits), _custom_modules(custom), options)
     else:
         made = _compile(read(model, shapes, limits, custom), options)
     if isinstance(model, (str, os.PathLike, IRModule)):
@@ -354,15 +390,29 @@ def _warn(message: str) -> None:
 def compile_options(**options: Any) -> dict[str, Any]:
     """Options of a compilation as the library takes them."""
     for key in ("disabled_passes", "required_passes"):
-        if isinstance(options.get(key), str):
-            raise UsageError(f"{key} is a list of names, not {options[key]!r}")
-    config = options.pop("config", None) or {}
-    options["limits"] = dict(options.pop("limits", None) or {})
-    options["libraries"] = _custom_libraries(options.pop("custom", ()))
+        names = options.pop(key, None)
+        if isinstance(names, str):
+            raise UsageError(f"{key} is a list of names, not {names!r}")
+        options[key] = list(names or ())
+    for key in ("target", "backend", "precision"):
+        if not isinstance(options.get(key, ""), str):
+            raise UsageError(f"{key} is text, not {options[key]!r}")
+    for key in ("threads", "opt_level"):
+        try:
+            options[key] = operator.index(options[key])
+        except KeyError:
+            pass
+        except TypeError:
+            raise UsageError(f"{key} is a number, not {options[key]!r}") from None
+    if options.get("progress") is not None and not callable(options["progress"]):
+        raise UsageError(f"progress is a function, not {options['progress']!r}")
+    config = _mapping(options.pop("config", None), "config")
+    options["limits"] = _limits(options.pop("limits", None))
+    options["libraries"] = _custom_libraries(options.pop("custom", None) or ())
     cache = options.pop("cache", False)
     options["cache"] = cache if isinstance(cache, bool) else os.fspath(cache)
     options["warn"] = _library.callback(_warn)
-    options["instruments"] = methods_of(options.pop("instruments", ()))
+    options["instruments"] = methods_of(options.pop("instruments", None) or ())
     if options.get("progress") is not None:
         options["progress"] = _library.callback(options["progress"])
 

@@ -94,7 +94,7 @@ def profile(model: Model | Executable, inputs: Mapping[str, Any] | Sequence[Any]
     """Time, bytes and arithmetic of every kernel, beside what the machine can do; runs for at least `seconds`."""
     executable = _as_executable(model, options)
     values = executable._ordered((inputs,) if isinstance(inputs, Mapping) else tuple(inputs), "inputs")
-    tensors = [_arrays.to_tensor(value, info.dtype) for value, info in zip(values, executable.inputs)]
+    tensors = executable._tensors(values)
     forms = _library.function("profile_executable")(executable, tensors, float(seconds), _name_of(model))
     return Profile(json.loads(forms["json"]), forms["text"], forms["trace"])
 

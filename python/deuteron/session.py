@@ -56,7 +56,8 @@ class IOBinding:
 
     def _memory(self, device_type: str, element_type: Any, shape: Sequence[int], address: int) -> tvm_ffi.Tensor:
         check_device(device_type)
-        return _library.function("view")(address, tvm_ffi.Shape(shape), tvm_ffi.Shape([]), element_dtype(element_type).name)
+        dtype = element_type if isinstance(element_type, str) else element_dtype(element_type).name
+        return _library.function("view")(address, tvm_ffi.Shape(shape), tvm_ffi.Shape([]), dtype)
 
     def _check(self, name: str, which: str) -> None:
         infos = getattr(self._session.executable, which)
@@ -87,6 +88,8 @@ class IOBinding:
         check_device(device_type)
         self._check(name, "outputs")
         bound = buffer_ptr is not None and shape is not None
+        if element_type is None:
+            [element_type] = [info.dtype for info in self._session.executable.outputs if info.name == name]
         self._outputs[name] = self._memory(device_type, element_type, shape or (), buffer_ptr or 0) if bound else None
 
     def bind_ortvalue_output(self, name: str, value: OrtValue) -> None:
@@ -121,9 +124,7 @@ class IOBinding:
         if not self._outputs:
             raise UsageError("no output is bound")
         executable = self._session.executable
-        infos = executable.inputs
-        values = executable._ordered((self._inputs,), "inputs")
-        tensors = [_arrays.to_tensor(value, info.dtype) for value, info in zip(values, infos)]
+        tensors = executable._tensors(executable._ordered((self._inputs,), "inputs"))
         if len(self._outputs) == len(executable.outputs) and all(bound is not None for bound in self._outputs.values()):
             values = executable._ordered((self._outputs,), "outputs")
             bound_tensors = [value._tensor if isinstance(value, OrtValue) else value for value in values]
@@ -237,10 +238,8 @@ class InferenceSession:
     ) -> list[np.ndarray]:
         """The outputs of those names, or all, for inputs by name, as arrays of numpy; sequences as lists of them."""
         _check_run(output_names, run_options)
-        infos = self.executable.inputs
         feed = {name: value for name, value in input_feed.items() if value is not None}
-        values = self.executable._ordered((feed,), "inputs")
-        tensors = [_arrays.to_tensor(value, info.dtype) for value, info in zip(values, infos)]
+        tensors = self.executable._tensors(self.executable._ordered((feed,), "inputs"))
         outputs = self._measured(tensors, lambda: _run(self.executable, tensors))
         results = self._results(outputs)
         return [self._output(results, name) for name in output_names or results]

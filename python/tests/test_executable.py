@@ -167,6 +167,14 @@ def test_out(exe, x):
         exe.run(x, out=np.empty((5, 4), np.float32))
 
 
+def test_out_may_overlap_an_input(exe, x):
+    memory = np.zeros(27, np.float32)
+    memory[5:20] = x.ravel()
+    given, result = memory[5:20].reshape(5, 3), memory[:20].reshape(5, 4)
+    exe.run(given, out=[result])
+    assert np.array_equal(result, reference(x)) and not memory[20:].any()
+
+
 @pytest.mark.parametrize(
     "arguments, message",
     [
@@ -174,9 +182,11 @@ def test_out(exe, x):
         (({},), 'input "x" is missing; the model\'s inputs are "x"'),
         ((1, 2), 'the model has 1 input ("x"), given 2'),
         ((np.zeros((5, 3), np.int32),), "input 'x' of main: expected dtype float32, got int32[5, 3]"),
-        ((np.array(["text"]),), "a tensor of <U4; tensors hold real numbers"),
-        ((np.zeros((5, 3), np.complex64),), "a tensor of complex64; tensors hold real numbers"),
-        ((None,), "None is no tensor of float32"),
+        ((np.array(["text"]),), 'input "x": a tensor of <U4; tensors hold real numbers'),
+        ((np.zeros((5, 3), np.complex64),), 'input "x": a tensor of complex64; tensors hold real numbers'),
+        ((None,), 'input "x": None is no tensor of float32'),
+        (("text",), 'input "x": could not convert string to float'),
+        ((object(),), 'input "x": float() argument'),
     ],
 )
 def test_inputs_that_are_refused(exe, arguments, message):
@@ -424,3 +434,24 @@ def test_many_models_share_one_pool(path, tmp_path):
         exe.save(tmp_path / f"{i}.so")
     one, many = (subprocess.run([sys.executable, "-c", run(count)], capture_output=True, text=True, check=True).stdout.split() for count in (1, 12))
     assert many[1] == "12" and one[0] == many[0]
+
+
+def test_the_library_of_a_loaded_model_is_opened_meanwhile(path, x, tmp_path):
+    """Whoever runs it finds it there; a process that is forked in that moment can use it, too."""
+    deuteron.compile(path, backend="dnnl").save(tmp_path / "model.so")
+    program = textwrap.dedent(f"""
+        import os, time, numpy as np, deuteron
+        x = np.arange(-7, 8, dtype=np.float32).reshape(5, 3)
+        exe = deuteron.load({str(tmp_path)!r} + "/model.so")
+        if (child := os.fork()) == 0:
+            os._exit(0 if exe(x)[0].shape == (5, 4) else 1)
+        def is_open():
+            with open("/proc/self/maps") as maps:
+                return "/libdnnl.so" in maps.read()
+        until = time.monotonic() + 60
+        while not is_open() and time.monotonic() < until:
+            time.sleep(0.01)
+        print(is_open(), os.waitpid(child, 0)[1], exe(x)[0].sum())
+    """)
+    ran = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True, timeout=120)
+    assert ran.stdout.split() == ["True", "0", str(np.float32(reference(x).sum()))], ran.stdout

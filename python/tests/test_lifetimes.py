@@ -97,6 +97,12 @@ def test_a_file_that_is_written_anew_is_another_model(model, x, tmp_path):
         ({"instruments": [3]}, "3 has none"),
         ({"shapes": {"n": -4}}, "dimension n cannot be -4"),
         ({"shapes": {"x": [None, 3]}}, "the shape of x is not of numbers"),
+        ({"shapes": [(5, 3)]}, "shapes are a dictionary by name"),
+        ({"limits": {"run_bytes": "much"}}, "the limit run_bytes is a number"),
+        ({"opt_level": "2"}, "opt_level is a number, not '2'"),
+        ({"backend": ["dnnl"]}, "backend is text, not"),
+        ({"target": None}, "target is text, not None"),
+        ({"progress": "plain"}, "progress is a function, not 'plain'"),
     ],
 )
 def test_options_that_are_refused(model, option, message):
@@ -106,6 +112,12 @@ def test_options_that_are_refused(model, option, message):
 
 def test_numbers_of_numpy_are_numbers(model):
     assert deuteron.compile(model, shapes={"n": np.int64(4)}).inputs[0].shape == (4, 3)
+    assert deuteron.compile(model, shapes={"x": np.array([4, 3])}, threads=np.int64(1)).inputs[0].shape == (4, 3)
+
+
+def test_options_of_other_kinds(model):
+    options = dict(disabled_passes={"FuseOps"}, required_passes=None, instruments=None, custom=None, config=None, limits={"run_bytes": "1Gi"})
+    assert deuteron.compile(model, **options).num_kernels == 2
 
 
 def test_paths_may_be_of_bytes(path, x):

@@ -73,6 +73,10 @@ def test_binding(session, x):
     assert value.shape() == [5, 3] and value.data_type() == "tensor(float)" and value.numpy() is x
     binding.bind_ortvalue_input("x", value)
     session.run_with_iobinding(binding)
+    result[:] = 0
+    binding.bind_output("y", shape=result.shape, buffer_ptr=result.ctypes.data)
+    session.run_with_iobinding(binding)
+    assert np.array_equal(result, reference(x))
     with pytest.raises(ValueError, match='device "cuda"'):
         binding.bind_output("y", "cuda")
 

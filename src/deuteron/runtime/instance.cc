@@ -34,6 +34,35 @@ void Flatten(const Any& value, std::vector<Tensor>* tensors) {
   DEUTERON_THROW(UnsupportedError) << "a result that is no tensor: " << value.GetTypeKey();
 }
 
+/// Whether the first byte of a tensor up to its last, gaps included, meet those of another.
+bool Overlap(const DLTensor& a, const DLTensor& b) {
+  const auto extent = [](const DLTensor& tensor) {
+    int64_t low = 0, high = 0;
+    for (int i = 0; i < tensor.ndim; ++i) {
+      if (tensor.shape[i] == 0) return std::pair<const char*, const char*>{nullptr, nullptr};
+      int64_t stride = 1;
+      if (tensor.strides != nullptr) {
+        stride = tensor.strides[i];
+      } else {
+        for (int j = i + 1; j < tensor.ndim; ++j) stride *= tensor.shape[j];
+      }
+      (stride < 0 ? low : high) += stride * (tensor.shape[i] - 1);
+    }
+    const int64_t bytes = (tensor.dtype.bits * tensor.dtype.lanes + 7) / 8;
+    const char* data = static_cast<const char*>(tensor.data) + tensor.byte_offset;
+    return std::pair<const char*, const char*>{data + low * bytes, data + (high + 1) * bytes};
+  };
+  const auto [begin, end] = extent(a);
+  const auto [other_begin, other_end] = extent(b);
+  return begin < other_end && other_begin < end;
+}
+
+bool OverlapsAny(const Tensor& tensor, std::span<const Tensor> others) {
+  return std::any_of(others.begin(), others.end(), [&tensor](const Tensor& other) {
+    return Overlap(*tensor.GetDLTensorPtr(), *other.GetDLTensorPtr());
+  });
+}
+
 }  // namespace
 
 struct Instance::Impl {
@@ -65,9 +94,24 @@ std::vector<Tensor> Instance::Run(std::string_view function, std::span<const Ten
 }
 
 void Instance::RunInto(std::string_view function, std::span<const Tensor> inputs, std::span<const Tensor> outputs) {
-  const std::vector<Tensor> results = impl_->Run(executable().FindFunction(function), inputs, outputs);
+  // What lies where an input does is written once all inputs are read.
+  std::vector<Tensor> written(outputs.begin(), outputs.end());
+  bool in_place = false;
+  for (Tensor& output : written) {
+    if (!OverlapsAny(output, inputs)) continue;
+    output = Tensor(tvm::ffi::UnsafeInit());
+    in_place = true;
+  }
+  std::vector<Tensor> results = impl_->Run(executable().FindFunction(function), inputs, written);
   if (results.size() != outputs.size()) {
     DEUTERON_THROW(UsageError) << function << " has " << results.size() << " outputs, given " << outputs.size();
+  }
+  // A result may be an input itself.
+  for (size_t i = 0; in_place && i < results.size(); ++i) {
+    if (results[i].same_as(outputs[i]) || !OverlapsAny(results[i], outputs)) continue;
+    const Tensor copy = AllocTensor(results[i].shape(), results[i].dtype());
+    CopyInto(*results[i].GetDLTensorPtr(), *copy.GetDLTensorPtr());
+    results[i] = copy;
   }
   for (size_t i = 0; i < results.size(); ++i) {
     if (results[i].same_as(outputs[i])) continue;

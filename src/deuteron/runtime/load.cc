@@ -16,6 +16,7 @@
 #include "deuteron/runtime/artifact.h"
 #include "deuteron/runtime/artifact_set.h"
 #include "deuteron/runtime/plugin.h"
+#include "deuteron/runtime/plugin_ahead.h"
 #include "deuteron/runtime/shared_weights.h"
 #include "deuteron/support/environment.h"
 #include "deuteron/support/error.h"
@@ -136,6 +137,8 @@ class Loader {
     FindWeights(&parts);
     CheckPlugins(parts.manifest);
     LoadKernels(&parts);
+    // Last: the dynamic linker opens one library at a time.
+    for (const std::string& plugin : parts.manifest.plugins) OpenPluginAhead(plugin);
     parts.keep_alive.push_back(file_);
     return std::make_shared<const Executable>(std::move(parts));
   }

@@ -8,12 +8,16 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <set>
+#include <thread>
 #include <vector>
 
 #include "deuteron/runtime/kernel_function.h"
+#include "deuteron/runtime/plugin_ahead.h"
 #include "deuteron/runtime/thread_pool.h"
 #include "deuteron/support/aligned_memory.h"
 #include "deuteron/support/error.h"
+#include "deuteron/support/fork.h"
 
 namespace deuteron::runtime {
 namespace {
@@ -102,13 +106,24 @@ Plugin Open(const std::string& name) {
   return {create, find("__tvm_ffi_deuteron_pack"), find("__tvm_ffi_deuteron_version"), ""};
 }
 
+/// Those that were looked for. A fork waits until none is being opened: the dynamic linker would stay locked in the
+/// child.
+struct Plugins {
+  Plugins() { HoldAcrossFork(&mutex); }
+  static Plugins& Get() {
+    static auto* plugins = new Plugins();
+    return *plugins;
+  }
+  std::mutex mutex;
+  std::map<std::string, Plugin> by_name;
+};
+
 const Plugin& FindPlugin(const std::string& name) {
-  static std::mutex mutex;
-  static auto* plugins = new std::map<std::string, Plugin>;
-  const std::lock_guard lock(mutex);
-  const auto it = plugins->find(name);
-  if (it != plugins->end()) return it->second;
-  return plugins->emplace(name, Open(name)).first->second;
+  Plugins& plugins = Plugins::Get();
+  const std::lock_guard lock(plugins.mutex);
+  const auto it = plugins.by_name.find(name);
+  if (it != plugins.by_name.end()) return it->second;
+  return plugins.by_name.emplace(name, Open(name)).first->second;
 }
 
 /// A shared object in memory, mapped by the dynamic linker.
@@ -178,6 +193,26 @@ std::string PluginProblem(const std::string& name) { return name == kSharedObjec
 
 std::string PluginAbsence(const std::string& name) {
   return IsPluginName(name) && !FindFile(name).empty() ? "" : PluginProblem(name);
+}
+
+void OpenPluginAhead(const std::string& name) {
+  static std::mutex mutex;
+  static auto* begun = new std::set<std::string>;
+  const std::lock_guard lock(mutex);
+  if (name == kSharedObject || !begun->insert(name).second) return;
+  // Made here: a fork does not wait for a thread that makes it.
+  Plugins::Get();
+  try {
+    std::thread([name] {
+      try {
+        FindPlugin(name);
+      } catch (const std::exception&) {
+        // Whoever needs it tries again.
+      }
+    }).detach();
+  } catch (const std::exception&) {
+    // There is no thread for it.
+  }
 }
 
 std::string PluginVersion(const std::string& name) {

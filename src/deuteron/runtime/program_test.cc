@@ -176,6 +176,15 @@ TEST(Instance, WritesIntoTensorsOfTheCaller) {
   EXPECT_NE(message.find("float32[4, 2]"), std::string::npos) << message;
 }
 
+TEST(Instance, WritesOverAnInput) {
+  Instance instance(SampleExecutable());
+  // The second result is the input.
+  const std::vector<Tensor> in = {Sequence({5, 2})};
+  const std::vector<Tensor> out = {in[0], AllocTensor({5, 2}, kFloat32)};
+  instance.RunInto("main", in, out);
+  ExpectSample(out, 5);
+}
+
 TEST(Instance, CopiesInputsThatAreStridedOrNotAligned) {
   Instance instance(SampleExecutable());
   Tensor wide = AllocTensor({3, 8}, kFloat32);

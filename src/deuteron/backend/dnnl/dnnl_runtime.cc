@@ -58,7 +58,7 @@ class DnnlRuntime : public JsonRuntime {
 
   std::shared_ptr<const Plan> Prepare(const Shapes& shapes, int threads) override {
     const RegionThreads scope(host(), threads);
-    PlanBuilder plan(&packed_, threads);
+    PlanBuilder plan(&packed_, host(), threads);
     std::vector<std::vector<Value>> values(graph().nodes.size());
     for (size_t i = 0; i < graph().inputs.size(); ++i) {
       const JsonNode& node = graph().nodes[graph().inputs[i]];
@@ -83,7 +83,7 @@ class DnnlRuntime : public JsonRuntime {
       plan.Output(i, value, PlainDesc(value.desc.get_dims(), value.desc.get_data_type()));
     }
     try {
-      return std::make_shared<Scoped>(plan.Finish(host()), host(), threads);
+      return std::make_shared<Scoped>(plan.Finish(), host(), threads);
     } catch (const PlanBuilder::Refused& refused) {
       ThrowRefused(refused, *kernels[refused.kernel]);
     }

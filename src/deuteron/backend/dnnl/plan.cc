@@ -136,15 +136,14 @@ memory::data_type DataTypeOf(const std::string& dtype) {
   DEUTERON_THROW(UnsupportedError) << "oneDNN has no dtype " << dtype;
 }
 
-namespace {
-
-void Reorder(memory from, memory to) {
+void PackedConstants::MakeCopies() {
   ::dnnl::stream stream(Engine());
-  ::dnnl::reorder(from, to).execute(stream, from, to);
-  stream.wait();
+  for (auto& [from, to] : copies_) {
+    ::dnnl::reorder(from, to).execute(stream, from, to);
+    stream.wait();
+  }
+  copies_.clear();
 }
-
-}  // namespace
 
 memory PackedConstants::Get(const void* data, const memory::desc& from, const memory::desc& to) {
   for (const Packed& packed : packed_) {
@@ -156,7 +155,7 @@ memory PackedConstants::Get(const void* data, const memory::desc& from, const me
     return packed_.back().object;
   }
   memory packed(to, Engine());
-  Reorder(memory(from, Engine(), const_cast<void*>(PlainOrHeld(data))), packed);
+  CopyLater(memory(from, Engine(), const_cast<void*>(PlainOrHeld(data))), packed);
   packed_.push_back({data, from, packed});
   return packed;
 }
@@ -172,7 +171,7 @@ const void* PackedConstants::PlainOrHeld(const void* data) {
   auto& [layouts, plain] = it->second;
   if (!plain) {
     plain = memory(layouts.from, Engine());
-    Reorder(memory(layouts.to, Engine(), const_cast<void*>(data)), *plain);
+    CopyLater(memory(layouts.to, Engine(), const_cast<void*>(data)), *plain);
   }
   return plain->get_data_handle();
 }
@@ -203,9 +202,7 @@ Value PlanBuilder::Filled(const memory::desc& desc, float value) {
   const memory::desc plain = PlainDesc(desc.get_dims(), memory::data_type::f32);
   memory source(plain, Engine()), filled(desc, Engine());
   std::fill_n(static_cast<float*>(source.get_data_handle()), plain.get_size() / sizeof(float), value);
-  ::dnnl::stream stream(Engine());
-  ::dnnl::reorder(source, filled).execute(stream, source, filled);
-  stream.wait();
+  constants_->CopyLater(source, filled);
   return {.place = Value::kMemory, .packed = filled, .desc = desc};
 }
 
@@ -229,7 +226,7 @@ Value PlanBuilder::AsLayout(const Value& value, const memory::desc& desc) {
 void PlanBuilder::Add(const ::dnnl::primitive_desc_base& description, std::vector<std::pair<int, Value>> arguments) {
   const memory::desc scratchpad = description.scratchpad_desc();
   if (scratchpad.get_size() > 0) arguments.emplace_back(DNNL_ARG_SCRATCHPAD, Buffer(scratchpad));
-  Append({.description = description, .arguments = std::move(arguments), .kernel = kernel_});
+  Append({.number = maker_.Add(description), .arguments = std::move(arguments), .kernel = kernel_});
 }
 
 void PlanBuilder::Copy(const Value& from, const Value& to) {
@@ -311,41 +308,25 @@ size_t PlanBuilder::PlaceBuffers() {
   return total;
 }
 
-/// oneDNN generates the code of a primitive as it is made, which takes as long as running it: all threads do it.
-void PlanBuilder::MakePrimitives(const DeuteronHost* host) {
-  struct Work {
-    std::vector<Step>* steps;
-    const DeuteronHost* host;
-    int threads;
-    std::mutex mutex;
-    std::optional<Refused> refused;
-  } work{&steps_, host, threads_, {}, {}};
-  const auto make = [](void* closure, int64_t begin, int64_t end) {
-    auto* work = static_cast<Work*>(closure);
-    // A primitive is for as many threads as the one that makes it has.
-    const RegionThreads scope(work->host, work->threads);
-    for (int64_t i = begin; i < end; ++i) {
-      Step& step = (*work->steps)[i];
-      if (step.transposition) continue;
-      try {
-        step.primitive = ::dnnl::primitive(step.description.get());
-      } catch (const ::dnnl::error& error) {
-        const std::lock_guard lock(work->mutex);
-        work->refused.emplace(error, step.kernel);
-        return 1;
-      }
+void PlanBuilder::TakePrimitives() {
+  try {
+    std::vector<::dnnl::primitive> primitives = maker_.Finish();
+    for (Step& step : steps_) {
+      if (!step.transposition) step.primitive = std::move(primitives[step.number]);
     }
-    return 0;
-  };
-  const int status = host->parallel_for(static_cast<int64_t>(steps_.size()), 1, make, &work);
-  if (work.refused) throw Refused(*work.refused);
-  if (status != 0) DEUTERON_THROW(MemoryError) << "out of memory: oneDNN makes no primitives";
+  } catch (const PrimitiveMaker::Refused& refused) {
+    for (const Step& step : steps_) {
+      if (!step.transposition && step.number == refused.number) throw Refused(refused, step.kernel);
+    }
+    throw;
+  }
 }
 
-std::shared_ptr<const JsonRuntime::Plan> PlanBuilder::Finish(const DeuteronHost* host) {
-  MakePrimitives(host);
+std::shared_ptr<const JsonRuntime::Plan> PlanBuilder::Finish() {
+  TakePrimitives();
+  constants_->MakeCopies();
   const size_t bytes = PlaceBuffers();
-  return std::make_shared<PreparedPlan>(std::move(steps_), std::move(buffers_), bytes, host);
+  return std::make_shared<PreparedPlan>(std::move(steps_), std::move(buffers_), bytes, host_);
 }
 
 }  // namespace deuteron::backend::dnnl

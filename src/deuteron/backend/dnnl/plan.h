@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "deuteron/backend/dnnl/channels.h"
+#include "deuteron/backend/dnnl/primitive_maker.h"
 #include "deuteron/backend/json/json_runtime.h"
 
 namespace deuteron::backend::dnnl {
@@ -36,10 +37,14 @@ class PackedConstants {
 
   /// Says that the executable holds the constant at `data` in the layout `to` already.
   void Hold(const void* data, const Layouts& layouts) { held_.insert_or_assign(data, Held{layouts, {}}); }
-  /// The constant, described by `from`, as `to`.
+  /// The constant, described by `from`, as `to`: from MakeCopies() on.
   memory Get(const void* data, const memory::desc& from, const memory::desc& to);
-  /// The constant, described plainly.
+  /// The constant, described plainly: from MakeCopies() on.
   const void* Plain(const void* data);
+  /// Adds a copy to those that MakeCopies() makes.
+  void CopyLater(const memory& from, const memory& to) { copies_.emplace_back(from, to); }
+  /// In the order in which they were asked for. Plans are described first, since copies use all threads.
+  void MakeCopies();
   /// The one layout in which all plans so far want a constant; nothing if they differ or want it plainly.
   std::optional<Layouts> SoleLayout(const void* data) const;
 
@@ -59,6 +64,7 @@ class PackedConstants {
   std::map<const void*, Held> held_;
   std::vector<Packed> packed_;
   std::set<const void*> used_plainly_;
+  std::vector<std::pair<memory, memory>> copies_;
 };
 
 /// A tensor while a plan is built: where it will be and how it is laid out.
@@ -76,7 +82,8 @@ struct Value {
 /// Builds a plan step by step; the kernels (kernels.cc) call it.
 class PlanBuilder {
  public:
-  PlanBuilder(PackedConstants* constants, int threads) : constants_(constants), threads_(threads) {}
+  PlanBuilder(PackedConstants* constants, const DeuteronHost* host, int threads)
+      : constants_(constants), host_(host), maker_(host, threads) {}
 
   Value Input(uint32_t index, const memory::desc& desc);
   Value Constant(const void* data, const memory::desc& desc);
@@ -94,7 +101,7 @@ class PlanBuilder {
   void Output(uint32_t index, const Value& value, const memory::desc& plain);
 
   /// Throws Refused.
-  std::shared_ptr<const JsonRuntime::Plan> Finish(const DeuteronHost* host);
+  std::shared_ptr<const JsonRuntime::Plan> Finish();
 
   /// What oneDNN says of a primitive that it does not make.
   struct Refused : ::dnnl::error {
@@ -103,7 +110,8 @@ class PlanBuilder {
     uint32_t kernel;
   };
   struct Step {
-    ::dnnl::primitive_desc_base description;
+    /// Its number in the PrimitiveMaker.
+    size_t number = 0;
     ::dnnl::primitive primitive;
     /// By DNNL_ARG_….
     std::vector<std::pair<int, Value>> arguments;
@@ -121,13 +129,13 @@ class PlanBuilder {
 
  private:
   size_t PlaceBuffers();
-  void MakePrimitives(const DeuteronHost* host);
+  void TakePrimitives();
   /// Appends what copies `from` to `to`, each laid out as it says.
   void Copy(const Value& from, const Value& to);
   void Append(Step step);
 
   PackedConstants* constants_;
-  int threads_;
+  const DeuteronHost* host_;
   uint32_t kernel_ = 0;
   std::vector<Step> steps_;
   std::vector<BufferInfo> buffers_;
@@ -135,6 +143,7 @@ class PlanBuilder {
   std::map<std::pair<int, uint64_t>, std::vector<std::pair<memory::desc, Value>>> copies_;
   /// Buffers that have become outputs.
   std::map<uint32_t, uint32_t> moved_;
+  PrimitiveMaker maker_;
 };
 
 }  // namespace deuteron::backend::dnnl

@@ -1,5 +1,7 @@
 #include "deuteron/backend/json/json_graph.h"
 
+#include <utility>
+
 #include "deuteron/support/error.h"
 
 namespace deuteron::backend {
@@ -17,18 +19,19 @@ JsonEntry ParseEntry(const nlohmann::json& json, const JsonGraph& graph) {
   return entry;
 }
 
-JsonNode ParseNode(const nlohmann::json& json, const JsonGraph& graph) {
+/// Takes the attributes out of `json`.
+JsonNode ParseNode(nlohmann::json* json, const JsonGraph& graph) {
   JsonNode node;
-  const std::string op = json.at("op");
+  const std::string op = json->at("op");
   if (op != "input" && op != "const" && op != "kernel") Fail("a node of kind " + op);
   node.kind = op == "input" ? JsonNode::kInput : op == "const" ? JsonNode::kConst : JsonNode::kKernel;
-  node.name = json.at("name");
-  node.attrs = json.at("attrs");
+  node.name = json->at("name");
+  node.attrs = std::move(json->at("attrs"));
   node.attrs.at("shape").get_to(node.shapes);
   node.attrs.at("dtype").get_to(node.dtypes);
   if (node.shapes.size() != node.dtypes.size() || node.shapes.empty()) Fail("node " + node.name + " without types");
   if (node.kind != JsonNode::kKernel) return node;
-  for (const auto& input : json.at("inputs")) node.inputs.push_back(ParseEntry(input, graph));
+  for (const auto& input : json->at("inputs")) node.inputs.push_back(ParseEntry(input, graph));
   return node;
 }
 
@@ -36,10 +39,10 @@ JsonNode ParseNode(const nlohmann::json& json, const JsonGraph& graph) {
 
 JsonGraph ParseJsonGraph(std::string_view text) {
   try {
-    const auto json = nlohmann::json::parse(text);
+    auto json = nlohmann::json::parse(text);
     JsonGraph graph;
-    for (const auto& node : json.at("nodes")) {
-      graph.nodes.push_back(ParseNode(node, graph));
+    for (auto& node : json.at("nodes")) {
+      graph.nodes.push_back(ParseNode(&node, graph));
       const auto index = static_cast<uint32_t>(graph.nodes.size() - 1);
       if (graph.nodes.back().kind == JsonNode::kInput) graph.inputs.push_back(index);
       if (graph.nodes.back().kind == JsonNode::kConst) graph.constants.push_back(index);
