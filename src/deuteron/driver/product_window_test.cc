@@ -1,22 +1,14 @@
 /// \file
 /// Windows over a product become one kernel where the image between them outgrows the caches, are scheduled as was
 /// promised, and compute what the operators do.
-#include <gtest/gtest.h>
-
-#include <string>
-#include <vector>
-
-#include "deuteron/driver/equivalence.h"
-#include "deuteron/driver/pipeline.h"
-#include "deuteron/driver/verify.h"
-#include "deuteron/script/parser.h"
-#include "deuteron/target/target.h"
+#include "deuteron/driver/rule_fuser_test_util.h"
 
 namespace deuteron {
 namespace {
 
 /// Caches that an image of some rows does not fit, and a memory that is slow.
-#define SMALL_CACHES " -l1-bytes=4096 -l2-bytes=16384 -l2-sharers=1 -l3-bytes=0 -core-gbps=0.05 -memory-gbps=0.1"
+constexpr const char* kSmallCaches =
+    " -l1-bytes=4096 -l2-bytes=16384 -l2-sharers=1 -l3-bytes=0 -core-gbps=0.05 -memory-gbps=0.1";
 
 struct Case {
   const char* name;
@@ -61,11 +53,6 @@ std::vector<Case> Cases() {
   };
 }
 
-std::string Numbers(const std::string& name, const std::string& shape, int64_t count) {
-  return name + " = R.sin(R.reshape(R.arange(0, " + std::to_string(count) + ", 1, \"float32\"), R.shape([" + shape +
-         "])))";
-}
-
 std::string TextOf(const Case& test) {
   const std::string wide = std::to_string(test.wide), narrow = std::to_string(test.channels),
                     window = std::to_string(test.window);
@@ -79,50 +66,16 @@ std::string TextOf(const Case& test) {
   lines.push_back(std::string(test.after.empty() ? "gv" : "d") + " = R.nn.conv2d(b, v, " + test.attributes +
                   ", groups=" + wide + ", data_layout=\"NHWC\", kernel_layout=\"HWOI\", out_layout=\"NHWC\")");
   lines.insert(lines.end(), test.after.begin(), test.after.end());
-  std::string text = std::string("@I.ir_module\nclass Module:\n    @R.function\n    def main(x: R.Tensor((") +
-                     test.shape + "), \"float32\")):\n        with R.dataflow():\n";
-  for (const std::string& line : lines) text += "            " + line + "\n";
-  return text + "            R.output(gv)\n        return gv\n";
+  return ModuleOf(test.shape, lines);
 }
 
 class ProductWindow : public testing::TestWithParam<Case> {};
 
 TEST_P(ProductWindow, IsScheduledAsPromised) {
-  for (const char* target :
-       {"llvm -mcpu=x86-64-v4 -threads=2" SMALL_CACHES, "llvm -mcpu=x86-64-v3 -threads=1" SMALL_CACHES,
-        "llvm -mtriple=aarch64-linux-gnu -mcpu=cortex-a72 -threads=2" SMALL_CACHES}) {
-    SCOPED_TRACE(target);
-    const TargetScope target_scope(Target::Parse(target));
-    transform::PassContext context;
-    transform::PassContext::Scope scope(context);
-    const IRModule module = script::ParseModule(TextOf(GetParam()));
-    const Arguments arguments = RandomArguments(module, 5, 23);
-    const IRModule scheduled = MakePipeline("schedule")(MakePipeline("graph")(module));
-    int fused = 0;
-    std::vector<std::string> rules;
-    for (const transform::Decision& decision : context.decisions->decisions()) {
-      if (decision.pass == "FuseWindows") {
-        EXPECT_EQ(decision.reason, transform::Reason::kFused) << decision.message;
-        ++fused;
-      }
-      if (decision.pass == "ScheduleForCPU") rules.emplace_back(decision.object);
-    }
-    EXPECT_EQ(fused, 1);
-    EXPECT_NE(std::find(rules.begin(), rules.end(), "product-window"), rules.end());
-    EXPECT_EQ(CompareResults(Interpret(module, arguments), Interpret(scheduled, arguments), 1e-4).problem, "");
-  }
+  ExpectMergedAndScheduled(TextOf(GetParam()), "FuseWindows", "product-window", kSmallCaches);
 }
 
-TEST_P(ProductWindow, ComputesWhatTheOperatorsDo) {
-  for (const char* target :
-       {"llvm -mcpu=x86-64-v3 -threads=2" SMALL_CACHES, "llvm -mcpu=x86-64-v2 -threads=1" SMALL_CACHES}) {
-    VerifyOptions options{.compile = {.threads = 2, .backend = "none"}};
-    options.compile.target = target;
-    for (const VerifiedStage& stage : Verify(script::ParseModule(TextOf(GetParam())), options)) {
-      EXPECT_EQ(stage.problem, "") << stage.name << " for " << target;
-    }
-  }
-}
+TEST_P(ProductWindow, ComputesWhatTheOperatorsDo) { ExpectVerified(TextOf(GetParam()), kSmallCaches); }
 
 INSTANTIATE_TEST_SUITE_P(Forms, ProductWindow, testing::ValuesIn(Cases()),
                          [](const testing::TestParamInfo<Case>& info) { return std::string(info.param.name); });
