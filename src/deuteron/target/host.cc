@@ -10,7 +10,9 @@
 
 #include "deuteron/runtime/cpu_features.h"
 #include "deuteron/runtime/thread_pool.h"
+#include "deuteron/support/environment.h"
 #include "deuteron/target/cpu_table.h"
+#include "deuteron/target/machine_options.h"
 
 namespace deuteron {
 namespace {
@@ -104,6 +106,30 @@ std::string FindCpu() {
   return Contains(features, "avx2") ? "x86-64-v3" : "x86-64-v2";
 }
 
+/// A machine that this one stands in for.
+struct Simulation {
+  std::string cpu;
+  std::vector<std::pair<std::string, std::string>> figures;
+};
+
+Simulation FindSimulation() {
+  Simulation simulation;
+  std::istringstream words(EnvironmentVariable("DEUTERON_HOST"));
+  words >> simulation.cpu;
+  for (std::string word; words >> word;) {
+    const size_t equal = word.find('=');
+    simulation.figures.emplace_back(word.substr(0, equal), equal == std::string::npos ? "" : word.substr(equal + 1));
+  }
+  return simulation;
+}
+
+const Simulation& Simulated() {
+  static const auto* simulation = new Simulation(FindSimulation());
+  return *simulation;
+}
+
+bool IsSimulated() { return !Simulated().cpu.empty(); }
+
 /// What the operating system tells; 0 where it does not.
 struct SystemReport {
   Cache l1{.ways = 0}, l2{.ways = 0}, l3{.ways = 0};
@@ -141,18 +167,30 @@ SystemReport Ask() {
 }  // namespace
 
 const std::vector<std::string>& HostFeatures() {
-  static const auto* features = new std::vector<std::string>(FindFeatures());
+  static const auto* features =
+      new std::vector<std::string>(IsSimulated() ? FeaturesOfCpu(Simulated().cpu, ArchitectureOf("")) : FindFeatures());
   return *features;
 }
 
 const std::string& HostCpu() {
-  static const auto* cpu = new std::string(FindCpu());
+  static const auto* cpu = new std::string(IsSimulated() ? Simulated().cpu : FindCpu());
   return *cpu;
 }
 
-int64_t HostThreads() { return runtime::UsableThreads(); }
+int64_t HostThreads() {
+  Machine machine;
+  machine.threads = runtime::UsableThreads();
+  for (const auto& [key, value] : Simulated().figures) SetFigure(key, value, &machine);
+  return machine.threads;
+}
 
 void DescribeHost(Machine* machine) {
+  if (IsSimulated()) {
+    const int64_t threads = machine->threads;
+    for (const auto& [key, value] : Simulated().figures) SetFigure(key, value, machine);
+    machine->threads = threads;
+    return;
+  }
   static const auto* system = new SystemReport(Ask());
   for (const auto& [cache, report] : {std::pair(&machine->l1, &system->l1), std::pair(&machine->l2, &system->l2),
                                       std::pair(&machine->l3, &system->l3)}) {

@@ -1,5 +1,6 @@
 /// \file
-/// What this machine says of itself. Asked for the target `native` only.
+/// What this machine says of itself. Asked for the target `native` only. With $DEUTERON_HOST it is that of which the
+/// variable has the CPU and figures ("x86-64-v3 -l2-bytes=256K"), for tests of what is made for others.
 #pragma once
 
 #include <string>

@@ -194,5 +194,19 @@ TEST(Machine, TheHostIsDescribed) {
   EXPECT_GT(machine.ops.f32, 0);
 }
 
+/// What `native` is depends on the variable when it is asked for first: in a process of its own.
+TEST(Machine, TheHostMayBeSimulated) {
+  GTEST_FLAG_SET(death_test_style, "threadsafe");
+  const auto is_simulated = [] {
+    setenv("DEUTERON_HOST", "x86-64-v3 -l2-bytes=256K -threads=64", 1);
+    const Target host = Target::Parse("native");
+    const bool right = host == Target::Host() && host.features == FeaturesOfCpu("x86-64-v3", Architecture::kX86) &&
+                       host.machine.vector_bits == 256 && host.machine.l2.bytes == 256 << 10 &&
+                       host.machine.threads == 64 && host.ToString() == "native";
+    std::exit(right ? 0 : 1);
+  };
+  EXPECT_EXIT(is_simulated(), testing::ExitedWithCode(0), "");
+}
+
 }  // namespace
 }  // namespace deuteron

@@ -19,15 +19,18 @@ void KernelEmitter::EmitInPrefetchedLoop(const tir::ForNode* op, const tir::Var&
   const auto steps = IntAnnotation(op, tir::kPrefetchSteps);
   const bool begins = IntAnnotation(op, tir::kPrefetchNext).has_value();
   const bool has_rows = IntAnnotation(op, tir::kPrefetchRows).has_value();
-  if (!steps && !begins && !has_rows && prefetch_.passes.empty()) return emit_body();
+  if (!steps && !begins && !has_rows && !prefetch_.rows.defined() && prefetch_.passes.empty()) return emit_body();
   const Prefetch outer = prefetch_;
-  if (has_rows) prefetch_.rows = var;
+  if (has_rows) {
+    prefetch_.rows = var;
+    prefetch_.along_rows.clear();
+  } else if (prefetch_.rows.defined()) {
+    prefetch_.along_rows.push_back({var, op->extent, position});
+  }
   if (begins) prefetch_.passes.clear();
   if (begins || !prefetch_.passes.empty()) prefetch_.passes.push_back({var, op->extent, position});
   if (steps) {
     prefetch_.loop = var;
-    prefetch_.position = position;
-    prefetch_.extent = AsConstInt(op->extent);
     prefetch_.steps = *steps;
     prefetch_.asked.clear();
     prefetch_.asked_for_next = false;
@@ -73,17 +76,28 @@ void KernelEmitter::EmitPrefetchOf(llvm::Value* address, llvm::Value* offset, ui
 }
 
 bool KernelEmitter::EmitPrefetchOfRows(const tir::Buffer& buffer, const PrimExpr& index, llvm::Value* address) {
-  if (!prefetch_.rows.defined() || !prefetch_.extent) return false;
+  if (!prefetch_.rows.defined()) return false;
+  // The loops that run through a row: that of its elements, and that of parts.
+  const auto number = [&](int64_t value) { return builder_.getInt64(static_cast<uint64_t>(value)); };
+  int64_t steps = 1;
+  llvm::Value* position = number(0);
+  for (auto loop = prefetch_.along_rows.rbegin(); loop != prefetch_.along_rows.rend(); ++loop) {
+    const int64_t own_step = tir::StepAlong(index, loop->var).value_or(0);
+    const auto extent = AsConstInt(loop->extent);
+    if (own_step == 0) continue;
+    if (!extent || own_step != steps) return false;
+    llvm::Value* at = builder_.CreateSExtOrTrunc(loop->position, builder_.getInt64Ty());
+    position = builder_.CreateAdd(position, builder_.CreateMul(at, number(steps)));
+    steps *= *extent;
+  }
   const int64_t bytes = buffer->dtype.bytes();
   const int64_t next = tir::StepAlong(index, prefetch_.rows).value_or(0) * bytes;
   const int64_t line_bytes = costs_.machine().line_bytes;
   // An iteration reads whole rows, which follow each other.
-  if (next < line_bytes || next % (*prefetch_.extent * bytes) != 0) return false;
-  const int64_t part = next / *prefetch_.extent;
+  if (next < line_bytes || next % (steps * bytes) != 0) return false;
+  const int64_t part = next / steps;
   // A tile has no more rows than there are registers: else rows lie between that are not this loop's.
   if (part > costs_.machine().vector_registers * bytes) return false;
-  const auto number = [&](int64_t value) { return builder_.getInt64(static_cast<uint64_t>(value)); };
-  llvm::Value* position = builder_.CreateSExtOrTrunc(prefetch_.position, builder_.getInt64Ty());
   llvm::Value* offset = builder_.CreateAdd(builder_.CreateMul(position, number(part - bytes)), number(next));
   for (int64_t line = 0; line < part; line += line_bytes) {
     EmitPrefetchOf(address, builder_.CreateAdd(offset, number(line)), kIntoSecond);

@@ -245,16 +245,16 @@ class KernelEmitter {
     /// The innermost loop that is marked kPrefetchSteps, and of how many steps; null: none.
     tir::Var loop;
     int64_t steps = 0;
-    llvm::Value* position = nullptr;
-    std::optional<int64_t> extent;
-    /// The innermost loop that is marked kPrefetchRows; null: none.
-    tir::Var rows;
-    /// The loops from one marked kPrefetchNext to the innermost, and how far each is.
+    /// A loop, and how far it is.
     struct Pass {
       tir::Var var;
       PrimExpr extent;
       llvm::Value* position;
     };
+    /// The innermost loop that is marked kPrefetchRows, null: none; and those in it, to the innermost.
+    tir::Var rows;
+    std::vector<Pass> along_rows;
+    /// The loops from one marked kPrefetchNext to the innermost.
     std::vector<Pass> passes;
     /// What `loop` has asked for already: the index with the values of its variables, and the line that constants lead
     /// to; and whether for what is next, and for the next rows.

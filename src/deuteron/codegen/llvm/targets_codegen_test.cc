@@ -87,12 +87,12 @@ TEST(HalfFloats, AreRoundedWhereTheyAreStored) {
   Check(cast, 1e-6, {}, Target::Parse("llvm -mcpu=x86-64-v3"));
 }
 
-/// A product of so many rows and columns, over 512 steps.
-tir::PrimFunc ProductOf(int64_t rows, int64_t columns, const char* cpu) {
+/// A product of so many rows and columns, over `depth` steps.
+tir::PrimFunc ProductOf(int64_t rows, int64_t columns, const char* cpu, int64_t depth = 384) {
   const DataType single = DataType::Float(32);
-  const te::Tensor x = te::Placeholder({I64(rows), I64(512)}, single, "x");
-  const te::Tensor w = te::Placeholder({I64(columns / 48), I64(512), I64(48)}, single, "w");
-  const tir::IterVar k = te::ReduceAxis(I64(512), "k");
+  const te::Tensor x = te::Placeholder({I64(rows), I64(depth)}, single, "x");
+  const te::Tensor w = te::Placeholder({I64(columns / 48), I64(depth), I64(48)}, single, "w");
+  const tir::IterVar k = te::ReduceAxis(I64(depth), "k");
   const te::Tensor y = te::Compute(
       {I64(rows), I64(columns)},
       [&](const Array<tir::Var>& i) {
@@ -121,6 +121,11 @@ TEST(Prefetch, IsOfEachVectorOfAPanel) {
   EXPECT_GE(CountOf("prefetcht1", Assembly(several, cpu)), 1);
   // The last tile is partial.
   Check(ProductOf(67, 480, cpu), 1e-5, {}, Target::Parse(cpu));
+  // A sum of two parts has code for each.
+  const std::string parts = Assembly(ProductOf(67, 48, cpu, 768), cpu);
+  EXPECT_EQ(CountOf("prefetcht0", parts) % 2, 0);
+  EXPECT_GE(CountOf("prefetcht1", parts), 1);
+  Check(ProductOf(67, 480, cpu, 768), 1e-5, {}, Target::Parse(cpu));
 }
 
 /// What lies as planes, of which a step reads a piece each, has no panel behind it.

@@ -223,7 +223,7 @@ bool AreDistinct(const std::vector<For>& outer, const Stmt& nest, arith::Analyze
   for (; stmt->kind == StmtKind::kFor; stmt = Downcast<For>(stmt)->body) loops.push_back(Downcast<For>(stmt));
   const auto realize = Downcast<SBlockRealize>(stmt);
   for (const PrimExpr& value : realize->iter_values) {
-    if (!IsInjective(value, loops, analyzer)) return false;
+    if (!IsInjective(value, loops, analyzer, realize->predicate)) return false;
   }
   return std::all_of(loops.begin(), loops.end(), [&](const For& loop) {
     const auto uses =

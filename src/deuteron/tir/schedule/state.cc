@@ -294,22 +294,48 @@ bool UsesAny(const PrimExpr& expr, const std::unordered_set<const Object*>& vars
   return UsesVar(expr, [&](const VarNode* var) { return vars.count(var) != 0; });
 }
 
-bool IsInjective(const PrimExpr& value, const std::vector<For>& loops, arith::Analyzer* analyzer) {
+bool IsInjective(const PrimExpr& value, const std::vector<For>& loops, arith::Analyzer* analyzer,
+                 const PrimExpr& condition) {
   std::vector<Var> vars;
   for (const For& loop : loops) vars.push_back(loop->loop_var);
   const auto form = DetectLinear(value, vars, analyzer);
   if (!form) return false;
-  std::vector<std::pair<int64_t, int64_t>> digits;  // coefficient and extent
+  struct Digit {
+    int64_t coeff;
+    int64_t extent;
+    size_t loop;
+  };
+  std::vector<Digit> digits;
   for (size_t i = 0; i < loops.size(); ++i) {
     const auto coeff = AsConstInt(form->coeffs[i]);
     if (coeff == 0 || IsOne(loops[i]->extent)) continue;
     const auto extent = AsConstInt(loops[i]->extent);
     if (!coeff || *coeff < 0) return false;
-    digits.emplace_back(*coeff, extent.value_or(INT64_MAX));
+    digits.push_back({*coeff, extent.value_or(INT64_MAX), i});
   }
-  std::sort(digits.begin(), digits.end());
+  std::sort(digits.begin(), digits.end(),
+            [](const Digit& a, const Digit& b) { return std::pair(a.coeff, a.extent) < std::pair(b.coeff, b.extent); });
+  // What is above all sums of the first digits, where the condition says it.
+  const auto bound_of = [&](size_t count) -> std::optional<int64_t> {
+    std::vector<int64_t> coeffs(loops.size(), 0);
+    for (size_t i = 0; i < count; ++i) coeffs[digits[i].loop] = digits[i].coeff;
+    for (const PrimExpr& part : Conjuncts(condition)) {
+      const auto* less = part.as<LTNode>();
+      const auto most = less == nullptr ? std::nullopt : AsConstInt(less->b);
+      const auto sum = most ? DetectLinear(less->a, vars, analyzer) : std::nullopt;
+      if (!sum || !IsZero(sum->rest)) continue;
+      bool is_same = true;
+      for (size_t i = 0; i < loops.size(); ++i) {
+        is_same = is_same && (IsOne(loops[i]->extent) || AsConstInt(sum->coeffs[i]) == coeffs[i]);
+      }
+      if (is_same) return most;
+    }
+    return std::nullopt;
+  };
   for (size_t i = 0; i + 1 < digits.size(); ++i) {
-    if (digits[i].second == INT64_MAX || digits[i + 1].first < digits[i].first * digits[i].second) return false;
+    const int64_t next = digits[i + 1].coeff;
+    const bool fits = digits[i].extent != INT64_MAX && next >= digits[i].coeff * digits[i].extent;
+    if (!fits && bound_of(i + 1).value_or(INT64_MAX) > next) return false;
   }
   return true;
 }

@@ -67,8 +67,9 @@ Stmt MakeNest(const SBlock& block, bool unit_loops = false);
 bool UsesAny(const PrimExpr& expr, const std::unordered_set<const Object*>& vars);
 
 /// Whether different values of the loops give different values, for the loops that occur in `value` (a sum of
-/// loops in mixed radix). False where that is not seen.
-bool IsInjective(const PrimExpr& value, const std::vector<For>& loops, arith::Analyzer* analyzer);
+/// loops in mixed radix) and where `condition` holds. False where that is not seen.
+bool IsInjective(const PrimExpr& value, const std::vector<For>& loops, arith::Analyzer* analyzer,
+                 const PrimExpr& condition = True());
 
 /// Blocks (positions in the scope) that the statement contains.
 std::vector<SBlockRealize> BlocksIn(const Stmt& stmt);

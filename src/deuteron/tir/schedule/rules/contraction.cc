@@ -77,74 +77,6 @@ void MoveDimensionLast(Schedule* schedule, const Buffer& buffer, size_t dim) {
   schedule->TransformLayout(buffer, layout);
 }
 
-/// The block that copies an operand of `block`, which then reads the copy.
-Block CopyOperand(Schedule* schedule, const Block& block, const Buffer& operand) {
-  const Array<BufferRegion> reads = schedule->Get(block)->reads;
-  size_t index = 0;
-  while (!reads[static_cast<int64_t>(index)]->buffer.same_as(operand)) ++index;
-  return schedule->CacheRead(block, index, "global");
-}
-
-/// Of fewer rows, each panel is read about as often as it would be copied.
-constexpr int64_t kFewestRowsOfPanels = 8;
-
-/// Lays B out in panels of whole vectors of the output's last axis, zeros where that ends, if it does not lie so that a
-/// tile reads it well: across that axis, with a partial vector at the end of each row, or each row on pages of its own.
-void LayPanels(Schedule* schedule, const Target& target, ContractionPlan* plan) {
-  const SBlock block = schedule->Get(plan->anchor);
-  const MatmulRoles roles = *ClassifyBlock(block).matmul;
-  const auto written = GetReductionUpdate(block);
-  if (!written || roles.k.size() != 1 || !IsPlain(roles.lhs_load) || !IsPlain(roles.rhs_load)) return;
-  if (roles.lhs_load->buffer.same_as(roles.rhs_load->buffer)) return;
-  const auto axis_of = [&](const std::vector<size_t>& axes) -> std::optional<size_t> {
-    for (const size_t axis : axes) {
-      if (written->indices.back().same_as(block->iter_vars[axis]->var)) return axis;
-    }
-    return std::nullopt;
-  };
-  const bool is_rhs = axis_of(roles.n).has_value();
-  const auto vector = is_rhs ? axis_of(roles.n) : axis_of(roles.m);
-  if (!vector) return;
-  const BufferLoad& b = is_rhs ? roles.rhs_load : roles.lhs_load;
-  double rows = 1;
-  for (const size_t axis : is_rhs ? roles.m : roles.n) {
-    rows *= static_cast<double>(AssumedExtent(block->iter_vars[axis]->dom->extent));
-  }
-  if (rows < kFewestRowsOfPanels) return;
-  const PrimExpr& extent = block->iter_vars[*vector]->dom->extent;
-  const auto columns = AsConstInt(extent);
-  if (columns == 1) return;  // sums of rows
-  const bool along = b->indices.back().same_as(block->iter_vars[*vector]->var);
-  int64_t row_bytes = AssumedExtent(b->buffer->shape.back()) * b->buffer->dtype.bytes();
-  for (size_t dim = 0; dim < b->indices.size(); ++dim) {
-    if (!b->indices[static_cast<int64_t>(dim)].same_as(block->iter_vars[roles.k[0]]->var)) continue;
-    if (const auto stride = ConstStride(b->buffer, dim)) row_bytes = *stride * b->buffer->dtype.bytes();
-  }
-  if (along && columns && *columns % Lanes(target) == 0 && row_bytes < target.machine.page_bytes) return;
-
-  const CostModel costs(target.machine);
-  const int64_t length = costs.PanelVectors(AssumedExtent(extent)) * Lanes(target);
-  if (plan->epilogue.empty()) plan->epilogue = schedule->CacheWrite(plan->anchor, "local");
-  plan->panels = CopyOperand(schedule, plan->anchor, b->buffer);
-  schedule->PadIter(plan->anchor, *vector, length);
-  const PrimExpr& depth = block->iter_vars[roles.k[0]]->var;
-  std::vector<LayoutDim> layout;
-  LayoutDim outer, whole, inner;
-  for (size_t dim = 0; dim < b->indices.size(); ++dim) {
-    const auto at = static_cast<int64_t>(dim);
-    if (b->indices[at].same_as(block->iter_vars[*vector]->var)) {
-      outer = LayoutDim::Outer(at, length);
-      inner = LayoutDim::Inner(at, length);
-    } else if (b->indices[at].same_as(depth)) {
-      whole = LayoutDim::Whole(at);
-    } else {
-      layout.push_back(LayoutDim::Whole(at));
-    }
-  }
-  layout.insert(layout.end(), {outer, whole, inner});
-  schedule->TransformLayout(schedule->WriteBuffer(plan->panels), layout);
-}
-
 /// The loops of a block in tiles, outermost first.
 struct Nest {
   /// Batches, blocks of rows, panels of vectors.
@@ -155,6 +87,8 @@ struct Nest {
   std::optional<Loop> part;
   /// Tiles of rows, and other axes that share a panel.
   std::vector<Loop> rows;
+  /// Parts of the sum within a tile.
+  std::optional<Loop> sums;
   std::vector<Loop> reduce;
   /// Within a tile; the last two are its vectors and their lanes.
   std::vector<Loop> tile;
@@ -164,6 +98,25 @@ struct Nest {
   /// The innermost loop around a panel.
   Loop PanelLoop() const { return panels.value_or(outer.back()); }
 };
+
+/// Makes the anchor the sums of parts, which registers hold, and what adds them up a block behind it.
+void SplitSums(Schedule* schedule, ContractionPlan* plan) {
+  const Array<IterVar> iters = schedule->Get(plan->anchor)->iter_vars;
+  const auto spatial = std::count_if(iters.begin(), iters.end(),
+                                     [](const IterVar& iter) { return iter->type == IterVarType::kSpatial; });
+  const std::vector<Loop> loops = schedule->GetLoops(plan->anchor);
+  std::vector<Loop> order(loops.begin(), loops.begin() + static_cast<int64_t>(plan->depth));
+  const Loop parts = schedule->Split(loops[plan->depth], std::vector<int64_t>{-1, plan->tile_depth})[0];
+  order.insert(order.begin(), parts);
+  schedule->Reorder(order);  // else the two blocks would share loops
+  plan->sums = plan->anchor;
+  plan->anchor = schedule->RFactor(parts, 0);
+  order = schedule->GetLoops(plan->anchor);
+  std::rotate(order.begin(), order.begin() + 1, order.begin() + spatial + 1);
+  schedule->Reorder(order);
+  plan->depth = static_cast<size_t>(spatial);
+  schedule->SetScope(schedule->WriteBuffer(plan->anchor), "local");
+}
 
 Nest CutLoops(Schedule* schedule, const ContractionPlan& plan) {
   const SBlock block = schedule->Get(plan.anchor);
@@ -177,7 +130,9 @@ Nest CutLoops(Schedule* schedule, const ContractionPlan& plan) {
       const auto split = schedule->Split(loops[i], std::vector<int64_t>{-1, plan.depth_block});
       nest.part = split[0];
       nest.reduce.push_back(split[1]);
-    } else if (block->iter_vars[i]->type == IterVarType::kReduce) {
+    } else if (plan.tile_depth != 0 && i == plan.depth) {
+      nest.sums = loops[i];
+    } else if (plan.tile_depth != 0 ? i > plan.depth : block->iter_vars[i]->type == IterVarType::kReduce) {
       nest.reduce.push_back(loops[i]);
     } else if (plan.row == i) {
       Loop row = loops[i];
@@ -225,41 +180,60 @@ Nest CutLoops(Schedule* schedule, const ContractionPlan& plan) {
   std::vector<Loop> order = nest.outer;
   if (nest.panels) order.push_back(*nest.panels);
   if (nest.part) order.push_back(*nest.part);
-  for (const auto* inner : {&nest.rows, &nest.reduce, &nest.tile})
-    order.insert(order.end(), inner->begin(), inner->end());
+  order.insert(order.end(), nest.rows.begin(), nest.rows.end());
+  if (nest.sums) order.push_back(*nest.sums);
+  for (const auto* inner : {&nest.reduce, &nest.tile}) order.insert(order.end(), inner->begin(), inner->end());
   schedule->Reorder(order);
   return nest;
 }
 
-/// Sets the accumulators of a tile, whose sum runs over `reduce`, to 0 before it.
-void InitTile(Schedule* schedule, const Block& sum, const Nest& nest) {
-  const Block init = schedule->DecomposeReduction(sum, nest.reduce.front());
+/// Sets the sums of a tile, which `reduce` runs over, to 0 before that loop, within `tile`.
+void InitTile(Schedule* schedule, const Block& sum, const Loop& reduce, const Loop& tile) {
+  const Block init = schedule->DecomposeReduction(sum, reduce);
   // It has copies of the tile's loops, rows × vectors × lanes.
-  const std::vector<Loop> loops = LoopsUnder(*schedule, init, nest.TileLoop());
+  const std::vector<Loop> loops = LoopsUnder(*schedule, init, tile);
   for (size_t i = 0; i + 1 < loops.size(); ++i) schedule->Unroll(loops[i]);
   schedule->Vectorize(loops.back());
 }
 
-/// A tile whose accumulators hold the whole sum, followed by what runs on it.
+/// Of so many parts each has code of its own; of more it would take longer to fetch.
+constexpr int64_t kFewParts = 2;
+
+/// A tile whose accumulators, or sums of parts, hold the whole sum, followed by what runs on it.
 void SumWhole(Schedule* schedule, const ContractionPlan& plan, const Nest& nest) {
   const Loop tile = nest.TileLoop();
+  const Block& sums = nest.sums ? plan.sums : plan.anchor;
   // The epilogue reads contiguous accumulators as they are, unless it is so long that its copies, one for each vector,
-  // would not run from the cache of instructions: then it is a loop over a copy of the tile.
-  const bool is_long = !plan.epilogue.empty() && plan.num_rows * plan.num_vectors > plan.most_copies;
+  // would not run from the cache of instructions: then it is a loop over a copy of the tile, or the sums of its parts.
+  const bool is_loop =
+      !plan.epilogue.empty() && (!plan.contiguous_output || plan.num_rows * plan.num_vectors > plan.most_copies);
+  const bool is_copied = plan.epilogue.empty() || (is_loop && !nest.sums);
   std::vector<Block> stages;
-  if (plan.epilogue.empty() || !plan.contiguous_output || is_long)
-    stages.push_back(schedule->CacheWrite(plan.anchor, "local"));
+  if (is_copied) stages.push_back(schedule->CacheWrite(sums, "local"));
   if (!plan.epilogue.empty()) stages.push_back(plan.epilogue);
-  if (stages[0] == plan.epilogue) schedule->SetScope(schedule->WriteBuffer(plan.anchor), "local");
+  if (stages[0] == plan.epilogue) schedule->SetScope(schedule->WriteBuffer(sums), "local");
   if (!plan.contiguous_output) {
     // Registers hold vectors of the vector axis, and so does the copy that the epilogue reads.
-    MoveDimensionLast(schedule, schedule->WriteBuffer(plan.anchor), plan.vector_dim);
-    if (!plan.epilogue.empty()) MoveDimensionLast(schedule, schedule->WriteBuffer(stages[0]), plan.vector_dim);
+    MoveDimensionLast(schedule, schedule->WriteBuffer(sums), plan.vector_dim);
+    if (is_copied && is_loop) MoveDimensionLast(schedule, schedule->WriteBuffer(stages[0]), plan.vector_dim);
+  }
+  if (nest.sums) {
+    if (!plan.contiguous_output) MoveDimensionLast(schedule, schedule->WriteBuffer(plan.anchor), plan.vector_dim + 1);
+    schedule->ReverseComputeAt(sums, *nest.sums);
+    InitTile(schedule, plan.anchor, nest.reduce.front(), *nest.sums);
   }
   for (const Block& stage : stages) schedule->ReverseComputeAt(stage, tile);
-  InitTile(schedule, plan.anchor, nest);
-  MarkTile(schedule, stages[0], tile, plan);
-  if (stages.size() == 1) return;
+  if (nest.sums) {
+    MarkTile(schedule, schedule->DecomposeReduction(sums, *nest.sums), tile, plan);
+    MarkTile(schedule, sums, *nest.sums, plan);
+    // Of two parts the first one is stored, rather than added to zeros.
+    const int64_t parts = *schedule->ConstExtent(*nest.sums);
+    if (parts <= kFewParts) schedule->Annotate(*nest.sums, "pragma_unroll_factor", parts);
+  } else {
+    InitTile(schedule, sums, nest.reduce.front(), tile);
+  }
+  if (is_copied || !is_loop) MarkTile(schedule, stages[0], tile, plan);
+  if (!is_loop) return;
   // Transposed: the rows are contiguous in the output. Unrolled, the loads of neighbouring channels are known to be
   // such.
   const std::vector<Loop> inner = LoopsUnder(*schedule, plan.epilogue, tile);
@@ -301,7 +275,7 @@ void SumParts(Schedule* schedule, const ContractionPlan& plan, const Nest& nest)
   schedule->SetScope(schedule->WriteBuffer(part), "local");
   const Loop tile = nest.TileLoop();
   schedule->ReverseComputeAt(plan.anchor, tile);
-  InitTile(schedule, part, nest);
+  InitTile(schedule, part, nest.reduce.front(), tile);
   const Block init = schedule->DecomposeReduction(plan.anchor, *nest.part);
   MarkTile(schedule, plan.anchor, tile, plan);
   schedule->Vectorize(MoveVectorLast(schedule, init, plan));
@@ -341,7 +315,8 @@ bool AsksForPanels(const Schedule& schedule, const ContractionPlan& plan, const 
   return pieces >= plan.enough_pieces;
 }
 
-void Tile(Schedule* schedule, const ContractionPlan& plan, const Target& target) {
+void Tile(Schedule* schedule, ContractionPlan plan, const Target& target) {
+  if (plan.tile_depth != 0) SplitSums(schedule, &plan);
   Nest nest = CutLoops(schedule, plan);
   if (nest.panels) {
     CopyRows(schedule, plan, &nest);

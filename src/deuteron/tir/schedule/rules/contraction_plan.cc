@@ -7,7 +7,6 @@
 #include <limits>
 
 #include "deuteron/tir/analysis/factors.h"
-#include "deuteron/tir/block_annotations.h"
 #include "deuteron/tir/functor.h"
 
 namespace deuteron::tir {
@@ -48,10 +47,6 @@ int64_t WidestLanes(int64_t extent, int64_t full_lanes) {
 
 /// Where whole vectors of channels are the alternative, rows of pixels pay that fill so many.
 constexpr int64_t kPayingRowVectors = 3;
-/// Steps of a part of a long sum: so many that adding the parts up takes no time to speak of, so few that what they
-/// read of both operands stays in the caches of any machine.
-constexpr int64_t kDepth = 512;
-
 /// The stride at which `load` runs through the image as output axis `x` does, wherever the reduction stands; nothing if
 /// it is none of a few elements at most.
 std::optional<int64_t> StrideAlong(const BufferLoad& load, const IterVar& x) {
@@ -256,7 +251,7 @@ void ChooseTile(const SBlock& block, const MatmulRoles& roles, const BufferLoad&
   int64_t depth = 1, num_rows = 1;
   for (const size_t axis : roles.k) depth *= AssumedExtent(block->iter_vars[axis]->dom->extent);
   for (const size_t axis : row_axes) num_rows *= AssumedExtent(block->iter_vars[axis]->dom->extent);
-  depth = std::min(depth, 2 * kDepth);  // of more, a part at a time
+  depth = std::min(depth, kMostDepth);  // of more, a part at a time
   const int64_t all_vectors = channels.value_or(plan->vector_extent) / plan->lanes;
   const int64_t panel = std::max<int64_t>(costs.PanelBytes() / (depth * target.machine.vector_bits / 8), 1);
   const int64_t piece = std::max<int64_t>(all_vectors / target.machine.threads, 1);
@@ -407,51 +402,6 @@ bool PlanWholeVectors(const SBlock& block, const MatmulRoles& roles, const Array
   return true;
 }
 
-/// Steps of a part: fewer where the block asks for more precision.
-int64_t StepsOfPart(const SBlock& block) {
-  const auto wanted = block->annotations.find(kSumSteps);
-  return wanted == block->annotations.end() ? kDepth : std::min(kDepth, (*wanted).second.cast<int64_t>());
-}
-
-/// Cuts a long sum into parts that are added up in memory: what a tile reads of B in one part stays in the second cache
-/// while the rows pass by, and the error grows with the length of a part and their number, not with that of the sum.
-void CutDepth(const SBlock& block, const MatmulRoles& roles, const Target& target, ContractionPlan* plan) {
-  if (roles.k.empty()) return;
-  if (!plan->contiguous_output) {
-    // The sums of a panel are kept beside it until they are transposed.
-    double bytes = static_cast<double>(plan->num_vectors * plan->lanes * 4);
-    for (const auto* axes : {&roles.m, &roles.n}) {
-      if (Contains(*axes, plan->vector)) continue;
-      for (const size_t axis : *axes) bytes *= static_cast<double>(AssumedExtent(block->iter_vars[axis]->dom->extent));
-    }
-    if (bytes > static_cast<double>(CostModel(target.machine).PlaneBytes())) return;
-  }
-  size_t first = 0;
-  while (first + 1 < roles.k.size() && IsOne(block->iter_vars[roles.k[first]]->dom->extent)) ++first;
-  int64_t inner = 1;  // steps for each value of the first axis
-  for (size_t i = first + 1; i < roles.k.size(); ++i) {
-    const auto extent = AsConstInt(block->iter_vars[roles.k[i]]->dom->extent);
-    if (!extent) return;
-    inner *= *extent;
-  }
-  const auto extent = AsConstInt(block->iter_vars[roles.k[first]]->dom->extent);
-  const int64_t depth = StepsOfPart(block);
-  if (!extent || *extent * inner <= (depth < kDepth ? depth : 2 * kDepth)) return;
-  // A copy of A is cut between vectors.
-  const int64_t unit = plan->copied_for != 0 ? plan->lanes : 1;
-  const int64_t units = *extent / unit;
-  const int64_t parts = std::min((*extent * inner + depth - 1) / depth, units);
-  // Rather a few more parts than one that is short.
-  int64_t length = (units + parts - 1) / parts;
-  for (int64_t more = parts; more <= 2 * parts; ++more) {
-    if (units % more != 0) continue;
-    length = units / more;
-    break;
-  }
-  plan->depth = roles.k[first];
-  plan->depth_block = length * unit;
-}
-
 /// Whether to widen the rows of A again for each panel of B is less than to store all of them and load them again.
 bool WidensByTile(const SBlock& block, const MatmulRoles& roles, const Target& target, const ContractionPlan& plan) {
   if (plan.widened.empty() || plan.depth_block != 0 || plan.copied_for != 0 || !plan.row) return false;
@@ -496,7 +446,7 @@ bool PlanContraction(const Schedule& schedule, const Target& any_target, Contrac
     if (!whole && !is_image) return false;
     if (is_image && (!whole || PixelsPay(block, roles, *plan, pixels, target))) *plan = pixels;
   }
-  CutDepth(block, roles, target, plan);
+  CutSums(block, roles, target, plan);
   plan->widens_by_tile = WidensByTile(block, roles, target, *plan);
   plan->prefetch_steps = CostModel(target.machine).StepsOfLatency(plan->num_rows, plan->num_vectors * plan->num_lines);
   plan->pieces = target.machine.threads;

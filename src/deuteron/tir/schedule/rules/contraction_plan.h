@@ -49,6 +49,11 @@ struct ContractionPlan {
   /// An axis that is summed over a part at a time, and the length of a part; 0: all of it at once.
   size_t depth = 0;
   int64_t depth_block = 0;
+  /// The same within a tile, where sums are not cut so: steps of that axis that its registers add up before the tile's
+  /// sums in the first cache take them; 0: all of them.
+  int64_t tile_depth = 0;
+  /// The block that adds up what the anchor's registers did.
+  Block sums;
   /// Panels that share a copy of A's rows, laid out for the tiles; 0: A is read where it lies.
   int64_t copied_for = 0;
   /// How many steps of the sum before vectors of B are loaded they are asked for.
@@ -63,6 +68,17 @@ struct ContractionPlan {
   /// Whether rows are not among what threads share: they have a part, a copy or a panel in common.
   bool RowsAreSerial() const { return depth_block != 0 || copied_for != 0 || !panels.empty(); }
 };
+
+/// The block that copies an operand of `block`, which then reads the copy.
+Block CopyOperand(Schedule* schedule, const Block& block, const Buffer& operand);
+/// Lays B out in panels of whole vectors of the output's last axis, zeros where that ends, if it does not lie so that a
+/// tile reads it well: across that axis, with a partial vector at the end of each row, or each row on pages of its own.
+void LayPanels(Schedule* schedule, const Target& target, ContractionPlan* plan);
+
+/// The longest sums that are not added up in memory, a part at a time.
+inline constexpr int64_t kMostDepth = 1024;
+/// Chooses where the sums of a tile are cut.
+void CutSums(const SBlock& block, const MatmulRoles& roles, const Target& target, ContractionPlan* plan);
 
 bool Contains(const std::vector<size_t>& positions, size_t position);
 /// Whether every index is an iterator, or a constant.

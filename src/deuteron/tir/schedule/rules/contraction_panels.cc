@@ -1,0 +1,75 @@
+/// \file
+/// Copies of a product's operands, in the order in which tiles read them.
+#include "deuteron/tir/schedule/rules/contraction_plan.h"
+
+namespace deuteron::tir {
+namespace {
+
+/// Of fewer rows, each panel is read about as often as it would be copied.
+constexpr int64_t kFewestRowsOfPanels = 8;
+
+}  // namespace
+
+Block CopyOperand(Schedule* schedule, const Block& block, const Buffer& operand) {
+  const Array<BufferRegion> reads = schedule->Get(block)->reads;
+  size_t index = 0;
+  while (!reads[static_cast<int64_t>(index)]->buffer.same_as(operand)) ++index;
+  return schedule->CacheRead(block, index, "global");
+}
+
+void LayPanels(Schedule* schedule, const Target& target, ContractionPlan* plan) {
+  const SBlock block = schedule->Get(plan->anchor);
+  const MatmulRoles roles = *ClassifyBlock(block).matmul;
+  const auto written = GetReductionUpdate(block);
+  if (!written || roles.k.size() != 1 || !IsPlain(roles.lhs_load) || !IsPlain(roles.rhs_load)) return;
+  if (roles.lhs_load->buffer.same_as(roles.rhs_load->buffer)) return;
+  const auto axis_of = [&](const std::vector<size_t>& axes) -> std::optional<size_t> {
+    for (const size_t axis : axes) {
+      if (written->indices.back().same_as(block->iter_vars[axis]->var)) return axis;
+    }
+    return std::nullopt;
+  };
+  const bool is_rhs = axis_of(roles.n).has_value();
+  const auto vector = is_rhs ? axis_of(roles.n) : axis_of(roles.m);
+  if (!vector) return;
+  const BufferLoad& b = is_rhs ? roles.rhs_load : roles.lhs_load;
+  double rows = 1;
+  for (const size_t axis : is_rhs ? roles.m : roles.n) {
+    rows *= static_cast<double>(AssumedExtent(block->iter_vars[axis]->dom->extent));
+  }
+  if (rows < kFewestRowsOfPanels) return;
+  const PrimExpr& extent = block->iter_vars[*vector]->dom->extent;
+  const auto columns = AsConstInt(extent);
+  if (columns == 1) return;  // sums of rows
+  const bool along = b->indices.back().same_as(block->iter_vars[*vector]->var);
+  int64_t row_bytes = AssumedExtent(b->buffer->shape.back()) * b->buffer->dtype.bytes();
+  for (size_t dim = 0; dim < b->indices.size(); ++dim) {
+    if (!b->indices[static_cast<int64_t>(dim)].same_as(block->iter_vars[roles.k[0]]->var)) continue;
+    if (const auto stride = ConstStride(b->buffer, dim)) row_bytes = *stride * b->buffer->dtype.bytes();
+  }
+  if (along && columns && *columns % Lanes(target) == 0 && row_bytes < target.machine.page_bytes) return;
+
+  const CostModel costs(target.machine);
+  const int64_t length = costs.PanelVectors(AssumedExtent(extent)) * Lanes(target);
+  if (plan->epilogue.empty()) plan->epilogue = schedule->CacheWrite(plan->anchor, "local");
+  plan->panels = CopyOperand(schedule, plan->anchor, b->buffer);
+  schedule->PadIter(plan->anchor, *vector, length);
+  const PrimExpr& depth = block->iter_vars[roles.k[0]]->var;
+  std::vector<LayoutDim> layout;
+  LayoutDim outer, whole, inner;
+  for (size_t dim = 0; dim < b->indices.size(); ++dim) {
+    const auto at = static_cast<int64_t>(dim);
+    if (b->indices[at].same_as(block->iter_vars[*vector]->var)) {
+      outer = LayoutDim::Outer(at, length);
+      inner = LayoutDim::Inner(at, length);
+    } else if (b->indices[at].same_as(depth)) {
+      whole = LayoutDim::Whole(at);
+    } else {
+      layout.push_back(LayoutDim::Whole(at));
+    }
+  }
+  layout.insert(layout.end(), {outer, whole, inner});
+  schedule->TransformLayout(schedule->WriteBuffer(plan->panels), layout);
+}
+
+}  // namespace deuteron::tir
