@@ -198,6 +198,8 @@ void InitTile(Schedule* schedule, const Block& sum, const Loop& reduce, const Lo
 
 /// Of so many parts each has code of its own; of more it would take longer to fetch.
 constexpr int64_t kFewParts = 2;
+/// Unless more operations follow than this: what they need in registers would take places of the sums' before.
+constexpr double kFewOps = 8;
 
 /// A tile whose accumulators, or sums of parts, hold the whole sum, followed by what runs on it.
 void SumWhole(Schedule* schedule, const ContractionPlan& plan, const Nest& nest) {
@@ -228,7 +230,8 @@ void SumWhole(Schedule* schedule, const ContractionPlan& plan, const Nest& nest)
     MarkTile(schedule, sums, *nest.sums, plan);
     // Of two parts the first one is stored, rather than added to zeros.
     const int64_t parts = *schedule->ConstExtent(*nest.sums);
-    if (parts <= kFewParts) schedule->Annotate(*nest.sums, "pragma_unroll_factor", parts);
+    const double ops = plan.epilogue.empty() ? 0 : OpsPerInstance(schedule->Get(plan.epilogue));
+    if (parts <= kFewParts && ops <= kFewOps) schedule->Annotate(*nest.sums, "pragma_unroll_factor", parts);
   } else {
     InitTile(schedule, sums, nest.reduce.front(), tile);
   }
