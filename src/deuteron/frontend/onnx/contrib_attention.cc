@@ -2,6 +2,7 @@
 /// Attention of com.microsoft: with projections (Attention), of given queries, keys and values
 /// (MultiHeadAttention, DecoderMaskedMultiHeadAttention); rotations.
 #include <algorithm>
+#include <functional>
 #include <limits>
 
 #include "deuteron/frontend/onnx/attention.h"
@@ -59,7 +60,8 @@ Expr MaskBias(const NodeContext& node, size_t mask, const PrimExpr& batch, const
   } else if (node.analyzer().CanProveEqual(shape[0], batch * 2)) {
     visible = relax::LogicalAnd(relax::Less(positions, rows(I64(0))), relax::GreaterEqual(positions, rows(batch)));
   } else {
-    node.Unsupported("a mask of " + relax::Describe(shape[0]) + " for " + relax::Describe(batch) + " rows");
+    node.Unsupported("a mask of " + relax::Describe(shape[0]) + " for " + relax::Describe(batch) +
+                     " rows, whose lengths do not tell what it holds; fix them with --shape");
   }
   return BiasOf(node, node.Reshaped(node.Emit(visible), {batch, one, one, keys}), hidden, dtype);
 }
@@ -85,8 +87,9 @@ Expr AfterPast(const NodeContext& node, const Expr& past, const Expr& x) {
 
 /// Attention of the projected (b, s, 3 * hidden); the past is input `past`, (2, b, heads, p, d).
 Results AttendProjected(const NodeContext& node, const Expr& projected, size_t mask, size_t past, size_t bias) {
-  if (node.Flag("past_present_share_buffer", false)) node.Unsupported("past_present_share_buffer");
-  if (node.Flag("do_rotary", false)) node.Unsupported("do_rotary");
+  if (node.Flag("past_present_share_buffer", false))
+    node.Unsupported("past_present_share_buffer: export the model without it");
+  if (node.Flag("do_rotary", false)) node.Unsupported("do_rotary: export the model with RotaryEmbedding nodes");
   const int64_t heads = node.RequiredInt("num_heads");
   const int64_t width = node.StaticDim(projected, 2, "the size of the projections");
   const std::vector<int64_t> sizes =
@@ -165,7 +168,7 @@ AttentionSpec ReadHeads(const NodeContext& node, size_t bias) {
     spec.query = UnpackHeads(node, packed, 0);
     spec.key = UnpackHeads(node, packed, 1);
     spec.value = UnpackHeads(node, packed, 2);
-    if (node.Has(bias)) node.Unsupported("a bias of packed projections");
+    if (node.Has(bias)) node.Unsupported("a bias of packed projections: add it before they are packed");
     return spec;
   }
   int64_t offset = 0;
@@ -206,7 +209,7 @@ Expr OfBeams(const NodeContext& node, const Expr& cache, const Expr& indirection
 
 /// Attention whose keys and values are written into caches, behind as many as the run says that they have.
 Results AttendInCaches(const NodeContext& node, AttentionSpec spec, const HeadInputs& at) {
-  if (node.Wants(3)) node.Unsupported("the output qk of a cache that is written in place");
+  if (node.Wants(3)) node.Unsupported("the output qk of a cache that is written in place: leave it out");
   const DataType dtype = node.DType(spec.query);
   const Array<PrimExpr> queries = node.Shape(spec.query);
   const PrimExpr length = node.Shape(spec.key)[2];
@@ -240,7 +243,7 @@ Results AttendHeads(const NodeContext& node, const HeadInputs& at) {
   AttentionSpec spec = ReadHeads(node, at.bias);
   if (node.Has(at.past_key) != node.Has(at.past_value)) node.Fail("past_key and past_value go together");
   if (node.Has(at.past_key) && node.Has(at.past_length)) return AttendInCaches(node, spec, at);
-  if (node.Has(at.indirection)) node.Unsupported("cache_indirection without past_sequence_length");
+  if (node.Has(at.indirection)) node.Unsupported("cache_indirection without past_sequence_length: give both");
   PrimExpr before = I64(0);
   if (node.Has(at.past_key)) {
     before = node.Shape(at.past_key)[2];
@@ -265,7 +268,10 @@ Results ConvertDecoderMaskedMultiHeadAttention(const NodeContext& node) {
       {.bias = 10, .mask = 3, .attention_bias = 4, .past_key = 5, .past_value = 6, .past_length = 7, .indirection = 9});
 }
 
-Results ConvertContribRotaryEmbedding(const NodeContext& node) {
+namespace {
+
+/// Input 0 turned by the angles whose cosines and sines `angles` gives, of tables that are inputs 2 and 3.
+Expr Turned(const NodeContext& node, const std::function<Expr(size_t table, const PrimExpr& length)>& angles) {
   // Nothing depends on is_packed_batching and scale, ONNX Runtime's result neither.
   const bool merged = node.Rank(0) == 3;
   int64_t heads = node.Int("num_heads", 0);
@@ -275,16 +281,59 @@ Results ConvertContribRotaryEmbedding(const NodeContext& node) {
     heads = node.StaticDim(node.X(0), 2, "the size of the heads") / std::max<int64_t>(1, 2 * half);
   if (rotary == 0) rotary = 2 * half;
   const Expr x = SplitHeads(node, node.X(0), heads);
-  const Array<PrimExpr> shape = node.Shape(x);
-  Expr positions = node.X(1);
-  if (node.Rank(positions) == 1) {
-    // The position of the first.
-    const Expr row = node.CastTo(Positions(node, shape[2]), node.DType(positions));
-    positions = node.Reshaped(node.Emit(relax::Add(row, positions)), {I64(1), shape[2]});
-  }
-  const bool interleaved = node.Flag("interleaved", false);
-  const Expr y = Rotate(node, x, AnglesAt(node, 2, positions), AnglesAt(node, 3, positions), rotary, interleaved);
-  return {merged ? MergeHeads(node, y) : y};
+  const PrimExpr length = node.Shape(x)[2];
+  const Expr y = Rotate(node, x, angles(2, length), angles(3, length), rotary, node.Flag("interleaved", false));
+  return merged ? MergeHeads(node, y) : y;
+}
+
+}  // namespace
+
+Results ConvertContribRotaryEmbedding(const NodeContext& node) {
+  const auto angles = [&](size_t table, const PrimExpr& length) {
+    Expr positions = node.X(1);
+    if (node.Rank(positions) == 1) {
+      // The position of the first.
+      const Expr row = node.CastTo(Positions(node, length), node.DType(positions));
+      positions = node.Reshaped(node.Emit(relax::Add(row, positions)), {I64(1), length});
+    }
+    return AnglesAt(node, table, positions);
+  };
+  return {Turned(node, angles)};
+}
+
+Results ConvertMRotaryEmbedding(const NodeContext& node) {
+  const Array<PrimExpr> shape = node.Shape(1);
+  if (shape.size() != 3) node.Fail("its positions must be of rank 3");
+  const int64_t half = node.StaticDim(node.X(2), 1, "the size of a head");
+  const auto sections = node.Ints("mrope_section").value_or(std::vector<int64_t>{});
+  const bool fits =
+      sections.size() == 3 &&
+      std::all_of(sections.begin(), sections.end(), [&](int64_t size) { return size >= 0 && size <= half; }) &&
+      sections[0] + sections[1] + sections[2] == half;
+  if (!fits) node.Fail("mrope_section must be three numbers whose sum is " + std::to_string(half));
+  const bool mixed = node.Flag("mrope_layout", false);
+  // Whether column `i` of the tables is looked up by positions of `stream`: time, height, width.
+  const auto belongs = [&](int64_t i, int64_t stream) {
+    if (mixed) return i % 3 == stream && i < 3 * sections[stream];
+    const int64_t begin = stream == 1 ? sections[0] : sections[0] + sections[1];
+    return i >= begin && i < begin + sections[stream];
+  };
+  const auto angles = [&](size_t table, const PrimExpr&) {
+    const auto by_stream = [&](int64_t stream) {
+      const Expr part = node.Emit(relax::StridedSlice(node.X(1), {0}, {I64(stream)}, {I64(stream + 1)}, {I64(1)}));
+      return AnglesAt(node, table, node.Reshaped(part, {shape[1], shape[2]}));
+    };
+    Expr all = by_stream(0);
+    for (const int64_t stream : {1, 2}) {
+      if (sections[stream] == 0) continue;
+      std::vector<double> columns;
+      for (int64_t i = 0; i < half; ++i) columns.push_back(belongs(i, stream) ? 1 : 0);
+      const Expr mask = node.CastTo(node.ConstantFloats(columns, {half}, DataType::Float(32)), DataType::Bool());
+      all = node.Emit(relax::Where(mask, by_stream(stream), all));
+    }
+    return all;
+  };
+  return {Turned(node, angles)};
 }
 
 }  // namespace deuteron::onnx

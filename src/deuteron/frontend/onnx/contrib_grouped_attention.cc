@@ -25,9 +25,11 @@ class GroupedAttention {
   explicit GroupedAttention(const NodeContext& node)
       : node_(node), heads_(node.RequiredInt("num_heads")), kv_heads_(node.RequiredInt("kv_num_heads")) {
     for (const char* type : {"k_quant_type", "v_quant_type"}) {
-      if (node.Str(type, "NONE") != "NONE") node.Unsupported("a quantised cache");
+      if (node.Str(type, "NONE") != "NONE")
+        node.Unsupported("a quantised cache: export the model with a cache of floats");
     }
-    if (node.Flag("sliding_window_cache", false)) node.Unsupported("sliding_window_cache");
+    if (node.Flag("sliding_window_cache: export the model with a cache of all tokens", false))
+      node.Unsupported("sliding_window_cache: export the model with a cache of all tokens");
     if (heads_ < 1 || kv_heads_ < 1) node.Fail("the numbers of heads must be positive");
     ReadProjections();
     batch_ = node.Shape(query_)[0];
