@@ -82,7 +82,10 @@ AttentionResult AttendWithMask(const NodeContext& node, AttentionSpec spec, cons
 
 /// Keys or values after those of the past (b, heads, p, d), if there are any.
 Expr AfterPast(const NodeContext& node, const Expr& past, const Expr& x) {
-  return past.defined() ? Expr(node.Emit(relax::Concat(Array<Expr>{past, x}, 2))) : x;
+  if (!past.defined()) return x;
+  Expr before = past;
+  for (const int64_t axis : {0, 1, 3}) before = WithDim(node, before, axis, node.Shape(x)[axis]);
+  return node.Emit(relax::Concat(Array<Expr>{before, x}, 2));
 }
 
 /// Attention of the projected (b, s, 3 * hidden); the past is input `past`, (2, b, heads, p, d).
@@ -91,18 +94,22 @@ Results AttendProjected(const NodeContext& node, const Expr& projected, size_t m
     node.Unsupported("past_present_share_buffer: export the model without it");
   if (node.Flag("do_rotary", false)) node.Unsupported("do_rotary: export the model with RotaryEmbedding nodes");
   const int64_t heads = node.RequiredInt("num_heads");
-  const int64_t width = node.StaticDim(projected, 2, "the size of the projections");
-  const std::vector<int64_t> sizes =
-      node.Ints("qkv_hidden_sizes").value_or(std::vector<int64_t>{width / 3, width / 3, width / 3});
-  if (sizes.size() != 3 || sizes[0] < 1 || sizes[0] != sizes[1] || sizes[2] < 1 || sizes[0] > width / 2 ||
-      sizes[2] != width - 2 * sizes[0]) {
-    node.Fail("qkv_hidden_sizes do not fit projections of " + std::to_string(width));
+  const PrimExpr width = node.Shape(projected)[2];
+  const PrimExpr third = node.Simplify(FloorDiv(width, I64(3)));
+  Array<PrimExpr> sizes = {third, third, third};
+  if (const auto given = node.Ints("qkv_hidden_sizes"); given && !given->empty()) {
+    const auto is_size = [](int64_t size) { return size >= 1 && size <= INT64_MAX / 4; };
+    const bool fits = given->size() == 3 && std::all_of(given->begin(), given->end(), is_size) &&
+                      (*given)[0] == (*given)[1] &&
+                      AsConstInt(width).value_or(2 * (*given)[0] + (*given)[2]) == 2 * (*given)[0] + (*given)[2];
+    if (!fits) node.Fail("qkv_hidden_sizes do not fit projections of " + relax::Describe(width));
+    sizes = {I64((*given)[0]), I64((*given)[1]), I64((*given)[2])};
   }
-  const auto part = [&](int64_t begin, int64_t size) {
-    return SplitHeads(node, Columns(node, projected, begin, begin + size), heads);
+  const auto part = [&](const PrimExpr& begin, const PrimExpr& size) {
+    return SplitHeads(node, Columns(node, projected, begin, node.Simplify(begin + size)), heads);
   };
   const Expr key = part(sizes[0], sizes[1]);
-  const Expr value = part(sizes[0] + sizes[1], sizes[2]);
+  const Expr value = part(node.Simplify(sizes[0] + sizes[1]), sizes[2]);
   Expr past_key;
   Expr past_value;
   PrimExpr before = I64(0);
@@ -117,8 +124,9 @@ Results AttendProjected(const NodeContext& node, const Expr& projected, size_t m
     past_key = half(0);
     past_value = half(1);
   }
-  const AttentionSpec spec{
-      .query = part(0, sizes[0]), .key = AfterPast(node, past_key, key), .value = AfterPast(node, past_value, value)};
+  const AttentionSpec spec{.query = part(I64(0), sizes[0]),
+                           .key = AfterPast(node, past_key, key),
+                           .value = AfterPast(node, past_value, value)};
   Results results = {MergeHeads(node, AttendWithMask(node, spec, before, mask, bias).y)};
   if (node.Wants(1)) results.emplace_back(node.Emit(relax::Stack({spec.key, spec.value}, 0)));
   return results;
@@ -128,7 +136,7 @@ Results AttendProjected(const NodeContext& node, const Expr& projected, size_t m
 
 Results ConvertContribAttention(const NodeContext& node) {
   Expr projected = node.Emit(relax::Matmul(node.X(0), node.X(1)));
-  if (node.Has(2)) projected = SumOf(node, projected, node.X(2));
+  if (node.Has(2)) projected = SumOf(node, projected, WithDim(node, node.X(2), 0, node.Shape(projected)[2]));
   return AttendProjected(node, projected, 3, 4, 5);
 }
 
@@ -136,7 +144,7 @@ Results ConvertQAttention(const NodeContext& node) {
   const Expr scale = ProductOf(node, MatrixParameter(node, 3, true), MatrixParameter(node, 4, false));
   const Expr product = IntegerProduct(node, node.X(0), node.X(1), MatrixParameter(node, 6, true),
                                       MatrixParameter(node, 7, false), scale);
-  const Expr projected = SumOf(node, product, node.X(2));
+  const Expr projected = SumOf(node, product, WithDim(node, node.X(2), 0, node.Shape(product)[2]));
   return AttendProjected(node, projected, 5, 8, node.NumInputs());
 }
 
@@ -171,13 +179,13 @@ AttentionSpec ReadHeads(const NodeContext& node, size_t bias) {
     if (node.Has(bias)) node.Unsupported("a bias of packed projections: add it before they are packed");
     return spec;
   }
-  int64_t offset = 0;
+  PrimExpr offset = I64(0);
   // Columns of the bias go with the projections, one after another.
   const auto biased = [&](Expr x) {
     if (!node.Has(bias) || node.Rank(x) != 3) return x;
-    const int64_t width = node.StaticDim(x, 2, "the size of a projection");
-    x = SumOf(node, x, Columns(node, node.X(bias), offset, offset + width));
-    offset += width;
+    const PrimExpr end = node.Simplify(offset + node.Shape(x)[2]);
+    x = SumOf(node, x, Columns(node, node.X(bias), offset, end));
+    offset = end;
     return x;
   };
   spec.query = SplitHeads(node, biased(node.X(0)), heads);
@@ -188,6 +196,7 @@ AttentionSpec ReadHeads(const NodeContext& node, size_t bias) {
     spec.key = SplitHeads(node, biased(node.X(1)), heads);
     spec.value = SplitHeads(node, biased(node.X(2)), heads);
   }
+  Align(node, &spec);
   return spec;
 }
 
@@ -270,16 +279,23 @@ Results ConvertDecoderMaskedMultiHeadAttention(const NodeContext& node) {
 
 namespace {
 
-/// Input 0 turned by the angles whose cosines and sines `angles` gives, of tables that are inputs 2 and 3.
-Expr Turned(const NodeContext& node, const std::function<Expr(size_t table, const PrimExpr& length)>& angles) {
+/// No head is as large.
+constexpr int64_t kLargestHead = int64_t{1} << 20;
+
+/// Input 0 turned by the angles whose cosines and sines `angles` gives, of tables that are inputs 2 and 3 and
+/// whose rows are `half` long.
+Expr Turned(const NodeContext& node, const PrimExpr& half,
+            const std::function<Expr(size_t table, const PrimExpr& length)>& angles) {
   // Nothing depends on is_packed_batching and scale, ONNX Runtime's result neither.
   const bool merged = node.Rank(0) == 3;
   int64_t heads = node.Int("num_heads", 0);
-  int64_t rotary = node.Int("rotary_embedding_dim", 0);
-  const int64_t half = node.StaticDim(node.X(2), 1, "the size of a head");
-  if (merged && rotary == 0)
-    heads = node.StaticDim(node.X(0), 2, "the size of the heads") / std::max<int64_t>(1, 2 * half);
-  if (rotary == 0) rotary = 2 * half;
+  const int64_t given = node.Int("rotary_embedding_dim", 0);
+  const PrimExpr rotary = given == 0 ? node.Simplify(half * 2) : I64(given);
+  const auto known = AsConstInt(half), width = AsConstInt(node.Shape(0).back());
+  if (merged && given == 0 && (heads == 0 || (known && width))) {
+    heads = node.StaticDim(node.X(0), 2, "the size of the heads") /
+            std::max<int64_t>(1, 2 * node.StaticDim(node.X(2), 1, "the size of a head"));
+  }
   const Expr x = SplitHeads(node, node.X(0), heads);
   const PrimExpr length = node.Shape(x)[2];
   const Expr y = Rotate(node, x, angles(2, length), angles(3, length), rotary, node.Flag("interleaved", false));
@@ -298,19 +314,21 @@ Results ConvertContribRotaryEmbedding(const NodeContext& node) {
     }
     return AnglesAt(node, table, positions);
   };
-  return {Turned(node, angles)};
+  return {Turned(node, node.Shape(2)[1], angles)};
 }
 
 Results ConvertMRotaryEmbedding(const NodeContext& node) {
   const Array<PrimExpr> shape = node.Shape(1);
   if (shape.size() != 3) node.Fail("its positions must be of rank 3");
-  const int64_t half = node.StaticDim(node.X(2), 1, "the size of a head");
   const auto sections = node.Ints("mrope_section").value_or(std::vector<int64_t>{});
-  const bool fits =
-      sections.size() == 3 &&
-      std::all_of(sections.begin(), sections.end(), [&](int64_t size) { return size >= 0 && size <= half; }) &&
-      sections[0] + sections[1] + sections[2] == half;
-  if (!fits) node.Fail("mrope_section must be three numbers whose sum is " + std::to_string(half));
+  const auto is_size = [](int64_t size) { return size >= 0 && size <= kLargestHead; };
+  if (sections.size() != 3 || !std::all_of(sections.begin(), sections.end(), is_size)) {
+    node.Fail("mrope_section must be three sizes");
+  }
+  const int64_t half = sections[0] + sections[1] + sections[2];
+  if (const auto width = AsConstInt(node.Shape(2)[1]); width && *width != half) {
+    node.Fail("mrope_section must be three numbers whose sum is " + std::to_string(*width));
+  }
   const bool mixed = node.Flag("mrope_layout", false);
   // Whether column `i` of the tables is looked up by positions of `stream`: time, height, width.
   const auto belongs = [&](int64_t i, int64_t stream) {
@@ -321,7 +339,7 @@ Results ConvertMRotaryEmbedding(const NodeContext& node) {
   const auto angles = [&](size_t table, const PrimExpr&) {
     const auto by_stream = [&](int64_t stream) {
       const Expr part = node.Emit(relax::StridedSlice(node.X(1), {0}, {I64(stream)}, {I64(stream + 1)}, {I64(1)}));
-      return AnglesAt(node, table, node.Reshaped(part, {shape[1], shape[2]}));
+      return WithDim(node, AnglesAt(node, table, node.Reshaped(part, {shape[1], shape[2]})), 2, I64(half));
     };
     Expr all = by_stream(0);
     for (const int64_t stream : {1, 2}) {
@@ -333,7 +351,7 @@ Results ConvertMRotaryEmbedding(const NodeContext& node) {
     }
     return all;
   };
-  return {Turned(node, angles)};
+  return {Turned(node, I64(half), angles)};
 }
 
 }  // namespace deuteron::onnx

@@ -16,6 +16,7 @@
 #include "deuteron/relax/op/sorting.h"
 #include "deuteron/relax/op/statistical.h"
 #include "deuteron/relax/op/unary.h"
+#include "deuteron/relax/type_analysis.h"
 
 namespace deuteron::onnx {
 
@@ -41,15 +42,16 @@ class Experts {
       node.Unsupported("use_sparse_mixer: leave it 0, so that softmax routes tokens");
     if (shape_.size() != 2 && shape_.size() != 3) node.Fail("its input must be of rank 2 or 3");
     tokens_ = shape_.size() == 2 ? shape_[0] : node.Simplify(shape_[0] * shape_[1]);
-    count_ = node.StaticDim(node.X(1), 1, "the number of experts");
+    count_ = node.Shape(2)[0];
+    router_ = WithDim(node, WithDim(node, node.X(1), 0, tokens_), 1, count_);
   }
 
   Results Convert(const LayerInputs& first, const LayerInputs& second, const LayerInputs& third, size_t mixing) {
     const Expr x = node_.Reshaped(node_.X(0), {I64(1), tokens_, shape_.back()});
     const Expr hidden = Activated(Layer(x, first), x, third);
     const Expr y = Layer(hidden, second);
-    const Expr shares =
-        node_.Reshaped(node_.Emit(relax::PermuteDims(Shares(mixing), {1, 0})), {I64(count_), tokens_, I64(1)});
+    const Expr by_expert = node_.Emit(relax::PermuteDims(Shares(mixing), {1, 0}));
+    const Expr shares = node_.Reshaped(by_expert, {count_, tokens_, I64(1)});
     const Expr sum = node_.Emit(relax::Sum(relax::Multiply(y, shares), std::vector<int64_t>{0}));
     return {node_.Reshaped(sum, shape_)};
   }
@@ -59,11 +61,13 @@ class Experts {
   /// of other shares of those that are.
   Expr Shares(size_t mixing) {
     const int64_t k = node_.Int("k", 1);
-    if (k < 1 || k > count_) node_.Fail("k = " + std::to_string(k) + " of " + std::to_string(count_) + " experts");
-    const Expr weights = node_.Emit(relax::nn::Softmax(node_.X(1), 1));
+    if (k < 1 || k > AsConstInt(count_).value_or(k)) {
+      node_.Fail("k = " + std::to_string(k) + " of " + relax::Describe(count_) + " experts");
+    }
+    const Expr weights = node_.Emit(relax::nn::Softmax(router_, 1));
     const auto best = node_.Emit(relax::TopK(weights, k, 1, "both", /*largest=*/true, kPosition));
     const Expr at = node_.Reshaped(node_.Field(best, 1), {tokens_, I64(k), I64(1)});
-    const Expr all = node_.Reshaped(Positions(node_, I64(count_)), {I64(1), I64(1), I64(count_)});
+    const Expr all = node_.Reshaped(Positions(node_, count_), {I64(1), I64(1), count_});
     const Expr chosen = node_.CastTo(node_.Emit(relax::Equal(at, all)), dtype_);
     const Expr is_chosen = node_.Emit(relax::Sum(chosen, std::vector<int64_t>{1}));
     const Expr shares = node_.Emit(relax::Multiply(node_.Has(mixing) ? node_.X(mixing) : weights, is_chosen));
@@ -100,10 +104,11 @@ class Experts {
 
   /// (experts or 1, tokens, in) → (experts, tokens, out)
   Expr Layer(const Expr& x, const LayerInputs& at) {
-    const Expr y = node_.Emit(relax::Matmul(x, node_.Emit(relax::PermuteDims(Weights(at), {0, 2, 1}))));
+    const Expr weights = WithDim(node_, WithDim(node_, Weights(at), 0, count_), 2, node_.Shape(x)[2]);
+    const Expr y = node_.Emit(relax::Matmul(x, node_.Emit(relax::PermuteDims(weights, {0, 2, 1}))));
     if (!node_.Has(at.bias)) return y;
-    const Array<PrimExpr> shape = node_.Shape(at.bias);
-    return SumOf(node_, y, node_.Reshaped(node_.X(at.bias), {shape[0], I64(1), shape[1]}));
+    const Expr bias = WithDim(node_, WithDim(node_, node_.X(at.bias), 0, count_), 1, node_.Shape(y)[2]);
+    return SumOf(node_, y, node_.Reshaped(bias, {count_, I64(1), node_.Shape(y)[2]}));
   }
 
   /// What stands between the layers: an activation, gated by a third layer where there is one.
@@ -128,10 +133,12 @@ class Experts {
     if (fusion == 0) {
       linear = Layer(x, third);
     } else {
-      const int64_t width = node_.StaticDim(hidden, 2, "the width of experts"), half = width / 2;
+      const PrimExpr width = node_.Shape(hidden)[2], half = node_.Simplify(FloorDiv(width, I64(2)));
       // Neighbours, or halves.
-      gate = fusion == 1 ? Part(hidden, 0, width, 2) : Part(hidden, 0, half, 1);
-      linear = fusion == 1 ? Part(hidden, 1, width, 2) : Part(hidden, half, width, 1);
+      gate = fusion == 1 ? Part(hidden, I64(0), width, 2) : Part(hidden, I64(0), half, 1);
+      linear = fusion == 1 ? Part(hidden, I64(1), width, 2) : Part(hidden, half, width, 1);
+      gate = WithDim(node_, gate, 2, half);
+      linear = WithDim(node_, linear, 2, half);
     }
     const double limit = node_.Float("swiglu_limit", std::numeric_limits<double>::infinity());
     if (limit < std::numeric_limits<double>::infinity()) {
@@ -144,8 +151,8 @@ class Experts {
     return node_.Emit(relax::Multiply(relax::Multiply(gate, relax::Sigmoid(steep)), moved));
   }
 
-  Expr Part(const Expr& x, int64_t begin, int64_t end, int64_t step) {
-    return node_.Emit(relax::StridedSlice(x, {2}, {I64(begin)}, {I64(end)}, {I64(step)}));
+  Expr Part(const Expr& x, const PrimExpr& begin, const PrimExpr& end, int64_t step) {
+    return node_.Emit(relax::StridedSlice(x, {2}, {begin}, {end}, {I64(step)}));
   }
 
   const NodeContext& node_;
@@ -154,7 +161,10 @@ class Experts {
   DataType dtype_;
   std::string activation_;
   PrimExpr tokens_;
-  int64_t count_ = 0;
+  /// Of experts.
+  PrimExpr count_;
+  /// (tokens, experts)
+  Expr router_;
 };
 
 }  // namespace

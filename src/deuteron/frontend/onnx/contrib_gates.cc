@@ -67,12 +67,12 @@ Expr MixOf(const NodeContext& node, size_t input, const Expr& streams) {
 
 Results ConvertGatedRMSNorm(const NodeContext& node) {
   const Expr scale = node.CastTo(node.X(1), kGateDType);
-  const int64_t width = node.StaticDim(scale, 0, "the length of the scale");
+  const PrimExpr width = node.Shape(scale)[0];
   const Array<PrimExpr> shape = node.Shape(0);
-  if (shape.empty() || width < 1) node.Fail("its input must have an axis");
+  if (shape.empty() || IsZero(width)) node.Fail("its input must have an axis");
   Array<PrimExpr> rows = shape;
-  rows.Set(static_cast<int64_t>(rows.size()) - 1, node.Simplify(FloorDiv(shape.back(), I64(width))));
-  rows.push_back(I64(width));
+  rows.Set(static_cast<int64_t>(rows.size()) - 1, node.Simplify(FloorDiv(shape.back(), Max(width, I64(1)))));
+  rows.push_back(width);
   const auto by_row = [&](size_t input) { return node.Reshaped(node.CastTo(node.X(input), kGateDType), rows); };
   const Expr gate = by_row(2);
   const std::string activation = node.Str("activation", "silu");

@@ -43,13 +43,21 @@ class LinearAttention {
     const auto heads = [&](size_t input, int64_t count) {
       return SplitHeads(node, node.CastTo(node.X(input), kStateDType), count);
     };
-    key_ = heads(1, heads_);
-    value_ = heads(2, heads_);
     ReadQueries(heads(0, asking), asking);
-    if (rule_ == "gated" || rule_ == "gated_delta") decay_ = heads(4, heads_);
+    const Array<PrimExpr> queries = node.Shape(query_);
+    // Of the batch and the tokens of the queries.
+    const auto aligned = [&](const Expr& x) { return WithDim(node, WithDim(node, x, 0, queries[0]), 2, queries[3]); };
+    key_ = WithDim(node, aligned(heads(1, heads_)), 3, queries[4]);
+    value_ = aligned(heads(2, heads_));
+    if (rule_ == "gated" || rule_ == "gated_delta") decay_ = aligned(heads(4, heads_));
     if (rule_ == "delta" || rule_ == "gated_delta") {
-      const auto width = AsConstInt(node.Shape(5)[2]);
-      beta_ = heads(5, width == 1 ? 1 : heads_);
+      const Array<PrimExpr> shape = node.Shape(5);
+      const Expr rows = node.Emit(relax::PermuteDims(node.CastTo(node.X(5), kStateDType), {0, 2, 1}));
+      beta_ = aligned(node.Reshaped(rows, {shape[0], shape[2], shape[1], I64(1)}));
+      // One for all heads, or one each: the run may tell.
+      if (!AsConstInt(shape[2])) {
+        beta_ = node.Emit(relax::BroadcastTo(beta_, {queries[0], I64(heads_), queries[3], I64(1)}));
+      }
     }
   }
 
@@ -94,7 +102,16 @@ class LinearAttention {
   Expr Column(const Expr& row) { return node_.Emit(relax::PermuteDims(row, {0, 1, 3, 2})); }
 
   Expr After(Expr state) {
-    if (decay_.defined()) state = node_.Emit(relax::Multiply(state, relax::Exp(Column(Now(decay_, 2)))));
+    if (decay_.defined()) {
+      const Array<PrimExpr> shape = node_.Shape(state);
+      Expr kept = node_.Emit(relax::Exp(Column(Now(decay_, 2))));
+      const PrimExpr own = node_.Shape(kept)[2];
+      // One for all, or one a row: the run tells.
+      if (!IsOne(own) && !node_.analyzer().CanProveEqual(own, shape[2])) {
+        kept = node_.Emit(relax::BroadcastTo(kept, {shape[0], shape[1], shape[2], I64(1)}));
+      }
+      state = node_.Emit(relax::Multiply(state, kept));
+    }
     const Expr key = Now(key_, 2);
     Expr value = Now(value_, 2);
     if (beta_.defined()) {

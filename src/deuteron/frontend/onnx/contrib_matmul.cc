@@ -4,6 +4,7 @@
 #include <numeric>
 
 #include "deuteron/frontend/onnx/activation.h"
+#include "deuteron/frontend/onnx/attention.h"
 #include "deuteron/frontend/onnx/conv.h"
 #include "deuteron/frontend/onnx/converters.h"
 #include "deuteron/frontend/onnx/quantized.h"
@@ -193,14 +194,16 @@ Results ConvertGatherBlockQuantized(const NodeContext& node) {
   for (const size_t input : {size_t{2}, size_t{3}}) {
     if (!node.Has(input)) continue;
     if (node.Rank(input) != rank) node.Fail("input " + std::to_string(input) + " is not of the rank of the data");
-    if (!node.analyzer().CanProveEqual(node.Shape(input)[gather], scaled)) {
+    const auto own = AsConstInt(node.Shape(input)[gather]), wanted = AsConstInt(scaled);
+    if (own && wanted && *own != *wanted) {
       node.Fail("input " + std::to_string(input) + " is of another length than the data along axis " +
                 std::to_string(gather));
     }
   }
+  const auto parameter = [&](size_t input) { return WithDim(node, node.X(input), gather, scaled); };
   // Rows are taken first, so that few are unpacked.
-  const auto taken = [&](size_t input) -> Expr { return node.Emit(relax::Take(node.X(input), indices, gather)); };
-  const Expr numbers = node.CastTo(Unpacked(node, taken(0), bits), dtype);
+  const auto taken = [&](const Expr& x) -> Expr { return node.Emit(relax::Take(x, indices, gather)); };
+  const Expr numbers = node.CastTo(Unpacked(node, taken(data), bits), dtype);
   const int64_t at = axis > gather ? axis + node.Rank(indices) - 1 : axis;
   const PrimExpr length = node.Shape(numbers)[at];
   const auto spread = [&](const Expr& x) -> Expr {
@@ -217,14 +220,14 @@ Results ConvertGatherBlockQuantized(const NodeContext& node) {
     const auto of_block = [&](const Expr& x) -> Expr { return node.Emit(relax::Take(x, blocks, gather)); };
     if (node.Has(3)) {
       const Expr unpacked =
-          Shortened(node, Unpacked(node, node.X(3), bits), node.Shape(numbers)[node.Rank(numbers) - 1]);
+          Shortened(node, Unpacked(node, parameter(3), bits), node.Shape(numbers)[node.Rank(numbers) - 1]);
       zero = of_block(node.CastTo(unpacked, dtype));
     }
-    return {node.Emit(relax::Multiply(relax::Subtract(numbers, zero), of_block(node.X(2))))};
+    return {node.Emit(relax::Multiply(relax::Subtract(numbers, zero), of_block(parameter(2))))};
   }
-  const Expr scales = taken(2);
+  const Expr scales = taken(parameter(2));
   if (node.Has(3)) {
-    const Expr unpacked = Unpacked(node, taken(3), bits);
+    const Expr unpacked = Unpacked(node, taken(parameter(3)), bits);
     zero = spread(node.CastTo(Shortened(node, unpacked, node.Shape(scales)[node.Rank(scales) - 1]), dtype));
   }
   return {node.Emit(relax::Multiply(relax::Subtract(numbers, zero), spread(scales)))};

@@ -30,9 +30,13 @@ Results ConvertContribRange(const NodeContext& node) {
 }
 
 Results ConvertContribExpandDims(const NodeContext& node) {
-  const std::vector<int64_t> axis = node.RequireInts(1, "the axis");
-  if (axis.size() != 1) node.Fail("the axis must be one number");
-  return {node.Emit(relax::ExpandDims(node.X(0), {node.Axis(axis[0], node.Rank(0) + 1)}))};
+  // As Unsqueeze since its axes are an input, of which this is one.
+  constexpr int64_t kAxesAreAnInput = 13;
+  const auto known = node.ConstInts(1);
+  if (known && known->size() != 1) node.Fail("the axis must be one number");
+  const Expr axes =
+      known ? node.ConstantInts(*known) : node.Reshaped(node.CastTo(node.X(1), DataType::Int(64)), {I64(1)});
+  return ConvertUnsqueeze(node.AtOpset(kAxesAreAnInput).WithInput(1, Value(axes)));
 }
 
 Results ConvertUnfoldTensor(const NodeContext& node) {
@@ -102,8 +106,8 @@ Results ConvertCropAndResize(const NodeContext& node) {
   const PrimExpr count = node.Shape(boxes)[0];
   const DataType dtype = node.DType(0), index = DataType::Int(64);
   const auto places = [&](int64_t axis) {
-    return PlacesOfCrops(node, Columns(node, boxes, axis, axis + 1), Columns(node, boxes, axis + 2, axis + 3),
-                         image[2 + axis], size[axis]);
+    return PlacesOfCrops(node, Columns(node, boxes, I64(axis), I64(axis + 1)),
+                         Columns(node, boxes, I64(axis + 2), I64(axis + 3)), image[2 + axis], size[axis]);
   };
   const auto by_place = [&](const Expr& x, int64_t axis) {
     return node.Reshaped(x, {count, axis == 0 ? size[0] : I64(1), axis == 0 ? I64(1) : size[1]});

@@ -86,7 +86,7 @@ class NodeContext {
     other.opset_ = opset;
     return other;
   }
-  /// The same node with `value` for input `index`, which is left out.
+  /// The same node with `value` for input `index`.
   NodeContext WithInput(size_t index, Value value) const {
     NodeContext other = *this;
     other.inputs_.resize(std::max(other.inputs_.size(), index + 1));
