@@ -22,6 +22,9 @@ from onnx import TensorProto, helper, numpy_helper
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 sys.path.insert(0, str(ROOT / "tests" / "onnx"))
 import contrib_cases  # noqa: E402
+import contrib_language_cases  # noqa: E402
+import contrib_standard_cases  # noqa: E402
+import contrib_symbol_cases  # noqa: E402
 import early_cases  # noqa: E402
 import feature_cases  # noqa: E402
 import nchwc_cases  # noqa: E402
@@ -436,7 +439,7 @@ def main():
         pending.clear()
 
     with tempfile.TemporaryDirectory() as temporary:
-        for index, one in enumerate([*cases(), *contrib_cases.cases(), *feature_cases.cases(), *nchwc_cases.cases(), *early_cases.cases(), *run_time_cases.cases(), *sequence_cases.cases()]):
+        for index, one in enumerate([*cases(), *contrib_cases.cases(), *contrib_language_cases.cases(), *contrib_standard_cases.cases(), *contrib_symbol_cases.cases(build), *feature_cases.cases(), *nchwc_cases.cases(), *early_cases.cases(), *run_time_cases.cases(), *sequence_cases.cases()]):
             if not re.search(arguments.pattern, one.op):
                 continue
             text = describe(index, one)

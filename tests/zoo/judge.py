@@ -6,6 +6,7 @@ import hashlib
 import json
 import pathlib
 import resource
+import signal
 import statistics
 import subprocess
 import sys
@@ -22,6 +23,9 @@ import compare  # noqa: E402
 import variants  # noqa: E402
 
 SECONDS = 300
+"""Of the clock where nothing else runs; what compiles may take as many of the processor."""
+PATIENCE = 20
+"""By how much a machine with other work may be slower."""
 # Networks of which the peer is known to be the one that errs: by how much results may differ then, and why.
 PEER_ERRS = {
     "torchvision/maskrcnn_resnet50_fpn": (
@@ -56,6 +60,8 @@ class Verdict:
     compile_ms: float = 0.0
     ours_ms: float = 0.0
     peer_ms: float = 0.0
+    arena_mib: float = 0.0
+    live_mib: float = 0.0
     made_by: str = ""
 
 
@@ -112,8 +118,9 @@ def worst_error(binary, artefact, feed, reference, folder):
     return worst
 
 
-def times(binary, artefact, feed, session, folder):
-    """Milliseconds of a run, ours and the peer's, alternately."""
+def measured(binary, artefact, feed, session, folder):
+    """Of a verdict: milliseconds of a run, ours and the peer's, alternately; MiB of the arena and of the tensors of known sizes
+    that live in it at once."""
     inputs = []
     for index, (name, array) in enumerate(feed.items()):
         np.save(folder / f"{index}.npy", array)
@@ -122,17 +129,18 @@ def times(binary, artefact, feed, session, folder):
     session.run(None, feed)
     for _ in range(3):
         command = [str(binary), "bench", str(artefact), "--json", "--seconds", "0.15", *inputs]
-        result = subprocess.run(command, capture_output=True, text=True, timeout=SECONDS)
+        result = subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE * SECONDS)
         if result.returncode != 0:
-            return 0.0, 0.0
-        ours.append(json.loads(result.stdout)["median_ms"])
+            return {}
+        report = json.loads(result.stdout)
+        ours.append(report["median_ms"])
         begin, runs = time.perf_counter(), []
         while len(runs) < 3 or time.perf_counter() - begin < 0.15:
             start = time.perf_counter()
             session.run(None, feed)
             runs.append(1e3 * (time.perf_counter() - start))
         peer.append(statistics.median(runs))
-    return min(ours), min(peer)
+    return {"ours_ms": min(ours), "peer_ms": min(peer), "arena_mib": report["arena_mib"], "live_mib": report["live_mib"]}
 
 
 def opened(path, folder, optimised=True):
@@ -211,11 +219,11 @@ def judge(model, binary, backend):
         folder, artefact = pathlib.Path(temporary), pathlib.Path(temporary) / "model.so"
         begin = processor_seconds()
         command = [str(binary), "compile", str(path), "-o", str(artefact), "--backend", backend, "--progress", "none"]
-        try:
-            compiled = subprocess.run(command, capture_output=True, text=True, timeout=SECONDS)
-        except subprocess.TimeoutExpired:
-            return Verdict("refused", f"not compiled in {SECONDS} s", operators)
+        limit = functools.partial(resource.setrlimit, resource.RLIMIT_CPU, (SECONDS, SECONDS))
+        compiled = subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE * SECONDS, preexec_fn=limit)
         compile_ms = 1e3 * (processor_seconds() - begin)
+        if -compiled.returncode in (signal.SIGKILL, signal.SIGXCPU) and compile_ms > 900 * SECONDS:
+            return Verdict("refused", f"not compiled in {SECONDS} s", operators)
         if compiled.returncode != 0:
             return Verdict("refused", message(compiled), operators, compile_ms=compile_ms)
         worst = 0.0
@@ -227,8 +235,8 @@ def judge(model, binary, backend):
                 verdict = Verdict("wrong", error, operators, float("inf"), compile_ms)
                 return second_opinion(model, verdict, binary, artefact, feeds, references, folder)
             worst = max(worst, error)
-        ours, peer = times(binary, artefact, feeds[-1], session, folder)
+        figures = measured(binary, artefact, feeds[-1], session, folder)
         if worst <= model.tolerance:
-            return Verdict("right", "", operators, worst, compile_ms, ours, peer)
-        verdict = Verdict("wrong", "differs", operators, worst, compile_ms, ours, peer)
+            return Verdict("right", "", operators, worst, compile_ms, **figures)
+        verdict = Verdict("wrong", "differs", operators, worst, compile_ms, **figures)
         return second_opinion(model, verdict, binary, artefact, feeds, references, folder)

@@ -39,6 +39,7 @@ QUANTISED = 3 / 128
 AHEAD = 6
 OTHER = {"script": "dynamo", "dynamo": "script"}
 OLDER = " (older)"
+NOTHING = "–"
 HEADER = """# The zoo
 
 Networks with random weights, run by `./dev zoo`, which writes this page: architectures of torchvision {torchvision}, timm {timm},
@@ -48,6 +49,7 @@ that ONNX Runtime's quantisers and optimisers make of some of them. Each is comp
 Runtime {onnxruntime}: greatest difference as a share of the greatest value (*unsteady*: ONNX Runtime's own results, with and without its
 optimisations or of inputs a rounding error apart, differ as much). Compiling is measured in seconds of processor time (in *older* rows, of the
 clock); times of runs are medians of a few alternating rounds on {threads} threads, of a machine that is not quiet: they show where to look.
+The arena is the memory of tensors of known sizes; the largest live set, of those that are needed at one time.
 
 """
 
@@ -147,13 +149,25 @@ def cells(model, verdict, made_by):
         f"{verdict.compile_ms / 1e3:.1f}",
         f"{verdict.ours_ms:.2f}",
         f"{verdict.peer_ms:.2f}",
-        f"{verdict.peer_ms / verdict.ours_ms:.2f}" if verdict.ours_ms else "–",
+        f"{verdict.peer_ms / verdict.ours_ms:.2f}" if verdict.ours_ms else NOTHING,
+        f"{verdict.arena_mib:.2f}" if verdict.live_mib else NOTHING,
+        f"{verdict.arena_mib / verdict.live_mib:.2f}" if verdict.live_mib else NOTHING,
     ]
 
 
 def line(row):
     """Files that messages name are those of the repository, wherever it lies."""
     return "| " + " | ".join(row).replace(f"{ROOT}/", "") + " |"
+
+
+def compiling_now(rows):
+    """Of what the present build compiled."""
+    if rows:
+        seconds = sorted(float(row[6]) for row in rows)
+        yield (
+            f"Of the {len(rows)} that this build has compiled: {seconds[len(rows) // 2]:.1f} s in the median, {seconds[-1]:.1f} s at most, "
+            f"above 2 s {sum(s > 2 for s in seconds)}."
+        )
 
 
 def summary(rows):
@@ -167,13 +181,20 @@ def summary(rows):
     older = sum(row[4].endswith(OLDER) for row in models)
     if older:
         lines.append(f"{older} were judged with an earlier build of the compiler (*older*).")
-    timed = [row for row, kind in zip(models, kinds) if kind == "right" and row[9] != "–"]
+    timed = [row for row, kind in zip(models, kinds) if kind == "right" and row[9] != NOTHING]
     if timed:
         ratios = [float(row[9]) for row in timed]
         compiled = sorted(float(row[6]) for row in timed)
         lines.append(
             f"ONNX Runtime's time over ours: geometric mean {np.exp(np.mean(np.log(ratios))):.2f}, least {min(ratios):.2f}. "
             f"Compiling takes {compiled[len(compiled) // 2]:.1f} s in the median, {compiled[len(compiled) * 9 // 10]:.1f} s at the ninth decile."
+        )
+        lines += compiling_now([row for row in timed if not row[4].endswith(OLDER)])
+    planned = sorted(float(row[11]) for row in models if row[11] != NOTHING)
+    if planned:
+        lines.append(
+            f"The arena of {len(planned)} models over the most that lives in it at once: {planned[len(planned) // 2]:.2f} in the median, "
+            f"{planned[-1]:.2f} at most, above 1.10 of {sum(ratio > 1.1 for ratio in planned)}."
         )
     return "\n".join(lines)
 
@@ -182,7 +203,8 @@ def rows_of_page(page):
     """What the page says already: of models judged on other machines, too."""
     for text in page.read_text().splitlines() if page.exists() else ():
         row = [cell.strip() for cell in text.strip("|").split("|")]
-        if len(row) == 10 and "/" in row[0]:
+        if "/" in row[0] and len(row) in (10, 12):
+            row += [NOTHING] * (12 - len(row))
             if row[4] != "no model":
                 row[4] = row[4].removesuffix(OLDER) + OLDER
             yield row
@@ -206,8 +228,8 @@ def write(entries, root, made_by):
     }
     order = {"wrong": 0, "refused": 1, "unsteady": 2, "right": 3, "no model": 4}
     table = [
-        "| network | form | made by | operators | verdict | error, or why not | compile s | ms | ONNX Runtime ms | ratio |",
-        "| --- | --- | --- | --: | --- | --- | --: | --: | --: | --: |",
+        "| network | form | made by | operators | verdict | error, or why not | compile s | ms | ONNX Runtime ms | ratio | arena MiB | of the largest live set |",
+        "| --- | --- | --- | --: | --- | --- | --: | --: | --: | --: | --: | --: |",
     ]
     table += map(line, sorted(rows.values(), key=lambda row: (order[row[4].removesuffix(OLDER)], *row[:3])))
     text = HEADER.format(threads=THREADS, **versions) + summary(rows.values())

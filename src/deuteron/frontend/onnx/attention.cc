@@ -34,8 +34,24 @@ Expr MergeHeads(const NodeContext& node, const Expr& x) {
   return node.Reshaped(swapped, {shape[0], shape[2], node.Simplify(shape[1] * shape[3])});
 }
 
-Expr Columns(const NodeContext& node, const Expr& x, int64_t begin, int64_t end) {
-  return node.Emit(relax::StridedSlice(x, {node.Rank(x) - 1}, {I64(begin)}, {I64(end)}, {I64(1)}));
+Expr Columns(const NodeContext& node, const Expr& x, const PrimExpr& begin, const PrimExpr& end) {
+  const int64_t last = node.Rank(x) - 1;
+  const Expr columns = node.Emit(relax::StridedSlice(x, {last}, {begin}, {end}, {I64(1)}));
+  return WithDim(node, columns, last, node.Simplify(end - begin));
+}
+
+Expr WithDim(const NodeContext& node, const Expr& x, int64_t axis, const PrimExpr& dim) {
+  Array<PrimExpr> shape = node.Shape(x);
+  if (AsConstInt(shape[axis]) && AsConstInt(dim)) return x;
+  shape.Set(axis, dim);
+  return node.WithShape(x, shape);
+}
+
+void Align(const NodeContext& node, AttentionSpec* spec) {
+  const Array<PrimExpr> queries = node.Shape(spec->query);
+  spec->key = WithDim(node, WithDim(node, spec->key, 0, queries[0]), 3, queries[3]);
+  const PrimExpr count = node.Shape(spec->key)[2];
+  spec->value = WithDim(node, WithDim(node, spec->value, 0, queries[0]), 2, count);
 }
 
 Expr Positions(const NodeContext& node, const PrimExpr& count) {
@@ -55,8 +71,10 @@ Expr ForKeys(const NodeContext& node, const Expr& bias, const PrimExpr& keys) {
   return node.WithShape(node.Emit(relax::Concat(Array<Expr>{bias, rest}, 3)), shape);
 }
 
-Expr WithRows(const NodeContext& node, const Expr& cache, const Expr& x, const Expr& past, bool clears) {
+Expr WithRows(const NodeContext& node, const Expr& given, const Expr& x, const Expr& past, bool clears) {
   const DataType dtype = node.DType(x);
+  Expr cache = given;
+  for (const int64_t axis : {0, 1, 3}) cache = WithDim(node, cache, axis, node.Shape(x)[axis]);
   const Array<PrimExpr> all = node.Shape(cache);
   const PrimExpr capacity = all[2];
   const Expr row = node.Reshaped(Positions(node, capacity), {I64(1), capacity});
@@ -90,19 +108,23 @@ Expr CausalBias(const NodeContext& node, const PrimExpr& queries, const PrimExpr
   return node.Emit(relax::Where(hidden, lowest, node.Scalar(dtype, 0)));
 }
 
-Expr Rotate(const NodeContext& node, const Expr& x, const Expr& cosines, const Expr& sines, int64_t rotary,
+Expr Rotate(const NodeContext& node, const Expr& x, const Expr& cosines, const Expr& sines, const PrimExpr& rotary,
             bool interleaved) {
   const Array<PrimExpr> shape = node.Shape(x);
   const PrimExpr size = shape[3];
-  const PrimExpr turned = rotary == 0 ? size : I64(rotary);
+  const PrimExpr turned = IsZero(rotary) ? size : rotary;
   const PrimExpr half = node.Simplify(FloorDiv(turned, 2));
   const auto known = AsConstInt(turned);
   if (known && (*known < 0 || *known % 2 != 0 || *known > AsConstInt(size).value_or(*known))) {
     node.Fail(std::to_string(*known) + " columns of heads of " + relax::Describe(size) + " cannot be turned");
   }
-  const auto by_head = [&](const Expr& angles) {
-    const Array<PrimExpr> dims = node.Shape(angles);
-    return node.Reshaped(angles, {dims[0], I64(1), dims[1], half});
+  const auto by_head = [&](const Expr& angles) -> Expr {
+    const PrimExpr batch = node.Shape(angles)[0];
+    const Expr rows = WithDim(node, WithDim(node, angles, 1, shape[2]), 2, half);
+    const Array<PrimExpr> sizes = node.Shape(rows);
+    const Expr column = node.Reshaped(rows, {batch, I64(1), sizes[1], sizes[2]});
+    if (IsOne(batch) || node.analyzer().CanProveEqual(batch, shape[0])) return column;
+    return node.Emit(relax::BroadcastTo(column, {shape[0], I64(1), sizes[1], sizes[2]}));
   };
   const Expr cosine = by_head(cosines);
   const Expr sine = by_head(sines);
@@ -187,7 +209,9 @@ Expr ScaleOf(const NodeContext& node, const AttentionSpec& spec, const PrimExpr&
 
 }  // namespace
 
-AttentionResult Attend(const NodeContext& node, const AttentionSpec& spec) {
+AttentionResult Attend(const NodeContext& node, const AttentionSpec& given) {
+  AttentionSpec spec = given;
+  Align(node, &spec);
   const Expr& q = spec.query;
   const Array<PrimExpr> shape = node.Shape(q);
   const Expr k = ForHeads(node, spec.key, shape[1]);

@@ -14,8 +14,12 @@ relax::Expr SplitHeads(const NodeContext& node, const relax::Expr& x, int64_t he
 /// (b, heads, s, d) → (b, s, heads * d)
 relax::Expr MergeHeads(const NodeContext& node, const relax::Expr& x);
 
-/// Columns [begin, end) of the last axis.
-relax::Expr Columns(const NodeContext& node, const relax::Expr& x, int64_t begin, int64_t end);
+/// Columns [begin, end) of the last axis, which must have them.
+relax::Expr Columns(const NodeContext& node, const relax::Expr& x, const PrimExpr& begin, const PrimExpr& end);
+
+/// `x`, of which dimension `axis` has to be `dim`: checked at run time where the types do not show whether it is. As it
+/// is where both are numbers.
+relax::Expr WithDim(const NodeContext& node, const relax::Expr& x, int64_t axis, const PrimExpr& dim);
 
 /// What positions of queries and keys are counted in.
 inline const DataType kPosition = DataType::Int(32);
@@ -26,9 +30,9 @@ relax::Expr BiasOf(const NodeContext& node, const relax::Expr& visible, double o
 /// The bias of scores, for the first of `keys` keys, as one for all of them.
 relax::Expr ForKeys(const NodeContext& node, const relax::Expr& bias, const PrimExpr& keys);
 
-/// `cache` (b, heads, capacity, d) with `x` (b, heads, s, d) behind the first `past` of each row, (b or 1, 1); what
+/// `given` (b, heads, capacity, d) with `x` (b, heads, s, d) behind the first `past` of each row, (b or 1, 1); what
 /// lies behind that is 0 if it `clears`.
-relax::Expr WithRows(const NodeContext& node, const relax::Expr& cache, const relax::Expr& x, const relax::Expr& past,
+relax::Expr WithRows(const NodeContext& node, const relax::Expr& given, const relax::Expr& x, const relax::Expr& past,
                      bool clears);
 
 /// 0 where a query may look, -inf where not: key j of query i if j <= i + offset.
@@ -41,7 +45,7 @@ relax::Expr AnglesAt(const NodeContext& node, size_t input, const relax::Expr& p
 /// `x` (b, heads, s, d), its first `rotary` columns (all if 0) turned by the angles whose cosines and sines are given,
 /// each (b or 1, s, rotary / 2): halves of the columns, or neighbours, are pairs.
 relax::Expr Rotate(const NodeContext& node, const relax::Expr& x, const relax::Expr& cosines, const relax::Expr& sines,
-                   int64_t rotary, bool interleaved);
+                   const PrimExpr& rotary, bool interleaved);
 
 /// softmax(q · kᵀ · scale + biases) · v
 struct AttentionSpec {
@@ -67,5 +71,8 @@ struct AttentionResult {
   relax::Expr products, biased, capped, weights;
 };
 AttentionResult Attend(const NodeContext& node, const AttentionSpec& spec);
+
+/// Gives keys and values the batch of the queries, keys the size of their heads, values the number of the keys.
+void Align(const NodeContext& node, AttentionSpec* spec);
 
 }  // namespace deuteron::onnx

@@ -2,6 +2,7 @@
 /// Attention of com.microsoft: with projections (Attention), of given queries, keys and values
 /// (MultiHeadAttention, DecoderMaskedMultiHeadAttention); rotations.
 #include <algorithm>
+#include <functional>
 #include <limits>
 
 #include "deuteron/frontend/onnx/attention.h"
@@ -59,7 +60,8 @@ Expr MaskBias(const NodeContext& node, size_t mask, const PrimExpr& batch, const
   } else if (node.analyzer().CanProveEqual(shape[0], batch * 2)) {
     visible = relax::LogicalAnd(relax::Less(positions, rows(I64(0))), relax::GreaterEqual(positions, rows(batch)));
   } else {
-    node.Unsupported("a mask of " + relax::Describe(shape[0]) + " for " + relax::Describe(batch) + " rows");
+    node.Unsupported("a mask of " + relax::Describe(shape[0]) + " for " + relax::Describe(batch) +
+                     " rows, whose lengths do not tell what it holds; fix them with --shape");
   }
   return BiasOf(node, node.Reshaped(node.Emit(visible), {batch, one, one, keys}), hidden, dtype);
 }
@@ -80,26 +82,34 @@ AttentionResult AttendWithMask(const NodeContext& node, AttentionSpec spec, cons
 
 /// Keys or values after those of the past (b, heads, p, d), if there are any.
 Expr AfterPast(const NodeContext& node, const Expr& past, const Expr& x) {
-  return past.defined() ? Expr(node.Emit(relax::Concat(Array<Expr>{past, x}, 2))) : x;
+  if (!past.defined()) return x;
+  Expr before = past;
+  for (const int64_t axis : {0, 1, 3}) before = WithDim(node, before, axis, node.Shape(x)[axis]);
+  return node.Emit(relax::Concat(Array<Expr>{before, x}, 2));
 }
 
 /// Attention of the projected (b, s, 3 * hidden); the past is input `past`, (2, b, heads, p, d).
 Results AttendProjected(const NodeContext& node, const Expr& projected, size_t mask, size_t past, size_t bias) {
-  if (node.Flag("past_present_share_buffer", false)) node.Unsupported("past_present_share_buffer");
-  if (node.Flag("do_rotary", false)) node.Unsupported("do_rotary");
+  if (node.Flag("past_present_share_buffer", false))
+    node.Unsupported("past_present_share_buffer: export the model without it");
+  if (node.Flag("do_rotary", false)) node.Unsupported("do_rotary: export the model with RotaryEmbedding nodes");
   const int64_t heads = node.RequiredInt("num_heads");
-  const int64_t width = node.StaticDim(projected, 2, "the size of the projections");
-  const std::vector<int64_t> sizes =
-      node.Ints("qkv_hidden_sizes").value_or(std::vector<int64_t>{width / 3, width / 3, width / 3});
-  if (sizes.size() != 3 || sizes[0] < 1 || sizes[0] != sizes[1] || sizes[2] < 1 || sizes[0] > width / 2 ||
-      sizes[2] != width - 2 * sizes[0]) {
-    node.Fail("qkv_hidden_sizes do not fit projections of " + std::to_string(width));
+  const PrimExpr width = node.Shape(projected)[2];
+  const PrimExpr third = node.Simplify(FloorDiv(width, I64(3)));
+  Array<PrimExpr> sizes = {third, third, third};
+  if (const auto given = node.Ints("qkv_hidden_sizes"); given && !given->empty()) {
+    const auto is_size = [](int64_t size) { return size >= 1 && size <= INT64_MAX / 4; };
+    const bool fits = given->size() == 3 && std::all_of(given->begin(), given->end(), is_size) &&
+                      (*given)[0] == (*given)[1] &&
+                      AsConstInt(width).value_or(2 * (*given)[0] + (*given)[2]) == 2 * (*given)[0] + (*given)[2];
+    if (!fits) node.Fail("qkv_hidden_sizes do not fit projections of " + relax::Describe(width));
+    sizes = {I64((*given)[0]), I64((*given)[1]), I64((*given)[2])};
   }
-  const auto part = [&](int64_t begin, int64_t size) {
-    return SplitHeads(node, Columns(node, projected, begin, begin + size), heads);
+  const auto part = [&](const PrimExpr& begin, const PrimExpr& size) {
+    return SplitHeads(node, Columns(node, projected, begin, node.Simplify(begin + size)), heads);
   };
   const Expr key = part(sizes[0], sizes[1]);
-  const Expr value = part(sizes[0] + sizes[1], sizes[2]);
+  const Expr value = part(node.Simplify(sizes[0] + sizes[1]), sizes[2]);
   Expr past_key;
   Expr past_value;
   PrimExpr before = I64(0);
@@ -114,8 +124,9 @@ Results AttendProjected(const NodeContext& node, const Expr& projected, size_t m
     past_key = half(0);
     past_value = half(1);
   }
-  const AttentionSpec spec{
-      .query = part(0, sizes[0]), .key = AfterPast(node, past_key, key), .value = AfterPast(node, past_value, value)};
+  const AttentionSpec spec{.query = part(I64(0), sizes[0]),
+                           .key = AfterPast(node, past_key, key),
+                           .value = AfterPast(node, past_value, value)};
   Results results = {MergeHeads(node, AttendWithMask(node, spec, before, mask, bias).y)};
   if (node.Wants(1)) results.emplace_back(node.Emit(relax::Stack({spec.key, spec.value}, 0)));
   return results;
@@ -125,7 +136,7 @@ Results AttendProjected(const NodeContext& node, const Expr& projected, size_t m
 
 Results ConvertContribAttention(const NodeContext& node) {
   Expr projected = node.Emit(relax::Matmul(node.X(0), node.X(1)));
-  if (node.Has(2)) projected = SumOf(node, projected, node.X(2));
+  if (node.Has(2)) projected = SumOf(node, projected, WithDim(node, node.X(2), 0, node.Shape(projected)[2]));
   return AttendProjected(node, projected, 3, 4, 5);
 }
 
@@ -133,7 +144,7 @@ Results ConvertQAttention(const NodeContext& node) {
   const Expr scale = ProductOf(node, MatrixParameter(node, 3, true), MatrixParameter(node, 4, false));
   const Expr product = IntegerProduct(node, node.X(0), node.X(1), MatrixParameter(node, 6, true),
                                       MatrixParameter(node, 7, false), scale);
-  const Expr projected = SumOf(node, product, node.X(2));
+  const Expr projected = SumOf(node, product, WithDim(node, node.X(2), 0, node.Shape(product)[2]));
   return AttendProjected(node, projected, 5, 8, node.NumInputs());
 }
 
@@ -165,16 +176,16 @@ AttentionSpec ReadHeads(const NodeContext& node, size_t bias) {
     spec.query = UnpackHeads(node, packed, 0);
     spec.key = UnpackHeads(node, packed, 1);
     spec.value = UnpackHeads(node, packed, 2);
-    if (node.Has(bias)) node.Unsupported("a bias of packed projections");
+    if (node.Has(bias)) node.Unsupported("a bias of packed projections: add it before they are packed");
     return spec;
   }
-  int64_t offset = 0;
+  PrimExpr offset = I64(0);
   // Columns of the bias go with the projections, one after another.
   const auto biased = [&](Expr x) {
     if (!node.Has(bias) || node.Rank(x) != 3) return x;
-    const int64_t width = node.StaticDim(x, 2, "the size of a projection");
-    x = SumOf(node, x, Columns(node, node.X(bias), offset, offset + width));
-    offset += width;
+    const PrimExpr end = node.Simplify(offset + node.Shape(x)[2]);
+    x = SumOf(node, x, Columns(node, node.X(bias), offset, end));
+    offset = end;
     return x;
   };
   spec.query = SplitHeads(node, biased(node.X(0)), heads);
@@ -185,6 +196,7 @@ AttentionSpec ReadHeads(const NodeContext& node, size_t bias) {
     spec.key = SplitHeads(node, biased(node.X(1)), heads);
     spec.value = SplitHeads(node, biased(node.X(2)), heads);
   }
+  Align(node, &spec);
   return spec;
 }
 
@@ -206,7 +218,7 @@ Expr OfBeams(const NodeContext& node, const Expr& cache, const Expr& indirection
 
 /// Attention whose keys and values are written into caches, behind as many as the run says that they have.
 Results AttendInCaches(const NodeContext& node, AttentionSpec spec, const HeadInputs& at) {
-  if (node.Wants(3)) node.Unsupported("the output qk of a cache that is written in place");
+  if (node.Wants(3)) node.Unsupported("the output qk of a cache that is written in place: leave it out");
   const DataType dtype = node.DType(spec.query);
   const Array<PrimExpr> queries = node.Shape(spec.query);
   const PrimExpr length = node.Shape(spec.key)[2];
@@ -240,7 +252,7 @@ Results AttendHeads(const NodeContext& node, const HeadInputs& at) {
   AttentionSpec spec = ReadHeads(node, at.bias);
   if (node.Has(at.past_key) != node.Has(at.past_value)) node.Fail("past_key and past_value go together");
   if (node.Has(at.past_key) && node.Has(at.past_length)) return AttendInCaches(node, spec, at);
-  if (node.Has(at.indirection)) node.Unsupported("cache_indirection without past_sequence_length");
+  if (node.Has(at.indirection)) node.Unsupported("cache_indirection without past_sequence_length: give both");
   PrimExpr before = I64(0);
   if (node.Has(at.past_key)) {
     before = node.Shape(at.past_key)[2];
@@ -265,26 +277,81 @@ Results ConvertDecoderMaskedMultiHeadAttention(const NodeContext& node) {
       {.bias = 10, .mask = 3, .attention_bias = 4, .past_key = 5, .past_value = 6, .past_length = 7, .indirection = 9});
 }
 
-Results ConvertContribRotaryEmbedding(const NodeContext& node) {
+namespace {
+
+/// No head is as large.
+constexpr int64_t kLargestHead = int64_t{1} << 20;
+
+/// Input 0 turned by the angles whose cosines and sines `angles` gives, of tables that are inputs 2 and 3 and
+/// whose rows are `half` long.
+Expr Turned(const NodeContext& node, const PrimExpr& half,
+            const std::function<Expr(size_t table, const PrimExpr& length)>& angles) {
   // Nothing depends on is_packed_batching and scale, ONNX Runtime's result neither.
   const bool merged = node.Rank(0) == 3;
   int64_t heads = node.Int("num_heads", 0);
-  int64_t rotary = node.Int("rotary_embedding_dim", 0);
-  const int64_t half = node.StaticDim(node.X(2), 1, "the size of a head");
-  if (merged && rotary == 0)
-    heads = node.StaticDim(node.X(0), 2, "the size of the heads") / std::max<int64_t>(1, 2 * half);
-  if (rotary == 0) rotary = 2 * half;
-  const Expr x = SplitHeads(node, node.X(0), heads);
-  const Array<PrimExpr> shape = node.Shape(x);
-  Expr positions = node.X(1);
-  if (node.Rank(positions) == 1) {
-    // The position of the first.
-    const Expr row = node.CastTo(Positions(node, shape[2]), node.DType(positions));
-    positions = node.Reshaped(node.Emit(relax::Add(row, positions)), {I64(1), shape[2]});
+  const int64_t given = node.Int("rotary_embedding_dim", 0);
+  const PrimExpr rotary = given == 0 ? node.Simplify(half * 2) : I64(given);
+  const auto known = AsConstInt(half), width = AsConstInt(node.Shape(0).back());
+  if (merged && given == 0 && (heads == 0 || (known && width))) {
+    heads = node.StaticDim(node.X(0), 2, "the size of the heads") /
+            std::max<int64_t>(1, 2 * node.StaticDim(node.X(2), 1, "the size of a head"));
   }
-  const bool interleaved = node.Flag("interleaved", false);
-  const Expr y = Rotate(node, x, AnglesAt(node, 2, positions), AnglesAt(node, 3, positions), rotary, interleaved);
-  return {merged ? MergeHeads(node, y) : y};
+  const Expr x = SplitHeads(node, node.X(0), heads);
+  const PrimExpr length = node.Shape(x)[2];
+  const Expr y = Rotate(node, x, angles(2, length), angles(3, length), rotary, node.Flag("interleaved", false));
+  return merged ? MergeHeads(node, y) : y;
+}
+
+}  // namespace
+
+Results ConvertContribRotaryEmbedding(const NodeContext& node) {
+  const auto angles = [&](size_t table, const PrimExpr& length) {
+    Expr positions = node.X(1);
+    if (node.Rank(positions) == 1) {
+      // The position of the first.
+      const Expr row = node.CastTo(Positions(node, length), node.DType(positions));
+      positions = node.Reshaped(node.Emit(relax::Add(row, positions)), {I64(1), length});
+    }
+    return AnglesAt(node, table, positions);
+  };
+  return {Turned(node, node.Shape(2)[1], angles)};
+}
+
+Results ConvertMRotaryEmbedding(const NodeContext& node) {
+  const Array<PrimExpr> shape = node.Shape(1);
+  if (shape.size() != 3) node.Fail("its positions must be of rank 3");
+  const auto sections = node.Ints("mrope_section").value_or(std::vector<int64_t>{});
+  const auto is_size = [](int64_t size) { return size >= 0 && size <= kLargestHead; };
+  if (sections.size() != 3 || !std::all_of(sections.begin(), sections.end(), is_size)) {
+    node.Fail("mrope_section must be three sizes");
+  }
+  const int64_t half = sections[0] + sections[1] + sections[2];
+  if (const auto width = AsConstInt(node.Shape(2)[1]); width && *width != half) {
+    node.Fail("mrope_section must be three numbers whose sum is " + std::to_string(*width));
+  }
+  const bool mixed = node.Flag("mrope_layout", false);
+  // Whether column `i` of the tables is looked up by positions of `stream`: time, height, width.
+  const auto belongs = [&](int64_t i, int64_t stream) {
+    if (mixed) return i % 3 == stream && i < 3 * sections[stream];
+    const int64_t begin = stream == 1 ? sections[0] : sections[0] + sections[1];
+    return i >= begin && i < begin + sections[stream];
+  };
+  const auto angles = [&](size_t table, const PrimExpr&) {
+    const auto by_stream = [&](int64_t stream) {
+      const Expr part = node.Emit(relax::StridedSlice(node.X(1), {0}, {I64(stream)}, {I64(stream + 1)}, {I64(1)}));
+      return WithDim(node, AnglesAt(node, table, node.Reshaped(part, {shape[1], shape[2]})), 2, I64(half));
+    };
+    Expr all = by_stream(0);
+    for (const int64_t stream : {1, 2}) {
+      if (sections[stream] == 0) continue;
+      std::vector<double> columns;
+      for (int64_t i = 0; i < half; ++i) columns.push_back(belongs(i, stream) ? 1 : 0);
+      const Expr mask = node.CastTo(node.ConstantFloats(columns, {half}, DataType::Float(32)), DataType::Bool());
+      all = node.Emit(relax::Where(mask, by_stream(stream), all));
+    }
+    return all;
+  };
+  return {Turned(node, I64(half), angles)};
 }
 
 }  // namespace deuteron::onnx

@@ -25,11 +25,18 @@ class GroupedAttention {
   explicit GroupedAttention(const NodeContext& node)
       : node_(node), heads_(node.RequiredInt("num_heads")), kv_heads_(node.RequiredInt("kv_num_heads")) {
     for (const char* type : {"k_quant_type", "v_quant_type"}) {
-      if (node.Str(type, "NONE") != "NONE") node.Unsupported("a quantised cache");
+      if (node.Str(type, "NONE") != "NONE")
+        node.Unsupported("a quantised cache: export the model with a cache of floats");
     }
-    if (node.Flag("sliding_window_cache", false)) node.Unsupported("sliding_window_cache");
+    if (node.Flag("sliding_window_cache: export the model with a cache of all tokens", false))
+      node.Unsupported("sliding_window_cache: export the model with a cache of all tokens");
     if (heads_ < 1 || kv_heads_ < 1) node.Fail("the numbers of heads must be positive");
     ReadProjections();
+    AttentionSpec spec{.query = query_, .key = key_, .value = value_};
+    Align(node, &spec);
+    // New keys and values are as many as the queries.
+    key_ = WithDim(node, spec.key, 2, node.Shape(query_)[2]);
+    value_ = WithDim(node, spec.value, 2, node.Shape(query_)[2]);
     batch_ = node.Shape(query_)[0];
     length_ = node.Shape(query_)[2];
     // Keys before the new ones, in each row; fewer than there are queries in all where rows are filled up.
@@ -86,12 +93,14 @@ class GroupedAttention {
       value_ = SplitHeads(node_, node_.X(2), kv_heads_);
       return;
     }
-    const int64_t size = node_.StaticDim(x, 2, "the size of the projections") / (heads_ + 2 * kv_heads_);
-    query_ = SplitHeads(node_, Columns(node_, x, 0, heads_ * size), heads_);
-    const int64_t key = heads_ * size;
-    const int64_t value = key + kv_heads_ * size;
-    key_ = SplitHeads(node_, Columns(node_, x, key, value), kv_heads_);
-    value_ = SplitHeads(node_, Columns(node_, x, value, value + kv_heads_ * size), kv_heads_);
+    const PrimExpr size = node_.Simplify(FloorDiv(node_.Shape(x)[2], I64(heads_ + 2 * kv_heads_)));
+    const auto heads = [&](int64_t first, int64_t count) {
+      const Expr columns = Columns(node_, x, node_.Simplify(size * first), node_.Simplify(size * (first + count)));
+      return SplitHeads(node_, columns, count);
+    };
+    query_ = heads(0, heads_);
+    key_ = heads(heads_, kv_heads_);
+    value_ = heads(heads_ + kv_heads_, kv_heads_);
   }
 
   /// A dimension as a tensor of rank 0.
@@ -110,7 +119,7 @@ class GroupedAttention {
     const Expr at = node_.Has(9) ? node_.X(9) : positions;
     const Expr cosines = AnglesAt(node_, 7, at);
     const Expr sines = AnglesAt(node_, 8, at);
-    const int64_t rotary = 2 * node_.StaticDim(node_.X(7), 1, "the size of a head");
+    const PrimExpr rotary = node_.Simplify(node_.Shape(7)[1] * 2);
     const bool interleaved = node_.Flag("rotary_interleaved", false);
     query_ = Rotate(node_, query_, cosines, sines, rotary, interleaved);
     key_ = Rotate(node_, key_, cosines, sines, rotary, interleaved);
@@ -123,6 +132,7 @@ class GroupedAttention {
     if (!node_.Has(past) && node_.analyzer().CanProveEqual(capacity, length_)) return x;
     Expr cache =
         node_.Has(past) ? node_.X(past) : node_.Emit(relax::Zeros({shape[0], shape[1], I64(0), shape[3]}, dtype));
+    for (const int64_t axis : {0, 1, 3}) cache = WithDim(node_, cache, axis, shape[axis]);
     const PrimExpr more = node_.Simplify(capacity - node_.Shape(cache)[2]);
     if (!IsZero(more)) {
       const Expr rest = node_.Emit(relax::Zeros({shape[0], shape[1], more, shape[3]}, dtype));

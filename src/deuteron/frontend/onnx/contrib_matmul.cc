@@ -4,8 +4,10 @@
 #include <numeric>
 
 #include "deuteron/frontend/onnx/activation.h"
+#include "deuteron/frontend/onnx/attention.h"
 #include "deuteron/frontend/onnx/conv.h"
 #include "deuteron/frontend/onnx/converters.h"
+#include "deuteron/frontend/onnx/quantized.h"
 #include "deuteron/frontend/onnx/shape_rules.h"
 #include "deuteron/frontend/onnx/window.h"
 #include "deuteron/relax/op/binary.h"
@@ -82,38 +84,9 @@ Results ConvertFusedConv(const NodeContext& node) {
   return {WithSumAndActivation(node, Convolution(node, WithKernel(node, node.X(1))))};
 }
 
-namespace {
-
-/// Bytes (…, n), each of several numbers of `bits` bits, the lowest first: (…, n * 8 / bits), still bytes.
-Expr Unpacked(const NodeContext& node, const Expr& bytes, int64_t bits) {
-  if (bits == 8) return bytes;
-  if (bits != 2 && bits != 4) node.Unsupported("numbers of " + std::to_string(bits) + " bits");
-  const DataType dtype = DataType::UInt(8);
-  Array<PrimExpr> shape = node.Shape(bytes);
-  const auto last = static_cast<int64_t>(shape.size()) - 1;
-  const int64_t parts = 8 / bits;
-  const Expr mask = node.Scalar(dtype, static_cast<double>((1 << bits) - 1));
-  Array<Expr> numbers;
-  for (int64_t i = 0; i < parts; ++i) {
-    const Expr shifted = i == 0 ? bytes : relax::RightShift(bytes, node.Scalar(dtype, static_cast<double>(i * bits)));
-    numbers.push_back(node.Emit(relax::BitwiseAnd(shifted, mask)));
-  }
-  const Expr stacked = node.Emit(relax::Stack(numbers, last + 1));
-  shape.Set(last, node.Simplify(shape[last] * parts));
-  return node.Reshaped(stacked, shape);
-}
-
-/// The first `length` of the last axis.
-Expr Shortened(const NodeContext& node, const Expr& x, const PrimExpr& length) {
-  const int64_t last = node.Rank(x) - 1;
-  if (node.analyzer().CanProveEqual(node.Shape(x)[last], length)) return x;
-  return node.Emit(relax::StridedSlice(x, {last}, {I64(0)}, {length}, {I64(1)}));
-}
-
-}  // namespace
-
 Results ConvertMatMulNBits(const NodeContext& node) {
-  if (node.Int("weight_prepacked", 0) != 0) node.Unsupported("weights laid out for another device");
+  if (node.Int("weight_prepacked", 0) != 0)
+    node.Unsupported("weights laid out for another device: export them as they are, weight_prepacked=0");
   const int64_t k = node.RequiredInt("K");
   const int64_t n = node.RequiredInt("N");
   const int64_t block = node.RequiredInt("block_size");
@@ -149,13 +122,68 @@ Results ConvertMatMulNBits(const NodeContext& node) {
   return {node.Has(5) ? SumOf(node, product, node.X(5)) : product};
 }
 
+namespace {
+
+/// What the sixteen codes of bitsandbytes stand for: floats of 4 bits, and quantiles of the normal distribution.
+constexpr double kFloat4[16] = {0.0,  0.00520833333,  0.66666667,  1.0,  0.33333333,  0.5,  0.16666667,  0.25,
+                                -0.0, -0.00520833333, -0.66666667, -1.0, -0.33333333, -0.5, -0.16666667, -0.25};
+constexpr double kNormalFloat4[16] = {-1.0,
+                                      -0.6961928009986877,
+                                      -0.5250730514526367,
+                                      -0.39491748809814453,
+                                      -0.28444138169288635,
+                                      -0.18477343022823334,
+                                      -0.09105003625154495,
+                                      0.0,
+                                      0.07958029955625534,
+                                      0.16093020141124725,
+                                      0.24611230194568634,
+                                      0.33791524171829224,
+                                      0.44070982933044434,
+                                      0.5626170039176941,
+                                      0.7229568362236023,
+                                      1.0};
+
+}  // namespace
+
+Results ConvertMatMulBnb4(const NodeContext& node) {
+  const int64_t k = node.RequiredInt("K"), n = node.RequiredInt("N"), block = node.RequiredInt("block_size");
+  const int64_t type = node.RequiredInt("quant_type");
+  if (type != 0 && type != 1) node.Fail("quant_type " + std::to_string(type) + " is none of 0 (FP4) and 1 (NF4)");
+  if (k < 1 || n < 1 || block < 2 || block % 2 != 0 || k > INT64_MAX / n - block) {
+    node.Fail("K, N and block_size must be positive, block_size even");
+  }
+  const int64_t blocks = (k * n + block - 1) / block;
+  const DataType dtype = node.DType(0);
+  // Two numbers a byte, the first in its upper half; of an odd count one is left over.
+  const int64_t bytes = (k * n + 1) / 2;
+  const Expr packed = node.WithSizes(node.X(1), 0, {bytes}, "the weights");
+  const DataType byte = DataType::UInt(8);
+  const Expr upper = node.Emit(relax::RightShift(packed, node.Scalar(byte, 4)));
+  const Expr lower = node.Emit(relax::BitwiseAnd(packed, node.Scalar(byte, 15)));
+  const Expr codes =
+      node.CastTo(node.Reshaped(node.Emit(relax::Stack({upper, lower}, 1)), {I64(2 * bytes)}), DataType::Int(32));
+  const double* const table = type == 0 ? kFloat4 : kNormalFloat4;
+  const Expr values = node.Emit(relax::Take(node.ConstantFloats({table, table + 16}, {16}, dtype), codes, 0));
+  const Expr scales = node.WithSizes(node.X(2), 0, {blocks}, "the scales");
+  const Expr scale = node.Emit(relax::Repeat(scales, block, 0));
+  const PrimExpr count = I64(k * n);
+  const Expr flat = node.Emit(relax::Multiply(Shortened(node, values, count), Shortened(node, scale, count)));
+  const Expr weight = node.Reshaped(flat, {I64(n), I64(k)});
+  const bool transposed = node.Flag("transB", true);
+  const Expr b = transposed ? Expr(node.Emit(relax::PermuteDims(weight, {1, 0}))) : weight;
+  return {node.Emit(relax::Matmul(node.X(0), b))};
+}
+
 Results ConvertGatherBlockQuantized(const NodeContext& node) {
   const int64_t rank = node.Rank(0);
   const int64_t bits = node.DType(0) == DataType::UInt(8) ? node.Int("bits", 4) : 8;
   const int64_t block = node.Int("block_size", 128);
   const int64_t axis = node.Axis(node.Int("quantize_axis", 1), rank);
   const int64_t gather = node.Axis(node.Int("gather_axis", 0), rank);
-  if (gather == rank - 1 && bits < 8) node.Unsupported("gathering along the axis whose numbers share bytes");
+  if (gather == rank - 1 && bits < 8)
+    node.Unsupported(
+        "gathering along the axis whose numbers share bytes: gather along another, or from numbers of 8 bits");
   if (block < 1) node.Fail("block_size must be positive");
   const Expr data = node.X(0);
   const Expr indices = IndicesFromBeginning(node, 1, node.Shape(data)[gather]);
@@ -166,14 +194,16 @@ Results ConvertGatherBlockQuantized(const NodeContext& node) {
   for (const size_t input : {size_t{2}, size_t{3}}) {
     if (!node.Has(input)) continue;
     if (node.Rank(input) != rank) node.Fail("input " + std::to_string(input) + " is not of the rank of the data");
-    if (!node.analyzer().CanProveEqual(node.Shape(input)[gather], scaled)) {
+    const auto own = AsConstInt(node.Shape(input)[gather]), wanted = AsConstInt(scaled);
+    if (own && wanted && *own != *wanted) {
       node.Fail("input " + std::to_string(input) + " is of another length than the data along axis " +
                 std::to_string(gather));
     }
   }
+  const auto parameter = [&](size_t input) { return WithDim(node, node.X(input), gather, scaled); };
   // Rows are taken first, so that few are unpacked.
-  const auto taken = [&](size_t input) -> Expr { return node.Emit(relax::Take(node.X(input), indices, gather)); };
-  const Expr numbers = node.CastTo(Unpacked(node, taken(0), bits), dtype);
+  const auto taken = [&](const Expr& x) -> Expr { return node.Emit(relax::Take(x, indices, gather)); };
+  const Expr numbers = node.CastTo(Unpacked(node, taken(data), bits), dtype);
   const int64_t at = axis > gather ? axis + node.Rank(indices) - 1 : axis;
   const PrimExpr length = node.Shape(numbers)[at];
   const auto spread = [&](const Expr& x) -> Expr {
@@ -190,14 +220,14 @@ Results ConvertGatherBlockQuantized(const NodeContext& node) {
     const auto of_block = [&](const Expr& x) -> Expr { return node.Emit(relax::Take(x, blocks, gather)); };
     if (node.Has(3)) {
       const Expr unpacked =
-          Shortened(node, Unpacked(node, node.X(3), bits), node.Shape(numbers)[node.Rank(numbers) - 1]);
+          Shortened(node, Unpacked(node, parameter(3), bits), node.Shape(numbers)[node.Rank(numbers) - 1]);
       zero = of_block(node.CastTo(unpacked, dtype));
     }
-    return {node.Emit(relax::Multiply(relax::Subtract(numbers, zero), of_block(node.X(2))))};
+    return {node.Emit(relax::Multiply(relax::Subtract(numbers, zero), of_block(parameter(2))))};
   }
-  const Expr scales = taken(2);
+  const Expr scales = taken(parameter(2));
   if (node.Has(3)) {
-    const Expr unpacked = Unpacked(node, taken(3), bits);
+    const Expr unpacked = Unpacked(node, taken(parameter(3)), bits);
     zero = spread(node.CastTo(Shortened(node, unpacked, node.Shape(scales)[node.Rank(scales) - 1]), dtype));
   }
   return {node.Emit(relax::Multiply(relax::Subtract(numbers, zero), spread(scales)))};

@@ -1,6 +1,9 @@
 /// \file
 /// Norms and activations of com.microsoft, as ONNX Runtime's optimisers write them.
+#include <functional>
+
 #include "deuteron/frontend/onnx/converters.h"
+#include "deuteron/frontend/onnx/quantized.h"
 #include "deuteron/frontend/onnx/shape_rules.h"
 #include "deuteron/relax/op/binary.h"
 #include "deuteron/relax/op/create.h"
@@ -8,6 +11,7 @@
 #include "deuteron/relax/op/index.h"
 #include "deuteron/relax/op/manipulate.h"
 #include "deuteron/relax/op/nn.h"
+#include "deuteron/relax/op/qdq.h"
 #include "deuteron/relax/op/statistical.h"
 #include "deuteron/relax/op/unary.h"
 
@@ -57,22 +61,28 @@ Results ConvertSkipSimplifiedLayerNormalization(const NodeContext& node) {
   return SkipNorm(node, 3, /*simplified=*/true);
 }
 
-Results ConvertEmbedLayerNormalization(const NodeContext& node) {
+namespace {
+
+/// What both forms compute. `of_input` gives the numbers that an input's, or some of them, stand for.
+Results EmbeddedNorm(const NodeContext& node, const std::function<Expr(size_t input, const Expr& part)>& of_input) {
+  const bool has_places = node.node().op_type == "EmbedLayerNormalization" && node.Has(8);
   const auto rows = [&](size_t table, size_t indices) -> Expr {
     const Expr data = node.X(table);
-    return node.Emit(relax::Take(data, node.Indices(indices, {node.Shape(data)[0]}), 0, "wrap"));
+    const Expr taken = node.Emit(relax::Take(data, node.Indices(indices, {node.Shape(data)[0]}), 0, "wrap"));
+    return of_input(table, taken);
   };
   const Array<PrimExpr> shape = node.Shape(0);
   if (shape.size() != 2) node.Fail("input_ids must be of rank 2");
   Expr sum = rows(2, 0);
-  if (node.Has(8)) {
+  if (has_places) {
     sum = SumOf(node, sum, rows(3, 8));
   } else {
     const Expr positions = node.Emit(relax::StridedSlice(node.X(3), {0}, {I64(0)}, {shape[1]}, {I64(1)}));
-    sum = SumOf(node, sum, node.WithShape(positions, {shape[1], node.Shape(3)[1]}));
+    sum = SumOf(node, sum, of_input(3, node.WithShape(positions, {shape[1], node.Shape(3)[1]})));
   }
   if (node.Has(1) && node.Has(4)) sum = SumOf(node, sum, rows(4, 1));
-  const Expr y = NormOfRows(node, sum, node.X(5), node.X(6), node.Float("epsilon", kContribEpsilon));
+  const Expr gamma = of_input(5, node.X(5)), beta = of_input(6, node.X(6));
+  const Expr y = NormOfRows(node, sum, gamma, beta, node.Float("epsilon", kContribEpsilon));
   const DataType index = DataType::Int(32);
   Value counts;
   if (node.Wants(1)) {
@@ -83,6 +93,23 @@ Results ConvertEmbedLayerNormalization(const NodeContext& node) {
             : Value(node.Emit(relax::Zeros({shape[0]}, index)));
   }
   return {y, counts, sum};
+}
+
+}  // namespace
+
+Results ConvertEmbedLayerNormalization(const NodeContext& node) {
+  return EmbeddedNorm(node, [](size_t, const Expr& part) { return part; });
+}
+
+Results ConvertQEmbedLayerNormalization(const NodeContext& node) {
+  // Scales and zero points stand in the order of what they are of, rows of bytes are taken first.
+  constexpr size_t kScales = 6, kZeroPoints = 11;
+  const DataType real = DataType::Float(32);
+  const Results results = EmbeddedNorm(node, [&](size_t input, const Expr& part) -> Expr {
+    const Expr zero = ZeroPointOr0(node, Parameter(node, node.X(input + kZeroPoints)), node.DType(part));
+    return node.Emit(relax::Dequantize(part, Parameter(node, node.X(input + kScales)), zero, 0, real));
+  });
+  return {results[0], results[1]};
 }
 
 Results ConvertContribGroupNorm(const NodeContext& node) {

@@ -111,6 +111,11 @@ Results ConvertNhwcMaxPool(const NodeContext& node) {
   return {ChannelsSecond(node, node.X(0), [&](const Expr& data) { return GreatestOfWindows(node, data); })};
 }
 
+Results ConvertContribQLinearConv(const NodeContext& node) {
+  const auto convolve = [&](const Expr& data) { return QLinearConvolved(node, data); };
+  return {node.Flag("channels_last", false) ? ChannelsSecond(node, node.X(0), convolve) : convolve(node.X(0))};
+}
+
 Results ConvertMatMulIntegerToFloat(const NodeContext& node) {
   const Expr scale = ProductOf(node, MatrixParameter(node, 2, true), MatrixParameter(node, 3, false));
   const Expr product = IntegerProduct(node, node.X(0), node.X(1), MatrixParameter(node, 4, true),

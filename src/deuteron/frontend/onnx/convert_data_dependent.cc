@@ -88,7 +88,10 @@ Expr PositionsOfTrue(const NodeContext& node, const Expr& condition) {
 
 Results ConvertNonZero(const NodeContext& node) { return {NonZeroOf(node, node.X(0))}; }
 
-Results ConvertUnique(const NodeContext& node) {
+namespace {
+
+/// The outputs of Unique: elements, where each is first, which one each element is, how often each is there.
+Results UniqueOf(const NodeContext& node, bool sorted) {
   const Expr x = node.X(0);
   const bool flat = !node.HasAttr("axis");
   Array<PrimExpr> shape = node.Shape(x);
@@ -98,7 +101,7 @@ Results ConvertUnique(const NodeContext& node) {
   const PrimExpr length = flat ? node.Product(shape, 0, rank) : shape[*axis];
   const PrimExpr count = NewDim(node, "count");
   // Index, inverse and counts are cheap beside the sort.
-  const relax::Var all = node.Emit(relax::Unique(x, node.Flag("sorted", true), true, true, true, axis));
+  const relax::Var all = node.Emit(relax::Unique(x, sorted, true, true, true, axis));
   if (flat) {
     shape = {count};
   } else {
@@ -107,6 +110,15 @@ Results ConvertUnique(const NodeContext& node) {
   Results results = {node.WithShape(node.Field(all, 0), shape)};
   for (int64_t i = 1; i < 4; ++i) results.emplace_back(node.WithShape(node.Field(all, i), {i == 2 ? length : count}));
   return results;
+}
+
+}  // namespace
+
+Results ConvertUnique(const NodeContext& node) { return UniqueOf(node, node.Flag("sorted", true)); }
+
+Results ConvertContribUnique(const NodeContext& node) {
+  const Results all = UniqueOf(node, /*sorted=*/false);
+  return {all[0], all[2], all[3]};
 }
 
 Expr SliceAtRunTime(const NodeContext& node) {

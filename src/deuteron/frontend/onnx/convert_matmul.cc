@@ -211,7 +211,7 @@ Results ConvertRotaryEmbedding(const NodeContext& node) {
     return node.Emit(relax::Take(cache, node.Indices(3, {node.Shape(cache)[0]}), 0, "wrap"));
   };
   const Expr rotated =
-      Rotate(node, x, angles(1), angles(2), node.Int("rotary_embedding_dim", 0), node.Flag("interleaved", false));
+      Rotate(node, x, angles(1), angles(2), I64(node.Int("rotary_embedding_dim", 0)), node.Flag("interleaved", false));
   return {merged ? MergeHeads(node, rotated) : rotated};
 }
 

@@ -144,9 +144,9 @@ Results ConvertConvInteger(const NodeContext& node) {
   return {Convolved(node, x, WithKernel(node, weight))};
 }
 
-Results ConvertQLinearConv(const NodeContext& node) {
-  const int64_t rank = node.Rank(0);
-  const Expr x = Centred(node, node.X(0), ZeroPoint(node, 2, 1, rank));
+Expr QLinearConvolved(const NodeContext& node, const Expr& data) {
+  const int64_t rank = node.Rank(data);
+  const Expr x = Centred(node, data, ZeroPoint(node, 2, 1, rank));
   const Expr weight = Centred(node, node.X(3), ZeroPoint(node, 5, 0, rank));
   Expr sum = Convolved(node, x, WithKernel(node, weight));
   if (node.Has(8)) sum = node.Emit(relax::Add(sum, Along(node, node.X(8), 1, rank)));
@@ -155,7 +155,9 @@ Results ConvertQLinearConv(const NodeContext& node) {
   };
   const Expr factor = node.Emit(relax::Divide(relax::Multiply(scale(1, 1), scale(4, 1)), scale(6, 1)));
   const Expr value = node.Emit(relax::Multiply(node.CastTo(sum, kFloat), factor));
-  return {Saturate(node, value, ZeroPoint(node, 7, 1, rank), node.KnownDType(7))};
+  return Saturate(node, value, ZeroPoint(node, 7, 1, rank), node.KnownDType(7));
 }
+
+Results ConvertQLinearConv(const NodeContext& node) { return {QLinearConvolved(node, node.X(0))}; }
 
 }  // namespace deuteron::onnx

@@ -38,7 +38,7 @@ struct TreeNode {
 };
 
 /// Of all leaves for all targets, for which there is a table.
-constexpr double kMostWeights = 1 << 28;
+constexpr double kMostLeafWeights = 1 << 28;
 
 struct Forest {
   DataType dtype;
@@ -208,7 +208,7 @@ Expr Scores(const NodeContext& node, const Forest& forest, const std::string& ag
   const double infinity = std::numeric_limits<double>::infinity();
   const double nothing = !extreme ? 0 : aggregate == "MIN" ? infinity : -infinity;
   const double count = static_cast<double>(forest.leaves.size()) * static_cast<double>(forest.targets);
-  if (count > kMostWeights) node.Unsupported("weights of that many leaves for that many targets");
+  if (count > kMostLeafWeights) node.Unsupported("weights of that many leaves for that many targets");
   std::vector<double> weights(forest.leaves.size() * static_cast<size_t>(forest.targets), nothing);
   for (size_t leaf = 0; leaf < forest.leaves.size(); ++leaf) {
     for (const auto& [target, weight] : forest.leaves[leaf]) {

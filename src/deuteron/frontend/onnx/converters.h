@@ -107,6 +107,7 @@ relax::Expr IndicesFromBeginning(const NodeContext& node, size_t input, const Pr
 
 // convert_data_dependent.cc
 DEUTERON_CONVERTER(NonZero);
+DEUTERON_CONVERTER(ContribUnique);
 DEUTERON_CONVERTER(Unique);
 DEUTERON_CONVERTER(Compress);
 /// Where a vector of booleans is true, int64.
@@ -170,6 +171,7 @@ DEUTERON_CONVERTER(Inverse);
 DEUTERON_CONVERTER(SkipLayerNormalization);
 DEUTERON_CONVERTER(SkipSimplifiedLayerNormalization);
 DEUTERON_CONVERTER(EmbedLayerNormalization);
+DEUTERON_CONVERTER(QEmbedLayerNormalization);
 DEUTERON_CONVERTER(ContribGroupNorm);
 DEUTERON_CONVERTER(BiasGelu);
 DEUTERON_CONVERTER(FastGelu);
@@ -181,6 +183,7 @@ DEUTERON_CONVERTER(BiasAdd);
 DEUTERON_CONVERTER(FusedMatMul);
 DEUTERON_CONVERTER(FusedGemm);
 DEUTERON_CONVERTER(FusedConv);
+DEUTERON_CONVERTER(MatMulBnb4);
 DEUTERON_CONVERTER(MatMulNBits);
 DEUTERON_CONVERTER(GatherBlockQuantized);
 
@@ -190,6 +193,7 @@ DEUTERON_CONVERTER(QAttention);
 DEUTERON_CONVERTER(MultiHeadAttention);
 DEUTERON_CONVERTER(DecoderMaskedMultiHeadAttention);
 DEUTERON_CONVERTER(GroupQueryAttention);
+DEUTERON_CONVERTER(MRotaryEmbedding);
 DEUTERON_CONVERTER(ContribRotaryEmbedding);
 
 // contrib_nchwc.cc
@@ -213,6 +217,33 @@ DEUTERON_CONVERTER(NhwcMaxPool);
 DEUTERON_CONVERTER(MatMulIntegerToFloat);
 DEUTERON_CONVERTER(DynamicQuantizeMatMul);
 DEUTERON_CONVERTER(QGemm);
+DEUTERON_CONVERTER(ContribQLinearConv);
+
+// contrib_standard.cc
+DEUTERON_CONVERTER(CDist);
+DEUTERON_CONVERTER(ContribExpandDims);
+DEUTERON_CONVERTER(ContribPad);
+DEUTERON_CONVERTER(ContribRange);
+DEUTERON_CONVERTER(CropAndResize);
+DEUTERON_CONVERTER(UnfoldTensor);
+
+// contrib_gates.cc
+DEUTERON_CONVERTER(BranchwiseRMSNorm);
+DEUTERON_CONVERTER(EngramGate);
+DEUTERON_CONVERTER(GatedAdd);
+DEUTERON_CONVERTER(GatedRMSNorm);
+DEUTERON_CONVERTER(HyperConnectionPostMix);
+DEUTERON_CONVERTER(HyperConnectionPreMix);
+DEUTERON_CONVERTER(ScaledSiLU);
+
+// contrib_experts.cc
+DEUTERON_CONVERTER(MoE);
+DEUTERON_CONVERTER(QMoE);
+
+// contrib_linear_attention.cc
+DEUTERON_CONVERTER(CausalConvWithState);
+DEUTERON_CONVERTER(LinearAttention);
+DEUTERON_CONVERTER(LinearAttentionGate);
 
 // convert_sequence.cc
 DEUTERON_CONVERTER(ConcatFromSequence);

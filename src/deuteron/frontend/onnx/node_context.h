@@ -2,6 +2,7 @@
 /// What a converter sees of the node that it converts.
 #pragma once
 
+#include <algorithm>
 #include <memory>
 #include <optional>
 #include <span>
@@ -79,6 +80,19 @@ class NodeContext {
   const NodeProto& node() const { return node_; }
   /// Version of the operator set of the node's domain.
   int64_t opset() const { return opset_; }
+  /// The same node, as one of this version.
+  NodeContext AtOpset(int64_t opset) const {
+    NodeContext other = *this;
+    other.opset_ = opset;
+    return other;
+  }
+  /// The same node with `value` for input `index`.
+  NodeContext WithInput(size_t index, Value value) const {
+    NodeContext other = *this;
+    other.inputs_.resize(std::max(other.inputs_.size(), index + 1));
+    other.inputs_[index] = std::move(value);
+    return other;
+  }
   Importer* importer() const { return importer_; }
   relax::BlockBuilder& builder() const;
   arith::Analyzer& analyzer() const;

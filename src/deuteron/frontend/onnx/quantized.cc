@@ -3,7 +3,9 @@
 #include "deuteron/frontend/onnx/shape_rules.h"
 #include "deuteron/relax/op/binary.h"
 #include "deuteron/relax/op/datatype.h"
+#include "deuteron/relax/op/index.h"
 #include "deuteron/relax/op/linear_algebra.h"
+#include "deuteron/relax/op/manipulate.h"
 #include "deuteron/relax/op/qdq.h"
 #include "deuteron/relax/op/search.h"
 #include "deuteron/relax/op/statistical.h"
@@ -16,7 +18,7 @@ Expr Along(const NodeContext& node, const Expr& parameter, int64_t axis, int64_t
   const Array<PrimExpr> shape = node.Shape(parameter);
   if (shape.size() == 1 && IsOne(shape[0])) return node.Reshaped(parameter, {});
   if (shape.empty()) return parameter;
-  if (shape.size() != 1) node.Unsupported("scales by block");
+  if (shape.size() != 1) node.Unsupported("scales by block: DequantizeLinear and QuantizeLinear take them");
   Array<PrimExpr> column;
   const int64_t at = node.Axis(axis, rank);
   for (int64_t i = 0; i < rank; ++i) column.push_back(i == at ? shape[0] : I64(1));
@@ -25,7 +27,7 @@ Expr Along(const NodeContext& node, const Expr& parameter, int64_t axis, int64_t
 
 Expr Parameter(const NodeContext& node, const Expr& parameter) {
   const Array<PrimExpr> shape = node.Shape(parameter);
-  if (shape.size() > 1) node.Unsupported("scales by block");
+  if (shape.size() > 1) node.Unsupported("scales by block: DequantizeLinear and QuantizeLinear take them");
   return shape.size() == 1 && IsOne(shape[0]) ? node.Reshaped(parameter, {}) : parameter;
 }
 
@@ -83,6 +85,30 @@ Results Quantized(const NodeContext& node, const Expr& value, size_t first, Data
   const Expr zero = ZeroPointOr0(node, node.Has(first + 1) ? Parameter(node, node.X(first + 1)) : Expr(), to);
   const Expr scale = node.CastTo(Parameter(node, node.X(first)), DataType::Float(32));
   return {node.Emit(relax::Quantize(value, scale, zero, 0, to))};
+}
+
+Expr Unpacked(const NodeContext& node, const Expr& bytes, int64_t bits) {
+  if (bits == 8) return bytes;
+  if (bits != 2 && bits != 4) node.Unsupported("numbers of " + std::to_string(bits) + " bits: there are 2, 4 and 8");
+  const DataType dtype = DataType::UInt(8);
+  Array<PrimExpr> shape = node.Shape(bytes);
+  const auto last = static_cast<int64_t>(shape.size()) - 1;
+  const int64_t parts = 8 / bits;
+  const Expr mask = node.Scalar(dtype, static_cast<double>((1 << bits) - 1));
+  Array<Expr> numbers;
+  for (int64_t i = 0; i < parts; ++i) {
+    const Expr shifted = i == 0 ? bytes : relax::RightShift(bytes, node.Scalar(dtype, static_cast<double>(i * bits)));
+    numbers.push_back(node.Emit(relax::BitwiseAnd(shifted, mask)));
+  }
+  const Expr stacked = node.Emit(relax::Stack(numbers, last + 1));
+  shape.Set(last, node.Simplify(shape[last] * parts));
+  return node.Reshaped(stacked, shape);
+}
+
+Expr Shortened(const NodeContext& node, const Expr& x, const PrimExpr& length) {
+  const int64_t last = node.Rank(x) - 1;
+  if (node.analyzer().CanProveEqual(node.Shape(x)[last], length)) return x;
+  return node.Emit(relax::StridedSlice(x, {last}, {I64(0)}, {length}, {I64(1)}));
 }
 
 Expr IntegerProduct(const NodeContext& node, const Expr& a, const Expr& b, const Expr& a_zero, const Expr& b_zero,

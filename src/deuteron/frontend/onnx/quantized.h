@@ -34,6 +34,14 @@ relax::Expr Dequantized(const NodeContext& node, size_t first, int64_t axis = 0)
 /// `otherwise` if it is left out).
 Results Quantized(const NodeContext& node, const relax::Expr& value, size_t first, DataType otherwise);
 
+/// Bytes (…, n), each of several numbers of `bits` bits, the lowest first: (…, n * 8 / bits), still bytes.
+relax::Expr Unpacked(const NodeContext& node, const relax::Expr& bytes, int64_t bits);
+/// The first `length` of the last axis.
+relax::Expr Shortened(const NodeContext& node, const relax::Expr& x, const PrimExpr& length);
+
+/// What QLinearConv makes of `data`, bytes with their channels second, by the node's other inputs and attributes.
+relax::Expr QLinearConvolved(const NodeContext& node, const relax::Expr& data);
+
 /// The product of integers, less their zero points (may be null), times `scale`, in its dtype.
 relax::Expr IntegerProduct(const NodeContext& node, const relax::Expr& a, const relax::Expr& b,
                            const relax::Expr& a_zero, const relax::Expr& b_zero, const relax::Expr& scale);

@@ -1,0 +1,46 @@
+"""Operators of com.microsoft on inputs of which each dimension is a symbol of its own."""
+
+import dataclasses
+
+import contrib_cases
+import contrib_language_cases
+import numpy as np
+from case import F, Const
+
+# Of these operators, every so many of their cases.
+EVERY = {"Attention": 3, "MultiHeadAttention": 4, "DecoderMaskedMultiHeadAttention": 3, "GroupQueryAttention": 11, "GatherBlockQuantized": 3, "LinearAttention": 5,
+         "MRotaryEmbedding": 7, "MoE": 7, "QMoE": 3, "GatedRMSNorm": 3}
+
+
+def converted(value, dtype):
+    """Floats of single precision as others."""
+    if isinstance(value, Const):
+        return Const(converted(value.value, dtype))
+    return value.astype(dtype) if value is not None and value.dtype == F else value
+
+
+def lengths_tell(one):
+    """A mask of one axis, of symbolic length, does not say what it holds."""
+    at = {"Attention": 3, "MultiHeadAttention": 4}.get(one.op)
+    return at is None or at >= len(one.inputs) or one.inputs[at] is None or one.inputs[at].ndim > 1
+
+
+def cases(build):
+    """`build` gives the model of a case, and its inputs."""
+    seen = dict.fromkeys(EVERY, 0)
+    for one in (*contrib_cases.attention(), *contrib_cases.grouped(), *contrib_cases.products(), *contrib_language_cases.cases()):
+        if one.op not in EVERY or not isinstance(one.opset, int) or not lengths_tell(one) or not all(v is None or isinstance(v, Const) or v.dtype != np.float16 for v in one.inputs):
+            continue
+        seen[one.op] += 1
+        if seen[one.op] % EVERY[one.op]:
+            continue
+        halves = (F, np.float16) if one.op == "GroupQueryAttention" else (F,)
+        for dtype in halves:
+            model, feed = build(dataclasses.replace(one, inputs=[converted(value, dtype) for value in one.inputs]))
+            del model.graph.value_info[:]
+            for output in model.graph.output:
+                output.ClearField("type")
+            for value in model.graph.input:
+                for axis, dim in enumerate(value.type.tensor_type.shape.dim):
+                    dim.dim_param = f"{value.name}_{axis}"
+            yield dataclasses.replace(one, inputs=list(feed.values()), opset=model, tolerance=1e-4 if dtype == F else 5e-3)
