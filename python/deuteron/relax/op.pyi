@@ -54,6 +54,8 @@ class builtin:
     @staticmethod
     def stop_lift_params(x: Any) -> Call:
         """relax.builtin.stop_lift_params(x). Attributes: none. A UsageError for others."""
+def byte_table(data: Any, table: Any) -> Call:
+    """relax.byte_table(data, table). Attributes: none. A UsageError for others."""
 def call_builtin_with_ctx(func: Any, args: Any) -> Call:
     """relax.call_builtin_with_ctx(func, args). Attributes: none. A UsageError for others."""
 def call_inplace_packed(func: Any, *args: Any, inplace_indices: Any = ...) -> Call:

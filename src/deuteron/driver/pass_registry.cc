@@ -338,6 +338,10 @@ std::vector<PassEntry>& Table() {
                                     return tir::ResolveViews(std::move(func));
                                   });
        }},
+      {"TabulateBytes",
+       "looks up in a table what is computed of one byte, and is one byte in the end",
+       {},
+       [](Args) { return relax::TabulateBytes(); }},
       {"TuneSchedules",
        "measures schedules of the kernels that take the most time, where seconds are given for that",
        {},

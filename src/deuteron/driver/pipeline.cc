@@ -31,6 +31,7 @@ std::vector<Pipeline> MakePipelines() {
                          {"FoldConstant", {{"skip_ops", {"relax.dequantize"}}}}};
   const Passes library = {{"PartitionFor", {{"quantized", true}}},
                           {"IntegerProducts"},
+                          {"TabulateBytes"},
                           {"DeadCodeElimination"},
                           {"FoldConstant"},
                           {"DeadCodeElimination"},

@@ -171,6 +171,11 @@ Scalar DotFloats(DataType, const Scalar* args) {
   };
   return Scalar::Float(half(args[0].i, 16) * half(args[1].i, 16) + half(args[0].i, 0) * half(args[1].i, 0));
 }
+Scalar ByteTable(DataType dtype, const Scalar* args) {
+  const auto byte = static_cast<uint8_t>(args[0].i);
+  const auto word = static_cast<uint64_t>(args[1 + byte / 8].i);
+  return Scalar::Int(WrapToWidth(dtype, static_cast<uint8_t>(word >> byte % 8 * 8)));
+}
 /// Shifts by the width or more give 0 (or the sign, to the right).
 Scalar ShiftLeft(DataType dtype, const Scalar* args) {
   const int64_t n = args[1].i;
@@ -283,6 +288,7 @@ Intrinsic FindIntrinsic(std::string_view name) {
       {"tir.dot_u8i8x4", DotBytes<uint8_t>},
       {"tir.dot_i8x4", DotBytes<int8_t>},
       {"tir.dot_bf16x2", DotFloats},
+      {"tir.byte_table", ByteTable},
       {"tir.fma", Fma},
       {"tir.likely", Likely},
   };

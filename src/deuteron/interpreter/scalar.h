@@ -29,6 +29,8 @@ Scalar ApplyCast(DataType from, DataType to, Scalar value);
 
 /// A function of one or more scalars of type `dtype`; null if the intrinsic is not such a function.
 using Intrinsic = Scalar (*)(DataType dtype, const Scalar* args);
+/// An intrinsic takes no more: a byte, and a table.
+constexpr size_t kMostArguments = 33;
 /// By full name: "tir.exp".
 Intrinsic FindIntrinsic(std::string_view name);
 

@@ -180,7 +180,7 @@ class Executor {
       case ExprCode::Special::kNone:
         break;
     }
-    Scalar args[4];
+    Scalar args[kMostArguments];
     for (size_t i = 0; i < code.children.size(); ++i) args[i] = Eval(code.children[i], lane);
     return code.intrinsic(code.operand, args);
   }

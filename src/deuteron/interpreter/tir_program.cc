@@ -175,7 +175,7 @@ class Preparer {
       return;
     }
     code->intrinsic = FindIntrinsic(name);
-    if (code->intrinsic == nullptr || op->args.size() > 4) {
+    if (code->intrinsic == nullptr || op->args.size() > kMostArguments) {
       DEUTERON_THROW(UnsupportedError) << "the interpreter does not know the intrinsic " << name;
     }
   }

@@ -71,6 +71,8 @@ constexpr Intrinsic kTable[] = {
     // Of int32 that are pairs of bfloat16: the sum of both products, in float32. The order of the additions, of those
     // to what it is added to as well, is not defined, and denormal numbers may count as zeros.
     {"tir.dot_bf16x2", IntrinKind::kFloatDot, 2, true, true},
+    // A byte of a table: eight in each int64, the first in its lowest bits.
+    {"tir.byte_table", IntrinKind::kByteTable, 33, true, true},
     // Evaluates only the branch taken, so that a condition guards loads.
     {"tir.if_then_else", IntrinKind::kControl, 3, true, false},
     {"tir.likely", IntrinKind::kControl, 1, true, true},
@@ -108,6 +110,18 @@ const Intrinsic* FindIntrinsicInfo(const Op& op) {
   Slot& slot = slots[index];
   if (!slot.known) slot = {true, FindIntrinsicInfo(std::string_view(op->name.data(), op->name.size()))};
   return slot.intrinsic;
+}
+
+PrimExpr ByteTable(PrimExpr byte, std::span<const uint8_t, 256> table) {
+  static const Op op = Op::Get("tir.byte_table");
+  const DataType dtype = byte.dtype();
+  Array<PrimExpr> args = {std::move(byte)};
+  for (size_t first = 0; first < table.size(); first += 8) {
+    uint64_t word = 0;
+    for (size_t i = 8; i-- > 0;) word = word << 8 | table[first + i];
+    args.push_back(MakeConst(DataType::Int(64), static_cast<int64_t>(word)));
+  }
+  return Call(dtype, op, std::move(args));
 }
 
 PrimExpr Undef(DataType dtype) {

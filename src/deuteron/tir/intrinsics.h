@@ -4,6 +4,7 @@
 /// Rounding, NaN and infinity follow IEEE 754 and C's libm. `T.<name>` in the text.
 #pragma once
 
+#include <cstdint>
 #include <span>
 #include <string_view>
 
@@ -20,6 +21,7 @@ enum class IntrinKind : uint8_t {
   kIntegerUnary,
   kIntegerBinary,
   kFloatDot,     ///< two int32 that hold floats → float32
+  kByteTable,    ///< an integer of 8 bits, and constants of int64 that hold its values → of the same type
   kAnyUnary,     ///< abs: integers and floats
   kControl,      ///< if_then_else, likely
   kConstant,     ///< of the call's type, no arguments
@@ -45,6 +47,9 @@ std::span<const Intrinsic> AllIntrinsics();
 const Intrinsic* FindIntrinsicInfo(std::string_view name);
 /// The same, memoised on the operator's dense index.
 const Intrinsic* FindIntrinsicInfo(const Op& op);
+
+/// What a table of 256 bytes holds at the place whose number has the bits of `byte`, an integer of 8 bits.
+PrimExpr ByteTable(PrimExpr byte, std::span<const uint8_t, 256> table);
 
 /// Any value at all: of an element that nobody reads.
 PrimExpr Undef(DataType dtype);

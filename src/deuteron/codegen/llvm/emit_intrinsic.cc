@@ -140,6 +140,7 @@ llvm::Value* KernelEmitter::EmitCall(const tir::CallNode* op) {
   if (info->kind == tir::IntrinKind::kConstant) {
     return Splat(EmitExpr(tir::ConstantIntrinsic(op->op, type)), lanes);
   }
+  if (info->kind == tir::IntrinKind::kByteTable) return EmitByteTable(op);
   const DataType operand = op->args[0].dtype().element();
   std::vector<llvm::Value*> args;
   for (const PrimExpr& arg : op->args) args.push_back(Splat(EmitExpr(arg), lanes));

@@ -210,6 +210,8 @@ class KernelEmitter {
   /// sum + dot, a call of one of the intrinsics of that name; `sum` may be null: 0.
   llvm::Value* EmitDot(llvm::Value* sum, const tir::CallNode* dot, int64_t lanes);
   llvm::Value* EmitExternCall(const tir::CallNode* op);
+  /// emit_byte_table.cc
+  llvm::Value* EmitByteTable(const tir::CallNode* op);
   /// Calls a function of C's libm for each lane.
   llvm::Value* CallLibm(const std::string& name, const std::vector<llvm::Value*>& args);
   llvm::Value* Unary(llvm::Intrinsic::ID id, llvm::Value* value) { return builder_.CreateUnaryIntrinsic(id, value); }

@@ -117,6 +117,16 @@ std::optional<LayoutAnswer> AlongAxis(const LayoutQuery& query) {
   return answer;
 }
 
+/// Each element for itself; the table has no layout.
+std::optional<LayoutAnswer> ByteTableRule(const LayoutQuery& query) {
+  const Layout& layout = query.args[0].tensor;
+  if (!layout.known()) return std::nullopt;
+  LayoutAnswer answer;
+  answer.args = {layout};
+  answer.result = layout;
+  return answer;
+}
+
 std::optional<LayoutAnswer> BatchNorm(const LayoutQuery& query) {
   auto answer = AlongAxis<BatchNormAttrsNode, &BatchNormAttrsNode::axis>(query);
   if (answer) {
@@ -261,6 +271,7 @@ std::vector<LayoutRow> NNLayouts() {
   rows.push_back({"nn.prelu", AlongAxis<PReluAttrsNode, &PReluAttrsNode::axis>});
   rows.push_back({"quantize", AlongAxis<QuantizeAttrsNode, &QuantizeAttrsNode::axis>});
   rows.push_back({"dequantize", AlongAxis<QuantizeAttrsNode, &QuantizeAttrsNode::axis>});
+  rows.push_back({"byte_table", ByteTableRule});
   rows.push_back({"nn.batch_norm", BatchNorm});
   rows.push_back({"nn.layer_norm", NormOverAxes<LayerNormAttrsNode>});
   rows.push_back({"nn.rms_norm", NormOverAxes<RMSNormAttrsNode>});

@@ -2,6 +2,7 @@
 
 #include "deuteron/relax/op/extent_demands.h"
 #include "deuteron/relax/op/op_shape.h"
+#include "deuteron/tir/intrinsics.h"
 #include "deuteron/topi/elementwise.h"
 #include "deuteron/topi/nn.h"
 
@@ -78,6 +79,48 @@ Expr LegalizeDequantize(BlockBuilder& builder, const Call& call) {
           return CastTo(dtype, CastTo(real, shifted) * CastTo(real, ParameterAt(args[1], vars, axis)));
         },
         "dequantized");
+  });
+}
+
+Type InferByteTable(const Call& call, const BlockBuilder&) {
+  CheckArity(call, 2, 2);
+  const TensorTypeNode* data = TensorArg(call, 0);
+  const TensorTypeNode* table = TensorArg(call, 1);
+  const auto is_byte = [](DataType dtype) { return dtype.is_integer() && dtype.bits() == 8; };
+  const bool has_256 = table->ndim == 1 && (!table->has_shape() || AsConstInt((*table->shape)[0]) == 256);
+  if (!is_byte(data->dtype) || !is_byte(table->dtype) || !has_256) {
+    ThrowOpError(call, "takes uint8 or int8, and a table of 256 of these; got " + Describe(call->args[0].ty()) +
+                           " and " + Describe(call->args[1].ty()));
+  }
+  return WithDType(data, table->dtype);
+}
+
+Expr LegalizeByteTable(BlockBuilder& builder, const Call& call) {
+  const auto* known = call->args[1].as<ConstantNode>();
+  const DataType dtype = TensorArg(call, 1)->dtype;
+  const auto as_byte = [](DataType of, PrimExpr x) {
+    return x.dtype() == of ? x : CallIntrin("reinterpret", of, {std::move(x)});
+  };
+  if (known == nullptr || !known->data.IsContiguous()) {
+    return CallKernel(builder, call, "byte_table", call->args, [&](const Array<te::Tensor>& args) {
+      return te::Compute(
+          args[0].shape(),
+          [&](const Array<tir::Var>& vars) {
+            const PrimExpr byte = as_byte(DataType::UInt(8), args[0](topi::Indices(vars)));
+            return args[1]({CastTo(DataType::Int(64), byte)});
+          },
+          "looked_up");
+    });
+  }
+  const auto* bytes = static_cast<const uint8_t*>(known->data.data_ptr()) + known->data.byte_offset();
+  const std::span<const uint8_t, 256> table(bytes, 256);
+  return CallKernel(builder, call, "byte_table", {call->args[0]}, [&](const Array<te::Tensor>& args) {
+    return te::Compute(
+        args[0].shape(),
+        [&](const Array<tir::Var>& vars) {
+          return as_byte(dtype, tir::ByteTable(args[0](topi::Indices(vars)), table));
+        },
+        "looked_up");
   });
 }
 
@@ -181,6 +224,7 @@ std::vector<OpInfo> QdqOps() {
   return {
       {"quantize", {"data", "scale", "zero_point"}, kAttrs, InferQuantize, LegalizeQuantize},
       {"dequantize", {"data", "scale", "zero_point"}, kAttrs, InferQuantize, LegalizeDequantize},
+      {"byte_table", {"data", "table"}, nullptr, InferByteTable, LegalizeByteTable},
       {"pack_i16x2", {"data", "zero_point"}, kPackAttrs, InferPackI16x2, LegalizePackI16x2},
       {"pack_u8x4", {"data"}, kPackAttrs, InferPackBytes, LegalizePackU8x4},
       {"pack_i8x4", {"data"}, kPackAttrs, InferPackBytes, LegalizePackI8x4},
@@ -194,6 +238,8 @@ Expr Quantize(Expr data, Expr scale, Expr zero_point, int64_t axis, DataType out
 Expr Dequantize(Expr data, Expr scale, Expr zero_point, int64_t axis, DataType out_dtype) {
   return MakeQuantize("dequantize", std::move(data), std::move(scale), std::move(zero_point), axis, out_dtype);
 }
+
+Expr ByteTable(Expr data, Expr table) { return MakeCall("byte_table", {std::move(data), std::move(table)}, Attrs()); }
 
 Expr PackI16x2(Expr data, Expr zero_point, int64_t axis) {
   return MakeCall("pack_i16x2", {std::move(data), std::move(zero_point)}, PackAlong(axis));

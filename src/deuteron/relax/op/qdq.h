@@ -40,6 +40,8 @@ void CheckPacking(const Call& call, const std::string& packing, DataType result)
 Expr Quantize(Expr data, Expr scale, Expr zero_point, int64_t axis = -1, DataType out_dtype = DataType::Int(8));
 /// scale * (data - zero_point)
 Expr Dequantize(Expr data, Expr scale, Expr zero_point, int64_t axis = -1, DataType out_dtype = DataType::Float(32));
+/// Of each byte what a table of 256 has at its place, that of the number with its bits: -1 is the last.
+Expr ByteTable(Expr data, Expr table);
 /// Integers less a zero point (a scalar), modulo 2^16, in pairs: int32 whose low half is the first of two neighbours
 /// along `axis`, and whose high half is the second, or 0 where there is none. Operands of dense_pack and conv_pack.
 Expr PackI16x2(Expr data, Expr zero_point, int64_t axis = -1);

@@ -434,6 +434,17 @@ class DefinitionVerifier : public StmtExprVisitor {
         return all([](DataType dtype) { return !dtype.is_float() && !dtype.is_handle(); }, "integer");
       case IntrinKind::kFloatDot:
         return all([](DataType dtype) { return dtype.element() == DataType::Int(32); }, "int32");
+      case IntrinKind::kByteTable:
+        if (!op->args[0].dtype().is_integer() || op->args[0].dtype().bits() != 8 || op->dtype != op->args[0].dtype()) {
+          Report(Typed(op) + " is of no integer of 8 bits, or not of that of its first argument");
+        }
+        for (size_t i = 1; i < op->args.size(); ++i) {
+          const auto* splat = op->args[i].as<BroadcastNode>();
+          if (!(splat == nullptr ? op->args[i] : splat->value).as<IntImmNode>()) {
+            return Report("a part of the table of " + Typed(op) + " is no constant");
+          }
+        }
+        return;
       case IntrinKind::kControl:
         if (op->args.size() == 3) CheckChoice(op, op->args[0], op->args[1], op->args[2]);
         return;

@@ -52,4 +52,7 @@ Pass CombineMatmulsOfOneWeight();
 using LegalizeMap = std::map<std::string, std::function<Expr(BlockBuilder&, const Call&)>>;
 Pass LegalizeOps(LegalizeMap custom = {}, std::vector<std::string> skip_ops = {}, bool enable_warning = false);
 
+/// What is computed of one byte, and is one byte in the end, is looked up in a table.
+Pass TabulateBytes();
+
 }  // namespace deuteron::relax

@@ -1,0 +1,62 @@
+/// Copies of unrolled loops: what they have in common is said once.
+#include "deuteron/codegen/llvm/kernel_test_util.h"
+#include "deuteron/te/tensor.h"
+#include "deuteron/tir/schedule/schedule.h"
+
+namespace deuteron::codegen {
+namespace {
+
+using tir::Var;
+
+int64_t Occurrences(const std::string& text, const std::string& word) {
+  int64_t count = 0;
+  for (size_t at = text.find(word); at != std::string::npos; at = text.find(word, at + 1)) ++count;
+  return count;
+}
+
+/// The code as it is before LLVM's passes, once it has been found to compute the same as `func`.
+std::string CodeOf(const tir::PrimFunc& scheduled, const tir::PrimFunc& func) {
+  CheckAgainst(scheduled, func, 0);
+  const Target target = Target::Parse("llvm -mcpu=x86-64-v4");
+  IRModule module = IRModule::Empty();
+  module.AddUnique("kernel", tir::LowerPrimFunc(scheduled, target));
+  return EmitLlvmIr(module, target, {.opt_level = 0});
+}
+
+TEST(Codegen, CopiesShareAddresses) {
+  const te::Tensor a = te::Placeholder({I64(8), I64(6)}, DataType::Float(32), "A");
+  const te::Tensor b = te::Compute(
+      {I64(8), I64(6)},
+      [&](const Array<Var>& i) {
+        return -a({i[0], i[1]});
+      },
+      "B");
+  const tir::PrimFunc func = te::CreatePrimFunc({a, b});
+  tir::Schedule s(func);
+  s.Unroll(s.GetLoops("B")[1]);
+  const std::string code = CodeOf(s.func(), func);
+  EXPECT_EQ(Occurrences(code, "store float"), 6);
+  EXPECT_EQ(Occurrences(code, "mul nsw i64"), 1) << code;
+  EXPECT_EQ(Occurrences(code, "add nsw i64"), 6) << code;  // five places in a row, and the next row
+}
+
+TEST(Codegen, CopiesKnowWhatIsChosen) {
+  const te::Tensor a = te::Placeholder({I64(8), I64(4)}, DataType::Float(32), "A");
+  const te::Tensor b = te::Compute(
+      {I64(8), I64(4)},
+      [&](const Array<Var>& i) {
+        const PrimExpr x = a({i[0], i[1]});
+        return SelectExpr(FloorMod(i[1], I64(2)) < I64(1), x + x, x * x);
+      },
+      "B");
+  const tir::PrimFunc func = te::CreatePrimFunc({a, b});
+  tir::Schedule s(func);
+  s.Unroll(s.GetLoops("B")[1]);
+  const std::string code = CodeOf(s.func(), func);
+  EXPECT_EQ(Occurrences(code, "fadd"), 2) << code;
+  EXPECT_EQ(Occurrences(code, "fmul"), 2) << code;
+  EXPECT_EQ(Occurrences(code, "select"), 0) << code;
+}
+
+}  // namespace
+}  // namespace deuteron::codegen
