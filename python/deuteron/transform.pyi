@@ -197,6 +197,8 @@ def SinkDequantize() -> Pass:
     """moves what rearranges elements before their dequantisation, and drops quantisations that undo one"""
 def StaticPlanBlockMemory() -> Pass:
     """places tensors in few storages that are reused"""
+def TabulateBytes() -> Pass:
+    """looks up in a table what is computed of one byte, and is one byte in the end"""
 def ToNonDataflow() -> Pass:
     """opens every dataflow block"""
 def TuneSchedules() -> Pass:

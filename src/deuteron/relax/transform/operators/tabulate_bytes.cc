@@ -7,8 +7,8 @@
 ///     p = quantize(f, u, y)
 ///
 /// Purpose: between a dequantisation and a quantisation a function has no more than 256 arguments. With AVX512-VBMI a
-/// vector of bytes takes two permutations, a sigmoid of as many floats four times twenty instructions; what lies between
-/// is not computed in floats, nor rounded twice. The values are those that the operators themselves give.
+/// vector of bytes takes two permutations, a sigmoid of as many floats four times twenty instructions; what lies
+/// between is not computed in floats, nor rounded twice. The values are those that the operators themselves give.
 ///
 /// What it must not do: tabulate what another value of the run is mixed with, a scale by channel, or so little work
 /// that a table takes longer.
