@@ -150,6 +150,12 @@ Expr LegalizeCache::Run(BlockBuilder& builder, const Call& call, Legalize legali
     if (next == leaves.size()) return legalized;
     entry.argument_leaf.push_back(next++);
   }
+  // A constant that the kernel does not take has become part of it.
+  for (size_t leaf = 0; leaf < leaves.size(); ++leaf) {
+    const bool is_argument =
+        std::find(entry.argument_leaf.begin(), entry.argument_leaf.end(), leaf) != entry.argument_leaf.end();
+    if (!is_argument && leaves[leaf]->kind == RelaxKind::kConstant && !IsScalarConstant(leaves[leaf])) return legalized;
+  }
   impl_->entries.emplace(hash, std::move(entry));
   return legalized;
 }
