@@ -1,5 +1,7 @@
 /// \file
 /// Scratch memory of kernels. A header of one cache line before each block holds its capacity.
+#include <pthread.h>
+
 #include <algorithm>
 #include <array>
 #include <string>
@@ -19,19 +21,34 @@ constexpr int kKept = 8;
 
 Header* HeaderOf(void* memory) { return reinterpret_cast<Header*>(static_cast<char*>(memory) - kHeaderBytes); }
 
-struct Cache {
-  std::array<void*, kKept> blocks{};
-  ~Cache() {
-    for (void* block : blocks) {
-      if (block != nullptr) FreeAligned(HeaderOf(block));
-    }
-  }
-};
+/// Blocks that a thread keeps.
+using Kept = std::array<void*, kKept>;
+thread_local Kept kept{};
 
-Cache& ThreadCache() {
-  thread_local Cache cache;
-  return cache;
+void FreeKept(void* blocks) {
+  for (void*& block : *static_cast<Kept*>(blocks)) {
+    if (block != nullptr) FreeAligned(HeaderOf(std::exchange(block, nullptr)));
+  }
 }
+
+/// Has a thread's blocks freed as it ends. A destructor of what is thread_local would be registered in memory of which
+/// there may be none, and the C library ends the process then; a key has its place in each thread from the beginning.
+class EndOfThread {
+ public:
+  EndOfThread() : exists_(pthread_key_create(&key_, FreeKept) == 0) {}
+  ~EndOfThread() {
+    if (exists_) pthread_key_delete(key_);
+  }
+  EndOfThread(const EndOfThread&) = delete;
+  EndOfThread& operator=(const EndOfThread&) = delete;
+  /// Whether it will be done for this thread.
+  bool FreesKept() const { return exists_ && pthread_setspecific(key_, &kept) == 0; }
+
+ private:
+  pthread_key_t key_{};
+  const bool exists_;
+};
+const EndOfThread end_of_thread;
 
 }  // namespace
 
@@ -42,7 +59,7 @@ void* AllocateScratch(const DeuteronContext* context, int64_t bytes) {
   };
   if (bytes < 0 || bytes > INT64_MAX / 2) return exhausted();
   void** best = nullptr;
-  for (void*& block : ThreadCache().blocks) {
+  for (void*& block : kept) {
     // Not one that is far too large: the next request may need it.
     if (block == nullptr || HeaderOf(block)->capacity < bytes || HeaderOf(block)->capacity / 4 > bytes + 4096) continue;
     if (best == nullptr || HeaderOf(block)->capacity < HeaderOf(*best)->capacity) best = &block;
@@ -56,8 +73,9 @@ void* AllocateScratch(const DeuteronContext* context, int64_t bytes) {
 
 void ReleaseScratch(const DeuteronContext*, void* memory) {
   if (memory == nullptr) return;
+  if (!end_of_thread.FreesKept()) return FreeAligned(HeaderOf(memory));
   void** smallest = nullptr;
-  for (void*& block : ThreadCache().blocks) {
+  for (void*& block : kept) {
     if (block == nullptr) {
       block = memory;
       return;
