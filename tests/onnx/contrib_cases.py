@@ -209,8 +209,10 @@ def grouped():
         yield contrib("GroupQueryAttention", [q, k, v, *cache, *counts], 3, smooth_softmax=1, **base)
         yield contrib("GroupQueryAttention", [q, k, v, *cache, *counts, None, None, None, f(b, 1, s, total)], 3, **base)
         yield contrib("GroupQueryAttention", [q, k, v, *cache, *counts], 3, causal=0, **base)
+        # What lies behind a shorter row ONNX Runtime leaves as its memory was.
+        full = [np.full((b,), total - 1, np.int32), counts[1]]
         for output in (1, 2):
-            yield contrib("GroupQueryAttention", [q, k, v, *cache, *counts], 4, qk_output=output, softcap=2.0, local_window_size=3, **base)
+            yield contrib("GroupQueryAttention", [q, k, v, *cache, *full], 4, qk_output=output, softcap=2.0, local_window_size=3, **base)
     # A prompt of rows that are filled up to one length.
     q, k, v = f(2, 4, heads * d), f(2, 4, groups * d, seed=1), f(2, 4, groups * d, seed=2)
     yield contrib("GroupQueryAttention", [q, k, v, None, None, np.array([3, 1], np.int32), Const(4, np.int32)], 1, num_heads=heads, kv_num_heads=groups, causal=0)
