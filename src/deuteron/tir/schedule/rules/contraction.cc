@@ -198,7 +198,8 @@ void InitTile(Schedule* schedule, const Block& sum, const Loop& reduce, const Lo
 
 /// Of so many parts each has code of its own; of more it would take longer to fetch.
 constexpr int64_t kFewParts = 2;
-/// Unless more operations follow than this: what they need in registers would take places of the sums' before.
+/// Unless they are transposed behind it, or more operations follow than this: what those need in registers would take
+/// the places of sums before.
 constexpr double kFewOps = 8;
 
 /// A tile whose accumulators, or sums of parts, hold the whole sum, followed by what runs on it.
@@ -231,7 +232,8 @@ void SumWhole(Schedule* schedule, const ContractionPlan& plan, const Nest& nest)
     // Of two parts the first one is stored, rather than added to zeros.
     const int64_t parts = *schedule->ConstExtent(*nest.sums);
     const double ops = plan.epilogue.empty() ? 0 : OpsPerInstance(schedule->Get(plan.epilogue));
-    if (parts <= kFewParts && ops <= kFewOps) schedule->Annotate(*nest.sums, "pragma_unroll_factor", parts);
+    if (parts <= kFewParts && ops <= kFewOps && plan.contiguous_output)
+      schedule->Annotate(*nest.sums, "pragma_unroll_factor", parts);
   } else {
     InitTile(schedule, sums, nest.reduce.front(), tile);
   }
