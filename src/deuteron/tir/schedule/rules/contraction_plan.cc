@@ -328,7 +328,7 @@ bool AllRowsPass(int64_t a_bytes, int64_t b_bytes, const ContractionPlan& plan, 
   const CostModel costs(target.machine);
   const auto times = [](int64_t whole, int64_t part) { return static_cast<double>((whole + part - 1) / part); };
   const double panels = times(plan.vector_extent, plan.num_vectors * plan.lanes);
-  const double blocks = times(a_bytes, plan.a_budget);
+  const double blocks = times(a_bytes, std::max<int64_t>(plan.a_budget, 1));
   return kLeastGainOfAllRows * panels * costs.SecondsToMove(static_cast<double>(a_bytes)) <
          blocks * costs.SecondsToMove(static_cast<double>(b_bytes));
 }

@@ -45,12 +45,18 @@ constexpr double kLeastGainOfBalance = 1.05;
 /// A length of blocks, at most `length`, of which threads have about as many each: of five panels two threads would
 /// take two and three.
 int64_t BalancedLength(int64_t extent, int64_t length, const SharedPanels& shared) {
+  const auto most_tiles = [&](int64_t rows) { return static_cast<double>(shared.MostTiles(extent, rows)); };
+  const double mean = static_cast<double>(extent * shared.panels) / static_cast<double>(shared.threads);
   const int64_t fewest = (extent + length - 1) / length;
   int64_t best = length;
+  double least = most_tiles(length);
   for (int64_t blocks = fewest + 1; blocks <= std::min(extent, fewest * shared.threads); ++blocks) {
+    if (least <= kLeastGainOfBalance * mean) break;  // nothing is left to gain
     const int64_t shorter = (extent + blocks - 1) / blocks;
-    const auto most = static_cast<double>(shared.MostTiles(extent, shorter));
-    if (most * kLeastGainOfBalance < static_cast<double>(shared.MostTiles(extent, best))) best = shorter;
+    const double most = most_tiles(shorter);
+    if (most * kLeastGainOfBalance >= least) continue;
+    best = shorter;
+    least = most;
   }
   return best;
 }
