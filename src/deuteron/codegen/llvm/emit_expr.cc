@@ -144,7 +144,7 @@ llvm::Value* KernelEmitter::EmitExpr(const PrimExpr& expr) {
 }
 
 llvm::Value* KernelEmitter::EmitBinary(const tir::BinaryNode* op) {
-  if (index_math_ && IsIndexSum(op)) return EmitIndexSum(op);
+  if (index_math_ && IsIndexSum(op)) return EmitWhole(IndexSumOf(op));
   const DataType operand = op->a.dtype().element();
   const auto lanes = std::max(op->a.dtype().lanes(), op->b.dtype().lanes());
   llvm::Value* a = Splat(EmitExpr(op->a), lanes);

@@ -31,8 +31,7 @@ bool KernelEmitter::IsIndexSum(const PrimExprNode* expr) {
   return is_sum && expr->dtype == DataType::Int(64);
 }
 
-llvm::Value* KernelEmitter::EmitIndexSum(const tir::BinaryNode* op) {
-  const IndexSum sum = IndexSumOf(op);
+llvm::Value* KernelEmitter::EmitWhole(const IndexSum& sum) {
   llvm::Value* constant = builder_.getInt64(static_cast<uint64_t>(sum.constant));
   if (sum.rest == nullptr) return constant;
   return sum.constant == 0 ? sum.rest : builder_.CreateAdd(sum.rest, constant, "", false, true);
@@ -48,17 +47,14 @@ KernelEmitter::IndexSum KernelEmitter::IndexSumOf(const PrimExpr& expr) {
 
 KernelEmitter::IndexSum KernelEmitter::IndexSumOf(const tir::BinaryNode* op) {
   const IndexSum a = IndexSumOf(op->a), b = IndexSumOf(op->b);
-  const auto whole = [this](const IndexSum& sum) -> llvm::Value* {
-    llvm::Value* constant = builder_.getInt64(static_cast<uint64_t>(sum.constant));
-    return sum.rest == nullptr ? constant : builder_.CreateAdd(sum.rest, constant, "", false, true);
-  };
   IndexSum sum;
   if (op->kind == ExprKind::kMul) {
-    if (a.rest != nullptr && b.rest != nullptr) return {builder_.CreateMul(whole(a), whole(b), "", false, true), 0};
+    if (a.rest != nullptr && b.rest != nullptr)
+      return {builder_.CreateMul(EmitWhole(a), EmitWhole(b), "", false, true), 0};
     const IndexSum& other = a.rest == nullptr ? b : a;
     const int64_t factor = a.rest == nullptr ? a.constant : b.constant;
     if (__builtin_mul_overflow(other.constant, factor, &sum.constant) || !IsOrdinary(sum.constant)) {
-      return {builder_.CreateMul(whole(a), whole(b), "", false, true), 0};
+      return {builder_.CreateMul(EmitWhole(a), EmitWhole(b), "", false, true), 0};
     }
     llvm::Value* times = builder_.getInt64(static_cast<uint64_t>(factor));
     if (other.rest != nullptr)
@@ -68,8 +64,8 @@ KernelEmitter::IndexSum KernelEmitter::IndexSumOf(const tir::BinaryNode* op) {
   const bool is_difference = op->kind == ExprKind::kSub;
   sum.constant = is_difference ? a.constant - b.constant : a.constant + b.constant;
   if (!IsOrdinary(sum.constant)) {
-    return {is_difference ? builder_.CreateSub(whole(a), whole(b), "", false, true)
-                          : builder_.CreateAdd(whole(a), whole(b), "", false, true),
+    return {is_difference ? builder_.CreateSub(EmitWhole(a), EmitWhole(b), "", false, true)
+                          : builder_.CreateAdd(EmitWhole(a), EmitWhole(b), "", false, true),
             0};
   }
   if (b.rest == nullptr) {

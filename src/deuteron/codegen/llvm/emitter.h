@@ -156,7 +156,7 @@ class KernelEmitter {
   };
   /// Whether an index is a sum, difference or product.
   static bool IsIndexSum(const PrimExprNode* expr);
-  llvm::Value* EmitIndexSum(const tir::BinaryNode* op);
+  llvm::Value* EmitWhole(const IndexSum& sum);
   IndexSum IndexSumOf(const tir::BinaryNode* op);
   IndexSum IndexSumOf(const PrimExpr& expr);
 

@@ -39,17 +39,12 @@ class AttentionFuser : public fusion::RuleFuser {
   /// Null if nothing changes.
   BindingBlock Run(fusion::FusedFunctions* functions) {
     for (uint32_t node = 0; node < graph().size(); ++node) {
-      if (IsProduct(node)) TryOutput(node);
+      if (IsLoneProduct(node)) TryOutput(node);
     }
     return Emit(functions);
   }
 
  private:
-  /// Not row by row: a product, a convolution, a window.
-  bool IsProduct(uint32_t node) const {
-    const RowSummary* summary = graph().summary(node);
-    return summary != nullptr && summary->why_not != nullptr && IsLone(node);
-  }
   bool IsRowByRow(uint32_t node) const {
     const RowSummary* summary = graph().summary(node);
     return summary != nullptr && summary->why_not == nullptr && IsLone(node);
@@ -65,7 +60,7 @@ class AttentionFuser : public fusion::RuleFuser {
       bool reduces = false;
       for (uint32_t node = input.producer; node != UINT32_MAX && graph().summary(node) != nullptr;) {
         if (!HasOneUser(node)) break;
-        if (IsProduct(node)) {
+        if (IsLoneProduct(node)) {
           chain.push_back(node);
           std::reverse(chain.begin(), chain.end());
           return reduces ? chain : Calls();

@@ -42,7 +42,7 @@ class RuleFuser {
   bool IsLone(uint32_t node) const;
   bool HasOneUser(uint32_t node) const;
 
-  /// The same, and that is not computed row by row: a product, or windows.
+  /// The same, and that is not computed row by row: a product, a convolution, windows.
   bool IsLoneProduct(uint32_t node) const;
   /// Bytes of a tensor that stay in the caches of the threads from one kernel to the next.
   static double KeptBytes();

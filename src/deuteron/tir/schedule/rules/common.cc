@@ -50,6 +50,21 @@ std::vector<IterVar> ItersByIndex(const SBlock& block, const Array<PrimExpr>& in
   return iters;
 }
 
+std::optional<std::vector<IterVar>> WholeAxes(const Schedule& schedule, const Block& name) {
+  const SBlock block = schedule.Get(name);
+  const auto update = GetReductionUpdate(block);
+  const auto stored = update ? std::nullopt : GetStoredValue(block->body);
+  if (!update && !stored) return std::nullopt;
+  std::vector<IterVar> axes = ItersByIndex(block, update ? update->indices : stored->indices);
+  const Buffer buffer = schedule.WriteBuffer(name);
+  for (size_t dim = 0; dim < axes.size(); ++dim) {
+    const PrimExpr& extent = buffer->shape[static_cast<int64_t>(dim)];
+    const bool is_whole = axes[dim].defined() && ExprEqual(axes[dim]->dom->extent, extent);
+    if (!is_whole && !IsOne(extent)) return std::nullopt;
+  }
+  return axes;
+}
+
 std::optional<int64_t> StepAlong(const PrimExpr& index, const IterVar& iter) { return StepAlong(index, iter->var); }
 
 bool WritesParameter(const Schedule& schedule, const Block& block) {

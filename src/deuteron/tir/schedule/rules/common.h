@@ -33,6 +33,10 @@ ExprVarMap UnitReductions(const SBlock& block);
 /// The iterators of a block by index, of those that are plain ones; no iterator of another.
 std::vector<IterVar> ItersByIndex(const SBlock& block, const Array<PrimExpr>& indices);
 
+/// The iterators of a block by dimension of what it writes, which each runs through; no iterator of a dimension of one
+/// element that has none. Nothing where others are written.
+std::optional<std::vector<IterVar>> WholeAxes(const Schedule& schedule, const Block& block);
+
 /// By how much an index grows from one value of the iterator to the next; nothing where that is not constant.
 std::optional<int64_t> StepAlong(const PrimExpr& index, const IterVar& iter);
 

@@ -391,14 +391,15 @@ bool PlanWholeVectors(const SBlock& block, const MatmulRoles& roles, const Array
     if (UsesVar(output[dim], [&](const VarNode* var) { return var == vector; })) plan->vector_dim = dim;
   }
   plan->contiguous_output = output_last && output_last->iter == plan->vector;
-  if (BytesOfProduct(block, roles, b) > CostModel(target.machine).PanelBytes()) {
+  const int64_t b_bytes = BytesOfProduct(block, roles, b);
+  if (b_bytes > CostModel(target.machine).PanelBytes()) {
     for (const size_t axis : row_axes) {
       if (axis < plan->vector && axis != plan->row) plan->inner_rows.push_back(axis);
     }
   } else if (plan->contiguous_output) {
     plan->a_budget = CostModel(target.machine).PartialPanelBytes();
   }
-  if (AllRowsPass(plan->a_bytes, BytesOfProduct(block, roles, b), *plan, target)) plan->a_budget = plan->a_bytes;
+  if (AllRowsPass(plan->a_bytes, b_bytes, *plan, target)) plan->a_budget = plan->a_bytes;
   return true;
 }
 

@@ -92,34 +92,17 @@ class ProductPairScheduler {
            (wide == first_.product || schedule_.GetConsumers(first_.product) == std::vector{wide});
   }
 
-  /// The iterators of a block by dimension of what it writes, whole ones; none where a dimension has one value, nothing
-  /// if there are others.
-  std::optional<std::vector<IterVar>> AxesOf(const Block& name) const {
-    const SBlock block = schedule_.Get(name);
-    const auto update = GetReductionUpdate(block);
-    const auto stored = GetStoredValue(block->body);
-    if (!update && !stored) return std::nullopt;
-    const Array<PrimExpr> indices = update ? update->indices : stored->indices;
-    const Buffer buffer = schedule_.WriteBuffer(name);
-    std::vector<IterVar> axes = ItersByIndex(block, indices);
-    for (size_t dim = 0; dim < axes.size(); ++dim) {
-      const auto at = static_cast<int64_t>(dim);
-      const bool is_whole = axes[dim].defined() && ExprEqual(axes[dim]->dom->extent, buffer->shape[at]);
-      if (!is_whole && !IsOne(buffer->shape[at])) return std::nullopt;
-    }
-    return axes;
-  }
-
   /// Rows: the dimensions before the last are the same for all blocks.
   bool HasRowsOf(const Block& name, const Buffer& like) const {
     const Buffer buffer = schedule_.WriteBuffer(name);
-    return AxesOf(name) && buffer->shape.size() == wide_->shape.size() && ExprEqual(buffer->shape, like->shape);
+    return WholeAxes(schedule_, name) && buffer->shape.size() == wide_->shape.size() &&
+           ExprEqual(buffer->shape, like->shape);
   }
 
   /// The second product reads the first one's result row by row.
   bool ReadsRows() const {
     const SBlock block = schedule_.Get(second_.product);
-    const std::vector<IterVar> axes = *AxesOf(second_.product);
+    const std::vector<IterVar> axes = *WholeAxes(schedule_, second_.product);
     std::vector<BufferLoad> loads;
     PostOrderVisit(block->body, [&](const ObjectRef& node) {
       const auto* load = node.as<BufferLoadNode>();
@@ -269,7 +252,7 @@ class ProductPairScheduler {
   const char* AddBlocks(const Layer& layer, int64_t rows, const Buffer* part, TileStage* stage) {
     for (const Block& name : layer.blocks) {
       const SBlock block = schedule_.Get(name);
-      const std::vector<IterVar> axes = *AxesOf(name);
+      const std::vector<IterVar> axes = *WholeAxes(schedule_, name);
       const PrimExpr first = PrimExpr(tile_) * I64(length_);
       TileValues values;
       for (const IterVar& iter : block->iter_vars) {

@@ -97,26 +97,10 @@ class ProductWindowScheduler {
     return producers.size() == 1 ? std::optional(producers[0]) : std::nullopt;
   }
 
-  /// What a block stores to, at plain iterators.
-  static std::optional<Array<PrimExpr>> StoredIndices(const SBlock& block) {
-    if (const auto update = GetReductionUpdate(block)) return update->indices;
-    if (const auto stored = GetStoredValue(block->body)) return stored->indices;
-    return std::nullopt;
-  }
-
-  /// The iterators of a block by dimension of what it writes, whole ones of an image; none where it has one value.
+  /// The iterators of a block by dimension of the image that it writes, of which rows have one.
   std::optional<std::vector<IterVar>> AxesOf(const Block& name) const {
-    const SBlock block = schedule_.Get(name);
-    const auto indices = StoredIndices(block);
-    const Buffer buffer = schedule_.WriteBuffer(name);
-    if (!indices || indices->size() != 4) return std::nullopt;
-    std::vector<IterVar> axes = ItersByIndex(block, *indices);
-    for (size_t dim = 0; dim < 4; ++dim) {
-      const auto at = static_cast<int64_t>(dim);
-      const bool is_whole = axes[dim].defined() && ExprEqual(axes[dim]->dom->extent, buffer->shape[at]);
-      if (!is_whole && !IsOne(buffer->shape[at])) return std::nullopt;
-    }
-    if (!axes[1].defined()) return std::nullopt;
+    auto axes = WholeAxes(schedule_, name);
+    if (!axes || axes->size() != 4 || !(*axes)[1].defined()) return std::nullopt;
     return axes;
   }
 
