@@ -22,6 +22,18 @@ namespace {
 /// Every kernel's buffers begin at such addresses (runtime/tensor.h).
 constexpr int64_t kAlignment = 64;
 
+/// Loads wait for stores before them whose addresses have the same last 12 bits, and kernels often write at the place
+/// where they read, or whole rows of 2^n bytes before or after it. Tensors of so many bytes, of a known size, are given
+/// some more, so that one behind another begins elsewhere in a row: of eight in a row no two at the same place of 512.
+constexpr int64_t kLeastStaggered = int64_t{1} << 15;
+constexpr int64_t kRowPart = 512;
+constexpr int64_t kStagger = 3 * kAlignment;
+
+int64_t Staggered(int64_t bytes) {
+  if (bytes < kLeastStaggered) return bytes;
+  return bytes + ((kStagger - bytes) % kRowPart + kRowPart) % kRowPart;
+}
+
 using VarSet = std::unordered_set<const Object*>;
 
 /// The symbolic variables that the parameters define.
@@ -151,13 +163,17 @@ class Planner {
   }
 
   void Place(Group* group, Array<Binding>* storages) {
+    const int64_t live = LargestLiveSet(group->lifetimes);
+    if (!group->unit.defined()) {
+      for (Lifetime& lifetime : group->lifetimes) lifetime.size = Staggered(lifetime.size);
+    }
     const MemoryPlan plan = PlanMemory(group->lifetimes);
     // Of symbolic sizes only the run knows how many bytes they are.
     if (!group->unit.defined()) {
       decisions_->Add({.pass = "StaticPlanBlockMemory",
                        .function = name_,
                        .reason = transform::Reason::kMemoryPlanned,
-                       .figures = {{"arena_bytes", plan.total}, {"live_bytes", LargestLiveSet(group->lifetimes)}}});
+                       .figures = {{"arena_bytes", plan.total}, {"live_bytes", live}}});
     }
     const auto scaled = [group](int64_t count) {
       return group->unit.defined() && count != 0 ? I64(count) * group->unit : I64(count);

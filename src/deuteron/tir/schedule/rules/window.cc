@@ -130,30 +130,69 @@ constexpr double kMostOpsOfPadding = 1;
 /// Rows of more than so many vectors' multiply-adds do not run from the first cache of instructions.
 constexpr int64_t kMostUnrolled = 200;
 constexpr int64_t kMostUnrolledTaps = 25;
+constexpr int64_t kMostUnrolledTiles = 2;
 
-/// How many rows of pixels a tile has, whose windows share rows of the input and weights: so that it loads the least
-/// for a result. `extent`: rows that are cut into tiles; `taps`: elements of a window.
-int64_t RowsOfTile(const SBlock& block, const IterVar& y, std::optional<int64_t> extent, int64_t taps,
-                   const Target& target) {
-  const auto slide = SlideAlong(block, y);
-  if (!slide || taps == 0 || extent == 0) return 1;
-  const auto columns = static_cast<double>(taps) / static_cast<double>(slide->window);
+/// How many rows of pixels a tile has, whose windows share rows of the input and weights, and of how many lines.
+struct WindowTile {
+  int64_t lines = 1;
+  int64_t rows = 1;
+};
+
+/// Places along an axis that so many windows read.
+int64_t PlacesRead(const Slide& slide, int64_t windows) {
+  std::set<int64_t> read;
+  for (int64_t i = 0; i < windows; ++i) {
+    for (int64_t tap = 0; tap < slide.window; ++tap) read.insert(i * slide.stride + tap * slide.dilation);
+  }
+  return static_cast<int64_t>(read.size());
+}
+
+/// How much more tiles of so many compute than there is, if that is known.
+double Rounded(std::optional<int64_t> extent, int64_t tile) {
+  if (!extent) return 1;
+  return static_cast<double>((*extent + tile - 1) / tile * tile) / static_cast<double>(*extent);
+}
+
+/// Rows of one line, so that it loads the least for a result. `extent`: rows that are cut into tiles; `taps`: elements
+/// of a window that are unrolled.
+int64_t RowsOfTile(const Slide& slide, std::optional<int64_t> extent, int64_t taps, const CostModel& costs) {
+  const auto columns = static_cast<double>(taps) / static_cast<double>(slide.window);
   // Of rows whose number the run tells, the last tile may lack some.
-  int64_t most = std::min(CostModel(target.machine).Accumulators() / 2, extent.value_or(taps > 9 ? 4 : 2));
+  int64_t most = std::min(costs.Accumulators() / 2, extent.value_or(taps > 9 ? 4 : 2));
   most = std::min(most, kMostUnrolled / taps);
   int64_t best = 1;
   double least = std::numeric_limits<double>::infinity();
   for (int64_t rows = 1; rows <= most; ++rows) {
-    std::set<int64_t> read;
-    for (int64_t row = 0; row < rows; ++row) {
-      for (int64_t tap = 0; tap < slide->window; ++tap) read.insert(row * slide->stride + tap * slide->dilation);
-    }
-    double loads = columns * static_cast<double>(read.size()) + (slide->has_weights ? static_cast<double>(taps) : 0);
-    loads /= static_cast<double>(rows);
-    if (extent) loads *= static_cast<double>((*extent + rows - 1) / rows * rows) / static_cast<double>(*extent);
+    double loads =
+        columns * static_cast<double>(PlacesRead(slide, rows)) + static_cast<double>(slide.has_weights ? taps : 0);
+    loads *= Rounded(extent, rows) / static_cast<double>(rows);
     if (loads >= least) continue;
     least = loads;
     best = rows;
+  }
+  return best;
+}
+
+/// Of two lines a tile reads the lines of the input that both see once; they stay in registers beside the sums, and so
+/// does a line's part of the weights. `across`: how windows slide from line to line; `lines` and `rows`: of the image.
+WindowTile TileOfLines(const Slide& across, const Slide& along, int64_t lines, int64_t rows, WindowTile one_line,
+                       const CostModel& costs) {
+  const int64_t taps = across.window * along.window;
+  const auto cycles = [&](const WindowTile& tile) {
+    const int64_t read = tile.lines == 1 ? across.window : PlacesRead(across, tile.lines);
+    const auto loads = static_cast<double>(read * PlacesRead(along, tile.rows) + (along.has_weights ? taps : 0));
+    const auto sums = static_cast<double>(tile.lines * tile.rows * taps);
+    const Machine& machine = costs.machine();
+    return costs.Overlapped(loads / static_cast<double>(machine.load_pipes),
+                            sums / static_cast<double>(machine.vector_pipes)) *
+           Rounded(lines, tile.lines) * Rounded(rows, tile.rows) / static_cast<double>(tile.lines * tile.rows);
+  };
+  WindowTile best = one_line;
+  for (int64_t length = 2; length <= rows && 2 * length * taps <= kMostUnrolled; ++length) {
+    const WindowTile tile = {2, length};
+    if (2 * length < one_line.rows) continue;  // sums that wait for each other
+    if (2 * length + PlacesRead(along, length) + along.window > costs.machine().vector_registers) break;
+    if (cycles(tile) < cycles(best)) best = tile;
   }
   return best;
 }
@@ -187,6 +226,7 @@ Loop ScheduleSpatialReduction(Schedule* schedule, const Block& block, const Bloc
   int64_t taps = 1;
   for (const Loop& loop : reduce) taps *= schedule->ConstExtent(loop).value_or(kUnknownExtent);
 
+  const CostModel costs(target.machine);
   const int64_t lanes = Lanes(target);
   // Lines of a window are steps, each of which padding leaves out at once; its columns are unrolled.
   const bool is_across = SlidesAcross(before);
@@ -200,23 +240,36 @@ Loop ScheduleSpatialReduction(Schedule* schedule, const Block& block, const Bloc
   }
   Loop vector = spatial.back();
   spatial.pop_back();
-  // The rows of a tile, around its vectors.
+  // The rows of a tile, around its vectors, and its lines around those.
   std::vector<Loop> tile;
+  std::optional<Loop> lines;
   if (!spatial.empty() && (!num_parallel || *num_parallel < spatial.size())) {
-    const IterVar& y = before->iter_vars[iters.spatial[iters.spatial.size() - 2]];
-    const int64_t rows = RowsOfTile(before, y, schedule->ConstExtent(spatial.back()), unrolled, target);
-    if (rows > 1) {
-      const auto split = schedule->Split(spatial.back(), std::vector<int64_t>{-1, rows});
-      spatial.back() = split[0];
-      tile.push_back(split[1]);
+    const auto along = SlideAlong(before, before->iter_vars[iters.spatial[iters.spatial.size() - 2]]);
+    const auto extent = schedule->ConstExtent(spatial.back());
+    WindowTile chosen;
+    if (along && unrolled != 0 && extent != 0) chosen.rows = RowsOfTile(*along, extent, unrolled, costs);
+    if (along && has_lines && spatial.size() > 1 && extent) {
+      const auto across = SlideAlong(before, before->iter_vars[iters.spatial[iters.spatial.size() - 3]]);
+      const auto height = schedule->ConstExtent(spatial[spatial.size() - 2]);
+      if (across && height && taps == across->window * along->window) {
+        chosen = TileOfLines(*across, *along, *height, *extent, chosen, costs);
+      }
     }
+    const auto split_off = [&](Loop* loop, int64_t count) {
+      const auto split = schedule->Split(*loop, std::vector<int64_t>{-1, count});
+      *loop = split[0];
+      return split[1];
+    };
+    if (chosen.lines > 1) lines = split_off(&spatial[spatial.size() - 2], chosen.lines);
+    if (chosen.rows > 1) tile.push_back(split_off(&spatial.back(), chosen.rows));
   }
   // The tiles at both ends of a line meet padding: they are split off from a loop of its own.
   if (is_across && !num_parallel && tile.size() == 1 && schedule->ConstExtent(spatial.back()) != 1) {
     int64_t pieces = 1;
     for (size_t i = 0; i + 1 < spatial.size(); ++i) pieces *= schedule->ConstExtent(spatial[i]).value_or(1);
-    if (pieces >= CostModel(target.machine).EnoughPieces()) num_parallel = spatial.size() - 1;
+    if (pieces >= costs.EnoughPieces()) num_parallel = spatial.size() - 1;
   }
+  const Loop row_tiles = lines ? spatial.back() : Loop();
   const auto extent = schedule->ConstExtent(vector);
   if (!extent || *extent > lanes) {
     const auto split = schedule->Split(vector, std::vector<int64_t>{-1, lanes});
@@ -226,6 +279,11 @@ Loop ScheduleSpatialReduction(Schedule* schedule, const Block& block, const Bloc
     spatial.push_back(schedule->Split(vector, std::vector<int64_t>{1, *extent})[0]);
     vector = schedule->GetLoops(block)[1];
   }
+  if (lines && (!num_parallel || schedule->ConstExtent(row_tiles) <= kMostUnrolledTiles)) {
+    // The few tiles of a line, each with its own padding, are copies in a loop over all channels.
+    std::rotate(std::find(spatial.begin(), spatial.end(), row_tiles), spatial.end() - 1, spatial.end());
+    num_parallel = spatial.size() - 1;
+  }
   tile.push_back(vector);
   if (shared_rows) {
     spatial.insert(spatial.begin(), *shared_rows);
@@ -233,6 +291,7 @@ Loop ScheduleSpatialReduction(Schedule* schedule, const Block& block, const Bloc
   }
   std::vector<Loop> order = spatial;
   order.insert(order.end(), reduce.begin(), reduce.end());
+  if (lines) order.insert(order.begin() + static_cast<int64_t>(spatial.size()) + 1, *lines);
   order.insert(order.end(), tile.begin(), tile.end());
   schedule->Reorder(order);
 
@@ -253,10 +312,15 @@ Loop ScheduleSpatialReduction(Schedule* schedule, const Block& block, const Bloc
     const auto last_extent = schedule->ConstExtent(last);
     if (last_extent && *last_extent > 1 && *last_extent <= 4 * lanes) schedule->Vectorize(last);
     if (tile.size() > 1) schedule->Unroll(member_loops[member_loops.size() - 2]);
+    if (lines && !(member == block)) schedule->Unroll(member_loops[member_loops.size() - 3]);
+  }
+  if (lines) {
+    schedule->Unroll(*lines);
+    if (schedule->ConstExtent(row_tiles) <= kMostUnrolledTiles) schedule->Unroll(row_tiles);
   }
   // Small windows are unrolled.
   for (const Loop& loop : reduce) {
-    if (has_lines && loop.same_as(reduce.front())) {
+    if (has_lines && !lines && loop.same_as(reduce.front())) {
       schedule->Annotate(loop, "pragma_no_unroll", 1);
     } else if (unrolled <= kMostUnrolledTaps || tile.size() > 1) {
       schedule->Unroll(loop);
