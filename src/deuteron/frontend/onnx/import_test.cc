@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <fstream>
 
+#include "deuteron/ir/expr_functor.h"
 #include "deuteron/relax/expr.h"
 #include "deuteron/support/error.h"
 
@@ -133,6 +134,30 @@ TEST(Import, StopsEvaluatingWhereExpressionsGrow) {
   }
   nodes.push_back(Node("Identity", {"s40"}, {"y"}));
   EXPECT_NO_THROW(Main({.nodes = nodes, .initializers = {Ints("one", {1, 1})}}));
+}
+
+PrimExpr FirstDim(const relax::Function& func) { return func->ret_ty.as<TensorTypeNode>()->shape.value()[0]; }
+
+TEST(Import, DimensionsJoinedAgainAndAgainDoNotGrow) {
+  // x and z of n and m rows, which are equal or one: added to the sum in turn.
+  std::vector<Message> nodes = {Node("Add", {"x", "z"}, {"s0"})};
+  for (int i = 0; i < 60; ++i) {
+    nodes.push_back(Node("Add", {"s" + std::to_string(i), i % 2 == 0 ? "x" : "z"}, {"s" + std::to_string(i + 1)}));
+  }
+  nodes.push_back(Node("Identity", {"s60"}, {"y"}));
+  const std::vector<Message> inputs = {ValueInfo("x", {"n", "4"}), ValueInfo("z", {"m", "4"})};
+  int64_t size = 0;
+  PostOrderVisit(FirstDim(Main({.nodes = nodes, .inputs = inputs})), [&](const PrimExpr&) { ++size; });
+  EXPECT_LE(size, 6);
+}
+
+TEST(Import, TheFirstRowsOfATableAreAsManyAsWhatTheyAreAddedTo) {
+  const std::vector<Message> nodes = {Node("Shape", {"x"}, {"s"}), Node("Slice", {"s", "zero", "one"}, {"n"}),
+                                      Node("Slice", {"table", "zero", "n"}, {"first"}),
+                                      Node("Add", {"x", "first"}, {"sum"}), Node("Add", {"first", "sum"}, {"y"})};
+  const std::vector<Message> inputs = {ValueInfo("x", {"n", "4"}), ValueInfo("table", {"512", "4"})};
+  const auto func = Main({.nodes = nodes, .initializers = {Ints("zero", {0}), Ints("one", {1})}, .inputs = inputs});
+  EXPECT_EQ(FirstDim(func)->kind, ExprKind::kVar);
 }
 
 TEST(Import, EvaluatesOperatorsOnConstantsWhicheverTheyAre) {

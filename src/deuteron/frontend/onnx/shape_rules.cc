@@ -65,8 +65,47 @@ PrimExpr LessWhereEmpty(const PrimExpr& a, const PrimExpr& b) {
   return *empty_a < *empty_b ? a : b;
 }
 
+/// Of two dimensions of which one is the other cut off at a number above 1 (a slice of a table), and which are equal
+/// wherever they can be broadcast, the other; else null.
+PrimExpr WithoutCut(const NodeContext& node, const PrimExpr& a, const PrimExpr& b) {
+  const auto is_cut = [&](const PrimExpr& dim, const PrimExpr& whole) {
+    if (dim->kind != ExprKind::kMin) return false;
+    const auto* op = static_cast<const tir::BinaryNode*>(dim.get());
+    const auto is_of = [&](const PrimExpr& part, const PrimExpr& most) {
+      return AsConstInt(most).value_or(0) > 1 && node.analyzer().CanProveEqual(part, whole);
+    };
+    return is_of(op->a, op->b) || is_of(op->b, op->a);
+  };
+  if (is_cut(a, b)) return b;
+  return is_cut(b, a) ? a : PrimExpr();
+}
+
+/// The dimensions that JointDim has made `dim` of.
+void AddJoined(const PrimExpr& dim, std::vector<PrimExpr>* dims) {
+  if (const auto* op = dim.as<tir::SelectNode>(); op != nullptr && op->condition->kind == ExprKind::kEQ) {
+    const auto* equal = static_cast<const tir::BinaryNode*>(op->condition.get());
+    if (IsOne(equal->b) && ExprEqual(equal->a, op->false_value)) {
+      AddJoined(op->true_value, dims);
+      AddJoined(op->false_value, dims);
+      return;
+    }
+  }
+  dims->push_back(dim);
+}
+
+/// Whether `dim` is what `other` and more are broadcast to: then it is what both are.
+bool Joins(const PrimExpr& dim, const PrimExpr& other) {
+  std::vector<PrimExpr> dims, others;
+  AddJoined(dim, &dims);
+  AddJoined(other, &others);
+  return std::all_of(others.begin(), others.end(), [&](const PrimExpr& one) {
+    return std::any_of(dims.begin(), dims.end(), [&](const PrimExpr& own) { return ExprEqual(own, one); });
+  });
+}
+
 /// What two dimensions are broadcast to: of a number other than 1 and a symbolic dimension, which has to be that number
 /// or 1, the number; of two symbolic ones that may differ that which is not 1. Null where both are numbers and differ.
+/// However often dimensions are joined with each other, the expression has each of them once or twice.
 PrimExpr JointDim(const NodeContext& node, const PrimExpr& a, const PrimExpr& b) {
   if (IsOne(a)) return b;
   if (IsOne(b) || node.analyzer().CanProveEqual(a, b)) return a;
@@ -74,8 +113,22 @@ PrimExpr JointDim(const NodeContext& node, const PrimExpr& a, const PrimExpr& b)
   const bool b_is_number = AsConstInt(b).has_value();
   if (a_is_number != b_is_number) return a_is_number ? a : b;
   if (a_is_number) return PrimExpr();
-  const PrimExpr known = LessWhereEmpty(a, b);
-  return known.defined() ? known : SelectExpr(Equal(b, I64(1)), a, b);
+  if (const PrimExpr less = LessWhereEmpty(a, b); less.defined()) return less;
+  if (const PrimExpr whole = WithoutCut(node, a, b); whole.defined()) return whole;
+  if (Joins(a, b)) return a;
+  return Joins(b, a) ? b : SelectExpr(Equal(b, I64(1)), a, b);
+}
+
+/// An operand of which dimensions that must be those of `joint`, the last ones of its own, are said to be.
+relax::Expr WithoutCuts(const NodeContext& node, const relax::Expr& operand, size_t axes,
+                        const std::vector<PrimExpr>& joint) {
+  std::vector<PrimExpr> dims(node.Shape(operand).begin(), node.Shape(operand).end());
+  for (size_t i = 0; i < axes; ++i) {
+    const PrimExpr& dim = joint[joint.size() - axes + i];
+    if (AsConstInt(dims[i]) || AsConstInt(dim) || node.analyzer().CanProveEqual(dims[i], dim)) continue;
+    if (WithoutCut(node, dims[i], dim).same_as(dim)) dims[i] = dim;
+  }
+  return node.WithShape(operand, {dims.begin(), dims.end()});
 }
 
 }  // namespace
@@ -182,14 +235,15 @@ std::vector<relax::Expr> BroadcastOperands(const NodeContext& node, std::vector<
     }
   }
   for (size_t n = 0; n < operands.size(); ++n) {
-    const Array<PrimExpr>& shape = shapes[n];
+    operands[n] = WithoutCuts(node, operands[n], shapes[n].size(), joint);
+    const Array<PrimExpr> own = node.Shape(operands[n]);
+    const Array<PrimExpr> shape(own.begin(), own.begin() + static_cast<int64_t>(shapes[n].size()));
     bool fits = true;
     for (size_t i = 0; i < shape.size(); ++i) {
       fits &= IsOne(shape[i]) || node.analyzer().CanProveEqual(shape[i], joint[rank - shape.size() + i]);
     }
     if (fits) continue;
     Array<PrimExpr> stretched(joint.begin(), joint.end());
-    const Array<PrimExpr> own = node.Shape(operands[n]);
     for (size_t i = shape.size(); i < own.size(); ++i) stretched.push_back(own[static_cast<int64_t>(i)]);
     operands[n] = node.Emit(relax::BroadcastTo(operands[n], stretched));
   }

@@ -282,7 +282,7 @@ void ChooseTile(const SBlock& block, const MatmulRoles& roles, const BufferLoad&
     const int64_t rows = LargestDivisor(extent_of(axis).value_or(1), most);
     return {rows, costs.CyclesOfTileStep(rows, vectors) / static_cast<double>(rows * vectors)};
   };
-  // Of an axis whose length the run tells a tile may find little: of a batch, one.
+  // Of an axis whose length the run tells a tile may find little: of a batch, one. Of several such, the last is rows.
   const bool has_known_rows = std::any_of(row_axes.begin(), row_axes.end(),
                                           [&](size_t axis) { return extent_of(axis).value_or(0) >= kFewestLanes; });
   for (int64_t vectors = std::min(all_vectors, budget); vectors >= 1; --vectors) {
@@ -292,7 +292,8 @@ void ChooseTile(const SBlock& block, const MatmulRoles& roles, const BufferLoad&
     if (row_axes.empty()) consider(std::nullopt, vectors, {1, costs.CyclesOfTileStep(1, vectors)}, 0, 0);
     for (auto axis = row_axes.rbegin(); axis != row_axes.rend(); ++axis) {
       const IterVar& row = block->iter_vars[*axis];
-      if (has_known_rows && !extent_of(*axis)) continue;
+      const bool has_inner = std::any_of(row_axes.rbegin(), axis, [&](size_t inner) { return !extent_of(inner); });
+      if (!extent_of(*axis) && (has_known_rows || has_inner)) continue;
       const int64_t streams = MostStreams(a, row, target);
       consider(*axis, vectors, choose_rows(*axis, std::min(most, streams), vectors), 0, 0);
       if (streams >= most || !MayCopyRows(block, roles, a, row, target)) continue;
