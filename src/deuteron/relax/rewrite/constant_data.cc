@@ -1,15 +1,72 @@
 #include "deuteron/relax/rewrite/constant_data.h"
 
+#include <algorithm>
+#include <optional>
+
+#include "deuteron/relax/rewrite/channel_panels.h"
 #include "deuteron/runtime/tensor.h"
 #include "deuteron/support/element.h"
 #include "deuteron/support/mapped_file.h"
 
 namespace deuteron::relax {
+namespace {
+
+/// `count` matrices of `rows` rows of `columns`, one after the other.
+struct Matrices {
+  int64_t count, rows, columns;
+};
+
+/// The matrices whose transposition the permutation is: but for axes of one element, some stay in front, and of the
+/// others the last ones come first.
+std::optional<Matrices> MatricesOf(const ffi::ShapeView& shape, const std::vector<size_t>& axes) {
+  std::vector<size_t> moved;
+  for (const size_t axis : axes) {
+    if (shape[axis] != 1) moved.push_back(axis);
+  }
+  std::vector<size_t> in_order = moved;
+  std::sort(in_order.begin(), in_order.end());
+  const size_t front =
+      static_cast<size_t>(std::mismatch(moved.begin(), moved.end(), in_order.begin()).first - moved.begin());
+  const auto begin = moved.begin() + static_cast<ptrdiff_t>(front);
+  const auto elements = [&](auto from, auto to) {
+    int64_t product = 1;
+    for (; from != to; ++from) product *= shape[*from];
+    return product;
+  };
+  if (begin == moved.end()) return Matrices{1, 1, elements(moved.begin(), begin)};
+  const auto first = in_order.begin() + static_cast<ptrdiff_t>(front);
+  const auto split = std::find(begin, moved.end(), *first);
+  std::vector<size_t> turned(split, moved.end());
+  turned.insert(turned.end(), begin, split);
+  if (!std::equal(turned.begin(), turned.end(), first)) return std::nullopt;
+  return Matrices{elements(moved.begin(), begin), elements(split, moved.end()), elements(begin, split)};
+}
+
+}  // namespace
 
 Tensor CompactData(const Constant& constant) {
   const DLTensor& data = *constant->data.GetDLTensorPtr();
   const bool ready = runtime::IsKernelReady(data) && data.byte_offset == 0;
   return ready ? constant->data : runtime::CopyCompact(data);
+}
+
+Tensor TransposedData(const Constant& constant, const std::vector<size_t>& axes) {
+  const Tensor& data = constant->data;
+  const DLDataType dtype = data.dtype();
+  const auto matrices = MatricesOf(data.shape(), axes);
+  if (!matrices || data.numel() == 0 || dtype.bits % 8 != 0 || !data.IsContiguous()) return Tensor();
+  std::vector<int64_t> shape;
+  for (const size_t axis : axes) shape.push_back(data.shape()[axis]);
+  Tensor result = runtime::AllocTensor(shape, DataType(dtype));
+  const auto& [count, rows, columns] = *matrices;
+  const int64_t bytes = ElementBytes(dtype);
+  const char* in = static_cast<const char*>(data.data_ptr()) + data.byte_offset();
+  auto* out = static_cast<char*>(result.data_ptr());
+  for (int64_t i = 0; i < count; ++i) {
+    const int64_t at = i * rows * columns * bytes;
+    MoveRowsLast(in + at, out + at, rows, rows, columns, /*window=*/1, bytes);
+  }
+  return result;
 }
 
 void LetGoOfData(const Constant& constant) {

@@ -3,12 +3,17 @@
 /// at any address.
 #pragma once
 
+#include <vector>
+
 #include "deuteron/relax/expr.h"
 
 namespace deuteron::relax {
 
 /// The constant's elements one after the other, aligned as kernels want them: its own data, or a copy.
 Tensor CompactData(const Constant& constant);
+/// The constant's elements with its axis `axes[i]` as the i-th: matrices that are transposed, one after the other.
+/// Undefined where axes are moved otherwise.
+Tensor TransposedData(const Constant& constant, const std::vector<size_t>& axes);
 /// Says that something computed of the constant has taken its place: what of it lies in a mapped file leaves memory.
 void LetGoOfData(const Constant& constant);
 

@@ -19,6 +19,7 @@
 #include "deuteron/relax/call_tir.h"
 #include "deuteron/relax/functor.h"
 #include "deuteron/relax/legalize_cache.h"
+#include "deuteron/relax/op/manipulate_attrs.h"
 #include "deuteron/relax/rewrite/constant_data.h"
 #include "deuteron/relax/rewrite/operator_names.h"
 #include "deuteron/relax/rewrite/pass_utils.h"
@@ -279,6 +280,7 @@ class Folder {
         if (elements > max_creation_) return Expr();
       }
     }
+    if (const Expr transposed = FoldPermuteDims(call); transposed.defined()) return transposed;
     scratch_.BeginScope({});
     scratch_.BeginDataflowBlock();
     const Expr legal = cache_.Run(scratch_, call, info->legalize);
@@ -286,6 +288,24 @@ class Folder {
     scratch_.EndScope();
     if (!is_single || !IsCallTIR(legal)) return Expr();
     return FoldCallTIR(Downcast<Call>(legal), scratch_.module());
+  }
+
+  /// A weight that is transposed, which is no work for a kernel; null where axes are moved otherwise.
+  static Expr FoldPermuteDims(const Call& call) {
+    const auto* attrs = call->attrs.as<PermuteDimsAttrsNode>();
+    const auto* constant = attrs == nullptr ? nullptr : call->args[0].as<ConstantNode>();
+    if (constant == nullptr) return Expr();
+    CheckBudget("FoldConstant");
+    const int64_t ndim = constant->data.ndim();
+    std::vector<size_t> axes;
+    for (int64_t i = 0; i < ndim; ++i) {
+      const int64_t axis = attrs->axes.has_value() ? (*attrs->axes)[i] : ndim - 1 - i;
+      axes.push_back(static_cast<size_t>(axis < 0 ? axis + ndim : axis));
+    }
+    Tensor data = TransposedData(GetRef<Constant>(constant), axes);
+    if (!data.defined()) return Expr();
+    LetGoOfData(GetRef<Constant>(constant));
+    return Constant(std::move(data), call->span);
   }
 
   static Expr FoldShapeToTensor(const Call& call) {

@@ -1,0 +1,76 @@
+#include "deuteron/relax/rewrite/constant_data.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstring>
+#include <numeric>
+
+#include "deuteron/runtime/tensor.h"
+#include "deuteron/support/element.h"
+
+namespace deuteron::relax {
+namespace {
+
+/// A tensor of which every byte differs from its neighbours.
+Tensor Counting(const std::vector<int64_t>& shape, DataType dtype) {
+  Tensor tensor = runtime::AllocTensor(shape, dtype);
+  auto* bytes = static_cast<uint8_t*>(tensor.data_ptr());
+  const int64_t count = tensor.numel() * ElementBytes(dtype);
+  for (int64_t i = 0; i < count; ++i) bytes[i] = static_cast<uint8_t>(i * 7 + i / 251);
+  return tensor;
+}
+
+/// `data` with its axis axes[i] as the i-th, an element at a time.
+std::vector<char> Permuted(const Tensor& data, const std::vector<size_t>& axes) {
+  const auto shape = data.shape();
+  const auto bytes = static_cast<size_t>(ElementBytes(data.dtype()));
+  std::vector<int64_t> strides(axes.size(), 1);
+  for (size_t i = axes.size(); i-- > 1;) strides[i - 1] = strides[i] * shape[i];
+  std::vector<char> out;
+  std::vector<int64_t> at(axes.size(), 0);
+  for (int64_t n = 0; n < data.numel(); ++n) {
+    int64_t offset = 0;
+    for (size_t i = 0; i < axes.size(); ++i) offset += at[i] * strides[axes[i]];
+    const char* element = static_cast<const char*>(data.data_ptr()) + static_cast<size_t>(offset) * bytes;
+    out.insert(out.end(), element, element + bytes);
+    for (size_t i = axes.size(); i-- > 0;) {
+      if (++at[i] < shape[axes[i]]) break;
+      at[i] = 0;
+    }
+  }
+  return out;
+}
+
+TEST(TransposedData, MovesEveryElementOrNone) {
+  const std::vector<std::vector<int64_t>> shapes = {
+      {5, 67}, {33, 40}, {1, 9}, {2, 5, 7}, {3, 1, 5, 2}, {4, 37, 2, 3}, {2, 3, 1, 35}, {1, 1, 1, 2, 1}, {3, 0, 2, 2}};
+  for (const auto& shape : shapes) {
+    for (const DataType dtype : {DataType::Float(32), DataType::Int(8), DataType::Float(16), DataType::Int(64)}) {
+      const Tensor data = Counting(shape, dtype);
+      std::vector<size_t> axes(shape.size());
+      std::iota(axes.begin(), axes.end(), size_t{0});
+      int64_t moved = 0;
+      do {
+        const Tensor result = TransposedData(Constant(data), axes);
+        if (!result.defined()) continue;
+        ++moved;
+        for (size_t i = 0; i < axes.size(); ++i) EXPECT_EQ(result.shape()[static_cast<int64_t>(i)], shape[axes[i]]);
+        const std::vector<char> expected = Permuted(data, axes);
+        EXPECT_EQ(std::memcmp(result.data_ptr(), expected.data(), expected.size()), 0);
+      } while (std::next_permutation(axes.begin(), axes.end()));
+      EXPECT_EQ(moved > 0, data.numel() > 0);
+    }
+  }
+}
+
+TEST(TransposedData, IsThatOfMatrices) {
+  const Constant data(Counting({2, 3, 4, 5}, DataType::Float(32)));
+  EXPECT_TRUE(TransposedData(data, {2, 3, 0, 1}).defined());
+  EXPECT_TRUE(TransposedData(data, {0, 3, 1, 2}).defined());
+  EXPECT_FALSE(TransposedData(data, {0, 2, 1, 3}).defined());
+  EXPECT_FALSE(TransposedData(data, {3, 2, 1, 0}).defined());
+}
+
+}  // namespace
+}  // namespace deuteron::relax
