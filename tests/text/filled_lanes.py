@@ -32,15 +32,13 @@ class Module:
         x_1 = T.decl_buffer((T.int64(100) * n,), data=x.data)
         y_1 = T.decl_buffer((n,), data=y.data)
         for o in range((n + T.int64(15)) // T.int64(16)):
+            sums = T.alloc_buffer((T.int64(16),))
+            sums[T.int64(0):T.int64(16)] = T.Broadcast(T.float32(0.0), 16)
             if o * T.int64(16) + T.int64(16) <= n:
-                sums = T.alloc_buffer((T.int64(16),))
-                sums[T.int64(0):T.int64(16)] = T.Broadcast(T.float32(0.0), 16)
                 for k in range(T.int64(100)):
                     sums[T.int64(0):T.int64(16)] = sums[T.Ramp(T.int64(0), T.int64(1), 16)] + x_1[T.Ramp(o * T.int64(16) + n * k, T.int64(1), 16)]
                 y_1[o * T.int64(16):o * T.int64(16) + T.int64(16)] = sums[T.Ramp(T.int64(0), T.int64(1), 16)]
             else:
-                sums = T.alloc_buffer((T.int64(16),))
-                sums[T.int64(0):T.int64(16)] = T.Broadcast(T.float32(0.0), 16)
                 for k in range(T.int64(100)):
                     sums[T.int64(0):T.int64(16)] = sums[T.Ramp(T.int64(0), T.int64(1), 16)] + T.if_then_else(T.Ramp(o * T.int64(16), T.int64(1), 16) < T.Broadcast(n, 16), x_1[T.Ramp(o * T.int64(16) + n * k, T.int64(1), 16)], T.Broadcast(T.float32(0.0), 16))
                 if T.Ramp(o * T.int64(16), T.int64(1), 16) < T.Broadcast(n, 16):

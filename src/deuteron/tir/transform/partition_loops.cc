@@ -2,11 +2,13 @@
 /// tiles do not stick out. For each loop, the conditions inside that depend on it are replaced by their worst
 /// case over the loops further in: where that holds, a copy of the body without the conditions runs. A serial loop
 /// becomes several, in the middle one of which that is so; in a parallel one, which must stay one loop, the test is
-/// inside. The same serves the bounds of padding.
+/// inside, and where it fails for one chunk only, that chunk's number is known. The same serves the bounds of padding.
 #include <algorithm>
 #include <bit>
+#include <optional>
 #include <unordered_map>
 #include <unordered_set>
+#include <utility>
 #include <vector>
 
 #include "deuteron/arith/analyzer.h"
@@ -21,6 +23,11 @@ namespace {
 constexpr int64_t kMaxCopiedNodes = 20000;
 /// Iterations before the first that needs no condition: the rows of padding.
 constexpr int64_t kMostBefore = 3;
+/// Iterations within which conditions hold again, if they ever do.
+constexpr int64_t kLongestGap = 256;
+
+/// A condition for so many stores at once takes no time beside them.
+constexpr double kManyStores = 24;
 
 const Op& IfThenElseOp() {
   static const Op op = Op::Get("tir.if_then_else");
@@ -52,6 +59,29 @@ PrimExpr Slack(const PrimExpr& condition) {
   }
 }
 
+/// Stores that a statement does, its conditions taken to hold.
+class StoreCounter : public StmtExprVisitor {
+ public:
+  static double Of(const Stmt& stmt) {
+    StoreCounter counter;
+    counter.VisitStmt(stmt);
+    return counter.stores_;
+  }
+
+ protected:
+  void VisitFor_(const ForNode* op) override {
+    const double times = times_;
+    times_ *= static_cast<double>(AsConstInt(op->extent).value_or(1));
+    StmtExprVisitor::VisitFor_(op);
+    times_ = times;
+  }
+  void VisitBufferStore_(const BufferStoreNode*) override { stores_ += times_; }
+
+ private:
+  double times_ = 1;
+  double stores_ = 0;
+};
+
 /// The worst cases of the conditions in the body of a loop.
 class ConditionFinder : public StmtExprVisitor {
  public:
@@ -81,7 +111,7 @@ class ConditionFinder : public StmtExprVisitor {
     StmtExprVisitor::VisitLet_(op);
   }
   void VisitIfThenElse_(const IfThenElseNode* op) override {
-    Consider(op->condition);
+    if (StoreCounter::Of(op->then_case) < kManyStores) Consider(op->condition);
     StmtExprVisitor::VisitIfThenElse_(op);
   }
   void VisitCall_(const CallNode* op) override {
@@ -175,6 +205,56 @@ class ConditionRemover : public StmtExprMutator {
   const std::unordered_set<const Object*>& removable_;
 };
 
+/// A value and the one number that it is.
+struct KnownValue {
+  PrimExpr value;
+  PrimExpr number;
+};
+
+/// What has one value only where `test` does not hold: of chunks of a loop, the number of the one that sticks out.
+std::optional<KnownValue> ValueWithout(const PrimExpr& test, arith::Analyzer* analyzer) {
+  if (test->kind != ExprKind::kLT && test->kind != ExprKind::kLE) return std::nullopt;
+  const auto* op = static_cast<const BinaryNode*>(test.get());
+  if (!AsConstInt(op->b) || AsConstInt(op->a)) return std::nullopt;
+  const PrimExpr next = analyzer->Simplify(test->kind == ExprKind::kLT ? op->b : op->b + 1);
+  if (!analyzer->CanProve(op->a <= next)) return std::nullopt;
+  return KnownValue{op->a, next};
+}
+
+/// Puts the number in the place of the value in conditions. Addresses stay those of the loop, by whose steps what comes
+/// next is asked for.
+class ConditionReplacer : public StmtExprMutator {
+ public:
+  explicit ConditionReplacer(const KnownValue& known) : known_(known) {}
+
+ protected:
+  PrimExpr VisitExpr(const PrimExpr& expr) override {
+    if (is_condition_ && expr->kind == known_.value->kind && StructuralEqual()(expr, known_.value)) {
+      return known_.number;
+    }
+    return StmtExprMutator::VisitExpr(expr);
+  }
+  PrimExpr VisitCall_(const CallNode* op) override {
+    if (!op->op.same_as(IfThenElseOp())) return StmtExprMutator::VisitCall_(op);
+    return Call(op->dtype, op->op, {VisitCondition(op->args[0]), VisitExpr(op->args[1]), VisitExpr(op->args[2])});
+  }
+  Stmt VisitIfThenElse_(const IfThenElseNode* op) override {
+    return IfThenElse(VisitCondition(op->condition), VisitStmt(op->then_case),
+                      op->else_case.defined() ? VisitStmt(op->else_case) : Stmt(), op->span);
+  }
+
+ private:
+  PrimExpr VisitCondition(const PrimExpr& condition) {
+    const bool outer = std::exchange(is_condition_, true);
+    PrimExpr result = VisitExpr(condition);
+    is_condition_ = outer;
+    return result;
+  }
+
+  const KnownValue& known_;
+  bool is_condition_ = false;
+};
+
 class Partitioner : public StmtExprMutator {
  protected:
   Stmt VisitFor_(const ForNode* op) override {
@@ -187,9 +267,7 @@ class Partitioner : public StmtExprMutator {
       const PrimExpr test = Conjunction(finder.tests);
       const Stmt fast = ConditionRemover(finder.removable).VisitStmt(op->body);
       if (Stmt parts = SplitLoop(op, test, fast); parts.defined()) return parts;
-      const Stmt fast_body = VisitStmt(fast);
-      // Where it does not hold, it may for parts of what is inside.
-      body = IsConstInt(test, 1) ? fast_body : IfThenElse(test, fast_body, VisitStmt(Copy(op->body)));
+      body = IsConstInt(test, 1) ? VisitStmt(fast) : Choose(op, op->body, finder.removable);
     } else {
       body = VisitStmt(op->body);
     }
@@ -223,6 +301,10 @@ class Partitioner : public StmtExprMutator {
         if (end + step <= *min + *extent && holds(begin, end + step)) end += step;
       }
       if (end == *min + *extent && begin == *min) return Stmt();
+      // Of several loops in one, a part for each time that the inner ones come round would be many.
+      for (int64_t i = end + 1; i < std::min(end + kLongestGap, *min + *extent); ++i) {
+        if (holds(i, i + 1)) return Stmt();
+      }
       Array<Stmt> parts;
       const auto add = [&](int64_t from, int64_t to, const Stmt& body) {
         if (from < to) parts.push_back(VisitStmt(Iterations(op, from, to, Copy(body))));
@@ -242,6 +324,60 @@ class Partitioner : public StmtExprMutator {
     const Var var(op->loop_var->name_hint, type);
     return For(var, MakeConst(type, begin), MakeConst(type, end - begin), op->loop_kind,
                Substitute(body, {{op->loop_var, var}}), op->thread_tag, op->annotations, op->span);
+  }
+
+  /// The statement of a loop's body with a choice between copies with and without conditions, around no more than what
+  /// has some.
+  Stmt Choose(const ForNode* loop, const Stmt& stmt, const std::unordered_set<const Object*>& removable) {
+    if (!Holds(stmt, removable)) return VisitStmt(stmt);
+    if (const auto* branch = stmt.as<IfThenElseNode>(); branch != nullptr && !Holds(branch->condition, removable)) {
+      return IfThenElse(branch->condition, Choose(loop, branch->then_case, removable),
+                        branch->else_case.defined() ? Choose(loop, branch->else_case, removable) : Stmt(),
+                        branch->span);
+    }
+    if (const auto* seq = stmt.as<SeqStmtNode>()) {
+      const auto has_some = [&](const Stmt& part) { return Holds(part, removable); };
+      const std::vector<Stmt> parts(seq->seq.begin(), seq->seq.end());
+      const auto first = std::find_if(parts.begin(), parts.end(), has_some);
+      auto last = std::find_if(parts.rbegin(), parts.rend(), has_some).base();
+      // What a part defines is known behind it.
+      if (std::any_of(first, last, Defines)) last = parts.end();
+      if (last - first < static_cast<ptrdiff_t>(parts.size())) {
+        Array<Stmt> chosen;
+        for (auto it = parts.begin(); it != first; ++it) chosen.push_back(VisitStmt(*it));
+        if (first != last) chosen.push_back(Choose(loop, SeqStmt::Flatten(Array<Stmt>(first, last)), removable));
+        for (auto it = last; it != parts.end(); ++it) chosen.push_back(VisitStmt(*it));
+        return SeqStmt::Flatten(chosen);
+      }
+    }
+    ConditionFinder finder(loop, &analyzer_);
+    finder.VisitStmt(stmt);
+    if (finder.removable.empty()) return VisitStmt(stmt);
+    const PrimExpr test = Conjunction(finder.tests);
+    const Stmt fast = VisitStmt(ConditionRemover(finder.removable).VisitStmt(stmt));
+    // Where it does not hold, it may for parts of what is inside.
+    return IsConstInt(test, 1) ? fast : IfThenElse(test, fast, VisitStmt(Without(test, stmt)));
+  }
+
+  static bool Holds(const ObjectRef& node, const std::unordered_set<const Object*>& nodes) {
+    bool found = false;
+    const auto visit = [&](const ObjectRef& part) { found = found || nodes.count(part.get()) != 0; };
+    if (const auto stmt = As<Stmt>(node); stmt.defined()) {
+      PostOrderVisit(stmt, visit);
+    } else {
+      deuteron::PostOrderVisit(Downcast<PrimExpr>(node), visit);
+    }
+    return found;
+  }
+  static bool Defines(const Stmt& stmt) {
+    return stmt->kind == StmtKind::kBind || stmt->kind == StmtKind::kAllocBuffer || stmt->kind == StmtKind::kSeq;
+  }
+
+  /// A copy of the body for where `test` does not hold.
+  Stmt Without(const PrimExpr& test, const Stmt& body) {
+    Stmt copy = Copy(body);
+    const auto known = ValueWithout(test, &analyzer_);
+    return known ? ConditionReplacer(*known).VisitStmt(copy) : copy;
   }
 
   static Stmt Copy(const Stmt& stmt) { return RenewDefs(PrimFunc({}, {}, stmt))->body; }
