@@ -28,6 +28,23 @@ void InitializeLlvmOnce() {
   });
 }
 
+/// Those of LLVM's passes that change what kernels become: what LLVM runs for C++ takes twice as long. Kernels are
+/// functions that call no others but the bodies of their loops; loops have their tests behind them, and vectors are
+/// there already.
+constexpr std::string_view kPasses =
+    "ipsccp,function<eager-inv>("
+    "simplifycfg,sroa<modify-cfg>,early-cse,instcombine<max-iterations=1;no-verify-fixpoint>,"
+    "simplifycfg<switch-range-to-icmp>,early-cse<memssa>,jump-threading,correlated-propagation,"
+    "instcombine<max-iterations=1;no-verify-fixpoint>,loop-mssa(licm<allowspeculation>),"
+    "simplifycfg<switch-range-to-icmp>,loop(loop-idiom,indvars,loop-unroll-full),sroa<modify-cfg>,gvn,"
+    "instcombine<max-iterations=1;no-verify-fixpoint>,"
+    // The loops of scalars that are left, and tails.
+    "loop-vectorize,instcombine<max-iterations=1;no-verify-fixpoint>,"
+    "simplifycfg<forward-switch-cond;switch-range-to-icmp;switch-to-lookup;no-keep-loops;hoist-common-insts;"
+    "sink-common-insts>,"
+    "loop-unroll<O2>,instcombine<max-iterations=1;no-verify-fixpoint>,loop-mssa(licm<allowspeculation>),"
+    "div-rem-pairs,simplifycfg)";
+
 }  // namespace
 
 std::unique_ptr<llvm::TargetMachine> MakeMachine(const Target& target, const CodegenOptions& options) {
@@ -79,17 +96,19 @@ void Optimize(llvm::Module* module, llvm::TargetMachine* machine, const CodegenO
     builder.buildO0DefaultPipeline(llvm::OptimizationLevel::O0).run(*module, modules);
     return;
   }
-  const auto level = options.opt_level == 1   ? llvm::OptimizationLevel::O1
-                     : options.opt_level == 2 ? llvm::OptimizationLevel::O2
-                                              : llvm::OptimizationLevel::O3;
-  builder.buildPerModuleDefaultPipeline(level).run(*module, modules);
+  llvm::ModulePassManager passes;
+  llvm::Error error = builder.parsePassPipeline(passes, kPasses);
+  DEUTERON_CHECK(!error) << llvm::toString(std::move(error));
+  passes.run(*module, modules);
 }
 
 std::string EmitFile(llvm::Module* module, llvm::TargetMachine* machine, llvm::CodeGenFileType type) {
   llvm::SmallVector<char, 0> bytes;
   llvm::raw_svector_ostream stream(bytes);
   llvm::legacy::PassManager passes;
-  DEUTERON_CHECK(!machine->addPassesToEmitFile(passes, stream, nullptr, type)) << "LLVM cannot emit this file type";
+  // What is verified is verified before the optimisations (CodegenOptions::verify).
+  DEUTERON_CHECK(!machine->addPassesToEmitFile(passes, stream, nullptr, type, /*DisableVerify=*/true))
+      << "LLVM cannot emit this file type";
   passes.run(*module);
   return std::string(bytes.data(), bytes.size());
 }
