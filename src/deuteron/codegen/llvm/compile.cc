@@ -3,14 +3,13 @@
 #include <algorithm>
 #include <atomic>
 #include <exception>
-#include <system_error>
-#include <thread>
 #include <unordered_map>
 
 #include "deuteron/codegen/llvm/emitter.h"
 #include "deuteron/codegen/llvm/machine.h"
 #include "deuteron/runtime/thread_pool.h"
 #include "deuteron/support/limits.h"
+#include "deuteron/support/parallel.h"
 #include "deuteron/tir/functor.h"
 
 namespace deuteron::codegen {
@@ -151,32 +150,15 @@ std::vector<std::string> CompileGroups(const IRModule& lowered, const Target& ta
   const std::vector<Kernel> kernels = DistinctKernels(lowered);
   const auto groups = Partition(kernels, threads);
   std::vector<std::string> results(groups.size());
-  std::vector<std::exception_ptr> errors(groups.size());
   std::atomic<bool> failed{false};
-  const LimitScope::Shared limits;
-  const auto compile = [&](size_t i) {
+  ForEachInParallel(groups.size(), groups.size(), [&](size_t i) {
     try {
-      const LimitScope scope(limits);
       results[i] = CompileGroup(groups[i], target, options, prefix, product, &failed);
     } catch (...) {
-      errors[i] = std::current_exception();
       failed.store(true);
+      throw;
     }
-  };
-  std::vector<std::thread> workers;
-  workers.reserve(groups.size());
-  // Where the system gives no more threads, this one does the rest.
-  size_t begun = 1;
-  try {
-    for (; begun < groups.size(); ++begun) workers.emplace_back(compile, begun);
-  } catch (const std::system_error&) {
-  }
-  compile(0);
-  for (; begun < groups.size(); ++begun) compile(begun);
-  for (std::thread& worker : workers) worker.join();
-  for (const std::exception_ptr& error : errors) {
-    if (error) std::rethrow_exception(error);
-  }
+  });
   return results;
 }
 
