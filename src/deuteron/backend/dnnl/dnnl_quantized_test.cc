@@ -8,6 +8,7 @@
 
 #include "deuteron/ir/transform/decision_log.h"
 #include "deuteron/ir/transform/pass.h"
+#include "deuteron/relax/analysis/well_formed.h"
 #include "deuteron/relax/transform/passes.h"
 #include "deuteron/runtime/executable.h"
 #include "deuteron/runtime/plugin.h"
@@ -270,6 +271,23 @@ TEST_F(DnnlQuantized, Integers) {
       {{"k", weights.at("k")},
        {"b", Ramp({1, 8, 1, 1}, DataType::Int(32), 3000)},
        {"s", Ramp({8, 1, 1}, DataType::Float(32), 0.001)}});
+}
+
+/// An operand that two kernels read is in both, as a variable of each.
+TEST(DnnlQuantizedPartition, CopiesOfOperandsHaveVariablesOfTheirOwn) {
+  const TargetScope target_scope(Target::Parse("llvm -mcpu=znver4 -mattr=+avx512vnni"));
+  const std::string params = "x: " + Typed("1, 16, 12, 12", "uint8") + ", w: " + Typed("16, 16, 1, 1", "int8") +
+                             ", s: " + Typed("16,", "float32");
+  const IRModule module = relax::BindParams(
+      "main", {{"w", RandomWeights({16, 16, 1, 1})}, {"s", Ramp({16}, DataType::Float(32), 0.003)}})(MakeModule(
+      params, {"a = " + Dequantize("x", Scale(0.02), Zero(9, "uint8")), "v = " + Dequantize("w", "s", Zero(0, "int8")),
+               "c = R.nn.conv2d(a, v)", "q = " + Quantize("c", 0.04, 120, "uint8"),
+               "d = " + Dequantize("q", Scale(0.04), Zero(120, "uint8")), "e = R.nn.conv2d(d, v)",
+               "r = " + Quantize("e", 0.05, 120, "uint8"), "f = " + Dequantize("r", Scale(0.05), Zero(120, "uint8")),
+               "g = R.add(f, a)", "gv = " + Quantize("g", 0.06, 120, "uint8")}));
+  const IRModule partitioned = backend::PartitionFor("dnnl", /*quantized=*/true)(module);
+  EXPECT_EQ(partitioned->functions.size(), 3u);
+  EXPECT_EQ(relax::FindViolations(partitioned), std::vector<relax::Violation>());
 }
 
 /// What oneDNN has no kernel for is left to generated code, or taken as floats, and the log says why.

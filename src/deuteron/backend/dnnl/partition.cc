@@ -26,6 +26,7 @@
 #include "deuteron/relax/rewrite/pass_utils.h"
 #include "deuteron/relax/rewrite/remove_all_unused.h"
 #include "deuteron/relax/rewrite/seq_rewriter.h"
+#include "deuteron/relax/rewrite/var_replacer.h"
 #include "deuteron/relax/transform/fusion/group_function.h"
 #include "deuteron/target/target.h"
 
@@ -126,7 +127,20 @@ class BlockChains {
 
   /// The Composite function of `members` and, in `group`, what it is called with.
   Function MakeFunction(const char* name, const std::vector<size_t>& members, GroupFunction* group) const {
-    for (const size_t member : WithOperands(members)) group->Append(bindings_[member]);
+    relax::VarReplacer copies;
+    for (const size_t index : WithOperands(members)) {
+      const Binding binding = copies.Replace(bindings_[index]);
+      const relax::Var& var = binding->var;
+      const bool is_copy = quantized_ && std::find(members.begin(), members.end(), index) == members.end();
+      if (!is_copy) {
+        group->Append(binding);
+        continue;
+      }
+      // Another chain may have one, too.
+      const relax::DataflowVar copy(var->name_hint, var.ty(), var->span);
+      copies.Set(var, copy);
+      group->Append(relax::VarBinding(copy, BoundValue(binding), binding->span));
+    }
     group->AddOutput(bindings_[members.back()]->var);
     group->Finish();
     return group->Build({{"Composite", String(name)}});
