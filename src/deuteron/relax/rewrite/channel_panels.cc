@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cstring>
 
+#include "deuteron/relax/rewrite/constant_data.h"
+
 namespace deuteron::relax {
 namespace {
 
@@ -19,9 +21,12 @@ void FillRow(char* row, int64_t here, int64_t length, int64_t bytes) {
 void MoveRowsLast(const char* in, char* out, int64_t channels, int64_t length, int64_t rest, int64_t window,
                   int64_t bytes) {
   const int64_t depth = rest / std::max<int64_t>(window, 1);
-  for (int64_t o0 = 0; o0 < channels; o0 += length) {
-    const int64_t here = std::min(length, channels - o0);
-    for (int64_t r0 = 0; r0 < rest; r0 += kTile) {
+  const int64_t tiles = (rest + kTile - 1) / kTile;
+  const int64_t panels = (channels + length - 1) / std::max<int64_t>(length, 1);
+  MakeInParallel(panels * tiles, channels * rest * bytes, [&](int64_t begin, int64_t end) {
+    for (int64_t i = begin; i < end; ++i) {
+      const int64_t o0 = i / tiles * length, r0 = i % tiles * kTile;
+      const int64_t here = std::min(length, channels - o0);
       for (int64_t r = r0; r < std::min(r0 + kTile, rest); ++r) {
         const int64_t at = r % window * depth + r / window;
         char* row = out + (o0 * rest + at * length) * bytes;
@@ -34,20 +39,23 @@ void MoveRowsLast(const char* in, char* out, int64_t channels, int64_t length, i
         FillRow(row, here, length, bytes);
       }
     }
-  }
+  });
 }
 
 void SplitColumns(const char* in, char* out, int64_t rows, int64_t columns, int64_t length, int64_t bytes) {
-  for (int64_t r0 = 0; r0 < rows; r0 += kTile) {
-    for (int64_t c = 0; c < columns; c += length) {
-      const int64_t here = std::min(length, columns - c);
-      for (int64_t r = r0; r < std::min(r0 + kTile, rows); ++r) {
-        char* row = out + (c * rows + r * length) * bytes;
-        std::memcpy(row, in + (r * columns + c) * bytes, static_cast<size_t>(here * bytes));
-        FillRow(row, here, length, bytes);
+  const int64_t tiles = (rows + kTile - 1) / kTile;
+  MakeInParallel(tiles, rows * columns * bytes, [&](int64_t begin, int64_t end) {
+    for (int64_t r0 = begin * kTile; r0 < std::min(end * kTile, rows); r0 += kTile) {
+      for (int64_t c = 0; c < columns; c += length) {
+        const int64_t here = std::min(length, columns - c);
+        for (int64_t r = r0; r < std::min(r0 + kTile, rows); ++r) {
+          char* row = out + (c * rows + r * length) * bytes;
+          std::memcpy(row, in + (r * columns + c) * bytes, static_cast<size_t>(here * bytes));
+          FillRow(row, here, length, bytes);
+        }
       }
     }
-  }
+  });
 }
 
 }  // namespace deuteron::relax

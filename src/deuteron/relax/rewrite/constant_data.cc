@@ -5,11 +5,16 @@
 
 #include "deuteron/relax/rewrite/channel_panels.h"
 #include "deuteron/runtime/tensor.h"
+#include "deuteron/runtime/thread_pool.h"
 #include "deuteron/support/element.h"
 #include "deuteron/support/mapped_file.h"
+#include "deuteron/support/parallel.h"
 
 namespace deuteron::relax {
 namespace {
+
+/// A thread is made for so many bytes at least.
+constexpr int64_t kBytesOfThread = 1 << 18;
 
 /// `count` matrices of `rows` rows of `columns`, one after the other.
 struct Matrices {
@@ -72,6 +77,15 @@ Tensor TransposedData(const Constant& constant, const std::vector<size_t>& axes)
 void LetGoOfData(const Constant& constant) {
   const auto bytes = static_cast<size_t>(constant->data.numel() * ElementBytes(constant->data.dtype()));
   MappedFile::LetGo(static_cast<const char*>(constant->data.data_ptr()) + constant->data.byte_offset(), bytes);
+}
+
+void MakeInParallel(int64_t count, int64_t bytes, const std::function<void(int64_t, int64_t)>& make) {
+  const int64_t most = std::min<int64_t>({count, bytes / kBytesOfThread, runtime::UsableThreads()});
+  const int64_t parts = std::max<int64_t>(most, 1);
+  ForEachInParallel(static_cast<size_t>(parts), static_cast<size_t>(parts), [&](size_t part) {
+    const auto i = static_cast<int64_t>(part);
+    make(count * i / parts, count * (i + 1) / parts);
+  });
 }
 
 }  // namespace deuteron::relax

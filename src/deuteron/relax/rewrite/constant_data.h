@@ -3,6 +3,7 @@
 /// at any address.
 #pragma once
 
+#include <functional>
 #include <vector>
 
 #include "deuteron/relax/expr.h"
@@ -16,5 +17,7 @@ Tensor CompactData(const Constant& constant);
 Tensor TransposedData(const Constant& constant, const std::vector<size_t>& axes);
 /// Says that something computed of the constant has taken its place: what of it lies in a mapped file leaves memory.
 void LetGoOfData(const Constant& constant);
+/// Calls `make` with parts [begin, end) of [0, count), all of which make `bytes`, in several threads if that pays.
+void MakeInParallel(int64_t count, int64_t bytes, const std::function<void(int64_t begin, int64_t end)>& make);
 
 }  // namespace deuteron::relax

@@ -109,8 +109,13 @@ class WinogradConverter : public EmittingRewriter {
     const auto channels = weights->data.shape();
     Tensor transformed = runtime::AllocTensor(shape, DataType(weights->data.dtype()));
     const Tensor data = CompactData(weights);
-    topi::WinogradWeights(static_cast<const float*>(data.data_ptr()), channels[0] * channels[1], plane, position,
-                          static_cast<float*>(transformed.data_ptr()));
+    const auto* from = static_cast<const float*>(data.data_ptr());
+    auto* to = static_cast<float*>(transformed.data_ptr());
+    MakeInParallel(channels[0], transformed.numel() * 4, [&](int64_t begin, int64_t end) {
+      const int64_t first = begin * channels[1];
+      topi::WinogradWeights(
+          from + first * 9, end * channels[1] - first, plane, [&](int64_t pair) { return position(first + pair); }, to);
+    });
     LetGoOfData(weights);
     return Constant(std::move(transformed), weights->span);
   }
