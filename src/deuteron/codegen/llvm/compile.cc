@@ -144,14 +144,22 @@ std::string CompileGroup(const std::vector<const Kernel*>& kernels, const Target
   return gate.Goes() ? code : std::string();
 }
 
-/// Compiles the groups at once; the first exception of any is thrown again.
+/// Kernels of so many nodes are worth the time that LLVM takes to begin and to end.
+constexpr int64_t kNodesOfGroup = 2500;
+/// Groups that a thread compiles one after the other, the more the less there is in memory at once.
+constexpr size_t kMostGroupsOfThread = 3;
+
+/// Compiles in groups, several at once; the first exception of any is thrown again. Without threads: all as one.
 std::vector<std::string> CompileGroups(const IRModule& lowered, const Target& target, const CodegenOptions& options,
                                        const std::string& prefix, Product product, size_t threads) {
   const std::vector<Kernel> kernels = DistinctKernels(lowered);
-  const auto groups = Partition(kernels, threads);
+  int64_t nodes = 0;
+  for (const Kernel& kernel : kernels) nodes += kernel.size;
+  const size_t count = std::clamp(static_cast<size_t>(nodes / kNodesOfGroup), threads, kMostGroupsOfThread * threads);
+  const auto groups = Partition(kernels, std::max<size_t>(count, 1));
   std::vector<std::string> results(groups.size());
   std::atomic<bool> failed{false};
-  ForEachInParallel(groups.size(), groups.size(), [&](size_t i) {
+  ForEachInParallel(groups.size(), threads, [&](size_t i) {
     try {
       results[i] = CompileGroup(groups[i], target, options, prefix, product, &failed);
     } catch (...) {
@@ -235,17 +243,17 @@ std::vector<std::string> EmitObjects(const IRModule& lowered, const Target& targ
 
 std::string EmitObject(const IRModule& lowered, const Target& target, const CodegenOptions& options,
                        const std::string& symbol_prefix) {
-  return CompileGroups(lowered, target, options, symbol_prefix, Product::kObject, 1).at(0);
+  return CompileGroups(lowered, target, options, symbol_prefix, Product::kObject, 0).at(0);
 }
 
 std::string LlvmVersion() { return LLVM_VERSION_STRING; }
 
 std::string EmitLlvmIr(const IRModule& lowered, const Target& target, const CodegenOptions& options) {
-  return CompileGroups(lowered, target, options, "", Product::kOptimizedIr, 1).at(0);
+  return CompileGroups(lowered, target, options, "", Product::kOptimizedIr, 0).at(0);
 }
 
 std::string EmitAssembly(const IRModule& lowered, const Target& target, const CodegenOptions& options) {
-  return CompileGroups(lowered, target, options, "", Product::kAssembly, 1).at(0);
+  return CompileGroups(lowered, target, options, "", Product::kAssembly, 0).at(0);
 }
 
 }  // namespace deuteron::codegen
