@@ -78,22 +78,55 @@ class Module:
         x_1 = T.decl_buffer((T.int64(288),), data=x.data)
         w_1 = T.decl_buffer((T.int64(72),), data=w.data)
         y_1 = T.decl_buffer((T.int64(288),), data=y.data)
-        for i in range(6):
+        y_1[T.int64(0):T.int64(8)] = T.Broadcast(T.float32(0.0), 8)
+        for di in T.serial(3, annotations={"pragma_no_unroll": 1}):
+            if 0 < di:
+                for dj in T.unroll(3):
+                    if 0 < dj:
+                        y_1[T.int64(0):T.int64(8)] = y_1[T.Ramp(T.int64(0), T.int64(1), 8)] + x_1[T.Ramp(T.Cast("int64", di - 1) * T.int64(48) + T.Cast("int64", dj - 1) * T.int64(8), T.int64(1), 8)] * w_1[T.Ramp(T.Cast("int64", di) * T.int64(24) + T.Cast("int64", dj) * T.int64(8), T.int64(1), 8)]
+        for j in range(1, 5):
+            y_1[T.Cast("int64", j) * T.int64(8):T.Cast("int64", j) * T.int64(8) + T.int64(8)] = T.Broadcast(T.float32(0.0), 8)
+            for di in T.serial(3, annotations={"pragma_no_unroll": 1}):
+                if 0 < di:
+                    for dj in T.unroll(3):
+                        y_1[T.Cast("int64", j) * T.int64(8):T.Cast("int64", j) * T.int64(8) + T.int64(8)] = y_1[T.Ramp(T.Cast("int64", j) * T.int64(8), T.int64(1), 8)] + x_1[T.Ramp(T.Cast("int64", di - 1) * T.int64(48) + T.Cast("int64", j + dj - 1) * T.int64(8), T.int64(1), 8)] * w_1[T.Ramp(T.Cast("int64", di) * T.int64(24) + T.Cast("int64", dj) * T.int64(8), T.int64(1), 8)]
+        y_1[T.int64(40):T.int64(48)] = T.Broadcast(T.float32(0.0), 8)
+        for di in T.serial(3, annotations={"pragma_no_unroll": 1}):
+            if 0 < di:
+                for dj in T.unroll(3):
+                    if dj < 2:
+                        y_1[T.int64(40):T.int64(48)] = y_1[T.Ramp(T.int64(40), T.int64(1), 8)] + x_1[T.Ramp(T.Cast("int64", di - 1) * T.int64(48) + T.Cast("int64", dj + 4) * T.int64(8), T.int64(1), 8)] * w_1[T.Ramp(T.Cast("int64", di) * T.int64(24) + T.Cast("int64", dj) * T.int64(8), T.int64(1), 8)]
+        for i in range(1, 5):
             y_1[T.Cast("int64", i) * T.int64(48):T.Cast("int64", i) * T.int64(48) + T.int64(8)] = T.Broadcast(T.float32(0.0), 8)
             for di in T.serial(3, annotations={"pragma_no_unroll": 1}):
-                if 0 < i + di and i + di < 7:
-                    for dj in T.unroll(3):
-                        if 0 < dj:
-                            y_1[T.Cast("int64", i) * T.int64(48):T.Cast("int64", i) * T.int64(48) + T.int64(8)] = y_1[T.Ramp(T.Cast("int64", i) * T.int64(48), T.int64(1), 8)] + x_1[T.Ramp(T.Cast("int64", i + di - 1) * T.int64(48) + T.Cast("int64", dj - 1) * T.int64(8), T.int64(1), 8)] * w_1[T.Ramp(T.Cast("int64", di) * T.int64(24) + T.Cast("int64", dj) * T.int64(8), T.int64(1), 8)]
+                for dj in T.unroll(3):
+                    if 0 < dj:
+                        y_1[T.Cast("int64", i) * T.int64(48):T.Cast("int64", i) * T.int64(48) + T.int64(8)] = y_1[T.Ramp(T.Cast("int64", i) * T.int64(48), T.int64(1), 8)] + x_1[T.Ramp(T.Cast("int64", i + di - 1) * T.int64(48) + T.Cast("int64", dj - 1) * T.int64(8), T.int64(1), 8)] * w_1[T.Ramp(T.Cast("int64", di) * T.int64(24) + T.Cast("int64", dj) * T.int64(8), T.int64(1), 8)]
             for j in range(1, 5):
                 y_1[T.Cast("int64", i) * T.int64(48) + T.Cast("int64", j) * T.int64(8):T.Cast("int64", i) * T.int64(48) + T.Cast("int64", j) * T.int64(8) + T.int64(8)] = T.Broadcast(T.float32(0.0), 8)
                 for di in T.serial(3, annotations={"pragma_no_unroll": 1}):
-                    if 0 < i + di and i + di < 7:
-                        for dj in T.unroll(3):
-                            y_1[T.Cast("int64", i) * T.int64(48) + T.Cast("int64", j) * T.int64(8):T.Cast("int64", i) * T.int64(48) + T.Cast("int64", j) * T.int64(8) + T.int64(8)] = y_1[T.Ramp(T.Cast("int64", i) * T.int64(48) + T.Cast("int64", j) * T.int64(8), T.int64(1), 8)] + x_1[T.Ramp(T.Cast("int64", i + di - 1) * T.int64(48) + T.Cast("int64", j + dj - 1) * T.int64(8), T.int64(1), 8)] * w_1[T.Ramp(T.Cast("int64", di) * T.int64(24) + T.Cast("int64", dj) * T.int64(8), T.int64(1), 8)]
+                    for dj in T.unroll(3):
+                        y_1[T.Cast("int64", i) * T.int64(48) + T.Cast("int64", j) * T.int64(8):T.Cast("int64", i) * T.int64(48) + T.Cast("int64", j) * T.int64(8) + T.int64(8)] = y_1[T.Ramp(T.Cast("int64", i) * T.int64(48) + T.Cast("int64", j) * T.int64(8), T.int64(1), 8)] + x_1[T.Ramp(T.Cast("int64", i + di - 1) * T.int64(48) + T.Cast("int64", j + dj - 1) * T.int64(8), T.int64(1), 8)] * w_1[T.Ramp(T.Cast("int64", di) * T.int64(24) + T.Cast("int64", dj) * T.int64(8), T.int64(1), 8)]
             y_1[T.Cast("int64", i) * T.int64(48) + T.int64(40):T.Cast("int64", i) * T.int64(48) + T.int64(40) + T.int64(8)] = T.Broadcast(T.float32(0.0), 8)
             for di in T.serial(3, annotations={"pragma_no_unroll": 1}):
-                if 0 < i + di and i + di < 7:
+                for dj in T.unroll(3):
+                    if dj < 2:
+                        y_1[T.Cast("int64", i) * T.int64(48) + T.int64(40):T.Cast("int64", i) * T.int64(48) + T.int64(40) + T.int64(8)] = y_1[T.Ramp(T.Cast("int64", i) * T.int64(48) + T.int64(40), T.int64(1), 8)] + x_1[T.Ramp(T.Cast("int64", i + di - 1) * T.int64(48) + T.Cast("int64", dj + 4) * T.int64(8), T.int64(1), 8)] * w_1[T.Ramp(T.Cast("int64", di) * T.int64(24) + T.Cast("int64", dj) * T.int64(8), T.int64(1), 8)]
+        y_1[T.int64(240):T.int64(248)] = T.Broadcast(T.float32(0.0), 8)
+        for di in T.serial(3, annotations={"pragma_no_unroll": 1}):
+            if di < 2:
+                for dj in T.unroll(3):
+                    if 0 < dj:
+                        y_1[T.int64(240):T.int64(248)] = y_1[T.Ramp(T.int64(240), T.int64(1), 8)] + x_1[T.Ramp(T.Cast("int64", di + 4) * T.int64(48) + T.Cast("int64", dj - 1) * T.int64(8), T.int64(1), 8)] * w_1[T.Ramp(T.Cast("int64", di) * T.int64(24) + T.Cast("int64", dj) * T.int64(8), T.int64(1), 8)]
+        for j in range(1, 5):
+            y_1[T.Cast("int64", j) * T.int64(8) + T.int64(240):T.Cast("int64", j) * T.int64(8) + T.int64(240) + T.int64(8)] = T.Broadcast(T.float32(0.0), 8)
+            for di in T.serial(3, annotations={"pragma_no_unroll": 1}):
+                if di < 2:
                     for dj in T.unroll(3):
-                        if dj < 2:
-                            y_1[T.Cast("int64", i) * T.int64(48) + T.int64(40):T.Cast("int64", i) * T.int64(48) + T.int64(40) + T.int64(8)] = y_1[T.Ramp(T.Cast("int64", i) * T.int64(48) + T.int64(40), T.int64(1), 8)] + x_1[T.Ramp(T.Cast("int64", i + di - 1) * T.int64(48) + T.Cast("int64", dj + 4) * T.int64(8), T.int64(1), 8)] * w_1[T.Ramp(T.Cast("int64", di) * T.int64(24) + T.Cast("int64", dj) * T.int64(8), T.int64(1), 8)]
+                        y_1[T.Cast("int64", j) * T.int64(8) + T.int64(240):T.Cast("int64", j) * T.int64(8) + T.int64(240) + T.int64(8)] = y_1[T.Ramp(T.Cast("int64", j) * T.int64(8) + T.int64(240), T.int64(1), 8)] + x_1[T.Ramp(T.Cast("int64", di + 4) * T.int64(48) + T.Cast("int64", j + dj - 1) * T.int64(8), T.int64(1), 8)] * w_1[T.Ramp(T.Cast("int64", di) * T.int64(24) + T.Cast("int64", dj) * T.int64(8), T.int64(1), 8)]
+        y_1[T.int64(280):T.int64(288)] = T.Broadcast(T.float32(0.0), 8)
+        for di in T.serial(3, annotations={"pragma_no_unroll": 1}):
+            if di < 2:
+                for dj in T.unroll(3):
+                    if dj < 2:
+                        y_1[T.int64(280):T.int64(288)] = y_1[T.Ramp(T.int64(280), T.int64(1), 8)] + x_1[T.Ramp(T.Cast("int64", di + 4) * T.int64(48) + T.Cast("int64", dj + 4) * T.int64(8), T.int64(1), 8)] * w_1[T.Ramp(T.Cast("int64", di) * T.int64(24) + T.Cast("int64", dj) * T.int64(8), T.int64(1), 8)]

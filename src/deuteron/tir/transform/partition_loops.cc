@@ -26,8 +26,8 @@ constexpr int64_t kMostBefore = 3;
 /// Iterations within which conditions hold again, if they ever do.
 constexpr int64_t kLongestGap = 256;
 
-/// A condition for so many stores at once takes no time beside them.
-constexpr double kManyStores = 24;
+/// A condition for so many stores at once, of vectors where there are some, takes no time beside them.
+constexpr double kManyStores = 8;
 
 const Op& IfThenElseOp() {
   static const Op op = Op::Get("tir.if_then_else");
@@ -71,7 +71,7 @@ class StoreCounter : public StmtExprVisitor {
  protected:
   void VisitFor_(const ForNode* op) override {
     const double times = times_;
-    times_ *= static_cast<double>(AsConstInt(op->extent).value_or(1));
+    if (op->loop_kind != ForKind::kVectorized) times_ *= static_cast<double>(AsConstInt(op->extent).value_or(1));
     StmtExprVisitor::VisitFor_(op);
     times_ = times;
   }
@@ -111,7 +111,10 @@ class ConditionFinder : public StmtExprVisitor {
     StmtExprVisitor::VisitLet_(op);
   }
   void VisitIfThenElse_(const IfThenElseNode* op) override {
-    if (StoreCounter::Of(op->then_case) < kManyStores) Consider(op->condition);
+    // Between the copies that unrolled loops make, it keeps them from sharing what they load.
+    const bool is_between = std::any_of(loops_.begin(), loops_.end(),
+                                        [](const ForNode* loop) { return loop->loop_kind == ForKind::kUnrolled; });
+    if (is_between || StoreCounter::Of(op->then_case) < kManyStores) Consider(op->condition);
     StmtExprVisitor::VisitIfThenElse_(op);
   }
   void VisitCall_(const CallNode* op) override {
