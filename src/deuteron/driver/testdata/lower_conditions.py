@@ -3,7 +3,8 @@
 # Conditions of the ends of loops. Of `tail`, the chunk that sticks out has its number in conditions; `rounds`
 # stays one loop, though its condition comes and goes with the inner of the two that it was made of; `rows` keeps its
 # condition, which stands for many stores; of `stages` and of
-# `branches`, one alone is there twice.
+# `branches`, one alone is there twice. Of `borders`,
+# the copy for the first and the last rows has a loop where the other one has what it unrolls to.
 @I.ir_module
 class Module:
     @T.prim_func
@@ -49,6 +50,14 @@ class Module:
             else:
                 z[i, 1] = T.float32(1)
                 z[i, 2] = T.float32(1)
+
+    @T.prim_func
+    def borders(x: T.Buffer((16, 8), "float32"), y: T.Buffer((16, 8), "float32")):
+        for i in T.parallel(8):
+            for k in T.unroll(3):
+                for j in T.unroll(2):
+                    if 1 <= i * 2 + j + k and i * 2 + j + k < 17:
+                        y[i * 2 + j, 0] = y[i * 2 + j, 0] + x[i * 2 + j + k - 1, 0]
 # ----- expected
 # from typing import TypeVar
 # from tvm.script import ir as I
@@ -58,6 +67,26 @@ class Module:
 
 @I.ir_module
 class Module:
+    @T.prim_func
+    def dt_borders(x: T.Buffer((16, 8), "float32"), y: T.Buffer((16, 8), "float32")):
+        T.func_attr({"global_symbol": "borders"})
+        x_1 = T.decl_buffer((T.int64(128),), data=x.data)
+        y_1 = T.decl_buffer((T.int64(128),), data=y.data)
+        for i in T.parallel(8):
+            if 0 < i and i <= 6:
+                for k in T.unroll(3):
+                    for j in T.unroll(2):
+                        y_1[T.Cast("int64", i * 2 + j) * T.int64(8)] = y_1[T.Cast("int64", i * 2 + j) * T.int64(8)] + x_1[T.Cast("int64", i * 2 + k + j - 1) * T.int64(8)]
+            else:
+                for k in T.serial(3, annotations={"pragma_no_unroll": 1}):
+                    if 0 < i * 2 + k and i * 2 + k <= 15:
+                        for j in T.unroll(2):
+                            y_1[T.Cast("int64", i * 2 + j) * T.int64(8)] = y_1[T.Cast("int64", i * 2 + j) * T.int64(8)] + x_1[T.Cast("int64", i * 2 + k + j - 1) * T.int64(8)]
+                    else:
+                        for j in T.unroll(2):
+                            if 0 < i * 2 + k + j and i * 2 + k + j < 17:
+                                y_1[T.Cast("int64", i * 2 + j) * T.int64(8)] = y_1[T.Cast("int64", i * 2 + j) * T.int64(8)] + x_1[T.Cast("int64", i * 2 + k + j - 1) * T.int64(8)]
+
     @T.prim_func
     def dt_branches(x: T.Buffer((49,), "float32"), y: T.Buffer((49,), "float32"), z: T.Buffer((4, 64), "float32")):
         T.func_attr({"global_symbol": "branches"})

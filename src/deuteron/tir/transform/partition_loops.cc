@@ -258,6 +258,47 @@ class ConditionReplacer : public StmtExprMutator {
   bool is_condition_ = false;
 };
 
+/// A loop of so many iterations runs a copy with conditions, for its ends, in few of them.
+constexpr int64_t kManyIterations = 7;
+
+/// Of a copy that seldom runs: unrolled loops on which its conditions depend become serial, but for those that tell
+/// what is stored, which stays in registers. It is shorter by as many times.
+class Roller : public StmtExprMutator {
+ public:
+  explicit Roller(const std::unordered_set<const Object*>& conditions) {
+    for (const Object* condition : conditions) {
+      deuteron::PostOrderVisit(GetRef<PrimExpr>(static_cast<const PrimExprNode*>(condition)),
+                               [this](const PrimExpr& node) { in_conditions_.insert(node.get()); });
+    }
+  }
+
+ protected:
+  Stmt VisitFor_(const ForNode* op) override {
+    const bool rolls = op->loop_kind == ForKind::kUnrolled && in_conditions_.count(op->loop_var.get()) != 0 &&
+                       !TellsWhatIsStored(op->loop_var, op->body);
+    if (!rolls) return StmtExprMutator::VisitFor_(op);
+    Map<String, Any> annotations = op->annotations;
+    annotations.Set("pragma_no_unroll", int64_t{1});
+    return For(op->loop_var, op->min, op->extent, ForKind::kSerial, VisitStmt(op->body), op->thread_tag, annotations,
+               op->span);
+  }
+
+ private:
+  static bool TellsWhatIsStored(const Var& var, const Stmt& body) {
+    bool found = false;
+    PostOrderVisit(body, [&](const ObjectRef& node) {
+      const auto* store = node.as<BufferStoreNode>();
+      if (store == nullptr) return;
+      for (const PrimExpr& index : store->indices) {
+        deuteron::PostOrderVisit(index, [&](const PrimExpr& part) { found = found || part.same_as(var); });
+      }
+    });
+    return found;
+  }
+
+  std::unordered_set<const Object*> in_conditions_;
+};
+
 class Partitioner : public StmtExprMutator {
  protected:
   Stmt VisitFor_(const ForNode* op) override {
@@ -359,7 +400,10 @@ class Partitioner : public StmtExprMutator {
     const PrimExpr test = Conjunction(finder.tests);
     const Stmt fast = VisitStmt(ConditionRemover(finder.removable).VisitStmt(stmt));
     // Where it does not hold, it may for parts of what is inside.
-    return IsConstInt(test, 1) ? fast : IfThenElse(test, fast, VisitStmt(Without(test, stmt)));
+    if (IsConstInt(test, 1)) return fast;
+    const bool is_rare = AsConstInt(loop->extent).value_or(0) >= kManyIterations;
+    const Stmt other = is_rare ? Roller(finder.removable).VisitStmt(stmt) : stmt;
+    return IfThenElse(test, fast, VisitStmt(Without(test, other)));
   }
 
   static bool Holds(const ObjectRef& node, const std::unordered_set<const Object*>& nodes) {
