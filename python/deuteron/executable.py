@@ -302,9 +302,11 @@ def read(
     shapes: Mapping[str, Sequence[int] | int] | None = None,
     limits: Mapping[str, int | str] | None = None,
     custom: Custom = (),
+    folder: str | os.PathLike[str] = "",
 ) -> IRModule:
     """The module of a model. `shapes` are dimensions of inputs by name, or a symbolic dimension by its own; `limits` those of
-    docs/limits.md; `custom` operators of one's own. External data of bytes and messages is looked for in the working folder."""
+    docs/limits.md; `custom` operators of one's own. External data of bytes and messages is looked for in `folder`, or in the
+    working folder."""
     if isinstance(model, IRModule):
         if shapes:
             raise UsageError("shapes are for .onnx models; a module states its own")
@@ -314,7 +316,7 @@ def read(
     if hasattr(model, "SerializeToString"):
         model = model.SerializeToString()
     if isinstance(model, (bytes, bytearray, memoryview)):
-        return _parse_onnx(bytes(model), _dims(shapes), _limits(limits), _custom_modules(custom))
+        return _parse_onnx(bytes(model), _dims(shapes), _limits(limits), _custom_modules(custom), os.fsdecode(folder))
     raise UsageError(f"a model is a path, bytes, an onnx.ModelProto or an IRModule, not {type(model).__name__}")
 
 
@@ -331,6 +333,7 @@ def compile(  # noqa: A001
     config: Mapping[str, Any] | None = None,
     limits: Mapping[str, int | str] | None = None,
     custom: Custom = (),
+    folder: str | os.PathLike[str] = "",
     cache: bool | str | os.PathLike[str] = False,
     disabled_passes: Sequence[str] = (),
     required_passes: Sequence[str] = (),
@@ -351,6 +354,7 @@ def compile(  # noqa: A001
     limits: what the model may ask for, by name (docs/limits.md): {"nodes": 1000, "run_bytes": "1Gi"}; UnsupportedError where it asks
         for more.
     custom: operators of one's own (docs/custom-operators.md): modules, their files (.py), shared objects (.so).
+    folder: of the external data of a model that is given as bytes or a message; else the working folder. (Of a path it is the file's.)
     cache: a folder of what was compiled before, which is looked at first and added to (docs/cache.md); True: the user's. What
         cannot be read or written there is a warning.
     instruments: called around every pass, as `transform.PassContext` has them.
@@ -368,7 +372,7 @@ def compile(  # noqa: A001
     if isinstance(model, (str, os.PathLike)):
         made = _compile_file(os.fsdecode(model), _dims(shapes), _limits(limits), _custom_modules(custom), options)
     else:
-        made = _compile(read(model, shapes, limits, custom), options)
+        made = _compile(read(model, shapes, limits, custom, folder), options)
     if isinstance(model, (str, os.PathLike, IRModule)):
         # Bytes and messages are not held: they may be large.
         named = dict(
