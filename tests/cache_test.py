@@ -79,6 +79,29 @@ def used_again(case):
     assert case.entries() == written
 
 
+def compile_takes_and_adds(case):
+    """`compile --cache`: the second artefact is the first one's copy, and both explain their kernels; without the flag there is no cache."""
+
+    def compiled(name, *flags):
+        out = case.folder / name
+        subprocess.run([BINARY, "compile", case.model, "-o", out, "--threads", "1", *flags], check=True, capture_output=True)
+        return out
+
+    alone = compiled("alone.so")
+    assert not case.cache.exists()
+    first = compiled("first.so", "--cache", case.cache)
+    written = case.entries()
+    assert len(written) == 1
+    second = compiled("second.so", "--cache", case.cache)
+    assert case.entries() == written and second.read_bytes() == first.read_bytes() == case.entry().read_bytes()
+    for each in (alone, first, second):
+        subprocess.run([BINARY, "explain", each, "--html", case.folder / "page.html"], check=True, capture_output=True)
+        assert "@T.prim_func" in (case.folder / "page.html").read_text()
+    compiled("several.so", "--target", "x86-64-v2,x86-64-v3", "--cache", case.cache)
+    compiled("weights.so", "--no-weights", "--cache", case.cache)
+    assert case.entries() == written and (case.folder / "weights.safetensors").exists()
+
+
 def external_weights_are_part_of_the_key(case):
     used_again(case)
     save_model(case.model, scale=0.5, external=True)
@@ -223,7 +246,7 @@ def processes_share_it(case):
 
 
 def main():
-    tests = [used_again, options_are_part_of_the_key, damaged, notes_of_files, cannot_be_written, read_only, stale_parts_are_removed, others_make_room, processes_share_it]
+    tests = [used_again, compile_takes_and_adds, options_are_part_of_the_key, damaged, notes_of_files, cannot_be_written, read_only, stale_parts_are_removed, others_make_room, processes_share_it]
     for test in tests:
         with tempfile.TemporaryDirectory() as folder:
             test(Case(folder))

@@ -1,7 +1,6 @@
 #include <cstdio>
 #include <filesystem>
 
-#include "deuteron/driver/report/record_kernels.h"
 #include "deuteron/support/write_file.h"
 #include "tools/commands.h"
 #include "tools/options.h"
@@ -14,6 +13,7 @@ struct CompileCommandOptions {
   std::string output;
   bool no_weights = false;
   std::string weights_file;
+  std::string cache = "off";
 };
 
 }  // namespace
@@ -26,14 +26,16 @@ void AddCompileCommand(CLI::App& app) {
   verb->add_flag("--no-weights", options->no_weights,
                  "leave the weights in a file beside the artefact, model.safetensors, which others may share");
   verb->add_option("--weights", options->weights_file, "FILE.safetensors of --no-weights");
+  verb->add_option("--cache", options->cache, "DIR of what was compiled before, or off (the default)");
   verb->callback([options] {
     CheckFolderOf(options->output);
     if (options->no_weights && options->weights_file.empty()) {
       options->weights_file = std::filesystem::path(options->output).replace_extension("safetensors").string();
     }
     if (!options->weights_file.empty()) CheckFolderOf(options->weights_file);
+    if (options->cache != "off") options->model.compile.cache = options->model.tune_folder = options->cache;
     // The artefact explains itself.
-    options->model.compile.instruments.push_back(MakeKernelTextInstrument());
+    options->model.compile.config["kernel_text"] = "true";
     double compile_ms = 0;
     LoadExecutable(options->model, &compile_ms).Save(options->output, options->weights_file);
     std::fprintf(stderr, "compiled %s to %s in %.0f ms\n", options->model.model.c_str(), options->output.c_str(),

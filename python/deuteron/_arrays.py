@@ -34,7 +34,7 @@ def _is_torch(value: Any) -> bool:
 
 
 def _from_numpy(array: np.ndarray) -> Any:
-    if array.dtype.kind in "OUSTmMc" or array.dtype.type is np.void:
+    if array.dtype.kind in "OUSTmMc" or array.dtype.type is np.void or array.dtype.char == "g":
         raise UsageError(f"a tensor of {array.dtype}; tensors hold real numbers and truth values")
     if not array.dtype.isnative:
         array = array.astype(array.dtype.newbyteorder("="))

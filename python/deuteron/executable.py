@@ -90,7 +90,7 @@ def in_another_thread(work: Callable[[], Any]) -> RunFuture:
 class Executable(tvm_ffi.Object):
     """A compiled model. Any number of threads may run it at once."""
 
-    __slots__ = ("__dict__",)
+    __slots__ = ("__dict__", "__weakref__")
 
     def __init__(self) -> None:
         raise TypeError("executables come from deuteron.compile and deuteron.load")
@@ -259,9 +259,12 @@ def _dims(shapes: Mapping[str, Sequence[int] | int] | None) -> dict[str, tvm_ffi
     for name, dims in _mapping(shapes, "shapes").items():
         try:
             single = hasattr(dims, "__index__") and not getattr(dims, "ndim", 0)
-            named[name] = tvm_ffi.Shape([operator.index(dims)] if single else [operator.index(dim) for dim in dims])
+            numbers = [operator.index(dims)] if single else [operator.index(dim) for dim in dims]
         except TypeError:
             raise UsageError(f"the shape of {name} is not of numbers: {dims!r}") from None
+        if any(abs(number) >= 2**63 for number in numbers):
+            raise UsageError(f"the shape of {name} is not of numbers of 64 bits: {dims!r}")
+        named[name] = tvm_ffi.Shape(numbers)
     return named
 
 
@@ -302,9 +305,11 @@ def read(
     shapes: Mapping[str, Sequence[int] | int] | None = None,
     limits: Mapping[str, int | str] | None = None,
     custom: Custom = (),
+    folder: str | os.PathLike[str] = "",
 ) -> IRModule:
     """The module of a model. `shapes` are dimensions of inputs by name, or a symbolic dimension by its own; `limits` those of
-    docs/limits.md; `custom` operators of one's own. External data of bytes and messages is looked for in the working folder."""
+    docs/limits.md; `custom` operators of one's own. External data of bytes and messages is looked for in `folder`, or in the
+    working folder."""
     if isinstance(model, IRModule):
         if shapes:
             raise UsageError("shapes are for .onnx models; a module states its own")
@@ -314,7 +319,7 @@ def read(
     if hasattr(model, "SerializeToString"):
         model = model.SerializeToString()
     if isinstance(model, (bytes, bytearray, memoryview)):
-        return _parse_onnx(bytes(model), _dims(shapes), _limits(limits), _custom_modules(custom))
+        return _parse_onnx(bytes(model), _dims(shapes), _limits(limits), _custom_modules(custom), os.fsdecode(folder))
     raise UsageError(f"a model is a path, bytes, an onnx.ModelProto or an IRModule, not {type(model).__name__}")
 
 
@@ -331,6 +336,7 @@ def compile(  # noqa: A001
     config: Mapping[str, Any] | None = None,
     limits: Mapping[str, int | str] | None = None,
     custom: Custom = (),
+    folder: str | os.PathLike[str] = "",
     cache: bool | str | os.PathLike[str] = False,
     disabled_passes: Sequence[str] = (),
     required_passes: Sequence[str] = (),
@@ -351,6 +357,7 @@ def compile(  # noqa: A001
     limits: what the model may ask for, by name (docs/limits.md): {"nodes": 1000, "run_bytes": "1Gi"}; UnsupportedError where it asks
         for more.
     custom: operators of one's own (docs/custom-operators.md): modules, their files (.py), shared objects (.so).
+    folder: of the external data of a model that is given as bytes or a message; else the working folder. (Of a path it is the file's.)
     cache: a folder of what was compiled before, which is looked at first and added to (docs/cache.md); True: the user's. What
         cannot be read or written there is a warning.
     instruments: called around every pass, as `transform.PassContext` has them.
@@ -368,7 +375,7 @@ def compile(  # noqa: A001
     if isinstance(model, (str, os.PathLike)):
         made = _compile_file(os.fsdecode(model), _dims(shapes), _limits(limits), _custom_modules(custom), options)
     else:
-        made = _compile(read(model, shapes, limits, custom), options)
+        made = _compile(read(model, shapes, limits, custom, folder), options)
     if isinstance(model, (str, os.PathLike, IRModule)):
         # Bytes and messages are not held: they may be large.
         named = dict(
@@ -387,6 +394,17 @@ def _warn(message: str) -> None:
     warnings.warn(message, RuntimeWarning, stacklevel=depth)
 
 
+def _number(name: str, value: Any) -> int:
+    """What the library takes as an int."""
+    try:
+        number = operator.index(value)
+    except TypeError:
+        raise UsageError(f"{name} is a number, not {value!r}") from None
+    if abs(number) >= 2**31:
+        raise UsageError(f"{name}: {number} is no number of 32 bits")
+    return number
+
+
 def compile_options(**options: Any) -> dict[str, Any]:
     """Options of a compilation as the library takes them."""
     for key in ("disabled_passes", "required_passes"):
@@ -398,12 +416,8 @@ def compile_options(**options: Any) -> dict[str, Any]:
         if not isinstance(options.get(key, ""), str):
             raise UsageError(f"{key} is text, not {options[key]!r}")
     for key in ("threads", "opt_level"):
-        try:
-            options[key] = operator.index(options[key])
-        except KeyError:
-            pass
-        except TypeError:
-            raise UsageError(f"{key} is a number, not {options[key]!r}") from None
+        if key in options:
+            options[key] = _number(key, options[key])
     if options.get("progress") is not None and not callable(options["progress"]):
         raise UsageError(f"progress is a function, not {options['progress']!r}")
     config = _mapping(options.pop("config", None), "config")
@@ -431,4 +445,4 @@ def load(path: str | os.PathLike[str], *, threads: int = 0, verify_weights: bool
     weights of an artefact that was saved without them, if not where it was then. Raises ModelError if a file is missing, damaged,
     no artefact or has the weights of another, UnsupportedError if this CPU lacks what it was compiled for.
     """
-    return _load(os.fsdecode(path), threads, verify_weights, os.fsdecode(weights))
+    return _load(os.fsdecode(path), _number("threads", threads), bool(verify_weights), os.fsdecode(weights))

@@ -8,6 +8,7 @@ import os
 from typing import Any, Mapping, Sequence
 
 from . import _arrays, _library
+from .errors import UsageError
 from .executable import Executable, Model, _dims, compile, compile_options, load, read
 from .ir import IRModule
 
@@ -52,28 +53,35 @@ class Report:
 
 
 def _name_of(model: Any) -> str:
-    return os.fspath(model) if isinstance(model, (str, os.PathLike)) else _SHOWN_NAME
+    return os.fsdecode(model) if isinstance(model, (str, os.PathLike)) else _SHOWN_NAME
 
 
-def _as_executable(model: Any, options: Mapping[str, Any]) -> Executable:
-    if isinstance(model, Executable):
-        return model
-    if isinstance(model, (str, os.PathLike)) and os.fspath(model).endswith(".so"):
-        return load(model)
-    return compile(model, **options)
+def _is_artefact(model: Any) -> bool:
+    return isinstance(model, (str, os.PathLike)) and os.fsdecode(model).endswith(".so")
+
+
+def _as_executable(model: Any, options: dict[str, Any]) -> Executable:
+    """What was compiled takes no options of compiling: a UsageError that names them, as they would have no effect."""
+    if not isinstance(model, Executable) and not _is_artefact(model):
+        return compile(model, **options)
+    heeded = ("threads", "verify_weights", "weights") if _is_artefact(model) else ()
+    unheeded = ", ".join(name for name in options if name not in heeded)
+    if unheeded:
+        raise UsageError(f"{unheeded}: what is compiled already has no options of compiling; give the model, and it is compiled with them")
+    return load(model, **options) if _is_artefact(model) else model
 
 
 def explain(model: Model | Executable, *, shapes: Mapping[str, Sequence[int] | int] | None = None, **options: Any) -> Report:
     """What was fused, what not, why, and what would change it (docs/explain.md has the fields).
 
     Of a model, the passes are run with `options` as `compile` takes them; of an executable or a compiled .so, what was decided when
-    it was compiled.
+    it was compiled, and options are a UsageError (a .so takes those of `load`).
     """
     name = _name_of(model)
-    if isinstance(model, Executable) or name.endswith(".so"):
+    if isinstance(model, Executable) or _is_artefact(model):
         forms = _library.function("explain_executable")(_as_executable(model, options), _dims(shapes), name)
     else:
-        forms = _library.calling("explain_module")(read(model, shapes, options.get("limits"), options.get("custom", ())), compile_options(**options), name)
+        forms = _library.calling("explain_module")(*_read(model, shapes, options), name)
     return Report(json.loads(forms["json"]), forms["text"], forms["html"])
 
 
@@ -91,7 +99,8 @@ class Profile(Report):
 
 
 def profile(model: Model | Executable, inputs: Mapping[str, Any] | Sequence[Any], *, seconds: float = 1.0, **options: Any) -> Profile:
-    """Time, bytes and arithmetic of every kernel, beside what the machine can do; runs for at least `seconds`."""
+    """Time, bytes and arithmetic of every kernel, beside what the machine can do; runs for at least `seconds`. Options as in
+    `explain`."""
     executable = _as_executable(model, options)
     values = executable._ordered((inputs,) if isinstance(inputs, Mapping) else tuple(inputs), "inputs")
     tensors = executable._tensors(values)
@@ -112,6 +121,11 @@ class Verification(Report):
         return not self.stages[-1]["problem"]
 
 
+def _read(model: Any, shapes: Any, options: dict[str, Any]) -> tuple[IRModule, dict[str, Any]]:
+    folder = options.pop("folder", "")
+    return read(model, shapes, options.get("limits"), options.get("custom", ()), folder), compile_options(**options)
+
+
 def _model_of(model: Any, shapes: Any, options: dict[str, Any]) -> tuple[IRModule, dict[str, Any]]:
     """The module of a model, or of what an executable was compiled from, with its options where others are not given."""
     if isinstance(model, Executable):
@@ -119,7 +133,7 @@ def _model_of(model: Any, shapes: Any, options: dict[str, Any]) -> tuple[IRModul
         options = {**given, **options}
         shapes = shapes or options.pop("shapes")
     options.pop("shapes", None)
-    return read(model, shapes, options.get("limits"), options.get("custom", ())), compile_options(**options)
+    return _read(model, shapes, options)
 
 
 def verify(

@@ -21,7 +21,7 @@ import tvm_ffi
 
 from . import _arrays, _library
 from .errors import DeuteronError, UsageError
-from .executable import Executable, TensorInfo, _run, _run_into, compile, in_another_thread, load
+from .executable import Executable, TensorInfo, _run, _run_into, _warn, compile, in_another_thread, load
 from .session_types import (
     GraphOptimizationLevel,
     ModelMetadata,
@@ -202,6 +202,8 @@ class InferenceSession:
         self._profiling_start = self._profile.start if self._profile is not None else 0
         if not isinstance(path_or_bytes, (str, os.PathLike, bytes, bytearray, memoryview)):
             raise TypeError(f"a session is of a path or of bytes, not of {type(path_or_bytes).__name__}")
+        if options.optimized_model_filepath:
+            _warn("optimized_model_filepath is not heeded: what is compiled is saved by session.executable.save(...)")
         if isinstance(path_or_bytes, (str, os.PathLike)) and os.fsdecode(path_or_bytes).endswith(".so"):
             self.executable: Executable = load(path_or_bytes, threads=options.intra_op_num_threads)
         else:
@@ -209,9 +211,18 @@ class InferenceSession:
                 path_or_bytes,
                 threads=options.intra_op_num_threads,
                 fuse=options.graph_optimization_level != GraphOptimizationLevel.ORT_DISABLE_ALL,
-                shapes=options._dimensions,
+                shapes=self._overrides(),
+                folder=options._entries.get("session.model_external_initializers_file_folder_path", ""),
                 cache=kwargs.get("cache", False),
             )
+
+    def _overrides(self) -> dict[str, int]:
+        """Those of free dimensions that the model has; of others a script that is for many models need not know."""
+        wanted = self._options._dimensions
+        known = self.get_modelmeta()._dimensions if wanted else set()
+        for name in sorted(set(wanted) - known):
+            _warn(f'the override of the dimension "{name}" is not heeded: the inputs of the model have none of that name')
+        return {name: size for name, size in wanted.items() if name in known}
 
     def _declared(self) -> list[tuple[str, bool]]:
         """Outputs by name, and whether they are sequences, if one is. (Of an artefact, the elements of a sequence are outputs.)"""

@@ -96,8 +96,8 @@ def create_and_register_allocator(memory_info: OrtMemoryInfo, arena: Any = None)
 
 
 class SessionOptions:
-    """Heeded are intra_op_num_threads, graph_optimization_level, overrides of free dimensions by name, enable_profiling and
-    profile_file_prefix. What is no option cannot be set."""
+    """Heeded are intra_op_num_threads, graph_optimization_level, overrides of free dimensions by name, enable_profiling,
+    profile_file_prefix and the entry "session.model_external_initializers_file_folder_path". What is no option cannot be set."""
 
     __slots__ = (
         "intra_op_num_threads", "inter_op_num_threads", "graph_optimization_level", "execution_mode", "execution_order",
@@ -131,7 +131,7 @@ class SessionOptions:
         self._dimensions[name] = value
 
     def add_session_config_entry(self, key: str, value: str) -> None:
-        """Kept, not heeded."""
+        """Kept; that of the folder of external data is heeded, others are not."""
         self._entries[key] = value
 
     def get_session_config_entry(self, key: str) -> str:
@@ -238,6 +238,14 @@ def _fields(data: memoryview) -> Iterator[tuple[int, Any]]:
             position += 8 if kind == 1 else 4
 
 
+def _within(data: memoryview, *path: int) -> Iterator[memoryview]:
+    """What lies in a message at the end of a path of fields."""
+    parts = [data]
+    for number in path:
+        parts = [value for part in parts for field, value in _fields(part) if field == number and isinstance(value, memoryview)]
+    yield from parts
+
+
 class ModelMetadata:
     """What a model says of itself."""
 
@@ -246,6 +254,7 @@ class ModelMetadata:
         self.version = 2**63 - 1  # if it says none
         self.custom_metadata_map: dict[str, str] = {}
         self._outputs: list[tuple[str, bool]] = []  # of the graph: names, and whether it is a sequence
+        self._dimensions: set[str] = set()  # that its inputs leave open, by name
         names = {2: "producer_name", 4: "domain", 6: "description"}
         for number, value in _fields(data):
             if number in names:
@@ -256,6 +265,9 @@ class ModelMetadata:
                 for part, text in _fields(value):
                     if part in (2, 10):
                         setattr(self, "graph_name" if part == 2 else "graph_description", str(text, "utf-8"))
+                    elif part == 11:
+                        # ValueInfoProto.type.tensor_type.shape.dim.dim_param
+                        self._dimensions.update(str(name, "utf-8") for name in _within(text, 2, 1, 2, 1, 2))
                     elif part == 12:
                         output = dict(_fields(text))
                         is_sequence = any(kind == 4 for kind, _ in _fields(output.get(2, memoryview(b""))))
@@ -275,6 +287,8 @@ class OrtValue:
     def ortvalue_from_numpy(array: np.ndarray, device_type: str = "cpu", device_id: int = 0) -> OrtValue:
         """Over the memory of `array`."""
         check_device(device_type)
+        if not isinstance(array, np.ndarray):
+            raise UsageError(f"an OrtValue is of an array of numpy, not of {type(array).__name__}")
         return OrtValue(_arrays.as_tensor(array), array)
 
     @staticmethod

@@ -2,12 +2,14 @@
 
 import asyncio
 import copy
+import gc
 import os
 import pickle
 import subprocess
 import sys
 import time
 import warnings
+import weakref
 
 import numpy as np
 import pytest
@@ -103,11 +105,41 @@ def test_a_file_that_is_written_anew_is_another_model(model, x, tmp_path):
         ({"backend": ["dnnl"]}, "backend is text, not"),
         ({"target": None}, "target is text, not None"),
         ({"progress": "plain"}, "progress is a function, not 'plain'"),
+        ({"threads": 2**40}, "threads: 1099511627776 is no number"),
+        ({"shapes": {"n": 2**70}}, "the shape of n is not of numbers of 64 bits"),
     ],
 )
 def test_options_that_are_refused(model, option, message):
     with pytest.raises(deuteron.UsageError, match=message):
         deuteron.compile(model, **option)
+
+
+def test_what_cannot_be_run_on(exe, x, path, tmp_path):
+    with pytest.raises(deuteron.UsageError, match='input "x": a tensor of (float128|longdouble)'):
+        exe(x.astype(np.longdouble))
+    exe.save(tmp_path / "model.so")
+    for threads in ("2", 2**32):
+        with pytest.raises(deuteron.UsageError, match="^threads"):
+            deuteron.load(tmp_path / "model.so", threads=threads)
+
+
+def test_results_that_would_be_written_over(exe, x):
+    """Also for one who writes them by hand: an array whose elements share places holds no result."""
+    for shared in (np.lib.stride_tricks.as_strided(np.zeros(64, np.float32), (5, 4), strides) for strides in ((4, 4), (0, 4), (16, 0))):
+        with pytest.raises(deuteron.UsageError, match="several elements at one place"):
+            exe.run(x, out=[shared])
+    backwards = np.zeros((5, 8), np.float32)[::-1, ::-2]
+    exe.run(x, out=[backwards])
+    assert np.array_equal(backwards, reference(x))
+
+
+def test_executables_in_a_cache(model):
+    exe = deuteron.compile(model)
+    known = weakref.WeakValueDictionary(model=exe)
+    assert known["model"] is exe
+    del exe
+    gc.collect()
+    assert not known
 
 
 def test_numbers_of_numpy_are_numbers(model):

@@ -200,3 +200,49 @@ def test_what_is_wrong_is_said(session, x):
     run_options.terminate = True
     with pytest.raises(ort.DeuteronError, match="terminate"):
         session.run(None, {"x": x}, run_options)
+
+
+def test_external_data_of_bytes(x, model, tmp_path, monkeypatch):
+    """Looked for in the folder that the session's entry names, as ONNX Runtime does; else in the working folder."""
+    onnxruntime = pytest.importorskip("onnxruntime")
+    (tmp_path / "weights").mkdir()
+    external = onnx.ModelProto()
+    external.CopyFrom(model)
+    onnx.save(external, tmp_path / "weights" / "model.onnx", save_as_external_data=True, location="w.bin", size_threshold=0)
+    given = (tmp_path / "weights" / "model.onnx").read_bytes()
+    monkeypatch.chdir(tmp_path)
+    for library in (ort, onnxruntime):
+        options = library.SessionOptions()
+        options.add_session_config_entry("session.model_external_initializers_file_folder_path", str(tmp_path / "weights"))
+        session = library.InferenceSession(given, options, providers=["CPUExecutionProvider"])
+        assert np.array_equal(session.run(None, {"x": x})[0], reference(x))
+    with pytest.raises(ort.ModelError, match="w.bin"):
+        ort.InferenceSession(given)
+    message = onnx.load(tmp_path / "weights" / "model.onnx", load_external_data=False)
+    assert np.array_equal(ort.compile(message, folder=tmp_path / "weights")(x)[0], reference(x))
+    assert ort.verify(given, folder="weights").ok and ort.explain(message, folder="weights").operators == 2
+    monkeypatch.chdir(tmp_path / "weights")
+    assert np.array_equal(ort.compile(given)(x)[0], reference(x))
+
+
+def test_options_of_other_models(model, x, tmp_path):
+    """Scripts for many models override dimensions that only some have: heeded where they are, said where not."""
+    options = ort.SessionOptions()
+    for name, size in {"n": 5, "batch": 1, "x": 2}.items():
+        options.add_free_dimension_override_by_name(name, size)
+    options.optimized_model_filepath = str(tmp_path / "optimized.onnx")
+    onnx.save(model, tmp_path / "model.onnx")
+    for given in (model.SerializeToString(), tmp_path / "model.onnx"):
+        with pytest.warns(RuntimeWarning) as seen:
+            session = ort.InferenceSession(given, options)
+        assert [str(each.message).split(" is not heeded")[0] for each in seen] == [
+            "optimized_model_filepath", 'the override of the dimension "batch"', 'the override of the dimension "x"'
+        ]  # fmt: skip
+        assert {each.filename for each in seen} == {__file__}
+        assert session.get_inputs()[0].shape == [5, 3] and np.array_equal(session.run(None, {"x": x})[0], reference(x))
+
+
+def test_values_that_are_no_arrays():
+    for value in ([1.0], np.float32(1), 1.0):
+        with pytest.raises(ort.UsageError, match="array of numpy"):
+            ort.OrtValue.ortvalue_from_numpy(value)

@@ -15,8 +15,8 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 BINARY = ROOT / "build" / "release" / "bin" / "serve_networks"
 # Of ONNX's operators, that the peer knows.
 LAST_VERSION = 23
-# What a service might allow: nothing that is asked for takes longer than SECONDS.
-LIMITS = ["operations=3G", "run_bytes=512Mi", "compile_bytes=2Gi", "compile_seconds=10"]
+# What a service might allow: nothing that is asked for takes longer than SECONDS of the processor.
+LIMITS = ["operations=3G", "run_bytes=512Mi", "compile_bytes=2Gi", "processor_seconds=10"]
 SECONDS = 20
 # Peers that work longer give no answer.
 PEER_SECONDS = 10

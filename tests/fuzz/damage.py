@@ -10,6 +10,7 @@ there is such a one.
 import argparse
 import collections
 import pathlib
+import resource
 import subprocess
 import sys
 import tempfile
@@ -18,10 +19,16 @@ import numpy as np
 import onnx
 from mutations import ROOT, make, network_inputs
 
+# Of the processor: a machine that is busy makes nothing hang. What waits for itself uses none.
 SECONDS = 20
+WAIT = 300
 # Name, back end, threads.
 ARTEFACTS = (("resnet50", "none", 2), ("bert", "auto", 1), ("lstm", "none", 1), ("unet", "dnnl", 2), ("decoder", "none", 2))
 REFUSED = (3, 4)
+
+
+def limit_work():
+    resource.setrlimit(resource.RLIMIT_CPU, (SECONDS, SECONDS))  # then a signal
 
 
 def damaged(rng, data):
@@ -77,9 +84,10 @@ class Artefact:
         for old in out.glob("*.npy"):
             old.unlink()
         try:
-            done = subprocess.run([self.binary, "run", self.path, *self.inputs, "--output-dir", out, "--verify"], capture_output=True, timeout=SECONDS)
+            done = subprocess.run([self.binary, "run", self.path, *self.inputs, "--output-dir", out, "--verify"], capture_output=True, timeout=WAIT,
+                                  preexec_fn=limit_work)
         except subprocess.TimeoutExpired:
-            return "hang", ""
+            return "hang", f"no answer in {WAIT} s"
         if done.returncode != 0:
             return done.returncode, done.stderr.decode(errors="replace").strip()
         return 0, {path.name: path.read_bytes() for path in sorted(out.glob("*.npy"))}

@@ -4,8 +4,10 @@
 /// "fused" or "unfused" (compiled), or "checked" (fused, every access compared with its buffer). FOLDER holds
 /// model.onnx and folders 0, 1, …: inputs 0.npy, 1.npy, … of one run each, all by one executable. The answer is a line:
 /// "ok", or "error" and kind and message of what was thrown. Outputs are left beside the inputs: out_0.npy, ….
-/// Arguments are limits of every request, NAME=VALUE.
+/// Arguments are limits of every request, NAME=VALUE; besides, processor_seconds is what reading and compiling may take
+/// of the processor: unlike compile_seconds it says the same on a machine that is busy.
 #include <cctype>
+#include <ctime>
 #include <filesystem>
 #include <iostream>
 #include <span>
@@ -16,6 +18,7 @@
 #include "deuteron/driver/compile.h"
 #include "deuteron/frontend/onnx/import.h"
 #include "deuteron/interpreter/interpreter.h"
+#include "deuteron/support/error.h"
 #include "deuteron/support/limits.h"
 #include "deuteron/support/npy.h"
 
@@ -40,13 +43,25 @@ std::vector<Tensor> Interpret(const IRModule& module, const std::vector<Tensor>&
   return outputs;
 }
 
-void Answer(const std::string& request, const Limits& limits) {
+struct Allowed {
+  Limits limits;
+  double processor_seconds = 0;
+};
+
+/// That this process has used, all its threads.
+double ProcessorSeconds() { return static_cast<double>(std::clock()) / CLOCKS_PER_SEC; }
+
+void Answer(const std::string& request, const Allowed& allowed) {
+  const Limits& limits = allowed.limits;
   std::istringstream words(request);
   std::string mode;
   std::string folder;
   CompileOptions options;
   options.limits = limits;
-  const LimitScope scope(limits);
+  const LimitScope scope(limits, [begin = ProcessorSeconds(), most = allowed.processor_seconds] {
+    if (most == 0 || ProcessorSeconds() - begin <= most) return;
+    DEUTERON_THROW(UnsupportedError) << "more than processor_seconds=" << most;
+  });
   words >> mode >> options.backend >> options.threads >> folder;
   std::getline(words >> std::ws, options.target);
   options.fuse = mode != "unfused";
@@ -64,13 +79,19 @@ void Answer(const std::string& request, const Limits& limits) {
   }
 }
 
-Limits ParseLimits(std::span<char*> arguments) {
-  Limits limits;
+Allowed ParseArguments(std::span<char*> arguments) {
+  Allowed allowed;
   for (const std::string argument : arguments) {
     const size_t equals = argument.find('=');
-    SetLimit(argument.substr(0, equals), equals == std::string::npos ? "" : argument.substr(equals + 1), &limits);
+    const std::string name = argument.substr(0, equals),
+                      value = equals == std::string::npos ? "" : argument.substr(equals + 1);
+    if (name == "processor_seconds") {
+      allowed.processor_seconds = std::stod(value);
+    } else {
+      SetLimit(name, value, &allowed.limits);
+    }
   }
-  return limits;
+  return allowed;
 }
 
 std::string OneLine(std::string text) {
@@ -84,12 +105,12 @@ std::string OneLine(std::string text) {
 }  // namespace deuteron
 
 int main(int argc, char** argv) {
-  const deuteron::Limits limits = deuteron::ParseLimits(std::span(argv, argc).subspan(1));
+  const deuteron::Allowed allowed = deuteron::ParseArguments(std::span(argv, argc).subspan(1));
   std::string request;
   while (std::getline(std::cin, request)) {
     std::string answer = "ok";
     try {
-      deuteron::Answer(request, limits);
+      deuteron::Answer(request, allowed);
     } catch (const tvm::ffi::Error& error) {
       answer = "error " + std::string(error.kind()) + ": " + std::string(error.message());
     } catch (const std::exception& error) {

@@ -134,10 +134,15 @@ static void check_what_is_refused(const DeuteronModel* model, DeuteronInstance* 
   w.data = data;
   w.ndim = -1;
   REFUSED(DeuteronRun(instance, inputs, 2, outputs, 1), DEUTERON_USAGE_ERROR, "input 1 has no shape");
+  w.ndim = 1000;
+  REFUSED(DeuteronRun(instance, inputs, 2, outputs, 1), DEUTERON_USAGE_ERROR, "input 1 has no shape (of rank 1000)");
   w.ndim = 2;
   w.shape = NULL;
   REFUSED(DeuteronRun(instance, inputs, 2, outputs, 1), DEUTERON_USAGE_ERROR, "input 1 has no shape");
   w.shape = wrong;
+  w.dtype.code = 99;
+  REFUSED(DeuteronRun(instance, inputs, 2, outputs, 1), DEUTERON_USAGE_ERROR, "input 1 has no dtype (of code 99)");
+  w.dtype.code = kDLFloat;
   REFUSED(DeuteronRun(instance, NULL, 2, outputs, 1), DEUTERON_USAGE_ERROR, "inputs are a null pointer");
   w.device.device_type = kDLCUDA;
   REFUSED(DeuteronRun(instance, inputs, 2, outputs, 1), DEUTERON_USAGE_ERROR, "memory of the CPU");

@@ -14,6 +14,7 @@
 #include "deuteron/driver/pass_registry.h"
 #include "deuteron/driver/pipeline.h"
 #include "deuteron/driver/read_module.h"
+#include "deuteron/driver/report/record_kernels.h"
 #include "deuteron/ir/transform/precision.h"
 #include "deuteron/runtime/executable.h"
 #include "deuteron/support/aligned_memory.h"
@@ -97,6 +98,7 @@ transform::PassContext MakeContext(const CompileOptions& options) {
   }
   if (options.config.count("tune_seconds") != 0) context.SetConfig("tune_folder", String(options.cache));
   for (const auto& [key, value] : options.config) context.SetConfig(key, String(value));
+  if (context.GetBool("kernel_text")) context.instruments.push_back(MakeKernelTextInstrument());
   return context;
 }
 

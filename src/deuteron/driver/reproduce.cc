@@ -45,7 +45,10 @@ std::string WriteReproduction(const transform::PassFailure& failure, const Repro
   const transform::PassContext& context = failure->context;
   const transform::PassContext defaults;
   if (context.opt_level != defaults.opt_level) command += " --opt-level " + std::to_string(context.opt_level);
-  for (const auto& [key, value] : context.config()) command += " --config " + Quote(key + "=" + ValueText(value));
+  for (const auto& [key, value] : context.config()) {
+    // What instruments note changes nothing.
+    if (key != "kernel_text") command += " --config " + Quote(key + "=" + ValueText(value));
+  }
   for (const std::string& pass : context.disabled_pass) command += " --disable-pass " + Quote(pass);
   for (const std::string& pass : context.required_pass) command += " --require-pass " + Quote(pass);
   if (options.target != ReproduceOptions().target) command += " --target " + Quote(options.target);

@@ -24,8 +24,8 @@ TVM_FFI_STATIC_INIT_BLOCK() {
               const Array<IRModule>& custom) { return ReadModule(path, ToImportOptions(shapes, limits, custom)); })
       .def("deuteron.python.parse_onnx",
            [](const ffi::Bytes& bytes, const Map<String, ffi::Shape>& shapes, const Map<String, int64_t>& limits,
-              const Array<IRModule>& custom) {
-             return onnx::Parse({bytes.data(), bytes.size()}, ToImportOptions(shapes, limits, custom));
+              const Array<IRModule>& custom, const String& folder) {
+             return onnx::Parse({bytes.data(), bytes.size()}, ToImportOptions(shapes, limits, custom), folder);
            })
       .def("deuteron.python.parse_script",
            [](const String& text, const String& name) { return script::ParseModule(std::string(text), name); })

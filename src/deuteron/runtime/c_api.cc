@@ -61,6 +61,9 @@ DeuteronStatus GetInfo(const DeuteronModel* model, std::vector<DeuteronModel::Va
   });
 }
 
+/// What says that it has more dimensions was not filled in: whoever looked at them all would read what is behind them.
+constexpr int kMostDims = 64;
+
 /// Tensors over what the caller's point to.
 std::vector<Tensor> Views(const DLTensor* const* tensors, size_t count, const char* what) {
   std::vector<Tensor> views;
@@ -72,8 +75,11 @@ std::vector<Tensor> Views(const DLTensor* const* tensors, size_t count, const ch
       DEUTERON_THROW(UsageError) << what << " " << i << " is not in the memory of the CPU (device type "
                                  << static_cast<int>(tensor.device.device_type) << ")";
     }
-    if (tensor.ndim < 0 || (tensor.ndim > 0 && tensor.shape == nullptr)) {
+    if (tensor.ndim < 0 || tensor.ndim > kMostDims || (tensor.ndim > 0 && tensor.shape == nullptr)) {
       DEUTERON_THROW(UsageError) << what << " " << i << " has no shape (of rank " << tensor.ndim << ")";
+    }
+    if (tensor.dtype.code > kDLFloat4_e2m1fn) {
+      DEUTERON_THROW(UsageError) << what << " " << i << " has no dtype (of code " << int{tensor.dtype.code} << ")";
     }
     const std::span<const int64_t> shape(tensor.shape, tensor.ndim);
     if (TensorBytes(shape, tensor.dtype) > 0 && tensor.data == nullptr) {

@@ -1,6 +1,9 @@
 #include "deuteron/runtime/instance.h"
 
 #include <algorithm>
+#include <cstdlib>
+#include <utility>
+#include <vector>
 
 #include "deuteron/runtime/thread_pool.h"
 #include "deuteron/runtime/vm.h"
@@ -63,6 +66,40 @@ bool OverlapsAny(const Tensor& tensor, std::span<const Tensor> others) {
   });
 }
 
+/// Whether elements of a tensor may lie at one place: not where each stride steps over all that smaller ones reach.
+bool MayOverlapItself(const DLTensor& tensor) {
+  if (tensor.strides == nullptr) return false;
+  std::vector<std::pair<int64_t, int64_t>> steps;  // and how many
+  for (int i = 0; i < tensor.ndim; ++i) {
+    if (tensor.shape[i] == 0) return false;
+    if (tensor.shape[i] > 1) steps.emplace_back(std::abs(tensor.strides[i]), tensor.shape[i] - 1);
+  }
+  std::sort(steps.begin(), steps.end());
+  int64_t reached = 0;
+  for (const auto& [stride, count] : steps) {
+    if (stride <= reached) return true;
+    reached += stride * count;
+  }
+  return false;
+}
+
+/// A UsageError if what is written to one place would be written over at once.
+void CheckOutputs(std::string_view function, std::span<const Tensor> outputs) {
+  for (size_t i = 0; i < outputs.size(); ++i) {
+    const DLTensor& output = *outputs[i].GetDLTensorPtr();
+    if (MayOverlapItself(output)) {
+      DEUTERON_THROW(UsageError) << "the tensor given for output " << i << " of " << function << ", "
+                                 << DescribeTensor(output) << ", has several elements at one place";
+    }
+    if (!outputs[i].IsContiguous()) continue;
+    for (size_t j = 0; j < i; ++j) {
+      if (!outputs[j].IsContiguous() || !Overlap(output, *outputs[j].GetDLTensorPtr())) continue;
+      DEUTERON_THROW(UsageError) << "the tensors given for outputs " << j << " and " << i << " of " << function
+                                 << " overlap";
+    }
+  }
+}
+
 }  // namespace
 
 struct Instance::Impl {
@@ -94,6 +131,7 @@ std::vector<Tensor> Instance::Run(std::string_view function, std::span<const Ten
 }
 
 void Instance::RunInto(std::string_view function, std::span<const Tensor> inputs, std::span<const Tensor> outputs) {
+  CheckOutputs(function, outputs);
   // What lies where an input does is written once all inputs are read.
   std::vector<Tensor> written(outputs.begin(), outputs.end());
   bool in_place = false;

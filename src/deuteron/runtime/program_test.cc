@@ -176,6 +176,28 @@ TEST(Instance, WritesIntoTensorsOfTheCaller) {
   EXPECT_NE(message.find("float32[4, 2]"), std::string::npos) << message;
 }
 
+TEST(Instance, WritesNoPlaceTwice) {
+  Instance instance(SampleExecutable());
+  const std::vector<Tensor> in = {Sequence({5, 2})};
+  const Tensor whole = AllocTensor({5, 4}, kFloat32), apart = AllocTensor({5, 2}, kFloat32);
+  const int64_t shape[] = {5, 2}, columns[] = {4, 1}, same_row[] = {0, 1}, steps[] = {1, 1};
+  const auto view = [&](const int64_t(&strides)[2], int64_t offset = 0) {
+    return whole.as_strided({shape, 2}, {strides, 2}, offset);
+  };
+  const std::vector<Tensor> beside = {view(columns), view(columns, 2)};
+  instance.RunInto("main", in, beside);
+  for (int64_t i = 0; i < 10; ++i) EXPECT_EQ(static_cast<float*>(whole.data_ptr())[i / 2 * 4 + 2 + i % 2], i);
+  for (const Tensor& wrong : {view(same_row), view(steps)}) {
+    const std::vector<Tensor> out = {apart, wrong};
+    const std::string message = ErrorOf([&] { instance.RunInto("main", in, out); }, "UsageError");
+    EXPECT_NE(message.find("output 1 of main, float32[5, 2], has several elements at one place"), std::string::npos)
+        << message;
+  }
+  const std::vector<Tensor> twice = {apart, apart};
+  const std::string message = ErrorOf([&] { instance.RunInto("main", in, twice); }, "UsageError");
+  EXPECT_NE(message.find("outputs 0 and 1 of main overlap"), std::string::npos) << message;
+}
+
 TEST(Instance, WritesOverAnInput) {
   Instance instance(SampleExecutable());
   // The second result is the input.

@@ -3,14 +3,13 @@
 #include <algorithm>
 
 #include "deuteron/driver/compilation.h"
-#include "deuteron/driver/report/record_kernels.h"
 #include "deuteron/support/error.h"
 
 namespace deuteron::report {
 
 transform::DecisionLog Explain(IRModule module, const CompileOptions& given) {
   CompileOptions options = given;
-  options.instruments.push_back(MakeKernelTextInstrument());
+  options.config["kernel_text"] = "true";
   Compilation walk(options);
   module = walk.Import(std::move(module));
   walk.ToKernels(std::move(module));

@@ -53,8 +53,8 @@ struct ImportOptions {
 ///  - UsageError: `options.shapes` that do not fit the model.
 IRModule Load(const std::string& path, const ImportOptions& options = {});
 
-/// The same of a model in memory, which is copied. External data is looked for in the working folder.
-IRModule Parse(std::string_view bytes, const ImportOptions& options = {});
+/// The same of a model in memory, which is copied. External data is looked for in `folder`; empty: the working folder.
+IRModule Parse(std::string_view bytes, const ImportOptions& options = {}, const std::string& folder = "");
 
 /// Something in a model that Load refuses.
 struct Problem {

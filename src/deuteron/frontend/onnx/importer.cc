@@ -393,9 +393,10 @@ IRModule Load(const std::string& path, const ImportOptions& options) {
   return Importer(ReadModel(MappedFile::Open(path, "the model")), options).Run();
 }
 
-IRModule Parse(std::string_view bytes, const ImportOptions& options) {
+IRModule Parse(std::string_view bytes, const ImportOptions& options, const std::string& folder) {
   const LimitScope scope(options.limits.value_or(CurrentLimits()));
-  return Importer(ReadModel(MappedFile::Copy(bytes, "the model in memory")), options).Run();
+  const std::string path = folder + (folder.empty() ? "" : "/") + "the model in memory";
+  return Importer(ReadModel(MappedFile::Copy(bytes, path)), options).Run();
 }
 
 }  // namespace deuteron::onnx

@@ -86,6 +86,8 @@ std::vector<ConfigKey>& MutableConfigKeys() {
       {"tune_folder", ConfigKey::kString, 0, "", "where what was measured is kept; empty: it is not"},
       {"check_bounds", ConfigKey::kBool, 0, "",
        "every access of generated code is compared with its buffer: one that lies outside is an error of the run"},
+      {"kernel_text", ConfigKey::kBool, 0, "",
+       "what is compiled keeps the text of its kernels before fusion, after it and scheduled, for `explain`"},
       {"relax.PartitionFor.backend", ConfigKey::kString, 0, "none",
        "the library of a PartitionFor that names none (--backend)"},
   };

@@ -26,13 +26,28 @@ arith::DomainMap DomainsOf(const std::vector<For>& loops) {
   return domains;
 }
 
-/// The greatest value of `index` for which `condition` holds, if it is a < b and `index` is the sum of a and others;
-/// null if not.
-PrimExpr LimitOf(const PrimExpr& index, const PrimExpr& condition, arith::Analyzer* analyzer) {
+/// How many times `a` is contained in `index`, by the variables of a: 4 of i + j in 4 * i + 4 * j + k; 1 where that is
+/// not told.
+int64_t TimesWithin(const PrimExpr& index, const PrimExpr& a, arith::Analyzer* analyzer) {
+  const auto free = FreeVars(a);
+  const std::vector<Var> vars(free.begin(), free.end());
+  const auto part = arith::DetectLinear(a, vars, analyzer), whole = arith::DetectLinear(index, vars, analyzer);
+  if (!part || !whole || vars.empty()) return 1;
+  const auto one = AsConstInt(part->coeffs[0]), all = AsConstInt(whole->coeffs[0]);
+  return one && all && *one > 0 && *all > 0 && *all % *one == 0 ? *all / *one : 1;
+}
+
+/// The greatest value of `index` for which `condition` holds, if it is a < b and `index` is the sum of a, or some times
+/// a, and others, over `domains`; null if not.
+PrimExpr LimitOf(const PrimExpr& index, const PrimExpr& condition, const arith::DomainMap& domains,
+                 arith::Analyzer* analyzer) {
   if (condition->kind != ExprKind::kLT) return PrimExpr();
   const auto* less = static_cast<const BinaryNode*>(condition.get());
-  const PrimExpr limit =
-      analyzer->Simplify(index - CastTo(index.dtype(), less->a) + CastTo(index.dtype(), less->b) - 1);
+  const PrimExpr times = MakeConst(index.dtype(), TimesWithin(index, CastTo(index.dtype(), less->a), analyzer));
+  const PrimExpr rest = analyzer->Simplify(index - times * CastTo(index.dtype(), less->a));
+  const arith::SymbolicInterval others = arith::EvalInterval(rest, domains, analyzer);
+  if (!others.max.defined()) return PrimExpr();
+  const PrimExpr limit = analyzer->Simplify(others.max + times * (CastTo(index.dtype(), less->b) - 1));
   const auto bounded = FreeVars(less->a);
   const bool uses_bounded = UsesVar(limit, [&](const VarNode* var) {
     return std::any_of(bounded.begin(), bounded.end(), [&](const Var& each) { return each.get() == var; });
@@ -70,7 +85,7 @@ Box RegionUnder(const Stmt& root, const SBlockRealize& realize, const BufferRegi
   for (size_t i = 0; i < realize->iter_values.size(); ++i) {
     values[realize->block->iter_vars[i]->var] = realize->iter_values[i];
   }
-  const std::vector<PrimExpr> conditions = ConditionsWithin(realize, analyzer);
+  const std::vector<PrimExpr> within = ConditionsWithin(realize, analyzer), all = Conjuncts(realize->predicate);
   Box box;
   for (const Range& range : region->region) {
     const PrimExpr first = Substitute(range->min, values);
@@ -78,8 +93,9 @@ Box RegionUnder(const Stmt& root, const SBlockRealize& realize, const BufferRegi
     const arith::SymbolicInterval low = EvalInterval(first, domains, analyzer);
     const arith::SymbolicInterval high = EvalInterval(last, domains, analyzer);
     Side side{low.min, high.max, PrimExpr()};
-    for (const PrimExpr& condition : conditions) {
-      const PrimExpr limit = LimitOf(last, condition, analyzer);
+    // Of several iterators, what is beyond the domain of one is another's.
+    for (const PrimExpr& condition : range->min->kind == ExprKind::kVar ? within : all) {
+      const PrimExpr limit = LimitOf(last, condition, domains, analyzer);
       if (limit.defined()) side.limit = side.limit.defined() ? Min(side.limit, limit) : limit;
     }
     box.push_back(std::move(side));

@@ -148,6 +148,27 @@ TEST(ScheduleComputeAt, EpilogueAtTile) {
   }
 }
 
+/// Tiles of a group that a split has too many of are computed by nobody; in the buffer the next group's would be there.
+TEST(ScheduleComputeAt, WhatASplitHasTooMuchIsNotConsumed) {
+  const PrimFunc func = Matmul(I64(24), 10, 9, true);
+  for (const bool copied : {false, true}) {
+    Schedule s(func);
+    s.ComputeInline("bias_add");
+    s.SplitBlockIter("matmul", 0, 12);
+    const auto loops = s.GetLoops("matmul");
+    const auto i = s.Split(loops[1], std::vector<int64_t>{-1, 4});
+    const auto tiles = s.Split(i[0], std::vector<int64_t>{-1, 2});
+    // The group is inside: what one writes too much is written last.
+    s.Reorder({tiles[0], loops[0], tiles[1], loops[3], i[1], loops[2]});
+    if (copied) s.ReverseComputeAt(s.CacheWrite("matmul", "local"), tiles[1]);
+    s.ReverseComputeAt("relu", tiles[1]);
+    if (!copied) s.SetScope(s.WriteBuffer("matmul"), "local");
+    ExpectSame(func, s.func());
+    // There, the local buffer holds one tile.
+    ExpectSameResults(func, LowerPrimFunc(s.func(), Target::Host()));
+  }
+}
+
 /// Padding has more instances than its producer, a slice fewer.
 TEST(ScheduleComputeAt, ConsumersOfOtherExtents) {
   const te::Tensor x = te::Placeholder({I64(6), I64(8)}, DataType::Float(32), "x");
