@@ -69,7 +69,8 @@ def moves():
     for metric in ("sqeuclidean", "euclidean"):
         yield contrib("CDist", [f(7, 5), f(4, 5, seed=1)], metric=metric)
         yield contrib("CDist", [f(7, 5).astype(np.float64), f(4, 5, seed=1).astype(np.float64)], metric=metric)
-    boxes = np.array([[0, 0, 1, 1], [0.12, 0.2, 0.7, 0.9], [-0.2, 0.3, 1.3, 0.5], [0.9, 0.8, 0.15, 0.2]], F)
+    # No place lies in the middle between two pixels, where rounding decides, but one that floats hold.
+    boxes = np.array([[0, 0, 1, 1], [0.12, 0.2, 0.72, 0.9], [-0.2, 0.3, 1.25, 0.5], [0.92, 0.8, 0.15, 0.2]], F)
     for mode in ("bilinear", "nearest"):
         for size in ([4, 3], [1, 5]):
             yield contrib("CropAndResize", [f(2, 3, 6, 7), boxes, np.array([0, 1, 1, 0], N), Const(size, N)], mode=mode, extrapolation_value=0.25)

@@ -184,6 +184,14 @@ def operands():
             yield case("Resize", [f(1, 2, 5, 6), None, np.array([1, 1, 1.7, 0.6], F)], opset=18, mode=mode, coordinate_transformation_mode=coordinates)
             yield case("Resize", [f(1, 2, 5, 6), None, None, np.array([1, 2, 3, 9], I)], opset=18, mode=mode, coordinate_transformation_mode=coordinates)
     yield case("Resize", [f(1, 1, 5, 8), None, np.array([1, 1, 0.4, 0.3], F)], opset=18, mode="linear", antialias=1)
+    # Weights that are a hundredth of the terms of their polynomials, beside the same in double precision.
+    distance = np.abs(np.arange(6)[:, None] / 3 - np.arange(2))
+    near, far = ((1.25 * distance - 2.25) * distance**2 + 1, -0.75 * (distance - 1) * (distance - 2) ** 2)
+    weights = np.where(distance <= 1, near, far)
+    expected = (weights @ np.array([1, -1]) / weights.sum(1)).astype(F).reshape(1, 1, 1, 6)
+    for scales in (np.array([1, 1, 1, 3], F), Const([1, 1, 1, 3], F)):
+        yield Case("Resize", [np.array([[[[1, -1]]]], F), None, scales], 18, tolerance=3e-7, expected=[expected],
+                   attributes={"mode": "cubic", "coordinate_transformation_mode": "asymmetric", "exclude_outside": 1})
     # Weights are no integers where what they weigh is.
     for scales in ([1, 2, 1.5, 1], [1, 1, 2, 1.5]):
         for given in (np.array(scales, F), Const(scales, F)):

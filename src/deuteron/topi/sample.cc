@@ -10,14 +10,13 @@
 namespace deuteron::topi {
 
 std::vector<PrimExpr> CubicWeights(const PrimExpr& t, double alpha) {
-  const PrimExpr a = Real(alpha);
-  const auto near_weight = [&](const PrimExpr& s) {
-    return ((Real(alpha + 2) * s - Real(alpha + 3)) * s) * s + Real(1.0);
+  // In factors: the terms of the polynomials are a hundred times what they add up to where weights are small.
+  const PrimExpr rest = Real(1.0) - t;
+  const auto near_weight = [&](const PrimExpr& s, const PrimExpr& one_less_s) {
+    return one_less_s * (Real(1.0) + s * (Real(1.0) - Real(alpha + 2) * s));
   };
-  const auto far_weight = [&](const PrimExpr& s) {
-    return ((a * s - a * Real(5.0)) * s + a * Real(8.0)) * s - a * Real(4.0);
-  };
-  return {far_weight(t + Real(1.0)), near_weight(t), near_weight(Real(1.0) - t), far_weight(Real(2.0) - t)};
+  const PrimExpr both = Real(alpha) * t * rest;
+  return {both * rest, near_weight(t, rest), near_weight(rest, t), both * t};
 }
 
 namespace {

@@ -149,10 +149,12 @@ class RunTimeResize {
   Expr Weight(const Expr& distance) const {
     if (mode_ == "linear") return relax::Maximum(relax::Subtract(Real(1), distance), Real(0));
     const double a = node_.Float("cubic_coeff_a", -0.75);
-    const auto times = [&](const Expr& x) { return relax::Multiply(x, distance); };
-    const auto plus = [&](const Expr& x, double value) { return relax::Add(x, Real(value)); };
-    const Expr near = plus(times(times(plus(relax::Multiply(distance, Real(a + 2)), -(a + 3)))), 1);
-    const Expr far = plus(times(plus(times(plus(relax::Multiply(distance, Real(a)), -5 * a)), 8 * a)), -4 * a);
+    // In factors: the terms of the polynomials are a hundred times what they add up to where weights are small.
+    const Expr curve = relax::Multiply(distance, relax::Subtract(Real(1), relax::Multiply(distance, Real(a + 2))));
+    const Expr near = relax::Multiply(relax::Subtract(Real(1), distance), relax::Add(curve, Real(1)));
+    const Expr to_end = Emit(relax::Subtract(distance, Real(2)));
+    const Expr far =
+        relax::Multiply(relax::Multiply(relax::Subtract(distance, Real(1)), Real(a)), relax::Multiply(to_end, to_end));
     const Expr outer = relax::Where(relax::Less(distance, Real(2)), far, Real(0));
     return relax::Where(relax::LessEqual(distance, Real(1)), near, outer);
   }
