@@ -1,6 +1,7 @@
 #include "deuteron/tir/schedule/rules/common.h"
 
 #include <algorithm>
+#include <set>
 
 #include "deuteron/tir/analysis/index_eval.h"
 #include "deuteron/tir/analysis/side_by_side.h"
@@ -171,26 +172,48 @@ namespace {
 /// What is computed for an element is not computed again for each of many elements that read it.
 constexpr double kLeastOpsOfStage = 8, kLeastReadersOfStage = 8;
 
-/// Whether a block computes much for elements that each are read by many: a gate of a channel by all of its pixels.
-bool IsStageOfItsOwn(const Schedule& schedule, const Block& block) {
+/// Whether elements of a block are read by many each: a gate of a channel by all of its pixels.
+bool IsReadByMany(const Schedule& schedule, const Block& block) {
   const auto elements = [&](const Block& of) {
     return AssumedProduct(schedule.WriteBuffer(of)->shape, kUnknownExtent);
   };
-  if (OpsPerInstance(schedule.Get(block)) < kLeastOpsOfStage) return false;
   const std::vector<Block> consumers = schedule.GetConsumers(block);
   return std::any_of(consumers.begin(), consumers.end(), [&](const Block& consumer) {
     return elements(consumer) >= kLeastReadersOfStage * elements(block);
   });
 }
 
+/// What is computed of a block's result, and of that.
+std::set<Block> BlocksBehind(const Schedule& schedule, const Block& block) {
+  std::set<Block> behind;
+  std::vector<Block> work = {block};
+  while (!work.empty()) {
+    const Block next = work.back();
+    work.pop_back();
+    for (const Block& consumer : schedule.GetConsumers(next)) {
+      if (behind.insert(consumer).second) work.push_back(consumer);
+    }
+  }
+  return behind;
+}
+
 }  // namespace
 
 void InlineAllButOperands(Schedule* schedule, const Block& anchor) {
   const std::vector<Block> operands = schedule->GetProducers(anchor);
+  const std::set<Block> behind = BlocksBehind(*schedule, anchor);
   InlineInjective(schedule, [&](const Block& block) {
-    return block != anchor && std::find(operands.begin(), operands.end(), block) == operands.end() &&
-           !IsStageOfItsOwn(*schedule, block);
+    if (block == anchor || std::find(operands.begin(), operands.end(), block) != operands.end()) return false;
+    // A stage of its own: what follows the anchor at its tile, or computes much.
+    const bool is_stage = behind.count(block) > 0 || OpsPerInstance(schedule->Get(block)) >= kLeastOpsOfStage;
+    return !is_stage || !IsReadByMany(*schedule, block);
   });
+}
+
+std::optional<Block> EpilogueOf(const Schedule& schedule, const Block& anchor) {
+  if (WritesParameter(schedule, anchor) || IsReadByMany(schedule, anchor)) return Block();
+  const Block consumer = SoleInjectiveConsumer(schedule, anchor);
+  return consumer.empty() ? std::nullopt : std::optional(consumer);
 }
 
 Loop FuseAll(Schedule* schedule, const std::vector<Loop>& loops) {

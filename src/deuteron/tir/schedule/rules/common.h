@@ -56,7 +56,8 @@ bool MayInline(const Schedule& schedule, const Block& block);
 /// Inlines every block that may be inlined and that `may_inline` allows into its consumers.
 void InlineInjective(Schedule* schedule, const std::function<bool(const Block&)>& may_inline);
 
-/// Inlines them all but `anchor` and what it reads: that would be recomputed in its innermost loop.
+/// Inlines them all but `anchor` and what it reads, which would be recomputed in its innermost loop, and stages of
+/// their own: a gate of a channel, which each of its pixels reads.
 void InlineAllButOperands(Schedule* schedule, const Block& anchor);
 
 /// Makes one loop of several (one stays itself; none is an error).
@@ -120,6 +121,10 @@ void SplitByQuotient(Schedule* schedule, const Block& name,
 
 /// The one block that reads what `block` writes, if it is injective and there is no other; empty otherwise.
 Block SoleInjectiveConsumer(const Schedule& schedule, const Block& block);
+
+/// After InlineAllButOperands: the block that follows `anchor` at its tile; empty if none has to, since the anchor
+/// writes a parameter or what many elements read each. Nothing if what reads it cannot follow it.
+std::optional<Block> EpilogueOf(const Schedule& schedule, const Block& anchor);
 
 /// The rules (see rules.cc).
 bool ScheduleSelected(Schedule* schedule, const Target& target);

@@ -425,10 +425,9 @@ bool ScheduleSole(Schedule* schedule, const Target& target) {
   }
   if (plan.anchor.empty()) return false;
   InlineAllButOperands(schedule, plan.anchor);
-  if (!WritesParameter(*schedule, plan.anchor)) {
-    plan.epilogue = SoleInjectiveConsumer(*schedule, plan.anchor);
-    if (plan.epilogue.empty()) return false;
-  }
+  const auto epilogue = EpilogueOf(*schedule, plan.anchor);
+  if (!epilogue) return false;
+  plan.epilogue = *epilogue;
   const std::vector<Block> operands = schedule->GetProducers(plan.anchor);
   const auto widened = std::find_if(operands.begin(), operands.end(),
                                     [&](const Block& block) { return WidensAlone(*schedule, block, plan.anchor); });

@@ -343,11 +343,8 @@ bool ScheduleWindow(Schedule* schedule, const Target& target) {
   }
   if (anchor.empty()) return false;
   InlineAllButOperands(schedule, anchor);
-  Block epilogue;
-  if (!WritesParameter(*schedule, anchor)) {
-    epilogue = SoleInjectiveConsumer(*schedule, anchor);
-    if (epilogue.empty()) return false;
-  }
+  const auto epilogue = EpilogueOf(*schedule, anchor);
+  if (!epilogue) return false;
   const bool is_across = SlidesAcross(schedule->Get(anchor));
   if (is_across) {
     InlineInjective(schedule, [&](const Block& block) {
@@ -362,10 +359,10 @@ bool ScheduleWindow(Schedule* schedule, const Target& target) {
   }
   for (const Block& block : schedule->GetBlocks()) {
     const bool moves = planes && block == operands[0];
-    if (block != anchor && block != epilogue && !moves) ScheduleSpatial(schedule, block, target);
+    if (block != anchor && block != *epilogue && !moves) ScheduleSpatial(schedule, block, target);
   }
-  const Loop parallel =
-      ScheduleSpatialReduction(schedule, anchor, epilogue, target, planes ? std::optional(planes->axes) : std::nullopt);
+  const Loop parallel = ScheduleSpatialReduction(schedule, anchor, *epilogue, target,
+                                                 planes ? std::optional(planes->axes) : std::nullopt);
   if (planes) {
     schedule->ComputeAt(operands[0], parallel);
     if (planes->are_local) schedule->SetScope(schedule->WriteBuffer(operands[0]), "local");
