@@ -90,6 +90,8 @@ struct Slide {
   int64_t stride;
   /// Whether there is another operand, the window's weights.
   bool has_weights;
+  /// Bytes from one element of the input to the next; 0 where that is not known.
+  int64_t stride_bytes = 0;
 };
 
 /// How a window slides along an axis of the output; nothing if it does not.
@@ -102,14 +104,16 @@ std::optional<Slide> SlideAlong(const SBlock& block, const IterVar& y) {
     const auto* load = node.as<BufferLoadNode>();
     if (load == nullptr) return;
     ++operands;
-    for (const PrimExpr& index : load->indices) {
+    for (size_t dim = 0; dim < load->indices.size(); ++dim) {
+      const PrimExpr& index = load->indices[static_cast<int64_t>(dim)];
       const int64_t stride = StepAlong(index, y).value_or(0);
       if (stride <= 0) continue;
+      const int64_t bytes = ConstStride(load->buffer, dim).value_or(0) * load->buffer->dtype.bytes();
       for (const IterVar& axis : block->iter_vars) {
         if (axis->type != IterVarType::kReduce) continue;
         const auto extent = AsConstInt(axis->dom->extent);
         const int64_t dilation = StepAlong(index, axis).value_or(0);
-        if (extent && *extent > 1 && dilation > 0) slide = {*extent, dilation, stride, false};
+        if (extent && *extent > 1 && dilation > 0) slide = {*extent, dilation, stride, false, bytes};
       }
     }
   });
@@ -173,8 +177,17 @@ int64_t RowsOfTile(const Slide& slide, std::optional<int64_t> extent, int64_t ta
   return best;
 }
 
+/// Whether the first level of the cache does not keep what neighbouring lines of windows read: pixels of a power of two
+/// of bytes compete for few places there.
+bool LinesCompete(const Slide& across, const Slide& along, int64_t rows, const CostModel& costs) {
+  const Cache& cache = costs.machine().l1;
+  return along.stride_bytes != 0 &&
+         costs.Places(cache, along.stride_bytes) * cache.ways / cache.sharers < across.window * PlacesRead(along, rows);
+}
+
 /// Of two lines a tile reads the lines of the input that both see once; they stay in registers beside the sums, and so
-/// does a line's part of the weights. `across`: how windows slide from line to line; `lines` and `rows`: of the image.
+/// does a line's part of the weights. That is much code, with copies for lines at the image's ends: only for lines that
+/// compete. `across`: how windows slide from line to line; `lines` and `rows`: of the image.
 WindowTile TileOfLines(const Slide& across, const Slide& along, int64_t lines, int64_t rows, WindowTile one_line,
                        const CostModel& costs) {
   const int64_t taps = across.window * along.window;
@@ -188,6 +201,7 @@ WindowTile TileOfLines(const Slide& across, const Slide& along, int64_t lines, i
            Rounded(lines, tile.lines) * Rounded(rows, tile.rows) / static_cast<double>(tile.lines * tile.rows);
   };
   WindowTile best = one_line;
+  if (!LinesCompete(across, along, one_line.rows, costs)) return best;
   for (int64_t length = 2; length <= rows && 2 * length * taps <= kMostUnrolled; ++length) {
     const WindowTile tile = {2, length};
     if (2 * length < one_line.rows) continue;  // sums that wait for each other
