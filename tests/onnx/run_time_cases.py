@@ -1,5 +1,7 @@
 """Cases whose operands, lengths or numbers of steps only the run knows: recurrent layers, control flow, axes, sizes."""
 
+import dataclasses
+
 import numpy as np
 from case import F, I, Case, Const, case, f, graph, i
 
@@ -301,6 +303,21 @@ def caches():
             y = Attention <is_causal: int = 1> (q, k, v, , , , n) }""", 24)
 
 
+def masks():
+    """A mask that ends before the keys, of a length of its own; the rest of them does not count."""
+    q, k, v = f(2, 4, 3, 8), f(2, 2, 6, 8, seed=1), f(2, 2, 6, 8, seed=2)
+    for mask in (f(3, 4), f(3, 6), f(2, 1, 3, 4) > 0):
+        dims = "S, M" if mask.ndim == 2 else "B, one, S, M"
+        bias = np.where(mask, 0, -np.inf) if mask.dtype == bool else mask
+        bias = np.concatenate([bias, np.full((*bias.shape[:-1], 6 - bias.shape[-1]), -np.inf)], axis=-1)
+        scores = q @ np.repeat(k, 2, axis=1).swapaxes(2, 3) / np.sqrt(8) + bias
+        weights = np.exp(scores - scores.max(axis=-1, keepdims=True, where=scores > -np.inf, initial=-1e9))
+        weights /= np.maximum(weights.sum(axis=-1, keepdims=True), 1e-30)
+        one = graph("ShorterMask", [q, k, v, mask], f"""g (float[B, 4, S, 8] q, float[B, 2, T, 8] k, float[B, 2, T, 8] v, {"bool" if mask.dtype == bool else "float"}[{dims}] m) => (float y) {{
+            y = Attention (q, k, v, m) }}""", 24)
+        yield dataclasses.replace(one, expected=[(weights @ np.repeat(v, 2, axis=1)).astype(np.float32)])
+
+
 def parts():
     for sizes in ([2, 3, 1], [6, 0, 0]):
         yield graph("SplitToSequence", [f(2, 6), np.array(sizes, I)], """g (float[N, M] x, int64[3] k) => (float[a, b] y, float[c, d] z, int64 n) {
@@ -335,3 +352,4 @@ def cases():
     yield from symbolic_windows()
     yield from parts()
     yield from caches()
+    yield from masks()

@@ -118,7 +118,7 @@ Results ConvertEinsum(const NodeContext& node) {
 namespace {
 
 /// What input 3 of Attention, true or a number for keys that count, adds to the scores of `keys` keys; it may end
-/// before them.
+/// before them, unless it is one number for all.
 Expr AttentionMask(const NodeContext& node, const PrimExpr& keys, DataType dtype) {
   const Expr lowest = node.Scalar(dtype, -std::numeric_limits<double>::infinity());
   Expr mask = node.X(3);
@@ -126,10 +126,10 @@ Expr AttentionMask(const NodeContext& node, const PrimExpr& keys, DataType dtype
   Array<PrimExpr> shape = node.Shape(mask);
   if (shape.empty()) return mask;
   const int64_t last = static_cast<int64_t>(shape.size()) - 1;
-  const auto length = AsConstInt(shape[last]);
-  const auto wanted = AsConstInt(keys);
-  if (!length || !wanted || *length >= *wanted || *length == 1) return mask;
-  shape.Set(last, I64(*wanted - *length));
+  const PrimExpr length = shape[last];
+  const PrimExpr rest = node.Simplify(SelectExpr(Equal(length, I64(1)), I64(0), Max(keys - length, I64(0))));
+  if (IsZero(rest)) return mask;
+  shape.Set(last, rest);
   return node.Emit(relax::Concat(Array<Expr>{mask, node.Emit(relax::Full(shape, lowest, dtype))}, last));
 }
 
