@@ -319,19 +319,35 @@ int64_t BytesOfProduct(const SBlock& block, const MatmulRoles& roles, const Buff
   return AsConstInts(operand->buffer->shape) ? LeastBytesOfProduct(block, roles, operand) : 0;
 }
 
-/// All rows must take this much less time to pass by each panel than blocks of them, which is what is rather done.
-constexpr double kLeastGainOfAllRows = 2;
+/// More rows must take this much less time to pass by each panel than blocks that stay beside one, which is what is
+/// rather done.
+constexpr double kLeastGainOfMoreRows = 2;
 
-/// Whether all rows of A, from a cache further out, pass by each panel of B sooner than blocks that stay beside a panel
-/// do, each of which reads all of B.
-bool AllRowsPass(int64_t a_bytes, int64_t b_bytes, const ContractionPlan& plan, const Target& target) {
-  if (plan.copied_for != 0) return false;
+/// Bytes of the rows of A that pass by a panel of B before the next: a block that stays in the second cache beside it,
+/// unless rows from a cache further out pass by sooner, since there are fewer blocks then, each of which reads all of
+/// B.
+/// `rows`: how many A has. A block has whole tiles.
+int64_t BytesOfPassingRows(int64_t a_bytes, int64_t b_bytes, int64_t rows, const ContractionPlan& plan,
+                           const Target& target) {
   const CostModel costs(target.machine);
+  const int64_t tile = std::max<int64_t>(a_bytes / rows * plan.num_rows, 1);
+  const int64_t beside = plan.a_budget;
+  if (plan.copied_for != 0) return beside;
   const auto times = [](int64_t whole, int64_t part) { return static_cast<double>((whole + part - 1) / part); };
   const double panels = times(plan.vector_extent, plan.num_vectors * plan.lanes);
-  const double blocks = times(a_bytes, std::max<int64_t>(plan.a_budget, 1));
-  return kLeastGainOfAllRows * panels * costs.SecondsToMove(static_cast<double>(a_bytes)) <
-         blocks * costs.SecondsToMove(static_cast<double>(b_bytes));
+  const double of_b = costs.SecondsToMove(static_cast<double>(b_bytes));
+  double least = times(a_bytes, std::max(beside / tile * tile, tile)) * of_b;
+  int64_t best = beside;
+  for (const int64_t bytes : {target.machine.l3.Share() / 2, a_bytes}) {
+    if (bytes <= beside || bytes > a_bytes) continue;
+    const double blocks = static_cast<double>(a_bytes) / static_cast<double>(bytes);
+    const double passing = panels * blocks * costs.SecondsToMove(static_cast<double>(bytes));
+    const double seconds = kLeastGainOfMoreRows * passing + (times(a_bytes, bytes) - 1) * of_b;
+    if (seconds >= least) continue;
+    least = seconds;
+    best = bytes;
+  }
+  return best;
 }
 
 /// Chooses a tile whose vectors divide their axis; false if there is none.
@@ -400,7 +416,9 @@ bool PlanWholeVectors(const SBlock& block, const MatmulRoles& roles, const Array
   } else if (plan->contiguous_output) {
     plan->a_budget = CostModel(target.machine).PartialPanelBytes();
   }
-  if (AllRowsPass(plan->a_bytes, b_bytes, *plan, target)) plan->a_budget = plan->a_bytes;
+  if (const auto rows = plan->row ? extent_of(*plan->row) : std::nullopt; rows && plan->a_bytes > 0) {
+    plan->a_budget = BytesOfPassingRows(plan->a_bytes, b_bytes, *rows, *plan, target);
+  }
   return true;
 }
 
