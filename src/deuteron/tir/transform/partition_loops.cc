@@ -290,7 +290,7 @@ class Roller : public StmtExprMutator {
       const auto* store = node.as<BufferStoreNode>();
       if (store == nullptr) return;
       for (const PrimExpr& index : store->indices) {
-        deuteron::PostOrderVisit(index, [&](const PrimExpr& part) { found = found || part.same_as(var); });
+        found = found || UsesVar(index, [&](const VarNode* used) { return used == var.get(); });
       }
     });
     return found;

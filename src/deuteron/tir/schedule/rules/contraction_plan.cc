@@ -285,6 +285,8 @@ void ChooseTile(const SBlock& block, const MatmulRoles& roles, const BufferLoad&
   // Of an axis whose length the run tells a tile may find little: of a batch, one. Of several such, the last is rows.
   const bool has_known_rows = std::any_of(row_axes.begin(), row_axes.end(),
                                           [&](size_t axis) { return extent_of(axis).value_or(0) >= kFewestLanes; });
+  const auto last_open =
+      std::find_if(row_axes.rbegin(), row_axes.rend(), [&](size_t axis) { return !extent_of(axis); });
   for (int64_t vectors = std::min(all_vectors, budget); vectors >= 1; --vectors) {
     if (all_vectors % vectors != 0) continue;
     const int64_t most = std::max<int64_t>(costs.MostRows(vectors), 1);
@@ -292,8 +294,7 @@ void ChooseTile(const SBlock& block, const MatmulRoles& roles, const BufferLoad&
     if (row_axes.empty()) consider(std::nullopt, vectors, {1, costs.CyclesOfTileStep(1, vectors)}, 0, 0);
     for (auto axis = row_axes.rbegin(); axis != row_axes.rend(); ++axis) {
       const IterVar& row = block->iter_vars[*axis];
-      const bool has_inner = std::any_of(row_axes.rbegin(), axis, [&](size_t inner) { return !extent_of(inner); });
-      if (!extent_of(*axis) && (has_known_rows || has_inner)) continue;
+      if (!extent_of(*axis) && (has_known_rows || axis != last_open)) continue;
       const int64_t streams = MostStreams(a, row, target);
       consider(*axis, vectors, choose_rows(*axis, std::min(most, streams), vectors), 0, 0);
       if (streams >= most || !MayCopyRows(block, roles, a, row, target)) continue;
@@ -325,14 +326,13 @@ constexpr double kLeastGainOfMoreRows = 2;
 
 /// Bytes of the rows of A that pass by a panel of B before the next: a block that stays in the second cache beside it,
 /// unless rows from a cache further out pass by sooner, since there are fewer blocks then, each of which reads all of
-/// B.
-/// `rows`: how many A has. A block has whole tiles.
+/// B. A block has whole tiles of the `rows` that A has.
 int64_t BytesOfPassingRows(int64_t a_bytes, int64_t b_bytes, int64_t rows, const ContractionPlan& plan,
                            const Target& target) {
-  const CostModel costs(target.machine);
-  const int64_t tile = std::max<int64_t>(a_bytes / rows * plan.num_rows, 1);
   const int64_t beside = plan.a_budget;
   if (plan.copied_for != 0) return beside;
+  const CostModel costs(target.machine);
+  const int64_t tile = std::max<int64_t>(a_bytes / rows * plan.num_rows, 1);
   const auto times = [](int64_t whole, int64_t part) { return static_cast<double>((whole + part - 1) / part); };
   const double panels = times(plan.vector_extent, plan.num_vectors * plan.lanes);
   const double of_b = costs.SecondsToMove(static_cast<double>(b_bytes));

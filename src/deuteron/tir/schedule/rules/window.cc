@@ -211,6 +211,23 @@ WindowTile TileOfLines(const Slide& across, const Slide& along, int64_t lines, i
   return best;
 }
 
+/// The tile of a block whose loops over spatial axes are `spatial` and that over vectors. `has_lines`: whether windows
+/// slide across lines; `taps`: elements of a window, of which `unrolled` are one line's.
+WindowTile ChooseTile(const Schedule& schedule, const SBlock& block, const std::vector<Loop>& spatial, bool has_lines,
+                      int64_t taps, int64_t unrolled, const CostModel& costs) {
+  const std::vector<size_t> axes = SplitIters(block).spatial;
+  const auto extent = schedule.ConstExtent(spatial.back());
+  const auto along = SlideAlong(block, block->iter_vars[axes[spatial.size() - 1]]);
+  WindowTile tile;
+  if (!along || unrolled == 0 || extent == 0) return tile;
+  tile.rows = RowsOfTile(*along, extent, unrolled, costs);
+  if (!has_lines || spatial.size() < 2 || !extent) return tile;
+  const auto across = SlideAlong(block, block->iter_vars[axes[spatial.size() - 2]]);
+  const auto height = schedule.ConstExtent(spatial[spatial.size() - 2]);
+  if (!across || !height || taps != across->window * along->window) return tile;
+  return TileOfLines(*across, *along, *height, *extent, tile, costs);
+}
+
 /// Whether threads share out the rows of planes.
 bool SharesRows(const Schedule& schedule, const std::vector<Loop>& spatial, const Target& target) {
   if (spatial.size() < 4) return false;
@@ -258,17 +275,7 @@ Loop ScheduleSpatialReduction(Schedule* schedule, const Block& block, const Bloc
   std::vector<Loop> tile;
   std::optional<Loop> lines;
   if (!spatial.empty() && (!num_parallel || *num_parallel < spatial.size())) {
-    const auto along = SlideAlong(before, before->iter_vars[iters.spatial[iters.spatial.size() - 2]]);
-    const auto extent = schedule->ConstExtent(spatial.back());
-    WindowTile chosen;
-    if (along && unrolled != 0 && extent != 0) chosen.rows = RowsOfTile(*along, extent, unrolled, costs);
-    if (along && has_lines && spatial.size() > 1 && extent) {
-      const auto across = SlideAlong(before, before->iter_vars[iters.spatial[iters.spatial.size() - 3]]);
-      const auto height = schedule->ConstExtent(spatial[spatial.size() - 2]);
-      if (across && height && taps == across->window * along->window) {
-        chosen = TileOfLines(*across, *along, *height, *extent, chosen, costs);
-      }
-    }
+    const WindowTile chosen = ChooseTile(*schedule, before, spatial, has_lines, taps, unrolled, costs);
     const auto split_off = [&](Loop* loop, int64_t count) {
       const auto split = schedule->Split(*loop, std::vector<int64_t>{-1, count});
       *loop = split[0];
@@ -284,6 +291,7 @@ Loop ScheduleSpatialReduction(Schedule* schedule, const Block& block, const Bloc
     if (pieces >= costs.EnoughPieces()) num_parallel = spatial.size() - 1;
   }
   const Loop row_tiles = lines ? spatial.back() : Loop();
+  const bool copies_tiles = lines && schedule->ConstExtent(row_tiles) <= kMostUnrolledTiles;
   const auto extent = schedule->ConstExtent(vector);
   if (!extent || *extent > lanes) {
     const auto split = schedule->Split(vector, std::vector<int64_t>{-1, lanes});
@@ -293,7 +301,7 @@ Loop ScheduleSpatialReduction(Schedule* schedule, const Block& block, const Bloc
     spatial.push_back(schedule->Split(vector, std::vector<int64_t>{1, *extent})[0]);
     vector = schedule->GetLoops(block)[1];
   }
-  if (lines && (!num_parallel || schedule->ConstExtent(row_tiles) <= kMostUnrolledTiles)) {
+  if (lines && (!num_parallel || copies_tiles)) {
     // The few tiles of a line, each with its own padding, are copies in a loop over all channels.
     std::rotate(std::find(spatial.begin(), spatial.end(), row_tiles), spatial.end() - 1, spatial.end());
     num_parallel = spatial.size() - 1;
@@ -328,10 +336,8 @@ Loop ScheduleSpatialReduction(Schedule* schedule, const Block& block, const Bloc
     if (tile.size() > 1) schedule->Unroll(member_loops[member_loops.size() - 2]);
     if (lines && !(member == block)) schedule->Unroll(member_loops[member_loops.size() - 3]);
   }
-  if (lines) {
-    schedule->Unroll(*lines);
-    if (schedule->ConstExtent(row_tiles) <= kMostUnrolledTiles) schedule->Unroll(row_tiles);
-  }
+  if (lines) schedule->Unroll(*lines);
+  if (copies_tiles) schedule->Unroll(row_tiles);
   // Small windows are unrolled.
   for (const Loop& loop : reduce) {
     if (has_lines && !lines && loop.same_as(reduce.front())) {
