@@ -205,13 +205,23 @@ Results ConvertAttention(const NodeContext& node) {
 Results ConvertRotaryEmbedding(const NodeContext& node) {
   const bool merged = node.Rank(0) == 3;
   const Expr x = SplitHeads(node, node.X(0), merged ? node.RequiredInt("num_heads") : 0);
+  Expr positions;
+  PrimExpr rows;
+  // Tables of as many rows have positions that are compared with these once.
   const auto angles = [&](size_t input) -> Expr {
     const Expr cache = node.X(input);
     if (!node.Has(3)) return cache;
-    return node.Emit(relax::Take(cache, node.Indices(3, {node.Shape(cache)[0]}), 0, "wrap"));
+    const PrimExpr length = node.Shape(cache)[0];
+    if (!rows.defined() || !node.analyzer().CanProveEqual(rows, length)) {
+      rows = length;
+      positions = node.Indices(3, {rows});
+    }
+    return node.Emit(relax::Take(cache, positions, 0, "wrap"));
   };
+  const Expr cosines = angles(1);
+  const Expr sines = angles(2);
   const Expr rotated =
-      Rotate(node, x, angles(1), angles(2), I64(node.Int("rotary_embedding_dim", 0)), node.Flag("interleaved", false));
+      Rotate(node, x, cosines, sines, I64(node.Int("rotary_embedding_dim", 0)), node.Flag("interleaved", false));
   return {merged ? MergeHeads(node, rotated) : rotated};
 }
 

@@ -8,6 +8,7 @@
 
 #include "deuteron/ir/expr_functor.h"
 #include "deuteron/relax/expr.h"
+#include "deuteron/script/printer.h"
 #include "deuteron/support/error.h"
 
 namespace deuteron::onnx {
@@ -64,6 +65,7 @@ struct Graph {
   std::vector<Message> initializers;
   std::vector<Message> inputs = {ValueInfo("x", {"n", "4"})};
   std::vector<std::string> outputs = {"y"};
+  int64_t opset = 17;
 
   std::string Model() const {
     Message graph;
@@ -72,7 +74,7 @@ struct Graph {
     for (const auto& tensor : initializers) graph.Add(5, tensor);
     for (const auto& input : inputs) graph.Add(11, input);
     for (const auto& output : outputs) graph.Add(12, Message().Bytes(1, output));
-    return Message().Int(1, 8).Add(7, graph).Add(8, Message().Int(2, 17)).bytes;
+    return Message().Int(1, 8).Add(7, graph).Add(8, Message().Int(2, opset)).bytes;
   }
 };
 
@@ -158,6 +160,24 @@ TEST(Import, TheFirstRowsOfATableAreAsManyAsWhatTheyAreAddedTo) {
   const std::vector<Message> inputs = {ValueInfo("x", {"n", "4"}), ValueInfo("table", {"512", "4"})};
   const auto func = Main({.nodes = nodes, .initializers = {Ints("zero", {0}), Ints("one", {1})}, .inputs = inputs});
   EXPECT_EQ(FirstDim(func)->kind, ExprKind::kVar);
+}
+
+TEST(Import, PositionsOfTablesOfAsManyRowsAreCheckedOnce) {
+  const std::vector<Message> nodes = {Node("Unsqueeze", {"row", "axis"}, {"at"}),
+                                      Node("RotaryEmbedding", {"x", "cosines", "sines", "at"}, {"y"})};
+  const auto checks = [&](const std::string& rows) {
+    const std::vector<Message> inputs = {ValueInfo("x", {"1", "2", "3", "8"}), ValueInfo("cosines", {"n", "4"}),
+                                         ValueInfo("sines", {rows, "4"})};
+    const Graph graph = {
+        .nodes = nodes, .initializers = {Ints("row", {0, 1, 5}), Ints("axis", {0})}, .inputs = inputs, .opset = 23};
+    const std::string text = script::Print(Load(Write(graph.Model())));
+    int64_t count = 0;
+    for (size_t at = text.find("check_indices"); at != std::string::npos; at = text.find("check_indices", at + 1))
+      ++count;
+    return count;
+  };
+  EXPECT_EQ(checks("n"), 1);
+  EXPECT_EQ(checks("m"), 2);
 }
 
 TEST(Import, EvaluatesOperatorsOnConstantsWhicheverTheyAre) {
