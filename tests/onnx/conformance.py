@@ -37,8 +37,9 @@ The test cases of the onnx package ({version}), run by `./dev conformance`, whic
 agrees with the package's own to a thousandth (a hundredth in 16 bits). The forms: *static*, where operands that say how (axes,
 pads, sizes, …) are initialisers, as exporters write them; *symbolic*, the same with symbols for the dimensions of inputs; *run-time*,
 where all inputs are inputs. Each is compiled fused and not, for generated code alone and for oneDNN. Kernels: calls in the
-compiled models of generated kernels, of kernels of libraries, and of functions of the runtime (whose results are as large as
-the data says, or which check and convert shapes). Nothing in a compiled model is interpreted.
+compiled models of generated kernels, of kernels of libraries, and of the runtime's (NonZero and Unique, whose results are as large
+as the data says). Checks: calls that compare indices and labels with what they index, or convert shapes. Nothing in a compiled
+model is interpreted.
 
 """
 
@@ -104,7 +105,7 @@ def run(binary, name_of_set, form, mode, pattern):
     with tempfile.TemporaryDirectory() as temporary:
         pending, verdicts = prepare(name_of_set, form, pattern, pathlib.Path(temporary))
         node_cases.run(binary, mode, [folder for folder, _ in pending.values()])
-        kernels = np.zeros(3, np.int64)
+        kernels = np.zeros(4, np.int64)
         for name, (folder, expected) in pending.items():
             verdicts[name] = node_cases.verdict(name, folder, expected)
             if not verdicts[name]:
@@ -151,8 +152,8 @@ def main():
     parser.add_argument("--write", action="store_true", help="writes the table and what is expected of each case")
     arguments = parser.parse_args()
     fusions = [fused for fused in (True, False) if not (arguments.not_fused if fused else arguments.fused)]
-    lines = ["| set | form | fused | back end | cases | right | refused | wrong | generated kernels | of libraries | of the runtime |",
-             "| --- | --- | --- | --- | --: | --: | --: | --: | --: | --: | --: |"]
+    lines = ["| set | form | fused | back end | cases | right | refused | wrong | generated kernels | of libraries | of the runtime | checks |",
+             "| --- | --- | --- | --- | --: | --: | --: | --: | --: | --: | --: | --: |"]
     print("\n".join(lines), flush=True)
     wrong, claimed = [], None
     for name_of_set in arguments.sets or SETS:

@@ -6,13 +6,14 @@
 /// to be given; out_0.npy, … are written, or error.txt ("kind: message"). MODE: "interpret" (the imported graph by the
 /// interpreter), "import" (no run), "compile" (the whole pipeline), with options after it: "compile:no-fuse:dnnl" does
 /// not fuse, and uses that back end (none: generated code alone), "checked" compares every access with its buffer. What
-/// is compiled leaves kernels.txt: how many calls there are of generated kernels, of kernels of libraries, and of
-/// functions of the runtime.
+/// is compiled leaves kernels.txt: how many calls there are of generated kernels, of kernels of libraries, of functions
+/// of the runtime that compute, and of those that check indices or convert shapes.
 #include <algorithm>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <iostream>
+#include <set>
 #include <sstream>
 #include <string>
 #include <vector>
@@ -84,9 +85,18 @@ CompileOptions OptionsOf(const std::string& mode) {
   return options;
 }
 
+/// Functions of the runtime that compute no tensor's elements.
+bool IsCheck(const std::string& name) {
+  static const std::set<std::string> kChecks = {
+      "deuteron.vm.check_indices",   "deuteron.vm.check_positions", "deuteron.vm.tensor_to_shape",
+      "deuteron.vm.shape_to_tensor", "deuteron.vm.shape_of",        "deuteron.vm.view",
+      "deuteron.vm.move_axes",       "deuteron.vm.assert",          "deuteron.vm.fail"};
+  return kChecks.count(name) != 0;
+}
+
 /// Calls in the byte code.
 std::string CountKernels(const runtime::Program& program) {
-  int64_t generated = 0, library = 0, other = 0;
+  int64_t generated = 0, library = 0, computing = 0, checks = 0;
   for (const runtime::FunctionSpec& function : program.functions) {
     for (size_t at = 0; at < function.code.size(); at += runtime::LengthOf(function.code[at])) {
       const auto opcode = runtime::OpcodeOf(function.code[at]);
@@ -95,10 +105,11 @@ std::string CountKernels(const runtime::Program& program) {
       const std::string& name = program.strings[function.code[at + 2]];
       const bool is_external = std::any_of(program.externals.begin(), program.externals.end(),
                                            [&](const auto& external) { return external.symbol == name; });
-      ++(is_external ? library : other);
+      ++(is_external ? library : IsCheck(name) ? checks : computing);
     }
   }
-  return std::to_string(generated) + " " + std::to_string(library) + " " + std::to_string(other);
+  return std::to_string(generated) + " " + std::to_string(library) + " " + std::to_string(computing) + " " +
+         std::to_string(checks);
 }
 #endif
 
