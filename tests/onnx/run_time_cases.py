@@ -210,6 +210,10 @@ def operands():
                expected=[np.array([[[[5, 6], [13, 14]]]], F)])
     for length in (5, 8):
         yield case("DFT", [f(2, 8, 3, 1), np.array(length, I), np.array(1, I)], opset=20)
+        for inverse in (0, 1):
+            yield case("DFT", [f(2, 8, 8, 2), np.array(length, I), np.array(inverse - 3, I)], opset=20, inverse=inverse)
+    for inverse in (0, 1):
+        yield case("DFT", [f(2, 8, 8, 2), None, np.array(1, I)], opset=20, inverse=inverse)
     for most in (30, 0):
         yield case("NonMaxSuppression", [f(1, 40, 4, low=0, high=1), f(1, 2, 40, low=0, high=1), np.array(most, I), np.array(0.3, F), np.array(0.2, F)])
     for boxes in (0, 3):

@@ -159,7 +159,8 @@ Results ConvertDFT(const NodeContext& node) {
     shape.Set(last, spec.length);
     return node.WithShape(data, shape);
   };
-  auto [re, im] = Transform(node, fitted(real), is_complex ? fitted(moved(1)) : Expr(), spec);
+  const Expr imaginary = is_complex ? fitted(node.WithShape(moved(1), node.Shape(real))) : Expr();
+  auto [re, im] = Transform(node, fitted(real), imaginary, spec);
   const auto back = [&](const Expr& data) {
     return at_run_time ? at_run_time->MovedBack(data) : MoveAxis(node, data, axis, true);
   };
