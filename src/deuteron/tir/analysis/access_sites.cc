@@ -153,7 +153,7 @@ Instance::Instance(const SymbolValues& symbols) : symbols_(symbols) {
   for (const auto& [var, value] : symbols) values_.Set(var, value);
 }
 
-bool Instance::Enter(const std::vector<const Frame*>& path, const Choices& choices, int64_t lane) {
+bool Instance::Walk(const std::vector<const Frame*>& path, const Choices& choices, int64_t lane, bool guarded) {
   values_.set_lane(lane);
   for (const Frame* frame : path) {
     switch (frame->kind) {
@@ -173,8 +173,7 @@ bool Instance::Enter(const std::vector<const Frame*>& path, const Choices& choic
       }
       case Frame::Kind::kBlock: {
         const SBlockRealizeNode* realize = frame->realize;
-        const auto predicate = Eval(realize->predicate);
-        if (!predicate || *predicate == 0) return false;
+        if (guarded && Eval(realize->predicate).value_or(0) == 0) return false;
         for (size_t i = 0; i < realize->iter_values.size(); ++i) {
           values_.Set(realize->block->iter_vars[i]->var, Eval(realize->iter_values[i]));
         }
@@ -184,6 +183,7 @@ bool Instance::Enter(const std::vector<const Frame*>& path, const Choices& choic
         values_.Set(frame->var, Eval(frame->expr));
         break;
       case Frame::Kind::kGuard: {
+        if (!guarded) break;
         const auto condition = Eval(frame->expr);
         if (!condition || (*condition != 0) != frame->expected) return false;
         break;

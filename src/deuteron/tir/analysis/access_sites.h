@@ -82,12 +82,20 @@ class Instance {
 
   /// Gives all variables on `path` their values; false if that iteration does not exist, a guard keeps it out, or
   /// something cannot be evaluated.
-  bool Enter(const std::vector<const Frame*>& path, const Choices& choices, int64_t lane = 0);
+  bool Enter(const std::vector<const Frame*>& path, const Choices& choices, int64_t lane = 0) {
+    return Walk(path, choices, lane, true);
+  }
+  /// The same whatever guards say.
+  bool EnterUnguarded(const std::vector<const Frame*>& path, const Choices& choices) {
+    return Walk(path, choices, 0, false);
+  }
   std::optional<int64_t> Eval(const PrimExpr& expr) { return values_.Eval(expr); }
   /// `i = 3, j = 0`: the loops of `path`, and the symbols.
   std::string Describe(const std::vector<const Frame*>& path);
 
  private:
+  bool Walk(const std::vector<const Frame*>& path, const Choices& choices, int64_t lane, bool guarded);
+
   SymbolValues symbols_;
   IndexEvaluator values_;
 };

@@ -30,6 +30,11 @@ void VerifyDefinitions(const PrimFunc& func, Findings* findings);
 void VerifyAccesses(const PrimFunc& func, const FunctionAccesses& accesses, Findings* findings);
 void VerifyRaces(const PrimFunc& func, const FunctionAccesses& accesses, Findings* findings);
 
+/// Two iterations of `loop`, at equal positions of the loops around it, of which one stores to the element that the
+/// other accesses, as text; empty if none are found.
+std::string FindMeeting(const AccessSite& store, const AccessSite& other, const Frame* loop,
+                        const SymbolValues& symbols);
+
 /// `block "conv": ` or nothing.
 std::string BlockPrefix(const SBlockRealizeNode* realize);
 /// `for every n` has gone wrong: runs `find` under each assignment of the symbols; the finding under the first if

@@ -1,8 +1,7 @@
 /// Loops whose iterations may run at once.
 ///
 /// A race is two iterations of such a loop, at equal positions of the loops around it, that touch one element of memory
-/// which both can see, one of them writing. It is looked for by solving the equation of the indices for one variable at
-/// a time and checking the solution at concrete values, guards included; of vectors at their first lanes.
+/// which both can see, one of them writing (verify_meetings.cc); of vectors at their first lanes.
 #include <algorithm>
 #include <set>
 #include <unordered_set>
@@ -176,7 +175,7 @@ class RaceVerifier {
   bool VerifyPair(const AccessSite& store, const AccessSite& other, const Frame* loop) {
     if (store.indices.size() != other.indices.size()) return false;
     const std::string found = UnderAllAssignments(
-        assignments_, [&](const SymbolValues& symbols) { return PairFinder(store, other, loop, symbols).Find(); });
+        assignments_, [&](const SymbolValues& symbols) { return FindMeeting(store, other, loop, symbols); });
     if (found.empty()) return false;
     reported_.emplace(loop, store.buffer->data.get());
     const std::string name(store.buffer->name);
@@ -186,97 +185,6 @@ class RaceVerifier {
                    "]: " + found);
     return true;
   }
-  class PairFinder {
-   public:
-    PairFinder(const AccessSite& store, const AccessSite& other, const Frame* loop, const SymbolValues& symbols)
-        : store_(store),
-          other_(other),
-          loop_(loop),
-          store_path_(PathOf(store.frame)),
-          other_path_(PathOf(other.frame)),
-          instance_(symbols) {}
-
-    /// The two iterations, empty if none are found.
-    std::string Find() {
-      // The first iterations, and some in the middle for guards on the first.
-      for (const int64_t position : {0, 1, 2}) {
-        Instance::Choices here{{loop_->loop, position}};
-        if (!instance_.Enter(store_path_, here)) continue;
-        std::vector<int64_t> target;
-        for (const PrimExpr& index : store_.indices) {
-          const auto value = instance_.Eval(index);
-          if (!value) return "";
-          target.push_back(*value);
-        }
-        for (const int64_t step : {1, -1, 2}) {
-          if (position + step < 0) continue;
-          Instance::Choices there{{loop_->loop, position + step}};
-          if (Reach(&there, target)) return Tell(here, there, target);
-        }
-      }
-      return "";
-    }
-
-   private:
-    std::optional<std::vector<int64_t>> IndicesAt(const Instance::Choices& choices) {
-      if (!instance_.Enter(other_path_, choices)) return std::nullopt;
-      std::vector<int64_t> values;
-      for (const PrimExpr& index : other_.indices) {
-        const auto value = instance_.Eval(index);
-        if (!value) return std::nullopt;
-        values.push_back(*value);
-      }
-      return values;
-    }
-
-    /// Moves inner loops, an axis and a loop at a time, until the access hits `target`.
-    bool Reach(Instance::Choices* choices, const std::vector<int64_t>& target) {
-      auto now = IndicesAt(*choices);
-      for (size_t axis = 0; now && axis < target.size(); ++axis) {
-        if ((*now)[axis] == target[axis]) continue;
-        bool moved = false;
-        for (const Frame* frame : other_path_) {
-          if (frame->kind != Frame::Kind::kLoop || frame->depth <= loop_->depth) continue;
-          const int64_t before = (*choices)[frame->loop];
-          (*choices)[frame->loop] = before + 1;
-          const auto next = IndicesAt(*choices);
-          const int64_t slope = next ? (*next)[axis] - (*now)[axis] : 0;
-          const int64_t missing = target[axis] - (*now)[axis];
-          if (slope != 0 && missing % slope == 0 && before + missing / slope >= 0) {
-            (*choices)[frame->loop] = before + missing / slope;
-            const auto there = IndicesAt(*choices);
-            // An axis that was right must stay so.
-            if (there &&
-                std::equal(target.begin(), target.begin() + static_cast<std::ptrdiff_t>(axis) + 1, there->begin())) {
-              now = there;
-              moved = true;
-              break;
-            }
-          }
-          (*choices)[frame->loop] = before;
-        }
-        if (!moved) return false;
-      }
-      return now && std::equal(target.begin(), target.end(), now->begin());
-    }
-
-    std::string Tell(const Instance::Choices& here, const Instance::Choices& there,
-                     const std::vector<int64_t>& target) {
-      std::string element;
-      for (const int64_t index : target) element += (element.empty() ? "" : ", ") + std::to_string(index);
-      instance_.Enter(store_path_, here);
-      const std::string first = instance_.Describe(store_path_);
-      instance_.Enter(other_path_, there);
-      return "element [" + element + "] at " + first + " and at " + instance_.Describe(other_path_);
-    }
-
-    const AccessSite& store_;
-    const AccessSite& other_;
-    const Frame* loop_;
-    std::vector<const Frame*> store_path_;
-    std::vector<const Frame*> other_path_;
-    Instance instance_;
-  };
 
   const FunctionAccesses& accesses_;
   Findings* findings_;

@@ -220,6 +220,27 @@ TEST(Verify, OverlappingTilesAreCaught) {
   EXPECT_EQ(ViolationsOf(EditLoop(scan, 0, [](ForNode* loop) { loop->loop_kind = ForKind::kSerial; })), "");
 }
 
+/// A split that has a tile of a group too many: it is the first of the next group, which another iteration writes. The
+/// two differ in three loops.
+TEST(Verify, TilesOfTheNextGroupAreCaught) {
+  const Buffer out("out", kFloat, {I64(64)});
+  const Var group("group"), pair("pair"), tile("tile"), i("i");
+  const auto tiles = [&](PrimExpr condition, bool fused) {
+    const PrimExpr in_group = fused ? PrimExpr(FloorDiv(pair, I64(2))) : PrimExpr(group);
+    const PrimExpr pair_of = fused ? PrimExpr(FloorMod(pair, I64(2))) : PrimExpr(pair);
+    Stmt body = BufferStore(out, CastTo(kFloat, pair + i), {in_group * 12 + pair_of * 8 + tile * 4 + i});
+    if (condition.defined()) body = IfThenElse(condition, body);
+    body = For(tile, I64(0), I64(2), ForKind::kSerial, For(i, I64(0), I64(4), ForKind::kSerial, body));
+    if (!fused) body = For(group, I64(0), I64(2), ForKind::kSerial, body);
+    body = For(pair, I64(0), I64(fused ? 4 : 2), ForKind::kParallel, body);
+    return PrimFunc::FromBuffers({out}, {}, body);
+  };
+  EXPECT_VIOLATION(tiles(PrimExpr(), false), "race: iterations of the parallel loop pair");
+  EXPECT_VIOLATION(tiles(PrimExpr(), true), "race: iterations of the parallel loop pair");
+  EXPECT_EQ(ViolationsOf(tiles(pair * 2 + tile < 3, false)), "");
+  EXPECT_EQ(ViolationsOf(tiles(FloorMod(pair, I64(2)) * 2 + tile < 3, true)), "");
+}
+
 TEST(Verify, ShrunkRegionsAreCaught) {
   for (const PrimFunc& func : ScheduledKernels()) {
     Schedule s(func);

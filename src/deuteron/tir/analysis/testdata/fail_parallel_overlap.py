@@ -8,4 +8,4 @@ class Module:
                 B[i * T.int64(2) + j] = A[i, j]
 # ----- expected
 # ModelError: the module is not well formed:
-#   function "kernel": block "root": race: iterations of the parallel loop i share elements of B: one writes B[i * 2 + j], another writes B[i * 2 + j]: element [2] at i = 1, j = 0 and at i = 0, j = 2
+#   function "kernel": block "root": race: iterations of the parallel loop i share elements of B: one writes B[i * 2 + j], another writes B[i * 2 + j]: element [2] at i = 0, j = 2 and at i = 1, j = 0
