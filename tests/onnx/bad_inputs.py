@@ -89,6 +89,15 @@ BRANCHES = """<ir_version: 8, opset_import: ["" : 17]> g (float[1, 3, N] x, bool
 PAIRS = """<ir_version: 8, opset_import: ["" : 17]> g (float[N, 3] x, float[M, 3] w) => (float[] y) {
     y = Scan <num_scan_inputs = 2, body = b (float[3] p, float[3] q) => (float[3] r) { r = Add (p, q) }> (x, w) }"""
 
+# Sizes that only the run tells, and the words for those that do not agree.
+SIZES = (
+    ("y = MatMul (a, b)", ["node 'fit': input 'b', dimension 0: expected K of input 'a' = 3, got 5 (of (5, 4)); give inputs of sizes that agree"]),
+    ("y = MatMul (t, b)", ["node 'fit': input 'b', dimension 0: expected K of input 'a' = 3, got 5"]),
+    ("y = MatMul (a, t2)", ["node 'fit': result of 'twin', dimension 0: expected K of input 'a' = 3, got 5"]),
+    ("y = Add (a, b)", ["node 'fit': input 'a', dimension 0: expected 1 or J = 5, got 2 (of (2, 3))"]),
+    ("y = Concat <axis = 0> (a, b)", ["node 'fit': input 'b', dimension 1: expected K of input 'a' = 3, got 4"]),
+)
+
 
 def run(binary, folder, model, inputs):
     onnx.save(model, folder / "model.onnx")
@@ -130,6 +139,12 @@ def main():
             if result.returncode != status or word not in result.stderr:
                 failures += 1
                 print(f"FAILED pairs of {rows}: status {result.returncode}, {result.stdout}{result.stderr}")
+        for node, words in SIZES:
+            text = '<ir_version: 8, opset_import: ["" : 17]> g (float[N, K] a, float[J, L] b) => (float[R, S] y) { t = Relu (a) [twin] t2 = Neg (b) [fit] %s }'
+            result = run(binary, folder, onnx.parser.parse_model(text % node), {"a": np.ones((2, 3), np.float32), "b": np.ones((5, 4), np.float32)})
+            if result.returncode != MODEL or any(word not in result.stderr for word in words) or "match_cast" in result.stderr:
+                failures += 1
+                print(f"FAILED {node}: status {result.returncode}, {result.stdout}{result.stderr}")
     print(f"{failures} failures")
     return 5 if failures else 0
 

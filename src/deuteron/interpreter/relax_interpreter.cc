@@ -13,6 +13,7 @@
 #include "deuteron/relax/op_info.h"
 #include "deuteron/relax/transform/cleanup/passes.h"
 #include "deuteron/relax/transform/library/library_codegen.h"
+#include "deuteron/relax/type_analysis.h"
 #include "deuteron/runtime/loop.h"
 #include "deuteron/runtime/plugin.h"
 #include "deuteron/runtime/tensor.h"
@@ -66,7 +67,7 @@ class RelaxInterpreter {
       for (const Binding& binding : block->bindings) {
         if (const auto* match = binding.as<MatchCastNode>()) {
           Value value = Eval(match->value, frame);
-          frame->Match(match->ty, value, "match_cast of " + std::string(match->var->name_hint) + Where(match->span));
+          frame->Match(match->ty, value, DescribeMatched(GetRef<MatchCast>(match)));
           frame->values[match->var.get()] = std::move(value);
         } else {
           const auto* bound = binding.as<VarBindingNode>();

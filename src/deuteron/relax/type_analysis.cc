@@ -1,6 +1,7 @@
 #include "deuteron/relax/type_analysis.h"
 
 #include <algorithm>
+#include <optional>
 
 #include "deuteron/ir/borrow.h"
 
@@ -210,13 +211,30 @@ const char* Symbol(ExprKind kind) {
   }
 }
 
+/// A dimension that is demanded to be 1 or what it is broadcast to, (1 if n == 1 else (n if m == 1 else m)): `1 or m`.
+std::optional<std::string> DescribeBroadcast(const tir::SelectNode* select) {
+  const auto is_one = [](const PrimExpr& condition) {
+    return condition->kind == ExprKind::kEQ && AsConstInt(static_cast<const tir::BinaryNode*>(condition.get())->b) == 1;
+  };
+  if (AsConstInt(select->true_value) != 1 || !is_one(select->condition)) return std::nullopt;
+  const auto* both = select->false_value.as<tir::SelectNode>();
+  return "1 or " + Describe(both != nullptr && is_one(both->condition) ? both->false_value : select->false_value);
+}
+
 }  // namespace
+
+std::string DescribeMatched(const MatchCast& match) {
+  const std::string name(match->var->name_hint);
+  return match->span.defined() ? "node '" + std::string(match->span->source) + "': " + name
+                               : "match_cast of '" + name + "'";
+}
 
 std::string Describe(const PrimExpr& dim) {
   if (const auto value = AsConstInt(dim)) return std::to_string(*value);
   if (const auto* var = dim.as<tir::VarNode>()) return std::string(var->name_hint);
   if (const auto* cast = dim.as<tir::CastNode>()) return Describe(cast->value);
   if (const auto* select = dim.as<tir::SelectNode>()) {
+    if (const auto text = DescribeBroadcast(select)) return *text;
     return Describe(select->true_value) + " if " + Describe(select->condition) + " else " +
            Describe(select->false_value);
   }

@@ -18,6 +18,8 @@ std::string Describe(const Type& type);
 /// `(1, n, 2 * n)`
 std::string Describe(const Array<PrimExpr>& shape);
 std::string Describe(const PrimExpr& dim);
+/// `match_cast of 'x'`, and in a model `node '/fc': input 'x'`: what a type that it has not is demanded of.
+std::string DescribeMatched(const MatchCast& match);
 
 /// Whether `derived` is `base` or below it: every value of type `derived` is one of type `base`. Shapes are
 /// compared by the prover; what cannot be proved equal is not.

@@ -80,7 +80,8 @@ class Matcher {
       const std::string expected = std::to_string(frame_->cells[dim.cell]);
       const std::string& text = program_.strings[dim.text];
       Fail(what + ", dimension " + std::to_string(i), text == expected ? expected : text + " = " + expected,
-           std::to_string(actual[i]) + " (of " + Describe(actual) + ")");
+           std::to_string(actual[i]) + " (of " + Describe(actual) + ")" +
+               (is_input_ ? "" : "; give inputs of sizes that agree"));
     }
   }
 

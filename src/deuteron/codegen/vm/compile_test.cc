@@ -492,7 +492,8 @@ TEST_F(CompileTest, ChecksWhatAKernelTrustsAndTypesDoNotShow) {
     FAIL() << "no error";
   } catch (const ffi::Error& error) {
     EXPECT_EQ(error.kind() + ": " + error.message(),
-              "ModelError: argument 1 of kernel add, dimension 0: expected n = 3, got 2 (of (2))");
+              "ModelError: argument 1 of kernel add, dimension 0: expected n = 3, got 2 (of (2)); give inputs of sizes "
+              "that agree");
   }
   for (const runtime::FunctionSpec& function : exe->program().functions)
     EXPECT_EQ(CountMatches(function), function.name == "main" ? 3 : 2) << function.name;

@@ -144,8 +144,7 @@ void FunctionCompiler::CompileBinding(const relax::Binding& binding) {
 
 void FunctionCompiler::CompileMatchCast(const relax::MatchCastNode* match) {
   const uint32_t object = ObjectOf(match->value);
-  const uint32_t what =
-      builder_->String("match_cast of '" + std::string(match->var->name_hint) + "'" + PlaceText(span_));
+  const uint32_t what = builder_->String(relax::DescribeMatched(GetRef<relax::MatchCast>(match)));
   Emit(Opcode::kMatch, {object, TypeIndex(match->ty, MatchMode::kBind), what, 0});
   if (HasExpressions(match->ty)) {
     const uint32_t type = TypeIndex(match->ty, MatchMode::kCheck);

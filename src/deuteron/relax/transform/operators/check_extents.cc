@@ -27,6 +27,12 @@ class ExtentChecker : public SeqRewriter {
 
   Function Run(const Function& function) {
     builder_.BeginScope(function->params);
+    const auto names = function->GetAttr<Array<String>>("input_names");
+    for (size_t i = 0; i < function->params.size(); ++i) {
+      const auto index = static_cast<int64_t>(i);
+      const Var& param = function->params[index];
+      inputs_[param.get()] = names && i < names->size() ? (*names)[index] : param->name_hint;
+    }
     Function checked = RewriteBody(function);
     builder_.EndScope();
     return checked;
@@ -42,6 +48,7 @@ class ExtentChecker : public SeqRewriter {
   }
 
   void RewriteBinding(const Binding& binding, Bindings* out) override {
+    if (binding->span.defined()) places_[binding->var.get()] = binding->span;
     const auto* node = BoundValue(binding).as<CallNode>();
     const auto* op = node == nullptr ? nullptr : node->op.as<OpNode>();
     const OpInfo* info = op == nullptr ? nullptr : FindOpInfo(GetRef<Op>(op));
@@ -91,13 +98,14 @@ class ExtentChecker : public SeqRewriter {
     }
     shape.Set(axis, wanted);
     const TensorType type(std::move(shape), tensor->dtype, tensor->vdevice);
-    const std::string name = "argument " + std::to_string(demand.arg) + " of " + OpName(call);
+    const std::string name = NameOf(call, value, demand.arg, span);
     if (demand.relation != Relation::kEqual) {
       // That it is the smaller or the greater of both, or one of the two, is checked; then it is what it was.
       const Var checked = NewVar(name, type);
       out->push_back(MatchCast(checked, value, type, span));
       Var var = NewVar(name, old);
       out->push_back(MatchCast(var, checked, old, span));
+      Remember(value, var);
       return var;
     }
     if (!out->empty()) {
@@ -122,6 +130,7 @@ class ExtentChecker : public SeqRewriter {
       const Expr flat = builder_.Normalize(Flatten(value));
       row = NewVar("elements", flat.ty());
       out->push_back(VarBinding(Downcast<Var>(row), flat, span));
+      Remember(value, row);
     }
     return Cast(call, row, {demand.arg, 0, demand.extent}, span, out);
   }
@@ -130,7 +139,27 @@ class ExtentChecker : public SeqRewriter {
     Var var = NewVar(name, type);
     made_.insert(var.get());
     out->push_back(MatchCast(var, value, type, span));
+    Remember(value, var);
     return var;
+  }
+
+  /// What errors call `value`: in a model, whose node they tell by the span, what the model calls it.
+  std::string NameOf(const Call& call, const Expr& value, size_t arg, const Span& span) const {
+    if (span.defined()) {
+      const auto input = inputs_.find(value.get());
+      if (input != inputs_.end()) return "input '" + std::string(input->second) + "'";
+      const auto place = places_.find(value.get());
+      if (place != places_.end()) return "result of '" + std::string(place->second->source) + "'";
+    }
+    return "argument " + std::to_string(arg) + " of " + OpName(call);
+  }
+
+  /// `var` is `value` under another name.
+  void Remember(const Expr& value, const Expr& var) {
+    const auto input = inputs_.find(value.get());
+    if (input != inputs_.end()) inputs_[var.get()] = String(input->second);
+    const auto place = places_.find(value.get());
+    if (place != places_.end()) places_[var.get()] = Span(place->second);
   }
 
   Array<Expr> Fields(const Expr& tuple, Bindings* out) {
@@ -158,6 +187,9 @@ class ExtentChecker : public SeqRewriter {
   BlockBuilder builder_;
   bool in_dataflow_ = false;
   std::unordered_set<const Object*> made_;
+  std::unordered_map<const Object*, String> inputs_;
+  /// Of the nodes that values come from.
+  std::unordered_map<const Object*, Span> places_;
 };
 
 }  // namespace
