@@ -120,6 +120,7 @@ struct Analyzer::Impl {
 
   // --- prove.cc
   /// `poly >= 0` for all values of its variables. `depth` bounds the search.
+  bool ProveByQuotients(const Poly& poly);
   bool ProveNonNegative(const Poly& poly, int depth);
   bool ProveByElimination(Poly poly);
   bool ProveByFacts(const Poly& poly, int depth);

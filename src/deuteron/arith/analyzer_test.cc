@@ -135,6 +135,8 @@ TEST_F(SimplifyTest, SplitsAndFuses) {
   Check(FloorDiv(FloorDiv(f_, n_), m_), FloorDiv(f_, n_ * m_));
   Check(f_ - FloorDiv(f_, 4) * 4, FloorMod(f_, 4));
   Check(FloorDiv(f_, 4) * 4 + 1 + FloorMod(f_, 4), f_ + 1);
+  Check(Min(FloorDiv(n_ + 1, 4), FloorDiv(n_ + 3, 4)), FloorDiv(n_ + 1, 4));
+  Check(Max(FloorDiv(n_ + 1, 4), FloorDiv(n_ + 9, 4) - 2), FloorDiv(n_ + 1, 4));
 }
 
 TEST_F(SimplifyTest, MinMaxSelect) {
@@ -188,6 +190,9 @@ TEST_F(SimplifyTest, Proofs) {
   Proves(i_ < n_);
   Proves(i_ + 1 <= n_);
   Proves(FloorDiv(i_, 4) < CeilDiv(n_, I64(4)));
+  const Var tile("tile", DataType::Int(64));
+  analyzer_.Bind(tile, Range::FromMinExtent(I64(0), CeilDiv(n_, I64(16))));
+  Proves(tile * 16 < n_);
   Proves(FloorMod(f_, n_) < n_);
   Proves(Min(f_, n_ - 1) < n_);
   Proves(Max(f_, I64(0)) >= 0);

@@ -117,7 +117,7 @@ bool Analyzer::Impl::EliminateOne(Poly* poly) {
 bool Analyzer::Impl::ProveByElimination(Poly poly) {
   for (int step = 0; step < kMaxEliminations && poly.terms.size() <= kMaxTerms; ++step) {
     if (!EliminateOne(&poly)) return false;
-    poly = Tighten(std::move(poly));
+    poly = Tighten(Recombine(poly, DataType::Int(64)));
     if (BoundOf(poly).min_value >= 0) return true;
   }
   return false;
@@ -203,9 +203,26 @@ bool Analyzer::Impl::ProveByCases(const Poly& poly, int depth) {
   return false;
 }
 
+/// x // c - y // c is at least (x - y) // c.
+bool Analyzer::Impl::ProveByQuotients(const Poly& poly) {
+  if (poly.terms.size() != 2 || poly.terms[0].coeff != -poly.terms[1].coeff) return false;
+  const bool first_is_added = poly.terms[0].coeff > 0;
+  const auto& added = monos[static_cast<size_t>(poly.terms[first_is_added ? 0 : 1].mono)];
+  const auto& taken = monos[static_cast<size_t>(poly.terms[first_is_added ? 1 : 0].mono)];
+  if (added.size() != 1 || taken.size() != 1) return false;
+  const Atom &x = atoms[static_cast<size_t>(added[0])], &y = atoms[static_cast<size_t>(taken[0])];
+  if (x.kind != AtomKind::kFloorDiv || y.kind != AtomKind::kFloorDiv || !(x.b == y.b) || !x.b.is_const() ||
+      x.b.constant <= 0 || x.is_data || y.is_data)
+    return false;
+  const Poly difference = SubPoly(x.a, y.a);
+  if (!difference.is_const()) return false;
+  const int64_t least = FloorDivInt(difference.constant, x.b.constant);
+  return OffsetPoly(ConstPoly(poly.constant), std::abs(poly.terms[0].coeff) * least).constant >= 0;
+}
+
 bool Analyzer::Impl::ProveNonNegative(const Poly& original, int depth) {
   if (original.is_const()) return original.constant >= 0;
-  if (BoundOf(original).min_value >= 0) return true;
+  if (BoundOf(original).min_value >= 0 || ProveByQuotients(original)) return true;
   if (depth <= 0 || IsData(original) || original.terms.size() > kMaxTerms) return false;
   const Poly poly = Tighten(original);
   if (BoundOf(poly).min_value >= 0 || ProveByElimination(poly)) return true;
