@@ -94,6 +94,8 @@ class ConditionFinder : public StmtExprVisitor {
   /// Comparisons that go where `tests` hold.
   std::unordered_set<const Object*> removable;
   std::vector<PrimExpr> tests;
+  /// Where none of these hold, none of the comparisons does for any iteration of the loops further in.
+  std::vector<PrimExpr> chances;
 
  protected:
   void VisitFor_(const ForNode* op) override {
@@ -127,10 +129,7 @@ class ConditionFinder : public StmtExprVisitor {
     for (const PrimExpr& part : Conjuncts(condition)) {
       if (rejected_.count(part.get())) continue;
       PrimExpr test = WorstCase(part);
-      const bool known =
-          test.defined() && (IsConstInt(test, 1) || std::any_of(tests.begin(), tests.end(), [&](const PrimExpr& other) {
-                               return StructuralEqual()(other, test);
-                             }));
+      const bool known = test.defined() && (IsConstInt(test, 1) || IsAmong(tests, test));
       if (!known && tests.size() == kMostTests) test = PrimExpr();
       if (!test.defined()) {
         rejected_.insert(part.get());
@@ -139,7 +138,15 @@ class ConditionFinder : public StmtExprVisitor {
       }
       removable.insert(part.get());
       if (!known) tests.push_back(test);
+      const PrimExpr slack = Extreme(part, [](const arith::SymbolicInterval& interval) { return interval.max; });
+      const PrimExpr chance = slack.defined() ? analyzer_.Simplify(slack >= 0) : True();
+      if (!IsAmong(chances, chance)) chances.push_back(chance);
     }
+  }
+
+  static bool IsAmong(const std::vector<PrimExpr>& exprs, const PrimExpr& expr) {
+    return std::any_of(exprs.begin(), exprs.end(),
+                       [&](const PrimExpr& other) { return StructuralEqual()(other, expr); });
   }
 
   /// A condition of the variables outside of the inner loops that implies `part`; null if there is none of use.
@@ -157,20 +164,27 @@ class ConditionFinder : public StmtExprVisitor {
       for (const ForNode* loop : loops_) inner = inner || loop->loop_var.get() == node.get();
     });
     if (!depends || !inner || !pure) return PrimExpr();
-    slack = analyzer_.Simplify(slack);
-    for (size_t i = loops_.size(); i-- > 0;) {
-      const arith::DomainMap domain = {{loops_[i]->loop_var, Range::FromMinExtent(loops_[i]->min, loops_[i]->extent)}};
-      slack = arith::EvalInterval(slack, domain, &analyzer_).min;
-      if (!slack.defined()) return PrimExpr();
-    }
-    for (const ForNode* loop : loops_) {
-      bool left = false;
-      deuteron::PostOrderVisit(slack, [&](const PrimExpr& node) { left = left || node.get() == loop->loop_var.get(); });
-      if (left) return PrimExpr();
-    }
+    slack = Extreme(part, [](const arith::SymbolicInterval& interval) { return interval.min; });
+    if (!slack.defined()) return PrimExpr();
     PrimExpr test = analyzer_.Simplify(slack >= 0);
     if (IsZero(test) || analyzer_.CanProve(!test)) return PrimExpr();
     return test;
+  }
+
+  /// That end of a comparison's slack over the loops further in; null if it is not known without their variables.
+  template <typename End>
+  PrimExpr Extreme(const PrimExpr& part, const End& end) {
+    PrimExpr slack = analyzer_.Simplify(Slack(part));
+    for (size_t i = loops_.size(); i-- > 0;) {
+      const arith::DomainMap domain = {{loops_[i]->loop_var, Range::FromMinExtent(loops_[i]->min, loops_[i]->extent)}};
+      slack = end(arith::EvalInterval(slack, domain, &analyzer_));
+      if (!slack.defined()) return PrimExpr();
+    }
+    const bool left = UsesVar(slack, [&](const VarNode* var) {
+      return std::any_of(loops_.begin(), loops_.end(),
+                         [&](const ForNode* loop) { return loop->loop_var.get() == var; });
+    });
+    return left ? PrimExpr() : slack;
   }
 
   const Object* loop_var_;
@@ -299,6 +313,38 @@ class Roller : public StmtExprMutator {
   std::unordered_set<const Object*> in_conditions_;
 };
 
+/// Whether a statement stores only under one of some conditions, or in what it allocates.
+class GuardCheck : public StmtExprVisitor {
+ public:
+  static bool Holds(const Stmt& stmt, const std::unordered_set<const Object*>& conditions) {
+    GuardCheck check(conditions);
+    check.VisitStmt(stmt);
+    return check.holds_;
+  }
+
+ protected:
+  void VisitAllocBuffer_(const AllocBufferNode* op) override {
+    own_.insert(op->buffer.get());
+    StmtExprVisitor::VisitAllocBuffer_(op);
+  }
+  void VisitIfThenElse_(const IfThenElseNode* op) override {
+    const std::vector<PrimExpr> parts = Conjuncts(op->condition);
+    const bool is_guard = !op->else_case.defined() &&
+                          std::any_of(parts.begin(), parts.end(),
+                                      [&](const PrimExpr& part) { return conditions_.count(part.get()) != 0; });
+    if (!is_guard) StmtExprVisitor::VisitIfThenElse_(op);
+  }
+  void VisitBufferStore_(const BufferStoreNode* op) override { holds_ = holds_ && own_.count(op->buffer.get()) != 0; }
+  void VisitEvaluate_(const EvaluateNode*) override { holds_ = false; }
+
+ private:
+  explicit GuardCheck(const std::unordered_set<const Object*>& conditions) : conditions_(conditions) {}
+
+  const std::unordered_set<const Object*>& conditions_;
+  std::unordered_set<const Object*> own_;
+  bool holds_ = true;
+};
+
 class Partitioner : public StmtExprMutator {
  protected:
   Stmt VisitFor_(const ForNode* op) override {
@@ -402,8 +448,11 @@ class Partitioner : public StmtExprMutator {
     // Where it does not hold, it may for parts of what is inside.
     if (IsConstInt(test, 1)) return fast;
     const bool is_rare = AsConstInt(loop->extent).value_or(0) >= kManyIterations;
-    const Stmt other = is_rare ? Roller(finder.removable).VisitStmt(stmt) : stmt;
-    return IfThenElse(test, fast, VisitStmt(Without(test, other)));
+    const Stmt other = VisitStmt(Without(test, is_rare ? Roller(finder.removable).VisitStmt(stmt) : stmt));
+    // A tile of which nothing exists is left out as a whole.
+    const bool is_left_out = finder.chances.size() == 1 && !analyzer_.CanProve(finder.chances[0]) &&
+                             GuardCheck::Holds(stmt, finder.removable);
+    return IfThenElse(test, fast, is_left_out ? IfThenElse(finder.chances[0], other, Stmt()) : other);
   }
 
   static bool Holds(const ObjectRef& node, const std::unordered_set<const Object*>& nodes) {

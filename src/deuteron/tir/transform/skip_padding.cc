@@ -64,6 +64,16 @@ class PaddingSkipper : public StmtExprMutator {
     return IfThenElse(guarded->condition, BufferStore(op->buffer, std::move(value), op->indices, op->span));
   }
 
+  /// One condition for two, so that either can move out of a loop.
+  Stmt VisitIfThenElse_(const IfThenElseNode* op) override {
+    Stmt result = StmtExprMutator::VisitIfThenElse_(op);
+    const auto* outer = result.as<IfThenElseNode>();
+    const auto* inner = outer == nullptr ? nullptr : outer->then_case.as<IfThenElseNode>();
+    if (inner == nullptr || outer->else_case.defined() || inner->else_case.defined() || ReadsMemory(inner->condition))
+      return result;
+    return IfThenElse(outer->condition && inner->condition, inner->then_case, Stmt(), op->span);
+  }
+
   Stmt VisitFor_(const ForNode* op) override {
     const bool is_vector = op->loop_kind == ForKind::kVectorized;
     if (is_vector) lanes_.push_back(op->loop_var.get());
@@ -89,6 +99,14 @@ class PaddingSkipper : public StmtExprMutator {
   }
 
  private:
+  static bool ReadsMemory(const PrimExpr& expr) {
+    bool reads = false;
+    deuteron::PostOrderVisit(expr, [&](const PrimExpr& node) {
+      reads = reads || node->kind == ExprKind::kBufferLoad || node->kind == ExprKind::kCall;
+    });
+    return reads;
+  }
+
   /// A value that changes nothing but where a condition holds; nothing if it is none.
   static std::optional<Guarded> Unguard(const PrimExpr& value, ExprKind kind) {
     static const Op if_then_else = Op::Get("tir.if_then_else");
