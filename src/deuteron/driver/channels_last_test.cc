@@ -78,6 +78,22 @@ std::vector<Case> Cases() {
         "out_dtype=\"uint8\", axis=0)",
         "gv = R.nn.conv2d(q, w, padding=[1, 1, 1, 1], groups=32, data_layout=\"NHWC\", kernel_layout=\"HWOI\", "
         "out_layout=\"NHWC\", out_dtype=\"float32\")"}},
+      {"open_pixels_with_a_sum",
+       "\"n\", \"h\", \"w\", 32",
+       {Numbers("w", "32, 32, 1, 1", 1024), Numbers("b", "32", 32), Conv("c", "x", "w", "padding=[0, 0, 0, 0]"),
+        "gv = R.nn.relu(R.add(R.add(c, b), x))"}},
+      {"open_pixels_of_several_panels",
+       "1, \"h\", \"w\", 12",
+       {Numbers("w", "80, 12, 1, 1", 960), Conv("gv", "x", "w", "padding=[0, 0, 0, 0]")}},
+      {"open_windows",
+       "1, \"h\", \"w\", 20",
+       {Numbers("w", "48, 20, 3, 3", 8640), Conv("gv", "x", "w", "padding=[1, 1, 1, 1], strides=[2, 2]")}},
+      {"open_depthwise",
+       "2, \"h\", \"w\", 96",
+       {Numbers("w", "3, 3, 96, 1", 864), Depthwise("96", "padding=[1, 1, 1, 1]")}},
+      {"open_depthwise_strided",
+       "1, \"h\", \"w\", 40",
+       {Numbers("w", "5, 5, 40, 1", 1000), Depthwise("40", "padding=[2, 2, 2, 2], strides=[2, 2]")}},
       {"max_pool",
        "2, 9, 7, 20",
        {"gv = R.nn.max_pool2d(x, pool_size=[3, 3], strides=[2, 2], padding=[1, 1, 1, 1], layout=\"NHWC\")"}},
@@ -101,8 +117,12 @@ TEST_P(ChannelsLastKernels, ComputeWhatTheOperatorsDo) {
                              "llvm -mcpu=x86-64-v3 -threads=3 -l1-bytes=4096 -l2-bytes=16384"}) {
     VerifyOptions options{.compile = {.threads = 2, .backend = "none"}};
     options.compile.target = target;
-    for (const VerifiedStage& stage : Verify(script::ParseModule(TextOf(GetParam())), options)) {
-      EXPECT_EQ(stage.problem, "") << stage.name << " for " << target;
+    const bool is_open = std::string(GetParam().shape).find('"') != std::string::npos;
+    for (const int64_t extent : is_open ? std::vector<int64_t>{1, 7} : std::vector<int64_t>{1}) {
+      options.symbolic_extent = extent;
+      for (const VerifiedStage& stage : Verify(script::ParseModule(TextOf(GetParam())), options)) {
+        EXPECT_EQ(stage.problem, "") << stage.name << " for " << target << ", extents of " << extent;
+      }
     }
   }
 }

@@ -320,6 +320,20 @@ int64_t BytesOfProduct(const SBlock& block, const MatmulRoles& roles, const Buff
   return AsConstInts(operand->buffer->shape) ? LeastBytesOfProduct(block, roles, operand) : 0;
 }
 
+/// Bytes of an operand along the dimensions that only what is summed over runs through: those of one row, or pixel.
+int64_t BytesOfRow(const SBlock& block, const BufferLoad& operand) {
+  int64_t bytes = operand->buffer->dtype.bytes();
+  for (int64_t dim = 0; dim < std::ssize(operand->indices); ++dim) {
+    const bool is_spatial = UsesVar(operand->indices[dim], [&](const VarNode* var) {
+      return std::any_of(block->iter_vars.begin(), block->iter_vars.end(), [&](const IterVar& iter) {
+        return iter->type == IterVarType::kSpatial && iter->var.get() == var;
+      });
+    });
+    if (!is_spatial) bytes *= AssumedExtent(operand->buffer->shape[dim]);
+  }
+  return bytes;
+}
+
 /// More rows must take this much less time to pass by each panel than blocks that stay beside one, which is what is
 /// rather done.
 constexpr double kLeastGainOfMoreRows = 2;
@@ -409,6 +423,8 @@ bool PlanWholeVectors(const SBlock& block, const MatmulRoles& roles, const Array
   }
   plan->contiguous_output = output_last && output_last->iter == plan->vector;
   const int64_t b_bytes = BytesOfProduct(block, roles, b);
+  plan->row_bytes = BytesOfRow(block, a);
+  plan->b_stays = b_bytes != 0 && b_bytes <= CostModel(target.machine).PanelBytes();
   if (b_bytes > CostModel(target.machine).PanelBytes()) {
     for (const size_t axis : row_axes) {
       if (axis < plan->vector && axis != plan->row) plan->inner_rows.push_back(axis);

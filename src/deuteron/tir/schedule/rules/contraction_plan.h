@@ -40,6 +40,10 @@ struct ContractionPlan {
   /// Bytes of A in one product of a batch, and how many of them may stay in the second cache; 0 where not known.
   int64_t a_bytes = 0;
   int64_t a_budget = 0;
+  /// Bytes of A that a row has for itself.
+  int64_t row_bytes = 0;
+  /// Whether all of B stays in the second cache while rows pass by.
+  bool b_stays = false;
   /// Whether threads rather share out rows than panels.
   bool shares_rows = false;
   /// Parts of the row axis that are cut into tiles each by itself, for threads to share out.

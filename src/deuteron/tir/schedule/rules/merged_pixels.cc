@@ -14,7 +14,7 @@ namespace {
 struct Pixels {
   Var y, x;
   Var loop_y, loop_x;
-  int64_t height = 0, width = 0;
+  PrimExpr height, width;
 };
 
 /// What a block does with buffers whose indices of lines and columns are iterators of its own, and with these iterators
@@ -59,13 +59,13 @@ class AccessCheck : public StmtExprVisitor {
     agrees_ = agrees_ && y.same_as(own_y) && x.same_as(own_x);
   }
 
-  /// Whether an index is a spatial iterator over the whole of a dimension of constant extent.
+  /// Whether an index is a spatial iterator over the whole of a dimension, of more than one element if that is known.
   bool IsWhole(const Buffer& buffer, const Array<PrimExpr>& indices, int64_t dim) const {
-    const auto extent = AsConstInt(buffer->shape[dim]);
+    const PrimExpr& extent = buffer->shape[dim];
     for (const IterVar& iter : block_->iter_vars) {
       if (!indices[dim].same_as(iter->var)) continue;
-      return extent && *extent > 1 && iter->type == IterVarType::kSpatial && IsZero(iter->dom->min) &&
-             AsConstInt(iter->dom->extent) == extent;
+      return AsConstInt(extent).value_or(2) > 1 && iter->type == IterVarType::kSpatial && IsZero(iter->dom->min) &&
+             StructuralEqual()(iter->dom->extent, extent);
     }
     return false;
   }
@@ -86,9 +86,9 @@ std::optional<Pixels> PixelsOf(const Schedule& schedule, const std::string& name
     const bool is_y = iter->var.same_as(pixels.y);
     if (!is_y && !iter->var.same_as(pixels.x)) continue;
     const auto loop = As<Var>(realize->iter_values[static_cast<int64_t>(i)]);
-    if (!loop.defined() || schedule.ConstExtent(loop) != AsConstInt(iter->dom->extent)) return std::nullopt;
+    if (!loop.defined() || !StructuralEqual()(schedule.GetLoop(loop)->extent, iter->dom->extent)) return std::nullopt;
     (is_y ? pixels.loop_y : pixels.loop_x) = loop;
-    (is_y ? pixels.height : pixels.width) = *AsConstInt(iter->dom->extent);
+    (is_y ? pixels.height : pixels.width) = iter->dom->extent;
   }
   const auto* inner = schedule.GetLoop(pixels.loop_y)->body.as<ForNode>();
   if (inner == nullptr || !inner->loop_var.same_as(pixels.loop_x) || !IsOne(realize->predicate)) return std::nullopt;
@@ -113,9 +113,7 @@ class Merger : public StmtExprMutator {
     const int64_t rank = std::ssize(buffer->shape), at = *dim_of_lines_(buffer);
     for (int64_t dim = 0; dim < rank; ++dim) {
       if (dim == at) continue;
-      const PrimExpr& extent = buffer->shape[dim];
-      const int64_t lines = dim == at + 1 ? *AsConstInt(buffer->shape[at]) : 1;
-      shape.push_back(lines == 1 ? extent : MakeConst(extent.dtype(), lines * *AsConstInt(extent)));
+      shape.push_back(dim == at + 1 ? buffer->shape[at] * buffer->shape[dim] : buffer->shape[dim]);
     }
     const Buffer merged(buffer->name, buffer->dtype, shape, buffer->scope);
     MapBuffer(buffer, merged);
@@ -142,8 +140,7 @@ class Merger : public StmtExprMutator {
       if (iter->var.same_as(pixels.y)) continue;
       const bool is_x = iter->var.same_as(pixels.x);
       const DataType dtype = iter->var.dtype();
-      const auto extent = [&] { return MakeConst(dtype, pixels.height * pixels.width); };
-      const Range range = is_x ? Range::FromMinExtent(MakeConst(dtype, 0), extent()) : iter->dom;
+      const Range range = is_x ? Range::FromMinExtent(MakeConst(dtype, 0), pixels.height * pixels.width) : iter->dom;
       iters.push_back(is_x ? IterVar(range, iters_.at(pixels.y.get()), iter->type) : iter);
       const PrimExpr loop = loops_.at(pixels.loop_y.get());
       values.push_back(is_x ? loop : op->iter_values[static_cast<int64_t>(i)]);

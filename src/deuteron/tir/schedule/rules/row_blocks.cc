@@ -61,6 +61,21 @@ int64_t BalancedLength(int64_t extent, int64_t length, const SharedPanels& share
   return best;
 }
 
+/// Of rows whose number the run tells so many tiles are a piece of work where all of B stays beside it: few, since
+/// there may be few rows.
+constexpr int64_t kTilesOfOpenPiece = 2;
+/// More tiles would not make B's way to the rows any shorter beside the arithmetic.
+constexpr int64_t kMostTilesOfOpenBlock = 32;
+
+/// The same of tiles whose number the run tells, in the loop at `loop`.
+RowBlock BlockOfOpenRows(const ContractionPlan& plan, size_t loop) {
+  if (plan.b_stays && plan.pieces == 1) return {};
+  const int64_t fitting = plan.a_budget / (plan.num_rows * plan.row_bytes);
+  const int64_t most = std::clamp<int64_t>(fitting, 1, kMostTilesOfOpenBlock);
+  const bool is_piece = plan.b_stays && !plan.RowsAreSerial();
+  return {.loop = loop, .length = is_piece ? std::min(most, kTilesOfOpenPiece) : most};
+}
+
 }  // namespace
 
 RowBlock BlockOfRows(const Schedule& schedule, const ContractionPlan& plan, const std::vector<Loop>& outer,
@@ -77,8 +92,9 @@ RowBlock BlockOfRows(const Schedule& schedule, const ContractionPlan& plan, cons
     bytes /= *extent;
     outside *= *extent;
   }
-  const auto extent = rows.empty() ? std::nullopt : schedule.ConstExtent(rows[block.loop]);
-  if (!extent) return {};
+  if (rows.empty()) return {};
+  const auto extent = schedule.ConstExtent(rows[block.loop]);
+  if (!extent) return BlockOfOpenRows(plan, block.loop);
   // The partial tile is the last of all, in a loop of its own.
   const bool is_tile_loop = block.loop + 1 == rows.size() && !plan.rows_divide;
   int64_t most = *extent;

@@ -157,12 +157,17 @@ double Rounded(std::optional<int64_t> extent, int64_t tile) {
   return static_cast<double>((*extent + tile - 1) / tile * tile) / static_cast<double>(*extent);
 }
 
+/// Of more such rows a tile has two where the run tells how many there are, else four.
+constexpr int64_t kMostTapsOfOpenRows = 9;
+/// So many vectors of channels are a piece of a line, where the run tells how many lines there are: few, maybe.
+constexpr int64_t kMostVectorsOfPiece = 9;
+
 /// Rows of one line, so that it loads the least for a result. `extent`: rows that are cut into tiles; `taps`: elements
 /// of a window that are unrolled.
 int64_t RowsOfTile(const Slide& slide, std::optional<int64_t> extent, int64_t taps, const CostModel& costs) {
   const auto columns = static_cast<double>(taps) / static_cast<double>(slide.window);
   // Of rows whose number the run tells, the last tile may lack some.
-  int64_t most = std::min(costs.Accumulators() / 2, extent.value_or(taps > 9 ? 4 : 2));
+  int64_t most = std::min(costs.Accumulators() / 2, extent.value_or(taps > kMostTapsOfOpenRows ? 2 : 4));
   most = std::min(most, kMostUnrolled / taps);
   int64_t best = 1;
   double least = std::numeric_limits<double>::infinity();
@@ -284,16 +289,28 @@ Loop ScheduleSpatialReduction(Schedule* schedule, const Block& block, const Bloc
     if (chosen.lines > 1) lines = split_off(&spatial[spatial.size() - 2], chosen.lines);
     if (chosen.rows > 1) tile.push_back(split_off(&spatial.back(), chosen.rows));
   }
+  bool is_open = false;  // too few pieces, maybe: those of lines are shared out, too
   // The tiles at both ends of a line meet padding: they are split off from a loop of its own.
   if (is_across && !num_parallel && tile.size() == 1 && schedule->ConstExtent(spatial.back()) != 1) {
     int64_t pieces = 1;
     for (size_t i = 0; i + 1 < spatial.size(); ++i) pieces *= schedule->ConstExtent(spatial[i]).value_or(1);
-    if (pieces >= costs.EnoughPieces()) num_parallel = spatial.size() - 1;
+    if (pieces >= costs.EnoughPieces()) {
+      num_parallel = spatial.size() - 1;
+    } else {
+      is_open = !schedule->ConstExtent(spatial.back());
+    }
   }
   const Loop row_tiles = lines ? spatial.back() : Loop();
   const bool copies_tiles = lines && schedule->ConstExtent(row_tiles) <= kMostUnrolledTiles;
   const auto extent = schedule->ConstExtent(vector);
-  if (!extent || *extent > lanes) {
+  if (is_open && extent && *extent % lanes == 0) {
+    const int64_t vectors = LargestDivisor(*extent / lanes, kMostVectorsOfPiece);
+    const auto split = schedule->Split(vector, std::vector<int64_t>{-1, vectors, lanes});
+    num_parallel = spatial.size();
+    spatial.insert(spatial.end() - 1, split[0]);
+    spatial.push_back(split[1]);
+    vector = split[2];
+  } else if (!extent || *extent > lanes) {
     const auto split = schedule->Split(vector, std::vector<int64_t>{-1, lanes});
     spatial.push_back(split[0]);
     vector = split[1];
