@@ -36,8 +36,8 @@ te::Tensor WinogradInput(const te::Tensor& data, const std::vector<int64_t>& bef
   const int64_t down = channels_last ? 1 : 2, across = down + 1, channel = channels_last ? 3 : 1;
   constexpr int64_t kOverlap = kWinogradTile - kWinogradStep;
   Array<PrimExpr> padded = shape;
-  padded.Set(down, I64(grid.down * kWinogradStep + kOverlap));
-  padded.Set(across, I64(grid.across * kWinogradStep + kOverlap));
+  padded.Set(down, grid.down * kWinogradStep + kOverlap);
+  padded.Set(across, grid.across * kWinogradStep + kOverlap);
   const te::Tensor image = ComputeAx(padded, "pad", [&](const Array<tir::Var>& i) {
     const PrimExpr y = i[down] - before[0], x = i[across] - before[1];
     const PrimExpr inside = y >= 0 && y < shape[down] && x >= 0 && x < shape[across];
@@ -53,8 +53,8 @@ te::Tensor WinogradInput(const te::Tensor& data, const std::vector<int64_t>& bef
     return channels_last ? image({i[2], y, x, i[5]}) : image({i[2], i[3], y, x});
   };
   const PrimExpr side = I64(kWinogradTile);
-  Array<PrimExpr> result = {side, side, shape[0], shape[channel], I64(grid.down * grid.across)};
-  if (channels_last) result = {side, side, shape[0], I64(grid.down), I64(grid.across), shape[channel]};
+  Array<PrimExpr> result = {side, side, shape[0], shape[channel], grid.down * grid.across};
+  if (channels_last) result = {side, side, shape[0], grid.down, grid.across, shape[channel]};
   return te::Compute(result,
                      [&](const Array<tir::Var>& i) {
                        return CombineInput(i[1], [&](int64_t column) {
@@ -108,11 +108,11 @@ te::Tensor WinogradOutput(const te::Tensor& products, const Array<PrimExpr>& out
 }
 
 te::Tensor WinogradConv2D(const te::Tensor& data, const te::Tensor& weights, const std::vector<int64_t>& before,
-                          const std::vector<int64_t>& out_spatial) {
-  const auto tiles = [](int64_t extent) { return (extent + kWinogradStep - 1) / kWinogradStep; };
+                          const Array<PrimExpr>& out_spatial) {
+  const auto tiles = [](const PrimExpr& extent) { return FloorDiv(extent + (kWinogradStep - 1), kWinogradStep); };
   const WinogradGrid grid{tiles(out_spatial[0]), tiles(out_spatial[1])};
   const te::Tensor transformed = WinogradInput(data, before, grid, /*channels_last=*/true);
-  return WinogradOutput(WinogradProduct(weights, transformed), {I64(out_spatial[0]), I64(out_spatial[1])}, grid);
+  return WinogradOutput(WinogradProduct(weights, transformed), out_spatial, grid);
 }
 
 void WinogradWeights(const float* weights, int64_t channels, int64_t plane,

@@ -18,8 +18,8 @@ inline constexpr int64_t kWinogradStep = 2;
 
 /// Tiles down and across an image.
 struct WinogradGrid {
-  int64_t down;
-  int64_t across;
+  PrimExpr down;
+  PrimExpr across;
 };
 
 /// B' d B of each tile d of an image (n, c, h, w), as (4, 4, n, c, tiles); of one (n, h, w, c) with `channels_last`, as
@@ -38,7 +38,7 @@ te::Tensor WinogradOutput(const te::Tensor& products, const Array<PrimExpr>& out
 /// The convolution of an image (n, h, w, c) by transformed weights (k / l, 4, 4, c, l), as an image (n, h, w, k) of
 /// `out_spatial`: the three above, in one function.
 te::Tensor WinogradConv2D(const te::Tensor& data, const te::Tensor& weights, const std::vector<int64_t>& before,
-                          const std::vector<int64_t>& out_spatial);
+                          const Array<PrimExpr>& out_spatial);
 
 /// G g G' of 3 × 3 weights, of so many pairs of channels: the 16 numbers of the i-th pair, `plane` from one to the
 /// next, the first at `position(i)`.

@@ -19,7 +19,7 @@ topi::WinogradGrid GridOf(const Call& call, const Array<int64_t>& tiles, const A
                    "its " + std::to_string(tiles[axis]) + " tiles do not cover a result of " + Describe(spatial[axis]));
     }
   }
-  return {tiles[0], tiles[1]};
+  return {I64(tiles[0]), I64(tiles[1])};
 }
 
 /// The rows and columns of the result of an image (…, h, w, …), `first` of its dimensions being h.
@@ -43,7 +43,7 @@ Type InferWinogradInput(const Call& call, const BlockBuilder& builder) {
   if (attrs->padding.size() != 4) ThrowOpError(call, "needs a padding of four numbers");
   const topi::WinogradGrid grid = GridOf(call, attrs->tiles, ResultExtents(*shape, 2, attrs->padding, builder));
   const PrimExpr side = I64(topi::kWinogradTile);
-  return TensorType({side, side, (*shape)[0], (*shape)[1], I64(grid.down * grid.across)}, data->dtype, data->vdevice);
+  return TensorType({side, side, (*shape)[0], (*shape)[1], grid.down * grid.across}, data->dtype, data->vdevice);
 }
 
 Expr LegalizeWinogradInput(BlockBuilder& builder, const Call& call) {
@@ -51,8 +51,8 @@ Expr LegalizeWinogradInput(BlockBuilder& builder, const Call& call) {
   const auto* attrs = AttrsOf<WinogradInputAttrsNode>(call);
   const Padding padding = SplitPadding(attrs->padding, 2);
   return builder.CallTE("winograd_input", call->args, [&](const Array<Tensor>& args) {
-    return Array<Tensor>{
-        topi::WinogradInput(args[0], padding.before, {attrs->tiles[0], attrs->tiles[1]}, /*channels_last=*/false)};
+    return Array<Tensor>{topi::WinogradInput(args[0], padding.before, {I64(attrs->tiles[0]), I64(attrs->tiles[1])},
+                                             /*channels_last=*/false)};
   });
 }
 
@@ -95,9 +95,9 @@ Type InferWinogradOutput(const Call& call, const BlockBuilder& builder) {
   const topi::WinogradGrid grid = GridOf(call, attrs->tiles, spatial);
   const auto shape = ShapeOf(products);
   if (!shape) return TensorType::WithNDim(4, products->dtype, products->vdevice);
-  if (builder.analyzer().CanProve(deuteron::NotEqual((*shape)[4], I64(grid.down * grid.across)))) {
-    ThrowOpError(call, Describe(call->args[0].ty()) + " is not of " + std::to_string(grid.down) + " by " +
-                           std::to_string(grid.across) + " tiles");
+  if (builder.analyzer().CanProve(deuteron::NotEqual((*shape)[4], grid.down * grid.across))) {
+    ThrowOpError(call, Describe(call->args[0].ty()) + " is not of " + Describe(grid.down) + " by " +
+                           Describe(grid.across) + " tiles");
   }
   return TensorType({(*shape)[2], (*shape)[3], spatial[0], spatial[1]}, products->dtype, products->vdevice);
 }
@@ -106,8 +106,8 @@ Expr LegalizeWinogradOutput(BlockBuilder& builder, const Call& call) {
   if (!ShapesKnown(call)) return call;
   const auto* attrs = AttrsOf<WinogradOutputAttrsNode>(call);
   return builder.CallTE("winograd_output", call->args, [&](const Array<Tensor>& args) {
-    return Array<Tensor>{
-        topi::WinogradOutput(args[0], {I64(attrs->size[0]), I64(attrs->size[1])}, {attrs->tiles[0], attrs->tiles[1]})};
+    return Array<Tensor>{topi::WinogradOutput(args[0], {I64(attrs->size[0]), I64(attrs->size[1])},
+                                              {I64(attrs->tiles[0]), I64(attrs->tiles[1])})};
   });
 }
 
@@ -127,15 +127,13 @@ Type InferWinogradConv2D(const Call& call, const BlockBuilder& builder) {
   return TensorType({(*shape)[0], spatial[0], spatial[1], channels}, dtype, data->vdevice);
 }
 
-/// Images of symbolic size have no number of tiles.
 Expr LegalizeWinogradConv2D(BlockBuilder& builder, const Call& call) {
   const auto* result = call.ty().as<TensorTypeNode>();
   if (!ShapesKnown(call) || result == nullptr || !result->has_shape()) return call;
-  const auto height = AsConstInt((*result->shape)[1]), width = AsConstInt((*result->shape)[2]);
-  if (!height || !width) return call;
   const Padding padding = SplitPadding(AttrsOf<WinogradConv2DAttrsNode>(call)->padding, 2);
   return builder.CallTE("winograd_conv2d", call->args, [&](const Array<Tensor>& args) {
-    return Array<Tensor>{topi::WinogradConv2D(args[0], args[1], padding.before, {*height, *width})};
+    return Array<Tensor>{
+        topi::WinogradConv2D(args[0], args[1], padding.before, {(*result->shape)[1], (*result->shape)[2]})};
   });
 }
 

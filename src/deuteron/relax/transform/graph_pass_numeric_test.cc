@@ -143,6 +143,37 @@ TEST(ConvToWinograd, ComputesBlocksOfTiles) {
   }
 }
 
+/// Random numbers of that shape.
+Tensor RandomTensor(const std::string& shape) {
+  const IRModule module =
+      script::ParseModule("@I.ir_module\nclass Module:\n    @R.function\n    def main(x: R.Tensor((" + shape +
+                              "), \"float32\")):\n        return x\n",
+                          "image.py");
+  return TensorsOf(RandomArguments(module, 3, 5))[0];
+}
+
+/// Of an image whose size the run tells runs of tiles follow each other: of one tile, with half tiles at its ends, of
+/// many runs, of several images.
+TEST(ConvToWinograd, ComputesRunsOfTiles) {
+  for (const char* cpu : {"llvm -mcpu=x86-64-v3 -threads=2 -l2-bytes=160K", "llvm -mcpu=x86-64-v3 -threads=3"}) {
+    CompileOptions options{.target = cpu, .backend = "none"};
+    CompileOptions direct = options;
+    direct.disabled_passes = {"ConvToWinograd"};
+    const TargetScope scope(Target::Parse(options.target));
+    for (const char* padding : {", padding=[1, 1, 1, 1]", ", padding=[0, 2, 3, 1]"}) {
+      const IRModule module =
+          ConvOfConstant("\"n\", \"h\", \"w\", 64", 96, 64, std::string(padding) + ", data_layout=\"NHWC\"");
+      EXPECT_TRUE(Mentions(relax::ConvToWinograd()(module), "winograd_conv2d"));
+      const auto expected = Compile(module, direct), computed = Compile(module, options);
+      for (const char* image : {"1, 2, 2, 64", "1, 3, 5, 64", "2, 9, 14, 64", "1, 33, 40, 64"}) {
+        SCOPED_TRACE(std::string(cpu) + padding + ": " + image);
+        const std::vector<Tensor> arguments = {RandomTensor(image)};
+        EXPECT_EQ(CompareResults(expected.Run(arguments), computed.Run(arguments), 2e-6).problem, "");
+      }
+    }
+  }
+}
+
 TEST(ConvToWinograd, LeavesWhatWouldNotGain) {
   const TargetScope target(Target::Parse("llvm -mcpu=x86-64-v3 -threads=2"));
   for (const IRModule& module :

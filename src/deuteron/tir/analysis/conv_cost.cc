@@ -88,6 +88,7 @@ double OfDepthwise(const CostModel& costs, const ConvWork& work, ImageLayout lay
 
 std::optional<WinogradPlan> TransformedTiles(const CostModel& costs, const ConvWork& work, ImageLayout layout) {
   if (!work.may_transform || work.products_at_once != 1 || work.result.size() != 2) return std::nullopt;
+  if (!work.has_known_sides && layout != ImageLayout::kChannelsLast) return std::nullopt;
   return PlanWinograd(costs.machine(), {.weights = work.weights,
                                         .strides = work.strides,
                                         .dilation = work.dilation,

@@ -9,6 +9,7 @@
 #include "deuteron/ir/prim_ops.h"
 #include "deuteron/tir/analysis/block_analysis.h"
 #include "deuteron/tir/analysis/factors.h"
+#include "deuteron/tir/analysis/index_eval.h"
 #include "deuteron/tir/functor.h"
 
 namespace deuteron::tir {
@@ -176,11 +177,17 @@ double Half(int64_t bytes) { return static_cast<double>(bytes) / 2; }
 
 }  // namespace
 
-int64_t AssumedExtent(const PrimExpr& extent) { return AsConstInt(extent).value_or(kUnknownExtent); }
+int64_t AssumedExtent(const PrimExpr& extent, int64_t unknown) {
+  if (const auto known = AsConstInt(extent)) return *known;
+  if (extent->kind == ExprKind::kVar) return unknown;
+  IndexEvaluator evaluator;
+  for (const Var& var : FreeVars(extent)) evaluator.Set(var, unknown);
+  return std::max<int64_t>(evaluator.Eval(extent).value_or(unknown), 1);
+}
 
 double AssumedProduct(const Array<PrimExpr>& extents, int64_t unknown) {
   double product = 1;
-  for (const PrimExpr& extent : extents) product *= static_cast<double>(AsConstInt(extent).value_or(unknown));
+  for (const PrimExpr& extent : extents) product *= static_cast<double>(AssumedExtent(extent, unknown));
   return product;
 }
 
@@ -192,8 +199,7 @@ double OpsPerInstance(const SBlock& block) {
 
 double NumInstances(const SBlock& block, int64_t unknown) {
   double count = 1;
-  for (const IterVar& iter : block->iter_vars)
-    count *= static_cast<double>(AsConstInt(iter->dom->extent).value_or(unknown));
+  for (const IterVar& iter : block->iter_vars) count *= static_cast<double>(AssumedExtent(iter->dom->extent, unknown));
   return count;
 }
 

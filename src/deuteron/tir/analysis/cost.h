@@ -18,8 +18,10 @@ namespace deuteron::tir {
 /// image. Much more than a vector or a tile has, so that what depends on it counts; so little that rows as long as that
 /// fit a cache.
 inline constexpr int64_t kUnknownExtent = 128;
-/// The extent, or that.
-int64_t AssumedExtent(const PrimExpr& extent);
+/// The same of a side of an image that is convolved: of smaller ones little is left behind some strides.
+inline constexpr int64_t kUnknownSide = 2 * kUnknownExtent;
+/// The extent; of one that is not known, what it is where its variables are that.
+int64_t AssumedExtent(const PrimExpr& extent, int64_t unknown = kUnknownExtent);
 /// The product of extents, those that are not known assumed, or as long as `unknown`.
 double AssumedProduct(const Array<PrimExpr>& extents, int64_t unknown = kUnknownExtent);
 

@@ -142,7 +142,9 @@ class Chooser {
     }
     const std::string letters = out.back() == 'C' ? out.substr(1, out.size() - 2) : out.substr(2);
     const auto along = [&](const Array<PrimExpr>& shape, const std::string& layout, char letter) {
-      return tir::AssumedExtent(shape[static_cast<int64_t>(layout.find(letter))]);
+      const bool is_side = letter != 'N' && letter != 'C';
+      return tir::AssumedExtent(shape[static_cast<int64_t>(layout.find(letter))],
+                                is_side ? tir::kUnknownSide : tir::kUnknownExtent);
     };
     tir::ConvWork work{.images = along(*result->shape, out, 'N'),
                        .weights = {along(*kernel->shape, window, 'O'), along(*kernel->shape, window, 'I')},
@@ -151,6 +153,8 @@ class Chooser {
                        .groups = attrs->groups,
                        .products_at_once = ProductsAtOnce(call)};
     for (const char letter : letters) {
+      const bool is_known = AsConstInt((*result->shape)[static_cast<int64_t>(out.find(letter))]).has_value();
+      work.has_known_sides = work.has_known_sides && is_known;
       work.result.push_back(along(*result->shape, out, letter));
       work.weights.push_back(along(*kernel->shape, window, letter));
     }

@@ -13,9 +13,10 @@
 /// precise as those of the direct sum.
 ///
 /// It must not touch windows that are computed at run time, strides, dilation or groups, types other than float32,
-/// images of symbolic size (the batch may be symbolic), or convolutions for which the cost model sees no gain: the
-/// transforms take as long for few channels as for many, and weights that are 16/9 as large are read from memory. Where
-/// the precision that is asked for is bfloat16, and the target multiplies pairs of these (PackWeights), there is none.
+/// images of symbolic size with their channels first (the batch may be symbolic), or convolutions for which the cost
+/// model sees no gain: the transforms take as long for few channels as for many, and weights that are 16/9 as large are
+/// read from memory. Where the precision that is asked for is bfloat16, and the target multiplies pairs of these
+/// (PackWeights), there is none.
 ///
 /// Place: on operators, of those that no library has taken, when layouts are chosen, before weights are packed.
 #include "deuteron/ir/transform/precision.h"
@@ -57,14 +58,17 @@ class WinogradConverter : public EmittingRewriter {
     const auto window = weights->data.shape();
     const DataType dtype(weights->data.dtype());
     const int64_t first = is_last ? 1 : 2;
-    const auto height = AsConstInt((*result->shape)[first]), width = AsConstInt((*result->shape)[first + 1]);
-    if (!is_plain || dtype != DataType::Float(32) || result->dtype != dtype || !height || !width) return false;
+    const PrimExpr &rows = (*result->shape)[first], &columns = (*result->shape)[first + 1];
+    const bool is_known = AsConstInt(rows) && AsConstInt(columns);
+    if (!is_plain || dtype != DataType::Float(32) || result->dtype != dtype || !(is_known || is_last)) return false;
+    const int64_t height = tir::AssumedExtent(rows, tir::kUnknownSide);
+    const int64_t width = tir::AssumedExtent(columns, tir::kUnknownSide);
     const auto plan = tir::PlanWinograd(Target::Current().machine, {.weights = {window.begin(), window.end()},
                                                                     .strides = Expanded(attrs->strides, 2),
                                                                     .dilation = Expanded(attrs->dilation, 2),
                                                                     .groups = attrs->groups,
-                                                                    .height = *height,
-                                                                    .width = *width,
+                                                                    .height = height,
+                                                                    .width = width,
                                                                     .channels_last = is_last});
     if (!plan) return false;
     const std::vector<int64_t> tiles = {plan->tiles_down, plan->tiles_across};
@@ -77,7 +81,7 @@ class WinogradConverter : public EmittingRewriter {
     } else {
       const Var transformed = Emit(nn::WinogradInput(call->args[0], padding, tiles), call->span, out);
       const Var products = Emit(nn::WinogradProduct(Transformed(kernel), transformed), call->span, out);
-      value = builder_.Normalize(nn::WinogradOutput(products, {*height, *width}, tiles));
+      value = builder_.Normalize(nn::WinogradOutput(products, {height, width}, tiles));
     }
     value->span = call->span;
     out->push_back(VarBinding(binding->var, value, binding->span));

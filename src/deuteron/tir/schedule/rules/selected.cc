@@ -86,11 +86,12 @@ bool ScheduleSelected(Schedule* schedule, const Target& target) {
   }
   Loop vector = loops.back();
   const auto width = schedule->ConstExtent(vector);
-  if (outer.empty() || !width) return false;
+  if (!width || (outer.empty() && (*width <= lanes || has_window))) return false;
   std::vector<Loop> order = outer;
   if (*width > lanes) {
     const auto parts = schedule->Split(vector, std::vector<int64_t>{-1, lanes});
     order.push_back(parts[0]);
+    if (outer.empty()) outer.push_back(parts[0]);
     vector = parts[1];
   }
   order.insert(order.end(), selected.begin(), selected.end());

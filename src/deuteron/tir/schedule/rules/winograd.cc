@@ -12,7 +12,12 @@
 /// stages are functions of their own on parts of the tensors (tile_stage.h). Blocks of the last rows and columns may
 /// have fewer tiles than others, and have code of their own then. How many tiles a block has and which threads share
 /// panels is the choice of the model (tir/analysis/winograd_plan.h).
+///
+/// Of an image whose size the run tells a block is a run of tiles, one line's after the other's: only the last run has
+/// fewer. The products are of as many tiles as there are; the transforms take one tile after the other.
 #include <algorithm>
+#include <limits>
+#include <utility>
 
 #include "deuteron/arith/analyzer.h"
 #include "deuteron/tir/analysis/winograd_plan.h"
@@ -49,6 +54,38 @@ struct Axis {
   bool IsEven() const { return last.elements == full.elements; }
 };
 
+/// Puts an element of a run of tiles in the place of what is the only one along dimension 3 of a buffer.
+class TilePlacer : public StmtExprMutator {
+ public:
+  TilePlacer(Buffer one, Buffer run, Var tile) : one_(std::move(one)), run_(std::move(run)), tile_(std::move(tile)) {}
+
+ protected:
+  PrimExpr VisitBufferLoad_(const BufferLoadNode* op) override {
+    if (!op->buffer.same_as(one_)) return StmtExprMutator::VisitBufferLoad_(op);
+    return BufferLoad(run_, AtTile(VisitExprs(op->indices)));
+  }
+  Stmt VisitBufferStore_(const BufferStoreNode* op) override {
+    if (!op->buffer.same_as(one_)) return StmtExprMutator::VisitBufferStore_(op);
+    return BufferStore(run_, VisitExpr(op->value), AtTile(VisitExprs(op->indices)), op->span);
+  }
+  BufferRegion VisitRegion(const BufferRegion& region) override {
+    BufferRegion visited = StmtExprMutator::VisitRegion(region);
+    if (!region->buffer.same_as(one_)) return visited;
+    Array<Range> ranges = visited->region;
+    ranges.Set(3, Range::FromMinExtent(tile_, I64(1)));
+    return BufferRegion(run_, ranges);
+  }
+
+ private:
+  Array<PrimExpr> AtTile(Array<PrimExpr> indices) const {
+    indices.Set(3, tile_);
+    return indices;
+  }
+
+  const Buffer one_, run_;
+  const Var tile_;
+};
+
 class WinogradScheduler {
  public:
   WinogradScheduler(Schedule* schedule, const Target& target, Block product)
@@ -57,10 +94,15 @@ class WinogradScheduler {
   }
 
   bool Run() {
-    if (!FindBlocks() || !Choose()) return false;
+    if (!FindBlocks() || !FindExtents()) return false;
     Stmt stages;
-    if (!Stages(&stages)) return false;
-    PutTogether(stages);
+    if (!AsConstInt(height_) || !AsConstInt(width_)) {
+      if (!ChooseRuns() || !OfRun(&stages)) return false;
+      PutTogether(CeilDiv(NumTiles(), I64(block_.across)), I64(1), stages);
+      return true;
+    }
+    if (!ChooseBlocks() || !Stages(&stages)) return false;
+    PutTogether(I64(down_.count), I64(across_.count), stages);
     return true;
   }
 
@@ -95,44 +137,80 @@ class WinogradScheduler {
     return axes;
   }
 
-  bool Choose() {
+  bool FindExtents() {
     const SBlock product = schedule_.Get(product_);
     const Array<PrimExpr>& shape = products_->shape;
     if (shape.size() != 6 || transformed_->shape.size() != 6) return false;
-    const SBlock result = schedule_.Get(results_[0]);
-    const std::vector<IterVar> axes = *AxesOf(result);
-    const auto height = AsConstInt(axes[1]->dom->extent), width = AsConstInt(axes[2]->dom->extent);
+    const std::vector<IterVar> axes = *AxesOf(schedule_.Get(results_[0]));
+    height_ = axes[1]->dom->extent;
+    width_ = axes[2]->dom->extent;
     const auto channels = AsConstInt(transformed_->shape[5]), results = AsConstInt(shape[5]);
-    if (!height || !width || !channels || !results || !ExprEqual(axes[3]->dom->extent, shape[5])) return false;
+    if (!channels || !results || !ExprEqual(axes[3]->dom->extent, shape[5])) return false;
     for (const BufferRegion& read : product->reads) {
       if (!read->buffer.same_as(transformed_) && read->buffer->shape.size() == 5)
         length_ = AsConstInt(read->buffer->shape[4]).value_or(0);
     }
     if (length_ == 0 || *results % length_ != 0) return false;
     images_ = shape[2];
-    const CostModel costs(machine_);
     // A batch whose size the run tells may be of one.
-    const WinogradTiles tiles{.images = AsConstInt(images_).value_or(1),
-                              .down = *AsConstInt(shape[3]),
-                              .across = *AsConstInt(shape[4]),
-                              .channels = *channels,
-                              .results = *results,
-                              .panel = length_};
-    const auto block = ChooseWinogradBlock(costs, tiles);
-    if (!block) return false;
-    block_ = *block;
-    down_ = Axis(tiles.down, *height, block_.down);
-    across_ = Axis(tiles.across, *width, block_.across);
-    panels_ = *results / length_ / block_.groups;
-    transformed_part_ = PartOf(transformed_, {block_.down, block_.across, *channels});
-    products_part_ = PartOf(products_, {block_.down, block_.across, length_});
-    allocated_ = {transformed_part_, products_part_};
+    tiles_ = {.images = AsConstInt(images_).value_or(1),
+              .down = AssumedExtent(shape[3], kUnknownSide),
+              .across = AssumedExtent(shape[4], kUnknownSide),
+              .channels = *channels,
+              .results = *results,
+              .panel = length_};
     return true;
   }
 
-  static Buffer PartOf(const Buffer& whole, const std::vector<int64_t>& dims) {
+  bool ChooseBlocks() {
+    const auto block = ChooseWinogradBlock(CostModel(machine_), tiles_);
+    if (!block) return false;
+    down_ = Axis(tiles_.down, *AsConstInt(height_), block->down);
+    across_ = Axis(tiles_.across, *AsConstInt(width_), block->across);
+    SetBlock(*block);
+    return true;
+  }
+
+  /// Runs of tiles that fill those of registers.
+  bool ChooseRuns() {
+    const CostModel costs(machine_);
+    WinogradTiles line = tiles_;
+    line.across *= std::exchange(line.down, 1);
+    auto block = ChooseWinogradBlock(costs, line);
+    if (!block) return false;
+    // If the image is more than one of them, whatever it is.
+    if (block->across < line.across) {
+      const int64_t rows = RowsOfTile(costs);
+      block->across = std::max(block->across / rows, int64_t{1}) * rows;
+    }
+    SetBlock(*block);
+    return true;
+  }
+
+  /// Rows that registers have of the products of a panel, whose number the run tells.
+  int64_t RowsOfTile(const CostModel& costs) const {
+    const int64_t all_vectors = length_ / machine_.Lanes(32);
+    CostModel::TileRows best{1, std::numeric_limits<double>::infinity()};
+    for (int64_t vectors = all_vectors; vectors >= 1; --vectors) {
+      if (all_vectors % vectors != 0) continue;
+      const CostModel::TileRows tile =
+          costs.BestTileRows(std::nullopt, std::max<int64_t>(costs.MostRows(vectors), 1), vectors);
+      if (tile.cycles < best.cycles) best = tile;
+    }
+    return best.rows;
+  }
+
+  void SetBlock(const WinogradBlock& block) {
+    block_ = block;
+    panels_ = tiles_.results / length_ / block_.groups;
+    transformed_part_ = PartOf(transformed_, {I64(block_.down), I64(block_.across), I64(tiles_.channels)});
+    products_part_ = PartOf(products_, {I64(block_.down), I64(block_.across), I64(length_)});
+    allocated_ = {transformed_part_, products_part_};
+  }
+
+  static Buffer PartOf(const Buffer& whole, const std::vector<PrimExpr>& dims) {
     Array<PrimExpr> shape = {whole->shape[0], whole->shape[1]};
-    for (const int64_t dim : dims) shape.push_back(I64(dim));
+    for (const PrimExpr& dim : dims) shape.push_back(dim);
     return Buffer(whole->name, whole->dtype, shape);
   }
 
@@ -158,26 +236,96 @@ class WinogradScheduler {
   }
 
   bool OfBlock(const Part& rows, const Part& columns, Stmt* stmt) {
-    const Buffer transformed = PartOf(transformed_, {rows.tiles, columns.tiles, *AsConstInt(transformed_->shape[5])});
-    const Buffer products = PartOf(products_, {rows.tiles, columns.tiles, length_});
+    const PrimExpr tiles_down = I64(rows.tiles), tiles_across = I64(columns.tiles);
+    const Buffer transformed = PartOf(transformed_, {tiles_down, tiles_across, I64(tiles_.channels)});
+    const Buffer products = PartOf(products_, {tiles_down, tiles_across, I64(length_)});
     const PrimExpr first_row = PrimExpr(block_row_) * I64(block_.down);
     const PrimExpr first_column = PrimExpr(block_column_) * I64(block_.across);
-    const PrimExpr first_channel = PrimExpr(panel_) * I64(length_);
+    Stmt transform, multiply, finish;
+    if (!Transform(tiles_down, tiles_across, first_row, first_column, transformed, &transform) ||
+        !Multiply(tiles_down, tiles_across, transformed, products, &multiply) ||
+        !Finish(rows.elements, columns.elements, first_row, first_column, products, &finish))
+      return false;
+    *stmt = SeqStmt::Flatten(Array<Stmt>{transform, ForPanels(SeqStmt::Flatten(Array<Stmt>{multiply, finish}))});
+    *stmt = schedule::ReplaceBuffer(*stmt, transformed, transformed_part_);
+    *stmt = schedule::ReplaceBuffer(*stmt, products, products_part_);
+    return true;
+  }
 
+  PrimExpr NumTiles() const { return products_->shape[3] * products_->shape[4]; }
+
+  bool OfRun(Stmt* stmt) {
+    const PrimExpr& across = products_->shape[4];
+    const PrimExpr first = PrimExpr(block_row_) * I64(block_.across);
+    const Var in_run("tile", DataType::Int(64)), count("count", DataType::Int(64));
+    run_scalars_ = {in_run, count};
+    const PrimExpr row = FloorDiv(first + PrimExpr(in_run), across),
+                   column = FloorMod(first + PrimExpr(in_run), across);
+    const PrimExpr one = I64(1);
+    const Buffer transformed = PartOf(transformed_, {one, one, I64(tiles_.channels)});
+    const Buffer products = PartOf(products_, {one, one, I64(length_)});
+    const Buffer transformed_run = PartOf(transformed_, {one, count, I64(tiles_.channels)});
+    const Buffer products_run = PartOf(products_, {one, count, I64(length_)});
+    Stmt transform, multiply, finish;
+    if (!Transform(one, one, row, column, transformed, &transform) ||
+        !Multiply(one, count, transformed_run, products_run, &multiply))
+      return false;
+    // Of an odd number of rows or columns the last tile has one.
+    const auto of_columns = [&](int64_t elements_down, Stmt* made) {
+      return ByWholeness(
+          column, width_,
+          [&](int64_t elements, Stmt* of) { return Finish(elements_down, elements, row, column, products, of); }, made);
+    };
+    if (!ByWholeness(row, height_, of_columns, &finish)) return false;
+    const auto for_tiles = [&](const Stmt& of_tile) {
+      const Var tile(in_run->name_hint, in_run.dtype());
+      Stmt placed = TilePlacer(transformed, transformed_part_, in_run).VisitStmt(of_tile);
+      placed = TilePlacer(products, products_part_, in_run).VisitStmt(placed);
+      return For(tile, I64(0), count, ForKind::kSerial, Substitute(placed, {{in_run, PrimExpr(tile)}}));
+    };
+    multiply = schedule::ReplaceBuffer(multiply, transformed_run, transformed_part_);
+    multiply = schedule::ReplaceBuffer(multiply, products_run, products_part_);
+    const Stmt stages = SeqStmt::Flatten(
+        Array<Stmt>{for_tiles(transform), ForPanels(SeqStmt::Flatten(Array<Stmt>{multiply, for_tiles(finish)}))});
+    *stmt = SeqStmt::Flatten(Array<Stmt>{Bind(count, Min(I64(block_.across), NumTiles() - first)), stages});
+    return true;
+  }
+
+  /// The code of a tile of the result that has both of its elements along an axis, and of one that has the first alone.
+  static bool ByWholeness(const PrimExpr& tile, const PrimExpr& extent, const std::function<bool(int64_t, Stmt*)>& make,
+                          Stmt* stmt) {
+    Stmt whole, half;
+    if (!make(kStep, &whole) || !make(1, &half)) return false;
+    *stmt = IfThenElse(tile * I64(kStep) + I64(1) < extent, whole, half);
+    return true;
+  }
+
+  bool Transform(const PrimExpr& down, const PrimExpr& across, const PrimExpr& first_row, const PrimExpr& first_column,
+                 const Buffer& transformed, Stmt* stmt) {
     TileStage input;
-    TileValues values = OfTiles(schedule_.Get(input_), rows, columns, first_row, first_column);
+    TileValues values = OfTiles(schedule_.Get(input_), down, across, first_row, first_column);
     values.has_views = false;
     input.Keep(transformed_, transformed, kDimsOfBlock);
     if (input.Add(schedule_.Get(input_), values) != nullptr) return false;
-    const Stmt transform = Scheduled(input, {}, {transformed});
+    *stmt = Scheduled(input, {}, {transformed});
+    return true;
+  }
 
+  bool Multiply(const PrimExpr& down, const PrimExpr& across, const Buffer& transformed, const Buffer& products,
+                Stmt* stmt) {
     TileStage product;
-    values = OfTiles(schedule_.Get(product_), rows, columns, I64(0), I64(0), first_channel);
+    const TileValues values =
+        OfTiles(schedule_.Get(product_), down, across, I64(0), I64(0), PrimExpr(panel_) * I64(length_));
     product.Keep(transformed_, transformed, kDimsOfBlock);
     product.Keep(products_, products, kDimsOfBlock);
     if (product.Add(schedule_.Get(product_), values) != nullptr) return false;
-    const Stmt multiply = Scheduled(product, {transformed}, {products});
+    *stmt = Scheduled(product, {transformed}, {products});
+    return true;
+  }
 
+  /// The result's elements of a block, which begins at a tile.
+  bool Finish(int64_t elements_down, int64_t elements_across, const PrimExpr& first_row, const PrimExpr& first_column,
+              const Buffer& products, Stmt* stmt) {
     TileStage result;
     result.Keep(products_, products, kDimsOfBlock);
     for (const Block& name : results_) {
@@ -185,24 +333,24 @@ class WinogradScheduler {
       const std::vector<IterVar> axes = *AxesOf(block);
       TileValues own;
       if (axes[0].defined()) own.Fix(axes[0], image_);
-      own.Bind(axes[1], I64(rows.elements), first_row * I64(kStep));
-      own.Bind(axes[2], I64(columns.elements), first_column * I64(kStep));
-      own.Bind(axes[3], I64(length_), first_channel);
+      own.Bind(axes[1], I64(elements_down), first_row * I64(kStep));
+      own.Bind(axes[2], I64(elements_across), first_column * I64(kStep));
+      own.Bind(axes[3], I64(length_), PrimExpr(panel_) * I64(length_));
       if (result.Add(block, own) != nullptr) return false;
     }
-    const Stmt finish = Scheduled(result, {products}, {});
-
-    const Var panel("panel", DataType::Int(64));
-    const Stmt of_panel = Substitute(SeqStmt::Flatten(Array<Stmt>{multiply, finish}),
-                                     {{panel_, PrimExpr(group_) * I64(panels_) + PrimExpr(panel)}});
-    *stmt = SeqStmt::Flatten(Array<Stmt>{transform, For(panel, I64(0), I64(panels_), ForKind::kSerial, of_panel)});
-    *stmt = schedule::ReplaceBuffer(*stmt, transformed, transformed_part_);
-    *stmt = schedule::ReplaceBuffer(*stmt, products, products_part_);
+    *stmt = Scheduled(result, {products}, {});
     return true;
   }
 
+  /// For each panel of the group.
+  Stmt ForPanels(const Stmt& of_panel) const {
+    const Var panel("panel", DataType::Int(64));
+    return For(panel, I64(0), I64(panels_), ForKind::kSerial,
+               Substitute(of_panel, {{panel_, PrimExpr(group_) * I64(panels_) + PrimExpr(panel)}}));
+  }
+
   /// The values of iterators over transformed tiles or their products, and over what is summed up.
-  TileValues OfTiles(const SBlock& block, const Part& rows, const Part& columns, const PrimExpr& first_row,
+  TileValues OfTiles(const SBlock& block, const PrimExpr& down, const PrimExpr& across, const PrimExpr& first_row,
                      const PrimExpr& first_column, const PrimExpr& first_channel = PrimExpr()) const {
     TileValues values;
     for (size_t i = 0; i < block->iter_vars.size(); ++i) {
@@ -210,9 +358,9 @@ class WinogradScheduler {
       if (i == 2) {
         values.Fix(iter, image_);
       } else if (i == 3) {
-        values.Bind(iter, I64(rows.tiles), first_row);
+        values.Bind(iter, down, first_row);
       } else if (i == 4) {
-        values.Bind(iter, I64(columns.tiles), first_column);
+        values.Bind(iter, across, first_column);
       } else if (i == 5 && first_channel.defined()) {
         values.Bind(iter, I64(length_), first_channel);
       } else {
@@ -223,14 +371,18 @@ class WinogradScheduler {
   }
 
   Stmt Scheduled(const TileStage& stage, const Array<Buffer>& inputs, const Array<Buffer>& outputs) {
-    return stage.Scheduled(thread_, inputs, outputs, {image_, block_row_, block_column_, panel_}, {}, &allocated_);
+    Array<Var> scalars = {image_, block_row_, block_column_, panel_};
+    VarMap most;
+    for (const Var& var : run_scalars_) scalars.push_back(var);
+    if (!run_scalars_.empty()) most[run_scalars_[1]] = I64(block_.across);
+    return stage.Scheduled(thread_, inputs, outputs, scalars, most, &allocated_);
   }
 
   /// The loops over images, blocks and groups of panels.
-  void PutTogether(const Stmt& stages) {
+  void PutTogether(const PrimExpr& down, const PrimExpr& across, const Stmt& stages) {
     PutTiles(&schedule_, "winograd",
-             {TileIter(images_, image_), TileIter(I64(down_.count), block_row_),
-              TileIter(I64(across_.count), block_column_), TileIter(I64(block_.groups), group_)},
+             {TileIter(images_, image_), TileIter(down, block_row_), TileIter(across, block_column_),
+              TileIter(I64(block_.groups), group_)},
              stages, allocated_);
   }
 
@@ -244,13 +396,16 @@ class WinogradScheduler {
   std::vector<Block> results_;
   /// Whole tensors, and a block's.
   Buffer transformed_, products_, transformed_part_, products_part_;
-  PrimExpr images_;
+  PrimExpr images_, height_, width_;
+  WinogradTiles tiles_;
   /// Channels of a panel of weights, and panels of a group.
   int64_t length_ = 0;
   int64_t panels_ = 0;
   WinogradBlock block_;
   Axis down_{1, 1, 1}, across_{1, 1, 1};
   Array<Buffer> allocated_;
+  /// Of a run: a tile, and how many it has.
+  std::vector<Var> run_scalars_;
   const Var image_{"image", DataType::Int(64)}, block_row_{"block_row", DataType::Int(64)},
       block_column_{"block_column", DataType::Int(64)}, group_{"group", DataType::Int(64)};
   /// Of all panels.
