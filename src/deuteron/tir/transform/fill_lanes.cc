@@ -63,15 +63,26 @@ class LaneGuard : public ExprMutator {
   const Var& lane_;
 };
 
-/// Whether an expression is defined for all operands and loads only from `tiles`.
+/// Whether dimension `dim` of a buffer that is accessed there has an element for each iteration of the loop.
+bool IsElementOf(const Buffer& buffer, const Array<PrimExpr>& indices, int64_t dim, const ForNode* loop) {
+  const auto extent = AsConstInt(loop->extent);
+  const auto size = AsConstInt(buffer->shape[dim]);
+  return extent && size && *extent <= *size && indices[dim].same_as(loop->loop_var);
+}
+
+/// Whether an expression is defined for all operands and loads only from `tiles`, which have all rows of the loop.
 class TileCheck : public StmtExprVisitor {
  public:
-  explicit TileCheck(const std::unordered_map<const Object*, size_t>& tiles) : tiles_(tiles) {}
+  TileCheck(const ForNode* rows, const std::unordered_map<const Object*, size_t>& tiles) : rows_(rows), tiles_(tiles) {}
   bool holds = true;
 
  protected:
   void VisitBufferLoad_(const BufferLoadNode* op) override {
     holds = holds && tiles_.count(op->buffer.get()) != 0;
+    for (int64_t dim = 0; dim < std::ssize(op->indices); ++dim) {
+      holds =
+          holds && (!UsesLoop(op->indices[dim], rows_->loop_var) || IsElementOf(op->buffer, op->indices, dim, rows_));
+    }
     StmtExprVisitor::VisitBufferLoad_(op);
   }
   void VisitBinary_(const BinaryNode* op) override {
@@ -81,6 +92,7 @@ class TileCheck : public StmtExprVisitor {
   void VisitCall_(const CallNode*) override { holds = false; }
 
  private:
+  const ForNode* rows_;
   const std::unordered_map<const Object*, size_t>& tiles_;
 };
 
@@ -128,20 +140,12 @@ class LaneFiller : public StmtExprMutator {
     return loop != nullptr && IsZero(loop->min) ? loop : nullptr;
   }
 
-  /// Whether dimension `dim` of the buffer has an element for each iteration of the loop.
-  static bool IsElementOf(const BufferStoreNode* store, size_t dim, const ForNode* loop) {
-    const auto at = static_cast<int64_t>(dim);
-    const auto extent = AsConstInt(loop->extent);
-    const auto size = AsConstInt(store->buffer->shape[at]);
-    return extent && size && *extent <= *size && store->indices[at].same_as(loop->loop_var);
-  }
-
   /// What to store without `condition`; null if that cannot be: where the store does not set a sum to a constant, or
   /// add to it.
   PrimExpr Filled(const BufferStoreNode* store, const PrimExpr& condition, const PrimExpr& value) const {
     const ForNode* lanes = LoopOf(store, condition);
     if (lanes == nullptr || lanes->loop_kind != ForKind::kVectorized ||
-        !IsElementOf(store, store->indices.size() - 1, lanes))
+        !IsElementOf(store->buffer, store->indices, std::ssize(store->indices) - 1, lanes))
       return PrimExpr();
     LaneGuard guard(store, condition, lanes->loop_var);
     PrimExpr result = guard.VisitExpr(value);
@@ -152,11 +156,11 @@ class LaneFiller : public StmtExprMutator {
   bool StaysInTile(const BufferStoreNode* store, const PrimExpr& condition) const {
     const ForNode* rows = LoopOf(store, condition);
     if (rows == nullptr || rows->loop_kind != ForKind::kUnrolled) return false;
-    size_t dim = 0;
-    while (dim < store->indices.size() && !IsElementOf(store, dim, rows)) ++dim;
-    TileCheck check(depth_of_);
+    int64_t dim = 0;
+    while (dim < std::ssize(store->indices) && !IsElementOf(store->buffer, store->indices, dim, rows)) ++dim;
+    TileCheck check(rows, depth_of_);
     check.VisitExpr(store->value);
-    return dim < store->indices.size() && check.holds;
+    return dim < std::ssize(store->indices) && check.holds;
   }
 
   std::vector<const ForNode*> loops_;
