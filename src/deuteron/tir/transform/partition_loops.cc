@@ -14,6 +14,7 @@
 #include "deuteron/arith/analyzer.h"
 #include "deuteron/tir/analysis/conjunction.h"
 #include "deuteron/tir/functor.h"
+#include "deuteron/tir/transform/loop_conditions.h"
 #include "deuteron/tir/transform/lower.h"
 
 namespace deuteron::tir {
@@ -26,173 +27,10 @@ constexpr int64_t kMostBefore = 3;
 /// Iterations within which conditions hold again, if they ever do.
 constexpr int64_t kLongestGap = 256;
 
-/// A condition for so many stores at once, of vectors where there are some, takes no time beside them.
-constexpr double kManyStores = 8;
-
 const Op& IfThenElseOp() {
   static const Op op = Op::Get("tir.if_then_else");
   return op;
 }
-
-/// An expression that is ≥ 0 exactly where the comparison of integers holds; null if it is not one.
-PrimExpr Slack(const PrimExpr& condition) {
-  switch (condition->kind) {
-    case ExprKind::kLT:
-    case ExprKind::kLE:
-    case ExprKind::kGT:
-    case ExprKind::kGE:
-      break;
-    default:
-      return PrimExpr();
-  }
-  const auto* op = static_cast<const BinaryNode*>(condition.get());
-  if (!op->a.dtype().is_int() || op->a.dtype().lanes() != 1) return PrimExpr();
-  switch (condition->kind) {
-    case ExprKind::kLT:
-      return op->b - op->a - 1;
-    case ExprKind::kLE:
-      return op->b - op->a;
-    case ExprKind::kGT:
-      return op->a - op->b - 1;
-    default:
-      return op->a - op->b;
-  }
-}
-
-/// Stores that a statement does, its conditions taken to hold.
-class StoreCounter : public StmtExprVisitor {
- public:
-  static double Of(const Stmt& stmt) {
-    StoreCounter counter;
-    counter.VisitStmt(stmt);
-    return counter.stores_;
-  }
-
- protected:
-  void VisitFor_(const ForNode* op) override {
-    const double times = times_;
-    if (op->loop_kind != ForKind::kVectorized) times_ *= static_cast<double>(AsConstInt(op->extent).value_or(1));
-    StmtExprVisitor::VisitFor_(op);
-    times_ = times;
-  }
-  void VisitBufferStore_(const BufferStoreNode*) override { stores_ += times_; }
-
- private:
-  double times_ = 1;
-  double stores_ = 0;
-};
-
-/// The worst cases of the conditions in the body of a loop.
-class ConditionFinder : public StmtExprVisitor {
- public:
-  /// More make a condition that hardly ever holds, and takes long to find.
-  static constexpr size_t kMostTests = 64;
-
-  ConditionFinder(const ForNode* loop, arith::Analyzer* analyzer)
-      : loop_var_(loop->loop_var.get()), analyzer_(*analyzer) {}
-
-  /// Comparisons that go where `tests` hold.
-  std::unordered_set<const Object*> removable;
-  std::vector<PrimExpr> tests;
-  /// Where none of these hold, none of the comparisons does for any iteration of the loops further in.
-  std::vector<PrimExpr> chances;
-
- protected:
-  void VisitFor_(const ForNode* op) override {
-    analyzer_.Bind(op->loop_var, Range::FromMinExtent(op->min, op->extent));
-    loops_.push_back(op);
-    VisitStmt(op->body);
-    loops_.pop_back();
-  }
-  void VisitBind_(const BindNode* op) override {
-    opaque_.insert(op->var.get());
-    StmtExprVisitor::VisitBind_(op);
-  }
-  void VisitLet_(const LetNode* op) override {
-    opaque_.insert(op->var.get());
-    StmtExprVisitor::VisitLet_(op);
-  }
-  void VisitIfThenElse_(const IfThenElseNode* op) override {
-    // Between the copies that unrolled loops make, it keeps them from sharing what they load.
-    const bool is_between = std::any_of(loops_.begin(), loops_.end(),
-                                        [](const ForNode* loop) { return loop->loop_kind == ForKind::kUnrolled; });
-    if (is_between || StoreCounter::Of(op->then_case) < kManyStores) Consider(op->condition);
-    StmtExprVisitor::VisitIfThenElse_(op);
-  }
-  void VisitCall_(const CallNode* op) override {
-    if (op->op.same_as(IfThenElseOp())) Consider(op->args[0]);
-    StmtExprVisitor::VisitCall_(op);
-  }
-
- private:
-  void Consider(const PrimExpr& condition) {
-    for (const PrimExpr& part : Conjuncts(condition)) {
-      if (rejected_.count(part.get())) continue;
-      PrimExpr test = WorstCase(part);
-      const bool known = test.defined() && (IsConstInt(test, 1) || IsAmong(tests, test));
-      if (!known && tests.size() == kMostTests) test = PrimExpr();
-      if (!test.defined()) {
-        rejected_.insert(part.get());
-        removable.erase(part.get());
-        continue;
-      }
-      removable.insert(part.get());
-      if (!known) tests.push_back(test);
-      const PrimExpr slack = Extreme(part, [](const arith::SymbolicInterval& interval) { return interval.max; });
-      const PrimExpr chance = slack.defined() ? analyzer_.Simplify(slack >= 0) : True();
-      if (!IsAmong(chances, chance)) chances.push_back(chance);
-    }
-  }
-
-  static bool IsAmong(const std::vector<PrimExpr>& exprs, const PrimExpr& expr) {
-    return std::any_of(exprs.begin(), exprs.end(),
-                       [&](const PrimExpr& other) { return StructuralEqual()(other, expr); });
-  }
-
-  /// A condition of the variables outside of the inner loops that implies `part`; null if there is none of use.
-  PrimExpr WorstCase(const PrimExpr& part) {
-    PrimExpr slack = Slack(part);
-    if (!slack.defined()) return PrimExpr();
-    bool depends = false;
-    bool inner = false;
-    bool pure = true;
-    deuteron::PostOrderVisit(slack, [&](const PrimExpr& node) {
-      if (node->kind == ExprKind::kBufferLoad || node->kind == ExprKind::kCall) pure = false;
-      if (node->kind != ExprKind::kVar) return;
-      if (node.get() == loop_var_) depends = true;
-      if (opaque_.count(node.get())) pure = false;
-      for (const ForNode* loop : loops_) inner = inner || loop->loop_var.get() == node.get();
-    });
-    if (!depends || !inner || !pure) return PrimExpr();
-    slack = Extreme(part, [](const arith::SymbolicInterval& interval) { return interval.min; });
-    if (!slack.defined()) return PrimExpr();
-    PrimExpr test = analyzer_.Simplify(slack >= 0);
-    if (IsZero(test) || analyzer_.CanProve(!test)) return PrimExpr();
-    return test;
-  }
-
-  /// That end of a comparison's slack over the loops further in; null if it is not known without their variables.
-  template <typename End>
-  PrimExpr Extreme(const PrimExpr& part, const End& end) {
-    PrimExpr slack = analyzer_.Simplify(Slack(part));
-    for (size_t i = loops_.size(); i-- > 0;) {
-      const arith::DomainMap domain = {{loops_[i]->loop_var, Range::FromMinExtent(loops_[i]->min, loops_[i]->extent)}};
-      slack = end(arith::EvalInterval(slack, domain, &analyzer_));
-      if (!slack.defined()) return PrimExpr();
-    }
-    const bool left = UsesVar(slack, [&](const VarNode* var) {
-      return std::any_of(loops_.begin(), loops_.end(),
-                         [&](const ForNode* loop) { return loop->loop_var.get() == var; });
-    });
-    return left ? PrimExpr() : slack;
-  }
-
-  const Object* loop_var_;
-  arith::Analyzer& analyzer_;
-  std::vector<const ForNode*> loops_;
-  std::unordered_set<const Object*> opaque_;
-  std::unordered_set<const Object*> rejected_;
-};
 
 /// Removes comparisons that are known to hold.
 class ConditionRemover : public StmtExprMutator {
@@ -351,7 +189,7 @@ class Partitioner : public StmtExprMutator {
     analyzer_.Bind(op->loop_var, Range::FromMinExtent(op->min, op->extent));
     if (op->loop_kind == ForKind::kVectorized) return StmtExprMutator::VisitFor_(op);
     ConditionFinder finder(op, &analyzer_);
-    finder.VisitStmt(op->body);
+    finder.Find(op->body);
     Stmt body = op->body;
     if (!finder.removable.empty() && SizeOf(op->body) <= kMaxCopiedNodes) {
       const PrimExpr test = Conjunction(finder.tests);
@@ -441,7 +279,7 @@ class Partitioner : public StmtExprMutator {
       }
     }
     ConditionFinder finder(loop, &analyzer_);
-    finder.VisitStmt(stmt);
+    finder.Find(stmt);
     if (finder.removable.empty()) return VisitStmt(stmt);
     const PrimExpr test = Conjunction(finder.tests);
     const Stmt fast = VisitStmt(ConditionRemover(finder.removable).VisitStmt(stmt));
