@@ -124,7 +124,8 @@ double CyclesOfConvolution(const CostModel& costs, const ConvWork& work, ImageLa
   const int64_t line = lines.back();
   double by_pixels =
       costs.CyclesOfProduct(channels, depth, line) * pixels / static_cast<double>(line) / PartOfRows(costs, line);
-  if (taps == 1 && StepsThroughManyPages(costs, work)) by_pixels = std::numeric_limits<double>::infinity();
+  const bool has_pixels = work.has_known_sides && !(taps == 1 && StepsThroughManyPages(costs, work));
+  if (!has_pixels) by_pixels = std::numeric_limits<double>::infinity();
   return static_cast<double>(work.groups) * std::min(by_channels, by_pixels) / kPartOfChannelsFirst;
 }
 
