@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "deuteron/tir/analysis/conjunction.h"
+#include "deuteron/tir/transform/conditions.h"
 
 namespace deuteron::tir {
 namespace {
@@ -12,17 +12,8 @@ constexpr double kManyStores = 8;
 
 /// An expression that is ≥ 0 exactly where the comparison of integers holds; null if it is not one.
 PrimExpr Slack(const PrimExpr& condition) {
-  switch (condition->kind) {
-    case ExprKind::kLT:
-    case ExprKind::kLE:
-    case ExprKind::kGT:
-    case ExprKind::kGE:
-      break;
-    default:
-      return PrimExpr();
-  }
+  if (!IsIntegerComparison(condition)) return PrimExpr();
   const auto* op = static_cast<const BinaryNode*>(condition.get());
-  if (!op->a.dtype().is_int() || op->a.dtype().lanes() != 1) return PrimExpr();
   switch (condition->kind) {
     case ExprKind::kLT:
       return op->b - op->a - 1;
@@ -89,7 +80,7 @@ class ChoosingLoops : public StmtExprVisitor {
     StmtExprVisitor::VisitIfThenElse_(op);
   }
   void VisitCall_(const CallNode* op) override {
-    if (op->op.same_as(IfThenElseOp())) Consider(op->args[0]);
+    if (IsIfThenElse(op)) Consider(op->args[0]);
     StmtExprVisitor::VisitCall_(op);
   }
 
@@ -148,7 +139,7 @@ void ConditionFinder::VisitIfThenElse_(const IfThenElseNode* op) {
 }
 
 void ConditionFinder::VisitCall_(const CallNode* op) {
-  if (op->op.same_as(IfThenElseOp())) Consider(op->args[0]);
+  if (IsIfThenElse(op)) Consider(op->args[0]);
   StmtExprVisitor::VisitCall_(op);
 }
 

@@ -10,11 +10,6 @@
 
 namespace deuteron::tir {
 
-inline const Op& IfThenElseOp() {
-  static const Op op = Op::Get("tir.if_then_else");
-  return op;
-}
-
 /// The worst cases of the conditions in the body of a loop.
 class ConditionFinder : public StmtExprVisitor {
  public:

@@ -14,6 +14,7 @@ PrimFunc LowerPrimFunc(PrimFunc func, const Target& target) {
   func = SimplifyLoops(std::move(func));
   func = CompactBuffers(std::move(func), target);
   func = SkipPadding(std::move(func));
+  func = SplitUnrolled(std::move(func));
   func = PartitionLoops(std::move(func));
   func = FillLanes(std::move(func));
   func = FlattenBuffers(std::move(func));

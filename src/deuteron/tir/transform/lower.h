@@ -33,6 +33,10 @@ PrimFunc CompactBuffers(PrimFunc func, const Target& target);
 /// Leaves steps of sums and maxima out which only add padding, where all lanes of a vector do.
 PrimFunc SkipPadding(PrimFunc func);
 
+/// Cuts unrolled loops where conditions begin or end to hold whatever the loops around are at, as those of a window at
+/// the borders of an image, and leaves them out where they do.
+PrimFunc SplitUnrolled(PrimFunc func);
+
 /// Splits loops where a condition of a tail (`i * 16 + v < n`) begins to fail, so that all iterations but the
 /// last few run without it.
 PrimFunc PartitionLoops(PrimFunc func);

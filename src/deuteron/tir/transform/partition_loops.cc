@@ -14,6 +14,7 @@
 #include "deuteron/arith/analyzer.h"
 #include "deuteron/tir/analysis/conjunction.h"
 #include "deuteron/tir/functor.h"
+#include "deuteron/tir/transform/conditions.h"
 #include "deuteron/tir/transform/loop_conditions.h"
 #include "deuteron/tir/transform/lower.h"
 
@@ -31,34 +32,6 @@ const Op& IfThenElseOp() {
   static const Op op = Op::Get("tir.if_then_else");
   return op;
 }
-
-/// Removes comparisons that are known to hold.
-class ConditionRemover : public StmtExprMutator {
- public:
-  explicit ConditionRemover(const std::unordered_set<const Object*>& removable) : removable_(removable) {}
-
- protected:
-  PrimExpr VisitBinary_(const BinaryNode* op) override {
-    if (removable_.count(op)) return True();
-    if (op->kind == ExprKind::kAnd) return VisitExpr(op->a) && VisitExpr(op->b);
-    return StmtExprMutator::VisitBinary_(op);
-  }
-  PrimExpr VisitCall_(const CallNode* op) override {
-    if (!op->op.same_as(IfThenElseOp())) return StmtExprMutator::VisitCall_(op);
-    PrimExpr condition = VisitExpr(op->args[0]);
-    if (IsConstInt(condition, 1)) return VisitExpr(op->args[1]);
-    return Call(op->dtype, op->op, {condition, VisitExpr(op->args[1]), VisitExpr(op->args[2])});
-  }
-  Stmt VisitIfThenElse_(const IfThenElseNode* op) override {
-    PrimExpr condition = VisitExpr(op->condition);
-    if (IsConstInt(condition, 1)) return VisitStmt(op->then_case);
-    return IfThenElse(std::move(condition), VisitStmt(op->then_case),
-                      op->else_case.defined() ? VisitStmt(op->else_case) : Stmt(), op->span);
-  }
-
- private:
-  const std::unordered_set<const Object*>& removable_;
-};
 
 /// A value and the one number that it is.
 struct KnownValue {
@@ -90,7 +63,7 @@ class ConditionReplacer : public StmtExprMutator {
     return StmtExprMutator::VisitExpr(expr);
   }
   PrimExpr VisitCall_(const CallNode* op) override {
-    if (!op->op.same_as(IfThenElseOp())) return StmtExprMutator::VisitCall_(op);
+    if (!IsIfThenElse(op)) return StmtExprMutator::VisitCall_(op);
     return Call(op->dtype, op->op, {VisitCondition(op->args[0]), VisitExpr(op->args[1]), VisitExpr(op->args[2])});
   }
   Stmt VisitIfThenElse_(const IfThenElseNode* op) override {
@@ -193,7 +166,7 @@ class Partitioner : public StmtExprMutator {
     Stmt body = op->body;
     if (!finder.removable.empty() && SizeOf(op->body) <= kMaxCopiedNodes) {
       const PrimExpr test = Conjunction(finder.tests);
-      const Stmt fast = ConditionRemover(finder.removable).VisitStmt(op->body);
+      const Stmt fast = WithoutConditions(op->body, finder.removable);
       if (Stmt parts = SplitLoop(op, test, fast); parts.defined()) return parts;
       body = IsConstInt(test, 1) ? VisitStmt(fast) : Choose(op, op->body, finder.removable);
     } else {
@@ -235,7 +208,7 @@ class Partitioner : public StmtExprMutator {
       }
       Array<Stmt> parts;
       const auto add = [&](int64_t from, int64_t to, const Stmt& body) {
-        if (from < to) parts.push_back(VisitStmt(Iterations(op, from, to, Copy(body))));
+        if (from < to) parts.push_back(VisitStmt(Iterations(op, from, to, CopyOf(body))));
       };
       add(*min, begin, op->body);
       add(begin, end, fast);
@@ -243,15 +216,6 @@ class Partitioner : public StmtExprMutator {
       return SeqStmt::Flatten(parts);
     }
     return Stmt();
-  }
-
-  /// Iterations [begin, end) of a loop; of a single one, its body.
-  static Stmt Iterations(const ForNode* op, int64_t begin, int64_t end, const Stmt& body) {
-    const DataType type = op->loop_var.dtype();
-    if (end == begin + 1) return Substitute(body, {{op->loop_var, MakeConst(type, begin)}});
-    const Var var(op->loop_var->name_hint, type);
-    return For(var, MakeConst(type, begin), MakeConst(type, end - begin), op->loop_kind,
-               Substitute(body, {{op->loop_var, var}}), op->thread_tag, op->annotations, op->span);
   }
 
   /// The statement of a loop's body with a choice between copies with and without conditions, around no more than what
@@ -282,7 +246,7 @@ class Partitioner : public StmtExprMutator {
     finder.Find(stmt);
     if (finder.removable.empty()) return VisitStmt(stmt);
     const PrimExpr test = Conjunction(finder.tests);
-    const Stmt fast = VisitStmt(ConditionRemover(finder.removable).VisitStmt(stmt));
+    const Stmt fast = VisitStmt(WithoutConditions(stmt, finder.removable));
     // Where it does not hold, it may for parts of what is inside.
     if (IsConstInt(test, 1)) return fast;
     const bool is_rare = AsConstInt(loop->extent).value_or(0) >= kManyIterations;
@@ -309,12 +273,11 @@ class Partitioner : public StmtExprMutator {
 
   /// A copy of the body for where `test` does not hold.
   Stmt Without(const PrimExpr& test, const Stmt& body) {
-    Stmt copy = Copy(body);
+    Stmt copy = CopyOf(body);
     const auto known = ValueWithout(test, &analyzer_);
     return known ? ConditionReplacer(*known).VisitStmt(copy) : copy;
   }
 
-  static Stmt Copy(const Stmt& stmt) { return RenewDefs(PrimFunc({}, {}, stmt))->body; }
 
   arith::Analyzer analyzer_;
 };

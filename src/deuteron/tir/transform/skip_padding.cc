@@ -8,8 +8,8 @@
 
 #include "deuteron/ir/expr_kind.h"
 #include "deuteron/ir/prim_ops.h"
-#include "deuteron/tir/analysis/conjunction.h"
 #include "deuteron/tir/functor.h"
+#include "deuteron/tir/transform/conditions.h"
 #include "deuteron/tir/transform/lower.h"
 
 namespace deuteron::tir {
@@ -47,9 +47,13 @@ struct Guarded {
 class PaddingSkipper : public StmtExprMutator {
  protected:
   Stmt VisitBufferStore_(const BufferStoreNode* op) override {
-    const ExprKind kind = op->value->kind;
+    // Lanes beyond the end of a row may hold anything.
+    const auto* lanes = op->value.as<CallNode>();
+    if (lanes != nullptr && !(IsIfThenElse(lanes) && IsUndef(lanes->args[2]))) lanes = nullptr;
+    const PrimExpr& whole = lanes == nullptr ? op->value : lanes->args[1];
+    const ExprKind kind = whole->kind;
     if (kind != ExprKind::kAdd && kind != ExprKind::kMax && kind != ExprKind::kMin) return GetRef<Stmt>(op);
-    const auto* sum = static_cast<const BinaryNode*>(op->value.get());
+    const auto* sum = static_cast<const BinaryNode*>(whole.get());
     const auto* load = sum->a.as<BufferLoadNode>();
     if (load == nullptr || !load->buffer.same_as(op->buffer) || !ExprEqual(load->indices, op->indices))
       return GetRef<Stmt>(op);
@@ -61,6 +65,7 @@ class PaddingSkipper : public StmtExprMutator {
     // What holds of some lanes only is left to a mask.
     if (differs) return GetRef<Stmt>(op);
     PrimExpr value = MakeBinary(kind, sum->a, guarded->value);
+    if (lanes != nullptr) value = Call(lanes->dtype, lanes->op, {lanes->args[0], std::move(value), lanes->args[2]});
     return IfThenElse(guarded->condition, BufferStore(op->buffer, std::move(value), op->indices, op->span));
   }
 
@@ -109,10 +114,9 @@ class PaddingSkipper : public StmtExprMutator {
 
   /// A value that changes nothing but where a condition holds; nothing if it is none.
   static std::optional<Guarded> Unguard(const PrimExpr& value, ExprKind kind) {
-    static const Op if_then_else = Op::Get("tir.if_then_else");
     if (value->kind == ExprKind::kCall) {
       const auto* call = static_cast<const CallNode*>(value.get());
-      if (!call->op.same_as(if_then_else) || !IsIdentity(call->args[2], kind)) return std::nullopt;
+      if (!IsIfThenElse(call) || !IsIdentity(call->args[2], kind)) return std::nullopt;
       return Guarded{call->args[0], call->args[1]};
     }
     if (value->kind == ExprKind::kCast && kind == ExprKind::kAdd) {

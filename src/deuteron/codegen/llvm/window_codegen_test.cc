@@ -1,0 +1,69 @@
+/// Tiles of windows that slide over an image with padding: what reaches beyond it is asked for where it may, and a tile
+/// is compiled once.
+#include "deuteron/codegen/llvm/kernel_test_util.h"
+#include "deuteron/te/tensor.h"
+#include "deuteron/tir/schedule/schedule.h"
+
+namespace deuteron::codegen {
+namespace {
+
+using tir::Var;
+
+int64_t Occurrences(const std::string& text, const std::string& word) {
+  int64_t count = 0;
+  for (size_t at = text.find(word); at != std::string::npos; at = text.find(word, at + 1)) ++count;
+  return count;
+}
+
+/// Windows of three pixels over rows of `width` with `channels` channels each, in tiles of 14 pixels.
+void ExpectOneTile(int64_t width, int64_t channels) {
+  const te::Tensor a = te::Placeholder({I64(2), I64(width), I64(channels)}, DataType::Float(32), "A");
+  const te::Tensor w = te::Placeholder({I64(3), I64(channels)}, DataType::Float(32), "W");
+  const tir::IterVar k = te::ReduceAxis(I64(3), "k");
+  const te::Tensor b = te::Compute(
+      {I64(2), I64(width), I64(channels)},
+      [&](const Array<Var>& i) {
+        const PrimExpr at = i[1] + k->var;
+        return te::Sum(IfThenElse(I64(0) < at && at < I64(width + 1), a({i[0], at - I64(1), i[2]}),
+                                  MakeConst(DataType::Float(32), 0.0)) *
+                           w({k->var, i[2]}),
+                       {k});
+      },
+      "B");
+  const tir::PrimFunc func = te::CreatePrimFunc({a, w, b});
+  tir::Schedule s(func);
+  const auto loops = s.GetLoops("B");
+  const auto pixels = s.Split(loops[1], std::vector<int64_t>{-1, 14});
+  const auto lanes = s.Split(loops[2], std::vector<int64_t>{-1, 16});
+  s.Reorder({loops[0], pixels[0], lanes[0], loops[3], pixels[1], lanes[1]});
+  const auto copy = s.CacheWrite("B", "local");
+  s.ReverseComputeAt(copy, lanes[0]);
+  const auto init = s.DecomposeReduction("B", loops[3]);
+  for (const auto& block : {init, copy}) {
+    const auto tile = s.GetLoops(block);
+    s.Unroll(tile[3]);
+    s.Vectorize(s.Split(tile[4], std::vector<int64_t>{-1, 16})[1]);
+  }
+  s.Unroll(loops[3]);
+  s.Unroll(pixels[1]);
+  s.Vectorize(lanes[1]);
+  s.Parallel(loops[0]);
+  CheckAgainst(s.func(), func, 1e-6);
+  const Target target = Target::Parse("llvm -mcpu=x86-64-v4");
+  IRModule module = IRModule::Empty();
+  module.AddUnique("kernel", tir::LowerPrimFunc(s.func(), target));
+  const std::string code = EmitLlvmIr(module, target, {.opt_level = 0});
+  // Two of the 42 products of a tile are behind a condition, and the last vector of channels has a tile of its own.
+  const int64_t tiles = channels % 16 == 0 ? 1 : 2;
+  EXPECT_EQ(Occurrences(code, "fmul contract <16 x float>"), 42 * tiles) << code;
+  EXPECT_EQ(Occurrences(code, "label %if"), 2 * tiles) << code;
+}
+
+TEST(Codegen, BordersOfWindowsNeedNoCopiesOfTiles) {
+  ExpectOneTile(28, 32);
+  ExpectOneTile(56, 32);
+  ExpectOneTile(28, 58);
+}
+
+}  // namespace
+}  // namespace deuteron::codegen
