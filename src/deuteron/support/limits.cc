@@ -1,5 +1,6 @@
 #include "deuteron/support/limits.h"
 
+#include <fcntl.h>
 #include <unistd.h>
 
 #include <array>
@@ -37,12 +38,15 @@ const LimitRow& RowOf(int64_t Limits::*limit) {
 
 /// Of the process, without what is mapped from files; 0 where that is not known.
 int64_t PrivateBytes() {
-  std::FILE* file = std::fopen("/proc/self/statm", "re");
-  if (file == nullptr) return 0;
+  // Asked some hundred times a second: no stream.
+  const int file = open("/proc/self/statm", O_RDONLY | O_CLOEXEC);
+  if (file < 0) return 0;
+  std::array<char, 128> text{};
+  const ssize_t length = read(file, text.data(), text.size() - 1);
+  close(file);
   long long size = 0, resident = 0, shared = 0;
-  const int read = std::fscanf(file, "%lld %lld %lld", &size, &resident, &shared);
-  std::fclose(file);
-  return read == 3 ? (resident - shared) * sysconf(_SC_PAGESIZE) : 0;
+  if (length <= 0 || std::sscanf(text.data(), "%lld %lld %lld", &size, &resident, &shared) != 3) return 0;
+  return (resident - shared) * sysconf(_SC_PAGESIZE);
 }
 
 /// Nothing if `text` is no number that 64 bits hold.

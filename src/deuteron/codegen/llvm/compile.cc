@@ -67,16 +67,13 @@ struct HintsAreHints : llvm::DiagnosticHandler {
 };
 
 /// Asked by LLVM before each of its passes that may be left out: once the budget is used up, or another thread has
-/// failed, nothing more is worth the time. On x86 "loop strength reduction" is not, ever: an address there is a sum of
-/// two registers with a factor and a constant, so that the loops of kernels are as fast without, and it takes a third
-/// of the time of code generation.
+/// failed, nothing more is worth the time.
 class PassGate : public llvm::OptPassGate {
  public:
-  PassGate(std::atomic<bool>* failed, const llvm::Triple& triple) : failed_(failed), is_x86_(triple.isX86()) {}
+  explicit PassGate(std::atomic<bool>* failed) : failed_(failed) {}
   bool isEnabled() const override { return true; }
   bool shouldRunPass(const llvm::StringRef pass, llvm::StringRef) override {
     if (error_ || failed_->load(std::memory_order_relaxed)) return false;
-    if (is_x86_ && pass == "Loop Strength Reduction") return false;
     // No exception goes through LLVM.
     try {
       CheckBudget({pass.data(), pass.size()});
@@ -95,7 +92,6 @@ class PassGate : public llvm::OptPassGate {
 
  private:
   std::atomic<bool>* failed_;
-  bool is_x86_;
   std::exception_ptr error_;
 };
 
@@ -103,7 +99,7 @@ class PassGate : public llvm::OptPassGate {
 std::string CompileGroup(const std::vector<const Kernel*>& kernels, const Target& target, const CodegenOptions& options,
                          const std::string& prefix, Product product, std::atomic<bool>* failed) {
   const std::unique_ptr<llvm::TargetMachine> machine = MakeMachine(target, options);
-  PassGate gate(failed, machine->getTargetTriple());
+  PassGate gate(failed);
   llvm::LLVMContext context;
   context.setOptPassGate(gate);
   context.setDiagnosticHandler(std::make_unique<HintsAreHints>());
