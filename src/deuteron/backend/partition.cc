@@ -7,6 +7,7 @@
 #include "deuteron/backend/cudnn/patterns.h"
 #include "deuteron/backend/cutlass/patterns.h"
 #include "deuteron/relax/dpl/registry.h"
+#include "deuteron/runtime/plugin.h"
 #include "deuteron/support/error.h"
 
 namespace deuteron::backend {
@@ -36,10 +37,16 @@ Partition FindPartition(const std::string& library) {
 void PartitionForAll(bool quantized, IRModule* module, const transform::PassContext& context) {
   for (const Backend& backend : AllBackends()) {
     if (backend.partition_paying == nullptr) continue;
-    const std::string missing = backend.codegen.missing();
+    // A library is loaded, which takes as long as some kernels are compiled for, once something is for it.
+    std::string missing = runtime::PluginAbsence(std::string(backend.name));
     if (missing.empty()) {
+      const IRModule before = *module;
       backend.partition_paying(quantized)->Run(module, context);
-    } else {
+      if ((*module)->functions.size() == before->functions.size()) continue;
+      missing = backend.codegen.missing();
+      if (!missing.empty()) *module = before;
+    }
+    if (!missing.empty()) {
       context.decisions->Add({.pass = "PartitionFor",
                               .subject = backend.name,
                               .reason = transform::Reason::kLibraryMissing,

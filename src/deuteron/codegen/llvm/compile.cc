@@ -44,16 +44,28 @@ std::vector<Kernel> DistinctKernels(const IRModule& module) {
   return kernels;
 }
 
-/// Deals the kernels out so that the groups have about the same size.
-std::vector<std::vector<const Kernel*>> Partition(const std::vector<Kernel>& kernels, size_t groups) {
+/// Deals the kernels out to groups, of which threads take one after the other. The last ones are the smallest: threads
+/// end at about the same time, however long LLVM takes for a node.
+std::vector<std::vector<const Kernel*>> Partition(const std::vector<Kernel>& kernels, size_t groups, size_t threads) {
   groups = std::max<size_t>(1, std::min(groups, kernels.size()));
+  threads = std::max<size_t>(1, threads);
+  const size_t rounds = (groups + threads - 1) / threads;
   std::vector<std::vector<const Kernel*>> result(groups);
   std::vector<int64_t> load(groups, 0);
   for (const Kernel& kernel : kernels) {
-    const auto lightest = static_cast<size_t>(std::min_element(load.begin(), load.end()) - load.begin());
-    result[lightest].push_back(&kernel);
-    load[lightest] += kernel.size + 100;
+    const int64_t size = kernel.size + 100;
+    size_t best = 0;
+    double least = 0;
+    for (size_t group = 0; group < groups; ++group) {
+      const double filled = static_cast<double>(load[group] + size) / static_cast<double>(rounds - group / threads);
+      if (group != 0 && filled >= least) continue;
+      best = group;
+      least = filled;
+    }
+    result[best].push_back(&kernel);
+    load[best] += size;
   }
+  if (!kernels.empty()) std::erase_if(result, [](const auto& group) { return group.empty(); });
   return result;
 }
 
@@ -152,7 +164,7 @@ std::vector<std::string> CompileGroups(const IRModule& lowered, const Target& ta
   int64_t nodes = 0;
   for (const Kernel& kernel : kernels) nodes += kernel.size;
   const size_t count = std::clamp(static_cast<size_t>(nodes / kNodesOfGroup), threads, kMostGroupsOfThread * threads);
-  const auto groups = Partition(kernels, std::max<size_t>(count, 1));
+  const auto groups = Partition(kernels, std::max<size_t>(count, 1), threads);
   std::vector<std::string> results(groups.size());
   std::atomic<bool> failed{false};
   ForEachInParallel(groups.size(), threads, [&](size_t i) {

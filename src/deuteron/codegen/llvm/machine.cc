@@ -36,7 +36,7 @@ constexpr std::string_view kPasses =
     "simplifycfg,sroa<modify-cfg>,early-cse,instcombine<max-iterations=1;no-verify-fixpoint>,"
     "simplifycfg<switch-range-to-icmp>,early-cse<memssa>,jump-threading,correlated-propagation,"
     "instcombine<max-iterations=1;no-verify-fixpoint>,loop-mssa(licm<allowspeculation>),"
-    "simplifycfg<switch-range-to-icmp>,loop(loop-unroll-full),sroa<modify-cfg>,gvn,"
+    "simplifycfg<switch-range-to-icmp>,loop(indvars,loop-unroll-full),sroa<modify-cfg>,gvn,"
     "instcombine<max-iterations=1;no-verify-fixpoint>,"
     // The loops of scalars that are left, and tails.
     "loop-vectorize,"

@@ -41,7 +41,7 @@ class ComparisonFinder : public StmtExprVisitor {
     loops_.pop_back();
   }
   void VisitIfThenElse_(const IfThenElseNode* op) override {
-    Consider(op->condition);
+    if (AddsUp(op->then_case)) Consider(op->condition);
     StmtExprVisitor::VisitIfThenElse_(op);
   }
   void VisitCall_(const CallNode* op) override {
@@ -50,6 +50,23 @@ class ComparisonFinder : public StmtExprVisitor {
   }
 
  private:
+  /// Whether all that is stored is added to what is there, as the steps of a window are; other conditions are those of
+  /// tiles that stick out.
+  static bool AddsUp(const Stmt& stmt) {
+    bool does = true;
+    PostOrderVisit(stmt, [&does](const ObjectRef& node) {
+      const auto* store = node.as<BufferStoreNode>();
+      if (store == nullptr) return;
+      bool reads = false;
+      deuteron::PostOrderVisit(store->value, [&](const PrimExpr& value) {
+        const auto* load = value.as<BufferLoadNode>();
+        reads = reads || (load != nullptr && load->buffer.same_as(store->buffer));
+      });
+      does = does && reads;
+    });
+    return does;
+  }
+
   void Consider(const PrimExpr& condition) {
     for (const PrimExpr& part : Conjuncts(condition)) {
       if (!IsIntegerComparison(part)) continue;
@@ -61,7 +78,7 @@ class ComparisonFinder : public StmtExprVisitor {
         uses |= var == loop_var_;
         if (var != nullptr) vars.insert(var);
       });
-      if (uses && is_plain && IsSeldomAsked(vars)) found.push_back(part);
+      if (uses && is_plain && AreOfLoops(vars) && IsSeldomAsked(vars)) found.push_back(part);
     }
   }
 
@@ -70,13 +87,31 @@ class ComparisonFinder : public StmtExprVisitor {
   /// decided as they are unrolled.
   bool IsSeldomAsked(const std::unordered_set<const VarNode*>& vars) const {
     int64_t repeats = 1;
+    bool is_in_tile = true;
     for (auto loop = loops_.rbegin(); loop != loops_.rend(); ++loop) {
       if ((*loop)->loop_kind == ForKind::kUnrolled || (*loop)->loop_kind == ForKind::kVectorized) continue;
       if (vars.count((*loop)->loop_var.get()) != 0) return true;
+      // A tile has its own sums; however many tiles there are, each asks as often.
+      is_in_tile = is_in_tile && !Allocates((*loop)->body);
+      if (!is_in_tile) continue;
       repeats *= std::min(AsConstInt((*loop)->extent).value_or(kMostRepeats + 1), kMostRepeats + 1);
       if (repeats > kMostRepeats) return false;
     }
     return false;
+  }
+
+  /// What is asked of a size that only the run tells is left to tiles that stick out.
+  bool AreOfLoops(const std::unordered_set<const VarNode*>& vars) const {
+    return std::all_of(vars.begin(), vars.end(), [&](const VarNode* var) {
+      return std::any_of(loops_.begin(), loops_.end(), [&](const ForNode* loop) {
+        return loop->loop_var.get() == var && AsConstInt(loop->extent).has_value();
+      });
+    });
+  }
+  static bool Allocates(const Stmt& body) {
+    const auto* seq = body.as<SeqStmtNode>();
+    return seq != nullptr && std::any_of(seq->seq.begin(), seq->seq.end(),
+                                         [](const Stmt& part) { return part->kind == StmtKind::kAllocBuffer; });
   }
 
   const VarNode* loop_var_;
