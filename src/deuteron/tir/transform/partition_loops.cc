@@ -14,8 +14,8 @@
 #include "deuteron/arith/analyzer.h"
 #include "deuteron/tir/analysis/conjunction.h"
 #include "deuteron/tir/functor.h"
+#include "deuteron/tir/transform/condition_finder.h"
 #include "deuteron/tir/transform/conditions.h"
-#include "deuteron/tir/transform/loop_conditions.h"
 #include "deuteron/tir/transform/lower.h"
 
 namespace deuteron::tir {
@@ -27,11 +27,6 @@ constexpr int64_t kMaxCopiedNodes = 20000;
 constexpr int64_t kMostBefore = 3;
 /// Iterations within which conditions hold again, if they ever do.
 constexpr int64_t kLongestGap = 256;
-
-const Op& IfThenElseOp() {
-  static const Op op = Op::Get("tir.if_then_else");
-  return op;
-}
 
 /// A value and the one number that it is.
 struct KnownValue {
@@ -277,7 +272,6 @@ class Partitioner : public StmtExprMutator {
     const auto known = ValueWithout(test, &analyzer_);
     return known ? ConditionReplacer(*known).VisitStmt(copy) : copy;
   }
-
 
   arith::Analyzer analyzer_;
 };

@@ -1,4 +1,4 @@
-#include "deuteron/tir/transform/loop_conditions.h"
+#include "deuteron/tir/transform/condition_finder.h"
 
 #include <algorithm>
 
@@ -53,18 +53,20 @@ bool IsAmong(const std::vector<PrimExpr>& exprs, const PrimExpr& expr) {
   return std::any_of(exprs.begin(), exprs.end(), [&](const PrimExpr& other) { return StructuralEqual()(other, expr); });
 }
 
+bool Uses(const PrimExpr& expr, const ForNode* loop) {
+  return UsesVar(expr, [&](const VarNode* var) { return var == loop->loop_var.get(); });
+}
+
 /// The innermost of the serial loops whose variables an expression uses; their number if there is none.
 size_t InnermostUsed(const std::vector<const ForNode*>& loops, const PrimExpr& expr) {
   for (size_t i = loops.size(); i-- > 0;) {
-    const VarNode* loop_var = loops[i]->loop_var.get();
-    if (loops[i]->loop_kind == ForKind::kSerial && UsesVar(expr, [&](const VarNode* var) { return var == loop_var; }))
-      return i;
+    if (loops[i]->loop_kind == ForKind::kSerial && Uses(expr, loops[i])) return i;
   }
   return loops.size();
 }
 
 /// Loops that best choose between copies with and without conditions by themselves: another serial loop stands between
-/// them and the condition, beside which the test takes no time.
+/// them and the condition, beside which the test takes no time, which is about loops further in, too.
 class ChoosingLoops : public StmtExprVisitor {
  public:
   std::unordered_set<const ForNode*> found;
@@ -88,10 +90,13 @@ class ChoosingLoops : public StmtExprVisitor {
   void Consider(const PrimExpr& condition) {
     for (const PrimExpr& part : Conjuncts(condition)) {
       const size_t at = InnermostUsed(loops_, part);
-      const bool is_outside =
-          std::any_of(loops_.begin() + static_cast<int64_t>(std::min(at + 1, loops_.size())), loops_.end(),
-                      [](const ForNode* loop) { return loop->loop_kind == ForKind::kSerial && !IsOne(loop->extent); });
-      if (is_outside) found.insert(loops_[at]);
+      if (at == loops_.size()) continue;
+      const auto inner = loops_.begin() + static_cast<int64_t>(at) + 1;
+      const bool is_outside = std::any_of(inner, loops_.end(), [](const ForNode* loop) {
+        return loop->loop_kind == ForKind::kSerial && !IsOne(loop->extent);
+      });
+      const bool may_choose = std::any_of(inner, loops_.end(), [&](const ForNode* loop) { return Uses(part, loop); });
+      if (is_outside && may_choose) found.insert(loops_[at]);
     }
   }
 
