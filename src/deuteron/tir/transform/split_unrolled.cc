@@ -18,6 +18,8 @@ namespace {
 /// Longer loops, and more conditions in one, take long to look at.
 constexpr int64_t kMostCopies = 64;
 constexpr size_t kMostConditions = 16;
+/// Of fewer copies, most have conditions: a window of one pixel is better copied (PartitionLoops).
+constexpr int64_t kFewestCopies = 12;
 /// A loop in more parts is as good as one that is written out.
 constexpr size_t kMostParts = 4;
 /// Rows of a window, for each of which a condition may be asked again.
@@ -137,6 +139,13 @@ class Splitter : public StmtExprMutator {
     ComparisonFinder finder(op, loops_);
     finder.VisitStmt(op->body);
     if (finder.found.empty() || finder.found.size() > kMostConditions) return Stmt();
+    int64_t copies = 1;
+    for (const std::vector<const ForNode*>* loops : {&loops_, &finder.inside}) {
+      for (const ForNode* loop : *loops) {
+        if (loop->loop_kind == ForKind::kUnrolled) copies *= AsConstInt(loop->extent).value_or(1);
+      }
+    }
+    if (copies < kFewestCopies) return Stmt();
     for (const ForNode* loop : finder.inside) {
       analyzer_.Bind(loop->loop_var, Range::FromMinExtent(loop->min, loop->extent));
     }
