@@ -185,6 +185,8 @@ def unlike_their_signature():
     body = helper.make_graph([node("Relu", ["e"], ["r"])], "b", [value("e", (3,))], [value("r", (3,))])
     for scanned in (0, 2, -(2**63)):
         yield f"a scan of {scanned} inputs", model([node("Scan", ["x"], ["y"], "/it", body=body, num_scan_inputs=scanned)]), [], MODEL, ["/it", str(scanned)]
+    part = [numpy_helper.from_array(np.array([4]), "s")]
+    yield "one part of another length", model([node("Split", ["x", "s"], ["y"], "/it", axis=1)], part), [], MODEL, ["/it", "add up to 4", "length 3"]
     yield "parts without a number", model([node("Split", ["x"], ["y"], "/it", axis=1)], opset=18), [], MODEL, ["/it", "num_outputs"]
 
 

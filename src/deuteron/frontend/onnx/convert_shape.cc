@@ -182,7 +182,7 @@ Results ConvertSplit(const NodeContext& node) {
   if (node.opset() >= 18 && !sizes && node.RequiredInt("num_outputs") != parts) {
     node.Fail("num_outputs differs from the number of its outputs");
   }
-  if (parts == 1) return {x};
+  if (parts == 1 && !sizes) return {x};
   const auto length = AsConstInt(node.Shape(x)[axis]);
   if (node.opset() < 18 && !sizes && length && *length % parts != 0) {
     node.Fail("an axis of " + std::to_string(*length) + " elements in " + std::to_string(parts) +
@@ -206,6 +206,11 @@ Results ConvertSplit(const NodeContext& node) {
     if (length && end != *length) {
       node.Fail("the sizes of the parts add up to " + std::to_string(end) + ", the axis is of length " +
                 std::to_string(*length));
+    }
+    if (parts == 1) {
+      Array<PrimExpr> shape = node.Shape(x);
+      shape.Set(axis, I64(end));
+      return {node.WithShape(x, shape)};
     }
     ends.pop_back();
     call = relax::SplitIndices(x, ends, axis);
