@@ -5,9 +5,10 @@
 
 Sets: node, simple, pytorch-operator, pytorch-converted, light. Forms: static (operands that say how are initialisers),
 symbolic (the same; dimensions of inputs are symbols, equal numbers one symbol), run-time (all inputs are inputs). Each is
-compiled fused and not, for generated code alone and for oneDNN. --write puts the table into docs/conformance.md and, if
-the static fused form for generated code was run, what is expected of each case into tests/onnx/expected_cases.txt, which
-the test onnx_node_cases reads. No result is wrong where the exit status is 0.
+compiled fused and not, for generated code alone and for oneDNN. --write, without PATTERN, puts the table into docs/conformance.md, in which
+rows that were not run stay as they were (older), and, if the static fused form for generated code was run, what is expected
+of each case into tests/onnx/expected_cases.txt, which the test onnx_node_cases reads. No result is wrong where the exit
+status is 0.
 """
 
 import argparse
@@ -39,9 +40,12 @@ pads, sizes, …) are initialisers, as exporters write them; *symbolic*, the sam
 where all inputs are inputs. Each is compiled fused and not, for generated code alone and for oneDNN. Kernels: calls in the
 compiled models of generated kernels, of kernels of libraries, and of the runtime's (NonZero and Unique, whose results are as large
 as the data says). Checks: calls that compare indices and labels with what they index, or convert shapes. Nothing in a compiled
-model is interpreted.
+model is interpreted. What an earlier build of the compiler gave is *older*.
 
 """
+TITLES = ["| set | form | fused | back end | cases | right | refused | wrong | generated kernels | of libraries | of the runtime | checks |",
+          "| --- | --- | --- | --- | --: | --: | --: | --: | --: | --: | --: | --: |"]
+OLDER = " (older)"
 
 
 def make_symbolic(folder):
@@ -140,6 +144,22 @@ def reasons(verdicts):
     return lines
 
 
+def write(rows, reasons_now):
+    """The page: these rows and reasons, and of what there are none the page's own."""
+    def key(line):
+        return tuple(cell.strip().removesuffix(OLDER) for cell in line.strip("|").split("|")[:4])
+
+    there = TABLE.read_text() if TABLE.exists() else ""
+    table = {key(line): line.replace(line.split("|")[1], f" {key(line)[0]}{OLDER} ", 1)
+             for line in there.splitlines() if key(line)[0] in SETS}
+    table |= {key(line): line for line in rows}
+    order = [(s, form, fused, backend) for s in SETS for form in FORMS for fused in ("yes", "no") for backend in BACKENDS]
+    if reasons_now is None:
+        reasons_now = there[there.find("\n## ") :].rstrip("\n").split("\n") if "\n## " in there else []
+    lines = [*TITLES, *(table[name] for name in order if name in table), *reasons_now]
+    TABLE.write_text(HEADER.format(version=onnx.__version__) + "\n".join(lines) + "\n")
+
+
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("pattern", nargs="?", default="")
@@ -152,8 +172,7 @@ def main():
     parser.add_argument("--write", action="store_true", help="writes the table and what is expected of each case")
     arguments = parser.parse_args()
     fusions = [fused for fused in (True, False) if not (arguments.not_fused if fused else arguments.fused)]
-    lines = ["| set | form | fused | back end | cases | right | refused | wrong | generated kernels | of libraries | of the runtime | checks |",
-             "| --- | --- | --- | --- | --: | --: | --: | --: | --: | --: | --: | --: |"]
+    lines = list(TITLES)
     print("\n".join(lines), flush=True)
     wrong, claimed = [], None
     for name_of_set in arguments.sets or SETS:
@@ -170,10 +189,9 @@ def main():
                             print(f"WRONG {name}: {verdict[:160]}", flush=True)
                     if (name_of_set, form, fused, backend) == ("node", "static", True, "none"):
                         claimed = verdicts
-    if arguments.write:
-        text = HEADER.format(version=onnx.__version__) + "\n".join(lines + (reasons(claimed) if claimed else [])) + "\n"
-        TABLE.write_text(text)
-        if claimed is not None and not arguments.pattern:
+    if arguments.write and not arguments.pattern:
+        write(lines[len(TITLES) :], reasons(claimed) if claimed else None)
+        if claimed is not None:
             node_cases.write_list(EXPECTED, claimed)
     sys.exit(5 if wrong else 0)
 
