@@ -9,7 +9,7 @@ from case import F, Const
 
 # Of these operators, every so many of their cases.
 EVERY = {"Attention": 3, "MultiHeadAttention": 4, "DecoderMaskedMultiHeadAttention": 3, "GroupQueryAttention": 11, "GatherBlockQuantized": 3, "LinearAttention": 5,
-         "MRotaryEmbedding": 7, "MoE": 7, "QMoE": 3, "GatedRMSNorm": 3}
+         "MRotaryEmbedding": 7, "MoE": 7, "QMoE": 3, "GatedRMSNorm": 3, "FusedMatMul": 1, "QLinearWhere": 1, "BiasSplitGelu": 1}
 
 
 def converted(value, dtype):
@@ -28,7 +28,8 @@ def lengths_tell(one):
 def cases(build):
     """`build` gives the model of a case, and its inputs."""
     seen = dict.fromkeys(EVERY, 0)
-    for one in (*contrib_cases.attention(), *contrib_cases.grouped(), *contrib_cases.products(), *contrib_language_cases.cases()):
+    for one in (*contrib_cases.attention(), *contrib_cases.grouped(), *contrib_cases.products(), *contrib_cases.for_gpus(), *contrib_cases.quantised(),
+                *contrib_language_cases.cases()):
         if one.op not in EVERY or not isinstance(one.opset, int) or not lengths_tell(one) or not all(v is None or isinstance(v, Const) or v.dtype != np.float16 for v in one.inputs):
             continue
         seen[one.op] += 1

@@ -153,7 +153,9 @@ Results ConvertQuickGelu(const NodeContext& node) {
 Results ConvertBiasSplitGelu(const NodeContext& node) {
   const Expr sum = SumOf(node, node.X(0), node.X(1));
   const relax::Var halves = node.Emit(relax::SplitSections(sum, 2, node.Rank(sum) - 1));
-  return {node.Emit(relax::Multiply(node.Field(halves, 0), relax::nn::Gelu(node.Field(halves, 1))))};
+  const Expr first = node.Field(halves, 0);
+  const Expr second = node.WithShape(node.Field(halves, 1), node.Shape(first));
+  return {node.Emit(relax::Multiply(first, relax::nn::Gelu(second)))};
 }
 
 Results ConvertBiasAdd(const NodeContext& node) { return {SumOf(node, SumOf(node, node.X(0), node.X(1)), node.X(2))}; }

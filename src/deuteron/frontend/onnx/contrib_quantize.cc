@@ -73,7 +73,8 @@ Results ConvertQLinearSoftmax(const NodeContext& node) {
 }
 
 Results ConvertQLinearWhere(const NodeContext& node) {
-  const Expr chosen = node.Emit(relax::Where(node.X(0), Dequantized(node, 1), Dequantized(node, 4)));
+  const std::vector<Expr> operands = BroadcastOperands(node, {node.X(0), Dequantized(node, 1), Dequantized(node, 4)});
+  const Expr chosen = node.Emit(relax::Where(operands[0], operands[1], operands[2]));
   return Quantized(node, chosen, 7, node.DType(1));
 }
 
