@@ -92,9 +92,10 @@ class ComparisonFinder : public StmtExprVisitor {
     bool is_in_tile = true;
     for (auto loop = loops_.rbegin(); loop != loops_.rend(); ++loop) {
       if ((*loop)->loop_kind == ForKind::kUnrolled || (*loop)->loop_kind == ForKind::kVectorized) continue;
-      if (vars.count((*loop)->loop_var.get()) != 0) return true;
       // A tile has its own sums; however many tiles there are, each asks as often.
       is_in_tile = is_in_tile && !Allocates((*loop)->body);
+      // Of two lines of a tile that differ in each step what both read would not be read once.
+      if (vars.count((*loop)->loop_var.get()) != 0) return !is_in_tile;
       if (!is_in_tile) continue;
       repeats *= std::min(AsConstInt((*loop)->extent).value_or(kMostRepeats + 1), kMostRepeats + 1);
       if (repeats > kMostRepeats) return false;
