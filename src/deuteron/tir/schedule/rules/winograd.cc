@@ -112,6 +112,10 @@ class WinogradScheduler {
     if (producers.size() != 1) return false;
     input_ = producers[0];
     InlineInjective(&schedule_, [&](const Block& block) { return block != input_; });
+    // What pads the image may be long where the image's sides are: there are as many copies of it as in others.
+    for (const Block& padding : schedule_.GetProducers(input_)) {
+      if (!WritesParameter(schedule_, padding) && schedule_.CanInline(padding)) schedule_.ComputeInline(padding);
+    }
     std::vector<Block> blocks = schedule_.GetBlocks();
     if (blocks.size() < 3 || blocks[0] != input_ || blocks[1] != product_) return false;
     results_.assign(blocks.begin() + 2, blocks.end());
