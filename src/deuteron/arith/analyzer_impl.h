@@ -120,8 +120,8 @@ struct Analyzer::Impl {
 
   // --- prove.cc
   /// `poly >= 0` for all values of its variables. `depth` bounds the search.
-  bool ProveByQuotients(const Poly& poly);
   bool ProveNonNegative(const Poly& poly, int depth);
+  bool ProveByQuotients(const Poly& poly);
   bool ProveByElimination(Poly poly);
   bool ProveByFacts(const Poly& poly, int depth);
   bool ProveByCases(const Poly& poly, int depth);

@@ -176,9 +176,7 @@ PrimExpr ConditionFinder::Extreme(const PrimExpr& part, const End& end) {
     slack = end(arith::EvalInterval(slack, domain, &analyzer_));
     if (!slack.defined()) return PrimExpr();
   }
-  const bool left = UsesVar(slack, [&](const VarNode* var) {
-    return std::any_of(loops_.begin(), loops_.end(), [&](const ForNode* loop) { return loop->loop_var.get() == var; });
-  });
+  const bool left = std::any_of(loops_.begin(), loops_.end(), [&](const ForNode* loop) { return Uses(slack, loop); });
   return left ? PrimExpr() : slack;
 }
 
@@ -189,9 +187,8 @@ PrimExpr ConditionFinder::WorstCase(const PrimExpr& part) {
     return PrimExpr();
   bool depends = false;
   bool inner = false;
-  bool pure = true;
+  bool pure = !ReadsMemory(slack);
   deuteron::PostOrderVisit(slack, [&](const PrimExpr& node) {
-    if (node->kind == ExprKind::kBufferLoad || node->kind == ExprKind::kCall) pure = false;
     if (node->kind != ExprKind::kVar) return;
     if (node.get() == loop_.loop_var.get()) depends = true;
     if (opaque_.count(node.get())) pure = false;

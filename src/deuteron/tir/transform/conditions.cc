@@ -57,6 +57,14 @@ bool IsIntegerComparison(const PrimExpr& condition) {
   }
 }
 
+bool ReadsMemory(const PrimExpr& expr) {
+  bool reads = false;
+  deuteron::PostOrderVisit(expr, [&](const PrimExpr& node) {
+    reads = reads || node->kind == ExprKind::kBufferLoad || node->kind == ExprKind::kCall;
+  });
+  return reads;
+}
+
 Stmt WithoutConditions(const Stmt& stmt, const std::unordered_set<const Object*>& known) {
   return ConditionRemover(known).VisitStmt(stmt);
 }

@@ -16,6 +16,9 @@ bool IsIfThenElse(const CallNode* op);
 /// Whether it compares scalar integers by order.
 bool IsIntegerComparison(const PrimExpr& condition);
 
+/// Whether it loads, or calls what may.
+bool ReadsMemory(const PrimExpr& expr);
+
 /// The statement where the comparisons `known`, by their nodes, hold.
 Stmt WithoutConditions(const Stmt& stmt, const std::unordered_set<const Object*>& known);
 

@@ -9,8 +9,8 @@
 #include <unordered_map>
 
 #include "deuteron/ir/expr_kind.h"
-#include "deuteron/tir/analysis/conjunction.h"
 #include "deuteron/tir/functor.h"
+#include "deuteron/tir/transform/conditions.h"
 #include "deuteron/tir/transform/lower.h"
 
 namespace deuteron::tir {
@@ -48,8 +48,7 @@ class LaneGuard : public ExprMutator {
     return ExprMutator::VisitBinary_(op);
   }
   PrimExpr VisitCall_(const CallNode* op) override {
-    static const Op if_then_else = Op::Get("tir.if_then_else");
-    is_total = is_total && op->op.same_as(if_then_else);
+    is_total = is_total && IsIfThenElse(op);
     return ExprMutator::VisitCall_(op);
   }
   PrimExpr VisitLet_(const LetNode* op) override {

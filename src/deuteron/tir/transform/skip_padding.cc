@@ -104,14 +104,6 @@ class PaddingSkipper : public StmtExprMutator {
   }
 
  private:
-  static bool ReadsMemory(const PrimExpr& expr) {
-    bool reads = false;
-    deuteron::PostOrderVisit(expr, [&](const PrimExpr& node) {
-      reads = reads || node->kind == ExprKind::kBufferLoad || node->kind == ExprKind::kCall;
-    });
-    return reads;
-  }
-
   /// A value that changes nothing but where a condition holds; nothing if it is none.
   static std::optional<Guarded> Unguard(const PrimExpr& value, ExprKind kind) {
     if (value->kind == ExprKind::kCall) {

@@ -72,15 +72,14 @@ class ComparisonFinder : public StmtExprVisitor {
   void Consider(const PrimExpr& condition) {
     for (const PrimExpr& part : Conjuncts(condition)) {
       if (!IsIntegerComparison(part)) continue;
-      bool uses = false, is_plain = true;
+      bool uses = false;
       std::unordered_set<const VarNode*> vars;
       deuteron::PostOrderVisit(part, [&](const PrimExpr& node) {
-        is_plain &= node->kind != ExprKind::kBufferLoad && node->kind != ExprKind::kCall;
         const auto* var = node.as<VarNode>();
         uses |= var == loop_var_;
         if (var != nullptr) vars.insert(var);
       });
-      if (uses && is_plain && AreOfLoops(vars) && IsSeldomAsked(vars)) found.push_back(part);
+      if (uses && !ReadsMemory(part) && AreOfLoops(vars) && IsSeldomAsked(vars)) found.push_back(part);
     }
   }
 
