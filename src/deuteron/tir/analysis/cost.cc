@@ -289,6 +289,16 @@ CostModel::TileRows CostModel::BestTileRows(std::optional<int64_t> extent, int64
   return best;
 }
 
+CostModel::TileRows CostModel::BestTile(std::optional<int64_t> extent, int64_t vectors) const {
+  TileRows best{1, std::numeric_limits<double>::infinity()};
+  for (int64_t count = std::min(vectors, Accumulators()); count >= 1; --count) {
+    if (vectors % count != 0) continue;
+    const TileRows tile = BestTileRows(extent, std::max<int64_t>(MostRows(count), 1), count);
+    if (tile.cycles < best.cycles) best = tile;
+  }
+  return best;
+}
+
 double CostModel::CyclesOfProduct(int64_t rows, double depth, int64_t columns) const {
   const int64_t lanes = machine_.Lanes(32);
   double least = std::numeric_limits<double>::infinity();

@@ -95,6 +95,8 @@ class CostModel {
   /// The best number of rows, at most `most`, for tiles of so many vectors along an axis of `extent`, if that is known:
   /// the last tile has those that are left.
   TileRows BestTileRows(std::optional<int64_t> extent, int64_t most, int64_t vectors) const;
+  /// The same of the numbers of vectors that divide `vectors`: the best of them.
+  TileRows BestTile(std::optional<int64_t> extent, int64_t vectors) const;
   /// Cycles of a core for rows × depth × columns multiply-adds of float32 in the best tiles, the columns in panels.
   double CyclesOfProduct(int64_t rows, double depth, int64_t columns) const;
   /// Cycles to exchange rows and columns of so many elements, whole vectors at a time, in registers.

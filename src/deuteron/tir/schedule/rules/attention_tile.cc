@@ -124,15 +124,7 @@ class TileChooser {
   /// Of a product's step: for an element of its result, `rows` for each vector of the tile.
   double CyclesOfStep(int64_t height, int64_t rows) const {
     const int64_t lanes = machine_.Lanes(32);
-    const int64_t all = std::max<int64_t>(height / lanes, 1);
-    double least = 0;
-    for (int64_t vectors = 1; vectors <= std::min<int64_t>(all, costs_.Accumulators()); ++vectors) {
-      if (all % vectors != 0) continue;
-      const int64_t most = std::max<int64_t>(costs_.MostRows(vectors), 1);
-      const double cycles = costs_.BestTileRows(rows, most, vectors).cycles;
-      if (least == 0 || cycles < least) least = cycles;
-    }
-    return least / static_cast<double>(lanes);
+    return costs_.BestTile(rows, std::max<int64_t>(height / lanes, 1)).cycles / static_cast<double>(lanes);
   }
 
   const CostModel& costs_;

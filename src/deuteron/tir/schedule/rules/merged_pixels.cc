@@ -65,7 +65,7 @@ class AccessCheck : public StmtExprVisitor {
     for (const IterVar& iter : block_->iter_vars) {
       if (!indices[dim].same_as(iter->var)) continue;
       return AsConstInt(extent).value_or(2) > 1 && iter->type == IterVarType::kSpatial && IsZero(iter->dom->min) &&
-             StructuralEqual()(iter->dom->extent, extent);
+             ExprEqual(iter->dom->extent, extent);
     }
     return false;
   }
@@ -86,7 +86,7 @@ std::optional<Pixels> PixelsOf(const Schedule& schedule, const std::string& name
     const bool is_y = iter->var.same_as(pixels.y);
     if (!is_y && !iter->var.same_as(pixels.x)) continue;
     const auto loop = As<Var>(realize->iter_values[static_cast<int64_t>(i)]);
-    if (!loop.defined() || !StructuralEqual()(schedule.GetLoop(loop)->extent, iter->dom->extent)) return std::nullopt;
+    if (!loop.defined() || !ExprEqual(schedule.GetLoop(loop)->extent, iter->dom->extent)) return std::nullopt;
     (is_y ? pixels.loop_y : pixels.loop_x) = loop;
     (is_y ? pixels.height : pixels.width) = iter->dom->extent;
   }

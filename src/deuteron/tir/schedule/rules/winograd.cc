@@ -16,7 +16,6 @@
 /// Of an image whose size the run tells a block is a run of tiles, one line's after the other's: only the last run has
 /// fewer. The products are of as many tiles as there are; the transforms take one tile after the other.
 #include <algorithm>
-#include <limits>
 #include <utility>
 
 #include "deuteron/arith/analyzer.h"
@@ -184,24 +183,11 @@ class WinogradScheduler {
     if (!block) return false;
     // If the image is more than one of them, whatever it is.
     if (block->across < line.across) {
-      const int64_t rows = RowsOfTile(costs);
+      const int64_t rows = costs.BestTile(std::nullopt, length_ / machine_.Lanes(32)).rows;
       block->across = std::max(block->across / rows, int64_t{1}) * rows;
     }
     SetBlock(*block);
     return true;
-  }
-
-  /// Rows that registers have of the products of a panel, whose number the run tells.
-  int64_t RowsOfTile(const CostModel& costs) const {
-    const int64_t all_vectors = length_ / machine_.Lanes(32);
-    CostModel::TileRows best{1, std::numeric_limits<double>::infinity()};
-    for (int64_t vectors = all_vectors; vectors >= 1; --vectors) {
-      if (all_vectors % vectors != 0) continue;
-      const CostModel::TileRows tile =
-          costs.BestTileRows(std::nullopt, std::max<int64_t>(costs.MostRows(vectors), 1), vectors);
-      if (tile.cycles < best.cycles) best = tile;
-    }
-    return best.rows;
   }
 
   void SetBlock(const WinogradBlock& block) {
