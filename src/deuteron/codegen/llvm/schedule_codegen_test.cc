@@ -246,8 +246,9 @@ TEST(Codegen, GroupedConvolutionsByRule) {
   struct Case {
     int64_t groups, in, out, size, window, stride;
   };
-  for (const Case& c : {Case{3, 5, 10, 28, 1, 1}, Case{2, 4, 6, 14, 3, 1}, Case{4, 3, 4, 7, 3, 1},
-                        Case{2, 4, 5, 13, 3, 2}, Case{3, 2, 14, 33, 1, 2}, Case{1, 6, 10, 30, 3, 1}}) {
+  for (const Case& c :
+       {Case{3, 5, 10, 28, 1, 1}, Case{2, 4, 6, 14, 3, 1}, Case{4, 3, 4, 7, 3, 1}, Case{2, 4, 5, 13, 3, 2},
+        Case{3, 2, 14, 33, 1, 2}, Case{1, 6, 10, 30, 3, 1}, Case{2, 64, 8, 9, 3, 1}}) {
     SCOPED_TRACE(std::to_string(c.groups) + " groups of " + std::to_string(c.in) + " to " + std::to_string(c.out) +
                  " channels, size " + std::to_string(c.size));
     const int64_t padded = (c.size - 1) * c.stride + c.window;

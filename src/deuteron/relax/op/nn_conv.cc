@@ -92,11 +92,15 @@ PrimExpr OutChannels(const Call& call, const ConvAttrsNode* attrs, const Array<P
   const PrimExpr channels = DimAt(kernel, attrs->kernel_layout, 'O');
   const auto* packed = call->attrs.as<ConvPackAttrsNode>();
   if (packed == nullptr) return channels;
-  if (attrs->groups != 1 || topi::BlockFactor(topi::ParseAxes(std::string(OutLayout(attrs))), 'C') != 1) {
-    ThrowOpError(call, "has one group, and an output whose channels are not in blocks");
+  if (topi::BlockFactor(topi::ParseAxes(std::string(OutLayout(attrs))), 'C') != 1) {
+    ThrowOpError(call, "has an output whose channels are not in blocks");
   }
   if (const auto known = AsConstInt(channels); packed->channels < 1 || (known && *known < packed->channels)) {
     ThrowShapes(call, "the kernel has no " + std::to_string(packed->channels) + " output channels");
+  }
+  if (const auto known = AsConstInt(channels); attrs->groups != 1 && known != packed->channels) {
+    ThrowShapes(call, "the kernel of " + std::to_string(attrs->groups) + " groups has more than the " +
+                          std::to_string(packed->channels) + " output channels");
   }
   return I64(packed->channels);
 }

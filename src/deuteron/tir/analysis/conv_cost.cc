@@ -107,9 +107,12 @@ double CyclesOfConvolution(const CostModel& costs, const ConvWork& work, ImageLa
   // Rows of a product by vectors of channels: the pixels of a line, or of an image where windows are of one pixel.
   std::vector<int64_t> lines = work.result;
   if (taps == 1) lines = {static_cast<int64_t>(Product(work.result, 0))};
+  const bool is_last = layout == ImageLayout::kChannelsLast;
+  const int64_t whole = is_last && work.groups > 1 ? costs.WholePanelVectors(channels) : 0;
   double by_channels = std::numeric_limits<double>::infinity();
   for (const int64_t line : lines) {
-    const double of_line = costs.CyclesOfProduct(line, depth, channels);
+    const double of_line =
+        whole != 0 ? costs.CyclesOfProduct(line, depth, channels, whole) : costs.CyclesOfProduct(line, depth, channels);
     by_channels = std::min(by_channels, of_line * pixels / static_cast<double>(line));
   }
   if (const auto plan = TransformedTiles(costs, work, layout)) {
@@ -118,7 +121,9 @@ double CyclesOfConvolution(const CostModel& costs, const ConvWork& work, ImageLa
     const double computing = costs.SecondsOfCycles(static_cast<double>(work.images) * plan->cycles);
     return costs.Overlapped(computing, costs.SecondsToMove(weights)) / costs.SecondsOfCycles(1);
   }
-  if (layout == ImageLayout::kChannelsLast && work.groups == 1) return by_channels;
+  if (is_last && work.groups == 1) return by_channels;
+  if (is_last && whole != 0) return static_cast<double>(work.groups) * by_channels;
+  if (is_last) return std::numeric_limits<double>::infinity();
   by_channels += costs.CyclesOfTransposition(pixels * static_cast<double>(channels));
   by_channels += OfCompetingPlanes(costs, work);
   const int64_t line = lines.back();

@@ -34,7 +34,8 @@ struct ConvWork {
 
 enum class ImageLayout { kChannelsFirst, kChannelsLast };
 
-/// Cycles of one core. The sums of grouped convolutions are assumed to be those of channels first in both.
+/// Cycles of one core; infinite where generated code has no such convolution: with channels last, groups of them that
+/// are no whole vectors.
 double CyclesOfConvolution(const CostModel& costs, const ConvWork& work, ImageLayout layout);
 /// The plan of transformed tiles by which it is computed, if that is less.
 std::optional<WinogradPlan> TransformedTiles(const CostModel& costs, const ConvWork& work, ImageLayout layout);

@@ -300,14 +300,18 @@ CostModel::TileRows CostModel::BestTile(std::optional<int64_t> extent, int64_t v
 }
 
 double CostModel::CyclesOfProduct(int64_t rows, double depth, int64_t columns) const {
-  const int64_t lanes = machine_.Lanes(32);
   double least = std::numeric_limits<double>::infinity();
   for (int64_t vectors = PanelVectors(columns); vectors >= 1; --vectors) {
-    const int64_t panels = (columns + vectors * lanes - 1) / (vectors * lanes);
-    const double step = BestTileRows(rows, std::max<int64_t>(MostRows(vectors), 1), vectors).cycles;
-    least = std::min(least, static_cast<double>(rows * panels * vectors) * step);
+    least = std::min(least, CyclesOfProduct(rows, depth, columns, vectors));
   }
-  return least * depth;
+  return least;
+}
+
+double CostModel::CyclesOfProduct(int64_t rows, double depth, int64_t columns, int64_t vectors) const {
+  const int64_t length = vectors * machine_.Lanes(32);
+  const int64_t panels = (columns + length - 1) / length;
+  const double step = BestTileRows(rows, std::max<int64_t>(MostRows(vectors), 1), vectors).cycles;
+  return static_cast<double>(rows * panels * vectors) * step * depth;
 }
 
 double CostModel::CyclesOfTransposition(double elements) const {
@@ -340,6 +344,22 @@ int64_t CostModel::PanelVectors(int64_t columns) const {
     const int64_t rows = MostRows(vectors);
     const double cost = static_cast<double>(panels) / static_cast<double>(rows) * CyclesOfTileStep(rows, vectors);
     if (best != 0 && cost >= kLeastGain * least) continue;
+    best = vectors;
+    least = cost;
+  }
+  return best;
+}
+
+int64_t CostModel::WholePanelVectors(int64_t columns) const {
+  const int64_t lanes = machine_.Lanes(32);
+  if (columns % lanes != 0) return 0;
+  int64_t best = 0;
+  double least = 0;
+  for (int64_t vectors = 1; vectors <= std::min(columns / lanes, Accumulators()); ++vectors) {
+    const int64_t rows = MostRows(vectors);
+    if (columns / lanes % vectors != 0 || rows < 1) continue;
+    const double cost = CyclesOfTileStep(rows, vectors) / static_cast<double>(rows * vectors);
+    if (best != 0 && cost > least) continue;
     best = vectors;
     least = cost;
   }

@@ -99,12 +99,16 @@ class CostModel {
   TileRows BestTile(std::optional<int64_t> extent, int64_t vectors) const;
   /// Cycles of a core for rows × depth × columns multiply-adds of float32 in the best tiles, the columns in panels.
   double CyclesOfProduct(int64_t rows, double depth, int64_t columns) const;
+  /// The same, in panels of so many vectors.
+  double CyclesOfProduct(int64_t rows, double depth, int64_t columns, int64_t vectors) const;
   /// Cycles to exchange rows and columns of so many elements, whole vectors at a time, in registers.
   double CyclesOfTransposition(double elements) const;
   /// Vectors of the columns that a panel of a product's operand has, which a register tile reads side by side: what
   /// makes the least work of `columns`. What the last panel has too many is computed in vain, and narrow tiles load
   /// more for a multiply-add.
   int64_t PanelVectors(int64_t columns) const;
+  /// The same, of panels that `columns` divide into; 0 if they are no whole vectors.
+  int64_t WholePanelVectors(int64_t columns) const;
   /// Seconds for so many cycles of work that all threads share.
   double SecondsOfCycles(double cycles) const;
   /// Seconds for all threads to read or to write a tensor of that size.

@@ -8,9 +8,10 @@
 /// channels last; what stands between is computed in that layout (layout_converter.h).
 ///
 /// The graph is converted as a whole, and stays as it is unless its convolutions and transpositions are estimated to
-/// take less time then (tir/analysis/conv_cost.h): grouped convolutions and what does not follow a layout keep theirs,
-/// and each tensor between is transposed. Images that come from outside with fewer channels than a vector has lanes are
-/// read as they lie, whatever they are converted to first, since their elements are the scalars of a tile.
+/// take less time then (tir/analysis/conv_cost.h): convolutions of groups that are no whole vectors of channels and
+/// what does not follow a layout keep theirs, and each tensor between is transposed. Images that come from outside with
+/// fewer channels than a vector has lanes are read as they lie, whatever they are converted to first, since their
+/// elements are the scalars of a tile.
 ///
 /// What it must not do: change convolutions whose layout the model or a library has chosen, or whose weights are
 /// computed.
@@ -171,8 +172,8 @@ class Chooser {
     return 2 * sums / tir::UnitOpsPerCycle(costs_.machine(), operands);
   }
 
-  /// Whether the convolution gets the channels last: of constant weights, in the layout of ONNX, dense or depthwise,
-  /// and not so narrow that it rather has its image transposed.
+  /// Whether the convolution gets the channels last: of constant weights, in the layout of ONNX, and not so narrow that
+  /// it rather has its image transposed.
   bool IsConverted(const Call& call) const {
     const auto* attrs = call->attrs.as<ConvAttrsNode>();
     if (attrs == nullptr || call->args[1]->kind != RelaxKind::kConstant) return false;
@@ -184,9 +185,10 @@ class Chooser {
     const auto work = Work(call, attrs);
     if (!work) return false;
     if (IsForUnit(call)) return true;
-    // Wide images of integers have kernels for the unit only.
-    if (IsInteger(call) && !(has_bytes_ && IsNarrow(*work))) return false;
-    if (!(work->groups == 1 || work->IsDepthwise())) return false;
+    // Wide images of integers have kernels for the unit only, and groups of them none.
+    const bool has_groups = work->groups != 1 && !work->IsDepthwise();
+    if (IsInteger(call) && (has_groups || !(has_bytes_ && IsNarrow(*work)))) return false;
+    // Of several results for a channel of a depthwise convolution there are no whole vectors of one weight each.
     if (work->IsDepthwise() && work->groups != work->weights[0]) return false;
     const double transposed = Elements(call->args[0].ty()) + Elements(call.ty());
     return Cycles(call, *work, ImageLayout::kChannelsLast) <=

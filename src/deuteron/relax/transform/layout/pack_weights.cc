@@ -18,9 +18,10 @@
 ///  - of bfloat16, and of float32 where the precision that is asked for is that: pairs of bfloat16.
 /// Activations whose neighbours lie beside each other are those elements already: nothing is moved.
 ///
-/// It must not touch weights that are computed at run time (the move would be paid at every run), grouped
-/// convolutions (their channels are read group by group), other integers, or the layout of activations (ConvertLayout
-/// decides it). It stands after the passes that change weights
+/// A block has channels of one group; with channels first, groups stay as they are (their pixels are the vectors).
+///
+/// It must not touch weights that are computed at run time (the move would be paid at every run), other integers, or
+/// the layout of activations (ConvertLayout decides it). It stands after the passes that change weights
 /// (FoldBatchnormToConv2D, FoldConstant) and those that look for products, and before LegalizeOps.
 #include <algorithm>
 #include <map>
@@ -70,6 +71,13 @@ ChannelBlocks BlocksOf(int64_t channels, const topi::Packing& packing) {
   const tir::CostModel costs(packing == "i16x2" ? tir::MachineOfPairs(machine) : machine);
   const int64_t length = costs.PanelVectors(channels) * costs.machine().Lanes(32);
   return {length, (channels + length - 1) / length};
+}
+
+/// Blocks of channels of one group each; nothing where groups are no whole vectors, or of one channel.
+std::optional<ChannelBlocks> BlocksOfGroups(int64_t channels, int64_t groups) {
+  const tir::CostModel costs(Target::Current().machine);
+  const int64_t length = costs.WholePanelVectors(channels / groups) * costs.machine().Lanes(32);
+  return length == 0 ? std::nullopt : std::optional(ChannelBlocks{length, channels / length});
 }
 
 const char* Data(const Constant& weight) {
@@ -327,23 +335,28 @@ class Packer : public EmittingRewriter {
   Call Convolution(const Call& call, const Constant& weight, Bindings* out) {
     const auto* attrs = call->attrs.as<ConvAttrsNode>();
     const std::string layout = attrs == nullptr ? "" : std::string(attrs->kernel_layout);
-    if (layout.substr(0, 2) != "OI" || layout.size() != weight->data.shape().size() || attrs->groups != 1)
-      return Call();
+    if (layout.substr(0, 2) != "OI" || layout.size() != weight->data.shape().size()) return Call();
     const int64_t channels = weight->data.shape()[0];
     if (channels == 0 || std::string(attrs->out_layout).find('c') != std::string::npos) return Call();
     // Each weight meets every pixel of its channel.
     const std::string out_layout(attrs->out_layout.empty() ? attrs->data_layout : attrs->out_layout);
     const size_t channel_axis = out_layout.find('C');
     const std::string data_layout(attrs->data_layout);
+    const bool window_first = data_layout.find('C') > 1;
+    std::optional<ChannelBlocks> blocks;
+    if (attrs->groups != 1) {
+      blocks = window_first ? BlocksOfGroups(channels, attrs->groups) : std::nullopt;
+      if (!blocks) return Call();
+    }
     std::optional<Operands> operands;
-    if (data_layout.find('c') == std::string::npos) {
+    if (attrs->groups == 1 && data_layout.find('c') == std::string::npos) {
       operands = FindOperands({call, weight, 1, 0, static_cast<int64_t>(data_layout.find('C')), out_layout.size(),
                                channel_axis, PadWidth(attrs, data_layout)},
                               out);
     }
-    ChannelBlocks blocks = BlocksOf(channels, operands ? operands->packing : "");
+    if (!blocks) blocks = BlocksOf(channels, operands ? operands->packing : "");
     // Channels that make no blocks of whole vectors stay together.
-    if (!IsWorth(blocks, channels, kMostPadding)) blocks = {channels, 1};
+    if (!IsWorth(*blocks, channels, kMostPadding)) blocks = {channels, 1};
     const Constant held =
         operands ? operands->weight : precision_->Hold(weight, ElementsWithout(call.ty(), channel_axis));
     auto packed_attrs = make_object<ConvPackAttrsNode>();
@@ -351,17 +364,18 @@ class Packer : public EmittingRewriter {
     packed_attrs->padding = attrs->padding;
     if (operands && operands->is_padded) packed_attrs->padding = Array<int64_t>(attrs->padding.size(), 0);
     packed_attrs->dilation = attrs->dilation;
+    packed_attrs->groups = attrs->groups;
     packed_attrs->data_layout = attrs->data_layout;
     packed_attrs->out_layout = attrs->out_layout;
     packed_attrs->packing = operands ? operands->packing : "";
     packed_attrs->out_dtype = held.same_as(weight) ? attrs->out_dtype : call.ty().as<TensorTypeNode>()->dtype;
     // What is summed over lies in the order in which the data has it.
     const std::string window = layout.substr(2);
-    const bool window_first = data_layout.find('C') > 1;
     const std::string depth = window_first ? window + "I" : "I" + window;
-    packed_attrs->kernel_layout = blocks.count == 1 ? depth + "O" : "O" + depth + std::to_string(blocks.length) + "o";
+    packed_attrs->kernel_layout = blocks->count == 1 ? depth + "O" : "O" + depth + std::to_string(blocks->length) + "o";
     packed_attrs->channels = channels;
-    const Constant packed = Once(held, "O" + depth, [&] { return PackConv(held, blocks, window_first); });
+    const Constant packed =
+        Once(held, std::string(packed_attrs->kernel_layout), [&] { return PackConv(held, *blocks, window_first); });
     static const Op conv_pack = Op::Get("relax.nn.conv_pack");
     return Finish(conv_pack, call, operands, packed, Attrs(std::move(packed_attrs)), out);
   }

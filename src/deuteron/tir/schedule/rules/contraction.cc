@@ -77,6 +77,42 @@ void MoveDimensionLast(Schedule* schedule, const Buffer& buffer, size_t dim) {
   schedule->TransformLayout(buffer, layout);
 }
 
+/// The dimension of what a block writes that is its iterator at `position`.
+size_t DimensionOf(const Schedule& schedule, const Block& name, size_t position) {
+  const SBlock block = schedule.Get(name);
+  const Array<PrimExpr> indices = GetReductionUpdate(block)->indices;
+  const Var& var = block->iter_vars[position]->var;
+  const auto at =
+      std::find_if(indices.begin(), indices.end(), [&](const PrimExpr& index) { return index.same_as(var); });
+  return static_cast<size_t>(at - indices.begin());
+}
+
+/// Makes a block the one that adds up parts of its sum, over `parts`, which registers hold. The block of these, of
+/// which every index is an iterator: groups of channels are a dimension of their own.
+Block SumInParts(Schedule* schedule, const Loop& parts) {
+  const Block partial = schedule->RFactor(parts, 0);
+  const SBlock block = schedule->Get(partial);
+  const Buffer buffer = schedule->WriteBuffer(partial);
+  const Array<PrimExpr> indices = GetReductionUpdate(block)->indices;
+  std::vector<LayoutDim> layout;
+  for (int64_t dim = 0; dim < std::ssize(indices); ++dim) {
+    std::optional<int64_t> length;
+    for (const IterVar& iter : block->iter_vars) {
+      const bool is_inner = !indices[dim].same_as(iter->var) && StepAlong(indices[dim], iter) == 1;
+      if (is_inner) length = AsConstInt(iter->dom->extent);
+    }
+    if (length) {
+      layout.push_back(LayoutDim::Outer(dim, *length));
+      layout.push_back(LayoutDim::Inner(dim, *length));
+    } else {
+      layout.push_back(LayoutDim::Whole(dim));
+    }
+  }
+  if (std::ssize(layout) > std::ssize(indices)) schedule->TransformLayout(buffer, layout);
+  schedule->SetScope(schedule->WriteBuffer(partial), "local");
+  return partial;
+}
+
 /// The loops of a block in tiles, outermost first.
 struct Nest {
   /// Batches, blocks of rows, panels of vectors.
@@ -110,12 +146,11 @@ void SplitSums(Schedule* schedule, ContractionPlan* plan) {
   order.insert(order.begin(), parts);
   schedule->Reorder(order);  // else the two blocks would share loops
   plan->sums = plan->anchor;
-  plan->anchor = schedule->RFactor(parts, 0);
+  plan->anchor = SumInParts(schedule, parts);
   order = schedule->GetLoops(plan->anchor);
   std::rotate(order.begin(), order.begin() + 1, order.begin() + spatial + 1);
   schedule->Reorder(order);
   plan->depth = static_cast<size_t>(spatial);
-  schedule->SetScope(schedule->WriteBuffer(plan->anchor), "local");
 }
 
 Nest CutLoops(Schedule* schedule, const ContractionPlan& plan) {
@@ -221,7 +256,9 @@ void SumWhole(Schedule* schedule, const ContractionPlan& plan, const Nest& nest)
     if (is_copied && is_loop) MoveDimensionLast(schedule, schedule->WriteBuffer(stages[0]), plan.vector_dim);
   }
   if (nest.sums) {
-    if (!plan.contiguous_output) MoveDimensionLast(schedule, schedule->WriteBuffer(plan.anchor), plan.vector_dim + 1);
+    if (!plan.contiguous_output) {
+      MoveDimensionLast(schedule, schedule->WriteBuffer(plan.anchor), DimensionOf(*schedule, plan.anchor, plan.vector));
+    }
     schedule->ReverseComputeAt(sums, *nest.sums);
     InitTile(schedule, plan.anchor, nest.reduce.front(), *nest.sums);
   }
@@ -276,8 +313,7 @@ void SumParts(Schedule* schedule, const ContractionPlan& plan, const Nest& nest)
   Block epilogue = plan.epilogue;
   if (epilogue.empty() && !plan.contiguous_output) epilogue = schedule->CacheWrite(plan.anchor, "global");
   if (!plan.contiguous_output) MoveDimensionLast(schedule, schedule->WriteBuffer(plan.anchor), plan.vector_dim);
-  const Block part = schedule->RFactor(*nest.part, 0);
-  schedule->SetScope(schedule->WriteBuffer(part), "local");
+  const Block part = SumInParts(schedule, *nest.part);
   const Loop tile = nest.TileLoop();
   schedule->ReverseComputeAt(plan.anchor, tile);
   InitTile(schedule, part, nest.reduce.front(), tile);

@@ -1,6 +1,6 @@
 # run: FoldConstant,ChannelsLast
 # target: llvm -mcpu=x86-64-v3 -threads=1
-# Groups keep their layout: the network stays as it is rather than to be transposed before and after each.
+# Groups that are no whole vectors keep their layout: the network stays as it is rather than to be transposed before and after each.
 @I.ir_module
 class Module:
     @R.function

@@ -1,6 +1,6 @@
 # run: FoldConstant,PackWeights
 # target: llvm -mcpu=x86-64-v3
-# Kernels of one, two and three spatial axes; channels that would be padded by much stay together, groups are left alone.
+# Kernels of one, two and three spatial axes; channels that would be padded by much stay together, groups of channels first are left alone.
 @I.ir_module
 class Module:
     @R.function
