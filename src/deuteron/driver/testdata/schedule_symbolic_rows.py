@@ -26,8 +26,8 @@ class Module:
     def matmul(x: T.Buffer((batch, length, T.int64(4096)), "float32"), w: T.Buffer((T.int64(4096), T.int64(64)), "float32"), matmul: T.Buffer((batch, length, T.int64(64)), "float32")):
         T.func_attr({"tirx.noalias": True})
         # with T.sblock("root"):
-        x_cache = T.sblock_alloc_buffer((T.int64(256), batch, length, T.int64(16)))
         matmul_rf = T.sblock_alloc_buffer((T.int64(8), batch, length, T.int64(64)), scope="local")
+        x_cache = T.sblock_alloc_buffer((T.int64(256), batch, length, T.int64(16)))
         for i2_0_0 in T.parallel(T.int64(1)):
             for ax0, ax1, ax2 in T.grid(T.int64(256), batch, length):
                 for ax3 in T.vectorized(T.int64(16)):
@@ -69,11 +69,12 @@ class Module:
                                             v_i0 = T.axis.spatial(batch, i0)
                                             v_i1 = T.axis.spatial(length, i1_0 * T.int64(14) + i1_1)
                                             v_i2 = T.axis.spatial(T.int64(64), i2_0_1 * T.int64(32) + i2_1 * T.int64(16) + i2_2)
-                                            v_k_0, v_k_1_0, v_k_1_1 = T.axis.remap("SRR", [k_0, k_1_0, k_1_1])
+                                            v_k_0 = T.axis.spatial(T.int64(8), k_0)
+                                            v_k_1 = T.axis.reduce(T.int64(512), k_1_0 * T.int64(16) + k_1_1)
                                             T.where(i1_0 * T.int64(14) + i1_1 < length)
-                                            T.reads(matmul_rf[v_k_0, v_i0, v_i1, v_i2], x_cache[v_k_0 * T.int64(32) + v_k_1_0, v_i0, v_i1, v_k_1_1], w[v_k_0 * T.int64(512) + v_k_1_0 * T.int64(16) + v_k_1_1, v_i2])
+                                            T.reads(matmul_rf[v_k_0, v_i0, v_i1, v_i2], x_cache[v_k_0 * T.int64(32) + v_k_1 // T.int64(16), v_i0, v_i1, v_k_1 % T.int64(16)], w[v_k_0 * T.int64(512) + v_k_1, v_i2])
                                             T.writes(matmul_rf[v_k_0, v_i0, v_i1, v_i2])
-                                            matmul_rf[v_k_0, v_i0, v_i1, v_i2] = matmul_rf[v_k_0, v_i0, v_i1, v_i2] + x_cache[v_k_0 * T.int64(32) + v_k_1_0, v_i0, v_i1, v_k_1_1] * w[v_k_0 * T.int64(512) + v_k_1_0 * T.int64(16) + v_k_1_1, v_i2]
+                                            matmul_rf[v_k_0, v_i0, v_i1, v_i2] = matmul_rf[v_k_0, v_i0, v_i1, v_i2] + x_cache[v_k_0 * T.int64(32) + v_k_1 // T.int64(16), v_i0, v_i1, v_k_1 % T.int64(16)] * w[v_k_0 * T.int64(512) + v_k_1, v_i2]
                     for ax0 in T.unroll(T.int64(14)):
                         for ax1_0 in T.unroll(T.int64(2)):
                             for ax1_1 in T.vectorized(T.int64(16)):

@@ -129,6 +129,45 @@ TEST(ScheduleRules, PointwiseConvolutionsOnAnyCpu) {
   }
 }
 
+/// Pointwise convolutions with channels last, whatever their lengths: none falls back to loops over whole tensors, and
+/// long sums are cut.
+TEST(ScheduleRules, ProductsOfAnyLengthHaveTiles) {
+  for (const char* machine : {"x86-64-v3 -threads=2", "x86-64-v4 -threads=2 -l2-bytes=1048576",
+                              "x86-64-v4 -threads=3 -l1-bytes=8192 -l2-bytes=65536"}) {
+    const Target target = Target::Parse(std::string("llvm -mcpu=") + machine);
+    for (const int64_t side : {7, 12, 14, 23}) {
+      for (const int64_t depth : {96, 448, 600, 896, 1009, 1536, 3072}) {
+        for (const auto& [panels, length] : {std::pair{7, 32}, std::pair{3, 64}, std::pair{10, 16}}) {
+          SCOPED_TRACE(target.ToString() + " " + std::to_string(side) + " " + std::to_string(depth) + " " +
+                       std::to_string(panels));
+          const te::Tensor x = te::Placeholder({I64(1), I64(side), I64(side), I64(depth)}, kFloat, "x");
+          const te::Tensor w = te::Placeholder({I64(panels), I64(depth), I64(length)}, kFloat, "w");
+          const IterVar rc = te::ReduceAxis(I64(depth), "rc");
+          const te::Tensor conv = te::Compute(
+              {I64(1), I64(side), I64(side), I64(panels * length)},
+              [&](const Array<Var>& i) {
+                return te::Sum(x({i[0], i[1], i[2], rc->var}) *
+                                   w({FloorDiv(i[3], I64(length)), rc->var, FloorMod(i[3], I64(length))}),
+                               {rc});
+              },
+              "conv");
+          const te::Tensor relu = te::Compute(
+              conv.shape(),
+              [&](const Array<Var>& i) {
+                return Max(conv({i[0], i[1], i[2], i[3]}), MakeConst(kFloat, 0.0));
+              },
+              "relu");
+          const ScheduledFunc scheduled = ApplyScheduleRules(te::CreatePrimFunc({x, w, relu}), target);
+          EXPECT_EQ(scheduled.rule, "contraction");
+          // A prime length has no parts within a tile.
+          const bool is_cut = depth > 384 && depth != 1009;
+          EXPECT_EQ(Schedule(scheduled.func).HasBlock("conv_rf"), is_cut);
+        }
+      }
+    }
+  }
+}
+
 TEST(ScheduleComputeAt, EpilogueAtTile) {
   for (const PrimExpr& rows : {I64(12), I64(13), PrimExpr(Var("n"))}) {
     const PrimFunc func = Matmul(rows, 10, 9, true);

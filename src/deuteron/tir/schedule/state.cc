@@ -315,27 +315,41 @@ bool IsInjective(const PrimExpr& value, const std::vector<For>& loops, arith::An
   }
   std::sort(digits.begin(), digits.end(),
             [](const Digit& a, const Digit& b) { return std::pair(a.coeff, a.extent) < std::pair(b.coeff, b.extent); });
-  // What is above all sums of the first digits, where the condition says it.
-  const auto bound_of = [&](size_t count) -> std::optional<int64_t> {
+  // What is above all sums of the first digits, where a condition says it: of all of them, or of the last of these, in
+  // units of what those before them sum up to.
+  const auto bound_by = [&](const PrimExpr& part, size_t count) -> std::optional<int64_t> {
+    const auto* less = part.as<LTNode>();
+    const auto most = less == nullptr ? std::nullopt : AsConstInt(less->b);
+    const auto sum = most ? DetectLinear(less->a, vars, analyzer) : std::nullopt;
+    if (!sum || !IsZero(sum->rest)) return std::nullopt;
     std::vector<int64_t> coeffs(loops.size(), 0);
-    for (size_t i = 0; i < count; ++i) coeffs[digits[i].loop] = digits[i].coeff;
-    for (const PrimExpr& part : Conjuncts(condition)) {
-      const auto* less = part.as<LTNode>();
-      const auto most = less == nullptr ? std::nullopt : AsConstInt(less->b);
-      const auto sum = most ? DetectLinear(less->a, vars, analyzer) : std::nullopt;
-      if (!sum || !IsZero(sum->rest)) continue;
-      bool is_same = true;
-      for (size_t i = 0; i < loops.size(); ++i) {
-        is_same = is_same && (IsOne(loops[i]->extent) || AsConstInt(sum->coeffs[i]) == coeffs[i]);
+    int64_t unit = 0, below = 0;
+    for (size_t i = 0; i < count; ++i) {
+      const Digit& digit = digits[i];
+      const int64_t coeff = AsConstInt(sum->coeffs[digit.loop]).value_or(0);
+      coeffs[digit.loop] = coeff;
+      if (coeff == 0) {
+        if (digit.extent == INT64_MAX) return std::nullopt;
+        below += digit.coeff * (digit.extent - 1);
+      } else if (unit == 0) {
+        unit = digit.coeff / coeff;
       }
-      if (is_same) return most;
+      if (coeff < 0 || coeff * unit != (coeff == 0 ? 0 : digit.coeff)) return std::nullopt;
     }
-    return std::nullopt;
+    for (size_t i = 0; i < loops.size(); ++i) {
+      if (!IsOne(loops[i]->extent) && AsConstInt(sum->coeffs[i]) != coeffs[i]) return std::nullopt;
+    }
+    return (*most - 1) * unit + below + 1;
+  };
+  const auto is_below = [&](size_t count, int64_t next) {
+    const std::vector<PrimExpr> parts = Conjuncts(condition);
+    return std::any_of(parts.begin(), parts.end(),
+                       [&](const PrimExpr& part) { return bound_by(part, count).value_or(INT64_MAX) <= next; });
   };
   for (size_t i = 0; i + 1 < digits.size(); ++i) {
     const int64_t next = digits[i + 1].coeff;
     const bool fits = digits[i].extent != INT64_MAX && next >= digits[i].coeff * digits[i].extent;
-    if (!fits && bound_of(i + 1).value_or(INT64_MAX) > next) return false;
+    if (!fits && !is_below(i + 1, next)) return false;
   }
   return true;
 }

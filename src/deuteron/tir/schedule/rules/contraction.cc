@@ -87,12 +87,9 @@ size_t DimensionOf(const Schedule& schedule, const Block& name, size_t position)
   return static_cast<size_t>(at - indices.begin());
 }
 
-/// Makes a block the one that adds up parts of its sum, over `parts`, which registers hold. The block of these, of
-/// which every index is an iterator: groups of channels are a dimension of their own.
-Block SumInParts(Schedule* schedule, const Loop& parts) {
-  const Block partial = schedule->RFactor(parts, 0);
-  const SBlock block = schedule->Get(partial);
-  const Buffer buffer = schedule->WriteBuffer(partial);
+/// Makes every index of what a block stores one of its iterators: groups of channels become a dimension.
+void SplitDimensions(Schedule* schedule, const Block& name) {
+  const SBlock block = schedule->Get(name);
   const Array<PrimExpr> indices = GetReductionUpdate(block)->indices;
   std::vector<LayoutDim> layout;
   for (int64_t dim = 0; dim < std::ssize(indices); ++dim) {
@@ -101,16 +98,17 @@ Block SumInParts(Schedule* schedule, const Loop& parts) {
       const bool is_inner = !indices[dim].same_as(iter->var) && StepAlong(indices[dim], iter) == 1;
       if (is_inner) length = AsConstInt(iter->dom->extent);
     }
-    if (length) {
-      layout.push_back(LayoutDim::Outer(dim, *length));
-      layout.push_back(LayoutDim::Inner(dim, *length));
-    } else {
-      layout.push_back(LayoutDim::Whole(dim));
-    }
+    layout.push_back(length ? LayoutDim::Outer(dim, *length) : LayoutDim::Whole(dim));
+    if (length) layout.push_back(LayoutDim::Inner(dim, *length));
   }
-  if (std::ssize(layout) > std::ssize(indices)) schedule->TransformLayout(buffer, layout);
-  schedule->SetScope(schedule->WriteBuffer(partial), "local");
-  return partial;
+  if (layout.size() != indices.size()) schedule->TransformLayout(schedule->WriteBuffer(name), layout);
+}
+
+/// Lays out what the sums are stored in, and those of their parts, so that vectors are contiguous.
+void MoveVectorsLast(Schedule* schedule, const ContractionPlan& plan) {
+  MoveDimensionLast(schedule, schedule->WriteBuffer(plan.sums), plan.vector_dim);
+  if (plan.LengthOfPart() == 0) return;
+  MoveDimensionLast(schedule, schedule->WriteBuffer(plan.anchor), DimensionOf(*schedule, plan.anchor, plan.vector));
 }
 
 /// The loops of a block in tiles, outermost first.
@@ -142,11 +140,12 @@ void SplitSums(Schedule* schedule, ContractionPlan* plan) {
                                      [](const IterVar& iter) { return iter->type == IterVarType::kSpatial; });
   const std::vector<Loop> loops = schedule->GetLoops(plan->anchor);
   std::vector<Loop> order(loops.begin(), loops.begin() + static_cast<int64_t>(plan->depth));
-  const Loop parts = schedule->Split(loops[plan->depth], std::vector<int64_t>{-1, plan->tile_depth})[0];
+  const Loop parts = schedule->Split(loops[plan->depth], std::vector<int64_t>{-1, plan->LengthOfPart()})[0];
   order.insert(order.begin(), parts);
   schedule->Reorder(order);  // else the two blocks would share loops
-  plan->sums = plan->anchor;
-  plan->anchor = SumInParts(schedule, parts);
+  plan->anchor = schedule->RFactor(parts, 0);
+  SplitDimensions(schedule, plan->anchor);
+  schedule->SetScope(schedule->WriteBuffer(plan->anchor), "local");
   order = schedule->GetLoops(plan->anchor);
   std::rotate(order.begin(), order.begin() + 1, order.begin() + spatial + 1);
   schedule->Reorder(order);
@@ -161,13 +160,9 @@ Nest CutLoops(Schedule* schedule, const ContractionPlan& plan) {
   std::optional<Loop> row_outer;
   for (size_t i = 0; i < loops.size(); ++i) {
     if (i == plan.vector) continue;
-    if (plan.depth_block != 0 && i == plan.depth) {
-      const auto split = schedule->Split(loops[i], std::vector<int64_t>{-1, plan.depth_block});
-      nest.part = split[0];
-      nest.reduce.push_back(split[1]);
-    } else if (plan.tile_depth != 0 && i == plan.depth) {
-      nest.sums = loops[i];
-    } else if (plan.tile_depth != 0 ? i > plan.depth : block->iter_vars[i]->type == IterVarType::kReduce) {
+    if (plan.LengthOfPart() != 0 && i == plan.depth) {
+      (plan.depth_block != 0 ? nest.part : nest.sums) = loops[i];
+    } else if (plan.LengthOfPart() != 0 ? i > plan.depth : block->iter_vars[i]->type == IterVarType::kReduce) {
       nest.reduce.push_back(loops[i]);
     } else if (plan.row == i) {
       Loop row = loops[i];
@@ -240,39 +235,35 @@ constexpr double kFewOps = 8;
 /// A tile whose accumulators, or sums of parts, hold the whole sum, followed by what runs on it.
 void SumWhole(Schedule* schedule, const ContractionPlan& plan, const Nest& nest) {
   const Loop tile = nest.TileLoop();
-  const Block& sums = nest.sums ? plan.sums : plan.anchor;
   // The epilogue reads contiguous accumulators as they are, unless it is so long that its copies, one for each vector,
   // would not run from the cache of instructions: then it is a loop over a copy of the tile, or the sums of its parts.
   const bool is_loop =
       !plan.epilogue.empty() && (!plan.contiguous_output || plan.num_rows * plan.num_vectors > plan.most_copies);
   const bool is_copied = plan.epilogue.empty() || (is_loop && !nest.sums);
   std::vector<Block> stages;
-  if (is_copied) stages.push_back(schedule->CacheWrite(sums, "local"));
+  if (is_copied) stages.push_back(schedule->CacheWrite(plan.sums, "local"));
   if (!plan.epilogue.empty()) stages.push_back(plan.epilogue);
-  if (stages[0] == plan.epilogue) schedule->SetScope(schedule->WriteBuffer(sums), "local");
+  if (stages[0] == plan.epilogue) schedule->SetScope(schedule->WriteBuffer(plan.sums), "local");
   if (!plan.contiguous_output) {
     // Registers hold vectors of the vector axis, and so does the copy that the epilogue reads.
-    MoveDimensionLast(schedule, schedule->WriteBuffer(sums), plan.vector_dim);
+    MoveVectorsLast(schedule, plan);
     if (is_copied && is_loop) MoveDimensionLast(schedule, schedule->WriteBuffer(stages[0]), plan.vector_dim);
   }
   if (nest.sums) {
-    if (!plan.contiguous_output) {
-      MoveDimensionLast(schedule, schedule->WriteBuffer(plan.anchor), DimensionOf(*schedule, plan.anchor, plan.vector));
-    }
-    schedule->ReverseComputeAt(sums, *nest.sums);
+    schedule->ReverseComputeAt(plan.sums, *nest.sums);
     InitTile(schedule, plan.anchor, nest.reduce.front(), *nest.sums);
   }
   for (const Block& stage : stages) schedule->ReverseComputeAt(stage, tile);
   if (nest.sums) {
-    MarkTile(schedule, schedule->DecomposeReduction(sums, *nest.sums), tile, plan);
-    MarkTile(schedule, sums, *nest.sums, plan);
+    MarkTile(schedule, schedule->DecomposeReduction(plan.sums, *nest.sums), tile, plan);
+    MarkTile(schedule, plan.sums, *nest.sums, plan);
     // Of two parts the first one is stored, rather than added to zeros.
     const int64_t parts = *schedule->ConstExtent(*nest.sums);
     const double ops = plan.epilogue.empty() ? 0 : OpsPerInstance(schedule->Get(plan.epilogue));
     if (parts <= kFewParts && ops <= kFewOps && plan.contiguous_output)
       schedule->Annotate(*nest.sums, "pragma_unroll_factor", parts);
   } else {
-    InitTile(schedule, sums, nest.reduce.front(), tile);
+    InitTile(schedule, plan.sums, nest.reduce.front(), tile);
   }
   if (is_copied || !is_loop) MarkTile(schedule, stages[0], tile, plan);
   if (!is_loop) return;
@@ -311,14 +302,13 @@ Loop MoveVectorLast(Schedule* schedule, const Block& block, const ContractionPla
 /// reads it.
 void SumParts(Schedule* schedule, const ContractionPlan& plan, const Nest& nest) {
   Block epilogue = plan.epilogue;
-  if (epilogue.empty() && !plan.contiguous_output) epilogue = schedule->CacheWrite(plan.anchor, "global");
-  if (!plan.contiguous_output) MoveDimensionLast(schedule, schedule->WriteBuffer(plan.anchor), plan.vector_dim);
-  const Block part = SumInParts(schedule, *nest.part);
+  if (epilogue.empty() && !plan.contiguous_output) epilogue = schedule->CacheWrite(plan.sums, "global");
+  if (!plan.contiguous_output) MoveVectorsLast(schedule, plan);
   const Loop tile = nest.TileLoop();
-  schedule->ReverseComputeAt(plan.anchor, tile);
-  InitTile(schedule, part, nest.reduce.front(), tile);
-  const Block init = schedule->DecomposeReduction(plan.anchor, *nest.part);
-  MarkTile(schedule, plan.anchor, tile, plan);
+  schedule->ReverseComputeAt(plan.sums, tile);
+  InitTile(schedule, plan.anchor, nest.reduce.front(), tile);
+  const Block init = schedule->DecomposeReduction(plan.sums, *nest.part);
+  MarkTile(schedule, plan.sums, tile, plan);
   schedule->Vectorize(MoveVectorLast(schedule, init, plan));
   if (epilogue.empty()) return;
   schedule->ReverseComputeAt(epilogue, nest.PanelLoop());
@@ -357,7 +347,8 @@ bool AsksForPanels(const Schedule& schedule, const ContractionPlan& plan, const 
 }
 
 void Tile(Schedule* schedule, ContractionPlan plan, const Target& target) {
-  if (plan.tile_depth != 0) SplitSums(schedule, &plan);
+  plan.sums = plan.anchor;
+  if (plan.LengthOfPart() != 0) SplitSums(schedule, &plan);
   Nest nest = CutLoops(schedule, plan);
   if (nest.panels) {
     CopyRows(schedule, plan, &nest);

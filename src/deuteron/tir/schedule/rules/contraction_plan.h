@@ -56,7 +56,9 @@ struct ContractionPlan {
   /// The same within a tile, where sums are not cut so: steps of that axis that its registers add up before the tile's
   /// sums in the first cache take them; 0: all of them.
   int64_t tile_depth = 0;
-  /// The block that adds up what the anchor's registers did.
+  /// Steps that registers add up, where sums are cut; else 0.
+  int64_t LengthOfPart() const { return depth_block != 0 ? depth_block : tile_depth; }
+  /// The block that adds up what the anchor's registers did, where sums are cut; else the anchor.
   Block sums;
   /// Panels that share a copy of A's rows, laid out for the tiles; 0: A is read where it lies.
   int64_t copied_for = 0;

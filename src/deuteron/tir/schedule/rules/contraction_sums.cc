@@ -15,10 +15,10 @@ constexpr int64_t kDepth = kMostDepth / 2;
 /// that the error of a sum of a thousand terms is that of libraries, which cut sums at such lengths.
 constexpr int64_t kTileDepth = 384;
 
-/// Steps of a part: fewer where the block asks for more precision.
-int64_t StepsOfPart(const SBlock& block) {
+/// Steps of a part, at most so many: fewer where the block asks for more precision.
+int64_t StepsOfPart(const SBlock& block, int64_t most) {
   const auto wanted = block->annotations.find(kSumSteps);
-  return wanted == block->annotations.end() ? kDepth : std::min(kDepth, (*wanted).second.cast<int64_t>());
+  return wanted == block->annotations.end() ? most : std::min(most, (*wanted).second.cast<int64_t>());
 }
 
 /// The first axis of a sum that is longer than 1, which is cut: where it is among the block's, its length, and the
@@ -66,12 +66,11 @@ void CutDepth(const SBlock& block, const MatmulRoles& roles, const Target& targe
     if (bytes > static_cast<double>(CostModel(target.machine).PlaneBytes())) return;
   }
   const auto axis = FirstOfSum(block, roles);
-  const int64_t depth = StepsOfPart(block);
-  if (!axis || axis->length * axis->inner <= (depth < kDepth ? depth : kMostDepth)) return;
+  if (!axis || axis->length * axis->inner <= kMostDepth) return;
   // A copy of A is cut between vectors.
   const int64_t unit = plan->copied_for != 0 ? plan->lanes : 1;
   plan->depth = axis->position;
-  plan->depth_block = LengthOfPart(*axis, unit, depth);
+  plan->depth_block = LengthOfPart(*axis, unit, StepsOfPart(block, kDepth));
 }
 
 /// Cuts a sum that is not cut in memory into parts that the registers of a tile add up: the error of a long one would
@@ -79,14 +78,11 @@ void CutDepth(const SBlock& block, const MatmulRoles& roles, const Target& targe
 void CutInTile(const SBlock& block, const MatmulRoles& roles, ContractionPlan* plan) {
   if (roles.k.empty()) return;
   const auto axis = FirstOfSum(block, roles);
-  // The first of the loops that sum, behind all others.
-  for (size_t i = 0; i < block->iter_vars.size(); ++i) {
-    if ((i >= roles.k[0]) != (block->iter_vars[i]->type == IterVarType::kReduce)) return;
-  }
-  if (plan->depth_block != 0 || !axis || axis->length * axis->inner <= kTileDepth) return;
+  const int64_t depth = StepsOfPart(block, kTileDepth);
+  if (plan->depth_block != 0 || !axis || axis->length * axis->inner <= depth) return;
   if (!GetReductionUpdate(block)->buffer->dtype.is_float()) return;
   const int64_t unit = plan->copied_for != 0 ? plan->lanes : 1;
-  const int64_t length = LengthOfPart(*axis, unit, kTileDepth);
+  const int64_t length = LengthOfPart(*axis, unit, depth);
   // Steps that are none would take the time of others.
   if (length >= axis->length || axis->length % length != 0) return;
   plan->depth = axis->position;
@@ -96,6 +92,10 @@ void CutInTile(const SBlock& block, const MatmulRoles& roles, ContractionPlan* p
 }  // namespace
 
 void CutSums(const SBlock& block, const MatmulRoles& roles, const Target& target, ContractionPlan* plan) {
+  // Loops that sum are behind all others.
+  for (size_t i = 0; i < block->iter_vars.size(); ++i) {
+    if (!roles.k.empty() && (i >= roles.k[0]) != (block->iter_vars[i]->type == IterVarType::kReduce)) return;
+  }
   CutDepth(block, roles, target, plan);
   CutInTile(block, roles, plan);
 }
