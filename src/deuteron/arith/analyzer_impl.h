@@ -122,6 +122,7 @@ struct Analyzer::Impl {
   /// `poly >= 0` for all values of its variables. `depth` bounds the search.
   bool ProveNonNegative(const Poly& poly, int depth);
   bool ProveByQuotients(const Poly& poly);
+  bool ProveByFractions(const Poly& poly);
   bool ProveByElimination(Poly poly);
   bool ProveByFacts(const Poly& poly, int depth);
   bool ProveByCases(const Poly& poly, int depth);

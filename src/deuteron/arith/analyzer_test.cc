@@ -110,6 +110,13 @@ TEST_F(SimplifyTest, Sums) {
   Check((n_ + 1) * m_ - m_, n_ * m_);
 }
 
+TEST_F(SimplifyTest, QuotientsByDifferentNumbers) {
+  Proves(FloorDiv(n_ + 15, 16) <= FloorDiv(n_ + 255, 256) * 16);
+  ProvesNot(FloorDiv(n_ + 15, 16) <= FloorDiv(n_ + 254, 256) * 16);
+  Proves(FloorDiv(n_, 6) * 3 + FloorDiv(n_, 4) * 2 <= n_);
+  ProvesNot(FloorDiv(n_, 6) * 3 + FloorDiv(n_, 4) * 2 < n_);
+}
+
 TEST_F(SimplifyTest, SplitsAndFuses) {
   Check(FloorDiv(x_ * 8 + y_, 8), x_);
   Check(FloorMod(x_ * 8 + y_, 8), y_);

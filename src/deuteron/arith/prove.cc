@@ -220,9 +220,45 @@ bool Analyzer::Impl::ProveByQuotients(const Poly& poly) {
   return OffsetPoly(ConstPoly(poly.constant), std::abs(poly.terms[0].coeff) * least).constant >= 0;
 }
 
+/// x // c lies between (x - c + 1) / c and x / c; an integer above -1 is not negative.
+bool Analyzer::Impl::ProveByFractions(const Poly& poly) {
+  constexpr int64_t kMostCommon = int64_t{1} << 20;
+  const auto quotient_of = [&](const Term& term) -> const Atom* {
+    const auto& mono = monos[static_cast<size_t>(term.mono)];
+    if (mono.size() != 1) return nullptr;
+    const Atom& atom = atoms[static_cast<size_t>(mono[0])];
+    const bool is_quotient = atom.kind == AtomKind::kFloorDiv && atom.b.is_const() && atom.b.constant > 0;
+    return is_quotient && !atom.is_data ? &atom : nullptr;
+  };
+  int64_t common = 1;
+  bool has_quotients = false;
+  for (const Term& term : poly.terms) {
+    const Atom* quotient = quotient_of(term);
+    if (quotient == nullptr) continue;
+    has_quotients = true;
+    if (quotient->b.constant > kMostCommon) return false;
+    common = std::lcm(common, quotient->b.constant);
+    if (common > kMostCommon) return false;
+  }
+  if (!has_quotients) return false;
+  // The sum in units of 1 / common.
+  Poly least = OffsetPoly(ScalePoly(ConstPoly(poly.constant), common), common - 1);
+  for (const Term& term : poly.terms) {
+    const Atom* quotient = quotient_of(term);
+    if (quotient == nullptr) {
+      least = AddPoly(least, Poly{{term}, 0}, common);
+    } else {
+      const int64_t divisor = quotient->b.constant;
+      const Poly end = term.coeff > 0 ? OffsetPoly(quotient->a, 1 - divisor) : quotient->a;
+      least = AddPoly(least, ScalePoly(end, common / divisor), term.coeff);
+    }
+  }
+  return BoundOf(least).min_value >= 0;
+}
+
 bool Analyzer::Impl::ProveNonNegative(const Poly& original, int depth) {
   if (original.is_const()) return original.constant >= 0;
-  if (BoundOf(original).min_value >= 0 || ProveByQuotients(original)) return true;
+  if (BoundOf(original).min_value >= 0 || ProveByQuotients(original) || ProveByFractions(original)) return true;
   if (depth <= 0 || IsData(original) || original.terms.size() > kMaxTerms) return false;
   const Poly poly = Tighten(original);
   if (BoundOf(poly).min_value >= 0 || ProveByElimination(poly)) return true;

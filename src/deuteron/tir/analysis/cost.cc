@@ -366,6 +366,20 @@ int64_t CostModel::WholePanelVectors(int64_t columns) const {
   return best;
 }
 
+int64_t CostModel::DividingLanes(int64_t extent) const {
+  constexpr int64_t kFewest = 4;
+  for (int64_t lanes = machine_.Lanes(32); lanes >= kFewest; lanes /= 2) {
+    if (extent % lanes == 0) return lanes;
+  }
+  return 0;
+}
+
+double CostModel::PartOfPeak(int64_t lanes) const {
+  const auto pipes = static_cast<double>(std::max<int64_t>(machine_.vector_pipes, 2));
+  const auto all = static_cast<double>(machine_.vector_pipes * machine_.Lanes(32));
+  return std::min(1.0, static_cast<double>(lanes) * pipes / all);
+}
+
 double CostModel::CyclesOfCopy(int64_t bytes) const {
   return 2 * static_cast<double>(bytes) / (machine_.l2.load_bytes_per_cycle * kCopiedPart);
 }

@@ -109,6 +109,10 @@ class CostModel {
   int64_t PanelVectors(int64_t columns) const;
   /// The same, of panels that `columns` divide into; 0 if they are no whole vectors.
   int64_t WholePanelVectors(int64_t columns) const;
+  /// Lanes of the widest vectors, at least 4, that divide `extent`; 0 if there are none.
+  int64_t DividingLanes(int64_t extent) const;
+  /// Of the peak of arithmetic, what vectors of so many lanes reach: there are two pipes at least for shorter ones.
+  double PartOfPeak(int64_t lanes) const;
   /// Seconds for so many cycles of work that all threads share.
   double SecondsOfCycles(double cycles) const;
   /// Seconds for all threads to read or to write a tensor of that size.

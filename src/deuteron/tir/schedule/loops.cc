@@ -2,6 +2,7 @@
 /// Split, fuse, reorder, and the kinds of loops.
 #include <algorithm>
 
+#include "deuteron/tir/analysis/conjunction.h"
 #include "deuteron/tir/schedule/state.h"
 
 namespace deuteron::tir {
@@ -13,8 +14,8 @@ namespace {
 /// Replaces loop variables in what the scope's blocks are bound to, adds a condition to each block, simplifies.
 class BindingRewriter : public StmtExprMutator {
  public:
-  BindingRewriter(arith::Analyzer* analyzer, const VarMap& values, PrimExpr condition)
-      : analyzer_(analyzer), values_(values), condition_(std::move(condition)) {}
+  BindingRewriter(arith::Analyzer* analyzer, const VarMap& values, PrimExpr condition, For split = For())
+      : analyzer_(analyzer), values_(values), condition_(std::move(condition)), split_(std::move(split)) {}
 
  protected:
   Stmt VisitFor_(const ForNode* op) override {
@@ -30,7 +31,8 @@ class BindingRewriter : public StmtExprMutator {
     return loop;
   }
   Stmt VisitSBlockRealize_(const SBlockRealizeNode* op) override {
-    PrimExpr predicate = analyzer_->Simplify(Substitute(op->predicate, values_) && condition_);
+    const PrimExpr& condition = ImpliesDomain(op->predicate) ? True() : condition_;
+    PrimExpr predicate = analyzer_->Simplify(Substitute(op->predicate, values_) && condition);
     auto guard = analyzer_->Assume(predicate);
     Array<PrimExpr> values =
         op->iter_values.Map([&](const PrimExpr& value) { return analyzer_->Simplify(Substitute(value, values_)); });
@@ -44,6 +46,19 @@ class BindingRewriter : public StmtExprMutator {
   }
 
  private:
+  /// Whether `predicate` says that the loop that is split is within its domain: it holds at no greater value.
+  bool ImpliesDomain(const PrimExpr& predicate) {
+    if (!split_.defined()) return false;
+    const std::vector<PrimExpr> parts = Conjuncts(predicate);
+    return std::any_of(parts.begin(), parts.end(), [&](const PrimExpr& part) {
+      const auto* less = part.as<LTNode>();
+      if (less == nullptr || UsesAny(less->b, {split_->loop_var.get()})) return false;
+      const auto form = DetectLinear(less->a, {split_->loop_var}, analyzer_);
+      if (!form || AsConstInt(form->coeffs[0]).value_or(0) <= 0) return false;
+      const PrimExpr end = split_->min + split_->extent;
+      return analyzer_->CanProve(form->coeffs[0] * end + form->rest >= less->b);
+    });
+  }
   /// Blocks see their iterators only, but text may say otherwise.
   bool UsesLoops(const SBlock& block) {
     bool uses = false;
@@ -58,6 +73,7 @@ class BindingRewriter : public StmtExprMutator {
   arith::Analyzer* analyzer_;
   const VarMap& values_;
   PrimExpr condition_;
+  For split_;
 };
 
 void CheckSerial(const For& loop, const char* what) {
@@ -172,7 +188,7 @@ std::vector<Schedule::Loop> Schedule::Split(const Loop& loop_var, const std::vec
   // Extents of 1 are no variables to the analyzer; the value stays a sum of the others.
   PrimExpr condition = exact ? True() : analyzer.Simplify(value < loop->extent);
   const VarMap values{{loop_var, loop->min + value}};
-  Stmt body = BindingRewriter(&analyzer, values, condition).VisitStmt(loop->body);
+  Stmt body = BindingRewriter(&analyzer, values, condition, loop).VisitStmt(loop->body);
   for (size_t i = factors.size(); i-- > 0;) {
     body = For(vars[i], MakeConst(loop_var.dtype(), 0), factors[i], ForKind::kSerial, body, "",
                i == 0 ? loop->annotations : Map<String, Any>(), loop->span);

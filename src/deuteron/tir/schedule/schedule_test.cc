@@ -7,6 +7,7 @@
 
 #include "deuteron/interpreter/schedule_test_util.h"
 #include "deuteron/tir/analysis/block_analysis.h"
+#include "deuteron/tir/analysis/conjunction.h"
 #include "deuteron/tir/analysis/cost.h"
 #include "deuteron/tir/schedule/rules/rules.h"
 
@@ -29,6 +30,18 @@ TEST(ScheduleLoops, SplitFuseReorderKeepResults) {
     s.Vectorize(j[1]);
     ExpectSame(func, s.func());
     EXPECT_EQ(s.GetLoops("matmul").size(), 5U);
+  }
+}
+
+/// What keeps a tile's rows from leaving the buffer keeps tiles from it, too: there is no second condition.
+TEST(ScheduleLoops, TilesInBlocksHaveOneCondition) {
+  for (const PrimExpr& rows : {I64(29), PrimExpr(Var("n"))}) {
+    const PrimFunc func = Matmul(rows, 10, 9, false);
+    Schedule s(func);
+    const auto tiles = s.Split(s.GetLoops("matmul")[0], std::vector<int64_t>{-1, 4});
+    s.Split(tiles[0], std::vector<int64_t>{-1, 3});
+    EXPECT_EQ(Conjuncts(s.GetRealize("matmul")->predicate).size(), 1U);
+    ExpectSame(func, s.func());
   }
 }
 
@@ -96,76 +109,6 @@ TEST(ScheduleComputeAt, EpilogueAtPartialTileOfPart) {
   s.SetScope(s.WriteBuffer("matmul"), "local");
   s.Parallel(parts[0]);
   ExpectSame(func, s.func());
-}
-
-/// Schedules for processors that this one is not, which the interpreter runs.
-TEST(ScheduleRules, PointwiseConvolutionsOnAnyCpu) {
-  for (const char* cpu : {"x86-64-v2", "x86-64-v3", "x86-64-v4", "cortex-a72"}) {
-    const std::string triple = std::string(cpu) == "cortex-a72" ? "llvm -mtriple=aarch64-linux-gnu" : "llvm";
-    for (const int threads : {1, 2, 3}) {
-      const Target target = Target::Parse(triple + " -mcpu=" + cpu + " -threads=" + std::to_string(threads));
-      for (const auto& [channels, filters, side] :
-           {std::tuple{4, 64, 8}, std::tuple{2, 128, 14}, std::tuple{20, 96, 7}, std::tuple{3, 50, 9}}) {
-        SCOPED_TRACE(target.ToString() + " " + std::to_string(filters) + " " + std::to_string(side));
-        const te::Tensor x = te::Placeholder({I64(1), I64(channels), I64(side), I64(side)}, kFloat, "x");
-        const te::Tensor w = te::Placeholder({I64(channels), I64(filters)}, kFloat, "w");
-        const IterVar rc = te::ReduceAxis(I64(channels), "rc");
-        const te::Tensor conv = te::Compute(
-            {I64(1), I64(filters), I64(side), I64(side)},
-            [&](const Array<Var>& i) {
-              return te::Sum(x({i[0], rc->var, i[2], i[3]}) * w({rc->var, i[1]}), {rc});
-            },
-            "conv");
-        const te::Tensor relu = te::Compute(
-            conv.shape(),
-            [&](const Array<Var>& i) {
-              return Max(conv({i[0], i[1], i[2], i[3]}), MakeConst(kFloat, 0.0));
-            },
-            "relu");
-        const PrimFunc func = te::CreatePrimFunc({x, w, relu});
-        ExpectSame(func, ApplyScheduleRules(func, target).func, 1e-5);
-      }
-    }
-  }
-}
-
-/// Pointwise convolutions with channels last, whatever their lengths: none falls back to loops over whole tensors, and
-/// long sums are cut.
-TEST(ScheduleRules, ProductsOfAnyLengthHaveTiles) {
-  for (const char* machine : {"x86-64-v3 -threads=2", "x86-64-v4 -threads=2 -l2-bytes=1048576",
-                              "x86-64-v4 -threads=3 -l1-bytes=8192 -l2-bytes=65536"}) {
-    const Target target = Target::Parse(std::string("llvm -mcpu=") + machine);
-    for (const int64_t side : {7, 12, 14, 23}) {
-      for (const int64_t depth : {96, 448, 600, 896, 1009, 1536, 3072}) {
-        for (const auto& [panels, length] : {std::pair{7, 32}, std::pair{3, 64}, std::pair{10, 16}}) {
-          SCOPED_TRACE(target.ToString() + " " + std::to_string(side) + " " + std::to_string(depth) + " " +
-                       std::to_string(panels));
-          const te::Tensor x = te::Placeholder({I64(1), I64(side), I64(side), I64(depth)}, kFloat, "x");
-          const te::Tensor w = te::Placeholder({I64(panels), I64(depth), I64(length)}, kFloat, "w");
-          const IterVar rc = te::ReduceAxis(I64(depth), "rc");
-          const te::Tensor conv = te::Compute(
-              {I64(1), I64(side), I64(side), I64(panels * length)},
-              [&](const Array<Var>& i) {
-                return te::Sum(x({i[0], i[1], i[2], rc->var}) *
-                                   w({FloorDiv(i[3], I64(length)), rc->var, FloorMod(i[3], I64(length))}),
-                               {rc});
-              },
-              "conv");
-          const te::Tensor relu = te::Compute(
-              conv.shape(),
-              [&](const Array<Var>& i) {
-                return Max(conv({i[0], i[1], i[2], i[3]}), MakeConst(kFloat, 0.0));
-              },
-              "relu");
-          const ScheduledFunc scheduled = ApplyScheduleRules(te::CreatePrimFunc({x, w, relu}), target);
-          EXPECT_EQ(scheduled.rule, "contraction");
-          // A prime length has no parts within a tile.
-          const bool is_cut = depth > 384 && depth != 1009;
-          EXPECT_EQ(Schedule(scheduled.func).HasBlock("conv_rf"), is_cut);
-        }
-      }
-    }
-  }
 }
 
 TEST(ScheduleComputeAt, EpilogueAtTile) {

@@ -117,14 +117,27 @@ Constant PackMatrix(const Constant& weight, bool columns_first, const ChannelBlo
   return Constant(std::move(packed), weight->span);
 }
 
-/// Of a convolution's work, at most this part is in vain where its channels are padded: else vectors of pixels are
-/// better.
+/// Of the work, at most this part is in vain where channels are padded to whole blocks: else vectors of pixels are
+/// better for a convolution with channels first.
 constexpr double kMostPadding = 1.0 / 8;
 /// Of a product's, whose alternative is to compute without vectors.
 constexpr double kMostPaddingOfProduct = 3.0 / 4;
 
 bool IsWorth(const ChannelBlocks& blocks, int64_t channels, double most_padding) {
   return static_cast<double>(blocks.channels() - channels) <= most_padding * static_cast<double>(blocks.channels());
+}
+
+/// Padded channels must gain this much over shorter vectors, so as not to be made for what the model cannot tell.
+constexpr double kLeastGainOfPadding = 1.3;
+
+/// Whether to pad the channels of a convolution: those that make no blocks of whole vectors stay together else, and
+/// with channels last have shorter vectors.
+bool IsWorthInConv(const ChannelBlocks& blocks, int64_t channels, bool channels_last) {
+  if (IsWorth(blocks, channels, kMostPadding)) return true;
+  const tir::CostModel costs(Target::Current().machine);
+  const double shorter = costs.PartOfPeak(costs.DividingLanes(channels));
+  return channels_last &&
+         static_cast<double>(channels) >= kLeastGainOfPadding * shorter * static_cast<double>(blocks.channels());
 }
 
 /// Elements of a tensor's type, but for its dimension `without`; nothing if some are symbolic.
@@ -355,8 +368,7 @@ class Packer : public EmittingRewriter {
                               out);
     }
     if (!blocks) blocks = BlocksOf(channels, operands ? operands->packing : "");
-    // Channels that make no blocks of whole vectors stay together.
-    if (!IsWorth(*blocks, channels, kMostPadding)) blocks = {channels, 1};
+    if (!IsWorthInConv(*blocks, channels, channel_axis > 1)) blocks = {channels, 1};
     const Constant held =
         operands ? operands->weight : precision_->Hold(weight, ElementsWithout(call.ty(), channel_axis));
     auto packed_attrs = make_object<ConvPackAttrsNode>();

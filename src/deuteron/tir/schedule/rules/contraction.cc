@@ -46,6 +46,9 @@ std::optional<size_t> VectorLoop(const Schedule& schedule, const std::vector<Loo
   for (size_t i = loops.size(); i-- > 0;) {
     if (schedule.ConstExtent(loops[i]) == width) return i;
   }
+  // Of a single panel the result has less, where it was padded.
+  const int64_t last = loops.empty() ? 0 : schedule.ConstExtent(loops.back()).value_or(0);
+  if (plan.contiguous_output && last > width - plan.lanes && last < width) return loops.size() - 1;
   return std::nullopt;
 }
 

@@ -34,16 +34,8 @@ std::optional<LastIndex> LastIndexIter(const SBlock& block, const Array<PrimExpr
   return std::nullopt;
 }
 
-/// The shortest vectors that are made, and the shortest rows of pixels.
+/// The shortest rows of pixels.
 constexpr int64_t kFewestLanes = 4;
-
-/// Lanes of the widest vectors that divide `extent`; 0 if there are none.
-int64_t WidestLanes(int64_t extent, int64_t full_lanes) {
-  for (int64_t lanes = full_lanes; lanes >= kFewestLanes; lanes /= 2) {
-    if (extent % lanes == 0) return lanes;
-  }
-  return 0;
-}
 
 /// Where whole vectors of channels are the alternative, rows of pixels pay that fill so many.
 constexpr int64_t kPayingRowVectors = 3;
@@ -277,7 +269,9 @@ void ChooseTile(const SBlock& block, const MatmulRoles& roles, const BufferLoad&
     if (is_plain) {
       auto extent = extent_of(axis);
       if (extent) *extent /= PartsOfRows(block, row_axes, axis, *plan, target);
-      return costs.BestTileRows(extent, most, vectors);
+      // Of a line whose length the run tells a tile has no more than an image may have there.
+      const int64_t all = AssumedExtent(block->iter_vars[axis]->dom->extent, kUnknownSide);
+      return costs.BestTileRows(extent, std::min(most, std::max<int64_t>(all, 1)), vectors);
     }
     const int64_t rows = LargestDivisor(extent_of(axis).value_or(1), most);
     return {rows, costs.CyclesOfTileStep(rows, vectors) / static_cast<double>(rows * vectors)};
@@ -369,6 +363,7 @@ bool PlanWholeVectors(const SBlock& block, const MatmulRoles& roles, const Array
                       const Target& target, ContractionPlan* plan) {
   // B runs along its own free axis: the second operand if both do, unless the result runs along that of the first,
   // whole vectors of it, and the second was not laid out in blocks on purpose.
+  const CostModel costs(target.machine);
   std::vector<size_t> row_axes;
   const auto lhs_last = LastIndexIter(block, roles.lhs_load->indices);
   const auto rhs_last = LastIndexIter(block, roles.rhs_load->indices);
@@ -379,7 +374,7 @@ bool PlanWholeVectors(const SBlock& block, const MatmulRoles& roles, const Array
   const auto extent_of = [&](size_t position) { return AsConstInt(block->iter_vars[position]->dom->extent); };
   const bool rhs_runs = rhs_last && Contains(roles.n, rhs_last->iter);
   const bool is_lhs = may_be_lhs && !has_blocks && output_last && output_last->iter == lhs_last->iter &&
-                      (!rhs_runs || WidestLanes(extent_of(lhs_last->iter).value_or(1), Lanes(target)) > 0);
+                      (!rhs_runs || costs.DividingLanes(extent_of(lhs_last->iter).value_or(1)) > 0);
   const bool vector_is_rhs = !is_lhs && rhs_runs;
   if (vector_is_rhs) {
     plan->vector = rhs_last->iter;
@@ -396,7 +391,7 @@ bool PlanWholeVectors(const SBlock& block, const MatmulRoles& roles, const Array
   if (!vector_extent) return false;
   plan->vector_extent = *vector_extent;
   if (*vector_extent % channels.value_or(1) != 0) return false;
-  plan->lanes = WidestLanes(channels.value_or(*vector_extent), Lanes(target));
+  plan->lanes = costs.DividingLanes(channels.value_or(*vector_extent));
   if (plan->lanes == 0) return false;
   const BufferLoad& a = vector_is_rhs ? roles.lhs_load : roles.rhs_load;
   const BufferLoad& b = vector_is_rhs ? roles.rhs_load : roles.lhs_load;

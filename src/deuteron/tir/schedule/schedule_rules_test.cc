@@ -1,0 +1,87 @@
+/// \file
+/// What the rules make of functions: products of any lengths, on machines that this one is not.
+#include "deuteron/tir/schedule/rules/rules.h"
+
+/// \file
+/// Schedule primitives: what a function computes on random inputs stays the same, bit for bit where no float
+/// reduction is reassociated.
+#include <chrono>
+
+#include "deuteron/interpreter/schedule_test_util.h"
+#include "deuteron/tir/schedule/schedule.h"
+
+namespace deuteron::tir {
+namespace {
+
+/// Schedules for processors that this one is not, which the interpreter runs.
+TEST(ScheduleRules, PointwiseConvolutionsOnAnyCpu) {
+  for (const char* cpu : {"x86-64-v2", "x86-64-v3", "x86-64-v4", "cortex-a72"}) {
+    const std::string triple = std::string(cpu) == "cortex-a72" ? "llvm -mtriple=aarch64-linux-gnu" : "llvm";
+    for (const int threads : {1, 2, 3}) {
+      const Target target = Target::Parse(triple + " -mcpu=" + cpu + " -threads=" + std::to_string(threads));
+      for (const auto& [channels, filters, side] :
+           {std::tuple{4, 64, 8}, std::tuple{2, 128, 14}, std::tuple{20, 96, 7}, std::tuple{3, 50, 9}}) {
+        SCOPED_TRACE(target.ToString() + " " + std::to_string(filters) + " " + std::to_string(side));
+        const te::Tensor x = te::Placeholder({I64(1), I64(channels), I64(side), I64(side)}, kFloat, "x");
+        const te::Tensor w = te::Placeholder({I64(channels), I64(filters)}, kFloat, "w");
+        const IterVar rc = te::ReduceAxis(I64(channels), "rc");
+        const te::Tensor conv = te::Compute(
+            {I64(1), I64(filters), I64(side), I64(side)},
+            [&](const Array<Var>& i) {
+              return te::Sum(x({i[0], rc->var, i[2], i[3]}) * w({rc->var, i[1]}), {rc});
+            },
+            "conv");
+        const te::Tensor relu = te::Compute(
+            conv.shape(),
+            [&](const Array<Var>& i) {
+              return Max(conv({i[0], i[1], i[2], i[3]}), MakeConst(kFloat, 0.0));
+            },
+            "relu");
+        const PrimFunc func = te::CreatePrimFunc({x, w, relu});
+        ExpectSame(func, ApplyScheduleRules(func, target).func, 1e-5);
+      }
+    }
+  }
+}
+
+/// Pointwise convolutions with channels last, whatever their lengths: none falls back to loops over whole tensors, and
+/// long sums are cut.
+TEST(ScheduleRules, ProductsOfAnyLengthHaveTiles) {
+  for (const char* machine : {"x86-64-v3 -threads=2", "x86-64-v4 -threads=2 -l2-bytes=1048576",
+                              "x86-64-v4 -threads=3 -l1-bytes=8192 -l2-bytes=65536"}) {
+    const Target target = Target::Parse(std::string("llvm -mcpu=") + machine);
+    for (const int64_t side : {7, 12, 14, 23}) {
+      for (const int64_t depth : {96, 448, 600, 896, 1009, 1536, 3072}) {
+        for (const auto& [panels, length] : {std::pair{7, 32}, std::pair{3, 64}, std::pair{10, 16}}) {
+          SCOPED_TRACE(target.ToString() + " " + std::to_string(side) + " " + std::to_string(depth) + " " +
+                       std::to_string(panels));
+          const te::Tensor x = te::Placeholder({I64(1), I64(side), I64(side), I64(depth)}, kFloat, "x");
+          const te::Tensor w = te::Placeholder({I64(panels), I64(depth), I64(length)}, kFloat, "w");
+          const IterVar rc = te::ReduceAxis(I64(depth), "rc");
+          const te::Tensor conv = te::Compute(
+              {I64(1), I64(side), I64(side), I64(panels * length)},
+              [&](const Array<Var>& i) {
+                return te::Sum(x({i[0], i[1], i[2], rc->var}) *
+                                   w({FloorDiv(i[3], I64(length)), rc->var, FloorMod(i[3], I64(length))}),
+                               {rc});
+              },
+              "conv");
+          const te::Tensor relu = te::Compute(
+              conv.shape(),
+              [&](const Array<Var>& i) {
+                return Max(conv({i[0], i[1], i[2], i[3]}), MakeConst(kFloat, 0.0));
+              },
+              "relu");
+          const ScheduledFunc scheduled = ApplyScheduleRules(te::CreatePrimFunc({x, w, relu}), target);
+          EXPECT_EQ(scheduled.rule, "contraction");
+          // A prime length has no parts within a tile.
+          const bool is_cut = depth > 384 && depth != 1009;
+          EXPECT_EQ(Schedule(scheduled.func).HasBlock("conv_rf"), is_cut);
+        }
+      }
+    }
+  }
+}
+
+}  // namespace
+}  // namespace deuteron::tir
