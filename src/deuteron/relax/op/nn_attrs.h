@@ -106,7 +106,7 @@ DEUTERON_RANKED_ATTRS(AdaptivePool3D, AdaptivePool)
 #undef DEUTERON_RANKED_ATTRS
 
 /// Of convolutions of any rank whose weights PackWeights laid out. Their blocks may have more output channels than the
-/// result: the last ones are zeros.
+/// result, the last ones being zeros; those of groups have as many.
 class ConvPackAttrsNode : public ConvAttrsNode {
  public:
   /// Output channels of the result.
