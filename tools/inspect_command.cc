@@ -72,9 +72,12 @@ void Inspect(const InspectOptions& options) {
       options.model, {.shapes = ParseShapes(options.shapes), .custom = ReadCustomFiles(options.custom).modules});
   const size_t unsupported = PrintProblems(problems, false, "not supported");
   const size_t malformed = PrintProblems(problems, true, "not as ONNX says");
-  if (malformed > 0) DEUTERON_THROW(ModelError) << options.model << " is malformed in " << malformed << " ways";
+  if (malformed > 0)
+    DEUTERON_THROW(ModelError) << options.model << " is malformed in " << malformed
+                               << (malformed == 1 ? " way" : " ways");
   if (unsupported > 0) {
-    DEUTERON_THROW(UnsupportedError) << options.model << " is not supported, for " << unsupported << " reasons";
+    DEUTERON_THROW(UnsupportedError) << options.model << " is not supported, for " << unsupported
+                                     << (unsupported == 1 ? " reason" : " reasons");
   }
 }
 

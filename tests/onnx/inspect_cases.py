@@ -35,10 +35,10 @@ CASES = [
      ["'behind'", "'shape'"]),
     ("in a body", HEADER + """ g (float[2, 3] x, bool c) => (float[2, 3] y)
         { y = If(c) <then_branch = t () => (float[2, 3] p) { [inner] p = com.acme.Foo(x) }, else_branch = e () => (float[2, 3] q) { q = Neg(x) }> }""",
-     4, ["at 'inner'", "for 1 reasons"], ["not as ONNX says"]),
+     4, ["at 'inner'", "for 1 reason"], ["not as ONNX says"]),
     ("in a loop that runs at run time", HEADER + """ g (float[2, 3] x, int64 n, bool c) => (float[2, 3] y)
         { y = Loop(n, c, x) <body = b (int64 i, bool d, float[2, 3] s) => (bool e, float[2, 3] r) { e = Identity(d) [inner] o = com.acme.Foo(s) r = Add(o, x) }> }""",
-     4, ["at 'inner'", "for 1 reasons"], ["not as ONNX says"]),
+     4, ["at 'inner'", "for 1 reason"], ["not as ONNX says"]),
     ("a branch that contradicts its inputs", HEADER + """ g (float[1, 3, 8] x, bool c) => (float[] y)
         { y = If(c) <then_branch = t () => (float[] p) { p = Neg(x) }, else_branch = e () => (float[] q) { w = Constant <value: tensor = float[1, 4, 1] {1, 2, 3, 4}> () [never] q = Conv(x, w) }> }""",
      0, [], ["'never'"]),
@@ -60,7 +60,7 @@ CASES = [
     ("texts", HEADER + " g (string[2] x, float[2] z) => (float[2] y) { y = Relu(z) [join] t = StringConcat(x, x) }", 4,
      ["'x'", "at 'join'", "it computes on texts", "for 2 reasons"], ["not as ONNX says"]),
     ("a newer operator set", '<ir_version: 8, opset_import: ["" : 99]> g (float[2, 3] x) => (float[2, 3] y) { y = Relu(x) }', 4,
-     ["operator set 99", "for 1 reasons"], []),
+     ["operator set 99", "for 1 reason"], []),
 ]
 
 

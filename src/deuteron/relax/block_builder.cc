@@ -4,6 +4,16 @@
 #include "deuteron/relax/type_analysis.h"
 
 namespace deuteron::relax {
+namespace {
+
+/// The name of a variable that is bound. A hint of several words is no name: it says in errors of the run what the
+/// value is, and is kept as it is.
+std::string VarName(BlockBuilder* builder, const std::string& hint, bool is_dataflow) {
+  if (hint.find(' ') != std::string::npos) return hint;
+  return builder->UniqueName(!hint.empty() ? hint : is_dataflow ? "lv" : "gv");
+}
+
+}  // namespace
 
 std::string NameTable::Unique(const std::string& hint) {
   const auto [count, is_new] = Ask(hint);
@@ -148,7 +158,7 @@ Var BlockBuilder::Emit(const Expr& expr, const std::string& name_hint, Span span
   const Expr value = Normalizer(this).Value(expr);
   if (!span.defined()) span = expr->span;
   const bool is_dataflow = impl_->Frame().is_dataflow;
-  std::string name = UniqueName(!name_hint.empty() ? name_hint : is_dataflow ? "lv" : "gv");
+  std::string name = VarName(this, name_hint, is_dataflow);
   Var var = is_dataflow ? Var(DataflowVar(std::move(name), value.ty(), span)) : Var(std::move(name), value.ty(), span);
   impl_->AppendBinding(VarBinding(var, value, std::move(span)), value);
   return var;
@@ -171,7 +181,7 @@ Var BlockBuilder::EmitMatchCast(const Expr& expr, const Type& ty, const std::str
   }
   impl_->DefineSymbols(ty);
   const bool is_dataflow = impl_->Frame().is_dataflow;
-  std::string name = UniqueName(!name_hint.empty() ? name_hint : is_dataflow ? "lv" : "gv");
+  std::string name = VarName(this, name_hint, is_dataflow);
   Var var = is_dataflow ? Var(DataflowVar(std::move(name), ty, span)) : Var(std::move(name), ty, span);
   // What is bound is a value of a narrower type: it is not looked through.
   impl_->Frame().bindings.push_back(MatchCast(var, value, ty, std::move(span)));

@@ -225,8 +225,9 @@ std::optional<std::string> DescribeBroadcast(const tir::SelectNode* select) {
 
 std::string DescribeMatched(const MatchCast& match) {
   const std::string name(match->var->name_hint);
-  return match->span.defined() ? "node '" + std::string(match->span->source) + "': " + name
-                               : "match_cast of '" + name + "'";
+  if (!match->span.defined() || match->span->line > 0) return "match_cast of '" + name + "'";
+  const std::string node = "node '" + std::string(match->span->source) + "'";
+  return name.find(' ') == std::string::npos ? node : node + ": " + name;
 }
 
 std::string Describe(const PrimExpr& dim) {

@@ -309,7 +309,9 @@ void Machine::RunKernel(Frame* frame, const uint32_t* words) {
   }
   if (message.starts_with(kOutOfMemory)) DEUTERON_THROW(MemoryError) << message;
   if (!message.empty()) {
-    DEUTERON_THROW(UsageError) << message << " in kernel " << kernel.symbol << SourceOf(*frame->function, words);
+    const std::string place = PlaceOf(*frame->function, words);
+    if (!place.empty()) DEUTERON_THROW(UsageError) << "at '" << place << "': " << message;
+    DEUTERON_THROW(UsageError) << message << " in kernel " << kernel.symbol;
   }
   DEUTERON_THROW(ModelError) << "kernel " << kernel.symbol << SourceOf(*frame->function, words) << " failed";
 }
@@ -443,12 +445,17 @@ Any Machine::MakeLiteral(const Literal& literal) const {
   DEUTERON_UNREACHABLE();
 }
 
-std::string Machine::SourceOf(const FunctionSpec& function, const uint32_t* words) const {
+std::string Machine::PlaceOf(const FunctionSpec& function, const uint32_t* words) const {
   const auto word = static_cast<uint32_t>(words - function.code.data());
   for (const auto& mark : function.sources) {
-    if (mark.word == word) return " (at " + program_.strings[mark.text] + ")";
+    if (mark.word == word) return program_.strings[mark.text];
   }
   return "";
+}
+
+std::string Machine::SourceOf(const FunctionSpec& function, const uint32_t* words) const {
+  const std::string place = PlaceOf(function, words);
+  return place.empty() ? "" : " (at " + place + ")";
 }
 
 void Machine::Record(const Frame& frame, const uint32_t* words, std::string_view name,

@@ -71,6 +71,9 @@ class Machine {
   Any Invoke(const Any& callee, std::vector<Any> arguments, std::span<const Tensor> outputs);
   Any Loop(Frame* frame, const uint32_t* words);
   Any MakeLiteral(const Literal& literal) const;
+  /// The node, or the file of text, that an instruction comes from; "" where none is known.
+  std::string PlaceOf(const FunctionSpec& function, const uint32_t* words) const;
+  /// " (at PLACE)", or nothing.
   std::string SourceOf(const FunctionSpec& function, const uint32_t* words) const;
   void Record(const Frame& frame, const uint32_t* words, std::string_view name,
               std::chrono::steady_clock::time_point begin, std::span<const int64_t> parts = {}) const;

@@ -59,7 +59,8 @@ void FunctionCompiler::CompileParams(const relax::Function& function) {
   for (size_t i = 0; i < count; ++i) {
     const relax::Var& param = function->params[i];
     if (spec_.input_names.size() <= i) spec_.input_names.emplace_back(param->name_hint);
-    what[i] = builder_->String("input '" + spec_.input_names[i] + "' of " + spec_.name);
+    what[i] =
+        builder_->String("input '" + spec_.input_names[i] + "'" + (spec_.name == "main" ? "" : " of " + spec_.name));
     const uint32_t type = TypeIndex(param->ty, MatchMode::kBind);
     for (const tir::Var& symbol : relax::DefinedSymbolicVars(param->ty)) givers_.emplace(symbol.get(), i);
     spec_.input_types.push_back(type);

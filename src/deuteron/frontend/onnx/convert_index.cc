@@ -146,7 +146,8 @@ Results ConvertGather(const NodeContext& node) {
     if (index < 0) least.Set(axis, node.Simplify(Max(shape[axis], I64(-index))));
     const Expr data = node.WithShape(node.WithShape(x, least), shape);
     const PrimExpr begin = index < 0 ? node.Simplify(shape[axis] + index) : I64(index);
-    const Expr slice = node.Emit(relax::StridedSlice(data, {axis}, {begin}, {node.Simplify(begin + 1)}, {I64(1)}));
+    const Expr slice = node.Emit(relax::StridedSlice(data, {axis}, {begin}, {node.Simplify(begin + 1)}, {I64(1)}),
+                                 "index " + std::to_string(index) + " of " + node.InputWords(0));
     if (symbolic->rank() == 0) return {node.Emit(relax::Squeeze(slice, {axis}))};
     Array<PrimExpr> one = shape;
     one.Set(axis, I64(1));

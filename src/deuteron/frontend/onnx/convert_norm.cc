@@ -38,7 +38,8 @@ Results ConvertBatchNormalization(const NodeContext& node) {
   const Expr x = node.X(0);
   const bool training = node.Flag("training_mode", false);
   for (size_t output = 1; output < node.NumOutputs(); ++output) {
-    if (node.Wants(output) && !training) node.Unsupported("outputs of training mode");
+    if (node.Wants(output) && !training)
+      node.Unsupported("outputs of training mode; export the model in evaluation mode");
   }
   const DataType dtype = node.DType(x);
   if (!node.Flag("spatial", true) && node.opset() < 9) {

@@ -135,7 +135,9 @@ Results ConvertDropout(const NodeContext& node) {
     const auto given = node.Has(1) ? node.ConstFloat(1) : ratio;
     training = !(mode && *mode == 0) && !(given && *given == 0);
     if (training && (!mode || !given))
-      node.Unsupported("training mode whose ratio, or whether it is on, is computed at run time");
+      node.Unsupported(
+          "training mode whose ratio, or whether it is on, is computed at run time; make both initialisers, or export "
+          "the model in evaluation mode");
     ratio = given.value_or(ratio);
     if (training && !(ratio >= 0 && ratio < 1)) node.Fail("a ratio of " + std::to_string(ratio));
   }

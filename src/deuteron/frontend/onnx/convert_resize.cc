@@ -39,7 +39,7 @@ struct ResizeSpec {
 
 void ReadRegion(const NodeContext& node, const std::vector<int64_t>& axes, size_t rank, ResizeSpec* spec) {
   const auto region = node.ConstFloats(1);
-  if (!region) node.Unsupported("a region that is computed at run time");
+  if (!region) node.Unsupported("a region that is computed at run time; make it an initialiser");
   if (region->size() != 2 * axes.size()) node.Fail("the region does not fit the axes");
   spec->begin.assign(rank, 0.0);
   spec->end.assign(rank, 1.0);
@@ -67,7 +67,7 @@ void KeepRatio(const NodeContext& node, const Array<PrimExpr>& shape, const std:
   for (const int64_t axis : axes) {
     const auto in = AsConstInt(shape[axis]);
     const auto out = AsConstInt(spec->sizes[axis]);
-    if (!in || !out || *in < 1) node.Unsupported("keep_aspect_ratio_policy of a symbolic axis");
+    if (!in || !out || *in < 1) node.Unsupported("keep_aspect_ratio_policy of a symbolic axis; fix it with --shape");
     const double own = static_cast<double>(*out) / static_cast<double>(*in);
     scale = !scale ? own : policy == "not_larger" ? std::min(*scale, own) : std::max(*scale, own);
   }
@@ -107,7 +107,7 @@ ResizeSpec ReadSpec(const NodeContext& node, const Array<PrimExpr>& shape) {
     const Symbolic known = node.Known(scales_input);
     if (known == nullptr || !known->values.empty()) {
       scales = node.ConstFloats(scales_input);
-      if (!scales) node.Unsupported("scales that are not constant");
+      if (!scales) node.Unsupported("scales that are not constant; make them an initialiser");
     }
   }
   if (scales) {
@@ -125,7 +125,7 @@ ResizeSpec ReadSpec(const NodeContext& node, const Array<PrimExpr>& shape) {
       } else {
         const PrimExpr size =
             FloorToInteger(CastTo(DataType::Float(64), length) * MakeConst(DataType::Float(64), scale));
-        if (!size.defined()) node.Unsupported("this scale of a symbolic dimension");
+        if (!size.defined()) node.Unsupported("this scale of a symbolic dimension; fix that with --shape");
         spec.sizes[axes[i]] = node.Simplify(size);
       }
     }
@@ -212,7 +212,8 @@ std::vector<double> Weights(const NodeContext& node, const ResizeSpec& spec, con
   // Elements of the input are as far apart as those of the output where they are averaged.
   const double narrow = spec.antialias ? std::min(along.scale, 1.0) : 1.0;
   const double reach = (linear ? 1.0 : 2.0) / narrow;
-  if (!(reach * static_cast<double>(out) <= kMostWeights)) node.Unsupported("averages of so many elements");
+  if (!(reach * static_cast<double>(out) <= kMostWeights))
+    node.Unsupported("averages of so many elements; resize in two steps");
   for (int64_t x = 0; x < out; ++x) {
     const double at = PlaceInside(node, spec, along, x);
     const auto first = static_cast<int64_t>(std::ceil(at - reach));
@@ -239,7 +240,7 @@ std::vector<double> Weights(const NodeContext& node, const ResizeSpec& spec, con
 Expr ResizeAxis(const NodeContext& node, const ResizeSpec& spec, const Expr& x, int64_t axis) {
   const int64_t in = node.StaticDim(x, axis, "a resized axis");
   const auto size = AsConstInt(spec.sizes[axis]);
-  if (!size) node.Unsupported("a size that is not a number here");
+  if (!size) node.Unsupported("a size that is not a number here; fix the shapes with --shape");
   const int64_t out = *size;
   if (in < 1 || out < 1 || out > kMostWeights / in)
     node.Unsupported("resizing an axis from " + std::to_string(in) + " to " + std::to_string(out));

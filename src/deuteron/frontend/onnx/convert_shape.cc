@@ -43,6 +43,11 @@ Array<PrimExpr> ResolveAtRunTime(const NodeContext& node, const Array<PrimExpr>&
   return node.BoundDims(node.Emit(relax::Where(has(-1), rest, target)), "the shape");
 }
 
+/// What errors call a part of the first input.
+std::string PartWords(const NodeContext& node, size_t part) {
+  return "part " + std::to_string(part) + " of " + node.InputWords(0);
+}
+
 }  // namespace
 
 Results ConvertReshape(const NodeContext& node) {
@@ -159,7 +164,8 @@ Results SplitBySymbols(const NodeContext& node, const Expr& x, int64_t axis, std
     const PrimExpr end = node.Simplify(begin + size);
     Array<PrimExpr> shape = whole;
     shape.Set(axis, size);
-    parts.emplace_back(node.WithShape(node.Emit(relax::StridedSlice(data, {axis}, {begin}, {end}, {I64(1)})), shape));
+    parts.emplace_back(node.WithShape(node.Emit(relax::StridedSlice(data, {axis}, {begin}, {end}, {I64(1)})), shape,
+                                      PartWords(node, parts.size())));
     begin = end;
   }
   return parts;
@@ -221,7 +227,7 @@ Results ConvertSplit(const NodeContext& node) {
     const Expr part = node.Field(tuple, i);
     Array<PrimExpr> shape = node.Shape(part);
     if (sizes) shape.Set(axis, I64((*sizes)[static_cast<size_t>(i)]));
-    results.emplace_back(node.WithShape(part, shape));
+    results.emplace_back(node.WithShape(part, shape, PartWords(node, results.size())));
   }
   return results;
 }
@@ -240,7 +246,8 @@ Results ConvertExpand(const NodeContext& node) {
     const PrimExpr& dim = own[own.size() - i];
     if (AsConstInt(dim) && !IsOne(dim)) asked[asked.size() - i] = SelectExpr(Equal(wanted, I64(1)), dim, wanted);
   }
-  return {node.WithShape(node.WithShape(result, {asked.begin(), asked.end()}), shape)};
+  const std::string what = "result of " + node.InputWords(0);
+  return {node.WithShape(node.WithShape(result, {asked.begin(), asked.end()}, what), shape, what)};
 }
 
 Results ConvertTile(const NodeContext& node) {
@@ -315,7 +322,7 @@ Results ConvertShape(const NodeContext& node) {
   if (!shape) {
     const Expr dims = node.Emit(relax::ShapeToTensor(node.Emit(relax::ShapeOf(node.X(0)))));
     if (node.HasAttr("start") || node.HasAttr("end"))
-      node.Unsupported("start and end of a shape known at run time only");
+      node.Unsupported("start and end of a shape known at run time only; fix the shape with --shape");
     return {dims};
   }
   const auto rank = static_cast<int64_t>(shape->size());

@@ -148,7 +148,7 @@ Array<PrimExpr> MoreThan(const NodeContext& node, size_t index, const Array<Prim
   for (int64_t axis = 0; axis < rank; ++axis) {
     more.push_back(node.Simplify(wanted[axis] - shape[axis]));
     const auto number = AsConstInt(more.back());
-    if (!number) node.Unsupported("a shape that is known beside an image whose shape is not");
+    if (!number) node.Unsupported("a shape that is known beside an image whose shape is not; fix that with --shape");
     if (*number < 0 || (axis < 2 && *number > 0)) node.Fail("the shape of the result does not fit what is unpooled");
   }
   return more;

@@ -225,7 +225,7 @@ Results CustomOperators::Convert(const NodeContext& node) const {
     for (size_t i = 0; i < params.size(); ++i) {
       const Expr& arg = fitted->args[i];
       const bool is_shown = relax::IsBaseOf(fitted->types[i], arg.ty(), &node.analyzer());
-      replacer.Set(params[i], is_shown ? arg : Expr(node.builder().EmitMatchCast(arg, fitted->types[i])));
+      replacer.Set(params[i], is_shown ? arg : node.WithType(arg, fitted->types[i]));
     }
     TakeKernels(node, candidate.function, candidate.module, &replacer);
     return ResultsOf(node, EmitBody(node, fitted->copier.Copy(candidate.function->body)));

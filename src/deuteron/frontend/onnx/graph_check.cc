@@ -5,6 +5,7 @@
 #include <unordered_map>
 #include <unordered_set>
 
+#include "deuteron/frontend/onnx/model_words.h"
 #include "deuteron/support/error.h"
 
 namespace deuteron::onnx {
@@ -55,8 +56,10 @@ std::string DescribeCycle(const std::vector<NodeProto>& nodes, const std::vector
 
 }  // namespace
 
-void RethrowAt(const std::string& label, const tvm::ffi::Error& error) {
-  throw tvm::ffi::Error(error.kind(), label + ": " + std::string(error.message()), std::string(error.backtrace()));
+void RethrowAt(const NodeProto& node, const tvm::ffi::Error& error) {
+  throw tvm::ffi::Error(error.kind(),
+                        NodeLabel(node) + ": " + InModelWords(std::string(error.message()), NodeSpanName(node)),
+                        std::string(error.backtrace()));
 }
 
 std::string NodeLabel(const NodeProto& node) {

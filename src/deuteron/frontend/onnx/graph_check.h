@@ -20,8 +20,8 @@ std::string NodeSpanName(const NodeProto& node);
 /// The node's operator, "Conv", "com.acme.Foo".
 std::string OperatorName(const NodeProto& node);
 
-/// Throws the error again, with the place (a node's label) before its message.
-[[noreturn]] void RethrowAt(const std::string& label, const tvm::ffi::Error& error);
+/// Throws the error again, with the node's label before its message, which is put in the words of models.
+[[noreturn]] void RethrowAt(const NodeProto& node, const tvm::ffi::Error& error);
 
 /// The names that a graph takes from the scopes around it, each once.
 std::vector<std::string_view> CapturedNames(const GraphProto& graph);

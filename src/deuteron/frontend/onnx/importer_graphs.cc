@@ -28,7 +28,7 @@ bool Importer::Try(const NodeProto& node, Scope* scope) {
   try {
     ImportNode(node, scope);
   } catch (const ffi::Error& error) {
-    RethrowAt(NodeLabel(node), error);
+    RethrowAt(node, error);
   }
   return true;
 }
@@ -316,7 +316,7 @@ void Importer::CheckNeverRun(const GraphProto& graph) {
     try {
       CheckDTypes(node, scope.Opset(node.domain), inputs);
     } catch (const tvm::ffi::Error& error) {
-      RethrowAt(NodeLabel(node), error);
+      RethrowAt(node, error);
     }
   }
 }

@@ -7,6 +7,7 @@
 
 #include "deuteron/frontend/onnx/graph_check.h"
 #include "deuteron/frontend/onnx/importer.h"
+#include "deuteron/frontend/onnx/model_words.h"
 #include "deuteron/frontend/onnx/op_table.h"
 #include "deuteron/frontend/onnx/signatures.h"
 
@@ -42,7 +43,7 @@ bool Importer::Attempt(const std::string& node, const std::string& op, const std
   } catch (const ffi::Error& error) {
     const bool is_malformed = error.kind() == "ModelError";
     if (!is_malformed && error.kind() != "UnsupportedError") throw;
-    const std::string reason(error.message());
+    const std::string reason = InModelWords(std::string(error.message()), node);
     const char* const help = is_malformed                                  ? ""
                              : reason.find("--shape") != std::string::npos ? "its number, by --shape"
                              : op.empty()                                  ? ""
@@ -74,7 +75,7 @@ void Importer::CheckForm(const NodeProto& node, int64_t version) {
   try {
     CheckSignature(node, version);
   } catch (const ffi::Error& error) {
-    RethrowAt(NodeLabel(node), error);
+    RethrowAt(node, error);
   }
 }
 

@@ -298,7 +298,9 @@ Results EmitLoop(const NodeContext& node, const PrimExpr& trips, const Value& co
     LoopStep step = body(number, PutTogether(initial, given));
     step.states = WithRowsWhereLengthsDiffer(node, step.states, initial, [](const Type& type) { return type; });
     if (!AreAlike(step.states, initial)) {
-      node.Unsupported("a sequence whose length its steps change, in a loop whose number of steps the run tells");
+      node.Unsupported(
+          "a sequence whose length its steps change, in a loop whose number of steps the run tells; give the loop a "
+          "constant number of steps");
     }
     step.states = Flattened(step.states);
     return step;
@@ -358,7 +360,10 @@ Results EmitBranches(const NodeContext& node, const Expr& condition, const std::
     then_branch = import(then_graph, &then_outputs, &of_else, &else_branch);
     else_branch = import(else_graph, &else_outputs, &of_then, &first);
   }
-  if (!AreAlike(then_outputs, else_outputs)) node.Unsupported("branches that give sequences of different lengths");
+  if (!AreAlike(then_outputs, else_outputs))
+    node.Unsupported(
+        "branches that give sequences of different lengths; bring both to one length, or join each by "
+        "ConcatFromSequence in its branch");
   const Type then_type = Importer::TypeOutside(then_branch);
   const Type else_type = Importer::TypeOutside(else_branch);
   const Type type = relax::UnifyTypes(then_type, else_type, &node.analyzer());
@@ -369,7 +374,7 @@ Results EmitBranches(const NodeContext& node, const Expr& condition, const std::
   }
   if (fields == nullptr) {
     node.Unsupported("branches that give values of different types: " + relax::Describe(then_type) + " and " +
-                     relax::Describe(else_type));
+                     relax::Describe(else_type) + "; bring both to one by Cast or Reshape");
   }
   relax::If branch(condition, then_branch, else_branch);
   branch->ty = type;
@@ -404,7 +409,7 @@ std::optional<Results> ConvertByRank(const NodeContext& node, const std::vector<
         given.push_back(input.defined() ? input.Copy() : input);
         if (!has_branches(input) || !input->by_branch->condition.same_as(condition)) continue;
         const Type type = is_then ? input->by_branch->then_type : input->by_branch->else_type;
-        given.back() = WithDims(node, node.builder().EmitMatchCast(input->expr, type));
+        given.back() = WithDims(node, node.WithType(input->expr, type));
       }
       return convert(given);
     };

@@ -181,7 +181,8 @@ int64_t NodeContext::Rank(const relax::Expr& expr) const {
 Array<PrimExpr> NodeContext::Shape(const relax::Expr& expr) const {
   const auto* type = TensorTypeOf(*this, expr);
   if (!type->shape.has_value()) {
-    Unsupported("the shape of " + relax::Describe(expr.ty()) + " is known at run time only");
+    Unsupported("the shape of " + relax::Describe(expr.ty()) +
+                " is known at run time only; fix it with --shape, or make what it depends on an initialiser");
   }
   return type->shape.value();
 }
@@ -225,7 +226,9 @@ std::optional<std::vector<int64_t>> NodeContext::ConstInts(size_t index) const {
 
 std::vector<int64_t> NodeContext::RequireInts(size_t index, const char* what) const {
   const auto values = ConstInts(index);
-  if (!values) Unsupported(std::string(what) + " (input " + std::to_string(index) + ") must be constant integers");
+  if (!values)
+    Unsupported(std::string(what) + " (input " + std::to_string(index) +
+                ") must be constant integers; make them an initialiser");
   return *values;
 }
 
@@ -294,7 +297,7 @@ Array<PrimExpr> NodeContext::BoundDims(const relax::Expr& vector, const char* wh
   for (int64_t i = 0; i < *count; ++i) {
     dims.push_back(tir::Var(String(std::string(node_.op_type) + "_d" + std::to_string(i))));
   }
-  builder().EmitMatchCast(as_shape, ShapeType(dims), "", span_);
+  WithType(as_shape, ShapeType(dims));
   return dims;
 }
 
@@ -322,14 +325,32 @@ relax::Expr NodeContext::CheckedBy(const char* check, const relax::Expr& indices
                                    const Array<PrimExpr>& extents) const {
   const std::string place = span_.defined() ? std::string(span_->source) : std::string(node_.op_type);
   return Emit(relax::CallPurePacked(relax::ExternFunc(check),
-                                    {indices, relax::ShapeExpr(extents), relax::StringImm("indices of " + place)},
+                                    {indices, relax::ShapeExpr(extents), relax::StringImm("node '" + place + "'")},
                                     {indices.ty()}));
 }
 
-relax::Expr NodeContext::WithShape(const relax::Expr& tensor, const Array<PrimExpr>& shape) const {
+relax::Expr NodeContext::WithShape(const relax::Expr& tensor, const Array<PrimExpr>& shape,
+                                   const std::string& what) const {
   if (HasShape(tensor, shape)) return tensor;
-  return builder().EmitMatchCast(tensor, TensorType(shape, DType(tensor)), "", span_);
+  return WithType(tensor, TensorType(shape, DType(tensor)), what);
 }
+
+relax::Expr NodeContext::WithType(const relax::Expr& value, const Type& type, const std::string& what) const {
+  return builder().EmitMatchCast(value, type, what.empty() ? WordsFor(value) : what, span_);
+}
+
+std::string NodeContext::WordsFor(const relax::Expr& value) const {
+  if (const auto* var = value.as<relax::VarNode>()) {
+    const std::string name(var->name_hint);
+    if (name.find(' ') != std::string::npos) return name;
+  }
+  for (size_t i = 0; i < NumInputs(); ++i) {
+    if (Has(i) && In(i)->expr.same_as(value)) return InputWords(i);
+  }
+  return "";
+}
+
+std::string NodeContext::InputWords(size_t index) const { return "input '" + std::string(node_.inputs[index]) + "'"; }
 
 bool NodeContext::HasShape(const relax::Expr& tensor, const Array<PrimExpr>& shape) const {
   const auto* type = TensorTypeOf(*this, tensor);
@@ -459,9 +480,9 @@ bool NodeContext::AxesAtRunTime(size_t index, int64_t input_since) const {
   return !(shape && shape->size() == 1 && IsZero((*shape)[0]));
 }
 
-relax::Var NodeContext::Emit(const relax::Expr& expr) const {
+relax::Var NodeContext::Emit(const relax::Expr& expr, const std::string& what) const {
   StampSpans(expr, span_);
-  return builder().Emit(expr, "", span_);
+  return builder().Emit(expr, what, span_);
 }
 
 relax::Var NodeContext::Field(const relax::Var& tuple, int64_t index) const {

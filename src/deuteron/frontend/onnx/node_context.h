@@ -173,8 +173,8 @@ class NodeContext {
   /// Whether these axes are a value of the run: axes.h has what can be done then.
   bool AxesAtRunTime(size_t index, int64_t input_since) const;
 
-  /// Binds a call, with this node's name.
-  relax::Var Emit(const relax::Expr& expr) const;
+  /// Binds a call, with this node's name. Errors call it `what`, several words.
+  relax::Var Emit(const relax::Expr& expr, const std::string& what = "") const;
   /// Field `index` of a bound tuple, bound.
   relax::Var Field(const relax::Var& tuple, int64_t index) const;
   /// A scalar constant.
@@ -192,8 +192,13 @@ class NodeContext {
   relax::Expr Checked(const relax::Expr& indices, const Array<PrimExpr>& extents) const;
   /// The same of positions, of which none is negative.
   relax::Expr CheckedPositions(const relax::Expr& positions, const Array<PrimExpr>& extents) const;
-  /// A tensor that has to have this shape, which is checked at run time unless its type shows it.
-  relax::Expr WithShape(const relax::Expr& tensor, const Array<PrimExpr>& shape) const;
+  /// A tensor that has to have this shape, which is checked at run time unless its type shows it. Errors call it
+  /// `what`, several words, or by the input that it is.
+  relax::Expr WithShape(const relax::Expr& tensor, const Array<PrimExpr>& shape, const std::string& what = "") const;
+  /// A value that has to be of this type, likewise.
+  relax::Expr WithType(const relax::Expr& value, const Type& type, const std::string& what = "") const;
+  /// What errors call an input: `input 'x'`.
+  std::string InputWords(size_t index) const;
   /// Whether the type of a tensor shows that this is its shape.
   bool HasShape(const relax::Expr& tensor, const Array<PrimExpr>& shape) const;
   /// A tensor (`what`) whose dimensions from `axis` on have to be `sizes`: a ModelError where its type shows others,
@@ -207,6 +212,8 @@ class NodeContext {
   PrimExpr Product(const Array<PrimExpr>& dims, int64_t begin, int64_t end) const;
 
  private:
+  /// What errors call a value, or nothing where the model has no name for it.
+  std::string WordsFor(const relax::Expr& value) const;
   relax::Expr CheckedBy(const char* check, const relax::Expr& indices, const Array<PrimExpr>& extents) const;
   const AttributeProto* FindAttr(std::string_view name) const;
   const AttributeProto* TypedAttr(std::string_view name, AttributeType type, const char* type_name) const;

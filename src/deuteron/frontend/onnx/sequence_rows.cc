@@ -49,7 +49,10 @@ Array<PrimExpr> RowShape(const NodeContext& node, const Value& rows) {
 }  // namespace
 
 TensorType RowType(const NodeContext& node, const std::vector<Type>& types) {
-  if (types.empty()) node.Unsupported("a sequence whose length the run tells, of elements of which nothing is known");
+  if (types.empty())
+    node.Unsupported(
+        "a sequence whose length the run tells, of elements of which nothing is known; put an element into it before "
+        "the loop");
   const auto* first = types[0].as<TensorTypeNode>();
   bool is_one = true;
   for (const Type& type : types) {

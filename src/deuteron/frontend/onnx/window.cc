@@ -58,7 +58,7 @@ Window ReadWindowUnpadded(const NodeContext& node, const relax::Expr& x, std::ve
   const int64_t rank = node.Rank(x);
   if (rank < 3)
     node.Fail("its input must have a batch, a channel and spatial axes and is of rank " + std::to_string(rank));
-  if (rank > 5) node.Unsupported("more than three spatial axes");
+  if (rank > 5) node.Unsupported("more than three spatial axes; fold some into the batch by Reshape");
   const auto axes = static_cast<size_t>(rank - 2);
   const auto given = node.Ints("kernel_shape");
   if (kernel.empty()) {

@@ -128,7 +128,7 @@ class ExtentChecker : public SeqRewriter {
     const auto* tensor = value.ty().as<TensorTypeNode>();
     if (tensor->shape->size() != 1) {
       const Expr flat = builder_.Normalize(Flatten(value));
-      row = NewVar("elements", flat.ty());
+      row = NewVar(span.defined() ? "the elements of " + NameOf(call, value, demand.arg, span) : "elements", flat.ty());
       out->push_back(VarBinding(Downcast<Var>(row), flat, span));
       Remember(value, row);
     }
@@ -146,6 +146,10 @@ class ExtentChecker : public SeqRewriter {
   /// What errors call `value`: in a model, whose node they tell by the span, what the model calls it.
   std::string NameOf(const Call& call, const Expr& value, size_t arg, const Span& span) const {
     if (span.defined()) {
+      if (const auto* var = value.as<VarNode>()) {
+        const std::string own(var->name_hint);
+        if (own.find(' ') != std::string::npos) return own;
+      }
       const auto input = inputs_.find(value.get());
       if (input != inputs_.end()) return "input '" + std::string(input->second) + "'";
       const auto place = places_.find(value.get());
