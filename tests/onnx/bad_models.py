@@ -179,6 +179,9 @@ def unlike_their_signature():
     roots = helper.make_graph([node("Sqrt", ["k"], ["r"], "/inner")], "b", [], [value("r")])
     yield ("a dtype in a branch that is never taken", model([node("If", ["c"], ["y"], "/it", then_branch=other, else_branch=roots)], [always, numpy_helper.from_array(np.array([4]), "k")]), [
     ], MODEL, ["/inner", "input 0 is int64", "floats"])
+    truths = helper.make_graph([node("IsInf", ["x"], ["i"]), node("Abs", ["i"], ["r"], "/inner")], "b", [], [value("r")])
+    yield ("a dtype that a branch which is never taken computes", model([node("If", ["c"], ["y"], "/it", then_branch=other, else_branch=truths)], [always], opset=20), [], MODEL,
+           ["/inner", "input 0 is bool", "numbers"])
     yield "floats that are dequantised", model([node("DequantizeLinear", ["x", "s"], ["y"], "/it")], [numpy_helper.from_array(np.float32(1), "s")]), [], MODEL, ["/it", "quantised"]
     quantised = [numpy_helper.from_array(np.ones((2, 2), np.uint8), "a"), numpy_helper.from_array(np.float32(1), "s"), numpy_helper.from_array(np.uint8(0), "z")]
     yield ("an operand in the middle left out", model([node("QLinearMatMul", ["a", "s", "z", "a", "", "z", "s", "z"], ["y"], "/it")], quantised), [], MODEL,

@@ -19,12 +19,12 @@ FIRST_OPSET, LAST_OPSET = 7, 25
 MANY = 2**31 - 1
 Schema = onnx.defs.OpSchema
 HEAD = """// Operands, results and attributes of ONNX's own operators: rows of one stand in ascending order of the operator set from which they hold,
-// DEUTERON_SIGNATURE(name, since, required, most operands, most results, operands, attributes); -1: as many as one likes.
+// DEUTERON_SIGNATURE(name, since, required, most operands, most results, operands, results, attributes); -1: as many as one likes.
 //
 // Required: r an operand that is, o one that may be left out, and behind the colon so for results. Operands, two characters each, of all operator sets from 7 on: those of one
 // letter are of one dtype (-: of any), and i is one of integers, l of int64, n of int32 or int64, f of floats, b of booleans, r of any numbers (*: in some version there are
-// others); the last stands for all further ones. Attributes with a ! have no default (that operands
-// may be written over, files do not say).
+// others); the last stands for all further ones. Results: the operand (0 to 9) whose dtype each has, b: it is of booleans, l: of int64, ?: that depends on more.
+// Attributes with a ! have no default (that operands may be written over, files do not say).
 //
 // Written by tests/onnx/signatures.py.
 
@@ -62,6 +62,21 @@ def operands(schemas):
     return "".join(letter + kind for letter, kind in zip(letters, kinds))
 
 
+def results(schemas):
+    """A character for each, as far as all versions that have it agree."""
+    text = ""
+    for index in range(max(len(schema.outputs) for schema in schemas)):
+        having = [schema for schema in schemas if index < len(schema.outputs)]
+        found = set()
+        for schema in having:
+            dtype = schema.outputs[index].type_str
+            same = [i for i, operand in enumerate(schema.inputs[:10]) if operand.type_str == dtype and operand.option == Schema.FormalParameterOption.Single]
+            fixed = kind(schema, schema.outputs[index])
+            found.add(str(same[0]) if same and fixed else fixed if fixed in ("b", "l") else "?")
+        text += found.pop() if len(found) == 1 else "?"
+    return text
+
+
 def rows():
     versions = collections.defaultdict(list)
     for schema in onnx.defs.get_all_schemas_with_history():
@@ -69,14 +84,15 @@ def rows():
             versions[schema.name].append(schema)
     for name, schemas in sorted(versions.items()):
         first = max((schema.since_version for schema in schemas if schema.since_version <= FIRST_OPSET), default=0)
-        kinds = operands([schema for schema in schemas if schema.since_version >= first])
+        current = [schema for schema in schemas if schema.since_version >= first]
+        kinds, dtypes = operands(current), results(current)
         last = ""
         for schema in sorted(schemas, key=lambda schema: schema.since_version):
             required = "".join("r" if operand.option == Schema.FormalParameterOption.Single else "o" for operand in schema.inputs)
             required += ":" + "".join("r" if result.option == Schema.FormalParameterOption.Single else "o" for result in schema.outputs)
             inputs, outputs = (-1 if number == MANY else number for number in (schema.max_input, schema.max_output))
             attributes = " ".join(name + "!" * (attribute.required and name != "consumed_inputs") for name, attribute in sorted(schema.attributes.items()))
-            row = f'"{required}", {inputs}, {outputs}, "{kinds}", "{attributes}")\n'
+            row = f'"{required}", {inputs}, {outputs}, "{kinds}", "{dtypes}", "{attributes}")\n'
             if row != last:
                 yield f"DEUTERON_SIGNATURE({name}, {schema.since_version}, {row}"
             last = row

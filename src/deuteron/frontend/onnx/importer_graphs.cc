@@ -3,6 +3,7 @@
 /// taken.
 #include <algorithm>
 #include <exception>
+#include <unordered_map>
 #include <unordered_set>
 #include <utility>
 
@@ -303,18 +304,21 @@ void Importer::CheckNeverRun(const GraphProto& graph) {
   Scope scope;
   scope.parent = scope_;
   BindInitializers(graph, &scope);
-  // Of what is computed within nothing is known.
+  // Of what is computed within no more than the dtype is known, and that behind the node that computes it.
+  std::unordered_map<std::string_view, std::optional<DataType>> computed;
   for (const NodeProto& node : graph.nodes) {
-    for (const std::string_view name : node.outputs) scope.values[name] = Value();
+    for (const std::string_view name : node.outputs) computed[name] = std::nullopt;
   }
   for (const NodeProto& node : graph.nodes) {
-    std::vector<Value> inputs;
+    DTypes inputs;
     for (const std::string_view name : node.inputs) {
-      const Value* value = name.empty() ? nullptr : scope.Find(name);
-      inputs.push_back(value == nullptr ? Value() : *value);
+      const auto within = computed.find(name);
+      const Value* value = name.empty() || within != computed.end() ? nullptr : scope.Find(name);
+      inputs.push_back(within != computed.end() ? within->second : value == nullptr ? std::nullopt : DTypeOf(*value));
     }
     try {
-      CheckDTypes(node, scope.Opset(node.domain), inputs);
+      const DTypes results = CheckDTypes(node, scope.Opset(node.domain), inputs);
+      for (size_t i = 0; i < results.size(); ++i) computed[node.outputs[i]] = results[i];
     } catch (const tvm::ffi::Error& error) {
       RethrowAt(node, error);
     }

@@ -22,12 +22,13 @@ struct Signature {
   std::string_view required;
   int64_t most_operands, most_results;
   std::string_view operands;
+  std::string_view results;
   std::string_view attributes;
 };
 
 constexpr Signature kSignatures[] = {
-#define DEUTERON_SIGNATURE(name, since, required, operands, results, kinds, attributes) \
-  {#name, since, required, operands, results, kinds, attributes},
+#define DEUTERON_SIGNATURE(name, since, required, most_operands, most_results, operands, results, attributes) \
+  {#name, since, required, most_operands, most_results, operands, results, attributes},
 #include "deuteron/frontend/onnx/signatures.def"
 #undef DEUTERON_SIGNATURE
 };
@@ -115,12 +116,12 @@ const char* NameOfKind(char kind) {
   }
 }
 
-void CheckOperands(const Signature& signature, const std::vector<Value>& inputs) {
+void CheckOperands(const Signature& signature, const DTypes& inputs) {
   if (signature.operands.empty()) return;
   /// The first operand of each letter.
   std::map<char, size_t> first;
   for (size_t i = 0; i < inputs.size(); ++i) {
-    const auto dtype = DTypeOf(inputs[i]);
+    const auto& dtype = inputs[i];
     if (!dtype) continue;
     const size_t at = std::min(2 * i, signature.operands.size() - 2);
     const char letter = signature.operands[at], kind = signature.operands[at + 1];
@@ -129,9 +130,9 @@ void CheckOperands(const Signature& signature, const std::vector<Value>& inputs)
     }
     if (letter == '-') continue;
     const size_t other = first.emplace(letter, i).first->second;
-    if (*DTypeOf(inputs[other]) != *dtype) {
-      DEUTERON_THROW(ModelError) << "input " << other << " is " << *DTypeOf(inputs[other]) << " and input " << i
-                                 << " is " << *dtype << "; they have to be of one dtype";
+    if (*inputs[other] != *dtype) {
+      DEUTERON_THROW(ModelError) << "input " << other << " is " << *inputs[other] << " and input " << i << " is "
+                                 << *dtype << "; they have to be of one dtype";
     }
   }
 }
@@ -173,9 +174,29 @@ void CheckSignature(const NodeProto& node, int64_t version) {
   CheckAttributes(node, *signature, version);
 }
 
+DTypes CheckDTypes(const NodeProto& node, int64_t version, const DTypes& inputs) {
+  DTypes results(node.outputs.size());
+  if (!IsOnnxDomain(node.domain) || version < kFirstOpsetOfConverters) return results;
+  const Signature* signature = FindSignature(node.op_type, version);
+  if (signature == nullptr) return results;
+  CheckOperands(*signature, inputs);
+  for (size_t i = 0; i < std::min(results.size(), signature->results.size()); ++i) {
+    const char kind = signature->results[i];
+    if (kind == 'b') {
+      results[i] = DataType::Bool();
+    } else if (kind == 'l') {
+      results[i] = DataType::Int(64);
+    } else if (const auto operand = static_cast<size_t>(kind - '0'); operand < inputs.size()) {
+      results[i] = inputs[operand];
+    }
+  }
+  return results;
+}
+
 void CheckDTypes(const NodeProto& node, int64_t version, const std::vector<Value>& inputs) {
-  if (!IsOnnxDomain(node.domain) || version < kFirstOpsetOfConverters) return;
-  if (const Signature* signature = FindSignature(node.op_type, version)) CheckOperands(*signature, inputs);
+  DTypes dtypes;
+  for (const Value& input : inputs) dtypes.push_back(DTypeOf(input));
+  CheckDTypes(node, version, dtypes);
 }
 
 void CheckDeclared(const ValueInfoProto& output, const Value& value) {

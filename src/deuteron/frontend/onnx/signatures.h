@@ -14,7 +14,12 @@ namespace deuteron::onnx {
 /// or an attribute that it has not. Of versions before the operator was ONNX's own, nothing is asked: optimisers write
 /// some of theirs into that domain.
 void CheckSignature(const NodeProto& node, int64_t version);
-/// The same if its operands, `inputs`, are of dtypes that it does not take together, from operator set 7 on.
+/// Of some values, as far as they are known.
+using DTypes = std::vector<std::optional<DataType>>;
+
+/// The same if its operands, of dtypes `inputs`, are of some that it does not take together, from operator set 7 on;
+/// the dtypes of its results.
+DTypes CheckDTypes(const NodeProto& node, int64_t version, const DTypes& inputs);
 void CheckDTypes(const NodeProto& node, int64_t version, const std::vector<Value>& inputs);
 
 /// Of a tensor, without a look at its elements; nothing for other values.
