@@ -191,8 +191,8 @@ Results ConvertSplit(const NodeContext& node) {
   if (parts == 1 && !sizes) return {x};
   const auto length = AsConstInt(node.Shape(x)[axis]);
   if (node.opset() < 18 && !sizes && length && *length % parts != 0) {
-    node.Fail("an axis of " + std::to_string(*length) + " elements in " + std::to_string(parts) +
-              " parts of one length");
+    node.Fail("an axis of " + std::to_string(*length) + " elements has no " + std::to_string(parts) +
+              " parts of one length; give the lengths of the parts");
   }
   Expr call;
   if (!sizes && (!length || *length % parts == 0)) {

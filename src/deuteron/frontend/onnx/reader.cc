@@ -435,8 +435,10 @@ std::shared_ptr<const ModelProto> ReadModel(std::shared_ptr<const MappedFile> fi
   try {
     ReadFields(Message(bytes), model.get(), &has_graph);
   } catch (const protozero::exception& error) {
-    DEUTERON_THROW(ModelError) << "'" << path << "' is not an ONNX model, or it is truncated or damaged ("
-                               << error.what() << ")";
+    const bool is_short = dynamic_cast<const protozero::end_of_buffer_exception*>(&error) != nullptr;
+    DEUTERON_THROW(ModelError) << "'" << path << "' is not an ONNX model, or it is truncated or damaged: "
+                               << (is_short ? "it ends within a field" : "a field of it is none of ONNX's")
+                               << "; copy or export it again";
   }
   if (!has_graph || model->ir_version <= 0) {
     DEUTERON_THROW(ModelError) << "'" << path << "' is not an ONNX model, or it is truncated: it holds no "

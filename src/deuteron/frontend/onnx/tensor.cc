@@ -180,8 +180,8 @@ Tensor TensorDecoder::Decode(const TensorProto& tensor, const std::string& where
   if (!tensor.is_external && !tensor.has_raw) {
     try {
       return DecodeTyped(tensor, dtype, size, where);
-    } catch (const protozero::exception& error) {
-      DEUTERON_THROW(ModelError) << where << ": its data is damaged (" << error.what() << ")";
+    } catch (const protozero::exception&) {
+      DEUTERON_THROW(ModelError) << where << ": its data is damaged";
     }
   }
   std::shared_ptr<const MappedFile> file = model_->file;

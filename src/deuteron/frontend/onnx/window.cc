@@ -34,7 +34,8 @@ std::vector<int64_t> AxisValues(const NodeContext& node, const char* name, size_
   }
   for (const int64_t value : values) {
     if (value < least || value > kLargestWindow) {
-      node.Fail("attribute '" + std::string(name) + "' has the value " + std::to_string(value));
+      node.Fail("attribute '" + std::string(name) + "' has the value " + std::to_string(value) + "; it takes " +
+                std::to_string(least) + " to " + std::to_string(kLargestWindow));
     }
   }
   return values;
