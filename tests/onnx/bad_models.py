@@ -182,6 +182,9 @@ def unlike_their_signature():
     truths = helper.make_graph([node("IsInf", ["x"], ["i"]), node("Abs", ["i"], ["r"], "/inner")], "b", [], [value("r")])
     yield ("a dtype that a branch which is never taken computes", model([node("If", ["c"], ["y"], "/it", then_branch=other, else_branch=truths)], [always], opset=20), [], MODEL,
            ["/inner", "input 0 is bool", "numbers"])
+    recurrent = [value("x", (2, 3, 1)), value("w", (1, 1, 1)), value("h", (1, 5, 1))]
+    yield ("a state of another size", model([node("RNN", ["x", "w", "w", "", "", "h"], ["y"], "/it", hidden_size=1)], inputs=recurrent), [], MODEL,
+           ["/it", "is float32[5, 1] and has to be float32[3, 1]"])
     yield "floats that are dequantised", model([node("DequantizeLinear", ["x", "s"], ["y"], "/it")], [numpy_helper.from_array(np.float32(1), "s")]), [], MODEL, ["/it", "quantised"]
     quantised = [numpy_helper.from_array(np.ones((2, 2), np.uint8), "a"), numpy_helper.from_array(np.float32(1), "s"), numpy_helper.from_array(np.uint8(0), "z")]
     yield ("an operand in the middle left out", model([node("QLinearMatMul", ["a", "s", "z", "a", "", "z", "s", "z"], ["y"], "/it")], quantised), [], MODEL,

@@ -336,7 +336,12 @@ relax::Expr NodeContext::WithShape(const relax::Expr& tensor, const Array<PrimEx
 }
 
 relax::Expr NodeContext::WithType(const relax::Expr& value, const Type& type, const std::string& what) const {
-  return builder().EmitMatchCast(value, type, what.empty() ? WordsFor(value) : what, span_);
+  const std::string words = what.empty() ? WordsFor(value) : what;
+  if (!relax::MayBe(type, value.ty(), &analyzer())) {
+    Fail((words.empty() ? "a value within it" : words) + " is " + relax::Describe(value.ty()) + " and has to be " +
+         relax::Describe(type));
+  }
+  return builder().EmitMatchCast(value, type, words, span_);
 }
 
 std::string NodeContext::WordsFor(const relax::Expr& value) const {
