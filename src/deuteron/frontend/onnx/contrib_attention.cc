@@ -31,7 +31,7 @@ namespace {
 Expr MaskBias(const NodeContext& node, size_t mask, const PrimExpr& batch, const PrimExpr& queries,
               const PrimExpr& keys, DataType dtype) {
   const double hidden = node.Float("mask_filter_value", -10000.0);
-  const Expr given = node.CastTo(node.X(mask), kPosition);
+  Expr given = node.CastTo(node.X(mask), kPosition);
   const Array<PrimExpr> shape = node.Shape(given);
   const PrimExpr one = I64(1);
   if (shape.size() > 1) {
@@ -47,6 +47,9 @@ Expr MaskBias(const NodeContext& node, size_t mask, const PrimExpr& batch, const
   }
   if (shape.size() != 1) node.Fail("a mask must have an axis");
   const Expr positions = node.Reshaped(Positions(node, keys), {one, keys});
+  const auto begins_and_ends = [&](const Expr& ends, const Expr& begins) {
+    return relax::LogicalAnd(relax::Less(positions, ends), relax::GreaterEqual(positions, begins));
+  };
   const auto rows = [&](const PrimExpr& begin) {
     const Expr part = node.Emit(relax::StridedSlice(given, {0}, {begin}, {node.Simplify(begin + batch)}, {one}));
     return node.Reshaped(part, {batch, one});
@@ -58,10 +61,18 @@ Expr MaskBias(const NodeContext& node, size_t mask, const PrimExpr& batch, const
     // Of packed sequences: their lengths come first.
     visible = relax::Less(positions, rows(I64(0)));
   } else if (node.analyzer().CanProveEqual(shape[0], batch * 2)) {
-    visible = relax::LogicalAnd(relax::Less(positions, rows(I64(0))), relax::GreaterEqual(positions, rows(batch)));
+    visible = begins_and_ends(rows(I64(0)), rows(batch));
   } else {
-    node.Unsupported("a mask of " + relax::Describe(shape[0]) + " for " + relax::Describe(batch) +
-                     " rows, whose lengths do not tell what it holds; fix them with --shape");
+    // The run tells which of the three it is.
+    const auto is_long = [&](const PrimExpr& length) {
+      return node.Simplify(Max(I64(0), one - Max(shape[0] - length, length - shape[0])));
+    };
+    const PrimExpr has_begins = is_long(batch * 2);
+    const PrimExpr length = batch + has_begins * batch + is_long(batch * 3 + 2) * (batch * 2 + 2);
+    given = node.WithShape(given, {node.Simplify(length)});
+    const Expr second =
+        node.Emit(relax::Multiply(rows(node.Simplify(has_begins * batch)), node.ScalarOf(kPosition, has_begins)));
+    visible = begins_and_ends(rows(I64(0)), second);
   }
   return BiasOf(node, node.Reshaped(node.Emit(visible), {batch, one, one, keys}), hidden, dtype);
 }

@@ -102,11 +102,11 @@ Results ConvertReorderInput(const NodeContext& node) {
   Expr x = node.X(0);
   if (node.Rank(x) != 4) node.Fail("its input must be of rank 4");
   if (node.Flag("channels_last", false)) x = node.Emit(relax::PermuteDims(x, {0, 3, 1, 2}));
-  const int64_t channels = node.StaticDim(x, 1, "its channels");
-  const int64_t block = node.importer()->nchwc_block();
-  const int64_t missing = (block - channels % block) % block;
-  if (missing == 0) return {x};
-  return {node.Emit(relax::nn::Pad(x, {0, 0, 0, missing, 0, 0, 0, 0}))};
+  const PrimExpr missing = node.Simplify(FloorMod(-node.Shape(x)[1], I64(node.importer()->nchwc_block())));
+  const auto known = AsConstInt(missing);
+  if (!known) return {FillAxis(node, x, 1, I64(0), missing, node.Scalar(node.DType(x), 0))};
+  if (*known == 0) return {x};
+  return {node.Emit(relax::nn::Pad(x, {0, 0, 0, *known, 0, 0, 0, 0}))};
 }
 
 Results ConvertReorderOutput(const NodeContext& node) {
