@@ -11,7 +11,8 @@ from case import F, Const
 
 # Of these operators, every so many of their cases.
 EVERY = {"Attention": 3, "MultiHeadAttention": 4, "DecoderMaskedMultiHeadAttention": 3, "GroupQueryAttention": 11, "GatherBlockQuantized": 3, "LinearAttention": 5,
-         "MRotaryEmbedding": 7, "MoE": 7, "QMoE": 3, "GatedRMSNorm": 3, "FusedMatMul": 1, "QLinearWhere": 1, "BiasSplitGelu": 1}
+         "MRotaryEmbedding": 7, "MoE": 7, "QMoE": 3, "GatedRMSNorm": 3, "FusedMatMul": 1, "QLinearWhere": 1, "BiasSplitGelu": 1,
+         "BranchwiseRMSNorm": 3, "HyperConnectionPreMix": 2, "HyperConnectionPostMix": 3}
 
 
 def converted(value, dtype):

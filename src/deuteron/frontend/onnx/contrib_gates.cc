@@ -56,11 +56,12 @@ Expr MixOf(const NodeContext& node, size_t input, const Expr& streams) {
   const Array<PrimExpr> whole = node.Shape(streams);
   if (shape.size() == whole.size()) return mix;
   if (shape.size() + 1 != whole.size()) node.Fail("input " + std::to_string(input) + " does not fit the streams");
-  if (node.analyzer().CanProveEqual(shape.back(), whole[whole.size() - 2])) {
-    shape.push_back(I64(1));
-    return node.Reshaped(mix, shape);
-  }
-  return node.Reshaped(mix, whole);
+  // Of either length: a number for each branch, or h of them.
+  const PrimExpr& count = whole[whole.size() - 2];
+  const PrimExpr each = node.Simplify(FloorDiv(shape.back(), Max(count, I64(1))));
+  shape.Set(static_cast<int64_t>(shape.size()) - 1, count);
+  shape.push_back(each);
+  return node.Reshaped(mix, shape);
 }
 
 }  // namespace
@@ -90,11 +91,11 @@ Results ConvertBranchwiseRMSNorm(const NodeContext& node) {
   Expr y = NormOfBranch(node, x, node.Float("epsilon", 1e-5));
   if (node.Has(1)) {
     const Array<PrimExpr> shape = node.Shape(x);
-    const PrimExpr& count = shape[shape.size() - 2];
     Expr scale = node.CastTo(node.X(1), kGateDType);
     const Array<PrimExpr> own = node.Shape(scale);
     if (own.size() == 1 && !node.analyzer().CanProveEqual(own[0], shape.back())) {
-      scale = node.Reshaped(scale, {count, shape.back()});
+      // As long as a branch, or as all of them.
+      scale = node.Reshaped(scale, {node.Simplify(FloorDiv(own[0], Max(shape.back(), I64(1)))), shape.back()});
     }
     y = ProductOf(node, y, scale);
   }
@@ -131,7 +132,9 @@ Results ConvertHyperConnectionPostMix(const NodeContext& node) {
   const Expr block = node.Reshaped(node.CastTo(node.X(1), kGateDType), column);
   Expr old = x;
   if (node.Has(3)) {
-    const Expr mix = node.CastTo(node.X(3), kGateDType);
+    Array<PrimExpr> square = node.Shape(x);
+    square.Set(static_cast<int64_t>(square.size()) - 1, square[square.size() - 2]);
+    const Expr mix = node.CastTo(node.WithShape(node.X(3), square), kGateDType);
     std::vector<int64_t> order;
     for (int64_t i = 0; i < node.Rank(mix); ++i) order.push_back(i);
     std::swap(order[order.size() - 1], order[order.size() - 2]);
