@@ -7,7 +7,7 @@ import contrib_cases
 import contrib_language_cases
 import nchwc_cases
 import numpy as np
-from case import F, Const
+from case import F, Const, graph
 
 # Of these operators, every so many of their cases.
 EVERY = {"Attention": 3, "MultiHeadAttention": 4, "DecoderMaskedMultiHeadAttention": 3, "GroupQueryAttention": 11, "GatherBlockQuantized": 3, "LinearAttention": 5,
@@ -26,6 +26,19 @@ def has_lengths(one):
     """Whether its mask has one axis, whose symbolic length does not say what it holds."""
     at = {"Attention": 3, "MultiHeadAttention": 4}.get(one.op)
     return at is not None and at < len(one.inputs) and one.inputs[at] is not None and one.inputs[at].ndim == 1
+
+
+def products():
+    """Of integers, of batches of which one has a single matrix."""
+    u8 = np.uint8
+    a, b = contrib_cases.bytes_of(3, 2, 5, 4), contrib_cases.bytes_of(3, 1, 4, 6)
+    zero = np.array(120, u8)
+    yield graph("MatMulIntegerOfAnySize", [a, b, zero, zero], "g (uint8[A, B, M, K] a, uint8[C, D, L, N] b, uint8 z, uint8 w) => (int32 y) { y = MatMulInteger(a, b, z, w) }")
+    scales = [np.array(0.5, F), np.array(0.25, F)]
+    yield graph("MatMulIntegerToFloatOfAnySize", [a, b, *scales], """g (uint8[A, B, M, K] a, uint8[C, D, L, N] b, float s, float t) => (float y)
+                { y = com.microsoft.MatMulIntegerToFloat(a, b, s, t) }""")
+    yield graph("QLinearMatMulOfAnySize", [a, b, *scales, zero], """g (uint8[A, B, M, K] a, uint8[C, D, L, N] b, float s, float t, uint8 z) => (uint8 y)
+                { y = QLinearMatMul(a, s, z, b, t, z, t, z) }""")
 
 
 def opened(model):
@@ -53,5 +66,6 @@ def cases(build):
         for dtype in halves:
             model, feed = build(dataclasses.replace(one, inputs=[converted(value, dtype) for value in one.inputs]))
             yield dataclasses.replace(one, inputs=list(feed.values()), opset=opened(model), tolerance=1e-4 if dtype == F else 5e-3)
+    yield from products()
     for one in nchwc_cases.cases():
         yield dataclasses.replace(one, opset=opened(copy.deepcopy(one.opset)))

@@ -56,8 +56,7 @@ Results ConvertFusedMatMul(const NodeContext& node) {
   const auto flag = [&](const char* name) { return node.Flag(name, false); };
   const Expr a = TransposedOperand(node, node.X(0), flag("transBatchA"), flag("transA"));
   const Expr b = TransposedOperand(node, node.X(1), flag("transBatchB"), flag("transB"));
-  const std::vector<Expr> operands = BroadcastOperands(node, {a, b}, 2);
-  const Expr product = node.Emit(relax::Matmul(operands[0], operands[1]));
+  const Expr product = MatrixProduct(node, a, b);
   const double alpha = node.Float("alpha", 1.0);
   if (alpha == 1.0) return {product};
   return {node.Emit(relax::Multiply(product, node.Scalar(node.DType(product), alpha)))};

@@ -20,10 +20,7 @@ namespace deuteron::onnx {
 
 using relax::Expr;
 
-Results ConvertMatMul(const NodeContext& node) {
-  const std::vector<Expr> operands = BroadcastOperands(node, {node.X(0), node.X(1)}, 2);
-  return {node.Emit(relax::Matmul(operands[0], operands[1]))};
-}
+Results ConvertMatMul(const NodeContext& node) { return {MatrixProduct(node, node.X(0), node.X(1))}; }
 
 Results ConvertGemm(const NodeContext& node) {
   Expr a = node.X(0);

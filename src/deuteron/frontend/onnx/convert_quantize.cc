@@ -4,13 +4,13 @@
 #include "deuteron/frontend/onnx/converters.h"
 #include "deuteron/frontend/onnx/narrow.h"
 #include "deuteron/frontend/onnx/quantized.h"
+#include "deuteron/frontend/onnx/shape_rules.h"
 #include "deuteron/frontend/onnx/tensor.h"
 #include "deuteron/frontend/onnx/window.h"
 #include "deuteron/relax/op/binary.h"
 #include "deuteron/relax/op/create.h"
 #include "deuteron/relax/op/datatype.h"
 #include "deuteron/relax/op/index.h"
-#include "deuteron/relax/op/linear_algebra.h"
 #include "deuteron/relax/op/manipulate.h"
 #include "deuteron/relax/op/qdq.h"
 #include "deuteron/relax/op/statistical.h"
@@ -115,13 +115,13 @@ Results ConvertDynamicQuantizeLinear(const NodeContext& node) {
 Results ConvertMatMulInteger(const NodeContext& node) {
   const Expr a = Centred(node, node.X(0), MatrixParameter(node, 2, /*by_row=*/true));
   const Expr b = Centred(node, node.X(1), MatrixParameter(node, 3, /*by_row=*/false));
-  return {node.Emit(relax::Matmul(a, b))};
+  return {MatrixProduct(node, a, b)};
 }
 
 Results ConvertQLinearMatMul(const NodeContext& node) {
   const Expr a = Centred(node, node.X(0), MatrixParameter(node, 2, /*by_row=*/true));
   const Expr b = Centred(node, node.X(3), MatrixParameter(node, 5, /*by_row=*/false));
-  const Expr product = node.CastTo(node.Emit(relax::Matmul(a, b)), kFloat);
+  const Expr product = node.CastTo(MatrixProduct(node, a, b), kFloat);
   const auto scale = [&](size_t input) { return node.CastTo(MatrixParameter(node, input, input == 1), kFloat); };
   const Expr factor =
       node.Emit(relax::Divide(relax::Multiply(scale(1), scale(4)), node.CastTo(node.Reshaped(node.X(6), {}), kFloat)));

@@ -4,7 +4,6 @@
 #include "deuteron/relax/op/binary.h"
 #include "deuteron/relax/op/datatype.h"
 #include "deuteron/relax/op/index.h"
-#include "deuteron/relax/op/linear_algebra.h"
 #include "deuteron/relax/op/manipulate.h"
 #include "deuteron/relax/op/qdq.h"
 #include "deuteron/relax/op/search.h"
@@ -113,7 +112,7 @@ Expr Shortened(const NodeContext& node, const Expr& x, const PrimExpr& length) {
 
 Expr IntegerProduct(const NodeContext& node, const Expr& a, const Expr& b, const Expr& a_zero, const Expr& b_zero,
                     const Expr& scale) {
-  const Expr product = node.Emit(relax::Matmul(Centred(node, a, a_zero), Centred(node, b, b_zero)));
+  const Expr product = MatrixProduct(node, Centred(node, a, a_zero), Centred(node, b, b_zero));
   return ProductOf(node, node.CastTo(product, node.DType(scale)), scale);
 }
 

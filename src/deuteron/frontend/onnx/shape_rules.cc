@@ -4,6 +4,7 @@
 #include <numeric>
 
 #include "deuteron/relax/op/binary.h"
+#include "deuteron/relax/op/linear_algebra.h"
 #include "deuteron/relax/op/manipulate.h"
 #include "deuteron/relax/type_analysis.h"
 
@@ -253,6 +254,11 @@ std::vector<relax::Expr> BroadcastOperands(const NodeContext& node, std::vector<
 relax::Expr SumOf(const NodeContext& node, const relax::Expr& a, const relax::Expr& b) {
   const std::vector<relax::Expr> operands = BroadcastOperands(node, {a, b});
   return node.Emit(relax::Add(operands[0], operands[1]));
+}
+
+relax::Expr MatrixProduct(const NodeContext& node, const relax::Expr& a, const relax::Expr& b) {
+  const std::vector<relax::Expr> operands = BroadcastOperands(node, {a, b}, 2);
+  return node.Emit(relax::Matmul(operands[0], operands[1]));
 }
 
 relax::Expr ProductOf(const NodeContext& node, const relax::Expr& a, const relax::Expr& b) {

@@ -23,6 +23,9 @@ Array<PrimExpr> BroadcastDims(const NodeContext& node, const Array<PrimExpr>& a,
 /// The last `kept` axes of each are not broadcast: those of matrices.
 std::vector<relax::Expr> BroadcastOperands(const NodeContext& node, std::vector<relax::Expr> operands, size_t kept = 0);
 
+/// The matrix products of such operands.
+relax::Expr MatrixProduct(const NodeContext& node, const relax::Expr& a, const relax::Expr& b);
+
 /// a + b and a · b of such operands.
 relax::Expr SumOf(const NodeContext& node, const relax::Expr& a, const relax::Expr& b);
 relax::Expr ProductOf(const NodeContext& node, const relax::Expr& a, const relax::Expr& b);
