@@ -20,6 +20,7 @@ import onnx
 import torch
 
 import language
+import open_sizes
 import others
 import vision
 from folders import folder_name
@@ -28,7 +29,7 @@ SECONDS = 240
 
 
 def entries():
-    for family in (vision, language, others):
+    for family in (vision, language, others, open_sizes):
         yield from family.entries()
 
 
