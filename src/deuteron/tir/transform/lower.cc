@@ -13,6 +13,7 @@ PrimFunc LowerPrimFunc(PrimFunc func, const Target& target) {
   func = WidenFloats(std::move(func), target);
   func = SimplifyLoops(std::move(func));
   func = CompactBuffers(std::move(func), target);
+  func = WidenBuffers(std::move(func), target);
   func = SkipPadding(std::move(func));
   func = SplitUnrolled(std::move(func));
   func = PartitionLoops(std::move(func));

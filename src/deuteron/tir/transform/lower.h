@@ -30,6 +30,10 @@ PrimFunc WidenFloats(PrimFunc func, const Target& target);
 /// whole vectors of the target.
 PrimFunc CompactBuffers(PrimFunc func, const Target& target);
 
+/// Holds what is kept of float16 and bfloat16 in float32, rounded as before, where it is loaded as such and fits the
+/// second cache, if the target has no arithmetic of these.
+PrimFunc WidenBuffers(PrimFunc func, const Target& target);
+
 /// Leaves steps of sums and maxima out which only add padding, where all lanes of a vector do.
 PrimFunc SkipPadding(PrimFunc func);
 

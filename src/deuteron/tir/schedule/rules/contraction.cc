@@ -401,6 +401,7 @@ bool TryContraction(Schedule* schedule, const Target& target, ContractionPlan pl
   if (moves_data) LayPanels(schedule, target, &plan);
   if (!PlanContraction(*schedule, target, &plan)) return false;
   if (!moves_data) plan.depth_block = plan.copied_for = 0;
+  if (plan.widened.empty()) plan.widened = CopyNarrowRows(schedule, target, plan);
   Tile(schedule, plan, target);
   return true;
 }

@@ -1,5 +1,9 @@
 /// \file
 /// Copies of a product's operands, in the order in which tiles read them.
+#include <algorithm>
+
+#include "deuteron/tir/analysis/narrow_floats.h"
+#include "deuteron/tir/functor.h"
 #include "deuteron/tir/schedule/rules/contraction_plan.h"
 
 namespace deuteron::tir {
@@ -8,6 +12,17 @@ namespace {
 /// Of fewer rows, each panel is read about as often as it would be copied.
 constexpr int64_t kFewestRowsOfPanels = 8;
 
+/// Whether the block brings what it loads to float32, on a CPU that has no arithmetic of its type.
+bool IsWidened(const SBlock& block, const BufferLoad& load, const Target& target) {
+  if (!load.defined() || !IsNarrowFloat(load->dtype, target)) return false;
+  bool is_widened = false;
+  PostOrderVisit(block->body, [&](const ObjectRef& node) {
+    const auto* cast = node.as<CastNode>();
+    is_widened |= cast != nullptr && cast->dtype == DataType::Float(32) && cast->value.same_as(load);
+  });
+  return is_widened;
+}
+
 }  // namespace
 
 Block CopyOperand(Schedule* schedule, const Block& block, const Buffer& operand) {
@@ -15,6 +30,30 @@ Block CopyOperand(Schedule* schedule, const Block& block, const Buffer& operand)
   size_t index = 0;
   while (!reads[static_cast<int64_t>(index)]->buffer.same_as(operand)) ++index;
   return schedule->CacheRead(block, index, "global");
+}
+
+Block CopyNarrowRows(Schedule* schedule, const Target& target, const ContractionPlan& plan) {
+  const SBlock block = schedule->Get(plan.anchor);
+  const MatmulRoles roles = *ClassifyBlock(block).matmul;
+  if (!plan.has_whole_vectors || plan.copied_for != 0) return {};
+  const BufferLoad& a = Contains(roles.n, plan.vector) ? roles.lhs_load : roles.rhs_load;
+  if (!IsWidened(block, a, target) || !schedule->IsParameter(a->buffer)) return {};
+  const auto shape = AsConstInts(a->buffer->shape);
+  if (!shape) return {};
+  int64_t bytes = sizeof(float);
+  const int64_t most = CostModel(target.machine).BesidePanelBytes();
+  for (const int64_t extent : *shape) {
+    if (extent > most / bytes) return {};
+    bytes *= std::max<int64_t>(extent, 1);
+  }
+  for (size_t dim = 0; dim < a->indices.size(); ++dim) {
+    const auto at = static_cast<int64_t>(dim);
+    const auto runs = [&](const IterVar& iter) {
+      return a->indices[at].same_as(iter->var) && ExprEqual(iter->dom->extent, a->buffer->shape[at]);
+    };
+    if (!IsOne(a->buffer->shape[at]) && std::none_of(block->iter_vars.begin(), block->iter_vars.end(), runs)) return {};
+  }
+  return CopyOperand(schedule, plan.anchor, a->buffer);
 }
 
 void LayPanels(Schedule* schedule, const Target& target, ContractionPlan* plan) {

@@ -77,6 +77,10 @@ struct ContractionPlan {
 
 /// The block that copies an operand of `block`, which then reads the copy.
 Block CopyOperand(Schedule* schedule, const Block& block, const Buffer& operand);
+/// The block that brings the rows of A to a buffer of the kernel's own, where each step of a tile would widen the
+/// scalar that it loads of them (WidenBuffers holds them in float32); empty if none does, or they are part of a larger
+/// tensor.
+Block CopyNarrowRows(Schedule* schedule, const Target& target, const ContractionPlan& plan);
 /// Lays B out in panels of whole vectors of the output's last axis, zeros where that ends, if it does not lie so that a
 /// tile reads it well: across that axis, with a partial vector at the end of each row, or each row on pages of its own.
 void LayPanels(Schedule* schedule, const Target& target, ContractionPlan* plan);

@@ -1,0 +1,115 @@
+/// \file
+/// What a kernel keeps of float16 and bfloat16 between its stages, on CPUs that have no arithmetic of these: it is
+/// rounded as before, but held in float32, where that fits the second cache. Then it is widened once, where it is
+/// stored, not wherever it is loaded; a scalar of a product would be widened for each of its tiles.
+#include <unordered_map>
+#include <unordered_set>
+
+#include "deuteron/tir/analysis/cost.h"
+#include "deuteron/tir/analysis/narrow_floats.h"
+#include "deuteron/tir/functor.h"
+#include "deuteron/tir/transform/lower.h"
+
+namespace deuteron::tir {
+namespace {
+
+/// How buffers that a function allocates are used.
+class UseFinder : public StmtExprVisitor {
+ public:
+  explicit UseFinder(const Target& target) : target_(target) {}
+
+  /// Those that may be held in float32 and are loaded as such.
+  std::unordered_set<const Object*> Find(const Stmt& body) {
+    VisitStmt(body);
+    std::unordered_set<const Object*> found;
+    for (const auto& [buffer, uses] : uses_) {
+      const bool is_alone = data_.at(buffer->data.get()) == 1;
+      if (uses.is_allocated && is_alone && uses.loads > 0 && uses.loads == uses.widened) found.insert(buffer);
+    }
+    return found;
+  }
+
+ protected:
+  void VisitAllocBuffer_(const AllocBufferNode* op) override {
+    StmtExprVisitor::VisitAllocBuffer_(op);
+    const Buffer& buffer = op->buffer;
+    if (!IsNarrowFloat(buffer->dtype, target_) || !buffer->strides.empty()) return;
+    int64_t bytes = sizeof(float);
+    const int64_t most = CostModel(target_.machine).BesidePanelBytes();
+    for (const PrimExpr& dim : buffer->shape) {
+      const auto extent = AsConstInt(dim);
+      if (!extent || *extent < 1 || *extent > most / bytes) return;
+      bytes *= *extent;
+    }
+    Use(buffer).is_allocated = true;
+  }
+  void VisitBufferStore_(const BufferStoreNode* op) override {
+    Use(op->buffer);
+    StmtExprVisitor::VisitBufferStore_(op);
+  }
+  void VisitBufferLoad_(const BufferLoadNode* op) override {
+    ++Use(op->buffer).loads;
+    StmtExprVisitor::VisitBufferLoad_(op);
+  }
+  void VisitCast_(const CastNode* op) override {
+    const auto* load = op->value.as<BufferLoadNode>();
+    if (load != nullptr && op->dtype.element() == DataType::Float(32)) ++Use(load->buffer).widened;
+    StmtExprVisitor::VisitCast_(op);
+  }
+
+ private:
+  struct Uses {
+    bool is_allocated = false;
+    int64_t loads = 0;
+    int64_t widened = 0;
+  };
+  Uses& Use(const Buffer& buffer) {
+    const auto [it, inserted] = uses_.try_emplace(buffer.get());
+    if (inserted) ++data_[buffer->data.get()];
+    return it->second;
+  }
+
+  const Target& target_;
+  std::unordered_map<const BufferNode*, Uses> uses_;
+  /// Buffers by their data, which views share.
+  std::unordered_map<const Object*, int> data_;
+};
+
+class BufferWidener : public StmtExprMutator {
+ public:
+  explicit BufferWidener(std::unordered_set<const Object*> buffers) : buffers_(std::move(buffers)) {}
+
+ protected:
+  Buffer VisitBufferDef(const Buffer& buffer) override {
+    if (buffers_.count(buffer.get()) == 0) return StmtExprMutator::VisitBufferDef(buffer);
+    const Buffer wide(buffer->name, DataType::Float(32), buffer->shape, buffer->scope, buffer->strides,
+                      buffer->elem_offset, buffer->offset_factor);
+    MapBuffer(buffer, wide);
+    return wide;
+  }
+  PrimExpr VisitCast_(const CastNode* op) override {
+    const auto* load = op->value.as<BufferLoadNode>();
+    if (load == nullptr || buffers_.count(load->buffer.get()) == 0) return StmtExprMutator::VisitCast_(op);
+    return BufferLoad(VisitBufferUse(load->buffer), VisitExprs(load->indices));
+  }
+  Stmt VisitBufferStore_(const BufferStoreNode* op) override {
+    if (buffers_.count(op->buffer.get()) == 0) return StmtExprMutator::VisitBufferStore_(op);
+    const PrimExpr value = VisitExpr(op->value);
+    return BufferStore(VisitBufferUse(op->buffer), CastTo(DataType::Float(32).with_lanes(value->dtype.lanes()), value),
+                       VisitExprs(op->indices), op->span);
+  }
+
+ private:
+  const std::unordered_set<const Object*> buffers_;
+};
+
+}  // namespace
+
+PrimFunc WidenBuffers(PrimFunc func, const Target& target) {
+  std::unordered_set<const Object*> buffers = UseFinder(target).Find(func->body);
+  if (buffers.empty()) return func;
+  CopyOnWrite(&func)->body = BufferWidener(std::move(buffers)).VisitStmt(func->body);
+  return func;
+}
+
+}  // namespace deuteron::tir
