@@ -38,9 +38,9 @@ struct SoftmaxAxes {
     return Reduce(te::MaxReduce, "T_softmax_maxelem",
                   [&](const Array<PrimExpr>& all, const Array<PrimExpr>&) { return x(all); });
   }
-  /// x - max, in the type of the accumulator.
+  /// x - max, in the type of the accumulator: not rounded to a narrower one before.
   PrimExpr Shifted(const te::Tensor& maximum, const Array<PrimExpr>& all, const Array<PrimExpr>& reduced) const {
-    return CastTo(accumulator, x(all) - maximum(reduced));
+    return CastTo(accumulator, x(all)) - CastTo(accumulator, maximum(reduced));
   }
 };
 

@@ -85,6 +85,7 @@ class BufferWidener : public StmtExprMutator {
     const Buffer wide(buffer->name, DataType::Float(32), buffer->shape, buffer->scope, buffer->strides,
                       buffer->elem_offset, buffer->offset_factor);
     MapBuffer(buffer, wide);
+    held_.emplace(wide.get(), buffer->dtype);
     return wide;
   }
   PrimExpr VisitCast_(const CastNode* op) override {
@@ -95,12 +96,30 @@ class BufferWidener : public StmtExprMutator {
   Stmt VisitBufferStore_(const BufferStoreNode* op) override {
     if (buffers_.count(op->buffer.get()) == 0) return StmtExprMutator::VisitBufferStore_(op);
     const PrimExpr value = VisitExpr(op->value);
-    return BufferStore(VisitBufferUse(op->buffer), CastTo(DataType::Float(32).with_lanes(value->dtype.lanes()), value),
-                       VisitExprs(op->indices), op->span);
+    const auto* rounding = value.as<CastNode>();
+    const bool is_rounded = rounding != nullptr && IsRounded(rounding->value, value->dtype);
+    return BufferStore(
+        VisitBufferUse(op->buffer),
+        is_rounded ? rounding->value : CastTo(DataType::Float(32).with_lanes(value->dtype.lanes()), value),
+        VisitExprs(op->indices), op->span);
   }
 
  private:
+  /// Whether a float32 is a number of the narrow type already: the greatest or least of what is loaded.
+  bool IsRounded(const PrimExpr& expr, DataType narrow) const {
+    if (expr->kind == ExprKind::kMax || expr->kind == ExprKind::kMin) {
+      const auto* op = static_cast<const BinaryNode*>(expr.get());
+      return IsRounded(op->a, narrow) && IsRounded(op->b, narrow);
+    }
+    if (const auto* cast = expr.as<CastNode>()) return cast->value->dtype == narrow;
+    const auto* load = expr.as<BufferLoadNode>();
+    const auto held = load == nullptr ? held_.end() : held_.find(load->buffer.get());
+    return held != held_.end() && held->second == narrow;
+  }
+
   const std::unordered_set<const Object*> buffers_;
+  /// What they became, and what their numbers are of.
+  std::unordered_map<const Object*, DataType> held_;
 };
 
 }  // namespace

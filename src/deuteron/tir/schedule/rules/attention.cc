@@ -25,6 +25,7 @@
 #include <unordered_set>
 
 #include "deuteron/arith/analyzer.h"
+#include "deuteron/tir/analysis/narrow_floats.h"
 #include "deuteron/tir/functor.h"
 #include "deuteron/tir/schedule/rules/attention_stage.h"
 #include "deuteron/tir/schedule/rules/softmax.h"
@@ -60,7 +61,11 @@ class AttentionScheduler {
     const DataType dtype = WriteBuffer(plan_.exponent)->dtype;
     const PrimExpr height = I64(tile_.height);
     const PrimExpr keys = tile_.HasBlocks() ? I64(tile_.block) : plan_.keys;
-    queries_ = Buffer("queries", plan_.queries->buffer->dtype, {ExtentOf(plan_.scores, AttentionAxis::kDepth), height});
+    // Halves that products widen are so once a tile.
+    const DataType given = plan_.queries->buffer->dtype;
+    const bool is_widened = given == DataType::Float(16) && IsNarrowFloat(given, thread_);
+    queries_ = Buffer("queries", is_widened ? DataType::Float(32) : given,
+                      {ExtentOf(plan_.scores, AttentionAxis::kDepth), height});
     masked_ = Buffer("scores", Masked()->dtype, {keys, height});
     exponent_ = Buffer("exponentials", dtype, {keys, height});
     sum_ = Buffer("sum", WriteBuffer(plan_.sum)->dtype, {height});

@@ -51,6 +51,15 @@ class TileStage::Mutator : public StmtExprMutator {
     renewed_[op->var.get()] = var;
     return Let(var, std::move(value), VisitExpr(op->body));
   }
+  /// Of a copy that holds what is loaded in the type to which that is widened, no number is rounded again.
+  PrimExpr VisitCast_(const CastNode* op) override {
+    const PrimExpr value = StmtExprMutator::VisitCast_(op);
+    if (op->value->kind != ExprKind::kBufferLoad || value->kind != ExprKind::kCast) return value;
+    const PrimExpr loaded = static_cast<const CastNode*>(value.get())->value;
+    const auto* back = loaded.as<CastNode>();
+    if (back == nullptr || back->value->kind != ExprKind::kBufferLoad || back->value->dtype != op->dtype) return value;
+    return back->value;
+  }
   /// What depends on the remainder of an index does on that within the tile.
   PrimExpr VisitBinary_(const BinaryNode* op) override {
     const PrimExpr value = StmtExprMutator::VisitBinary_(op);
