@@ -40,7 +40,8 @@ pads, sizes, …) are initialisers, as exporters write them; *symbolic*, the sam
 where all inputs are inputs. Each is compiled fused and not, for generated code alone and for oneDNN. Kernels: calls in the
 compiled models of generated kernels, of kernels of libraries, and of the runtime's (NonZero and Unique, whose results are as large
 as the data says). Checks: calls that compare indices and labels with what they index, or convert shapes. Nothing in a compiled
-model is interpreted. What an earlier build of the compiler gave is *older*.
+model is interpreted. Rows may be run on different days, of builds of the compiler between which it went on: what an earlier round gave
+is *older*.
 
 """
 TITLES = ["| set | form | fused | back end | cases | right | refused | wrong | generated kernels | of libraries | of the runtime | checks |",
