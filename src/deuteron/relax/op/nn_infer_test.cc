@@ -44,6 +44,8 @@ TEST(InferBroadcast, StaticAndSymbolic) {
 TEST(InferBroadcast, NamesBothShapes) {
   EXPECT_EQ(Inferred(Add(OfShape({I64(4), I64(3)}), OfShape({I64(4), I64(5)}))),
             "ModelError: add: shapes (4, 3) and (4, 5) do not broadcast: 3 against 5 on axis 1");
+  EXPECT_EQ(Inferred(Add(OfShape({I64(4), kN}), OfShape({I64(2), I64(5)}))),
+            "ModelError: add: shapes (4, n) and (2, 5) do not broadcast: 4 against 2 on axis 0");
   EXPECT_EQ(Inferred(Add(OfShape({I64(4)}), OfShape({I64(4)}, DataType::Int(64)))),
             "ModelError: add: operands have different element types: Tensor((4,), \"float32\") and "
             "Tensor((4,), \"int64\"); cast one of them");

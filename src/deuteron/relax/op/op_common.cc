@@ -121,6 +121,8 @@ std::optional<Array<PrimExpr>> BroadcastShapes(const Call& call, const BlockBuil
   if (a.same_as(b)) return a;
   const size_t rank = std::max(a.size(), b.size());
   std::vector<PrimExpr> dims(rank);
+  // Axes that can never agree are an error, whatever is known of the others.
+  bool is_known = true;
   for (size_t i = 0; i < rank; ++i) {  // from the last axis
     if (i >= a.size() || i >= b.size()) {
       dims[rank - 1 - i] = i < a.size() ? a[a.size() - 1 - i] : b[b.size() - 1 - i];
@@ -145,9 +147,10 @@ std::optional<Array<PrimExpr>> BroadcastShapes(const Call& call, const BlockBuil
     } else if (ExprEqual(x, y) || builder.analyzer().CanProveEqual(x, y)) {
       dim = x;
     } else {
-      return std::nullopt;
+      is_known = false;
     }
   }
+  if (!is_known) return std::nullopt;
   if (rank == a.size() && std::equal(dims.begin(), dims.end(), a.begin(),
                                      [](const PrimExpr& x, const PrimExpr& y) { return x.same_as(y); })) {
     return a;
