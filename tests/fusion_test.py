@@ -23,6 +23,8 @@ import language  # noqa: E402
 import make  # noqa: E402
 from builder import Builder  # noqa: E402
 
+# What is fused for: on one of many cores a few rows would rather be several kernels.
+MACHINE = "llvm -mcpu=x86-64-v3 -threads=2"
 BEYOND = ["SeparateOutputs", "FuseReductions", "FuseSiblings", "RecomputeProducers"]
 NETWORKS = ["resnet50", "mobilenetv2", "densenet121", "inceptionv1", "shufflenet", "squeezenet", "vgg19", "zfnet", "unet", "bert",
             "decoder", "lstm", "transformer"]
@@ -233,14 +235,14 @@ def conv_block():
 def count_kernels(binary, model, *flags):
     """Calls of kernels in what the graph passes give."""
     command = [binary, "opt", model, "--pipeline", "graph", "--passes", "", "--backend", "none", "--no-spans"]
-    command += ["--elide-constants", "0", *flags]
+    command += ["--target", MACHINE, "--elide-constants", "0", *flags]
     text = subprocess.run(command, check=True, capture_output=True, text=True).stdout
     return text[text.index("def main"):].count("R.call_tir")
 
 
 def gathers_channels(binary, path):
     """Whether the lanes of a vector lie in several channels: a factor a channel would be gathered."""
-    command = [binary, "opt", path, "--pipeline", "graph", "--passes", "ScheduleForCPU", "--target", "llvm -mcpu=x86-64-v3",
+    command = [binary, "opt", path, "--pipeline", "graph", "--passes", "ScheduleForCPU", "--target", MACHINE,
                "--elide-constants", "0"]
     text = subprocess.run(command, check=True, capture_output=True, text=True).stdout
     lanes = re.findall(r"for (\w+) in T\.vectorized", text)

@@ -181,7 +181,7 @@ def test_out_may_overlap_an_input(exe, x):
         (({"z": 1},), 'the model has no input "z"; its inputs are "x"'),
         (({},), 'input "x" is missing; the model\'s inputs are "x"'),
         ((1, 2), 'the model has 1 input ("x"), given 2'),
-        ((np.zeros((5, 3), np.int32),), "input 'x' of main: expected dtype float32, got int32[5, 3]"),
+        ((np.zeros((5, 3), np.int32),), "input 'x': expected dtype float32, got int32[5, 3]"),
         ((np.array(["text"]),), 'input "x": a tensor of <U4; tensors hold real numbers'),
         ((np.zeros((5, 3), np.complex64),), 'input "x": a tensor of complex64; tensors hold real numbers'),
         ((None,), 'input "x": None is no tensor of float32'),
