@@ -28,7 +28,8 @@ std::vector<Pipeline> MakePipelines() {
                          {"ConvTransposeToConv"},
                          {"SinkDequantize"},
                          {"HeadsToRows"},
-                         {"FoldConstant", {{"skip_ops", {"relax.dequantize"}}}}};
+                         {"FoldConstant", {{"skip_ops", {"relax.dequantize"}}}},
+                         {"DropPaddedTaps"}};
   const Passes library = {{"PartitionFor", {{"quantized", true}}},
                           {"IntegerProducts"},
                           {"TabulateBytes"},

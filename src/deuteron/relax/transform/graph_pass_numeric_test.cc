@@ -211,6 +211,32 @@ TEST(DropUnreadPixels, GivesWhatTheConvolutionGives) {
   }
 }
 
+TEST(DropPaddedTaps, GivesWhatTheConvolutionGives) {
+  const CompileOptions options{.target = "llvm -mcpu=x86-64-v3 -threads=2", .backend = "none"};
+  CompileOptions whole = options;
+  whole.disabled_passes = {"DropPaddedTaps"};
+  const std::pair<const char*, const char*> cases[] = {
+      {"1, 24, 6, 7", ", padding=[9, 9, 9, 9], dilation=[9, 9]"},
+      {"2, 24, 1, 9", ", padding=[1, 1, 1, 1]"},
+      {"1, 24, 5, 8", ", padding=[6, 2, 6, 2], dilation=[6, 2], strides=[1, 2]"},
+      {"1, 24, 4, 8", ", padding=[4, 1, 4, 1], dilation=[4, 1]"}};
+  for (const auto& [data, attributes] : cases) {
+    SCOPED_TRACE(data);
+    const IRModule module = ConvOfConstant(data, 40, 24, attributes);
+    EXPECT_TRUE(Mentions(relax::DropPaddedTaps()(module), "strided_slice"));
+    const std::vector<Tensor> arguments = TensorsOf(RandomArguments(module, 7, 3));
+    const std::vector<Tensor> expected = Compile(module, whole).Run(arguments);
+    EXPECT_EQ(CompareResults(expected, Compile(module, options).Run(arguments), 1e-5).problem, "");
+  }
+  for (const IRModule& module : {ConvOfConstant("1, 24, 6, 7", 40, 24, ", padding=[5, 5, 5, 5], dilation=[5, 5]"),
+                                 // What is left would begin within the image.
+                                 ConvOfConstant("1, 24, 4, 8", 40, 24, ", padding=[1, 1, 4, 1], dilation=[4, 1]"),
+                                 ConvOfConstant("1, 24, \"h\", 20", 40, 24, ", padding=[9, 9, 9, 9], dilation=[9, 9]"),
+                                 ConvOfConstant("1, 24, 8, 8", 40, 24, ", padding=[1, 1, 1, 1]")}) {
+    EXPECT_FALSE(Mentions(relax::DropPaddedTaps()(module), "strided_slice"));
+  }
+}
+
 /// The greatest error of `op` after FastMathTransform as a share of the exact value, over `count` points of
 /// [low, high].
 double FastMathError(const char* op, double (*exact)(double), double low, double high, int64_t count = 200000) {
