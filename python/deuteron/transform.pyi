@@ -115,6 +115,8 @@ def DeadCodeElimination(entry_functions: Any = ...) -> Pass:
     """removes unused pure bindings and unreachable functions"""
 def DecomposeOpsForInference(func_name: Any = ...) -> Pass:
     """writes batch_norm and other composite operators out in simpler ones"""
+def DropPaddedTaps() -> Pass:
+    """leaves out the elements of convolutions' windows that meet nothing but padding"""
 def DropUnreadPixels() -> Pass:
     """makes pointwise convolutions with strides ones without, of the pixels that they read"""
 def EliminateCommonSubexpr(call_only: Any = ...) -> Pass:

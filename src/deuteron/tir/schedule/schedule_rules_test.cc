@@ -13,6 +13,15 @@
 namespace deuteron::tir {
 namespace {
 
+te::Tensor Relu(const te::Tensor& image) {
+  return te::Compute(
+      image.shape(),
+      [&](const Array<Var>& i) {
+        return Max(image({i[0], i[1], i[2], i[3]}), MakeConst(kFloat, 0.0));
+      },
+      "relu");
+}
+
 /// Schedules for processors that this one is not, which the interpreter runs.
 TEST(ScheduleRules, PointwiseConvolutionsOnAnyCpu) {
   for (const char* cpu : {"x86-64-v2", "x86-64-v3", "x86-64-v4", "cortex-a72"}) {
@@ -31,12 +40,7 @@ TEST(ScheduleRules, PointwiseConvolutionsOnAnyCpu) {
               return te::Sum(x({i[0], rc->var, i[2], i[3]}) * w({rc->var, i[1]}), {rc});
             },
             "conv");
-        const te::Tensor relu = te::Compute(
-            conv.shape(),
-            [&](const Array<Var>& i) {
-              return Max(conv({i[0], i[1], i[2], i[3]}), MakeConst(kFloat, 0.0));
-            },
-            "relu");
+        const te::Tensor relu = Relu(conv);
         const PrimFunc func = te::CreatePrimFunc({x, w, relu});
         ExpectSame(func, ApplyScheduleRules(func, target).func, 1e-5);
       }
@@ -66,12 +70,7 @@ TEST(ScheduleRules, ProductsOfAnyLengthHaveTiles) {
                                {rc});
               },
               "conv");
-          const te::Tensor relu = te::Compute(
-              conv.shape(),
-              [&](const Array<Var>& i) {
-                return Max(conv({i[0], i[1], i[2], i[3]}), MakeConst(kFloat, 0.0));
-              },
-              "relu");
+          const te::Tensor relu = Relu(conv);
           const ScheduledFunc scheduled = ApplyScheduleRules(te::CreatePrimFunc({x, w, relu}), target);
           EXPECT_EQ(scheduled.rule, "contraction");
           // A prime length has no parts within a tile.
