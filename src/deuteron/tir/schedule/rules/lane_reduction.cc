@@ -2,11 +2,32 @@
 
 #include <algorithm>
 
+#include "deuteron/ir/expr_kind.h"
+#include "deuteron/tir/functor.h"
+
 namespace deuteron::tir {
+namespace {
+
+/// Whether a block divides positions by numbers that the run tells: each lane does, one after the other.
+bool DividesByUnknown(const SBlock& block) {
+  bool divides = false;
+  PostOrderVisit(block->body, [&](const ObjectRef& node) {
+    for (const ExprKind kind : {ExprKind::kFloorDiv, ExprKind::kFloorMod}) {
+      const auto* expr = node.as<PrimExprNode>();
+      if (expr == nullptr || expr->kind != kind) continue;
+      divides = divides || !AsConstInt(static_cast<const BinaryNode*>(expr)->b);
+    }
+  });
+  return divides;
+}
+
+}  // namespace
+
 void LaneReductions::Split(const Block& block, const Loop& axis) {
   const auto extent = schedule_.ConstExtent(axis);
   if (extent && *extent < 2 * lanes_) return;
-  int64_t accumulators = accumulators_;
+  // Of a sum of few terms most lanes would find their places in vain.
+  int64_t accumulators = !extent && DividesByUnknown(schedule_.Get(block)) ? 1 : accumulators_;
   while (extent && accumulators > 1 && *extent < 2 * accumulators * lanes_) accumulators /= 2;
   int64_t width = accumulators * lanes_;
   partials_.push_back(schedule_.RFactor(schedule_.Split(axis, std::vector<int64_t>{-1, width})[1]));
