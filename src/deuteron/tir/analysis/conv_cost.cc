@@ -121,9 +121,8 @@ double CyclesOfConvolution(const CostModel& costs, const ConvWork& work, ImageLa
     const double computing = costs.SecondsOfCycles(static_cast<double>(work.images) * plan->cycles);
     return costs.Overlapped(computing, costs.SecondsToMove(weights)) / costs.SecondsOfCycles(1);
   }
-  if (is_last && work.groups == 1) return by_channels;
-  if (is_last && whole != 0) return static_cast<double>(work.groups) * by_channels;
-  if (is_last) return std::numeric_limits<double>::infinity();
+  if (is_last && work.groups > 1 && whole == 0) return std::numeric_limits<double>::infinity();
+  if (is_last) return static_cast<double>(work.groups) * by_channels;
   by_channels += costs.CyclesOfTransposition(pixels * static_cast<double>(channels));
   by_channels += OfCompetingPlanes(costs, work);
   const int64_t line = lines.back();

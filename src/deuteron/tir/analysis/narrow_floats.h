@@ -3,6 +3,7 @@
 #pragma once
 
 #include "deuteron/target/target.h"
+#include "deuteron/tir/analysis/cost.h"
 
 namespace deuteron::tir {
 
@@ -10,6 +11,18 @@ namespace deuteron::tir {
 inline bool IsNarrowFloat(DataType dtype, const Target& target) {
   if (dtype.is_bfloat16()) return true;
   return dtype.element() == DataType::Float(16) && !target.HasFeature("avx512fp16") && !target.HasFeature("fullfp16");
+}
+
+/// Whether a tensor, of known extents, fits the second cache beside a panel where it is held in float32.
+inline bool FitsWidened(const Array<PrimExpr>& shape, const Target& target) {
+  int64_t bytes = sizeof(float);
+  const int64_t most = CostModel(target.machine).BesidePanelBytes();
+  for (const PrimExpr& dim : shape) {
+    const auto extent = AsConstInt(dim);
+    if (!extent || *extent < 1 || *extent > most / bytes) return false;
+    bytes *= *extent;
+  }
+  return true;
 }
 
 }  // namespace deuteron::tir

@@ -12,6 +12,7 @@ using namespace schedule;  // NOLINT(build/namespaces): internals of this folder
 namespace {
 
 /// Replaces loop variables in what the scope's blocks are bound to, adds a condition to each block, simplifies.
+/// `split`: the loop whose domain the condition keeps to; blocks that keep to it as they are get none.
 class BindingRewriter : public StmtExprMutator {
  public:
   BindingRewriter(arith::Analyzer* analyzer, const VarMap& values, PrimExpr condition, For split = For())
@@ -188,7 +189,7 @@ std::vector<Schedule::Loop> Schedule::Split(const Loop& loop_var, const std::vec
   // Extents of 1 are no variables to the analyzer; the value stays a sum of the others.
   PrimExpr condition = exact ? True() : analyzer.Simplify(value < loop->extent);
   const VarMap values{{loop_var, loop->min + value}};
-  Stmt body = BindingRewriter(&analyzer, values, condition, loop).VisitStmt(loop->body);
+  Stmt body = BindingRewriter(&analyzer, values, condition, exact ? For() : loop).VisitStmt(loop->body);
   for (size_t i = factors.size(); i-- > 0;) {
     body = For(vars[i], MakeConst(loop_var.dtype(), 0), factors[i], ForKind::kSerial, body, "",
                i == 0 ? loop->annotations : Map<String, Any>(), loop->span);

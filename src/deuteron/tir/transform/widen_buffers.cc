@@ -5,7 +5,6 @@
 #include <unordered_map>
 #include <unordered_set>
 
-#include "deuteron/tir/analysis/cost.h"
 #include "deuteron/tir/analysis/narrow_floats.h"
 #include "deuteron/tir/functor.h"
 #include "deuteron/tir/transform/lower.h"
@@ -34,14 +33,7 @@ class UseFinder : public StmtExprVisitor {
     StmtExprVisitor::VisitAllocBuffer_(op);
     const Buffer& buffer = op->buffer;
     if (!IsNarrowFloat(buffer->dtype, target_) || !buffer->strides.empty()) return;
-    int64_t bytes = sizeof(float);
-    const int64_t most = CostModel(target_.machine).BesidePanelBytes();
-    for (const PrimExpr& dim : buffer->shape) {
-      const auto extent = AsConstInt(dim);
-      if (!extent || *extent < 1 || *extent > most / bytes) return;
-      bytes *= *extent;
-    }
-    Use(buffer).is_allocated = true;
+    if (FitsWidened(buffer->shape, target_)) Use(buffer).is_allocated = true;
   }
   void VisitBufferStore_(const BufferStoreNode* op) override {
     Use(op->buffer);

@@ -14,6 +14,7 @@
 /// Place: on operators, before libraries are asked; what it leaves of a window is folded with the next constants.
 #include "deuteron/relax/op/index.h"
 #include "deuteron/relax/op/nn.h"
+#include "deuteron/relax/op/nn_layout.h"
 #include "deuteron/relax/op/op_common.h"
 #include "deuteron/relax/rewrite/emitting_rewriter.h"
 #include "deuteron/relax/rewrite/pass_utils.h"
@@ -73,7 +74,7 @@ class TapDropper : public EmittingRewriter {
     Padding padding = SplitPadding(attrs->padding, rank);
     std::vector<int64_t> axes;
     Array<PrimExpr> begins, ends;
-    const std::string letters = std::string("DHW").substr(3 - rank);
+    const std::string letters = SpatialLetters(rank);
     for (size_t i = 0; i < rank; ++i) {
       const auto along = [&](const TensorTypeNode* type, const std::string& layout) {
         return AsConstInt((*type->shape)[static_cast<int64_t>(layout.find(letters[i]))]);

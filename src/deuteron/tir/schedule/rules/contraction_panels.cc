@@ -38,14 +38,7 @@ Block CopyNarrowRows(Schedule* schedule, const Target& target, const Contraction
   if (!plan.has_whole_vectors || plan.copied_for != 0) return {};
   const BufferLoad& a = Contains(roles.n, plan.vector) ? roles.lhs_load : roles.rhs_load;
   if (!IsWidened(block, a, target) || !schedule->IsParameter(a->buffer)) return {};
-  const auto shape = AsConstInts(a->buffer->shape);
-  if (!shape) return {};
-  int64_t bytes = sizeof(float);
-  const int64_t most = CostModel(target.machine).BesidePanelBytes();
-  for (const int64_t extent : *shape) {
-    if (extent > most / bytes) return {};
-    bytes *= std::max<int64_t>(extent, 1);
-  }
+  if (!FitsWidened(a->buffer->shape, target)) return {};
   for (size_t dim = 0; dim < a->indices.size(); ++dim) {
     const auto at = static_cast<int64_t>(dim);
     const auto runs = [&](const IterVar& iter) {

@@ -396,7 +396,7 @@ bool PlanWholeVectors(const SBlock& block, const MatmulRoles& roles, const Array
   const BufferLoad& a = vector_is_rhs ? roles.lhs_load : roles.rhs_load;
   const BufferLoad& b = vector_is_rhs ? roles.rhs_load : roles.lhs_load;
   plan->a_bytes = BytesOfProduct(block, roles, a);
-  plan->a_budget = CostModel(target.machine).BesidePanelBytes();
+  plan->a_budget = costs.BesidePanelBytes();
   plan->has_whole_vectors = true;
   plan->shares_rows =
       target.machine.threads > 1 && ThreadsShareRows(static_cast<double>(LeastBytesOfProduct(block, roles, a)),
@@ -419,13 +419,13 @@ bool PlanWholeVectors(const SBlock& block, const MatmulRoles& roles, const Array
   plan->contiguous_output = output_last && output_last->iter == plan->vector;
   const int64_t b_bytes = BytesOfProduct(block, roles, b);
   plan->row_bytes = BytesOfRow(block, a);
-  plan->b_stays = b_bytes != 0 && b_bytes <= CostModel(target.machine).PanelBytes();
-  if (b_bytes > CostModel(target.machine).PanelBytes()) {
+  plan->b_stays = b_bytes != 0 && b_bytes <= costs.PanelBytes();
+  if (b_bytes > costs.PanelBytes()) {
     for (const size_t axis : row_axes) {
       if (axis < plan->vector && axis != plan->row) plan->inner_rows.push_back(axis);
     }
   } else if (plan->contiguous_output) {
-    plan->a_budget = CostModel(target.machine).PartialPanelBytes();
+    plan->a_budget = costs.PartialPanelBytes();
   }
   if (const auto rows = plan->row ? extent_of(*plan->row) : std::nullopt; rows && plan->a_bytes > 0) {
     plan->a_budget = BytesOfPassingRows(plan->a_bytes, b_bytes, *rows, *plan, target);

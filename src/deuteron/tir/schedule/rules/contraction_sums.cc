@@ -29,7 +29,6 @@ struct AxisOfSum {
   int64_t inner;
 };
 std::optional<AxisOfSum> FirstOfSum(const SBlock& block, const MatmulRoles& roles) {
-  if (roles.k.empty()) return std::nullopt;
   size_t first = 0;
   while (first + 1 < roles.k.size() && IsOne(block->iter_vars[roles.k[first]]->dom->extent)) ++first;
   AxisOfSum axis{.position = roles.k[first], .length = 1, .inner = 1};
@@ -55,7 +54,6 @@ int64_t LengthOfPart(const AxisOfSum& axis, int64_t unit, int64_t depth) {
 /// Cuts a long sum into parts that are added up in memory: what a tile reads of B in one part stays in the second cache
 /// while the rows pass by, and the error grows with the length of a part and their number, not with that of the sum.
 void CutDepth(const SBlock& block, const MatmulRoles& roles, const Target& target, ContractionPlan* plan) {
-  if (roles.k.empty()) return;
   if (!plan->contiguous_output) {
     // The sums of a panel are kept beside it until they are transposed.
     double bytes = static_cast<double>(plan->num_vectors * plan->lanes * 4);
@@ -76,7 +74,6 @@ void CutDepth(const SBlock& block, const MatmulRoles& roles, const Target& targe
 /// Cuts a sum that is not cut in memory into parts that the registers of a tile add up: the error of a long one would
 /// be that of a single accumulator. Integers have none.
 void CutInTile(const SBlock& block, const MatmulRoles& roles, ContractionPlan* plan) {
-  if (roles.k.empty()) return;
   const auto axis = FirstOfSum(block, roles);
   const int64_t depth = StepsOfPart(block, kTileDepth);
   if (plan->depth_block != 0 || !axis || axis->length * axis->inner <= depth) return;
@@ -92,9 +89,10 @@ void CutInTile(const SBlock& block, const MatmulRoles& roles, ContractionPlan* p
 }  // namespace
 
 void CutSums(const SBlock& block, const MatmulRoles& roles, const Target& target, ContractionPlan* plan) {
+  if (roles.k.empty()) return;
   // Loops that sum are behind all others.
   for (size_t i = 0; i < block->iter_vars.size(); ++i) {
-    if (!roles.k.empty() && (i >= roles.k[0]) != (block->iter_vars[i]->type == IterVarType::kReduce)) return;
+    if ((i >= roles.k[0]) != (block->iter_vars[i]->type == IterVarType::kReduce)) return;
   }
   CutDepth(block, roles, target, plan);
   CutInTile(block, roles, plan);

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#include "deuteron/ir/expr_kind.h"
 #include "deuteron/tir/functor.h"
 
 namespace deuteron::tir {
@@ -12,11 +11,10 @@ namespace {
 bool DividesByUnknown(const SBlock& block) {
   bool divides = false;
   PostOrderVisit(block->body, [&](const ObjectRef& node) {
-    for (const ExprKind kind : {ExprKind::kFloorDiv, ExprKind::kFloorMod}) {
-      const auto* expr = node.as<PrimExprNode>();
-      if (expr == nullptr || expr->kind != kind) continue;
-      divides = divides || !AsConstInt(static_cast<const BinaryNode*>(expr)->b);
-    }
+    const auto* quotient = node.as<FloorDivNode>();
+    const auto* rest = node.as<FloorModNode>();
+    if (quotient != nullptr) divides = divides || !AsConstInt(quotient->b);
+    if (rest != nullptr) divides = divides || !AsConstInt(rest->b);
   });
   return divides;
 }
