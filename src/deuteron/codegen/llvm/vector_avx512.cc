@@ -46,49 +46,6 @@ Value* Avx512Math::Mantissa(Value* x, int interval_and_sign) {
                             {x, b_.getInt32(interval_and_sign), x, b_.getInt16(-1), b_.getInt32(kCurrentRounding)});
 }
 
-/// x / m times a power of two, m in [1, 2): neither the reciprocal of m nor a product with it overflows. The product of
-/// an infinite x is right as it is, and so are those by the reciprocals of 0, infinity and NaN: they have no remainder.
-/// After P. Markstein, "Computation of elementary functions on the IBM RISC System/6000 processor", 1990.
-Value* Avx512Math::Quotient(Value* x, Value* divisor) {
-  Value *mantissa = nullptr, *exponent = nullptr, *inverse = nullptr;
-  // -x, or x where the divisor is negative.
-  Value* negated = nullptr;
-  const auto* constant = llvm::dyn_cast<llvm::ConstantFP>(divisor);
-  if (constant != nullptr && constant->getValueAPF().isFiniteNonZero()) {
-    int power = 0;
-    const float m = 2 * std::frexp(constant->getValueAPF().convertToFloat(), &power);
-    mantissa = Constant(x, m);
-    exponent = Constant(x, power - 1);
-    inverse = Constant(x, 1 / m);
-    negated = m < 0 ? x : b_.CreateFNeg(x);
-  } else {
-    constexpr int kFromOne = 0;  // in [1, 2), the sign kept
-    Value* all = b_.CreateVectorSplat(kLanes, divisor);
-    const auto first = [&](Value* vector) { return b_.CreateExtractElement(vector, uint64_t{0}); };
-    const auto number = [&](double value) { return llvm::ConstantFP::get(b_.getFloatTy(), value); };
-    // The exponents of 0, infinity and NaN are none.
-    Value* power = first(Exponent(all));
-    Value* has_mantissa = b_.CreateFCmpOLT(b_.CreateUnaryIntrinsic(llvm::Intrinsic::fabs, power), number(1000));
-    Value* m = b_.CreateSelect(has_mantissa, first(Mantissa(all, kFromOne)), number(std::nan("")));
-    exponent = b_.CreateVectorSplat(kLanes, b_.CreateSelect(has_mantissa, power, number(0)));
-    mantissa = b_.CreateVectorSplat(kLanes, m);
-    inverse = b_.CreateVectorSplat(kLanes, b_.CreateFDiv(number(1), b_.CreateSelect(has_mantissa, m, divisor)));
-    Value* sign = b_.CreateAnd(b_.CreateNot(Bits(mantissa)), Int(x, 0x80000000));
-    negated = b_.CreateBitCast(b_.CreateXor(Bits(x), sign), x->getType());
-  }
-  Value* quotient = b_.CreateFMul(x, inverse);
-  // Of magnitudes, so that a quotient of 0 keeps its sign: what it is too much is +0 then, and -0 what is added for
-  // that.
-  Value* magnitude = Abs(mantissa);
-  Value* correction = b_.CreateFNeg(Abs(inverse));
-  Value* excess = Fma(quotient, magnitude, negated);
-  Value* has_excess = b_.CreateFCmpORD(excess, excess);
-  quotient = b_.CreateSelect(has_excess, Fma(excess, correction, quotient), quotient);
-  excess = Fma(quotient, magnitude, negated);
-  quotient = b_.CreateSelect(has_excess, Fma(excess, correction, quotient), quotient);
-  return Scale(quotient, b_.CreateFNeg(exponent));
-}
-
 /// exp(x) = 2^n exp(r), n = round(x / ln 2), r = x - n ln 2 with ln 2 in two parts.
 Value* Avx512Math::Exp(Value* x) {
   x = Clamp(x, -104.5, 89.0);

@@ -28,9 +28,6 @@ class Avx512Math : private VectorOps {
   llvm::Value* Cos(llvm::Value* x);
   llvm::Value* Rsqrt(llvm::Value* x);
   llvm::Value* Pow(llvm::Value* x, llvm::Value* y);
-  /// x / divisor, that being the same for all lanes, a scalar: multiplied by its reciprocal, which a loop computes
-  /// once, and corrected by what remains. As IEEE 754 rounds, but where x or the result is denormal.
-  llvm::Value* Quotient(llvm::Value* x, llvm::Value* divisor);
 
   static constexpr int kLanes = 16;
   static constexpr double kTurnLimit = 131072;

@@ -1,5 +1,6 @@
 #include "deuteron/codegen/llvm/vector_float.h"
 
+#include <cmath>
 #include <limits>
 
 #include "deuteron/codegen/llvm/vector_tables.h"
@@ -145,6 +146,33 @@ Value* FloatMath::Erf(Value* x) {
   Value* rest = Fma(power, ExpMinusOne(reduced.r), power);
   Value* large = CopySign(b_.CreateFSub(Constant(x, 1.0), rest), x);
   return b_.CreateSelect(b_.CreateFCmpOLT(magnitude, Constant(x, 1.0)), small, large);
+}
+
+/// x high + x low, rounded once but for the small product. The parts are truncated: both have one sign, so that an
+/// infinite x does not cancel. After N. Brisebarre and J.-M. Muller, "Correctly rounded multiplication by arbitrary
+/// precision constants", 2008.
+Value* FloatMath::Quotient(Value* x, Value* divisor) {
+  const auto number = [&](double value) { return Constant(divisor, value); };
+  constexpr double kFar = 18446744073709551616.0;  // 2^64
+  // With far divisors nearer ones are divided by instead: neither part nor a product with it leaves the range.
+  Value* magnitude = Abs(divisor);
+  Value* scale = b_.CreateSelect(b_.CreateFCmpOLT(magnitude, number(1 / kFar)), number(kFar), number(1.0));
+  scale = b_.CreateSelect(b_.CreateFCmpOGT(magnitude, number(kFar)), number(1 / kFar), scale);
+  Value* near = b_.CreateFMul(divisor, scale);
+  const auto rest = [&](Value* inverse) { return Fma(b_.CreateFNeg(inverse), near, number(1.0)); };
+  Value* high = b_.CreateFDiv(number(1.0), near);
+  Value* is_beyond = b_.CreateFCmpOLT(rest(high), number(0.0));
+  high = b_.CreateBitCast(b_.CreateSub(Bits(high), b_.CreateZExt(is_beyond, IntType(high))), high->getType());
+  Value* left = rest(high);
+  // Of a power of two nothing is left, and 0 would make NaN of an infinite x: what is too small to be seen will do.
+  Value* is_exact = b_.CreateFCmpOEQ(left, number(0.0));
+  Value* low = b_.CreateSelect(is_exact, b_.CreateFMul(high, number(std::exp2(-50))), b_.CreateFDiv(left, near));
+  // The reciprocals of 0, infinity and NaN have one part.
+  low = b_.CreateSelect(b_.CreateFCmpUNO(left, left), high, low);
+  const auto all = [&](Value* v) {
+    return b_.CreateVectorSplat(llvm::cast<llvm::FixedVectorType>(x->getType())->getElementCount(), v);
+  };
+  return b_.CreateFMul(Fma(x, all(high), b_.CreateFMul(x, all(low))), all(scale));
 }
 
 /// The reduction to [-pi/4, pi/4] is done in double precision, by pi / 2 in two parts, the first of 33 bits.

@@ -28,6 +28,11 @@ class FloatMath : private VectorOps {
     return b_.CreateFDiv(Constant(x, 1.0), b_.CreateUnaryIntrinsic(llvm::Intrinsic::sqrt, x));
   }
 
+  /// x / divisor, that being one number for all lanes, by its reciprocal in two parts, which a loop computes once. At
+  /// most 0.5 + 2^-22 units in the last place from the quotient (three of 10^9 are not the nearest number), one unit
+  /// where the result is below 2^-100. The machine has to have multiply-adds of one rounding.
+  llvm::Value* Quotient(llvm::Value* x, llvm::Value* divisor);
+
   static constexpr double kTurnLimit = 1048576;
 
  private:

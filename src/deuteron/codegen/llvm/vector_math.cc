@@ -71,12 +71,9 @@ Value* VectorMath::Pow(Value* x, Value* y) {
 }
 
 Value* VectorMath::Quotient(Value* x, Value* y) {
-  const auto* type = llvm::dyn_cast<llvm::FixedVectorType>(x->getType());
-  Value* divisor = type == nullptr ? nullptr : llvm::getSplatValue(y);
-  const bool is_wide = type != nullptr && type->getNumElements() >= Avx512Math::kLanes;
-  if (!avx512_ || !is_wide || divisor == nullptr || !divisor->getType()->isFloatTy()) return b_.CreateFDiv(x, y);
-  return InPieces(&b_, {x}, Avx512Math::kLanes,
-                  [&](const std::vector<Value*>& piece) { return wide_.Quotient(piece[0], divisor); });
+  Value* divisor = x->getType()->isVectorTy() ? llvm::getSplatValue(y) : nullptr;
+  if (!fused_ || divisor == nullptr || !divisor->getType()->isFloatTy()) return b_.CreateFDiv(x, y);
+  return float_.Quotient(x, divisor);
 }
 
 }  // namespace deuteron::codegen
