@@ -427,8 +427,12 @@ bool PlanWholeVectors(const SBlock& block, const MatmulRoles& roles, const Array
   } else if (plan->contiguous_output) {
     plan->a_budget = costs.PartialPanelBytes();
   }
-  if (const auto rows = plan->row ? extent_of(*plan->row) : std::nullopt; rows && plan->a_bytes > 0) {
+  if (!plan->row) return true;
+  if (const auto rows = extent_of(*plan->row); rows && plan->a_bytes > 0) {
     plan->a_budget = BytesOfPassingRows(plan->a_bytes, b_bytes, *rows, *plan, target);
+  } else if (!rows) {
+    const int64_t most = kMostTilesOfOpenBlock * plan->num_rows;
+    plan->a_budget = BytesOfPassingRows(most * plan->row_bytes, b_bytes, most, *plan, target);
   }
   return true;
 }

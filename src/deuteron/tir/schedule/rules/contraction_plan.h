@@ -85,6 +85,9 @@ Block CopyNarrowRows(Schedule* schedule, const Target& target, const Contraction
 /// tile reads it well: across that axis, with a partial vector at the end of each row, or each row on pages of its own.
 void LayPanels(Schedule* schedule, const Target& target, ContractionPlan* plan);
 
+/// The most tiles in a block of rows whose number the run tells: more would not make B's way to the rows any shorter
+/// beside the arithmetic.
+inline constexpr int64_t kMostTilesOfOpenBlock = 32;
 /// The longest sums that are not added up in memory, a part at a time.
 inline constexpr int64_t kMostDepth = 1024;
 /// Chooses where the sums of a tile are cut.

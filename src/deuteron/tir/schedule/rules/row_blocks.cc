@@ -64,8 +64,6 @@ int64_t BalancedLength(int64_t extent, int64_t length, const SharedPanels& share
 /// Of rows whose number the run tells so many tiles are a piece of work where all of B stays beside it: few, since
 /// there may be few rows.
 constexpr int64_t kTilesOfOpenPiece = 2;
-/// More tiles would not make B's way to the rows any shorter beside the arithmetic.
-constexpr int64_t kMostTilesOfOpenBlock = 32;
 
 /// The same of tiles whose number the run tells, in the loop at `loop`.
 RowBlock BlockOfOpenRows(const ContractionPlan& plan, size_t loop) {
