@@ -30,6 +30,7 @@ import feature_cases  # noqa: E402
 import nchwc_cases  # noqa: E402
 import run_time_cases  # noqa: E402
 import sequence_cases  # noqa: E402
+import vector_cases  # noqa: E402
 from case import F, I, Case, Const, case, f, graph, i, ints  # noqa: E402
 from compare import difference  # noqa: E402
 
@@ -439,7 +440,7 @@ def main():
         pending.clear()
 
     with tempfile.TemporaryDirectory() as temporary:
-        for index, one in enumerate([*cases(), *contrib_cases.cases(), *contrib_language_cases.cases(), *contrib_standard_cases.cases(), *contrib_symbol_cases.cases(build), *feature_cases.cases(), *nchwc_cases.cases(), *early_cases.cases(), *run_time_cases.cases(), *sequence_cases.cases()]):
+        for index, one in enumerate([*cases(), *contrib_cases.cases(), *contrib_language_cases.cases(), *contrib_standard_cases.cases(), *contrib_symbol_cases.cases(build), *feature_cases.cases(), *nchwc_cases.cases(), *early_cases.cases(), *run_time_cases.cases(), *sequence_cases.cases(), *vector_cases.cases()]):
             if not re.search(arguments.pattern, one.op):
                 continue
             text = describe(index, one)

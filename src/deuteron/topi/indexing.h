@@ -41,6 +41,8 @@ te::Tensor IndexPut(const te::Tensor& x, const Array<te::Tensor>& indices, const
 te::Tensor Bucketize(const te::Tensor& x, const te::Tensor& boundaries, DataType dtype, bool right);
 /// Positions (int64) of the elements along `axis` in ascending or descending order; stable; NaN is greatest.
 te::Tensor Argsort(const te::Tensor& x, size_t axis, bool descending);
+/// The first `count` of these.
+te::Tensor ArgTop(const te::Tensor& x, size_t axis, const PrimExpr& count, bool descending);
 /// out[…, i, …] = x[…, order[…, i, …], …] for the first `count` of `axis`.
 te::Tensor TakeAlong(const te::Tensor& x, const te::Tensor& order, size_t axis, const PrimExpr& count);
 

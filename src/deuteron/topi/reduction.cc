@@ -5,6 +5,7 @@
 
 #include "deuteron/arith/analyzer.h"
 #include "deuteron/topi/elementwise.h"
+#include "deuteron/topi/lines.h"
 
 namespace deuteron::topi {
 namespace {
@@ -174,37 +175,29 @@ te::Tensor Materialized(const te::Tensor& x) {
 }
 
 te::Tensor Scan(const te::Tensor& x, size_t axis, DataType dtype, bool exclusive, bool product) {
-  Array<PrimExpr> spatial = x.shape();
-  spatial.erase(spatial.begin() + static_cast<std::ptrdiff_t>(axis));
+  const Lines lines(x.shape(), axis);
   const PrimExpr extent = x.shape()[axis];
   const auto body = [=](const Array<tir::Buffer>& inputs, const Array<tir::Buffer>& outputs,
                         const Array<tir::Var>& iterators) {
-    const auto at = [&](const PrimExpr& position) {
-      Array<PrimExpr> indices = Indices(iterators);
-      indices.insert(indices.begin() + static_cast<std::ptrdiff_t>(axis), position);
-      return indices;
-    };
-    const auto element = [&](const PrimExpr& position) {
+    const auto element = [&](const Lines::At& at, const PrimExpr& position) {
       return CastTo(dtype, tir::BufferLoad(inputs[0], at(position)));
     };
+    const tir::Stmt start = lines.ForVectors(iterators, [&](const Lines::At& at) {
+      const PrimExpr first = exclusive ? MakeConst(dtype, product ? 1 : 0) : element(at, I64(0));
+      return tir::BufferStore(outputs[0], first, at(I64(0)));
+    });
     const tir::Var k("k");
-    const PrimExpr first = exclusive ? MakeConst(dtype, product ? 1 : 0) : element(I64(0));
-    const PrimExpr sum = tir::BufferLoad(outputs[0], at(k));
-    const PrimExpr next = element(exclusive ? PrimExpr(k) : k + 1);
-    const tir::Stmt start = tir::BufferStore(outputs[0], first, at(I64(0)));
-    const tir::Stmt loop = tir::For(k, I64(0), extent - 1, tir::ForKind::kSerial,
-                                    tir::BufferStore(outputs[0], product ? sum * next : sum + next, at(k + 1)));
-    const auto row = [&](const tir::Buffer& buffer) {
-      Array<tir::Range> region;
-      for (const PrimExpr& index : at(I64(0))) region.push_back(tir::Range::FromMinExtent(index, I64(1)));
-      region.Set(static_cast<int64_t>(axis), tir::Range::FromMinExtent(I64(0), extent));
-      return Array<tir::BufferRegion>{tir::BufferRegion(buffer, region)};
-    };
-    tir::Stmt scan = tir::SeqStmt::Flatten({start, loop});
+    const tir::Stmt step = lines.ForVectors(iterators, [&](const Lines::At& at) {
+      const PrimExpr sum = tir::BufferLoad(outputs[0], at(k));
+      const PrimExpr next = element(at, exclusive ? PrimExpr(k) : k + 1);
+      return tir::BufferStore(outputs[0], product ? sum * next : sum + next, at(k + 1));
+    });
+    tir::Stmt scan = tir::SeqStmt::Flatten({start, tir::For(k, I64(0), extent - 1, tir::ForKind::kSerial, step)});
     if (AsConstInt(extent).value_or(0) <= 0) scan = tir::IfThenElse(extent > 0, scan);  // may be empty
-    return te::ExternBlock{scan, row(inputs[0]), row(outputs[0])};
+    const Array<tir::Range> region = lines.Region(iterators);
+    return te::ExternBlock{scan, {tir::BufferRegion(inputs[0], region)}, {tir::BufferRegion(outputs[0], region)}};
   };
-  return te::Extern(product ? "cumprod" : "cumsum", {Materialized(x)}, {{x.shape(), dtype}}, spatial, body)[0];
+  return te::Extern(product ? "cumprod" : "cumsum", {Materialized(x)}, {{x.shape(), dtype}}, lines.spatial(), body)[0];
 }
 
 }  // namespace deuteron::topi

@@ -26,6 +26,9 @@ struct ResizeSpec {
 te::Tensor Resize(const te::Tensor& x, const std::vector<size_t>& axes, const Array<PrimExpr>& shape,
                   const ResizeSpec& spec);
 
+/// An image with its channels behind all other axes, where they lie beside each other.
+te::Tensor ChannelsLast(const te::Tensor& image);
+
 /// data (n, c, h, w), grid (n, 2, h', w') of x and y in [-1, 1]; or of volumes, (n, c, d, h, w) and (n, 3, d', h', w').
 /// method: "nearest", "bilinear", "bicubic"; padding: "zeros", "border", "reflection".
 te::Tensor GridSample(const te::Tensor& data, const te::Tensor& grid, const std::string& method,

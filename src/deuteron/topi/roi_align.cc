@@ -1,6 +1,7 @@
 /// \file
 /// Regions resampled to one size, and the grid of an affine transformation.
 #include "deuteron/topi/elementwise.h"
+#include "deuteron/topi/lines.h"
 #include "deuteron/topi/reduction.h"
 #include "deuteron/topi/resize.h"
 #include "deuteron/topi/sample_coordinates.h"
@@ -61,18 +62,20 @@ SampleRange SamplesInside(const BinAxis& axis, const PrimExpr& count, const Prim
 
 }  // namespace
 
+/// Places and weights of a sample are computed once for all channels, which are the innermost loop.
 te::Tensor ROIAlign(const te::Tensor& data, const te::Tensor& rois, const Array<PrimExpr>& shape,
                     const ROIAlignSpec& spec) {
   const size_t row_axis = spec.channels_last ? 1 : 2;
-  const size_t channel_axis = spec.channels_last ? 3 : 1;
   const PrimExpr height = data.shape()[row_axis];
   const PrimExpr width = data.shape()[row_axis + 1];
+  const PrimExpr channels = data.shape()[spec.channels_last ? 3 : 1];
+  const Array<PrimExpr> bins = {shape[0], shape[row_axis], shape[row_axis + 1]};
+  const Array<PrimExpr> sums = {bins[0], bins[1], bins[2], channels};
   const DataType dtype = data.dtype();
-  const auto body = [=](const Array<Buffer>& inputs, const Array<Buffer>& outputs, const Array<Var>& at) {
-    const auto roi = [&](int64_t field) { return Real(BufferLoad(inputs[1], {at[0], I64(field)})); };
-    const PrimExpr image = ToIndex("trunc", roi(0));
-    const BinAxis rows = BinOf(roi(2), roi(4), at[row_axis], shape[row_axis], spec);
-    const BinAxis columns = BinOf(roi(1), roi(3), at[row_axis + 1], shape[row_axis + 1], spec);
+  const auto body = [=](const Array<Buffer>& inputs, const Array<Buffer>& outputs, const Array<Var>& bin) {
+    const auto roi = [&](int64_t field) { return Real(BufferLoad(inputs[1], {bin[0], I64(field)})); };
+    const BinAxis rows = BinOf(roi(2), roi(4), bin[1], bins[1], spec);
+    const BinAxis columns = BinOf(roi(1), roi(3), bin[2], bins[2], spec);
     const Var row_count("rows");
     const Var column_count("columns");
     const Var i("rh");
@@ -85,35 +88,41 @@ te::Tensor ROIAlign(const te::Tensor& data, const te::Tensor& rois, const Array<
     const auto inside = [](const PrimExpr& value, const PrimExpr& extent) {
       return Min(Max(value, Real(0.0)), Real(extent - 1));
     };
+    const Var image("image");
     const Var top("top");
     const Var left("left");
-    const PrimExpr ty = inside(y, height) - Real(PrimExpr(top));
-    const PrimExpr tx = inside(x, width) - Real(PrimExpr(left));
-    const auto pixel = [&](const PrimExpr& row, const PrimExpr& column) {
-      const PrimExpr channel = at[channel_axis];
-      const Array<PrimExpr> source = spec.channels_last ? Array<PrimExpr>{image, row, column, channel}
-                                                        : Array<PrimExpr>{image, channel, row, column};
-      return Real(BufferLoad(inputs[0], source));
-    };
-    const PrimExpr bottom = Min(top + 1, height - 1);
-    const PrimExpr right = Min(left + 1, width - 1);
+    const Var bottom("bottom");
+    const Var right("right");
+    const Var ty("ty", kReal);
+    const Var tx("tx", kReal);
     const bool is_term = spec.mode == ROIAlignMode::kMaxTerm;
     const bool is_average = spec.mode == ROIAlignMode::kAverage;
     const auto joined = [is_term](const PrimExpr& a, const PrimExpr& b) { return is_term ? Max(a, b) : a + b; };
-    const PrimExpr upper = joined(pixel(top, left) * (Real(1.0) - tx), pixel(top, right) * tx);
-    const PrimExpr lower = joined(pixel(bottom, left) * (Real(1.0) - tx), pixel(bottom, right) * tx);
-    const PrimExpr outside = y < Real(-1.0) || x < Real(-1.0) || y > Real(height) || x > Real(width);
-    const PrimExpr sample = IfThenElse(outside, Real(0.0), joined(upper * (Real(1.0) - ty), lower * ty));
-    const Array<PrimExpr> target = Indices(at);
-    const PrimExpr so_far = BufferLoad(outputs[1], target);
     const PrimExpr count = Real(PrimExpr(row_count)) * Real(PrimExpr(column_count));
+    const auto sum_at = [&](const PrimExpr& channel) { return Array<PrimExpr>{bin[0], bin[1], bin[2], channel}; };
+    const auto add = [&](const PrimExpr& channel, const PrimExpr& sample) {
+      const PrimExpr so_far = BufferLoad(outputs[1], sum_at(channel));
+      return BufferStore(outputs[1], is_average ? so_far + sample / count : Max(so_far, sample), sum_at(channel));
+    };
+    const Stmt of_pixels = ForLanes(channels, [&](const PrimExpr& channel) {
+      const auto pixel = [&](const Var& row, const Var& column) {
+        return Real(BufferLoad(inputs[0], {image, row, column, channel}));
+      };
+      const PrimExpr upper = joined(pixel(top, left) * (Real(1.0) - tx), pixel(top, right) * tx);
+      const PrimExpr lower = joined(pixel(bottom, left) * (Real(1.0) - tx), pixel(bottom, right) * tx);
+      return add(channel, joined(upper * (Real(1.0) - ty), lower * ty));
+    });
+    const Stmt of_none = ForLanes(channels, [&](const PrimExpr& channel) { return add(channel, Real(0.0)); });
+    const PrimExpr outside = y < Real(-1.0) || x < Real(-1.0) || y > Real(height) || x > Real(width);
     const Stmt step = tir::SeqStmt::Flatten(
         {Bind(y, coordinate(rows, i, row_count)), Bind(x, coordinate(columns, j, column_count)),
          Bind(top, ToIndex("floor", inside(y, height))), Bind(left, ToIndex("floor", inside(x, width))),
-         BufferStore(outputs[1], is_average ? so_far + sample / count : Max(so_far, sample), target)});
+         Bind(ty, inside(y, height) - Real(PrimExpr(top))), Bind(tx, inside(x, width) - Real(PrimExpr(left))),
+         Bind(bottom, Min(top + 1, height - 1)), Bind(right, Min(left + 1, width - 1)),
+         tir::IfThenElse(outside, of_none, of_pixels)});
     // Of a number that the model gives the work is known before (CheckKernels).
-    const auto range = [&](const BinAxis& axis, const Var& count, const PrimExpr& extent) {
-      return spec.sample_ratio > 0 ? SampleRange{I64(0), axis.samples, False()} : SamplesInside(axis, count, extent);
+    const auto range = [&](const BinAxis& axis, const Var& samples, const PrimExpr& extent) {
+      return spec.sample_ratio > 0 ? SampleRange{I64(0), axis.samples, False()} : SamplesInside(axis, samples, extent);
     };
     const SampleRange inside_rows = range(rows, row_count, height);
     const SampleRange inside_columns = range(columns, column_count, width);
@@ -122,18 +131,25 @@ te::Tensor ROIAlign(const te::Tensor& data, const te::Tensor& rois, const Array<
     // A sample outside is 0, and so is a bin without samples in ONNX.
     const PrimExpr any = row_count > 0 && column_count > 0;
     const PrimExpr any_outside = any && (inside_rows.is_part || inside_columns.is_part);
-    const PrimExpr start = is_average ? Real(0.0)
+    const Var start("start", kReal);
+    const PrimExpr first = is_average ? Real(0.0)
                            : is_term  ? IfThenElse(any && !any_outside, MinValue(kReal), Real(0.0))
                                       : IfThenElse(any_outside, Real(0.0), MinValue(kReal));
+    const Stmt fill =
+        ForLanes(channels, [&](const PrimExpr& channel) { return BufferStore(outputs[1], start, sum_at(channel)); });
+    const Var channel("c");
+    const Array<PrimExpr> target =
+        spec.channels_last ? sum_at(channel) : Array<PrimExpr>{bin[0], channel, bin[1], bin[2]};
+    const Stmt store = For(channel, I64(0), channels, ForKind::kSerial,
+                           BufferStore(outputs[0], CastTo(dtype, BufferLoad(outputs[1], sum_at(channel))), target));
     return te::ExternBlock{
-        tir::SeqStmt::Flatten({Bind(row_count, rows.samples), Bind(column_count, columns.samples),
-                               BufferStore(outputs[1], start, target), loops,
-                               BufferStore(outputs[0], CastTo(dtype, BufferLoad(outputs[1], target)), target)}),
+        tir::SeqStmt::Flatten({Bind(image, ToIndex("trunc", roi(0))), Bind(row_count, rows.samples),
+                               Bind(column_count, columns.samples), Bind(start, first), fill, loops, store}),
         {},
         {}};
   };
-  return te::Extern("roi_align", {Materialized(data), Materialized(rois)}, {{shape, dtype}, {shape, kReal}}, shape,
-                    body)[0];
+  const te::Tensor image = spec.channels_last ? Materialized(data) : ChannelsLast(data);
+  return te::Extern("roi_align", {image, Materialized(rois)}, {{shape, dtype}, {sums, kReal}}, bins, body)[0];
 }
 
 te::Tensor AffineGrid(const te::Tensor& theta, const Array<PrimExpr>& shape, bool align_corners) {

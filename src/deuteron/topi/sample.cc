@@ -4,6 +4,8 @@
 
 #include "deuteron/ir/prim_ops.h"
 #include "deuteron/topi/elementwise.h"
+#include "deuteron/topi/lines.h"
+#include "deuteron/topi/reduction.h"
 #include "deuteron/topi/resize.h"
 #include "deuteron/topi/sample_coordinates.h"
 
@@ -71,12 +73,12 @@ PrimExpr WeightedSum(const std::vector<WeightedIndices>& axes,
 }
 
 /// The element of channel `channel` of image `batch` at `index`, 0 outside of the image if `zeros`, else of its edge.
-PrimExpr Pixel(const te::Tensor& data, const PrimExpr& batch, const PrimExpr& channel,
-               const std::vector<PrimExpr>& index, bool zeros) {
+PrimExpr Pixel(const std::function<PrimExpr(const Array<PrimExpr>&)>& data, const Array<PrimExpr>& shape,
+               const PrimExpr& batch, const PrimExpr& channel, const std::vector<PrimExpr>& index, bool zeros) {
   Array<PrimExpr> clamped = {batch, channel};
   PrimExpr inside;
   for (size_t axis = 0; axis < index.size(); ++axis) {
-    const PrimExpr& extent = data.shape()[axis + 2];
+    const PrimExpr& extent = shape[axis + 2];
     clamped.push_back(Min(Max(index[axis], I64(0)), extent - 1));
     const PrimExpr low = index[axis] >= 0;
     inside = (inside.defined() ? inside && low : low) && index[axis] < extent;
@@ -85,13 +87,16 @@ PrimExpr Pixel(const te::Tensor& data, const PrimExpr& batch, const PrimExpr& ch
   return zeros ? SelectExpr(inside, value, Real(0.0)) : value;
 }
 
-}  // namespace
+/// How a grid names places in an image.
+struct GridSpec {
+  std::string method;
+  std::string padding;
+  bool align_corners;
 
-te::Tensor GridSample(const te::Tensor& data, const te::Tensor& grid, const std::string& method,
-                      const std::string& padding, bool align_corners) {
-  const size_t spatial = data.shape().size() - 2;
-  // The coordinate on an axis, brought into the image where the padding says so.
-  const auto padded = [&](const PrimExpr& x, const PrimExpr& extent) {
+  bool zeros() const { return padding == "zeros"; }
+
+  /// The coordinate on an axis, brought into the image where the padding says so.
+  PrimExpr Padded(const PrimExpr& x, const PrimExpr& extent) const {
     const PrimExpr last = Real(extent - 1);
     if (padding == "border") return Min(Max(x, Real(0.0)), last);
     if (padding == "reflection") {
@@ -99,50 +104,145 @@ te::Tensor GridSample(const te::Tensor& data, const te::Tensor& grid, const std:
           align_corners ? Reflected(x, Real(0.0), last) : Reflected(x, Real(-0.5), Real(extent) - Real(0.5));
       return Min(Max(reflected, Real(0.0)), last);
     }
-    if (padding != "zeros") DEUTERON_THROW(UnsupportedError) << "grid_sample: unknown padding \"" << padding << "\"";
     return x;
+  }
+
+  /// What a sample at the grid's `value` for an axis is made of.
+  WeightedIndices IndicesOf(const PrimExpr& value, const PrimExpr& extent) const {
+    const auto nearest = [](const PrimExpr& v) { return CastTo(DataType::Int(64), CallIntrin("round", {v})); };
+    const PrimExpr raw = Unnormalized(value, extent, align_corners);
+    if (method == "nearest") return {{nearest(Padded(raw, extent))}, {Real(1.0)}};
+    if (method == "bilinear") return LinearIndices(Padded(raw, extent));
+    const PrimExpr first = Floor(raw);
+    WeightedIndices cubic{{}, CubicWeights(raw - Real(first), -0.75)};
+    for (int64_t i = -1; i < 3; ++i) {
+      const PrimExpr index = first + i;
+      cubic.indices.push_back(zeros() ? index : nearest(Padded(Real(index), extent)));
+    }
+    return cubic;
+  }
+};
+
+/// Places that share a run of the results' memory.
+constexpr int64_t kPlaces = 16;
+/// Of fewer channels than this vectors are made of places.
+constexpr int64_t kFewChannels = 8;
+
+/// Places and weights are computed once for all channels, which are the innermost loop, over an image that has them
+/// last.
+te::Tensor GridSampleOfChannels(const te::Tensor& data, const te::Tensor& grid, const Array<PrimExpr>& shape,
+                                const GridSpec& spec) {
+  const size_t spatial = data.shape().size() - 2;
+  const PrimExpr batch = shape[0], channels = shape[1], line = shape[spatial + 1];
+  Array<PrimExpr> domain = {batch};
+  for (size_t axis = 0; axis + 1 < spatial; ++axis) domain.push_back(shape[axis + 2]);
+  domain.push_back(CeilDiv(line, I64(kPlaces)));
+  Array<PrimExpr> sums = domain;
+  sums.push_back(I64(kPlaces));
+  sums.push_back(channels);
+  const auto body = [=](const Array<tir::Buffer>& inputs, const Array<tir::Buffer>& outputs,
+                        const Array<tir::Var>& iterators) {
+    const tir::Var place("place");
+    const PrimExpr first = iterators.back() * kPlaces;
+    const auto result_at = [&](const PrimExpr& channel, const PrimExpr& in_block) {
+      Array<PrimExpr> at = {iterators[0], channel};
+      for (size_t i = 1; i + 1 < iterators.size(); ++i) at.push_back(iterators[i]);
+      at.push_back(first + in_block);
+      return at;
+    };
+    const auto sum_at = [&](const PrimExpr& in_block, const PrimExpr& channel) {
+      Array<PrimExpr> at = Indices(iterators);
+      at.push_back(in_block);
+      at.push_back(channel);
+      return at;
+    };
+    Array<tir::Stmt> steps;
+    const auto bound = [&](const char* name, const PrimExpr& value) {
+      const tir::Var var(name, value.dtype());
+      steps.push_back(tir::Bind(var, value));
+      return var;
+    };
+    std::vector<WeightedIndices> axes;
+    for (size_t axis = 0; axis < spatial; ++axis) {
+      // The grid names the last axis first.
+      const Array<PrimExpr> at = result_at(I64(static_cast<int64_t>(spatial - 1 - axis)), place);
+      WeightedIndices of_axis = spec.IndicesOf(Real(tir::BufferLoad(inputs[1], at)), data.shape()[axis + 2]);
+      for (PrimExpr& index : of_axis.indices) index = bound("index", index);
+      for (PrimExpr& weight : of_axis.weights) weight = bound("weight", weight);
+      axes.push_back(of_axis);
+    }
+    steps.push_back(ForLanes(channels, [&](const PrimExpr& channel) {
+      const PrimExpr sum = WeightedSum(axes, [&](const std::vector<PrimExpr>& index) {
+        return Pixel(
+            [&](const Array<PrimExpr>& at) {
+              Array<PrimExpr> source = {iterators[0]};
+              for (size_t i = 2; i < at.size(); ++i) source.push_back(at[i]);
+              source.push_back(channel);
+              return tir::BufferLoad(inputs[0], source);
+            },
+            data.shape(), iterators[0], channel, index, spec.zeros());
+      });
+      return tir::BufferStore(outputs[1], sum, sum_at(place, channel));
+    }));
+    const PrimExpr places = Min(I64(kPlaces), line - first);
+    const auto store = [&](const PrimExpr& channel, const PrimExpr& in_block) {
+      const PrimExpr sum = tir::BufferLoad(outputs[1], sum_at(in_block, channel));
+      return tir::BufferStore(outputs[0], CastTo(data.dtype(), sum), result_at(channel, in_block));
+    };
+    return te::ExternBlock{
+        tir::SeqStmt::Flatten({tir::For(place, I64(0), places, tir::ForKind::kSerial, tir::SeqStmt::Flatten(steps)),
+                               ForTransposed(channels, places, store)}),
+        {},
+        {}};
   };
-  const auto nearest = [](const PrimExpr& v) { return CastTo(DataType::Int(64), CallIntrin("round", {v})); };
+  return te::Extern("grid_sample", {ChannelsLast(data), Materialized(grid)}, {{shape, data.dtype()}, {sums, kReal}},
+                    domain, body)[0];
+}
+
+}  // namespace
+
+te::Tensor ChannelsLast(const te::Tensor& image) {
+  Array<PrimExpr> shape = {image.shape()[0]};
+  for (size_t i = 2; i < image.shape().size(); ++i) shape.push_back(image.shape()[i]);
+  shape.push_back(image.shape()[1]);
+  return te::Compute(
+      shape,
+      [&](const Array<tir::Var>& vars) {
+        Array<PrimExpr> at = {vars[0], vars.back()};
+        for (size_t i = 1; i + 1 < vars.size(); ++i) at.push_back(vars[i]);
+        return image(at);
+      },
+      "channels_last");
+}
+
+te::Tensor GridSample(const te::Tensor& data, const te::Tensor& grid, const std::string& method,
+                      const std::string& padding, bool align_corners) {
+  const size_t spatial = data.shape().size() - 2;
+  const GridSpec spec{method, padding, align_corners};
+  if (padding != "zeros" && padding != "border" && padding != "reflection") {
+    DEUTERON_THROW(UnsupportedError) << "grid_sample: unknown padding \"" << padding << "\"";
+  }
   if (method != "nearest" && method != "bilinear" && method != "bicubic") {
     DEUTERON_THROW(UnsupportedError) << "grid_sample: unknown method \"" << method << "\"";
   }
   Array<PrimExpr> shape = {data.shape()[0], data.shape()[1]};
   for (size_t axis = 0; axis < spatial; ++axis) shape.push_back(grid.shape()[axis + 2]);
+  if (AsConstInt(shape[1]).value_or(kFewChannels) >= kFewChannels) {
+    return GridSampleOfChannels(data, grid, shape, spec);
+  }
   return te::Compute(
       shape,
       [&](const Array<tir::Var>& vars) {
-        const auto pixel = [&](const std::vector<PrimExpr>& index) {
-          return Pixel(data, vars[0], vars[1], index, padding == "zeros");
-        };
-        // The grid names the last axis first.
-        const auto coordinate = [&](size_t axis) {
-          Array<PrimExpr> at = {vars[0], I64(static_cast<int64_t>(spatial - 1 - axis))};
-          for (size_t i = 2; i < vars.size(); ++i) at.push_back(vars[i]);
-          const PrimExpr extent = data.shape()[axis + 2];
-          const PrimExpr raw = Unnormalized(Real(grid(at)), extent, align_corners);
-          return method == "bicubic" ? raw : padded(raw, extent);
-        };
-        std::vector<PrimExpr> coordinates;
-        for (size_t axis = 0; axis < spatial; ++axis) coordinates.push_back(coordinate(axis));
-        if (method == "nearest") {
-          for (PrimExpr& x : coordinates) x = nearest(x);
-          return CastTo(data.dtype(), pixel(coordinates));
-        }
         std::vector<WeightedIndices> axes;
         for (size_t axis = 0; axis < spatial; ++axis) {
-          if (method == "bilinear") {
-            axes.push_back(LinearIndices(coordinates[axis]));
-            continue;
-          }
-          const PrimExpr first = Floor(coordinates[axis]);
-          axes.push_back({{}, CubicWeights(coordinates[axis] - Real(first), -0.75)});
-          for (int64_t i = -1; i < 3; ++i) {
-            const PrimExpr index = first + i;
-            const bool inside = padding == "zeros";
-            axes.back().indices.push_back(inside ? index : nearest(padded(Real(index), data.shape()[axis + 2])));
-          }
+          Array<PrimExpr> at = {vars[0], I64(static_cast<int64_t>(spatial - 1 - axis))};
+          for (size_t i = 2; i < vars.size(); ++i) at.push_back(vars[i]);
+          axes.push_back(spec.IndicesOf(Real(grid(at)), data.shape()[axis + 2]));
         }
-        return CastTo(data.dtype(), WeightedSum(axes, pixel));
+        const PrimExpr sum = WeightedSum(axes, [&](const std::vector<PrimExpr>& index) {
+          return Pixel(data, data.shape(), vars[0], vars[1], index, spec.zeros());
+        });
+        return CastTo(data.dtype(), sum);
       },
       "compute", {},
       spatial == 2 ? std::vector<std::string>{"n", "c", "h", "w"} : std::vector<std::string>{"n", "c", "d", "h", "w"});
@@ -177,7 +277,7 @@ te::Tensor DeformedColumns(const te::Tensor& data, const te::Tensor& offset, con
           axes.push_back(LinearIndices(Real(whole) + at(offset, position * static_cast<int64_t>(spatial) + component)));
         }
         PrimExpr value = WeightedSum(axes, [&](const std::vector<PrimExpr>& index) {
-          return Pixel(data, vars[0], vars[1], index, /*zeros=*/true);
+          return Pixel(data, data.shape(), vars[0], vars[1], index, /*zeros=*/true);
         });
         if (mask.defined()) value = value * at(mask, position);
         return CastTo(data.dtype(), value);

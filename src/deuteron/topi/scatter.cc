@@ -3,6 +3,7 @@
 #include "deuteron/ir/expr_functor.h"
 #include "deuteron/topi/elementwise.h"
 #include "deuteron/topi/indexing.h"
+#include "deuteron/topi/lines.h"
 #include "deuteron/topi/reduction.h"
 
 namespace deuteron::topi {
@@ -42,47 +43,48 @@ Stmt Loops(const Array<PrimExpr>& extents, const std::function<Stmt(const Array<
 
 te::Tensor ScatterElements(const te::Tensor& x, const te::Tensor& indices, const te::Tensor& updates, size_t axis,
                            const std::string& reduction) {
-  // Positions off the axis are independent of each other.
-  Array<PrimExpr> spatial = x.shape();
-  spatial.erase(spatial.begin() + static_cast<std::ptrdiff_t>(axis));
+  const Lines lines(x.shape(), axis);
   const PrimExpr extent = x.shape()[axis];
   const Array<PrimExpr> index_shape = indices.shape();
   const bool is_mean = reduction == "mean";
   const auto body = [=](const Array<Buffer>& inputs, const Array<Buffer>& outputs, const Array<Var>& iterators) {
-    const auto at = [&](const PrimExpr& position) {
-      Array<PrimExpr> all = Indices(iterators);
-      all.insert(all.begin() + static_cast<std::ptrdiff_t>(axis), position);
-      return all;
-    };
     const auto loop = [&](const PrimExpr& count, const std::function<Stmt(const PrimExpr&)>& step) {
       const Var k("k");
       return For(k, I64(0), count, ForKind::kSerial, step(k));
     };
     Array<Stmt> steps;
     steps.push_back(loop(extent, [&](const PrimExpr& k) {
-      const Stmt copy = BufferStore(outputs[0], BufferLoad(inputs[0], at(k)), at(k));
-      if (!is_mean) return copy;
-      return tir::SeqStmt::Flatten({copy, BufferStore(outputs[1], I64(1), at(k))});
+      return lines.ForVectors(iterators, [&](const Lines::At& at) {
+        const Stmt copy = BufferStore(outputs[0], BufferLoad(inputs[0], at(k)), at(k));
+        if (!is_mean) return copy;
+        return tir::SeqStmt::Flatten({copy, BufferStore(outputs[1], I64(1), at(k))});
+      });
     }));
-    Stmt update = loop(index_shape[axis], [&](const PrimExpr& k) {
-      const Array<PrimExpr> target = at(FromEnd(BufferLoad(inputs[1], at(k)), extent));
-      const Stmt store = BufferStore(
-          outputs[0], Combine(reduction, BufferLoad(outputs[0], target), BufferLoad(inputs[2], at(k))), target);
-      if (!is_mean) return store;
-      return tir::SeqStmt::Flatten({store, BufferStore(outputs[1], BufferLoad(outputs[1], target) + 1, target)});
-    });
-    // `indices` may be smaller than `x` on the other axes.
-    PrimExpr inside = True();
-    for (size_t i = 0; i < iterators.size(); ++i) {
-      const PrimExpr& count = index_shape[i < axis ? i : i + 1];
-      if (!ExprEqual(count, spatial[i])) inside = inside && (iterators[i] < count);
-    }
-    steps.push_back(IsOne(inside) ? update : Stmt(tir::IfThenElse(inside, update)));
+    steps.push_back(loop(index_shape[axis], [&](const PrimExpr& k) {
+      return lines.ForEach(iterators, [&](const Lines::At& at) {
+        const Array<PrimExpr> source = at(k);
+        const Array<PrimExpr> target = at(FromEnd(BufferLoad(inputs[1], source), extent));
+        const PrimExpr value = Combine(reduction, BufferLoad(outputs[0], target), BufferLoad(inputs[2], source));
+        Stmt update = BufferStore(outputs[0], value, target);
+        if (is_mean) {
+          const Stmt count = BufferStore(outputs[1], BufferLoad(outputs[1], target) + 1, target);
+          update = tir::SeqStmt::Flatten({update, count});
+        }
+        // `indices` may be smaller than `x` on the other axes.
+        PrimExpr inside = True();
+        for (size_t i = 0; i < source.size(); ++i) {
+          if (i != axis && !ExprEqual(index_shape[i], x.shape()[i])) inside = inside && (source[i] < index_shape[i]);
+        }
+        return IsOne(inside) ? update : Stmt(tir::IfThenElse(inside, update));
+      });
+    }));
     if (is_mean) {
       steps.push_back(loop(extent, [&](const PrimExpr& k) {
-        const PrimExpr sum = BufferLoad(outputs[0], at(k));
-        const PrimExpr count = CastTo(sum.dtype(), BufferLoad(outputs[1], at(k)));
-        return BufferStore(outputs[0], sum.dtype().is_float() ? sum / count : FloorDiv(sum, count), at(k));
+        return lines.ForEach(iterators, [&](const Lines::At& at) {
+          const PrimExpr sum = BufferLoad(outputs[0], at(k));
+          const PrimExpr count = CastTo(sum.dtype(), BufferLoad(outputs[1], at(k)));
+          return BufferStore(outputs[0], sum.dtype().is_float() ? sum / count : FloorDiv(sum, count), at(k));
+        });
       }));
     }
     return te::ExternBlock{tir::SeqStmt::Flatten(steps), {}, {}};
@@ -90,7 +92,7 @@ te::Tensor ScatterElements(const te::Tensor& x, const te::Tensor& indices, const
   std::vector<std::pair<Array<PrimExpr>, DataType>> outputs = {{x.shape(), x.dtype()}};
   if (is_mean) outputs.emplace_back(x.shape(), DataType::Int(64));
   return te::Extern("scatter_elements", {Materialized(x), Materialized(indices), Materialized(updates)}, outputs,
-                    spatial, body)[0];
+                    lines.spatial(), body)[0];
 }
 
 te::Tensor ScatterND(const te::Tensor& x, const te::Tensor& indices, const te::Tensor& updates,

@@ -96,15 +96,13 @@ Expr LegalizeTopK(BlockBuilder& builder, const Call& call) {
   return builder.CallTE("topk", call->args, [&](const Array<te::Tensor>& args) {
     const size_t axis = AxisArg(call, attrs->axis, args[0].ndim());
     const PrimExpr kept = KeptOf(attrs, args[0].shape()[axis]);
-    const te::Tensor order = topi::Argsort(args[0], axis, attrs->largest);
+    const te::Tensor order = topi::ArgTop(args[0], axis, kept, attrs->largest);
     Array<te::Tensor> outputs;
     if (what != "indices") outputs.push_back(topi::TakeAlong(args[0], order, axis, kept));
     if (what != "values") {
-      Array<PrimExpr> shape = order.shape();
-      shape.Set(static_cast<int64_t>(axis), kept);
       outputs.push_back(te::Compute(
-          shape, [&](const Array<tir::Var>& vars) { return CastTo(attrs->dtype, order(topi::Indices(vars))); },
-          "T_cast", {}, topi::NamesOfAxes(topi::AxisNames::kAx, shape.size())));
+          order.shape(), [&](const Array<tir::Var>& vars) { return CastTo(attrs->dtype, order(topi::Indices(vars))); },
+          "T_cast", {}, topi::NamesOfAxes(topi::AxisNames::kAx, order.ndim())));
     }
     return outputs;
   });

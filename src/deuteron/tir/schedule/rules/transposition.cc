@@ -5,8 +5,7 @@
 /// Element by element, each read or each write would touch a line of its own, and use a fraction of it before another
 /// takes its place. A tile is a line of the one axis by a line of the other: its rows are copied to lie together, whole
 /// lines as they are stored, and read from there as columns, which code generation makes a transposition of vectors
-/// (codegen/llvm/emit_transpose.cc). One axis that no tile divides may stand in the innermost loop, whose last tile is
-/// split off.
+/// (codegen/llvm/emit_transpose.cc). Of an axis that no tile divides the last tile is split off.
 #include <algorithm>
 
 #include "deuteron/tir/functor.h"
@@ -85,19 +84,23 @@ std::optional<Transposed> FindTransposed(const SBlock& block) {
                     *IterOf(block, first->indices.back())};
 }
 
-/// A tile's share of an axis: a line, or at least a vector; 0 if it is too short for that.
+/// The fewest elements of a tile's row that are worth a vector.
+constexpr int64_t kShortRow = 4;
+
+/// A tile's share of an axis: a line, or a part of one that divides a short axis; 0 if there is none.
 TileAxis ShareOf(const SBlock& block, size_t iter, int64_t line, int64_t lanes) {
   const auto extent = AsConstInt(block->iter_vars[iter]->dom->extent);
   if (!extent) return {iter, line, false};
-  for (const int64_t length : {line, lanes}) {
+  for (const int64_t length : {line, lanes, std::max(lanes / 2, kShortRow)}) {
     if (*extent % length == 0) return {iter, length, true};
   }
-  return {iter, *extent >= line ? line : 0, false};
+  if (*extent >= line) return {iter, line, false};
+  return {iter, *extent % kShortRow == 0 ? kShortRow : 0, true};
 }
 
 void Apply(Schedule* schedule, const Block& name, const Transposed& transposed, const TileAxis& result,
            const TileAxis& operand, const Target& target) {
-  const int64_t lanes = Lanes(target);
+  const int64_t lanes = std::min({Lanes(target), result.length, operand.length});
   const Block copy = schedule->CacheRead(name, transposed.read, "local");
   const std::vector<Loop> loops = schedule->GetLoops(name);
   const auto along = schedule->Split(loops[result.iter], std::vector<int64_t>{-1, result.length / lanes, lanes});
@@ -145,7 +148,7 @@ bool ScheduleAsItIs(Schedule* schedule, const Block& name, const Target& target)
   const int64_t most = CostModel(target.machine).MostCopies(OpsPerInstance(block));
   TileAxis result = ShareOf(block, transposed->result_axis, line, lanes);
   TileAxis operand = ShareOf(block, transposed->operand_axis, line, lanes);
-  if (result.length == 0 || operand.length == 0 || (!result.divides && !operand.divides)) return false;
+  if (result.length == 0 || operand.length == 0) return false;
   // Copies of what is computed, one for each vector.
   if (result.length / lanes * operand.length > most) result.length = operand.length = lanes;
   if (operand.length > most) return false;

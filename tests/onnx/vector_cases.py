@@ -1,0 +1,38 @@
+"""Cases of operators that work along an axis or on all channels of a place: more lines, channels and places than a vector or a block of them has, and such as divide into none."""
+import numpy as np
+from case import F, I, Const, case, f, i, ints
+
+
+def order(*shape, count, axis):
+    """Places along an axis, none twice in a line."""
+    lines = np.random.default_rng(sum(shape)).permuted(np.broadcast_to(np.arange(shape[axis]).reshape([-1 if d == axis else 1 for d in range(len(shape))]), shape), axis=axis)
+    return np.ascontiguousarray(np.take(lines, np.arange(count), axis)).astype(I)
+
+
+def cases():
+    for shape, axis in [((5, 300), 0), ((3, 4, 16), 1), ((2, 5, 7, 37), 1), ((6, 3, 256), 0), ((4, 17), 1), ((1, 33), 0)]:
+        for exclusive in (0, 1):
+            yield case("CumSum", [f(*shape), Const(axis, I)], exclusive=exclusive)
+        yield case("CumSum", [i(*shape), Const(axis, I)], reverse=1)
+        yield case("ScatterElements", [f(*shape), order(*shape, count=min(shape[axis], 3), axis=axis), f(*shape)[tuple(slice(3 if d == axis else None) for d in range(len(shape)))]], axis=axis)
+        yield case("ScatterElements", [f(*shape), np.zeros(shape, I), f(*shape, seed=1)], 18, axis=axis, reduction="add")
+    # Fewer updates than the tensor has lines.
+    yield case("ScatterElements", [f(4, 5, 40), order(4, 3, 33, count=2, axis=0), f(2, 3, 33)], axis=0)
+    for shape, axis, count in [((3, 1000), 1, 5), ((2, 700, 3), 1, 9), ((4, 200), 1, 0), ((2, 129), 1, 100), ((300,), 0, 1)]:
+        x = f(*shape)
+        # Many equal ones, of which the first are wanted; both zeros are one; all equal; one bit from another; least and greatest.
+        for values in (x, np.round(x), np.where(x > 1.9, x, np.where(x > 0, 0.0, -0.0)), np.full_like(x, 1.5), 1 + 1e-6 * x, np.where(x > 1.9, np.inf, np.where(x < -1.9, -np.inf, x))):
+            for largest in (0, 1):
+                yield case("TopK", [values.astype(F), ints(count)], outputs=2, axis=axis, largest=largest)
+        for dtype in (np.int64, np.int32, np.uint8, np.float16, np.float64):
+            yield case("TopK", [(100 * x).astype(dtype), ints(count)], outputs=2, axis=axis)
+    for channels in (8, 16, 19, 40):
+        x = f(2, channels, 6, 9)
+        for line in (3, 16, 37):
+            grid = f(2, 4, line, 2, low=-1.3, high=1.3)
+            for mode, padding in [("bilinear", "zeros"), ("bilinear", "reflection"), ("nearest", "border"), ("nearest", "zeros"), ("bicubic", "zeros"), ("bicubic", "border")]:
+                yield case("GridSample", [x, grid], mode=mode, padding_mode=padding)
+        boxes = np.array([[0, 0, 8, 5], [-3, 1, 4, 4], [2, 2, 30, 20], [7, 4, 3, 1]], F)
+        for ratio in (0, 2):
+            yield case("RoiAlign", [x, boxes, np.array([0, 1, 1, 0], I)], output_height=3, output_width=2, sampling_ratio=ratio)
+        yield case("RoiAlign", [x, boxes[:1] + 1, np.array([1], I)], output_height=2, output_width=5, sampling_ratio=3, spatial_scale=0.5, mode="max")
