@@ -120,7 +120,8 @@ def cases():
     yield case("Gemm", [f(3, 4), f(4, 5), f(5)], alpha=0.5, beta=2.0)
     yield case("Gemm", [f(4, 3), f(5, 4), f(3, 1)], transA=1, transB=1)
     for equation, shapes in [("ij,jk->ik", [(2, 3), (3, 4)]), ("bij,bjk->bik", [(2, 3, 4), (2, 4, 5)]), ("...ij,...jk->...ik", [(2, 3, 4), (2, 4, 5)]),
-                             ("ij->ji", [(2, 3)]), ("ij->", [(2, 3)])]:
+                             ("ij->ji", [(2, 3)]), ("ij->", [(2, 3)]), ("nchw,nkhw->nck", [(2, 7, 3, 5), (2, 4, 3, 5)]), ("abc,dbc,bc->ad", [(2, 3, 4), (5, 3, 4), (3, 4)]), ("abc,acb->a", [(2, 3, 3), (2, 3, 3)]),
+                             ("abcd,abcd->a", [(2, 3, 4, 5)] * 2), ("abb,ab->a", [(2, 3, 3), (2, 3)]), ("abc,dbc->ad", [(2, 3, 4), (5, 1, 4)])]:
         yield case("Einsum", [f(*s) for s in shapes], equation=equation)
     for attributes in [{}, {"pads": [1, 1, 1, 1]}, {"strides": [2, 2], "pads": [1, 0, 0, 1]}, {"dilations": [2, 2]}, {"auto_pad": "SAME_UPPER", "strides": [2, 2]},
                        {"auto_pad": "SAME_LOWER"}]:

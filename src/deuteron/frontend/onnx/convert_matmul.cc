@@ -104,11 +104,68 @@ std::string ExpandEllipsis(const NodeContext& node, const std::string& equation,
   return result + "->" + unused + output;
 }
 
+/// The place of `letter` in a term, where `next` follows it, each once; npos where neither is part of the term; nothing
+/// where they stand otherwise.
+std::optional<size_t> PairIn(const std::string& term, char letter, char next) {
+  const auto first = std::count(term.begin(), term.end(), letter), second = std::count(term.begin(), term.end(), next);
+  if (first == 0 && second == 0) return std::string::npos;
+  const size_t at = term.find({letter, next});
+  return first == 1 && second == 1 && at != std::string::npos ? std::optional(at) : std::nullopt;
+}
+
+/// Makes axes one that are summed over and follow each other in all operands that have them: what remains is a product
+/// of matrices more often.
+std::string MergeSummed(const NodeContext& node, const std::string& equation, std::vector<Expr>* operands) {
+  const size_t arrow = equation.find("->");
+  const std::string output = equation.substr(arrow + 2);
+  std::vector<std::string> terms(1);
+  for (const char c : equation.substr(0, arrow)) {
+    if (c == ',') {
+      terms.emplace_back();
+    } else {
+      terms.back() += c;
+    }
+  }
+  const auto merge = [&](char letter, char next) {
+    std::vector<size_t> places;
+    std::optional<std::pair<PrimExpr, PrimExpr>> extents;
+    for (size_t i = 0; i < terms.size(); ++i) {
+      const auto at = PairIn(terms[i], letter, next);
+      if (!at) return false;
+      places.push_back(*at);
+      if (*at == std::string::npos) continue;
+      const Array<PrimExpr> shape = node.Shape((*operands)[i]);
+      const std::pair here{shape[static_cast<int64_t>(*at)], shape[static_cast<int64_t>(*at) + 1]};
+      // Of 1 an axis is broadcast.
+      if (extents && !(ExprEqual(extents->first, here.first) && ExprEqual(extents->second, here.second))) return false;
+      extents = here;
+    }
+    for (size_t i = 0; i < terms.size(); ++i) {
+      if (places[i] == std::string::npos) continue;
+      Array<PrimExpr> shape = node.Shape((*operands)[i]);
+      shape.Set(static_cast<int64_t>(places[i]), extents->first * extents->second);
+      shape.erase(shape.begin() + static_cast<std::ptrdiff_t>(places[i]) + 1);
+      (*operands)[i] = node.Emit(relax::Reshape((*operands)[i], shape));
+      terms[i].erase(places[i] + 1, 1);
+    }
+    return true;
+  };
+  const auto is_summed = [&](char c) { return output.find(c) == std::string::npos; };
+  for (size_t i = 0; i + 1 < terms[0].size();) {
+    const char letter = terms[0][i], next = terms[0][i + 1];
+    if (letter == next || !is_summed(letter) || !is_summed(next) || !merge(letter, next)) ++i;
+  }
+  std::string merged = terms[0];
+  for (size_t i = 1; i < terms.size(); ++i) merged += "," + terms[i];
+  return merged + "->" + output;
+}
+
 }  // namespace
 
 Results ConvertEinsum(const NodeContext& node) {
   std::vector<Expr> operands = node.AllInputs();
-  const std::string equation = ExpandEllipsis(node, StripSpaces(node.Str("equation", "")), operands);
+  std::string equation = ExpandEllipsis(node, StripSpaces(node.Str("equation", "")), operands);
+  equation = MergeSummed(node, equation, &operands);
   return {node.Emit(relax::Einsum(relax::Tuple(Array<Expr>(operands.begin(), operands.end())), equation))};
 }
 
