@@ -18,7 +18,7 @@ def cases():
         yield case("ScatterElements", [f(*shape), np.zeros(shape, I), f(*shape, seed=1)], 18, axis=axis, reduction="add")
     # Fewer updates than the tensor has lines.
     yield case("ScatterElements", [f(4, 5, 40), order(4, 3, 33, count=2, axis=0), f(2, 3, 33)], axis=0)
-    for shape, axis, count in [((3, 1000), 1, 5), ((2, 700, 3), 1, 9), ((4, 200), 1, 0), ((2, 129), 1, 100), ((300,), 0, 1)]:
+    for shape, axis, count in [((3, 1000), 1, 5), ((2, 700, 3), 1, 9), ((4, 200), 1, 0), ((2, 129), 1, 100), ((300,), 0, 1), ((40, 7), 0, 8), ((2, 9001), 1, 3), ((1, 20000), 1, 19)]:
         x = f(*shape)
         # Many equal ones, of which the first are wanted; both zeros are one; all equal; one bit from another; least and greatest.
         for values in (x, np.round(x), np.where(x > 1.9, x, np.where(x > 0, 0.0, -0.0)), np.full_like(x, 1.5), 1 + 1e-6 * x, np.where(x > 1.9, np.inf, np.where(x < -1.9, -np.inf, x))):

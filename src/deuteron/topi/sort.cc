@@ -2,6 +2,7 @@
 /// Sorting by stable merge sort of positions, bottom up, one row at a time; and searching by bisection.
 #include "deuteron/topi/elementwise.h"
 #include "deuteron/topi/indexing.h"
+#include "deuteron/topi/lines.h"
 #include "deuteron/topi/reduction.h"
 
 namespace deuteron::topi {
@@ -101,6 +102,11 @@ te::Tensor FirstOf(const te::Tensor& x, size_t axis, const PrimExpr& count) {
       shape, [&](const Array<Var>& vars) { return x(Indices(vars)); }, "T_first");
 }
 
+Array<PrimExpr> WithoutAxis(Array<PrimExpr> shape, size_t axis) {
+  shape.erase(shape.begin() + static_cast<std::ptrdiff_t>(axis));
+  return shape;
+}
+
 Array<PrimExpr> With(Array<PrimExpr> shape, const PrimExpr& last) {
   shape.push_back(last);
   return shape;
@@ -111,6 +117,11 @@ constexpr int64_t kDigit = 11;
 constexpr int64_t kBins = int64_t{1} << kDigit;
 /// Lines that are sorted as soon as selected from.
 constexpr int64_t kShortLine = 128;
+/// So few are kept in order while a line is read, unless it is so long that pieces of it can be left out.
+constexpr int64_t kFew = 8;
+constexpr int64_t kLongLine = 8192;
+/// Pieces of a line for each element that is wanted, for which to find those that matter pays.
+constexpr int64_t kPiecesForEach = 4;
 /// So many more than are asked for are sorted rather than told apart.
 constexpr int64_t kSpare = 64;
 
@@ -150,8 +161,7 @@ struct OrderedBits {
 
 te::Tensor Argsort(const te::Tensor& x, size_t axis, bool descending) {
   const PrimExpr extent = x.shape()[axis];
-  Array<PrimExpr> spatial = x.shape();
-  spatial.erase(spatial.begin() + static_cast<std::ptrdiff_t>(axis));
+  const Array<PrimExpr> spatial = WithoutAxis(x.shape(), axis);
   const auto body = [=](const Array<Buffer>& inputs, const Array<Buffer>& outputs, const Array<Var>& iterators) {
     const IndicesAt at = Along(iterators, axis);
     const auto key = [&](const PrimExpr& position) { return BufferLoad(inputs[0], at(position)); };
@@ -168,96 +178,237 @@ te::Tensor Argsort(const te::Tensor& x, size_t axis, bool descending) {
                     body)[0];
 }
 
-/// The first are found by their digits, the greatest one first: a histogram of those that have the digits so far tells
-/// the next digit of the last one. What has greater digits is among the first.
+namespace {
+
+/// A few first ones are kept in order while the line is read once.
+te::Tensor ArgTopFew(const te::Tensor& x, size_t axis, int64_t count, bool descending) {
+  const PrimExpr extent = x.shape()[axis];
+  Array<PrimExpr> shape = x.shape();
+  shape.Set(static_cast<int64_t>(axis), I64(count));
+  const Array<PrimExpr> spatial = WithoutAxis(x.shape(), axis);
+  const auto body = [=](const Array<Buffer>& inputs, const Array<Buffer>& outputs, const Array<Var>& iterators) {
+    const IndicesAt at = Along(iterators, axis);
+    const IndicesAt beside = Along(iterators, iterators.size());
+    const auto kept = [&](const PrimExpr& place) { return BufferLoad(outputs[0], at(place)); };
+    const auto value = [&](const PrimExpr& position) { return BufferLoad(inputs[0], at(position)); };
+    const Var i("i");
+    const Var filled("filled");
+    const Var moved("moved");
+    const PrimExpr place = BufferLoad(outputs[1], beside(I64(0)));
+    const PrimExpr from = I64(count - 1) - moved;
+    const Stmt move = tir::IfThenElse(from <= filled && Before(value(i), value(kept(from - 1)), descending),
+                                      tir::SeqStmt::Flatten({BufferStore(outputs[0], kept(from - 1), at(from)),
+                                                             BufferStore(outputs[1], from - 1, beside(I64(0)))}));
+    const Stmt insert =
+        tir::SeqStmt::Flatten({BufferStore(outputs[1], Min(filled, I64(count - 1)), beside(I64(0))),
+                               Loop(moved, I64(count - 1), {move}), BufferStore(outputs[0], i, at(place))});
+    const PrimExpr is_among = filled < count || Before(value(i), value(kept(I64(count - 1))), descending);
+    return te::ExternBlock{
+        Loop(i, extent, {Bind(filled, Min(PrimExpr(i), I64(count))), tir::IfThenElse(is_among, insert)}), {}, {}};
+  };
+  const DataType index_type = DataType::Int(64);
+  return te::Extern("argtop", {Materialized(x)}, {{shape, index_type}, {With(spatial, I64(1)), index_type}}, spatial,
+                    body)[0];
+}
+
+/// Elements of a line that are told apart from the others together, and vectors of them.
+constexpr int64_t kPiece = 256;
+constexpr int64_t kPieceLanes = 16;
+
+/// The pieces of a line that may have one of its first: the first of the elements in the same lane of a piece's vectors
+/// is one of `classes`, and among those are at least as many as are wanted that are not behind any in other pieces.
+struct Pieces {
+  PrimExpr count;
+  Buffer classes;
+  Buffer is_needed;
+
+  PrimExpr Classes() const { return count * kPieceLanes; }
+};
+
+/// Finds the first ones of a line by their digits, the greatest one first: a histogram of those that have the digits so
+/// far tells the next digit of the last one. What has greater digits is among the first.
+class Selection {
+ public:
+  enum State : int64_t { kDigits, kMissing, kInBin, kFound, kShift, kStates };
+
+  Selection(Buffer bins, Buffer states, IndicesAt beside, PrimExpr count)
+      : bins_(std::move(bins)), states_(std::move(states)), beside_(std::move(beside)), count_(std::move(count)) {}
+
+  PrimExpr Get(State which) const { return BufferLoad(states_, beside_(I64(which))); }
+  Stmt Set(State which, const PrimExpr& to) const { return BufferStore(states_, to, beside_(I64(which))); }
+  /// Runs `body` for each of the numbers.
+  using Numbers = std::function<Stmt(const std::function<Stmt(const OrderedBits& bits)>& body)>;
+
+  Stmt Start(const PrimExpr& extent) const {
+    return tir::SeqStmt::Flatten(
+        {Set(kDigits, I64(0)), Set(kMissing, count_), Set(kInBin, extent), Set(kShift, I64(64))});
+  }
+
+  /// Tells one more digit of the last one that is missing, if there is one.
+  Stmt Pass(const Numbers& numbers, int64_t digit, bool is_first) const {
+    const int64_t shift = digit * kDigit;
+    // Of the first digit, which has the sign, the least bin is that of the least numbers.
+    const int64_t offset = is_first ? kBins / 2 : 0;
+    const Stmt tally = numbers([&](const OrderedBits& bits) -> Stmt {
+      const PrimExpr own =
+          is_first ? bits.Above(shift) + offset : CallIntrin("bitwise_and", {bits.Above(shift), I64(kBins - 1)});
+      const Stmt count_one = BufferStore(bins_, BufferLoad(bins_, beside_(own)) + 1, beside_(own));
+      if (is_first) return count_one;
+      return tir::IfThenElse(Equal(bits.Above(shift + kDigit), Get(kDigits)), count_one);
+    });
+    // From the greatest bin down to the one of the last that is asked for.
+    const Var cleared("cleared");
+    const Var bin("bin");
+    const Var missing("missing");
+    const Var in_bin("in_bin");
+    const PrimExpr here = I64(kBins - 1) - bin;
+    const PrimExpr prefix = is_first ? here - offset : Get(kDigits) * kBins + here;
+    const Stmt found = tir::IfThenElse(PrimExpr(missing) <= in_bin,
+                                       tir::SeqStmt::Flatten({Set(kDigits, prefix), Set(kInBin, in_bin),
+                                                              Set(kShift, I64(shift)), Set(kFound, I64(1))}),
+                                       Set(kMissing, missing - in_bin));
+    const Stmt look = tir::IfThenElse(
+        Equal(Get(kFound), I64(0)),
+        tir::SeqStmt::Flatten({Bind(missing, Get(kMissing)), Bind(in_bin, BufferLoad(bins_, beside_(here))), found}));
+    return tir::SeqStmt::Flatten({Loop(cleared, I64(kBins), {BufferStore(bins_, I64(0), beside_(cleared))}), tally,
+                                  Set(kFound, I64(0)), Loop(bin, I64(kBins), {look})});
+  }
+
+ private:
+  Buffer bins_;
+  Buffer states_;
+  IndicesAt beside_;
+  PrimExpr count_;
+};
+
+/// Fills `pieces`.
+Stmt FindPieces(const Pieces& pieces, const Selection& selection, const Buffer& x, const IndicesAt& at,
+                const IndicesAt& beside, bool descending) {
+  const DataType dtype = x->dtype;
+  const Var piece("piece");
+  const Stmt firsts = ForLanes(I64(kPieceLanes), [&](const PrimExpr& lane) {
+    PrimExpr first;
+    for (int64_t vector = 0; vector < kPiece / kPieceLanes; ++vector) {
+      PrimExpr value = BufferLoad(x, at(piece * kPiece + vector * kPieceLanes + lane));
+      // NaN are greatest.
+      if (!descending && dtype.is_float())
+        value = SelectExpr(CallIntrin("isnan", DataType::Bool(), {value}), MaxValue(dtype), value);
+      first = !first.defined() ? value : descending ? Max(first, value) : Min(first, value);
+    }
+    return BufferStore(pieces.classes, first, beside(piece * kPieceLanes + lane));
+  });
+  const auto bits_of = [&](const PrimExpr& index) {
+    return OrderedBits(BufferLoad(pieces.classes, beside(index)), descending);
+  };
+  const Var i("i");
+  const int64_t digit = bits_of(i).Digits() - 1;
+  const auto classes = [&](const std::function<Stmt(const OrderedBits&)>& body) {
+    return Loop(i, pieces.Classes(), {body(bits_of(i))});
+  };
+  const Var lane("lane");
+  const Var of("of");
+  const PrimExpr is_first = bits_of(of * kPieceLanes + lane).Above(digit * kDigit) >= selection.Get(Selection::kDigits);
+  const Stmt need = Loop(
+      of, pieces.count,
+      {BufferStore(pieces.is_needed, I64(0), beside(of)),
+       Loop(lane, I64(kPieceLanes), {tir::IfThenElse(is_first, BufferStore(pieces.is_needed, I64(1), beside(of)))})});
+  return tir::SeqStmt::Flatten({Loop(piece, pieces.count, {firsts}), selection.Start(pieces.Classes()),
+                                selection.Pass(classes, digit, /*is_first=*/true), need});
+}
+
+}  // namespace
+
 te::Tensor ArgTop(const te::Tensor& x, size_t axis, const PrimExpr& count, bool descending) {
   const PrimExpr extent = x.shape()[axis];
   const auto length = AsConstInt(extent);
-  if (length && (*length <= kShortLine || 2 * AsConstInt(count).value_or(0) > *length))
+  const int64_t wanted = AsConstInt(count).value_or(0);
+  if (wanted > 0 && wanted <= kFew && length.value_or(kLongLine) < kLongLine)
+    return ArgTopFew(x, axis, wanted, descending);
+  if (length && (*length <= kShortLine || 2 * wanted > *length))
     return FirstOf(Argsort(x, axis, descending), axis, count);
   Array<PrimExpr> shape = x.shape();
   shape.Set(static_cast<int64_t>(axis), count);
-  Array<PrimExpr> spatial = x.shape();
-  spatial.erase(spatial.begin() + static_cast<std::ptrdiff_t>(axis));
+  const Array<PrimExpr> spatial = WithoutAxis(x.shape(), axis);
   const PrimExpr room = count + kSpare;
-  enum : int64_t { kDigits, kMissing, kInBin, kFound, kShift, kStates };
+  // Of a line with many pieces for each that is wanted most need not be looked at again.
+  const bool has_pieces =
+      axis + 1 == x.shape().size() && wanted > 0 && length.value_or(0) / kPiece >= kPiecesForEach * wanted;
+  const PrimExpr piece_count = has_pieces ? FloorDiv(extent, kPiece) : I64(0);
   const auto body = [=](const Array<Buffer>& inputs, const Array<Buffer>& outputs, const Array<Var>& iterators) {
     const IndicesAt at = Along(iterators, axis);
     const IndicesAt beside = Along(iterators, iterators.size());
     const Buffer& order = outputs[1];
-    const Buffer& bins = outputs[4];
-    const Buffer& states = outputs[5];
+    const Selection selection(outputs[4], outputs[5], beside, count);
     const auto value = [&](const PrimExpr& position) { return BufferLoad(inputs[0], at(position)); };
-    const auto state = [&](int64_t which) { return BufferLoad(states, beside(I64(which))); };
-    const auto set = [&](int64_t which, const PrimExpr& to) { return BufferStore(states, to, beside(I64(which))); };
-    const int64_t digits = OrderedBits(value(I64(0)), descending).Digits();
-    Array<Stmt> steps = {set(kDigits, I64(0)), set(kMissing, count), set(kInBin, extent), set(kFound, I64(0)),
-                         set(kShift, I64(64))};
-    for (int64_t digit = digits; digit-- > 0;) {
-      const int64_t shift = digit * kDigit;
-      const bool is_first = digit + 1 == digits;
-      const Var cleared("cleared");
+    Array<Stmt> steps;
+    std::optional<Pieces> pieces;
+    if (has_pieces) {
+      pieces = Pieces{piece_count, outputs[6], outputs[7]};
+      steps.push_back(FindPieces(*pieces, selection, inputs[0], at, beside, descending));
+    }
+    /// All elements that may be wanted, in their order.
+    const auto each = [&](const std::function<Stmt(const PrimExpr&)>& of) {
       const Var i("i");
-      const Var bin("bin");
-      const OrderedBits bits(value(i), descending);
-      // Of the first digit, which has the sign, the least bin is that of the least numbers.
-      const int64_t offset = is_first ? kBins / 2 : 0;
-      const PrimExpr own =
-          is_first ? bits.Above(shift) + offset : CallIntrin("bitwise_and", {bits.Above(shift), I64(kBins - 1)});
-      const Stmt count_one = BufferStore(bins, BufferLoad(bins, beside(own)) + 1, beside(own));
-      const Stmt tally =
-          is_first ? count_one : Stmt(tir::IfThenElse(Equal(bits.Above(shift + kDigit), state(kDigits)), count_one));
-      // From the greatest bin down to the one of the last that is asked for.
-      const PrimExpr here = I64(kBins - 1) - bin;
-      const Var missing("missing");
-      const Var in_bin("in_bin");
-      const PrimExpr prefix = is_first ? here - offset : state(kDigits) * kBins + here;
-      const Stmt found = tir::IfThenElse(PrimExpr(missing) <= in_bin,
-                                         tir::SeqStmt::Flatten({set(kDigits, prefix), set(kInBin, in_bin),
-                                                                set(kShift, I64(shift)), set(kFound, I64(1))}),
-                                         set(kMissing, missing - in_bin));
-      const Stmt walk =
-          Loop(bin, I64(kBins),
-               {tir::IfThenElse(Equal(state(kFound), I64(0)),
-                                tir::SeqStmt::Flatten({Bind(missing, state(kMissing)),
-                                                       Bind(in_bin, BufferLoad(bins, beside(here))), found}))});
-      const Stmt pass = tir::SeqStmt::Flatten({Loop(cleared, I64(kBins), {BufferStore(bins, I64(0), beside(cleared))}),
-                                               Loop(i, extent, {tally}), set(kFound, I64(0)), walk});
-      steps.push_back(is_first ? pass : Stmt(tir::IfThenElse(state(kInBin) > state(kMissing) + kSpare, pass)));
+      const PrimExpr begin = piece_count * kPiece;
+      const Stmt rest = Loop(i, extent - begin, {of(begin + i)});
+      if (!pieces) return rest;
+      const Var piece("piece");
+      const Var element("element");
+      return tir::SeqStmt::Flatten({Loop(piece, piece_count,
+                                         {tir::IfThenElse(BufferLoad(pieces->is_needed, beside(piece)) > 0,
+                                                          Loop(element, I64(kPiece), {of(piece * kPiece + element)}))}),
+                                    rest});
+    };
+    const auto numbers = [&](const std::function<Stmt(const OrderedBits&)>& of) {
+      return each([&](const PrimExpr& i) { return of(OrderedBits(value(i), descending)); });
+    };
+    steps.push_back(selection.Start(extent));
+    const int64_t digits = OrderedBits(value(I64(0)), descending).Digits();
+    for (int64_t digit = digits; digit-- > 0;) {
+      const bool is_first = digit + 1 == digits;
+      const Stmt pass = selection.Pass(numbers, digit, is_first);
+      const PrimExpr is_open = selection.Get(Selection::kInBin) > selection.Get(Selection::kMissing) + kSpare;
+      steps.push_back(is_first ? pass : Stmt(tir::IfThenElse(is_open, pass)));
     }
     // Those with the last one's digits are taken in their order: as many as are missing, or all that there is room for.
-    const Var i("i");
-    const OrderedBits bits(value(i), descending);
-    const Var above("above");
-    const Var last("last");
-    const Var place("place");
-    const PrimExpr is_taken = PrimExpr(above) > last || (Equal(above, last) && state(kMissing) > -kSpare);
-    const Stmt take =
-        tir::SeqStmt::Flatten({Bind(place, state(kFound)), BufferStore(order, i, at(place)), set(kFound, place + 1),
-                               tir::IfThenElse(Equal(above, last), set(kMissing, state(kMissing) - 1))});
-    steps.push_back(set(kFound, I64(0)));
-    steps.push_back(Loop(i, extent,
-                         {Bind(above, CallIntrin("shift_right", {bits.bits, state(kShift)})),
-                          Bind(last, state(kDigits)), tir::IfThenElse(is_taken, take)}));
+    steps.push_back(selection.Set(Selection::kFound, I64(0)));
+    steps.push_back(each([&](const PrimExpr& i) {
+      const OrderedBits bits(value(i), descending);
+      const Var above("above");
+      const Var last("last");
+      const Var place("place");
+      const PrimExpr missing = selection.Get(Selection::kMissing);
+      const PrimExpr is_taken = PrimExpr(above) > last || (Equal(above, last) && missing > -kSpare);
+      const Stmt take =
+          tir::SeqStmt::Flatten({Bind(place, selection.Get(Selection::kFound)), BufferStore(order, i, at(place)),
+                                 selection.Set(Selection::kFound, place + 1),
+                                 tir::IfThenElse(Equal(above, last), selection.Set(Selection::kMissing, missing - 1))});
+      return tir::SeqStmt::Flatten(
+          {Bind(above, CallIntrin("shift_right", {bits.bits, selection.Get(Selection::kShift)})),
+           Bind(last, selection.Get(Selection::kDigits)), tir::IfThenElse(is_taken, take)});
+    }));
     const Var sorted("sorted");
-    steps.push_back(
-        tir::SeqStmt::Flatten({Bind(sorted, state(kFound)), MergeSort({order, outputs[2], outputs[3]}, sorted, room, at,
-                                                                      beside, value, descending)}));
     const Var kept("kept");
+    steps.push_back(tir::SeqStmt::Flatten(
+        {Bind(sorted, selection.Get(Selection::kFound)),
+         MergeSort({order, outputs[2], outputs[3]}, sorted, room, at, beside, value, descending)}));
     steps.push_back(Loop(kept, count, {BufferStore(outputs[0], BufferLoad(order, at(kept)), at(kept))}));
     return te::ExternBlock{tir::SeqStmt::Flatten(steps), {}, {}};
   };
   Array<PrimExpr> work = x.shape();
   work.Set(static_cast<int64_t>(axis), room);
   const DataType index_type = DataType::Int(64);
-  return te::Extern("argtop", {Materialized(x)},
-                    {{shape, index_type},
-                     {work, index_type},
-                     {work, index_type},
-                     {With(spatial, I64(2)), index_type},
-                     {With(spatial, I64(kBins)), index_type},
-                     {With(spatial, I64(kStates)), index_type}},
-                    spatial, body)[0];
+  std::vector<std::pair<Array<PrimExpr>, DataType>> outputs = {{shape, index_type},
+                                                               {work, index_type},
+                                                               {work, index_type},
+                                                               {With(spatial, I64(2)), index_type},
+                                                               {With(spatial, I64(kBins)), index_type},
+                                                               {With(spatial, I64(Selection::kStates)), index_type}};
+  if (has_pieces) {
+    outputs.emplace_back(With(spatial, piece_count * kPieceLanes), x.dtype());
+    outputs.emplace_back(With(spatial, piece_count), index_type);
+  }
+  return te::Extern("argtop", {Materialized(x)}, outputs, spatial, body)[0];
 }
 
 te::Tensor Bucketize(const te::Tensor& x, const te::Tensor& boundaries, DataType dtype, bool right) {
