@@ -36,3 +36,8 @@ def cases():
         for ratio in (0, 2):
             yield case("RoiAlign", [x, boxes, np.array([0, 1, 1, 0], I)], output_height=3, output_width=2, sampling_ratio=ratio)
         yield case("RoiAlign", [x, boxes[:1] + 1, np.array([1], I)], output_height=2, output_width=5, sampling_ratio=3, spatial_scale=0.5, mode="max")
+    # Windows that are read an axis at a time.
+    for options in [{}, {"pads": [2, 2, 2, 2]}, {"strides": [2, 3], "pads": [1, 0, 2, 1]}, {"dilations": [2, 1], "ceil_mode": 1, "strides": [2, 2]}]:
+        yield case("MaxPool", [f(2, 3, 17, 19)], kernel_shape=[5, 7], **options)
+    yield case("MaxPool", [f(1, 2, 9, 19)], kernel_shape=[1, 25], strides=[2, 1])
+    yield case("MaxPool", [f(1, 2, 7, 8, 9)], kernel_shape=[3, 3, 3], pads=[1] * 6, strides=[1, 2, 2])

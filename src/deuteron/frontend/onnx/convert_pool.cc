@@ -55,15 +55,54 @@ Expr Root(const NodeContext& node, const Expr& x, DataType dtype, double p) {
   return p == 1.0 ? x : relax::Power(x, node.Scalar(dtype, 1.0 / p));
 }
 
+/// Windows of so many elements are read an axis at a time: the trip through memory in between takes less.
+constexpr int64_t kLargeWindow = 25;
+
+/// Pools that follow each other, of which the greatest elements are those of one: of a large window one for each axis,
+/// the innermost first.
+std::vector<PoolOptions> PartsOf(const PoolOptions& whole) {
+  const size_t axes = whole.pool_size.size();
+  int64_t elements = 1;
+  for (const int64_t size : whole.pool_size) elements *= size;
+  if (axes == 1 || elements < kLargeWindow) return {whole};
+  std::vector<PoolOptions> parts;
+  for (size_t axis = axes; axis-- > 0;) {
+    PoolOptions part = whole;
+    const auto keep = [&](std::vector<int64_t> PoolOptions::*field, int64_t none) {
+      std::vector<int64_t>& values = part.*field;
+      for (size_t i = 0; i < values.size(); ++i) {
+        if (i % axes != axis) values[i] = none;
+      }
+    };
+    keep(&PoolOptions::pool_size, 1);
+    keep(&PoolOptions::strides, 1);
+    keep(&PoolOptions::dilation, 1);
+    keep(&PoolOptions::padding, 0);
+    parts.push_back(part);
+  }
+  std::erase_if(parts, [&](const PoolOptions& part) {
+    const auto is_one = [](int64_t value) { return value == 1; };
+    const auto is_zero = [](int64_t value) { return value == 0; };
+    return std::all_of(part.pool_size.begin(), part.pool_size.end(), is_one) &&
+           std::all_of(part.strides.begin(), part.strides.end(), is_one) &&
+           std::all_of(part.padding.begin(), part.padding.end(), is_zero);
+  });
+  return parts;
+}
+
 }  // namespace
 
 Expr GreatestOfWindows(const NodeContext& node, const Expr& x) {
   const WindowOver over = ReadWindowOver(node, x, {}, Lowest(node.DType(x)));
   const PoolOptions options = PoolOf(node, over.window);
-  const auto pool = options.pool_size.size() == 1   ? relax::nn::MaxPool1D
-                    : options.pool_size.size() == 2 ? relax::nn::MaxPool2D
-                                                    : relax::nn::MaxPool3D;
-  return node.Emit(pool(over.x, options));
+  Expr greatest = over.x;
+  for (const PoolOptions& part : PartsOf(options)) {
+    const auto pool = options.pool_size.size() == 1   ? relax::nn::MaxPool1D
+                      : options.pool_size.size() == 2 ? relax::nn::MaxPool2D
+                                                      : relax::nn::MaxPool3D;
+    greatest = node.Emit(pool(greatest, part));
+  }
+  return greatest;
 }
 
 Expr AverageOfWindows(const NodeContext& node, const Expr& x) {
