@@ -68,8 +68,11 @@ class Coordinate {
   /// What the coordinate has beyond FloorIndex, in [0, 1).
   PrimExpr Fraction() const {
     if (real_.defined()) return real_ - Real(FloorIndex());
-    const PrimExpr rest = FloorMod(position_ * scale_ + offset_, divisor_);
-    return Real(rest) / Real(divisor_);
+    const auto a = AsConstInt(scale_), b = AsConstInt(offset_), d = AsConstInt(divisor_);
+    // Reduced as FloorIndex is, the two are a quotient and what it leaves.
+    const int64_t common = a && b && d ? std::gcd(std::gcd(*a, *b), *d) : 1;
+    if (common <= 1) return Real(FloorMod(position_ * scale_ + offset_, divisor_)) / Real(divisor_);
+    return Real(FloorMod(position_ * (*a / common) + *b / common, I64(*d / common))) / Real(I64(*d / common));
   }
   PrimExpr NearestIndex() const {
     std::string rounding = spec_.rounding;

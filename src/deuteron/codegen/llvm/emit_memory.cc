@@ -7,6 +7,7 @@
 #include "deuteron/codegen/llvm/emitter.h"
 #include "deuteron/ir/prim_ops.h"
 #include "deuteron/tir/analysis/index_eval.h"
+#include "deuteron/tir/analysis/lanes.h"
 
 namespace deuteron::codegen {
 namespace {
@@ -22,31 +23,6 @@ PrimExpr FlatIndexOf(const tir::Buffer& buffer, const Array<PrimExpr>& indices) 
 std::optional<int64_t> RampStride(const PrimExpr& expr) {
   const auto* ramp = expr.as<tir::RampNode>();
   return ramp == nullptr ? std::nullopt : AsConstInt(ramp->stride);
-}
-
-/// One lane of a vector of integers; null for expressions that no index has.
-PrimExpr LaneOf(const PrimExpr& expr, int64_t lane) {
-  if (expr.dtype().lanes() == 1) return expr;
-  if (const auto* ramp = expr.as<tir::RampNode>()) return ramp->base + ramp->stride * lane;
-  if (const auto* splat = expr.as<tir::BroadcastNode>()) return splat->value;
-  if (!IsBinary(expr->kind)) return PrimExpr();
-  const auto* op = static_cast<const tir::BinaryNode*>(expr.get());
-  const PrimExpr a = LaneOf(op->a, lane), b = LaneOf(op->b, lane);
-  if (!a.defined() || !b.defined()) return PrimExpr();
-  switch (expr->kind) {
-    case ExprKind::kAdd:
-      return a + b;
-    case ExprKind::kSub:
-      return a - b;
-    case ExprKind::kMul:
-      return a * b;
-    case ExprKind::kFloorDiv:
-      return FloorDiv(a, b);
-    case ExprKind::kFloorMod:
-      return FloorMod(a, b);
-    default:
-      return PrimExpr();
-  }
 }
 
 }  // namespace
@@ -133,12 +109,12 @@ llvm::Value* KernelEmitter::EmitStridedLoad(const tir::Buffer& buffer, const tir
 
 llvm::Value* KernelEmitter::EmitSpannedLoad(const tir::Buffer& buffer, const PrimExpr& index) {
   const int64_t lanes = index.dtype().lanes();
-  const PrimExpr first = LaneOf(index, 0);
+  const PrimExpr first = tir::LaneOf(index, I64(0));
   if (!first.defined()) return nullptr;
   arith::Analyzer analyzer;
   std::vector<int64_t> offsets;
   for (int64_t lane = 0; lane < lanes; ++lane) {
-    const auto offset = AsConstInt(analyzer.Simplify(LaneOf(index, lane) - first));
+    const auto offset = AsConstInt(analyzer.Simplify(tir::LaneOf(index, I64(lane)) - first));
     if (!offset) return nullptr;
     offsets.push_back(*offset);
   }

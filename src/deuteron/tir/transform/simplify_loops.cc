@@ -1,6 +1,8 @@
 #include <type_traits>
 
 #include "deuteron/arith/analyzer.h"
+#include "deuteron/ir/expr_kind.h"
+#include "deuteron/tir/analysis/lanes.h"
 #include "deuteron/tir/functor.h"
 #include "deuteron/tir/intrinsics.h"
 #include "deuteron/tir/transform/lower.h"
@@ -9,6 +11,8 @@ namespace deuteron::tir {
 namespace {
 
 bool IsIndexType(DataType type) { return type.is_int() && type.lanes() == 1 && type.bits() >= 32; }
+
+bool IsPowerOfTwo(int64_t value) { return value > 0 && (value & (value - 1)) == 0; }
 
 /// Whether the prover can work on `expr`: integers and conditions of them, no loads, no calls.
 bool IsPureIndex(const PrimExpr& expr) {
@@ -86,6 +90,10 @@ class Simplifier : public StmtExprMutator {
     if (const auto value = AsConstInt(condition)) return VisitExpr(*value != 0 ? op->true_value : op->false_value);
     return StmtExprMutator::VisitSelect_(op);
   }
+  PrimExpr VisitBinary_(const BinaryNode* op) override {
+    PrimExpr result = StmtExprMutator::VisitBinary_(op);
+    return lower_divisions_ && IsDivision(op->kind) ? InFewerBits(result) : result;
+  }
   Stmt VisitSeq_(const SeqStmtNode* op) override {
     Array<Stmt> seq;
     for (const Stmt& stmt : op->seq) {
@@ -119,6 +127,32 @@ class Simplifier : public StmtExprMutator {
     return any ? DivisionLowerer(&analyzer).VisitExpr(expr) : expr;
   }
 
+  /// Of a vector of 64-bit integers that all have 32 bits the quotient, or what is left, by a constant: no machine
+  /// multiplies vectors of 64 bits to the upper half of the product, which is what such a division is made of.
+  PrimExpr InFewerBits(const PrimExpr& division) {
+    const auto* op = static_cast<const BinaryNode*>(division.get());
+    const int lanes = op->dtype.lanes();
+    const auto* divisor = op->b.as<BroadcastNode>();
+    const auto by = divisor == nullptr ? std::nullopt : AsConstInt(divisor->value);
+    if (lanes == 1 || op->dtype.with_lanes(1) != DataType::Int(64) || !by || *by < 2 || *by > INT32_MAX ||
+        IsPowerOfTwo(*by))
+      return division;
+    const auto bound = BoundOfLanes(op->a);
+    if (!bound || bound->min_value <= INT32_MIN || bound->max_value > INT32_MAX) return division;
+    const DataType narrow = DataType::Int(32).with_lanes(lanes);
+    const PrimExpr b = Broadcast(CastTo(DataType::Int(32), divisor->value), lanes);
+    return CastTo(op->dtype, MakeBinary(op->kind, CastTo(narrow, op->a), b));
+  }
+
+  /// Between what the elements of a vector lie, if it is made of integers alone.
+  std::optional<arith::ConstIntBound> BoundOfLanes(const PrimExpr& vector) {
+    const Var lane("lane");
+    const PrimExpr scalar = LaneOf(vector, lane);
+    if (!scalar.defined() || !IsPureIndex(scalar)) return std::nullopt;
+    analyzer.Bind(lane, Range::FromMinExtent(I64(0), I64(vector.dtype().lanes())));
+    return analyzer.Bound(scalar);
+  }
+
   class DivisionLowerer : public ExprMutator {
    public:
     explicit DivisionLowerer(arith::Analyzer* analyzer) : analyzer_(*analyzer) {}
@@ -128,9 +162,8 @@ class Simplifier : public StmtExprMutator {
       PrimExpr result = ExprMutator::VisitBinary_(op);
       if (op->kind != ExprKind::kFloorDiv && op->kind != ExprKind::kFloorMod) return result;
       const std::optional<int64_t> divisor = AsConstInt(op->b);
-      const bool power_of_two = divisor && *divisor > 0 && (*divisor & (*divisor - 1)) == 0;
       // A shift or a mask already.
-      if (power_of_two) return result;
+      if (divisor && IsPowerOfTwo(*divisor)) return result;
       if (!analyzer_.CanProveGreaterEqual(op->a, 0) || !analyzer_.CanProveGreaterEqual(op->b, 1)) return result;
       const auto* binary = static_cast<const BinaryNode*>(result.get());
       return MakeBinary(op->kind == ExprKind::kFloorDiv ? ExprKind::kDiv : ExprKind::kMod, binary->a, binary->b);
