@@ -41,3 +41,10 @@ def cases():
         yield case("MaxPool", [f(2, 3, 17, 19)], kernel_shape=[5, 7], **options)
     yield case("MaxPool", [f(1, 2, 9, 19)], kernel_shape=[1, 25], strides=[2, 1])
     yield case("MaxPool", [f(1, 2, 7, 8, 9)], kernel_shape=[3, 3, 3], pads=[1] * 6, strides=[1, 2, 2])
+    for shape in [(2, 33, 48), (2, 53, 37), (3, 12, 64), (1, 40, 24), (1, 8, 12)]:
+        for dtype in (F, np.float16, np.int16, I, np.uint8):
+            yield case("Transpose", [(50 * f(*shape, low=0)).astype(dtype)], perm=[0, 2, 1])
+    # Pixels that come from several channels each.
+    for mode in ("DCR", "CRD"):
+        for side in (2, 3, 5):
+            yield case("DepthToSpace", [f(2, 2 * side * side, 5, 16)], blocksize=side, mode=mode)

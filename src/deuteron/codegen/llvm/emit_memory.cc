@@ -1,6 +1,7 @@
 /// \file
 /// Buffers: allocation, loads and stores.
 #include <algorithm>
+#include <map>
 #include <numeric>
 
 #include "deuteron/arith/analyzer.h"
@@ -107,6 +108,40 @@ llvm::Value* KernelEmitter::EmitStridedLoad(const tir::Buffer& buffer, const tir
   return FromMemory(result, element);
 }
 
+/// More loads, and shuffles of two vectors each, would take as long as a gather.
+constexpr size_t kMostRuns = 4;
+
+llvm::Value* KernelEmitter::EmitRuns(const tir::Buffer& buffer, const PrimExpr& first,
+                                     const std::vector<int64_t>& offsets) {
+  const auto lanes = static_cast<int64_t>(offsets.size());
+  if (mask_ != nullptr) return nullptr;
+  std::map<int64_t, int64_t> ends;  // of runs, by their beginnings
+  std::vector<int64_t> sorted = offsets;
+  std::sort(sorted.begin(), sorted.end());
+  for (const int64_t offset : sorted) {
+    if (ends.empty() || offset >= ends.rbegin()->first + lanes) ends[offset] = offset;
+    ends.rbegin()->second = offset + 1;
+  }
+  if (ends.size() > kMostRuns) return nullptr;
+  const DataType element = buffer->dtype;
+  llvm::Value* result = nullptr;
+  for (const auto& [begin, end] : ends) {
+    llvm::Value* address = ElementAddress(buffer, EmitIndex(first + begin));
+    llvm::Instruction* run = builder_.CreateAlignedLoad(MemoryType(element.with_lanes(static_cast<int>(end - begin))),
+                                                        address, llvm::Align(static_cast<uint64_t>(element.bytes())));
+    std::vector<int> taken, joined;
+    for (int64_t lane = 0; lane < lanes; ++lane) {
+      const int64_t offset = offsets[static_cast<size_t>(lane)];
+      const bool is_here = offset >= begin && offset < end;
+      taken.push_back(is_here ? static_cast<int>(offset - begin) : llvm::PoisonMaskElem);
+      joined.push_back(static_cast<int>(is_here ? lanes + lane : lane));
+    }
+    llvm::Value* placed = builder_.CreateShuffleVector(Annotate(run, buffer), taken);
+    result = result == nullptr ? placed : builder_.CreateShuffleVector(result, placed, joined);
+  }
+  return FromMemory(result, element);
+}
+
 llvm::Value* KernelEmitter::EmitSpannedLoad(const tir::Buffer& buffer, const PrimExpr& index) {
   const int64_t lanes = index.dtype().lanes();
   const PrimExpr first = tir::LaneOf(index, I64(0));
@@ -120,7 +155,7 @@ llvm::Value* KernelEmitter::EmitSpannedLoad(const tir::Buffer& buffer, const Pri
   }
   const auto [least, greatest] = std::minmax_element(offsets.begin(), offsets.end());
   const int64_t begin = *least, span = *greatest - *least + 1;
-  if (span > lanes) return nullptr;
+  if (span > lanes) return EmitRuns(buffer, analyzer.Simplify(first), offsets);
   const DataType element = buffer->dtype;
   const llvm::Align align(static_cast<uint64_t>(element.bytes()));
   llvm::Type* type = MemoryType(element.with_lanes(static_cast<int>(span)));

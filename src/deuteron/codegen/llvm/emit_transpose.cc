@@ -37,7 +37,8 @@ llvm::Value* KernelEmitter::EmitTransposedLoad(const tir::Buffer& buffer, const 
   const int64_t lanes_on = mask_ == nullptr ? lanes : LanesOn(mask_);
   const std::optional<int64_t> count = buffer->shape.empty() ? std::nullopt : AsConstInt(buffer->shape[0]);
   const bool whole = (lanes & (lanes - 1)) == 0 && lanes >= 4 && stride % lanes == 0 && count && *count % lanes == 0;
-  if (buffer->dtype.bytes() != 4 || !whole || lanes_on == 0 || frame_->stack_buffers.count(buffer->data.get()) == 0) {
+  const bool has_size = buffer->dtype.bytes() == 4 || buffer->dtype.bytes() == 2;
+  if (!has_size || !whole || lanes_on == 0 || frame_->stack_buffers.count(buffer->data.get()) == 0) {
     return nullptr;
   }
   const auto* first = llvm::dyn_cast<llvm::ConstantInt>(EmitIndex(ramp->base));

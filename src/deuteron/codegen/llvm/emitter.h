@@ -132,6 +132,8 @@ class KernelEmitter {
   /// backwards, has them: that
   /// vector, shuffled; null if `index` is no such. Reads as EmitStridedLoad does.
   llvm::Value* EmitSpannedLoad(const tir::Buffer& buffer, const PrimExpr& index);
+  /// The same of a few runs that lie apart: elements at constant `offsets` from `first`; null if they are many.
+  llvm::Value* EmitRuns(const tir::Buffer& buffer, const PrimExpr& first, const std::vector<int64_t>& offsets);
   // emit_transpose.cc
   /// One of the loads next to each other, at a stride, from a tile on the stack at constant places; null if it is no
   /// such load.

@@ -572,6 +572,10 @@ TEST(Codegen, VectorsAcrossOneRun) {
   CheckGather(29, 10, [](const Var& i) { return FloorDiv(i, 3); });
   CheckGather(24, 24, [](const Var& i) { return FloorDiv(i, 8) * 8 + FloorMod(i * 3, 8); });
   CheckGather(21, 8, [](const Var& i) { return I64(7) - FloorDiv(i, 3); });
+  // Of two runs that alternate, of three; of more than are loaded each by itself.
+  CheckGather(32, 116, [](const Var& i) { return FloorDiv(i, 2) + FloorMod(i, 2) * 100; });
+  CheckGather(30, 110, [](const Var& i) { return FloorDiv(i, 3) + FloorMod(i, 3) * 50; });
+  CheckGather(32, 400, [](const Var& i) { return FloorDiv(i, 8) + FloorMod(i, 8) * 50; });
   // Not at constant distances: real gathers.
   CheckGather(30, 30, [](const Var& i) { return FloorMod(i * i, 30); });
 }

@@ -50,7 +50,7 @@ std::optional<size_t> IterOf(const SBlock& block, const PrimExpr& index) {
   return std::nullopt;
 }
 
-/// The element of 32 bits that a block reads along another axis; nothing if there is none, or several.
+/// The element of 32 or 16 bits that a block reads along another axis; nothing if there is none, or several.
 std::optional<Transposed> FindTransposed(const SBlock& block) {
   const auto* store = block->body.as<BufferStoreNode>();
   if (store == nullptr || store->indices.empty()) return std::nullopt;
@@ -58,7 +58,8 @@ std::optional<Transposed> FindTransposed(const SBlock& block) {
   if (!result_axis) return std::nullopt;
   const VarNode* along = block->iter_vars[*result_axis]->var.get();
   const auto is_transposed = [&](const BufferLoadNode* load) {
-    if (load->indices.empty() || load->buffer->dtype.bytes() != 4) return false;
+    const int bytes = load->buffer->dtype.bytes();
+    if (load->indices.empty() || (bytes != 4 && bytes != 2)) return false;
     const auto operand_axis = IterOf(block, load->indices.back());
     return operand_axis && *operand_axis != *result_axis &&
            std::any_of(load->indices.begin(), load->indices.end(), [&](const PrimExpr& index) {
