@@ -127,8 +127,10 @@ llvm::Value* KernelEmitter::EmitRuns(const tir::Buffer& buffer, const PrimExpr& 
   llvm::Value* result = nullptr;
   for (const auto& [begin, end] : ends) {
     llvm::Value* address = ElementAddress(buffer, EmitIndex(first + begin));
-    llvm::Instruction* run = builder_.CreateAlignedLoad(MemoryType(element.with_lanes(static_cast<int>(end - begin))),
-                                                        address, llvm::Align(static_cast<uint64_t>(element.bytes())));
+    // Also of one element a vector.
+    llvm::Type* type = llvm::FixedVectorType::get(MemoryType(element), static_cast<unsigned>(end - begin));
+    llvm::Instruction* run =
+        builder_.CreateAlignedLoad(type, address, llvm::Align(static_cast<uint64_t>(element.bytes())));
     std::vector<int> taken, joined;
     for (int64_t lane = 0; lane < lanes; ++lane) {
       const int64_t offset = offsets[static_cast<size_t>(lane)];
@@ -158,7 +160,7 @@ llvm::Value* KernelEmitter::EmitSpannedLoad(const tir::Buffer& buffer, const Pri
   if (span > lanes) return EmitRuns(buffer, analyzer.Simplify(first), offsets);
   const DataType element = buffer->dtype;
   const llvm::Align align(static_cast<uint64_t>(element.bytes()));
-  llvm::Type* type = MemoryType(element.with_lanes(static_cast<int>(span)));
+  llvm::Type* type = llvm::FixedVectorType::get(MemoryType(element), static_cast<unsigned>(span));
   llvm::Value* address = ElementAddress(buffer, EmitIndex(analyzer.Simplify(first + begin)));
   llvm::Instruction* whole = nullptr;
   if (mask_ == nullptr) {

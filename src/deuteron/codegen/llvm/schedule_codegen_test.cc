@@ -575,6 +575,7 @@ TEST(Codegen, VectorsAcrossOneRun) {
   // Of two runs that alternate, of three; of more than are loaded each by itself.
   CheckGather(32, 116, [](const Var& i) { return FloorDiv(i, 2) + FloorMod(i, 2) * 100; });
   CheckGather(30, 110, [](const Var& i) { return FloorDiv(i, 3) + FloorMod(i, 3) * 50; });
+  CheckGather(32, 300, [](const Var& i) { return FloorDiv(i, 16) + FloorMod(i, 4) * 70; });
   CheckGather(32, 400, [](const Var& i) { return FloorDiv(i, 8) + FloorMod(i, 8) * 50; });
   // Not at constant distances: real gathers.
   CheckGather(30, 30, [](const Var& i) { return FloorMod(i * i, 30); });
