@@ -220,19 +220,34 @@ TEST(DropPaddedTaps, GivesWhatTheConvolutionGives) {
       {"2, 24, 1, 9", ", padding=[1, 1, 1, 1]"},
       {"1, 24, 5, 8", ", padding=[6, 2, 6, 2], dilation=[6, 2], strides=[1, 2]"},
       {"1, 24, 4, 8", ", padding=[4, 1, 4, 1], dilation=[4, 1]"}};
-  for (const auto& [data, attributes] : cases) {
-    SCOPED_TRACE(data);
-    const IRModule module = ConvOfConstant(data, 40, 24, attributes);
+  const auto check = [&](const IRModule& module) {
     EXPECT_TRUE(Mentions(relax::DropPaddedTaps()(module), "strided_slice"));
     const std::vector<Tensor> arguments = TensorsOf(RandomArguments(module, 7, 3));
     const std::vector<Tensor> expected = Compile(module, whole).Run(arguments);
     EXPECT_EQ(CompareResults(expected, Compile(module, options).Run(arguments), 1e-5).problem, "");
+  };
+  for (const auto& [data, attributes] : cases) {
+    SCOPED_TRACE(data);
+    check(ConvOfConstant(data, 40, 24, attributes));
   }
-  for (const IRModule& module : {ConvOfConstant("1, 24, 6, 7", 40, 24, ", padding=[5, 5, 5, 5], dilation=[5, 5]"),
-                                 // What is left would begin within the image.
-                                 ConvOfConstant("1, 24, 4, 8", 40, 24, ", padding=[1, 1, 4, 1], dilation=[4, 1]"),
-                                 ConvOfConstant("1, 24, \"h\", 20", 40, 24, ", padding=[9, 9, 9, 9], dilation=[9, 9]"),
-                                 ConvOfConstant("1, 24, 8, 8", 40, 24, ", padding=[1, 1, 1, 1]")}) {
+  // Elements that meet little are convolutions of their own.
+  for (const auto& [data, attributes] :
+       {std::pair{"1, 256, 14, 14", ", padding=[12, 12, 12, 12], dilation=[12, 12]"},
+        std::pair{"1, 256, 17, 24", ", padding=[14, 21, 11, 17], dilation=[12, 20]"}}) {
+    SCOPED_TRACE(data);
+    const IRModule module = ConvOfConstant(data, 300, 256, attributes);
+    EXPECT_TRUE(Mentions(relax::DropPaddedTaps()(module), "nn.pad"));
+    check(module);
+  }
+  for (const IRModule& module :
+       {ConvOfConstant("1, 24, 6, 7", 40, 24, ", padding=[5, 5, 5, 5], dilation=[5, 5]"),
+        // What is left would begin within the image.
+        ConvOfConstant("1, 24, 4, 8", 40, 24, ", padding=[1, 1, 4, 1], dilation=[4, 1]"),
+        // Too much of it meets something, and too little is saved.
+        ConvOfConstant("1, 256, 14, 14", 300, 256, ", padding=[4, 4, 4, 4], dilation=[4, 4]"),
+        ConvOfConstant("1, 24, 14, 14", 40, 24, ", padding=[12, 12, 12, 12], dilation=[12, 12]"),
+        ConvOfConstant("1, 24, \"h\", 20", 40, 24, ", padding=[9, 9, 9, 9], dilation=[9, 9]"),
+        ConvOfConstant("1, 24, 8, 8", 40, 24, ", padding=[1, 1, 1, 1]")}) {
     EXPECT_FALSE(Mentions(relax::DropPaddedTaps()(module), "strided_slice"));
   }
 }
