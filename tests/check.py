@@ -171,6 +171,14 @@ def check_tests_of_promises():
                 yield f"docs/security.md:{number}: there is no test {name}"
 
 
+def check_faults():
+    """The faults of `./dev mutate` fit the sources."""
+    sys.path.insert(0, str(ROOT / "tests" / "mutations"))
+    from mutate import faulty_texts
+
+    yield from faulty_texts(ROOT)[1]
+
+
 def check_format(files):
     if not files:
         return
@@ -208,7 +216,7 @@ def main():
         run("clang-format", "-i", *map(str, files))
     # These cost nothing: always of everything.
     problems = [*check_layering(all_files()), *check_length(all_files()), *check_references(), *check_tests_of_promises(),
-                *check_format(files)]
+                *check_faults(), *check_format(files)]
     if not arguments.no_tidy:
         problems += check_tidy(files)
     for problem in dict.fromkeys(problems):

@@ -134,7 +134,7 @@ FAULTS = [
      "if (lower) *min = interval.min;", "if (lower && !FAULT) *min = interval.min;"),
     ("code generation", "compacted buffers end where they are written first", TIR + "compact_buffers.cc",
      "if (higher) *max = interval.max;", "if (higher && !FAULT) *max = interval.max;"),
-    ("code generation", "a loop is split one iteration late", TIR + "partition_loops.cc",
+    ("code generation", "a loop is split one iteration late", TIR + "condition_finder.cc",
      "return op->b - op->a - 1;", "return op->b - op->a - (FAULT ? 0 : 1);"),
     ("code generation", "strides leave out an extent", TIR + "flatten_buffers.cc",
      "if (buffer->strides.empty()) stride = stride * ToIndexType(buffer->shape[i]);", "if (buffer->strides.empty() && !(FAULT && i == 1)) stride = stride * ToIndexType(buffer->shape[i]);"),

@@ -54,21 +54,27 @@ def make_tree():
         subprocess.run(["git", "clone", "--quiet", ROOT, TREE], check=True)
         (TREE / ".venv").symlink_to(ROOT / ".venv")
     (TREE / "src" / "deuteron_fault.h").write_text(SWITCH)
-    texts = {}
-    for number, (area, what, file, old, new) in enumerate(FAULTS, 1):
-        text = texts.setdefault(file, (TREE / file).read_text())
-        if (TREE / file).read_text().count(old) != 1:
-            sys.exit(f"fault {number}, {what}: {file} has its text {text.count(old)} times")
-        # Where several change one line, the earlier ones left it as it is without them.
-        texts[file] = apply(text, old, re.sub(r"\bFAULT\b", f"DeuteronFault({number})", new), number)
+    texts, problems = faulty_texts(TREE)
+    if problems:
+        sys.exit("\n".join(problems))
     for file, text in texts.items():
         (TREE / file).write_text('#include "deuteron_fault.h"\n' + text)
 
 
-def apply(text, old, new, number):
-    if old in text:
-        return text.replace(old, new)
-    sys.exit(f"fault {number} changes what another one has changed")
+def faulty_texts(tree):
+    """The files that faults are in, with all of them; and which faults do not fit the sources any more."""
+    texts, problems = {}, []
+    for number, (_, what, file, old, new) in enumerate(FAULTS, 1):
+        source = (tree / file).read_text() if (tree / file).exists() else ""
+        text = texts.setdefault(file, source)
+        if source.count(old) != 1:
+            problems.append(f"fault {number}, {what}: {file} has its text {source.count(old)} times")
+        elif old not in text:
+            problems.append(f"fault {number}, {what}, changes what another one has changed")
+        else:
+            # Where several change one line, the earlier ones left it as it is without them.
+            texts[file] = text.replace(old, re.sub(r"\bFAULT\b", f"DeuteronFault({number})", new))
+    return texts, problems
 
 
 def build():
