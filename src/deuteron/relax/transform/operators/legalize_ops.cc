@@ -69,7 +69,28 @@ class Legalizer {
       builder_.EmitNormalized(VarBinding(binding->var, legal, binding->span));
     }
     const BindingBlock rebuilt = builder_.EndBlock();
-    return changed ? rebuilt : block;
+    if (!changed) return block;
+    return WithPlaces(rebuilt, block->bindings);
+  }
+
+  /// What a rule bound before its result has the place of the call that it was made for, as its result has.
+  static BindingBlock WithPlaces(const BindingBlock& rebuilt, const Array<Binding>& original) {
+    size_t next = 0;
+    Array<Binding> bindings = rebuilt->bindings.Map([&](const Binding& binding) -> Binding {
+      const Binding& made_for = original[next];
+      if (binding->var.same_as(made_for->var)) {
+        ++next;
+        return binding;
+      }
+      if (binding->span.defined() || !made_for->span.defined()) return binding;
+      if (const auto* cast = binding.as<MatchCastNode>()) {
+        return MatchCast(binding->var, cast->value, cast->ty, made_for->span);
+      }
+      const Expr& value = BoundValue(binding);
+      if (value->kind == RelaxKind::kCall && !value->span.defined()) value->span = made_for->span;
+      return VarBinding(binding->var, value, made_for->span);
+    });
+    return WithBindings(rebuilt, std::move(bindings));
   }
 
   Expr Visit(const Expr& value) {
