@@ -102,6 +102,24 @@ SIZES = (
     ("y = Concat <axis = 0> (a, b)", ["node 'fit': input 'b', dimension 1: expected K of input 'a' = 3, got 4"]),
 )
 
+# Operands of a slice, each of a length that the run tells: which, how many of each, and the words where they do not agree.
+SLICE = """<ir_version: 8, opset_import: ["" : 17]> g (float[4, 3] x, int64[S] s, int64[E] e, int64[A] a, int64[T] t) => (float[P, Q] y) {
+    one = Constant <value_ints = [1]> () none = Constant <value_ints: ints = []> () [cut] y = Slice (x, %s) }"""
+SLICES = (
+    ("s, e, one, t", (1, 1, 0, 0), MODEL, "node 'cut': input 't', dimension 0: expected 1, got 0"),
+    ("s, e, one, t", (1, 1, 0, 2), MODEL, "node 'cut': input 't', dimension 0: expected 1, got 2"),
+    ("s, e, one", (2, 1, 0, 0), MODEL, "node 'cut': input 's', dimension 0: expected 1, got 2"),
+    ("s, e, one", (1, 2, 0, 0), MODEL, "node 'cut': input 'e', dimension 0: expected 1, got 2"),
+    ("s, e, one, none", (1, 1, 0, 0), MODEL, "node 'cut' (Slice)"),
+    ("one, e, one, none", (1, 1, 0, 0), MODEL, "node 'cut' (Slice): starts and steps differ in length: 1 and 0"),
+    ("one, one, none, t", (1, 1, 0, 1), MODEL, "node 'cut' (Slice): starts and axes differ in length: 1 and 0"),
+    ("s, e", (1, 2, 0, 0), MODEL, "node 'cut': input 'e', dimension 0: expected S of input 's' = 1, got 2"),
+    ("s, e", (3, 3, 0, 0), MODEL, "node 'cut': the part of input 's' that there are axes for, dimension 0: expected S of input 's' = 3, got 2"),
+    ("s, e, a", (1, 2, 1, 0), MODEL, "node 'cut': input 'e', dimension 0: expected A of input 'a' = 1, got 2"),
+    ("s, e, a, t", (1, 1, 1, 2), MODEL, "node 'cut': input 't', dimension 0: expected A of input 'a' = 1, got 2"),
+    ("s, e, one, t", (1, 1, 0, 1), USAGE, "at 'cut': division of an integer by zero"),
+)
+
 
 def run(binary, folder, model, inputs):
     onnx.save(model, folder / "model.onnx")
@@ -150,6 +168,13 @@ def main():
             if result.returncode != MODEL or any(word not in result.stderr for word in words) or re.search(r"match_cast|\b[lg]v[0-9]*\b", result.stderr):
                 failures += 1
                 print(f"FAILED {node}: status {result.returncode}, {result.stdout}{result.stderr}")
+        for operands, lengths, status, word in SLICES:
+            model = onnx.parser.parse_model(SLICE % operands)
+            vectors = {name: np.zeros(length, np.int64) for name, length in zip("seat", lengths)}
+            result = run(binary, folder, model, {"x": X, **vectors})
+            if result.returncode != status or word not in result.stderr:
+                failures += 1
+                print(f"FAILED slice by {operands}: status {result.returncode}, {result.stdout}{result.stderr}")
     print(f"{failures} failures")
     return 5 if failures else 0
 

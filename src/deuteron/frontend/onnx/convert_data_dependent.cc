@@ -40,13 +40,13 @@ class SlicedAxes {
       is_any_number_ = true;
       return;
     }
-    count_ = node.StaticDim(node.X(1), 0, "the length of starts");
     if (const auto given = node.Has(3) ? node.ConstInts(3) : std::nullopt) {
       axes_ = node.Axes(*given, rank_);
     } else {
-      for (int64_t axis = 0; axis < count_; ++axis) axes_.push_back(axis);
+      const int64_t count = node.StaticDim(node.X(1), 0, "the length of starts");
+      for (int64_t axis = 0; axis < count; ++axis) axes_.push_back(axis);
+      axes_ = node.Axes(axes_, rank_);
     }
-    if (static_cast<int64_t>(axes_.size()) != count_) node.Fail("starts and axes differ in length");
   }
 
   bool IsSliced(int64_t axis) const {
@@ -55,25 +55,30 @@ class SlicedAxes {
 
   /// An input with one value for each of these axes; `otherwise` for the others.
   Expr Spread(size_t input, int64_t otherwise) const {
-    const Expr given = node_.CastTo(node_.X(input), DataType::Int(64));
+    const PrimExpr count = at_run_time_     ? at_run_time_->extent()
+                           : is_any_number_ ? node_.Shape(1)[0]
+                                            : I64(static_cast<int64_t>(axes_.size()));
+    const Expr given = node_.CastTo(node_.WithShape(node_.X(input), {count}), DataType::Int(64));
     if (at_run_time_) {
       return at_run_time_->Spread(given, node_.ConstantInts(std::vector<int64_t>(rank_, otherwise)));
     }
     if (is_any_number_) {
       const Expr rest = node_.ConstantInts(std::vector<int64_t>(static_cast<size_t>(rank_), otherwise));
+      const Expr known = node_.Emit(relax::StridedSlice(given, {0}, {I64(0)}, {I64(rank_)}, {I64(1)}));
+      node_.WithShape(known, {count}, "the part of " + node_.InputWords(input) + " that there are axes for");
       const Expr all = node_.Emit(relax::Concat({given, rest}, 0));
       return node_.Emit(relax::StridedSlice(all, {0}, {I64(0)}, {I64(rank_)}, {I64(1)}));
     }
     const Expr padded = node_.Emit(relax::Concat({given, node_.ConstantInts({otherwise})}, 0));
-    std::vector<int64_t> from(rank_, count_);
-    for (int64_t i = 0; i < count_; ++i) from[axes_[i]] = i;
+    const auto last = static_cast<int64_t>(axes_.size());
+    std::vector<int64_t> from(rank_, last);
+    for (int64_t i = 0; i < last; ++i) from[axes_[i]] = i;
     return node_.Emit(relax::Take(padded, node_.ConstantInts(from), 0));
   }
 
  private:
   const NodeContext& node_;
   int64_t rank_;
-  int64_t count_ = 0;
   std::vector<int64_t> axes_;
   bool is_any_number_ = false;
   std::optional<RunTimeAxes> at_run_time_;

@@ -44,6 +44,24 @@ PrimExpr SliceBound(const NodeContext& node, const PrimExpr& bound, const PrimEx
   return bound;
 }
 
+/// A ModelError unless what a Slice says of its axes are vectors that may be of one length.
+void CheckSliceVectors(const NodeContext& node) {
+  constexpr const char* kNames[] = {"", "starts", "ends", "axes", "steps"};
+  std::optional<int64_t> expected;
+  for (size_t i = 1; i < std::size(kNames); ++i) {
+    if (i > 2 && !node.Has(i)) continue;
+    const auto known = node.KnownShape(i);
+    const Array<PrimExpr> shape = known ? *known : node.Shape(i);
+    const std::string name = kNames[i];
+    if (shape.size() != 1) node.Fail(name + " must be a vector and has rank " + std::to_string(shape.size()));
+    const auto length = AsConstInt(shape[0]);
+    if (i == 1) expected = length;
+    if (!length || !expected || *length == *expected) continue;
+    node.Fail("starts and " + name + " differ in length: " + std::to_string(*expected) + " and " +
+              std::to_string(*length));
+  }
+}
+
 }  // namespace
 
 Results ConvertSlice(const NodeContext& node) {
@@ -62,26 +80,22 @@ Results ConvertSlice(const NodeContext& node) {
     for (const int64_t value : *end_ints) ends.push_back(I64(value));
     axes = node.Ints("axes").value_or(std::vector<int64_t>{});
   } else {
+    CheckSliceVectors(node);
     if ((node.Has(3) && !node.ConstInts(3)) || (node.Has(4) && !node.ConstInts(4))) return {SliceAtRunTime(node)};
     if (node.Has(3)) axes = node.RequireInts(3, "axes");
     if (node.Has(4)) steps = node.RequireInts(4, "steps");
   }
   const bool at_run_time = node.opset() >= 10 && (node.Known(1) == nullptr || node.Known(2) == nullptr);
-  if (at_run_time && axes.empty() && !AsConstInt(node.Shape(node.X(1))[0])) return {SliceAtRunTime(node)};
   if (!at_run_time && node.opset() >= 10) {
     starts = node.Dims(1, "starts");
     ends = node.Dims(2, "ends");
   }
-  const auto count =
-      at_run_time ? node.StaticDim(node.X(1), 0, "the length of starts") : static_cast<int64_t>(starts.size());
-  const auto end_count =
-      at_run_time ? node.StaticDim(node.X(2), 0, "the length of ends") : static_cast<int64_t>(ends.size());
-  if (axes.empty()) {
-    for (int64_t i = 0; i < count; ++i) axes.push_back(i);
+  if (!at_run_time && axes.empty()) {
+    for (size_t i = 0; i < starts.size(); ++i) axes.push_back(static_cast<int64_t>(i));
   }
   axes = node.Axes(axes, rank);
-  if (steps.empty()) steps.assign(axes.size(), 1);
-  if (count != static_cast<int64_t>(axes.size()) || end_count != count || steps.size() != axes.size()) {
+  if (!at_run_time && steps.empty()) steps.assign(axes.size(), 1);
+  if (!at_run_time && (starts.size() != axes.size() || ends.size() != axes.size() || steps.size() != axes.size())) {
     node.Fail("starts, ends, axes and steps differ in length");
   }
   if (std::count(steps.begin(), steps.end(), 0) != 0) node.Fail("a step of 0");
