@@ -4,6 +4,7 @@
 """
 
 import argparse
+import itertools
 import pathlib
 import re
 import subprocess
@@ -86,6 +87,13 @@ BRANCHES = """<ir_version: 8, opset_import: ["" : 17]> g (float[1, 3, N] x, bool
     y = If (c) <then_branch = a () => (float[] r) { r = Neg (x) },
                 else_branch = b () => (float[] r) { w = Constant <value: tensor = float[1, 4, 1] {1, 2, 3, 4}> () [narrow] r = Conv (x, w) }> }"""
 
+# Constants that others cannot be divided by: what the run says of an operand, of few elements (interpreted) and of many (compiled).
+CONSTANTS = """<ir_version: 8, opset_import: ["" : 17]> g (float[1, 3, N] x, bool c) => (float[] y) {
+    y = If (c) <then_branch = a () => (float[] r) { r = Neg (x) },
+                else_branch = b () => (float[] r) { n = Constant <value_ints = [%d]> () ones = ConstantOfShape <value = int64[1] {1}> (n)
+                    none = ConstantOfShape (n) zero = Cast <to = 7> (none) less = Neg (ones) [narrow] q = Div (less, zero)
+                    s = ReduceSum <keepdims = 0> (q) f = Cast <to = 1> (s) r = Add (x, f) }> }"""
+
 # Of as many elements both, as the run says.
 PAIRS = """<ir_version: 8, opset_import: ["" : 17]> g (float[N, 3] x, float[M, 3] w) => (float[] y) {
     y = Scan <num_scan_inputs = 2, body = b (float[3] p, float[3] q) => (float[3] r) { r = Add (p, q) }> (x, w) }"""
@@ -156,6 +164,11 @@ def main():
             if result.returncode != status or word not in result.stderr:
                 failures += 1
                 print(f"FAILED the branch {taken}: status {result.returncode}, {result.stdout}{result.stderr}")
+        for count, taken in itertools.product((3, 200000), (True, False)):
+            result = run(binary, folder, onnx.parser.parse_model(CONSTANTS % count), {"x": np.ones((1, 3, 8), np.float32), "c": np.array(taken)})
+            if result.returncode != (0 if taken else USAGE) or (not taken and "at 'narrow': division of an integer by zero" not in result.stderr):
+                failures += 1
+                print(f"FAILED constants {count}, {taken}: status {result.returncode}, {result.stdout}{result.stderr}")
         for rows, status, word in ((4, 0, ""), (2, MODEL, "= 4, got 2"), (5, MODEL, "= 4, got 5")):
             result = run(binary, folder, onnx.parser.parse_model(PAIRS), {"x": X, "w": np.ones((rows, 3), np.float32)})
             if result.returncode != status or word not in result.stderr:

@@ -6,6 +6,7 @@
 #include "deuteron/codegen/llvm/compile.h"
 #include "deuteron/driver/host_context.h"
 #include "deuteron/interpreter/interpreter.h"
+#include "deuteron/runtime/kernel_errors.h"
 #include "deuteron/runtime/tensor.h"
 #include "deuteron/runtime/thread_pool.h"
 #include "deuteron/tir/analysis/block_analysis.h"
@@ -34,16 +35,25 @@ class Evaluator {
                           const std::vector<relax::OutputSpec>& outputs) {
     std::vector<Tensor> tensors = inputs;
     for (const relax::OutputSpec& output : outputs) tensors.push_back(runtime::AllocTensor(output.shape, output.dtype));
-    if (Instances(kernel) < kLargeWork) {
-      interpreter::RunPrimFunc(kernel, tensors);
-    } else {
-      RunCompiled(kernel, &tensors);
-    }
+    const bool is_done =
+        Instances(kernel) < kLargeWork ? RunInterpreted(kernel, tensors) : RunCompiled(kernel, &tensors);
+    // What the elements forbid (a division of integers by zero, say) is an error of the run, if it comes there.
+    if (!is_done) return {};
     return {tensors.begin() + static_cast<int64_t>(inputs.size()), tensors.end()};
   }
 
  private:
-  void RunCompiled(const tir::PrimFunc& kernel, std::vector<Tensor>* tensors) {
+  static bool RunInterpreted(const tir::PrimFunc& kernel, const std::vector<Tensor>& tensors) {
+    try {
+      interpreter::RunPrimFunc(kernel, tensors);
+      return true;
+    } catch (const ffi::Error& error) {
+      if (error.kind() != "UsageError") throw;
+      return false;
+    }
+  }
+
+  bool RunCompiled(const tir::PrimFunc& kernel, std::vector<Tensor>* tensors) {
     auto& [owner, code] = compiled_[kernel.get()];
     if (code == nullptr) {
       owner = kernel;
@@ -59,9 +69,10 @@ class Evaluator {
       aligned.push_back(
           runtime::IsKernelReady(*tensor.GetDLTensorPtr()) ? tensor : runtime::CopyCompact(*tensor.GetDLTensorPtr()));
     }
-    if (!host.Run(code->Lookup("kernel"), aligned)) {
-      DEUTERON_THROW(ModelError) << "a constant cannot be computed: " << host.error();
-    }
+    if (host.Run(code->Lookup("kernel"), aligned)) return true;
+    if (host.error().starts_with(runtime::kOutOfMemory)) DEUTERON_THROW(MemoryError) << host.error();
+    if (host.error().starts_with(runtime::kOutOfBounds)) DEUTERON_THROW(InternalError) << host.error();
+    return false;
   }
 
   std::unordered_map<const Object*, std::pair<tir::PrimFunc, std::shared_ptr<codegen::CompiledKernels>>> compiled_;

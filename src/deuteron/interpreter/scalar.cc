@@ -18,7 +18,7 @@ Scalar ApplyInts(ExprKind kind, DataType dtype, int64_t a, int64_t b) {
   const bool less = is_unsigned ? ua < ub : a < b;
   const auto wrap = [&](uint64_t value) { return Scalar::Int(WrapToWidth(dtype, static_cast<int64_t>(value))); };
   const auto check = [&] {
-    if (b == 0) DEUTERON_THROW(ModelError) << "division of an integer by zero";
+    if (b == 0) DEUTERON_THROW(UsageError) << "division of an integer by zero";
   };
   switch (kind) {
     case ExprKind::kAdd:

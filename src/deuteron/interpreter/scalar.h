@@ -22,7 +22,7 @@ struct Scalar {
 Scalar LoadScalar(const void* data, DataType dtype, int64_t index);
 void StoreScalar(void* data, DataType dtype, int64_t index, Scalar value);
 
-/// Operands of type `dtype`. Throws a ModelError on division of an integer by zero.
+/// Operands of type `dtype`. Throws a UsageError on division of an integer by zero.
 Scalar ApplyBinary(ExprKind kind, DataType dtype, Scalar a, Scalar b);
 /// Truncates and saturates float → int; wraps int → int; tests for != 0 → bool.
 Scalar ApplyCast(DataType from, DataType to, Scalar value);

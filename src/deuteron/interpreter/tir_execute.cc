@@ -311,7 +311,7 @@ class Executor {
         BindVar(code.slot, code.exprs[0]);
         return;
       case StmtKind::kAssert:
-        if (Eval(code.exprs[0], 0).i == 0) DEUTERON_THROW(ModelError) << code.text;
+        if (Eval(code.exprs[0], 0).i == 0) DEUTERON_THROW(UsageError) << code.text;
         return;
       case StmtKind::kBufferStore:
         Store(code);
