@@ -192,6 +192,12 @@ void FunctionCompiler::CompileOperator(const relax::Var& var, const relax::CallN
     value.type = var->ty;
     return Set(var, std::move(value));
   }
+  // A node of a model; other places are lines of text.
+  if (span_.defined() && span_->line == 0) {
+    DEUTERON_THROW(UnsupportedError) << "node '" << std::string(span_->source)
+                                     << "': too little is known of the shapes "
+                                     << "of its operands to compute " << name << "; fix them with --shape";
+  }
   Unsupported("operator " + name + ", which " + WhyNotCompiled(name) + ",", span_);
 }
 

@@ -2,6 +2,7 @@
 /// Byte code from functions built by hand, run on kernels that are C++ functions: no LLVM, no parser.
 #include "deuteron/codegen/vm/compile.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <chrono>
@@ -258,6 +259,30 @@ TEST_F(CompileTest, MatchCastBindsSymbolsAndChecks) {
   } catch (const tvm::ffi::Error& error) {
     EXPECT_NE(std::string(error.message()).find("match_cast of 'twin'"), std::string::npos) << error.message();
   }
+}
+
+/// What no kernel was made for is told in the words of whoever wrote it: of a model by its node.
+TEST_F(CompileTest, NamesTheNodeThatNoKernelWasMadeFor) {
+  const Type type = TensorType::WithNDim(1, kF32);
+  const Var x("x", type);
+  const auto error_of = [&](const Span& span) -> std::string {
+    module_ = IRModule::Empty();
+    const Var y("y", type);
+    const relax::Call call(Op::Get("relax.exp"), {x}, Attrs(), {}, span);
+    call->ty = type;
+    bindings_.push_back(VarBinding(y, call, span));
+    Function("main", {x}, y, type);
+    try {
+      Build();
+    } catch (const ffi::Error& error) {
+      return std::string(error.kind()) + ": " + error.message();
+    }
+    return "";
+  };
+  EXPECT_EQ(error_of(Span("/fc")),
+            "UnsupportedError: node '/fc': too little is known of the shapes of its operands to compute exp; fix them "
+            "with --shape");
+  EXPECT_THAT(error_of(Span("m.py", 3, 1)), testing::HasSubstr("LegalizeOps"));
 }
 
 /// Of a size that a match_cast tells, each branch computes what it needs: the other one has not run.
