@@ -18,6 +18,7 @@ using namespace deuteron::runtime;  // NOLINT(google-build-using-namespace)
 void ReadProgram(const std::string& bytes) {
   Program program = Deserialize(bytes);
   Verify(program);
+  Disassemble(program);
   if (Serialize(Deserialize(Serialize(program))) != Serialize(program)) std::abort();
   if (program.weights_bytes > (1 << 20) || !program.kernels.empty() || !program.externals.empty()) return;
   const auto memory = std::make_shared<std::vector<char>>(program.weights_bytes + 64);

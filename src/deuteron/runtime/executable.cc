@@ -26,9 +26,13 @@ void Flatten(const Program& program, const FunctionSpec& function, uint32_t type
                                        [&dim](const auto& each) { return each.cell == dim.cell; });
     const bool known = dim.kind == DimSpec::kCheck && constant != function.cell_constants.end();
     info.shape.push_back(known ? constant->value : -1);
+    if (dim.kind == DimSpec::kAny) {
+      info.dims.emplace_back("?");
+      continue;
+    }
     // Where another input gives its value, the text says which, for messages.
     const std::string& text = program.strings[dim.text];
-    info.dims.push_back(dim.kind == DimSpec::kAny ? "?" : text.substr(0, text.find(" of input '")));
+    info.dims.push_back(text.substr(0, text.find(" of input '")));
   }
   infos->push_back(std::move(info));
 }

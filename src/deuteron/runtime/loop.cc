@@ -130,13 +130,18 @@ Array<Any> RunLoop(const LoopSpec& loop, std::vector<Any> initial, const LoopSte
 
 bool IsTrue(const Any& value) {
   if (const auto number = value.as<int64_t>()) return *number != 0;
+  const DLTensor* data = AsScalar(value);
+  if (data == nullptr) DEUTERON_THROW(ModelError) << "a condition is no scalar: " << value.GetTypeKey();
+  const char* element = static_cast<const char*>(data->data) + data->byte_offset;
+  return IsFloat(data->dtype) ? LoadFloat(element, data->dtype) != 0 : LoadInteger(element, data->dtype) != 0;
+}
+
+const DLTensor* AsScalar(const Any& value) {
   const auto tensor = value.as<Tensor>();
-  if (!tensor.has_value() || !tensor->defined() || tensor->numel() != 1) {
-    DEUTERON_THROW(ModelError) << "a condition is no scalar: " << value.GetTypeKey();
-  }
-  const DLTensor& data = *tensor->GetDLTensorPtr();
-  const char* element = static_cast<const char*>(data.data) + data.byte_offset;
-  return IsFloat(data.dtype) ? LoadFloat(element, data.dtype) != 0 : LoadInteger(element, data.dtype) != 0;
+  if (!tensor.has_value() || !tensor->defined() || tensor->numel() != 1) return nullptr;
+  const DLTensor* data = tensor->GetDLTensorPtr();
+  const bool is_number = data->dtype.lanes == 1 && data->dtype.bits > 0 && data->dtype.bits <= 64;
+  return is_number && data->device.device_type == kDLCPU ? data : nullptr;
 }
 
 Any DeepCopy(const Any& value) {

@@ -40,6 +40,8 @@ tvm::ffi::Array<tvm::ffi::Any> RunLoop(const LoopSpec& loop, std::vector<tvm::ff
 
 /// Whether a scalar, or a tensor of one element, is not zero; a ModelError for other values.
 bool IsTrue(const tvm::ffi::Any& value);
+/// The tensor of one number, of no more than 64 bits, that `value` is; else null.
+const DLTensor* AsScalar(const tvm::ffi::Any& value);
 
 /// A copy of the tensors in a value.
 tvm::ffi::Any DeepCopy(const tvm::ffi::Any& value);

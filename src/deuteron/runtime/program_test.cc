@@ -280,6 +280,29 @@ TEST(Executable, TellsInputsAndOutputs) {
   EXPECT_EQ(SampleExecutable()->Outputs("main").size(), 2u);
 }
 
+/// A number of a tensor whose elements are wider than a cell, and a dimension that nothing is said of: nothing is read
+/// or written beside them.
+TEST(Executable, ReadsNothingBesideWhatAProgramSays) {
+  Program program = SampleProgram();
+  program.types.push_back(
+      {.kind = TypeSpec::kTensor, .dtype = kFloat32, .has_dims = true, .ndim = 1, .dims = {DimSpec{.text = 99}}});
+  FunctionSpec& f = program.functions[0];
+  f.input_types = {3};
+  f.output_type = 3;
+  f.code = {Word(Opcode::kLoadScalar, 2), 1, 0, Word(Opcode::kIf, 2), 0, 0, Word(Opcode::kReturn, 1), 0};
+  const auto executable = SampleExecutable(program);
+  EXPECT_EQ(executable->Inputs("main")[0].dims, (std::vector<std::string>{"?"}));
+  Instance instance(executable);
+  for (const DLDataType dtype :
+       {DLDataType{kDLFloat, 32, 4}, DLDataType{kDLComplex, 128, 1}, DLDataType{kDLInt, 64, 2}}) {
+    EXPECT_THROW(instance.Run("main", {AllocTensor({1}, dtype)}), tvm::ffi::Error);
+  }
+  program.functions[0].code = {Word(Opcode::kIf, 2), 0, 0, Word(Opcode::kReturn, 1), 0};
+  Instance branches(SampleExecutable(program));
+  EXPECT_THROW(branches.Run("main", {AllocTensor({1}, DLDataType{kDLInt, 64, 2})}), tvm::ffi::Error);
+  EXPECT_EQ(branches.Run("main", {AllocTensor({1}, kFloat32)}).size(), 1U);
+}
+
 TEST(Program, SurvivesSerialisation) {
   const Program program = SampleProgram();
   const std::string bytes = Serialize(program);

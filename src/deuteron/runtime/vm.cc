@@ -34,14 +34,11 @@ int64_t ScalarBits(const Any& value) {
     std::memcpy(&bits, &*number, sizeof(bits));
     return bits;
   }
-  const auto tensor = value.as<Tensor>();
-  if (!tensor.has_value() || !tensor->defined() || tensor->numel() != 1) {
-    DEUTERON_THROW(ModelError) << "expected a scalar, got " << value.GetTypeKey();
-  }
-  const DLTensor& data = *tensor->GetDLTensorPtr();
-  const char* from = static_cast<const char*>(data.data) + data.byte_offset;
-  if (!IsFloat(data.dtype)) return LoadInteger(from, data.dtype);
-  std::memcpy(&bits, from, static_cast<size_t>(ElementBytes(data.dtype)));
+  const DLTensor* data = AsScalar(value);
+  if (data == nullptr) DEUTERON_THROW(ModelError) << "expected a scalar, got " << value.GetTypeKey();
+  const char* from = static_cast<const char*>(data->data) + data->byte_offset;
+  if (!IsFloat(data->dtype)) return LoadInteger(from, data->dtype);
+  std::memcpy(&bits, from, static_cast<size_t>(ElementBytes(data->dtype)));
   return bits;
 }
 
