@@ -161,6 +161,17 @@ def notes_of_files(case):
     assert len(list(case.cache.glob("*.files"))) == 1
 
 
+def names_that_are_no_texts(case):
+    """A file's name is any bytes."""
+    case.model = case.folder / os.fsdecode(b"m\xff\xc3\xa9.onnx")
+    save_model(case.model)
+    time.sleep(2.1)
+    case.check(0)
+    case.check(0)
+    assert len(list(case.cache.glob("*.files"))) == 1
+    subprocess.run([BINARY, "bench", case.model, "--json", "--seconds", "0.01"], check=True, capture_output=True)
+
+
 def cannot_be_written(case):
     blocked = case.folder / "file"
     blocked.write_text("")
@@ -246,7 +257,7 @@ def processes_share_it(case):
 
 
 def main():
-    tests = [used_again, compile_takes_and_adds, options_are_part_of_the_key, damaged, notes_of_files, cannot_be_written, read_only, stale_parts_are_removed, others_make_room, processes_share_it]
+    tests = [used_again, compile_takes_and_adds, options_are_part_of_the_key, damaged, notes_of_files, names_that_are_no_texts, cannot_be_written, read_only, stale_parts_are_removed, others_make_room, processes_share_it]
     for test in tests:
         with tempfile.TemporaryDirectory() as folder:
             test(Case(folder))

@@ -82,7 +82,7 @@ void Bench(BenchOptions options) {
         {"p99_ms", quantile(0.99)},         {"iterations", times.size()},      {"kernels", executable.num_kernels()},
         {"activation_mib", activation_mib}, {"arena_mib", arena_mib},          {"live_mib", live_mib},
         {"weights_mib", weights_mib},       {"peak_rss_mib", PeakRssMiB()}};
-    std::printf("%s\n", report.dump().c_str());
+    std::printf("%s\n", report.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace).c_str());
     return;
   }
   std::printf("model            %s\n", options.model.model.c_str());

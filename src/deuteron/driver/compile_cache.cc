@@ -9,11 +9,12 @@
 #include <chrono>
 #include <filesystem>
 #include <fstream>
-#include <nlohmann/json.hpp>
 #include <optional>
+#include <sstream>
 #include <tuple>
 
 #include "deuteron/backend/backends.h"
+#include "deuteron/driver/files_note.h"
 #include "deuteron/runtime/artifact.h"
 #include "deuteron/script/printer.h"
 #include "deuteron/support/environment.h"
@@ -30,12 +31,6 @@ constexpr const char* kSuffix = ".so";
 constexpr const char* kFilesSuffix = ".files";
 /// What is still a part after that time was left by a process that was killed.
 constexpr auto kLongestWrite = std::chrono::hours(1);
-
-std::string Hex(uint64_t value) {
-  char text[17];
-  std::snprintf(text, sizeof(text), "%016llx", static_cast<unsigned long long>(value));
-  return text;
-}
 
 /// The file that this code was loaded from, with its size and when it was last written.
 const std::string& IdentityOfBuild() {
@@ -92,42 +87,12 @@ KeyText OptionsText(const CompileOptions& options, const Target& target) {
   return key;
 }
 
-std::string ChecksumOf(std::string_view text) {
-  runtime::Checksum checksum;
-  checksum.Add(text.data(), text.size());
-  return Hex(checksum.Value());
-}
-
-/// A line a file, below the key and above a checksum of both.
-std::string FilesText(const std::vector<FileState>& files, const std::string& key) {
-  nlohmann::json lines = nlohmann::json::array();
-  for (const FileState& file : files) {
-    lines.push_back({file.path, file.device, file.inode, file.size, file.modified, file.changed});
-  }
-  const std::string text = nlohmann::json{{"key", key}, {"files", lines}}.dump();
-  return text + "\n" + ChecksumOf(text) + "\n";
-}
-
-struct FilesNote {
-  std::string key;
-  std::vector<FileState> files;
-};
-
-/// A note, or nothing if there is none, it is damaged, or of a build that writes others.
+/// A note, or nothing if there is none that can be read.
 std::optional<FilesNote> ReadFilesNote(const std::string& path) {
   std::ifstream file(path, std::ios::binary);
-  std::string text, checksum;
-  if (!std::getline(file, text) || !std::getline(file, checksum) || ChecksumOf(text) != checksum) return std::nullopt;
-  try {
-    const nlohmann::json json = nlohmann::json::parse(text);
-    FilesNote note{.key = json.at("key"), .files = {}};
-    for (const nlohmann::json& line : json.at("files")) {
-      note.files.push_back({line.at(0), line.at(1), line.at(2), line.at(3), line.at(4), line.at(5)});
-    }
-    return note;
-  } catch (const nlohmann::json::exception&) {
-    return std::nullopt;
-  }
+  std::stringstream text;
+  text << file.rdbuf();
+  return ParseFilesText(text.str());
 }
 
 /// The file or folder that a path leads to when this is made. Held, so that the system gives its number to no other.
@@ -174,7 +139,7 @@ std::string CacheKey(const IRModule& module, const CompileOptions& options, cons
         static_cast<size_t>(runtime::TensorBytes({tensor.shape().begin(), tensor.shape().end()}, tensor.dtype()));
     weights.Add(static_cast<const char*>(tensor.data_ptr()) + tensor.byte_offset(), bytes);
   }
-  return ChecksumOf(key.text()) + Hex(weights.Value());
+  return ChecksumText(key.text()) + HexText(weights.Value());
 }
 
 std::string FilesKey(const std::string& path, const onnx::ImportOptions& import, const CompileOptions& options,
@@ -192,7 +157,7 @@ std::string FilesKey(const std::string& path, const onnx::ImportOptions& import,
   key.Add(static_cast<int64_t>(import.all_values));
   key.Add(static_cast<int64_t>(import.limits.has_value()));
   for (const LimitRow& limit : AllLimits()) key.Add(import.limits.value_or(CurrentLimits()).*limit.field);
-  return ChecksumOf(key.text());
+  return ChecksumText(key.text());
 }
 
 std::string CompileCache::PathOf(const std::string& key) const { return folder_ + "/" + key + kSuffix; }
@@ -271,7 +236,7 @@ void CompileCache::RememberFiles(const std::string& name, const std::vector<File
   if (!fs::exists(PathOf(key), error)) return;
   const std::string path = folder_ + "/" + name + kFilesSuffix, part = UnfinishedName(path);
   try {
-    WriteFile(part, FilesText(files, key));
+    WriteFile(part, FilesText({key, files}));
     fs::rename(part, path, error);
   } catch (const ffi::Error&) {
     // Of a folder that is read only, say: the files are read the next time.
