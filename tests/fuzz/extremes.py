@@ -130,12 +130,13 @@ def main():
     parser.add_argument("pattern", nargs="?", default="", help="of the names of cases")
     parser.add_argument("--floats", action="store_true", help="instead of integers; signals, hangs and internal errors alone are faults")
     parser.add_argument("--cases", type=int, default=2, help="for each attribute and operand of an operator")
+    parser.add_argument("--checked", action="store_true", help="compares every access with its buffer, and no result with others'")
     parser.add_argument("--binary", type=pathlib.Path, default=BINARY)
     parser.add_argument("--keep", type=pathlib.Path, default=ROOT / "build" / "fuzz" / "findings", help="folder for what is found")
     arguments = parser.parse_args()
     seen = collections.Counter()
     with tempfile.TemporaryDirectory(dir="/dev/shm" if pathlib.Path("/dev/shm").is_dir() else None) as scratch:
-        attack = Attack("extremes", arguments.binary, scratch, arguments.keep, compares=not arguments.floats)
+        attack = Attack("extremes", arguments.binary, scratch, arguments.keep, compares=not (arguments.floats or arguments.checked), checked=arguments.checked)
         for folder in sorted(path for path in node_cases.CASES.iterdir() if re.search(arguments.pattern, path.name)):
             # Operators written out by others have been tried by themselves.
             case = None if folder.name.endswith("_expanded") or "_expanded_" in folder.name else read(folder)

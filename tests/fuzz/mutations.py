@@ -56,15 +56,16 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--count", type=int, default=20000)
     parser.add_argument("--seed", type=int, default=0, help="the first change")
+    parser.add_argument("--checked", action="store_true", help="compares every access with its buffer, and no result with others'")
     parser.add_argument("--binary", type=pathlib.Path, default=BINARY)
     parser.add_argument("--keep", type=pathlib.Path, default=ROOT / "build" / "fuzz" / "findings", help="folder for what is found")
     arguments = parser.parse_args()
     chosen = list(models())
     with tempfile.TemporaryDirectory(dir="/dev/shm" if pathlib.Path("/dev/shm").is_dir() else None) as scratch:
-        attack = Attack("mutations", arguments.binary, scratch, arguments.keep)
+        attack = Attack("mutations", arguments.binary, scratch, arguments.keep, compares=not arguments.checked, checked=arguments.checked)
         for name, model, inputs in chosen:
             verdict = attack.judge(model.SerializeToString(), inputs)
-            if verdict.kind != "right":
+            if verdict.kind != ("computed" if arguments.checked else "right"):
                 sys.exit(f"{name}, as it is: {verdict.kind}: {verdict.text}")
         for seed in range(arguments.seed, arguments.seed + arguments.count):
             name, model, inputs = chosen[seed % len(chosen)]
