@@ -57,7 +57,7 @@ FAULTS = [
      "if (!ExprEqual(buffer->shape[at], chain_[next]->extent)) return false;", "if (!FAULT && !ExprEqual(buffer->shape[at], chain_[next]->extent)) return false;"),
     ("scheduling", "padding of a laid out buffer is not filled", SCHEDULE + "layout.cc",
      "if (filling || d.part != LayoutDim::Part::kOuter) continue;", "if (FAULT || filling || d.part != LayoutDim::Part::kOuter) continue;"),
-    ("scheduling", "rows are scheduled though a block is alone", SCHEDULE + "rules/rows.cc",
+    ("scheduling", "rows are scheduled though loops stand in another order than iterators", SCHEDULE + "rules/rows.cc",
      "if (!HasPlainLoops(schedule_, block)) return false;", "if (!FAULT && !HasPlainLoops(schedule_, block)) return false;"),
     ("scheduling", "chains together though their loops differ", SCHEDULE + "rules/elementwise.cc",
      "if (!SameExtents(*schedule, block, blocks[0])) return false;", "if (!FAULT && !SameExtents(*schedule, block, blocks[0])) return false;"),
