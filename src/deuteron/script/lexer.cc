@@ -201,6 +201,9 @@ void AppendUtf8(uint32_t code, std::string* out) {
   }
 }
 
+/// As Python's surrogateescape: a byte from 0x80 on that is none of UTF-8.
+constexpr uint32_t kFirstByte = 0xDC80;
+
 /// Resolves the escapes of one string.
 class Unescape {
  public:
@@ -254,6 +257,11 @@ class Unescape {
         case 'U': {
           const size_t digits = c == 'u' ? 4 : 8;
           const uint32_t code = Hex(i + 1, digits);
+          if (code >= kFirstByte && code < kFirstByte + 0x80) {
+            i += digits;
+            value.push_back(static_cast<char>(code & 0xFF));
+            break;
+          }
           if (code > 0x10FFFF || (code >= 0xD800 && code < 0xE000))
             source_.Fail(begin_ + i - 1, "there is no such character");
           i += digits;

@@ -65,6 +65,10 @@ TEST(Lexer, ValueOfString) {
   EXPECT_EQ(Value(R"("\xe9\U0001F600\101\q")"),
             "\xC3\xA9\xF0\x9F\x98\x80"
             "A\\q");
+  // Bytes that are none, as Python's surrogateescape writes them.
+  EXPECT_EQ(Value(R"("\udcffa\x01\u00e9\udc80")"),
+            "\xFF"
+            "a\x01\xC3\xA9\x80");
   EXPECT_EQ(Value("'''a'b\n'''"), "a'b\n");
 }
 

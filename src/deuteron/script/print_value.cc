@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "deuteron/script/diagnostics.h"
 #include "deuteron/script/printer_impl.h"
 #include "deuteron/tir/index_map.h"
 
@@ -11,7 +12,19 @@ namespace deuteron::script {
 void Printer::Quoted(std::string_view text) {
   static constexpr char kHex[] = "0123456789abcdef";
   text_.push_back('"');
-  for (const char c : text) {
+  size_t invalid = FindInvalidUtf8(text);
+  for (size_t i = 0; i < text.size(); ++i) {
+    const char c = text[i];
+    const auto byte = static_cast<unsigned char>(c);
+    if (i == invalid) {
+      // Names of a model are any bytes: as Python's surrogateescape.
+      Put("\\udc");
+      Put(kHex[byte >> 4]);
+      Put(kHex[byte & 15]);
+      invalid = FindInvalidUtf8(text.substr(i + 1));
+      if (invalid != std::string_view::npos) invalid += i + 1;
+      continue;
+    }
     switch (c) {
       case '"':
         Put("\\\"");
@@ -29,10 +42,10 @@ void Printer::Quoted(std::string_view text) {
         Put("\\r");
         break;
       default:
-        if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f) {
+        if (byte < 0x20 || byte == 0x7f) {
           Put("\\x");
-          Put(kHex[static_cast<unsigned char>(c) >> 4]);
-          Put(kHex[static_cast<unsigned char>(c) & 15]);
+          Put(kHex[byte >> 4]);
+          Put(kHex[byte & 15]);
         } else {
           text_.push_back(c);
         }

@@ -7,6 +7,7 @@
 #include <fstream>
 #include <sstream>
 
+#include "deuteron/script/diagnostics.h"
 #include "deuteron/script/parser.h"
 #include "deuteron/script/printer.h"
 #include "deuteron/support/host_tensor.h"
@@ -55,6 +56,25 @@ INSTANTIATE_TEST_SUITE_P(Testdata, RoundTrip, testing::ValuesIn(Files()), [](con
 });
 
 /// Kernels of long chains: as deep as the stack allows.
+/// Names of a model are any bytes.
+TEST(RoundTrip, KeepsBytesThatAreNoText) {
+  IRModule module = ParseModule(R"(
+@I.ir_module
+class Module:
+    @R.function
+    def main(x: R.Tensor((2,), "float32")):
+        R.func_attr({"input_names": ["a\udcff\udce9\u00e9\x01"]})
+        y = R.exp(x)  # at "/\udcff"
+        return y
+)",
+                                "t.py");
+  const std::string printed = Print(module);
+  EXPECT_EQ(FindInvalidUtf8(printed), std::string_view::npos) << printed;
+  EXPECT_NE(printed.find(R"("a\udcff\udce9é\x01")"), std::string::npos) << printed;
+  EXPECT_NE(printed.find(R"(# at "/\udcff")"), std::string::npos) << printed;
+  EXPECT_TRUE(StructurallyEqual(module, ParseModule(printed, "printed.py"))) << printed;
+}
+
 TEST(RoundTrip, ReadsDeepExpressionsAgain) {
   const int limit = NestingLimit(StackSize());
   std::string lets = "x[0]";
