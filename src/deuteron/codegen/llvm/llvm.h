@@ -4,6 +4,7 @@
 #pragma once
 #pragma GCC system_header
 
+#include <llvm/Analysis/LoopInfo.h>
 #include <llvm/Analysis/TargetTransformInfo.h>
 #include <llvm/Analysis/VectorUtils.h>
 #include <llvm/ExecutionEngine/Orc/LLJIT.h>
@@ -30,3 +31,4 @@
 #include <llvm/Support/raw_ostream.h>
 #include <llvm/Target/TargetMachine.h>
 #include <llvm/TargetParser/Host.h>
+#include <llvm/Transforms/Utils/LoopUtils.h>

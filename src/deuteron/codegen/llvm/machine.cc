@@ -5,6 +5,8 @@
 #include <memory>
 #include <mutex>
 
+#include "deuteron/codegen/llvm/finish_loops.h"
+
 namespace deuteron::codegen {
 namespace {
 
@@ -28,20 +30,19 @@ void InitializeLlvmOnce() {
   });
 }
 
-/// Those of LLVM's passes that change what kernels become: what LLVM runs for C++ takes twice as long. Kernels are
-/// functions that call no others but the bodies of their loops; loops have their tests behind them, variables of 64
+/// Those of LLVM's passes that change what kernels become: what LLVM runs for C++ takes three times as long. Kernels
+/// are functions that call no others but the bodies of their loops; loops have their tests behind them, variables of 64
 /// bits that count up by one, and vectors are there already.
 constexpr std::string_view kPasses =
-    "ipsccp,function<eager-inv>("
+    "function<eager-inv>("
     "simplifycfg,sroa<modify-cfg>,early-cse,instcombine<max-iterations=1;no-verify-fixpoint>,"
     "simplifycfg<switch-range-to-icmp>,early-cse<memssa>,jump-threading,correlated-propagation,"
     "instcombine<max-iterations=1;no-verify-fixpoint>,loop-mssa(licm<allowspeculation>),"
-    "simplifycfg<switch-range-to-icmp>,loop(indvars,loop-unroll-full),sroa<modify-cfg>,gvn,"
-    "instcombine<max-iterations=1;no-verify-fixpoint>,"
-    // The loops of scalars that are left, and tails.
+    "simplifycfg<switch-range-to-icmp>,finish-loops,loop(loop-unroll-full),sroa<modify-cfg>,gvn,"
+    // The loops of scalars that are left, and tails. What both copies of a tile do stays in each: shared, sums would
+    // change registers on the way.
     "loop-vectorize,"
-    "simplifycfg<forward-switch-cond;switch-range-to-icmp;switch-to-lookup;no-keep-loops;hoist-common-insts;"
-    "sink-common-insts>,"
+    "simplifycfg<forward-switch-cond;switch-range-to-icmp;switch-to-lookup;no-keep-loops>,"
     "loop-unroll<O2>,instcombine<max-iterations=1;no-verify-fixpoint>,loop-mssa(licm<allowspeculation>),"
     "div-rem-pairs,simplifycfg)";
 
@@ -126,6 +127,12 @@ void Optimize(llvm::Module* module, llvm::TargetMachine* machine, const CodegenO
     builder.buildO0DefaultPipeline(llvm::OptimizationLevel::O0).run(*module, modules);
     return;
   }
+  builder.registerPipelineParsingCallback([](const llvm::StringRef name, llvm::FunctionPassManager& function_passes,
+                                             llvm::ArrayRef<llvm::PassBuilder::PipelineElement>) {
+    if (name != FinishLoops::kName) return false;
+    function_passes.addPass(FinishLoops());
+    return true;
+  });
   llvm::ModulePassManager passes;
   llvm::Error error = builder.parsePassPipeline(passes, kPasses);
   DEUTERON_CHECK(!error) << llvm::toString(std::move(error));

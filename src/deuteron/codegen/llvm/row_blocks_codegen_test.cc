@@ -1,4 +1,7 @@
 /// How the rows of a product are cut into blocks: for the caches, and for threads that should have about as much each.
+#include <iterator>
+#include <regex>
+
 #include "deuteron/codegen/llvm/kernel_test_util.h"
 #include "deuteron/te/tensor.h"
 #include "deuteron/tir/functor.h"
@@ -82,6 +85,17 @@ TEST(RowBlocks, ComputeTheSame) {
       Check(Product(each.rows, each.depth, each.panels * kPanel, has_relu, target), 1e-5);
     }
   }
+}
+
+/// 49 rows are three tiles and a half, two for each of two pieces of work: the tile is there once with all rows, and
+/// once with half of them. Its loop over the sums asks for the number of the next step, which it has anyway.
+TEST(RowBlocks, CopiesOfTiles) {
+  const Target target = TargetOf("-threads=2");
+  IRModule module = IRModule::Empty();
+  module.AddUnique("kernel", tir::LowerPrimFunc(Product(49, 300, 5 * kPanel, true, target), target));
+  const std::string code = EmitLlvmIr(module, target, {});
+  const std::regex last_step("icmp eq i64 %[a-z0-9.]+, 300\n");
+  EXPECT_EQ(std::distance(std::sregex_iterator(code.begin(), code.end(), last_step), {}), 2) << code;
 }
 
 }  // namespace

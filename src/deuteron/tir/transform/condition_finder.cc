@@ -109,8 +109,8 @@ constexpr size_t kMostTests = 64;
 }  // namespace
 
 void ConditionFinder::Find(const Stmt& stmt) {
-  // Of a loop whose length is known parts are split off at its ends.
-  if (!AsConstInt(loop_.extent)) {
+  // Of a loop whose length is known parts are split off at its ends; one that threads share stays one.
+  if (!AsConstInt(loop_.extent) || loop_.loop_kind == ForKind::kParallel) {
     ChoosingLoops choosing;
     choosing.VisitStmt(stmt);
     choosing_ = std::move(choosing.found);

@@ -13,6 +13,7 @@
 
 #include "deuteron/arith/analyzer.h"
 #include "deuteron/tir/analysis/conjunction.h"
+#include "deuteron/tir/analysis/index_eval.h"
 #include "deuteron/tir/functor.h"
 #include "deuteron/tir/transform/condition_finder.h"
 #include "deuteron/tir/transform/conditions.h"
@@ -28,24 +29,40 @@ constexpr int64_t kMostBefore = 3;
 /// Iterations within which conditions hold again, if they ever do.
 constexpr int64_t kLongestGap = 256;
 
-/// A value and the one number that it is.
+/// A value and what it is.
 struct KnownValue {
   PrimExpr value;
   PrimExpr number;
 };
 
-/// What has one value only where `test` does not hold: of chunks of a loop, the number of the one that sticks out.
-std::optional<KnownValue> ValueWithout(const PrimExpr& test, arith::Analyzer* analyzer) {
+/// The least value for which a comparison with a number does not hold, if it holds for all lesser ones.
+std::optional<KnownValue> FirstWithout(const PrimExpr& test, arith::Analyzer* analyzer) {
   if (test->kind != ExprKind::kLT && test->kind != ExprKind::kLE) return std::nullopt;
   const auto* op = static_cast<const BinaryNode*>(test.get());
   if (!AsConstInt(op->b) || AsConstInt(op->a)) return std::nullopt;
-  const PrimExpr next = analyzer->Simplify(test->kind == ExprKind::kLT ? op->b : op->b + 1);
-  if (!analyzer->CanProve(op->a <= next)) return std::nullopt;
-  return KnownValue{op->a, next};
+  return KnownValue{op->a, analyzer->Simplify(test->kind == ExprKind::kLT ? op->b : op->b + 1)};
 }
 
-/// Puts the number in the place of the value in conditions. Addresses stay those of the loop, by whose steps what comes
-/// next is asked for.
+/// What has one value only where `test` does not hold and `chance` does: of chunks of a loop, the number of the one
+/// that sticks out.
+std::optional<KnownValue> ValueWithout(const PrimExpr& test, const PrimExpr& chance, arith::Analyzer* analyzer) {
+  const auto first = FirstWithout(test, analyzer);
+  if (!first || analyzer->CanProve(first->value <= first->number)) return first;
+  const auto end = FirstWithout(chance, analyzer);
+  const bool is_next =
+      end && StructuralEqual()(end->value, first->value) && AsConstInt(end->number) == *AsConstInt(first->number) + 1;
+  return is_next ? first : std::nullopt;
+}
+
+/// The same about the number of the loop's iteration, where the value is that and what does not depend on it.
+KnownValue SolvedFor(const Var& var, KnownValue known, arith::Analyzer* analyzer) {
+  if (known.value.same_as(var) || StepAlong(known.value, var) != 1) return known;
+  const PrimExpr rest = Substitute(known.value, {{var, MakeConst(var.dtype(), 0)}});
+  return {var, analyzer->Simplify(known.number - rest)};
+}
+
+/// Puts what is known in the place of a value in conditions. Addresses stay those of the loop, by whose steps what
+/// comes next is asked for.
 class ConditionReplacer : public StmtExprMutator {
  public:
   explicit ConditionReplacer(const KnownValue& known) : known_(known) {}
@@ -162,7 +179,9 @@ class Partitioner : public StmtExprMutator {
     if (!finder.removable.empty() && SizeOf(op->body) <= kMaxCopiedNodes) {
       const PrimExpr test = Conjunction(finder.tests);
       const Stmt fast = WithoutConditions(op->body, finder.removable);
-      if (Stmt parts = SplitLoop(op, test, fast); parts.defined()) return parts;
+      // Where it also depends on a loop further out, no part has it everywhere.
+      const bool is_own = !UsesVar(test, [&](const VarNode* var) { return var != op->loop_var.get(); });
+      if (Stmt parts = is_own ? SplitLoop(op, test, fast) : Stmt(); parts.defined()) return parts;
       body = IsConstInt(test, 1) ? VisitStmt(fast) : Choose(op, op->body, finder.removable);
     } else {
       body = VisitStmt(op->body);
@@ -244,12 +263,17 @@ class Partitioner : public StmtExprMutator {
     const Stmt fast = VisitStmt(WithoutConditions(stmt, finder.removable));
     // Where it does not hold, it may for parts of what is inside.
     if (IsConstInt(test, 1)) return fast;
-    const bool is_rare = AsConstInt(loop->extent).value_or(0) >= kManyIterations;
-    const Stmt other = VisitStmt(Without(test, is_rare ? Roller(finder.removable).VisitStmt(stmt) : stmt));
     // A tile of which nothing exists is left out as a whole.
     const bool is_left_out = finder.chances.size() == 1 && !analyzer_.CanProve(finder.chances[0]) &&
                              GuardCheck::Holds(stmt, finder.removable);
-    return IfThenElse(test, fast, is_left_out ? IfThenElse(finder.chances[0], other, Stmt()) : other);
+    const PrimExpr chance = is_left_out ? finder.chances[0] : True();
+    const bool is_rare = AsConstInt(loop->extent).value_or(0) >= kManyIterations;
+    Stmt other = CopyOf(is_rare ? Roller(finder.removable).VisitStmt(stmt) : stmt);
+    if (const auto known = ValueWithout(test, chance, &analyzer_)) {
+      other = ConditionReplacer(SolvedFor(loop->loop_var, *known, &analyzer_)).VisitStmt(other);
+    }
+    other = VisitStmt(other);
+    return IfThenElse(test, fast, is_left_out ? IfThenElse(chance, other, Stmt()) : other);
   }
 
   static bool Holds(const ObjectRef& node, const std::unordered_set<const Object*>& nodes) {
@@ -264,13 +288,6 @@ class Partitioner : public StmtExprMutator {
   }
   static bool Defines(const Stmt& stmt) {
     return stmt->kind == StmtKind::kBind || stmt->kind == StmtKind::kAllocBuffer || stmt->kind == StmtKind::kSeq;
-  }
-
-  /// A copy of the body for where `test` does not hold.
-  Stmt Without(const PrimExpr& test, const Stmt& body) {
-    Stmt copy = CopyOf(body);
-    const auto known = ValueWithout(test, &analyzer_);
-    return known ? ConditionReplacer(*known).VisitStmt(copy) : copy;
   }
 
   arith::Analyzer analyzer_;
