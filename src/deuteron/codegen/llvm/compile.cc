@@ -153,7 +153,7 @@ std::string CompileGroup(const std::vector<const Kernel*>& kernels, const Target
 }
 
 /// Kernels of so many nodes are worth the time that LLVM takes to begin and to end.
-constexpr int64_t kNodesOfGroup = 2500;
+constexpr int64_t kNodesOfGroup = 1200;
 /// Groups that a thread compiles one after the other, the more the less there is in memory at once.
 constexpr size_t kMostGroupsOfThread = 3;
 
