@@ -159,19 +159,63 @@ class RunTimeResize {
     return relax::Where(relax::LessEqual(distance, Real(1)), near, outer);
   }
 
-  /// Resamples axis number `i`. Outside of the input its border continues: it is that much longer on both sides.
+  /// Resamples axis number `i`. Outside of the input its border continues.
   void ResizeAxis(int64_t i) {
     const int64_t axis = axes_[i];
     const Expr places = Places(i);
     if (mode_ == "nearest") {
       const Expr indices = node_.CastTo(Emit(Nearest(places)), kPosition);
       x_ = Emit(relax::Take(x_, Inside(indices, i), axis));
-    } else {
+    } else if (antialias_) {
       MultiplyAxis(i, places);
+    } else {
+      BlendAxis(i, places);
     }
     if (begin_.defined()) Extrapolate(i, places);
   }
 
+  /// Weights of elements outside of the input are 0, and the others' so much greater, where the model wants that.
+  Expr IsOutside(const Expr& sources, int64_t axis) const {
+    const PrimExpr length = node_.Simplify(node_.Shape(x_)[axis]);
+    return relax::LogicalOr(relax::Less(sources, node_.Scalar(kPosition, 0)),
+                            relax::GreaterEqual(sources, relax::PrimValue(length)));
+  }
+
+  /// Each element of the result from the few of the input next to its place.
+  void BlendAxis(int64_t i, const Expr& places) {
+    const int64_t axis = axes_[i];
+    const int64_t reach = mode_ == "linear" ? 1 : 2;
+    const Expr first = Emit(relax::Floor(places));
+    const Expr fraction = Emit(relax::Subtract(places, first));
+    const Expr position = node_.CastTo(first, kPosition);
+    std::vector<Expr> sources, weights;
+    for (int64_t k = 1 - reach; k <= reach; ++k) {
+      sources.push_back(Emit(relax::Add(position, node_.Scalar(kPosition, static_cast<double>(k)))));
+      const Expr distance = Emit(relax::Abs(relax::Subtract(fraction, Real(static_cast<double>(k)))));
+      weights.push_back(Emit(Weight(distance)));
+    }
+    if (node_.Flag("exclude_outside", false)) {
+      Expr sum;
+      for (size_t k = 0; k < sources.size(); ++k) {
+        weights[k] = Emit(relax::Where(IsOutside(sources[k], axis), Real(0), weights[k]));
+        sum = sum.defined() ? Emit(relax::Add(sum, weights[k])) : weights[k];
+      }
+      for (Expr& weight : weights) weight = Emit(relax::Divide(weight, sum));
+    }
+    Array<PrimExpr> along(node_.Rank(x_), I64(1));
+    along.Set(axis, sizes_[i]);
+    const DataType dtype = node_.DType(x_);
+    Expr blended;
+    for (size_t k = 0; k < sources.size(); ++k) {
+      const Expr source = ToReal(Emit(relax::Take(x_, Inside(sources[k], i), axis)));
+      const Expr part = Emit(relax::Multiply(source, node_.Reshaped(weights[k], along)));
+      blended = blended.defined() ? Emit(relax::Add(blended, part)) : part;
+    }
+    x_ = node_.CastTo(blended, dtype);
+  }
+
+  /// By a matrix of weights: means are of as many elements as the run tells. The input is that much longer on both
+  /// sides.
   void MultiplyAxis(int64_t i, const Expr& places) {
     const int64_t axis = axes_[i];
     const int64_t rank = node_.Rank(x_);
@@ -194,9 +238,7 @@ class RunTimeResize {
     Expr weights = Emit(Weight(Emit(distance)));
     const bool exclude_outside = node_.Flag("exclude_outside", false);
     if (exclude_outside) {
-      const Expr is_outside = relax::LogicalOr(relax::Less(column, node_.Scalar(kPosition, 0)),
-                                               relax::GreaterEqual(column, relax::PrimValue(node_.Simplify(length))));
-      weights = Emit(relax::Where(is_outside, Real(0), weights));
+      weights = Emit(relax::Where(IsOutside(column, axis), Real(0), weights));
     }
     if (exclude_outside || antialias_) {
       weights = Emit(relax::Divide(weights, relax::Sum(weights, {{0}}, /*keepdims=*/true)));
