@@ -344,8 +344,18 @@ def twice():
             { y = Slice(x, b, c, last) z = Slice(a, d, e, last) }""")
 
 
+def parts_of_parts():
+    """Lengths that are worked out of lengths, again and again, by two ways to one result."""
+    steps = " ".join(f"p{i} = Slice(s{i}, m, k) s{i + 1} = Tile(p{i}, twice) t{i + 1} = Tile(p{i}, twice)" for i in range(6))
+    for first, last in ((1, 6), (0, 9), (2, 2)):
+        yield graph("PartsOfParts", [f(7, 4), f(first), f(last)], f"""g (float[N, 4] x, float[A] a, float[B] b) => (float y) <int64[2] twice = {{2, 1}}>
+            {{ m = Shape(a) k = Shape(b) s0 = Identity(x) {steps} size = Shape(t6) ones = ConstantOfShape<value: tensor = float[1] {{2.0}}>(size)
+               z = Add(s6, ones) y = Relu(z) }}""")
+
+
 def cases():
     yield from twice()
+    yield from parts_of_parts()
     yield from beside()
     yield from recurrent()
     yield from ranges_of_sizes()

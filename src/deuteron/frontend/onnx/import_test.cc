@@ -2,9 +2,11 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
+#include <sstream>
 
 #include "deuteron/ir/expr_functor.h"
 #include "deuteron/relax/expr.h"
@@ -151,6 +153,23 @@ TEST(Import, DimensionsJoinedAgainAndAgainDoNotGrow) {
   int64_t size = 0;
   PostOrderVisit(FirstDim(Main({.nodes = nodes, .inputs = inputs})), [&](const PrimExpr&) { ++size; });
   EXPECT_LE(size, 6);
+}
+
+TEST(Import, LengthsOfPartsOfPartsDoNotGrow) {
+  // Rows m to k of x twice; of these rows m to k, twice; and so on.
+  std::vector<Message> nodes = {Node("Shape", {"a"}, {"m"}), Node("Shape", {"b"}, {"k"})};
+  for (int i = 0; i < 8; ++i) {
+    const std::string at = std::to_string(i);
+    nodes.push_back(Node("Slice", {i == 0 ? "x" : "s" + at, "m", "k"}, {"part" + at}));
+    nodes.push_back(Node("Tile", {"part" + at, "twice"}, {"s" + std::to_string(i + 1)}));
+  }
+  nodes.push_back(Node("Identity", {"s8"}, {"y"}));
+  const std::vector<Message> inputs = {ValueInfo("x", {"n", "4"}), ValueInfo("a", {"m"}), ValueInfo("b", {"k"})};
+  const Graph graph = {.nodes = nodes, .initializers = {Ints("twice", {2, 1})}, .inputs = inputs};
+  std::istringstream text(script::Print(Load(Write(graph.Model()))));
+  size_t longest = 0;
+  for (std::string line; std::getline(text, line);) longest = std::max(longest, line.size());
+  EXPECT_LE(longest, 800u);
 }
 
 TEST(Import, TheFirstRowsOfATableAreAsManyAsWhatTheyAreAddedTo) {

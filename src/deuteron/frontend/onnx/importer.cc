@@ -74,6 +74,7 @@ int64_t Scope::Opset(std::string_view domain) const {
 Importer::Importer(std::shared_ptr<const ModelProto> model, const ImportOptions& options)
     : model_(std::move(model)), options_(options), custom_(options.custom), decoder_(model_) {
   root_.Import(model_->opsets);
+  root_.names_lengths = true;
   // Before its version 3 the format has no operator sets.
   if (model_->ir_version < 3) root_.opsets.try_emplace("", 1);
   for (const FunctionProto& function : model_->functions) functions_.emplace(function.name, &function);
@@ -216,6 +217,7 @@ void Importer::ImportNode(const NodeProto& node, Scope* scope) {
     if (i >= results.size() || !results[i].defined()) {
       DEUTERON_THROW(UnsupportedError) << "output " << i << " ('" << node.outputs[i] << "') is not supported";
     }
+    if (scope->names_lengths) long_dims_.Shorten(&results[i], Span(String(NodeSpanName(node))));
     scope->values[node.outputs[i]] = results[i];
   }
 }

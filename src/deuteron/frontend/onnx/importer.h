@@ -14,6 +14,7 @@
 
 #include "deuteron/frontend/onnx/custom.h"
 #include "deuteron/frontend/onnx/import.h"
+#include "deuteron/frontend/onnx/long_dims.h"
 #include "deuteron/frontend/onnx/node_context.h"
 #include "deuteron/frontend/onnx/tensor.h"
 #include "deuteron/relax/block_builder.h"
@@ -25,6 +26,9 @@ struct Scope {
   Scope* parent = nullptr;
   /// What is converted in it belongs to another function than what is around it.
   bool is_function = false;
+  /// It is the graph itself, or what follows in it for one of several ranks: whose long lengths have names. Those of a
+  /// loop's body would not be known outside.
+  bool names_lengths = false;
   std::unordered_map<std::string_view, Value> values;
   std::unordered_map<std::string, int64_t> opsets;
 
@@ -122,7 +126,7 @@ class Importer {
                       const PrimExpr& length, Scope* scope);
   /// What nodes make of `values`, in a scope of their own.
   Results ImportIn(std::span<const NodeProto* const> nodes, const std::vector<std::string_view>& outputs,
-                   std::unordered_map<std::string_view, Value> values);
+                   std::unordered_map<std::string_view, Value> values, bool names_lengths);
   /// Forgets what nodes have computed; which of `outputs` that is.
   static std::vector<std::string_view> Unbind(std::span<const NodeProto* const> nodes,
                                               const std::vector<std::string_view>& outputs, Scope* scope);
@@ -143,6 +147,7 @@ class Importer {
   CustomOperators custom_;
   TensorDecoder decoder_;
   relax::BlockBuilder builder_;
+  LongDims long_dims_{&builder_};
   Scope* scope_ = nullptr;
   Scope root_;
   /// Of a survey; else null.

@@ -108,9 +108,10 @@ NodeContext Importer::ContextOf(const NodeProto& node, Scope* scope) {
 }
 
 Results Importer::ImportIn(std::span<const NodeProto* const> nodes, const std::vector<std::string_view>& outputs,
-                           std::unordered_map<std::string_view, Value> values) {
+                           std::unordered_map<std::string_view, Value> values, bool names_lengths) {
   Scope inner;
   inner.parent = scope_;
+  inner.names_lengths = names_lengths;
   inner.values = std::move(values);
   ImportNodes(nodes, outputs, &inner);
   Results computed;
@@ -143,7 +144,7 @@ void Importer::ImportByRank(std::span<const NodeProto* const> nodes, const std::
     for (size_t i = 0; i < of_rank.size(); ++i) {
       if (of_rank[i].defined()) values[first.outputs[i]] = of_rank[i];
     }
-    return ImportIn(rest, wanted, std::move(values));
+    return ImportIn(rest, wanted, std::move(values), scope->names_lengths);
   });
   for (size_t i = 0; i < wanted.size(); ++i) scope->values[wanted[i]] = results[i];
 }
@@ -157,7 +158,7 @@ void Importer::ImportByLength(std::span<const NodeProto* const> nodes, const std
       lengths_.emplace_back(length, is_one);
       const size_t depth = lengths_.size();
       try {
-        Results results = ImportIn(nodes, wanted, {});
+        Results results = ImportIn(nodes, wanted, {}, scope->names_lengths);
         lengths_.resize(depth - 1);
         return results;
       } catch (...) {
@@ -230,7 +231,9 @@ relax::SeqExpr Importer::Sequence(const std::function<std::vector<Value>()>& bod
   builder_.BeginDataflowBlock();
   Array<relax::Expr> outputs;
   relax::BindingBlock block;
+  LongDims names = long_dims_;
   const auto close = [&] {
+    long_dims_ = std::move(names);
     block = builder_.EndBlock();
     builder_.EndBlock();
     scope_ = outer;
