@@ -1,5 +1,7 @@
 #include "deuteron/codegen/llvm/finish_loops.h"
 
+#include <algorithm>
+
 namespace deuteron::codegen {
 namespace {
 
@@ -41,6 +43,18 @@ unsigned SizeOf(const llvm::Loop& loop) {
   return size;
 }
 
+/// So many additions of vectors are those of a tile.
+constexpr auto kLeastSums = 8;
+
+bool HasTile(const llvm::Function& function) {
+  const auto is_sum = [](const llvm::Instruction& instruction) {
+    return instruction.getOpcode() == llvm::Instruction::FAdd && instruction.getType()->isVectorTy();
+  };
+  int64_t sums = 0;
+  for (const llvm::BasicBlock& block : function) sums += std::count_if(block.begin(), block.end(), is_sum);
+  return sums >= kLeastSums;
+}
+
 }  // namespace
 
 llvm::PreservedAnalyses FinishLoops::run(llvm::Function& function, llvm::FunctionAnalysisManager& analyses) {
@@ -53,6 +67,17 @@ llvm::PreservedAnalyses FinishLoops::run(llvm::Function& function, llvm::Functio
   llvm::PreservedAnalyses preserved;
   preserved.preserveSet<llvm::CFGAnalyses>();
   return preserved;
+}
+
+llvm::PreservedAnalyses ShareEnds::run(llvm::Function& function, llvm::FunctionAnalysisManager& analyses) {
+  const bool shares = !HasTile(function);
+  return llvm::SimplifyCFGPass(llvm::SimplifyCFGOptions()
+                                   .forwardSwitchCondToPhi(true)
+                                   .convertSwitchRangeToICmp(true)
+                                   .convertSwitchToLookupTable(true)
+                                   .needCanonicalLoops(false)
+                                   .sinkCommonInsts(shares))
+      .run(function, analyses);
 }
 
 }  // namespace deuteron::codegen

@@ -14,4 +14,11 @@ struct FinishLoops : llvm::PassInfoMixin<FinishLoops> {
   static llvm::PreservedAnalyses run(llvm::Function& function, llvm::FunctionAnalysisManager& analyses);
 };
 
+/// Simplifies branches. What both sides of one do is done once behind it, but for tiles: of one with all its rows and
+/// one with some, the sums would change registers on the way.
+struct ShareEnds : llvm::PassInfoMixin<ShareEnds> {
+  static constexpr const char* kName = "share-ends";
+  static llvm::PreservedAnalyses run(llvm::Function& function, llvm::FunctionAnalysisManager& analyses);
+};
+
 }  // namespace deuteron::codegen

@@ -39,10 +39,8 @@ constexpr std::string_view kPasses =
     "simplifycfg<switch-range-to-icmp>,early-cse<memssa>,jump-threading,correlated-propagation,"
     "instcombine<max-iterations=1;no-verify-fixpoint>,loop-mssa(licm<allowspeculation>),"
     "simplifycfg<switch-range-to-icmp>,finish-loops,loop(loop-unroll-full),sroa<modify-cfg>,gvn,"
-    // The loops of scalars that are left, and tails. What both copies of a tile do stays in each: shared, sums would
-    // change registers on the way.
-    "loop-vectorize,"
-    "simplifycfg<forward-switch-cond;switch-range-to-icmp;switch-to-lookup;no-keep-loops>,"
+    // The loops of scalars that are left, and tails.
+    "loop-vectorize,share-ends,"
     "loop-unroll<O2>,instcombine<max-iterations=1;no-verify-fixpoint>,loop-mssa(licm<allowspeculation>),"
     "div-rem-pairs,simplifycfg)";
 
@@ -129,8 +127,13 @@ void Optimize(llvm::Module* module, llvm::TargetMachine* machine, const CodegenO
   }
   builder.registerPipelineParsingCallback([](const llvm::StringRef name, llvm::FunctionPassManager& function_passes,
                                              llvm::ArrayRef<llvm::PassBuilder::PipelineElement>) {
-    if (name != FinishLoops::kName) return false;
-    function_passes.addPass(FinishLoops());
+    if (name == FinishLoops::kName) {
+      function_passes.addPass(FinishLoops());
+    } else if (name == ShareEnds::kName) {
+      function_passes.addPass(ShareEnds());
+    } else {
+      return false;
+    }
     return true;
   });
   llvm::ModulePassManager passes;
