@@ -38,7 +38,7 @@ constexpr std::string_view kPasses =
     "simplifycfg,sroa<modify-cfg>,early-cse,instcombine<max-iterations=1;no-verify-fixpoint>,"
     "simplifycfg<switch-range-to-icmp>,early-cse<memssa>,jump-threading,correlated-propagation,"
     "instcombine<max-iterations=1;no-verify-fixpoint>,loop-mssa(licm<allowspeculation>),"
-    "simplifycfg<switch-range-to-icmp>,finish-loops,loop(loop-unroll-full),sroa<modify-cfg>,gvn,"
+    "simplifycfg<switch-range-to-icmp>,finish-loops,loop(indvars,loop-unroll-full),sroa<modify-cfg>,gvn,"
     // The loops of scalars that are left, and tails.
     "loop-vectorize,share-ends,"
     "loop-unroll<O2>,instcombine<max-iterations=1;no-verify-fixpoint>,loop-mssa(licm<allowspeculation>),"
