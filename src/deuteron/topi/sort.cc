@@ -322,8 +322,7 @@ te::Tensor ArgTop(const te::Tensor& x, size_t axis, const PrimExpr& count, bool 
   const PrimExpr extent = x.shape()[axis];
   const auto length = AsConstInt(extent);
   const int64_t wanted = AsConstInt(count).value_or(0);
-  if (wanted > 0 && wanted <= kFew && length.value_or(0) < kLongLine)
-    return ArgTopFew(x, axis, wanted, descending);
+  if (wanted > 0 && wanted <= kFew && length.value_or(0) < kLongLine) return ArgTopFew(x, axis, wanted, descending);
   if (length && (*length <= kShortLine || 2 * wanted > *length))
     return FirstOf(Argsort(x, axis, descending), axis, count);
   Array<PrimExpr> shape = x.shape();
