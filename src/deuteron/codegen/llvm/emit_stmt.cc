@@ -49,10 +49,12 @@ llvm::MDNode* LoopMetadata(llvm::LLVMContext& context, const tir::ForNode* op) {
   return loop;
 }
 
-/// When a statement does anything, as a condition on what is known before it; null if it always may. Loops around one
-/// that runs no times do nothing.
+/// When the body of a loop does anything, as a condition on what is known before the loop; null if it always may. Loops
+/// around one that runs no times do nothing.
 class Activity {
  public:
+  explicit Activity(const tir::Var& loop_var) : inner_{loop_var.get()} {}
+
   PrimExpr Of(const tir::Stmt& stmt) {
     switch (stmt->kind) {
       case tir::StmtKind::kFor:
@@ -101,7 +103,7 @@ class Activity {
     return known;
   }
 
-  /// What is bound in the statement.
+  /// What is bound in the loop.
   std::unordered_set<const tir::VarNode*> inner_;
 };
 
@@ -158,7 +160,7 @@ void KernelEmitter::EmitSeq(const tir::SeqStmtNode* op) {
 
 void KernelEmitter::EmitFor(const tir::ForNode* op) {
   // Of a tensor without elements an axis may be as long as any number.
-  const PrimExpr runs = AsConstInt(op->extent) ? PrimExpr() : Activity().Of(op->body);
+  const PrimExpr runs = AsConstInt(op->extent) ? PrimExpr() : Activity(op->loop_var).Of(op->body);
   if (!runs.defined()) return EmitLoop(op);
   auto* loop = llvm::BasicBlock::Create(llvm_, "some", frame_->function);
   auto* after = llvm::BasicBlock::Create(llvm_, "none", frame_->function);

@@ -152,6 +152,22 @@ TEST(SymbolicCodegen, LanesBehindARowAreSummedUpWithoutMasks) {
   }
 }
 
+/// A loop whose length the one around it tells, alone in it.
+TEST(SymbolicCodegen, BlocksOfWhichTheLastIsShort) {
+  const Var n("n");
+  const te::Tensor x = te::Placeholder({n}, kFloat, "x");
+  const auto body = [&](const Array<tir::Buffer>& inputs, const Array<tir::Buffer>& outputs, const Array<Var>& block) {
+    const Var j("j");
+    const PrimExpr at = block[0] * 4 + j;
+    return te::ExternBlock{tir::For(j, I64(0), Min(I64(4), n - block[0] * 4), tir::ForKind::kSerial,
+                                    tir::BufferStore(outputs[0], tir::BufferLoad(inputs[0], {at}), {at}))};
+  };
+  const te::Tensor y = te::Extern("copy", {x}, {{{n}, kFloat}}, {CeilDiv(n, I64(4))}, body)[0];
+  const tir::PrimFunc func = te::CreatePrimFunc({x, y});
+  const tir::ScheduledFunc scheduled = tir::ApplyScheduleRules(func, Target::Host());
+  for (const int64_t extent : {0, 3, 10}) CheckAgainst(scheduled.func, func, 0, {{n, I64(extent)}});
+}
+
 /// Of a batch whose size the run tells there may be one image: tiles have pixels of it, not one of each of many.
 TEST(SymbolicCodegen, TilesOfOneImage) {
   const Var n("n");
