@@ -51,10 +51,8 @@ std::string StripSpaces(const std::string& text) {
   return stripped;
 }
 
-/// `equation` with "..." replaced by as many unused letters as the operands have axes for it.
-std::string ExpandEllipsis(const NodeContext& node, const std::string& equation, const std::vector<Expr>& operands) {
-  const size_t arrow = equation.find("->");
-  std::string inputs = equation.substr(0, arrow);
+/// What an equation says of each operand.
+std::vector<std::string> TermsOf(const std::string& inputs) {
   std::vector<std::string> terms(1);
   for (const char c : inputs) {
     if (c == ',') {
@@ -63,6 +61,14 @@ std::string ExpandEllipsis(const NodeContext& node, const std::string& equation,
       terms.back() += c;
     }
   }
+  return terms;
+}
+
+/// `equation` with "..." replaced by as many unused letters as the operands have axes for it.
+std::string ExpandEllipsis(const NodeContext& node, const std::string& equation, const std::vector<Expr>& operands) {
+  const size_t arrow = equation.find("->");
+  std::string inputs = equation.substr(0, arrow);
+  const std::vector<std::string> terms = TermsOf(inputs);
   if (terms.size() != operands.size()) {
     node.Fail("equation '" + equation + "' has " + std::to_string(terms.size()) + " terms for " +
               std::to_string(operands.size()) + " operands");
@@ -118,14 +124,7 @@ std::optional<size_t> PairIn(const std::string& term, char letter, char next) {
 std::string MergeSummed(const NodeContext& node, const std::string& equation, std::vector<Expr>* operands) {
   const size_t arrow = equation.find("->");
   const std::string output = equation.substr(arrow + 2);
-  std::vector<std::string> terms(1);
-  for (const char c : equation.substr(0, arrow)) {
-    if (c == ',') {
-      terms.emplace_back();
-    } else {
-      terms.back() += c;
-    }
-  }
+  std::vector<std::string> terms = TermsOf(equation.substr(0, arrow));
   const auto merge = [&](char letter, char next) {
     std::vector<size_t> places;
     std::optional<std::pair<PrimExpr, PrimExpr>> extents;

@@ -30,6 +30,13 @@ PoolOptions PoolOf(const NodeContext& node, const Window& window) {
 /// The least value of a dtype, as a constant.
 Expr Lowest(DataType dtype) { return relax::Constant(TensorFromSymbolic({dtype, {}, {MinValue(dtype)}})); }
 
+Expr MaxPool(const Expr& x, const PoolOptions& options) {
+  const auto pool = options.pool_size.size() == 1   ? relax::nn::MaxPool1D
+                    : options.pool_size.size() == 2 ? relax::nn::MaxPool2D
+                                                    : relax::nn::MaxPool3D;
+  return pool(x, options);
+}
+
 Expr AveragePool(const Expr& x, const PoolOptions& options) {
   const auto pool = options.pool_size.size() == 1   ? relax::nn::AvgPool1D
                     : options.pool_size.size() == 2 ? relax::nn::AvgPool2D
@@ -94,14 +101,8 @@ std::vector<PoolOptions> PartsOf(const PoolOptions& whole) {
 
 Expr GreatestOfWindows(const NodeContext& node, const Expr& x) {
   const WindowOver over = ReadWindowOver(node, x, {}, Lowest(node.DType(x)));
-  const PoolOptions options = PoolOf(node, over.window);
   Expr greatest = over.x;
-  for (const PoolOptions& part : PartsOf(options)) {
-    const auto pool = options.pool_size.size() == 1   ? relax::nn::MaxPool1D
-                      : options.pool_size.size() == 2 ? relax::nn::MaxPool2D
-                                                      : relax::nn::MaxPool3D;
-    greatest = node.Emit(pool(greatest, part));
-  }
+  for (const PoolOptions& part : PartsOf(PoolOf(node, over.window))) greatest = node.Emit(MaxPool(greatest, part));
   return greatest;
 }
 

@@ -174,7 +174,7 @@ class RunTimeResize {
     if (begin_.defined()) Extrapolate(i, places);
   }
 
-  /// Weights of elements outside of the input are 0, and the others' so much greater, where the model wants that.
+  /// Whether indices on an axis lie outside of the input.
   Expr IsOutside(const Expr& sources, int64_t axis) const {
     const PrimExpr length = node_.Simplify(node_.Shape(x_)[axis]);
     return relax::LogicalOr(relax::Less(sources, node_.Scalar(kPosition, 0)),
@@ -194,6 +194,7 @@ class RunTimeResize {
       const Expr distance = Emit(relax::Abs(relax::Subtract(fraction, Real(static_cast<double>(k)))));
       weights.push_back(Emit(Weight(distance)));
     }
+    // What lies outside has no weight then, and the rest so much more.
     if (node_.Flag("exclude_outside", false)) {
       Expr sum;
       for (size_t k = 0; k < sources.size(); ++k) {
@@ -220,29 +221,22 @@ class RunTimeResize {
     const int64_t axis = axes_[i];
     const int64_t rank = node_.Rank(x_);
     const PrimExpr length = node_.Shape(x_)[axis];
-    // Elements of the input are as far apart as those of the output where they are averaged.
     const int64_t reach = mode_ == "linear" ? 1 : 2;
-    PrimExpr border = I64(reach);
-    Expr narrow;
-    if (antialias_) {
-      narrow = Emit(relax::Minimum(Element(scales_, i), Real(1)));
-      const Expr wide = Emit(relax::Ceil(relax::Divide(Real(static_cast<double>(reach)), narrow)));
-      border = node_.BoundDims(node_.Reshaped(node_.CastTo(wide, kPosition), {I64(1)}), "the reach of a filter")[0];
-    }
+    // Elements of the input are as far apart as those of the output where they are averaged.
+    const Expr narrow = Emit(relax::Minimum(Element(scales_, i), Real(1)));
+    const Expr reached = Emit(relax::Ceil(relax::Divide(Real(static_cast<double>(reach)), narrow)));
+    const PrimExpr border =
+        node_.BoundDims(node_.Reshaped(node_.CastTo(reached, kPosition), {I64(1)}), "the reach of a filter")[0];
     const PrimExpr extended = node_.Simplify(length + border * 2);
     const Expr sources = Emit(relax::Subtract(Emit(relax::Arange(I64(0), extended, I64(1), kPosition)),
                                               relax::PrimValue(node_.Simplify(border))));
     const Expr column = node_.Reshaped(sources, {extended, I64(1)});
-    Expr distance = relax::Abs(relax::Subtract(ToReal(column), node_.Reshaped(places, {I64(1), sizes_[i]})));
-    if (antialias_) distance = relax::Multiply(distance, narrow);
-    Expr weights = Emit(Weight(Emit(distance)));
-    const bool exclude_outside = node_.Flag("exclude_outside", false);
-    if (exclude_outside) {
+    const Expr apart = relax::Abs(relax::Subtract(ToReal(column), node_.Reshaped(places, {I64(1), sizes_[i]})));
+    Expr weights = Emit(Weight(Emit(relax::Multiply(apart, narrow))));
+    if (node_.Flag("exclude_outside", false)) {
       weights = Emit(relax::Where(IsOutside(column, axis), Real(0), weights));
     }
-    if (exclude_outside || antialias_) {
-      weights = Emit(relax::Divide(weights, relax::Sum(weights, {{0}}, /*keepdims=*/true)));
-    }
+    weights = Emit(relax::Divide(weights, relax::Sum(weights, {{0}}, /*keepdims=*/true)));
     const DataType dtype = node_.DType(x_);
     const Expr wide = ToReal(Emit(relax::Take(x_, Inside(sources, i), axis)));
     if (axis == rank - 1) {
