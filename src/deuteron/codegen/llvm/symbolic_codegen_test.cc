@@ -1,4 +1,6 @@
 /// Kernels whose extents the run tells: what lowering does about them, and that the results are right.
+#include <sstream>
+
 #include "deuteron/codegen/llvm/kernel_test_util.h"
 #include "deuteron/ir/expr_kind.h"
 #include "deuteron/te/tensor.h"
@@ -38,15 +40,54 @@ int64_t InnerDivisions(const tir::PrimFunc& func, int levels) {
   return counter.count;
 }
 
-/// Masked stores in the code for a function.
-int64_t MaskedStores(const tir::PrimFunc& func, const Target& target) {
+IRModule Lowered(const tir::PrimFunc& func, const Target& target) {
   IRModule module = IRModule::Empty();
   module.AddUnique("kernel", tir::LowerPrimFunc(func, target));
-  const std::string code = EmitLlvmIr(module, target, {});
-  const std::string call = "call void @llvm.masked.store";
+  return module;
+}
+
+int64_t Count(const std::string& text, const std::string& part) {
   int64_t count = 0;
-  for (size_t at = code.find(call); at != std::string::npos; at = code.find(call, at + 1)) ++count;
+  for (size_t at = text.find(part); at != std::string::npos; at = text.find(part, at + 1)) ++count;
   return count;
+}
+
+/// Masked stores in the code for a function.
+int64_t MaskedStores(const tir::PrimFunc& func, const Target& target) {
+  return Count(EmitLlvmIr(Lowered(func, target), target, {}), "call void @llvm.masked.store");
+}
+
+/// Of assembly, what is between two labels, with the most occurrences of `part`.
+std::string LargestBlock(const std::string& code, const std::string& part) {
+  std::istringstream lines(code);
+  std::string block, largest;
+  for (std::string line; std::getline(lines, line);) {
+    if (line.ends_with(':')) block.clear();
+    block += line + "\n";
+    if (Count(block, part) > Count(largest, part)) largest = block;
+  }
+  return largest;
+}
+
+/// Instructions of 512 bits that load from the stack or store to it.
+int64_t VectorsOnStack(const std::string& block) {
+  std::istringstream lines(block);
+  int64_t count = 0;
+  for (std::string line; std::getline(lines, line);) count += Count(line, "zmm") > 0 && Count(line, "(%rsp)") > 0;
+  return count;
+}
+
+/// The product of `x` and `y`, batches of two dimensions.
+tir::PrimFunc BatchedProduct(const Array<PrimExpr>& x_shape, const Array<PrimExpr>& y_shape) {
+  const te::Tensor x = te::Placeholder(x_shape, kFloat, "x"), y = te::Placeholder(y_shape, kFloat, "y");
+  const tir::IterVar k = te::ReduceAxis(x_shape[3]);
+  const te::Tensor product = te::Compute(
+      {x_shape[0], x_shape[1], x_shape[2], y_shape[3]},
+      [&](const Array<Var>& i) {
+        return te::Sum(x({i[0], i[1], i[2], k->var}) * y({i[0], i[1], k->var, i[3]}), {k});
+      },
+      "product");
+  return te::CreatePrimFunc({x, y, product});
 }
 
 /// A convolution with its activation, of an image whose height and width are symbols, in windows of `window` by
@@ -113,6 +154,29 @@ TEST(SymbolicCodegen, DivisionsLeaveTheInnerLoops) {
   EXPECT_EQ(InnerDivisions(tir::LowerPrimFunc(scheduled.func, Target::Host()), 2), 0);
   for (const auto& [rows, columns] : {std::pair{10, 14}, std::pair{1, 1}, std::pair{3, 33}, std::pair{0, 5}}) {
     CheckAgainst(scheduled.func, func, 1e-5, {{height, I64(rows)}, {width, I64(columns)}});
+  }
+}
+
+/// The addresses of a tile's rows are not constants from each other: still its sums stay in registers.
+TEST(SymbolicCodegen, SumsOfATileStayInRegisters) {
+  const Var batch("batch"), n("n");
+  const tir::PrimFunc func = BatchedProduct({batch, I64(8), n, n}, {batch, I64(8), n, I64(64)});
+  const Target target = Target::Parse("llvm -mcpu=znver4");
+  const tir::PrimFunc scheduled = tir::ApplyScheduleRules(func, target).func;
+  EXPECT_EQ(VectorsOnStack(LargestBlock(EmitAssembly(Lowered(scheduled, target), target, {}), "vfmadd")), 0);
+  for (const int64_t rows : {1, 37}) CheckAgainst(scheduled, func, 1e-5, {{batch, I64(2)}, {n, I64(rows)}});
+}
+
+/// The run tells the number of columns: panels of whole vectors are laid out, of which the last one is padded.
+TEST(SymbolicCodegen, PanelsOfColumns) {
+  const Var batch("batch"), rows("rows"), depth("depth"), columns("columns");
+  const tir::PrimFunc func = BatchedProduct({batch, I64(2), rows, depth}, {batch, I64(2), depth, columns});
+  const Target target = Target::Parse("llvm -mcpu=x86-64-v4 -threads=2");
+  const tir::ScheduledFunc scheduled = tir::ApplyScheduleRules(func, target);
+  EXPECT_EQ(scheduled.rule, "contraction");
+  for (const auto& [m, k, n] : {std::tuple{1, 1, 1}, {33, 5, 100}, {8, 0, 3}, {20, 64, 64}, {0, 3, 2}, {70, 9, 129}}) {
+    CheckAgainst(tir::ApplyScheduleRules(func, Target::Host()).func, func, 1e-5,
+                 {{batch, I64(2)}, {rows, I64(m)}, {depth, I64(k)}, {columns, I64(n)}});
   }
 }
 

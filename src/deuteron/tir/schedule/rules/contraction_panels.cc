@@ -86,6 +86,7 @@ void LayPanels(Schedule* schedule, const Target& target, ContractionPlan* plan) 
   if (plan->epilogue.empty()) plan->epilogue = schedule->CacheWrite(plan->anchor, "local");
   plan->panels = CopyOperand(schedule, plan->anchor, b->buffer);
   schedule->PadIter(plan->anchor, *vector, length);
+  if (!columns) plan->panel_length = length;
   const PrimExpr& depth = block->iter_vars[roles.k[0]]->var;
   std::vector<LayoutDim> layout;
   LayoutDim outer, whole, inner;

@@ -244,7 +244,7 @@ void ChooseTile(const SBlock& block, const MatmulRoles& roles, const BufferLoad&
   for (const size_t axis : roles.k) depth *= AssumedExtent(block->iter_vars[axis]->dom->extent);
   for (const size_t axis : row_axes) num_rows *= AssumedExtent(block->iter_vars[axis]->dom->extent);
   depth = std::min(depth, kMostDepth);  // of more, a part at a time
-  const int64_t all_vectors = channels.value_or(plan->vector_extent) / plan->lanes;
+  const int64_t all_vectors = channels.value_or(plan->panel_length.value_or(plan->vector_extent)) / plan->lanes;
   const int64_t panel = std::max<int64_t>(costs.PanelBytes() / (depth * target.machine.vector_bits / 8), 1);
   const int64_t piece = std::max<int64_t>(all_vectors / target.machine.threads, 1);
   double least = 0;
@@ -358,6 +358,11 @@ int64_t BytesOfPassingRows(int64_t a_bytes, int64_t b_bytes, int64_t rows, const
   return best;
 }
 
+/// So many columns are assumed where the run tells their number: whole panels.
+int64_t AssumedLength(const ContractionPlan& plan) {
+  return (kUnknownExtent + *plan.panel_length - 1) / *plan.panel_length * *plan.panel_length;
+}
+
 /// Chooses a tile whose vectors divide their axis; false if there is none.
 bool PlanWholeVectors(const SBlock& block, const MatmulRoles& roles, const Array<PrimExpr>& output,
                       const Target& target, ContractionPlan* plan) {
@@ -388,10 +393,10 @@ bool PlanWholeVectors(const SBlock& block, const MatmulRoles& roles, const Array
     return false;
   }
   const auto vector_extent = extent_of(plan->vector);
-  if (!vector_extent) return false;
-  plan->vector_extent = *vector_extent;
-  if (*vector_extent % channels.value_or(1) != 0) return false;
-  plan->lanes = costs.DividingLanes(channels.value_or(*vector_extent));
+  if (!vector_extent && !plan->panel_length) return false;
+  plan->vector_extent = vector_extent.value_or(AssumedLength(*plan));
+  if (plan->vector_extent % channels.value_or(1) != 0) return false;
+  plan->lanes = costs.DividingLanes(channels.value_or(plan->vector_extent));
   if (plan->lanes == 0) return false;
   const BufferLoad& a = vector_is_rhs ? roles.lhs_load : roles.rhs_load;
   const BufferLoad& b = vector_is_rhs ? roles.rhs_load : roles.lhs_load;
@@ -475,8 +480,11 @@ bool PlanContraction(const Schedule& schedule, const Target& any_target, Contrac
   if (written->source->kind == ExprKind::kCall) target.machine = MachineOfPairs(target.machine);
   const bool whole = PlanWholeVectors(block, roles, written->indices, target, plan);
   if (!whole || !plan->contiguous_output || plan->lanes != Lanes(target)) {
-    ContractionPlan pixels{
-        .anchor = plan->anchor, .epilogue = plan->epilogue, .panels = plan->panels, .widened = plan->widened};
+    ContractionPlan pixels{.anchor = plan->anchor,
+                           .epilogue = plan->epilogue,
+                           .panels = plan->panels,
+                           .panel_length = plan->panel_length,
+                           .widened = plan->widened};
     const bool is_image = PlanPixels(block, roles, written->indices, target, &pixels);
     if (!whole && !is_image) return false;
     if (is_image && (!whole || PixelsPay(block, roles, *plan, pixels, target))) *plan = pixels;

@@ -14,6 +14,8 @@ struct ContractionPlan {
   Block epilogue;
   /// The block that lays B out in panels, where it does not lie so.
   Block panels;
+  /// Elements of a row of a panel, where the number of columns is a multiple of that which the run tells.
+  std::optional<int64_t> panel_length;
   /// The block that brings A to float32, where it is narrower; and whether each tile does so with the rows that it
   /// reads, again for each panel of B, rather than once, through memory.
   Block widened;
