@@ -36,7 +36,10 @@ class BufferCollector : public tir::StmtExprVisitor {
 /// that the extents of the buffers consist of, if `with_extents`.
 class UseCollector : public tir::StmtExprVisitor {
  public:
-  explicit UseCollector(bool with_extents) : with_extents_(with_extents) {}
+  using Loads = std::function<bool(const tir::BufferLoadNode*)>;
+  /// Extents of buffers are used by all accesses, or by some loads.
+  UseCollector(bool with_extents, Loads needs_extents)
+      : with_extents_(with_extents), needs_extents_(std::move(needs_extents)) {}
   std::vector<const tir::VarNode*> used;
 
  protected:
@@ -44,22 +47,23 @@ class UseCollector : public tir::StmtExprVisitor {
     if (seen_.insert(op).second) used.push_back(op);
   }
   void VisitBufferStore_(const tir::BufferStoreNode* op) override {
-    Visit(op->buffer);
+    Visit(op->buffer, with_extents_);
     StmtExprVisitor::VisitBufferStore_(op);
   }
   void VisitBufferLoad_(const tir::BufferLoadNode* op) override {
-    Visit(op->buffer);
+    Visit(op->buffer, with_extents_ || needs_extents_(op));
     StmtExprVisitor::VisitBufferLoad_(op);
   }
 
  private:
-  void Visit(const tir::Buffer& buffer) {
+  void Visit(const tir::Buffer& buffer, bool with_extents) {
     VisitVar_(buffer->data.get());
-    if (!with_extents_) return;
+    if (!with_extents) return;
     for (const PrimExpr& extent : buffer->shape) VisitExpr(extent);
   }
 
   bool with_extents_;
+  Loads needs_extents_;
   std::unordered_set<const tir::VarNode*> seen_;
 };
 
@@ -269,7 +273,9 @@ llvm::Function* KernelEmitter::OutlineParallelBody(const tir::ForNode* op, llvm:
 }
 
 void KernelEmitter::EmitParallelFor(const tir::ForNode* op) {
-  UseCollector uses(options_.check_bounds);
+  UseCollector uses(options_.check_bounds, [&](const tir::BufferLoadNode* load) {
+    return load->indices.size() == 1 && LooksForNearLanes(load->buffer, load->indices[0]);
+  });
   uses.VisitStmt(op->body);
   uses.VisitExpr(op->min);
   std::vector<const tir::VarNode*> captured;

@@ -226,10 +226,7 @@ llvm::Value* KernelEmitter::EmitLoad(const tir::BufferLoadNode* op) {
     if (llvm::Value* column = EmitTransposedLoad(buffer, ramp, *stride)) return FromMemory(column, element);
   }
   if (llvm::Value* spanned = EmitSpannedLoad(buffer, index)) return spanned;
-  llvm::Value* addresses = ElementAddress(buffer, EmitIndex(index));
-  llvm::Instruction* gather =
-      builder_.CreateMaskedGather(type, addresses, align, FullMask(lanes), llvm::Constant::getNullValue(type));
-  return FromMemory(Annotate(gather, buffer), element);
+  return FromMemory(EmitGather(buffer, index), element);
 }
 
 void KernelEmitter::EmitStore(const tir::BufferStoreNode* op) {

@@ -134,6 +134,11 @@ class KernelEmitter {
   llvm::Value* EmitSpannedLoad(const tir::Buffer& buffer, const PrimExpr& index);
   /// The same of a few runs that lie apart: elements at constant `offsets` from `first`; null if they are many.
   llvm::Value* EmitRuns(const tir::Buffer& buffer, const PrimExpr& first, const std::vector<int64_t>& offsets);
+  // emit_gather.cc
+  /// Lanes that lie anywhere, as they are in memory.
+  llvm::Value* EmitGather(const tir::Buffer& buffer, const PrimExpr& index);
+  /// Whether the code for that compares lanes with the extent of the buffer.
+  bool LooksForNearLanes(const tir::Buffer& buffer, const PrimExpr& index) const;
   // emit_transpose.cc
   /// One of the loads next to each other, at a stride, from a tile on the stack at constant places; null if it is no
   /// such load.
