@@ -36,6 +36,16 @@ def cases():
         for ratio in (0, 2):
             yield case("RoiAlign", [x, boxes, np.array([0, 1, 1, 0], I)], output_height=3, output_width=2, sampling_ratio=ratio)
         yield case("RoiAlign", [x, boxes[:1] + 1, np.array([1], I)], output_height=2, output_width=5, sampling_ratio=3, spatial_scale=0.5, mode="max")
+    # Images that are resized: rows of several vectors, by ratios and to lengths.
+    for mode in ("linear", "cubic", "nearest"):
+        for place in ("half_pixel", "asymmetric", "align_corners", "pytorch_half_pixel", "half_pixel_symmetric"):
+            for scales in ([1, 1, 2, 2], [1, 1, 1.5, 0.75], [1, 1, 0.5, 3], [1, 1, 0.25, 0.7]):
+                if mode == "nearest" and 0.7 in scales:
+                    continue  # ties that float32 rounds either way
+                yield case("Resize", [f(2, 3, 9, 70), None, Const(scales, F)], 19, mode=mode, coordinate_transformation_mode=place)
+            yield case("Resize", [f(2, 3, 9, 70), None, None, Const([2, 3, 14, 111], I)], 19, mode=mode, coordinate_transformation_mode=place)
+        yield case("Resize", [f(2, 50), None, Const([1, 1.5], F)], 19, mode=mode)
+        yield case("Resize", [f(1, 2, 5, 6, 37), None, Const([1, 1, 2, 0.5, 1.25], F)], 19, mode=mode)
     # Windows that are read an axis at a time.
     for options in [{}, {"pads": [2, 2, 2, 2]}, {"strides": [2, 3], "pads": [1, 0, 2, 1]}, {"dilations": [2, 1], "ceil_mode": 1, "strides": [2, 2]}]:
         yield case("MaxPool", [f(2, 3, 17, 19)], kernel_shape=[5, 7], **options)

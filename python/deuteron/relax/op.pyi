@@ -144,6 +144,9 @@ class image:
     def grid_sample(data: Any, grid: Any, method: Any = ..., layout: Any = ..., padding_mode: Any = ..., align_corners: Any = ...) -> Call:
         """relax.image.grid_sample(data, grid). Attributes: method, layout, padding_mode, align_corners. A UsageError for others."""
     @staticmethod
+    def resample(data: Any, size: Any, axes: Any = ..., numerators: Any = ..., denominators: Any = ..., method: Any = ..., coordinate_transformation_mode: Any = ..., rounding_method: Any = ..., cubic_alpha: Any = ..., cubic_exclude: Any = ...) -> Call:
+        """relax.image.resample(data, size). Attributes: axes, numerators, denominators, method, coordinate_transformation_mode, rounding_method, cubic_alpha, cubic_exclude. A UsageError for others."""
+    @staticmethod
     def resize2d(data: Any, size: Any, roi: Any = ..., layout: Any = ..., method: Any = ..., coordinate_transformation_mode: Any = ..., rounding_method: Any = ..., cubic_alpha: Any = ..., cubic_exclude: Any = ..., extrapolation_value: Any = ..., out_dtype: Any = ...) -> Call:
         """relax.image.resize2d(data, size). Attributes: roi, layout, method, coordinate_transformation_mode, rounding_method, cubic_alpha, cubic_exclude, extrapolation_value, out_dtype. A UsageError for others."""
     @staticmethod

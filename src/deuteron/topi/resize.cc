@@ -4,6 +4,7 @@
 #include "deuteron/topi/resize.h"
 
 #include <algorithm>
+#include <limits>
 #include <map>
 #include <numeric>
 
@@ -32,35 +33,55 @@ PrimExpr FloorQuotient(const PrimExpr& position, const PrimExpr& scale, const Pr
 /// The source coordinate of a position of the result on one axis.
 class Coordinate {
  public:
-  Coordinate(PrimExpr position, PrimExpr source, PrimExpr result, const ResizeSpec& spec, double roi_begin,
-             double roi_end)
+  Coordinate(PrimExpr position, PrimExpr source, PrimExpr result, const ResizeSpec& spec, size_t axis)
       : position_(std::move(position)), source_(std::move(source)), result_(std::move(result)), spec_(spec) {
     const std::string& mode = spec.coordinate_mode;
-    scale_ = source_;
+    // How far an element of the result moves in the source.
+    const ResizeRatio ratio = axis < spec.ratios.size() ? spec.ratios[axis] : ResizeRatio{};
+    const bool has_ratio = ratio.numerator != 0;
+    const PrimExpr step = has_ratio ? I64(ratio.denominator) : source_;
+    const PrimExpr whole = has_ratio ? I64(ratio.numerator) : result_;
+    scale_ = step;
     offset_ = I64(0);
-    divisor_ = result_;
-    if (mode == "half_pixel" || mode == "pytorch_half_pixel") {
-      const bool is_single = mode == "pytorch_half_pixel" && IsOne(result_);
-      scale_ = is_single ? I64(0) : source_ * 2;
-      offset_ = is_single ? I64(0) : source_ - result_;
-      divisor_ = result_ * 2;
+    divisor_ = whole;
+    if (mode == "half_pixel" || mode == "pytorch_half_pixel" || mode == "half_pixel_symmetric") {
+      scale_ = step * 2;
+      offset_ = step - whole;
+      divisor_ = whole * 2;
+      if (mode == "pytorch_half_pixel") {
+        scale_ = UnlessSingle(scale_);
+        offset_ = UnlessSingle(offset_);
+      }
+      // What the result falls short of the ratio is left over on both sides.
+      if (has_ratio && mode == "half_pixel_symmetric") offset_ = offset_ + source_ * whole - result_ * step;
     } else if (mode == "tf_half_pixel_for_nn") {
-      scale_ = source_ * 2;
-      offset_ = source_;
-      divisor_ = result_ * 2;
+      scale_ = step * 2;
+      offset_ = step;
+      divisor_ = whole * 2;
     } else if (mode == "align_corners") {
       scale_ = IsOne(result_) ? I64(0) : source_ - 1;
       divisor_ = AsConstInt(result_) ? I64(std::max<int64_t>(*AsConstInt(result_) - 1, 1)) : Max(result_ - 1, I64(1));
     } else if (mode == "tf_crop_and_resize") {
+      const size_t count = spec.roi.size() / 2;
+      const double begin = axis < count ? spec.roi[axis] : 0.0;
+      const double end = axis < count ? spec.roi[count + axis] : 1.0;
       const PrimExpr last = Real(source_ - 1);
-      const PrimExpr step = Real(roi_end - roi_begin) * last / Real(Max(result_ - 1, I64(1)));
-      real_ =
-          IsOne(result_) ? Real(0.5 * (roi_begin + roi_end)) * last : Real(roi_begin) * last + Real(position_) * step;
+      const PrimExpr stride = Real(end - begin) * last / Real(Max(result_ - 1, I64(1)));
+      real_ = IsOne(result_) ? Real(0.5 * (begin + end)) * last : Real(begin) * last + Real(position_) * stride;
     } else if (mode != "asymmetric") {
       DEUTERON_THROW(UnsupportedError) << "resize: unknown coordinate transformation mode \"" << mode << "\"";
     }
   }
 
+  /// Whether indices and weights are quotients that are better looked up: not those of nearest elements by powers of
+  /// two, since vectors of them are loaded whole.
+  bool IsDear() const {
+    if (real_.defined()) return false;
+    const auto a = AsConstInt(scale_), b = AsConstInt(offset_), d = AsConstInt(divisor_);
+    if (!a || !b || !d) return true;
+    const int64_t divisor = *d / std::max<int64_t>(std::gcd(*a, *d), 1);
+    return spec_.method == "nearest_neighbor" ? (divisor & (divisor - 1)) != 0 : divisor != 1;
+  }
   /// The greatest index at or below the coordinate.
   PrimExpr FloorIndex() const {
     return real_.defined() ? Floor(real_) : FloorQuotient(position_, scale_, offset_, divisor_);
@@ -107,6 +128,12 @@ class Coordinate {
   PrimExpr IsInside(const PrimExpr& index) const { return index >= 0 && index < source_; }
 
  private:
+  /// 0 where the result has one element.
+  PrimExpr UnlessSingle(const PrimExpr& value) const {
+    if (AsConstInt(result_)) return IsOne(result_) ? I64(0) : value;
+    return SelectExpr(Equal(result_, 1), I64(0), value);
+  }
+
   PrimExpr NearestOfReal(const std::string& rounding) const {
     if (rounding == "floor") return Floor(real_);
     if (rounding == "ceil") return CastTo(DataType::Int(64), CallIntrin("ceil", {real_}));
@@ -181,26 +208,30 @@ struct TapTables {
   std::vector<Tap> At(const PrimExpr& position) const {
     std::vector<Tap> taps;
     for (size_t i = 0; i < indices.size(); ++i) {
-      taps.push_back({indices[i]({position}), i < weights.size() ? weights[i]({position}) : PrimExpr()});
+      taps.push_back({CastTo(DataType::Int(64), indices[i]({position})),
+                      i < weights.size() ? weights[i]({position}) : PrimExpr()});
     }
     return taps;
   }
 };
 
-TapTables TablesOf(const PrimExpr& source, const PrimExpr& result, const ResizeSpec& spec) {
+TapTables TablesOf(const PrimExpr& source, const PrimExpr& result, const ResizeSpec& spec, size_t axis) {
   const auto taps_at = [&](const tir::Var& position) {
     arith::Analyzer analyzer;
     analyzer.Bind(position, tir::Range::FromMinExtent(I64(0), result));
-    return TapsOf(Coordinate(position, source, result, spec, 0.0, 1.0), spec, &analyzer);
+    return TapsOf(Coordinate(position, source, result, spec, axis), spec, &analyzer);
   };
   const auto table = [&](const std::function<PrimExpr(const Tap&)>& part, size_t tap, const std::string& name) {
     return te::Compute({result}, [&](const Array<tir::Var>& at) { return part(taps_at(at[0])[tap]); }, name,
                        {{tir::kComputedOnce, true}});
   };
+  // Of 32 bits there are twice as many in a vector.
+  const auto length = AsConstInt(source);
+  const DataType type = DataType::Int(length && *length <= std::numeric_limits<int32_t>::max() ? 32 : 64);
   TapTables tables;
   const std::vector<Tap> some = taps_at(tir::Var("position"));
   for (size_t tap = 0; tap < some.size(); ++tap) {
-    tables.indices.push_back(table([](const Tap& of) { return of.index; }, tap, "tap_index"));
+    tables.indices.push_back(table([type](const Tap& of) { return CastTo(type, of.index); }, tap, "tap_index"));
     if (some[tap].weight.defined()) {
       tables.weights.push_back(table([](const Tap& of) { return of.weight; }, tap, "tap_weight"));
     }
@@ -224,23 +255,41 @@ PrimExpr Interpolate(const te::Tensor& x, const std::vector<size_t>& axes, const
 }
 
 /// Whether every position of an axis is its own.
-bool KeepsLength(const te::Tensor& x, size_t axis, const Array<PrimExpr>& shape, const ResizeSpec& spec) {
-  return spec.coordinate_mode != "tf_crop_and_resize" && spec.coordinate_mode != "tf_half_pixel_for_nn" &&
-         ExprEqual(shape[axis], x.shape()[axis]);
+bool KeepsLength(const te::Tensor& x, const std::vector<size_t>& axes, size_t i, const Array<PrimExpr>& shape,
+                 const ResizeSpec& spec) {
+  if (spec.coordinate_mode == "tf_crop_and_resize" || spec.coordinate_mode == "tf_half_pixel_for_nn") return false;
+  if (i < spec.ratios.size() && spec.ratios[i].numerator != spec.ratios[i].denominator) return false;
+  return ExprEqual(shape[axes[i]], x.shape()[axes[i]]);
+}
+
+/// Rows of so many elements or more are worth a table.
+constexpr int64_t kFewestRowsOfTable = 8;
+
+/// Whether what is divided is the same for many elements of the result.
+bool NeedsTable(const te::Tensor& x, const std::vector<size_t>& axes, size_t i, const Array<PrimExpr>& shape,
+                const ResizeSpec& spec) {
+  const size_t axis = axes[i];
+  const Coordinate coordinate(tir::Var("position"), x.shape()[axis], shape[axis], spec, i);
+  if (!coordinate.IsDear()) return false;
+  int64_t rows = 1;
+  for (int64_t dim = 0; dim < std::ssize(shape) && rows < kFewestRowsOfTable; ++dim) {
+    if (dim != static_cast<int64_t>(axis)) rows *= AsConstInt(shape[dim]).value_or(kFewestRowsOfTable);
+  }
+  return rows >= kFewestRowsOfTable;
 }
 
 }  // namespace
 
 te::Tensor Resize(const te::Tensor& x, const std::vector<size_t>& axes, const Array<PrimExpr>& shape,
                   const ResizeSpec& spec) {
-  const bool is_crop = spec.coordinate_mode == "tf_crop_and_resize";
   std::map<size_t, TapTables> tables;
-  for (const size_t axis : axes) {
-    const bool is_known = AsConstInt(shape[axis]) && AsConstInt(x.shape()[axis]);
-    if (!is_crop && !is_known && !KeepsLength(x, axis, shape, spec)) {
-      tables.emplace(axis, TablesOf(x.shape()[axis], shape[axis], spec));
-    }
+  for (size_t i = 0; i < axes.size(); ++i) {
+    if (KeepsLength(x, axes, i, shape, spec) || !NeedsTable(x, axes, i, shape, spec)) continue;
+    tables.emplace(i, TablesOf(x.shape()[axes[i]], shape[axes[i]], spec, i));
   }
+  deuteron::Map<String, Any> asks;
+  // Indices that are loaded look like those of a gather.
+  if (!tables.empty()) asks.Set(tir::kOpPattern, tir::kAcceptsElementwise);
   return te::Compute(
       shape,
       [&](const Array<tir::Var>& vars) {
@@ -253,15 +302,13 @@ te::Tensor Resize(const te::Tensor& x, const std::vector<size_t>& axes, const Ar
         PrimExpr is_outside;
         for (size_t i = 0; i < axes.size(); ++i) {
           const size_t axis = axes[i];
-          const double begin = spec.roi.size() == 2 * axes.size() ? spec.roi[i] : 0.0;
-          const double end = spec.roi.size() == 2 * axes.size() ? spec.roi[axes.size() + i] : 1.0;
-          if (KeepsLength(x, axis, shape, spec)) continue;
+          if (KeepsLength(x, axes, i, shape, spec)) continue;
           resampled.push_back(axis);
-          if (const auto known = tables.find(axis); known != tables.end()) {
+          if (const auto known = tables.find(i); known != tables.end()) {
             taps.push_back(known->second.At(vars[axis]));
             continue;
           }
-          const Coordinate coordinate(vars[axis], x.shape()[axis], shape[axis], spec, begin, end);
+          const Coordinate coordinate(vars[axis], x.shape()[axis], shape[axis], spec, i);
           taps.push_back(TapsOf(coordinate, spec, &analyzer));
           if (const PrimExpr outside = coordinate.IsOutside(); outside.defined()) {
             is_outside = is_outside.defined() ? is_outside || outside : outside;
@@ -271,7 +318,7 @@ te::Tensor Resize(const te::Tensor& x, const std::vector<size_t>& axes, const Ar
         if (!is_outside.defined()) return value;
         return IfThenElse(is_outside, MakeConst(spec.out_dtype, spec.extrapolation_value), value);
       },
-      "resize");
+      "resize", asks);
 }
 
 }  // namespace deuteron::topi

@@ -9,6 +9,12 @@
 
 namespace deuteron::topi {
 
+/// The length of a result by that of the source, which is rounded down to a whole number of elements.
+struct ResizeRatio {
+  int64_t numerator = 0;
+  int64_t denominator = 0;
+};
+
 /// Names as in relax::Resize2DAttrs.
 struct ResizeSpec {
   std::string method;
@@ -19,6 +25,9 @@ struct ResizeSpec {
   double extrapolation_value = 0.0;
   /// Of the axes, in their order: begins, then ends, relative.
   std::vector<double> roi;
+  /// Of the axes, in their order; none, or zeros, where the ratio is that of the lengths. "half_pixel_symmetric" is the
+  /// same as "half_pixel" then.
+  std::vector<ResizeRatio> ratios;
   DataType out_dtype;
 };
 

@@ -60,22 +60,26 @@ llvm::Value* KernelEmitter::EmitGather(const tir::Buffer& buffer, const PrimExpr
                                     [&](const tir::Var& var) { return values_.count(var.get()) > 0; });
   if (!LooksForNearLanes(buffer, index) || !is_known) return gather(EmitIndex(index));
   const SharedIndex parts = Split(index);
-  llvm::Value* rest = EmitIndex(parts.rest);
-  llvm::Value* first = builder_.CreateExtractElement(rest, uint64_t{0});
-  llvm::Value* offsets = builder_.CreateSub(rest, Splat(first, lanes));
+  // Lanes of 32 bits are compared as such: two that are both in a buffer of fewer elements are not 2^32 apart.
+  const auto* widened = parts.rest.as<tir::CastNode>();
+  const bool is_narrow = widened != nullptr && widened->value->dtype.element() == DataType::Int(32);
+  llvm::Value* lane = is_narrow ? EmitExpr(widened->value) : EmitIndex(parts.rest);
+  llvm::Value* begin = builder_.CreateExtractElement(lane, uint64_t{0});
+  llvm::Value* offsets = builder_.CreateSub(lane, Splat(begin, lanes));
   // Of the two vectors that begin with the first lane's element.
   const auto span = static_cast<uint64_t>(2 * lanes);
-  llvm::Value* are_near = builder_.CreateICmpULT(offsets, Splat(builder_.getInt64(span), lanes));
+  llvm::Value* are_near = builder_.CreateICmpULT(offsets, llvm::ConstantInt::get(offsets->getType(), span));
   if (mask_ != nullptr) are_near = builder_.CreateOr(are_near, builder_.CreateNot(mask_));
-  llvm::Value* whole = rest;
-  if (parts.shared.defined()) {
-    llvm::Value* shared = EmitIndex(parts.shared);
-    first = builder_.CreateAdd(first, shared);
-    whole = builder_.CreateAdd(rest, Splat(shared, lanes));
-  }
-  llvm::Value* last = builder_.CreateSub(EmitIndex(buffer->shape[0]), builder_.getInt64(span));
+  llvm::Value* shared = parts.shared.defined() ? EmitIndex(parts.shared) : builder_.getInt64(0);
+  llvm::Value* first = builder_.CreateAdd(builder_.CreateSExt(begin, builder_.getInt64Ty()), shared);
+  llvm::Value* extent = EmitIndex(buffer->shape[0]);
+  llvm::Value* last = builder_.CreateSub(extent, builder_.getInt64(span));
   llvm::Value* is_inside =
       builder_.CreateAnd(builder_.CreateICmpSGE(first, builder_.getInt64(0)), builder_.CreateICmpSLE(first, last));
+  if (is_narrow) {
+    llvm::Value* most = builder_.getInt64(uint64_t{1} << 31);
+    is_inside = builder_.CreateAnd(is_inside, builder_.CreateICmpULE(extent, most));
+  }
   llvm::Value* may_permute = builder_.CreateAnd(builder_.CreateAndReduce(are_near), is_inside);
   const auto block = [&](const char* name) { return llvm::BasicBlock::Create(llvm_, name, frame_->function); };
   llvm::BasicBlock *near = block("near"), *far = block("far"), *join = block("gathered");
@@ -91,11 +95,12 @@ llvm::Value* KernelEmitter::EmitGather(const tir::Buffer& buffer, const PrimExpr
   llvm::Value* low = load(0);
   llvm::Value* high = load(1);
   llvm::Value* permuted = builder_.CreateIntrinsic(Permutation(buffer->dtype.bytes(), lanes), {},
-                                                   {low, builder_.CreateTrunc(offsets, integers), high});
+                                                   {low, builder_.CreateSExtOrTrunc(offsets, integers), high});
   permuted = builder_.CreateBitCast(permuted, type);
   builder_.CreateBr(join);
   builder_.SetInsertPoint(far);
-  llvm::Value* gathered = gather(whole);
+  llvm::Value* wide = builder_.CreateSExt(lane, WithLanesOf(builder_.getInt64Ty(), lane));
+  llvm::Value* gathered = gather(builder_.CreateAdd(wide, Splat(shared, lanes)));
   builder_.CreateBr(join);
   builder_.SetInsertPoint(join);
   llvm::PHINode* value = builder_.CreatePHI(type, 2);

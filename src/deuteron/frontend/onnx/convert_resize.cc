@@ -37,6 +37,21 @@ struct ResizeSpec {
   std::vector<double> scales;
 };
 
+/// Numerator and denominator.
+using Ratio = std::pair<int64_t, int64_t>;
+constexpr int64_t kMostDenominator = 256;
+
+/// The ratio that a scale is the nearest float32 of.
+std::optional<Ratio> RatioOf(double scale) {
+  for (int64_t denominator = 1; denominator <= kMostDenominator; ++denominator) {
+    const double numerator = std::round(scale * static_cast<double>(denominator));
+    if (numerator < 1) continue;
+    if (static_cast<float>(numerator / static_cast<double>(denominator)) == static_cast<float>(scale))
+      return Ratio(static_cast<int64_t>(numerator), denominator);
+  }
+  return std::nullopt;
+}
+
 void ReadRegion(const NodeContext& node, const std::vector<int64_t>& axes, size_t rank, ResizeSpec* spec) {
   const auto region = node.ConstFloats(1);
   if (!region) node.Unsupported("a region that is computed at run time; make it an initialiser");
@@ -123,10 +138,9 @@ ResizeSpec ReadSpec(const NodeContext& node, const Array<PrimExpr>& shape) {
         const float size = static_cast<float>(*number) * static_cast<float>(scale);
         spec.sizes[axes[i]] = I64(LengthOf(node, std::floor(size)));
       } else {
-        const PrimExpr size =
-            FloorToInteger(CastTo(DataType::Float(64), length) * MakeConst(DataType::Float(64), scale));
-        if (!size.defined()) node.Unsupported("this scale of a symbolic dimension; fix that with --shape");
-        spec.sizes[axes[i]] = node.Simplify(size);
+        const auto ratio = RatioOf(scale);
+        if (!ratio) node.Unsupported("this scale of a symbolic dimension; fix that with --shape");
+        spec.sizes[axes[i]] = node.Simplify(FloorDiv(length * ratio->first, I64(ratio->second)));
       }
     }
     return spec;
@@ -277,10 +291,8 @@ bool HasKnownScales(const NodeContext& node) {
     const auto given = node.ConstFloats(scales);
     const Array<PrimExpr> shape = node.Shape(0);
     for (size_t i = 0; given && !node.HasAttr("axes") && i < std::min(given->size(), shape.size()); ++i) {
-      const PrimExpr length = CastTo(DataType::Float(64), shape[i]);
       const double scale = static_cast<float>((*given)[i]);
-      if (!AsConstInt(shape[i]) && !FloorToInteger(length * MakeConst(DataType::Float(64), scale)).defined())
-        return false;
+      if (!AsConstInt(shape[i]) && !RatioOf(scale)) return false;
     }
     return given.has_value();
   }
@@ -294,6 +306,13 @@ bool HasKnownScales(const NodeContext& node) {
          std::all_of(axes.begin(), axes.end(), [&](int64_t axis) { return AsConstInt(shape[axis]).has_value(); });
 }
 
+/// Whether a place in the input is a quotient of integers, of which relax's operators know.
+bool IsQuotientOfIntegers(const std::string& coordinates) {
+  static const std::vector<std::string> kModes = {"half_pixel", "align_corners", "asymmetric", "pytorch_half_pixel",
+                                                  "tf_half_pixel_for_nn"};
+  return std::find(kModes.begin(), kModes.end(), coordinates) != kModes.end();
+}
+
 /// Whether relax's resize2d means the same: an image, and scales that are exactly the ratio of the sizes.
 bool FitsResize2D(const NodeContext& node, const ResizeSpec& spec, const Array<PrimExpr>& shape) {
   if (shape.size() != 4 || spec.antialias || (spec.exclude_outside && spec.mode == "linear")) return false;
@@ -305,13 +324,40 @@ bool FitsResize2D(const NodeContext& node, const ResizeSpec& spec, const Array<P
       if (!node.analyzer().CanProveEqual(shape[axis], spec.sizes[axis])) return false;
     } else if (in && out && scale != 0 && static_cast<double>(*in) * scale != static_cast<double>(*out)) {
       return false;
-    } else if ((!in || !out) && scale != std::floor(scale)) {
-      return false;
+    } else if ((!in || !out) && scale != 0 && scale != 1) {
+      return false;  // by the ratio, which is a constant while the lengths are none
     }
   }
-  static const std::vector<std::string> kModes = {"half_pixel", "align_corners", "asymmetric", "pytorch_half_pixel",
-                                                  "tf_half_pixel_for_nn"};
-  return std::find(kModes.begin(), kModes.end(), spec.coordinates) != kModes.end();
+  return IsQuotientOfIntegers(spec.coordinates);
+}
+
+/// As one operator, where every scale is a ratio of small integers; null if that is not so. Coordinates are exact then:
+/// those of the specification's reference, in float32, say otherwise only where they lie within its rounding of a tie.
+Expr Resampled(const NodeContext& node, const ResizeSpec& spec, const Expr& x, const Array<PrimExpr>& shape) {
+  const bool is_nearest = spec.mode == "nearest";
+  if (!IsQuotientOfIntegers(spec.coordinates) && spec.coordinates != "half_pixel_symmetric") return {};
+  if (spec.antialias || !spec.begin.empty() || (spec.exclude_outside && spec.mode == "linear")) return {};
+  std::vector<int64_t> axes;
+  std::vector<Ratio> ratios;
+  Array<PrimExpr> sizes;
+  for (int64_t axis = 0; axis < std::ssize(shape); ++axis) {
+    const double scale = spec.scales[axis];
+    if (scale == 1.0 && node.analyzer().CanProveEqual(shape[axis], spec.sizes[axis])) continue;
+    const auto ratio = RatioOf(scale);
+    if (scale == 0 || !ratio) return {};
+    if (is_nearest && static_cast<double>(ratio->first) / static_cast<double>(ratio->second) != scale) return {};
+    axes.push_back(axis);
+    ratios.push_back(*ratio);
+    sizes.push_back(spec.sizes[axis]);
+  }
+  const relax::image::ResizeOptions options{
+      .method = is_nearest ? "nearest_neighbor" : spec.mode,
+      .coordinate_transformation_mode = spec.coordinates,
+      .rounding_method = is_nearest ? spec.nearest : "",
+      .cubic_alpha = spec.cubic_a,
+      .cubic_exclude = spec.exclude_outside ? 1 : 0,
+  };
+  return axes.empty() ? x : node.Emit(relax::image::Resample(x, sizes, axes, ratios, options));
 }
 
 /// `y` with the value that elements have which lie outside of the input.
@@ -353,6 +399,7 @@ Expr Resized(const NodeContext& node, Expr x) {
     };
     return node.Emit(relax::image::Resize2D(x, {spec.sizes[2], spec.sizes[3]}, options));
   }
+  if (const Expr resampled = Resampled(node, spec, x, shape); resampled.defined()) return resampled;
   for (size_t axis = 0; axis < shape.size(); ++axis) {
     const bool is_symbolic = !AsConstInt(shape[axis]) || !AsConstInt(spec.sizes[axis]);
     const bool changes = spec.scales[axis] != 1.0 || !node.analyzer().CanProveEqual(shape[axis], spec.sizes[axis]);

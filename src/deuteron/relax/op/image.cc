@@ -3,6 +3,7 @@
 #include <cctype>
 
 #include "deuteron/relax/op/extent_demands.h"
+#include "deuteron/relax/op/op_common.h"
 #include "deuteron/relax/op/op_shape.h"
 #include "deuteron/topi/resize.h"
 
@@ -53,8 +54,7 @@ Type InferResize(const Call& call, const BlockBuilder&) {
 }
 
 template <typename AttrsNode>
-Expr LegalizeResize(BlockBuilder& builder, const Call& call) {
-  if (!ShapesKnown(call)) return call;
+topi::ResizeSpec SpecOf(const Call& call) {
   const auto* attrs = AttrsOf<AttrsNode>(call);
   topi::ResizeSpec spec;
   spec.method = std::string(attrs->method);
@@ -62,8 +62,16 @@ Expr LegalizeResize(BlockBuilder& builder, const Call& call) {
   spec.rounding = std::string(attrs->rounding_method);
   spec.cubic_alpha = attrs->cubic_alpha;
   spec.cubic_exclude = attrs->cubic_exclude != 0;
-  spec.extrapolation_value = attrs->extrapolation_value;
   spec.out_dtype = Downcast<TensorType>(call.ty())->dtype;
+  return spec;
+}
+
+template <typename AttrsNode>
+Expr LegalizeResize(BlockBuilder& builder, const Call& call) {
+  if (!ShapesKnown(call)) return call;
+  const auto* attrs = AttrsOf<AttrsNode>(call);
+  topi::ResizeSpec spec = SpecOf<AttrsNode>(call);
+  spec.extrapolation_value = attrs->extrapolation_value;
   for (const PrimExpr& value : attrs->roi) {
     const auto* real = value.as<tir::FloatImmNode>();
     spec.roi.push_back(real != nullptr ? real->value : static_cast<double>(AsConstInt(value).value_or(0)));
@@ -73,6 +81,48 @@ Expr LegalizeResize(BlockBuilder& builder, const Call& call) {
                         [&](const Array<te::Tensor>& args) {
                           return Array<te::Tensor>{topi::Resize(args[0], axes, ResultShape(call), spec)};
                         });
+}
+
+std::vector<size_t> ResampledAxes(const Call& call, int64_t rank) {
+  std::vector<size_t> axes;
+  for (const int64_t axis : AttrsOf<ResampleAttrsNode>(call)->axes) {
+    axes.push_back(static_cast<size_t>(NormalizeAxis(call, axis, rank)));
+  }
+  return axes;
+}
+
+Type InferResample(const Call& call, const BlockBuilder&) {
+  CheckArity(call, 2, 2);
+  const TensorTypeNode* data = TensorArg(call, 0);
+  const auto* attrs = AttrsOf<ResampleAttrsNode>(call);
+  const auto size = ShapeArg(call, 1);
+  const size_t count = attrs->axes.size();
+  if (attrs->numerators.size() != count || attrs->denominators.size() != count || (size && size->size() != count))
+    ThrowOpError(call, "its axes, ratios and sizes must be as many");
+  for (size_t i = 0; i < count; ++i) {
+    if (attrs->numerators[static_cast<int64_t>(i)] < 1 || attrs->denominators[static_cast<int64_t>(i)] < 1)
+      ThrowOpError(call, "its ratios must be of positive integers");
+  }
+  if (data->ndim < 0) return TensorType::WithNDim(-1, data->dtype, data->vdevice);
+  const std::vector<size_t> axes = ResampledAxes(call, data->ndim);
+  if (!size || !data->shape.has_value()) return TensorType::WithNDim(data->ndim, data->dtype, data->vdevice);
+  Array<PrimExpr> shape = *data->shape;
+  for (size_t i = 0; i < count; ++i) shape.Set(static_cast<int64_t>(axes[i]), (*size)[i]);
+  return TensorType(shape, data->dtype, data->vdevice);
+}
+
+Expr LegalizeResample(BlockBuilder& builder, const Call& call) {
+  if (!ShapesKnown(call)) return call;
+  const auto* attrs = AttrsOf<ResampleAttrsNode>(call);
+  topi::ResizeSpec spec = SpecOf<ResampleAttrsNode>(call);
+  for (size_t i = 0; i < attrs->axes.size(); ++i) {
+    const auto at = static_cast<int64_t>(i);
+    spec.ratios.push_back({attrs->numerators[at], attrs->denominators[at]});
+  }
+  return builder.CallTE("resample", {call->args[0]}, [&](const Array<te::Tensor>& args) {
+    const std::vector<size_t> axes = ResampledAxes(call, static_cast<int64_t>(args[0].shape().size()));
+    return Array<te::Tensor>{topi::Resize(args[0], axes, ResultShape(call), spec)};
+  });
 }
 
 Type InferAffineGrid(const Call& call, const BlockBuilder&) {
@@ -180,6 +230,7 @@ std::vector<OpInfo> ImageOps() {
        "deuteron.relax.Resize3DAttrs",
        InferResize<Resize3DAttrsNode>,
        LegalizeResize<Resize3DAttrsNode>},
+      {"image.resample", {"data", "size"}, "deuteron.relax.ResampleAttrs", InferResample, LegalizeResample},
       {"image.affine_grid", {"data", "size"}, "deuteron.relax.AffineGridAttrs", InferAffineGrid, LegalizeAffineGrid},
       {"image.grid_sample", {"data", "grid"}, "deuteron.relax.GridSampleAttrs", InferGridSample, LegalizeGridSample},
       {"image.deformed_columns",
@@ -233,6 +284,21 @@ Expr image::Resize3D(Expr data, Array<PrimExpr> size, const ResizeOptions& optio
   if (options.roi.size() == 4) attrs->roi = Array<PrimExpr>(6, MakeConst(DataType::Float(32), 0.0));
   return MakeCall("image.resize3d", {std::move(data), ShapeExpr(std::move(size))}, Attrs(attrs));
 }
+Expr image::Resample(Expr data, Array<PrimExpr> size, const std::vector<int64_t>& axes,
+                     const std::vector<std::pair<int64_t, int64_t>>& ratios, const ResizeOptions& options) {
+  auto attrs = make_object<ResampleAttrsNode>();
+  attrs->axes = Array<int64_t>(axes.begin(), axes.end());
+  for (const auto& [numerator, denominator] : ratios) {
+    attrs->numerators.push_back(numerator);
+    attrs->denominators.push_back(denominator);
+  }
+  attrs->method = String(options.method);
+  attrs->coordinate_transformation_mode = String(options.coordinate_transformation_mode);
+  attrs->rounding_method = String(options.rounding_method);
+  attrs->cubic_alpha = options.cubic_alpha;
+  attrs->cubic_exclude = options.cubic_exclude;
+  return MakeCall("image.resample", {std::move(data), ShapeExpr(std::move(size))}, Attrs(attrs));
+}
 Expr image::AffineGrid(Expr theta, Array<PrimExpr> size, bool align_corners) {
   auto attrs = make_object<AffineGridAttrsNode>();
   attrs->align_corners = align_corners;
@@ -263,6 +329,17 @@ Expr image::DeformedColumns(Expr data, Expr offset, Expr mask, const DeformedCol
 
 void Resize2DAttrsNode::RegisterReflection() { ReflectResize<Resize2DAttrsNode>(); }
 void Resize3DAttrsNode::RegisterReflection() { ReflectResize<Resize3DAttrsNode>(); }
+void ResampleAttrsNode::RegisterReflection() {
+  refl::ObjectDef<ResampleAttrsNode>()
+      .def_ro("axes", &ResampleAttrsNode::axes)
+      .def_ro("numerators", &ResampleAttrsNode::numerators)
+      .def_ro("denominators", &ResampleAttrsNode::denominators)
+      .def_ro("method", &ResampleAttrsNode::method)
+      .def_ro("coordinate_transformation_mode", &ResampleAttrsNode::coordinate_transformation_mode)
+      .def_ro("rounding_method", &ResampleAttrsNode::rounding_method)
+      .def_ro("cubic_alpha", &ResampleAttrsNode::cubic_alpha)
+      .def_ro("cubic_exclude", &ResampleAttrsNode::cubic_exclude);
+}
 void AffineGridAttrsNode::RegisterReflection() {
   refl::ObjectDef<AffineGridAttrsNode>().def_ro("align_corners", &AffineGridAttrsNode::align_corners);
 }
@@ -285,6 +362,7 @@ TVM_FFI_STATIC_INIT_BLOCK() {
   DeformedColumnsAttrsNode::RegisterReflection();
   Resize2DAttrsNode::RegisterReflection();
   Resize3DAttrsNode::RegisterReflection();
+  ResampleAttrsNode::RegisterReflection();
   AffineGridAttrsNode::RegisterReflection();
   GridSampleAttrsNode::RegisterReflection();
 }

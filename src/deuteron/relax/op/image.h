@@ -50,6 +50,24 @@ class Resize3DAttrsNode : public AttrsNode {
 };
 DEUTERON_ATTRS_REF(Resize3DAttrs)
 
+/// Of any axes, by ratios that need not be those of the lengths: an image twice as long, and one more, is none that is
+/// stretched.
+class ResampleAttrsNode : public AttrsNode {
+ public:
+  Array<int64_t> axes = kEmpty;
+  /// Of each axis, the ratio of its result's length to its own before that is rounded down: numerator and denominator.
+  Array<int64_t> numerators = kEmpty;
+  Array<int64_t> denominators = kEmpty;
+  /// As Resize2DAttrs has them, the mode also "half_pixel_symmetric", but not "tf_crop_and_resize".
+  String method = "linear";
+  String coordinate_transformation_mode = "half_pixel";
+  String rounding_method = "round";
+  double cubic_alpha = -0.75;
+  int64_t cubic_exclude = 0;
+  DEUTERON_NODE("deuteron.relax.ResampleAttrs", ResampleAttrsNode, AttrsNode);
+};
+DEUTERON_ATTRS_REF(ResampleAttrs)
+
 class AffineGridAttrsNode : public AttrsNode {
  public:
   /// -1 and 1 are the centres of the outermost pixels; else the edges of the image.
@@ -101,6 +119,9 @@ struct ResizeOptions {
 };
 /// To (height, width) `size`. Layout: NCHW, NHWC, or one of them with blocked channels.
 Expr Resize2D(Expr data, Array<PrimExpr> size, const ResizeOptions& options = {});
+/// Axes `axes` to `size`, by ratios numerator/denominator of which each rounded down gives its part of `size`.
+Expr Resample(Expr data, Array<PrimExpr> size, const std::vector<int64_t>& axes,
+              const std::vector<std::pair<int64_t, int64_t>>& ratios, const ResizeOptions& options = {});
 /// To (depth, height, width) `size`. `options.layout` NCHW stands for NCDHW.
 Expr Resize3D(Expr data, Array<PrimExpr> size, const ResizeOptions& options = {});
 /// theta (n, 2, 3) and (h, w) `size` → the grid (n, 2, h, w) that GridSample takes.

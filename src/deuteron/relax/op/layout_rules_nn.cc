@@ -103,6 +103,18 @@ std::optional<LayoutAnswer> Resize2D(const LayoutQuery& query) {
   return answer;
 }
 
+std::optional<LayoutAnswer> ResampleRule(const LayoutQuery& query) {
+  const Layout& layout = query.args[0].tensor;
+  if (!layout.known() || layout.HasBlocks()) return std::nullopt;
+  LayoutAnswer answer;
+  answer.args = {layout};
+  answer.result = layout;
+  answer.attrs = WithAttrs<ResampleAttrsNode>(query.call, [&](auto* attrs) {
+    attrs->axes = attrs->axes.Map([&](int64_t axis) { return layout.Position(PositiveAxis(axis, layout.rank())); });
+  });
+  return answer;
+}
+
 /// Operators along one axis, which stays whole: the layout of the first argument.
 template <typename Node, int64_t Node::*kAxis>
 std::optional<LayoutAnswer> AlongAxis(const LayoutQuery& query) {
@@ -266,6 +278,7 @@ std::vector<LayoutRow> NNLayouts() {
     rows.push_back({name, kAdaptive, true});
   }
   rows.push_back({"image.resize2d", Resize2D});
+  rows.push_back({"image.resample", ResampleRule});
   rows.push_back({"nn.softmax", AlongAxis<SoftmaxAttrsNode, &SoftmaxAttrsNode::axis>});
   rows.push_back({"nn.log_softmax", AlongAxis<SoftmaxAttrsNode, &SoftmaxAttrsNode::axis>});
   rows.push_back({"nn.prelu", AlongAxis<PReluAttrsNode, &PReluAttrsNode::axis>});
