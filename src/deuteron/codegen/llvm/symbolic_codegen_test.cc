@@ -202,6 +202,29 @@ TEST(SymbolicCodegen, ReductionsOverAllAxes) {
   }
 }
 
+/// Lines that follow each other are one, whose end alone has lanes to mask.
+TEST(SymbolicCodegen, LinesOfAPlaneAreOneRow) {
+  const Var planes("planes"), height("height"), width("width");
+  const te::Tensor x = te::Placeholder({planes, height, width}, kFloat, "x");
+  const tir::IterVar y = te::ReduceAxis(height), z = te::ReduceAxis(width);
+  const te::Tensor sum = te::Compute(
+      {planes},
+      [&](const Array<Var>& i) {
+        return te::Sum(x({i[0], y->var, z->var}), {y, z});
+      },
+      "sum");
+  const tir::PrimFunc func = te::CreatePrimFunc({x, sum});
+  const tir::ScheduledFunc scheduled = tir::ApplyScheduleRules(func, Target::Host());
+  EXPECT_EQ(scheduled.rule, "rows");
+  tir::PostOrderVisit(scheduled.func->body, [&](const ObjectRef& node) {
+    const auto* loop = node.as<tir::ForNode>();
+    if (loop != nullptr) EXPECT_FALSE(loop->extent.same_as(height)) << "the loop over " << loop->loop_var->name_hint;
+  });
+  for (const auto& [rows, columns] : {std::pair{7, 7}, std::pair{1, 1}, std::pair{5, 33}, std::pair{0, 4}}) {
+    CheckAgainst(scheduled.func, func, 1e-5, {{planes, I64(3)}, {height, I64(rows)}, {width, I64(columns)}});
+  }
+}
+
 TEST(SymbolicCodegen, LanesBehindARowAreSummedUpWithoutMasks) {
   const Var height("height"), width("width");
   const tir::PrimFunc func = SymbolicConv(height, width, 3, /*depthwise=*/true);

@@ -16,6 +16,7 @@
 #include "deuteron/tir/functor.h"
 #include "deuteron/tir/schedule/rules/common.h"
 #include "deuteron/tir/schedule/rules/lane_reduction.h"
+#include "deuteron/tir/schedule/rules/row_vectors.h"
 
 namespace deuteron::tir {
 namespace {
@@ -26,68 +27,6 @@ constexpr int64_t kFewestRows = 4;
 constexpr double kMuchWork = 10;
 /// For a symbolic extent: no short row.
 constexpr double kLongRow = 1 << 20;
-
-/// What one more iteration of a loop adds to an offset, where there is one more.
-PrimExpr StepOf(const Schedule& schedule, const std::vector<Loop>& loops, const PrimExpr& offset, const Loop& of) {
-  arith::Analyzer analyzer;
-  for (const Loop& loop : loops) {
-    const For node = schedule.GetLoop(loop);
-    const PrimExpr extent = loop.same_as(of) ? node->extent - MakeConst(loop.dtype(), 1) : node->extent;
-    analyzer.Bind(loop, Range::FromMinExtent(node->min, extent));
-  }
-  ExprVarMap next;
-  next[of] = PrimExpr(of) + MakeConst(of.dtype(), 1);
-  return analyzer.Simplify(Substitute(offset, next) - offset);
-}
-
-/// The offsets in memory of everything that a block loads and stores, in its loops.
-std::vector<PrimExpr> Offsets(const SBlockRealize& realize) {
-  std::vector<PrimExpr> offsets;
-  ExprVarMap values;
-  for (size_t i = 0; i < realize->iter_values.size(); ++i) {
-    const auto at = static_cast<int64_t>(i);
-    values[realize->block->iter_vars[at]->var] = realize->iter_values[at];
-  }
-  const auto note = [&](const Buffer& buffer, const Array<PrimExpr>& indices) {
-    PrimExpr offset = I64(0);
-    for (size_t i = 0; i < indices.size(); ++i) {
-      const auto at = static_cast<int64_t>(i);
-      offset = offset * CastTo(DataType::Int(64), buffer->shape[at]) + CastTo(DataType::Int(64), indices[at]);
-    }
-    offsets.push_back(Substitute(offset, values));
-  };
-  PostOrderVisit(realize->block->body, [&](const ObjectRef& node) {
-    if (const auto* load = node.as<BufferLoadNode>()) note(load->buffer, load->indices);
-    if (const auto* store = node.as<BufferStoreNode>()) note(store->buffer, store->indices);
-  });
-  return offsets;
-}
-
-/// The position, at least `least`, of the first of a block's loops that make the vector's: those at the end that every
-/// access runs through as if they were one, but at least a vector. A factor a channel, read along channels and planes
-/// at once, would be gathered.
-size_t FirstOfVector(const Schedule& schedule, const Block& block, size_t least, int64_t lanes) {
-  const std::vector<Loop> loops = schedule.GetLoops(block);
-  const std::vector<PrimExpr> offsets = Offsets(schedule.GetRealize(block));
-  size_t first = loops.size();
-  std::optional<Loop> inner;  // the outermost so far, loops of one iteration left out
-  for (int64_t extent = 1; first > least; --first) {
-    const Loop& loop = loops[first - 1];
-    const auto own = schedule.ConstExtent(loop);
-    if (own == 1) continue;
-    if (extent >= lanes) {
-      const bool as_one = std::all_of(offsets.begin(), offsets.end(), [&](const PrimExpr& offset) {
-        const PrimExpr whole = StepOf(schedule, loops, offset, *inner) * schedule.GetLoop(*inner)->extent;
-        return arith::Analyzer().CanProveEqual(StepOf(schedule, loops, offset, loop), whole);
-      });
-      if (!as_one) break;
-    }
-    inner = loop;
-    // A symbolic extent is taken for a long one.
-    extent = own && *own < lanes && extent < lanes ? extent * *own : lanes;
-  }
-  return first;
-}
 
 class RowScheduler {
  public:
@@ -399,7 +338,8 @@ class RowScheduler {
   void SplitReduction(const Block& block) {
     const std::vector<Loop> loops = schedule_.GetLoops(block);
     const size_t first = loops.size() - SplitIters(schedule_.Get(block)).reduce.size();
-    const size_t inner = std::max(FirstOfVector(schedule_, block, first, lanes_), FirstOfKnownLength(loops));
+    size_t inner = FirstOfVector(schedule_, block, first, lanes_);
+    if (NeedsPlaces(schedule_, block, inner)) inner = std::max(inner, FirstOfKnownLength(loops));
     reductions_.Split(block, FuseAll(&schedule_, {loops.begin() + static_cast<int64_t>(inner), loops.end()}));
   }
 
