@@ -100,6 +100,13 @@ struct Analyzer::Impl {
   Poly FloorModPoly(const Poly& a, const Poly& b, DataType dtype);
   Poly DivConst(const Poly& a, int64_t divisor, DataType dtype);
   Poly ModConst(Poly a, int64_t divisor, DataType dtype);
+  struct SymbolicSplit {
+    int64_t factor = 1;
+    Poly high;
+    Poly low;
+    Poly divisor;
+  };
+  std::optional<SymbolicSplit> SplitBySymbolic(const Poly& a, const Poly& b);
   Poly DivSymbolic(const Poly& a, const Poly& b, DataType dtype);
   Poly ModSymbolic(const Poly& a, const Poly& b, DataType dtype);
   /// a = quotient * b + remainder by terms.

@@ -140,6 +140,15 @@ TEST_F(SimplifyTest, SplitsAndFuses) {
   Check(FloorMod(i_ * m_ + j_, m_), j_);
   Check(FloorDiv(f_, n_) * n_ + FloorMod(f_, n_), f_);
   Check(FloorDiv(FloorDiv(f_, n_), m_), FloorDiv(f_, n_ * m_));
+  // Digits below the least of a symbolic divisor; x and y are below 16 and 8.
+  Check(FloorDiv(f_ * 16 + x_, n_ * 64), FloorDiv(f_, n_ * 4));
+  Check(FloorMod(f_ * 16 + x_, n_ * 64), x_ + FloorMod(f_, n_ * 4) * 16);
+  const PrimExpr lane = x_ + f_ * 16;
+  Check(((FloorDiv(lane, n_ * m_ * 64) * n_ + FloorMod(FloorDiv(lane, m_ * 64), n_)) * m_ +
+         FloorMod(FloorDiv(lane, 64), m_)) *
+                64 +
+            FloorMod(lane, 64),
+        lane);
   Check(f_ - FloorDiv(f_, 4) * 4, FloorMod(f_, 4));
   Check(FloorDiv(f_, 4) * 4 + 1 + FloorMod(f_, 4), f_ + 1);
   Check(Min(FloorDiv(n_ + 1, 4), FloorDiv(n_ + 3, 4)), FloorDiv(n_ + 1, 4));

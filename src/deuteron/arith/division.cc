@@ -185,6 +185,16 @@ void Analyzer::Impl::LongDivide(const Poly& a, const Poly& b, Poly* quotient, Po
   }
 }
 
+/// Where a = g h + l with 0 <= l < g, and b = g m: a // b = h // m, and a % b = g (h % m) + l.
+std::optional<Analyzer::Impl::SymbolicSplit> Analyzer::Impl::SplitBySymbolic(const Poly& a, const Poly& b) {
+  if (b.terms.size() != 1 || b.constant != 0 || b.terms[0].coeff < 2 || BoundOf(b).min_value < 0) return std::nullopt;
+  SymbolicSplit split;
+  if (!SplitByFactor(a, b.terms[0].coeff, &split.factor, &split.high, &split.low)) return std::nullopt;
+  split.divisor = b;
+  split.divisor.terms[0].coeff /= split.factor;
+  return split;
+}
+
 Poly Analyzer::Impl::DivSymbolic(const Poly& a, const Poly& b, DataType dtype) {
   if (a.is_zero()) return a;
   Poly quotient;
@@ -204,6 +214,7 @@ Poly Analyzer::Impl::DivSymbolic(const Poly& a, const Poly& b, DataType dtype) {
       return AddPoly(quotient, FloorDivPoly(atom.a, MulPoly(atom.b, b), dtype));
     }
   }
+  if (auto split = SplitBySymbolic(rest, b)) return AddPoly(quotient, FloorDivPoly(split->high, split->divisor, dtype));
   if (b.terms.size() == 1 && b.constant == 0 && rest.constant == 0) {
     // (x * n) // (m * n) = x // m: factors common to all terms.
     std::vector<int32_t> common = monos[b.terms[0].mono];
@@ -239,6 +250,8 @@ Poly Analyzer::Impl::ModSymbolic(const Poly& a, const Poly& b, DataType dtype) {
   if (rest.is_zero()) return rest;
   if (ProveNonNegative(rest, 1) && ProveNonNegative(OffsetPoly(SubPoly(b, rest), -1), 1)) return rest;
   if (b.terms.size() > 1 || b.constant != 0) rest = a;
+  if (auto split = SplitBySymbolic(rest, b))
+    return AddPoly(split->low, FloorModPoly(split->high, split->divisor, dtype), split->factor);
   return AtomValue(OpAtom(AtomKind::kFloorMod, rest, b, dtype));
 }
 

@@ -6,6 +6,7 @@
 #include "deuteron/te/tensor.h"
 #include "deuteron/tir/functor.h"
 #include "deuteron/tir/schedule/rules/rules.h"
+#include "deuteron/tir/transform/lower.h"
 
 namespace deuteron::codegen {
 namespace {
@@ -200,6 +201,51 @@ TEST(SymbolicCodegen, ReductionsOverAllAxes) {
       CheckAgainst(scheduled.func, func, 0, {{batch, I64(images)}, {length, I64(rows)}});
     }
   }
+}
+
+/// What is computed element by element runs through memory as it lies, whichever lengths are known.
+TEST(SymbolicCodegen, ElementsNeedNotFindTheirPlaces) {
+  const Var a("a"), b("b"), c("c");
+  const Array<Array<PrimExpr>> shapes = {{a, b, I64(768)}, {a, b, c, I64(64)}, {a, I64(24), b, c}, {a, b, c}};
+  for (const Array<PrimExpr>& shape : shapes) {
+    const te::Tensor x = te::Placeholder(shape, kFloat, "x");
+    const te::Tensor y = te::Compute(
+        shape,
+        [&](const Array<Var>& i) {
+          const PrimExpr value = x(Array<PrimExpr>(i.begin(), i.end()));
+          return value * value;
+        },
+        "y");
+    const tir::PrimFunc func = te::CreatePrimFunc({x, y});
+    const tir::PrimFunc scheduled = tir::ApplyScheduleRules(func, Target::Host()).func;
+    EXPECT_EQ(InnerDivisions(tir::LowerPrimFunc(scheduled, Target::Host()), 1), 0);
+    for (const int64_t length : {1, 3}) {
+      CheckAgainst(scheduled, func, 0, {{a, I64(2)}, {b, I64(length)}, {c, I64(length + 4)}});
+    }
+  }
+}
+
+/// Of at most as many rows as a tile has there is one tile, which begins at the first: registers hold what is indexed
+/// by constants.
+TEST(SymbolicCodegen, TheOnlyTileHasConstantPlaces) {
+  const Var row("row"), i("i"), j("j"), n("n");
+  const tir::Buffer x("x", kFloat, {I64(8)}), y("y", kFloat, {I64(8)}), kept("kept", kFloat, {I64(8)});
+  const PrimExpr at = PrimExpr(row) * 8 + i, again = PrimExpr(row) * 8 + j;
+  const auto in_tile = [&](const Var& var, const PrimExpr& place, const tir::Stmt& body) {
+    return tir::For(var, I64(0), I64(8), tir::ForKind::kUnrolled, tir::IfThenElse(place < Min(n, I64(8)), body));
+  };
+  const tir::Stmt tile =
+      tir::SeqStmt({tir::AllocBuffer(kept), in_tile(i, at, tir::BufferStore(kept, tir::BufferLoad(x, {at}) * 2, {at})),
+                    in_tile(j, again, tir::BufferStore(y, tir::BufferLoad(kept, {again}), {again}))});
+  const tir::Stmt body = tir::For(row, I64(0), FloorDiv(Min(n, I64(8)) + 7, I64(8)), tir::ForKind::kSerial, tile);
+  const tir::PrimFunc func =
+      tir::PrimFunc::FromBuffers({x, y}, {n}, body, DictAttrs(Map<String, Any>{{"tirx.noalias", true}}));
+  tir::PostOrderVisit(tir::CompactBuffers(func, Target::Host())->body, [&](const ObjectRef& node) {
+    const auto* load = node.as<tir::BufferLoadNode>();
+    if (load == nullptr || load->buffer->name != "kept") return;
+    EXPECT_FALSE(UsesVar(load->indices[0], [&](const tir::VarNode* var) { return var == row.get(); }));
+  });
+  for (const int64_t rows : {0, 3, 20}) Check(func, 0, {{n, I64(rows)}});
 }
 
 /// Lines that follow each other are one, whose end alone has lanes to mask.

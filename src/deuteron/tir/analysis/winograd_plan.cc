@@ -61,9 +61,13 @@ std::set<int64_t> LengthsOfParts(int64_t extent) {
 
 }  // namespace
 
-int64_t WinogradPanel(const CostModel& costs, int64_t results) {
+int64_t WinogradPanel(const CostModel& costs, int64_t results, bool is_open) {
+  constexpr int64_t kWidest = 4, kFewestRows = 4;
   const int64_t lanes = costs.machine().Lanes(32);
   int64_t vectors = costs.PanelVectors(results);
+  for (int64_t wider = vectors + 1; is_open && wider <= kWidest; ++wider) {
+    if (results % (wider * lanes) == 0 && costs.MostRows(wider) >= kFewestRows) vectors = wider;
+  }
   while (vectors > 1 && results % (vectors * lanes) != 0) --vectors;
   return vectors * lanes;
 }
@@ -142,7 +146,7 @@ std::optional<WinogradPlan> PlanWinograd(const Machine& machine, const PlaneConv
                                                    .across = plan.tiles_across,
                                                    .channels = conv.weights[1],
                                                    .results = conv.weights[0],
-                                                   .panel = WinogradPanel(costs, conv.weights[0])});
+                                                   .panel = WinogradPanel(costs, conv.weights[0], conv.is_open)});
     if (!has_whole_vectors || !block) return std::nullopt;
     plan.cycles = block->cycles + more_weights;
   } else {

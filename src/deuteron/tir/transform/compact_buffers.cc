@@ -209,7 +209,7 @@ class BufferCompactor : public StmtExprMutator {
     std::vector<PrimExpr> offsets;
   };
 
-  /// A smaller extent that suffices for a dimension; null if there is none.
+  /// An extent that suffices for a dimension, from where its box begins; null if that is all of it.
   PrimExpr ExtentOf(const Box& box, size_t i, const PrimExpr& full) {
     if (!box.touched || !box.min[i].defined()) return PrimExpr();
     PrimExpr extent = analyzer_.Simplify(box.max[i] - box.min[i] + 1);
@@ -221,7 +221,11 @@ class BufferCompactor : public StmtExprMutator {
     }
     const std::optional<int64_t> constant = AsConstInt(extent);
     const std::optional<int64_t> constant_full = AsConstInt(full);
-    if (constant && constant_full && *constant >= *constant_full) return PrimExpr();
+    if (constant && constant_full && *constant >= *constant_full) {
+      // All of it, but not from its first element on: of what is indexed by constants registers hold the elements.
+      const PrimExpr& min = box.min[i];
+      return !IsZero(min) && analyzer_.CanProveGreaterEqual(min, 0) ? full : PrimExpr();
+    }
     if (!constant && (constant_full || analyzer_.CanProveEqual(extent, full))) return PrimExpr();
     return extent;
   }

@@ -69,7 +69,8 @@ class WinogradConverter : public EmittingRewriter {
                                                                     .groups = attrs->groups,
                                                                     .height = height,
                                                                     .width = width,
-                                                                    .channels_last = is_last});
+                                                                    .channels_last = is_last,
+                                                                    .is_open = !is_known});
     if (!plan) return false;
     const std::vector<int64_t> tiles = {plan->tiles_down, plan->tiles_across};
     const Padding of_sides = SplitPadding(attrs->padding, 2);
@@ -77,7 +78,7 @@ class WinogradConverter : public EmittingRewriter {
     const auto kernel = GetRef<Constant>(weights);
     Expr value;
     if (is_last) {
-      value = builder_.Normalize(nn::WinogradConv2D(call->args[0], InPanels(kernel), padding));
+      value = builder_.Normalize(nn::WinogradConv2D(call->args[0], InPanels(kernel, !is_known), padding));
     } else {
       const Var transformed = Emit(nn::WinogradInput(call->args[0], padding, tiles), call->span, out);
       const Var products = Emit(nn::WinogradProduct(Transformed(kernel), transformed), call->span, out);
@@ -97,11 +98,11 @@ class WinogradConverter : public EmittingRewriter {
   }
 
   /// (k, c, 3, 3) as (k / l, 4, 4, c, l): what a tile of registers reads, and what it reads next, is one run of memory.
-  static Constant InPanels(const Constant& weights) {
+  static Constant InPanels(const Constant& weights, bool is_open) {
     const auto shape = weights->data.shape();
     constexpr int64_t kSide = topi::kWinogradTile;
     const int64_t k = shape[0], c = shape[1];
-    const int64_t length = tir::WinogradPanel(tir::CostModel(Target::Current().machine), k);
+    const int64_t length = tir::WinogradPanel(tir::CostModel(Target::Current().machine), k, is_open);
     return Transformed(weights, {k / length, kSide, kSide, c, length}, c * length, [=](int64_t pair) {
       const int64_t result = pair / c, panel = result / length;
       return (panel * kSide * kSide * c + pair % c) * length + result % length;

@@ -13,8 +13,9 @@
 /// have fewer tiles than others, and have code of their own then. How many tiles a block has and which threads share
 /// panels is the choice of the model (tir/analysis/winograd_plan.h).
 ///
-/// Of an image whose size the run tells a block is a run of tiles, one line's after the other's: only the last run has
-/// fewer. The products are of as many tiles as there are; the transforms take one tile after the other.
+/// Of an image whose size the run tells a block is a run of tiles, one line's after the other's, so long that threads
+/// have as many: only the last run has fewer. Of an image of fewer runs than threads those share the panels. The
+/// products are of as many tiles as there are; the transforms take one tile after the other.
 #include <algorithm>
 #include <utility>
 
@@ -97,7 +98,10 @@ class WinogradScheduler {
     Stmt stages;
     if (!AsConstInt(height_) || !AsConstInt(width_)) {
       if (!ChooseRuns() || !OfRun(&stages)) return false;
-      PutTogether(CeilDiv(NumTiles(), I64(block_.across)), I64(1), stages);
+      PutTiles(&schedule_, "winograd",
+               {TileIter(NumGroups(), group_), TileIter(images_, image_),
+                TileIter(CeilDiv(NumTiles(), LengthOfRun()), block_row_)},
+               stages, allocated_);
       return true;
     }
     if (!ChooseBlocks() || !Stages(&stages)) return false;
@@ -182,10 +186,9 @@ class WinogradScheduler {
     auto block = ChooseWinogradBlock(costs, line);
     if (!block) return false;
     // If the image is more than one of them, whatever it is.
-    if (block->across < line.across) {
-      const int64_t rows = costs.BestTile(std::nullopt, length_ / machine_.Lanes(32)).rows;
-      block->across = std::max(block->across / rows, int64_t{1}) * rows;
-    }
+    const int64_t rows = costs.BestTile(std::nullopt, length_ / machine_.Lanes(32)).rows;
+    if (block->across < line.across) block->across = std::max(block->across / rows, int64_t{1}) * rows;
+    run_step_ = std::min(rows, block->across);
     SetBlock(*block);
     return true;
   }
@@ -236,21 +239,36 @@ class WinogradScheduler {
         !Multiply(tiles_down, tiles_across, transformed, products, &multiply) ||
         !Finish(rows.elements, columns.elements, first_row, first_column, products, &finish))
       return false;
-    *stmt = SeqStmt::Flatten(Array<Stmt>{transform, ForPanels(SeqStmt::Flatten(Array<Stmt>{multiply, finish}))});
+    *stmt = SeqStmt::Flatten(
+        Array<Stmt>{transform, ForPanels(SeqStmt::Flatten(Array<Stmt>{multiply, finish}), I64(panels_))});
     *stmt = schedule::ReplaceBuffer(*stmt, transformed, transformed_part_);
     *stmt = schedule::ReplaceBuffer(*stmt, products, products_part_);
     return true;
   }
 
   PrimExpr NumTiles() const { return products_->shape[3] * products_->shape[4]; }
+  /// Runs of all images, each as long as may be.
+  PrimExpr FewestRuns() const { return images_ * CeilDiv(NumTiles(), I64(block_.across)); }
+  PrimExpr IsSmall() const { return FewestRuns() < I64(machine_.threads); }
+  /// Groups of panels, and panels of each: a small image has one for each thread.
+  PrimExpr NumGroups() const { return SelectExpr(IsSmall(), I64(panels_ / PanelsOfPart()), I64(1)); }
+  PrimExpr PanelsOfGroup() const { return SelectExpr(IsSmall(), I64(PanelsOfPart()), I64(panels_)); }
+  int64_t PanelsOfPart() const { return panels_ / LargestDivisor(panels_, machine_.threads); }
+  /// The tiles of a run: so many that all threads have as many runs.
+  PrimExpr LengthOfRun() const {
+    const PrimExpr threads = I64(machine_.threads);
+    const PrimExpr runs = CeilDiv(FewestRuns(), threads) * threads;
+    const PrimExpr even = CeilDiv(NumTiles(), Max(CeilDiv(runs, Max(images_, I64(1))), I64(1)));
+    const PrimExpr whole = CeilDiv(even, I64(run_step_)) * I64(run_step_);
+    const PrimExpr length = SelectExpr(even < I64(2 * run_step_), Max(even, I64(1)), whole);
+    return SelectExpr(IsSmall(), I64(block_.across), length);
+  }
 
   bool OfRun(Stmt* stmt) {
     const PrimExpr& across = products_->shape[4];
-    const PrimExpr first = PrimExpr(block_row_) * I64(block_.across);
-    const Var in_run("tile", DataType::Int(64)), count("count", DataType::Int(64));
-    run_scalars_ = {in_run, count};
-    const PrimExpr row = FloorDiv(first + PrimExpr(in_run), across),
-                   column = FloorMod(first + PrimExpr(in_run), across);
+    const Var first("first", DataType::Int(64)), count("count", DataType::Int(64)), in_run("tile", DataType::Int(64));
+    const Var row("tile_row", DataType::Int(64)), column("tile_column", DataType::Int(64));
+    run_scalars_ = {count, in_run, row, column};
     const PrimExpr one = I64(1);
     const Buffer transformed = PartOf(transformed_, {one, one, I64(tiles_.channels)});
     const Buffer products = PartOf(products_, {one, one, I64(length_)});
@@ -267,17 +285,27 @@ class WinogradScheduler {
           [&](int64_t elements, Stmt* of) { return Finish(elements_down, elements, row, column, products, of); }, made);
     };
     if (!ByWholeness(row, height_, of_columns, &finish)) return false;
+    // Line by line: one need not divide for each tile.
     const auto for_tiles = [&](const Stmt& of_tile) {
-      const Var tile(in_run->name_hint, in_run.dtype());
+      const Var line("line", DataType::Int(64)), tile("tile", DataType::Int(64));
       Stmt placed = TilePlacer(transformed, transformed_part_, in_run).VisitStmt(of_tile);
       placed = TilePlacer(products, products_part_, in_run).VisitStmt(placed);
-      return For(tile, I64(0), count, ForKind::kSerial, Substitute(placed, {{in_run, PrimExpr(tile)}}));
+      const PrimExpr end = PrimExpr(first) + count, before = PrimExpr(line) * across;
+      placed = Substitute(placed, {{in_run, before + tile - first}, {row, PrimExpr(line)}, {column, PrimExpr(tile)}});
+      const PrimExpr begin = Max(PrimExpr(first) - before, I64(0)), line_end = Min(end - before, across);
+      const PrimExpr first_line = FloorDiv(first, across), last_line = FloorDiv(end - I64(1), across);
+      return For(line, first_line, last_line - first_line + I64(1), ForKind::kSerial,
+                 For(tile, begin, line_end - begin, ForKind::kSerial, placed));
     };
     multiply = schedule::ReplaceBuffer(multiply, transformed_run, transformed_part_);
     multiply = schedule::ReplaceBuffer(multiply, products_run, products_part_);
-    const Stmt stages = SeqStmt::Flatten(
-        Array<Stmt>{for_tiles(transform), ForPanels(SeqStmt::Flatten(Array<Stmt>{multiply, for_tiles(finish)}))});
-    *stmt = SeqStmt::Flatten(Array<Stmt>{Bind(count, Min(I64(block_.across), NumTiles() - first)), stages});
+    const Stmt of_panels = ForPanels(SeqStmt::Flatten(Array<Stmt>{multiply, for_tiles(finish)}), PanelsOfGroup());
+    // What is divided once is bound: where tiles are partial nothing is moved out of loops.
+    const Var length("length", DataType::Int(64)), image("image", DataType::Int(64));
+    *stmt = SeqStmt::Flatten(Array<Stmt>{
+        Bind(length, LengthOfRun()), Bind(first, PrimExpr(block_row_) * length),
+        Bind(count, Min(length, NumTiles() - first)), Bind(image, image_),
+        Substitute(SeqStmt::Flatten(Array<Stmt>{for_tiles(transform), of_panels}), {{image_, PrimExpr(image)}})});
     return true;
   }
 
@@ -333,10 +361,11 @@ class WinogradScheduler {
   }
 
   /// For each panel of the group.
-  Stmt ForPanels(const Stmt& of_panel) const {
-    const Var panel("panel", DataType::Int(64));
-    return For(panel, I64(0), I64(panels_), ForKind::kSerial,
-               Substitute(of_panel, {{panel_, PrimExpr(group_) * I64(panels_) + PrimExpr(panel)}}));
+  Stmt ForPanels(const Stmt& of_panel, const PrimExpr& panels) const {
+    const Var in_group("panel", DataType::Int(64)), panel("panel", DataType::Int(64));
+    return For(in_group, I64(0), panels, ForKind::kSerial,
+               SeqStmt::Flatten(Array<Stmt>{Bind(panel, PrimExpr(group_) * panels + PrimExpr(in_group)),
+                                            Substitute(of_panel, {{panel_, PrimExpr(panel)}})}));
   }
 
   /// The values of iterators over transformed tiles or their products, and over what is summed up.
@@ -364,7 +393,7 @@ class WinogradScheduler {
     Array<Var> scalars = {image_, block_row_, block_column_, panel_};
     VarMap most;
     for (const Var& var : run_scalars_) scalars.push_back(var);
-    if (!run_scalars_.empty()) most[run_scalars_[1]] = I64(block_.across);
+    if (!run_scalars_.empty()) most[run_scalars_[0]] = I64(block_.across);
     return stage.Scheduled(thread_, inputs, outputs, scalars, most, &allocated_);
   }
 
@@ -394,7 +423,9 @@ class WinogradScheduler {
   WinogradBlock block_;
   Axis down_{1, 1, 1}, across_{1, 1, 1};
   Array<Buffer> allocated_;
-  /// Of a run: a tile, and how many it has.
+  /// Runs are multiples of so many tiles.
+  int64_t run_step_ = 1;
+  /// Of a run: how many tiles it has, and of one of them its number, row and column.
   std::vector<Var> run_scalars_;
   const Var image_{"image", DataType::Int(64)}, block_row_{"block_row", DataType::Int(64)},
       block_column_{"block_column", DataType::Int(64)}, group_{"group", DataType::Int(64)};
