@@ -115,14 +115,14 @@ tir::PrimFunc SymbolicConv(const Var& height, const Var& width, int64_t window, 
   return te::CreatePrimFunc({x, w, relu});
 }
 
-/// The iterations that threads share, each symbol being 1.
-int64_t LeastPieces(const tir::PrimFunc& func) {
+/// The iterations that threads share, symbols being 1 but for those in `values`.
+int64_t LeastPieces(const tir::PrimFunc& func, const ExprVarMap& values = {}) {
   int64_t pieces = 1;
   tir::PostOrderVisit(func->body, [&](const ObjectRef& node) {
     const auto* loop = node.as<tir::ForNode>();
     if (loop == nullptr || loop->loop_kind != tir::ForKind::kParallel) return;
     ExprVarMap ones;
-    for (const Var& symbol : FreeVars(loop->extent)) ones[symbol] = I64(1);
+    for (const Var& symbol : FreeVars(loop->extent)) ones[symbol] = values.count(symbol) ? values.at(symbol) : I64(1);
     pieces *= *AsConstInt(arith::Analyzer().Simplify(Substitute(loop->extent, ones)));
   });
   return pieces;
@@ -145,6 +145,28 @@ TEST(SymbolicCodegen, ABatchOfOneHasWorkForAllThreads) {
   const tir::PrimFunc scheduled = tir::ApplyScheduleRules(func, target).func;
   EXPECT_GE(LeastPieces(scheduled), 4);
   for (const int64_t images : {1, 3}) CheckAgainst(scheduled, func, 1e-5, {{batch, I64(images)}});
+}
+
+/// Three panels of weights that are too large to stay beside rows, and sums so long that they are cut: two threads
+/// share blocks of the rows of one image, too.
+TEST(SymbolicCodegen, UnevenPanelsLeaveWorkForAllThreads) {
+  const Target target = Target::Parse("llvm -mcpu=x86-64-v4 -threads=2");
+  const Var batch("batch"), rows("rows");
+  const te::Tensor x = te::Placeholder({batch, rows, I64(1152)}, kFloat, "x"),
+                   w = te::Placeholder({I64(1152), I64(192)}, kFloat, "w");
+  const tir::IterVar k = te::ReduceAxis(I64(1152));
+  const te::Tensor y = te::Compute(
+      {batch, rows, I64(192)},
+      [&](const Array<Var>& i) {
+        return te::Sum(x({i[0], i[1], k->var}) * w({k->var, i[2]}), {k});
+      },
+      "y");
+  const tir::PrimFunc func = te::CreatePrimFunc({x, w, y});
+  const tir::PrimFunc scheduled = tir::ApplyScheduleRules(func, target).func;
+  EXPECT_GE(LeastPieces(scheduled, {{rows, I64(49)}}), 6);
+  for (const auto& [images, pixels] : {std::pair{1, 49}, std::pair{3, 1}, std::pair{2, 0}}) {
+    CheckAgainst(scheduled, func, 1e-5, {{batch, I64(images)}, {rows, I64(pixels)}});
+  }
 }
 
 TEST(SymbolicCodegen, DivisionsLeaveTheInnerLoops) {

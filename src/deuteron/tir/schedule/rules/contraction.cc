@@ -191,13 +191,15 @@ Nest CutLoops(Schedule* schedule, const ContractionPlan& plan) {
   // B's panel stays in the cache while the rows pass by; of more rows than fit beside it, a block at a time.
   const RowBlock block_of_rows = BlockOfRows(*schedule, plan, nest.outer, nest.rows);
   const auto first = nest.rows.begin() + static_cast<int64_t>(block_of_rows.loop);
-  nest.outer.insert(nest.outer.end(), nest.rows.begin(), first);
-  nest.rows.erase(nest.rows.begin(), first);
   std::optional<Loop> blocks;
   if (block_of_rows.length) {
-    const auto split = schedule->Split(nest.rows.front(), std::vector<int64_t>{-1, *block_of_rows.length});
+    const auto split = schedule->Split(*first, std::vector<int64_t>{-1, *block_of_rows.length});
     blocks = split[0];
-    nest.rows.front() = split[1];
+    *first = split[1];
+  }
+  if (!block_of_rows.is_within_batch) {
+    nest.outer.insert(nest.outer.end(), nest.rows.begin(), first);
+    nest.rows.erase(nest.rows.begin(), first);
   }
   if (blocks && !block_of_rows.is_within_panel) nest.outer.push_back(*blocks);
   if (plan.copied_for != 0) {

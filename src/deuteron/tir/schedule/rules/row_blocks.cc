@@ -65,13 +65,32 @@ int64_t BalancedLength(int64_t extent, int64_t length, const SharedPanels& share
 /// there may be few rows.
 constexpr int64_t kTilesOfOpenPiece = 2;
 
+/// The same where threads have few panels, and not as many each.
+constexpr int64_t kTilesOfUnevenPiece = 4;
+constexpr int64_t kFewPanelsOfThread = 4;
+
+bool HasUnevenPanels(const ContractionPlan& plan) {
+  const int64_t panels = plan.vector_extent / (plan.num_vectors * plan.lanes);
+  return panels % plan.pieces != 0 && panels < kFewPanelsOfThread * plan.pieces;
+}
+
 /// The same of tiles whose number the run tells, in the loop at `loop`.
 RowBlock BlockOfOpenRows(const ContractionPlan& plan, size_t loop) {
   if (plan.b_stays && plan.pieces == 1) return {};
   const int64_t fitting = plan.a_budget / (plan.num_rows * plan.row_bytes);
-  const int64_t most = std::clamp<int64_t>(fitting, 1, kMostTilesOfOpenBlock);
+  int64_t most = std::clamp<int64_t>(fitting, 1, kMostTilesOfOpenBlock);
+  if (HasUnevenPanels(plan)) most = std::min(most, kTilesOfUnevenPiece);
   const bool is_piece = plan.b_stays && !plan.RowsAreSerial();
   return {.loop = loop, .length = is_piece ? std::min(most, kTilesOfOpenPiece) : most};
+}
+
+/// The same within a batch whose size the run tells, which may be of one: only where there would be too few pieces. All
+/// of the batch passes by a panel.
+RowBlock BlockWithinOpenBatch(const Schedule& schedule, const ContractionPlan& plan, const std::vector<Loop>& rows) {
+  if (rows.size() != 2 || schedule.ConstExtent(rows[1]) || !HasUnevenPanels(plan)) return {};
+  RowBlock block = BlockOfOpenRows(plan, 1);
+  block.is_within_batch = true;
+  return block;
 }
 
 }  // namespace
@@ -86,7 +105,7 @@ RowBlock BlockOfRows(const Schedule& schedule, const ContractionPlan& plan, cons
   for (; block.loop + 1 < rows.size(); ++block.loop) {
     const auto extent = schedule.ConstExtent(rows[block.loop]);
     if (extent && *extent != 1 && bytes / *extent <= budget) break;
-    if (!extent) return {};
+    if (!extent) return BlockWithinOpenBatch(schedule, plan, rows);
     bytes /= *extent;
     outside *= *extent;
   }

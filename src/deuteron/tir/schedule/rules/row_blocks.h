@@ -15,6 +15,8 @@ struct RowBlock {
   size_t loop = 0;
   std::optional<int64_t> length;
   bool is_within_panel = false;
+  /// Whether the loops over rows before `loop` stay within a panel, rather than around all of them.
+  bool is_within_batch = false;
 };
 
 /// The block that uses as much of A as fits its share of the cache and, if threads share blocks only, leaves work for
