@@ -12,7 +12,7 @@ from case import F, Const, graph
 # Of these operators, every so many of their cases.
 EVERY = {"Attention": 3, "MultiHeadAttention": 4, "DecoderMaskedMultiHeadAttention": 3, "GroupQueryAttention": 11, "GatherBlockQuantized": 3, "LinearAttention": 5,
          "MRotaryEmbedding": 7, "MoE": 7, "QMoE": 3, "GatedRMSNorm": 3, "FusedMatMul": 1, "QLinearWhere": 1, "BiasSplitGelu": 1,
-         "BranchwiseRMSNorm": 3, "HyperConnectionPreMix": 2, "HyperConnectionPostMix": 3}
+         "BranchwiseRMSNorm": 3, "FusedConv": 1, "RotaryEmbedding": 1, "HyperConnectionPreMix": 2, "HyperConnectionPostMix": 3}
 
 
 def converted(value, dtype):
@@ -41,6 +41,23 @@ def products():
                 { y = QLinearMatMul(a, s, z, b, t, z, t, z) }""")
 
 
+def lengths():
+    """Of kernels and of indices, that the run tells."""
+    x, weight = contrib_cases.f(2, 4, 7, 9), contrib_cases.f(6, 2, 3, 2)
+    for pads in ('auto_pad: string = "SAME_UPPER", strides: ints = [2, 1]', 'auto_pad: string = "SAME_LOWER"', "pads: ints = [1, 0, 2, 1]"):
+        yield graph("ConvOfAnyKernel", [x, weight], f"""g (float[N, 4, H, W] x, float[O, 2, KH, KW] w) => (float y) {{ y = Conv<group: int = 2, {pads}>(x, w) }}""")
+    data = contrib_cases.f(3, 4, 5)
+    for length in (1, 2, 3):
+        at = contrib_cases.i(2, 6, length, high=3)
+        yield graph("GatherNDOfAnyIndex", [data, at], "g (float[A, B, C] x, int64[M, N, L] i) => (float y) { y = GatherND(x, i) }")
+        updates = contrib_cases.f(2, 6, *data.shape[length:])
+        sizes = "DEF"[: updates.ndim - 2]
+        yield graph("ScatterNDOfAnyIndex", [data, at, updates], f"""g (float[A, B, C] x, int64[M, N, L] i, float[M, N{"".join(", " + size for size in sizes)}] u) => (float y)
+                    {{ y = ScatterND<reduction: string = "add">(x, i, u) }}""")
+    at = contrib_cases.i(3, 2, 1, high=3)
+    yield graph("GatherNDOfAnyIndexInBatches", [data, at], "g (float[A, B, C] x, int64[A, N, L] i) => (float y) { y = GatherND<batch_dims: int = 1>(x, i) }")
+
+
 def opened(model):
     """The model, each dimension of its inputs a symbol of its own."""
     del model.graph.value_info[:]
@@ -67,5 +84,6 @@ def cases(build):
             model, feed = build(dataclasses.replace(one, inputs=[converted(value, dtype) for value in one.inputs]))
             yield dataclasses.replace(one, inputs=list(feed.values()), opset=opened(model), tolerance=1e-4 if dtype == F else 5e-3)
     yield from products()
+    yield from lengths()
     for one in nchwc_cases.cases():
         yield dataclasses.replace(one, opset=opened(copy.deepcopy(one.opset)))

@@ -303,11 +303,17 @@ Expr Turned(const NodeContext& node, const PrimExpr& half,
   const int64_t given = node.Int("rotary_embedding_dim", 0);
   const PrimExpr rotary = given == 0 ? node.Simplify(half * 2) : I64(given);
   const auto known = AsConstInt(half), width = AsConstInt(node.Shape(0).back());
-  if (merged && given == 0 && (heads == 0 || (known && width))) {
-    heads = node.StaticDim(node.X(0), 2, "the size of the heads") /
-            std::max<int64_t>(1, 2 * node.StaticDim(node.X(2), 1, "the size of a head"));
+  Expr x = node.X(0);
+  if (merged && given == 0 && known && width) heads = *width / std::max<int64_t>(1, 2 * *known);
+  if (merged && given == 0 && heads == 0 && !(known && width)) {
+    // As many heads as the run has columns for.
+    const Array<PrimExpr> shape = node.Shape(0);
+    const PrimExpr count = node.Simplify(FloorDiv(shape[2], Max(rotary, I64(1))));
+    x = WithDim(node, x, 2, node.Simplify(count * rotary));
+    x = node.Emit(relax::PermuteDims(node.Reshaped(x, {shape[0], shape[1], count, rotary}), {0, 2, 1, 3}));
+  } else {
+    x = SplitHeads(node, x, heads);
   }
-  const Expr x = SplitHeads(node, node.X(0), heads);
   const PrimExpr length = node.Shape(x)[2];
   const Expr y = Rotate(node, x, angles(2, length), angles(3, length), rotary, node.Flag("interleaved", false));
   return merged ? MergeHeads(node, y) : y;
@@ -321,7 +327,8 @@ Results ConvertContribRotaryEmbedding(const NodeContext& node) {
     if (node.Rank(positions) == 1) {
       // The position of the first.
       const Expr row = node.CastTo(Positions(node, length), node.DType(positions));
-      positions = node.Reshaped(node.Emit(relax::Add(row, positions)), {I64(1), length});
+      const Expr first = node.WithSizes(positions, 0, {1}, "positions");
+      positions = node.Reshaped(node.Emit(relax::Add(row, first)), {I64(1), length});
     }
     return AnglesAt(node, table, positions);
   };

@@ -74,8 +74,7 @@ Results ConvertFusedGemm(const NodeContext& node) {
 Expr WithSumAndActivation(const NodeContext& node, const Expr& convolution) {
   Expr result = convolution;
   if (node.Has(3)) {
-    const std::vector<Expr> operands = BroadcastOperands(node, {result, node.X(3)});
-    result = node.Emit(relax::Add(operands[0], operands[1]));
+    result = node.Emit(relax::Add(result, node.WithShape(node.X(3), node.Shape(result))));
   }
   return WithActivation(node, result, node.Str("activation", ""), node.Floats("activation_params"));
 }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "deuteron/frontend/onnx/attention.h"
 #include "deuteron/frontend/onnx/converters.h"
 #include "deuteron/frontend/onnx/window.h"
 #include "deuteron/relax/op/binary.h"
@@ -16,19 +17,22 @@ using relax::Expr;
 
 namespace {
 
-/// A vector over the channels of a result of `rank`.
+/// A vector over the channels of a result.
 Expr AddChannelBias(const NodeContext& node, const Expr& result, const Expr& bias) {
   if (node.Rank(bias) != 1) node.Fail("its bias is of rank " + std::to_string(node.Rank(bias)) + ", not 1");
-  Array<PrimExpr> shape = {I64(1), node.Shape(bias)[0]};
+  const Expr vector = WithDim(node, bias, 0, node.Shape(result)[1]);
+  Array<PrimExpr> shape = {I64(1), node.Shape(vector)[0]};
   for (int64_t axis = 2; axis < node.Rank(result); ++axis) shape.push_back(I64(1));
-  return node.Emit(relax::Add(result, node.Reshaped(bias, shape)));
+  return node.Emit(relax::Add(result, node.Reshaped(vector, shape)));
 }
 
 }  // namespace
 
 Expr Convolved(const NodeContext& node, const Expr& data, const Expr& weight) {
   const Expr zero = node.Scalar(node.DType(data), 0);
-  const auto [x, window, is_padded] = ReadWindowOver(node, data, KernelOf(node, weight), zero);
+  const Array<PrimExpr> shape = node.Shape(weight);
+  const auto [x, window, is_padded] =
+      ReadWindowOver(node, data, {shape.begin() + std::min<size_t>(2, shape.size()), shape.end()}, zero);
   const relax::nn::ConvOptions options{
       .strides = window.strides, .padding = window.pads, .dilation = window.dilations, .groups = node.Int("group", 1)};
   const auto conv = window.axes() == 1 ? relax::nn::Conv1D : window.axes() == 2 ? relax::nn::Conv2D : relax::nn::Conv3D;

@@ -131,16 +131,27 @@ Expr IndicesFromBeginning(const NodeContext& node, size_t input, const PrimExpr&
 
 namespace {
 
-/// The dimensions of `x` that the last axis of input `indices` counts, after `batch_dims` others.
-Array<PrimExpr> IndexedDims(const NodeContext& node, const Expr& x, size_t indices, int64_t batch_dims) {
+/// How many dimensions an index of input 1 goes through, of at most `most`. What nothing tells is asked number by
+/// number: the rank of the result follows from it.
+int64_t IndexLength(const NodeContext& node, int64_t most) {
+  const Array<PrimExpr> shape = node.Shape(1);
+  if (shape.empty() || most < 1) return 0;
+  if (const auto known = AsConstInt(shape.back())) return *known;
+  int64_t length = 1;
+  while (length < most && !node.importer()->IsOneHere(node.Simplify(shape.back() - (length - 1)))) ++length;
+  return length;
+}
+
+/// Input 1 as indices, each of `count` elements, of dimensions of `x` after `batch_dims` others.
+Expr IndicesInto(const NodeContext& node, const Expr& x, int64_t count, int64_t batch_dims) {
   const Array<PrimExpr> shape = node.Shape(x);
-  const int64_t rank = node.Rank(indices);
-  const int64_t count = rank == 0 ? 0 : node.StaticDim(node.X(indices), rank - 1, "the length of an index");
-  if (rank == 0 || batch_dims < 0 || batch_dims + count > static_cast<int64_t>(shape.size())) {
-    node.Fail("indices of shape " + relax::Describe(node.X(indices).ty()) + " do not fit data of shape " +
+  const int64_t rank = node.Rank(1);
+  if (rank == 0 || count < 0 || batch_dims < 0 || batch_dims + count > static_cast<int64_t>(shape.size())) {
+    node.Fail("indices of shape " + relax::Describe(node.X(1).ty()) + " do not fit data of shape " +
               relax::Describe(shape));
   }
-  return {shape.begin() + batch_dims, shape.begin() + batch_dims + count};
+  const Expr indices = node.Indices(1, {shape.begin() + batch_dims, shape.begin() + batch_dims + count});
+  return node.WithSizes(indices, rank - 1, {count}, "indices");
 }
 
 }  // namespace
@@ -179,8 +190,8 @@ Results ConvertGatherElements(const NodeContext& node) {
 Results ConvertGatherND(const NodeContext& node) {
   const Expr x = node.X(0);
   const int64_t batch_dims = node.Int("batch_dims", 0);
-  const Expr indices = node.Indices(1, IndexedDims(node, x, 1, batch_dims));
-  return {node.Emit(relax::GatherND(x, indices, batch_dims))};
+  const int64_t count = IndexLength(node, node.Rank(x) - batch_dims);
+  return {node.Emit(relax::GatherND(x, IndicesInto(node, x, count, batch_dims), batch_dims))};
 }
 
 namespace {
@@ -203,8 +214,10 @@ Results ConvertScatterElements(const NodeContext& node) {
 
 Results ConvertScatterND(const NodeContext& node) {
   const Expr x = node.X(0);
-  const Expr indices = node.Indices(1, IndexedDims(node, x, 1, 0));
-  return {node.Emit(relax::ScatterND(x, indices, node.X(2), Reduction(node)))};
+  // The updates are as many as the indices, each of what an index leaves of the data.
+  const bool is_open = node.Rank(1) > 0 && !AsConstInt(node.Shape(1).back());
+  const int64_t count = is_open ? node.Rank(x) + node.Rank(1) - 1 - node.Rank(2) : IndexLength(node, node.Rank(x));
+  return {node.Emit(relax::ScatterND(x, IndicesInto(node, x, count, 0), node.X(2), Reduction(node)))};
 }
 
 namespace {

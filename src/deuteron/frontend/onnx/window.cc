@@ -12,6 +12,13 @@ bool IsSame(const std::string& auto_pad) { return auto_pad == "SAME_UPPER" || au
 /// From the first to the last element that a window sees.
 int64_t Extent(const Window& window, size_t axis) { return (window.kernel[axis] - 1) * window.dilations[axis] + 1; }
 
+/// The sizes that are known, and 1 for those that the run tells.
+std::vector<int64_t> KnownOr1(const Array<PrimExpr>& kernel) {
+  std::vector<int64_t> sizes;
+  for (const PrimExpr& size : kernel) sizes.push_back(AsConstInt(size).value_or(1));
+  return sizes;
+}
+
 /// Total padding of an axis so that the output is the input divided by the stride, rounded up.
 int64_t SamePadding(const NodeContext& node, const relax::Expr& x, size_t axis, const Window& window) {
   const int64_t extent = Extent(window, axis);
@@ -95,23 +102,24 @@ Window ReadWindow(const NodeContext& node, const relax::Expr& x, std::vector<int
   return window;
 }
 
-WindowOver ReadWindowOver(const NodeContext& node, const relax::Expr& x, std::vector<int64_t> kernel,
+WindowOver ReadWindowOver(const NodeContext& node, const relax::Expr& x, const Array<PrimExpr>& kernel,
                           const relax::Expr& fill) {
   const std::string auto_pad = node.Str("auto_pad", "NOTSET");
-  Window window = ReadWindowUnpadded(node, x, kernel);
+  Window window = ReadWindowUnpadded(node, x, KnownOr1(kernel));
   const Array<PrimExpr> shape = node.Shape(x);
-  bool is_symbolic = false;
+  bool is_symbolic = !AsConstInts(kernel);
   for (size_t axis = 0; axis < window.axes(); ++axis) {
     is_symbolic |= window.strides[axis] != 1 && !AsConstInt(shape[static_cast<int64_t>(axis) + 2]);
   }
-  if (!IsSame(auto_pad) || !is_symbolic) return {x, ReadWindow(node, x, std::move(kernel))};
+  if (!IsSame(auto_pad) || !is_symbolic) return {x, ReadWindow(node, x, KnownOr1(kernel))};
   WindowOver over{x, std::move(window), /*is_padded=*/true};
   for (size_t axis = 0; axis < over.window.axes(); ++axis) {
     const auto at = static_cast<int64_t>(axis) + 2;
     const PrimExpr stride = I64(over.window.strides[axis]);
     const PrimExpr outputs = FloorDiv(shape[at] + stride - 1, stride);
-    const PrimExpr total =
-        node.Simplify(Max((outputs - 1) * stride + I64(Extent(over.window, axis)) - shape[at], I64(0)));
+    const PrimExpr extent = kernel.empty() ? I64(Extent(over.window, axis))
+                                           : (kernel[static_cast<int64_t>(axis)] - 1) * over.window.dilations[axis] + 1;
+    const PrimExpr total = node.Simplify(Max((outputs - 1) * stride + extent - shape[at], I64(0)));
     const PrimExpr small = node.Simplify(FloorDiv(total, I64(2)));
     const PrimExpr large = node.Simplify(total - small);
     const bool is_upper = auto_pad == "SAME_UPPER";

@@ -45,9 +45,10 @@ struct WindowOver {
   /// `x` is longer.
   bool is_padded = false;
 };
-/// The same, where auto_pad may depend on symbolic lengths: elements of value `fill` (a scalar of the dtype of `x`) are
-/// added to `x` then, and the window adds none.
-WindowOver ReadWindowOver(const NodeContext& node, const relax::Expr& x, std::vector<int64_t> kernel,
+/// The same, where auto_pad may depend on symbolic lengths, or on a kernel of which the run tells a size: elements of
+/// value `fill` (a scalar of the dtype of `x`) are added to `x` then, and the window adds none. A size that the run
+/// tells is 1 in the window.
+WindowOver ReadWindowOver(const NodeContext& node, const relax::Expr& x, const Array<PrimExpr>& kernel,
                           const relax::Expr& fill);
 
 /// MaxPool and AveragePool of `x` as the node's attributes say.
