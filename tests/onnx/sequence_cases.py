@@ -36,6 +36,18 @@ def parts():
             y = ConcatFromSequence <axis: int = 0> (m) z = ConcatFromSequence <axis: int = 0, new_axis: int = 1> (r) }""", 18)
 
 
+def repeated():
+    """Each row as often as the run says, as torch's exporter writes it."""
+    for counts in ([2, 0, 3, 1], [1]):
+        yield graph("RowsRepeated", [f(len(counts), 3), np.array(counts, I)], """g (float[N,3] x, int64[M] k) => (float[A,3] y) {
+            t = Constant <value: tensor = bool {1}> () c1 = Constant <value: tensor = int64[1] {1}> () l = Shape (k)
+            o = ConstantOfShape <value: tensor = int64[1] {1}> (l) ks = SplitToSequence (k, o) xs = SplitToSequence (x, o) s0 = SequenceEmpty <dtype: int = 1> ()
+            b0 = Constant <value: tensor = int64 {0}> () m = Gather (l, b0) s = Loop (m, t, s0) <body = b (int64 i, bool c, seq(float) a) => (bool d, seq(float) z) { d = Identity (c)
+                n = SequenceAt (ks, i) e = SequenceAt (xs, i) u = Unsqueeze (e, c1) w = Constant <value: tensor = int64[1] {3}> () q = Concat <axis: int = 0> (c1, n, w)
+                v = Expand (u, q) h = Constant <value: tensor = int64[2] {-1, 3}> () r = Reshape (v, h) z = SequenceInsert (a, r) }>
+            y = ConcatFromSequence <axis: int = 0> (s) }""")
+
+
 def graphs_within():
     for choice in (True, False):
         yield graph("IfOfSequences", [np.array(choice), f(2, 3), f(4, 3)], f"""g (bool c, float[A,3] x, float[B,3] y) => (float[C,3] z, int64 n) {{
@@ -59,4 +71,5 @@ def graphs_within():
 def cases():
     yield from positions()
     yield from parts()
+    yield from repeated()
     yield from graphs_within()

@@ -138,6 +138,17 @@ std::vector<int64_t> SizesOfParts(const NodeContext& node, int64_t axis) {
   return sizes;
 }
 
+/// Whether input 1 is a vector of ones, of as many as the run tells.
+bool IsOnes(const NodeContext& node) {
+  static const Op full = Op::Get("relax.full");
+  const auto var = node.X(1).as<relax::Var>();
+  const Expr value = var ? node.builder().LookupBinding(*var) : Expr();
+  const auto* call = value.defined() ? value.as<relax::CallNode>() : nullptr;
+  if (call == nullptr || !call->op.same_as(full) || node.Rank(1) != 1) return false;
+  const Symbolic fill = node.importer()->SymbolicOf(Value(call->args[1]));
+  return fill != nullptr && fill->values.size() == 1 && IsOne(fill->values[0]);
+}
+
 /// Lengths of parts that are a vector of the run: none is negative, or longer than the axis.
 Expr LengthsOfRun(const NodeContext& node, int64_t axis) {
   const Expr given = node.CastTo(node.X(1), DataType::Int(64));
@@ -162,6 +173,11 @@ Results ConvertSplitToSequence(const NodeContext& node) {
   const bool by_one = !node.Has(1) || (node.ConstInts(1) == std::vector<int64_t>{1} && node.Shape(1).empty());
   if (by_one && !AsConstInt(node.Shape(0)[axis])) {
     return {RowsAlong(node, node.X(0), axis, !node.Has(1) && !node.Flag("keepdims", true))};
+  }
+  if (node.Has(1) && IsOnes(node)) {
+    Array<PrimExpr> shape = node.Shape(0);
+    shape.Set(axis, node.Shape(1)[0]);
+    return {RowsAlong(node, node.WithShape(node.X(0), shape), axis, /*squeezed=*/false)};
   }
   if (node.Has(1)) {
     const auto shape = node.KnownShape(1);
