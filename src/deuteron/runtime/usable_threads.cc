@@ -4,7 +4,10 @@
 #include <sched.h>
 
 #include <algorithm>
+#include <atomic>
+#include <chrono>
 #include <fstream>
+#include <limits>
 #include <string>
 
 #include "deuteron/runtime/thread_pool.h"
@@ -39,10 +42,24 @@ double QuotaOf(const std::string& directory) {
   return 1e9;
 }
 
-double CgroupQuota() {
+double ReadCgroupQuota() {
   double quota = 1e9;
   ForEachCgroup("cpu", [&](const std::string& folder) { quota = std::min(quota, QuotaOf(folder)); });
   return quota;
+}
+
+/// Half a dozen files are read for it, and a compilation asks for it again and again: it is known for a second. Threads
+/// that ask at once may both read them.
+double CgroupQuota() {
+  using Clock = std::chrono::steady_clock;
+  static std::atomic<Clock::rep> known_until{std::numeric_limits<Clock::rep>::min()};
+  static std::atomic<double> known{0};
+  const Clock::duration now = Clock::now().time_since_epoch();
+  if (now.count() >= known_until.load()) {
+    known.store(ReadCgroupQuota());
+    known_until.store((now + std::chrono::seconds(1)).count());
+  }
+  return known.load();
 }
 
 }  // namespace

@@ -24,7 +24,7 @@ constexpr LimitRow kRows[] = {
 };
 
 /// The memory is asked of the system, which takes longer than to look at a clock.
-constexpr auto kBetweenMeasurements = std::chrono::milliseconds(2);
+constexpr auto kBetweenMeasurements = std::chrono::milliseconds(5);
 constexpr auto kBetweenPolls = std::chrono::milliseconds(10);
 
 thread_local LimitScope* innermost = nullptr;

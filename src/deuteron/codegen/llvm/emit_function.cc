@@ -6,6 +6,7 @@
 #include <unordered_set>
 
 #include "deuteron/codegen/llvm/emitter.h"
+#include "deuteron/codegen/llvm/finish_loops.h"
 #include "deuteron/ir/prim_ops.h"
 #include "deuteron/tir/analysis/cost.h"
 #include "deuteron/tir/analysis/kernel_signature.h"
@@ -92,6 +93,7 @@ void KernelEmitter::BeginFrame(FrameState* frame, llvm::Function* function, llvm
   frame->function = function;
   frame->context = context;
   SetFunctionAttributes(function, target_);
+  if (!symbols_.empty()) function->addFnAttr(kHasOpenLoops);
   auto* entry = llvm::BasicBlock::Create(llvm_, "entry", function);
   auto* body = llvm::BasicBlock::Create(llvm_, "body", function);
   frame->exit = llvm::BasicBlock::Create(llvm_, "exit", function);

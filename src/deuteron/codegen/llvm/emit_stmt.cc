@@ -3,6 +3,7 @@
 #include <unordered_set>
 
 #include "deuteron/codegen/llvm/emitter.h"
+#include "deuteron/codegen/llvm/finish_loops.h"
 #include "deuteron/ir/prim_ops.h"
 #include "deuteron/tir/block_annotations.h"
 #include "deuteron/tir/functor.h"
@@ -187,6 +188,7 @@ void KernelEmitter::EmitLoop(const tir::ForNode* op) {
   llvm::Value* extent = EmitCast(op->loop_var.dtype(), op->extent.dtype(), EmitExpr(op->extent));
   const std::optional<int64_t> constant = AsConstInt(op->extent);
   if (constant && *constant <= 0) return;
+  if (!constant) frame_->function->addFnAttr(kHasOpenLoops);
   if (op->loop_kind == tir::ForKind::kUnrolled && constant && *constant * unroll_copies_ <= kMaxUnrolledCopies) {
     // Every copy is emitted with the variable a constant, which LLVM's builder folds as it goes.
     unroll_copies_ *= *constant;
@@ -220,7 +222,10 @@ void KernelEmitter::EmitSerialLoop(const tir::Var& var, llvm::Value* begin, llvm
   EmitInPrefetchedLoop(op, var, builder_.CreateSub(phi, begin), [&] { EmitStmt(op->body); });
   llvm::Value* next = builder_.CreateAdd(phi, llvm::ConstantInt::get(phi->getType(), 1), "", false, true);
   phi->addIncoming(next, builder_.GetInsertBlock());
-  llvm::BranchInst* back = builder_.CreateCondBr(builder_.CreateICmpSLT(next, end), body, after);
+  // In steps of one from less than the end, it meets that, and the number that is there anyway is all the test needs.
+  // Of lengths that the run tells LLVM learns more from what is less.
+  llvm::Value* again = not_empty ? builder_.CreateICmpNE(next, end) : builder_.CreateICmpSLT(next, end);
+  llvm::BranchInst* back = builder_.CreateCondBr(again, body, after);
   back->setMetadata(llvm::LLVMContext::MD_loop, LoopMetadata(llvm_, op));
   builder_.SetInsertPoint(after);
 }

@@ -5,8 +5,8 @@
 namespace deuteron::codegen {
 namespace {
 
-/// LLVM copies the bodies of loops up to 600 instructions in all, of two iterations at the least.
-constexpr unsigned kLargestCopied = 300;
+/// In a loop of more instructions, its test and what it counts are little: LLVM would copy up to 600 in all.
+constexpr unsigned kLargestCopied = 64;
 
 unsigned SizeOf(const llvm::Loop& loop) {
   unsigned size = 0;
@@ -37,6 +37,16 @@ llvm::PreservedAnalyses FinishLoops::run(llvm::Function& function, llvm::Functio
   llvm::PreservedAnalyses preserved;
   preserved.preserveSet<llvm::CFGAnalyses>();
   return preserved;
+}
+
+llvm::PreservedAnalyses KnowLengths::run(llvm::Function& function, llvm::FunctionAnalysisManager& analyses) {
+  if (!function.hasFnAttribute(kHasOpenLoops)) return llvm::PreservedAnalyses::all();
+  return llvm::createFunctionToLoopPassAdaptor(llvm::IndVarSimplifyPass()).run(function, analyses);
+}
+
+llvm::PreservedAnalyses ShareValues::run(llvm::Function& function, llvm::FunctionAnalysisManager& analyses) {
+  if (HasTile(function)) return llvm::EarlyCSEPass(/*UseMemorySSA=*/true).run(function, analyses);
+  return llvm::GVNPass().run(function, analyses);
 }
 
 llvm::PreservedAnalyses ShareEnds::run(llvm::Function& function, llvm::FunctionAnalysisManager& analyses) {

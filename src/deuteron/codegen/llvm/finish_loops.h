@@ -6,9 +6,26 @@
 
 namespace deuteron::codegen {
 
+/// Attribute of functions with loops whose length the run tells, or with conditions on what it tells.
+constexpr const char* kHasOpenLoops = "deuteron-open-loops";
+
 /// Loops too large to be copied say so, so that LLVM does not weigh every instruction first.
 struct FinishLoops : llvm::PassInfoMixin<FinishLoops> {
   static constexpr const char* kName = "finish-loops";
+  static llvm::PreservedAnalyses run(llvm::Function& function, llvm::FunctionAnalysisManager& analyses);
+};
+
+/// Finds out what follows from the lengths of loops for the conditions in them. Those of constant length have none
+/// left.
+struct KnowLengths : llvm::PassInfoMixin<KnowLengths> {
+  static constexpr const char* kName = "know-lengths";
+  static llvm::PreservedAnalyses run(llvm::Function& function, llvm::FunctionAnalysisManager& analyses);
+};
+
+/// Computes once what is computed on every way to where it is needed. Tiles are copies of one sequence of instructions:
+/// to look at what comes before suffices.
+struct ShareValues : llvm::PassInfoMixin<ShareValues> {
+  static constexpr const char* kName = "share-values";
   static llvm::PreservedAnalyses run(llvm::Function& function, llvm::FunctionAnalysisManager& analyses);
 };
 

@@ -36,9 +36,9 @@ void InitializeLlvmOnce() {
 constexpr std::string_view kPasses =
     "function<eager-inv>("
     "simplifycfg,sroa<modify-cfg>,early-cse,instcombine<max-iterations=1;no-verify-fixpoint>,"
-    "simplifycfg<switch-range-to-icmp>,early-cse<memssa>,jump-threading,correlated-propagation,"
+    "early-cse<memssa>,jump-threading,correlated-propagation,"
     "instcombine<max-iterations=1;no-verify-fixpoint>,loop-mssa(licm<allowspeculation>),"
-    "simplifycfg<switch-range-to-icmp>,finish-loops,loop(indvars,loop-unroll-full),sroa<modify-cfg>,gvn,"
+    "finish-loops,know-lengths,loop(loop-unroll-full),sroa<modify-cfg>,share-values,"
     // The loops of scalars that are left, and tails.
     "loop-vectorize,share-ends,"
     "loop-unroll<O2>,instcombine<max-iterations=1;no-verify-fixpoint>,loop-mssa(licm<allowspeculation>),"
@@ -144,6 +144,10 @@ void Optimize(llvm::Module* module, llvm::TargetMachine* machine, const CodegenO
                                              llvm::ArrayRef<llvm::PassBuilder::PipelineElement>) {
     if (name == FinishLoops::kName) {
       function_passes.addPass(FinishLoops());
+    } else if (name == KnowLengths::kName) {
+      function_passes.addPass(KnowLengths());
+    } else if (name == ShareValues::kName) {
+      function_passes.addPass(ShareValues());
     } else if (name == ShareEnds::kName) {
       function_passes.addPass(ShareEnds());
     } else {

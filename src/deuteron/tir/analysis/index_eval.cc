@@ -305,7 +305,38 @@ std::optional<Interval> IntervalEvaluator::EvalBinary(const BinaryNode* op) {
   }
 }
 
+namespace {
+
+/// StepAlong of sums and multiples, which most indices are; nothing of what must be simplified first.
+Value StepOfSum(const PrimExpr& index, const VarNode* var) {
+  switch (index->kind) {
+    case ExprKind::kVar:
+      return index.get() == var ? 1 : 0;
+    case ExprKind::kIntImm:
+      return 0;
+    case ExprKind::kAdd:
+    case ExprKind::kSub:
+    case ExprKind::kMul: {
+      const auto* op = static_cast<const BinaryNode*>(index.get());
+      const Value a = StepOfSum(op->a, var), b = a ? StepOfSum(op->b, var) : Value();
+      if (!b) return std::nullopt;
+      if (index->kind == ExprKind::kAdd) return CheckedAdd(*a, *b);
+      if (index->kind == ExprKind::kSub) return CheckedSub(*a, *b);
+      if (*a == 0 && *b == 0) return 0;
+      const Value factor = AsConstInt(*a == 0 ? op->a : op->b);
+      return factor ? CheckedMul(*a + *b, *factor) : Value();
+    }
+    default:
+      return UsesVar(index, [var](const VarNode* used) { return used == var; }) ? Value() : Value(0);
+  }
+}
+
+}  // namespace
+
 std::optional<int64_t> StepAlong(const PrimExpr& index, const Var& var) {
+  if (index.dtype().lanes() == 1) {
+    if (const Value step = StepOfSum(index, var.get())) return step;
+  }
   const PrimExpr next = Substitute(index, ExprVarMap{{var, var + MakeConst(var.dtype(), 1)}});
   return AsConstInt(arith::Analyzer().Simplify(next - index));
 }
