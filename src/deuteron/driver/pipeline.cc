@@ -46,6 +46,8 @@ std::vector<Pipeline> MakePipelines() {
                        {"ConvToWinograd"},
                        {"PackWeights"},
                        {"DeadCodeElimination"},
+                       // Weights whose axes were moved; what kernels compute of constants comes behind.
+                       {"FoldConstant"},
                        {"LegalizeOps"},
                        {"AnnotateTIROpPattern"},
                        {"FoldConstant"},

@@ -49,6 +49,12 @@ llvm::PreservedAnalyses ShareValues::run(llvm::Function& function, llvm::Functio
   return llvm::GVNPass().run(function, analyses);
 }
 
+llvm::PreservedAnalyses TidyCopies::run(llvm::Function& function, llvm::FunctionAnalysisManager& analyses) {
+  if (HasTile(function)) return llvm::InstSimplifyPass().run(function, analyses);
+  return llvm::InstCombinePass(llvm::InstCombineOptions().setMaxIterations(1).setVerifyFixpoint(false))
+      .run(function, analyses);
+}
+
 llvm::PreservedAnalyses ShareEnds::run(llvm::Function& function, llvm::FunctionAnalysisManager& analyses) {
   const bool shares = !HasTile(function);
   return llvm::SimplifyCFGPass(llvm::SimplifyCFGOptions()

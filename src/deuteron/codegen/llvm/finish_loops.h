@@ -29,6 +29,12 @@ struct ShareValues : llvm::PassInfoMixin<ShareValues> {
   static llvm::PreservedAnalyses run(llvm::Function& function, llvm::FunctionAnalysisManager& analyses);
 };
 
+/// Simplifies what copies of the bodies of loops have left. Tiles are no such copies.
+struct TidyCopies : llvm::PassInfoMixin<TidyCopies> {
+  static constexpr const char* kName = "tidy-copies";
+  static llvm::PreservedAnalyses run(llvm::Function& function, llvm::FunctionAnalysisManager& analyses);
+};
+
 /// Simplifies branches. What both sides of one do is done once behind it, but for tiles: of one with all its rows and
 /// one with some, the sums would change registers on the way.
 struct ShareEnds : llvm::PassInfoMixin<ShareEnds> {

@@ -41,8 +41,15 @@ constexpr std::string_view kPasses =
     "finish-loops,know-lengths,loop(loop-unroll-full),sroa<modify-cfg>,share-values,"
     // The loops of scalars that are left, and tails.
     "loop-vectorize,share-ends,"
-    "loop-unroll<O2>,instcombine<max-iterations=1;no-verify-fixpoint>,loop-mssa(licm<allowspeculation>),"
-    "div-rem-pairs,simplifycfg)";
+    "loop-unroll<O2>,tidy-copies,div-rem-pairs,simplifycfg)";
+
+/// Adds a pass of ours if it is called `name`; whether it is.
+template <typename Own>
+bool AddIf(const llvm::StringRef name, llvm::FunctionPassManager* passes) {
+  if (name != Own::kName) return false;
+  passes->addPass(Own());
+  return true;
+}
 
 /// An option of LLVM that is a switch; as it was again at the end.
 class Switched {
@@ -142,18 +149,9 @@ void Optimize(llvm::Module* module, llvm::TargetMachine* machine, const CodegenO
   }
   builder.registerPipelineParsingCallback([](const llvm::StringRef name, llvm::FunctionPassManager& function_passes,
                                              llvm::ArrayRef<llvm::PassBuilder::PipelineElement>) {
-    if (name == FinishLoops::kName) {
-      function_passes.addPass(FinishLoops());
-    } else if (name == KnowLengths::kName) {
-      function_passes.addPass(KnowLengths());
-    } else if (name == ShareValues::kName) {
-      function_passes.addPass(ShareValues());
-    } else if (name == ShareEnds::kName) {
-      function_passes.addPass(ShareEnds());
-    } else {
-      return false;
-    }
-    return true;
+    return AddIf<FinishLoops>(name, &function_passes) || AddIf<KnowLengths>(name, &function_passes) ||
+           AddIf<ShareValues>(name, &function_passes) || AddIf<ShareEnds>(name, &function_passes) ||
+           AddIf<TidyCopies>(name, &function_passes);
   });
   llvm::ModulePassManager passes;
   llvm::Error error = builder.parsePassPipeline(passes, kPasses);
