@@ -30,7 +30,8 @@ class Module:
         d = R.const(9223372036854775808, "int64")
         e = R.const(18446744073709551615, "uint64")
         f = R.const(-9223372036854775808, "int64")
-        return (a, b, c, d, e, f, R.const(-128, "int8"), R.const(255, "uint8"))
+        g = R.const(1, "int1")
+        return (a, b, c, d, e, f, g, R.const(-128, "int8"), R.const(255, "uint8"), R.const(-1, "int1"))
 
     @R.function
     def doubled(x: R.Tensor((2,), "float32")):
@@ -68,6 +69,9 @@ class Module:
 # fail_values.py:30:21: error: 9223372036854775808 does not fit into int64, which holds -9223372036854775808 to 9223372036854775807: give the constant another dtype
 #             d = R.const(9223372036854775808, "int64")
 #                         ^
-# fail_values.py:41:14: error: a tuple of tuples that holds more than 131072 values in all
+# fail_values.py:33:21: error: 1 does not fit into int1, which holds -1 to 0: give the constant another dtype
+#             g = R.const(1, "int1")
+#                         ^
+# fail_values.py:42:14: error: a tuple of tuples that holds more than 131072 values in all
 #             e = (d, d, d, d, d, d, d, d, d, d, d, d, d, d, d, d)
 #                  ^

@@ -60,7 +60,8 @@ void Parser::CheckRange(const Syntax& literal, DataType dtype) const {
   const Syntax& number = is_negative ? *literal.base : literal;
   if (!dtype.is_integer() || dtype.is_bool() || dtype.bits() > 64 || !number.Is(SyntaxKind::kInt)) return;
   const auto magnitude = static_cast<uint64_t>(number.int_value);
-  const uint64_t most = std::numeric_limits<uint64_t>::max() >> (64 - dtype.bits() + (dtype.is_uint() ? 0 : 1));
+  const int bits = dtype.bits() - (dtype.is_uint() ? 0 : 1);
+  const uint64_t most = bits == 0 ? 0 : std::numeric_limits<uint64_t>::max() >> (64 - bits);
   const uint64_t allowed = !is_negative ? most : dtype.is_uint() ? 0 : most + 1;
   if (magnitude <= allowed) return;
   Fail(literal, (is_negative ? "-" : "") + std::to_string(magnitude) + " does not fit into " + dtype.ToString() +
