@@ -128,6 +128,16 @@ SLICES = (
     ("s, e, one, t", (1, 1, 0, 1), USAGE, "at 'cut': division of an integer by zero"),
 )
 
+# Divisions that are fused with what comes before and after: the message is about the nodes that divide.
+FUSED = """<ir_version: 8, opset_import: ["" : 17]> g (int64[4, 16] x, int64[4, 16] one, int64[4, 16] z) => (int64[4, 16] y, int64[4, 16] q) { %s }"""
+GROUPS = (
+    ("[a] a = Neg (x) [cut] b = Div (a, z) [c] y = Neg (b) [d] q = Neg (x)", "cut"),
+    ("[c] a = Div (x, one) [d] p = Neg (a) [cut] b = Div (x, z) [f] r = Neg (b) [g] y = Add (p, r) [h] q = Neg (x)", "c, cut"),
+    ("[a] a = Div (one, one) [b] y = Neg (a) [cut] c = Div (z, z) [d] q = Neg (c)", "cut"),
+    ("[a] a = Div (one, one) [b] m = ReduceMax <axes = [1]> (a) [c] y = Sub (a, m) "
+     "[cut] c = Div (z, z) [d] n = ReduceMax <axes = [1]> (c) [e] q = Sub (c, n)", "cut"),
+)
+
 
 def run(binary, folder, model, inputs):
     onnx.save(model, folder / "model.onnx")
@@ -181,6 +191,12 @@ def main():
             if result.returncode != MODEL or any(word not in result.stderr for word in words) or re.search(r"match_cast|\b[lg]v[0-9]*\b", result.stderr):
                 failures += 1
                 print(f"FAILED {node}: status {result.returncode}, {result.stdout}{result.stderr}")
+        for nodes, place in GROUPS:
+            ones = np.ones((4, 16), np.int64)
+            result = run(binary, folder, onnx.parser.parse_model(FUSED % nodes), {"x": ones, "one": ones, "z": np.eye(4, 16, dtype=np.int64)})
+            if result.returncode != USAGE or f"at '{place}': division of an integer by zero" not in result.stderr:
+                failures += 1
+                print(f"FAILED fused {nodes}: status {result.returncode}, {result.stdout}{result.stderr}")
         for operands, lengths, status, word in SLICES:
             model = onnx.parser.parse_model(SLICE % operands)
             vectors = {name: np.zeros(length, np.int64) for name, length in zip("seat", lengths)}

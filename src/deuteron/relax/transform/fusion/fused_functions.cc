@@ -2,12 +2,52 @@
 
 #include <algorithm>
 
+#include "deuteron/ir/expr_functor.h"
+#include "deuteron/ir/expr_kind.h"
 #include "deuteron/relax/call_tir.h"
+#include "deuteron/tir/functor.h"
 
 namespace deuteron::relax::fusion {
+namespace {
+
+/// Whether elements of a tensor that the run brings may make `func` fail.
+bool FailsByElements(const tir::PrimFunc& func) {
+  bool fails = false;
+  PostOrderVisit(func->body, [&](const ObjectRef& node) {
+    if (fails) return;
+    if (node.as<tir::AssertStmtNode>() != nullptr) {
+      fails = true;
+    } else if (const auto* op = node.as<tir::BinaryNode>(); op && IsDivision(op->kind) && !op->dtype.is_float()) {
+      PostOrderVisit(op->b, [&](const PrimExpr& part) { fails |= part->kind == ExprKind::kBufferLoad; });
+    }
+  });
+  return fails;
+}
+
+/// Where a kernel of these bindings is: at the last one or, since what the run says of a value that a kernel cannot use
+/// is to name the node that uses it, at those that may fail.
+Span PlaceOf(const std::vector<Binding>& bindings, const FusedFunctions& functions) {
+  std::vector<Span> places;
+  for (const Binding& binding : bindings) {
+    const Span& place = BoundValue(binding)->span;
+    if (!place.defined() || !functions.MayFail(binding)) continue;
+    const auto same = [&](const Span& other) { return other->source == place->source; };
+    if (std::none_of(places.begin(), places.end(), same)) places.push_back(place);
+  }
+  if (places.empty()) return BoundValue(bindings.back())->span;
+  if (places.size() == 1) return places[0];
+  std::string sources;
+  for (const Span& place : places) sources += (sources.empty() ? "" : ", ") + std::string(place->source);
+  return Span(sources);
+}
+
+}  // namespace
 
 FusedFunctions::FusedFunctions(const IRModule& module, Finish finish) : names_(module), finish_(std::move(finish)) {
   for (const auto& [var, func] : module->functions) {
+    if (const auto kernel = As<tir::PrimFunc>(func); kernel.defined() && FailsByElements(kernel)) {
+      may_fail_.insert(var.get());
+    }
     const auto* function = func.as<FunctionNode>();
     const bool comparable = function && function->attrs.defined() && function->attrs->dict.size() == 1 &&
                             function->HasNonzeroAttr("Primitive");
@@ -37,6 +77,12 @@ GlobalVar FusedFunctions::GetByStructure(const GroupFunction& group) {
   candidates.push_back({var, function});
   added_.emplace_back(var, finished.function);
   return var;
+}
+
+bool FusedFunctions::MayFail(const Binding& binding) const {
+  if (may_fail_.empty()) return false;
+  const Expr value = BoundValue(binding);
+  return IsAnyCallTIR(value) && may_fail_.count(value.as<CallNode>()->args[0].get()) != 0;
 }
 
 void GroupEmitter::AddMembers(const std::vector<uint32_t>& group) {
@@ -164,7 +210,7 @@ void GroupEmitter::EmitCall(uint32_t number, FusedFunctions* functions, Array<Bi
     }
   }
   const Binding& last = group.bindings().back();
-  const auto span = BoundValue(last)->span;
+  const Span span = PlaceOf(group.bindings(), *functions);
   const Call call(callee, arguments, Attrs(), kEmpty, span);
   call->ty = group.ReturnType();
   if (group.outputs().size() == 1) {

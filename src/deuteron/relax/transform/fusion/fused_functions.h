@@ -7,6 +7,7 @@
 #include <span>
 #include <string>
 #include <unordered_map>
+#include <unordered_set>
 #include <utility>
 #include <vector>
 
@@ -31,6 +32,9 @@ class FusedFunctions {
   GlobalVar Get(const GroupFunction& group);
   /// Those that the module did not have yet.
   std::vector<std::pair<GlobalVar, BaseFunc>> TakeAdded() { return std::move(added_); }
+  /// Whether a binding calls a kernel of the module that what the run computes may make fail: it divides integers by
+  /// elements of a tensor, or asserts.
+  bool MayFail(const Binding& binding) const;
 
  private:
   GlobalVar GetByStructure(const GroupFunction& group);
@@ -40,6 +44,7 @@ class FusedFunctions {
   std::unordered_map<std::string, GlobalVar> by_key_;
   std::unordered_map<uint64_t, std::vector<std::pair<GlobalVar, BaseFunc>>> by_structure_;
   std::vector<std::pair<GlobalVar, BaseFunc>> added_;
+  std::unordered_set<const Object*> may_fail_;
 };
 
 /// Puts calls in the place of the groups of one dataflow block. A call stands at the last binding of its group;

@@ -15,6 +15,14 @@ namespace deuteron::relax::fusion {
 
 namespace {
 
+/// A call as of another place.
+Call At(const Expr& expr, const Span& place) {
+  const auto call = Downcast<Call>(expr);
+  Call moved(call->op, call->args, call->attrs, call->ty_args, place);
+  moved->ty = call.ty();
+  return moved;
+}
+
 /// The bindings that define symbols, as far as a block has been walked.
 class SymbolDefinitions {
  public:
@@ -293,6 +301,11 @@ BindingBlock MergeGraph::Emit(FusedFunctions* functions) {
     const Function callee = merged ? analyzer_->PrimitiveCallee(BoundValue(bindings_[node])) : Function();
     if (callee.defined()) {
       Inline(node, callee, &flat);
+      // Functions that are equal are one, whose places are those of the first: the call knows whose node may fail here.
+      const Span& place = BoundValue(bindings_[node])->span;
+      for (size_t i = begin[node]; i < flat.size() && place.defined(); ++i) {
+        if (functions->MayFail(flat[i])) flat[i] = VarBinding(flat[i]->var, At(BoundValue(flat[i]), place), place);
+      }
     } else {
       // A projection of a call that was inlined is bound already, unless the result is a tuple by name.
       const auto* item = BoundValue(bindings_[node]).as<TupleGetItemNode>();
