@@ -11,6 +11,7 @@
 /// the channels of an image: every pixel is one) are taken a few vectors at a time: each stage runs along the row with
 /// a vector of rows, accumulators in registers.
 #include <algorithm>
+#include <cmath>
 
 #include "deuteron/tir/analysis/row_plan.h"
 #include "deuteron/tir/functor.h"
@@ -25,6 +26,9 @@ namespace {
 constexpr int64_t kFewestRows = 4;
 /// Operations an element: an exponential function, or more.
 constexpr double kMuchWork = 10;
+/// Sums of at least so many rows are cut into parts, of about so many or of the square root of all.
+constexpr int64_t kLongColumn = 512;
+constexpr int64_t kColumnPart = 128;
 /// For a symbolic extent: no short row.
 constexpr double kLongRow = 1 << 20;
 
@@ -374,16 +378,46 @@ class RowScheduler {
     reductions_.Vectorize(0);
   }
 
+  /// Cuts a long sum into parts that are added up after it: its error is not that of one accumulator. [row, part,
+  /// steps…, vector of rows] and [row, part, vector of rows] then.
+  std::optional<Block> CutColumn(const Block& block) {
+    const SBlockRealize realize = schedule_.GetRealize(block);
+    if (!schedule_.WriteBuffer(block)->dtype.is_float()) return std::nullopt;
+    for (const size_t i : SplitIters(realize->block).reduce) {
+      const auto extent = AsConstInt(realize->block->iter_vars[static_cast<int64_t>(i)]->dom->extent);
+      if (!extent || *extent < kLongColumn) continue;
+      const auto root = static_cast<int64_t>(std::sqrt(static_cast<double>(*extent)));
+      const int64_t length = LargestDivisor(*extent, std::max(kColumnPart, root));
+      if (length < kColumnPart / 4) continue;
+      const std::vector<Loop> loops = schedule_.GetLoops(block);
+      const auto whole = std::find_if(loops.begin(), loops.end(), [&](const Loop& loop) {
+        return loop.same_as(realize->iter_values[static_cast<int64_t>(i)]);
+      });
+      if (whole == loops.end()) continue;
+      const std::vector<Loop> parts = schedule_.Split(*whole, std::vector<int64_t>{-1, length});
+      if (*whole != loops[1]) schedule_.Reorder({parts[0], loops[1]});
+      const Block partial = schedule_.RFactor(parts[0], 0);
+      std::vector<Loop> rest = schedule_.GetLoops(block);
+      std::rotate(rest.begin() + 1, rest.end() - 1, rest.end());
+      schedule_.Reorder({rest.begin() + 1, rest.end()});
+      return partial;
+    }
+    return std::nullopt;
+  }
+
+  /// The vectors of a reduction, its initialisation before the loop at `first`.
+  void VectorizeColumnSum(const Block& block, size_t first) {
+    const Block init = schedule_.DecomposeReduction(block, schedule_.GetLoops(block)[first]);
+    for (const Block& each : {init, block}) schedule_.Vectorize(schedule_.GetLoops(each).back());
+  }
+
   /// [row, steps…, vector of rows].
   void VectorizeColumns(const Block& block) {
-    std::vector<Loop> loops = schedule_.GetLoops(block);
-    const Loop lanes = loops.back();
     if (IsReduction(schedule_, block)) {
-      const Block init = schedule_.DecomposeReduction(block, loops[1]);
-      schedule_.Vectorize(schedule_.GetLoops(init).back());
-      schedule_.Vectorize(lanes);
-      return;
+      if (const auto partial = CutColumn(block)) VectorizeColumnSum(*partial, 2);
+      return VectorizeColumnSum(block, 1);
     }
+    const Loop lanes = schedule_.GetLoops(block).back();
     if (width_ == lanes_) {
       schedule_.Vectorize(lanes);
       return;
