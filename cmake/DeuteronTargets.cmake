@@ -29,7 +29,7 @@ function(deuteron_layer name)
     set_target_properties(dt_${name} PROPERTIES UNITY_BUILD ${DEUTERON_UNITY} UNITY_BUILD_BATCH_SIZE 16)
     if(DEUTERON_UNITY)
       # Types of one source that are local to it: the warning takes the source for a header.
-      target_compile_options(dt_${name} PRIVATE -Wno-subobject-linkage)
+      target_compile_options(dt_${name} PRIVATE $<$<CXX_COMPILER_ID:GNU>:-Wno-subobject-linkage>)
     endif()
     if(ARG_ALONE)
       set_source_files_properties(${ARG_ALONE} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
