@@ -50,6 +50,10 @@ def cases():
     for options in [{}, {"pads": [2, 2, 2, 2]}, {"strides": [2, 3], "pads": [1, 0, 2, 1]}, {"dilations": [2, 1], "ceil_mode": 1, "strides": [2, 2]}]:
         yield case("MaxPool", [f(2, 3, 17, 19)], kernel_shape=[5, 7], **options)
     yield case("MaxPool", [f(1, 2, 9, 19)], kernel_shape=[1, 25], strides=[2, 1])
+    # Lines of several vectors, of which the last is not whole, in planes that are padded.
+    for shape in [(2, 3, 16, 37), (1, 5, 9, 64), (1, 2, 3, 15)]:
+        yield case("MaxPool", [f(*shape)], kernel_shape=[3, 3], strides=[2, 2], pads=[1, 1, 1, 1])
+        yield case("AveragePool", [f(*shape)], 19, kernel_shape=[3, 3], strides=[1, 2], pads=[1, 1, 1, 1], count_include_pad=1)
     yield case("MaxPool", [f(1, 2, 7, 8, 9)], kernel_shape=[3, 3, 3], pads=[1] * 6, strides=[1, 2, 2])
     for shape in [(2, 33, 48), (2, 53, 37), (3, 12, 64), (1, 40, 24), (1, 8, 12)]:
         for dtype in (F, np.float16, np.int16, I, np.uint8):

@@ -6,8 +6,13 @@
 /// The last tile of such rows has rows that do not exist. Their sums are set to 0 and added up as the others are: what
 /// is stored under a condition here and read under another there does not stay in a register. What reads memory keeps
 /// its condition, a branch that takes less time than the row would.
+///
+/// What pads an image is written to a buffer whose lines are rounded up to whole vectors, and so is more of the
+/// padding.
+#include <functional>
 #include <unordered_map>
 
+#include "deuteron/arith/analyzer.h"
 #include "deuteron/ir/expr_kind.h"
 #include "deuteron/tir/functor.h"
 #include "deuteron/tir/transform/conditions.h"
@@ -23,8 +28,10 @@ bool UsesLoop(const PrimExpr& expr, const Var& var) {
 /// A value to which lanes that do not exist contribute zeros.
 class LaneGuard : public ExprMutator {
  public:
-  LaneGuard(const BufferStoreNode* sum, const PrimExpr& condition, const Var& lane)
-      : sum_(*sum), condition_(condition), lane_(lane) {}
+  /// `may_load`: whether there is such an element in memory, whatever the condition says.
+  LaneGuard(const BufferStoreNode* sum, const PrimExpr& condition, const Var& lane,
+            std::function<bool(const BufferLoadNode*)> may_load)
+      : sum_(*sum), condition_(condition), lane_(lane), may_load_(std::move(may_load)) {}
 
   /// Whether the sum itself was among the loads.
   bool has_sum = false;
@@ -40,7 +47,7 @@ class LaneGuard : public ExprMutator {
       return load;
     }
     has_loads = true;
-    if (!UsesLoop(load, lane_)) return load;
+    if (!UsesLoop(load, lane_) || may_load_(op)) return load;
     return deuteron::IfThenElse(condition_, load, MakeConst(op->dtype, 0));
   }
   PrimExpr VisitBinary_(const BinaryNode* op) override {
@@ -60,6 +67,7 @@ class LaneGuard : public ExprMutator {
   const BufferStoreNode& sum_;
   const PrimExpr& condition_;
   const Var& lane_;
+  const std::function<bool(const BufferLoadNode*)> may_load_;
 };
 
 /// Whether dimension `dim` of a buffer that is accessed there has an element for each iteration of the loop.
@@ -95,6 +103,8 @@ class TileCheck : public StmtExprVisitor {
   const std::unordered_map<const Object*, size_t>& tiles_;
 };
 
+bool IsNumber(const PrimExpr& expr) { return expr->kind == ExprKind::kIntImm || expr->kind == ExprKind::kFloatImm; }
+
 class LaneFiller : public StmtExprMutator {
  protected:
   Stmt VisitAllocBuffer_(const AllocBufferNode* op) override {
@@ -118,7 +128,7 @@ class LaneFiller : public StmtExprMutator {
       const PrimExpr filled = Filled(store, part, value);
       if (filled.defined()) {
         value = filled;
-      } else if (!StaysInTile(store, part)) {
+      } else if (!StaysInTile(store, part) && !IsOfValue(store, part)) {
         left.push_back(part);
       }
     }
@@ -146,9 +156,40 @@ class LaneFiller : public StmtExprMutator {
     if (lanes == nullptr || lanes->loop_kind != ForKind::kVectorized ||
         !IsElementOf(store->buffer, store->indices, std::ssize(store->indices) - 1, lanes))
       return PrimExpr();
-    LaneGuard guard(store, condition, lanes->loop_var);
+    LaneGuard guard(store, condition, lanes->loop_var,
+                    [this](const BufferLoadNode* load) { return HasRoom(load->buffer, load->indices); });
     PrimExpr result = guard.VisitExpr(value);
     return guard.is_total && guard.has_sum == guard.has_loads ? result : PrimExpr();
+  }
+
+  void BindLoops(arith::Analyzer* analyzer) const {
+    for (const ForNode* loop : loops_) analyzer->Bind(loop->loop_var, Range::FromMinExtent(loop->min, loop->extent));
+  }
+
+  /// Whether a buffer of the function's own has an element for every iteration of the loops: of padded rows, whose
+  /// length is rounded up to whole vectors, no lane is missing.
+  bool HasRoom(const Buffer& buffer, const Array<PrimExpr>& indices) const {
+    if (depth_of_.count(buffer.get()) == 0) return false;
+    arith::Analyzer analyzer;
+    BindLoops(&analyzer);
+    for (int64_t dim = 0; dim < std::ssize(indices); ++dim) {
+      if (!analyzer.CanProveGreaterEqual(indices[dim], 0) || !analyzer.CanProveLess(indices[dim], buffer->shape[dim]))
+        return false;
+    }
+    return true;
+  }
+
+  /// Whether `condition` may be left out of a store for what it stores: there is room for more, and the value is a
+  /// constant, as of padding, wherever that does not hold. Nothing reads elements that were not stored.
+  bool IsOfValue(const BufferStoreNode* store, const PrimExpr& condition) const {
+    const auto* value = store->value.as<CallNode>();
+    if (value == nullptr || !IsIfThenElse(value) || !IsNumber(value->args[2]) ||
+        !HasRoom(store->buffer, store->indices))
+      return false;
+    arith::Analyzer analyzer;
+    BindLoops(&analyzer);
+    const arith::Analyzer::Constraint inside = analyzer.Assume(value->args[0]);
+    return analyzer.CanProve(condition);
   }
 
   /// Whether `condition` only keeps rows of a tile that do not exist from what is done within it.
