@@ -186,6 +186,11 @@ def operands():
             yield case("Resize", [f(1, 2, 5, 6), None, np.array([1, 1, 1.7, 0.6], F)], opset=18, mode=mode, coordinate_transformation_mode=coordinates)
             yield case("Resize", [f(1, 2, 5, 6), None, None, np.array([1, 2, 3, 9], I)], opset=18, mode=mode, coordinate_transformation_mode=coordinates)
     yield case("Resize", [f(1, 1, 5, 8), None, np.array([1, 1, 0.4, 0.3], F)], opset=18, mode="linear", antialias=1)
+    # To a length that follows from another, of positions as window attention has them.
+    yield graph("ResizeToADifference", [f(2, 6, 3), f(1, 8, 7)], """g (float[N, H, W] x, float[1, 8, 7] t) => (float y) {
+        i = Constant <value: tensor = int64[1] {1}> () k = Constant <value: tensor = int64[1] {2}> () h = Shape <start: int = 1, end: int = 2> (x) m = Mul (h, k) d = Sub (m, i)
+        c = Shape <end: int = 2> (t) z = Concat <axis: int = 0> (c, d) r = Resize <mode: string = "linear"> (t, , , z)
+        l = Constant <value: tensor = int64[1] {-1}> () q = Concat <axis: int = 0> (l, d) s = Reshape (r, q) y = Transpose <perm: ints = [1, 0]> (s) }""")
     # Weights that are a hundredth of the terms of their polynomials, beside the same in double precision.
     distance = np.abs(np.arange(6)[:, None] / 3 - np.arange(2))
     near, far = ((1.25 * distance - 2.25) * distance**2 + 1, -0.75 * (distance - 1) * (distance - 2) ** 2)

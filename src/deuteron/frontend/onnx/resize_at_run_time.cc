@@ -99,7 +99,9 @@ class RunTimeResize {
 
   /// The places in the input of the elements of axis number `i` of the result: (out,).
   Expr Places(int64_t i) const {
-    const Expr x = ToReal(Emit(relax::Arange(I64(0), sizes_[i], I64(1), kPosition)));
+    // A size that is a difference of lengths may be below 0, and is not.
+    const Expr range = Emit(relax::Arange(I64(0), sizes_[i], I64(1), kPosition));
+    const Expr x = ToReal(node_.WithShape(range, {sizes_[i]}, "the sizes"));
     const Expr scale = Element(scales_, i);
     const Expr in = Element(lengths_, i);
     const Expr out = Element(real_sizes_, i);
