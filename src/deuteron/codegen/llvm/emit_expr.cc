@@ -321,7 +321,18 @@ llvm::Value* KernelEmitter::EmitMinMax(bool max, llvm::Value* a, llvm::Value* b)
   llvm::Value* first = max ? builder_.CreateFCmpOGT(a, b) : builder_.CreateFCmpOLT(a, b);
   llvm::Value* result = builder_.CreateSelect(first, a, b);
   if (not_nan(a)) return result;
-  return builder_.CreateSelect(builder_.CreateFCmpUNO(a, a), llvm::ConstantFP::getNaN(a->getType()), result);
+  return builder_.CreateSelect(IsNaN(a), llvm::ConstantFP::getNaN(a->getType()), result);
+}
+
+llvm::Value* KernelEmitter::IsNaN(llvm::Value* value) {
+  const auto* widened = llvm::dyn_cast<llvm::FPExtInst>(value);
+  if (widened == nullptr || !widened->getSrcTy()->getScalarType()->isHalfTy())
+    return builder_.CreateFCmpUNO(value, value);
+  // LLVM would compare the number before it was widened, which CPUs without arithmetic of float16 do one by one.
+  llvm::Type* i32 = WithLanesOf(builder_.getInt32Ty(), value);
+  llvm::Value* magnitude =
+      builder_.CreateAnd(builder_.CreateBitCast(value, i32), llvm::ConstantInt::get(i32, 0x7FFFFFFF));
+  return builder_.CreateICmpUGT(magnitude, llvm::ConstantInt::get(i32, 0x7F800000));
 }
 
 llvm::Value* KernelEmitter::EmitCompare(ExprKind kind, DataType operand, llvm::Value* a, llvm::Value* b) {

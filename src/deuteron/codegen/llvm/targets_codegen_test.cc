@@ -211,5 +211,28 @@ TEST(AArch64, CallsNothingForVectorsOfElementaryFunctions) {
   }
 }
 
+/// The greatest of a window of float16 is a reduction of float32 in registers: numbers are neither narrowed in each
+/// step nor compared one by one.
+TEST(OlderCpus, ReduceFloat16InVectors) {
+  const DataType half = DataType::Float(16);
+  const te::Tensor x = te::Placeholder({I64(9), I64(30), I64(32)}, half, "x");
+  const tir::IterVar ry = te::ReduceAxis(I64(3)), rx = te::ReduceAxis(I64(3));
+  const te::Tensor y = te::Compute(
+      {I64(7), I64(28), I64(32)},
+      [&](const Array<tir::Var>& i) {
+        return te::MaxReduce(x({i[0] + ry->var, i[1] + rx->var, i[2]}), {ry, rx});
+      },
+      "greatest");
+  const tir::PrimFunc func = te::CreatePrimFunc({x, y});
+  for (const char* text : {"llvm -mcpu=x86-64-v4", "llvm -mcpu=x86-64-v3"}) {
+    SCOPED_TRACE(text);
+    const Target target = Target::Parse(text);
+    const std::string code = Assembly(tir::ApplyScheduleRules(func, target).func, text);
+    EXPECT_FALSE(Has(code, "ucomiss"));
+    EXPECT_TRUE(Has(code, "cvtph2ps"));
+  }
+  Check(tir::ApplyScheduleRules(func, Target::Host()).func);
+}
+
 }  // namespace
 }  // namespace deuteron::codegen

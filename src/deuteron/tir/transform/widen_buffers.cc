@@ -23,7 +23,9 @@ class UseFinder : public StmtExprVisitor {
     std::unordered_set<const Object*> found;
     for (const auto& [buffer, uses] : uses_) {
       const bool is_alone = data_.at(buffer->data.get()) == 1;
-      if (uses.is_allocated && is_alone && uses.loads > 0 && uses.loads == uses.widened) found.insert(buffer);
+      // What registers hold is rounded for what takes it so: a step of a reduction would widen and round it each time.
+      const bool is_widened = uses.widened > 0 && (uses.loads == uses.widened || buffer->scope == "local");
+      if (uses.is_allocated && is_alone && is_widened) found.insert(buffer);
     }
     return found;
   }
@@ -84,6 +86,10 @@ class BufferWidener : public StmtExprMutator {
     const auto* load = op->value.as<BufferLoadNode>();
     if (load == nullptr || buffers_.count(load->buffer.get()) == 0) return StmtExprMutator::VisitCast_(op);
     return BufferLoad(VisitBufferUse(load->buffer), VisitExprs(load->indices));
+  }
+  PrimExpr VisitBufferLoad_(const BufferLoadNode* op) override {
+    if (buffers_.count(op->buffer.get()) == 0) return StmtExprMutator::VisitBufferLoad_(op);
+    return CastTo(op->dtype, BufferLoad(VisitBufferUse(op->buffer), VisitExprs(op->indices)));
   }
   Stmt VisitBufferStore_(const BufferStoreNode* op) override {
     if (buffers_.count(op->buffer.get()) == 0) return StmtExprMutator::VisitBufferStore_(op);
