@@ -6,6 +6,7 @@
 /// What it must not do: take in matrix products, sums of products and windows; these have schedules of their own.
 #include "deuteron/relax/transform/fusion/row_kernels.h"
 
+#include <algorithm>
 #include <map>
 
 #include "deuteron/arith/analyzer.h"
@@ -13,6 +14,7 @@
 #include "deuteron/relax/rewrite/pass_utils.h"
 #include "deuteron/relax/transform/fusion/symbolic_matcher.h"
 #include "deuteron/relax/type_analysis.h"
+#include "deuteron/target/target.h"
 #include "deuteron/tir/analysis/block_analysis.h"
 #include "deuteron/tir/block_annotations.h"
 
@@ -30,6 +32,21 @@ const char* WhyNoRows(const RowGraph& graph) {
     if (block.why_alone != nullptr) return block.why_alone;
   }
   return graph.reduces() ? tir::PlanRows(graph).why_not : nullptr;
+}
+
+/// Whether a block brings a tensor, larger than the first cache, into another order, so that neighbours in its rows lie
+/// far apart before: in tiles of both axes each line is read once, row by row as often as it has elements.
+bool Transposes(const tir::SBlock& block) {
+  const auto* store = block->body.as<tir::BufferStoreNode>();
+  const auto* load = store == nullptr ? nullptr : store->value.as<tir::BufferLoadNode>();
+  if (load == nullptr || store->indices.empty() || load->indices.empty()) return false;
+  const auto along = As<tir::Var>(store->indices.back());
+  const PrimExpr& last = load->indices.back();
+  if (!along.defined() || last->kind != ExprKind::kVar || last.same_as(along)) return false;
+  const bool moves = std::any_of(load->indices.begin(), load->indices.end(),
+                                 [&](const PrimExpr& index) { return index.same_as(along); });
+  const double bytes = tir::AssumedProduct(load->buffer->shape) * load->buffer->dtype.bytes();
+  return moves && bytes > static_cast<double>(Target::Current().machine.l1.Share());
 }
 
 PrimExpr AsItIs(const PrimExpr& extent) { return extent; }
@@ -67,6 +84,7 @@ struct RowAnalyzer::Kernel {
   tir::PrimFunc func;
   std::shared_ptr<const RowGraph> graph;
   bool is_symbolic = false;
+  bool transposes = false;
   double flops = 0;
 };
 
@@ -88,6 +106,7 @@ const RowAnalyzer::Kernel& RowAnalyzer::LookAt(const GlobalVar& callee) {
       kernel->flops += tir::OpsPerInstance(realize->block) * tir::NumInstances(realize->block);
       // Such an element is not to be computed by each stage of a row that reads it.
       if (realize->block->annotations.count(tir::kOpPattern) != 0) kernel->why_not = "has elements that are too dear";
+      kernel->transposes |= Transposes(realize->block);
     }
     for (const tir::Buffer& buffer : tir::ParamBuffers(kernel->func)) {
       for (const PrimExpr& dim : buffer->shape) kernel->is_symbolic |= !AsConstInt(dim).has_value();
@@ -102,6 +121,7 @@ std::shared_ptr<const RowSummary> RowAnalyzer::SummarizeKernelCall(const Call& c
   const CallTIRView view = ViewCallTIR(call);
   const Kernel& kernel = LookAt(view.func);
   summary->has_reduction = kernel.graph != nullptr && kernel.graph->reduces();
+  summary->transposes = kernel.transposes;
   summary->flops = kernel.flops;
   const auto refuse = [&](const char* why) {
     summary->why_not = why;
@@ -232,6 +252,7 @@ class FunctionComposer {
     const auto call = Downcast<Call>(value);
     const auto inner = summarize_(call);
     summary_.has_reduction |= inner->has_reduction;
+    summary_.transposes |= inner->transposes;
     summary_.flops += inner->flops;
     ++summary_.kernels;
     if (inner->why_not != nullptr) return inner->why_not;

@@ -19,6 +19,8 @@ struct RowSummary {
   /// Null if it may become part of a kernel that works row by row; else why not.
   const char* why_not = nullptr;
   bool has_reduction = false;
+  /// Whether a large tensor is read across the rows of what is written, which is done in tiles rather than row by row.
+  bool transposes = false;
   /// Kernels that it calls.
   int64_t kernels = 1;
   /// Floating-point operations of a call.

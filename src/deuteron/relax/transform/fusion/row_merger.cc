@@ -136,6 +136,7 @@ RowMerger::RowMerger(const BindingBlock& block, RowAnalyzer* analyzer, const tir
     if (summary == nullptr) continue;
     Group& group = groups_[graph_.Find(node)];
     group.has_reduction = summary->has_reduction;
+    group.transposes = summary->transposes;
     group.fusable = summary->why_not == nullptr;
     if (!group.has_reduction) group.space = CommonExtents(graph_.binding(node)->var.ty());
   }
@@ -155,6 +156,9 @@ bool RowMerger::TryEdge(uint32_t producer, uint32_t consumer) {
   if (!verdict.reason && !reduces) verdict = CheckSpace(a, b);
   const tir::RowPlan* plan = nullptr;
   if (!verdict.reason) verdict = CheckRows(producer, consumer, nullptr, &plan);
+  // Rows that lie beside each other are read so.
+  if (!verdict.reason && reduces && !plan->columns && (groups_[a].transposes || groups_[b].transposes))
+    verdict = {Reason::kRowsOutOfStep, "one of them transposes more than the first cache holds"};
   if (!verdict.reason) verdict = Weigh(a, b, reduces ? plan : nullptr, !reduces);
   return Commit(producer, consumer, std::move(verdict));
 }
@@ -322,6 +326,7 @@ bool RowMerger::Commit(uint32_t producer, uint32_t consumer, Verdict verdict) {
   const uint32_t b = graph_.Find(consumer);
   const Group before = groups_[a];
   const bool reduces = before.has_reduction || groups_[b].has_reduction;
+  const bool transposes = before.transposes || groups_[b].transposes;
   uint32_t root = 0;
   switch (graph_.Merge(producer, consumer, &root)) {
     case ContractibleDag::Answer::kMerged:
@@ -337,7 +342,7 @@ bool RowMerger::Commit(uint32_t producer, uint32_t consumer, Verdict verdict) {
       return Refuse(producer, consumer, {Reason::kTooFarApart, "", std::move(verdict.figures)});
   }
   KeepTried(a, b, root);
-  groups_[root] = {true, reduces, reduces ? std::nullopt : before.space};
+  groups_[root] = {true, reduces, transposes, reduces ? std::nullopt : before.space};
   fused_.push_back({producer, consumer, std::move(verdict)});
   return true;
 }

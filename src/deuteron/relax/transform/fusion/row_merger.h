@@ -49,6 +49,7 @@ class RowMerger {
     /// All its kernels may become part of one that works row by row.
     bool fusable = false;
     bool has_reduction = false;
+    bool transposes = false;
     /// Without reductions: the extents of all results, if they are the same.
     std::optional<std::vector<PrimExpr>> space;
   };
