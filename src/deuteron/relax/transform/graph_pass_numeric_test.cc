@@ -80,7 +80,7 @@ IRModule ConvOfConstant(const std::string& data, int64_t out_channels, int64_t i
                               attributes + ")\n            R.output(y)\n        return y\n",
                           "conv.py");
   const Arguments arguments = RandomArguments(module, 3, 2);
-  return relax::BindParams("main", {{"w", arguments[1].cast<Tensor>()}})(module);
+  return relax::BindParams("main", {{"w", arguments[arguments.size() - 1].cast<Tensor>()}})(module);
 }
 
 std::vector<Tensor> TensorsOf(const Arguments& arguments) {
@@ -171,6 +171,25 @@ TEST(ConvToWinograd, ComputesRunsOfTiles) {
         EXPECT_EQ(CompareResults(expected.Run(arguments), computed.Run(arguments), 2e-6).problem, "");
       }
     }
+  }
+}
+
+/// Of a part of an image there may be so few tiles that threads share the panels of one run.
+TEST(ConvToWinograd, SharesPanelsOfFewTiles) {
+  CompileOptions options{.target = "llvm -mcpu=x86-64-v3 -threads=2", .backend = "none"};
+  CompileOptions direct = options;
+  direct.disabled_passes = {"ConvToWinograd"};
+  const TargetScope scope(Target::Parse(options.target));
+  const IRModule module =
+      ConvOfConstant(R"("n", "(h + 31) // 32", "(w + 31) // 32", 64), "float32"), whole: R.Tensor(("h", "w")", 256, 64,
+                     R"(, padding=[1, 1, 1, 1], data_layout="NHWC")");
+  EXPECT_TRUE(Mentions(relax::ConvToWinograd()(module), "winograd_conv2d"));
+  const auto expected = Compile(module, direct), computed = Compile(module, options);
+  for (const auto& [image, whole] :
+       {std::pair{"1, 4, 2, 64", "128, 64"}, {"1, 7, 10, 64", "224, 300"}, {"3, 1, 3, 64", "5, 80"}}) {
+    SCOPED_TRACE(image);
+    const std::vector<Tensor> arguments = {RandomTensor(image), RandomTensor(whole)};
+    EXPECT_EQ(CompareResults(expected.Run(arguments), computed.Run(arguments), 2e-6).problem, "");
   }
 }
 

@@ -189,6 +189,7 @@ class WinogradScheduler {
     const int64_t rows = costs.BestTile(std::nullopt, length_ / machine_.Lanes(32)).rows;
     if (block->across < line.across) block->across = std::max(block->across / rows, int64_t{1}) * rows;
     run_step_ = std::min(rows, block->across);
+    block->groups = 1;  // the run tells them
     SetBlock(*block);
     return true;
   }
