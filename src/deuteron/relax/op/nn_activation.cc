@@ -139,7 +139,8 @@ Expr LegalizeSoftplus(BlockBuilder& builder, const Call& call) {
     return topi::Map(args[0], [&](const PrimExpr& x) {
       const auto constant = [&](double value) { return MakeConst(x.dtype(), value); };
       const PrimExpr scaled = attrs->beta == 1.0 ? x : constant(attrs->beta) * x;
-      PrimExpr soft = LogOfOneMore(CallIntrin("exp", {scaled}));
+      // The exponential of a positive number may be too large for float16, where the result is not.
+      PrimExpr soft = Max(scaled, constant(0)) + LogOfOneMore(CallIntrin("exp", {Min(scaled, constant(0) - scaled)}));
       if (attrs->beta != 1.0) soft = constant(1.0 / attrs->beta) * soft;
       return SelectExpr(constant(attrs->threshold) < scaled, x, soft);
     });
