@@ -359,9 +359,7 @@ int64_t BytesOfPassingRows(int64_t a_bytes, int64_t b_bytes, int64_t rows, const
 }
 
 /// So many columns are assumed where the run tells their number: whole panels.
-int64_t AssumedLength(const ContractionPlan& plan) {
-  return (kUnknownExtent + *plan.panel_length - 1) / *plan.panel_length * *plan.panel_length;
-}
+int64_t AssumedColumns(int64_t panel) { return (kUnknownExtent + panel - 1) / panel * panel; }
 
 /// Chooses a tile whose vectors divide their axis; false if there is none.
 bool PlanWholeVectors(const SBlock& block, const MatmulRoles& roles, const Array<PrimExpr>& output,
@@ -394,7 +392,7 @@ bool PlanWholeVectors(const SBlock& block, const MatmulRoles& roles, const Array
   }
   const auto vector_extent = extent_of(plan->vector);
   if (!vector_extent && !plan->panel_length) return false;
-  plan->vector_extent = vector_extent.value_or(AssumedLength(*plan));
+  plan->vector_extent = vector_extent ? *vector_extent : AssumedColumns(*plan->panel_length);
   if (plan->vector_extent % channels.value_or(1) != 0) return false;
   plan->lanes = costs.DividingLanes(channels.value_or(plan->vector_extent));
   if (plan->lanes == 0) return false;
