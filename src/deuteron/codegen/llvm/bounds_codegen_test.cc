@@ -18,8 +18,7 @@ tir::PrimFunc Loop(tir::ForKind kind, const std::function<PrimExpr(const tir::Va
 /// What the kernel says, compiled with accesses checked; empty if it runs.
 std::string ErrorOf(const tir::PrimFunc& func) {
   const Target target = Target::Host();
-  IRModule module = IRModule::Empty();
-  module.AddUnique("kernel", tir::LowerPrimFunc(func, target));
+  const IRModule module = Lowered(func, target);
   const CompiledKernels kernels = CompileInMemory(module, target, {.verify = true, .check_bounds = true});
   std::mt19937 random(7);
   const std::vector<Tensor> tensors = RandomArguments(func, {}, &random);

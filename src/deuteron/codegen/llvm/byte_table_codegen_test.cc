@@ -38,9 +38,8 @@ TEST(Codegen, TablesOfBytes) {
     }
     tir::Schedule s(func);
     s.Vectorize(s.Split(s.GetLoops("y")[1], std::vector<int64_t>{-1, 32})[1]);
-    IRModule module = IRModule::Empty();
     const Target target = Target::Parse("llvm -mcpu=znver4");
-    module.AddUnique("kernel", tir::LowerPrimFunc(s.func(), target));
+    const IRModule module = Lowered(s.func(), target);
     EXPECT_NE(EmitLlvmIr(module, target, {}).find("vpermi2var.qi.512"), std::string::npos);
   }
 }

@@ -150,7 +150,7 @@ llvm::Value* KernelEmitter::EmitCall(const tir::CallNode* op) {
     case tir::IntrinKind::kPredicate: {
       if (!operand.is_float()) return llvm::ConstantInt::get(RegisterType(op->dtype), name == "isfinite" ? 1 : 0);
       llvm::Value* x = Widen(operand, args[0]);
-      if (name == "isnan") return builder_.CreateFCmpUNO(x, x);
+      if (name == "isnan") return IsNaN(x);
       llvm::Value* magnitude = Unary(llvm::Intrinsic::fabs, x);
       llvm::Value* infinity = llvm::ConstantFP::getInfinity(x->getType());
       return name == "isinf" ? builder_.CreateFCmpOEQ(magnitude, infinity)

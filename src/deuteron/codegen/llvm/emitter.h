@@ -180,6 +180,7 @@ class KernelEmitter {
   llvm::Value* SafeDivisor(bool is_signed, llvm::Value* divisor);
   llvm::Value* EmitFloat(ExprKind kind, llvm::Value* a, llvm::Value* b);
   llvm::Value* EmitMinMax(bool max, llvm::Value* a, llvm::Value* b);
+  /// By lane, of a floating-point number.
   llvm::Value* IsNaN(llvm::Value* value);
   llvm::Value* EmitCompare(ExprKind kind, DataType operand, llvm::Value* a, llvm::Value* b);
   llvm::Value* EmitLogical(const tir::BinaryNode* op);

@@ -60,10 +60,9 @@ TEST(Gathers, AreRightWhereverLanesLie) {
 
 TEST(Gathers, ArePermutationsWhereLanesAreNear) {
   const Target target = Target::Parse("llvm -mcpu=x86-64-v4");
-  IRModule module = IRModule::Empty();
   const tir::PrimFunc func =
       Taken(kPlaces[0], DataType::Float(32), Var("count"), /*has_table=*/true, tir::ForKind::kParallel);
-  module.AddUnique("kernel", tir::LowerPrimFunc(func, target));
+  const IRModule module = Lowered(func, target);
   EXPECT_NE(EmitAssembly(module, target, {}).find("vpermi2"), std::string::npos);
 }
 

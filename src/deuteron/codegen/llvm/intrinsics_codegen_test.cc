@@ -18,8 +18,7 @@ using tir::PrimFunc;
 using tir::Var;
 
 DeuteronKernel Compile(CompiledKernels* kernels, const PrimFunc& func) {
-  IRModule module = IRModule::Empty();
-  module.AddUnique("kernel", tir::LowerPrimFunc(func, Target::Host()));
+  const IRModule module = Lowered(func, Target::Host());
   *kernels = CompileInMemory(module, Target::Host(), {.verify = true});
   return kernels->Lookup("kernel");
 }

@@ -141,6 +141,13 @@ inline tir::PrimFunc Pointwise(const std::vector<DataType>& inputs, int64_t coun
   return tir::PrimFunc::FromBuffers(buffers, {}, body, DictAttrs(Map<String, Any>{{"tirx.noalias", true}}));
 }
 
+/// A module of `func`, lowered, as "kernel".
+inline IRModule Lowered(const tir::PrimFunc& func, const Target& target) {
+  IRModule module = IRModule::Empty();
+  module.AddUnique("kernel", tir::LowerPrimFunc(func, target));
+  return module;
+}
+
 /// Lowers, compiles and runs `func`, without and with accesses checked, and compares every parameter with what
 /// `reference` interpreted gives. `dims` are the values of symbolic dimensions and scalar parameters.
 inline void CheckAgainst(const tir::PrimFunc& func, const tir::PrimFunc& reference, double tolerance = 0,
@@ -161,8 +168,7 @@ inline void CheckAgainst(const tir::PrimFunc& func, const tir::PrimFunc& referen
   std::vector<int64_t> scalars;
   for (const tir::Var& var : tir::KernelScalars(reference)) scalars.push_back(AsConstInt(dims.at(var)).value());
   interpreter::RunPrimFunc(reference, expected, parameters);
-  IRModule module = IRModule::Empty();
-  module.AddUnique("kernel", tir::LowerPrimFunc(func, target));
+  const IRModule module = Lowered(func, target);
   for (const bool checked : {false, true}) {
     for (size_t i = 0; i < got.size(); ++i) std::memcpy(data[i], given[i].data_ptr(), BytesOf(given[i]));
     const CompiledKernels kernels = CompileInMemory(module, target, {.verify = true, .check_bounds = checked});

@@ -128,8 +128,7 @@ void ExpectTiles(const tir::PrimFunc& func, bool floats, int64_t tiles, const Ex
   interpreter::RunPrimFunc(scheduled, got, parameters);
   ExpectClose(got.back(), expected.back(), tolerance, "interpreted");
   CheckAgainst(tir::ApplyScheduleRules(func, Target::Host()).func, func, tolerance, dims);
-  IRModule module = IRModule::Empty();
-  module.AddUnique("kernel", tir::LowerPrimFunc(scheduled, target));
+  const IRModule module = Lowered(scheduled, target);
   const std::string code = EmitLlvmIr(module, target, {.opt_level = 0});
   EXPECT_EQ(CountOf(code, floats ? "call void @llvm.x86.tdpbf16ps" : "call void @llvm.x86.tdpbusd"), tiles);
 }

@@ -91,8 +91,7 @@ TEST(RowBlocks, ComputeTheSame) {
 /// once with half of them. Its loop over the sums asks for the number of the next step, which it has anyway.
 TEST(RowBlocks, CopiesOfTiles) {
   const Target target = TargetOf("-threads=2");
-  IRModule module = IRModule::Empty();
-  module.AddUnique("kernel", tir::LowerPrimFunc(Product(49, 300, 5 * kPanel, true, target), target));
+  const IRModule module = Lowered(Product(49, 300, 5 * kPanel, true, target), target);
   const std::string code = EmitLlvmIr(module, target, {});
   const std::regex last_step("icmp eq i64 %[a-z0-9.]+, 300\n");
   EXPECT_EQ(std::distance(std::sregex_iterator(code.begin(), code.end(), last_step), {}), 2) << code;

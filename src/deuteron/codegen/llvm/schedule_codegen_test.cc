@@ -358,8 +358,7 @@ tir::PrimFunc PackedMatmul(const te::Tensor& x, const te::Tensor& w, const char*
 void ExpectInstruction(const tir::PrimFunc& func, const std::string& cpu, const std::string& instruction,
                        const std::string& other) {
   const Target target = Target::Parse("llvm -mcpu=" + cpu);
-  IRModule module = IRModule::Empty();
-  module.AddUnique("kernel", tir::LowerPrimFunc(tir::ApplyScheduleRules(func, target).func, target));
+  const IRModule module = Lowered(tir::ApplyScheduleRules(func, target).func, target);
   const std::string code = EmitLlvmIr(module, target, {});
   const bool is_found = code.find(instruction.empty() ? other : instruction) != std::string::npos;
   EXPECT_EQ(is_found, !instruction.empty()) << cpu;
@@ -430,8 +429,7 @@ TEST(Codegen, EpilogueAtTheTile) {
   s.Vectorize(epilogue.back());
   CheckAgainst(s.func(), func, 1e-6);
   const auto uses_scratch = [&](const Target& target) {
-    IRModule module = IRModule::Empty();
-    module.AddUnique("kernel", tir::LowerPrimFunc(s.func(), target));
+    const IRModule module = Lowered(s.func(), target);
     return EmitLlvmIr(module, target, {}).find("scratch") != std::string::npos;
   };
   // The intermediate shrinks to the tile: 256 bytes.

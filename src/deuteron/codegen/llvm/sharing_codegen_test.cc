@@ -18,8 +18,7 @@ int64_t Occurrences(const std::string& text, const std::string& word) {
 std::string CodeOf(const tir::PrimFunc& scheduled, const tir::PrimFunc& func) {
   CheckAgainst(scheduled, func, 0);
   const Target target = Target::Parse("llvm -mcpu=x86-64-v4");
-  IRModule module = IRModule::Empty();
-  module.AddUnique("kernel", tir::LowerPrimFunc(scheduled, target));
+  const IRModule module = Lowered(scheduled, target);
   return EmitLlvmIr(module, target, {.opt_level = 0});
 }
 

@@ -41,12 +41,6 @@ int64_t InnerDivisions(const tir::PrimFunc& func, int levels) {
   return counter.count;
 }
 
-IRModule Lowered(const tir::PrimFunc& func, const Target& target) {
-  IRModule module = IRModule::Empty();
-  module.AddUnique("kernel", tir::LowerPrimFunc(func, target));
-  return module;
-}
-
 int64_t Count(const std::string& text, const std::string& part) {
   int64_t count = 0;
   for (size_t at = text.find(part); at != std::string::npos; at = text.find(part, at + 1)) ++count;
@@ -382,8 +376,7 @@ TEST(SymbolicCodegen, LoopsAroundAnEmptyOne) {
   constexpr int64_t kLong = int64_t{1} << 50;
   for (const te::Tensor& y : {copy, sum}) {
     const tir::PrimFunc func = te::CreatePrimFunc({x, y});
-    IRModule module = IRModule::Empty();
-    module.AddUnique("kernel", tir::LowerPrimFunc(tir::ApplyScheduleRules(func, Target::Host()).func, Target::Host()));
+    const IRModule module = Lowered(tir::ApplyScheduleRules(func, Target::Host()).func, Target::Host());
     const CompiledKernels compiled = CompileInMemory(module, Target::Host());
     for (const auto& [first, second, last] :
          {std::tuple{kLong, int64_t{0}, int64_t{5}}, {int64_t{0}, kLong, int64_t{5}}}) {

@@ -12,8 +12,7 @@ constexpr const char* kOlder[] = {"x86-64", "x86-64-v2", "x86-64-v3 -mattr=-f16c
 /// The assembly of one kernel.
 std::string Assembly(const tir::PrimFunc& func, const std::string& target_text) {
   const Target target = Target::Parse(target_text);
-  IRModule module = IRModule::Empty();
-  module.AddUnique("kernel", tir::LowerPrimFunc(func, target));
+  const IRModule module = Lowered(func, target);
   return EmitAssembly(module, target, {.verify = true});
 }
 
@@ -31,8 +30,7 @@ TEST(OlderCpus, ConvertFloat16WithoutInstructions) {
     const auto narrow = Pointwise({single}, 3 * codes, [&](const auto& in) { return CastTo(half, in[0]); });
     for (const bool is_widening : {true, false}) {
       const tir::PrimFunc& func = is_widening ? widen : narrow;
-      IRModule module = IRModule::Empty();
-      module.AddUnique("kernel", tir::LowerPrimFunc(func, target));
+      const IRModule module = Lowered(func, target);
       const CompiledKernels kernels = CompileInMemory(module, target, {.verify = true});
       std::mt19937 random(1);
       std::vector<Tensor> tensors = RandomArguments(func, {}, &random);
@@ -142,8 +140,7 @@ TEST(Prefetch, IsOfRunsOfMemory) {
       "y");
   const tir::PrimFunc func = tir::ApplyScheduleRules(te::CreatePrimFunc({x, w, y}), Target::Parse(cpu)).func;
   const Target target = Target::Parse(cpu);
-  IRModule module = IRModule::Empty();
-  module.AddUnique("kernel", tir::LowerPrimFunc(func, target));
+  const IRModule module = Lowered(func, target);
   const std::string code = EmitLlvmIr(module, target, {.opt_level = 0});
   EXPECT_LE(CountOf("call void @llvm.prefetch", code), 2);  // rows of w
 }

@@ -50,8 +50,7 @@ void ExpectOneTile(int64_t width, int64_t channels) {
   s.Parallel(loops[0]);
   CheckAgainst(s.func(), func, 1e-6);
   const Target target = Target::Parse("llvm -mcpu=x86-64-v4");
-  IRModule module = IRModule::Empty();
-  module.AddUnique("kernel", tir::LowerPrimFunc(s.func(), target));
+  const IRModule module = Lowered(s.func(), target);
   const std::string code = EmitLlvmIr(module, target, {.opt_level = 0});
   // Two of the 42 products of a tile are behind a condition, and the last vector of channels has a tile of its own.
   const int64_t tiles = channels % 16 == 0 ? 1 : 2;

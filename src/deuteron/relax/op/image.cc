@@ -243,16 +243,22 @@ std::vector<OpInfo> ImageOps() {
 
 namespace {
 
+/// How elements follow from those next to their places.
 template <typename Node>
-auto ResizeAttrs(const image::ResizeOptions& options) {
-  auto attrs = make_object<Node>();
-  for (const double value : options.roi) attrs->roi.push_back(MakeConst(DataType::Float(32), value));
-  attrs->layout = String(options.layout);
+void SetMethod(const image::ResizeOptions& options, Node* attrs) {
   attrs->method = String(options.method);
   attrs->coordinate_transformation_mode = String(options.coordinate_transformation_mode);
   attrs->rounding_method = String(options.rounding_method);
   attrs->cubic_alpha = options.cubic_alpha;
   attrs->cubic_exclude = options.cubic_exclude;
+}
+
+template <typename Node>
+auto ResizeAttrs(const image::ResizeOptions& options) {
+  auto attrs = make_object<Node>();
+  for (const double value : options.roi) attrs->roi.push_back(MakeConst(DataType::Float(32), value));
+  attrs->layout = String(options.layout);
+  SetMethod(options, attrs.get());
   attrs->extrapolation_value = options.extrapolation_value;
   attrs->out_dtype = OptionalDType(options.out_dtype);
   return attrs;
@@ -292,11 +298,7 @@ Expr image::Resample(Expr data, Array<PrimExpr> size, const std::vector<int64_t>
     attrs->numerators.push_back(numerator);
     attrs->denominators.push_back(denominator);
   }
-  attrs->method = String(options.method);
-  attrs->coordinate_transformation_mode = String(options.coordinate_transformation_mode);
-  attrs->rounding_method = String(options.rounding_method);
-  attrs->cubic_alpha = options.cubic_alpha;
-  attrs->cubic_exclude = options.cubic_exclude;
+  SetMethod(options, attrs.get());
   return MakeCall("image.resample", {std::move(data), ShapeExpr(std::move(size))}, Attrs(attrs));
 }
 Expr image::AffineGrid(Expr theta, Array<PrimExpr> size, bool align_corners) {

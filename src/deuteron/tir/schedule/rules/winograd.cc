@@ -185,8 +185,8 @@ class WinogradScheduler {
     line.across *= std::exchange(line.down, 1);
     auto block = ChooseWinogradBlock(costs, line);
     if (!block) return false;
-    // If the image is more than one of them, whatever it is.
     const int64_t rows = costs.BestTile(std::nullopt, length_ / machine_.Lanes(32)).rows;
+    // If the image is more than one of them, whatever it is.
     if (block->across < line.across) block->across = std::max(block->across / rows, int64_t{1}) * rows;
     run_step_ = std::min(rows, block->across);
     block->groups = 1;  // the run tells them
