@@ -99,6 +99,8 @@ def CombineMatmulsOfOneWeight() -> Pass:
     """products of several inputs with one weight become one product"""
 def CombineParallelMatmul() -> Pass:
     """combines products of the same left operand into one"""
+def ComposeTransposes() -> Pass:
+    """makes a transposition of a transposition one, or none"""
 def ComputeMasks() -> Pass:
     """computes masks that depend on nothing but indices where they are read"""
 def ComputePrimValue() -> Pass:

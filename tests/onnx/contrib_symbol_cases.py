@@ -54,6 +54,16 @@ def lengths():
         sizes = "DEF"[: updates.ndim - 2]
         yield graph("ScatterNDOfAnyIndex", [data, at, updates], f"""g (float[A, B, C] x, int64[M, N, L] i, float[M, N{"".join(", " + size for size in sizes)}] u) => (float y)
                     {{ y = ScatterND<reduction: string = "add">(x, i, u) }}""")
+    # x[:, 1::2] = u, as exporters write it.
+    data, updates = contrib_cases.f(3, 7, 5), contrib_cases.f(3, 3, 5)
+    for end, rows in (("n", 3), ("two", 1)):
+        yield graph("SliceAssignment", [data, updates[:, :rows]], f"""g (float[A, B, C] x, float[A, R, C] u) => (float y)
+                    <int64 zero = {{0}}, int64 one = {{1}}, int64[1] ones = {{1}}, int64[1] two = {{2}}, int64[1] last = {{-1}}>
+                    {{ s = Shape(x) m = Gather(s, zero) k = Gather(s, one) n = Unsqueeze(k, zeros)
+                      rows = Range(zero, m, one) all = Range(zero, k, one) columns = Slice(all, ones, {end}, zeros, two)
+                      column = Unsqueeze(columns, zeros) row = Unsqueeze(rows, ones) size = Shape(u) both = Slice(size, zeros, two, zeros)
+                      r0 = Expand(row, both) c0 = Expand(column, both) r = Unsqueeze(r0, last) c = Unsqueeze(c0, last)
+                      i = Concat<axis: int = -1>(r, c) y = ScatterND(x, i, u) }}""".replace("<int64 zero", "<int64[1] zeros = {0}, int64 zero"))
     at = contrib_cases.i(3, 2, 1, high=3)
     yield graph("GatherNDOfAnyIndexInBatches", [data, at], "g (float[A, B, C] x, int64[A, N, L] i) => (float y) { y = GatherND<batch_dims: int = 1>(x, i) }")
 

@@ -258,6 +258,19 @@ def cases():
     yield case("ScatterElements", [f(3, 4), Const([[0, 2, 1, 0]], I), f(1, 4)], axis=0)
     yield case("ScatterElements", [f(3, 4), Const([[0, 2, 1, 0]], I), f(1, 4)], axis=0, reduction="add")
     yield case("ScatterND", [f(4, 3), Const([[0], [2]], I), f(2, 3)])
+    # Boxes in order: whole, of some axes, with steps, of one position; and what only looks like one.
+    def positions(*ranges, **options):
+        return Const(np.stack(np.meshgrid(*ranges, indexing="ij", **options), -1), I)
+    for ranges in [(range(2), range(4), range(5)), (range(2), range(1, 4), range(0, 5, 2)), (range(1, 2), range(4)), (range(1),), (range(2), range(0, 4, 3), range(4, 5)), (range(2), range(3, -1, -1)), (range(2), range(-4, 0))]:
+        at = positions(*ranges)
+        yield case("ScatterND", [f(2, 4, 5), at, f(*at.value.shape[:-1], *(2, 4, 5)[len(ranges):])])
+    yield case("ScatterND", [f(4, 4), Const(np.stack([np.arange(4)] * 2, -1), I), f(4)])
+    yield case("ScatterND", [f(4, 4), Const(positions(range(4), range(3)).value[..., ::-1], I), f(4, 3)])
+    yield case("ScatterND", [f(2, 4), positions(range(1), range(1, 3)), f(1, 2)], 18, reduction="mul")
+    for steps in (range(4), range(1, 3), range(0, 4, 2), range(3, 4), range(1, -1, -1), range(-3, 0)):
+        at = np.broadcast_to(np.array(steps).reshape(-1, 1), (3, len(steps), 5))
+        yield case("ScatterElements", [f(3, 4, 5), Const(at, I), f(*at.shape)], axis=1)
+        yield case("ScatterElements", [f(3, 4, 5), Const(at[:2], I), f(2, *at.shape[1:])], axis=1)
     yield case("OneHot", [i(3, high=4), Const(4, I), Const([0, 1], F)])
     yield case("OneHot", [i(3, high=4), Const(4, I), Const([2, 5], F)], axis=0)
     yield case("EyeLike", [f(3, 4)], k=1)

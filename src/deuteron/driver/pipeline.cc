@@ -42,6 +42,7 @@ std::vector<Pipeline> MakePipelines() {
   const Passes fuse = {{"CombineMatmulsOfOneWeight"},
                        {"FoldRequantization"},
                        {"DropUnreadPixels"},
+                       {"ComposeTransposes"},
                        {"ChannelsLast"},
                        {"ConvToWinograd"},
                        {"PackWeights"},

@@ -2,6 +2,7 @@
 
 #include "deuteron/frontend/onnx/converters.h"
 #include "deuteron/frontend/onnx/importer.h"
+#include "deuteron/frontend/onnx/index_box.h"
 #include "deuteron/relax/op/binary.h"
 #include "deuteron/relax/op/create.h"
 #include "deuteron/relax/op/datatype.h"
@@ -203,13 +204,33 @@ std::string Reduction(const NodeContext& node) {
   }
   return reduction;
 }
+
+/// Whether the indices, input 1, and the updates, input 2, are as long as the data on all axes but one.
+bool AreWhole(const NodeContext& node, int64_t axis) {
+  const Array<PrimExpr> data = node.Shape(0), indices = node.Shape(1), updates = node.Shape(2);
+  if (indices.size() != data.size() || updates.size() != data.size()) return false;
+  for (int64_t i = 0; i < static_cast<int64_t>(data.size()); ++i) {
+    const bool is_whole = i == axis || node.analyzer().CanProveEqual(indices[i], data[i]);
+    if (!is_whole || !node.analyzer().CanProveEqual(indices[i], updates[i])) return false;
+  }
+  return true;
+}
 }  // namespace
 
 Results ConvertScatterElements(const NodeContext& node) {
   const Expr x = node.X(0);
   const int64_t axis = node.Axis(node.Int("axis", 0), node.Rank(x));
+  const std::string reduction = Reduction(node);
+  if (reduction == "update" && node.DType(x) == node.DType(2) && AreWhole(node, axis)) {
+    if (const auto range = RangeAlong(node, node.X(1), axis, node.Shape(x)[axis])) {
+      std::vector<IndexRange> box;
+      for (const PrimExpr& extent : node.Shape(x)) box.push_back({I64(0), I64(1), extent});
+      box[axis] = *range;
+      return {AssignBox(node, x, box, node.X(2))};
+    }
+  }
   const Expr indices = node.Indices(1, {node.Shape(x)[axis]});
-  return {node.Emit(relax::ScatterElements(x, indices, node.X(2), axis, Reduction(node)))};
+  return {node.Emit(relax::ScatterElements(x, indices, node.X(2), axis, reduction))};
 }
 
 Results ConvertScatterND(const NodeContext& node) {
@@ -217,7 +238,15 @@ Results ConvertScatterND(const NodeContext& node) {
   // The updates are as many as the indices, each of what an index leaves of the data.
   const bool is_open = node.Rank(1) > 0 && !AsConstInt(node.Shape(1).back());
   const int64_t count = is_open ? node.Rank(x) + node.Rank(1) - 1 - node.Rank(2) : IndexLength(node, node.Rank(x));
-  return {node.Emit(relax::ScatterND(x, IndicesInto(node, x, count, 0), node.X(2), Reduction(node)))};
+  const std::string reduction = Reduction(node);
+  const bool is_plain = reduction == "update" && node.DType(x) == node.DType(2);
+  if (const auto box = is_plain ? BoxOf(node, node.X(1), node.Shape(x)) : std::nullopt) {
+    Array<PrimExpr> updates = node.Shape(1);
+    updates.pop_back();
+    for (int64_t i = count; i < node.Rank(x); ++i) updates.push_back(node.Shape(x)[i]);
+    return {AssignBox(node, x, *box, node.WithShape(node.X(2), updates))};
+  }
+  return {node.Emit(relax::ScatterND(x, IndicesInto(node, x, count, 0), node.X(2), reduction))};
 }
 
 namespace {

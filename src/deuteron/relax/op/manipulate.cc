@@ -90,16 +90,6 @@ Expr LegalizeReshape(BlockBuilder& builder, const Call& call) {
                     [&](const Array<te::Tensor>& args) { return topi::Reshape(args[0], ResultShape(call)); });
 }
 
-std::vector<size_t> PermutationOf(const Call& call, int64_t ndim) {
-  const auto* attrs = AttrsOf<PermuteDimsAttrsNode>(call);
-  if (!attrs->axes.has_value()) {
-    std::vector<size_t> axes = AllAxes(ndim);
-    std::reverse(axes.begin(), axes.end());
-    return axes;
-  }
-  return AxesArg(call, *attrs->axes, ndim);
-}
-
 Type InferPermuteDims(const Call& call, const BlockBuilder&) {
   CheckArity(call, 1, 1);
   const TensorTypeNode* data = TensorArg(call, 0);
@@ -343,6 +333,16 @@ Expr Reshape(Expr data, Array<PrimExpr> shape) {
 }
 Expr Reshape(Expr data, Expr shape) { return MakeCall("reshape", {std::move(data), std::move(shape)}); }
 Expr Flatten(Expr data) { return MakeCall("flatten", {std::move(data)}); }
+
+std::vector<size_t> PermutationOf(const Call& call, int64_t ndim) {
+  const auto* attrs = AttrsOf<PermuteDimsAttrsNode>(call);
+  if (!attrs->axes.has_value()) {
+    std::vector<size_t> axes = AllAxes(ndim);
+    std::reverse(axes.begin(), axes.end());
+    return axes;
+  }
+  return AxesArg(call, *attrs->axes, ndim);
+}
 
 Expr PermuteDims(Expr data, std::vector<int64_t> axes) {
   auto attrs = make_object<PermuteDimsAttrsNode>();

@@ -25,6 +25,8 @@ Expr Flatten(Expr data);
 Expr PermuteDims(Expr data, std::vector<int64_t> axes);
 /// All axes in reverse.
 Expr PermuteDims(Expr data);
+/// The axis of its operand, of `ndim` axes, that each axis of a permute_dims is.
+std::vector<size_t> PermutationOf(const Call& call, int64_t ndim);
 /// Exchanges the last two axes: a permute_dims. The rank must be known.
 Expr MatrixTranspose(Expr data);
 /// Axes of length 1 that become `axes` of the result.

@@ -9,8 +9,9 @@
 ///     a = lv[0]                                    →   b = call_tir(split_1, (x,), out_ty=B)
 ///     b = lv[1]
 ///
-/// When it pays: every use of every result is an elementwise, broadcasting or injective kernel, into which a slice
-/// fuses. Otherwise some result has to be stored, and one kernel that stores all of them is better than several.
+/// When it pays: every use of every result, but for one of them, is an elementwise, broadcasting or injective kernel,
+/// into which a slice fuses. The other result is stored by a kernel of its own; where several have to be stored, one
+/// kernel that stores all of them is better than several.
 ///
 /// What it must not do: separate results that share work (a block that computes for several), or reductions.
 ///
@@ -141,7 +142,7 @@ BindingBlock SeparateBlock(const BindingBlock& block, KernelSeparator* kernels, 
                        });
     const size_t count = OutputTensors(view.out_ty).size();
     const bool separable = apart && kernels->Get(view.func, count, 0).defined();
-    const bool pays = separable && std::all_of(items.begin(), items.end(), fuses);
+    const bool pays = separable && items.size() - std::count_if(items.begin(), items.end(), fuses) <= 1;
     if (apart) {
       log->Add({.pass = "SeparateOutputs",
                 .function = function,

@@ -239,6 +239,7 @@ Pass ChannelsLast() {
     transform::PassContext attempt = context;
     attempt.decisions = std::make_shared<transform::DecisionLog>();
     IRModule converted = ConvertLayouts(module, chooser, "ChannelsLast", attempt);
+    converted = ComposeTransposes()(std::move(converted), context);
     if (kLeastGain * chooser.CyclesOf(converted) >= chooser.CyclesOf(module)) return module;
     for (const transform::Decision& decision : attempt.decisions->decisions()) context.decisions->Add(decision);
     return converted;

@@ -42,6 +42,9 @@ Pass AlterOpLayout(std::vector<OpLayoutChoice> choices = {}, std::optional<Targe
 /// Adds a choice for all later AlterOpLayout. A UsageError for an operator that takes no layouts.
 void RegisterAlterOpLayout(OpLayoutChoice choice);
 
+/// Makes a transposition of a transposition one, or none where the axes come back to their places.
+Pass ComposeTransposes();
+
 /// Computes convolutions in NHWC where a matrix unit of the target multiplies their channels.
 Pass ChannelsLast();
 

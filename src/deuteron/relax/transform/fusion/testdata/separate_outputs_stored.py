@@ -58,7 +58,8 @@ class Module:
             i: R.Tensor((4, 6), dtype="float32") = lv[0]
             f: R.Tensor((4, 6), dtype="float32") = lv[1]
             a = R.call_tir(cls.tir_sigmoid, (i,), out_ty=R.Tensor((4, 6), dtype="float32"))
-            gv = R.call_tir(cls.matmul, (f, w), out_ty=R.Tensor((4, 6), dtype="float32"))
+            b = R.call_tir(cls.matmul, (i, w), out_ty=R.Tensor((4, 6), dtype="float32"))
+            gv = R.call_tir(cls.matmul, (f, b), out_ty=R.Tensor((4, 6), dtype="float32"))
             gv1 = R.call_tir(cls.add, (a, gv), out_ty=R.Tensor((4, 6), dtype="float32"))
             R.output(gv, gv1)
         return (gv, gv1)
@@ -124,11 +125,11 @@ class Module:
                 compute[v_i0, v_i1] = T.sigmoid(i[v_i0, v_i1])
 
     @R.function(private=True)
-    def fused_tir_sigmoid_add(lv_0: R.Tensor((4, 6), dtype="float32"), gv: R.Tensor((4, 6), dtype="float32")) -> R.Tensor((4, 6), dtype="float32"):
+    def fused_tir_sigmoid_add(i: R.Tensor((4, 6), dtype="float32"), gv: R.Tensor((4, 6), dtype="float32")) -> R.Tensor((4, 6), dtype="float32"):
         R.func_attr({"Primitive": True})
         cls = Module
         with R.dataflow():
-            a = R.call_tir(cls.tir_sigmoid, (lv_0,), out_ty=R.Tensor((4, 6), dtype="float32"))
+            a = R.call_tir(cls.tir_sigmoid, (i,), out_ty=R.Tensor((4, 6), dtype="float32"))
             gv1 = R.call_tir(cls.add, (a, gv), out_ty=R.Tensor((4, 6), dtype="float32"))
             R.output(gv1)
         return gv1
@@ -138,9 +139,10 @@ class Module:
         cls = Module
         with R.dataflow():
             lv = R.call_tir(cls.split, (x,), out_ty=[R.Tensor((4, 6), dtype="float32"), R.Tensor((4, 6), dtype="float32")])
+            i: R.Tensor((4, 6), dtype="float32") = lv[0]
             f: R.Tensor((4, 6), dtype="float32") = lv[1]
-            gv = R.call_tir(cls.matmul, (f, w), out_ty=R.Tensor((4, 6), dtype="float32"))
-            lv_0: R.Tensor((4, 6), dtype="float32") = lv[0]
-            gv1: R.Tensor((4, 6), dtype="float32") = cls.fused_tir_sigmoid_add(lv_0, gv)
+            b = R.call_tir(cls.matmul, (i, w), out_ty=R.Tensor((4, 6), dtype="float32"))
+            gv = R.call_tir(cls.matmul, (f, b), out_ty=R.Tensor((4, 6), dtype="float32"))
+            gv1: R.Tensor((4, 6), dtype="float32") = cls.fused_tir_sigmoid_add(i, gv)
             R.output(gv, gv1)
         return (gv, gv1)

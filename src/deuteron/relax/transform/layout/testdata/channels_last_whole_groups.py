@@ -24,9 +24,7 @@ class Module:
     @R.function
     def main(x: R.Tensor((1, 9, 9, 16), dtype="float32")) -> R.Tensor((1, 9, 9, 16), dtype="float32"):
         with R.dataflow():
-            first: R.Tensor((1, 16, 9, 9), dtype="float32") = R.permute_dims(x, axes=[0, 3, 1, 2])
-            lv: R.Tensor((1, 9, 9, 16), dtype="float32") = R.permute_dims(first, axes=[0, 2, 3, 1])
-            lv1: R.Tensor((1, 9, 9, 16), dtype="float32") = R.nn.conv2d(lv, metadata["ir.GenericConst"][0], strides=[1, 1], padding=[0, 0, 0, 0], dilation=[1, 1], groups=1, data_layout="NHWC", kernel_layout="OIHW", out_layout="NHWC", out_dtype=None)
+            lv1: R.Tensor((1, 9, 9, 16), dtype="float32") = R.nn.conv2d(x, metadata["ir.GenericConst"][0], strides=[1, 1], padding=[0, 0, 0, 0], dilation=[1, 1], groups=1, data_layout="NHWC", kernel_layout="OIHW", out_layout="NHWC", out_dtype=None)
             a: R.Tensor((1, 9, 9, 16), dtype="float32") = R.nn.relu(lv1)
             lv3: R.Tensor((1, 9, 9, 16), dtype="float32") = R.nn.conv2d(a, metadata["ir.GenericConst"][1], strides=[1, 1], padding=[0, 1, 0, 1], dilation=[1, 1], groups=2, data_layout="NHWC", kernel_layout="OIHW", out_layout="NHWC", out_dtype=None)
             b: R.Tensor((1, 9, 9, 16), dtype="float32") = R.nn.relu(lv3)
