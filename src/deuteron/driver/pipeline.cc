@@ -24,6 +24,7 @@ std::vector<Pipeline> MakePipelines() {
                          {"ConvertToDataflow"},
                          {"CheckExtents"},
                          {"FoldBatchnormToConv2D"},
+                         {"FoldPadToConv"},
                          {"DecomposeOpsForInference"},
                          {"ConvTransposeToConv"},
                          {"SinkDequantize"},

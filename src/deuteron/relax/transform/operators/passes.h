@@ -32,6 +32,8 @@ Pass ConvToWinograd();
 Pass DropPaddedTaps();
 /// Pointwise convolutions with strides become ones without, of the pixels that they read.
 Pass DropUnreadPixels();
+/// Zeros around an image become the padding of the convolution that reads it.
+Pass FoldPadToConv();
 /// Folds an inference batch_norm into the constant weights of the convolution before it.
 Pass FoldBatchnormToConv2D();
 /// Evaluates what depends on constants only. `evaluator` computes kernels on tensors. Operators in `skip_ops`
