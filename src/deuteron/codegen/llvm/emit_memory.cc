@@ -64,6 +64,11 @@ llvm::Value* KernelEmitter::FromMemory(llvm::Value* value, DataType type) {
   return builder_.CreateICmpNE(value, llvm::Constant::getNullValue(value->getType()));
 }
 
+bool KernelEmitter::IsVectorLoad(const PrimExpr& expr) {
+  const auto* load = expr.as<tir::BufferLoadNode>();
+  return load != nullptr && RampStride(FlatIndexOf(load->buffer, load->indices)) == 1;
+}
+
 llvm::Value* KernelEmitter::FullMask(int64_t lanes) {
   if (mask_ != nullptr) return mask_;
   return llvm::ConstantInt::getTrue(llvm::FixedVectorType::get(builder_.getInt1Ty(), static_cast<unsigned>(lanes)));
@@ -189,6 +194,26 @@ llvm::Value* KernelEmitter::EmitSpannedLoad(const tir::Buffer& buffer, const Pri
   std::vector<int> taken;
   for (const int64_t offset : offsets) taken.push_back(static_cast<int>(offset - begin));
   return FromMemory(builder_.CreateShuffleVector(Annotate(whole, buffer), taken), element);
+}
+
+llvm::Value* KernelEmitter::EmitLoadOrZeros(const tir::BufferLoadNode* op, llvm::Value* inside) {
+  const tir::Buffer& buffer = op->buffer;
+  const PrimExpr index = FlatIndexOf(buffer, op->indices);
+  const int lanes = index.dtype().lanes();
+  llvm::Value* saved = mask_;
+  llvm::Value* on = Splat(inside, lanes);
+  mask_ = saved == nullptr ? on : builder_.CreateAnd(saved, on);
+  CheckBounds(buffer, index);
+  // A mask leaves loops, where a branch would stay. With all of it off, a load takes hundreds of cycles where there is
+  // no page: then it is at the first element.
+  llvm::Value* begin = EmitIndex(index.as<tir::RampNode>()->base);
+  begin = builder_.CreateSelect(inside, begin, llvm::Constant::getNullValue(begin->getType()));
+  llvm::Type* type = MemoryType(buffer->dtype.with_lanes(lanes));
+  llvm::Instruction* load = builder_.CreateMaskedLoad(type, ElementAddress(buffer, begin),
+                                                      llvm::Align(static_cast<uint64_t>(buffer->dtype.bytes())), mask_,
+                                                      llvm::Constant::getNullValue(type));
+  mask_ = saved;
+  return FromMemory(Annotate(load, buffer), buffer->dtype);
 }
 
 llvm::Value* KernelEmitter::EmitLoad(const tir::BufferLoadNode* op) {

@@ -143,6 +143,10 @@ class KernelEmitter {
   /// One of the loads next to each other, at a stride, from a tile on the stack at constant places; null if it is no
   /// such load.
   llvm::Value* EmitTransposedLoad(const tir::Buffer& buffer, const tir::RampNode* ramp, int64_t stride);
+  /// Whether it loads elements that lie side by side.
+  static bool IsVectorLoad(const PrimExpr& expr);
+  /// A load of that kind where `inside` holds, else zeros.
+  llvm::Value* EmitLoadOrZeros(const tir::BufferLoadNode* op, llvm::Value* inside);
   /// Whether a contiguous access of `lanes` elements under the mask may touch the lanes that are off.
   bool MayAccessWhole(const tir::Buffer& buffer, int64_t lanes);
   llvm::Value* ElementAddress(const tir::Buffer& buffer, llvm::Value* index);

@@ -1,7 +1,12 @@
 /// Tiles of windows that slide over an image with padding: what reaches beyond it is asked for where it may, and a tile
 /// is compiled once.
+#include <algorithm>
+#include <limits>
+#include <sstream>
+
 #include "deuteron/codegen/llvm/kernel_test_util.h"
 #include "deuteron/te/tensor.h"
+#include "deuteron/tir/schedule/rules/rules.h"
 #include "deuteron/tir/schedule/schedule.h"
 
 namespace deuteron::codegen {
@@ -62,6 +67,56 @@ TEST(Codegen, BordersOfWindowsNeedNoCopiesOfTiles) {
   ExpectOneTile(28, 32);
   ExpectOneTile(56, 32);
   ExpectOneTile(28, 58);
+}
+
+/// Of the runs of assembly without a label or a jump that multiply and add, how many such instructions the shortest
+/// has.
+int64_t ShortestRunOfProducts(const std::string& code) {
+  std::istringstream lines(code);
+  int64_t shortest = std::numeric_limits<int64_t>::max(), run = 0;
+  for (std::string line; std::getline(lines, line);) {
+    run += line.find("vfmadd") != std::string::npos;
+    if (!line.ends_with(':') && line.find("\tj") != 0) continue;
+    if (run > 0) shortest = std::min(shortest, run);
+    run = 0;
+  }
+  return shortest;
+}
+
+/// Rows at the ends of a line whose length the run tells see padding: what they load is masked, and none branches.
+TEST(Codegen, RowsAtTheEndsOfOpenLinesDoNotBranch) {
+  const Var height("height"), width("width");
+  const DataType type = DataType::Float(32);
+  // Two vectors of channels side by side; of 40 the last tile has one.
+  for (const auto& [channels, vectors] : {std::pair<int64_t, int64_t>{32, 2}, {40, 1}, {57, 2}}) {
+    const te::Tensor x = te::Placeholder({I64(1), height, width, I64(channels)}, type, "x");
+    const te::Tensor w = te::Placeholder({I64(5), I64(5), I64(channels)}, type, "w");
+    const tir::IterVar ry = te::ReduceAxis(I64(5), "ry"), rx = te::ReduceAxis(I64(5), "rx");
+    const te::Tensor padded = te::Compute(
+        {I64(1), height + 4, width + 4, I64(channels)},
+        [&](const Array<Var>& i) {
+          const PrimExpr inside = I64(2) <= i[1] && i[1] < height + 2 && I64(2) <= i[2] && i[2] < width + 2;
+          return IfThenElse(inside, x({i[0], i[1] - 2, i[2] - 2, i[3]}), MakeConst(type, 0));
+        },
+        "pad");
+    const te::Tensor y = te::Compute(
+        x.shape(),
+        [&](const Array<Var>& i) {
+          return te::Sum(padded({i[0], i[1] + ry->var, i[2] + rx->var, i[3]}) * w({ry->var, rx->var, i[3]}), {ry, rx});
+        },
+        "conv");
+    const tir::PrimFunc func = te::CreatePrimFunc({x, w, y});
+    const Target target = Target::Parse("llvm -mcpu=x86-64-v4 -threads=2");
+    const tir::ScheduledFunc scheduled = tir::ApplyScheduleRules(func, target);
+    EXPECT_EQ(scheduled.rule, "window");
+    const std::string code = EmitAssembly(Lowered(scheduled.func, target), target, {});
+    // Five columns of a window and four rows of a tile.
+    EXPECT_EQ(ShortestRunOfProducts(code), 20 * vectors) << code;
+    for (const auto& [rows, columns] : {std::pair{7, 7}, {1, 1}, {3, 2}, {2, 5}, {1, 13}, {0, 4}, {4, 0}, {5, 16}}) {
+      CheckAgainst(tir::ApplyScheduleRules(func, Target::Host()).func, func, 1e-5,
+                   {{height, I64(rows)}, {width, I64(columns)}});
+    }
+  }
 }
 
 }  // namespace

@@ -56,7 +56,17 @@ class LaneGuard : public ExprMutator {
   }
   PrimExpr VisitCall_(const CallNode* op) override {
     is_total = is_total && IsIfThenElse(op);
-    return ExprMutator::VisitCall_(op);
+    if (!is_total || UsesLoop(op->args[0], lane_)) return ExprMutator::VisitCall_(op);
+    // The same for all lanes, and computed for the first. Lanes come first: what is a mask already is in one with them.
+    const auto with = [&](const PrimExpr& value, const PrimExpr& otherwise) {
+      return Call(op->dtype, op->op, {op->args[0], value, otherwise});
+    };
+    const PrimExpr value = VisitExpr(op->args[1]), otherwise = VisitExpr(op->args[2]);
+    const auto* guarded = value.as<CallNode>();
+    const bool is_load = guarded != nullptr && IsIfThenElse(guarded) && guarded->args[0].same_as(condition_) &&
+                         StructuralEqual()(guarded->args[2], otherwise);
+    if (!is_load) return with(value, otherwise);
+    return deuteron::IfThenElse(condition_, with(guarded->args[1], otherwise), otherwise);
   }
   PrimExpr VisitLet_(const LetNode* op) override {
     is_total = false;

@@ -168,6 +168,43 @@ class GuardCheck : public StmtExprVisitor {
   bool holds_ = true;
 };
 
+/// Whether conditions do nothing but mask what sums of a tile load (skip_padding.cc): in a copy for the rim none is
+/// worth a branch.
+class MaskCheck : public StmtExprVisitor {
+ public:
+  static bool Holds(const Stmt& stmt, const std::unordered_set<const Object*>& conditions) {
+    MaskCheck check(conditions);
+    check.VisitStmt(stmt);
+    return check.holds_;
+  }
+
+ protected:
+  void VisitIfThenElse_(const IfThenElseNode* op) override {
+    Consider(op->condition);
+    StmtExprVisitor::VisitIfThenElse_(op);
+  }
+  void VisitBufferStore_(const BufferStoreNode* op) override {
+    is_sum_ = op->buffer->scope == "local" && op->value->kind == ExprKind::kAdd;
+    StmtExprVisitor::VisitBufferStore_(op);
+    is_sum_ = false;
+  }
+  void VisitCall_(const CallNode* op) override {
+    if (IsIfThenElse(op) && !is_sum_) Consider(op->args[0]);
+    StmtExprVisitor::VisitCall_(op);
+  }
+
+ private:
+  explicit MaskCheck(const std::unordered_set<const Object*>& conditions) : conditions_(conditions) {}
+
+  void Consider(const PrimExpr& condition) {
+    for (const PrimExpr& part : Conjuncts(condition)) holds_ = holds_ && conditions_.count(part.get()) == 0;
+  }
+
+  const std::unordered_set<const Object*>& conditions_;
+  bool is_sum_ = false;
+  bool holds_ = true;
+};
+
 class Partitioner : public StmtExprMutator {
  protected:
   Stmt VisitFor_(const ForNode* op) override {
@@ -176,7 +213,8 @@ class Partitioner : public StmtExprMutator {
     ConditionFinder finder(op, &analyzer_);
     finder.Find(op->body);
     Stmt body = op->body;
-    if (!finder.removable.empty() && SizeOf(op->body) <= kMaxCopiedNodes) {
+    const bool are_masks = op->loop_kind == ForKind::kUnrolled && MaskCheck::Holds(op->body, finder.removable);
+    if (!are_masks && !finder.removable.empty() && SizeOf(op->body) <= kMaxCopiedNodes) {
       const PrimExpr test = Conjunction(finder.tests);
       const Stmt fast = WithoutConditions(op->body, finder.removable);
       // Where it also depends on a loop further out, no part has it everywhere.

@@ -233,6 +233,23 @@ WindowTile ChooseTile(const Schedule& schedule, const SBlock& block, const std::
   return TileOfLines(*across, *along, *height, *extent, tile, costs);
 }
 
+/// How many vectors of channels a tile has, of rows whose number the run tells: two where the sums of one wait for each
+/// other. They share what a row costs at the ends of a line: its masks and places.
+int64_t VectorsOfOpenTile(std::optional<int64_t> channels, int64_t rows, const Machine& machine) {
+  constexpr double kMostRounded = 1.1;
+  const int64_t lanes = machine.Lanes(32);
+  const bool waits = rows > 1 && rows < machine.latency * machine.vector_pipes;
+  if (!waits || !channels || *channels <= lanes) return 1;
+  return Rounded(channels, 2 * lanes) <= kMostRounded * Rounded(channels, lanes) ? 2 : 1;
+}
+
+/// Pieces of so many of `count` are alike: as many as divide them, unless these are few.
+int64_t VectorsOfPiece(int64_t count, int64_t most) {
+  const int64_t alike = LargestDivisor(count, most), pieces = (count + most - 1) / most;
+  const int64_t other = (count + pieces - 1) / pieces;
+  return other > 2 * alike ? other : alike;
+}
+
 /// Whether threads share out the rows of planes.
 bool SharesRows(const Schedule& schedule, const std::vector<Loop>& spatial, const Target& target) {
   if (spatial.size() < 4) return false;
@@ -289,6 +306,10 @@ Loop ScheduleSpatialReduction(Schedule* schedule, const Block& block, const Bloc
     if (chosen.lines > 1) lines = split_off(&spatial[spatial.size() - 2], chosen.lines);
     if (chosen.rows > 1) tile.push_back(split_off(&spatial.back(), chosen.rows));
   }
+  const auto extent = schedule->ConstExtent(vector);
+  const bool has_open_rows = is_across && tile.size() == 1 && !schedule->ConstExtent(spatial.back());
+  const int64_t width =
+      lanes * (has_open_rows ? VectorsOfOpenTile(extent, *schedule->ConstExtent(tile[0]), target.machine) : 1);
   bool is_open = false;  // too few pieces, maybe: those of lines are shared out, too
   // The tiles at both ends of a line meet padding: they are split off from a loop of its own.
   if (is_across && !num_parallel && tile.size() == 1 && schedule->ConstExtent(spatial.back()) != 1) {
@@ -302,16 +323,15 @@ Loop ScheduleSpatialReduction(Schedule* schedule, const Block& block, const Bloc
   }
   const Loop row_tiles = lines ? spatial.back() : Loop();
   const bool copies_tiles = lines && schedule->ConstExtent(row_tiles) <= kMostUnrolledTiles;
-  const auto extent = schedule->ConstExtent(vector);
-  if (is_open && extent && *extent % lanes == 0) {
-    const int64_t vectors = LargestDivisor(*extent / lanes, kMostVectorsOfPiece);
-    const auto split = schedule->Split(vector, std::vector<int64_t>{-1, vectors, lanes});
+  if (is_open && extent && *extent >= width) {
+    const int64_t vectors = VectorsOfPiece((*extent + width - 1) / width, kMostVectorsOfPiece * lanes / width);
+    const auto split = schedule->Split(vector, std::vector<int64_t>{-1, vectors, width});
     num_parallel = spatial.size();
     spatial.insert(spatial.end() - 1, split[0]);
     spatial.push_back(split[1]);
     vector = split[2];
   } else if (!extent || *extent > lanes) {
-    const auto split = schedule->Split(vector, std::vector<int64_t>{-1, lanes});
+    const auto split = schedule->Split(vector, std::vector<int64_t>{-1, width});
     spatial.push_back(split[0]);
     vector = split[1];
   } else if (spatial.empty()) {
