@@ -169,7 +169,16 @@ class PaddingSkipper : public StmtExprMutator {
     return guarded;
   }
 
-  /// A sum of a tile without the condition that its row exists, if it loads nothing from outside then.
+  static bool HasMask(const PrimExpr& value) {
+    bool found = false;
+    deuteron::PostOrderVisit(value, [&](const PrimExpr& node) {
+      const auto* call = node.as<CallNode>();
+      found = found || (call != nullptr && IsIfThenElse(call));
+    });
+    return found;
+  }
+
+  /// A sum of a tile of masked loads without the condition that its row exists, if it loads nothing from outside then.
   Stmt WithAllRows(const Stmt& stmt) {
     const auto* branch = stmt.as<IfThenElseNode>();
     if (branch == nullptr || branch->else_case.defined()) return stmt;
@@ -180,7 +189,7 @@ class PaddingSkipper : public StmtExprMutator {
     if (others.size() == parts.size()) return stmt;
     std::vector<PrimExpr> known = others;
     const BufferStoreNode* store = SumWithin(branch->then_case, &known);
-    if (store == nullptr) return stmt;
+    if (store == nullptr || !HasMask(store->value)) return stmt;
     const arith::Analyzer::Constraint holds = analyzer_.Assume(Conjunction(known));
     if (!IsWithin(store->value, store->buffer)) return stmt;
     return others.empty() ? branch->then_case : Stmt(IfThenElse(Conjunction(others), branch->then_case));
