@@ -51,12 +51,23 @@ class Module:
                         y_1[o * T.int64(128) + t * T.int64(64) + r * T.int64(16):o * T.int64(128) + t * T.int64(64) + r * T.int64(16) + T.int64(16)] = sums[T.Ramp(r * T.int64(16), T.int64(1), 16)]
                 else:
                     if o * T.int64(8) + t * T.int64(4) < n:
-                        for r in T.unroll(T.int64(4)):
-                            sums[r * T.int64(16):r * T.int64(16) + T.int64(16)] = T.Broadcast(T.float32(0.0), 16)
-                        for k in range(T.int64(64)):
+                        if o * T.int64(8) + t * T.int64(4) + T.int64(1) == n:
+                            for r in T.unroll(T.int64(4)):
+                                sums[r * T.int64(16):r * T.int64(16) + T.int64(16)] = T.Broadcast(T.float32(0.0), 16)
+                            for k in range(T.int64(64)):
+                                for r in T.unroll(T.int64(4)):
+                                    if r < T.int64(1):
+                                        sums[r * T.int64(16):r * T.int64(16) + T.int64(16)] = sums[T.Ramp(r * T.int64(16), T.int64(1), 16)] + T.Broadcast(x_1[o * T.int64(512) + t * T.int64(256) + k + r * T.int64(64)], 16) * w_1[T.Ramp(k * T.int64(16), T.int64(1), 16)]
+                            for r in T.unroll(T.int64(4)):
+                                if r < T.int64(1):
+                                    y_1[o * T.int64(128) + t * T.int64(64) + r * T.int64(16):o * T.int64(128) + t * T.int64(64) + r * T.int64(16) + T.int64(16)] = sums[T.Ramp(r * T.int64(16), T.int64(1), 16)]
+                        else:
+                            for r in T.unroll(T.int64(4)):
+                                sums[r * T.int64(16):r * T.int64(16) + T.int64(16)] = T.Broadcast(T.float32(0.0), 16)
+                            for k in range(T.int64(64)):
+                                for r in T.unroll(T.int64(4)):
+                                    if o * T.int64(8) + t * T.int64(4) + r < n:
+                                        sums[r * T.int64(16):r * T.int64(16) + T.int64(16)] = sums[T.Ramp(r * T.int64(16), T.int64(1), 16)] + T.Broadcast(x_1[o * T.int64(512) + t * T.int64(256) + k + r * T.int64(64)], 16) * w_1[T.Ramp(k * T.int64(16), T.int64(1), 16)]
                             for r in T.unroll(T.int64(4)):
                                 if o * T.int64(8) + t * T.int64(4) + r < n:
-                                    sums[r * T.int64(16):r * T.int64(16) + T.int64(16)] = sums[T.Ramp(r * T.int64(16), T.int64(1), 16)] + T.Broadcast(x_1[o * T.int64(512) + t * T.int64(256) + k + r * T.int64(64)], 16) * w_1[T.Ramp(k * T.int64(16), T.int64(1), 16)]
-                        for r in T.unroll(T.int64(4)):
-                            if o * T.int64(8) + t * T.int64(4) + r < n:
-                                y_1[o * T.int64(128) + t * T.int64(64) + r * T.int64(16):o * T.int64(128) + t * T.int64(64) + r * T.int64(16) + T.int64(16)] = sums[T.Ramp(r * T.int64(16), T.int64(1), 16)]
+                                    y_1[o * T.int64(128) + t * T.int64(64) + r * T.int64(16):o * T.int64(128) + t * T.int64(64) + r * T.int64(16) + T.int64(16)] = sums[T.Ramp(r * T.int64(16), T.int64(1), 16)]

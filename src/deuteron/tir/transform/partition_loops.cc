@@ -205,6 +205,78 @@ class MaskCheck : public StmtExprVisitor {
   bool holds_ = true;
 };
 
+/// The extent of a tile's rows where only the first of them exists, for tiles whose rows are summed up in steps and
+/// only the run knows how many there are.
+class OnlyRow : public StmtExprVisitor {
+ public:
+  /// Nothing if `conditions`, those of `stmt`, are not all about one such extent, as far as they are about rows.
+  static std::optional<KnownValue> Of(const Stmt& stmt, const std::unordered_set<const Object*>& conditions,
+                                      arith::Analyzer* analyzer) {
+    OnlyRow found(conditions, analyzer);
+    found.VisitStmt(stmt);
+    if (!found.is_one_ || !found.has_sums_ || !found.extent_) return std::nullopt;
+    const auto is_inside = [&](const VarNode* var) { return found.inside_.count(var) != 0; };
+    const bool is_known = !UsesVar(found.extent_->number, is_inside) && !UsesVar(found.extent_->value, is_inside);
+    return is_known ? found.extent_ : std::nullopt;
+  }
+
+ protected:
+  void VisitFor_(const ForNode* op) override {
+    const bool is_unrolled = op->loop_kind == ForKind::kUnrolled, is_step = op->loop_kind == ForKind::kSerial;
+    inside_.insert(op->loop_var.get());
+    if (is_unrolled) rows_.push_back(op->loop_var);
+    steps_ += is_step;
+    StmtExprVisitor::VisitFor_(op);
+    steps_ -= is_step;
+    if (is_unrolled) rows_.pop_back();
+  }
+  void VisitIfThenElse_(const IfThenElseNode* op) override {
+    const bool outer = is_guarded_;
+    for (const PrimExpr& part : Conjuncts(op->condition)) {
+      if (conditions_.count(part.get()) != 0) Consider(part);
+    }
+    StmtExprVisitor::VisitIfThenElse_(op);
+    is_guarded_ = outer;
+  }
+  void VisitBind_(const BindNode* op) override {
+    inside_.insert(op->var.get());
+    StmtExprVisitor::VisitBind_(op);
+  }
+  void VisitBufferStore_(const BufferStoreNode* op) override {
+    has_sums_ =
+        has_sums_ || (steps_ > 0 && is_guarded_ && op->buffer->scope == "local" && op->value->kind == ExprKind::kAdd);
+  }
+
+ private:
+  OnlyRow(const std::unordered_set<const Object*>& conditions, arith::Analyzer* analyzer)
+      : conditions_(conditions), analyzer_(*analyzer) {}
+
+  void Consider(const PrimExpr& part) {
+    if (part->kind != ExprKind::kLT) return;
+    const auto* op = static_cast<const BinaryNode*>(part.get());
+    for (const Var& row : rows_) {
+      if (StepAlong(op->a, row) != 1 || AsConstInt(op->b)) continue;
+      const PrimExpr first = analyzer_.Simplify(Substitute(op->a, {{row, MakeConst(row.dtype(), 0)}}));
+      const bool is_same =
+          !extent_ || (StructuralEqual()(extent_->value, op->b) && analyzer_.CanProveEqual(extent_->number, first + 1));
+      is_one_ = is_one_ && is_same;
+      is_guarded_ = true;
+      if (!extent_) extent_ = KnownValue{op->b, first + 1};
+    }
+  }
+
+  const std::unordered_set<const Object*>& conditions_;
+  arith::Analyzer& analyzer_;
+  /// Variables that the statement defines.
+  std::unordered_set<const Object*> inside_;
+  std::vector<Var> rows_;
+  std::optional<KnownValue> extent_;
+  int steps_ = 0;
+  bool is_guarded_ = false;
+  bool has_sums_ = false;
+  bool is_one_ = true;
+};
+
 class Partitioner : public StmtExprMutator {
  protected:
   Stmt VisitFor_(const ForNode* op) override {
@@ -305,12 +377,16 @@ class Partitioner : public StmtExprMutator {
     const bool is_left_out = finder.chances.size() == 1 && !analyzer_.CanProve(finder.chances[0]) &&
                              GuardCheck::Holds(stmt, finder.removable);
     const PrimExpr chance = is_left_out ? finder.chances[0] : True();
+    // A batch is of one image, mostly, and an image of one pixel, where it has been averaged.
+    const auto only = OnlyRow::Of(stmt, finder.removable, &analyzer_);
+    const Stmt alone = only ? VisitStmt(ConditionReplacer(*only).VisitStmt(CopyOf(stmt))) : Stmt();
     const bool is_rare = AsConstInt(loop->extent).value_or(0) >= kManyIterations;
     Stmt other = CopyOf(is_rare ? Roller(finder.removable).VisitStmt(stmt) : stmt);
     if (const auto known = ValueWithout(test, chance, &analyzer_)) {
       other = ConditionReplacer(SolvedFor(loop->loop_var, *known, &analyzer_)).VisitStmt(other);
     }
     other = VisitStmt(other);
+    if (alone.defined()) other = IfThenElse(Equal(only->number, only->value), alone, other);
     return IfThenElse(test, fast, is_left_out ? IfThenElse(chance, other, Stmt()) : other);
   }
 

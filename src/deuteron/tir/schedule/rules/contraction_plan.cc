@@ -228,6 +228,10 @@ int64_t PartsOfRows(const SBlock& block, const std::vector<size_t>& row_axes, si
   return 1;
 }
 
+/// The last tile of rows whose number the run tells lacks some, and its others take longer: tiles of half the rows are
+/// taken unless theirs take this much longer, too.
+constexpr double kMostCyclesOfHalf = 1.03;
+
 /// A copy of A must make a tile's steps this much faster, so as not to be made for what the model cannot tell.
 constexpr double kLeastGainOfCopy = 1.1;
 
@@ -271,7 +275,10 @@ void ChooseTile(const SBlock& block, const MatmulRoles& roles, const BufferLoad&
       if (extent) *extent /= PartsOfRows(block, row_axes, axis, *plan, target);
       // Of a line whose length the run tells a tile has no more than an image may have there.
       const int64_t all = AssumedExtent(block->iter_vars[axis]->dom->extent, kUnknownSide);
-      return costs.BestTileRows(extent, std::min(most, std::max<int64_t>(all, 1)), vectors);
+      const CostModel::TileRows best = costs.BestTileRows(extent, std::min(most, std::max<int64_t>(all, 1)), vectors);
+      if (extent || best.rows == 1) return best;
+      const CostModel::TileRows half = costs.BestTileRows(extent, best.rows / 2, vectors);
+      return half.cycles <= kMostCyclesOfHalf * best.cycles ? half : best;
     }
     const int64_t rows = LargestDivisor(extent_of(axis).value_or(1), most);
     return {rows, costs.CyclesOfTileStep(rows, vectors) / static_cast<double>(rows * vectors)};
