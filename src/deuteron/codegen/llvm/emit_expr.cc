@@ -437,7 +437,7 @@ llvm::Value* KernelEmitter::EmitConditional(DataType type, const PrimExpr& condi
     llvm::Value* b = Splat(EmitExpr(else_value), lanes);
     return builder_.CreateSelect(test, a, b);
   }
-  if (IsVectorLoad(then_value) && StructuralEqual()(else_value, MakeConst(type, 0))) {
+  if (is_sum_ && IsVectorLoad(then_value) && StructuralEqual()(else_value, MakeConst(type, 0))) {
     return EmitLoadOrZeros(then_value.as<tir::BufferLoadNode>(), test);
   }
   auto* then_block = llvm::BasicBlock::Create(llvm_, "then", frame_->function);

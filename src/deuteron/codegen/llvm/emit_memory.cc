@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 #include <numeric>
+#include <utility>
 
 #include "deuteron/arith/analyzer.h"
 #include "deuteron/codegen/llvm/emitter.h"
@@ -260,7 +261,9 @@ void KernelEmitter::EmitStore(const tir::BufferStoreNode* op) {
   const llvm::Align align(static_cast<uint64_t>(element.bytes()));
   PrimExpr index = FlatIndexOf(buffer, op->indices);
   const int64_t lanes = index.dtype().lanes();
+  const bool outer = std::exchange(is_sum_, op->value->kind == ExprKind::kAdd && buffer->scope == "local");
   llvm::Value* value = ToMemory(Splat(EmitExpr(op->value), lanes), element);
+  is_sum_ = outer;
   if (transposed_.buffer == buffer->data.get()) transposed_ = {};
   CheckBounds(buffer, index);
   if (lanes == 1) {

@@ -279,6 +279,8 @@ class KernelEmitter {
   } prefetch_;
   /// Lanes that are on; null = all.
   llvm::Value* mask_ = nullptr;
+  /// Whether what is stored is the next one of a tile's sums: what holds of a step holds of many.
+  bool is_sum_ = false;
   /// How many these are, where they are the first ones and at least one; null: not known.
   llvm::Value* first_lanes_ = nullptr;
   bool index_math_ = false;
