@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 
+#include "deuteron/frontend/onnx/shape_rules.h"
 #include "deuteron/relax/op/binary.h"
 #include "deuteron/relax/op/create.h"
 #include "deuteron/relax/op/gather.h"
@@ -38,13 +39,6 @@ Expr Columns(const NodeContext& node, const Expr& x, const PrimExpr& begin, cons
   const int64_t last = node.Rank(x) - 1;
   const Expr columns = node.Emit(relax::StridedSlice(x, {last}, {begin}, {end}, {I64(1)}));
   return WithDim(node, columns, last, node.Simplify(end - begin));
-}
-
-Expr WithDim(const NodeContext& node, const Expr& x, int64_t axis, const PrimExpr& dim) {
-  Array<PrimExpr> shape = node.Shape(x);
-  if (AsConstInt(shape[axis]) && AsConstInt(dim)) return x;
-  shape.Set(axis, dim);
-  return node.WithShape(x, shape);
 }
 
 void Align(const NodeContext& node, AttentionSpec* spec) {

@@ -17,10 +17,6 @@ relax::Expr MergeHeads(const NodeContext& node, const relax::Expr& x);
 /// Columns [begin, end) of the last axis, which must have them.
 relax::Expr Columns(const NodeContext& node, const relax::Expr& x, const PrimExpr& begin, const PrimExpr& end);
 
-/// `x`, of which dimension `axis` has to be `dim`: checked at run time where the types do not show whether it is. As it
-/// is where both are numbers.
-relax::Expr WithDim(const NodeContext& node, const relax::Expr& x, int64_t axis, const PrimExpr& dim);
-
 /// What positions of queries and keys are counted in.
 inline const DataType kPosition = DataType::Int(32);
 /// 0, 1, … below `count`.

@@ -4,7 +4,6 @@
 #include <numeric>
 
 #include "deuteron/frontend/onnx/activation.h"
-#include "deuteron/frontend/onnx/attention.h"
 #include "deuteron/frontend/onnx/conv.h"
 #include "deuteron/frontend/onnx/converters.h"
 #include "deuteron/frontend/onnx/quantized.h"

@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "deuteron/frontend/onnx/attention.h"
 #include "deuteron/frontend/onnx/converters.h"
+#include "deuteron/frontend/onnx/shape_rules.h"
 #include "deuteron/frontend/onnx/window.h"
 #include "deuteron/relax/op/binary.h"
 #include "deuteron/relax/op/image.h"

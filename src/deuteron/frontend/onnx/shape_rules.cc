@@ -216,6 +216,13 @@ Array<PrimExpr> BroadcastDims(const NodeContext& node, const Array<PrimExpr>& a,
   return {dims.begin(), dims.end()};
 }
 
+relax::Expr WithDim(const NodeContext& node, const relax::Expr& x, int64_t axis, const PrimExpr& dim) {
+  Array<PrimExpr> shape = node.Shape(x);
+  if (AsConstInt(shape[axis]) && AsConstInt(dim)) return x;
+  shape.Set(axis, dim);
+  return node.WithShape(x, shape);
+}
+
 std::vector<relax::Expr> BroadcastOperands(const NodeContext& node, std::vector<relax::Expr> operands, size_t kept) {
   std::vector<Array<PrimExpr>> shapes;  // of what is broadcast
   size_t rank = 0;

@@ -18,6 +18,10 @@ PrimExpr DivideProducts(const NodeContext& node, std::vector<PrimExpr> numerator
 /// symbolic ones that may differ the one that is not 1. A ModelError where they cannot match.
 Array<PrimExpr> BroadcastDims(const NodeContext& node, const Array<PrimExpr>& a, const Array<PrimExpr>& b);
 
+/// `x`, of which dimension `axis` has to be `dim`: checked at run time where the types do not show whether it is. As it
+/// is where both are numbers.
+relax::Expr WithDim(const NodeContext& node, const relax::Expr& x, int64_t axis, const PrimExpr& dim);
+
 /// `operands` for an operator that broadcasts them. Where their types do not tell how (N against 3, N against M), those
 /// that may have to be stretched are, explicitly: whether they can be is checked at run time.
 /// The last `kept` axes of each are not broadcast: those of matrices.
