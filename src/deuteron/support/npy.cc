@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "deuteron/support/each_index.h"
 #include "deuteron/support/element.h"
 #include "deuteron/support/error.h"
 #include "deuteron/support/host_tensor.h"
@@ -102,15 +103,14 @@ std::vector<int64_t> ParseShape(const std::string& path, std::string_view text) 
 
 /// Copies column-major elements to their row-major places.
 void CopyTransposed(const char* from, char* to, const std::vector<int64_t>& shape, size_t element) {
-  int64_t count = 1;
-  for (const int64_t extent : shape) count *= extent;
-  std::vector<int64_t> index(shape.size(), 0);
-  for (int64_t source = 0; source < count; ++source) {
+  ForEachIndex({shape.rbegin(), shape.rend()}, [&](const std::vector<int64_t>& reversed) {
     int64_t target = 0;
-    for (size_t axis = 0; axis < shape.size(); ++axis) target = target * shape[axis] + index[axis];
-    std::memcpy(to + target * element, from + source * element, element);
-    for (size_t axis = 0; axis < shape.size() && ++index[axis] == shape[axis]; ++axis) index[axis] = 0;
-  }
+    for (size_t axis = 0; axis < shape.size(); ++axis) {
+      target = target * shape[axis] + reversed[shape.size() - 1 - axis];
+    }
+    std::memcpy(to + target * element, from, element);
+    from += element;
+  });
 }
 
 std::shared_ptr<const MappedFile> OpenInput(const std::string& path) {

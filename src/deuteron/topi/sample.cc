@@ -3,6 +3,7 @@
 #include <functional>
 
 #include "deuteron/ir/prim_ops.h"
+#include "deuteron/support/each_index.h"
 #include "deuteron/topi/elementwise.h"
 #include "deuteron/topi/lines.h"
 #include "deuteron/topi/reduction.h"
@@ -55,9 +56,10 @@ WeightedIndices LinearIndices(const PrimExpr& x) {
 /// The sum over all combinations of indices, the last axis innermost.
 PrimExpr WeightedSum(const std::vector<WeightedIndices>& axes,
                      const std::function<PrimExpr(const std::vector<PrimExpr>&)>& pixel) {
-  std::vector<size_t> at(axes.size(), 0);
+  std::vector<int64_t> counts;
+  for (const WeightedIndices& axis : axes) counts.push_back(static_cast<int64_t>(axis.indices.size()));
   PrimExpr sum = Real(0.0);
-  while (true) {
+  ForEachIndex(counts, [&](const std::vector<int64_t>& at) {
     std::vector<PrimExpr> index;
     PrimExpr weight;
     for (size_t axis = 0; axis < axes.size(); ++axis) {
@@ -66,10 +68,8 @@ PrimExpr WeightedSum(const std::vector<WeightedIndices>& axes,
       weight = weight.defined() ? weight * factor : factor;
     }
     sum = sum + weight * pixel(index);
-    size_t axis = axes.size();
-    while (axis > 0 && ++at[axis - 1] == axes[axis - 1].indices.size()) at[--axis] = 0;
-    if (axis == 0) return sum;
-  }
+  });
+  return sum;
 }
 
 /// The element of channel `channel` of image `batch` at `index`, 0 outside of the image if `zeros`, else of its edge.

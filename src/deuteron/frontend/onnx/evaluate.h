@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "deuteron/frontend/onnx/node_context.h"
+#include "deuteron/support/each_index.h"
 
 namespace deuteron::onnx {
 
@@ -73,16 +74,6 @@ std::optional<std::vector<int64_t>> LiteralAxes(const NodeContext& node, const K
 
 /// How far elements lie apart on each axis of a row-major tensor.
 std::vector<int64_t> RowMajorStrides(const std::vector<int64_t>& shape);
-
-/// Calls `visit` with the index of each element of `shape` in row-major order.
-template <typename Visit>
-void ForEachIndex(const std::vector<int64_t>& shape, Visit visit) {
-  std::vector<int64_t> index(shape.size(), 0);
-  for (int64_t rest = ElementCount(shape); rest > 0; --rest) {
-    visit(index);
-    for (size_t axis = shape.size(); axis-- > 0 && ++index[axis] == shape[axis];) index[axis] = 0;
-  }
-}
 
 /// A tensor of `shape` whose element at an index is that of `source` at the offset `offset_of(index)`. Null if it
 /// is too large.

@@ -289,7 +289,7 @@ TEST(Index, Scatters) {
   const Dense u = Dense::Shuffled({2, 3}, 9);
   const auto expect = [&](const std::function<double(double, double)>& combine) {
     Dense result = x;
-    ForEach({2, 3}, [&](const Index& p) {
+    ForEachIndex({2, 3}, [&](const Index& p) {
       double& target = result.at({p[0], (static_cast<int64_t>(i.at(p)) + 4) % 4});
       target = combine(target, u.at(p));
     });

@@ -20,7 +20,7 @@ Dense ReferenceConv(const Dense& x, const Dense& w, const nn::ConvOptions& o, co
   const int64_t out_per_group = w.shape[0] / o.groups;
   return Fill(out_shape, [&](const Index& out) {
     double sum = 0;
-    ForEach(Shape(w.shape.begin() + 1, w.shape.end()), [&](const Index& k) {
+    ForEachIndex(Shape(w.shape.begin() + 1, w.shape.end()), [&](const Index& k) {
       Index in = {out[0], out[1] / out_per_group * w.shape[1] + k[0]};
       Index kernel = {out[1], k[0]};
       for (size_t i = 0; i < rank; ++i) {
@@ -89,8 +89,8 @@ TEST(ConvTranspose, ScattersItsInput) {
     // (in - 1) * stride + (k - 1) * dilation + 1 - padding + output_padding
     const Shape shape = {2, 3 * groups, 2 * 2 + 2 + 1 - 2 + 1, 3 * 3 + 2 + 1 - 1 + 2};
     Dense expected(shape);
-    ForEach(x.shape, [&](const Index& in) {
-      ForEach({3, 3, 2}, [&](const Index& k) {
+    ForEachIndex(x.shape, [&](const Index& in) {
+      ForEachIndex({3, 3, 2}, [&](const Index& k) {
         const Index out = {in[0], in[1] / (4 / groups) * 3 + k[0], in[2] * 2 + k[1] * 1 - 1, in[3] * 3 + k[2] * 2};
         if (expected.Contains(out)) expected.at(out) += x.at(in) * w.at({in[1], k[0], k[1], k[2]});
       });
@@ -101,7 +101,7 @@ TEST(ConvTranspose, ScattersItsInput) {
   const Dense x = Dense::Random({1, 2, 4}, 1);
   const Dense w = Dense::Random({2, 1, 3}, 2);
   Dense expected({1, 1, 6});
-  ForEach(x.shape, [&](const Index& in) {
+  ForEachIndex(x.shape, [&](const Index& in) {
     for (int64_t k = 0; k < 3; ++k) expected.at({0, 0, in[2] + k}) += x.at(in) * w.at({in[1], 0, k});
   });
   Check(
@@ -116,7 +116,7 @@ Dense ReferencePool(const Dense& x, const nn::PoolOptions& o, const Shape& out_s
     double best = -INFINITY;
     double sum = 0;
     int64_t count = 0;
-    ForEach(o.pool_size, [&](const Index& k) {
+    ForEachIndex(o.pool_size, [&](const Index& k) {
       Index in = {out[0], out[1]};
       bool in_padding = true;
       for (size_t i = 0; i < rank; ++i) {

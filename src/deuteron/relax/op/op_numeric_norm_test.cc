@@ -41,12 +41,12 @@ Dense ReferenceNorm(const Dense& x, double epsilon, const std::function<bool(con
   return Fill(x.shape, [&](const Index& i) {
     double sum = 0;
     double count = 0;
-    ForEach(x.shape, [&](const Index& j) {
+    ForEachIndex(x.shape, [&](const Index& j) {
       if (same(i, j)) sum += x.at(j), count += 1;
     });
     const double mean = sum / count;
     double squares = 0;
-    ForEach(x.shape, [&](const Index& j) {
+    ForEachIndex(x.shape, [&](const Index& j) {
       if (same(i, j)) squares += (x.at(j) - mean) * (x.at(j) - mean);
     });
     return (x.at(i) - mean) / std::sqrt(squares / count + epsilon);
@@ -58,7 +58,7 @@ TEST(Norm, LayerNormSurvivesALargeMean) {
   const Dense gamma = Dense::Random({4, 5}, 7);
   const Dense beta = Dense::Random({4, 5}, 8);
   Dense expected = ReferenceNorm(x, 1e-5, [](const Index& i, const Index& j) { return i[0] == j[0] && i[1] == j[1]; });
-  ForEach(x.shape, [&](const Index& i) {
+  ForEachIndex(x.shape, [&](const Index& i) {
     expected.at(i) = expected.at(i) * gamma.at({i[2], i[3]}) + beta.at({i[2], i[3]});
   });
   Check(
@@ -74,7 +74,7 @@ TEST(Norm, GroupAndInstanceNorm) {
   const Dense gamma = Dense::Random({6}, 7);
   const Dense beta = Dense::Random({6}, 8);
   const auto affine = [&](Dense value) {
-    ForEach(x.shape, [&](const Index& i) { value.at(i) = value.at(i) * gamma.at({i[1]}) + beta.at({i[1]}); });
+    ForEachIndex(x.shape, [&](const Index& i) { value.at(i) = value.at(i) * gamma.at({i[1]}) + beta.at({i[1]}); });
     return value;
   };
   Check(
@@ -124,7 +124,7 @@ TEST(Norm, BatchNormOfTheMovingAndOfTheBatchMoments) {
              }),
         {{0, 0, "n"}});
   Dense batch = ReferenceNorm(x, 1e-3, [](const Index& i, const Index& j) { return i[1] == j[1]; });
-  ForEach(x.shape, [&](const Index& i) { batch.at(i) = batch.at(i) * gamma.at({i[1]}) + beta.at({i[1]}); });
+  ForEachIndex(x.shape, [&](const Index& i) { batch.at(i) = batch.at(i) * gamma.at({i[1]}) + beta.at({i[1]}); });
   Check(
       {x, gamma, beta, mean, variance},
       [](const std::vector<Var>& v) { return nn::BatchNorm(v[0], v[1], v[2], v[3], v[4], 1, 1e-3); }, batch,

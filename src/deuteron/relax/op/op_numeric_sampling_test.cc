@@ -83,7 +83,7 @@ TEST(Sorting, MedianIsTheLowerOfTwo) {
       shape[on] = 1;
       Dense values(shape);
       Dense positions(shape, kInt);
-      ForEach(shape, [&](const Index& at) {
+      ForEachIndex(shape, [&](const Index& at) {
         std::vector<std::pair<double, int64_t>> row;
         Index i = at;
         for (i[on] = 0; i[on] < x.shape[on]; ++i[on]) row.emplace_back(x.at(i), i[on]);
@@ -139,7 +139,7 @@ TEST(Gather, IndexPut) {
   const Dense values = Dense::Random({3}, 4);
   for (const bool accumulate : {false, true}) {
     Dense expected = x;
-    ForEach({2, 3}, [&](const Index& i) {
+    ForEachIndex({2, 3}, [&](const Index& i) {
       double& target = expected.at({i[0] == 0 ? 0 : 2, static_cast<int64_t>(columns.at({i[1]}))});
       target = accumulate ? target + values.at({i[1]}) : values.at({i[1]});
     });

@@ -18,6 +18,7 @@
 #include "deuteron/interpreter/scalar.h"
 #include "deuteron/relax/analysis/well_formed.h"
 #include "deuteron/relax/op_info.h"
+#include "deuteron/support/each_index.h"
 #include "deuteron/support/host_tensor.h"
 
 namespace deuteron::interpreter {
@@ -90,19 +91,9 @@ struct Dense {
   double& at(const Index& index) { return values[Offset(index)]; }
 };
 
-inline void ForEach(const Shape& shape, const std::function<void(const Index&)>& visit) {
-  if (Count(shape) == 0) return;
-  Index index(shape.size(), 0);
-  while (true) {
-    visit(index);
-    size_t axis = shape.size();
-    while (axis > 0 && ++index[axis - 1] == shape[axis - 1]) index[--axis] = 0;
-    if (axis == 0) return;
-  }
-}
 inline Dense Fill(const Shape& shape, const std::function<double(const Index&)>& value, DataType dtype = kFloat) {
   Dense dense(shape, dtype);
-  ForEach(shape, [&](const Index& index) { dense.at(index) = value(index); });
+  ForEachIndex(shape, [&](const Index& index) { dense.at(index) = value(index); });
   return dense;
 }
 

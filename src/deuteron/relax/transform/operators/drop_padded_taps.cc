@@ -24,6 +24,7 @@
 #include "deuteron/relax/rewrite/emitting_rewriter.h"
 #include "deuteron/relax/rewrite/pass_utils.h"
 #include "deuteron/relax/transform/operators/passes.h"
+#include "deuteron/support/each_index.h"
 
 namespace deuteron::relax {
 namespace {
@@ -202,8 +203,9 @@ class TapDropper : public EmittingRewriter {
     if (share > kMostOfWindow || (1 - share) * ops < kLeastSaved * parts) return Expr();
     // Of each axis an element of the window; those that have a part in all results first.
     std::vector<std::vector<int64_t>> whole, partial;
-    std::vector<int64_t> taps(axes.size(), 0);
-    for (bool more = true; more;) {
+    std::vector<int64_t> counts;
+    for (const auto& axis : axes) counts.push_back(axis->taps);
+    ForEachIndex(counts, [&](const std::vector<int64_t>& taps) {
       bool is_whole = true, is_any = true;
       for (size_t i = 0; i < axes.size(); ++i) {
         const TapResults& of = results[i][static_cast<size_t>(taps[i])];
@@ -211,10 +213,7 @@ class TapDropper : public EmittingRewriter {
         is_any = is_any && of.begin < of.end;
       }
       if (is_any) (is_whole ? whole : partial).push_back(taps);
-      size_t axis = axes.size();
-      while (axis > 0 && ++taps[axis - 1] == axes[axis - 1]->taps) taps[--axis] = 0;
-      more = axis > 0;
-    }
+    });
     whole.insert(whole.end(), partial.begin(), partial.end());
     Expr sum;
     for (const std::vector<int64_t>& part : whole) {
