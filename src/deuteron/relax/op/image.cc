@@ -34,6 +34,15 @@ int64_t RankOf(const std::string& layout) {
   return rank;
 }
 
+/// Of rank `rank`, with the shape of `data` but for the sizes of these axes; without one where either is unknown.
+Type ResizedType(const TensorTypeNode* data, int64_t rank, const std::vector<size_t>& axes,
+                 const std::optional<Array<PrimExpr>>& size, DataType dtype) {
+  if (!size || !data->shape.has_value()) return TensorType::WithNDim(rank, dtype, data->vdevice);
+  Array<PrimExpr> shape = *data->shape;
+  for (size_t i = 0; i < axes.size(); ++i) shape.Set(static_cast<int64_t>(axes[i]), (*size)[static_cast<int64_t>(i)]);
+  return TensorType(shape, dtype, data->vdevice);
+}
+
 template <typename AttrsNode>
 Type InferResize(const Call& call, const BlockBuilder&) {
   CheckArity(call, 2, 2);
@@ -47,10 +56,7 @@ Type InferResize(const Call& call, const BlockBuilder&) {
   if (size && size->size() != axes.size()) {
     ThrowOpError(call, "its size must have " + std::to_string(axes.size()) + " dimensions and is " + Describe(*size));
   }
-  if (!size || !data->shape.has_value()) return TensorType::WithNDim(RankOf(layout), dtype, data->vdevice);
-  Array<PrimExpr> shape = *data->shape;
-  for (size_t i = 0; i < axes.size(); ++i) shape.Set(static_cast<int64_t>(axes[i]), (*size)[i]);
-  return TensorType(shape, dtype, data->vdevice);
+  return ResizedType(data, RankOf(layout), axes, size, dtype);
 }
 
 template <typename AttrsNode>
@@ -105,10 +111,7 @@ Type InferResample(const Call& call, const BlockBuilder&) {
   }
   if (data->ndim < 0) return TensorType::WithNDim(-1, data->dtype, data->vdevice);
   const std::vector<size_t> axes = ResampledAxes(call, data->ndim);
-  if (!size || !data->shape.has_value()) return TensorType::WithNDim(data->ndim, data->dtype, data->vdevice);
-  Array<PrimExpr> shape = *data->shape;
-  for (size_t i = 0; i < count; ++i) shape.Set(static_cast<int64_t>(axes[i]), (*size)[i]);
-  return TensorType(shape, data->dtype, data->vdevice);
+  return ResizedType(data, data->ndim, axes, size, data->dtype);
 }
 
 Expr LegalizeResample(BlockBuilder& builder, const Call& call) {
