@@ -22,7 +22,6 @@
 /// softmax", 2018; M. Rabe, C. Staats, "Self-attention Does Not Need O(n²) Memory", 2021; T. Dao et al.,
 /// "FlashAttention", 2022.
 #include <algorithm>
-#include <unordered_set>
 
 #include "deuteron/arith/analyzer.h"
 #include "deuteron/tir/analysis/narrow_floats.h"
@@ -149,58 +148,6 @@ class AttentionScheduler {
     return nullptr;
   }
 
-  /// What is read under a condition only.
-  static std::unordered_set<const Object*> GuardedLoads(const SBlock& block) {
-    static const Op if_then_else = Op::Get("tir.if_then_else");
-    std::unordered_set<const Object*> loads;
-    PostOrderVisit(block->body, [&](const ObjectRef& node) {
-      const auto* call = node.as<CallNode>();
-      if (call == nullptr || !call->op.same_as(if_then_else)) return;
-      for (const int64_t branch : {1, 2}) {
-        deuteron::PostOrderVisit(call->args[branch], [&](const PrimExpr& expr) {
-          if (expr->kind == ExprKind::kBufferLoad) loads.insert(expr.get());
-        });
-      }
-    });
-    return loads;
-  }
-
-  /// What `masked` reads along the keys for each row: it is brought into the order of the scores.
-  std::vector<BufferLoad> MasksOfPairs() const {
-    const SBlock block = schedule_.Get(plan_.masked);
-    const AttentionAxes& axes = plan_.iters.at(plan_.masked);
-    const auto counts = [&](const PrimExpr& index, int axis) {
-      return UsesVar(index, [&](const VarNode* var) {
-        for (size_t i = 0; i < axes.size(); ++i) {
-          if (axes[i] == axis && block->iter_vars[static_cast<int64_t>(i)]->var.get() == var) return true;
-        }
-        return false;
-      });
-    };
-    const Buffer scores = WriteBuffer(plan_.scores);
-    arith::Analyzer analyzer;
-    for (const IterVar& iter : block->iter_vars) analyzer.Bind(iter->var, iter->dom);
-    const auto guarded = GuardedLoads(block);
-    std::vector<BufferLoad> loads;
-    PostOrderVisit(block->body, [&](const ObjectRef& node) {
-      const auto* load = node.as<BufferLoadNode>();
-      if (load == nullptr || load->buffer.same_as(scores) || load->indices.empty() || load->dtype.bytes() > 4) return;
-      // A condition may keep it from pairs for which there is nothing (a mask that is padded).
-      for (int64_t i = 0; guarded.count(load) != 0 && i < static_cast<int64_t>(load->indices.size()); ++i) {
-        if (!analyzer.CanProve(load->indices[i] >= 0 && load->indices[i] < load->buffer->shape[i])) return;
-      }
-      const Array<PrimExpr>& indices = load->indices;
-      const bool has_row =
-          std::any_of(indices.begin(), indices.end(), [&](const PrimExpr& index) { return counts(index, kRow); });
-      const bool is_known = std::any_of(loads.begin(), loads.end(), [&](const BufferLoad& other) {
-        return other->buffer.same_as(load->buffer) && ExprEqual(other->indices, indices);
-      });
-      if (has_row && !is_known && indices.back()->kind == ExprKind::kVar && counts(indices.back(), kKey))
-        loads.push_back(GetRef<BufferLoad>(load));
-    });
-    return loads;
-  }
-
   /// Elements of 32 bits, which are transposed in registers.
   static DataType Widened(DataType dtype) {
     if (dtype.bytes() == 4) return dtype;
@@ -283,7 +230,7 @@ class AttentionScheduler {
     Array<Buffer> inputs{queries_};
     if (const char* why = stage.Add(plan_.scores, {kKey, kRow, AttentionAxis::kDepth})) return why;
     if (!plan_.masked.empty()) {
-      for (const BufferLoad& load : MasksOfPairs()) {
+      for (const BufferLoad& load : plan_.MasksOfPairs(schedule_)) {
         const Buffer mask("mask", Widened(load->dtype), masked_->shape);
         if (const char* why = BringRows(plan_.masked, load, {kKey, keys}, tile_.IsFull(), mask, stages)) return why;
         stage.ReadCopy(load, mask, {kKey, kRow});

@@ -66,6 +66,8 @@ struct AttentionPlan {
   /// How many keys, from the first on, rows up to `last_row` see: the others of them weigh nothing. `keys` itself where
   /// that is not shown to be fewer (attention_causal.cc).
   PrimExpr VisibleKeys(const Schedule& schedule, const PrimExpr& last_row) const;
+  /// What `masked` reads along the keys for each row (attention_masks.cc).
+  std::vector<BufferLoad> MasksOfPairs(const Schedule& schedule) const;
 };
 
 /// Recognises an attention. Inlines into `schedule` what is elementwise or a copy: of the function as it then stands
