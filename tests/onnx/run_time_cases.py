@@ -221,6 +221,14 @@ def operands():
         yield case("DFT", [f(2, 8, 8, 2), None, np.array(1, I)], opset=20, inverse=inverse)
     for most in (30, 0):
         yield case("NonMaxSuppression", [f(1, 40, 4, low=0, high=1), f(1, 2, 40, low=0, high=1), np.array(most, I), np.array(0.3, F), np.array(0.2, F)])
+    # Several batches, scores of which many are equal, boxes of any order of corners and of no size; most of them as many as there are.
+    corners = f(2, 100, 4, low=0, high=1)
+    corners[:, ::9, 2:] = corners[:, ::9, :2]
+    for most, center in ((7, 0), (100, 1)):
+        equal = np.round(f(2, 3, 100, low=0, high=1) * 16) / 16
+        for given in (np.array, Const):
+            yield case("NonMaxSuppression", [corners, equal, given(most, I), given(0.2, F), given(0.25, F)], center_point_box=center)
+    yield case("NonMaxSuppression", [corners, equal, Const(100, I)], 11)
     for boxes in (0, 3):
         yield graph("NonMaxSuppressionOfAnyBoxes", [f(1, boxes, 4, low=0, high=1), f(1, 2, boxes, low=0, high=1)], """g (float[A,B,4] x, float[A,C,B] s) => (int64[N,3] y) {
             k = Constant <value: tensor = int64 {100}> () y = NonMaxSuppression (x, s, k) }""")

@@ -488,6 +488,9 @@ def variance(x: Any, axis: Any = ..., keepdims: Any = ...) -> Call:
 class vision:
     """The operators vision.*"""
     @staticmethod
+    def best_boxes(sides: Any, scores: Any, overlap: Any, least: Any, size: Any) -> Call:
+        """relax.vision.best_boxes(sides, scores, overlap, least, size). Attributes: none. A UsageError for others."""
+    @staticmethod
     def roi_align(data: Any, rois: Any, pooled_size: Any = ..., spatial_scale: Any = ..., sample_ratio: Any = ..., aligned: Any = ..., layout: Any = ..., mode: Any = ...) -> Call:
         """relax.vision.roi_align(data, rois). Attributes: pooled_size, spatial_scale, sample_ratio, aligned, layout, mode. A UsageError for others."""
     @staticmethod

@@ -72,6 +72,10 @@ struct ROIAlignSpec {
 te::Tensor ROIAlign(const te::Tensor& data, const te::Tensor& rois, const Array<PrimExpr>& shape,
                     const ROIAlignSpec& spec);
 
+/// The boxes that are chosen of each class, best first, -1 behind them, as relax::vision::BestBoxes says.
+te::Tensor BestBoxes(const te::Tensor& sides, const te::Tensor& scores, const te::Tensor& overlap,
+                     const te::Tensor& least, const PrimExpr& most);
+
 /// The greatest element of each bin of regions `rois` of `data` (n, c, h, w), as relax::vision::ROIPool says.
 te::Tensor ROIPool(const te::Tensor& data, const te::Tensor& rois, const Array<PrimExpr>& shape, double spatial_scale);
 

@@ -338,5 +338,60 @@ TEST(Vision, PoolsRegions) {
   }
 }
 
+/// The boxes of class `cls` of batch `b` that are chosen, best first.
+std::vector<int64_t> Chosen(const Dense& sides, const Dense& scores, int64_t b, int64_t cls, double overlap,
+                            double least, int64_t most) {
+  const auto side = [&](int64_t which, int64_t box) { return sides.at({b, which, box}); };
+  const auto area = [&](int64_t i) { return (side(2, i) - side(0, i)) * (side(3, i) - side(1, i)); };
+  const auto share = [&](int64_t i, int64_t j) {
+    const double height = std::min(side(2, i), side(2, j)) - std::max(side(0, i), side(0, j));
+    const double width = std::min(side(3, i), side(3, j)) - std::max(side(1, i), side(1, j));
+    return std::max(height, 0.0) * std::max(width, 0.0);
+  };
+  std::vector<int64_t> order;
+  for (int64_t i = 0; i < scores.shape[2]; ++i) {
+    if (scores.at({b, cls, i}) > least) order.push_back(i);
+  }
+  std::stable_sort(order.begin(), order.end(), [&](int64_t i, int64_t j) {
+    return scores.at({b, cls, i}) > scores.at({b, cls, j});
+  });
+  std::vector<int64_t> chosen;
+  for (const int64_t i : order) {
+    const bool is_hidden = std::any_of(chosen.begin(), chosen.end(), [&](int64_t j) {
+      return share(i, j) > overlap * (area(i) + area(j) - share(i, j));
+    });
+    if (!is_hidden && static_cast<int64_t>(chosen.size()) < most) chosen.push_back(i);
+  }
+  return chosen;
+}
+
+TEST(Vision, ChoosesTheBestBoxes) {
+  // More than a vector of them, some of no size, and scores that are equal.
+  Dense sides = Dense::Random({2, 4, 37});
+  Dense scores = Dense::Random({2, 3, 37});
+  for (double& score : scores.values) score = std::round(score * 8) / 8;
+  for (int64_t b = 0; b < 2; ++b) {
+    for (int64_t i = 0; i < 37; ++i) {
+      for (const int64_t axis : {0, 1}) {
+        double& high = sides.values[static_cast<size_t>((b * 4 + axis + 2) * 37 + i)];
+        high = i % 9 == 0 ? sides.at({b, axis, i}) : std::max(high, sides.at({b, axis, i}));
+      }
+    }
+  }
+  for (const int64_t most : {1, 5, 40}) {
+    const Dense overlap({}, kFloat, {0.25}), least({}, kFloat, {0.1});
+    Check({sides, scores, overlap, least},
+          [&](const auto& v) { return vision::BestBoxes(v[0], v[1], v[2], v[3], I64(most)); },
+          Fill(
+              {2, 3, most},
+              [&](const Index& i) {
+                const auto chosen = Chosen(sides, scores, i[0], i[1], 0.25, 0.1, most);
+                return i[2] < static_cast<int64_t>(chosen.size()) ? static_cast<double>(chosen[i[2]]) : -1.0;
+              },
+              kInt),
+          {{0, 0, "n"}, {0, 2, "boxes"}, {1, 0, "n"}, {1, 2, "boxes"}});
+  }
+}
+
 }  // namespace
 }  // namespace deuteron::interpreter

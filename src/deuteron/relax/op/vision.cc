@@ -59,6 +59,37 @@ Expr LegalizeROIPool(BlockBuilder& builder, const Call& call) {
   });
 }
 
+Type InferBestBoxes(const Call& call, const BlockBuilder&) {
+  CheckArity(call, 5, 5);
+  for (const size_t argument : {0, 1}) CheckRank(call, argument, 3);
+  for (const size_t argument : {2, 3}) CheckRank(call, argument, 0);
+  const TensorTypeNode* sides = TensorArg(call, 0);
+  const TensorTypeNode* scores = TensorArg(call, 1);
+  const auto most = ShapeArg(call, 4);
+  if (most && most->size() != 1) ThrowOpError(call, "how many boxes it gives must be one number");
+  if (sides->has_shape() && scores->has_shape()) {
+    const auto differ = [](const PrimExpr& a, const PrimExpr& b) {
+      return AsConstInt(a) && AsConstInt(b) && *AsConstInt(a) != *AsConstInt(b);
+    };
+    const Array<PrimExpr>&box = *sides->shape, &score = *scores->shape;
+    if (differ(box[0], score[0]) || differ(box[1], I64(4)) || differ(box[2], score[2])) {
+      ThrowOpError(call, "its sides must be (batch, 4, boxes) and its scores (batch, classes, boxes), and are " +
+                             Describe(box) + " and " + Describe(score));
+    }
+  }
+  const DataType dtype = DataType::Int(64);
+  if (!most || !scores->has_shape()) return TensorType::WithNDim(3, dtype, scores->vdevice);
+  return TensorType({(*scores->shape)[0], (*scores->shape)[1], (*most)[0]}, dtype, scores->vdevice);
+}
+
+Expr LegalizeBestBoxes(BlockBuilder& builder, const Call& call) {
+  if (!ShapesKnown(call)) return call;
+  return builder.CallTE(
+      "best_boxes", {call->args[0], call->args[1], call->args[2], call->args[3]}, [&](const Array<te::Tensor>& args) {
+        return Array<te::Tensor>{topi::BestBoxes(args[0], args[1], args[2], args[3], ResultShape(call)[2])};
+      });
+}
+
 Expr LegalizeROIAlign(BlockBuilder& builder, const Call& call) {
   if (!ShapesKnown(call)) return call;
   const auto* attrs = AttrsOf<ROIAlignAttrsNode>(call);
@@ -76,7 +107,12 @@ Expr LegalizeROIAlign(BlockBuilder& builder, const Call& call) {
 }  // namespace
 
 std::vector<OpInfo> VisionOps() {
-  return {{"vision.roi_align", {"data", "rois"}, "deuteron.relax.ROIAlignAttrs", InferROIAlign, LegalizeROIAlign},
+  return {{"vision.best_boxes",
+           {"sides", "scores", "overlap", "least", "size"},
+           nullptr,
+           InferBestBoxes,
+           LegalizeBestBoxes},
+          {"vision.roi_align", {"data", "rois"}, "deuteron.relax.ROIAlignAttrs", InferROIAlign, LegalizeROIAlign},
           {"vision.roi_pool", {"data", "rois"}, "deuteron.relax.ROIPoolAttrs", InferROIPool, LegalizeROIPool}};
 }
 
@@ -90,6 +126,11 @@ Expr vision::ROIAlign(Expr data, Expr rois, std::vector<int64_t> pooled_size, do
   attrs->layout = String(layout);
   attrs->mode = String(mode);
   return MakeCall("vision.roi_align", {std::move(data), std::move(rois)}, Attrs(attrs));
+}
+
+Expr vision::BestBoxes(Expr sides, Expr scores, Expr overlap, Expr least, PrimExpr most) {
+  return MakeCall("vision.best_boxes", {std::move(sides), std::move(scores), std::move(overlap), std::move(least),
+                                        ShapeExpr({std::move(most)})});
 }
 
 Expr vision::ROIPool(Expr data, Expr rois, std::vector<int64_t> pooled_size, double spatial_scale) {

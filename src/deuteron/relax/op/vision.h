@@ -49,6 +49,13 @@ namespace vision {
 Expr ROIAlign(Expr data, Expr rois, std::vector<int64_t> pooled_size, double spatial_scale, int64_t sample_ratio = -1,
               bool aligned = false, std::string layout = "NCHW", std::string mode = "avg");
 
+/// Greedy suppression of boxes that overlap (N. Bodla et al., "Soft-NMS", arXiv:1704.04503, algorithm 1, hard). Of
+/// boxes with sides (b, 4, n), top, left, bottom and right, and scores (b, classes, n) the indices (b, classes, most),
+/// int64, of those chosen of each class, in the order of their scores, equal ones in their own; -1 behind them. A box
+/// counts if its score is above `least`, and is chosen unless what it shares with a chosen one is more than `overlap`
+/// of what the two cover. Both are scalars.
+Expr BestBoxes(Expr sides, Expr scores, Expr overlap, Expr least, PrimExpr most);
+
 /// The greatest element of each bin of regions `rois` (count, 5), as above, whose corners are rounded to elements
 /// (halves away from zero), of data (n, c, h, w): (count, c, pooled height, pooled width). 0 where a bin has none.
 Expr ROIPool(Expr data, Expr rois, std::vector<int64_t> pooled_size, double spatial_scale);
