@@ -95,6 +95,7 @@ def trees(feature, targets, columns=3):
 def damaged_trees(folder):
     for feature in (-1, 3, 2**31, 2**63 - 1):
         yield f"a tree of feature {feature}", trees(feature, 1), [], MODEL, ["/it", f"no feature {feature}"]
+    yield "a tree of a feature that no place holds", trees(2**62, 1, "n"), [], UNSUPPORTED, ["/it", "features"]
     for targets in (0, -1):
         yield f"trees of {targets} targets", trees(0, targets), [], MODEL, ["/it", f"n_targets is {targets}"]
     for targets in (2**31, 2**61 + 1):

@@ -129,6 +129,13 @@ def cases():
     for transform in ["NONE", "SOFTMAX", "LOGISTIC"]:
         yield ml("TreeEnsembleClassifier", [x], outputs=2, classlabels_int64s=[7, 3, 9], post_transform=transform, **forest(9, 3, 5, 3, "class", 2))
         yield ml("TreeEnsembleClassifier", [x], outputs=2, classlabels_int64s=[7, 3], post_transform=transform, **forest(5, 3, 5, 1, "class", 3))
+    # Nodes and features of which the numbers have more than 32 bits together, and missing values.
+    wide = f(2, 2**17)
+    wide[:, ::3] = np.nan
+    many = forest(64, 7, 2**17, 2, "target", 4)
+    yield ml("TreeEnsembleRegressor", [wide], n_targets=2, **many)
+    tracks = [0 if mode == "LEAF" else number % 2 for number, mode in enumerate(many["nodes_modes"])]
+    yield ml("TreeEnsembleRegressor", [wide], n_targets=2, nodes_missing_value_tracks_true=tracks, **many)
     # Features.
     yield ml("Scaler", [x], scale=[1.0, 2.0, 3.0, 4.0, 5.0], offset=[0.5, 0.0, 1.0, -1.0, 2.0])
     yield ml("Scaler", [i(3, 5)], scale=[0.5], offset=[1.0])

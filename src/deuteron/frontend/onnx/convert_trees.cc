@@ -1,6 +1,6 @@
 /// \file
 /// Ensembles of decision trees (domain ai.onnx.ml). All rows walk down all trees at once, a level at a time: a place
-/// (row, tree) holds the index of a node, and each level replaces it by that of a child. Leaves are their own children.
+/// (row, tree) holds a node, and each level replaces it by a child. Leaves are their own children.
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -101,79 +101,137 @@ void CheckIndex(const NodeContext& node, int64_t index, size_t count, const char
   }
 }
 
-/// A walk that visits places (row, tree).
+/// What a place (row, tree) holds of the node that it is at: in the lowest bits its index, above that whether missing
+/// values are true, which question it asks, and, on top, its feature. So that of each level the split, the element and
+/// the child are all that is read.
+class Place {
+ public:
+  explicit Place(const Forest& forest) : forest_(forest), missing_(BitsOf(forest.nodes.size() + forest.leaves.size())) {
+    int64_t features = 0;
+    bool has_missing = false;
+    for (const TreeNode& tree_node : forest.nodes) {
+      features = std::max(features, tree_node.feature);
+      has_missing |= tree_node.missing_is_true;
+      if (std::find(branches_.begin(), branches_.end(), tree_node.branch) == branches_.end())
+        branches_.push_back(tree_node.branch);
+    }
+    branch_ = missing_ + (has_missing ? 1 : 0);
+    feature_ = branch_ + BitsOf(branches_.size());
+    bits_ = feature_ + BitsOf(static_cast<size_t>(features) + 1);
+  }
+
+  /// How many bits there are: of more than 63 there are no places.
+  int64_t bits() const { return bits_; }
+  DataType dtype() const { return DataType::Int(bits_ < 32 ? 32 : 64); }
+  /// The questions that are asked; their numbers are those of Branch().
+  const std::vector<Branch>& branches() const { return branches_; }
+  bool has_missing() const { return branch_ > missing_; }
+
+  /// Of the node or leaf of an index.
+  int64_t Of(int64_t index) const {
+    if (forest_.IsLeaf(index)) return index;
+    const TreeNode& tree_node = forest_.nodes[static_cast<size_t>(index)];
+    const auto branch = std::find(branches_.begin(), branches_.end(), tree_node.branch) - branches_.begin();
+    return index | int64_t{tree_node.missing_is_true} << missing_ | static_cast<int64_t>(branch) << branch_ |
+           tree_node.feature << feature_;
+  }
+  Expr Index(const NodeContext& node, const Expr& at) const { return Field(node, at, 0, missing_); }
+  Expr Missing(const NodeContext& node, const Expr& at) const { return Field(node, at, missing_, branch_); }
+  Expr BranchNumber(const NodeContext& node, const Expr& at) const { return Field(node, at, branch_, feature_); }
+  Expr Feature(const NodeContext& node, const Expr& at) const { return Field(node, at, feature_, bits_); }
+
+ private:
+  /// Bits that tell `count` numbers apart.
+  static int64_t BitsOf(size_t count) {
+    int64_t bits = 0;
+    while (count > 1 && (count - 1) >> bits > 0) ++bits;
+    return bits;
+  }
+  Expr Field(const NodeContext& node, const Expr& at, int64_t first, int64_t end) const {
+    const auto number = [&](int64_t value) { return node.Scalar(dtype(), static_cast<double>(value)); };
+    const Expr shifted = first == 0 ? at : node.Emit(relax::RightShift(at, number(first)));
+    return end == bits_ ? shifted : node.Emit(relax::BitwiseAnd(shifted, number((int64_t{1} << (end - first)) - 1)));
+  }
+
+  const Forest& forest_;
+  std::vector<Branch> branches_;
+  /// Where fields begin.
+  int64_t missing_, branch_ = 0, feature_ = 0, bits_ = 0;
+};
+
+/// A walk that visits places.
 class ForestWalk {
  public:
   ForestWalk(const NodeContext& node, const Forest& forest)
-      : node_(node), forest_(forest), x_(node.CastTo(node.X(0), forest.dtype)), features_(Features()) {}
+      : node_(node), forest_(forest), x_(node.CastTo(node.X(0), forest.dtype)), place_(forest) {}
 
-  /// Indices of the leaves that rows reach, (rows, trees).
+  /// Which leaves rows reach, (rows, trees).
   Expr Leaves() {
     const Array<PrimExpr> places = {node_.Shape(x_)[0], I64(static_cast<int64_t>(forest_.roots.size()))};
-    Expr at = node_.Emit(relax::BroadcastTo(node_.ConstantInts(forest_.roots), places));
+    Expr at = node_.Emit(relax::BroadcastTo(Roots(), places));
+    const auto children = Children();
+    const DataType dtype = place_.dtype();
     const int64_t depth = forest_.Depth(node_);
     for (int64_t level = 0; level < depth; ++level) {
-      const Expr taken =
-          node_.Emit(relax::Where(Asks(at), Child(at, &TreeNode::if_true), Child(at, &TreeNode::if_false)));
-      at = taken;
+      const Expr index = place_.Index(node_, at);
+      const Expr answer = node_.CastTo(Asks(at, index), dtype);
+      at = node_.Emit(relax::Take(children, node_.Emit(relax::Add(node_.Emit(relax::Add(index, index)), answer))));
     }
-    return at;
+    return node_.Emit(relax::Subtract(place_.Index(node_, at), node_.Scalar(dtype, forest_.nodes.size())));
   }
 
  private:
-  /// The feature of each node, one that there is: a ModelError, or an error of the run where that tells how many.
-  Expr Features() {
+  /// The places of the roots. Features are some that there are: a ModelError, or an error of the run where that tells
+  /// how many.
+  Expr Roots() {
     if (node_.Rank(x_) != 2) node_.Fail("its input is no matrix of rows and features");
     const PrimExpr count = node_.Shape(x_)[1];
-    std::vector<int64_t> features(forest_.nodes.size() + forest_.leaves.size(), 0);
-    for (size_t i = 0; i < forest_.nodes.size(); ++i) {
-      features[i] = forest_.nodes[i].feature;
-      CheckIndex(node_, features[i], static_cast<size_t>(AsConstInt(count).value_or(INT64_MAX)), "feature");
+    int64_t greatest = 0;
+    for (const TreeNode& tree_node : forest_.nodes) {
+      CheckIndex(node_, tree_node.feature, static_cast<size_t>(AsConstInt(count).value_or(INT64_MAX)), "feature");
+      greatest = std::max(greatest, tree_node.feature);
     }
-    const Expr table = node_.ConstantInts(features);
-    return AsConstInt(count) ? table : node_.Checked(table, {count});
+    if (place_.bits() > 63) node_.Unsupported("trees of that many nodes and features");
+    std::vector<int64_t> roots;
+    for (const int64_t root : forest_.roots) roots.push_back(place_.Of(root));
+    const Expr known = node_.ConstantInts(roots, place_.dtype());
+    if (AsConstInt(count)) return known;
+    const Expr checked = node_.Checked(node_.ConstantInts({greatest}), {count});
+    const Expr nothing = node_.Emit(relax::Subtract(checked, node_.ConstantInts({greatest})));
+    return node_.Emit(relax::Add(known, node_.CastTo(nothing, place_.dtype())));
   }
-  Expr Table(const std::vector<double>& values, DataType dtype, const Expr& at) {
-    const Expr table = dtype.is_float() ? node_.ConstantFloats(values, {static_cast<int64_t>(values.size())}, dtype)
-                                        : node_.ConstantInts({values.begin(), values.end()}, dtype);
-    return node_.Emit(relax::Take(table, at));
-  }
-  /// A number of each node, `leaf` of each leaf.
-  template <typename Read>
-  std::vector<double> OfNodes(Read read, double leaf = 0) {
-    std::vector<double> values;
-    for (const TreeNode& tree_node : forest_.nodes) values.push_back(static_cast<double>(read(tree_node)));
-    values.resize(values.size() + forest_.leaves.size(), leaf);
-    return values;
-  }
-  Expr Child(const Expr& at, int64_t TreeNode::*child) {
-    std::vector<double> children = OfNodes([&](const TreeNode& tree_node) { return tree_node.*child; });
-    for (size_t leaf = 0; leaf < forest_.leaves.size(); ++leaf) {
-      children[forest_.nodes.size() + leaf] = static_cast<double>(forest_.LeafIndex(leaf));
+  /// Of each node the places of its children: that for no, that for yes. Leaves are their own.
+  Expr Children() {
+    std::vector<int64_t> children;
+    for (const TreeNode& tree_node : forest_.nodes) {
+      children.push_back(place_.Of(tree_node.if_false));
+      children.push_back(place_.Of(tree_node.if_true));
     }
-    return Table(children, DataType::Int(64), at);
+    for (size_t leaf = 0; leaf < forest_.leaves.size(); ++leaf)
+      children.insert(children.end(), 2, forest_.LeafIndex(leaf));
+    return node_.ConstantInts(children, place_.dtype());
   }
   /// What the nodes that places are at ask, answered for the rows.
-  Expr Asks(const Expr& at) {
-    const Expr x = node_.Emit(relax::GatherElements(x_, node_.Emit(relax::Take(features_, at)), 1));
-    const Expr split = Table(OfNodes([](const TreeNode& tree_node) { return tree_node.split; }), forest_.dtype, at);
-    const auto branches = OfNodes([](const TreeNode& tree_node) { return static_cast<int>(tree_node.branch); },
-                                  forest_.nodes.empty() ? 0 : static_cast<double>(forest_.nodes[0].branch));
+  Expr Asks(const Expr& at, const Expr& index) {
+    const Expr x = node_.Emit(relax::GatherElements(x_, place_.Feature(node_, at), 1));
+    std::vector<double> splits;
+    for (const TreeNode& tree_node : forest_.nodes) splits.push_back(tree_node.split);
+    splits.resize(splits.size() + forest_.leaves.size(), 0);
+    const Expr table = node_.ConstantFloats(splits, {static_cast<int64_t>(splits.size())}, forest_.dtype);
+    const Expr split = node_.Emit(relax::Take(table, index));
     Expr answer;
-    for (int kind = 0; kind < static_cast<int>(Branch::kMember); ++kind) {
-      if (std::count(branches.begin(), branches.end(), kind) == 0) continue;
-      const Expr compared = node_.Emit(Compared(static_cast<Branch>(kind), x, split));
-      if (!answer.defined()) {
+    for (size_t number = 0; number < place_.branches().size(); ++number) {
+      const Expr compared = node_.Emit(Compared(place_.branches()[number], x, split));
+      if (number == 0) {
         answer = compared;
         continue;
       }
-      const Expr is_kind =
-          node_.Emit(relax::Equal(Table(branches, DataType::Int(8), at), node_.Scalar(DataType::Int(8), kind)));
-      answer = node_.Emit(relax::Where(is_kind, compared, answer));
+      const Expr is_number =
+          node_.Emit(relax::Equal(place_.BranchNumber(node_, at), node_.Scalar(place_.dtype(), number)));
+      answer = node_.Emit(relax::Where(is_number, compared, answer));
     }
-    const auto missing = OfNodes([](const TreeNode& tree_node) { return tree_node.missing_is_true ? 1 : 0; });
-    if (std::count(missing.begin(), missing.end(), 1) == 0) return answer;
-    const Expr follows = node_.CastTo(Table(missing, DataType::Int(8), at), DataType::Bool());
+    if (!place_.has_missing()) return answer;
+    const Expr follows = node_.CastTo(place_.Missing(node_, at), DataType::Bool());
     return node_.Emit(relax::LogicalOr(answer, relax::LogicalAnd(follows, relax::IsNan(x))));
   }
   static Expr Compared(Branch branch, const Expr& x, const Expr& split) {
@@ -198,7 +256,7 @@ class ForestWalk {
   const NodeContext& node_;
   const Forest& forest_;
   Expr x_;
-  Expr features_;
+  const Place place_;
 };
 
 /// The scores of rows, (rows, targets): the leaves that they reach, put together over the trees.
@@ -217,9 +275,7 @@ Expr Scores(const NodeContext& node, const Forest& forest, const std::string& ag
   }
   const Expr table =
       node.ConstantFloats(weights, {static_cast<int64_t>(forest.leaves.size()), forest.targets}, forest.dtype);
-  const Expr reached = node.Emit(relax::Subtract(
-      ForestWalk(node, forest).Leaves(), node.Scalar(DataType::Int(64), static_cast<double>(forest.nodes.size()))));
-  const Expr values = node.Emit(relax::Take(table, reached, 0));
+  const Expr values = node.Emit(relax::Take(table, ForestWalk(node, forest).Leaves(), 0));
   if (aggregate == "MIN" || aggregate == "MAX") {
     const Expr best = node.Emit(aggregate == "MIN" ? relax::Min(values, {{1}}) : relax::Max(values, {{1}}));
     // A target for which no leaf says anything.
