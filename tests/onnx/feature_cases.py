@@ -136,7 +136,27 @@ def cases():
     yield ml("TreeEnsembleRegressor", [wide], n_targets=2, **many)
     tracks = [0 if mode == "LEAF" else number % 2 for number, mode in enumerate(many["nodes_modes"])]
     yield ml("TreeEnsembleRegressor", [wide], n_targets=2, nodes_missing_value_tracks_true=tracks, **many)
+    # Support vectors: all kernels, one class against the rest of the world, two classes and several.
+    numbers = lambda *shape, low=-1.0: [float(v) for v in f(*shape, low=low, high=1.0).ravel()]
+    for kernel in ["LINEAR", "POLY", "RBF", "SIGMOID"]:
+        parameters = {"kernel_type": kernel, "kernel_params": [0.3, 0.5, 3.0]}
+        for outlier in (0, 1):
+            yield ml("SVMRegressor", [x], 1, n_supports=7, support_vectors=numbers(7, 5), coefficients=numbers(7), rho=[0.1], one_class=outlier, **parameters)
+        for counts in ([4, 3], [3, 1, 2, 4]):
+            total, classes = sum(counts), len(counts)
+            yield ml("SVMClassifier", [x], 1, 2, classlabels_ints=[7, 3, 9, 2][:classes], vectors_per_class=counts, support_vectors=numbers(total, 5),
+                     coefficients=numbers(classes - 1, total), rho=numbers(classes * (classes - 1) // 2), **parameters)
+    yield ml("SVMRegressor", [x], 1, n_supports=0, coefficients=numbers(5), rho=[0.1], kernel_type="LINEAR")
+    # (SOFTMAX of two classes ONNX Runtime leaves out.)
+    for counts, transform in [([4, 3], "LOGISTIC"), ([4, 1, 2], "SOFTMAX")]:
+        classes = len(counts)
+        yield ml("SVMClassifier", [x], 1, 2, classlabels_ints=[7, 3, 9][:classes], vectors_per_class=counts, support_vectors=numbers(7, 5),
+                 coefficients=numbers(classes - 1, 7, low=0.1), rho=numbers(classes * (classes - 1) // 2), kernel_type="RBF", kernel_params=[0.3, 0.5, 3.0],
+                 post_transform=transform)
     # Features.
+    yield ml("OneHotEncoder", [i(4, 3)], 1, cats_int64s=[3, 0, 2], zeros=1)
+    yield ml("OneHotEncoder", [np.array([2, 0, 3, 3], F)], 1, cats_int64s=[3, 0, 2], zeros=0)
+    yield ml("FeatureVectorizer", [f(4, 3), f(4, 2), f(4, 1)], 1, inputdimensions=[3, 2, 1])
     yield ml("Scaler", [x], scale=[1.0, 2.0, 3.0, 4.0, 5.0], offset=[0.5, 0.0, 1.0, -1.0, 2.0])
     yield ml("Scaler", [i(3, 5)], scale=[0.5], offset=[1.0])
     for norm in ["MAX", "L1", "L2"]:

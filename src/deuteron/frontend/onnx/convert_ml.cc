@@ -139,6 +139,39 @@ Results ConvertImputer(const NodeContext& node) {
   return {node.Emit(relax::Where(relax::Equal(x, replaced), node.ConstantInts(*values, dtype), x))};
 }
 
+/// Elements that are none of the categories are zeros, with `zeros` or without.
+Results ConvertOneHotEncoder(const NodeContext& node) {
+  const auto categories = node.Ints("cats_int64s");
+  if (!categories || categories->empty()) node.Unsupported("categories that are texts; numbers are supported");
+  const Expr x = node.CastTo(node.X(0), DataType::Int(64));
+  Array<PrimExpr> column = node.Shape(x);
+  column.push_back(I64(1));
+  const Expr same = node.Emit(relax::Equal(node.Reshaped(x, column), node.ConstantInts(*categories)));
+  return {node.CastTo(same, kFeature)};
+}
+
+/// Matrices beside each other, of each as many columns as are asked for: behind its own there are zeros.
+Results ConvertFeatureVectorizer(const NodeContext& node) {
+  const auto widths = node.Ints("inputdimensions").value_or(std::vector<int64_t>());
+  Array<Expr> parts;
+  for (size_t i = 0; i < node.NumInputs(); ++i) {
+    Expr x = node.CastTo(node.X(i), kFeature);
+    if (node.Rank(x) == 1) x = node.Reshaped(x, {node.Shape(x)[0], I64(1)});
+    if (i < widths.size()) {
+      const auto columns = AsConstInt(node.Shape(x)[1]);
+      if (!columns) node.Unsupported("inputs of an open number of columns");
+      if (widths[i] < 0) node.Fail("a negative number among inputdimensions");
+      if (widths[i] < *columns) x = node.Emit(relax::StridedSlice(x, {1}, {I64(0)}, {I64(widths[i])}, {I64(1)}));
+      if (widths[i] > *columns) {
+        const Expr rest = node.Emit(relax::Zeros({node.Shape(x)[0], I64(widths[i] - *columns)}, kFeature));
+        x = node.Emit(relax::Concat({x, rest}, 1));
+      }
+    }
+    parts.push_back(x);
+  }
+  return {node.Emit(relax::Concat(parts, 1))};
+}
+
 /// The place of an element among the keys, 0 if it is none of them, else one more than its index: the last of several.
 Results ConvertLabelEncoder(const NodeContext& node) {
   const Expr keys = ListOf(node, "keys");

@@ -262,13 +262,19 @@ DEUTERON_CONVERTER(SplitToSequence);
 // convert_ml.cc
 DEUTERON_CONVERTER(ArrayFeatureExtractor);
 DEUTERON_CONVERTER(Binarizer);
+DEUTERON_CONVERTER(FeatureVectorizer);
 DEUTERON_CONVERTER(Imputer);
 DEUTERON_CONVERTER(LabelEncoder);
 DEUTERON_CONVERTER(LinearClassifier);
 DEUTERON_CONVERTER(LinearRegressor);
 DEUTERON_CONVERTER(Normalizer);
+DEUTERON_CONVERTER(OneHotEncoder);
 DEUTERON_CONVERTER(Scaler);
 DEUTERON_CONVERTER(TfIdfVectorizer);
+
+// convert_svm.cc
+DEUTERON_CONVERTER(SVMClassifier);
+DEUTERON_CONVERTER(SVMRegressor);
 
 // convert_random.cc
 DEUTERON_CONVERTER(Bernoulli);
