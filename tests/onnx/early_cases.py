@@ -35,6 +35,15 @@ def cases():
         yield early(opset, "Dropout", [x], [x], is_test=1, ratio=0.7)
         yield early(opset, "Max", [x, y], [np.maximum(x, y)])
         yield early(opset, "Clip", [x], [np.clip(x, -1, None)], min=-1.0)
+    # What was tried and dropped.
+    for opset in (1, 9):
+        yield early(opset, "Affine", [x], [x * F(0.5) + F(2)], alpha=0.5, beta=2.0)
+        yield early(opset, "Scale", [x], [x * F(0.5)], scale=0.5)
+        yield early(opset, "ScaledTanh", [x], [np.tanh(x * F(0.5)) * F(2)], alpha=2.0, beta=0.5)
+        yield early(opset, "ParametricSoftplus", [x], [np.log1p(np.exp(x * F(0.5))) * F(2)], alpha=2.0, beta=0.5)
+        yield early(opset, "ImageScaler", [x], [x * F(0.5) + np.array([1, 2, 3], F)[:, None, None]], scale=0.5, bias=[1.0, 2.0, 3.0])
+        yield early(opset, "Crop", [x], [x[:, :, 1:2, 2:5]], border=[2, 1, 0, 2])
+        yield early(opset, "Crop", [x], [x[:, :, 1:4, 2:4]], border=[2, 1, 0, 0], scale=[3, 2])
     # What is called or given otherwise in the first versions.
     wide, name = [0, 0, 1, 2, 0, 0, 0, 3], "constant"
     padded = np.pad(x, [(0, 0), (0, 0), (1, 0), (2, 3)], constant_values=0.5)

@@ -21,7 +21,7 @@ namespace {
 
 const DataType kFeature = DataType::Float(32);
 /// Of all vectors for all pairs of classes, for which there is a table.
-constexpr double kMostWeights = 1 << 28;
+constexpr double kMostPairWeights = 1 << 28;
 
 /// Rows of input 0 against `count` vectors: (rows, count).
 Expr Compared(const NodeContext& node, const std::vector<double>& vectors, int64_t count) {
@@ -127,7 +127,7 @@ Results ConvertSVMClassifier(const NodeContext& node) {
       static_cast<int64_t>(rho.size()) != classes * (classes - 1) / 2) {
     node.Fail("vectors_per_class, coefficients, rho and classlabels_ints do not fit each other");
   }
-  if (static_cast<double>(rho.size()) * static_cast<double>(std::max(total, classes)) > kMostWeights) {
+  if (static_cast<double>(rho.size()) * static_cast<double>(std::max(total, classes)) > kMostPairWeights) {
     node.Unsupported("weights of that many vectors for that many pairs of classes");
   }
   const Pairs pairs = PairsOf(*vectors, coefficients, total);
