@@ -69,7 +69,8 @@ void Inspect(const InspectOptions& options) {
   const LimitScope limits(ParseLimits(options.limits));
   PrintSummary(onnx::Inspect(options.model));
   const std::vector<onnx::Problem> problems = onnx::FindProblems(
-      options.model, {.shapes = ParseShapes(options.shapes), .custom = ReadCustomFiles(options.custom).modules});
+      options.model,
+      {.shapes = ParseShapes(options.shapes), .custom = ReadCustomFiles(options.custom).modules, .warn = PrintWarning});
   const size_t unsupported = PrintProblems(problems, false, "not supported");
   const size_t malformed = PrintProblems(problems, true, "not as ONNX says");
   if (malformed > 0)

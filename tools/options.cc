@@ -203,10 +203,13 @@ onnx::ImportOptions ToImportOptions(const ModelOptions& options, std::vector<IRM
   return {.shapes = ParseShapes(options.shapes),
           .all_values = options.all_values,
           .custom = std::move(custom),
+          .warn = PrintWarning,
           .limits = ParseLimits(options.limits)};
 }
 
 }  // namespace
+
+void PrintWarning(const std::string& message) { std::fprintf(stderr, "warning: %s\n", message.c_str()); }
 
 IRModule LoadModule(const ModelOptions& options) {
   CheckIsSource(options);
@@ -246,7 +249,7 @@ CompileOptions ToCompileOptions(const ModelOptions& options) {
     compile.config[key] = value;
   }
   compile.limits = ParseLimits(options.limits);
-  compile.warn = [](const std::string& message) { std::fprintf(stderr, "warning: %s\n", message.c_str()); };
+  compile.warn = PrintWarning;
   return compile;
 }
 

@@ -97,6 +97,9 @@ struct CustomFiles {
 /// Reads the modules. A UsageError for files that are neither .py nor .so.
 CustomFiles ReadCustomFiles(const std::vector<std::string>& files);
 
+/// On standard error.
+void PrintWarning(const std::string& message);
+
 /// "NAME=1,3,224,224" → {NAME, dims}; a UsageError otherwise.
 std::map<std::string, std::vector<int64_t>> ParseShapes(const std::vector<std::string>& shapes);
 

@@ -117,6 +117,14 @@ def cases():
                 "{ s = MatMul (q, k)  p = Softmax <axis = 0> (s)  y = MatMul (p, v) }")
     yield graph("constants of long shapes without elements", [f(2)], "g (float[2] x) => (float y, float[2] z) { e = Constant <value = float[0, 3] {}> ()  "
                 "s = Constant <value_ints = [2147483647, 4, 0]> ()  r = Reshape <allowzero = 1> (e, s)  y = Abs (r)  z = Abs (x) }")
+    # Of an operator set that the onnx package does not know yet.
+    product = f(3, 5)
+    for reverse in (0, 1):
+        expected = np.flip(np.cumprod(np.flip(product, 1), 1), 1) if reverse else np.cumprod(product, 1)
+        yield Case("CumProd", [product, Const(1, I)], 26, attributes={"reverse": reverse}, expected=[expected])
+        behind = np.ones((3, 1), F)
+        expected = np.concatenate([expected[:, 1:], behind] if reverse else [behind, expected[:, :-1]], 1)
+        yield Case("CumProd", [product, Const(-1, I)], 26, attributes={"reverse": reverse, "exclusive": 1}, expected=[expected])
     yield from random_cases()
     yield from narrow_cases()
     yield narrow_network()

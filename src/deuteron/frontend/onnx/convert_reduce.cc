@@ -136,10 +136,11 @@ Results ConvertArgReduce(const NodeContext& node) {
 
 Results ConvertCumSum(const NodeContext& node) {
   const bool reverse = node.Flag("reverse", false);
-  const auto sum_along = [&](Expr x, int64_t axis) {
+  const auto scan_along = [&](Expr x, int64_t axis) {
     if (reverse) x = node.Emit(relax::Flip(x, axis));
-    const Expr sum = node.Emit(relax::Cumsum(x, axis, DataType::Void(), node.Flag("exclusive", false)));
-    return reverse ? Expr(node.Emit(relax::Flip(sum, axis))) : sum;
+    const auto scan = node.node().op_type == "CumProd" ? relax::Cumprod : relax::Cumsum;
+    const Expr result = node.Emit(scan(x, axis, DataType::Void(), node.Flag("exclusive", false)));
+    return reverse ? Expr(node.Emit(relax::Flip(result, axis))) : result;
   };
   const Expr x = node.X(0);
   const int64_t rank = node.Rank(x);
@@ -147,10 +148,10 @@ Results ConvertCumSum(const NodeContext& node) {
   if (!given) {
     const RunTimeAxes axis(node, node.X(1), rank);
     if (axis.count() != 1) node.Fail("the axis must be a scalar");
-    return {axis.MovedBack(sum_along(axis.MovedLast(x), rank - 1))};
+    return {axis.MovedBack(scan_along(axis.MovedLast(x), rank - 1))};
   }
   if (given->size() != 1) node.Fail("the axis must be a scalar");
-  return {sum_along(x, node.Axis(given->front(), rank))};
+  return {scan_along(x, node.Axis(given->front(), rank))};
 }
 
 Results ConvertTopK(const NodeContext& node) {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <optional>
 #include <string>
@@ -29,6 +30,8 @@ struct ImportOptions {
   /// Modules whose functions implement operators (attribute "onnx_operator", docs/custom-operators.md): such that are
   /// not known, and in place of such that are.
   std::vector<IRModule> custom;
+  /// Told of what may make a model's results others than its maker's: an operator set that is not known yet.
+  std::function<void(const std::string& message)> warn = nullptr;
   /// Of reading; those of the scope (support/limits.h) where none are given.
   std::optional<Limits> limits;
 };
@@ -48,7 +51,7 @@ struct ImportOptions {
 /// Throws
 ///  - ModelError: a file that is missing or malformed, names undefined or defined twice, cycles, missing
 ///    outputs, wrong attributes, data that does not fit its shape, external data outside of the folder;
-///  - UnsupportedError: operators (all of them, at once), operator sets outside of 1 to 25, dtypes, uses of
+///  - UnsupportedError: operators (all of them, at once), operator sets below 1, dtypes, uses of
 ///    operators that are valid but not implemented, and what is more than the limits allow;
 ///  - UsageError: `options.shapes` that do not fit the model.
 IRModule Load(const std::string& path, const ImportOptions& options = {});

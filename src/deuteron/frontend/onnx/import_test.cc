@@ -101,6 +101,19 @@ std::string ErrorOf(const std::string& bytes, const std::string& kind) {
   return "";
 }
 
+TEST(Import, WarnsOfOperatorSetsThatAreNotKnown) {
+  for (const int64_t opset : {25, 26}) {
+    std::vector<std::string> warnings;
+    ImportOptions options;
+    options.warn = [&](const std::string& message) { warnings.push_back(message); };
+    const auto func = Main({.nodes = {Node("Relu", {"x"}, {"y"})}, .opset = opset}, options);
+    EXPECT_EQ(func->params.size(), 1u);
+    ASSERT_EQ(warnings.size(), opset == 26 ? 1u : 0u);
+    for (const std::string& warning : warnings)
+      EXPECT_NE(warning.find("operator set 26"), std::string::npos) << warning;
+  }
+}
+
 TEST(Import, BindsNodesWithTheirNames) {
   const auto func = Main({.nodes = {Node("Relu", {"x"}, {"a"}, "/layer/relu"), Node("Tanh", {"a"}, {"y"})}});
   const auto block = func->body->blocks[0];

@@ -18,9 +18,9 @@ constexpr const char* kHelpByCustom = "an operator of your own in its place, by 
 
 void CheckOpset(const Scope& scope) {
   const int64_t version = scope.Opset("");
-  if (version != 0 && (version < kFirstOpset || version > kLastOpset)) {
-    DEUTERON_THROW(UnsupportedError) << "the model uses operator set " << version << " of ONNX; supported are "
-                                     << kFirstOpset << " to " << kLastOpset;
+  if (version < 0) {
+    DEUTERON_THROW(UnsupportedError) << "the model uses operator set " << version << " of ONNX; the first is "
+                                     << kFirstOpset;
   }
   if (const int64_t contrib = scope.Opset("com.microsoft"); contrib > 1) {
     DEUTERON_THROW(UnsupportedError) << "the model uses operator set " << contrib << " of com.microsoft; there is 1";
@@ -89,6 +89,10 @@ void Importer::CheckOperators() {
     scopes.push_back(std::make_unique<Scope>());
     scopes.back()->Import(function.opsets);
     work.emplace_back(&function.nodes, scopes.back().get());
+  }
+  if (const int64_t version = root_.Opset(""); version > kLastOpset && options_.warn) {
+    options_.warn("the model uses operator set " + std::to_string(version) + " of ONNX; known are those to " +
+                  std::to_string(kLastOpset) + ": its operators are taken for what they are there");
   }
   while (!work.empty()) {
     const auto [nodes, scope] = work.back();

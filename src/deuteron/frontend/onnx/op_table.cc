@@ -52,6 +52,7 @@ constexpr OpRow kRows[] = {
     {"", "Cos", 7, ConvertUnary},
     {"", "Cosh", 9, ConvertUnary},
     {"", "Crop", 1, ConvertCrop},
+    {"", "CumProd", 26, ConvertCumSum},
     {"", "CumSum", 11, ConvertCumSum},
     {"", "DFT", 17, ConvertDFT},
     {"", "DeformConv", 19, ConvertDeformConv},
