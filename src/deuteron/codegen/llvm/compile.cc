@@ -153,9 +153,9 @@ std::string CompileGroup(const std::vector<const Kernel*>& kernels, const Target
 }
 
 /// Kernels of so many nodes are worth the time that LLVM takes to begin and to end.
-constexpr int64_t kNodesOfGroup = 1200;
+constexpr int64_t kNodesOfGroup = 500;
 /// Groups that a thread compiles one after the other, the more the less there is in memory at once.
-constexpr size_t kMostGroupsOfThread = 3;
+constexpr size_t kMostGroupsOfThread = 8;
 
 /// Compiles in groups, several at once; the first exception of any is thrown again. Without threads: all as one.
 std::vector<std::string> CompileGroups(const IRModule& lowered, const Target& target, const CodegenOptions& options,

@@ -1,7 +1,6 @@
 /// \file
 /// Scalar and vector expressions. The semantics are those of ir/prim_expr.h.
 #include "deuteron/codegen/llvm/emitter.h"
-#include "deuteron/codegen/llvm/vector_math.h"
 #include "deuteron/ir/expr_functor.h"
 #include "deuteron/ir/prim_ops.h"
 #include "deuteron/support/element.h"
@@ -147,6 +146,7 @@ llvm::Value* KernelEmitter::EmitBinary(const tir::BinaryNode* op) {
   if (index_math_ && IsIndexSum(op)) return EmitWhole(IndexSumOf(op));
   const DataType operand = op->a.dtype().element();
   const auto lanes = std::max(op->a.dtype().lanes(), op->b.dtype().lanes());
+  if (llvm::Value* sum = EmitMultiplyAdd(op)) return sum;
   llvm::Value* a = Splat(EmitExpr(op->a), lanes);
   if (const auto* dot = op->b.as<tir::CallNode>(); op->kind == ExprKind::kAdd && dot != nullptr) {
     if (tir::ProductsOfDot(dot->op) != 0) return EmitDot(a, dot, lanes);
@@ -267,72 +267,6 @@ llvm::Value* KernelEmitter::EmitDivision(ExprKind kind, bool is_signed, llvm::Va
       return builder_.CreateAdd(rest, builder_.CreateSelect(wrong, b, zero));
     }
   }
-}
-
-llvm::Value* KernelEmitter::EmitFloat(ExprKind kind, llvm::Value* a, llvm::Value* b) {
-  switch (kind) {
-    case ExprKind::kAdd:
-      return builder_.CreateFAdd(a, b);
-    case ExprKind::kSub:
-      return builder_.CreateFSub(a, b);
-    case ExprKind::kMul:
-      return builder_.CreateFMul(a, b);
-    case ExprKind::kDiv:
-      return VectorMath(&builder_, target_).Quotient(a, b);
-    case ExprKind::kMod:
-      return CallLibm("fmod", {a, b});
-    case ExprKind::kFloorDiv:
-      return Unary(llvm::Intrinsic::floor, builder_.CreateFDiv(a, b));
-    case ExprKind::kFloorMod: {
-      // The remainder has the divisor's sign, as in Python.
-      llvm::Value* rest = CallLibm("fmod", {a, b});
-      llvm::Value* zero = llvm::Constant::getNullValue(a->getType());
-      llvm::Value* signs = builder_.CreateXor(builder_.CreateFCmpOLT(rest, zero), builder_.CreateFCmpOLT(b, zero));
-      llvm::Value* wrong = builder_.CreateAnd(builder_.CreateFCmpONE(rest, zero), signs);
-      return builder_.CreateSelect(wrong, builder_.CreateFAdd(rest, b), rest);
-    }
-    case ExprKind::kMin:
-      return EmitMinMax(false, a, b);
-    case ExprKind::kMax:
-      return EmitMinMax(true, a, b);
-    default:
-      DEUTERON_UNREACHABLE();
-  }
-}
-
-/// x86's minps returns its second operand if either is NaN: one instruction where the first is a constant, three
-/// otherwise. The first is then `b`, in a reduction the new element: testing it does not wait for those before. (To
-/// return it, and not another NaN, would have LLVM join both conditions and use no minps.)
-llvm::Value* KernelEmitter::EmitMinMax(bool max, llvm::Value* a, llvm::Value* b) {
-  const auto not_nan = [](llvm::Value* value) {
-    const auto* constant = llvm::dyn_cast<llvm::Constant>(value);
-    if (constant == nullptr) return false;
-    if (const auto* splat = constant->getType()->isVectorTy() ? constant->getSplatValue() : constant) {
-      const auto* number = llvm::dyn_cast<llvm::ConstantFP>(splat);
-      return number != nullptr && !number->isNaN();
-    }
-    return false;
-  };
-  // NEON's fmin and fmax give NaN if either is.
-  if (target_.HasFeature("neon")) {
-    return builder_.CreateBinaryIntrinsic(max ? llvm::Intrinsic::maximum : llvm::Intrinsic::minimum, a, b);
-  }
-  if (!not_nan(a)) std::swap(a, b);
-  llvm::Value* first = max ? builder_.CreateFCmpOGT(a, b) : builder_.CreateFCmpOLT(a, b);
-  llvm::Value* result = builder_.CreateSelect(first, a, b);
-  if (not_nan(a)) return result;
-  return builder_.CreateSelect(IsNaN(a), llvm::ConstantFP::getNaN(a->getType()), result);
-}
-
-llvm::Value* KernelEmitter::IsNaN(llvm::Value* value) {
-  const auto* widened = llvm::dyn_cast<llvm::FPExtInst>(value);
-  if (widened == nullptr || !widened->getSrcTy()->getScalarType()->isHalfTy())
-    return builder_.CreateFCmpUNO(value, value);
-  // LLVM would compare the number before it was widened, which CPUs without arithmetic of float16 do one by one.
-  llvm::Type* i32 = WithLanesOf(builder_.getInt32Ty(), value);
-  llvm::Value* magnitude =
-      builder_.CreateAnd(builder_.CreateBitCast(value, i32), llvm::ConstantInt::get(i32, 0x7FFFFFFF));
-  return builder_.CreateICmpUGT(magnitude, llvm::ConstantInt::get(i32, 0x7F800000));
 }
 
 llvm::Value* KernelEmitter::EmitCompare(ExprKind kind, DataType operand, llvm::Value* a, llvm::Value* b) {

@@ -41,8 +41,13 @@ KernelEmitter::IndexSum KernelEmitter::IndexSumOf(const PrimExpr& expr) {
   if (IsIndexSum(expr.get())) return IndexSumOf(static_cast<const tir::BinaryNode*>(expr.get()));
   llvm::Value* value = EmitExpr(expr);
   const auto* constant = llvm::dyn_cast<llvm::ConstantInt>(value);
-  if (constant == nullptr || !IsOrdinary(constant->getSExtValue())) return {value, 0};
-  return {nullptr, constant->getSExtValue()};
+  if (constant != nullptr && IsOrdinary(constant->getSExtValue())) return {nullptr, constant->getSExtValue()};
+  // The variable of an unrolled loop that begins anywhere.
+  auto* const sum = llvm::dyn_cast<llvm::BinaryOperator>(value);
+  if (sum == nullptr || sum->getOpcode() != llvm::Instruction::Add || !sum->hasNoSignedWrap()) return {value, 0};
+  const auto* added = llvm::dyn_cast<llvm::ConstantInt>(sum->getOperand(1));
+  if (added == nullptr || !IsOrdinary(added->getSExtValue())) return {value, 0};
+  return {sum->getOperand(0), added->getSExtValue()};
 }
 
 KernelEmitter::IndexSum KernelEmitter::IndexSumOf(const tir::BinaryNode* op) {

@@ -54,6 +54,21 @@ llvm::Value* KernelEmitter::ElementAddress(const tir::Buffer& buffer, llvm::Valu
   return builder_.CreateInBoundsGEP(MemoryType(buffer->dtype), BufferPointer(buffer), index);
 }
 
+/// Places that differ in a constant alone, as the copies of an unrolled loop have them, share the address of the rest:
+/// one instruction each, which an access takes in, where a sum and the address of an element are three to select. (The
+/// rest alone may lie outside of the buffer.)
+llvm::Value* KernelEmitter::ElementAddress(const tir::Buffer& buffer, const PrimExpr& index) {
+  if (!IsIndexSum(index.get())) return ElementAddress(buffer, EmitIndex(index));
+  const bool saved = index_math_;
+  index_math_ = true;
+  const IndexSum sum = IndexSumOf(index);
+  index_math_ = saved;
+  if (sum.rest == nullptr || sum.constant == 0) return ElementAddress(buffer, EmitWhole(sum));
+  llvm::Type* type = MemoryType(buffer->dtype);
+  llvm::Value* rest = builder_.CreateGEP(type, BufferPointer(buffer), sum.rest);
+  return builder_.CreateGEP(type, rest, builder_.getInt64(static_cast<uint64_t>(sum.constant)));
+}
+
 llvm::Value* KernelEmitter::ToMemory(llvm::Value* value, DataType type) {
   if (!type.is_bool() && type.bits() >= 8) return value;
   return builder_.CreateZExt(value, WithLanesOf(builder_.getInt8Ty(), value));
@@ -132,7 +147,7 @@ llvm::Value* KernelEmitter::EmitRuns(const tir::Buffer& buffer, const PrimExpr& 
   const DataType element = buffer->dtype;
   llvm::Value* result = nullptr;
   for (const auto& [begin, end] : ends) {
-    llvm::Value* address = ElementAddress(buffer, EmitIndex(first + begin));
+    llvm::Value* address = ElementAddress(buffer, first + begin);
     // Also of one element a vector.
     llvm::Type* type = llvm::FixedVectorType::get(MemoryType(element), static_cast<unsigned>(end - begin));
     llvm::Instruction* run =
@@ -167,7 +182,7 @@ llvm::Value* KernelEmitter::EmitSpannedLoad(const tir::Buffer& buffer, const Pri
   const DataType element = buffer->dtype;
   const llvm::Align align(static_cast<uint64_t>(element.bytes()));
   llvm::Type* type = llvm::FixedVectorType::get(MemoryType(element), static_cast<unsigned>(span));
-  llvm::Value* address = ElementAddress(buffer, EmitIndex(analyzer.Simplify(first + begin)));
+  llvm::Value* address = ElementAddress(buffer, analyzer.Simplify(first + begin));
   llvm::Instruction* whole = nullptr;
   if (mask_ == nullptr) {
     whole = builder_.CreateAlignedLoad(type, address, align);
@@ -225,20 +240,20 @@ llvm::Value* KernelEmitter::EmitLoad(const tir::BufferLoadNode* op) {
   const int64_t lanes = index.dtype().lanes();
   CheckBounds(buffer, index);
   if (const auto* splat = index.as<tir::BroadcastNode>()) {
-    llvm::Value* address = ElementAddress(buffer, EmitIndex(splat->value));
+    llvm::Value* address = ElementAddress(buffer, splat->value);
     EmitPrefetch(buffer, splat->value, address);
     auto* load = Annotate(builder_.CreateAlignedLoad(MemoryType(element), address, align), buffer);
     return Splat(FromMemory(load, element), lanes);
   }
   if (lanes == 1) {
-    llvm::Value* address = ElementAddress(buffer, EmitIndex(index));
+    llvm::Value* address = ElementAddress(buffer, index);
     EmitPrefetch(buffer, index, address);
     return FromMemory(Annotate(builder_.CreateAlignedLoad(MemoryType(element), address, align), buffer), element);
   }
   llvm::Type* type = MemoryType(element.with_lanes(static_cast<int>(lanes)));
   const std::optional<int64_t> stride = RampStride(index);
   if (stride == 1) {
-    llvm::Value* address = ElementAddress(buffer, EmitIndex(index.as<tir::RampNode>()->base));
+    llvm::Value* address = ElementAddress(buffer, index.as<tir::RampNode>()->base);
     EmitPrefetch(buffer, index.as<tir::RampNode>()->base, address);
     llvm::Instruction* load =
         mask_ == nullptr || MayAccessWhole(buffer, lanes)
@@ -269,13 +284,13 @@ void KernelEmitter::EmitStore(const tir::BufferStoreNode* op) {
   if (lanes == 1) {
     DEUTERON_CHECK(!value->getType()->isVectorTy())
         << "kernel " << symbol_ << ": a vector is stored to one element of " << buffer->name;
-    llvm::Value* address = ElementAddress(buffer, EmitIndex(index));
+    llvm::Value* address = ElementAddress(buffer, index);
     Annotate(builder_.CreateAlignedStore(value, address, align), buffer);
     return;
   }
   const std::optional<int64_t> stride = RampStride(index);
   if (stride == 1) {
-    llvm::Value* address = ElementAddress(buffer, EmitIndex(index.as<tir::RampNode>()->base));
+    llvm::Value* address = ElementAddress(buffer, index.as<tir::RampNode>()->base);
     if (mask_ != nullptr && MayAccessWhole(buffer, lanes)) {
       // Only memory that is read and written whole can live in registers. Lanes beyond the end hold nothing.
       const std::optional<int64_t> begin = AsConstInt(index.as<tir::RampNode>()->base);

@@ -150,6 +150,7 @@ class KernelEmitter {
   /// Whether a contiguous access of `lanes` elements under the mask may touch the lanes that are off.
   bool MayAccessWhole(const tir::Buffer& buffer, int64_t lanes);
   llvm::Value* ElementAddress(const tir::Buffer& buffer, llvm::Value* index);
+  llvm::Value* ElementAddress(const tir::Buffer& buffer, const PrimExpr& index);
   llvm::Value* BufferPointer(const tir::Buffer& buffer);
   template <typename Inst>
   Inst* Annotate(Inst* instruction, const tir::Buffer& buffer);
@@ -182,10 +183,6 @@ class KernelEmitter {
   llvm::Value* EmitInteger(ExprKind kind, DataType type, llvm::Value* a, llvm::Value* b, bool b_is_extent);
   llvm::Value* EmitDivision(ExprKind kind, bool is_signed, llvm::Value* a, llvm::Value* b, bool b_is_extent);
   llvm::Value* SafeDivisor(bool is_signed, llvm::Value* divisor);
-  llvm::Value* EmitFloat(ExprKind kind, llvm::Value* a, llvm::Value* b);
-  llvm::Value* EmitMinMax(bool max, llvm::Value* a, llvm::Value* b);
-  /// By lane, of a floating-point number.
-  llvm::Value* IsNaN(llvm::Value* value);
   llvm::Value* EmitCompare(ExprKind kind, DataType operand, llvm::Value* a, llvm::Value* b);
   llvm::Value* EmitLogical(const tir::BinaryNode* op);
   llvm::Value* EmitConditional(DataType type, const PrimExpr& condition, const PrimExpr& then_value,
@@ -194,6 +191,17 @@ class KernelEmitter {
   llvm::Value* EmitShuffle(const tir::ShuffleNode* op);
   /// Evaluates under `condition` (and the mask around it).
   llvm::Value* EmitMasked(const PrimExpr& expr, llvm::Value* condition);
+
+  // emit_float.cc
+  llvm::Value* EmitFloat(ExprKind kind, llvm::Value* a, llvm::Value* b);
+  llvm::Value* EmitMinMax(bool max, llvm::Value* a, llvm::Value* b);
+  /// `a` where it is the greater, or the less, of two floating-point numbers, else `b`.
+  llvm::Value* EmitGreater(bool max, llvm::Value* a, llvm::Value* b);
+  /// By lane, of a floating-point number.
+  llvm::Value* IsNaN(llvm::Value* value);
+  /// A sum of vectors one of which is a product; null if it is no such sum, or the target has no instruction for it.
+  llvm::Value* EmitMultiplyAdd(const tir::BinaryNode* op);
+  bool HasMultiplyAdd() const;
 
   // emit_convert.cc
   llvm::Type* ScalarType(DataType type);

@@ -5,8 +5,9 @@
 namespace deuteron::codegen {
 namespace {
 
-/// In a loop of more instructions, its test and what it counts are little: LLVM would copy up to 600 in all.
-constexpr unsigned kLargestCopied = 64;
+/// In a loop of more instructions, its test and what it counts are little: LLVM would copy up to 600 in all. An access
+/// is two.
+constexpr unsigned kLargestCopied = 40;
 
 unsigned SizeOf(const llvm::Loop& loop) {
   unsigned size = 0;
@@ -14,19 +15,34 @@ unsigned SizeOf(const llvm::Loop& loop) {
   return size;
 }
 
-/// So many additions of vectors are those of a tile.
+/// So many additions of vectors, also of products, are those of a tile.
 constexpr auto kLeastSums = 8;
 
 bool HasTile(const llvm::Function& function) {
   const auto is_sum = [](const llvm::Instruction& instruction) {
-    return instruction.getOpcode() == llvm::Instruction::FAdd && instruction.getType()->isVectorTy();
+    const auto* call = llvm::dyn_cast<llvm::IntrinsicInst>(&instruction);
+    const bool adds = instruction.getOpcode() == llvm::Instruction::FAdd ||
+                      (call != nullptr && call->getIntrinsicID() == llvm::Intrinsic::fmuladd);
+    return adds && instruction.getType()->isVectorTy();
   };
   int64_t sums = 0;
   for (const llvm::BasicBlock& block : function) sums += std::count_if(block.begin(), block.end(), is_sum);
   return sums >= kLeastSums;
 }
 
+llvm::InstCombinePass CombineOnce() {
+  return llvm::InstCombinePass(llvm::InstCombineOptions().setMaxIterations(1).setVerifyFixpoint(false));
+}
+
 }  // namespace
+
+llvm::PreservedAnalyses SimplifyOpen::run(llvm::Function& function, llvm::FunctionAnalysisManager& analyses) {
+  if (!function.hasFnAttribute(kHasOpenLoops)) return llvm::PreservedAnalyses::all();
+  llvm::FunctionPassManager passes;
+  passes.addPass(llvm::CorrelatedValuePropagationPass());
+  passes.addPass(CombineOnce());
+  return passes.run(function, analyses);
+}
 
 llvm::PreservedAnalyses FinishLoops::run(llvm::Function& function, llvm::FunctionAnalysisManager& analyses) {
   auto& loops = analyses.getResult<llvm::LoopAnalysis>(function);
@@ -51,8 +67,7 @@ llvm::PreservedAnalyses ShareValues::run(llvm::Function& function, llvm::Functio
 
 llvm::PreservedAnalyses TidyCopies::run(llvm::Function& function, llvm::FunctionAnalysisManager& analyses) {
   if (HasTile(function)) return llvm::InstSimplifyPass().run(function, analyses);
-  return llvm::InstCombinePass(llvm::InstCombineOptions().setMaxIterations(1).setVerifyFixpoint(false))
-      .run(function, analyses);
+  return CombineOnce().run(function, analyses);
 }
 
 llvm::PreservedAnalyses ShareEnds::run(llvm::Function& function, llvm::FunctionAnalysisManager& analyses) {

@@ -9,6 +9,12 @@ namespace deuteron::codegen {
 /// Attribute of functions with loops whose length the run tells, or with conditions on what it tells.
 constexpr const char* kHasOpenLoops = "deuteron-open-loops";
 
+/// Simplifies what conditions on lengths that the run tells have left. Where all are constants, nothing is.
+struct SimplifyOpen : llvm::PassInfoMixin<SimplifyOpen> {
+  static constexpr const char* kName = "simplify-open";
+  static llvm::PreservedAnalyses run(llvm::Function& function, llvm::FunctionAnalysisManager& analyses);
+};
+
 /// Loops too large to be copied say so, so that LLVM does not weigh every instruction first.
 struct FinishLoops : llvm::PassInfoMixin<FinishLoops> {
   static constexpr const char* kName = "finish-loops";

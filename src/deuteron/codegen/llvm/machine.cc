@@ -36,12 +36,11 @@ void InitializeLlvmOnce() {
 constexpr std::string_view kPasses =
     "function<eager-inv>("
     "simplifycfg,sroa<modify-cfg>,early-cse,instcombine<max-iterations=1;no-verify-fixpoint>,"
-    "early-cse<memssa>,jump-threading,correlated-propagation,"
-    "instcombine<max-iterations=1;no-verify-fixpoint>,loop-mssa(licm<allowspeculation>),"
+    "early-cse<memssa>,jump-threading,simplify-open,loop-mssa(licm<allowspeculation>),"
     "finish-loops,know-lengths,loop(loop-unroll-full),sroa<modify-cfg>,share-values,"
     // The loops of scalars that are left, and tails.
     "loop-vectorize,share-ends,"
-    "loop-unroll<O2>,tidy-copies,div-rem-pairs,simplifycfg)";
+    "finish-loops,loop-unroll<O2>,tidy-copies,div-rem-pairs,simplifycfg)";
 
 /// Adds a pass of ours if it is called `name`; whether it is.
 template <typename Own>
@@ -149,9 +148,9 @@ void Optimize(llvm::Module* module, llvm::TargetMachine* machine, const CodegenO
   }
   builder.registerPipelineParsingCallback([](const llvm::StringRef name, llvm::FunctionPassManager& function_passes,
                                              llvm::ArrayRef<llvm::PassBuilder::PipelineElement>) {
-    return AddIf<FinishLoops>(name, &function_passes) || AddIf<KnowLengths>(name, &function_passes) ||
-           AddIf<ShareValues>(name, &function_passes) || AddIf<ShareEnds>(name, &function_passes) ||
-           AddIf<TidyCopies>(name, &function_passes);
+    return AddIf<SimplifyOpen>(name, &function_passes) || AddIf<FinishLoops>(name, &function_passes) ||
+           AddIf<KnowLengths>(name, &function_passes) || AddIf<ShareValues>(name, &function_passes) ||
+           AddIf<ShareEnds>(name, &function_passes) || AddIf<TidyCopies>(name, &function_passes);
   });
   llvm::ModulePassManager passes;
   llvm::Error error = builder.parsePassPipeline(passes, kPasses);

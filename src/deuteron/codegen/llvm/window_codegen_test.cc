@@ -59,7 +59,7 @@ void ExpectOneTile(int64_t width, int64_t channels) {
   const std::string code = EmitLlvmIr(module, target, {.opt_level = 0});
   // Two of the 42 products of a tile are behind a condition, and the last vector of channels has a tile of its own.
   const int64_t tiles = channels % 16 == 0 ? 1 : 2;
-  EXPECT_EQ(Occurrences(code, "fmul contract <16 x float>"), 42 * tiles) << code;
+  EXPECT_EQ(Occurrences(code, "call contract <16 x float> @llvm.fmuladd.v16f32"), 42 * tiles) << code;
   EXPECT_EQ(Occurrences(code, "label %if"), 2 * tiles) << code;
 }
 

@@ -8,12 +8,11 @@
 #include "deuteron/runtime/thread_pool.h"
 #include "deuteron/support/element.h"
 #include "deuteron/support/mapped_file.h"
-#include "deuteron/support/parallel.h"
 
 namespace deuteron::relax {
 namespace {
 
-/// A thread is made for so many bytes at least.
+/// A thread is asked for so many bytes at least.
 constexpr int64_t kBytesOfThread = 1 << 18;
 
 /// `count` matrices of `rows` rows of `columns`, one after the other.
@@ -82,10 +81,13 @@ void LetGoOfData(const Constant& constant) {
 void MakeInParallel(int64_t count, int64_t bytes, const std::function<void(int64_t, int64_t)>& make) {
   const int64_t most = std::min<int64_t>({count, bytes / kBytesOfThread, runtime::UsableThreads()});
   const int64_t parts = std::max<int64_t>(most, 1);
-  ForEachInParallel(static_cast<size_t>(parts), static_cast<size_t>(parts), [&](size_t part) {
-    const auto i = static_cast<int64_t>(part);
-    make(count * i / parts, count * (i + 1) / parts);
-  });
+  using Make = std::function<void(int64_t, int64_t)>;
+  const auto body = [](void* closure, int64_t begin, int64_t end) {
+    (*static_cast<const Make*>(closure))(begin, end);
+    return 0;
+  };
+  // A thread that were made for each constant would be waited for until the system has begun it.
+  runtime::ParallelFor(static_cast<int>(parts), count, /*grain=*/1, body, const_cast<Make*>(&make));
 }
 
 }  // namespace deuteron::relax
