@@ -11,6 +11,10 @@ namespace {
 /// Rows that are moved at a time, so that neither side strides through memory a line an element.
 constexpr int64_t kTile = 32;
 
+/// Channels that are moved at a time: each is a line of its own, and of a matrix with long rows a page. Those of the
+/// next rows must still be there.
+constexpr int64_t kRun = 64;
+
 /// Zeros for the channels that a block has beyond those there are.
 void FillRow(char* row, int64_t here, int64_t length, int64_t bytes) {
   if (here < length) std::memset(row + here * bytes, 0, static_cast<size_t>((length - here) * bytes));
@@ -27,16 +31,20 @@ void MoveRowsLast(const char* in, char* out, int64_t channels, int64_t length, i
     for (int64_t i = begin; i < end; ++i) {
       const int64_t o0 = i / tiles * length, r0 = i % tiles * kTile;
       const int64_t here = std::min(length, channels - o0);
-      for (int64_t r = r0; r < std::min(r0 + kTile, rest); ++r) {
-        const int64_t at = r % window * depth + r / window;
-        char* row = out + (o0 * rest + at * length) * bytes;
-        const char* from = in + (o0 * rest + r) * bytes;
-        if (bytes == sizeof(float)) {  // a length that is known makes these a load and a store
-          for (int64_t o = 0; o < here; ++o) std::memcpy(row + o * 4, from + o * rest * 4, 4);
-        } else {
-          for (int64_t o = 0; o < here; ++o) std::memcpy(row + o * bytes, from + o * rest * bytes, bytes);
+      for (int64_t begin_of_run = 0; begin_of_run < here; begin_of_run += kRun) {
+        const int64_t end_of_run = std::min(begin_of_run + kRun, here);
+        for (int64_t r = r0; r < std::min(r0 + kTile, rest); ++r) {
+          const int64_t at = r % window * depth + r / window;
+          char* row = out + (o0 * rest + at * length) * bytes;
+          const char* from = in + (o0 * rest + r) * bytes;
+          if (bytes == sizeof(float)) {  // a length that is known makes these a load and a store
+            for (int64_t o = begin_of_run; o < end_of_run; ++o) std::memcpy(row + o * 4, from + o * rest * 4, 4);
+          } else {
+            for (int64_t o = begin_of_run; o < end_of_run; ++o)
+              std::memcpy(row + o * bytes, from + o * rest * bytes, bytes);
+          }
+          if (end_of_run == here) FillRow(row, here, length, bytes);
         }
-        FillRow(row, here, length, bytes);
       }
     }
   });
