@@ -10,6 +10,7 @@
 #include <map>
 
 #include "deuteron/arith/analyzer.h"
+#include "deuteron/ir/expr_functor.h"
 #include "deuteron/relax/call_tir.h"
 #include "deuteron/relax/rewrite/pass_utils.h"
 #include "deuteron/relax/transform/fusion/symbolic_matcher.h"
@@ -51,10 +52,17 @@ bool Transposes(const tir::SBlock& block) {
 
 PrimExpr AsItIs(const PrimExpr& extent) { return extent; }
 
-/// An extent in the symbols of the caller.
+/// An extent in the symbols of the caller. Blocks have few different ones, which may be long conditions on the length
+/// of a line.
 std::function<PrimExpr(const PrimExpr&)> InSymbolsOf(const SymbolicMatcher& matcher, arith::Analyzer* analyzer) {
-  return [&matcher, analyzer](const PrimExpr& extent) {
-    return AsConstInt(extent) ? extent : analyzer->Simplify(Substitute(extent, matcher.values()));
+  const auto hash = [](const PrimExpr& expr) { return ExprHash(expr); };
+  const auto equal = [](const PrimExpr& a, const PrimExpr& b) { return ExprEqual(a, b); };
+  using Known = std::unordered_map<PrimExpr, PrimExpr, decltype(hash), decltype(equal)>;
+  return [&matcher, analyzer, known = std::make_shared<Known>()](const PrimExpr& extent) {
+    if (AsConstInt(extent)) return extent;
+    PrimExpr& renewed = (*known)[extent];
+    if (!renewed.defined()) renewed = analyzer->Simplify(Substitute(extent, matcher.values()));
+    return renewed;
   };
 }
 
