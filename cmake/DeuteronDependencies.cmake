@@ -18,11 +18,13 @@ if(DEUTERON_TVM_FFI_LIBRARY)
 endif()
 
 find_package(Threads REQUIRED)
+find_path(XXHASH_INCLUDE_DIR xxhash.h REQUIRED NO_CMAKE_FIND_ROOT_PATH)
 if(CMAKE_CROSSCOMPILING)
   # Headers alone, by a folder of their own: the others beside them are those of this system.
   find_path(NLOHMANN_INCLUDE_DIR nlohmann/json.hpp REQUIRED NO_CMAKE_FIND_ROOT_PATH)
   file(MAKE_DIRECTORY "${PROJECT_BINARY_DIR}/headers")
   file(CREATE_LINK "${NLOHMANN_INCLUDE_DIR}/nlohmann" "${PROJECT_BINARY_DIR}/headers/nlohmann" SYMBOLIC)
+  file(CREATE_LINK "${XXHASH_INCLUDE_DIR}/xxhash.h" "${PROJECT_BINARY_DIR}/headers/xxhash.h" SYMBOLIC)
   add_library(nlohmann_json::nlohmann_json INTERFACE IMPORTED)
   target_include_directories(nlohmann_json::nlohmann_json INTERFACE "${PROJECT_BINARY_DIR}/headers")
 else()

@@ -142,6 +142,7 @@ set(DEUTERON_NEEDED_HEADERS
   runtime/external_functions.h
   runtime/kernel.h
   runtime/program.h
+  runtime/weights.h
   support/host_tensor.h
   support/limits.def
   support/pointer_map.h

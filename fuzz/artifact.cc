@@ -9,6 +9,7 @@
 
 #include "check.h"
 #include "deuteron/runtime/artifact_set.h"
+#include "deuteron/runtime/checksum.h"
 
 namespace {
 

@@ -38,7 +38,7 @@ struct ModelOptions {
   bool takes_compiled = false;
   /// Whether the results are all values of the model (onnx::ImportOptions).
   bool all_values = false;
-  /// Of an artefact: whether its weights are compared with their checksum before it runs.
+  /// Of an artefact: whether all its weights are compared with their checksums before it runs.
   bool verify_weights = false;
   /// Of an artefact without weights: where they are, if not where it says.
   std::string weights_file;

@@ -121,7 +121,7 @@ void AddRunCommand(CLI::App& app) {
   verb->add_option("--seed", options->seed, "of the random inputs");
   verb->add_option("--cache", options->cache, "DIR of what was compiled before, or off (default: the user's)");
   verb->add_flag("--verify", options->model.verify_weights,
-                 "compare the weights of a compiled MODEL with their checksum");
+                 "compare all weights of a compiled MODEL with their checksums before it runs");
   verb->add_option("--weights", options->model.weights_file,
                    "FILE.safetensors of the weights of a compiled MODEL that was saved without them");
   verb->callback([options] { Run(*options); });

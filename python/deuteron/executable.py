@@ -441,7 +441,7 @@ def load(path: str | os.PathLike[str], *, threads: int = 0, verify_weights: bool
          weights: str | os.PathLike[str] = "") -> Executable:
     """Maps an artefact of `Executable.save` or `deuteron compile`.
 
-    verify_weights: reads all weights to compare their checksum; else a damaged weight is not noticed. weights: the file of the
+    verify_weights: compares all weights with their checksums at once; else each is when it is first used. weights: the file of the
     weights of an artefact that was saved without them, if not where it was then. Raises ModelError if a file is missing, damaged,
     no artefact or has the weights of another, UnsupportedError if this CPU lacks what it was compiled for.
     """

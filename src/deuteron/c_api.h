@@ -59,7 +59,7 @@ typedef struct DeuteronModel DeuteronModel;
 
 typedef struct DeuteronLoadOptions {
   size_t struct_size;
-  /*! Not 0: all weights are read to compare their checksum; else a damaged weight is not noticed. */
+  /*! Not 0: all weights are compared with their checksums at once; else each when it is first used. */
   int32_t verify_weights;
   /*! The file of the weights of an artefact that was saved without them; null: where it says that they are. Since 4. */
   const char* weights_file;

@@ -118,8 +118,9 @@ class Executable {
   /// if a file cannot be written, or this was loaded, and its weights lie in a file already.
   void Save(const std::string& path, const std::string& weights_file = "") const;
   /// Reads an artefact. A ModelError if it is damaged, an UnsupportedError if this CPU lacks what it was built for. Its
-  /// weights are read as they are used: whether they are damaged too is looked at with `verify_weights`. If it was
-  /// saved without them they are those of `weights_file`, or of the file that it names.
+  /// weights are read and compared with their checksums as they are used, a damaged one is a ModelError of that run;
+  /// with `verify_weights` they all are now. If it was saved without them they are those of `weights_file`, or of the
+  /// file that it names.
   static Executable Load(const std::string& path, int threads = 0, bool verify_weights = false,
                          const std::string& weights_file = "");
 

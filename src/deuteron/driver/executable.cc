@@ -8,6 +8,8 @@
 #include "deuteron/driver/report/decision_json.h"
 #include "deuteron/runtime/artifact.h"
 #include "deuteron/runtime/artifact_set.h"
+#include "deuteron/runtime/thread_pool.h"
+#include "deuteron/runtime/weights.h"
 #include "deuteron/support/write_file.h"
 
 namespace deuteron {
@@ -151,7 +153,12 @@ void WriteWithoutWeights(const std::string& path, std::string_view bytes, const 
     DEUTERON_THROW(UsageError) << file.path() << " has its weights in " << parts.manifest.weights_file
                                << " already: copy both, or compile the model again";
   }
-  const auto weight = [&](size_t i) { return parts.weights.data() + parts.program.constants[i].offset; };
+  std::vector<const void*> weights;
+  for (const runtime::ConstantSpec& constant : parts.program.constants)
+    weights.push_back(parts.weights.data() + constant.offset);
+  // What is damaged gets no new checksum.
+  runtime::Weights(parts.program, weights, file.path(), {}).CheckAll(runtime::UsableThreads());
+  const auto weight = [&](size_t i) { return weights[i]; };
   runtime::WriteArtifact(path, parts.elf, parts.program, std::move(parts.manifest), weight, weights_file);
 }
 

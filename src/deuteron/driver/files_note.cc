@@ -4,7 +4,7 @@
 #include <cstdio>
 #include <nlohmann/json.hpp>
 
-#include "deuteron/runtime/artifact.h"
+#include "deuteron/runtime/checksum.h"
 
 namespace deuteron {
 namespace {

@@ -16,7 +16,7 @@
 #include "deuteron/driver/kernel_passes.h"
 #include "deuteron/driver/random_tensor.h"
 #include "deuteron/ir/prim_ops.h"
-#include "deuteron/runtime/artifact.h"
+#include "deuteron/runtime/checksum.h"
 #include "deuteron/script/printer.h"
 #include "deuteron/support/write_file.h"
 #include "deuteron/tir/analysis/cost.h"

@@ -8,7 +8,9 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 
+#include "deuteron/runtime/checksum.h"
 #include "deuteron/runtime/shared_weights.h"
+#include "deuteron/runtime/thread_pool.h"
 #include "deuteron/support/error.h"
 #include "deuteron/support/write_file.h"
 
@@ -17,19 +19,6 @@ namespace deuteron::runtime {
 namespace fs = std::filesystem;
 
 namespace {
-
-constexpr uint64_t kPrime1 = 0x9e3779b185ebca87;
-constexpr uint64_t kPrime2 = 0xc2b2ae3d27d4eb4f;
-
-uint64_t Rotate(uint64_t value, int bits) { return (value << bits) | (value >> (64 - bits)); }
-uint64_t Round(uint64_t state, uint64_t input) { return Rotate(state + input * kPrime2, 31) * kPrime1; }
-uint64_t Avalanche(uint64_t value) {
-  value ^= value >> 33;
-  value *= kPrime2;
-  value ^= value >> 29;
-  value *= kPrime1;
-  return value ^ (value >> 32);
-}
 
 /// A file that is written beside `path` and takes its place when it is complete. Errors name `path`.
 class File {
@@ -98,40 +87,13 @@ Manifest ManifestFromText(std::string_view text) {
 
 }  // namespace
 
-void Checksum::Add(const void* data, size_t bytes) {
-  const auto* from = static_cast<const unsigned char*>(data);
-  total_ += bytes;
-  const auto block = [this](const unsigned char* words) {
-    for (int i = 0; i < 4; ++i) {
-      uint64_t word;
-      std::memcpy(&word, words + 8 * i, 8);
-      state_[i] = Round(state_[i], word);
-    }
-  };
-  if (num_pending_ > 0) {
-    const size_t take = std::min(bytes, sizeof(pending_) - num_pending_);
-    std::memcpy(pending_ + num_pending_, from, take);
-    num_pending_ += take;
-    from += take;
-    bytes -= take;
-    if (num_pending_ < sizeof(pending_)) return;
-    block(pending_);
-    num_pending_ = 0;
-  }
-  for (; bytes >= 32; bytes -= 32, from += 32) block(from);
-  if (bytes > 0) std::memcpy(pending_, from, bytes);
-  num_pending_ = bytes;
-}
-
-uint64_t Checksum::Value() const {
-  uint64_t value = total_;
-  for (const uint64_t state : state_) value = Round(Rotate(value, 27), Avalanche(state));
-  for (size_t i = 0; i < num_pending_; ++i) value = Avalanche(value ^ (pending_[i] + kPrime1 * (i + 1)));
-  return Avalanche(value);
-}
-
-void WriteArtifact(const std::string& path, std::string_view elf, const Program& program, Manifest manifest,
+void WriteArtifact(const std::string& path, std::string_view elf, Program program, Manifest manifest,
                    const std::function<const void*(size_t)>& weight, const std::string& weights_file) {
+  for (size_t i = 0; i < program.constants.size(); ++i) {
+    ConstantSpec& constant = program.constants[i];
+    const auto size = static_cast<uint64_t>(TensorBytes(constant.shape, constant.dtype));
+    constant.checksum = TensorChecksum(weight(i), size, UsableThreads());
+  }
   const bool has_weights = weights_file.empty();
   if (!has_weights) {
     const fs::path folder = fs::absolute(path).parent_path();
@@ -157,26 +119,18 @@ void WriteArtifact(const std::string& path, std::string_view elf, const Program&
   file.Write(bytes.data(), bytes.size());
   file.Write(text.data(), text.size());
   file.PadTo(trailer.weights_offset);
-  Checksum weights;
-  static constexpr char kZeros[kAlignment] = {};
+  const uint64_t begin = trailer.weights_offset;
   uint64_t written = 0;
   for (size_t i = 0; has_weights && i < program.constants.size(); ++i) {
     const ConstantSpec& constant = program.constants[i];
     DEUTERON_CHECK(constant.offset >= written) << "constants are not in order of their offsets";
-    for (; written < constant.offset;) {
-      const uint64_t pad = std::min<uint64_t>(constant.offset - written, sizeof(kZeros));
-      file.Write(kZeros, pad);
-      weights.Add(kZeros, pad);
-      written += pad;
-    }
+    file.PadTo(begin + constant.offset);
     const auto size = static_cast<uint64_t>(TensorBytes(constant.shape, constant.dtype));
     file.Write(weight(i), size);
-    weights.Add(weight(i), size);
-    written += size;
+    written = constant.offset + size;
   }
   DEUTERON_CHECK(written == trailer.weights_bytes)
       << "weights of " << written << " bytes, the program says " << trailer.weights_bytes;
-  trailer.weights_checksum = weights.Value();
   Checksum all;
   all.Add(elf.data(), elf.size());
   all.Add(bytes.data(), bytes.size());
@@ -251,7 +205,6 @@ ArtifactParts ReadArtifact(std::string_view bytes, const std::string& path) {
   // Before pointers are made of its offsets.
   Verify(parts.program);
   parts.weights = bytes.substr(trailer.weights_offset, trailer.weights_bytes);
-  parts.weights_checksum = trailer.weights_checksum;
   const uint64_t expected = parts.manifest.weights_file.empty() ? parts.program.weights_bytes : 0;
   if (trailer.weights_bytes != expected) reader.Damaged("the program is of other weights");
   return parts;

@@ -5,9 +5,9 @@
 ///     ELF image │ program (byte code) │ manifest (JSON, notes) │ pad to 4096 │ weights │ trailer
 ///
 /// The trailer (fixed size, at the very end) says where each part lies and carries a checksum of all but the weights,
-/// so that a truncated or damaged file is refused before any of it is used, and a checksum of the weights, compared
-/// on demand. Weights are mapped read-only and read from disk when first touched. `strip` would cut the tail off: the
-/// file is then refused by name.
+/// so that a truncated or damaged file is refused before any of it is used. Weights are mapped read-only, read from
+/// disk when first touched, and compared then with the checksums that the program has of each (weights.h). `strip`
+/// would cut the tail off: the file is then refused by name.
 ///
 /// An artefact without weights (its manifest names a file of them, see shared_weights.h) ends with an empty part of
 /// them.
@@ -25,7 +25,7 @@
 namespace deuteron::runtime {
 
 inline constexpr std::string_view kArtifactMagic = "DEUTERON";
-inline constexpr uint32_t kArtifactVersion = 3;
+inline constexpr uint32_t kArtifactVersion = 4;
 inline constexpr uint64_t kPageBytes = 4096;
 
 struct ArtifactTrailer {
@@ -36,29 +36,17 @@ struct ArtifactTrailer {
   uint64_t program_offset, program_bytes;
   uint64_t manifest_offset, manifest_bytes;
   uint64_t weights_offset, weights_bytes;
-  uint64_t weights_checksum;
+  /// 0; other versions find the version, and say it, where the size is theirs.
+  uint64_t unused;
   /// Of everything before the trailer but the weights, then of the trailer up to here.
   uint64_t checksum;
 };
 static_assert(sizeof(ArtifactTrailer) == 88);
 
-/// A 64-bit checksum that can be fed piece by piece; several GB/s. Not cryptographic.
-class Checksum {
- public:
-  void Add(const void* data, size_t bytes);
-  uint64_t Value() const;
-
- private:
-  uint64_t state_[4] = {0x9e3779b97f4a7c15, 0xbf58476d1ce4e5b9, 0x94d049bb133111eb, 0x2545f4914f6cdd1d};
-  uint64_t total_ = 0;
-  unsigned char pending_[32] = {};
-  size_t num_pending_ = 0;
-};
-
-/// Writes an artefact: `elf` are the bytes of the linked shared object, `weight(i)` the data of constant i, which is
-/// added to `weights_file` instead if one is named. Written to a temporary file beside `path` and renamed. A UsageError
-/// if a file cannot be written.
-void WriteArtifact(const std::string& path, std::string_view elf, const Program& program, Manifest manifest,
+/// Writes an artefact: `elf` are the bytes of the linked shared object, `weight(i)` the data of constant i (its
+/// checksum in the program is made here), which is added to `weights_file` instead if one is named. Written to a
+/// temporary file beside `path` and renamed. A UsageError if a file cannot be written.
+void WriteArtifact(const std::string& path, std::string_view elf, Program program, Manifest manifest,
                    const std::function<const void*(size_t)>& weight, const std::string& weights_file = "");
 
 /// What an artefact consists of.
@@ -68,7 +56,6 @@ struct ArtifactParts {
   Program program;
   Manifest manifest;
   std::string_view weights;
-  uint64_t weights_checksum = 0;
 };
 
 /// The parts of an artefact (of one, not of a set of them), which point into `bytes`, the file `path` or a part of it.

@@ -39,10 +39,12 @@ void Flatten(const Program& program, const FunctionSpec& function, uint32_t type
 
 }  // namespace
 
-Executable::Executable(Parts parts) : parts_(std::move(parts)), externals_(parts_.program, parts_.weights) {
+Executable::Executable(Parts parts)
+    : parts_(std::move(parts)),
+      weights_(parts_.program, std::move(parts_.weights), parts_.weights_from, parts_.manifest.weight_names),
+      externals_(parts_.program, weights_) {
   Verify(parts_.program);
   DEUTERON_CHECK(parts_.kernels.size() == parts_.program.kernels.size()) << "kernels unlike the program's";
-  DEUTERON_CHECK(parts_.weights.size() == parts_.program.constants.size()) << "weights unlike the program's";
   for (size_t i = 0; i < parts_.kernels.size(); ++i) {
     DEUTERON_CHECK(parts_.kernels[i] != nullptr) << "kernel " << parts_.program.kernels[i].symbol << " is missing";
   }

@@ -20,6 +20,7 @@
 #include "deuteron/runtime/kernel.h"
 #include "deuteron/runtime/program.h"
 #include "deuteron/runtime/tensor.h"
+#include "deuteron/runtime/weights.h"
 
 namespace deuteron::runtime {
 
@@ -40,7 +41,8 @@ struct Manifest {
 };
 
 struct LoadOptions {
-  /// Reads all weights to compare their checksum; else a damaged weight is not noticed.
+  /// Compares all weights with their checksums at once; else each is when it is first used, and a damaged one is an
+  /// error of that run.
   bool verify_weights = false;
   /// The file of the weights of an artefact that lacks them; empty: where it says that they are.
   std::string weights_file = {};
@@ -61,6 +63,9 @@ class Executable {
     std::vector<DeuteronKernel> kernels;
     /// Compact, aligned.
     std::vector<const void*> weights;
+    /// The file that weights are mapped from, each of which is compared with its checksum when it is first used; empty:
+    /// they are in memory, and none is.
+    std::string weights_from = {};
     Manifest manifest;
     std::vector<std::shared_ptr<const void>> keep_alive;
   };
@@ -92,11 +97,12 @@ class Executable {
 
   int64_t weights_bytes() const { return static_cast<int64_t>(parts_.program.weights_bytes); }
   DeuteronKernel kernel(size_t index) const { return parts_.kernels[index]; }
-  const void* weight(size_t index) const { return parts_.weights[index]; }
+  const Weights& weights() const { return weights_; }
   const ExternalFunctions& externals() const { return externals_; }
 
  private:
   Parts parts_;
+  Weights weights_;
   /// Destroyed before what they point into.
   ExternalFunctions externals_;
 };

@@ -5,23 +5,24 @@
 
 namespace deuteron::runtime {
 
-ExternalFunctions::ExternalFunctions(const Program& program, const std::vector<const void*>& weights)
+ExternalFunctions::ExternalFunctions(const Program& program, const Weights& weights)
     : program_(program), weights_(weights) {
   for (const ExternalSpec& external : program.externals) entries_[external.symbol].spec = &external;
 }
 
-const tvm::ffi::Function* ExternalFunctions::Find(const std::string& symbol) const {
+const tvm::ffi::Function* ExternalFunctions::Find(const std::string& symbol, int threads) const {
   const auto it = entries_.find(symbol);
   if (it == entries_.end()) return nullptr;
-  std::call_once(it->second.made, [&] { Make(&it->second); });
+  std::call_once(it->second.made, [&] { Make(&it->second, threads); });
   return &it->second.function;
 }
 
-void ExternalFunctions::Make(Entry* entry) const {
+void ExternalFunctions::Make(Entry* entry, int threads) const {
   std::vector<Tensor> constants;
   for (const uint32_t index : entry->spec->constants) {
     const ConstantSpec& constant = program_.constants[index];
-    constants.push_back(ViewTensor(const_cast<void*>(weights_[index]), constant.shape, constant.dtype));
+    const void* data = weights_.Get(index, threads, [entry] { return "'" + entry->spec->symbol + "'"; });
+    constants.push_back(ViewTensor(const_cast<void*>(data), constant.shape, constant.dtype));
   }
   entry->function = LoadExternal(*entry->spec, constants);
 }

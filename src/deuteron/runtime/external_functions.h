@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "deuteron/runtime/program.h"
+#include "deuteron/runtime/weights.h"
 
 namespace deuteron::runtime {
 
@@ -17,11 +18,11 @@ namespace deuteron::runtime {
 /// take.
 class ExternalFunctions {
  public:
-  /// `weights` by the program's constants; both outlive this.
-  ExternalFunctions(const Program& program, const std::vector<const void*>& weights);
-  /// Null if the program has none of that symbol. What its library refuses is thrown, by every call. To be called with
-  /// the CallThreads of the run.
-  const tvm::ffi::Function* Find(const std::string& symbol) const;
+  /// Both outlive this.
+  ExternalFunctions(const Program& program, const Weights& weights);
+  /// Null if the program has none of that symbol. What its library refuses is thrown, by every call, and where one of
+  /// its constants is damaged. To be called with the CallThreads of the run, which are `threads`.
+  const tvm::ffi::Function* Find(const std::string& symbol, int threads) const;
 
  private:
   struct Entry {
@@ -29,10 +30,10 @@ class ExternalFunctions {
     std::once_flag made;
     tvm::ffi::Function function;
   };
-  void Make(Entry* entry) const;
+  void Make(Entry* entry, int threads) const;
 
   const Program& program_;
-  const std::vector<const void*>& weights_;
+  const Weights& weights_;
   mutable std::map<std::string, Entry> entries_;
 };
 

@@ -18,6 +18,7 @@
 #include "deuteron/runtime/plugin.h"
 #include "deuteron/runtime/plugin_ahead.h"
 #include "deuteron/runtime/shared_weights.h"
+#include "deuteron/runtime/thread_pool.h"
 #include "deuteron/support/environment.h"
 #include "deuteron/support/error.h"
 
@@ -140,7 +141,9 @@ class Loader {
     // Last: the dynamic linker opens one library at a time.
     for (const std::string& plugin : parts.manifest.plugins) OpenPluginAhead(plugin);
     parts.keep_alive.push_back(file_);
-    return std::make_shared<const Executable>(std::move(parts));
+    auto executable = std::make_shared<const Executable>(std::move(parts));
+    if (options_.verify_weights) executable->weights().CheckAll(UsableThreads());
+    return executable;
   }
 
  private:
@@ -162,17 +165,12 @@ class Loader {
                                    << ", which does not exist: put them there, or say where they are (--weights, "
                                       "LoadOptions::weights_file)";
       }
-      parts->weights = ReadSharedWeights(there.string(), parts->program, parts->manifest.weight_names,
-                                         options_.verify_weights, &parts->keep_alive);
+      parts->weights_from = there.string();
+      parts->weights =
+          ReadSharedWeights(parts->weights_from, parts->program, parts->manifest.weight_names, &parts->keep_alive);
       return;
     }
-    if (options_.verify_weights) {
-      Checksum weights;
-      weights.Add(artifact_.weights.data(), artifact_.weights.size());
-      if (weights.Value() != artifact_.weights_checksum) {
-        DEUTERON_THROW(ModelError) << path_ << " is damaged or truncated: the checksum of its weights differs";
-      }
-    }
+    parts->weights_from = path_;
     for (const ConstantSpec& constant : parts->program.constants) {
       parts->weights.push_back(artifact_.weights.data() + constant.offset);
     }

@@ -115,6 +115,8 @@ struct ConstantSpec {
   std::vector<int64_t> shape;
   /// In the weights, a multiple of 64.
   uint64_t offset = 0;
+  /// TensorChecksum of its bytes (checksum.h), in artefacts.
+  uint64_t checksum = 0;
 };
 
 /// A value that is no tensor.
@@ -189,7 +191,7 @@ struct Program {
 };
 
 /// Version of the byte code; changes with every change of what follows from this file.
-inline constexpr uint32_t kProgramVersion = 4;
+inline constexpr uint32_t kProgramVersion = 5;
 
 /// Little-endian bytes, variable-length integers.
 std::string Serialize(const Program& program);

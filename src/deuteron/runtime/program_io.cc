@@ -141,6 +141,7 @@ void Fields(IO& io, T& item) {
     io.Value(item.dtype);
     List(io, item.shape);
     io.Value(item.offset);
+    io.Value(item.checksum);
   } else if constexpr (std::is_same_v<Item, Literal>) {
     io.Value(item.kind);
     io.Value(item.string);

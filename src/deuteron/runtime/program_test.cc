@@ -435,6 +435,15 @@ TEST_F(ArtifactTest, RefusesEveryTruncationAndEveryFlippedByte) {
   }
 }
 
+TEST_F(ArtifactTest, ADamagedWeightIsAnErrorOfTheRunThatReadsIt) {
+  std::string mutated = bytes_;
+  mutated[ReadArtifact(bytes_, path_).weights.data() - bytes_.data()] ^= 1;
+  const auto executable = Executable::Load(Write(mutated));
+  const std::string message = ErrorOf([&] { Instance(executable).Run("main", {Sequence({1, 2})}); }, "ModelError");
+  EXPECT_NE(message.find("changed.so is damaged: the checksum of constant 0 (float32 [2]) differs"), std::string::npos)
+      << message;
+}
+
 TEST_F(ArtifactTest, SharesAFileOfWeights) {
   const auto in = [&](const char* name) { return (directory_ / name).string(); };
   const auto second = [&](const std::string& path, const LoadOptions& options = {.verify_weights = true}) {

@@ -11,7 +11,6 @@
 #include <unordered_map>
 #include <unordered_set>
 
-#include "deuteron/runtime/artifact.h"
 #include "deuteron/support/error.h"
 #include "deuteron/support/host_tensor.h"
 #include "deuteron/support/safetensors.h"
@@ -46,13 +45,11 @@ uint64_t BytesOf(const ConstantSpec& constant) {
 }
 
 /// "float32_64x3x7x7_0123456789abcdef".
-std::string NameOf(const ConstantSpec& constant, const void* data) {
+std::string NameOf(const ConstantSpec& constant) {
   std::string name = std::string(tvm::ffi::DLDataTypeToString(constant.dtype)) + "_";
   for (size_t i = 0; i < constant.shape.size(); ++i) name += (i == 0 ? "" : "x") + std::to_string(constant.shape[i]);
-  Checksum checksum;
-  checksum.Add(data, BytesOf(constant));
   char hex[24];
-  std::snprintf(hex, sizeof(hex), "_%016llx", static_cast<unsigned long long>(checksum.Value()));
+  std::snprintf(hex, sizeof(hex), "_%016llx", static_cast<unsigned long long>(constant.checksum));
   return name + hex;
 }
 
@@ -80,7 +77,7 @@ std::vector<std::string> AddSharedWeights(const std::string& path, const Program
   const size_t before = tensors.size();
   std::vector<std::string> names;
   for (size_t i = 0; i < program.constants.size(); ++i) {
-    names.push_back(NameOf(program.constants[i], weight(i)));
+    names.push_back(NameOf(program.constants[i]));
     if (known.insert(names.back()).second) {
       tensors.emplace_back(names.back(), AsTensor(program.constants[i], weight(i)));
     }
@@ -90,7 +87,7 @@ std::vector<std::string> AddSharedWeights(const std::string& path, const Program
 }
 
 std::vector<const void*> ReadSharedWeights(const std::string& path, const Program& program,
-                                           const std::vector<std::string>& names, bool verify,
+                                           const std::vector<std::string>& names,
                                            std::vector<std::shared_ptr<const void>>* keep_alive) {
   auto tensors = std::make_shared<NamedTensors>(ReadSafeTensors(path));
   std::unordered_map<std::string_view, Tensor*> by_name;
@@ -110,9 +107,6 @@ std::vector<const void*> ReadSharedWeights(const std::string& path, const Progra
       Tensor copy = EmptyHostTensor({shape.begin(), shape.end()}, tensor.dtype());
       std::memcpy(copy.data_ptr(), tensor.data_ptr(), BytesOf(constant));
       tensor = copy;
-    }
-    if (verify && NameOf(constant, tensor.data_ptr()) != names[i]) {
-      DEUTERON_THROW(ModelError) << path << " is damaged: the checksum of tensor \"" << names[i] << "\" differs";
     }
     weights.push_back(tensor.data_ptr());
   }

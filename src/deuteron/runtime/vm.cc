@@ -64,8 +64,11 @@ class Machine::FrameLease {
     }
     frame_->slots.assign(spec.num_slots, nullptr);
     frame_->objects.resize(spec.num_objects);
-    for (const auto& slot : spec.constant_slots) {
-      frame_->slots[slot.slot] = const_cast<void*>(machine->executable_->weight(slot.constant));
+    for (const auto& [slot, constant] : spec.constant_slots) {
+      frame_->slots[slot] = const_cast<void*>(machine->executable_->weights().Known(constant));
+      if (frame_->slots[slot] != nullptr) continue;
+      frame_->unchecked.resize(spec.num_slots);
+      frame_->unchecked[slot] = constant + 1;
     }
     frame_->arena_is_static = is_constant[spec.arena_size];
     for (const auto& slot : spec.arena_slots) frame_->arena_is_static &= is_constant[slot.offset];
@@ -172,7 +175,7 @@ Any Machine::Execute(Frame* frame, std::span<const Tensor> outputs) {
       case Opcode::kView: {
         const TypeSpec& type = program_.types[words[3]];
         ReadDims(*frame, type, &dims);
-        objects[words[1]] = ViewTensor(frame->slots[words[2]], dims, type.dtype);
+        objects[words[1]] = ViewTensor(DataOf(frame, words[2], words), dims, type.dtype);
         break;
       }
       case Opcode::kAlloc: {
@@ -184,7 +187,7 @@ Any Machine::Execute(Frame* frame, std::span<const Tensor> outputs) {
       case Opcode::kConst: {
         const ConstantSpec& constant = program_.constants[words[2]];
         objects[words[1]] =
-            ViewTensor(const_cast<void*>(executable_->weight(words[2])), constant.shape, constant.dtype, executable_);
+            ViewTensor(ConstantOf(*frame, words[2], words), constant.shape, constant.dtype, executable_);
         break;
       }
       case Opcode::kLiteral:
@@ -289,7 +292,7 @@ void Machine::RunKernel(Frame* frame, const uint32_t* words) {
   const uint32_t* operand = words + 2;
   bool missing = false;
   for (uint32_t i = 0; i < kernel.num_data; ++i) {
-    data_[i] = frame->slots[*operand++];
+    data_[i] = DataOf(frame, *operand++, words);
     missing |= data_[i] == nullptr;
   }
   for (uint32_t i = 0; i < kernel.num_scalars; ++i) scalars_[i] = frame->cells[*operand++];
@@ -311,6 +314,21 @@ void Machine::RunKernel(Frame* frame, const uint32_t* words) {
     DEUTERON_THROW(UsageError) << message << " in kernel " << kernel.symbol;
   }
   DEUTERON_THROW(ModelError) << "kernel " << kernel.symbol << SourceOf(*frame->function, words) << " failed";
+}
+
+void* Machine::DataOf(Frame* frame, uint32_t slot, const uint32_t* words) const {
+  void*& data = frame->slots[slot];
+  if (data == nullptr && !frame->unchecked.empty() && frame->unchecked[slot] != 0)
+    data = ConstantOf(*frame, frame->unchecked[slot] - 1, words);
+  return data;
+}
+
+void* Machine::ConstantOf(const Frame& frame, uint32_t constant, const uint32_t* words) const {
+  const void* data = executable_->weights().Get(constant, threads_, [&] {
+    const std::string place = PlaceOf(*frame.function, words);
+    return place.empty() ? "" : "'" + place + "'";
+  });
+  return const_cast<void*>(data);
 }
 
 void Machine::Enter(Frame* frame) {
@@ -383,7 +401,7 @@ Any Machine::CallPacked(Frame* frame, const uint32_t* words) {
   tvm::ffi::Function& function = packed_[words[2]];
   if (function == nullptr) {
     const std::string& name = program_.strings[words[2]];
-    const tvm::ffi::Function* external = executable_->externals().Find(name);
+    const tvm::ffi::Function* external = executable_->externals().Find(name, threads_);
     const auto found = external != nullptr ? *external : tvm::ffi::Function::GetGlobal(name);
     if (!found.has_value()) {
       DEUTERON_THROW(UnsupportedError) << "the model calls the external function '" << name

@@ -28,6 +28,9 @@ struct Frame {
   std::vector<Any> objects;
   void* arena = nullptr;
   int64_t arena_bytes = 0;
+  /// Of slots whose constants had not been compared with their checksums when the frame was made: the constant + 1.
+  /// Empty where there are none.
+  std::vector<uint32_t> unchecked;
   /// No offset of the arena depends on a shape: slots are placed when the arena is made.
   bool arena_is_static = false;
 
@@ -64,6 +67,10 @@ class Machine {
   template <bool kProfile>
   Any Execute(Frame* frame, std::span<const Tensor> outputs);
   void RunKernel(Frame* frame, const uint32_t* words);
+  /// What lies in a slot: a constant is compared with its checksum before it does.
+  void* DataOf(Frame* frame, uint32_t slot, const uint32_t* words) const;
+  /// A constant that the instruction at `words` uses.
+  void* ConstantOf(const Frame& frame, uint32_t constant, const uint32_t* words) const;
   void Enter(Frame* frame);
   void Load(Frame* frame, uint32_t slot, uint32_t object) const;
   Tensor Alloc(Frame* frame, const TypeSpec& type, uint32_t output, std::span<const Tensor> outputs) const;

@@ -98,13 +98,17 @@ TEST(Dnnl, FunctionsAreMadeWhenTheyAreCalled) {
   runtime::Program program;
   program.constants.push_back({.shape = {32, 32, 3, 3}});
   program.externals = {{"damaged", "dnnl", "no graph", {"w"}, {0}}, {"whole", "dnnl", kConvolution, {"w"}, {0}}};
-  const std::vector<const void*> weights = {weight.data_ptr()};
+  const runtime::Weights weights(program, {weight.data_ptr()}, "", {});
   const runtime::ExternalFunctions functions(program, weights);
-  EXPECT_EQ(functions.Find("another"), nullptr);
-  const tvm::ffi::Function* whole = functions.Find("whole");
+  EXPECT_EQ(functions.Find("another", 1), nullptr);
+  const tvm::ffi::Function* whole = functions.Find("whole", 1);
   ASSERT_NE(whole, nullptr);
-  EXPECT_EQ(functions.Find("whole"), whole);
-  for (int turn = 0; turn < 2; ++turn) EXPECT_THROW(functions.Find("damaged"), tvm::ffi::Error);
+  EXPECT_EQ(functions.Find("whole", 1), whole);
+  for (int turn = 0; turn < 2; ++turn) EXPECT_THROW(functions.Find("damaged", 1), tvm::ffi::Error);
+  // Of a file whose checksums differ.
+  const runtime::Weights mapped(program, {weight.data_ptr()}, "model.so", {});
+  const runtime::ExternalFunctions of_file(program, mapped);
+  EXPECT_THROW(of_file.Find("whole", 1), tvm::ffi::Error);
 }
 
 TEST(Dnnl, ChainsOfPostOperations) {

@@ -13,7 +13,7 @@
 #include <optional>
 #include <sstream>
 
-#include "deuteron/runtime/artifact.h"
+#include "deuteron/runtime/checksum.h"
 #include "deuteron/support/environment.h"
 #include "deuteron/support/error.h"
 #include "deuteron/support/write_file.h"
