@@ -1,5 +1,7 @@
 #include "tools/command_fixture.h"
 
+#include <unistd.h>
+
 #include <cstdlib>
 #include <fstream>
 #include <iostream>
@@ -73,10 +75,17 @@ void Command::SetUpTestSuite() {
 }
 
 void Command::SetUp() {
-  folder_ = std::filesystem::path(testing::TempDir()) / "deuteron_command_test";
+  folder_ = std::filesystem::path(testing::TempDir()) / ("deuteron_command_test_" + std::to_string(getpid()));
   std::filesystem::create_directories(folder_);
   model_ = (folder_ / "model.py").string();
   std::ofstream(model_) << kModule;
+  // What shows failures again goes with the folder.
+  setenv("TMPDIR", folder_.c_str(), /*overwrite=*/1);
+}
+
+void Command::TearDown() {
+  unsetenv("TMPDIR");
+  std::filesystem::remove_all(folder_);
 }
 
 }  // namespace deuteron::tools

@@ -33,7 +33,7 @@ class Command : public testing::Test {
  protected:
   static void SetUpTestSuite();
   void SetUp() override;
-  void TearDown() override { std::filesystem::remove_all(folder_); }
+  void TearDown() override;
 
   std::filesystem::path folder_;
   std::string model_;

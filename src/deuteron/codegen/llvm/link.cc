@@ -1,9 +1,17 @@
 #include "deuteron/codegen/llvm/link.h"
 
-#include <filesystem>
-#include <fstream>
+#include <fcntl.h>
+#include <poll.h>
+#include <sys/eventfd.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <cstring>
+#include <memory>
 #include <mutex>
-#include <sstream>
+#include <thread>
 
 #include "deuteron/codegen/llvm/lld.h"
 #include "deuteron/support/error.h"
@@ -11,41 +19,81 @@
 namespace deuteron::codegen {
 namespace {
 
-/// A folder that goes with everything in it.
-class TemporaryFolder {
+/// Closed at the end; to the linker a file by its path.
+class Descriptor {
  public:
-  TemporaryFolder() {
-    std::string name = (std::filesystem::temp_directory_path() / "deuteron-XXXXXX").string();
-    if (mkdtemp(name.data()) == nullptr) {
-      DEUTERON_THROW(UsageError) << "cannot make a temporary folder " << name
-                                 << "; set TMPDIR to a folder that can be written";
-    }
-    path_ = name;
+  explicit Descriptor(int number) : number_(number) {
+    if (number < 0) DEUTERON_THROW(UsageError) << "kernels cannot be linked: " << std::strerror(errno);
   }
-  ~TemporaryFolder() {
-    std::error_code ignored;
-    std::filesystem::remove_all(path_, ignored);
+  ~Descriptor() {
+    if (number_ >= 0) close(number_);
   }
-  TemporaryFolder(const TemporaryFolder&) = delete;
-  TemporaryFolder& operator=(const TemporaryFolder&) = delete;
-  std::string File(const std::string& name) const { return (path_ / name).string(); }
+  Descriptor(const Descriptor&) = delete;
+  Descriptor& operator=(const Descriptor&) = delete;
+  int number() const { return number_; }
+  std::string Path() const { return "/proc/self/fd/" + std::to_string(number_); }
 
  private:
-  std::filesystem::path path_;
+  int number_;
 };
 
-std::string ReadAll(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  std::ostringstream bytes;
-  bytes << file.rdbuf();
-  return std::move(bytes).str();
-}
+/// A file without a name: nothing of it stays, however the process ends.
+class MemoryFile : public Descriptor {
+ public:
+  explicit MemoryFile(const std::string& bytes) : Descriptor(memfd_create("deuteron-kernels.o", MFD_CLOEXEC)) {
+    for (size_t written = 0; written < bytes.size();) {
+      const ssize_t now = write(number(), bytes.data() + written, bytes.size() - written);
+      if (now < 0) DEUTERON_THROW(UsageError) << "kernels cannot be linked: " << std::strerror(errno);
+      written += static_cast<size_t>(now);
+    }
+  }
+};
+
+/// What is written into a pipe, which a thread empties meanwhile. (Its end is told and not waited for: a process that
+/// was forked meanwhile holds the pipe open.)
+class PipedOutput {
+ public:
+  PipedOutput() : PipedOutput(MakePipe()) {}
+  ~PipedOutput() { Take(); }
+  PipedOutput(const PipedOutput&) = delete;
+  PipedOutput& operator=(const PipedOutput&) = delete;
+  std::string Path() const { return in_.Path(); }
+  /// All of it, once nobody writes any more.
+  std::string Take() {
+    eventfd_write(is_written_.number(), 1);
+    if (reader_.joinable()) reader_.join();
+    return std::move(bytes_);
+  }
+
+ private:
+  using Ends = std::array<int, 2>;
+  static Ends MakePipe() {
+    Ends ends{-1, -1};
+    if (pipe2(ends.data(), O_CLOEXEC) == 0) fcntl(ends[0], F_SETFL, O_NONBLOCK);
+    return ends;
+  }
+  explicit PipedOutput(Ends ends)
+      : out_(ends[0]), in_(ends[1]), is_written_(eventfd(0, EFD_CLOEXEC)), reader_([this] { ReadAll(); }) {}
+  void ReadAll() {
+    std::vector<char> buffer(1 << 16);
+    std::array<pollfd, 2> waits{pollfd{out_.number(), POLLIN, 0}, pollfd{is_written_.number(), POLLIN, 0}};
+    do {
+      poll(waits.data(), waits.size(), -1);
+      for (ssize_t now; (now = read(out_.number(), buffer.data(), buffer.size())) > 0;)
+        bytes_.append(buffer.data(), static_cast<size_t>(now));
+    } while (waits[1].revents == 0);
+  }
+
+  Descriptor out_, in_, is_written_;
+  std::string bytes_;
+  std::thread reader_;
+};
 
 }  // namespace
 
 std::string LinkSharedObject(const std::vector<std::string>& objects) {
   static std::mutex mutex;
-  const TemporaryFolder folder;
+  PipedOutput output;
   std::vector<std::string> arguments = {"ld.lld",
                                         "-shared",
                                         "--hash-style=gnu",
@@ -56,18 +104,15 @@ std::string LinkSharedObject(const std::vector<std::string>& objects) {
                                         "max-page-size=65536",  // AArch64 has systems with such pages
                                         "--threads=1",
                                         "-o",
-                                        folder.File("model.so")};
-  for (size_t i = 0; i < objects.size(); ++i) {
-    arguments.push_back(folder.File("kernels" + std::to_string(i) + ".o"));
-    std::ofstream file(arguments.back(), std::ios::binary);
-    file.write(objects[i].data(), static_cast<std::streamsize>(objects[i].size()));
-    file.flush();
-    if (!file) DEUTERON_THROW(UsageError) << "cannot write " << arguments.back() << "; is the disk full?";
+                                        output.Path()};
+  std::vector<std::unique_ptr<MemoryFile>> inputs;
+  for (const std::string& object : objects) {
+    arguments.push_back(inputs.emplace_back(std::make_unique<MemoryFile>(object))->Path());
   }
   const std::lock_guard<std::mutex> lock(mutex);
   std::string messages;
   if (!RunElfLinker(arguments, &messages)) TVM_FFI_THROW(InternalError) << "lld: " << messages;
-  return ReadAll(folder.File("model.so"));
+  return output.Take();
 }
 
 }  // namespace deuteron::codegen
