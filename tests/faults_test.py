@@ -89,7 +89,7 @@ def said(command, status):
 
 
 def killed_while_it_writes(case):
-    """At any moment: what lies under its final name is whole, and the next process does as if nothing had been."""
+    """At any moment: what lies under its final name is whole, nothing stays among the temporary files, and the next process does as if nothing had been."""
     chance = random.Random(0)
     ended = {}
     for turn in range(24):
@@ -97,8 +97,10 @@ def killed_while_it_writes(case):
             out = pathlib.Path(temporary)
             commands = {"artefact": case.compile(out / "m.so"), "outputs": case.run(out), "cache": case.run(out, cache=out / "cache")}
             what = list(commands)[turn % 3]
+            aside = out / "temporary"
+            aside.mkdir()
             begin = time.monotonic()
-            process = start(commands[what])
+            process = start(commands[what], env={**os.environ, "TMPDIR": str(aside)})
             if turn < 3:
                 wait(process)
                 ended[what] = time.monotonic() - begin
@@ -107,6 +109,7 @@ def killed_while_it_writes(case):
                 time.sleep(ended[what] * chance.uniform(0.3, 1.05))
                 process.kill()
                 wait(process)
+            assert not list(aside.rglob("*")), "it leaves temporary files"
             case.check_outputs(out)
             if (out / "m.so").exists():
                 said(case.run(out / "again", model=out / "m.so"), 0)
