@@ -3,10 +3,16 @@
 ///
 /// Purpose: models that compute some operators with channels last (normalisations, linear layers) transpose images back
 /// and forth; once convolutions have the channels last too (ChannelsLast), each of these pairs is a copy of an image.
+/// So it is where the pixels become one axis of tokens between the two, or tokens pixels: that is a reshape then.
+///
+///     y = permute_dims(x, (0, 2, 1))                (n, h·w, c) → (n, c, h·w)
+///     z = reshape(y, (n, c, h, w))                                                  →   v = reshape(x, (n, h, w, c))
+///     v = permute_dims(z, (0, 2, 3, 1))
 ///
 /// What it must not do: change values seen outside of a dataflow block, or operands whose rank is unknown.
 ///
 /// Place: before ChannelsLast, and in it, so that what it costs to convert a network is known.
+#include <algorithm>
 #include <numeric>
 #include <optional>
 #include <unordered_map>
@@ -29,10 +35,16 @@ struct Transposed {
   std::vector<int64_t> axes;
 };
 
+/// Axes of a tensor and those that a reshape makes of them, both side by side, none further apart than need be.
+struct AxisGroup {
+  std::vector<int64_t> before, after;
+};
+
 class Composer : public EmittingRewriter {
  private:
   void RewriteBinding(const Binding& original, Bindings* out) override {
     const Binding binding = replacer_.Replace(original);
+    if (builder_.InDataflowBlock() && Reshaped(binding, out)) return;
     const auto transposed = builder_.InDataflowBlock() ? Composed(binding) : std::nullopt;
     if (!transposed) return SeqRewriter::RewriteBinding(binding, out);
     std::vector<int64_t> in_order(transposed->axes.size());
@@ -65,8 +77,76 @@ class Composer : public EmittingRewriter {
     return outer;
   }
 
+  /// Notes a reshape; of a transposition that undoes what was done before one, emits the reshape. False if it is none.
+  bool Reshaped(const Binding& binding, Bindings* out) {
+    static const Op permute = Op::Get("relax.permute_dims"), reshape = Op::Get("relax.reshape");
+    const auto* call = BoundValue(binding).as<CallNode>();
+    if (call == nullptr) return false;
+    if (call->op.same_as(reshape)) reshapes_[binding->var.get()] = call;
+    const auto it = call->op.same_as(permute) ? reshapes_.find(call->args[0].get()) : reshapes_.end();
+    const auto inner = it == reshapes_.end() ? transposed_.end() : transposed_.find(it->second->args[0].get());
+    if (inner == transposed_.end()) return false;
+    const auto groups = Groups(it->second->args[0].ty(), call->args[0].ty());
+    const auto* type = binding->var.ty().as<TensorTypeNode>();
+    if (!groups || type == nullptr || !type->has_shape()) return false;
+    // The groups in the order of the result; the axes of the source that they are must be in order then.
+    const std::vector<size_t> axes = PermutationOf(GetRef<Call>(call), type->ndim);
+    std::vector<int64_t> source;
+    for (size_t at = 0; at < axes.size();) {
+      const auto group = std::find_if(groups->begin(), groups->end(), [&](const AxisGroup& one) {
+        return !one.after.empty() && one.after[0] == static_cast<int64_t>(axes[at]);
+      });
+      if (group == groups->end()) return false;
+      for (const int64_t axis : group->after) {
+        if (at == axes.size() || static_cast<int64_t>(axes[at++]) != axis) return false;
+      }
+      for (const int64_t axis : group->before) source.push_back(inner->second.axes[static_cast<size_t>(axis)]);
+    }
+    if (!std::is_sorted(source.begin(), source.end()) || source.size() != inner->second.axes.size()) return false;
+    const Expr value = builder_.Normalize(Reshape(inner->second.source, *type->shape));
+    value->span = call->span;
+    out->push_back(VarBinding(binding->var, value, binding->span));
+    return true;
+  }
+
+  /// Nothing if they are not known.
+  std::optional<std::vector<AxisGroup>> Groups(const Type& from, const Type& to) const {
+    const auto* old_type = from.as<TensorTypeNode>();
+    const auto* new_type = to.as<TensorTypeNode>();
+    if (old_type == nullptr || new_type == nullptr || !old_type->has_shape() || !new_type->has_shape()) {
+      return std::nullopt;
+    }
+    const Array<PrimExpr>&before = *old_type->shape, &after = *new_type->shape;
+    const auto count = [](const Array<PrimExpr>& shape) { return static_cast<int64_t>(shape.size()); };
+    std::vector<AxisGroup> groups;
+    int64_t i = 0, j = 0;
+    while (i < count(before) && j < count(after)) {
+      AxisGroup group{{i}, {j}};
+      PrimExpr old_size = before[i++], new_size = after[j++];
+      while (!builder_.analyzer().CanProveEqual(old_size, new_size)) {
+        // The one that is less takes the next axis; of symbols that do not tell, the one that has more left.
+        const auto old_number = AsConstInt(old_size), new_number = AsConstInt(new_size);
+        const bool is_known = old_number && new_number;
+        const bool takes_old = is_known ? *old_number < *new_number : count(before) - i > count(after) - j;
+        if (takes_old ? i == count(before) : j == count(after)) return std::nullopt;
+        if (takes_old) {
+          group.before.push_back(i);
+          old_size = old_size * before[i++];
+        } else {
+          group.after.push_back(j);
+          new_size = new_size * after[j++];
+        }
+      }
+      groups.push_back(std::move(group));
+    }
+    // Axes of length 1 may be left over.
+    if (i != count(before) || j != count(after)) return std::nullopt;
+    return groups;
+  }
+
   VarReplacer replacer_;
   std::unordered_map<const Object*, Transposed> transposed_;
+  std::unordered_map<const Object*, const CallNode*> reshapes_;
 };
 
 }  // namespace
