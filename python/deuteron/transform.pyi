@@ -131,6 +131,8 @@ def FoldBatchnormToConv2D() -> Pass:
     """folds an inference batch_norm into the weights of the convolution before it"""
 def FoldConstant(skip_ops: Any = ...) -> Pass:
     """evaluates what depends on constants only"""
+def FoldPadToConv() -> Pass:
+    """makes zeros around an image the padding of the convolution that reads it"""
 def FoldRequantization() -> Pass:
     """makes what scales and shifts values before a quantisation one multiplication and one addition"""
 def FuseAttention() -> Pass:
