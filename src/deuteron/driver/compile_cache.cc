@@ -16,6 +16,7 @@
 #include "deuteron/backend/backends.h"
 #include "deuteron/driver/files_note.h"
 #include "deuteron/runtime/checksum.h"
+#include "deuteron/runtime/tensor.h"
 #include "deuteron/script/printer.h"
 #include "deuteron/support/environment.h"
 #include "deuteron/support/safetensors.h"

@@ -3,6 +3,7 @@
 #include <cstring>
 #include <nlohmann/json.hpp>
 
+#include "deuteron/runtime/artifact.h"
 #include "deuteron/runtime/checksum.h"
 #include "deuteron/runtime/cpu_features.h"
 #include "deuteron/support/error.h"

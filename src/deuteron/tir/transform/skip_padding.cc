@@ -19,6 +19,7 @@
 #include "deuteron/ir/expr_kind.h"
 #include "deuteron/ir/prim_ops.h"
 #include "deuteron/tir/functor.h"
+#include "deuteron/tir/intrinsics.h"
 #include "deuteron/tir/transform/conditions.h"
 #include "deuteron/tir/transform/lower.h"
 

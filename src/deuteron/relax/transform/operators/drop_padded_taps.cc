@@ -17,6 +17,7 @@
 /// symbolic size.
 ///
 /// Place: on operators, before libraries are asked; what it leaves of a window is folded with the next constants.
+#include "deuteron/relax/op/binary.h"
 #include "deuteron/relax/op/index.h"
 #include "deuteron/relax/op/nn.h"
 #include "deuteron/relax/op/nn_layout.h"
