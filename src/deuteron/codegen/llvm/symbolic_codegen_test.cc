@@ -219,6 +219,38 @@ TEST(SymbolicCodegen, ReductionsOverAllAxes) {
   }
 }
 
+/// A line that is longer than a vector, but too short for several, is no sum of its own: it is one with its neighbours.
+TEST(SymbolicCodegen, SumsOfShortLinesHaveLanes) {
+  const Var n("n");
+  const Target target = Target::Parse("llvm -mcpu=x86-64-v4");
+  for (const int64_t width : {17, 30, 31}) {
+    const te::Tensor x = te::Placeholder({n, I64(4), n, I64(width)}, kFloat, "x");
+    const tir::IterVar k0 = te::ReduceAxis(n), k1 = te::ReduceAxis(I64(4)), k2 = te::ReduceAxis(n),
+                       k3 = te::ReduceAxis(I64(width));
+    const te::Tensor sum = te::Compute(
+        {I64(1), I64(1), I64(1), I64(1)},
+        [&](const Array<Var>&) {
+          return te::Sum(x({k0->var, k1->var, k2->var, k3->var}), {k0, k1, k2, k3});
+        },
+        "sum");
+    const te::Tensor y = te::Compute(
+        x.shape(),
+        [&](const Array<Var>& i) {
+          return x({i[0], i[1], i[2], i[3]}) - sum({I64(0), I64(0), I64(0), I64(0)});
+        },
+        "y");
+    const tir::PrimFunc func = te::CreatePrimFunc({x, y});
+    const std::string code = EmitLlvmIr(Lowered(tir::ApplyScheduleRules(func, target).func, target), target, {});
+    EXPECT_GT(Count(code, "fadd <16 x float>") + Count(code, "fadd contract <16 x float>") +
+                  Count(code, "fadd reassoc <16 x float>"),
+              0)
+        << code;
+    for (const int64_t size : {0, 1, 3, 8}) {
+      CheckAgainst(tir::ApplyScheduleRules(func, Target::Host()).func, func, 1e-5, {{n, I64(size)}});
+    }
+  }
+}
+
 /// What is computed element by element runs through memory as it lies, whichever lengths are known.
 TEST(SymbolicCodegen, ElementsNeedNotFindTheirPlaces) {
   const Var a("a"), b("b"), c("c");

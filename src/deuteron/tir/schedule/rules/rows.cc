@@ -347,15 +347,17 @@ class RowScheduler {
     reductions_.Split(block, FuseAll(&schedule_, {loops.begin() + static_cast<int64_t>(inner), loops.end()}));
   }
 
-  /// The position of the first of the loops at the end that fill a vector and need no division by a length that the run
-  /// tells: of one loop made of them all, each lane would find its place by such.
+  /// The position of the first of the loops at the end that are long enough to be cut into lanes (LaneReductions) and
+  /// need no division by a length that the run tells: of one loop made of them all, each lane would find its place by
+  /// such.
   size_t FirstOfKnownLength(const std::vector<Loop>& loops) const {
+    const int64_t enough = 2 * lanes_;
     size_t first = loops.size() - 1;
-    int64_t extent = schedule_.ConstExtent(loops[first]).value_or(lanes_);
+    int64_t extent = schedule_.ConstExtent(loops[first]).value_or(enough);
     for (; first > 0; --first) {
       const auto outer = schedule_.ConstExtent(loops[first - 1]);
-      if (!outer && extent >= lanes_) break;
-      extent = outer && extent < lanes_ ? extent * *outer : lanes_;
+      if (!outer && extent >= enough) break;
+      extent = outer && extent < enough ? extent * *outer : enough;
     }
     return first;
   }
