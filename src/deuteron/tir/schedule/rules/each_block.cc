@@ -36,23 +36,19 @@ bool IsLastIndex(const SBlock& block, const IterVar& iter) {
 }
 
 /// A reduction to one number, in as many partial results as a few vectors have lanes; false if it is none, or not along
-/// a contiguous axis. What lies around a length that the run tells stays a loop: made one with it, each lane would
-/// divide by that length to find its place.
+/// a contiguous axis.
 bool ReduceInVectors(Schedule* schedule, const Block& block, const Target& target) {
   const SBlock body = schedule->Get(block);
   const auto is_reduced = [](const IterVar& iter) { return iter->type == IterVarType::kReduce; };
   const std::vector<Loop> loops = schedule->GetLoops(block);
   if (loops.empty() || !std::all_of(body->iter_vars.begin(), body->iter_vars.end(), is_reduced)) return false;
-  size_t first = loops.size() - 1;
-  if (!IsLastIndex(body, body->iter_vars[first])) return false;
-  const int64_t lanes = Lanes(target);
-  int64_t extent = schedule->ConstExtent(loops[first]).value_or(lanes);
-  for (; first > 0 && AreContiguous(body, body->iter_vars[first - 1], body->iter_vars[first]); --first) {
-    const auto outer = schedule->ConstExtent(loops[first - 1]);
-    if (!outer && extent >= lanes) break;
-    extent = outer && extent < lanes ? extent * *outer : lanes;
+  size_t contiguous = loops.size() - 1;
+  if (!IsLastIndex(body, body->iter_vars[contiguous])) return false;
+  while (contiguous > 0 && AreContiguous(body, body->iter_vars[contiguous - 1], body->iter_vars[contiguous])) {
+    --contiguous;
   }
   LaneReductions reductions(schedule, target);
+  const size_t first = reductions.FirstToSplit(loops, contiguous);
   reductions.Split(block, FuseAll(schedule, {loops.begin() + static_cast<int64_t>(first), loops.end()}));
   reductions.Vectorize(0);
   return true;

@@ -21,9 +21,21 @@ bool DividesByUnknown(const SBlock& block) {
 
 }  // namespace
 
+size_t LaneReductions::FirstToSplit(const std::vector<Loop>& loops, size_t least) const {
+  const int64_t enough = LeastLength();
+  size_t first = loops.size() - 1;
+  int64_t extent = schedule_.ConstExtent(loops[first]).value_or(enough);
+  for (; first > least; --first) {
+    const auto outer = schedule_.ConstExtent(loops[first - 1]);
+    if (!outer && extent >= enough) break;
+    extent = outer && extent < enough ? extent * *outer : enough;
+  }
+  return first;
+}
+
 void LaneReductions::Split(const Block& block, const Loop& axis) {
   const auto extent = schedule_.ConstExtent(axis);
-  if (extent && *extent < 2 * lanes_) return;
+  if (extent && *extent < LeastLength()) return;
   // Of a sum of few terms most lanes would find their places in vain.
   int64_t accumulators = !extent && DividesByUnknown(schedule_.Get(block)) ? 1 : accumulators_;
   while (extent && accumulators > 1 && *extent < 2 * accumulators * lanes_) accumulators /= 2;

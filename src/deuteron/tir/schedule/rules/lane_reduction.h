@@ -16,12 +16,16 @@ class LaneReductions {
   LaneReductions(Schedule* schedule, const Target& target)
       : schedule_(*schedule), lanes_(Lanes(target)), accumulators_(CostModel(target.machine).LeastAccumulators()) {}
 
+  /// The position of the first of `loops`, not before `least`, that as one are long enough to be split, without one
+  /// around a length that the run tells: each lane would divide by that to find its place.
+  size_t FirstToSplit(const std::vector<Loop>& loops, size_t least) const;
   /// `axis`: the block's innermost reduction loop. Leaves a short one as it is.
   void Split(const Block& block, const Loop& axis);
   /// `outer`: how many loops around each of the blocks are none of theirs.
   void Vectorize(size_t outer);
 
  private:
+  int64_t LeastLength() const { return 2 * lanes_; }
   std::vector<Loop> LongLoops(const Block& block, size_t outer) const;
   void VectorizePartial(const Block& block, size_t outer);
   void VectorizeTree(const Block& block, size_t outer);

@@ -343,23 +343,8 @@ class RowScheduler {
     const std::vector<Loop> loops = schedule_.GetLoops(block);
     const size_t first = loops.size() - SplitIters(schedule_.Get(block)).reduce.size();
     size_t inner = FirstOfVector(schedule_, block, first, lanes_);
-    if (NeedsPlaces(schedule_, block, inner)) inner = std::max(inner, FirstOfKnownLength(loops));
+    if (NeedsPlaces(schedule_, block, inner)) inner = std::max(inner, reductions_.FirstToSplit(loops, 0));
     reductions_.Split(block, FuseAll(&schedule_, {loops.begin() + static_cast<int64_t>(inner), loops.end()}));
-  }
-
-  /// The position of the first of the loops at the end that are long enough to be cut into lanes (LaneReductions) and
-  /// need no division by a length that the run tells: of one loop made of them all, each lane would find its place by
-  /// such.
-  size_t FirstOfKnownLength(const std::vector<Loop>& loops) const {
-    const int64_t enough = 2 * lanes_;
-    size_t first = loops.size() - 1;
-    int64_t extent = schedule_.ConstExtent(loops[first]).value_or(enough);
-    for (; first > 0; --first) {
-      const auto outer = schedule_.ConstExtent(loops[first - 1]);
-      if (!outer && extent >= enough) break;
-      extent = outer && extent < enough ? extent * *outer : enough;
-    }
-    return first;
   }
 
   /// Loops around every block: over rows, and over those of a tile.
