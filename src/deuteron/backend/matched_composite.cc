@@ -3,7 +3,7 @@
 #include "deuteron/backend/partition.h"
 #include "deuteron/relax/dpl/matcher.h"
 #include "deuteron/relax/dpl/registry.h"
-#include "deuteron/relax/op/manipulate_attrs.h"
+#include "deuteron/relax/op/manipulate.h"
 #include "deuteron/relax/rewrite/pass_utils.h"
 
 namespace deuteron::backend {
@@ -31,11 +31,10 @@ void RequireTransposedRhs(const MatchedComposite& composite) {
   const auto* permute = composite.value_of(matmul->args[1]).as<relax::CallNode>();
   const int64_t rank = composite.TensorAt("rhs")->ndim;
   Require(permute != nullptr && rank >= 2, "a right operand that is not transposed");
-  const auto* attrs = static_cast<const relax::PermuteDimsAttrsNode*>(permute->attrs.get());
+  const std::vector<size_t> axes = relax::PermutationOf(GetRef<relax::Call>(permute), rank);
   for (int64_t i = 0; i < rank; ++i) {
     const int64_t wanted = i < rank - 2 ? i : 2 * rank - 3 - i;
-    const int64_t found = attrs->axes.has_value() ? (*attrs->axes)[i] : rank - 1 - i;
-    Require((found < 0 ? found + rank : found) == wanted, "a transposition of other axes than the last two");
+    Require(static_cast<int64_t>(axes[i]) == wanted, "a transposition of other axes than the last two");
   }
 }
 

@@ -228,8 +228,8 @@ std::optional<IndexRange> RangeAlong(const NodeContext& node, const Expr& indice
                                      const PrimExpr& extent) {
   const auto line = LineFinder(node).Of(indices);
   const PrimExpr count = node.Shape(indices)[axis];
-  if (!line || (line->axis != axis && !IsOne(count))) return std::nullopt;
-  if (line->axis >= 0 && line->axis != axis) return std::nullopt;
+  const bool is_along = line && (line->axis == axis || (line->axis < 0 && IsOne(count)));
+  if (!is_along) return std::nullopt;
   return RangeWithin(node, *line, count, extent);
 }
 

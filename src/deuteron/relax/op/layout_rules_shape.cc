@@ -3,7 +3,7 @@
 #include "deuteron/relax/op/gather.h"
 #include "deuteron/relax/op/index.h"
 #include "deuteron/relax/op/layout_rules.h"
-#include "deuteron/relax/op/manipulate_attrs.h"
+#include "deuteron/relax/op/manipulate.h"
 #include "deuteron/relax/op/search.h"
 #include "deuteron/relax/op/statistical.h"
 
@@ -205,11 +205,9 @@ std::optional<LayoutAnswer> SplitRule(const LayoutQuery& query) {
 std::optional<LayoutAnswer> PermuteRule(const LayoutQuery& query) {
   const Layout& layout = query.args[0].tensor;
   if (!layout.known() || layout.HasBlocks()) return std::nullopt;
-  const auto& axes = query.call->attrs.as<PermuteDimsAttrsNode>()->axes;
   Array<int64_t> moved;
-  for (int64_t i = 0; i < layout.rank(); ++i) {
-    moved.push_back(
-        layout.Position(axes.has_value() ? PositiveAxis((*axes)[i], layout.rank()) : layout.rank() - 1 - i));
+  for (const size_t axis : PermutationOf(query.call, layout.rank())) {
+    moved.push_back(layout.Position(static_cast<int64_t>(axis)));
   }
   LayoutAnswer answer;
   answer.args = {layout};

@@ -84,11 +84,8 @@ class PaddingSkipper : public StmtExprMutator {
     const auto stays = [&](const PrimExpr& part) { return is_tile && TellsOpenRows(part); };
     const auto guarded = Unguard(sum->b, kind, stays);
     if (!guarded) return GetRef<Stmt>(op);
-    const bool differs = UsesVar(guarded->condition, [&](const VarNode* var) {
-      return std::find(lanes_.begin(), lanes_.end(), var) != lanes_.end();
-    });
     // What holds of some lanes only is left to a mask.
-    if (differs || IsConstInt(guarded->condition, 1)) return GetRef<Stmt>(op);
+    if (UsesAny(guarded->condition, lanes_) || IsConstInt(guarded->condition, 1)) return GetRef<Stmt>(op);
     PrimExpr value = MakeBinary(kind, sum->a, guarded->value);
     if (lanes != nullptr) value = Call(lanes->dtype, lanes->op, {lanes->args[0], std::move(value), lanes->args[2]});
     return IfThenElse(guarded->condition, BufferStore(op->buffer, std::move(value), op->indices, op->span));

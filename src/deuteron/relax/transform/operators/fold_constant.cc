@@ -19,7 +19,7 @@
 #include "deuteron/relax/call_tir.h"
 #include "deuteron/relax/functor.h"
 #include "deuteron/relax/legalize_cache.h"
-#include "deuteron/relax/op/manipulate_attrs.h"
+#include "deuteron/relax/op/manipulate.h"
 #include "deuteron/relax/rewrite/constant_data.h"
 #include "deuteron/relax/rewrite/operator_names.h"
 #include "deuteron/relax/rewrite/pass_utils.h"
@@ -296,13 +296,7 @@ class Folder {
     const auto* constant = attrs == nullptr ? nullptr : call->args[0].as<ConstantNode>();
     if (constant == nullptr) return Expr();
     CheckBudget("FoldConstant");
-    const int64_t ndim = constant->data.ndim();
-    std::vector<size_t> axes;
-    for (int64_t i = 0; i < ndim; ++i) {
-      const int64_t axis = attrs->axes.has_value() ? (*attrs->axes)[i] : ndim - 1 - i;
-      axes.push_back(static_cast<size_t>(axis < 0 ? axis + ndim : axis));
-    }
-    Tensor data = TransposedData(GetRef<Constant>(constant), axes);
+    Tensor data = TransposedData(GetRef<Constant>(constant), PermutationOf(call, constant->data.ndim()));
     if (!data.defined()) return Expr();
     LetGoOfData(GetRef<Constant>(constant));
     return Constant(std::move(data), call->span);

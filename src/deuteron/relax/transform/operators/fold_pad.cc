@@ -17,6 +17,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "deuteron/relax/op/layout_rules.h"
 #include "deuteron/relax/op/nn_attrs.h"
 #include "deuteron/relax/op/nn_layout.h"
 #include "deuteron/relax/op/op_common.h"
@@ -28,13 +29,13 @@
 namespace deuteron::relax {
 namespace {
 
-template <typename Node>
-Attrs WithPadding(const Attrs& attrs, const Array<int64_t>& padding) {
-  const auto* conv = attrs.as<Node>();
-  if (conv == nullptr) return Attrs();
-  auto changed = make_object<Node>(*conv);
-  changed->padding = padding;
-  return Attrs(changed);
+/// The attributes of a convolution with other padding; null for those of another kind.
+Attrs WithPadding(const Call& call, const Array<int64_t>& padding) {
+  const auto change = [&](auto* attrs) { attrs->padding = padding; };
+  if (call->attrs.as<Conv1DAttrsNode>() != nullptr) return WithAttrs<Conv1DAttrsNode>(call, change);
+  if (call->attrs.as<Conv2DAttrsNode>() != nullptr) return WithAttrs<Conv2DAttrsNode>(call, change);
+  if (call->attrs.as<Conv3DAttrsNode>() != nullptr) return WithAttrs<Conv3DAttrsNode>(call, change);
+  return Attrs();
 }
 
 class PadFolder : public EmittingRewriter {
@@ -46,10 +47,7 @@ class PadFolder : public EmittingRewriter {
     const auto it = conv == nullptr ? pads_.end() : pads_.find(call->args[0].get());
     const CallNode* pad = it == pads_.end() ? nullptr : it->second;
     const auto padding = pad == nullptr ? std::nullopt : PaddingWith(*call, *conv, *pad);
-    if (!padding) return SeqRewriter::RewriteBinding(binding, out);
-    Attrs attrs = WithPadding<Conv1DAttrsNode>(call->attrs, *padding);
-    if (!attrs.defined()) attrs = WithPadding<Conv2DAttrsNode>(call->attrs, *padding);
-    if (!attrs.defined()) attrs = WithPadding<Conv3DAttrsNode>(call->attrs, *padding);
+    Attrs attrs = padding ? WithPadding(GetRef<Call>(call), *padding) : Attrs();
     if (!attrs.defined()) return SeqRewriter::RewriteBinding(binding, out);
     Array<Expr> args = call->args;
     args.Set(0, pad->args[0]);
@@ -71,7 +69,7 @@ class PadFolder : public EmittingRewriter {
     const std::string image(conv.data_layout), window(conv.kernel_layout);
     const Array<int64_t>& widths = pad.attrs.as<PadAttrsNode>()->pad_width;
     if (kernel == nullptr || !kernel->has_shape() || widths.size() != 2 * image.size()) return std::nullopt;
-    const std::string letters = SpatialLetters(image);
+    const std::string letters = SpatialLetters(image.size() - 2);
     const Padding own = SplitPadding(conv.padding, letters.size());
     const std::vector<int64_t> dilation = Expanded(conv.dilation, letters.size());
     std::vector<int64_t> before(letters.size()), after(letters.size());
@@ -91,15 +89,6 @@ class PadFolder : public EmittingRewriter {
     }
     before.insert(before.end(), after.begin(), after.end());
     return Array<int64_t>(before.begin(), before.end());
-  }
-
-  /// The letters of the axes of pixels; none of layouts in blocks.
-  static std::string SpatialLetters(const std::string& layout) {
-    std::string letters;
-    for (const char letter : layout) {
-      if (letter != 'N' && letter != 'C') letters += letter;
-    }
-    return letters;
   }
 
   /// By the padded image.

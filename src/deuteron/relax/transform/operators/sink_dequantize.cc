@@ -24,7 +24,8 @@
 #include <unordered_map>
 
 #include "deuteron/relax/block_builder.h"
-#include "deuteron/relax/op/manipulate_attrs.h"
+#include "deuteron/relax/op/index.h"
+#include "deuteron/relax/op/manipulate.h"
 #include "deuteron/relax/op/op_common.h"
 #include "deuteron/relax/op/qdq.h"
 #include "deuteron/relax/rewrite/emitting_rewriter.h"
@@ -181,13 +182,8 @@ class Sinker : public EmittingRewriter {
     const auto* before = from.data.ty().as<TensorTypeNode>();
     const auto* after = call.ty().as<TensorTypeNode>();
     if (OpName(call) == "permute_dims") {
-      const auto& axes = static_cast<const PermuteDimsAttrsNode*>(call->attrs.get())->axes;
-      if (!axes) return before->ndim - 1 - from.axis;
-      for (size_t i = 0; i < axes->size(); ++i) {
-        if (((*axes)[static_cast<int64_t>(i)] + before->ndim) % before->ndim == from.axis)
-          return static_cast<int64_t>(i);
-      }
-      return std::nullopt;
+      const std::vector<size_t> axes = PermutationOf(call, before->ndim);
+      return std::find(axes.begin(), axes.end(), static_cast<size_t>(from.axis)) - axes.begin();
     }
     const std::string op = OpName(call);
     if (op == "strided_slice" || op == "take" || !before->has_shape() || after == nullptr || !after->has_shape())
