@@ -22,7 +22,7 @@ bool DividesByUnknown(const SBlock& block) {
 }  // namespace
 
 size_t LaneReductions::FirstToSplit(const std::vector<Loop>& loops, size_t least) const {
-  const int64_t enough = LeastLength();
+  const int64_t enough = 2 * lanes_;  // as Split asks for
   size_t first = loops.size() - 1;
   int64_t extent = schedule_.ConstExtent(loops[first]).value_or(enough);
   for (; first > least; --first) {
@@ -35,7 +35,7 @@ size_t LaneReductions::FirstToSplit(const std::vector<Loop>& loops, size_t least
 
 void LaneReductions::Split(const Block& block, const Loop& axis) {
   const auto extent = schedule_.ConstExtent(axis);
-  if (extent && *extent < LeastLength()) return;
+  if (extent && *extent < 2 * lanes_) return;
   // Of a sum of few terms most lanes would find their places in vain.
   int64_t accumulators = !extent && DividesByUnknown(schedule_.Get(block)) ? 1 : accumulators_;
   while (extent && accumulators > 1 && *extent < 2 * accumulators * lanes_) accumulators /= 2;

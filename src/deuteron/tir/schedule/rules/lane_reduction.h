@@ -25,7 +25,6 @@ class LaneReductions {
   void Vectorize(size_t outer);
 
  private:
-  int64_t LeastLength() const { return 2 * lanes_; }
   std::vector<Loop> LongLoops(const Block& block, size_t outer) const;
   void VectorizePartial(const Block& block, size_t outer);
   void VectorizeTree(const Block& block, size_t outer);
