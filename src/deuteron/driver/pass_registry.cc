@@ -321,6 +321,7 @@ std::vector<PassEntry>& Table() {
        "merges the loop-level functions of each Primitive function into one",
        {},
        [](Args) { return relax::FuseTIR(); }},
+      {"FuseLoops", "makes kernels of loops whose steps are kernels", {}, [](Args) { return relax::FuseLoops(); }},
       {"ExpandTupleArguments",
        "passes the fields of tuple parameters of private functions one by one",
        {},

@@ -56,7 +56,8 @@ std::vector<Pipeline> MakePipelines() {
                        {"FuseSiblings"},
                        {"RecomputeProducers"},
                        {"FuseTIR"},
-                       {"DeadCodeElimination"}};
+                       {"DeadCodeElimination"},
+                       {"FuseLoops"}};
   const Passes schedule = {{"TuneSchedules"}, {"ScheduleForCPU"}};
   const Passes memory = {{"RemovePurityChecking"}, {"CallTIRRewrite"}, {"StaticPlanBlockMemory"}, {"KillAfterLastUse"}};
   return {
@@ -102,7 +103,8 @@ const std::vector<std::string>& MergingPasses() {
                                                            "FuseWindows",
                                                            "FuseProducts",
                                                            "FuseSiblings",
-                                                           "RecomputeProducers"};
+                                                           "RecomputeProducers",
+                                                           "FuseLoops"};
   return *passes;
 }
 

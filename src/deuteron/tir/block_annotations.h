@@ -19,6 +19,9 @@ inline constexpr const char* kSumSteps = "sum_steps";
 /// do not compute them where they are read.
 inline constexpr const char* kComputedOnce = "computed_once";
 
+/// Of a block (true) without iterators that is the body of a kernel: it is scheduled as a kernel of its own would be.
+inline constexpr const char* kKernelBlock = "kernel";
+
 /// Of a block (true) that multiplies transformed tiles of images (topi/winograd.h): what transforms them before and
 /// after is computed with it, a few tiles at a time.
 inline constexpr const char* kTransformedTiles = "transformed_tiles";

@@ -88,13 +88,12 @@ KernelFlops::KernelFlops(const tir::PrimFunc& func) : func_(func) {
     known_ = false;
     return;
   }
-  for (const tir::SBlockRealize& realize : tir::AnalyzeScope(tir::RootBlock(func)->body).blocks) {
-    const tir::SBlock& block = realize->block;
-    auto ops = static_cast<int64_t>(std::llround(tir::OpsPerInstance(block)));
+  const tir::ScopeInfo scope = tir::AnalyzeScope(tir::RootBlock(func)->body);
+  for (size_t i = 0; i < scope.blocks.size(); ++i) {
+    auto ops = static_cast<int64_t>(std::llround(tir::OpsPerInstance(scope.blocks[i]->block)));
     if (ops == 0) continue;
     PrimExpr symbolic;
-    for (const tir::IterVar& iter : block->iter_vars) {
-      const PrimExpr& extent = iter->dom->extent;
+    for (const PrimExpr& extent : scope.extents[i]) {
       if (const auto number = AsConstInt(extent)) {
         if (__builtin_mul_overflow(ops, *number, &ops)) known_ = false;
       } else {

@@ -210,9 +210,13 @@ class ScopeCollector {
   ScopeInfo info;
   void Visit(const Stmt& stmt) {
     switch (stmt->kind) {
-      case StmtKind::kFor:
-        Visit(static_cast<const ForNode*>(stmt.get())->body);
+      case StmtKind::kFor: {
+        const auto* loop = static_cast<const ForNode*>(stmt.get());
+        loops_.push_back(loop->extent);
+        Visit(loop->body);
+        loops_.pop_back();
         break;
+      }
       case StmtKind::kSeq:
         for (const Stmt& child : static_cast<const SeqStmtNode*>(stmt.get())->seq) Visit(child);
         break;
@@ -233,6 +237,7 @@ class ScopeCollector {
         const size_t position = info.blocks.size();
         for (const BufferRegion& region : realize->block->reads) Add(&info.readers, region, position);
         for (const BufferRegion& region : realize->block->writes) Add(&info.writers, region, position);
+        info.extents.push_back(ExtentsOf(realize->block));
         info.blocks.push_back(std::move(realize));
         break;
       }
@@ -247,11 +252,17 @@ class ScopeCollector {
   }
 
  private:
+  Array<PrimExpr> ExtentsOf(const SBlock& block) const {
+    if (block->iter_vars.empty()) return Array<PrimExpr>(loops_.begin(), loops_.end());
+    return block->iter_vars.Map([](const IterVar& iter) { return iter->dom->extent; });
+  }
   static void Add(std::unordered_map<const Object*, std::vector<size_t>>* index, const BufferRegion& region,
                   size_t position) {
     auto& positions = (*index)[region->buffer.get()];
     if (positions.empty() || positions.back() != position) positions.push_back(position);
   }
+
+  std::vector<PrimExpr> loops_;
 };
 
 }  // namespace

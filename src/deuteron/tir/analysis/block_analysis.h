@@ -80,6 +80,9 @@ BufferLoad AsLoad(const PrimExpr& expr);
 /// The blocks of a scope (usually the root block) in order of execution.
 struct ScopeInfo {
   std::vector<SBlockRealize> blocks;
+  /// Of each block how often it runs, as a product: the extents of its iterators; of one that has none, those of the
+  /// loops around it.
+  std::vector<Array<PrimExpr>> extents;
   /// Positions in `blocks` by buffer.
   std::unordered_map<const Object*, std::vector<size_t>> writers;
   std::unordered_map<const Object*, std::vector<size_t>> readers;

@@ -205,8 +205,9 @@ double NumInstances(const SBlock& block, int64_t unknown) {
 
 double AssumedOps(const PrimFunc& func) {
   double ops = 0;
-  for (const SBlockRealize& realize : AnalyzeScope(RootBlock(func)->body).blocks) {
-    ops += OpsPerInstance(realize->block) * NumInstances(realize->block);
+  const ScopeInfo scope = AnalyzeScope(RootBlock(func)->body);
+  for (size_t i = 0; i < scope.blocks.size(); ++i) {
+    ops += OpsPerInstance(scope.blocks[i]->block) * AssumedProduct(scope.extents[i]);
   }
   return ops;
 }
@@ -214,8 +215,9 @@ double AssumedOps(const PrimFunc& func) {
 double KnownWork(const PrimFunc& func) {
   if (!HasRootBlock(func)) return 0;
   double work = 0;
-  for (const SBlockRealize& realize : AnalyzeScope(RootBlock(func)->body).blocks) {
-    work += std::max(OpsPerInstance(realize->block), 1.0) * NumInstances(realize->block, /*unknown=*/1);
+  const ScopeInfo scope = AnalyzeScope(RootBlock(func)->body);
+  for (size_t i = 0; i < scope.blocks.size(); ++i) {
+    work += std::max(OpsPerInstance(scope.blocks[i]->block), 1.0) * AssumedProduct(scope.extents[i], /*unknown=*/1);
   }
   return work;
 }

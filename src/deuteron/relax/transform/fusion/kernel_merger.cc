@@ -17,6 +17,7 @@
 #include "deuteron/relax/rewrite/inplace_arguments.h"
 #include "deuteron/relax/rewrite/pass_utils.h"
 #include "deuteron/relax/transform/fusion/symbolic_matcher.h"
+#include "deuteron/tir/block_annotations.h"
 #include "deuteron/tir/renew_defs.h"
 #include "deuteron/tir/transform/views.h"
 
@@ -322,9 +323,26 @@ class Merger {
     for (const auto& [from, to] : mapped) adapter.MapBuffer(from, to);
     for (const auto& [at, buffer] : pending_allocs_) alloc_buffers_[at] = adapter.Define(buffer);
     pending_allocs_.clear();
-    bodies_.push_back(adapter.VisitStmt(root->body));
+    if (options_.keep_kernels) {
+      bodies_.push_back(KernelBlock(view, root, arguments.tensors, outputs, &adapter));
+    } else {
+      bodies_.push_back(adapter.VisitStmt(root->body));
+    }
     if (original->HasNonzeroAttr("s_tir")) has_s_tir_ = true;
     return outputs;
+  }
+
+  tir::Stmt KernelBlock(const CallTIRView& view, const SBlock& root, const std::vector<Buffer>& reads,
+                        const std::vector<Buffer>& writes, BodyAdapter* adapter) {
+    const auto all = [](const std::vector<Buffer>& buffers) {
+      Array<BufferRegion> regions;
+      for (const Buffer& buffer : buffers) regions.push_back(BufferRegion::Full(buffer));
+      return regions;
+    };
+    const auto allocs = root->alloc_buffers.Map([&](const Buffer& buffer) { return adapter->Define(buffer); });
+    const SBlock block(kEmpty, all(reads), all(writes), block_names_.Unique(std::string(view.func->name_hint)),
+                       adapter->VisitStmt(root->body), tir::Stmt(), allocs, {{tir::kKernelBlock, true}});
+    return tir::SBlockRealize(kEmpty, True(), block);
   }
 
   static bool IsStatic(const PrimFunc& kernel) {
@@ -399,7 +417,7 @@ class Merger {
                                  const SBlock& root, SymbolicMatcher* matcher,
                                  std::vector<std::pair<Buffer, Buffer>>* mapped) {
     // TVM lists the kernel's own buffers before its results.
-    for (const Buffer& buffer : root->alloc_buffers) {
+    for (const Buffer& buffer : options_.keep_kernels ? Array<Buffer>() : root->alloc_buffers) {
       pending_allocs_.emplace_back(alloc_buffers_.size(), buffer);
       alloc_buffers_.push_back(buffer);
     }

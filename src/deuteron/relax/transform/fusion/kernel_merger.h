@@ -28,6 +28,8 @@ struct MergeOptions {
   bool scalars_before_results = false;
   /// A call in place is believed that nothing else needs what it overwrites.
   bool trust_inplace = false;
+  /// Each kernel stays a block of its own, marked tir::kKernelBlock, and is scheduled by itself.
+  bool keep_kernels = false;
 };
 
 /// Merges `function`. Constants, match_casts and calls of anything but kernels inside of it are ModelErrors.

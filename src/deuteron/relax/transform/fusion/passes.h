@@ -42,4 +42,7 @@ Pass FuseTIR();
 /// Computes pointwise values in all kernels that use them, where that is cheaper than a trip through memory.
 Pass RecomputeProducers();
 
+/// Loops whose steps are kernels become kernels.
+Pass FuseLoops();
+
 }  // namespace deuteron::relax

@@ -262,6 +262,8 @@ class Folder {
         has_tensor = true;
       } else if (const auto* tuple = arg.as<TupleNode>()) {
         for (const Expr& field : tuple->fields) {
+          // The axes and bounds of a slice are scalars.
+          if (field->kind == RelaxKind::kPrimValue) continue;
           if (field->kind != RelaxKind::kConstant) return Expr();
           has_tensor = true;
         }

@@ -56,9 +56,13 @@ std::optional<size_t> VectorLoop(const Schedule& schedule, const std::vector<Loo
 void MarkTile(Schedule* schedule, const Block& block, const Loop& tile, const ContractionPlan& plan) {
   const std::vector<Loop> inner = LoopsUnder(*schedule, block, tile);
   if (inner.empty()) return;
-  const auto vector = VectorLoop(*schedule, inner, plan);
-  if (!vector) return;
-  const auto split = schedule->Split(inner[*vector], std::vector<int64_t>{plan.num_vectors, plan.lanes});
+  auto vector = VectorLoop(*schedule, inner, plan);
+  if (!vector) {
+    // An epilogue of slices of the results, all of which are in the tile: gates, each so many of the columns.
+    if (schedule->ConstExtent(inner.back()).value_or(1) % plan.lanes != 0) return;
+    vector = inner.size() - 1;
+  }
+  const auto split = schedule->Split(inner[*vector], std::vector<int64_t>{-1, plan.lanes});
   std::vector<Loop> order;
   for (size_t i = 0; i < inner.size(); ++i) {
     if (i != *vector) order.push_back(inner[i]);

@@ -2,6 +2,7 @@
 
 #include "deuteron/tir/analysis/views.h"
 #include "deuteron/tir/schedule/rules/common.h"
+#include "deuteron/tir/schedule/rules/kernel_blocks.h"
 #include "deuteron/tir/schedule/rules/softmax.h"
 
 namespace deuteron::tir {
@@ -42,6 +43,7 @@ PrimFunc WithoutScalars(const PrimFunc& func) {
 
 ScheduledFunc ApplyScheduleRules(const PrimFunc& func, const Target& target) {
   if (!HasRootBlock(func) || HasViews(func)) return {func, "none"};
+  if (HasKernelBlocks(func)) return {ScheduleKernelBlocks(func, target), "kernel-blocks"};
   const PrimFunc inlined = WithoutDenormalWeights(WithoutScalars(func));
   for (const ScheduleRule& rule : ScheduleRules()) {
     // A rule that finds a precondition of a primitive violated gives way to the next.
