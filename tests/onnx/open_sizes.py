@@ -152,8 +152,19 @@ def wave(b):
     return b.op("LSTM", x, *weights, outputs=3, hidden_size=20)[0]
 
 
+def recurrent(b):
+    x = b.op("Transpose", sequence(b, 16), perm=[1, 0, 2])
+    for layer, gates in [("GRU", 3), ("LSTM", 4)]:
+        width = 16 if layer == "GRU" else 48
+        weights = [b.weight(2, gates * 24, columns, fan_in=columns) for columns in (width, 24)]
+        x, last, *_ = b.op(layer, x, *weights, b.weight(2, 2 * gates * 24, fan_in=24), outputs=2, hidden_size=24, direction="bidirectional")
+        x = b.op("Reshape", b.op("Transpose", x, perm=[0, 2, 1, 3]), b.ints(0, 0, 48))
+    return b.op("Add", b.op("Transpose", x, perm=[1, 0, 2]), b.op("Reshape", b.op("Transpose", last, perm=[1, 0, 2]), b.ints(-1, 1, 48)))
+
+
+
 NETWORKS = {winograd: IMAGES, few_tiles: LARGE_IMAGES, pointwise: IMAGES, depthwise: IMAGES, strided: IMAGES, pooled: IMAGES, resized: IMAGES,
-            normalised: IMAGES, attention: ROWS, perceptron: ROWS, reductions: ROWS, wave: ROWS}
+            normalised: IMAGES, attention: ROWS, perceptron: ROWS, reductions: ROWS, wave: ROWS, recurrent: ROWS}
 
 
 def problems(server, folder, network, sizes):

@@ -212,9 +212,10 @@ class ScopeCollector {
     switch (stmt->kind) {
       case StmtKind::kFor: {
         const auto* loop = static_cast<const ForNode*>(stmt.get());
-        loops_.push_back(loop->extent);
+        const bool counts = loop->loop_kind == ForKind::kSerial;
+        if (counts) loops_.push_back(loop->extent);
         Visit(loop->body);
-        loops_.pop_back();
+        if (counts) loops_.pop_back();
         break;
       }
       case StmtKind::kSeq:

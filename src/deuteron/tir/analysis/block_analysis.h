@@ -81,7 +81,7 @@ BufferLoad AsLoad(const PrimExpr& expr);
 struct ScopeInfo {
   std::vector<SBlockRealize> blocks;
   /// Of each block how often it runs, as a product: the extents of its iterators; of one that has none, those of the
-  /// loops around it.
+  /// serial loops around it.
   std::vector<Array<PrimExpr>> extents;
   /// Positions in `blocks` by buffer.
   std::unordered_map<const Object*, std::vector<size_t>> writers;

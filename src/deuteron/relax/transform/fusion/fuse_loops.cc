@@ -32,6 +32,7 @@
 #include "deuteron/relax/rewrite/var_replacer.h"
 #include "deuteron/relax/transform/cleanup/passes.h"
 #include "deuteron/relax/transform/fusion/kernel_merger.h"
+#include "deuteron/relax/transform/fusion/loops_side_by_side.h"
 #include "deuteron/relax/transform/fusion/passes.h"
 #include "deuteron/tir/block_annotations.h"
 #include "deuteron/tir/renew_defs.h"
@@ -426,14 +427,17 @@ Pass FuseLoops() {
   return transform::ModulePass({.name = "FuseLoops"}, [](IRModule module, const transform::PassContext& context) {
     if (transform::AsTVM(context)) return module;
     // Loops in steps of loops come first: the next round finds kernels in their places, and their functions gone.
+    bool any = false;
     while (true) {
       LoopFuser fuser(std::move(module), context);
       const bool changed = fuser.Run();
       if (!changed) fuser.RecordRefusals();
       module = std::move(fuser.module());
-      if (!changed) return module;
+      if (!changed) break;
+      any = true;
       module = DeadCodeElimination()(std::move(module));
     }
+    return any ? FuseTIR()(fusion::PutLoopsSideBySide(std::move(module))) : module;
   });
 }
 

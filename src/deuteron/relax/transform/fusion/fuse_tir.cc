@@ -107,8 +107,10 @@ void MergePrimitives(IRModule* module, const transform::PassContext& context) {
   MergedMap merged;
   try {
     for (const GlobalVar& var : groups) {
+      const auto group = Downcast<Function>(module->Lookup(var));
+      const bool side_by_side = group->HasNonzeroAttr(fusion::kSideBySide);
       fusion::MergedKernel kernel =
-          fusion::MergeKernels(*module, var, Downcast<Function>(module->Lookup(var)), {compat, compat, compat});
+          fusion::MergeKernels(*module, var, group, {compat, compat, compat, false, side_by_side});
       if (!kernel.func.defined()) {
         Report(context, var, kernel.why);
         continue;

@@ -323,7 +323,7 @@ class Merger {
     for (const auto& [from, to] : mapped) adapter.MapBuffer(from, to);
     for (const auto& [at, buffer] : pending_allocs_) alloc_buffers_[at] = adapter.Define(buffer);
     pending_allocs_.clear();
-    if (options_.keep_kernels) {
+    if (KeepsKernels()) {
       bodies_.push_back(KernelBlock(view, root, arguments.tensors, outputs, &adapter));
     } else {
       bodies_.push_back(adapter.VisitStmt(root->body));
@@ -344,6 +344,8 @@ class Merger {
                        adapter->VisitStmt(root->body), tir::Stmt(), allocs, {{tir::kKernelBlock, true}});
     return tir::SBlockRealize(kEmpty, True(), block);
   }
+
+  bool KeepsKernels() const { return options_.keep_kernels || options_.side_by_side; }
 
   static bool IsStatic(const PrimFunc& kernel) {
     return kernel->params.size() == kernel->buffer_map.size() &&
@@ -417,7 +419,7 @@ class Merger {
                                  const SBlock& root, SymbolicMatcher* matcher,
                                  std::vector<std::pair<Buffer, Buffer>>* mapped) {
     // TVM lists the kernel's own buffers before its results.
-    for (const Buffer& buffer : options_.keep_kernels ? Array<Buffer>() : root->alloc_buffers) {
+    for (const Buffer& buffer : KeepsKernels() ? Array<Buffer>() : root->alloc_buffers) {
       pending_allocs_.emplace_back(alloc_buffers_.size(), buffer);
       alloc_buffers_.push_back(buffer);
     }
@@ -481,14 +483,24 @@ class Merger {
     for (const Buffer& buffer : alloc_buffers_) {
       if (!results.count(buffer.get())) allocs.push_back(buffer);
     }
-    const SBlock root(kEmpty, kEmpty, kEmpty, "root",
-                      tir::SeqStmt::Flatten(Array<tir::Stmt>(bodies_.begin(), bodies_.end())), tir::Stmt(),
-                      std::move(allocs));
+    const SBlock root(
+        kEmpty, kEmpty, kEmpty, "root",
+        options_.side_by_side ? SideBySide() : tir::SeqStmt::Flatten(Array<tir::Stmt>(bodies_.begin(), bodies_.end())),
+        tir::Stmt(), std::move(allocs));
     Map<String, Any> attrs{{"tirx.noalias", true}};
     if (has_s_tir_) attrs.Set("s_tir", true);
     merged.func = WithParams(outputs, tir::SBlockRealize(kEmpty, True(), root), DictAttrs(std::move(attrs)));
     merged.func->span = function_->span;
     return merged;
+  }
+
+  tir::Stmt SideBySide() const {
+    const tir::Var side("side", DataType::Int(64));
+    tir::Stmt body = bodies_.back();
+    for (int64_t i = std::ssize(bodies_) - 1; i-- > 0;) {
+      body = tir::IfThenElse(MakeBinary(ExprKind::kEQ, side, I64(i)), bodies_[static_cast<size_t>(i)], body);
+    }
+    return tir::For(side, I64(0), I64(std::ssize(bodies_)), tir::ForKind::kParallel, body);
   }
 
   /// The kernel: parameters as the function has them, results, and the scalars of its shapes.

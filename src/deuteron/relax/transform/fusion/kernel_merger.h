@@ -30,7 +30,11 @@ struct MergeOptions {
   bool trust_inplace = false;
   /// Each kernel stays a block of its own, marked tir::kKernelBlock, and is scheduled by itself.
   bool keep_kernels = false;
+  /// The same, and threads share out the kernels, of which none needs another.
+  bool side_by_side = false;
 };
+/// Of a Primitive function (true): its kernels are to be merged so.
+inline constexpr const char* kSideBySide = "side_by_side";
 
 /// Merges `function`. Constants, match_casts and calls of anything but kernels inside of it are ModelErrors.
 ///

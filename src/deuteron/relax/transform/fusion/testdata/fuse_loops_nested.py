@@ -132,8 +132,6 @@ class Module:
     def main(x: R.Tensor((3,), dtype="float32")) -> R.Tensor((3,), dtype="float32"):
         cls = Module
         with R.dataflow():
-            r = R.call_tir(cls.loop_of_main_step, (x, x), out_ty=R.Tensor((3,), dtype="float32"))
-            r_1: R.Tuple(R.Tensor((3,), dtype="float32")) = (r,)
-            y: R.Tensor((3,), dtype="float32") = r_1[0]
+            y = R.call_tir(cls.loop_of_main_step, (x, x), out_ty=R.Tensor((3,), dtype="float32"))
             R.output(y)
         return y
